@@ -2,21 +2,18 @@
 //! callbacks. It runs in a process of its own, in front of the kernel that `wakeplace` offers.
 
 use libbpf_rs::{MapCore as _, MapType, ObjectBuilder};
+use std::convert::Infallible;
 use std::fmt::Display;
 use std::io::Write as _;
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    match load() {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(why) => {
-            let _ = writeln!(std::io::stderr(), "{why}");
-            ExitCode::FAILURE
-        }
-    }
+    let Err(why) = load();
+    let _ = writeln!(std::io::stderr(), "{why}");
+    ExitCode::FAILURE
 }
 
-fn load() -> Result<(), String> {
+fn load() -> Result<Infallible, String> {
     let usage = "expected one argument: an object file for BPF with a struct sched_ext_ops";
     let path = std::env::args_os().nth(1).ok_or(usage)?;
     if std::env::args_os().len() > 2 {
@@ -34,5 +31,8 @@ fn load() -> Result<(), String> {
     let _link = table
         .attach_struct_ops()
         .map_err(|error| bad(&format!("{error:#}")))?;
-    Ok(())
+    // A kernel keeps it for as long as this process lives.
+    loop {
+        std::thread::park();
+    }
 }

@@ -18,5 +18,5 @@ mod words;
 pub use error::ForeignError;
 pub use instance::Instance;
 pub use load::{OfferedKernel, probe_interception};
-pub use scheduler::{Command, Scheduler};
+pub use scheduler::{Command, Scheduler, generic_loader};
 pub use wakeplace_bpf_vm::Mode;

@@ -61,7 +61,9 @@ impl Command {
         })
     }
 
-    fn is_object(&self) -> bool {
+    /// Whether it is an object file without a loader.
+    #[must_use]
+    pub fn is_object(&self) -> bool {
         self.program.extension().is_some_and(|end| end == "o")
     }
 }
@@ -86,7 +88,10 @@ fn find(program: &str) -> Result<PathBuf, ForeignError> {
 }
 
 /// The generic loader: beside this program, or where the environment says.
-fn generic_loader() -> Result<PathBuf, ForeignError> {
+///
+/// # Errors
+/// When it is neither there nor in `PATH`.
+pub fn generic_loader() -> Result<PathBuf, ForeignError> {
     if let Some(path) = env::var_os("WAKEPLACE_BPF_LOAD") {
         return Ok(path.into());
     }

@@ -42,6 +42,14 @@ impl Arch {
         }
     }
 
+    /// `e_machine` of its programs.
+    pub(crate) fn elf_machine(self) -> u16 {
+        match self {
+            Self::X86_64 => object::elf::EM_X86_64.0,
+            Self::Arm64 => object::elf::EM_AARCH64.0,
+        }
+    }
+
     /// The flavour of Debian's kernels that is used: `cloud` has all that a virtual machine needs
     /// built in; on arm64 only the general one has the operating points of device trees.
     #[must_use]

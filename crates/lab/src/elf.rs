@@ -2,11 +2,12 @@
 //! asked.
 
 use crate::LabError;
-use object::elf::{DT_NEEDED, FileHeader64};
+use object::elf::{DT_NEEDED, DT_RPATH, DT_RUNPATH, FileHeader64};
 use object::endian::LittleEndian;
 use object::read::elf::{Dyn as _, ElfFile64, FileHeader as _, ProgramHeader as _};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
+use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
 /// What a program says it needs.
@@ -16,6 +17,31 @@ pub(crate) struct Needs {
     pub(crate) interpreter: Option<String>,
     /// Names of libraries.
     pub(crate) libraries: Vec<String>,
+    /// Folders in which they are looked for first, as it names them.
+    run_path: Vec<String>,
+}
+
+impl Needs {
+    /// The folders that the file at `path` names itself (`$ORIGIN` is its own).
+    pub(crate) fn folders(&self, path: &Path) -> Vec<PathBuf> {
+        let own = path.parent().unwrap_or(path).display().to_string();
+        let named = self.run_path.iter().flat_map(|text| text.split(':'));
+        let named = named.filter(|folder| !folder.is_empty());
+        named
+            .map(|folder| folder.replace("${ORIGIN}", &own).replace("$ORIGIN", &own))
+            .map(PathBuf::from)
+            .collect()
+    }
+}
+
+/// `e_machine` of a 64-bit little-endian ELF file; none if it is no such file.
+pub(crate) fn machine(path: &Path) -> Option<u16> {
+    let mut start = [0; 20];
+    let mut file = fs::File::open(path).ok()?;
+    file.read_exact(&mut start).ok()?;
+    // EI_CLASS and EI_DATA come after the mark.
+    let fits = start.starts_with(b"\x7fELF\x02\x01");
+    fits.then(|| u16::from_le_bytes([start[18], start[19]]))
 }
 
 /// Reads a program's needs.
@@ -43,14 +69,14 @@ pub(crate) fn needs(name: &str, bytes: &[u8]) -> Result<Needs, LabError> {
         return Ok(needs);
     };
     let strings = sections.strings(endian, bytes, strings_at).map_err(bad)?;
-    for entry in entries
-        .iter()
-        .filter(|entry| entry.tag(endian) == DT_NEEDED)
-    {
-        let library = entry.string(endian, strings).map_err(bad)?;
-        needs
-            .libraries
-            .push(String::from_utf8_lossy(library).into_owned());
+    for entry in entries {
+        let list = match entry.tag(endian) {
+            DT_NEEDED => &mut needs.libraries,
+            DT_RPATH | DT_RUNPATH => &mut needs.run_path,
+            _ => continue,
+        };
+        let text = entry.string(endian, strings).map_err(bad)?;
+        list.push(String::from_utf8_lossy(text).into_owned());
     }
     Ok(needs)
 }
@@ -63,13 +89,17 @@ pub(crate) struct Libraries {
     pub(crate) interpreters: BTreeSet<String>,
 }
 
-/// Collects the libraries of `programs` among `files`, which are by name.
+/// Finds a library: its name, who needs it, what that one says.
+pub(crate) type Find<'a> = &'a dyn Fn(&str, &Path, &Needs) -> Option<PathBuf>;
+
+/// Collects the libraries of `programs`, and of these again.
 ///
 /// # Errors
-/// When one is missing.
+/// When one is missing: it is `lacking`, in words.
 pub(crate) fn libraries(
     programs: &[&Path],
-    files: &BTreeMap<String, PathBuf>,
+    find: Find<'_>,
+    lacking: &str,
 ) -> Result<Libraries, LabError> {
     let mut all = Libraries::default();
     let mut queue: Vec<PathBuf> = programs.iter().map(|path| (*path).to_owned()).collect();
@@ -77,16 +107,15 @@ pub(crate) fn libraries(
         let bytes = fs::read(&path).map_err(LabError::reading(&path))?;
         let shown = path.display().to_string();
         let needs = needs(&shown, &bytes)?;
-        all.interpreters.extend(needs.interpreter);
-        for library in needs.libraries {
-            if all.by_name.contains_key(&library) {
+        all.interpreters.extend(needs.interpreter.clone());
+        for library in &needs.libraries {
+            if all.by_name.contains_key(library) {
                 continue;
             }
-            let file = files.get(&library).ok_or_else(|| {
-                LabError::damaged(&shown, format!("needs {library}, which no package brought"))
-            })?;
+            let file = find(library, &path, &needs)
+                .ok_or_else(|| LabError::damaged(&shown, format!("needs {library}, {lacking}")))?;
             queue.push(file.clone());
-            all.by_name.insert(library, file.clone());
+            all.by_name.insert(library.clone(), file);
         }
     }
     Ok(all)
@@ -115,11 +144,9 @@ mod tests {
     #[test]
     fn a_missing_library_is_named() {
         let own = std::env::current_exe().expect("a path");
-        let error = libraries(&[&own], &BTreeMap::new()).expect_err("nothing is there");
-        assert!(
-            error.to_string().contains("which no package brought"),
-            "{error}"
-        );
+        let error = libraries(&[&own], &|_, _, _| None, "which is gone");
+        let error = error.expect_err("nothing is there").to_string();
+        assert!(error.ends_with(", which is gone"), "{error}");
     }
 
     #[test]

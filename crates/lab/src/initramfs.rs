@@ -90,7 +90,11 @@ fn build(arch: Arch, programs: &Extracted) -> Result<Vec<u8>, LabError> {
         paths.push(path.as_path());
     }
     let folder = programs.root.join("usr/lib").join(arch.triplet());
-    let needed = elf::libraries(&paths, &files_by_name(&folder))?;
+    let needed = {
+        let files = files_by_name(&folder);
+        let find = |name: &str, _: &Path, _: &elf::Needs| files.get(name).cloned();
+        elf::libraries(&paths, &find, "which no package brought")?
+    };
     for (name, path) in &needed.by_name {
         add(
             &mut archive,

@@ -19,6 +19,8 @@ const CPUFREQ_DT: &str = "cpufreq-dt.ko";
 /// The type information, cut out of the image; it is judged anew at each use, since what the live
 /// scheduler calls changes with its version.
 const BTF: &str = "vmlinux.btf";
+/// What it was configured with; fetched when the first scheduler wants to read it.
+const CONFIG: &str = "config";
 
 /// A kernel in the cache.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -223,6 +225,40 @@ fn unpack_module(name: &str, from: &Path, to: &Path) -> Result<(), LabError> {
     lzma_rs::xz_decompress(&mut BufReader::new(file), &mut plain)
         .map_err(|error| LabError::damaged(name, format!("xz: {error:?}")))?;
     fs::write(to, plain).map_err(LabError::writing(to))
+}
+
+/// The file that a kernel was configured with, which other machines have in `/boot`. It is in the
+/// image's package, or in one that comes with it; the cache is locked by the caller.
+///
+/// # Errors
+/// When it cannot be had.
+pub(crate) fn config(
+    cache: &Cache,
+    arch: Arch,
+    kernel: &Kernel,
+    watch: &dyn Watch,
+) -> Result<PathBuf, LabError> {
+    let at = kernel.image.with_file_name(CONFIG);
+    if at.is_file() {
+        return Ok(at);
+    }
+    let image = &kernel.package.package;
+    let apart = image.strip_prefix("linux-binary-");
+    let release = apart.map(|rest| rest.trim_start_matches("unsigned-"));
+    let package = release.map_or_else(|| image.clone(), |release| format!("linux-base-{release}"));
+    let apt = AptTree::open(cache, arch)?;
+    apt.refresh(false, watch)?;
+    let scratch = cache.scratch()?;
+    let files = scratch.path().join("files");
+    let wanted = |path: &Path| {
+        let name = path.file_name().and_then(|name| name.to_str());
+        name.is_some_and(|name| name == CONFIG || name.starts_with("config-"))
+    };
+    apt.fetch(&package, &files, &wanted, watch)?;
+    let found = crate::apt::files_by_name(&files).into_values().next();
+    let found = found.ok_or_else(|| LabError::damaged(&package, "no configuration in it"))?;
+    fs::rename(&found, &at).map_err(LabError::writing(&at))?;
+    Ok(at)
 }
 
 /// Every wanted kernel, fetched if it can be had.

@@ -24,6 +24,7 @@ pub mod packages;
 mod program;
 mod qemu;
 pub mod run;
+pub mod scheduler;
 mod smp;
 pub mod sources;
 pub mod workload;

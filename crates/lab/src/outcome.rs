@@ -1,6 +1,7 @@
 //! What a guest's facts say: which scheduler ran, and whether it was the one asked for.
 
 use crate::LabError;
+use crate::scheduler::Loader;
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::fmt;
@@ -21,11 +22,14 @@ pub enum Scheduler {
         /// A policy's name.
         policy: Option<String>,
     },
+    /// Anybody's.
+    Loader(Loader),
 }
 
 impl FromStr for Scheduler {
     type Err = String;
 
+    /// Those of this project; a [`Loader`] is more than a name.
     fn from_str(text: &str) -> Result<Self, String> {
         match text.split_once(':') {
             None if text == "kernel" => Ok(Self::Kernel),
@@ -34,7 +38,8 @@ impl FromStr for Scheduler {
                 policy: Some(policy.to_owned()),
             }),
             _ => Err(format!(
-                "unknown scheduler `{}`; expected `kernel`, `wakeplace` or `wakeplace:POLICY`{}",
+                "unknown scheduler `{}`; expected `kernel`, `wakeplace`, `wakeplace:POLICY` or the \
+                 command of a sched_ext scheduler{}",
                 wakeplace_text::shorten(text),
                 wakeplace_text::did_you_mean(wakeplace_text::nearest(text, ["kernel", OPS])),
             )),
@@ -50,6 +55,20 @@ impl fmt::Display for Scheduler {
             Self::Wakeplace {
                 policy: Some(policy),
             } => write!(f, "{OPS}:{policy}"),
+            Self::Loader(loader) => f.write_str(&loader.text),
+        }
+    }
+}
+
+impl Scheduler {
+    /// The program that says something.
+    fn program(&self) -> &str {
+        match self {
+            Self::Loader(loader) => {
+                let name = loader.program.file_name().and_then(|name| name.to_str());
+                name.unwrap_or("the scheduler")
+            }
+            _ => "scx_wakeplace",
         }
     }
 }
@@ -110,17 +129,18 @@ pub fn judge(
     let why = match asked {
         Scheduler::Kernel => kernel_ran(facts),
         Scheduler::Wakeplace { .. } => wakeplace_ran(facts, exit_kind.as_deref()),
+        Scheduler::Loader(_) => loader_ran(facts, exit_kind.as_deref()),
     };
     if let Err(why) = why {
         return Err(LabError::OtherScheduler {
             asked: asked.to_string(),
             why,
-            details: details(log, dmesg),
+            details: details(asked.program(), log, dmesg),
         });
     }
     let (ran, exit_kind) = match asked {
         Scheduler::Kernel => ("kernel".to_owned(), None),
-        Scheduler::Wakeplace { .. } => (facts.get("end_ops").to_owned(), exit_kind),
+        _ => (facts.get("end_ops").to_owned(), exit_kind),
     };
     let reasons = status.and_then(|status| status["totals"]["reasons"].as_object());
     Ok(SchedulerReport {
@@ -181,6 +201,40 @@ fn wakeplace_ran(facts: &Facts, exit_kind: Option<&str>) -> Result<(), String> {
     }
 }
 
+/// Anybody's scheduler: it attached one, which was there from begin to end, and went when it was
+/// told to. How its loader then ended is its own affair.
+fn loader_ran(facts: &Facts, exit_kind: Option<&str>) -> Result<(), String> {
+    let alive = facts.get("scheduler_alive") == "yes";
+    let exit = facts.get("scheduler_exit");
+    let put_out = exit_kind.filter(|kind| *kind != CLEAN_EXIT);
+    let put_out = put_out.map_or(String::new(), |kind| {
+        format!(" (the kernel put it out: {kind})")
+    });
+    let (state, ops) = (facts.get("begin_state"), facts.get("begin_ops"));
+    if state != "enabled" {
+        return Err(match alive {
+            true => "it attached nothing for five minutes and was ended".to_owned(),
+            false => format!("it ended with exit code {exit} before it ran{put_out}"),
+        });
+    }
+    let end = (facts.get("end_state"), facts.get("end_ops"));
+    if end != (state, ops) {
+        let ran = match end {
+            (_, "none") => "the kernel's own ran".to_owned(),
+            (state, ops) => format!("`{ops}` ({state}) ran"),
+        };
+        return Err(format!(
+            "{ran} when the command ended, no more `{ops}`{put_out}"
+        ));
+    }
+    same_loads(facts)?;
+    match (alive, put_out.as_str()) {
+        (true, "") => Ok(()),
+        (true, _) => Err(format!("it was gone at the end{put_out}")),
+        (false, _) => Err(format!("it ended by itself with exit code {exit}{put_out}")),
+    }
+}
+
 /// Nothing was loaded in between.
 fn same_loads(facts: &Facts) -> Result<(), String> {
     match (facts.get("begin_loads"), facts.get("end_loads")) {
@@ -201,16 +255,13 @@ fn exit_kind(dmesg: &str) -> Option<String> {
 }
 
 /// The end of what the scheduler and the kernel's sched_ext said.
-fn details(log: &str, dmesg: &str) -> String {
+fn details(program: &str, log: &str, dmesg: &str) -> String {
     let about: Vec<&str> = dmesg
         .lines()
         .filter(|line| line.contains("sched_ext"))
         .collect();
     let mut text = String::new();
-    for (who, said) in [
-        ("scx_wakeplace", log.to_owned()),
-        ("kernel", about.join("\n")),
-    ] {
+    for (who, said) in [(program, log.to_owned()), ("kernel", about.join("\n"))] {
         let said = crate::program::tail(&said, 2_000);
         if !said.is_empty() {
             text.push_str(&format!("\n{who} said:\n{said}"));
@@ -311,6 +362,82 @@ mod tests {
             assert!(why.is_some(), "{to}");
         }
         assert_eq!(failure("wakeplace", WAKEPLACE, CLEAN), None);
+    }
+
+    const LOADER: &str = "begin_state=enabled\nbegin_ops=bpfland_1.1.4\nbegin_loads=1\n\
+                          end_state=enabled\nend_ops=bpfland_1.1.4\nend_loads=1\n\
+                          scheduler_alive=yes\nscheduler_exit=130\ncommand_exit=0\n";
+
+    /// The same of anybody's scheduler.
+    fn loader_failure(facts: &str, dmesg: &str) -> Option<String> {
+        let loader = Scheduler::Loader(Loader {
+            text: "./scx_bpfland -m all".to_owned(),
+            program: "./scx_bpfland".into(),
+            object: None,
+            args: Vec::new(),
+        });
+        let judged = judge(&loader, &Facts::parse(facts), dmesg, "last words", None);
+        if let Ok(report) = &judged {
+            assert_eq!(report.asked, "./scx_bpfland -m all");
+            assert_eq!(report.ran, "bpfland_1.1.4");
+        }
+        judged.err().map(|error| error.to_string())
+    }
+
+    #[test]
+    fn anybodys_scheduler_is_a_result_if_the_kernel_ran_it_all_the_time() {
+        let clean = CLEAN.replace("wakeplace", "bpfland_1.1.4");
+        assert_eq!(loader_failure(LOADER, &clean), None);
+        let stall = clean.replace("unregistered from user space", "runnable task stall");
+        for (from, to, dmesg, said) in [
+            (
+                "alive=yes",
+                "alive=yes",
+                &stall,
+                "put it out: runnable task stall",
+            ),
+            (
+                "end_state=enabled\nend_ops=bpfland_1.1.4",
+                "end_state=disabled\nend_ops=none",
+                &stall,
+                "the kernel's own ran when the command ended",
+            ),
+            (
+                "end_ops=bpfland_1.1.4",
+                "end_ops=other",
+                &clean,
+                "`other` (enabled) ran",
+            ),
+            (
+                "end_loads=1",
+                "end_loads=2",
+                &clean,
+                "schedulers were loaded",
+            ),
+            (
+                "alive=yes",
+                "alive=no",
+                &clean,
+                "ended by itself with exit code 130",
+            ),
+        ] {
+            let why = loader_failure(&LOADER.replace(from, to), dmesg).expect(said);
+            assert!(why.contains(said), "{why}");
+            assert!(why.contains("scx_bpfland said:\nlast words"), "{why}");
+        }
+    }
+
+    #[test]
+    fn a_loader_that_attaches_nothing_is_a_failure() {
+        let hangs = LOADER.replace("begin_state=enabled", "begin_state=disabled");
+        let why = loader_failure(&hangs, "").expect("a failure");
+        assert!(why.contains("attached nothing for five minutes"), "{why}");
+        let ends = hangs.replace("alive=yes", "alive=no");
+        let why = loader_failure(&ends, "").expect("a failure");
+        assert!(
+            why.contains("ended with exit code 130 before it ran"),
+            "{why}"
+        );
     }
 
     #[test]

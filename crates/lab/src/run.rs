@@ -9,6 +9,7 @@ use crate::machine::Machine;
 use crate::outcome::{self, Facts, OPS, Scheduler, SchedulerReport};
 use crate::packages::{self, PackageName, Packages};
 use crate::qemu::Qemu;
+use crate::scheduler::Carried;
 use crate::smp::Smp;
 use crate::{Arch, Cache, LabError, Watch, guest_bin};
 use serde::Serialize;
@@ -131,7 +132,7 @@ pub fn run(cache: &Cache, request: &Request, watch: &dyn Watch) -> Result<RunRes
         qemu: &prepared.qemu,
         kernel: &prepared.kernel,
         icount: request.icount,
-        memory_mib: memory_mib(request, prepared.packages.files.len()),
+        memory_mib: memory_mib(request, &prepared),
         folder: scratch.path(),
     };
     prepared.base.with(
@@ -159,6 +160,10 @@ struct Prepared {
     base: Base,
     /// The packages that it has.
     packages: Packages,
+    /// Its scheduler, if that is anybody's.
+    scheduler: Option<Carried>,
+    /// What its kernel was configured with, for schedulers that ask.
+    config: Option<PathBuf>,
 }
 
 fn prepare(cache: &Cache, request: &Request, watch: &dyn Watch) -> Result<Prepared, LabError> {
@@ -172,8 +177,13 @@ fn prepare(cache: &Cache, request: &Request, watch: &dyn Watch) -> Result<Prepar
         .remarks
         .iter()
         .for_each(|remark| watch.remark(remark));
-    if request.scheduler != Scheduler::Kernel {
-        guest_bin::require(arch, guest_bin::SCHEDULER)?;
+    let mut scheduler = None;
+    match &request.scheduler {
+        Scheduler::Kernel => {}
+        Scheduler::Wakeplace { .. } => {
+            guest_bin::require(arch, guest_bin::SCHEDULER)?;
+        }
+        Scheduler::Loader(loader) => scheduler = Some(loader.carry(arch)?),
     }
     if needs_load(&request.work) {
         guest_bin::require(arch, guest_bin::LOAD)?;
@@ -187,6 +197,18 @@ fn prepare(cache: &Cache, request: &Request, watch: &dyn Watch) -> Result<Prepar
         operating_points,
         watch,
     )?;
+    let config = match &scheduler {
+        None => None,
+        Some(_) => match kernels::config(cache, arch, &kernel, watch) {
+            Ok(config) => Some(config),
+            Err(error) => {
+                watch.remark(&format!(
+                    "the guest has no /boot/config-*, which some schedulers read: {error}"
+                ));
+                None
+            }
+        },
+    };
     let qemu = Qemu::get(cache, arch, watch)?;
     let base = Base::get(cache, arch, watch)?;
     let mut names = request.packages.clone();
@@ -199,6 +221,8 @@ fn prepare(cache: &Cache, request: &Request, watch: &dyn Watch) -> Result<Prepar
         qemu,
         base,
         packages,
+        scheduler,
+        config,
     })
 }
 
@@ -230,15 +254,21 @@ fn command(work: &Work) -> Vec<String> {
     }
 }
 
-fn memory_mib(request: &Request, packages_bytes: usize) -> u32 {
+fn memory_mib(request: &Request, prepared: &Prepared) -> u32 {
     let trace = if request.trace {
         request.machine.cpus * (TRACE_KB / 1024 + 16)
     } else {
         0
     };
     // The kernel has the archive and the files that it unpacks from it at the same time.
-    let packages = u32::try_from(2 * (packages_bytes >> 20)).unwrap_or(u32::MAX);
-    1024_u32.saturating_add(trace).saturating_add(packages)
+    let packages = u64::try_from(prepared.packages.files.len()).unwrap_or(u64::MAX);
+    let scheduler = prepared
+        .scheduler
+        .as_ref()
+        .map_or(0, |carried| carried.bytes);
+    let files = (packages >> 20) + (scheduler >> 20);
+    let files = u32::try_from(2 * files).unwrap_or(u32::MAX);
+    1024_u32.saturating_add(trace).saturating_add(files)
 }
 
 /// Settings, scripts and programs of this run.
@@ -255,16 +285,18 @@ fn own_files(request: &Request, prepared: &Prepared) -> Result<Archive, LabError
         Work::Command(_) if request.icount || request.trace => 5,
         Work::Command(_) => 1,
     };
-    let scheduler = match request.scheduler {
-        Scheduler::Kernel => "kernel",
-        Scheduler::Wakeplace { .. } => OPS,
+    // How its name in the kernel begins: that of others is not known.
+    let (scheduler, ops) = match request.scheduler {
+        Scheduler::Kernel => ("kernel", ""),
+        Scheduler::Wakeplace { .. } => (OPS, OPS),
+        Scheduler::Loader(_) => ("loader", ""),
     };
     let first = match request.systemd {
         true => "/usr/lib/systemd/systemd",
         false => "/lab/work.sh",
     };
     let job = format!(
-        "LAB_SCHEDULER={scheduler}\nLAB_OPS={OPS}\nLAB_TRACE={trace}\nLAB_TRACE_KB={TRACE_KB}\n\
+        "LAB_SCHEDULER={scheduler}\nLAB_OPS={ops}\nLAB_TRACE={trace}\nLAB_TRACE_KB={TRACE_KB}\n\
          LAB_SETTLE_S={settle_s}\nLAB_FIRST={first}\n"
     );
     initramfs::add_scripts(&mut archive);
@@ -284,6 +316,13 @@ fn own_files(request: &Request, prepared: &Prepared) -> Result<Archive, LabError
         }
         words.extend(["--platform", "auto", "--verbose"].map(str::to_owned));
         archive.file("lab/scheduler.sh", script(&words).as_bytes(), true);
+    }
+    if let Some(carried) = &prepared.scheduler {
+        carried.add(&mut archive)?;
+        archive.file("lab/scheduler.sh", script(&carried.words).as_bytes(), true);
+    }
+    if let Some(config) = &prepared.config {
+        initramfs::add(&mut archive, "lab/config", config)?;
     }
     if let Work::Job { job, .. } = &request.work {
         archive.file(JOB_FILE, job.as_bytes(), false);

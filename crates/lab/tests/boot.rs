@@ -6,6 +6,7 @@ use std::time::Duration;
 use wakeplace_lab::machine::Machine;
 use wakeplace_lab::outcome::Scheduler;
 use wakeplace_lab::run::{Request, RunResult, Work, run};
+use wakeplace_lab::scheduler::Loader;
 use wakeplace_lab::{Arch, Cache, LabError, Watch};
 
 struct Silent;
@@ -111,6 +112,47 @@ fn an_arm64_guest_has_the_capacities_and_the_energy_model_of_its_platform() {
         assert!(result.stdout.contains(&line), "{line}{}", result.stdout);
     }
     assert!(result.stdout.ends_with("4-7\n"), "{}", result.stdout);
+}
+
+/// Anybody's program as a scheduler's loader.
+fn loader(program: &str, args: &[&str]) -> Scheduler {
+    Scheduler::Loader(Loader {
+        text: program.to_owned(),
+        program: PathBuf::from(program),
+        object: None,
+        args: args.iter().map(|&arg| arg.to_owned()).collect(),
+    })
+}
+
+#[test]
+#[ignore = "boots a guest"]
+fn a_loader_that_attaches_nothing_gives_no_result() {
+    let mut request = request(Arch::X86_64, "generic", "true");
+    request.scheduler = loader("/bin/sh", &["-c", "ls /boot; exit 5"]);
+    let error = boot(&request).expect_err("no result").to_string();
+    assert!(
+        error.contains("it ended with exit code 5 before it ran"),
+        "{error}"
+    );
+    assert!(error.contains("config-"), "{error}");
+}
+
+/// `LAB_SCHEDULER` names a program, as `scx_bpfland`.
+#[test]
+#[ignore = "boots a guest with the scheduler in LAB_SCHEDULER"]
+fn a_guest_runs_anybodys_scheduler() {
+    let program = std::env::var("LAB_SCHEDULER").expect("LAB_SCHEDULER: a program");
+    let mut request = request(Arch::X86_64, "generic", "hackbench -g 1 -l 10");
+    request.scheduler = loader(&program, &[]);
+    let result = boot(&request).expect("a result");
+    assert_eq!(
+        (result.exit_code, result.scheduler.ran == "kernel"),
+        (0, false)
+    );
+    assert_eq!(
+        result.scheduler.exit_kind.as_deref(),
+        Some("unregistered from user space")
+    );
 }
 
 #[test]

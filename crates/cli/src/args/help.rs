@@ -212,6 +212,7 @@ Examples:
   A program of a Debian package
   wakeplace lab run --arch x86_64 --scheduler kernel --package strace -- strace -c sleep 1
 
+`--scheduler 'scx_bpfland -m powersave'` runs any sched_ext scheduler that is on this machine.
 The guest has busybox, hackbench, cyclictest, stress-ng, wakeplace-guest and scx_wakeplace.";
 
 pub(super) const LAB_KERNELS: &str = "\

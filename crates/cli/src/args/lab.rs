@@ -109,8 +109,10 @@ pub(crate) struct LabRunArgs {
     /// is. Without it they run side by side, which is faster and blurs times.
     #[arg(long, help_heading = "Machine", display_order = 5)]
     pub(crate) icount: bool,
-    /// `kernel`, `wakeplace` or `wakeplace:POLICY`
+    /// `kernel`, `wakeplace[:POLICY]`, or as 'scx_lavd --performance'
     ///
+    /// Of a sched_ext scheduler this machine's program (in PATH, or by its path) and the libraries
+    /// that it needs are copied into the guest; an object file (.o) is loaded by wakeplace-bpf-load.
     /// A guest that ran under another scheduler than this one, at any time, is a failure: exit code
     /// 1 and no result.
     #[arg(

@@ -16,6 +16,7 @@ use wakeplace_lab::kernels::{self, Kernel, Offer};
 use wakeplace_lab::machine::Machine;
 use wakeplace_lab::outcome::Scheduler;
 use wakeplace_lab::run::{self, Request, RunResult, TraceReport, Work};
+use wakeplace_lab::scheduler::Loader;
 use wakeplace_lab::{Arch, Cache, workload};
 use wakeplace_policy_sys::Policy;
 use wakeplace_report::{Cell, Format, Table};
@@ -83,7 +84,7 @@ fn trace_output(path: Option<&Path>) -> Result<Option<Output>, Failure> {
 
 fn request(args: &LabRunArgs) -> Result<Request, Failure> {
     let arch = arch(args.arch);
-    let scheduler: Scheduler = args.scheduler.parse().map_err(Failure::Input)?;
+    let scheduler = asked(&args.scheduler, arch)?;
     if let Scheduler::Wakeplace {
         policy: Some(policy),
     } = &scheduler
@@ -129,6 +130,31 @@ fn request(args: &LabRunArgs) -> Result<Request, Failure> {
         systemd: args.systemd,
         keep: args.keep.clone(),
     })
+}
+
+/// One of this project by its name, else a command that loads one.
+fn asked(text: &str, arch: Arch) -> Result<Scheduler, Failure> {
+    let unknown = match text.parse() {
+        Ok(own) => return Ok(own),
+        Err(unknown) => unknown,
+    };
+    let command = wakeplace_foreign::Command::parse(text);
+    let command = command.map_err(|error| Failure::Input(format!("{unknown}; {error}")))?;
+    let (program, object) = match command.is_object() {
+        true => {
+            let loader = wakeplace_foreign::generic_loader().map_err(Failure::input)?;
+            (loader, Some(command.program))
+        }
+        false => (command.program, None),
+    };
+    let loader = Loader {
+        text: command.text,
+        program,
+        object,
+        args: command.args,
+    };
+    loader.check(arch)?;
+    Ok(Scheduler::Loader(loader))
 }
 
 /// The result as design and documentation describe it.

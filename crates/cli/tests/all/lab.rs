@@ -103,6 +103,33 @@ fn a_wrong_scheduler_or_policy_is_refused() {
 }
 
 #[test]
+fn anybodys_scheduler_is_a_program_for_the_guest() {
+    let folder = folder();
+    let run = |arch: &str, scheduler: &str| {
+        let args = ["--arch", arch, "--scheduler", scheduler, "--", "true"];
+        lab_run(folder.path(), &args)
+    };
+    let (own, other) = match std::env::consts::ARCH {
+        "aarch64" => ("arm64", "x86_64"),
+        _ => ("x86_64", "arm64"),
+    };
+    // As far as the cache: any program of this machine will do, and its libraries are here.
+    assert_code(&run(own, "sleep 'a b'"), 3);
+    let wrong = run(other, "sleep 1");
+    assert_refused(
+        &wrong,
+        &[
+            "another architecture",
+            &format!("expected a program for {other}"),
+        ],
+    );
+    assert_refused(&run(own, "./gone -x"), &["./gone", "there is no such file"]);
+    assert_refused(&run(own, "sleep 'a"), &["a quote"]);
+    std::fs::write(folder.path().join("mine.sh"), "#!/bin/sh\n").expect("written");
+    assert_refused(&run(own, "./mine.sh"), &["./mine.sh", "no ELF program"]);
+}
+
+#[test]
 fn either_a_workload_or_a_command_is_run() {
     let folder = folder();
     assert_code(&x86(folder.path(), &[]), 2);

@@ -52,17 +52,25 @@ start_scheduler() {
 stop_scheduler() {
 	if kill -0 $scheduler 2>/dev/null; then
 		fact scheduler_alive yes
-		timeout 10 /bin/scx_wakeplace status --format json >$out/status.json \
-			2>$out/status.log || rm -f $out/status.json
+		[ "$LAB_SCHEDULER" = loader ] ||
+			timeout 10 /bin/scx_wakeplace status --format json >$out/status.json \
+				2>$out/status.log || rm -f $out/status.json
 		kill -INT $scheduler
 	else
 		fact scheduler_alive no
 	fi
-	(sleep 30 && kill -KILL $scheduler) 2>/dev/null &
+	# The shell has a program behind it ignore SIGINT; one that does not care needs SIGTERM.
+	(sleep 10 && kill -TERM $scheduler && sleep 20 && kill -KILL $scheduler) 2>/dev/null &
 	guard=$!
 	wait $scheduler
 	fact scheduler_exit $?
 	kill $guard 2>/dev/null
+	# A kernel lets go of a scheduler after its program has ended.
+	tries=0
+	while [ $tries -lt 100 ] && [ "$(value $ext/state)" = disabling ]; do
+		tries=$((tries + 1))
+		sleep 0.1
+	done
 }
 
 start_trace() {
@@ -91,6 +99,10 @@ stop_trace() {
 	fact trace_lost $lost
 }
 
+if [ -f /lab/config ]; then
+	mkdir -p /boot
+	ln -s /lab/config "/boot/config-$(uname -r)"
+fi
 [ -f /lab/cpufreq-dt.ko ] && { insmod /lab/cpufreq-dt.ko || fact cpufreq failed; }
 sleep "$LAB_SETTLE_S"
 machine_facts
