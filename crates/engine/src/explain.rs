@@ -9,6 +9,7 @@ use crate::options::Options;
 use std::collections::BTreeSet;
 use wakeplace_platform::Platform;
 use wakeplace_policy_sys::{Choice, Core, Explained, Policy, Reason, Task, Waker};
+use wakeplace_sched_ext::Exit;
 use wakeplace_workload::Workload;
 
 /// Which of the decisions on the tasks asked for.
@@ -34,7 +35,7 @@ pub struct Asked {
 }
 
 /// There is no such decision.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Missing {
     /// How many wake-ups there were of the tasks asked for.
     pub wakeups: u64,
@@ -42,6 +43,8 @@ pub struct Missing {
     pub last_ns: Option<u64>,
     /// When the run ended, ns.
     pub end_ns: u64,
+    /// How its sched_ext scheduler ended, if it did before the run.
+    pub ended: Option<Exit>,
 }
 
 /// A thread that takes part in the decision.
@@ -188,6 +191,7 @@ impl<'a> Finder<'a> {
             wakeups: self.wakeups,
             last_ns: self.last_ns,
             end_ns,
+            ended: None,
         }
     }
 }

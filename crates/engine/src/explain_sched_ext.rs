@@ -4,6 +4,8 @@
 use crate::explain::{Asked, Finder, Missing};
 use crate::observe::{Observer, Placement, SchedExtStep};
 use crate::options::Options;
+use crate::outcome::Ended;
+use std::collections::BTreeMap;
 use wakeplace_platform::Platform;
 use wakeplace_policy_sys::Policy;
 use wakeplace_sched_ext::{Callback, SchedExtOps, TaskId};
@@ -35,6 +37,8 @@ pub struct SchedExtExplanation {
     pub task: String,
     /// The callbacks in their order: those about the task, and those that did something with it.
     pub callbacks: Vec<CallbackSteps>,
+    /// Names of the tasks that are in `callbacks`, by their numbers.
+    pub names: BTreeMap<u32, String>,
     /// When and where it began to run; None: the run ended before.
     pub start: Option<(u64, u32)>,
 }
@@ -51,6 +55,9 @@ impl Follower<'_> {
     fn close(&mut self) {
         let open = self.open.take().filter(|(_, concerns)| *concerns);
         if let (Some(found), Some((callback, _))) = (&mut self.found, open) {
+            for task in callback.steps.iter().filter_map(SchedExtStep::task) {
+                found.names.insert(task.0, self.finder.name(task.0));
+            }
             found.callbacks.push(callback);
         }
     }
@@ -70,6 +77,7 @@ impl Observer for Follower<'_> {
                 number: self.finder.wakeups(),
                 task: self.finder.name(placement.task),
                 callbacks: Vec::new(),
+                names: BTreeMap::new(),
                 start: None,
             });
         }
@@ -135,6 +143,9 @@ pub fn explain_sched_ext(
     };
     let report = crate::run_sched_ext(platform, policy, workload, options, ops, &mut follower);
     follower.close();
-    let missing = follower.finder.missing(report.end_ns);
+    let mut missing = follower.finder.missing(report.end_ns);
+    if let Ended::Scheduler { exit } = report.ended {
+        missing.ended = Some(exit);
+    }
     follower.found.ok_or(missing)
 }

@@ -309,21 +309,7 @@ fn own_files(request: &Request, prepared: &Prepared) -> Result<Archive, LabError
         script(&command(&request.work)).as_bytes(),
         true,
     );
-    if let Scheduler::Wakeplace { policy } = &request.scheduler {
-        let mut words = vec![format!("/bin/{}", guest_bin::SCHEDULER)];
-        if let Some(policy) = policy {
-            words.extend(["--policy".to_owned(), policy.clone()]);
-        }
-        words.extend(["--platform", "auto", "--verbose"].map(str::to_owned));
-        archive.file("lab/scheduler.sh", script(&words).as_bytes(), true);
-    }
-    if let Some(carried) = &prepared.scheduler {
-        carried.add(&mut archive)?;
-        archive.file("lab/scheduler.sh", script(&carried.words).as_bytes(), true);
-    }
-    if let Some(config) = &prepared.config {
-        initramfs::add(&mut archive, "lab/config", config)?;
-    }
+    add_scheduler(&mut archive, request, prepared)?;
     if let Work::Job { job, .. } = &request.work {
         archive.file(JOB_FILE, job.as_bytes(), false);
     }
@@ -346,6 +332,30 @@ fn own_files(request: &Request, prepared: &Prepared) -> Result<Archive, LabError
         initramfs::add(&mut archive, &format!("root/{name}"), file)?;
     }
     Ok(archive)
+}
+
+/// The scheduler's command, and what it needs if it is not ours.
+fn add_scheduler(
+    archive: &mut Archive,
+    request: &Request,
+    prepared: &Prepared,
+) -> Result<(), LabError> {
+    if let Scheduler::Wakeplace { policy } = &request.scheduler {
+        let mut words = vec![format!("/bin/{}", guest_bin::SCHEDULER)];
+        if let Some(policy) = policy {
+            words.extend(["--policy".to_owned(), policy.clone()]);
+        }
+        words.extend(["--platform", "auto", "--verbose"].map(str::to_owned));
+        archive.file("lab/scheduler.sh", script(&words).as_bytes(), true);
+    }
+    if let Some(carried) = &prepared.scheduler {
+        carried.add(archive)?;
+        archive.file("lab/scheduler.sh", script(&carried.words).as_bytes(), true);
+    }
+    if let Some(config) = &prepared.config {
+        initramfs::add(archive, "lab/config", config)?;
+    }
+    Ok(())
 }
 
 /// A shell script that becomes the command.

@@ -44,7 +44,7 @@ pub use catalogue::{StudyInfo, select, studies};
 pub use comparison::{Comparison, Origin, PolicyRuns};
 pub use error::StudyError;
 pub use experiment::Experiment;
-pub use explain::{About, Answer, Question};
+pub use explain::{About, Answer, Question, SchedulerAnswer};
 pub use hotplug::parse_hotplug;
 pub use matrix::Matrix;
 pub use outcome::{

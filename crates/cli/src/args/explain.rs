@@ -1,7 +1,7 @@
 //! Options of `explain`.
 
 use super::values;
-use super::{AnswerFormat, InputArgs, JitterArgs};
+use super::{AnswerFormat, InputArgs, JitterArgs, SchedulerArgs};
 use clap::Args;
 use std::path::PathBuf;
 
@@ -40,8 +40,17 @@ pub(crate) struct ExplainArgs {
     )]
     pub(crate) seed: u64,
     /// The policy whose decision it is, as linux-4.17+energy-aware
-    #[arg(long, value_name = "NAME", help_heading = "Policy", display_order = 10)]
-    pub(crate) policy: String,
+    #[arg(
+        long,
+        value_name = "NAME",
+        required_unless_present = "scheduler",
+        conflicts_with = "scheduler",
+        help_heading = "Policy",
+        display_order = 10
+    )]
+    pub(crate) policy: Option<String>,
+    #[command(flatten)]
+    pub(crate) schedulers: SchedulerArgs,
     /// Change a parameter, of all policies; repeatable
     #[arg(
         long,
@@ -56,6 +65,7 @@ pub(crate) struct ExplainArgs {
         long,
         alias = "other",
         value_name = "NAME",
+        conflicts_with = "scheduler",
         help_heading = "Policy",
         display_order = 12
     )]
@@ -110,6 +120,7 @@ pub(crate) struct ExplainArgs {
         allow_hyphen_values = true,
         value_name = "CPU",
         value_parser = values::cpu,
+        conflicts_with = "scheduler",
         help_heading = "Decision",
         display_order = 17
     )]

@@ -99,7 +99,9 @@ Examples:
 
   Beside two policies only, for another program
   wakeplace explain --platform tc2 --workload periodic --policy linux-4.17 --at 15ms \\
-                    --compare-policy linux-4.7 --compare-policy linux-7.3 --format json";
+                    --compare-policy linux-4.7 --compare-policy linux-7.3 --format json
+
+Under a sched_ext scheduler (`--scheduler`) it says what the callbacks did for the wake-up.";
 
 pub(super) const REPORT: &str = "\
 Examples:

@@ -112,7 +112,7 @@ pub(crate) struct LabRunArgs {
     /// `kernel`, `wakeplace[:POLICY]`, or as 'scx_lavd --performance'
     ///
     /// Of a sched_ext scheduler this machine's program (in PATH, or by its path) and the libraries
-    /// that it needs are copied into the guest; an object file (.o) is loaded by wakeplace-bpf-load.
+    /// that it needs are copied into the guest. wakeplace-bpf-load loads an object file (.o).
     /// A guest that ran under another scheduler than this one, at any time, is a failure: exit code
     /// 1 and no result.
     #[arg(

@@ -9,6 +9,7 @@ mod lab;
 mod pages;
 mod programs;
 mod report;
+mod scheduler;
 mod show;
 mod simulate;
 mod sweep;
@@ -22,6 +23,7 @@ pub(crate) use lab::{ArchName, LabCommand, LabFetchArgs, LabKernelsArgs, LabRunA
 pub(crate) use pages::{CompletionsArgs, ManArgs, completions, write_man};
 pub(crate) use programs::LabProgramsArgs;
 pub(crate) use report::ReportArgs;
+pub(crate) use scheduler::SchedulerArgs;
 pub(crate) use show::{
     DoctorArgs, PlatformCommand, PolicyCommand, PolicyShowArgs, WorkloadCommand,
 };

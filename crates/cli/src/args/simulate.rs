@@ -1,7 +1,7 @@
 //! Options of the commands that simulate: `compare`, `sim`, `study`.
 
 use super::values::{self, Seeds};
-use super::{FormatName, InputArgs, JitterArgs, help};
+use super::{FormatName, InputArgs, JitterArgs, SchedulerArgs, help};
 use clap::{Args, Subcommand};
 use std::path::PathBuf;
 use wakeplace_engine::PolicyChange;
@@ -169,51 +169,8 @@ pub(crate) struct RunArgs {
         display_order = 10
     )]
     pub(crate) policy: Vec<String>,
-    /// A sched_ext scheduler, as 'scx_lavd --performance' or ./x.bpf.o
-    ///
-    /// The unmodified loader, with its arguments, or an object file. It runs in a process of its
-    /// own and needs no root. Repeat it for `compare`. `--scheduler -- PROGRAM ARGUMENTS...` takes
-    /// the rest of the line. docs/guide/schedulers.md says what is offered and what is not.
-    #[arg(
-        long,
-        value_name = "COMMAND",
-        num_args = 0..=1,
-        default_missing_value = "",
-        help_heading = "Policy",
-        display_order = 13
-    )]
-    pub(crate) scheduler: Vec<String>,
-    /// The kernel whose interface is offered to schedulers, as 7.3.4
-    ///
-    /// Its type information comes from the lab's packages, and stays in the cache. A path is a file
-    /// of raw type information (BTF), named by the kernel's release.
-    /// [default: this machine's, if it has sched_ext, else the lab's newest]
-    #[arg(
-        long,
-        value_name = "VERSION",
-        requires = "scheduler",
-        hide_short_help = true,
-        help_heading = "Policy",
-        display_order = 14
-    )]
-    pub(crate) kernel: Option<String>,
-    /// Interpret the programs of schedulers: slower, with the same result
-    #[arg(
-        long,
-        requires = "scheduler",
-        hide_short_help = true,
-        help_heading = "Policy",
-        display_order = 15
-    )]
-    pub(crate) interpret: bool,
-    /// After `--scheduler --`: program and arguments
-    #[arg(
-        last = true,
-        value_name = "PROGRAM",
-        requires = "scheduler",
-        hide = true
-    )]
-    pub(crate) scheduler_words: Vec<String>,
+    #[command(flatten)]
+    pub(crate) schedulers: SchedulerArgs,
     /// Change a parameter in mid-run, as 10s=power-policy=powersaving; repeatable
     ///
     /// TIME=KEY=VALUE. KEY is `power-policy`, or a parameter that each decision reads anew. The

@@ -1,7 +1,10 @@
-//! `explain`: one decision, its candidates and what other policies would have done.
+//! `explain`: one decision, its candidates and what other policies would have done; under a
+//! sched_ext scheduler what its callbacks did.
 
+mod scheduler;
 mod text;
 
+use super::schedulers;
 use crate::args::{AnswerFormat, ExplainArgs};
 use crate::failure::{Failure, Outcome, Verdict};
 use crate::output::Output;
@@ -9,7 +12,7 @@ use crate::places;
 use crate::terminal::Terminal;
 use crate::text::{plain, style};
 use wakeplace_engine::Which;
-use wakeplace_study::{Question, Request, Source};
+use wakeplace_study::{Question, Request, SchedulerAnswer, Source};
 
 /// `explain`.
 pub(crate) fn explain(args: ExplainArgs, terminal: Terminal) -> Outcome {
@@ -19,39 +22,58 @@ pub(crate) fn explain(args: ExplainArgs, terminal: Terminal) -> Outcome {
     ];
     places::apart(inputs, &[("--output", args.output.as_deref())])?;
     let output = Output::prepare(args.output.as_deref())?;
-    let format = args.format;
-    let answer = question(args).answer().map_err(Failure::input)?;
     let look = if output.is_stdout() {
         style(terminal)
     } else {
         plain()
     };
-    let text = match format {
-        AnswerFormat::Human => text::answer(&answer, look),
-        AnswerFormat::Json => answer.json(),
+    let text = match (args.policy.is_some(), args.format) {
+        (true, format) => {
+            let answer = question(&args).answer().map_err(Failure::input)?;
+            match format {
+                AnswerFormat::Human => text::answer(&answer, look),
+                AnswerFormat::Json => answer.json(),
+            }
+        }
+        (false, AnswerFormat::Human) => scheduler::answer(&of_scheduler(&args, terminal)?, look),
+        (false, AnswerFormat::Json) => of_scheduler(&args, terminal)?.json(),
     };
     output.write(&text, terminal)?;
     Ok(Verdict::Ok)
 }
 
-fn question(args: ExplainArgs) -> Question {
-    let which = which(&args);
+/// Loads the scheduler against the platform, then runs.
+fn of_scheduler(args: &ExplainArgs, terminal: Terminal) -> Result<SchedulerAnswer, Failure> {
+    let question = question(args);
+    let mut matrix = question.request.resolve().map_err(Failure::input)?;
+    schedulers::add(&args.schedulers, &mut matrix, terminal)?;
+    let experiment = matrix.experiments.swap_remove(0);
+    if experiment.schedulers.len() > 1 {
+        let several = "--scheduler: expected one, whose wake-up it is".to_owned();
+        return Err(Failure::Input(several));
+    }
+    let answer = question.scheduler_answer(experiment);
+    answer.map_err(Failure::input)
+}
+
+fn question(args: &ExplainArgs) -> Question {
+    let which = which(args);
     Question {
         request: Request {
-            platforms: vec![Source::named(args.platform)],
-            workloads: vec![Source::named(args.workload)],
+            platforms: vec![Source::named(&args.platform)],
+            workloads: vec![Source::named(&args.workload)],
             load: args.input.load(),
             jitter: args.jitter.jitter,
-            policies: vec![args.policy],
-            set: args.set,
+            policies: args.policy.iter().cloned().collect(),
+            set: args.set.clone(),
             seeds: vec![args.seed],
             duration_ns: args.input.duration,
             hotplug: args.input.hotplug(),
             ..Request::default()
         },
-        task: args.task,
+        task: args.task.clone(),
         which,
-        others: args.compare_policy,
+        others: args.compare_policy.clone(),
         why_not: args.why_not,
     }
 }

@@ -1,6 +1,6 @@
 //! `--scheduler`: anybody's schedulers, loaded before anything is simulated.
 
-use crate::args::RunArgs;
+use crate::args::SchedulerArgs;
 use crate::failure::Failure;
 use crate::terminal::Terminal;
 use std::fs;
@@ -18,7 +18,11 @@ const KERNEL_AROUND: &str = "linux-7.3";
 const OWN_BTF: &str = "/sys/kernel/btf/vmlinux";
 
 /// Loads the schedulers that are asked for into every experiment, each against its platform.
-pub(crate) fn add(args: &RunArgs, matrix: &mut Matrix, terminal: Terminal) -> Result<(), Failure> {
+pub(crate) fn add(
+    args: &SchedulerArgs,
+    matrix: &mut Matrix,
+    terminal: Terminal,
+) -> Result<(), Failure> {
     let commands = commands(args)?;
     if commands.is_empty() {
         return Ok(());
@@ -52,7 +56,7 @@ pub(crate) fn add(args: &RunArgs, matrix: &mut Matrix, terminal: Terminal) -> Re
 }
 
 /// What the options say; one without a value stands for what follows `--`.
-fn commands(args: &RunArgs) -> Result<Vec<Command>, Failure> {
+fn commands(args: &SchedulerArgs) -> Result<Vec<Command>, Failure> {
     let mut rest = Some(&args.scheduler_words).filter(|words| !words.is_empty());
     let mut commands = Vec::new();
     for text in &args.scheduler {

@@ -27,7 +27,7 @@ use wakeplace_trace::{LogError, RtAppLogs, Traces};
 
 /// Two policies or more, the first being the base.
 pub(crate) fn compare(args: &CompareArgs, terminal: Terminal) -> Outcome {
-    if args.run.scheduler.is_empty()
+    if args.run.schedulers.scheduler.is_empty()
         && let [only] = args.run.policy.as_slice()
     {
         return Err(Failure::Input(format!(
@@ -46,7 +46,7 @@ pub(crate) fn compare(args: &CompareArgs, terminal: Terminal) -> Outcome {
 
 /// One policy.
 pub(crate) fn sim(args: SimArgs, terminal: Terminal) -> Outcome {
-    let subjects = args.run.policy.len() + args.run.scheduler.len();
+    let subjects = args.run.policy.len() + args.run.schedulers.scheduler.len();
     if subjects > 1 {
         return Err(Failure::Input(format!(
             "sim takes one --policy or one --scheduler, and {subjects} are given; expected one, \
@@ -101,7 +101,7 @@ fn simulate(
     terminal: Terminal,
 ) -> Outcome {
     let mut matrix = matrix(args, seeds)?;
-    schedulers::add(args, &mut matrix, terminal)?;
+    schedulers::add(&args.schedulers, &mut matrix, terminal)?;
     let experiment = &matrix.experiments[0];
     let mut expectations = Vec::new();
     for experiment in &matrix.experiments {

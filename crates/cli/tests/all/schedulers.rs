@@ -80,6 +80,11 @@ fn made() -> &'static Made {
 
 /// `sim` with a scheduler, and more arguments.
 fn sim(scheduler: &str, more: &[&str]) -> Output {
+    command("sim", scheduler, more)
+}
+
+/// A command that runs a scheduler.
+fn command(command: &str, scheduler: &str, more: &[&str]) -> Output {
     let made = made();
     let short: &[&str] = match more.contains(&"--duration") {
         true => &[],
@@ -88,7 +93,7 @@ fn sim(scheduler: &str, more: &[&str]) -> Output {
     program(Path::new("."))
         .env("WAKEPLACE_BPF_LOAD", &made.loader)
         .args([
-            "sim",
+            command,
             "--platform",
             "hikey960",
             "--workload",
@@ -137,6 +142,73 @@ fn a_result_says_which_scheduler_it_was() {
     ] {
         assert!(shown.contains(word), "{word}: {shown}");
     }
+}
+
+/// Goal: a wake-up that found an idle CPU is told callback by callback, as fifo.bpf.c has it: it
+/// asks for an idle CPU, inserts into the local queue, and answers that CPU. There the task runs
+/// (docs/rules/sched-ext.md#insert: after a direct dispatch there is no `enqueue`).
+#[test]
+fn explain_says_what_callbacks_did() {
+    let object = made().object("fifo.bpf.o");
+    let explain = |more: &[&str]| command("explain", &object, &[&["--wakeup", "3"], more].concat());
+    let output = explain(&["--format", "json"]);
+    assert_code(&output, 0);
+    let json: serde_json::Value = serde_json::from_str(&stdout(&output)).expect("JSON");
+    let names: Vec<_> = json["callbacks"]
+        .as_array()
+        .expect("a list")
+        .iter()
+        .collect();
+    assert_eq!(names[0]["callback"], "select_cpu", "{json}");
+    let steps = names[0]["steps"].as_array().expect("a list");
+    let kinds: Vec<_> = steps.iter().map(|step| step["step"].as_str()).collect();
+    assert_eq!(kinds, [Some("picked"), Some("inserted"), Some("selected")]);
+    let cpu = &json["cpu"];
+    assert_eq!(
+        (&steps[0]["cpu"], &steps[2]["cpu"], &json["start_cpu"]),
+        (cpu, cpu, cpu)
+    );
+    assert_eq!(steps[1]["dsq"], "0x8000000000000002");
+    assert_eq!(
+        (&json["wakeup"]["number"], &json["scheduler"]),
+        (&3.into(), &"fifo.bpf.o".into())
+    );
+    assert!(
+        names
+            .iter()
+            .all(|callback| callback["callback"] != "enqueue"),
+        "{json}"
+    );
+    let text = stdout(&explain(&[]));
+    for said in [
+        format!("claimed CPU {cpu}, which idled"),
+        "into the local queue, a slice of".to_owned(),
+        format!("answered CPU {cpu}"),
+        format!("It began to run on CPU {cpu} after"),
+    ] {
+        assert!(text.contains(&said), "{said}: {text}");
+    }
+    assert_eq!(text, stdout(&explain(&["--interpret"])));
+}
+
+#[test]
+fn explain_takes_one_scheduler_and_says_how_it_ended() {
+    let object = made().object("fifo.bpf.o");
+    let two = command("explain", &object, &["--scheduler", &object]);
+    assert_refused(&two, &["expected one"]);
+    for other in [
+        ["--policy", "linux-7.3"],
+        ["--why-not", "2"],
+        ["--compare-policy", "linux-7.3"],
+    ] {
+        assert_code(&command("explain", &object, &other), 2);
+    }
+    let bad = made().object("bad_ERROR.bpf.o");
+    let ended = command("explain", &bad, &["--wakeup", "3000"]);
+    assert_code(&ended, 2);
+    let text = stderr(&ended);
+    let said = text.contains("--wakeup 3000") && text.contains("scx_bpf_error: no place for");
+    assert!(said, "{text}");
 }
 
 #[test]

@@ -3,9 +3,11 @@
 mod about;
 mod asked;
 mod json;
+mod scheduler;
 mod why_not;
 
 pub use about::About;
+pub use scheduler::SchedulerAnswer;
 
 use crate::{Experiment, Request, StudyError};
 use wakeplace_engine::{Explanation, Which};

@@ -1,0 +1,149 @@
+//! One wake-up of a run under a sched_ext scheduler: what its callbacks did.
+
+use super::{Question, asked, to};
+use crate::{Experiment, StudyError};
+use serde_json::{Value, json};
+use wakeplace_engine::observe::{PlacementKind, SchedExtStep};
+use wakeplace_engine::sched_ext::TaskId;
+use wakeplace_engine::{CallbackSteps, SchedExtExplanation};
+
+/// A wake-up under a scheduler and where it is from.
+#[derive(Debug)]
+pub struct SchedulerAnswer {
+    /// The run; its first scheduler is the one.
+    pub experiment: Experiment,
+    /// The wake-up.
+    pub told: SchedExtExplanation,
+}
+
+impl Question {
+    /// Runs up to the wake-up under the first scheduler of `experiment`, which was made of the
+    /// question's request.
+    ///
+    /// # Errors
+    /// The run cannot be made, or it has no such wake-up; the message says what there is.
+    pub fn scheduler_answer(&self, experiment: Experiment) -> Result<SchedulerAnswer, StudyError> {
+        let workload = experiment.first_workload()?;
+        asked::check_cpu("--to", to(self.which), &experiment.platform)?;
+        let task = self.task.as_deref();
+        let asked = asked::asked(&workload, task, self.which)?;
+        let scheduler = experiment.schedulers.first();
+        let scheduler = scheduler.ok_or(StudyError::Empty("no scheduler given"))?;
+        let told = wakeplace_engine::explain_sched_ext(
+            &experiment.platform,
+            &scheduler.kernel,
+            &workload,
+            &experiment.options,
+            &asked,
+            &mut *scheduler.load()?,
+        );
+        let told = told.map_err(|missing| {
+            let ended = missing.ended.clone();
+            match (
+                asked::no_such(missing, self.which, task, &experiment.options),
+                ended,
+            ) {
+                (StudyError::Explain(what), Some(exit)) => StudyError::Explain(format!(
+                    "{what}; `{}` ended: {}: {}",
+                    scheduler.name,
+                    exit.kind.reason(),
+                    exit.message
+                )),
+                (error, _) => error,
+            }
+        })?;
+        Ok(SchedulerAnswer { experiment, told })
+    }
+}
+
+impl SchedulerAnswer {
+    /// The scheduler as the caller named it.
+    #[must_use]
+    pub fn scheduler(&self) -> &str {
+        let first = self.experiment.schedulers.first();
+        first.map_or("", |scheduler| scheduler.name.as_str())
+    }
+
+    /// A fact of the scheduler, as `scheduler.kernel`.
+    #[must_use]
+    pub fn fact(&self, key: &str) -> Option<&str> {
+        let facts = self.experiment.schedulers.first()?.facts.iter();
+        let mut found = facts.filter(|(name, _)| name == key);
+        found.next().map(|(_, value)| value.as_str())
+    }
+
+    /// A task's name.
+    #[must_use]
+    pub fn task(&self, task: TaskId) -> &str {
+        self.told.names.get(&task.0).map_or("?", String::as_str)
+    }
+
+    /// The answer as one JSON object, with a newline.
+    #[must_use]
+    pub fn json(&self) -> String {
+        wakeplace_text::json(&format!("{:#}\n", self.object())).into_owned()
+    }
+
+    fn object(&self) -> Value {
+        let told = &self.told;
+        let callbacks: Vec<Value> = told.callbacks.iter().map(|c| self.callback(c)).collect();
+        json!({
+            "schema_version": crate::SCHEMA_VERSION,
+            "platform": self.experiment.platform.name,
+            "workload": self.experiment.workload.name,
+            "scheduler": self.scheduler(),
+            "kernel": self.fact("scheduler.kernel"),
+            "seed": self.experiment.seeds[0],
+            "wakeup": {
+                "kind": if told.placement.kind == PlacementKind::Wake { "wake" } else { "fork" },
+                "number": told.number,
+                "time_ns": told.time_ns,
+                "task": told.task,
+                "waker_cpu": told.placement.waker_cpu,
+                "prev_cpu": told.placement.prev_cpu,
+            },
+            "cpu": told.placement.cpu,
+            "start_ns": told.start.map(|(at, _)| at),
+            "start_cpu": told.start.map(|(_, cpu)| cpu),
+            "callbacks": callbacks,
+        })
+    }
+
+    fn callback(&self, callback: &CallbackSteps) -> Value {
+        let steps: Vec<Value> = callback.steps.iter().map(|step| self.step(step)).collect();
+        json!({
+            "time_ns": callback.time_ns,
+            "callback": callback.callback.name(),
+            "cpu": callback.cpu,
+            "steps": steps,
+        })
+    }
+
+    /// Queues are numbers above what JSON's readers keep exactly: they are texts.
+    fn step(&self, step: &SchedExtStep) -> Value {
+        let task = step.task().map(|task| self.task(task));
+        match *step {
+            SchedExtStep::Callback { callback, cpu, .. } => {
+                json!({"step": "callback", "callback": callback.name(), "cpu": cpu, "task": task})
+            }
+            SchedExtStep::Selected { cpu, .. } => {
+                json!({"step": "selected", "task": task, "cpu": cpu})
+            }
+            SchedExtStep::Picked { cpu } => json!({"step": "picked", "cpu": cpu}),
+            SchedExtStep::Inserted {
+                dsq,
+                vtime,
+                slice_ns,
+                ..
+            } => json!({"step": "inserted", "task": task, "dsq": format!("{dsq:#x}"),
+                "vtime": vtime, "slice_ns": slice_ns}),
+            SchedExtStep::Taken { dsq, cpu, by, .. } => {
+                let dsq = dsq.map(|dsq| format!("{dsq:#x}"));
+                json!({"step": "taken", "task": task, "dsq": dsq, "cpu": cpu, "by_cpu": by})
+            }
+            SchedExtStep::Kicked { cpu, flags } => {
+                json!({"step": "kicked", "cpu": cpu, "flags": flags})
+            }
+        }
+    }
+}
