@@ -14,6 +14,10 @@ mod fault;
 pub mod helpers;
 mod insn;
 mod interp;
+#[cfg(feature = "jit")]
+mod jit;
+#[cfg(not(feature = "jit"))]
+#[path = "no_jit.rs"]
 mod jit;
 pub mod map;
 pub mod memory;

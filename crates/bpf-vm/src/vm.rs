@@ -347,6 +347,10 @@ impl Vm {
 }
 
 /// What compiled code calls.
+#[cfg_attr(
+    not(feature = "jit"),
+    expect(dead_code, reason = "compiled code calls it")
+)]
 pub(crate) unsafe extern "C" fn call_out(
     context: *mut Context,
     a: u64,
