@@ -2,6 +2,7 @@
 //! everywhere.
 
 use crate::ids::{CpuId, TaskId};
+use std::cmp::Reverse;
 
 /// What happens. Within one instant the order is that of `class` (interrupts, wake-ups,
 /// preemption, tick).
@@ -99,23 +100,31 @@ struct Entry {
 
 const NONE: u32 = u32::MAX;
 
+impl Entry {
+    fn key(&self) -> (u64, u64) {
+        (self.time_ns, self.order)
+    }
+}
+
 /// Bits of a time that a level tells apart, and the places that it has for that.
 const BITS: u32 = 6;
 const PLACES: usize = 1 << BITS;
 /// Levels for all bits of a time.
 const LEVELS: usize = u64::BITS.div_ceil(BITS) as usize;
+/// So many entries of one place are sorted at once; more are told apart by the next levels.
+const FEW: usize = 16;
 
-/// Pending events: a radix heap. It rests on time never going back: no event is pushed before the
-/// one that was handed out last.
+/// Pending events: a radix heap below the next few, which are sorted.
 ///
 /// An event is at the level of the highest digit (of `BITS` bits) in which its time differs from
-/// that of the last one, at the place of that digit. So the next event is in the first used place
-/// of the lowest used level. The others of that place differ from it in lower digits only: they
-/// move to lower levels then. An event moves at most once per level, most of them once or twice.
+/// `base_ns`, at the place of that digit. So the next event is in the first used place of the
+/// lowest used level. If there are few in that place, they are sorted and handed out one by one.
+/// Else they differ from the first one in lower digits only: they
+/// move to lower levels then. An event moves at most once per level, most of them once.
 #[derive(Debug)]
 pub(crate) struct EventQueue {
-    /// The time of the event handed out last.
-    last_ns: u64,
+    /// No event that has a place is before that.
+    base_ns: u64,
     /// One bit per level: some place of it is used.
     levels: u32,
     /// Per level, one bit per place: there are entries.
@@ -125,8 +134,8 @@ pub(crate) struct EventQueue {
     entries: Vec<Entry>,
     /// The first free entry.
     free: u32,
-    /// What is due at `last_ns`, too, the next one last. Else such events have the place of a
-    /// level.
+    /// What comes before all that have a place, sorted, the next one last. Empty if nothing is
+    /// pending.
     due: Vec<Entry>,
     sequence: u64,
 }
@@ -134,7 +143,7 @@ pub(crate) struct EventQueue {
 impl Default for EventQueue {
     fn default() -> Self {
         Self {
-            last_ns: 0,
+            base_ns: 0,
             levels: 0,
             used: [0; LEVELS],
             first: [[NONE; PLACES]; LEVELS],
@@ -149,16 +158,15 @@ impl Default for EventQueue {
 impl EventQueue {
     #[inline]
     pub(crate) fn push(&mut self, time_ns: u64, event: Event) {
-        debug_assert!(time_ns >= self.last_ns, "{event:?} would be in the past");
         self.sequence += 1;
         let entry = Entry {
-            time_ns: time_ns.max(self.last_ns),
+            time_ns,
             order: u64::from(event.class()) << 56 | self.sequence,
             event,
             next: NONE,
         };
-        if time_ns == self.last_ns && !self.due.is_empty() {
-            let later = self.due.partition_point(|one| one.order > entry.order);
+        if self.due.first().is_none_or(|last| time_ns <= last.time_ns) {
+            let later = self.due.partition_point(|one| one.key() > entry.key());
             return self.due.insert(later, entry);
         }
         let at = self.free;
@@ -171,68 +179,57 @@ impl EventQueue {
         }
     }
 
-    /// The next event, if it is due by `end_ns`.
+    /// The next event, if it is due by `end_ns`. The one after it is looked for before anybody
+    /// asks: so the processor can do that beside the event.
     #[inline]
     pub(crate) fn pop_until(&mut self, end_ns: u64) -> Option<(u64, Event)> {
-        if let Some(next) = self.due.pop_if(|next| next.time_ns <= end_ns) {
-            return Some((next.time_ns, next.event));
+        let next = self.due.pop_if(|next| next.time_ns <= end_ns)?;
+        if self.due.is_empty() && self.levels != 0 {
+            self.refill();
         }
-        if self.levels == 0 || !self.due.is_empty() {
-            return None;
-        }
-        let level = self.levels.trailing_zeros() as usize;
-        let place = self.used[level].trailing_zeros() as usize;
-        let at = self.first[level][place];
-        let entry = self.entries[at as usize];
-        if entry.next != NONE {
-            return self.pop_of(level, place, end_ns);
-        }
-        if entry.time_ns > end_ns {
-            return None;
-        }
-        self.clear(level, place);
-        self.last_ns = entry.time_ns;
-        self.set_free(at);
-        Some((entry.time_ns, entry.event))
+        Some((next.time_ns, next.event))
     }
 
-    /// The same where the place of the next event has several. What is due with it becomes `due`;
-    /// the rest moves down.
-    fn pop_of(&mut self, level: usize, place: usize, end_ns: u64) -> Option<(u64, Event)> {
+    /// The events of the first used place become `due`: all, if they are few, else those that come
+    /// first; the others move down.
+    fn refill(&mut self) {
+        let level = self.levels.trailing_zeros() as usize;
+        let place = self.used[level].trailing_zeros() as usize;
         let first = self.first[level][place];
-        let (mut at, mut least_ns) = (first, u64::MAX);
+        let (mut at, mut least_ns, mut count) = (first, u64::MAX, 0);
         while at != NONE {
             let entry = &self.entries[at as usize];
             least_ns = least_ns.min(entry.time_ns);
             at = entry.next;
+            count += 1;
         }
-        if least_ns > end_ns {
-            return None;
+        self.used[level] &= !(1 << place);
+        if self.used[level] == 0 {
+            self.levels &= !(1 << level);
         }
-        self.clear(level, place);
-        self.last_ns = least_ns;
+        self.base_ns = least_ns;
         at = first;
         while at != NONE {
             let entry = self.entries[at as usize];
-            if entry.time_ns == least_ns {
+            if count <= FEW || entry.time_ns == least_ns {
                 self.due.push(entry);
-                self.set_free(at);
+                self.entries[at as usize].next = self.free;
+                self.free = at;
             } else {
                 self.place(at);
             }
             at = entry.next;
         }
         if self.due.len() > 1 {
-            self.due.sort_unstable_by(|a, b| b.order.cmp(&a.order));
+            self.due.sort_unstable_by_key(|one| Reverse(one.key()));
         }
-        self.due.pop().map(|next| (next.time_ns, next.event))
     }
 
     /// Gives an entry its place.
     #[inline]
     fn place(&mut self, at: u32) {
         let entry = &mut self.entries[at as usize];
-        let differs = (entry.time_ns ^ self.last_ns) | 1;
+        let differs = (entry.time_ns ^ self.base_ns) | 1;
         let level = differs.ilog2() / BITS;
         let place = (entry.time_ns >> (level * BITS)) as usize % PLACES;
         let (level, bit) = (level as usize, 1 << place);
@@ -242,21 +239,6 @@ impl EventQueue {
         *first = at;
         self.used[level] |= bit;
         self.levels |= 1 << level;
-    }
-
-    /// A place has no entries any more.
-    #[inline]
-    fn clear(&mut self, level: usize, place: usize) {
-        self.used[level] &= !(1 << place);
-        if self.used[level] == 0 {
-            self.levels &= !(1 << level);
-        }
-    }
-
-    #[inline]
-    fn set_free(&mut self, at: u32) {
-        self.entries[at as usize].next = self.free;
-        self.free = at;
     }
 }
 

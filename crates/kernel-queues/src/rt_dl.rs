@@ -31,6 +31,12 @@ impl ClassQueue {
         self.waiting.len() + usize::from(self.running.is_some())
     }
 
+    /// Some task waits.
+    #[must_use]
+    pub fn waits(&self) -> bool {
+        !self.waiting.is_empty()
+    }
+
     /// Waiting tasks, the most important first.
     pub fn waiting(&self) -> impl Iterator<Item = (u64, TaskId)> + '_ {
         self.waiting.iter().copied()

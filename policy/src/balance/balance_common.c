@@ -77,13 +77,45 @@ WP_INLINE void wp_stats_root_flags(struct wp_ctx *ctx, const struct wp_lb_env *b
 
 #ifdef WP_KEEPS
 /*
+ * Below the tipping point only a misfit task is taken. So where no sums are kept, a look at the
+ * domain's CPUs without their groups tells whether a pass can find a source
+ * (docs/rules/balancing.md#whether-to-act). Returns 1 if not, with the marks of the pass.
+ */
+WP_INLINE int wp_below_tipping_point(struct wp_ctx *ctx, struct wp_lb_env *bal)
+{
+	const struct wp_sched_domain *dom = wp_bal_dom(ctx, bal);
+	u64 excluded = 0;
+	u32 i, overload = 0;
+
+	if (ctx->kept || !ctx->energy_active || (!dom->top && ctx->overutilized) ||
+	    (dom->flags & WP_SD_NUMA)) /* whose groups may reach beyond it */
+		return 0;
+	WP_FOR(i, wp_kept_words(ctx), WP_MASK_WORDS) {
+		excluded |= bal->excluded[i];
+	}
+	if (excluded)
+		return 0;
+	WP_FOR(i, dom->nr_cpus, WP_MAX_CPUS) {
+		const struct wp_cpu *c = WP_AT(ctx->cpus, *WP_AT(ctx->list, dom->first_cpu + i));
+
+		if (c->queue.misfit_task_load || wp_check_cpu_capacity(c, dom->imbalance_pct) ||
+		    wp_cpu_overutilized(ctx, c))
+			return 0;
+		overload |= c->queue.nr_running > 1;
+	}
+	bal->overload = overload;
+	bal->overutilized = 0;
+	return 1;
+}
+
+/*
  * Nothing is to be found here, by what is kept: then only the marks of a pass are left, which are
  * the caller's. Test builds ask `find`, which looks at all groups, as well.
  */
 WP_INLINE int wp_balanced_as_kept(struct wp_ctx *ctx, struct wp_lb_env *bal,
 				  u32 (*find)(struct wp_ctx *, struct wp_lb_env *))
 {
-	if (!wp_kept_balanced(ctx, bal))
+	if (!wp_kept_balanced(ctx, bal) && !wp_below_tipping_point(ctx, bal))
 		return 0;
 #ifdef WP_CHECK_BOUNDS
 	struct wp_lb_env walked = *bal;

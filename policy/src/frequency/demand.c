@@ -37,7 +37,9 @@ WP_INLINE struct wp_demand wp_effective_cpu_util(const struct wp_ctx *ctx, const
 		d.min = wp_max(irq + reserved, wp_uclamp_rq_min(ctx, c));
 		d.max = wp_min(full, wp_uclamp_rq_max(ctx, c));
 	}
-	if (util < full)
+	if (WP_NOT_LIVE(!irq)) /* the same without a division, which most CPUs would make */
+		d.util = wp_min(full, util);
+	else if (util < full)
 		d.util = wp_min(full, (u32)wp_div((u64)util * (full - irq), full) + irq);
 	return d;
 }

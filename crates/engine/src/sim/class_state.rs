@@ -122,6 +122,8 @@ pub(super) struct Classes {
     pub(super) params: ClassParams,
     /// The timer of the RT grants runs.
     pub(super) rt_period_armed: bool,
+    /// Some CPU is known to the core to have a waiting task that may leave.
+    pub(super) offers: bool,
 }
 
 impl Classes {
@@ -131,6 +133,7 @@ impl Classes {
             states: class_states(workload, kthreads, &params),
             params,
             rt_period_armed: false,
+            offers: false,
         }
     }
 

@@ -21,7 +21,7 @@ impl<O: Observer> Sim<'_, O> {
     pub(super) fn nr_running(&self, cpu: CpuId) -> usize {
         let c = &self.cpus[cpu];
         let mut nr = self.home.nr_queued(cpu);
-        if !self.classes.states.is_empty() {
+        if c.classes.nr() > 0 {
             let rt = self.rt_may_run(cpu);
             let ready = c.classes.waiting().filter(|(l, _)| rt || !is_rt(*l));
             nr += ready.count() + usize::from(c.classes.running.is_some());
@@ -354,12 +354,17 @@ impl<O: Observer> Sim<'_, O> {
 
     /// The tasks of `cpu` matter less than before: it takes one that waits elsewhere.
     fn class_pull(&mut self, cpu: CpuId) {
+        if !self.classes.offers && !self.cpus.iter().any(|c| c.classes.waits()) {
+            return;
+        }
+        self.classes.offers = false;
         let mut any = false;
         for from in self.machine.cpus() {
             let waiting = self.cpus[from].classes.waiting();
             let mut movable = waiting.filter(|(_, task)| self.tasks[*task].may_use(cpu.0));
             let level = movable.next().map_or(0, |(level, _)| level);
             any |= level > 0 && from != cpu;
+            self.classes.offers |= level > 0;
             self.core.cpu_mut(from.0).queue.classes.next_level = level;
         }
         if !any {
