@@ -5,5 +5,5 @@ mod running;
 mod state;
 
 pub(crate) use layout::Layout;
-pub(crate) use running::{Running, write_mask};
+pub(crate) use running::{Running, UP_NS, write_mask};
 pub(crate) use state::{State, Timer, get, put};

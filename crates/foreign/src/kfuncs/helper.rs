@@ -42,7 +42,7 @@ fn per_cpu(running: &mut Running<'_>, vm: &mut Vm, base: u64, cpu: u32) -> Resul
 }
 
 fn now(running: &mut Running<'_>, _: &mut Vm, _: [u64; 5]) -> Result {
-    Ok(running.kernel.as_ref().map_or(0, |kernel| kernel.now_ns()))
+    Ok(running.clock_ns())
 }
 
 /// A fixed sequence: equal runs draw equal numbers (PCG's multiplier).

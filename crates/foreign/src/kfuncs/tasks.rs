@@ -70,7 +70,7 @@ fn set_vtime(running: &mut Running<'_>, vm: &mut Vm, args: [u64; 5]) -> Result {
 }
 
 fn now(running: &mut Running<'_>, _: &mut Vm, _: [u64; 5]) -> Result {
-    Ok(running.kernel.as_ref().map_or(0, |kernel| kernel.now_ns()))
+    Ok(running.clock_ns())
 }
 
 fn from_pid(running: &mut Running<'_>, vm: &mut Vm, args: [u64; 5]) -> Result {

@@ -1,0 +1,85 @@
+#!/usr/bin/env bash
+# Builds the sched_ext schedulers of the kernel's own tools (scx_simple, scx_central, ...) for
+# `--scheduler`. Their source is GPL-2.0-only and stays outside of the repository: it comes from
+# Debian's package linux-source-7.3, is built by its own Makefile, and prints the folder of the
+# programs at the end.
+#
+#   scripts/kernel-schedulers.sh             into target/kernel-schedulers/bin
+#   scripts/kernel-schedulers.sh --check     and runs each: the same bytes twice, and interpreted
+#                                            as compiled; scx_simple as a static program too
+#
+# Needs what `wakeplace lab kernels` has fetched, a C compiler, make, libelf and zlib, clang 19
+# (BPF_CLANG names another). WAKEPLACE: the program for --check, else target/release/wakeplace.
+# Exit code 3: something cannot be had.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+series=7.3 kernel=7.3.4
+out=$(realpath -m "${CARGO_TARGET_DIR:-target}")/kernel-schedulers
+cache=${WAKEPLACE_LAB_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/wakeplace/lab}
+case $(uname -m) in x86_64) arch=amd64 ;; aarch64) arch=arm64 ;; *) arch=none ;; esac
+types=$cache/kernels/$arch/$kernel/vmlinux.btf
+
+say() { printf 'kernel-schedulers: %s\n' "$*" >&2; }
+fail() { say "$*"; exit 3; }
+
+# fetch: what the build needs of the source, into $out/source.
+fetch() {
+    local package=linux-source-$series scratch=$out/fetch name
+    rm -rf "$scratch" "$out/source"
+    mkdir -p "$scratch" "$out/source"
+    say "$package"
+    (cd "$scratch" && APT_CONFIG=$cache/apt/$arch/apt.conf apt-get -qq download "$package") ||
+        fail "$package cannot be fetched"
+    local parts=()
+    for name in tools/sched_ext tools/lib tools/bpf tools/build tools/include tools/scripts \
+        tools/arch include/uapi kernel/bpf scripts; do
+        parts+=("$package/$name")
+    done
+    dpkg-deb --fsys-tarfile "$scratch"/*.deb | tar -xO "./usr/src/$package.tar.xz" |
+        tar -xJ -C "$out/source" --strip-components=1 "${parts[@]}"
+    rm -rf "$scratch"
+}
+
+build() {
+    local tools=$out/source/tools/sched_ext objects
+    say "building, its output is in $out/log"
+    make -C "$tools" -j "$(nproc)" CLANG="${BPF_CLANG:-clang-19}" VMLINUX_BTF="$types" all \
+        >"$out/log" 2>&1 || fail "it does not build: $(tail -n 3 "$out/log")"
+    objects=$tools/build/obj
+    "${CC:-gcc}" -static -o "$tools/build/bin/scx_simple_static" \
+        "$objects/sched_ext/scx_simple.o" "$objects/libbpf/libbpf.a" -lelf -lz -lpthread \
+        >>"$out/log" 2>&1 || say "no static scx_simple: $(tail -n 1 "$out/log")"
+    rm -rf "$out/bin"
+    cp -r "$tools/build/bin" "$out/bin"
+}
+
+# The line with the hash of what happened, or the last that was said.
+outcome() {
+    "$wakeplace" sim --quiet --platform hikey960 --workload periodic:n=12,duty=20% \
+        --duration 300ms --kernel "$kernel" --scheduler "$@" --verify-determinism 2>&1 |
+        awk '/^identical/ { found = $0 } { last = $0 } END { print found ? found : last }'
+}
+
+check() {
+    local name compiled interpreted static=
+    wakeplace=${WAKEPLACE:-${CARGO_TARGET_DIR:-target}/release/wakeplace}
+    # The others of the folder are refused or give up; docs/guide/schedulers.md says why.
+    for name in simple central flatcg sdt cpu0 pair simple_static; do
+        [ -x "$out/bin/scx_$name" ] || continue
+        compiled=$(outcome "$out/bin/scx_$name")
+        interpreted=$(outcome "$out/bin/scx_$name" --interpret)
+        printf '%-14s %s\n' "$name" "$compiled"
+        case $compiled in identical:*) ;; *) say "scx_$name: $compiled"; exit 1 ;; esac
+        [ "$compiled" = "$interpreted" ] || { say "interpreted: $interpreted"; exit 1; }
+        [ "$name" != simple ] || static=$compiled
+        [ "$name" != simple_static ] || [ "$compiled" = "$static" ] ||
+            { say "static and dynamic differ"; exit 1; }
+    done
+}
+
+[ -f "$cache/apt/$arch/apt.conf" ] && [ -f "$types" ] ||
+    fail "the lab's cache has no kernel $kernel: run \`wakeplace lab kernels\`"
+[ -x "$out/bin/scx_simple" ] || { fetch && build; }
+[ "${1:-}" != --check ] || check
+printf '%s\n' "$out/bin"
