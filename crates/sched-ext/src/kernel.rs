@@ -1,7 +1,7 @@
 //! What a callback may ask of the kernel: the kfuncs of sched_ext and the facts that programs read.
 //! Names without `scx_bpf_` are those of kfuncs.
 
-use crate::{CgroupId, CpuFacts, ExitKind, TaskFacts, TaskId, TimerId};
+use crate::{CgroupId, CpuFacts, Events, ExitKind, TaskFacts, TaskId, TimerId};
 
 /// Where a walk over a queue is (`struct bpf_iter_scx_dsq`). It sees the tasks that were there when
 /// it began, in their order; tasks that leave meanwhile are no trouble.
@@ -32,6 +32,8 @@ pub trait Kernel {
 
     /// `scx_bpf_now`, `bpf_ktime_get_ns` and their like: the time since the machine started.
     fn now_ns(&self) -> u64;
+    /// `scx_bpf_events`: what has been counted so far.
+    fn events(&self) -> Events;
     /// The CPU that executes the callback.
     fn this_cpu(&self) -> u32;
     /// The task that it executes on behalf of (`current`); None: that CPU's idle task.

@@ -14,12 +14,14 @@
 
 pub mod class;
 pub mod consts;
+mod events;
 mod exit;
 mod facts;
 mod kernel;
 mod mask;
 mod ops;
 
+pub use events::Events;
 pub use exit::{Exit, ExitKind};
 pub use facts::{Class, CpuFacts, TaskFacts};
 pub use kernel::{DsqIter, Kernel};

@@ -28,6 +28,37 @@ fn charge(vm: &mut Vm, handle: u64, takes: bool) -> Result<(), Fault> {
 /// Entries that move in the time of an instruction.
 const ENTRIES_PER_INSN: u64 = 64;
 
+/// A record's bytes in a ring buffer: with its header, in whole words (`__bpf_ringbuf_reserve`).
+/// False: it is longer than the buffer.
+pub(super) fn produce(vm: &mut Vm, ring: u64, bytes: u64) -> Result<bool, Fault> {
+    let (map, _) = find(vm, ring)?;
+    let taken = bytes.saturating_add(8).next_multiple_of(8);
+    let fits = map.spec.kind == MapKind::RingBuffer && taken <= u64::from(map.spec.max_entries);
+    map.produced += if fits { taken } else { 0 };
+    Ok(fits)
+}
+
+/// `bpf_ringbuf_output`: its reader takes it at once.
+pub(super) fn output(vm: &mut Vm, ring: u64, bytes: u64) -> Result<i64, Fault> {
+    Ok(match produce(vm, ring, bytes & 0xffff_ffff)? {
+        true => 0,
+        false => EAGAIN,
+    })
+}
+
+/// `bpf_ringbuf_query(ring, what)`: unread bytes, the size, the reader's and the writer's place.
+pub(super) fn query(vm: &mut Vm, ring: u64, what: u64) -> Result<u64, Fault> {
+    let (map, _) = find(vm, ring)?;
+    Ok(match what {
+        1 => map.spec.max_entries.into(),
+        2 | 3 => map.produced,
+        _ => 0,
+    })
+}
+
+/// `-EAGAIN`.
+const EAGAIN: i64 = -11;
+
 /// `cpu`: of another CPU than the program's.
 pub(super) fn lookup(vm: &mut Vm, map: u64, key: u64, cpu: Option<u64>) -> Result<u64, Fault> {
     let (own, nr_cpus) = (vm.cpu, u64::from(vm.nr_cpus()));

@@ -54,8 +54,10 @@ pub fn call(vm: &mut Vm, env: &mut dyn Env, number: u32, args: [u64; 5]) -> Resu
         157 | 211 => maps::storage_delete(vm, a, b).map(signed),
         164 => maps::for_each(vm, env, a, b, c).map(signed),
         // A ring buffer's reader takes what is written at once, a printed line goes nowhere.
-        6 | 177 | 25 | 130 | 132 | 133 | 134 => release(vm, number, a),
-        131 => reserve(vm, b),
+        6 | 177 | 25 | 132 | 133 => release(vm, number, a),
+        130 => maps::output(vm, a, c).map(signed),
+        131 => reserve(vm, a, b),
+        134 => maps::query(vm, a, b),
         // No counter is open.
         22 | 55 => Ok(signed(crate::map::ENOENT)),
         // Programs run one after the other.
@@ -84,8 +86,8 @@ fn bytes_moved(number: u32, args: [u64; 5]) -> u64 {
 }
 
 /// Room for a record: its size is kept before it.
-fn reserve(vm: &mut Vm, bytes: u64) -> Result<u64, Fault> {
-    if bytes == 0 || bytes > 64 * PAGE {
+fn reserve(vm: &mut Vm, ring: u64, bytes: u64) -> Result<u64, Fault> {
+    if bytes == 0 || bytes > 64 * PAGE || !maps::produce(vm, ring, bytes)? {
         return Ok(0);
     }
     let at = vm.memory.alloc(bytes + 64)?;

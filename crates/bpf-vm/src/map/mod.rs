@@ -85,6 +85,8 @@ pub struct Map {
     queue: VecDeque<Vec<u8>>,
     /// Of storage: the value of each object, by the object's address.
     storage: IndexMap<u64, u64, BuildHasherDefault<Fixed>>,
+    /// Of a ring buffer: bytes that records have taken so far.
+    pub(crate) produced: u64,
 }
 
 impl Map {
@@ -104,6 +106,7 @@ impl Map {
             table: Table::default(),
             queue: VecDeque::new(),
             storage: IndexMap::default(),
+            produced: 0,
             spec,
         };
         // `array_map_alloc_check`, kernel/bpf/arraymap.c.

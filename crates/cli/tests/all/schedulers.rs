@@ -44,6 +44,8 @@ fn compile(folder: &Path, source: &str, define: Option<&str>) -> PathBuf {
 }
 
 const GOOD: [&str; 5] = ["fifo", "vtime", "maps", "arena", "walk"];
+/// It ends itself when all calls have answered as a kernel does, or one has not.
+const CALLS: &str = "calls";
 const BAD: [&str; 8] = [
     "LOOP", "STORE", "STACK", "HELPER", "ERROR", "LOST", "MAP", "TABLE",
 ];
@@ -52,7 +54,7 @@ fn made() -> &'static Made {
     static MADE: OnceLock<Made> = OnceLock::new();
     MADE.get_or_init(|| {
         let folder = tempfile::tempdir().expect("a folder");
-        for name in GOOD {
+        for name in GOOD.into_iter().chain([CALLS]) {
             compile(folder.path(), name, None);
         }
         for define in BAD {
@@ -78,6 +80,20 @@ fn made() -> &'static Made {
     })
 }
 
+/// Goal: single calls answer as a kernel does; calls.bpf.c has the rules. Two groups are below the
+/// root, and tasks run longer than a slice.
+#[test]
+fn calls_answer_as_a_kernel_does() {
+    let object = made().object("calls.bpf.o");
+    let workload = "periodic:n=4,duty=60%,groups=a+b";
+    for more in [&[][..], &["--interpret"]] {
+        let output = command_on(workload, "sim", &object, more);
+        assert_code(&output, 1);
+        let text = stderr(&output);
+        assert!(text.contains("calls: all as expected"), "{text}");
+    }
+}
+
 /// `sim` with a scheduler, and more arguments.
 fn sim(scheduler: &str, more: &[&str]) -> Output {
     command("sim", scheduler, more)
@@ -85,6 +101,10 @@ fn sim(scheduler: &str, more: &[&str]) -> Output {
 
 /// A command that runs a scheduler.
 fn command(command: &str, scheduler: &str, more: &[&str]) -> Output {
+    command_on("periodic:n=12,duty=20%", command, scheduler, more)
+}
+
+fn command_on(workload: &str, command: &str, scheduler: &str, more: &[&str]) -> Output {
     let made = made();
     let short: &[&str] = match more.contains(&"--duration") {
         true => &[],
@@ -92,13 +112,7 @@ fn command(command: &str, scheduler: &str, more: &[&str]) -> Output {
     };
     program(Path::new("."))
         .env("WAKEPLACE_BPF_LOAD", &made.loader)
-        .args([
-            command,
-            "--platform",
-            "hikey960",
-            "--workload",
-            "periodic:n=12,duty=20%",
-        ])
+        .args([command, "--platform", "hikey960", "--workload", workload])
         .args(["--kernel", &made.object("7.3.0-small.btf")])
         .args(["--scheduler", scheduler])
         .args(short)

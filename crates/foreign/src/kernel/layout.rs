@@ -137,6 +137,18 @@ fields! {
 }
 
 fields! {
+    /// `struct scx_event_stats`.
+    EventFields in "scx_event_stats" {
+        select_cpu_fallback = "SCX_EV_SELECT_CPU_FALLBACK",
+        local_offline = "SCX_EV_DISPATCH_LOCAL_DSQ_OFFLINE",
+        keep_last = "SCX_EV_DISPATCH_KEEP_LAST",
+        skip_exiting = "SCX_EV_ENQ_SKIP_EXITING",
+        skip_fixed = "SCX_EV_ENQ_SKIP_MIGRATION_DISABLED",
+        refill = "SCX_EV_REFILL_SLICE_DFL",
+    }
+}
+
+fields! {
     /// `struct scx_exit_info`.
     ExitInfoFields in "scx_exit_info" {
         kind = "kind",
@@ -184,6 +196,7 @@ pub(crate) struct Layout {
     pub(crate) release: ReleaseFields,
     pub(crate) cpufreq: CpufreqFields,
     pub(crate) exit_info: ExitInfoFields,
+    pub(crate) events: Option<EventFields>,
     pub(crate) ops: OpsFields,
     /// Bytes of a `cpumask`.
     pub(crate) cpumask: u64,
@@ -218,6 +231,7 @@ impl Layout {
             release: fields!(ReleaseFields),
             cpufreq: fields!(CpufreqFields),
             exit_info: fields!(ExitInfoFields),
+            events: EventFields::of(btf),
             ops,
             cpumask: cpumask.map_or(0, |id| btf.size(id)).max(1024 / 8),
             enq_head: btf.enumerator("SCX_ENQ_HEAD").unwrap_or(0x10),

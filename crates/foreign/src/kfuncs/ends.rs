@@ -53,10 +53,26 @@ fn throw(_: &mut Running<'_>, _: &mut Vm, args: [u64; 5]) -> Result {
     Err(Fault::Exit(format!("bpf_throw({:#x})", args[0])))
 }
 
-/// `scx_bpf_events(events, size)`: none of what it counts has happened.
-fn events(_: &mut Running<'_>, vm: &mut Vm, args: [u64; 5]) -> Result {
-    vm.memory
-        .bytes_mut(args[0], (args[1] & 0xffff_ffff).min(4096))?
-        .fill(0);
+/// `scx_bpf_events(events, size)`. What is not in `Events` never happens here.
+fn events(running: &mut Running<'_>, vm: &mut Vm, args: [u64; 5]) -> Result {
+    let room = (args[1] & 0xffff_ffff).min(4096);
+    vm.memory.bytes_mut(args[0], room)?.fill(0);
+    let counts = running.kernel.as_ref().map(|kernel| kernel.events());
+    let counts = counts.unwrap_or_default();
+    let Some(fields) = &running.state.layout.events else {
+        return Ok(0);
+    };
+    for (place, count) in [
+        (fields.select_cpu_fallback, counts.select_cpu_fallback),
+        (fields.local_offline, counts.dispatch_local_dsq_offline),
+        (fields.keep_last, counts.dispatch_keep_last),
+        (fields.skip_exiting, counts.enq_skip_exiting),
+        (fields.skip_fixed, counts.enq_skip_migration_disabled),
+        (fields.refill, counts.refill_slice_dfl),
+    ] {
+        if let Some(field) = place.filter(|field| field.offset + 8 <= room) {
+            vm.memory.store(args[0] + field.offset, 8, count)?;
+        }
+    }
     Ok(0)
 }

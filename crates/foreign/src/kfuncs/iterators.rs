@@ -1,10 +1,10 @@
-//! Iterators: numbers, tasks, cgroups.
+//! Iterators: numbers, tasks.
 
 use super::{Named, int, nothing, signed};
 use crate::kernel::Running;
 use wakeplace_bpf_vm::{Fault, Vm};
+use wakeplace_sched_ext::TaskId;
 use wakeplace_sched_ext::consts::EINVAL;
-use wakeplace_sched_ext::{CgroupId, TaskId};
 
 pub(super) const TABLE: &[Named] = &[
     ("bpf_iter_num_new", num_new),
@@ -13,9 +13,6 @@ pub(super) const TABLE: &[Named] = &[
     ("bpf_iter_task_new", task_new),
     ("bpf_iter_task_next", task_next),
     ("bpf_iter_task_destroy", nothing),
-    ("bpf_iter_css_new", css_new),
-    ("bpf_iter_css_next", css_next),
-    ("bpf_iter_css_destroy", nothing),
 ];
 
 type Result = std::result::Result<u64, Fault>;
@@ -97,26 +94,4 @@ fn task_next(running: &mut Running<'_>, vm: &mut Vm, args: [u64; 5]) -> Result {
         Some(task) => running.task(vm, task),
         None => Ok(0),
     }
-}
-
-/// Cgroups are walked in their order, which has parents before children.
-fn css_new(_: &mut Running<'_>, vm: &mut Vm, args: [u64; 5]) -> Result {
-    vm.memory.store(args[0], 8, 0)?;
-    Ok(0)
-}
-
-fn css_next(running: &mut Running<'_>, vm: &mut Vm, args: [u64; 5]) -> Result {
-    let at = vm.memory.u64(args[0]);
-    if at >= u64::from(running.kernel()?.nr_cgroups()) {
-        return Ok(0);
-    }
-    vm.memory.store(args[0], 8, at + 1)?;
-    let cgroup = running.cgroup(vm, CgroupId(at as u32))?;
-    let css = running
-        .state
-        .layout
-        .cgroup
-        .css
-        .map_or(0, |field| field.offset);
-    Ok(cgroup + css)
 }

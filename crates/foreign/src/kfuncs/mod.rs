@@ -1,5 +1,6 @@
 //! What programs call: the kfuncs by name, and the helpers that need a kernel by number.
 
+mod cgroups;
 mod cids;
 mod cpumask;
 mod cpus;
@@ -26,7 +27,7 @@ const FIRST_KFUNC: u32 = 1000;
 pub(crate) const DEAD_CODE: u32 = FIRST_KFUNC - 1;
 
 /// All kfuncs.
-const TABLES: [&[Named]; 10] = [
+const TABLES: [&[Named]; 11] = [
     queues::TABLE,
     cpus::TABLE,
     tasks::TABLE,
@@ -37,6 +38,7 @@ const TABLES: [&[Named]; 10] = [
     timers::TABLE,
     ends::TABLE,
     cids::TABLE,
+    cgroups::TABLE,
 ];
 /// Calls of one table have numbers from a multiple of this on.
 const PER_TABLE: u32 = 100;

@@ -66,6 +66,14 @@ struct cgroup {
 	int level;
 };
 
+struct scx_event_stats {
+	s64 SCX_EV_SELECT_CPU_FALLBACK;
+	s64 SCX_EV_DISPATCH_LOCAL_DSQ_OFFLINE;
+	s64 SCX_EV_DISPATCH_KEEP_LAST;
+	s64 SCX_EV_ENQ_SKIP_EXITING;
+	s64 SCX_EV_REFILL_SLICE_DFL;
+};
+
 struct css_set {
 	struct cgroup *dfl_cgrp;
 };
@@ -82,6 +90,7 @@ struct cpufreq_policy {
 KEEP(bpf_struct_ops_sched_ext_ops);
 KEEP(cgroup);
 KEEP(css_set);
+KEEP(scx_event_stats);
 KEEP(cpufreq_policy);
 KEEP(scx_init_task_args);
 KEEP(scx_exit_task_args);
@@ -106,8 +115,14 @@ int keep_calls(u64 *args)
 	struct task_struct_of_header *p = (void *)args[0];
 	struct scx_bpf_dsq_insert_vtime_args by_vtime = {};
 	struct bpf_iter_scx_dsq it;
+	struct bpf_iter_css css;
 	bool is_idle;
 
+	bpf_cgroup_from_id(1);
+	bpf_iter_css_new(&css, 0, 0);
+	bpf_iter_css_next(&css);
+	bpf_iter_css_destroy(&css);
+	scx_bpf_events(0, 0);
 	scx_bpf_create_dsq(args[1], -1);
 	scx_bpf_select_cpu_dfl(p, 0, 0, &is_idle);
 	scx_bpf_dsq_insert___v2(p, 0, 0, 0);

@@ -12,6 +12,21 @@
 extern s32 scx_bpf_select_cpu_dfl(struct task_struct *p, s32 prev_cpu, u64 wake_flags,
 				  bool *is_idle) __ksym;
 
+struct cgroup;
+struct cgroup_subsys_state;
+struct scx_event_stats;
+
+struct bpf_iter_css {
+	u64 opaque[3];
+};
+
+extern struct cgroup *bpf_cgroup_from_id(u64 id) __ksym __weak;
+extern int bpf_iter_css_new(struct bpf_iter_css *it, struct cgroup_subsys_state *start,
+			    unsigned int flags) __ksym __weak;
+extern struct cgroup_subsys_state *bpf_iter_css_next(struct bpf_iter_css *it) __ksym __weak;
+extern void bpf_iter_css_destroy(struct bpf_iter_css *it) __ksym __weak;
+extern void scx_bpf_events(struct scx_event_stats *events, unsigned long events__sz) __ksym __weak;
+
 #define __arena __attribute__((address_space(1)))
 
 extern void __arena *bpf_arena_alloc_pages(void *map, void __arena *addr, u32 page_cnt, int node_id,

@@ -71,7 +71,9 @@ impl ExtClass<'_> {
         {
             return keeps;
         }
-        running.is_some() && self.scx.info.flags & SCX_OPS_ENQ_LAST == 0
+        let keeps = running.is_some() && self.scx.info.flags & SCX_OPS_ENQ_LAST == 0;
+        self.scx.events.dispatch_keep_last += u64::from(keeps);
+        keeps
     }
 
     /// Asks the scheduler until there is something; None: there is not.

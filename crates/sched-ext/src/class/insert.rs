@@ -203,7 +203,9 @@ impl Scx {
                 )
             })
         } else {
-            return self.cpus[cpu as usize].online;
+            let online = self.cpus[cpu as usize].online;
+            self.events.dispatch_local_dsq_offline += u64::from(enforce && !online);
+            return online;
         };
         if let Some(wrong) = wrong {
             self.error(wrong);

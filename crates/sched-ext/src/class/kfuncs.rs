@@ -9,7 +9,8 @@ use crate::consts::{
     SCX_PICK_IDLE_IN_NODE,
 };
 use crate::{
-    Callback, CgroupId, CpuFacts, DsqIter, Exit, ExitKind, Kernel, TaskFacts, TaskId, TimerId,
+    Callback, CgroupId, CpuFacts, DsqIter, Events, Exit, ExitKind, Kernel, TaskFacts, TaskId,
+    TimerId,
 };
 
 /// `SCX_CPUPERF_ONE`.
@@ -110,6 +111,10 @@ impl Kernel for Scx {
 
     fn now_ns(&self) -> u64 {
         self.now_ns
+    }
+
+    fn events(&self) -> Events {
+        self.events
     }
 
     fn this_cpu(&self) -> u32 {

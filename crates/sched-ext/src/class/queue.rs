@@ -37,6 +37,7 @@ impl Scx {
     /// `refill_task_slice_dfl` (docs/rules/sched-ext.md#slices).
     pub(super) fn refill(&mut self, task: TaskId) {
         self.task_mut(task).facts.slice_ns = SCX_SLICE_DFL;
+        self.events.refill_slice_dfl += 1;
     }
 
     fn set_runnable(&mut self, task: TaskId) {
@@ -53,15 +54,18 @@ impl Scx {
     /// `do_enqueue_task` up to the callback: None, it is in a queue.
     fn enqueue_before(&mut self, task: TaskId, enq_flags: u64) -> Option<()> {
         let entity = &self.tasks[task.index()];
-        let cpu = entity.facts.cpu;
+        let (cpu, direct) = (entity.facts.cpu, entity.ddsp_dsq != SCX_DSQ_INVALID);
         let flags = self.info.flags;
         let exiting = entity.facts.flags & crate::consts::PF_EXITING != 0;
         let fixed = entity.facts.migration_disabled;
-        let local = !self.cpus[cpu as usize].online
-            || entity.ddsp_dsq == SCX_DSQ_INVALID
-                && (exiting && flags & SCX_OPS_ENQ_EXITING == 0
-                    || fixed && flags & SCX_OPS_ENQ_MIGRATION_DISABLED == 0);
-        if !local && entity.ddsp_dsq != SCX_DSQ_INVALID {
+        let asked = self.cpus[cpu as usize].online && !direct;
+        let skip_exiting = asked && exiting && flags & SCX_OPS_ENQ_EXITING == 0;
+        let skip_fixed =
+            asked && !skip_exiting && fixed && flags & SCX_OPS_ENQ_MIGRATION_DISABLED == 0;
+        let local = !self.cpus[cpu as usize].online || skip_exiting || skip_fixed;
+        self.events.enq_skip_exiting += u64::from(skip_exiting);
+        self.events.enq_skip_migration_disabled += u64::from(skip_fixed);
+        if !local && direct {
             self.direct_dispatch(task, enq_flags);
             return None;
         }
@@ -109,6 +113,12 @@ impl Scx {
 impl ExtClass<'_> {
     /// The CPU for a task that wakes or is new (`select_task_rq_scx`).
     pub fn select_task_rq(&mut self, task: TaskId, prev_cpu: u32, wake_flags: u64) -> u32 {
+        let cpu = self.select(task, prev_cpu, wake_flags);
+        self.scx.task_mut(task).selected_cpu = cpu;
+        cpu
+    }
+
+    fn select(&mut self, task: TaskId, prev_cpu: u32, wake_flags: u64) -> u32 {
         let entity = self.scx.task_mut(task);
         entity.cpu_selected = false;
         if wake_flags & SCX_WAKE_EXEC != 0 {
@@ -173,6 +183,9 @@ impl ExtClass<'_> {
             });
         }
         self.do_enqueue(task, enq_flags);
+        let selected = self.scx.tasks[task.index()].selected_cpu;
+        let elsewhere = enq_flags & SCX_ENQ_CPU_SELECTED != 0 && selected != cpu;
+        self.scx.events.select_cpu_fallback += u64::from(elsewhere);
         self.run_due();
     }
 

@@ -62,6 +62,8 @@ pub(crate) struct ExtTask {
     pub(crate) ddsp_flags: u64,
     /// `select_cpu` was asked for the wake-up that is under way.
     pub(crate) cpu_selected: bool,
+    /// What came of it.
+    pub(crate) selected_cpu: u32,
     /// Since when it waits, ns, and in which order tasks began to.
     pub(crate) runnable_at_ns: u64,
     pub(crate) runnable_seq: u64,
@@ -121,6 +123,7 @@ impl ExtTask {
             ddsp_dsq: SCX_DSQ_INVALID,
             ddsp_flags: 0,
             cpu_selected: false,
+            selected_cpu: 0,
             runnable_at_ns: now_ns,
             runnable_seq: 0,
             disallow: false,

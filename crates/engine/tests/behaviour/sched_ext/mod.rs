@@ -2,6 +2,7 @@
 
 mod errors;
 mod explained;
+mod release;
 mod rules;
 mod simple;
 mod storms;

@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* One call after the other, each with what a kernel answers: the first that differs is named. */
+#include "small.h"
+
+char _license[] SEC("license") = "GPL";
+
+#define BPF_MAP_TYPE_RINGBUF 27
+#define RING_BYTES 4096
+
+struct cgroup_subsys_state {
+	int id;
+} __attribute__((preserve_access_index));
+
+struct cgroup {
+	struct cgroup_subsys_state self;
+} __attribute__((preserve_access_index));
+
+struct scx_event_stats {
+	s64 SCX_EV_SELECT_CPU_FALLBACK;
+	s64 SCX_EV_DISPATCH_LOCAL_DSQ_OFFLINE;
+	s64 SCX_EV_DISPATCH_KEEP_LAST;
+	s64 SCX_EV_ENQ_SKIP_EXITING;
+	s64 SCX_EV_REFILL_SLICE_DFL;
+} __attribute__((preserve_access_index));
+
+struct {
+	__uint(type, BPF_MAP_TYPE_RINGBUF);
+	__uint(max_entries, RING_BYTES);
+} ring SEC(".maps");
+
+static bool held;
+static u64 kept;
+
+/* `expected` is a rule's, `found` what came. Only the first that differs ends the scheduler. */
+static __noinline void expect(const char *what, u64 expected, u64 found)
+{
+	static const char text[] = "%s: expected %d, found %d";
+	u64 data[] = { (u64)what, expected, found };
+
+	if (expected != found)
+		scx_bpf_error_bstr((char *)text, data, sizeof(data));
+}
+
+#define EXPECT(what, expected, found)              \
+	do {                                       \
+		static const char name[] = what;   \
+		expect(name, expected, found);     \
+	} while (0)
+
+/* The ids of a walk from the root, as digits: the first visited is the highest. */
+static __noinline u64 walk(unsigned int order)
+{
+	struct cgroup *root = bpf_cgroup_from_id(1);
+	struct cgroup_subsys_state *css;
+	struct bpf_iter_css it;
+	u64 ids = 0;
+	int i;
+
+	if (!root)
+		return 0;
+	if (bpf_iter_css_new(&it, &root->self, order))
+		return 99;
+	for (i = 0; i < 8; i++) {
+		css = bpf_iter_css_next(&it);
+		if (!css)
+			break;
+		ids = ids * 10 + css->id;
+	}
+	bpf_iter_css_destroy(&it);
+	return ids;
+}
+
+/* kernel/bpf/ringbuf.c: a record takes a header of 8 bytes, in whole words. */
+static __noinline void ring_buffer(void)
+{
+	u64 word = 7;
+	void *at;
+
+	EXPECT("ring: size", RING_BYTES, bpf_ringbuf_query(&ring, 1));
+	EXPECT("ring: nothing is written", 0, bpf_ringbuf_query(&ring, 3));
+	EXPECT("ring: a word fits", 0, bpf_ringbuf_output(&ring, &word, sizeof(word), 0));
+	EXPECT("ring: a header and a word", 16, bpf_ringbuf_query(&ring, 3));
+	at = bpf_ringbuf_reserve(&ring, 3, 0);
+	EXPECT("ring: room for 3 bytes", 1, at != 0);
+	if (at)
+		bpf_ringbuf_submit(at, 0);
+	EXPECT("ring: 3 bytes take a word", 32, bpf_ringbuf_query(&ring, 3));
+	EXPECT("ring: all is read", 32, bpf_ringbuf_query(&ring, 2));
+	EXPECT("ring: no bytes wait", 0, bpf_ringbuf_query(&ring, 0));
+	at = bpf_ringbuf_reserve(&ring, RING_BYTES, 0);
+	EXPECT("ring: longer than the buffer", 0, at != 0);
+	if (at)
+		bpf_ringbuf_submit(at, 0);
+}
+
+OPS(enqueue)
+int calls_enqueue(u64 *args)
+{
+	dsq_insert(ARG_TASK(args, 0), SHARED_DSQ, SLICE_NS, args[1]);
+	return 0;
+}
+
+OPS(dispatch)
+int calls_dispatch(u64 *args)
+{
+	/* Kernels count more than is declared here. */
+	u64 room[40];
+	struct scx_event_stats *events = (void *)room;
+
+	scx_bpf_events(events, sizeof(room));
+	/* A kept task is one that the last look found nothing beside. */
+	EXPECT("events: kept tasks never get fewer", 1,
+	       (u64)events->SCX_EV_DISPATCH_KEEP_LAST >= kept);
+	kept = events->SCX_EV_DISPATCH_KEEP_LAST;
+	EXPECT("events: each kept task has a new slice", 1,
+	       events->SCX_EV_REFILL_SLICE_DFL >= events->SCX_EV_DISPATCH_KEEP_LAST);
+	EXPECT("events: no CPU is offline", 0, events->SCX_EV_DISPATCH_LOCAL_DSQ_OFFLINE);
+	if (kept && !held) {
+		static const char text[] = "calls: all as expected, %d";
+		u64 data[] = { 1 };
+
+		held = true;
+		scx_bpf_error_bstr((char *)text, data, sizeof(data));
+	}
+	dsq_move_to_local(SHARED_DSQ);
+	return 0;
+}
+
+OPS_SLEEPABLE(init)
+int calls_init(u64 *args)
+{
+	u64 now = bpf_ktime_get_ns();
+
+	/* The root, 2 and 3 below it, as the workload has them. */
+	EXPECT("css: root, then children", 123, walk(2));
+	EXPECT("css: children, then root", 231, walk(3));
+	EXPECT("css: up from the root", 1, walk(4));
+	EXPECT("css: children alone", 23, walk(5));
+	EXPECT("css: an unknown order", 99, walk(1));
+	EXPECT("clock: it has been up for long", 1, now >= 1000000000000ULL);
+	ring_buffer();
+	return scx_bpf_create_dsq(SHARED_DSQ, -1);
+}
+
+SEC(".struct_ops.link")
+struct sched_ext_ops calls_ops = {
+	.enqueue = (void *)calls_enqueue,
+	.dispatch = (void *)calls_dispatch,
+	.init = (void *)calls_init,
+	.name = "calls",
+};

@@ -1,0 +1,19 @@
+//! What the kernel counts about a scheduler.
+
+/// `struct scx_event_stats`, as far as what it counts can happen here. The comments are in words of
+/// kernel/sched/ext/internal.h.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Events {
+    /// A task was woken on another CPU than the one that `select_cpu` answered.
+    pub select_cpu_fallback: u64,
+    /// A task meant for the local queue of a CPU that is offline went to the global queue.
+    pub dispatch_local_dsq_offline: u64,
+    /// A task went on, since nothing else was there (no `SCX_OPS_ENQ_LAST`).
+    pub dispatch_keep_last: u64,
+    /// A task that exits was not given to the scheduler (no `SCX_OPS_ENQ_EXITING`).
+    pub enq_skip_exiting: u64,
+    /// The same of a task that must not migrate (no `SCX_OPS_ENQ_MIGRATION_DISABLED`).
+    pub enq_skip_migration_disabled: u64,
+    /// The kernel gave a slice of its own.
+    pub refill_slice_dfl: u64,
+}
