@@ -6,7 +6,8 @@
  * over, whom it preempts and who is due is decided here, for both.
  *
  * Kernel: place_entity() as wp_live_queue_join(), entity_eligible(), update_deadline(),
- *         yield_task_fair() as wp_yield_task(), kernel/sched/fair.c
+ *         protect_slice() as wp_live_queue_protected_ns(), yield_task_fair() as wp_yield_task(),
+ *         kernel/sched/fair.c
  * Tests: all/queue.rs
  */
 #include "wakeplace/policy.h"
@@ -188,17 +189,33 @@ WP_FN int wp_entity_eligible(const struct wp_ctx *ctx WP_NONNULL,
 	return wp_live_queue_ahead(wp_avg_vruntime(c, now_ns), task->vtime_ns) >= 0;
 }
 
+/* What the running task of `c` has yet to run until it has run a slice since it was chosen. Until
+ * then it keeps the CPU if it is owed time (docs/rules/live-queue.md#vq-protected). */
+WP_INLINE u64 wp_live_queue_protected_ns(const struct wp_ctx *ctx, const struct wp_cpu *c,
+					 u64 now_ns)
+{
+	return wp_sub(wp_live_queue_slice_ns(ctx), wp_sub(now_ns, c->live.curr_start_ns));
+}
+
+/* Has the running task, at `curr`, had its share? Once it is not protected, also if it is level
+ * with V: it would be ahead a moment later. */
+WP_INLINE int wp_live_queue_had_share(const struct wp_cpu *c, u64 curr, u64 protected_ns,
+				      u64 now_ns)
+{
+	return wp_live_queue_ahead(curr, wp_avg_vruntime(c, now_ns)) >= (protected_ns ? 1 : 0);
+}
+
 /*
  * Should the waiting task preempt the running task of `cpu`? Not while the running task is owed
- * time and has not had its slice; nor, at a synchronous wake-up, before it has run vq_sync_run_ns
- * (docs/rules/live-queue.md#vq-sync). Nor if one of the first that wait goes before it
- * (queue_walk.c).
+ * time and is protected or due before it; nor, at a synchronous wake-up, before it has run
+ * vq_sync_run_ns (docs/rules/live-queue.md#vq-sync). Nor if one of the first that wait goes before
+ * it (queue_walk.c).
  */
 WP_SMALL_FN int wp_live_queue_preempts(struct wp_ctx *ctx WP_NONNULL,
 				       const struct wp_task *task WP_NONNULL, u32 cpu, u64 now_ns)
 {
 	const struct wp_cpu *c = WP_AT(ctx->cpus, cpu);
-	u64 curr, deadline = c->live.curr_deadline_ns;
+	u64 curr, protected_ns, deadline = c->live.curr_deadline_ns;
 
 	if (!c->queue.curr_weight)
 		return 0;
@@ -210,11 +227,14 @@ WP_SMALL_FN int wp_live_queue_preempts(struct wp_ctx *ctx WP_NONNULL,
 	    wp_live_queue_sleeper_before(c, task->deadline_ns, now_ns))
 		return 0;
 	curr = wp_live_queue_curr(c, now_ns);
-	if (wp_live_queue_ahead(curr, wp_avg_vruntime(c, now_ns)) > 0)
+	protected_ns = wp_live_queue_protected_ns(ctx, c, now_ns);
+	if (wp_live_queue_had_share(c, curr, protected_ns, now_ns))
 		return 1;
-	if (wp_live_queue_ahead(curr, deadline) < 0)
+	if (wp_live_queue_ahead(curr, deadline) >= 0)
+		deadline = curr +
+			   wp_live_queue_scale(wp_live_queue_slice_ns(ctx), c->queue.curr_weight);
+	else if (protected_ns)
 		return 0;
-	deadline = curr + wp_live_queue_scale(wp_live_queue_slice_ns(ctx), c->queue.curr_weight);
 	return wp_live_queue_ahead(deadline, task->deadline_ns) >= 0;
 }
 
@@ -229,15 +249,35 @@ WP_FN int wp_live_queue_before(const struct wp_ctx *ctx WP_NONNULL,
 	return wp_entity_eligible(ctx, first, cpu, now_ns);
 }
 
-/* What is left of the running task's slice on `cpu`, ns. */
+/* Run time until the running task is ahead of V while others count in V, ns. */
+WP_INLINE u64 wp_live_queue_owed_ns(const struct wp_cpu *c, u64 curr, u64 now_ns)
+{
+	u64 weight = c->queue.curr_weight, load = c->live.vq_load;
+	u64 owed = wp_avg_vruntime(c, now_ns) - curr;
+
+	if ((s64)owed <= 0 || load <= weight)
+		return 0;
+	return wp_div(wp_div(owed * weight, WP_SCALE) * load, load - weight) +
+	       WP_LIVE_QUEUE_ROUNDING_NS;
+}
+
+/*
+ * How long the running task of `cpu` keeps it while others wait, ns: to the end of its slice; less
+ * if it is protected no longer and has had its share by then.
+ */
 WP_FN u64 wp_slice_left_ns(const struct wp_ctx *ctx WP_NONNULL, u32 cpu, u64 now_ns)
 {
 	const struct wp_cpu *c = WP_AT(ctx->cpus, cpu);
-	u64 rest = c->live.curr_deadline_ns - wp_live_queue_curr(c, now_ns);
+	u64 curr = wp_live_queue_curr(c, now_ns);
+	u64 rest = c->live.curr_deadline_ns - curr;
 
 	if (!c->queue.curr_weight || (s64)rest <= 0)
 		return 0;
-	return wp_div(rest * c->queue.curr_weight + WP_SCALE - 1, WP_SCALE);
+	rest = wp_div(rest * c->queue.curr_weight + WP_SCALE - 1, WP_SCALE);
+	if (c->live.vq_load <= c->queue.curr_weight)
+		return rest;
+	return wp_min64(rest, wp_max64(wp_live_queue_protected_ns(ctx, c, now_ns),
+				       wp_live_queue_owed_ns(c, curr, now_ns)));
 }
 
 /*
@@ -303,18 +343,24 @@ WP_FN int wp_live_queue_retire(struct wp_ctx *ctx WP_NONNULL, const struct wp_ta
 
 /*
  * The running task of `cpu` goes on, since nobody who waits is due before it. If it has had its
- * slice, its next one begins. Sleepers whose turn it is leave: nobody else looks for them while the
- * task runs alone. Returns 0.
+ * slice, its next one begins. If somebody is awake beside it, it has been chosen anew. Sleepers
+ * whose turn it is leave: nobody else looks for them while the task runs alone. Returns 0.
  */
 WP_FN int wp_live_queue_go_on(struct wp_ctx *ctx WP_NONNULL, u32 cpu, u64 now_ns)
 {
 	struct wp_cpu *c = WP_AT(ctx->cpus, cpu);
+	u64 curr;
 	u32 i;
 
 	wp_update_avg_vruntime(c, now_ns);
 	if (!c->queue.curr_weight)
 		return 0;
-	wp_update_deadline(ctx, c, wp_live_queue_curr(c, now_ns));
+	curr = wp_live_queue_curr(c, now_ns);
+	wp_update_deadline(ctx, c, curr);
+	if (c->live.vq_load > c->queue.curr_weight + c->live.vq_kept_load) {
+		c->live.curr_vtime_ns = curr;
+		c->live.curr_start_ns = now_ns;
+	}
 	if (!c->live.vq_kept_load)
 		return 0;
 	WP_FOR(i, WP_LIVE_QUEUE_SLEEPERS, WP_LIVE_QUEUE_SLEEPERS)
@@ -349,6 +395,7 @@ WP_FN int wp_live_queue_yields(struct wp_ctx *ctx WP_NONNULL,
 	if (!wp_entity_eligible(ctx, first, cpu, now_ns))
 		return 0;
 	return c->queue.curr_idle_policy ||
-	       wp_live_queue_ahead(curr, wp_avg_vruntime(c, now_ns)) > 0 ||
+	       wp_live_queue_had_share(c, curr, wp_live_queue_protected_ns(ctx, c, now_ns),
+				       now_ns) ||
 	       wp_live_queue_ahead(c->live.curr_deadline_ns, first->deadline_ns) >= 0;
 }

@@ -21,6 +21,9 @@
  */
 #include "wakeplace/policy.h"
 
+/* What the rounding of V may hide of a distance to it, ns of run time: looked for so much later. */
+#define WP_LIVE_QUEUE_ROUNDING_NS 1000u
+
 /* Times wrap: which is ahead is told by the sign of the distance. */
 WP_INLINE s64 wp_live_queue_ahead(u64 a, u64 b)
 {

@@ -155,18 +155,92 @@ fn alone_nothing_is_owed() {
     assert_eq!(times(&core, &[&a]), (own, vec![own]));
 }
 
-/// Alone its slices follow each other, as ticks see it: who wakes after 10 ms waits for the end of
-/// the one that began at 8.
+/// Alone its slices follow each other, as ticks see it: at 10 ms it is in the one that began at 8.
+/// A timer that was set for its end has 1 ms to go.
 #[test]
 fn alone_slices_follow_each_other() {
     let mut core = core_at(0);
     let [mut a] = waiting(&mut core, [NICE_0]);
     core.live_queue_start(&mut a, 0, 0);
     assert!(!core.live_queue_expired(0, 0, 4 * MS) && !core.live_queue_expired(0, 0, 8 * MS));
+    assert_eq!(core.slice_left_ns(0, 10 * MS), MS);
+}
+
+/// Source: docs/rules/live-queue.md#vq-protected. Slices are 3 ms. A task that is owed nothing
+/// wakes beside one that runs alone since 0: until 3 ms that one is protected, level with V. From
+/// then on it is not, wherever its present slice ends.
+#[test]
+fn a_slice_since_it_was_chosen_protects() {
+    for (woken_ms, preempts) in [(1, false), (2, false), (3, true), (4, true), (10, true)] {
+        let mut core = core_at(0);
+        let [mut a] = waiting(&mut core, [NICE_0]);
+        core.live_queue_start(&mut a, 0, 0);
+        assert!(!core.live_queue_expired(0, 0, woken_ms * MS)); // a tick: slices go on
+        let mut b = Task::new(2, NICE_0, 0, None, 2);
+        core.live_queue_place(&mut b, 0, woken_ms * MS);
+        assert_eq!(
+            core.live_queue_preempts(&b, 0, woken_ms * MS),
+            preempts,
+            "{woken_ms} ms"
+        );
+    }
+}
+
+/// The same: one that is owed time and not protected gives way to a deadline that is not later. b
+/// ran 9 ms, a runs since then: at 13 ms a is at 4, V at 6.5, and the slice over that protected a.
+#[test]
+fn who_is_owed_time_gives_way_to_an_earlier_deadline_only() {
+    let mut core = core_at(0);
+    let [mut a, mut b] = waiting(&mut core, [NICE_0; 2]);
+    run(&mut core, &mut b, 0, 9 * MS);
+    core.live_queue_start(&mut a, 0, 9 * MS);
+    core.cpu_mut(0).live.curr_deadline_ns = 5 * MS;
+    let mut c = Task::new(3, NICE_0, 0, None, 2);
+    core.live_queue_place(&mut c, 0, 13 * MS);
+    assert!(core.entity_eligible(&c, 0, 13 * MS));
+    for (due_ns, preempts) in [(5 * MS + 1, false), (5 * MS, true)] {
+        c.raw_mut().deadline_ns = due_ns;
+        assert_eq!(core.live_queue_preempts(&c, 0, 13 * MS), preempts);
+    }
+}
+
+/// The same: who waits in debt runs as soon as it has paid, unless the other one is protected. a
+/// runs since 0, its slice ends at 12.5 ms; b owes 1 ms when it joins at 10. V is then at 11, b at
+/// 12, and V moves at half the speed of a: a and b are level after 2 ms (and what rounding hides).
+#[test]
+fn a_debt_that_is_paid_ends_the_turn() {
+    let mut core = core_at(0);
+    let [mut a] = waiting(&mut core, [NICE_0]);
+    core.live_queue_start(&mut a, 0, 0);
+    assert!(!core.live_queue_expired(0, 0, 9 * MS + 500_000));
     let mut b = Task::new(2, NICE_0, 0, None, 2);
+    b.raw_mut().vq_lag_ns = 0_u64.wrapping_sub(MS);
+    b.raw_mut().vtime_ns = 10 * MS + MS; // that far ahead of the queue it left
     core.live_queue_place(&mut b, 0, 10 * MS);
     assert!(!core.live_queue_preempts(&b, 0, 10 * MS));
-    assert_eq!(core.slice_left_ns(0, 10 * MS), MS);
+    let left = core.slice_left_ns(0, 10 * MS);
+    assert!((2 * MS..=2 * MS + 1_000).contains(&left), "{left}");
+    assert!(!core.live_queue_expired(0, 1, 11 * MS));
+    core.cpu_mut(0).live.curr_deadline_ns = 20 * MS;
+    core.live_queue_stop(&mut a, 11 * MS);
+    core.live_queue_start(&mut a, 0, 11 * MS); // chosen anew: until 14 ms, whatever V says
+    assert_eq!(core.slice_left_ns(0, 13 * MS), MS);
+}
+
+/// The same: it goes on beside others, since none of them is owed time: chosen anew. Alone it is
+/// not: nobody was there to choose from.
+#[test]
+fn who_goes_on_beside_others_is_chosen_anew() {
+    for (others, chosen_ms) in [(1, 8), (0, 0)] {
+        let mut core = core_at(0);
+        let [mut a] = waiting(&mut core, [NICE_0]);
+        core.live_queue_start(&mut a, 0, 0);
+        if others == 1 {
+            let [_] = waiting(&mut core, [NICE_0]);
+        }
+        core.live_queue_go_on(0, 8 * MS);
+        assert_eq!(core.cpu(0).live.curr_start_ns, chosen_ms * MS);
+    }
 }
 
 /// A woken task preempts one that has had more than its share, not one that is owed time and has
@@ -311,11 +385,7 @@ fn a_yield_gives_up_the_slice_of_who_is_owed() {
     run(&mut core, &mut a, 0, 4 * MS);
     core.live_queue_start(&mut b, 0, 4 * MS);
     assert!(core.yield_task(0, 1, 4 * MS + 500_000));
-    assert_eq!(
-        core.slice_left_ns(0, 4 * MS + 500_000),
-        3 * MS,
-        "a new slice"
-    );
+    assert_eq!(core.cpu(0).live.curr_deadline_ns, 6 * MS, "a new slice");
     core.live_queue_stop(&mut b, 4 * MS + 500_000);
     assert_eq!(times(&core, &[&a, &b]), (3_500_000, vec![4 * MS, 3 * MS]));
 
