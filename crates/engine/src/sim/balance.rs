@@ -10,7 +10,8 @@ use wakeplace_workload::Stream;
 
 /// What balancing keeps from one pass to the next.
 pub(super) struct Balancing {
-    scratch: Balance,
+    /// None: in use. Boxed, since it is taken out and put back at every attempt.
+    scratch: Option<Box<Balance>>,
     /// Per CPU: whether it makes a new-idle attempt. One stream each, so that one CPU's draws do
     /// not shift another's.
     dice: Vec<Stream>,
@@ -20,7 +21,7 @@ impl Balancing {
     pub(super) fn new(nr_cpus: u32) -> Self {
         let dice = |cpu| Stream::for_task(0, &format!("new-idle balancing of CPU {cpu}"));
         Self {
-            scratch: Balance::default(),
+            scratch: None,
             dice: (0..nr_cpus).map(dice).collect(),
         }
     }
@@ -65,7 +66,7 @@ impl<O: Observer> Sim<'_, O> {
 
     /// One attempt at one level. Returns how it ended and how many tasks moved.
     fn balance_level(&mut self, cpu: CpuId, level: u32, idle: IdleKind) -> (Step, u32) {
-        let mut balance = std::mem::take(&mut self.balancing.scratch);
+        let mut balance = self.balancing.scratch.take().unwrap_or_default();
         balance.prepare(self.clock.now, cpu.0, level, idle);
         if idle == IdleKind::NewlyIdle {
             balance.set_random(self.balancing.draw(cpu));
@@ -84,7 +85,7 @@ impl<O: Observer> Sim<'_, O> {
             self.send(CpuId(balance.src_cpu()), Message::Push { to: cpu, level });
         }
         let moved = balance.moved();
-        self.balancing.scratch = balance;
+        self.balancing.scratch = Some(balance);
         (step, moved)
     }
 
