@@ -175,6 +175,7 @@ struct Cells<'a> {
 
 impl<'a> Cells<'a> {
     /// With what every event has.
+    #[inline]
     fn of(event: &Event<'a>) -> Self {
         let mut cells = Self {
             cells: [Cell::Whole(0); MOST],

@@ -7,6 +7,7 @@ use parquet::file::properties::{EnabledStatistics, WriterProperties};
 use parquet::file::writer::{SerializedColumnWriter, SerializedFileWriter};
 use parquet::schema::types::{ColumnPath, Type};
 use std::fs::File;
+use std::hash::{BuildHasherDefault, Hasher};
 use std::io;
 use std::path::Path;
 use std::sync::Arc;
@@ -69,7 +70,30 @@ enum Column {
     clippy::disallowed_types,
     reason = "looked up only, several times for each row"
 )]
-struct Texts(std::collections::HashMap<Box<str>, ByteArray>);
+struct Texts(std::collections::HashMap<Box<str>, ByteArray, BuildHasherDefault<Fnv>>);
+
+/// FNV-1a, for short texts that nobody chooses to collide.
+struct Fnv(u64);
+
+impl Default for Fnv {
+    fn default() -> Self {
+        Self(0xcbf2_9ce4_8422_2325)
+    }
+}
+
+impl Hasher for Fnv {
+    #[inline]
+    fn write(&mut self, bytes: &[u8]) {
+        for byte in bytes {
+            self.0 = (self.0 ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3);
+        }
+    }
+
+    #[inline]
+    fn finish(&self) -> u64 {
+        self.0
+    }
+}
 
 impl Texts {
     fn of(&mut self, text: &str) -> ByteArray {

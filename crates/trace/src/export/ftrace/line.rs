@@ -8,8 +8,11 @@ pub(super) struct Line(Vec<u8>);
 const DIGITS: usize = 20;
 /// The same in hexadecimal.
 const HEX_DIGITS: usize = 16;
-/// The widest filling of a line.
-const FILLING: usize = 16;
+/// What fills a line; no filling is wider.
+const SPACES: &[u8; 16] = b"                ";
+const ZEROS: &[u8; 16] = b"0000000000000000";
+/// All numbers of two digits.
+const PAIRS: [[u8; 2]; 100] = pairs();
 
 impl Line {
     pub(super) fn with_capacity(bytes: usize) -> Self {
@@ -41,7 +44,8 @@ impl Line {
             true => text.len(),
             false => text.chars().count(),
         };
-        self.fill(b' ', width.saturating_sub(characters)).text(text)
+        self.fill(SPACES, width.saturating_sub(characters))
+            .text(text)
     }
 
     #[inline]
@@ -61,12 +65,12 @@ impl Line {
 
     /// At least `width` digits.
     pub(super) fn zero_padded(&mut self, value: u64, width: usize) -> &mut Self {
-        self.padded(value, b'0', width)
+        self.padded(value, ZEROS, width)
     }
 
     /// At least `width` characters wide, to the right.
     pub(super) fn right_aligned(&mut self, value: u64, width: usize) -> &mut Self {
-        self.padded(value, b' ', width)
+        self.padded(value, SPACES, width)
     }
 
     /// The same to the left.
@@ -74,7 +78,7 @@ impl Line {
         let before = self.0.len();
         self.number(value);
         let used = self.0.len() - before;
-        self.fill(b' ', width.saturating_sub(used))
+        self.fill(SPACES, width.saturating_sub(used))
     }
 
     pub(super) fn hex(&mut self, value: u64) -> &mut Self {
@@ -92,32 +96,45 @@ impl Line {
         self.append(&room[from..])
     }
 
-    fn padded(&mut self, value: u64, with: u8, width: usize) -> &mut Self {
+    #[inline]
+    fn padded(&mut self, value: u64, with: &[u8; 16], width: usize) -> &mut Self {
         let mut room = [0; DIGITS];
         let from = digits(value, &mut room);
         let width = width.saturating_sub(DIGITS - from);
         self.fill(with, width).append(&room[from..])
     }
 
-    /// At most `FILLING` characters.
     #[inline]
-    fn fill(&mut self, with: u8, count: usize) -> &mut Self {
-        self.append(&[with; FILLING][..count])
+    fn fill(&mut self, with: &[u8; 16], count: usize) -> &mut Self {
+        self.append(&with[..count])
     }
+}
+
+const fn pairs() -> [[u8; 2]; 100] {
+    let mut all = [[0; 2]; 100];
+    let mut value = 0;
+    while value < all.len() {
+        all[value] = [b'0' + (value / 10) as u8, b'0' + (value % 10) as u8];
+        value += 1;
+    }
+    all
 }
 
 /// Writes a number to the end of the room; returns where it begins.
 #[inline]
 fn digits(mut value: u64, room: &mut [u8; DIGITS]) -> usize {
     let mut at = DIGITS;
-    loop {
-        at -= 1;
-        room[at] = b'0' + (value % 10) as u8;
-        value /= 10;
+    while value >= 10 {
+        at -= 2;
+        room[at..at + 2].copy_from_slice(&PAIRS[(value % 100) as usize]);
+        value /= 100;
         if value == 0 {
             return at;
         }
     }
+    at -= 1;
+    room[at] = b'0' + value as u8;
+    at
 }
 
 #[cfg(test)]
