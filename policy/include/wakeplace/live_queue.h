@@ -30,14 +30,14 @@ struct wp_live_queue_sleeper {
  * them (docs/rules/live-queue.md#vq-pick).
  */
 #define WP_LIVE_QUEUE_LOOKS 64u
-WP_SMALL_FN int wp_live_queue_place(struct wp_ctx *ctx WP_NONNULL, struct wp_task *task WP_NONNULL,
-				    u32 cpu, u64 now_ns);
+int wp_live_queue_place(struct wp_ctx *ctx WP_NONNULL, struct wp_task *task WP_NONNULL, u32 cpu,
+			u64 now_ns);
 WP_SMALL_FN int wp_live_queue_start(struct wp_ctx *ctx WP_NONNULL, struct wp_task *task WP_NONNULL,
 				    u32 cpu, u64 now_ns);
 WP_SMALL_FN int wp_live_queue_stop(struct wp_ctx *ctx WP_NONNULL, struct wp_task *task WP_NONNULL,
 				   u64 now_ns);
-WP_SMALL_FN int wp_live_queue_leave(struct wp_ctx *ctx WP_NONNULL, struct wp_task *task WP_NONNULL,
-				    u32 sleeps, u64 now_ns);
+int wp_live_queue_leave(struct wp_ctx *ctx WP_NONNULL, struct wp_task *task WP_NONNULL, u32 sleeps,
+			u64 now_ns);
 WP_SMALL_FN int wp_live_queue_preempts(struct wp_ctx *ctx WP_NONNULL,
 				       const struct wp_task *task WP_NONNULL, u32 cpu, u64 now_ns);
 WP_SMALL_FN u64 wp_live_queue_slice_ns(const struct wp_ctx *ctx WP_NONNULL);

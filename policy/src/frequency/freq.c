@@ -220,7 +220,7 @@ WP_FN int wp_sugov_update_shared(struct wp_ctx *ctx WP_NONNULL, struct wp_cpu *c
  */
 WP_INLINE int wp_cpufreq_update_util(struct wp_ctx *ctx, struct wp_cpu *c, u64 now_ns)
 {
-	if (!ctx->freq_external)
+	if (WP_NOT_LIVE(!ctx->freq_external)) /* live the kernel always does */
 		return wp_sugov_update_shared(ctx, c, now_ns);
 	return ctx->freq_schedutil ? wp_freq_report(ctx, c) : 0; /* no other governor listens */
 }

@@ -103,8 +103,8 @@ WP_SMALL_FN int wp_live_queue_stop(struct wp_ctx *ctx WP_NONNULL, struct wp_task
 
 /* It leaves its queue, to go to another one or to sleep, unless the queue keeps it. A sleeper comes
  * back with a new slice, the other one with the rest of this. */
-WP_SMALL_FN int wp_live_queue_leave(struct wp_ctx *ctx WP_NONNULL, struct wp_task *task WP_NONNULL,
-				    u32 sleeps, u64 now_ns)
+WP_FN int wp_live_queue_leave(struct wp_ctx *ctx WP_NONNULL, struct wp_task *task WP_NONNULL,
+			      u32 sleeps, u64 now_ns)
 {
 	struct wp_cpu *c = WP_AT(ctx->cpus, task->vtime_cpu);
 	u32 weight = task->vq_weight, load;
@@ -147,8 +147,8 @@ WP_INLINE void wp_live_queue_reweigh(struct wp_task *task, u32 weight)
 }
 
 /* The task waits on `cpu` from now on: its place in that queue's order is deadline_ns. */
-WP_SMALL_FN int wp_live_queue_place(struct wp_ctx *ctx WP_NONNULL, struct wp_task *task WP_NONNULL,
-				    u32 cpu, u64 now_ns)
+WP_FN int wp_live_queue_place(struct wp_ctx *ctx WP_NONNULL, struct wp_task *task WP_NONNULL,
+			      u32 cpu, u64 now_ns)
 {
 	if (wp_live_queue_goes_on(ctx, task, cpu, now_ns) ||
 	    (task->vq_weight == task->weight && task->vtime_cpu == cpu))

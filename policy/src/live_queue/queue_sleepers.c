@@ -78,13 +78,11 @@ WP_INLINE u32 wp_live_queue_unseen(const struct wp_live_queue_sleeper *s, u32 un
 	return s->task ? (u32)wp_sub(unseen, s->weight) : unseen;
 }
 
-/* No task of the queue is awake any more: all debts are forgiven. */
-WP_INLINE void wp_delayed_drain(struct wp_cpu *c)
+/* All sleepers leave. */
+WP_FN int wp_live_queue_let_all_go(struct wp_cpu *c WP_NONNULL)
 {
 	u32 i, unseen = c->live.vq_kept_load;
 
-	if (!unseen)
-		return;
 	WP_FOR(i, WP_LIVE_QUEUE_SLEEPERS, WP_LIVE_QUEUE_SLEEPERS) {
 		struct wp_live_queue_sleeper *s = WP_AT(c->live.vq_sleepers, i);
 
@@ -93,6 +91,14 @@ WP_INLINE void wp_delayed_drain(struct wp_cpu *c)
 		if (!unseen)
 			break;
 	}
+	return 0;
+}
+
+/* No task of the queue is awake any more: all debts are forgiven. */
+WP_INLINE void wp_delayed_drain(struct wp_cpu *c)
+{
+	if (c->live.vq_kept_load)
+		wp_live_queue_let_all_go(c);
 }
 
 /* Is the sleeper due, and, if `bounded`, no later than `bound`? */
@@ -103,16 +109,13 @@ WP_INLINE int wp_live_queue_is_due(const struct wp_live_queue_sleeper *s, u64 me
 	       (!bounded || wp_live_queue_ahead(s->deadline_ns, bound) <= 0);
 }
 
-/* Is it the turn of a sleeper before that of one with this deadline? */
-WP_INLINE int wp_live_queue_sleeper_before(const struct wp_cpu *c, u64 deadline_ns, u64 now_ns)
+/* Is a sleeper due no later than this deadline? */
+WP_FN int wp_live_queue_due_before(const struct wp_cpu *c WP_NONNULL, u64 deadline_ns, u64 now_ns)
 {
 	u32 i, unseen = c->live.vq_kept_load;
+	u64 mean = wp_avg_vruntime(c, now_ns);
 	int before = 0;
-	u64 mean;
 
-	if (!unseen)
-		return 0;
-	mean = wp_avg_vruntime(c, now_ns);
 	WP_FOR(i, WP_LIVE_QUEUE_SLEEPERS, WP_LIVE_QUEUE_SLEEPERS) {
 		const struct wp_live_queue_sleeper *s = WP_AT(c->live.vq_sleepers, i);
 
@@ -124,9 +127,15 @@ WP_INLINE int wp_live_queue_sleeper_before(const struct wp_cpu *c, u64 deadline_
 	return before;
 }
 
+/* Is it the turn of a sleeper before that of one with this deadline? */
+WP_INLINE int wp_live_queue_sleeper_before(const struct wp_cpu *c, u64 deadline_ns, u64 now_ns)
+{
+	return c->live.vq_kept_load && wp_live_queue_due_before(c, deadline_ns, now_ns);
+}
+
 /* V is up to date. Of those that are due the earliest leaves; what it is owed by now is forgotten:
  * V grows, and others may be due. Returns 0 if none is. */
-WP_INLINE int wp_live_queue_let_first_go(struct wp_cpu *c, u32 bounded, u64 bound)
+WP_FN int wp_live_queue_let_first_go(struct wp_cpu *c WP_NONNULL, u32 bounded, u64 bound)
 {
 	u64 mean = c->live.vtime_now_ns, earliest = 0;
 	u32 i, first = WP_NONE, unseen = c->live.vq_kept_load;
@@ -151,7 +160,8 @@ WP_INLINE int wp_live_queue_let_first_go(struct wp_cpu *c, u32 bounded, u64 boun
 }
 
 /* A sleeper that was kept leaves with its debt, or has left without one before. */
-WP_INLINE void wp_delayed_part(struct wp_ctx *ctx, struct wp_task *task, u64 now_ns)
+WP_FN int wp_delayed_part(struct wp_ctx *ctx WP_NONNULL, struct wp_task *task WP_NONNULL,
+			  u64 now_ns)
 {
 	struct wp_cpu *c = WP_AT(ctx->cpus, task->vtime_cpu);
 	u32 weight;
@@ -164,6 +174,7 @@ WP_INLINE void wp_delayed_part(struct wp_ctx *ctx, struct wp_task *task, u64 now
 		wp_live_queue_without(c, weight, lag);
 	}
 	wp_live_queue_left(ctx, task, (s64)lag < 0 ? lag : 0, 0);
+	return 0;
 }
 
 /* A sleeper that was kept wakes, to run on `cpu`. Returns 1 if it goes on where it is, as it was.

@@ -48,9 +48,18 @@ WP_FN int wp_siblings_idle(struct wp_ctx *ctx WP_NONNULL, u32 cpu)
 	return 1;
 }
 
+/* How well does the task fit? As wp_util_fits(). The verifier looks at it once. */
+WP_FN int wp_capacity_fits(const struct wp_ctx *ctx WP_NONNULL,
+			   const struct wp_task *task WP_NONNULL, u32 cpu)
+{
+	return wp_util_fits(ctx, wp_task_util_est(ctx, task), wp_uclamp_eff_min(ctx, task),
+			    wp_uclamp_eff_max(ctx, task), cpu);
+}
+
 /* Keep an idle CPU if it comes nearer than the best so far. */
-WP_INLINE void wp_capacity_offer(const struct wp_ctx *ctx, struct wp_capacity_best *best, u32 cpu,
-				 s32 fits, int core_idle)
+WP_FN int wp_capacity_offer(const struct wp_ctx *ctx WP_NONNULL,
+			    struct wp_capacity_best *best WP_NONNULL, u32 cpu, s32 fits,
+			    int core_idle)
 {
 	const struct wp_cpu *c = WP_AT(ctx->cpus, cpu);
 	u32 capacity = fits < 0 ? wp_get_actual_cpu_capacity(ctx, c) : c->load.capacity;
@@ -59,10 +68,11 @@ WP_INLINE void wp_capacity_offer(const struct wp_ctx *ctx, struct wp_capacity_be
 	if (core_idle)
 		rank += WP_RANK_CORE;
 	if (rank > best->rank || (rank == best->rank && capacity <= best->capacity))
-		return;
+		return 0;
 	best->rank = rank;
 	best->capacity = capacity;
 	best->cpu = cpu;
+	return 1;
 }
 
 /* Fills `dec`. The task is synced, the target has a domain with all capacities. */
@@ -101,8 +111,7 @@ WP_FN int wp_select_idle_capacity(struct wp_ctx *ctx WP_NONNULL,
 			continue;
 		}
 		core_idle = !cores || wp_siblings_idle(ctx, cpu);
-		fits = wp_util_fits(ctx, wp_task_util_est(ctx, task), wp_uclamp_eff_min(ctx, task),
-				    wp_uclamp_eff_max(ctx, task), cpu);
+		fits = wp_capacity_fits(ctx, task, cpu);
 		if (fits > 0 && core_idle)
 			return wp_idle_decide(dec, cpu, WP_REASON_IDLE_CAPACITY);
 		WP_EXPLAIN(ctx, wp_drop(ctx, cpu, fits > 0 ? WP_DROP_CORE_BUSY : WP_DROP_UNFIT));

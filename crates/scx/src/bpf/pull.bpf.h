@@ -83,8 +83,9 @@ static __always_inline void ask_push(const struct wp_lb_env *bal)
 	kick(bal->src_cpu, SCX_KICK_PREEMPT);
 }
 
-/* One attempt to balance one level. Returns enum wp_balance_step's last answer. */
-static __always_inline int balance_level(struct scratch *s, u32 cpu, u32 level, u32 idle, u64 now)
+/* One attempt to balance one level. Returns enum wp_balance_step's last answer. Two callers: the
+ * verifier looks at it once. */
+__noinline int balance_level(struct scratch *s WP_NONNULL, u32 cpu, u32 level, u32 idle, u64 now)
 {
 	struct wp_lb_env *bal = &s->balance;
 	int step, round;
