@@ -9,6 +9,7 @@ cd "$(dirname "$0")/.."
 page=docs/results/schedulers.md
 seeds=${SEEDS:-5} duration=${DURATION:-3s}
 named='scx_bpfland,scx_bpfland -m powersave,scx_cosmos,scx_lavd,scx_p2dq,scx_rusty'
+named=$named,scx_simple,scx_central,scx_flatcg,scx_pair
 schedulers=${SCHEDULERS:-$named}
 wakeplace=${WAKEPLACE:-}
 if [ -z "$wakeplace" ]; then
