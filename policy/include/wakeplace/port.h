@@ -121,6 +121,14 @@ typedef signed long long s64;
 
 #define WP_INLINE static inline __attribute__((always_inline))
 
+/* Part of its caller. In the live build the verifier looks at it once, alone. In the whole core,
+ * which has older forms besides, that would be more than a program may have. */
+#if defined(__bpf__) && defined(WP_LIVE)
+#define WP_LIVE_FN WP_FN
+#else
+#define WP_LIVE_FN WP_INLINE
+#endif
+
 /* Element i of an array whose size is a power of two; safe for any i. An i that is too large is
  * masked, which hides the mistake that made it: test builds (WP_CHECK_BOUNDS, native only) stop. */
 #ifdef WP_CHECK_BOUNDS

@@ -258,8 +258,10 @@ WP_FN u32 wp_pack_cpu(const struct wp_ctx *ctx WP_NONNULL,
 }
 
 /* One level: 1 if it decides. */
-WP_INLINE int wp_pack_level(const struct wp_ctx *ctx, u32 dom_index, const struct wp_task *task,
-			    const struct wp_request *req, struct wp_decision *dec)
+WP_LIVE_FN int wp_pack_level(const struct wp_ctx *ctx WP_NONNULL, u32 dom_index,
+			     const struct wp_task *task WP_NONNULL,
+			     const struct wp_request *req WP_NONNULL,
+			     struct wp_decision *dec WP_NONNULL)
 {
 	const struct wp_sched_domain *dom = WP_AT(ctx->doms, dom_index);
 	u32 home = wp_pack_home(ctx, dom_index, req), cpu;
