@@ -57,7 +57,7 @@ bench: ## how many simulated events a second (WAKEPLACE_BENCH_QUICK=1: a short l
 	@scripts/bench.sh target/release/wakeplace
 	@scripts/traces/bench.sh target/release/wakeplace
 
-bench-live: lab build ## what a wake-up costs, in instructions, beside the kernel's scheduler
+bench-live: lab build ## what a wake-up costs, in instructions, beside the kernel's scheduler and others
 	@scripts/bench-live.sh
 
 fuzz: ## changed inputs, from the file to every output, guided by coverage (FUZZ_SECONDS=N each, 60)

@@ -105,6 +105,8 @@ runs=(
         --set model.switch_out_ns=400 --set model.scx_callback_ns=off --set model.scx_kfunc_ns=20'
     'linux-7.3-eevdf-6.12 sim --platform sm8650 --policy linux-7.3 --set eevdf_form=6.12
         --set delay_dequeue=off --set hrtick=off --workload sysbench-fileio:'
+    'linux-7.3-eas        sim --platform rk3399 --policy linux-7.3
+        --workload eas-behaviour:pin=on,start=spread'
     'linux-7.3-classes    sim --platform juno-r0 --policy linux-7.3
         --workload periodic:n=8,policy=rr,duty=40% --set model.housekeeping=off'
     'linux-7.3-deadline   sim --platform hikey960 --policy linux-7.3
