@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # What a wake-up costs under the kernel's own scheduler, under scx_wakeplace and under sched_ext
-# schedulers of others, in instructions: in emulated machines whose clock counts them (2 ns each), so
-# that it does not matter how busy this one is. Takes what `make lab` and `make build` made.
+# schedulers of others, in instructions: in emulated machines whose clock counts them (2 ns each),
+# so that it does not matter how busy this one is. Takes what `make lab` and `make build` made.
 #
 #   BENCH_KERNEL=...      version of the guest's kernel; default: the newest that can be used
 #   BENCH_POLICY=NAME     policy of scx_wakeplace; default: its own

@@ -93,7 +93,9 @@ fn the_others_say_what_is_expected() {
 /// All that the catalogue says is a default can be given and changes nothing.
 #[test]
 fn the_defaults_are_those_of_the_catalogue() {
-    let machine = MachineFacts::alike(4);
+    let machine = MachineFacts {
+        capacities: &[512, 512, 1024, 1024],
+    };
     let expand = |argument: &str| {
         let spec = Spec::parse(argument, &LoadOptions::default()).expect(argument);
         let mut workload = spec.expand(1, machine).expect(argument);

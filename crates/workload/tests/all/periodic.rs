@@ -6,8 +6,10 @@ use wakeplace_workload::{
 
 fn expand(argument: &str, seed: u64) -> Result<Workload, String> {
     let spec = Spec::parse(argument, &LoadOptions::default()).map_err(|e| e.to_string())?;
-    spec.expand(seed, MachineFacts::alike(8))
-        .map_err(|e| e.to_string())
+    let machine = MachineFacts {
+        capacities: &[512, 512, 512, 512, 1024, 1024, 1024, 1024],
+    };
+    spec.expand(seed, machine).map_err(|e| e.to_string())
 }
 
 fn ok(argument: &str) -> Workload {
