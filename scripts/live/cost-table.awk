@@ -1,5 +1,5 @@
-# A table of what guests have measured (`guest.sh cost`): the median of the repeats, and the ratio to
-# the first file, which is the kernel's own scheduler. Each file is SCHEDULER/stdout.
+# A table of what guests have measured (`guest.sh cost`): the median of the repeats, and the ratio
+# to the first file, which is the kernel's own scheduler. Each file is SCHEDULER/stdout.
 FNR == 1 {
     parts = split(FILENAME, path, "/")
     scheduler[++schedulers] = path[parts - 1]

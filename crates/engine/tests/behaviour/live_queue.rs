@@ -104,8 +104,8 @@ fn sleeper_latencies(hrtick: &str, sleeps_ms: u64) -> Vec<(u64, u64)> {
     woken.map(|(at, (_, ns))| (*at, *ns)).collect()
 }
 
-/// Goal: a hog that has run a slice of 3 ms since it was chosen is not protected: who wakes beside it
-/// and is level runs at once. Source: docs/rules/live-queue.md#vq-protected.
+/// Goal: a hog that has run a slice of 3 ms since it was chosen is not protected: who wakes beside
+/// it and is level runs at once. Source: docs/rules/live-queue.md#vq-protected.
 #[test]
 fn a_long_run_protects_nobody() {
     for hrtick in ["on", "off"] {
