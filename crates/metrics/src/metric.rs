@@ -608,7 +608,10 @@ mod tests {
                 name => name,
             };
             let spec = Spec::parse(argument, &LoadOptions::default()).expect(argument);
-            let workload = spec.expand(1, MachineFacts::alike(8)).expect(model.name);
+            let machine = MachineFacts {
+                capacities: &[512, 1024],
+            };
+            let workload = spec.expand(1, machine).expect(model.name);
             let figures = workload.count.iter().flat_map(|count| &count.figures);
             let figures = figures.map(|figure| figure.metric.to_owned());
             let times = workload.series.iter().flat_map(|series| series.metrics());

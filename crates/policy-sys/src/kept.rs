@@ -29,6 +29,12 @@ impl Core {
         self.state_mut().kept = sums.expose_provenance() as u64;
     }
 
+    /// From now on a balancing pass may leave out statistics that decide nothing. No answer changes
+    /// by that; what the pass notes of groups does.
+    pub fn skip_statistics(&mut self) {
+        self.state_mut().quick = 1;
+    }
+
     /// Something of this CPU has changed.
     #[inline]
     pub(crate) fn touch(&mut self, cpu: u32) {

@@ -71,6 +71,7 @@ struct wp_ctx {
 	u64 idle_timer_ns; /* ... how long it waits since then */
 	u64 explain; /* natively: address of a struct wp_explain to note decisions in, 0: none */
 	u64 kept;    /* natively: address of a struct wp_kept with sums over CPUs, 0: none */
+	u64 quick;   /* natively: 1 if passes may leave out statistics that they do not need */
 	u64 nohz_next_balance_tick; /* to nohz_has_blocked: idle CPUs with a stopped tick */
 	u64 nohz_next_blocked_ns;
 	u32 nohz_has_blocked;

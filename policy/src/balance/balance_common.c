@@ -78,7 +78,8 @@ WP_INLINE void wp_stats_root_flags(struct wp_ctx *ctx, const struct wp_lb_env *b
 #ifdef WP_KEEPS
 /*
  * Below the tipping point only a misfit task is taken. So where no sums are kept, a look at the
- * domain's CPUs without their groups tells whether a pass can find a source
+ * domain's CPUs without their groups tells whether a pass can find a source, if the home does not
+ * mind that the statistics of groups are missing then
  * (docs/rules/balancing.md#whether-to-act). Returns 1 if not, with the marks of the pass.
  */
 WP_INLINE int wp_below_tipping_point(struct wp_ctx *ctx, struct wp_lb_env *bal)
@@ -87,7 +88,7 @@ WP_INLINE int wp_below_tipping_point(struct wp_ctx *ctx, struct wp_lb_env *bal)
 	u64 excluded = 0;
 	u32 i, overload = 0;
 
-	if (ctx->kept || !ctx->energy_active || (!dom->top && ctx->overutilized) ||
+	if (!ctx->quick || ctx->kept || !ctx->energy_active || (!dom->top && ctx->overutilized) ||
 	    (dom->flags & WP_SD_NUMA)) /* whose groups may reach beyond it */
 		return 0;
 	WP_FOR(i, wp_kept_words(ctx), WP_MASK_WORDS) {

@@ -111,6 +111,7 @@ fn settled(
     if core.state().nr_cpus >= KEEP_SUMS_FROM_CPUS || cfg!(debug_assertions) {
         core.keep_sums();
     }
+    core.skip_statistics();
     core.settle();
     let shares = groups::add_groups(&mut core, workload, options);
     (core, shares)
