@@ -47,9 +47,9 @@ outputs=()
 for name in "${names[@]}"; do outputs+=("$keep/$name/stdout"); done
 table=$keep/table.md
 {
-    printf '%s; `scripts/bench-live.sh`, %s%s.\n\n' \
-        "$(grep -h '^kernel ' "$keep/wakeplace/log" | tr -s ' ' | head -n 1)" \
-        "commit $(git rev-parse --short HEAD)" "${peers:+; $peers}"
+    version=$(awk '$1 == "kernel" { print $3; exit }' "$keep/wakeplace/log")
+    peers=${peers//@/ }
+    printf 'Linux %s, x86-64, four CPUs%s.\n\n' "$version" "${peers:+; ${peers// scx_/, scx_}}"
     awk -f $live/cost-table.awk "${outputs[@]}"
 } >"$table"
 cat "$table"
