@@ -3,7 +3,7 @@
 
 use crate::StudyError;
 use wakeplace_engine::observe::Stop;
-use wakeplace_engine::{Observer, RunReport};
+use wakeplace_engine::{Observer, Options, RunReport};
 use wakeplace_metrics::RunMetrics;
 use wakeplace_optimum::{DEMAND_SCALE, Limits, Load, Machine, POWER_SCALE, Verdict, search};
 use wakeplace_platform::{CpuId, Platform, PowerUnit};
@@ -18,6 +18,18 @@ pub(crate) fn machine(platform: &Platform) -> Result<Machine, StudyError> {
         platform: platform.name.clone(),
         refusal,
     })
+}
+
+/// The best placement is that of a machine that stays as it is.
+pub(crate) fn check_fixed(options: &Options) -> Result<(), StudyError> {
+    let fixed = options.hotplug.is_empty() && options.freq_cap.is_empty() && !options.thermal;
+    match fixed {
+        true => Ok(()),
+        false => Err(StudyError::Empty(
+            "`--oracle` places tasks on a machine that stays as it is; expected no \
+             `--hotplug`, no `model.freq_cap` and no `model.thermal`",
+        )),
+    }
 }
 
 /// Measures what each task gets done: capacity by frequency by time.

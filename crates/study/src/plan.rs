@@ -2,7 +2,7 @@
 
 use crate::experiment::{expand, measured_by};
 use crate::file::{Case, Column, StudyFile, Variation, with};
-use crate::oracle::machine;
+use crate::oracle::{check_fixed, machine};
 use crate::outcome::{EXPERIMENT, PLATFORM, VARIANT};
 use crate::pool::Run;
 use crate::{Param, StudyError, StudyOptions, apply_settings};
@@ -247,6 +247,9 @@ impl Planner<'_> {
             &variation.set,
         ] {
             apply_settings(set, &mut options, &mut policies)?;
+        }
+        if self.file.oracle {
+            check_fixed(&options)?;
         }
         let [policy] = policies;
         Ok(PlannedColumn {

@@ -18,6 +18,8 @@
 //! # Ok::<(), wakeplace_study::StudyError>(())
 //! ```
 
+use crate::experiment::expand;
+use crate::oracle::check_fixed;
 use crate::settings::check_keys;
 use crate::{Experiment, Matrix, Scheduler, StudyError, apply_settings};
 use std::sync::Arc;
@@ -25,7 +27,7 @@ use wakeplace_engine::{Hotplug, Options, PolicyChange};
 use wakeplace_metrics::Window;
 use wakeplace_platform::Platform;
 use wakeplace_policy_sys::Policy;
-use wakeplace_workload::{Jitter, LoadOptions, MachineFacts, Spec};
+use wakeplace_workload::{Jitter, LoadOptions, Spec};
 
 /// Simulated time if neither the caller nor the workload says: that of the published tests.
 pub const DEFAULT_DURATION_NS: u64 = 30_000_000_000;
@@ -251,12 +253,8 @@ impl Request {
         policies: &[Policy],
         options: &Options,
     ) -> Result<Experiment, StudyError> {
-        let capacities = platform.capacities();
-        let machine = MachineFacts {
-            capacities: &capacities,
-        };
         let seed = self.seeds.first().copied().unwrap_or(1);
-        let own_ns = workload.expand(seed, machine)?.duration_ns;
+        let own_ns = expand(&workload, platform, &[seed])?[0].duration_ns;
         let mut options = options.clone();
         options.duration_ns = self.duration_ns.or(own_ns).unwrap_or(DEFAULT_DURATION_NS);
         options.wakeup_cases = self.wakeup_cases;
@@ -282,12 +280,8 @@ impl Request {
         if let Some(window) = self.timeline.filter(|w| w.to_ns > options.duration_ns) {
             return Err(StudyError::Timeline(window.to_ns, options.duration_ns));
         }
-        let fixed = options.hotplug.is_empty() && options.freq_cap.is_empty() && !options.thermal;
-        if self.oracle && !fixed {
-            return Err(StudyError::Empty(
-                "`--oracle` places tasks on a machine that stays as it is; expected no \
-                 `--hotplug`, no `model.freq_cap` and no `model.thermal`",
-            ));
+        if self.oracle {
+            check_fixed(options)?;
         }
         Ok(())
     }

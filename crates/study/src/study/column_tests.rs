@@ -87,6 +87,10 @@ fn an_oracle_may_be_asked() {
     let leaves = TWO.replace("seeds = 2", "seeds = 2\nhotplug = \"50ms:1=off\"");
     let error = Study::from_toml(&leaves, "t.toml").unwrap_err().to_string();
     assert!(error.contains("no `hotplug`, or no `oracle`"), "{error}");
+    let mut hot = StudyOptions::default();
+    hot.set.push(("model.thermal".to_owned(), "on".to_owned()));
+    let error = study.run(&hot, 2, &|_| {}).unwrap_err().to_string();
+    assert!(error.contains("stays as it is"), "{error}");
     let smt = TWO.replace("hikey960", "zen4-7950x");
     let error = Study::from_toml(&smt, "t.toml").unwrap_err().to_string();
     assert!(error.contains("no `oracle`, or others"), "{error}");

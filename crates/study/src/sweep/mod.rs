@@ -8,6 +8,7 @@ mod platform;
 pub use axis::{Axis, Design, Range};
 pub use file::is_sweep;
 
+use crate::experiment::expand;
 use crate::file::with;
 use crate::identity::hash_of;
 use crate::pool::Run;
@@ -17,7 +18,7 @@ use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use wakeplace_text::parse_duration_ns;
-use wakeplace_workload::{Jitter, MachineFacts};
+use wakeplace_workload::Jitter;
 
 /// What is to be swept.
 #[derive(Clone, Debug)]
@@ -300,16 +301,12 @@ impl Point {
 
     fn simulate(&self, seed: u64) -> Result<RunRecord, StudyError> {
         let experiment = &self.experiment;
-        let capacities = experiment.platform.capacities();
-        let machine = MachineFacts {
-            capacities: &capacities,
-        };
-        let workload = experiment.workload.expand(seed, machine)?;
+        let workloads = expand(&experiment.workload, &experiment.platform, &[seed])?;
         let run = Run {
             platform: &experiment.platform,
             policy: &experiment.policies[0],
             scheduler: None,
-            workload: &workload,
+            workload: &workloads[0],
             options: &experiment.options,
             oracle: None,
             timeline: None,
