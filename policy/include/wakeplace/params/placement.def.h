@@ -182,7 +182,7 @@ WP_SWITCH(energy_wait, BOTH, ANYTIME, "off", "docs/rules/energy-idle.md#energy-w
 WP_RANGE(energy_stay_pct, 0, 100, BOTH, ANYTIME, "45", "docs/rules/energy-idle.md#energy-stay",
 	"energy_idle: an idle previous CPU is left for another one of its performance domain "
 	"only if that saves more than this, percent")
-WP_RANGE(energy_stay_domain_pct, 0, 100, BOTH, ANYTIME, "6",
+WP_RANGE(energy_stay_domain_pct, 0, 100, BOTH, ANYTIME, "4",
 	"docs/rules/energy-idle.md#energy-stay",
 	"energy_idle: an idle previous CPU is left for another performance domain only if that "
 	"saves more than this, percent")
