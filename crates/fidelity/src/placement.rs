@@ -2,6 +2,7 @@
 //! scheduler and in the simulator; on which cluster each job began, and how often two agree.
 
 mod agree;
+mod cost;
 mod guest;
 mod page;
 mod plan;
@@ -15,6 +16,7 @@ mod trace;
 
 use crate::{Error, Watch};
 use agree::{Agreement, Clusters, Wakeups};
+use cost::Cost;
 use plan::Plan;
 use record::{Boot, Recording, Side};
 pub use recorded::{Comparison, compare};
@@ -82,6 +84,8 @@ struct SetRun {
     tasks: Vec<TaskRun>,
     /// Placements by reason, where they were counted for this set.
     reasons: Vec<(String, u64)>,
+    /// Energy and waits in the window.
+    cost: Cost,
 }
 
 /// What a task did.
@@ -377,6 +381,7 @@ mod tests {
         let run = SetRun {
             tasks: jobs.map(ran).to_vec(),
             reasons: Vec::new(),
+            cost: Cost::default(),
         };
         assert_eq!(
             work_more_ns(&set, &run),

@@ -1,5 +1,6 @@
 //! All sets in one guest, under one scheduler.
 
+use super::cost::{self, Cost};
 use super::record::Side;
 use super::sets::{Set, TaskSpec, WARM_UP_NS};
 use super::{SetRun, TaskRun, trace};
@@ -11,6 +12,7 @@ use std::path::{Path, PathBuf};
 use wakeplace_guest::job::{Job, Loops, Op, Phase, Policy, Task, Timer, TimerMode};
 use wakeplace_guest::load::LoadResult;
 use wakeplace_guest::report::Report;
+use wakeplace_platform::Platform;
 
 /// Whether a run held.
 type Verdict = Report<BTreeMap<String, serde_json::Value>>;
@@ -163,12 +165,21 @@ fn energy_aware(sections: &BTreeMap<&str, &str>) -> Option<bool> {
 }
 
 /// What each set did in the guest.
-pub(crate) fn outcomes(text: &str, sets: &[Set]) -> Result<Vec<SetRun>, Error> {
+pub(crate) fn outcomes(
+    text: &str,
+    sets: &[Set],
+    platform: &Platform,
+) -> Result<Vec<SetRun>, Error> {
     let sections = sections(text);
-    sets.iter().map(|set| outcome(&sections, set)).collect()
+    let outcomes = sets.iter().map(|set| outcome(&sections, set, platform));
+    outcomes.collect()
 }
 
-fn outcome(sections: &BTreeMap<&str, &str>, set: &Set) -> Result<SetRun, Error> {
+fn outcome(
+    sections: &BTreeMap<&str, &str>,
+    set: &Set,
+    platform: &Platform,
+) -> Result<SetRun, Error> {
     let name = &set.name;
     let failed = |why: &str| Error::NoResult(format!("set {name} in the guest: {why}"));
     let part = |what: &str| {
@@ -197,7 +208,9 @@ fn outcome(sections: &BTreeMap<&str, &str>, set: &Set) -> Result<SetRun, Error> 
     let tids: Vec<(&TaskSpec, i32)> = results.iter().map(|(spec, own)| (*spec, own.tid)).collect();
     let begin_ns = load.start_ns + WARM_UP_NS;
     let window_ns = begin_ns..begin_ns + set.window_ns;
-    let wakeups = trace::wakeups(part("trace")?, load.start_ns, window_ns, &tids);
+    let text = part("trace")?;
+    let (wakeups, waits_ns) = trace::wakeups(text, load.start_ns, &window_ns, &tids);
+    let cost = Cost::new(cost::of_trace(text, platform, &window_ns), waits_ns);
     // Without its wake-ups a task would be judged by its share alone.
     let silent = |((spec, _), wakeups): &(&(&TaskSpec, _), &BTreeMap<_, _>)| {
         spec.period_ns > 0 && wakeups.is_empty()
@@ -221,6 +234,7 @@ fn outcome(sections: &BTreeMap<&str, &str>, set: &Set) -> Result<SetRun, Error> 
     Ok(SetRun {
         tasks: tasks.collect(),
         reasons: Vec::new(),
+        cost,
     })
 }
 
@@ -228,11 +242,13 @@ fn outcome(sections: &BTreeMap<&str, &str>, set: &Set) -> Result<SetRun, Error> 
 mod tests {
     use super::*;
     use crate::placement::sets::{self, START_OFFSET_NS};
-    use wakeplace_platform::Platform;
+
+    fn hikey960() -> Platform {
+        Platform::load("hikey960").expect("built in")
+    }
 
     fn set(name: &str) -> Set {
-        let platform = Platform::load("hikey960").expect("built in");
-        let all = sets::all(&platform);
+        let all = sets::all(&hikey960());
         all.into_iter().find(|set| set.name == name).expect("there")
     }
 
@@ -286,7 +302,7 @@ mod tests {
 
     #[test]
     fn what_a_guest_sends_becomes_an_outcome() {
-        let found = outcomes(&sent(true, ""), &[set("D")]).expect("an outcome");
+        let found = outcomes(&sent(true, ""), &[set("D")], &hikey960()).expect("an outcome");
         let task = &found[0].tasks[0];
         assert_eq!(task.wakeups, BTreeMap::from([(313, 2)]));
         assert_eq!(task.run_ns, BTreeMap::from([(2, 30), (5, 10)]));
@@ -324,7 +340,7 @@ mod tests {
                 "no wake-up of t0 in the window",
             ),
         ] {
-            let refused = outcomes(&text, &[set("D")]).expect_err(what);
+            let refused = outcomes(&text, &[set("D")], &hikey960()).expect_err(what);
             assert!(
                 matches!(&refused, Error::NoResult(why) if why.contains(what)),
                 "{refused:?}"

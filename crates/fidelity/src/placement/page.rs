@@ -1,6 +1,7 @@
 //! The measured part of the page: tables in Markdown, or one object.
 
 use super::agree::Agreement;
+use super::cost::Cost;
 use super::{KERNEL_POLICY, LIVE_POLICY, MachineResult, PAIRS, RUNS, SetResult, sets, starts};
 use serde_json::{Value, json};
 use std::fmt::Write as _;
@@ -91,7 +92,60 @@ fn machine(text: &mut String, result: &MachineResult) {
     for set in &result.sets {
         set_row(text, result, set, big);
     }
+    cost_table(text, result);
     task_table(text, result);
+}
+
+/// Energy and waits of each set, and of all of them.
+fn cost_table(text: &mut String, result: &MachineResult) {
+    let _ = write!(
+        text,
+        "\nCPU energy in the window by the platform's power model, and the wait from wake-up to \
+         run, p50 / p95 / p99:\n\n\
+         | set | a | b | b of a | c ({KERNEL_POLICY}) | c ({LIVE_POLICY}) | a waits | b waits \
+         | c waits | c ({LIVE_POLICY}) waits |\n|---|{}\n",
+        "---:|".repeat(9),
+    );
+    for set in &result.sets {
+        let costs: Vec<_> = set.runs.iter().take(SHOWN).map(|run| &run.cost).collect();
+        let joules: Vec<_> = costs.iter().map(|cost| cost.cpu_energy_j).collect();
+        let waits: Vec<_> = costs.iter().map(|cost| waits(cost)).collect();
+        let name = markdown_cell(&set.set.name);
+        let _ = writeln!(
+            text,
+            "| {name} | {} | {} |",
+            energies(&joules),
+            waits.join(" | ")
+        );
+    }
+    let sum = |run: usize| {
+        result
+            .sets
+            .iter()
+            .map(|set| set.runs[run].cost.cpu_energy_j)
+            .sum()
+    };
+    let sums: Vec<Option<f64>> = (0..SHOWN).map(sum).collect();
+    let _ = writeln!(text, "| together | {} | | | | |", energies(&sums));
+}
+
+/// In joules, with the ratio of the first two after them.
+fn energies(joules: &[Option<f64>]) -> String {
+    let cell = |value: &Option<f64>| value.map_or("-".to_owned(), |j| format!("{j:.3} J"));
+    let mut cells: Vec<_> = joules.iter().map(cell).collect();
+    let ratio = joules[0]
+        .zip(joules[1])
+        .map(|(a, b)| format!("{:.3}", b / a));
+    cells.insert(2, ratio.unwrap_or_else(|| "-".to_owned()));
+    cells.join(" | ")
+}
+
+fn waits(cost: &Cost) -> String {
+    let cell = |percent| {
+        cost.wait_us(percent)
+            .map_or("-".to_owned(), |us| format!("{us:.0}"))
+    };
+    format!("{} us", [50, 95, 99].map(cell).join(" / "))
 }
 
 fn set_row(text: &mut String, result: &MachineResult, set: &SetResult, big: usize) {
@@ -224,9 +278,25 @@ fn set_object(result: &MachineResult, set: &SetResult) -> Value {
         "what": set.set.what,
         "load_pct": set.set.load_pct(&result.platform),
         "agreement": agreement_object(&sums),
+        "cost": cost_object(set),
         "simulated_reasons": { KERNEL_POLICY: reasons(2), LIVE_POLICY: reasons(3) },
         "tasks": (0..set.set.tasks.len()).map(task).collect::<Vec<_>>(),
     })
+}
+
+/// By run; null where it is not known.
+fn cost_object(set: &SetResult) -> Value {
+    let runs = RUNS.iter().zip(&set.runs).map(|(name, run)| {
+        let wait_us = |percent| run.cost.wait_us(percent);
+        let value = json!({
+            "cpu_energy_j": run.cost.cpu_energy_j,
+            "wake_latency_us_p50": wait_us(50),
+            "wake_latency_us_p95": wait_us(95),
+            "wake_latency_us_p99": wait_us(99),
+        });
+        ((*name).to_owned(), value)
+    });
+    Value::Object(runs.collect())
 }
 
 fn agreement_object(sums: &[Agreement]) -> Value {
@@ -246,7 +316,7 @@ fn agreement_object(sums: &[Agreement]) -> Value {
 #[cfg(test)]
 mod tests {
     use super::super::agree::{Clusters, Wakeups};
-    use super::super::{SetRun, TaskRun};
+    use super::super::{Cost, SetRun, TaskRun};
     use super::*;
     use std::collections::BTreeMap;
     use wakeplace_platform::Platform;
@@ -279,6 +349,7 @@ mod tests {
             SetRun {
                 tasks,
                 reasons: Vec::new(),
+                cost: Cost::default(),
             }
         };
         let runs = [run(0), run(2), run(0), run(2), run(0)];

@@ -112,7 +112,7 @@ fn recording(
         return Ok(None);
     };
     let sets = &boot.part.sets;
-    let runs = guest::outcomes(&text, sets)?;
+    let runs = guest::outcomes(&text, sets, &boot.plan.platform)?;
     let names = sets.iter().map(|set| set.name.clone());
     Ok(Some(Recording {
         release: guest_text::release(&text).unwrap_or_default().to_owned(),

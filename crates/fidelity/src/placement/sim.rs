@@ -1,13 +1,14 @@
 //! A set in the simulator.
 
 use super::agree::Wakeups;
+use super::cost::{Cost, WindowMeter};
 use super::rest::Rest;
 use super::sets::{Set, Step, TaskSpec, WARM_UP_NS};
 use super::{SetRun, TaskRun};
 use crate::Error;
 use std::collections::BTreeMap;
 use std::ops::Range;
-use wakeplace_engine::observe::Stop;
+use wakeplace_engine::observe::{Both, Stop};
 use wakeplace_engine::{CpuIdle, Observer, Options};
 use wakeplace_platform::Platform;
 use wakeplace_policy_sys::Policy;
@@ -56,7 +57,18 @@ pub(crate) fn run(
     };
     wakeplace_engine::check(platform, policy, &workload, &options).map_err(Error::input)?;
     let mut recorder = Recorder::new(set, start_ns);
-    let report = wakeplace_engine::run(platform, policy, &workload, &options, &mut recorder);
+    let mut meter = WindowMeter::new(platform, &recorder.window());
+    let report = match &mut meter {
+        None => wakeplace_engine::run(platform, policy, &workload, &options, &mut recorder),
+        Some(meter) => wakeplace_engine::run(
+            platform,
+            policy,
+            &workload,
+            &options,
+            &mut Both(&mut recorder, meter),
+        ),
+    };
+    let cpu_energy_j = meter.and_then(|meter| meter.cpu_energy_j());
     let reasons = report
         .reasons
         .iter()
@@ -64,6 +76,7 @@ pub(crate) fn run(
     Ok(SetRun {
         tasks: recorder.tasks,
         reasons: reasons.collect(),
+        cost: Cost::new(cpu_energy_j, recorder.waits_ns),
     })
 }
 
@@ -138,6 +151,8 @@ struct Recorder<'a> {
     tasks: Vec<TaskRun>,
     /// Release for which a task was woken up and has not run yet.
     woken: Vec<Option<u64>>,
+    /// From each wake-up in the window to the run after it, ns.
+    waits_ns: Vec<u64>,
 }
 
 impl<'a> Recorder<'a> {
@@ -153,6 +168,7 @@ impl<'a> Recorder<'a> {
             start_ns,
             tasks: vec![empty; count],
             woken: vec![None; count],
+            waits_ns: Vec::new(),
         }
     }
 }
@@ -174,8 +190,9 @@ impl Observer for Recorder<'_> {
         self.woken[task as usize] = release.filter(|_| self.window().contains(&time_ns));
     }
 
-    fn run_start(&mut self, _time_ns: u64, cpu: u32, task: u32, _latency_ns: Option<u64>) {
+    fn run_start(&mut self, _time_ns: u64, cpu: u32, task: u32, latency_ns: Option<u64>) {
         if let Some(release) = self.woken[task as usize].take() {
+            self.waits_ns.extend(latency_ns);
             self.tasks[task as usize].wakeups.insert(release, cpu);
         }
     }

@@ -1,4 +1,5 @@
 use super::super::agree::Clusters;
+use super::super::cost::Cost;
 use super::super::sets;
 use super::*;
 use serde_json::json;
@@ -23,6 +24,7 @@ fn result(runs: &[(TaskRun, TaskRun)]) -> MachineResult {
     let run = |task: &TaskRun| SetRun {
         tasks: vec![task.clone()],
         reasons: Vec::new(),
+        cost: Cost::default(),
     };
     let energy_aware = (0..).zip(runs).map(|(start, (kernel, simulated))| Start {
         offset_ns: sets::start_offset_ns(start),

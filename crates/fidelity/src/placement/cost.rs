@@ -1,0 +1,221 @@
+//! What a run cost within its window: the energy of CPUs and clusters by the platform's power
+//! model, and how long tasks waited from their wake-up until they ran. Guests' traces and simulated
+//! runs are measured by the same meter.
+
+use std::ops::Range;
+use wakeplace_engine::Observer;
+use wakeplace_engine::observe::CpuPower;
+use wakeplace_metrics::{EnergyMeter, PlatformPower, scaled};
+use wakeplace_platform::{CpuId, Platform, PowerUnit};
+use wakeplace_trace::read::Line;
+
+/// Of one run.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct Cost {
+    /// CPUs and clusters, J. None: the platform has no powers in watts, or the trace does not say
+    /// at which frequency a CPU was.
+    pub(crate) cpu_energy_j: Option<f64>,
+    /// From each wake-up in the window to the run after it, ns, ascending.
+    waits_ns: Vec<u64>,
+}
+
+impl Cost {
+    pub(crate) fn new(cpu_energy_j: Option<f64>, mut waits_ns: Vec<u64>) -> Self {
+        waits_ns.sort_unstable();
+        Self {
+            cpu_energy_j,
+            waits_ns,
+        }
+    }
+
+    /// The wait that `percent` of all wake-ups did not exceed, us; None without wake-ups.
+    pub(crate) fn wait_us(&self, percent: usize) -> Option<f64> {
+        let rank = (self.waits_ns.len() * percent).div_ceil(100);
+        let wait_ns = self.waits_ns.get(rank.checked_sub(1)?)?;
+        Some(*wait_ns as f64 / 1e3)
+    }
+}
+
+/// Reads the energy meter at both ends of the window.
+pub(crate) struct WindowMeter {
+    meter: EnergyMeter<PlatformPower>,
+    ends_ns: [u64; 2],
+    read: [Option<u128>; 2],
+}
+
+impl WindowMeter {
+    /// None where the platform has no powers in watts.
+    pub(crate) fn new(platform: &Platform, window_ns: &Range<u64>) -> Option<Self> {
+        let meter = EnergyMeter::of_platform(platform)?;
+        (meter.unit() == PowerUnit::Microwatt).then_some(Self {
+            meter,
+            ends_ns: [window_ns.start, window_ns.end],
+            read: [None; 2],
+        })
+    }
+
+    /// Something changes at this time: what is past is read first.
+    fn before(&mut self, time_ns: u64) {
+        for (end_ns, read) in self.ends_ns.iter().zip(&mut self.read) {
+            if read.is_none() && *end_ns <= time_ns {
+                *read = Some(self.meter.clusters(*end_ns).sum());
+            }
+        }
+    }
+
+    /// Of the window, once it is over.
+    pub(crate) fn cpu_energy_j(&self) -> Option<f64> {
+        let [begin, end] = self.read;
+        scaled(self.meter.unit(), end? - begin?)
+    }
+}
+
+impl Observer for WindowMeter {
+    fn cpu_power(&mut self, time_ns: u64, cpu: u32, power: CpuPower) {
+        self.before(time_ns);
+        self.meter.cpu_power(time_ns, cpu, power);
+    }
+
+    fn cluster_power(&mut self, time_ns: u64, cluster: u32, state: Option<u16>) {
+        self.before(time_ns);
+        self.meter.cluster_power(time_ns, cluster, state);
+    }
+
+    fn frequency(&mut self, time_ns: u64, domain: u32, opp: u16) {
+        self.before(time_ns);
+        self.meter.frequency(time_ns, domain, opp);
+    }
+
+    fn finish(&mut self, time_ns: u64) {
+        self.before(time_ns);
+    }
+}
+
+/// Energy of a guest's window by its trace: a CPU is busy while it runs anything but its idle task,
+/// and else in its first idle state, since the guest has no cpuidle driver. None: see [`Cost`].
+pub(crate) fn of_trace(text: &str, platform: &Platform, window_ns: &Range<u64>) -> Option<f64> {
+    let mut meter = WindowMeter::new(platform, window_ns)?;
+    begin(&mut meter, platform)?;
+    let domains = &platform.freq_domains;
+    let mut known = vec![false; domains.len()];
+    for line in text.lines().filter_map(Line::parse) {
+        if line.time_ns >= window_ns.end {
+            break;
+        }
+        match line.name {
+            "sched_switch" => {
+                let power = match line.number::<u32>("next_pid")? {
+                    0 => idle(platform, line.context.cpu)?,
+                    _ => {
+                        platform.cpus.get(line.context.cpu as usize)?;
+                        CpuPower::Busy
+                    }
+                };
+                meter.cpu_power(line.time_ns, line.context.cpu, power);
+            }
+            "cpu_frequency" => {
+                let khz = line.number::<u32>("state")?;
+                let cpu = CpuId(line.number("cpu_id")?);
+                platform.cpus.get(cpu.index())?;
+                let domain = platform.freq_domain_of(cpu);
+                let mut opps = domains[domain].opps.iter();
+                let opp = opps.position(|opp| opp.khz == khz)?;
+                known[domain] |= line.time_ns < window_ns.start;
+                meter.frequency(line.time_ns, domain as u32, opp as u16);
+            }
+            _ => {}
+        }
+    }
+    meter.finish(window_ns.end);
+    meter
+        .cpu_energy_j()
+        .filter(|_| known.iter().all(|known| *known))
+}
+
+/// A CPU in its first idle state. None: there is no such CPU or state.
+fn idle(platform: &Platform, cpu: u32) -> Option<CpuPower> {
+    platform.cpus.get(cpu as usize)?;
+    let (state, _) = platform.idle_states_of(CpuId(cpu)).next()?;
+    let state = u16::try_from(state).ok()?;
+    Some(CpuPower::Idle { state })
+}
+
+/// All CPUs are idle at their lowest frequency, until the trace says otherwise.
+fn begin(meter: &mut WindowMeter, platform: &Platform) -> Option<()> {
+    for (cpu, _) in (0..).zip(&platform.cpus) {
+        meter.cpu_power(0, cpu, idle(platform, cpu)?);
+    }
+    for (cluster, _) in (0..).zip(&platform.clusters) {
+        meter.cluster_power(0, cluster, None);
+    }
+    for (domain, _) in (0..).zip(&platform.freq_domains) {
+        meter.frequency(0, domain, 0);
+    }
+    Some(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// hikey960, CPU 4 of a domain of four big CPUs: runs from 2 s to 3 s at 903 MHz, then idles.
+    const TRACE: &str = "\
+ x-1 [000] .... 0.500000: cpu_frequency: state=533000 cpu_id=0
+ x-1 [004] .... 0.500000: cpu_frequency: state=903000 cpu_id=4
+ <idle>-0 [004] d..2. 2.000000: sched_switch: prev_comm=swapper/4 prev_pid=0 ==> next_comm=t \
+next_pid=77 next_prio=120
+ t-77 [004] d..2. 3.000000: sched_switch: prev_comm=t prev_pid=77 ==> next_comm=swapper/4 \
+next_pid=0 next_prio=120
+";
+
+    fn hikey960() -> Platform {
+        Platform::load("hikey960").expect("built in")
+    }
+
+    /// Goal: a second at an operating point costs what the platform file says. Method: by hand, of
+    /// platforms/hikey960.toml: an A73 draws 243,358 uW at 903 MHz and 21,728 in WFI, their cluster
+    /// nothing; an A53 5,223 in WFI, their cluster 12,000 at 533 MHz.
+    #[test]
+    fn a_trace_costs_what_the_platform_file_says() {
+        let platform = hikey960();
+        const S: u64 = 1_000_000_000;
+        let of = |window: Range<u64>| of_trace(TRACE, &platform, &window).expect("known");
+        let idle_uw = 4 * 5_223 + 12_000 + 4 * 21_728;
+        let near = |joules: f64, uw: i32| (joules - f64::from(uw) / 1e6).abs() < 1e-9;
+        let (idle, busy) = (of(S..2 * S), of(2 * S..3 * S));
+        assert!(near(idle, idle_uw), "{idle} {idle_uw}");
+        let busy_uw = idle_uw - 21_728 + 243_358;
+        assert!(near(busy, busy_uw), "{busy} {busy_uw}");
+        let half = of(S / 2 * 5..S / 2 * 7);
+        assert!(near(half, (idle_uw + busy_uw) / 2), "{half}");
+    }
+
+    /// Goal: what a trace does not say is no figure, and no panic.
+    #[test]
+    fn what_is_not_said_has_no_figure() {
+        let platform = hikey960();
+        let window = 2_000_000_000..3_000_000_000;
+        let without = TRACE.replace("cpu_id=4", "cpu_id=1");
+        for text in [
+            without.as_str(),
+            &TRACE.replace("903000", "903001"),
+            &TRACE.replace("[004] d", "[044] d"),
+            &TRACE.replace("cpu_id=4", "cpu_id=44"),
+            "",
+        ] {
+            assert_eq!(of_trace(text, &platform, &window), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn percentiles_are_waits_that_were_met() {
+        let cost = Cost::new(None, (1..=200).rev().map(|us| us * 1000).collect());
+        assert_eq!(
+            (cost.wait_us(50), cost.wait_us(95)),
+            (Some(100.0), Some(190.0))
+        );
+        assert_eq!(cost.wait_us(99), Some(198.0));
+        assert_eq!(Cost::default().wait_us(50), None);
+        assert_eq!(Cost::new(None, vec![7000]).wait_us(1), Some(7.0));
+    }
+}
