@@ -1,17 +1,29 @@
 //! The studies that are built into the program.
 
-use crate::{Study, StudyError};
+use crate::{Source, Study, StudyError};
 use std::fs::File;
 use std::io::Read;
+use wakeplace_platform::Platform;
 use wakeplace_text::{nearest_few, shorten};
+use wakeplace_workload::{LoadOptions, Spec};
 
 include!(concat!(env!("OUT_DIR"), "/builtin.rs"));
 
 /// An rt-app file of the repository's `workloads/`, by its path there: studies are run where that
 /// folder is not.
-pub(crate) fn workload_file(path: &str) -> Option<&'static str> {
+fn workload_file(path: &str) -> Option<&'static str> {
     let found = WORKLOADS.iter().find(|(known, _)| *known == path);
     found.map(|(_, text)| *text)
+}
+
+/// What a study calls a workload: what `--workload` takes, and the files that are built in. `on`:
+/// the case's platform, by which recordings are scaled where nothing says more.
+pub(crate) fn workload(argument: &str, on: &Platform) -> Result<Spec, StudyError> {
+    let load = LoadOptions::default();
+    match workload_file(argument) {
+        Some(text) => Ok(Spec::parse_rtapp(text.as_bytes(), argument, &load)?),
+        None => Source::named(argument).workload(&load, on),
+    }
 }
 
 /// A study in one line.

@@ -5,14 +5,14 @@ use crate::file::{Case, Column, StudyFile, Variation, with};
 use crate::oracle::{check_fixed, machine};
 use crate::outcome::{EXPERIMENT, PLATFORM, VARIANT};
 use crate::pool::Run;
-use crate::{Param, StudyError, StudyOptions, apply_settings};
+use crate::{Param, StudyError, StudyOptions, apply_settings, catalogue};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use wakeplace_engine::Options;
 use wakeplace_optimum::Machine;
 use wakeplace_platform::Platform;
 use wakeplace_policy_sys::Policy;
-use wakeplace_workload::{LoadOptions, Spec, Workload};
+use wakeplace_workload::{Spec, Workload};
 
 /// A case as it will be run, under all its policies.
 #[derive(Clone)]
@@ -52,15 +52,16 @@ pub(crate) struct PlannedColumn {
 }
 
 impl PlannedColumn {
-    /// Has the workloads that the column's own values of keys make of an argument.
+    /// Has the workloads that the column's own values of keys make of an argument. `on`: the
+    /// case's platform; `platform`: the one that runs it.
     pub(crate) fn load(
         &mut self,
-        argument: &str,
+        (argument, on): (&str, &Platform),
         platform: &Platform,
         seeds: &[u64],
     ) -> Result<(), StudyError> {
         if let Some((extra, workloads)) = &mut self.own {
-            let spec = Spec::parse(&with(argument, extra), &LoadOptions::default())?;
+            let spec = catalogue::workload(&with(argument, extra), on)?;
             *workloads = Arc::new(expand(&spec, platform, seeds)?);
         }
         Ok(())
@@ -186,7 +187,8 @@ impl Planner<'_> {
             let columns = plain.columns(variation.columns.len());
             let column = |at: usize| -> Result<PlannedColumn, StudyError> {
                 let mut column = self.column(&variation.columns[at], plain, variation)?;
-                column.load(&spec.name, platform, &seeds)?;
+                let on = self.file.platform_of(*case);
+                column.load((&spec.name, on), platform, &seeds)?;
                 Ok(column)
             };
             let columns = columns.map(column).collect::<Result<_, _>>()?;

@@ -10,16 +10,14 @@ use super::variations::variations;
 use super::{
     Case, Column, FigureValue, Shown, StudyFile, figures, from, promise, random, tradeoff,
 };
-use crate::catalogue::workload_file;
 use crate::error::Flaw;
 use crate::oracle::machine;
-use crate::{Param, StudyError, verdict};
+use crate::{Param, StudyError, catalogue, verdict};
 use std::collections::BTreeMap;
-use std::fmt::Display;
 use std::sync::Arc;
 use wakeplace_engine::{Hotplug, Options};
 use wakeplace_platform::Platform;
-use wakeplace_workload::{LoadOptions, Spec};
+use wakeplace_workload::Spec;
 
 impl StudyFile {
     /// Reads and validates a study; its name is taken from the file's path.
@@ -282,17 +280,8 @@ pub(crate) fn with(argument: &str, extra: &str) -> String {
 
 /// `on`: the platform it is for, by which recordings are scaled where nothing says more.
 pub(super) fn workload(place: &Text, argument: &str, on: &Platform) -> Result<Spec, Flaw> {
-    let wrong =
-        |error: &dyn Display| Flaw::new(at(place), error.to_string(), "expected a workload");
-    if argument.starts_with(wakeplace_trace::PREFIX) {
-        return wakeplace_trace::load(argument, Some(on)).map_err(|error| wrong(&error));
-    }
-    let options = LoadOptions::default();
-    match workload_file(argument) {
-        Some(text) => Spec::parse_rtapp(text.as_bytes(), argument, &options),
-        None => Spec::parse(argument, &options),
-    }
-    .map_err(|error| wrong(&error))
+    catalogue::workload(argument, on)
+        .map_err(|error| Flaw::new(at(place), error.to_string(), "expected a workload"))
 }
 
 fn metrics(raw: &RawStudy) -> Result<Vec<Shown>, Flaw> {

@@ -49,7 +49,8 @@ fn refused(text: &Text, name: &str, cases: &[usize], file: &StudyFile) -> Result
     for case in cases {
         for factor in Factor::ALL {
             let argument = &file.cases[*case].workload.name;
-            changed_workload(argument, name, factor).map_err(|error| {
+            let on = file.platform_of(*case);
+            changed_workload((argument, on), name, factor).map_err(|error| {
                 let problem = format!("{} {}: {error}", name, factor.word());
                 Flaw::new(at(text), problem, "expected a value that can be changed so")
             })?;

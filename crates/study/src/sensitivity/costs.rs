@@ -2,14 +2,14 @@
 //! a setting gives, listed arguments of the workload.
 
 use super::arguments::{changed, value};
-use crate::StudyError;
 use crate::experiment::expand;
 use crate::file::{Sensitivity, StudyFile};
 use crate::plan::Planned;
+use crate::{StudyError, catalogue};
 use std::sync::Arc;
 use wakeplace_engine::Options;
-use wakeplace_platform::{AssumedCost, Factor};
-use wakeplace_workload::{LoadOptions, Spec};
+use wakeplace_platform::{AssumedCost, Factor, Platform};
+use wakeplace_workload::Spec;
 
 /// Before the name of a workload's argument.
 const WORKLOAD: &str = "workload ";
@@ -146,11 +146,12 @@ impl Cost {
                 }
             }
             What::Workload(name) => {
-                if let Some(spec) = changed_workload(&planned.argument, name, factor)? {
+                let on = &planned.platform;
+                if let Some(spec) = changed_workload((&planned.argument, on), name, factor)? {
                     changed.argument.clone_from(&spec.name);
-                    changed.workloads = Arc::new(expand(&spec, &planned.platform, &planned.seeds)?);
+                    changed.workloads = Arc::new(expand(&spec, on, &planned.seeds)?);
                     for column in &mut changed.columns {
-                        column.load(&spec.name, &planned.platform, &planned.seeds)?;
+                        column.load((&spec.name, on), on, &planned.seeds)?;
                     }
                 }
             }
@@ -159,13 +160,14 @@ impl Cost {
     }
 }
 
-/// The workload with one argument changed; None if there is nothing to change.
+/// The workload of a case on a platform with one argument changed; None if there is nothing to
+/// change.
 pub(crate) fn changed_workload(
-    argument: &str,
+    (argument, on): (&str, &Platform),
     name: &str,
     factor: Factor,
 ) -> Result<Option<Spec>, StudyError> {
     let argument = changed(argument, name, factor);
-    let spec = argument.map(|argument| Spec::parse(&argument, &LoadOptions::default()));
-    Ok(spec.transpose()?)
+    let spec = argument.map(|argument| catalogue::workload(&argument, on));
+    spec.transpose()
 }

@@ -65,6 +65,39 @@ fn a_column_may_change_the_workload() {
     assert!(error.contains("did you mean `pin`?"), "{error}");
 }
 
+/// Goal: a recording takes a column's own values as a model does, when it is read and when it runs.
+#[test]
+fn a_column_may_change_a_recording() {
+    let folder = std::env::temp_dir().join(format!("wakeplace-column-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).expect("a folder");
+    let path = folder.join("run.txt");
+    let text = "cpus=8\n  <idle>-0 [000] 1.0: sched_switch: swapper/0:0 [120] R ==> a:11 [120]\n  \
+                a-11 [000] 1.05: sched_switch: a:11 [120] S ==> swapper/0:0 [120]\n";
+    std::fs::write(&path, text).expect("written");
+    // CPU 0 of the one machine has 462 of the capacity 1024, of the other all: 50 ms there are
+    // more work.
+    let own = TWO.replace("pin=on", "platform=kunpeng920-2s");
+    let own = own
+        .replace("oracle = true\n", "")
+        .replace("wakeups_big_total", "task_run_s");
+    let argument = format!("trace:{}", path.display());
+    let own = own.replace("eas-behaviour:kind=three-small", &argument);
+    let own = own.replace("\n[[metric]]\nname = \"energy_over_optimal_pct\"\n", "");
+    let study = Study::from_toml(&own, "t.toml").unwrap();
+    let result = study.run(&StudyOptions::default(), 1, &|_| {}).unwrap();
+    let of = |column: &str| {
+        let row = |row: &&StudyRow| row.policy == column && row.metric == "task_run_s";
+        result.rows.iter().find(row).map(|row| row.simulated.mean)
+    };
+    assert!(
+        of("pinned") > of("free"),
+        "{:?} {:?}",
+        of("pinned"),
+        of("free")
+    );
+    std::fs::remove_dir_all(&folder).expect("removed");
+}
+
 /// Goal: with `oracle` runs know their distance from the best placement, and means are shown of it,
 /// the base's too; a machine that changes is refused.
 #[test]
