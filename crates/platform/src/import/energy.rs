@@ -1,7 +1,7 @@
 //! The kernel's energy model laid over a machine that another source described.
 
 use super::ImportError;
-use super::found::{Clock, Found, Origin, Point, Scale};
+use super::found::{Clock, Found, FoundIdle, IdlePower, Origin, Point, Scale};
 use crate::sysfs::{EnergyDomain, Tree, details};
 use std::path::Path;
 
@@ -49,6 +49,7 @@ pub(super) fn lay_over(
             }
             covered += within;
             give(clock, domain, &place);
+            idle_by_ratio(clock, &mut found.idle, said);
         }
         if covered < domain.cpus.len() {
             let problem = format!("domain {} has CPUs that the machine lacks", domain.name);
@@ -80,7 +81,9 @@ fn give(clock: &mut Clock, domain: &EnergyDomain, place: &str) {
         khz: state.khz,
         mv: mv(state.khz),
         power: Some(u64::from(state.power_uw)),
+        cluster_power: None,
     };
+    clock.cluster_from = None;
     clock.points = domain.states.iter().map(point).collect();
     let scale = match domain.microwatts {
         true => Scale::Microwatt,
@@ -89,4 +92,40 @@ fn give(clock: &mut Clock, domain: &EnergyDomain, place: &str) {
     let from = Origin::stated(format!("{place}/{}", domain.name));
     clock.points_from = Some(from.clone());
     clock.power = Some((scale, from));
+}
+
+/// What CPUs draw idle is brought to the unit of the energy model, whose power of a busy CPU has
+/// that of its cluster in it (Linux Documentation/power/energy-model.rst).
+fn idle_by_ratio(clock: &Clock, idle: &mut [FoundIdle], said: &mut Vec<String>) {
+    let Some(lowest) = clock.points.iter().filter_map(|point| point.power).min() else {
+        return;
+    };
+    let mut changed = false;
+    for state in idle
+        .iter_mut()
+        .filter(|state| state.cpus.contains(&clock.cpus[0]))
+    {
+        let Some(power) = &mut state.power else {
+            continue;
+        };
+        let (own, busy) = (power.cpu, power.lowest);
+        let text = format!(
+            "{lowest}, the lowest busy power, * {own}/{busy}: idle over lowest busy power by {}",
+            power.from.text
+        );
+        *power = IdlePower {
+            cpu: (u128::from(lowest) * u128::from(own) / u128::from(busy.max(1))) as u64,
+            cluster: None,
+            lowest,
+            from: Origin::derived(text),
+        };
+        changed = true;
+    }
+    if changed {
+        said.push(format!(
+            "power in idle states of CPUs {}: by the ratios of `nrg-model` to the kernel's energy \
+             model; power of clusters left out, since the kernel's has it in that of CPUs",
+            super::found::cpu_list(&clock.cpus)
+        ));
+    }
 }

@@ -111,10 +111,7 @@ fn clocks(found: &mut Found, said: &mut Vec<String>) {
     for (cpu, _) in (0u16..).zip(&clocked).filter(|(_, clocked)| !**clocked) {
         found.clocks.push(Clock {
             cpus: vec![cpu],
-            points: Vec::new(),
-            points_from: None,
-            power: None,
-            latency_ns: None,
+            ..Clock::default()
         });
     }
     split_by_capacity(found, said);
@@ -126,8 +123,7 @@ fn clocks(found: &mut Found, said: &mut Vec<String>) {
             standing_still += clock.cpus.len();
             clock.points = vec![Point {
                 khz: ANY_KHZ,
-                mv: None,
-                power: None,
+                ..Point::default()
             }];
             clock.points_from = Some(Origin::assumed(
                 "The source has no frequency. With one point the clock stands still, and nothing \
@@ -300,6 +296,7 @@ fn power(found: &mut Found, said: &mut Vec<String>) {
     } else if !found.clocks.iter().all(whole) {
         Some("an operating point has none".to_owned())
     } else {
+        cluster_power(found, said);
         return;
     };
     if let Some(why) = why {
@@ -311,6 +308,38 @@ fn power(found: &mut Found, said: &mut Vec<String>) {
     for clock in &mut found.clocks {
         clock.power = None;
         clock.points.iter_mut().for_each(|point| point.power = None);
+        without_clusters(clock);
+    }
+    found.idle.iter_mut().for_each(|state| state.power = None);
+}
+
+fn without_clusters(clock: &mut Clock) {
+    clock.cluster_from = None;
+    for point in &mut clock.points {
+        point.cluster_power = None;
+    }
+}
+
+/// A cluster with powers of its own has one clock.
+fn cluster_power(found: &mut Found, said: &mut Vec<String>) {
+    let clusters = super::found::groups(&found.clusters());
+    for clock in found.clocks.iter_mut().filter(|c| c.cluster_from.is_some()) {
+        let has = |cpu: &u16| clock.cpus.contains(cpu);
+        let mut cut = clusters.iter();
+        if !cut.any(|cpus| cpus.iter().any(has) && !cpus.iter().all(has)) {
+            continue;
+        }
+        said.push(format!(
+            "power of clusters left out for CPUs {}: their cluster has several clocks",
+            super::found::cpu_list(&clock.cpus)
+        ));
+        without_clusters(clock);
+        let states = found.idle.iter_mut();
+        for state in states.filter(|state| state.cpus.iter().any(|cpu| clock.cpus.contains(cpu))) {
+            if let Some(power) = &mut state.power {
+                power.cluster = None;
+            }
+        }
     }
 }
 
@@ -344,6 +373,7 @@ fn idle(found: &mut Found, said: &mut Vec<String>) {
             exit_us: 1,
             residency_us: 1,
             from: Origin::assumed(why),
+            power: None,
         };
         found.idle.insert(0, state);
     }

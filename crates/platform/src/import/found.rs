@@ -84,15 +84,17 @@ pub(super) enum Scale {
 }
 
 /// An operating point.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Point {
     pub(super) khz: u32,
     pub(super) mv: Option<u32>,
     pub(super) power: Option<u64>,
+    /// Of each cluster, beside its CPUs; at all points of a clock or at none.
+    pub(super) cluster_power: Option<u64>,
 }
 
 /// CPUs with one clock.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Clock {
     /// Dense numbers, ascending.
     pub(super) cpus: Vec<u16>,
@@ -101,6 +103,8 @@ pub(super) struct Clock {
     pub(super) points_from: Option<Origin>,
     /// What the powers are in, and where they are from.
     pub(super) power: Option<(Scale, Origin)>,
+    /// Where the powers of clusters are from, if there are any.
+    pub(super) cluster_from: Option<Origin>,
     pub(super) latency_ns: Option<(u64, Origin)>,
 }
 
@@ -114,6 +118,19 @@ pub(super) struct FoundIdle {
     pub(super) entry_us: u64,
     pub(super) exit_us: u64,
     pub(super) residency_us: u64,
+    pub(super) from: Origin,
+    /// None: the source does not say.
+    pub(super) power: Option<IdlePower>,
+}
+
+/// What the CPUs of an idle state draw, in the unit of their clocks' powers.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct IdlePower {
+    pub(super) cpu: u64,
+    /// Of a cluster whose CPUs are all idle; there where its clock has powers of clusters.
+    pub(super) cluster: Option<u64>,
+    /// Lowest busy power of a CPU in the table that this is from.
+    pub(super) lowest: u64,
     pub(super) from: Origin,
 }
 

@@ -3,7 +3,7 @@
 //! domains, frequencies, and the kernel's tick.
 
 use super::ImportError;
-use super::found::{Arch, Clock, Found, FoundCpu, Origin, Point};
+use super::found::{Arch, Clock, Found, FoundCpu, FoundIdle, Origin, Point};
 use super::nrg_model::{self, NrgModel};
 use super::yaml::{self, Yaml};
 use crate::MAX_CPUS;
@@ -144,8 +144,8 @@ impl View<'_> {
             reclaim_distance: None,
             distances_from: None,
             rank: None,
+            idle: self.idle(&domains, said)?,
             clocks: self.clocks(domains)?,
-            idle: Vec::new(),
             notes: Vec::new(),
         })
     }
@@ -263,6 +263,11 @@ impl View<'_> {
             let groups = self.divided(&lists, "clusters")?;
             return Ok((label(&groups), Origin::stated(self.text("clusters"))));
         }
+        let of_model: Vec<&[u16]> = self.model.iter().flat_map(NrgModel::clusters).collect();
+        if !of_model.is_empty() {
+            let groups = Partition::of_lists(self.count, of_model.into_iter());
+            return Ok((groups, Origin::stated(self.text("nrg-model, its clusters"))));
+        }
         said.push(
             "clusters, each with a cache: the CPUs of one clock, since the file says no more"
                 .to_owned(),
@@ -282,8 +287,11 @@ impl View<'_> {
                 )
             })?;
             if let Some(points) = of_model.flatten() {
+                let of_clusters = points.iter().any(|point| point.cluster_power.is_some());
+                let from = Origin::stated(self.text("nrg-model"));
                 clocks.push(Clock {
-                    points_from: Some(Origin::stated(self.text("nrg-model"))),
+                    cluster_from: of_clusters.then(|| from.clone()),
+                    points_from: Some(from),
                     points,
                     cpus,
                     power: Some(NrgModel::power(self.place)),
@@ -294,18 +302,43 @@ impl View<'_> {
             let khz = self.freqs(&cpus)?;
             let point = |khz: u32| Point {
                 khz,
-                mv: None,
-                power: None,
+                ..Point::default()
             };
             clocks.push(Clock {
                 points_from: (!khz.is_empty()).then(|| Origin::stated(self.text("freqs"))),
                 points: khz.into_iter().map(point).collect(),
                 cpus,
-                power: None,
-                latency_ns: None,
+                ..Clock::default()
             });
         }
         Ok(clocks)
+    }
+
+    /// The states that the energy model names.
+    fn idle(
+        &self,
+        domains: &[Vec<u16>],
+        said: &mut Vec<String>,
+    ) -> Result<Vec<FoundIdle>, ImportError> {
+        let of = |model: &NrgModel| {
+            let of_clock = |cpus: &Vec<u16>| model.idle(cpus, self.place);
+            let lists: Result<Vec<_>, String> = domains.iter().map(of_clock).collect();
+            lists.map(|lists| lists.concat())
+        };
+        if let Some(model) = &self.model {
+            said.extend(domains.iter().filter_map(|cpus| model.left_out(cpus)));
+        }
+        let idle = self.model.as_ref().map_or(Ok(Vec::new()), of);
+        let expected = "the same idle states for CPUs of a clock";
+        let idle = idle.map_err(|problem| self.wrong(problem, expected))?;
+        if !idle.is_empty() {
+            said.push(
+                "times of idle states: Juno r0's, since a file of LISA has their names and powers \
+                 only"
+                    .to_owned(),
+            );
+        }
+        Ok(idle)
     }
 
     /// Frequencies by any CPU of the clock, or by the name of the cluster that has its first one.

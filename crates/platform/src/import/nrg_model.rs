@@ -1,11 +1,16 @@
 //! LISA's energy model as its `plat_info` files have it. LISA 2 and later write the object out
-//! (`lisa.energy_model.EnergyModel`): a node per CPU with the capacity and power of each frequency,
-//! and parents that point back at their children. Board files of LISA 1 have the capacity of a big
+//! (`lisa.energy_model.EnergyModel`): a node per CPU with the capacity and power of each frequency
+//! and the power of each idle state, nodes of clusters above them with the power of the cluster
+//! beside its CPUs, and parents that point back at their children. Board files of LISA 1 have the capacity of a big
 //! and of a little CPU (`nrg_model`).
+
+mod clusters;
+mod idle;
 
 use super::found::{Origin, Point, Scale};
 use super::yaml::Yaml;
 use crate::MAX_CPUS;
+use clusters::Cluster;
 
 /// Highest frequency that is believed, kHz (20 GHz).
 const MAX_KHZ: u64 = 20_000_000;
@@ -29,6 +34,10 @@ pub(super) struct NrgModel {
     pub(super) capacity: Vec<u64>,
     /// Of each CPU, by frequency; empty: the model has none.
     states: Vec<Vec<State>>,
+    /// Of each CPU, name and power of its idle states from shallow to deep.
+    idle: Vec<Vec<(String, u64)>>,
+    /// No CPU is in two of them.
+    clusters: Vec<Cluster>,
 }
 
 /// Reads the model of a file, if it has one that can be read.
@@ -63,6 +72,7 @@ pub(super) fn read(
         return Err(format!("`nrg-model` has {found} nodes of CPUs"));
     }
     let mut states = vec![Vec::new(); nodes.len()];
+    let mut idle = vec![Vec::new(); nodes.len()];
     for node in nodes {
         let cpu = node.get("cpu").and_then(Yaml::number);
         let cpu = cpu.and_then(|cpu| usize::try_from(cpu).ok());
@@ -73,16 +83,17 @@ pub(super) fn read(
         ))?;
         states[cpu] = active_states(node)
             .ok_or_else(|| format!("`active_states` of CPU {cpu} in `nrg-model`"))?;
+        idle[cpu] = idle::states(node)
+            .ok_or_else(|| format!("`idle_states` of CPU {cpu} in `nrg-model`"))?;
     }
-    said.push(
-        "power from `nrg-model`, in a unit of its own; that of clusters and of idle states is left \
-         out: a file of LISA has no times of idle states"
-            .to_owned(),
-    );
+    said.push("power from `nrg-model`, in a unit of its own".to_owned());
+    let clusters = clusters::read(model, nodes.len(), said)?;
     let highest = |states: &Vec<State>| states.iter().map(|state| state.capacity).max();
     Ok(Some(NrgModel {
         capacity: states.iter().filter_map(highest).collect(),
         states,
+        idle,
+        clusters,
     }))
 }
 
@@ -101,12 +112,14 @@ impl NrgModel {
                 "`nrg-model` has different points for the CPUs {cpus:?} of one clock"
             ));
         }
-        let point = |state: &State| Point {
+        let cluster = self.cluster_of(cpus).map(|cluster| &cluster.busy);
+        let point = |(at, state): (usize, &State)| Point {
             khz: state.khz,
             mv: None,
             power: Some(state.power),
+            cluster_power: cluster.map(|busy| busy[at].1),
         };
-        Ok(Some(first.iter().map(point).collect()))
+        Ok(Some(first.iter().enumerate().map(point).collect()))
     }
 
     /// What the powers are in: LISA reads milliwatts, microwatts or a board's own unit, and keeps
@@ -124,25 +137,28 @@ pub(super) fn count(root: &Yaml, conf: &Yaml) -> Option<usize> {
     nodes.or(cores).and_then(Yaml::list).map(<[Yaml]>::len)
 }
 
-/// An ordered map of frequencies (kHz) to capacity and power; YAML writes one as a list of maps
-/// with one key each.
-fn active_states(node: &Yaml) -> Option<Vec<State>> {
-    let entries: Vec<(&String, &Yaml)> = match node.get("active_states")? {
+/// The entries of an ordered map; YAML writes one as a list of maps with one key each.
+fn entries(map: &Yaml) -> Option<Vec<(&String, &Yaml)>> {
+    let entries: Vec<(&String, &Yaml)> = match map {
         Yaml::Map(map) => map.iter().collect(),
         Yaml::List(maps) => maps.iter().map(only_entry).collect::<Option<_>>()?,
         _ => return None,
     };
-    if entries.is_empty() || entries.len() > MAX_POINTS {
-        return None;
-    }
-    let state = |(khz, values): (&String, &Yaml)| {
-        let khz = khz.parse().ok().filter(|khz| (1..=MAX_KHZ).contains(khz))?;
-        let (capacity, power) = match values {
-            Yaml::List(pair) => (pair.first()?, pair.get(1)?),
-            map => (map.get("capacity")?, map.get("power")?),
-        };
+    (entries.len() <= MAX_POINTS).then_some(entries)
+}
+
+fn khz(text: &str) -> Option<u32> {
+    let khz = text.parse().ok().filter(|khz| (1..=MAX_KHZ).contains(khz));
+    khz.map(|khz: u64| khz as u32)
+}
+
+/// Capacity and power by frequency.
+fn active_states(node: &Yaml) -> Option<Vec<State>> {
+    let entries = entries(node.get("active_states")?)?;
+    let state = |(text, values): (&String, &Yaml)| {
+        let (capacity, power) = capacity_and_power(values)?;
         Some(State {
-            khz: khz as u32,
+            khz: khz(text)?,
             capacity: capacity.number().filter(|c| (1..=1 << 20).contains(c))?,
             power: power.number().filter(|p| (1..=MAX_POWER).contains(p))?,
         })
@@ -150,7 +166,15 @@ fn active_states(node: &Yaml) -> Option<Vec<State>> {
     let mut states: Vec<State> = entries.into_iter().map(state).collect::<Option<_>>()?;
     states.sort_by_key(|state| state.khz);
     let twice = states.windows(2).any(|pair| pair[0].khz == pair[1].khz);
-    (!twice).then_some(states)
+    (!twice && !states.is_empty()).then_some(states)
+}
+
+/// A tuple, or an object with names.
+fn capacity_and_power(values: &Yaml) -> Option<(&Yaml, &Yaml)> {
+    match values {
+        Yaml::List(pair) => Some((pair.first()?, pair.get(1)?)),
+        map => Some((map.get("capacity")?, map.get("power")?)),
+    }
 }
 
 fn only_entry(map: &Yaml) -> Option<(&String, &Yaml)> {
@@ -183,6 +207,8 @@ fn of_kinds(kinds: &Yaml, board: &Yaml) -> Result<NrgModel, String> {
         false => Ok(NrgModel {
             capacity,
             states: Vec::new(),
+            idle: Vec::new(),
+            clusters: Vec::new(),
         }),
     }
 }

@@ -295,8 +295,8 @@ impl View<'_> {
         let path = format!("sys/kernel/debug/energy_model/{}", domain.name);
         let point = |state: &crate::sysfs::EnergyState| Point {
             khz: state.khz,
-            mv: None,
             power: Some(u64::from(state.power_uw)),
+            ..Point::default()
         };
         let scale = match domain.microwatts {
             true => Scale::Microwatt,
@@ -307,6 +307,7 @@ impl View<'_> {
             points: domain.states.iter().map(point).collect(),
             points_from: Some(Origin::stated(self.file(&path))),
             power: Some((scale, Origin::stated(self.file(&path)))),
+            cluster_from: None,
             latency_ns,
         }
     }
@@ -353,14 +354,14 @@ impl View<'_> {
         };
         let point = |khz: &u32| Point {
             khz: *khz,
-            mv: None,
-            power: None,
+            ..Point::default()
         };
         Clock {
             cpus,
             points: khz.iter().map(point).collect(),
             points_from: from,
             power: None,
+            cluster_from: None,
             latency_ns,
         }
     }
@@ -428,6 +429,7 @@ impl View<'_> {
             exit_us: state.latency_us,
             residency_us,
             from,
+            power: None,
         }
     }
 }

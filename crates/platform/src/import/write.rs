@@ -3,7 +3,8 @@
 use super::costs::{BOARD, NODE_FACTOR, SERVER};
 use super::fill::idle_power;
 use super::found::{
-    Arch, Clock, Found, FoundCpu, FoundIdle, Origin, Point, Scale, cpu_list, groups, worse,
+    Arch, Clock, Found, FoundCpu, FoundIdle, IdlePower, Origin, Point, Scale, cpu_list, groups,
+    worse,
 };
 use super::text::source;
 use crate::Standing;
@@ -371,6 +372,7 @@ impl Writer<'_> {
                     && other.latency_ns == clock.latency_ns
                     && other.power == clock.power
                     && other.points_from == clock.points_from
+                    && other.cluster_from == clock.cluster_from
             };
             let same: Vec<usize> = (at..self.found.clocks.len())
                 .filter(|other| alike(&self.found.clocks[*other]))
@@ -412,6 +414,9 @@ impl Writer<'_> {
         if let Some((_, from)) = &clock.power {
             let _ = write!(out, "\n[frequency_domain.cpu_power]\n{}", source(from));
         }
+        if let Some(from) = &clock.cluster_from {
+            let _ = write!(out, "\n[frequency_domain.cluster_power]\n{}", source(from));
+        }
         if let Some((ns, from)) = &clock.latency_ns {
             let _ = write!(
                 out,
@@ -425,7 +430,8 @@ impl Writer<'_> {
 
     fn idle(&mut self) -> String {
         let mut out = String::new();
-        if self.powered().is_some() {
+        let unknown = |state: &FoundIdle| state.power.is_none();
+        if self.powered().is_some() && self.found.idle.iter().any(unknown) {
             self.said.push(
                 "power in idle states: by the ratios of Juno r0's published table (WFI 6/33 or \
                  15/168 of the lowest busy power, deeper states 0)"
@@ -471,32 +477,38 @@ impl Writer<'_> {
         let Some(scale) = self.powered() else {
             return out;
         };
-        let clock = self
-            .found
-            .clocks
-            .iter()
-            .find(|clock| clock.cpus.contains(&cpus[0]));
+        let (cpu, cluster) = match scale {
+            Scale::Microwatt => ("cpu_uw", "cluster_uw"),
+            Scale::Abstract => ("cpu_bogo", "cluster_bogo"),
+        };
+        let power = match &state.power {
+            Some(power) => power.clone(),
+            None => self.assumed_power(state, cpus[0]),
+        };
+        let _ = writeln!(out, "\n[idle_state.power]\n{cpu} = {}", number(power.cpu));
+        if let Some(of_cluster) = power.cluster {
+            let _ = writeln!(out, "{cluster} = {}", number(of_cluster));
+        }
+        out + &source(&power.from)
+    }
+
+    /// Power of a CPU in a state of which the source has none.
+    fn assumed_power(&self, state: &FoundIdle, cpu: u16) -> IdlePower {
+        let clocks = &self.found.clocks;
+        let clock = clocks.iter().find(|clock| clock.cpus.contains(&cpu));
         let powers = clock.into_iter().flat_map(|clock| &clock.points);
         let lowest = powers.filter_map(|point| point.power).min().unwrap_or(0);
-        let first = self
-            .found
-            .idle
-            .iter()
-            .find(|other| other.cpus.contains(&cpus[0]));
+        let states = &self.found.idle;
+        let first = states.iter().find(|other| other.cpus.contains(&cpu));
         let shallowest = first.is_some_and(|first| std::ptr::eq(first, state));
-        let kind = self.cpu(cpus[0]).kind.as_deref().unwrap_or_default();
-        let (power, from) = idle_power(kind, lowest, shallowest);
-        let key = match scale {
-            Scale::Microwatt => "cpu_uw",
-            Scale::Abstract => "cpu_bogo",
-        };
-        let _ = write!(
-            out,
-            "\n[idle_state.power]\n{key} = {}\n{}",
-            number(power),
-            source(&from)
-        );
-        out
+        let kind = self.cpu(cpu).kind.as_deref().unwrap_or_default();
+        let (cpu, from) = idle_power(kind, lowest, shallowest);
+        IdlePower {
+            cpu,
+            cluster: None,
+            lowest,
+            from,
+        }
     }
 
     fn costs(&mut self) -> String {
@@ -562,9 +574,9 @@ fn numbered_rows(row: &[u16], count: usize, smt: &[u16]) -> Vec<(Vec<u16>, &'sta
 
 /// The `opps` of a clock, figures under each other.
 fn rows(points: &[Point], scale: Option<Scale>) -> String {
-    let key = match scale {
-        Some(Scale::Abstract) => "cpu_bogo",
-        _ => "cpu_uw",
+    let (key, cluster_key) = match scale {
+        Some(Scale::Abstract) => ("cpu_bogo", "cluster_bogo"),
+        _ => ("cpu_uw", "cluster_uw"),
     };
     let widest = |value: &dyn Fn(&Point) -> Option<u64>| {
         let texts = points.iter().filter_map(|point| value(point).map(number));
@@ -573,7 +585,8 @@ fn rows(points: &[Point], scale: Option<Scale>) -> String {
     let khz = |point: &Point| Some(u64::from(point.khz));
     let mv = |point: &Point| point.mv.map(u64::from);
     let power = |point: &Point| point.power;
-    let widths = (widest(&khz), widest(&mv), widest(&power));
+    let cluster = |point: &Point| point.cluster_power;
+    let widths = (widest(&khz), widest(&mv), widest(&power), widest(&cluster));
     let mut out = String::from("opps = [\n");
     for point in points {
         let mut cells = vec![format!(
@@ -586,6 +599,9 @@ fn rows(points: &[Point], scale: Option<Scale>) -> String {
         }
         if let Some(power) = power(point) {
             cells.push(format!("{key} = {:>1$}", number(power), widths.2));
+        }
+        if let Some(power) = cluster(point) {
+            cells.push(format!("{cluster_key} = {:>1$}", number(power), widths.3));
         }
         let _ = writeln!(out, "  {{ {} }},", cells.join(", "));
     }

@@ -81,8 +81,7 @@ impl View<'_> {
                 .filter(|hz| *hz >= 1000);
             points.extend(hz.map(|hz| Point {
                 khz: (hz / 1000) as u32,
-                mv: None,
-                power: None,
+                ..Point::default()
             }));
             from = self.text("clock-frequency, the only point that is stated");
         }
@@ -95,6 +94,7 @@ impl View<'_> {
             points_from: (!points.is_empty()).then(|| Origin::stated(from)),
             points,
             power: power.map(|text| (Scale::Microwatt, Origin::derived(text))),
+            cluster_from: None,
             latency_ns: latency.map(|ns| (u64::from(ns), stated)),
         }
     }
@@ -118,6 +118,7 @@ impl View<'_> {
                 khz: (hz / 1000) as u32,
                 mv: mv.filter(|mv| (1..=10_000).contains(mv)),
                 power: power.filter(|uw| (1..=MAX_POWER_UW).contains(uw)),
+                cluster_power: None,
             });
         }
         points.sort_by_key(|point| point.khz);
@@ -142,7 +143,7 @@ fn old_points(node: &Node) -> Vec<Point> {
         .map(|pair| Point {
             khz: pair[0],
             mv: Some(pair[1] / 1000).filter(|mv| (1..=10_000).contains(mv)),
-            power: None,
+            ..Point::default()
         })
         .collect();
     points.sort_by_key(|point| point.khz);

@@ -31,6 +31,7 @@ impl View<'_> {
             exit_us: 1,
             residency_us: 1,
             from: Origin::stated("Linux 7.3.4 drivers/cpuidle/cpuidle-psci.c, state 0"),
+            power: None,
         }];
         for (states, cpus) in lists {
             for (handle, cluster) in states {
@@ -121,6 +122,7 @@ impl View<'_> {
             exit_us: exit,
             residency_us,
             from,
+            power: None,
         })
     }
 }

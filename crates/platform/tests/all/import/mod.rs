@@ -472,22 +472,26 @@ fn an_energy_model_of_lisa() {
     let capacity = |p: &Platform| p.cpus.iter().map(|cpu| cpu.capacity).collect::<Vec<_>>();
     assert_eq!(capacity(&imported.platform), capacity(&builtin));
     // LISA's power stands in milliwatts there, and in a unit of its own here.
-    let clocks = |p: &Platform, unit: u64| {
-        let opp = |opp: &wakeplace_platform::Opp| (opp.khz, opp.power.map(|power| power / unit));
-        let clock = |d: &wakeplace_platform::FreqDomain| {
-            (d.cpus.clone(), d.opps.iter().map(opp).collect::<Vec<_>>())
-        };
-        p.freq_domains.iter().map(clock).collect::<Vec<_>>()
-    };
-    assert_eq!(clocks(&imported.platform, 1), clocks(&builtin, 1000));
+    assert_eq!(powers(&imported.platform, 1), powers(&builtin, 1000));
+    let (own, theirs) = (idle(&imported.platform, 1), idle(&builtin, 1000));
+    assert_eq!(own.len(), 6, "three states of each clock");
+    for state in &own {
+        assert!(theirs.contains(state), "{state:?} of {theirs:?}");
+    }
     let said = imported.said.join("\n");
     assert!(said.contains("in a unit of its own"), "{said}");
+    assert!(said.contains("times of idle states"), "{said}");
+    assert!(!said.contains("by the ratios of Juno"), "{said}");
+    assert!(!said.contains("clusters, each with a cache"), "{said}");
     for (from, to, expected) in [
         ("cpu: 3\n", "cpu: 6\n", "has no `cpu` of its own, 0 to 5"),
         ("cpu: 3\n", "cpu: 2\n", "has no `cpu` of its own, 0 to 5"),
         ("-   235\n", "-   0\n", "`active_states` of CPU 0"),
         ("-   33\n", "-   -33\n", "`active_states` of CPU 0"),
         ("cpus-count: 6", "cpus-count: 5", "5 CPUs, and 6 of them"),
+        ("WFI: 6\n", "WFI: x\n", "`idle_states` of CPU 0"),
+        ("WFI: 56\n", "WFI: -1\n", "`idle_states` of cluster_a53"),
+        ("-   26\n", "-   y\n", "`active_states` of cluster_a53"),
     ] {
         let wrong = text.replacen(from, to, 1);
         assert!(wrong != text, "{from}");
@@ -503,6 +507,102 @@ fn an_energy_model_of_lisa() {
         said.contains("names an object of a Python program"),
         "{said}"
     );
+}
+
+/// Goal: the figures of clusters count where they are whole, and are left out aloud where not.
+#[test]
+fn clusters_of_an_energy_model_of_lisa() {
+    let text = include_str!("../../import/trees/juno-r0-nrg-model.yml");
+    let import = |text: &str| {
+        wakeplace_platform::import::plat_info(text.as_bytes(), "model.yml").expect("a machine")
+    };
+    // Another frequency than its CPUs have; a state that it lacks.
+    let object = "450000: !!python/object/new:lisa.energy_model.ActiveState";
+    let of_cluster = format!("{object}\n                        -   null");
+    let other = of_cluster.replace("450000", "451000");
+    for (from, to) in [
+        (of_cluster.as_str(), other.as_str()),
+        ("WFI: 56\n", "WF: 56\n"),
+    ] {
+        let own = text.replacen(from, to, 1);
+        assert!(own != text, "{from}");
+        let imported = import(&own);
+        let little = |p: &Platform| p.freq_domains[0].opps[0].cluster_power;
+        assert_eq!(little(&imported.platform), None);
+        assert_eq!(
+            imported.platform.freq_domains[1].opps[0].cluster_power,
+            Some(24)
+        );
+        let said = imported.said.join("\n");
+        assert!(
+            said.contains("power of clusters left out for CPUs 0,3-5"),
+            "{said}"
+        );
+    }
+    // A clock that cuts a cluster.
+    let cut = "    freq-domains: [[0, 3], [4, 5], [1, 2]]\n        cpus-count: 6";
+    let imported = import(&text.replacen("    cpus-count: 6", cut, 1));
+    let of = |domain: usize| imported.platform.freq_domains[domain].opps[0].cluster_power;
+    assert_eq!((of(0), of(1), of(2)), (None, Some(24), None));
+    let said = imported.said.join("\n");
+    assert!(
+        said.contains("power of clusters left out for CPUs 4-5"),
+        "{said}"
+    );
+    assert_eq!(imported.platform.clusters.len(), 2);
+}
+
+/// Goal: of both energy models the kernel's counts, and the ratios of LISA's give idle power.
+#[test]
+fn both_energy_models() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = folder.path().join("plat_info.yml");
+    let text = include_str!("../../import/trees/juno-r0-nrg-model.yml");
+    std::fs::write(&file, text).expect("written");
+    let little: &[(u32, u32)] = &[(450_000, 42_361), (850_000, 119_000)];
+    let big: &[(u32, u32)] = &[(450_000, 160_367), (1_100_000, 583_000)];
+    let model = energy_model(&[("0,3-5", little), ("1-2", big)]);
+    let imported = import(Source::Lisa(&file), Some(model.path()), None).expect("a machine");
+    let platform = &imported.platform;
+    assert_eq!(platform.power_unit, PowerUnit::Microwatt);
+    let opp = &platform.freq_domains[0].opps[0];
+    assert_eq!(
+        (opp.khz, opp.power, opp.cluster_power),
+        (450_000, Some(42_361), None)
+    );
+    let wfi = |cpu: u32| {
+        let mut states = platform.idle_states.iter();
+        let state = states
+            .find(|state| state.cpus.contains(&CpuId(cpu)))
+            .expect("one");
+        (state.name.as_str(), state.cpu_power, state.cluster_power)
+    };
+    assert_eq!(wfi(0), ("WFI", Some(42_361 * 6 / 33), None));
+    assert_eq!(wfi(1), ("WFI", Some(160_367 * 15 / 168), None));
+    let said = imported.said.join("\n");
+    assert!(said.contains("by the ratios of `nrg-model`"), "{said}");
+}
+
+/// Frequency, power and power of the cluster at each point of each clock.
+fn powers(p: &Platform, unit: u64) -> Vec<(Vec<CpuId>, Vec<(u32, Option<u64>, Option<u64>)>)> {
+    let of = |power: Option<u64>| power.map(|power| power / unit);
+    let opp = |opp: &wakeplace_platform::Opp| (opp.khz, of(opp.power), of(opp.cluster_power));
+    let clocks = p.freq_domains.iter();
+    clocks
+        .map(|d| (d.cpus.clone(), d.opps.iter().map(opp).collect()))
+        .collect()
+}
+
+/// All of each idle state.
+fn idle(p: &Platform, unit: u64) -> Vec<wakeplace_platform::IdleState> {
+    let mut all = p.idle_states.clone();
+    for power in all
+        .iter_mut()
+        .flat_map(|s| [&mut s.cpu_power, &mut s.cluster_power])
+    {
+        *power = power.map(|power| power / unit);
+    }
+    all
 }
 
 /// A board file of LISA 1 (libs/utils/platforms): capacities of both kinds of CPU.
