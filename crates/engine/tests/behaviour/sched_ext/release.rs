@@ -1,6 +1,5 @@
 //! A CPU that a higher class takes, and gives back.
 
-use super::simple::Simple;
 use crate::common::*;
 use wakeplace_engine::RunReport;
 use wakeplace_engine::sched_ext::{
@@ -15,46 +14,20 @@ enum Heard {
     Acquired(u64),
 }
 
-/// The simplest scheduler, with ears for this.
-#[derive(Debug)]
+/// A scheduler that listens, and leaves all else to the kernel: tasks wait in the global queue.
+#[derive(Debug, Default)]
 struct Listener {
-    simple: Simple,
     heard: Vec<Heard>,
 }
 
 impl SchedExtOps for Listener {
     fn info(&self) -> OpsInfo {
-        let mut info = self.simple.info();
-        info.callbacks = info.callbacks.with(Callback::CpuAcquire);
-        info.callbacks = info.callbacks.with(Callback::CpuRelease);
-        info
-    }
-
-    fn init(&mut self, kernel: &mut dyn Kernel) -> Result<i32, Exit> {
-        self.simple.init(kernel)
-    }
-
-    fn select_cpu(
-        &mut self,
-        kernel: &mut dyn Kernel,
-        task: TaskId,
-        prev_cpu: i32,
-        wake_flags: u64,
-    ) -> Result<i32, Exit> {
-        self.simple.select_cpu(kernel, task, prev_cpu, wake_flags)
-    }
-
-    fn enqueue(&mut self, kernel: &mut dyn Kernel, task: TaskId, flags: u64) -> Result<(), Exit> {
-        self.simple.enqueue(kernel, task, flags)
-    }
-
-    fn dispatch(
-        &mut self,
-        kernel: &mut dyn Kernel,
-        cpu: i32,
-        prev: Option<TaskId>,
-    ) -> Result<(), Exit> {
-        self.simple.dispatch(kernel, cpu, prev)
+        let ears = [Callback::CpuAcquire, Callback::CpuRelease];
+        OpsInfo {
+            name: "listener".to_owned(),
+            callbacks: ears.into_iter().collect(),
+            ..OpsInfo::default()
+        }
     }
 
     fn cpu_acquire(&mut self, kernel: &mut dyn Kernel, _cpu: i32) -> Result<(), Exit> {
@@ -85,10 +58,7 @@ fn heard(others: Vec<TaskScript>) -> (Vec<Heard>, RunReport, Log) {
     high.attributes.realtime = Some(RealTime::Fifo { priority: 50 });
     let mut tasks = vec![high];
     tasks.extend(others);
-    let mut ops = Listener {
-        simple: Simple::new(true),
-        heard: Vec::new(),
-    };
+    let mut ops = Listener::default();
     let platform = Board::symmetric(1).platform();
     let (policy, load) = (policy("linux-7.3", &[]), workload(tasks, vec![]));
     let (report, log) = simulate_sched_ext(&platform, &policy, &load, &all_off(S), &mut ops);
