@@ -97,13 +97,11 @@ fn definition(args: &SweepArgs) -> Result<Sweep, Failure> {
     if args.input.hotplug.is_some() {
         base.hotplug = args.input.hotplug();
     }
-    for text in &args.vary {
-        let axis = Axis::parse(text).map_err(Failure::input)?;
-        axes.retain(|own| {
-            own.key != axis.key || args.vary.iter().filter(|v| *v == text).count() > 1
-        });
-        axes.push(axis);
-    }
+    let own = args.vary.iter().map(|text| Axis::parse(text));
+    let own = own.collect::<Result<Vec<_>, _>>().map_err(Failure::input)?;
+    // Instead of the file's.
+    axes.retain(|axis| own.iter().all(|other| other.key != axis.key));
+    axes.extend(own);
     if let Some(points) = args.latin_hypercube {
         design = Design::LatinHypercube {
             points,
@@ -244,7 +242,13 @@ fn write_export(
     let (mut place, mut file) = Place::open(path)?;
     let labels = sweep.labels();
     match form {
-        ExportForm::Parquet => store.export_parquet(&mut file, &labels)?,
+        ExportForm::Parquet => {
+            let exported = store.export_parquet(&mut file, &labels);
+            exported.map_err(|error| match error {
+                StoreError::Export(error) => ExportError::Write(WriteError::new(path, error)),
+                other => ExportError::Store(other),
+            })?;
+        }
         ExportForm::Csv => {
             let metrics = store.metrics()?;
             let mut first = true;

@@ -218,6 +218,38 @@ fn a_stuck_cell_does_not_end_the_sweep() {
     );
 }
 
+/// Goal: a key is varied once by the options, which go before the file.
+#[test]
+fn a_key_is_varied_once() {
+    let folder = folder();
+    let twice = ["--vary=busy_factor=9,10", "--seeds=1"];
+    let output = sweep(folder.path(), &twice);
+    assert_code(&output, 2);
+    let said = stderr(&output);
+    assert!(said.contains("busy_factor: it is varied twice"), "{said}");
+    let file = r#"
+        platform = "hikey960"
+        workload = "periodic:n=1"
+        policies = ["linux-7.3"]
+        duration = "10ms"
+        seeds = 1
+        [vary]
+        busy_factor = [4, 5]
+    "#;
+    common::file(&folder, "sweep.toml", file);
+    let args = [
+        "sweep",
+        "sweep.toml",
+        "--vary=busy_factor=9,10,11",
+        "--format=csv",
+    ];
+    let output = run_in(folder.path(), &args);
+    assert_code(&output, 0);
+    let of = |line: &str| line.split(',').next().map(str::to_owned);
+    let varied: Vec<_> = stdout(&output).lines().skip(1).filter_map(of).collect();
+    assert_eq!(varied, ["9", "10", "11"]);
+}
+
 /// Goal: `study run` takes anybody's file, a study or a sweep.
 #[test]
 fn study_run_takes_a_file() {

@@ -265,7 +265,7 @@ impl View<'_> {
         }
         let of_model: Vec<&[u16]> = self.model.iter().flat_map(NrgModel::clusters).collect();
         if !of_model.is_empty() {
-            let groups = Partition::of_lists(self.count, of_model.into_iter());
+            let groups = Partition::of_lists(self.count, of_model);
             return Ok((groups, Origin::stated(self.text("nrg-model, its clusters"))));
         }
         said.push(

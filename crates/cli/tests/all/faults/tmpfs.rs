@@ -109,18 +109,27 @@ fn a_full_disk() {
         "--workload=load.json",
         "--policy=linux-6.2",
     ];
-    for (option, place) in [
-        ("--export-ftrace", "small/old"),
-        ("--export-perfetto", "small/old"),
-        ("--export-html", "small/old"),
-        ("--export-parquet", "small/tables"),
-        ("--export-rtapp-log", "small/logs"),
+    let sweep = [
+        "sweep",
+        "--platform=tc2",
+        "--workload=periodic:n=1",
+        "--policy=linux-6.2",
+        "--vary=busy_factor=4..32:20",
+        "--seeds=20",
+        "--duration=5ms",
+    ];
+    let run = [&run[..], &["--duration=2s"]].concat();
+    for (command, option, place) in [
+        (&run[..], "--export-ftrace", "small/old"),
+        (&run, "--export-perfetto", "small/old"),
+        (&run, "--export-html", "small/old"),
+        (&run, "--export-parquet", "small/tables"),
+        (&run, "--export-rtapp-log", "small/logs"),
+        (&sweep, "--export", "small/runs.csv"),
+        (&sweep, "--export", "small/runs.parquet"),
     ] {
         let option = format!("{option}={place}");
-        let output = run_in(
-            folder.path(),
-            &[&run[..], &["--duration=2s", &option]].concat(),
-        );
+        let output = run_in(folder.path(), &[command, &[&option]].concat());
         assert_code(&output, 3);
         let said = stderr(&output);
         assert!(said.contains(place), "{said}");

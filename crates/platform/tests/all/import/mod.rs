@@ -583,8 +583,11 @@ fn both_energy_models() {
     assert!(said.contains("by the ratios of `nrg-model`"), "{said}");
 }
 
-/// Frequency, power and power of the cluster at each point of each clock.
-fn powers(p: &Platform, unit: u64) -> Vec<(Vec<CpuId>, Vec<(u32, Option<u64>, Option<u64>)>)> {
+/// Frequency, power and power of the cluster at an operating point.
+type Powers = (u32, Option<u64>, Option<u64>);
+
+/// All points of each clock.
+fn powers(p: &Platform, unit: u64) -> Vec<(Vec<CpuId>, Vec<Powers>)> {
     let of = |power: Option<u64>| power.map(|power| power / unit);
     let opp = |opp: &wakeplace_platform::Opp| (opp.khz, of(opp.power), of(opp.cluster_power));
     let clocks = p.freq_domains.iter();
