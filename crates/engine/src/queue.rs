@@ -223,42 +223,62 @@ mod tests {
         assert_eq!(queue.pop_until(6), Some((6, Event::Tick { cpu: CpuId(0) })));
     }
 
-    /// Whatever the mix of pushes and looks, each look takes the least (time, sequence) that is
-    /// pending: found here by a look at all.
+    /// Whatever the mix of pushes and looks, each look takes the least (time, class, sequence) that
+    /// is pending: found here by a look at all. Times lie near and far, many are equal.
     #[test]
     fn the_least_comes_first() {
         let mut queue = EventQueue::default();
-        let mut pending: Vec<(u64, u32)> = Vec::new();
-        let mut random = 1_u64;
-        for number in 0..5_000 {
+        let mut pending: Vec<(u64, u8, u32)> = Vec::new();
+        let (mut random, mut now, mut most) = (1_u64, 0, 0);
+        for number in 0..20_000 {
             random = random
                 .wrapping_mul(6_364_136_223_846_793_005)
                 .wrapping_add(1);
             if random >> 60 < 9 {
-                let time = random >> 40 & 0xff;
-                queue.push(
-                    time,
-                    Event::Timer {
-                        task: TaskId(number),
-                    },
-                );
-                pending.push((time, number));
+                let far = [3, 0xff, 0xf_ffff, 0xff_ffff_ffff][(random >> 40 & 3) as usize];
+                let time = now + (random >> 20 & far);
+                let cpu = CpuId(number);
+                let event = [Event::Tick { cpu }, Event::RunEnd { cpu }][(number & 1) as usize];
+                queue.push(time, event);
+                pending.push((time, event.class(), number));
             } else {
-                let end = random >> 50 & 0xff;
+                let end = now + (random >> 30 & 0xfff_ffff);
                 let least = pending
                     .iter()
                     .copied()
                     .min()
-                    .filter(|(time, _)| *time <= end);
+                    .filter(|(time, ..)| *time <= end);
                 pending.retain(|one| Some(*one) != least);
-                let expected =
-                    least.map(|(time, task)| (time, Event::Timer { task: TaskId(task) }));
-                assert_eq!(queue.pop_until(end), expected);
+                let found = queue.pop_until(end).map(|(time, event)| match event {
+                    Event::Tick { cpu } | Event::RunEnd { cpu } => (time, event.class(), cpu.0),
+                    _ => panic!("never queued"),
+                });
+                assert_eq!(found, least);
+                now = found.map_or(now, |(time, ..)| time);
             }
+            most = most.max(pending.len());
         }
-        assert!(
-            pending.len() > 100,
-            "the heap has to be more than a few levels deep"
-        );
+        assert!(most > 100, "too few at once");
+    }
+
+    /// What is due at the same time as the event at hand comes in its order, also if it is pushed
+    /// only now.
+    #[test]
+    fn one_instant() {
+        let mut queue = EventQueue::default();
+        let tick = |cpu| Event::Tick { cpu: CpuId(cpu) };
+        for cpu in 0..3 {
+            queue.push(7, tick(cpu));
+        }
+        assert_eq!(queue.pop_until(7), Some((7, tick(0))));
+        queue.push(7, tick(3));
+        let end = Event::RunEnd { cpu: CpuId(9) };
+        queue.push(7, end);
+        queue.push(u64::MAX, end);
+        for event in [end, tick(1), tick(2), tick(3)] {
+            assert_eq!(queue.pop_until(8), Some((7, event)));
+        }
+        assert_eq!(queue.pop_until(u64::MAX - 1), None);
+        assert_eq!(queue.pop_until(u64::MAX), Some((u64::MAX, end)));
     }
 }

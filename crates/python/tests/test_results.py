@@ -1,5 +1,6 @@
 """Goal: the same bytes as the command line, the same words, and tables that hold what JSON holds."""
 
+import inspect
 import json
 import pathlib
 import signal
@@ -181,6 +182,25 @@ def test_errors_have_the_words_of_the_command_line(cli, more, said):
         (lambda: compared(policy=["linux-4.17"]), "compare needs two policies"),
         (lambda: compared(seeds=0), "seeds: there is no seed in it"),
         (lambda: compared(duration="2"), "duration: "),
+        (lambda: compared(duration=2), 'duration: 2; expected a text with a unit, as "500ms"'),
+        (lambda: compared(workload=3), "workload: 3; expected a model"),
+        (lambda: compared(platform=[None]), "platform: [None]; expected a name"),
+        (lambda: compared(set=["busy_factor=3"]), "expected a dict"),
+        (lambda: compared(margin="much"), "margin: 'much'; expected a percentage"),
+        (lambda: compared(jobs=0), "jobs: 0; expected a whole number, 1 or more"),
+        (lambda: wp.sim("hikey960", "periodic:n=1", "linux-7.3", seed=-1), "seed: -1; expected"),
+        (lambda: wp.explain("hikey960", "periodic:n=1", "linux-7.3", to=-1), "to: -1; expected"),
+        (lambda: wp.sweep("hikey960", "periodic:n=1", "linux-7.3", vary={}), "nothing is varied"),
+        (
+            lambda: wp.sweep("hikey960", "periodic", "linux-7.3", vary={"seed": [1]}, executor=7),
+            "unknown setting `seed`",
+        ),
+        (
+            lambda: wp.sweep(
+                "hikey960", "periodic", "linux-7.3", vary={"busy_factor": [4]}, executor=7
+            ),
+            "executor: 7; expected an executor",
+        ),
         (lambda: compared(jitter="start=-1ms"), "jitter: "),
         (lambda: compared(margin=-1), "margin -1 %: expected"),
         (lambda: compared(platform=[]), "no platform given"),
@@ -201,6 +221,19 @@ def test_what_is_wrong_is_said(call, said):
     with pytest.raises(wp.WakeplaceError) as raised:
         call()
     assert said in str(raised.value)
+
+
+def test_functions_agree_on_the_arguments_that_they_share():
+    of_sim = inspect.signature(wp.sim).parameters
+    shared = 0
+    for function in (wp.compare, wp.explain, wp.sweep, wp.study):
+        for name, one in inspect.signature(function).parameters.items():
+            # Of seeds each has its own default.
+            if one.kind is one.KEYWORD_ONLY and name in of_sim and name not in ("seed", "seeds"):
+                other = of_sim[name]
+                assert (one.default, one.annotation) == (other.default, other.annotation), name
+                shared += 1
+    assert shared > 20
 
 
 def test_policies_are_those_of_the_command_line(cli):

@@ -352,8 +352,10 @@ fn same_sweep(
     if hash != definition.hash {
         return Err(StoreError::refused(
             path,
-            format!("it has the runs of another sweep or program: {said}"),
-            "the same sweep with the same program, or another file",
+            format!(
+                "it has the runs of another sweep or program, or of files that changed: {said}"
+            ),
+            "the same sweep with the same program and files, or another store",
         ));
     }
     Ok((chunk as usize).max(1))

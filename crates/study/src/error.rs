@@ -36,6 +36,14 @@ pub enum StudyError {
         /// Nearest valid name, if one is near.
         hint: Option<String>,
     },
+    /// What a file of a sweep asks for cannot be run.
+    #[error("{file}: {error}")]
+    InFile {
+        /// As the caller named it.
+        file: String,
+        /// Why.
+        error: Box<StudyError>,
+    },
     /// A file that is no study or sweep.
     #[error("{file}: {reason}; expected a study file (studies/README.md)")]
     File {

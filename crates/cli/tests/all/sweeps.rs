@@ -37,11 +37,16 @@ fn start(folder: &Path, more: &[&str]) -> Child {
 
 /// What the summary says: in the store before, and made.
 fn summary(output: &std::process::Output) -> (u64, u64) {
-    let said = stderr(output);
+    let [cells, found, made] = summary_in(&stderr(output));
+    assert_eq!(cells, CELLS);
+    (found, made)
+}
+
+/// All cells, those in the store before, and made.
+fn summary_in(said: &str) -> [u64; 3] {
     let numbers = said.split(|c: char| !c.is_ascii_digit());
     let numbers: Vec<u64> = numbers.filter_map(|n| n.parse().ok()).collect();
-    assert_eq!(numbers[0], CELLS, "{said}");
-    (numbers[1], numbers[2])
+    numbers[..3].try_into().expect(said)
 }
 
 fn count(store: &Connection, table: &str) -> u64 {
@@ -157,6 +162,26 @@ fn a_store_of_something_else_is_refused() {
         assert!(stderr(&output).contains(said), "{}", stderr(&output));
     };
     refused(small(&["--policy=linux-5.0"]), "another sweep or program");
+    // A file that is swept has changed: its runs are others.
+    let load = |run: u32| {
+        let tasks = format!(r#"{{"tasks": {{"a": {{"run": {run}, "sleep": 9000}}}}}}"#);
+        fs::write(folder.join("load.json"), tasks).expect("a file");
+        let args = [
+            "sweep",
+            "--platform=hikey960",
+            "--workload=load.json",
+            "--policy=linux-7.3",
+            "--vary=busy_factor=4,5",
+            "--seeds=1",
+            "--duration=10ms",
+            "--store=files.db",
+        ];
+        run_in(folder, &args)
+    };
+    assert_code(&load(500), 0);
+    assert_eq!(summary_in(&stdout(&load(500))), [2, 2, 0]);
+    refused(load(600), "of files that changed");
+    assert_eq!(summary_in(&stdout(&load(500))), [2, 2, 0]);
     fs::write(
         folder.join("text.db"),
         "no database at all, though long enough",
@@ -222,8 +247,7 @@ fn a_stuck_cell_does_not_end_the_sweep() {
 #[test]
 fn a_key_is_varied_once() {
     let folder = folder();
-    let twice = ["--vary=busy_factor=9,10", "--seeds=1"];
-    let output = sweep(folder.path(), &twice);
+    let output = sweep(folder.path(), &["--vary=busy_factor=9,10"]);
     assert_code(&output, 2);
     let said = stderr(&output);
     assert!(said.contains("busy_factor: it is varied twice"), "{said}");

@@ -44,7 +44,8 @@ def run_cells(text: bytes, expected: str, cells: list[int]) -> list[dict[str, An
     if sweep.definition() != expected:
         raise _wakeplace.WakeplaceError(
             f"a worker has wakeplace {_wakeplace.__version__} {_wakeplace.__commit__}, which is "
-            "another program; expected the same wheel on all machines"
+            "another program, or other files; expected the same wheel and the same files on all "
+            "machines"
         )
     return sweep.run_cells(cells)
 
@@ -56,6 +57,11 @@ def _concurrent(executor: Any) -> tuple[Any, Callable[[], int]]:
         # of a cluster come and go, and the first ones may come later than the sweep.
         pool = executor.get_executor(pure=False)
         return pool, lambda: max(1, sum(executor.nthreads().values()))
+    if not hasattr(executor, "submit"):
+        raise _wakeplace.WakeplaceError(
+            f"executor: {executor!r}; expected an executor of concurrent.futures or a client of "
+            "Dask distributed"
+        )
     workers = getattr(executor, "_max_workers", None) or os.cpu_count() or 1
     return executor, lambda: workers
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import inspect
 import json
+import operator
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -122,35 +123,97 @@ def _set(settings: Mapping[str, Setting] | None) -> list[tuple[str, str]]:
     return [(key, _value(value)) for key, value in (settings or {}).items()]
 
 
-def _as_it_is(value: Any) -> Any:
-    return value
+def _text(value: Any) -> str | None:
+    if value is None or isinstance(value, str):
+        return value
+    raise TypeError
 
 
-#: What the native module takes: what makes it of an argument in Python's forms, and the argument
-#: where a function has none of that name.
-_NATIVE: dict[str, tuple[Callable[[Any], Any], Any]] = {
-    "platform": (lambda value: _several(value, _platform), ()),
-    "workload": (lambda value: _several(value, _workload), ()),
-    "policy": (lambda value: _several(value, str), ()),
-    "seeds": (_seeds, None),
-    "seed": (_as_it_is, None),
-    "duration": (_as_it_is, None),
-    "set": (_set, None),
-    "jitter": (_as_it_is, None),
-    "margin": (_as_it_is, None),
-    "hotplug": (_as_it_is, None),
-    "policy_at": (lambda value: _several(value, str), ()),
-    "allow_unmodelled": (_as_it_is, False),
-    "rtapp_dialect": (_as_it_is, None),
-    "oracle": (_as_it_is, False),
-    "timeline": (_as_it_is, None),
+def _whole(least: int) -> Callable[[Any], int | None]:
+    def form(value: Any) -> int | None:
+        number = None if value is None else operator.index(value)
+        if number is not None and number < least:
+            raise ValueError
+        return number
+
+    return form
+
+
+def _percent(value: Any) -> float | None:
+    return None if value is None else float(value)
+
+
+#: What the native module takes: what makes it of an argument in Python's forms, the argument where
+#: a function has none of that name, and what is said to be expected where that fails.
+_NATIVE: dict[str, tuple[Callable[[Any], Any], Any, str]] = {
+    "platform": (
+        lambda value: _several(value, _platform), (), "a name, a path, a dict or a Platform"
+    ),
+    "workload": (
+        lambda value: _several(value, _workload), (), "a model, a path, a dict or a Workload"
+    ),
+    "policy": (lambda value: _several(value, str), (), "a name, or several"),
+    "seeds": (_seeds, None, 'a number of seeds, a list of them, or a text as "4..6"'),
+    "seed": (_whole(0), None, "a whole number, 0 or more"),
+    "duration": (_text, None, 'a text with a unit, as "500ms"'),
+    "set": (_set, None, 'a dict, as {"busy_factor": 8}'),
+    "jitter": (_text, None, 'a text, as "start=10ms,run=5%"'),
+    "margin": (_percent, None, "a percentage, as 2.5"),
+    "hotplug": (_text, None, 'a text, as "0s:1=off,2s:1=on"'),
+    "policy_at": (
+        lambda value: _several(value, str), (), 'a text, as "10s=power-policy=powersaving"'
+    ),
+    "allow_unmodelled": (bool, False, "True or False"),
+    "rtapp_dialect": (_text, None, 'a text, as "workgen"'),
+    "oracle": (bool, False, "True or False"),
+    "timeline": (_text, None, 'a text, as "1s..1200ms"'),
 }
+#: Arguments that go beside those.
+_OTHERS: dict[str, tuple[Callable[[Any], Any], Any, str]] = {
+    "jobs": (_whole(1), None, "a whole number, 1 or more"),
+    "latin_hypercube": (_whole(1), None, "a number of points, 1 or more"),
+    "design_seed": (_whole(0), 1, "a whole number, 0 or more"),
+}
+#: Of `explain` alone.
+_ABOUT: dict[str, tuple[Callable[[Any], Any], Any, str]] = {
+    "task": (_text, None, "a name of a task"),
+    "wakeup": (_whole(0), None, "a whole number, 0 or more"),
+    "at": (_text, None, 'a text with a unit, as "120ms"'),
+    "to": (_whole(0), None, "a number of a CPU"),
+    "why_not": (_whole(0), None, "a number of a CPU"),
+    "compare_policy": (lambda value: _several(value, str), (), "a name, or several"),
+}
+
+
+def _native(name: str, value: Any, known: tuple[Callable[[Any], Any], Any, str]) -> Any:
+    """An argument as the native module takes it.
+
+    Raises:
+        WakeplaceError: It has none of the forms that it may have.
+    """
+    form, _absent, expected = known
+    try:
+        return form(value)
+    except _wakeplace.WakeplaceError:
+        raise
+    except (TypeError, ValueError, AttributeError):
+        raise _wakeplace.WakeplaceError(f"{name}: {value!r}; expected {expected}") from None
 
 
 def _ask(given: Mapping[str, Any]) -> dict[str, Any]:
     """What the native module takes, out of all arguments of a function; plain values, which a
     process can send to another."""
-    return {name: form(given.get(name, absent)) for name, (form, absent) in _NATIVE.items()}
+    return {name: _native(name, given.get(name, one[1]), one) for name, one in _NATIVE.items()}
+
+
+def _about(given: Mapping[str, Any]) -> dict[str, Any]:
+    """The same of what `explain` alone has."""
+    return {name: _native(name, given[name], one) for name, one in _ABOUT.items()}
+
+
+def _one(name: str, value: Any) -> Any:
+    """A single argument."""
+    return _native(name, value, (_NATIVE | _OTHERS)[name])
 
 
 def names_are_known(function: Callable[P, T]) -> Callable[P, T]:

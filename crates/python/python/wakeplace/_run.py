@@ -13,9 +13,9 @@ from ._inputs import (
     Seeds,
     Setting,
     WorkloadLike,
+    _about,
     _ask,
-    _seeds,
-    _set,
+    _one,
     _value,
     names_are_known,
 )
@@ -68,7 +68,7 @@ def sim(
     given = locals()
     if seed is not None and seeds is not None:
         raise _wakeplace.WakeplaceError("sim: both seed and seeds are given; expected one of them")
-    return Result(_wakeplace.simulate("sim", _ask(given), jobs))
+    return Result(_wakeplace.simulate("sim", _ask(given), _one("jobs", jobs)))
 
 
 @names_are_known
@@ -102,7 +102,7 @@ def compare(
         WakeplaceError: What was asked for cannot be run.
     """
     given = locals()
-    return Result(_wakeplace.simulate("compare", _ask(given), jobs))
+    return Result(_wakeplace.simulate("compare", _ask(given), _one("jobs", jobs)))
 
 
 @names_are_known
@@ -143,16 +143,7 @@ def explain(
         WakeplaceError: There is no such decision; the message says what there is.
     """
     given = locals()
-    others = [compare_policy] if isinstance(compare_policy, str) else list(compare_policy)
-    about = {
-        "task": task,
-        "wakeup": wakeup,
-        "at": at,
-        "to": to,
-        "why_not": why_not,
-        "compare_policy": others,
-    }
-    return Answer(_wakeplace.explain(_ask(given), about))
+    return Answer(_wakeplace.explain(_ask(given), _about(given)))
 
 
 def _values(values: str | Iterable[Setting]) -> str | list[str]:
@@ -200,13 +191,18 @@ def sweep(
     """
     given = locals()
     axes = [(key, _values(values)) for key, values in vary.items()]
-    return _swept(("of", _ask(given), axes, latin_hypercube, design_seed), store, executor, jobs)
+    if not axes:
+        raise _wakeplace.WakeplaceError(
+            'vary: nothing is varied; expected a key with its values, as {"busy_factor": [4, 8]}'
+        )
+    design = [_one("latin_hypercube", latin_hypercube), _one("design_seed", design_seed)]
+    return _swept(("of", _ask(given), axes, *design), store, executor, jobs)
 
 
 def _swept(definition: tuple[Any, ...], store: Any, executor: Any, jobs: int | None) -> SweepResult:
     if executor is not None:
         return SweepResult(drive(definition, store, executor))
-    return SweepResult(made(definition).run(store, jobs))
+    return SweepResult(made(definition).run(store, _one("jobs", jobs)))
 
 
 @names_are_known
@@ -248,7 +244,8 @@ def study(
             "sensitivity"
         )
     if varies:
-        definition = ("of_file", varies[0], duration, _set(set), _seeds(seeds))
+        own = [_one("duration", duration), _one("set", set), _one("seeds", seeds)]
+        definition = ("of_file", varies[0], *own)
         return _swept(definition, store, executor, jobs)
     for name, given in (("store", store), ("executor", executor)):
         if given is not None:
@@ -260,9 +257,9 @@ def study(
         "quick": quick,
         "experiments": experiments,
         "sensitivity": sensitivity,
-        "seeds": _seeds(seeds),
-        "duration": duration,
-        "set": _set(set),
-        "margin": margin,
+        "seeds": _one("seeds", seeds),
+        "duration": _one("duration", duration),
+        "set": _one("set", set),
+        "margin": _one("margin", margin),
     }
-    return Result(_wakeplace.study(ask, jobs))
+    return Result(_wakeplace.study(ask, _one("jobs", jobs)))

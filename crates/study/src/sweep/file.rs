@@ -5,7 +5,7 @@ use crate::error::Flaw;
 use crate::{Request, Source, StudyError, parse_hotplug};
 use std::fmt::Display;
 use toml::Spanned;
-use wakeplace_text::parse_duration_ns;
+use wakeplace_text::{parse_duration_ns, shorten};
 use wakeplace_workload::Jitter;
 
 type Text = Spanned<String>;
@@ -62,7 +62,10 @@ pub(super) fn read(text: &str, file: &str) -> Result<Sweep, StudyError> {
     let raw: Raw =
         toml::from_str(text).map_err(|error| Flaw::from_toml(&error).locate(file, text))?;
     let (base, axes, design) = parts(&raw, text).map_err(|flaw| flaw.locate(file, text))?;
-    Sweep::new(base, axes, design)
+    Sweep::new(base, axes, design).map_err(|error| StudyError::InFile {
+        file: shorten(file),
+        error: Box::new(error),
+    })
 }
 
 fn parts(raw: &Raw, text: &str) -> Result<(Request, Vec<Axis>, Design), Flaw> {

@@ -30,6 +30,8 @@ pub struct Sweep {
     /// Which points are taken.
     pub design: Design,
     points: usize,
+    /// Hash of what the named platforms and workloads are: files may change between two calls.
+    inputs: String,
 }
 
 /// A point of a sweep, ready to run with any seed.
@@ -55,11 +57,13 @@ impl Sweep {
         if let Some(at) = (0..axes.len()).find(|at| key(*at)) {
             return Err(vary(&axes[at].key, "it is varied twice"));
         }
+        let inputs = inputs(&base, &axes);
         let sweep = Self {
             base,
             axes,
             design,
             points,
+            inputs,
         };
         sweep.point(0)?;
         // The other values of each list: names that are wrong are found before the first run.
@@ -108,10 +112,11 @@ impl Sweep {
         self.axes.iter().map(|axis| axis.key.clone()).collect()
     }
 
-    /// A hash of what is swept, and of the program that does: equal hashes, equal cells.
+    /// A hash of what is swept, files by what they hold, and of the program that does: equal hashes,
+    /// equal cells.
     #[must_use]
     pub fn definition(&self, program: &str) -> String {
-        hash_of(&(&self.base, &self.axes, self.design, program))
+        hash_of(&(&self.base, &self.axes, self.design, &self.inputs, program))
     }
 
     /// What distinguishes a point, key and value.
@@ -183,6 +188,30 @@ impl Sweep {
         }
         Ok(())
     }
+}
+
+/// A hash of all platforms and workloads that have a name. One that is wrong counts by its error.
+fn inputs(base: &Request, axes: &[Axis]) -> String {
+    let listed = |key: &'static str| {
+        let of = axes.iter().filter(move |axis| axis.key == key);
+        let values = of.flat_map(|axis| match &axis.range {
+            Range::List(values) => values.as_slice(),
+            _ => &[],
+        });
+        values.map(Source::named)
+    };
+    let platforms = base.platforms.iter().cloned().chain(listed("platform"));
+    let platforms: Vec<_> = platforms
+        .map(|source| source.platform().map_err(|error| error.to_string()))
+        .collect();
+    let first = platforms.iter().find_map(|platform| platform.as_ref().ok());
+    let workload = |source: Source| {
+        let spec = source.workload(&base.load, first?);
+        Some(spec.map_err(|error| error.to_string()))
+    };
+    let workloads = base.workloads.iter().cloned().chain(listed("workload"));
+    let workloads: Vec<_> = workloads.map(workload).collect();
+    hash_of(&(&platforms, workloads))
 }
 
 /// Leaves one of several; what is left of the number.

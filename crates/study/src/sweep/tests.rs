@@ -115,4 +115,6 @@ fn a_file_says_the_same() {
     assert!(error("policies", "polices").contains("did you mean `policies`"));
     assert!(error("seeds = 3", "seeds = 0").contains("f.toml:7:17: 0 seeds"));
     assert!(error("100,250", "100,,250").contains("a value is empty"));
+    let unknown = error("busy_factor", "busy_facter");
+    assert!(unknown.starts_with("f.toml: unknown setting"), "{unknown}");
 }
