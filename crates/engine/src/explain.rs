@@ -159,6 +159,8 @@ pub(crate) struct Finder<'a> {
     /// Decisions so far.
     passed: u64,
     found: Option<u64>,
+    /// As `Explanation::number`, of the last decision.
+    number: u64,
     wakeups: u64,
     last_ns: Option<u64>,
 }
@@ -170,6 +172,7 @@ impl<'a> Finder<'a> {
             asked,
             passed: 0,
             found: None,
+            number: 0,
             wakeups: 0,
             last_ns: None,
         }
@@ -180,9 +183,9 @@ impl<'a> Finder<'a> {
         self.threads.name(thread)
     }
 
-    /// Wake-ups of the tasks asked for, so far.
-    pub(crate) fn wakeups(&self) -> u64 {
-        self.wakeups
+    /// Which wake-up of its task the last decision was, from 1; 0: a fork.
+    pub(crate) fn number(&self) -> u64 {
+        self.number
     }
 
     /// It was not found.
@@ -206,10 +209,12 @@ impl Observer for Finder<'_> {
             return;
         }
         self.passed += 1;
+        let count = self.threads.count(placement);
         if !self.threads.is_asked(placement.task, self.asked) {
             return;
         }
         let wake = placement.kind == PlacementKind::Wake;
+        self.number = count;
         if wake {
             self.wakeups += 1;
             self.last_ns = Some(time_ns);

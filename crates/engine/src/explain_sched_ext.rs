@@ -31,7 +31,7 @@ pub struct SchedExtExplanation {
     pub time_ns: u64,
     /// The choice.
     pub placement: Placement,
-    /// The n-th wake-up of those asked for, from 1; 0: a fork.
+    /// The n-th wake-up of its task, from 1; 0: its fork.
     pub number: u64,
     /// Name of the task.
     pub task: String,
@@ -74,7 +74,7 @@ impl Observer for Follower<'_> {
             self.found = Some(SchedExtExplanation {
                 time_ns,
                 placement: *placement,
-                number: self.finder.wakeups(),
+                number: self.finder.number(),
                 task: self.finder.name(placement.task),
                 callbacks: Vec::new(),
                 names: BTreeMap::new(),

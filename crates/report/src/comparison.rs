@@ -237,7 +237,7 @@ fn single(runs: &PolicyRuns, key: &[&str]) -> Table {
     if many {
         columns.extend(["spread", "±95 % CI"]);
     }
-    let mut table = Table::new("metrics", &columns);
+    let mut table = Table::new("metrics", &columns).as_typed();
     for column in &columns[1..] {
         table = table.align(column, Align::Right);
     }

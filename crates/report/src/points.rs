@@ -32,7 +32,7 @@ impl Points {
             }
         }
         let texts: Vec<&str> = columns.iter().map(String::as_str).collect();
-        let mut table = Table::new("points", &texts);
+        let mut table = Table::new("points", &texts).as_typed();
         for column in &texts[names.len()..] {
             table = table.align(column, Align::Right);
         }

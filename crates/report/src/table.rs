@@ -130,6 +130,8 @@ pub struct Table {
     name: String,
     columns: Vec<(String, Align)>,
     rows: Vec<Vec<Cell>>,
+    /// Headers are shown to people as they are.
+    as_typed: bool,
 }
 
 impl Table {
@@ -141,7 +143,15 @@ impl Table {
             name: name.to_owned(),
             columns: columns.iter().map(left).collect(),
             rows: Vec::new(),
+            as_typed: false,
         }
+    }
+
+    /// Headers are names that people type again: `_` stays in them.
+    #[must_use]
+    pub fn as_typed(mut self) -> Self {
+        self.as_typed = true;
+        self
     }
 
     /// Aligns a column; a column that does not exist is left alone.
@@ -177,6 +187,7 @@ impl Table {
             name: self.name.clone(),
             columns: self.columns.clone(),
             rows: self.rows.iter().take(rows).cloned().collect(),
+            as_typed: self.as_typed,
         }
     }
 
@@ -228,7 +239,11 @@ impl Table {
 
     /// The name of a column for people.
     fn header(&self, at: usize) -> String {
-        printable(&self.columns[at].0).replace('_', " ")
+        let name = printable(&self.columns[at].0);
+        match self.as_typed {
+            true => name.into_owned(),
+            false => name.replace('_', " "),
+        }
     }
 
     /// A column may be narrowed down to its longest word: a name or figure broken in two is worse
@@ -277,7 +292,7 @@ impl Table {
 
     fn markdown(&self) -> String {
         let line = |cells: Vec<String>| format!("| {} |\n", cells.join(" | "));
-        let header = (self.columns.iter()).map(|(name, _)| name.replace('_', " "));
+        let header = (0..self.columns.len()).map(|at| self.header(at));
         let rule = self.columns.iter().map(|(_, align)| match align {
             Align::Left => ":--".to_owned(),
             Align::Right => "--:".to_owned(),
@@ -339,6 +354,16 @@ mod tests {
         table.row(vec!["a;=1+1".into(), own, (-3.5).into()]);
         let text = table.render(Format::Csv, Style::default());
         assert_eq!(text, "name,own,size\n\"a;=1+1\",\"c\td\",-3.5\n");
+    }
+
+    #[test]
+    fn names_that_are_typed_again_keep_their_underscores() {
+        for form in [Format::Human, Format::Md] {
+            let words = table().render(form, Style::default());
+            assert!(words.contains("size um"), "{words}");
+            let names = table().as_typed().render(form, Style::default());
+            assert!(names.contains("size_um"), "{names}");
+        }
     }
 
     #[test]

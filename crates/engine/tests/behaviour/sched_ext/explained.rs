@@ -17,9 +17,14 @@ fn light() -> TaskScript {
 
 /// The fifth wake-up of the first task.
 fn explained(cpus: u32, tasks: Vec<TaskScript>) -> SchedExtExplanation {
+    fifth(Some(vec![0]), cpus, tasks)
+}
+
+/// The fifth wake-up of these tasks; None: of all.
+fn fifth(scripts: Option<Vec<u32>>, cpus: u32, tasks: Vec<TaskScript>) -> SchedExtExplanation {
     let platform = Board::symmetric(cpus).platform();
     let asked = Asked {
-        scripts: Some(vec![0]),
+        scripts,
         fork: None,
         which: Which::Wakeup(5),
     };
@@ -58,6 +63,15 @@ fn a_direct_dispatch() {
     ];
     assert_eq!(told.callbacks[0].steps, expected);
     assert_eq!(told.start.map(|(_, on)| on), Some(cpu));
+}
+
+/// Goal: a wake-up has its number among those of its task, as `explain` has it under a policy. Two
+/// tasks wake every 10 ms: the fifth wake-up of all is somebody's third.
+#[test]
+fn the_number_is_one_of_its_task() {
+    let told = fifth(None, 2, vec![light(), light()]);
+    assert_eq!(told.number, 3);
+    assert!(told.time_ns.abs_diff(30 * MS) <= MS, "{}", told.time_ns);
 }
 
 /// Goal: with no CPU idle the task waits in the shared queue until the slice of the running one is
