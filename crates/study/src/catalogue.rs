@@ -5,7 +5,7 @@ use std::fs::File;
 use std::io::Read;
 use wakeplace_platform::Platform;
 use wakeplace_text::{nearest_few, shorten};
-use wakeplace_workload::{LoadOptions, Spec};
+use wakeplace_workload::{Jitter, LoadOptions, Spec};
 
 include!(concat!(env!("OUT_DIR"), "/builtin.rs"));
 
@@ -18,11 +18,19 @@ fn workload_file(path: &str) -> Option<&'static str> {
 
 /// What a study calls a workload: what `--workload` takes, and the files that are built in. `on`:
 /// the case's platform, by which recordings are scaled where nothing says more.
-pub(crate) fn workload(argument: &str, on: &Platform) -> Result<Spec, StudyError> {
+pub(crate) fn workload(
+    argument: &str,
+    on: &Platform,
+    jitter: Option<Jitter>,
+) -> Result<Spec, StudyError> {
     let load = LoadOptions::default();
-    match workload_file(argument) {
-        Some(text) => Ok(Spec::parse_rtapp(text.as_bytes(), argument, &load)?),
-        None => Source::named(argument).workload(&load, on),
+    let spec = match workload_file(argument) {
+        Some(text) => Spec::parse_rtapp(text.as_bytes(), argument, &load)?,
+        None => Source::named(argument).workload(&load, on)?,
+    };
+    match jitter {
+        None => Ok(spec),
+        Some(jitter) => spec.with_jitter(jitter).map_err(StudyError::Jitter),
     }
 }
 

@@ -52,16 +52,17 @@ pub(crate) struct PlannedColumn {
 }
 
 impl PlannedColumn {
-    /// Has the workloads that the column's own values of keys make of an argument. `on`: the
+    /// Has the workloads that the column's own values of keys make of a case's. `on`: the
     /// case's platform; `platform`: the one that runs it.
     pub(crate) fn load(
         &mut self,
-        (argument, on): (&str, &Platform),
+        spec: &Spec,
+        on: &Platform,
         platform: &Platform,
         seeds: &[u64],
     ) -> Result<(), StudyError> {
         if let Some((extra, workloads)) = &mut self.own {
-            let spec = catalogue::workload(&with(argument, extra), on)?;
+            let spec = catalogue::workload(&with(&spec.name, extra), on, spec.jitter())?;
             *workloads = Arc::new(expand(&spec, platform, seeds)?);
         }
         Ok(())
@@ -188,7 +189,7 @@ impl Planner<'_> {
             let column = |at: usize| -> Result<PlannedColumn, StudyError> {
                 let mut column = self.column(&variation.columns[at], plain, variation)?;
                 let on = self.file.platform_of(*case);
-                column.load((&spec.name, on), platform, &seeds)?;
+                column.load(spec, on, platform, &seeds)?;
                 Ok(column)
             };
             let columns = columns.map(column).collect::<Result<_, _>>()?;

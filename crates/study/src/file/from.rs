@@ -81,7 +81,7 @@ fn taken(
             None => case.workload.clone(),
             Some(extra) => {
                 let argument = with(&case.workload.name, extra.get_ref());
-                workload(extra, &argument, of_case)?
+                workload(extra, &argument, of_case, case.workload.jitter())?
             }
         },
         params: case.params.clone(),

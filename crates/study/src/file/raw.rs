@@ -88,6 +88,8 @@ pub(super) struct RawCase {
     /// Absent: the study's, as is the duration.
     pub(super) platform: Option<Text>,
     pub(super) duration: Option<Text>,
+    /// What the seed draws of a recording or an rt-app file, as for `--jitter`.
+    pub(super) jitter: Option<Text>,
     /// So many in the full size instead of the study's.
     pub(super) seeds: Option<Spanned<u64>>,
     /// After the study's.

@@ -4,7 +4,7 @@ use super::columns::{columns, settings_of};
 use super::raw::{RawCase, RawParam, RawStudy, Text};
 use super::sensitivity::sensitivity;
 use super::values::{
-    at, count, duration_ns, hotplug, metric as known_metric, position, sentence, token,
+    at, count, duration_ns, hotplug, jitter, metric as known_metric, position, sentence, token,
 };
 use super::variations::variations;
 use super::{
@@ -17,7 +17,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use wakeplace_engine::{Hotplug, Options};
 use wakeplace_platform::Platform;
-use wakeplace_workload::Spec;
+use wakeplace_workload::{Jitter, Spec};
 
 impl StudyFile {
     /// Reads and validates a study; its name is taken from the file's path.
@@ -118,7 +118,8 @@ fn columns_fit(raw: &RawStudy, file: &StudyFile) -> Result<(), Flaw> {
         if let Some(text) = &table.workload {
             for case in &file.cases {
                 let argument = with(&case.workload.name, text.get_ref());
-                workload(text, &argument, &file.platforms[case.platform])?;
+                let jitter = case.workload.jitter();
+                workload(text, &argument, &file.platforms[case.platform], jitter)?;
             }
         }
     }
@@ -238,9 +239,10 @@ fn cases(
             Some(text) => platform(text, platforms)?,
         };
         let argument = raw.workload.get_ref();
+        let jitter = raw.jitter.as_ref().map(jitter).transpose()?;
         cases.push(Case {
             token,
-            workload: workload(&raw.workload, argument, &platforms[on])?,
+            workload: workload(&raw.workload, argument, &platforms[on], jitter)?,
             params: params(&raw.params),
             platform: on,
             duration_ns: match &raw.duration {
@@ -279,8 +281,13 @@ pub(crate) fn with(argument: &str, extra: &str) -> String {
 }
 
 /// `on`: the platform it is for, by which recordings are scaled where nothing says more.
-pub(super) fn workload(place: &Text, argument: &str, on: &Platform) -> Result<Spec, Flaw> {
-    catalogue::workload(argument, on)
+pub(super) fn workload(
+    place: &Text,
+    argument: &str,
+    on: &Platform,
+    jitter: Option<Jitter>,
+) -> Result<Spec, Flaw> {
+    catalogue::workload(argument, on, jitter)
         .map_err(|error| Flaw::new(at(place), error.to_string(), "expected a workload"))
 }
 

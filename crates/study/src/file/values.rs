@@ -7,6 +7,7 @@ use toml::Spanned;
 use wakeplace_engine::Hotplug;
 use wakeplace_metrics::find_metric;
 use wakeplace_text::{parse_duration_ns, shorten};
+use wakeplace_workload::Jitter;
 
 /// Most seeds of a study.
 const MAX_SEEDS: u64 = 1000;
@@ -29,6 +30,14 @@ pub(super) fn hotplug(text: &Text) -> Result<Vec<Hotplug>, Flaw> {
     parse_hotplug(text.get_ref()).map_err(|message| {
         let (problem, expected) = message.split_once("; ").unwrap_or((&message, ""));
         Flaw::new(at(text), format!("hotplug: {problem}"), expected)
+    })
+}
+
+/// What the seed draws of a recording or an rt-app file.
+pub(super) fn jitter(text: &Text) -> Result<Jitter, Flaw> {
+    Jitter::parse(text.get_ref()).map_err(|message| {
+        let (problem, expected) = message.split_once("; ").unwrap_or((&message, ""));
+        Flaw::new(at(text), problem, expected)
     })
 }
 

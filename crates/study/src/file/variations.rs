@@ -58,7 +58,7 @@ fn variation(
             Some(extra) => {
                 let argument = with(argument, extra.get_ref());
                 let on = &file.platforms[file.cases[case].platform];
-                workload(extra, &argument, on)?
+                workload(extra, &argument, on, file.cases[case].workload.jitter())?
             }
         };
         Ok((case, spec))

@@ -151,7 +151,7 @@ impl Cost {
                     changed.argument.clone_from(&spec.name);
                     changed.workloads = Arc::new(expand(&spec, on, &planned.seeds)?);
                     for column in &mut changed.columns {
-                        column.load((&spec.name, on), on, &planned.seeds)?;
+                        column.load(&spec, on, on, &planned.seeds)?;
                     }
                 }
             }
@@ -168,6 +168,7 @@ pub(crate) fn changed_workload(
     factor: Factor,
 ) -> Result<Option<Spec>, StudyError> {
     let argument = changed(argument, name, factor);
-    let spec = argument.map(|argument| catalogue::workload(&argument, on));
+    // Only models have such arguments, and they take no jitter.
+    let spec = argument.map(|argument| catalogue::workload(&argument, on, None));
     spec.transpose()
 }

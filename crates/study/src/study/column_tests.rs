@@ -1,4 +1,4 @@
-//! Columns with workloads of their own, and studies that ask the oracle.
+//! Columns with workloads of their own, cases with jitter, and studies that ask the oracle.
 use super::{Study, StudyOptions};
 use crate::StudyRow;
 
@@ -127,4 +127,29 @@ fn an_oracle_may_be_asked() {
     let smt = TWO.replace("hikey960", "zen4-7950x");
     let error = Study::from_toml(&smt, "t.toml").unwrap_err().to_string();
     assert!(error.contains("no `oracle`, or others"), "{error}");
+}
+
+/// Goal: a case's jitter changes the runs of an rt-app file; a model draws by its own keys and
+/// takes none.
+#[test]
+fn a_case_may_have_jitter() {
+    let file = TWO
+        .replace("workload = \"pin=on\"\n", "")
+        .replace("eas-behaviour:kind=three-small", "workloads/media.json");
+    let spread_pct = |text: &str| {
+        let study = Study::from_toml(text, "t.toml").unwrap();
+        let result = study.run(&StudyOptions::default(), 2, &|_| {}).unwrap();
+        let row = |row: &&StudyRow| row.policy == "free" && row.metric == "energy_over_optimal_pct";
+        result.rows.iter().find(row).unwrap().simulated.rsd_pct
+    };
+    let with = |jitter: &str| {
+        let line = format!("media.json\"\njitter = \"{jitter}\"");
+        file.replace("media.json\"", &line)
+    };
+    assert_ne!(spread_pct(&file), spread_pct(&with("start=5ms")));
+    let refused = |text: &str| Study::from_toml(text, "t.toml").unwrap_err().to_string();
+    let error = refused(&with("start=-5ms"));
+    assert!(error.starts_with("t.toml:28:10: "), "{error}");
+    let model = with("start=5ms").replace("workloads/media.json", "periodic:n=2");
+    assert!(refused(&model).contains("a model draws from the seed"));
 }
