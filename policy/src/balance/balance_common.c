@@ -121,9 +121,11 @@ WP_INLINE int wp_balanced_as_kept(struct wp_ctx *ctx, struct wp_lb_env *bal,
 #ifdef WP_CHECK_BOUNDS
 	struct wp_lb_env walked = *bal;
 	u32 overload = ctx->overload, overutilized = ctx->overutilized;
+	u32 source;
 
 	wp_balance_reset(&walked);
-	WP_CHECK_KEPT("source", bal->dom, WP_NONE, find(ctx, &walked));
+	source = find(ctx, &walked);
+	WP_CHECK_KEPT("source", bal->dom, WP_NONE, source);
 	WP_CHECK_KEPT("overload", bal->dom, bal->overload, walked.overload);
 	WP_CHECK_KEPT("overutilized", bal->dom, bal->overutilized, walked.overutilized);
 	ctx->overload = overload;

@@ -183,9 +183,10 @@ fn explain_says_what_callbacks_did() {
         (cpu, cpu, cpu)
     );
     assert_eq!(steps[1]["dsq"], "0x8000000000000002");
+    // The third wake-up of all is the first of its task.
     assert_eq!(
         (&json["wakeup"]["number"], &json["scheduler"]),
-        (&3.into(), &"fifo.bpf.o".into())
+        (&1.into(), &"fifo.bpf.o".into())
     );
     assert!(
         names

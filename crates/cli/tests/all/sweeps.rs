@@ -42,9 +42,10 @@ fn summary(output: &std::process::Output) -> (u64, u64) {
     (found, made)
 }
 
-/// All cells, those in the store before, and made.
+/// All cells, those in the store before, and made. On a slow machine progress is told before.
 fn summary_in(said: &str) -> [u64; 3] {
-    let numbers = said.split(|c: char| !c.is_ascii_digit());
+    let line = said.lines().find(|line| line.contains(" cells: "));
+    let numbers = line.expect(said).split(|c: char| !c.is_ascii_digit());
     let numbers: Vec<u64> = numbers.filter_map(|n| n.parse().ok()).collect();
     numbers[..3].try_into().expect(said)
 }
