@@ -71,6 +71,12 @@ pub enum LabError {
         /// In which suites.
         suites: String,
     },
+    /// The archive has no kernel of a version.
+    #[error("{missing}; expected a whole version, as {}", crate::kernels::WANTED.join(", "))]
+    NoVersion {
+        /// What was looked for.
+        missing: Box<LabError>,
+    },
     /// None of the kernels can be used.
     #[error("no usable kernel for {arch}: {}", List(.tried))]
     NoKernel {
@@ -141,6 +147,7 @@ impl LabError {
             | Self::Write(_)
             | Self::Program { .. }
             | Self::NoPackage { .. }
+            | Self::NoVersion { .. }
             | Self::NoKernel { .. }
             | Self::Damaged { .. }
             | Self::NotBuilt { .. } => Class::Environment,

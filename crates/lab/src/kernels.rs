@@ -138,7 +138,9 @@ fn fetch(
         None => {
             // It may have come since the lists were fetched.
             apt.refresh(true, watch)?;
-            look()?.ok_or_else(|| apt.missing(&format!("linux-binary or linux-image {version}")))?
+            look()?.ok_or_else(|| LabError::NoVersion {
+                missing: Box::new(apt.missing(&format!("linux-binary or linux-image {version}"))),
+            })?
         }
     };
     let scratch = cache.scratch()?;

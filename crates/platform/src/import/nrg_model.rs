@@ -1,8 +1,8 @@
 //! LISA's energy model as its `plat_info` files have it. LISA 2 and later write the object out
 //! (`lisa.energy_model.EnergyModel`): a node per CPU with the capacity and power of each frequency
 //! and the power of each idle state, nodes of clusters above them with the power of the cluster
-//! beside its CPUs, and parents that point back at their children. Board files of LISA 1 have the capacity of a big
-//! and of a little CPU (`nrg_model`).
+//! beside its CPUs, and parents that point back at their children. Board files of LISA 1 have the
+//! capacity of a big and of a little CPU (`nrg_model`).
 
 mod clusters;
 mod idle;

@@ -125,8 +125,8 @@ fn kept_sums_change_no_answer() {
 }
 
 /// Goal: no answer depends on whether a pass may leave out the statistics of groups below the
-/// tipping point. The home of the simulator lets it, and in test builds keeps sums, which go before:
-/// so it is tried here. Failure: a pass that would have found a source, or other marks.
+/// tipping point. The home of the simulator lets it, and in test builds keeps sums, which go
+/// before: so it is tried here. Failure: a pass that would have found a source, or other marks.
 #[test]
 fn statistics_that_are_left_out_change_no_answer() {
     let machines = [

@@ -112,8 +112,8 @@ impl Sweep {
         self.axes.iter().map(|axis| axis.key.clone()).collect()
     }
 
-    /// A hash of what is swept, files by what they hold, and of the program that does: equal hashes,
-    /// equal cells.
+    /// A hash of what is swept, files by what they hold, and of the program that does: equal
+    /// hashes, equal cells.
     #[must_use]
     pub fn definition(&self, program: &str) -> String {
         hash_of(&(&self.base, &self.axes, self.design, &self.inputs, program))

@@ -1,0 +1,93 @@
+//! The `[[idle_state]]` tables.
+
+use super::Writer;
+use crate::form::{entry, number};
+use crate::import::fill::idle_power;
+use crate::import::found::{FoundIdle, IdlePower, Scale};
+use crate::import::text::source;
+use std::fmt::Write;
+
+impl Writer<'_> {
+    pub(super) fn idle(&mut self) -> String {
+        let mut out = String::new();
+        let unknown = |state: &FoundIdle| state.power.is_none();
+        if self.powered().is_some() && self.found.idle.iter().any(unknown) {
+            self.said.push(
+                "power in idle states: by the ratios of Juno r0's published table (WFI 6/33 or \
+                 15/168 of the lowest busy power, deeper states 0)"
+                    .to_owned(),
+            );
+        }
+        for state in &self.found.idle {
+            // Power differs between clocks: a table for each.
+            let by_clock: Vec<Vec<u16>> = match self.powered() {
+                Some(_) if !state.cluster => self
+                    .found
+                    .clocks
+                    .iter()
+                    .map(|clock| {
+                        let has = |cpu: &&u16| state.cpus.contains(cpu);
+                        clock.cpus.iter().filter(has).copied().collect()
+                    })
+                    .filter(|cpus: &Vec<u16>| !cpus.is_empty())
+                    .collect(),
+                _ => vec![state.cpus.clone()],
+            };
+            for cpus in by_clock {
+                out += &self.idle_state(state, &cpus);
+            }
+        }
+        out
+    }
+
+    fn idle_state(&self, state: &FoundIdle, cpus: &[u16]) -> String {
+        let mut out = String::from("\n[[idle_state]]\n");
+        out += &entry("name", &state.name);
+        let scope = if state.cluster { "cluster" } else { "cpu" };
+        let _ = writeln!(
+            out,
+            "scope = \"{scope}\"\ncpus = \"{}\"\nentry_latency_us = {}\nexit_latency_us = {}\n\
+             min_residency_us = {}",
+            self.list(cpus),
+            number(state.entry_us),
+            number(state.exit_us),
+            number(state.residency_us)
+        );
+        out += &source(&state.from);
+        let Some(scale) = self.powered() else {
+            return out;
+        };
+        let (cpu, cluster) = match scale {
+            Scale::Microwatt => ("cpu_uw", "cluster_uw"),
+            Scale::Abstract => ("cpu_bogo", "cluster_bogo"),
+        };
+        let power = match &state.power {
+            Some(power) => power.clone(),
+            None => self.assumed_power(state, cpus[0]),
+        };
+        let _ = writeln!(out, "\n[idle_state.power]\n{cpu} = {}", number(power.cpu));
+        if let Some(of_cluster) = power.cluster {
+            let _ = writeln!(out, "{cluster} = {}", number(of_cluster));
+        }
+        out + &source(&power.from)
+    }
+
+    /// Power of a CPU in a state of which the source has none.
+    fn assumed_power(&self, state: &FoundIdle, cpu: u16) -> IdlePower {
+        let clocks = &self.found.clocks;
+        let clock = clocks.iter().find(|clock| clock.cpus.contains(&cpu));
+        let powers = clock.into_iter().flat_map(|clock| &clock.points);
+        let lowest = powers.filter_map(|point| point.power).min().unwrap_or(0);
+        let states = &self.found.idle;
+        let first = states.iter().find(|other| other.cpus.contains(&cpu));
+        let shallowest = first.is_some_and(|first| std::ptr::eq(first, state));
+        let kind = self.cpu(cpu).kind.as_deref().unwrap_or_default();
+        let (cpu, from) = idle_power(kind, lowest, shallowest);
+        IdlePower {
+            cpu,
+            cluster: None,
+            lowest,
+            from,
+        }
+    }
+}
