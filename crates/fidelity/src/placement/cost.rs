@@ -93,17 +93,20 @@ impl Observer for WindowMeter {
 
 /// Energy of a guest's window by its trace: a CPU is busy while it runs anything but its idle task,
 /// and else in its first idle state, since the guest has no cpuidle driver. None: see [`Cost`].
-pub(crate) fn of_trace(text: &str, platform: &Platform, window_ns: &Range<u64>) -> Option<f64> {
+/// `opps`: the operating point of each domain, as the trace of what ran before in this guest left
+/// it; as this one leaves it afterwards.
+pub(crate) fn of_trace(
+    text: &str,
+    platform: &Platform,
+    window_ns: &Range<u64>,
+    opps: &mut [Option<u16>],
+) -> Option<f64> {
     let mut meter = WindowMeter::new(platform, window_ns)?;
-    begin(&mut meter, platform)?;
-    let domains = &platform.freq_domains;
-    let mut known = vec![false; domains.len()];
+    begin(&mut meter, platform, opps)?;
+    let mut known: Vec<bool> = opps.iter().map(Option::is_some).collect();
     for line in text.lines().filter_map(Line::parse) {
-        if line.time_ns >= window_ns.end {
-            break;
-        }
         match line.name {
-            "sched_switch" => {
+            "sched_switch" if line.time_ns < window_ns.end => {
                 let power = match line.number::<u32>("next_pid")? {
                     0 => idle(platform, line.context.cpu)?,
                     _ => {
@@ -118,10 +121,13 @@ pub(crate) fn of_trace(text: &str, platform: &Platform, window_ns: &Range<u64>) 
                 let cpu = CpuId(line.number("cpu_id")?);
                 platform.cpus.get(cpu.index())?;
                 let domain = platform.freq_domain_of(cpu);
-                let mut opps = domains[domain].opps.iter();
-                let opp = opps.position(|opp| opp.khz == khz)?;
+                let mut all = platform.freq_domains[domain].opps.iter();
+                let opp = u16::try_from(all.position(|opp| opp.khz == khz)?).ok()?;
+                opps[domain] = Some(opp);
                 known[domain] |= line.time_ns < window_ns.start;
-                meter.frequency(line.time_ns, domain as u32, opp as u16);
+                if line.time_ns < window_ns.end {
+                    meter.frequency(line.time_ns, domain as u32, opp);
+                }
             }
             _ => {}
         }
@@ -140,16 +146,17 @@ fn idle(platform: &Platform, cpu: u32) -> Option<CpuPower> {
     Some(CpuPower::Idle { state })
 }
 
-/// All CPUs are idle at their lowest frequency, until the trace says otherwise.
-fn begin(meter: &mut WindowMeter, platform: &Platform) -> Option<()> {
+/// All CPUs are idle, and at their lowest frequency where it is not known, until the trace says
+/// otherwise.
+fn begin(meter: &mut WindowMeter, platform: &Platform, opps: &[Option<u16>]) -> Option<()> {
     for (cpu, _) in (0..).zip(&platform.cpus) {
         meter.cpu_power(0, cpu, idle(platform, cpu)?);
     }
     for (cluster, _) in (0..).zip(&platform.clusters) {
         meter.cluster_power(0, cluster, None);
     }
-    for (domain, _) in (0..).zip(&platform.freq_domains) {
-        meter.frequency(0, domain, 0);
+    for (domain, opp) in (0..).zip(opps) {
+        meter.frequency(0, domain, opp.unwrap_or(0));
     }
     Some(())
 }
@@ -179,7 +186,9 @@ next_pid=0 next_prio=120
     fn a_trace_costs_what_the_platform_file_says() {
         let platform = hikey960();
         const S: u64 = 1_000_000_000;
-        let of = |window: Range<u64>| of_trace(TRACE, &platform, &window).expect("known");
+        let of = |window: Range<u64>| {
+            of_trace(TRACE, &platform, &window, &mut [None; 2]).expect("known")
+        };
         let idle_uw = 4 * 5_223 + 12_000 + 4 * 21_728;
         let near = |joules: f64, uw: i32| (joules - f64::from(uw) / 1e6).abs() < 1e-9;
         let (idle, busy) = (of(S..2 * S), of(2 * S..3 * S));
@@ -203,8 +212,32 @@ next_pid=0 next_prio=120
             &TRACE.replace("cpu_id=4", "cpu_id=44"),
             "",
         ] {
-            assert_eq!(of_trace(text, &platform, &window), None, "{text}");
+            assert_eq!(
+                of_trace(text, &platform, &window, &mut [None; 2]),
+                None,
+                "{text}"
+            );
         }
+    }
+
+    /// Goal: a domain that changes no frequency is where the trace before left it.
+    #[test]
+    fn frequencies_outlive_a_trace() {
+        let platform = hikey960();
+        let window = 2_000_000_000..3_000_000_000;
+        let mut opps = [None; 2];
+        let first = of_trace(TRACE, &platform, &window, &mut opps);
+        assert_eq!(opps, [Some(0), Some(0)]);
+        let runs: String = TRACE
+            .lines()
+            .skip(2)
+            .map(|line| format!("{line}\n"))
+            .collect();
+        assert_eq!(of_trace(&runs, &platform, &window, &mut opps), first);
+        assert_eq!(
+            of_trace(&runs, &platform, &window, &mut [Some(0), None]),
+            None
+        );
     }
 
     #[test]

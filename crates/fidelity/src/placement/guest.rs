@@ -171,7 +171,11 @@ pub(crate) fn outcomes(
     platform: &Platform,
 ) -> Result<Vec<SetRun>, Error> {
     let sections = sections(text);
-    let outcomes = sets.iter().map(|set| outcome(&sections, set, platform));
+    // The sets ran one after the other.
+    let mut opps = vec![None; platform.freq_domains.len()];
+    let outcomes = sets
+        .iter()
+        .map(|set| outcome(&sections, set, platform, &mut opps));
     outcomes.collect()
 }
 
@@ -179,6 +183,7 @@ fn outcome(
     sections: &BTreeMap<&str, &str>,
     set: &Set,
     platform: &Platform,
+    opps: &mut [Option<u16>],
 ) -> Result<SetRun, Error> {
     let name = &set.name;
     let failed = |why: &str| Error::NoResult(format!("set {name} in the guest: {why}"));
@@ -210,7 +215,7 @@ fn outcome(
     let window_ns = begin_ns..begin_ns + set.window_ns;
     let text = part("trace")?;
     let (wakeups, waits_ns) = trace::wakeups(text, load.start_ns, &window_ns, &tids);
-    let cost = Cost::new(cost::of_trace(text, platform, &window_ns), waits_ns);
+    let cost = Cost::new(cost::of_trace(text, platform, &window_ns, opps), waits_ns);
     // Without its wake-ups a task would be judged by its share alone.
     let silent = |((spec, _), wakeups): &(&(&TaskSpec, _), &BTreeMap<_, _>)| {
         spec.period_ns > 0 && wakeups.is_empty()
