@@ -138,6 +138,8 @@ struct wp_lb_env {
 	struct wp_sg_lb_stats local_sums;
 	struct wp_sg_lb_stats busiest_sums;
 	struct wp_sg_lb_stats sums; /* of the group that is looked at */
+	u32 kept; /* this pass takes sums from what is kept, which is up to date (kept.h) */
+	u32 pad;
 	u64 excluded[WP_MASK_WORDS]; /* sources whose tasks are all pinned */
 	struct wp_pack_balance power;
 };

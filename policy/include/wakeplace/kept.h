@@ -40,8 +40,9 @@ struct wp_kept_freq {
 #define WP_KEPT_WORDS (sizeof(struct wp_kept_sums) / sizeof(u64))
 
 /* Groups come first among the sums that a CPU is part of, then domains. A group of one CPU has
- * none: it is that CPU. A domain that is a group of the one above has that group's. */
+ * none: it is that CPU. Sets of the same CPUs share one sum. */
 #define WP_KEPT_DOMS WP_MAX_GROUPS
+#define WP_KEPT_NO_SET 0xffffu
 #define WP_KEPT_SETS (2u * WP_MAX_GROUPS)
 #define WP_KEPT_MEMBERS (2u * WP_MAX_LIST)
 
@@ -66,9 +67,11 @@ struct wp_kept {
 	/* which sums a CPU is part of: a range of member[] */
 	u32 first[WP_MAX_CPUS];
 	u32 nr[WP_MAX_CPUS];
-	u32 sums_of[WP_MAX_DOMS]; /* where a domain's are among sums[] */
 	u32 nr_members;
 	u32 pad;
+	u16 sums_of[WP_KEPT_SETS]; /* where the sums of a group or domain are among sums[] */
+	u16 chain[WP_MAX_CPUS]; /* while they are built: sets that begin with a CPU ... */
+	u16 chain_next[WP_KEPT_SETS];
 	u16 member[WP_KEPT_MEMBERS];
 };
 

@@ -153,12 +153,12 @@ WP_INLINE int wp_bal_candidate(struct wp_ctx *ctx, const struct wp_lb_env *bal)
 	return s->group_type > WP_GROUP_FULLY_BUSY || !wp_capacity_greater(s->min_capacity, dst);
 }
 
-/* Fewer idle CPUs; of equals more running tasks. */
-WP_INLINE int wp_less_spare(const struct wp_sg_lb_stats *s, const struct wp_sg_lb_stats *b)
+/* Fewer idle CPUs than those of a group; of equals more running tasks. */
+WP_INLINE int wp_less_spare(u32 idle_cpus, u32 nr_running, const struct wp_sg_lb_stats *b)
 {
-	if (s->idle_cpus != b->idle_cpus)
-		return s->idle_cpus < b->idle_cpus;
-	return s->nr_running > b->nr_running;
+	if (idle_cpus != b->idle_cpus)
+		return idle_cpus < b->idle_cpus;
+	return nr_running > b->nr_running;
 }
 
 WP_INLINE int wp_fuller(const struct wp_ctx *ctx, const struct wp_sg_lb_stats *s,
@@ -175,7 +175,7 @@ WP_INLINE int wp_busier_with_spare(const struct wp_ctx *ctx, const struct wp_lb_
 {
 	if (wp_bal_knows_cores(ctx) && bal->busiest_group != WP_NONE && smt != b_smt)
 		return !smt || bal->sums.nr_fair > 1;
-	return wp_less_spare(&bal->sums, &bal->busiest_sums);
+	return wp_less_spare(bal->sums.idle_cpus, bal->sums.nr_running, &bal->busiest_sums);
 }
 
 /* Is the group in bal->sums busier than the busiest so far? */
@@ -199,7 +199,7 @@ WP_INLINE int wp_update_sd_pick_busiest(struct wp_ctx *ctx, const struct wp_lb_e
 		return s->misfit > b->misfit;
 	case WP_GROUP_SMT_BALANCE:
 		if (s->idle_cpus || b->idle_cpus)
-			return wp_less_spare(s, b);
+			return wp_less_spare(s->idle_cpus, s->nr_running, b);
 		return wp_fuller(ctx, s, b, b_smt);
 	case WP_GROUP_FULLY_BUSY:
 		return wp_fuller(ctx, s, b, b_smt);
@@ -213,6 +213,69 @@ WP_INLINE int wp_update_sd_pick_busiest(struct wp_ctx *ctx, const struct wp_lb_e
 		return 0;
 	}
 }
+
+#ifdef WP_KEEPS
+#ifdef WP_CHECK_BOUNDS
+/* A look at the group does not take it for the busiest. */
+static void wp_check_no_busier(struct wp_ctx *ctx, const struct wp_lb_env *bal, u32 group)
+{
+	struct wp_lb_env look = *bal;
+	int busier;
+
+	wp_update_sg_lb_stats(ctx, &look, group, 0);
+	busier = wp_bal_candidate(ctx, &look) && wp_update_sd_pick_busiest(ctx, &look, group);
+	WP_CHECK_KEPT("busier", group, 0, busier);
+}
+#else
+#define wp_check_no_busier(ctx, bal, group) ((void)0)
+#endif
+
+/* Does the busiest group so far go before one that has a CPU to spare? */
+WP_INLINE int wp_kept_less_busy(struct wp_ctx *ctx, const struct wp_lb_env *bal,
+				const struct wp_sched_group *g, const struct wp_kept_sums *sum)
+{
+	const struct wp_sg_lb_stats *b = &bal->busiest_sums;
+	u32 smt = g->flags & WP_SD_SHARE_CPUCAPACITY, b_smt;
+
+	if (bal->busiest_group == WP_NONE)
+		return 0;
+	b_smt = WP_AT(ctx->groups, wp_bal_dom(ctx, bal)->first_group + bal->busiest_group)->flags &
+		WP_SD_SHARE_CPUCAPACITY;
+	if (smt != b_smt || (smt && sum->nr_fair > 1))
+		return 0;
+	return b->group_type != WP_GROUP_HAS_SPARE ||
+	       !wp_less_spare(sum->idle_cpus, sum->nr_running, b);
+}
+
+/* Do sums alone tell of most groups that they are not the busiest? Not where sizes and ranks of
+ * CPUs count. */
+WP_INLINE int wp_kept_tells(const struct wp_lb_env *bal, const struct wp_sched_domain *dom)
+{
+	return bal->kept && !(dom->flags & (WP_SD_ASYM_CPUCAPACITY | WP_SD_ASYM_PACKING));
+}
+
+/*
+ * Is a group not the busiest, by what is kept of it alone? So it is without a fair task, and with
+ * a CPU to spare where the busiest so far has no more of them. Most groups of a large domain are.
+ * Then only what it adds to the domain counts, and is added here.
+ */
+WP_INLINE int wp_kept_no_busier(struct wp_ctx *ctx, struct wp_lb_env *bal,
+				const struct wp_sched_domain *dom, u32 group)
+{
+	const struct wp_sched_group *g = WP_AT(ctx->groups, dom->first_group + group);
+	const struct wp_kept_sums *sum = wp_kept_sums_at(ctx, wp_kept_of(ctx), dom, group);
+
+	if (sum->nr_fair && (sum->nr_running >= g->nr_cpus || sum->squeezed || g->imbalanced ||
+			     !wp_kept_less_busy(ctx, bal, g, sum)))
+		return 0;
+	wp_check_no_busier(ctx, bal, group);
+	bal->total_load += sum->load;
+	bal->total_capacity += g->capacity;
+	bal->overload |= sum->overload > 0;
+	bal->overutilized |= sum->overutilized > 0;
+	return 1;
+}
+#endif
 
 /* What a pass over all groups learned. The top level sees all CPUs, lower ones can only set. */
 WP_INLINE void wp_bal_root_flags(struct wp_ctx *ctx, const struct wp_lb_env *bal)
@@ -231,9 +294,17 @@ WP_FN int wp_update_sd_lb_stats(struct wp_ctx *ctx WP_NONNULL, struct wp_lb_env 
 	bal->busiest_group = WP_NONE;
 	wp_sums_clear(&bal->busiest_sums);
 	bal->busiest_sums.idle_cpus = WP_NONE;
+#ifdef WP_KEEPS
+	wp_kept_pass_begin(ctx, bal);
+	int told = wp_kept_tells(bal, dom);
+#endif
 	WP_FOR(k, dom->nr_groups, WP_MAX_CPUS) {
 		u32 group = local + k < dom->nr_groups ? local + k : local + k - dom->nr_groups;
 
+#ifdef WP_KEEPS
+		if (told && group != local && wp_kept_no_busier(ctx, bal, dom, group))
+			continue;
+#endif
 		wp_update_sg_lb_stats(ctx, bal, group, group == local);
 		bal->total_load += bal->sums.load;
 		bal->total_capacity += bal->sums.capacity;

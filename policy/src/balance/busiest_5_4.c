@@ -213,6 +213,9 @@ WP_FN int wp_update_sd_lb_stats_5_4(struct wp_ctx *ctx WP_NONNULL, struct wp_lb_
 	u32 k, local = *WP_AT(WP_AT(ctx->cpus, bal->this_cpu)->topo.group, bal->level);
 
 	bal->busiest_group = WP_NONE;
+#ifdef WP_KEEPS
+	wp_kept_pass_begin(ctx, bal);
+#endif
 	WP_FOR(k, dom->nr_groups, WP_MAX_CPUS) {
 		u32 group = local + k < dom->nr_groups ? local + k : local + k - dom->nr_groups;
 

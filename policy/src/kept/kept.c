@@ -18,14 +18,74 @@ WP_INLINE u32 wp_kept_words(const struct wp_ctx *ctx)
 	return wp_min((ctx->nr_cpus + 63) / 64, WP_MASK_WORDS);
 }
 
-/* A set of CPUs is one of those whose sums these CPUs are part of; counted, or noted. */
-static void wp_kept_join(const struct wp_ctx *ctx, struct wp_kept *k, u32 first, u32 nr, u32 set,
-			 int note)
+/* The CPUs of a set: a group, or a domain. */
+struct wp_kept_span {
+	u32 first; /* range of wp_ctx.list */
+	u32 nr;
+};
+
+WP_INLINE struct wp_kept_span wp_kept_span(const struct wp_ctx *ctx, u32 set)
 {
+	const struct wp_sched_group *g = WP_AT(ctx->groups, set & (WP_KEPT_DOMS - 1));
+	const struct wp_sched_domain *dom = WP_AT(ctx->doms, set & (WP_MAX_DOMS - 1));
+	struct wp_kept_span span = { g->first_cpu, g->nr_cpus };
+
+	if (set >= WP_KEPT_DOMS) {
+		span.first = dom->first_cpu;
+		span.nr = dom->nr_cpus;
+	}
+	return span;
+}
+
+static int wp_kept_same(const struct wp_ctx *ctx, u32 a, u32 b)
+{
+	struct wp_kept_span one = wp_kept_span(ctx, a), other = wp_kept_span(ctx, b);
 	u32 i;
 
-	WP_FOR(i, nr, WP_MAX_CPUS) {
-		u32 cpu = *WP_AT(ctx->list, first + i);
+	if (one.nr != other.nr)
+		return 0;
+	WP_FOR(i, one.nr, WP_MAX_CPUS) {
+		if (*WP_AT(ctx->list, one.first + i) != *WP_AT(ctx->list, other.first + i))
+			return 0;
+	}
+	return 1;
+}
+
+/*
+ * Sets of the same CPUs have one sum, which is with the first of them: a domain is a group of the
+ * one above, and nodes that see each other alike have the same groups. Those that begin with one
+ * CPU form a chain.
+ */
+static void wp_kept_where(const struct wp_ctx *ctx, struct wp_kept *k, u32 set)
+{
+	struct wp_kept_span span = wp_kept_span(ctx, set);
+	u16 *head = WP_AT(k->chain, *WP_AT(ctx->list, span.first));
+	u32 i, other = *head;
+
+	*WP_AT(k->sums_of, set) = (u16)set;
+	WP_FOR(i, WP_KEPT_SETS, WP_KEPT_SETS) {
+		if (other == WP_KEPT_NO_SET)
+			break;
+		if (wp_kept_same(ctx, set, other)) {
+			*WP_AT(k->sums_of, set) = (u16)other;
+			return;
+		}
+		other = *WP_AT(k->chain_next, other);
+	}
+	*WP_AT(k->chain_next, set) = *head;
+	*head = (u16)set;
+}
+
+/* A set that has sums of its own is one of those that its CPUs are part of; counted, or noted. */
+static void wp_kept_join(const struct wp_ctx *ctx, struct wp_kept *k, u32 set, int note)
+{
+	struct wp_kept_span span = wp_kept_span(ctx, set);
+	u32 i;
+
+	if (*WP_AT(k->sums_of, set) != set)
+		return;
+	WP_FOR(i, span.nr, WP_MAX_CPUS) {
+		u32 cpu = *WP_AT(ctx->list, span.first + i);
 
 		if (note)
 			*WP_AT(k->member, *WP_AT(k->first, cpu) + *WP_AT(k->nr, cpu)) = (u16)set;
@@ -41,16 +101,11 @@ static void wp_kept_join_all(const struct wp_ctx *ctx, struct wp_kept *k, int no
 		*WP_AT(k->nr, i) = 0;
 	}
 	WP_FOR(i, ctx->nr_groups, WP_MAX_GROUPS) {
-		const struct wp_sched_group *g = WP_AT(ctx->groups, i);
-
-		if (g->nr_cpus > 1)
-			wp_kept_join(ctx, k, g->first_cpu, g->nr_cpus, i, note);
+		if (WP_AT(ctx->groups, i)->nr_cpus > 1)
+			wp_kept_join(ctx, k, i, note);
 	}
 	WP_FOR(i, ctx->nr_doms, WP_MAX_DOMS) {
-		const struct wp_sched_domain *dom = WP_AT(ctx->doms, i);
-
-		if (*WP_AT(k->sums_of, i) == WP_KEPT_DOMS + i)
-			wp_kept_join(ctx, k, dom->first_cpu, dom->nr_cpus, WP_KEPT_DOMS + i, note);
+		wp_kept_join(ctx, k, WP_KEPT_DOMS + i, note);
 	}
 }
 
@@ -70,55 +125,28 @@ static u64 wp_kept_plain(const struct wp_ctx *ctx, const struct wp_sched_domain 
 	return 1;
 }
 
-static int wp_kept_same(const struct wp_ctx *ctx, const struct wp_sched_domain *dom,
-			const struct wp_sched_group *g)
-{
-	u32 i;
-
-	if (g->nr_cpus != dom->nr_cpus || g->nr_cpus < 2)
-		return 0;
-	WP_FOR(i, g->nr_cpus, WP_MAX_CPUS) {
-		if (*WP_AT(ctx->list, g->first_cpu + i) != *WP_AT(ctx->list, dom->first_cpu + i))
-			return 0;
-	}
-	return 1;
-}
-
-/* Where the sums of domain `index` are: with a group of the domain above, if that is the same. */
-static u32 wp_kept_where(const struct wp_ctx *ctx, u32 index)
-{
-	const struct wp_sched_domain *dom = WP_AT(ctx->doms, index);
-	const struct wp_cpu *c = WP_AT(ctx->cpus, *WP_AT(ctx->list, dom->first_cpu));
-	u32 level, group;
-
-	for (level = 0; level + 1 < c->topo.nr_levels && level + 1 < WP_MAX_LEVELS; level++) {
-		if (c->topo.dom[level] != index)
-			continue;
-		group = WP_AT(ctx->doms, c->topo.dom[level + 1])->first_group +
-			c->topo.group[level + 1];
-		if (wp_kept_same(ctx, dom, WP_AT(ctx->groups, group)))
-			return group & (WP_MAX_GROUPS - 1);
-	}
-	return WP_KEPT_DOMS + index;
-}
-
 static void wp_kept_doms(const struct wp_ctx *ctx, struct wp_kept *k)
 {
 	struct wp_kept_sums none = {0};
 	u32 i;
 
 	k->least_pct = 100;
+	WP_FOR(i, WP_MAX_CPUS, WP_MAX_CPUS) {
+		k->chain[i] = WP_KEPT_NO_SET;
+	}
 	WP_FOR(i, WP_MAX_DOMS / 64, WP_MAX_DOMS / 64) {
 		*WP_AT(k->plain, i) = 0;
 	}
 	WP_FOR(i, ctx->nr_groups, WP_MAX_GROUPS) {
 		*WP_AT(k->sums, i) = none;
+		if (WP_AT(ctx->groups, i)->nr_cpus > 1)
+			wp_kept_where(ctx, k, i);
 	}
 	WP_FOR(i, ctx->nr_doms, WP_MAX_DOMS) {
 		const struct wp_sched_domain *dom = WP_AT(ctx->doms, i);
 
 		*WP_AT(k->sums, WP_KEPT_DOMS + i) = none;
-		*WP_AT(k->sums_of, i) = wp_kept_where(ctx, i);
+		wp_kept_where(ctx, k, WP_KEPT_DOMS + i);
 		*WP_AT(k->plain, i / 64) |= wp_kept_plain(ctx, dom) << (i % 64);
 		k->least_pct = i ? wp_min(k->least_pct, dom->imbalance_pct) : dom->imbalance_pct;
 	}

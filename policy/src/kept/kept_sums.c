@@ -93,7 +93,7 @@ WP_INLINE const struct wp_kept_sums *wp_kept_sums_at(const struct wp_ctx *ctx,
 
 	if (g->nr_cpus == 1)
 		return WP_AT(k->cpu, *WP_AT(ctx->list, g->first_cpu));
-	return WP_AT(k->sums, (dom->first_group + group) & (WP_MAX_GROUPS - 1));
+	return WP_AT(k->sums, *WP_AT(k->sums_of, (dom->first_group + group) & (WP_KEPT_DOMS - 1)));
 }
 
 /* Is there a task that balancing by class or before would take for a misfit? */
@@ -105,15 +105,21 @@ WP_INLINE int wp_kept_misfit(const struct wp_ctx *ctx, const struct wp_sched_dom
 	return ctx->params.balance_classes && s->squeezed;
 }
 
+/* Does the pass that begins take sums from what is kept? No CPU changes while it lasts. */
+WP_INLINE void wp_kept_pass_begin(const struct wp_ctx *ctx, struct wp_lb_env *bal)
+{
+	bal->kept = wp_kept_for(ctx, bal) != (struct wp_kept *)0;
+}
+
 /* The sums of a group. Returns 0 if only a walk tells: a misfit's load is no sum. */
 WP_INLINE int wp_kept_group(struct wp_ctx *ctx, struct wp_lb_env *bal, u32 group, u32 local)
 {
-	const struct wp_kept *k = wp_kept_for(ctx, bal);
+	const struct wp_kept *k = wp_kept_of(ctx);
 	const struct wp_sched_domain *dom = WP_AT(ctx->doms, bal->dom);
 	struct wp_sg_lb_stats *s = &bal->sums;
 	const struct wp_kept_sums *sum;
 
-	if (!k)
+	if (!bal->kept)
 		return 0;
 	sum = wp_kept_sums_at(ctx, k, dom, group);
 	if (!local && wp_kept_misfit(ctx, dom, sum))
@@ -132,12 +138,12 @@ WP_INLINE int wp_kept_group(struct wp_ctx *ctx, struct wp_lb_env *bal, u32 group
 /* The same in the form before 5.5, if it looks at loads as they are. */
 WP_INLINE int wp_kept_group_5_4(struct wp_ctx *ctx, struct wp_lb_env *bal, u32 group)
 {
-	const struct wp_kept *k = wp_kept_for(ctx, bal);
+	const struct wp_kept *k = wp_kept_of(ctx);
 	const struct wp_sched_domain *dom = WP_AT(ctx->doms, bal->dom);
 	struct wp_sg_lb_stats_5_4 *s = &bal->scratch;
 	const struct wp_kept_sums *sum;
 
-	if (!k || (ctx->params.load_idx && bal->load_idx))
+	if (!bal->kept || (ctx->params.load_idx && bal->load_idx))
 		return 0;
 	sum = wp_kept_sums_at(ctx, k, dom, group);
 	if (wp_kept_misfit(ctx, dom, sum))
@@ -168,7 +174,7 @@ WP_INLINE int wp_kept_balanced(struct wp_ctx *ctx, struct wp_lb_env *bal)
 
 	if (!k)
 		return 0;
-	sum = WP_AT(k->sums, *WP_AT(k->sums_of, bal->dom));
+	sum = WP_AT(k->sums, *WP_AT(k->sums_of, WP_KEPT_DOMS + bal->dom));
 	if (wp_kept_misfit(ctx, dom, sum))
 		return 0;
 	over = sum->overutilized || (!dom->top && ctx->overutilized);
