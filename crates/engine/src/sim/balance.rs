@@ -5,6 +5,7 @@ use super::cpu::Message;
 use crate::home::Home;
 use crate::ids::{CpuId, TaskId};
 use crate::observe::{KernelWork, MigrateCause, Observer};
+use std::cmp::Reverse;
 use wakeplace_policy_sys::{Balance, IdleKind, NohzWork, Offer, Step};
 use wakeplace_workload::Stream;
 
@@ -94,7 +95,8 @@ impl<O: Observer> Sim<'_, O> {
         if self.home.dispatches() && balance.dst_cpu() != by.0 {
             return; // that CPU pulls for itself
         }
-        for task in self.offered(CpuId(balance.src_cpu())) {
+        let mut offered = self.offered(CpuId(balance.src_cpu()));
+        while let Some(Reverse((_, task))) = offered.pop() {
             match self.core.balance_offer(balance, &self.tasks[task]) {
                 Offer::Stop => break,
                 Offer::Skip => {

@@ -4,6 +4,8 @@ use super::Sim;
 use crate::home::{AnyHome, Home, Services};
 use crate::ids::{CpuId, TaskId};
 use crate::observe::Observer;
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
 use wakeplace_workload::FairPolicy;
 
 impl<'a, O: Observer> Sim<'a, O> {
@@ -158,17 +160,24 @@ impl<'a, O: Observer> Sim<'a, O> {
 
     /// The tasks of `cpu` that balancing may take, in the order in which it looks at them: least
     /// recently run first, and the live queues in their own order, without what is at the front.
-    pub(super) fn offered(&self, cpu: CpuId) -> Vec<TaskId> {
-        let c = &self.cpus[cpu];
-        let current = c.current.filter(|task| !self.classes.is_class(*task));
-        let mut tasks: Vec<TaskId> = Vec::new();
-        self.home.each_pullable(cpu, &mut |task| tasks.push(task));
+    /// Of many it looks at few, so they are not sorted, but taken off a heap.
+    pub(super) fn offered(&self, cpu: CpuId) -> BinaryHeap<Reverse<(u64, TaskId)>> {
+        let mut tasks = Vec::new();
         if self.home.dispatches() {
-            return tasks;
+            let mut place = 0;
+            self.home.each_pullable(cpu, &mut |task| {
+                tasks.push(Reverse((place, task)));
+                place += 1;
+            });
+            return tasks.into();
         }
-        tasks.extend(current);
-        tasks.sort_unstable_by_key(|task| self.threads[*task].recency);
-        tasks
+        let mut add = |task: TaskId| tasks.push(Reverse((self.threads[task].recency, task)));
+        self.home.each_pullable(cpu, &mut add);
+        let current = self.cpus[cpu].current;
+        if let Some(task) = current.filter(|task| !self.classes.is_class(*task)) {
+            add(task);
+        }
+        tasks.into()
     }
 
     /// The task of `cpu` that active balancing pushes to `to`. The kernel's stopper displaces the
