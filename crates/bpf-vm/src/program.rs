@@ -35,7 +35,7 @@ pub(crate) struct Function {
 }
 
 /// A program.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Program {
     /// Its name.
     pub name: String,

@@ -70,6 +70,8 @@ pub struct Vm {
     pub arena: Arena,
     /// The CPU that programs run on.
     pub cpu: u32,
+    /// Somebody reads ring buffers: records stay until then. Else they are taken at once.
+    pub keeps_records: bool,
     nr_cpus: u32,
     compiled: Option<Arc<Compiled>>,
     pub(crate) context: Context,
@@ -110,6 +112,7 @@ impl Vm {
             programs: Vec::new(),
             arena: Arena::default(),
             cpu: 0,
+            keeps_records: false,
             nr_cpus,
             compiled: None,
             context,
@@ -241,6 +244,16 @@ impl Vm {
             .collect();
         self.compiled = Some(Arc::new(Compiled::new(&programs)?));
         Ok(())
+    }
+
+    /// Takes the compiled programs of another machine, if its programs are the same. False: they
+    /// are not.
+    pub fn compiled_as(&mut self, other: &Self) -> bool {
+        let same = self.programs == other.programs;
+        if same {
+            self.compiled.clone_from(&other.compiled);
+        }
+        same
     }
 
     /// Runs a program from its start. A fault leaves what it has done.

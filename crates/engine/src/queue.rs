@@ -56,6 +56,8 @@ pub(crate) enum Event {
     SchedExtTimer { timer: u32, cpu: CpuId },
     /// The kernel looks whether the sched_ext scheduler has forgotten a task.
     Watchdog,
+    /// The loader of the sched_ext scheduler goes on.
+    SchedExtLoader,
 }
 
 impl Event {
@@ -81,6 +83,7 @@ impl Event {
             Self::Begin => 17,
             Self::SchedExtTimer { .. } => 18,
             Self::Watchdog => 19,
+            Self::SchedExtLoader => 20,
             // queued before the run: the first of their class
             Self::Hotplug { .. } | Self::PolicyChange { .. } => 0,
         }

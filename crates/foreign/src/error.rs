@@ -23,13 +23,13 @@ pub enum ForeignError {
         /// What it was refused, and its last words.
         said: String,
     },
-    /// It does nothing.
-    #[error("scheduler `{program}` attached no scheduler and did nothing for {seconds} s{said}")]
+    /// It does not get on.
+    #[error("scheduler `{program}` attached no scheduler: {why}{said}")]
     Hangs {
         /// Its path.
         program: String,
-        /// So long.
-        seconds: u64,
+        /// What it does instead.
+        why: String,
         /// What it was refused, and its last words.
         said: String,
     },

@@ -1,7 +1,7 @@
 //! One scheduler in one run: the callbacks, each of which runs a program.
 
 use crate::kernel::{Running, State, put, write_mask};
-use crate::load::Attached;
+use crate::load::{Attached, Process};
 use wakeplace_bpf_vm::{Fault, Vm};
 use wakeplace_sched_ext::{
     Callback, CgroupId, Exit, Kernel, OpsInfo, ReleaseReason, SchedExtOps, Started, TaskId, TimerId,
@@ -14,6 +14,8 @@ pub struct Instance {
     state: State,
     programs: [Option<usize>; Callback::COUNT],
     info: OpsInfo,
+    /// The loader, if it goes on beside the run.
+    loader: Option<Process>,
 }
 
 /// What a callback is given.
@@ -38,24 +40,27 @@ fn int(value: i32) -> Arg {
 }
 
 impl Instance {
-    pub(crate) fn new(attached: &Attached, release: &str) -> Result<Self, Fault> {
-        let table = &attached.table;
+    /// With what a loader has attached, and the loader if it goes on.
+    pub(crate) fn new(attached: Attached, release: &str, loader: Option<Process>) -> Self {
+        let table = attached.table;
         let mut programs = [None; Callback::COUNT];
         for callback in Callback::ALL {
             let name = match callback {
-                Callback::Timer => continue,
+                Callback::Timer | Callback::Loader => continue,
                 callback => callback.name(),
             };
             programs[callback as usize] = table.programs.get(name).copied();
         }
-        let there = |callback: &Callback| {
-            *callback == Callback::Timer || programs[*callback as usize].is_some()
+        let there = |callback: &Callback| match callback {
+            Callback::Timer => true,
+            Callback::Loader => loader.is_some(),
+            callback => programs[*callback as usize].is_some(),
         };
-        Ok(Self {
-            vm: attached.vm.copy()?,
-            state: attached.state.clone(),
+        Self {
+            vm: attached.vm,
+            state: attached.state,
             info: OpsInfo {
-                name: table.name.clone(),
+                name: table.name,
                 flags: table.flags,
                 timeout_ms: table.timeout_ms,
                 dispatch_max_batch: table.dispatch_max_batch,
@@ -63,7 +68,8 @@ impl Instance {
                 callbacks: Callback::ALL.into_iter().filter(there).collect(),
             },
             programs,
-        })
+            loader,
+        }
     }
 
     /// Runs a callback's program.
@@ -408,6 +414,17 @@ impl SchedExtOps for Instance {
         put(&mut self.vm, at, fields.msg, message);
         put(&mut self.vm, at, fields.dump, at + 2040);
         self.plain(kernel, Callback::Exit, &[Arg::Word(at)])
+    }
+
+    fn loader(&mut self, kernel: &mut dyn Kernel) -> Done {
+        let Some(loader) = &mut self.loader else {
+            return Ok(());
+        };
+        let next = loader.go_on(&mut self.vm, &mut self.state, kernel)?;
+        if let Some(next_ns) = next {
+            kernel.loader_at(next_ns.saturating_sub(self.state.up_ns));
+        }
+        Ok(())
     }
 
     fn timer(&mut self, kernel: &mut dyn Kernel, timer: TimerId) -> Done {

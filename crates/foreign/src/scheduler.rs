@@ -8,7 +8,7 @@ use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::{env, fs};
-use wakeplace_bpf_vm::{Btf, Mode};
+use wakeplace_bpf_vm::{Btf, Fault, Mode};
 use wakeplace_platform::Platform;
 use wakeplace_sched_ext::Callback;
 
@@ -139,6 +139,16 @@ pub struct Scheduler {
     /// The kernel whose interface it was offered.
     pub kernel: String,
     attached: Attached,
+    /// What each run starts anew: a loader of its own. None: it has nothing to do any more.
+    start: Option<Start>,
+}
+
+/// How a loader is started.
+#[derive(Debug)]
+struct Start {
+    program: PathBuf,
+    args: Vec<String>,
+    offered: Offered,
 }
 
 impl Scheduler {
@@ -158,29 +168,30 @@ impl Scheduler {
             error,
         })?;
         let offered = Offered {
-            platform,
-            kernel,
-            layout: &layout,
+            platform: platform.clone(),
+            kernel: kernel.clone(),
+            layout,
         };
-        let mut attached = match command.is_object() {
+        let (program, args) = match command.is_object() {
             true => {
                 check_object(&command.program, &bytes)?;
                 let mut args = vec![command.program.display().to_string()];
                 args.extend(command.args.iter().cloned());
-                load::load(&command.text, &generic_loader()?, &args, &offered)?
+                (generic_loader()?, args)
             }
-            false => load::load(&command.text, &command.program, &command.args, &offered)?,
+            false => (command.program.clone(), command.args.clone()),
         };
+        let refused = |fault: Fault| ForeignError::Refused {
+            program: command.text.clone(),
+            why: fault.to_string(),
+        };
+        let (mut attached, process) = load::load(&command.text, &program, &args, &offered)?;
+        attached.vm = attached.vm.copy().map_err(refused)?;
+        drop(process);
         if mode == Mode::Compiled {
             // Only these run from now on.
             let called: Vec<_> = attached.table.called().collect();
-            attached
-                .vm
-                .compile(&called)
-                .map_err(|fault| ForeignError::Refused {
-                    program: command.text.clone(),
-                    why: fault.to_string(),
-                })?;
+            attached.vm.compile(&called).map_err(refused)?;
         }
         let mut hash = String::new();
         for byte in Sha256::digest(&bytes) {
@@ -191,6 +202,12 @@ impl Scheduler {
             hash,
             kernel: kernel.release.clone(),
             attached,
+            // The generic loader waits for the end, and does nothing else.
+            start: (!command.is_object()).then_some(Start {
+                program,
+                args,
+                offered,
+            }),
         })
     }
 
@@ -200,25 +217,46 @@ impl Scheduler {
         &self.attached.table.name
     }
 
-    /// A scheduler with a state of its own, as it was when it was attached.
+    /// A scheduler with a state of its own, as it was when it was attached, and a loader of its own
+    /// beside it.
     ///
     /// # Errors
-    /// When the host has no room.
+    /// When the host has no room, or a second loader does something else than the first.
     pub fn instance(&self) -> Result<Instance, ForeignError> {
-        Instance::new(&self.attached, &self.kernel).map_err(|fault| ForeignError::Refused {
+        let refused = |why: String| ForeignError::Refused {
             program: self.command.text.clone(),
-            why: fault.to_string(),
-        })
+            why,
+        };
+        let Some(start) = &self.start else {
+            let copy = self
+                .attached
+                .copy()
+                .map_err(|fault| refused(fault.to_string()))?;
+            return Ok(Instance::new(copy, &self.kernel, None));
+        };
+        let (mut attached, process) = load::load(
+            &self.command.text,
+            &start.program,
+            &start.args,
+            &start.offered,
+        )?;
+        if !attached.vm.compiled_as(&self.attached.vm) {
+            let why = "two loads of it differ: it has loaded other programs than before";
+            return Err(refused(why.to_owned()));
+        }
+        Ok(Instance::new(attached, &self.kernel, Some(process)))
+    }
+
+    /// Does its loader go on while the simulation runs?
+    #[must_use]
+    pub fn loader_goes_on(&self) -> bool {
+        self.start.is_some()
     }
 
     /// What a reader of a result must know of how it was run.
     #[must_use]
     pub fn notes(&self) -> Vec<String> {
-        let mut notes = vec![
-            "its loader stands still once it has attached: what it would do while it runs does \
-             not happen"
-                .to_owned(),
-        ];
+        let mut notes = Vec::new();
         if self.attached.state.knows("arch_freq_scale") {
             notes.push("its programs read `arch_freq_scale`, which is always 1024 here".to_owned());
         }

@@ -174,6 +174,13 @@ pub trait Kernel {
     /// Stops it. Was it running?
     fn timer_cancel(&mut self, timer: TimerId) -> bool;
 
+    // The loader.
+
+    /// It wants to go on at that time; a time that is over means: as soon as possible.
+    fn loader_at(&mut self, at_ns: u64);
+    /// Since the start a CPU has executed its idle task for so long (`/proc/stat`).
+    fn cpu_idle_ns(&self, cpu: u32) -> u64;
+
     // The end.
 
     /// `scx_bpf_exit`, `scx_bpf_error`. The first end counts; the callback goes on.

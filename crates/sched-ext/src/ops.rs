@@ -38,11 +38,13 @@ pub enum Callback {
     Exit,
     /// A `bpf_timer` of the scheduler's: no member of the table, but code of it that runs.
     Timer,
+    /// The process that has loaded the scheduler goes on: no member either.
+    Loader,
 }
 
 impl Callback {
     /// How many there are.
-    pub const COUNT: usize = Self::Timer as usize + 1;
+    pub const COUNT: usize = Self::Loader as usize + 1;
 
     /// All of them.
     pub const ALL: [Self; Self::COUNT] = [
@@ -76,6 +78,7 @@ impl Callback {
         Self::Init,
         Self::Exit,
         Self::Timer,
+        Self::Loader,
     ];
 
     /// Does the kernel modelled here call it? Cgroups neither end nor change, and their moves are
@@ -124,6 +127,7 @@ impl Callback {
             Self::Init => "init",
             Self::Exit => "exit",
             Self::Timer => "timer",
+            Self::Loader => "loader",
         }
     }
 }
@@ -412,6 +416,11 @@ pub trait SchedExtOps {
     }
     /// A timer fires (`Kernel::timer_start`).
     fn timer(&mut self, kernel: &mut dyn Kernel, timer: TimerId) -> Result<(), Exit> {
+        Ok(())
+    }
+    /// The loader goes on: at time 0, when the scheduler is loaded, and when it asked for
+    /// (`Kernel::loader_at`).
+    fn loader(&mut self, kernel: &mut dyn Kernel) -> Result<(), Exit> {
         Ok(())
     }
 }

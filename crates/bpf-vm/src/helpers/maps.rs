@@ -3,7 +3,7 @@
 use super::EFAULT;
 use crate::Fault;
 use crate::map::{EINVAL, ENOENT, Map, MapKind};
-use crate::memory::Memory;
+use crate::memory::{Memory, PAGE};
 use crate::vm::{Env, Vm};
 
 /// The map, or what is wrong.
@@ -28,32 +28,94 @@ fn charge(vm: &mut Vm, handle: u64, takes: bool) -> Result<(), Fault> {
 /// Entries that move in the time of an instruction.
 const ENTRIES_PER_INSN: u64 = 64;
 
-/// A record's bytes in a ring buffer: with its header, in whole words (`__bpf_ringbuf_reserve`).
-/// False: it is longer than the buffer.
-pub(super) fn produce(vm: &mut Vm, ring: u64, bytes: u64) -> Result<bool, Fault> {
-    let (map, _) = find(vm, ring)?;
+/// Bits of a record's length (`BPF_RINGBUF_BUSY_BIT`, `BPF_RINGBUF_DISCARD_BIT`): it is not written
+/// yet, or nobody gets it.
+const BUSY: u64 = 1 << 31;
+const DISCARD: u64 = 1 << 30;
+
+/// Room for a record in a ring buffer: with its header, in whole words (`__bpf_ringbuf_reserve`).
+/// `Some`: where it is, or 0 if records are taken at once. `None`: there is no room.
+pub(super) fn produce(vm: &mut Vm, ring: u64, bytes: u64) -> Result<Option<u64>, Fault> {
+    let keeps = vm.keeps_records;
+    let (map, memory) = find(vm, ring)?;
+    let (base, size) = (map.base(), u64::from(map.spec.max_entries));
     let taken = bytes.saturating_add(8).next_multiple_of(8);
-    let fits = map.spec.kind == MapKind::RingBuffer && taken <= u64::from(map.spec.max_entries);
-    map.produced += if fits { taken } else { 0 };
-    Ok(fits)
+    if map.spec.kind != MapKind::RingBuffer || taken > size {
+        return Ok(None);
+    }
+    let at = map.produced;
+    if !keeps || base == 0 {
+        map.produced += taken;
+        return Ok(Some(0));
+    }
+    if (at + taken).wrapping_sub(memory.u64(base)) > size - 1 {
+        return Ok(None);
+    }
+    map.produced += taken;
+    memory.store(base + PAGE, 8, map.produced)?;
+    let header = base + 2 * PAGE + at % size;
+    memory.store(header, 8, bytes | BUSY)?;
+    Ok(Some(header + 8))
 }
 
-/// `bpf_ringbuf_output`: its reader takes it at once.
-pub(super) fn output(vm: &mut Vm, ring: u64, bytes: u64) -> Result<i64, Fault> {
-    Ok(match produce(vm, ring, bytes & 0xffff_ffff)? {
-        true => 0,
-        false => EAGAIN,
-    })
+/// A record of a buffer that somebody reads is written, or given up.
+pub(super) fn commit(vm: &mut Vm, record: u64, discard: bool) -> Result<(), Fault> {
+    let header = record.wrapping_sub(8);
+    let word = vm.memory.u64(header);
+    if word & BUSY != 0 {
+        let word = word & !BUSY | if discard { DISCARD } else { 0 };
+        vm.memory.store(header, 8, word)?;
+    }
+    Ok(())
+}
+
+/// `bpf_ringbuf_output(ring, data, bytes, flags)`.
+pub(super) fn output(vm: &mut Vm, ring: u64, from: u64, bytes: u64) -> Result<i64, Fault> {
+    let bytes = bytes & 0xffff_ffff;
+    match produce(vm, ring, bytes)? {
+        None => Ok(EAGAIN),
+        Some(0) => Ok(0),
+        Some(record) => {
+            let data = vm.memory.bytes(from, bytes).unwrap_or_default().to_vec();
+            let to = vm.memory.bytes_mut(record, bytes)?;
+            to[..data.len()].copy_from_slice(&data);
+            commit(vm, record, false)?;
+            Ok(0)
+        }
+    }
+}
+
+/// Bytes that the reader of a ring buffer has taken, and those that were written.
+fn places(map: &Map, memory: &Memory, keeps: bool) -> (u64, u64) {
+    match keeps && map.base() != 0 {
+        true => (memory.u64(map.base()), map.produced),
+        false => (map.produced, map.produced),
+    }
 }
 
 /// `bpf_ringbuf_query(ring, what)`: unread bytes, the size, the reader's and the writer's place.
 pub(super) fn query(vm: &mut Vm, ring: u64, what: u64) -> Result<u64, Fault> {
-    let (map, _) = find(vm, ring)?;
+    let keeps = vm.keeps_records;
+    let (map, memory) = find(vm, ring)?;
+    let (consumed, produced) = places(map, memory, keeps);
     Ok(match what {
+        0 => produced.wrapping_sub(consumed),
         1 => map.spec.max_entries.into(),
-        2 | 3 => map.produced,
+        2 => consumed,
+        3 => produced,
         _ => 0,
     })
+}
+
+impl Vm {
+    /// Does a record wait in a ring buffer?
+    #[must_use]
+    pub fn has_records(&self, number: usize) -> bool {
+        self.map(number).is_some_and(|map| {
+            let (consumed, produced) = places(map, &self.memory, self.keeps_records);
+            consumed != produced
+        })
+    }
 }
 
 /// `-EAGAIN`.

@@ -53,9 +53,9 @@ pub fn call(vm: &mut Vm, env: &mut dyn Env, number: u32, args: [u64; 5]) -> Resu
         156 | 210 => maps::storage(vm, a, b, c, d),
         157 | 211 => maps::storage_delete(vm, a, b).map(signed),
         164 => maps::for_each(vm, env, a, b, c).map(signed),
-        // A ring buffer's reader takes what is written at once, a printed line goes nowhere.
+        // A printed line goes nowhere.
         6 | 177 | 25 | 132 | 133 => release(vm, number, a),
-        130 => maps::output(vm, a, c).map(signed),
+        130 => maps::output(vm, a, b, c).map(signed),
         131 => reserve(vm, a, b),
         134 => maps::query(vm, a, b),
         // No counter is open.
@@ -78,6 +78,7 @@ fn bytes_moved(number: u32, args: [u64; 5]) -> u64 {
     match number {
         // What is beyond `MAX_COPY` is refused.
         4 | 45 | 112..=115 => low(args[1]).min(MAX_COPY),
+        130 => low(args[2]).min(64 * PAGE),
         131 => args[1].min(64 * PAGE),
         182 => low(args[1]).min(text::MAX_TEXT),
         165 => text::MAX_TEXT,
@@ -87,8 +88,13 @@ fn bytes_moved(number: u32, args: [u64; 5]) -> u64 {
 
 /// Room for a record: its size is kept before it.
 fn reserve(vm: &mut Vm, ring: u64, bytes: u64) -> Result<u64, Fault> {
-    if bytes == 0 || bytes > 64 * PAGE || !maps::produce(vm, ring, bytes)? {
+    if bytes == 0 || bytes > 64 * PAGE {
         return Ok(0);
+    }
+    match maps::produce(vm, ring, bytes)? {
+        None => return Ok(0),
+        Some(0) => {}
+        Some(record) => return Ok(record),
     }
     let at = vm.memory.alloc(bytes + 64)?;
     vm.memory.set_u64(at, bytes);
@@ -96,7 +102,9 @@ fn reserve(vm: &mut Vm, ring: u64, bytes: u64) -> Result<u64, Fault> {
 }
 
 fn release(vm: &mut Vm, number: u32, record: u64) -> Result<u64, Fault> {
-    if matches!(number, 132 | 133) && record >= 64 {
+    if matches!(number, 132 | 133) && vm.keeps_records {
+        maps::commit(vm, record, number == 133)?;
+    } else if matches!(number, 132 | 133) && record >= 64 {
         let bytes = vm.memory.u64(record - 64);
         if bytes > 0 && bytes <= 64 * PAGE {
             vm.memory.store(record - 64, 8, 0)?;

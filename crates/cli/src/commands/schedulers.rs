@@ -161,6 +161,10 @@ impl Loader for Loaded {
 /// As experiments want it.
 fn contender(scheduler: Scheduler) -> Result<wakeplace_study::Scheduler, Failure> {
     let pair = |key: &str, value: &str| (key.to_owned(), value.to_owned());
+    let loader = match scheduler.loader_goes_on() {
+        true => "runs in virtual time",
+        false => "ended after attach: it has nothing more to do",
+    };
     Ok(wakeplace_study::Scheduler {
         name: scheduler.command.name.clone(),
         facts: vec![
@@ -168,7 +172,7 @@ fn contender(scheduler: Scheduler) -> Result<wakeplace_study::Scheduler, Failure
             pair("scheduler.command", &scheduler.command.text),
             pair("scheduler.sha256", &scheduler.hash),
             pair("scheduler.kernel", &scheduler.kernel),
-            pair("scheduler.loader", "frozen after attach"),
+            pair("scheduler.loader", loader),
         ],
         notes: scheduler.notes(),
         kernel: Policy::parse(KERNEL_AROUND).map_err(Failure::input)?,

@@ -44,6 +44,8 @@ fn compile(folder: &Path, source: &str, define: Option<&str>) -> PathBuf {
 }
 
 const GOOD: [&str; 5] = ["fifo", "vtime", "maps", "arena", "walk"];
+/// For a loader with a loop of its own.
+const TOLD: &str = "told";
 /// It ends itself when all calls have answered as a kernel does, or one has not.
 const CALLS: &str = "calls";
 const BAD: [&str; 8] = [
@@ -54,7 +56,7 @@ fn made() -> &'static Made {
     static MADE: OnceLock<Made> = OnceLock::new();
     MADE.get_or_init(|| {
         let folder = tempfile::tempdir().expect("a folder");
-        for name in GOOD.into_iter().chain([CALLS]) {
+        for name in GOOD.into_iter().chain([CALLS, TOLD]) {
             compile(folder.path(), name, None);
         }
         for define in BAD {
@@ -69,6 +71,7 @@ fn made() -> &'static Made {
         // It is no program of this package's, so cargo does not make it for these tests.
         let built = Command::new(env!("CARGO"))
             .args(["build", "--quiet", "-p", "wakeplace-bpf-load"])
+            .args(["--bins", "--example", "goes_on"])
             .current_dir(repository("."))
             .status();
         assert!(built.expect("cargo").success());
@@ -139,7 +142,7 @@ fn runs_are_the_same_twice_and_interpreted() {
     }
 }
 
-/// Goal: a result says what ran, with a hash, and that its loader stood still.
+/// Goal: a result says what ran, with a hash, and what became of its loader.
 #[test]
 fn a_result_says_which_scheduler_it_was() {
     let object = made().object("fifo.bpf.o");
@@ -152,7 +155,7 @@ fn a_result_says_which_scheduler_it_was() {
         "\"fifo\"",
         "scheduler.sha256",
         "7.3.0-small",
-        "stands still",
+        "ended after attach",
     ] {
         assert!(shown.contains(word), "{word}: {shown}");
     }
@@ -291,6 +294,85 @@ fn a_loader_sees_the_modelled_machine() {
         "{}",
         stderr(&output)
     );
+}
+
+/// `sim` with the loader that has a loop of its own (crates/bpf-load/examples/goes_on.rs).
+fn goes_on(what: &str, more: &[&str]) -> Output {
+    let made = made();
+    let loader = made.loader.with_file_name("examples").join("goes_on");
+    let command = format!("{} {} {what}", loader.display(), made.object("told.bpf.o"));
+    sim(&command, &[&["--duration", "300ms"], more].concat())
+}
+
+/// Goal: a loader's threads wait in virtual time, exactly as long as they ask for
+/// (docs/rules/sched-ext.md#loader). Times are sums of what goes_on.rs waits for: 10 ms; messages
+/// 5, 15 and 25 ms later, and 10 ms to the sender's end; 5 ms for nothing; 10 ms for a byte; 50 ms,
+/// in which a timer of 15 ms expires three times; then the rest of its fourth 15 ms. Its end is the
+/// scheduler's.
+#[test]
+fn a_loader_runs_in_virtual_time() {
+    let output = goes_on("watch", &[]);
+    assert_code(&output, 1);
+    let seen = "seen: slept 10 received 15 received 25 received 35 joined 45 timeout 50 read 60 \
+                expired 3 nothing 111 expires 120 wakeups 1 within 1 busy 1";
+    let text = stderr(&output);
+    assert!(text.contains(seen), "{text}");
+    assert!(text.contains("its loader ended with exit code 7"), "{text}");
+    assert!(text.contains("unregistered from user space"), "{text}");
+}
+
+/// Goal: with a loader of its own each run gives the same bytes, interpreted, too; the result says
+/// that it ran, and how often: at time 0, and every 10 ms of 300.
+#[test]
+fn runs_with_a_loader_beside_them_are_the_same() {
+    let compiled = hash(&goes_on("for-ever", &["--verify-determinism"]));
+    let interpreted = hash(&goes_on(
+        "for-ever",
+        &["--verify-determinism", "--interpret"],
+    ));
+    assert_eq!(compiled, interpreted);
+    let output = goes_on("for-ever", &["--format", "json"]);
+    assert_code(&output, 0);
+    let text = stdout(&output);
+    assert!(text.contains("runs in virtual time"), "{text}");
+    let json: serde_json::Value = serde_json::from_str(&text).expect("JSON");
+    let calls = find(&json, "loader").expect("a callback");
+    assert_eq!(calls[0].as_u64(), Some(31), "{calls}");
+    assert_eq!(calls[2].as_u64(), Some(0), "{calls}");
+}
+
+/// The first member of that name.
+fn find<'a>(json: &'a serde_json::Value, name: &str) -> Option<&'a serde_json::Value> {
+    match json {
+        serde_json::Value::Object(members) => members
+            .get(name)
+            .or_else(|| members.values().find_map(|member| find(member, name))),
+        serde_json::Value::Array(members) => members.iter().find_map(|member| find(member, name)),
+        _ => None,
+    }
+}
+
+/// Goal: a loader that cannot be given virtual time ends the run, and what it did is named.
+#[test]
+fn what_a_loader_must_not_do_is_named() {
+    for (what, words) in [
+        ("spin", "makes calls without end at one instant"),
+        ("start", "to start a process while the simulation runs"),
+        ("read", "to read /proc/loadavg while the simulation runs"),
+    ] {
+        let output = goes_on(what, &[]);
+        assert_code(&output, 1);
+        assert!(
+            stderr(&output).contains(words),
+            "{what}: {}",
+            stderr(&output)
+        );
+    }
+    // A process that it has started attaches: its threads would not be waited for.
+    let made = made();
+    let [loader, object] = [made.loader.display().to_string(), made.object("fifo.bpf.o")];
+    let shell = sim(&format!("/bin/sh -c '{loader} {object}; true'"), &[]);
+    assert_refused(&shell, &["another process than the loader attaches"]);
 }
 
 #[test]

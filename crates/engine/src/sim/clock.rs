@@ -4,7 +4,7 @@ use crate::outcome::EventCount;
 use crate::queue::{Event, EventQueue};
 
 /// Kinds of events, by their number in the hash.
-const KINDS: [&str; 24] = [
+const KINDS: [&str; 25] = [
     "frequency",
     "end of a step",
     "timer",
@@ -29,6 +29,7 @@ const KINDS: [&str; 24] = [
     "begin",
     "timer of the scheduler's",
     "watchdog",
+    "loader of the scheduler's",
 ];
 
 /// The clock of a run.
@@ -133,5 +134,6 @@ fn event_code(event: Event) -> (u64, u32) {
         Event::Begin => (21, 0),
         Event::SchedExtTimer { timer, .. } => (22, timer),
         Event::Watchdog => (23, 0),
+        Event::SchedExtLoader => (24, 0),
     }
 }

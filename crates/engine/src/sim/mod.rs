@@ -275,6 +275,7 @@ impl<'a, O: Observer> Sim<'a, O> {
             Event::Begin => self.start_parent(),
             Event::SchedExtTimer { timer, cpu } => self.ext_timer(timer, cpu),
             Event::Watchdog => self.watchdog(),
+            Event::SchedExtLoader => self.ext_loader(),
         }
         if self.home.is_sched_ext() {
             self.end_ext_event();

@@ -5,7 +5,7 @@ use crate::kfuncs;
 use wakeplace_bpf_vm::{Env, Fault, Vm};
 use wakeplace_sched_ext::{CgroupId, Kernel, TaskId};
 
-/// What a program's clocks say when a run begins, ns: a machine has been up for a while when a
+/// What a program's clocks say when a loader begins, ns: a machine has been up for a while when a
 /// scheduler is loaded, and programs take a time near 0 for one that was never noted.
 pub(crate) const UP_NS: u64 = 1_000_000_000_000;
 
@@ -30,7 +30,8 @@ impl<'a> Running<'a> {
 
     /// What a program's clocks say.
     pub(crate) fn clock_ns(&self) -> u64 {
-        UP_NS + self.kernel.as_ref().map_or(0, |kernel| kernel.now_ns())
+        let run_ns = self.kernel.as_ref().map_or(0, |kernel| kernel.now_ns());
+        self.state.up_ns + run_ns
     }
 
     /// A task's mirror, up to date.
@@ -173,8 +174,13 @@ fn describe(vm: &mut Vm, state: &mut State, kernel: &dyn Kernel, task: TaskId, a
         u64::from(facts.migration_disabled),
     );
     put(vm, at, fields.sum_exec_runtime, facts.sum_exec_runtime_ns);
-    put(vm, at, fields.start_time, UP_NS + facts.start_time_ns);
-    put(vm, at, fields.start_boottime, UP_NS + facts.start_time_ns);
+    put(vm, at, fields.start_time, state.up_ns + facts.start_time_ns);
+    put(
+        vm,
+        at,
+        fields.start_boottime,
+        state.up_ns + facts.start_time_ns,
+    );
     put(vm, at, fields.nvcsw, facts.nvcsw);
     put(vm, at, fields.nivcsw, facts.nivcsw);
     if let Some(comm) = fields.comm

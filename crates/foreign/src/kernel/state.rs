@@ -2,6 +2,7 @@
 //! scheduler (timers, walks, trees).
 
 use super::layout::{Layout, Place};
+use super::running::UP_NS;
 use crate::topology::last_level;
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -72,6 +73,8 @@ pub(crate) struct State {
     /// Types of the scheduler's object.
     pub(crate) types: Option<Arc<Btf>>,
     pub(crate) tick_ns: u64,
+    /// What programs' clocks say when the run begins.
+    pub(crate) up_ns: u64,
     pub(crate) handed_out: Vec<HandedOut>,
     capacities: Vec<u32>,
     priorities: Vec<u32>,
@@ -112,6 +115,7 @@ impl State {
             distributed: Vec::new(),
             types: None,
             tick_ns: 1_000_000_000 / u64::from(platform.tick_hz.max(1)),
+            up_ns: UP_NS,
             handed_out: Vec::new(),
             capacities: platform.cpus.iter().map(|cpu| cpu.capacity).collect(),
             frequencies: frequencies(platform),

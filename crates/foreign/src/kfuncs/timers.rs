@@ -1,7 +1,7 @@
 //! Timers and work items, which live in values of maps.
 
 use super::{Named, signed};
-use crate::kernel::{Running, Timer, UP_NS};
+use crate::kernel::{Running, Timer};
 use wakeplace_bpf_vm::{Fault, Vm};
 use wakeplace_sched_ext::TimerId;
 use wakeplace_sched_ext::consts::EINVAL;
@@ -54,10 +54,11 @@ pub(super) fn start(running: &mut Running<'_>, _: &mut Vm, args: [u64; 5]) -> Re
     let Some(number) = find(running, at) else {
         return Ok(signed(-EINVAL));
     };
+    let up_ns = running.state.up_ns;
     let kernel = running.kernel()?;
     let at_ns = match flags & ABSOLUTE {
         0 => kernel.now_ns().saturating_add(ns),
-        _ => ns.saturating_sub(UP_NS).max(kernel.now_ns()),
+        _ => ns.saturating_sub(up_ns).max(kernel.now_ns()),
     };
     kernel.timer_start(TimerId(number as u32), at_ns, flags & PINNED != 0);
     Ok(0)

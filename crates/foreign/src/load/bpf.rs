@@ -1,7 +1,6 @@
 //! bpf(2): commands on maps, types and links. Offsets are those of `union bpf_attr`
 //! (include/uapi/linux/bpf.h).
 
-use super::Attached;
 use super::notify::{self, Answer, Call, memory_file, pages_with_data};
 use super::serve::{Object, Session};
 use std::collections::BTreeMap;
@@ -102,7 +101,7 @@ impl Session<'_> {
         });
         match made {
             Ok((ours, id, theirs)) => {
-                self.objects.insert(id, (object, ours));
+                self.known.objects.insert(id, (object, ours));
                 Answer::File(theirs)
             }
             Err(_) => Answer::error(libc::ENOMEM),
@@ -112,8 +111,8 @@ impl Session<'_> {
     pub(super) fn refuse(&mut self, what: impl Into<String>) -> Answer {
         let what = what.into();
         // Libraries try again.
-        if !self.refused.contains(&what) {
-            self.refused.push(what);
+        if !self.known.refused.contains(&what) {
+            self.known.refused.push(what);
         }
         Answer::error(libc::EINVAL)
     }
@@ -127,7 +126,7 @@ impl Session<'_> {
             }
         };
         if kind == MapKind::StructOps {
-            let of = self.kernel.name(attr.u32(60)).to_owned();
+            let of = self.known.kernel.name(attr.u32(60)).to_owned();
             if of != "bpf_struct_ops_sched_ext_ops" {
                 let of = of.trim_start_matches("bpf_struct_ops_");
                 return self.refuse(format!(
@@ -178,7 +177,8 @@ impl Session<'_> {
         }
         let host = |error: std::io::Error| Refusal::Unknown(error.to_string());
         let file = memory_file(bytes.next_multiple_of(PAGE)).map_err(host)?;
-        let shared = spec.kind == MapKind::Array && spec.flags & MMAPABLE != 0;
+        let array = spec.kind == MapKind::Array && spec.flags & MMAPABLE != 0;
+        let shared = array || spec.kind == MapKind::RingBuffer;
         let base = match shared {
             true => Some(self.vm.memory.share(file.as_fd(), bytes)?),
             false => None,
@@ -190,18 +190,22 @@ impl Session<'_> {
         }
         let id = notify::file_id(file.as_fd()).map_err(host)?;
         let theirs = file.try_clone().map_err(host)?;
-        self.objects.insert(id, (Object::Map(number), file));
+        self.known.objects.insert(id, (Object::Map(number), file));
         Ok(Answer::File(theirs))
     }
 
     /// Puts the arena's pages where programs see them, once the loader has mapped it, and takes
     /// note of those that it has written.
     fn place_arena(&mut self, call: &Call) {
-        let Some(number) = self.vm.arena.map else {
+        let Some(number) = self.vm.arena.map.filter(|_| self.sim.is_none()) else {
             return;
         };
         let is_it = |object: &Object| matches!(object, Object::Map(map) if *map == number);
-        let found = self.objects.iter().find(|(_, (object, _))| is_it(object));
+        let found = self
+            .known
+            .objects
+            .iter()
+            .find(|(_, (object, _))| is_it(object));
         let Some((id, (_, file))) = found else {
             return;
         };
@@ -211,12 +215,13 @@ impl Session<'_> {
             };
             let (low, bytes) = (user & 0xffff_ffff, self.vm.arena.pages * PAGE);
             if low + bytes > 1 << 32 {
-                self.refused
+                self.known
+                    .refused
                     .push("an arena across a border of 4 GiB".to_owned());
                 return;
             }
             if let Err(fault) = self.vm.memory.share_at(file.as_fd(), ARENA + low, bytes) {
-                self.refused.push(fault.to_string());
+                self.known.refused.push(fault.to_string());
                 return;
             }
             self.vm.arena.user = user;
@@ -381,7 +386,7 @@ impl Session<'_> {
             word[..found.len()].copy_from_slice(found);
             u64::from_le_bytes(word)
         };
-        let ops = self.layout.ops.clone();
+        let ops = self.known.layout.ops.clone();
         let mut table = Table {
             flags: word(ops.flags, 8),
             timeout_ms: word(ops.timeout_ms, 4) as u32,
@@ -403,42 +408,40 @@ impl Session<'_> {
                 _ => return Answer::error(libc::EBADF),
             }
         }
-        self.tables.insert(number, table);
+        self.known.tables.insert(number, table);
         // Without a link the update attaches (`BPF_F_LINK` is 1 << 13).
         let flags = self.vm.map(number).map_or(0, |map| map.spec.flags);
         if flags & (1 << 13) == 0 {
-            return self.attach(number);
+            return self.attach(number, false);
         }
         Answer::Value(0)
     }
 
-    /// The loader is done: what it has made is taken over.
-    fn attach(&mut self, number: usize) -> Answer {
-        let Some(table) = self.tables.remove(&number) else {
+    /// What the loader has made is taken over. `link`: it gets a descriptor.
+    fn attach(&mut self, number: usize, link: bool) -> Answer {
+        if self.sim.is_some() {
+            return self.refuse("to attach a second scheduler is not offered");
+        }
+        let Some(table) = self.known.tables.remove(&number) else {
             return Answer::error(libc::EINVAL);
         };
         // Libraries try whether there are arenas: only those of the scheduler count.
         let arena = self.vm.arena.map;
         let other = table.programs.values().find_map(|program| {
-            self.arena_of
+            self.known
+                .arena_of
                 .get(program)
                 .filter(|map| Some(**map) != arena)
         });
         if other.is_some() {
             return self.refuse("programs with two arenas are not offered");
         }
-        match self.vm.copy() {
-            Ok(vm) => {
-                self.attached = Some(Attached {
-                    vm,
-                    state: self.state.clone(),
-                    table,
-                    uncalled: std::mem::take(&mut self.uncalled),
-                });
-                Answer::Value(0)
-            }
-            Err(fault) => self.refuse(fault.to_string()),
-        }
+        let answer = match link {
+            true => self.give(Object::Link, PAGE),
+            false => Answer::Value(0),
+        };
+        self.known.attached = Some(table);
+        answer
     }
 
     fn link_create(&mut self, call: &Call, attr: &Attr) -> Answer {
@@ -447,7 +450,7 @@ impl Session<'_> {
             return match self.object(call, of) {
                 Some(Object::Map(number)) => {
                     let number = *number;
-                    self.attach(number)
+                    self.attach(number, true)
                 }
                 _ => Answer::error(libc::EBADF),
             };
@@ -464,7 +467,7 @@ impl Session<'_> {
         match self.object(call, program) {
             Some(Object::Uncalled(name)) => {
                 let name = name.clone();
-                self.uncalled.push(name);
+                self.known.uncalled.push(name);
                 self.give(Object::Link, PAGE)
             }
             Some(_) => self.give(Object::Link, PAGE),
@@ -506,7 +509,7 @@ impl Session<'_> {
                 info[80..88].copy_from_slice(&spec.extra.to_le_bytes());
             }
             Some(Object::Program(number)) => {
-                put(0, self.types.get(*number).copied().unwrap_or(0));
+                put(0, self.known.types.get(*number).copied().unwrap_or(0));
                 put(4, *number as u32 + 1);
             }
             Some(_) => {}

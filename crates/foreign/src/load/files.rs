@@ -2,6 +2,7 @@
 
 use super::notify::{Answer, Call, memory_file};
 use super::serve::Session;
+use super::{clocks, run_folder};
 use std::ffi::CString;
 use std::fs::{self, OpenOptions};
 use std::io::{Seek as _, Write as _};
@@ -22,18 +23,24 @@ fn bytes_of<T>(value: &T) -> &[u8] {
 
 impl Session<'_> {
     /// Answers a call with a path, if the path is one of the modelled machine's.
-    pub(super) fn path_call(&self, call: &Call) -> Answer {
+    pub(super) fn path_call(&mut self, call: &Call) -> Answer {
         let [a, b, c, d, e, _] = call.args;
         let (path, rest) = match call.number {
             #[cfg(target_arch = "x86_64")]
             libc::SYS_open | libc::SYS_stat | libc::SYS_lstat => (a, [b, c, d, e]),
             #[cfg(target_arch = "x86_64")]
             libc::SYS_access | libc::SYS_readlink => (a, [b, c, d, e]),
+            #[cfg(target_arch = "x86_64")]
+            libc::SYS_mkdir | libc::SYS_unlink => (a, [b, c, d, e]),
             _ => (b, [c, d, e, call.args[5]]),
         };
         let text = call.string(path).unwrap_or_default();
-        let Some(ours) = self.tree.answers(&text) else {
-            return Answer::Host;
+        if text == "/proc/stat" && opens(call.number) {
+            let made = clocks::proc_stat(self);
+            return made.map_or(Answer::error(libc::ENOMEM), Answer::File);
+        }
+        let Some(ours) = self.known.tree.answers(&text) else {
+            return self.of_host(call, &text);
         };
         if is_tracepoint(&text) && call.number == libc::SYS_openat {
             return tracepoint();
@@ -44,6 +51,12 @@ impl Session<'_> {
             libc::SYS_statx => statx(call, &ours, rest),
             libc::SYS_faccessat | libc::SYS_faccessat2 => access(&ours, rest[0]),
             libc::SYS_readlinkat => read_link(call, &ours, rest[0], rest[1]),
+            libc::SYS_mkdirat => run_folder::make(&ours),
+            libc::SYS_unlinkat => run_folder::remove(&ours),
+            #[cfg(target_arch = "x86_64")]
+            libc::SYS_mkdir => run_folder::make(&ours),
+            #[cfg(target_arch = "x86_64")]
+            libc::SYS_unlink => run_folder::remove(&ours),
             #[cfg(target_arch = "x86_64")]
             libc::SYS_open => open(&ours, rest[0]),
             #[cfg(target_arch = "x86_64")]
@@ -54,6 +67,20 @@ impl Session<'_> {
             libc::SYS_readlink => read_link(call, &ours, rest[0], rest[1]),
             _ => Answer::Host,
         }
+    }
+
+    /// A path of the host's. What the host's kernel says of its own machine while the simulation
+    /// runs would be an answer about another machine.
+    fn of_host(&mut self, call: &Call, path: &str) -> Answer {
+        let of_kernel = path.starts_with("/proc/") || path.starts_with("/sys/");
+        let own = path.starts_with("/proc/self/") || path.starts_with("/proc/thread-self/");
+        if self.sim.is_some() && of_kernel && !own && opens(call.number) {
+            self.refuse(format!(
+                "to read {path} while the simulation runs is not offered"
+            ));
+            return Answer::error(libc::ENOENT);
+        }
+        Answer::Host
     }
 
     fn stat(&self, call: &Call, path: &Path, to: u64) -> Answer {
@@ -79,7 +106,7 @@ impl Session<'_> {
             name.assume_init()
         };
         name.release.fill(0);
-        let release = self.release.bytes().take(name.release.len() - 1);
+        let release = self.known.release.bytes().take(name.release.len() - 1);
         for (to, from) in name.release.iter_mut().zip(release) {
             *to = from as libc::c_char;
         }
@@ -101,6 +128,14 @@ impl Session<'_> {
             true => Answer::Value(bytes.len() as i64),
             false => Answer::error(libc::EFAULT),
         }
+    }
+}
+
+fn opens(number: libc::c_long) -> bool {
+    match number {
+        #[cfg(target_arch = "x86_64")]
+        libc::SYS_open => true,
+        number => number == libc::SYS_openat,
     }
 }
 

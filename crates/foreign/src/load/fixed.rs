@@ -14,8 +14,8 @@ const MAX_RANDOM: u64 = 4096;
 impl Session<'_> {
     /// `getpid`, `gettid`: of the loader itself. Its children and other threads keep theirs.
     pub(super) fn pid(&self, call: &Call) -> Answer {
-        let leads = call.pid == self.loader;
-        let task = format!("/proc/{}/task/{}", self.loader, call.pid);
+        let leads = call.pid == self.known.loader;
+        let task = format!("/proc/{}/task/{}", self.known.loader, call.pid);
         match leads || call.number == libc::SYS_getpid && Path::new(&task).exists() {
             true => Answer::Value(PID),
             false => Answer::Host,
@@ -37,7 +37,7 @@ impl Session<'_> {
         }
         // SAFETY: our child, which waits for this answer; a signal touches no memory of ours.
         unsafe {
-            libc::kill(self.loader as libc::pid_t, signal);
+            libc::kill(self.known.loader as libc::pid_t, signal);
         }
         Answer::Value(0)
     }
@@ -47,11 +47,12 @@ impl Session<'_> {
         let count = call.args[1].min(MAX_RANDOM);
         let bytes: Vec<u8> = (0..count)
             .map(|_| {
-                self.random = self
+                self.known.random = self
+                    .known
                     .random
                     .wrapping_mul(6_364_136_223_846_793_005)
                     .wrapping_add(1_442_695_040_888_963_407);
-                (self.random >> 56) as u8
+                (self.known.random >> 56) as u8
             })
             .collect();
         match call.write(call.args[0], &bytes) {

@@ -1,25 +1,35 @@
 //! The kernel that a loader sees: it runs as a process of its own, unchanged, and what it asks of
-//! the kernel is answered here until it has attached a scheduler.
+//! the kernel is answered here until it has attached a scheduler, and beside the simulation.
 
 mod bpf;
+mod clocks;
 mod files;
 mod fixed;
+mod futex;
+mod known;
 mod notify;
+mod process;
 mod program;
+mod rings;
+mod run_folder;
 mod serve;
 mod spawn;
+mod threads;
 mod tree;
+mod vdso;
+mod waits;
 
 use crate::ForeignError;
-use crate::kernel::{Layout, State};
+use crate::kernel::{Layout, State, UP_NS};
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
-use wakeplace_bpf_vm::{Btf, Vm};
+use wakeplace_bpf_vm::{Btf, Fault, Vm};
 use wakeplace_platform::Platform;
 
 pub(crate) use bpf::Table;
+pub(crate) use process::Process;
 
 /// The kernel whose interface is offered.
 #[derive(Clone, Debug)]
@@ -42,25 +52,39 @@ pub(crate) struct Attached {
     pub(crate) uncalled: Vec<String>,
 }
 
-/// What a loader finds.
-pub(crate) struct Offered<'a> {
-    pub(crate) platform: &'a Platform,
-    pub(crate) kernel: &'a OfferedKernel,
-    pub(crate) layout: &'a Arc<Layout>,
+impl Attached {
+    /// A copy that shares nothing with it.
+    pub(crate) fn copy(&self) -> Result<Self, Fault> {
+        Ok(Self {
+            vm: self.vm.copy()?,
+            state: self.state.clone(),
+            table: self.table.clone(),
+            uncalled: self.uncalled.clone(),
+        })
+    }
 }
 
-/// Runs a loader and returns what it has attached. `shown`: what the user calls it.
+/// What a loader finds.
+#[derive(Clone, Debug)]
+pub(crate) struct Offered {
+    pub(crate) platform: Platform,
+    pub(crate) kernel: OfferedKernel,
+    pub(crate) layout: Arc<Layout>,
+}
+
+/// Runs a loader until it has attached a scheduler. `shown`: what the user calls it. What it has
+/// attached shares memory with it; a copy does not.
 pub(crate) fn load(
     shown: &str,
     program: &Path,
     args: &[String],
-    offered: &Offered<'_>,
-) -> Result<Attached, ForeignError> {
+    offered: &Offered,
+) -> Result<(Attached, Process), ForeignError> {
     let Offered {
         platform,
         kernel,
         layout,
-    } = *offered;
+    } = offered;
     let files = tree::KernelFiles {
         release: &kernel.release,
         btf: &kernel.bytes,
@@ -72,15 +96,16 @@ pub(crate) fn load(
     };
     let nr_cpus = platform.cpus.len() as u32;
     let mut vm = Vm::new(nr_cpus).map_err(|fault| refused(fault.to_string()))?;
+    // Its reader may be the loader.
+    vm.keeps_records = true;
     let state = State::new(layout.clone(), &mut vm, platform);
-    let mut session = serve::Session {
-        tree: &tree,
-        release: &kernel.release,
+    let state = state.map_err(|fault| refused(fault.to_string()))?;
+    let known = known::Known {
+        tree,
+        release: kernel.release.clone(),
         kernel: kernel.btf.clone(),
         layout: layout.clone(),
-        vm,
         arena_of: BTreeMap::new(),
-        state: state.map_err(|fault| refused(fault.to_string()))?,
         objects: BTreeMap::new(),
         types: Vec::new(),
         tables: BTreeMap::new(),
@@ -88,9 +113,14 @@ pub(crate) fn load(
         uncalled: Vec::new(),
         attached: None,
         loader: 0,
+        process: None,
         random: 1,
+        clock_ns: UP_NS,
+        timers: Vec::new(),
+        rings: BTreeMap::new(),
+        forked: false,
     };
-    serve::serve(&mut session, shown, program, args)
+    process::start(known, (vm, state), shown, program, args)
 }
 
 /// Can the system calls of a process be answered here? Tries it with this program.

@@ -7,7 +7,7 @@ use crate::kernel::Running;
 use crate::kfuncs;
 use wakeplace_bpf_vm::btf::Kind;
 use wakeplace_bpf_vm::memory::PAGE;
-use wakeplace_bpf_vm::{Insn, Linker, MapKind, Program, Vm, helpers};
+use wakeplace_bpf_vm::{Fault, Insn, Linker, MapKind, Program, Vm, helpers};
 
 /// Types of programs.
 const STRUCT_OPS: u32 = 27;
@@ -49,7 +49,7 @@ impl Session<'_> {
         let added = linked.and_then(|program| self.vm.add_program(program));
         match added {
             Ok(number) => {
-                self.types.resize(number + 1, kind);
+                self.known.types.resize(number + 1, kind);
                 self.give(Object::Program(number), PAGE)
             }
             Err(refusal) => self.refuse(format!("program `{name}`: {refusal}")),
@@ -69,15 +69,9 @@ impl Session<'_> {
         };
         let name = self.vm.programs()[number].name.clone();
         let ran = self.vm.memory.alloc(size.max(64)).and_then(|at| {
-            self.vm
-                .memory
-                .bytes_mut(at, size)?
-                .copy_from_slice(&context);
-            let mut running = Running {
-                state: &mut self.state,
-                kernel: None,
-            };
-            let result = self.vm.run(&mut running, number, [at, 0, 0, 0, 0])?;
+            let room = self.vm.memory.bytes_mut(at, size)?;
+            room.copy_from_slice(&context);
+            let result = self.run_program(number, at)?;
             let after = self.vm.memory.bytes(at, size).unwrap_or_default().to_vec();
             self.vm.memory.free(at, size.max(64));
             Ok((result, after))
@@ -94,6 +88,26 @@ impl Session<'_> {
             }
             Err(fault) => self.refuse(format!("program `{name}`: {fault}")),
         }
+    }
+}
+
+impl Session<'_> {
+    fn run_program(&mut self, number: usize, context: u64) -> Result<u64, Fault> {
+        self.state.handed_out.clear();
+        self.state.set_preempt_count(self.vm, false);
+        if let Some(sim) = &self.sim {
+            self.vm.cpu = sim.this_cpu();
+        }
+        let mut running = Running {
+            state: self.state,
+            kernel: match &mut self.sim {
+                Some(sim) => Some(&mut **sim),
+                None => None,
+            },
+        };
+        let result = self.vm.run(&mut running, number, [context, 0, 0, 0, 0]);
+        running.write_back(self.vm);
+        result
     }
 }
 
@@ -116,7 +130,7 @@ impl Linker for Names<'_, '_> {
                 if self.session.vm.map(number).is_some_and(is_arena) {
                     // The program that is being linked gets the next number.
                     let program = self.session.vm.programs().len();
-                    self.session.arena_of.insert(program, number);
+                    self.session.known.arena_of.insert(program, number);
                 }
                 if source == 1 {
                     return Ok(Vm::map_handle(number));
@@ -134,12 +148,12 @@ impl Linker for Names<'_, '_> {
             }
             // A symbol of the kernel's.
             3 => {
-                let name = self.session.kernel.name(low).to_owned();
-                match self.session.kernel.kind(low) {
+                let name = self.session.known.kernel.name(low).to_owned();
+                match self.session.known.kernel.kind(low) {
                     Kind::Var => {
-                        let ty = self.session.kernel.target(low);
-                        let size = self.session.kernel.size(ty);
-                        self.session.state.symbol(&mut self.session.vm, &name, size)
+                        let ty = self.session.known.kernel.target(low);
+                        let size = self.session.known.kernel.size(ty);
+                        self.session.state.symbol(self.session.vm, &name, size)
                     }
                     // A function that is asked for only to see whether it is there.
                     Kind::Func => Ok(1),
@@ -164,7 +178,7 @@ impl Linker for Names<'_, '_> {
         if module != 0 {
             return Err("functions of kernel modules are not offered".to_owned());
         }
-        let name = self.session.kernel.name(number);
+        let name = self.session.known.kernel.name(number);
         let found = kfuncs::by_name(name);
         found.ok_or_else(|| match name {
             "" => format!("the kernel has no function of number {number}"),

@@ -40,6 +40,46 @@ const TRAPPED: &[libc::c_long] = &[
     libc::SYS_tgkill,
     libc::SYS_setsid,
     libc::SYS_setpgid,
+    libc::SYS_mkdirat,
+    libc::SYS_unlinkat,
+    libc::SYS_bind,
+    libc::SYS_connect,
+    // Threads begin and end.
+    libc::SYS_set_tid_address,
+    libc::SYS_set_robust_list,
+    libc::SYS_rt_sigprocmask,
+    libc::SYS_clone,
+    libc::SYS_clone3,
+    libc::SYS_exit,
+    // Time.
+    libc::SYS_clock_gettime,
+    libc::SYS_clock_getres,
+    libc::SYS_gettimeofday,
+    libc::SYS_timerfd_create,
+    libc::SYS_timerfd_settime,
+    libc::SYS_timerfd_gettime,
+    libc::SYS_timer_create,
+    libc::SYS_setitimer,
+    // Waiting.
+    libc::SYS_clock_nanosleep,
+    libc::SYS_nanosleep,
+    libc::SYS_futex,
+    libc::SYS_futex_waitv,
+    libc::SYS_ppoll,
+    libc::SYS_pselect6,
+    libc::SYS_epoll_pwait,
+    libc::SYS_epoll_pwait2,
+    libc::SYS_read,
+    libc::SYS_readv,
+    libc::SYS_recvfrom,
+    libc::SYS_recvmsg,
+    libc::SYS_accept,
+    libc::SYS_accept4,
+    libc::SYS_rt_sigsuspend,
+    libc::SYS_rt_sigtimedwait,
+    libc::SYS_sched_yield,
+    libc::SYS_io_uring_setup,
+    libc::SYS_membarrier,
     #[cfg(target_arch = "x86_64")]
     libc::SYS_open,
     #[cfg(target_arch = "x86_64")]
@@ -52,6 +92,26 @@ const TRAPPED: &[libc::c_long] = &[
     libc::SYS_readlink,
     #[cfg(target_arch = "x86_64")]
     libc::SYS_setrlimit,
+    #[cfg(target_arch = "x86_64")]
+    libc::SYS_mkdir,
+    #[cfg(target_arch = "x86_64")]
+    libc::SYS_unlink,
+    #[cfg(target_arch = "x86_64")]
+    libc::SYS_time,
+    #[cfg(target_arch = "x86_64")]
+    libc::SYS_alarm,
+    #[cfg(target_arch = "x86_64")]
+    libc::SYS_poll,
+    #[cfg(target_arch = "x86_64")]
+    libc::SYS_select,
+    #[cfg(target_arch = "x86_64")]
+    libc::SYS_epoll_wait,
+    #[cfg(target_arch = "x86_64")]
+    libc::SYS_pause,
+    #[cfg(target_arch = "x86_64")]
+    libc::SYS_fork,
+    #[cfg(target_arch = "x86_64")]
+    libc::SYS_vfork,
 ];
 
 /// The second byte of requests to a perf event (`_IOC_TYPE`, '$').

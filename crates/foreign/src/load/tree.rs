@@ -9,7 +9,10 @@ use tempfile::TempDir;
 use wakeplace_platform::{CpuId, Platform};
 
 /// Paths that are answered from the tree: what begins so and is not in it does not exist.
-const ANSWERED: [&str; 14] = [
+const ANSWERED: [&str; 16] = [
+    // Sockets for those who want a scheduler's statistics: no place of the host's.
+    "/run/scx",
+    "/var/run/scx",
     "/sys/devices/system/cpu",
     "/sys/devices/system/node",
     "/sys/devices/virtual/thermal",
@@ -62,6 +65,14 @@ impl Tree {
             })
         });
         ours.then(|| self.folder.path().join(&path[1..]))
+    }
+
+    /// A scheduler is attached from now on.
+    pub(super) fn enable(&self, name: &str) -> io::Result<()> {
+        self.put("sys/kernel/sched_ext/state", "enabled")?;
+        self.put("sys/kernel/sched_ext/enable_seq", "1")?;
+        self.put("sys/kernel/sched_ext/switch_all", "1")?;
+        self.put("sys/kernel/sched_ext/root/ops", name)
     }
 
     fn put(&self, path: impl AsRef<Path>, text: impl std::fmt::Display) -> io::Result<()> {

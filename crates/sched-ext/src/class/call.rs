@@ -55,10 +55,15 @@ impl Scx {
     }
 
     fn count_kfunc(&mut self) {
-        self.counts.unpaid.1 += 1;
+        self.counts.unpaid.1 += u64::from(self.is_paid_for());
         if let Some(callback) = self.callback {
             self.counts.kfuncs[callback as usize] += 1;
         }
+    }
+
+    /// The loader takes no time of the machine's CPUs (docs/rules/sched-ext.md#loader).
+    fn is_paid_for(&self) -> bool {
+        self.callback != Some(Callback::Loader)
     }
 
     /// Is the callback there, and the scheduler not at its end?
@@ -69,8 +74,8 @@ impl Scx {
 
     fn begin(&mut self, callback: Callback, task: Option<TaskId>) {
         self.counts.calls[callback as usize] += 1;
-        self.counts.unpaid.0 += 1;
         self.callback = Some(callback);
+        self.counts.unpaid.0 += u64::from(self.is_paid_for());
         self.record_callback(callback, task);
     }
 }

@@ -469,6 +469,17 @@ impl Kernel for Scx {
         slot.is_some_and(|slot| slot.take().is_some())
     }
 
+    fn loader_at(&mut self, at_ns: u64) {
+        let at_ns = at_ns.max(self.now_ns + 1);
+        self.effects.push(Effect::Loader { at_ns });
+    }
+
+    fn cpu_idle_ns(&self, cpu: u32) -> u64 {
+        let cpu = &self.cpus[cpu as usize];
+        let since = cpu.idle_since_ns.map(|since| self.now_ns - since);
+        cpu.idle_ns + since.unwrap_or(0)
+    }
+
     fn exit(&mut self, kind: ExitKind, code: i64, message: &str) {
         self.end(Exit {
             kind,

@@ -71,6 +71,11 @@ pub enum Effect {
         /// It stays there.
         pinned: bool,
     },
+    /// The scheduler's loader goes on at that time.
+    Loader {
+        /// When, ns.
+        at_ns: u64,
+    },
 }
 
 /// A task that waits is on the run queue of another CPU from now on.
@@ -143,6 +148,10 @@ struct ExtCpu {
     online: bool,
     /// Frequency of 1024.
     perf_cur: u32,
+    /// It has executed its idle task for so long, up to the last time.
+    idle_ns: u64,
+    /// ... and does so now, since then.
+    idle_since_ns: Option<u64>,
 }
 
 /// The state of the class, and the kernel that callbacks get.
@@ -212,6 +221,7 @@ impl Scx {
         let cpu = |facts: &CpuFacts| ExtCpu {
             online: facts.online,
             perf_cur: 1024,
+            idle_since_ns: Some(0),
             ..ExtCpu::default()
         };
         Self {

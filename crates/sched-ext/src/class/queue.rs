@@ -353,6 +353,7 @@ impl ExtClass<'_> {
     /// The CPU switches to its idle task (`idle`), or from it to another (`__scx_update_idle`).
     pub fn update_idle(&mut self, cpu: u32, idle: bool) {
         self.scx.idle.update(cpu, idle);
+        self.scx.count_idle(cpu, idle);
         self.call(Callback::UpdateIdle, None, |ops, kernel| {
             ops.update_idle(kernel, cpu.cast_signed(), idle)
         });
@@ -378,9 +379,29 @@ impl ExtClass<'_> {
         });
         self.run_due();
     }
+
+    /// The loader goes on, now (docs/rules/sched-ext.md#loader).
+    pub fn loader(&mut self) {
+        self.call(Callback::Loader, None, |ops, kernel| ops.loader(kernel));
+        self.run_due();
+    }
 }
 
 impl Scx {
+    /// The CPU begins to execute its idle task, or ends.
+    fn count_idle(&mut self, cpu: u32, idle: bool) {
+        let now_ns = self.now_ns;
+        let cpu = &mut self.cpus[cpu as usize];
+        match (cpu.idle_since_ns, idle) {
+            (None, true) => cpu.idle_since_ns = Some(now_ns),
+            (Some(since), false) => {
+                cpu.idle_ns += now_ns - since;
+                cpu.idle_since_ns = None;
+            }
+            _ => {}
+        }
+    }
+
     /// `scx_select_cpu_dfl`.
     pub(super) fn select_dfl(
         &mut self,

@@ -104,6 +104,7 @@ impl<O: Observer> Sim<'_, O> {
                 let timer = timer.0;
                 self.clock.push(at_ns, Event::SchedExtTimer { timer, cpu });
             }
+            Effect::Loader { at_ns } => self.clock.push(at_ns, Event::SchedExtLoader),
         }
     }
 
@@ -161,6 +162,13 @@ impl<O: Observer> Sim<'_, O> {
         if let Some(ext) = self.home.sched_ext() {
             ext.class.timer(scx::TimerId(timer));
             self.pay_ext();
+        }
+    }
+
+    /// The loader goes on. It takes no time of the machine's CPUs.
+    pub(in crate::sim) fn ext_loader(&mut self) {
+        if let Some(ext) = self.home.sched_ext() {
+            ext.class.loader();
         }
     }
 

@@ -15,8 +15,8 @@ use crate::outcome::{CallbackTotals, LongestWait, SchedExtReport};
 use crate::queue::Event;
 use crate::thread::Thread;
 use wakeplace_policy_sys::Task;
-use wakeplace_sched_ext::Started;
 use wakeplace_sched_ext::class::{Effect, Moved, Step};
+use wakeplace_sched_ext::{Callback, Started};
 use wakeplace_workload::Workload;
 
 /// What a run with a scheduler needs beside it.
@@ -87,7 +87,11 @@ impl<O: Observer> Sim<'_, O> {
         }
         ext.class.load();
         let interval_ns = ext.class.watchdog_interval_ns();
+        let has_loader = ext.class.info().callbacks.has(Callback::Loader);
         self.clock.push(interval_ns, Event::Watchdog);
+        if has_loader {
+            self.clock.push(self.clock.now, Event::SchedExtLoader);
+        }
         for domain in 0..self.machine.domain_cpus.len() as u32 {
             self.tell_ext_frequency(domain);
         }
@@ -161,7 +165,10 @@ impl<O: Observer> Sim<'_, O> {
             callback: count.callback,
             calls: count.calls,
             kfuncs: count.kfuncs,
-            time_ns: count.calls * callback_ns + count.kfuncs * kfunc_ns,
+            time_ns: match count.callback {
+                Callback::Loader => 0,
+                _ => count.calls * callback_ns + count.kfuncs * kfunc_ns,
+            },
         });
         let callbacks = callbacks.collect();
         let name = ext.class.info().name.clone();

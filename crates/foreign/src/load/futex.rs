@@ -1,0 +1,90 @@
+//! Futexes: threads of the loader wake each other here, not in the host's kernel.
+
+use super::notify::{Answer, Call};
+use super::serve::Session;
+use super::threads::Threads;
+use super::waits::{Reply, Waiting, What};
+
+const WAIT: u64 = 0;
+const WAKE: u64 = 1;
+const REQUEUE: u64 = 3;
+const CMP_REQUEUE: u64 = 4;
+const WAIT_BITSET: u64 = 9;
+const WAKE_BITSET: u64 = 10;
+/// `FUTEX_PRIVATE_FLAG`, `FUTEX_CLOCK_REALTIME`.
+const PRIVATE: u64 = 128;
+const REALTIME: u64 = 256;
+
+/// The word at an address of the caller's.
+pub(super) fn word(call: &Call, addr: u64) -> Option<u32> {
+    let bytes = call.read(addr, 4)?;
+    bytes.first_chunk().map(|word| u32::from_le_bytes(*word))
+}
+
+impl Session<'_> {
+    /// `futex(address, operation, value, timeout, second address, third value)`.
+    pub(super) fn futex(&mut self, call: &Call, threads: &mut Threads) -> Result<Reply, Answer> {
+        let [addr, operation, value, fourth, second, third] = call.args;
+        let count = |value: u64| usize::try_from((value as u32).cast_signed()).unwrap_or(0);
+        match operation & !(PRIVATE | REALTIME) {
+            WAIT => self.futex_wait(call, u32::MAX, false),
+            WAIT_BITSET => self.futex_wait(call, third as u32, true),
+            WAKE => Ok(answered(threads.wake(addr, count(value), u32::MAX))),
+            WAKE_BITSET => Ok(answered(threads.wake(addr, count(value), third as u32))),
+            REQUEUE => {
+                let woken = threads.wake(addr, count(value), u32::MAX);
+                Ok(answered(
+                    woken + threads.requeue(addr, second, count(fourth)),
+                ))
+            }
+            CMP_REQUEUE => {
+                let found = word(call, addr).ok_or(Answer::error(libc::EFAULT))?;
+                if found != third as u32 {
+                    return Err(Answer::error(libc::EAGAIN));
+                }
+                let woken = threads.wake(addr, count(value), u32::MAX);
+                Ok(answered(
+                    woken + threads.requeue(addr, second, count(fourth)),
+                ))
+            }
+            other => {
+                self.refuse(format!("futex(2) operation {other} is not offered"));
+                Err(Answer::error(libc::ENOSYS))
+            }
+        }
+    }
+
+    fn futex_wait(&self, call: &Call, bits: u32, absolute: bool) -> Result<Reply, Answer> {
+        let [addr, operation, value, timeout, ..] = call.args;
+        let value = value as u32;
+        let until_ns = match timeout {
+            0 => None,
+            at => {
+                let clock = match operation & REALTIME {
+                    0 => libc::CLOCK_MONOTONIC,
+                    _ => libc::CLOCK_REALTIME,
+                };
+                Some(self.until(clock as u64, absolute, self.time_at(call, at)?))
+            }
+        };
+        let found = word(call, addr).ok_or(Answer::error(libc::EFAULT))?;
+        if found != value {
+            return Err(Answer::error(libc::EAGAIN));
+        }
+        if until_ns.is_some_and(|until| until <= self.known.clock_ns) {
+            return Err(Answer::error(libc::ETIMEDOUT));
+        }
+        Ok(Reply::Waits(Waiting {
+            call: *call,
+            what: What::Futex { addr, value, bits },
+            until_ns,
+            zero: Vec::new(),
+            late: -i64::from(libc::ETIMEDOUT),
+            stands: false,
+        }))
+    }
+}
+
+fn answered(count: usize) -> Reply {
+    Reply::Now(Answer::Value(count as i64))
+}

@@ -1,0 +1,217 @@
+//! The loader's process: until it has attached a scheduler, and then beside the simulation.
+
+use super::known::{Known, how, said};
+use super::serve::Session;
+use super::spawn::{self, Spawned};
+use super::threads::{PATIENCE, Stop, Threads};
+use super::{Attached, bpf};
+use crate::ForeignError;
+use crate::kernel::State;
+use std::fs::File;
+use std::io::{self, Read as _, Seek as _, SeekFrom, Write as _};
+use std::os::fd::{FromRawFd as _, OwnedFd};
+use std::path::Path;
+use std::process::Child;
+use std::time::{Duration, Instant};
+use wakeplace_bpf_vm::Vm;
+use wakeplace_sched_ext::{Exit, ExitKind, Kernel};
+
+/// A loader that has not attached after so long, by its clock or the host's.
+const LONGEST: Duration = Duration::from_secs(300);
+/// The file that gets what loaders print.
+const OUTPUT: &str = "WAKEPLACE_LOADER_OUTPUT";
+/// How often descriptors are looked at while processes of the loader's run.
+const NAP: Duration = Duration::from_millis(1);
+
+/// A loader that runs. It ends with this value, and all that it has started with it.
+#[derive(Debug)]
+pub(crate) struct Process {
+    known: Known,
+    threads: Threads,
+    listener: OwnedFd,
+    child: Child,
+    output: File,
+}
+
+impl Drop for Process {
+    fn drop(&mut self) {
+        // It may have ended before.
+        let _ = spawn::end(&mut self.child);
+        let _ = self.keep_output();
+    }
+}
+
+/// Looks at descriptors of a process.
+fn handle(pid: u32) -> io::Result<OwnedFd> {
+    // SAFETY: a new descriptor, which nobody else has.
+    unsafe {
+        let fd = libc::syscall(libc::SYS_pidfd_open, pid, 0);
+        match fd < 0 {
+            true => Err(io::Error::last_os_error()),
+            false => Ok(OwnedFd::from_raw_fd(fd as i32)),
+        }
+    }
+}
+
+/// Runs the loader until it has attached a scheduler.
+pub(super) fn start(
+    mut known: Known,
+    (mut vm, mut state): (Vm, State),
+    shown: &str,
+    program: &Path,
+    args: &[String],
+) -> Result<(Attached, Process), ForeignError> {
+    let output = tempfile::tempfile().map_err(ForeignError::host("a temporary file"))?;
+    let Spawned { child, listener } = spawn::spawn(program, args, &output)?;
+    known.loader = child.id();
+    let mut process = Process {
+        threads: Threads::of(child.id()),
+        known,
+        listener,
+        child,
+        output,
+    };
+    process.known.process =
+        Some(handle(process.known.loader).map_err(ForeignError::host("the loader's process"))?);
+    let stop = process.until_attached(&mut vm, &mut state)?;
+    let program = shown.to_owned();
+    let table = match stop {
+        Stop::Attached => process.known.attached.take(),
+        Stop::Ended => {
+            let how = how(spawn::end(&mut process.child));
+            let said = said(&process.known, &mut process.output);
+            return Err(ForeignError::Ended { program, how, said });
+        }
+        Stop::Hangs(_) | Stop::Waits(_) | Stop::Spins => None,
+    };
+    let Some(table) = table else {
+        let _ = spawn::end(&mut process.child);
+        let why = match stop {
+            Stop::Hangs(doing) => format!("one of its threads {doing}"),
+            Stop::Spins => "it makes calls without end".to_owned(),
+            _ => "it waits for something that does not come".to_owned(),
+        };
+        let said = said(&process.known, &mut process.output);
+        return Err(ForeignError::Hangs { program, why, said });
+    };
+    let enabled = process.known.tree.enable(&table.name);
+    enabled.map_err(ForeignError::host("files of the modelled machine"))?;
+    Ok((process.attached(vm, state, table), process))
+}
+
+impl Process {
+    fn attached(&mut self, vm: Vm, state: State, table: bpf::Table) -> Attached {
+        self.known.refused.clear();
+        Attached {
+            vm,
+            state,
+            table,
+            uncalled: std::mem::take(&mut self.known.uncalled),
+        }
+    }
+
+    fn until_attached(&mut self, vm: &mut Vm, state: &mut State) -> Result<Stop, ForeignError> {
+        #[allow(clippy::disallowed_methods, reason = "the loader is of the real world")]
+        let began = Instant::now();
+        let latest_ns = self.known.clock_ns + LONGEST.as_nanos() as u64;
+        let mut silent = Duration::ZERO;
+        loop {
+            let mut session = Session {
+                vm,
+                state,
+                known: &mut self.known,
+                sim: None,
+            };
+            let stop = self.threads.run(&mut session, &self.listener);
+            let until = match stop.map_err(ForeignError::host("calls of the scheduler's loader"))? {
+                Stop::Waits(until) => until,
+                other => return Ok(other),
+            };
+            if began.elapsed() > LONGEST {
+                return Ok(Stop::Waits(None));
+            }
+            match until {
+                // What its processes do takes time of the host's.
+                _ if session.known.forked && silent < PATIENCE => {
+                    let came = self.threads.others(&mut session, &self.listener, NAP);
+                    match came.map_err(ForeignError::host("calls of the scheduler's loader"))? {
+                        Some(true) => silent = Duration::ZERO,
+                        Some(false) => silent += NAP,
+                        None => return Ok(Stop::Ended),
+                    }
+                    if silent > 20 * NAP && until.is_some() {
+                        self.pass(vm, state, until.unwrap_or(latest_ns));
+                        silent = Duration::ZERO;
+                    }
+                }
+                Some(until) if until <= latest_ns => self.pass(vm, state, until),
+                _ => return Ok(Stop::Waits(until)),
+            }
+        }
+    }
+
+    /// Time passes, and who has waited for it can go on.
+    fn pass(&mut self, vm: &mut Vm, state: &mut State, now_ns: u64) {
+        self.known.clock_ns = self.known.clock_ns.max(now_ns);
+        state.up_ns = self.known.clock_ns;
+        let mut session = Session {
+            vm,
+            state,
+            known: &mut self.known,
+            sim: None,
+        };
+        self.threads.wake_due(&mut session);
+    }
+
+    /// Lets it run at this instant of the simulation. Returns when it wants to go on, by its clock.
+    ///
+    /// # Errors
+    /// How the scheduler ends with it.
+    pub(crate) fn go_on<'a>(
+        &mut self,
+        vm: &'a mut Vm,
+        state: &'a mut State,
+        sim: &'a mut (dyn Kernel + 'a),
+    ) -> Result<Option<u64>, Exit> {
+        self.known.clock_ns = state.up_ns + sim.now_ns();
+        let mut session = Session {
+            vm,
+            state,
+            known: &mut self.known,
+            sim: Some(sim),
+        };
+        self.threads.wake_due(&mut session);
+        let stop = self.threads.run(&mut session, &self.listener);
+        let loader = |what: String| Exit::fault(format!("its loader {what}"));
+        match stop {
+            Ok(Stop::Waits(until)) if self.known.refused.is_empty() => Ok(until),
+            Ok(Stop::Waits(_)) => Err(loader(self.known.refused.join("; "))),
+            Ok(Stop::Attached) => Err(loader("attached a second scheduler".to_owned())),
+            Ok(Stop::Ended) => {
+                let how = how(spawn::end(&mut self.child));
+                let said = said(&self.known, &mut self.output);
+                Err(Exit::new(
+                    ExitKind::Unreg,
+                    format!("its loader {how}{said}"),
+                ))
+            }
+            Ok(Stop::Hangs(doing)) => Err(loader(format!("hangs: a thread {doing}"))),
+            Ok(Stop::Spins) => Err(loader(
+                "makes calls without end at one instant: it does not wait".to_owned(),
+            )),
+            Err(error) => Err(loader(format!("cannot be answered: {error}"))),
+        }
+    }
+
+    /// What it has printed goes to the end of a file, if the user wants it.
+    fn keep_output(&mut self) -> io::Result<()> {
+        let Some(path) = std::env::var_os(OUTPUT) else {
+            return Ok(());
+        };
+        let mut text = Vec::new();
+        self.output.seek(SeekFrom::Start(0))?;
+        self.output.read_to_end(&mut text)?;
+        let mut file = File::options().create(true).append(true).open(path)?;
+        file.write_all(&text)
+    }
+}

@@ -1,0 +1,105 @@
+//! Clock reads become system calls: the code that the kernel maps into every process to read its
+//! clocks (vDSO) is replaced by calls, in the loader only.
+
+use object::{Object as _, ObjectSymbol as _};
+use std::fs::{self, OpenOptions};
+use std::io;
+use std::os::unix::fs::FileExt as _;
+
+/// What stands for a function.
+enum Stands {
+    /// This system call, with the same arguments.
+    Call(libc::c_long),
+    /// "It is not there": the C library then makes the call.
+    Missing,
+}
+
+const SHORTEST: u64 = if cfg!(target_arch = "x86_64") { 8 } else { 12 };
+
+fn stands_for(name: &str) -> Option<Stands> {
+    let name = name
+        .strip_prefix("__vdso_")
+        .or(name.strip_prefix("__kernel_"))?;
+    Some(match name {
+        "clock_gettime" => Stands::Call(libc::SYS_clock_gettime),
+        "clock_getres" => Stands::Call(libc::SYS_clock_getres),
+        "gettimeofday" => Stands::Call(libc::SYS_gettimeofday),
+        #[cfg(target_arch = "x86_64")]
+        "time" => Stands::Call(libc::SYS_time),
+        "getrandom" => Stands::Missing,
+        _ => return None,
+    })
+}
+
+#[cfg(target_arch = "x86_64")]
+fn code(stands: &Stands) -> Vec<u8> {
+    match stands {
+        // mov eax, number; syscall; ret
+        Stands::Call(number) => {
+            let mut code = vec![0xb8];
+            code.extend((*number as u32).to_le_bytes());
+            code.extend([0x0f, 0x05, 0xc3]);
+            code
+        }
+        // mov rax, -ENOSYS; ret
+        Stands::Missing => {
+            let mut code = vec![0x48, 0xc7, 0xc0];
+            code.extend((-libc::ENOSYS).to_le_bytes());
+            code.push(0xc3);
+            code
+        }
+    }
+}
+
+#[cfg(target_arch = "aarch64")]
+fn code(stands: &Stands) -> Vec<u8> {
+    const RET: u32 = 0xd65f_03c0;
+    let words = match stands {
+        // mov x8, number; svc 0; ret
+        Stands::Call(number) => [0xd280_0008 | (*number as u32) << 5, 0xd400_0001, RET],
+        // mov x0, -ENOSYS; ret; ret
+        Stands::Missing => [0x9280_0000 | (libc::ENOSYS as u32 - 1) << 5, RET, RET],
+    };
+    words.iter().flat_map(|word| word.to_le_bytes()).collect()
+}
+
+/// Replaces the functions in a process that has not used them yet.
+pub(super) fn replace(pid: u32) -> io::Result<()> {
+    let maps = fs::read_to_string(format!("/proc/{pid}/maps"))?;
+    let Some(line) = maps.lines().find(|line| line.ends_with("[vdso]")) else {
+        return Ok(()); // it has none
+    };
+    let wrong = |what: &str| io::Error::other(format!("the kernel's vDSO: {what}"));
+    let range = line
+        .split(' ')
+        .next()
+        .and_then(|range| range.split_once('-'));
+    let number = |text: &str| u64::from_str_radix(text, 16).ok();
+    let range = range.and_then(|(from, to)| Some((number(from)?, number(to)?)));
+    let (from, to) = range.ok_or_else(|| wrong("no place"))?;
+    let memory = OpenOptions::new()
+        .read(true)
+        .write(true)
+        .open(format!("/proc/{pid}/mem"))?;
+    let mut image = vec![0; (to - from) as usize];
+    memory.read_exact_at(&mut image, from)?;
+    let file = object::File::parse(&*image).map_err(|_| wrong("no ELF image"))?;
+    let mut replaced = 0;
+    for symbol in file
+        .dynamic_symbols()
+        .filter(|symbol| symbol.is_definition())
+    {
+        let Some(stands) = symbol.name().ok().and_then(stands_for) else {
+            continue;
+        };
+        if symbol.size() < SHORTEST {
+            return Err(wrong("a function that is too short"));
+        }
+        memory.write_all_at(&code(&stands), from + symbol.address())?;
+        replaced += u32::from(matches!(stands, Stands::Call(_)));
+    }
+    match replaced {
+        0 => Err(wrong("no clock in it")),
+        _ => Ok(()),
+    }
+}
