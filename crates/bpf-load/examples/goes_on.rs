@@ -18,12 +18,14 @@ fn main() {
     let open = ObjectBuilder::default().open_file(path).expect("an object");
     let mut object = open.load().expect("loaded");
     let began = Instant::now();
-    let mut maps = object.maps_mut();
-    let table = maps.find(|map| map.map_type() == MapType::StructOps);
-    let _link = table
-        .expect("a table")
-        .attach_struct_ops()
-        .expect("attached");
+    let _link = {
+        let mut maps = object.maps_mut();
+        let table = maps.find(|map| map.map_type() == MapType::StructOps);
+        table
+            .expect("a table")
+            .attach_struct_ops()
+            .expect("attached")
+    };
     let told = object
         .maps()
         .find(|map| map.name() == "told")

@@ -17,7 +17,7 @@ use std::time::Duration;
 /// A thread that makes no call for so long, in the host's time, hangs.
 pub(super) const PATIENCE: Duration = Duration::from_secs(30);
 /// Most calls at one instant of virtual time: who makes more waits for a time that never comes.
-const MAX_CALLS: u64 = 1 << 18;
+const MAX_CALLS: u64 = 1 << 16;
 
 /// Why no thread runs any more.
 pub(super) enum Stop {
