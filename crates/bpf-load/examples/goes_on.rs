@@ -6,17 +6,19 @@ use std::fmt::Write as _;
 use std::io::{Read as _, Write as _};
 use std::os::fd::{AsRawFd as _, FromRawFd as _, OwnedFd};
 use std::os::unix::net::UnixStream;
+use std::process::ExitCode;
 use std::sync::{Arc, Condvar, Mutex, mpsc};
 use std::thread;
 use std::time::{Duration, Instant};
 
-fn main() {
+fn main() -> ExitCode {
     let [_, path, what] = std::env::args()
         .collect::<Vec<_>>()
         .try_into()
         .expect("two arguments");
     let open = ObjectBuilder::default().open_file(path).expect("an object");
     let mut object = open.load().expect("loaded");
+    #[allow(clippy::disallowed_methods, reason = "this is what is tested")]
     let began = Instant::now();
     let _link = {
         let mut maps = object.maps_mut();
@@ -31,7 +33,10 @@ fn main() {
         .find(|map| map.name() == "told")
         .expect("a map");
     match what.as_str() {
-        "watch" => watch(began, &told),
+        "watch" => {
+            watch(began, &told);
+            return ExitCode::from(7);
+        }
         "for-ever" => loop {
             thread::sleep(Duration::from_millis(10));
             put(&told, get(&told, 1));
@@ -47,6 +52,7 @@ fn main() {
         }
         other => panic!("{other}"),
     }
+    ExitCode::SUCCESS
 }
 
 fn get(map: &Map<'_>, key: u32) -> u64 {
@@ -100,7 +106,6 @@ fn watch(began: Instant, told: &Map<'_>) {
     );
     note("busy", busy());
     let _ = writeln!(std::io::stderr(), "{line}");
-    std::process::exit(7);
 }
 
 /// A thread waits for a byte that comes 10 ms later.

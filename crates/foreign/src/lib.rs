@@ -1,10 +1,10 @@
 //! Anybody's sched_ext scheduler, unchanged, against the simulated kernel.
 //!
 //! The user's loader runs as a process of its own. What it asks of the kernel, bpf(2) above all, is
-//! answered here ([`Scheduler::load`]); where it attaches its table of callbacks it stands still
-//! for good, and its maps and programs are taken over. From then on nothing of it is a process: an
-//! [`Instance`] runs the programs in a memory of their own, one instance per run, and is the
-//! `SchedExtOps` that the engine calls.
+//! answered here ([`Scheduler::load`]); where it attaches its table of callbacks its maps and
+//! programs are taken over. An [`Instance`] is the `SchedExtOps` that the engine calls: it runs the
+//! programs in a memory of their own. Each run has one instance, with a loader of its own, whose
+//! threads go on in virtual time; that of a bare object file has nothing more to do, and is ended.
 
 mod error;
 mod instance;

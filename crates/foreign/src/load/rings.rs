@@ -5,6 +5,7 @@ use super::known::{Known, Object};
 use super::notify::{Answer, Call};
 use super::serve::Session;
 use super::waits::Watch;
+use std::collections::btree_map::Entry;
 use std::io;
 use std::os::fd::{AsRawFd as _, FromRawFd as _, OwnedFd};
 use wakeplace_bpf_vm::{MapKind, Vm};
@@ -67,10 +68,10 @@ impl Session<'_> {
         if !self.vm.map(number).is_some_and(is_ring) {
             return None;
         }
-        if !self.known.rings.contains_key(&number) {
-            self.known.rings.insert(number, counter(0).ok()?);
-        }
-        self.known.rings.get(&number)
+        Some(match self.known.rings.entry(number) {
+            Entry::Occupied(known) => known.into_mut(),
+            Entry::Vacant(new) => new.insert(counter(0).ok()?),
+        })
     }
 
     /// `epoll_ctl(set, operation, ring buffer, event)`: carried out with its counter.

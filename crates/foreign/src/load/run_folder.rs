@@ -1,5 +1,5 @@
-//! `/run/scx`: where loaders offer their statistics. It is a folder of ours: two loaders do not meet
-//! there, no right to write on the host is needed, and nothing is left behind.
+//! `/run/scx`: where loaders offer their statistics. It is a folder of ours: two loaders do not
+//! meet there, no right to write on the host is needed, and nothing is left behind.
 
 use super::notify::{Answer, Call};
 use super::serve::Session;
