@@ -1,7 +1,7 @@
 //! A loader with a loop of its own, for tests of `--scheduler`: its second argument says what it
 //! does once it has attached. What it has seen is its last line.
 
-use libbpf_rs::{Map, MapCore as _, MapFlags, MapType, ObjectBuilder};
+use libbpf_rs::{Map, MapCore as _, MapFlags, MapType, ObjectBuilder, RingBufferBuilder};
 use std::fmt::Write as _;
 use std::io::{Read as _, Write as _};
 use std::os::fd::{AsRawFd as _, FromRawFd as _, OwnedFd};
@@ -34,7 +34,8 @@ fn main() -> ExitCode {
         .expect("a map");
     match what.as_str() {
         "watch" => {
-            watch(began, &told);
+            let records = object.maps().find(|map| map.name() == "records");
+            watch(began, &told, &records.expect("a ring buffer"));
             return ExitCode::from(7);
         }
         "for-ever" => loop {
@@ -67,7 +68,7 @@ fn put(map: &Map<'_>, value: u64) {
 }
 
 /// Waits in all ways; each step says how many ms have passed.
-fn watch(began: Instant, told: &Map<'_>) {
+fn watch(began: Instant, told: &Map<'_>, records: &Map<'_>) {
     let mut line = String::from("seen:");
     let mut note = |what: &str, value: u64| write!(line, " {what} {value}").expect("written");
     let now = || began.elapsed().as_millis() as u64;
@@ -98,8 +99,9 @@ fn watch(began: Instant, told: &Map<'_>) {
     note("wakeups", u64::from(get(told, 1) > 0));
     put(told, 1);
     let at_ns = clock_ns();
-    thread::sleep(Duration::from_millis(50));
+    let late_ns = record(records);
     let seen_ns = get(told, 2);
+    note("late", late_ns);
     note(
         "within",
         u64::from((at_ns..at_ns + 50_000_000).contains(&seen_ns)),
@@ -158,6 +160,22 @@ fn timer(note: &mut impl FnMut(&str, u64), now: &impl Fn() -> u64) {
     // SAFETY: as above.
     assert_eq!(unsafe { libc::poll(&raw mut poll, 1, 100) }, 1);
     note("expires", now());
+}
+
+/// Waits for the scheduler's record, the time at which it was written. So late it came, ns.
+fn record(records: &Map<'_>) -> u64 {
+    let late_ns = std::cell::Cell::new(u64::MAX);
+    let mut builder = RingBufferBuilder::new();
+    let taken = |bytes: &[u8]| {
+        let at_ns = u64::from_ne_bytes(bytes.try_into().expect("eight bytes"));
+        late_ns.set(clock_ns() - at_ns);
+        0
+    };
+    builder.add(records, taken).expect("a ring buffer");
+    let ring = builder.build().expect("a ring buffer");
+    ring.poll(Duration::from_millis(50)).expect("polled");
+    drop(ring);
+    late_ns.get()
 }
 
 fn clock_ns() -> u64 {

@@ -72,6 +72,8 @@ pub struct Vm {
     pub cpu: u32,
     /// Somebody reads ring buffers: records stay until then. Else they are taken at once.
     pub keeps_records: bool,
+    /// One has been written since this was last set to false.
+    pub new_records: bool,
     nr_cpus: u32,
     compiled: Option<Arc<Compiled>>,
     pub(crate) context: Context,
@@ -113,6 +115,7 @@ impl Vm {
             arena: Arena::default(),
             cpu: 0,
             keeps_records: false,
+            new_records: false,
             nr_cpus,
             compiled: None,
             context,

@@ -2,6 +2,7 @@
 
 use crate::kernel::{Running, State, put, write_mask};
 use crate::load::{Attached, Process};
+use std::collections::BTreeSet;
 use wakeplace_bpf_vm::{Fault, Vm};
 use wakeplace_sched_ext::{
     Callback, CgroupId, Exit, Kernel, OpsInfo, ReleaseReason, SchedExtOps, Started, TaskId, TimerId,
@@ -16,6 +17,8 @@ pub struct Instance {
     info: OpsInfo,
     /// The loader, if it goes on beside the run.
     loader: Option<Process>,
+    /// When it goes on, as the kernel has been asked for, ns.
+    loader_at_ns: BTreeSet<u64>,
 }
 
 /// What a callback is given.
@@ -69,6 +72,7 @@ impl Instance {
             },
             programs,
             loader,
+            loader_at_ns: BTreeSet::new(),
         }
     }
 
@@ -121,7 +125,20 @@ impl Instance {
         };
         let result = call(&mut self.vm, &mut running);
         running.write_back(&mut self.vm);
+        // It is woken by a record that it waits for.
+        let new = std::mem::take(&mut self.vm.new_records);
+        if new && self.loader.as_ref().is_some_and(Process::reads_rings) {
+            let now_ns = kernel.now_ns();
+            self.ask_for_loader(kernel, now_ns + 1);
+        }
         result
+    }
+
+    /// The loader is to go on at that time.
+    fn ask_for_loader(&mut self, kernel: &mut dyn Kernel, at_ns: u64) {
+        if self.loader_at_ns.insert(at_ns) {
+            kernel.loader_at(at_ns);
+        }
     }
 
     fn plain(
@@ -420,9 +437,13 @@ impl SchedExtOps for Instance {
         let Some(loader) = &mut self.loader else {
             return Ok(());
         };
+        let now_ns = kernel.now_ns();
+        self.loader_at_ns = self.loader_at_ns.split_off(&(now_ns + 1));
         let next = loader.go_on(&mut self.vm, &mut self.state, kernel)?;
+        self.vm.new_records = false;
         if let Some(next_ns) = next {
-            kernel.loader_at(next_ns.saturating_sub(self.state.up_ns));
+            let at_ns = next_ns.saturating_sub(self.state.up_ns);
+            self.ask_for_loader(kernel, at_ns.max(now_ns + 1));
         }
         Ok(())
     }

@@ -65,6 +65,7 @@ pub(super) fn commit(vm: &mut Vm, record: u64, discard: bool) -> Result<(), Faul
     if word & BUSY != 0 {
         let word = word & !BUSY | if discard { DISCARD } else { 0 };
         vm.memory.store(header, 8, word)?;
+        vm.new_records = true;
     }
     Ok(())
 }

@@ -307,14 +307,14 @@ fn goes_on(what: &str, more: &[&str]) -> Output {
 /// Goal: a loader's threads wait in virtual time, exactly as long as they ask for
 /// (docs/rules/sched-ext.md#loader). Times are sums of what goes_on.rs waits for: 10 ms; messages
 /// 5, 15 and 25 ms later, and 10 ms to the sender's end; 5 ms for nothing; 10 ms for a byte; 50 ms,
-/// in which a timer of 15 ms expires three times; then the rest of its fourth 15 ms. Its end is the
-/// scheduler's.
+/// in which a timer of 15 ms expires three times; then the rest of its fourth 15 ms. A record in a
+/// ring buffer comes 1 ns after it was written. Its end is the scheduler's.
 #[test]
 fn a_loader_runs_in_virtual_time() {
     let output = goes_on("watch", &[]);
     assert_code(&output, 1);
     let seen = "seen: slept 10 received 15 received 25 received 35 joined 45 timeout 50 read 60 \
-                expired 3 nothing 111 expires 120 wakeups 1 within 1 busy 1";
+                expired 3 nothing 111 expires 120 wakeups 1 late 1 within 1 busy 1";
     let text = stderr(&output);
     assert!(text.contains(seen), "{text}");
     assert!(text.contains("its loader ended with exit code 7"), "{text}");

@@ -163,6 +163,11 @@ impl Process {
         self.threads.wake_due(&mut session);
     }
 
+    /// Does it wait for records of a ring buffer?
+    pub(crate) fn reads_rings(&self) -> bool {
+        !self.known.rings.is_empty()
+    }
+
     /// Lets it run at this instant of the simulation. Returns when it wants to go on, by its clock.
     ///
     /// # Errors

@@ -3,6 +3,8 @@
  * wake-ups, told[2] is when the loader's word was seen first, ns. */
 #include "small.h"
 
+#define BPF_MAP_TYPE_RINGBUF 27
+
 char _license[] SEC("license") = "GPL";
 
 struct {
@@ -11,6 +13,11 @@ struct {
 	__type(key, u32);
 	__type(value, u64);
 } told SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_RINGBUF);
+	__uint(max_entries, 4096);
+} records SEC(".maps");
 
 static u64 *entry(u32 key)
 {
@@ -28,8 +35,10 @@ int told_select_cpu(u64 *args)
 	if (!word || !wakeups || !seen)
 		return cpu;
 	(*wakeups)++;
-	if (*word && !*seen)
+	if (*word && !*seen) {
 		*seen = bpf_ktime_get_ns();
+		bpf_ringbuf_output(&records, seen, sizeof(*seen), 0);
+	}
 	if (is_idle)
 		dsq_insert(p, SCX_DSQ_LOCAL, SLICE_NS + *word % 7 * 1000, 0);
 	return cpu;
