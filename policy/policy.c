@@ -132,4 +132,6 @@
 #include "src/frequency/thermal.c"
 #endif
 #include "src/live_queue/queue_walk.c"
+#include "src/live_queue/group.c"
+#include "src/live_queue/group_quota.c"
 #include "src/live_queue/live.c"

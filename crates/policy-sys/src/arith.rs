@@ -30,6 +30,13 @@ pub fn util_est_next(mode: u32, est: u32, util: u32, runnable: u32, capacity: u3
     unsafe { sys::wp_util_est_next(mode, est, util, runnable, capacity) }
 }
 
+/// A task's utilisation hint within the bounds of its group.
+#[must_use]
+pub fn uclamp_tg_restrict(value: u32, group_min: u32, group_max: u32) -> u32 {
+    // SAFETY: see decay_load.
+    unsafe { sys::wp_uclamp_tg_restrict(value, group_min, group_max) }
+}
+
 /// The utilisation that a run of this length reaches from 0 on the biggest CPU (UTIL_EST_FASTER).
 #[must_use]
 pub fn util_est_of_run(run_ns: u64) -> u32 {

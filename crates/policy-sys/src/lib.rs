@@ -13,6 +13,7 @@ mod explain;
 mod hotplug;
 mod kept;
 mod live;
+mod live_group;
 mod machine;
 mod mode;
 mod ondemand;
@@ -51,11 +52,12 @@ pub use self::core::{Candidate, Choice, Core, EventResult, PlaceKind, Request, W
 pub use aliases::of_setting;
 pub use arith::{
     avg_update, decay_load, map_util_freq, nice_inv_weight, nice_weight, pelt_segments,
-    scaling_factor, util_est_next, util_est_of_run,
+    scaling_factor, uclamp_tg_restrict, util_est_next, util_est_of_run,
 };
 pub use balance::{Balance, IdleKind, NohzWork, Offer, Step};
 pub use classes::{ClassMove, ClassTask};
 pub use explain::{Dropped, Explained, NoEnergy, Seen, ShortTask};
+pub use live_group::{LiveGroups, LiveMember};
 pub use machine::{FreqFacts, LevelFacts, MachineError, MachineFacts, PerfFacts, SchedMcFacts};
 pub use mode::Mode;
 pub use ondemand::busy_percent;

@@ -176,6 +176,59 @@ fn queued_wakeups() -> u64 {
     value.unwrap_or(0)
 }
 
+/// Is a control group's weight meant for each CPU that it uses? Since 7.3 (`cgroup_mode` concur),
+/// unless the kernel was told otherwise while it runs. Before, it was meant for all together.
+fn shares_are_per_cpu() -> bool {
+    if let Ok(modes) = std::fs::read_to_string("/sys/kernel/debug/sched/cgroup_mode") {
+        return modes.contains("(concur)");
+    }
+    let btf = Btf::from_vmlinux().ok();
+    let known = btf.and_then(|btf| {
+        btf.type_by_name::<types::Func<'_>>("calc_concur_shares")
+            .map(|_| ())
+    });
+    known.is_some()
+}
+
+/// Leaves out what the running kernel does not call: its type of a scheduler's callbacks has no
+/// such member. Those of control groups come and go with the kernel's version and configuration.
+fn leave_out_missing(open: &mut skel::OpenMainSkel<'_>) {
+    let callbacks = Btf::from_vmlinux().ok();
+    let callbacks = callbacks.as_ref();
+    let callbacks =
+        callbacks.and_then(|btf| btf.type_by_name::<types::Struct<'_>>("sched_ext_ops"));
+    let known: Vec<&OsStr> = callbacks
+        .iter()
+        .flat_map(|callbacks| callbacks.iter().filter_map(|member| member.name))
+        .collect();
+    let ops = open.struct_ops.wakeplace_ops_mut();
+    let programs = &mut open.progs;
+    macro_rules! leave_out {
+        ($($callback:ident: $program:ident),* $(,)?) => {
+            $(if !known.contains(&OsStr::new(stringify!($callback))) {
+                ops.$callback = std::ptr::null_mut();
+                programs.$program.set_autoload(false);
+            })*
+        };
+    }
+    leave_out! {
+        cgroup_init: wakeplace_cgroup_init,
+        cgroup_exit: wakeplace_cgroup_exit,
+        cgroup_move: wakeplace_cgroup_move,
+        cgroup_set_weight: wakeplace_cgroup_set_weight,
+        cgroup_set_bandwidth: wakeplace_cgroup_set_bandwidth,
+        cgroup_set_idle: wakeplace_cgroup_set_idle,
+    }
+    let groups = known.contains(&OsStr::new("cgroup_init"));
+    let tells_idle = known.contains(&OsStr::new("cgroup_set_idle"));
+    let watches_idle = groups && !tells_idle;
+    programs.wakeplace_group_idle.set_autoload(watches_idle);
+    if !groups {
+        let numbers = open.maps.cgroup_numbers.set_autocreate(false);
+        numbers.expect("nothing is loaded yet");
+    }
+}
+
 impl Live {
     /// Verifies and loads the kernel side and writes the core's context into it. Nothing is
     /// scheduled yet.
@@ -194,6 +247,7 @@ impl Live {
             .map_err(|e| kernel_error("reading the kernel program", &e))?;
         let queued_wakeups = queued_wakeups();
         open.struct_ops.wakeplace_ops_mut().flags |= queued_wakeups;
+        leave_out_missing(&mut open);
         let skel = open
             .load()
             .map_err(|e| kernel_error("loading the kernel program", &e))?;
@@ -207,7 +261,11 @@ impl Live {
             queues_wakeups: queued_wakeups != 0,
         };
         live.write_context();
-        bss_mut(&mut live.skel).lazy_preemption = u32::from(machine.preempts_lazily);
+        let bss = bss_mut(&mut live.skel);
+        bss.lazy_preemption = u32::from(machine.preempts_lazily);
+        if shares_are_per_cpu() {
+            bss.cgroups.most_cpus = machine.facts.capacity.len() as u32;
+        }
         Ok(live)
     }
 
@@ -244,8 +302,8 @@ impl Live {
         }
     }
 
-    /// How many instructions the verifier processed for each program, the functions that it calls
-    /// included. None: the kernel does not tell (before 5.16).
+    /// How many instructions the verifier processed for each program that is loaded, the functions
+    /// that it calls included. None: the kernel does not tell (before 5.16).
     pub(crate) fn verified_insns(&self) -> Vec<(String, Option<u32>)> {
         let processed = |program: libbpf_rs::Program<'_>| {
             let mut info = libbpf_rs::libbpf_sys::bpf_prog_info::default();
@@ -262,7 +320,11 @@ impl Live {
             let name = program.name().to_string_lossy().into_owned();
             (name, known.then_some(info.verified_insns))
         };
-        self.skel.object().progs().map(processed).collect()
+        let programs = self.skel.object().progs();
+        programs
+            .filter(libbpf_rs::ProgramImpl::autoload)
+            .map(processed)
+            .collect()
     }
 
     /// Takes over from the kernel's own scheduler.
@@ -277,6 +339,11 @@ impl Live {
                 },
             )?;
         self.links = vec![ops, exec];
+        // A kernel that refuses it (arm64 before 6.4) has cpu.idle as it was at the start.
+        let group_idle = &self.skel.progs.wakeplace_group_idle;
+        if group_idle.autoload() {
+            self.links.extend(group_idle.attach().ok());
+        }
         Ok(())
     }
 

@@ -97,6 +97,7 @@ u32 wp_util_est_next(u32 mode, u32 est, u32 util, u32 runnable, u32 capacity);
 u32 wp_task_util_est(const struct wp_ctx *ctx WP_NONNULL, const struct wp_task *task WP_NONNULL);
 
 /* uclamp.c: performance hints */
+WP_SMALL_FN u32 wp_uclamp_tg_restrict(u32 value, u32 group_min, u32 group_max);
 u32 wp_uclamp_rq_max_value(const struct wp_uclamp_rq *u WP_NONNULL, u32 otherwise);
 int wp_task_set_uclamp(struct wp_ctx *ctx WP_NONNULL, struct wp_task *task WP_NONNULL, u32 min,
 		       u32 max);

@@ -107,6 +107,10 @@ int wp_select_task_rq_fair(struct wp_ctx *ctx WP_NONNULL, struct wp_task *task W
 			   struct wp_waker *waker WP_NONNULL,
 			   const struct wp_request *req WP_NONNULL,
 			   struct wp_decision *dec WP_NONNULL);
+int wp_select_task_rq_exec(struct wp_ctx *ctx WP_NONNULL, struct wp_task *task WP_NONNULL,
+			   struct wp_waker *waker WP_NONNULL,
+			   const struct wp_request *req WP_NONNULL,
+			   struct wp_decision *dec WP_NONNULL);
 u32 wp_first_allowed(const struct wp_ctx *ctx WP_NONNULL, const struct wp_task *task WP_NONNULL,
 		     u32 otherwise);
 

@@ -20,6 +20,7 @@
 #include "wakeplace/frequency.h"
 #include "wakeplace/kept.h"
 #include "wakeplace/limits.h"
+#include "wakeplace/live_group.h"
 #include "wakeplace/live_queue.h"
 #include "wakeplace/load_tracking.h"
 #include "wakeplace/packing.h"

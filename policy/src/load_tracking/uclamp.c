@@ -9,7 +9,8 @@
  *
  * Kernel: uclamp_bucket_id(), uclamp_rq_inc_id(), uclamp_rq_dec_id(), uclamp_rq_max_value(),
  *         uclamp_rq_inc(), uclamp_rq_dec(), uclamp_eff_value() as wp_uclamp_eff_min(),
- *         uclamp_eff_value() as wp_uclamp_eff_max(), kernel/sched/core.c; uclamp_rq_get() as
+ *         uclamp_eff_value() as wp_uclamp_eff_max(), uclamp_tg_restrict(), kernel/sched/core.c;
+ *         uclamp_rq_get() as
  *         wp_uclamp_rq_min(), uclamp_rq_get() as wp_uclamp_rq_max(), uclamp_rq_is_idle(),
  *         kernel/sched/sched.h
  * Tests: all/fits.rs, fixtures/fits, fixtures/frequency
@@ -126,6 +127,13 @@ WP_INLINE u32 wp_uclamp_eff_min(const struct wp_ctx *ctx, const struct wp_task *
 WP_INLINE u32 wp_uclamp_eff_max(const struct wp_ctx *ctx, const struct wp_task *task)
 {
 	return ctx->params.uclamp ? task->uclamp_max : WP_SCALE;
+}
+
+/* A task's own wish, as its group's bounds leave it: cpu.uclamp.min and cpu.uclamp.max as they are
+ * in force (docs/rules/capacity.md#uclamp-tg-restrict). */
+WP_SMALL_FN u32 wp_uclamp_tg_restrict(u32 value, u32 group_min, u32 group_max)
+{
+	return wp_min(wp_max(value, group_min), group_max);
 }
 
 /* The hints of a task change, on or off a queue. */

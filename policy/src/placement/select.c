@@ -239,6 +239,30 @@ WP_FN int wp_wants_affine(struct wp_ctx *ctx WP_NONNULL, struct wp_task *task WP
 	return !dec->wide && !wp_wake_cap(ctx, task, req) && wp_allowed(task, req->this_cpu);
 }
 
+/* Packing, and the slow path: all that decides for a fork and an exec, and what comes before the
+ * search near a target for a wake-up. Returns 0 if that search is to decide. */
+WP_INLINE int wp_select_spread(struct wp_ctx *ctx, struct wp_task *task,
+			       const struct wp_request *req, struct wp_decision *dec,
+			       int want_affine, struct wp_walk *walk)
+{
+	if (wp_pack_active(ctx) && ctx->params.power_placement &&
+	    wp_pack_select(ctx, task, req, dec, (u32)want_affine))
+		return 1;
+	if (wp_mc_places(ctx, req->kind) && wp_mc_select(ctx, task, req, dec))
+		return 1;
+	wp_walk_domains(ctx, req, (u32)want_affine, walk);
+	if (walk->slow != WP_NONE) {
+		wp_select_slow(ctx, task, req, walk->slow, dec);
+		return 1;
+	}
+	if (req->kind == WP_PLACE_WAKE)
+		return 0;
+	dec->cpu = req->prev_cpu; /* no domain balances forks: stay with the parent */
+	dec->rule = WP_RULE_SLOW_PATH;
+	dec->reason = WP_NOT_LIVE(walk->kept) ? WP_REASON_SAVES_POWER : WP_REASON_SLOW_LOCAL;
+	return 1;
+}
+
 /* Everything but energy and affinity: affine target and fast path, or slow path. */
 WP_FN int wp_select_normal(struct wp_ctx *ctx WP_NONNULL, struct wp_task *task WP_NONNULL,
 		     struct wp_waker *waker WP_NONNULL, const struct wp_request *req WP_NONNULL,
@@ -250,20 +274,8 @@ WP_FN int wp_select_normal(struct wp_ctx *ctx WP_NONNULL, struct wp_task *task W
 	int want_affine;
 
 	want_affine = wake && wp_wants_affine(ctx, task, waker, req, dec);
-	if (wp_pack_active(ctx) && ctx->params.power_placement &&
-	    wp_pack_select(ctx, task, req, dec, (u32)want_affine))
+	if (wp_select_spread(ctx, task, req, dec, want_affine, &walk))
 		return 1;
-	if (wp_mc_places(ctx, req->kind) && wp_mc_select(ctx, task, req, dec))
-		return 1;
-	wp_walk_domains(ctx, req, (u32)want_affine, &walk);
-	if (walk.slow != WP_NONE)
-		return wp_select_slow(ctx, task, req, walk.slow, dec);
-	if (!wake) { /* no domain balances forks: stay with the parent */
-		dec->cpu = req->prev_cpu;
-		dec->rule = WP_RULE_SLOW_PATH;
-		dec->reason = WP_NOT_LIVE(walk.kept) ? WP_REASON_SAVES_POWER : WP_REASON_SLOW_LOCAL;
-		return 1;
-	}
 	if (walk.affine != WP_NONE && req->this_cpu != req->prev_cpu)
 		target = wp_wake_affine(ctx, task, req,
 					WP_AT(ctx->doms, walk.affine)->imbalance_pct, dec);
@@ -303,14 +315,9 @@ WP_FN u32 wp_first_allowed(const struct wp_ctx *ctx WP_NONNULL,
 	return otherwise;
 }
 
-/*
- * Choose a CPU for a task that wakes, was forked or execs. `waker` is the waking task's record, or
- * the idle_waker of this_cpu. Fills `dec`; carrying it out is the home's work.
- */
-WP_FN int wp_select_task_rq_fair(struct wp_ctx *ctx WP_NONNULL, struct wp_task *task WP_NONNULL,
-				 struct wp_waker *waker WP_NONNULL,
-				 const struct wp_request *req WP_NONNULL,
-				 struct wp_decision *dec WP_NONNULL)
+/* Nothing is decided yet. Returns 1 if it is all the same: the task has one CPU. */
+WP_INLINE int wp_select_begin(struct wp_ctx *ctx, struct wp_task *task,
+			      const struct wp_request *req, struct wp_decision *dec)
 {
 	dec->nr_candidates = 0;
 	dec->nr_scanned = 0;
@@ -321,14 +328,71 @@ WP_FN int wp_select_task_rq_fair(struct wp_ctx *ctx WP_NONNULL, struct wp_task *
 	dec->nr_idlest_cpus = 0;
 	dec->reason = WP_REASON_NONE;
 	task->woken_sync = req->kind == WP_PLACE_WAKE && req->sync;
-	if (task->nr_allowed == 1) {
-		dec->cpu = req->prev_cpu; /* the one, unless the set has just changed */
-		if (!wp_allowed(task, dec->cpu))
-			dec->cpu = wp_first_allowed(ctx, task, req->prev_cpu);
-		dec->rule = WP_RULE_AFFINITY;
-		dec->reason = WP_REASON_ONE_ALLOWED;
+	if (task->nr_allowed != 1)
 		return 0;
-	}
+	dec->cpu = req->prev_cpu; /* the one, unless the set has just changed */
+	if (!wp_allowed(task, dec->cpu))
+		dec->cpu = wp_first_allowed(ctx, task, req->prev_cpu);
+	dec->rule = WP_RULE_AFFINITY;
+	dec->reason = WP_REASON_ONE_ALLOWED;
+	return 1;
+}
+
+/* What the waker is, and whether it wants the task on its CPU. Returns 1 if so. */
+WP_INLINE int wp_select_current(const struct wp_task *task, const struct wp_waker *waker,
+				const struct wp_request *req, struct wp_decision *dec)
+{
+	dec->waker_flips = waker->wakee_flips;
+	dec->waker_wakee = waker->last_wakee;
+	if (!req->current_cpu || !wp_allowed(task, req->this_cpu))
+		return 0;
+	dec->cpu = req->this_cpu;
+	dec->rule = WP_RULE_REQUEST;
+	dec->reason = WP_REASON_CURRENT_CPU;
+	return 1;
+}
+
+/* What was chosen may be forbidden. */
+WP_INLINE void wp_select_end(struct wp_ctx *ctx, const struct wp_task *task,
+			     const struct wp_request *req, struct wp_decision *dec)
+{
+	if (wp_allowed(task, dec->cpu))
+		return;
+	dec->cpu = wp_first_allowed(ctx, task, req->prev_cpu);
+	dec->rule = WP_RULE_AFFINITY;
+	dec->reason = WP_REASON_NOT_ALLOWED;
+}
+
+/*
+ * wp_select_task_rq_fair for a task that execs, without what is for wake-ups alone: the verifier
+ * need not look at that where only execs are asked about.
+ */
+WP_FN int wp_select_task_rq_exec(struct wp_ctx *ctx WP_NONNULL, struct wp_task *task WP_NONNULL,
+				 struct wp_waker *waker WP_NONNULL,
+				 const struct wp_request *req WP_NONNULL,
+				 struct wp_decision *dec WP_NONNULL)
+{
+	struct wp_walk walk;
+
+	if (wp_select_begin(ctx, task, req, dec) || wp_select_current(task, waker, req, dec))
+		return 0;
+	WP_EXPLAIN(ctx, wp_explain_no_energy(ctx, req));
+	wp_select_spread(ctx, task, req, dec, 0, &walk);
+	wp_select_end(ctx, task, req, dec);
+	return 0;
+}
+
+/*
+ * Choose a CPU for a task that wakes, was forked or execs. `waker` is the waking task's record, or
+ * the idle_waker of this_cpu. Fills `dec`; carrying it out is the home's work.
+ */
+WP_FN int wp_select_task_rq_fair(struct wp_ctx *ctx WP_NONNULL, struct wp_task *task WP_NONNULL,
+				 struct wp_waker *waker WP_NONNULL,
+				 const struct wp_request *req WP_NONNULL,
+				 struct wp_decision *dec WP_NONNULL)
+{
+	if (wp_select_begin(ctx, task, req, dec))
+		return 0;
 	if (req->kind == WP_PLACE_WAKE && wp_live_queue_holds(ctx, task, req)) {
 		dec->cpu = req->prev_cpu;
 		dec->rule = WP_RULE_QUEUE;
@@ -337,14 +401,8 @@ WP_FN int wp_select_task_rq_fair(struct wp_ctx *ctx WP_NONNULL, struct wp_task *
 	}
 	if (req->kind == WP_PLACE_WAKE)
 		wp_record_wakee(ctx, waker, task->id, req);
-	dec->waker_flips = waker->wakee_flips;
-	dec->waker_wakee = waker->last_wakee;
-	if (req->current_cpu && wp_allowed(task, req->this_cpu)) {
-		dec->cpu = req->this_cpu;
-		dec->rule = WP_RULE_REQUEST;
-		dec->reason = WP_REASON_CURRENT_CPU;
+	if (wp_select_current(task, waker, req, dec))
 		return 0;
-	}
 #ifdef WP_LIVE
 	if (wp_select_prev_idle(ctx, task, waker, req, dec))
 		return 0;
@@ -354,10 +412,6 @@ WP_FN int wp_select_task_rq_fair(struct wp_ctx *ctx WP_NONNULL, struct wp_task *
 		WP_EXPLAIN(ctx, wp_explain_no_energy(ctx, req));
 		wp_select_normal(ctx, task, waker, req, dec);
 	}
-	if (!wp_allowed(task, dec->cpu)) {
-		dec->cpu = wp_first_allowed(ctx, task, req->prev_cpu);
-		dec->rule = WP_RULE_AFFINITY;
-		dec->reason = WP_REASON_NOT_ALLOWED;
-	}
+	wp_select_end(ctx, task, req, dec);
 	return 0;
 }

@@ -30,6 +30,7 @@ mod hotplug;
 mod idle_pass;
 mod kept;
 mod kernel_truth;
+mod live_groups;
 mod newidle_7_3;
 mod ondemand;
 mod oracle;

@@ -32,6 +32,7 @@ typedef __s64 s64;
 #define BPF_MAP_TYPE_ARRAY 2
 #define BPF_MAP_TYPE_PERCPU_ARRAY 6
 #define BPF_MAP_TYPE_TASK_STORAGE 29
+#define BPF_MAP_TYPE_CGRP_STORAGE 32
 #define BPF_F_NO_PREALLOC 1u
 #define BPF_LOCAL_STORAGE_GET_F_CREATE 1ull
 #define CLOCK_MONOTONIC 1
@@ -71,6 +72,24 @@ struct thread_info {
 	u32 cpu;
 };
 
+struct cgroup_subsys_state {
+	struct cgroup *cgroup;
+};
+
+struct cgroup {
+	int level;
+	struct cgroup_subsys_state *subsys[1];
+};
+
+struct task_group {
+	struct cgroup_subsys_state css;
+	int idle;
+	struct uclamp_se uclamp[2];
+};
+
+/* Its numbers depend on what the kernel was built with. */
+enum cgroup_subsys_id { cpu_cgrp_id };
+
 struct task_struct {
 	struct thread_info thread_info;
 	unsigned int __state;
@@ -84,6 +103,7 @@ struct task_struct {
 	const struct cpumask *cpus_ptr;
 	struct sched_entity se;
 	struct uclamp_se uclamp_req[2];
+	struct task_group *sched_task_group;
 	struct sched_ext_entity scx;
 };
 
@@ -100,6 +120,13 @@ struct rq {
 
 struct scx_init_task_args {
 	bool fork;
+	struct cgroup *cgroup;
+};
+struct scx_cgroup_init_args {
+	u32 weight;
+	u64 bw_period_us;
+	u64 bw_quota_us;
+	u64 bw_burst_us;
 };
 struct scx_cpu_release_args {
 	struct task_struct *task;
@@ -138,6 +165,13 @@ struct sched_ext_ops {
 	void (*cpu_release)(s32 cpu, struct scx_cpu_release_args *args);
 	void (*cpu_online)(s32 cpu);
 	void (*cpu_offline)(s32 cpu);
+	s32 (*cgroup_init)(struct cgroup *cgrp, struct scx_cgroup_init_args *args);
+	void (*cgroup_exit)(struct cgroup *cgrp);
+	void (*cgroup_move)(struct task_struct *p, struct cgroup *from, struct cgroup *to);
+	void (*cgroup_set_weight)(struct cgroup *cgrp, u32 weight);
+	void (*cgroup_set_bandwidth)(struct cgroup *cgrp, u64 period_us, u64 quota_us,
+				     u64 burst_us);
+	void (*cgroup_set_idle)(struct cgroup *cgrp, bool idle);
 	s32 (*init)(void);
 	void (*exit)(struct scx_exit_info *info);
 	u64 flags;
@@ -209,6 +243,8 @@ extern void scx_bpf_error_bstr(char *fmt, unsigned long long *data, u32 data__sz
 extern int bpf_iter_scx_dsq_new(struct bpf_iter_scx_dsq *it, u64 dsq_id, u64 flags) __ksym __weak;
 extern struct task_struct *bpf_iter_scx_dsq_next(struct bpf_iter_scx_dsq *it) __ksym __weak;
 extern void bpf_iter_scx_dsq_destroy(struct bpf_iter_scx_dsq *it) __ksym __weak;
+extern struct cgroup *bpf_cgroup_ancestor(struct cgroup *cgrp, int level) __ksym __weak;
+extern void bpf_cgroup_release(struct cgroup *cgrp) __ksym __weak;
 extern void bpf_rcu_read_lock(void) __ksym;
 extern void bpf_rcu_read_unlock(void) __ksym;
 extern bool bpf_cpumask_test_cpu(u32 cpu, const struct cpumask *cpumask) __ksym;

@@ -38,6 +38,8 @@ struct cpu_wish {
 	u32 end_at_tick; /* ... the next one */
 	u32 freq; /* a frequency request waits for a run queue whose clock is up to date */
 	u32 lone; /* the task that runs next was the only one that waited */
+	u32 unpark; /* tasks that wait for their group's quota may have it now */
+	u32 pad;
 };
 
 /* Why the scheduler ended, for the loader. */

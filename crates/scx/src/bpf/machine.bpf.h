@@ -40,6 +40,8 @@ static __always_inline void give_up_queue(u32 cpu)
 	bpf_rcu_read_lock();
 	bpf_for_each(scx_dsq, p, dsq_of(cpu), 0)
 		scx_bpf_dsq_move(BPF_FOR_EACH_ITER, p, SCX_DSQ_GLOBAL, 0);
+	bpf_for_each(scx_dsq, p, parked_on(cpu), 0)
+		scx_bpf_dsq_move(BPF_FOR_EACH_ITER, p, SCX_DSQ_GLOBAL, 0);
 	bpf_rcu_read_unlock();
 }
 
@@ -174,10 +176,14 @@ OPS_SLEEPABLE(init) s32 wakeplace_init(u64 *args)
 	bpf_for(cpu, 0, ctx.nr_cpus < WP_MAX_CPUS ? ctx.nr_cpus : WP_MAX_CPUS) {
 		wish_of(cpu)->push_to = WP_NONE;
 		error = scx_bpf_create_dsq(dsq_of(cpu), -1);
+		if (!error)
+			error = scx_bpf_create_dsq(parked_on(cpu), -1);
 		if (error)
 			return error;
 	}
 	error = init_slice_timers();
+	if (!error)
+		error = init_unpark_timers();
 	return error ? error : start_timer();
 }
 

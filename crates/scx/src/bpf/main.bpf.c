@@ -8,6 +8,7 @@
  *   pull.bpf.h     pulling and pushing, by the core's decisions
  *   task.bpf.h     tasks come, change, go; they arrive in a queue and depart from it
  *   slice.bpf.h    the timers that end slices; idle_timer.bpf.h the one for idle CPUs
+ *   cgroup.bpf.h   control groups come, change and go; quota.bpf.h: tasks wait for their quota
  *   machine.bpf.h  idle, hotplug, that timer's turns, start and end
  */
 #include "kernel.h"
@@ -17,6 +18,7 @@
 #include "policy.c"
 #include "live.h"
 #include "state.bpf.h"
+#include "cgroup.bpf.h"
 
 char _license[] SEC("license") = "GPL";
 
@@ -24,6 +26,7 @@ char _license[] SEC("license") = "GPL";
 #include "place.bpf.h"
 #include "pull.bpf.h"
 #include "slice.bpf.h"
+#include "quota.bpf.h"
 #include "idle_timer.bpf.h"
 #include "queue.bpf.h"
 #include "machine.bpf.h"
@@ -46,6 +49,12 @@ struct sched_ext_ops wakeplace_ops = {
 	.cpu_release = (void *)wakeplace_cpu_release,
 	.cpu_online = (void *)wakeplace_cpu_online,
 	.cpu_offline = (void *)wakeplace_cpu_offline,
+	.cgroup_init = (void *)wakeplace_cgroup_init,
+	.cgroup_exit = (void *)wakeplace_cgroup_exit,
+	.cgroup_move = (void *)wakeplace_cgroup_move,
+	.cgroup_set_weight = (void *)wakeplace_cgroup_set_weight,
+	.cgroup_set_bandwidth = (void *)wakeplace_cgroup_set_bandwidth,
+	.cgroup_set_idle = (void *)wakeplace_cgroup_set_idle,
 	.init = (void *)wakeplace_init,
 	.exit = (void *)wakeplace_exit,
 	.flags = SCX_OPS_KEEP_BUILTIN_IDLE | SCX_OPS_ENQ_LAST,

@@ -34,6 +34,8 @@ struct parity_state {
 	struct wp_pelt_step step;
 	struct wp_queue_walk walk;
 	struct wp_idle_turn turn;
+	struct wp_live_groups groups;
+	struct wp_live_member members[PARITY_TASKS];
 	struct parity_args args;
 	u64 result;
 };
@@ -45,6 +47,8 @@ char _license[] SEC("license") = "GPL";
 #define CTX (&parity.ctx)
 #define TASK (WP_AT(parity.tasks, args->task))
 #define BAL (&parity.balance)
+#define GROUPS (&parity.groups)
+#define MEMBER (WP_AT(parity.members, args->task))
 #define WALK (&parity.walk)
 #define NOW (args->now_ns)
 #define CPU (args->cpu)
@@ -59,18 +63,17 @@ char _license[] SEC("license") = "GPL";
 		return 0;                                                                          \
 	}
 
-SEC("syscall")
-int p_select_task_rq_fair(void *unused)
+static __always_inline struct wp_waker *waker_of(const struct parity_args *args)
 {
-	const struct parity_args *args = &parity.args;
-	struct wp_waker *waker = &WP_AT(parity.tasks, args->waker)->waker;
-
 	if (args->waker >= PARITY_TASKS)
-		waker = &WP_AT(parity.ctx.cpus, parity.request.this_cpu)->idle.idle_waker;
-	parity.result = (u32)wp_select_task_rq_fair(CTX, TASK, waker, &parity.request,
-						    &parity.decision);
-	return 0;
+		return &WP_AT(parity.ctx.cpus, parity.request.this_cpu)->idle.idle_waker;
+	return &WP_AT(parity.tasks, args->waker)->waker;
 }
+
+PROGRAM(p_select_task_rq_fair, (u32)wp_select_task_rq_fair(CTX, TASK, waker_of(args),
+							   &parity.request, &parity.decision))
+PROGRAM(p_select_task_rq_exec, (u32)wp_select_task_rq_exec(CTX, TASK, waker_of(args),
+							   &parity.request, &parity.decision))
 
 /* rq.c, uclamp.c */
 PROGRAM(p_task_init, (u32)wp_task_init(CTX, TASK))
@@ -80,6 +83,7 @@ PROGRAM(p_reweight_task, (u32)wp_reweight_task(CTX, TASK, args->a, NOW))
 PROGRAM(p_task_set_uclamp, (u32)wp_task_set_uclamp(CTX, TASK, args->a, args->b))
 PROGRAM(p_uclamp_rq_max_value,
 	wp_uclamp_rq_max_value(WP_AT(WP_AT(parity.ctx.cpus, CPU)->load.uclamp, args->a), args->b))
+PROGRAM(p_uclamp_tg_restrict, wp_uclamp_tg_restrict(args->a, args->b, args->cpu2))
 PROGRAM(p_task_new, (u32)wp_task_new(CTX, TASK, CPU, NOW))
 PROGRAM(p_task_dead_fair, (u32)wp_task_dead_fair(CTX, TASK))
 PROGRAM(p_enqueue_task_fair, (u32)wp_enqueue_task_fair(CTX, TASK, CPU, NOW, args->a))
@@ -122,6 +126,18 @@ PROGRAM(p_preempt_offer, (u32)wp_preempt_offer(CTX, WALK, TASK))
 PROGRAM(p_preempt_end, (u32)wp_preempt_end(WALK))
 PROGRAM(p_live_queue_is_next, (u32)wp_live_queue_is_next(CTX, TASK, CPU, args->a & 1))
 PROGRAM(p_pick_lone, (u32)wp_pick_lone(CTX, TASK, CPU, NOW))
+
+/* group.c, group_quota.c */
+PROGRAM(p_live_group_new, wp_live_group_new(GROUPS, args->a))
+PROGRAM(p_live_group_free, (u32)wp_live_group_free(GROUPS, args->a))
+PROGRAM(p_live_group_set_weight, (u32)wp_live_group_set_weight(GROUPS, args->a, args->b))
+PROGRAM(p_live_group_set_idle, (u32)wp_live_group_set_idle(GROUPS, args->a, args->b & 1))
+PROGRAM(p_live_member_leave, (u32)wp_live_member_leave(GROUPS, MEMBER))
+PROGRAM(p_live_member_weigh, (u32)wp_live_member_weigh(CTX, GROUPS, MEMBER, TASK, NOW))
+PROGRAM(p_live_group_set_quota,
+	(u32)wp_live_group_set_quota(GROUPS, args->a, args->b, args->x, args->y))
+PROGRAM(p_live_group_charge, (u32)wp_live_group_charge(GROUPS, args->a, args->x, NOW))
+PROGRAM(p_live_group_wait_ns, wp_live_group_wait_ns(GROUPS, args->a, NOW))
 
 /* live.c, freq.c, energy_model.c */
 PROGRAM(p_decayed_util, wp_decayed_util(args->a, args->x, NOW))

@@ -33,7 +33,10 @@ static __always_inline u32 decide(struct scratch *s, struct task_live *t, u32 ki
 	req->prev_cpu = prev;
 	req->sync = sync;
 	waker = fill_waker(req);
-	wp_select_task_rq_fair(&ctx, &t->wp, waker, req, &s->decision);
+	if (kind == WP_PLACE_EXEC)
+		wp_select_task_rq_exec(&ctx, &t->wp, waker, req, &s->decision);
+	else
+		wp_select_task_rq_fair(&ctx, &t->wp, waker, req, &s->decision);
 	st = stats_of(req->this_cpu);
 	(*WP_AT(st->reason, s->decision.reason))++;
 	return s->decision.cpu;
@@ -77,6 +80,10 @@ OPS(select_cpu) s32 wakeplace_select_cpu(u64 *args)
 
 	if (!t || !s)
 		return prev;
+	if (cgroups.limited && quota_wait_ns(t, now_ns())) /* enqueue parks it */
+		return prev;
+	note_clamps(t, p);
+	t->clamped = 1;
 	if (kind == WP_PLACE_FORK)
 		st->forks++;
 	else

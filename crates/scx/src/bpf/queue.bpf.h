@@ -131,6 +131,8 @@ OPS(enqueue) void wakeplace_enqueue(u64 *args)
 		dsq_insert(p, SCX_DSQ_GLOBAL, wp_live_queue_slice_ns(&ctx), flags);
 		return;
 	}
+	if (cgroups.limited && park(p, t, cpu, flags, now))
+		return;
 	if (!(flags & SCX_ENQ_LAST))
 		carry_out_freq(cpu, arrive(p, t, cpu, now));
 	to = take_wish(p, t, cpu);
@@ -157,6 +159,9 @@ static __always_inline bool take_next_once(struct wp_queue_walk *walk)
 	bpf_for_each(scx_dsq, p, dsq_of(walk->cpu), 0) {
 		struct task_live *t = live_of(p);
 
+		if (t && cgroups.limited &&
+		    park_waiting(BPF_FOR_EACH_ITER, p, t, walk->cpu, walk->now_ns))
+			continue;
 		offer = t ? wp_pick_offer(&ctx, walk, &t->wp) : WP_OFFER_TAKE;
 		if (offer == WP_OFFER_SKIP)
 			continue;
@@ -195,21 +200,36 @@ static __always_inline void arm_if_waiting(u32 cpu, u64 now)
 		arm_slice_end(cpu, now);
 }
 
-/* May the previous task go on, or is it wanted elsewhere? */
+/* May the previous task go on, or is it wanted elsewhere, or its group's quota used up? A push that
+ * it cannot follow is dropped: it would only give the CPU to whoever waits, due or not. */
 static __always_inline bool may_go_on(struct task_struct *prev, u32 cpu)
 {
 	struct task_live *t = live_of(prev);
+	u32 push = push_wanted(cpu);
 
 	wish_of(cpu)->end_at_tick = 0;
-	return push_wanted(cpu) == WP_NONE && (!t || t->go_to == WP_NONE);
+	if (t && cgroups.limited) {
+		charge(t, now_ns());
+		if (quota_wait_ns(t, now_ns()))
+			return false;
+	}
+	if (push != WP_NONE) {
+		if (usable(prev, push))
+			return false;
+		drop_push(cpu);
+	}
+	return !t || t->go_to == WP_NONE;
 }
 
 /* It does, since nobody is due before it: its next slice begins. */
 static __always_inline void go_on(struct task_struct *prev, u32 cpu)
 {
+	struct task_live *t = cgroups.uneven ? live_of(prev) : 0;
 	u64 now = now_ns();
 
 	wp_live_queue_go_on(&ctx, cpu, now);
+	if (t && weigh(t, now))
+		wp_live_queue_start(&ctx, &t->wp, cpu, now);
 	begin_slice(prev, cpu, true);
 	arm_if_waiting(cpu, now);
 }
@@ -226,10 +246,13 @@ OPS(dispatch) void wakeplace_dispatch(u64 *args)
 		periodic_balance(cpu, WP_AT(ctx.cpus, cpu)->queue.curr_idle ? WP_CPU_IDLE
 									    : WP_CPU_NOT_IDLE);
 	}
+	if (wish_of(cpu)->unpark)
+		unpark(cpu);
 	waiting = nr_queued(dsq_of(cpu));
 	stays = goes_on && may_go_on(prev, cpu);
 	/* of one that waits, and none that goes on, there is nothing to choose */
-	taken = waiting > !stays && (stays || !goes_on) && take_next(cpu, stays, waiting);
+	taken = waiting > !stays && (stays || !goes_on || cgroups.limited) &&
+		take_next(cpu, stays, waiting);
 	if (stays && !taken) {
 		go_on(prev, cpu);
 		return;
@@ -275,12 +298,14 @@ OPS(running) void wakeplace_running(u64 *args)
 		w->lone = 0;
 		wp_pick_lone(&ctx, &t->wp, cpu, now);
 	}
+	weigh(t, now);
 	wp_live_queue_start(&ctx, &t->wp, cpu, now);
 	begin_slice(p, cpu, false);
 	wake_leaving(now);
 	arm_if_waiting(cpu, now);
-	t->running_ns = now;
+	t->running_ns = t->charged_ns = now;
 	t->was_running = 0;
+	t->overdue = 0;
 	st->switches++;
 	if (t->runnable_ns) {
 		(*WP_AT(st->latency, time_bucket(wp_sub(now, t->runnable_ns))))++;
@@ -364,7 +389,8 @@ OPS(tick) void wakeplace_tick(u64 *args)
 		w->balance = 1;
 	if (did & WP_DID_END_REST)
 		end_rest();
-	if (w->end_at_tick) {
+	charge(t, now);
+	if (w->end_at_tick || quota_wait_ns(t, now)) {
 		kick(cpu, SCX_KICK_PREEMPT);
 		return;
 	}

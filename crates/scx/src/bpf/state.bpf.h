@@ -8,6 +8,8 @@
 
 /* Filled by the loader before the scheduler is attached, and by the core from then on. */
 struct wp_ctx ctx;
+/* Control groups, by the numbers that cgroup_init gives them. */
+struct wp_live_groups cgroups;
 struct cpu_stats stats[WP_MAX_CPUS];
 struct cpu_wish wish[WP_MAX_CPUS];
 struct exit_record exit_info;
@@ -34,7 +36,12 @@ struct task_live {
 	u32 carried;     /* enum carried */
 	u32 asleep;      /* it has slept, and not been queued since */
 	u32 bound;       /* bound_tasks counts it */
+	u32 overdue;     /* it has waited too long for its group's quota, and runs without */
+	u32 clamped;     /* its hints were read when its CPU was chosen */
 	u32 pad;
+	struct wp_live_member member;
+	u64 charged_ns; /* its groups' quotas know of its run until then */
+	u64 parked_ns;  /* since when it waits for its group's quota */
 };
 
 /*

@@ -11,11 +11,12 @@ static __always_inline u32 weight_of(const struct task_struct *p)
 	return wp_nice_weight(p->static_prio - DEFAULT_PRIO);
 }
 
-/* Weight and policy of a task that is not queued. */
-static __always_inline void note_class(struct wp_task *task, const struct task_struct *p)
+/* Weight and policy of a task that is not queued; what its group leaves it of that (weigh) is known
+ * when it is. */
+static __always_inline void note_class(struct task_live *t, const struct task_struct *p)
 {
-	task->weight = weight_of(p);
-	task->idle_policy = p->policy == SCHED_IDLE;
+	t->wp.weight = t->member.own_weight = weight_of(p);
+	t->wp.idle_policy = t->member.own_idle = p->policy == SCHED_IDLE;
 }
 
 static __always_inline void copy_mask(struct wp_task *task, const struct cpumask *mask)
@@ -44,19 +45,26 @@ OPS_SLEEPABLE(init_task) s32 wakeplace_init_task(u64 *args)
 {
 	struct task_struct *p = ARG_TASK(args, 0);
 	struct task_live *t = bpf_task_storage_get(&tasks, p, 0, BPF_LOCAL_STORAGE_GET_F_CREATE);
+	struct scx_init_task_args *with = (struct scx_init_task_args *)args[1];
 	struct task_live *parent;
+	struct cgroup *cgrp;
 
 	if (!t)
 		return -12; /* ENOMEM */
 	t->go_to = WP_NONE;
 	t->wp.id = (u32)p->pid;
-	note_class(&t->wp, p);
+	note_class(t, p);
 	t->wp.cpu = cpu_of(p);
 	bpf_rcu_read_lock();
 	copy_mask(&t->wp, p->cpus_ptr);
+	if (bpf_core_field_exists(with->cgroup)) {
+		cgrp = with->cgroup;
+		if (cgrp)
+			t->member.group = group_of(cgrp);
+	}
 	bpf_rcu_read_unlock();
 	wp_task_init(&ctx, &t->wp);
-	t->forked = ((struct scx_init_task_args *)args[1])->fork;
+	t->forked = with->fork;
 	if (t->forked) {
 		parent = live_of(bpf_get_current_task_btf());
 		if (parent)
@@ -87,7 +95,7 @@ OPS(enable) void wakeplace_enable(u64 *args)
 
 	if (!t)
 		return;
-	note_class(&t->wp, ARG_TASK(args, 0));
+	note_class(t, ARG_TASK(args, 0));
 	count_bound(t, is_bound(t, ARG_TASK(args, 0)));
 	t->known = 1;
 }
@@ -112,6 +120,7 @@ static __always_inline void end_carried(struct task_live *t)
 static __always_inline void withdraw(struct task_live *t)
 {
 	end_carried(t);
+	leave_group(t);
 	if (!t->wp.on_rq)
 		return;
 	wp_live_queue_leave(&ctx, &t->wp, 0, now_ns());
@@ -142,8 +151,20 @@ OPS(set_weight) void wakeplace_set_weight(u64 *args)
 	if (!t)
 		return;
 	withdraw(t);
-	t->wp.idle_policy = p->policy == SCHED_IDLE;
-	wp_reweight_task(&ctx, &t->wp, weight_of(p), now_ns());
+	t->member.own_weight = weight_of(p);
+	t->wp.idle_policy = t->member.own_idle = p->policy == SCHED_IDLE;
+	wp_reweight_task(&ctx, &t->wp, t->member.own_weight, now_ns());
+}
+
+/* The task, which is queued again afterwards, is in another group. */
+OPS(cgroup_move) void wakeplace_cgroup_move(u64 *args)
+{
+	struct task_live *t = live_of(ARG_TASK(args, 0));
+
+	if (!t)
+		return;
+	withdraw(t);
+	t->member.group = group_of((struct cgroup *)args[2]);
 }
 
 OPS(set_cpumask) void wakeplace_set_cpumask(u64 *args)
@@ -175,11 +196,13 @@ static __always_inline void account_move(struct task_live *t, u32 cpu, u64 now)
 	WP_ADD(&WP_AT(ctx.cpus, cpu)->queue.nr_running, 1u);
 }
 
-/* The user's performance hints: sched_ext has no callback for a change of them. */
-static __always_inline void note_clamps(struct wp_task *task, const struct task_struct *p)
+/* The user's performance hints, for the task and for its group: sched_ext has no callback for a
+ * change of them. */
+static __always_inline void note_clamps(struct task_live *t, const struct task_struct *p)
 {
 	const struct uclamp_se *lower, *upper;
-	u32 min, max;
+	struct wp_task *task = &t->wp;
+	u32 min, max, least, most;
 
 	if (!ctx.params.uclamp || !bpf_core_field_exists(p->uclamp_req))
 		return;
@@ -187,6 +210,14 @@ static __always_inline void note_clamps(struct wp_task *task, const struct task_
 	upper = &p->uclamp_req[WP_UCLAMP_MAX];
 	min = (u32)BPF_CORE_READ_BITFIELD(lower, value);
 	max = (u32)BPF_CORE_READ_BITFIELD(upper, value);
+	if (t->member.group && bpf_core_field_exists(struct task_group, uclamp)) {
+		lower = &p->sched_task_group->uclamp[WP_UCLAMP_MIN];
+		upper = &p->sched_task_group->uclamp[WP_UCLAMP_MAX];
+		least = (u32)BPF_CORE_READ_BITFIELD(lower, value);
+		most = (u32)BPF_CORE_READ_BITFIELD(upper, value);
+		min = wp_uclamp_tg_restrict(min, least, most);
+		max = wp_uclamp_tg_restrict(max, least, most);
+	}
 	if (min != task->uclamp_min || max != task->uclamp_max)
 		wp_task_set_uclamp(&ctx, task, min, max);
 }
@@ -200,6 +231,7 @@ static __always_inline void account_run(struct task_live *t, u32 cpu, u64 now)
 	st->run_ns += ran;
 	if (WP_AT(ctx.cpus, cpu)->topo.perf_dom != WP_NONE)
 		st->energy_nj += wp_run_energy_nj(&ctx, cpu, ran);
+	charge(t, now);
 	wp_live_queue_stop(&ctx, &t->wp, now);
 }
 
@@ -225,7 +257,10 @@ static __always_inline int arrive(struct task_struct *p, struct task_live *t, u3
 		flags = WP_Q_NEW;
 		t->forked = 0;
 	}
-	note_clamps(&t->wp, p);
+	if (!t->clamped)
+		note_clamps(t, p);
+	t->clamped = 0;
+	weigh(t, now);
 	if (flags && !t->runnable_ns)
 		t->runnable_ns = now;
 	if (t->asleep)
@@ -234,6 +269,15 @@ static __always_inline int arrive(struct task_struct *p, struct task_live *t, u3
 	c->queue.pending = 0;
 	WP_ADD(&c->queue.nr_running, 1u);
 	return wp_enqueue_task_fair(&ctx, &t->wp, cpu, now, flags);
+}
+
+/* It leaves the queue. `flags`: of wp_dequeue_task_fair; `back`: it sleeps, and comes back. */
+static __always_inline void unqueue(struct task_live *t, u32 cpu, u64 now, u32 flags, bool back)
+{
+	wp_live_queue_leave(&ctx, &t->wp, back, now);
+	leave_group(t);
+	WP_ADD(&WP_AT(ctx.cpus, cpu)->queue.nr_running, 0 - 1u);
+	carry_out_freq(cpu, wp_dequeue_task_fair(&ctx, &t->wp, now, flags));
 }
 
 /*
@@ -247,9 +291,7 @@ static __always_inline void depart(struct task_struct *p, struct task_live *t, u
 	if (state)
 		t->go_to = WP_NONE; /* where it goes is decided anew when it wakes */
 	/* the dead do not come back: no queue keeps them */
-	wp_live_queue_leave(&ctx, &t->wp, state && !(state & TASK_DEAD), now);
-	WP_ADD(&WP_AT(ctx.cpus, cpu)->queue.nr_running, 0 - 1u);
-	carry_out_freq(cpu, wp_dequeue_task_fair(&ctx, &t->wp, now, state ? WP_Q_SLEEP : 0));
+	unqueue(t, cpu, now, state ? WP_Q_SLEEP : 0, state && !(state & TASK_DEAD));
 	if (!state)
 		return;
 	t->asleep = 1;

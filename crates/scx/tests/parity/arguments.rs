@@ -5,7 +5,7 @@ use crate::events::Walk;
 use crate::machines::states;
 use crate::ops::Op;
 use crate::situations::{load, request, touch};
-use crate::state::{Args, TASKS};
+use crate::state::{Args, GROUPS, TASKS};
 use wakeplace_policy_sys::sys;
 
 impl Walk<'_> {
@@ -40,6 +40,7 @@ impl Walk<'_> {
         let ready = self.task_args(op, &mut args)
             && self.machine_args(op, &mut args)
             && self.balance_args(op, &mut args, levels)
+            && self.group_args(op, &mut args)
             && self.plain_args(op, &mut args);
         self.builds.all(|s| s.args = args);
         ready
@@ -61,8 +62,11 @@ impl Walk<'_> {
                 }
             }
             Op::dequeue_task_fair => args.a = self.draw.pick(&[0, sys::WP_Q_SLEEP]),
-            Op::select_task_rq_fair => {
+            Op::select_task_rq_fair | Op::select_task_rq_exec => {
                 let mut ask = request(&mut self.draw, self.builds.native());
+                if op == Op::select_task_rq_exec {
+                    ask.kind = sys::WP_PLACE_EXEC;
+                }
                 ask.now_ns = self.now_ns;
                 if ask.waker_idle != 0 {
                     args.waker = TASKS as u32;
@@ -97,6 +101,25 @@ impl Walk<'_> {
         };
         args.a = self.draw.range(0, 2);
         self.builds.all(|s| s.walk = walk);
+    }
+
+    /// Few groups, so that calls meet.
+    fn group_args(&mut self, op: Op, args: &mut Args) -> bool {
+        if !op.name().starts_with("live_group_") {
+            return true;
+        }
+        args.a = self.draw.range(0, GROUPS as u32 - 1);
+        match op {
+            Op::live_group_charge => args.x = self.draw.pick(&[1000, 4_000_000, 90_000_000_000]),
+            Op::live_group_set_weight => args.b = self.draw.pick(&[1, 50, 100, 100, 10_000]),
+            Op::live_group_set_quota => {
+                args.b = self.draw.pick(&[1, 100_000, 1_000_000]);
+                args.x = self.draw.pick(&[1000, 1000, 20_000, u64::MAX]);
+                args.y = self.draw.pick(&[0, 0, 30_000]);
+            }
+            _ => {}
+        }
+        true
     }
 
     fn machine_args(&mut self, op: Op, args: &mut Args) -> bool {

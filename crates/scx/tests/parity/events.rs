@@ -6,7 +6,7 @@ use crate::builds::Builds;
 use crate::machines::{Draw, Size, core};
 use crate::ops::Op;
 use crate::situations::{NOW, situation};
-use crate::state::{State, TASKS};
+use crate::state::{GROUPS, State, TASKS};
 use crate::tally::Calls;
 use wakeplace_policy_sys::sys;
 
@@ -127,7 +127,16 @@ impl Walk<'_> {
             let on = c == cpu || self.draw.one_in(share);
             fresh.allowed[c as usize / 64] |= u64::from(on) << (c % 64);
         }
-        self.builds.all(|s| s.tasks[task as usize] = fresh);
+        let member = sys::wp_live_member {
+            group: self.draw.range(0, GROUPS as u32 - 1),
+            own_weight: fresh.weight,
+            own_idle: fresh.idle_policy,
+            ..Default::default()
+        };
+        self.builds.all(|s| {
+            s.tasks[task as usize] = fresh;
+            s.members[task as usize] = member;
+        });
     }
 
     /// Of a few entry points the one that was called least so far.

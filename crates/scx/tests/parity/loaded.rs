@@ -85,10 +85,11 @@ fn functions(elf: &Elf) -> BTreeMap<String, Code> {
 
 /// The headers of the rooms whose functions are in both builds. What only the native one holds is
 /// declared behind `NATIVE`.
-const HEADERS: [&str; 9] = [
+const HEADERS: [&str; 10] = [
     include_str!("../../policy/include/wakeplace/balance.h"),
     include_str!("../../policy/include/wakeplace/energy.h"),
     include_str!("../../policy/include/wakeplace/frequency.h"),
+    include_str!("../../policy/include/wakeplace/live_group.h"),
     include_str!("../../policy/include/wakeplace/live_queue.h"),
     include_str!("../../policy/include/wakeplace/load_tracking.h"),
     include_str!("../../policy/include/wakeplace/packing.h"),

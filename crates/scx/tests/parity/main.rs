@@ -28,8 +28,9 @@ use crate::kernel::say;
 use crate::loaded::declared;
 use crate::machines::{Draw, Size, core};
 use crate::ops::Op;
+use crate::state::{State, copy_of, same_whole};
 use crate::tally::{Decisions, Seen};
-use wakeplace_policy_sys::Reason;
+use wakeplace_policy_sys::{Reason, sys};
 
 /// Decisions on one machine under one policy.
 const BATCH: u64 = 400;
@@ -57,6 +58,16 @@ fn seed() -> u64 {
     number("WAKEPLACE_PARITY_SEED", 1)
 }
 
+/// For some of the tasks that exec: what is there after the function for execs alone.
+fn exec_alone(state: &State, number: u64) -> Option<Box<State>> {
+    if state.request.kind != sys::WP_PLACE_EXEC || !number.is_multiple_of(4) {
+        return None;
+    }
+    let mut copy = copy_of(state);
+    Op::select_task_rq_exec.call_native(&mut copy);
+    Some(copy)
+}
+
 /// One batch: a machine, a policy, situations.
 fn decide(builds: &mut Builds, seed: u64, batch: u64, decisions: u64, count: &mut Decisions) {
     let mut draw = Draw::new(seed, batch);
@@ -75,11 +86,18 @@ fn decide(builds: &mut Builds, seed: u64, batch: u64, decisions: u64, count: &mu
     );
     let cpus = builds.native().ctx.nr_cpus;
     let mut touched: Vec<usize> = (0..cpus as usize).collect();
-    for _ in 0..decisions {
+    for number in 0..decisions {
         builds.renew(&touched, |native| {
             situations::situation(&mut draw, native, &touched);
         });
+        let execs = exec_alone(builds.native(), number);
         builds.run(Op::select_task_rq_fair);
+        if let Some(execs) = execs {
+            assert!(
+                same_whole(&execs, builds.native()),
+                "an exec is placed otherwise by the function for execs alone"
+            );
+        }
         count.count(builds);
         touched = situations::touch(&mut draw, cpus);
     }
@@ -131,7 +149,7 @@ const EARLIER: [&str; 4] = [
 const ELSEWHERE: [Reason; 3] = [Reason::ClassPrev, Reason::ClassLowest, Reason::ClassWaits];
 
 /// Calls whose answer is other than 0 only when they do what they are there for.
-const DEEP: [Op; 22] = [
+const DEEP: [Op; 25] = [
     Op::enqueue_task_fair,
     Op::task_tick_fair,
     Op::idle_tick,
@@ -143,6 +161,9 @@ const DEEP: [Op; 22] = [
     Op::yield_task,
     Op::live_queue_retire,
     Op::live_queue_yields,
+    Op::live_group_new,
+    Op::live_group_wait_ns,
+    Op::live_member_weigh,
     Op::pick_begin,
     Op::pick_offer,
     Op::pick_end,

@@ -81,6 +81,10 @@ ops! {
         let waker = waker(s);
         sys::wp_select_task_rq_fair(ctx, task, waker, &raw const s.request, &raw mut s.decision)
     };
+    select_task_rq_exec(s, ctx, task, _args) = {
+        let waker = waker(s);
+        sys::wp_select_task_rq_exec(ctx, task, waker, &raw const s.request, &raw mut s.decision)
+    };
     task_init(_s, ctx, task, _args) = sys::wp_task_init(ctx, task);
     task_fork(s, _ctx, task, g) = {
         let parent = g.waker as usize % s.tasks.len();
@@ -93,6 +97,7 @@ ops! {
         let cpu = g.cpu as usize % (*ctx).cpus.len();
         sys::wp_uclamp_rq_max_value(&raw const (*ctx).cpus[cpu].load.uclamp[g.a as usize % 2], g.b)
     };
+    uclamp_tg_restrict(_s, _ctx, _task, g) = sys::wp_uclamp_tg_restrict(g.a, g.b, g.cpu2);
     task_new(_s, ctx, task, g) = sys::wp_task_new(ctx, task, g.cpu, g.now_ns);
     task_dead_fair(_s, ctx, task, _args) = sys::wp_task_dead_fair(ctx, task);
     enqueue_task_fair(_s, ctx, task, g) =
@@ -136,6 +141,26 @@ ops! {
     preempt_end(s, _ctx, _task, _args) = sys::wp_preempt_end(&raw const s.walk);
     live_queue_is_next(_s, ctx, task, g) = sys::wp_live_queue_is_next(ctx, task, g.cpu, g.a & 1);
     pick_lone(_s, ctx, task, g) = sys::wp_pick_lone(ctx, task, g.cpu, g.now_ns);
+    live_group_new(s, _ctx, _task, g) = sys::wp_live_group_new(&raw mut s.groups, g.a);
+    live_group_free(s, _ctx, _task, g) = sys::wp_live_group_free(&raw mut s.groups, g.a);
+    live_group_set_weight(s, _ctx, _task, g) =
+        sys::wp_live_group_set_weight(&raw mut s.groups, g.a, g.b);
+    live_group_set_idle(s, _ctx, _task, g) =
+        sys::wp_live_group_set_idle(&raw mut s.groups, g.a, g.b & 1);
+    live_member_leave(s, _ctx, _task, g) = {
+        let member = &raw mut s.members[g.task as usize % TASKS];
+        sys::wp_live_member_leave(&raw mut s.groups, member)
+    };
+    live_member_weigh(s, ctx, task, g) = {
+        let member = &raw mut s.members[g.task as usize % TASKS];
+        sys::wp_live_member_weigh(ctx, &raw mut s.groups, member, task, g.now_ns)
+    };
+    live_group_set_quota(s, _ctx, _task, g) =
+        sys::wp_live_group_set_quota(&raw mut s.groups, g.a, u64::from(g.b), g.x, g.y);
+    live_group_charge(s, _ctx, _task, g) =
+        sys::wp_live_group_charge(&raw mut s.groups, g.a, g.x, g.now_ns);
+    live_group_wait_ns(s, _ctx, _task, g) =
+        sys::wp_live_group_wait_ns(&raw mut s.groups, g.a, g.now_ns);
     decayed_util(_s, _ctx, _task, g) = sys::wp_decayed_util(g.a, g.x, g.now_ns);
     run_energy_nj(_s, ctx, _task, g) = sys::wp_run_energy_nj(ctx, g.cpu, g.x);
     idle_kick_needed(_s, ctx, _task, g) = sys::wp_idle_kick_needed(ctx, g.cpu, g.now_ns);

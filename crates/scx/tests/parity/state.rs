@@ -8,6 +8,9 @@ use wakeplace_policy_sys::sys;
 /// Tasks of one state (`PARITY_TASKS`).
 pub(crate) const TASKS: usize = 8;
 
+/// Control groups that calls are about.
+pub(crate) const GROUPS: usize = 4;
+
 /// `struct parity_args` of parity.bpf.c.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default)]
@@ -38,6 +41,8 @@ pub(crate) struct State {
     pub(crate) step: sys::wp_pelt_step,
     pub(crate) walk: sys::wp_queue_walk,
     pub(crate) turn: sys::wp_idle_turn,
+    pub(crate) groups: sys::wp_live_groups,
+    pub(crate) members: [sys::wp_live_member; TASKS],
     pub(crate) args: Args,
     pub(crate) result: u64,
 }
@@ -61,6 +66,14 @@ pub(crate) fn zeroed() -> Box<State> {
         }
         Box::from_raw(memory)
     }
+}
+
+/// Another one with the same bytes.
+pub(crate) fn copy_of(state: &State) -> Box<State> {
+    let mut copy = zeroed();
+    // SAFETY: one State each, which do not overlap; a copy through a value would go over the stack.
+    unsafe { std::ptr::copy_nonoverlapping(std::ptr::from_ref(state), &raw mut *copy, 1) };
+    copy
 }
 
 impl State {
@@ -97,6 +110,8 @@ pub(crate) fn same_near(a: &State, b: &State) -> bool {
         && bytes(&a.balance) == bytes(&b.balance)
         && bytes(&a.walk) == bytes(&b.walk)
         && bytes(&a.turn) == bytes(&b.turn)
+        && bytes(&a.members) == bytes(&b.members)
+        && bytes(&a.groups.group[..GROUPS]) == bytes(&b.groups.group[..GROUPS])
         && bytes(&a.tasks) == bytes(&b.tasks)
         && bytes(&a.ctx)[..head] == bytes(&b.ctx)[..head]
         && bytes(&a.ctx)[tail..] == bytes(&b.ctx)[tail..]

@@ -1,0 +1,117 @@
+//! Control groups of the live scheduler: what their tasks weigh, and how long they may run.
+
+use crate::core::Core;
+use crate::sys;
+use crate::task::Task;
+
+/// All groups of a machine. Group 0 is the root.
+#[derive(Debug)]
+pub struct LiveGroups(Box<sys::wp_live_groups>);
+
+/// A task as the member of a group.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct LiveMember(sys::wp_live_member);
+
+impl LiveMember {
+    /// Of this group, by nice value and policy of this weight.
+    #[must_use]
+    pub fn new(group: u32, own_weight: u32) -> Self {
+        Self(sys::wp_live_member {
+            group,
+            own_weight,
+            own_idle: u32::from(own_weight == sys::WP_WEIGHT_IDLE_POLICY),
+            ..sys::wp_live_member::default()
+        })
+    }
+}
+
+impl LiveGroups {
+    /// Only the root. The kernel gives a group its shares on at most so many CPUs; 0: on all
+    /// together.
+    #[must_use]
+    pub fn new(most_cpus: u32) -> Self {
+        let mut groups = Box::new(sys::wp_live_groups::default());
+        groups.most_cpus = most_cpus;
+        Self(groups)
+    }
+
+    /// The structs behind it.
+    #[must_use]
+    pub fn raw(&self) -> &sys::wp_live_groups {
+        &self.0
+    }
+
+    /// A group in `parent` with the default weight, or `parent` if there is no room.
+    pub fn add(&mut self, parent: u32) -> u32 {
+        // SAFETY: writes the groups; the core masks the number.
+        unsafe { sys::wp_live_group_new(&raw mut *self.0, parent) }
+    }
+
+    /// The group is gone.
+    pub fn free(&mut self, group: u32) {
+        // SAFETY: as above.
+        unsafe { sys::wp_live_group_free(&raw mut *self.0, group) };
+    }
+
+    /// cpu.weight: 1 to 10,000.
+    pub fn set_weight(&mut self, group: u32, weight: u32) {
+        // SAFETY: as above.
+        unsafe { sys::wp_live_group_set_weight(&raw mut *self.0, group, weight) };
+    }
+
+    /// cpu.idle.
+    pub fn set_idle(&mut self, group: u32, idle: bool) {
+        // SAFETY: as above.
+        unsafe { sys::wp_live_group_set_idle(&raw mut *self.0, group, u32::from(idle)) };
+    }
+
+    /// cpu.max and cpu.max.burst, us. `None`: no limit.
+    pub fn set_quota(&mut self, group: u32, quota: Option<u64>, period: u64, burst: u64) {
+        let quota = quota.unwrap_or(u64::MAX);
+        // SAFETY: as above.
+        unsafe { sys::wp_live_group_set_quota(&raw mut *self.0, group, period, quota, burst) };
+    }
+
+    /// A task of this group has run for so long.
+    pub fn charge(&mut self, group: u32, ran_ns: u64, now_ns: u64) {
+        // SAFETY: as above.
+        unsafe { sys::wp_live_group_charge(&raw mut *self.0, group, ran_ns, now_ns) };
+    }
+
+    /// How long tasks of this group have to wait for a quota; 0: they may run.
+    pub fn wait_ns(&mut self, group: u32, now_ns: u64) -> u64 {
+        // SAFETY: as above.
+        unsafe { sys::wp_live_group_wait_ns(&raw mut *self.0, group, now_ns) }
+    }
+
+    /// The member stops to be runnable.
+    pub fn leave(&mut self, member: &mut LiveMember) {
+        // SAFETY: writes the groups and the member, two objects.
+        unsafe { sys::wp_live_member_leave(&raw mut *self.0, &raw mut member.0) };
+    }
+}
+
+impl Core {
+    /// The member's task is queued, begins to run or begins a slice. True: what it weighs has
+    /// changed.
+    pub fn live_member_weigh(
+        &mut self,
+        groups: &mut LiveGroups,
+        member: &mut LiveMember,
+        task: &mut Task,
+        now_ns: u64,
+    ) -> bool {
+        let ctx = std::ptr::from_mut(self.state_mut());
+        // SAFETY: four distinct objects, all borrowed mutably here.
+        let changed = unsafe {
+            sys::wp_live_member_weigh(
+                ctx,
+                &raw mut *groups.0,
+                &raw mut member.0,
+                &raw mut task.0,
+                now_ns,
+            )
+        };
+        changed != 0
+    }
+}

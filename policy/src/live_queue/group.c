@@ -1,0 +1,245 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * Control groups of the live scheduler: weights. The live queues have no queues in queues, as the
+ * fair class has. A task weighs there what it would get of its group's shares, those of the groups
+ * around it considered (docs/rules/live-queue.md#vq-groups):
+ *
+ *   weight = own x product over the groups around it of (shares x CPUs / load)
+ *
+ * The load of a group is the weight of its runnable tasks and what the groups in it have that are
+ * runnable. It is a sum over all CPUs, so a task weighs the same wherever it waits: with load L,
+ * the kernel's entity on a CPU weighs shares x CPUs x (load there) / L, and of that the task gets
+ * own / (load there).
+ *
+ * CPUs is 1 up to 7.2. Since 7.3 (cgroup_mode concur) shares are meant for each CPU that the group
+ * can use: CPUs is the number of its runnable tasks, or of CPUs if there are fewer.
+ *
+ * Sums are kept as tasks become runnable and stop to be. The weight in a queue follows when the
+ * task is queued, begins to run or a slice. While all groups have the default weight, none of this
+ * is done, and each task has its own weight.
+ *
+ * Kernel: sched_group_set_shares() as wp_live_group_set_weight(), sched_group_set_idle() as
+ *         wp_live_group_set_idle(), calc_smp_shares() and calc_concur_shares() as
+ *         wp_live_group_share(), kernel/sched/fair.c
+ * Tests: all/live_groups.rs
+ */
+#include "wakeplace/policy.h"
+
+#define WP_CGROUP_WEIGHT_DFL 100u
+
+/* Products of it, of a weight and of WP_SCALE fit 64 bits. */
+#define WP_LIVE_GROUP_MOST (1u << 24)
+
+/* A task weighs at least such a part of its queue, or its turn might never come. */
+#define WP_LIVE_GROUP_LEAST 4096u
+
+/* Groups count as soon as one has another weight than all others by default. */
+WP_INLINE void wp_live_group_count_odd(struct wp_live_groups *groups, struct wp_live_group *g)
+{
+	u32 odd = g->known && (g->idle || g->shares != WP_SCALE);
+	u32 was = WP_SWAP(&g->odd, odd);
+
+	if (odd != was)
+		WP_ADD(&groups->uneven, odd - was);
+}
+
+/*
+ * A new group in `parent`, with the default weight. Returns its number, or the parent's if there is
+ * no room for one or it is too deep: it counts as its parent then. A place is taken again once the
+ * last task that it counted has left.
+ */
+WP_FN u32 wp_live_group_new(struct wp_live_groups *groups WP_NONNULL, u32 parent)
+{
+	u32 i, level = parent ? WP_AT(groups->group, parent)->level + 1 : 1;
+
+	if (level > WP_LIVE_GROUP_LEVELS)
+		return parent;
+	WP_FOR(i, WP_MAX_LIVE_GROUPS, WP_MAX_LIVE_GROUPS) {
+		struct wp_live_group *g = WP_AT(groups->group, i);
+
+		if (!i || g->known || g->tasks || g->load || g->counted || WP_CAS(&g->known, 0, 1))
+			continue;
+		g->parent = parent;
+		g->level = level;
+		g->shares = WP_SCALE;
+		g->idle = 0;
+		g->quota_ns = 0;
+		return i;
+	}
+	return parent;
+}
+
+/* The kernel's tg_tasks() is an average of runnable tasks, rounded down: of tasks without end it is
+ * one less than there are. */
+WP_INLINE u32 wp_live_group_cpus(const struct wp_live_groups *groups, const struct wp_live_group *g)
+{
+	return wp_max(wp_min((u32)wp_sub(g->tasks, 1), groups->most_cpus), 1);
+}
+
+/* What the group has of its parent's load while it has some load itself. */
+WP_INLINE u32 wp_live_group_share(const struct wp_live_groups *groups,
+				  const struct wp_live_group *g)
+{
+	return (u32)wp_min64((u64)g->shares * wp_live_group_cpus(groups, g), WP_LIVE_GROUP_MOST);
+}
+
+/* What the load of the group's parent has of it, and so on outwards. Another CPU may have changed
+ * the load meanwhile: the last one looks again. */
+WP_INLINE void wp_live_group_settle(struct wp_live_groups *groups, u32 group)
+{
+	u32 level, want, had, look;
+
+	WP_FOR(level, WP_LIVE_GROUP_LEVELS, WP_LIVE_GROUP_LEVELS) {
+		struct wp_live_group *g = WP_AT(groups->group, group);
+
+		if (!group)
+			break;
+		for (look = 0; look < 2; look++) {
+			want = (s32)g->load > 0 ? wp_live_group_share(groups, g) : 0;
+			if (want == g->counted)
+				break;
+			had = WP_SWAP(&g->counted, want);
+			WP_ADD(&WP_AT(groups->group, g->parent)->load, want - had);
+		}
+		group = g->parent;
+	}
+}
+
+/* The group is gone. Tasks on their way out may still count in it. */
+WP_FN int wp_live_group_free(struct wp_live_groups *groups WP_NONNULL, u32 group)
+{
+	struct wp_live_group *g = WP_AT(groups->group, group);
+
+	if (!group)
+		return 0;
+	g->known = 0;
+	wp_live_group_count_odd(groups, g);
+	if (g->quota_ns)
+		WP_ADD(&groups->limited, 0 - 1u);
+	g->quota_ns = 0;
+	return 0;
+}
+
+/* `weight` as in cpu.weight: 1 to 10,000, 100 by default. */
+WP_FN int wp_live_group_set_weight(struct wp_live_groups *groups WP_NONNULL, u32 group, u32 weight)
+{
+	struct wp_live_group *g = WP_AT(groups->group, group);
+
+	if (!group)
+		return 0;
+	g->shares = wp_max((weight * WP_SCALE + WP_CGROUP_WEIGHT_DFL / 2) / WP_CGROUP_WEIGHT_DFL,
+			   1);
+	g->idle = 0;
+	wp_live_group_count_odd(groups, g);
+	wp_live_group_settle(groups, group);
+	return 0;
+}
+
+/* cpu.idle: the shares are those of a SCHED_IDLE task; without it again the default. */
+WP_FN int wp_live_group_set_idle(struct wp_live_groups *groups WP_NONNULL, u32 group, u32 idle)
+{
+	struct wp_live_group *g = WP_AT(groups->group, group);
+
+	if (!group || g->idle == !!idle)
+		return 0;
+	g->idle = !!idle;
+	g->shares = idle ? WP_WEIGHT_IDLE_POLICY : WP_SCALE;
+	wp_live_group_count_odd(groups, g);
+	wp_live_group_settle(groups, group);
+	return 0;
+}
+
+/* So many tasks of the group more are runnable. */
+WP_INLINE void wp_live_group_add_tasks(struct wp_live_groups *groups, u32 group, u32 more)
+{
+	u32 level;
+
+	WP_FOR(level, WP_LIVE_GROUP_LEVELS, WP_LIVE_GROUP_LEVELS) {
+		struct wp_live_group *g = WP_AT(groups->group, group);
+
+		if (!group)
+			break;
+		WP_ADD(&g->tasks, more);
+		group = g->parent;
+	}
+}
+
+/* The member counts in its group with this weight from now on; 0: not at all. */
+WP_INLINE void wp_live_member_count(struct wp_live_groups *groups, struct wp_live_member *member,
+				    u32 weight)
+{
+	struct wp_live_group *g = WP_AT(groups->group, member->group);
+	u32 had = member->counted;
+
+	if (weight == had)
+		return;
+	member->counted = weight;
+	WP_ADD(&g->load, weight - had);
+	if (!weight != !had)
+		wp_live_group_add_tasks(groups, member->group, weight ? 1u : 0 - 1u);
+	wp_live_group_settle(groups, member->group);
+}
+
+/* It stops to be runnable, or leaves its group. */
+WP_FN int wp_live_member_leave(struct wp_live_groups *groups WP_NONNULL,
+			       struct wp_live_member *member WP_NONNULL)
+{
+	wp_live_member_count(groups, member, 0);
+	return 0;
+}
+
+/*
+ * What the member weighs, rounded, and (`idle`) whether its outermost group is idle: all outside
+ * of that group goes before it. A group that is idle within another one has the weight of an idle
+ * one alone. A load that another CPU is about to change may be too low: the part of it that is
+ * known counts at least.
+ */
+WP_INLINE u32 wp_live_group_weight(const struct wp_live_groups *groups,
+				   const struct wp_live_member *member, u32 *idle)
+{
+	u64 weight = (u64)member->own_weight * WP_SCALE;
+	u32 level, load, share, part = member->own_weight, group = member->group;
+
+	WP_FOR(level, WP_LIVE_GROUP_LEVELS, WP_LIVE_GROUP_LEVELS) {
+		const struct wp_live_group *g = WP_AT(groups->group, group);
+
+		if (!group)
+			break;
+		load = g->load;
+		if ((s32)load < (s32)part)
+			load = part;
+		share = wp_live_group_share(groups, g);
+		weight = wp_div(weight * share, load);
+		part = share;
+		*idle = g->idle;
+		group = g->parent;
+	}
+	return (u32)((weight + WP_SCALE / 2) / WP_SCALE);
+}
+
+/*
+ * The task is queued, begins to run or begins a slice: it weighs what its groups leave it. Returns
+ * 1 if that has changed: what runs is to be begun anew then (wp_live_queue_start).
+ */
+WP_FN int wp_live_member_weigh(struct wp_ctx *ctx WP_NONNULL,
+			       struct wp_live_groups *groups WP_NONNULL,
+			       struct wp_live_member *member WP_NONNULL,
+			       struct wp_task *task WP_NONNULL, u64 now_ns)
+{
+	u32 weight = member->own_weight, idle = 0, was_idle = task->idle_policy;
+	u32 counts = groups->uneven && member->group;
+
+	member->weighed = counts;
+	wp_live_member_count(groups, member, counts ? weight : 0);
+	if (counts) {
+		weight = wp_live_group_weight(groups, member, &idle);
+		weight = wp_max(weight, WP_AT(ctx->cpus, task->cpu)->live.vq_load /
+						WP_LIVE_GROUP_LEAST);
+		weight = wp_max(weight, 1);
+	}
+	task->idle_policy = member->own_idle | idle;
+	if (weight == task->weight)
+		return task->idle_policy != was_idle;
+	wp_reweight_task(ctx, task, weight, now_ns);
+	return 1;
+}
