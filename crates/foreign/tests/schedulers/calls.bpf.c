@@ -7,11 +7,12 @@ char _license[] SEC("license") = "GPL";
 #define BPF_MAP_TYPE_RINGBUF 27
 #define RING_BYTES 4096
 
-struct cgroup_subsys_state {
+/* What the header's own forms of the two do not have. */
+struct cgroup_subsys_state___walk {
 	int id;
 } __attribute__((preserve_access_index));
 
-struct cgroup {
+struct cgroup___walk {
 	struct cgroup_subsys_state self;
 } __attribute__((preserve_access_index));
 
@@ -58,13 +59,13 @@ static __noinline u64 walk(unsigned int order)
 
 	if (!root)
 		return 0;
-	if (bpf_iter_css_new(&it, &root->self, order))
+	if (bpf_iter_css_new(&it, &((struct cgroup___walk *)root)->self, order))
 		return 99;
 	for (i = 0; i < 8; i++) {
 		css = bpf_iter_css_next(&it);
 		if (!css)
 			break;
-		ids = ids * 10 + css->id;
+		ids = ids * 10 + ((struct cgroup_subsys_state___walk *)css)->id;
 	}
 	bpf_iter_css_destroy(&it);
 	return ids;

@@ -4,12 +4,16 @@
  * of them stands in the place of /sys/kernel/btf/vmlinux. Only what the schedulers of this folder
  * and wakeplace's mirrors use is in it; the order of fields is nobody's.
  */
-/* The header has what scx_wakeplace reads of a task; a kernel has more. */
+/* The header has what scx_wakeplace reads of these; a kernel has more. */
 #define task_struct task_struct_of_header
 #define sched_ext_entity sched_ext_entity_of_header
+#define cgroup cgroup_of_header
+#define cgroup_subsys_state cgroup_subsys_state_of_header
 #include "small.h"
 #undef task_struct
 #undef sched_ext_entity
+#undef cgroup
+#undef cgroup_subsys_state
 
 char _license[] SEC("license") = "GPL";
 
