@@ -93,8 +93,25 @@ impl Walk<'_> {
         }
     }
 
-    /// Half of the walks begin on an idle machine, half in the middle of something.
+    /// Half of the walks begin on an idle machine, half in the middle of something; half with a
+    /// control group that has used up its quota.
     fn begin(&mut self) {
+        if self.draw.one_in(2) {
+            let spent = sys::wp_live_group {
+                known: 1,
+                level: 1,
+                shares: sys::WP_SCALE,
+                period_ns: 100_000_000,
+                quota_ns: 1_000_000,
+                start_ns: self.now_ns,
+                budget_ns: 0_u64.wrapping_sub(5_000_000),
+                ..Default::default()
+            };
+            self.builds.all(|s| {
+                s.groups.group[1] = spent;
+                s.groups.limited = 1;
+            });
+        }
         if self.draw.one_in(2) {
             let all: Vec<usize> = (0..self.cpus() as usize).collect();
             self.builds.renew(&all, |native| {
