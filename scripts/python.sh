@@ -45,7 +45,7 @@ wheel() {
     # zig is among the tools, and maturin looks for it in PATH.
     PATH=$(realpath "$room/bin"):$PATH "$room/bin/maturin" build --locked --quiet \
         --profile "$profile" --out dist --interpreter "$room/bin/python" \
-        --manifest-path crates/python/Cargo.toml "$@"
+        --manifest-path crates/python/Cargo.toml "$@" >&2 # it says on stdout that it uses zig
     ls dist/wakeplace-*"$name".whl
 }
 
