@@ -84,10 +84,12 @@ tables() {
         printf '\n### %s, %s\n\n' "$platform" "$workload"
         # shellcheck disable=SC2086 # an option and its value, or nothing
         "$wakeplace" compare --quiet --platform "$platform" --workload "$workload" $length \
-            --seeds "$seeds" --policy linux-7.3 --policy wakeplace "$@" --format csv |
-            table "$third"
+            --seeds "$seeds" --policy linux-7.3 --policy wakeplace "$@" --format csv >"$work/csv" || exit
+        table "$third" <"$work/csv"
     done
 }
 
-tables >"$page.new"
-scripts/page-part.sh "$page" "$page.new"
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+tables >"$work/page"
+scripts/page-part.sh "$page" "$work/page"
