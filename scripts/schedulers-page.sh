@@ -84,7 +84,8 @@ tables() {
         printf '\n### %s, %s\n\n' "$platform" "$workload"
         # shellcheck disable=SC2086 # an option and its value, or nothing
         "$wakeplace" compare --quiet --platform "$platform" --workload "$workload" $length \
-            --seeds "$seeds" --policy linux-7.3 --policy wakeplace "$@" --format csv >"$work/csv" || exit
+            --seeds "$seeds" --policy linux-7.3 --policy wakeplace "$@" --format csv \
+            >"$work/csv" || exit
         table "$third" <"$work/csv"
     done
 }
