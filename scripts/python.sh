@@ -66,7 +66,9 @@ of_this_machine() {
     built=$(wheel "_$(uname -m)" "${how[@]}")
     pip install --force-reinstall --no-deps "$built"
     # shellcheck disable=SC2086  # several words
-    WAKEPLACE=$(program) "$room/bin/python" -m pytest crates/python/tests ${PYTEST:-}
+    # What hangs says where after five minutes.
+    WAKEPLACE=$(program) "$room/bin/python" -m pytest -o faulthandler_timeout=300 \
+        crates/python/tests ${PYTEST:-}
     printf '%s\n' "$built"
 }
 
