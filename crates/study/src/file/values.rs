@@ -17,28 +17,29 @@ pub(super) fn at<T>(value: &Spanned<T>) -> usize {
     value.span().start
 }
 
-/// A time such as `30s`, more than 0.
-pub(super) fn duration_ns(text: &Text) -> Result<u64, Flaw> {
-    parse_duration_ns(text.get_ref()).map_err(|message| {
+/// What a parser makes of a text. Its message has the problem and what was expected.
+fn parsed<T>(text: &Text, parse: impl Fn(&str) -> Result<T, String>) -> Result<T, Flaw> {
+    parse(text.get_ref()).map_err(|message| {
         let (problem, expected) = message.split_once("; ").unwrap_or((&message, ""));
         Flaw::new(at(text), problem, expected)
     })
 }
 
+/// A time such as `30s`, more than 0.
+pub(super) fn duration_ns(text: &Text) -> Result<u64, Flaw> {
+    parsed(text, parse_duration_ns)
+}
+
 /// CPUs that leave and come back.
 pub(super) fn hotplug(text: &Text) -> Result<Vec<Hotplug>, Flaw> {
-    parse_hotplug(text.get_ref()).map_err(|message| {
-        let (problem, expected) = message.split_once("; ").unwrap_or((&message, ""));
-        Flaw::new(at(text), format!("hotplug: {problem}"), expected)
+    parsed(text, |text| {
+        parse_hotplug(text).map_err(|message| format!("hotplug: {message}"))
     })
 }
 
 /// What the seed draws of a recording or an rt-app file.
 pub(super) fn jitter(text: &Text) -> Result<Jitter, Flaw> {
-    Jitter::parse(text.get_ref()).map_err(|message| {
-        let (problem, expected) = message.split_once("; ").unwrap_or((&message, ""));
-        Flaw::new(at(text), problem, expected)
-    })
+    parsed(text, Jitter::parse)
 }
 
 /// A number of seeds.

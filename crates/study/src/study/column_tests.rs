@@ -1,6 +1,6 @@
 //! Columns with workloads of their own, cases with jitter, and studies that ask the oracle.
 use super::{Study, StudyOptions};
-use crate::StudyRow;
+use crate::{Simulated, StudyRow};
 
 /// Two columns of one policy; a file with everything that the next two tests change.
 const TWO: &str = r#"title = "Pinned and free"
@@ -42,15 +42,18 @@ energy_pct = 2.0
 latency_pct = 10.0
 "#;
 
+/// What the runs of a column gave.
+fn shown(rows: &[StudyRow], column: &str, metric: &str) -> Simulated {
+    let row = |row: &&StudyRow| row.policy == column && row.metric == metric;
+    rows.iter().find(row).expect("shown").simulated
+}
+
 /// Goal: values of keys that a column gives count there alone, and are checked with every case.
 #[test]
 fn a_column_may_change_the_workload() {
     let study = Study::from_toml(&TWO.replace("three-small", "two-big"), "t.toml").unwrap();
     let result = study.run(&StudyOptions::default(), 2, &|_| {}).unwrap();
-    let of = |column: &str| {
-        let row = |row: &&StudyRow| row.policy == column && row.metric == "wakeups_big_total";
-        result.rows.iter().find(row).map(|row| row.simulated.mean)
-    };
+    let of = |column: &str| shown(&result.rows, column, "wakeups_big_total").mean;
     // Both tasks wake each period of 16 ms on the CPUs that they are bound to; free ones begin on a
     // little CPU.
     assert!(
@@ -85,10 +88,7 @@ fn a_column_may_change_a_recording() {
     let own = own.replace("\n[[metric]]\nname = \"energy_over_optimal_pct\"\n", "");
     let study = Study::from_toml(&own, "t.toml").unwrap();
     let result = study.run(&StudyOptions::default(), 1, &|_| {}).unwrap();
-    let of = |column: &str| {
-        let row = |row: &&StudyRow| row.policy == column && row.metric == "task_run_s";
-        result.rows.iter().find(row).map(|row| row.simulated.mean)
-    };
+    let of = |column: &str| shown(&result.rows, column, "task_run_s").mean;
     assert!(
         of("pinned") > of("free"),
         "{:?} {:?}",
@@ -107,14 +107,11 @@ fn an_oracle_may_be_asked() {
     let means = result.tradeoff.expect("it asks for one").means;
     let columns: Vec<_> = means.iter().map(|mean| mean.column.as_str()).collect();
     assert_eq!(columns, ["pinned", "free"]);
-    let shown = |column: &str| {
-        let row = |row: &&StudyRow| row.policy == column && row.metric == "energy_over_optimal_pct";
-        result.rows.iter().find(row).map(|row| row.simulated.mean)
-    };
+    let of = |column: &str| shown(&result.rows, column, "energy_over_optimal_pct").mean;
     // One case: the mean over cases is that of its runs.
     for mean in &means {
         let distance = mean.over_optimal_pct.expect("known");
-        assert!((distance - shown(&mean.column).expect("shown")).abs() < 1e-9);
+        assert!((distance - of(&mean.column)).abs() < 1e-9);
         assert!(distance > 0.0, "schedutil keeps a margin: {distance}");
     }
     let leaves = TWO.replace("seeds = 2", "seeds = 2\nhotplug = \"50ms:1=off\"");
@@ -139,8 +136,7 @@ fn a_case_may_have_jitter() {
     let spread_pct = |text: &str| {
         let study = Study::from_toml(text, "t.toml").unwrap();
         let result = study.run(&StudyOptions::default(), 2, &|_| {}).unwrap();
-        let row = |row: &&StudyRow| row.policy == "free" && row.metric == "energy_over_optimal_pct";
-        result.rows.iter().find(row).unwrap().simulated.rsd_pct
+        shown(&result.rows, "free", "energy_over_optimal_pct").rsd_pct
     };
     let with = |jitter: &str| {
         let line = format!("media.json\"\njitter = \"{jitter}\"");
