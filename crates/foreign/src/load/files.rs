@@ -11,10 +11,6 @@ use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::Path;
 
-fn errno(error: &std::io::Error) -> Answer {
-    Answer::error(error.raw_os_error().unwrap_or(libc::EIO))
-}
-
 /// The bytes of a structure of the C library's.
 fn bytes_of<T>(value: &T) -> &[u8] {
     // SAFETY: only structures that a system call has filled come here; they are read as bytes.
@@ -90,7 +86,7 @@ impl Session<'_> {
         let mut found = MaybeUninit::<libc::stat>::zeroed();
         // SAFETY: the structure is as large as the call fills.
         if unsafe { libc::stat(name.as_ptr(), found.as_mut_ptr()) } < 0 {
-            return errno(&std::io::Error::last_os_error());
+            return Answer::failed(&std::io::Error::last_os_error());
         }
         // SAFETY: zeroed before, filled now.
         let found = unsafe { found.assume_init() };
@@ -180,7 +176,7 @@ fn open(path: &Path, flags: u64) -> Answer {
         .open(path)
     {
         Ok(file) => Answer::File(file.into()),
-        Err(error) => errno(&error),
+        Err(error) => Answer::failed(&error),
     }
 }
 
@@ -201,7 +197,7 @@ fn read_link(call: &Call, path: &Path, to: u64, room: u64) -> Answer {
                 false => Answer::error(libc::EFAULT),
             }
         }
-        Err(error) => errno(&error),
+        Err(error) => Answer::failed(&error),
     }
 }
 
@@ -223,7 +219,7 @@ fn statx(call: &Call, path: &Path, rest: [u64; 4]) -> Answer {
         )
     };
     if done < 0 {
-        return errno(&std::io::Error::last_os_error());
+        return Answer::failed(&std::io::Error::last_os_error());
     }
     // SAFETY: zeroed before, filled now.
     let found = unsafe { found.assume_init() };

@@ -31,21 +31,16 @@ impl Session<'_> {
             WAIT_BITSET => self.futex_wait(call, third as u32, true),
             WAKE => Ok(answered(threads.wake(addr, count(value), u32::MAX))),
             WAKE_BITSET => Ok(answered(threads.wake(addr, count(value), third as u32))),
-            REQUEUE => {
-                let woken = threads.wake(addr, count(value), u32::MAX);
-                Ok(answered(
-                    woken + threads.requeue(addr, second, count(fourth)),
-                ))
-            }
-            CMP_REQUEUE => {
-                let found = word(call, addr).ok_or(Answer::error(libc::EFAULT))?;
-                if found != third as u32 {
-                    return Err(Answer::error(libc::EAGAIN));
+            operation @ (REQUEUE | CMP_REQUEUE) => {
+                if operation == CMP_REQUEUE {
+                    let found = word(call, addr).ok_or(Answer::error(libc::EFAULT))?;
+                    if found != third as u32 {
+                        return Err(Answer::error(libc::EAGAIN));
+                    }
                 }
                 let woken = threads.wake(addr, count(value), u32::MAX);
-                Ok(answered(
-                    woken + threads.requeue(addr, second, count(fourth)),
-                ))
+                let moved = threads.requeue(addr, second, count(fourth));
+                Ok(answered(woken + moved))
             }
             other => {
                 self.refuse(format!("futex(2) operation {other} is not offered"));
@@ -74,14 +69,9 @@ impl Session<'_> {
         if until_ns.is_some_and(|until| until <= self.known.clock_ns) {
             return Err(Answer::error(libc::ETIMEDOUT));
         }
-        Ok(Reply::Waits(Waiting {
-            call: *call,
-            what: What::Futex { addr, value, bits },
-            until_ns,
-            zero: Vec::new(),
-            late: -i64::from(libc::ETIMEDOUT),
-            stands: false,
-        }))
+        let what = What::Futex { addr, value, bits };
+        let late = -i64::from(libc::ETIMEDOUT);
+        Ok(Reply::Waits(Waiting::of(call, what, until_ns, late)))
     }
 }
 

@@ -31,6 +31,27 @@ impl Answer {
     pub(super) fn error(errno: i32) -> Self {
         Self::Value(-i64::from(errno))
     }
+
+    /// That of a call which we have made for the caller.
+    pub(super) fn of(result: io::Result<()>) -> Self {
+        match result {
+            Ok(()) => Self::Value(0),
+            Err(error) => Self::failed(&error),
+        }
+    }
+
+    /// The errno of one that failed.
+    pub(super) fn failed(error: &io::Error) -> Self {
+        Self::error(error.raw_os_error().unwrap_or(libc::EIO))
+    }
+}
+
+/// What a system call of ours returned; negative: see errno.
+pub(super) fn checked(result: libc::c_long) -> io::Result<libc::c_long> {
+    if result < 0 {
+        return Err(io::Error::last_os_error());
+    }
+    Ok(result)
 }
 
 /// What waiting brought.

@@ -2,7 +2,7 @@
 //! place a counter of ours is waited for.
 
 use super::known::{Known, Object};
-use super::notify::{Answer, Call};
+use super::notify::{Answer, Call, checked};
 use super::serve::Session;
 use super::waits::Watch;
 use std::collections::btree_map::Entry;
@@ -93,14 +93,7 @@ impl Session<'_> {
         // SAFETY: descriptors of ours, and an event of that size.
         let done =
             unsafe { libc::epoll_ctl(set.as_raw_fd(), operation as i32, ring.as_raw_fd(), event) };
-        match done < 0 {
-            true => Answer::error(
-                io::Error::last_os_error()
-                    .raw_os_error()
-                    .unwrap_or(libc::EIO),
-            ),
-            false => Answer::Value(0),
-        }
+        Answer::of(checked(done.into()).map(drop))
     }
 
     /// What stands for a descriptor of the loader's in a wait.
@@ -110,17 +103,15 @@ impl Session<'_> {
             _ => None,
         };
         let ring = ring.and_then(|number| self.ring(number)?.try_clone().ok());
-        match ring {
-            Some(fd) => Some(Watch {
-                fd,
-                stands: true,
-                answer_at,
-            }),
-            None => Some(Watch {
-                fd: self.descriptor(fd)?,
-                stands: false,
-                answer_at,
-            }),
-        }
+        let stands = ring.is_some();
+        let fd = match ring {
+            Some(counter) => counter,
+            None => self.descriptor(fd)?,
+        };
+        Some(Watch {
+            fd,
+            stands,
+            answer_at,
+        })
     }
 }

@@ -1,32 +1,24 @@
 //! `/run/scx`: where loaders offer their statistics. It is a folder of ours: two loaders do not
 //! meet there, no right to write on the host is needed, and nothing is left behind.
 
-use super::notify::{Answer, Call};
+use super::notify::{Answer, Call, checked};
 use super::serve::Session;
 use std::fs;
-use std::io;
 use std::os::fd::AsRawFd as _;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::Path;
-
-fn done(result: io::Result<()>) -> Answer {
-    match result {
-        Ok(()) => Answer::Value(0),
-        Err(error) => Answer::error(error.raw_os_error().unwrap_or(libc::EIO)),
-    }
-}
 
 /// `mkdir`. The folders above it are there, too.
 pub(super) fn make(path: &Path) -> Answer {
     match path.exists() {
         true => Answer::error(libc::EEXIST),
-        false => done(fs::create_dir_all(path)),
+        false => Answer::of(fs::create_dir_all(path)),
     }
 }
 
 /// `unlink`.
 pub(super) fn remove(path: &Path) -> Answer {
-    done(fs::remove_file(path))
+    Answer::of(fs::remove_file(path))
 }
 
 impl Session<'_> {
@@ -65,9 +57,6 @@ impl Session<'_> {
                 _ => libc::connect(socket.as_raw_fd(), address, bytes),
             }
         };
-        done(match result < 0 {
-            true => Err(io::Error::last_os_error()),
-            false => Ok(()),
-        })
+        Answer::of(checked(result.into()).map(drop))
     }
 }

@@ -3,6 +3,7 @@
 //! The filter (seccomp, with user notification) needs neither root nor a namespace. The calls that
 //! it hands over are listed in `TRAPPED`; all others go to the host as they are.
 
+use super::notify::checked;
 use crate::ForeignError;
 use std::ffi::c_void;
 use std::fs::File;
@@ -200,13 +201,6 @@ pub(super) fn spawn(
     drop(theirs);
     let listener = receive(&ours).map_err(cannot)?;
     Ok(Spawned { child, listener })
-}
-
-fn checked(result: libc::c_long) -> io::Result<libc::c_long> {
-    if result < 0 {
-        return Err(io::Error::last_os_error());
-    }
-    Ok(result)
 }
 
 /// In the new process: a group of its own, addresses that do not vary, and the filter.

@@ -55,8 +55,19 @@ pub(super) struct Watch {
     pub(super) answer_at: u64,
 }
 
+impl Watch {
+    /// One that the host can answer for, and whose answer goes nowhere.
+    fn of(fd: OwnedFd) -> Self {
+        Self {
+            fd,
+            stands: false,
+            answer_at: 0,
+        }
+    }
+}
+
 impl Waiting {
-    fn of(call: &Call, what: What, until_ns: Option<u64>, late: i64) -> Self {
+    pub(super) fn of(call: &Call, what: What, until_ns: Option<u64>, late: i64) -> Self {
         Self {
             call: *call,
             what,
@@ -122,70 +133,33 @@ impl Session<'_> {
     /// What becomes of a call.
     pub(super) fn reply(&mut self, call: &Call, threads: &mut Threads) -> Reply {
         let waits = |waits: Result<Reply, Answer>| waits.unwrap_or_else(Reply::Now);
-        match call.number {
-            libc::SYS_clock_nanosleep | libc::SYS_nanosleep => waits(self.sleep(call)),
-            libc::SYS_futex => waits(self.futex(call, threads)),
-            libc::SYS_ppoll | libc::SYS_pselect6 => waits(self.poll(call)),
-            #[cfg(target_arch = "x86_64")]
-            libc::SYS_poll | libc::SYS_select => waits(self.poll(call)),
-            libc::SYS_epoll_pwait | libc::SYS_epoll_pwait2 => waits(self.epoll(call)),
-            #[cfg(target_arch = "x86_64")]
-            libc::SYS_epoll_wait => waits(self.epoll(call)),
-            libc::SYS_read
-            | libc::SYS_readv
-            | libc::SYS_recvfrom
-            | libc::SYS_recvmsg
-            | libc::SYS_accept
-            | libc::SYS_accept4 => self.incoming(call),
-            libc::SYS_rt_sigsuspend => self.signals(call, None),
-            #[cfg(target_arch = "x86_64")]
-            libc::SYS_pause => self.signals(call, None),
-            libc::SYS_rt_sigtimedwait => match call.args[2] {
+        match turn(call.number) {
+            Turn::Sleep => waits(self.sleep(call)),
+            Turn::Futex => waits(self.futex(call, threads)),
+            Turn::Poll => waits(self.poll(call)),
+            Turn::Epoll => waits(self.epoll(call)),
+            Turn::Incoming => self.incoming(call),
+            Turn::Signal => self.signals(call, None),
+            Turn::TimedSignal => match call.args[2] {
                 0 => self.signals(call, None),
                 at => match self.time_at(call, at) {
                     Ok(ns) => self.signals(call, Some(ns)),
                     Err(error) => Reply::Now(error),
                 },
             },
-            libc::SYS_sched_yield => Reply::Yields,
-            libc::SYS_exit => Reply::Ends,
-            libc::SYS_clone | libc::SYS_clone3 => self.clones(call),
-            #[cfg(target_arch = "x86_64")]
-            libc::SYS_fork | libc::SYS_vfork => Reply::Now(self.forks()),
-            _ => Reply::Now(self.answer(call)),
+            Turn::Yield => Reply::Yields,
+            Turn::End => Reply::Ends,
+            Turn::Clone => self.clones(call),
+            Turn::Fork => Reply::Now(self.forks()),
+            Turn::Keeps => Reply::Now(self.answer(call)),
         }
     }
 
     /// The same for a process that the loader has started: it waits in the host's time.
     pub(super) fn reply_to_other(&mut self, call: &Call) -> Answer {
-        match call.number {
-            libc::SYS_clock_nanosleep
-            | libc::SYS_nanosleep
-            | libc::SYS_futex
-            | libc::SYS_ppoll
-            | libc::SYS_pselect6
-            | libc::SYS_epoll_pwait
-            | libc::SYS_epoll_pwait2
-            | libc::SYS_read
-            | libc::SYS_readv
-            | libc::SYS_recvfrom
-            | libc::SYS_recvmsg
-            | libc::SYS_accept
-            | libc::SYS_accept4
-            | libc::SYS_rt_sigsuspend
-            | libc::SYS_rt_sigtimedwait
-            | libc::SYS_sched_yield
-            | libc::SYS_exit
-            | libc::SYS_clone
-            | libc::SYS_clone3 => Answer::Host,
-            #[cfg(target_arch = "x86_64")]
-            libc::SYS_poll
-            | libc::SYS_select
-            | libc::SYS_epoll_wait
-            | libc::SYS_pause
-            | libc::SYS_fork
-            | libc::SYS_vfork => Answer::Host,
-            _ => self.answer(call),
+        match turn(call.number) {
+            Turn::Keeps => self.answer(call),
+            _ => Answer::Host,
         }
     }
 
@@ -278,13 +252,13 @@ impl Session<'_> {
             (_, timeout) => milliseconds(timeout),
         };
         let set = self.descriptor(call.args[0] as u32).ok_or(Answer::Host)?;
-        let watch = Watch {
-            fd: set,
-            stands: false,
-            answer_at: 0,
-        };
-        let files = vec![(watch, libc::POLLIN)];
+        let files = vec![(Watch::of(set), libc::POLLIN)];
         Ok(self.until_ready(call, files, after_ns, Vec::new()))
+    }
+
+    /// So much later than now, by the loader's clock.
+    fn after(&self, ns: Option<u64>) -> Option<u64> {
+        ns.map(|ns| self.known.clock_ns.saturating_add(ns))
     }
 
     fn until_ready(
@@ -295,7 +269,7 @@ impl Session<'_> {
         zero: Vec<(u64, u64)>,
     ) -> Reply {
         self.known.count_records(self.vm);
-        let until = after_ns.map(|ns| self.known.clock_ns.saturating_add(ns));
+        let until = self.after(after_ns);
         let stands = files.iter().any(|(watch, _)| watch.stands);
         let at_once = after_ns == Some(0) || ready(&files);
         let mut waiting = Waiting::of(call, What::Files(files), until, 0);
@@ -322,13 +296,8 @@ impl Session<'_> {
         if !can_wait(&fd) || at_once != 0 || flags & libc::O_NONBLOCK != 0 {
             return Reply::Now(Answer::Host);
         }
-        let until = patience_ns(&fd).map(|ns| self.known.clock_ns.saturating_add(ns));
-        let watch = Watch {
-            fd,
-            stands: false,
-            answer_at: 0,
-        };
-        let files = vec![(watch, libc::POLLIN)];
+        let until = self.after(patience_ns(&fd));
+        let files = vec![(Watch::of(fd), libc::POLLIN)];
         match ready(&files) {
             true => Reply::Now(Answer::Host),
             false => {
@@ -340,7 +309,7 @@ impl Session<'_> {
 
     /// Signals: none comes from outside.
     fn signals(&self, call: &Call, after_ns: Option<u64>) -> Reply {
-        let until = after_ns.map(|ns| self.known.clock_ns.saturating_add(ns));
+        let until = self.after(after_ns);
         let late = -i64::from(libc::EAGAIN);
         Reply::Waits(Waiting::of(call, What::Files(Vec::new()), until, late))
     }
@@ -366,6 +335,52 @@ impl Session<'_> {
         }
         self.known.forked = true;
         Answer::Host
+    }
+}
+
+/// What a call is to the turns that threads take.
+enum Turn {
+    Sleep,
+    Futex,
+    Poll,
+    Epoll,
+    Incoming,
+    Signal,
+    TimedSignal,
+    Yield,
+    End,
+    Clone,
+    Fork,
+    /// The caller goes on.
+    Keeps,
+}
+
+fn turn(number: libc::c_long) -> Turn {
+    match number {
+        libc::SYS_clock_nanosleep | libc::SYS_nanosleep => Turn::Sleep,
+        libc::SYS_futex => Turn::Futex,
+        libc::SYS_ppoll | libc::SYS_pselect6 => Turn::Poll,
+        #[cfg(target_arch = "x86_64")]
+        libc::SYS_poll | libc::SYS_select => Turn::Poll,
+        libc::SYS_epoll_pwait | libc::SYS_epoll_pwait2 => Turn::Epoll,
+        #[cfg(target_arch = "x86_64")]
+        libc::SYS_epoll_wait => Turn::Epoll,
+        libc::SYS_read
+        | libc::SYS_readv
+        | libc::SYS_recvfrom
+        | libc::SYS_recvmsg
+        | libc::SYS_accept
+        | libc::SYS_accept4 => Turn::Incoming,
+        libc::SYS_rt_sigsuspend => Turn::Signal,
+        #[cfg(target_arch = "x86_64")]
+        libc::SYS_pause => Turn::Signal,
+        libc::SYS_rt_sigtimedwait => Turn::TimedSignal,
+        libc::SYS_sched_yield => Turn::Yield,
+        libc::SYS_exit => Turn::End,
+        libc::SYS_clone | libc::SYS_clone3 => Turn::Clone,
+        #[cfg(target_arch = "x86_64")]
+        libc::SYS_fork | libc::SYS_vfork => Turn::Fork,
+        _ => Turn::Keeps,
     }
 }
 
