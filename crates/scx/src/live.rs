@@ -157,10 +157,7 @@ fn kernel_error(doing: &'static str, error: &libbpf_rs::Error) -> LiveError {
 /// The flag that lets the kernel hand a wake-up to its target's list, as it does for its own
 /// classes: the waker then waits neither for the target's lock nor for a task that is still
 /// switching out. 0 before 6.15, which has no such flag.
-fn queued_wakeups() -> u64 {
-    let Ok(btf) = Btf::from_vmlinux() else {
-        return 0;
-    };
+fn queued_wakeups(btf: &Btf<'_>) -> u64 {
     let is_it = |name: &OsStr| name == "SCX_OPS_ALLOW_QUEUED_WAKEUP";
     let name = "scx_ops_flags";
     // 64 bits wide only where some other flag needs them
@@ -178,25 +175,18 @@ fn queued_wakeups() -> u64 {
 
 /// Is a control group's weight meant for each CPU that it uses? Since 7.3 (`cgroup_mode` concur),
 /// unless the kernel was told otherwise while it runs. Before, it was meant for all together.
-fn shares_are_per_cpu() -> bool {
+fn shares_are_per_cpu(btf: &Btf<'_>) -> bool {
     if let Ok(modes) = std::fs::read_to_string("/sys/kernel/debug/sched/cgroup_mode") {
         return modes.contains("(concur)");
     }
-    let btf = Btf::from_vmlinux().ok();
-    let known = btf.and_then(|btf| {
-        btf.type_by_name::<types::Func<'_>>("calc_concur_shares")
-            .map(|_| ())
-    });
+    let known = btf.type_by_name::<types::Func<'_>>("calc_concur_shares");
     known.is_some()
 }
 
 /// Leaves out what the running kernel does not call: its type of a scheduler's callbacks has no
 /// such member. Those of control groups come and go with the kernel's version and configuration.
-fn leave_out_missing(open: &mut skel::OpenMainSkel<'_>) {
-    let callbacks = Btf::from_vmlinux().ok();
-    let callbacks = callbacks.as_ref();
-    let callbacks =
-        callbacks.and_then(|btf| btf.type_by_name::<types::Struct<'_>>("sched_ext_ops"));
+fn leave_out_missing(open: &mut skel::OpenMainSkel<'_>, btf: Option<&Btf<'_>>) {
+    let callbacks = btf.and_then(|btf| btf.type_by_name::<types::Struct<'_>>("sched_ext_ops"));
     let known: Vec<&OsStr> = callbacks
         .iter()
         .flat_map(|callbacks| callbacks.iter().filter_map(|member| member.name))
@@ -245,9 +235,11 @@ impl Live {
         let mut open = builder
             .open(object)
             .map_err(|e| kernel_error("reading the kernel program", &e))?;
-        let queued_wakeups = queued_wakeups();
+        let btf = Btf::from_vmlinux().ok();
+        let btf = btf.as_ref();
+        let queued_wakeups = btf.map_or(0, queued_wakeups);
         open.struct_ops.wakeplace_ops_mut().flags |= queued_wakeups;
-        leave_out_missing(&mut open);
+        leave_out_missing(&mut open, btf);
         let skel = open
             .load()
             .map_err(|e| kernel_error("loading the kernel program", &e))?;
@@ -263,7 +255,7 @@ impl Live {
         live.write_context();
         let bss = bss_mut(&mut live.skel);
         bss.lazy_preemption = u32::from(machine.preempts_lazily);
-        if shares_are_per_cpu() {
+        if btf.is_some_and(shares_are_per_cpu) {
             bss.cgroups.most_cpus = machine.facts.capacity.len() as u32;
         }
         Ok(live)

@@ -181,9 +181,9 @@ OPS_SLEEPABLE(init) s32 wakeplace_init(u64 *args)
 		if (error)
 			return error;
 	}
-	error = init_slice_timers();
+	error = init_timers(&slice_timers, slice_end);
 	if (!error)
-		error = init_unpark_timers();
+		error = init_timers(&unpark_timers, unpark_due);
 	return error ? error : start_timer();
 }
 

@@ -30,12 +30,8 @@ static __always_inline void arm_unpark(u32 cpu, u64 wait, u64 now)
 {
 	struct slice_timer *s = bpf_map_lookup_elem(&unpark_timers, &cpu);
 
-	wait = wp_min64(wait, LONGEST_UNPARK_TIMER_NS);
-	if (!s || (s->armed_ns && s->armed_ns <= now + wait))
-		return;
-	s->armed_ns = now + wait;
-	if (bpf_timer_start(&s->timer, wait, 0))
-		s->armed_ns = 0;
+	if (s)
+		arm_timer(s, wp_min64(wait, LONGEST_UNPARK_TIMER_NS), now);
 }
 
 static int unpark_due(void *map, u32 *key, struct slice_timer *s)
@@ -49,25 +45,6 @@ static int unpark_due(void *map, u32 *key, struct slice_timer *s)
 	else
 		end_slice(cpu);
 	return 0;
-}
-
-static __always_inline s32 init_unpark_timers(void)
-{
-	s32 error = 0;
-	u32 cpu;
-
-	bpf_for(cpu, 0, ctx.nr_cpus < WP_MAX_CPUS ? ctx.nr_cpus : WP_MAX_CPUS) {
-		struct slice_timer *s = bpf_map_lookup_elem(&unpark_timers, &cpu);
-
-		if (!s)
-			continue;
-		error = bpf_timer_init(&s->timer, &unpark_timers, CLOCK_MONOTONIC);
-		if (!error)
-			error = bpf_timer_set_callback(&s->timer, unpark_due);
-		if (error)
-			break;
-	}
-	return error;
 }
 
 /* The task, queued or not, goes to those that wait for their group's quota. */

@@ -23,6 +23,37 @@ struct {
 	__type(value, struct slice_timer);
 } slice_timers SEC(".maps");
 
+/* It fires so much later at the latest; nothing if it fires before that already. */
+static __always_inline void arm_timer(struct slice_timer *s, u64 wait, u64 now)
+{
+	if (s->armed_ns && s->armed_ns <= now + wait)
+		return;
+	s->armed_ns = now + wait;
+	if (bpf_timer_start(&s->timer, wait, 0))
+		s->armed_ns = 0; /* a tick does it, or the next that arms it */
+}
+
+/* A timer per CPU. */
+static __always_inline s32 init_timers(void *timers,
+				       int (*due)(void *, u32 *, struct slice_timer *))
+{
+	s32 error = 0;
+	u32 cpu;
+
+	bpf_for(cpu, 0, ctx.nr_cpus < WP_MAX_CPUS ? ctx.nr_cpus : WP_MAX_CPUS) {
+		struct slice_timer *s = bpf_map_lookup_elem(timers, &cpu);
+
+		if (!s)
+			continue;
+		error = bpf_timer_init(&s->timer, timers, CLOCK_MONOTONIC);
+		if (!error)
+			error = bpf_timer_set_callback(&s->timer, due);
+		if (error)
+			break;
+	}
+	return error;
+}
+
 /*
  * A kernel that preempts lazily lets what runs inside the kernel go on, up to the tick after the
  * one that found its slice over or after its waker: it may hold what many wait for, and a light one
@@ -61,19 +92,12 @@ static __always_inline void end_slice(u32 cpu)
 static __always_inline void arm_slice_end(u32 cpu, u64 now)
 {
 	struct slice_timer *s;
-	u64 left;
 
 	if (!ctx.params.hrtick || !WP_AT(ctx.cpus, cpu)->queue.curr_weight)
 		return;
 	s = bpf_map_lookup_elem(&slice_timers, &cpu);
-	if (!s)
-		return;
-	left = wp_max64(wp_slice_left_ns(&ctx, cpu, now), LEAST_SLICE_TIMER_NS);
-	if (s->armed_ns && s->armed_ns <= now + left)
-		return;
-	s->armed_ns = now + left;
-	if (bpf_timer_start(&s->timer, left, 0))
-		s->armed_ns = 0; /* its tick does it */
+	if (s)
+		arm_timer(s, wp_max64(wp_slice_left_ns(&ctx, cpu, now), LEAST_SLICE_TIMER_NS), now);
 }
 
 static int slice_end(void *map, u32 *key, struct slice_timer *s)
@@ -89,25 +113,6 @@ static int slice_end(void *map, u32 *key, struct slice_timer *s)
 	else
 		end_slice(cpu);
 	return 0;
-}
-
-static __always_inline s32 init_slice_timers(void)
-{
-	s32 error = 0;
-	u32 cpu;
-
-	bpf_for(cpu, 0, ctx.nr_cpus < WP_MAX_CPUS ? ctx.nr_cpus : WP_MAX_CPUS) {
-		struct slice_timer *s = bpf_map_lookup_elem(&slice_timers, &cpu);
-
-		if (!s)
-			continue;
-		error = bpf_timer_init(&s->timer, &slice_timers, CLOCK_MONOTONIC);
-		if (!error)
-			error = bpf_timer_set_callback(&s->timer, slice_end);
-		if (error)
-			break;
-	}
-	return error;
 }
 
 #endif
