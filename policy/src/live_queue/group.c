@@ -19,8 +19,8 @@
  * is done, and each task has its own weight.
  *
  * Kernel: sched_group_set_shares() as wp_live_group_set_weight(), sched_group_set_idle() as
- *         wp_live_group_set_idle(), calc_smp_shares() and calc_concur_shares() as
- *         wp_live_group_share(), kernel/sched/fair.c
+ *         wp_live_group_set_idle(), calc_smp_shares() as wp_live_group_share(),
+ *         calc_concur_shares() as wp_live_group_share(), kernel/sched/fair.c
  * Tests: all/live_groups.rs
  */
 #include "wakeplace/policy.h"
