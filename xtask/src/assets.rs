@@ -12,11 +12,12 @@ use crate::Finding;
 const FOLDER: &str = "crates/report/assets";
 const TABLE: &str = "README.md";
 /// Files in it that are this project's.
-const OWN: [&str; 5] = [
+const OWN: [&str; 6] = [
     TABLE,
     "palettes.json",
     "report.css",
     "report.js",
+    "timeline-drawing.js",
     "timeline.js",
 ];
 

@@ -35,11 +35,12 @@ cargo xtask COMMAND
   protos --check    whether it is of that file
   reasons           write docs/guide/reasons.md from the enums in policy/include
   reasons --check   whether it is of those enums
+  site --check      whether the links of those sources lead somewhere
   site FOLDER       write the documents as the sources of a book
   site --links FOLDER
                     whether the links of the pages in a folder lead somewhere
   check             tidy, arrows, assets, and --check of bindings, kernel-map, mutants, params,
-                    protos and reasons
+                    protos, reasons and site
 
 Exit code: 0 all holds, 1 something was found, 2 wrong usage, 3 a tool is missing or failed
 ";
@@ -78,6 +79,7 @@ fn run(args: &[&str]) -> anyhow::Result<Option<Vec<Finding>>> {
         ["params", "--check"] => params::check(&Repo::load(&root)?),
         ["reasons"] => reasons::write(&root)?,
         ["reasons", "--check"] => reasons::check(&Repo::load(&root)?),
+        ["site", "--check"] => site::check(&Repo::load(&root)?)?,
         ["site", "--links", folder] => site::broken_links(Path::new(folder))?,
         ["site", folder] if !folder.starts_with('-') => {
             site::sources(&Repo::load(&root)?, Path::new(folder))?
@@ -99,6 +101,7 @@ fn run(args: &[&str]) -> anyhow::Result<Option<Vec<Finding>>> {
             findings.extend(params::check(&repo));
             findings.extend(reasons::check(&repo));
             findings.extend(kernel_map::check(&repo));
+            findings.extend(site::check(&repo)?);
             findings
         }
         _ => return Ok(None),

@@ -13,12 +13,15 @@ use std::path::Path;
 use anyhow::{Context, Result};
 
 use crate::Finding;
-use crate::repo::Repo;
+use crate::repo::{Repo, SourceFile};
+use crate::tidy;
 
 /// The page that the site begins with. Its links are those of the site.
 pub(crate) const FIRST: &str = "site/index.md";
 /// Documents outside `docs`.
 const OTHERS: [&str; 3] = ["ARCHITECTURE.md", "CONTRIBUTING.md", "CHANGELOG.md"];
+/// What `scripts/site.sh` puts beside the documents.
+const BESIDE: [&str; 2] = ["playground/index.html", "report.png"];
 
 /// A document on the site.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -62,33 +65,50 @@ fn documents(repo: &Repo) -> Vec<Document> {
     files.map(document).collect()
 }
 
+/// The book's sources, each where the site has it.
+fn files(repo: &Repo) -> Result<Vec<SourceFile>> {
+    let first = repo.get(FIRST).with_context(|| format!("no {FIRST}"))?;
+    let documents = documents(repo);
+    let mut all = vec![
+        SourceFile::new("index.md", &first.text),
+        SourceFile::new("SUMMARY.md", &summary::of(&documents)),
+    ];
+    let texts = documents.iter();
+    all.extend(texts.map(|one| SourceFile::new(&on_site(&one.path), &one.text)));
+    let others = repo.below("docs/").filter(|file| file.extension() != "md");
+    all.extend(others.cloned());
+    Ok(all)
+}
+
 /// Writes the book's sources into a folder.
 ///
 /// # Errors
 /// The repository has no first page, or a file cannot be written.
 pub fn sources(repo: &Repo, folder: &Path) -> Result<Vec<Finding>> {
-    let write = |path: &str, text: &str| -> Result<()> {
-        let full = folder.join(path);
+    for file in files(repo)? {
+        let full = folder.join(&file.path);
         if let Some(parent) = full.parent() {
             fs::create_dir_all(parent).with_context(|| parent.display().to_string())?;
         }
-        fs::write(&full, text).with_context(|| full.display().to_string())
-    };
-    let first = repo.get(FIRST).with_context(|| format!("no {FIRST}"))?;
-    write("index.md", &first.text)?;
-    let documents = documents(repo);
-    for document in &documents {
-        write(&on_site(&document.path), &document.text)?;
+        fs::write(&full, &file.text).with_context(|| full.display().to_string())?;
     }
-    let others = repo
-        .files
-        .iter()
-        .filter(|file| file.path.starts_with("docs/") && !file.path.ends_with(".md"));
-    for file in others {
-        write(&file.path, &file.text)?;
-    }
-    write("SUMMARY.md", &summary::of(&documents))?;
     Ok(Vec::new())
+}
+
+/// Links of the book's sources that lead to nothing that the site has.
+///
+/// # Errors
+/// The repository has no first page.
+pub fn check(repo: &Repo) -> Result<Vec<Finding>> {
+    let site = Repo {
+        files: files(repo)?,
+        others: BESIDE.map(str::to_owned).to_vec(),
+    };
+    let mut findings = tidy::broken_links(&site);
+    for finding in &mut findings {
+        finding.what.push_str(" (on the site)");
+    }
+    Ok(findings)
 }
 
 /// Links of the pages in a folder that lead nowhere.
@@ -101,7 +121,7 @@ pub fn broken_links(folder: &Path) -> Result<Vec<Finding>> {
 
 #[cfg(test)]
 mod tests {
-    use super::{documents, linked, summary};
+    use super::{FIRST, check, documents, linked, summary};
     use crate::repo::Repo;
 
     #[test]
@@ -130,5 +150,29 @@ mod tests {
         let at = |text: &str| summary.find(text).expect(text);
         assert!(at("# Guide") < at("- [The a page](docs/guide/a.md)"));
         assert!(at("docs/guide/a.md") < at("docs/guide/b.md"));
+    }
+
+    #[test]
+    fn links_must_lead_somewhere_on_the_site() {
+        let first = "# w\n[p](playground/index.html) [d](docs/a.md) [gone](docs/gone.md)\n";
+        let text = "# A\n[l](../LICENSE) [d](README.md) [b](../platforms/b.toml)\n";
+        let repo = Repo::of(&[
+            (FIRST, first),
+            ("docs/a.md", text),
+            ("docs/README.md", "# D\n"),
+            ("LICENSE", "l"),
+            ("platforms/b.toml", ""),
+        ]);
+        let found: Vec<_> = check(&repo)
+            .unwrap()
+            .iter()
+            .map(ToString::to_string)
+            .collect();
+        let expected = [
+            "index.md:2: link to docs/gone.md, which is not there (on the site)",
+            "docs/a.md:2: link to LICENSE, which is not there (on the site)",
+            "docs/a.md:2: link to platforms/b.toml, which is not there (on the site)",
+        ];
+        assert_eq!(found, expected);
     }
 }

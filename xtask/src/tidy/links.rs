@@ -10,23 +10,32 @@ use crate::repo::{Repo, SourceFile};
 const DOCS: &str = "docs/";
 const RULES: &str = "docs/rules/";
 
-/// Links that lead nowhere, by file and line.
+/// Links, and pages named by their path, that lead nowhere.
 pub(super) fn relative(repo: &Repo, findings: &mut Vec<Finding>) {
-    let anchors: BTreeMap<&str, BTreeSet<String>> = repo
-        .files
-        .iter()
-        .filter(|file| file.extension() == "md" && file.path != crate::site::FIRST)
-        .map(|file| (file.path.as_str(), anchors(&file.text)))
-        .collect();
+    let is_document = |file: &&SourceFile| file.path != crate::site::FIRST;
+    of_documents(repo, repo.files.iter().filter(is_document), findings);
     for file in &repo.files {
         for (index, line) in file.text.lines().enumerate() {
-            let mut wrong = pages(repo, file, line);
-            if anchors.contains_key(file.path.as_str()) {
-                let targets = targets(line).filter_map(|target| link(repo, file, target, &anchors));
-                wrong.extend(targets);
-            }
             let at = |what| Finding::at(&file.path, index + 1, what);
-            findings.extend(wrong.into_iter().map(at));
+            findings.extend(pages(repo, file, line).into_iter().map(at));
+        }
+    }
+}
+
+/// Links of Markdown files that lead nowhere, by file and line.
+pub(super) fn of_documents<'a>(
+    repo: &Repo,
+    files: impl Iterator<Item = &'a SourceFile>,
+    findings: &mut Vec<Finding>,
+) {
+    let documents: Vec<_> = files.filter(|file| file.extension() == "md").collect();
+    let anchors: BTreeMap<&str, BTreeSet<String>> = { documents.iter() }
+        .map(|file| (file.path.as_str(), anchors(&file.text)))
+        .collect();
+    for file in documents {
+        for (index, line) in file.text.lines().enumerate() {
+            let wrong = targets(line).filter_map(|target| link(repo, file, target, &anchors));
+            findings.extend(wrong.map(|what| Finding::at(&file.path, index + 1, what)));
         }
     }
 }

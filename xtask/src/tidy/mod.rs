@@ -28,3 +28,11 @@ pub fn check(repo: &Repo) -> Vec<Finding> {
     test_programs::one_test_program(repo, &mut findings);
     findings
 }
+
+/// Relative links of Markdown files that lead to no file or to no heading.
+#[must_use]
+pub fn broken_links(repo: &Repo) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    links::of_documents(repo, repo.files.iter(), &mut findings);
+    findings
+}

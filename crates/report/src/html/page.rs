@@ -19,8 +19,9 @@ const TEMPLATES: [(&str, &str); 6] = [
     ("footer.html", include_str!("../../templates/footer.html")),
 ];
 const STYLE: &str = include_str!("../../assets/report.css");
-const SCRIPTS: [&str; 2] = [
+const SCRIPTS: [&str; 3] = [
     include_str!("../../assets/report.js"),
+    include_str!("../../assets/timeline-drawing.js"),
     include_str!("../../assets/timeline.js"),
 ];
 const CHART_STYLE: &str = include_str!("../../assets/uPlot.min.css");
