@@ -7,7 +7,7 @@ import os
 import pickle
 import secrets
 import time
-from collections.abc import Callable
+from collections.abc import Collection
 from concurrent.futures import FIRST_COMPLETED, wait
 from typing import Any
 
@@ -50,20 +50,62 @@ def run_cells(text: bytes, expected: str, cells: list[int]) -> list[dict[str, An
     return sweep.run_cells(cells)
 
 
-def _concurrent(executor: Any) -> tuple[Any, Callable[[], int]]:
-    """An executor of `concurrent.futures`, and what says how many workers it has now."""
+class _Pool:
+    """An executor of `concurrent.futures`."""
+
+    def __init__(self, executor: Any) -> None:
+        self.executor = executor
+
+    def workers(self) -> int:
+        """How many there are now."""
+        known: int | None = getattr(self.executor, "_max_workers", None)
+        return known or os.cpu_count() or 1
+
+    def submit(self, *call: Any) -> Any:
+        return self.executor.submit(*call)
+
+    def ended(self, futures: Collection[Any]) -> Collection[Any]:
+        """Those that have ended, after `RENEW_S` at the latest."""
+        return wait(futures, timeout=RENEW_S, return_when=FIRST_COMPLETED).done
+
+
+class _Dask(_Pool):
+    """A client of Dask distributed, whose scheduler runs a chunk again if its worker died. Workers
+    of a cluster come and go, and the first ones may come later than the sweep.
+
+    Not by its `get_executor`: that takes the result of a chunk which was lost and made again for an
+    error.
+    """
+
+    def workers(self) -> int:
+        threads: int = sum(self.executor.nthreads().values())
+        return max(1, threads)
+
+    def submit(self, *call: Any) -> Any:
+        return self.executor.submit(*call, pure=False)
+
+    def ended(self, futures: Collection[Any]) -> Collection[Any]:
+        import distributed
+
+        wait_any: Any = distributed.wait
+        try:
+            found = wait_any(list(futures), timeout=RENEW_S, return_when="FIRST_COMPLETED")
+        except TimeoutError:
+            return []
+        done: Collection[Any] = found.done
+        return done
+
+
+def _pool(executor: Any) -> _Pool:
+    """What runs the chunks."""
     if hasattr(executor, "get_executor"):
-        # A client of Dask distributed, whose scheduler runs a chunk again if its worker died. Workers
-        # of a cluster come and go, and the first ones may come later than the sweep.
-        pool = executor.get_executor(pure=False)
-        return pool, lambda: max(1, sum(executor.nthreads().values()))
+        return _Dask(executor)
     if not hasattr(executor, "submit"):
         raise _wakeplace.WakeplaceError(
             f"executor: {executor!r}; expected an executor of concurrent.futures or a client of "
             "Dask distributed"
         )
-    workers = getattr(executor, "_max_workers", None) or os.cpu_count() or 1
-    return executor, lambda: workers
+    return _Pool(executor)
 
 
 def _check(sweep: Any, rows: list[dict[str, Any]]) -> None:
@@ -82,15 +124,15 @@ def drive(definition: tuple[Any, ...], store: Any, executor: Any) -> Any:
     the store."""
     text = pickle.dumps((secrets.token_hex(8), definition))
     sweep = made(definition)
-    pool, count = _concurrent(executor)
-    workers, counted = count(), time.monotonic()
+    pool = _pool(executor)
+    workers, counted = pool.workers(), time.monotonic()
     runs = sweep.open(store, workers)
     expected = sweep.definition()
     chunks: dict[Any, int] = {}
     try:
         while True:
             if time.monotonic() - counted > RECOUNT_S:
-                workers, counted = count(), time.monotonic()
+                workers, counted = pool.workers(), time.monotonic()
             while len(chunks) < (1 + AHEAD) * workers and (claimed := runs.claim()):
                 chunk, cells = claimed
                 if cells:
@@ -98,7 +140,7 @@ def drive(definition: tuple[Any, ...], store: Any, executor: Any) -> Any:
                 else:
                     runs.commit([], [chunk])
             if chunks:
-                _take(sweep, runs, chunks)
+                _take(pool, sweep, runs, chunks)
             elif runs.is_complete():
                 return runs
             else:
@@ -109,13 +151,12 @@ def drive(definition: tuple[Any, ...], store: Any, executor: Any) -> Any:
         runs.release()
 
 
-def _take(sweep: Any, runs: Any, chunks: dict[Any, int]) -> None:
+def _take(pool: _Pool, sweep: Any, runs: Any, chunks: dict[Any, int]) -> None:
     """Writes what has come in, in one commit."""
-    ended, _ = wait(chunks, timeout=RENEW_S, return_when=FIRST_COMPLETED)
     rows: list[dict[str, Any]] = []
     numbers: list[int] = []
     failure: BaseException | None = None
-    for future in ended:
+    for future in pool.ended(chunks):
         number = chunks.pop(future)
         failure = failure or future.exception()
         if future.exception() is None:
