@@ -53,4 +53,4 @@ table=$keep/table.md
     awk -f $live/cost-table.awk "${outputs[@]}"
 } >"$table"
 cat "$table"
-[ -z "${BENCH_PAGE:-}" ] || scripts/page-part.sh "$BENCH_PAGE" "$table"
+[ -z "${BENCH_PAGE:-}" ] || scripts/page-part.sh "$BENCH_PAGE" "$table" scripts/bench-live.sh

@@ -127,4 +127,4 @@ tables() {
 }
 
 tables > "$page.new"
-scripts/page-part.sh "$page" "$page.new"
+scripts/page-part.sh "$page" "$page.new" scripts/eras-page.sh

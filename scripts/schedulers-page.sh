@@ -93,4 +93,4 @@ tables() {
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 tables >"$work/page"
-scripts/page-part.sh "$page" "$work/page"
+scripts/page-part.sh "$page" "$work/page" scripts/schedulers-page.sh

@@ -56,7 +56,7 @@ function described(term, text) {
 
 function showPlatform() {
   const one = names.platforms.find((platform) => platform.name === $("platform").value);
-  $("platform-about").textContent = one ? `${one.cpus} CPUs: ${one.kinds}` : "From your file.";
+  $("platform-about").textContent = one ? `${one.cpus} CPUs: ${one.kinds.join(", ")}` : "From your file.";
 }
 
 function showModel() {
@@ -64,7 +64,8 @@ function showModel() {
   const one = names.models.find((model) => model.name === name);
   if (one) $("model").value = one.name;
   else $("model").selectedIndex = -1;
-  $("model-about").textContent = one ? `Read it by ${one.metric}.` : "";
+  $("model-about").textContent = one
+    ? `What to look at: ${one.metric_name} (${one.metric}).` : "";
   $("model-keys").replaceChildren(...(one?.keys ?? []).flatMap((key) => described(
     `${key.name} (${key.unit}${key.default ? `, ${key.default} unless given` : ""})`, key.doc)));
 }

@@ -21,6 +21,7 @@ pub use comparison::{comparison, comparisons};
 pub use html::{Fragment, HtmlError, Page, Source, charts, decision, footer, fragment, html};
 pub use number::short;
 pub use paint::Tone;
+pub use plain::plain;
 pub use points::Points;
 pub use published::{Extent, published};
 pub use run_table::run_table;

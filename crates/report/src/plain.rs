@@ -30,7 +30,7 @@ const WORDS: [(&str, &str); 7] = [
 ];
 
 /// The name of a metric in plain words.
-pub(crate) fn plain(metric: &str) -> String {
+pub fn plain(metric: &str) -> String {
     let mut words: Vec<String> = Vec::new();
     let mut statistic = None;
     let parts: Vec<&str> = metric.split('_').collect();

@@ -16,6 +16,7 @@ pub(crate) fn all() -> Result<Value, String> {
             "name": model.name,
             "summary": model.summary,
             "metric": model.metric,
+            "metric_name": wakeplace_report::plain(model.metric),
             "keys": keys.collect::<Vec<_>>(),
         })
     });

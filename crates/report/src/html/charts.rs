@@ -38,8 +38,9 @@ pub(super) struct Point {
     pub(super) y: f64,
 }
 
-/// Height of one mark in a row, pixels.
+/// Height of one mark in a row, and of a line of its name, pixels.
 const STEP: usize = 15;
+const LINE: usize = 13;
 
 fn base(height: usize, values: Vec<Value>, rest: Value) -> Value {
     let mut spec = json!({
@@ -189,7 +190,9 @@ pub(super) fn dots(
     );
     let encoding = json!({"y": y, "yOffset": offset, "x": x, "color": color, "tooltip": tooltip});
     layers.extend(points(dots, &encoding));
-    let height = rows.len() * (marks.len().max(1) * STEP + 12);
+    let lines = rows.iter().map(|row| row.split(", ").count()).max();
+    let row_height = (marks.len().max(1) * STEP + 12).max(lines.unwrap_or(1) * LINE + 8);
+    let height = rows.len() * row_height;
     let values = dots.iter().map(value).collect();
     base(height.max(60), values, json!({"layer": layers}))
 }
