@@ -41,17 +41,20 @@ measure() {
 # The load, for so many ms.
 job() {
 	awk -v ms="$1" 'BEGIN {
-		printf "{\"warm_up_ns\": 1000, \"window_ns\": %d, \"frequency_invariant\": true,", ms * 1e6
 		for (t = 0; t < 10; t++) {
 			sep = t ? ", " : ""
-			timers = timers sep "{\"mode\": \"absolute\", \"start_delay_ns\": " t * 3100000 "}"
-			ops = "{\"run\": {\"work_ns\": 1000000}}, "
-			ops = ops "{\"timer\": {\"timer\": " t ", \"period_ns\": 16000000}}"
-			phase = "{\"loops\": \"forever\", \"ops\": [" ops "]}"
-			task = "{\"name\": \"t" t "\", \"loops\": \"forever\", \"phases\": [" phase "]}"
-			tasks = tasks sep task
+			timers = timers sep "{mode: absolute, start_delay_ns: " t * 3100000 "}"
+			ops = "{run: {work_ns: 1000000}}, {timer: {timer: " t
+			ops = ops ", period_ns: 16000000}}"
+			phase = "{loops: forever, ops: [" ops "]}"
+			tasks = tasks sep "{name: t" t ", loops: forever, phases: [" phase "]}"
 		}
-		print " \"timers\": [" timers "], \"tasks\": [" tasks "]}"
+		text = "{warm_up_ns: 1000, window_ns: " ms "000000, frequency_invariant: true, "
+		text = text "timers: [" timers "], tasks: [" tasks "]}"
+		# Words are quoted, all but true.
+		gsub(/[a-z_]+[a-z0-9_]*/, "\"&\"", text)
+		gsub(/"true"/, "true", text)
+		print text
 	}'
 }
 
