@@ -1,8 +1,13 @@
 //! The event queue: ordered by (time, class, sequence), so equal inputs give equal orders
 //! everywhere.
 
+mod ends;
+mod heap;
+
 use crate::ids::{CpuId, TaskId};
-use std::hint::select_unpredictable;
+use ends::{Ends, NEVER, time_ns};
+use heap::{Entry, Heap};
+use std::collections::VecDeque;
 
 /// What happens. Within one instant the order is that of `class` (interrupts, wake-ups,
 /// preemption, tick).
@@ -90,198 +95,100 @@ impl Event {
     }
 }
 
-/// What is pending. Small, and compared by its first two fields only: the heap's work is most of an
-/// event's cost.
-#[derive(Clone, Copy, Debug)]
-struct Entry {
-    time_ns: u64,
-    /// Class in the top byte, sequence number below: 2^56 events are years of simulation.
-    order: u64,
-    event: Event,
-}
-
-impl Entry {
-    fn key(&self) -> u128 {
-        u128::from(self.time_ns) << 64 | u128::from(self.order)
-    }
-}
-
-/// Children of a node of the heap. Four make it half as deep as two would, and lie side by side.
-const CHILDREN: usize = 4;
-
-/// Pending events: a heap, its first entry the next event. What an event leads to mostly is another
-/// one, so the place of the one handed out stays free until the next push or look: one way down
-/// the heap for both.
-#[derive(Debug, Default)]
+/// Pending events. Most are ends of steps and ticks, which have places of their own: an end moves
+/// more often than it comes, and all ticks that are armed are due at the same time, in the order in
+/// which they were armed. All else is in a heap.
+#[derive(Debug)]
 pub(crate) struct EventQueue {
-    heap: Vec<Entry>,
-    /// The first entry has been handed out.
-    taken: bool,
+    heap: Heap,
+    ends: Ends,
+    ticks: VecDeque<(u128, CpuId)>,
+    /// The key of the first one.
+    first_tick: u128,
     sequence: u64,
 }
 
 impl EventQueue {
+    /// For a machine of so many CPUs. The end of a step is looked at every `ahead_ns`.
+    pub(crate) fn new(nr_cpus: u32, ahead_ns: u64) -> Self {
+        let cpu = CpuId(0);
+        Self {
+            heap: Heap::default(),
+            ends: Ends::new(nr_cpus as usize, ahead_ns, Event::RunEnd { cpu }.class()),
+            ticks: VecDeque::with_capacity(nr_cpus as usize),
+            first_tick: NEVER,
+            sequence: 0,
+        }
+    }
+
+    /// The key of an event: time, class, number. 2^56 events are years of simulation.
     #[inline]
-    pub(crate) fn push(&mut self, time_ns: u64, event: Event) {
+    fn key(&mut self, time_ns: u64, event: Event) -> u128 {
         self.sequence += 1;
         let order = u64::from(event.class()) << 56 | self.sequence;
-        let entry = Entry {
-            time_ns,
-            order,
-            event,
-        };
-        if std::mem::take(&mut self.taken) {
-            self.sink(entry);
-        } else {
-            self.heap.push(entry);
-            self.rise(entry);
-        }
+        u128::from(time_ns) << 64 | u128::from(order)
+    }
+
+    /// An event that is neither a tick nor the end of a step.
+    #[inline]
+    pub(crate) fn push(&mut self, time_ns: u64, event: Event) {
+        let key = self.key(time_ns, event);
+        self.heap.push(Entry { key, event });
+    }
+
+    /// The tick of `cpu`, at or after the time of all that are pending.
+    #[inline]
+    pub(crate) fn push_tick(&mut self, time_ns: u64, cpu: CpuId) {
+        let key = self.key(time_ns, Event::Tick { cpu });
+        debug_assert!(self.ticks.back().is_none_or(|(last, _)| *last < key));
+        self.ticks.push_back((key, cpu));
+        self.first_tick = self.first_tick.min(key);
+    }
+
+    /// The step that `cpu` executes ends at `due_ns`, not when it was said to end before.
+    #[inline]
+    pub(crate) fn arm_end(&mut self, cpu: CpuId, due_ns: u64, now_ns: u64) {
+        self.ends.arm(cpu, due_ns, now_ns);
+    }
+
+    /// `cpu` executes no step any more.
+    #[inline]
+    pub(crate) fn disarm_end(&mut self, cpu: CpuId) {
+        self.ends.disarm(cpu);
     }
 
     /// The next event, if it is due by `end_ns`.
     #[inline]
     pub(crate) fn pop_until(&mut self, end_ns: u64) -> Option<(u64, Event)> {
-        if std::mem::take(&mut self.taken)
-            && let Some(last) = self.heap.pop()
-            && !self.heap.is_empty()
-        {
-            self.sink(last);
-        }
-        let first = self.heap.first().filter(|e| e.time_ns <= end_ns)?;
-        self.taken = true;
-        Some((first.time_ns, first.event))
-    }
-
-    /// Puts `entry` where the last one is, then up to its place.
-    #[inline]
-    fn rise(&mut self, entry: Entry) {
-        let mut at = self.heap.len() - 1;
-        while at > 0 {
-            let parent = (at - 1) / CHILDREN;
-            if self.heap[parent].key() <= entry.key() {
-                break;
+        let heap = self.heap.first();
+        let others = heap.min(self.first_tick);
+        loop {
+            let end = self.ends.first();
+            let time = time_ns(end.min(others));
+            if time > end_ns || end == others {
+                return None; // later, or nothing at all
             }
-            self.heap[at] = self.heap[parent];
-            at = parent;
-        }
-        self.heap[at] = entry;
-    }
-
-    /// The child of a node that comes first. Which of four it is cannot be predicted: a whole set
-    /// is compared in pairs without a jump.
-    #[inline]
-    fn least_child(&self, at: usize) -> Option<usize> {
-        let first = at * CHILDREN + 1;
-        if let Some([a, b, c, d]) = self.heap.get(first..first + CHILDREN) {
-            let (a, b, c, d) = (a.key(), b.key(), c.key(), d.key());
-            let left = select_unpredictable(b < a, b, a);
-            let right = select_unpredictable(d < c, d, c);
-            let (in_left, in_right) = (usize::from(b < a), 2 + usize::from(d < c));
-            return Some(first + select_unpredictable(right < left, in_right, in_left));
-        }
-        let end = self.heap.len().min(first + CHILDREN);
-        (first..end).min_by_key(|child| self.heap[*child].key())
-    }
-
-    /// Puts `entry` where the first one is, then down to its place.
-    #[inline]
-    fn sink(&mut self, entry: Entry) {
-        let mut at = 0;
-        while let Some(next) = self.least_child(at) {
-            if self.heap[next].key() >= entry.key() {
-                break;
+            if end < others {
+                let Some(cpu) = self.ends.take(end) else {
+                    continue;
+                };
+                return Some((time, Event::RunEnd { cpu }));
             }
-            self.heap[at] = self.heap[next];
-            at = next;
+            let event = if heap == others {
+                self.heap.take()
+            } else {
+                self.pop_tick()?
+            };
+            return Some((time, event));
         }
-        self.heap[at] = entry;
+    }
+
+    fn pop_tick(&mut self) -> Option<Event> {
+        let (_, cpu) = self.ticks.pop_front()?;
+        self.first_tick = self.ticks.front().map_or(NEVER, |(key, _)| *key);
+        Some(Event::Tick { cpu })
     }
 }
 
 #[cfg(test)]
-mod tests {
-    use super::{Event, EventQueue};
-    use crate::ids::{CpuId, TaskId};
-
-    #[test]
-    fn order_is_time_then_class_then_sequence() {
-        let mut queue = EventQueue::default();
-        queue.push(5, Event::Tick { cpu: CpuId(0) });
-        queue.push(5, Event::Timer { task: TaskId(9) });
-        queue.push(5, Event::Timer { task: TaskId(1) });
-        queue.push(4, Event::Tick { cpu: CpuId(3) });
-        let mut next = || queue.pop_until(5).map(|(_, e)| e);
-        assert_eq!(next(), Some(Event::Tick { cpu: CpuId(3) }));
-        assert_eq!(next(), Some(Event::Timer { task: TaskId(9) }));
-        assert_eq!(next(), Some(Event::Timer { task: TaskId(1) }));
-        assert_eq!(next(), Some(Event::Tick { cpu: CpuId(0) }));
-        assert_eq!(next(), None);
-    }
-
-    #[test]
-    fn later_events_stay() {
-        let mut queue = EventQueue::default();
-        queue.push(6, Event::Tick { cpu: CpuId(0) });
-        assert_eq!(queue.pop_until(5), None);
-        assert_eq!(queue.pop_until(6), Some((6, Event::Tick { cpu: CpuId(0) })));
-    }
-
-    /// Whatever the mix of pushes and looks, each look takes the least (time, class, sequence) that
-    /// is pending: found here by a look at all. Times lie near and far, many are equal.
-    #[test]
-    fn the_least_comes_first() {
-        let mut queue = EventQueue::default();
-        let mut pending: Vec<(u64, u8, u32)> = Vec::new();
-        let (mut random, mut now, mut most) = (1_u64, 0, 0);
-        for number in 0..20_000 {
-            random = random
-                .wrapping_mul(6_364_136_223_846_793_005)
-                .wrapping_add(1);
-            if random >> 60 < 9 {
-                let far = [3, 0xff, 0xf_ffff, 0xff_ffff_ffff][(random >> 40 & 3) as usize];
-                let time = now + (random >> 20 & far);
-                let cpu = CpuId(number);
-                let event = [Event::Tick { cpu }, Event::RunEnd { cpu }][(number & 1) as usize];
-                queue.push(time, event);
-                pending.push((time, event.class(), number));
-            } else {
-                let end = now + (random >> 30 & 0xfff_ffff);
-                let least = pending
-                    .iter()
-                    .copied()
-                    .min()
-                    .filter(|(time, ..)| *time <= end);
-                pending.retain(|one| Some(*one) != least);
-                let found = queue.pop_until(end).map(|(time, event)| match event {
-                    Event::Tick { cpu } | Event::RunEnd { cpu } => (time, event.class(), cpu.0),
-                    _ => panic!("never queued"),
-                });
-                assert_eq!(found, least);
-                now = found.map_or(now, |(time, ..)| time);
-            }
-            most = most.max(pending.len());
-        }
-        assert!(most > 100, "too few at once");
-    }
-
-    /// What is due at the same time as the event at hand comes in its order, also if it is pushed
-    /// only now.
-    #[test]
-    fn one_instant() {
-        let mut queue = EventQueue::default();
-        let tick = |cpu| Event::Tick { cpu: CpuId(cpu) };
-        for cpu in 0..3 {
-            queue.push(7, tick(cpu));
-        }
-        assert_eq!(queue.pop_until(7), Some((7, tick(0))));
-        queue.push(7, tick(3));
-        let end = Event::RunEnd { cpu: CpuId(9) };
-        queue.push(7, end);
-        queue.push(u64::MAX, end);
-        for event in [end, tick(1), tick(2), tick(3)] {
-            assert_eq!(queue.pop_until(8), Some((7, event)));
-        }
-        assert_eq!(queue.pop_until(u64::MAX - 1), None);
-        assert_eq!(queue.pop_until(u64::MAX), Some((u64::MAX, end)));
-    }
-}
+mod tests;

@@ -1,5 +1,6 @@
 //! Time: what is pending, and a hash of what has happened.
 
+use crate::ids::CpuId;
 use crate::outcome::EventCount;
 use crate::queue::{Event, EventQueue};
 
@@ -48,10 +49,10 @@ pub(super) struct Clock {
 }
 
 impl Clock {
-    pub(super) fn new() -> Self {
+    pub(super) fn new(nr_cpus: u32, tick_ns: u64) -> Self {
         Self {
             now: 0,
-            pending: EventQueue::default(),
+            pending: EventQueue::new(nr_cpus, 2 * tick_ns),
             events: 0,
             hash: 0xcbf2_9ce4_8422_2325,
             counts: [(0, 0); KINDS.len()],
@@ -62,6 +63,23 @@ impl Clock {
     #[inline]
     pub(super) fn push(&mut self, at_ns: u64, event: Event) {
         self.pending.push(at_ns, event);
+    }
+
+    #[inline]
+    pub(super) fn push_tick(&mut self, at_ns: u64, cpu: CpuId) {
+        self.pending.push_tick(at_ns, cpu);
+    }
+
+    /// The step that `cpu` executes ends at `due_ns`.
+    #[inline]
+    pub(super) fn arm_end(&mut self, cpu: CpuId, due_ns: u64) {
+        self.pending.arm_end(cpu, due_ns, self.now);
+    }
+
+    /// `cpu` executes no step any more.
+    #[inline]
+    pub(super) fn disarm_end(&mut self, cpu: CpuId) {
+        self.pending.disarm_end(cpu);
     }
 
     /// The next event, if it is due by `end_ns`. The clock stays where it is.

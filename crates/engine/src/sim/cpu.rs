@@ -72,8 +72,6 @@ pub(super) struct Cpu {
     pub(super) end_ns: u64,
     /// When its budget is empty (deadline tasks).
     pub(super) budget_end_ns: u64,
-    /// The nearest `RunEnd` event queued; `u64::MAX`: none.
-    pub(super) run_end_armed_ns: u64,
     /// The nearest `SliceEnd` event queued; `u64::MAX`: none.
     pub(super) slice_end_armed_ns: u64,
     /// Outdates scheduled `IdleAgain` and `IdleEntered` events.
@@ -127,7 +125,6 @@ pub(super) struct Cpu {
 impl Cpu {
     pub(super) fn new() -> Self {
         Self {
-            run_end_armed_ns: u64::MAX,
             slice_end_armed_ns: u64::MAX,
             ..Self::default()
         }

@@ -137,7 +137,7 @@ impl<'a, O: Observer> Sim<'a, O> {
         add_ext_threads(&mut home, workload, &kthreads, &threads, &tasks);
         let alive = fork::starters(workload);
         Self {
-            clock: Clock::new(),
+            clock: Clock::new(machine.nr_cpus, machine.tick_ns),
             hardware: Hardware::new(platform, &core, options),
             cpus: PerCpu((0..machine.nr_cpus).map(|_| Cpu::new()).collect()),
             threads: Threads::new(threads, &workload.tasks, kthreads.len(), alive),

@@ -61,38 +61,19 @@ impl<O: Observer> Sim<'_, O> {
         };
         let from = self.clock.now.max(self.cpus[cpu].accounted_ns);
         self.cpus[cpu].budget_end_ns = self.classes.budget_end(task, from);
-        self.arm_run_end(cpu);
+        let c = &self.cpus[cpu];
+        self.clock.arm_end(cpu, c.end_ns.min(c.budget_end_ns));
         self.arm_slice_end(cpu);
     }
 
-    /// Makes sure of an event by the end of the step. A far end is looked at again on the way:
-    /// were it queued as it is, each preemption would leave one behind, and memory would grow with
-    /// time.
-    fn arm_run_end(&mut self, cpu: CpuId) {
-        let c = &mut self.cpus[cpu];
-        let at = (c.end_ns.min(c.budget_end_ns)).min(self.clock.now + 2 * self.machine.tick_ns);
-        if at < c.run_end_armed_ns {
-            c.run_end_armed_ns = at;
-            self.clock.push(at, Event::RunEnd { cpu });
-        }
-    }
-
-    /// The event of `arm_run_end`: the step may be done.
+    /// The running task's step is done, or its budget is empty.
     pub(super) fn run_end(&mut self, cpu: CpuId) {
-        let c = &mut self.cpus[cpu];
-        if c.run_end_armed_ns != self.clock.now {
-            return self.clock.idle_event(); // a nearer one was armed after it
-        }
-        c.run_end_armed_ns = u64::MAX;
+        let c = &self.cpus[cpu];
         let Some(task) = c.current else {
             return self.clock.idle_event();
         };
-        if c.end_ns > self.clock.now && c.budget_end_ns <= self.clock.now {
-            return self.schedule(cpu);
-        }
         if c.end_ns > self.clock.now {
-            self.clock.idle_event();
-            return self.arm_run_end(cpu);
+            return self.schedule(cpu);
         }
         self.account(cpu);
         self.threads[task].action = None;
@@ -197,6 +178,7 @@ impl<O: Observer> Sim<'_, O> {
     pub(super) fn end_stretch(&mut self, cpu: CpuId, sleeps: bool) {
         let c = &mut self.cpus[cpu];
         let Some(task) = c.current.take() else { return };
+        self.clock.disarm_end(cpu);
         c.generation += 1;
         let leaves_as = c.leaves_as.take();
         let thread = &mut self.threads[task];

@@ -42,7 +42,7 @@ impl<O: Observer> Sim<'_, O> {
         c.tick_armed = true;
         let tick = self.machine.tick_ns;
         self.clock
-            .push((self.clock.now / tick + 1) * tick, Event::Tick { cpu });
+            .push_tick((self.clock.now / tick + 1) * tick, cpu);
     }
 
     pub(super) fn tick(&mut self, cpu: CpuId) {
