@@ -8,9 +8,9 @@ use crate::state::StateView;
 
 /// Both see everything, the first one first.
 #[derive(Debug)]
-pub struct Both<'a, A, B>(pub &'a mut A, pub &'a mut B);
+pub struct Both<'a, A: ?Sized, B: ?Sized>(pub &'a mut A, pub &'a mut B);
 
-impl<A: Observer, B: Observer> Observer for Both<'_, A, B> {
+impl<A: Observer + ?Sized, B: Observer + ?Sized> Observer for Both<'_, A, B> {
     fn cpu_power(&mut self, time_ns: u64, cpu: u32, power: CpuPower) {
         self.0.cpu_power(time_ns, cpu, power);
         self.1.cpu_power(time_ns, cpu, power);

@@ -389,7 +389,7 @@ pub fn explain(
     others: &[Policy],
 ) -> Result<Explanation, Missing> {
     let mut finder = Finder::new(workload, asked);
-    let report = crate::run(platform, policy, workload, options, &mut finder);
+    let report = crate::run_watched(platform, policy, workload, options, &mut finder);
     let Some(found) = finder.found else {
         return Err(finder.missing(report.end_ns));
     };
@@ -402,7 +402,7 @@ pub fn explain(
         by_interrupt: BTreeSet::new(),
         done: false,
     };
-    let _ = crate::run(platform, policy, workload, options, &mut taker);
+    let _ = crate::run_watched(platform, policy, workload, options, &mut taker);
     let taken = taker.taken.expect("equal runs come to the same decisions");
     let explained = taken.explained.choice;
     // For a CPU that has left the machine the engine takes another: that is not the core's answer.

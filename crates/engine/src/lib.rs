@@ -35,6 +35,7 @@ pub use hardware::{EmScale, FreqCap, Interrupts};
 pub use hotplug::{Hotplug, HotplugError};
 pub use machine::core_facts;
 pub use observe::Observer;
+use observe::{Both, NoObserver};
 pub use options::{CpuIdle, OptionError, Options};
 pub use outcome::{
     CallbackTotals, Counted, Ended, EventCount, LongestWait, RunReport, SchedExtReport, TaskTotals,
@@ -50,7 +51,8 @@ pub use wakeplace_sched_ext as sched_ext;
 use wakeplace_sched_ext::SchedExtOps;
 use wakeplace_workload::Workload;
 
-/// Runs a workload under a policy on a machine. The inputs have passed `check`.
+/// Runs a workload under a policy on a machine. The inputs have passed `check`. The compiler makes a
+/// simulator for each kind of observer; `run_watched` is one for all kinds.
 ///
 /// # Panics
 /// On inputs that `check` refuses, and on a broken invariant of the engine itself.
@@ -64,19 +66,37 @@ pub fn run<O: Observer>(
     sim::Sim::new(platform, policy, workload, options, observer, None).run(options)
 }
 
+/// The same for any observer. It is slower by the calls to the observer, and takes no room of its own
+/// in the program.
+///
+/// # Panics
+/// As `run` does.
+pub fn run_watched(
+    platform: &Platform,
+    policy: &Policy,
+    workload: &Workload,
+    options: &Options,
+    observer: &mut dyn Observer,
+) -> RunReport {
+    let mut observer = Both(&mut NoObserver, observer);
+    run(platform, policy, workload, options, &mut observer)
+}
+
 /// The same with a sched_ext scheduler that decides about all tasks but RT and deadline ones. The
 /// policy says how the kernel beneath sets frequencies, and what its era is. A scheduler that ends
 /// is an outcome of the run (`Ended::Scheduler`).
 ///
 /// # Panics
 /// As `run` does.
-pub fn run_sched_ext<O: Observer>(
+pub fn run_sched_ext(
     platform: &Platform,
     policy: &Policy,
     workload: &Workload,
     options: &Options,
     ops: &mut dyn SchedExtOps,
-    observer: &mut O,
+    observer: &mut dyn Observer,
 ) -> RunReport {
+    let mut observer = Both(&mut NoObserver, observer);
+    let observer = &mut observer;
     sim::Sim::new(platform, policy, workload, options, observer, Some(ops)).run(options)
 }

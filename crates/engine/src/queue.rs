@@ -158,7 +158,7 @@ impl EventQueue {
     }
 
     /// The next event, if it is due by `end_ns`.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn pop_until(&mut self, end_ns: u64) -> Option<(u64, Event)> {
         let heap = self.heap.first();
         let others = heap.min(self.first_tick);

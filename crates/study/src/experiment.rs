@@ -71,9 +71,9 @@ impl Experiment {
     ///
     /// # Errors
     /// As [`Experiment::run`]; several policies or seeds.
-    pub fn run_watched<O: Observer>(
+    pub fn run_watched(
         &self,
-        observer: &mut O,
+        observer: &mut dyn Observer,
         progress: &(dyn Fn(Progress) + Sync),
     ) -> Result<Comparison, StudyError> {
         let workloads = self.expand()?;

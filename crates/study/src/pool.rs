@@ -6,8 +6,8 @@ use crate::scheduler::Scheduler;
 use std::cmp::Reverse;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use wakeplace_engine::observe::{Both, NoObserver};
-use wakeplace_engine::{Observer, Options, RunReport};
-use wakeplace_metrics::{RunMetrics, Timeline, TimelineRecorder, Window};
+use wakeplace_engine::{Observer, Options, RunReport, run, run_sched_ext};
+use wakeplace_metrics::{Collector, RunMetrics, Timeline, TimelineRecorder, Window};
 use wakeplace_optimum::Machine;
 use wakeplace_platform::Platform;
 use wakeplace_policy_sys::Policy;
@@ -57,29 +57,36 @@ pub(crate) struct Finished {
 
 impl Run<'_> {
     fn execute(&self) -> Result<Finished, StudyError> {
-        self.execute_watched(&mut NoObserver)
+        self.execute_watched(None)
     }
 
     /// The run, while somebody else watches it too.
-    pub(crate) fn execute_watched<O: Observer>(
+    pub(crate) fn execute_watched(
         &self,
-        observer: &mut O,
+        observer: Option<&mut dyn Observer>,
     ) -> Result<Finished, StudyError> {
         let Some(window) = self.timeline else {
             return self.measured(observer);
         };
         let mut recorder = TimelineRecorder::new(self.platform, window);
-        let mut finished = self.measured(&mut Both(&mut recorder, observer))?;
+        let mut finished = match observer {
+            None => self.measured(Some(&mut recorder)),
+            Some(observer) => self.measured(Some(&mut Both(&mut recorder, observer))),
+        }?;
         finished.timeline = Some(recorder.taken());
         Ok(finished)
     }
 
-    fn measured<O: Observer>(&self, observer: &mut O) -> Result<Finished, StudyError> {
+    fn measured(&self, observer: Option<&mut dyn Observer>) -> Result<Finished, StudyError> {
         let mut collector = RunMetrics::collector(self.platform, self.workload, self.options);
         let mut demand = self.oracle.map(|_| Demand::new(self.platform));
-        let report = match &mut demand {
-            None => self.run(&mut Both(&mut collector, observer)),
-            Some(demand) => self.run(&mut Both(&mut Both(&mut collector, demand), observer)),
+        let report = match (&mut demand, observer) {
+            (None, None) => self.run(&mut collector, None),
+            (None, Some(observer)) => self.run(&mut collector, Some(observer)),
+            (Some(demand), None) => self.run(&mut collector, Some(demand)),
+            (Some(demand), Some(observer)) => {
+                self.run(&mut collector, Some(&mut Both(demand, observer)))
+            }
         }?;
         let mut metrics = collector.finish(&report);
         let judged = self
@@ -98,26 +105,29 @@ impl Run<'_> {
         Ok(finished)
     }
 
-    fn run<O: Observer>(&self, observer: &mut O) -> Result<RunReport, StudyError> {
+    /// Runs that only the collector watches are most of all: they have a simulator of their own.
+    fn run(
+        &self,
+        collector: &mut Collector,
+        observer: Option<&mut dyn Observer>,
+    ) -> Result<RunReport, StudyError> {
         let (platform, policy, workload) = (self.platform, self.policy, self.workload);
-        let Some(scheduler) = self.scheduler else {
-            return Ok(wakeplace_engine::run(
-                platform,
-                policy,
-                workload,
-                self.options,
-                observer,
+        let mut nobody = NoObserver;
+        if let Some(scheduler) = self.scheduler {
+            let both = &mut Both(collector, observer.unwrap_or(&mut nobody));
+            let (options, mut ops) = (self.options, scheduler.load()?);
+            let ops = &mut *ops;
+            return Ok(run_sched_ext(
+                platform, policy, workload, options, ops, both,
             ));
-        };
-        let mut ops = scheduler.load()?;
-        Ok(wakeplace_engine::run_sched_ext(
-            platform,
-            policy,
-            workload,
-            self.options,
-            &mut *ops,
-            observer,
-        ))
+        }
+        Ok(match observer {
+            None => run(platform, policy, workload, self.options, collector),
+            Some(observer) => {
+                let both = &mut Both(collector, observer);
+                run(platform, policy, workload, self.options, both)
+            }
+        })
     }
 
     /// About how long it takes, in no unit: longer runs begin first.
@@ -149,13 +159,13 @@ pub(crate) fn one(run: &Run<'_>) -> Result<Finished, StudyError> {
 }
 
 /// Executes one run that `observer` watches too.
-pub(crate) fn watch<O: Observer>(
+pub(crate) fn watch(
     run: &Run<'_>,
-    observer: &mut O,
+    observer: &mut dyn Observer,
     progress: OnProgress<'_>,
 ) -> Result<Finished, StudyError> {
     wakeplace_engine::check(run.platform, run.policy, run.workload, run.options)?;
-    let finished = run.execute_watched(observer)?;
+    let finished = run.execute_watched(Some(observer))?;
     progress(Progress {
         done: 1,
         total: 1,

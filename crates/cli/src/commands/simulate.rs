@@ -16,7 +16,7 @@ use crate::terminal::Terminal;
 use crate::text::{self, format, plain, style};
 use crate::wakeup_cases::Export;
 use std::path::Path;
-use wakeplace_engine::observe::{Both, NoObserver};
+use wakeplace_engine::observe::Both;
 use wakeplace_engine::{Observer, States};
 use wakeplace_metrics::Expectation;
 use wakeplace_policy_sys::Policy;
@@ -123,7 +123,7 @@ fn simulate(
     }
     let mut comparisons = match watched {
         Watched::Plain => match traces {
-            Some(traces) => vec![watch(experiment, Some(traces), &mut NoObserver, terminal)?],
+            Some(traces) => vec![watch(experiment, Some(traces), None, terminal)?],
             None => follow(terminal, |progress| matrix.run(jobs, progress))?,
         },
         Watched::Logs(folder) => vec![logged(experiment, folder, traces, terminal)?],
@@ -225,15 +225,19 @@ impl Outputs {
 }
 
 /// Runs the only run while `observer` watches, and what takes traces down, if anything does.
-fn watch<O: Observer>(
+fn watch(
     experiment: &Experiment,
     traces: Option<&mut Traces>,
-    observer: &mut O,
+    observer: Option<&mut dyn Observer>,
     terminal: Terminal,
 ) -> Result<Comparison, Failure> {
-    follow(terminal, |progress| match traces {
-        Some(traces) => experiment.run_watched(&mut Both(traces, observer), progress),
-        None => experiment.run_watched(observer, progress),
+    follow(terminal, |progress| match (traces, observer) {
+        (Some(traces), Some(observer)) => {
+            experiment.run_watched(&mut Both(traces, observer), progress)
+        }
+        (Some(traces), None) => experiment.run_watched(traces, progress),
+        (None, Some(observer)) => experiment.run_watched(observer, progress),
+        (None, None) => experiment.run(1, progress),
     })
 }
 
@@ -258,7 +262,7 @@ fn logged(
     };
     interrupt::watch()?;
     let mut logs = RtAppLogs::create(log, &workload, folder).map_err(cannot)?;
-    let comparison = watch(experiment, traces, &mut logs, terminal)?;
+    let comparison = watch(experiment, traces, Some(&mut logs), terminal)?;
     let files = logs.publish().map_err(cannot)?;
     terminal.detail(&format!("{files} log files in {}", folder.display()));
     Ok(comparison)
@@ -289,7 +293,7 @@ fn dumped(
         return Err(beyond(*at, duration_ns, "the run takes"));
     }
     let mut states = States::at(times);
-    let mut comparison = watch(experiment, traces, &mut states, terminal)?;
+    let mut comparison = watch(experiment, traces, Some(&mut states), terminal)?;
     if let Some(at) = states.missed_ns() {
         let ends = comparison.runs.iter().flat_map(|runs| &runs.reports);
         let end_ns = ends.map(|report| report.end_ns).max().unwrap_or(0);

@@ -83,7 +83,7 @@ impl Clock {
     }
 
     /// The next event, if it is due by `end_ns`. The clock stays where it is.
-    #[inline]
+    #[inline(always)]
     pub(super) fn pop_until(&mut self, end_ns: u64) -> Option<(u64, Event)> {
         self.pending.pop_until(end_ns)
     }

@@ -59,8 +59,8 @@ pub(crate) fn run(
     let mut recorder = Recorder::new(set, start_ns);
     let mut meter = WindowMeter::new(platform, &recorder.window());
     let report = match &mut meter {
-        None => wakeplace_engine::run(platform, policy, &workload, &options, &mut recorder),
-        Some(meter) => wakeplace_engine::run(
+        None => wakeplace_engine::run_watched(platform, policy, &workload, &options, &mut recorder),
+        Some(meter) => wakeplace_engine::run_watched(
             platform,
             policy,
             &workload,

@@ -36,7 +36,7 @@ pub(super) fn run(platform: &Platform, policy: &Policy, model: &Model) -> Result
     wakeplace_engine::check(platform, policy, &workload, &options).map_err(Error::input)?;
     let names = workload.tasks.iter().map(|task| role_of_name(&task.name));
     let mut counter = Counter::new(names.map(str::to_owned).collect());
-    let report = wakeplace_engine::run(platform, policy, &workload, &options, &mut counter);
+    let report = wakeplace_engine::run_watched(platform, policy, &workload, &options, &mut counter);
     let events = match model.events {
         ModelEvents::Fixed(events) => Some(events),
         ModelEvents::Counted(units) => report.counted.map(|done| done.units / units),

@@ -87,7 +87,7 @@ fn run(platform: &Platform, on: bool, trace: &mut Trace) -> Finished {
         label: String::new(),
         values_only: false,
     };
-    run.execute_watched(trace).unwrap()
+    run.execute_watched(Some(trace)).unwrap()
 }
 
 /// Goal: what the board draws for work is, to the last unit, the sum over the stretches in which a
