@@ -51,8 +51,8 @@ pub use wakeplace_sched_ext as sched_ext;
 use wakeplace_sched_ext::SchedExtOps;
 use wakeplace_workload::Workload;
 
-/// Runs a workload under a policy on a machine. The inputs have passed `check`. The compiler makes a
-/// simulator for each kind of observer; `run_watched` is one for all kinds.
+/// Runs a workload under a policy on a machine. The inputs have passed `check`. The compiler makes
+/// a simulator for each kind of observer; `run_watched` is one for all kinds.
 ///
 /// # Panics
 /// On inputs that `check` refuses, and on a broken invariant of the engine itself.
@@ -66,8 +66,8 @@ pub fn run<O: Observer>(
     sim::Sim::new(platform, policy, workload, options, observer, None).run(options)
 }
 
-/// The same for any observer. It is slower by the calls to the observer, and takes no room of its own
-/// in the program.
+/// The same for any observer. It is slower by the calls to the observer, and takes no room of its
+/// own in the program.
 ///
 /// # Panics
 /// As `run` does.

@@ -52,9 +52,9 @@ impl Ends {
         }
     }
 
-    /// The step that runs on `cpu` ends at `due_ns`. A place before that stays: it moves on when its
-    /// time has come. So of ends at the same time the one goes first that was the first to stand
-    /// there.
+    /// The step that runs on `cpu` ends at `due_ns`. A place before that stays: it moves on when
+    /// its time has come. So of ends at the same time the one goes first that was the first to
+    /// stand there.
     #[inline]
     pub(super) fn arm(&mut self, cpu: CpuId, due_ns: u64, now_ns: u64) {
         self.due_ns[cpu.index()] = due_ns;
