@@ -143,34 +143,55 @@ placement() {
         awk -F : '{ print } $2 < 99 { exit 1 }' || fault "placement: big CPUs idle below 99 %"
 }
 
-# What control groups get of the CPUs: as under the kernel's own scheduler, within 3 % of them.
-shares() {
-    local scheduler code
-    say "==== shares of control groups ($1)"
+# beside_the_kernel SCRIPT WORD MOST OPTION... -- ARGUMENT...: what scripts/live/SCRIPT.sh measures
+# in a guest with one clock is the same under the kernel's own scheduler, within MOST. It prints
+# `WORD: CASE OF NUMBER`, and `SCRIPT: done`.
+beside_the_kernel() {
+    local script=$1 word=$2 most=$3 scheduler code options=()
+    shift 3
+    while [ "$1" != -- ]; do
+        options+=("$1")
+        shift
+    done
+    shift
     for scheduler in kernel wakeplace; do
         code=0
-        guest "$keep/shares-$scheduler" --arch x86_64 --kernel "$1" $in_turn \
-            --scheduler $scheduler --timeout $timeout --add $live/shares.sh \
-            -- sh shares.sh 3 || code=$?
-        if [ $code != 0 ] || ! grep -q '^shares: done$' "$keep/shares-$scheduler/stdout"; then
-            fault "shares: $scheduler: exit code $code: $(tail -n 30 "$keep/shares-$scheduler/log")"
+        guest "$keep/$script-$scheduler" "${options[@]}" $in_turn --scheduler $scheduler \
+            --timeout $timeout --add "$live/$script.sh" -- sh "$script.sh" "$@" || code=$?
+        if [ $code != 0 ] || ! grep -q "^$script: done$" "$keep/$script-$scheduler/stdout"; then
+            fault "$script: $scheduler: exit code $code:" \
+                "$(tail -n 30 "$keep/$script-$scheduler/log")"
             return 0
         fi
     done
-    clean "$keep/shares-wakeplace" shares
-    awk '
-        $1 != "share:" { next }
+    clean "$keep/$script-wakeplace" "$script"
+    awk -v word="$word:" -v most="$most" '
+        $1 != word { next }
+        NF != 4 || $4 !~ /^[0-9.]+$/ { print; bad = 1; next }
         NR == FNR { kernel[$2 " " $3] = $4; next }
         {
             of = $2 " " $3
             apart = $4 > kernel[of] ? $4 - kernel[of] : kernel[of] - $4
             print of ": kernel " kernel[of] " %, wakeplace " $4 " %"
-            if (!(of in kernel) || apart > 3) { print "too far apart: " of; bad = 1 }
+            if (!(of in kernel) || apart > most) { print "too far apart: " of; bad = 1 }
             delete kernel[of]
         }
         END { for (of in kernel) { print "not measured: " of; bad = 1 } exit bad }
-    ' "$keep/shares-kernel/stdout" "$keep/shares-wakeplace/stdout" ||
-        fault "shares: control groups get other shares than under the kernel's own scheduler"
+    ' "$keep/$script-kernel/stdout" "$keep/$script-wakeplace/stdout" ||
+        fault "$script: otherwise than under the kernel's own scheduler"
+}
+
+# What control groups get of the CPUs, within 3 % of them.
+shares() {
+    say "==== shares of control groups ($1)"
+    beside_the_kernel shares share 3 --arch x86_64 --kernel "$1" -- 3
+}
+
+# What their performance hints change, on big and little CPUs with the kernel's energy model: where
+# tasks are and how fast, within 10 %.
+hints() {
+    say "==== hints of control groups (arm64, hikey960)"
+    beside_the_kernel hints hint 10 --arch arm64 --platform hikey960 -- 60
 }
 
 # This machine's own kernel, where it has no sched_ext.
@@ -252,6 +273,7 @@ beside arm64-hikey960 steps arm64-hikey960 --arch arm64 --platform hikey960 $in_
 if [ -z "$quick" ]; then
     [ -z "$newest" ] || beside killed killed "$newest"
     beside placement placement
+    beside hints hints
     [ -z "$newest" ] || beside shares shares "$newest"
 fi
 together
@@ -260,8 +282,8 @@ together
 if [ -z "$quick" ]; then
     LIVE_KEEP=$keep scripts/live-unit.sh || fault "the unit, under systemd"
 else
-    say "**** NOT TRIED with LIVE_QUICK: all kernels, killed loader, placement, shares, the unit" \
-        "(make live-test)"
+    say "**** NOT TRIED with LIVE_QUICK: all kernels, killed loader, placement, hints, shares," \
+        "the unit (make live-test)"
 fi
 if ! all_held; then
     printf '\nlive tests: failed\n%s\n' "$(cat "$faults")" >&2

@@ -18,7 +18,7 @@ struct wp_task;
 /* Groups around a task. One that is deeper counts as the group it is in. */
 #define WP_LIVE_GROUP_LEVELS 8u
 
-/* A group. Other CPUs change load, counted, tasks, start_ns and budget_ns at any time. */
+/* A group. Other CPUs change load, counted, tasks, partial, start_ns and budget_ns at any time. */
 struct wp_live_group {
 	u32 known;   /* it exists */
 	u32 parent;  /* the group it is in, 0: the root */
@@ -28,8 +28,8 @@ struct wp_live_group {
 	u32 load;    /* of its runnable tasks, and of the groups in it that have some */
 	u32 counted; /* ... what its parent's load has of it */
 	u32 tasks;   /* runnable ones, in the groups in it, too */
+	u32 partial; /* ... whose average is not whole (wp_live_member_partial) */
 	u32 odd;     /* `uneven` counts it */
-	u32 pad;
 	/* cpu.max; quota_ns 0: no limit */
 	u64 period_ns;
 	u64 quota_ns;
@@ -46,14 +46,14 @@ struct wp_live_groups {
 	struct wp_live_group group[WP_MAX_LIVE_GROUPS];
 };
 
-/* A task as the member of a group. The home writes all but `counted` and `weighed`. */
+/* A task as the member of a group. The home writes all but the last three. */
 struct wp_live_member {
 	u32 group;
 	u32 own_weight; /* by its nice value and policy */
 	u32 own_idle;   /* SCHED_IDLE */
 	u32 counted;    /* what its group's load has of it; 0: it is not runnable */
 	u32 weighed;    /* its task's weight may be other than its own */
-	u32 pad;
+	u32 partial;    /* its group's `partial` counts it */
 };
 
 /* group.c */

@@ -12,7 +12,8 @@
  * own / (load there).
  *
  * CPUs is 1 up to 7.2. Since 7.3 (cgroup_mode concur) shares are meant for each CPU that the group
- * can use: CPUs is the number of its runnable tasks, or of CPUs if there are fewer.
+ * can use: CPUs is the number of its runnable tasks, as an average that is rounded down, or of CPUs
+ * if there are fewer.
  *
  * Sums are kept as tasks become runnable and stop to be. The weight in a queue follows when the
  * task is queued, begins to run or a slice. While all groups have the default weight, none of this
@@ -20,7 +21,8 @@
  *
  * Kernel: sched_group_set_shares() as wp_live_group_set_weight(), sched_group_set_idle() as
  *         wp_live_group_set_idle(), calc_smp_shares() as wp_live_group_share(),
- *         calc_concur_shares() as wp_live_group_share(), kernel/sched/fair.c
+ *         calc_concur_shares() as wp_live_group_share(), tg_tasks() as wp_live_group_cpus(),
+ *         kernel/sched/fair.c
  * Tests: all/live_groups.rs
  */
 #include "wakeplace/policy.h"
@@ -69,11 +71,20 @@ WP_FN u32 wp_live_group_new(struct wp_live_groups *groups WP_NONNULL, u32 parent
 	return parent;
 }
 
-/* The kernel's tg_tasks() is an average of runnable tasks, rounded down: of tasks without end it is
- * one less than there are. */
+/*
+ * The kernel sums what the CPUs have told of their averages, and rounds down. A CPU tells what has
+ * changed by 1/64 at least. An average that grows may end that much short of the whole, so that one
+ * task less counts. A task that comes from another CPU brings its whole average at once.
+ */
 WP_INLINE u32 wp_live_group_cpus(const struct wp_live_groups *groups, const struct wp_live_group *g)
 {
-	return wp_max(wp_min((u32)wp_sub(g->tasks, 1), groups->most_cpus), 1);
+	return wp_max(wp_min((u32)wp_sub(g->tasks, g->partial != 0), groups->most_cpus), 1);
+}
+
+/* Does its CPU's average stay short of the task? Until its own is whole; and if it cannot move. */
+WP_INLINE u32 wp_live_member_partial(const struct wp_task *task)
+{
+	return task->nr_allowed == 1 || task->avg.runnable_avg < WP_SCALE - WP_SCALE / 64;
 }
 
 /* What the group has of its parent's load while it has some load itself. */
@@ -149,8 +160,9 @@ WP_FN int wp_live_group_set_idle(struct wp_live_groups *groups WP_NONNULL, u32 g
 	return 0;
 }
 
-/* So many tasks of the group more are runnable. */
-WP_INLINE void wp_live_group_add_tasks(struct wp_live_groups *groups, u32 group, u32 more)
+/* So many tasks of the group more are runnable, and so many more of them partial. */
+WP_INLINE void wp_live_group_add_tasks(struct wp_live_groups *groups, u32 group, u32 more,
+				       u32 partial)
 {
 	u32 level;
 
@@ -160,23 +172,26 @@ WP_INLINE void wp_live_group_add_tasks(struct wp_live_groups *groups, u32 group,
 		if (!group)
 			break;
 		WP_ADD(&g->tasks, more);
+		WP_ADD(&g->partial, partial);
 		group = g->parent;
 	}
 }
 
 /* The member counts in its group with this weight from now on; 0: not at all. */
 WP_INLINE void wp_live_member_count(struct wp_live_groups *groups, struct wp_live_member *member,
-				    u32 weight)
+				    u32 weight, u32 partial)
 {
 	struct wp_live_group *g = WP_AT(groups->group, member->group);
-	u32 had = member->counted;
+	u32 had = member->counted, was_partial = member->partial;
 
-	if (weight == had)
+	if (weight == had && partial == was_partial)
 		return;
 	member->counted = weight;
+	member->partial = partial;
 	WP_ADD(&g->load, weight - had);
-	if (!weight != !had)
-		wp_live_group_add_tasks(groups, member->group, weight ? 1u : 0 - 1u);
+	if (!weight != !had || partial != was_partial)
+		wp_live_group_add_tasks(groups, member->group, (u32)!!weight - !!had,
+					partial - was_partial);
 	wp_live_group_settle(groups, member->group);
 }
 
@@ -184,7 +199,7 @@ WP_INLINE void wp_live_member_count(struct wp_live_groups *groups, struct wp_liv
 WP_FN int wp_live_member_leave(struct wp_live_groups *groups WP_NONNULL,
 			       struct wp_live_member *member WP_NONNULL)
 {
-	wp_live_member_count(groups, member, 0);
+	wp_live_member_count(groups, member, 0, 0);
 	return 0;
 }
 
@@ -230,7 +245,8 @@ WP_FN int wp_live_member_weigh(struct wp_ctx *ctx WP_NONNULL,
 	u32 counts = groups->uneven && member->group;
 
 	member->weighed = counts;
-	wp_live_member_count(groups, member, counts ? weight : 0);
+	wp_live_member_count(groups, member, counts ? weight : 0,
+			     counts && wp_live_member_partial(task));
 	if (counts) {
 		weight = wp_live_group_weight(groups, member, &idle);
 		weight = wp_max(weight, WP_AT(ctx->cpus, task->cpu)->live.vq_load /

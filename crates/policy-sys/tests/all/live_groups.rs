@@ -78,11 +78,43 @@ fn shares_are_divided_from_the_outside_in() {
     assert_eq!(nested(0).weights(), [512, 768, 768, 4096]);
 }
 
-/// Three tasks without end count as two CPUs' worth: a has 4096, as b, whose one task counts as
-/// one; two has two, which count as one. The sums over groups are those of the table.
+/// Three tasks that have just begun count as two: a has 4096, as b, whose one task counts as one;
+/// two has two, which count as one. The sums over groups are those of the table.
 #[test]
 fn shares_are_per_cpu_since_7_3() {
     assert_eq!(nested(4).weights(), [1024, 1536, 1536, 4096]);
+}
+
+/// Tasks whose averages are whole, from 1008 of 1024 on, count each: a has 6144, two 6144, one 1024
+/// of its load of 7168: 877.7; each of two's tasks 2633.1. On two CPUs a has 4096, as if one were
+/// partial. So it is if one has a CPU of its own.
+#[test]
+fn whole_averages_count_since_7_3() {
+    let whole = |most_cpus| {
+        let mut members = nested(most_cpus);
+        for (_, task) in &mut members.members {
+            task.raw_mut().avg.runnable_avg = 1008;
+        }
+        members
+    };
+    assert_eq!(whole(4).weights(), [878, 2633, 2633, 4096]);
+    assert_eq!(whole(2).weights(), [585, 1755, 1755, 4096]);
+    let mut members = whole(4);
+    let bound = &mut members.members[0].1;
+    bound.raw_mut().nr_allowed = 1;
+    assert_eq!(members.weights(), [585, 1755, 1755, 4096]);
+    let (member, task) = &mut members.members[1];
+    task.raw_mut().avg.runnable_avg = 1007;
+    members
+        .core
+        .live_member_weigh(&mut members.groups, member, task, MS);
+    assert_eq!(members.weights(), [1024, 1536, 1536, 4096]);
+    for (member, _) in &mut members.members {
+        members.groups.leave(member);
+    }
+    for group in &members.groups.raw().group {
+        assert_eq!((group.tasks, group.partial, group.load), (0, 0, 0));
+    }
 }
 
 /// The load of a group is a sum: what its tasks have together is its shares, whatever their nice
