@@ -117,7 +117,7 @@ impl Exit {
 
 /// Looks without a bound task after which the flags of wake-ups are read no more: a minute, since
 /// each change stops all CPUs for a moment.
-const UNUSED_LOOKS: u32 = 1200;
+const UNUSED_LOOKS: u32 = 240;
 
 /// The program that reads the flags of wake-ups.
 #[derive(Default)]

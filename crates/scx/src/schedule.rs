@@ -17,8 +17,9 @@ use std::sync::mpsc::RecvTimeoutError;
 use std::time::Duration;
 use wakeplace_policy_sys::{Mode, Policy, PolicyError};
 
-/// How often it looks whether the kernel has ended it, or CPUs have come or gone.
-const LOOK_EVERY: Duration = Duration::from_millis(50);
+/// How often it looks whether the kernel has ended it, or CPUs have come or gone. Each look
+/// interrupts a task, which is protected anew then (docs/internals/live-queue.md): others wait.
+const LOOK_EVERY: Duration = Duration::from_millis(250);
 /// ... while CPUs have just come or gone, for they seldom go alone: until it has looked, a CPU that
 /// came is in no domain.
 const LOOK_EVERY_ALERT: Duration = Duration::from_millis(2);
