@@ -5,6 +5,7 @@
 //! that replays the kept inputs and seeded mutations of them (`fuzz/tests`). None of them may
 //! panic, hang or take much memory, and what is refused is refused with a message.
 
+mod bpf;
 pub mod case;
 pub mod corpus;
 pub mod mutate;
@@ -42,7 +43,7 @@ pub struct Target {
 }
 
 /// All targets.
-pub const TARGETS: [Target; 7] = [
+pub const TARGETS: [Target; 8] = [
     Target {
         name: "platform",
         body: targets::platform,
@@ -86,6 +87,12 @@ pub const TARGETS: [Target; 7] = [
         name: "report",
         body: targets::report,
         shape: Shape::Json,
+        seeds: &[],
+    },
+    Target {
+        name: "bpf",
+        body: bpf::bpf,
+        shape: Shape::Lines,
         seeds: &[],
     },
 ];

@@ -8,9 +8,9 @@ use wakeplace_metrics::{Expectation, Summary, Window, series};
 use wakeplace_platform::Platform;
 use wakeplace_policy_sys::Policy;
 use wakeplace_report::{Format, Source, Style};
-use wakeplace_study::{Comparison, Experiment, StudyError, trace_meter};
+use wakeplace_study::{Comparison, Experiment, Scheduler, StudyError, trace_meter};
 use wakeplace_trace::{RtAppLogs, Traces};
-use wakeplace_workload::{Spec, Workload};
+use wakeplace_workload::{LoadOptions, Spec, Workload};
 
 /// Simulated time of each run, ns.
 pub(crate) const DURATION_NS: u64 = 20_000_000;
@@ -94,6 +94,30 @@ impl Loaded {
             Err(error) => after_load(&error),
         }
     }
+}
+
+/// A foreign scheduler's run as JSON.
+pub(crate) fn scheduled(platform: &Platform, scheduler: Scheduler) -> Result<String, StudyError> {
+    let spec = Spec::parse("periodic:n=5,period=4ms,duty=30%", &LoadOptions::default());
+    let experiment = Experiment {
+        platform: platform.clone(),
+        workload: spec.expect("a workload"),
+        policies: Vec::new(),
+        schedulers: vec![scheduler],
+        options: Options {
+            duration_ns: DURATION_NS,
+            ..Options::default()
+        },
+        seeds: vec![1],
+        oracle: false,
+        timeline: None,
+    };
+    let comparison = experiment.run(1, &|_| {})?;
+    Ok(wakeplace_report::comparison(
+        &comparison,
+        Format::Json,
+        Style::default(),
+    ))
 }
 
 /// Inputs that are each valid and do not go together.

@@ -17,6 +17,6 @@ mod words;
 
 pub use error::ForeignError;
 pub use instance::Instance;
-pub use load::{OfferedKernel, probe_interception};
+pub use load::{Interception, OfferedKernel, OwnCalls, Way, probe_interception};
 pub use scheduler::{Command, Scheduler, generic_loader};
 pub use wakeplace_bpf_vm::Mode;

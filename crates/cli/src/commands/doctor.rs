@@ -44,12 +44,14 @@ fn interception(root: &Path) -> Check {
             "another machine's: cannot be tried here".to_owned(),
         ),
         true => match wakeplace_foreign::probe_interception() {
-            Ok(()) => (State::Ok, "by seccomp user notification".to_owned()),
+            Ok(interception) => (State::Ok, interception.to_string()),
             Err(error) => (State::Missing, error.to_string()),
         },
     };
     let remedy = match state {
-        State::Missing => "allow seccomp filters with user notification in the container's profile",
+        State::Missing => {
+            "allow seccomp filters with user notification, or ptrace, in the container's profile"
+        }
         _ => "",
     };
     Check {

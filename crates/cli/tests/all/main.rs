@@ -13,6 +13,7 @@ mod faults;
 mod help;
 mod hostile_text;
 mod hotplug;
+mod interception;
 mod interrupt;
 mod kept_inputs;
 mod lab;

@@ -11,13 +11,13 @@ use std::process::{Command, Output};
 use std::sync::OnceLock;
 
 /// What is made once: objects, the kernel's types, the loader.
-struct Made {
+pub(crate) struct Made {
     folder: tempfile::TempDir,
     loader: PathBuf,
 }
 
 impl Made {
-    fn object(&self, name: &str) -> String {
+    pub(crate) fn object(&self, name: &str) -> String {
         let path = self.folder.path().join(name);
         path.to_str().expect("UTF-8").to_owned()
     }
@@ -48,11 +48,11 @@ const GOOD: [&str; 5] = ["fifo", "vtime", "maps", "arena", "walk"];
 const TOLD: &str = "told";
 /// It ends itself when all calls have answered as a kernel does, or one has not.
 const CALLS: &str = "calls";
-const BAD: [&str; 8] = [
-    "LOOP", "STORE", "STACK", "HELPER", "ERROR", "LOST", "MAP", "TABLE",
+const BAD: [&str; 11] = [
+    "LOOP", "STORE", "READ", "STACK", "ARENA", "HELPER", "KFUNC", "ERROR", "LOST", "MAP", "TABLE",
 ];
 
-fn made() -> &'static Made {
+pub(crate) fn made() -> &'static Made {
     static MADE: OnceLock<Made> = OnceLock::new();
     MADE.get_or_init(|| {
         let folder = tempfile::tempdir().expect("a folder");
@@ -108,23 +108,29 @@ fn command(command: &str, scheduler: &str, more: &[&str]) -> Output {
 }
 
 fn command_on(workload: &str, command: &str, scheduler: &str, more: &[&str]) -> Output {
+    let output = prepared(workload, command, scheduler, more).output();
+    output.expect("the program starts")
+}
+
+/// The same before it is started.
+pub(crate) fn prepared(workload: &str, command: &str, scheduler: &str, more: &[&str]) -> Command {
     let made = made();
     let short: &[&str] = match more.contains(&"--duration") {
         true => &[],
         false => &["--duration", "200ms"],
     };
-    program(Path::new("."))
+    let mut program = program(Path::new("."));
+    program
         .env("WAKEPLACE_BPF_LOAD", &made.loader)
         .args([command, "--platform", "hikey960", "--workload", workload])
         .args(["--kernel", &made.object("7.3.0-small.btf")])
         .args(["--scheduler", scheduler])
         .args(short)
-        .args(more)
-        .output()
-        .expect("the program starts")
+        .args(more);
+    program
 }
 
-fn hash(output: &Output) -> String {
+pub(crate) fn hash(output: &Output) -> String {
     assert_code(output, 0);
     let text = stdout(output);
     let line = text.lines().find(|line| line.starts_with("identical:"));
@@ -235,6 +241,7 @@ fn what_a_scheduler_does_wrong_is_named() {
         ("LOOP", "it loops for ever"),
         ("STORE", "wild address 0x10"),
         ("STACK", "its stack is full"),
+        ("ARENA", "scx_bpf_error (the arena is full, page "),
         ("ERROR", "scx_bpf_error (no place for "),
     ] {
         let output = sim(&made().object(&format!("bad_{bad}.bpf.o")), &[]);
@@ -246,6 +253,8 @@ fn what_a_scheduler_does_wrong_is_named() {
             "{bad}: {text}"
         );
     }
+    // A wild read is none of them: it reads 0 (docs/decisions/058-foreign-programs.md).
+    assert_code(&sim(&made().object("bad_READ.bpf.o"), &[]), 0);
     let lost = sim(&made().object("bad_LOST.bpf.o"), &["--duration", "4s"]);
     assert_code(&lost, 1);
     assert!(
@@ -259,6 +268,8 @@ fn what_a_scheduler_does_wrong_is_named() {
 fn what_is_not_offered_is_refused_by_name() {
     let helper = sim(&made().object("bad_HELPER.bpf.o"), &[]);
     assert_refused(&helper, &["helper bpf_get_socket_cookie is not offered"]);
+    let kfunc = sim(&made().object("bad_KFUNC.bpf.o"), &[]);
+    assert_refused(&kfunc, &["kfunc bpf_of_a_later_kernel is not offered"]);
     let kind = sim(&made().object("bad_MAP.bpf.o"), &[]);
     assert_refused(&kind, &["map `trie`: type lpm_trie is not offered"]);
 }
@@ -280,6 +291,42 @@ fn what_is_no_scheduler_is_refused() {
     assert_refused(&sim(&text, &[]), &["no ELF file"]);
 }
 
+/// Goal: a loader that waits for ever, or leaves processes of its own, is ended with all of them.
+#[test]
+fn a_loader_that_hangs_leaves_nothing_behind() {
+    // So long nobody else's `sleep` takes.
+    let mark = "98765432";
+    for (what, words) in [
+        (
+            format!("/bin/sleep {mark}"),
+            "waits for something that does not come",
+        ),
+        (
+            format!("/bin/sh -c 'sleep {mark} & exit 5'"),
+            "ended with exit code 5 before it attached",
+        ),
+    ] {
+        for way in ["notification", "ptrace"] {
+            let mut command = prepared("periodic:n=2", "sim", &what, &[]);
+            command.env("WAKEPLACE_INTERCEPTION", way);
+            let output = command.output().expect("the program starts");
+            assert_refused(&output, &[words]);
+            let left = processes_with(mark);
+            assert!(left.is_empty(), "{what}, {way}: {left:?}");
+        }
+    }
+}
+
+/// Command lines of processes that have this word.
+fn processes_with(word: &str) -> Vec<String> {
+    let all = std::fs::read_dir("/proc").expect("processes").flatten();
+    let lines = all.filter_map(|process| std::fs::read(process.path().join("cmdline")).ok());
+    let lines = lines.map(|line| String::from_utf8_lossy(&line).replace('\0', " "));
+    lines
+        .filter(|line| line.starts_with("sleep") && line.contains(word))
+        .collect()
+}
+
 /// Goal: a loader sees the modelled machine and the offered kernel, not the host's.
 #[test]
 fn a_loader_sees_the_modelled_machine() {
@@ -298,10 +345,14 @@ fn a_loader_sees_the_modelled_machine() {
 
 /// `sim` with the loader that has a loop of its own (crates/bpf-load/examples/goes_on.rs).
 fn goes_on(what: &str, more: &[&str]) -> Output {
+    sim(&loader(what), &[&["--duration", "300ms"], more].concat())
+}
+
+/// That loader's command.
+pub(crate) fn loader(what: &str) -> String {
     let made = made();
     let loader = made.loader.with_file_name("examples").join("goes_on");
-    let command = format!("{} {} {what}", loader.display(), made.object("told.bpf.o"));
-    sim(&command, &[&["--duration", "300ms"], more].concat())
+    format!("{} {} {what}", loader.display(), made.object("told.bpf.o"))
 }
 
 /// Goal: a loader's threads wait in virtual time, exactly as long as they ask for

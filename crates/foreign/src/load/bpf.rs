@@ -1,7 +1,8 @@
 //! bpf(2): commands on maps, types and links. Offsets are those of `union bpf_attr`
 //! (include/uapi/linux/bpf.h).
 
-use super::notify::{self, Answer, Call, memory_file, pages_with_data};
+use super::calls::{Answer, Call};
+use super::memory_file::{self, memory_file, pages_with_data};
 use super::serve::{Object, Session};
 use std::collections::BTreeMap;
 use std::os::fd::AsFd as _;
@@ -96,7 +97,7 @@ impl Session<'_> {
     /// A new descriptor for the loader.
     pub(super) fn give(&mut self, object: Object, bytes: u64) -> Answer {
         let made = memory_file(bytes).and_then(|file| {
-            let id = notify::file_id(file.as_fd())?;
+            let id = memory_file::file_id(file.as_fd())?;
             Ok((file.try_clone()?, id, file))
         });
         match made {
@@ -188,7 +189,7 @@ impl Session<'_> {
         if kind == MapKind::Arena {
             self.vm.arena = Arena::of(number, u64::from(entries));
         }
-        let id = notify::file_id(file.as_fd()).map_err(host)?;
+        let id = memory_file::file_id(file.as_fd()).map_err(host)?;
         let theirs = file.try_clone().map_err(host)?;
         self.known.objects.insert(id, (Object::Map(number), file));
         Ok(Answer::File(theirs))

@@ -1,6 +1,6 @@
 //! The loader's clocks and timers: virtual time (docs/rules/sched-ext.md#loader).
 
-use super::notify::{Answer, Call};
+use super::calls::{Answer, Call};
 use super::rings;
 use super::serve::Session;
 use std::io::{self, Write as _};
@@ -153,7 +153,9 @@ impl Session<'_> {
             libc::SYS_timerfd_gettime => (false, flags),
             _ => (true, old),
         };
-        let id = self.descriptor(fd as u32).and_then(|fd| event_id(&fd));
+        let id = self
+            .descriptor(call, fd as u32)
+            .and_then(|fd| event_id(&fd));
         let timers = &self.known.timers;
         let Some(at) = timers.iter().position(|timer| Some(timer.id) == id) else {
             return Answer::error(libc::EINVAL);
@@ -222,7 +224,7 @@ pub(super) fn proc_stat(session: &Session<'_>) -> io::Result<OwnedFd> {
     text.push_str("intr 0\nctxt 0\n");
     text.push_str(&format!("btime {}\n", BOOT_NS / SECOND));
     text.push_str("processes 0\nprocs_running 1\nprocs_blocked 0\n");
-    let mut file = std::fs::File::from(super::notify::memory_file(0)?);
+    let mut file = std::fs::File::from(super::memory_file::memory_file(0)?);
     file.write_all(text.as_bytes())?;
     file.rewind()?;
     Ok(file.into())

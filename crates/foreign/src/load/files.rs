@@ -1,6 +1,7 @@
 //! Calls with paths, and the few others that would show the host's machine.
 
-use super::notify::{Answer, Call, memory_file};
+use super::calls::{Answer, Call};
+use super::memory_file::memory_file;
 use super::serve::Session;
 use super::{clocks, run_folder};
 use std::ffi::CString;

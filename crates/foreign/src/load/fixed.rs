@@ -2,7 +2,7 @@
 //! random bytes. (A C library that takes random bytes from the kernel's vDSO makes no call for
 //! them.)
 
-use super::notify::{Answer, Call};
+use super::calls::{Answer, Call};
 use super::serve::Session;
 use std::path::Path;
 
@@ -35,9 +35,14 @@ impl Session<'_> {
         if !matches!(signal, 0 | libc::SIGABRT | libc::SIGKILL) {
             return Answer::error(libc::ESRCH);
         }
-        // SAFETY: our child, which waits for this answer; a signal touches no memory of ours.
+        let leader = self.known.loader as libc::pid_t;
+        // SAFETY: our child, which waits for this answer; a signal touches no memory of ours. Other
+        // threads may be stopped: the one that has asked for it gets it.
         unsafe {
-            libc::kill(self.known.loader as libc::pid_t, signal);
+            let caller = call.pid as libc::pid_t;
+            if libc::syscall(libc::SYS_tgkill, leader, caller, signal) < 0 {
+                libc::kill(leader, signal);
+            }
         }
         Answer::Value(0)
     }

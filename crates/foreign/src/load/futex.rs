@@ -1,6 +1,6 @@
 //! Futexes: threads of the loader wake each other here, not in the host's kernel.
 
-use super::notify::{Answer, Call};
+use super::calls::{Answer, Call};
 use super::serve::Session;
 use super::threads::Threads;
 use super::waits::{Reply, Waiting, What};

@@ -1,7 +1,7 @@
 //! What is known of a loader: what it has been given, and what it was refused.
 
 use super::bpf;
-use super::notify::FileId;
+use super::memory_file::FileId;
 use super::tree::Tree;
 use crate::kernel::Layout;
 use std::collections::BTreeMap;

@@ -2,25 +2,34 @@
 //! the kernel is answered here until it has attached a scheduler, and beside the simulation.
 
 mod bpf;
+mod calls;
 mod clocks;
 mod files;
 mod fixed;
 mod futex;
 mod known;
+mod memory_file;
 mod notify;
+mod own;
+mod passing;
 mod process;
 mod program;
+mod registers;
 mod rings;
 mod run_folder;
 mod serve;
 mod spawn;
 mod threads;
+mod trace;
+mod trapped;
 mod tree;
 mod vdso;
 mod waits;
+mod way;
 
 use crate::ForeignError;
 use crate::kernel::{Layout, State, UP_NS};
+use calls::{Answer, Event};
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
@@ -29,7 +38,9 @@ use wakeplace_bpf_vm::{Btf, Fault, Vm};
 use wakeplace_platform::Platform;
 
 pub(crate) use bpf::Table;
+pub use own::OwnCalls;
 pub(crate) use process::Process;
+pub use way::{Interception, Way};
 
 /// The kernel whose interface is offered.
 #[derive(Clone, Debug)]
@@ -80,6 +91,12 @@ pub(crate) fn load(
     args: &[String],
     offered: &Offered,
 ) -> Result<(Attached, Process), ForeignError> {
+    let (known, machine) = known(offered, shown)?;
+    process::start(known, machine, shown, program, args)
+}
+
+/// What is there before the first call.
+fn known(offered: &Offered, shown: &str) -> Result<(known::Known, (Vm, State)), ForeignError> {
     let Offered {
         platform,
         kernel,
@@ -120,31 +137,31 @@ pub(crate) fn load(
         rings: BTreeMap::new(),
         forked: false,
     };
-    process::start(known, (vm, state), shown, program, args)
+    Ok((known, (vm, state)))
 }
 
-/// Can the system calls of a process be answered here? Tries it with this program.
+/// Can the system calls of a process be answered here? Tries it with this program, and says how.
 ///
 /// # Errors
 /// Why not.
-pub fn probe_interception() -> Result<(), ForeignError> {
+pub fn probe_interception() -> Result<Interception, ForeignError> {
+    let way = way::chosen()?;
     let own = std::env::current_exe().map_err(ForeignError::host("the place of this program"))?;
     let output = tempfile::tempfile().map_err(ForeignError::host("a temporary file"))?;
-    let spawned = spawn::spawn(&own, &["--version".to_owned()], &output)?;
+    let (mut calls, _) = spawn::spawn(&own, &["--version".to_owned()], &output, way.way)?;
     let mut answered = 0;
-    let mut child = spawned.child;
     let result = loop {
-        match notify::wait(&spawned.listener, Duration::from_secs(5)) {
-            Ok(notify::Event::Call(call)) => {
+        match calls.wait(Duration::from_secs(5)) {
+            Ok(Event::Call(call)) => {
                 answered += 1;
-                notify::respond(&spawned.listener, &call, &notify::Answer::Host);
+                calls.respond(&call, &Answer::Host);
             }
-            Ok(notify::Event::Nothing) => {}
-            Ok(notify::Event::Ended) if answered > 0 => break Ok(()),
+            Ok(Event::Nothing) => {}
+            Ok(Event::Ended) if answered > 0 => break Ok(way.clone()),
             Ok(_) => break Err(std::io::Error::other("no call arrived")),
             Err(error) => break Err(error),
         }
     };
-    let _ = spawn::end(&mut child);
+    let _ = calls.end();
     result.map_err(ForeignError::host("calls of a process"))
 }

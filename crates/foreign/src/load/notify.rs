@@ -1,69 +1,10 @@
-//! The filter's other end: calls come in, answers go out; and the memory of who called.
+//! Calls by seccomp user notification: a filter in the loader hands them over.
 
-use std::fs;
+use super::calls::{Answer, Call, Event};
 use std::io;
-use std::os::fd::{AsRawFd as _, BorrowedFd, OwnedFd};
-use std::os::unix::fs::MetadataExt as _;
+use std::os::fd::{AsRawFd as _, OwnedFd};
+use std::process::{Child, ExitStatus};
 use std::time::Duration;
-
-/// A system call that waits for its answer.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Call {
-    id: u64,
-    pub(super) pid: u32,
-    pub(super) number: libc::c_long,
-    pub(super) args: [u64; 6],
-}
-
-/// What becomes of a call.
-#[derive(Debug)]
-pub(super) enum Answer {
-    /// It returns this; negative: an errno.
-    Value(i64),
-    /// It returns a descriptor of this file.
-    File(OwnedFd),
-    /// The host answers it.
-    Host,
-}
-
-impl Answer {
-    /// An errno.
-    pub(super) fn error(errno: i32) -> Self {
-        Self::Value(-i64::from(errno))
-    }
-
-    /// That of a call which we have made for the caller.
-    pub(super) fn of(result: io::Result<()>) -> Self {
-        match result {
-            Ok(()) => Self::Value(0),
-            Err(error) => Self::failed(&error),
-        }
-    }
-
-    /// The errno of one that failed.
-    pub(super) fn failed(error: &io::Error) -> Self {
-        Self::error(error.raw_os_error().unwrap_or(libc::EIO))
-    }
-}
-
-/// What a system call of ours returned; negative: see errno.
-pub(super) fn checked(result: libc::c_long) -> io::Result<libc::c_long> {
-    if result < 0 {
-        return Err(io::Error::last_os_error());
-    }
-    Ok(result)
-}
-
-/// What waiting brought.
-pub(super) enum Event {
-    Call(Call),
-    /// All processes behind the filter have ended.
-    Ended,
-    /// Nothing, for so long.
-    Silence,
-    /// A call that its caller has given up.
-    Nothing,
-}
 
 /// `SECCOMP_ADDFD_FLAG_SEND`.
 const SEND: u32 = 2;
@@ -84,6 +25,33 @@ struct AddFd {
     newfd_flags: u32,
 }
 
+/// The filter's other end, and the process behind it.
+#[derive(Debug)]
+pub(super) struct Listener {
+    pub(super) fd: OwnedFd,
+    pub(super) child: Child,
+}
+
+impl Listener {
+    pub(super) fn wait(&self, patience: Duration) -> io::Result<Event> {
+        wait(&self.fd, patience)
+    }
+
+    pub(super) fn respond(&self, call: &Call, answer: &Answer) {
+        respond(&self.fd, call, answer);
+    }
+
+    /// The group is ended first: once the leader is waited for, its number may be another's.
+    pub(super) fn end(&mut self) -> io::Result<ExitStatus> {
+        // SAFETY: the group was made by `spawn`; a signal touches no memory of ours.
+        unsafe {
+            libc::kill(-(self.child.id() as libc::pid_t), libc::SIGKILL);
+        }
+        self.child.wait()
+    }
+}
+
+/// Waits for a call.
 pub(super) fn wait(listener: &OwnedFd, patience: Duration) -> io::Result<Event> {
     let mut poll = libc::pollfd {
         fd: listener.as_raw_fd(),
@@ -156,182 +124,5 @@ pub(super) fn respond(listener: &OwnedFd, call: &Call, answer: &Answer) {
     // SAFETY: as above.
     unsafe {
         libc::ioctl(listener.as_raw_fd(), RESPOND as _, &raw mut response);
-    }
-}
-
-/// Copies between the caller's memory and ours; false: it has none there.
-fn transfer(pid: u32, addr: u64, ours: *mut u8, len: usize, read: bool) -> bool {
-    if len == 0 {
-        return true;
-    }
-    let local = libc::iovec {
-        iov_base: ours.cast(),
-        iov_len: len,
-    };
-    let remote = libc::iovec {
-        iov_base: addr as usize as *mut _,
-        iov_len: len,
-    };
-    let pid = pid as libc::pid_t;
-    // SAFETY: `ours` is valid for `len` bytes; the kernel checks the other side.
-    let copied = unsafe {
-        match read {
-            true => libc::process_vm_readv(pid, &raw const local, 1, &raw const remote, 1, 0),
-            false => libc::process_vm_writev(pid, &raw const local, 1, &raw const remote, 1, 0),
-        }
-    };
-    usize::try_from(copied).is_ok_and(|copied| copied == len)
-}
-
-/// Most bytes that one call may hand over.
-const MAX_BYTES: u64 = 64 << 20;
-
-impl Call {
-    /// Bytes of the caller.
-    pub(super) fn read(&self, addr: u64, len: u64) -> Option<Vec<u8>> {
-        let mut bytes = vec![0; usize::try_from(len.min(MAX_BYTES)).ok()?];
-        let whole =
-            len <= MAX_BYTES && transfer(self.pid, addr, bytes.as_mut_ptr(), bytes.len(), true);
-        whole.then_some(bytes)
-    }
-
-    /// Writes to the caller.
-    pub(super) fn write(&self, addr: u64, bytes: &[u8]) -> bool {
-        let from = bytes.as_ptr().cast_mut();
-        transfer(self.pid, addr, from, bytes.len(), false)
-    }
-
-    /// A C string of the caller.
-    pub(super) fn string(&self, addr: u64) -> Option<String> {
-        let mut text = Vec::new();
-        let mut at = addr;
-        while text.len() < 4096 {
-            // Up to the end of a page: the next one may not be there.
-            let chunk = self.read(at, 256 - at % 256)?;
-            if let Some(end) = chunk.iter().position(|byte| *byte == 0) {
-                text.extend(&chunk[..end]);
-                return String::from_utf8(text).ok();
-            }
-            at += chunk.len() as u64;
-            text.extend(chunk);
-        }
-        None
-    }
-
-    /// The file behind a descriptor of the caller.
-    pub(super) fn file_id(&self, fd: u32) -> Option<FileId> {
-        let path = format!("/proc/{}/fd/{fd}", self.pid);
-        Some(FileId::of(&fs::metadata(path).ok()?))
-    }
-
-    /// Where the caller has mapped a file.
-    pub(super) fn mapped(&self, file: FileId) -> Option<u64> {
-        let maps = fs::read_to_string(format!("/proc/{}/maps", self.pid)).ok()?;
-        let line = maps
-            .lines()
-            .find(|line| FileId::in_maps(line) == Some(file))?;
-        u64::from_str_radix(line.split('-').next()?, 16).ok()
-    }
-}
-
-/// A new file in memory. One that has a size keeps it: whoever shares its pages could otherwise be
-/// ended by a loader that makes it shorter.
-pub(super) fn memory_file(bytes: u64) -> io::Result<OwnedFd> {
-    use std::os::fd::FromRawFd as _;
-    let name = c"bpf";
-    // SAFETY: a new descriptor, which nobody else has.
-    let file = unsafe {
-        let fd = libc::memfd_create(name.as_ptr(), libc::MFD_CLOEXEC | libc::MFD_ALLOW_SEALING);
-        if fd < 0 {
-            return Err(io::Error::last_os_error());
-        }
-        OwnedFd::from_raw_fd(fd)
-    };
-    if bytes == 0 {
-        return Ok(file);
-    }
-    let seals = libc::F_SEAL_SHRINK | libc::F_SEAL_GROW | libc::F_SEAL_SEAL;
-    // SAFETY: plain system calls on our descriptor.
-    let sized = unsafe {
-        libc::ftruncate(file.as_raw_fd(), bytes as libc::off_t) == 0
-            && libc::fcntl(file.as_raw_fd(), libc::F_ADD_SEALS, seals) == 0
-    };
-    if !sized {
-        return Err(io::Error::last_os_error());
-    }
-    Ok(file)
-}
-
-/// Which file it is: an inode's number alone is that of one file on each file system.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct FileId {
-    major: u32,
-    minor: u32,
-    inode: u64,
-}
-
-impl FileId {
-    fn of(file: &fs::Metadata) -> Self {
-        Self {
-            major: libc::major(file.dev()),
-            minor: libc::minor(file.dev()),
-            inode: file.ino(),
-        }
-    }
-
-    /// Of a line of `/proc/PID/maps`: range, rights, offset, device (two hexadecimal numbers),
-    /// inode.
-    fn in_maps(line: &str) -> Option<Self> {
-        let mut words = line.split_whitespace().skip(3);
-        let (major, minor) = words.next()?.split_once(':')?;
-        Some(Self {
-            major: u32::from_str_radix(major, 16).ok()?,
-            minor: u32::from_str_radix(minor, 16).ok()?,
-            inode: words.next()?.parse().ok()?,
-        })
-    }
-}
-
-/// Which file one of ours is.
-pub(super) fn file_id(file: BorrowedFd<'_>) -> io::Result<FileId> {
-    let file = fs::File::from(file.try_clone_to_owned()?);
-    Ok(FileId::of(&file.metadata()?))
-}
-
-/// Pages of a file that hold data.
-pub(super) fn pages_with_data(file: BorrowedFd<'_>, page: u64) -> Vec<u64> {
-    let mut pages = Vec::new();
-    let mut at: libc::off_t = 0;
-    loop {
-        // SAFETY: plain system calls on our descriptor.
-        let (from, to) = unsafe {
-            let from = libc::lseek(file.as_raw_fd(), at, libc::SEEK_DATA);
-            if from < 0 {
-                return pages;
-            }
-            (from, libc::lseek(file.as_raw_fd(), from, libc::SEEK_HOLE))
-        };
-        if to <= from {
-            return pages;
-        }
-        pages.extend(from as u64 / page..(to as u64).div_ceil(page));
-        at = to;
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::FileId;
-
-    #[test]
-    fn a_line_of_maps_names_a_file() {
-        let line = "7f00-7f01 rw-s 00000000 fd:1a 77 /memfd:bpf (deleted)";
-        let file = FileId {
-            major: 0xfd,
-            minor: 0x1a,
-            inode: 77,
-        };
-        assert_eq!(FileId::in_maps(line), Some(file));
-        assert_eq!(FileId::in_maps("7f00-7f01 rw-s"), None);
     }
 }

@@ -1,17 +1,17 @@
 //! The loader's process: until it has attached a scheduler, and then beside the simulation.
 
+use super::calls::Calls;
 use super::known::{Known, how, said};
 use super::serve::Session;
-use super::spawn::{self, Spawned};
+use super::spawn;
 use super::threads::{PATIENCE, Stop, Threads};
-use super::{Attached, bpf};
+use super::{Attached, bpf, way};
 use crate::ForeignError;
 use crate::kernel::State;
 use std::fs::File;
 use std::io::{self, Read as _, Seek as _, SeekFrom, Write as _};
 use std::os::fd::{FromRawFd as _, OwnedFd};
 use std::path::Path;
-use std::process::Child;
 use std::time::{Duration, Instant};
 use wakeplace_bpf_vm::Vm;
 use wakeplace_sched_ext::{Exit, ExitKind, Kernel};
@@ -28,15 +28,14 @@ const NAP: Duration = Duration::from_millis(1);
 pub(crate) struct Process {
     known: Known,
     threads: Threads,
-    listener: OwnedFd,
-    child: Child,
+    calls: Calls,
     output: File,
 }
 
 impl Drop for Process {
     fn drop(&mut self) {
         // It may have ended before.
-        let _ = spawn::end(&mut self.child);
+        let _ = self.calls.end();
         let _ = self.keep_output();
     }
 }
@@ -62,30 +61,28 @@ pub(super) fn start(
     args: &[String],
 ) -> Result<(Attached, Process), ForeignError> {
     let output = tempfile::tempfile().map_err(ForeignError::host("a temporary file"))?;
-    let Spawned { child, listener } = spawn::spawn(program, args, &output)?;
-    known.loader = child.id();
+    let (calls, leader) = spawn::spawn(program, args, &output, way::chosen()?.way)?;
+    known.loader = leader;
     let mut process = Process {
-        threads: Threads::of(child.id()),
+        threads: Threads::of(leader),
         known,
-        listener,
-        child,
+        calls,
         output,
     };
-    process.known.process =
-        Some(handle(process.known.loader).map_err(ForeignError::host("the loader's process"))?);
+    process.known.process = handle(leader).ok();
     let stop = process.until_attached(&mut vm, &mut state)?;
     let program = shown.to_owned();
     let table = match stop {
         Stop::Attached => process.known.attached.take(),
         Stop::Ended => {
-            let how = how(spawn::end(&mut process.child));
+            let how = how(process.calls.end());
             let said = said(&process.known, &mut process.output);
             return Err(ForeignError::Ended { program, how, said });
         }
         Stop::Hangs(_) | Stop::Waits(_) | Stop::Spins => None,
     };
     let Some(table) = table else {
-        let _ = spawn::end(&mut process.child);
+        let _ = process.calls.end();
         let why = match stop {
             Stop::Hangs(doing) => format!("one of its threads {doing}"),
             Stop::Spins => "it makes calls without end".to_owned(),
@@ -120,9 +117,10 @@ impl Process {
                 vm,
                 state,
                 known: &mut self.known,
+                calls: &self.calls,
                 sim: None,
             };
-            let stop = self.threads.run(&mut session, &self.listener);
+            let stop = self.threads.run(&mut session);
             let until = match stop.map_err(ForeignError::host("calls of the scheduler's loader"))? {
                 Stop::Waits(until) => until,
                 other => return Ok(other),
@@ -133,7 +131,7 @@ impl Process {
             match until {
                 // What its processes do takes time of the host's.
                 _ if session.known.forked && silent < PATIENCE => {
-                    let came = self.threads.others(&mut session, &self.listener, NAP);
+                    let came = self.threads.others(&mut session, NAP);
                     match came.map_err(ForeignError::host("calls of the scheduler's loader"))? {
                         Some(true) => silent = Duration::ZERO,
                         Some(false) => silent += NAP,
@@ -158,6 +156,7 @@ impl Process {
             vm,
             state,
             known: &mut self.known,
+            calls: &self.calls,
             sim: None,
         };
         self.threads.wake_due(&mut session);
@@ -183,17 +182,18 @@ impl Process {
             vm,
             state,
             known: &mut self.known,
+            calls: &self.calls,
             sim: Some(sim),
         };
         self.threads.wake_due(&mut session);
-        let stop = self.threads.run(&mut session, &self.listener);
+        let stop = self.threads.run(&mut session);
         let loader = |what: String| Exit::fault(format!("its loader {what}"));
         match stop {
             Ok(Stop::Waits(until)) if self.known.refused.is_empty() => Ok(until),
             Ok(Stop::Waits(_)) => Err(loader(self.known.refused.join("; "))),
             Ok(Stop::Attached) => Err(loader("attached a second scheduler".to_owned())),
             Ok(Stop::Ended) => {
-                let how = how(spawn::end(&mut self.child));
+                let how = how(self.calls.end());
                 let said = said(&self.known, &mut self.output);
                 Err(Exit::new(
                     ExitKind::Unreg,

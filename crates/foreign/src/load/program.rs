@@ -1,7 +1,7 @@
 //! bpf(2): programs.
 
 use super::bpf::Attr;
-use super::notify::{Answer, Call};
+use super::calls::{Answer, Call};
 use super::serve::{Object, Session};
 use crate::kernel::Running;
 use crate::kfuncs;

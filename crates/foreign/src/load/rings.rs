@@ -1,8 +1,8 @@
 //! Ring buffers that the loader waits for. The host's kernel knows nothing of their records: in its
 //! place a counter of ours is waited for.
 
+use super::calls::{Answer, Call, checked};
 use super::known::{Known, Object};
-use super::notify::{Answer, Call, checked};
 use super::serve::Session;
 use super::waits::Watch;
 use std::collections::btree_map::Entry;
@@ -81,7 +81,7 @@ impl Session<'_> {
             0 => Some(vec![0; size_of::<libc::epoll_event>()]),
             at => call.read(at, size_of::<libc::epoll_event>() as u64),
         };
-        let (Some(mut event), Some(set)) = (event, self.descriptor(set as u32)) else {
+        let (Some(mut event), Some(set)) = (event, self.descriptor(call, set as u32)) else {
             return Answer::error(libc::EFAULT);
         };
         let Some(ring) = self.ring(number) else {
@@ -106,7 +106,7 @@ impl Session<'_> {
         let stands = ring.is_some();
         let fd = match ring {
             Some(counter) => counter,
-            None => self.descriptor(fd)?,
+            None => self.descriptor(call, fd)?,
         };
         Some(Watch {
             fd,

@@ -1,7 +1,7 @@
 //! `/run/scx`: where loaders offer their statistics. It is a folder of ours: two loaders do not
 //! meet there, no right to write on the host is needed, and nothing is left behind.
 
-use super::notify::{Answer, Call, checked};
+use super::calls::{Answer, Call, checked};
 use super::serve::Session;
 use std::fs;
 use std::os::fd::AsRawFd as _;
@@ -34,7 +34,7 @@ impl Session<'_> {
         let path = path.split(|byte| *byte == 0).next().unwrap_or_default();
         let text = String::from_utf8_lossy(path);
         let ours = self.known.tree.answers(&text).filter(|_| is_unix);
-        let (Some(ours), Some(socket)) = (ours, self.descriptor(fd as u32)) else {
+        let (Some(ours), Some(socket)) = (ours, self.descriptor(call, fd as u32)) else {
             return Answer::Host;
         };
         let mut address = libc::sockaddr_un {

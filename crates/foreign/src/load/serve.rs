@@ -1,7 +1,7 @@
 //! Answers calls of the loader that do not wait.
 
+use super::calls::{Answer, Call, Calls};
 pub(super) use super::known::{Known, Object};
-use super::notify::{Answer, Call};
 use super::vdso;
 use crate::kernel::State;
 use wakeplace_bpf_vm::Vm;
@@ -12,6 +12,7 @@ pub(super) struct Session<'a> {
     pub(super) vm: &'a mut Vm,
     pub(super) state: &'a mut State,
     pub(super) known: &'a mut Known,
+    pub(super) calls: &'a Calls,
     /// The simulated kernel; none before a scheduler is attached.
     pub(super) sim: Option<&'a mut (dyn Kernel + 'a)>,
 }
@@ -102,7 +103,7 @@ impl Session<'_> {
 
     /// What a descriptor of the loader's stands for, if it is one of ours.
     pub(super) fn object(&self, call: &Call, fd: u32) -> Option<&Object> {
-        let id = call.file_id(fd)?;
+        let id = self.calls.file_id(call, fd)?;
         self.known.objects.get(&id).map(|(object, _)| object)
     }
 }

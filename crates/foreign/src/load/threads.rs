@@ -3,19 +3,20 @@
 //! A thread that waits is one whose call has no answer yet. The next one is the one that could
 //! first go on: equal loaders take equal turns.
 
+use super::calls::{Answer, Call, Event};
 use super::futex;
-use super::notify::{self, Answer, Call, Event};
 use super::serve::Session;
 use super::waits::{Reply, Waiting, What, ready};
 use std::collections::VecDeque;
 use std::fs;
 use std::io;
-use std::os::fd::OwnedFd;
 use std::path::Path;
 use std::time::Duration;
 
 /// A thread that makes no call for so long, in the host's time, hangs.
 pub(super) const PATIENCE: Duration = Duration::from_secs(30);
+/// So often it is looked whether it has ended, if no call comes.
+const LOOK: Duration = Duration::from_millis(100);
 /// Most calls at one instant of virtual time: who makes more waits for a time that never comes.
 const MAX_CALLS: u64 = 1 << 16;
 
@@ -75,22 +76,18 @@ impl Threads {
     }
 
     /// Lets threads run until none can.
-    pub(super) fn run(
-        &mut self,
-        session: &mut Session<'_>,
-        listener: &OwnedFd,
-    ) -> io::Result<Stop> {
+    pub(super) fn run(&mut self, session: &mut Session<'_>) -> io::Result<Stop> {
         let mut calls = 0;
         loop {
-            if self.running.is_none() && !self.next(session, listener) {
+            if self.running.is_none() && !self.next(session) {
                 return Ok(Stop::Waits(self.deadline(session)));
             }
-            match self.event(session, listener)? {
+            match self.event(session)? {
                 Event::Ended => return Ok(Stop::Ended),
                 Event::Silence => return Ok(Stop::Hangs(self.doing(session))),
                 Event::Nothing => {}
                 Event::Call(call) => {
-                    self.take(session, &call, listener)?;
+                    self.take(session, &call)?;
                     calls += 1;
                 }
             }
@@ -107,12 +104,11 @@ impl Threads {
     pub(super) fn others(
         &mut self,
         session: &mut Session<'_>,
-        listener: &OwnedFd,
         patience: Duration,
     ) -> io::Result<Option<bool>> {
-        match notify::wait(listener, patience)? {
+        match session.calls.wait(patience)? {
             Event::Ended => return Ok(None),
-            Event::Call(call) => self.take(session, &call, listener)?,
+            Event::Call(call) => self.take(session, &call)?,
             Event::Silence | Event::Nothing => return Ok(Some(false)),
         }
         Ok(Some(true))
@@ -120,14 +116,14 @@ impl Threads {
 
     /// The next call. While a new thread is on its way its first one is: where it stands in the
     /// order must not depend on the host.
-    fn event(&mut self, session: &Session<'_>, listener: &OwnedFd) -> io::Result<Event> {
+    fn event(&mut self, session: &Session<'_>) -> io::Result<Event> {
         if !self.arriving {
             if let Some(call) = self.early.pop_front() {
                 return Ok(Event::Call(call));
             }
-            return notify::wait(listener, PATIENCE);
+            return wait(session);
         }
-        match notify::wait(listener, PATIENCE)? {
+        match wait(session)? {
             Event::Call(call) if self.position(call.pid).is_some() => {
                 self.early.push_back(call);
                 // It is back from making it: there is one, or none could be made.
@@ -151,14 +147,9 @@ impl Threads {
         numbers.any(|tid| self.position(tid).is_none())
     }
 
-    fn take(
-        &mut self,
-        session: &mut Session<'_>,
-        call: &Call,
-        listener: &OwnedFd,
-    ) -> io::Result<()> {
+    fn take(&mut self, session: &mut Session<'_>, call: &Call) -> io::Result<()> {
         let Some(at) = self.position(call.pid) else {
-            self.take_new(session, call, listener);
+            self.take_new(session, call);
             return Ok(());
         };
         match session.reply(call, self) {
@@ -167,7 +158,7 @@ impl Threads {
                 self.ready.push_front((*call, answer));
                 self.running = None;
             }
-            Reply::Now(answer) => notify::respond(listener, call, &answer),
+            Reply::Now(answer) => session.calls.respond(call, &answer),
             Reply::Waits(waiting) => {
                 self.waited += 1;
                 self.all[at].waits = Some(waiting);
@@ -179,11 +170,11 @@ impl Threads {
                 self.running = None;
             }
             Reply::Clones => {
-                notify::respond(listener, call, &Answer::Host);
+                session.calls.respond(call, &Answer::Host);
                 self.arriving = true;
             }
             Reply::Ends => {
-                notify::respond(listener, call, &Answer::Host);
+                session.calls.respond(call, &Answer::Host);
                 gone(session.known.loader, call.pid)?;
                 self.all.remove(at);
                 self.running = None;
@@ -194,7 +185,7 @@ impl Threads {
     }
 
     /// A call of one that is not known: a new thread, or another process.
-    fn take_new(&mut self, session: &mut Session<'_>, call: &Call, listener: &OwnedFd) {
+    fn take_new(&mut self, session: &mut Session<'_>, call: &Call) {
         let task = format!("/proc/{}/task/{}", session.known.loader, call.pid);
         if !Path::new(&task).exists() {
             let mut answer = session.reply_to_other(call);
@@ -202,7 +193,7 @@ impl Threads {
                 answer =
                     session.refuse("a scheduler that another process than the loader attaches");
             }
-            return notify::respond(listener, call, &answer);
+            return session.calls.respond(call, &answer);
         }
         self.all.push(Thread {
             tid: call.pid,
@@ -215,7 +206,7 @@ impl Threads {
     }
 
     /// Gives the next thread its turn. False: all of them wait.
-    fn next(&mut self, session: &Session<'_>, listener: &OwnedFd) -> bool {
+    fn next(&mut self, session: &Session<'_>) -> bool {
         if self.ready.is_empty() {
             session.known.count_records(session.vm);
             self.look_at_files();
@@ -224,7 +215,7 @@ impl Threads {
             return false;
         };
         self.running = Some(call.pid);
-        notify::respond(listener, &call, &answer);
+        session.calls.respond(&call, &answer);
         true
     }
 
@@ -344,22 +335,47 @@ impl Threads {
     }
 }
 
+/// The next call. A loader that has ended makes none, though processes of its own may live.
+fn wait(session: &Session<'_>) -> io::Result<Event> {
+    let mut silent = Duration::ZERO;
+    loop {
+        match session.calls.wait(LOOK)? {
+            Event::Silence if is_over(session.known.loader) => return Ok(Event::Ended),
+            Event::Silence if silent < PATIENCE => silent += LOOK,
+            other => return Ok(other),
+        }
+    }
+}
+
+/// Has a process no thread that lives?
+fn is_over(process: u32) -> bool {
+    let tasks = fs::read_dir(format!("/proc/{process}/task"));
+    let mut numbers = tasks.into_iter().flatten().flatten().filter_map(|task| {
+        let name = task.file_name();
+        name.to_str()?.parse().ok()
+    });
+    numbers.all(|tid| has_ended(process, tid))
+}
+
+/// Is a thread gone, or has it ended and nobody has asked how?
+fn has_ended(process: u32, tid: u32) -> bool {
+    let text = fs::read_to_string(format!("/proc/{process}/task/{tid}/stat"));
+    let state = text.ok().and_then(|text| {
+        let (_, rest) = text.rsplit_once(") ")?;
+        rest.chars().next()
+    });
+    matches!(state, None | Some('Z' | 'X'))
+}
+
 /// Waits until a thread that ends is gone.
 fn gone(process: u32, tid: u32) -> io::Result<()> {
-    let place = format!("/proc/{process}/task/{tid}/stat");
     #[allow(clippy::disallowed_methods, reason = "the loader is of the real world")]
     let began = std::time::Instant::now();
-    loop {
-        let state = fs::read_to_string(&place).ok().and_then(|text| {
-            let (_, rest) = text.rsplit_once(") ")?;
-            rest.chars().next()
-        });
-        if matches!(state, None | Some('Z' | 'X')) {
-            return Ok(());
-        }
+    while !has_ended(process, tid) {
         if began.elapsed() > PATIENCE {
             return Err(io::Error::other("a thread that ends does not"));
         }
         std::thread::sleep(Duration::from_micros(50));
     }
+    Ok(())
 }

@@ -1,10 +1,10 @@
 //! Calls that wait, for a time or for a descriptor, and what they become in virtual time.
 
-use super::notify::{Answer, Call};
+use super::calls::{Answer, Call};
 use super::rings;
 use super::serve::Session;
 use super::threads::Threads;
-use std::os::fd::{AsRawFd as _, FromRawFd as _, OwnedFd};
+use std::os::fd::{AsRawFd as _, OwnedFd};
 
 /// What becomes of a call of a thread.
 pub(super) enum Reply {
@@ -120,14 +120,9 @@ pub(super) fn ready(files: &[(Watch, libc::c_short)]) -> bool {
 }
 
 impl Session<'_> {
-    /// A copy of a descriptor of the loader's.
-    pub(super) fn descriptor(&self, fd: u32) -> Option<OwnedFd> {
-        let process = self.known.process.as_ref()?.as_raw_fd();
-        // SAFETY: a new descriptor, which nobody else has.
-        unsafe {
-            let copy = libc::syscall(libc::SYS_pidfd_getfd, process, fd, 0);
-            (copy >= 0).then(|| OwnedFd::from_raw_fd(copy as i32))
-        }
+    /// A copy of a descriptor of the caller's.
+    pub(super) fn descriptor(&self, call: &Call, fd: u32) -> Option<OwnedFd> {
+        self.calls.descriptor(self.known.process.as_ref(), call, fd)
     }
 
     /// What becomes of a call.
@@ -251,7 +246,9 @@ impl Session<'_> {
             (libc::SYS_epoll_pwait2, at) => Some(self.time_at(call, at)?),
             (_, timeout) => milliseconds(timeout),
         };
-        let set = self.descriptor(call.args[0] as u32).ok_or(Answer::Host)?;
+        let set = self
+            .descriptor(call, call.args[0] as u32)
+            .ok_or(Answer::Host)?;
         let files = vec![(Watch::of(set), libc::POLLIN)];
         Ok(self.until_ready(call, files, after_ns, Vec::new()))
     }
@@ -283,7 +280,7 @@ impl Session<'_> {
 
     /// Calls that wait for something to read, unless it is a file.
     fn incoming(&self, call: &Call) -> Reply {
-        let Some(fd) = self.descriptor(call.args[0] as u32) else {
+        let Some(fd) = self.descriptor(call, call.args[0] as u32) else {
             return Reply::Now(Answer::Host);
         };
         let at_once = match call.number {

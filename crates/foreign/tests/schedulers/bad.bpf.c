@@ -16,6 +16,30 @@ struct {
 } trie SEC(".maps");
 #endif
 
+#ifdef BAD_ARENA
+#define PAGES 16
+
+struct {
+	__uint(type, 33); /* BPF_MAP_TYPE_ARENA */
+	__uint(map_flags, 1U << 10); /* BPF_F_MMAPABLE */
+	__uint(max_entries, PAGES);
+	__ulong(map_extra, 1ull << 44);
+} arena SEC(".maps");
+
+/* A full arena has no page more; what follows is up to the scheduler. */
+OPS_SLEEPABLE(init)
+int bad_init(u64 *args)
+{
+	static const char text[] = "the arena is full, page %d";
+	u64 data[] = { 0 };
+
+	while (data[0] < 2 * PAGES && bpf_arena_alloc_pages(&arena, 0, 1, -1, 0))
+		data[0]++;
+	scx_bpf_error_bstr((char *)text, data, sizeof(data));
+	return 0;
+}
+#endif
+
 static volatile u64 forever = 1;
 
 static __noinline u64 deep(u64 at)
@@ -37,6 +61,14 @@ int bad_enqueue(u64 *args)
 #endif
 #ifdef BAD_STORE
 	*(volatile u64 *)(0x100 + args[1]) = 1;
+#endif
+#ifdef BAD_READ
+	/* As a kernel's load through a pointer that may be bad: 0. */
+	if (*(volatile u64 *)(0x100 + args[1]))
+		return 0;
+#endif
+#ifdef BAD_KFUNC
+	forever += bpf_of_a_later_kernel(forever);
 #endif
 #ifdef BAD_STACK
 	forever += deep(forever);
@@ -61,6 +93,9 @@ int bad_enqueue(u64 *args)
 SEC(".struct_ops.link")
 struct sched_ext_ops bad_ops = {
 	.enqueue = (void *)bad_enqueue,
+#ifdef BAD_ARENA
+	.init = (void *)bad_init,
+#endif
 	.timeout_ms = 2000,
 	.name = "bad",
 };
