@@ -123,9 +123,18 @@ impl Memory {
         let Some(found) = self.bytes(addr, bytes) else {
             return 0;
         };
-        let mut word = [0; 8];
-        word[..found.len()].copy_from_slice(found);
-        u64::from_le_bytes(word)
+        // One instruction each: a copy of so many bytes as a variable says is a call.
+        match *found {
+            [a] => u64::from(a),
+            [a, b] => u64::from(u16::from_le_bytes([a, b])),
+            [a, b, c, d] => u64::from(u32::from_le_bytes([a, b, c, d])),
+            [a, b, c, d, e, f, g, h] => u64::from_le_bytes([a, b, c, d, e, f, g, h]),
+            _ => {
+                let mut word = [0; 8];
+                word[..found.len()].copy_from_slice(found);
+                u64::from_le_bytes(word)
+            }
+        }
     }
 
     /// Writes the low bytes of a word.
@@ -135,7 +144,15 @@ impl Memory {
     #[inline]
     pub fn store(&mut self, addr: u64, bytes: u64, value: u64) -> Result<(), Fault> {
         let to = self.bytes_mut(addr, bytes)?;
-        to.copy_from_slice(&value.to_le_bytes()[..bytes as usize]);
+        let word = value.to_le_bytes();
+        // As for `load`.
+        match to {
+            [a] => *a = word[0],
+            [_, _] => to.copy_from_slice(&word[..2]),
+            [_, _, _, _] => to.copy_from_slice(&word[..4]),
+            [_, _, _, _, _, _, _, _] => to.copy_from_slice(&word),
+            _ => to.copy_from_slice(&word[..bytes as usize]),
+        }
         Ok(())
     }
 
