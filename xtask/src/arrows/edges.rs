@@ -154,6 +154,7 @@ const MAY_KNOW: [(&str, &[&str]); 28] = [
         "fuzz",
         &[
             "text",
+            "foreign",
             "policy-sys",
             "platform",
             "workload",

@@ -142,8 +142,8 @@ fn results_do_not_depend_on_the_way() {
     }
 }
 
-/// Goal: virtual time is the same: threads, sockets, timers, ring buffers, and a loader that goes on
-/// for as long as the run.
+/// Goal: virtual time is the same: threads, sockets, timers, ring buffers, and a loader that goes
+/// on for as long as the run.
 #[test]
 fn virtual_time_does_not_depend_on_the_way() {
     let short = ["--duration", "300ms"];

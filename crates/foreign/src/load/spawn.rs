@@ -1,5 +1,5 @@
-//! Starts the loader as a process of its own whose system calls are answered by us. Neither root nor
-//! a namespace is needed.
+//! Starts the loader as a process of its own whose system calls are answered by us. Neither root
+//! nor a namespace is needed.
 
 use super::calls::{Calls, checked};
 use super::notify::Listener;

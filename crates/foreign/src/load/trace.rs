@@ -1,8 +1,8 @@
 //! Calls by ptrace(2), for where filters are refused or another filter answers first: a container's
 //! profile, for example. A traced thread stops before any filter sees its call, and once more with
 //! the result. A call that is answered here becomes one that does nothing, and its result the
-//! answer. A descriptor goes to the loader, or comes from it, by a call that is made in the place of
-//! its own, over a socket that it has from its start.
+//! answer. A descriptor goes to the loader, or comes from it, by a call that is made in the place
+//! of its own, over a socket that it has from its start.
 
 use super::calls::{Answer, Call, Event, checked};
 use super::passing;
