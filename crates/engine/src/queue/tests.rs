@@ -85,6 +85,18 @@ fn ends_at_one_time() {
     }
 }
 
+/// An end that is armed again at its time keeps its rank.
+#[test]
+fn an_end_armed_twice() {
+    let mut queue = queue();
+    for cpu in [5, 6, 5] {
+        queue.arm_end(CpuId(cpu), 60, 0);
+    }
+    for cpu in [5, 6] {
+        assert_eq!(queue.pop_until(99), Some((60, end(cpu))));
+    }
+}
+
 /// Whatever the mix of pushes and looks, each look takes the least (time, class, sequence) that is
 /// pending: found here by a look at all. Times lie near and far, many are equal.
 #[test]
