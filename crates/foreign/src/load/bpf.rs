@@ -110,11 +110,7 @@ impl Session<'_> {
     }
 
     pub(super) fn refuse(&mut self, what: impl Into<String>) -> Answer {
-        let what = what.into();
-        // Libraries try again.
-        if !self.known.refused.contains(&what) {
-            self.known.refused.push(what);
-        }
+        self.known.refuse(what.into());
         Answer::error(libc::EINVAL)
     }
 
@@ -217,12 +213,11 @@ impl Session<'_> {
             let (low, bytes) = (user & 0xffff_ffff, self.vm.arena.pages * PAGE);
             if low + bytes > 1 << 32 {
                 self.known
-                    .refused
-                    .push("an arena across a border of 4 GiB".to_owned());
+                    .refuse("an arena across a border of 4 GiB".to_owned());
                 return;
             }
             if let Err(fault) = self.vm.memory.share_at(file.as_fd(), ARENA + low, bytes) {
-                self.known.refused.push(fault.to_string());
+                self.known.refuse(fault.to_string());
                 return;
             }
             self.vm.arena.user = user;

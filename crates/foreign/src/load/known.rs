@@ -24,6 +24,9 @@ pub(super) enum Object {
     Link,
 }
 
+/// Refusals that are kept to be said.
+const MOST_REFUSED: usize = 32;
+
 /// What is known of a loader.
 #[derive(Debug)]
 pub(super) struct Known {
@@ -58,6 +61,16 @@ pub(super) struct Known {
     pub(super) rings: BTreeMap<usize, OwnedFd>,
     /// It has started processes of its own.
     pub(super) forked: bool,
+}
+
+impl Known {
+    /// Keeps what was refused, to be said: once each, since libraries try again, and not all of what
+    /// a loader that goes on trying asks for.
+    pub(super) fn refuse(&mut self, what: String) {
+        if self.refused.len() < MOST_REFUSED && !self.refused.contains(&what) {
+            self.refused.push(what);
+        }
+    }
 }
 
 pub(super) fn how(status: io::Result<ExitStatus>) -> String {
