@@ -64,8 +64,8 @@ pub(super) struct Known {
 }
 
 impl Known {
-    /// Keeps what was refused, to be said: once each, since libraries try again, and not all of what
-    /// a loader that goes on trying asks for.
+    /// Keeps what was refused, to be said: once each, since libraries try again, and not all of
+    /// what a loader that goes on trying asks for.
     pub(super) fn refuse(&mut self, what: String) {
         if self.refused.len() < MOST_REFUSED && !self.refused.contains(&what) {
             self.refused.push(what);
