@@ -18,14 +18,14 @@ headers=$(find "$built" -path '*/libbpf-sys-*/out/include' -print -quit)
     exit 3
 }
 loader=$(realpath "$(dirname "$wakeplace")/wakeplace-bpf-load")
-options=(--arch x86_64 --cpus 4 --icount --timeout 60m --add $live/floor.sh)
+options=(--arch x86_64 --cpus 4 --icount --timeout 60m --add $live/guest.sh)
 [ -z "${BENCH_KERNEL:-}" ] || options+=(--kernel "$BENCH_KERNEL")
 
 # measure NAME OPTION...: in a guest of its own.
 measure() {
     local name=$1 code=0
     shift
-    guest "$keep/$name" "${options[@]}" "$@" -- sh floor.sh || code=$?
+    guest "$keep/$name" "${options[@]}" "$@" -- sh guest.sh ping-pong || code=$?
     [ $code = 0 ] || fault "$name: exit code $code: $(tail -n 30 "$keep/$name/log")"
 }
 
@@ -46,7 +46,7 @@ table=$keep/table.md
 {
     version=$(awk '$1 == "kernel" { print $3; exit }' "$keep/kernel/log")
     printf 'Linux %s, x86-64, four CPUs.\n\n' "$version"
-    awk -f $live/floor-table.awk "${outputs[@]}"
+    awk -f $live/median.awk -f $live/floor-table.awk "${outputs[@]}"
 } >"$table"
 cat "$table"
 [ -z "${BENCH_PAGE:-}" ] || scripts/page-part.sh "$BENCH_PAGE" "$table" scripts/bench-floor.sh

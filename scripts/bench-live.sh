@@ -50,7 +50,7 @@ table=$keep/table.md
     version=$(awk '$1 == "kernel" { print $3; exit }' "$keep/wakeplace/log")
     peers=${peers//@/ }
     printf 'Linux %s, x86-64, four CPUs%s.\n\n' "$version" "${peers:+; ${peers// scx_/, scx_}}"
-    awk -f $live/cost-table.awk "${outputs[@]}"
+    awk -f $live/median.awk -f $live/cost-table.awk "${outputs[@]}"
 } >"$table"
 cat "$table"
 [ -z "${BENCH_PAGE:-}" ] || scripts/page-part.sh "$BENCH_PAGE" "$table" scripts/bench-live.sh

@@ -32,7 +32,8 @@ table=$keep/table.md
     printf 'Linux %s, arm64. Instructions per wake-up, median of three passes and their range: of' \
         "$version"
     printf ' the program that chooses a CPU, and of all programs.\n\n'
-    awk -v platforms="${platforms[*]}" -f $live/rule-cost-table.awk "${files[@]}"
+    awk -v platforms="${platforms[*]}" -f $live/median.awk -f $live/rule-cost-table.awk \
+        "${files[@]}"
 } >"$table"
 cat "$table"
 [ -z "${RULE_COST_PAGE:-}" ] ||

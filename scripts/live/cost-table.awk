@@ -1,5 +1,6 @@
 # A table of what guests have measured (`guest.sh cost`): the median of the repeats, and the ratio
-# to the first file, which is the kernel's own scheduler. Each file is SCHEDULER/stdout.
+# to the first file, which is the kernel's own scheduler. Each file is SCHEDULER/stdout. Needs
+# median.awk.
 FNR == 1 {
     parts = split(FILENAME, path, "/")
     scheduler[++schedulers] = path[parts - 1]
@@ -9,13 +10,12 @@ FNR == 1 {
     value[$2, schedulers, ++count[$2, schedulers]] = $3
 }
 # Sets `spread`, how far the repeats lie apart, percent.
-function median(row, of,   n, i, j, t, v) {
+function figure(row, of,   n, i, v, middle) {
     n = count[row, of]
     for (i = 1; i <= n; i++) v[i] = value[row, of, i] + 0
-    for (i = 1; i <= n; i++)
-        for (j = i + 1; j <= n; j++) if (v[j] < v[i]) { t = v[i]; v[i] = v[j]; v[j] = t }
+    middle = median(v, n)
     spread = v[1] > 0 ? 100 * (v[n] - v[1]) / v[1] : 0
-    return v[int((n + 1) / 2)]
+    return middle
 }
 END {
     title["ping-pong-1"] = "ping-pong on one CPU, instructions per wake-up"
@@ -32,7 +32,7 @@ END {
         row = order[r]; widest = 0
         printf "| %s |", title[row]
         for (s = 1; s <= schedulers; s++) {
-            one = median(row, s)
+            one = figure(row, s)
             if (one <= 0 || count[row, s] != count[row, 1]) { print row ": no figure"; exit 1 }
             if (spread > widest) widest = spread
             # The clock counts 2 ns for each instruction.

@@ -8,6 +8,7 @@
 #   guest.sh killed             the loader is killed; then bad input with no scheduler loaded. The
 #                               lab calls this run a failure, rightly: its scheduler did not stay.
 #   guest.sh cost               what a wake-up costs, under whatever scheduler runs
+#   guest.sh ping-pong          of that the wake-ups alone
 #
 # What the programs print is left in /out/live-*, which the lab brings back.
 ext=/sys/kernel/sched_ext
@@ -307,17 +308,30 @@ settled() {
 	) | cat
 }
 
+# Nanoseconds of a wake-up on one CPU and on four; pass 0 does not count.
+ping_pong() {
+	for cpus in 1 4; do
+		mask=f
+		[ $cpus != 1 ] || mask=1
+		wakeup=$(taskset $mask wakeplace-guest ping-pong --rounds 3000 |
+			sed -n 's/.*"ns_per_wakeup":\([0-9.]*\).*/\1/p')
+		[ "$1" = 0 ] || echo "cost: ping-pong-$cpus ${wakeup:-none}"
+	done
+}
+
+# Three passes of a machine that has settled.
+ping_pongs() {
+	sleep 3
+	for pass in 0 1 2 3; do
+		ping_pong $pass
+	done
+}
+
 # Three passes of each, nine of hackbench, so that one sees how far they repeat. The first does not
 # count.
 cost() {
 	for pass in 0 1 2 3; do
-		for cpus in 1 4; do
-			mask=f
-			[ $cpus != 1 ] || mask=1
-			wakeup=$(taskset $mask wakeplace-guest ping-pong --rounds 3000 |
-				sed -n 's/.*"ns_per_wakeup":\([0-9.]*\).*/\1/p')
-			[ $pass = 0 ] || echo "cost: ping-pong-$cpus ${wakeup:-none}"
-		done
+		ping_pong $pass
 		for _ in 1 2 3; do # each is one of many courses it can take
 			time=$(settled hackbench -g 2 -l 100 | sed -n 's/^Time: //p')
 			[ $pass = 0 ] || echo "cost: hackbench ${time:-none}"
@@ -370,6 +384,7 @@ what=$1
 shift
 case "$what" in
 steps | placement | soak | killed | cost) $what "$@" ;;
+ping-pong) ping_pongs ;;
 *)
 	echo "unknown: $what" >&2
 	exit 2

@@ -1,4 +1,5 @@
 # A table of what guests have measured (`rule-cost.sh`): a file per platform, a row per setting.
+# Needs median.awk.
 FNR == 1 { file++ }
 $1 == "cost:" {
     if (!($2 in row)) { row[$2] = ++rows; name[rows] = $2 }
@@ -8,12 +9,10 @@ $1 == "cost:" {
     all[at, n] = $4
 }
 # "median (least to most)" of the figures of a place; sets `middle`.
-function figure(of, at,   n, i, j, t, v) {
+function figure(of, at,   n, i, v) {
     n = count[at]
     for (i = 1; i <= n; i++) v[i] = of[at, i] + 0
-    for (i = 1; i <= n; i++)
-        for (j = i + 1; j <= n; j++) if (v[j] < v[i]) { t = v[i]; v[i] = v[j]; v[j] = t }
-    middle = v[int((n + 1) / 2)]
+    middle = median(v, n)
     return sprintf("%d (%d to %d)", middle, v[1], v[n])
 }
 END {
