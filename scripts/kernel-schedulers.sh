@@ -8,8 +8,8 @@
 #   scripts/kernel-schedulers.sh --check     and runs each: the same bytes twice, and interpreted
 #                                            as compiled; scx_simple as a static program too
 #
-# Needs what `wakeplace lab kernels` has fetched, a C compiler, make, libelf and zlib, clang 19
-# (BPF_CLANG names another). WAKEPLACE: the program for --check, else target/release/wakeplace.
+# Needs what `wakeplace lab kernels` has fetched, a C compiler, make, libelf and zlib, clang 22 or
+# 19 (BPF_CLANG names another). scx_qmap as clang 19 compiles it writes to a wild address. WAKEPLACE: the program for --check, else target/release/wakeplace.
 # Exit code 3: something cannot be had.
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -42,9 +42,11 @@ fetch() {
 }
 
 build() {
-    local tools=$out/source/tools/sched_ext objects
-    say "building, its output is in $out/log"
-    make -C "$tools" -j "$(nproc)" CLANG="${BPF_CLANG:-clang-19}" VMLINUX_BTF="$types" all \
+    local tools=$out/source/tools/sched_ext objects clang=clang-19
+    ! command -v clang-22 >/dev/null || clang=clang-22
+    clang=${BPF_CLANG:-$clang}
+    say "building with $clang, its output is in $out/log"
+    make -C "$tools" -j "$(nproc)" CLANG="$clang" VMLINUX_BTF="$types" all \
         >"$out/log" 2>&1 || fail "it does not build: $(tail -n 3 "$out/log")"
     objects=$tools/build/obj
     "${CC:-gcc}" -static -o "$tools/build/bin/scx_simple_static" \
@@ -52,6 +54,8 @@ build() {
         >>"$out/log" 2>&1 || say "no static scx_simple: $(tail -n 1 "$out/log")"
     rm -rf "$out/bin"
     cp -r "$tools/build/bin" "$out/bin"
+    # The version that the programs to be checked depend on.
+    "$clang" -dumpversion | cut -d. -f1 >"$out/clang"
 }
 
 # The line with the hash of what happened, or the last that was said.
@@ -62,10 +66,12 @@ outcome() {
 }
 
 check() {
-    local name compiled interpreted static=
+    local name compiled interpreted static= qmap=
+    [ "$(cat "$out/clang" 2>/dev/null || echo 0)" -lt 22 ] || qmap=qmap
     wakeplace=${WAKEPLACE:-${CARGO_TARGET_DIR:-target}/release/wakeplace}
-    # The others of the folder are refused or give up; docs/guide/schedulers.md says why.
-    for name in simple central flatcg sdt cpu0 pair simple_static; do
+    # scx_userland gives up; docs/guide/schedulers.md says why.
+    # shellcheck disable=SC2086 # a name or nothing
+    for name in simple central flatcg sdt cpu0 pair $qmap simple_static; do
         [ -x "$out/bin/scx_$name" ] || continue
         compiled=$(outcome "$out/bin/scx_$name")
         interpreted=$(outcome "$out/bin/scx_$name" --interpret)

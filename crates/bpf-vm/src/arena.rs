@@ -3,6 +3,7 @@
 //! The loader sees it at one address, programs at another; the low 32 bits are the same.
 
 use crate::memory::{ARENA, Memory, PAGE};
+use crate::vm::ArenaBases;
 use std::collections::BTreeSet;
 
 /// Pages of an arena.
@@ -26,6 +27,16 @@ impl Arena {
             map: Some(map),
             pages,
             ..Self::default()
+        }
+    }
+
+    /// What programs' addresses are made of.
+    #[inline]
+    pub(crate) fn bases(&self) -> ArenaBases {
+        let first_in_use = self.used.first() == Some(&0);
+        ArenaBases {
+            user: self.user & !0xffff_ffff,
+            first: if first_in_use { ARENA } else { 0 },
         }
     }
 
@@ -74,7 +85,8 @@ impl Arena {
         (self.user & !0xffff_ffff) | (from * PAGE)
     }
 
-    /// The first gap that is long enough. Page 0 of the window would be a null pointer.
+    /// The first gap that is long enough. Page 0 of the window is not handed out: its address would
+    /// be a null pointer to programs that look at it as the loader has it.
     fn room(&self, first: u64, end: u64, count: u64) -> Option<u64> {
         let mut from = first.max(1);
         for page in self.used.range(from..end) {

@@ -7,7 +7,7 @@ use crate::insn::{
 };
 use crate::memory::{ARENA, FRAME, STACK_BOTTOM};
 use crate::program::Program;
-use crate::vm::{BUDGET, Env, Vm};
+use crate::vm::{ArenaBases, BUDGET, Env, Vm};
 
 /// How compiled code names its faults.
 pub(crate) const FAULT_BUDGET: u64 = 1;
@@ -63,7 +63,7 @@ pub(crate) fn run(
         let insn = program.insns[pc];
         match insn.class() {
             ALU | ALU64 => {
-                let value = arithmetic(insn, &registers, vm.context.arena_user);
+                let value = arithmetic(insn, &registers, vm.context.arena);
                 registers.set(insn.dst, value);
             }
             LDX => load(insn, &mut registers, vm),
@@ -208,13 +208,13 @@ fn taken(insn: Insn, registers: &Registers) -> bool {
     }
 }
 
-fn arithmetic(insn: Insn, registers: &Registers, arena_user: u64) -> u64 {
+fn arithmetic(insn: Insn, registers: &Registers, arena: ArenaBases) -> u64 {
     let (a, b) = (registers.get(insn.dst), registers.operand(insn));
     if insn.op() == 0xd0 {
         return swapped(insn, a);
     }
     if insn.op() == 0xb0 && insn.by_register() && insn.off != 0 {
-        let moved = moved(insn, b, arena_user);
+        let moved = moved(insn, b, arena);
         return match insn.class() {
             ALU64 => moved,
             _ => u64::from(moved as u32),
@@ -239,11 +239,12 @@ fn swapped(insn: Insn, a: u64) -> u64 {
 }
 
 /// Moves that extend the sign, or go between the arena's addresses.
-fn moved(insn: Insn, b: u64, arena_user: u64) -> u64 {
+fn moved(insn: Insn, b: u64, arena: ArenaBases) -> u64 {
     match (insn.off, insn.imm) {
+        (1, 1) if b as u32 == 0 => arena.first,
         (1, _) if b as u32 == 0 => 0,
         (1, 1) => ARENA | u64::from(b as u32),
-        (1, _) => arena_user | u64::from(b as u32),
+        (1, _) => arena.user | u64::from(b as u32),
         (bits, _) => sign_extended(b, u64::from(bits.unsigned_abs()) / 8),
     }
 }

@@ -86,6 +86,7 @@ impl Memory {
         self.host
     }
 
+    #[inline]
     fn offset(addr: u64, len: u64) -> Option<usize> {
         let at = addr.wrapping_sub(BASE);
         (at < SIZE && len <= SIZE - at).then_some(at as usize)

@@ -29,6 +29,17 @@ pub trait Env {
     fn call(&mut self, vm: &mut Vm, call: u32, args: [u64; 5]) -> Result<u64, Fault>;
 }
 
+/// What the low half of an arena's address is combined with.
+#[derive(Clone, Copy, Debug, Default)]
+#[repr(C)]
+pub(crate) struct ArenaBases {
+    /// High half of its addresses as the loader has them.
+    pub(crate) user: u64,
+    /// Where programs see the low half 0: the first page, if there is something in it. Else it is a
+    /// null pointer.
+    pub(crate) first: u64,
+}
+
 /// What compiled programs reach by fixed offsets.
 #[derive(Debug)]
 #[repr(C)]
@@ -42,8 +53,7 @@ pub(crate) struct Context {
     pub(crate) fault_addr: u64,
     /// Which call is being made.
     pub(crate) call: u64,
-    /// High half of the arena's addresses as the loader has them.
-    pub(crate) arena_user: u64,
+    pub(crate) arena: ArenaBases,
     /// Set while compiled code runs.
     pub(crate) vm: *mut Vm,
     pub(crate) env: Option<*mut (dyn Env + 'static)>,
@@ -104,7 +114,7 @@ impl Vm {
             fault: 0,
             fault_addr: 0,
             call: 0,
-            arena_user: 0,
+            arena: ArenaBases::default(),
             vm: std::ptr::null_mut(),
             env: None,
         };
@@ -300,7 +310,7 @@ impl Vm {
         args: [u64; 5],
     ) -> Result<u64, Fault> {
         let sp = self.context.sp;
-        self.context.arena_user = self.arena.user & !0xffff_ffff;
+        self.context.arena = self.arena.bases();
         let entry = self
             .compiled
             .as_ref()

@@ -5,7 +5,8 @@ use crate::load::{Attached, Process};
 use std::collections::BTreeSet;
 use wakeplace_bpf_vm::{Fault, Vm};
 use wakeplace_sched_ext::{
-    Callback, CgroupId, Exit, Kernel, OpsInfo, ReleaseReason, SchedExtOps, Started, TaskId, TimerId,
+    Callback, CgroupId, Exit, ExitKind, Kernel, OpsInfo, ReleaseReason, SchedExtOps, Started,
+    TaskId, TimerId,
 };
 
 /// A scheduler with a state of its own.
@@ -44,8 +45,11 @@ fn int(value: i32) -> Arg {
 
 impl Instance {
     /// With what a loader has attached, and the loader if it goes on.
-    pub(crate) fn new(attached: Attached, release: &str, loader: Option<Process>) -> Self {
+    pub(crate) fn new(mut attached: Attached, release: &str, loader: Option<Process>) -> Self {
         let table = attached.table;
+        let cids = &mut attached.state.cids;
+        cids.in_callbacks = table.has_cids;
+        cids.divide(table.cid_shard_size);
         let mut programs = [None; Callback::COUNT];
         for callback in Callback::ALL {
             let name = match callback {
@@ -116,9 +120,8 @@ impl Instance {
         call: impl FnOnce(&mut Vm, &mut Running<'_>) -> Result<u64, Fault>,
     ) -> Result<u64, Fault> {
         self.vm.cpu = kernel.this_cpu();
-        self.state.handed_out.clear();
         self.state
-            .set_preempt_count(&mut self.vm, kernel.in_interrupt());
+            .begin_callback(&mut self.vm, kernel.in_interrupt());
         let mut running = Running {
             state: &mut self.state,
             kernel: Some(kernel),
@@ -172,6 +175,23 @@ impl Instance {
         at
     }
 
+    /// A task's CPUs as a mask of cids.
+    fn cmask(&mut self, cpus: &[u64]) -> Result<u64, Exit> {
+        let at = self.state.cmask;
+        let mut running = Running {
+            state: &mut self.state,
+            kernel: None,
+        };
+        let made = running.cmask(&mut self.vm, at, cpus);
+        self.state.cmask = made.map_err(|fault| Exit::fault(fault.to_string()))?;
+        Ok(self.state.cmask)
+    }
+
+    /// A CPU as the scheduler has it.
+    fn cpu(&self, cpu: i32) -> Arg {
+        int(self.state.cids.told(cpu))
+    }
+
     fn text(&mut self, at: u64, text: &str) -> u64 {
         let bytes = &text.as_bytes()[..text.len().min(1000)];
         if let Ok(room) = self.vm.memory.bytes_mut(at, bytes.len() as u64 + 1) {
@@ -200,8 +220,16 @@ impl SchedExtOps for Instance {
         prev_cpu: i32,
         wake_flags: u64,
     ) -> Result<i32, Exit> {
-        let args = [Arg::Task(task), int(prev_cpu), Arg::Word(wake_flags)];
-        self.run(kernel, Callback::SelectCpu, &args).map(status)
+        let args = [Arg::Task(task), self.cpu(prev_cpu), Arg::Word(wake_flags)];
+        let chosen = self.run(kernel, Callback::SelectCpu, &args).map(status)?;
+        let cids = &self.state.cids;
+        match cids.in_callbacks && chosen >= 0 {
+            true => {
+                let unknown = || Exit::new(ExitKind::Error, format!("invalid cid {chosen}"));
+                cids.cpu(chosen).map(u32::cast_signed).ok_or_else(unknown)
+            }
+            false => Ok(chosen),
+        }
     }
 
     fn enqueue(&mut self, kernel: &mut dyn Kernel, task: TaskId, enq_flags: u64) -> Done {
@@ -215,7 +243,7 @@ impl SchedExtOps for Instance {
     }
 
     fn dispatch(&mut self, kernel: &mut dyn Kernel, cpu: i32, prev: Option<TaskId>) -> Done {
-        let args = [int(cpu), Arg::TaskOrNone(prev)];
+        let args = [self.cpu(cpu), Arg::TaskOrNone(prev)];
         self.plain(kernel, Callback::Dispatch, &args)
     }
 
@@ -259,8 +287,14 @@ impl SchedExtOps for Instance {
     }
 
     fn set_cpumask(&mut self, kernel: &mut dyn Kernel, task: TaskId) -> Done {
-        let at = self.structure(self.state.layout.cpumask);
-        write_mask(&mut self.vm, at, kernel.task_cpus(task));
+        let at = match self.state.cids.in_callbacks {
+            true => self.cmask(kernel.task_cpus(task))?,
+            false => {
+                let at = self.structure(self.state.layout.cpumask);
+                write_mask(&mut self.vm, at, kernel.task_cpus(task));
+                at
+            }
+        };
         self.plain(
             kernel,
             Callback::SetCpumask,
@@ -272,12 +306,12 @@ impl SchedExtOps for Instance {
         self.plain(
             kernel,
             Callback::UpdateIdle,
-            &[int(cpu), Arg::Word(idle.into())],
+            &[self.cpu(cpu), Arg::Word(idle.into())],
         )
     }
 
     fn cpu_acquire(&mut self, kernel: &mut dyn Kernel, cpu: i32) -> Done {
-        self.plain(kernel, Callback::CpuAcquire, &[int(cpu), Arg::Word(0)])
+        self.plain(kernel, Callback::CpuAcquire, &[self.cpu(cpu), Arg::Word(0)])
     }
 
     fn cpu_release(
@@ -296,7 +330,11 @@ impl SchedExtOps for Instance {
         };
         let by = by.map_err(|fault| Exit::fault(fault.to_string()))?;
         put(&mut self.vm, at, fields.task, by);
-        self.plain(kernel, Callback::CpuRelease, &[int(cpu), Arg::Word(at)])
+        self.plain(
+            kernel,
+            Callback::CpuRelease,
+            &[self.cpu(cpu), Arg::Word(at)],
+        )
     }
 
     fn init_task(
@@ -404,11 +442,15 @@ impl SchedExtOps for Instance {
     }
 
     fn cpu_online(&mut self, kernel: &mut dyn Kernel, cpu: i32) -> Done {
-        self.plain(kernel, Callback::CpuOnline, &[int(cpu)])
+        self.plain(kernel, Callback::CpuOnline, &[self.cpu(cpu)])
     }
 
     fn cpu_offline(&mut self, kernel: &mut dyn Kernel, cpu: i32) -> Done {
-        self.plain(kernel, Callback::CpuOffline, &[int(cpu)])
+        self.plain(kernel, Callback::CpuOffline, &[self.cpu(cpu)])
+    }
+
+    fn init_cids(&mut self, kernel: &mut dyn Kernel) -> Result<i32, Exit> {
+        self.run(kernel, Callback::InitCids, &[]).map(status)
     }
 
     fn init(&mut self, kernel: &mut dyn Kernel) -> Result<i32, Exit> {

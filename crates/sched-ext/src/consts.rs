@@ -79,8 +79,10 @@ pub const SCX_OPS_ENQ_MIGRATION_DISABLED: u64 = 1 << 4;
 pub const SCX_OPS_ALLOW_QUEUED_WAKEUP: u64 = 1 << 5;
 /// Idle masks per node (6.15).
 pub const SCX_OPS_BUILTIN_IDLE_PER_NODE: u64 = 1 << 6;
+/// Tasks are found by `scx.tid` (7.1).
+pub const SCX_OPS_TID_TO_TASK: u64 = 1 << 8;
 /// All flags that some kernel has. Those that are not above are local queues of IMMED tasks only
-/// (7.1, bit 7), numbers of tasks (bit 8), and weights of cgroups (to 6.18, bit 16).
+/// (7.1, bit 7), and weights of cgroups (to 6.18, bit 16).
 pub const SCX_OPS_ALL_FLAGS: u64 = 0x1ff | 1 << 16;
 
 /// `scx.flags`: on its run queue.
@@ -90,6 +92,8 @@ pub const SCX_TASK_RESET_RUNNABLE_AT: u32 = 1 << 2;
 /// `scx.flags`: its last dequeue was for sleep.
 pub const SCX_TASK_DEQD_FOR_SLEEP: u32 = 1 << 3;
 
+/// Tasks are enqueued again for no special reason (`scx_bpf_dsq_reenq`).
+pub const SCX_REENQ_ANY: u64 = 1 << 0;
 /// Iterate over a queue from its tail (`bpf_iter_scx_dsq_new`).
 pub const SCX_DSQ_ITER_REV: u64 = 1 << 16;
 

@@ -76,6 +76,23 @@ pub struct TaskFacts {
     pub migration_disabled: bool,
 }
 
+impl TaskFacts {
+    /// What a task keeps for long, to be compared. All else changes with each stretch that it runs.
+    #[must_use]
+    pub fn seldom_changing(&self) -> impl PartialEq + use<> {
+        let who = (self.pid, self.tgid, self.comm, self.start_time_ns);
+        let related = (self.real_parent, self.group_leader, self.cgroup);
+        let how = (self.policy, self.static_prio, self.prio, self.weight);
+        let may = (
+            self.flags,
+            self.has_mm,
+            self.nr_cpus_allowed,
+            self.migration_disabled,
+        );
+        (who, related, how, may)
+    }
+}
+
 /// A CPU: its place in the machine.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct CpuFacts {

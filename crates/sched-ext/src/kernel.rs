@@ -82,6 +82,9 @@ pub trait Kernel {
     ) -> bool;
     /// All tasks of this CPU's local queue are enqueued again. Returns how many.
     fn reenqueue_local(&mut self) -> u32;
+    /// All tasks of a queue, a CPU's or one of the scheduler's, are enqueued again (7.1).
+    /// `reenq_flags`: `SCX_REENQ_ANY`, which changes nothing here.
+    fn dsq_reenq(&mut self, dsq: u64, reenq_flags: u64);
     /// Free places of the buffer of dispatches. From `dispatch` only.
     fn dispatch_nr_slots(&mut self) -> u32;
     /// Forgets the last entry of that buffer.
@@ -157,6 +160,10 @@ pub trait Kernel {
     fn nr_tasks(&self) -> u32;
     /// The task of this pid, if it lives.
     fn task_from_pid(&self, pid: i32) -> Option<TaskId>;
+
+    /// The task of this `scx.tid`, which is its pid here. Without `SCX_OPS_TID_TO_TASK` the
+    /// scheduler exits.
+    fn task_from_tid(&mut self, tid: i32) -> Option<TaskId>;
 
     // Cgroups.
 

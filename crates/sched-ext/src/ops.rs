@@ -34,6 +34,7 @@ pub enum Callback {
     CgroupSetWeight,
     CpuOnline,
     CpuOffline,
+    InitCids,
     Init,
     Exit,
     /// A `bpf_timer` of the scheduler's: no member of the table, but code of it that runs.
@@ -75,6 +76,7 @@ impl Callback {
         Self::CgroupSetWeight,
         Self::CpuOnline,
         Self::CpuOffline,
+        Self::InitCids,
         Self::Init,
         Self::Exit,
         Self::Timer,
@@ -124,6 +126,7 @@ impl Callback {
             Self::CgroupSetWeight => "cgroup_set_weight",
             Self::CpuOnline => "cpu_online",
             Self::CpuOffline => "cpu_offline",
+            Self::InitCids => "init_cids",
             Self::Init => "init",
             Self::Exit => "exit",
             Self::Timer => "timer",
@@ -405,6 +408,10 @@ pub trait SchedExtOps {
     /// The CPU leaves.
     fn cpu_offline(&mut self, kernel: &mut dyn Kernel, cpu: i32) -> Result<(), Exit> {
         Ok(())
+    }
+    /// Before `init`: it may number the CPUs itself. Not 0: refused, a negative errno.
+    fn init_cids(&mut self, kernel: &mut dyn Kernel) -> Result<i32, Exit> {
+        Ok(0)
     }
     /// The scheduler is loaded. Not 0: refused, a negative errno.
     fn init(&mut self, kernel: &mut dyn Kernel) -> Result<i32, Exit> {

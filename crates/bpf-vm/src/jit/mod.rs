@@ -27,7 +27,9 @@ pub(crate) type Entry = unsafe extern "C" fn(*mut Context, u64, u64, u64, u64, u
 pub(crate) struct Compiled {
     /// Owns the code; taken when it is freed.
     module: Option<JITModule>,
-    /// By program and first instruction.
+    /// Where programs begin, by their number.
+    starts: Vec<Option<Entry>>,
+    /// All functions, by program and first instruction.
     entries: BTreeMap<(usize, usize), Entry>,
 }
 
@@ -95,15 +97,21 @@ impl Compiled {
                 std::mem::transmute::<*const u8, Entry>(code)
             })
         };
-        let entries = ids.iter().map(entry).collect();
+        let entries: BTreeMap<_, _> = ids.iter().map(entry).collect();
+        let count = programs.iter().map(|(number, _)| number + 1).max();
+        let starts = (0..count.unwrap_or(0)).map(|number| entries.get(&(number, 0)).copied());
         Ok(Self {
             module: Some(module),
+            starts: starts.collect(),
             entries,
         })
     }
 
     pub(crate) fn entry(&self, program: usize, start: usize) -> Option<Entry> {
-        self.entries.get(&(program, start)).copied()
+        match start {
+            0 => self.starts.get(program).copied().flatten(),
+            start => self.entries.get(&(program, start)).copied(),
+        }
     }
 }
 

@@ -3,7 +3,7 @@
 use super::function::Making;
 use crate::insn::{ALU64, Insn};
 use crate::memory::ARENA;
-use crate::vm::Context;
+use crate::vm::{ArenaBases, Context};
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::types::{I8, I16, I32, I64};
 use cranelift_codegen::ir::{InstBuilder as _, MemFlags, Type, Value};
@@ -73,18 +73,25 @@ impl Making<'_, '_> {
     fn cast(&mut self, value: Value, to_program: bool) -> Value {
         let low = self.b.ins().ireduce(I32, value);
         let low = self.b.ins().uextend(I64, low);
-        let high = match to_program {
-            true => self.constant(ARENA),
+        let arena = offset_of!(Context, arena);
+        let (high, of_null) = match to_program {
+            true => {
+                let first = arena + offset_of!(ArenaBases, first);
+                (self.constant(ARENA), self.from_context(first))
+            }
             false => {
-                let offset = offset_of!(Context, arena_user) as i32;
-                self.b
-                    .ins()
-                    .load(I64, MemFlags::trusted(), self.context, offset)
+                let user = arena + offset_of!(ArenaBases, user);
+                (self.from_context(user), low)
             }
         };
         let whole = self.b.ins().bor(low, high);
         let is_null = self.b.ins().icmp_imm(IntCC::Equal, low, 0);
-        self.b.ins().select(is_null, low, whole)
+        self.b.ins().select(is_null, of_null, whole)
+    }
+
+    fn from_context(&mut self, offset: usize) -> Value {
+        let trusted = MemFlags::trusted();
+        self.b.ins().load(I64, trusted, self.context, offset as i32)
     }
 
     /// In 64 bits, or in 32 bits without the widening.

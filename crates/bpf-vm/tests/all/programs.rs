@@ -125,6 +125,14 @@ fn the_arena_is_cast_by_its_low_half() {
         Ok(ARENA | 0x1000)
     );
     assert_eq!(both(&cast(1), [0x1_0000_0000, 0, 0, 0, 0]), Ok(0));
+    // Variables may be in its first page: then the low half 0 is an address like others.
+    for compiled in [false, true] {
+        let mut vm = machine(&cast(1), compiled);
+        vm.arena.pages = 4;
+        vm.arena.mark([0].into_iter());
+        let cast = vm.run(&mut Helpers, 0, [0x1_0000_0000, 0, 0, 0, 0]);
+        assert_eq!(cast, Ok(ARENA));
+    }
     for compiled in [false, true] {
         let mut vm = machine(&cast(0x1_0000), compiled);
         vm.arena.user = 0x1000_0000_0000;

@@ -43,7 +43,7 @@ fn compile(folder: &Path, source: &str, define: Option<&str>) -> PathBuf {
     object
 }
 
-const GOOD: [&str; 5] = ["fifo", "vtime", "maps", "arena", "walk"];
+const GOOD: [&str; 6] = ["fifo", "vtime", "maps", "arena", "walk", "cids"];
 /// For a loader with a loop of its own.
 const TOLD: &str = "told";
 /// It ends itself when all calls have answered as a kernel does, or one has not.
@@ -62,6 +62,7 @@ pub(crate) fn made() -> &'static Made {
         for define in BAD {
             compile(folder.path(), "bad", Some(define));
         }
+        compile(folder.path(), "cids", Some("CIDS"));
         let kernel = compile(folder.path(), "kernel", None);
         let bytes = std::fs::read(kernel).expect("an object");
         let file = object::File::parse(&*bytes).expect("an object");
@@ -146,6 +147,19 @@ fn runs_are_the_same_twice_and_interpreted() {
         let interpreted = hash(&sim(&object, &["--verify-determinism", "--interpret"]));
         assert_eq!(compiled, interpreted, "{name}");
     }
+}
+
+/// Goal: a scheduler's own order of CPUs that is none is its end, in the kernel's words
+/// (docs/rules/sched-ext.md#cids).
+#[test]
+fn two_cpus_of_one_cid_end_it() {
+    let output = sim(&made().object("cids_CIDS.bpf.o"), &[]);
+    assert_code(&output, 1);
+    let text = stderr(&output);
+    assert!(
+        text.contains("runtime error (cid 7 assigned to multiple cpus)"),
+        "{text}"
+    );
 }
 
 /// Goal: a result says what ran, with a hash, and what became of its loader.

@@ -66,6 +66,7 @@ fields! {
         parent = "parent",
         group_leader = "group_leader",
         cgroups = "cgroups",
+        tid = "scx.tid",
     }
 }
 
@@ -179,6 +180,8 @@ pub(crate) struct OpsFields {
     pub(crate) flags: u64,
     pub(crate) timeout_ms: u64,
     pub(crate) dispatch_max_batch: Option<u64>,
+    /// Of the form with cids only.
+    pub(crate) cid_shard_size: Option<u64>,
     pub(crate) name: u64,
 }
 
@@ -198,6 +201,8 @@ pub(crate) struct Layout {
     pub(crate) exit_info: ExitInfoFields,
     pub(crate) events: Option<EventFields>,
     pub(crate) ops: OpsFields,
+    /// The table whose callbacks have cids (7.2).
+    pub(crate) ops_cid: Option<OpsFields>,
     /// Bytes of a `cpumask`.
     pub(crate) cpumask: u64,
     /// `SCX_ENQ_HEAD` and `SCX_ENQ_CPU_SELECTED` of this kernel: they follow its own flags.
@@ -212,7 +217,7 @@ impl Layout {
             kernel: kernel.to_owned(),
             why: format!("it has no {what}: expected a kernel with sched_ext (from 6.12 on)"),
         };
-        let ops = Self::ops(btf).ok_or_else(|| missing("struct sched_ext_ops"))?;
+        let ops = Self::ops(btf, "sched_ext_ops").ok_or_else(|| missing("struct sched_ext_ops"))?;
         let cpumask = btf.find(Kind::Struct, "cpumask");
         macro_rules! fields {
             ($name:ident) => {
@@ -233,16 +238,17 @@ impl Layout {
             exit_info: fields!(ExitInfoFields),
             events: EventFields::of(btf),
             ops,
+            ops_cid: Self::ops(btf, "sched_ext_ops_cid"),
             cpumask: cpumask.map_or(0, |id| btf.size(id)).max(1024 / 8),
             enq_head: btf.enumerator("SCX_ENQ_HEAD").unwrap_or(0x10),
             enq_cpu_selected: btf.enumerator("SCX_ENQ_CPU_SELECTED").unwrap_or(0x400),
         })
     }
 
-    fn ops(btf: &Btf) -> Option<OpsFields> {
-        let value = btf.find(Kind::Struct, "bpf_struct_ops_sched_ext_ops")?;
+    fn ops(btf: &Btf, name: &str) -> Option<OpsFields> {
+        let value = btf.find(Kind::Struct, &format!("bpf_struct_ops_{name}"))?;
         let data = btf.field(value, "data")?;
-        let of = btf.find(Kind::Struct, "sched_ext_ops")?;
+        let of = btf.find(Kind::Struct, name)?;
         let at = |name: &str| btf.field(of, name).map(|field| data.offset + field.offset);
         let is_function = |ty: u32| {
             let ty = btf.bare(ty);
@@ -253,14 +259,32 @@ impl Layout {
             .members(of)
             .into_iter()
             .filter(|member| is_function(member.ty));
-        let callbacks =
-            members.map(|member| (member.name, data.offset + u64::from(member.bits / 8)));
+        let callbacks = members.map(|member| {
+            let at = data.offset + u64::from(member.bits / 8);
+            (canonical(&member.name), at)
+        });
         Some(OpsFields {
             callbacks: callbacks.collect(),
             flags: at("flags")?,
             timeout_ms: at("timeout_ms")?,
             dispatch_max_batch: at("dispatch_max_batch"),
+            cid_shard_size: at("cid_shard_size"),
             name: at("name")?,
         })
+    }
+}
+
+/// A callback's name in `struct sched_ext_ops`: the table with cids has others for some.
+fn canonical(name: &str) -> String {
+    match name {
+        "select_cid" => "select_cpu".to_owned(),
+        "set_cmask" => "set_cpumask".to_owned(),
+        "cid_online" => "cpu_online".to_owned(),
+        "cid_offline" => "cpu_offline".to_owned(),
+        "dump_cid" => "dump_cpu".to_owned(),
+        name => match name.strip_prefix("cpuctl_") {
+            Some(rest) => format!("cgroup_{rest}"),
+            None => name.to_owned(),
+        },
     }
 }

@@ -1,9 +1,9 @@
 //! One callback in progress: programs on one side, the simulated kernel on the other.
 
-use super::state::{HandedOut, State, get, put};
+use super::state::{HandedOut, State, get, put, put_in};
 use crate::kfuncs;
 use wakeplace_bpf_vm::{Env, Fault, Vm};
-use wakeplace_sched_ext::{CgroupId, Kernel, TaskId};
+use wakeplace_sched_ext::{CgroupId, Kernel, TaskFacts, TaskId};
 
 /// What a program's clocks say when a loader begins, ns: a machine has been up for a while when a
 /// scheduler is loaded, and programs take a time near 0 for one that was never noted.
@@ -37,14 +37,39 @@ impl<'a> Running<'a> {
     /// A task's mirror, up to date.
     pub(crate) fn task(&mut self, vm: &mut Vm, task: TaskId) -> Result<u64, Fault> {
         let at = self.state.mirror(vm, task)?;
-        let known = self.state.handed_out.iter().any(|out| out.task == task);
-        let Some(kernel) = self.kernel.as_deref().filter(|_| !known) else {
+        let Some(kernel) = self.kernel.as_deref() else {
             return Ok(at);
         };
+        if self.state.is_handed_out(task) {
+            return Ok(at);
+        }
         let facts = kernel.task(task);
-        let cgroup = facts.cgroup;
-        let relatives = [facts.real_parent, facts.group_leader];
-        describe(vm, self.state, kernel, task, at);
+        if !self.state.shows(task, facts) {
+            let relatives = [facts.real_parent, facts.group_leader];
+            let cgroup = facts.cgroup;
+            show(vm, self.state, facts, at);
+            self.related(vm, task, at, relatives)?;
+            self.cgroup(vm, cgroup)?;
+            let css_set = self.state.css_sets[cgroup.0 as usize];
+            put(vm, at, self.state.layout.task.cgroups, css_set);
+            if let Some(kernel) = self.kernel.as_deref() {
+                self.state.shown(task, kernel.task(task));
+            }
+        }
+        if let Some(kernel) = self.kernel.as_deref() {
+            hand_out(vm, self.state, kernel, task, at);
+        }
+        Ok(at)
+    }
+
+    /// Whom a task points to; itself if nobody else.
+    fn related(
+        &mut self,
+        vm: &mut Vm,
+        task: TaskId,
+        at: u64,
+        relatives: [Option<TaskId>; 2],
+    ) -> Result<(), Fault> {
         let fields = &self.state.layout.task;
         let places = [fields.real_parent, fields.group_leader];
         for (relative, place) in relatives.into_iter().zip(places) {
@@ -53,10 +78,7 @@ impl<'a> Running<'a> {
                 put(vm, at, place, to);
             }
         }
-        self.cgroup(vm, cgroup)?;
-        let css_set = self.state.css_sets[cgroup.0 as usize];
-        put(vm, at, self.state.layout.task.cgroups, css_set);
-        Ok(at)
+        Ok(())
     }
 
     /// The task that a program means.
@@ -137,61 +159,69 @@ impl<'a> Running<'a> {
     }
 }
 
-/// Writes all that a program may read of a task.
-fn describe(vm: &mut Vm, state: &mut State, kernel: &dyn Kernel, task: TaskId, at: u64) {
-    let facts = kernel.task(task);
+/// Writes what of a task seldom changes (`State::shows`).
+fn show(vm: &mut Vm, state: &State, facts: &TaskFacts, at: u64) {
     let fields = &state.layout.task;
     let signed = |value: i32| u64::from(value.cast_unsigned());
-    put(vm, at, fields.slice, facts.slice_ns);
-    put(vm, at, fields.vtime, facts.dsq_vtime);
-    put(vm, at, fields.weight, u64::from(facts.weight));
-    put(vm, at, fields.scx_flags, u64::from(facts.scx_flags));
-    put(vm, at, fields.cpu, u64::from(facts.cpu));
-    put(vm, at, fields.recent_cpu, u64::from(facts.cpu));
-    put(vm, at, fields.wake_cpu, u64::from(facts.wake_cpu));
-    put(vm, at, fields.on_cpu, u64::from(facts.on_cpu));
-    put(vm, at, fields.on_rq, u64::from(facts.on_rq));
-    put(vm, at, fields.pid, signed(facts.pid));
-    put(vm, at, fields.tgid, signed(facts.tgid));
-    put(vm, at, fields.flags, u64::from(facts.flags));
-    put(vm, at, fields.state, u64::from(facts.state));
-    put(vm, at, fields.policy, u64::from(facts.policy));
-    put(vm, at, fields.static_prio, signed(facts.static_prio));
-    put(vm, at, fields.normal_prio, signed(facts.prio));
-    put(vm, at, fields.prio, signed(facts.prio));
-    // Not null for a program; there is nothing behind it.
-    put(vm, at, fields.mm, u64::from(facts.has_mm) * at);
-    put(
-        vm,
-        at,
-        fields.nr_cpus_allowed,
-        u64::from(facts.nr_cpus_allowed),
-    );
-    put(
-        vm,
-        at,
-        fields.migration_disabled,
-        u64::from(facts.migration_disabled),
-    );
-    put(vm, at, fields.sum_exec_runtime, facts.sum_exec_runtime_ns);
-    put(vm, at, fields.start_time, state.up_ns + facts.start_time_ns);
-    put(
-        vm,
-        at,
-        fields.start_boottime,
-        state.up_ns + facts.start_time_ns,
-    );
-    put(vm, at, fields.nvcsw, facts.nvcsw);
-    put(vm, at, fields.nivcsw, facts.nivcsw);
+    let start_ns = state.up_ns + facts.start_time_ns;
+    let Ok(bytes) = vm.memory.bytes_mut(at, fields.size) else {
+        return;
+    };
+    for (place, value) in [
+        (fields.weight, facts.weight.into()),
+        (fields.pid, signed(facts.pid)),
+        (fields.tgid, signed(facts.tgid)),
+        (fields.tid, signed(facts.pid)),
+        (fields.flags, facts.flags.into()),
+        (fields.policy, facts.policy.into()),
+        (fields.static_prio, signed(facts.static_prio)),
+        (fields.normal_prio, signed(facts.prio)),
+        (fields.prio, signed(facts.prio)),
+        // Not null for a program; there is nothing behind it.
+        (fields.mm, u64::from(facts.has_mm) * at),
+        (fields.nr_cpus_allowed, facts.nr_cpus_allowed.into()),
+        (fields.migration_disabled, facts.migration_disabled.into()),
+        (fields.start_time, start_ns),
+        (fields.start_boottime, start_ns),
+    ] {
+        put_in(bytes, place, value);
+    }
     if let Some(comm) = fields.comm
-        && let Ok(bytes) = vm.memory.bytes_mut(at + comm.offset, 16)
+        && let Some(to) = bytes
+            .get_mut(comm.offset as usize..)
+            .and_then(<[u8]>::first_chunk_mut)
     {
-        bytes.copy_from_slice(&facts.comm);
+        *to = facts.comm;
+    }
+}
+
+/// Writes the rest, and notes that the callback has the task.
+fn hand_out(vm: &mut Vm, state: &mut State, kernel: &dyn Kernel, task: TaskId, at: u64) {
+    let facts = kernel.task(task);
+    let fields = &state.layout.task;
+    let Ok(bytes) = vm.memory.bytes_mut(at, fields.size) else {
+        return;
+    };
+    for (place, value) in [
+        (fields.slice, facts.slice_ns),
+        (fields.vtime, facts.dsq_vtime),
+        (fields.scx_flags, facts.scx_flags.into()),
+        (fields.cpu, facts.cpu.into()),
+        (fields.recent_cpu, facts.cpu.into()),
+        (fields.wake_cpu, facts.wake_cpu.into()),
+        (fields.on_cpu, facts.on_cpu.into()),
+        (fields.on_rq, facts.on_rq.into()),
+        (fields.state, facts.state.into()),
+        (fields.sum_exec_runtime, facts.sum_exec_runtime_ns),
+        (fields.nvcsw, facts.nvcsw),
+        (fields.nivcsw, facts.nivcsw),
+    ] {
+        put_in(bytes, place, value);
     }
     if let Some(mask) = fields.cpus_mask {
         write_mask(vm, at + mask.offset, kernel.task_cpus(task));
     }
-    state.handed_out.push(HandedOut {
+    state.hand_out(HandedOut {
         task,
         slice: facts.slice_ns,
         vtime: facts.dsq_vtime,

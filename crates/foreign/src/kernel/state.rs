@@ -1,14 +1,15 @@
 //! What programs see of the kernel: its structures in their memory, and what belongs to one
 //! scheduler (timers, walks, trees).
 
+use super::cids::Cids;
 use super::layout::{Layout, Place};
 use super::running::UP_NS;
-use crate::topology::last_level;
+use super::symbols::{Symbol, caches, frequencies};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use wakeplace_bpf_vm::{Btf, Fault, MapKind, Vm};
-use wakeplace_platform::{CpuId, Platform};
-use wakeplace_sched_ext::{CgroupId, DsqIter, TaskId};
+use wakeplace_platform::Platform;
+use wakeplace_sched_ext::{CgroupId, DsqIter, TaskFacts, TaskId};
 
 /// Room before an object for what we know of it: its number.
 const HEADER: u64 = 64;
@@ -25,20 +26,21 @@ pub(crate) struct Timer {
     pub(crate) callback: u64,
 }
 
-/// A variable of the kernel's that programs refer to by name.
-#[derive(Clone, Copy, Debug)]
-struct Symbol {
-    base: u64,
-    /// Bytes from one CPU's to the next one's.
-    stride: u64,
-}
-
 /// A task's fields that a program may write, as they were handed out.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct HandedOut {
     pub(crate) task: TaskId,
     pub(crate) slice: u64,
     pub(crate) vtime: u64,
+}
+
+/// A task as its mirror shows it.
+#[derive(Clone, Debug, Default)]
+struct Shown {
+    /// As they were when they were written; `pid` 0: they were not.
+    facts: TaskFacts,
+    /// The callback that it was handed out to last.
+    callback: u64,
 }
 
 /// The state of one scheduler.
@@ -59,7 +61,10 @@ pub(crate) struct State {
     pub(crate) context: u64,
     /// Arguments of callbacks that are structures.
     pub(crate) arguments: u64,
-    symbols: BTreeMap<String, Symbol>,
+    pub(super) symbols: BTreeMap<String, Symbol>,
+    /// Two of them, which callbacks and calls ask for all the time.
+    pub(super) preempt_count: Option<Symbol>,
+    pub(super) runqueues: Option<Symbol>,
     pub(crate) timers: Vec<Timer>,
     /// Walks over queues; a program holds the number plus one.
     pub(crate) walks: Vec<Option<DsqIter>>,
@@ -76,14 +81,22 @@ pub(crate) struct State {
     /// What programs' clocks say when the run begins.
     pub(crate) up_ns: u64,
     pub(crate) handed_out: Vec<HandedOut>,
-    capacities: Vec<u32>,
-    priorities: Vec<u32>,
+    /// Per task: what its mirror shows of it, and which callback had it last.
+    shown: Vec<Shown>,
+    /// Counts callbacks; the first is 1.
+    callback: u64,
+    pub(super) capacities: Vec<u32>,
+    pub(super) priorities: Vec<u32>,
     /// Per CPU: the lowest and the highest frequency, kHz.
-    frequencies: Vec<(u32, u32)>,
-    /// CPUs in the order of the topology: what shares a node, a cache, a core stands together.
-    pub(crate) by_topology: Vec<u32>,
+    pub(super) frequencies: Vec<(u32, u32)>,
+    /// CPUs in the order of the topology.
+    pub(crate) cids: Cids,
+    /// Where `set_cmask` finds a task's CPUs, in the arena; 0: not made yet.
+    pub(crate) cmask: u64,
+    /// ... and `scx_bpf_online_cmask` those of the machine.
+    pub(crate) online_cmask: u64,
     /// Per CPU: the first CPU of its last-level cache, and how many share it.
-    caches: Vec<(u32, u32)>,
+    pub(super) caches: Vec<(u32, u32)>,
 }
 
 impl State {
@@ -107,6 +120,8 @@ impl State {
             context: memory.alloc(CONTEXT)?,
             arguments: memory.alloc(4096)?,
             symbols: BTreeMap::new(),
+            preempt_count: None,
+            runqueues: None,
             timers: Vec::new(),
             walks: Vec::new(),
             nodes: BTreeMap::new(),
@@ -117,10 +132,14 @@ impl State {
             tick_ns: 1_000_000_000 / u64::from(platform.tick_hz.max(1)),
             up_ns: UP_NS,
             handed_out: Vec::new(),
+            shown: Vec::new(),
+            callback: 1,
             capacities: platform.cpus.iter().map(|cpu| cpu.capacity).collect(),
             frequencies: frequencies(platform),
             priorities: platform.cpus.iter().map(|cpu| cpu.priority).collect(),
-            by_topology: by_topology(platform),
+            cids: Cids::of(platform),
+            cmask: 0,
+            online_cmask: 0,
             caches: caches(platform),
             layout,
         };
@@ -198,6 +217,39 @@ impl State {
         Ok(at)
     }
 
+    /// A program is about to be entered from outside.
+    pub(crate) fn begin_callback(&mut self, vm: &mut Vm, in_interrupt: bool) {
+        self.handed_out.clear();
+        self.callback += 1;
+        self.set_preempt_count(vm, in_interrupt);
+    }
+
+    /// The callback has this task already.
+    pub(crate) fn is_handed_out(&self, task: TaskId) -> bool {
+        let shown = self.shown.get(task.index());
+        shown.is_some_and(|shown| shown.callback == self.callback)
+    }
+
+    /// The callback has it from now on. Its facts have been shown.
+    pub(crate) fn hand_out(&mut self, task: HandedOut) {
+        self.shown[task.task.index()].callback = self.callback;
+        self.handed_out.push(task);
+    }
+
+    /// Its mirror shows what seldom changes of a task.
+    pub(crate) fn shows(&self, task: TaskId, facts: &TaskFacts) -> bool {
+        let shown = self.shown.get(task.index());
+        shown.is_some_and(|shown| shown.facts.seldom_changing() == facts.seldom_changing())
+    }
+
+    /// It does now.
+    pub(crate) fn shown(&mut self, task: TaskId, facts: &TaskFacts) {
+        if self.shown.len() <= task.index() {
+            self.shown.resize_with(task.index() + 1, Shown::default);
+        }
+        self.shown[task.index()].facts = facts.clone();
+    }
+
     /// A task is gone: its mirror, and what maps keep for it.
     pub(crate) fn forget(&mut self, vm: &mut Vm, task: TaskId) {
         let Some(at) = self.tasks.get_mut(task.index()).map(std::mem::take) else {
@@ -214,6 +266,8 @@ impl State {
             }
         }
         vm.memory.free(at - HEADER, HEADER + self.layout.task.size);
+        // Others may point to it: their parent, their leader.
+        self.shown.clear();
     }
 
     /// The cgroup that a pointer stands for.
@@ -261,148 +315,6 @@ impl State {
         }
         Ok(at)
     }
-
-    /// A variable of the kernel's: room for each CPU's, with what is known of it.
-    pub(crate) fn symbol(&mut self, vm: &mut Vm, name: &str, size: u64) -> Result<u64, String> {
-        if let Some(symbol) = self.symbols.get(name) {
-            return Ok(symbol.base);
-        }
-        let stride = size.max(8).next_multiple_of(64);
-        let nr_cpus = u64::from(vm.nr_cpus());
-        let base = vm
-            .memory
-            .alloc(stride * nr_cpus)
-            .map_err(|fault| fault.to_string())?;
-        let known = self.fill(vm, name, Symbol { base, stride })?;
-        if !known {
-            return Err(format!("the kernel's variable `{name}` is not offered"));
-        }
-        self.symbols
-            .insert(name.to_owned(), Symbol { base, stride });
-        Ok(base)
-    }
-
-    /// Writes what a variable holds on each CPU. False: there is no such variable here.
-    fn fill(&self, vm: &mut Vm, name: &str, symbol: Symbol) -> Result<bool, String> {
-        let at = |cpu: usize| symbol.base + cpu as u64 * symbol.stride;
-        let cpus = 0..vm.nr_cpus() as usize;
-        let mut each = |of: &dyn Fn(usize) -> u64| {
-            cpus.clone()
-                .for_each(|cpu| vm.memory.set_u64(at(cpu), of(cpu)));
-        };
-        match name {
-            "cpu_scale" => each(&|cpu| self.capacities[cpu].into()),
-            "sched_core_priority" => each(&|cpu| self.priorities[cpu].into()),
-            // As update_top_cache_domain: by the first CPU of the cache.
-            "sd_llc_id" => each(&|cpu| self.caches[cpu].0.into()),
-            "sd_llc_size" => each(&|cpu| self.caches[cpu].1.into()),
-            "cpu_number" => each(&|cpu| cpu as u64),
-            // Of the frequency scx_bpf_cpuperf_cur tells; who reads this is warned.
-            "arch_freq_scale" => each(&|_| 1024),
-            "nr_cpu_ids" => vm.memory.set_u64(symbol.base, u64::from(vm.nr_cpus())),
-            "runqueues" => cpus.for_each(|cpu| {
-                let fields = &self.layout.rq;
-                let idle = self.idle.get(cpu).copied().unwrap_or(0);
-                put(vm, at(cpu), fields.cpu, cpu as u64);
-                put(vm, at(cpu), fields.idle, idle);
-                put(vm, at(cpu), fields.curr, idle);
-            }),
-            "cpufreq_cpu_data" => {
-                for cpu in cpus {
-                    let policy = self.cpufreq_policy(vm, cpu);
-                    let policy = policy.map_err(|fault| fault.to_string())?;
-                    vm.memory.set_u64(at(cpu), policy);
-                }
-            }
-            // Written before every callback.
-            "__preempt_count" => {}
-            // No pressure, no tick that is stopped: zero is the truth.
-            "hw_pressure" | "thermal_pressure" | "cpufreq_pressure" | "tick_cpu_sched" => {}
-            _ => return Ok(false),
-        }
-        Ok(true)
-    }
-
-    /// Programs refer to this variable.
-    pub(crate) fn knows(&self, name: &str) -> bool {
-        self.symbols.contains_key(name)
-    }
-
-    /// A CPU's own copy of a variable; 0: there is none.
-    pub(crate) fn per_cpu(&self, base: u64, cpu: u64, nr_cpus: u32) -> u64 {
-        let symbol = self.symbols.values().find(|symbol| symbol.base == base);
-        match symbol {
-            Some(symbol) if cpu < u64::from(nr_cpus) => base + cpu * symbol.stride,
-            _ => 0,
-        }
-    }
-
-    /// What a CPU's frequencies are, as cpufreq has them.
-    fn cpufreq_policy(&self, vm: &mut Vm, cpu: usize) -> Result<u64, Fault> {
-        let fields = &self.layout.cpufreq;
-        let at = vm.memory.alloc(fields.size)?;
-        let (lowest, highest) = self.frequencies[cpu];
-        put(vm, at, fields.cpu, cpu as u64);
-        for (place, khz) in [
-            (fields.min, lowest),
-            (fields.lowest, lowest),
-            (fields.max, highest),
-            (fields.highest, highest),
-            (fields.cur, highest),
-        ] {
-            put(vm, at, place, u64::from(khz));
-        }
-        Ok(at)
-    }
-
-    /// Where a callback runs, as `__preempt_count` says it (include/linux/preempt.h): with the run
-    /// queue locked, or in an interrupt.
-    pub(crate) fn set_preempt_count(&self, vm: &mut Vm, in_interrupt: bool) {
-        const HARDIRQ: u64 = 1 << 16;
-        if let Some(symbol) = self.symbols.get("__preempt_count") {
-            let at = symbol.base + u64::from(vm.cpu) * symbol.stride;
-            vm.memory
-                .set_u64(at, if in_interrupt { HARDIRQ | 1 } else { 1 });
-        }
-    }
-
-    /// A CPU's run queue.
-    pub(crate) fn rq(&self, cpu: u64, nr_cpus: u32) -> u64 {
-        let base = self
-            .symbols
-            .get("runqueues")
-            .map_or(0, |symbol| symbol.base);
-        self.per_cpu(base, cpu, nr_cpus)
-    }
-}
-
-/// The first CPU of each CPU's last-level cache, and how many share it.
-fn caches(platform: &Platform) -> Vec<(u32, u32)> {
-    let of = |cpu: u32| match last_level(platform, CpuId(cpu)) {
-        Some((_, [first, rest @ ..])) => (first.0, 1 + rest.len() as u32),
-        _ => (cpu, 1),
-    };
-    (0..platform.cpus.len() as u32).map(of).collect()
-}
-
-fn frequencies(platform: &Platform) -> Vec<(u32, u32)> {
-    let of = |cpu: u32| {
-        let cpu = CpuId(cpu);
-        let opps = &platform.freq_domains[platform.freq_domain_of(cpu)].opps;
-        let khz = |opp: Option<&wakeplace_platform::Opp>| opp.map_or(0, |opp| opp.khz);
-        (khz(opps.first()), khz(opps.last()))
-    };
-    (0..platform.cpus.len() as u32).map(of).collect()
-}
-
-fn by_topology(platform: &Platform) -> Vec<u32> {
-    let caches = caches(platform);
-    let mut all: Vec<u32> = (0..platform.cpus.len() as u32).collect();
-    all.sort_by_key(|at| {
-        let cpu = &platform.cpus[*at as usize];
-        (cpu.node, caches[*at as usize].0, cpu.core, *at)
-    });
-    all
 }
 
 /// Writes a field of an object of ours, if the kernel has it.
@@ -413,6 +325,25 @@ pub(crate) fn put(vm: &mut Vm, at: u64, place: Place, value: u64) {
             .memory
             .store(at.wrapping_add(field.offset), field.size.min(8), value);
         debug_assert!(stored.is_ok(), "a field of the kernel's");
+    }
+}
+
+/// The same in a structure's bytes: whoever writes many fields looks for the structure once.
+#[inline]
+pub(super) fn put_in(bytes: &mut [u8], place: Place, value: u64) {
+    let Some(field) = place else { return };
+    let to = bytes.get_mut(field.offset as usize..).unwrap_or_default();
+    let word = value.to_le_bytes();
+    // One instruction each: a copy of so many bytes as a variable says is a call.
+    match (field.size, to) {
+        (1, [a, ..]) => *a = word[0],
+        (2, [a, b, ..]) => [*a, *b] = [word[0], word[1]],
+        (4, to) if to.len() >= 4 => to[..4].copy_from_slice(&word[..4]),
+        (8, to) if to.len() >= 8 => to[..8].copy_from_slice(&word),
+        (size, to) => {
+            let size = (size.min(8) as usize).min(to.len());
+            to[..size].copy_from_slice(&word[..size]);
+        }
     }
 }
 

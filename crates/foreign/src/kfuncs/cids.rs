@@ -1,67 +1,155 @@
-//! CPUs in the order of the topology (7.1 and later: cids), and calls that take them.
+//! CPUs in the order of the topology (cids, 7.1 and later), and calls that take them
+//! (docs/rules/sched-ext.md#cids).
 
-use super::{Named, cpus, int, signed};
-use crate::kernel::Running;
+use super::{Code, Named, cpus, int, signed};
+use crate::kernel::{Place, Running};
+use wakeplace_bpf_vm::memory::ARENA;
 use wakeplace_bpf_vm::{Fault, Vm};
-use wakeplace_sched_ext::consts::EINVAL;
+use wakeplace_sched_ext::ExitKind;
+use wakeplace_sched_ext::consts::{EINVAL, ENOENT, SCX_DSQ_LOCAL_CPU_MASK, SCX_DSQ_LOCAL_ON};
 
 pub(super) const TABLE: &[Named] = &[
     ("scx_bpf_nr_cids", |_, vm, _| Ok(vm.nr_cpus().into())),
     ("scx_bpf_nr_online_cids", nr_online),
-    ("scx_bpf_cid_to_cpu", |running, vm, a| {
-        Ok(signed(to_cpu(running, vm, a[0])))
+    ("scx_bpf_cid_to_cpu", |running, _, a| {
+        Ok(running.cpu_of(int(a[0])).map_or(invalid(), u64::from))
     }),
-    ("scx_bpf_cpu_to_cid", |running, vm, a| {
-        Ok(signed(to_cid(running, vm, a[0])))
+    ("scx_bpf_cpu_to_cid", |running, _, a| {
+        Ok(running.cid_of(int(a[0])).map_or(invalid(), u64::from))
     }),
     ("scx_bpf_this_cid", |running, vm, _| {
-        let cpu = vm.cpu;
-        Ok(signed(to_cid(running, vm, cpu.into())))
+        let cpu = vm.cpu.cast_signed();
+        Ok(running.cid_of(cpu).map_or(invalid(), u64::from))
     }),
     ("scx_bpf_task_cid", |running, vm, a| {
         let cpu = super::tasks::task_cpu(running, vm, a)?;
-        Ok(signed(to_cid(running, vm, cpu)))
+        Ok(running.cid_of(int(cpu)).map_or(invalid(), u64::from))
     }),
+    ("scx_bpf_cid_topo", topology),
+    ("scx_bpf_cid_override", replace),
+    ("scx_bpf_online_cmask", online_cmask),
     ("scx_bpf_kick_cid", |running, vm, a| {
-        on_cpu(running, vm, a, cpus::kick)
+        on_cpu(running, vm, a, cpus::kick, 0)
     }),
     ("scx_bpf_cid_curr", |running, vm, a| {
-        on_cpu(running, vm, a, cpus::cpu_curr)
+        on_cpu(running, vm, a, cpus::cpu_curr, 0)
     }),
     ("scx_bpf_cidperf_cap", |running, vm, a| {
-        on_cpu(running, vm, a, cpus::cpuperf_cap)
+        on_cpu(running, vm, a, cpus::cpuperf_cap, 1024)
     }),
     ("scx_bpf_cidperf_cur", |running, vm, a| {
-        on_cpu(running, vm, a, cpus::cpuperf_cur)
+        on_cpu(running, vm, a, cpus::cpuperf_cur, 1024)
     }),
     ("scx_bpf_cidperf_set", |running, vm, a| {
-        on_cpu(running, vm, a, cpus::cpuperf_set)
+        on_cpu(running, vm, a, cpus::cpuperf_set, invalid())
     }),
+    ("scx_bpf_sub_caps", caps),
+    ("scx_bpf_sub_grant", no_child),
+    ("scx_bpf_sub_revoke", no_child),
+    ("scx_bpf_sub_kill_bstr", no_child),
+    ("scx_bpf_sub_dispatch", |_, _, _| Ok(0)),
 ];
 
-fn to_cpu(running: &Running<'_>, _: &Vm, cid: u64) -> i32 {
-    let cpu = running.state.by_topology.get(cid as u32 as usize);
-    cpu.map_or(-EINVAL, |cpu| cpu.cast_signed())
+type Result = std::result::Result<u64, Fault>;
+
+/// Before the bits of `struct scx_cmask`: the first cid, how many, words of room.
+const HEADER: u64 = 16;
+
+fn invalid() -> u64 {
+    signed(-EINVAL)
 }
 
-fn to_cid(running: &Running<'_>, _: &Vm, cpu: u64) -> i32 {
-    let all = &running.state.by_topology;
-    let cid = all.iter().position(|known| *known == cpu as u32);
-    cid.map_or(-EINVAL, |cid| cid as i32)
+impl Running<'_> {
+    /// An end by the kernel's word, if there is a kernel yet.
+    fn error(&mut self, text: &str) {
+        if let Some(kernel) = &mut self.kernel {
+            kernel.exit(ExitKind::Error, 0, text);
+        }
+    }
+
+    /// The CPU of a program's cid. None: there is none, and the scheduler has ended.
+    pub(crate) fn cpu_of(&mut self, cid: i32) -> Option<u32> {
+        let cpu = self.state.cids.cpu(cid);
+        if cpu.is_none() {
+            self.error(&format!("invalid cid {cid}"));
+        }
+        cpu
+    }
+
+    /// The same the other way round.
+    fn cid_of(&mut self, cpu: i32) -> Option<u32> {
+        let cid = self.state.cids.cid(cpu);
+        if cid.is_none() {
+            self.error(&format!("invalid CPU {cpu}"));
+        }
+        cid
+    }
+
+    /// A queue as a program names it: that of a CPU, if callbacks have cids by its cid.
+    pub(crate) fn queue(&mut self, dsq: u64) -> u64 {
+        let of_cpu = dsq & SCX_DSQ_LOCAL_ON == SCX_DSQ_LOCAL_ON;
+        if !of_cpu || !self.state.cids.in_callbacks {
+            return dsq;
+        }
+        // Another number than a CPU's where there is none: the class says so, too.
+        let cpu = self.cpu_of((dsq & SCX_DSQ_LOCAL_CPU_MASK) as u32 as i32);
+        dsq & !SCX_DSQ_LOCAL_CPU_MASK | cpu.map_or(SCX_DSQ_LOCAL_CPU_MASK, u64::from)
+    }
+
+    /// A mask of cids in the arena, for CPUs: at `at`, or (0) where there is room for it.
+    pub(crate) fn cmask(&mut self, vm: &mut Vm, at: u64, cpus: &[u64]) -> Result {
+        let nr_cids = u64::from(vm.nr_cpus());
+        let words = nr_cids.div_ceil(64) + 1;
+        let at = match at {
+            0 => {
+                let pages = (HEADER + 8 * words).div_ceil(wakeplace_bpf_vm::memory::PAGE);
+                match vm.arena.alloc(&mut vm.memory, 0, pages) {
+                    0 => {
+                        return Err(Fault::Call(
+                            "its arena is full, or there is none".to_owned(),
+                        ));
+                    }
+                    user => in_arena(user),
+                }
+            }
+            at => at,
+        };
+        vm.memory.store(at, 8, nr_cids << 32)?;
+        vm.memory.store(at + 8, 4, words)?;
+        let mut bits = vec![0_u64; words as usize];
+        for cid in 0..vm.nr_cpus() {
+            let cpu = self.state.cids.cpu(cid.cast_signed()).unwrap_or(cid);
+            let set = cpus
+                .get(cpu as usize / 64)
+                .map_or(0, |word| word >> (cpu % 64) & 1);
+            bits[cid as usize / 64] |= set << (cid % 64);
+        }
+        crate::kernel::write_mask(vm, at + HEADER, &bits);
+        Ok(at)
+    }
 }
 
-/// A call with a CPU, for its cid.
+/// Where programs see an address of the arena, whichever form it has.
+fn in_arena(at: u64) -> u64 {
+    ARENA + (at & 0xffff_ffff)
+}
+
+/// A call with a CPU, for its cid; without one `none` is the result.
 fn on_cpu(
     running: &mut Running<'_>,
     vm: &mut Vm,
     mut args: [u64; 5],
-    call: super::Code,
-) -> Result<u64, Fault> {
-    args[0] = signed(to_cpu(running, vm, u64::from(int(args[0]).cast_unsigned())));
+    call: Code,
+    none: u64,
+) -> Result {
+    let Some(cpu) = running.cpu_of(int(args[0])) else {
+        return Ok(none);
+    };
+    args[0] = cpu.into();
     call(running, vm, args)
 }
 
-fn nr_online(running: &mut Running<'_>, vm: &mut Vm, _: [u64; 5]) -> Result<u64, Fault> {
+fn nr_online(running: &mut Running<'_>, vm: &mut Vm, _: [u64; 5]) -> Result {
     Ok(match &running.kernel {
         Some(kernel) => {
             let words = kernel.online_cpumask().iter();
@@ -69,4 +157,65 @@ fn nr_online(running: &mut Running<'_>, vm: &mut Vm, _: [u64; 5]) -> Result<u64,
         }
         None => vm.nr_cpus().into(),
     })
+}
+
+/// `scx_bpf_cid_topo(cid, out)`.
+fn topology(running: &mut Running<'_>, vm: &mut Vm, args: [u64; 5]) -> Result {
+    let place = match running.cpu_of(int(args[0])) {
+        Some(_) => running.state.cids.place(int(args[0])),
+        None => None,
+    };
+    for (word, at) in place.unwrap_or(Place::NONE).words().zip(0..) {
+        let word = u64::from(word.cast_unsigned());
+        vm.memory.store(args[1].wrapping_add(4 * at), 4, word)?;
+    }
+    Ok(0)
+}
+
+/// `scx_bpf_cid_override(cids by CPU, how many, starts of shards, how many)`, from `init_cids` only.
+fn replace(running: &mut Running<'_>, vm: &mut Vm, args: [u64; 5]) -> Result {
+    let most = u64::from(vm.nr_cpus());
+    let read = |at: u64, count: u64| -> Vec<i32> {
+        // One more than there may be says that there are too many.
+        let count = (count & 0xffff_ffff).min(most + 1);
+        let word = |index| vm.memory.u32(in_arena(at).wrapping_add(4 * index));
+        (0..count).map(|index| word(index).cast_signed()).collect()
+    };
+    let (cids, shards) = (read(args[0], args[1]), read(args[2], args[3]));
+    if let Err(wrong) = running.state.cids.replace(&cids, &shards) {
+        running.error(&wrong);
+    }
+    Ok(0)
+}
+
+fn online_cmask(running: &mut Running<'_>, vm: &mut Vm, _: [u64; 5]) -> Result {
+    let online = running.kernel()?.online_cpumask().to_vec();
+    running.state.online_cmask = running.cmask(vm, running.state.online_cmask, &online)?;
+    Ok(running.state.online_cmask)
+}
+
+/// `scx_bpf_sub_caps(cgroup, capabilities, out)`: the root scheduler has all of them on all CPUs.
+fn caps(_: &mut Running<'_>, vm: &mut Vm, args: [u64; 5]) -> Result {
+    if args[0] != 0 {
+        return Ok(signed(-ENOENT));
+    }
+    let out = in_arena(args[2]);
+    let (first, count) = (vm.memory.u32(out), vm.memory.u32(out + 4));
+    let room = u64::from(vm.memory.u32(out + 8));
+    let nr_cids = vm.nr_cpus();
+    let end = first.saturating_add(count).min(nr_cids);
+    for cid in first.min(nr_cids)..end {
+        let word = u64::from(cid / 64 - first / 64);
+        if word < room {
+            let at = out + HEADER + 8 * word;
+            vm.memory
+                .store(at, 8, vm.memory.u64(at) | 1 << (cid % 64))?;
+        }
+    }
+    Ok(0)
+}
+
+/// What is said to a child scheduler: there is none.
+fn no_child(_: &mut Running<'_>, _: &mut Vm, _: [u64; 5]) -> Result {
+    Ok(signed(-ENOENT))
 }

@@ -197,7 +197,7 @@ pub(super) fn rq_of(running: &mut Running<'_>, vm: &mut Vm, cpu: u32) -> Result 
     }
     let curr = running.cpu_curr(vm, cpu)?;
     let nr_running = running.kernel()?.cpu_nr_running(cpu);
-    let fields = running.state.layout.rq.clone();
+    let fields = &running.state.layout.rq;
     put(vm, at, fields.curr, curr);
     put(vm, at, fields.nr_running, nr_running.into());
     put(vm, at, fields.scx_nr_running, nr_running.into());

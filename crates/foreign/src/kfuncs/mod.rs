@@ -40,8 +40,8 @@ const TABLES: [&[Named]; 11] = [
     cids::TABLE,
     cgroups::TABLE,
 ];
-/// Calls of one table have numbers from a multiple of this on.
-const PER_TABLE: u32 = 100;
+/// Calls of one table have numbers from a multiple of this on: a power of two.
+const PER_TABLE: u32 = 64;
 
 /// The call that stands for a kfunc. Names end in `_impl` or a version after three underscores
 /// where the kernel had to change a signature; the end is left out if it changes nothing here.

@@ -32,6 +32,7 @@ pub(super) const TABLE: &[Named] = &[
     ("scx_bpf_dispatch_from_dsq_set_vtime", move_set_vtime),
     ("scx_bpf_reenqueue_local", reenqueue_local),
     ("scx_bpf_reenqueue_local___v2", reenqueue_local),
+    ("scx_bpf_dsq_reenq", reenqueue),
     ("scx_bpf_dispatch_nr_slots", nr_slots),
     ("scx_bpf_dispatch_cancel", cancel),
 ];
@@ -67,6 +68,7 @@ fn insert(running: &mut Running<'_>, vm: &mut Vm, args: [u64; 5]) -> Result {
     let task = running.task_of(vm, task)?;
     let flags = running.enq_flags(flags);
     running.write_back(vm);
+    let dsq = running.queue(dsq);
     let done = running.kernel()?.dsq_insert(task, dsq, slice, flags);
     running.changed(vm, task);
     Ok(done.into())
@@ -77,6 +79,7 @@ fn insert_vtime(running: &mut Running<'_>, vm: &mut Vm, args: [u64; 5]) -> Resul
     let task = running.task_of(vm, task)?;
     let flags = running.enq_flags(flags);
     running.write_back(vm);
+    let dsq = running.queue(dsq);
     let kernel = running.kernel()?;
     let done = kernel.dsq_insert_vtime(task, dsq, slice, vtime, flags);
     running.changed(vm, task);
@@ -102,7 +105,8 @@ fn move_to_local_flags(running: &mut Running<'_>, vm: &mut Vm, args: [u64; 5]) -
 }
 
 fn nr_queued(running: &mut Running<'_>, _: &mut Vm, args: [u64; 5]) -> Result {
-    Ok(signed(running.kernel()?.dsq_nr_queued(args[0])))
+    let dsq = running.queue(args[0]);
+    Ok(signed(running.kernel()?.dsq_nr_queued(dsq)))
 }
 
 fn peek(running: &mut Running<'_>, vm: &mut Vm, args: [u64; 5]) -> Result {
@@ -168,6 +172,7 @@ fn moved(running: &mut Running<'_>, vm: &mut Vm, args: [u64; 5], vtime: bool) ->
         return Ok(0);
     };
     running.write_back(vm);
+    let dsq = running.queue(dsq);
     let done = running
         .kernel()?
         .dsq_move(&mut walk, task, dsq, flags, vtime);
@@ -205,6 +210,13 @@ fn move_set_vtime(running: &mut Running<'_>, vm: &mut Vm, args: [u64; 5]) -> Res
 fn reenqueue_local(running: &mut Running<'_>, vm: &mut Vm, _: [u64; 5]) -> Result {
     running.write_back(vm);
     Ok(running.kernel()?.reenqueue_local().into())
+}
+
+fn reenqueue(running: &mut Running<'_>, vm: &mut Vm, args: [u64; 5]) -> Result {
+    running.write_back(vm);
+    let dsq = running.queue(args[0]);
+    running.kernel()?.dsq_reenq(dsq, args[1]);
+    Ok(0)
 }
 
 fn nr_slots(running: &mut Running<'_>, _: &mut Vm, _: [u64; 5]) -> Result {

@@ -12,6 +12,7 @@ pub(super) const TABLE: &[Named] = &[
     ("scx_bpf_task_set_slice", set_slice),
     ("scx_bpf_task_set_dsq_vtime", set_vtime),
     ("scx_bpf_now", now),
+    ("scx_bpf_tid_to_task", from_tid),
     ("bpf_task_acquire", same),
     ("bpf_task_release", nothing),
     ("bpf_task_from_pid", from_pid),
@@ -75,6 +76,18 @@ fn now(running: &mut Running<'_>, _: &mut Vm, _: [u64; 5]) -> Result {
 
 fn from_pid(running: &mut Running<'_>, vm: &mut Vm, args: [u64; 5]) -> Result {
     match running.kernel()?.task_from_pid(int(args[0])) {
+        Some(task) => running.task(vm, task),
+        None => Ok(0),
+    }
+}
+
+/// `scx.tid` is the pid here: both name a task for as long as it lives.
+fn from_tid(running: &mut Running<'_>, vm: &mut Vm, args: [u64; 5]) -> Result {
+    let found = match i32::try_from(args[0]) {
+        Ok(tid) => running.kernel()?.task_from_tid(tid),
+        Err(_) => None,
+    };
+    match found {
         Some(task) => running.task(vm, task),
         None => Ok(0),
     }

@@ -27,6 +27,9 @@ pub(crate) struct Table {
     pub(crate) flags: u64,
     pub(crate) timeout_ms: u32,
     pub(crate) dispatch_max_batch: u32,
+    /// Its callbacks have cids where others have CPUs.
+    pub(crate) has_cids: bool,
+    pub(crate) cid_shard_size: u32,
 }
 
 impl Table {
@@ -124,11 +127,16 @@ impl Session<'_> {
         };
         if kind == MapKind::StructOps {
             let of = self.known.kernel.name(attr.u32(60)).to_owned();
-            if of != "bpf_struct_ops_sched_ext_ops" {
-                let of = of.trim_start_matches("bpf_struct_ops_");
+            let of = of.trim_start_matches("bpf_struct_ops_");
+            if !["sched_ext_ops", "sched_ext_ops_cid"].contains(&of) {
                 return self.refuse(format!(
-                    "map `{name}`: callbacks of struct {of} are not offered; expected sched_ext_ops"
+                    "map `{name}`: callbacks of struct {of} are not offered; expected \
+                     sched_ext_ops or sched_ext_ops_cid"
                 ));
+            }
+            // The map that is made next.
+            if of == "sched_ext_ops_cid" {
+                self.known.tables_with_cids.insert(self.vm.maps().len());
             }
         }
         let special = match self.object(call, attr.u32(48)) {
@@ -382,8 +390,17 @@ impl Session<'_> {
             word[..found.len()].copy_from_slice(found);
             u64::from_le_bytes(word)
         };
-        let ops = self.known.layout.ops.clone();
+        let has_cids = self.known.tables_with_cids.contains(&number);
+        let ops = match has_cids {
+            true => self.known.layout.ops_cid.clone(),
+            false => Some(self.known.layout.ops.clone()),
+        };
+        let Some(ops) = ops else {
+            return Answer::error(libc::EINVAL);
+        };
         let mut table = Table {
+            has_cids,
+            cid_shard_size: ops.cid_shard_size.map_or(0, |at| word(at, 4) as u32),
             flags: word(ops.flags, 8),
             timeout_ms: word(ops.timeout_ms, 4) as u32,
             dispatch_max_batch: ops.dispatch_max_batch.map_or(0, |at| word(at, 4) as u32),

@@ -4,7 +4,7 @@ use super::bpf;
 use super::memory_file::FileId;
 use super::tree::Tree;
 use crate::kernel::Layout;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
 use std::io::{self, Read as _, Seek as _, SeekFrom};
 use std::os::fd::OwnedFd;
@@ -42,6 +42,8 @@ pub(super) struct Known {
     pub(super) types: Vec<u32>,
     /// The table of callbacks, by map, as it was last written.
     pub(super) tables: BTreeMap<usize, bpf::Table>,
+    /// Maps that hold a table whose callbacks have cids.
+    pub(super) tables_with_cids: BTreeSet<usize>,
     /// What was refused, by name.
     pub(super) refused: Vec<String>,
     /// Tracing programs that were attached.

@@ -93,8 +93,7 @@ impl Session<'_> {
 
 impl Session<'_> {
     fn run_program(&mut self, number: usize, context: u64) -> Result<u64, Fault> {
-        self.state.handed_out.clear();
-        self.state.set_preempt_count(self.vm, false);
+        self.state.begin_callback(self.vm, false);
         if let Some(sim) = &self.sim {
             self.vm.cpu = sim.this_cpu();
         }

@@ -10,6 +10,7 @@
 #define cgroup cgroup_of_header
 #define cgroup_subsys_state cgroup_subsys_state_of_header
 #include "small.h"
+#include "cids.h"
 #undef task_struct
 #undef sched_ext_entity
 #undef cgroup
@@ -23,6 +24,7 @@ struct sched_ext_entity {
 	u32 flags;
 	u64 dsq_vtime;
 	u64 slice;
+	u64 tid;
 };
 
 struct task_struct {
@@ -47,6 +49,11 @@ struct bpf_struct_ops_common_value {
 struct bpf_struct_ops_sched_ext_ops {
 	struct bpf_struct_ops_common_value common;
 	struct sched_ext_ops data __attribute__((aligned(64)));
+};
+
+struct bpf_struct_ops_sched_ext_ops_cid {
+	struct bpf_struct_ops_common_value common;
+	struct sched_ext_ops_cid data __attribute__((aligned(64)));
 };
 
 enum scx_enq_flags {
@@ -92,6 +99,7 @@ struct cpufreq_policy {
 #define KEEP(type) struct type keep_##type
 
 KEEP(bpf_struct_ops_sched_ext_ops);
+KEEP(bpf_struct_ops_sched_ext_ops_cid);
 KEEP(cgroup);
 KEEP(css_set);
 KEEP(scx_event_stats);
@@ -142,4 +150,22 @@ int keep_calls(u64 *args)
 	bpf_arena_alloc_pages(0, 0, 0, 0, 0);
 	bpf_of_a_later_kernel(0);
 	return scx_bpf_task_cpu(p);
+}
+
+SEC("struct_ops/keep_cids")
+int keep_cids(u64 *args)
+{
+	struct task_struct_of_header *p = (void *)args[0];
+	struct scx_cid_topo topo;
+
+	scx_bpf_cid_to_cpu(0);
+	scx_bpf_cpu_to_cid(0);
+	scx_bpf_this_cid();
+	scx_bpf_kick_cid(0, 0);
+	scx_bpf_cid_topo(0, &topo);
+	scx_bpf_cid_override(0, 0, 0, 0);
+	scx_bpf_sub_caps(0, 0, 0);
+	scx_bpf_tid_to_task(0);
+	scx_bpf_dsq_reenq(0, 0);
+	return scx_bpf_task_cid(p);
 }

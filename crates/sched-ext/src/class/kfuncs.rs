@@ -1,12 +1,13 @@
 //! The kernel that callbacks get: kfuncs by the names that they have without `scx_bpf_`
 //! (docs/rules/sched-ext.md#kfuncs).
 
+use super::dsq::DsqRef;
 use super::record::Step;
 use super::{Due, Effect, Scx};
 use crate::consts::{
     EBUSY, EEXIST, EINVAL, ENOENT, SCX_DSQ_FLAG_BUILTIN, SCX_DSQ_ITER_REV, SCX_DSQ_LOCAL,
     SCX_DSQ_LOCAL_CPU_MASK, SCX_DSQ_LOCAL_ON, SCX_KICK_IDLE, SCX_KICK_PREEMPT, SCX_KICK_WAIT,
-    SCX_PICK_IDLE_IN_NODE,
+    SCX_OPS_TID_TO_TASK, SCX_PICK_IDLE_IN_NODE, SCX_REENQ_ANY,
 };
 use crate::{
     Callback, CgroupId, CpuFacts, DsqIter, Events, Exit, ExitKind, Kernel, TaskFacts, TaskId,
@@ -17,6 +18,17 @@ use crate::{
 const CPUPERF_ONE: u32 = 1024;
 
 impl Scx {
+    /// All tasks of a queue are enqueued again, after the callback that is under way.
+    fn reenqueue_all(&mut self, queue: DsqRef) -> u32 {
+        let mut nr = 0;
+        while let Some(task) = self.dsqs.get(queue).first() {
+            self.unlink(task);
+            self.due.push_back(Due::Reenqueue { task });
+            nr += 1;
+        }
+        nr
+    }
+
     /// `check_builtin_idle_enabled`.
     fn tracks_idle(&mut self) -> bool {
         if !self.idle.enabled {
@@ -258,14 +270,22 @@ impl Kernel for Scx {
         if !self.allowed("scx_bpf_reenqueue_local", &[Callback::CpuRelease]) {
             return 0;
         }
-        let local = self.dsqs.local(self.this_cpu);
-        let mut nr = 0;
-        while let Some(task) = self.dsqs.get(local).first() {
-            self.unlink(task);
-            self.due.push_back(Due::Reenqueue { task });
-            nr += 1;
+        self.reenqueue_all(self.dsqs.local(self.this_cpu))
+    }
+
+    fn dsq_reenq(&mut self, dsq: u64, reenq_flags: u64) {
+        self.kfunc();
+        if reenq_flags & !SCX_REENQ_ANY != 0 {
+            self.error(format!("invalid SCX_REENQ flags {reenq_flags:#x}"));
+            return;
         }
-        nr
+        let local = dsq == SCX_DSQ_LOCAL || dsq & SCX_DSQ_LOCAL_ON == SCX_DSQ_LOCAL_ON;
+        if dsq & SCX_DSQ_FLAG_BUILTIN != 0 && !local {
+            self.error(format!("DSQ {dsq:#x} not allowed for reenq"));
+            return;
+        }
+        let found = self.find_dsq(dsq, self.this_cpu, TaskId(0));
+        self.reenqueue_all(found);
     }
 
     fn dispatch_nr_slots(&mut self) -> u32 {
@@ -432,6 +452,15 @@ impl Kernel for Scx {
         let task = TaskId(u32::try_from(pid.checked_sub(FIRST_PID)?).ok()?);
         let entity = self.tasks.get(task.index())?;
         (entity.state != super::task::TaskState::None).then_some(task)
+    }
+
+    fn task_from_tid(&mut self, tid: i32) -> Option<TaskId> {
+        self.kfunc();
+        if self.info.flags & SCX_OPS_TID_TO_TASK == 0 {
+            self.error("scx_bpf_tid_to_task() called without SCX_OPS_TID_TO_TASK".to_owned());
+            return None;
+        }
+        self.task_from_pid(tid)
     }
 
     fn nr_cgroups(&self) -> u32 {

@@ -11,11 +11,15 @@ use crate::{Callback, CgroupId, Class, Exit, ExitKind, Started, TaskId};
 const ECODE_HOTPLUG: i64 = 1 << 48 | 1 << 32;
 
 impl ExtClass<'_> {
-    /// Loads the scheduler: `init`, then the cgroups. Tasks follow (`init_task`).
+    /// Loads the scheduler: `init_cids`, `init`, then the cgroups. Tasks follow (`init_task`).
     pub fn load(&mut self) {
         if let Some(text) = validate::refusal(&self.scx.info) {
             return self.scx.error(text);
         }
+        let result = self.call(Callback::InitCids, None, |ops, kernel| {
+            ops.init_cids(kernel)
+        });
+        self.refused("init_cids", result);
         let result = self.call(Callback::Init, None, |ops, kernel| ops.init(kernel));
         self.refused("init", result);
         for cgroup in 0..=self.scx.cgroup_weights.len() as u32 {
@@ -79,6 +83,10 @@ impl ExtClass<'_> {
         }
         if class == Class::Ext {
             self.enable(task);
+            // It comes from the fair class (`switching_to_scx`); who is forked comes from none.
+            if started == Started::Existing {
+                self.tell_cpumask(task);
+            }
         }
         self.run_due();
     }
