@@ -318,7 +318,8 @@ fn check_em_scale(platform: &Platform, scale: &EmScale) -> Result<(), RunError> 
         let what = format!("frequency domain {}", scale.domain);
         return refuse(what, format!("0 to {last}, the domains of `{name}`"));
     };
-    if domain.opps[0].power.is_none() || domain.opps[0].em_cost.is_some() {
+    let in_model = platform.has_energy_model && domain.opps[0].power.is_some();
+    if !in_model || domain.opps[0].em_cost.is_some() {
         let what = format!("domain {} of `{name}` has no model by power", scale.domain);
         return refuse(
             what,

@@ -390,7 +390,8 @@ fn perf_domains(platform: &Platform) -> Vec<PerfFacts> {
     let facts = |d: &FreqDomain| {
         let costs: Vec<u32> = d.opps.iter().filter_map(|o| o.em_cost).collect();
         let states = em_states(platform.power_unit, d, 100);
-        (!costs.is_empty() || platform.power_unit != PowerUnit::None).then(|| PerfFacts {
+        let powers = platform.has_energy_model && platform.power_unit != PowerUnit::None;
+        (!costs.is_empty() || powers).then(|| PerfFacts {
             cpus: d.cpus.iter().map(|c| c.0 as u16).collect(),
             states,
             costs,

@@ -174,7 +174,7 @@ impl Clocked {
             if let Some(mv) = opp.mv {
                 node.set_u32("opp-microvolt", &[mv.saturating_mul(1000)]);
             }
-            if let Some(power) = opp.power_in_model() {
+            if let Some(power) = opp.power_in_model().filter(|_| platform.has_energy_model) {
                 node.set_u32("opp-microwatt", &[power_uw(platform, opp.khz, power)?]);
             }
             table.children.push(node);

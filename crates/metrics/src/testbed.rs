@@ -82,6 +82,7 @@ pub(crate) fn two_clusters() -> Platform {
         smt: None,
         costs: costs(),
         power_unit: PowerUnit::Microwatt,
+        has_energy_model: true,
         board: None,
         housekeeping: None,
         thermal: Vec::new(),

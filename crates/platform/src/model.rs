@@ -366,6 +366,8 @@ pub struct Platform {
     pub costs: Costs,
     /// Unit of the power figures.
     pub power_unit: PowerUnit,
+    /// The kernel knows the powers, as its energy model. False: they are the hardware's alone.
+    pub has_energy_model: bool,
     /// The rest of the board, where energy figures include it.
     pub board: Option<Board>,
     /// Kernel threads, where they are stated.

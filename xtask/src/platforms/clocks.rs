@@ -3,6 +3,7 @@
 use std::fmt::Write;
 
 use super::facts::{Domain, Facts, Form, Limits};
+use super::hybrid::hybrid;
 use super::machine::{Part, list};
 use super::modelled::modelled;
 use super::power::{Scale, legacy, measured, sources_of, vendor_table};
@@ -254,7 +255,12 @@ fn limited(facts: &Facts, parts: &[Part], limits: &Limits) -> anyhow::Result<Str
         );
     }
     let cpus = list(facts, parts, &limits.cpus);
-    Ok(per_core(facts, &cpus, &khz, &words, standing))
+    let kind = &facts.cpus[limits.cpus[0] as usize].kind;
+    let power = hybrid(facts);
+    let cpu_uw = |khz: u64| power.as_ref().map(|power| power.cpu_uw(kind, khz));
+    let head = per_core(facts, &cpus, &khz, &cpu_uw) + &source(&words, standing);
+    let power = power.map_or_else(String::new, |power| power.source(kind));
+    Ok(head + &power + &transition(facts, None))
 }
 
 /// The limits and the multiples of the grid between them.
@@ -283,10 +289,11 @@ fn nominal(facts: &Facts) -> anyhow::Result<String> {
          one point the clock stands still: nothing depends on the figure",
         mhz(*khz)
     );
-    Ok(per_core(facts, "all", &[*khz], &words, Standing::Assumed))
+    let head = per_core(facts, "all", &[*khz], &|_| None) + &source(&words, Standing::Assumed);
+    Ok(head + &transition(facts, None))
 }
 
-fn per_core(facts: &Facts, cpus: &str, khz: &[u64], words: &str, standing: Standing) -> String {
+fn per_core(facts: &Facts, cpus: &str, khz: &[u64], cpu_uw: &dyn Fn(u64) -> Option<u64>) -> String {
     let mut out = String::from("\n[[frequency_domain]]\n");
     out += &entry("cpus", cpus);
     let threads = facts.has_threads() && facts.form == Form::Whole;
@@ -294,12 +301,10 @@ fn per_core(facts: &Facts, cpus: &str, khz: &[u64], words: &str, standing: Stand
     let point = |khz: &u64| Point {
         khz: *khz,
         mv: None,
-        cpu_uw: None,
+        cpu_uw: cpu_uw(*khz),
         cluster_uw: None,
     };
-    out += &rows(&khz.iter().map(point).collect::<Vec<_>>());
-    out += &source(words, standing);
-    out + &transition(facts, None)
+    out + &rows(&khz.iter().map(point).collect::<Vec<_>>())
 }
 
 /// One clock and one voltage per package, at the operating points that its firmware offers.

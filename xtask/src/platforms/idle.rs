@@ -4,6 +4,7 @@ use std::fmt::Write;
 
 use super::clocks::{self, domain_of};
 use super::facts::{Domain, Facts, Form, Idle, Vendor};
+use super::hybrid::hybrid;
 use super::machine::{Part, list};
 use super::modelled::modelled;
 use super::power::{Scale, legacy, scale_words};
@@ -35,6 +36,13 @@ pub(super) fn tables(facts: &Facts, parts: &[Part]) -> anyhow::Result<String> {
         } else {
             state.cpus.clone()
         };
+        if let Some(power) = hybrid(facts) {
+            for (kind, cpus) in power.kinds(facts) {
+                out += &head(&state, &cpus);
+                out += &power.idle(kind, &state.name)?;
+            }
+            continue;
+        }
         let domains = domain_of(facts, &state.cpus);
         // A state of a cluster that has several clocks is one table all the same.
         let apart = |domain: &&Domain| {
@@ -148,12 +156,11 @@ fn acpi(facts: &Facts) -> Vec<State> {
     ]
 }
 
-fn table(facts: &Facts, parts: &[Part], state: &State, cpus: &[u32]) -> anyhow::Result<String> {
+/// A state without its power.
+fn head(state: &State, cpus: &str) -> String {
     let mut out = format!(
-        "\n[[idle_state]]\nname = \"{}\"\nscope = \"{}\"\ncpus = \"{}\"\n",
-        state.name,
-        state.scope,
-        list(facts, parts, cpus)
+        "\n[[idle_state]]\nname = \"{}\"\nscope = \"{}\"\ncpus = \"{cpus}\"\n",
+        state.name, state.scope,
     );
     let _ = write!(
         out,
@@ -162,7 +169,11 @@ fn table(facts: &Facts, parts: &[Part], state: &State, cpus: &[u32]) -> anyhow::
         number(state.exit_us),
         number(state.residency_us)
     );
-    out += &source(&state.source, state.standing);
+    out + &source(&state.source, state.standing)
+}
+
+fn table(facts: &Facts, parts: &[Part], state: &State, cpus: &[u32]) -> anyhow::Result<String> {
+    let mut out = head(state, &list(facts, parts, cpus));
     if let Some(power) = modelled(facts) {
         out += &power.idle(&state.name)?;
     }

@@ -3,6 +3,7 @@
 use std::fmt::Write;
 
 use super::facts::{Facts, Form, Level};
+use super::hybrid::hybrid;
 use super::machine::{Part, list};
 use super::modelled::{CORE_POWER, modelled};
 use super::sources;
@@ -131,7 +132,7 @@ pub(super) fn shared(facts: &Facts) -> String {
              much more.",
         );
         out += "[smt]\ncore_capacity = [1024, 1178]\n";
-        let power = modelled(facts).is_some();
+        let power = modelled(facts).is_some() || hybrid(facts).is_some();
         if power {
             let _ = writeln!(out, "core_power = [1024, {CORE_POWER}]");
         }

@@ -3,6 +3,7 @@
 use std::fmt::Write;
 
 use super::facts::{Cpu, Facts};
+use super::hybrid::hybrid;
 use super::modelled::modelled;
 use super::sources;
 use super::text::{self, Standing, comment, cpu_list, entry, mhz, source};
@@ -32,12 +33,13 @@ pub(super) fn head(facts: &Facts) -> String {
     out += &entry("name", &facts.name);
     out += &entry("title", &facts.title);
     out += &entry("arch", &facts.arch);
-    let unit = if facts.has_power() || modelled(facts).is_some() {
-        "microwatt"
-    } else {
-        "none"
-    };
+    let has_power = facts.has_power() || modelled(facts).is_some() || hybrid(facts).is_some();
+    let unit = if has_power { "microwatt" } else { "none" };
     out += &entry("power_unit", unit);
+    if hybrid(facts).is_some() {
+        // intel_pstate makes an energy model only where no core has two threads.
+        out += &entry("energy_model", "none");
+    }
     let notes = sources::notes(facts);
     if !notes.is_empty() {
         out += "notes = [\n";

@@ -4,12 +4,13 @@
 //! is a pure function of those bytes and of the named assumptions in this module: what nobody
 //! published is filled in here, once, with its reason (`clocks`, `idle`, `costs`), and marked in
 //! the file. Power at operating points is not, but for the gaps in one measured table (`power`)
-//! and for a few servers whose packages a series is about (`modelled`).
+//! and for a few x86 machines (`modelled`, `hybrid`).
 
 mod clocks;
 mod costs;
 mod facts;
 mod housekeeping;
+mod hybrid;
 mod idle;
 mod levels;
 mod machine;

@@ -31,6 +31,10 @@ const PACKAGES: &[(&str, u64, &str)] = &[
 /// Work of a second thread in power, of 1024 for one thread alone.
 pub(super) const CORE_POWER: u64 = 1229;
 
+/// Power of a core in an idle state, in percent of a busy one.
+pub(super) const C1E_PCT: u64 = 18;
+pub(super) const C6_PCT: u64 = 2;
+
 /// Idle states: power of a core in percent of a busy one, of the uncore in percent of its own when
 /// all CPUs of the package are in it, and why.
 const STATES: &[(&str, u64, u64, &str)] = &[
@@ -42,7 +46,7 @@ const STATES: &[(&str, u64, u64, &str)] = &[
     ),
     (
         "C1E",
-        18,
+        C1E_PCT,
         100,
         "leakage at 0.85 of the voltage, by its third power; the package is awake",
     ),
@@ -54,11 +58,22 @@ const STATES: &[(&str, u64, u64, &str)] = &[
     ),
     (
         "C6",
-        2,
+        C6_PCT,
         30,
         "power switched off; package C6: shared cache at retention, memory refreshes itself",
     ),
 ];
+
+/// What draws `nominal_uw` at the nominal clock, at another one.
+pub(super) fn of_nominal(nominal_uw: u64, khz: u64, lowest_khz: u64, nominal_khz: u64) -> u64 {
+    const ONE: u128 = 1_000_000;
+    let [khz, lowest, nominal] = [khz, lowest_khz, nominal_khz].map(u128::from);
+    let volt = ONE * 85 / 100 + ONE * 15 / 100 * (khz - lowest) / (nominal - lowest);
+    let dynamic = volt * volt * khz / nominal;
+    let leakage = volt * volt * volt / ONE;
+    let share = (dynamic * 70 + leakage * 30) / 100;
+    (u128::from(nominal_uw) * share / (ONE * ONE)) as u64
+}
 
 /// The figures of one machine.
 pub(super) struct Modelled {
@@ -93,14 +108,8 @@ impl Modelled {
 
     /// The same at another clock than the nominal one.
     pub(super) fn cpu_uw_at(&self, states: &PStates, khz: u64) -> u64 {
-        const ONE: u128 = 1_000_000;
         let (lowest, nominal) = states.limits_khz();
-        let (khz, lowest, nominal) = (u128::from(khz), u128::from(lowest), u128::from(nominal));
-        let volt = ONE * 85 / 100 + ONE * 15 / 100 * (khz - lowest) / (nominal - lowest);
-        let dynamic = volt * volt * khz / nominal;
-        let leakage = volt * volt * volt / ONE;
-        let share = (dynamic * 70 + leakage * 30) / 100;
-        (u128::from(self.cpu_uw()) * share / (ONE * ONE)) as u64
+        of_nominal(self.cpu_uw(), khz, lowest, nominal)
     }
 
     /// The uncore while a CPU is awake.

@@ -1,6 +1,7 @@
 //! Where the facts come from, in the words of a platform file.
 
 use super::facts::{Facts, Form};
+use super::hybrid::hybrid;
 use super::modelled::modelled;
 use super::text::Standing;
 
@@ -103,6 +104,12 @@ fn joined(facts: &Facts, wanted: impl Fn(&str) -> bool) -> (String, Standing) {
 /// The remarks of a machine, with those of the file's own form first.
 pub(super) fn notes(facts: &Facts) -> Vec<String> {
     let mut notes = own_notes(facts);
+    if hybrid(facts).is_some() {
+        let words = "No power is published. What is here is modelled from the base power, for \
+                     cores only: energy by it says which cores slept and at which clocks others \
+                     ran, not what a machine drew.";
+        notes.push(words.to_owned());
+    }
     for note in &facts.notes {
         if note.starts_with("No per-OPP power") {
             let words = if modelled(facts).is_some() {

@@ -77,11 +77,11 @@ impl Making<'_, '_> {
         let (high, of_null) = match to_program {
             true => {
                 let first = arena + offset_of!(ArenaBases, first);
-                (self.constant(ARENA), self.from_context(first))
+                (self.constant(ARENA), self.context_word(first))
             }
             false => {
                 let user = arena + offset_of!(ArenaBases, user);
-                (self.from_context(user), low)
+                (self.context_word(user), low)
             }
         };
         let whole = self.b.ins().bor(low, high);
@@ -89,7 +89,7 @@ impl Making<'_, '_> {
         self.b.ins().select(is_null, of_null, whole)
     }
 
-    fn from_context(&mut self, offset: usize) -> Value {
+    fn context_word(&mut self, offset: usize) -> Value {
         let trusted = MemFlags::trusted();
         self.b.ins().load(I64, trusted, self.context, offset as i32)
     }

@@ -54,6 +54,9 @@ fn summary(platform: &Platform) -> String {
         }
     };
     let power = match platform.power_unit {
+        PowerUnit::Microwatt if !platform.has_energy_model => {
+            "power in watts, so that energy is in joules; the kernel has no energy model"
+        }
         PowerUnit::Microwatt => "power in watts, so that energy is in joules",
         PowerUnit::Bogo => "power in arbitrary units, so that there are no joules",
         PowerUnit::None => "no power figures, so that there is no energy",

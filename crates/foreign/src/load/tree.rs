@@ -242,6 +242,7 @@ impl Tree {
         let modelled = platform
             .freq_domains
             .iter()
+            .filter(|_| platform.has_energy_model)
             .filter(|domain| domain.opps.iter().any(|opp| opp.power_in_model().is_some()));
         for domain in modelled {
             let (Some(first), Some(highest)) = (domain.cpus.first(), domain.opps.last()) else {

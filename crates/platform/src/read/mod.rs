@@ -98,6 +98,7 @@ fn platform(raw: &RawPlatform, text: &str) -> Result<Platform, Flaw> {
         sched_mc,
         costs,
         power_unit: unit,
+        has_energy_model: raw.energy_model.is_none(),
         board,
         housekeeping,
         thermal,

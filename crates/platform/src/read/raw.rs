@@ -113,6 +113,14 @@ pub(super) enum RawNumbering {
     Block,
 }
 
+/// What a kernel makes of the powers.
+#[derive(Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(super) enum RawEnergyModel {
+    /// Nothing: it knows none of them.
+    None,
+}
+
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct RawPlatform {
@@ -120,6 +128,7 @@ pub(super) struct RawPlatform {
     pub(super) title: String,
     pub(super) arch: RawArch,
     pub(super) power_unit: Spanned<RawUnit>,
+    pub(super) energy_model: Option<RawEnergyModel>,
     #[serde(default)]
     pub(super) notes: Vec<String>,
     pub(super) kernel: Spanned<RawKernel>,
