@@ -111,13 +111,19 @@ part_crates() {
         --exclude wakeplace-fuzz --exclude xtask
 }
 part_metrics() { scripts/metrics-test.sh; }
+# A kernel calls a scheduler as the simulator does.
+part_callbacks() {
+    scripts/setup.sh bpf emulator && scripts/lab-binaries.sh || return
+    WAKEPLACE_CALLBACKS_KERNELS=7.3.4,6.18.15 cargo test --locked --package wakeplace-cli \
+        --test all callbacks:: -- --nocapture --test-threads 1
+}
 part_bench() { make --no-print-directory bench; }
 part_bench_live() { scripts/lab-binaries.sh && program && scripts/bench-live.sh; }
 
 # In this order.
 all=(lint release demo oracle kills python playground site parity line licences advisories
     sanitizers faults mutants mutants_engine fuzz same_bytes same_runs instructions traces pages
-    live metrics crates dist bench bench_live)
+    live callbacks metrics crates dist bench bench_live)
 
 chosen=("$@")
 [ $# -gt 0 ] || chosen=("${all[@]}")

@@ -120,14 +120,9 @@ impl Instance {
         call: impl FnOnce(&mut Vm, &mut Running<'_>) -> Result<u64, Fault>,
     ) -> Result<u64, Fault> {
         self.vm.cpu = kernel.this_cpu();
-        self.state
-            .begin_callback(&mut self.vm, kernel.in_interrupt());
-        let mut running = Running {
-            state: &mut self.state,
-            kernel: Some(kernel),
-        };
+        let mut running = Running::begin(&mut self.state, &mut self.vm, Some(kernel));
         let result = call(&mut self.vm, &mut running);
-        running.write_back(&mut self.vm);
+        running.end(&mut self.vm);
         // It is woken by a record that it waits for.
         let new = std::mem::take(&mut self.vm.new_records);
         if new && self.loader.as_ref().is_some_and(Process::reads_rings) {
@@ -181,6 +176,7 @@ impl Instance {
         let mut running = Running {
             state: &mut self.state,
             kernel: None,
+            kfuncs: 0,
         };
         let made = running.cmask(&mut self.vm, at, cpus);
         self.state.cmask = made.map_err(|fault| Exit::fault(fault.to_string()))?;

@@ -23,10 +23,11 @@ pub struct DsqIter {
 
 /// The kernel, during one callback.
 pub trait Kernel {
-    /// A kfunc is called, whichever: it is counted, and its time is paid for. Who calls this does
-    /// it for all kfuncs: methods do not count from then on. Without it those that take `&mut self`
-    /// and are kfuncs count themselves (docs/rules/sched-ext.md#costs).
-    fn charge(&mut self);
+    /// So many kfuncs were called, whichever: they are counted, and their time is paid for. Who
+    /// calls this does it for all kfuncs, and says so (with 0) before the first: methods do not
+    /// count from then on. Without it those that take `&mut self` and are kfuncs count themselves
+    /// (docs/rules/sched-ext.md#costs).
+    fn charge(&mut self, kfuncs: u64);
 
     // Where and when.
 

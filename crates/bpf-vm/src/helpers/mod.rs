@@ -36,6 +36,9 @@ pub fn is_offered(number: u32) -> bool {
     )
 }
 
+/// `bpf_map_lookup_elem`.
+pub const MAP_LOOKUP: u32 = 1;
+
 /// Carries one out.
 ///
 /// # Errors
@@ -43,9 +46,12 @@ pub fn is_offered(number: u32) -> bool {
 pub fn call(vm: &mut Vm, env: &mut dyn Env, number: u32, args: [u64; 5]) -> Result<u64, Fault> {
     let [a, b, c, d, _] = args;
     let signed = |value: i64| value.cast_unsigned();
+    if number == MAP_LOOKUP {
+        return maps::lookup(vm, a, b, None);
+    }
     vm.spend_bytes(bytes_moved(number, args))?;
     match number {
-        1 | 195 => maps::lookup(vm, a, b, if number == 1 { None } else { Some(c) }),
+        195 => maps::lookup(vm, a, b, Some(c)),
         2 => maps::update(vm, a, b, c, d).map(signed),
         3 => maps::delete(vm, a, b).map(signed),
         87 => maps::push(vm, a, b, c).map(signed),

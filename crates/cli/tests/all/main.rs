@@ -5,6 +5,7 @@
 
 mod bad_input;
 mod bad_platforms;
+mod callbacks;
 mod common;
 mod compared;
 mod eras;

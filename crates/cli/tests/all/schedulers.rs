@@ -21,6 +21,11 @@ impl Made {
         let path = self.folder.path().join(name);
         path.to_str().expect("UTF-8").to_owned()
     }
+
+    /// An example of the crate of loaders.
+    pub(crate) fn example(&self, name: &str) -> PathBuf {
+        self.loader.with_file_name("examples").join(name)
+    }
 }
 
 fn compile(folder: &Path, source: &str, define: Option<&str>) -> PathBuf {
@@ -48,6 +53,8 @@ const GOOD: [&str; 6] = ["fifo", "vtime", "maps", "arena", "walk", "cids"];
 const TOLD: &str = "told";
 /// It ends itself when all calls have answered as a kernel does, or one has not.
 const CALLS: &str = "calls";
+/// It records its callbacks.
+const CALLBACKS: &str = "callbacks";
 const BAD: [&str; 11] = [
     "LOOP", "STORE", "READ", "STACK", "ARENA", "HELPER", "KFUNC", "ERROR", "LOST", "MAP", "TABLE",
 ];
@@ -56,7 +63,7 @@ pub(crate) fn made() -> &'static Made {
     static MADE: OnceLock<Made> = OnceLock::new();
     MADE.get_or_init(|| {
         let folder = tempfile::tempdir().expect("a folder");
-        for name in GOOD.into_iter().chain([CALLS, TOLD]) {
+        for name in GOOD.into_iter().chain([CALLS, CALLBACKS, TOLD]) {
             compile(folder.path(), name, None);
         }
         for define in BAD {
@@ -72,7 +79,7 @@ pub(crate) fn made() -> &'static Made {
         // It is no program of this package's, so cargo does not make it for these tests.
         let built = Command::new(env!("CARGO"))
             .args(["build", "--quiet", "-p", "wakeplace-bpf-load"])
-            .args(["--bins", "--example", "goes_on"])
+            .args(["--bins", "--examples"])
             .current_dir(repository("."))
             .status();
         assert!(built.expect("cargo").success());
@@ -365,7 +372,7 @@ fn goes_on(what: &str, more: &[&str]) -> Output {
 /// That loader's command.
 pub(crate) fn loader(what: &str) -> String {
     let made = made();
-    let loader = made.loader.with_file_name("examples").join("goes_on");
+    let loader = made.example("goes_on");
     format!("{} {} {what}", loader.display(), made.object("told.bpf.o"))
 }
 

@@ -1,6 +1,6 @@
 //! One callback in progress: programs on one side, the simulated kernel on the other.
 
-use super::state::{HandedOut, State, get, put, put_in};
+use super::state::{HandedOut, State, get_in, put, put_in};
 use crate::kfuncs;
 use wakeplace_bpf_vm::{Env, Fault, Vm};
 use wakeplace_sched_ext::{CgroupId, Kernel, TaskFacts, TaskId};
@@ -13,6 +13,8 @@ pub(crate) const UP_NS: u64 = 1_000_000_000_000;
 pub(crate) struct Running<'a> {
     pub(crate) state: &'a mut State,
     pub(crate) kernel: Option<&'a mut dyn Kernel>,
+    /// kfuncs called so far that nobody has paid for.
+    pub(crate) kfuncs: u64,
 }
 
 impl Env for Running<'_> {
@@ -22,6 +24,36 @@ impl Env for Running<'_> {
 }
 
 impl<'a> Running<'a> {
+    /// A program is about to be entered from outside.
+    pub(crate) fn begin(
+        state: &'a mut State,
+        vm: &mut Vm,
+        mut kernel: Option<&'a mut dyn Kernel>,
+    ) -> Self {
+        let in_interrupt = match &mut kernel {
+            Some(kernel) => {
+                kernel.charge(0);
+                kernel.in_interrupt()
+            }
+            None => false,
+        };
+        state.begin_callback(vm, in_interrupt);
+        Self {
+            state,
+            kernel,
+            kfuncs: 0,
+        }
+    }
+
+    /// It is over: the kernel hears of what it has written and called.
+    pub(crate) fn end(mut self, vm: &mut Vm) {
+        self.write_back(vm);
+        // Before a scheduler is attached there is nobody who could pay.
+        if let Some(kernel) = self.kernel {
+            kernel.charge(self.kfuncs);
+        }
+    }
+
     /// The kernel.
     pub(crate) fn kernel(&mut self) -> Result<&mut (dyn Kernel + 'a), Fault> {
         let early = || Fault::Call("it asks the kernel before it is attached".to_owned());
@@ -124,7 +156,11 @@ impl<'a> Running<'a> {
         let tasks = &self.state.tasks;
         for out in &mut self.state.handed_out {
             let at = tasks[out.task.index()];
-            let (slice, vtime) = (get(vm, at, fields.slice), get(vm, at, fields.vtime));
+            let Some(bytes) = vm.memory.bytes(at, fields.size) else {
+                continue;
+            };
+            let slice = get_in(bytes, fields.slice);
+            let vtime = get_in(bytes, fields.vtime);
             if slice != out.slice {
                 kernel.set_slice_ns(out.task, slice);
                 out.slice = slice;
@@ -133,7 +169,7 @@ impl<'a> Running<'a> {
                 kernel.set_dsq_vtime(out.task, vtime);
                 out.vtime = vtime;
             }
-            if get(vm, at, fields.disallow) != 0 {
+            if get_in(bytes, fields.disallow) != 0 {
                 kernel.set_disallow(out.task, true);
             }
         }

@@ -247,7 +247,7 @@ impl State {
         if self.shown.len() <= task.index() {
             self.shown.resize_with(task.index() + 1, Shown::default);
         }
-        self.shown[task.index()].facts = facts.clone();
+        self.shown[task.index()].facts.clone_from(facts);
     }
 
     /// A task is gone: its mirror, and what maps keep for it.
@@ -343,6 +343,26 @@ pub(super) fn put_in(bytes: &mut [u8], place: Place, value: u64) {
         (size, to) => {
             let size = (size.min(8) as usize).min(to.len());
             to[..size].copy_from_slice(&word[..size]);
+        }
+    }
+}
+
+/// Reads one in a structure's bytes.
+#[inline]
+pub(super) fn get_in(bytes: &[u8], place: Place) -> u64 {
+    let Some(field) = place else { return 0 };
+    match (
+        field.size,
+        bytes.get(field.offset as usize..).unwrap_or_default(),
+    ) {
+        (1, [a, ..]) => u64::from(*a),
+        (4, &[a, b, c, d, ..]) => u64::from(u32::from_le_bytes([a, b, c, d])),
+        (8, &[a, b, c, d, e, f, g, h, ..]) => u64::from_le_bytes([a, b, c, d, e, f, g, h]),
+        (size, from) => {
+            let mut word = [0; 8];
+            let size = (size.min(8) as usize).min(from.len());
+            word[..size].copy_from_slice(&from[..size]);
+            u64::from_le_bytes(word)
         }
     }
 }

@@ -8,6 +8,7 @@ use crate::kfuncs;
 use wakeplace_bpf_vm::btf::Kind;
 use wakeplace_bpf_vm::memory::PAGE;
 use wakeplace_bpf_vm::{Fault, Insn, Linker, MapKind, Program, Vm, helpers};
+use wakeplace_sched_ext::Kernel;
 
 /// Types of programs.
 const STRUCT_OPS: u32 = 27;
@@ -93,19 +94,16 @@ impl Session<'_> {
 
 impl Session<'_> {
     fn run_program(&mut self, number: usize, context: u64) -> Result<u64, Fault> {
-        self.state.begin_callback(self.vm, false);
         if let Some(sim) = &self.sim {
             self.vm.cpu = sim.this_cpu();
         }
-        let mut running = Running {
-            state: self.state,
-            kernel: match &mut self.sim {
-                Some(sim) => Some(&mut **sim),
-                None => None,
-            },
+        let sim: Option<&mut dyn Kernel> = match &mut self.sim {
+            Some(sim) => Some(&mut **sim),
+            None => None,
         };
+        let mut running = Running::begin(self.state, self.vm, sim);
         let result = self.vm.run(&mut running, number, [context, 0, 0, 0, 0]);
-        running.write_back(self.vm);
+        running.end(self.vm);
         result
     }
 }

@@ -44,20 +44,22 @@ impl Scx {
     /// A method of `Kernel` that is a kfunc runs.
     pub(super) fn kfunc(&mut self) {
         if !self.counts.charged {
-            self.count_kfunc();
+            self.count_kfuncs(1);
         }
     }
 
-    /// A scheduler whose programs call kfuncs by name says so of each call, once.
-    pub(super) fn charge_kfunc(&mut self) {
+    /// A scheduler whose programs call kfuncs by name says itself how many it has called.
+    pub(super) fn charge_kfuncs(&mut self, kfuncs: u64) {
         self.counts.charged = true;
-        self.count_kfunc();
+        self.count_kfuncs(kfuncs);
     }
 
-    fn count_kfunc(&mut self) {
-        self.counts.unpaid.1 += u64::from(self.is_paid_for());
+    fn count_kfuncs(&mut self, kfuncs: u64) {
+        if self.is_paid_for() {
+            self.counts.unpaid.1 += kfuncs;
+        }
         if let Some(callback) = self.callback {
-            self.counts.kfuncs[callback as usize] += 1;
+            self.counts.kfuncs[callback as usize] += kfuncs;
         }
     }
 

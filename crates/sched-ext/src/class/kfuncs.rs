@@ -117,8 +117,8 @@ impl Scx {
 }
 
 impl Kernel for Scx {
-    fn charge(&mut self) {
-        self.charge_kfunc();
+    fn charge(&mut self, kfuncs: u64) {
+        self.charge_kfuncs(kfuncs);
     }
 
     fn now_ns(&self) -> u64 {

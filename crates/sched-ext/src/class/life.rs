@@ -169,8 +169,14 @@ impl ExtClass<'_> {
         });
     }
 
-    /// CPUs that it may use are others.
+    /// CPUs that it may use. If they are the same as before nothing happens
+    /// (`__set_cpus_allowed_ptr_locked`).
     pub fn set_cpus_allowed(&mut self, task: TaskId, cpus: &[u64]) {
+        let now = &self.scx.tasks[task.index()].cpus;
+        let same = |(at, word): (usize, &u64)| cpus.get(at).copied().unwrap_or(0) == *word;
+        if now.iter().enumerate().all(same) {
+            return;
+        }
         self.change(task, |class| {
             let entity = class.scx.task_mut(task);
             let words = entity.cpus.iter_mut().enumerate();

@@ -126,7 +126,7 @@ fn kfuncs_count_once() {
         let mut ask = |kernel: &mut dyn Kernel, _: TaskId| {
             for _ in 0..3 {
                 if charges {
-                    kernel.charge();
+                    kernel.charge(1);
                 }
                 kernel.cpuperf_cap(0);
             }

@@ -1,0 +1,217 @@
+//! Which callbacks of a scheduler come, and in which order: in the simulator as the rules say it
+//! (docs/rules/sched-ext.md#tasks), and, where WAKEPLACE_CALLBACKS_KERNELS names kernels
+//! ("7.3.4,6.18.15"), as in a guest with that kernel. The scheduler is callbacks.bpf.c in both.
+
+use crate::common::{assert_code, program, stderr};
+use crate::schedulers::made;
+use std::collections::BTreeMap;
+use std::fs;
+use std::io::Write as _;
+use std::path::Path;
+use std::process::Command;
+
+/// Two tasks wake each other.
+const PING_PONG: &str = r#"{"global": {"calibration": 1000}, "tasks": {
+    "tella": {"loop": -1, "run": 300, "sem_post": "ping", "sem_wait": "pong"},
+    "tellb": {"loop": -1, "sem_wait": "ping", "run": 300, "sem_post": "pong"}}}"#;
+/// Two tasks share a CPU, each for a slice.
+const SLICES: &str = r#"{"global": {"calibration": 1000}, "tasks": {
+    "tella": {"cpus": [1], "loop": -1, "run": 200000},
+    "tellb": {"cpus": [1], "loop": -1, "run": 200000}}}"#;
+/// One task is sent from CPU to CPU.
+const AFFINITY: &str = r#"{"global": {"calibration": 1000}, "tasks": {
+    "tella": {"loop": -1, "phases": {
+        "x": {"cpus": [1], "loop": 4, "run": 2000, "sleep": 6000},
+        "y": {"cpus": [2], "loop": 4, "run": 2000, "sleep": 6000},
+        "z": {"cpus": [1, 2, 3], "loop": 2, "run": 2000, "sleep": 6000}}}}}"#;
+
+/// Callbacks of each task, with their flags, in their order.
+type Callbacks = BTreeMap<String, Vec<String>>;
+
+fn read(log: &Path) -> Callbacks {
+    let text = String::from_utf8_lossy(&fs::read(log).expect("a log")).into_owned();
+    let mut all = Callbacks::new();
+    for line in text.lines() {
+        if let ["callback", task, what, flags] = line.split(' ').collect::<Vec<_>>()[..] {
+            let of = all.entry(task.to_owned()).or_default();
+            of.push(format!("{what} {flags}"));
+        }
+    }
+    all
+}
+
+/// A folder with the scheduler, its object and a workload, in which a command is run.
+fn folder(workload: &str) -> tempfile::TempDir {
+    let folder = tempfile::tempdir().expect("a folder");
+    let at = |name: &str| folder.path().join(name);
+    fs::copy(made().example("callbacks"), at("callbacks")).expect("copied");
+    fs::copy(made().object("callbacks.bpf.o"), at("callbacks.bpf.o")).expect("copied");
+    fs::write(at("app.json"), workload).expect("written");
+    folder
+}
+
+fn ran(mut command: Command, what: &str) {
+    let output = command.output().expect("it starts");
+    assert!(output.status.success(), "{what}: {}", stderr(&output));
+}
+
+/// What the simulator calls.
+fn simulated(workload: &str, kernel: &str) -> Callbacks {
+    let folder = folder(workload);
+    let log = folder.path().join("log");
+    let mut command = program(folder.path());
+    command
+        .env("WAKEPLACE_LOADER_OUTPUT", &log)
+        .args(["sim", "--platform", "hikey960", "--workload", "app.json"])
+        .args(["--duration", "2s", "--quiet", "--kernel", kernel])
+        .args(["--scheduler", "./callbacks callbacks.bpf.o"]);
+    let output = command.output().expect("it starts");
+    assert_code(&output, 0);
+    read(&log)
+}
+
+/// What a kernel calls in a guest of four CPUs, whose clock counts instructions.
+fn recorded(workload: &str, kernel: &str) -> Callbacks {
+    let folder = folder(workload);
+    let mut command = program(folder.path());
+    command
+        .args([
+            "lab",
+            "run",
+            "--arch",
+            std::env::consts::ARCH,
+            "--kernel",
+            kernel,
+        ])
+        .args([
+            "--icount",
+            "--workload",
+            "app.json",
+            "--duration",
+            "2s",
+            "--keep",
+            "kept",
+        ])
+        .args(["--scheduler", "./callbacks callbacks.bpf.o"])
+        .args(["--add", "callbacks.bpf.o"]);
+    ran(command, "the guest");
+    read(&folder.path().join("kept/scheduler.log"))
+}
+
+/// So many in a row are the same, from some place of the kernel's on, as the simulator's.
+fn agreement(kernel: &[String], simulated: &[String]) -> usize {
+    let same = |from: &[String]| {
+        let pairs = from.iter().zip(simulated);
+        pairs.take_while(|(a, b)| a == b).count()
+    };
+    let starts = 0..kernel.len().min(400);
+    starts.map(|at| same(&kernel[at..])).max().unwrap_or(0)
+}
+
+fn say(what: &str) {
+    let _ = writeln!(std::io::stderr(), "{what}");
+}
+
+/// Compares with kernels, if some are named. Of a task the first callbacks differ: in a guest it is
+/// named when it runs already, and sets itself up.
+fn compare(name: &str, workload: &str) {
+    let Ok(kernels) = std::env::var("WAKEPLACE_CALLBACKS_KERNELS") else {
+        say("**** no kernel beside it: WAKEPLACE_CALLBACKS_KERNELS is not set");
+        return;
+    };
+    for version in kernels.split(',') {
+        let (kernel, simulated) = (recorded(workload, version), simulated(workload, version));
+        for (task, callbacks) in &simulated {
+            let (first, least) = (12.min(callbacks.len()), 150.min(callbacks.len() * 3 / 4));
+            let same = agreement(&kernel[task], &callbacks[first..]);
+            let whole = callbacks.len() - first;
+            say(&format!(
+                "{name}, Linux {version}, {task}: {same} of {whole} callbacks the same in a row"
+            ));
+            assert!(same >= least, "{name}, Linux {version}, {task}");
+        }
+    }
+}
+
+/// The same callbacks again and again, after the first ones.
+fn assert_cycle(callbacks: &[String], cycle: &[&str], rounds: usize) {
+    let from = callbacks.iter().position(|callback| callback == cycle[0]);
+    let from = from.expect("it comes");
+    let expected = cycle.iter().cycle().take(rounds * cycle.len());
+    let found: Vec<&str> = callbacks[from..].iter().map(String::as_str).collect();
+    let expected: Vec<&str> = expected.copied().collect();
+    assert_eq!(found[..expected.len()], expected[..]);
+}
+
+fn small_kernel() -> String {
+    made().object("7.3.0-small.btf")
+}
+
+/// Goal: a task that wakes on an idle CPU is dispatched directly, so there is no `enqueue`; flags
+/// are SCX_WAKE_TTWU, SCX_ENQ_WAKEUP and SCX_DEQ_SLEEP (docs/rules/sched-ext.md#tasks, #insert).
+#[test]
+fn of_a_ping_pong() {
+    for callbacks in simulated(PING_PONG, &small_kernel()).values() {
+        let cycle = [
+            "select_cpu 8",
+            "runnable 1",
+            "running 0",
+            "stopping 0",
+            "quiescent 1",
+        ];
+        assert_cycle(callbacks, &cycle, 50);
+    }
+    compare("ping-pong", PING_PONG);
+}
+
+/// Goal: at the end of its slice a task stops, and is enqueued again; it does not become runnable
+/// anew (docs/rules/sched-ext.md#tasks).
+#[test]
+fn of_slices_that_end() {
+    for callbacks in simulated(SLICES, &small_kernel()).values() {
+        let last = &callbacks[callbacks.len() / 2..];
+        assert_cycle(last, &["stopping 1", "enqueue 0", "running 0"], 20);
+    }
+    compare("slices", SLICES);
+}
+
+/// Goal: a running task that is given other CPUs goes off its queue and on again, and is told of
+/// them once; the same CPUs as before are no change (docs/rules/sched-ext.md#tasks).
+#[test]
+fn of_a_task_that_is_given_other_cpus() {
+    let all = simulated(AFFINITY, &small_kernel());
+    let callbacks = all.values().next().expect("a task");
+    let change = [
+        "stopping 0",
+        "quiescent 0",
+        "set_cpumask 3",
+        "runnable 0",
+        "running 0",
+    ];
+    assert_cycle(
+        &callbacks[position(callbacks, "set_cpumask 3") - 2..],
+        &change,
+        1,
+    );
+    // Each round changes three times, and sleeps ten times.
+    let count = |what: &str| {
+        callbacks
+            .iter()
+            .filter(|callback| **callback == what)
+            .count()
+    };
+    let (changes, sleeps) = (
+        count("set_cpumask 1") + count("set_cpumask 3"),
+        count("quiescent 1"),
+    );
+    assert!(
+        (changes * 10).abs_diff(sleeps * 3) <= 30,
+        "{changes} changes, {sleeps} sleeps"
+    );
+    compare("affinity", AFFINITY);
+}
+
+fn position(callbacks: &[String], what: &str) -> usize {
+    let at = callbacks.iter().position(|callback| callback == what);
+    at.expect("it comes")
+}
