@@ -8,8 +8,8 @@ set -eu
 cd "$(dirname "$0")/.."
 page=docs/results/schedulers.md
 seeds=${SEEDS:-5} duration=${DURATION:-3s}
-named='scx_bpfland,scx_bpfland -m powersave,scx_cosmos,scx_lavd,scx_p2dq,scx_rusty'
-named=$named,scx_simple,scx_central,scx_flatcg,scx_pair
+named='scx_bpfland,scx_bpfland -m powersave,scx_cosmos,scx_lavd,scx_rusty'
+named=$named,scx_simple,scx_central,scx_flatcg,scx_pair,scx_qmap
 schedulers=${SCHEDULERS:-$named}
 wakeplace=${WAKEPLACE:-}
 if [ -z "$wakeplace" ]; then
@@ -23,15 +23,23 @@ cases() {
 hikey960 periodic:n=6,period=33ms,duty=9% missed_periods_total
 hikey960 workloads/mixed-sizes.json missed_periods_total
 hikey960 workloads/media.json missed_periods_total
-hikey960 workloads/scroll.json missed_periods_total
+hikey960 workloads/frame-deadline.json missed_periods_total
 hikey960 messaging: runtime_s
-rk3588 periodic:n=6,period=33ms,duty=9% missed_periods_total
+hikey960 schbench: wake_latency_us_mean
 rk3588 workloads/mixed-sizes.json missed_periods_total
 rk3588 workloads/scroll.json missed_periods_total
+sm8650 periodic:n=6,period=33ms,duty=9% missed_periods_total
 sm8650 workloads/mixed-sizes.json missed_periods_total
-sm8650 workloads/scroll.json missed_periods_total
+sm8650 workloads/frame-deadline.json missed_periods_total
+sm8650 messaging: runtime_s
+alder-lake-12900k periodic:n=20,period=16ms,duty=10% missed_periods_total
+alder-lake-12900k workloads/mixed-sizes.json missed_periods_total
+alder-lake-12900k workloads/frame-deadline.json missed_periods_total
+alder-lake-12900k messaging: runtime_s
+alder-lake-12900k schbench: wake_latency_us_mean
+zen4-7950x periodic:n=20,period=16ms,duty=10% missed_periods_total
 zen4-7950x messaging: runtime_s
-zen4-7950x schbench: runtime_s
+zen4-7950x schbench: wake_latency_us_mean
 CASES
 }
 
@@ -80,11 +88,12 @@ tables() {
         "$duration" "$seeds"
     cases | while read -r platform workload third; do
         length="--duration $duration"
-        [ "$third" != runtime_s ] || [ "$workload" = schbench: ] || length=
+        [ "$third" != runtime_s ] || length=
         printf '\n### %s, %s\n\n' "$platform" "$workload"
         # shellcheck disable=SC2086 # an option and its value, or nothing
         "$wakeplace" compare --quiet --platform "$platform" --workload "$workload" $length \
-            --seeds "$seeds" --policy linux-7.3 --policy wakeplace "$@" --format csv \
+            --seeds "$seeds" --policy linux-7.3 \
+            --policy linux-7.3-energy-aware --policy wakeplace "$@" --format csv \
             >"$work/csv" || exit
         table "$third" <"$work/csv"
     done
