@@ -239,12 +239,12 @@ OPS(dispatch) void wakeplace_dispatch(u64 *args)
 	u32 cpu = (u32)(s32)args[0];
 	struct task_struct *prev = ARG_TASK(args, 1);
 	bool goes_on = prev && (prev->scx.flags & SCX_TASK_QUEUED), stays, taken;
-	u32 waiting;
+	u32 waiting, idle = WP_AT(ctx.cpus, cpu)->queue.curr_idle;
 
 	if (wish_of(cpu)->balance) {
 		wish_of(cpu)->balance = 0;
-		periodic_balance(cpu, WP_AT(ctx.cpus, cpu)->queue.curr_idle ? WP_CPU_IDLE
-									    : WP_CPU_NOT_IDLE);
+		if (idle || goes_on) /* else the next tick asks anew (wakeplace_tick) */
+			periodic_balance(cpu, idle ? WP_CPU_IDLE : WP_CPU_NOT_IDLE);
 	}
 	if (wish_of(cpu)->unpark)
 		unpark(cpu);
@@ -385,8 +385,13 @@ OPS(tick) void wakeplace_tick(u64 *args)
 	note_pressure(cpu, now);
 	did = wp_task_tick_fair(&ctx, &t->wp, now);
 	carry_out_freq(cpu, w->freq ? did | WP_DID_FREQ : did);
-	if (did & WP_DID_BALANCE)
+	if (did & WP_DID_BALANCE) {
 		w->balance = 1;
+		/* at once, as the kernel: as a task leaves it would find this CPU less busy than
+		 * it is, and pull what others are about to run */
+		if (!w->lazy)
+			kick(cpu, SCX_KICK_PREEMPT);
+	}
 	if (did & WP_DID_END_REST)
 		end_rest();
 	charge(t, now);
