@@ -5,6 +5,7 @@
 //! exchanged with the old one ([`FileSet`]). Drafts are held under flock by their writer: the next
 //! process that writes in the same folder removes those that nobody holds any more.
 
+mod behind;
 mod draft;
 mod drafts;
 mod error;
@@ -12,6 +13,7 @@ mod place;
 mod set;
 mod swap;
 
+pub use behind::WriteBehind;
 pub use draft::Scratch;
 pub use drafts::abandon;
 pub use error::{Fault, WriteError, fault};

@@ -18,7 +18,7 @@ use std::path::{Path, PathBuf};
 const NEW: &str = "new";
 
 /// Whether a file of this name is of such a set.
-type IsOurs = Box<dyn Fn(&str) -> bool>;
+type IsOurs = Box<dyn Fn(&str) -> bool + Send>;
 
 /// A folder of files in the making.
 pub struct FileSet {
@@ -39,7 +39,10 @@ impl FileSet {
     ///
     /// # Errors
     /// It cannot be there.
-    pub fn open(path: &Path, is_ours: impl Fn(&str) -> bool + 'static) -> Result<Self, WriteError> {
+    pub fn open(
+        path: &Path,
+        is_ours: impl Fn(&str) -> bool + Send + 'static,
+    ) -> Result<Self, WriteError> {
         let failed = |error| WriteError::new(path, error);
         let cannot = |why: &str| {
             let why = format!("it cannot be made a folder: {why}");
