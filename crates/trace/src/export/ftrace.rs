@@ -1,74 +1,134 @@
 //! ftrace text, as `trace-cmd report -t` prints it: no flags, times to the nanosecond.
 
 mod line;
+mod time;
 
+use super::bytes::{Bytes, Chunk, Piece};
+use super::names::ByThread;
 use super::sink::Sink;
 use crate::event::{Context, Event, Kind, SOFTIRQS, SYNC_WAKE, Who};
 use line::Line;
-use std::fs::File;
-use std::io::{self, Write};
+use std::io;
 use std::path::Path;
-use wakeplace_files::{Place, WriteError};
+use time::Time;
+use wakeplace_files::{Place, WriteBehind, WriteError};
 
 /// Bytes that wait to be written.
 const BUFFER_BYTES: usize = 1 << 18;
 /// The recorder's word for every idle task; their own names are in the events' fields.
-const IDLE_COMM: &str = "<idle>";
+const IDLE: Who<'_> = Who {
+    comm: "<idle>",
+    pid: 0,
+    prio: 0,
+};
 
 /// A text being written.
 #[derive(Debug)]
 pub(crate) struct Ftrace {
-    file: File,
-    waiting: Line,
-    /// Now, and as it is printed.
-    time_ns: u64,
-    time: Line,
+    file: WriteBehind,
+    waiting: Chunk,
+    parts: Parts,
+    time: Time,
+}
+
+/// A number of a CPU, at least three digits.
+type Cpu = Piece<16>;
+/// A thread as the context of an event: a name of 15 bytes on 16 places, a number.
+type By = Piece<64>;
+
+/// What events have in common, made once.
+#[derive(Debug, Default)]
+struct Parts {
+    cpus: Vec<Cpu>,
+    contexts: ByThread<By>,
+    names: ByThread<Name>,
+}
+
+/// A thread as events name it.
+#[derive(Debug)]
+struct Name {
+    /// Of most events.
+    own: Piece<64>,
+    /// In a switch, with what stands before the state.
+    prev: Piece<96>,
+    /// In a switch, with what stands after the state.
+    next: Piece<96>,
+}
+
+impl Name {
+    fn of(who: Who<'_>) -> Self {
+        Self {
+            own: Piece::new(|out| named(&mut Line(out), who)),
+            prev: Piece::new(|out| {
+                let mut out = Line(out);
+                out.text("prev_comm=").text(who.comm);
+                out.text(" prev_pid=").signed(who.pid);
+                out.text(" prev_prio=").signed(who.prio);
+                out.text(" prev_state=");
+            }),
+            next: Piece::new(|out| {
+                let mut out = Line(out);
+                out.text(" ==> next_comm=").text(who.comm);
+                out.text(" next_pid=").signed(who.pid);
+                out.text(" next_prio=").signed(who.prio);
+            }),
+        }
+    }
 }
 
 impl Ftrace {
     pub(crate) fn create(path: &Path, nr_cpus: usize) -> Result<(Self, Place), WriteError> {
         let (place, file) = Place::open(path)?;
-        let mut waiting = Line::with_capacity(BUFFER_BYTES + (1 << 12));
-        waiting.text("cpus=").number(nr_cpus as u64).text("\n");
+        let mut waiting = Chunk::default();
+        waiting.element(|out| {
+            Line(out).text("cpus=").number(nr_cpus as u64).text("\n");
+        });
+        let cpu = |cpu| {
+            Cpu::new(|out| {
+                Line(out).zero_padded(cpu, 3);
+            })
+        };
+        let cpus = (0..nr_cpus as u64).map(cpu).collect();
         let trace = Self {
-            file,
+            file: WriteBehind::new(file),
             waiting,
-            time_ns: 0,
-            time: time(0),
+            parts: Parts {
+                cpus,
+                ..Parts::default()
+            },
+            time: Time::new(0),
         };
         Ok((trace, place))
     }
 
     fn flush(&mut self) -> io::Result<()> {
-        self.file.write_all(self.waiting.bytes())?;
+        self.file.write_all(self.waiting.written())?;
         self.waiting.clear();
         Ok(())
     }
 }
 
-/// Seconds in five places and nine digits of a second.
-fn time(time_ns: u64) -> Line {
-    let mut out = Line::with_capacity(24);
-    out.right_aligned(time_ns / 1_000_000_000, 5);
-    out.text(".").zero_padded(time_ns % 1_000_000_000, 9);
-    out
+/// In whose context: up to the number of the CPU.
+fn by(who: Who<'_>) -> By {
+    By::new(|out| {
+        let mut out = Line(out);
+        out.text_right_aligned(who.comm, 16).text("-");
+        out.left_aligned(u64::from(who.pid.cast_unsigned()), 7);
+        out.text(" [");
+    })
 }
 
 impl Sink for Ftrace {
     fn event(&mut self, event: &Event<'_>) -> io::Result<()> {
-        let Context { cpu, pid, comm, .. } = event.context;
-        let comm = if pid == 0 { IDLE_COMM } else { comm };
-        if event.time_ns != self.time_ns {
-            (self.time_ns, self.time) = (event.time_ns, time(event.time_ns));
-        }
-        let out = &mut self.waiting;
-        out.text_right_aligned(comm, 16).text("-");
-        out.left_aligned(u64::from(pid.cast_unsigned()), 7);
-        out.text(" [").zero_padded(cpu.into(), 3).text("] ");
-        out.append(self.time.bytes()).text(": ");
-        fields(out, &event.kind);
-        out.text("\n");
-        match out.bytes().len() < BUFFER_BYTES {
+        self.time.set(event.time_ns);
+        let (parts, time) = (&mut self.parts, &self.time);
+        self.waiting.element(|out| {
+            parts.context(out, &event.context);
+            time.write(out);
+            parts.fields(out, &event.kind, event.context.cpu);
+            out.push(b'\n');
+        });
+        match self.waiting.written().len() < BUFFER_BYTES {
             true => Ok(()),
             false => self.flush(),
         }
@@ -80,50 +140,95 @@ impl Sink for Ftrace {
 }
 
 /// Name and fields, as the kernel's tracepoints print them (docs/rules/traces.md#trace-events).
-fn fields(out: &mut Line, kind: &Kind<'_>) {
-    match kind {
-        Kind::Switch {
-            prev,
-            prev_state,
-            next,
-        } => {
-            out.text("sched_switch: prev_comm=").text(prev.comm);
-            out.text(" prev_pid=").signed(prev.pid);
-            out.text(" prev_prio=").signed(prev.prio);
-            out.text(" prev_state=").text(prev_state.letters());
-            out.text(" ==> next_comm=").text(next.comm);
-            out.text(" next_pid=").signed(next.pid);
-            out.text(" next_prio=").signed(next.prio);
+impl Parts {
+    #[inline]
+    fn context(&mut self, out: &mut Bytes<'_>, context: &Context<'_>) {
+        let who = match context.pid {
+            0 => IDLE,
+            pid => Who {
+                comm: context.comm,
+                pid,
+                prio: 0,
+            },
+        };
+        self.contexts.know(who, context.cpu, by);
+        out.piece(self.contexts.get(who, context.cpu));
+        out.piece(&self.cpus[context.cpu as usize]);
+    }
+
+    #[inline]
+    fn fields(&mut self, out: &mut Bytes<'_>, kind: &Kind<'_>, cpu: u32) {
+        match *kind {
+            Kind::Switch {
+                prev,
+                prev_state,
+                next,
+            } => {
+                self.names.know(prev, cpu, Name::of);
+                self.names.know(next, cpu, Name::of);
+                Line(out).text("sched_switch: ");
+                out.piece(&self.names.get(prev, cpu).prev);
+                Line(out).text(prev_state.letters());
+                out.piece(&self.names.get(next, cpu).next);
+            }
+            Kind::Waking { task, target_cpu } => {
+                Line(out).text("sched_waking: ");
+                self.target(out, (task, cpu), target_cpu);
+            }
+            Kind::Wakeup { task, target_cpu } => {
+                Line(out).text("sched_wakeup: ");
+                self.target(out, (task, cpu), target_cpu);
+            }
+            Kind::WakeupNew { task, target_cpu } => {
+                Line(out).text("sched_wakeup_new: ");
+                self.target(out, (task, cpu), target_cpu);
+            }
+            _ => fields(&mut Line(out), kind),
         }
-        Kind::Waking { task, target_cpu } => target(out, "sched_waking", task, *target_cpu),
-        Kind::Wakeup { task, target_cpu } => target(out, "sched_wakeup", task, *target_cpu),
-        Kind::WakeupNew { task, target_cpu } => target(out, "sched_wakeup_new", task, *target_cpu),
+    }
+
+    /// What is woken on a CPU, and for which.
+    #[inline]
+    fn target(&mut self, out: &mut Bytes<'_>, (task, cpu): (Who<'_>, u32), target_cpu: u32) {
+        self.names.know(task, cpu, Name::of);
+        out.piece(&self.names.get(task, cpu).own);
+        Line(out).text(" target_cpu=");
+        out.piece(&self.cpus[target_cpu as usize]);
+    }
+}
+
+/// Those in which no part is that of other events.
+fn fields(out: &mut Line<'_, '_>, kind: &Kind<'_>) {
+    match *kind {
         Kind::Migrate {
             task,
             orig_cpu,
             dest_cpu,
         } => {
-            named(out, "sched_migrate_task", task);
-            out.text(" orig_cpu=").number((*orig_cpu).into());
-            out.text(" dest_cpu=").number((*dest_cpu).into());
+            out.text("sched_migrate_task: ");
+            named(out, task);
+            out.text(" orig_cpu=").number(orig_cpu.into());
+            out.text(" dest_cpu=").number(dest_cpu.into());
         }
-        Kind::Frequency { khz, cpu } => state(out, "cpu_frequency", *khz, *cpu),
-        Kind::Idle { state: to, cpu } => state(out, "cpu_idle", *to, *cpu),
+        Kind::Frequency { khz, cpu } => state(out, "cpu_frequency", khz, cpu),
+        Kind::Idle { state: to, cpu } => state(out, "cpu_idle", to, cpu),
         Kind::TimerStart { timer, expires_ns } => {
-            timed(out, "hrtimer_start", *timer);
-            out.text(" function=hrtimer_wakeup expires=")
-                .number(*expires_ns);
-            out.text(" softexpires=").number(*expires_ns);
+            out.text("hrtimer_start: hrtimer=").hex_padded(timer);
+            out.text(" function=hrtimer_wakeup expires=");
+            out.number(expires_ns);
+            out.text(" softexpires=").number(expires_ns);
             out.text(" mode=ABS");
         }
         Kind::TimerExpire { timer, now_ns } => {
-            timed(out, "hrtimer_expire_entry", *timer);
-            out.text(" function=hrtimer_wakeup now=").number(*now_ns);
+            out.text("hrtimer_expire_entry: hrtimer=").hex_padded(timer);
+            out.text(" function=hrtimer_wakeup now=").number(now_ns);
         }
-        Kind::TimerDone { timer } => timed(out, "hrtimer_expire_exit", *timer),
+        Kind::TimerDone { timer } => {
+            out.text("hrtimer_expire_exit: hrtimer=").hex_padded(timer);
+        }
         Kind::Softirq { vec } => {
-            let action = SOFTIRQS.get(*vec as usize).unwrap_or(&"");
-            out.text("softirq_entry: vec=").number((*vec).into());
+            let action = SOFTIRQS.get(vec as usize).unwrap_or(&"");
+            out.text("softirq_entry: vec=").number(vec.into());
             out.text(" [action=").text(action).text("]");
         }
         Kind::SyncWake => {
@@ -134,39 +239,34 @@ fn fields(out: &mut Line, kind: &Kind<'_>) {
             comm,
             clone_flags,
         } => {
-            out.text("task_newtask: pid=").signed(*pid);
+            out.text("task_newtask: pid=").signed(pid);
             out.text(" comm=").text(comm);
-            out.text(" clone_flags=").hex(*clone_flags);
+            out.text(" clone_flags=").hex(clone_flags);
             out.text(" oom_score_adj=0");
         }
         Kind::Rename { pid, old, new } => {
-            out.text("task_rename: pid=").signed(*pid);
+            out.text("task_rename: pid=").signed(pid);
             out.text(" oldcomm=").text(old);
             out.text(" newcomm=").text(new);
             out.text(" oom_score_adj=0");
         }
-        Kind::Exit { task, .. } => named(out, "sched_process_exit", task),
+        Kind::Exit { task, .. } => {
+            out.text("sched_process_exit: ");
+            named(out, task);
+        }
+        _ => unreachable!("written where its parts are"),
     }
 }
 
-fn state(out: &mut Line, event: &str, state: u32, cpu: u32) {
+fn state(out: &mut Line<'_, '_>, event: &str, state: u32, cpu: u32) {
     out.text(event).text(": state=").number(state.into());
     out.text(" cpu_id=").number(cpu.into());
 }
 
-fn timed(out: &mut Line, event: &str, timer: u64) {
-    out.text(event).text(": hrtimer=").hex_padded(timer, 16);
-}
-
-fn named(out: &mut Line, event: &str, task: &Who<'_>) {
-    out.text(event).text(": comm=").text(task.comm);
+fn named(out: &mut Line<'_, '_>, task: Who<'_>) {
+    out.text("comm=").text(task.comm);
     out.text(" pid=").signed(task.pid);
     out.text(" prio=").signed(task.prio);
-}
-
-fn target(out: &mut Line, event: &str, task: &Who<'_>, cpu: u32) {
-    named(out, event, task);
-    out.text(" target_cpu=").zero_padded(cpu.into(), 3);
 }
 
 #[cfg(test)]
@@ -175,9 +275,15 @@ mod tests {
     use crate::event::TaskState;
 
     fn line(kind: Kind<'_>) -> String {
-        let mut out = Line::with_capacity(0);
-        fields(&mut out, &kind);
-        String::from_utf8(out.bytes().to_vec()).expect("text")
+        let mut chunk = Chunk::default();
+        let cpus = ["000", "001", "002", "003", "004", "005", "006", "007"];
+        let cpu = |text: &str| Cpu::new(|out| out.append(text.as_bytes()));
+        let mut parts = Parts {
+            cpus: cpus.map(cpu).to_vec(),
+            ..Parts::default()
+        };
+        chunk.element(|out| parts.fields(out, &kind, 3));
+        String::from_utf8(chunk.written().to_vec()).expect("text")
     }
 
     /// Goal: the print formats of docs/rules/traces.md#trace-events, filled in by hand.

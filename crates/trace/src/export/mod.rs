@@ -1,48 +1,48 @@
 //! Traces of a simulated run, for the readers of real ones: an observer of the engine.
 
+mod bytes;
+mod energy;
 mod ftrace;
 mod known;
+mod names;
 #[cfg(feature = "parquet")]
 mod parquet;
 mod perfetto;
+mod record;
+mod scribe;
 mod sink;
 #[cfg(feature = "parquet")]
 mod table;
+#[cfg(feature = "parquet")]
+mod texts;
 mod threads;
+mod told;
 mod walk;
 
+use energy::Energy;
+pub use energy::EnergySource;
 use known::Known;
+use record::Signals;
+use scribe::Scribe;
 use sink::{Destination, Output, Sinks};
 use std::path::Path;
-use wakeplace_engine::Observer;
+use told::Told;
 use wakeplace_files::WriteError;
 use wakeplace_platform::Platform;
 use wakeplace_workload::Workload;
-
-/// Who measures energy. A trace shows what it says.
-pub trait EnergySource: Observer {
-    /// Energy of each cluster and its CPUs from the start up to now.
-    fn read(&mut self, time_ns: u64, by_cluster: &mut [f64]);
-    /// Its unit, as `J`.
-    fn unit(&self) -> &'static str;
-}
-
-/// What is known of energy.
-struct Energy {
-    meter: Box<dyn EnergySource>,
-    /// When it was read last, ns.
-    read_ns: u64,
-    /// What it said then, and the time before.
-    by_cluster: Vec<f64>,
-    before: Vec<f64>,
-}
+use walk::Walk;
 
 /// Writes traces of one run: name the files, attach it, then `publish`. Memory does not grow with
 /// the run. What cannot be written ends the run early; nothing is left of it then.
+///
+/// During the run it takes down what is told. Traces are made of that by another thread, if the run
+/// is not so short that it is over before.
 pub struct Traces {
-    known: Known,
-    sinks: Sinks,
-    energy: Option<Energy>,
+    /// What was told last.
+    batch: Vec<Told>,
+    scribe: Scribe,
+    /// By CPU: what was told last of its signals.
+    signals: Vec<Signals>,
     /// When the signals are looked at next, ns.
     sample_ns: u64,
 }
@@ -55,16 +55,15 @@ impl Traces {
         workload: &Workload,
         meter: Option<Box<dyn EnergySource>>,
     ) -> Self {
-        let energy = |meter| Energy {
-            meter,
-            read_ns: 0,
-            by_cluster: vec![0.0; platform.clusters.len()],
-            before: vec![0.0; platform.clusters.len()],
-        };
-        Self {
+        let walk = Walk {
             known: Known::new(platform, workload),
             sinks: Sinks::default(),
-            energy: meter.map(energy),
+            energy: meter.map(|meter| Energy::new(meter, platform.clusters.len())),
+        };
+        Self {
+            batch: Vec::new(),
+            scribe: Scribe::Here(Box::new(walk)),
+            signals: vec![Signals::default(); platform.cpus.len()],
             sample_ns: 0,
         }
     }
@@ -74,7 +73,7 @@ impl Traces {
     /// # Errors
     /// No file can be there.
     pub fn ftrace(&mut self, path: &Path) -> Result<(), WriteError> {
-        let (sink, place) = ftrace::Ftrace::create(path, self.known.cpus.len())?;
+        let (sink, place) = ftrace::Ftrace::create(path, self.signals.len())?;
         self.add(path, Box::new(sink), Destination::File(place));
         Ok(())
     }
@@ -89,8 +88,11 @@ impl Traces {
         platform: &Platform,
         workload: &Workload,
     ) -> Result<(), WriteError> {
-        let energy_unit = self.energy.as_ref().map_or("", |e| e.meter.unit());
-        let names = perfetto::Names::new(platform, workload, &self.known.leader, energy_unit);
+        let Some(walk) = self.walk() else {
+            return Ok(());
+        };
+        let energy_unit = walk.energy.as_ref().map_or("", |e| e.meter.unit());
+        let names = perfetto::Names::new(platform, workload, &walk.known.leader, energy_unit);
         let (sink, place) = perfetto::Perfetto::create(path, &names)?;
         self.add(path, Box::new(sink), Destination::File(place));
         Ok(())
@@ -109,23 +111,44 @@ impl Traces {
 
     /// What was measured of the whole run, for the tables.
     pub fn metric(&mut self, name: &str, value: f64, unit: &str) {
-        self.sinks.each(|sink| sink.metric(name, value, unit));
+        if let Some(walk) = self.walk() {
+            walk.sinks.each(|sink| sink.metric(name, value, unit));
+        }
     }
 
     fn add(&mut self, path: &Path, sink: Box<dyn sink::Sink>, destination: Destination) {
-        self.sinks.add(Output {
-            sink,
-            destination,
-            path: path.to_owned(),
-        });
+        let path = path.to_owned();
+        if let Some(walk) = self.walk() {
+            walk.sinks.add(Output {
+                sink,
+                destination,
+                path,
+            });
+        }
     }
 
     /// Moves the files to their places, after a run that was seen to its end.
     ///
     /// # Errors
     /// The first thing that could not be written, during the run or now.
-    pub fn publish(self) -> Result<(), WriteError> {
-        self.sinks.publish()
+    pub fn publish(mut self) -> Result<(), WriteError> {
+        match self.walk() {
+            Some(walk) => std::mem::take(&mut walk.sinks).publish(),
+            None => Ok(()),
+        }
+    }
+
+    /// Who goes through what was told, all of which has been gone through. None: it panicked, and
+    /// so did who asked first.
+    fn walk(&mut self) -> Option<&mut Walk> {
+        self.scribe.last(&mut self.batch)
+    }
+}
+
+impl Drop for Traces {
+    fn drop(&mut self) {
+        // No thread outlives it, nor any file.
+        self.walk();
     }
 }
 

@@ -1,129 +1,18 @@
 //! A folder of tables: one per kind of event, quantities, decisions and metrics.
 
+mod columns;
+
+use super::names::ByThread;
 use super::sink::{Counter, Decision, Sink};
-use super::table::{Cell, Holds, Table, file_name};
-use crate::event::{Event, Kind, SYNC_WAKE, Who};
+use super::table::{Holds, Row, Table};
+use super::texts::{Text, Texts};
+use crate::event::{Context, Event, Kind, Who};
+use columns::{COMMON, EVENTS, OTHERS, is_table, place};
 use std::io;
 use std::path::Path;
 use wakeplace_engine::observe::PlacementKind;
 use wakeplace_files::{FileSet, WriteError};
-
-use Holds::{Real, Text, Whole};
-
-type Columns = &'static [(&'static str, Holds)];
-
-/// What every event has: when, where, and in whose context.
-const COMMON: [(&str, Holds); 4] = [
-    ("common_ts", Whole),
-    ("common_cpu", Whole),
-    ("common_pid", Whole),
-    ("common_comm", Text),
-];
-
-/// Tables of events with their own columns, in the order of `place`.
-const EVENTS: [(&str, Columns); 15] = [
-    (
-        "sched_switch",
-        &[
-            ("prev_comm", Text),
-            ("prev_pid", Whole),
-            ("prev_prio", Whole),
-            ("prev_state", Whole),
-            ("next_comm", Text),
-            ("next_pid", Whole),
-            ("next_prio", Whole),
-        ],
-    ),
-    ("sched_waking", TARGET),
-    ("sched_wakeup", TARGET),
-    ("sched_wakeup_new", TARGET),
-    (
-        "sched_migrate_task",
-        &[
-            ("comm", Text),
-            ("pid", Whole),
-            ("prio", Whole),
-            ("orig_cpu", Whole),
-            ("dest_cpu", Whole),
-        ],
-    ),
-    ("cpu_frequency", &[("state", Whole), ("cpu_id", Whole)]),
-    ("cpu_idle", &[("state", Whole), ("cpu_id", Whole)]),
-    (
-        "task_newtask",
-        &[
-            ("pid", Whole),
-            ("comm", Text),
-            ("clone_flags", Whole),
-            ("oom_score_adj", Whole),
-        ],
-    ),
-    (
-        "task_rename",
-        &[
-            ("pid", Whole),
-            ("oldcomm", Text),
-            ("newcomm", Text),
-            ("oom_score_adj", Whole),
-        ],
-    ),
-    (
-        "sched_process_exit",
-        &[("comm", Text), ("pid", Whole), ("prio", Whole)],
-    ),
-    (
-        "hrtimer_start",
-        &[
-            ("hrtimer", Whole),
-            ("expires", Whole),
-            ("softexpires", Whole),
-        ],
-    ),
-    (
-        "hrtimer_expire_entry",
-        &[("hrtimer", Whole), ("now", Whole)],
-    ),
-    ("hrtimer_expire_exit", &[("hrtimer", Whole)]),
-    ("softirq_entry", &[("vec", Whole)]),
-    (SYNC_WAKE, &[]),
-];
-
-const TARGET: Columns = &[
-    ("comm", Text),
-    ("pid", Whole),
-    ("prio", Whole),
-    ("target_cpu", Whole),
-];
-
-const COUNTERS: Columns = &[
-    ("time_ns", Whole),
-    ("counter", Text),
-    ("index", Whole),
-    ("value", Real),
-];
-
-const DECISIONS: Columns = &[
-    ("time_ns", Whole),
-    ("pid", Whole),
-    ("comm", Text),
-    ("kind", Text),
-    ("reason", Text),
-    ("cpu", Whole),
-    ("prev_cpu", Whole),
-    ("waker_cpu", Whole),
-    ("waker_pid", Whole),
-    ("util", Whole),
-    ("dur_avg_ns", Whole),
-];
-
-const METRICS: Columns = &[("metric", Text), ("value", Real), ("unit", Text)];
-
-/// The tables that are not of events.
-const OTHERS: [(&str, Columns); 3] = [
-    ("counters", COUNTERS),
-    ("decisions", DECISIONS),
-    ("metrics", METRICS),
-];
+use wakeplace_policy_sys::Reason;
 
 /// The tables of one run.
 pub(super) struct Parquet {
@@ -132,6 +21,9 @@ pub(super) struct Parquet {
     counters: Table,
     decisions: Table,
     metrics: Table,
+    texts: Texts,
+    names: Names,
+    words: Words,
 }
 
 impl Parquet {
@@ -148,203 +40,232 @@ impl Parquet {
             events.push(table(name, &columns)?);
         }
         let [counters, decisions, metrics] = OTHERS.map(|(name, columns)| table(name, columns));
+        let mut texts = Texts::default();
         let tables = Self {
             events,
             counters: counters?,
             decisions: decisions?,
             metrics: metrics?,
+            names: Names::default(),
+            words: Words::new(&mut texts),
+            texts,
         };
         Ok((tables, set))
     }
 }
 
-/// Whether a file of this name is one of the tables.
-fn is_table(name: &str) -> bool {
-    let mut tables = EVENTS.iter().chain(&OTHERS);
-    tables.any(|(table, _)| file_name(table) == name)
+/// Words that rows have beside names.
+struct Words {
+    /// By the kind's number.
+    kinds: [Text; 3],
+    /// By the reason's index.
+    reasons: Vec<Text>,
+    /// As `QUANTITIES`.
+    quantities: [Text; QUANTITIES.len()],
 }
 
-/// Values that every event has, and the most that one has beside them.
-const MOST: usize = COMMON.len() + 7;
-
-/// An event's values. Filled in place: a row is made for every event.
-struct Cells<'a> {
-    cells: [Cell<'a>; MOST],
-    used: usize,
+impl Words {
+    fn new(texts: &mut Texts) -> Self {
+        Self {
+            kinds: ["wake", "fork", "exec"].map(|kind| texts.of(kind)),
+            reasons: (Reason::ALL.iter())
+                .map(|reason| texts.of(reason.name()))
+                .collect(),
+            quantities: QUANTITIES.map(|name| texts.of(name)),
+        }
+    }
 }
 
-impl<'a> Cells<'a> {
-    /// With what every event has.
+/// Names of threads.
+type Names = ByThread<Text>;
+
+/// An event's row.
+struct Cells<'a, 'b> {
+    row: &'a mut Row<'b>,
+    texts: &'a mut Texts,
+    names: &'a mut Names,
+    cpu: u32,
+}
+
+impl Cells<'_, '_> {
+    /// What every event has.
     #[inline]
-    fn of(event: &Event<'a>) -> Self {
-        let mut cells = Self {
-            cells: [Cell::Whole(0); MOST],
-            used: 0,
-        };
-        let context = &event.context;
-        cells.with(event.time_ns).with(context.cpu);
-        cells.with(context.pid).with(context.comm);
-        cells
+    fn common(&mut self, time_ns: u64, context: &Context<'_>) {
+        let Context { cpu, pid, comm, .. } = *context;
+        let name = self.name(pid, comm);
+        self.row.unsigned(time_ns).whole(cpu).whole(pid).text(name);
+    }
+
+    /// Of a thread; of an idle task it is that of the CPU.
+    #[inline]
+    fn name(&mut self, pid: i32, comm: &str) -> Text {
+        name(self.names, self.texts, (pid, comm), self.cpu)
     }
 
     #[inline]
-    fn with(&mut self, cell: impl Into<Cell<'a>>) -> &mut Self {
-        self.cells[self.used] = cell.into();
-        self.used += 1;
+    fn named(&mut self, task: Who<'_>) -> &mut Self {
+        let name = self.name(task.pid, task.comm);
+        self.row.text(name).whole(task.pid).whole(task.prio);
         self
     }
 
+    /// An event's own values.
     #[inline]
-    fn named(&mut self, task: Who<'a>) -> &mut Self {
-        self.with(task.comm).with(task.pid).with(task.prio)
-    }
-
-    fn all(&self) -> impl Iterator<Item = Cell<'a>> {
-        self.cells[..self.used].iter().copied()
+    fn own(&mut self, kind: &Kind<'_>) {
+        match *kind {
+            Kind::Switch {
+                prev,
+                prev_state,
+                next,
+            } => {
+                self.named(prev).row.whole(prev_state.number());
+                self.named(next);
+            }
+            Kind::Waking { task, target_cpu }
+            | Kind::Wakeup { task, target_cpu }
+            | Kind::WakeupNew { task, target_cpu } => {
+                self.named(task).row.whole(target_cpu);
+            }
+            Kind::Migrate {
+                task,
+                orig_cpu,
+                dest_cpu,
+            } => {
+                self.named(task).row.whole(orig_cpu).whole(dest_cpu);
+            }
+            Kind::Exit { task, .. } => {
+                self.named(task);
+            }
+            _ => own_of_others(self.row, self.texts, kind),
+        }
     }
 }
 
-/// Adds an event's own values. Returns the index of its table.
-fn add_own<'a>(own: &mut Cells<'a>, kind: &Kind<'a>) -> usize {
+/// The same of events without a task that has a priority.
+#[inline]
+fn own_of_others(row: &mut Row<'_>, texts: &mut Texts, kind: &Kind<'_>) {
     match *kind {
-        Kind::Switch {
-            prev,
-            prev_state,
-            next,
-        } => {
-            let state = Cell::Whole(prev_state.number());
-            own.named(prev).with(state).named(next);
-            0
-        }
-        Kind::Waking { task, target_cpu } => {
-            own.named(task).with(target_cpu);
-            1
-        }
-        Kind::Wakeup { task, target_cpu } => {
-            own.named(task).with(target_cpu);
-            2
-        }
-        Kind::WakeupNew { task, target_cpu } => {
-            own.named(task).with(target_cpu);
-            3
-        }
-        Kind::Migrate {
-            task,
-            orig_cpu,
-            dest_cpu,
-        } => {
-            own.named(task).with(orig_cpu).with(dest_cpu);
-            4
-        }
         Kind::Frequency { khz, cpu } => {
-            own.with(khz).with(cpu);
-            5
+            row.whole(khz).whole(cpu);
         }
         Kind::Idle { state, cpu } => {
-            own.with(state).with(cpu);
-            6
+            row.whole(state).whole(cpu);
         }
-        _ => add_own_of_others(own, kind),
-    }
-}
-
-/// The same of threads that come and go, and of timers.
-fn add_own_of_others<'a>(own: &mut Cells<'a>, kind: &Kind<'a>) -> usize {
-    match *kind {
         Kind::NewTask {
             pid,
             comm,
             clone_flags,
         } => {
-            own.with(pid).with(comm).with(clone_flags).with(0);
-            7
+            row.whole(pid).text(texts.of(comm));
+            row.unsigned(clone_flags).whole(0);
         }
         Kind::Rename { pid, old, new } => {
-            own.with(pid).with(old).with(new).with(0);
-            8
-        }
-        Kind::Exit { task, .. } => {
-            own.named(task);
-            9
+            row.whole(pid).text(texts.of(old)).text(texts.of(new));
+            row.whole(0);
         }
         Kind::TimerStart { timer, expires_ns } => {
-            own.with(timer).with(expires_ns).with(expires_ns);
-            10
+            row.unsigned(timer).unsigned(expires_ns);
+            row.unsigned(expires_ns);
         }
         Kind::TimerExpire { timer, now_ns } => {
-            own.with(timer).with(now_ns);
-            11
+            row.unsigned(timer).unsigned(now_ns);
         }
         Kind::TimerDone { timer } => {
-            own.with(timer);
-            12
+            row.unsigned(timer);
         }
         Kind::Softirq { vec } => {
-            own.with(vec);
-            13
+            row.whole(vec);
         }
-        Kind::SyncWake => 14,
-        _ => unreachable!("`add_own` has the others"),
+        Kind::SyncWake => {}
+        _ => unreachable!("`own` has the others"),
     }
 }
 
-/// Name and index (a CPU's or a cluster's) of a quantity.
-fn quantity(counter: Counter) -> (&'static str, u32) {
+#[inline]
+fn name(names: &mut Names, texts: &mut Texts, (pid, comm): (i32, &str), cpu: u32) -> Text {
+    let who = Who { comm, pid, prio: 0 };
+    names.know(who, cpu, |who| texts.of(who.comm));
+    *names.get(who, cpu)
+}
+
+/// Names of quantities, in the order of `quantity`.
+const QUANTITIES: [&str; 8] = [
+    "utilisation",
+    "capacity",
+    "energy",
+    "power",
+    "temperature",
+    "cluster_idle",
+    "online",
+    "overutilized",
+];
+
+/// Place of the name, and index (a CPU's or a cluster's) of a quantity.
+fn quantity(counter: Counter) -> (usize, u32) {
     match counter {
-        Counter::Util(cpu) => ("utilisation", cpu),
-        Counter::Capacity(cpu) => ("capacity", cpu),
-        Counter::Energy(cluster) => ("energy", cluster),
-        Counter::Power(cluster) => ("power", cluster),
-        Counter::Temperature(cluster) => ("temperature", cluster),
-        Counter::ClusterIdle(cluster) => ("cluster_idle", cluster),
-        Counter::Online(cpu) => ("online", cpu),
-        Counter::Overutilized => ("overutilized", 0),
+        Counter::Util(cpu) => (0, cpu),
+        Counter::Capacity(cpu) => (1, cpu),
+        Counter::Energy(cluster) => (2, cluster),
+        Counter::Power(cluster) => (3, cluster),
+        Counter::Temperature(cluster) => (4, cluster),
+        Counter::ClusterIdle(cluster) => (5, cluster),
+        Counter::Online(cpu) => (6, cpu),
+        Counter::Overutilized => (7, 0),
     }
 }
 
 impl Sink for Parquet {
     fn event(&mut self, event: &Event<'_>) -> io::Result<()> {
-        let mut cells = Cells::of(event);
-        let table = add_own(&mut cells, &event.kind);
-        self.events[table].row(cells.all())
+        let names = &mut self.names;
+        self.events[place(&event.kind)].row(&mut self.texts, |row, texts| {
+            let mut cells = Cells {
+                row,
+                texts,
+                names,
+                cpu: event.context.cpu,
+            };
+            cells.common(event.time_ns, &event.context);
+            cells.own(&event.kind);
+        })
     }
 
     fn counter(&mut self, time_ns: u64, counter: Counter, value: f64) -> io::Result<()> {
-        let (name, index) = quantity(counter);
-        let cells = [time_ns.into(), name.into(), index.into(), Cell::Real(value)];
-        self.counters.row(cells)
+        let (place, index) = quantity(counter);
+        let name = self.words.quantities[place];
+        self.counters.row(&mut self.texts, |row, _| {
+            row.unsigned(time_ns).text(name).whole(index).real(value);
+        })
     }
 
     fn decision(&mut self, time_ns: u64, decision: &Decision<'_>) -> io::Result<()> {
         let placement = decision.placement;
         let kind = match placement.kind {
-            PlacementKind::Wake => "wake",
-            PlacementKind::Fork => "fork",
-            PlacementKind::Exec => "exec",
+            PlacementKind::Wake => 0,
+            PlacementKind::Fork => 1,
+            PlacementKind::Exec => 2,
         };
-        self.decisions.row([
-            time_ns.into(),
-            decision.pid.into(),
-            decision.comm.into(),
-            kind.into(),
-            placement.reason.name().into(),
-            placement.cpu.into(),
-            placement.prev_cpu.into(),
-            placement.waker_cpu.into(),
-            decision.waker.into(),
-            placement.util.into(),
-            placement.dur_avg_ns.into(),
-        ])
+        let kind = self.words.kinds[kind];
+        let reason = self.words.reasons[placement.reason.index()];
+        let who = (decision.pid, decision.comm);
+        let name = name(&mut self.names, &mut self.texts, who, placement.cpu);
+        self.decisions.row(&mut self.texts, |row, _| {
+            row.unsigned(time_ns).whole(decision.pid).text(name);
+            row.text(kind).text(reason);
+            row.whole(placement.cpu).whole(placement.prev_cpu);
+            row.whole(placement.waker_cpu).whole(decision.waker);
+            row.whole(placement.util).unsigned(placement.dur_avg_ns);
+        })
     }
 
     fn metric(&mut self, name: &str, value: f64, unit: &str) -> io::Result<()> {
-        self.metrics
-            .row([name.into(), Cell::Real(value), unit.into()])
+        self.metrics.row(&mut self.texts, |row, texts| {
+            row.text(texts.of(name)).real(value).text(texts.of(unit));
+        })
     }
 
     fn finish(&mut self) -> io::Result<()> {
         let more = [&mut self.counters, &mut self.decisions, &mut self.metrics];
         let mut tables = self.events.iter_mut().chain(more);
-        tables.try_for_each(Table::finish)
+        tables.try_for_each(|table| table.finish(&self.texts))
     }
 }

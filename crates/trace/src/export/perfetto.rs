@@ -3,22 +3,22 @@
 //! What waits is written as soon as it is a chunk; a chunk is one bundle per CPU, then its tracks.
 //! Nothing in a chunk is earlier than anything in the one before.
 
-mod bytes;
 mod events;
+mod fields;
 mod tracks;
 
 pub(super) use tracks::Names;
 
+use super::bytes::{Bytes, Chunk};
 use super::sink::{Counter, Decision, Sink};
 use crate::event::Event;
 use crate::proto::TracePacket;
-use bytes::{Bytes, Chunk, Stamp};
+use fields::Stamp;
 use prost::encoding::{WireType, encode_key, encode_varint, encoded_len_varint, key_len, message};
 use std::collections::BTreeSet;
-use std::fs::File;
-use std::io::{self, IoSlice, Write};
+use std::io::{self, IoSlice};
 use std::path::Path;
-use wakeplace_files::{Place, WriteError};
+use wakeplace_files::{Place, WriteBehind, WriteError};
 
 /// Bytes that make a chunk.
 const CHUNK_BYTES: usize = 1 << 18;
@@ -30,7 +30,7 @@ const CPU: u32 = 1;
 /// A trace being written.
 #[derive(Debug)]
 pub(super) struct Perfetto {
-    file: File,
+    file: WriteBehind,
     /// By CPU: its events of this chunk.
     events: Vec<Chunk>,
     /// Packets of this chunk.
@@ -48,7 +48,7 @@ impl Perfetto {
     pub(super) fn create(path: &Path, names: &Names<'_>) -> Result<(Self, Place), WriteError> {
         let (place, file) = Place::open(path)?;
         let mut trace = Self {
-            file,
+            file: WriteBehind::new(file),
             events: (0..names.nr_cpus()).map(|_| Chunk::default()).collect(),
             packets: Chunk::default(),
             waiting: 0,
@@ -106,26 +106,12 @@ impl Perfetto {
             .chain([self.packets.written()])
             .map(IoSlice::new)
             .collect();
-        write_parts(&mut self.file, &mut parts)?;
+        self.file.write_all_vectored(&mut parts)?;
         self.events.iter_mut().for_each(Chunk::clear);
         self.packets.clear();
         self.waiting = 0;
         Ok(())
     }
-}
-
-/// Writes all of these, one after the other.
-fn write_parts(file: &mut File, mut parts: &mut [IoSlice<'_>]) -> io::Result<()> {
-    while !parts.is_empty() {
-        match file.write_vectored(parts) {
-            Ok(0) if parts.iter().all(|part| part.is_empty()) => break,
-            Ok(0) => return Err(io::ErrorKind::WriteZero.into()),
-            Ok(written) => IoSlice::advance_slices(&mut parts, written),
-            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-            Err(error) => return Err(error),
-        }
-    }
-    Ok(())
 }
 
 /// What stands before the encoded events of a CPU: the packet, the bundle and its CPU.

@@ -41,7 +41,7 @@ pub(crate) struct Decision<'a> {
 }
 
 /// Takes a trace down, in the order of time.
-pub(crate) trait Sink {
+pub(crate) trait Sink: Send {
     /// Something happened.
     fn event(&mut self, event: &Event<'_>) -> io::Result<()>;
 

@@ -1,15 +1,16 @@
 //! A table in a Parquet file, written in groups of rows.
 
+use super::texts::{Text, Texts};
 use parquet::basic::{Compression, Encoding, LogicalType, Repetition, Type as Physical};
-use parquet::data_type::{ByteArray, ByteArrayType, DoubleType, Int64Type};
+use parquet::data_type::{ByteArrayType, DoubleType, Int64Type};
 use parquet::errors::{ParquetError, Result};
 use parquet::file::properties::{EnabledStatistics, WriterProperties};
 use parquet::file::writer::{SerializedColumnWriter, SerializedFileWriter};
 use parquet::schema::types::{ColumnPath, Type};
 use std::fs::File;
-use std::hash::{BuildHasherDefault, Hasher};
 use std::io;
 use std::path::Path;
+use std::slice;
 use std::sync::Arc;
 
 /// Rows that wait to be written.
@@ -23,96 +24,64 @@ pub(super) enum Holds {
     Text,
 }
 
-/// A value of a row.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) enum Cell<'a> {
-    Whole(i64),
-    Real(f64),
-    Text(&'a str),
-}
-
-impl From<u32> for Cell<'_> {
-    fn from(value: u32) -> Self {
-        Self::Whole(value.into())
-    }
-}
-
-impl From<i32> for Cell<'_> {
-    fn from(value: i32) -> Self {
-        Self::Whole(value.into())
-    }
-}
-
-impl From<u64> for Cell<'_> {
-    fn from(value: u64) -> Self {
-        Self::Whole(value.cast_signed()) // times and flags: below 2^63
-    }
-}
-
-impl<'a> From<&'a str> for Cell<'a> {
-    fn from(value: &'a str) -> Self {
-        Self::Text(value)
-    }
-}
-
 /// Values of a column that wait.
 #[derive(Debug)]
 enum Column {
     Whole(Vec<i64>),
     Real(Vec<f64>),
-    Text(Vec<ByteArray>),
+    Text(Vec<Text>),
 }
 
-/// Texts that were written before. Most are names of threads: each is kept once, and its copies
-/// point to it.
-#[derive(Debug, Default)]
-#[allow(
-    clippy::disallowed_types,
-    reason = "looked up only, several times for each row"
-)]
-struct Texts(std::collections::HashMap<Box<str>, ByteArray, BuildHasherDefault<Fnv>>);
+/// A row being filled, from the first column to the last. A row is made for every event.
+pub(super) struct Row<'a>(slice::IterMut<'a, Column>);
 
-/// FNV-1a, for short texts that nobody chooses to collide.
-struct Fnv(u64);
-
-impl Default for Fnv {
-    fn default() -> Self {
-        Self(0xcbf2_9ce4_8422_2325)
-    }
-}
-
-impl Hasher for Fnv {
+impl Row<'_> {
     #[inline]
-    fn write(&mut self, bytes: &[u8]) {
-        for byte in bytes {
-            self.0 = (self.0 ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3);
+    pub(super) fn whole(&mut self, value: impl Into<i64>) -> &mut Self {
+        match self.0.next() {
+            Some(Column::Whole(values)) => values.push(value.into()),
+            other => unreachable!("a whole number in {other:?}"),
         }
+        self
+    }
+
+    /// A time or flags: below 2^63.
+    #[inline]
+    pub(super) fn unsigned(&mut self, value: u64) -> &mut Self {
+        self.whole(value.cast_signed())
     }
 
     #[inline]
-    fn finish(&self) -> u64 {
-        self.0
-    }
-}
-
-impl Texts {
-    fn of(&mut self, text: &str) -> ByteArray {
-        if let Some(known) = self.0.get(text) {
-            return known.clone();
+    pub(super) fn real(&mut self, value: f64) -> &mut Self {
+        match self.0.next() {
+            Some(Column::Real(values)) => values.push(value),
+            other => unreachable!("a real number in {other:?}"),
         }
-        let new = ByteArray::from(text);
-        self.0.insert(text.into(), new.clone());
-        new
+        self
+    }
+
+    #[inline]
+    pub(super) fn text(&mut self, value: Text) -> &mut Self {
+        match self.0.next() {
+            Some(Column::Text(values)) => values.push(value),
+            other => unreachable!("a text in {other:?}"),
+        }
+        self
     }
 }
 
 impl Column {
-    fn write(&self, to: &mut SerializedColumnWriter<'_>) -> Result<usize> {
+    fn write(&self, texts: &Texts, to: &mut SerializedColumnWriter<'_>) -> Result<()> {
         match self {
-            Self::Whole(values) => to.typed::<Int64Type>().write_batch(values, None, None),
-            Self::Real(values) => to.typed::<DoubleType>().write_batch(values, None, None),
-            Self::Text(values) => to.typed::<ByteArrayType>().write_batch(values, None, None),
+            Self::Whole(values) => {
+                to.typed::<Int64Type>().write_batch(values, None, None)?;
+            }
+            Self::Real(values) => {
+                to.typed::<DoubleType>().write_batch(values, None, None)?;
+            }
+            Self::Text(values) => texts.write(values, to.typed::<ByteArrayType>())?,
         }
+        Ok(())
     }
 
     fn clear(&mut self) {
@@ -127,7 +96,6 @@ impl Column {
 /// A table.
 pub(super) struct Table {
     columns: Vec<Column>,
-    texts: Texts,
     rows: usize,
     /// None: finished.
     writer: Option<SerializedFileWriter<File>>,
@@ -142,40 +110,39 @@ impl Table {
         });
         Ok(Self {
             columns: columns.iter().map(|(_, holds)| holds.column()).collect(),
-            texts: Texts::default(),
             rows: 0,
             writer: Some(writer.map_err(system_error)?),
         })
     }
 
     /// One row more, with a value for each column.
-    pub(super) fn row<'a>(&mut self, cells: impl IntoIterator<Item = Cell<'a>>) -> io::Result<()> {
-        for (column, cell) in self.columns.iter_mut().zip(cells) {
-            match (column, cell) {
-                (Column::Whole(values), Cell::Whole(value)) => values.push(value),
-                (Column::Real(values), Cell::Real(value)) => values.push(value),
-                (Column::Text(values), Cell::Text(value)) => values.push(self.texts.of(value)),
-                (column, cell) => unreachable!("{cell:?} in {column:?}"),
-            }
-        }
+    #[inline]
+    pub(super) fn row(
+        &mut self,
+        texts: &mut Texts,
+        fill: impl FnOnce(&mut Row<'_>, &mut Texts),
+    ) -> io::Result<()> {
+        let mut row = Row(self.columns.iter_mut());
+        fill(&mut row, texts);
+        debug_assert!(row.0.next().is_none(), "a value for each column");
         self.rows += 1;
         match self.rows < GROUP_ROWS {
             true => Ok(()),
-            false => self.flush(),
+            false => self.flush(texts),
         }
     }
 
-    fn flush(&mut self) -> io::Result<()> {
+    fn flush(&mut self, texts: &Texts) -> io::Result<()> {
         if let Some(writer) = self.writer.as_mut().filter(|_| self.rows > 0) {
-            write_group(writer, &mut self.columns).map_err(system_error)?;
+            write_group(writer, &mut self.columns, texts).map_err(system_error)?;
         }
         self.rows = 0;
         Ok(())
     }
 
     /// Nothing follows.
-    pub(super) fn finish(&mut self) -> io::Result<()> {
-        self.flush()?;
+    pub(super) fn finish(&mut self, texts: &Texts) -> io::Result<()> {
+        self.flush(texts)?;
         match self.writer.take() {
             Some(writer) => writer.close().map(drop).map_err(system_error),
             None => Ok(()),
@@ -219,11 +186,15 @@ fn properties(columns: &[(&str, Holds)]) -> WriterProperties {
     properties.build()
 }
 
-fn write_group(writer: &mut SerializedFileWriter<File>, columns: &mut [Column]) -> Result<()> {
+fn write_group(
+    writer: &mut SerializedFileWriter<File>,
+    columns: &mut [Column],
+    texts: &Texts,
+) -> Result<()> {
     let mut group = writer.next_row_group()?;
     for column in columns {
         if let Some(mut to) = group.next_column()? {
-            column.write(&mut to)?;
+            column.write(texts, &mut to)?;
             column.clear();
             to.close()?;
         }

@@ -105,9 +105,6 @@ pub(crate) struct Cpu {
     idle_index: Vec<u32>,
     /// Frequencies of its domain, kHz, by operating point.
     pub(crate) khz: Vec<u32>,
-    /// Signals last written.
-    pub(crate) util: Option<u32>,
-    pub(crate) capacity: Option<u32>,
 }
 
 impl Cpu {
@@ -126,8 +123,6 @@ impl Cpu {
                 idle: None,
                 idle_index,
                 khz: domain.opps.iter().map(|opp| opp.khz).collect(),
-                util: None,
-                capacity: None,
             }
         };
         (0..platform.cpus.len() as u32).map(one).collect()

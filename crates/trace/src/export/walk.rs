@@ -1,22 +1,59 @@
 //! From the engine's events to those of a trace. There is one walk, whatever is written of it.
 
-use super::Traces;
-use super::sink::{Counter, Decision};
+use super::energy::Energy;
+use super::known::Known;
+use super::sink::{Counter, Decision, Sinks};
 use super::threads::LEADER;
+use super::told::{Told, What};
 use crate::event::{
     CLONE_THREAD_FLAGS, IDLE_EXIT, Kind, SOFTIRQ_HRTIMER, SOFTIRQ_SCHED, SOFTIRQ_TIMER, TaskState,
 };
-use wakeplace_engine::StateView;
-use wakeplace_engine::observe::{
-    CpuPower, KernelWork, MigrateCause, Observer, Placement, PlacementKind, Stop, Waking,
-};
+use wakeplace_engine::observe::{CpuPower, KernelWork, Placement, PlacementKind, Stop, Waking};
 
-/// Time between two looks at signals: a tick at 250 Hz, and more often than they are brought up to
-/// date where nothing happens.
-const SAMPLE_NS: u64 = 4_000_000;
-const NS_PER_SECOND: f64 = 1e9;
+/// Goes through what the engine told, and tells the sinks.
+pub(super) struct Walk {
+    pub(super) known: Known,
+    pub(super) sinks: Sinks,
+    pub(super) energy: Option<Energy>,
+}
 
-impl Traces {
+impl Walk {
+    /// What happened next, in order. Nothing of it is left.
+    pub(super) fn take_all(&mut self, batch: &mut Vec<Told>) {
+        for told in batch.drain(..) {
+            self.take(&told);
+        }
+    }
+
+    /// What happened next.
+    fn take(&mut self, told: &Told) {
+        let time_ns = told.time_ns;
+        self.advance(time_ns);
+        match told.what {
+            What::CpuPower { cpu, power } => self.cpu_power(time_ns, cpu, power),
+            What::ClusterPower { cluster, state } => self.cluster_power(time_ns, cluster, state),
+            What::Frequency { domain, opp } => self.frequency(time_ns, domain, opp),
+            What::Placement(placement) => self.placement(&placement),
+            What::KernelWork { cpu, work } => self.kernel_work(cpu, work),
+            What::TimerArmed { task, cpu, due_ns } => self.timer_armed(task, cpu, due_ns),
+            What::Woken(waking) => self.woken(time_ns, &waking),
+            What::Wakeup { task, target_cpu } => self.wakeup(task, target_cpu),
+            What::RunStart { cpu, task } => self.run_start(cpu, task),
+            What::RunStop { cpu, task, stop } => self.run_stop(cpu, task, stop),
+            What::Migrate { task, to, by } => self.migrate(task, to, by),
+            What::Forked { task, script } => self.known.forked(task, script),
+            What::TaskExit { task } => self.task_exit(task),
+            What::Priority { task, prio } => self.known.threads[task as usize].prio = prio,
+            What::Counter { counter, value } => self.count(time_ns, counter, value.into()),
+            What::Temperature { cluster, millic } => {
+                let degrees = f64::from(millic) / 1000.0;
+                self.count(time_ns, Counter::Temperature(cluster), degrees);
+            }
+            What::Sample => self.read_energy(time_ns),
+            What::End => self.end(time_ns),
+        }
+    }
+
     /// The clock goes on: who has left a CPU has left it to its idle task.
     fn advance(&mut self, time_ns: u64) {
         if time_ns == self.known.now_ns {
@@ -62,25 +99,15 @@ impl Traces {
             .each(|sink| sink.counter(time_ns, counter, value));
     }
 
-    /// Energy of each cluster since the start as the meter has it, and its mean power since the
-    /// reading before.
+    /// Energy of each cluster since the start, and its mean power since the reading before.
     fn read_energy(&mut self, time_ns: u64) {
-        let Some(mut energy) = self.energy.take() else {
+        let Some(energy) = &mut self.energy else {
             return;
         };
-        let elapsed_s = (time_ns - energy.read_ns) as f64 / NS_PER_SECOND;
-        energy.read_ns = time_ns;
-        energy.before.copy_from_slice(&energy.by_cluster);
-        energy.meter.read(time_ns, &mut energy.by_cluster);
-        let readings = energy.by_cluster.iter().zip(&energy.before);
-        for (cluster, (now, before)) in (0..).zip(readings) {
-            self.count(time_ns, Counter::Energy(cluster), *now);
-            if elapsed_s > 0.0 {
-                let power = (now - before) / elapsed_s;
-                self.count(time_ns, Counter::Power(cluster), power);
-            }
+        for (counter, value) in energy.read(time_ns) {
+            self.sinks
+                .each(|sink| sink.counter(time_ns, counter, value));
         }
-        self.energy = Some(energy);
     }
 
     /// A new thread: made, named, and on its way to its first CPU.
@@ -169,9 +196,9 @@ enum Move {
     Cpu(u32),
 }
 
-impl Observer for Traces {
+/// What is told, one by one; the clock has gone on already.
+impl Walk {
     fn cpu_power(&mut self, time_ns: u64, cpu: u32, power: CpuPower) {
-        self.advance(time_ns);
         if let Some(energy) = &mut self.energy {
             energy.meter.cpu_power(time_ns, cpu, power);
         }
@@ -186,7 +213,6 @@ impl Observer for Traces {
     }
 
     fn cluster_power(&mut self, time_ns: u64, cluster: u32, state: Option<u16>) {
-        self.advance(time_ns);
         if let Some(energy) = &mut self.energy {
             energy.meter.cluster_power(time_ns, cluster, state);
         }
@@ -198,7 +224,6 @@ impl Observer for Traces {
     }
 
     fn frequency(&mut self, time_ns: u64, domain: u32, opp: u16) {
-        self.advance(time_ns);
         if let Some(energy) = &mut self.energy {
             energy.meter.frequency(time_ns, domain, opp);
         }
@@ -211,16 +236,14 @@ impl Observer for Traces {
         }
     }
 
-    fn placement(&mut self, time_ns: u64, placement: &Placement) {
-        self.advance(time_ns);
+    fn placement(&mut self, placement: &Placement) {
         if placement.kind == PlacementKind::Fork {
             self.born(placement);
         }
         self.decided(placement);
     }
 
-    fn kernel_work(&mut self, time_ns: u64, cpu: u32, work: KernelWork) {
-        self.advance(time_ns);
+    fn kernel_work(&mut self, cpu: u32, work: KernelWork) {
         let vec = match work {
             KernelWork::IdleTick => SOFTIRQ_TIMER,
             KernelWork::SliceEnd => SOFTIRQ_HRTIMER,
@@ -232,8 +255,7 @@ impl Observer for Traces {
         self.sinks.tell(&event);
     }
 
-    fn timer_armed(&mut self, time_ns: u64, task: u32, cpu: u32, due_ns: u64) {
-        self.advance(time_ns);
+    fn timer_armed(&mut self, task: u32, cpu: u32, due_ns: u64) {
         self.known.threads[task as usize].timer_armed = true;
         let (timer, expires_ns) = (self.known.timer(task), due_ns);
         let start = Kind::TimerStart { timer, expires_ns };
@@ -247,7 +269,6 @@ impl Observer for Traces {
     }
 
     fn woken(&mut self, time_ns: u64, waking: &Waking) {
-        self.advance(time_ns);
         self.settle(waking.task);
         let armed = std::mem::take(&mut self.known.threads[waking.task as usize].timer_armed);
         let by_timer = armed && waking.waker.is_none();
@@ -276,8 +297,7 @@ impl Observer for Traces {
         }
     }
 
-    fn wakeup(&mut self, time_ns: u64, task: u32, target_cpu: u32, _due_ns: u64) {
-        self.advance(time_ns);
+    fn wakeup(&mut self, task: u32, target_cpu: u32) {
         let (cpu, waker) = self.known.thread(task).woken_by;
         // The kernel moves it before it is runnable.
         self.move_to(task, target_cpu, Move::Waker(cpu, waker));
@@ -289,8 +309,7 @@ impl Observer for Traces {
         self.sinks.tell(&event);
     }
 
-    fn run_start(&mut self, time_ns: u64, cpu: u32, task: u32, _wake_latency_ns: Option<u64>) {
-        self.advance(time_ns);
+    fn run_start(&mut self, cpu: u32, task: u32) {
         self.reached(task);
         if self.known.just_left(task) == Some(cpu) {
             self.known.take_left(cpu); // it was picked again
@@ -304,8 +323,7 @@ impl Observer for Traces {
         self.known.cpu_mut(cpu).running = Some(task);
     }
 
-    fn run_stop(&mut self, time_ns: u64, cpu: u32, task: u32, _ran_ns: u64, stop: Stop) {
-        self.advance(time_ns);
+    fn run_stop(&mut self, cpu: u32, task: u32, stop: Stop) {
         let state = match stop {
             Stop::Preempted => TaskState::Preempted,
             Stop::Yields => TaskState::Runnable,
@@ -319,24 +337,12 @@ impl Observer for Traces {
         self.known.leaving.push(cpu);
     }
 
-    fn migrate(&mut self, time_ns: u64, task: u32, from: u32, to: u32, cause: MigrateCause) {
-        self.advance(time_ns);
+    fn migrate(&mut self, task: u32, to: u32, by: u32) {
         self.settle(task);
-        // Who pulls does so on its own CPU, who pushes on the task's.
-        let by = match cause {
-            MigrateCause::Balance | MigrateCause::NewIdle => to,
-            _ => from,
-        };
         self.move_to(task, to, Move::Cpu(by));
     }
 
-    fn forked(&mut self, time_ns: u64, task: u32, script: u32) {
-        self.advance(time_ns);
-        self.known.forked(task, script);
-    }
-
-    fn task_exit(&mut self, time_ns: u64, task: u32) {
-        self.advance(time_ns);
+    fn task_exit(&mut self, task: u32) {
         let thread = self.known.thread(task);
         let kind = Kind::Exit {
             task: thread.who(),
@@ -349,55 +355,7 @@ impl Observer for Traces {
         self.reached(task);
     }
 
-    fn priority(&mut self, time_ns: u64, task: u32, prio: i32) {
-        self.advance(time_ns);
-        self.known.threads[task as usize].prio = prio;
-    }
-
-    fn hotplug(&mut self, time_ns: u64, cpu: u32, online: bool) {
-        self.advance(time_ns);
-        self.count(time_ns, Counter::Online(cpu), f64::from(u8::from(online)));
-    }
-
-    fn overutilized(&mut self, time_ns: u64, on: bool) {
-        self.advance(time_ns);
-        self.count(time_ns, Counter::Overutilized, f64::from(u8::from(on)));
-    }
-
-    fn thermal(&mut self, time_ns: u64, cluster: u32, millic: i32, _steps: u32) {
-        self.advance(time_ns);
-        let degrees = f64::from(millic) / 1000.0;
-        self.count(time_ns, Counter::Temperature(cluster), degrees);
-    }
-
-    fn next_state_ns(&self) -> Option<u64> {
-        Some(self.sample_ns)
-    }
-
-    fn state(&mut self, state: &StateView<'_>) {
-        self.sample_ns = state.time_ns + SAMPLE_NS;
-        self.advance(state.time_ns);
-        self.read_energy(state.time_ns);
-        for cpu in 0..self.known.cpus.len() as u32 {
-            let (core, at) = (state.core.cpu(cpu), self.known.cpu_mut(cpu));
-            let (util, capacity) = (core.load.avg.util_avg, core.load.capacity);
-            let util_is_new = at.util.replace(util) != Some(util);
-            let capacity_is_new = at.capacity.replace(capacity) != Some(capacity);
-            if util_is_new {
-                self.count(state.time_ns, Counter::Util(cpu), f64::from(util));
-            }
-            if capacity_is_new {
-                self.count(state.time_ns, Counter::Capacity(cpu), f64::from(capacity));
-            }
-        }
-    }
-
-    fn is_done(&self) -> bool {
-        self.sinks.has_failed()
-    }
-
-    fn finish(&mut self, time_ns: u64) {
-        self.advance(time_ns);
+    fn end(&mut self, time_ns: u64) {
         while let Some(cpu) = self.known.leaving.first().copied() {
             self.left_to_idle(cpu);
         }

@@ -78,7 +78,7 @@ impl Files {
     /// Files that will be all that is in `folder`; `is_ours` knows the names of such files.
     pub(super) fn create(
         folder: &Path,
-        is_ours: impl Fn(&str) -> bool + 'static,
+        is_ours: impl Fn(&str) -> bool + Send + 'static,
     ) -> Result<Self, LogError> {
         Ok(Self {
             folder: folder.to_owned(),

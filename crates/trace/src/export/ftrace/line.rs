@@ -1,8 +1,9 @@
 //! Text put together without the formatter, which takes most of the time of a line.
 
-/// Text that grows.
-#[derive(Debug, Default)]
-pub(super) struct Line(Vec<u8>);
+use crate::export::bytes::Bytes;
+
+/// Text being written.
+pub(super) struct Line<'a, 'b>(pub(super) &'a mut Bytes<'b>);
 
 /// The most digits of a number of 64 bits.
 const DIGITS: usize = 20;
@@ -12,47 +13,32 @@ const HEX_DIGITS: usize = 16;
 const SPACES: &[u8; 16] = b"                ";
 const ZEROS: &[u8; 16] = b"0000000000000000";
 /// All numbers of two digits.
-const PAIRS: [[u8; 2]; 100] = pairs();
+pub(super) const PAIRS: [[u8; 2]; 100] = pairs(b"0123456789");
+/// The same in hexadecimal.
+const HEX_PAIRS: [[u8; 2]; 256] = pairs(b"0123456789abcdef");
 
-impl Line {
-    pub(super) fn with_capacity(bytes: usize) -> Self {
-        Self(Vec::with_capacity(bytes))
-    }
-
-    pub(super) fn bytes(&self) -> &[u8] {
-        &self.0
-    }
-
-    pub(super) fn clear(&mut self) {
-        self.0.clear();
-    }
-
-    #[inline]
-    pub(super) fn append(&mut self, bytes: &[u8]) -> &mut Self {
-        self.0.extend_from_slice(bytes);
-        self
-    }
-
+impl Line<'_, '_> {
     #[inline]
     pub(super) fn text(&mut self, text: &str) -> &mut Self {
-        self.append(text.as_bytes())
+        self.0.append(text.as_bytes());
+        self
     }
 
     /// At least `width` characters wide, to the right.
     pub(super) fn text_right_aligned(&mut self, text: &str, width: usize) -> &mut Self {
-        let characters = match text.is_ascii() {
-            true => text.len(),
-            false => text.chars().count(),
-        };
-        self.fill(SPACES, width.saturating_sub(characters))
-            .text(text)
+        self.fill(SPACES, width.saturating_sub(text.chars().count()));
+        self.text(text)
     }
 
     #[inline]
     pub(super) fn number(&mut self, value: u64) -> &mut Self {
-        let mut room = [0; DIGITS];
+        let mut room = [0; 2 * DIGITS];
         let from = digits(value, &mut room);
-        self.append(&room[from..])
+        // As many bytes as there may be digits: a copy of fixed length is no call.
+        let all = room[from..].first_chunk::<DIGITS>();
+        let all = all.expect("room for as many behind the last");
+        self.0.words(all, DIGITS - from);
+        self
     }
 
     #[inline]
@@ -75,54 +61,54 @@ impl Line {
 
     /// The same to the left.
     pub(super) fn left_aligned(&mut self, value: u64, width: usize) -> &mut Self {
-        let before = self.0.len();
+        let before = self.0.used();
         self.number(value);
-        let used = self.0.len() - before;
+        let used = self.0.used() - before;
         self.fill(SPACES, width.saturating_sub(used))
     }
 
     pub(super) fn hex(&mut self, value: u64) -> &mut Self {
-        self.hex_padded(value, 1)
-    }
-
-    /// At least `width` digits, of which there are at most 16.
-    pub(super) fn hex_padded(&mut self, value: u64, width: usize) -> &mut Self {
-        let mut room = [0; HEX_DIGITS];
-        for (at, digit) in room.iter_mut().rev().enumerate() {
-            *digit = b"0123456789abcdef"[(value >> (4 * at)) as usize % 16];
-        }
         let leading = value.leading_zeros() as usize / 4;
-        let from = leading.min(HEX_DIGITS.saturating_sub(width));
-        self.append(&room[from..])
+        let from = leading.min(HEX_DIGITS - 1);
+        self.0.append(&hex_digits(value)[from..]);
+        self
     }
 
+    /// All 16 digits.
     #[inline]
+    pub(super) fn hex_padded(&mut self, value: u64) -> &mut Self {
+        self.0.words(&hex_digits(value), HEX_DIGITS);
+        self
+    }
+
     fn padded(&mut self, value: u64, with: &[u8; 16], width: usize) -> &mut Self {
-        let mut room = [0; DIGITS];
+        let mut room = [0; 2 * DIGITS];
         let from = digits(value, &mut room);
-        let width = width.saturating_sub(DIGITS - from);
-        self.fill(with, width).append(&room[from..])
+        self.fill(with, width.saturating_sub(DIGITS - from));
+        self.0.append(&room[from..DIGITS]);
+        self
     }
 
-    #[inline]
     fn fill(&mut self, with: &[u8; 16], count: usize) -> &mut Self {
-        self.append(&with[..count])
+        self.0.append(&with[..count]);
+        self
     }
 }
 
-const fn pairs() -> [[u8; 2]; 100] {
-    let mut all = [[0; 2]; 100];
+/// All numbers of two of these digits.
+const fn pairs<const BASE: usize, const ALL: usize>(digits: &[u8; BASE]) -> [[u8; 2]; ALL] {
+    let mut all = [[0; 2]; ALL];
     let mut value = 0;
-    while value < all.len() {
-        all[value] = [b'0' + (value / 10) as u8, b'0' + (value % 10) as u8];
+    while value < ALL {
+        all[value] = [digits[value / BASE], digits[value % BASE]];
         value += 1;
     }
     all
 }
 
-/// Writes a number to the end of the room; returns where it begins.
+/// Writes a number to the end of the first half of the room; returns where it begins.
 #[inline]
-fn digits(mut value: u64, room: &mut [u8; DIGITS]) -> usize {
+fn digits(mut value: u64, room: &mut [u8; 2 * DIGITS]) -> usize {
     let mut at = DIGITS;
     while value >= 10 {
         at -= 2;
@@ -137,9 +123,26 @@ fn digits(mut value: u64, room: &mut [u8; DIGITS]) -> usize {
     at
 }
 
+#[inline]
+fn hex_digits(value: u64) -> [u8; HEX_DIGITS] {
+    let mut room = [0; HEX_DIGITS];
+    let (pairs, _) = room.as_chunks_mut::<2>();
+    for (pair, byte) in pairs.iter_mut().zip(value.to_be_bytes()) {
+        *pair = HEX_PAIRS[usize::from(byte)];
+    }
+    room
+}
+
 #[cfg(test)]
 mod tests {
     use super::Line;
+    use crate::export::bytes::Chunk;
+
+    fn written(write: impl FnOnce(&mut Line<'_, '_>)) -> String {
+        let mut chunk = Chunk::default();
+        chunk.element(|out| write(&mut Line(out)));
+        String::from_utf8(chunk.written().to_vec()).expect("text")
+    }
 
     /// Goal: the same characters as the formatter's.
     #[test]
@@ -154,28 +157,23 @@ mod tests {
             u64::from(u32::MAX),
             u64::MAX,
         ] {
-            let mut line = Line::default();
-            line.number(value).text("|").zero_padded(value, 3).text("|");
-            line.right_aligned(value, 5)
-                .text("|")
-                .left_aligned(value, 7);
-            line.text("|").hex(value);
-            let text = String::from_utf8(line.bytes().to_vec()).expect("text");
+            let text = written(|line| {
+                line.number(value).text("|").zero_padded(value, 3).text("|");
+                line.right_aligned(value, 5)
+                    .text("|")
+                    .left_aligned(value, 7);
+                line.text("|").hex(value).text("|").hex_padded(value);
+            });
             assert_eq!(
                 text,
-                format!("{value}|{value:03}|{value:5}|{value:<7}|{value:x}")
+                format!("{value}|{value:03}|{value:5}|{value:<7}|{value:x}|{value:016x}")
             );
-            for width in 1..=16 {
-                let mut line = Line::default();
-                line.hex_padded(value, width);
-                assert_eq!(line.bytes(), format!("{value:0width$x}").as_bytes());
-            }
         }
-        let mut line = Line::default();
-        line.signed(-1).signed(i32::MIN).signed(120).text("|");
-        line.text_right_aligned("\u{e4}b", 4)
-            .text_right_aligned("<idle>", 3);
-        let text = String::from_utf8(line.bytes().to_vec()).expect("text");
+        let text = written(|line| {
+            line.signed(-1).signed(i32::MIN).signed(120).text("|");
+            line.text_right_aligned("\u{e4}b", 4)
+                .text_right_aligned("<idle>", 3);
+        });
         assert_eq!(text, "-1-2147483648120|  \u{e4}b<idle>");
     }
 }

@@ -1,70 +1,33 @@
 //! Kernel events as Perfetto has them: fields by their numbers of docs/rules/traces.md#perfetto and
 //! `trace.proto`; the tests read them with the types made of that file.
 
-use super::bytes::{Bytes, Piece, Stamp};
+use super::fields::Stamp;
 use crate::event::{Event, Kind, SYNC_WAKE, Who};
-use crate::export::threads::LEADER;
+use crate::export::bytes::{Bytes, Piece};
+use crate::export::names::ByThread;
 use crate::proto::{HARDIRQ, IRQS_OFF};
 
 /// Bytes of a name of 15 bytes, a number and a priority with their keys: at most 34.
 type Named = Piece<40>;
 
-/// Threads as events name them, made once and copied: name, number and priority.
-#[derive(Debug, Default)]
-pub(super) struct Names {
-    /// By number less `LEADER`; None: not needed yet.
-    threads: Vec<Option<Name>>,
-    /// Idle tasks, by CPU.
-    idle: Vec<Option<Name>>,
-}
+/// Threads as events name them: name, number and priority.
+pub(super) type Names = ByThread<Name>;
 
-/// A name that never changes, with the priority that the thread had last.
-#[derive(Clone, Debug)]
-struct Name {
-    prio: i32,
+#[derive(Debug)]
+pub(super) struct Name {
     /// At the field numbers 1, 2 and 3.
     first: Named,
     /// At 5, 6 and 7.
     second: Named,
 }
 
-impl Names {
-    /// The thread as events name it can be had; of idle tasks it is that of the CPU.
-    #[inline]
-    fn know(&mut self, who: Who<'_>, cpu: u32) {
-        let (list, at) = match who.pid {
-            0 => (&mut self.idle, cpu as usize),
-            pid => (&mut self.threads, thread(pid)),
-        };
-        if list.get(at).is_some_and(|name| is_of(name, who)) {
-            return;
-        }
-        if list.len() <= at {
-            list.resize(at + 1, None);
-        }
-        list[at] = Some(Name {
-            prio: who.prio,
+impl Name {
+    fn of(who: Who<'_>) -> Self {
+        Self {
             first: Piece::new(|out| named(1, who, out)),
             second: Piece::new(|out| named(5, who, out)),
-        });
+        }
     }
-
-    #[inline]
-    fn get(&self, who: Who<'_>, cpu: u32) -> &Name {
-        let name = match who.pid {
-            0 => &self.idle[cpu as usize],
-            pid => &self.threads[thread(pid)],
-        };
-        name.as_ref().expect("made before")
-    }
-}
-
-fn is_of(name: &Option<Name>, who: Who<'_>) -> bool {
-    name.as_ref().is_some_and(|name| name.prio == who.prio)
-}
-
-fn thread(pid: i32) -> usize {
-    usize::try_from(pid - LEADER).expect("threads follow the process's number")
 }
 
 /// Name, number and priority, at three numbers that follow each other.
@@ -96,8 +59,8 @@ fn fields(kind: &Kind<'_>, cpu: u32, names: &mut Names, out: &mut Bytes<'_>) {
             prev_state,
             next,
         } => {
-            names.know(prev, cpu);
-            names.know(next, cpu);
+            names.know(prev, cpu, Name::of);
+            names.know(next, cpu, Name::of);
             out.short(4, |out| {
                 out.piece(&names.get(prev, cpu).first);
                 out.number(4, prev_state.number());
@@ -181,7 +144,7 @@ fn wake(
     names: &mut Names,
     out: &mut Bytes<'_>,
 ) {
-    names.know(task, cpu);
+    names.know(task, cpu, Name::of);
     out.short(field, |out| {
         out.piece(&names.get(task, cpu).first);
         out.number(4, 1); // success

@@ -1,6 +1,7 @@
 //! What stands at the start of a trace, and what is drawn on tracks: quantities and decisions.
 
-use super::bytes::{Bytes, Stamp};
+use super::fields::Stamp;
+use crate::export::bytes::Bytes;
 use crate::export::known::has_states;
 use crate::export::sink::{Counter, Decision};
 use crate::export::threads::LEADER;

@@ -1,0 +1,52 @@
+//! Energy as whoever measures it says it.
+
+use super::sink::Counter;
+use wakeplace_engine::Observer;
+
+const NS_PER_SECOND: f64 = 1e9;
+
+/// Who measures energy. A trace shows what it says.
+pub trait EnergySource: Observer + Send {
+    /// Energy of each cluster and its CPUs from the start up to now.
+    fn read(&mut self, time_ns: u64, by_cluster: &mut [f64]);
+    /// Its unit, as `J`.
+    fn unit(&self) -> &'static str;
+}
+
+/// What is known of energy.
+pub(super) struct Energy {
+    pub(super) meter: Box<dyn EnergySource>,
+    /// When it was read last, ns.
+    read_ns: u64,
+    /// What it said then, and the time before.
+    by_cluster: Vec<f64>,
+    before: Vec<f64>,
+}
+
+impl Energy {
+    pub(super) fn new(meter: Box<dyn EnergySource>, nr_clusters: usize) -> Self {
+        Self {
+            meter,
+            read_ns: 0,
+            by_cluster: vec![0.0; nr_clusters],
+            before: vec![0.0; nr_clusters],
+        }
+    }
+
+    /// Energy of each cluster since the start as the meter has it, and its mean power since the
+    /// reading before.
+    pub(super) fn read(&mut self, time_ns: u64) -> impl Iterator<Item = (Counter, f64)> {
+        let elapsed_s = (time_ns - self.read_ns) as f64 / NS_PER_SECOND;
+        self.read_ns = time_ns;
+        self.before.copy_from_slice(&self.by_cluster);
+        self.meter.read(time_ns, &mut self.by_cluster);
+        let readings = (0..).zip(self.by_cluster.iter().zip(&self.before));
+        readings.flat_map(move |(cluster, (now, before))| {
+            let power = || (Counter::Power(cluster), (now - before) / elapsed_s);
+            let energy = (Counter::Energy(cluster), *now);
+            [Some(energy), (elapsed_s > 0.0).then(power)]
+                .into_iter()
+                .flatten()
+        })
+    }
+}
