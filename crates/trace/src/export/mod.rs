@@ -1,6 +1,8 @@
 //! Traces of a simulated run, for the readers of real ones: an observer of the engine.
 
 mod bytes;
+#[cfg(feature = "parquet")]
+mod column;
 mod energy;
 mod ftrace;
 mod known;

@@ -2,9 +2,10 @@
 
 mod columns;
 
+use super::column::Holds;
 use super::names::ByThread;
 use super::sink::{Counter, Decision, Sink};
-use super::table::{Holds, Row, Table};
+use super::table::{Row, Table};
 use super::texts::{Text, Texts};
 use crate::event::{Context, Event, Kind, Who};
 use columns::{COMMON, EVENTS, OTHERS, is_table, place};
@@ -266,6 +267,6 @@ impl Sink for Parquet {
     fn finish(&mut self) -> io::Result<()> {
         let more = [&mut self.counters, &mut self.decisions, &mut self.metrics];
         let mut tables = self.events.iter_mut().chain(more);
-        tables.try_for_each(|table| table.finish(&self.texts))
+        tables.try_for_each(|table| table.finish(&mut self.texts))
     }
 }

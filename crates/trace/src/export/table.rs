@@ -1,45 +1,32 @@
 //! A table in a Parquet file, written in groups of rows.
 
+use super::column::{Encoded, Holds, Values};
 use super::texts::{Text, Texts};
 use parquet::basic::{Compression, Encoding, LogicalType, Repetition, Type as Physical};
-use parquet::data_type::{ByteArrayType, DoubleType, Int64Type};
 use parquet::errors::{ParquetError, Result};
 use parquet::file::properties::{EnabledStatistics, WriterProperties};
-use parquet::file::writer::{SerializedColumnWriter, SerializedFileWriter};
-use parquet::schema::types::{ColumnPath, Type};
+use parquet::file::writer::SerializedFileWriter;
+use parquet::schema::types::{ColumnDescPtr, ColumnPath, Type};
 use std::fs::File;
 use std::io;
+use std::mem;
 use std::path::Path;
 use std::slice;
 use std::sync::Arc;
 
-/// Rows that wait to be written.
+/// Rows that wait to be encoded: few, so that they are still in the caches then.
+const BATCH_ROWS: usize = 1 << 10;
+/// Rows of a group.
 const GROUP_ROWS: usize = 1 << 16;
 
-/// What a column holds.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Holds {
-    Whole,
-    Real,
-    Text,
-}
-
-/// Values of a column that wait.
-#[derive(Debug)]
-enum Column {
-    Whole(Vec<i64>),
-    Real(Vec<f64>),
-    Text(Vec<Text>),
-}
-
 /// A row being filled, from the first column to the last. A row is made for every event.
-pub(super) struct Row<'a>(slice::IterMut<'a, Column>);
+pub(super) struct Row<'a>(slice::IterMut<'a, Values>);
 
 impl Row<'_> {
     #[inline]
     pub(super) fn whole(&mut self, value: impl Into<i64>) -> &mut Self {
         match self.0.next() {
-            Some(Column::Whole(values)) => values.push(value.into()),
+            Some(Values::Whole(values)) => values.push(value.into()),
             other => unreachable!("a whole number in {other:?}"),
         }
         self
@@ -54,7 +41,7 @@ impl Row<'_> {
     #[inline]
     pub(super) fn real(&mut self, value: f64) -> &mut Self {
         match self.0.next() {
-            Some(Column::Real(values)) => values.push(value),
+            Some(Values::Real(values)) => values.push(value),
             other => unreachable!("a real number in {other:?}"),
         }
         self
@@ -63,39 +50,20 @@ impl Row<'_> {
     #[inline]
     pub(super) fn text(&mut self, value: Text) -> &mut Self {
         match self.0.next() {
-            Some(Column::Text(values)) => values.push(value),
+            Some(Values::Text(values)) => values.push(value),
             other => unreachable!("a text in {other:?}"),
         }
         self
     }
 }
 
-impl Column {
-    fn write(&self, texts: &Texts, to: &mut SerializedColumnWriter<'_>) -> Result<()> {
-        match self {
-            Self::Whole(values) => {
-                to.typed::<Int64Type>().write_batch(values, None, None)?;
-            }
-            Self::Real(values) => {
-                to.typed::<DoubleType>().write_batch(values, None, None)?;
-            }
-            Self::Text(values) => texts.write(values, to.typed::<ByteArrayType>())?,
-        }
-        Ok(())
-    }
-
-    fn clear(&mut self) {
-        match self {
-            Self::Whole(values) => values.clear(),
-            Self::Real(values) => values.clear(),
-            Self::Text(values) => values.clear(),
-        }
-    }
-}
-
 /// A table.
 pub(super) struct Table {
-    columns: Vec<Column>,
+    values: Vec<Values>,
+    /// Rows that wait.
+    waiting: usize,
+    /// Columns of the group under way, and its rows; empty: there is none.
+    group: Vec<Encoded>,
     rows: usize,
     /// None: finished.
     writer: Option<SerializedFileWriter<File>>,
@@ -109,7 +77,12 @@ impl Table {
             SerializedFileWriter::new(file, Arc::new(schema), Arc::new(properties(columns)))
         });
         Ok(Self {
-            columns: columns.iter().map(|(_, holds)| holds.column()).collect(),
+            values: columns
+                .iter()
+                .map(|(_, holds)| Values::new(*holds))
+                .collect(),
+            waiting: 0,
+            group: Vec::new(),
             rows: 0,
             writer: Some(writer.map_err(system_error)?),
         })
@@ -122,27 +95,54 @@ impl Table {
         texts: &mut Texts,
         fill: impl FnOnce(&mut Row<'_>, &mut Texts),
     ) -> io::Result<()> {
-        let mut row = Row(self.columns.iter_mut());
+        let mut row = Row(self.values.iter_mut());
         fill(&mut row, texts);
         debug_assert!(row.0.next().is_none(), "a value for each column");
-        self.rows += 1;
-        match self.rows < GROUP_ROWS {
+        self.waiting += 1;
+        match self.waiting < BATCH_ROWS {
             true => Ok(()),
-            false => self.flush(texts),
+            false => self.encode(texts).map_err(system_error),
         }
     }
 
-    fn flush(&mut self, texts: &Texts) -> io::Result<()> {
-        if let Some(writer) = self.writer.as_mut().filter(|_| self.rows > 0) {
-            write_group(writer, &mut self.columns, texts).map_err(system_error)?;
+    /// Encodes the rows that wait, and writes the group if it is full.
+    fn encode(&mut self, texts: &mut Texts) -> Result<()> {
+        let Some(writer) = self.writer.as_ref().filter(|_| self.waiting > 0) else {
+            return Ok(());
+        };
+        if self.group.is_empty() {
+            let columns = writer.schema_descr().columns().iter();
+            let start = |column: &ColumnDescPtr| {
+                Encoded::new(Arc::clone(column), Arc::clone(writer.properties()))
+            };
+            self.group = columns.map(start).collect();
+        }
+        for (column, values) in self.group.iter_mut().zip(&mut self.values) {
+            column.add(values, texts)?;
+        }
+        self.rows += mem::take(&mut self.waiting);
+        match self.rows < GROUP_ROWS {
+            true => Ok(()),
+            false => self.write_group(),
+        }
+    }
+
+    fn write_group(&mut self) -> Result<()> {
+        if let Some(writer) = self.writer.as_mut().filter(|_| !self.group.is_empty()) {
+            let mut group = writer.next_row_group()?;
+            for column in self.group.drain(..) {
+                column.finish(&mut group)?;
+            }
+            group.close()?;
         }
         self.rows = 0;
         Ok(())
     }
 
     /// Nothing follows.
-    pub(super) fn finish(&mut self, texts: &Texts) -> io::Result<()> {
-        self.flush(texts)?;
+    pub(super) fn finish(&mut self, texts: &mut Texts) -> io::Result<()> {
+        let rest = self.encode(texts).and_then(|()| self.write_group());
+        rest.map_err(system_error)?;
         match self.writer.take() {
             Some(writer) => writer.close().map(drop).map_err(system_error),
             None => Ok(()),
@@ -184,33 +184,6 @@ fn properties(columns: &[(&str, Holds)]) -> WriterProperties {
         };
     }
     properties.build()
-}
-
-fn write_group(
-    writer: &mut SerializedFileWriter<File>,
-    columns: &mut [Column],
-    texts: &Texts,
-) -> Result<()> {
-    let mut group = writer.next_row_group()?;
-    for column in columns {
-        if let Some(mut to) = group.next_column()? {
-            column.write(texts, &mut to)?;
-            column.clear();
-            to.close()?;
-        }
-    }
-    group.close()?;
-    Ok(())
-}
-
-impl Holds {
-    fn column(self) -> Column {
-        match self {
-            Self::Whole => Column::Whole(Vec::new()),
-            Self::Real => Column::Real(Vec::new()),
-            Self::Text => Column::Text(Vec::new()),
-        }
-    }
 }
 
 fn schema(columns: &[(&str, Holds)]) -> Result<Type> {

@@ -10,14 +10,13 @@ use std::collections::BTreeMap;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Text(u32);
 
-/// Texts handed to the writer at once.
-const BATCH: usize = 1 << 10;
-
 /// All texts so far.
 #[derive(Debug, Default)]
 pub(super) struct Texts {
     all: Vec<ByteArray>,
     known: BTreeMap<Box<str>, Text>,
+    /// Those being written; empty between.
+    batch: Vec<ByteArray>,
 }
 
 impl Texts {
@@ -32,19 +31,16 @@ impl Texts {
         number
     }
 
-    /// Writes a column.
+    /// Writes values of a column.
     pub(super) fn write(
-        &self,
+        &mut self,
         column: &[Text],
         to: &mut ColumnWriterImpl<'_, ByteArrayType>,
     ) -> Result<()> {
-        let mut batch = Vec::with_capacity(BATCH);
-        for numbers in column.chunks(BATCH) {
-            let texts = numbers.iter().map(|text| self.all[text.0 as usize].clone());
-            batch.extend(texts);
-            to.write_batch(&batch, None, None)?;
-            batch.clear();
-        }
-        Ok(())
+        let texts = column.iter().map(|text| self.all[text.0 as usize].clone());
+        self.batch.extend(texts);
+        let written = to.write_batch(&self.batch, None, None);
+        self.batch.clear();
+        written.map(drop)
     }
 }

@@ -1,7 +1,8 @@
 //! The tables and their columns.
 
 use crate::event::{Kind, SYNC_WAKE};
-use crate::export::table::{Holds, file_name};
+use crate::export::column::Holds;
+use crate::export::table::file_name;
 
 use Holds::{Real, Text, Whole};
 

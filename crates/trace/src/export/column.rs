@@ -1,0 +1,123 @@
+//! A column of a table: values that wait, and those that are encoded already.
+
+use super::texts::{Text, Texts};
+use parquet::column::page::{CompressedPage, PageWriteSpec, PageWriter};
+use parquet::column::writer::{ColumnWriter, get_column_writer};
+use parquet::errors::Result;
+use parquet::file::properties::WriterPropertiesPtr;
+use parquet::file::writer::{SerializedPageWriter, SerializedRowGroupWriter, TrackedWrite};
+use parquet::schema::types::ColumnDescPtr;
+use prost::bytes::Bytes;
+use std::fs::File;
+use std::io::{self, Write};
+use std::mem;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+/// What a column holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Holds {
+    Whole,
+    Real,
+    Text,
+}
+
+/// Values that wait.
+#[derive(Debug)]
+pub(super) enum Values {
+    Whole(Vec<i64>),
+    Real(Vec<f64>),
+    Text(Vec<Text>),
+}
+
+impl Values {
+    pub(super) fn new(holds: Holds) -> Self {
+        match holds {
+            Holds::Whole => Self::Whole(Vec::new()),
+            Holds::Real => Self::Real(Vec::new()),
+            Holds::Text => Self::Text(Vec::new()),
+        }
+    }
+
+    fn clear(&mut self) {
+        match self {
+            Self::Whole(values) => values.clear(),
+            Self::Real(values) => values.clear(),
+            Self::Text(values) => values.clear(),
+        }
+    }
+}
+
+/// A column's part of a group of rows. The columns of a group stand in the file one after the
+/// other, but they grow together: each is encoded in memory until the group is full.
+pub(super) struct Encoded {
+    writer: ColumnWriter<'static>,
+    pages: Pages,
+}
+
+impl Encoded {
+    pub(super) fn new(column: ColumnDescPtr, properties: WriterPropertiesPtr) -> Self {
+        let pages = Pages::default();
+        let to = InMemory(TrackedWrite::new(pages.clone()));
+        Self {
+            writer: get_column_writer(column, properties, Box::new(to)),
+            pages,
+        }
+    }
+
+    /// Encodes what waits.
+    pub(super) fn add(&mut self, values: &mut Values, texts: &mut Texts) -> Result<()> {
+        match (&mut self.writer, &*values) {
+            (ColumnWriter::Int64ColumnWriter(to), Values::Whole(values)) => {
+                to.write_batch(values, None, None)?;
+            }
+            (ColumnWriter::DoubleColumnWriter(to), Values::Real(values)) => {
+                to.write_batch(values, None, None)?;
+            }
+            (ColumnWriter::ByteArrayColumnWriter(to), Values::Text(values)) => {
+                texts.write(values, to)?;
+            }
+            (_, values) => unreachable!("{values:?} in a column of another type"),
+        }
+        values.clear();
+        Ok(())
+    }
+
+    /// Nothing follows in this group.
+    pub(super) fn finish(self, group: &mut SerializedRowGroupWriter<'_, File>) -> Result<()> {
+        let close = self.writer.close()?;
+        let pages = Bytes::from(mem::take(&mut *self.pages.lock()));
+        group.append_column(&pages, close)
+    }
+}
+
+/// Encoded pages, one after the other.
+#[derive(Clone, Default)]
+struct Pages(Arc<Mutex<Vec<u8>>>);
+
+impl Pages {
+    fn lock(&self) -> MutexGuard<'_, Vec<u8>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Write for Pages {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.lock().write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+struct InMemory(TrackedWrite<Pages>);
+
+impl PageWriter for InMemory {
+    fn write_page(&mut self, page: CompressedPage) -> Result<PageWriteSpec> {
+        SerializedPageWriter::new(&mut self.0).write_page(page)
+    }
+
+    fn close(&mut self) -> Result<()> {
+        SerializedPageWriter::new(&mut self.0).close()
+    }
+}
