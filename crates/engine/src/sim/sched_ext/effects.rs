@@ -15,6 +15,12 @@ impl<O: Observer> Sim<'_, O> {
     /// Tasks that it took to other run queues: the core hears of it, and caches are refilled.
     #[inline]
     pub(in crate::sim) fn carry_ext_moves(&mut self) {
+        if self.home.is_sched_ext() {
+            self.carry_all_ext_moves();
+        }
+    }
+
+    fn carry_all_ext_moves(&mut self) {
         let mut moves = std::mem::take(&mut self.ext.moves);
         while let Some(ext) = self.home.sched_ext()
             && ext.class.has_moves()
