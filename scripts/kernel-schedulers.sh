@@ -9,7 +9,8 @@
 #                                            as compiled; scx_simple as a static program too
 #
 # Needs what `wakeplace lab kernels` has fetched, a C compiler, make, libelf and zlib, clang 22 or
-# 19 (BPF_CLANG names another). scx_qmap as clang 19 compiles it writes to a wild address. WAKEPLACE: the program for --check, else target/release/wakeplace.
+# 19 (BPF_CLANG names another). scx_qmap as clang 19 compiles it writes to a wild address.
+# WAKEPLACE: the program for --check, else target/release/wakeplace.
 # Exit code 3: something cannot be had.
 set -euo pipefail
 cd "$(dirname "$0")/.."

@@ -172,7 +172,7 @@ fn topology(running: &mut Running<'_>, vm: &mut Vm, args: [u64; 5]) -> Result {
     Ok(0)
 }
 
-/// `scx_bpf_cid_override(cids by CPU, how many, starts of shards, how many)`, from `init_cids` only.
+/// `scx_bpf_cid_override(cids by CPU, how many, starts of shards, how many)`, in `init_cids` only.
 fn replace(running: &mut Running<'_>, vm: &mut Vm, args: [u64; 5]) -> Result {
     let most = u64::from(vm.nr_cpus());
     let read = |at: u64, count: u64| -> Vec<i32> {
