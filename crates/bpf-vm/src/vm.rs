@@ -2,7 +2,7 @@
 
 use crate::arena::Arena;
 use crate::jit::{Compiled, Entry};
-use crate::map::{Map, MapSpec};
+use crate::map::{ArrayView, Map, MapSpec};
 use crate::memory::{Memory, STACK_TOP};
 use crate::program::Program;
 use crate::{Fault, Refusal, interp};
@@ -14,7 +14,7 @@ use std::sync::Arc;
 pub const BUDGET: i64 = 64 << 20;
 
 /// What programs hold for a map: no address of the memory.
-const MAP_HANDLE: u64 = 0x5ca1_0000_0000;
+pub(crate) const MAP_HANDLE: u64 = 0x5ca1_0000_0000;
 /// ... and for a function: program and instruction.
 const FUNCTION_HANDLE: u64 = 0x5ca2_0000_0000;
 /// Bits of the instruction.
@@ -54,6 +54,11 @@ pub(crate) struct Context {
     /// Which call is being made.
     pub(crate) call: u64,
     pub(crate) arena: ArenaBases,
+    /// Arrays among the maps, by their numbers, and how many maps there are.
+    pub(crate) views: *const ArrayView,
+    pub(crate) nr_views: u64,
+    /// The CPU that programs run on.
+    pub(crate) cpu: u64,
     /// Set while compiled code runs.
     pub(crate) vm: *mut Vm,
     pub(crate) env: Option<*mut (dyn Env + 'static)>,
@@ -75,6 +80,8 @@ pub struct Vm {
     /// What programs see.
     pub memory: Memory,
     maps: Vec<Map>,
+    /// The same for compiled programs.
+    views: Vec<ArrayView>,
     programs: Vec<Arc<Program>>,
     /// Pages shared with the loader.
     pub arena: Arena,
@@ -115,12 +122,16 @@ impl Vm {
             fault_addr: 0,
             call: 0,
             arena: ArenaBases::default(),
+            views: std::ptr::null(),
+            nr_views: 0,
+            cpu: 0,
             vm: std::ptr::null_mut(),
             env: None,
         };
         Self {
             memory,
             maps: Vec::new(),
+            views: Vec::new(),
             programs: Vec::new(),
             arena: Arena::default(),
             cpu: 0,
@@ -140,6 +151,7 @@ impl Vm {
     pub fn copy(&self) -> Result<Self, Fault> {
         let mut copy = Self::of(self.memory.copy(&self.arena.used())?, self.nr_cpus);
         copy.maps.clone_from(&self.maps);
+        copy.views.clone_from(&self.views);
         copy.programs.clone_from(&self.programs);
         copy.arena = self.arena.clone();
         copy.compiled.clone_from(&self.compiled);
@@ -158,6 +170,7 @@ impl Vm {
     /// Sizes that make no sense.
     pub fn add_map(&mut self, spec: MapSpec, base: Option<u64>) -> Result<usize, Refusal> {
         let map = Map::new(spec, self.nr_cpus, &mut self.memory, base)?;
+        self.views.push(map.view());
         self.maps.push(map);
         Ok(self.maps.len() - 1)
     }
@@ -311,6 +324,9 @@ impl Vm {
     ) -> Result<u64, Fault> {
         let sp = self.context.sp;
         self.context.arena = self.arena.bases();
+        self.context.views = self.views.as_ptr();
+        self.context.nr_views = self.views.len() as u64;
+        self.context.cpu = self.cpu.into();
         let entry = self
             .compiled
             .as_ref()

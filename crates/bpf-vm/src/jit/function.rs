@@ -1,5 +1,6 @@
 //! One function: its frame, its blocks, memory, jumps and calls.
 
+use crate::helpers::MAP_LOOKUP;
 use crate::insn::{
     self, ALU, ALU64, ATOMIC, COMPARE_EXCHANGE, EXIT, FETCH, Insn, JMP32, LDX, LOAD_ACQUIRE,
     MEM_SIGNED, ST, STORE_RELEASE, STX, TO_FUNCTION,
@@ -10,7 +11,9 @@ use crate::program::Program;
 use crate::vm::{Context, Vm, call_out};
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::types::{I8, I8X16, I16, I32, I64};
-use cranelift_codegen::ir::{Block, Function, InstBuilder as _, MemFlags, SigRef, Type, Value};
+use cranelift_codegen::ir::{
+    Block, Function, Inst, InstBuilder as _, MemFlags, SigRef, Type, Value,
+};
 use cranelift_frontend::{FunctionBuilder, FunctionBuilderContext, Variable};
 use cranelift_jit::JITModule;
 use cranelift_module::{FuncId, Module as _};
@@ -33,7 +36,7 @@ pub(super) struct Making<'a, 'b> {
     pub(super) context: Value,
     module: &'a mut JITModule,
     of: &'a Source<'a>,
-    host: Value,
+    pub(super) host: Value,
     /// The top of the frame, as the program and as the host see it.
     top: Value,
     host_top: Value,
@@ -444,21 +447,38 @@ impl Making<'_, '_> {
 
     fn call(&mut self, insn: Insn, pc: usize) {
         let value = self.of.program.values[pc];
-        let mut args = vec![self.context];
-        args.extend((1..=5).map(|register| self.get(register)));
-        let call = match insn.src {
+        let result = match insn.src {
             TO_FUNCTION => {
                 let id = self.of.ids[&(self.of.number, value as usize)];
                 let function = self.module.declare_func_in_func(id, self.b.func);
-                self.b.ins().call(function, &args)
+                let args = self.arguments();
+                let call = self.b.ins().call(function, &args);
+                self.returned(call)
             }
-            _ => {
-                let number = self.constant(value);
-                self.put_context(number, CALL);
-                let target = self.constant(call_out as *const () as u64);
-                self.b.ins().call_indirect(self.call_out, target, &args)
-            }
+            _ if value == u64::from(MAP_LOOKUP) => self.look_up(|making| making.call_out(value)),
+            _ => self.call_out(value),
         };
+        self.set(0, result);
+    }
+
+    fn arguments(&mut self) -> Vec<Value> {
+        let mut args = vec![self.context];
+        args.extend((1..=5).map(|register| self.get(register)));
+        args
+    }
+
+    /// A call that Rust carries out.
+    fn call_out(&mut self, number: u64) -> Value {
+        let number = self.constant(number);
+        self.put_context(number, CALL);
+        let target = self.constant(call_out as *const () as u64);
+        let args = self.arguments();
+        let call = self.b.ins().call_indirect(self.call_out, target, &args);
+        self.returned(call)
+    }
+
+    /// A call's result, if it has left no fault.
+    fn returned(&mut self, call: Inst) -> Value {
         let result = self.b.inst_results(call)[0];
         let fault = self
             .b
@@ -467,7 +487,7 @@ impl Making<'_, '_> {
         let (out, go_on) = (self.out, self.b.create_block());
         self.b.ins().brif(fault, out, &[], go_on, &[]);
         self.b.switch_to_block(go_on);
-        self.set(0, result);
+        result
     }
 }
 

@@ -5,6 +5,7 @@
 //! none.
 
 mod function;
+mod lookup;
 mod operations;
 
 use crate::Fault;

@@ -89,7 +89,7 @@ impl Making<'_, '_> {
         self.b.ins().select(is_null, of_null, whole)
     }
 
-    fn context_word(&mut self, offset: usize) -> Value {
+    pub(super) fn context_word(&mut self, offset: usize) -> Value {
         let trusted = MemFlags::trusted();
         self.b.ins().load(I64, trusted, self.context, offset as i32)
     }

@@ -89,6 +89,19 @@ pub struct Map {
     pub(crate) produced: u64,
 }
 
+/// Where an array's values are.
+#[derive(Clone, Copy, Debug)]
+#[repr(C)]
+pub(crate) struct ArrayView {
+    pub(crate) base: u64,
+    /// Bytes from one value to the next.
+    pub(crate) stride: u64,
+    /// Bytes from one CPU's values to the next one's; 0: they are of all CPUs.
+    pub(crate) per_cpu: u64,
+    /// 0: the map is no array of values.
+    pub(crate) entries: u64,
+}
+
 impl Map {
     /// Makes a map. `base`: where its values are, if they are shared with a process.
     ///
@@ -129,6 +142,22 @@ impl Map {
             }
         }
         Ok(map)
+    }
+
+    /// For compiled programs.
+    pub(crate) fn view(&self) -> ArrayView {
+        let plain = matches!(self.spec.kind, MapKind::Array | MapKind::PercpuArray);
+        let per_cpu = self.stride() * u64::from(self.spec.max_entries);
+        ArrayView {
+            base: self.base,
+            stride: self.stride(),
+            per_cpu: if self.spec.kind.per_cpu() { per_cpu } else { 0 },
+            entries: if plain {
+                self.spec.max_entries.into()
+            } else {
+                0
+            },
+        }
     }
 
     /// Bytes of an array's values.

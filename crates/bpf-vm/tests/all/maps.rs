@@ -1,6 +1,6 @@
 //! Helpers on maps, called as programs call them.
 
-use crate::small::{Helpers, exit, machine};
+use crate::small::{Helpers, exit, insn, machine};
 use wakeplace_bpf_vm::memory::BASE;
 use wakeplace_bpf_vm::{MapKind, MapSpec, Vm, helpers};
 
@@ -114,4 +114,43 @@ fn values_of_queues_count_as_memory() {
     vm.add_map(queue(500), None).expect("nearly the rest");
     assert!(vm.memory.alloc(32 << 20).is_err());
     assert!(vm.copy().expect("room").memory.alloc(32 << 20).is_err());
+}
+
+/// Goal: a value is found by compiled code as the helper finds it: in an array, of each CPU, beyond
+/// its end; by a wild key and a wild map, and in a map that is no array.
+#[test]
+fn compiled_code_looks_up_as_the_helper_does() {
+    let look_up = [insn(0x85, 0, 0, 0, 1), exit()];
+    let result = |compiled: bool, kind: MapKind, cpu: u32, map: u64, key: Option<u32>| {
+        let mut vm = machine(&look_up, compiled);
+        vm.add_map(spec(kind, 4), None).expect("a map");
+        vm.cpu = cpu;
+        let at = vm.memory.alloc(8).expect("room");
+        let value = vm.memory.alloc(8).expect("room");
+        vm.memory.set_u32(at, 2);
+        vm.memory.set_u64(value, 77);
+        let _ = helpers::call(&mut vm, &mut Helpers, UPDATE, [map, at, value, 0, 0]);
+        let key_at = match key {
+            Some(key) => {
+                vm.memory.set_u32(at, key);
+                at
+            }
+            None => BASE + wakeplace_bpf_vm::memory::SIZE - 3,
+        };
+        vm.run(&mut Helpers, 0, [map, key_at, 0, 0, 0])
+    };
+    for kind in [MapKind::Array, MapKind::PercpuArray, MapKind::Hash] {
+        for cpu in [0, 1] {
+            for key in [Some(0), Some(2), Some(3), Some(4), Some(u32::MAX), None] {
+                let map = Vm::map_handle(0);
+                for map in [map, map + 1, map + 256, 0] {
+                    let [interpreted, compiled] =
+                        [false, true].map(|compiled| result(compiled, kind, cpu, map, key));
+                    assert_eq!(interpreted, compiled, "{kind:?} {cpu} {key:?} {map:#x}");
+                }
+            }
+        }
+    }
+    let found = result(true, MapKind::PercpuArray, 1, Vm::map_handle(0), Some(2));
+    assert!(found.expect("no fault") > BASE);
 }
