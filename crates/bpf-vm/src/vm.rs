@@ -172,6 +172,9 @@ impl Vm {
         let map = Map::new(spec, self.nr_cpus, &mut self.memory, base)?;
         self.views.push(map.view());
         self.maps.push(map);
+        // Compiled code that is under way goes by these.
+        self.context.views = self.views.as_ptr();
+        self.context.nr_views = self.views.len() as u64;
         Ok(self.maps.len() - 1)
     }
 

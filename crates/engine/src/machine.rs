@@ -430,4 +430,14 @@ mod tests {
         let model: Vec<u64> = states.map(|state| state.1.into()).collect();
         assert_eq!(model, believed);
     }
+
+    /// Goal: a kernel that knows no powers has no energy model, though the hardware's are known
+    /// (docs/decisions/056, 037).
+    #[test]
+    fn a_kernel_without_an_energy_model_is_told_no_powers() {
+        let hybrid = Platform::builtin("alder-lake-12900k").expect("built in");
+        let mut opps = hybrid.freq_domains.iter().flat_map(|domain| &domain.opps);
+        assert!(opps.all(|opp| opp.power.is_some()));
+        assert!(perf_domains(&hybrid).is_empty());
+    }
 }

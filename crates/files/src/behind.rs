@@ -67,8 +67,8 @@ impl WriteBehind {
     }
 }
 
-/// Begins to write these bytes to the disk. What cannot be is left to who syncs: this neither waits
-/// nor takes an error from them.
+/// Begins to write these bytes to the disk. It waits for none of them, but for a place in the
+/// disk's queue. What cannot be written is left to who syncs: no error is taken from them.
 #[cfg(target_os = "linux")]
 fn give_to_disk(file: &File, from: u64, bytes: u64) {
     use std::os::fd::AsRawFd as _;

@@ -446,7 +446,10 @@ impl SchedExtOps for Instance {
     }
 
     fn init_cids(&mut self, kernel: &mut dyn Kernel) -> Result<i32, Exit> {
-        self.run(kernel, Callback::InitCids, &[]).map(status)
+        self.state.cids.may_be_replaced = true;
+        let result = self.run(kernel, Callback::InitCids, &[]).map(status);
+        self.state.cids.may_be_replaced = false;
+        result
     }
 
     fn init(&mut self, kernel: &mut dyn Kernel) -> Result<i32, Exit> {

@@ -7,7 +7,7 @@ use crate::memory::{BASE, SIZE};
 use crate::vm::{Context, MAP_HANDLE};
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::types::{I32, I64};
-use cranelift_codegen::ir::{InstBuilder as _, MemFlags, Value};
+use cranelift_codegen::ir::{Block, InstBuilder as _, MemFlags, Value};
 use std::mem::{offset_of, size_of};
 
 /// Bytes of an array's key.
@@ -55,11 +55,7 @@ impl Making<'_, '_> {
 
     /// The number of the map of the first argument, and where the host has the key of the second;
     /// goes to `known` if both are good.
-    fn map_and_key(
-        &mut self,
-        known: cranelift_codegen::ir::Block,
-        called: cranelift_codegen::ir::Block,
-    ) -> (Value, Value) {
+    fn map_and_key(&mut self, known: Block, called: Block) -> (Value, Value) {
         let handle = self.get(1);
         let at = (MAP_HANDLE as i64).wrapping_neg();
         let at = self.b.ins().iadd_imm(handle, at);

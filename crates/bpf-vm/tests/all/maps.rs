@@ -151,6 +151,17 @@ fn compiled_code_looks_up_as_the_helper_does() {
             }
         }
     }
-    let found = result(true, MapKind::PercpuArray, 1, Vm::map_handle(0), Some(2));
-    assert!(found.expect("no fault") > BASE);
+    // Four values of 8 bytes, then those of the next CPU.
+    let found = |kind: MapKind, cpu: u32, key: u32| {
+        let found = result(true, kind, cpu, Vm::map_handle(0), Some(key));
+        found.expect("no fault")
+    };
+    for (kind, cpu, key, bytes) in [
+        (MapKind::Array, 1, 3, 3 * 8),
+        (MapKind::PercpuArray, 0, 2, 2 * 8),
+        (MapKind::PercpuArray, 1, 2, 4 * 8 + 2 * 8),
+    ] {
+        assert_eq!(found(kind, cpu, key) - found(kind, 0, 0), bytes);
+        assert_eq!(found(kind, cpu, 4), 0);
+    }
 }

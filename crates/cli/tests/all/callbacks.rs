@@ -67,7 +67,12 @@ fn simulated(workload: &str, kernel: &str) -> Callbacks {
         .args(["--scheduler", "./callbacks callbacks.bpf.o"]);
     let output = command.output().expect("it starts");
     assert_code(&output, 0);
-    read(&log)
+    let all = read(&log);
+    assert!(
+        !all.is_empty() && all.values().all(|of| of.len() > 100),
+        "{all:?}"
+    );
+    all
 }
 
 /// What a kernel calls in a guest of four CPUs, whose clock counts instructions.

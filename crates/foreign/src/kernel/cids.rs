@@ -40,6 +40,8 @@ impl Place {
 pub(crate) struct Cids {
     /// The scheduler's callbacks and queues have cids where others have CPUs.
     pub(crate) in_callbacks: bool,
+    /// `init_cids` is under way.
+    pub(crate) may_be_replaced: bool,
     cpus: Vec<u32>,
     cids: Vec<u32>,
     places: Vec<Place>,
@@ -64,6 +66,7 @@ impl Cids {
         keys.sort_unstable();
         let mut all = Self {
             in_callbacks: false,
+            may_be_replaced: false,
             cpus: keys.iter().map(|key| key[3]).collect(),
             cids: Vec::new(),
             places: places(&keys),

@@ -105,10 +105,11 @@ impl<'a> Running<'a> {
         let fields = &self.state.layout.task;
         let places = [fields.real_parent, fields.group_leader];
         for (relative, place) in relatives.into_iter().zip(places) {
-            if let Some(relative) = relative.filter(|relative| *relative != task) {
-                let to = self.state.mirror(vm, relative)?;
-                put(vm, at, place, to);
-            }
+            let to = match relative.filter(|relative| *relative != task) {
+                Some(relative) => self.state.mirror(vm, relative)?,
+                None => at,
+            };
+            put(vm, at, place, to);
         }
         Ok(())
     }

@@ -50,6 +50,33 @@ pub(super) const TABLE: &[Named] = &[
     ("scx_bpf_sub_dispatch", |_, _, _| Ok(0)),
 ];
 
+/// Calls that take or answer CPUs: a kernel does not load a program of a scheduler with cids that
+/// has one of them.
+pub(super) const TAKES_CPUS: &[&str] = &[
+    "scx_bpf_kick_cpu",
+    "scx_bpf_test_and_clear_cpu_idle",
+    "scx_bpf_pick_idle_cpu",
+    "scx_bpf_pick_idle_cpu_node",
+    "scx_bpf_pick_any_cpu",
+    "scx_bpf_pick_any_cpu_node",
+    "scx_bpf_get_idle_cpumask",
+    "scx_bpf_get_idle_cpumask_node",
+    "scx_bpf_get_idle_smtmask",
+    "scx_bpf_get_idle_smtmask_node",
+    "scx_bpf_get_online_cpumask",
+    "scx_bpf_get_possible_cpumask",
+    "scx_bpf_select_cpu_dfl",
+    "scx_bpf_select_cpu_and",
+    "__scx_bpf_select_cpu_and",
+    "scx_bpf_cpu_node",
+    "scx_bpf_cpu_rq",
+    "scx_bpf_cpu_curr",
+    "scx_bpf_task_cpu",
+    "scx_bpf_cpuperf_cap",
+    "scx_bpf_cpuperf_cur",
+    "scx_bpf_cpuperf_set",
+];
+
 type Result = std::result::Result<u64, Fault>;
 
 /// Before the bits of `struct scx_cmask`: the first cid, how many, words of room.
@@ -182,7 +209,9 @@ fn replace(running: &mut Running<'_>, vm: &mut Vm, args: [u64; 5]) -> Result {
         (0..count).map(|index| word(index).cast_signed()).collect()
     };
     let (cids, shards) = (read(args[0], args[1]), read(args[2], args[3]));
-    if let Err(wrong) = running.state.cids.replace(&cids, &shards) {
+    if !running.state.cids.may_be_replaced {
+        running.error("scx_bpf_cid_override() is not called from ops.init_cids()");
+    } else if let Err(wrong) = running.state.cids.replace(&cids, &shards) {
         running.error(&wrong);
     }
     Ok(0)

@@ -42,6 +42,13 @@ const TABLES: [&[Named]; 11] = [
 ];
 /// Calls of one table have numbers from a multiple of this on: a power of two.
 const PER_TABLE: u32 = 64;
+const _: () = {
+    let mut at = 0;
+    while at < TABLES.len() {
+        assert!(TABLES[at].len() <= PER_TABLE as usize);
+        at += 1;
+    }
+};
 
 /// The call that stands for a kfunc. Names end in `_impl` or a version after three underscores
 /// where the kernel had to change a signature; the end is left out if it changes nothing here.
@@ -75,6 +82,12 @@ pub(crate) fn call(
         let at = call - FIRST_KFUNC;
         let table = TABLES.get((at / PER_TABLE) as usize);
         let code = table.and_then(|table| table.get((at % PER_TABLE) as usize));
+        if running.state.cids.in_callbacks
+            && let Some((name, _)) = code.filter(|(name, _)| cids::TAKES_CPUS.contains(name))
+        {
+            let text = format!("{name}() is not for a scheduler whose callbacks have cids");
+            return Err(Fault::Call(text));
+        }
         running.kfuncs += 1;
         return match code {
             Some((_, code)) => code(running, vm, args),

@@ -32,7 +32,6 @@ struct room {
 
 static struct room __arena *room;
 static u64 idle_cids = (1 << CPUS) - 1;
-static u64 to_local;
 static u64 waited;
 
 static void expect(bool right, u64 what)
@@ -84,7 +83,6 @@ int cids_enqueue(u64 *args)
 
 	cid = flags & SCX_ENQ_REENQ ? -1 : claim(p, scx_bpf_task_cid(p));
 	if (cid >= 0) {
-		to_local++;
 		dsq_insert(p, SCX_DSQ_LOCAL_ON | cid, SLICE_NS, flags);
 		scx_bpf_kick_cid(cid, 0);
 		return 0;
@@ -128,6 +126,8 @@ SEC("struct_ops/update_idle")
 int cids_update_idle(u64 *args)
 {
 	u64 bit = 1ULL << (args[0] & 63);
+
+	expect((s32)args[0] == scx_bpf_this_cid(), 13);
 
 	if (args[1] & 1)
 		idle_cids |= bit;

@@ -19,7 +19,7 @@ mod topology;
 mod values;
 
 use crate::error::{Flaw, PlatformError};
-use crate::{Board, Costs, MAX_FILE_BYTES, Platform, PowerUnit, Standing};
+use crate::{Board, Costs, FreqDomain, MAX_FILE_BYTES, Platform, PowerUnit, Standing};
 use machine::Machine;
 use provenance::Provenance;
 use raw::{Int, RawBoard, RawCosts, RawPlatform, Text};
@@ -70,6 +70,7 @@ fn platform(raw: &RawPlatform, text: &str) -> Result<Platform, Flaw> {
     let numa = shared::numa(raw.numa.as_ref(), &machine, clusters_at, &mut provenance)?;
     topology::check_room(&raw.topology, &topology, numa.as_ref())?;
     let freq_domains = frequency::read(&raw.frequency_domain, &machine, unit, &mut provenance)?;
+    check_model(raw, &freq_domains)?;
     let context = idle::Context {
         machine: &machine,
         domains: &freq_domains,
@@ -105,6 +106,22 @@ fn platform(raw: &RawPlatform, text: &str) -> Result<Platform, Flaw> {
         provenance: provenance.in_file_order(),
         notes: raw.notes.clone(),
     })
+}
+
+/// A kernel that has no energy model has no figures of one.
+fn check_model(raw: &RawPlatform, domains: &[FreqDomain]) -> Result<(), Flaw> {
+    let Some(none) = &raw.energy_model else {
+        return Ok(());
+    };
+    let mut opps = domains.iter().flat_map(|domain| &domain.opps);
+    match opps.any(|opp| opp.em_power.is_some() || opp.em_cost.is_some()) {
+        true => Err(Flaw::new(
+            at(none),
+            "figures of an energy model in a file that says there is none",
+            "expected no `em_uw` and no `em_cost`, or no `energy_model`",
+        )),
+        false => Ok(()),
+    }
 }
 
 fn platform_name(name: &Text) -> Result<String, Flaw> {

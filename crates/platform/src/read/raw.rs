@@ -128,7 +128,7 @@ pub(super) struct RawPlatform {
     pub(super) title: String,
     pub(super) arch: RawArch,
     pub(super) power_unit: Spanned<RawUnit>,
-    pub(super) energy_model: Option<RawEnergyModel>,
+    pub(super) energy_model: Option<Spanned<RawEnergyModel>>,
     #[serde(default)]
     pub(super) notes: Vec<String>,
     pub(super) kernel: Spanned<RawKernel>,

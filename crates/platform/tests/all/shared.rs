@@ -298,6 +298,15 @@ fn costs_of_an_artificial_model() {
         error.contains("the em cost of `opps` has no source"),
         "{error}"
     );
+    let none = "power_unit = \"none\"\nenergy_model = \"none\"";
+    let text =
+        costs("em_cost = 7", "em_cost = 8", WITH_SOURCE).replace("power_unit = \"none\"", none);
+    refused(
+        &text,
+        "\"none\"\n\n",
+        "figures of an energy model in a file that says there is none; expected no `em_uw` and no \
+         `em_cost`, or no `energy_model`",
+    );
     let text = GOOD.replace("cpu_uw = 100,", "cpu_uw = 100, em_cost = 7,");
     refused(
         &text,

@@ -115,6 +115,11 @@ impl ExtClass<'_> {
                         ops.dequeue(kernel, task, deq_flags)
                     });
                 }
+                Due::ReenqueueAll { dsq } => {
+                    if let Some(queue) = self.scx.reenqueued(dsq) {
+                        self.scx.reenqueue_all(queue);
+                    }
+                }
                 Due::Reenqueue { task } => {
                     // It may have been dispatched, or have left, in the meantime.
                     let waits = &self.scx.tasks[task.index()];

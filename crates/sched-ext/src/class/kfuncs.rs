@@ -19,7 +19,7 @@ const CPUPERF_ONE: u32 = 1024;
 
 impl Scx {
     /// All tasks of a queue are enqueued again, after the callback that is under way.
-    fn reenqueue_all(&mut self, queue: DsqRef) -> u32 {
+    pub(super) fn reenqueue_all(&mut self, queue: DsqRef) -> u32 {
         let mut nr = 0;
         while let Some(task) = self.dsqs.get(queue).first() {
             self.unlink(task);
@@ -27,6 +27,24 @@ impl Scx {
             nr += 1;
         }
         nr
+    }
+
+    /// A queue whose tasks can be enqueued again: a CPU's, or one of the scheduler's.
+    pub(super) fn reenqueued(&mut self, dsq: u64) -> Option<DsqRef> {
+        if dsq & SCX_DSQ_LOCAL_ON == SCX_DSQ_LOCAL_ON {
+            let cpu = (dsq & SCX_DSQ_LOCAL_CPU_MASK) as u32;
+            let cpu = self.valid_cpu(cpu.cast_signed(), "")?;
+            return Some(self.dsqs.local(cpu));
+        }
+        if dsq & SCX_DSQ_FLAG_BUILTIN != 0 {
+            self.error(format!("DSQ {dsq:#x} not allowed for reenq"));
+            return None;
+        }
+        let found = self.dsqs.user(dsq);
+        if found.is_none() {
+            self.error(format!("non-existent DSQ {dsq:#x}"));
+        }
+        found
     }
 
     /// `check_builtin_idle_enabled`.
@@ -279,13 +297,14 @@ impl Kernel for Scx {
             self.error(format!("invalid SCX_REENQ flags {reenq_flags:#x}"));
             return;
         }
-        let local = dsq == SCX_DSQ_LOCAL || dsq & SCX_DSQ_LOCAL_ON == SCX_DSQ_LOCAL_ON;
-        if dsq & SCX_DSQ_FLAG_BUILTIN != 0 && !local {
-            self.error(format!("DSQ {dsq:#x} not allowed for reenq"));
-            return;
+        // The local queue is that of the CPU that asks, whenever it is done.
+        let dsq = match dsq {
+            SCX_DSQ_LOCAL => SCX_DSQ_LOCAL_ON | u64::from(self.this_cpu),
+            dsq => dsq,
+        };
+        if self.reenqueued(dsq).is_some() {
+            self.due.push_back(Due::ReenqueueAll { dsq });
         }
-        let found = self.find_dsq(dsq, self.this_cpu, TaskId(0));
-        self.reenqueue_all(found);
     }
 
     fn dispatch_nr_slots(&mut self) -> u32 {

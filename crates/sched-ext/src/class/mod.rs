@@ -123,8 +123,17 @@ struct Dispatch {
 /// A callback that is due once the one that is under way is over.
 #[derive(Clone, Copy, Debug)]
 enum Due {
-    Dequeue { task: TaskId, deq_flags: u64 },
-    Reenqueue { task: TaskId },
+    Dequeue {
+        task: TaskId,
+        deq_flags: u64,
+    },
+    Reenqueue {
+        task: TaskId,
+    },
+    /// All tasks of a queue: a CPU's (`SCX_DSQ_LOCAL_ON`), or one of the scheduler's.
+    ReenqueueAll {
+        dsq: u64,
+    },
 }
 
 /// A CPU, as the class sees it (`struct scx_rq` and what programs read of `struct rq`).

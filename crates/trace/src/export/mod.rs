@@ -149,7 +149,8 @@ impl Traces {
 
 impl Drop for Traces {
     fn drop(&mut self) {
-        // No thread outlives it, nor any file.
+        // No thread outlives it, nor any file: what was told last need not be written.
+        self.batch.clear();
         self.walk();
     }
 }

@@ -55,7 +55,7 @@ impl Scribe {
         match self {
             Self::Aside(aside) => aside.hand_over(batch),
             Self::Here(walk) => walk.take_all(batch),
-            Self::Gone => {}
+            Self::Gone => batch.clear(),
         }
     }
 
