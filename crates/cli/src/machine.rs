@@ -156,6 +156,7 @@ mod tests {
             );
             let models = match platform.power_unit {
                 PowerUnit::None => 0,
+                _ if !platform.has_energy_model => 0,
                 _ => platform.freq_domains.len(),
             };
             assert_eq!(view.energy.len(), models, "{name}");
