@@ -36,7 +36,7 @@ pub(super) fn copy(vm: &mut Vm, to: u64, room: u64, from: u64, user: bool) -> Re
     Ok(text.len() as i64 + 1)
 }
 
-/// `bpf_strncmp`.
+/// `bpf_strncmp`: -1, 0 or 1 (`strncmp`, lib/string.c).
 pub(super) fn compare(vm: &Vm, a: u64, room: u64, b: u64) -> i64 {
     for at in 0..room & 0xffff_ffff {
         let (x, y) = (
@@ -44,7 +44,7 @@ pub(super) fn compare(vm: &Vm, a: u64, room: u64, b: u64) -> i64 {
             vm.memory.load(b.wrapping_add(at), 1) as i64,
         );
         if x != y {
-            return x - y;
+            return (x - y).signum();
         }
         if x == 0 || at > MAX_TEXT {
             break;

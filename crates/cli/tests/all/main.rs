@@ -32,5 +32,6 @@ mod schedulers;
 mod schema;
 mod streams;
 mod sweeps;
+mod syscall_programs;
 mod traces;
 mod wakeup_cases;

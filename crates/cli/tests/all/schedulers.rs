@@ -55,6 +55,8 @@ const TOLD: &str = "told";
 const CALLS: &str = "calls";
 /// It records its callbacks.
 const CALLBACKS: &str = "callbacks";
+/// No scheduler: a program that a loader runs.
+const SUMS: &str = "sums";
 const BAD: [&str; 11] = [
     "LOOP", "STORE", "READ", "STACK", "ARENA", "HELPER", "KFUNC", "ERROR", "LOST", "MAP", "TABLE",
 ];
@@ -63,7 +65,7 @@ pub(crate) fn made() -> &'static Made {
     static MADE: OnceLock<Made> = OnceLock::new();
     MADE.get_or_init(|| {
         let folder = tempfile::tempdir().expect("a folder");
-        for name in GOOD.into_iter().chain([CALLS, CALLBACKS, TOLD]) {
+        for name in GOOD.into_iter().chain([CALLS, CALLBACKS, SUMS, TOLD]) {
             compile(folder.path(), name, None);
         }
         for define in BAD {
