@@ -117,13 +117,15 @@ part_callbacks() {
     WAKEPLACE_CALLBACKS_KERNELS=7.3.4,6.18.15 cargo test --locked --package wakeplace-cli \
         --test all callbacks:: -- --nocapture --test-threads 1
 }
+# Schedulers of others that are in PATH: a minute with each of six loads, twice the same.
+part_schedulers() { program && scripts/schedulers-check.sh; }
 part_bench() { make --no-print-directory bench; }
 part_bench_live() { scripts/lab-binaries.sh && program && scripts/bench-live.sh; }
 
 # In this order.
 all=(lint release demo oracle kills python playground site parity line licences advisories
     sanitizers faults mutants mutants_engine fuzz same_bytes same_runs instructions traces pages
-    live callbacks metrics crates dist bench bench_live)
+    live callbacks schedulers metrics crates dist bench bench_live)
 
 chosen=("$@")
 [ $# -gt 0 ] || chosen=("${all[@]}")

@@ -1,0 +1,73 @@
+#!/bin/sh
+# Runs schedulers of others for a minute with each of six loads, twice: no task is stalled, and both
+# runs are the same. A scheduler that has no callbacks for CPUs that come and go ends when one does,
+# as in a kernel; that is its outcome, and the same twice, too.
+#
+# WAKEPLACE: the program, else target/release/wakeplace. DURATION: 60s.
+# SCHEDULERS: their command lines, separated by commas; those that are not in PATH are left out.
+# Exit code 1: a difference, a stall or an error. 3: none of them is there.
+set -eu
+cd "$(dirname "$0")/.."
+wakeplace=${WAKEPLACE:-target/release/wakeplace} duration=${DURATION:-60s}
+named=scx_bpfland,scx_cosmos,scx_lavd,scx_p2dq,scx_rusty,scx_simple,scx_central,scx_flatcg
+named=$named,scx_pair,scx_qmap
+schedulers=${SCHEDULERS:-$named}
+
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+cat >"$work/affinity.json" <<'JSON'
+{"global": {"calibration": "CPU0"}, "tasks": {"a": {"instance": 6, "loop": -1, "phases": {
+    "x": {"cpus": [1], "loop": 4, "run": 1000, "sleep": 6000},
+    "y": {"cpus": [2, 5], "loop": 4, "run": 1000, "sleep": 6000},
+    "z": {"cpus": [0, 1, 2, 3, 4, 5, 6, 7], "loop": 2, "run": 1000, "sleep": 6000}}}}}
+JSON
+
+# Name, workload, CPUs that come and go.
+loads() {
+    cat <<LOADS
+periodic periodic:n=20,duty=10% -
+ping-pong context-switch:pairs=4 -
+hogs busy-loops:n=12 -
+messaging messaging: -
+affinity $work/affinity.json -
+hotplug periodic:n=20,duty=10% 10s:3=off,20s:3=on,30s:6=off,40s:6=on
+LOADS
+}
+
+# check SCHEDULER LOAD WORKLOAD HOTPLUG: says what came out of it.
+check() {
+    set -- "$@" "$work/out"
+    hotplug=
+    [ "$4" = - ] || hotplug="--hotplug $4"
+    code=0
+    # shellcheck disable=SC2086 # an option and its value, or nothing
+    "$wakeplace" sim --quiet --platform hikey960 --workload "$3" --duration "$duration" $hotplug \
+        --scheduler "$1" --verify-determinism >"$5" 2>&1 || code=$?
+    same=$(grep -m 1 '^identical' "$5" || true)
+    case $code:$same:$(cat "$5") in
+        *stall*) verdict=STALLED ;;
+        0:identical*) verdict=same ;;
+        1:identical*'cpu hotplug'* | 1:identical*hotplug*) verdict='same, until a CPU left' ;;
+        *) verdict="FAILED: $(tail -n 1 "$5")" ;;
+    esac
+    printf '%-14s %-10s %s\n' "$1" "$2" "$verdict"
+    case $verdict in same*) ;; *) : >"$work/failed" ;; esac
+}
+
+ran=
+old_ifs=$IFS
+IFS=,
+for scheduler in $schedulers; do
+    IFS=$old_ifs
+    command -v "${scheduler%% *}" >/dev/null || {
+        printf '%-14s not in PATH\n' "$scheduler"
+        continue
+    }
+    ran=yes
+    loads | while read -r name workload hotplug; do
+        check "$scheduler" "$name" "$workload" "$hotplug"
+    done
+    IFS=,
+done
+[ -n "$ran" ] || exit 3
+[ ! -e "$work/failed" ]
