@@ -1,7 +1,7 @@
 #!/bin/sh
-# Runs schedulers of others for a minute with each of six loads, twice: both runs are the same. How a
-# scheduler ends is part of that: one that has no callbacks for CPUs that come and go ends when one
-# does, and one that leaves a task waiting is ended by the watchdog, which says for whom.
+# Runs schedulers of others for a minute with each of six loads, twice: both runs are the same. How
+# a scheduler ends is part of that: one that has no callbacks for CPUs that come and go ends when
+# one does, and one that leaves a task waiting is ended by the watchdog, which says for whom.
 #
 # WAKEPLACE: the program, else target/release/wakeplace. DURATION: 60s.
 # SCHEDULERS: their command lines, separated by commas; those that are not in PATH are left out.
@@ -45,7 +45,9 @@ check() {
         --scheduler "$1" --verify-determinism >"$5" 2>&1 || code=$?
     same=$(grep -m 1 '^identical' "$5" || true)
     case $code:$same:$(cat "$5") in
-        1:identical*stall*) verdict="same, until the watchdog: $(grep -o 'stall (.*' "$5" | head -n 1)" ;;
+        1:identical*stall*)
+            verdict="same, until the watchdog: $(grep -m 1 -o 'stall (.*' "$5")"
+            ;;
         0:identical*) verdict=same ;;
         1:identical*'cpu hotplug'* | 1:identical*hotplug*) verdict='same, until a CPU left' ;;
         *) verdict="FAILED: $(tail -n 1 "$5")" ;;
