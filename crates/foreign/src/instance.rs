@@ -172,13 +172,8 @@ impl Instance {
 
     /// A task's CPUs as a mask of cids.
     fn cmask(&mut self, cpus: &[u64]) -> Result<u64, Exit> {
-        let at = self.state.cmask;
-        let mut running = Running {
-            state: &mut self.state,
-            kernel: None,
-            kfuncs: 0,
-        };
-        let made = running.cmask(&mut self.vm, at, cpus);
+        let state = &self.state;
+        let made = state.cids.cmask(&mut self.vm, state.cmask, cpus);
         self.state.cmask = made.map_err(|fault| Exit::fault(fault.to_string()))?;
         Ok(self.state.cmask)
     }

@@ -1,12 +1,18 @@
 //! Topological numbers of CPUs (7.1 and later; docs/rules/sched-ext.md#cids).
 
+use super::running::write_mask;
 use crate::topology::last_level;
+use wakeplace_bpf_vm::memory::{ARENA, PAGE};
+use wakeplace_bpf_vm::{Fault, Vm};
 use wakeplace_platform::{CpuId, Platform};
 
 /// CPUs of a shard where the scheduler does not say (`SCX_CID_SHARD_SIZE_DFL`).
 const SHARD_SIZE: u32 = 24;
 /// Most CPUs of a shard (`SCX_CID_SHARD_MAX_CPUS`).
 const MOST_OF_SHARD: u32 = 512;
+
+/// Before the bits of `struct scx_cmask`: the first cid, how many, words of room.
+pub(crate) const CMASK_HEADER: u64 = 16;
 
 /// Where a CPU is (`struct scx_cid_topo`): the first cid and the number of its core, cache, node
 /// and shard; -1: not told.
@@ -140,6 +146,38 @@ impl Cids {
         }
     }
 
+    /// A mask of cids in the arena, for CPUs: at `at`, or (0) where there is room for it.
+    pub(crate) fn cmask(&self, vm: &mut Vm, at: u64, cpus: &[u64]) -> Result<u64, Fault> {
+        let nr_cids = u64::from(vm.nr_cpus());
+        let words = nr_cids.div_ceil(64) + 1;
+        let at = match at {
+            0 => {
+                let pages = (CMASK_HEADER + 8 * words).div_ceil(PAGE);
+                match vm.arena.alloc(&mut vm.memory, 0, pages) {
+                    0 => {
+                        return Err(Fault::Call(
+                            "its arena is full, or there is none".to_owned(),
+                        ));
+                    }
+                    user => in_arena(user),
+                }
+            }
+            at => at,
+        };
+        vm.memory.store(at, 8, nr_cids << 32)?;
+        vm.memory.store(at + 8, 4, words)?;
+        let mut bits = vec![0_u64; words as usize];
+        for cid in 0..vm.nr_cpus() {
+            let cpu = self.cpu(cid.cast_signed()).unwrap_or(cid);
+            let set = cpus
+                .get(cpu as usize / 64)
+                .map_or(0, |word| word >> (cpu % 64) & 1);
+            bits[cid as usize / 64] |= set << (cid % 64);
+        }
+        write_mask(vm, at + CMASK_HEADER, &bits);
+        Ok(at)
+    }
+
     /// Others, and where shards begin (`scx_bpf_cid_override`). Nodes, caches and cores are not
     /// told any more.
     ///
@@ -171,6 +209,11 @@ impl Cids {
         }
         Ok(())
     }
+}
+
+/// Where programs see an address of the arena, whichever form it has.
+pub(crate) fn in_arena(at: u64) -> u64 {
+    ARENA + (at & 0xffff_ffff)
 }
 
 /// Where each CPU of the order is, but for its shard.

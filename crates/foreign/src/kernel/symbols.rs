@@ -35,11 +35,10 @@ impl State {
             .memory
             .alloc(stride * nr_cpus)
             .map_err(|fault| fault.to_string())?;
-        let known = self.fill(vm, name, Symbol { base, stride })?;
-        if !known {
+        let symbol = Symbol { base, stride };
+        if !self.fill(vm, name, symbol)? {
             return Err(format!("the kernel's variable `{name}` is not offered"));
         }
-        let symbol = Symbol { base, stride };
         match name {
             "__preempt_count" => self.preempt_count = Some(symbol),
             "runqueues" => self.runqueues = Some(symbol),

@@ -2,8 +2,7 @@
 //! (docs/rules/sched-ext.md#cids).
 
 use super::{Code, Named, cpus, int, signed};
-use crate::kernel::{Place, Running};
-use wakeplace_bpf_vm::memory::ARENA;
+use crate::kernel::{CMASK_HEADER, Place, Running, in_arena};
 use wakeplace_bpf_vm::{Fault, Vm};
 use wakeplace_sched_ext::ExitKind;
 use wakeplace_sched_ext::consts::{EINVAL, ENOENT, SCX_DSQ_LOCAL_CPU_MASK, SCX_DSQ_LOCAL_ON};
@@ -79,9 +78,6 @@ pub(super) const TAKES_CPUS: &[&str] = &[
 
 type Result = std::result::Result<u64, Fault>;
 
-/// Before the bits of `struct scx_cmask`: the first cid, how many, words of room.
-const HEADER: u64 = 16;
-
 fn invalid() -> u64 {
     signed(-EINVAL)
 }
@@ -122,43 +118,6 @@ impl Running<'_> {
         let cpu = self.cpu_of((dsq & SCX_DSQ_LOCAL_CPU_MASK) as u32 as i32);
         dsq & !SCX_DSQ_LOCAL_CPU_MASK | cpu.map_or(SCX_DSQ_LOCAL_CPU_MASK, u64::from)
     }
-
-    /// A mask of cids in the arena, for CPUs: at `at`, or (0) where there is room for it.
-    pub(crate) fn cmask(&mut self, vm: &mut Vm, at: u64, cpus: &[u64]) -> Result {
-        let nr_cids = u64::from(vm.nr_cpus());
-        let words = nr_cids.div_ceil(64) + 1;
-        let at = match at {
-            0 => {
-                let pages = (HEADER + 8 * words).div_ceil(wakeplace_bpf_vm::memory::PAGE);
-                match vm.arena.alloc(&mut vm.memory, 0, pages) {
-                    0 => {
-                        return Err(Fault::Call(
-                            "its arena is full, or there is none".to_owned(),
-                        ));
-                    }
-                    user => in_arena(user),
-                }
-            }
-            at => at,
-        };
-        vm.memory.store(at, 8, nr_cids << 32)?;
-        vm.memory.store(at + 8, 4, words)?;
-        let mut bits = vec![0_u64; words as usize];
-        for cid in 0..vm.nr_cpus() {
-            let cpu = self.state.cids.cpu(cid.cast_signed()).unwrap_or(cid);
-            let set = cpus
-                .get(cpu as usize / 64)
-                .map_or(0, |word| word >> (cpu % 64) & 1);
-            bits[cid as usize / 64] |= set << (cid % 64);
-        }
-        crate::kernel::write_mask(vm, at + HEADER, &bits);
-        Ok(at)
-    }
-}
-
-/// Where programs see an address of the arena, whichever form it has.
-fn in_arena(at: u64) -> u64 {
-    ARENA + (at & 0xffff_ffff)
 }
 
 /// A call with a CPU, for its cid; without one `none` is the result.
@@ -219,8 +178,9 @@ fn replace(running: &mut Running<'_>, vm: &mut Vm, args: [u64; 5]) -> Result {
 
 fn online_cmask(running: &mut Running<'_>, vm: &mut Vm, _: [u64; 5]) -> Result {
     let online = running.kernel()?.online_cpumask().to_vec();
-    running.state.online_cmask = running.cmask(vm, running.state.online_cmask, &online)?;
-    Ok(running.state.online_cmask)
+    let state = &mut running.state;
+    state.online_cmask = state.cids.cmask(vm, state.online_cmask, &online)?;
+    Ok(state.online_cmask)
 }
 
 /// `scx_bpf_sub_caps(cgroup, capabilities, out)`: the root scheduler has all of them on all CPUs.
@@ -236,7 +196,7 @@ fn caps(_: &mut Running<'_>, vm: &mut Vm, args: [u64; 5]) -> Result {
     for cid in first.min(nr_cids)..end {
         let word = u64::from(cid / 64 - first / 64);
         if word < room {
-            let at = out + HEADER + 8 * word;
+            let at = out + CMASK_HEADER + 8 * word;
             vm.memory
                 .store(at, 8, vm.memory.u64(at) | 1 << (cid % 64))?;
         }
