@@ -24,7 +24,7 @@ PROGRAM = os.environ.get("WAKEPLACE", str(ROOT / "target/release/wakeplace"))
 KERNEL = "7.3.4"
 SECONDS = 4
 # Name: CPUs, tasks without end, short tasks, pairs of boots.
-CASES = {"4x4": (4, 4, 4, 9), "4x8": (4, 8, 4, 3), "8x8": (8, 8, 8, 3)}
+CASES = {"4x4": (4, 4, 4, 9), "4x8": (4, 8, 4, 9), "8x8": (8, 8, 8, 9)}
 EVENT = re.compile(r"\s([\d.]+): (sched_waking|sched_switch): (.*)$")
 
 # A short task in an event: who is woken, or who runs next.

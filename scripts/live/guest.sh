@@ -4,7 +4,7 @@
 #
 #   guest.sh steps SECONDS      each kind of work once, so many seconds each
 #   guest.sh placement          heavy tasks get to big CPUs, small ones leave them alone
-#   guest.sh soak MINUTES       all kinds mixed, again and again
+#   guest.sh soak MINUTES PART  all kinds mixed, again and again; PART: a number, for other seeds
 #   guest.sh killed             the loader is killed; then bad input with no scheduler loaded. The
 #                               lab calls this run a failure, rightly: its scheduler did not stay.
 #   guest.sh cost               what a wake-up costs, under whatever scheduler runs
@@ -131,8 +131,9 @@ timer_follows() {
 			return 1
 		}
 		sleep 1
-		grep bpf_timer_cb $entry/hist |
-			sed 's/.*common_cpu: *\([0-9]*\), common_pid: *\([0-9]*\) .*: */\1 \2 /' >$tmp/timers
+		# the CPU, the task, how often
+		sed -n '/bpf_timer_cb/ { s/^.*common_cpu: *//; s/[^0-9]\+/ /g; p; }' \
+			$entry/hist >$tmp/timers
 		echo '!hist:keys=function.sym,common_cpu,common_pid' >$entry/trigger
 		kill $!
 		echo "busy: $busy, timer per CPU and task: $(tr '\n' ';' <$tmp/timers)"
@@ -180,7 +181,7 @@ placement() {
 # Two or three kinds at once. What changes CPUs' number runs with what does not name CPUs.
 soak_round() {
 	jobs=
-	case $(($1 % 6)) in
+	case $(($1 % 8)) in
 	0)
 		also hackbench -g 2 -l 400
 		also wakeplace-guest affinity-storm --seconds 10 --seed "$1"
@@ -203,6 +204,15 @@ soak_round() {
 		also wakeplace-guest hotplug-storm --seconds 10 --seed "$1"
 		also stress --timeout 8
 		;;
+	6)
+		also sh group-storm.sh 10 "$1"
+		also hackbench -g 1 -l 200
+		;;
+	7)
+		also sh group-storm.sh 10 "$1"
+		also wakeplace-guest hotplug-storm --seconds 10 --seed "$1"
+		also wakeplace-guest fork-storm --seconds 10
+		;;
 	esac
 	for job in $jobs; do
 		wait "$job" || return 1
@@ -216,7 +226,7 @@ also() {
 
 soak() {
 	end=$(($(now_cs) + $1 * 6000))
-	round=0
+	first=$((${2:-0} * 1000)) round=$first
 	start_switching
 	while [ "$(now_cs)" -lt $end ] && [ $bad = 0 ]; do
 		round_begin=$(now_cs)
@@ -226,7 +236,7 @@ soak() {
 		round=$((round + 1))
 	done
 	stop_switching
-	echo "rounds: $round"
+	echo "rounds: $((round - first))"
 	scx_wakeplace status
 	scx_wakeplace status --format json >$out/live-status.json
 }
