@@ -7,6 +7,9 @@
 #   scripts/kernel-schedulers.sh             into target/kernel-schedulers/bin
 #   scripts/kernel-schedulers.sh --check     and runs each: the same bytes twice, and interpreted
 #                                            as compiled; scx_simple as a static program too
+#   scripts/kernel-schedulers.sh --arm64     static programs for arm64, into
+#                                            target/kernel-schedulers/arm64, for
+#                                            scripts/schedulers-arm64.sh
 #
 # Needs what `wakeplace lab kernels` has fetched, a C compiler, make, libelf and zlib, clang 22 or
 # 19 (BPF_CLANG names another). scx_qmap as clang 19 compiles it writes to a wild address.
@@ -34,7 +37,7 @@ fetch() {
         fail "$package cannot be fetched"
     local parts=()
     for name in tools/sched_ext tools/lib tools/bpf tools/build tools/include tools/scripts \
-        tools/arch include/uapi kernel/bpf scripts; do
+        tools/arch include/uapi kernel/bpf scripts arch/arm64/include/uapi; do
         parts+=("$package/$name")
     done
     dpkg-deb --fsys-tarfile "$scratch"/*.deb | tar -xO "./usr/src/$package.tar.xz" |
@@ -57,6 +60,41 @@ build() {
     cp -r "$tools/build/bin" "$out/bin"
     # The version that the programs to be checked depend on.
     "$clang" -dumpversion | cut -d. -f1 >"$out/clang"
+}
+
+# A compiler and its tools for arm64, by the names that the kernel's Makefiles call.
+cross_tools() {
+    local sysroot=$1 folder=$2 tool
+    mkdir -p "$folder"
+    for tool in ar ld strip objcopy nm; do
+        ln -sf "$(command -v aarch64-linux-gnu-$tool)" "$folder/aarch64-linux-gnu-$tool"
+    done
+    cat >"$folder/aarch64-linux-gnu-gcc" <<CC
+#!/bin/sh
+case " \$* " in *" --shared "*) static= ;; *) static=-static ;; esac
+exec clang-19 --target=aarch64-linux-gnu \$static -Wno-unused-command-line-argument \
+    -L$sysroot/usr/lib/aarch64-linux-gnu "\$@" -isystem /usr/aarch64-linux-gnu/include \
+    -isystem $sysroot/usr/include
+CC
+    chmod +x "$folder/aarch64-linux-gnu-gcc"
+}
+
+build_arm64() {
+    local tools=$out/source/tools/sched_ext clang=clang-19 sysroot
+    ! command -v clang-22 >/dev/null || clang=clang-22
+    clang=${BPF_CLANG:-$clang}
+    . scripts/arm64-cargo.sh
+    cross_tools "$sysroot" "$out/cross"
+    mkdir -p "$out/arm64-build"
+    say "building for arm64 with $clang, its output is in $out/log-arm64"
+    PATH=$out/cross:$PATH make -C "$tools" -j "$(nproc)" ARCH=arm64 \
+        CROSS_COMPILE=aarch64-linux-gnu- CLANG_CROSS_FLAGS=--target=aarch64-linux-gnu \
+        O="$out/arm64-build" CLANG="$clang" \
+        BPFTOOL="$tools/build/sbin/bpftool" \
+        VMLINUX_BTF="$cache/kernels/arm64/$kernel/vmlinux.btf" all >"$out/log-arm64" 2>&1 ||
+        fail "it does not build: $(tail -n 3 "$out/log-arm64")"
+    rm -rf "$out/arm64"
+    cp -r "$out/arm64-build/build/bin" "$out/arm64"
 }
 
 # The line with the hash of what happened, or the last that was said.
@@ -88,5 +126,12 @@ check() {
 [ -f "$cache/apt/$arch/apt.conf" ] && [ -f "$types" ] ||
     fail "the lab's cache has no kernel $kernel: run \`wakeplace lab kernels\`"
 [ -x "$out/bin/scx_simple" ] || { fetch && build; }
+if [ "${1:-}" = --arm64 ]; then
+    # bpftool, which runs here, is of the build for this machine.
+    [ -e "$out/source/arch/arm64" ] || { fetch && build; }
+    [ -x "$out/arm64/scx_simple" ] || build_arm64
+    printf '%s\n' "$out/arm64"
+    exit
+fi
 [ "${1:-}" != --check ] || check
 printf '%s\n' "$out/bin"

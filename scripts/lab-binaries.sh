@@ -20,20 +20,8 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 
 out=$(realpath -m "${CARGO_TARGET_DIR:-target}")
-sysroot=$out/lab/sysroot-arm64
 
 say() { printf 'lab-binaries: %s\n' "$*" >&2; }
-fail() { say "$*"; exit 3; }
-
-# libelf.a, libz.a and their headers for arm64.
-arm64_sysroot() {
-    local libraries=$sysroot/usr/lib/aarch64-linux-gnu
-    if [ -e "$libraries/libelf.a" ] && [ -e "$libraries/libz.a" ]; then
-        return
-    fi
-    scripts/arm64-packages.sh "$sysroot" libelf-dev zlib1g-dev
-    [ -e "$libraries/libelf.a" ] || fail "libelf-dev for arm64 has no libelf.a"
-}
 
 # Builds packages' programs for a target, all at once so that they share their libraries, and puts
 # them in place.
@@ -97,12 +85,8 @@ build_x86_64() {
 }
 
 build_arm64() {
-    export LIBBPF_SYS_LIBRARY_PATH_aarch64_unknown_linux_gnu=$sysroot/usr/lib/aarch64-linux-gnu
-    export CC_aarch64_unknown_linux_gnu=clang-19
-    local flags="--target=aarch64-linux-gnu -I$sysroot/usr/include ${CFLAGS:-}"
-    export CFLAGS_aarch64_unknown_linux_gnu=$flags
-    export CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_LINKER=clang-19
-    export RUSTFLAGS="-C target-feature=+crt-static -C link-arg=--target=aarch64-linux-gnu $cut"
+    . scripts/arm64-cargo.sh
+    export RUSTFLAGS="$RUSTFLAGS $cut"
     build arm64 aarch64-unknown-linux-gnu "$@"
 }
 
@@ -149,9 +133,6 @@ fi
 for arch in ${*:-x86_64 arm64}; do
     programs=(wakeplace-guest scx_wakeplace)
     [ -z "$dist" ] || programs=(wakeplace wakeplace-bpf-load scx_wakeplace)
-    if [ "$arch" = arm64 ]; then
-        arm64_sysroot
-        programs+=(${simulator:+"$simulator"})
-    fi
+    [ "$arch" != arm64 ] || programs+=(${simulator:+"$simulator"})
     (build_"$arch" "${programs[@]}")
 done

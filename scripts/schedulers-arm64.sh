@@ -1,0 +1,54 @@
+#!/usr/bin/env bash
+# scripts/schedulers-check.sh in an emulated arm64 machine: schedulers of others and the simulator,
+# all built for arm64 as static programs.
+#
+#   DURATION=60s       simulated time of each run
+#   SCHEDULERS=...     their command lines, separated by commas; default: all
+#   REGISTRY=...       those of cargo's registry, NAME@VERSION each; compiled once, into
+#                      target/tools
+#
+# Takes what `wakeplace lab kernels` has fetched, and what scripts/kernel-schedulers.sh needs.
+# WAKEPLACE: the program for this machine, else target/release/wakeplace.
+# Exit code 1: something does not hold. 3: something cannot be had.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+. scripts/live/common.sh
+
+registry=${REGISTRY-scx_bpfland@1.1.4 scx_cosmos@1.1.7 scx_lavd@1.1.4 scx_rusty@1.1.4}
+target=aarch64-unknown-linux-gnu
+
+# from_registry NAME VERSION: prints the program's path.
+from_registry() (
+    root=$PWD/target/tools/$1-$2-arm64
+    if [ ! -x "$root/bin/$1" ]; then
+        . scripts/arm64-cargo.sh
+        CARGO_TARGET_DIR=$PWD/target/tools/arm64-build cargo install "$1" --version "$2" --locked \
+            --quiet --target $target --root "$root" >&2 || exit 3
+    fi
+    printf '%s\n' "$root/bin/$1"
+)
+
+scripts/setup.sh lab
+scripts/lab-binaries.sh --simulator arm64
+programs=("$lab_programs/arm64/wakeplace" scripts/schedulers-check.sh)
+kernels_own=$(scripts/kernel-schedulers.sh --arm64)
+for name in simple central flatcg pair qmap; do programs+=("$kernels_own/scx_$name"); done
+for of in $registry; do programs+=("$(from_registry "${of%@*}" "${of#*@}")"); done
+
+options=()
+for program in "${programs[@]}"; do options+=(--add "$program"); done
+keep_in "${SCHEDULERS_KEEP:-}"
+code=0
+# Runs in the folder where the guest has the files that are added.
+cat >"$keep/run.sh" <<RUN
+mkdir scripts
+mv schedulers-check.sh scripts
+chmod +x wakeplace scx_*
+export PATH=\$PWD:\$PATH WAKEPLACE=\$PWD/wakeplace DURATION=${DURATION:-60s}
+${SCHEDULERS:+export SCHEDULERS='$SCHEDULERS'}
+sh scripts/schedulers-check.sh
+RUN
+guest "$keep/schedulers" --arch arm64 --scheduler kernel --timeout 180m "${options[@]}" \
+    --add "$keep/run.sh" -- sh run.sh || code=$?
+cat "$keep/schedulers/log"
+exit $code
