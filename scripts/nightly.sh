@@ -119,13 +119,15 @@ part_callbacks() {
 }
 # Schedulers of others that are in PATH: a minute with each of six loads, twice the same.
 part_schedulers() { program && scripts/schedulers-check.sh; }
+# ... and in an emulated arm64 machine.
+part_schedulers_arm64() { program && scripts/schedulers-arm64.sh; }
 part_bench() { make --no-print-directory bench; }
 part_bench_live() { scripts/lab-binaries.sh && program && scripts/bench-live.sh; }
 
 # In this order.
 all=(lint release demo oracle kills python playground site parity line licences advisories
     sanitizers faults mutants mutants_engine fuzz same_bytes same_runs instructions traces pages
-    live callbacks schedulers metrics crates dist bench bench_live)
+    live callbacks schedulers schedulers_arm64 metrics crates dist bench bench_live)
 
 chosen=("$@")
 [ $# -gt 0 ] || chosen=("${all[@]}")

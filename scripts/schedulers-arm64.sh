@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# scripts/schedulers-check.sh in an emulated arm64 machine: schedulers of others and the simulator,
-# all built for arm64 as static programs.
+# scripts/schedulers-check.sh in an emulated arm64 machine, each run once: schedulers of others and
+# the simulator, all built for arm64 as static programs. Then the same here, each run twice: what
+# happens is the same for all schedulers that are on both machines.
 #
 #   DURATION=60s       simulated time of each run
 #   SCHEDULERS=...     their command lines, separated by commas; default: all
@@ -44,11 +45,34 @@ cat >"$keep/run.sh" <<RUN
 mkdir scripts
 mv schedulers-check.sh scripts
 chmod +x wakeplace scx_*
-export PATH=\$PWD:\$PATH WAKEPLACE=\$PWD/wakeplace DURATION=${DURATION:-60s}
+export PATH=\$PWD:\$PATH WAKEPLACE=\$PWD/wakeplace DURATION=${DURATION:-60s} ONCE=1
 ${SCHEDULERS:+export SCHEDULERS='$SCHEDULERS'}
 sh scripts/schedulers-check.sh
 RUN
 guest "$keep/schedulers" --arch arm64 --scheduler kernel --timeout 180m "${options[@]}" \
     --add "$keep/run.sh" -- sh run.sh || code=$?
-cat "$keep/schedulers/log"
-exit $code
+[ -e "$keep/schedulers/stdout" ] || {
+    tail -n 30 "$keep/schedulers/log"
+    exit 1
+}
+cat "$keep/schedulers/stdout"
+[ $code = 0 ] || exit $code
+
+# What happens is the same on this machine, with the schedulers that are here, too.
+here=$kernels_own/../bin
+for of in $registry; do
+    here=$PWD/target/tools/${of/@/-}/bin:$here
+done
+PATH=$here:$PATH scripts/schedulers-check.sh >"$keep/here" || code=$?
+[ $code = 0 ] || exit $code
+awk '
+    { of = $1 " " $2 }
+    / not in PATH$/ { next }
+    NR == FNR { here[of] = $0; next }
+    !(of in here) { next }
+    $0 != here[of] { print "here:  " here[of]; print "arm64: " $0; differ++ }
+    { compared++ }
+    END {
+        print compared " runs on both machines, " differ + 0 " differ"
+        exit !compared || differ
+    }' "$keep/here" "$keep/schedulers/stdout"

@@ -3,7 +3,10 @@
 # a scheduler ends is part of that: one that has no callbacks for CPUs that come and go ends when
 # one does, and one that leaves a task waiting is ended by the watchdog, which says for whom.
 #
-# WAKEPLACE: the program, else target/release/wakeplace. DURATION: 60s.
+# Each line has the hash of what happened. It is the same on any machine.
+#
+# WAKEPLACE: the program, else target/release/wakeplace. DURATION: 60s. ONCE=1: not twice, where
+# the hashes are compared with those of another machine.
 # SCHEDULERS: their command lines, separated by commas; those that are not in PATH are left out.
 # Exit code 1: a difference or an error. 3: none of them is there.
 set -eu
@@ -12,6 +15,8 @@ wakeplace=${WAKEPLACE:-target/release/wakeplace} duration=${DURATION:-60s}
 named=scx_bpfland,scx_cosmos,scx_lavd,scx_p2dq,scx_rusty,scx_simple,scx_central,scx_flatcg
 named=$named,scx_pair,scx_qmap
 schedulers=${SCHEDULERS:-$named}
+mode=--verify-determinism
+[ -z "${ONCE:-}" ] || mode='--format json'
 
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
@@ -40,20 +45,21 @@ check() {
     hotplug=
     [ "$4" = - ] || hotplug="--hotplug $4"
     code=0
-    # shellcheck disable=SC2086 # an option and its value, or nothing
+    # shellcheck disable=SC2086 # options with their values, or nothing
     "$wakeplace" sim --platform hikey960 --workload "$3" --duration "$duration" $hotplug \
-        --scheduler "$1" --verify-determinism >"$5" 2>&1 || code=$?
-    same=$(grep -m 1 '^identical' "$5" || true)
-    case $code:$same:$(cat "$5") in
-        1:identical*stall*)
-            verdict="same, until the watchdog: $(grep -m 1 -o 'stall (.*' "$5")"
-            ;;
-        0:identical*) verdict=same ;;
-        1:identical*'cpu hotplug'* | 1:identical*hotplug*) verdict='same, until a CPU left' ;;
+        --scheduler "$1" $mode >"$5" 2>&1 || code=$?
+    # Of two runs it is there if they are identical.
+    hash=$(sed -n 's/.*"event_hash": "\([0-9a-f]*\)".*/\1/p; s/^identical: .*hash=//p' "$5" |
+        head -n 1)
+    case $code:$hash:$(cat "$5") in
+        ?::*) verdict="FAILED: $(tail -n 1 "$5")" ;;
+        0:*) verdict=$hash ;;
+        1:*stall*) verdict="$hash, until the watchdog: $(grep -m 1 -o 'stall ([^)]*)' "$5")" ;;
+        1:*hotplug*) verdict="$hash, until a CPU left" ;;
         *) verdict="FAILED: $(tail -n 1 "$5")" ;;
     esac
     printf '%-14s %-10s %s\n' "$1" "$2" "$verdict"
-    case $verdict in same*) ;; *) : >"$work/failed" ;; esac
+    case $verdict in FAILED*) : >"$work/failed" ;; esac
 }
 
 ran=

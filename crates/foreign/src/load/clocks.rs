@@ -79,6 +79,7 @@ impl Session<'_> {
     }
 
     /// A `struct timeval` of the caller, ns.
+    #[cfg(target_arch = "x86_64")]
     pub(super) fn timeval_at(&self, call: &Call, at: u64) -> Result<u64, Answer> {
         let bytes = call.read(at, 16).ok_or(Answer::error(libc::EFAULT))?;
         nanoseconds(&bytes, 1_000_000).ok_or(Answer::error(libc::EINVAL))

@@ -21,15 +21,15 @@ fn bytes_of<T>(value: &T) -> &[u8] {
 impl Session<'_> {
     /// Answers a call with a path, if the path is one of the modelled machine's.
     pub(super) fn path_call(&mut self, call: &Call) -> Answer {
-        let [a, b, c, d, e, _] = call.args;
+        let [_, b, c, d, e, f] = call.args;
         let (path, rest) = match call.number {
             #[cfg(target_arch = "x86_64")]
-            libc::SYS_open | libc::SYS_stat | libc::SYS_lstat => (a, [b, c, d, e]),
+            libc::SYS_open | libc::SYS_stat | libc::SYS_lstat => (call.args[0], [b, c, d, e]),
             #[cfg(target_arch = "x86_64")]
-            libc::SYS_access | libc::SYS_readlink => (a, [b, c, d, e]),
+            libc::SYS_access | libc::SYS_readlink => (call.args[0], [b, c, d, e]),
             #[cfg(target_arch = "x86_64")]
-            libc::SYS_mkdir | libc::SYS_unlink => (a, [b, c, d, e]),
-            _ => (b, [c, d, e, call.args[5]]),
+            libc::SYS_mkdir | libc::SYS_unlink => (call.args[0], [b, c, d, e]),
+            _ => (b, [c, d, e, f]),
         };
         let text = call.string(path).unwrap_or_default();
         if text == "/proc/stat" && opens(call.number) {

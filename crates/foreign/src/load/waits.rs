@@ -145,6 +145,7 @@ impl Session<'_> {
             Turn::Yield => Reply::Yields,
             Turn::End => Reply::Ends,
             Turn::Clone => self.clones(call),
+            #[cfg(target_arch = "x86_64")]
             Turn::Fork => Reply::Now(self.forks()),
             Turn::Keeps => Reply::Now(self.answer(call)),
         }
@@ -347,6 +348,7 @@ enum Turn {
     Yield,
     End,
     Clone,
+    #[cfg(target_arch = "x86_64")]
     Fork,
     /// The caller goes on.
     Keeps,
