@@ -7,6 +7,8 @@ cd "$(dirname "$0")/.."
 name=$1 version=$2
 shift 2
 root=target/tools/$name-$version
+# Schedulers of the registry compile their BPF programs with it.
+export BPF_CLANG="${BPF_CLANG:-clang-19}"
 if [ ! -x "$root/bin/$name" ]; then
     cargo install "$name" --version "$version" --locked --quiet --root "$root" "$@" >&2 || {
         printf 'tool: %s %s cannot be installed here\n' "$name" "$version" >&2
