@@ -79,7 +79,8 @@ pub struct TaskFacts {
 }
 
 impl TaskFacts {
-    /// What a task keeps for long, to be compared: what `changes` counts, but for CPUs. All else changes with each stretch that it runs.
+    /// What a task keeps for long, to be compared: what `changes` counts, but for CPUs. All else
+    /// changes with each stretch that it runs.
     #[must_use]
     pub fn seldom_changing(&self) -> impl PartialEq + use<> {
         let who = (self.pid, self.tgid, self.comm, self.start_time_ns);
