@@ -117,7 +117,7 @@ part_callbacks() {
     WAKEPLACE_CALLBACKS_KERNELS=7.3.4,6.18.15 cargo test --locked --package wakeplace-cli \
         --test all callbacks:: -- --nocapture --test-threads 1
 }
-# Schedulers of others that are in PATH: a minute with each of six loads, twice the same.
+# Schedulers of others that are in PATH: a minute with each of seven loads, twice the same.
 part_schedulers() { program && scripts/schedulers-check.sh; }
 # ... and in an emulated arm64 machine.
 part_schedulers_arm64() { program && scripts/schedulers-arm64.sh; }

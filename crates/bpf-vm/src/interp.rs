@@ -5,7 +5,7 @@ use crate::insn::{
     self, ALU, ALU64, ATOMIC, COMPARE_EXCHANGE, EXIT, FETCH, Insn, JMP, JMP32, LDX, LOAD_ACQUIRE,
     MEM_SIGNED, ST, STORE_RELEASE, STX, TO_FUNCTION,
 };
-use crate::memory::{ARENA, FRAME, STACK_BOTTOM};
+use crate::memory::{ARENA, FRAME, Memory, STACK_BOTTOM};
 use crate::program::Program;
 use crate::vm::{ArenaBases, BUDGET, Env, Vm};
 
@@ -140,10 +140,22 @@ fn sign_extended(value: u64, bytes: u64) -> u64 {
     ((value << unused).cast_signed() >> unused).cast_unsigned()
 }
 
+/// What is there; 0 if the register points outside the memory, wherever the offset leads to. At the
+/// end of the memory, as much as is there.
+fn read(insn: Insn, base: u64, vm: &Vm) -> u64 {
+    let (addr, bytes) = (address(base, insn), insn.bytes());
+    if !Memory::holds(base) {
+        return 0;
+    }
+    if vm.memory.bytes(addr, bytes).is_some() {
+        return vm.memory.load(addr, bytes);
+    }
+    let byte = |at: u64| vm.memory.load(addr.wrapping_add(at), 1) << (8 * at);
+    (0..bytes).map(byte).sum()
+}
+
 fn load(insn: Insn, registers: &mut Registers, vm: &Vm) {
-    let value = vm
-        .memory
-        .load(address(registers.get(insn.src), insn), insn.bytes());
+    let value = read(insn, registers.get(insn.src), vm);
     let value = match insn.mode() {
         MEM_SIGNED => sign_extended(value, insn.bytes()),
         _ => value,
@@ -158,8 +170,7 @@ fn store(insn: Insn, registers: &mut Registers, vm: &mut Vm) -> Result<(), Fault
         return vm.memory.store(addr, bytes, value);
     }
     if insn.imm == LOAD_ACQUIRE {
-        let from = address(value, insn);
-        registers.set(insn.dst, vm.memory.load(from, bytes));
+        registers.set(insn.dst, read(insn, value, vm));
         return Ok(());
     }
     let old = vm.memory.load(addr, bytes);

@@ -5,12 +5,17 @@
 //! region: equal runs see equal pointers.
 //!
 //! ```text
-//! BASE           the first page is never written: a load that is wild reads it
+//! BASE           the first page is never written
 //! BASE + 4 KiB   stack of the programs
 //! ...            the heap: values of maps, objects of the kernel
 //! BASE + 4 GiB   the arena, as far as its map has pages
 //! BASE + 8 GiB   end
 //! ```
+//!
+//! An instruction adds at most 32 KiB to a register, either way. The host has so many bytes more
+//! before the region, and twice as many behind it, which nobody writes. So a load whose register
+//! points into the region needs no other check, and one whose register does not reads the middle of
+//! what is behind: 0.
 
 use crate::Fault;
 use rustix::mm::{MapFlags, ProtFlags, mmap, mmap_anonymous, munmap};
@@ -28,6 +33,17 @@ pub const ARENA: u64 = BASE + (4 << 30);
 pub const PAGE: u64 = 4096;
 /// The first byte that a program may write.
 pub(crate) const LOWEST: u64 = BASE + PAGE;
+/// What an instruction's offset adds to a register at most.
+const REACH: u64 = 1 << 15;
+/// Where a load through a wild pointer reads, from `BASE`.
+pub(crate) const NOWHERE: u64 = SIZE + REACH;
+/// What is before and behind the region, as the host has it.
+const BEFORE: u64 = REACH;
+const BEHIND: u64 = 2 * REACH + PAGE;
+
+// Compiled code looks at the upper bits of a pointer.
+const _: () = assert!(SIZE.is_power_of_two() && BASE.is_multiple_of(SIZE));
+
 /// Bytes of one frame of the stack (`MAX_BPF_STACK`, include/linux/filter.h).
 pub(crate) const FRAME: u64 = 512;
 /// Bytes of all frames: eight calls, each with a callback in it, twice over.
@@ -66,14 +82,16 @@ impl Memory {
     /// # Errors
     /// When the host has no room for it.
     pub fn new() -> Result<Self, Fault> {
-        let length = (SIZE + PAGE) as usize;
+        let length = (BEFORE + SIZE + BEHIND) as usize;
         let flags = MapFlags::PRIVATE | MapFlags::NORESERVE;
         let prot = ProtFlags::READ | ProtFlags::WRITE;
         // SAFETY: a new mapping at a place that the host chooses.
         let host = unsafe { mmap_anonymous(std::ptr::null_mut(), length, prot, flags) };
         let host = host.map_err(|error| Fault::Host(format!("8 GiB of address space: {error}")))?;
+        // SAFETY: the mapping goes on behind it.
+        let host = unsafe { host.cast::<u8>().add(BEFORE as usize) };
         Ok(Self {
-            host: host.cast(),
+            host,
             next: STACK_TOP,
             reserved: 0,
             free: BTreeMap::new(),
@@ -90,6 +108,12 @@ impl Memory {
     fn offset(addr: u64, len: u64) -> Option<usize> {
         let at = addr.wrapping_sub(BASE);
         (at < SIZE && len <= SIZE - at).then_some(at as usize)
+    }
+
+    /// Does a pointer point into the region?
+    #[inline]
+    pub(crate) fn holds(addr: u64) -> bool {
+        Self::offset(addr, 0).is_some()
     }
 
     /// Bytes of the region, if they are in it.
@@ -306,7 +330,10 @@ impl Memory {
 impl Drop for Memory {
     fn drop(&mut self) {
         // SAFETY: the mapping was made by `new` with this length, and nothing points into it.
-        let unmapped = unsafe { munmap(self.host.cast(), (SIZE + PAGE) as usize) };
+        let unmapped = unsafe {
+            let start = self.host.sub(BEFORE as usize).cast();
+            munmap(start, (BEFORE + SIZE + BEHIND) as usize)
+        };
         debug_assert!(unmapped.is_ok(), "{unmapped:?}");
     }
 }

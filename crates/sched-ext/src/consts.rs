@@ -33,6 +33,8 @@ pub const SCX_ENQ_HEAD: u64 = 0x10;
 pub const SCX_ENQ_CPU_SELECTED: u64 = 0x400;
 /// Displace what runs on the CPU whose local queue it goes to.
 pub const SCX_ENQ_PREEMPT: u64 = 1 << 32;
+/// Into a local queue: it runs at once, or is enqueued again (7.1).
+pub const SCX_ENQ_IMMED: u64 = 1 << 33;
 /// Taken back from a local queue.
 pub const SCX_ENQ_REENQ: u64 = 1 << 40;
 /// It is the only runnable task of its CPU.
@@ -79,10 +81,12 @@ pub const SCX_OPS_ENQ_MIGRATION_DISABLED: u64 = 1 << 4;
 pub const SCX_OPS_ALLOW_QUEUED_WAKEUP: u64 = 1 << 5;
 /// Idle masks per node (6.15).
 pub const SCX_OPS_BUILTIN_IDLE_PER_NODE: u64 = 1 << 6;
+/// All insertions into local queues are as with `SCX_ENQ_IMMED` (7.1).
+pub const SCX_OPS_ALWAYS_ENQ_IMMED: u64 = 1 << 7;
 /// Tasks are found by `scx.tid` (7.1).
 pub const SCX_OPS_TID_TO_TASK: u64 = 1 << 8;
-/// All flags that some kernel has. Those that are not above are local queues of IMMED tasks only
-/// (7.1, bit 7), and weights of cgroups (to 6.18, bit 16).
+/// All flags that some kernel has. The one that is not above is weights of cgroups (to 6.18,
+/// bit 16).
 pub const SCX_OPS_ALL_FLAGS: u64 = 0x1ff | 1 << 16;
 
 /// `scx.flags`: on its run queue.
@@ -91,6 +95,19 @@ pub const SCX_TASK_QUEUED: u32 = 1 << 0;
 pub const SCX_TASK_RESET_RUNNABLE_AT: u32 = 1 << 2;
 /// `scx.flags`: its last dequeue was for sleep.
 pub const SCX_TASK_DEQD_FOR_SLEEP: u32 = 1 << 3;
+/// `scx.flags`: it came into a local queue with `SCX_ENQ_IMMED`, until it is enqueued anew (7.1).
+pub const SCX_TASK_IMMED: u32 = 1 << 5;
+/// `scx.flags`: why it is enqueued again (7.1).
+pub const SCX_TASK_REENQ_REASON_MASK: u32 = 7 << 12;
+/// A kfunc asked for it.
+pub const SCX_TASK_REENQ_KFUNC: u32 = 1 << 12;
+/// It could not run at once.
+pub const SCX_TASK_REENQ_IMMED: u32 = 2 << 12;
+/// A higher class took its CPU.
+pub const SCX_TASK_REENQ_PREEMPTED: u32 = 3 << 12;
+
+/// Looks at one local queue in a row for tasks that cannot run at once.
+pub const SCX_REENQ_LOCAL_MAX_REPEAT: u32 = 256;
 
 /// Tasks are enqueued again for no special reason (`scx_bpf_dsq_reenq`).
 pub const SCX_REENQ_ANY: u64 = 1 << 0;

@@ -16,4 +16,8 @@ pub struct Events {
     pub enq_skip_migration_disabled: u64,
     /// The kernel gave a slice of its own.
     pub refill_slice_dfl: u64,
+    /// A task that was to run at once could not, and was enqueued again (7.1).
+    pub reenq_immed: u64,
+    /// ... of a local queue that had been looked at just before.
+    pub reenq_repeat: u64,
 }

@@ -20,6 +20,8 @@ pub enum Class {
 /// by `Kernel::set_slice_ns` and `Kernel::set_dsq_vtime`.
 #[derive(Clone, Debug, Default)]
 pub struct TaskFacts {
+    /// Goes up with each change of what seldom changes, CPUs included; at first 1.
+    pub changes: u32,
     /// `pid`, not zero.
     pub pid: i32,
     /// `tgid`: the pid of the leader.
@@ -77,7 +79,8 @@ pub struct TaskFacts {
 }
 
 impl TaskFacts {
-    /// What a task keeps for long, to be compared. All else changes with each stretch that it runs.
+    /// What a task keeps for long, to be compared: what `changes` counts, but for CPUs. All else
+    /// changes with each stretch that it runs.
     #[must_use]
     pub fn seldom_changing(&self) -> impl PartialEq + use<> {
         let who = (self.pid, self.tgid, self.comm, self.start_time_ns);

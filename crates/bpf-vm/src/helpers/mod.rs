@@ -38,6 +38,8 @@ pub fn is_offered(number: u32) -> bool {
 
 /// `bpf_map_lookup_elem`.
 pub const MAP_LOOKUP: u32 = 1;
+/// `bpf_get_smp_processor_id`: `Vm::cpu`. Compiled programs do not call it.
+pub const CPU_ID: u32 = 8;
 
 /// Carries one out.
 ///

@@ -1,12 +1,12 @@
 //! One function: its frame, its blocks, memory, jumps and calls.
 
-use crate::helpers::MAP_LOOKUP;
+use crate::helpers::{CPU_ID, MAP_LOOKUP};
 use crate::insn::{
     self, ALU, ALU64, ATOMIC, COMPARE_EXCHANGE, EXIT, FETCH, Insn, JMP32, LDX, LOAD_ACQUIRE,
     MEM_SIGNED, ST, STORE_RELEASE, STX, TO_FUNCTION,
 };
 use crate::interp::{FAULT_BUDGET, FAULT_STACK, FAULT_STORE};
-use crate::memory::{BASE, FRAME, LOWEST, PAGE, SIZE, STACK_BOTTOM};
+use crate::memory::{BASE, FRAME, LOWEST, NOWHERE, PAGE, SIZE, STACK_BOTTOM};
 use crate::program::Program;
 use crate::vm::{Context, Vm, call_out};
 use cranelift_codegen::ir::condcodes::IntCC;
@@ -37,6 +37,10 @@ pub(super) struct Making<'a, 'b> {
     module: &'a mut JITModule,
     of: &'a Source<'a>,
     pub(super) host: Value,
+    /// What a pointer's place on the host is more than the pointer.
+    to_host: Value,
+    /// Where the host has nothing but zeros, as far as an instruction reaches.
+    nowhere: Value,
     /// The top of the frame, as the program and as the host see it.
     top: Value,
     host_top: Value,
@@ -73,8 +77,9 @@ pub(super) fn build(
     let context = params[0];
     let host = b.ins().load(I64, trusted, context, HOST);
     let top = b.ins().load(I64, trusted, context, SP);
-    let in_region = b.ins().iadd_imm(top, (BASE as i64).wrapping_neg());
-    let host_top = b.ins().iadd(host, in_region);
+    let to_host = b.ins().iadd_imm(host, (BASE as i64).wrapping_neg());
+    let nowhere = b.ins().iadd_imm(host, NOWHERE as i64);
+    let host_top = b.ins().iadd(top, to_host);
     let [out, wild, over_budget] = [(); 3].map(|()| b.create_block());
     b.append_block_param(wild, I64);
     for block in [out, wild, over_budget] {
@@ -88,6 +93,8 @@ pub(super) fn build(
         module,
         of,
         host,
+        to_host,
+        nowhere,
         top,
         host_top,
         blocks: BTreeMap::new(),
@@ -270,16 +277,13 @@ impl Making<'_, '_> {
             return (self.host_top, offset);
         }
         let base = self.get(register);
-        let by = i64::from(insn.off).wrapping_sub(BASE as i64);
-        let offset = self.b.ins().iadd_imm(base, by);
-        let last = (SIZE - insn.bytes()) as i64;
-        let wild = self
-            .b
-            .ins()
-            .icmp_imm(IntCC::UnsignedGreaterThan, offset, last);
-        let zero = self.constant(0);
-        let offset = self.b.ins().select(wild, zero, offset);
-        (self.b.ins().iadd(self.host, offset), 0)
+        // The same for all loads by this pointer: the compiler makes it once.
+        let place = self.b.ins().ushr_imm(base, SIZE.trailing_zeros() as i64);
+        let inside = (BASE >> SIZE.trailing_zeros()) as i64;
+        let inside = self.b.ins().icmp_imm(IntCC::Equal, place, inside);
+        let there = self.b.ins().iadd(base, self.to_host);
+        let there = self.b.ins().select(inside, there, self.nowhere);
+        (there, i32::from(insn.off))
     }
 
     /// Where the host has the address of a store; a wild one leaves the function.
@@ -300,7 +304,8 @@ impl Making<'_, '_> {
             .ins()
             .brif(wild, wild_block, &[addr.into()], go_on, &[]);
         self.b.switch_to_block(go_on);
-        (self.b.ins().iadd(self.host, offset), PAGE as i32)
+        let there = self.b.ins().iadd(base, self.to_host);
+        (there, i32::from(insn.off))
     }
 
     fn load(&mut self, register: u8, insn: Insn) -> Value {
@@ -455,6 +460,7 @@ impl Making<'_, '_> {
                 let call = self.b.ins().call(function, &args);
                 self.returned(call)
             }
+            _ if value == u64::from(CPU_ID) => self.context_word(offset_of!(Context, cpu)),
             _ if value == u64::from(MAP_LOOKUP) => self.look_up(|making| making.call_out(value)),
             _ => self.call_out(value),
         };

@@ -50,7 +50,27 @@ fn a_load_from_a_wild_address_is_0_and_a_store_is_a_fault() {
     }
 }
 
-/// Goal: the page that wild loads read cannot be written.
+/// Goal: a load whose register points nowhere reads 0, wherever its offset leads to; one at the end
+/// of the memory reads what is there. The first word stored is where they would lead.
+#[test]
+fn a_load_goes_by_its_register() {
+    let loaded = |at: u64, register: u64, off: i16| {
+        let program = [insn(0x7b, 3, 2, 0, 0), insn(0x79, 0, 1, off, 0), exit()];
+        both(&program, [register, 0x55, at, 0, 0])
+    };
+    let last = BASE + SIZE - 8;
+    assert_eq!(loaded(last, last + 8, -8), Ok(0));
+    assert_eq!(loaded(last, last + 4, 4), Ok(0), "nothing is there");
+    assert_eq!(loaded(last, last, 0), Ok(0x55));
+    assert_eq!(loaded(last, last - 4, 0), Ok(0x55 << 32));
+    assert_eq!(loaded(last, last - 4, 4), Ok(0x55));
+    assert_eq!(loaded(last, last - 0x7ff8, 0x7ff8), Ok(0x55));
+    assert_eq!(loaded(BASE + 0x7000, BASE - 8, 0x7008), Ok(0));
+    assert_eq!(loaded(BASE + 0x7000, 0, 0x7000), Ok(0));
+    assert_eq!(loaded(BASE + 0x7000, BASE, 0x7000), Ok(0x55));
+}
+
+/// Goal: the first page cannot be written.
 #[test]
 fn the_page_of_zeros_stays() {
     let store = [insn(0x7b, 1, 2, 0, 0), exit()];

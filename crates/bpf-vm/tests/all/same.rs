@@ -56,7 +56,7 @@ fn memory(random: &mut Random) -> Insn {
     let size = random.one_of(&SIZES);
     let (dst, src) = (register(random), random.below(10) as u8);
     let base = random.one_of(&[9, 9, 9, 10]);
-    let off = random.one_of(&[-8, -16, -512, -504, 0, 8, 24]);
+    let off = random.one_of(&[-8, -16, -512, -504, 0, 8, 24, 0x7ffc, -0x8000]);
     match random.below(6) {
         0 => insn(0x61 & !0x18 | size, dst.min(8), base, off, 0),
         1 if size != 0x18 => insn(0x81 | size, dst.min(8), base, off, 0),
@@ -91,7 +91,15 @@ fn jump(random: &mut Random, at: u64) -> Insn {
 }
 
 fn program(random: &mut Random) -> Vec<Insn> {
-    let place = random.one_of(&[SCRATCH, SCRATCH, SCRATCH, 0, BASE + SIZE - 4, 16]);
+    let place = random.one_of(&[
+        SCRATCH,
+        SCRATCH,
+        SCRATCH,
+        0,
+        BASE + SIZE - 4,
+        BASE + SIZE + 8,
+        16,
+    ]);
     let mut insns: Vec<Insn> = (0..LENGTH)
         .map(|at| match random.below(8) {
             0 => jump(random, at),

@@ -146,6 +146,8 @@ fields! {
         skip_exiting = "SCX_EV_ENQ_SKIP_EXITING",
         skip_fixed = "SCX_EV_ENQ_SKIP_MIGRATION_DISABLED",
         refill = "SCX_EV_REFILL_SLICE_DFL",
+        reenq_immed = "SCX_EV_REENQ_IMMED",
+        reenq_repeat = "SCX_EV_REENQ_REPEAT",
     }
 }
 

@@ -1,6 +1,6 @@
 //! One callback in progress: programs on one side, the simulated kernel on the other.
 
-use super::state::{HandedOut, State, get_in, put, put_in};
+use super::state::{HandedOut, State, get_wide, put, put_in, put_wide};
 use crate::kfuncs;
 use wakeplace_bpf_vm::{Env, Fault, Vm};
 use wakeplace_sched_ext::{CgroupId, Kernel, TaskFacts, TaskId};
@@ -80,6 +80,9 @@ impl<'a> Running<'a> {
             let relatives = [facts.real_parent, facts.group_leader];
             let cgroup = facts.cgroup;
             show(vm, self.state, facts, at);
+            if let Some(mask) = self.state.layout.task.cpus_mask {
+                write_mask(vm, at + mask.offset, kernel.task_cpus(task));
+            }
             self.related(vm, task, at, relatives)?;
             self.cgroup(vm, cgroup)?;
             let css_set = self.state.css_sets[cgroup.0 as usize];
@@ -160,8 +163,8 @@ impl<'a> Running<'a> {
             let Some(bytes) = vm.memory.bytes(at, fields.size) else {
                 continue;
             };
-            let slice = get_in(bytes, fields.slice);
-            let vtime = get_in(bytes, fields.vtime);
+            let slice = get_wide::<8>(bytes, fields.slice);
+            let vtime = get_wide::<8>(bytes, fields.vtime);
             if slice != out.slice {
                 kernel.set_slice_ns(out.task, slice);
                 out.slice = slice;
@@ -170,7 +173,7 @@ impl<'a> Running<'a> {
                 kernel.set_dsq_vtime(out.task, vtime);
                 out.vtime = vtime;
             }
-            if get_in(bytes, fields.disallow) != 0 {
+            if get_wide::<1>(bytes, fields.disallow) != 0 {
                 kernel.set_disallow(out.task, true);
             }
         }
@@ -239,25 +242,18 @@ fn hand_out(vm: &mut Vm, state: &mut State, kernel: &dyn Kernel, task: TaskId, a
     let Ok(bytes) = vm.memory.bytes_mut(at, fields.size) else {
         return;
     };
-    for (place, value) in [
-        (fields.slice, facts.slice_ns),
-        (fields.vtime, facts.dsq_vtime),
-        (fields.scx_flags, facts.scx_flags.into()),
-        (fields.cpu, facts.cpu.into()),
-        (fields.recent_cpu, facts.cpu.into()),
-        (fields.wake_cpu, facts.wake_cpu.into()),
-        (fields.on_cpu, facts.on_cpu.into()),
-        (fields.on_rq, facts.on_rq.into()),
-        (fields.state, facts.state.into()),
-        (fields.sum_exec_runtime, facts.sum_exec_runtime_ns),
-        (fields.nvcsw, facts.nvcsw),
-        (fields.nivcsw, facts.nivcsw),
-    ] {
-        put_in(bytes, place, value);
-    }
-    if let Some(mask) = fields.cpus_mask {
-        write_mask(vm, at + mask.offset, kernel.task_cpus(task));
-    }
+    put_wide::<8>(bytes, fields.slice, facts.slice_ns);
+    put_wide::<8>(bytes, fields.vtime, facts.dsq_vtime);
+    put_wide::<8>(bytes, fields.sum_exec_runtime, facts.sum_exec_runtime_ns);
+    put_wide::<8>(bytes, fields.nvcsw, facts.nvcsw);
+    put_wide::<8>(bytes, fields.nivcsw, facts.nivcsw);
+    put_wide::<4>(bytes, fields.scx_flags, facts.scx_flags.into());
+    put_wide::<4>(bytes, fields.cpu, facts.cpu.into());
+    put_wide::<4>(bytes, fields.recent_cpu, facts.cpu.into());
+    put_wide::<4>(bytes, fields.wake_cpu, facts.wake_cpu.into());
+    put_wide::<4>(bytes, fields.on_cpu, facts.on_cpu.into());
+    put_wide::<4>(bytes, fields.on_rq, facts.on_rq.into());
+    put_wide::<4>(bytes, fields.state, facts.state.into());
     state.hand_out(HandedOut {
         task,
         slice: facts.slice_ns,

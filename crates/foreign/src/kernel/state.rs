@@ -37,7 +37,7 @@ pub(crate) struct HandedOut {
 /// A task as its mirror shows it.
 #[derive(Clone, Debug, Default)]
 struct Shown {
-    /// As they were when they were written; `pid` 0: they were not.
+    /// As they were when they were written; `changes` 0: they were not.
     facts: TaskFacts,
     /// The callback that it was handed out to last.
     callback: u64,
@@ -239,7 +239,10 @@ impl State {
     /// Its mirror shows what seldom changes of a task.
     pub(crate) fn shows(&self, task: TaskId, facts: &TaskFacts) -> bool {
         let shown = self.shown.get(task.index());
-        shown.is_some_and(|shown| shown.facts.seldom_changing() == facts.seldom_changing())
+        let shown = shown.filter(|shown| shown.facts.changes == facts.changes);
+        let same = |shown: &Shown| shown.facts.seldom_changing() == facts.seldom_changing();
+        debug_assert!(shown.is_none_or(same), "a change that was not counted");
+        shown.is_some()
     }
 
     /// It does now.
@@ -328,8 +331,35 @@ pub(crate) fn put(vm: &mut Vm, at: u64, place: Place, value: u64) {
     }
 }
 
-/// The same in a structure's bytes: whoever writes many fields looks for the structure once.
+/// The same for a field that is `N` bytes wide in the kernels of today, without a jump by its
+/// width, which a processor foresees badly.
 #[inline]
+pub(super) fn put_wide<const N: usize>(bytes: &mut [u8], place: Place, value: u64) {
+    let Some(field) = place else { return };
+    let at = field.offset as usize;
+    match bytes.get_mut(at..at + N) {
+        Some(to) if field.size == N as u64 => to.copy_from_slice(&value.to_le_bytes()[..N]),
+        _ => put_in(bytes, place, value),
+    }
+}
+
+/// Reads one.
+#[inline]
+pub(super) fn get_wide<const N: usize>(bytes: &[u8], place: Place) -> u64 {
+    let Some(field) = place else { return 0 };
+    let at = field.offset as usize;
+    match bytes.get(at..at + N) {
+        Some(from) if field.size == N as u64 => {
+            let mut word = [0; 8];
+            word[..N].copy_from_slice(from);
+            u64::from_le_bytes(word)
+        }
+        _ => get_in(bytes, place),
+    }
+}
+
+/// Writes a field in a structure's bytes: whoever writes many looks for the structure once.
+#[inline(never)]
 pub(super) fn put_in(bytes: &mut [u8], place: Place, value: u64) {
     let Some(field) = place else { return };
     let to = bytes.get_mut(field.offset as usize..).unwrap_or_default();
@@ -348,7 +378,7 @@ pub(super) fn put_in(bytes: &mut [u8], place: Place, value: u64) {
 }
 
 /// Reads one in a structure's bytes.
-#[inline]
+#[inline(never)]
 pub(super) fn get_in(bytes: &[u8], place: Place) -> u64 {
     let Some(field) = place else { return 0 };
     match (

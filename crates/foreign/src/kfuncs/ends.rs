@@ -69,6 +69,8 @@ fn events(running: &mut Running<'_>, vm: &mut Vm, args: [u64; 5]) -> Result {
         (fields.skip_exiting, counts.enq_skip_exiting),
         (fields.skip_fixed, counts.enq_skip_migration_disabled),
         (fields.refill, counts.refill_slice_dfl),
+        (fields.reenq_immed, counts.reenq_immed),
+        (fields.reenq_repeat, counts.reenq_repeat),
     ] {
         if let Some(field) = place.filter(|field| field.offset + 8 <= room) {
             vm.memory.store(args[0] + field.offset, 8, count)?;

@@ -2,7 +2,7 @@
 
 use super::{Code, cpus, timers};
 use crate::kernel::{Running, get};
-use wakeplace_bpf_vm::{Fault, Vm};
+use wakeplace_bpf_vm::{Fault, Vm, helpers};
 
 type Result = std::result::Result<u64, Fault>;
 
@@ -11,7 +11,7 @@ pub(super) fn code(number: u32) -> Option<Code> {
     Some(match number {
         5 | 125 | 160 | 208 => now,
         7 => random,
-        8 => |_, vm, _| Ok(vm.cpu.into()),
+        helpers::CPU_ID => |_, vm, _| Ok(vm.cpu.into()),
         14 => pid_tgid,
         15 => |_, _, _| Ok(0),
         16 => comm,

@@ -9,7 +9,8 @@ impl ExtClass<'_> {
     /// Returns true if it does. Else `pick_task` has the next one.
     pub fn balance(&mut self, cpu: u32, running: bool) -> bool {
         let running = self.scx.cpus[cpu as usize].curr.filter(|_| running);
-        self.scx.cpus[cpu as usize].in_balance = true;
+        let c = &mut self.scx.cpus[cpu as usize];
+        (c.in_balance, c.woken) = (true, false);
         self.acquire(cpu);
         let keeps = self.look(cpu, running);
         let c = &mut self.scx.cpus[cpu as usize];
@@ -31,6 +32,7 @@ impl ExtClass<'_> {
                 self.scx.refill(first);
             }
         }
+        self.scx.reenqueue_immed_after_balance(cpu);
         self.run_due();
         keeps
     }

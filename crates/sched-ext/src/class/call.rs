@@ -1,7 +1,7 @@
 //! Callbacks are called, counted and recorded.
 
 use super::{Due, ExtClass, Scx};
-use crate::consts::SCX_ENQ_REENQ;
+use crate::consts::SCX_TASK_REENQ_IMMED;
 use crate::{Callback, Exit, SchedExtOps, TaskId};
 
 /// How often one callback ran.
@@ -107,7 +107,15 @@ impl ExtClass<'_> {
     }
 
     /// Callbacks that a kfunc asked for: they cannot run within the one that called it.
+    #[inline]
     pub(super) fn run_due(&mut self) {
+        if !self.scx.due.is_empty() {
+            self.scx.asked += 1;
+            self.run_all_due();
+        }
+    }
+
+    fn run_all_due(&mut self) {
         while let Some(due) = self.scx.due.pop_front() {
             match due {
                 Due::Dequeue { task, deq_flags } => {
@@ -120,11 +128,19 @@ impl ExtClass<'_> {
                         self.scx.reenqueue_all(queue);
                     }
                 }
-                Due::Reenqueue { task } => {
+                Due::Reenqueue { task, reason } => {
                     // It may have been dispatched, or have left, in the meantime.
                     let waits = &self.scx.tasks[task.index()];
                     if waits.is_queued() && waits.dsq.is_none() && !waits.held {
-                        self.do_enqueue(task, SCX_ENQ_REENQ);
+                        self.enqueue_again(task, reason);
+                    }
+                }
+                Due::ReenqueueImmed { cpu } => {
+                    if self.scx.repeats_immed(cpu) {
+                        continue;
+                    }
+                    for task in self.scx.take_immed(cpu) {
+                        self.enqueue_again(task, SCX_TASK_REENQ_IMMED);
                     }
                 }
             }

@@ -74,6 +74,9 @@ impl Scx {
             self.error(format!("invalid enq_flags {enq_flags:#x}"));
             return false;
         }
+        let Some(enq_flags) = self.vet_enq_flags(dsq, enq_flags) else {
+            return false;
+        };
         let facts = &mut self.tasks[task.index()].facts;
         facts.slice_ns = match slice_ns {
             0 => facts.slice_ns.max(1),
@@ -237,6 +240,7 @@ impl Scx {
         let held = std::mem::replace(&mut entity.held, false);
         match self.dsqs.cpu_of(dsq) {
             Some(cpu) => {
+                self.joined_local(task, cpu, enq_flags);
                 self.leaves_custody(task, 0);
                 if held {
                     self.note_taken(task, None, cpu);
@@ -279,6 +283,9 @@ impl Scx {
     pub(super) fn unlink(&mut self, task: TaskId) -> Option<DsqRef> {
         let (dsq, key) = self.task_mut(task).dsq.take()?;
         self.dsqs.get_mut(dsq).remove(key, task);
+        if let Some(cpu) = self.dsqs.cpu_of(dsq) {
+            self.left_local(task, cpu);
+        }
         Some(dsq)
     }
 

@@ -7,7 +7,7 @@ use super::{Due, Effect, Scx};
 use crate::consts::{
     EBUSY, EEXIST, EINVAL, ENOENT, SCX_DSQ_FLAG_BUILTIN, SCX_DSQ_ITER_REV, SCX_DSQ_LOCAL,
     SCX_DSQ_LOCAL_CPU_MASK, SCX_DSQ_LOCAL_ON, SCX_KICK_IDLE, SCX_KICK_PREEMPT, SCX_KICK_WAIT,
-    SCX_OPS_TID_TO_TASK, SCX_PICK_IDLE_IN_NODE, SCX_REENQ_ANY,
+    SCX_OPS_TID_TO_TASK, SCX_PICK_IDLE_IN_NODE, SCX_REENQ_ANY, SCX_TASK_REENQ_KFUNC,
 };
 use crate::{
     Callback, CgroupId, CpuFacts, DsqIter, Events, Exit, ExitKind, Kernel, TaskFacts, TaskId,
@@ -23,7 +23,8 @@ impl Scx {
         let mut nr = 0;
         while let Some(task) = self.dsqs.get(queue).first() {
             self.unlink(task);
-            self.due.push_back(Due::Reenqueue { task });
+            let reason = SCX_TASK_REENQ_KFUNC;
+            self.due.push_back(Due::Reenqueue { task, reason });
             nr += 1;
         }
         nr
@@ -203,6 +204,9 @@ impl Kernel for Scx {
         if !self.allowed("scx_bpf_dsq_move_to_local", &[Callback::Dispatch]) {
             return false;
         }
+        let Some(enq_flags) = self.vet_enq_flags(SCX_DSQ_LOCAL, enq_flags) else {
+            return false;
+        };
         let cpu = self.this_cpu;
         self.flush(cpu);
         let Some(found) = self.dsqs.user(dsq) else {
@@ -263,6 +267,9 @@ impl Kernel for Scx {
         vtime: bool,
     ) -> bool {
         self.kfunc();
+        let Some(enq_flags) = self.vet_enq_flags(dsq, enq_flags) else {
+            return false;
+        };
         let (slice_ns, time) = (iter.slice_ns.take(), iter.vtime.take());
         let from = self.dsqs.user(iter.dsq);
         let place = self.tasks[task.index()].dsq;

@@ -64,6 +64,7 @@ impl ExtClass<'_> {
         entity.facts.wake_cpu = entity.facts.cpu;
         entity.facts.start_time_ns = now_ns;
         entity.facts.real_parent = parent;
+        entity.facts.changes += 1;
         entity.runnable_at_ns = now_ns;
         let cgroup = entity.facts.cgroup;
         let result = self.call(Callback::InitTask, Some(task), |ops, kernel| {
@@ -121,7 +122,9 @@ impl ExtClass<'_> {
 
     /// A task that has left its CPU for good is gone (`sched_ext_dead`).
     pub fn exit_task(&mut self, task: TaskId) {
-        self.scx.task_mut(task).facts.flags |= PF_EXITING;
+        let facts = &mut self.scx.task_mut(task).facts;
+        facts.flags |= PF_EXITING;
+        facts.changes += 1;
         if self.scx.tasks[task.index()].state == TaskState::Enabled {
             self.disable(task);
         }
@@ -138,6 +141,7 @@ impl ExtClass<'_> {
         let facts = &mut self.scx.task_mut(task).facts;
         let was = std::mem::replace(&mut facts.class, class);
         (facts.policy, facts.prio) = (policy, prio);
+        facts.changes += 1;
         match (was == Class::Ext, class == Class::Ext) {
             (true, false) => self.disable(task),
             (false, true) => {
@@ -163,6 +167,7 @@ impl ExtClass<'_> {
             if entity.facts.class == Class::Ext {
                 entity.facts.prio = static_prio;
             }
+            entity.facts.changes += 1;
             if entity.state == TaskState::Enabled {
                 class.tell_weight(task);
             }
@@ -182,6 +187,7 @@ impl ExtClass<'_> {
             let words = entity.cpus.iter_mut().enumerate();
             words.for_each(|(at, word)| *word = cpus.get(at).copied().unwrap_or(0));
             entity.facts.nr_cpus_allowed = entity.cpus.iter().map(|word| word.count_ones()).sum();
+            entity.facts.changes += 1;
             class.tell_cpumask(task);
         });
     }
@@ -197,7 +203,9 @@ impl ExtClass<'_> {
         });
         self.refused("cgroup_prep_move", result);
         self.change(task, |class| {
-            class.scx.task_mut(task).facts.cgroup = to;
+            let facts = &mut class.scx.task_mut(task).facts;
+            facts.cgroup = to;
+            facts.changes += 1;
             class.call(Callback::CgroupMove, Some(task), |ops, kernel| {
                 ops.cgroup_move(kernel, task, from, to)
             });
@@ -266,11 +274,6 @@ impl ExtClass<'_> {
         });
         self.scx.cpus[at].online = online;
         self.run_due();
-    }
-
-    /// The CPU has so many tasks of other classes.
-    pub fn set_others(&mut self, cpu: u32, nr: u32) {
-        self.scx.cpus[cpu as usize].others = nr;
     }
 
     /// The CPU runs at this fraction of its highest frequency, of 1024.

@@ -9,6 +9,7 @@ mod balance;
 mod call;
 mod dsq;
 mod idle;
+mod immed;
 mod insert;
 mod kfuncs;
 mod life;
@@ -129,6 +130,12 @@ enum Due {
     },
     Reenqueue {
         task: TaskId,
+        /// `SCX_TASK_REENQ_*`.
+        reason: u32,
+    },
+    /// Tasks of a CPU's queue that should run at once and cannot.
+    ReenqueueImmed {
+        cpu: u32,
     },
     /// All tasks of a queue: a CPU's (`SCX_DSQ_LOCAL_ON`), or one of the scheduler's.
     ReenqueueAll {
@@ -149,6 +156,14 @@ struct ExtCpu {
     nr: u32,
     others: u32,
     in_balance: bool,
+    /// A task of the class came to its run queue since it last looked.
+    woken: bool,
+    /// Tasks with `SCX_TASK_IMMED` in its local queue, and whether some are due to leave it.
+    nr_immed: u32,
+    immed_due: bool,
+    /// How often they left it, since the machine asked this.
+    immed_repeats: u32,
+    immed_asked: u64,
     /// A higher class took it.
     released: bool,
     /// A higher class is taking it.
@@ -183,6 +198,8 @@ pub struct Scx {
     nr_dispatched: u32,
     callback: Option<Callback>,
     due: VecDeque<Due>,
+    /// Counts how often the machine has asked for something after which work was due.
+    asked: u64,
     /// Room for a set of CPUs.
     scratch: Box<[u64]>,
     timers: Vec<Option<u64>>,
@@ -249,6 +266,7 @@ impl Scx {
             nr_dispatched: 0,
             callback: None,
             due: VecDeque::new(),
+            asked: 0,
             scratch: vec![0; crate::mask_words(nr_cpus)].into_boxed_slice(),
             timers: Vec::new(),
             moves: Vec::new(),

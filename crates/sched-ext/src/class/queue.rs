@@ -4,8 +4,9 @@ use super::{Direct, ExtClass, Scx};
 use crate::consts::{
     EBUSY, SCX_DEQ_SLEEP, SCX_DSQ_INVALID, SCX_DSQ_LOCAL, SCX_ENQ_CPU_SELECTED, SCX_ENQ_HEAD,
     SCX_ENQ_LAST, SCX_ENQ_WAKEUP, SCX_OPS_ENQ_EXITING, SCX_OPS_ENQ_MIGRATION_DISABLED,
-    SCX_PICK_IDLE_IN_NODE, SCX_SLICE_DFL, SCX_SLICE_INF, SCX_TASK_DEQD_FOR_SLEEP, SCX_TASK_QUEUED,
-    SCX_TASK_RESET_RUNNABLE_AT, SCX_WAKE_EXEC, SCX_WAKE_SYNC,
+    SCX_PICK_IDLE_IN_NODE, SCX_SLICE_DFL, SCX_SLICE_INF, SCX_TASK_DEQD_FOR_SLEEP, SCX_TASK_IMMED,
+    SCX_TASK_QUEUED, SCX_TASK_REENQ_PREEMPTED, SCX_TASK_RESET_RUNNABLE_AT, SCX_WAKE_EXEC,
+    SCX_WAKE_SYNC,
 };
 use crate::{Callback, Class, ReleaseReason, TaskId, test_cpu};
 
@@ -53,6 +54,8 @@ impl Scx {
 
     /// `do_enqueue_task` up to the callback: None, it is in a queue.
     fn enqueue_before(&mut self, task: TaskId, enq_flags: u64) -> Option<()> {
+        let entity = self.task_mut(task);
+        entity.facts.scx_flags &= !SCX_TASK_IMMED;
         let entity = &self.tasks[task.index()];
         let (cpu, direct) = (entity.facts.cpu, entity.ddsp_dsq != SCX_DSQ_INVALID);
         let flags = self.info.flags;
@@ -183,6 +186,7 @@ impl ExtClass<'_> {
             });
         }
         self.do_enqueue(task, enq_flags);
+        self.scx.cpus[cpu as usize].woken = true;
         let selected = self.scx.tasks[task.index()].selected_cpu;
         let elsewhere = enq_flags & SCX_ENQ_CPU_SELECTED != 0 && selected != cpu;
         self.scx.events.select_cpu_fallback += u64::from(elsewhere);
@@ -280,7 +284,10 @@ impl ExtClass<'_> {
         let c = &mut self.scx.cpus[cpu as usize];
         let displaced = c.displaced.take();
         let next = displaced.is_some() || c.picked.is_some();
-        if self.scx.tasks[task.index()].facts.slice_ns > 0 {
+        let facts = &self.scx.tasks[task.index()].facts;
+        if facts.slice_ns > 0 && facts.scx_flags & SCX_TASK_IMMED != 0 {
+            self.enqueue_again(task, SCX_TASK_REENQ_PREEMPTED);
+        } else if facts.slice_ns > 0 {
             let local = self.scx.dsqs.local(cpu);
             self.scx.put(task, local, SCX_ENQ_HEAD);
         } else {

@@ -88,6 +88,7 @@ impl ExtTask {
             .zip(&new.cpus)
             .for_each(|(to, from)| *to = *from);
         let facts = TaskFacts {
+            changes: 1,
             pid,
             tgid,
             comm,

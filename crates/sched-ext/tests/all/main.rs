@@ -2,6 +2,7 @@
 #![allow(missing_docs, reason = "not a library")]
 
 mod idle;
+mod immed;
 mod kernel;
 mod life;
 mod table;
