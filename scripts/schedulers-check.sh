@@ -1,9 +1,9 @@
 #!/bin/sh
-# Runs schedulers of others for a minute with each of six loads, twice: both runs are the same. How
-# a scheduler ends is part of that: one that has no callbacks for CPUs that come and go ends when
-# one does, and one that leaves a task waiting is ended by the watchdog, which says for whom. A
-# seventh load is the ping-pong without the platform's kernel threads, which some schedulers leave
-# waiting (docs/guide/schedulers.md): there a stall is an error.
+# Runs schedulers of others for a minute with each of seven loads, twice: both runs are the same.
+# How a scheduler ends is part of that: one that has no callbacks for CPUs that come and go ends
+# when one does, and one that leaves a task waiting is ended by the watchdog, which says for whom.
+# Two loads are the same ping-pong, one without the platform's kernel threads, which some schedulers
+# leave waiting (docs/guide/schedulers.md): without them a stall is an error.
 #
 # Each line has the hash of what happened. It is the same on any machine.
 #
@@ -58,7 +58,7 @@ check() {
         1:*:ping-pong:*stall*)
             verdict="$hash, until the watchdog: $(grep -m 1 -o 'stall ([^)]*)' "$5")"
             ;;
-        1:*:hotplug:*hotplug*) verdict="$hash, until a CPU left" ;;
+        1:*:hotplug:*', exiting scheduler'*) verdict="$hash, until a CPU left" ;;
         *) verdict="FAILED: $(tail -n 1 "$5")" ;;
     esac
     printf '%-14s %-10s %s\n' "$1" "$2" "$verdict"
