@@ -537,6 +537,8 @@ cpu_events! {
     enter_idle = wp_enter_idle(cpu: u32, now_ns: u64);
     /// The idle task gives way.
     exit_idle = wp_exit_idle(cpu: u32, now_ns: u64);
+    /// The clocks of its run queue are shown to others: they are those of now.
+    show_rq_clock = wp_show_rq_clock(cpu: u32, now_ns: u64);
     /// Periodic statistics of a level were taken: how far may idle searches go?
     sis_update = wp_update_idle_cpu_scan(cpu: u32, level: u32);
     /// A wake-up was queued on this CPU.

@@ -58,6 +58,8 @@ pub struct TaskFacts {
     pub dsq_vtime: u64,
     /// `se.sum_exec_runtime`, up to the start of the callback.
     pub sum_exec_runtime_ns: u64,
+    /// Ticks that found it running: each counts as a tick of user time (`utime`).
+    pub ticks: u64,
     /// `start_time`.
     pub start_time_ns: u64,
     /// `nvcsw`: how often it slept.
@@ -113,4 +115,18 @@ pub struct CpuFacts {
     pub freq_domain: u32,
     /// It is in the machine now.
     pub online: bool,
+}
+
+/// The clocks of a CPU's `struct rq`, as of its last update: at each of its callbacks, and before
+/// at whatever happened to it last (docs/rules/sched-ext.md#rq-clocks). In ns.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct RqClock {
+    /// `clock`.
+    pub clock_ns: u64,
+    /// `clock_task`: without interrupts.
+    pub clock_task_ns: u64,
+    /// `clock_pelt`: by capacity and frequency; of an idle CPU it is `clock_task`.
+    pub clock_pelt_ns: u64,
+    /// `lost_idle_time`.
+    pub lost_idle_ns: u64,
 }

@@ -1,7 +1,7 @@
 //! What a callback may ask of the kernel: the kfuncs of sched_ext and the facts that programs read.
 //! Names without `scx_bpf_` are those of kfuncs.
 
-use crate::{CgroupId, CpuFacts, Events, ExitKind, TaskFacts, TaskId, TimerId};
+use crate::{CgroupId, CpuFacts, Events, ExitKind, RqClock, TaskFacts, TaskId, TimerId};
 
 /// Where a walk over a queue is (`struct bpf_iter_scx_dsq`). It sees the tasks that were there when
 /// it began, in their order; tasks that leave meanwhile are no trouble.
@@ -133,6 +133,8 @@ pub trait Kernel {
     fn cpuperf_cap(&mut self, cpu: i32) -> u32;
     /// At which fraction of that it runs now, of 1024.
     fn cpuperf_cur(&mut self, cpu: i32) -> u32;
+    /// The clocks of a CPU's `struct rq`, as of its last update.
+    fn rq_clock(&self, cpu: u32) -> RqClock;
     /// At which fraction it should run.
     fn cpuperf_set(&mut self, cpu: i32, perf: u32);
 

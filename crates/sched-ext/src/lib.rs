@@ -23,7 +23,7 @@ mod ops;
 
 pub use events::Events;
 pub use exit::{Exit, ExitKind};
-pub use facts::{Class, CpuFacts, TaskFacts};
+pub use facts::{Class, CpuFacts, RqClock, TaskFacts};
 pub use kernel::{DsqIter, Kernel};
 pub use mask::{mask_words, test_cpu};
 pub use ops::{Callback, Callbacks, OpsInfo, ReleaseReason, SchedExtOps, Started};

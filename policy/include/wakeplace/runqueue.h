@@ -238,6 +238,7 @@ int wp_put_prev_task_fair(struct wp_ctx *ctx WP_NONNULL, struct wp_task *task WP
 			  u64 now_ns);
 int wp_enter_idle(struct wp_ctx *ctx WP_NONNULL, u32 cpu, u64 now_ns);
 WP_SMALL_FN int wp_exit_idle(struct wp_ctx *ctx WP_NONNULL, u32 cpu, u64 now_ns);
+WP_SMALL_FN int wp_show_rq_clock(struct wp_ctx *ctx WP_NONNULL, u32 cpu, u64 now_ns);
 WP_SMALL_FN int wp_woken(struct wp_ctx *ctx WP_NONNULL, u32 cpu, u64 now_ns);
 int wp_migrate_task_rq_fair(struct wp_ctx *ctx WP_NONNULL, struct wp_task *task WP_NONNULL, u32 cpu,
 			    u64 now_ns);

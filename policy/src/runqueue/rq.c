@@ -343,6 +343,13 @@ WP_SMALL_FN int wp_exit_idle(struct wp_ctx *ctx WP_NONNULL, u32 cpu, u64 now_ns)
 	return 0;
 }
 
+/* A home shows the queue's clocks to others: they are those of now. */
+WP_SMALL_FN int wp_show_rq_clock(struct wp_ctx *ctx WP_NONNULL, u32 cpu, u64 now_ns)
+{
+	wp_update_rq_clock(WP_AT(ctx->cpus, cpu), now_ns);
+	return 0;
+}
+
 /* A wake-up was queued on `cpu`: its idle time since the last new-idle attempt is known now. */
 WP_SMALL_FN int wp_woken(struct wp_ctx *ctx WP_NONNULL, u32 cpu, u64 now_ns)
 {

@@ -11,7 +11,7 @@ use wakeplace_policy_sys::{Choice, Core, PlaceKind, Reason, Request, Rule, Task}
 use wakeplace_sched_ext as scx;
 use wakeplace_sched_ext::class::{ExtClass, Join, Leave, NewTask, Setup, weight_to_cgroup};
 use wakeplace_sched_ext::consts::{SCX_WAKE_EXEC, SCX_WAKE_FORK, SCX_WAKE_SYNC, SCX_WAKE_TTWU};
-use wakeplace_sched_ext::{CgroupId, Class, CpuFacts, SchedExtOps, mask_words};
+use wakeplace_sched_ext::{CgroupId, Class, CpuFacts, RqClock, SchedExtOps, mask_words};
 use wakeplace_workload::{FairPolicy, RealTime};
 
 /// The class, and what the engine says of the next task that joins or leaves a queue.
@@ -31,6 +31,17 @@ pub(crate) fn id(task: TaskId) -> scx::TaskId {
 /// The cgroup of a task group.
 pub(crate) fn cgroup(group: Option<usize>) -> CgroupId {
     CgroupId(group.map_or(0, |group| group as u32 + 1))
+}
+
+/// The clocks of a CPU's run queue, as the core has them.
+pub(crate) fn rq_clock(core: &Core, cpu: CpuId) -> RqClock {
+    let load = &core.cpu(cpu.0).load;
+    RqClock {
+        clock_ns: load.clock_ns,
+        clock_task_ns: load.clock_task_ns,
+        clock_pelt_ns: load.clock_pelt_ns,
+        lost_idle_ns: load.lost_idle_ns,
+    }
 }
 
 /// The class, policy and priority of a thread as the kernel numbers them.
@@ -132,6 +143,13 @@ impl<'a> SchedExtHome<'a> {
         let nr_cpus = scx::Kernel::nr_cpu_ids(self.class.kernel());
         self.class
             .set_cpus_allowed(id(task), &mask(record, nr_cpus));
+    }
+
+    /// As `update_rq_clock`: before a callback with the run queue locked its clocks are of now.
+    #[inline]
+    fn update_rq_clock(&mut self, services: Services<'_>, cpu: CpuId) {
+        services.core.show_rq_clock(cpu.0, services.now_ns);
+        self.class.set_rq_clock(cpu.0, rq_clock(services.core, cpu));
     }
 }
 
@@ -237,13 +255,15 @@ impl Home for SchedExtHome<'_> {
     }
 
     #[inline]
-    fn enqueue_task(&mut self, _services: Services<'_>, task: TaskId, cpu: CpuId, _front: bool) {
+    fn enqueue_task(&mut self, services: Services<'_>, task: TaskId, cpu: CpuId, _front: bool) {
+        self.update_rq_clock(services, cpu);
         let join = std::mem::replace(&mut self.join, Join::Change);
         self.class.enqueue_task(id(task), cpu.0, join);
     }
 
     #[inline]
-    fn dequeue_task(&mut self, _services: Services<'_>, task: TaskId, _cpu: CpuId, _waiting: bool) {
+    fn dequeue_task(&mut self, services: Services<'_>, task: TaskId, cpu: CpuId, _waiting: bool) {
+        self.update_rq_clock(services, cpu);
         let why = if std::mem::take(&mut self.moves) {
             Leave::Migration
         } else {
@@ -255,11 +275,12 @@ impl Home for SchedExtHome<'_> {
     #[inline]
     fn dequeue_sleep(
         &mut self,
-        _services: Services<'_>,
+        services: Services<'_>,
         task: TaskId,
-        _cpu: CpuId,
+        cpu: CpuId,
         _ends: bool,
     ) -> bool {
+        self.update_rq_clock(services, cpu);
         self.class.dequeue_task(id(task), Leave::Sleep);
         false
     }
@@ -291,7 +312,8 @@ impl Home for SchedExtHome<'_> {
     fn begin_put(&mut self, _cpu: CpuId) {} // the engine says who displaces it
 
     #[inline]
-    fn put_prev_task(&mut self, _services: Services<'_>, task: TaskId, cpu: CpuId) {
+    fn put_prev_task(&mut self, services: Services<'_>, task: TaskId, cpu: CpuId) {
+        self.update_rq_clock(services, cpu);
         self.class.put_prev_task(id(task), cpu.0);
     }
 
@@ -306,7 +328,8 @@ impl Home for SchedExtHome<'_> {
     }
 
     #[inline]
-    fn dispatch(&mut self, _services: Services<'_>, cpu: CpuId, running: bool) -> bool {
+    fn dispatch(&mut self, services: Services<'_>, cpu: CpuId, running: bool) -> bool {
+        self.update_rq_clock(services, cpu);
         self.class.balance(cpu.0, running)
     }
 
@@ -316,7 +339,8 @@ impl Home for SchedExtHome<'_> {
     }
 
     #[inline]
-    fn set_next_task(&mut self, _services: Services<'_>, task: TaskId, cpu: CpuId) {
+    fn set_next_task(&mut self, services: Services<'_>, task: TaskId, cpu: CpuId) {
+        self.update_rq_clock(services, cpu);
         self.class.set_next_task(id(task), cpu.0);
     }
 
@@ -326,7 +350,8 @@ impl Home for SchedExtHome<'_> {
     }
 
     #[inline]
-    fn stop_task(&mut self, _services: Services<'_>, task: TaskId, cpu: CpuId) {
+    fn stop_task(&mut self, services: Services<'_>, task: TaskId, cpu: CpuId) {
+        self.update_rq_clock(services, cpu);
         self.class.stop_task(id(task), cpu.0);
     }
 
@@ -346,7 +371,8 @@ impl Home for SchedExtHome<'_> {
     fn end_turn(&mut self, _cpu: CpuId) {}
 
     #[inline]
-    fn task_tick(&mut self, _services: Services<'_>, task: TaskId, _cpu: CpuId) -> bool {
+    fn task_tick(&mut self, services: Services<'_>, task: TaskId, cpu: CpuId) -> bool {
+        self.update_rq_clock(services, cpu);
         self.class.task_tick(id(task))
     }
 

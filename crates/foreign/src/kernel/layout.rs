@@ -58,6 +58,7 @@ fields! {
         cpus_mask = "cpus_mask",
         migration_disabled = "migration_disabled",
         sum_exec_runtime = "se.sum_exec_runtime",
+        utime = "utime",
         start_time = "start_time",
         start_boottime = "start_boottime",
         nvcsw = "nvcsw",
@@ -78,6 +79,10 @@ fields! {
         curr = "curr",
         scx_nr_running = "scx.nr_running",
         idle = "idle",
+        clock = "clock",
+        clock_task = "clock_task",
+        clock_pelt = "clock_pelt",
+        lost_idle_time = "lost_idle_time",
     }
 }
 

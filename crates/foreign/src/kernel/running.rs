@@ -245,6 +245,7 @@ fn hand_out(vm: &mut Vm, state: &mut State, kernel: &dyn Kernel, task: TaskId, a
     put_wide::<8>(bytes, fields.slice, facts.slice_ns);
     put_wide::<8>(bytes, fields.vtime, facts.dsq_vtime);
     put_wide::<8>(bytes, fields.sum_exec_runtime, facts.sum_exec_runtime_ns);
+    put_wide::<8>(bytes, fields.utime, facts.ticks * state.tick_ns);
     put_wide::<8>(bytes, fields.nvcsw, facts.nvcsw);
     put_wide::<8>(bytes, fields.nivcsw, facts.nivcsw);
     put_wide::<4>(bytes, fields.scx_flags, facts.scx_flags.into());

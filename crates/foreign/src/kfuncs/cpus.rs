@@ -197,7 +197,13 @@ pub(super) fn rq_of(running: &mut Running<'_>, vm: &mut Vm, cpu: u32) -> Result 
     }
     let curr = running.cpu_curr(vm, cpu)?;
     let nr_running = running.kernel()?.cpu_nr_running(cpu);
+    let clock = running.kernel()?.rq_clock(cpu);
+    let up_ns = running.state.up_ns;
     let fields = &running.state.layout.rq;
+    put(vm, at, fields.clock, up_ns + clock.clock_ns);
+    put(vm, at, fields.clock_task, up_ns + clock.clock_task_ns);
+    put(vm, at, fields.clock_pelt, up_ns + clock.clock_pelt_ns);
+    put(vm, at, fields.lost_idle_time, clock.lost_idle_ns);
     put(vm, at, fields.curr, curr);
     put(vm, at, fields.nr_running, nr_running.into());
     put(vm, at, fields.scx_nr_running, nr_running.into());

@@ -10,8 +10,8 @@ use crate::consts::{
     SCX_OPS_TID_TO_TASK, SCX_PICK_IDLE_IN_NODE, SCX_REENQ_ANY, SCX_TASK_REENQ_KFUNC,
 };
 use crate::{
-    Callback, CgroupId, CpuFacts, DsqIter, Events, Exit, ExitKind, Kernel, TaskFacts, TaskId,
-    TimerId,
+    Callback, CgroupId, CpuFacts, DsqIter, Events, Exit, ExitKind, Kernel, RqClock, TaskFacts,
+    TaskId, TimerId,
 };
 
 /// `SCX_CPUPERF_ONE`.
@@ -421,6 +421,10 @@ impl Kernel for Scx {
 
     fn cpu_curr(&self, cpu: u32) -> Option<TaskId> {
         self.cpus[cpu as usize].curr
+    }
+
+    fn rq_clock(&self, cpu: u32) -> RqClock {
+        self.cpus[cpu as usize].clock
     }
 
     fn cpu_nr_running(&self, cpu: u32) -> u32 {

@@ -5,7 +5,7 @@ use super::kfuncs::FIRST_PID;
 use super::task::{ExtTask, NewTask, TaskState, weight_to_cgroup};
 use super::{ExtClass, Join, Leave, idle, validate};
 use crate::consts::{PF_EXITING, SCX_TASK_QUEUED};
-use crate::{Callback, CgroupId, Class, Exit, ExitKind, Started, TaskId};
+use crate::{Callback, CgroupId, Class, Exit, ExitKind, RqClock, Started, TaskId};
 
 /// `SCX_ECODE_ACT_RESTART | SCX_ECODE_RSN_HOTPLUG`.
 const ECODE_HOTPLUG: i64 = 1 << 48 | 1 << 32;
@@ -279,6 +279,12 @@ impl ExtClass<'_> {
     /// The CPU runs at this fraction of its highest frequency, of 1024.
     pub fn set_perf_cur(&mut self, cpu: u32, perf: u32) {
         self.scx.cpus[cpu as usize].perf_cur = perf;
+    }
+
+    /// The clocks of the CPU's run queue.
+    #[inline]
+    pub fn set_rq_clock(&mut self, cpu: u32, clock: RqClock) {
+        self.scx.cpus[cpu as usize].clock = clock;
     }
 
     /// The run is over, or the scheduler has ended: `exit` is the last callback.

@@ -29,7 +29,7 @@ use crate::consts::{
     SCX_DEQ_SCHED_CHANGE, SCX_DSP_DFL_MAX_BATCH, SCX_OPS_BUILTIN_IDLE_PER_NODE,
     SCX_OPS_KEEP_BUILTIN_IDLE,
 };
-use crate::{Callback, CpuFacts, Exit, ExitKind, OpsInfo, SchedExtOps, TaskId, TimerId};
+use crate::{Callback, CpuFacts, Exit, ExitKind, OpsInfo, RqClock, SchedExtOps, TaskId, TimerId};
 use dsq::Dsqs;
 use idle::Idle;
 use std::collections::VecDeque;
@@ -172,6 +172,8 @@ struct ExtCpu {
     online: bool,
     /// Frequency of 1024.
     perf_cur: u32,
+    /// Clocks of its run queue.
+    clock: RqClock,
     /// It has executed its idle task for so long, up to the last time.
     idle_ns: u64,
     /// ... and does so now, since then.

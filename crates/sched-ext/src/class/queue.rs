@@ -329,6 +329,7 @@ impl ExtClass<'_> {
 
     /// A tick of the running task. True: its slice is over (`task_tick_scx`).
     pub fn task_tick(&mut self, task: TaskId) -> bool {
+        self.scx.task_mut(task).facts.ticks += 1;
         self.call(Callback::Tick, Some(task), |ops, kernel| {
             ops.tick(kernel, task)
         });

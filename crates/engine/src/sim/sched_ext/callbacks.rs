@@ -2,7 +2,7 @@
 //! (docs/rules/sched-ext.md#costs).
 
 use crate::home::AnyHome;
-use crate::home::sched_ext::id;
+use crate::home::sched_ext::{id, rq_clock};
 use crate::ids::{CpuId, TaskId};
 use crate::machine::FULL_SPEED;
 use crate::observe::Observer;
@@ -128,6 +128,7 @@ impl<O: Observer> Sim<'_, O> {
     #[inline]
     pub(in crate::sim) fn ext_idle(&mut self, cpu: CpuId, idle: bool) {
         if let Some(ext) = self.home.sched_ext() {
+            ext.class.set_rq_clock(cpu.0, rq_clock(&self.core, cpu));
             ext.class.update_idle(cpu.0, idle);
             self.pay_ext();
         }

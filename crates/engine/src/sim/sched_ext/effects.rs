@@ -1,5 +1,6 @@
 //! What the scheduler asks for is done: moves, kicks, timers, frequencies, its end.
 
+use crate::home::sched_ext::rq_clock;
 use crate::ids::{CpuId, TaskId};
 use crate::observe::{MigrateCause, Observer};
 use crate::outcome::Ended;
@@ -165,6 +166,7 @@ impl<O: Observer> Sim<'_, O> {
 
     /// Its interrupt is taken.
     pub(in crate::sim) fn take_ext_timer(&mut self, timer: u32) {
+        self.tell_ext_clocks();
         if let Some(ext) = self.home.sched_ext() {
             ext.class.timer(scx::TimerId(timer));
             self.pay_ext();
@@ -173,8 +175,20 @@ impl<O: Observer> Sim<'_, O> {
 
     /// The loader goes on. It takes no time of the machine's CPUs.
     pub(in crate::sim) fn ext_loader(&mut self) {
+        self.tell_ext_clocks();
         if let Some(ext) = self.home.sched_ext() {
             ext.class.loader();
+        }
+    }
+
+    /// The clocks of all run queues, as of their last updates: programs that are not called for a
+    /// CPU read those of all.
+    fn tell_ext_clocks(&mut self) {
+        let Some(ext) = self.home.sched_ext() else {
+            return;
+        };
+        for cpu in self.machine.cpus() {
+            ext.class.set_rq_clock(cpu.0, rq_clock(&self.core, cpu));
         }
     }
 

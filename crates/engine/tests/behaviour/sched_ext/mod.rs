@@ -1,5 +1,6 @@
 //! A sched_ext scheduler in the machine (docs/rules/sched-ext.md).
 
+mod clocks;
 mod errors;
 mod explained;
 mod release;
