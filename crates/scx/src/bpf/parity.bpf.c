@@ -95,6 +95,7 @@ PROGRAM(p_migrate_task_rq_fair, (u32)wp_migrate_task_rq_fair(CTX, TASK, CPU, NOW
 PROGRAM(p_migrate_pulled, (u32)wp_migrate_pulled(CTX, TASK, CPU))
 PROGRAM(p_migrate_queued, (u32)wp_migrate_queued(CTX, TASK, CPU, NOW))
 PROGRAM(p_enter_idle, (u32)wp_enter_idle(CTX, CPU, NOW))
+PROGRAM(p_show_rq_clock, (u32)wp_show_rq_clock(CTX, CPU, NOW))
 PROGRAM(p_exit_idle, (u32)wp_exit_idle(CTX, CPU, NOW))
 PROGRAM(p_idle_tick, (u32)wp_idle_tick(CTX, CPU, NOW))
 PROGRAM(p_woken, (u32)wp_woken(CTX, CPU, NOW))

@@ -111,6 +111,7 @@ ops! {
     migrate_pulled(_s, ctx, task, g) = sys::wp_migrate_pulled(ctx, task, g.cpu);
     migrate_queued(_s, ctx, task, g) = sys::wp_migrate_queued(ctx, task, g.cpu, g.now_ns);
     enter_idle(_s, ctx, _task, g) = sys::wp_enter_idle(ctx, g.cpu, g.now_ns);
+    show_rq_clock(_s, ctx, _task, g) = sys::wp_show_rq_clock(ctx, g.cpu, g.now_ns);
     exit_idle(_s, ctx, _task, g) = sys::wp_exit_idle(ctx, g.cpu, g.now_ns);
     idle_tick(_s, ctx, _task, g) = sys::wp_idle_tick(ctx, g.cpu, g.now_ns);
     woken(_s, ctx, _task, g) = sys::wp_woken(ctx, g.cpu, g.now_ns);
