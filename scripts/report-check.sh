@@ -76,16 +76,22 @@ look() {
     printf '<html style="color-scheme:light dark"><body style="margin:0"><iframe src="%s.html"
         style="border:0;width:%spx;height:%spx"></iframe>' "$name" "$width" "$height" \
         >"$scratch/frame.html"
-    timeout 120 "$browser" --headless=new --no-sandbox --disable-gpu --hide-scrollbars \
-        --no-first-run --disable-background-networking --disable-component-update \
-        --user-data-dir="$scratch/profile" --host-resolver-rules='MAP * ~NOTFOUND' \
-        --blink-settings=preferredColorScheme=$scheme --window-size="$width,$height" \
-        --enable-logging=stderr --virtual-time-budget=20000 --screenshot="$picture" \
-        "file://$scratch/frame.html" >"$scratch/log" 2>&1 || true
-    rm -rf "$scratch/profile"
-    said=$(grep 'CONSOLE' "$scratch/log" | grep -v '"probe ' || true)
-    local probe
-    probe=$(grep -o '"probe [^"]*' "$scratch/log" | head -n 1 || true)
+    local probe tries
+    # The browser's time runs ahead of a busy machine: a page whose charts are not drawn by its end
+    # is looked at again. One that does not draw them fails each time.
+    for tries in 1 2 3; do
+        timeout 120 "$browser" --headless=new --no-sandbox --disable-gpu --hide-scrollbars \
+            --no-first-run --disable-background-networking --disable-component-update \
+            --user-data-dir="$scratch/profile" --host-resolver-rules='MAP * ~NOTFOUND' \
+            --blink-settings=preferredColorScheme=$scheme --window-size="$width,$height" \
+            --enable-logging=stderr --virtual-time-budget=20000 --screenshot="$picture" \
+            "file://$scratch/frame.html" >"$scratch/log" 2>&1 || true
+        rm -rf "$scratch/profile"
+        said=$(grep 'CONSOLE' "$scratch/log" | grep -v '"probe ' || true)
+        probe=$(grep -o '"probe [^"]*' "$scratch/log" | head -n 1 || true)
+        case $probe in *" undrawn=0 "*) break ;; esac
+        printf '**** %s: not drawn, try %s of 3\n' "$name" "$tries" >&2
+    done
     printf '%-8s %5s px %-5s %s\n' "$name" "$width" "$theme" "${probe#\"probe }"
     case $probe in
         *" undrawn=0 "*" empty=0 too-wide=0 loaded=") ;;
