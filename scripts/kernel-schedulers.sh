@@ -24,6 +24,11 @@ cache=${WAKEPLACE_LAB_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/wakeplace/lab}
 case $(uname -m) in x86_64) arch=amd64 ;; aarch64) arch=arm64 ;; *) arch=none ;; esac
 types=$cache/kernels/$arch/$kernel/vmlinux.btf
 
+# Compiles the BPF programs.
+clang=clang-19
+! command -v clang-22 >/dev/null || clang=clang-22
+clang=${BPF_CLANG:-$clang}
+
 say() { printf 'kernel-schedulers: %s\n' "$*" >&2; }
 fail() { say "$*"; exit 3; }
 
@@ -46,9 +51,7 @@ fetch() {
 }
 
 build() {
-    local tools=$out/source/tools/sched_ext objects clang=clang-19
-    ! command -v clang-22 >/dev/null || clang=clang-22
-    clang=${BPF_CLANG:-$clang}
+    local tools=$out/source/tools/sched_ext objects
     say "building with $clang, its output is in $out/log"
     make -C "$tools" -j "$(nproc)" CLANG="$clang" VMLINUX_BTF="$types" all \
         >"$out/log" 2>&1 || fail "it does not build: $(tail -n 3 "$out/log")"
@@ -80,9 +83,7 @@ CC
 }
 
 build_arm64() {
-    local tools=$out/source/tools/sched_ext clang=clang-19 sysroot
-    ! command -v clang-22 >/dev/null || clang=clang-22
-    clang=${BPF_CLANG:-$clang}
+    local tools=$out/source/tools/sched_ext sysroot
     . scripts/arm64-cargo.sh
     cross_tools "$sysroot" "$out/cross"
     mkdir -p "$out/arm64-build"
