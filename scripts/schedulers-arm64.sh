@@ -16,28 +16,13 @@ cd "$(dirname "$0")/.."
 . scripts/live/common.sh
 
 registry=${REGISTRY-scx_bpfland@1.1.4 scx_cosmos@1.1.7 scx_lavd@1.1.4 scx_rusty@1.1.4}
-target=aarch64-unknown-linux-gnu
-
-# from_registry NAME VERSION: prints the program's path.
-from_registry() (
-    root=$PWD/target/tools/$1-$2-arm64
-    if [ ! -x "$root/bin/$1" ]; then
-        . scripts/arm64-cargo.sh
-        # Built sooner; how fast the loaders are does not matter here.
-        export CARGO_PROFILE_RELEASE_LTO=off CARGO_PROFILE_RELEASE_CODEGEN_UNITS=16
-        export BPF_CLANG="${BPF_CLANG:-clang-19}" CARGO_TARGET_DIR=$PWD/target/tools/arm64-build
-        cargo install "$1" --version "$2" --locked --quiet --target $target \
-            --root "$root" >&2 || exit 3
-    fi
-    printf '%s\n' "$root/bin/$1"
-)
 
 scripts/setup.sh lab
 scripts/lab-binaries.sh --simulator arm64
 programs=("$lab_programs/arm64/wakeplace" scripts/schedulers-check.sh)
 kernels_own=$(scripts/kernel-schedulers.sh --arm64)
 for name in simple central flatcg pair qmap; do programs+=("$kernels_own/scx_$name"); done
-for of in $registry; do programs+=("$(from_registry "${of%@*}" "${of#*@}")"); done
+for of in $registry; do programs+=("$(scripts/tool.sh --arm64 "${of%@*}" "${of#*@}")"); done
 
 options=()
 for program in "${programs[@]}"; do options+=(--add "$program"); done

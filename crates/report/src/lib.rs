@@ -22,7 +22,7 @@ pub use html::{Fragment, HtmlError, Page, Source, charts, decision, footer, frag
 pub use number::short;
 pub use paint::Tone;
 pub use plain::plain;
-pub use points::Points;
+pub use points::{Failed, Points};
 pub use published::{Extent, published};
 pub use run_table::run_table;
 pub use study::{studies, study};

@@ -12,8 +12,17 @@ pub struct Points {
     names: Vec<String>,
     metrics: Vec<String>,
     for_people: bool,
-    failed: usize,
+    failed: Failed,
     group: Vec<RunRecord>,
+}
+
+/// Runs that have no result.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Failed {
+    /// How many.
+    pub runs: usize,
+    /// What the first of them says; empty if there is none.
+    pub first: String,
 }
 
 impl Points {
@@ -41,7 +50,7 @@ impl Points {
             names,
             metrics,
             for_people,
-            failed: 0,
+            failed: Failed::default(),
             group: Vec::new(),
         }
     }
@@ -49,7 +58,12 @@ impl Points {
     /// Adds runs.
     pub fn add(&mut self, runs: &[RunRecord]) {
         for record in runs {
-            self.failed += usize::from(!record.error.is_empty());
+            if !record.error.is_empty() {
+                if self.failed.runs == 0 {
+                    self.failed.first.clone_from(&record.error);
+                }
+                self.failed.runs += 1;
+            }
             if (self.group.first()).is_some_and(|first| !same_point(first, record)) {
                 self.end_point();
             }
@@ -57,9 +71,9 @@ impl Points {
         }
     }
 
-    /// The table, and how many runs have an error.
+    /// The table, and the runs that have an error.
     #[must_use]
-    pub fn finish(mut self) -> (Table, usize) {
+    pub fn finish(mut self) -> (Table, Failed) {
         self.end_point();
         (self.table, self.failed)
     }

@@ -86,7 +86,7 @@ pub fn published(sources: &[Source<'_>], extent: Extent) -> Result<String, HtmlE
     for source in sources {
         for parsed in read::read(*source)? {
             let Parsed::Study(study) = parsed else {
-                return Err(read::refused(source.name, "is no result of `study run`"));
+                return Err(read::no_study(source.name));
             };
             let name = study.study.split('/').next().unwrap_or_default();
             series.entry(name.to_owned()).or_default().push(*study);

@@ -254,11 +254,14 @@ impl Table {
         let cells = self.rows.iter().map(|row| row[at].text());
         let widest = |text: &str| match align {
             Align::Right => text.chars().count(),
-            Align::Left => text
-                .split(' ')
-                .map(|word| word.chars().count())
-                .max()
-                .unwrap_or(0),
+            // spaces in front belong to the first word: they set a row in
+            Align::Left => {
+                let words = text.trim_start();
+                let in_front = text.len() - words.len();
+                let lengths = words.split(' ').map(|word| word.chars().count());
+                let first = lengths.clone().take(1).map(|length| length + in_front);
+                lengths.chain(first).max().unwrap_or(0)
+            }
         };
         let needed = cells
             .chain([header])

@@ -4,7 +4,7 @@
 //! Each thread draws from a stream of its own, named `jitter` and by the thread, so that its other
 //! draws stay what they are.
 
-use crate::{Event, Spec, Stream, TaskScript, Workload};
+use crate::{Event, SLEEPS_ON_NS, Spec, Stream, TaskScript, Workload};
 use std::fmt;
 use wakeplace_text::{did_you_mean, nearest, parse_duration_or_zero_ns, shorten};
 
@@ -114,8 +114,8 @@ impl Jitter {
                         _ => {}
                     }
                 }
-                // A recorded thread sleeps on at its end, longer than any run: that is no habit.
-                sleeps.retain(|ns| *ns < SLEEPS_ON_NS);
+                // That a recorded thread sleeps on at its end is no habit.
+                sleeps.retain(|ns| *ns < SLEEPS_ON_NS as f64);
                 let (mean, sd) = mean_and_sd(&runs);
                 let relative = if mean > 0.0 { sd / mean } else { 0.0 };
                 let run_ppm = (relative * SQRT_3 * MILLION as f64) as u64;
@@ -124,9 +124,6 @@ impl Jitter {
         }
     }
 }
-
-/// Longer than people record, ns.
-const SLEEPS_ON_NS: f64 = 1e14;
 
 /// Mean and sample standard deviation; 0 where there is none.
 fn mean_and_sd(values: &[f64]) -> (f64, f64) {
@@ -204,7 +201,7 @@ impl Spec {
 #[cfg(test)]
 mod tests {
     use super::Jitter;
-    use crate::{Event, LoadOptions, MachineFacts, Spec, Workload};
+    use crate::{Event, LoadOptions, MachineFacts, SLEEPS_ON_NS, Spec, Workload};
 
     const FILE: &str = r#"{"tasks": {"a": {"instance": 2, "loop": -1, "phases": {"p": {
         "loop": -1, "run": 1000, "timer": {"ref": "unique", "period": 10000}}}}}}"#;
@@ -277,6 +274,11 @@ mod tests {
             period_ns,
         };
         task.phases[0].events = vec![run(100), timer(10), run(300), timer(30)];
+        assert_eq!(Jitter::Recorded.of(&task), (14, 900_000));
+        // That a recorded task sleeps on at its end changes nothing.
+        task.phases[0].events.push(Event::Sleep {
+            duration_ns: SLEEPS_ON_NS,
+        });
         assert_eq!(Jitter::Recorded.of(&task), (14, 900_000));
         // 198 and 202: sd 2.8284, relative .014142, times sqrt(3) .024495.
         task.phases[0].events = vec![run(198), run(202)];

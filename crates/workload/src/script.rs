@@ -7,7 +7,7 @@ mod event;
 mod measure;
 mod shared;
 
-pub use event::{Event, Pick, Since, TimerMode};
+pub use event::{Event, Pick, SLEEPS_ON_NS, Since, TimerMode};
 pub use measure::{Count, Figure, FigureOf, Series, Statistic, SysbenchBins, TimeUnit};
 pub use shared::{Barrier, Channel, Condition, Counter, Limit, Mutex, Shared, Timer};
 

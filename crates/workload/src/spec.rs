@@ -137,6 +137,8 @@ fn is_path(argument: &str) -> bool {
     if argument == "-" || Path::new(argument).is_file() {
         return true;
     }
+    // What stands before a colon is meant for a name, unless it is a folder's.
     let (name, _) = models::split_name(argument);
-    models::find(name).is_none() && (argument.contains('/') || argument.ends_with(".json"))
+    let named = name != argument && !name.contains('/');
+    !named && (argument.contains('/') || argument.ends_with(".json"))
 }

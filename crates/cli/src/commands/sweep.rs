@@ -12,7 +12,7 @@ use std::io::Write as _;
 use std::path::Path;
 use wakeplace_files::{Place, WriteError};
 use wakeplace_metrics::find_metric;
-use wakeplace_report::{Points, Table};
+use wakeplace_report::{Failed, Points, Table};
 use wakeplace_store::{Definition, Store, StoreError, Summary};
 use wakeplace_study::{
     Axis, Design, Progress, Request, RunRecord, RunTable, Source, Sweep, metric_order,
@@ -170,8 +170,14 @@ fn run(sweep: &Sweep, place: &Places<'_>, inputs: &[(&str, &str)], terminal: Ter
     }
     let for_people = matches!(place.output.format, FormatName::Human | FormatName::Md);
     let (points, failed) = points(&store, place.metrics, sweep, for_people)?;
-    show(&summary, &points, failed, (place.output, &output), terminal)?;
-    Ok(if failed == 0 {
+    show(
+        &summary,
+        &points,
+        &failed,
+        (place.output, &output),
+        terminal,
+    )?;
+    Ok(if failed.runs == 0 {
         Verdict::Ok
     } else {
         Verdict::Unmet
@@ -269,13 +275,13 @@ fn write_export(
     Ok(place.publish()?)
 }
 
-/// A table with a row per point, and how many cells have an error.
+/// A table with a row per point, and the cells that have an error.
 fn points(
     store: &Store,
     asked: &[String],
     sweep: &Sweep,
     for_people: bool,
-) -> Result<(Table, usize), Failure> {
+) -> Result<(Table, Failed), Failure> {
     let metrics = match asked.is_empty() {
         true => metric_order(&store.metrics().map_err(failure)?),
         false => asked.to_vec(),
@@ -293,18 +299,22 @@ fn points(
 fn show(
     summary: &Summary,
     points: &Table,
-    failed: usize,
+    failed: &Failed,
     (args, output): (&OutputArgs, &Output),
     terminal: Terminal,
 ) -> Result<(), Failure> {
-    let failed = match failed {
-        0 => String::new(),
-        n => format!("; {n} could not be run or got stuck"),
-    };
-    let said = format!(
-        "{} cells: {} in the store before, {} made{failed}\n",
+    let mut said = format!(
+        "{} cells: {} in the store before, {} made",
         summary.cells, summary.found, summary.made
     );
+    if failed.runs > 0 {
+        let (runs, first) = (failed.runs, &failed.first);
+        said += &format!("; {runs} could not be run or got stuck\nthe first of these: {first}");
+        if runs > 1 {
+            said += "\nof each: --export FILE, column `error`";
+        }
+    }
+    said.push('\n');
     let look = if output.is_stdout() {
         style(terminal)
     } else {

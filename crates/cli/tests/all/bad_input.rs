@@ -259,7 +259,7 @@ fn a_duration_needs_a_unit_and_something_to_happen() {
 #[test]
 fn tasks_must_exist_and_fit_the_machine() {
     let output = sim_with("hikey960", "periodic:n=0", "linux-4.17");
-    assert_refused(&output, &["0 tasks"]);
+    assert_refused(&output, &["`n=0`", "a number from 1"]);
     let output = sim_with("hikey960", "periodic:n=1,cpus=8", "linux-4.17");
     assert_refused(&output, &["8"]);
     let folder = folder();

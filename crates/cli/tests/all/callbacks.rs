@@ -1,6 +1,7 @@
 //! Which callbacks of a scheduler come, and in which order: in the simulator as the rules say it
 //! (docs/rules/sched-ext.md#tasks), and, where WAKEPLACE_CALLBACKS_KERNELS names kernels
-//! ("7.3.4,6.18.15"), as in a guest with that kernel. The scheduler is callbacks.bpf.c in both.
+//! ("7.3.4,6.18.15"), as in a guest with that kernel. The scheduler is callbacks.bpf.c in both; the
+//! form that wants tasks to run at once is for kernels that can do that.
 
 use crate::common::{assert_code, program, stderr};
 use crate::schedulers::made;
@@ -25,6 +26,14 @@ const AFFINITY: &str = r#"{"global": {"calibration": 1000}, "tasks": {
         "y": {"cpus": [2], "loop": 4, "run": 2000, "sleep": 6000},
         "z": {"cpus": [1, 2, 3], "loop": 2, "run": 2000, "sleep": 6000}}}}}"#;
 
+/// On a CPU that is never free one task runs on and one wakes again and again.
+const BUSY: &str = r#"{"global": {"calibration": 1000}, "tasks": {
+    "hog": {"cpus": [1], "loop": -1, "run": 200000},
+    "tell": {"cpus": [1], "loop": -1, "run": 1000, "sleep": 17000}}}"#;
+/// The objects.
+const QUEUED: &str = "callbacks.bpf.o";
+const IMMED: &str = "callbacks_IMMED.bpf.o";
+
 /// Callbacks of each task, with their flags, in their order.
 type Callbacks = BTreeMap<String, Vec<String>>;
 
@@ -41,11 +50,11 @@ fn read(log: &Path) -> Callbacks {
 }
 
 /// A folder with the scheduler, its object and a workload, in which a command is run.
-fn folder(workload: &str) -> tempfile::TempDir {
+fn folder(workload: &str, object: &str) -> tempfile::TempDir {
     let folder = tempfile::tempdir().expect("a folder");
     let at = |name: &str| folder.path().join(name);
     fs::copy(made().example("callbacks"), at("callbacks")).expect("copied");
-    fs::copy(made().object("callbacks.bpf.o"), at("callbacks.bpf.o")).expect("copied");
+    fs::copy(made().object(object), at("scheduler.bpf.o")).expect("copied");
     fs::write(at("app.json"), workload).expect("written");
     folder
 }
@@ -56,15 +65,15 @@ fn ran(mut command: Command, what: &str) {
 }
 
 /// What the simulator calls.
-fn simulated(workload: &str, kernel: &str) -> Callbacks {
-    let folder = folder(workload);
+fn simulated(workload: &str, object: &str, kernel: &str) -> Callbacks {
+    let folder = folder(workload, object);
     let log = folder.path().join("log");
     let mut command = program(folder.path());
     command
         .env("WAKEPLACE_LOADER_OUTPUT", &log)
         .args(["sim", "--platform", "hikey960", "--workload", "app.json"])
         .args(["--duration", "2s", "--quiet", "--kernel", kernel])
-        .args(["--scheduler", "./callbacks callbacks.bpf.o"]);
+        .args(["--scheduler", "./callbacks scheduler.bpf.o"]);
     let output = command.output().expect("it starts");
     assert_code(&output, 0);
     let all = read(&log);
@@ -76,8 +85,8 @@ fn simulated(workload: &str, kernel: &str) -> Callbacks {
 }
 
 /// What a kernel calls in a guest of four CPUs, whose clock counts instructions.
-fn recorded(workload: &str, kernel: &str) -> Callbacks {
-    let folder = folder(workload);
+fn recorded(workload: &str, object: &str, kernel: &str) -> Callbacks {
+    let folder = folder(workload, object);
     let mut command = program(folder.path());
     command
         .args([
@@ -97,8 +106,8 @@ fn recorded(workload: &str, kernel: &str) -> Callbacks {
             "--keep",
             "kept",
         ])
-        .args(["--scheduler", "./callbacks callbacks.bpf.o"])
-        .args(["--add", "callbacks.bpf.o"]);
+        .args(["--scheduler", "./callbacks scheduler.bpf.o"])
+        .args(["--add", "scheduler.bpf.o"]);
     ran(command, "the guest");
     read(&folder.path().join("kept/scheduler.log"))
 }
@@ -119,13 +128,20 @@ fn say(what: &str) {
 
 /// Compares with kernels, if some are named. Of a task the first callbacks differ: in a guest it is
 /// named when it runs already, and sets itself up.
-fn compare(name: &str, workload: &str) {
+fn compare(name: &str, workload: &str, object: &str) {
     let Ok(kernels) = std::env::var("WAKEPLACE_CALLBACKS_KERNELS") else {
         say("**** no kernel beside it: WAKEPLACE_CALLBACKS_KERNELS is not set");
         return;
     };
     for version in kernels.split(',') {
-        let (kernel, simulated) = (recorded(workload, version), simulated(workload, version));
+        if object == IMMED && !knows_immed(version) {
+            say(&format!(
+                "{name}: Linux {version} does not know SCX_ENQ_IMMED"
+            ));
+            continue;
+        }
+        let kernel = recorded(workload, object, version);
+        let simulated = simulated(workload, object, version);
         for (task, callbacks) in &simulated {
             let (first, least) = (12.min(callbacks.len()), 150.min(callbacks.len() * 3 / 4));
             let same = agreement(&kernel[task], &callbacks[first..]);
@@ -136,6 +152,13 @@ fn compare(name: &str, workload: &str) {
             assert!(same >= least, "{name}, Linux {version}, {task}");
         }
     }
+}
+
+/// 7.1 or later (docs/rules/sched-ext.md#immed).
+fn knows_immed(version: &str) -> bool {
+    let mut numbers = version.split('.').map(|number| number.parse::<u32>());
+    let mut next = || numbers.next().expect("a version").expect("a number");
+    (next(), next()) >= (7, 1)
 }
 
 /// The same callbacks again and again, after the first ones.
@@ -156,7 +179,7 @@ fn small_kernel() -> String {
 /// are SCX_WAKE_TTWU, SCX_ENQ_WAKEUP and SCX_DEQ_SLEEP (docs/rules/sched-ext.md#tasks, #insert).
 #[test]
 fn of_a_ping_pong() {
-    for callbacks in simulated(PING_PONG, &small_kernel()).values() {
+    for callbacks in simulated(PING_PONG, QUEUED, &small_kernel()).values() {
         let cycle = [
             "select_cpu 8",
             "runnable 1",
@@ -166,25 +189,54 @@ fn of_a_ping_pong() {
         ];
         assert_cycle(callbacks, &cycle, 50);
     }
-    compare("ping-pong", PING_PONG);
+    compare("ping-pong", PING_PONG, QUEUED);
 }
 
 /// Goal: at the end of its slice a task stops, and is enqueued again; it does not become runnable
 /// anew (docs/rules/sched-ext.md#tasks).
 #[test]
 fn of_slices_that_end() {
-    for callbacks in simulated(SLICES, &small_kernel()).values() {
+    for callbacks in simulated(SLICES, QUEUED, &small_kernel()).values() {
         let last = &callbacks[callbacks.len() / 2..];
         assert_cycle(last, &["stopping 1", "enqueue 0", "running 0"], 20);
     }
-    compare("slices", SLICES);
+    compare("slices", SLICES, QUEUED);
+}
+
+/// Goal: a task that is to run at once does so on an idle CPU (docs/rules/sched-ext.md#immed): all
+/// is as if the scheduler did not ask for it.
+#[test]
+fn of_a_ping_pong_that_runs_at_once() {
+    let kernel = small_kernel();
+    let at_once = simulated(PING_PONG, IMMED, &kernel);
+    assert_eq!(at_once, simulated(PING_PONG, QUEUED, &kernel));
+    compare("ping-pong at once", PING_PONG, IMMED);
+}
+
+/// Goal: a task that cannot run at once, since its CPU runs another, is enqueued again with
+/// SCX_ENQ_REENQ and the reason SCX_TASK_REENQ_IMMED, 2 << 12 (docs/rules/sched-ext.md#immed).
+#[test]
+fn of_a_busy_cpu_where_a_task_cannot_run_at_once() {
+    let all = simulated(BUSY, IMMED, &small_kernel());
+    let callbacks = all.values().next().expect("a task");
+    let cycle = [
+        "runnable 1",
+        "enqueue 1",
+        "enqueue 0",
+        "again 8192",
+        "running 0",
+        "stopping 0",
+        "quiescent 1",
+    ];
+    assert_cycle(&callbacks[30..], &cycle, 50);
+    compare("busy", BUSY, IMMED);
 }
 
 /// Goal: a running task that is given other CPUs goes off its queue and on again, and is told of
 /// them once; the same CPUs as before are no change (docs/rules/sched-ext.md#tasks).
 #[test]
 fn of_a_task_that_is_given_other_cpus() {
-    let all = simulated(AFFINITY, &small_kernel());
+    let all = simulated(AFFINITY, QUEUED, &small_kernel());
     let callbacks = all.values().next().expect("a task");
     let change = [
         "stopping 0",
@@ -213,7 +265,7 @@ fn of_a_task_that_is_given_other_cpus() {
         (changes * 10).abs_diff(sleeps * 3) <= 30,
         "{changes} changes, {sleeps} sleeps"
     );
-    compare("affinity", AFFINITY);
+    compare("affinity", AFFINITY, QUEUED);
 }
 
 fn position(callbacks: &[String], what: &str) -> usize {

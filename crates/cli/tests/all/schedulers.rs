@@ -37,7 +37,7 @@ fn compile(folder: &Path, source: &str, define: Option<&str>) -> PathBuf {
     for include in [sources.clone(), repository("crates/scx/src/bpf")] {
         args.push(format!("-I{}", include.display()));
     }
-    args.extend(define.map(|define| format!("-DBAD_{define}")));
+    args.extend(define.map(|define| format!("-D{}_{define}", source.to_uppercase())));
     SkeletonBuilder::new()
         .source(sources.join(format!("{source}.bpf.c")))
         .obj(&object)
@@ -71,7 +71,8 @@ pub(crate) fn made() -> &'static Made {
         for define in BAD {
             compile(folder.path(), "bad", Some(define));
         }
-        compile(folder.path(), "cids", Some("CIDS"));
+        compile(folder.path(), "cids", Some("BAD"));
+        compile(folder.path(), CALLBACKS, Some("IMMED"));
         let kernel = compile(folder.path(), "kernel", None);
         let bytes = std::fs::read(kernel).expect("an object");
         let file = object::File::parse(&*bytes).expect("an object");
@@ -162,7 +163,7 @@ fn runs_are_the_same_twice_and_interpreted() {
 /// (docs/rules/sched-ext.md#cids).
 #[test]
 fn two_cpus_of_one_cid_end_it() {
-    let output = sim(&made().object("cids_CIDS.bpf.o"), &[]);
+    let output = sim(&made().object("cids_BAD.bpf.o"), &[]);
     assert_code(&output, 1);
     let text = stderr(&output);
     assert!(

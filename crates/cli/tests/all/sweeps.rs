@@ -230,7 +230,7 @@ fn a_stuck_cell_does_not_end_the_sweep() {
     let output = run_in(folder.path(), &args);
     assert_code(&output, 1);
     assert!(
-        stdout(&output).contains("1 could not be run or got stuck"),
+        stdout(&output).contains("1 could not be run or got stuck\nthe first of these: stuck"),
         "{}",
         stdout(&output)
     );

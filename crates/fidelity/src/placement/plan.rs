@@ -86,7 +86,7 @@ fn chosen(all: Vec<Set>, request: &Request) -> Result<Vec<Set>, Error> {
     let names: Vec<&str> = all.iter().map(|set| set.name.as_str()).collect();
     if let Some(unknown) = wanted.iter().find(|name| !names.contains(&name.as_str())) {
         return Err(Error::Input(format!(
-            "--sets: there is no set `{}`; expected of {}",
+            "--sets: there is no set `{}`; expected some of {}",
             wakeplace_text::shorten(unknown),
             names.join(", ")
         )));

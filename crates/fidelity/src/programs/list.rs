@@ -292,11 +292,17 @@ pub(super) fn chosen(keys: &[String]) -> Result<Vec<&'static Program>, Error> {
         .iter()
         .find(|key| known().all(|own| own != key.as_str()))
     {
-        let near = wakeplace_text::did_you_mean(wakeplace_text::nearest(unknown, known()));
-        let expected = known().collect::<Vec<_>>().join(", ");
+        let near: Vec<_> = wakeplace_text::nearest(unknown, known())
+            .into_iter()
+            .collect();
+        let expected = format!(
+            "expected some of {}",
+            known().collect::<Vec<_>>().join(", ")
+        );
         return Err(Error::Input(format!(
-            "--programs: there is no program `{}`{near}; expected of {expected}",
+            "--programs: there is no program `{}`{}",
             wakeplace_text::shorten(unknown),
+            wakeplace_text::did_you_mean_first(&near, &expected),
         )));
     }
     let wanted = |program: &&Program| keys.is_empty() || keys.iter().any(|key| key == program.key);

@@ -2,6 +2,9 @@
 /*
  * One queue, and a record of every callback about a task whose name begins with `tell`: what a
  * kernel and the simulator are compared by. The loader takes the records when it likes.
+ *
+ * CALLBACKS_IMMED: a task that wakes is to run at once (SCX_ENQ_IMMED, from 7.1), on a CPU that
+ * idles or not. If it cannot it comes back, and then waits in the queue.
  */
 #include "small.h"
 
@@ -10,7 +13,17 @@
 /* Flags that depend on nothing but what happens to the task. */
 #define SCX_ENQ_WAKEUP 1ULL
 #define SCX_ENQ_LAST (1ULL << 41)
+#define SCX_ENQ_IMMED (1ULL << 33)
+#define SCX_ENQ_REENQ (1ULL << 40)
 #define SCX_DEQ_SLEEP 1ULL
+/* scx.flags: why a task comes back. */
+#define SCX_TASK_REENQ_REASON_MASK (7 << 12)
+
+#ifdef CALLBACKS_IMMED
+#define AT_ONCE SCX_ENQ_IMMED
+#else
+#define AT_ONCE 0
+#endif
 
 char _license[] SEC("license") = "GPL";
 
@@ -57,7 +70,7 @@ int callbacks_select_cpu(u64 *args)
 	SAY(p, "select_cpu", args[2] & 0xf);
 	cpu = scx_bpf_select_cpu_dfl(p, args[1], args[2], &is_idle);
 	if (is_idle)
-		dsq_insert(p, SCX_DSQ_LOCAL, SLICE_NS, 0);
+		dsq_insert(p, SCX_DSQ_LOCAL, SLICE_NS, AT_ONCE);
 	return cpu;
 }
 
@@ -67,6 +80,12 @@ int callbacks_enqueue(u64 *args)
 	struct task_struct *p = ARG_TASK(args, 0);
 
 	SAY(p, "enqueue", args[1] & (SCX_ENQ_WAKEUP | SCX_ENQ_LAST));
+	if (args[1] & SCX_ENQ_REENQ)
+		SAY(p, "again", p->scx.flags & SCX_TASK_REENQ_REASON_MASK);
+	else if (AT_ONCE != 0 && (args[1] & SCX_ENQ_WAKEUP)) {
+		dsq_insert(p, SCX_DSQ_LOCAL, SLICE_NS, args[1] | AT_ONCE);
+		return 0;
+	}
 	dsq_insert(p, SHARED_DSQ, SLICE_NS, args[1]);
 	return 0;
 }

@@ -147,7 +147,7 @@ int cids_init_cids(u64 *args)
 	for (cpu = 0; cpu < CPUS; cpu++)
 		room->cids[cpu] = CPUS - 1 - cpu;
 	room->shards[1] = CPUS / 2;
-#ifdef BAD_CIDS
+#ifdef CIDS_BAD
 	room->cids[1] = room->cids[0];
 #endif
 	scx_bpf_cid_override(room->cids, CPUS, room->shards, 2);

@@ -51,6 +51,13 @@ pub(crate) fn refused(name: &str, what: &str) -> HtmlError {
     HtmlError(format!("{name}: {what}; {EXPECTED}"))
 }
 
+/// It is a result, but not one of a study.
+pub(crate) fn no_study(name: &str) -> HtmlError {
+    HtmlError(format!(
+        "{name}: is no result of `study run`; expected the JSON of `study run`"
+    ))
+}
+
 /// One result, or several of studies.
 pub(crate) fn read(source: Source<'_>) -> Result<Vec<Parsed>, HtmlError> {
     let whole: Value = parse(source)?;

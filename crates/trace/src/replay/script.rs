@@ -3,8 +3,8 @@
 use super::tracker::{Made, Odd, Step, Task, Tracker};
 use crate::read::order::Found;
 use wakeplace_workload::{
-    Attributes, Calibration, Channel, Event, Loops, Phase, RealTime, Shared, Start, TaskScript,
-    Timer, TimerMode, Workload,
+    Attributes, Calibration, Channel, Event, Loops, Phase, RealTime, SLEEPS_ON_NS, Shared, Start,
+    TaskScript, Timer, TimerMode, Workload,
 };
 
 /// Highest priority of the real-time classes, and nice 0, as the kernel counts them.
@@ -13,9 +13,6 @@ const DEFAULT_PRIO: i32 = 120;
 
 /// Most work of a new task before its first sleep that is left out, ns.
 const BIRTH_NS: u64 = 100_000;
-
-/// A task that is there at the end of the recording sleeps on: an hour, which no run comes near.
-const SLEEPS_ON_NS: u64 = 3_600_000_000_000;
 
 /// All that a recording said.
 pub(super) struct Recorded {

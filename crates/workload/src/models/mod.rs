@@ -160,12 +160,17 @@ pub(crate) fn find(name: &str) -> Option<&'static ModelInfo> {
 fn unknown_model(argument: &str) -> WorkloadError {
     let (name, _) = split_name(argument);
     let names: Vec<_> = catalogue().map(|model| model.name).collect();
+    // `trace:PATH` is no model, but stands where one could.
+    let near = nearest(name, names.iter().copied().chain(["trace"]));
     fault(
         argument,
         format!("no model is called `{name}`, and no file is"),
     )
-    .expected(format!("a path, or a model: {}", names.join(", ")))
-    .nearest(nearest(name, names))
+    .expected(format!(
+        "a path, `trace:PATH` of a recording, or a model: {}",
+        names.join(", ")
+    ))
+    .nearest(near)
     .into()
 }
 

@@ -190,7 +190,7 @@ impl Periodic {
         let realtime =
             realtime.map_err(|(message, expected)| fault(argument, message).expected(expected))?;
         Ok(Self {
-            n: number_of_tasks(argument, &values)?,
+            n: values.number("n", 1..=MAX_TASKS)?,
             period_ns,
             work_ns,
             calibration: values.text("cal", calibration)?,
@@ -301,18 +301,6 @@ fn spread(argument: &str, values: &Values<'_>) -> Result<Option<Offset>, Workloa
         true if given => values.text("phase", offset).map(Some),
         true => Ok(Some(Offset::Random)),
     }
-}
-
-/// Reads `n`. That there would be nothing to run is said so.
-fn number_of_tasks(argument: &str, values: &Values<'_>) -> Result<u32, WorkloadError> {
-    let n = values.number("n", 0..=MAX_TASKS)?;
-    if n == 0 {
-        let expected = format!("a number from 1 to {MAX_TASKS}");
-        return Err(fault(argument, "`n=0` makes 0 tasks")
-            .expected(expected)
-            .into());
-    }
-    Ok(n)
 }
 
 /// Reads `uclamp_min` and `uclamp_max`. The kernel refuses a pair that is crossed (`EINVAL`).

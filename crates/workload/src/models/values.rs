@@ -107,7 +107,8 @@ impl<'a> Values<'a> {
         range: RangeInclusive<u64>,
     ) -> Result<u64, WorkloadError> {
         let time = parse::time(self.value(key)).filter(|ns| range.contains(ns));
-        time.ok_or_else(|| self.outside(key, "a time", said(*range.start()), said(*range.end())))
+        let (least, most) = (said(*range.start()), said(*range.end()));
+        time.ok_or_else(|| self.wrong(key, &format!("a time from {least} to {most}{UNIT}")))
     }
 
     /// A time, 0 or more, ns.
@@ -118,7 +119,7 @@ impl<'a> Values<'a> {
     /// A time above 0, ns.
     pub(crate) fn time_above_zero_ns(&self, key: &'static str) -> Result<u64, WorkloadError> {
         let time = parse::time(self.value(key)).filter(|&ns| ns > 0);
-        let expected = format!("a time above 0ns, at most {}", said(MAX_TIME_NS));
+        let expected = format!("a time above 0ns, at most {}{UNIT}", said(MAX_TIME_NS));
         time.ok_or_else(|| self.wrong(key, &expected))
     }
 
@@ -207,6 +208,9 @@ impl<'a> Values<'a> {
         self.wrong(key, &format!("{what} from {least} to {most}"))
     }
 }
+
+/// Times need one.
+const UNIT: &str = ", with its unit, as 16ms";
 
 /// A time in the largest unit that has it whole.
 fn said(ns: u64) -> String {

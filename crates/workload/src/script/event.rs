@@ -42,6 +42,10 @@ pub enum Since {
     Wake,
 }
 
+/// A recorded task that is there at the end of the recording sleeps on: an hour, which no run comes
+/// near, ns.
+pub const SLEEPS_ON_NS: u64 = 3_600_000_000_000;
+
 /// One step of a task.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Event {

@@ -114,6 +114,12 @@ fn wrong_arguments_say_what_was_expected() {
             &["no model is called `periodc`", "did you mean `periodic`?"][..],
         ),
         (
+            "traces:/tmp/run.txt",
+            &["no model is called `traces`", "did you mean `trace`?"],
+        ),
+        ("periodic:n=four", &["a number from 1 to 100000"]),
+        ("periodic:period=16", &["at most 1000s, with its unit"]),
+        (
             "periodic:perod=1ms",
             &["no key `perod`", "`period`? Expected one of n, period"],
         ),
@@ -124,7 +130,10 @@ fn wrong_arguments_say_what_was_expected() {
                 "`start=spread`, or no phase",
             ],
         ),
-        ("periodic:n=0", &["0 tasks", "a number from 1 to 100000"]),
+        (
+            "periodic:n=0",
+            &["`n=0` is not possible", "a number from 1 to 100000"],
+        ),
         ("periodic:n=100001", &["`n=100001` is not possible"]),
         ("periodic:n", &["`n` has no value"]),
         ("periodic:n=1,n=2", &["given twice"]),

@@ -7,7 +7,9 @@ use wakeplace_engine::{Options, RunReport, run};
 use wakeplace_platform::{CpuId, Platform};
 use wakeplace_policy_sys::Policy;
 use wakeplace_trace::load;
-use wakeplace_workload::{Event, LoadOptions, Loops, MachineFacts, Spec, TaskScript, Workload};
+use wakeplace_workload::{
+    Event, LoadOptions, Loops, MachineFacts, SLEEPS_ON_NS, Spec, TaskScript, Workload,
+};
 
 /// Writes a run as `trace-cmd report -t` prints a recording of it.
 struct Recorder<'a> {
@@ -320,7 +322,7 @@ fn work_of_tasks_that_wake_each_other_comes_back() {
 
 /// A task that is there when the recording ends.
 const SLEEPS_ON: Event = Event::Sleep {
-    duration_ns: 3_600_000_000_000,
+    duration_ns: SLEEPS_ON_NS,
 };
 
 const HAND: &str = concat!(
