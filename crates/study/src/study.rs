@@ -72,15 +72,21 @@ impl Study {
     #[must_use]
     pub fn info(&self) -> StudyInfo {
         let file = &self.file;
-        let of_variants: usize = file.variants.iter().map(|v| v.cases.len() * v.seeds).sum();
-        let of_case = |case: &Case| case.seeds.unwrap_or(file.seeds.len());
-        let full = file.cases.iter().map(of_case).sum::<usize>() + of_variants;
-        let quick = file.quick_cases.len() * file.quick_seeds;
+        // Not every case has all columns.
+        let columns = |case: &Case| case.columns(file.columns.len()).count();
+        let variants = file.variants.iter().flat_map(|variant| {
+            let of = |(case, _): &(usize, _)| columns(&file.cases[*case]) * variant.seeds;
+            variant.cases.iter().map(of)
+        });
+        let plain = file.cases.iter();
+        let plain = plain.map(|case| columns(case) * case.seeds.unwrap_or(file.seeds.len()));
+        let quick = file.quick_cases.iter();
+        let quick = quick.map(|case| columns(&file.cases[*case]) * file.quick_seeds);
         StudyInfo {
             name: file.name.clone(),
             title: file.title.clone(),
-            quick_runs: quick * file.columns.len(),
-            full_runs: full * file.columns.len(),
+            quick_runs: quick.sum(),
+            full_runs: plain.chain(variants).sum(),
             published: !file.published.is_empty(),
         }
     }

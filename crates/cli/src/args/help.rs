@@ -40,20 +40,21 @@ Examples:
 
 pub(super) const SWEEP_SHORT: &str = "\
 Example:
-  wakeplace sweep --platform hikey960 --workload periodic:n=4 --policy linux-7.3 \\
-                  --vary busy_factor=4..32:3 --seeds 2 --duration 100ms --store runs.db";
+  wakeplace sweep --platform hikey960 --workload periodic:n=12 --policy linux-7.3 \\
+                  --vary runnable_boost_pct=0..100:3 --seeds 2 --duration 1s --store runs.db";
 
 pub(super) const SWEEP: &str = "\
 Examples:
   Two parameters against each other, on two boards. The same command goes on where it was stopped,
   and run twice at a time it is shared
-  wakeplace sweep --platform hikey960 --platform juno-r0 --workload periodic:n=4 \\
-                  --policy linux-7.3 --vary busy_factor=4..32:3 --vary workload.duty=5%,10% \\
-                  --seeds 2 --duration 100ms --store runs.db --export runs.parquet
+  wakeplace sweep --platform hikey960 --platform juno-r0 --workload periodic:n=12 \\
+                  --policy linux-7.3 --vary runnable_boost_pct=0..100:3 \\
+                  --vary workload.duty=5%,10% --seeds 2 --duration 1s --store runs.db \\
+                  --export runs.parquet
 
   Twenty points of a space of three, drawn so that each axis is covered evenly
   wakeplace sweep --platform hikey960 --workload periodic:n=4 --policy linux-7.3 \\
-                  --vary busy_factor=4..32 --vary platform.kernel.tick_hz=100..1000 \\
+                  --vary runnable_boost_pct=0..100 --vary platform.kernel.tick_hz=100..1000 \\
                   --vary workload.n=1..8 --latin-hypercube 20 --duration 50ms";
 
 pub(super) const SIM_SHORT: &str = "\

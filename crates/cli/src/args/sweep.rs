@@ -34,7 +34,7 @@ pub(crate) struct SweepArgs {
     /// A policy; repeatable
     #[arg(long, value_name = "NAME", help_heading = "Policy", display_order = 10)]
     pub(crate) policy: Vec<String>,
-    /// What is varied, as busy_factor=4..32:3 or platform=a,b; repeatable
+    /// What is varied, as runnable_boost_pct=0..100:3 or platform=a,b; repeatable
     ///
     /// KEY=FROM..TO:STEPS or KEY=A,B,C. KEY is `platform`, `workload`, `policy`, `duration`,
     /// `jitter`, `workload.KEY` (of a model), `platform.PATH` (a value of the platform's file, as

@@ -256,6 +256,18 @@ fn sizes_count_the_seeds_of_cases() {
     assert_eq!(study.runs(&short(false)).unwrap(), info.quick_runs);
 }
 
+/// Goal: a column that a case leaves out (`without`) has no runs.
+#[test]
+fn sizes_leave_out_the_columns_that_cases_do() {
+    let study = Study::load("wakeplace/all").unwrap();
+    let info = study.info();
+    let full = StudyOptions::default();
+    assert_eq!(study.runs(&full).unwrap(), info.full_runs);
+    assert_eq!(study.runs(&short(false)).unwrap(), info.quick_runs);
+    // its README's first lines
+    assert_eq!((info.full_runs, info.quick_runs), (3365, 242));
+}
+
 #[test]
 fn full_sizes_are_what_the_readme_says() {
     let ours = |info: &StudyInfo| info.name.starts_with("energy-aware/energy-");

@@ -107,18 +107,28 @@ fn the_seed_decides_and_more_tasks_shift_none() {
 }
 
 #[test]
+fn what_was_meant_is_said() {
+    for (argument, parts) in [
+        (
+            "traces:/tmp/run.txt",
+            &["no model is called `traces`", "did you mean `trace`?"][..],
+        ),
+        ("periodic:n=four", &["a number from 1 to 100000"]),
+        ("periodic:period=16", &["at most 1000s, with its unit"]),
+        ("periodic:period=16sec", &["at most 1000s, with its unit"]),
+    ] {
+        let error = expand(argument, 1).expect_err(argument);
+        assert!(parts.iter().all(|part| error.contains(part)), "{error}");
+    }
+}
+
+#[test]
 fn wrong_arguments_say_what_was_expected() {
     for (argument, parts) in [
         (
             "periodc:n=1",
             &["no model is called `periodc`", "did you mean `periodic`?"][..],
         ),
-        (
-            "traces:/tmp/run.txt",
-            &["no model is called `traces`", "did you mean `trace`?"],
-        ),
-        ("periodic:n=four", &["a number from 1 to 100000"]),
-        ("periodic:period=16", &["at most 1000s, with its unit"]),
         (
             "periodic:perod=1ms",
             &["no key `perod`", "`period`? Expected one of n, period"],
