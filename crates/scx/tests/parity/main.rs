@@ -146,7 +146,13 @@ const EARLIER: [&str; 4] = [
 ];
 
 /// Reasons of select_rt.c, which only the simulator asks: RT and deadline tasks are the kernel's.
-const ELSEWHERE: [Reason; 3] = [Reason::ClassPrev, Reason::ClassLowest, Reason::ClassWaits];
+/// And that of a sched_ext scheduler in the core's place.
+const ELSEWHERE: [Reason; 4] = [
+    Reason::ClassPrev,
+    Reason::ClassLowest,
+    Reason::ClassWaits,
+    Reason::Scheduler,
+];
 
 /// Calls whose answer is other than 0 only when they do what they are there for.
 const DEEP: [Op; 25] = [
