@@ -343,6 +343,22 @@ mod tests {
         table
     }
 
+    /// Goal: where there is little room a cell keeps the spaces that set it in.
+    #[test]
+    fn a_row_that_is_set_in_stays_so() {
+        let mut table = Table::new("parts", &["policy", "difference"]);
+        table.row(vec![
+            "  wakeplace:mode=balanced".into(),
+            "none at all".into(),
+        ]);
+        let style = Style {
+            width: 30,
+            ..Style::default()
+        };
+        let text = table.render(Format::Human, style);
+        assert!(text.contains("\n  wakeplace:mode=balanced "), "{text}");
+    }
+
     #[test]
     fn csv_quotes_what_needs_it() {
         let text = table().render(Format::Csv, Style::default());

@@ -17,6 +17,7 @@ use wakeplace_store::{Definition, Store, StoreError, Summary};
 use wakeplace_study::{
     Axis, Design, Progress, Request, RunRecord, RunTable, Source, Sweep, metric_order,
 };
+use wakeplace_text::printable;
 use wakeplace_workload::Dialect;
 
 /// Points that people are shown.
@@ -308,7 +309,7 @@ fn show(
         summary.cells, summary.found, summary.made
     );
     if failed.runs > 0 {
-        let (runs, first) = (failed.runs, &failed.first);
+        let (runs, first) = (failed.runs, printable(&failed.first));
         said += &format!("; {runs} could not be run or got stuck\nthe first of these: {first}");
         if runs > 1 {
             said += "\nof each: --export FILE, column `error`";
