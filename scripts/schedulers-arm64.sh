@@ -3,10 +3,11 @@
 # the simulator, all built for arm64 as static programs. Then the same here, each run twice: what
 # happens is the same for all schedulers that are on both machines.
 #
-#   DURATION=60s       simulated time of each run
-#   SCHEDULERS=...     their command lines, separated by commas; default: all
-#   REGISTRY=...       those of cargo's registry, NAME@VERSION each; compiled once, into
-#                      target/tools
+#   DURATION=60s           simulated time of each run, 5s at least
+#   SCHEDULERS_KEEP=FOLDER where what the guests bring back is left; a later run goes on with it
+#   REGISTRY=...           those of cargo's registry, NAME@VERSION each; compiled once, into
+#                          target/tools
+#   KERNELS_OWN=...        those of the kernel's tools; default: simple central flatcg pair qmap
 #
 # Takes what `wakeplace lab kernels` has fetched, and what scripts/kernel-schedulers.sh needs.
 # WAKEPLACE: the program for this machine, else target/release/wakeplace.
@@ -19,31 +20,44 @@ registry=${REGISTRY-scx_bpfland@1.1.4 scx_cosmos@1.1.7 scx_lavd@1.1.4 scx_rusty@
 
 scripts/setup.sh lab
 scripts/lab-binaries.sh --simulator arm64
-programs=("$lab_programs/arm64/wakeplace" scripts/schedulers-check.sh)
 kernels_own=$(scripts/kernel-schedulers.sh --arm64)
-for name in simple central flatcg pair qmap; do programs+=("$kernels_own/scx_$name"); done
+programs=()
+for name in ${KERNELS_OWN-simple central flatcg pair qmap}; do programs+=("$kernels_own/scx_$name"); done
 for of in $registry; do programs+=("$(scripts/tool.sh --arm64 "${of%@*}" "${of#*@}")"); done
-
-options=()
-for program in "${programs[@]}"; do options+=(--add "$program"); done
 keep_in "${SCHEDULERS_KEEP:-}"
-code=0
-# Runs in the folder where the guest has the files that are added.
-cat >"$keep/run.sh" <<RUN
+
+# check_in_guest PROGRAM: all loads with one scheduler, in a guest of its own. What is whole in
+# SCHEDULERS_KEEP, of these programs, is not run again.
+check_in_guest() {
+    local program=$1 simulator=$lab_programs/arm64/wakeplace folder builds code=0
+    folder=$keep/${program##*/}-${DURATION:-60s}
+    builds=$(cat "$simulator" "$program" scripts/schedulers-check.sh | sha256sum)
+    if [ "$(cat "$folder/whole" 2>/dev/null)" != "$builds" ]; then
+        # Runs in the folder where the guest has the files that are added.
+        cat >"$keep/run.sh" <<RUN
 mkdir scripts
 mv schedulers-check.sh scripts
 chmod +x wakeplace scx_*
 export PATH=\$PWD:\$PATH WAKEPLACE=\$PWD/wakeplace DURATION=${DURATION:-60s} ONCE=1
-${SCHEDULERS:+export SCHEDULERS='$SCHEDULERS'}
+export SCHEDULERS=${program##*/}
 sh scripts/schedulers-check.sh
 RUN
-guest "$keep/schedulers" --arch arm64 --scheduler kernel --timeout 180m "${options[@]}" \
-    --add "$keep/run.sh" -- sh run.sh || code=$?
-[ -e "$keep/schedulers/stdout" ] || {
-    tail -n 30 "$keep/schedulers/log"
-    exit 1
+        guest "$folder" --arch arm64 --scheduler kernel --timeout 180m \
+            --add "$simulator" --add scripts/schedulers-check.sh \
+            --add "$program" --add "$keep/run.sh" -- sh run.sh || code=$?
+        if [ $code != 0 ]; then
+            tail -n 30 "$folder/stdout" "$folder/log" 2>/dev/null
+            return 1
+        fi
+        printf '%s\n' "$builds" >"$folder/whole"
+    fi
+    cat "$folder/stdout"
+    cat "$folder/stdout" >>"$keep/arm64"
 }
-cat "$keep/schedulers/stdout"
+
+rm -f "$keep/arm64"
+code=0
+for program in "${programs[@]}"; do check_in_guest "$program" || code=1; done
 [ $code = 0 ] || exit $code
 
 # What happens is the same on this machine, with the schedulers that are here, too.
@@ -63,4 +77,4 @@ awk '
     END {
         print compared " runs on both machines, " differ + 0 " differ"
         exit !compared || differ
-    }' "$keep/here" "$keep/schedulers/stdout"
+    }' "$keep/here" "$keep/arm64"

@@ -7,8 +7,8 @@
 #
 # Each line has the hash of what happened. It is the same on any machine.
 #
-# WAKEPLACE: the program, else target/release/wakeplace. DURATION: 60s. ONCE=1: not twice, where
-# the hashes are compared with those of another machine.
+# WAKEPLACE: the program, else target/release/wakeplace. DURATION: 60s, 5s at least. ONCE=1: not
+# twice, where the hashes are compared with those of another machine.
 # SCHEDULERS: their command lines, separated by commas; those that are not in PATH are left out.
 # Exit code 1: a difference or an error. 3: none of them is there.
 set -eu
@@ -38,7 +38,7 @@ alone context-switch:pairs=4 --set model.housekeeping=off
 hogs busy-loops:n=12
 messaging messaging:
 affinity $work/affinity.json
-hotplug periodic:n=20,duty=10% --hotplug 10s:3=off,20s:3=on,30s:6=off,40s:6=on
+hotplug periodic:n=20,duty=10% --hotplug 1s:3=off,2s:3=on,3s:6=off,4s:6=on
 LOADS
 }
 
