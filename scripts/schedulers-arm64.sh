@@ -22,7 +22,9 @@ scripts/setup.sh lab
 scripts/lab-binaries.sh --simulator arm64
 kernels_own=$(scripts/kernel-schedulers.sh --arm64)
 programs=()
-for name in ${KERNELS_OWN-simple central flatcg pair qmap}; do programs+=("$kernels_own/scx_$name"); done
+for name in ${KERNELS_OWN-simple central flatcg pair qmap}; do
+    programs+=("$kernels_own/scx_$name")
+done
 for of in $registry; do programs+=("$(scripts/tool.sh --arm64 "${of%@*}" "${of#*@}")"); done
 keep_in "${SCHEDULERS_KEEP:-}"
 
