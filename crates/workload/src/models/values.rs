@@ -209,7 +209,7 @@ impl<'a> Values<'a> {
     }
 }
 
-/// Times need one.
+/// The end of what is expected of a time.
 const UNIT: &str = ", with its unit, as 16ms";
 
 /// A time in the largest unit that has it whole.
