@@ -11,7 +11,10 @@
 #   SOAK_PART=30          minutes of a part; the last part may be shorter
 #   SOAK_GUESTS=...       ARCH:KERNEL each. arm64 is a hikey960. Default: x86_64 and the newest
 #   SOAK_JOBS=1           so many guests at a time
-#   SOAK_CLOCK=host       the guests' clock: `host`, or `instructions` (scripts/live-tests.sh)
+#   SOAK_CLOCK=host       the guests' clock: `host`, or `instructions:NS`, so many nanoseconds an
+#                         instruction. By the host's clock a guest stalls if the host is busy: do
+#                         nothing else meanwhile. The other takes a core a guest; with 16 ns an hour
+#                         of four CPUs takes about an hour of it.
 #   SOAK_KEEP=target/soak where parts are kept
 #
 # Exit code: 0 all held, 1 something did not, 2 bad input.
@@ -36,8 +39,8 @@ whole SOAK_JOBS "$at_once"
 clock=()
 case ${SOAK_CLOCK:-host} in
     host) ;;
-    instructions) clock=(--icount) ;;
-    *) bad "SOAK_CLOCK=$SOAK_CLOCK: expected host or instructions" ;;
+    instructions:*) clock=("--icount=${SOAK_CLOCK#*:}") ;;
+    *) bad "SOAK_CLOCK=$SOAK_CLOCK: expected host or instructions:NS" ;;
 esac
 keep_in "${SOAK_KEEP:-${CARGO_TARGET_DIR:-target}/soak}"
 guests=${SOAK_GUESTS:-x86_64:}
@@ -48,8 +51,11 @@ for of in $guests; do
     esac
 done
 
-# what_runs ARCH: names the build of the scheduler.
-what_runs() { sha256sum "$lab_programs/$1/scx_wakeplace" | cut -c 1-64; }
+# what_runs ARCH: names the build of the scheduler, and the clock.
+what_runs() {
+    printf '%s %s\n' "${SOAK_CLOCK:-host}" \
+        "$(sha256sum "$lab_programs/$1/scx_wakeplace" | cut -c 1-64)"
+}
 
 # run_part ARCH KERNEL NUMBER MINUTES FOLDER
 run_part() {

@@ -218,7 +218,7 @@ fn boot(
         kernel: request.kernel.clone(),
         // Its CPUs run side by side: with one clock that counts instructions they take turns of a
         // millisecond, in which a sender fills channels that nobody reads.
-        icount: false,
+        icount_ns: None,
         timeout: request.timeout,
         trace: false,
         work: Work::Command(guest::command()),

@@ -31,7 +31,8 @@ pub(crate) struct Guest<'a> {
     pub(crate) machine: &'a Machine,
     pub(crate) qemu: &'a Qemu,
     pub(crate) kernel: &'a Kernel,
-    pub(crate) icount: bool,
+    /// Nanoseconds an instruction, a power of two.
+    pub(crate) icount_ns: Option<u32>,
     pub(crate) memory_mib: u32,
     /// Everything of this guest is in here.
     pub(crate) folder: &'a Path,
@@ -231,9 +232,10 @@ impl Guest<'_> {
         command.args(["-device", "virtio-serial-pci", "-chardev"]);
         command.arg(file_argument("file,id=out,path=", &self.results()));
         command.args(["-device", "virtserialport,chardev=out,name=out"]);
-        if self.icount {
-            // 2 ns an instruction; the clock does not wait for the host when all CPUs are idle.
-            command.args(["-icount", "shift=1,sleep=off", "-rtc", "clock=vm"]);
+        if let Some(ns) = self.icount_ns {
+            // The clock does not wait for the host when all CPUs are idle.
+            let icount = format!("shift={},sleep=off", ns.trailing_zeros());
+            command.args(["-icount", &icount, "-rtc", "clock=vm"]);
         }
         Ok(command)
     }

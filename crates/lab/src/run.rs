@@ -50,8 +50,9 @@ pub struct Request {
     pub scheduler: Scheduler,
     /// Version of the kernel; none = the first usable one of [`kernels::WANTED`].
     pub kernel: Option<String>,
-    /// One virtual clock that counts instructions, instead of threads that run as they can.
-    pub icount: bool,
+    /// One virtual clock that counts instructions, so many nanoseconds each (a power of two),
+    /// instead of threads that run as they can.
+    pub icount_ns: Option<u32>,
     /// The guest is ended after this.
     pub timeout: Duration,
     /// Record the scheduler's events.
@@ -95,8 +96,8 @@ pub struct RunResult {
     pub cpus: u32,
     /// Its emulator.
     pub emulator: String,
-    /// The virtual clock counted instructions.
-    pub icount: bool,
+    /// The virtual clock counted instructions, so many nanoseconds each.
+    pub icount_ns: Option<u32>,
     /// What the guest's kernel made of the machine.
     pub guest: Value,
     /// Which scheduler ran.
@@ -131,7 +132,7 @@ pub fn run(cache: &Cache, request: &Request, watch: &dyn Watch) -> Result<RunRes
         machine: &request.machine,
         qemu: &prepared.qemu,
         kernel: &prepared.kernel,
-        icount: request.icount,
+        icount_ns: request.icount_ns,
         memory_mib: memory_mib(request, &prepared),
         folder: scratch.path(),
     };
@@ -282,7 +283,7 @@ fn own_files(request: &Request, prepared: &Prepared) -> Result<Archive, LabError
     // The first seconds after boot are full of the kernel's own work.
     let settle_s = match request.work {
         Work::Job { .. } => 5,
-        Work::Command(_) if request.icount || request.trace => 5,
+        Work::Command(_) if request.icount_ns.is_some() || request.trace => 5,
         Work::Command(_) => 1,
     };
     // How its name in the kernel begins: that of others is not known.
@@ -407,7 +408,7 @@ fn collect(
         platform: request.machine.name.clone(),
         cpus: request.machine.cpus,
         emulator: prepared.qemu.version.clone(),
-        icount: request.icount,
+        icount_ns: request.icount_ns,
         guest: guest_facts(&facts, request.machine.cpus),
         scheduler,
         command: command(&request.work),

@@ -22,7 +22,7 @@ fn request(arch: Arch, platform: &str, script: &str) -> Request {
         machine: Machine::load(platform, arch, None).expect("a machine"),
         scheduler: Scheduler::Kernel,
         kernel: None,
-        icount: false,
+        icount_ns: None,
         timeout: Duration::from_secs(600),
         trace: false,
         work: Work::Command(["sh", "-c", script].map(str::to_owned).to_vec()),

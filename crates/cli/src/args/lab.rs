@@ -103,12 +103,22 @@ pub(crate) struct LabRunArgs {
         display_order = 4
     )]
     pub(crate) kernel: Option<String>,
-    /// A virtual clock that counts instructions, 2 ns each
+    /// A virtual clock that counts instructions, 2 ns or so many each
     ///
     /// All CPUs of the guest then take turns, and times in it do not depend on how busy the host
-    /// is. Without it they run side by side, which is faster and blurs times.
-    #[arg(long, help_heading = "Machine", display_order = 5)]
-    pub(crate) icount: bool,
+    /// is. Without it they run side by side, which is faster and blurs times. NS is a power of two:
+    /// with 16 the guest is an eighth as fast, and an hour of it takes an eighth of the work.
+    #[arg(
+        long,
+        value_name = "NS",
+        num_args = 0..=1,
+        require_equals = true,
+        default_missing_value = "2",
+        value_parser = values::icount_ns,
+        help_heading = "Machine",
+        display_order = 5
+    )]
+    pub(crate) icount: Option<u32>,
     /// `kernel`, `wakeplace[:POLICY]`, or as 'scx_lavd --performance'
     ///
     /// Of a sched_ext scheduler this machine's program (in PATH, or by its path) and the libraries

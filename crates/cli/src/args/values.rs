@@ -129,6 +129,14 @@ pub(crate) fn starts(text: &str) -> Result<usize, String> {
     whole(text, "a number of starts", (1, 50))
 }
 
+/// Nanoseconds that an instruction of a guest takes.
+pub(crate) fn icount_ns(text: &str) -> Result<u32, String> {
+    match text.parse() {
+        Ok(ns @ 1..=1024) if u32::is_power_of_two(ns) => Ok(ns),
+        _ => Err("expected 1, 2, 4, ... 1024 nanoseconds".to_owned()),
+    }
+}
+
 /// A number of threads.
 pub(crate) fn jobs(text: &str) -> Result<usize, String> {
     whole(text, "a number of threads", (1, 1024))
@@ -141,7 +149,7 @@ pub(crate) fn dialect(text: &str) -> Result<Dialect, String> {
 
 #[cfg(test)]
 mod tests {
-    use super::{cpu, cpus, jobs, seed, setting, window};
+    use super::{cpu, cpus, icount_ns, jobs, seed, setting, window};
 
     #[test]
     fn windows_have_a_length() {
@@ -159,6 +167,16 @@ mod tests {
         assert!(setting("a").is_err() && setting("=b").is_err() && setting("a=").is_err());
         assert_eq!(jobs("2"), Ok(2));
         assert!(jobs("0").is_err() && jobs("many").is_err());
+    }
+
+    #[test]
+    fn instructions_take_powers_of_two() {
+        assert_eq!(icount_ns("1"), Ok(1));
+        assert_eq!(icount_ns("1024"), Ok(1024));
+        for text in ["0", "3", "2048", "-2", "2ns", ""] {
+            let error = icount_ns(text).expect_err(text);
+            assert_eq!(error, "expected 1, 2, 4, ... 1024 nanoseconds", "{text}");
+        }
     }
 
     #[test]

@@ -121,7 +121,7 @@ fn request(args: &LabRunArgs) -> Result<Request, Failure> {
         machine,
         scheduler,
         kernel: args.kernel.clone(),
-        icount: args.icount,
+        icount_ns: args.icount,
         timeout: Duration::from_nanos(args.timeout),
         trace,
         work,
@@ -213,10 +213,9 @@ fn kernel(result: &RunResult) -> String {
 }
 
 fn machine(result: &RunResult) -> String {
-    let clock = if result.icount {
-        ", clock counts instructions"
-    } else {
-        ""
+    let clock = match result.icount_ns {
+        Some(ns) => format!(", clock counts instructions of {ns} ns"),
+        None => String::new(),
     };
     let capacities = match result.guest["capacities"].as_array() {
         Some(all) if all.iter().any(|capacity| *capacity != all[0]) => {

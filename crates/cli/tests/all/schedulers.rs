@@ -71,7 +71,9 @@ pub(crate) fn made() -> &'static Made {
         for define in BAD {
             compile(folder.path(), "bad", Some(define));
         }
-        compile(folder.path(), "cids", Some("BAD"));
+        for define in ["BAD", "NOWHERE"] {
+            compile(folder.path(), "cids", Some(define));
+        }
         compile(folder.path(), CALLBACKS, Some("IMMED"));
         let kernel = compile(folder.path(), "kernel", None);
         let bytes = std::fs::read(kernel).expect("an object");
@@ -170,6 +172,27 @@ fn two_cpus_of_one_cid_end_it() {
         text.contains("runtime error (cid 7 assigned to multiple cpus)"),
         "{text}"
     );
+}
+
+/// Goal: CPUs that leave and come back are told by their cids, and so are frequencies and who runs.
+/// cids.bpf.c has the rules. CPUs 7 and 2 are its cids 0 and 5.
+#[test]
+fn cids_leave_and_come_back() {
+    let steps = "50ms:7=off,90ms:2=off,120ms:7=on,160ms:2=on";
+    let object = made().object("cids.bpf.o");
+    let all_along = hash(&sim(&object, &["--verify-determinism"]));
+    let output = sim(&object, &["--hotplug", steps, "--verify-determinism"]);
+    assert_ne!(hash(&output), all_along);
+}
+
+/// Goal: a local queue of a cid that no CPU has ends the scheduler
+/// (docs/rules/sched-ext.md#cids).
+#[test]
+fn a_queue_of_no_cid_ends_it() {
+    let output = sim(&made().object("cids_NOWHERE.bpf.o"), &[]);
+    assert_code(&output, 1);
+    let text = stderr(&output);
+    assert!(text.contains("invalid cid 8"), "{text}");
 }
 
 /// Goal: a result says what ran, with a hash, and what became of its loader.

@@ -68,12 +68,16 @@ impl<O: Observer> Sim<'_, O> {
         }
     }
 
+    /// Done by a thread of that CPU, in the kernel as here.
     pub(super) fn hotplug(&mut self, step: Hotplug) {
+        let cpu = CpuId(step.cpu);
+        let outer = self.enter_ext(cpu);
         if step.online {
-            self.come_back(CpuId(step.cpu));
+            self.come_back(cpu);
         } else {
-            self.leave_machine(CpuId(step.cpu));
+            self.leave_machine(cpu);
         }
+        self.leave_ext(outer);
     }
 
     /// The CPU that was chosen, or if that is not online, the one that stands in for it; and so if

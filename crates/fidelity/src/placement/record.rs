@@ -183,7 +183,7 @@ fn booted(
             },
         },
         kernel: request.kernel.clone(),
-        icount: true,
+        icount_ns: Some(2),
         timeout: request.timeout,
         trace: false,
         work: Work::Command(guest::command(boot.side)),

@@ -13,8 +13,14 @@ char _license[] SEC("license") = "GPL";
 #define SCX_OPS_TID_TO_TASK (1ULL << 8)
 #define SCX_ENQ_REENQ (1ULL << 40)
 #define CPUS 8
+/* Every cid. */
+#define ALL ((1ULL << CPUS) - 1)
+/* The big CPUs of a hikey960, as this order has them. */
+#define BIG_CIDS 4
 /* One of so many tasks that wait is sent back to be queued again. */
 #define REENQUEUE_NTH 16
+/* After so many dispatches every frequency is what was asked for. */
+#define FREQUENCIES_SETTLED 100
 
 struct {
 	__uint(type, BPF_MAP_TYPE_ARENA);
@@ -31,8 +37,10 @@ struct room {
 };
 
 static struct room __arena *room;
-static u64 idle_cids = (1 << CPUS) - 1;
+static u64 idle_cids = ALL;
+static u64 online_cids = ALL;
 static u64 waited;
+static u64 dispatched;
 
 static void expect(bool right, u64 what)
 {
@@ -70,7 +78,11 @@ int cids_select_cid(u64 *args)
 	cid = claim(p, prev);
 	if (cid < 0)
 		return prev;
+#ifdef CIDS_NOWHERE
+	dsq_insert(p, SCX_DSQ_LOCAL_ON | CPUS, SLICE_NS, 0);
+#else
 	dsq_insert(p, SCX_DSQ_LOCAL_ON | cid, SLICE_NS, 0);
+#endif
 	return cid;
 }
 
@@ -93,6 +105,17 @@ int cids_enqueue(u64 *args)
 	return 0;
 }
 
+/* Online are those that the callbacks have left so. */
+static void expect_online(void)
+{
+	const struct scx_cmask __arena *online = scx_bpf_online_cmask();
+	u64 bits = online->bits[0];
+
+	asm volatile("" :: "r"(&arena));
+	expect(online->nr_cids == CPUS && bits == online_cids, 16);
+	expect(scx_bpf_nr_online_cids() == CPUS - !(bits & 1) - !(bits >> 5 & 1), 17);
+}
+
 SEC("struct_ops/dispatch")
 int cids_dispatch(u64 *args)
 {
@@ -100,6 +123,11 @@ int cids_dispatch(u64 *args)
 
 	expect(cid == scx_bpf_this_cid(), 2);
 	expect(scx_bpf_cid_to_cpu(cid) == (s32)bpf_get_smp_processor_id(), 3);
+	expect_online();
+	if (args[1])
+		expect((u64)scx_bpf_cid_curr(cid) == args[1], 14);
+	if (++dispatched > FREQUENCIES_SETTLED)
+		expect((scx_bpf_cidperf_cur(cid) < 1024) == (cid < BIG_CIDS), 15);
 	if (!dsq_move_to_local(SHARED_DSQ) && !args[1])
 		idle_cids |= 1ULL << (cid & 63);
 	return 0;
@@ -136,6 +164,28 @@ int cids_update_idle(u64 *args)
 	return 0;
 }
 
+SEC("struct_ops.s/cid_online")
+int cids_cid_online(u64 *args)
+{
+	u64 bit = 1ULL << (args[0] & 63);
+
+	expect(!(online_cids & bit), 18);
+	online_cids |= bit;
+	expect_online();
+	return 0;
+}
+
+SEC("struct_ops.s/cid_offline")
+int cids_cid_offline(u64 *args)
+{
+	u64 bit = 1ULL << (args[0] & 63);
+
+	expect(online_cids & bit, 19);
+	online_cids &= ~bit;
+	idle_cids &= ~bit;
+	return 0;
+}
+
 SEC("struct_ops.s/init_cids")
 int cids_init_cids(u64 *args)
 {
@@ -158,6 +208,7 @@ SEC("struct_ops.s/init")
 int cids_init(u64 *args)
 {
 	struct scx_cid_topo topo = {};
+	s32 cid;
 
 	expect(scx_bpf_cid_to_cpu(0) == CPUS - 1 && scx_bpf_cpu_to_cid(0) == CPUS - 1, 8);
 	scx_bpf_cid_topo(5, &topo);
@@ -171,6 +222,10 @@ int cids_init(u64 *args)
 		expect(scx_bpf_sub_caps(0, 2, caps) == 0, 11);
 		expect(caps->bits[0] == (1 << CPUS) - 1, 12);
 	}
+	expect(scx_bpf_nr_cids() == CPUS, 20);
+	expect(scx_bpf_cidperf_cap(0) == 1024 && scx_bpf_cidperf_cap(CPUS - 1) < 1024, 21);
+	for (cid = 0; cid < BIG_CIDS; cid++)
+		scx_bpf_cidperf_set(cid, 0);
 	return scx_bpf_create_dsq(SHARED_DSQ, -1);
 }
 
@@ -181,6 +236,8 @@ struct sched_ext_ops_cid cids_ops = {
 	.dispatch = (void *)cids_dispatch,
 	.set_cmask = (void *)cids_set_cmask,
 	.update_idle = (void *)cids_update_idle,
+	.cid_online = (void *)cids_cid_online,
+	.cid_offline = (void *)cids_cid_offline,
 	.init_cids = (void *)cids_init_cids,
 	.init = (void *)cids_init,
 	.flags = SCX_OPS_TID_TO_TASK,

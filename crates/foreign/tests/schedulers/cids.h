@@ -37,6 +37,8 @@ struct sched_ext_ops_cid {
 	void (*dispatch)(s32 cid, struct task_struct *prev);
 	void (*set_cmask)(struct task_struct *p, const struct scx_cmask *cmask);
 	void (*update_idle)(s32 cid, bool idle);
+	void (*cid_online)(s32 cid);
+	void (*cid_offline)(s32 cid);
 	s32 (*init_cids)(void);
 	s32 (*init)(void);
 	u64 flags;
@@ -51,6 +53,13 @@ extern s32 scx_bpf_cid_to_cpu(s32 cid) __ksym __weak;
 extern s32 scx_bpf_cpu_to_cid(s32 cpu) __ksym __weak;
 extern s32 scx_bpf_this_cid(void) __ksym __weak;
 extern s32 scx_bpf_task_cid(const struct task_struct *p) __ksym __weak;
+extern u32 scx_bpf_nr_cids(void) __ksym __weak;
+extern u32 scx_bpf_nr_online_cids(void) __ksym __weak;
+extern const struct scx_cmask __arena *scx_bpf_online_cmask(void) __ksym __weak;
+extern struct task_struct *scx_bpf_cid_curr(s32 cid) __ksym __weak;
+extern u32 scx_bpf_cidperf_cap(s32 cid) __ksym __weak;
+extern u32 scx_bpf_cidperf_cur(s32 cid) __ksym __weak;
+extern void scx_bpf_cidperf_set(s32 cid, u32 perf) __ksym __weak;
 extern void scx_bpf_kick_cid(s32 cid, u64 flags) __ksym __weak;
 extern void scx_bpf_cid_topo(s32 cid, struct scx_cid_topo *out) __ksym __weak;
 extern void scx_bpf_cid_override(const s32 __arena *cpu_to_cid, u32 nr_cpus,

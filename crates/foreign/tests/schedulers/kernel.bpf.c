@@ -167,5 +167,12 @@ int keep_cids(u64 *args)
 	scx_bpf_sub_caps(0, 0, 0);
 	scx_bpf_tid_to_task(0);
 	scx_bpf_dsq_reenq(0, 0);
+	scx_bpf_nr_cids();
+	scx_bpf_nr_online_cids();
+	scx_bpf_online_cmask();
+	scx_bpf_cid_curr(0);
+	scx_bpf_cidperf_cap(0);
+	scx_bpf_cidperf_cur(0);
+	scx_bpf_cidperf_set(0, 0);
 	return scx_bpf_task_cid(p);
 }

@@ -51,7 +51,7 @@ fn boot_and(script: &str, look: impl Fn(&Path)) -> (Result<(), LabError>, Vec<St
         machine: &machine,
         qemu: &qemu,
         kernel: &kernel,
-        icount: false,
+        icount_ns: None,
         memory_mib: 64,
         folder: folder.path(),
     };

@@ -153,7 +153,7 @@ impl Kernel for Scx {
     }
 
     fn current(&self) -> Option<TaskId> {
-        self.cpus[self.this_cpu as usize].curr
+        self.cpus[self.this_cpu as usize].rq_curr()
     }
 
     fn in_interrupt(&self) -> bool {
@@ -420,7 +420,7 @@ impl Kernel for Scx {
     }
 
     fn cpu_curr(&self, cpu: u32) -> Option<TaskId> {
-        self.cpus[cpu as usize].curr
+        self.cpus[cpu as usize].rq_curr()
     }
 
     fn rq_clock(&self, cpu: u32) -> RqClock {

@@ -180,6 +180,13 @@ struct ExtCpu {
     idle_since_ns: Option<u64>,
 }
 
+impl ExtCpu {
+    /// `rq->curr`: a task that has gone to sleep stays it until the CPU has chosen the next one.
+    fn rq_curr(&self) -> Option<TaskId> {
+        self.curr.or(self.slept)
+    }
+}
+
 /// The state of the class, and the kernel that callbacks get.
 #[derive(Debug)]
 pub struct Scx {
