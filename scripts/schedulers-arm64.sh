@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # scripts/schedulers-check.sh in an emulated arm64 machine, each run once: schedulers of others and
 # the simulator, all built for arm64 as static programs. Then the same here, each run twice: what
-# happens is the same for all schedulers that are on both machines.
+# happens is the same.
 #
 #   DURATION=60s           simulated time of each run, 5s at least
 #   SCHEDULERS_KEEP=FOLDER where what the guests bring back is left; a later run goes on with it
@@ -62,18 +62,19 @@ code=0
 for program in "${programs[@]}"; do check_in_guest "$program" || code=1; done
 [ $code = 0 ] || exit $code
 
-# What happens is the same on this machine, with the schedulers that are here, too.
-here=$kernels_own/../bin
+# What happens is the same on this machine.
+here=$(scripts/kernel-schedulers.sh)
 for of in $registry; do
-    here=$PWD/target/tools/${of/@/-}/bin:$here
+    program=$(scripts/tool.sh "${of%@*}" "${of#*@}")
+    here=$(dirname "$program"):$here
 done
-PATH=$here:$PATH scripts/schedulers-check.sh >"$keep/here" || code=$?
+names=("${programs[@]##*/}")
+SCHEDULERS=$(IFS=, && echo "${names[*]}") PATH=$here:$PATH \
+    scripts/schedulers-check.sh >"$keep/here" || code=$?
 [ $code = 0 ] || exit $code
 awk '
     { of = $1 " " $2 }
-    / not in PATH$/ { next }
     NR == FNR { here[of] = $0; next }
-    !(of in here) { next }
     $0 != here[of] { print "here:  " here[of]; print "arm64: " $0; differ++ }
     { compared++ }
     END {

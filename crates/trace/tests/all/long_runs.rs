@@ -1,6 +1,7 @@
 //! Runs whose traces another thread makes meanwhile.
 
 use std::fs;
+use std::panic::{self, AssertUnwindSafe};
 use std::path::Path;
 use tempfile::TempDir;
 use wakeplace_engine::observe::Observer;
@@ -61,6 +62,25 @@ fn traces_dropped_in_the_midst_leave_nothing() {
     for time_ns in 0..20_000 {
         traces.run_start(time_ns, 0, (time_ns % 50) as u32, None);
     }
+    drop(traces);
+    assert_eq!(names(&folder), Vec::<String>::new());
+}
+
+/// Goal: a panic of the other thread ends the run, is the run's, and leaves nothing.
+#[test]
+fn a_panic_of_the_writing_thread_is_the_runs() {
+    let machine = machine();
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("t.txt");
+    let mut traces = Traces::new(&machine.0, &machine.1, None);
+    traces.ftrace(&path).expect("a file");
+    // A task that is not there, in more batches than may wait.
+    for time_ns in 0..100_000 {
+        traces.run_start(time_ns, 0, 50_000, None);
+    }
+    assert!(traces.is_done());
+    let end = panic::catch_unwind(AssertUnwindSafe(|| traces.finish(100_000)));
+    assert!(end.is_err());
     drop(traces);
     assert_eq!(names(&folder), Vec::<String>::new());
 }
