@@ -33,6 +33,7 @@ const BUSY: &str = r#"{"global": {"calibration": 1000}, "tasks": {
 /// The objects.
 const QUEUED: &str = "callbacks.bpf.o";
 const IMMED: &str = "callbacks_IMMED.bpf.o";
+const CURRENT: &str = "callbacks_CURRENT.bpf.o";
 
 /// Callbacks of each task, with their flags, in their order.
 type Callbacks = BTreeMap<String, Vec<String>>;
@@ -201,6 +202,36 @@ fn of_slices_that_end() {
         assert_cycle(last, &["stopping 1", "enqueue 0", "running 0"], 20);
     }
     compare("slices", SLICES, QUEUED);
+}
+
+/// Goal: a CPU whose task has fallen asleep looks for another while that one is still its current
+/// task, by both calls that tell it (docs/rules/sched-ext.md#dispatch).
+#[test]
+fn of_a_ping_pong_whose_tasks_are_current_to_the_end() {
+    for callbacks in simulated(PING_PONG, CURRENT, &small_kernel()).values() {
+        let cycle = [
+            "select_cpu 8",
+            "runnable 1",
+            "running 0",
+            "stopping 0",
+            "quiescent 1",
+            "dispatch 3",
+        ];
+        assert_cycle(callbacks, &cycle, 50);
+    }
+    compare("ping-pong, current", PING_PONG, CURRENT);
+}
+
+/// Goal: at the end of a slice the CPU looks for another task before its own one stops
+/// (docs/rules/sched-ext.md#dispatch).
+#[test]
+fn of_slices_that_end_after_a_look() {
+    for callbacks in simulated(SLICES, CURRENT, &small_kernel()).values() {
+        let last = &callbacks[callbacks.len() / 2..];
+        let cycle = ["dispatch 3", "stopping 1", "enqueue 0", "running 0"];
+        assert_cycle(last, &cycle, 20);
+    }
+    compare("slices, current", SLICES, CURRENT);
 }
 
 /// Goal: a task that is to run at once does so on an idle CPU (docs/rules/sched-ext.md#immed): all

@@ -74,7 +74,9 @@ pub(crate) fn made() -> &'static Made {
         for define in ["BAD", "NOWHERE"] {
             compile(folder.path(), "cids", Some(define));
         }
-        compile(folder.path(), CALLBACKS, Some("IMMED"));
+        for define in ["IMMED", "CURRENT"] {
+            compile(folder.path(), CALLBACKS, Some(define));
+        }
         let kernel = compile(folder.path(), "kernel", None);
         let bytes = std::fs::read(kernel).expect("an object");
         let file = object::File::parse(&*bytes).expect("an object");

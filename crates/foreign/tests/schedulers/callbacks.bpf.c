@@ -5,6 +5,7 @@
  *
  * CALLBACKS_IMMED: a task that wakes is to run at once (SCX_ENQ_IMMED, from 7.1), on a CPU that
  * idles or not. If it cannot it comes back, and then waits in the queue.
+ * CALLBACKS_CURRENT: `dispatch`, too, of the task that ran until then: is it the current one still?
  */
 #include "small.h"
 
@@ -93,6 +94,13 @@ int callbacks_enqueue(u64 *args)
 OPS(dispatch)
 int callbacks_dispatch(u64 *args)
 {
+#ifdef CALLBACKS_CURRENT
+	struct task_struct *prev = ARG_TASK(args, 1);
+
+	if (prev)
+		SAY(prev, "dispatch", (bpf_get_current_task() == (u64)prev) |
+				      (scx_bpf_cpu_curr(args[0]) == prev) << 1);
+#endif
 	dsq_move_to_local(SHARED_DSQ);
 	return 0;
 }

@@ -181,6 +181,7 @@ int cids_cid_offline(u64 *args)
 	u64 bit = 1ULL << (args[0] & 63);
 
 	expect(online_cids & bit, 19);
+	expect_online();
 	online_cids &= ~bit;
 	idle_cids &= ~bit;
 	return 0;

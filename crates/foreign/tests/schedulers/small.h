@@ -12,6 +12,8 @@
 extern s32 scx_bpf_select_cpu_dfl(struct task_struct *p, s32 prev_cpu, u64 wake_flags,
 				  bool *is_idle) __ksym;
 
+extern struct task_struct *scx_bpf_cpu_curr(s32 cpu) __ksym __weak;
+
 struct cgroup;
 struct cgroup_subsys_state;
 struct scx_event_stats;

@@ -3,12 +3,20 @@
 
 use super::kfuncs::FIRST_PID;
 use super::task::{ExtTask, NewTask, TaskState, weight_to_cgroup};
-use super::{ExtClass, Join, Leave, idle, validate};
+use super::{ExtClass, Join, Leave, Scx, idle, validate};
 use crate::consts::{PF_EXITING, SCX_TASK_QUEUED};
 use crate::{Callback, CgroupId, Class, Exit, ExitKind, RqClock, Started, TaskId};
 
 /// `SCX_ECODE_ACT_RESTART | SCX_ECODE_RSN_HOTPLUG`.
 const ECODE_HOTPLUG: i64 = 1 << 48 | 1 << 32;
+
+impl Scx {
+    fn set_online(&mut self, cpu: u32, online: bool) {
+        idle::set(&mut self.idle.online, cpu, online);
+        self.idle.update_topology();
+        self.cpu_facts[cpu as usize].online = online;
+    }
+}
 
 impl ExtClass<'_> {
     /// Loads the scheduler: `init_cids`, `init`, then the cgroups. Tasks follow (`init_task`).
@@ -248,12 +256,11 @@ impl ExtClass<'_> {
     }
 
     /// A CPU leaves or comes back (docs/rules/sched-ext.md#ext-hotplug): before its tasks leave,
-    /// after it is there.
+    /// after it is there. Callbacks of both find it online.
     pub fn hotplug(&mut self, cpu: u32, online: bool) {
-        let at = cpu as usize;
-        idle::set(&mut self.scx.idle.online, cpu, online);
-        self.scx.idle.update_topology();
-        self.scx.cpu_facts[at].online = online;
+        if online {
+            self.scx.set_online(cpu, true);
+        }
         let number = cpu.cast_signed();
         let callback = if online {
             Callback::CpuOnline
@@ -272,7 +279,10 @@ impl ExtClass<'_> {
             true => ops.cpu_online(kernel, number),
             false => ops.cpu_offline(kernel, number),
         });
-        self.scx.cpus[at].online = online;
+        if !online {
+            self.scx.set_online(cpu, false);
+        }
+        self.scx.cpus[cpu as usize].online = online;
         self.run_due();
     }
 
