@@ -12,13 +12,13 @@ use std::sync::OnceLock;
 
 /// What is made once: objects, the kernel's types, the loader.
 pub(crate) struct Made {
-    folder: tempfile::TempDir,
+    folder: PathBuf,
     loader: PathBuf,
 }
 
 impl Made {
     pub(crate) fn object(&self, name: &str) -> String {
-        let path = self.folder.path().join(name);
+        let path = self.folder.join(name);
         path.to_str().expect("UTF-8").to_owned()
     }
 
@@ -64,24 +64,24 @@ const BAD: [&str; 11] = [
 pub(crate) fn made() -> &'static Made {
     static MADE: OnceLock<Made> = OnceLock::new();
     MADE.get_or_init(|| {
-        let folder = tempfile::tempdir().expect("a folder");
+        let folder = common::shared_folder("schedulers");
         for name in GOOD.into_iter().chain([CALLS, CALLBACKS, SUMS, TOLD]) {
-            compile(folder.path(), name, None);
+            compile(&folder, name, None);
         }
         for define in BAD {
-            compile(folder.path(), "bad", Some(define));
+            compile(&folder, "bad", Some(define));
         }
         for define in ["BAD", "NOWHERE"] {
-            compile(folder.path(), "cids", Some(define));
+            compile(&folder, "cids", Some(define));
         }
         for define in ["IMMED", "CURRENT"] {
-            compile(folder.path(), CALLBACKS, Some(define));
+            compile(&folder, CALLBACKS, Some(define));
         }
-        let kernel = compile(folder.path(), "kernel", None);
+        let kernel = compile(&folder, "kernel", None);
         let bytes = std::fs::read(kernel).expect("an object");
         let file = object::File::parse(&*bytes).expect("an object");
         let types = file.section_by_name(".BTF").expect("types");
-        let to = folder.path().join("7.3.0-small.btf");
+        let to = folder.join("7.3.0-small.btf");
         std::fs::write(to, types.data().expect("types")).expect("written");
         // It is no program of this package's, so cargo does not make it for these tests.
         let built = Command::new(env!("CARGO"))
@@ -331,7 +331,7 @@ fn what_is_no_scheduler_is_refused() {
     assert_refused(&sim("./none.bpf.o", &[]), &["there is no such file"]);
     assert_refused(&sim("'open", &[]), &["a quote ' without its end"]);
     let native = made().object("native.bpf.o");
-    std::fs::copy(env!("CARGO_BIN_EXE_wakeplace"), &native).expect("copied");
+    std::os::unix::fs::symlink(env!("CARGO_BIN_EXE_wakeplace"), &native).expect("a link");
     assert_refused(&sim(&native, &[]), &["an object for another architecture"]);
     let none = made().object("bad_TABLE.bpf.o");
     assert_refused(&sim(&none, &[]), &["isn't referenced anywhere"]);

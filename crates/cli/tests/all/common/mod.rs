@@ -99,6 +99,21 @@ pub(crate) fn folder() -> tempfile::TempDir {
     tempfile::tempdir().expect("a temporary folder")
 }
 
+/// A folder for what many tests of this process share. A static is never dropped, so those of
+/// processes that are gone are removed here.
+pub(crate) fn shared_folder(name: &str) -> PathBuf {
+    let all = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
+    let entries = std::fs::read_dir(&all).into_iter().flatten().flatten();
+    for entry in entries {
+        if !Path::new("/proc").join(entry.file_name()).exists() {
+            let _ = std::fs::remove_dir_all(entry.path());
+        }
+    }
+    let own = all.join(std::process::id().to_string());
+    std::fs::create_dir_all(&own).expect("a folder");
+    own
+}
+
 /// Writes a file into it.
 pub(crate) fn file(folder: &tempfile::TempDir, name: &str, text: &str) -> PathBuf {
     let path = folder.path().join(name);

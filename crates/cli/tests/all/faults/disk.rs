@@ -1,7 +1,7 @@
 //! Runs commands on a faulty disk.
 
 use super::cases::Case;
-use crate::common::{folder, program};
+use crate::common::{folder, program, shared_folder};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
@@ -33,19 +33,17 @@ pub(super) struct Disk {
 
 /// The library, built once.
 fn library() -> &'static Path {
-    static LIBRARY: OnceLock<(tempfile::TempDir, PathBuf)> = OnceLock::new();
-    let (_, path) = LIBRARY.get_or_init(|| {
-        let folder = folder();
-        let path = folder.path().join("disk.so");
+    static LIBRARY: OnceLock<PathBuf> = OnceLock::new();
+    LIBRARY.get_or_init(|| {
+        let path = shared_folder("disk").join("disk.so");
         let source = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/all/faults/disk.c");
         let mut cc = Command::new(std::env::var_os("CC").unwrap_or_else(|| "cc".into()));
         cc.args(["-O1", "-shared", "-fPIC", "-Wall", "-Werror", "-o"]);
         let built = cc.arg(&path).args([source, "-ldl"]).output();
         let built = built.expect("a C compiler");
         assert!(built.status.success(), "{built:?}");
-        (folder, path)
-    });
-    path
+        path
+    })
 }
 
 impl Disk {

@@ -1,32 +1,19 @@
 //! Protobuf written straight into memory, for what a trace has most of. A message's length stands
 //! before it: room is left for it, and it is filled in afterwards.
 
-use crate::export::bytes::{Bytes, ROOM};
+use crate::export::bytes::{Bytes, Piece, ROOM};
 
 /// A time as fields have it, made once for all that happens then.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Stamp {
     time_ns: u64,
-    /// As a varint; it takes at most ten.
-    bytes: [u8; 16],
-    used: usize,
+    varint: Piece<16>,
 }
 
 impl Stamp {
     pub(super) fn new(time_ns: u64) -> Self {
-        let mut bytes = [0; 16];
-        let (mut rest, mut used) = (time_ns, 0);
-        while rest >= 0x80 {
-            bytes[used] = rest as u8 | 0x80;
-            (rest, used) = (rest >> 7, used + 1);
-        }
-        bytes[used] = rest as u8;
-        let used = used + 1;
-        Self {
-            time_ns,
-            bytes,
-            used,
-        }
+        let varint = Piece::new(|out| out.varint(time_ns));
+        Self { time_ns, varint }
     }
 
     /// It is this time now.
@@ -67,7 +54,7 @@ impl Bytes<'_> {
     #[inline]
     pub(super) fn stamp(&mut self, field: u64, stamp: &Stamp) {
         self.varint(field << 3 | VARINT);
-        self.words(&stamp.bytes, stamp.used);
+        self.piece(&stamp.varint);
     }
 
     #[inline]
