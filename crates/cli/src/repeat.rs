@@ -5,7 +5,7 @@ use wakeplace_study::Origin;
 use wakeplace_text::shell_word;
 
 /// Options with a value that no figure of a result depends on.
-const WITH_VALUE: [&str; 14] = [
+const WITH_VALUE: [&str; 13] = [
     "--jobs",
     "--format",
     "--output",
@@ -13,7 +13,6 @@ const WITH_VALUE: [&str; 14] = [
     "--expect",
     "--export-html",
     "--export-runs",
-    "--export-wakeup-cases",
     "--export-perfetto",
     "--export-ftrace",
     "--export-parquet",

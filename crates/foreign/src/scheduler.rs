@@ -4,13 +4,17 @@ use crate::kernel::Layout;
 use crate::load::{self, Attached, Offered, OfferedKernel};
 use crate::{ForeignError, Instance, words};
 use sha2::{Digest as _, Sha256};
+use std::collections::BTreeSet;
+use std::ffi::OsStr;
 use std::fmt::Write as _;
+use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::{env, fs};
 use wakeplace_bpf_vm::{Btf, Fault, Mode};
 use wakeplace_platform::Platform;
 use wakeplace_sched_ext::Callback;
+use wakeplace_text::{did_you_mean_first, nearest_few};
 
 /// The program that loads an object file, for those without a loader of their own.
 const GENERIC_LOADER: &str = "wakeplace-bpf-load";
@@ -68,6 +72,9 @@ impl Command {
     }
 }
 
+/// Bits of a file's mode: its owner, its group or others may execute it.
+const ANY_MAY_EXECUTE: u32 = 0o111;
+
 /// A path as it is, a name from `PATH`.
 fn find(program: &str) -> Result<PathBuf, ForeignError> {
     let missing = |why: &str| ForeignError::Refused {
@@ -76,15 +83,32 @@ fn find(program: &str) -> Result<PathBuf, ForeignError> {
     };
     if program.contains('/') || program.ends_with(".o") {
         let path = PathBuf::from(program);
-        return match path.is_file() {
-            true => Ok(path),
-            false => Err(missing("there is no such file")),
+        return match path.metadata() {
+            Ok(found) if found.is_dir() => Err(missing("it is a folder; expected a program")),
+            Ok(found) if !program.ends_with(".o") && found.mode() & ANY_MAY_EXECUTE == 0 => Err(
+                missing("it may not be executed; expected a program or a .o file"),
+            ),
+            Ok(_) => Ok(path),
+            Err(_) => Err(missing("there is no such file")),
         };
     }
     let all = env::var_os("PATH").unwrap_or_default();
     let found = env::split_paths(&all).map(|folder| folder.join(program));
     let found = found.into_iter().find(|path| path.is_file());
-    found.ok_or_else(|| missing("no such program in PATH; expected a name there, or a path"))
+    found.ok_or_else(|| {
+        let names = schedulers_in(&all);
+        let near = nearest_few(program, names.iter().map(String::as_str), 1);
+        let end = did_you_mean_first(&near, "expected a name there, or a path");
+        missing(&format!("no such program in PATH{end}"))
+    })
+}
+
+/// Names of programs there that are called as sched_ext schedulers are.
+fn schedulers_in(path: &OsStr) -> BTreeSet<String> {
+    let folders = env::split_paths(path).filter_map(|folder| fs::read_dir(folder).ok());
+    let names = folders.flatten().flatten().map(|entry| entry.file_name());
+    let names = names.filter_map(|name| name.into_string().ok());
+    names.filter(|name| name.starts_with("scx_")).collect()
 }
 
 /// The generic loader: beside this program, or where the environment says.

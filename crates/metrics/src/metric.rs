@@ -172,7 +172,7 @@ metrics! {
         "missed_periods_total",
         "count",
         Lower,
-        "Timer events reached after their expiry",
+        "Timer events reached after their expiry; one that is never reached does not count",
     ),
     def("periods_total", "count", Neither, "Timer events reached"),
     def(

@@ -187,7 +187,7 @@ pub(crate) fn verdict(
         { subjects }.find_map(|(metric, noun)| delta(metric).map(|delta| (metric, noun, delta)))?;
     let sense = Sense::of(metric, &delta_of_subject, margin_pct);
     let names = (base.policy.as_str(), other.policy.as_str());
-    let mut line = sentence(names, noun, &delta_of_subject, sense);
+    let mut line = sentence(names, noun, &delta_of_subject, (sense, margin_pct));
     if metric != PRICE.0
         && let Some(price) = delta(PRICE.0)
     {
@@ -202,7 +202,12 @@ pub(crate) fn verdict(
     })
 }
 
-fn sentence((base, other): (&str, &str), noun: &str, delta: &PairedDelta, sense: Sense) -> String {
+fn sentence(
+    (base, other): (&str, &str),
+    noun: &str,
+    delta: &PairedDelta,
+    (sense, margin_pct): (Sense, f64),
+) -> String {
     let verb = match noun {
         "time" => "takes",
         _ if noun.contains("energy") => "uses",
@@ -217,6 +222,11 @@ fn sentence((base, other): (&str, &str), noun: &str, delta: &PairedDelta, sense:
         Sense::Same => {
             format!("No difference that matters in {noun} between {other} and {base}{ci}")
         }
+        Sense::NotTold if delta.significant => format!(
+            "{other} {verb} {amount} {noun} than {base}{ci}; not told from {} seeds whether by \
+             more than the margin of {margin_pct} %",
+            delta.n
+        ),
         Sense::NotTold => format!(
             "Not told from {} seeds whether {noun} differs between {other} and {base}{ci}",
             delta.n
@@ -241,6 +251,9 @@ fn aside(price: &PairedDelta, sense: Sense) -> String {
     match sense {
         Sense::Better | Sense::Worse | Sense::Different => format!("; the {noun} is {amount}"),
         Sense::Same => format!("; no difference that matters in the {noun}"),
+        Sense::NotTold if price.significant => {
+            format!("; the {noun} is {amount}, whether by more than the margin is not told")
+        }
         Sense::NotTold => format!("; the {noun} is not told from chance"),
         Sense::Unknown => String::new(),
     }
@@ -288,7 +301,7 @@ mod tests {
     fn sentences_say_what_it_means() {
         let say = |d: &PairedDelta| {
             let sense = Sense::of("energy_j", d, MARGIN);
-            sentence(("a", "b"), "energy", d, sense)
+            sentence(("a", "b"), "energy", d, (sense, MARGIN))
         };
         assert_eq!(
             say(&delta(-12.34, Some((-13.0, -11.0)))),
@@ -297,6 +310,12 @@ mod tests {
         assert_eq!(
             say(&delta(0.4, Some((-1.0, 2.0)))),
             "Not told from 10 seeds whether energy differs between b and a [95 % CI -1.0 to +2.0 %]"
+        );
+        // It excludes 0, and reaches into the margin.
+        assert_eq!(
+            say(&delta(-1.57, Some((-2.6, -0.5)))),
+            "b uses 1.6 % less energy than a [95 % CI -2.6 to -0.5 %]; not told from 10 seeds \
+             whether by more than the margin of 1 %"
         );
         assert_eq!(
             say(&delta(0.1, Some((-0.1, 0.3)))),

@@ -150,10 +150,8 @@ pub trait Kernel {
     fn set_dsq_vtime(&mut self, task: TaskId, vtime: u64);
     /// `p->scx.disallow = ...`, from `init_task` only: the task stays in the fair class.
     fn set_disallow(&mut self, task: TaskId, disallow: bool);
-    /// It executes now.
-    fn task_running(&self, task: TaskId) -> bool {
-        self.task(task).on_cpu
-    }
+    /// It is the current task of its CPU (`task_rq(p)->curr`).
+    fn task_running(&self, task: TaskId) -> bool;
     /// Where it is.
     fn task_cpu(&self, task: TaskId) -> i32 {
         self.task(task).cpu.cast_signed()

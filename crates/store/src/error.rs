@@ -1,5 +1,6 @@
 //! Why a store cannot be used.
 
+use std::fs::File;
 use std::io;
 use std::path::Path;
 
@@ -53,6 +54,9 @@ impl StoreError {
                 "the disk is full; what was committed is kept, and the same command goes on"
                     .to_owned(),
             ),
+            Some(ErrorCode::CannotOpen) if is_read_only(file) => {
+                machine("the file system is read-only".to_owned())
+            }
             Some(ErrorCode::CannotOpen) => Self::refused(
                 file,
                 "it cannot be opened or made",
@@ -62,4 +66,10 @@ impl StoreError {
             _ => machine(error.to_string()),
         }
     }
+}
+
+/// SQLite does not tell it from a folder that is missing.
+fn is_read_only(file: &Path) -> bool {
+    let opened = File::options().append(true).create(true).open(file);
+    opened.is_err_and(|error| error.kind() == io::ErrorKind::ReadOnlyFilesystem)
 }

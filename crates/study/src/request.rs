@@ -20,7 +20,7 @@
 
 use crate::experiment::expand;
 use crate::oracle::check_fixed;
-use crate::settings::check_keys;
+use crate::settings::{check_keys, check_model_keys};
 use crate::{Experiment, Matrix, Scheduler, StudyError, apply_settings};
 use std::sync::Arc;
 use wakeplace_engine::{Hotplug, Options, PolicyChange};
@@ -239,8 +239,9 @@ impl Request {
         let policies = self.policies.iter().map(|name| Policy::parse(name));
         let mut policies = policies.collect::<Result<Vec<_>, _>>()?;
         let mut options = Options::default();
-        if let Some(base) = policies.first() {
-            check_keys(&self.set, base)?;
+        match policies.first() {
+            Some(base) => check_keys(&self.set, base)?,
+            None => check_model_keys(&self.set)?,
         }
         apply_settings(&self.set, &mut options, &mut policies)?;
         Ok((policies, options))

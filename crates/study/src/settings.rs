@@ -88,6 +88,19 @@ pub fn check_keys(set: &[(String, String)], policy: &Policy) -> Result<(), Study
     Ok(())
 }
 
+/// The same where no policy runs: what is not the machine's model is nobody's.
+pub(crate) fn check_model_keys(set: &[(String, String)]) -> Result<(), StudyError> {
+    check_keys(set, &any_policy()?)?;
+    let of_policy = set.iter().find(|(key, _)| !key.starts_with(MODEL_PREFIX));
+    of_policy.map_or(Ok(()), |(key, _)| {
+        let key = shorten(key);
+        Err(StudyError::UnknownSetting(format!(
+            "the setting `{key}` is a policy's, and none runs here; expected `{MODEL_PREFIX}KEY`, \
+             or a `--policy` beside the scheduler"
+        )))
+    })
+}
+
 /// The switches of the machine's model that are not at their default.
 pub(crate) fn changed_options(options: &Options) -> Vec<(String, String)> {
     let defaults = Options::default().keys();

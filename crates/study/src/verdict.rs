@@ -106,10 +106,15 @@ fn words(
         .iter()
         .filter_map(|row| row.published_delta_pct)
         .collect();
+    // A direction is told by an interval on one side of 0.
+    let told_side = |row: &StudyRow| {
+        let (low, high) = row.simulated_delta_ci95?;
+        (low > 0.0 || high < 0.0).then_some(low > 0.0)
+    };
     let both = ours
         .iter()
-        .filter_map(|row| Some((row.published_delta_pct?, row.simulated_delta_pct?)));
-    let (agree, apart): (Vec<_>, Vec<_>) = both.partition(|(p, s)| p * s > 0.0);
+        .filter_map(|row| Some((row.published_delta_pct? > 0.0, told_side(row)?)));
+    let (agree, apart): (Vec<_>, Vec<_>) = both.partition(|(p, s)| p == s);
     let deltas = ours
         .iter()
         .filter_map(|row| Some((row.simulated_delta_pct?, row.simulated_delta_ci95)));
@@ -139,21 +144,38 @@ fn told(deltas: &[Delta], margin_pct: f64) -> Option<(String, String)> {
     let all: Vec<f64> = deltas.iter().map(|delta| delta.0).collect();
     let cases = all.len();
     if deltas.iter().all(|delta| delta.1.is_none()) {
-        let places = format!("in {cases} cases (one seed, so chance is not ruled out)");
+        let plural = if cases == 1 { "" } else { "s" };
+        let places = format!("in {cases} case{plural} (one seed, so chance is not ruled out)");
         return Some((range(&all)?, places));
     }
     let beyond = |(low, high): (f64, f64)| low > margin_pct || high < -margin_pct;
     let is_told = |delta: &&Delta| delta.1.is_some_and(beyond);
     let told: Vec<f64> = deltas.iter().filter(is_told).map(|delta| delta.0).collect();
-    let places = match told.len() {
-        0 => format!("beyond the margin of {margin_pct} % in any of {cases} cases"),
-        n => format!(
-            "in the {n} of {cases} cases where a difference beyond the margin of {margin_pct} % \
-             is told"
-        ),
+    let within = |(low, high): (f64, f64)| -margin_pct <= low && high <= margin_pct;
+    let is_open = |delta: &&Delta| !delta.1.is_some_and(|ci| within(ci) || beyond(ci));
+    let open = deltas.iter().filter(is_open).count();
+    let any = match cases {
+        1 => "in the 1 case".to_owned(),
+        cases => format!("in any of {cases} cases"),
     };
-    let change = range(&told).unwrap_or_else(|| "neither less nor more".to_owned());
-    Some((change, places))
+    Some(match (range(&told), open) {
+        (Some(change), _) => {
+            let places = format!(
+                "in the {} of {cases} cases where a difference beyond the margin of {margin_pct} % \
+                 is told",
+                told.len()
+            );
+            (change, places)
+        }
+        (None, 0) => {
+            let places = format!("beyond the margin of {margin_pct} % {any}");
+            ("neither less nor more".to_owned(), places)
+        }
+        (None, open) => {
+            let places = format!("{any} ({open} not told beyond the margin of {margin_pct} %)");
+            ("not demonstrably less or more".to_owned(), places)
+        }
+    })
 }
 
 /// How far the simulated means lie from the published, over all policies.
@@ -235,15 +257,19 @@ mod tests {
         let small = (0.6, Some((0.4, 0.8)));
         assert_eq!(
             words(&[small]),
-            "neither less nor more beyond the margin of 1 % in any of 1 cases"
+            "neither less nor more beyond the margin of 1 % in the 1 case"
         );
         assert_eq!(
-            words(&[unclear, unclear]),
+            words(&[small, small]),
             "neither less nor more beyond the margin of 1 % in any of 2 cases"
         );
         assert_eq!(
+            words(&[unclear, unclear, small]),
+            "not demonstrably less or more in any of 3 cases (2 not told beyond the margin of 1 %)"
+        );
+        assert_eq!(
             words(&[(-3.0, None)]),
-            "3.0 % less in 1 cases (one seed, so chance is not ruled out)"
+            "3.0 % less in 1 case (one seed, so chance is not ruled out)"
         );
         assert_eq!(told(&[], 1.0), None);
     }

@@ -116,6 +116,13 @@ fn request(args: &LabRunArgs) -> Result<Request, Failure> {
             "--add {file}: expected a file that can be read"
         )));
     }
+    let above = args.keep.as_deref().and_then(Path::parent);
+    if let Some(above) = above.filter(|above| !above.as_os_str().is_empty() && !above.is_dir()) {
+        let above = above.display();
+        return Err(Failure::Input(format!(
+            "--keep: {above} is no folder; expected a folder in one that is there"
+        )));
+    }
     Ok(Request {
         arch,
         machine,

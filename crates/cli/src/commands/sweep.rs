@@ -138,8 +138,12 @@ fn run(sweep: &Sweep, place: &Places<'_>, inputs: &[(&str, &str)], terminal: Ter
         ("--output", place.output.output.as_deref()),
     ];
     places::apart(inputs.iter().copied(), &written)?;
-    for metric in place.metrics {
+    for (at, metric) in place.metrics.iter().enumerate() {
         find_metric(metric).map_err(|error| Failure::Input(format!("--metric: {error}")))?;
+        if place.metrics[..at].contains(metric) {
+            let problem = format!("--metric: `{metric}` is named twice; expected each metric once");
+            return Err(Failure::Input(problem));
+        }
     }
     let output = Output::prepare(place.output.output.as_deref())?;
     let export = place.export.map(export_form).transpose()?;

@@ -222,13 +222,19 @@ fn of_a_ping_pong_whose_tasks_are_current_to_the_end() {
     compare("ping-pong, current", PING_PONG, CURRENT);
 }
 
-/// Goal: at the end of a slice the CPU looks for another task before its own one stops
-/// (docs/rules/sched-ext.md#dispatch).
+/// Goal: at the end of a slice the CPU looks for another task before its own one stops, and that
+/// one is the current task until the other runs (docs/rules/sched-ext.md#dispatch).
 #[test]
 fn of_slices_that_end_after_a_look() {
     for callbacks in simulated(SLICES, CURRENT, &small_kernel()).values() {
         let last = &callbacks[callbacks.len() / 2..];
-        let cycle = ["dispatch 3", "stopping 1", "enqueue 0", "running 0"];
+        let cycle = [
+            "dispatch 3",
+            "stopping 1",
+            "enqueue 0",
+            "current 3",
+            "running 0",
+        ];
         assert_cycle(last, &cycle, 20);
     }
     compare("slices, current", SLICES, CURRENT);

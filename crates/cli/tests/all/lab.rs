@@ -3,6 +3,8 @@
 use crate::common;
 
 use common::{assert_code, assert_refused, file, folder, program, stderr, stdout};
+use std::fs::Permissions;
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 use std::process::Output;
 
@@ -125,7 +127,13 @@ fn anybodys_scheduler_is_a_program_for_the_guest() {
     );
     assert_refused(&run(own, "./gone -x"), &["./gone", "there is no such file"]);
     assert_refused(&run(own, "sleep 'a"), &["a quote"]);
-    std::fs::write(folder.path().join("mine.sh"), "#!/bin/sh\n").expect("written");
+    let script = folder.path().join("mine.sh");
+    std::fs::write(&script, "#!/bin/sh\n").expect("written");
+    assert_refused(
+        &run(own, "./mine.sh"),
+        &["./mine.sh", "may not be executed"],
+    );
+    std::fs::set_permissions(&script, Permissions::from_mode(0o755)).expect("changed");
     assert_refused(&run(own, "./mine.sh"), &["./mine.sh", "no ELF program"]);
 }
 
@@ -184,4 +192,8 @@ fn files_are_looked_at_before_anything_is_booted() {
         &["its folder does not exist"],
     );
     assert_refused(&run(&["--trace", "-"]), &["expected a file"]);
+    assert_refused(
+        &run(&["--keep", "not/there"]),
+        &["--keep: not is no folder"],
+    );
 }

@@ -329,6 +329,8 @@ fn what_is_no_scheduler_is_refused() {
     assert_refused(&sim("/bin/true", &[]), &["exit code 0 before it attached"]);
     assert_refused(&sim("no-such-scheduler", &[]), &["no such program in PATH"]);
     assert_refused(&sim("./none.bpf.o", &[]), &["there is no such file"]);
+    assert_refused(&sim("/tmp", &[]), &["it is a folder"]);
+    assert_refused(&sim("/etc/passwd", &[]), &["it may not be executed"]);
     assert_refused(&sim("'open", &[]), &["a quote ' without its end"]);
     let native = made().object("native.bpf.o");
     std::os::unix::fs::symlink(env!("CARGO_BIN_EXE_wakeplace"), &native).expect("a link");
@@ -338,6 +340,20 @@ fn what_is_no_scheduler_is_refused() {
     let text = made().object("text.bpf.o");
     std::fs::write(&text, "no object").expect("written");
     assert_refused(&sim(&text, &[]), &["no ELF file"]);
+}
+
+/// Goal: what is a policy's is no setting of a scheduler's.
+#[test]
+fn settings_of_policies_are_refused_beside_a_scheduler_alone() {
+    let fifo = made().object("fifo.bpf.o");
+    let set = |key: &str| sim(&fifo, &["--set", key]);
+    assert_refused(&set("nosuch=4"), &["unknown setting `nosuch`"]);
+    let of_policy = set("energy_margin_shift=4");
+    assert_refused(
+        &of_policy,
+        &["`energy_margin_shift` is a policy's", "`model.KEY`"],
+    );
+    assert_code(&set("model.idle_states=off"), 0);
 }
 
 /// Goal: a loader that waits for ever, or leaves processes of its own, is ended with all of them.

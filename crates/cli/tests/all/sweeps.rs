@@ -252,6 +252,9 @@ fn a_key_is_varied_once() {
     assert_code(&output, 2);
     let said = stderr(&output);
     assert!(said.contains("busy_factor: it is varied twice"), "{said}");
+    let twice = ["--metric=energy_j", "--metric=energy_j"];
+    let output = sweep(folder.path(), &twice);
+    common::assert_refused(&output, &["`energy_j` is named twice"]);
     let file = r#"
         platform = "hikey960"
         workload = "periodic:n=1"

@@ -17,8 +17,10 @@ use std::time::Duration;
 pub(super) const PATIENCE: Duration = Duration::from_secs(30);
 /// So often it is looked whether it has ended, if no call comes.
 const LOOK: Duration = Duration::from_millis(100);
-/// Most calls at one instant of virtual time: who makes more waits for a time that never comes.
+/// Most calls at one instant of virtual time, and how many of them a CPU of the machine is worth:
+/// loaders read some hundred files of each. Who makes more waits for a time that never comes.
 const MAX_CALLS: u64 = 1 << 16;
+const MAX_CALLS_A_CPU: u64 = 1 << 11;
 
 /// Why no thread runs any more.
 pub(super) enum Stop {
@@ -94,7 +96,7 @@ impl Threads {
             if session.known.attached.is_some() {
                 return Ok(Stop::Attached);
             }
-            if calls > MAX_CALLS {
+            if calls > MAX_CALLS.max(MAX_CALLS_A_CPU * u64::from(session.vm.nr_cpus())) {
                 return Ok(Stop::Spins);
             }
         }

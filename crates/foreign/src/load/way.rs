@@ -2,7 +2,7 @@
 
 use super::calls::{Answer, Event, checked};
 use super::passing::receive;
-use super::{notify, spawn, trapped};
+use super::{notify, spawn, trapped, vdso};
 use crate::ForeignError;
 use std::fmt;
 use std::io;
@@ -91,7 +91,8 @@ const OURS: i64 = 4711;
 /// its place. Below it is an errno.
 const OTHER: libc::c_int = 200;
 
-/// Does a process's call arrive here, and our answer there? Err: why not.
+/// Does a process's call arrive here, and our answer there, and can its clocks be replaced? Err:
+/// why not.
 fn try_notification() -> Result<(), String> {
     let here = |error: io::Error| error.to_string();
     let (ours, theirs) = UnixStream::pair().map_err(here)?;
@@ -104,8 +105,9 @@ fn try_notification() -> Result<(), String> {
         }
     };
     drop(theirs);
+    let mut clocks = Ok(());
     if let Ok(listener) = receive(ours.as_fd()) {
-        answer(&listener);
+        answer(&listener, &mut clocks);
     }
     let mut status = 0;
     // SAFETY: a child of ours; the status is a number of ours. One that waits yet is ended.
@@ -114,7 +116,10 @@ fn try_notification() -> Result<(), String> {
         libc::waitpid(child, &raw mut status, 0);
     }
     match ExitStatus::from_raw(status).code() {
-        Some(0) => Ok(()),
+        // As with the kernel's CONFIG_PROC_MEM_FORCE_PTRACE.
+        Some(0) => clocks.map_err(|error| {
+            format!("only who traces a process may replace its clocks here ({error})")
+        }),
         Some(code) if code >= OTHER => {
             let (_, name) = TRIED[(code - OTHER) as usize % TRIED.len()];
             Err(format!("another filter here answers {name}"))
@@ -142,11 +147,17 @@ fn call(filter: &[libc::sock_filter], socket: RawFd) -> libc::c_int {
     0
 }
 
-/// Answers until the process has ended.
-fn answer(listener: &OwnedFd) {
+/// Answers until the process has ended. The first call finds its clocks replaced, or why not.
+fn answer(listener: &OwnedFd, clocks: &mut io::Result<()>) {
+    let mut begun = false;
     loop {
         match notify::wait(listener, Duration::from_secs(5)) {
-            Ok(Event::Call(call)) => notify::respond(listener, &call, &Answer::Value(OURS)),
+            Ok(Event::Call(call)) => {
+                if !std::mem::replace(&mut begun, true) {
+                    *clocks = vdso::replace(call.pid);
+                }
+                notify::respond(listener, &call, &Answer::Value(OURS));
+            }
             Ok(Event::Nothing) => {}
             Ok(Event::Ended | Event::Silence) | Err(_) => return,
         }

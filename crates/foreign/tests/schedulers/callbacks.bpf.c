@@ -5,7 +5,8 @@
  *
  * CALLBACKS_IMMED: a task that wakes is to run at once (SCX_ENQ_IMMED, from 7.1), on a CPU that
  * idles or not. If it cannot it comes back, and then waits in the queue.
- * CALLBACKS_CURRENT: `dispatch`, too, of the task that ran until then: is it the current one still?
+ * CALLBACKS_CURRENT: `dispatch`, too, of the task that ran until then, and whether it is the
+ * current one still, there and when it is enqueued again.
  */
 #include "small.h"
 
@@ -81,6 +82,9 @@ int callbacks_enqueue(u64 *args)
 	struct task_struct *p = ARG_TASK(args, 0);
 
 	SAY(p, "enqueue", args[1] & (SCX_ENQ_WAKEUP | SCX_ENQ_LAST));
+#ifdef CALLBACKS_CURRENT
+	SAY(p, "current", (bpf_get_current_task() == (u64)p) | scx_bpf_task_running(p) << 1);
+#endif
 	if (args[1] & SCX_ENQ_REENQ)
 		SAY(p, "again", p->scx.flags & SCX_TASK_REENQ_REASON_MASK);
 	else if (AT_ONCE != 0 && (args[1] & SCX_ENQ_WAKEUP)) {

@@ -150,6 +150,7 @@ int keep_calls(u64 *args)
 	bpf_arena_alloc_pages(0, 0, 0, 0, 0);
 	bpf_of_a_later_kernel(0);
 	scx_bpf_cpu_curr(0);
+	scx_bpf_task_running(p);
 	return scx_bpf_task_cpu(p);
 }
 

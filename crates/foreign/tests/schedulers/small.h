@@ -13,6 +13,7 @@ extern s32 scx_bpf_select_cpu_dfl(struct task_struct *p, s32 prev_cpu, u64 wake_
 				  bool *is_idle) __ksym;
 
 extern struct task_struct *scx_bpf_cpu_curr(s32 cpu) __ksym __weak;
+extern bool scx_bpf_task_running(const struct task_struct *p) __ksym;
 
 struct cgroup;
 struct cgroup_subsys_state;

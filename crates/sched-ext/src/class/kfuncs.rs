@@ -419,6 +419,11 @@ impl Kernel for Scx {
         &self.idle.online
     }
 
+    fn task_running(&self, task: TaskId) -> bool {
+        let cpu = self.tasks[task.index()].facts.cpu;
+        self.cpus[cpu as usize].rq_curr() == Some(task)
+    }
+
     fn cpu_curr(&self, cpu: u32) -> Option<TaskId> {
         self.cpus[cpu as usize].rq_curr()
     }

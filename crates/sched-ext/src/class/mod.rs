@@ -150,6 +150,8 @@ struct ExtCpu {
     curr: Option<TaskId>,
     /// What of the class ran until it went to sleep, until the next pick.
     slept: Option<TaskId>,
+    /// What was put back into the queue, until the next one runs.
+    put_back: Option<TaskId>,
     /// What the last look at the queue chose.
     picked: Option<TaskId>,
     /// Tasks of the class, and of others.
@@ -181,9 +183,14 @@ struct ExtCpu {
 }
 
 impl ExtCpu {
-    /// `rq->curr`: a task that has gone to sleep stays it until the CPU has chosen the next one.
+    /// `rq->curr`: a task that has gone to sleep, or was put back, stays it until the next runs.
     fn rq_curr(&self) -> Option<TaskId> {
-        self.curr.or(self.slept)
+        self.curr.or(self.slept).or(self.put_back)
+    }
+
+    /// The CPU switches to this one; None: to its idle task.
+    fn switch_to(&mut self, next: Option<TaskId>) {
+        (self.curr, self.slept, self.put_back) = (next, None, None);
     }
 }
 

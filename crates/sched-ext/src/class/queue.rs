@@ -247,8 +247,7 @@ impl ExtClass<'_> {
     /// A task of the class begins to execute on its CPU (`set_next_task_scx`).
     pub fn set_next_task(&mut self, task: TaskId, cpu: u32) {
         self.scx.unlink(task);
-        let c = &mut self.scx.cpus[cpu as usize];
-        (c.curr, c.slept) = (Some(task), None);
+        self.scx.cpus[cpu as usize].switch_to(Some(task));
         self.scx.task_mut(task).facts.on_cpu = true;
         self.call(Callback::Running, Some(task), |ops, kernel| {
             ops.running(kernel, task)
@@ -259,8 +258,7 @@ impl ExtClass<'_> {
 
     /// A task of another class does.
     pub fn set_other_task(&mut self, task: TaskId, cpu: u32) {
-        let c = &mut self.scx.cpus[cpu as usize];
-        (c.curr, c.slept) = (Some(task), None);
+        self.scx.cpus[cpu as usize].switch_to(Some(task));
         let facts = &mut self.scx.task_mut(task).facts;
         (facts.on_cpu, facts.cpu) = (true, cpu);
     }
@@ -268,14 +266,16 @@ impl ExtClass<'_> {
     /// The task stops executing. Before `put_prev_task`, if it can go on.
     pub fn stop_task(&mut self, task: TaskId, cpu: u32) {
         let entity = &self.scx.tasks[task.index()];
-        if entity.is_queued() && entity.facts.class == Class::Ext {
+        let (queued, class) = (entity.is_queued(), entity.facts.class);
+        if queued && class == Class::Ext {
             self.call(Callback::Stopping, Some(task), |ops, kernel| {
                 ops.stopping(kernel, task, true)
             });
             self.scx.task_mut(task).facts.nivcsw += 1;
         }
         self.scx.task_mut(task).facts.on_cpu = false;
-        self.scx.cpus[cpu as usize].curr = None;
+        let c = &mut self.scx.cpus[cpu as usize];
+        (c.curr, c.put_back) = (None, queued.then_some(task));
     }
 
     /// The task, just stopped, waits again (`put_prev_task_scx`).
@@ -365,6 +365,9 @@ impl ExtClass<'_> {
         self.call(Callback::UpdateIdle, None, |ops, kernel| {
             ops.update_idle(kernel, cpu.cast_signed(), idle)
         });
+        if idle {
+            self.scx.cpus[cpu as usize].switch_to(None);
+        }
         self.run_due();
     }
 

@@ -8,6 +8,8 @@ use std::io::BufRead;
 
 /// Longest line; what is longer is no event of the scheduler.
 const MAX_LINE_BYTES: usize = 64 << 10;
+/// Without the end of a line in so many bytes it is no text.
+const ENDLESS_BYTES: usize = 1 << 26;
 /// Most CPUs.
 const MAX_CPUS: u32 = 1024;
 /// Lines that are no event, before anything else: then it is no recording.
@@ -45,6 +47,15 @@ pub(super) fn read(mut from: impl BufRead, sink: &mut dyn Sink) -> Result<(), Re
                 break;
             }
             Err(Problem::Strange) => {
+                // The first line may have lost its beginning.
+                if let Some(name) = read_event(text).filter(|_| number > 1) {
+                    let problem = format!("an event {name} whose CPU or time cannot be read");
+                    return Err(wrong(
+                        number,
+                        problem,
+                        "[CPU] of 0 to 1023 and SECONDS.FRACTION",
+                    ));
+                }
                 strange += 1;
                 if events == 0 && strange > MAX_STRANGE {
                     break;
@@ -54,14 +65,29 @@ pub(super) fn read(mut from: impl BufRead, sink: &mut dyn Sink) -> Result<(), Re
                 let problem = format!("an event {name} without its fields");
                 return Err(wrong(number, problem, "the kernel's format of it"));
             }
-            Err(Problem::Refused(why)) => return Err(wrong(number, why, "a recording in order")),
+            Err(Problem::Refused(why)) => {
+                let expected = "events in order, on CPUs that the machine has";
+                return Err(wrong(number, why, expected));
+            }
         }
     }
     if events == 0 {
-        let problem = "no event of the scheduler in it".to_owned();
-        return Err(wrong(number.max(1), problem, super::FORMS));
+        return Err(ReadError::Wrong {
+            place: format!("lines 1 to {}", number.max(1)),
+            problem: "no event of the scheduler in them".to_owned(),
+            expected: super::FORMS.to_owned(),
+        });
     }
     Ok(())
+}
+
+/// The event that is looked at, which a line of no known form names.
+fn read_event(text: &str) -> Option<&str> {
+    let mut words = text.split(' ').filter_map(|word| word.strip_suffix(':'));
+    words.find_map(|word| {
+        let name = word.rsplit(':').next()?;
+        fields::kind(name, "").map(|_| name)
+    })
 }
 
 fn wrong(line: u64, problem: String, expected: &str) -> ReadError {
@@ -75,16 +101,25 @@ fn wrong(line: u64, problem: String, expected: &str) -> ReadError {
 /// The next line, at most its beginning; whether it has an end.
 fn next_line(from: &mut impl BufRead, line: &mut Vec<u8>) -> Result<bool, ReadError> {
     line.clear();
+    let mut read = 0;
     loop {
         let buffer = from.fill_buf()?;
         if buffer.is_empty() {
             return Ok(false);
+        }
+        if read > ENDLESS_BYTES {
+            return Err(ReadError::Wrong {
+                place: format!("the last {read} bytes"),
+                problem: "no line ends in them".to_owned(),
+                expected: super::FORMS.to_owned(),
+            });
         }
         let end = buffer.iter().position(|byte| *byte == b'\n');
         let taken = end.map_or(buffer.len(), |at| at + 1);
         let room = MAX_LINE_BYTES.saturating_sub(line.len());
         line.extend_from_slice(&buffer[..taken.min(room)]);
         from.consume(taken);
+        read += taken;
         if end.is_some() {
             return Ok(true);
         }

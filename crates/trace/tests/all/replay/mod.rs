@@ -466,13 +466,23 @@ fn odd_recordings_have_a_defined_result() {
         error.contains("line 5: an event sched_switch without its fields"),
         "{error}"
     );
+    // With a CPU that no machine has, or a time that is none, an event is not passed over.
+    let fifth = HAND.lines().nth(4).expect("a line");
+    for (from, to) in [("[", "[7"), ("]", "x]"), (".", ",")] {
+        let error = odd(&HAND.replacen(fifth, &fifth.replacen(from, to, 1), 1));
+        let error = error.expect_err(to);
+        assert!(
+            error.contains("line 5: an event sched_switch whose CPU or"),
+            "{error}"
+        );
+    }
 }
 
 #[test]
 fn what_is_no_recording_has_one_message() {
     for (text, part) in [
         ("", "no event of the scheduler"),
-        ("hello\n", "no event of the scheduler"),
+        ("hello\n", "lines 1 to 1: no event of the scheduler"),
         ("PERFILE2", "perf script"),
         ("\x17\x08\x44tracing", "trace-cmd report"),
         (
