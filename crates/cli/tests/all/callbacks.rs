@@ -30,6 +30,15 @@ const AFFINITY: &str = r#"{"global": {"calibration": 1000}, "tasks": {
 const BUSY: &str = r#"{"global": {"calibration": 1000}, "tasks": {
     "hog": {"cpus": [1], "loop": -1, "run": 200000},
     "tell": {"cpus": [1], "loop": -1, "run": 1000, "sleep": 17000}}}"#;
+/// What a task that wakes on an idle CPU brings, until it sleeps: SCX_WAKE_TTWU, SCX_ENQ_WAKEUP,
+/// SCX_DEQ_SLEEP.
+const WAKE_TO_SLEEP: [&str; 5] = [
+    "select_cpu 8",
+    "runnable 1",
+    "running 0",
+    "stopping 0",
+    "quiescent 1",
+];
 /// The objects.
 const QUEUED: &str = "callbacks.bpf.o";
 const IMMED: &str = "callbacks_IMMED.bpf.o";
@@ -181,14 +190,7 @@ fn small_kernel() -> String {
 #[test]
 fn of_a_ping_pong() {
     for callbacks in simulated(PING_PONG, QUEUED, &small_kernel()).values() {
-        let cycle = [
-            "select_cpu 8",
-            "runnable 1",
-            "running 0",
-            "stopping 0",
-            "quiescent 1",
-        ];
-        assert_cycle(callbacks, &cycle, 50);
+        assert_cycle(callbacks, &WAKE_TO_SLEEP, 50);
     }
     compare("ping-pong", PING_PONG, QUEUED);
 }
@@ -209,14 +211,7 @@ fn of_slices_that_end() {
 #[test]
 fn of_a_ping_pong_whose_tasks_are_current_to_the_end() {
     for callbacks in simulated(PING_PONG, CURRENT, &small_kernel()).values() {
-        let cycle = [
-            "select_cpu 8",
-            "runnable 1",
-            "running 0",
-            "stopping 0",
-            "quiescent 1",
-            "dispatch 3",
-        ];
+        let cycle = [&WAKE_TO_SLEEP[..], &["dispatch 3"]].concat();
         assert_cycle(callbacks, &cycle, 50);
     }
     compare("ping-pong, current", PING_PONG, CURRENT);
