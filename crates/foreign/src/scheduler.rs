@@ -130,15 +130,24 @@ pub fn generic_loader() -> Result<PathBuf, ForeignError> {
 }
 
 impl OfferedKernel {
-    /// From the kernel's type information.
+    /// From the kernel's type information, and its release as uname(2) has it.
     ///
     /// # Errors
-    /// When it is none.
+    /// When it is none, or the release does not begin with a version: loaders read it from there
+    /// (libbpf's `get_kernel_version`).
     pub fn new(release: &str, bytes: Vec<u8>) -> Result<Self, ForeignError> {
-        let btf = Btf::parse(bytes.clone(), None).map_err(|error| ForeignError::Kernel {
+        let bad = |why: String| ForeignError::Kernel {
             kernel: release.to_owned(),
-            why: error.to_string(),
-        })?;
+            why,
+        };
+        if !begins_with_version(release) {
+            return Err(bad(
+                "its release is expected to begin with three numbers, as 7.3.4 (a file of type \
+                 information is named by it: 7.3.4-mine.btf)"
+                    .to_owned(),
+            ));
+        }
+        let btf = Btf::parse(bytes.clone(), None).map_err(|error| bad(error.to_string()))?;
         Ok(Self {
             release: release.to_owned(),
             btf: Arc::new(btf),
@@ -151,6 +160,19 @@ impl OfferedKernel {
     pub fn has_sched_ext(&self) -> bool {
         Layout::of(&self.btf, &self.release).is_ok()
     }
+}
+
+/// As sscanf's `%u.%u.%u` takes it.
+fn begins_with_version(release: &str) -> bool {
+    let mut numbers = release.splitn(3, '.');
+    numbers.clone().count() == 3
+        && numbers
+            .by_ref()
+            .take(2)
+            .all(|text| text.parse::<u32>().is_ok())
+        && numbers
+            .next()
+            .is_some_and(|rest| rest.starts_with(|first: char| first.is_ascii_digit()))
 }
 
 /// A scheduler that a loader has attached: where each run begins.

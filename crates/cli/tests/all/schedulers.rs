@@ -61,6 +61,10 @@ const BAD: [&str; 11] = [
     "LOOP", "STORE", "READ", "STACK", "ARENA", "HELPER", "KFUNC", "ERROR", "LOST", "MAP", "TABLE",
 ];
 
+/// The small kernels: files of types.
+const KERNEL: &str = "7.3.0-small.btf";
+const OLD_KERNEL: &str = "6.12.0-small.btf";
+
 pub(crate) fn made() -> &'static Made {
     static MADE: OnceLock<Made> = OnceLock::new();
     MADE.get_or_init(|| {
@@ -77,12 +81,14 @@ pub(crate) fn made() -> &'static Made {
         for define in ["IMMED", "CURRENT"] {
             compile(&folder, CALLBACKS, Some(define));
         }
-        let kernel = compile(&folder, "kernel", None);
-        let bytes = std::fs::read(kernel).expect("an object");
-        let file = object::File::parse(&*bytes).expect("an object");
-        let types = file.section_by_name(".BTF").expect("types");
-        let to = folder.join("7.3.0-small.btf");
-        std::fs::write(to, types.data().expect("types")).expect("written");
+        for (name, define) in [(KERNEL, None), (OLD_KERNEL, Some("OLD"))] {
+            let kernel = compile(&folder, "kernel", define);
+            let bytes = std::fs::read(kernel).expect("an object");
+            let file = object::File::parse(&*bytes).expect("an object");
+            let types = file.section_by_name(".BTF").expect("types");
+            let to = folder.join(name);
+            std::fs::write(to, types.data().expect("types")).expect("written");
+        }
         // It is no program of this package's, so cargo does not make it for these tests.
         let built = Command::new(env!("CARGO"))
             .args(["build", "--quiet", "-p", "wakeplace-bpf-load"])
@@ -99,12 +105,13 @@ pub(crate) fn made() -> &'static Made {
 }
 
 /// Goal: single calls answer as a kernel does; calls.bpf.c has the rules. Two groups are below the
-/// root, and tasks run longer than a slice.
+/// root, tasks run longer than a slice, and timers interrupt them.
 #[test]
 fn calls_answer_as_a_kernel_does() {
     let object = made().object("calls.bpf.o");
-    let workload = "periodic:n=4,duty=60%,groups=a+b";
-    for more in [&[][..], &["--interpret"]] {
+    let workload = "periodic:n=10,duty=60%,start=spread,groups=a+b";
+    let old = made().object(OLD_KERNEL);
+    for more in [&[][..], &["--interpret"], &["--kernel", &old]] {
         let output = command_on(workload, "sim", &object, more);
         assert_code(&output, 1);
         let text = stderr(&output);
@@ -130,17 +137,18 @@ fn command_on(workload: &str, command: &str, scheduler: &str, more: &[&str]) -> 
 /// The same before it is started.
 pub(crate) fn prepared(workload: &str, command: &str, scheduler: &str, more: &[&str]) -> Command {
     let made = made();
-    let short: &[&str] = match more.contains(&"--duration") {
-        true => &[],
-        false => &["--duration", "200ms"],
+    let kernel = made.object(KERNEL);
+    let unless = |option: &str, value| match more.contains(&option) {
+        true => Vec::new(),
+        false => vec![option.to_owned(), value],
     };
     let mut program = program(Path::new("."));
     program
         .env("WAKEPLACE_BPF_LOAD", &made.loader)
         .args([command, "--platform", "hikey960", "--workload", workload])
-        .args(["--kernel", &made.object("7.3.0-small.btf")])
         .args(["--scheduler", scheduler])
-        .args(short)
+        .args(unless("--kernel", kernel))
+        .args(unless("--duration", "200ms".to_owned()))
         .args(more);
     program
 }
@@ -504,12 +512,7 @@ fn policies_and_schedulers_are_compared() {
             "--workload",
             "periodic:n=6,duty=10%",
         ])
-        .args([
-            "--duration",
-            "100ms",
-            "--kernel",
-            &made.object("7.3.0-small.btf"),
-        ])
+        .args(["--duration", "100ms", "--kernel", &made.object(KERNEL)])
         .args([
             "--policy",
             "linux-7.3",
@@ -543,6 +546,15 @@ fn wrong_options_are_refused() {
     assert_code(&with(&["--policy", "linux-7.3", "--kernel", "7.3.4"]), 2);
     let missing = with(&["--scheduler", "/bin/true", "--kernel", "./none.btf"]);
     assert_refused(&missing, &["./none.btf: cannot be read"]);
+    // Loaders read the version from the release, which is the file's name.
+    let small = Path::new(&made().object(KERNEL)).to_owned();
+    for name in ["vmlinux", "7.3", "7.x.0.btf"] {
+        let other = small.with_file_name(name);
+        std::fs::copy(&small, &other).expect("copied");
+        let path = other.to_str().expect("UTF-8");
+        let unnamed = with(&["--scheduler", "/bin/true", "--kernel", path]);
+        assert_refused(&unnamed, &["begin with three numbers"]);
+    }
 }
 
 /// Goal: an object that was damaged is refused, named, or runs; it never takes the program with it.

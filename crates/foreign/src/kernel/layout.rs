@@ -39,6 +39,8 @@ fields! {
         scx_flags = "scx.flags",
         disallow = "scx.disallow",
         cpu = "thread_info.cpu",
+        // arm64; x86-64 has it per CPU (`State::set_preempt_count`).
+        preempt_count = "thread_info.preempt.count",
         recent_cpu = "recent_used_cpu",
         wake_cpu = "wake_cpu",
         on_cpu = "on_cpu",
@@ -83,6 +85,14 @@ fields! {
         clock_task = "clock_task",
         clock_pelt = "clock_pelt",
         lost_idle_time = "lost_idle_time",
+    }
+}
+
+fields! {
+    /// `struct pcpu_hot`, x86-64's before 6.15.
+    PcpuHotFields in "pcpu_hot" {
+        preempt_count = "preempt_count",
+        cpu_number = "cpu_number",
     }
 }
 
@@ -197,6 +207,7 @@ pub(crate) struct OpsFields {
 pub(crate) struct Layout {
     pub(crate) task: TaskFields,
     pub(crate) rq: RqFields,
+    pub(crate) pcpu_hot: Option<PcpuHotFields>,
     pub(crate) cgroup: CgroupFields,
     pub(crate) kernfs: KernfsFields,
     pub(crate) css_set: CssSetFields,
@@ -234,6 +245,7 @@ impl Layout {
         Ok(Self {
             task: fields!(TaskFields),
             rq: fields!(RqFields),
+            pcpu_hot: PcpuHotFields::of(btf),
             cgroup: fields!(CgroupFields),
             kernfs: fields!(KernfsFields),
             css_set: fields!(CssSetFields),

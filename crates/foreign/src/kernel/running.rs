@@ -127,7 +127,12 @@ impl<'a> Running<'a> {
     pub(crate) fn current(&mut self, vm: &mut Vm) -> Result<u64, Fault> {
         match self.kernel.as_ref().and_then(|kernel| kernel.current()) {
             Some(task) => self.task(vm, task),
-            None => Ok(self.state.idle[vm.cpu as usize]),
+            None => {
+                let at = self.state.idle[vm.cpu as usize];
+                let place = self.state.layout.task.preempt_count;
+                put(vm, at, place, self.state.preempt_count.into());
+                Ok(at)
+            }
         }
     }
 
@@ -255,6 +260,11 @@ fn hand_out(vm: &mut Vm, state: &mut State, kernel: &dyn Kernel, task: TaskId, a
     put_wide::<4>(bytes, fields.on_cpu, facts.on_cpu.into());
     put_wide::<4>(bytes, fields.on_rq, facts.on_rq.into());
     put_wide::<4>(bytes, fields.state, facts.state.into());
+    if fields.preempt_count.is_some() {
+        let is_current = kernel.current() == Some(task);
+        let count = if is_current { state.preempt_count } else { 0 };
+        put_wide::<4>(bytes, fields.preempt_count, count.into());
+    }
     state.hand_out(HandedOut {
         task,
         slice: facts.slice_ns,

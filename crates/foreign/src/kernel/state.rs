@@ -63,8 +63,10 @@ pub(crate) struct State {
     pub(crate) arguments: u64,
     pub(super) symbols: BTreeMap<String, Symbol>,
     /// Two of them, which callbacks and calls ask for all the time.
-    pub(super) preempt_count: Option<Symbol>,
+    pub(super) preempt_counts: Option<Symbol>,
     pub(super) runqueues: Option<Symbol>,
+    /// Of the CPU that the callback runs on (`State::set_preempt_count`).
+    pub(super) preempt_count: u32,
     pub(crate) timers: Vec<Timer>,
     /// Walks over queues; a program holds the number plus one.
     pub(crate) walks: Vec<Option<DsqIter>>,
@@ -120,7 +122,8 @@ impl State {
             context: memory.alloc(CONTEXT)?,
             arguments: memory.alloc(4096)?,
             symbols: BTreeMap::new(),
-            preempt_count: None,
+            preempt_counts: None,
+            preempt_count: 0,
             runqueues: None,
             timers: Vec::new(),
             walks: Vec::new(),

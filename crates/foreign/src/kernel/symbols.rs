@@ -40,7 +40,8 @@ impl State {
             return Err(format!("the kernel's variable `{name}` is not offered"));
         }
         match name {
-            "__preempt_count" => self.preempt_count = Some(symbol),
+            "__preempt_count" => self.preempt_counts = Some(symbol),
+            "pcpu_hot" => self.preempt_counts = self.in_pcpu_hot(symbol),
             "runqueues" => self.runqueues = Some(symbol),
             _ => {}
         }
@@ -82,6 +83,10 @@ impl State {
             }
             // Written before every callback.
             "__preempt_count" => {}
+            "pcpu_hot" => cpus.for_each(|cpu| {
+                let place = self.layout.pcpu_hot.as_ref().and_then(|of| of.cpu_number);
+                put(vm, at(cpu), place, cpu as u64);
+            }),
             // No pressure, no tick that is stopped: zero is the truth.
             "hw_pressure" | "thermal_pressure" | "cpufreq_pressure" | "tick_cpu_sched" => {}
             _ => return Ok(false),
@@ -118,15 +123,24 @@ impl State {
         Ok(at)
     }
 
-    /// Where a callback runs, as `__preempt_count` says it (include/linux/preempt.h): with the run
-    /// queue locked, or in an interrupt.
-    pub(super) fn set_preempt_count(&self, vm: &mut Vm, in_interrupt: bool) {
-        const HARDIRQ: u64 = 1 << 16;
-        if let Some(symbol) = self.preempt_count {
+    /// Where a callback runs, as the preemption count says it (include/linux/preempt.h): with the
+    /// run queue locked, or in an interrupt. x86-64 has it in a variable of each CPU
+    /// (`__preempt_count`, before 6.15 a part of `pcpu_hot`). arm64 has it in the current task,
+    /// where it is written when a program gets that task (`hand_out`).
+    pub(super) fn set_preempt_count(&mut self, vm: &mut Vm, in_interrupt: bool) {
+        const HARDIRQ: u32 = 1 << 16;
+        self.preempt_count = if in_interrupt { HARDIRQ | 1 } else { 1 };
+        if let Some(symbol) = self.preempt_counts {
             let at = symbol.base + u64::from(vm.cpu) * symbol.stride;
-            vm.memory
-                .set_u64(at, if in_interrupt { HARDIRQ | 1 } else { 1 });
+            vm.memory.set_u32(at, self.preempt_count);
         }
+    }
+
+    /// The preemption counts in a variable of that kind.
+    fn in_pcpu_hot(&self, symbol: Symbol) -> Option<Symbol> {
+        let place = self.layout.pcpu_hot.as_ref()?.preempt_count?;
+        let base = symbol.base + place.offset;
+        Some(Symbol { base, ..symbol })
     }
 
     /// A CPU's run queue.

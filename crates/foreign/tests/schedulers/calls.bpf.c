@@ -24,12 +24,33 @@ struct scx_event_stats {
 	s64 SCX_EV_REFILL_SLICE_DFL;
 } __attribute__((preserve_access_index));
 
+/* include/linux/preempt.h: the count of interrupts that are being served. */
+#define HARDIRQ_OFFSET (1U << 16)
+#define HARDIRQ_MASK (0xfU << 16)
+
+struct thread_info___arm64 {
+	struct {
+		u32 count;
+	} preempt;
+} __attribute__((preserve_access_index));
+
+struct task_struct___arm64 {
+	struct thread_info___arm64 thread_info;
+} __attribute__((preserve_access_index));
+
+struct pcpu_hot {
+	int preempt_count;
+} __attribute__((preserve_access_index));
+
+extern const int __preempt_count __ksym __weak;
+extern struct pcpu_hot pcpu_hot __ksym __weak;
+
 struct {
 	__uint(type, BPF_MAP_TYPE_RINGBUF);
 	__uint(max_entries, RING_BYTES);
 } ring SEC(".maps");
 
-static bool held;
+static bool held, interrupted;
 static u64 kept;
 
 /* `expected` is a rule's, `found` what came. Only the first that differs ends the scheduler. */
@@ -94,9 +115,36 @@ static __noinline void ring_buffer(void)
 		bpf_ringbuf_submit(at, 0);
 }
 
+/* x86-64's way to learn where it is called, since 6.15 and before. */
+static __always_inline u32 preempt_count(void)
+{
+	const int *count;
+
+	if (&__preempt_count) {
+		count = bpf_this_cpu_ptr(&__preempt_count);
+		return *count;
+	}
+	return ((struct pcpu_hot *)bpf_this_cpu_ptr(&pcpu_hot))->preempt_count;
+}
+
+/* By x86-64's way, and by arm64's. */
+#define EXPECT_CONTEXT(where, interrupts)                                                    \
+	do {                                                                                 \
+		struct task_struct___arm64 *task = (void *)bpf_get_current_task_btf();       \
+                                                                                             \
+		EXPECT(where ", x86-64", interrupts, preempt_count() & HARDIRQ_MASK);        \
+		EXPECT(where ", arm64", interrupts,                                          \
+		       task->thread_info.preempt.count & HARDIRQ_MASK);                      \
+	} while (0)
+
 OPS(enqueue)
 int calls_enqueue(u64 *args)
 {
+	/* The workload's tasks wake by timers; what is queued again has run until now. */
+	if (args[1] & SCX_ENQ_WAKEUP) {
+		EXPECT_CONTEXT("a timer wakes", HARDIRQ_OFFSET);
+		interrupted |= bpf_get_current_task_btf()->pid != 0;
+	}
 	dsq_insert(ARG_TASK(args, 0), SHARED_DSQ, SLICE_NS, args[1]);
 	return 0;
 }
@@ -108,6 +156,7 @@ int calls_dispatch(u64 *args)
 	u64 room[40];
 	struct scx_event_stats *events = (void *)room;
 
+	EXPECT_CONTEXT("dispatch", 0);
 	scx_bpf_events(events, sizeof(room));
 	/* A kept task is one that the last look found nothing beside. */
 	EXPECT("events: kept tasks never get fewer", 1,
@@ -116,7 +165,7 @@ int calls_dispatch(u64 *args)
 	EXPECT("events: each kept task has a new slice", 1,
 	       events->SCX_EV_REFILL_SLICE_DFL >= events->SCX_EV_DISPATCH_KEEP_LAST);
 	EXPECT("events: no CPU is offline", 0, events->SCX_EV_DISPATCH_LOCAL_DSQ_OFFLINE);
-	if (kept && !held) {
+	if (kept && interrupted && !held) {
 		static const char text[] = "calls: all as expected, %d";
 		u64 data[] = { 1 };
 

@@ -6,17 +6,42 @@
  */
 /* The header has what scx_wakeplace reads of these; a kernel has more. */
 #define task_struct task_struct_of_header
+#define thread_info thread_info_of_header
 #define sched_ext_entity sched_ext_entity_of_header
 #define cgroup cgroup_of_header
 #define cgroup_subsys_state cgroup_subsys_state_of_header
 #include "small.h"
 #include "cids.h"
 #undef task_struct
+#undef thread_info
 #undef sched_ext_entity
 #undef cgroup
 #undef cgroup_subsys_state
 
 char _license[] SEC("license") = "GPL";
+
+/* The preemption count as x86-64 has it, and below as arm64 does. */
+#ifdef KERNEL_OLD
+/* Before 6.15. */
+struct pcpu_hot {
+	struct task_struct *current_task;
+	int preempt_count;
+	int cpu_number;
+} pcpu_hot SEC(".data..percpu");
+#else
+int __preempt_count SEC(".data..percpu");
+#endif
+
+struct thread_info {
+	u32 cpu;
+	union {
+		u64 preempt_count;
+		struct {
+			u32 count;
+			u32 need_resched;
+		} preempt;
+	};
+};
 
 struct sched_ext_entity {
 	bool disallow;
