@@ -2,7 +2,7 @@
 
 use crate::paint::Tone;
 use crate::{Cell, Style, number};
-use wakeplace_metrics::{Better, PairedDelta, find_metric};
+use wakeplace_metrics::{Beside, Better, PairedDelta, find_metric};
 use wakeplace_study::{PolicyRuns, StudyRow};
 use wakeplace_text::printable;
 
@@ -41,15 +41,11 @@ impl Sense {
     }
 
     fn of_change(metric: &str, (delta_pct, ci95): Change, margin_pct: f64) -> Sense {
-        let Some((low, high)) = ci95 else {
-            return Sense::Unknown;
-        };
-        if -margin_pct <= low && high <= margin_pct {
-            return Sense::Same;
-        }
-        // NaN is beyond nothing.
-        if !(low > margin_pct || high < -margin_pct) {
-            return Sense::NotTold;
+        match ci95.map(|interval| Beside::of(interval, margin_pct)) {
+            None => return Sense::Unknown,
+            Some(Beside::Within) => return Sense::Same,
+            Some(Beside::Across) => return Sense::NotTold,
+            Some(Beside::Beyond) => {}
         }
         match find_metric(metric).map_or(Better::Neither, |def| def.better) {
             Better::Lower if delta_pct < 0.0 => Sense::Better,

@@ -1,6 +1,7 @@
 //! Why a store cannot be used.
 
-use std::fs::File;
+use rustix::fs::Access;
+use rustix::io::Errno;
 use std::io;
 use std::path::Path;
 
@@ -68,8 +69,9 @@ impl StoreError {
     }
 }
 
-/// SQLite does not tell it from a folder that is missing.
+/// SQLite does not tell it from a folder that is missing. Only asks: nothing is made.
 fn is_read_only(file: &Path) -> bool {
-    let opened = File::options().append(true).create(true).open(file);
-    opened.is_err_and(|error| error.kind() == io::ErrorKind::ReadOnlyFilesystem)
+    let folder = file.parent().filter(|folder| *folder != "");
+    let asked = rustix::fs::access(folder.unwrap_or(Path::new(".")), Access::WRITE_OK);
+    asked == Err(Errno::ROFS)
 }

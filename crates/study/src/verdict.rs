@@ -6,6 +6,7 @@ use crate::StudyRow;
 use crate::error::Flaw;
 use crate::file::StudyFile;
 use std::collections::BTreeMap;
+use wakeplace_metrics::Beside;
 
 /// Words in braces that need no published figures.
 const ALWAYS: [&str; 4] = ["base", "policy", "change", "where_seen"];
@@ -148,11 +149,10 @@ fn told(deltas: &[Delta], margin_pct: f64) -> Option<(String, String)> {
         let places = format!("in {cases} case{plural} (one seed, so chance is not ruled out)");
         return Some((range(&all)?, places));
     }
-    let beyond = |(low, high): (f64, f64)| low > margin_pct || high < -margin_pct;
-    let is_told = |delta: &&Delta| delta.1.is_some_and(beyond);
+    let beside = |delta: &Delta| delta.1.map(|interval| Beside::of(interval, margin_pct));
+    let is_told = |delta: &&Delta| beside(delta) == Some(Beside::Beyond);
     let told: Vec<f64> = deltas.iter().filter(is_told).map(|delta| delta.0).collect();
-    let within = |(low, high): (f64, f64)| -margin_pct <= low && high <= margin_pct;
-    let is_open = |delta: &&Delta| !delta.1.is_some_and(|ci| within(ci) || beyond(ci));
+    let is_open = |delta: &&Delta| matches!(beside(delta), None | Some(Beside::Across));
     let open = deltas.iter().filter(is_open).count();
     let any = match cases {
         1 => "in the 1 case".to_owned(),

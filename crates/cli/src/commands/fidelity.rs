@@ -2,7 +2,8 @@
 
 use super::marked_page::{Destination, Marks};
 use crate::args::{LabFidelityArgs, ReportFormat};
-use crate::failure::{Outcome, Verdict};
+use crate::failure::{Failure, Outcome, Verdict};
+use crate::places;
 use crate::terminal::Terminal;
 use crate::text::json;
 use std::time::Duration;
@@ -31,7 +32,7 @@ pub(super) fn run(args: &LabFidelityArgs, terminal: Terminal) -> Outcome {
         };
         (place, text)
     } else {
-        let measurement = Measurement::plan(request(args))?;
+        let measurement = Measurement::plan(request(args)?)?;
         let place = place(&MEASURED)?;
         let measured = measurement.run(&terminal)?;
         let text = match args.format {
@@ -44,8 +45,9 @@ pub(super) fn run(args: &LabFidelityArgs, terminal: Terminal) -> Outcome {
     Ok(Verdict::Ok)
 }
 
-fn request(args: &LabFidelityArgs) -> Request {
-    Request {
+fn request(args: &LabFidelityArgs) -> Result<Request, Failure> {
+    let keep = places::kept(args.keep.as_deref())?;
+    Ok(Request {
         platforms: args.platform.clone(),
         sets: args.sets.clone(),
         quick: args.quick,
@@ -53,8 +55,8 @@ fn request(args: &LabFidelityArgs) -> Request {
         capacity_aware: args.capacity_aware,
         kernel: args.kernel.clone(),
         from: args.from.clone(),
-        keep: args.keep.clone(),
+        keep,
         timeout: Duration::from_nanos(args.timeout),
         jobs: args.jobs,
-    }
+    })
 }

@@ -6,6 +6,7 @@ use super::programs;
 use crate::args::{AnswerFormat, ArchName, LabCommand, LabFetchArgs, LabKernelsArgs, LabRunArgs};
 use crate::failure::{Failure, Outcome, Verdict};
 use crate::output::Output;
+use crate::places;
 use crate::terminal::Terminal;
 use crate::text::{json, style, wrapped};
 use serde_json::{Value, json};
@@ -116,13 +117,7 @@ fn request(args: &LabRunArgs) -> Result<Request, Failure> {
             "--add {file}: expected a file that can be read"
         )));
     }
-    let above = args.keep.as_deref().and_then(Path::parent);
-    if let Some(above) = above.filter(|above| !above.as_os_str().is_empty() && !above.is_dir()) {
-        let above = above.display();
-        return Err(Failure::Input(format!(
-            "--keep: {above} is no folder; expected a folder in one that is there"
-        )));
-    }
+    let keep = places::kept(args.keep.as_deref())?;
     Ok(Request {
         arch,
         machine,
@@ -135,7 +130,7 @@ fn request(args: &LabRunArgs) -> Result<Request, Failure> {
         files: args.add.clone(),
         packages: args.package.clone(),
         systemd: args.systemd,
-        keep: args.keep.clone(),
+        keep,
     })
 }
 

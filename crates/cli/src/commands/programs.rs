@@ -4,6 +4,7 @@ use super::marked_page::{Destination, Marks};
 use crate::args::{LabProgramsArgs, ReportFormat};
 use crate::failure::{Failure, Outcome, Verdict};
 use crate::output::Output;
+use crate::places;
 use crate::terminal::Terminal;
 use crate::text::json;
 use std::time::Duration;
@@ -28,7 +29,7 @@ pub(super) fn run(args: &LabProgramsArgs, terminal: Terminal) -> Outcome {
     let record = record.map(|path| Output::prepare(Some(path))).transpose()?;
     let counts = match args.recorded {
         true => measurement.recorded()?,
-        false => measurement.record(&request(args), &terminal)?,
+        false => measurement.record(&request(args)?, &terminal)?,
     };
     if let Some(record) = record {
         record.write(&json(&counts.value()?), terminal)?;
@@ -42,11 +43,12 @@ pub(super) fn run(args: &LabProgramsArgs, terminal: Terminal) -> Outcome {
     Ok(Verdict::Ok)
 }
 
-fn request(args: &LabProgramsArgs) -> Request {
-    Request {
+fn request(args: &LabProgramsArgs) -> Result<Request, Failure> {
+    let keep = places::kept(args.keep.as_deref())?;
+    Ok(Request {
         kernel: args.kernel.clone(),
         repeats: args.repeats,
         timeout: Duration::from_nanos(args.timeout),
-        keep: args.keep.clone(),
-    }
+        keep,
+    })
 }

@@ -555,6 +555,12 @@ fn wrong_options_are_refused() {
         let unnamed = with(&["--scheduler", "/bin/true", "--kernel", path]);
         assert_refused(&unnamed, &["begin with three numbers"]);
     }
+    // What loaders print is not lost without a word.
+    let output = prepared("periodic:n=1", "sim", &made().object("fifo.bpf.o"), &[])
+        .env("WAKEPLACE_LOADER_OUTPUT", "/not/there/log")
+        .output()
+        .expect("the program starts");
+    assert_refused(&output, &["WAKEPLACE_LOADER_OUTPUT: No such file"]);
 }
 
 /// Goal: an object that was damaged is refused, named, or runs; it never takes the program with it.

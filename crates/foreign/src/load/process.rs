@@ -40,6 +40,12 @@ impl Drop for Process {
     }
 }
 
+/// The file that gets what loaders print, if one is asked for.
+fn kept_output() -> io::Result<Option<File>> {
+    let open = |path| File::options().create(true).append(true).open(path);
+    std::env::var_os(OUTPUT).map(open).transpose()
+}
+
 /// Looks at descriptors of a process.
 fn handle(pid: u32) -> io::Result<OwnedFd> {
     // SAFETY: a new descriptor, which nobody else has.
@@ -61,6 +67,7 @@ pub(super) fn start(
     args: &[String],
 ) -> Result<(Attached, Process), ForeignError> {
     let output = tempfile::tempfile().map_err(ForeignError::host("a temporary file"))?;
+    kept_output().map_err(ForeignError::host(OUTPUT))?;
     let (calls, leader) = spawn::spawn(program, args, &output, way::chosen()?.way)?;
     known.loader = leader;
     let mut process = Process {
@@ -210,13 +217,12 @@ impl Process {
 
     /// What it has printed goes to the end of a file, if the user wants it.
     fn keep_output(&mut self) -> io::Result<()> {
-        let Some(path) = std::env::var_os(OUTPUT) else {
+        let Some(mut file) = kept_output()? else {
             return Ok(());
         };
         let mut text = Vec::new();
         self.output.seek(SeekFrom::Start(0))?;
         self.output.read_to_end(&mut text)?;
-        let mut file = File::options().create(true).append(true).open(path)?;
         file.write_all(&text)
     }
 }
