@@ -1,0 +1,122 @@
+#!/usr/bin/env python3
+"""How long a task of `lab fidelity` waits that wakes to an idle CPU on which nobody else runs
+meanwhile, by how many other CPUs run something: on a machine whose CPUs run side by side the one
+does not depend on the other.
+
+    wakeplace lab fidelity --platform juno-r0 --sets L20,L35,E,B --starts 1 --keep FOLDER
+    scripts/waits-idle.py FOLDER                     prints the table
+    WAITS_IDLE_PAGE=docs/results/live.md scripts/waits-idle.py FOLDER    renews that page's part
+
+Exit code 2: there are no such recordings in FOLDER.
+"""
+
+import os
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+EVENT = re.compile(r"\[(\d+)\]\s+\S+\s+([\d.]+): (sched_\w+): (.*)$")
+WAKING = re.compile(r"comm=t\d+ pid=(\d+) .*target_cpu=(\d+)")
+MIGRATE = re.compile(r"pid=(\d+) .*dest_cpu=(\d+)")
+SWITCH = re.compile(r"next_pid=(\d+)")
+# What a recording's folder is called, and what runs there.
+RECORDINGS = {"kernel": "*-eas-1-light", "wakeplace": "*-live-light"}
+# So many other CPUs and more are one row.
+MOST = 4
+
+
+class Wait:
+    """A task that was woken and has not run yet."""
+
+    def __init__(self, time_us, cpu, running):
+        self.time_us, self.cpu = time_us, cpu
+        self.running = dict(running)
+        self.behind_another = False
+
+    def to_idle_cpu(self):
+        return self.running.get(self.cpu) == "0" and not self.behind_another
+
+    def others(self):
+        """Other CPUs that ran something when it was woken."""
+        return sum(pid != "0" for cpu, pid in self.running.items() if cpu != self.cpu)
+
+
+def waits(recording):
+    """Whether to an idle CPU, how many others were busy, and the wait in us, of each wake-up."""
+    running, woken, found = {}, {}, []
+    for line in recording.read_text(errors="replace").splitlines():
+        if line.startswith("=== load "):
+            running, woken = {}, {}
+        event = EVENT.search(line)
+        if not event:
+            continue
+        cpu, time_us, kind, what = int(event[1]), float(event[2]) * 1e6, event[3], event[4]
+        if kind == "sched_waking" and (task := WAKING.search(what)):
+            woken[task[1]] = Wait(time_us, int(task[2]), running)
+        elif kind == "sched_migrate_task" and (task := MIGRATE.search(what)):
+            if task[1] in woken:
+                woken[task[1]].cpu = int(task[2])
+        elif kind == "sched_switch" and (task := SWITCH.search(what)):
+            running[cpu] = task[1]
+            ended = woken.pop(task[1], None)
+            if ended:
+                found.append((ended.to_idle_cpu(), ended.others(), time_us - ended.time_us))
+            elif task[1] != "0":
+                for wait in woken.values():
+                    wait.behind_another |= wait.cpu == cpu
+    return found
+
+
+def percentiles(values):
+    values = sorted(values)
+    at = [values[min(len(values) - 1, int(len(values) * share))] for share in (0.5, 0.95)]
+    return f"{at[0]:.0f} / {at[1]:.0f}"
+
+
+def table(folder):
+    found = {}
+    for name, pattern in RECORDINGS.items():
+        recordings = sorted(folder.glob(f"{pattern}/stdout"))
+        if not recordings:
+            print(f"waits-idle: {folder}: no recording {pattern}", file=sys.stderr)
+            sys.exit(2)
+        found[name] = [wait for recording in recordings for wait in waits(recording)]
+    lines = [
+        "| other CPUs that run something | kernel, wake-ups | p50 / p95, us | wakeplace, wake-ups "
+        "| p50 / p95, us |",
+        "|:--|--:|--:|--:|--:|",
+    ]
+    for others in range(MOST + 1):
+        cells = [f"{others}" if others < MOST else f"{others} and more"]
+        for of in found.values():
+            row = [us for idle, busy, us in of if idle and min(busy, MOST) == others]
+            cells += [str(len(row)), percentiles(row) if row else "-"]
+        lines.append("| " + " | ".join(cells) + " |")
+    shares = []
+    for name, of in found.items():
+        long = [idle for idle, _, us in of if us > 60]
+        shares.append(f"{name} {sum(long)} of {len(long)}")
+    lines += ["", "Waits of more than 60 us that are of this kind: " + ", ".join(shares) + "."]
+    return "\n".join(lines) + "\n"
+
+
+def main():
+    if len(sys.argv) != 2 or sys.argv[1].startswith("-"):
+        sys.exit(__doc__)
+    text = table(pathlib.Path(sys.argv[1]))
+    page = os.environ.get("WAITS_IDLE_PAGE")
+    if not page:
+        print(text, end="")
+        return
+    with tempfile.TemporaryDirectory() as scratch:
+        part = pathlib.Path(scratch) / "part"
+        part.write_text(text)
+        command = ["scripts/page-part.sh", page, str(part), "scripts/waits-idle.py"]
+        subprocess.run(command, check=True, cwd=ROOT)
+
+
+if __name__ == "__main__":
+    main()
