@@ -45,6 +45,8 @@ pub struct Request {
     pub capacity_aware: bool,
     /// Beginning of the kernel's release; none: the newest.
     pub kernel: Option<String>,
+    /// Within so many microseconds each CPU of a guest has its turn; none: as the emulator does.
+    pub round_us: Option<u32>,
     /// Boot nothing, and read what an earlier measurement kept here.
     pub from: Option<PathBuf>,
     /// Keep what guests sent here, and boot none that is whole there.
@@ -338,6 +340,7 @@ mod tests {
                 starts: 10,
                 capacity_aware: false,
                 kernel: None,
+                round_us: None,
                 from: None,
                 keep: None,
                 timeout: Duration::from_secs(1800),

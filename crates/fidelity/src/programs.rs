@@ -219,6 +219,7 @@ fn boot(
         // Its CPUs run side by side: with one clock that counts instructions they take turns of a
         // millisecond, in which a sender fills channels that nobody reads.
         icount_ns: None,
+        round_us: None,
         timeout: request.timeout,
         trace: false,
         work: Work::Command(guest::command()),

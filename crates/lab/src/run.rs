@@ -53,6 +53,8 @@ pub struct Request {
     /// One virtual clock that counts instructions, so many nanoseconds each (a power of two),
     /// instead of threads that run as they can.
     pub icount_ns: Option<u32>,
+    /// With such a clock: within so many microseconds each CPU has its turn.
+    pub round_us: Option<u32>,
     /// The guest is ended after this.
     pub timeout: Duration,
     /// Record the scheduler's events.
@@ -98,6 +100,8 @@ pub struct RunResult {
     pub emulator: String,
     /// The virtual clock counted instructions, so many nanoseconds each.
     pub icount_ns: Option<u32>,
+    /// Within so many microseconds each CPU had its turn.
+    pub round_us: Option<u32>,
     /// What the guest's kernel made of the machine.
     pub guest: Value,
     /// Which scheduler ran.
@@ -133,6 +137,7 @@ pub fn run(cache: &Cache, request: &Request, watch: &dyn Watch) -> Result<RunRes
         qemu: &prepared.qemu,
         kernel: &prepared.kernel,
         icount_ns: request.icount_ns,
+        round_us: request.round_us,
         memory_mib: memory_mib(request, &prepared),
         folder: scratch.path(),
     };
@@ -409,6 +414,7 @@ fn collect(
         cpus: request.machine.cpus,
         emulator: prepared.qemu.version.clone(),
         icount_ns: request.icount_ns,
+        round_us: request.round_us,
         guest: guest_facts(&facts, request.machine.cpus),
         scheduler,
         command: command(&request.work),

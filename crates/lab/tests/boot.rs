@@ -23,6 +23,7 @@ fn request(arch: Arch, platform: &str, script: &str) -> Request {
         scheduler: Scheduler::Kernel,
         kernel: None,
         icount_ns: None,
+        round_us: None,
         timeout: Duration::from_secs(600),
         trace: false,
         work: Work::Command(["sh", "-c", script].map(str::to_owned).to_vec()),

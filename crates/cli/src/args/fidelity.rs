@@ -23,6 +23,18 @@ pub(crate) struct LabFidelityArgs {
         display_order = 2
     )]
     pub(crate) kernel: Option<String>,
+    /// Within this time each CPU has its turn, as 50us [default: the guest's next timer]
+    ///
+    /// `lab run --help` says what it does. Recordings have it in their folder's name.
+    #[arg(
+        long,
+        value_name = "TIME",
+        hide_short_help = true,
+        value_parser = values::round_us,
+        help_heading = "Machine",
+        display_order = 3
+    )]
+    pub(crate) round: Option<u32>,
     /// Only these sets of tasks, as L35,B [default: all]
     #[arg(
         long,
@@ -65,8 +77,8 @@ pub(crate) struct LabFidelityArgs {
     /// Boot nothing: simulate and compare the runs recorded on 7.3.4
     #[arg(
         long,
-        conflicts_with_all = ["platform", "kernel", "sets", "quick", "starts", "capacity_aware",
-            "from", "timeout", "jobs", "keep"],
+        conflicts_with_all = ["platform", "kernel", "round", "sets", "quick", "starts",
+            "capacity_aware", "from", "timeout", "jobs", "keep"],
         help_heading = "Input",
         display_order = 25
     )]

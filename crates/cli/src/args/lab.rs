@@ -119,6 +119,20 @@ pub(crate) struct LabRunArgs {
         display_order = 5
     )]
     pub(crate) icount: Option<u32>,
+    /// Within this time each CPU has its turn, as 50us [default: the guest's next timer]
+    ///
+    /// With a clock that counts instructions a task that wakes to an idle CPU waits for the turn of
+    /// that CPU, up to a millisecond. Shorter turns shorten that. They slow the guest down.
+    #[arg(
+        long,
+        value_name = "TIME",
+        requires = "icount",
+        hide_short_help = true,
+        value_parser = values::round_us,
+        help_heading = "Machine",
+        display_order = 5
+    )]
+    pub(crate) round: Option<u32>,
     /// `kernel`, `wakeplace[:POLICY]`, or as 'scx_lavd --performance'
     ///
     /// Of a sched_ext scheduler this machine's program (in PATH, or by its path) and the libraries

@@ -137,6 +137,15 @@ pub(crate) fn icount_ns(text: &str) -> Result<u32, String> {
     }
 }
 
+/// Microseconds in which each CPU of a guest has its turn.
+pub(crate) fn round_us(text: &str) -> Result<u32, String> {
+    let ns = wakeplace_text::parse_duration_ns(text)?;
+    match u32::try_from(ns / 1000) {
+        Ok(us @ 1..=1_000_000) if ns % 1000 == 0 => Ok(us),
+        _ => Err("expected whole microseconds from 1us to 1s".to_owned()),
+    }
+}
+
 /// A number of threads.
 pub(crate) fn jobs(text: &str) -> Result<usize, String> {
     whole(text, "a number of threads", (1, 1024))
@@ -149,7 +158,15 @@ pub(crate) fn dialect(text: &str) -> Result<Dialect, String> {
 
 #[cfg(test)]
 mod tests {
-    use super::{cpu, cpus, icount_ns, jobs, seed, setting, window};
+    use super::{cpu, cpus, icount_ns, jobs, round_us, seed, setting, window};
+
+    #[test]
+    fn rounds_are_whole_microseconds() {
+        assert_eq!([round_us("1us"), round_us("1s")], [Ok(1), Ok(1_000_000)]);
+        for text in ["", "50", "999ns", "1500ns", "2s", "0us"] {
+            round_us(text).expect_err(text);
+        }
+    }
 
     #[test]
     fn windows_have_a_length() {

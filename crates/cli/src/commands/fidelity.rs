@@ -54,6 +54,7 @@ fn request(args: &LabFidelityArgs) -> Result<Request, Failure> {
         starts: args.starts,
         capacity_aware: args.capacity_aware,
         kernel: args.kernel.clone(),
+        round_us: args.round,
         from: args.from.clone(),
         keep,
         timeout: Duration::from_nanos(args.timeout),

@@ -124,6 +124,7 @@ fn request(args: &LabRunArgs) -> Result<Request, Failure> {
         scheduler,
         kernel: args.kernel.clone(),
         icount_ns: args.icount,
+        round_us: args.round,
         timeout: Duration::from_nanos(args.timeout),
         trace,
         work,
@@ -219,6 +220,10 @@ fn machine(result: &RunResult) -> String {
         Some(ns) => format!(", clock counts instructions of {ns} ns"),
         None => String::new(),
     };
+    let round = match result.round_us {
+        Some(us) => format!(", each CPU's turn comes within {us} us"),
+        None => String::new(),
+    };
     let capacities = match result.guest["capacities"].as_array() {
         Some(all) if all.iter().any(|capacity| *capacity != all[0]) => {
             let all: Vec<String> = all.iter().map(Value::to_string).collect();
@@ -232,7 +237,7 @@ fn machine(result: &RunResult) -> String {
     };
     let (arch, name, cpus) = (result.arch, &result.platform, result.cpus);
     format!(
-        "{name}, {arch}, {cpus} CPUs{capacities}{energy}{clock}; {}",
+        "{name}, {arch}, {cpus} CPUs{capacities}{energy}{clock}{round}; {}",
         result.emulator
     )
 }

@@ -182,6 +182,18 @@ fn packages_are_named_as_debian_names_them() {
     }
 }
 
+/// Goal: turns of CPUs are those of a clock that counts instructions, and whole microseconds.
+#[test]
+fn a_round_needs_a_clock_of_instructions() {
+    let folder = folder();
+    let run = |more: &[&str]| x86(folder.path(), &[more, &["--", "true"]].concat());
+    assert_refused(&run(&["--round", "50us"]), &["--icount"]);
+    let bad = run(&["--icount", "--round", "1500ns"]);
+    assert_refused(&bad, &["expected whole microseconds from 1us to 1s"]);
+    // A request that is right: the cache cannot be used.
+    assert_code(&run(&["--icount", "--round", "50us"]), 3);
+}
+
 #[test]
 fn files_are_looked_at_before_anything_is_booted() {
     let folder = folder();

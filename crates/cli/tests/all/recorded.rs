@@ -70,6 +70,7 @@ fn it_boots_nothing_and_takes_nothing_that_is_for_a_guest() {
     assert_eq!(object["rows"].as_array().map(Vec::len), Some(20));
     for more in [
         ["--kernel", "7.3"],
+        ["--round", "50us"],
         ["--sets", "B"],
         ["--from", "x"],
         ["--timeout", "1s"],

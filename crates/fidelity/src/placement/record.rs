@@ -123,7 +123,10 @@ fn recording(
 /// What the guest wrote: kept from an earlier run, or booted now. None for a start of which there
 /// is nothing where nothing is to be booted.
 fn text(request: &Request, boot: Boot<'_>, watch: &dyn Watch) -> Result<Option<String>, Error> {
-    let folder = |base: &Path| base.join(boot.to_string());
+    let folder = |base: &Path| match request.round_us {
+        None => base.join(boot.to_string()),
+        Some(us) => base.join(format!("{boot}-{us}us")),
+    };
     if let Some(base) = &request.from {
         let folder = folder(base);
         if boot.start > 0 && !folder.exists() {
@@ -184,6 +187,7 @@ fn booted(
         },
         kernel: request.kernel.clone(),
         icount_ns: Some(2),
+        round_us: request.round_us,
         timeout: request.timeout,
         trace: false,
         work: Work::Command(guest::command(boot.side)),

@@ -52,6 +52,7 @@ fn boot_and(script: &str, look: impl Fn(&Path)) -> (Result<(), LabError>, Vec<St
         qemu: &qemu,
         kernel: &kernel,
         icount_ns: None,
+        round_us: None,
         memory_mib: 64,
         folder: folder.path(),
     };
