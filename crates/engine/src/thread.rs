@@ -80,6 +80,17 @@ pub(crate) enum Then {
     Await { condition: u32, mutex: Option<u32> },
 }
 
+/// A wake-up that takes time.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Wakeup {
+    /// The CPU that carries it out.
+    pub(crate) by: CpuId,
+    /// On behalf of an interrupt, not of the task that runs there.
+    pub(crate) in_interrupt: bool,
+    /// What comes next.
+    pub(crate) stage: WakeupStage,
+}
+
 /// What comes next in a wake-up that takes time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum WakeupStage {
@@ -124,8 +135,8 @@ pub(crate) struct Thread {
     pub(crate) born_ns: u64,
     /// It ends as soon as whoever waits for its end is told.
     pub(crate) ends: bool,
-    /// Its wake-up is under way: on which CPU, and what comes next.
-    pub(crate) wake: Option<(CpuId, WakeupStage)>,
+    /// Its wake-up is under way.
+    pub(crate) wake: Option<Wakeup>,
     /// Nobody sees yet that it is on its way to its CPU.
     pub(crate) unseen: bool,
     /// Asleep, but until then its old CPU is busy switching it out.

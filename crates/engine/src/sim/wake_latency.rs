@@ -8,7 +8,7 @@ use super::cpu::{Message, Mode};
 use crate::ids::{CpuId, TaskId};
 use crate::observe::{MigrateCause, Observer};
 use crate::queue::Event;
-use crate::thread::{State, WakeupStage};
+use crate::thread::{State, Wakeup, WakeupStage};
 use wakeplace_policy_sys::sys::{WP_WAKE_LIST_CACHE, WP_WAKE_LIST_IDLE};
 
 /// What became of locks and races, for the report.
@@ -75,9 +75,16 @@ impl<O: Observer> Sim<'_, O> {
 
     /// A wake-up under way on `by` goes on after `ns`.
     fn later(&mut self, task: TaskId, by: CpuId, stage: WakeupStage, ns: u64) {
+        // Nobody else is told where callbacks run.
+        let ext = self.home.sched_ext();
+        let in_interrupt = ext.is_some_and(|ext| ext.class.context().1);
         let thread = &mut self.threads[task];
         thread.state = State::Arriving;
-        thread.wake = Some((by, stage));
+        thread.wake = Some(Wakeup {
+            by,
+            in_interrupt,
+            stage,
+        });
         self.hold(by, ns);
         self.clock
             .push(self.clock.now + ns, Event::WakeupStage { task });
@@ -85,7 +92,7 @@ impl<O: Observer> Sim<'_, O> {
 
     /// A wake-up under way goes on.
     pub(super) fn resume_wakeup(&mut self, task: TaskId) {
-        let (by, stage) = self.threads[task].wake.take().expect("under way");
+        let Wakeup { by, stage, .. } = self.threads[task].wake.take().expect("under way");
         let cpu = self.cpu_of(task);
         match stage {
             WakeupStage::Select { sync } => self.select_task_rq(task, by, sync),
@@ -181,10 +188,8 @@ impl<O: Observer> Sim<'_, O> {
     /// The CPU leaves: tasks on their way there go elsewhere.
     pub(super) fn turn_away(&mut self, cpu: CpuId) {
         for task in (0..self.tasks.len() as u32).map(TaskId) {
-            let chosen = matches!(
-                self.threads[task].wake,
-                Some((_, WakeupStage::Queue | WakeupStage::Activate))
-            );
+            let stage = self.threads[task].wake.map(|wakeup| wakeup.stage);
+            let chosen = matches!(stage, Some(WakeupStage::Queue | WakeupStage::Activate));
             if chosen && self.tasks[task].cpu() == cpu.0 {
                 self.seen(task, cpu);
                 let to = self.fallback(task, cpu);

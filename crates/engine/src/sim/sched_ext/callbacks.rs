@@ -22,8 +22,8 @@ impl<O: Observer> Sim<'_, O> {
                 (cpu, false)
             }
             Event::WakeupStage { task } => {
-                let by = self.threads[task].wake.map(|(by, _)| by);
-                (by.unwrap_or_default(), false)
+                let wakeup = self.threads[task].wake;
+                wakeup.map_or_else(Default::default, |wakeup| (wakeup.by, wakeup.in_interrupt))
             }
             Event::Queued { by, .. } => (by, false),
             Event::Timer { task } => (self.threads[task].timer_cpu, true),
