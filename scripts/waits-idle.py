@@ -1,13 +1,14 @@
 #!/usr/bin/env python3
-"""How long a task of `lab fidelity` waits that wakes to an idle CPU on which nobody else runs
-meanwhile, by how many other CPUs run something: on a machine whose CPUs run side by side the one
-does not depend on the other.
+"""How long a task of `lab fidelity` waits that wakes to an idle CPU on which no other task of the
+set runs meanwhile, by how many other CPUs run something: on a machine whose CPUs run side by side
+the one does not depend on the other. Of all wake-ups from the start of a set on, warm-up included.
 
     wakeplace lab fidelity --platform juno-r0 --sets L20,L35,E,B --starts 1 --keep FOLDER
+    the same with `--round 50us`
     scripts/waits-idle.py FOLDER                     prints the table
     WAITS_IDLE_PAGE=docs/results/live.md scripts/waits-idle.py FOLDER    renews that page's part
 
-Exit code 2: there are no such recordings in FOLDER.
+Exit code 2: usage, or one of the recordings is not in FOLDER.
 """
 
 import os
@@ -22,8 +23,13 @@ EVENT = re.compile(r"\[(\d+)\]\s+\S+\s+([\d.]+): (sched_\w+): (.*)$")
 WAKING = re.compile(r"comm=t\d+ pid=(\d+) .*target_cpu=(\d+)")
 MIGRATE = re.compile(r"pid=(\d+) .*dest_cpu=(\d+)")
 SWITCH = re.compile(r"next_pid=(\d+)")
-# What a recording's folder is called, and what runs there.
-RECORDINGS = {"kernel": "*-eas-1-light", "wakeplace": "*-live-light"}
+# What runs in a recording, and its folder's name.
+RECORDINGS = {
+    "kernel": "*-eas-1-light",
+    "wakeplace": "*-live-light",
+    "kernel, 50 us": "*-eas-1-light-50us",
+    "wakeplace, 50 us": "*-live-light-50us",
+}
 # So many other CPUs and more are one row.
 MOST = 4
 
@@ -71,8 +77,9 @@ def waits(recording):
 
 
 def percentiles(values):
+    """The 50th and the 95th, by nearest rank."""
     values = sorted(values)
-    at = [values[min(len(values) - 1, int(len(values) * share))] for share in (0.5, 0.95)]
+    at = [values[-(-len(values) * percent // 100) - 1] for percent in (50, 95)]
     return f"{at[0]:.0f} / {at[1]:.0f}"
 
 
@@ -85,27 +92,24 @@ def table(folder):
             sys.exit(2)
         found[name] = [wait for recording in recordings for wait in waits(recording)]
     lines = [
-        "| other CPUs that run something | kernel, wake-ups | p50 / p95, us | wakeplace, wake-ups "
-        "| p50 / p95, us |",
+        f"| other CPUs that run something | {' | '.join(found)} |",
         "|:--|--:|--:|--:|--:|",
     ]
     for others in range(MOST + 1):
         cells = [f"{others}" if others < MOST else f"{others} and more"]
         for of in found.values():
             row = [us for idle, busy, us in of if idle and min(busy, MOST) == others]
-            cells += [str(len(row)), percentiles(row) if row else "-"]
+            cells.append(f"{percentiles(row)} ({len(row)})" if row else "-")
         lines.append("| " + " | ".join(cells) + " |")
-    shares = []
-    for name, of in found.items():
-        long = [idle for idle, _, us in of if us > 60]
-        shares.append(f"{name} {sum(long)} of {len(long)}")
-    lines += ["", "Waits of more than 60 us that are of this kind: " + ", ".join(shares) + "."]
+    all_waits = [percentiles([us for _, _, us in of]) + f" ({len(of)})" for of in found.values()]
+    lines.append("| all wake-ups, to busy CPUs too | " + " | ".join(all_waits) + " |")
     return "\n".join(lines) + "\n"
 
 
 def main():
     if len(sys.argv) != 2 or sys.argv[1].startswith("-"):
-        sys.exit(__doc__)
+        print(__doc__, file=sys.stderr, end="")
+        sys.exit(2)
     text = table(pathlib.Path(sys.argv[1]))
     page = os.environ.get("WAITS_IDLE_PAGE")
     if not page:

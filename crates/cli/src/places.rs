@@ -35,7 +35,7 @@ pub(crate) fn apart<'a>(
 }
 
 /// The folder of `--keep`, in one that is there already: a path that is mistyped is not made.
-pub(crate) fn kept(folder: Option<&Path>) -> Result<Option<PathBuf>, Failure> {
+pub(crate) fn keep_folder(folder: Option<&Path>) -> Result<Option<PathBuf>, Failure> {
     let above = folder.and_then(Path::parent);
     match above.filter(|above| *above != "" && !above.is_dir()) {
         None => Ok(folder.map(Path::to_owned)),

@@ -203,12 +203,13 @@ impl Measurement {
         let recorded = record::all(&self.request, &boots, watch)?;
         let plans = self.plans.iter();
         let results = plans.map(|plan| measure(plan, &recorded, watch));
-        Ok(Measured(results.collect::<Result<_, _>>()?))
+        let results = results.collect::<Result<_, _>>()?;
+        Ok(Measured(results, self.request.round_us))
     }
 }
 
-/// What was measured, by machine.
-pub struct Measured(Vec<MachineResult>);
+/// What was measured, by machine, and within how many microseconds each CPU had its turn.
+pub struct Measured(Vec<MachineResult>, Option<u32>);
 
 impl Measured {
     /// Tables in Markdown.
@@ -220,7 +221,7 @@ impl Measured {
     /// One object.
     #[must_use]
     pub fn object(&self) -> Value {
-        page::object(&self.0)
+        page::object(&self.0, self.1)
     }
 }
 

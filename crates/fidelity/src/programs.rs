@@ -216,10 +216,9 @@ fn boot(
         machine: machine.clone(),
         scheduler: Scheduler::Kernel,
         kernel: request.kernel.clone(),
-        // Its CPUs run side by side: with one clock that counts instructions they take turns of a
-        // millisecond, in which a sender fills channels that nobody reads.
-        icount_ns: None,
-        round_us: None,
+        // Its CPUs run side by side: with one clock that counts instructions they take turns of up
+        // to a millisecond, in which a sender fills channels that nobody reads.
+        icount: None,
         timeout: request.timeout,
         trace: false,
         work: Work::Command(guest::command()),

@@ -2,6 +2,7 @@
 
 use crate::kernel::{Running, State, put, write_mask};
 use crate::load::{Attached, Process};
+use crate::scheduler::version;
 use std::collections::BTreeSet;
 use wakeplace_bpf_vm::{Fault, Vm};
 use wakeplace_sched_ext::{
@@ -32,13 +33,6 @@ enum Arg {
     Word(u64),
 }
 
-/// Major and minor number of a release, as `7.3.4+deb13-amd64`.
-fn version(release: &str) -> (u16, u16) {
-    let mut numbers = release.split(|c: char| !c.is_ascii_digit()).map(str::parse);
-    let mut next = || numbers.next().and_then(Result::ok).unwrap_or(0);
-    (next(), next())
-}
-
 fn int(value: i32) -> Arg {
     Arg::Word(i64::from(value).cast_unsigned())
 }
@@ -47,6 +41,8 @@ impl Instance {
     /// With what a loader has attached, and the loader if it goes on.
     pub(crate) fn new(mut attached: Attached, release: &str, loader: Option<Process>) -> Self {
         let table = attached.table;
+        // Three numbers: a kernel is offered with no other (`OfferedKernel::new`).
+        let [major, minor, _] = version(release).unwrap_or_default();
         let cids = &mut attached.state.cids;
         cids.in_callbacks = table.has_cids;
         cids.divide(table.cid_shard_size);
@@ -71,7 +67,7 @@ impl Instance {
                 flags: table.flags,
                 timeout_ms: table.timeout_ms,
                 dispatch_max_batch: table.dispatch_max_batch,
-                kernel: version(release),
+                kernel: (major, minor),
                 callbacks: Callback::ALL.into_iter().filter(there).collect(),
             },
             programs,

@@ -140,7 +140,7 @@ impl OfferedKernel {
             kernel: release.to_owned(),
             why,
         };
-        if !begins_with_version(release) {
+        if version(release).is_none() {
             return Err(bad(
                 "its release is expected to begin with three numbers, as 7.3.4 (a file of type \
                  information is named by it: 7.3.4-mine.btf)"
@@ -162,17 +162,17 @@ impl OfferedKernel {
     }
 }
 
-/// As sscanf's `%u.%u.%u` takes it.
-fn begins_with_version(release: &str) -> bool {
-    let mut numbers = release.splitn(3, '.');
-    numbers.clone().count() == 3
-        && numbers
-            .by_ref()
-            .take(2)
-            .all(|text| text.parse::<u32>().is_ok())
-        && numbers
-            .next()
-            .is_some_and(|rest| rest.starts_with(|first: char| first.is_ascii_digit()))
+/// The three numbers with which a release begins, as sscanf's `%u.%u.%u` takes them.
+pub(crate) fn version(release: &str) -> Option<[u16; 3]> {
+    let mut parts = release.splitn(3, '.');
+    let [major, minor, rest] = [parts.next()?, parts.next()?, parts.next()?];
+    let end = rest.find(|c: char| !c.is_ascii_digit());
+    let patch = &rest[..end.unwrap_or(rest.len())];
+    Some([
+        major.parse().ok()?,
+        minor.parse().ok()?,
+        patch.parse().ok()?,
+    ])
 }
 
 /// A scheduler that a loader has attached: where each run begins.

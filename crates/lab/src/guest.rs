@@ -4,6 +4,7 @@ use crate::kernels::Kernel;
 use crate::machine::Machine;
 use crate::program::{output, tail};
 use crate::qemu::Qemu;
+use crate::run::Icount;
 use crate::smp::Smp;
 use crate::{Arch, LabError, Watch, devicetree};
 use std::fs;
@@ -31,10 +32,7 @@ pub(crate) struct Guest<'a> {
     pub(crate) machine: &'a Machine,
     pub(crate) qemu: &'a Qemu,
     pub(crate) kernel: &'a Kernel,
-    /// Nanoseconds an instruction, a power of two.
-    pub(crate) icount_ns: Option<u32>,
-    /// With it: within so many microseconds each CPU has its turn.
-    pub(crate) round_us: Option<u32>,
+    pub(crate) icount: Option<Icount>,
     pub(crate) memory_mib: u32,
     /// Everything of this guest is in here.
     pub(crate) folder: &'a Path,
@@ -75,6 +73,18 @@ impl Drop for Running {
         // One that has ended already is not there to be ended.
         let _ = self.0.kill();
         let _ = self.0.wait();
+    }
+}
+
+/// The clock does not wait for the host when all CPUs are idle. A CPU's turn lasts until the next
+/// timer of the whole machine, divided by the number of CPUs (QEMU's `icount_percpu_budget`). A
+/// filter of a network that nobody uses has such a timer.
+fn count_instructions(icount: Icount, command: &mut Command) {
+    let clock = format!("shift={},sleep=off", icount.ns.trailing_zeros());
+    command.args(["-icount", &clock, "-rtc", "clock=vm"]);
+    if let Some(us) = icount.round_us {
+        let filter = format!("filter-buffer,id=turns,netdev=unused,queue=rx,interval={us}");
+        command.args(["-netdev", "hubport,id=unused,hubid=0", "-object", &filter]);
     }
 }
 
@@ -234,22 +244,10 @@ impl Guest<'_> {
         command.args(["-device", "virtio-serial-pci", "-chardev"]);
         command.arg(file_argument("file,id=out,path=", &self.results()));
         command.args(["-device", "virtserialport,chardev=out,name=out"]);
-        if let Some(ns) = self.icount_ns {
-            // The clock does not wait for the host when all CPUs are idle.
-            let icount = format!("shift={},sleep=off", ns.trailing_zeros());
-            command.args(["-icount", &icount, "-rtc", "clock=vm"]);
-            self.short_turns(&mut command);
+        if let Some(icount) = self.icount {
+            count_instructions(icount, &mut command);
         }
         Ok(command)
-    }
-
-    /// A CPU's turn lasts until the next timer of the whole machine, divided by the number of CPUs
-    /// (`icount_percpu_budget`). A filter of a network that nobody uses has such a timer.
-    fn short_turns(&self, command: &mut Command) {
-        if let Some(us) = self.round_us {
-            let filter = format!("filter-buffer,id=turns,netdev=unused,queue=rx,interval={us}");
-            command.args(["-netdev", "hubport,id=unused,hubid=0", "-object", &filter]);
-        }
     }
 
     /// What every start has, that which only asks for a device tree too.

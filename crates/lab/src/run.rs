@@ -39,6 +39,15 @@ pub enum Work {
     },
 }
 
+/// A clock that counts instructions, those of all CPUs, which are executed in turn.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Icount {
+    /// Nanoseconds of each, a power of two.
+    pub ns: u32,
+    /// Within so many microseconds each CPU has its turn; none: until the machine's next timer.
+    pub round_us: Option<u32>,
+}
+
 /// A run that is asked for.
 #[derive(Clone, Debug)]
 pub struct Request {
@@ -50,11 +59,8 @@ pub struct Request {
     pub scheduler: Scheduler,
     /// Version of the kernel; none = the first usable one of [`kernels::WANTED`].
     pub kernel: Option<String>,
-    /// One virtual clock that counts instructions, so many nanoseconds each (a power of two),
-    /// instead of threads that run as they can.
-    pub icount_ns: Option<u32>,
-    /// With such a clock: within so many microseconds each CPU has its turn.
-    pub round_us: Option<u32>,
+    /// One virtual clock that counts instructions, instead of threads that run as they can.
+    pub icount: Option<Icount>,
     /// The guest is ended after this.
     pub timeout: Duration,
     /// Record the scheduler's events.
@@ -136,8 +142,7 @@ pub fn run(cache: &Cache, request: &Request, watch: &dyn Watch) -> Result<RunRes
         machine: &request.machine,
         qemu: &prepared.qemu,
         kernel: &prepared.kernel,
-        icount_ns: request.icount_ns,
-        round_us: request.round_us,
+        icount: request.icount,
         memory_mib: memory_mib(request, &prepared),
         folder: scratch.path(),
     };
@@ -288,7 +293,7 @@ fn own_files(request: &Request, prepared: &Prepared) -> Result<Archive, LabError
     // The first seconds after boot are full of the kernel's own work.
     let settle_s = match request.work {
         Work::Job { .. } => 5,
-        Work::Command(_) if request.icount_ns.is_some() || request.trace => 5,
+        Work::Command(_) if request.icount.is_some() || request.trace => 5,
         Work::Command(_) => 1,
     };
     // How its name in the kernel begins: that of others is not known.
@@ -413,8 +418,8 @@ fn collect(
         platform: request.machine.name.clone(),
         cpus: request.machine.cpus,
         emulator: prepared.qemu.version.clone(),
-        icount_ns: request.icount_ns,
-        round_us: request.round_us,
+        icount_ns: request.icount.map(|icount| icount.ns),
+        round_us: request.icount.and_then(|icount| icount.round_us),
         guest: guest_facts(&facts, request.machine.cpus),
         scheduler,
         command: command(&request.work),

@@ -44,6 +44,6 @@ pub use profile::{
     ClusterProfile, DomainProfile, EnergyProfile, OppShare, PartMean, Profile, StateShare, coarse,
 };
 pub use residency::{ClusterResidency, DomainResidency, OppResidency, Residency, StateResidency};
-pub use stats::{Beside, Method, PairedDelta, Summary};
+pub use stats::{Equivalence, Method, PairedDelta, Summary};
 pub use timeline::{Mark, Placed, Span, Step, Timeline, TimelineRecorder, Window};
 pub use wakeup_cases::{CaseCounts, WakeupCases};

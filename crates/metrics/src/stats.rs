@@ -86,26 +86,26 @@ impl Method {
 
 /// What an interval says of a margin, below which a difference does not matter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Beside {
+pub enum Equivalence {
     /// It lies within the margin: no difference that matters.
-    Within,
-    /// It lies beyond it, on one side: there is one.
-    Beyond,
+    Equivalent,
+    /// It lies beyond it, on one side: a difference that matters.
+    Different,
     /// It reaches from within to beyond: not told.
-    Across,
+    Inconclusive,
 }
 
-impl Beside {
+impl Equivalence {
     /// Of an interval (low, high) and a margin, both in percent.
     #[must_use]
     pub fn of((low, high): (f64, f64), margin_pct: f64) -> Self {
         if -margin_pct <= low && high <= margin_pct {
-            return Self::Within;
+            return Self::Equivalent;
         }
         // NaN is beyond nothing.
         match low > margin_pct || high < -margin_pct {
-            true => Self::Beyond,
-            false => Self::Across,
+            true => Self::Different,
+            false => Self::Inconclusive,
         }
     }
 }
@@ -244,7 +244,7 @@ mod coverage;
 
 #[cfg(test)]
 mod tests {
-    use super::{Beside, Method, PairedDelta, Summary};
+    use super::{Equivalence, Method, PairedDelta, Summary};
 
     fn near(a: f64, b: f64) -> bool {
         (a - b).abs() < 1e-6
@@ -300,12 +300,18 @@ mod tests {
     }
 
     #[test]
-    fn a_margin_lies_within_beyond_or_across() {
-        let beside = |low, high| Beside::of((low, high), 1.0);
-        assert_eq!(beside(-1.0, 1.0), Beside::Within);
-        assert_eq!([beside(1.1, 2.0), beside(-9.0, -1.1)], [Beside::Beyond; 2]);
-        assert_eq!([beside(0.9, 1.1), beside(-2.0, 2.0)], [Beside::Across; 2]);
-        assert_eq!(beside(f64::NAN, f64::NAN), Beside::Across);
+    fn an_interval_lies_within_a_margin_beyond_or_across() {
+        let beside = |low, high| Equivalence::of((low, high), 1.0);
+        assert_eq!(beside(-1.0, 1.0), Equivalence::Equivalent);
+        assert_eq!(
+            [beside(1.1, 2.0), beside(-9.0, -1.1)],
+            [Equivalence::Different; 2]
+        );
+        assert_eq!(
+            [beside(0.9, 1.1), beside(-2.0, 2.0)],
+            [Equivalence::Inconclusive; 2]
+        );
+        assert_eq!(beside(f64::NAN, f64::NAN), Equivalence::Inconclusive);
     }
 
     /// d = 1 2 3: mean 2, sd 1, half width 4.302653 / sqrt(3) = 2.484138; base mean -12:

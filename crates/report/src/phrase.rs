@@ -2,7 +2,7 @@
 
 use crate::paint::Tone;
 use crate::{Cell, Style, number};
-use wakeplace_metrics::{Beside, Better, PairedDelta, find_metric};
+use wakeplace_metrics::{Better, Equivalence, PairedDelta, find_metric};
 use wakeplace_study::{PolicyRuns, StudyRow};
 use wakeplace_text::printable;
 
@@ -41,11 +41,11 @@ impl Sense {
     }
 
     fn of_change(metric: &str, (delta_pct, ci95): Change, margin_pct: f64) -> Sense {
-        match ci95.map(|interval| Beside::of(interval, margin_pct)) {
+        match ci95.map(|interval| Equivalence::of(interval, margin_pct)) {
             None => return Sense::Unknown,
-            Some(Beside::Within) => return Sense::Same,
-            Some(Beside::Across) => return Sense::NotTold,
-            Some(Beside::Beyond) => {}
+            Some(Equivalence::Equivalent) => return Sense::Same,
+            Some(Equivalence::Inconclusive) => return Sense::NotTold,
+            Some(Equivalence::Different) => {}
         }
         match find_metric(metric).map_or(Better::Neither, |def| def.better) {
             Better::Lower if delta_pct < 0.0 => Sense::Better,

@@ -6,7 +6,7 @@ use crate::StudyRow;
 use crate::error::Flaw;
 use crate::file::StudyFile;
 use std::collections::BTreeMap;
-use wakeplace_metrics::Beside;
+use wakeplace_metrics::Equivalence;
 
 /// Words in braces that need no published figures.
 const ALWAYS: [&str; 4] = ["base", "policy", "change", "where_seen"];
@@ -149,10 +149,14 @@ fn told(deltas: &[Delta], margin_pct: f64) -> Option<(String, String)> {
         let places = format!("in {cases} case{plural} (one seed, so chance is not ruled out)");
         return Some((range(&all)?, places));
     }
-    let beside = |delta: &Delta| delta.1.map(|interval| Beside::of(interval, margin_pct));
-    let is_told = |delta: &&Delta| beside(delta) == Some(Beside::Beyond);
+    let beside = |delta: &Delta| {
+        delta
+            .1
+            .map(|interval| Equivalence::of(interval, margin_pct))
+    };
+    let is_told = |delta: &&Delta| beside(delta) == Some(Equivalence::Different);
     let told: Vec<f64> = deltas.iter().filter(is_told).map(|delta| delta.0).collect();
-    let is_open = |delta: &&Delta| matches!(beside(delta), None | Some(Beside::Across));
+    let is_open = |delta: &&Delta| matches!(beside(delta), None | Some(Equivalence::Inconclusive));
     let open = deltas.iter().filter(is_open).count();
     let any = match cases {
         1 => "in the 1 case".to_owned(),

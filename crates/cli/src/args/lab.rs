@@ -121,8 +121,9 @@ pub(crate) struct LabRunArgs {
     pub(crate) icount: Option<u32>,
     /// Within this time each CPU has its turn, as 50us [default: the guest's next timer]
     ///
-    /// With a clock that counts instructions a task that wakes to an idle CPU waits for the turn of
-    /// that CPU, up to a millisecond. Shorter turns shorten that. They slow the guest down.
+    /// With a clock that counts instructions a task that wakes to an idle CPU may have to wait for
+    /// the turn of that CPU; 2 ms were seen. Short turns make the longest waits shorter and short
+    /// waits longer, and slow the guest down.
     #[arg(
         long,
         value_name = "TIME",

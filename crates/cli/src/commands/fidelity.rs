@@ -32,6 +32,11 @@ pub(super) fn run(args: &LabFidelityArgs, terminal: Terminal) -> Outcome {
         };
         (place, text)
     } else {
+        if args.page.is_some() && args.round.is_some() {
+            return Err(Failure::input(
+                "--page holds what is measured without --round; expected --output",
+            ));
+        }
         let measurement = Measurement::plan(request(args)?)?;
         let place = place(&MEASURED)?;
         let measured = measurement.run(&terminal)?;
@@ -46,7 +51,7 @@ pub(super) fn run(args: &LabFidelityArgs, terminal: Terminal) -> Outcome {
 }
 
 fn request(args: &LabFidelityArgs) -> Result<Request, Failure> {
-    let keep = places::kept(args.keep.as_deref())?;
+    let keep = places::keep_folder(args.keep.as_deref())?;
     Ok(Request {
         platforms: args.platform.clone(),
         sets: args.sets.clone(),

@@ -16,7 +16,7 @@ use std::time::Duration;
 use wakeplace_lab::kernels::{self, Kernel, Offer};
 use wakeplace_lab::machine::Machine;
 use wakeplace_lab::outcome::Scheduler;
-use wakeplace_lab::run::{self, Request, RunResult, TraceReport, Work};
+use wakeplace_lab::run::{self, Icount, Request, RunResult, TraceReport, Work};
 use wakeplace_lab::scheduler::Loader;
 use wakeplace_lab::{Arch, Cache, workload};
 use wakeplace_policy_sys::Policy;
@@ -117,14 +117,16 @@ fn request(args: &LabRunArgs) -> Result<Request, Failure> {
             "--add {file}: expected a file that can be read"
         )));
     }
-    let keep = places::kept(args.keep.as_deref())?;
+    let keep = places::keep_folder(args.keep.as_deref())?;
     Ok(Request {
         arch,
         machine,
         scheduler,
         kernel: args.kernel.clone(),
-        icount_ns: args.icount,
-        round_us: args.round,
+        icount: args.icount.map(|ns| Icount {
+            ns,
+            round_us: args.round,
+        }),
         timeout: Duration::from_nanos(args.timeout),
         trace,
         work,

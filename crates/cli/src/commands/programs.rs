@@ -44,7 +44,7 @@ pub(super) fn run(args: &LabProgramsArgs, terminal: Terminal) -> Outcome {
 }
 
 fn request(args: &LabProgramsArgs) -> Result<Request, Failure> {
-    let keep = places::kept(args.keep.as_deref())?;
+    let keep = places::keep_folder(args.keep.as_deref())?;
     Ok(Request {
         kernel: args.kernel.clone(),
         repeats: args.repeats,

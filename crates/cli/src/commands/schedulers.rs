@@ -110,8 +110,9 @@ fn kernel_of_file(path: &Path) -> Result<OfferedKernel, Failure> {
             path.display()
         ))
     })?;
-    let release = path.file_stem().unwrap_or_default().to_string_lossy();
-    OfferedKernel::new(&release, bytes).map_err(Failure::input)
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    let release = name.strip_suffix(".btf").unwrap_or(&name);
+    OfferedKernel::new(release, bytes).map_err(Failure::input)
 }
 
 /// The running machine's, if it has sched_ext.

@@ -564,13 +564,19 @@ fn wrong_options_are_refused() {
     assert_refused(&missing, &["./none.btf: cannot be read"]);
     // Loaders read the version from the release, which is the file's name.
     let small = Path::new(&made().object(KERNEL)).to_owned();
-    for name in ["vmlinux", "7.3", "7.x.0.btf"] {
+    for name in ["vmlinux", "7.3", "7.x.0.btf", "7.3..btf", "70000.1.1"] {
         let other = small.with_file_name(name);
         std::fs::copy(&small, &other).expect("copied");
         let path = other.to_str().expect("UTF-8");
         let unnamed = with(&["--scheduler", "/bin/true", "--kernel", path]);
         assert_refused(&unnamed, &["begin with three numbers"]);
     }
+    // With an ending or without.
+    let named = small.with_file_name("7.3.4-mine");
+    std::fs::copy(&small, &named).expect("copied");
+    let named = named.to_str().expect("UTF-8");
+    let object = made().object("fifo.bpf.o");
+    assert_code(&sim(&object, &["--kernel", named]), 0);
     // What loaders print is not lost without a word.
     let output = prepared("periodic:n=1", "sim", &made().object("fifo.bpf.o"), &[])
         .env("WAKEPLACE_LOADER_OUTPUT", "/not/there/log")

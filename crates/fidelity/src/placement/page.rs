@@ -216,9 +216,13 @@ fn task(text: &mut String, result: &MachineResult, set: &SetResult, at: usize) {
 }
 
 /// The same as one object.
-pub(super) fn object(results: &[MachineResult]) -> Value {
+pub(super) fn object(results: &[MachineResult], round_us: Option<u32>) -> Value {
     let machines: Vec<Value> = results.iter().map(machine_object).collect();
-    json!({ "schema_version": wakeplace_report::SCHEMA_VERSION, "machines": machines })
+    json!({
+        "schema_version": wakeplace_report::SCHEMA_VERSION,
+        "round_us": round_us,
+        "machines": machines,
+    })
 }
 
 fn machine_object(result: &MachineResult) -> Value {
@@ -401,7 +405,7 @@ mod tests {
 
     #[test]
     fn the_object_has_every_wake_up() {
-        let object = object(&[result()]);
+        let object = object(&[result()], None);
         let set = &object["machines"][0]["sets"][0];
         assert_eq!(set["agreement"]["a-b"]["same"], json!(3));
         assert_eq!(set["tasks"][1]["runs"]["live"]["wakeups"], json!([[7, 2]]));

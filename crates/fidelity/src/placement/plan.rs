@@ -110,6 +110,7 @@ pub(super) fn boots<'a>(plans: &'a [Plan], request: &Request) -> Vec<Boot<'a>> {
                     part,
                     side,
                     start,
+                    round_us: request.round_us,
                 };
                 boots.push((at, boot));
             };

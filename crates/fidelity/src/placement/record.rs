@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use wakeplace_lab::outcome::Scheduler;
-use wakeplace_lab::run::{self, Work};
+use wakeplace_lab::run::{self, Icount, Work};
 use wakeplace_lab::{Arch, Cache};
 
 /// Under which scheduler a guest runs.
@@ -41,6 +41,7 @@ pub(super) struct Boot<'a> {
     pub(super) side: Side,
     /// Number of the start, from 0.
     pub(super) start: usize,
+    pub(super) round_us: Option<u32>,
 }
 
 impl fmt::Display for Boot<'_> {
@@ -50,7 +51,11 @@ impl fmt::Display for Boot<'_> {
         if self.side != Side::Live {
             write!(out, "-{}", self.start + 1)?;
         }
-        write!(out, "-{}", self.part.name)
+        write!(out, "-{}", self.part.name)?;
+        match self.round_us {
+            Some(us) => write!(out, "-{us}us"),
+            None => Ok(()),
+        }
     }
 }
 
@@ -123,10 +128,7 @@ fn recording(
 /// What the guest wrote: kept from an earlier run, or booted now. None for a start of which there
 /// is nothing where nothing is to be booted.
 fn text(request: &Request, boot: Boot<'_>, watch: &dyn Watch) -> Result<Option<String>, Error> {
-    let folder = |base: &Path| match request.round_us {
-        None => base.join(boot.to_string()),
-        Some(us) => base.join(format!("{boot}-{us}us")),
-    };
+    let folder = |base: &Path| base.join(boot.to_string());
     if let Some(base) = &request.from {
         let folder = folder(base);
         if boot.start > 0 && !folder.exists() {
@@ -186,8 +188,10 @@ fn booted(
             },
         },
         kernel: request.kernel.clone(),
-        icount_ns: Some(2),
-        round_us: request.round_us,
+        icount: Some(Icount {
+            ns: 2,
+            round_us: request.round_us,
+        }),
         timeout: request.timeout,
         trace: false,
         work: Work::Command(guest::command(boot.side)),
@@ -240,6 +244,7 @@ mod tests {
             part: &plans[0].parts[0],
             side: Side::EnergyAware,
             start,
+            round_us: None,
         };
         let found = |args: &Request, start| {
             let folder = kept_folder.path().join(boot(start).to_string());
@@ -253,6 +258,11 @@ mod tests {
             std::fs::write(folder.join("stdout"), &text).expect("written");
         }
         assert_eq!(found(&args, 1), Ok(text.clone()));
+        let short_turns = Boot {
+            round_us: Some(50),
+            ..boot(1)
+        };
+        assert_eq!(short_turns.to_string(), "juno-r0-eas-2-light-50us");
         // Where nothing is booted, starts may be missing, but not the first.
         let args_from = Request {
             from: Some(kept_folder.path().to_owned()),

@@ -62,8 +62,8 @@ pub(crate) struct State {
     /// Arguments of callbacks that are structures.
     pub(crate) arguments: u64,
     pub(super) symbols: BTreeMap<String, Symbol>,
-    /// Two of them, which callbacks and calls ask for all the time.
-    pub(super) preempt_counts: Option<Symbol>,
+    /// Two of these symbols, which callbacks and calls ask for all the time.
+    pub(super) preempt_count_symbol: Option<Symbol>,
     pub(super) runqueues: Option<Symbol>,
     /// Of the CPU that the callback runs on (`State::set_preempt_count`).
     pub(super) preempt_count: u32,
@@ -122,7 +122,7 @@ impl State {
             context: memory.alloc(CONTEXT)?,
             arguments: memory.alloc(4096)?,
             symbols: BTreeMap::new(),
-            preempt_counts: None,
+            preempt_count_symbol: None,
             preempt_count: 0,
             runqueues: None,
             timers: Vec::new(),

@@ -40,8 +40,8 @@ impl State {
             return Err(format!("the kernel's variable `{name}` is not offered"));
         }
         match name {
-            "__preempt_count" => self.preempt_counts = Some(symbol),
-            "pcpu_hot" => self.preempt_counts = self.in_pcpu_hot(symbol),
+            "__preempt_count" => self.preempt_count_symbol = Some(symbol),
+            "pcpu_hot" => self.preempt_count_symbol = self.in_pcpu_hot(symbol),
             "runqueues" => self.runqueues = Some(symbol),
             _ => {}
         }
@@ -130,7 +130,7 @@ impl State {
     pub(super) fn set_preempt_count(&mut self, vm: &mut Vm, in_interrupt: bool) {
         const HARDIRQ: u32 = 1 << 16;
         self.preempt_count = if in_interrupt { HARDIRQ | 1 } else { 1 };
-        if let Some(symbol) = self.preempt_counts {
+        if let Some(symbol) = self.preempt_count_symbol {
             let at = symbol.base + u64::from(vm.cpu) * symbol.stride;
             vm.memory.set_u32(at, self.preempt_count);
         }

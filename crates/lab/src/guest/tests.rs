@@ -51,8 +51,7 @@ fn boot_and(script: &str, look: impl Fn(&Path)) -> (Result<(), LabError>, Vec<St
         machine: &machine,
         qemu: &qemu,
         kernel: &kernel,
-        icount_ns: None,
-        round_us: None,
+        icount: None,
         memory_mib: 64,
         folder: folder.path(),
     };
@@ -164,4 +163,24 @@ fn commas_in_paths_are_doubled_where_they_separate() {
     let path = Path::new("/a,b/out.tar");
     assert_eq!(file_argument("file:", path), "file:/a,b/out.tar");
     assert_eq!(file_argument("dumpdtb=", path), "dumpdtb=/a,,b/out.tar");
+}
+
+/// Goal: turns are shortened where that is asked for, and nowhere else.
+#[test]
+fn a_clock_of_instructions_may_have_short_turns() {
+    let args = |round_us| {
+        let mut command = Command::new("emulator");
+        count_instructions(Icount { ns: 16, round_us }, &mut command);
+        let args = command.get_args().map(|arg| arg.to_string_lossy());
+        args.collect::<Vec<_>>().join(" ")
+    };
+    let whole = "-icount shift=4,sleep=off -rtc clock=vm";
+    assert_eq!(args(None), whole);
+    let short = args(Some(50));
+    assert!(short.starts_with(whole), "{short}");
+    assert!(short.contains("-netdev hubport,id=unused"), "{short}");
+    assert!(
+        short.contains("filter-buffer,id=turns,netdev=unused") && short.ends_with("interval=50"),
+        "{short}"
+    );
 }

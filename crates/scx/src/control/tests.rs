@@ -256,6 +256,7 @@ fn the_end_takes_the_socket_away_and_a_busy_main_loop_is_not_waited_for() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("control.sock");
     let (asker, _asks) = channel();
+    let asked = asker.clone();
     let server = Server::bind(&path, 0o600, None, asker).expect("bound");
     let mode = std::fs::metadata(&path)
         .expect("there")
@@ -263,6 +264,13 @@ fn the_end_takes_the_socket_away_and_a_busy_main_loop_is_not_waited_for() {
         .mode();
     assert_eq!(mode & 0o777, 0o600);
     let failure = client::status(&path, Format::Text).expect_err("nobody answers");
+    // By these words crates/guest/src/switcher.rs tells it from a refusal.
+    let refused = asked.ask(Request::Status {}).expect_err("nobody answers");
+    assert!(
+        refused.error.starts_with("no answer within "),
+        "{}",
+        refused.error
+    );
     assert!(
         failure.message.contains("no answer within 2 s"),
         "{}",
