@@ -14,11 +14,10 @@ Exit code 2: usage, or one of the recordings is not in FOLDER.
 import os
 import pathlib
 import re
-import subprocess
 import sys
-import tempfile
 
-ROOT = pathlib.Path(__file__).resolve().parent.parent
+from waits import percentiles, renew
+
 EVENT = re.compile(r"\[(\d+)\]\s+\S+\s+([\d.]+): (sched_\w+): (.*)$")
 WAKING = re.compile(r"comm=t\d+ pid=(\d+) .*target_cpu=(\d+)")
 MIGRATE = re.compile(r"pid=(\d+) .*dest_cpu=(\d+)")
@@ -76,11 +75,9 @@ def waits(recording):
     return found
 
 
-def percentiles(values):
-    """The 50th and the 95th, by nearest rank."""
-    values = sorted(values)
-    at = [values[-(-len(values) * percent // 100) - 1] for percent in (50, 95)]
-    return f"{at[0]:.0f} / {at[1]:.0f}"
+def both(values):
+    """The 50th and the 95th percentile."""
+    return " / ".join(f"{value:.0f}" for value in percentiles(sorted(values), (0.5, 0.95)))
 
 
 def table(folder):
@@ -99,9 +96,9 @@ def table(folder):
         cells = [f"{others}" if others < MOST else f"{others} and more"]
         for of in found.values():
             row = [us for idle, busy, us in of if idle and min(busy, MOST) == others]
-            cells.append(f"{percentiles(row)} ({len(row)})" if row else "-")
+            cells.append(f"{both(row)} ({len(row)})" if row else "-")
         lines.append("| " + " | ".join(cells) + " |")
-    all_waits = [percentiles([us for _, _, us in of]) + f" ({len(of)})" for of in found.values()]
+    all_waits = [both([us for _, _, us in of]) + f" ({len(of)})" for of in found.values()]
     lines.append("| all wake-ups, to busy CPUs too | " + " | ".join(all_waits) + " |")
     return "\n".join(lines) + "\n"
 
@@ -115,11 +112,7 @@ def main():
     if not page:
         print(text, end="")
         return
-    with tempfile.TemporaryDirectory() as scratch:
-        part = pathlib.Path(scratch) / "part"
-        part.write_text(text)
-        command = ["scripts/page-part.sh", page, str(part), "scripts/waits-idle.py"]
-        subprocess.run(command, check=True, cwd=ROOT)
+    renew(page, text, "waits-idle.py")
 
 
 if __name__ == "__main__":

@@ -19,7 +19,8 @@ import subprocess
 import sys
 import tempfile
 
-ROOT = pathlib.Path(__file__).resolve().parent.parent
+from waits import ROOT, percentiles, renew
+
 PROGRAM = os.environ.get("WAKEPLACE", str(ROOT / "target/release/wakeplace"))
 KERNEL = "7.3.4"
 SECONDS = 4
@@ -74,7 +75,7 @@ def boot(scheduler, case, seed, folder):
     waits = waits_us(trace)
     if not waits:
         sys.exit(f"waits-live: no wake-up of a short task in a trace of {scheduler}")
-    return [waits[min(len(waits) - 1, int(len(waits) * share))] for share in (0.5, 0.95, 0.99)]
+    return percentiles(waits, (0.5, 0.95, 0.99))
 
 
 def row(case, boots, folder):
@@ -114,10 +115,7 @@ def main():
         table = "\n".join(lines) + "\n"
         print(table, end="")
         if page := os.environ.get("WAITS_PAGE"):
-            part = folder / "part"
-            part.write_text(table)
-            command = ["scripts/page-part.sh", page, str(part), "scripts/waits-live.py"]
-            subprocess.run(command, check=True, cwd=ROOT)
+            renew(page, table, "waits-live.py")
 
 
 if __name__ == "__main__":

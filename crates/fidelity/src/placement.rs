@@ -203,25 +203,31 @@ impl Measurement {
         let recorded = record::all(&self.request, &boots, watch)?;
         let plans = self.plans.iter();
         let results = plans.map(|plan| measure(plan, &recorded, watch));
-        let results = results.collect::<Result<_, _>>()?;
-        Ok(Measured(results, self.request.round_us))
+        Ok(Measured {
+            machines: results.collect::<Result<_, _>>()?,
+            round_us: self.request.round_us,
+        })
     }
 }
 
-/// What was measured, by machine, and within how many microseconds each CPU had its turn.
-pub struct Measured(Vec<MachineResult>, Option<u32>);
+/// What was measured.
+pub struct Measured {
+    machines: Vec<MachineResult>,
+    /// As in [`Request`].
+    round_us: Option<u32>,
+}
 
 impl Measured {
     /// Tables in Markdown.
     #[must_use]
     pub fn markdown(&self) -> String {
-        page::markdown(&self.0)
+        page::markdown(&self.machines)
     }
 
     /// One object.
     #[must_use]
     pub fn object(&self) -> Value {
-        page::object(&self.0, self.1)
+        page::object(&self.machines, self.round_us)
     }
 }
 

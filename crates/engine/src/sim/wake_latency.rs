@@ -75,7 +75,7 @@ impl<O: Observer> Sim<'_, O> {
 
     /// A wake-up under way on `by` goes on after `ns`.
     fn later(&mut self, task: TaskId, by: CpuId, stage: WakeupStage, ns: u64) {
-        // Nobody else is told where callbacks run.
+        // Only callbacks of a sched_ext scheduler are told.
         let ext = self.home.sched_ext();
         let in_interrupt = ext.is_some_and(|ext| ext.class.context().1);
         let thread = &mut self.threads[task];

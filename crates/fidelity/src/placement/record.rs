@@ -190,7 +190,7 @@ fn booted(
         kernel: request.kernel.clone(),
         icount: Some(Icount {
             ns: 2,
-            round_us: request.round_us,
+            round_us: boot.round_us,
         }),
         timeout: request.timeout,
         trace: false,

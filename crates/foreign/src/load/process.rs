@@ -30,6 +30,8 @@ pub(crate) struct Process {
     threads: Threads,
     calls: Calls,
     output: File,
+    /// The file that gets it in the end, if one is asked for.
+    kept: Option<File>,
 }
 
 impl Drop for Process {
@@ -38,12 +40,6 @@ impl Drop for Process {
         let _ = self.calls.end();
         let _ = self.keep_output();
     }
-}
-
-/// The file that gets what loaders print, if one is asked for.
-fn kept_output() -> io::Result<Option<File>> {
-    let open = |path| File::options().create(true).append(true).open(path);
-    std::env::var_os(OUTPUT).map(open).transpose()
 }
 
 /// Looks at descriptors of a process.
@@ -67,7 +63,9 @@ pub(super) fn start(
     args: &[String],
 ) -> Result<(Attached, Process), ForeignError> {
     let output = tempfile::tempfile().map_err(ForeignError::host("a temporary file"))?;
-    kept_output().map_err(ForeignError::host(OUTPUT))?;
+    let open = |path| File::options().create(true).append(true).open(path);
+    let kept = std::env::var_os(OUTPUT).map(open).transpose();
+    let kept = kept.map_err(ForeignError::host(OUTPUT))?;
     let (calls, leader) = spawn::spawn(program, args, &output, way::chosen()?.way)?;
     known.loader = leader;
     let mut process = Process {
@@ -75,6 +73,7 @@ pub(super) fn start(
         known,
         calls,
         output,
+        kept,
     };
     process.known.process = handle(leader).ok();
     let stop = process.until_attached(&mut vm, &mut state)?;
@@ -217,7 +216,7 @@ impl Process {
 
     /// What it has printed goes to the end of a file, if the user wants it.
     fn keep_output(&mut self) -> io::Result<()> {
-        let Some(mut file) = kept_output()? else {
+        let Some(file) = &mut self.kept else {
             return Ok(());
         };
         let mut text = Vec::new();
