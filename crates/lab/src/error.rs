@@ -142,12 +142,11 @@ impl LabError {
     #[must_use]
     pub fn class(&self) -> Class {
         match self {
-            Self::Request(_) | Self::Platform { .. } => Class::Input,
+            Self::Request(_) | Self::Platform { .. } | Self::NoVersion { .. } => Class::Input,
             Self::File { .. }
             | Self::Write(_)
             | Self::Program { .. }
             | Self::NoPackage { .. }
-            | Self::NoVersion { .. }
             | Self::NoKernel { .. }
             | Self::Damaged { .. }
             | Self::NotBuilt { .. } => Class::Environment,
@@ -213,5 +212,18 @@ mod tests {
             "no usable kernel for x86_64: 7.3.4: no such package; 7.0.13: no BTF"
         );
         assert_eq!(error.class(), Class::Environment);
+    }
+
+    #[test]
+    fn a_version_that_no_archive_has_is_a_mistake_of_who_named_it() {
+        let missing = Box::new(LabError::NoPackage {
+            wanted: "linux-image 1.2.3".to_owned(),
+            arch: "amd64".to_owned(),
+            mirror: "M".to_owned(),
+            suites: "S".to_owned(),
+        });
+        let error = LabError::NoVersion { missing };
+        assert_eq!(error.class(), Class::Input);
+        assert!(error.to_string().contains("as 7."), "{error}");
     }
 }

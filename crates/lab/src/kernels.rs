@@ -340,6 +340,8 @@ pub(crate) fn pick(
                 }
             }
             Ok(kernel) => kernel.btf.found,
+            // Named, and there is no such kernel: no other one is looked for.
+            Err(error @ LabError::NoVersion { .. }) if named => return Err(error),
             Err(error) => error.to_string(),
         };
         watch.remark(&format!(

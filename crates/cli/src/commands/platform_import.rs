@@ -97,6 +97,10 @@ pub(super) fn capture(args: &PlatformCaptureArgs, terminal: Terminal) -> Outcome
         terminal.print(CAPTURE)?;
         return Ok(Verdict::Ok);
     };
+    if *path == *"-" {
+        let problem = "--output -: an archive is no text; expected a file, as machine.tar";
+        return Err(Failure::Input(problem.to_owned()));
+    }
     interrupt::watch()?;
     let writing = |error| Failure::writing("output", &error, A_FILE);
     let (place, file) = Place::open(path).map_err(writing)?;

@@ -151,6 +151,8 @@ fn a_capture_is_no_folder() {
     let there = folder.path().to_str().expect("text");
     let output = run_in(folder.path(), &["platform", "capture", "-o", there]);
     assert_refused(&output, &[there, "it is a folder"]);
+    let output = run_in(folder.path(), &["platform", "capture", "-o", "-"]);
+    assert_refused(&output, &["--output -", "expected a file"]);
     let script = run_in(folder.path(), &["platform", "capture"]).stdout;
     let script = file(&folder, "capture.sh", &String::from_utf8_lossy(&script));
     let mut shell = std::process::Command::new("sh");

@@ -20,6 +20,9 @@ use std::sync::Arc;
 use wakeplace_text::parse_duration_ns;
 use wakeplace_workload::Jitter;
 
+/// A sweep of so many points is checked whole before its first run.
+const MOST_CHECKED: usize = 1_000;
+
 /// What is to be swept.
 #[derive(Clone, Debug)]
 pub struct Sweep {
@@ -140,20 +143,8 @@ impl Sweep {
     /// # Errors
     /// What it consists of is wrong or does not go together.
     pub fn point(&self, index: usize) -> Result<Point, StudyError> {
-        let fixed = self.fixed().max(1);
         let labels = self.labels_of(index);
-        let mut request = self.base.clone();
-        let mut left = index % fixed;
-        let varied = |key: &str| self.axes.iter().any(|axis| axis.key == key);
-        if !varied("policy") {
-            left = pick(&mut request.policies, left);
-        }
-        if !varied("workload") {
-            left = pick(&mut request.workloads, left);
-        }
-        if !varied("platform") {
-            pick(&mut request.platforms, left);
-        }
+        let mut request = self.chosen(index);
         // Names first: what belongs to them changes what is named.
         for (key, value) in labels.iter().filter(|(key, _)| !key.contains('.')) {
             name(&mut request, key, value)?;
@@ -164,13 +155,58 @@ impl Sweep {
         Point::of(&request, labels)
     }
 
-    /// Each value of a list in place of the first point's.
+    /// The base with one platform, workload and policy each, where these are not varied.
+    fn chosen(&self, index: usize) -> Request {
+        let mut request = self.base.clone();
+        let mut left = index % self.fixed().max(1);
+        let varied = |key: &str| self.axes.iter().any(|axis| axis.key == key);
+        if !varied("policy") {
+            left = pick(&mut request.policies, left);
+        }
+        if !varied("workload") {
+            left = pick(&mut request.workloads, left);
+        }
+        if !varied("platform") {
+            pick(&mut request.platforms, left);
+        }
+        request
+    }
+
+    /// What stands for each run of a point that cannot be made: what it is, as far as names say it.
+    fn failed(&self, index: usize, error: &StudyError) -> RunRecord {
+        let labels = self.labels_of(index);
+        let mut request = self.chosen(index);
+        let names = |key: &str| ["platform", "workload", "policy"].contains(&key);
+        for (key, value) in labels.iter().filter(|(key, _)| names(key)) {
+            // It cannot fail for names.
+            let _ = name(&mut request, key, value);
+        }
+        for (key, value) in labels.iter().filter(|(key, _)| key.contains("workload.")) {
+            // Where it fails that is what the error says.
+            let _ = part(&mut request, key, value);
+        }
+        let named = |all: &[Source]| {
+            all.first()
+                .map_or_else(String::new, |source| source.name().to_owned())
+        };
+        RunRecord {
+            platform: named(&request.platforms),
+            workload: named(&request.workloads),
+            policy: request.policies.first().cloned().unwrap_or_default(),
+            labels,
+            error: error.to_string(),
+            ..RunRecord::default()
+        }
+    }
+
+    /// Each name of a list by itself, then each value of a list together with all others: a value
+    /// with which no point can be made is wrong. Others may need it to be made at all: a point that
+    /// cannot be made while its values are used elsewhere is a record with its reason.
     fn check_lists(&self) -> Result<(), StudyError> {
         for axis in &self.axes {
             let Range::List(values) = &axis.range else {
                 continue;
             };
-            // Others may need the first value of this one: those are found when they are run.
             if !["platform", "workload", "policy"].contains(&axis.key.as_str()) {
                 continue;
             }
@@ -186,7 +222,40 @@ impl Sweep {
                 }
             }
         }
-        Ok(())
+        if self.points() > MOST_CHECKED {
+            return Ok(());
+        }
+        self.check_values()
+    }
+
+    /// Makes points until each value of each list was part of one; those with nothing new are left
+    /// out.
+    fn check_values(&self) -> Result<(), StudyError> {
+        let lists = self.axes.iter().filter_map(|axis| match &axis.range {
+            Range::List(values) => {
+                Some(values.iter().map(|value| (axis.key.clone(), value.clone())))
+            }
+            _ => None,
+        });
+        // What was part of no point yet, and the first point that could not be made with it.
+        let mut open: BTreeMap<(String, String), Option<usize>> =
+            lists.flatten().map(|value| (value, None)).collect();
+        for index in 0..self.points() {
+            let labels = self.labels_of(index);
+            if !labels.iter().any(|label| open.contains_key(label)) {
+                continue;
+            }
+            let made = self.point(index).is_ok();
+            for label in &labels {
+                if made {
+                    open.remove(label);
+                } else if let Some(first) = open.get_mut(label) {
+                    first.get_or_insert(index);
+                }
+            }
+        }
+        let first = open.into_values().flatten().min();
+        first.map_or(Ok(()), |index| self.point(index).map(drop))
     }
 }
 
@@ -378,12 +447,8 @@ impl Points {
         if self.0.len() >= KEPT {
             self.0.pop_first();
         }
-        let failed = |error: StudyError| RunRecord {
-            labels: sweep.labels_of(index),
-            error: error.to_string(),
-            ..RunRecord::default()
-        };
-        let made = Arc::new(sweep.point(index).map_err(failed));
+        let made = sweep.point(index);
+        let made = Arc::new(made.map_err(|error| sweep.failed(index, &error)));
         self.0.insert(index, made.clone());
         made
     }

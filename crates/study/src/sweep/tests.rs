@@ -85,11 +85,36 @@ fn wrong_keys_and_values_are_named() {
         ("platform.kernel.tick_hz=x,y", "`x` is no integer"),
         ("duration=1,2", "no unit"),
         ("jitter=run=-1%", "expected a percentage"),
+        // Not the first of its list.
+        ("busy_factor=16,x", "`x`"),
+        ("workload.n=2,x", "`n=x`"),
+        ("model.ipi_ns=1000,x", "`x`"),
+        ("platform.kernel.tick_hz=100,x", "`x` is no integer"),
     ] {
         let really = error(&[text]);
         assert!(really.contains(said), "{text}: {really}");
     }
     assert!(error(&["busy_factor=1,2", "busy_factor=3"]).contains("twice"));
+}
+
+/// Goal: a value that goes with some values of another list only is no mistake. The points that
+/// cannot be made say what they are.
+#[test]
+fn values_that_go_together_sometimes_are_records() {
+    // Juno has six CPUs, HiKey960 eight.
+    let sweep = sweep(&["platform=hikey960,juno-r0", "workload.cal=cpu0,cpu7"]);
+    let mut points = super::Points::default();
+    let last = points.get(&sweep, sweep.points() - 1);
+    let record = match last.as_ref() {
+        Ok(point) => point.run(1),
+        Err(record) => record.clone(),
+    };
+    assert!(record.error.contains("CPU 7"), "{}", record.error);
+    assert_eq!(
+        (&*record.platform, &*record.workload, &*record.policy),
+        ("juno-r0", "periodic:n=2,duty=5%,cal=cpu7", "linux-4.17")
+    );
+    assert!(last.is_err(), "it is no point that runs");
 }
 
 #[test]
