@@ -121,7 +121,7 @@ start() {
 # The example in the file, as it stands there, with another mode.
 options() {
 	fresh
-	sed -i '/=""$/d; s/^#\(SCX_WAKEPLACE_FLAGS=\)/\1/' $options
+	sed -i 's/^#\(SCX_WAKEPLACE_FLAGS=\)/\1/' $options
 	sed -i 's/--mode auto/--mode powersave/' $options
 	cat $options
 	before=$(property MainPID)

@@ -46,6 +46,8 @@ pub(crate) struct Follower {
     done: Option<&'static str>,
     /// A change that failed has been told.
     told: Option<&'static str>,
+    /// Whether the machine states anything has been looked at.
+    silence_told: bool,
     due: Instant,
 }
 
@@ -65,13 +67,23 @@ impl Follower {
             daemon,
             done: None,
             told: None,
+            silence_told: false,
             due: Instant::now(),
         }
     }
 
-    /// What to say at the start, if the machine states nothing: it is looked for all the same.
-    pub(crate) fn warning(&self) -> Option<String> {
-        self.nothing_below(Path::new("/"))
+    /// What to say if the machine states nothing: once, when the daemon has had its chance to answer.
+    /// It is looked for all the same.
+    pub(crate) fn warning(&mut self) -> Option<String> {
+        self.silence(Path::new("/"))
+    }
+
+    fn silence(&mut self, root: &Path) -> Option<String> {
+        let waits = self.daemon.as_ref().is_some_and(|d| !d.was_asked());
+        if waits || std::mem::replace(&mut self.silence_told, true) {
+            return None;
+        }
+        self.nothing_below(root)
     }
 
     /// The policy to be in force, None: the machine does not say.
@@ -226,6 +238,22 @@ mod tests {
             write(root, "sys/class/power_supply/AC/online", "1");
             assert_eq!(follower.nothing_below(root), None);
         }
+    }
+
+    /// Goal: a machine whose daemon alone states a profile is not said to state none.
+    #[test]
+    fn the_daemon_is_waited_for() {
+        let Some(bus) = OwnBus::start() else { return };
+        let _saver = serve(&bus, "power-saver");
+        let folder = tempfile::tempdir().expect("a folder");
+        let daemon = Daemon::watch(Bus::Address(bus.1.clone()));
+        let mut follower = Follower::with(Follow::Profile, Some(daemon));
+        assert_eq!(follower.silence(folder.path()), None);
+        follows(&mut follower, folder.path(), "powersaving");
+        assert_eq!(follower.silence(folder.path()), None);
+        let mut alone = Follower::with(Follow::Profile, None);
+        assert!(alone.silence(folder.path()).is_some());
+        assert_eq!(alone.silence(folder.path()), None, "it has been told");
     }
 
     /// Goal: what could not be put into force is tried again, and told once.

@@ -227,7 +227,7 @@ fn classes(capacity: &[u32]) -> (Vec<usize>, Vec<String>) {
 /// model, else the two ends. They divide the CPUs or say nothing: none if a CPU has no clock here.
 fn kernel_clocks(kernel: &SysfsMachine) -> Vec<FreqFacts> {
     let model = |policy: &CpufreqPolicy| {
-        let covers = |d: &&EnergyDomain| d.cpus.contains(&policy.cpus[0]);
+        let covers = |d: &&EnergyDomain| !d.artificial && d.cpus.contains(&policy.cpus[0]);
         let domain = kernel.energy_model.iter().find(covers)?;
         Some(domain.states.iter().map(|s| s.khz).collect::<Vec<_>>())
     };
@@ -259,8 +259,13 @@ fn kernel_clocks(kernel: &SysfsMachine) -> Vec<FreqFacts> {
     }
 }
 
-/// The kernel's energy model, and whether its powers are microwatts.
+/// The kernel's energy model, and whether its powers are microwatts. Artificial domains state costs
+/// only, which debugfs does not show with their true scale: their powers and frequencies mean
+/// nothing. With one of them there is no model.
 fn kernel_model(domains: &[EnergyDomain]) -> (Vec<PerfFacts>, bool) {
+    if domains.iter().any(|domain| domain.artificial) {
+        return (Vec::new(), false);
+    }
     let facts = |domain: &EnergyDomain| PerfFacts {
         cpus: domain.cpus.clone(),
         states: domain.states.iter().map(|s| (s.khz, s.power_uw)).collect(),

@@ -124,9 +124,6 @@ pub(crate) fn run(cli: &Cli) -> Result<u8, Failure> {
         .stats
         .map(|every_s| stats::Printer::new(every_s, since_ns));
     let follower = args.follow.map(Follower::new);
-    if let Some(warning) = follower.as_ref().and_then(Follower::warning) {
-        say(&warning);
-    }
     let watched = running.watch(&asks, printer, follower);
     let ended = finish(running.live); // in any case: it says who schedules now
     watched.and(ended)
@@ -207,6 +204,9 @@ impl Running {
     }
 
     fn follow(&mut self, follower: &mut Follower) {
+        if let Some(warning) = follower.warning() {
+            say(&warning);
+        }
         let Some(policy) = follower.changed() else {
             return;
         };

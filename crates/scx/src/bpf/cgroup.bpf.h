@@ -131,12 +131,10 @@ static __always_inline bool weigh(struct task_live *t, u64 now)
 }
 
 /* The running task's groups have used so much more of their quotas. */
-static __always_inline void charge(struct task_live *t, u64 now)
+static __always_inline void charge(const struct task_live *t, u64 ran, u64 now)
 {
-	if (!cgroups.limited || !t->member.group)
-		return;
-	wp_live_group_charge(&cgroups, t->member.group, wp_sub(now, t->charged_ns), now);
-	t->charged_ns = now;
+	if (cgroups.limited && t->member.group)
+		wp_live_group_charge(&cgroups, t->member.group, ran, now);
 }
 
 /* So long the task has to wait for the quota of a group around it, ns. */

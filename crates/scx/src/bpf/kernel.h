@@ -247,6 +247,8 @@ extern struct cgroup *bpf_cgroup_ancestor(struct cgroup *cgrp, int level) __ksym
 extern void bpf_cgroup_release(struct cgroup *cgrp) __ksym __weak;
 extern void bpf_rcu_read_lock(void) __ksym;
 extern void bpf_rcu_read_unlock(void) __ksym;
+extern const struct cpumask *scx_bpf_get_online_cpumask(void) __ksym;
+extern void scx_bpf_put_cpumask(const struct cpumask *cpumask) __ksym;
 extern bool bpf_cpumask_test_cpu(u32 cpu, const struct cpumask *cpumask) __ksym;
 extern const struct rq runqueues __ksym;
 /* What scx_bpf_cpuperf_cur returns, without the call. */

@@ -168,11 +168,30 @@ static __always_inline s32 start_timer(void)
 	return bpf_timer_start(&tick->timer, wp_idle_timer_ns(&ctx, WP_BUSY_NOW, now_ns()), 0);
 }
 
+/* The loader has described the machine some seconds ago: CPUs may have come or gone since. From
+ * now on the kernel tells. */
+static __always_inline void note_online(void)
+{
+	const struct cpumask *online = scx_bpf_get_online_cpumask();
+	u32 cpu;
+
+	bpf_for(cpu, 0, ctx.nr_cpus < WP_MAX_CPUS ? ctx.nr_cpus : WP_MAX_CPUS) {
+		struct wp_cpu *c = WP_AT(ctx.cpus, cpu);
+		u32 is = bpf_cpumask_test_cpu(cpu, online);
+
+		if (c->queue.online != is)
+			hotplug_count++;
+		c->queue.online = is;
+	}
+	scx_bpf_put_cpumask(online);
+}
+
 OPS_SLEEPABLE(init) s32 wakeplace_init(u64 *args)
 {
 	u32 cpu;
 	s32 error;
 
+	note_online();
 	bpf_for(cpu, 0, ctx.nr_cpus < WP_MAX_CPUS ? ctx.nr_cpus : WP_MAX_CPUS) {
 		wish_of(cpu)->push_to = WP_NONE;
 		error = scx_bpf_create_dsq(dsq_of(cpu), -1);

@@ -19,13 +19,12 @@ static __always_inline struct wp_waker *fill_waker(struct wp_request *req)
 	return &w->wp.waker;
 }
 
-/* Asks the core. The answer is in the scratch's decision, counted on this CPU. */
+/* Asks the core. The answer is in the scratch's decision. */
 static __always_inline u32 decide(struct scratch *s, struct task_live *t, u32 kind, u32 prev,
 				  bool sync)
 {
 	struct wp_request *req = &s->request;
 	struct wp_waker *waker;
-	struct cpu_stats *st;
 
 	req->now_ns = now_ns();
 	req->kind = kind;
@@ -37,9 +36,13 @@ static __always_inline u32 decide(struct scratch *s, struct task_live *t, u32 ki
 		wp_select_task_rq_exec(&ctx, &t->wp, waker, req, &s->decision);
 	else
 		wp_select_task_rq_fair(&ctx, &t->wp, waker, req, &s->decision);
-	st = stats_of(req->this_cpu);
-	(*WP_AT(st->reason, s->decision.reason))++;
 	return s->decision.cpu;
+}
+
+/* What was decided last is the answer: it counts. */
+static __always_inline void count_reason(struct cpu_stats *st, const struct scratch *s)
+{
+	(*WP_AT(st->reason, s->decision.reason))++;
 }
 
 /*
@@ -92,6 +95,7 @@ OPS(select_cpu) s32 wakeplace_select_cpu(u64 *args)
 	for (try = 0; try < 2; try++) {
 		cpu = decide(s, t, kind, (u32)prev, flags & SCX_WAKE_SYNC);
 		if (!usable(p, cpu)) {
+			count_reason(st, s);
 			st->refused++;
 			return prev;
 		}
@@ -104,6 +108,7 @@ OPS(select_cpu) s32 wakeplace_select_cpu(u64 *args)
 		}
 		WP_AT(ctx.cpus, cpu)->queue.pending = 1;
 	}
+	count_reason(st, s);
 	WP_ADD(&stats_of(cpu)->placed, 1);
 	return (s32)cpu;
 }
@@ -136,12 +141,19 @@ SEC("tp_btf/sched_process_exec") int wakeplace_exec(u64 *args)
 	struct task_live *t = live_of(p);
 	u32 here = bpf_get_smp_processor_id(), cpu;
 	struct scratch *s = scratch(SCRATCH_EXEC);
+	struct cpu_stats *st = stats_of(here);
 
 	if (!t || !s || !t->known || p->nr_cpus_allowed == 1)
 		return 0;
-	stats_of(here)->execs++;
+	st->execs++;
 	cpu = decide(s, t, WP_PLACE_EXEC, here, false);
-	if (cpu == here || !usable(p, cpu))
+	count_reason(st, s);
+	if (cpu != here && !usable(p, cpu)) {
+		st->refused++;
+		return 0;
+	}
+	WP_ADD(&stats_of(cpu)->placed, 1);
+	if (cpu == here)
 		return 0;
 	t->go_to = cpu;
 	kick(here, SCX_KICK_PREEMPT);

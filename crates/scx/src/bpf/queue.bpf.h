@@ -209,7 +209,7 @@ static __always_inline bool may_go_on(struct task_struct *prev, u32 cpu)
 
 	wish_of(cpu)->end_at_tick = 0;
 	if (t && cgroups.limited) {
-		charge(t, now_ns());
+		account_run(t, cpu, now_ns());
 		if (quota_wait_ns(t, now_ns()))
 			return false;
 	}
@@ -303,7 +303,7 @@ OPS(running) void wakeplace_running(u64 *args)
 	begin_slice(p, cpu, false);
 	wake_leaving(now);
 	arm_if_waiting(cpu, now);
-	t->running_ns = t->charged_ns = now;
+	t->accounted_ns = now;
 	t->was_running = 0;
 	t->overdue = 0;
 	st->switches++;
@@ -324,6 +324,7 @@ OPS(stopping) void wakeplace_stopping(u64 *args)
 	if (!t || !t->wp.running)
 		return;
 	account_run(t, cpu, now);
+	wp_live_queue_stop(&ctx, &t->wp, now);
 	if (!runnable) {
 		depart(p, t, cpu, now);
 		return;
@@ -394,7 +395,7 @@ OPS(tick) void wakeplace_tick(u64 *args)
 	}
 	if (did & WP_DID_END_REST)
 		end_rest();
-	charge(t, now);
+	account_run(t, cpu, now);
 	if (w->end_at_tick || quota_wait_ns(t, now)) {
 		kick(cpu, SCX_KICK_PREEMPT);
 		return;

@@ -40,10 +40,17 @@ static int unpark_due(void *map, u32 *key, struct slice_timer *s)
 
 	s->armed_ns = 0;
 	wish_of(cpu)->unpark = 1;
-	if (WP_AT(ctx.cpus, cpu)->queue.curr_idle)
+	if (!WP_AT(ctx.cpus, bpf_get_smp_processor_id())->queue.online) {
+		arm_unpark(cpu, ctx.tick_ns, now_ns()); /* kicks from here reach nobody: kick() */
+		return 0;
+	}
+	if (WP_AT(ctx.cpus, cpu)->queue.curr_idle) {
 		kick(cpu, SCX_KICK_IDLE);
-	else
-		end_slice(cpu);
+		return 0;
+	}
+	end_slice(cpu);
+	if (wish_of(cpu)->lazy)
+		kick(cpu, 0); /* what ran lazily may sleep by now, and the CPU be about to idle */
 	return 0;
 }
 
@@ -52,6 +59,7 @@ static __always_inline void before_parked(struct task_live *t, u32 cpu, u64 wait
 {
 	if (t->wp.on_rq)
 		unqueue(t, t->wp.cpu, now, 0, false);
+	t->runnable_ns = 0; /* that it waits from now on is no latency */
 	t->parked_ns = now;
 	arm_unpark(cpu, wait, now);
 }

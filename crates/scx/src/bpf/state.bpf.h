@@ -28,7 +28,6 @@ u32 lazy_preemption;
 struct task_live {
 	struct wp_task wp;
 	u64 runnable_ns; /* when it became runnable, 0: it ran since */
-	u64 running_ns;  /* when it began to run */
 	u32 go_to;       /* an exec chose this CPU; WP_NONE: none */
 	u32 known;       /* enabled on this scheduler */
 	u32 forked;      /* has not run yet */
@@ -40,7 +39,7 @@ struct task_live {
 	u32 clamped;     /* its hints were read when its CPU was chosen */
 	u32 pad;
 	struct wp_live_member member;
-	u64 charged_ns; /* its groups' quotas know of its run until then */
+	u64 accounted_ns; /* counters and its groups' quotas know of its run until then */
 	u64 parked_ns;  /* since when it waits for its group's quota */
 };
 

@@ -222,17 +222,20 @@ static __always_inline void note_clamps(struct task_live *t, const struct task_s
 		wp_task_set_uclamp(&ctx, task, min, max);
 }
 
-/* The task has run until now. */
+/*
+ * The task has run until now. At ticks, too: a task that nobody displaces stops once in hours, its
+ * CPU's clock changes meanwhile, and a quota counts from the moment it is set.
+ */
 static __always_inline void account_run(struct task_live *t, u32 cpu, u64 now)
 {
 	struct cpu_stats *st = stats_of(cpu);
-	u64 ran = wp_sub(now, t->running_ns);
+	u64 ran = wp_sub(now, t->accounted_ns);
 
+	t->accounted_ns = now;
 	st->run_ns += ran;
 	if (WP_AT(ctx.cpus, cpu)->topo.perf_dom != WP_NONE)
 		st->energy_nj += wp_run_energy_nj(&ctx, cpu, ran);
-	charge(t, now);
-	wp_live_queue_stop(&ctx, &t->wp, now);
+	charge(t, ran, now);
 }
 
 /*

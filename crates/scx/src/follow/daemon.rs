@@ -2,6 +2,7 @@
 //! The profile that power-profiles-daemon, or a service in its place such as tuned-ppd, has in
 //! force: property `ActiveProfile`, asked for over D-Bus.
 
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::Duration;
@@ -35,12 +36,19 @@ pub(crate) enum Bus {
 
 /// What the service says. A thread of its own asks, so that a bus that hangs keeps nobody waiting.
 #[derive(Debug)]
-pub(crate) struct Daemon(Arc<Mutex<Option<String>>>);
+pub(crate) struct Daemon(Arc<Seen>);
+
+#[derive(Debug, Default)]
+struct Seen {
+    profile: Mutex<Option<String>>,
+    /// It has been asked once, and has answered or not.
+    asked: AtomicBool,
+}
 
 impl Daemon {
     /// Begins to ask, until the value is dropped.
     pub(crate) fn watch(bus: Bus) -> Self {
-        let seen = Arc::new(Mutex::new(None));
+        let seen = Arc::new(Seen::default());
         let weak = Arc::downgrade(&seen);
         let ask = move || {
             let mut open = None;
@@ -56,20 +64,27 @@ impl Daemon {
                 if profile.is_none() {
                     open = None;
                 }
-                *seen.lock().unwrap_or_else(PoisonError::into_inner) = profile;
+                *seen.profile.lock().unwrap_or_else(PoisonError::into_inner) = profile;
+                seen.asked.store(true, Ordering::Release);
                 drop(seen);
                 thread::sleep(pause);
             }
         };
         // Without the thread nothing is ever seen, as on a machine without the service.
-        let _ = thread::Builder::new().name("follow".to_owned()).spawn(ask);
+        let started = thread::Builder::new().name("follow".to_owned()).spawn(ask);
+        seen.asked.fetch_or(started.is_err(), Ordering::Release);
         Self(seen)
     }
 
     /// `power-saver`, `balanced` or `performance`. None: there is no such service, or not yet.
     pub(crate) fn profile(&self) -> Option<String> {
-        let seen = self.0.lock();
+        let seen = self.0.profile.lock();
         seen.unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// It has been asked, so that no profile means that it states none.
+    pub(crate) fn was_asked(&self) -> bool {
+        self.0.asked.load(Ordering::Acquire)
     }
 }
 
