@@ -119,6 +119,14 @@ hogs a/high 1 2
 measure idle-beside 1 a a/low b
 over a/low a/high a b
 
+# The first quota of the machine, set while its task runs and nobody displaces it.
+group a
+hogs a 1 2
+sleep 3
+echo '20000 100000' >$groups/a/cpu.max
+measure max-late 1 a
+over a
+
 group a max '20000 100000'
 hogs a 1 2
 measure max 1 a
