@@ -35,17 +35,42 @@ pub(super) fn number<T: std::str::FromStr>(fields: &str, key: &str) -> Option<T>
     value(fields, key)?.parse().ok()
 }
 
-fn who<'a>(fields: &'a str, prefix: [&str; 3]) -> Option<Who<'a>> {
+/// Where ` key=` stands last, and what is behind it.
+fn last<'a>(fields: &'a str, key: &str) -> Option<(usize, &'a str)> {
+    let mut places = fields.rmatch_indices(key).map(|(at, _)| at);
+    let at = places.find(|at| {
+        let whole = fields[..*at].ends_with(' ');
+        whole && fields[at + key.len()..].starts_with('=')
+    })?;
+    Some((at, &fields[at + key.len() + 1..]))
+}
+
+/// A number of which the last field of that key states the value.
+fn last_number<T: std::str::FromStr>(fields: &str, key: &str) -> Option<T> {
+    let (_, behind) = last(fields, key)?;
+    behind.split(' ').next()?.parse().ok()
+}
+
+/// A name that begins at `key=` and ends before the last ` next=`: it may hold anything, such as
+/// ` pid=7`.
+fn named<'a>(fields: &'a str, key: &str, next: &str) -> Option<&'a str> {
+    let begin = fields.find(key)? + key.len();
+    let (end, _) = last(fields, next)?;
+    Some(fields.get(begin..end)?.strip_prefix('=')?.trim_end())
+}
+
+/// The kernel writes the name first, then the number and the priority.
+fn who<'a>(fields: &'a str, [comm, pid, prio]: [&str; 3]) -> Option<Who<'a>> {
     Some(Who {
-        comm: value(fields, prefix[0])?,
-        pid: number(fields, prefix[1])?,
-        prio: number(fields, prefix[2])?,
+        comm: named(fields, comm, pid)?,
+        pid: last_number(fields, pid)?,
+        prio: last_number(fields, prio)?,
     })
 }
 
 /// `comm:pid [prio]`; what is behind it.
 fn short<'a>(text: &'a str) -> Option<(Who<'a>, &'a str)> {
-    let open = text.find(" [")?;
+    let open = text.rfind(" [")?;
     let (task, rest) = text.split_at(open);
     let (prio, rest) = rest[2..].split_once(']')?;
     let (comm, pid) = task.trim().rsplit_once(':')?;
@@ -55,6 +80,16 @@ fn short<'a>(text: &'a str) -> Option<(Who<'a>, &'a str)> {
         prio: prio.trim().parse().ok()?,
     };
     Some((who, rest.trim()))
+}
+
+/// What libtraceevent's plugins print, by bits of their own: P (64) is `x` there, and I (128) is `W`.
+/// Up to 4.13 these bits are dead tasks and, never alone, killable sleep.
+fn short_state(letters: &str) -> Option<TaskState> {
+    match letters {
+        "x" => Some(TaskState::Parked),
+        "W" => Some(TaskState::Idle),
+        _ => state(letters),
+    }
 }
 
 /// The letters that the kernel prints; several at once, or those of older kernels, sleep.
@@ -71,28 +106,33 @@ fn state(letters: &str) -> Option<TaskState> {
 }
 
 fn switch(fields: &str) -> Option<Kind<'_>> {
-    if fields.contains("prev_pid=") {
+    let mut arrows = fields.match_indices(" ==> ").map(|(at, _)| at);
+    arrows.find_map(|at| switched(&fields[..at], &fields[at + 5..]))
+}
+
+/// The same, if one task stands on each side.
+fn switched<'a>(left: &'a str, right: &'a str) -> Option<Kind<'a>> {
+    if left.starts_with("prev_comm=") {
         return Some(Kind::Switch {
-            prev: who(fields, ["prev_comm", "prev_pid", "prev_prio"])?,
-            prev_state: state(value(fields, "prev_state")?)?,
-            next: who(fields, ["next_comm", "next_pid", "next_prio"])?,
+            prev: who(left, ["prev_comm", "prev_pid", "prev_prio"])?,
+            prev_state: state(last(left, "prev_state")?.1.trim())?,
+            next: who(right, ["next_comm", "next_pid", "next_prio"])?,
         });
     }
-    let (left, right) = fields.split_once("==>")?;
     let (prev, letters) = short(left)?;
     let (next, _) = short(right)?;
     Some(Kind::Switch {
         prev,
-        prev_state: state(letters)?,
+        prev_state: short_state(letters)?,
         next,
     })
 }
 
 /// The task of a wake-up and its CPU.
 fn woken(fields: &str) -> Option<(Who<'_>, u32)> {
-    if fields.contains("pid=") {
+    if fields.starts_with("comm=") {
         let task = who(fields, ["comm", "pid", "prio"])?;
-        return Some((task, number(fields, "target_cpu").unwrap_or(0)));
+        return Some((task, last_number(fields, "target_cpu").unwrap_or(0)));
     }
     let (task, rest) = short(fields)?;
     let cpu = rest
@@ -131,13 +171,13 @@ pub(super) fn kind<'a>(name: &str, fields: &'a str) -> Option<Option<Kind<'a>>> 
         "hrtimer_expire_exit" => address(fields).map(|timer| Kind::TimerDone { timer }),
         "task_newtask" => number(fields, "pid").map(|pid| Kind::NewTask {
             pid,
-            comm: value(fields, "comm").unwrap_or_default(),
+            comm: named(fields, "comm", "clone_flags").unwrap_or_default(),
             clone_flags: 0,
         }),
         "task_rename" => number(fields, "pid").map(|pid| Kind::Rename {
             pid,
-            old: value(fields, "oldcomm").unwrap_or_default(),
-            new: value(fields, "newcomm").unwrap_or_default(),
+            old: named(fields, "oldcomm", "newcomm").unwrap_or_default(),
+            new: named(fields, "newcomm", "oom_score_adj").unwrap_or_default(),
         }),
         "sched_process_exit" => {
             who(fields, ["comm", "pid", "prio"]).map(|task| Kind::Exit { task, tgid: 0 })
@@ -156,7 +196,7 @@ fn address(fields: &str) -> Option<u64> {
 fn migrate(fields: &str) -> Option<Kind<'_>> {
     Some(Kind::Migrate {
         task: who(fields, ["comm", "pid", "prio"])?,
-        orig_cpu: number(fields, "orig_cpu")?,
-        dest_cpu: number(fields, "dest_cpu")?,
+        orig_cpu: last_number(fields, "orig_cpu")?,
+        dest_cpu: last_number(fields, "dest_cpu")?,
     })
 }

@@ -24,6 +24,12 @@ pub trait Ordered {
     /// # Errors
     /// It cannot be taken.
     fn event(&mut self, event: &Event<'_>) -> Result<(), String>;
+
+    /// Events of a CPU before this time are missing.
+    ///
+    /// # Errors
+    /// It cannot be taken.
+    fn gap(&mut self, time_ns: u64, cpu: u32) -> Result<(), String>;
 }
 
 /// A task of an event, its name by number.
@@ -52,6 +58,8 @@ enum Owned {
     NewTask(i32, u32, u64),
     Rename(i32, u32, u32),
     Exit(Task, i32),
+    /// No event: those of this CPU before it are missing.
+    Gap,
 }
 
 /// By time, then timers that are armed before all else (one that is due at once may strike another
@@ -92,6 +100,8 @@ pub struct Order<'a, N> {
     latest_ns: u64,
     passed_ns: u64,
     found: Found,
+    /// CPUs of which events are missing before the next one.
+    gaps: Vec<u32>,
 }
 
 impl<'a, N: Ordered> Order<'a, N> {
@@ -105,6 +115,7 @@ impl<'a, N: Ordered> Order<'a, N> {
             latest_ns: 0,
             passed_ns: 0,
             found: Found::default(),
+            gaps: Vec::new(),
         }
     }
 
@@ -128,7 +139,13 @@ impl<'a, N: Ordered> Order<'a, N> {
         let late = waiting.time_ns < self.passed_ns;
         self.found.late += u64::from(late);
         self.passed_ns = self.passed_ns.max(waiting.time_ns);
+        if waiting.what == Owned::Gap {
+            return self.next.gap(self.passed_ns, waiting.cpu);
+        }
         let names = &self.names;
+        let Some(kind) = names.kind(waiting.what) else {
+            return Ok(());
+        };
         let event = Event {
             time_ns: self.passed_ns,
             context: Context {
@@ -137,7 +154,7 @@ impl<'a, N: Ordered> Order<'a, N> {
                 comm: names.text(waiting.comm),
                 interrupt: waiting.interrupt,
             },
-            kind: names.kind(waiting.what),
+            kind,
         };
         self.next.event(&event)
     }
@@ -154,8 +171,23 @@ impl<N: Ordered> Sink for Order<'_, N> {
                 seconds(now)
             ));
         }
-        self.sequence += 1;
         self.latest_ns = latest.max(now);
+        let cpu = event.context.cpu;
+        if let Some(at) = self.gaps.iter().position(|gap| *gap == cpu) {
+            self.gaps.swap_remove(at);
+            self.sequence += 1;
+            self.waiting.push(Reverse(Waiting {
+                time_ns: now,
+                rank: 0,
+                sequence: self.sequence,
+                cpu,
+                pid: 0,
+                comm: self.names.number("")?,
+                interrupt: false,
+                what: Owned::Gap,
+            }));
+        }
+        self.sequence += 1;
         let waiting = Waiting {
             time_ns: now,
             rank: u8::from(!matches!(event.kind, Kind::TimerStart { .. })),
@@ -181,8 +213,11 @@ impl<N: Ordered> Sink for Order<'_, N> {
         Ok(())
     }
 
-    fn lost(&mut self) {
+    fn lost(&mut self, cpu: Option<u32>) {
         self.found.lost += 1;
+        if let Some(cpu) = cpu.filter(|cpu| !self.gaps.contains(cpu)) {
+            self.gaps.push(cpu);
+        }
     }
 
     fn cpus(&mut self, count: u32) {
@@ -280,9 +315,11 @@ impl Names {
         })
     }
 
-    fn kind(&self, owned: Owned) -> Kind<'_> {
+    /// None: it is no event.
+    fn kind(&self, owned: Owned) -> Option<Kind<'_>> {
         let state = |number| TaskState::of_number(number).unwrap_or(TaskState::Interruptible);
-        match owned {
+        Some(match owned {
+            Owned::Gap => return None,
             Owned::Switch(prev, left, next) => Kind::Switch {
                 prev: self.who(prev),
                 prev_state: state(left),
@@ -326,6 +363,6 @@ impl Names {
                 task: self.who(task),
                 tgid,
             },
-        }
+        })
     }
 }

@@ -163,17 +163,20 @@ fn cpu_info(bytes: &[u8], sink: &mut dyn Sink) -> Result<(), String> {
 }
 
 fn bundle(bytes: &[u8], running: &mut Running, sink: &mut dyn Sink) -> Result<u64, String> {
-    let mut cpu = 0;
+    let (mut cpu, mut lost) = (0, false);
     fields(bytes, |tag, field| {
         match (tag, field) {
             (BUNDLE_CPU, Field::Number(number)) => cpu = number,
-            (BUNDLE_LOST, Field::Number(1..)) => sink.lost(),
+            (BUNDLE_LOST, Field::Number(1..)) => lost = true,
             _ => {}
         }
         Ok(())
     })?;
     let cpu = u32::try_from(cpu).ok().filter(|cpu| *cpu < MAX_CPUS);
     let cpu = cpu.ok_or("a CPU above 1023")?;
+    if lost {
+        sink.lost(Some(cpu));
+    }
     let mut events = 0;
     fields(bytes, |tag, field| {
         match (tag, field) {

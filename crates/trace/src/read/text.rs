@@ -156,10 +156,14 @@ fn one<'a>(line: &'a str, sink: &mut dyn Sink) -> Result<bool, Problem<'a>> {
     if trimmed.contains(" EVENTS]") && trimmed.contains("[LOST")
         || trimmed.contains("EVENTS DROPPED")
     {
-        sink.lost();
+        sink.lost(number_behind(trimmed, "CPU:"));
         return Ok(false);
     }
     if trimmed.starts_with('#') {
+        // Its buffer is shorter than others': what came before was overwritten.
+        if trimmed.ends_with(" buffer started ####") {
+            sink.lost(number_behind(trimmed, "##### CPU "));
+        }
         return Ok(false);
     }
     let parts = Line::parse(trimmed).ok_or(Problem::Strange)?;
@@ -177,6 +181,14 @@ fn one<'a>(line: &'a str, sink: &mut dyn Sink) -> Result<bool, Problem<'a>> {
     }
 }
 
+/// The number of a CPU that a line states behind these words.
+fn number_behind(line: &str, words: &str) -> Option<u32> {
+    let digits = line.strip_prefix(words)?;
+    let end = digits.find(|c: char| !c.is_ascii_digit());
+    let cpu = digits[..end.unwrap_or(digits.len())].parse().ok();
+    cpu.filter(|cpu| *cpu < MAX_CPUS)
+}
+
 /// `# entries-in-buffer/entries-written: 1/1   #P:8`
 fn processors(line: &str) -> Option<&str> {
     line.strip_prefix("# entries-in-buffer")?
@@ -188,13 +200,24 @@ impl<'a> Line<'a> {
     /// Reads a line; none if it is of another form, as comments are.
     #[must_use]
     pub fn parse(line: &'a str) -> Option<Self> {
-        let (before, cpu, stamp) = bracketed(line.trim_start())?;
-        let (comm, pid) = task(before.trim_end())?;
+        let line = line.trim_start();
+        // Names of tasks may have brackets and times, too: the first place that makes a whole line.
+        line.match_indices(" [")
+            .find_map(|(open, _)| Self::around(line, open))
+    }
+
+    /// The same, if the number of the CPU stands at the bracket.
+    fn around(line: &'a str, open: usize) -> Option<Self> {
+        let (inner, after) = line[open + 2..].split_once(']')?;
+        let is_number = !inner.is_empty() && inner.bytes().all(|b| b.is_ascii_digit());
+        let cpu = inner.parse().ok();
+        let cpu = cpu.filter(|cpu| is_number && *cpu < MAX_CPUS)?;
         let Stamp {
             flags,
             time_ns,
             mut rest,
-        } = stamp;
+        } = stamp(after)?;
+        let (comm, pid) = task(line[..open].trim_end())?;
         // perf prints how many events a sample stands for.
         if let Some((word, behind)) = rest.split_once(' ')
             && word.bytes().all(|b| b.is_ascii_digit())
@@ -264,25 +287,6 @@ fn stamp(after: &str) -> Option<Stamp<'_>> {
         time_ns,
         rest: rest.trim_start(),
     })
-}
-
-/// The first `[CPU]` with a time behind it, and what stands on both sides of it: names of tasks may
-/// have brackets too.
-fn bracketed(line: &str) -> Option<(&str, u32, Stamp<'_>)> {
-    let mut from = 0;
-    loop {
-        let open = from + line.get(from..)?.find(" [")?;
-        let (inner, after) = line[open + 2..].split_once(']')?;
-        let is_number = !inner.is_empty() && inner.bytes().all(|b| b.is_ascii_digit());
-        let cpu = inner
-            .parse()
-            .ok()
-            .filter(|cpu| is_number && *cpu < MAX_CPUS);
-        if let Some((cpu, stamp)) = cpu.zip(stamp(after)) {
-            return Some((&line[..open], cpu, stamp));
-        }
-        from = open + 2;
-    }
 }
 
 /// `COMM-PID`, with `( TGID)` behind it where that is shown, or `COMM PID` and `COMM PID/TID`.

@@ -141,26 +141,27 @@ fn recorded<R: Read>(
     let assumed = machine.is_none();
     let mut tracker = Tracker::new(machine);
     let mut order = Order::new(&mut tracker);
-    read::read(BufReader::with_capacity(1 << 20, opened), &mut order).map_err(failed)?;
+    let read = read::read(BufReader::with_capacity(1 << 20, opened), &mut order).map_err(failed);
     let wrong = |problem: String, expected: &str| TraceError::NoWorkload {
         file: parsed.file.to_owned(),
         problem,
         expected: expected.to_owned(),
     };
-    let found = order
-        .finish()
-        .map_err(|problem| wrong(problem, "a recording in order"))?;
+    // A recording of more CPUs than the platform has can be refused at any of them.
+    let too_few = |cpus: u32| {
+        let (name, own) = named.as_ref().map(|p| (&p.name, p.cpus.len()))?;
+        let problem = format!("the recording has {cpus} CPUs, and {name} has {own}");
+        let expected = format!("a platform with at least {cpus} CPUs");
+        (cpus as usize > own).then(|| wrong(problem, &expected))
+    };
+    let seen = || Some(facts(again().ok()?).ok()?.count());
+    let in_order = "a recording in order, on CPUs that the machine has";
+    let found = read
+        .and_then(|()| order.finish().map_err(|problem| wrong(problem, in_order)))
+        .map_err(|error| seen().and_then(too_few).unwrap_or(error))?;
     let mut recorded = tracker.finish();
-    if let Some(platform) = &named
-        && recorded.cpus as usize > platform.cpus.len()
-    {
-        let problem = format!("the recording has CPU {}", recorded.cpus - 1);
-        let expected = format!(
-            "CPUs of {}: 0 to {}",
-            platform.name,
-            platform.cpus.len() - 1
-        );
-        return Err(wrong(problem, &expected));
+    if let Some(error) = too_few(recorded.cpus) {
+        return Err(error);
     }
     let mut warnings = recorded.warnings(&found, assumed);
     warnings.extend(scaled);
@@ -222,7 +223,7 @@ impl read::Sink for Look {
         }
     }
 
-    fn lost(&mut self) {}
+    fn lost(&mut self, _: Option<u32>) {}
 
     fn cpus(&mut self, count: u32) {
         self.facts.cpus = Some(count);

@@ -16,6 +16,10 @@ const JUST_LEFT_NS: u64 = 20_000;
 /// Most CPUs.
 const MAX_CPUS: u32 = 1024;
 
+/// A task that first shows by running, so long after the beginning, was not waiting all the time, ns:
+/// it is woken or made then, by an event that is not recorded.
+const MOST_WAITED_NS: u64 = 100_000_000;
+
 /// Work of a task that is not done with it when the recording ends, ns: how much it was to be is
 /// not known, but a task that sleeps before that end would not be the one that was recorded.
 const UNFINISHED_NS: u64 = 1_000_000;
@@ -48,6 +52,8 @@ enum State {
         since_ns: u64,
         device: bool,
     },
+    /// It ran when events were lost: it may do anything since.
+    Lost,
     Ended,
 }
 
@@ -93,6 +99,8 @@ enum Current {
 struct Cpu {
     current: Current,
     accounted_ns: u64,
+    /// Events before this time are missing. None: the CPU is seen from the beginning.
+    gap_ns: Option<u64>,
     khz: Option<u64>,
     /// Its idle states are recorded.
     idle_shown: bool,
@@ -149,6 +157,8 @@ pub(super) struct Tracker {
     pub(super) all_made_ns: Option<u64>,
     /// Who made it.
     maker: Option<i32>,
+    /// A task was seen that was there before the recording: it has begun.
+    has_begun: bool,
     pub(super) odd: Odd,
     highest_cpu: u32,
 }
@@ -167,6 +177,7 @@ impl Tracker {
             last_ns: 0,
             all_made_ns: None,
             maker: None,
+            has_begun: false,
             odd: Odd::default(),
             highest_cpu: 0,
         }
@@ -196,6 +207,7 @@ impl Tracker {
             self.cpus.push(Cpu {
                 current: Current::Unknown,
                 accounted_ns: from,
+                gap_ns: None,
                 khz: None,
                 idle_shown: false,
                 idle_state: None,
@@ -259,6 +271,7 @@ impl Tracker {
                 return Ok(*index);
             }
         }
+        self.has_begun = true;
         self.add(who, None)
     }
 
@@ -315,9 +328,9 @@ impl Tracker {
         if self.cpus[cpu].current != Current::Unknown || context.pid <= 0 || context.interrupt {
             return Ok(());
         }
-        let known = self.by_pid.get(&context.pid);
-        let elsewhere = known.is_some_and(|task| self.tasks[*task as usize].state != State::Unseen);
-        if elsewhere {
+        if let Some(task) = self.by_pid.get(&context.pid)
+            && !self.may_have_run_here(cpu, *task)
+        {
             return Ok(());
         }
         let who = Who {
@@ -326,16 +339,74 @@ impl Tracker {
             prio: 120,
         };
         let task = self.task(&who)?;
-        self.runs_from_the_start(cpu, task);
-        Ok(())
+        self.runs_from_the_start(cpu, task)
     }
 
-    fn runs_from_the_start(&mut self, cpu: usize, task: u32) {
+    /// A task that turns out to run on a CPU of which nothing was known until now.
+    fn may_have_run_here(&self, cpu: usize, task: u32) -> bool {
+        match self.tasks[task as usize].state {
+            State::Unseen | State::Lost => true,
+            // Woken, and switched to, by events that are missing.
+            State::Sleeping { .. } | State::Runnable => self.cpus[cpu].gap_ns.is_some(),
+            State::Running(_) | State::Ended => false,
+        }
+    }
+
+    /// It has run since the recording of this CPU begins: what was before is not known.
+    fn runs_from_the_start(&mut self, cpu: usize, task: u32) -> Result<(), String> {
+        let begins = self.cpus[cpu].gap_ns.or(self.first_ns).unwrap_or(0);
+        if let State::Sleeping { .. } = self.tasks[task as usize].state {
+            self.odd.unexplained += 1;
+            self.woken_by_nobody(begins, task)?;
+        }
         self.cpus[cpu].current = Current::Task(task);
-        self.cpus[cpu].accounted_ns = self.first_ns.unwrap_or(0);
+        self.cpus[cpu].accounted_ns = begins;
         let own = &mut self.tasks[task as usize];
         own.state = State::Running(cpu as u32);
         own.last_cpu = Some(cpu as u32);
+        Ok(())
+    }
+
+    /// Events of a CPU before now are missing: what it did since its last one is not known.
+    fn lose(&mut self, now: u64, cpu: usize) {
+        for at in 0..self.machine.threads(cpu).len() {
+            let other = self.machine.threads(cpu)[at] as usize;
+            if other != cpu && other < self.cpus.len() {
+                self.account_one(other, now);
+            }
+        }
+        let own = &mut self.cpus[cpu];
+        if let Current::Task(task) = own.current {
+            self.tasks[task as usize].state = State::Lost;
+        }
+        own.current = Current::Unknown;
+        own.accounted_ns = now;
+        own.gap_ns = Some(now);
+        own.idle_state = None;
+        own.left_idle = None;
+        own.kernel = (0, now);
+        own.timer = None;
+        own.sync_ns = None;
+        own.ticked_ns = None;
+    }
+
+    /// Somebody leaves a CPU who did not run there by what is known.
+    fn leaves_unseen(
+        &mut self,
+        now: u64,
+        cpu: usize,
+        (prev, left): (&Who<'_>, TaskState),
+    ) -> Result<(), String> {
+        self.odd.gaps += 1;
+        self.lose(now, cpu);
+        if prev.pid <= 0 {
+            return Ok(());
+        }
+        let task = self.task(prev)?;
+        match self.tasks[task as usize].state {
+            State::Running(other) if other as usize != cpu => Ok(()),
+            _ => self.leave(now, task, left),
+        }
     }
 
     fn switch(
@@ -346,9 +417,17 @@ impl Tracker {
     ) -> Result<(), String> {
         if self.cpus[cpu].current == Current::Unknown && prev.pid > 0 {
             let task = self.task(prev)?;
-            if self.tasks[task as usize].state == State::Unseen {
-                self.runs_from_the_start(cpu, task);
+            if self.may_have_run_here(cpu, task) {
+                self.runs_from_the_start(cpu, task)?;
             }
+        }
+        let other = match self.cpus[cpu].current {
+            Current::Task(running) => prev.pid >= 0 && self.tasks[running as usize].pid != prev.pid,
+            Current::Idle => prev.pid > 0,
+            Current::Unknown => false,
+        };
+        if other {
+            self.leaves_unseen(now, cpu, (prev, left))?;
         }
         self.account(cpu, now);
         self.cpus[cpu].timer = None; // no interrupt switches
@@ -356,13 +435,7 @@ impl Tracker {
         let current = self.cpus[cpu].current;
         self.cpus[cpu].current = Current::Idle;
         if let Current::Task(running) = current {
-            if prev.pid >= 0 && self.tasks[running as usize].pid != prev.pid {
-                // What happened in between is lost: it was there, and is still runnable.
-                self.odd.gaps += 1;
-                self.tasks[running as usize].state = State::Runnable;
-            } else {
-                self.leave(now, running, left)?;
-            }
+            self.leave(now, running, left)?;
         }
         if next.pid > 0 {
             self.enter(now, cpu, prev.pid, next)?;
@@ -401,6 +474,10 @@ impl Tracker {
                 self.account(other as usize, now);
                 self.cpus[other as usize].current = Current::Unknown;
             }
+            State::Unseen if self.shows_late(now, task) => {
+                self.odd.unexplained += 1;
+                self.woken_by_nobody(now, task)?;
+            }
             _ => {}
         }
         let costs = self.costs();
@@ -417,6 +494,12 @@ impl Tracker {
         own.state = State::Running(cpu as u32);
         self.cpus[cpu].current = Current::Task(task);
         Ok(())
+    }
+
+    /// It was not there from the beginning, waiting for its turn.
+    fn shows_late(&self, now: u64, task: u32) -> bool {
+        let seen_ns = now - self.first_ns.unwrap_or(now);
+        self.tasks[task as usize].made.is_none() && seen_ns > MOST_WAITED_NS
     }
 
     fn woken_by_nobody(&mut self, now: u64, task: u32) -> Result<(), String> {
@@ -446,6 +529,11 @@ impl Tracker {
             State::Sleeping { .. } => true,
             // Seen for the first time: it has slept since before the recording.
             State::Unseen => self.tasks[task as usize].made.is_none(),
+            // It fell asleep by an event that is missing.
+            State::Lost => {
+                self.flush(task)?;
+                true
+            }
             _ => false,
         };
         if !sleeps {
@@ -492,9 +580,18 @@ impl Tracker {
         if alive.is_some() {
             return Ok(());
         }
+        if self.has_begun {
+            self.learn(cpu, context)?;
+        }
         let maker = self.by_pid.get(&context.pid).copied();
         let maker = maker.filter(|task| self.cpus[cpu].current == Current::Task(*task));
         let Some(maker) = maker.filter(|_| context.pid > 0) else {
+            if self.has_begun {
+                // Others are at work already: it is not one of those that the recording begins with.
+                let task = self.add(who, None)?;
+                self.tasks[task as usize].state = State::Runnable;
+                return self.push(task, Step::At(now));
+            }
             // The next is made, or the tasks begin, when this much work is done.
             let fork = self.costs().fork.div_ceil(self.speed(cpu));
             self.all_made_ns = Some(now + fork);
@@ -531,6 +628,13 @@ impl Tracker {
 }
 
 impl Ordered for Tracker {
+    fn gap(&mut self, time_ns: u64, cpu: u32) -> Result<(), String> {
+        self.first_ns.get_or_insert(time_ns);
+        let cpu = self.cpu(cpu)?;
+        self.lose(time_ns, cpu);
+        Ok(())
+    }
+
     fn event(&mut self, event: &Event<'_>) -> Result<(), String> {
         let now = event.time_ns;
         self.first_ns.get_or_insert(now);

@@ -527,5 +527,6 @@ fn the_text_of_perf_is_as_that_of_ftrace() {
 }
 
 mod exported;
+mod gaps;
 mod perfetto;
 mod stream;

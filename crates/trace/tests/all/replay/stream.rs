@@ -45,6 +45,10 @@ impl Ordered for Count {
         *self = Self(self.0 + 1, event.time_ns);
         Ok(())
     }
+
+    fn gap(&mut self, _: u64, _: u32) -> Result<(), String> {
+        Ok(())
+    }
 }
 
 /// The memory of this process, KiB; None where the system does not say.
