@@ -22,7 +22,7 @@ const OWN_NAME: &str = "wakeplace";
 
 /// The functions of sched_ext that the live scheduler cannot do without, each with the forms it
 /// has had: one of them is enough.
-const NEEDED: [&[&str]; 17] = [
+const NEEDED: [&[&str]; 19] = [
     &["scx_bpf_create_dsq"],
     &["scx_bpf_dsq_nr_queued"],
     &["scx_bpf_dsq_move"],
@@ -40,6 +40,8 @@ const NEEDED: [&[&str]; 17] = [
     &["scx_bpf_task_cpu"],
     &["scx_bpf_error_bstr"],
     &["scx_bpf_reenqueue_local"],
+    &["scx_bpf_get_online_cpumask"],
+    &["scx_bpf_put_cpumask"],
     &["bpf_iter_scx_dsq_new"],
     &["bpf_iter_scx_dsq_next"],
     &["bpf_iter_scx_dsq_destroy"],

@@ -30,7 +30,9 @@ pub(crate) fn tables(result: &StudyResult, kind: &str, rows: &[&StudyRow]) -> Ve
         };
         let own: Vec<&StudyRow> = rows.iter().filter(own).copied().collect();
         let experiment = experiment.map_or_else(String::new, |name| format!(", {name}"));
-        let title = format!("wake-up cases{kind}: {case}{experiment}, {policy}");
+        let both = own.iter().any(|row| row.published.is_some());
+        let legend = if both { " (published > simulated)" } else { "" };
+        let title = format!("wake-up cases{kind}: {case}{experiment}, {policy}{legend}");
         (title, table(result, &own))
     };
     named.into_iter().map(one).collect()

@@ -222,13 +222,11 @@ fn ordered<'a>(all: &'a BTreeMap<String, Series>, key: &[&'a str]) -> Vec<&'a st
 }
 
 pub(crate) fn with_unit(value: f64, unit: &str) -> String {
-    let space = if unit.is_empty() || unit == "count" {
-        ""
-    } else {
-        " "
-    };
-    let unit = if unit == "count" { "" } else { unit };
-    format!("{}{space}{unit}", number::short(value))
+    let value = number::short(value);
+    match unit {
+        "" | "count" => value,
+        unit => format!("{value} {}", number::unit(unit)),
+    }
 }
 
 fn single(runs: &PolicyRuns, key: &[&str]) -> Table {

@@ -12,7 +12,7 @@ pub(crate) fn exact(value: f64) -> Option<String> {
     value.is_finite().then(|| format!("{value}"))
 }
 
-/// A figure for people: four significant digits, whole numbers whole.
+/// A figure for people: four significant digits, of small ones two at least; whole numbers whole.
 #[must_use]
 pub fn short(value: f64) -> String {
     if !value.is_finite() {
@@ -25,9 +25,29 @@ pub fn short(value: f64) -> String {
         m if m >= 100.0 => 1,
         m if m >= 10.0 => 2,
         m if m >= 1.0 => 3,
-        _ => 4,
+        m if m >= 0.001 => 4,
+        m if m >= TINY => small(m),
+        _ => return format!("{value:.2e}"),
     };
     format!("{value:.decimals$}")
+}
+
+/// Below this a figure has an exponent.
+const TINY: f64 = 1e-9;
+
+/// Decimals with which a small figure keeps three digits.
+fn small(magnitude: f64) -> usize {
+    let (mut decimals, mut shown) = (4, magnitude * 1e4);
+    while shown < 100.0 {
+        decimals += 1;
+        shown *= 10.0;
+    }
+    decimals
+}
+
+/// A unit for people.
+pub(crate) fn unit(unit: &str) -> &str {
+    if unit == "c" { "°C" } else { unit }
 }
 
 /// A change in percent with its sign: `-13.39 %`.
@@ -87,7 +107,7 @@ pub(crate) fn seeds(seeds: &[u64]) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{change, duration, exact, json, seeds, short, spread};
+    use super::{change, duration, exact, json, seeds, short, spread, unit};
 
     #[test]
     fn people_get_four_digits() {
@@ -101,6 +121,22 @@ mod tests {
             "0", "0.0123", "1.235", "33.45", "110.1", "12346", "7", "-2.500",
         ];
         assert_eq!(shown, expected);
+    }
+
+    /// Goal: what is small is not shown as nothing.
+    #[test]
+    fn small_figures_keep_their_digits() {
+        let shown = [0.005, 0.000_012_345, -0.000_4, 0.01, 1.5e-9, 1.234e-12].map(short);
+        let expected = [
+            "0.0050",
+            "0.0000123",
+            "-0.000400",
+            "0.0100",
+            "0.00000000150",
+            "1.23e-12",
+        ];
+        assert_eq!(shown, expected);
+        assert_eq!((unit("c"), unit("us")), ("°C", "us"));
     }
 
     #[test]

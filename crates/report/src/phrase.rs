@@ -32,12 +32,11 @@ impl Sense {
         Self::of_change(metric, (delta.delta_pct, delta.ci95), margin_pct)
     }
 
-    /// What a row of a study means: one whose interval is a point is of seeds that all gave the
-    /// same run. None: there is no change, as in the base's rows.
+    /// What a row of a study means, by the rule for comparisons. None: there is no change, as in
+    /// the base's rows.
     pub(crate) fn of_row(row: &StudyRow, margin_pct: f64) -> Option<Sense> {
-        let delta_pct = row.simulated_delta_pct?;
-        let ci95 = row.simulated_delta_ci95.filter(|(low, high)| low != high);
-        Some(Self::of_change(&row.metric, (delta_pct, ci95), margin_pct))
+        let change = (row.simulated_delta_pct?, row.chance_ci95());
+        Some(Self::of_change(&row.metric, change, margin_pct))
     }
 
     fn of_change(metric: &str, (delta_pct, ci95): Change, margin_pct: f64) -> Sense {
@@ -233,8 +232,13 @@ fn sentence(
     }
 }
 
-/// `12.3 % less`; above a hundred percent without decimals.
+/// `12.3 % less`; above a hundred percent without decimals, and in words what rounds to nothing.
 fn amount(delta_pct: f64, [less, more]: [&str; 2]) -> String {
+    /// Below this a change would be shown as 0.0.
+    const SHOWN: f64 = 0.05;
+    if delta_pct.abs() < SHOWN {
+        return format!("hardly {more} or {less}");
+    }
     let side = if delta_pct < 0.0 { less } else { more };
     let decimals = if delta_pct.abs() >= 100.0 { 0 } else { 1 };
     format!("{:.decimals$} % {side}", delta_pct.abs())
@@ -321,7 +325,13 @@ mod tests {
             say(&delta(5.0, None)),
             "b uses 5.0 % more energy than a (one run, no interval)"
         );
+        assert_eq!(
+            say(&delta(0.0, None)),
+            "b uses hardly more or less energy than a (one run, no interval)"
+        );
         assert_eq!(amount(1407.0, ["lower", "higher"]), "1407 % higher");
+        let small = amount(-0.04, ["lower", "higher"]);
+        assert_eq!(small, "hardly higher or lower");
         assert_eq!(interval(Some((f64::NAN, 0.0))), None);
     }
 

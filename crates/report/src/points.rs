@@ -1,6 +1,7 @@
 //! A sweep as a table: one row per point, means over its seeds.
 
 use crate::{Align, Cell, Table, short};
+use std::collections::BTreeSet;
 use wakeplace_metrics::Summary;
 use wakeplace_study::RunRecord;
 
@@ -88,8 +89,19 @@ impl Points {
 }
 
 fn same_point(a: &RunRecord, b: &RunRecord) -> bool {
-    (&a.labels, &a.platform, &a.workload, &a.policy)
-        == (&b.labels, &b.platform, &b.workload, &b.policy)
+    a.labels == b.labels && decided(a) == decided(b)
+}
+
+/// What makes a point beside what is varied; files that are not the same may have one name.
+fn decided(record: &RunRecord) -> [&str; 6] {
+    [
+        &record.platform,
+        &record.workload,
+        &record.policy,
+        &record.platform_hash,
+        &record.workload_hash,
+        &record.settings,
+    ]
 }
 
 fn row(group: &[RunRecord], names: &[String], metrics: &[String], for_people: bool) -> Vec<Cell> {
@@ -103,7 +115,12 @@ fn row(group: &[RunRecord], names: &[String], metrics: &[String], for_people: bo
             (None, _) => first.policy.as_str().into(),
         }
     };
-    let whole: Vec<&RunRecord> = group.iter().filter(|r| r.error.is_empty()).collect();
+    // A run that stands twice counts once.
+    let mut seeds = BTreeSet::new();
+    let group: Vec<_> = group.iter().filter(|r| seeds.insert(r.seed)).collect();
+    let whole: Vec<&RunRecord> = { group.iter().copied() }
+        .filter(|r| r.error.is_empty())
+        .collect();
     // Seeds that vary nothing are one run.
     let one = whole
         .iter()
@@ -137,4 +154,42 @@ fn row(group: &[RunRecord], names: &[String], metrics: &[String], for_people: bo
         }
     }
     cells
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Points;
+    use crate::{Format, Style};
+    use wakeplace_study::RunRecord;
+
+    fn run(platform_hash: &str, seed: u64, energy: f64) -> RunRecord {
+        RunRecord {
+            platform: "p".to_owned(),
+            platform_hash: platform_hash.to_owned(),
+            workload: "w".to_owned(),
+            policy: "k".to_owned(),
+            seed,
+            behaviour_hash: format!("{platform_hash} {seed}"),
+            metrics: [("energy_j".to_owned(), energy)].into(),
+            ..RunRecord::default()
+        }
+    }
+
+    fn csv(runs: &[RunRecord]) -> String {
+        let mut points = Points::new(&[], vec!["energy_j".to_owned()], false);
+        points.add(runs);
+        points.finish().0.render(Format::Csv, Style::default())
+    }
+
+    /// Goal: an interval is as wide as the distinct runs make it, and files that share a name are
+    /// two points.
+    #[test]
+    fn each_run_counts_once() {
+        let runs = [run("a", 1, 1.0), run("a", 2, 3.0)];
+        let twice = [&runs[..], &runs].concat();
+        assert_eq!(csv(&twice), csv(&runs));
+        assert!(csv(&runs).contains("p,w,k,2,0,2,"), "{}", csv(&runs));
+        let two = csv(&[run("a", 1, 1.0), run("b", 1, 3.0)]);
+        assert_eq!(two.lines().count(), 3, "{two}");
+    }
 }

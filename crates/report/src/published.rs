@@ -5,7 +5,7 @@ use crate::html::model::{Row, Study, ends};
 use crate::html::read::{self, Parsed};
 use crate::phrase::interval;
 use crate::{HtmlError, Source, number};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 use wakeplace_text::markdown;
 
@@ -32,7 +32,7 @@ enum Direction {
     Wrong,
     /// The interval holds both ways.
     NotTold,
-    /// It was calibrated on, or no change was published.
+    /// It was calibrated on, no change was published, or the runs are not the study's own.
     NoCheck,
 }
 
@@ -41,7 +41,10 @@ impl Direction {
     /// has to lie on that side of 0. A smaller one says that nothing changes: the simulated one
     /// says so if its whole interval is within 5 %, and the contrary if its whole interval is
     /// beyond 1 %. One run has no interval and tells nothing.
-    fn of(row: &Row) -> Direction {
+    fn of(study: &Study, row: &Row) -> Direction {
+        if other_conditions(study) {
+            return Direction::NoCheck;
+        }
         let Some(published) = row.published_delta_pct.filter(|_| !row.calibrated) else {
             return Direction::NoCheck;
         };
@@ -80,14 +83,19 @@ impl Direction {
 /// The tables as Markdown.
 ///
 /// # Errors
-/// A source is no result of `study run`; the message says where and why.
+/// A source is no result of `study run`, or has a study that stood before; the message says where
+/// and why.
 pub fn published(sources: &[Source<'_>], extent: Extent) -> Result<String, HtmlError> {
     let mut series: BTreeMap<String, Vec<Study>> = BTreeMap::new();
+    let mut known = BTreeSet::new();
     for source in sources {
         for parsed in read::read(*source)? {
             let Parsed::Study(study) = parsed else {
                 return Err(read::no_study(source.name));
             };
+            if !known.insert(study.study.clone()) {
+                return Err(read::twice(source.name, &study.study));
+            }
             let name = study.study.split('/').next().unwrap_or_default();
             series.entry(name.to_owned()).or_default().push(*study);
         }
@@ -107,8 +115,21 @@ pub fn published(sources: &[Source<'_>], extent: Extent) -> Result<String, HtmlE
         for study in studies.iter() {
             rows(study, extent).for_each(|row| out += &line(study, row));
         }
+        let other = studies.iter().filter(|study| other_conditions(study));
+        out.extend(other.map(|study| {
+            format!(
+                "\n{}: run with another length or settings than its own. Nothing published was \
+                 measured under them, so no direction is judged.\n",
+                markdown(&study.study)
+            )
+        }));
     }
     Ok(out.trim_start().to_owned())
+}
+
+/// Run with another length or settings than its own.
+fn other_conditions(study: &Study) -> bool {
+    study.as_written == Some(false)
 }
 
 const HEAD: &str = "\
@@ -163,7 +184,7 @@ fn line(study: &Study, row: &Row) -> String {
         mean(row.simulated.mean),
         change(row.published_delta_pct),
         simulated.join(" ").trim().to_owned(),
-        Direction::of(row).word().to_owned(),
+        Direction::of(study, row).word().to_owned(),
     ];
     format!("| {} |\n", cells.join(" | "))
 }
@@ -174,8 +195,8 @@ fn counts(series: &BTreeMap<String, Vec<Study>>) -> String {
         "| series | changes published | right | wrong | not told |\n|---|--:|--:|--:|--:|\n",
     );
     for (name, studies) in series {
-        let all = studies.iter().flat_map(|study| rows(study, Extent::All));
-        let found: Vec<Direction> = all.map(Direction::of).collect();
+        let of = |study| rows(study, Extent::All).map(move |row| Direction::of(study, row));
+        let found: Vec<Direction> = studies.iter().flat_map(of).collect();
         let number = |wanted| found.iter().filter(|other| **other == wanted).count();
         let [right, wrong, open] =
             [Direction::Right, Direction::Wrong, Direction::NotTold].map(number);
@@ -245,6 +266,26 @@ mod tests {
         assert!(page.contains("| eas | 10 | 4 | 2 | 4 |"), "{page}");
         assert_eq!(page.matches("| energy |").count(), 11);
         assert!(page.contains("| g | 7* |"), "{page}");
+    }
+
+    /// Goal: no study counts twice, and one that was run in another way is shown, not judged.
+    #[test]
+    fn a_study_counts_once_and_as_its_own() {
+        let row = ("a", -13.0, -16.0, Some([-18.0, -14.0]), false);
+        let text = study("eas/energy", &[row]);
+        let [one, other] = ["one", "other"].map(|name| Source { name, text: &text });
+        let error = published(&[one, other], Extent::All).expect_err("twice");
+        let expected = "other: the study `eas/energy` stood before; expected each study once";
+        assert_eq!(error.to_string(), expected);
+        let mut changed: serde_json::Value = serde_json::from_str(&text).expect("JSON");
+        changed["as_written"] = false.into();
+        let page = page(&changed.to_string(), Extent::All);
+        assert!(page.contains("| eas | 0 | 0 | 0 | 0 |"), "{page}");
+        assert!(page.contains("| energy | 10 |"), "{page}");
+        assert!(
+            page.contains("eas/energy: run with another length"),
+            "{page}"
+        );
     }
 
     /// Goal: the headline is the largest published change of the first metric.

@@ -162,7 +162,7 @@ fn tables(result: &StudyResult) -> Vec<(String, Table)> {
             let Some(first) = rows.first() else {
                 continue;
             };
-            let title = format!("{metric} ({}){kind}", first.unit);
+            let title = format!("{metric} ({}){kind}", number::unit(&first.unit));
             let experiments = first.experiment().is_some();
             tables.push((title, table(result, &rows, experiments)));
         }
@@ -288,10 +288,7 @@ fn footnotes(result: &StudyResult) -> Vec<String> {
 
 /// Intervals of changes in all tables.
 pub(crate) fn intervals(result: &StudyResult) -> usize {
-    let is_one = |row: &&StudyRow| {
-        row.simulated_delta_ci95
-            .is_some_and(|(low, high)| low != high)
-    };
+    let is_one = |row: &&StudyRow| row.chance_ci95().is_some();
     result.rows.iter().filter(is_one).count()
 }
 

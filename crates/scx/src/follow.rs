@@ -72,8 +72,8 @@ impl Follower {
         }
     }
 
-    /// What to say if the machine states nothing: once, when the daemon has had its chance to answer.
-    /// It is looked for all the same.
+    /// What to say if the machine states nothing: once, when the daemon has had its chance to
+    /// answer. It is looked for all the same.
     pub(crate) fn warning(&mut self) -> Option<String> {
         self.silence(Path::new("/"))
     }

@@ -67,6 +67,18 @@ pub struct PolicyRuns {
     pub timeline: Option<Timeline>,
 }
 
+/// What each warning of a run that could go no further says, and no other.
+const ENDED: &str = ": the run ended at ";
+
+impl Comparison {
+    /// Why the first run that could go no further could not, by its warning.
+    #[must_use]
+    pub fn why_stuck(&self) -> Option<&str> {
+        let mut warnings = self.warnings.iter().map(String::as_str);
+        warnings.find(|warning| warning.contains(ENDED))
+    }
+}
+
 /// What a reader should know of these runs.
 pub(crate) fn warnings(runs: &[PolicyRuns], workloads: &[Workload], seeds: &[u64]) -> Vec<String> {
     let mut all = Vec::new();
@@ -495,7 +507,7 @@ mod tests {
         };
         let waits = [(0, 1), (1, 0), (2, 3), (3, 2)].map(unit).to_vec();
         let (text, stuck) = said(ended(Ended::Deadlock { waits }));
-        assert!(stuck, "exit code 1");
+        assert!(stuck && text.contains(super::ENDED), "exit code 1");
         for part in [
             "linux-4.17: the run ended at 1234567 ns",
             "`parent-0` for `pair 0 to parent`, `child-0` for `pair 0 to child`",
@@ -517,7 +529,7 @@ mod tests {
             longest_wait: None,
         });
         let (text, stuck) = said(run);
-        assert!(stuck, "exit code 1");
+        assert!(stuck && text.contains(super::ENDED), "exit code 1");
         let expected = "linux-4.17: the run ended at 1234567 ns since the scheduler `mine` did: \
                         runtime error (non-existent DSQ 0x9)";
         assert!(text.contains(expected), "{text}");

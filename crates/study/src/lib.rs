@@ -15,6 +15,7 @@ mod error;
 mod experiment;
 mod explain;
 mod file;
+mod fits;
 mod hotplug;
 mod identity;
 mod matrix;

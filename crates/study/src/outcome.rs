@@ -5,7 +5,7 @@ use crate::promise::Promise;
 use crate::sensitivity::Sensitivity;
 use crate::tradeoff::Tradeoff;
 use std::collections::BTreeMap;
-use wakeplace_metrics::{Profile, Values};
+use wakeplace_metrics::{Method, Profile, Values};
 
 /// The outcome of a study.
 #[derive(Clone, Debug, PartialEq)]
@@ -22,6 +22,8 @@ pub struct StudyResult {
     pub seeds: Vec<u64>,
     /// The reduced size was run.
     pub quick: bool,
+    /// With the study's own length and settings: else nothing published was measured under them.
+    pub as_written: bool,
     /// Settings the study or the caller made, key and value.
     pub settings: Vec<(String, String)>,
     /// All switches of the machine's model in the plain cases, key and value.
@@ -137,6 +139,8 @@ pub struct StudyRow {
     /// 95 % confidence interval of the simulated change, percent; the change itself where every
     /// seed gives the same run.
     pub simulated_delta_ci95: Option<(f64, f64)>,
+    /// How that interval was made; None on the base policy's rows.
+    pub simulated_delta_method: Option<Method>,
     /// The platform or the workload was calibrated on the published figure: the row is no check.
     pub calibrated: bool,
     /// The conclusion holds at half and double of every assumed cost; None: not tried.
@@ -160,6 +164,14 @@ impl StudyRow {
     #[must_use]
     pub fn platform(&self) -> Option<&str> {
         self.params.get(PLATFORM).and_then(Param::word)
+    }
+
+    /// 95 % interval of the simulated change as a comparison has it; None where every seed gives
+    /// the same run, so that chance has no part in it.
+    #[must_use]
+    pub fn chance_ci95(&self) -> Option<(f64, f64)> {
+        let same_runs = self.simulated_delta_method == Some(Method::SameRuns);
+        self.simulated_delta_ci95.filter(|_| !same_runs)
     }
 
     /// Distance of the simulated from the published mean, percent of the published.

@@ -66,6 +66,7 @@ fn row(
             .or(change.map(|change| change.delta_pct)),
         simulated_delta_pct: delta.map(|d| d.delta_pct),
         simulated_delta_ci95: delta.and_then(|d| d.bounds()),
+        simulated_delta_method: delta.map(|d| d.method),
         calibrated: planned.as_written && cell(role).is_some_and(|cell| file.is_calibrated(&cell)),
         robust: None,
     })

@@ -1,7 +1,7 @@
 //! Seeds as people write them: `5`, `4..6`, `1,5,9`.
 
-/// Most seeds of one run.
-const MAX_SEEDS: u64 = 100_000;
+/// Most seeds, by option and in files of studies and sweeps.
+pub(crate) const MAX_SEEDS: u64 = 100_000;
 
 /// `N` = 1 to N, `A..B` with both ends, or a list `1,5,9`.
 ///
@@ -18,6 +18,9 @@ pub fn parse_seeds(text: &str) -> Result<Vec<u64>, String> {
     };
     if text.contains(',') {
         let list = text.split(',').map(number).collect::<Result<Vec<_>, _>>()?;
+        if list.len() as u64 > MAX_SEEDS {
+            return Err(format!("it has more than {MAX_SEEDS} seeds; {expected}"));
+        }
         let mut sorted = list.clone();
         sorted.sort_unstable();
         return match sorted.windows(2).find(|pair| pair[0] == pair[1]) {
@@ -50,6 +53,7 @@ mod tests {
         assert_eq!(parse_seeds("3"), Ok(vec![1, 2, 3]));
         assert_eq!(parse_seeds("4..6"), Ok(vec![4, 5, 6]));
         assert_eq!(parse_seeds("9,1,5"), Ok(vec![9, 1, 5]));
+        assert!(parse_seeds("100000").is_ok() && parse_seeds("100001").is_err());
         for text in [
             "",
             "0",

@@ -18,7 +18,7 @@ use crate::{
     verdict,
 };
 use wakeplace_metrics::Profile;
-use wakeplace_platform::PowerUnit;
+use wakeplace_platform::{Platform, PowerUnit};
 
 /// The verdict when length or settings are not those of the published runs.
 const OTHER_CONDITIONS: &str = "Other length or settings than the study's own: no verdict, and \
@@ -214,6 +214,7 @@ impl Study {
             duration_ns: options.duration_ns,
             seeds: seeds(file, how),
             quick: how.quick,
+            as_written: as_written(file, how),
             settings,
             options: all_options(&options),
             workloads: own()
@@ -253,7 +254,7 @@ impl Study {
                 notes.push(format!(
                     "{} is absent: {}",
                     metric.name,
-                    self.absence(&metric.name)
+                    absence(&metric.name, done)
                 ));
             }
         }
@@ -294,29 +295,35 @@ impl Study {
         }
         notes
     }
+}
 
-    /// Why a metric was not measured.
-    fn absence(&self, metric: &str) -> String {
-        let platforms = || self.file.platforms.iter();
-        let names: Vec<&str> = platforms().map(|p| p.name.as_str()).collect();
-        let name = names.join(", ");
-        if !metric.ends_with("energy_j") {
-            return format!("no run on {name} gave it");
+/// Why a metric was not measured, by the platforms that ran.
+fn absence(metric: &str, done: &[(&Planned, Vec<PolicyRuns>)]) -> String {
+    let mut platforms: Vec<&Platform> = Vec::new();
+    for (planned, _) in done {
+        if !platforms.iter().any(|p| p.name == planned.platform.name) {
+            platforms.push(&planned.platform);
         }
-        if platforms().all(|p| p.power_unit != PowerUnit::Microwatt) {
-            return format!("platform {name} has no power in watts");
-        }
-        if metric == TOTAL_ENERGY && platforms().all(|p| p.board.is_none()) {
-            return format!(
-                "platform {name} has no [board] power, and without it a total of the whole board \
-                 would be made up"
-            );
-        }
-        if metric == WORK_ENERGY && !platforms().any(|p| p.has_work_power()) {
-            return format!("platform {name} does not state a work power");
-        }
-        format!("no run on {name} gave it")
     }
+    let platforms = || platforms.iter().copied();
+    let names: Vec<&str> = platforms().map(|p| p.name.as_str()).collect();
+    let name = names.join(", ");
+    if !metric.ends_with("energy_j") {
+        return format!("no run on {name} gave it");
+    }
+    if platforms().all(|p| p.power_unit != PowerUnit::Microwatt) {
+        return format!("platform {name} has no power in watts");
+    }
+    if metric == TOTAL_ENERGY && platforms().all(|p| p.board.is_none()) {
+        return format!(
+            "platform {name} has no [board] power, and without it a total of the whole board would \
+             be made up"
+        );
+    }
+    if metric == WORK_ENERGY && !platforms().any(Platform::has_work_power) {
+        return format!("platform {name} does not state a work power");
+    }
+    format!("no run on {name} gave it")
 }
 
 fn case_info(planned: &Planned) -> CaseInfo {

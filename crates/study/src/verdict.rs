@@ -209,7 +209,7 @@ fn range(changes: &[f64]) -> Option<String> {
     let high = changes.iter().copied().reduce(f64::max)?;
     let side = |value: f64| if value < 0.0 { "less" } else { "more" };
     if low.abs() < SHOWN && high.abs() < SHOWN {
-        return Some("0.0 % more or less".to_owned());
+        return Some("hardly more or less".to_owned());
     }
     if low <= -SHOWN && high >= SHOWN {
         return Some(format!("from {:.1} % less to {high:.1} % more", low.abs()));
@@ -220,6 +220,9 @@ fn range(changes: &[f64]) -> Option<String> {
     }
     let (near, side) = (format!("{:.1}", near.abs()), side(far));
     let far = format!("{:.1}", far.abs());
+    if near == "0.0" {
+        return Some(format!("up to {far} % {side}"));
+    }
     if near == far {
         return Some(format!("{far} % {side}"));
     }
@@ -236,8 +239,8 @@ mod tests {
         assert_eq!(words(&[-13.39, -0.32, -5.92]), "0.3 to 13.4 % less");
         assert_eq!(words(&[2.04, 2.01]), "2.0 % more");
         assert_eq!(words(&[-2.0, 3.0]), "from 2.0 % less to 3.0 % more");
-        assert_eq!(words(&[0.01, -0.01]), "0.0 % more or less");
-        assert_eq!(words(&[0.01, -3.0]), "0.0 to 3.0 % less");
+        assert_eq!(words(&[0.01, -0.01]), "hardly more or less");
+        assert_eq!(words(&[0.01, -3.0]), "up to 3.0 % less");
         assert_eq!(range(&[]), None);
     }
 

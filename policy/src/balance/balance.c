@@ -33,15 +33,23 @@ WP_INLINE u64 wp_get_sd_balance_interval(const struct wp_ctx *ctx, const struct 
 	return wp_max64(1, wp_min64(ticks, longest));
 }
 
+/* The same for a level of a CPU; `longest`: by the CPUs that are online. */
+WP_INLINE u64 wp_level_interval(const struct wp_ctx *ctx, const struct wp_lb *lb, u32 factor,
+				u32 idle, u64 longest)
+{
+	return wp_min64(wp_get_sd_balance_interval(ctx, lb, factor, idle), longest);
+}
+
 /* Is this level due? Marks it as balanced now if so. */
 WP_FN int wp_balance_due(struct wp_ctx *ctx WP_NONNULL, u32 cpu, u32 level, u64 now_ns, u32 idle)
 {
 	struct wp_cpu *c = WP_AT(ctx->cpus, cpu);
 	struct wp_lb *lb = WP_AT(c->balance.lb, level);
 	u64 tick = wp_div(now_ns, ctx->tick_ns);
+	u64 longest = wp_max_load_balance_interval(ctx, c);
 	u32 factor = wp_busy_factor(ctx, c, level);
 
-	if (tick < lb->last_balance_tick + wp_get_sd_balance_interval(ctx, lb, factor, idle))
+	if (tick < lb->last_balance_tick + wp_level_interval(ctx, lb, factor, idle, longest))
 		return 0;
 	lb->before_last_tick = lb->last_balance_tick;
 	lb->last_balance_tick = tick;
@@ -55,6 +63,7 @@ WP_FN int wp_balance_pass_end(struct wp_ctx *ctx WP_NONNULL, u32 cpu, u64 now_ns
 	struct wp_cpu *c = WP_AT(ctx->cpus, cpu);
 	u64 tick = wp_div(now_ns, ctx->tick_ns), second = wp_div(1000000000ull, ctx->tick_ns);
 	u64 next = tick + 60 * second, cost = 0;
+	u64 longest = wp_max_load_balance_interval(ctx, c);
 	u32 level, decayed = 0;
 
 	WP_FOR(level, c->topo.nr_levels, WP_MAX_LEVELS) {
@@ -62,7 +71,7 @@ WP_FN int wp_balance_pass_end(struct wp_ctx *ctx WP_NONNULL, u32 cpu, u64 now_ns
 		u32 factor = wp_busy_factor(ctx, c, level);
 
 		next = wp_min64(next, lb->last_balance_tick +
-					      wp_get_sd_balance_interval(ctx, lb, factor, idle));
+					      wp_level_interval(ctx, lb, factor, idle, longest));
 		if (tick > lb->next_cost_decay_tick) {
 			lb->max_newidle_cost_ns = lb->max_newidle_cost_ns * 253 / 256;
 			lb->next_cost_decay_tick = tick + second;
@@ -165,19 +174,29 @@ WP_INLINE u32 wp_balance_source(struct wp_ctx *ctx, struct wp_lb_env *bal)
 	return wp_find_busiest(ctx, bal);
 }
 
+/* Has the source tasks to offer beside the one that runs? Kept sleepers are not offered. */
+WP_INLINE int wp_bal_several(const struct wp_cpu *src)
+{
+	return wp_nr_awake(src) > 1;
+}
+
 /* Find a source. Sources already excluded stay so. Returns enum wp_balance_step. */
 WP_INLINE int wp_balance_find(struct wp_ctx *ctx, struct wp_lb_env *bal)
 {
 	const struct wp_cpu *src;
+	int several;
 
 	wp_balance_reset(bal);
 	bal->src_cpu = wp_balance_source(ctx, bal);
 	if (bal->src_cpu == WP_NONE || bal->src_cpu == bal->this_cpu)
 		return wp_out_balanced(ctx, bal);
 	src = WP_AT(ctx->cpus, bal->src_cpu);
-	bal->all_pinned = wp_nr_awake(src) > 1; /* kept sleepers are not offered */
+	several = wp_bal_several(src);
+	/* Since 5.12 a lone task counts as pinned, too, until one is found that may move.
+	 * balance_classes (5.5) tells the eras apart: none is between 5.0 and 6.2. */
+	bal->all_pinned = several || ctx->params.balance_classes;
 	bal->tries_left = 0;
-	if (bal->all_pinned || bal->power.pulls) /* packing takes a lone task, too */
+	if (several || bal->power.pulls) /* packing takes a lone task, too */
 		bal->tries_left = wp_min(ctx->params.nr_migrate, wp_nr_awake(src));
 	return WP_BALANCE_DETACH;
 }

@@ -138,7 +138,51 @@ WP_INLINE int wp_balanced_as_kept(struct wp_ctx *ctx, struct wp_lb_env *bal,
 }
 #endif
 
-/* Capacity of the destination's own group, refreshed bottom up as the periodic pass climbs. */
+/*
+ * In ticks, HZ * CPUs / 10: no CPU balances a domain less often. The CPUs online are those of its
+ * top domain, which is built without the others.
+ */
+WP_INLINE u64 wp_max_load_balance_interval(const struct wp_ctx *ctx, const struct wp_cpu *c)
+{
+	u32 top = *WP_AT(c->topo.dom, wp_sub(c->topo.nr_levels, 1));
+
+	return wp_div(100000000ull * WP_AT(ctx->doms, top)->nr_cpus, ctx->tick_ns);
+}
+
+/*
+ * May this pass refresh the group's capacity? A periodic one always; since 3.3 a new-idle one, too,
+ * when the balance interval at the last refresh is over (next_update). capacity_newidle is of the
+ * older forms, which had to learn it.
+ */
+WP_INLINE int wp_capacity_due(struct wp_ctx *ctx, const struct wp_lb_env *bal,
+			      struct wp_sched_group *g)
+{
+	u64 tick = wp_div(bal->now_ns, ctx->tick_ns), ticks, longest;
+	int never = WP_NOT_LIVE(ctx->params.capacity_form != WP_CAPACITY_SIGNALS &&
+				!ctx->params.capacity_newidle);
+
+	if (bal->idle == WP_CPU_NEWLY_IDLE && (never || tick < g->capacity_due_tick))
+		return 0;
+	ticks = wp_div(wp_bal_lb(ctx, bal)->balance_interval_ms * 1000000ull + ctx->tick_ns - 1,
+		       ctx->tick_ns);
+	longest = wp_max_load_balance_interval(ctx, WP_AT(ctx->cpus, bal->this_cpu));
+	g->capacity_due_tick = tick + wp_max64(1, wp_min64(ticks, longest));
+	return 1;
+}
+
+/* The capacity of one CPU in the form in force. */
+WP_INLINE void wp_refresh_cpu(struct wp_ctx *ctx, const struct wp_lb_env *bal)
+{
+#ifndef WP_LIVE
+	if (ctx->params.capacity_form != WP_CAPACITY_SIGNALS) {
+		wp_update_cpu_capacity_4_18(ctx, bal->this_cpu, bal->now_ns);
+		return;
+	}
+#endif
+	wp_update_cpu_capacity(ctx, WP_AT(ctx->cpus, bal->this_cpu));
+}
+
+/* Capacity of the destination's own group, refreshed bottom up as the pass climbs. */
 WP_INLINE void wp_refresh_local_group(struct wp_ctx *ctx, const struct wp_lb_env *bal)
 {
 	u32 group = *WP_AT(WP_AT(ctx->cpus, bal->this_cpu)->topo.group, bal->level);
@@ -148,19 +192,9 @@ WP_INLINE void wp_refresh_local_group(struct wp_ctx *ctx, const struct wp_lb_env
 	if (!bal->level)
 		wp_kept_touch(ctx, bal->this_cpu);
 #endif
-#ifndef WP_LIVE
-	if (ctx->params.capacity_form != WP_CAPACITY_SIGNALS) {
-		if (!wp_capacity_due(ctx, bal, g))
-			return;
-		if (!bal->level)
-			wp_update_cpu_capacity_4_18(ctx, bal->this_cpu, bal->now_ns);
-		wp_update_group_capacity(ctx, g);
-		return;
-	}
-#endif
-	if (bal->idle == WP_CPU_NEWLY_IDLE)
+	if (!wp_capacity_due(ctx, bal, g))
 		return;
 	if (!bal->level)
-		wp_update_cpu_capacity(ctx, WP_AT(ctx->cpus, bal->this_cpu));
+		wp_refresh_cpu(ctx, bal);
 	wp_update_group_capacity(ctx, g);
 }

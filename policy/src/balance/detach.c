@@ -239,7 +239,8 @@ WP_INLINE int wp_balance_next(struct wp_ctx *ctx, struct wp_lb_env *bal, u32 run
 	/* Where the running task is not among those offered, it is asked about here. */
 	if (ctx->params.queue == WP_QUEUE_LIVE && running_allowed)
 		bal->all_pinned = 0;
-	if (!bal->moved && bal->all_pinned) {
+	/* Of a lone task none was offered: what follows is the question of a push. */
+	if (!bal->moved && bal->all_pinned && wp_bal_several(WP_AT(ctx->cpus, bal->src_cpu))) {
 		wp_exclude(bal, bal->src_cpu);
 		if (wp_sources_left(ctx, bal))
 			return wp_balance_find(ctx, bal);

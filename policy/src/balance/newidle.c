@@ -18,7 +18,8 @@ WP_INLINE void wp_update_next_balance(struct wp_ctx *ctx, struct wp_cpu *c, u32 
 		c->balance.next_balance_tick =
 			wp_min64(c->balance.next_balance_tick,
 				 lb->last_balance_tick +
-					 wp_get_sd_balance_interval(ctx, lb, 1, WP_CPU_IDLE));
+					 wp_level_interval(ctx, lb, 1, WP_CPU_IDLE,
+						   wp_max_load_balance_interval(ctx, c)));
 }
 
 /* The CPU runs out of work. Returns 1 if it should search. */
@@ -81,19 +82,24 @@ WP_INLINE void wp_update_newidle_cost(struct wp_ctx *ctx, const struct wp_cpu *c
 		lb->next_cost_decay_tick = tick + wp_div(1000000000ull, ctx->tick_ns);
 }
 
-/* A level was searched, or left out by chance. Returns what it cost, ns. */
+/*
+ * A level was searched, or left out by chance. Returns what it cost, ns. What the pass waited for
+ * before the first level is part of the first one that is searched: a level that is left out does
+ * not restart the kernel's clock. Whatever no level has counted stays in newidle_waited_ns.
+ */
 WP_FN u64 wp_newidle_done(struct wp_ctx *ctx WP_NONNULL, u32 cpu, u32 level)
 {
 	struct wp_cpu *c = WP_AT(ctx->cpus, cpu);
 	struct wp_lb *lb = WP_AT(c->balance.lb, level);
 	u64 cost = (u64)WP_AT(ctx->doms, *WP_AT(c->topo.dom, level))->nr_cpus * ctx->scan_cpu_ns;
 
-	if (ctx->params.newidle_first_cost) /* with the update of signals before the first level */
-		cost += c->balance.newidle_waited_ns;
-	c->balance.newidle_waited_ns = 0;
 	wp_update_next_balance(ctx, c, level);
 	if (lb->newidle_skipped)
 		return 0;
+	if (ctx->params.newidle_first_cost) { /* before, the clock starts at each level */
+		cost += c->balance.newidle_waited_ns;
+		c->balance.newidle_waited_ns = 0;
+	}
 	if (!WP_NOT_LIVE(!ctx->params.newidle_by_cost))
 		wp_update_newidle_cost(ctx, c, lb, cost);
 	return cost;

@@ -93,14 +93,22 @@ WP_FN int wp_nohz_balancer_kick(struct wp_ctx *ctx WP_NONNULL, u32 cpu, u64 now_
 	return stats;
 }
 
-/* The first CPU whose tick is stopped, if it is still idle. */
+/*
+ * The first CPU whose tick is stopped and that is idle. To 5.1 the first one whose tick is stopped
+ * is all that is looked at: if a task was placed there meanwhile, nobody is kicked. balance_classes
+ * (5.5) tells the eras apart: none is between 5.0 and 6.2.
+ */
 WP_INLINE u32 wp_nohz_first(struct wp_ctx *ctx)
 {
 	u32 cpu;
 
 	WP_FOR(cpu, ctx->nr_cpus, WP_MAX_CPUS) {
-		if (wp_in_nohz(ctx, cpu))
-			return wp_idle_at(ctx, cpu) ? cpu : WP_NONE;
+		if (!wp_in_nohz(ctx, cpu))
+			continue;
+		if (wp_idle_at(ctx, cpu))
+			return cpu;
+		if (WP_NOT_LIVE(!ctx->params.balance_classes))
+			return WP_NONE;
 	}
 	return WP_NONE;
 }
@@ -142,6 +150,20 @@ WP_FN u32 wp_nohz_next(struct wp_ctx *ctx WP_NONNULL, u32 after)
 	return WP_NONE;
 }
 
+/*
+ * Has a CPU signals that have to fade? Those of the other classes and of interrupts count, too,
+ * since they are averages (others_have_blocked(), 4.19), if the core keeps them: only then a pass
+ * makes them fade. Pressure is the limit in force here, no average: nothing of it fades.
+ */
+WP_INLINE u32 wp_has_blocked(const struct wp_cpu *c)
+{
+	u32 blocked = c->load.avg.load_avg | c->load.avg.util_avg;
+
+	if (WP_SIM(c->queue.classes.kept == 1 + WP_CLASS_SIGNALS))
+		blocked |= c->load.rt_util | c->load.dl_util | c->load.irq_util;
+	return blocked != 0;
+}
+
 /* A pass over the idle CPUs is over. With `balanced` the next is due when the first of them is. */
 WP_FN int wp_nohz_pass_end(struct wp_ctx *ctx WP_NONNULL, u64 now_ns, u32 balanced)
 {
@@ -154,7 +176,7 @@ WP_FN int wp_nohz_pass_end(struct wp_ctx *ctx WP_NONNULL, u64 now_ns, u32 balanc
 		if (!wp_in_nohz(ctx, cpu))
 			continue;
 		next = wp_min64(next, c->balance.next_balance_tick);
-		blocked |= c->load.avg.load_avg || c->load.avg.util_avg;
+		blocked |= wp_has_blocked(c);
 	}
 	ctx->nohz_has_blocked = blocked;
 	ctx->nohz_next_blocked_ns = now_ns + WP_BLOCKED_PERIOD_NS;

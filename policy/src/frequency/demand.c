@@ -44,12 +44,16 @@ WP_INLINE struct wp_demand wp_effective_cpu_util(const struct wp_ctx *ctx, const
 	return d;
 }
 
+/* 25 % more than `util`, if the mode has headroom: a quarter in whole units. */
+WP_INLINE u32 wp_add_headroom(const struct wp_ctx *ctx, u32 util)
+{
+	return util + (wp_headroom(ctx) ? util >> 2 : 0);
+}
+
 /* The performance to run at: 25 % more than the demand, but not more than the limits. */
 WP_INLINE u32 wp_sugov_effective_cpu_perf(const struct wp_ctx *ctx, const struct wp_demand *d)
 {
-	u32 headroom = wp_headroom(ctx) ? d->util >> 2 : 0;
-
-	return wp_max(d->min, wp_min(d->max, d->util + headroom));
+	return wp_max(d->min, wp_min(d->max, wp_add_headroom(ctx, d->util)));
 }
 
 /* The fair class's demand for speed: time in the queue counts like time on the CPU. A sched_ext

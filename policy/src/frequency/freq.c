@@ -15,7 +15,10 @@
  */
 #include "wakeplace/policy.h"
 
-/* 25 % headroom: the frequency at which `util` fills 80 % of the CPU. May exceed max_khz. */
+/*
+ * To 5.13 the headroom of 25 % is part of the mapping: the frequency at which `util` fills 80 % of
+ * the CPU. May exceed max_khz.
+ */
 WP_INLINE u32 wp_map_freq(u32 util, u32 max_khz, u32 capacity)
 {
 	return (u32)wp_div((u64)(max_khz + (max_khz >> 2)) * util, capacity);
@@ -46,6 +49,33 @@ WP_INLINE u32 wp_opp_at_least(const struct wp_ctx *ctx, const struct wp_freq_dom
 		}
 	}
 	return opp;
+}
+
+/* Is there an efficient point of at least `khz` among those up to `last`? */
+WP_INLINE int wp_efficient_within(const struct wp_ctx *ctx, const struct wp_freq_dom *fd, u32 khz,
+				  u32 last)
+{
+	u64 efficient = ~fd->inefficient_opps & (~0ull >> (63 - (last & 63)));
+
+	return efficient &&
+	       wp_opp_khz(ctx, fd, 63 - (u32)__builtin_clzll(efficient)) >= khz;
+}
+
+/*
+ * The point that a request for `khz` leads to (cpufreq_frequency_table_target()). Efficient ones go
+ * first. If that leads above a limit, all others are looked at, too: it is no use to skip a point
+ * for one that may not be used (6.9, and taken into the stable kernels from 5.16 on).
+ */
+WP_INLINE u32 wp_opp_for(const struct wp_ctx *ctx, const struct wp_freq_dom *fd, u32 khz)
+{
+	u64 skip = WP_NOT_LIVE(!ctx->params.freq_skip_inefficient) ? 0 : fd->inefficient_opps;
+	u32 last = fd->nr_opps - 1 - fd->cut_opps;
+
+	if (!WP_SIM(fd->cut_opps))
+		return wp_opp_at_least(ctx, fd, khz, skip);
+	if (!wp_efficient_within(ctx, fd, khz, last))
+		skip = 0;
+	return wp_min(wp_opp_at_least(ctx, fd, khz, skip), last);
 }
 
 /* Smallest time between two frequency changes, from the parameters or by the era's own rule. */
@@ -89,6 +119,16 @@ WP_INLINE u32 wp_most_demand(const struct wp_ctx *ctx, const struct wp_freq_dom 
 	return most;
 }
 
+/*
+ * From 5.14 on the headroom is added to the utilisation, in whole units (map_util_perf()), and the
+ * mapping is without. No era is between 5.0 and 6.2: the parameter of the same subsystem that came
+ * next (5.16) tells them apart.
+ */
+WP_INLINE int wp_headroom_on_util(const struct wp_ctx *ctx)
+{
+	return (int)ctx->params.freq_skip_inefficient;
+}
+
 /* The wish of domain `index`, by its most demanding CPU, in kHz; may exceed the highest. */
 WP_INLINE u32 wp_sugov_next_freq_shared(const struct wp_ctx *ctx, u32 index, u32 capacity)
 {
@@ -103,9 +143,12 @@ WP_INLINE u32 wp_sugov_next_freq_shared(const struct wp_ctx *ctx, u32 index, u32
 	} else
 #endif
 		most = wp_most_demand(ctx, fd);
-	if (ctx->params.freq_perf_form)
-		return (u32)wp_div((u64)max_khz * most, capacity);
-	return wp_map_freq(most, max_khz, capacity);
+	if (WP_NOT_LIVE(!ctx->params.freq_perf_form)) {
+		if (!wp_headroom_on_util(ctx))
+			return wp_map_freq(most, max_khz, capacity);
+		most = wp_add_headroom(ctx, most);
+	}
+	return (u32)wp_div((u64)max_khz * most, capacity);
 }
 
 /*
@@ -196,11 +239,7 @@ WP_FN int wp_sugov_update_shared(struct wp_ctx *ctx WP_NONNULL, struct wp_cpu *c
 	if (raw == fd->last_raw_khz && fd->updated_once && !forced)
 		return 0;
 	fd->last_raw_khz = raw;
-	opp = wp_opp_at_least(
-		ctx, fd, raw,
-		WP_NOT_LIVE(!ctx->params.freq_skip_inefficient) ? 0 : fd->inefficient_opps);
-	if (WP_SIM(fd->cut_opps))
-		opp = wp_min(opp, fd->nr_opps - 1 - fd->cut_opps);
+	opp = wp_opp_for(ctx, fd, raw);
 	if (opp < fd->next_opp && busy && !forced) {
 		fd->last_raw_khz = WP_NONE; /* look again next time */
 		return 0;

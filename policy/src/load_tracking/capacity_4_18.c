@@ -6,8 +6,8 @@
  *   capacity = full * (its core's gain from SMT / threads) * share of time left by other classes
  *
  * full is 1024 on every CPU before 3.19: kernels did not know that CPUs differ. The time of other
- * classes is kept in a window that is halved every half second. Refreshed by periodic balancing,
- * by new-idle balancing only when the group's last refresh is old enough (from 3.3 on).
+ * classes is kept in a window that is halved every half second. When it is refreshed:
+ * balance_common.c.
  *
  * Kernel: update_cpu_capacity(), scale_rt_capacity() as wp_time_left(), kernel/sched/fair.c, to
  *         4.18; sched_rt_avg_update(), kernel/sched/sched.h, to 4.18; sched_avg_update() as
@@ -82,23 +82,4 @@ WP_INLINE void wp_init_power(struct wp_ctx *ctx, u32 cpu)
 			c->load.power_orig * (ctx->params.smt_gain / core->nr_cpus) >> 10;
 	c->load.power_orig = wp_max(c->load.power_orig, 1);
 	c->load.capacity = wp_mc_scaled(ctx, cpu, c->load.power_orig);
-}
-
-/*
- * May this pass refresh the group's capacity? A periodic one always; a new-idle one when the
- * balance interval at the last refresh is over (at most HZ * CPUs / 10).
- */
-WP_INLINE int wp_capacity_due(struct wp_ctx *ctx, const struct wp_lb_env *bal,
-			      struct wp_sched_group *g)
-{
-	const struct wp_lb *lb = WP_AT(WP_AT(ctx->cpus, bal->this_cpu)->balance.lb, bal->level);
-	u64 tick = wp_div(bal->now_ns, ctx->tick_ns);
-	u64 longest = wp_div(100000000ull * ctx->nr_cpus, ctx->tick_ns);
-	u64 ticks = wp_div(lb->balance_interval_ms * 1000000ull + ctx->tick_ns - 1, ctx->tick_ns);
-
-	if (bal->idle == WP_CPU_NEWLY_IDLE &&
-	    (!ctx->params.capacity_newidle || tick < g->capacity_due_tick))
-		return 0;
-	g->capacity_due_tick = tick + wp_max64(1, wp_min64(ticks, longest));
-	return 1;
 }

@@ -61,7 +61,6 @@ WP_FN int wp_select_idle_cpu_6_5(struct wp_ctx *ctx WP_NONNULL,
 		return 0;
 	spent = (u64)dec->nr_scanned * ctx->scan_cpu_ns;
 	self->idle.wake_avg_idle_ns = wp_sub(self->idle.wake_avg_idle_ns, spent);
-	lb->avg_scan_cost_ns =
-		(u64)((s64)lb->avg_scan_cost_ns + (((s64)spent - (s64)lb->avg_scan_cost_ns) >> 3));
+	lb->avg_scan_cost_ns = wp_dur_next(lb->avg_scan_cost_ns, spent);
 	return wp_idle_decide(dec, cpu, WP_REASON_IDLE_CPU);
 }

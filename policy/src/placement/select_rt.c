@@ -147,6 +147,7 @@ WP_FN int wp_select_task_rq_rt(struct wp_ctx *ctx WP_NONNULL, const struct wp_ta
 
 	dec->nr_candidates = 0;
 	dec->nr_scanned = 0;
+	dec->nr_idlest_cpus = 0;
 	dec->scan_left = WP_NONE;
 	dec->scan_spare = WP_NONE;
 	dec->rule = WP_RULE_CLASS;

@@ -45,13 +45,11 @@ WP_INLINE void wp_note_scan_cost(struct wp_ctx *ctx, u32 cpu, u32 scanned)
 {
 	struct wp_cpu *c = WP_AT(ctx->cpus, cpu);
 	struct wp_lb *lb;
-	s64 diff;
 
 	if (ctx->params.sis_short_test != WP_SHORT_SCAN_COST || c->topo.llc_level == WP_NONE)
 		return;
 	lb = WP_AT(c->balance.lb, c->topo.llc_level);
-	diff = (s64)((u64)scanned * ctx->scan_cpu_ns) - (s64)lb->avg_scan_cost_ns;
-	lb->avg_scan_cost_ns = (u64)((s64)lb->avg_scan_cost_ns + (diff >> 3));
+	lb->avg_scan_cost_ns = wp_dur_next(lb->avg_scan_cost_ns, (u64)scanned * ctx->scan_cpu_ns);
 }
 
 /* Will the task that executes on `cpu` leave it soon? Its partners are the waker's. */

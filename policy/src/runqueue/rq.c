@@ -355,12 +355,17 @@ WP_SMALL_FN int wp_woken(struct wp_ctx *ctx WP_NONNULL, u32 cpu, u64 now_ns)
 {
 	struct wp_cpu *c = WP_AT(ctx->cpus, cpu);
 	u64 most = 2 * c->balance.max_idle_balance_cost_ns;
-	u64 idle = wp_sub(now_ns, c->idle.wake_idle_stamp_ns);
-	s64 diff = (s64)idle - (s64)c->idle.avg_idle_ns;
+	u64 idle = wp_sub(now_ns, c->idle.wake_idle_stamp_ns), avg = c->idle.avg_idle_ns;
 
 	if (!c->idle.wake_idle_stamp_ns)
 		return 0;
-	c->idle.avg_idle_ns = wp_min64((u64)((s64)c->idle.avg_idle_ns + (diff >> 3)), most);
+	/* update_avg(): an eighth of the difference, since 5.11 rounded towards 0, before by a
+	 * shift. balance_classes (5.5) tells the eras apart: none is between 5.0 and 6.2. */
+	if (WP_NOT_LIVE(!ctx->params.balance_classes))
+		avg = (u64)((s64)avg + (((s64)idle - (s64)avg) >> 3));
+	else
+		avg = wp_dur_next(avg, idle);
+	c->idle.avg_idle_ns = wp_min64(avg, most);
 	if (WP_NOT_LIVE(!ctx->params.newidle_by_cost) && idle > most)
 		c->idle.avg_idle_ns = most; /* one long time made up for all short ones */
 	c->idle.wake_idle_stamp_ns = 0;

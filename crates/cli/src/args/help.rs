@@ -240,8 +240,8 @@ Examples:
   wakeplace lab programs --programs cyclictest,perf-pipe --repeats 1
   wakeplace lab programs --recorded --page workloads.md";
 
-pub(super) const EXIT_CODES_SHORT: &str = "Exit codes: 0 done, 1 an expectation failed or a \
-    run got stuck, 2 bad input, 3 this machine cannot";
+pub(super) const EXIT_CODES_SHORT: &str = "Exit codes: 0 done, 1 expectation failed or run \
+    stuck, 2 bad input, 3 this machine cannot do it";
 
 pub(super) const EXIT_CODES: &str = "\
 Exit codes:

@@ -39,8 +39,8 @@ pub(crate) struct SweepArgs {
     /// KEY=FROM..TO:STEPS or KEY=A,B,C. KEY is `platform`, `workload`, `policy`, `duration`,
     /// `jitter`, `workload.KEY` (of a model), `platform.PATH` (a value of the platform's file, as
     /// `platform.kernel.tick_hz` or `platform.cluster.big.cores.0.capacity`), `model.KEY`, or a
-    /// parameter of the policies. Every value runs with every other. Values with commas go into a
-    /// file.
+    /// parameter of the policies. Every value runs with every other; equal points are one. Values
+    /// with commas go into a file.
     #[arg(
         long,
         value_name = "KEY=VALUES",

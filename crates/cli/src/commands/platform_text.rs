@@ -28,12 +28,8 @@ pub(super) fn page(platform: &Platform, core: &CoreView, policy: &str, form: For
             continue;
         }
         let same = platform.freq_domains[index + 1..].iter().filter(alike);
-        let cpus: Vec<String> = [domain]
-            .into_iter()
-            .chain(same)
-            .map(|d| numbers(&d.cpus))
-            .collect();
-        operating_points(&mut page, platform, (domain, &cpus.join(" | ")), states);
+        let all: Vec<&FreqDomain> = [domain].into_iter().chain(same).collect();
+        operating_points(&mut page, platform, (domain, &of_domains(&all)), states);
     }
     idle_states(&mut page, platform);
     scheduling_domains(&mut page, core, policy);
@@ -70,6 +66,20 @@ fn summary(platform: &Platform) -> String {
     )
 }
 
+/// Most frequency domains that a heading lists one by one.
+const LISTED_DOMAINS: usize = 4;
+
+/// The CPUs of domains that have one table: domain by domain, or of many all at once.
+fn of_domains(domains: &[&FreqDomain]) -> String {
+    if domains.len() <= LISTED_DOMAINS {
+        let each: Vec<String> = domains.iter().map(|d| numbers(&d.cpus)).collect();
+        return each.join(" | ");
+    }
+    let mut cpus: Vec<CpuId> = domains.iter().flat_map(|d| d.cpus.clone()).collect();
+    cpus.sort_unstable_by_key(|cpu| cpu.0);
+    format!("{} ({} frequency domains)", numbers(&cpus), domains.len())
+}
+
 /// CPU numbers as text.
 pub(super) fn numbers(cpus: &[CpuId]) -> String {
     let numbers: Vec<u32> = cpus.iter().map(|cpu| cpu.0).collect();
@@ -102,6 +112,7 @@ fn cpus(page: &mut Page, platform: &Platform) {
                 .iter()
                 .map(|cpu| platform.cpus[cpu.index()].core)
                 .collect();
+            cores.sort_unstable();
             cores.dedup();
             table.row(vec![
                 Cell::from(cluster.name.clone()),

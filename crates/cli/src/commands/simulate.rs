@@ -1,7 +1,7 @@
 //! `compare` and `sim`.
 
 use super::schedulers;
-use crate::args::{CompareArgs, FormatName, RunArgs, SimArgs};
+use crate::args::{CompareArgs, FormatName, RunArgs, SimArgs, Verbosity};
 use crate::expect;
 use crate::export::{A_FOLDER, Asked};
 use crate::failure::{Failure, Outcome, Verdict};
@@ -408,9 +408,19 @@ fn report(
         }
     }
     if stuck {
-        // A warning names the tasks.
+        // A warning names the tasks, if there are warnings.
         verdict = Verdict::Unmet;
-        remarks.push_str("\nNOT complete: a run got stuck, nothing is judged (see the warning).\n");
+        let cause = match terminal.verbosity() {
+            Verbosity::Quiet => comparisons.iter().find_map(Comparison::why_stuck),
+            _ => None,
+        };
+        let cause = match cause {
+            Some(why) => format!(": {}", printable(why)),
+            None => " (see the warning).".to_owned(),
+        };
+        remarks.push_str(&format!(
+            "\nNOT complete: a run got stuck, nothing is judged{cause}\n"
+        ));
     }
     if args.output.format == FormatName::Human && output.is_stdout() {
         output.write(&format!("{result}{remarks}"), terminal)?;
@@ -420,15 +430,40 @@ fn report(
     }
     if matches!(args.output.format, FormatName::Human | FormatName::Csv) {
         // The other forms carry them.
-        let mut said = std::collections::BTreeSet::new();
-        let warnings = comparisons
+        warnings(comparisons)
             .iter()
-            .flat_map(|comparison| &comparison.warnings);
-        warnings
-            .filter(|w| said.insert(*w))
             .for_each(|warning| terminal.warn(warning));
     }
     Ok(verdict)
+}
+
+/// Each warning once; one that is not of all comparisons says of which.
+fn warnings(comparisons: &[Comparison]) -> Vec<String> {
+    let several = |of: fn(&Comparison) -> &str| {
+        let mut names = comparisons.iter().map(of);
+        let first = names.next();
+        names.any(|name| Some(name) != first)
+    };
+    let names: [fn(&Comparison) -> &str; 2] = [|c| c.platform.as_str(), |c| c.workload.as_str()];
+    let place = |comparison: &Comparison| {
+        let differ = names.into_iter().filter(|of| several(*of));
+        let differ: Vec<&str> = differ.map(|of| of(comparison)).collect();
+        differ.join(", ")
+    };
+    let mut all = Vec::new();
+    for comparison in comparisons {
+        for warning in &comparison.warnings {
+            let of_all = comparisons.iter().all(|c| c.warnings.contains(warning));
+            let line = match of_all {
+                true => warning.clone(),
+                false => format!("{}: {warning}", place(comparison)),
+            };
+            if !all.contains(&line) {
+                all.push(line);
+            }
+        }
+    }
+    all
 }
 
 /// What two runs agreed on: events of all runs and one hash over theirs.

@@ -200,10 +200,9 @@ fn describe(found: &Found, structure: &Structure, look: Style) -> String {
             Cell::from(task.name.clone()),
             Cell::from(task.instance.to_string()),
             Cell::from(task.phases.len()),
-            Cell::from(if task.loops < 0 {
-                "for ever".to_owned()
-            } else {
-                task.loops.to_string()
+            Cell::from(match loops(task) {
+                ..0 => "for ever".to_owned(),
+                loops => loops.to_string(),
             }),
             Cell::from(event_names(task)),
         ]);
@@ -224,6 +223,18 @@ fn describe(found: &Found, structure: &Structure, look: Style) -> String {
         );
     }
     text.trim_end().to_owned() + "\n"
+}
+
+/// How often a task does all it does; below 0: for ever. Without `phases` it is one phase, which
+/// has the repetitions.
+fn loops(task: &Task) -> i32 {
+    match task.phases.as_slice() {
+        [only] if only.at == task.at && task.loops >= 0 => match only.loops {
+            ..=0 => -1,
+            loops => loops,
+        },
+        _ => task.loops,
+    }
 }
 
 /// The kinds of events of a task, each once, in order.
@@ -248,7 +259,7 @@ fn answer(args: &WorkloadCheckArgs, found: &Found) -> Value {
             "name": task.name,
             "threads": task.instance,
             "phases": task.phases.len(),
-            "loops": task.loops,
+            "loops": loops(task),
             "events": event_names(task),
         })
     };

@@ -5,13 +5,18 @@ use crate::failure::{Failure, Outcome, Verdict};
 use crate::terminal::Terminal;
 use crate::text::{format, json, style};
 use serde_json::{Value, json};
+use wakeplace_platform::{Platform, builtin_names};
 use wakeplace_report::{Cell, Style, Table};
+use wakeplace_trace::TraceError;
 use wakeplace_workload::{Event, MachineFacts, TaskScript, Workload};
 
 pub(super) fn check(args: &WorkloadCheckArgs, terminal: Terminal) -> Outcome {
     let spec = wakeplace_trace::load(&args.file, None).map_err(Failure::input)?;
     let machine = MachineFacts::alike(args.cpus);
     let workload = spec.expand(1, machine).map_err(Failure::input)?;
+    if let Some(refused) = refused_somewhere(&args.file, &workload) {
+        return Err(Failure::input(refused));
+    }
     match args.form.format {
         AnswerFormat::Json => terminal.print(&json(&answer(args, &workload, &spec.warnings)))?,
         AnswerFormat::Human => {
@@ -22,6 +27,25 @@ pub(super) fn check(args: &WorkloadCheckArgs, terminal: Terminal) -> Outcome {
         }
     }
     Ok(Verdict::Ok)
+}
+
+/// So little work that what the simulator adds by itself can be all of it, ns.
+const HARDLY_ANY_NS: u64 = 1_000_000;
+
+/// Why runs refuse it on a machine like the recording's: the platform's own costs are taken off the
+/// work, and nothing is left.
+fn refused_somewhere(file: &str, workload: &Workload) -> Option<TraceError> {
+    let work_ns: u64 = workload
+        .tasks
+        .iter()
+        .map(|task| Does::of(task).work_ns)
+        .sum();
+    if work_ns > HARDLY_ANY_NS {
+        return None;
+    }
+    let platforms = builtin_names().filter_map(|name| Platform::load(name).ok());
+    let mut refused = platforms.filter_map(|p| wakeplace_trace::load(file, Some(&p)).err());
+    refused.next()
 }
 
 /// What a task of a recording does.

@@ -2,7 +2,9 @@
 
 use crate::common;
 
-use common::{PERIODIC, assert_refused, compare, file, folder, program, run, run_in, sim, stderr};
+use common::{
+    PERIODIC, assert_code, assert_refused, compare, file, folder, program, run, run_in, sim, stderr,
+};
 use std::io::Write;
 use std::time::{Duration, Instant};
 
@@ -336,13 +338,13 @@ fn what_is_not_modelled_is_refused_by_name_and_place() {
     );
     let allowed = [&args[..], &["--allow-unmodelled", "--format", "json"]].concat();
     let output = run_in(folder.path(), &allowed);
-    common::assert_code(&output, 0);
+    assert_code(&output, 0);
     assert!(
         common::stdout(&output).contains("app.json:3:"),
         "it is listed in the result"
     );
     let output = run_in(folder.path(), &["workload", "check", "app.json"]);
-    common::assert_code(&output, 0);
+    assert_code(&output, 0);
     assert!(
         common::stdout(&output).contains("is not modelled"),
         "{output:?}"
@@ -450,6 +452,17 @@ fn the_oracle_wants_a_machine_that_stays_as_it_is() {
 fn a_model_setting_that_the_platform_cannot_have_is_refused() {
     let output = sim(&["--set", "model.parent_cpu=99"]);
     assert_refused(&output, &["model.parent_cpu is 99", "has CPUs 0 to "]);
+}
+
+/// Goal: a change that would never act is refused, as one of `--hotplug` is. The run takes 50 ms.
+#[test]
+fn a_change_after_the_run_is_refused() {
+    for (key, change) in [("model.freq_cap", "0:999000"), ("model.em_scale", "0:150")] {
+        let with = |at: &str| sim(&["--set", &format!("{key}={change}@{at}")]);
+        let words = [key, "at 50 ms", "the run is over at 50 ms", "--duration"];
+        assert_refused(&with("50ms"), &words);
+        assert_code(&with("49ms"), 0);
+    }
 }
 
 #[test]

@@ -58,6 +58,36 @@ fn seeds_that_vary_nothing_are_one_run() {
     assert_eq!(varied, compare(folder.path(), &more), "drawn from the seed");
 }
 
+/// Goal: of several loads each heading, entry of the contents and warning says which it is of.
+#[test]
+fn what_is_of_one_load_names_it() {
+    let folder = folder();
+    file(&folder, "app.json", FILE);
+    let places = [
+        "--platform=hikey960",
+        "--workload=app.json",
+        "--workload=periodic:n=2",
+        "--seeds=3",
+        "--export-html=page.html",
+    ];
+    let output = run_in(folder.path(), &[&POLICIES[..], &places].concat());
+    assert_code(&output, 0);
+    let said = stderr(&output);
+    assert!(
+        said.contains("warning: app.json: the 3 seeds give"),
+        "{said}"
+    );
+    let page = std::fs::read_to_string(folder.path().join("page.html")).expect("a page");
+    for load in ["app.json", "periodic:n=2"] {
+        let title = format!("linux-7.3 against linux-4.17 on hikey960, {load}</");
+        assert!(page.matches(&title).count() >= 2, "{load}");
+    }
+    let one = [&places[..2], &places[3..]].concat();
+    let output = run_in(folder.path(), &[&POLICIES[..], &one].concat());
+    let said = stderr(&output);
+    assert!(said.contains("warning: the 3 seeds give"), "{said}");
+}
+
 #[test]
 fn several_machines_and_loads_are_a_matrix() {
     let folder = folder();

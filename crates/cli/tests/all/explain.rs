@@ -84,6 +84,37 @@ fn why_not_comes_first() {
     assert!(answer.starts_with(&format!("CPU {cpu} was chosen: ")));
 }
 
+/// Goal: a CPU that costs more is not said to cost less or to save energy, and no figure has the
+/// digits of a division.
+#[test]
+fn what_costs_more_saves_nothing() {
+    let ask = |format: &str| {
+        let output = run(&[
+            "explain",
+            "--platform=juno-r0",
+            "--workload=aim7-compute:tasks=3",
+            "--policy=linux-5.0",
+            "--duration=30ms",
+            "--seed=72",
+            "--wakeup=5",
+            "--why-not=1",
+            format,
+        ]);
+        assert_code(&output, 0);
+        stdout(&output)
+    };
+    let value: Value = serde_json::from_str(&ask("--format=json")).expect("JSON");
+    assert_eq!(value["candidates"][1]["dropped"], "margin");
+    assert_eq!(
+        value["why_not"]["answer"],
+        "CPU 1 was not chosen: it fits, but would cost 195000 uW more than CPU 5 (836000 against \
+         641000 uW)."
+    );
+    let text = ask("--format=human");
+    assert!(!text.contains("it saves energy"), "{text}");
+    assert!(text.contains("it costs no less energy than"), "{text}");
+}
+
 /// Goal: each mistake is named with what there is, exit code 2.
 #[test]
 fn mistakes_say_what_there_is() {

@@ -63,12 +63,29 @@ fn recordings_are_workloads_everywhere() {
 #[test]
 fn what_is_wrong_with_a_recording_is_said_everywhere() {
     let folder = recorded();
+    // Nothing but idle CPUs.
+    let idle = "cpus=2\n\
+                <idle>-0 [000] 0.000000000: cpu_idle: state=0 cpu_id=0\n\
+                <idle>-0 [001] 0.001000000: cpu_idle: state=0 cpu_id=1\n";
+    common::file(&folder, "idle.txt", idle);
+    // A run that costs of the platform are all of.
+    let head = "cpus=8\n<idle>-0 [000] d..2. 1.000000000: sched_switch: prev_comm=swapper/0 \
+                prev_pid=0 prev_prio=120 prev_state=R ==> next_comm=a next_pid=10 next_prio=120\n";
+    let tail = "a-10 [000] d..2. 1.000000500: sched_switch: prev_comm=a prev_pid=10 prev_prio=120 \
+                prev_state=S ==> next_comm=swapper/0 next_pid=0 next_prio=120\n";
+    common::file(&folder, "short.txt", &format!("{head}{tail}"));
     for (before, behind) in TAKERS {
         for (argument, part) in [
             ("trace:run.txt,platfrom=tc2", "did you mean `platform`"),
             ("trace:run.txt,platform=hikey961", "hikey960"),
             ("trace:gone.txt", "gone.txt: cannot be read"),
             ("trace:", "no file is named"),
+            (
+                "trace:run.txt,platform=juno-r0",
+                "the recording has 8 CPUs, and juno-r0 has 6; expected a platform with at least 8",
+            ),
+            ("trace:idle.txt", "no task runs or wakes in it"),
+            ("trace:short.txt", "no task runs or wakes in it"),
         ] {
             let output = in_folder(&folder, &[before, &[argument], behind]);
             assert_code(&output, 2);

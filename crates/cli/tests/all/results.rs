@@ -87,6 +87,44 @@ fn a_task_that_never_lets_time_pass_is_named() {
     let output = run_in(folder.path(), &[&args[..], &["--format=csv"]].concat());
     assert_code(&output, 1);
     assert!(stderr(&output).contains("spin-1"), "{}", stderr(&output));
+    // Without the warning the line itself says why.
+    let output = run_in(folder.path(), &[&args[..], &["--quiet"]].concat());
+    assert_code(&output, 1);
+    assert_eq!(stderr(&output), "");
+    let text = stdout(&output);
+    let why = "nothing is judged: linux-4.17: the run ended at ";
+    let said = text.split_once(why).map(|(_, rest)| rest.to_owned());
+    assert!(
+        said.is_some_and(|rest| rest.contains(" ns since task `spin-1` repeats")),
+        "{text}"
+    );
+}
+
+/// Goal: a task without phases is repeated as often as it says.
+#[test]
+fn loops_are_those_of_the_file() {
+    let folder = folder();
+    for (text, loops, shown) in [
+        (r#""loop": 2, "run": 10, "sleep": 10"#, 2, "2"),
+        (r#""loop": -1, "run": 10, "sleep": 10"#, -1, "for ever"),
+        (r#""run": 10, "sleep": 10"#, -1, "for ever"),
+        (
+            r#""loop": 3, "phases": {"p": {"loop": 2, "run": 10}}"#,
+            3,
+            "3",
+        ),
+    ] {
+        let text = format!(r#"{{"tasks": {{"a": {{{text}}}}}}}"#);
+        common::file(&folder, "app.json", &text);
+        let check = ["workload", "check", "app.json"];
+        let value = json(&run_in(
+            folder.path(),
+            &[&check[..], &["--format=json"]].concat(),
+        ));
+        assert_eq!(value["tasks"][0]["loops"], loops, "{text}");
+        let human = stdout(&run_in(folder.path(), &check));
+        assert!(human.contains(&format!("  {shown}  ")), "{human}");
+    }
 }
 
 #[test]
@@ -425,6 +463,48 @@ fn a_platform_is_shown_with_its_sources() {
     }
     let markdown = stdout(&run(&["platform", "show", "tc2", "--format", "md"]));
     assert!(markdown.starts_with("# tc2: ") && markdown.contains("\n## CPUs\n"));
+}
+
+/// Goal: a core is counted once however its threads are numbered, and no heading lists hundreds of
+/// frequency domains.
+#[test]
+fn cores_and_domains_are_shown_as_they_are() {
+    let text = stdout(&run(&["platform", "show", "snb-ep-2s"]));
+    let socket = text.lines().find(|line| line.contains("socket0"));
+    let cells: Vec<_> = socket.expect(&text).split_whitespace().collect();
+    assert_eq!(
+        cells,
+        ["socket0", "0-7,16-23", "core", "1024", "8", "0", "0"]
+    );
+    let text = stdout(&run(&["platform", "show", "zen5-2s-turin"]));
+    let heading = "\nOperating points of CPUs 0-511 (256 frequency domains)\n";
+    assert!(text.contains(heading), "{text}");
+}
+
+/// Goal: published changes are judged by runs like the published ones, each study once.
+#[test]
+fn what_was_run_in_another_way_is_not_judged() {
+    let folder = folder();
+    let study = [
+        "study",
+        "run",
+        "energy-aware/energy-hikey960",
+        "--quick",
+        "--duration=20ms",
+        "--format=json",
+        "--output=study.json",
+    ];
+    assert_code(&run_in(folder.path(), &study), 0);
+    let published = ["study", "published", "study.json"];
+    let output = run_in(folder.path(), &published);
+    assert_code(&output, 0);
+    let text = stdout(&output);
+    assert!(text.contains("| energy-aware | 0 | 0 | 0 | 0 |"), "{text}");
+    let said = "energy-aware/energy-hikey960: run with another length or settings than its own";
+    assert!(text.contains(said), "{text}");
+    let twice = [&published[..], &["study.json"]].concat();
+    let said = ["study.json: the study `energy-aware/energy-hikey960` stood before"];
+    common::assert_refused(&run_in(folder.path(), &twice), &said);
 }
 
 #[test]

@@ -278,6 +278,58 @@ fn a_key_is_varied_once() {
     assert_eq!(varied, ["9", "10", "11"]);
 }
 
+/// Goal: equal points are one, and a name that stands twice is refused: no interval is narrower
+/// than its runs make it.
+#[test]
+fn no_run_counts_twice() {
+    let folder = folder();
+    let small = |more: &[&str]| {
+        let base = [
+            "sweep",
+            "--platform=hikey960",
+            "--workload=periodic:n=1",
+            "--policy=linux-7.3",
+            "--duration=10ms",
+            "--seeds=2",
+            "--format=csv",
+        ];
+        run_in(folder.path(), &[&base[..], more].concat())
+    };
+    for (more, cells) in [
+        (&["--vary=workload.n=1..2:9"][..], 4),
+        (&["--vary=workload.n=1..3", "--latin-hypercube=40"], 6),
+    ] {
+        let output = small(more);
+        assert_code(&output, 0);
+        assert_eq!(summary_in(&stderr(&output)), [cells, 0, cells]);
+        let rows = stdout(&output).lines().skip(1).count() as u64;
+        assert_eq!(rows, cells / 2, "{}", stdout(&output));
+    }
+    for (again, said) in [
+        ("--platform=hikey960", "platform: `hikey960` stands twice"),
+        ("--workload=periodic:n=1", "workload: `periodic:n=1` stands"),
+        ("--policy=linux-7.3", "policy: `linux-7.3` stands twice"),
+    ] {
+        let output = small(&["--vary=busy_factor=4,5", again]);
+        common::assert_refused(&output, &[said]);
+    }
+}
+
+/// Goal: options that fit no cell are refused as by `sim`, before anything is written.
+#[test]
+fn options_that_fit_no_cell_are_refused() {
+    let folder = folder();
+    for (option, said) in [
+        ("--hotplug=0s:99=off", "has no CPU 99"),
+        ("--set=model.parent_cpu=99", "model.parent_cpu is 99"),
+        ("--hotplug=1s:1=off", "the run is over at 50ms"),
+    ] {
+        let output = sweep(folder.path(), &[option, "--store=runs.db"]);
+        common::assert_refused(&output, &[said]);
+        assert!(!folder.path().join("runs.db").exists(), "{option}");
+    }
+}
+
 /// Goal: `study run` takes anybody's file, a study or a sweep.
 #[test]
 fn study_run_takes_a_file() {

@@ -144,6 +144,25 @@ fn stdout_has_cases(result: &Value) -> bool {
     !result["runs"][0]["metrics"]["wakeup_case1_little_total"].is_null()
 }
 
+/// Goal: a cell with two figures says which is which, for people and in Markdown.
+#[test]
+fn the_tables_of_a_study_have_a_legend() {
+    let study = [
+        "study",
+        "run",
+        "asym-capacity/wakeup-cases-tc2",
+        "--quick",
+        "--duration=100ms",
+    ];
+    for format in ["--format=human", "--format=md"] {
+        let output = run_in(Path::new("."), &[&study[..], &[format]].concat());
+        assert_code(&output, 0);
+        let text = stdout(&output);
+        let title = "wake-up cases: mixed, series (published > simulated)\n";
+        assert!(text.contains(title), "{text}");
+    }
+}
+
 /// Goal: a machine without little and big CPUs and a file of no known form are refused before
 /// anything runs.
 #[test]

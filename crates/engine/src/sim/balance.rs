@@ -155,9 +155,7 @@ impl<O: Observer> Sim<'_, O> {
             MigrateCause::Active => from,
             _ => to,
         };
-        let wait = self.line_wait(by, task);
-        self.keep_lock(to, by, wait);
-        self.hold(by, wait);
+        self.wait_for_line(to, by, task);
         self.after_core(from, left);
         self.after_core(from, migrated);
         self.after_core(to, joined);
@@ -188,7 +186,9 @@ impl<O: Observer> Sim<'_, O> {
             spent += self.core.newidle_done(cpu.0, level);
             pulled = moved > 0;
         }
-        self.charge_newidle(cpu, spent.saturating_sub(waited));
+        // The CPU has waited already. Not every era and not every pass counts that as spent.
+        let counted = waited - self.core.cpu(cpu.0).balance.newidle_waited_ns;
+        self.charge_newidle(cpu, spent - counted);
         self.core.newidle_end(cpu.0, spent, pulled);
     }
 

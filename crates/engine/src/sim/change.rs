@@ -35,6 +35,7 @@ impl<O: Observer> Sim<'_, O> {
         let before = self.prio(task);
         if let Some(nice) = change.nice {
             self.set_nice(cpu, task, nice);
+            self.wait_for_line(cpu, cpu, task);
         }
         if let Some(slice_ns) = change.slice_ns {
             let own = (slice_ns > 0).then_some(slice_ns);
@@ -48,8 +49,9 @@ impl<O: Observer> Sim<'_, O> {
         }
         let moved = change
             .group
-            .is_some_and(|group| self.change_group(task, group));
-        let turned = change.policy.is_some_and(|to| self.change_policy(task, to));
+            .is_some_and(|group| self.change_group(task, group, cpu));
+        let policy = change.policy;
+        let turned = policy.is_some_and(|to| self.change_policy(task, to, cpu));
         self.tell_prio(task, before);
         moved || turned
     }
@@ -84,7 +86,7 @@ impl<O: Observer> Sim<'_, O> {
         }
     }
 
-    fn change_group(&mut self, task: TaskId, group: Option<u32>) -> bool {
+    fn change_group(&mut self, task: TaskId, group: Option<u32>, by: CpuId) -> bool {
         if self.threads[task].group == group {
             return false;
         }
@@ -92,13 +94,13 @@ impl<O: Observer> Sim<'_, O> {
             self.threads[task].group = group; // counts when it is fair again
             return false;
         }
-        let off = self.take_off(task, true);
+        let off = self.take_off(task, true, by);
         self.threads[task].group = group;
-        self.put_on(task, &off);
+        self.put_on(task, &off, by);
         off.place == Place::Running
     }
 
-    fn change_policy(&mut self, task: TaskId, to: PolicyChange) -> bool {
+    fn change_policy(&mut self, task: TaskId, to: PolicyChange, by: CpuId) -> bool {
         let thread = &self.threads[task];
         let (policy, realtime) = match to {
             PolicyChange::Fair(policy) => (policy, None),
@@ -107,7 +109,7 @@ impl<O: Observer> Sim<'_, O> {
         if (policy, realtime) == (thread.policy, thread.realtime) {
             return false;
         }
-        let off = self.take_off(task, realtime.is_some());
+        let off = self.take_off(task, realtime.is_some(), by);
         let thread = &mut self.threads[task];
         (thread.policy, thread.realtime) = (policy, realtime);
         self.hint(task);
@@ -115,16 +117,16 @@ impl<O: Observer> Sim<'_, O> {
             let own = realtime.map(|kind| self.classes.new_class(kind));
             self.classes.set_own_class(task, own);
         }
-        self.put_on(task, &off);
+        self.put_on(task, &off, by);
         off.place == Place::Running
     }
 
     /// A holder of mutexes is lent another class, or (None) has only its own again.
     pub(super) fn change_loan(&mut self, holder: TaskId, lent: Option<ClassState>, by: CpuId) {
         let (before, prio) = (self.classes.level(holder), self.prio(holder));
-        let off = self.take_off(holder, lent.is_some());
+        let off = self.take_off(holder, lent.is_some(), by);
         self.classes.set_loan(holder, lent);
-        self.put_on(holder, &off);
+        self.put_on(holder, &off, by);
         self.tell_prio(holder, prio);
         let cpu = self.cpu_of(holder);
         match off.place {
@@ -149,9 +151,10 @@ impl<O: Observer> Sim<'_, O> {
         self.cpus[cpu].changed = None;
     }
 
-    /// Takes a thread off its queue, whatever that is. `parts`: it leaves the fair class or its
-    /// group, and what it has contributed to their load goes with it.
-    fn take_off(&mut self, task: TaskId, parts: bool) -> Off {
+    /// `by` takes a thread off its queue, whatever that is, and waits for the line of the group
+    /// that it is still in. `parts`: it leaves the fair class or its group, and what it has
+    /// contributed to their load goes with it.
+    fn take_off(&mut self, task: TaskId, parts: bool, by: CpuId) -> Off {
         let cpu = self.cpu_of(task);
         let fair = !self.classes.is_class(task);
         let place = match (self.threads[task].is_runnable(), fair) {
@@ -167,6 +170,7 @@ impl<O: Observer> Sim<'_, O> {
                     .migrate_sleeping(&mut self.tasks[task], cpu.0, self.clock.now);
             }
         }
+        self.wait_for_line(cpu, by, task);
         Off {
             place,
             was_fair: fair,
@@ -218,8 +222,15 @@ impl<O: Observer> Sim<'_, O> {
         }
     }
 
-    /// Puts it onto the queue of its class on its CPU.
-    fn put_on(&mut self, task: TaskId, off: &Off) {
+    /// `by` puts it onto the queue of its class on its CPU, and waits for the line of the group
+    /// that it is in now.
+    fn put_on(&mut self, task: TaskId, off: &Off, by: CpuId) {
+        self.join_changed(task, off);
+        self.wait_for_line(self.cpu_of(task), by, task);
+    }
+
+    /// It joins the queue of its class, or will when it wakes.
+    fn join_changed(&mut self, task: TaskId, off: &Off) {
         let cpu = self.cpu_of(task);
         let fair = !self.classes.is_class(task);
         let thread = &self.threads[task];

@@ -2,6 +2,7 @@
 
 use super::kthreads::Kthreads;
 use crate::ids::TaskId;
+use wakeplace_policy_sys::sys::WP_AFFINE_414;
 use wakeplace_policy_sys::{ClassTask, Core};
 use wakeplace_workload::{Phase, PolicyChange, RealTime, TaskScript, Workload};
 
@@ -30,6 +31,8 @@ pub(super) struct ClassParams {
     pub(super) grant_ns: u64,
     pub(super) server: bool,
     pub(super) turn_ns: u64,
+    /// A deadline before the end of the period gives no more bandwidth than the period (4.13).
+    constrained: bool,
 }
 
 impl ClassParams {
@@ -40,6 +43,8 @@ impl ClassParams {
             grant_ns: u64::from(params.rt_runtime_us) * 1000,
             server: params.rt_server != 0,
             turn_ns: u64::from(params.rr_slice_us) * 1000,
+            // No parameter is about this; this form of another rule came one release later.
+            constrained: params.wake_affine_form == WP_AFFINE_414,
         }
     }
 }
@@ -97,6 +102,41 @@ impl ClassState {
     /// A thread of schedutil: it has no budget, and none that ends.
     pub(super) fn is_governor(&self) -> bool {
         self.task.is_deadline() && self.task.raw().dl_runtime_ns == 0
+    }
+
+    /// Its deadline comes before the end of its period.
+    fn is_constrained(&self) -> bool {
+        let raw = self.task.raw();
+        raw.dl_deadline_ns < raw.dl_period_ns
+    }
+
+    /// When its next period begins (`dl_next_period()`); 0: it has had none.
+    pub(super) fn next_period_ns(&self) -> u64 {
+        let raw = self.task.raw();
+        match raw.deadline_ns {
+            0 => 0,
+            deadline_ns => deadline_ns - raw.dl_deadline_ns + raw.dl_period_ns,
+        }
+    }
+
+    /// What its bandwidth up to its deadline comes to from `now` on, ns.
+    fn bandwidth_left_ns(&self, now: u64) -> u128 {
+        let raw = self.task.raw();
+        let left = u128::from(raw.deadline_ns.saturating_sub(now));
+        left * u128::from(raw.dl_runtime_ns) / u128::from(raw.dl_deadline_ns)
+    }
+
+    /// What is left of its budget exceeds that (`dl_entity_overflow()`).
+    fn overflows(&self, now: u64) -> bool {
+        let budget = u128::from(self.budget_ns.max(0).unsigned_abs());
+        budget > self.bandwidth_left_ns(now)
+    }
+
+    /// A whole budget and a new deadline.
+    pub(super) fn begin_period(&mut self, now: u64) {
+        let raw = self.task.raw_mut();
+        raw.deadline_ns = now + raw.dl_deadline_ns;
+        self.budget_ns = raw.dl_runtime_ns.cast_signed();
     }
 
     /// What a holder of a mutex gets of this one, which waits for it: its place among the others,
@@ -221,25 +261,24 @@ impl Classes {
     }
 
     /// A deadline task wakes: a new job with a new deadline, unless what it has left fits into what
-    /// is left of the old one (constant bandwidth server). False: its budget is empty.
+    /// is left of the old one (constant bandwidth server). A constrained one has no more until its
+    /// next period than fits: nothing after its deadline. False: its budget is empty.
     pub(super) fn begin_job(&mut self, task: TaskId, now: u64) -> bool {
+        let constrained = self.params.constrained;
         let state = self.state(task);
         if !state.task.is_deadline() || state.lent {
             return true;
         }
-        let governor = state.is_governor();
-        let raw = state.task.raw_mut();
-        let (runtime, deadline) = (raw.dl_runtime_ns, raw.dl_deadline_ns);
-        if governor {
-            raw.deadline_ns = now + deadline;
+        if state.is_governor() {
+            let raw = state.task.raw_mut();
+            raw.deadline_ns = now + raw.dl_deadline_ns;
             return true;
         }
-        let left = u128::from(raw.deadline_ns.saturating_sub(now));
-        let budget = u128::from(state.budget_ns.max(0).unsigned_abs());
-        let overflows = budget * u128::from(deadline) > left * u128::from(runtime);
-        if raw.deadline_ns <= now || overflows {
-            raw.deadline_ns = now + deadline;
-            state.budget_ns = runtime.cast_signed();
+        if constrained && state.is_constrained() && now < state.next_period_ns() {
+            let fits = i64::try_from(state.bandwidth_left_ns(now)).unwrap_or(i64::MAX);
+            state.budget_ns = state.budget_ns.min(fits);
+        } else if state.task.raw().deadline_ns <= now || state.overflows(now) {
+            state.begin_period(now);
         }
         state.budget_ns > 0
     }

@@ -113,8 +113,7 @@ impl<O: Observer> Sim<'_, O> {
     pub(super) fn throttle_until_filled(&mut self, task: TaskId) {
         let now = self.clock.now;
         let state = self.classes.state(task);
-        let raw = state.task.raw();
-        let at = (raw.deadline_ns - raw.dl_deadline_ns + raw.dl_period_ns).max(now);
+        let at = state.next_period_ns().max(now);
         state.throttled_until_ns = Some(at);
         self.clock.push(at, Event::Replenish { task });
     }
@@ -134,8 +133,7 @@ impl<O: Observer> Sim<'_, O> {
             raw.deadline_ns += raw.dl_period_ns;
         }
         if raw.deadline_ns <= now {
-            raw.deadline_ns = now + raw.dl_deadline_ns;
-            state.budget_ns = raw.dl_runtime_ns.cast_signed();
+            state.begin_period(now);
         }
         let mut cpu = self.cpu_of(task);
         self.account(cpu);

@@ -106,7 +106,8 @@ impl<O: Observer> Sim<'_, O> {
         }
     }
 
-    /// Entry is complete: the CPU draws the state's power; the last of a cluster takes it down.
+    /// Entry is complete: the CPU draws the state's power; the last of a cluster takes it down,
+    /// into the shallowest state that one of its CPUs has asked for.
     pub(super) fn idle_entered(&mut self, cpu: CpuId) {
         let state = self.idle_state(cpu);
         self.power(cpu, CpuPower::Idle { state: state.index });
@@ -118,12 +119,30 @@ impl<O: Observer> Sim<'_, O> {
         let size = self.machine.cluster_size[cluster as usize];
         let c = &mut self.hardware.clusters[cluster as usize];
         c.asleep += 1;
-        if c.asleep == size {
-            c.down = true;
-            self.told
-                .observer
-                .cluster_power(self.clock.now, cluster, Some(state.index));
+        if c.asleep < size {
+            return;
         }
+        c.down = true;
+        let shallowest = self.shallowest_idle(self.cpus_of(cluster));
+        self.told
+            .observer
+            .cluster_power(self.clock.now, cluster, shallowest);
+    }
+
+    fn cpus_of(&self, cluster: u32) -> impl Iterator<Item = CpuId> {
+        let cluster_of = &self.machine.cluster_of;
+        let cpus = self.machine.cpus();
+        cpus.filter(move |cpu| cluster_of[cpu.index()] == cluster)
+    }
+
+    /// The shallowest of the idle states that these CPUs are in, by the platform's order; None: one
+    /// of them is in none.
+    pub(super) fn shallowest_idle(&self, cpus: impl Iterator<Item = CpuId>) -> Option<u16> {
+        let states = cpus.map(|cpu| match self.cpus[cpu].power {
+            Some(CpuPower::Idle { state }) => Some(state),
+            _ => None,
+        });
+        states.reduce(|a, b| Some(a?.min(b?))).flatten()
     }
 
     /// An interrupt reaches an idle CPU at `at`: it leaves its state once it is fully in it.
@@ -150,18 +169,21 @@ impl<O: Observer> Sim<'_, O> {
         }
     }
 
-    /// Way out of a state. A cluster state whose cluster stayed up is left like the CPU's own
-    /// deepest.
+    /// Way out of a state. A cluster state is left as the state that the cluster is in; if the
+    /// cluster stayed up, like the CPU's own deepest.
     fn exit_latency(&self, cpu: CpuId, state: CpuIdleState) -> u64 {
-        let cluster = self.machine.cluster_of[cpu.index()];
-        if !state.cluster || self.hardware.clusters[cluster as usize].down {
+        if !state.cluster {
             return state.exit_ns;
         }
-        let own = self.machine.idle[cpu.index()]
-            .iter()
-            .rev()
-            .find(|s| !s.cluster);
-        own.map_or(state.exit_ns, |s| s.exit_ns)
+        let cluster = self.machine.cluster_of[cpu.index()];
+        let own = &self.machine.idle[cpu.index()];
+        let found = if self.hardware.clusters[cluster as usize].down {
+            let shallowest = self.shallowest_idle(self.cpus_of(cluster));
+            own.iter().find(|s| Some(s.index) == shallowest)
+        } else {
+            own.iter().rev().find(|s| !s.cluster)
+        };
+        found.map_or(state.exit_ns, |s| s.exit_ns)
     }
 
     fn leave_cluster(&mut self, cpu: CpuId) {

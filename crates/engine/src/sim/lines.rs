@@ -8,7 +8,9 @@
 //!   task it interrupts, and of nobody if it was idle;
 //! - a task that falls asleep has stopped by then, and the next one's clock has begun: the wait is
 //!   the run time of that one, and of nobody if there is none. Until it is over the CPU neither
-//!   picks a task nor is idle.
+//!   picks a task nor is idle;
+//! - a CPU that moves a task, changes one, takes a tick or brings signals up to date waits then: as
+//!   the run time of its task, and of nobody if it has none.
 
 use super::Sim;
 use super::cpu::Mode;
@@ -87,10 +89,18 @@ impl<O: Observer> Sim<'_, O> {
         group.map_or(0, |group| self.group_wait(by, group))
     }
 
-    /// `by` brought the signals of `cpu` up to date, those of all groups. Returns what it waited.
-    pub(super) fn update_blocked(&mut self, cpu: CpuId, by: CpuId) -> u64 {
-        let result = self.core.update_blocked(cpu.0, self.clock.now);
-        self.after_core(cpu, result);
+    /// `by` has done something to a task in the queue of `cpu`: it waits for the line with the
+    /// queue's lock.
+    #[inline]
+    pub(super) fn wait_for_line(&mut self, cpu: CpuId, by: CpuId, task: TaskId) {
+        let wait = self.line_wait(by, task);
+        self.keep_lock(cpu, by, wait);
+        self.hold(by, wait);
+    }
+
+    /// `by` has brought the signals of `cpu` up to date, those of all groups: it waits for all
+    /// their lines. Returns how long.
+    pub(super) fn wait_for_all_lines(&mut self, cpu: CpuId, by: CpuId) -> u64 {
         let groups = 0..self.contention.lines.0.len();
         let wait = groups.map(|group| self.group_wait(by, group)).sum();
         self.keep_lock(cpu, by, wait);
@@ -98,8 +108,15 @@ impl<O: Observer> Sim<'_, O> {
         wait
     }
 
-    /// A new-idle pass has looked at CPUs for so long, by the kernel's clock. It is the CPU's time
-    /// where a cache line that another one wrote takes any.
+    /// `by` brings the signals of `cpu` up to date. Returns what it waited.
+    pub(super) fn update_blocked(&mut self, cpu: CpuId, by: CpuId) -> u64 {
+        let result = self.core.update_blocked(cpu.0, self.clock.now);
+        self.after_core(cpu, result);
+        self.wait_for_all_lines(cpu, by)
+    }
+
+    /// A new-idle pass has looked at CPUs for so long, by the kernel's clock, beside what it has
+    /// waited. It is the CPU's time where a cache line that another one wrote takes any.
     pub(super) fn charge_newidle(&mut self, cpu: CpuId, ns: u64) {
         if self.machine.costs.lock_shared_ns > 0 {
             self.hold(cpu, ns);

@@ -111,35 +111,41 @@ impl<O: Observer> Sim<'_, O> {
         self.hardware.thermal = Some(thermal);
     }
 
-    /// CPUs and cluster as the energy meter has them.
+    /// CPUs and cluster as the energy meter has them: busy threads of a core share its power.
     fn cluster_power_uw(&self, zone: &Zone, power: &PowerModel) -> u64 {
         let opp_of = |cpu: CpuId| {
             let domain = self.machine.domain_of[cpu.index()] as usize;
             usize::from(self.hardware.opp[domain])
         };
-        let (mut cpus, mut shallowest) = (0, Some(usize::MAX));
-        for cpu in &zone.cpus {
-            let opp = opp_of(*cpu);
-            cpus += match self.cpus[*cpu].power {
+        let draws = |cpu: &CpuId| {
+            let (cpu, opp) = (*cpu, opp_of(*cpu));
+            match self.cpus[cpu].power {
                 None => 0,
-                Some(CpuPower::Busy) => power.cpu_busy(*cpu, opp),
+                Some(CpuPower::Busy) => power.cpu_busy_beside(cpu, self.busy_beside(cpu), opp),
                 Some(CpuPower::Transition { state }) => {
-                    power.cpu_transition(*cpu, state.into(), opp)
+                    power.cpu_transition(cpu, state.into(), opp)
                 }
-                Some(CpuPower::Idle { state }) => power.cpu_idle(*cpu, state.into(), opp),
-            };
-            shallowest = match (self.cpus[*cpu].power, shallowest) {
-                (Some(CpuPower::Idle { state }), Some(least)) => Some(least.min(state.into())),
-                _ => None,
-            };
-        }
+                Some(CpuPower::Idle { state }) => power.cpu_idle(cpu, state.into(), opp),
+            }
+        };
+        let cpus: u64 = zone.cpus.iter().map(draws).sum();
         let cluster = zone.cluster as usize;
         let opp = opp_of(zone.cpus[0]);
-        let own = match shallowest {
-            Some(state) if state != usize::MAX => power.cluster_idle(cluster, state, opp),
-            _ => power.cluster_on(cluster, opp),
+        let own = match self.shallowest_idle(zone.cpus.iter().copied()) {
+            Some(state) => power.cluster_idle(cluster, state.into(), opp),
+            None => power.cluster_on(cluster, opp),
         };
         cpus + own
+    }
+
+    /// Other threads of the CPU's core that draw busy power.
+    fn busy_beside(&self, cpu: CpuId) -> usize {
+        let Some(smt) = &self.machine.smt else {
+            return 0;
+        };
+        let busy = |other: &&CpuId| self.cpus[**other].power == Some(CpuPower::Busy);
+        let others = smt.threads_of(cpu).iter().filter(|other| **other != cpu);
+        others.filter(busy).count()
     }
 
     /// A step of all temperatures.

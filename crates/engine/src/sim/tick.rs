@@ -68,9 +68,7 @@ impl<O: Observer> Sim<'_, O> {
             Some(_) => self.core.class_tick(record, self.clock.now),
             None => self.core.tick(record, self.clock.now),
         };
-        let wait = self.line_wait(cpu, task);
-        self.keep_lock(cpu, cpu, wait);
-        self.hold(cpu, wait);
+        self.wait_for_line(cpu, cpu, task);
         self.after_core(cpu, result);
         self.sample(cpu);
         if self.home.balances() && (result.kick() || result.stats()) {
@@ -148,6 +146,7 @@ impl<O: Observer> Sim<'_, O> {
         }
         let result = self.core.idle_tick(cpu.0, self.clock.now);
         self.after_core(cpu, result);
+        self.wait_for_all_lines(cpu, cpu);
         if result.kick() {
             self.answer_kick(cpu);
         } else if result.balance() && self.core.is_idle(cpu.0) {

@@ -177,6 +177,72 @@ fn a_deadline_task_has_its_bandwidth() {
     }
 }
 
+/// Budget 2.5 ms, deadline 4 ms, period 100 ms; its first job begins at 500 ms.
+fn constrained(run_ns: u64, sleep_ns: u64) -> TaskScript {
+    let (runtime, deadline, period) = (2_500 * US, 4 * MS, 100 * MS);
+    let class = RealTime::deadline(runtime, deadline, period).unwrap();
+    let (run, sleep) = (
+        Event::Run { work_ns: run_ns },
+        Event::Sleep {
+            duration_ns: sleep_ns,
+        },
+    );
+    let jobs = script(Loops::Forever, vec![phase(1, None, &[run, sleep])]);
+    TaskScript {
+        delay_ns: 500 * MS,
+        ..of(Some(class), jobs)
+    }
+}
+
+/// Goal: a deadline task whose deadline comes before the end of its period, and that wakes between
+/// the two, waits for the next period. Source: docs/rules/rt-and-deadline.md#rt-budgets
+/// (`dl_check_constrained_dl()`, 4.13): else it would have runtime / deadline of the time. Method:
+/// 2 ms of work each 10 ms: one job per period of 100 ms is 2 %; before 4.13 all are done, 20 %.
+/// Where the deadline is the end of the period nothing changes.
+#[test]
+fn a_constrained_deadline_task_waits_for_its_period() {
+    for policy in eras() {
+        let tasks = vec![constrained(2 * MS, 8 * MS), hog(None)];
+        let (_, log) = checked(&one_cpu(), &policy, tasks, &all_off(1_600 * MS));
+        let jobs: Vec<_> = log.stretches(0);
+        let jobs = jobs.iter().filter(|s| s.from >= 500 * MS);
+        let jobs: Vec<_> = jobs.map(|s| (s.from / MS, s.to - s.from)).collect();
+        let expected: Vec<_> = (5..16).map(|n| (n * 100, 2 * MS)).collect();
+        assert_eq!(jobs, expected, "{}", policy.name());
+    }
+    let old = policy("linux-4.7", &[("governor", "performance")]);
+    let tasks = vec![constrained(2 * MS, 8 * MS), hog(None)];
+    let (_, log) = checked(&one_cpu(), &old, tasks, &all_off(1_500 * MS));
+    assert_eq!(log.ran(0, 500 * MS, 1_500 * MS, |_| true), 200 * MS);
+    let implicit = of(dl(3, 10), constrained(2 * MS, 9 * MS));
+    let (_, log) = checked(
+        &one_cpu(),
+        &performance(),
+        vec![implicit, hog(None)],
+        &all_off(1_600 * MS),
+    );
+    assert_eq!(log.ran(0, 500 * MS, 1_600 * MS, |_| true), 200 * MS);
+}
+
+/// Goal: before its deadline such a task has no more than its bandwidth up to there, instead of a
+/// new deadline (`update_dl_revised_wakeup()`, 4.13). Source:
+/// docs/rules/rt-and-deadline.md#rt-budgets. Method: it wakes 3.5 ms after it began with 0.5 ms of
+/// its budget left: 2.5 / 4 of 0.5 ms are 312.5 us.
+#[test]
+fn a_constrained_deadline_task_keeps_its_deadline() {
+    for policy in eras() {
+        let tasks = vec![constrained(2 * MS, 1_500 * US), hog(None)];
+        let (_, log) = checked(&one_cpu(), &policy, tasks, &all_off(700 * MS));
+        let all = log.stretches(0);
+        let jobs = all.iter().filter(|s| s.from >= 500 * MS);
+        let jobs: Vec<_> = jobs.map(|s| (s.from - 500 * MS, s.to - s.from)).collect();
+        assert_eq!(jobs[0].1, 2 * MS, "{}", policy.name());
+        let start = jobs[0].0;
+        assert_eq!(jobs[1], (start + 3_500 * US, 312_500));
+        assert_eq!(jobs[2].0, start + 100 * MS, "the next period");
+    }
+}
+
 /// Goal: the earliest deadline first: two tasks that fill 80 % of a CPU, each with its own whole
 /// runtime as work, never miss, whatever waits beneath (FIFO 99 and a fair task).
 #[test]

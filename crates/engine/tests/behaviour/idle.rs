@@ -87,6 +87,57 @@ fn a_cluster_stays_up_for_its_busy_cpus() {
     assert!(report.tasks[1].run_ns > 2_900 * MS);
 }
 
+/// Goal: a cluster goes no deeper than the CPU that asks for least, whoever comes last, and is left
+/// as the state that it is in. Source: docs/guide/model.md, Idle; docs/decisions/006. Method: CPU 0
+/// beats every 10 ms, for which only the first of two cluster states pays, and CPU 1 every 100 ms,
+/// for which the second does, in the middle of a sleep of CPU 0, so that CPU 1 comes last then.
+#[test]
+fn a_cluster_goes_no_deeper_than_its_shallowest_cpu() {
+    let state = |entry, exit, residency| Idle {
+        cluster: true,
+        entry,
+        exit,
+        residency,
+    };
+    let board = Board {
+        idle: vec![state(100, 300, 1_000), state(200, 900, 20_000)],
+        ..Board::symmetric(2)
+    };
+    let platform = board.platform();
+    let mut load = slow_beat(1);
+    load.timers[0].start_delay_ns = 5 * MS;
+    load.timers.push(Timer {
+        start_delay_ns: 0,
+        ..load.timers[0].clone()
+    });
+    let wait = Event::Timer {
+        timer: 1,
+        period_ns: 10 * MS,
+    };
+    load.tasks.push(TaskScript {
+        cpus: Some(vec![0]),
+        ..script(Loops::Forever, vec![phase(1, None, &[run_ms(1), wait])])
+    });
+    let options = Options {
+        idle_states: true,
+        ..all_off(3 * S)
+    };
+    let (_, log) = simulate(&platform, &performance(), &load, &options);
+    let downs = log.cluster(0).into_iter();
+    let downs: Vec<_> = downs.filter(|(at, s)| *at > S && s.is_some()).collect();
+    assert!(downs.len() >= 200, "{}", downs.len());
+    assert!(downs.iter().all(|(_, s)| *s == Some(1)), "{downs:?}");
+    // What CPU 1 asked for is the second one all the same.
+    let asked = |(at, _): &&(u64, Option<u16>)| state_before(&platform, &log, 1, at + 1) == Some(2);
+    assert!(downs.iter().filter(asked).count() >= 150);
+    let late = log.latencies(0).into_iter().filter(|(at, _)| *at > S);
+    let late: Vec<_> = late.map(|(_, (_, ns))| ns).collect();
+    assert!(
+        late.len() >= 19 && late.iter().all(|ns| *ns == 300 * US),
+        "{late:?}"
+    );
+}
+
 /// Goal: a new task takes the idle CPU that is out of its state soonest, though another one has
 /// idled for less long (docs/rules/wake-ups.md#slow-path, docs/rules/capacity.md#idle-states: exit
 /// latency, smallest first, then the idle stamp). Method: a fork on CPU 0; of the idle cluster CPU

@@ -4,12 +4,34 @@
 
 use crate::common::*;
 use crate::wake_latency::channels;
-use wakeplace_engine::{Options, RunReport};
-use wakeplace_workload::{Event, Loops, TaskGroup, TaskScript, Workload};
+use wakeplace_engine::observe::CpuPower;
+use wakeplace_engine::{CpuIdle, Options, RunReport};
+use wakeplace_policy_sys::Policy;
+use wakeplace_workload::{Change, Event, Loops, Phase, TaskGroup, TaskScript, Workload};
 
 /// A transfer within a cache, ns.
 const LINE_NS: u64 = 10_000;
 const HALF_MS: Event = Event::Run { work_ns: 500 * US };
+/// Until after the end.
+const SLEEPS_ON: Event = Event::Sleep { duration_ns: S };
+
+/// The first tasks, so many, are in it.
+fn group(nr: u32) -> TaskGroup {
+    TaskGroup {
+        name: "all".to_owned(),
+        shares: 1024,
+        outer: Vec::new(),
+        tasks: (0..nr).collect(),
+    }
+}
+
+/// Once through these steps, from `delay_ns` on, on one CPU.
+fn later(cpu: u32, delay_ns: u64, events: &[Event]) -> TaskScript {
+    TaskScript {
+        delay_ns,
+        ..once(cpu, events)
+    }
+}
 
 /// CPU 0 wakes the second task, which may use these CPUs and slept on the first of them, 11 ms
 /// after the start; both then work for half a ms, and no tick comes.
@@ -32,33 +54,36 @@ fn pair(cpus: &[u32], grouped: bool, others: Vec<TaskScript>) -> Workload {
         ..script(Loops::Times(1), vec![phase(1, None, &steps)])
     };
     let tasks: Vec<_> = [waker, woken].into_iter().chain(others).collect();
-    let group = TaskGroup {
-        name: "all".to_owned(),
-        shares: 1024,
-        outer: Vec::new(),
-        tasks: (0..tasks.len() as u32).collect(),
-    };
+    let all = group(tasks.len() as u32);
     Workload {
-        groups: if grouped { vec![group] } else { Vec::new() },
+        groups: if grouped { vec![all] } else { Vec::new() },
         shared: channels(1),
         ..workload(tasks, vec![])
     }
 }
 
-fn run(board: &Board, load: &Workload, settings: &[(&str, &str)], line_ns: u64) -> RunReport {
+/// Nothing balances, but for what the settings say.
+fn still(settings: &[(&str, &str)]) -> Policy {
     let still = [
         ("governor", "performance"),
         ("balance", "off"),
         ("newidle_balance", "off"),
         ("nohz_balance", "off"),
     ];
-    let policy = policy("linux-6.2", &[&still, settings].concat());
-    let options = Options {
+    policy("linux-6.2", &[&still, settings].concat())
+}
+
+fn lines(duration_ns: u64, line_ns: u64) -> Options {
+    Options {
         lock_shared_cache_ns: Some(line_ns),
         lock_other_cache_ns: Some(line_ns),
-        ..all_off(30 * MS)
-    };
-    simulate(&board.platform(), &policy, load, &options).0
+        ..all_off(duration_ns)
+    }
+}
+
+fn run(board: &Board, load: &Workload, settings: &[(&str, &str)], line_ns: u64) -> RunReport {
+    let options = lines(30 * MS, line_ns);
+    simulate(&board.platform(), &still(settings), load, &options).0
 }
 
 /// Goal: a waker that queues the task itself waits for the line as its own run time, and a task
@@ -158,4 +183,100 @@ fn a_search_pays_for_each_cpu() {
         paid >= free + 4_000 && paid <= free + 4_000 + locks,
         "{paid} {free} {locks}"
     );
+}
+
+/// Goal: an idle CPU that takes its tick brings the signals of all groups up to date and waits for
+/// their lines then, not whoever has the line next. Method: two CPUs slept in turns and keep their
+/// tick, at 12 ms; nothing else happens in the ms around it, where one run ends before the tick and
+/// one after it.
+#[test]
+fn the_tick_of_an_idle_cpu_waits_at_once() {
+    let sleeper = |cpu, delay_ns| later(cpu, delay_ns, &[HALF_MS, SLEEPS_ON]);
+    let load = Workload {
+        groups: vec![group(2)],
+        ..workload(vec![sleeper(1, 9 * MS), sleeper(0, 10 * MS)], vec![])
+    };
+    let platform = Board::symmetric(2).platform();
+    let policy = still(&[("idle_got_tick", "on")]);
+    let waited = |duration_ns| {
+        let options = Options {
+            cpuidle: CpuIdle::None,
+            ..lines(duration_ns, LINE_NS)
+        };
+        let (report, _) = simulate(&platform, &policy, &load, &options);
+        report.line_wait_ns.expect("the line takes time")
+    };
+    let before = waited(11 * MS + 500 * US);
+    let after = waited(12 * MS + 500 * US);
+    assert!(after >= before + LINE_NS, "{after} after {before}");
+}
+
+/// Goal: a task that leaves its group or changes its nice value waits for the line then, as its own
+/// run time. Method: another CPU has used the line since the task began; no tick comes.
+#[test]
+fn a_task_that_changes_waits_at_once() {
+    let steps = [Event::Run { work_ns: 550 * US }];
+    let ran = |change: Change| {
+        let changed = Phase {
+            change,
+            ..phase(1, None, &steps)
+        };
+        let changes = TaskScript {
+            cpus: Some(vec![0]),
+            delay_ns: 10 * MS,
+            ..script(Loops::Times(1), vec![phase(1, None, &steps), changed])
+        };
+        let other = later(1, 10 * MS + 300 * US, &[Event::Run { work_ns: US }]);
+        let load = Workload {
+            groups: vec![group(2)],
+            ..workload(vec![changes, other], vec![])
+        };
+        let report = run(&Board::symmetric(2), &load, &[], LINE_NS);
+        report.tasks[0].run_ns
+    };
+    let same = ran(Change::default());
+    let leaves = ran(Change {
+        group: Some(None),
+        ..Change::default()
+    });
+    let nicer = ran(Change {
+        nice: Some(5),
+        ..Change::default()
+    });
+    assert!(leaves >= same + LINE_NS, "{leaves} {same}");
+    assert!(nicer >= same + LINE_NS, "{nicer} {same}");
+}
+
+/// Goal: a new-idle pass takes what it waited for and what it searched, whether the era counts the
+/// wait as part of the pass's cost or not. Method: two tasks that may not move wait on CPU 0. On
+/// CPU 1 a task outside their group goes to sleep, 5 ms after one of the group: that one's load has
+/// faded, so the pass writes the line, which CPU 0's tick has read. Two CPUs are looked at.
+#[test]
+fn a_new_idle_pass_takes_its_wait_and_its_search() {
+    let platform = Board::symmetric(2).platform();
+    let tasks = vec![
+        hog(Some(&[0])),
+        hog(Some(&[0])),
+        later(1, 5 * MS, &[HALF_MS, SLEEPS_ON]),
+        later(1, 10 * MS, &[HALF_MS, SLEEPS_ON]),
+    ];
+    let load = Workload {
+        groups: vec![group(3)],
+        ..workload(tasks, vec![])
+    };
+    let run = |first_cost| {
+        let policy = still(&[
+            ("newidle_balance", "on"),
+            ("newidle_first_cost", first_cost),
+        ]);
+        let options = lines(11 * MS + 500 * US, LINE_NS);
+        let (_, log) = simulate(&platform, &policy, &load, &options);
+        let slept = log.stretches(3).last().expect("it ran").to;
+        let power = log.power(1);
+        let idle = power.iter().find(|p| p.0 >= slept && p.1 != CpuPower::Busy);
+        (idle.expect("it goes idle").0 - slept, power)
+    };
+    let (counted, power) = run("on");
+    assert!(counted >= 3 * LINE_NS, "{counted}");
+    assert_eq!(run("off"), (counted, power));
 }

@@ -193,6 +193,29 @@ fn a_condition_has_no_memory_and_gives_the_mutex_back() {
     assert_eq!(log.exit(0).map(|at| at / MS), Some(8));
 }
 
+/// Goal: who waits for a signal with another thread's mutex does not release it; an unlock of one
+/// that lends priority does not either (docs/decisions/023). Method: the holder works for 100 ms;
+/// the second waits, or unlocks, at 10 ms; the third asks for the mutex at 20 ms, for 1 ms.
+#[test]
+fn anothers_mutex_stays_with_its_holder() {
+    let holder = once(0, &[LOCK, run_ms(100), UNLOCK]);
+    let asks = once(2, &[sleep_ms(20), LOCK, run_ms(1), UNLOCK]);
+    for (inherit, step, exit_ms) in [
+        (false, wait_for_signal(Some(0)), 101),
+        (true, wait_for_signal(Some(0)), 101),
+        (true, UNLOCK, 101),
+        (false, UNLOCK, 21), // a plain one does not look who unlocks it
+    ] {
+        let second = once(1, &[sleep_ms(10), step]);
+        let tasks = vec![holder.clone(), second, asks.clone()];
+        let platform = Board::symmetric(3).platform();
+        let load = sharing(tasks, mutex(inherit));
+        let (_, log) = simulate(&platform, &performance(), &load, &all_off(S));
+        let end = log.exit(2).map(|at| at / MS);
+        assert_eq!(end, Some(exit_ms), "inherit: {inherit}, {step:?}");
+    }
+}
+
 /// Goal: one signal wakes one, the first; all with `all`.
 #[test]
 fn a_signal_wakes_the_first_or_all() {

@@ -265,35 +265,42 @@ impl Checker<'_> {
     }
 
     /// Ways out of a state: a cluster state whose cluster stayed up is left like the CPU's own
-    /// deepest.
+    /// deepest, and one whose cluster is in a shallower state like that.
     fn exits(&self, cpu: u32, state: u16) -> Vec<u64> {
-        let states = &self.platform.idle_states;
-        let state = &states[usize::from(state)];
+        let (states, index) = (&self.platform.idle_states, usize::from(state));
+        let state = &states[index];
         let mut exits = vec![state.exit_latency_ns];
         if state.scope == IdleScope::Cluster {
             let of_cpu = |s: &&IdleState| s.cpus.iter().any(|c| c.0 == cpu);
             let mut own = states.iter().filter(of_cpu);
             let deepest = own.rfind(|s| s.scope == IdleScope::Cpu);
             exits.extend(deepest.map(|s| s.exit_latency_ns));
+            let shallower = states[..index].iter().filter(of_cpu);
+            let of_cluster = shallower.filter(|s| s.scope == IdleScope::Cluster);
+            exits.extend(of_cluster.map(|s| s.exit_latency_ns));
         }
         exits
     }
 
-    /// A cluster is down only while all its CPUs are in a cluster state.
+    /// A cluster is down only while all its CPUs are in a cluster state, and then in the shallowest
+    /// of these (docs/guide/model.md, Idle).
     fn cluster(&mut self, cluster: u32, state: Option<u16>) {
         let known = &mut self.clusters[cluster as usize];
         assert_ne!(*known, Some(state), "cluster {cluster}: not a change");
         *known = Some(state);
-        if state.is_none() {
+        let Some(entered) = state else {
             return;
-        }
+        };
+        let mut shallowest = u16::MAX;
         for cpu in &self.platform.clusters[cluster as usize].cpus {
             let Some(CpuPower::Idle { state }) = self.power[cpu.index()] else {
                 panic!("cluster {cluster} is down with CPU {cpu} busy");
             };
             let scope = self.platform.idle_states[usize::from(state)].scope;
             assert_eq!(scope, IdleScope::Cluster, "CPU {cpu} did not ask for it");
+            shallowest = shallowest.min(state);
         }
+        assert_eq!(entered, shallowest, "cluster {cluster} at {}", self.now);
     }
 
     fn frequency(&mut self, domain: u32, opp: u16) {

@@ -2,7 +2,7 @@
 //! against an oracle that sums everything up anew.
 
 use super::{Arrival, EevdfParams, EevdfQueue, Entity};
-use crate::weight::Weight;
+use crate::weight::{Weight, virtual_time};
 use wakeplace_policy_sys::Policy;
 use wakeplace_workload::FairPolicy;
 
@@ -76,6 +76,45 @@ fn v_is_the_weighted_average_rounded_down() {
     let exact = queue.average();
     queue.move_origin();
     assert_eq!(queue.average(), exact, "the origin does not show");
+}
+
+/// Goal: what is summed up does not grow with the time that a task is alone. Source:
+/// docs/rules/queues.md#eevdf: V is kept relative to an origin that moves. Method: an hour alone,
+/// of SCHED_IDLE (a weight of 3 makes 341 s of each second), nice 19 and nice 0. Then nice -20
+/// joins, at V, which is where the only task is. After 1 ms more of the first one V has moved by
+/// its share of the weights.
+#[test]
+fn a_task_alone_takes_the_origin_along() {
+    let params = params();
+    for (nice, policy) in [
+        (0, FairPolicy::Idle),
+        (19, FairPolicy::Other),
+        (0, FairPolicy::Other),
+    ] {
+        let mut queue = EevdfQueue::default();
+        queue.enqueue(&params, 0, Entity::new(nice, policy, None));
+        assert_eq!(queue.pick(&params), Some(0));
+        let weight = entity_of(&queue, 0).weight;
+        let steps = 900_000;
+        for _ in 0..steps {
+            queue.charge(TICK_NS);
+            assert!(!queue.tick(&params), "it is alone");
+        }
+        let alone = entity_of(&queue, 0);
+        assert_eq!(alone.vruntime, steps * virtual_time(TICK_NS, weight));
+        assert_eq!(queue.average(), alone.vruntime);
+        assert!(queue.eligible(&alone));
+        queue.enqueue(&params, 1, Entity::new(-20, FairPolicy::Other, None));
+        queue.check();
+        assert_eq!(entity_of(&queue, 1).vruntime, alone.vruntime);
+        queue.charge(1_000_000);
+        let moved = virtual_time(1_000_000, weight) * alone.weight();
+        let share = moved / (alone.weight() + 88_761);
+        assert_eq!(queue.average(), alone.vruntime + share);
+        let ran = entity_of(&queue, 0);
+        assert!(!queue.eligible(&ran) && queue.eligible(&entity_of(&queue, 1)));
+        queue.check();
+    }
 }
 
 /// Source: docs/rules/queues.md#eevdf, yield: only if eligible: v = deadline, and a new deadline a

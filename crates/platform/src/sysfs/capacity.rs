@@ -1,6 +1,6 @@
 //! How fast each CPU is at its best, on the kernel's scale.
 
-use super::{CPUS, CapacitySource, SysfsError, Tree, marked};
+use super::{CPUS, CapacitySource, SysfsError, Tree, details, marked};
 
 /// The capacity of the fastest CPU (`SCHED_CAPACITY_SCALE`).
 const SCALE: u32 = 1024;
@@ -32,10 +32,9 @@ pub(super) fn read(tree: &Tree, online: &[bool]) -> Result<(Vec<u32>, CapacitySo
     Ok((capacity, CapacitySource::HighestPerf))
 }
 
-/// The firmware's figure of each online CPU, or none at all. AMD's firmware ranks CPUs of one kind
-/// in this field (Documentation/admin-guide/pm/amd-pstate.rst, preferred core): no capacities.
+/// The firmware's figure of each online CPU, or none at all: also where it only ranks CPUs.
 fn highest_perf(tree: &Tree, online: &[bool]) -> Result<Vec<(u16, u64)>, SysfsError> {
-    if tree.names(&format!("{CPUS}/amd_pstate"))?.is_some() {
+    if ranks_only(tree, online.len())? {
         return Ok(Vec::new());
     }
     let file = "acpi_cppc/highest_perf";
@@ -46,6 +45,17 @@ fn highest_perf(tree: &Tree, online: &[bool]) -> Result<Vec<(u16, u64)>, SysfsEr
         1..=u64::from(u32::MAX),
         "a performance level",
     )
+}
+
+/// Does the figure rank CPUs of one kind? AMD's firmware does so whatever driver is in use
+/// (Documentation/admin-guide/pm/amd-pstate.rst, preferred core), Intel's for favoured cores
+/// (arch/x86/kernel/itmt.c). On x86 only CPUs of two kinds have capacities: there the kernel has an
+/// event source for each kind. A tree that does not say what machine it is of is taken at its word.
+fn ranks_only(tree: &Tree, nr_cpus: usize) -> Result<bool, SysfsError> {
+    if details::amd(tree) || tree.names(&format!("{CPUS}/amd_pstate"))?.is_some() {
+        return Ok(true);
+    }
+    Ok(details::x86(tree) && details::hybrid(tree, nr_cpus)?.len() < 2)
 }
 
 /// One number per online CPU; nothing if no CPU has it, an error if only some have.

@@ -123,20 +123,35 @@ fn model(tree: &Tree) -> Option<String> {
     }
 }
 
-fn amd(tree: &Tree) -> bool {
-    let text = tree.head("proc/cpuinfo").unwrap_or_default();
+/// The maker of an x86 processor: /proc/cpuinfo of no other one with these files has the line.
+fn vendor(tree: &Tree) -> Option<String> {
+    let text = tree.head("proc/cpuinfo")?;
     let mut lines = text.lines().filter_map(|line| line.split_once(':'));
-    lines.any(|(key, value)| {
-        key.trim() == "vendor_id" && matches!(value.trim(), "AuthenticAMD" | "HygonGenuine")
-    })
+    let (_, vendor) = lines.find(|(key, _)| key.trim() == "vendor_id")?;
+    Some(vendor.trim().to_owned())
+}
+
+pub(super) fn amd(tree: &Tree) -> bool {
+    let vendor = vendor(tree);
+    matches!(vendor.as_deref(), Some("AuthenticAMD" | "HygonGenuine"))
+}
+
+/// The files say that the processor is one of x86.
+pub(super) fn x86(tree: &Tree) -> bool {
+    vendor(tree).is_some() || matches!(arch(tree).as_deref(), Some("x86_64" | "i686"))
+}
+
+/// What `uname -r` says.
+pub(super) fn release(tree: &Tree) -> Option<String> {
+    tree.head("proc/sys/kernel/osrelease")
+        .filter(|release| !release.is_empty())
 }
 
 /// `CONFIG_HZ` of the kernel's configuration: as captured, as the kernel has it itself, or where
 /// distributions keep it.
 fn tick_hz(tree: &Tree) -> Option<u32> {
     let mut paths = vec!["wakeplace/config".to_owned(), "proc/config.gz".to_owned()];
-    let release = tree.head("proc/sys/kernel/osrelease").unwrap_or_default();
-    if !release.is_empty() && !release.contains('/') {
+    if let Some(release) = release(tree).filter(|release| !release.contains('/')) {
         paths.push(format!("boot/config-{release}"));
         paths.push(format!("lib/modules/{release}/config"));
     }
@@ -146,7 +161,10 @@ fn tick_hz(tree: &Tree) -> Option<u32> {
 }
 
 /// P and E cores, by the kernel's two event sources for them.
-fn hybrid(tree: &Tree, nr_cpus: usize) -> Result<Vec<(&'static str, Vec<u16>)>, SysfsError> {
+pub(super) fn hybrid(
+    tree: &Tree,
+    nr_cpus: usize,
+) -> Result<Vec<(&'static str, Vec<u16>)>, SysfsError> {
     let mut kinds = Vec::new();
     for (word, folder) in [("P", "cpu_core"), ("E", "cpu_atom")] {
         if let Some(cpus) = tree.cpus(&format!("sys/devices/{folder}/cpus"), nr_cpus)? {

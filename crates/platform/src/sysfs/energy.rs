@@ -1,7 +1,7 @@
 //! The kernel's energy model, as debugfs shows it: one folder per performance domain, with one
 //! folder per state. Devices have such folders too, without a list of CPUs.
 
-use super::{SysfsError, Tree, tree};
+use super::{SysfsError, Tree, details, tree};
 
 /// Where it is below the root of a tree.
 pub(super) const FOLDER: &str = "sys/kernel/debug/energy_model";
@@ -15,8 +15,13 @@ const MAX_POWER_UW: u64 = 64_000_000;
 /// Most states of a domain: far above what any driver registers.
 const MAX_STATES: usize = 256;
 
-/// `EM_PERF_DOMAIN_MICROWATTS`: the powers are microwatts, not a scale of the driver's own.
-const FLAG_MICROWATTS: u64 = 1;
+/// The powers are watts, not a scale of the driver's own: `EM_PERF_DOMAIN_MICROWATTS`, until 5.19
+/// `EM_PERF_DOMAIN_MILLIWATTS`.
+const FLAG_WATTS: u64 = 1;
+
+/// The first kernel whose powers are microwatts (6.0; the series of June 2022, "PM: EM: convert
+/// power field to micro-Watts precision").
+const MICROWATTS_SINCE: u64 = 6;
 
 /// `EM_PERF_DOMAIN_ARTIFICIAL`: the model states costs only; its powers and frequencies say
 /// nothing.
@@ -31,7 +36,8 @@ pub struct EnergyDomain {
     pub cpus: Vec<u16>,
     /// States, by frequency.
     pub states: Vec<EnergyState>,
-    /// The kernel says that the powers are microwatts; else only their ratios mean something.
+    /// The kernel says that the powers are watts: here they are microwatts. Else only their ratios
+    /// mean something.
     pub microwatts: bool,
     /// The kernel says that only the costs mean something, which are not read.
     pub artificial: bool,
@@ -55,6 +61,7 @@ pub(super) fn read(
     nr_cpus: usize,
 ) -> Result<Vec<EnergyDomain>, SysfsError> {
     let mut domains: Vec<EnergyDomain> = Vec::new();
+    let watts_unit_uw = watts_unit_uw(tree);
     for name in tree.names(folder)?.unwrap_or_default() {
         let path = format!("{folder}/{name}/cpus");
         let Some(cpus) = tree.cpus(&path, nr_cpus)? else {
@@ -68,20 +75,31 @@ pub(super) fn read(
             let found = format!("a CPU that domain {} has too", other.name);
             return Err(tree.wrong(&path, found, "each CPU in one domain"));
         }
-        let (states, flags) = (
-            states(tree, &format!("{folder}/{name}"))?,
-            flags(tree, &format!("{folder}/{name}"))?,
-        );
+        let at = format!("{folder}/{name}");
+        let flags = flags(tree, &at)?;
+        let microwatts = flags & FLAG_WATTS != 0;
+        let states = states(tree, &at, if microwatts { watts_unit_uw } else { 1 })?;
         domains.push(EnergyDomain {
             name,
             cpus,
             states,
-            microwatts: flags & FLAG_MICROWATTS != 0,
+            microwatts,
             artificial: flags & FLAG_ARTIFICIAL != 0,
         });
     }
     domains.sort_by_key(|domain| domain.cpus[0]);
     Ok(domains)
+}
+
+/// What the powers of a domain with `FLAG_WATTS` count, uW. A kernel that is not named, as beside a
+/// copy of this folder alone, is one that counts microwatts.
+fn watts_unit_uw(tree: &Tree) -> u64 {
+    let release = details::release(tree).unwrap_or_default();
+    let major = release.split('.').next().unwrap_or_default();
+    match tree::number(major) {
+        Some(0..MICROWATTS_SINCE) => 1000,
+        _ => 1,
+    }
 }
 
 fn flags(tree: &Tree, domain: &str) -> Result<u64, SysfsError> {
@@ -96,8 +114,9 @@ fn flags(tree: &Tree, domain: &str) -> Result<u64, SysfsError> {
     }
 }
 
-/// The states, in the order of their names `ps:KHZ`; their frequencies must rise with them.
-fn states(tree: &Tree, domain: &str) -> Result<Vec<EnergyState>, SysfsError> {
+/// The states, in the order of their names `ps:KHZ`; their frequencies must rise with them. Their
+/// powers count `unit_uw`.
+fn states(tree: &Tree, domain: &str, unit_uw: u64) -> Result<Vec<EnergyState>, SysfsError> {
     let mut names = Vec::new();
     for entry in tree.names(domain)?.unwrap_or_default() {
         let Some(number) = entry.strip_prefix("ps:") else {
@@ -117,7 +136,7 @@ fn states(tree: &Tree, domain: &str) -> Result<Vec<EnergyState>, SysfsError> {
     let mut states: Vec<EnergyState> = Vec::new();
     for (_, entry) in &names {
         let at = format!("{domain}/{entry}");
-        let state = state(tree, &at)?;
+        let state = state(tree, &at, unit_uw)?;
         if let Some(below) = states.last().filter(|below| below.khz >= state.khz) {
             let expected = format!("a frequency above that of the state before, {}", below.khz);
             let path = format!("{at}/frequency");
@@ -128,16 +147,20 @@ fn states(tree: &Tree, domain: &str) -> Result<Vec<EnergyState>, SysfsError> {
     Ok(states)
 }
 
-fn state(tree: &Tree, at: &str) -> Result<EnergyState, SysfsError> {
+fn state(tree: &Tree, at: &str, unit_uw: u64) -> Result<EnergyState, SysfsError> {
     let value = |file: &str, max: u64, what: &str| {
         let path = format!("{at}/{file}");
         let found = tree.number(&path, 1..=max, what)?;
         found.ok_or_else(|| tree.wrong(&path, "no such file", what))
     };
+    let (most, unit) = match unit_uw {
+        1 => (MAX_POWER_UW, "uW"),
+        _ => (MAX_POWER_UW / unit_uw, "mW"),
+    };
     let inefficient = tree.number(&format!("{at}/inefficient"), 0..=1, "a flag")?;
     Ok(EnergyState {
         khz: value("frequency", MAX_KHZ, "a frequency in kHz")? as u32,
-        power_uw: value("power", MAX_POWER_UW, "a power in uW")? as u32,
+        power_uw: (value("power", most, &format!("a power in {unit}"))? * unit_uw) as u32,
         inefficient: inefficient == Some(1),
     })
 }

@@ -279,7 +279,7 @@ fn more_possible_than_present() {
 }
 
 /// Goal: the firmware's highest performance is the capacity where the kernel states none and all
-/// CPUs have it; AMD's ranking is none. 41 * 1024 / 64 = 656.
+/// CPUs have it; what AMD's driver has is a ranking. 41 * 1024 / 64 = 656.
 #[test]
 fn capacity_from_the_firmware() {
     let tree = Tree::new(2);
@@ -296,6 +296,85 @@ fn capacity_from_the_firmware() {
     assert_eq!(machine.capacity_from, CapacitySource::HighestPerf);
     tree.put(&format!("{CPUS}/amd_pstate/status"), "active");
     assert_eq!(tree.read().capacity_from, CapacitySource::Alike);
+}
+
+/// Goal: a ranking of CPUs of one kind is no capacity. Source: docs/guide/import.md: AMD ranks its
+/// CPUs (amd-pstate.rst, preferred core) under acpi-cpufreq as well, and Intel its favoured cores
+/// (itmt.c); P and E cores are told by their event sources. 196 * 1024 / 231 = 868.
+#[test]
+fn rankings_are_no_capacities() {
+    let tree = |vendor: &str| {
+        let tree = Tree::new(2);
+        for (cpu, perf) in [(0, "231"), (1, "196")] {
+            tree.put(&format!("{CPUS}/cpu{cpu}/acpi_cppc/highest_perf"), perf);
+        }
+        let line = format!("processor\t: 0\nvendor_id\t: {vendor}\ncpu family\t: 6");
+        tree.put("proc/cpuinfo", &line);
+        tree
+    };
+    for vendor in ["AuthenticAMD", "HygonGenuine", "GenuineIntel"] {
+        let machine = tree(vendor).read();
+        assert_eq!(machine.capacity_from, CapacitySource::Alike, "{vendor}");
+        assert_eq!(machine.capacity, [1024, 1024], "{vendor}");
+    }
+    let hybrid = tree("GenuineIntel");
+    hybrid.put("sys/devices/cpu_core/cpus", "0");
+    assert_eq!(hybrid.read().capacity_from, CapacitySource::Alike, "P only");
+    hybrid.put("sys/devices/cpu_atom/cpus", "1");
+    let machine = hybrid.read();
+    assert_eq!(machine.capacity_from, CapacitySource::HighestPerf);
+    assert_eq!(machine.capacity, [1024, 868]);
+    // Where /proc/cpuinfo is not at hand the architecture says enough.
+    let tree = tree("GenuineIntel");
+    tree.remove("proc/cpuinfo");
+    assert_eq!(tree.read().capacity_from, CapacitySource::HighestPerf);
+    tree.put("proc/sys/kernel/arch", "x86_64");
+    assert_eq!(tree.read().capacity_from, CapacitySource::Alike);
+}
+
+/// Goal: powers are microwatts, whatever the kernel counts. Source: docs/guide/import.md: bit 0 of
+/// the flags is `EM_PERF_DOMAIN_MILLIWATTS` until 5.19 and `EM_PERF_DOMAIN_MICROWATTS` from 6.0 on;
+/// without it they are a scale of the driver's own.
+#[test]
+fn the_kernel_says_what_its_powers_count() {
+    let first = |tree: &Tree| {
+        let machine = tree.read();
+        let little = &machine.energy_model[0];
+        let powers: Vec<_> = little.states.iter().map(|s| s.power_uw).collect();
+        (little.microwatts, powers)
+    };
+    let tree = Tree::hikey960();
+    for (domain, khz, power) in [
+        (0, 533_000, 28),
+        (0, 999_000, 52),
+        (4, 903_000, 243),
+        (4, 2_362_000, 1571),
+    ] {
+        tree.state(domain, khz, power);
+    }
+    assert_eq!(first(&tree), (true, vec![28, 52]), "an unknown kernel");
+    for (release, unit) in [
+        ("5.18.0-rc1", 1000),
+        ("5.19.17+", 1000),
+        ("6.0.0", 1),
+        ("7.3.4", 1),
+    ] {
+        tree.put("proc/sys/kernel/osrelease", release);
+        assert_eq!(
+            first(&tree),
+            (true, vec![28 * unit, 52 * unit]),
+            "{release}"
+        );
+    }
+    tree.put("proc/sys/kernel/osrelease", "5.19.17");
+    tree.state(0, 999_000, 64_001);
+    assert!(
+        tree.error().contains("a power in mW from 1 to 64000"),
+        "{}",
+        tree.error()
+    );
+    tree.put(&format!("{EM}/cpu0/flags"), "0x0");
+    assert_eq!(first(&tree), (false, vec![28, 64_001]));
 }
 
 #[test]

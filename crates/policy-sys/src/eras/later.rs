@@ -106,9 +106,10 @@ pub(super) fn linux_7_3() -> wp_params {
 
 /// Fewest CPUs of a last-level cache in which short tasks stay with their waker: what is lost by
 /// two wakers that take the same idle CPU grows with the number of wakers. Published is a gain with
-/// 112 CPUs, little or none with 16 (Zen 3), 20 (Ivy Bridge EP) and 32 (Kunpeng 920), and no loss
-/// (docs/rules/short-wakes.md#short-elsewhere). With 32 the simulator finds a gain, with fewer
-/// none.
+/// 112 CPUs, and little or none with 16 (Zen 3), 20 (Ivy Bridge EP) and 32 (Kunpeng 920)
+/// (docs/rules/short-wakes.md#short-elsewhere). v4 lost on Zen 3 and Kunpeng, for which v5 got its
+/// gate back. The simulator does not set this limit: it finds gains of v5 with 32 CPUs, and at some
+/// loads with 20 and 16 as well, which nobody published (docs/decisions/028).
 const SHORT_MIN_LLC: u32 = 32;
 
 /// The product's own policy, in both homes (docs/guide/policy.md). asym-capacity's rules of 2016

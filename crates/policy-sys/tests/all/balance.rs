@@ -41,12 +41,13 @@ fn begin(core: &mut Core, dst: u32, level: u32, idle: IdleKind) -> (Step, Balanc
 // ------------------------------------------------------------------------------- capacity_of
 
 /// Goal: what RT and interrupts leave, refreshed by periodic balancing of the base domain and not
-/// by new-idle balancing. Source: docs/rules/capacity.md#capacity-of-numbers (1024, used 100, irq
-/// 50 -> 878), edge.
+/// by new-idle balancing in the tick of a refresh. Source: docs/rules/capacity.md#capacity-of,
+/// docs/rules/capacity.md#capacity-of-numbers (1024, used 100, irq 50 -> 878), edge.
 #[test]
 fn capacity_of_878() {
     let mut core = core(&flat(2), "linux-4.17", &[]);
     freeze(&mut core);
+    begin(&mut core, 0, 0, IdleKind::Idle);
     let c = core.cpu_mut(0);
     (c.load.rt_util, c.load.dl_util, c.load.irq_util) = (60, 40, 50);
     begin(&mut core, 0, 0, IdleKind::NewlyIdle);

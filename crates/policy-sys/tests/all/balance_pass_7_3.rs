@@ -321,7 +321,7 @@ fn squeezed_task_is_pushed() {
         let mut core = flat(4);
         put(&mut core, 1, 1, 1024, 700, 700);
         core.cpu_mut(1).load.capacity = 800; // 800 * 117 = 93600
-        core.cpu_mut(0).load.capacity = dst_capacity;
+        core.cpu_mut(0).load.rt_util = 1024 - dst_capacity; // the pass finds what that leaves
         let (step, mut bal) = attempt(&mut core, 0, 0, IdleKind::NewlyIdle);
         assert_eq!(
             (step, bal.raw().migration_type),

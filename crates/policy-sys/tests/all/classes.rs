@@ -82,6 +82,27 @@ fn class_signals_fade() {
     assert_eq!(core.cpu(0).load.rt_util, (faded / 46_718) as u32);
 }
 
+/// Goal: an idle CPU is looked after until what an RT task left has faded, and no longer. Source:
+/// docs/rules/balancing.md#nohz (the averages of all classes), docs/rules/signals.md#pelt-decay: a
+/// pass every 32 periods halves 1024, which is 1 or just below after 10 of them.
+#[test]
+fn idle_cpus_are_looked_after_until_rt_time_has_faded() {
+    let mut core = lone("linux-7.3", &[]);
+    let period = 1 << 20;
+    let mut now = 400 * period;
+    run(&mut core, &mut ClassTask::rt(50), 0, now, period);
+    core.nohz_enter(0);
+    let mut passes = 0;
+    while core.state().nohz_has_blocked != 0 && passes < 20 {
+        now += 32 * period;
+        let _ = core.update_blocked(0, now);
+        core.nohz_pass_end(now, false);
+        passes += 1;
+    }
+    assert!((10..=11).contains(&passes), "{passes}");
+    assert_eq!(core.cpu(0).load.rt_util, 0);
+}
+
 /// Goal: the time on a slow CPU that an RT task filled is not handed back when it goes idle
 /// (docs/rules/signals.md#pelt-clock: the sums of all classes count).
 #[test]

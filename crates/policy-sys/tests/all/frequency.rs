@@ -7,7 +7,7 @@
 
 use crate::common;
 
-use common::{Cluster, NOW, core, freeze, hikey960, lone_cpu, machine};
+use common::{Cluster, NOW, cluster, core, freeze, hikey960, lone_cpu, machine};
 use wakeplace_policy_sys::{Core, map_util_freq, sys};
 
 /// Tells the core that a CPU's signals changed, without changing them.
@@ -238,6 +238,38 @@ fn limits_and_changes_under_way() {
     assert!(signal_changed(&mut core, 0, NOW + 1_000_000));
     assert_eq!(core.freq_request(0), 4);
     assert_eq!(core.state().freq_doms[0].limits_changed, 0, "heeded");
+}
+
+/// Goal: under a cap below all efficient states the domain still follows its demand. Source:
+/// docs/rules/capacity.md#schedutil: the lowest state of at least raw within the limits, efficient
+/// ones first, if they are within the limits. Costs (docs/rules/energy-aware.md#inefficient-states)
+/// are 5000, 5000, 4500: the first two states are inefficient. 100 asks for 600 MHz * 125 / 600 =
+/// 125 MHz, 300 for 375.
+#[test]
+fn a_cap_below_all_efficient_states() {
+    let little = Cluster {
+        cpus: 1,
+        capacity: 600,
+        states: vec![(200_000, 100_000), (400_000, 200_000), (600_000, 270_000)],
+    };
+    let facts = machine(&[little, cluster(1, 1024)]);
+    for era in ["linux-6.2", "linux-6.12", "linux-7.3"] {
+        let asked = |util, cut| {
+            let mut core = core(&facts, era, &[]);
+            freeze(&mut core);
+            core.freq_applied(0, 1);
+            let domain = &mut core.state_mut().freq_doms[0];
+            (domain.next_opp, domain.cut_opps, domain.limits_changed) = (1, cut, 1);
+            core.cpu_mut(0).queue.nr_fair = 1;
+            core.cpu_mut(0).load.avg.util_avg = util;
+            signal_changed(&mut core, 0, NOW);
+            core.freq_request(0)
+        };
+        assert_eq!(asked(100, 0), 2, "{era}: no cap, the efficient one");
+        assert_eq!(asked(100, 1), 0, "{era}: the lowest that serves");
+        assert_eq!(asked(300, 1), 1, "{era}: 200 MHz is too little");
+        assert_eq!(asked(600, 1), 1, "{era}: more than the cap");
+    }
 }
 
 /// Goal: the performance governor's request is under way until it is carried out, like any other.

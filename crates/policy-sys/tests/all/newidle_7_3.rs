@@ -123,8 +123,8 @@ fn newidle_cost_fades() {
 }
 
 /// Goal: what the pass waited for while it brought the signals up to date is part of the first
-/// level's cost, and of no other's; passes of before 5.16 do not count it. Source: the order of
-/// newidle_balance in 6.2, whose clock starts before update_blocked_averages.
+/// level's cost, and of no other's; passes of before 5.16 do not count it and leave it to the home.
+/// Source: the order of newidle_balance in 6.2, whose clock starts before update_blocked_averages.
 #[test]
 fn waiting_is_part_of_the_first_levels_cost() {
     let mut core = flat(4); // a search costs 200 ns
@@ -132,9 +132,25 @@ fn waiting_is_part_of_the_first_levels_cost() {
     assert_eq!(core.newidle_done(0, 0), 7_200);
     assert_eq!(core.cpu(0).balance.lb[0].max_newidle_cost_ns, 7_200);
     assert_eq!(core.newidle_done(0, 0), 200);
+    assert_eq!(core.cpu(0).balance.newidle_waited_ns, 0);
     core.state_mut().params.newidle_first_cost = 0;
     core.cpu_mut(0).balance.newidle_waited_ns = 7_000;
     assert_eq!(core.newidle_done(0, 0), 200);
+    assert_eq!(core.cpu(0).balance.newidle_waited_ns, 7_000);
+}
+
+/// Goal: a level that is left out by chance counts nothing of it; the next one that is searched
+/// does. Source: the `continue` of sched_balance_newidle in 7.3, before `t0 = t1`.
+#[test]
+fn a_level_left_out_hands_the_wait_on() {
+    let mut core = still(&machine(&hikey960()));
+    let alone = core.newidle_done(0, 1);
+    core.cpu_mut(0).balance.newidle_waited_ns = 7_000;
+    core.cpu_mut(0).balance.lb[0].newidle_skipped = 1;
+    assert_eq!(core.newidle_done(0, 0), 0);
+    assert_eq!(core.cpu(0).balance.newidle_waited_ns, 7_000);
+    assert_eq!(core.newidle_done(0, 1), alone + 7_000);
+    assert_eq!(core.cpu(0).balance.newidle_waited_ns, 0);
 }
 
 // ------------------------------------------------------------------------------- NOHZ, domains

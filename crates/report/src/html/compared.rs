@@ -16,7 +16,8 @@ const PRICE: &str = "wake_latency_us_p99";
 /// Metrics of the workload's own that are shown first.
 const MAX_OWN: usize = 12;
 
-pub(super) fn view(id: &str, result: &Comparison) -> ResultView {
+/// `workload`: the title names it, too.
+pub(super) fn view(id: &str, result: &Comparison, workload: bool) -> ResultView {
     let base = &result.runs[0];
     let kind = if result.runs.len() > 1 {
         "Comparison"
@@ -36,10 +37,14 @@ pub(super) fn view(id: &str, result: &Comparison) -> ResultView {
             )
         }
     };
+    let of = match workload {
+        true => format!(", {}", base.workload),
+        false => String::new(),
+    };
     ResultView {
         id: id.to_owned(),
         kind,
-        title,
+        title: title + &of,
         facts: facts(result),
         answer: answer(result),
         sections: all_sections(id, result),

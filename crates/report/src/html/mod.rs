@@ -49,17 +49,29 @@ pub struct Fragment {
 
 /// What a page shows of results.
 fn views(sources: &[Source<'_>]) -> Result<Vec<ResultView>, HtmlError> {
-    let mut results = Vec::new();
+    let mut all = Vec::new();
     for source in sources {
-        for parsed in read::read(*source)? {
-            let id = format!("r{}", results.len() + 1);
-            results.push(match &parsed {
-                Parsed::Comparison(result) => compared::view(&id, result),
-                Parsed::Study(result) => study::view(&id, result),
-            });
-        }
+        all.extend(read::read(*source)?);
     }
-    Ok(results)
+    let several = several_workloads(&all);
+    let view = |(at, parsed): (usize, &Parsed)| {
+        let id = format!("r{}", at + 1);
+        match parsed {
+            Parsed::Comparison(result) => compared::view(&id, result, several),
+            Parsed::Study(result) => study::view(&id, result),
+        }
+    };
+    Ok(all.iter().enumerate().map(view).collect())
+}
+
+/// Comparisons of several workloads: platforms and policies alone do not tell them apart.
+fn several_workloads(all: &[Parsed]) -> bool {
+    let mut names = all.iter().filter_map(|parsed| match parsed {
+        Parsed::Comparison(result) => result.runs.first().map(|run| run.workload.as_str()),
+        Parsed::Study(_) => None,
+    });
+    let first = names.next();
+    names.any(|name| Some(name) != first)
 }
 
 fn title(results: &[ResultView]) -> String {

@@ -244,6 +244,9 @@ pub(crate) struct Study {
     pub(crate) seeds: Vec<u64>,
     #[serde(default)]
     pub(crate) quick: bool,
+    /// From results of this version on.
+    #[serde(default)]
+    pub(crate) as_written: Option<bool>,
     #[serde(default)]
     pub(crate) settings: Pairs<String>,
     #[serde(default)]

@@ -58,6 +58,14 @@ pub(crate) fn no_study(name: &str) -> HtmlError {
     ))
 }
 
+/// A study that stood before.
+pub(crate) fn twice(name: &str, study: &str) -> HtmlError {
+    HtmlError(format!(
+        "{name}: the study `{}` stood before; expected each study once",
+        short(study)
+    ))
+}
+
 /// One result, or several of studies.
 pub(crate) fn read(source: Source<'_>) -> Result<Vec<Parsed>, HtmlError> {
     let whole: Value = parse(source)?;

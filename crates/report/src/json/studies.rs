@@ -33,6 +33,7 @@ pub(crate) fn study(result: &StudyResult) -> Value {
         "duration_ns": result.duration_ns,
         "seeds": result.seeds,
         "quick": result.quick,
+        "as_written": result.as_written,
         "settings": pairs(&result.settings),
         "options": pairs(&result.options),
         "workloads": result.workloads,

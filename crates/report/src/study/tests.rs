@@ -2,6 +2,7 @@ use super::{short_policy, studies, study, wrap};
 use crate::{Format, Style};
 use serde_json::Value;
 use std::collections::BTreeMap;
+use wakeplace_metrics::Method;
 use wakeplace_study::{
     Conclusion, Factor, Origin, Param, Published, PublishedChange, Sensitivity, SensitivityRow,
     Simulated, StudyResult, StudyRow,
@@ -31,6 +32,7 @@ fn row(metric: &str, policy: &str, published: Option<f64>, mean: f64) -> StudyRo
         published_delta_pct: (other && published.is_some()).then_some(-13.39),
         simulated_delta_pct: other.then_some(-10.0),
         simulated_delta_ci95: other.then_some((-10.5, -9.5)),
+        simulated_delta_method: other.then_some(Method::LogRatio),
         calibrated: published.is_some() && !other,
         robust: None,
     }
@@ -50,6 +52,7 @@ pub(crate) fn fake() -> StudyResult {
         duration_ns: 30_000_000_000,
         seeds: (1..=10).collect(),
         quick: false,
+        as_written: true,
         settings: Vec::new(),
         options: Vec::new(),
         workloads: BTreeMap::from([("10".to_owned(), "periodic:n=10".to_owned())]),
@@ -85,6 +88,7 @@ fn json_has_the_shape_of_the_contract() {
         (&2.into(), &"family/name".into())
     );
     assert_eq!(value["base_policy"], BASE);
+    assert_eq!(value["as_written"], true);
     let base = value["rows"][0].as_object().unwrap();
     for key in [
         "case",
@@ -154,8 +158,12 @@ fn differences_have_the_words_of_comparisons() {
     assert_eq!(word(&result, 1), "not told");
     result.margin_pct = 11.0;
     assert_eq!(word(&result, 1), "none that matters");
+    // Seeds that differ, but not in their differences, as in a comparison.
+    result.rows[1].simulated_delta_ci95 = Some((0.0, 0.0));
+    assert_eq!(word(&result, 1), "none that matters");
     // Every seed gave the same run.
     result.rows[1].simulated_delta_ci95 = Some((-10.0, -10.0));
+    result.rows[1].simulated_delta_method = Some(Method::SameRuns);
     result.rows[4].simulated_delta_ci95 = None;
     let text = study(&result, Format::Json, Style::default());
     let value: Value = serde_json::from_str(&text).unwrap();

@@ -12,6 +12,7 @@ pub use scheduler::SchedulerAnswer;
 use crate::{Experiment, Request, StudyError};
 use wakeplace_engine::{Explanation, Which};
 use wakeplace_platform::{Platform, PowerUnit};
+use wakeplace_policy_sys::Seen;
 
 /// Which decision, and what is asked about it.
 #[derive(Clone, Debug)]
@@ -84,7 +85,19 @@ impl Answer {
         power(&self.explanation, self.platform(), energy)
     }
 
-    /// That unit.
+    /// The same for people.
+    #[must_use]
+    pub fn shown_power(&self, energy: u64) -> String {
+        why_not::figure(self.power(energy))
+    }
+
+    /// Why a CPU that was not chosen was dropped, in words.
+    #[must_use]
+    pub fn dropped(&self, seen: &Seen) -> &'static str {
+        why_not::dropped(&self.explanation, seen)
+    }
+
+    /// The unit of powers.
     #[must_use]
     pub fn power_unit(&self) -> &'static str {
         power_unit(self.platform())

@@ -38,25 +38,42 @@ fn energy(e: &Explanation, platform: &Platform, seen: &Seen) -> String {
     };
     let unit = power_unit(platform);
     let (there, here) = (power(e, platform, there), power(e, platform, here));
-    let than = format!("CPU {} ({there} against {here} {unit})", chosen.cpu);
-    if seen.dropped == Dropped::Margin {
-        let less = here - there;
-        return format!("it would cost {less} {unit} less than {than}, within the margin");
-    }
+    let figures = format!("({} against {} {unit})", figure(there), figure(here));
+    let than = format!("CPU {} {figures}", chosen.cpu);
+    let apart = format!("{} {unit}", figure((there - here).abs()));
     if there > here {
-        return format!(
-            "it fits, but would cost {} {unit} more than {than}",
-            there - here
-        );
+        return format!("it fits, but would cost {apart} more than {than}");
     }
-    if there < here {
-        return format!(
-            "it would cost {} {unit} less than {than}, but no less than another one, which was \
-             compared with that one in its place",
-            here - there
-        );
+    if there == here {
+        return format!("it would cost as much as {than}, which comes first");
     }
-    format!("it would cost as much as {than}, which comes first")
+    let why = match seen.dropped {
+        Dropped::Margin => "within the margin",
+        _ => "but no less than another one, which was compared with that one in its place",
+    };
+    format!("it would cost {apart} less than {than}, {why}")
+}
+
+/// Why a CPU was dropped; what the margin kept from being chosen need save nothing.
+pub(super) fn dropped(e: &Explanation, seen: &Seen) -> &'static str {
+    let chosen = &e.explained.candidates[e.placement.cpu as usize];
+    let both = seen.energy.zip(chosen.energy);
+    match seen.dropped {
+        Dropped::Margin if both.is_some_and(|(there, here)| there >= here) => {
+            "it costs no less energy than the previous CPU"
+        }
+        other => other.doc(),
+    }
+}
+
+/// A power without the digits that an estimate does not have.
+pub(super) fn figure(power: f64) -> String {
+    let decimals = match power.abs() {
+        p if p == p.trunc() || p >= 1000.0 => 0,
+        p if p >= 10.0 => 1,
+        _ => 3,
+    };
+    format!("{power:.decimals$}")
 }
 
 /// Who stands for its performance domain.
@@ -121,5 +138,16 @@ fn before(e: &Explanation) -> String {
             format!(" The energy-aware rule is off: {why}.")
         }),
         NoEnergy::Asked | NoEnergy::Kind => String::new(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::figure;
+
+    #[test]
+    fn figures_have_no_digits_of_arithmetic() {
+        let shown = [5_830.399_999_999_994, 195_000.0, 12.345_678, 0.1 + 0.2, 0.0].map(figure);
+        assert_eq!(shown, ["5830", "195000", "12.3", "0.300", "0"]);
     }
 }

@@ -13,6 +13,7 @@ mod values;
 mod variations;
 
 pub(crate) use read::with;
+pub(crate) use values::count;
 
 #[cfg(test)]
 mod tests;

@@ -5,7 +5,7 @@
 
 use super::Case;
 use super::raw::RawRandom;
-use super::values::{at, count, duration_ns};
+use super::values::{at, drawn, duration_ns};
 use crate::error::Flaw;
 use std::fmt::Write;
 use std::sync::Arc;
@@ -20,7 +20,7 @@ pub(super) fn cases(
 ) -> Result<(), Flaw> {
     let flaw = |problem: String| Flaw::new(at(&raw.cases), problem, "expected a valid draw");
     let longest_ns = duration_ns(&raw.duration)?;
-    for number in 1..=count(&raw.cases)? {
+    for number in 1..=drawn(&raw.cases)? {
         let mut stream = Stream::for_task(*raw.seed.get_ref(), &format!("machine {number}"));
         let name = format!("random-{number}");
         let text = machine(&name, &mut stream);

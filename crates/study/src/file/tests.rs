@@ -129,7 +129,12 @@ fn rules_hold() {
             "`1 s` is no time; expected a time above 0",
         ),
         ("\"1s\"", "\"0s\"", "`0s` is no time"),
-        ("seeds = 4", "seeds = 0", "0 seeds; expected 1 to 1000"),
+        ("seeds = 4", "seeds = 0", "0 seeds; expected 1 to 100000"),
+        (
+            "seeds = 4",
+            "seeds = 100001",
+            "100001 seeds; expected 1 to 100000",
+        ),
         (
             ", \"linux-4.17+energy-aware\"",
             "",

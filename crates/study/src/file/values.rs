@@ -3,14 +3,15 @@
 use super::raw::Text;
 use crate::error::Flaw;
 use crate::hotplug::parse_hotplug;
+use crate::seeds::MAX_SEEDS;
 use toml::Spanned;
 use wakeplace_engine::Hotplug;
 use wakeplace_metrics::find_metric;
 use wakeplace_text::{parse_duration_ns, shorten};
 use wakeplace_workload::Jitter;
 
-/// Most seeds of a study.
-const MAX_SEEDS: u64 = 1000;
+/// Most machines and workloads that are drawn.
+const MAX_DRAWN: u64 = 1000;
 
 /// Byte offset of a value.
 pub(super) fn at<T>(value: &Spanned<T>) -> usize {
@@ -42,14 +43,23 @@ pub(super) fn jitter(text: &Text) -> Result<Jitter, Flaw> {
     parsed(text, Jitter::parse)
 }
 
-/// A number of seeds.
-pub(super) fn count(value: &Spanned<u64>) -> Result<usize, Flaw> {
+/// A number of seeds; as many as by `--seeds`.
+pub(crate) fn count(value: &Spanned<u64>) -> Result<usize, Flaw> {
+    up_to(value, MAX_SEEDS, "seeds")
+}
+
+/// A number of drawn cases.
+pub(super) fn drawn(value: &Spanned<u64>) -> Result<usize, Flaw> {
+    up_to(value, MAX_DRAWN, "cases")
+}
+
+fn up_to(value: &Spanned<u64>, most: u64, what: &str) -> Result<usize, Flaw> {
     let number = *value.get_ref();
-    if (1..=MAX_SEEDS).contains(&number) {
-        return Ok(usize::try_from(number).expect("at most 1000"));
+    if (1..=most).contains(&number) {
+        return Ok(usize::try_from(number).expect("few of them"));
     }
-    let expected = format!("expected 1 to {MAX_SEEDS}");
-    Err(Flaw::new(at(value), format!("{number} seeds"), expected))
+    let expected = format!("expected 1 to {most}");
+    Err(Flaw::new(at(value), format!("{number} {what}"), expected))
 }
 
 /// A share, 0 to 100 percent.

@@ -69,6 +69,44 @@ fn joules_without_a_board_are_absent_and_explained() {
     assert!(result.notes.iter().any(note), "{:?}", result.notes);
 }
 
+/// Goal: only platforms that ran are named as those where a metric was not measured.
+#[test]
+fn what_is_absent_is_so_on_platforms_that_ran() {
+    let text = r#"
+        title = "A study"
+        source = "a test"
+        platform = "tc2"
+        duration = "20ms"
+        seeds = 1
+        policies = ["linux-3.1", "linux-3.8"]
+        [quick]
+        seeds = 1
+        cases = ["a"]
+        [[metric]]
+        name = "throughput_per_s"
+        [[metric]]
+        name = "wakeups_total"
+        [[case]]
+        token = "a"
+        workload = "periodic:n=2"
+        [[case]]
+        token = "b"
+        workload = "periodic:n=2"
+        platform = "hikey960"
+    "#;
+    let study = Study::from_toml(text, "s.toml").unwrap();
+    let note = |quick: bool| {
+        let how = StudyOptions {
+            quick,
+            ..StudyOptions::default()
+        };
+        run(&study, &how).notes[0].clone()
+    };
+    let absent = "throughput_per_s is absent: no run on";
+    assert_eq!(note(true), format!("{absent} tc2 gave it"));
+    assert_eq!(note(false), format!("{absent} tc2, hikey960 gave it"));
+}
+
 #[test]
 fn the_cell_the_platform_names_is_marked() {
     let on = format!("{HIKEY}/10/linux-4.17");
@@ -92,6 +130,7 @@ fn the_cell_the_platform_names_is_marked() {
     // Of another length, or with one thing changed, it is a cell like any other.
     let other = run(&hikey(Some((1_000_000, Some(&on)))), &short(true));
     assert!(other.rows.iter().all(|row| !row.calibrated));
+    assert!(result.as_written && !other.as_written);
     assert!(!other.verdict.contains("published joules"));
     let result = run(&hikey(Some((1_000_000, None))), &as_written);
     assert!(result.rows.iter().all(|row| !row.calibrated));
@@ -197,6 +236,7 @@ fn a_board_power_is_recomputed_from_its_cell() {
         published_delta_pct: None,
         simulated_delta_pct: None,
         simulated_delta_ci95: None,
+        simulated_delta_method: None,
         calibrated: false,
         robust: None,
     };

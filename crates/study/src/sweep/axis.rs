@@ -1,7 +1,8 @@
 //! What is varied: `KEY=FROM..TO:STEPS` or `KEY=A,B,C`, and the points that a design takes of it.
 
 use crate::StudyError;
-use wakeplace_text::shorten;
+use std::collections::BTreeSet;
+use wakeplace_text::{parse_duration_ns, shorten};
 use wakeplace_workload::Stream;
 
 /// Something that is varied.
@@ -26,7 +27,7 @@ pub enum Range {
         from: f64,
         /// Last.
         to: f64,
-        /// How many; None: only a Latin hypercube can draw from it.
+        /// How many, each another value; None: only a Latin hypercube can draw from it.
         steps: Option<usize>,
         /// Only whole numbers.
         whole: bool,
@@ -139,11 +140,13 @@ impl Axis {
             } => {
                 let value = from + (to - from) * part;
                 match whole {
-                    true => format!("{:.0}", value.round()),
+                    // No "-0", which is 0.
+                    true => format!("{:.0}", value.round() + 0.0),
                     // Nine digits: what a step's rounding leaves is no part of it.
                     false => {
                         let text = format!("{value:.9}");
-                        text.trim_end_matches('0').trim_end_matches('.').to_owned()
+                        let text = text.trim_end_matches('0').trim_end_matches('.');
+                        if text == "-0" { "0" } else { text }.to_owned()
                     }
                 }
             }
@@ -159,22 +162,44 @@ impl Range {
         };
         let number = |text: &str| {
             let number = text.trim().parse::<f64>().ok().filter(|n| n.is_finite());
-            number.ok_or_else(|| format!("`{}` is no number", shorten(text)))
+            number.ok_or_else(|| no_number(text.trim(), [from.trim(), to.trim()]))
         };
         let steps = match steps.map(|s| s.trim().parse::<usize>()) {
             None => None,
             Some(Ok(n)) if (2..=MOST).contains(&n) => Some(n),
             Some(_) => return Err(format!("the number of steps is not 2 to {MOST}")),
         };
-        let whole = |text: &str| text.trim().parse::<i64>().is_ok();
+        let is_whole = |text: &str| text.trim().parse::<i64>().is_ok();
+        let whole = is_whole(from) && is_whole(to);
+        let (from, to) = (number(from)?, number(to)?);
         let span = Self::Span {
-            from: number(from)?,
-            to: number(to)?,
-            steps,
-            whole: whole(from) && whole(to),
+            from,
+            to,
+            steps: steps.map(|steps| steps.min(values_between(from, to, whole))),
+            whole,
         };
         Ok(span)
     }
+}
+
+/// Why an end of a span is none, and how to write what is meant.
+fn no_number(text: &str, ends: [&str; 2]) -> String {
+    let [from, to] = ends.map(shorten);
+    let text = shorten(text);
+    let has_unit = |end: &str| end.ends_with('%') || parse_duration_ns(end).is_ok();
+    match ends.iter().any(|end| has_unit(end)) {
+        true => format!(
+            "`{text}` is no number; a range has no units: expected the values one by one, as \
+             `{from},{to}`"
+        ),
+        false => format!("`{text}` is no number"),
+    }
+}
+
+/// Values that a span has as they are written: more steps would have some of them twice.
+fn values_between(from: f64, to: f64, whole: bool) -> usize {
+    let finest = if whole { 1.0 } else { 1e-9 };
+    (((to - from).abs() / finest).round() as usize).saturating_add(1)
 }
 
 impl Design {
@@ -227,6 +252,18 @@ impl Design {
     }
 }
 
+/// The points whose values no point before them has; None: all are of that kind, as in a grid,
+/// whose axes have each value once.
+pub(super) fn distinct(design: Design, axes: &[Axis], points: usize) -> Option<Vec<usize>> {
+    if design == Design::Grid {
+        return None;
+    }
+    let mut known = BTreeSet::new();
+    let first = |index: &usize| known.insert(design.point(axes, *index));
+    let firsts: Vec<usize> = (0..points).filter(first).collect();
+    (firsts.len() < points).then_some(firsts)
+}
+
 /// Place of `index` in a random order of `0..n`, without a list of them: four rounds of a Feistel
 /// network on the smallest square that holds n, walked until the place is one of the n.
 fn permuted(n: usize, seed: u64, name: &str, index: usize) -> usize {
@@ -261,7 +298,7 @@ fn wrong(what: &str, why: String) -> StudyError {
 
 #[cfg(test)]
 mod tests {
-    use super::{Axis, Design};
+    use super::{Axis, Design, distinct};
     use std::collections::BTreeSet;
 
     fn axes(texts: &[&str]) -> Vec<Axis> {
@@ -309,6 +346,33 @@ mod tests {
         assert_ne!(of(1), of(2));
     }
 
+    /// Goal: more steps than there are values make no point twice.
+    #[test]
+    fn no_point_stands_twice() {
+        for (text, values) in [
+            ("a=1..2:9", "1 2"),
+            ("a=2..-1:100", "2 1 0 -1"),
+            ("a=3..3:5", "3"),
+            ("a=0.5..0.5:5", "0.5"),
+            ("a=1..9:3", "1 5 9"),
+            ("a=1..2.0:3", "1 1.5 2"),
+        ] {
+            let axes = axes(&[text]);
+            let points = Design::Grid.points(&axes).unwrap();
+            let all = (0..points).map(|at| Design::Grid.point(&axes, at).join(" "));
+            assert_eq!(all.collect::<Vec<_>>().join(" "), values, "{text}");
+        }
+        let axes = axes(&["a=1..3", "b=x,y"]);
+        let design = |points| Design::LatinHypercube { points, seed: 1 };
+        let firsts = distinct(design(60), &axes, 60).expect("some stand twice");
+        let all: BTreeSet<_> = firsts
+            .iter()
+            .map(|at| design(60).point(&axes, *at))
+            .collect();
+        assert_eq!((firsts.len(), all.len()), (6, 6));
+        assert_eq!(distinct(design(1), &axes, 1), None);
+    }
+
     #[test]
     fn what_is_no_axis_is_named() {
         let error = |text: &str| Axis::parse(text).expect_err(text).to_string();
@@ -319,6 +383,12 @@ mod tests {
             ("a=1,,2", "a value is empty"),
             ("a=1,1", "`1` stands twice"),
             ("a=1..x:3", "`x` is no number"),
+            (
+                "a=5%..20%:4",
+                "`5%` is no number; a range has no units: expected the values one by one, as \
+                 `5%,20%`",
+            ),
+            ("a=1..20ms:4", "as `1,20ms`"),
             ("a=1..2:1", "not 2 to"),
             ("a=1..2:-1", "not 2 to"),
         ] {
@@ -327,7 +397,7 @@ mod tests {
         let open = axes(&["a=1..2"]);
         let error = Design::Grid.points(&open).unwrap_err().to_string();
         assert!(error.contains("FROM..TO:STEPS"), "{error}");
-        let many = axes(&["a=1..9:100000", "b=1..9:100000"]);
+        let many = axes(&["a=1..99999:100000", "b=1..99999:100000"]);
         assert!(Design::Grid.points(&many).is_err());
     }
 }

@@ -2,6 +2,7 @@
 
 use super::{Axis, Design, Sweep};
 use crate::error::Flaw;
+use crate::file::count;
 use crate::{Request, Source, StudyError, parse_hotplug};
 use std::fmt::Display;
 use toml::Spanned;
@@ -55,9 +56,6 @@ pub fn is_sweep(text: &str) -> bool {
     toml::from_str::<toml::Table>(text).is_ok_and(|table| table.contains_key("vary"))
 }
 
-/// Most seeds of a sweep.
-const MAX_SEEDS: u64 = 100_000;
-
 pub(super) fn read(text: &str, file: &str) -> Result<Sweep, StudyError> {
     let raw: Raw =
         toml::from_str(text).map_err(|error| Flaw::from_toml(&error).locate(file, text))?;
@@ -70,12 +68,7 @@ pub(super) fn read(text: &str, file: &str) -> Result<Sweep, StudyError> {
 
 fn parts(raw: &Raw, text: &str) -> Result<(Request, Vec<Axis>, Design), Flaw> {
     let _about = raw.title.as_ref();
-    let seeds = *raw.seeds.get_ref();
-    if !(1..=MAX_SEEDS).contains(&seeds) {
-        let problem = format!("{seeds} seeds");
-        let expected = format!("expected 1 to {MAX_SEEDS}");
-        return Err(Flaw::new(raw.seeds.span().start, problem, expected));
-    }
+    let seeds = count(&raw.seeds)? as u64;
     let base = Request {
         platforms: sources(raw.platform.as_ref()),
         workloads: sources(raw.workload.as_ref()),

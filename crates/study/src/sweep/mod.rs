@@ -10,10 +10,11 @@ pub use file::is_sweep;
 
 use crate::experiment::expand;
 use crate::file::with;
+use crate::fits;
 use crate::identity::hash_of;
 use crate::pool::Run;
 use crate::run_table::{STUCK, json_object, metrics_of};
-use crate::{PolicyRuns, Request, RunRecord, Source, StudyError};
+use crate::{Experiment, PolicyRuns, Request, RunRecord, Source, StudyError};
 use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
@@ -33,6 +34,8 @@ pub struct Sweep {
     /// Which points are taken.
     pub design: Design,
     points: usize,
+    /// Their numbers in the design where it has some values several times; None: from 0 on.
+    numbers: Option<Vec<usize>>,
     /// Hash of what the named platforms and workloads are: files may change between two calls.
     inputs: String,
 }
@@ -42,7 +45,7 @@ pub struct Sweep {
 pub struct Point {
     /// What distinguishes it, key and value.
     pub labels: Vec<(String, String)>,
-    experiment: crate::Experiment,
+    experiment: Experiment,
     /// All but seed, hashes and metrics.
     record: RunRecord,
     /// Hash of all that decides its runs but the seed.
@@ -50,27 +53,33 @@ pub struct Point {
 }
 
 impl Sweep {
-    /// Checks what can be checked without running: the axes and the first point.
+    /// Checks what can be checked without running: the axes, the first point, and that some point
+    /// can run. Points with the same values are one.
     ///
     /// # Errors
-    /// A key that nobody takes, a value that is wrong, too many points.
+    /// A key that nobody takes, a value that is wrong, a name that stands twice, options that fit
+    /// no point, too many points.
     pub fn new(base: Request, axes: Vec<Axis>, design: Design) -> Result<Self, StudyError> {
+        once(&base)?;
         let points = design.points(&axes)?;
         let key = |at: usize| axes[..at].iter().any(|axis| axis.key == axes[at].key);
         if let Some(at) = (0..axes.len()).find(|at| key(*at)) {
             return Err(vary(&axes[at].key, "it is varied twice"));
         }
         let inputs = inputs(&base, &axes);
+        let numbers = axis::distinct(design, &axes, points);
         let sweep = Self {
             base,
+            points: numbers.as_ref().map_or(points, Vec::len),
+            numbers,
             axes,
             design,
-            points,
             inputs,
         };
         sweep.point(0)?;
         // The other values of each list: names that are wrong are found before the first run.
         sweep.check_lists()?;
+        sweep.check_runs()?;
         Ok(sweep)
     }
 
@@ -124,7 +133,13 @@ impl Sweep {
 
     /// What distinguishes a point, key and value.
     fn labels_of(&self, index: usize) -> Vec<(String, String)> {
-        let values = self.design.point(&self.axes, index / self.fixed().max(1));
+        let at = index / self.fixed().max(1);
+        let numbers = self.numbers.as_ref();
+        let at = numbers
+            .and_then(|numbers| numbers.get(at))
+            .copied()
+            .unwrap_or(at);
+        let values = self.design.point(&self.axes, at);
         let keys = self.axes.iter().map(|axis| axis.key.clone());
         keys.zip(values).collect()
     }
@@ -257,6 +272,43 @@ impl Sweep {
         let first = open.into_values().flatten().min();
         first.map_or(Ok(()), |index| self.point(index).map(drop))
     }
+
+    /// Some point can run: what the base has that fits none of them is refused as for one run,
+    /// before anything is written. Points that cannot while others can are records with a reason.
+    /// Of many points some are tried, evenly spaced.
+    fn check_runs(&self) -> Result<(), StudyError> {
+        let points = self.points();
+        let tried = points.min(MOST_CHECKED);
+        let mut first = None;
+        for at in 0..tried {
+            let made = self.point(at * points / tried);
+            match made.and_then(|point| point.check(&self.base)) {
+                Ok(()) => return Ok(()),
+                Err(error) => first = first.or(Some(error)),
+            }
+        }
+        first.map_or(Ok(()), Err)
+    }
+}
+
+/// Refuses a platform, workload or policy that stands twice: its runs would count twice.
+fn once(base: &Request) -> Result<(), StudyError> {
+    fn twice<T: PartialEq>(all: &[T]) -> Option<&T> {
+        let again = |at: &usize| all[..*at].contains(&all[*at]);
+        (0..all.len()).find(again).map(|at| &all[at])
+    }
+    let found = [
+        ("platform", twice(&base.platforms).map(Source::name)),
+        ("workload", twice(&base.workloads).map(Source::name)),
+        ("policy", twice(&base.policies).map(String::as_str)),
+    ];
+    let mut found = found
+        .into_iter()
+        .filter_map(|(key, name)| Some((key, name?)));
+    found.next().map_or(Ok(()), |(key, name)| {
+        let name = wakeplace_text::shorten(name);
+        Err(vary(key, &format!("`{name}` stands twice")))
+    })
 }
 
 /// A hash of all platforms and workloads that have a name. One that is wrong counts by its error.
@@ -379,6 +431,20 @@ impl Point {
     #[must_use]
     pub fn record(&self) -> &RunRecord {
         &self.record
+    }
+
+    /// Can it run with the base's first seed? As before every run.
+    fn check(&self, base: &Request) -> Result<(), StudyError> {
+        let seed = base.seeds.first().copied().unwrap_or(1);
+        let Experiment {
+            platform,
+            workload,
+            policies,
+            options,
+            ..
+        } = &self.experiment;
+        let workload = expand(workload, platform, &[seed])?.swap_remove(0);
+        fits::check(platform, &policies[0], &workload, options)
     }
 
     /// Runs it with a seed. What cannot be run, or gets stuck, is a record with an error.

@@ -70,6 +70,59 @@ fn what_cannot_run_is_a_record_with_its_reason() {
     assert!(record.metrics.is_empty());
 }
 
+/// Goal: what would count a run twice is no sweep, or one with each point once.
+#[test]
+fn each_point_stands_once() {
+    let by_steps = sweep(&["workload.n=1..2:9"]);
+    assert_eq!((by_steps.points(), by_steps.cells()), (4, 8));
+    let design = |points| Design::LatinHypercube { points, seed: 1 };
+    let drawn = |points| Sweep::new(base(), axes(&["workload.n=1..3"]), design(points)).unwrap();
+    assert_eq!((drawn(1).points(), drawn(50).points()), (2, 6));
+    let cells = drawn(50);
+    let keys = (0..cells.cells()).map(|cell| {
+        let (point, seed) = cells.cell(cell);
+        cells.point(point).expect("valid").key(seed, "p")
+    });
+    assert_eq!(keys.collect::<std::collections::BTreeSet<_>>().len(), 12);
+    let refused = |base: Request| {
+        let refused = Sweep::new(base, axes(&["busy_factor=1,2"]), Design::Grid);
+        refused.expect_err("twice").to_string()
+    };
+    let mut twice = base();
+    twice.platforms.push(Source::named("hikey960"));
+    assert_eq!(refused(twice), "vary platform: `hikey960` stands twice");
+    let mut twice = base();
+    twice.workloads.push(twice.workloads[0].clone());
+    assert!(refused(twice).starts_with("vary workload: "));
+    let mut twice = base();
+    twice.policies.push("linux-7.3".to_owned());
+    assert_eq!(refused(twice), "vary policy: `linux-7.3` stands twice");
+}
+
+/// Goal: options with which no point can run are refused as for one run; those that fit some
+/// points are none of the sweep's business.
+#[test]
+fn options_that_fit_no_point_are_refused() {
+    let try_with = |change: &dyn Fn(&mut Request), texts: &[&str]| {
+        let mut base = base();
+        change(&mut base);
+        let made = Sweep::new(base, axes(texts), Design::Grid);
+        made.map_or_else(|error| error.to_string(), |_| String::new())
+    };
+    let hotplug = |base: &mut Request| {
+        base.hotplug = crate::parse_hotplug("0s:7=off").expect("a step");
+    };
+    // HiKey960 has eight CPUs, Juno six.
+    assert_eq!(try_with(&hotplug, &["platform=hikey960,juno-r0"]), "");
+    let said = try_with(&hotplug, &["platform=juno-r0"]);
+    assert!(said.contains("has no CPU 7"), "{said}");
+    let parent = |base: &mut Request| {
+        base.set = vec![("model.parent_cpu".to_owned(), "99".to_owned())];
+    };
+    let said = try_with(&parent, &["busy_factor=1,2"]);
+    assert!(said.contains("model.parent_cpu is 99"), "{said}");
+}
+
 #[test]
 fn wrong_keys_and_values_are_named() {
     let error = |texts: &[&str]| {

@@ -82,8 +82,8 @@ fn short<'a>(text: &'a str) -> Option<(Who<'a>, &'a str)> {
     Some((who, rest.trim()))
 }
 
-/// What libtraceevent's plugins print, by bits of their own: P (64) is `x` there, and I (128) is `W`.
-/// Up to 4.13 these bits are dead tasks and, never alone, killable sleep.
+/// What libtraceevent's plugins print, by bits of their own: P (64) is `x` there, and I (128) is
+/// `W`. Up to 4.13 these bits are dead tasks and, never alone, killable sleep.
 fn short_state(letters: &str) -> Option<TaskState> {
     match letters {
         "x" => Some(TaskState::Parked),

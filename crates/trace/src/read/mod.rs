@@ -21,8 +21,8 @@ pub trait Sink {
     /// # Errors
     /// It cannot be taken; the reader says where it stands.
     fn event(&mut self, event: &Event<'_>) -> Result<(), String>;
-    /// The recorder lost events here: of that CPU, before its next event in the file. None: of which
-    /// CPU is not said.
+    /// The recorder lost events here: of that CPU, before its next event in the file. None: of
+    /// which CPU is not said.
     fn lost(&mut self, cpu: Option<u32>);
     /// The recording was made on so many CPUs.
     fn cpus(&mut self, count: u32);

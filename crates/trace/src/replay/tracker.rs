@@ -1,5 +1,6 @@
 //! Follows what every task and CPU does, and writes down what the tasks did.
 
+mod gaps;
 mod kernel;
 
 use super::machine::{Costs, FULL_SPEED, Machine};
@@ -15,10 +16,6 @@ const MAX_TASKS: usize = 50_000;
 const JUST_LEFT_NS: u64 = 20_000;
 /// Most CPUs.
 const MAX_CPUS: u32 = 1024;
-
-/// A task that first shows by running, so long after the beginning, was not waiting all the time, ns:
-/// it is woken or made then, by an event that is not recorded.
-const MOST_WAITED_NS: u64 = 100_000_000;
 
 /// Work of a task that is not done with it when the recording ends, ns: how much it was to be is
 /// not known, but a task that sleeps before that end would not be the one that was recorded.
@@ -323,92 +320,6 @@ impl Tracker {
         }
     }
 
-    /// Who runs on the CPU where an event happened, if nothing has said so yet.
-    fn learn(&mut self, cpu: usize, context: &Context<'_>) -> Result<(), String> {
-        if self.cpus[cpu].current != Current::Unknown || context.pid <= 0 || context.interrupt {
-            return Ok(());
-        }
-        if let Some(task) = self.by_pid.get(&context.pid)
-            && !self.may_have_run_here(cpu, *task)
-        {
-            return Ok(());
-        }
-        let who = Who {
-            comm: context.comm,
-            pid: context.pid,
-            prio: 120,
-        };
-        let task = self.task(&who)?;
-        self.runs_from_the_start(cpu, task)
-    }
-
-    /// A task that turns out to run on a CPU of which nothing was known until now.
-    fn may_have_run_here(&self, cpu: usize, task: u32) -> bool {
-        match self.tasks[task as usize].state {
-            State::Unseen | State::Lost => true,
-            // Woken, and switched to, by events that are missing.
-            State::Sleeping { .. } | State::Runnable => self.cpus[cpu].gap_ns.is_some(),
-            State::Running(_) | State::Ended => false,
-        }
-    }
-
-    /// It has run since the recording of this CPU begins: what was before is not known.
-    fn runs_from_the_start(&mut self, cpu: usize, task: u32) -> Result<(), String> {
-        let begins = self.cpus[cpu].gap_ns.or(self.first_ns).unwrap_or(0);
-        if let State::Sleeping { .. } = self.tasks[task as usize].state {
-            self.odd.unexplained += 1;
-            self.woken_by_nobody(begins, task)?;
-        }
-        self.cpus[cpu].current = Current::Task(task);
-        self.cpus[cpu].accounted_ns = begins;
-        let own = &mut self.tasks[task as usize];
-        own.state = State::Running(cpu as u32);
-        own.last_cpu = Some(cpu as u32);
-        Ok(())
-    }
-
-    /// Events of a CPU before now are missing: what it did since its last one is not known.
-    fn lose(&mut self, now: u64, cpu: usize) {
-        for at in 0..self.machine.threads(cpu).len() {
-            let other = self.machine.threads(cpu)[at] as usize;
-            if other != cpu && other < self.cpus.len() {
-                self.account_one(other, now);
-            }
-        }
-        let own = &mut self.cpus[cpu];
-        if let Current::Task(task) = own.current {
-            self.tasks[task as usize].state = State::Lost;
-        }
-        own.current = Current::Unknown;
-        own.accounted_ns = now;
-        own.gap_ns = Some(now);
-        own.idle_state = None;
-        own.left_idle = None;
-        own.kernel = (0, now);
-        own.timer = None;
-        own.sync_ns = None;
-        own.ticked_ns = None;
-    }
-
-    /// Somebody leaves a CPU who did not run there by what is known.
-    fn leaves_unseen(
-        &mut self,
-        now: u64,
-        cpu: usize,
-        (prev, left): (&Who<'_>, TaskState),
-    ) -> Result<(), String> {
-        self.odd.gaps += 1;
-        self.lose(now, cpu);
-        if prev.pid <= 0 {
-            return Ok(());
-        }
-        let task = self.task(prev)?;
-        match self.tasks[task as usize].state {
-            State::Running(other) if other as usize != cpu => Ok(()),
-            _ => self.leave(now, task, left),
-        }
-    }
-
     fn switch(
         &mut self,
         now: u64,
@@ -496,12 +407,6 @@ impl Tracker {
         Ok(())
     }
 
-    /// It was not there from the beginning, waiting for its turn.
-    fn shows_late(&self, now: u64, task: u32) -> bool {
-        let seen_ns = now - self.first_ns.unwrap_or(now);
-        self.tasks[task as usize].made.is_none() && seen_ns > MOST_WAITED_NS
-    }
-
     fn woken_by_nobody(&mut self, now: u64, task: u32) -> Result<(), String> {
         let step = match self.tasks[task as usize].state {
             State::Sleeping {
@@ -587,7 +492,7 @@ impl Tracker {
         let maker = maker.filter(|task| self.cpus[cpu].current == Current::Task(*task));
         let Some(maker) = maker.filter(|_| context.pid > 0) else {
             if self.has_begun {
-                // Others are at work already: it is not one of those that the recording begins with.
+                // Others are at work: it is none of those that the recording begins with.
                 let task = self.add(who, None)?;
                 self.tasks[task as usize].state = State::Runnable;
                 return self.push(task, Step::At(now));

@@ -158,11 +158,15 @@ fn read_affinity(fields: Fields<'_>, notes: &Notes) -> Result<Option<Affinity>, 
     let mut cpus = Vec::with_capacity(values.len());
     for value in values {
         let cpu = converted_int(value);
-        if let Some(nr_cpus) = notes.nr_cpus
-            && i64::from(cpu) >= i64::from(nr_cpus)
-        {
-            return Err(Fault::invalid(value.at, format!("there is no CPU {cpu}"))
-                .expected(format!("CPUs 0 to {}", nr_cpus.saturating_sub(1))));
+        // rt-app compares without a sign: a negative number is beyond all CPUs.
+        let beyond = |nr_cpus: u32| i64::from(cpu) >= i64::from(nr_cpus);
+        if cpu < 0 || notes.nr_cpus.is_some_and(beyond) {
+            let expected = match notes.nr_cpus {
+                Some(nr_cpus) => format!("CPUs 0 to {}", nr_cpus.saturating_sub(1)),
+                None => "a number from 0 on".to_owned(),
+            };
+            let fault = Fault::invalid(value.at, format!("there is no CPU {cpu}"));
+            return Err(fault.expected(expected));
         }
         cpus.push(CpuNumber { cpu, at: value.at });
     }
@@ -281,7 +285,7 @@ fn clamp(fields: Fields<'_>, key: &str) -> Result<i32, Fault> {
 
 fn taskgroup(fields: Fields<'_>) -> Result<String, Fault> {
     let group = fields.text("taskgroup")?.unwrap_or("");
-    if fields.get("taskgroup").is_some() && !group.starts_with('/') {
+    if !group.is_empty() && !group.starts_with('/') {
         let at = fields
             .get("taskgroup")
             .map_or(fields.at, |member| member.value.at);

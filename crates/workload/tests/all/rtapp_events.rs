@@ -167,6 +167,9 @@ fn tasks_move_between_groups() {
         "group 1 y: []",
     ];
     assert_eq!(scripts(text), expected);
+    // The default, written out, is no group.
+    let none = tasks(r#""a":{"taskgroup":"","run":1}"#);
+    assert_eq!(check_rtapp(&none, "f.json", 4).exit_code, 0);
     // A policy above the fair class that comes later is refused as rt-app does.
     let text = tasks(r#""a":{"taskgroup":"/x","phases":{"p":{"run":1,"policy":"SCHED_RR"}}}"#);
     assert_eq!(check_rtapp(&text, "f.json", 4).exit_code, 2);

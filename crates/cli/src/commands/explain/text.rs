@@ -5,7 +5,7 @@ use crate::text::{cpu_list, time};
 use wakeplace_engine::Explanation;
 use wakeplace_engine::observe::PlacementKind;
 use wakeplace_policy_sys::{Dropped, NoEnergy, Reason, Seen};
-use wakeplace_report::{Align, Cell, Style, Table};
+use wakeplace_report::{Align, Style, Table};
 use wakeplace_study::Answer;
 
 /// On machines of more CPUs only those that were looked at are listed.
@@ -187,11 +187,12 @@ fn candidates(answer: &Answer) -> Table {
             .into(),
             state.unwrap_or("-").into(),
             seen.energy
-                .map_or(Cell::from("-"), |energy| answer.power(energy).into()),
+                .map_or_else(|| "-".to_owned(), |energy| answer.shown_power(energy))
+                .into(),
             if seen.cpu == e.placement.cpu {
                 "chosen".into()
             } else {
-                seen.dropped.doc().into()
+                answer.dropped(seen).into()
             },
         ]);
     }

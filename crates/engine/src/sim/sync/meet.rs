@@ -32,7 +32,8 @@ impl<O: Observer> Sim<'_, O> {
         self.wake_all_listed(cpu, task, Then::Step)
     }
 
-    /// The running task waits for the condition from now on, gives its mutex back and sleeps.
+    /// The running task waits for the condition from now on, gives its mutex back and sleeps. A
+    /// mutex that it does not hold stays where it is (docs/decisions/023).
     pub(in crate::sim) fn begin_await(
         &mut self,
         cpu: CpuId,
@@ -43,7 +44,8 @@ impl<O: Observer> Sim<'_, O> {
         self.shared.conditions[condition as usize].push_back(task);
         self.threads[task].listening = true;
         let then = Then::Await { condition, mutex };
-        match mutex {
+        let owner = |mutex: &u32| self.shared.mutexes[*mutex as usize].owner;
+        match mutex.filter(|mutex| owner(mutex) == Some(task)) {
             Some(mutex) => self.unlock(cpu, task, mutex, then),
             None => self.sleep_on(cpu, task, condition, mutex),
         }

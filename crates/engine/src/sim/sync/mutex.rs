@@ -63,7 +63,8 @@ impl<O: Observer> Sim<'_, O> {
         self.lock(cpu, task, mutex)
     }
 
-    /// The running task releases a mutex, whoever holds it.
+    /// The running task releases a mutex, whoever holds it: a plain one does not look. One that
+    /// lends priority refuses another thread (EPERM), and nothing happens.
     pub(in crate::sim) fn unlock(
         &mut self,
         cpu: CpuId,
@@ -72,9 +73,11 @@ impl<O: Observer> Sim<'_, O> {
         then: Then,
     ) -> Flow {
         let state = &mut self.shared.mutexes[mutex as usize];
-        let Some(owner) = state.owner.take() else {
+        let may = |owner: &TaskId| *owner == task || !state.inherit;
+        let Some(owner) = state.owner.filter(may) else {
             return self.wake_all_listed(cpu, task, then);
         };
+        state.owner = None;
         let next = if state.inherit {
             self.highest_waiter(mutex)
         } else {
