@@ -98,13 +98,26 @@ def test_another_file_at_a_worker_is_found():
 
 
 def test_a_cell_that_cannot_run_is_a_row():
+    # Juno has six CPUs, HiKey960 eight.
+    tasks = "periodic:n=2,duty=5%"
     result = wp.sweep(
         "hikey960",
         policy="linux-7.3",
-        vary={"workload": ["periodic:n=2,duty=5%", "periodic:n=0"]},
+        vary={"platform": ["hikey960", "juno-r0"], "workload": [tasks, f"{tasks},cal=cpu7"]},
         seeds=1,
         duration="50ms",
     )
-    assert (result.cells, result.failed) == (2, 1)
+    assert (result.cells, result.failed) == (4, 1)
     errors = result.to_arrow()["error"].to_pylist()
-    assert errors[0] == "" and "n" in errors[1]
+    assert errors[:3] == ["", "", ""] and "CPU 7" in errors[3]
+
+
+def test_a_value_that_fits_no_cell_is_refused():
+    with pytest.raises(wp.WakeplaceError, match="`n=0` is not possible"):
+        wp.sweep(
+            "hikey960",
+            policy="linux-7.3",
+            vary={"workload": ["periodic:n=2,duty=5%", "periodic:n=0"]},
+            seeds=1,
+            duration="50ms",
+        )
