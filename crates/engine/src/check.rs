@@ -9,7 +9,7 @@ use thiserror::Error;
 use wakeplace_platform::Platform;
 use wakeplace_policy_sys::sys::{WP_PELT_CLOCK, WP_QUEUE_LIVE};
 use wakeplace_policy_sys::{Core, MachineError, Policy};
-use wakeplace_workload::{Calibration, PolicyChange, RealTime, TaskScript, Workload};
+use wakeplace_workload::{Calibration, PolicyChange, RealTime, TaskScript, Workload, time};
 
 /// Powers that the energy model takes, uW (`EM_MAX_POWER`).
 const EM_POWER_UW: std::ops::RangeInclusive<u32> = 1..=64_000_000;
@@ -105,6 +105,21 @@ pub enum RunError {
         what: String,
         /// What there is.
         expected: String,
+    },
+    /// A change of the hardware that never comes.
+    #[error(
+        "{key}: a change at {}, and the run is over at {}; expected a time before that, or a \
+         longer `--duration`",
+        time(*.at_ns),
+        time(*.end_ns)
+    )]
+    LateChange {
+        /// The setting.
+        key: &'static str,
+        /// When it would be, ns.
+        at_ns: u64,
+        /// The end of the run, ns.
+        end_ns: u64,
     },
     /// Heat of a machine that says nothing of it.
     #[error("model.thermal=on: `{0}` has no `[[thermal]]` table; expected a platform with one")]
@@ -231,12 +246,11 @@ pub fn check(
     check_classes(platform, workload)?;
     check_hardware(platform, options)?;
     check_groups(policy, workload, options)?;
-    Core::new(&core_facts(platform), policy.core_params())
-        .map(|_| ())
-        .map_err(|error| RunError::Machine {
-            platform: platform.name.clone(),
-            error,
-        })
+    Core::new(&core_facts(platform), policy.core_params()).map_err(|error| RunError::Machine {
+        platform: platform.name.clone(),
+        error,
+    })?;
+    check_changes(options)
 }
 
 /// The kernel's admission test: bandwidths add up to 95 % of the CPUs at most, and where a deadline
@@ -307,6 +321,20 @@ fn check_hardware(platform: &Platform, options: &Options) -> Result<(), RunError
         .em_scale
         .iter()
         .try_for_each(|scale| check_em_scale(platform, scale))
+}
+
+/// Changes of the hardware come before the end of the run.
+fn check_changes(options: &Options) -> Result<(), RunError> {
+    let caps = options.freq_cap.iter();
+    let scales = options.em_scale.iter();
+    let mut changes = caps
+        .map(|cap| ("model.freq_cap", cap.at_ns))
+        .chain(scales.map(|scale| ("model.em_scale", scale.at_ns)));
+    let end_ns = options.duration_ns;
+    let late = changes.find(|(_, at_ns)| *at_ns >= end_ns);
+    late.map_or(Ok(()), |(key, at_ns)| {
+        Err(RunError::LateChange { key, at_ns, end_ns })
+    })
 }
 
 /// Tables are of domains with powers, and theirs are what the kernel takes.

@@ -32,7 +32,7 @@ pub(crate) struct Machine {
     pub(crate) tick_ns: u64,
     /// Cluster of each CPU.
     pub(crate) cluster_of: Vec<u32>,
-    pub(crate) cluster_size: Vec<u32>,
+    pub(crate) cluster_cpus: Vec<Vec<CpuId>>,
     /// The last-level cache of each CPU, as the hardware has it; what a policy takes for one
     /// may differ.
     pub(crate) cache_of: Vec<u32>,
@@ -207,11 +207,7 @@ impl Machine {
             nr_cpus: nr_cpus as u32,
             tick_ns: 1_000_000_000 / u64::from(platform.tick_hz),
             cluster_of: platform.cpus.iter().map(|c| c.cluster).collect(),
-            cluster_size: platform
-                .clusters
-                .iter()
-                .map(|c| c.cpus.len() as u32)
-                .collect(),
+            cluster_cpus: platform.clusters.iter().map(|c| c.cpus.clone()).collect(),
             cache_of: caches(platform),
             domain_of,
             domain_cpus: platform

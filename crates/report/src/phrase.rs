@@ -3,7 +3,7 @@
 use crate::paint::Tone;
 use crate::{Cell, Style, number};
 use wakeplace_metrics::{Better, Equivalence, PairedDelta, find_metric};
-use wakeplace_study::{PolicyRuns, StudyRow};
+use wakeplace_study::{PolicyRuns, SHOWN_PCT, StudyRow};
 use wakeplace_text::printable;
 
 /// What a difference means.
@@ -234,9 +234,7 @@ fn sentence(
 
 /// `12.3 % less`; above a hundred percent without decimals, and in words what rounds to nothing.
 fn amount(delta_pct: f64, [less, more]: [&str; 2]) -> String {
-    /// Below this a change would be shown as 0.0.
-    const SHOWN: f64 = 0.05;
-    if delta_pct.abs() < SHOWN {
+    if delta_pct.abs() < SHOWN_PCT {
         return format!("hardly {more} or {less}");
     }
     let side = if delta_pct < 0.0 { less } else { more };

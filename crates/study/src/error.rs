@@ -81,21 +81,6 @@ pub enum StudyError {
         time(*.1)
     )]
     Timeline(u64, u64),
-    /// A change of the hardware that never comes.
-    #[error(
-        "{key}: a change at {}, and the run is over at {}; expected a time before that, or a \
-         longer `--duration`",
-        time(*.at_ns),
-        time(*.end_ns)
-    )]
-    Late {
-        /// The setting.
-        key: &'static str,
-        /// When it would be, ns.
-        at_ns: u64,
-        /// The end of the run, ns.
-        end_ns: u64,
-    },
     /// Something that cannot be varied so.
     #[error("vary {what}: {why}")]
     Vary {

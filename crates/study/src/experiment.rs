@@ -1,7 +1,6 @@
 //! One platform, one workload, several policies, several seeds.
 
 use crate::comparison::{Comparison, Origin, PolicyRuns, endings, warnings};
-use crate::fits;
 use crate::hotplug::shown;
 use crate::identity::hash_of;
 use crate::oracle::{machine, note};
@@ -122,7 +121,7 @@ impl Experiment {
     pub fn first_workload(&self) -> Result<Workload, StudyError> {
         let workload = self.expand()?.swap_remove(0);
         for (_, policy, _) in self.contenders() {
-            fits::check(&self.platform, policy, &workload, &self.options)?;
+            wakeplace_engine::check(&self.platform, policy, &workload, &self.options)?;
         }
         Ok(workload)
     }

@@ -15,7 +15,6 @@ mod error;
 mod experiment;
 mod explain;
 mod file;
-mod fits;
 mod hotplug;
 mod identity;
 mod matrix;
@@ -68,6 +67,7 @@ pub use sweep::{Axis, Design, MadePoint, Point, Points, Range, Sweep, is_sweep};
 #[cfg(not(target_family = "wasm"))]
 pub use trace_meter::trace_meter;
 pub use tradeoff::{Beaten, Mean, Ratio, Tradeoff};
+pub use verdict::SHOWN_PCT;
 pub use wakeplace_engine::sched_ext::{Callback, Loader};
 pub use wakeplace_engine::{
     Activity, CallbackTotals, CpuState, DomainState, Ended, GroupState, LongestWait, MachineState,

@@ -1,7 +1,6 @@
 //! Runs on several threads, with results in the order in which they were asked for.
 
 use crate::StudyError;
-use crate::fits;
 use crate::oracle::{Demand, Judged, judge};
 use crate::scheduler::Scheduler;
 use std::cmp::Reverse;
@@ -155,7 +154,7 @@ impl Finished {
 
 /// Executes one run on this thread.
 pub(crate) fn one(run: &Run<'_>) -> Result<Finished, StudyError> {
-    fits::check(run.platform, run.policy, run.workload, run.options)?;
+    wakeplace_engine::check(run.platform, run.policy, run.workload, run.options)?;
     run.execute()
 }
 
@@ -165,7 +164,7 @@ pub(crate) fn watch(
     observer: &mut dyn Observer,
     progress: OnProgress<'_>,
 ) -> Result<Finished, StudyError> {
-    fits::check(run.platform, run.policy, run.workload, run.options)?;
+    wakeplace_engine::check(run.platform, run.policy, run.workload, run.options)?;
     let finished = run.execute_watched(Some(observer))?;
     progress(Progress {
         done: 1,
@@ -233,7 +232,7 @@ fn on_threads<T>(
 /// Whether all of them can be run.
 pub(crate) fn check(runs: &[Run<'_>]) -> Result<(), StudyError> {
     for run in runs {
-        fits::check(run.platform, run.policy, run.workload, run.options)?;
+        wakeplace_engine::check(run.platform, run.policy, run.workload, run.options)?;
     }
     Ok(())
 }

@@ -201,17 +201,18 @@ fn distances(rows: &[&StudyRow]) -> [(&'static str, String); 4] {
     ]
 }
 
+/// Below this a change in percent is shown as 0.0.
+pub const SHOWN_PCT: f64 = 0.05;
+
 /// Changes in percent as words: `0.3 to 13.4 % less`. None without changes.
 fn range(changes: &[f64]) -> Option<String> {
-    /// Below this a change is shown as 0.0.
-    const SHOWN: f64 = 0.05;
     let low = changes.iter().copied().reduce(f64::min)?;
     let high = changes.iter().copied().reduce(f64::max)?;
     let side = |value: f64| if value < 0.0 { "less" } else { "more" };
-    if low.abs() < SHOWN && high.abs() < SHOWN {
+    if low.abs() < SHOWN_PCT && high.abs() < SHOWN_PCT {
         return Some("hardly more or less".to_owned());
     }
-    if low <= -SHOWN && high >= SHOWN {
+    if low <= -SHOWN_PCT && high >= SHOWN_PCT {
         return Some(format!("from {:.1} % less to {high:.1} % more", low.abs()));
     }
     let (mut near, mut far) = (low, high);

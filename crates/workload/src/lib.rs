@@ -33,7 +33,7 @@ pub use spec::Spec;
 pub use stream::Stream;
 /// Durations as all arguments have them, and how much of a wrong word is repeated; for settings of
 /// the engine, which loads nothing itself.
-pub use wakeplace_text::{parse_duration_or_zero_ns, shorten};
+pub use wakeplace_text::{parse_duration_or_zero_ns, shorten, time};
 
 /// How a workload is loaded.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

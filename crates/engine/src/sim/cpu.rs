@@ -152,5 +152,6 @@ impl Cpu {
 pub(super) struct ClusterState {
     /// CPUs that are in a cluster idle state.
     pub(super) asleep: u32,
-    pub(super) down: bool,
+    /// The idle state that it is in; None: it is up.
+    pub(super) state: Option<u16>,
 }

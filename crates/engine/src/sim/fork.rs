@@ -221,9 +221,7 @@ impl<O: Observer> Sim<'_, O> {
         self.threads[child].action = Some(Action::Work(0));
         self.threads[child].born_ns = self.clock.now;
         self.activate_task(child, cpu, true);
-        let wait = self.line_wait(here, child);
-        self.keep_lock(cpu, here, wait);
-        self.hold(here, wait);
+        self.wait_for_line(cpu, here, child);
         self.wakeup_preempt(child, cpu, here);
     }
 

@@ -116,29 +116,23 @@ impl<O: Observer> Sim<'_, O> {
         }
         self.cpus[cpu].votes_cluster = true;
         let cluster = self.machine.cluster_of[cpu.index()];
-        let size = self.machine.cluster_size[cluster as usize];
-        let c = &mut self.hardware.clusters[cluster as usize];
-        c.asleep += 1;
-        if c.asleep < size {
+        let cpus = &self.machine.cluster_cpus[cluster as usize];
+        let asleep = &mut self.hardware.clusters[cluster as usize].asleep;
+        *asleep += 1;
+        if (*asleep as usize) < cpus.len() {
             return;
         }
-        c.down = true;
-        let shallowest = self.shallowest_idle(self.cpus_of(cluster));
+        let shallowest = self.shallowest_idle(cpus);
+        self.hardware.clusters[cluster as usize].state = shallowest;
         self.told
             .observer
             .cluster_power(self.clock.now, cluster, shallowest);
     }
 
-    fn cpus_of(&self, cluster: u32) -> impl Iterator<Item = CpuId> {
-        let cluster_of = &self.machine.cluster_of;
-        let cpus = self.machine.cpus();
-        cpus.filter(move |cpu| cluster_of[cpu.index()] == cluster)
-    }
-
     /// The shallowest of the idle states that these CPUs are in, by the platform's order; None: one
     /// of them is in none.
-    pub(super) fn shallowest_idle(&self, cpus: impl Iterator<Item = CpuId>) -> Option<u16> {
-        let states = cpus.map(|cpu| match self.cpus[cpu].power {
+    pub(super) fn shallowest_idle(&self, cpus: &[CpuId]) -> Option<u16> {
+        let states = cpus.iter().map(|cpu| match self.cpus[*cpu].power {
             Some(CpuPower::Idle { state }) => Some(state),
             _ => None,
         });
@@ -177,11 +171,9 @@ impl<O: Observer> Sim<'_, O> {
         }
         let cluster = self.machine.cluster_of[cpu.index()];
         let own = &self.machine.idle[cpu.index()];
-        let found = if self.hardware.clusters[cluster as usize].down {
-            let shallowest = self.shallowest_idle(self.cpus_of(cluster));
-            own.iter().find(|s| Some(s.index) == shallowest)
-        } else {
-            own.iter().rev().find(|s| !s.cluster)
+        let found = match self.hardware.clusters[cluster as usize].state {
+            Some(down) => own.iter().find(|s| s.index == down),
+            None => own.iter().rev().find(|s| !s.cluster),
         };
         found.map_or(state.exit_ns, |s| s.exit_ns)
     }
@@ -193,7 +185,7 @@ impl<O: Observer> Sim<'_, O> {
         let cluster = self.machine.cluster_of[cpu.index()];
         let c = &mut self.hardware.clusters[cluster as usize];
         c.asleep -= 1;
-        if std::mem::take(&mut c.down) {
+        if c.state.take().is_some() {
             self.told
                 .observer
                 .cluster_power(self.clock.now, cluster, None);

@@ -269,9 +269,7 @@ impl<O: Observer> Sim<'_, O> {
         } else {
             let record = &mut self.tasks[task];
             let result = self.core.set_current(record, self.clock.now);
-            let wait = self.line_wait(cpu, task);
-            self.keep_lock(cpu, cpu, wait);
-            self.hold(cpu, wait);
+            self.wait_for_line(cpu, cpu, task);
             result
         };
         self.threads.touch(task);

@@ -131,7 +131,7 @@ impl<O: Observer> Sim<'_, O> {
         let cpus: u64 = zone.cpus.iter().map(draws).sum();
         let cluster = zone.cluster as usize;
         let opp = opp_of(zone.cpus[0]);
-        let own = match self.shallowest_idle(zone.cpus.iter().copied()) {
+        let own = match self.shallowest_idle(&zone.cpus) {
             Some(state) => power.cluster_idle(cluster, state.into(), opp),
             None => power.cluster_on(cluster, opp),
         };

@@ -1,6 +1,6 @@
 //! What is asked, in names: threads, policies, CPUs.
 
-use crate::{Experiment, StudyError, apply_settings, check_keys, fits};
+use crate::{Experiment, StudyError, apply_settings, check_keys};
 use wakeplace_engine::{Asked, Missing, Options, Which};
 use wakeplace_platform::Platform;
 use wakeplace_policy_sys::Policy;
@@ -28,12 +28,12 @@ pub(super) fn others(
         // What an older kernel cannot run on this machine is no answer.
         others.retain(|other| {
             other.core_params() != policy.core_params()
-                && fits::check(platform, other, workload, options).is_ok()
+                && wakeplace_engine::check(platform, other, workload, options).is_ok()
         });
         return Ok(others);
     }
     for other in &others {
-        fits::check(&experiment.platform, other, workload, &experiment.options)?;
+        wakeplace_engine::check(&experiment.platform, other, workload, &experiment.options)?;
     }
     Ok(others)
 }

@@ -10,7 +10,6 @@ pub use file::is_sweep;
 
 use crate::experiment::expand;
 use crate::file::with;
-use crate::fits;
 use crate::identity::hash_of;
 use crate::pool::Run;
 use crate::run_table::{STUCK, json_object, metrics_of};
@@ -23,6 +22,9 @@ use wakeplace_workload::Jitter;
 
 /// A sweep of so many points is checked whole before its first run.
 const MOST_CHECKED: usize = 1_000;
+
+/// Keys of what has a name.
+const NAMES: [&str; 3] = ["platform", "workload", "policy"];
 
 /// What is to be swept.
 #[derive(Clone, Debug)]
@@ -191,12 +193,17 @@ impl Sweep {
     fn failed(&self, index: usize, error: &StudyError) -> RunRecord {
         let labels = self.labels_of(index);
         let mut request = self.chosen(index);
-        let names = |key: &str| ["platform", "workload", "policy"].contains(&key);
-        for (key, value) in labels.iter().filter(|(key, _)| names(key)) {
+        for (key, value) in labels
+            .iter()
+            .filter(|(key, _)| NAMES.contains(&key.as_str()))
+        {
             // It cannot fail for names.
             let _ = name(&mut request, key, value);
         }
-        for (key, value) in labels.iter().filter(|(key, _)| key.contains("workload.")) {
+        for (key, value) in labels
+            .iter()
+            .filter(|(key, _)| key.starts_with("workload."))
+        {
             // Where it fails that is what the error says.
             let _ = part(&mut request, key, value);
         }
@@ -222,7 +229,7 @@ impl Sweep {
             let Range::List(values) = &axis.range else {
                 continue;
             };
-            if !["platform", "workload", "policy"].contains(&axis.key.as_str()) {
+            if !NAMES.contains(&axis.key.as_str()) {
                 continue;
             }
             for value in values {
@@ -444,7 +451,12 @@ impl Point {
             ..
         } = &self.experiment;
         let workload = expand(workload, platform, &[seed])?.swap_remove(0);
-        fits::check(platform, &policies[0], &workload, options)
+        Ok(wakeplace_engine::check(
+            platform,
+            &policies[0],
+            &workload,
+            options,
+        )?)
     }
 
     /// Runs it with a seed. What cannot be run, or gets stuck, is a record with an error.

@@ -54,18 +54,14 @@ impl Tracker {
 
     /// Events of a CPU before now are missing: what it did since its last one is not known.
     pub(super) fn lose(&mut self, now: u64, cpu: usize) {
-        for at in 0..self.machine.threads(cpu).len() {
-            let other = self.machine.threads(cpu)[at] as usize;
-            if other != cpu && other < self.cpus.len() {
-                self.account_one(other, now);
-            }
-        }
+        // Nothing of it is accounted: only the core's other threads have work up to now.
+        self.cpus[cpu].accounted_ns = now;
+        self.account(cpu, now);
         let own = &mut self.cpus[cpu];
         if let Current::Task(task) = own.current {
             self.tasks[task as usize].state = State::Lost;
         }
         own.current = Current::Unknown;
-        own.accounted_ns = now;
         own.gap_ns = Some(now);
         own.idle_state = None;
         own.left_idle = None;

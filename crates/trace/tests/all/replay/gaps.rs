@@ -39,6 +39,11 @@ fn woken(cpu: u32, ms: u64, (comm, pid): (&str, u32)) -> String {
     line(cpu, ms, "<idle>-0", &fields)
 }
 
+/// A task is woken on an idle CPU, and runs there for some ms.
+fn beats(cpu: u32, ms: u64, task: (&str, u32), for_ms: u64) -> String {
+    woken(cpu, ms, task) + &begins(cpu, ms, task) + &sleeps(cpu, ms + for_ms, task)
+}
+
 /// Work of a task, ms, rounded.
 fn work_ms(workload: &Workload, name: &str) -> u64 {
     let task = workload.tasks.iter().find(|task| task.name == name);
@@ -65,9 +70,7 @@ fn a_buffer_that_starts_later() {
         + &sleeps(1, 100_001, A)
         + "##### CPU 0 buffer started ####\n"
         + &sleeps(0, 109_900, B)
-        + &woken(0, 109_950, B)
-        + &begins(0, 109_950, B)
-        + &sleeps(0, 109_960, B);
+        + &beats(0, 109_950, B, 10);
     let (workload, warnings) = loaded(&text, None).expect("a workload");
     assert_eq!(work_ms(&workload, "b"), 10);
     assert!(says(&warnings, "1 times the recorder lost"), "{warnings:?}");
@@ -85,12 +88,7 @@ fn the_time_of_lost_events_is_nobodys() {
         "CPU:0 [4711 EVENTS DROPPED]\n",
         "CPU:0 [LOST 9 EVENTS]\n",
     ] {
-        let text = begins(0, 10_000, A)
-            + mark
-            + &sleeps(0, 19_000, B)
-            + &woken(0, 19_500, A)
-            + &begins(0, 19_500, A)
-            + &sleeps(0, 19_502, A);
+        let text = begins(0, 10_000, A) + mark + &sleeps(0, 19_000, B) + &beats(0, 19_500, A, 2);
         let (workload, warnings) = loaded(&text, None).expect("a workload");
         assert_eq!(work_ms(&workload, "a"), 2, "{mark}");
         let said = if mark.is_empty() {
@@ -108,9 +106,7 @@ fn a_task_that_leaves_an_idle_cpu_is_told() {
     let text = begins(0, 10_000, A)
         + &sleeps(0, 10_001, A)
         + &sleeps(0, 19_000, B)
-        + &woken(0, 19_500, B)
-        + &begins(0, 19_500, B)
-        + &sleeps(0, 19_503, B);
+        + &beats(0, 19_500, B, 3);
     let (workload, warnings) = loaded(&text, None).expect("a workload");
     assert!(says(&warnings, "1 switches"), "{warnings:?}");
     assert_eq!(work_ms(&workload, "b"), 3);
@@ -127,9 +123,7 @@ fn begins_ms(workload: &Workload, name: &str) -> u64 {
 fn a_task_that_shows_late_begins_then() {
     let text = |ms: u64| {
         sleeps(0, 100_000, A)
-            + &woken(0, 101_000, A)
-            + &begins(0, 101_000, A)
-            + &sleeps(0, 101_010, A)
+            + &beats(0, 101_000, A, 10)
             + &begins(1, 100_000 + ms, B)
             + &sleeps(1, 100_100 + ms, B)
     };
@@ -146,13 +140,12 @@ fn a_task_that_shows_late_begins_then() {
 fn a_late_fork_does_not_move_the_beginning() {
     let hog = ("hog", 50);
     let new = "sched_wakeup_new: comm=hog pid=60 prio=120 target_cpu=002";
-    let beat = |ms: u64| woken(0, ms, A) + &begins(0, ms, A) + &sleeps(0, ms + 10, A);
     let text = |fork: &str| {
         sleeps(0, 100_000, A)
-            + &beat(101_000)
-            + &beat(102_000)
+            + &beats(0, 101_000, A, 10)
+            + &beats(0, 102_000, A, 10)
             + fork
-            + &beat(105_000)
+            + &beats(0, 105_000, A, 10)
             + &sleeps(1, 105_500, hog)
     };
     let plain = loaded(&text(""), None).expect("a workload").0;
@@ -183,12 +176,7 @@ fn names_like_fields_are_names() {
         "c prev_pid=9",
     ] {
         let task = (name, 11);
-        let text = woken(0, 1_000, task)
-            + &begins(0, 1_000, task)
-            + &sleeps(0, 1_004, task)
-            + &woken(0, 1_100, task)
-            + &begins(0, 1_100, task)
-            + &sleeps(0, 1_104, task);
+        let text = beats(0, 1_000, task, 4) + &beats(0, 1_100, task, 4);
         let (workload, warnings) = loaded(&text, None).expect(name);
         assert_eq!(warnings.len(), 1, "{warnings:?}");
         assert_eq!(workload.tasks.len(), 1);
