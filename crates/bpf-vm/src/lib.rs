@@ -29,6 +29,6 @@ pub use btf::{Btf, BtfError};
 pub use fault::{Fault, Refusal};
 pub use insn::Insn;
 pub use map::{Map, MapKind, MapSpec};
-pub use memory::Memory;
+pub use memory::{Memory, Retired};
 pub use program::{Linker, Program};
 pub use vm::{BUDGET, Env, Mode, Vm};

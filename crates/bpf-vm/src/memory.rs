@@ -46,7 +46,8 @@ const _: () = assert!(SIZE.is_power_of_two() && BASE.is_multiple_of(SIZE));
 
 /// Bytes of one frame of the stack (`MAX_BPF_STACK`, include/linux/filter.h).
 pub(crate) const FRAME: u64 = 512;
-/// Bytes of all frames: eight calls, each with a callback in it, twice over.
+/// Bytes of all frames: eight calls, each with a callback in it, twice over. So many frames nest
+/// that their own stack must be small, too (`jit::MAX_NATIVE_FRAME`).
 const STACK: u64 = 64 << 10;
 /// Where the stack begins; it grows downwards.
 pub(crate) const STACK_TOP: u64 = LOWEST + STACK;
@@ -56,6 +57,18 @@ pub(crate) const STACK_BOTTOM: u64 = LOWEST;
 const HEAP_END: u64 = BASE + (1 << 30);
 /// Objects are aligned to a cache line, as the kernel's slabs are.
 const ALIGN: u64 = 64;
+
+/// A value whose element has left its map. What its fields hold is the kernel's around the programs
+/// to give up (timers, objects in lists and behind pointers), so its room is not free yet.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Retired {
+    /// Where it is; of a map with a value per CPU, all of them.
+    pub at: u64,
+    /// Bytes of it.
+    pub bytes: u64,
+    /// Where it may have pointers to objects (`__kptr`).
+    pub pointers: Vec<u64>,
+}
 
 /// The region.
 #[derive(Debug)]
@@ -67,6 +80,8 @@ pub struct Memory {
     reserved: u64,
     /// Freed objects by size.
     free: BTreeMap<u64, Vec<u64>>,
+    /// What deleted elements have left behind.
+    retired: Vec<Retired>,
     /// Shared with the process that loads: (offset, bytes).
     shared: Vec<(u64, u64)>,
 }
@@ -95,6 +110,7 @@ impl Memory {
             next: STACK_TOP,
             reserved: 0,
             free: BTreeMap::new(),
+            retired: Vec::new(),
             shared: Vec::new(),
         })
     }
@@ -275,6 +291,23 @@ impl Memory {
         self.free.entry(size).or_default().push(addr);
     }
 
+    /// The value of a deleted element is to be looked at before its room is free.
+    pub(crate) fn retire(&mut self, value: Retired) {
+        self.retired.push(value);
+    }
+
+    /// Is there such a value?
+    #[inline]
+    #[must_use]
+    pub fn has_retired(&self) -> bool {
+        !self.retired.is_empty()
+    }
+
+    /// Values of elements deleted since the last question. Who asks gives their room back (`free`).
+    pub fn take_retired(&mut self) -> Vec<Retired> {
+        std::mem::take(&mut self.retired)
+    }
+
     /// Whole pages on the heap that are those of `file`, as far as the file goes.
     ///
     /// # Errors
@@ -315,6 +348,7 @@ impl Memory {
         copy.next = self.next;
         copy.reserved = self.reserved;
         copy.free.clone_from(&self.free);
+        copy.retired.clone_from(&self.retired);
         let heap = self.next - LOWEST;
         let from = self.bytes(LOWEST, heap).unwrap_or_default();
         copy.bytes_mut(LOWEST, heap)?.copy_from_slice(from);

@@ -260,7 +260,8 @@ impl Vm {
         self.spend(bytes / 8)
     }
 
-    /// Compiles some programs; the others are interpreted.
+    /// Compiles some programs; the others are interpreted, and so is one whose functions take too
+    /// much of the host's stack.
     ///
     /// # Errors
     /// When the host has no room for the code.

@@ -50,7 +50,7 @@ pub enum ForeignError {
         why: String,
     },
     /// Something on this machine.
-    #[error("{what}: {error}")]
+    #[error("{what}: {}", said(error))]
     Host {
         /// What was tried.
         what: &'static str,
@@ -59,9 +59,22 @@ pub enum ForeignError {
     },
 }
 
+/// What an error of this process's own means that says "too many open files".
+const DESCRIPTORS: &str = " (the limit of open descriptors, `ulimit -Hn`)";
+
+/// An error of the host's in words.
+pub(crate) fn said(error: &io::Error) -> String {
+    let limit = match error.raw_os_error() {
+        Some(libc::EMFILE) => DESCRIPTORS,
+        _ => "",
+    };
+    format!("{error}{limit}")
+}
+
 /// A filter that is refused looks like a program that is.
 fn hint(error: &io::Error) -> &'static str {
     match error.raw_os_error() {
+        Some(libc::EMFILE) => DESCRIPTORS,
         Some(libc::EPERM | libc::EACCES | libc::EBUSY | libc::EINVAL | libc::ENOSYS) => {
             " (`wakeplace doctor` says whether its system calls can be answered here)"
         }
@@ -72,5 +85,26 @@ fn hint(error: &io::Error) -> &'static str {
 impl ForeignError {
     pub(crate) fn host(what: &'static str) -> impl Fn(io::Error) -> Self {
         move |error| Self::Host { what, error }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::ForeignError;
+    use std::io;
+
+    /// Goal: who has too few descriptors reads so, not that memory is full.
+    #[test]
+    fn the_limit_of_descriptors_is_named() {
+        let full = || io::Error::from_raw_os_error(libc::EMFILE);
+        let host = ForeignError::host("a temporary file")(full());
+        let start = ForeignError::Start {
+            program: "loader".to_owned(),
+            error: full(),
+        };
+        for error in [host, start] {
+            let text = error.to_string();
+            assert!(text.contains("`ulimit -Hn`"), "{text}");
+        }
     }
 }

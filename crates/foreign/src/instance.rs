@@ -354,7 +354,8 @@ impl SchedExtOps for Instance {
         let args = [Arg::Task(task), Arg::Word(at)];
         let done = self.plain(kernel, Callback::ExitTask, &args);
         self.state.forget(&mut self.vm, task);
-        done
+        let given_up = self.state.give_up_retired(&mut self.vm, Some(kernel));
+        done.and(given_up.map_err(|fault| Exit::fault(fault.to_string())))
     }
 
     fn enable(&mut self, kernel: &mut dyn Kernel, task: TaskId) -> Done {
@@ -481,15 +482,15 @@ impl SchedExtOps for Instance {
     }
 
     fn timer(&mut self, kernel: &mut dyn Kernel, timer: TimerId) -> Done {
-        let Some(timer) = self.state.timers.get(timer.0 as usize).cloned() else {
-            return Ok(());
+        let Some(timer) = self.state.timers.get(timer.0).cloned() else {
+            return Ok(()); // its element was deleted when it was on its way
         };
         let map = self
             .vm
             .map_number(timer.map)
             .and_then(|number| self.vm.map(number));
         let Some((key, value)) = map.and_then(|map| map.key_of(timer.at)) else {
-            return Ok(()); // its entry was deleted
+            return Ok(()); // it is in no map's value
         };
         let key_at = self.structure(key.len() as u64);
         if let Ok(room) = self.vm.memory.bytes_mut(key_at, key.len() as u64) {

@@ -37,6 +37,10 @@ pub trait Kernel {
     fn events(&self) -> Events;
     /// The CPU that executes the callback.
     fn this_cpu(&self) -> u32;
+    /// The CPU whose run queue is locked meanwhile (`scx_locked_rq`): the task's, or the one that
+    /// the callback is about. None: `select_cpu`, timers, the loader, and where a task or the
+    /// scheduler begins.
+    fn locked_cpu(&self) -> Option<u32>;
     /// The task that it executes on behalf of (`current`); None: that CPU's idle task.
     fn current(&self) -> Option<TaskId>;
     /// The callback is executed in an interrupt: `current` did not cause it.
@@ -81,9 +85,11 @@ pub trait Kernel {
         enq_flags: u64,
         vtime: bool,
     ) -> bool;
-    /// All tasks of this CPU's local queue are enqueued again. Returns how many.
+    /// All tasks of this CPU's local queue are enqueued again. Returns how many. From `cpu_release`
+    /// only.
     fn reenqueue_local(&mut self) -> u32;
-    /// All tasks of a queue, a CPU's or one of the scheduler's, are enqueued again (7.1).
+    /// All tasks of a queue, a CPU's or one of the scheduler's, are enqueued again (7.1; the local
+    /// queue from 6.19 on, `scx_bpf_reenqueue_local___v2`). Not those that a CPU has chosen.
     /// `reenq_flags`: `SCX_REENQ_ANY`, which changes nothing here.
     fn dsq_reenq(&mut self, dsq: u64, reenq_flags: u64);
     /// Free places of the buffer of dispatches. From `dispatch` only.
@@ -102,6 +108,9 @@ pub trait Kernel {
     fn pick_idle_cpu(&mut self, mask: &[u64], node: Option<i32>, flags: u64) -> i32;
     /// The same, and if none is idle any CPU of the mask.
     fn pick_any_cpu(&mut self, mask: &[u64], node: Option<i32>, flags: u64) -> i32;
+    /// Does the kernel keep masks of idle CPUs? If not the scheduler exits
+    /// (`check_builtin_idle_enabled`).
+    fn tracks_idle(&mut self) -> bool;
     /// Idle CPUs; `node`: those of one node. Stays at its address as long as the kernel lives.
     fn idle_cpumask(&self, node: Option<i32>) -> &[u64];
     /// CPUs whose whole core is idle. Stays at its address.
@@ -135,7 +144,8 @@ pub trait Kernel {
     fn cpuperf_cur(&mut self, cpu: i32) -> u32;
     /// The clocks of a CPU's `struct rq`, as of its last update.
     fn rq_clock(&self, cpu: u32) -> RqClock;
-    /// At which fraction it should run.
+    /// At which fraction it should run. While a run queue is locked only that CPU: else the
+    /// scheduler exits.
     fn cpuperf_set(&mut self, cpu: i32, perf: u32);
 
     // Tasks.

@@ -3,6 +3,10 @@
 //! What it makes does the same as the interpreter, to the last bit and the last fault. Addresses
 //! are checked by one comparison each; only those of the program's own frame that are known need
 //! none.
+//!
+//! Functions nest as deep as their frames in the programs' memory allow, 128 times. So that they
+//! never leave the host's stack either, none of a program's functions is used if one of them takes
+//! too much of it: that program is interpreted.
 
 mod function;
 mod lookup;
@@ -20,6 +24,18 @@ use cranelift_module::{FuncId, Linkage, Module as _, default_libcall_names};
 use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
+
+/// Most bytes of the host's stack that a compiled function may take: all that nest, with what they
+/// call, fit into the stack of a thread, 2 MiB. Functions of schedulers take some hundred bytes.
+const MAX_NATIVE_FRAME: u32 = 6 << 10;
+/// How code is made. A frame larger than a page touches each of its pages: none of them steps over
+/// what guards the end of the stack.
+const FLAGS: [(&str, &str); 4] = [
+    ("opt_level", "speed"),
+    ("is_pic", "false"),
+    ("enable_probestack", "true"),
+    ("probestack_strategy", "inline"),
+];
 
 /// A compiled function: context and arguments.
 pub(crate) type Entry = unsafe extern "C" fn(*mut Context, u64, u64, u64, u64, u64) -> u64;
@@ -59,10 +75,10 @@ fn failed(error: impl fmt::Display) -> Fault {
 }
 
 impl Compiled {
-    /// Compiles programs, each with its number.
+    /// Compiles programs, each with its number. Those whose frames are too large are left out.
     pub(crate) fn new(programs: &[(usize, Arc<Program>)]) -> Result<Self, Fault> {
         let mut flags = settings::builder();
-        for (key, value) in [("opt_level", "speed"), ("is_pic", "false")] {
+        for (key, value) in FLAGS {
             flags.set(key, value).map_err(failed)?;
         }
         let isa = cranelift_native::builder().map_err(failed)?;
@@ -80,6 +96,7 @@ impl Compiled {
         }
         let mut scratch = FunctionBuilderContext::new();
         for (number, program) in programs {
+            let mut largest = 0;
             for at in 0..program.functions.len() {
                 let of = function::Source {
                     program,
@@ -87,7 +104,10 @@ impl Compiled {
                     at,
                     ids: &ids,
                 };
-                compile(&mut module, &mut scratch, &signature, &of)?;
+                largest = largest.max(compile(&mut module, &mut scratch, &signature, &of)?);
+            }
+            if largest > MAX_NATIVE_FRAME {
+                ids.retain(|(of, _), _| of != number);
             }
         }
         module.finalize_definitions().map_err(failed)?;
@@ -123,12 +143,13 @@ fn signature(module: &JITModule) -> Signature {
     signature
 }
 
+/// Returns how many bytes of the host's stack the function takes.
 fn compile(
     module: &mut JITModule,
     scratch: &mut FunctionBuilderContext,
     signature: &Signature,
     of: &function::Source<'_>,
-) -> Result<(), Fault> {
+) -> Result<u32, Fault> {
     let mut context = module.make_context();
     context.func.signature = signature.clone();
     function::build(module, &mut context.func, scratch, of);
@@ -136,6 +157,9 @@ fn compile(
     module
         .define_function(of.ids[&(of.number, start)], &mut context)
         .map_err(|error| failed(format!("program `{}`: {error:?}", of.program.name)))?;
+    let layout = context.compiled_code();
+    let layout = layout.and_then(|code| code.buffer.frame_layout());
+    let frame = layout.map_or(u32::MAX, |layout| layout.frame_to_fp_offset);
     module.clear_context(&mut context);
-    Ok(())
+    Ok(frame)
 }

@@ -6,7 +6,7 @@
 mod kind;
 mod special;
 
-use crate::memory::Memory;
+use crate::memory::{Memory, Retired};
 use crate::{Fault, Refusal};
 use indexmap::IndexMap;
 use std::collections::VecDeque;
@@ -29,6 +29,8 @@ pub const EINVAL: i64 = -22;
 
 /// Most bytes of all values of one map.
 const MAX_BYTES: u64 = 512 << 20;
+/// Bytes of a pointer to an object. Locks are shorter, timers and heads of lists longer.
+const POINTER: u64 = 8;
 /// `BPF_NOEXIST`, `BPF_EXIST`.
 const NOEXIST: u64 = 1;
 const EXIST: u64 = 2;
@@ -300,12 +302,36 @@ impl Map {
                 return Ok(None);
             }
             if let Some((_, at)) = self.table.shift_remove_index(0) {
-                memory.free(at, self.stride() * self.copies());
+                self.give_back(memory, at, self.copies());
             }
         }
         let at = memory.alloc(self.stride() * self.copies())?;
         self.table.insert(key.to_vec(), at);
         Ok(Some(at))
+    }
+
+    /// The room of a deleted element's values. Where the kernel has fields in them it is free once
+    /// these were looked at (`bpf_obj_free_fields`); a lock alone holds nothing.
+    fn give_back(&self, memory: &mut Memory, at: u64, copies: u64) {
+        let bytes = self.stride() * copies;
+        let inside = |field: &&Range<u64>| field.end <= self.spec.value_bytes.into();
+        let length = |field: &Range<u64>| field.end - field.start;
+        let fields = self.spec.special.iter().filter(inside);
+        let fields: Vec<_> = fields.filter(|field| length(field) >= POINTER).collect();
+        if fields.is_empty() {
+            return memory.free(at, bytes);
+        }
+        let mut pointers = Vec::new();
+        for copy in 0..copies {
+            let value = at + copy * self.stride();
+            let of_value = fields.iter().filter(|field| length(field) == POINTER);
+            pointers.extend(of_value.map(|field| value + field.start));
+        }
+        memory.retire(Retired {
+            at,
+            bytes,
+            pointers,
+        });
     }
 
     /// Makes an entry of a map of maps.
@@ -335,7 +361,7 @@ impl Map {
         }
         match self.table.shift_remove(key) {
             Some(at) => {
-                memory.free(at, self.stride() * self.copies());
+                self.give_back(memory, at, self.copies());
                 0
             }
             None => ENOENT,
@@ -435,7 +461,7 @@ impl Map {
     pub fn storage_delete(&mut self, memory: &mut Memory, object: u64) -> i64 {
         match self.storage.swap_remove(&object) {
             Some(at) => {
-                memory.free(at, self.stride());
+                self.give_back(memory, at, 1);
                 0
             }
             None => ENOENT,

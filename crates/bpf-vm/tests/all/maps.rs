@@ -2,7 +2,7 @@
 
 use crate::small::{Helpers, exit, insn, machine};
 use wakeplace_bpf_vm::memory::BASE;
-use wakeplace_bpf_vm::{MapKind, MapSpec, Vm, helpers};
+use wakeplace_bpf_vm::{MapKind, MapSpec, Retired, Vm, helpers};
 
 const UPDATE: u32 = 2;
 const DELETE: u32 = 3;
@@ -163,5 +163,64 @@ fn compiled_code_looks_up_as_the_helper_does() {
     ] {
         assert_eq!(found(kind, cpu, key) - found(kind, 0, 0), bytes);
         assert_eq!(found(kind, cpu, 4), 0);
+    }
+}
+
+/// Goal: the value of a deleted element is told of, whichever way it goes, and its room is not used
+/// anew before it is given back: a timer or a list in it would be the next element's.
+/// `check_and_free_fields`, kernel/bpf/hashtab.c.
+#[test]
+fn values_with_fields_of_the_kernel_are_given_up() {
+    let with_fields = |kind, max_entries| MapSpec {
+        value_bytes: 32,
+        max_entries,
+        // A timer and a pointer to an object; the last one is beyond the value.
+        special: vec![0..16, 16..24, 32..40],
+        ..spec(kind, 8)
+    };
+    let mut vm = machine(&[exit()], false);
+    for (kind, max_entries) in [
+        (MapKind::Hash, 4),
+        (MapKind::LruHash, 1),
+        (MapKind::TaskStorage, 4),
+        (MapKind::PercpuHash, 4),
+    ] {
+        let number = vm.add_map(with_fields(kind, max_entries), None);
+        let number = number.expect("a map");
+        let (map, memory) = vm.map_mut(number).expect("a map");
+        let first = match kind {
+            MapKind::TaskStorage => {
+                let at = map.storage(memory, 7, true, 0).expect("room");
+                assert_eq!(map.storage_delete(memory, 7), 0);
+                at
+            }
+            _ => {
+                let key = [1; 8];
+                assert_eq!(map.update(memory, &key, &[0; 32], 0, Some(0)), Ok(0));
+                let at = map.lookup(memory, &key, 0);
+                if kind != MapKind::LruHash {
+                    assert_eq!(map.delete(memory, &key), 0);
+                }
+                at
+            }
+        };
+        let other = match kind {
+            MapKind::TaskStorage => map.storage(memory, 8, true, 0).expect("room"),
+            _ => {
+                assert_eq!(map.update(memory, &[2; 8], &[0; 32], 0, Some(0)), Ok(0));
+                map.lookup(memory, &[2; 8], 0)
+            }
+        };
+        assert_ne!(other, first, "{kind:?}");
+        let copies = if kind == MapKind::PercpuHash { 4 } else { 1 };
+        let pointers: Vec<_> = (0..copies).map(|copy| first + 32 * copy + 16).collect();
+        let expected = Retired {
+            at: first,
+            bytes: 32 * copies,
+            pointers,
+        };
+        assert!(memory.has_retired());
+        assert_eq!(memory.take_retired(), [expected], "{kind:?}");
+        assert!(!memory.has_retired());
     }
 }

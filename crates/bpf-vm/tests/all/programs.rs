@@ -2,7 +2,7 @@
 //! (Documentation/bpf/standardization/instruction-set.rst).
 
 use crate::small::{Helpers, both, exit, insn, machine, set, wide};
-use wakeplace_bpf_vm::memory::{ARENA, BASE, SIZE};
+use wakeplace_bpf_vm::memory::{ARENA, BASE, PAGE, SIZE};
 use wakeplace_bpf_vm::{Fault, MapKind, MapSpec, Program, Refusal};
 
 /// `r0 = r1 OP r2`, in 64 or 32 bits.
@@ -117,6 +117,44 @@ fn recursion_without_end_is_named() {
         exit(),
     ];
     assert_eq!(both(&program, [0; 5]), Err(Fault::Stack));
+}
+
+/// Goal: functions that keep thousands of values across a call do not leave the host's stack,
+/// however deep they nest. Each adds up its loads before and after the call, so that a compiler
+/// keeps their addresses: 12 KiB for each of 110 calls, on a stack of 1 MiB.
+#[test]
+fn large_functions_nest_within_the_hosts_stack() {
+    const LOADS: i32 = 1500;
+    const DEPTH: i32 = 110;
+    let loads = || {
+        (1..=LOADS).flat_map(|at| {
+            [
+                insn(0xbf, 3, 6, 0, 0),           // r3 = r6
+                insn(0x07, 3, 0, 0, at * 40_000), // r3 += ...
+                insn(0x71, 4, 3, 0, 0),           // r4 = *(u8 *)r3
+                insn(0x0f, 8, 4, 0, 0),           // r8 += r4
+            ]
+        })
+    };
+    let mut insns = vec![insn(0xbf, 6, 2, 0, 0), insn(0xbf, 7, 1, 0, 0), set(8, 1)];
+    insns.extend(loads());
+    let call_at = insns.len() as i32 + 4;
+    insns.extend([
+        insn(0x35, 7, 0, 5, DEPTH), // if r7 >= DEPTH goto +5
+        insn(0xbf, 1, 7, 0, 0),
+        insn(0x07, 1, 0, 0, 1),
+        insn(0xbf, 2, 6, 0, 0),
+        insn(0x85, 0, 1, 0, -(call_at + 1)), // itself
+        insn(0x0f, 8, 0, 0, 0),
+    ]);
+    insns.extend(loads());
+    insns.extend([insn(0xbf, 0, 8, 0, 0), exit()]);
+    let machines = [false, true].map(|compiled| machine(&insns, compiled));
+    let args = [0, BASE + 64 * PAGE, 0, 0, 0];
+    let run = move || machines.map(|mut vm| vm.run(&mut Helpers, 0, args));
+    let thread = std::thread::Builder::new().stack_size(1 << 20);
+    let results = thread.spawn(run).expect("a thread").join();
+    assert_eq!(results.expect("no panic"), [Ok(111), Ok(111)]);
 }
 
 /// Goal: what a frame held before is not seen, so that runs do not depend on it.

@@ -63,8 +63,9 @@ const CALLS: &str = "calls";
 const CALLBACKS: &str = "callbacks";
 /// No scheduler: a program that a loader runs.
 const SUMS: &str = "sums";
-const BAD: [&str; 11] = [
+const BAD: [&str; 12] = [
     "LOOP", "STORE", "READ", "STACK", "ARENA", "HELPER", "KFUNC", "ERROR", "LOST", "MAP", "TABLE",
+    "RUNNING",
 ];
 
 /// The small kernels: files of types.
@@ -316,6 +317,7 @@ fn what_a_scheduler_does_wrong_is_named() {
         ("STACK", "its stack is full"),
         ("ARENA", "scx_bpf_error (the arena is full, page "),
         ("ERROR", "scx_bpf_error (no place for "),
+        ("RUNNING", "a task was expected"),
     ] {
         let output = sim(&made().object(&format!("bad_{bad}.bpf.o")), &[]);
         assert_code(&output, 1);

@@ -2,11 +2,14 @@
 
 mod cids;
 mod layout;
+mod objects;
 mod running;
 mod state;
 mod symbols;
+mod timers;
 
 pub(crate) use cids::{CMASK_HEADER, Place, in_arena};
 pub(crate) use layout::Layout;
+pub(crate) use objects::{MAX_OBJECT, acquire, create};
 pub(crate) use running::{Running, UP_NS, write_mask};
-pub(crate) use state::{State, Timer, get, put};
+pub(crate) use state::{State, get, put};

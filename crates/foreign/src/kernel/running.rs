@@ -45,6 +45,13 @@ impl<'a> Running<'a> {
         }
     }
 
+    /// A helper has deleted elements of maps.
+    #[cold]
+    pub(crate) fn give_up_retired(&mut self, vm: &mut Vm) -> Result<(), Fault> {
+        let kernel = self.kernel.as_deref_mut();
+        self.state.give_up_retired(vm, kernel)
+    }
+
     /// It is over: the kernel hears of what it has written and called.
     pub(crate) fn end(mut self, vm: &mut Vm) {
         self.write_back(vm);

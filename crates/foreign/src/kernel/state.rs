@@ -5,7 +5,8 @@ use super::cids::Cids;
 use super::layout::{Layout, Place};
 use super::running::UP_NS;
 use super::symbols::{Symbol, caches, frequencies};
-use std::collections::BTreeMap;
+use super::timers::Timers;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use wakeplace_bpf_vm::{Btf, Fault, MapKind, Vm};
 use wakeplace_platform::Platform;
@@ -15,16 +16,6 @@ use wakeplace_sched_ext::{CgroupId, DsqIter, TaskFacts, TaskId};
 const HEADER: u64 = 64;
 /// Words of a callback's context.
 const CONTEXT: u64 = 8 * 16;
-
-/// A timer or a work item of the scheduler's.
-#[derive(Clone, Debug)]
-pub(crate) struct Timer {
-    /// The field in a map's value.
-    pub(crate) at: u64,
-    /// The map that holds it, as programs know it.
-    pub(crate) map: u64,
-    pub(crate) callback: u64,
-}
 
 /// A task's fields that a program may write, as they were handed out.
 #[derive(Clone, Copy, Debug)]
@@ -67,11 +58,13 @@ pub(crate) struct State {
     pub(super) runqueues: Option<Symbol>,
     /// Of the CPU that the callback runs on (`State::set_preempt_count`).
     pub(super) preempt_count: u32,
-    pub(crate) timers: Vec<Timer>,
+    pub(crate) timers: Timers,
     /// Walks over queues; a program holds the number plus one.
     pub(crate) walks: Vec<Option<DsqIter>>,
     /// Nodes of lists and trees in their order, by the head's address.
     pub(crate) nodes: BTreeMap<u64, Vec<u64>>,
+    /// Objects that may be in them (`bpf_obj_new`).
+    pub(super) objects: BTreeSet<u64>,
     pub(crate) random: u64,
     /// Masks of idle CPUs of single nodes.
     pub(crate) node_masks: BTreeMap<(i32, bool), u64>,
@@ -125,9 +118,10 @@ impl State {
             preempt_count_symbol: None,
             preempt_count: 0,
             runqueues: None,
-            timers: Vec::new(),
+            timers: Timers::default(),
             walks: Vec::new(),
             nodes: BTreeMap::new(),
+            objects: BTreeSet::new(),
             random: 1,
             node_masks: BTreeMap::new(),
             distributed: Vec::new(),

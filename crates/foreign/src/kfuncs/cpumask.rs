@@ -2,7 +2,7 @@
 
 use super::cpus::read_mask;
 use super::{Named, nothing, objects};
-use crate::kernel::{Running, write_mask};
+use crate::kernel::{self, Running, write_mask};
 use wakeplace_bpf_vm::{Fault, Vm};
 
 pub(super) const TABLE: &[Named] = &[
@@ -78,7 +78,7 @@ type Result = std::result::Result<u64, Fault>;
 
 fn create(running: &mut Running<'_>, vm: &mut Vm, _: [u64; 5]) -> Result {
     let bytes = running.state.layout.cpumask + 8;
-    objects::create(vm, bytes)
+    kernel::create(vm, bytes)
 }
 
 /// Bits of CPUs that there are.

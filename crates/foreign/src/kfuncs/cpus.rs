@@ -3,6 +3,7 @@
 use super::{Named, int, nothing, signed};
 use crate::kernel::{Running, put, write_mask};
 use wakeplace_bpf_vm::{Fault, Vm};
+use wakeplace_sched_ext::ExitKind;
 
 pub(super) const TABLE: &[Named] = &[
     ("scx_bpf_kick_cpu", kick),
@@ -45,6 +46,13 @@ pub(super) fn read_mask(vm: &Vm, at: u64) -> Vec<u64> {
 }
 
 impl Running<'_> {
+    /// A program asks for masks of idle CPUs.
+    fn check_idle(&mut self) {
+        if let Some(kernel) = &mut self.kernel {
+            kernel.tracks_idle();
+        }
+    }
+
     /// Idle CPUs have changed: so do the masks that programs look at.
     fn refresh_idle(&mut self, vm: &mut Vm) {
         if let Some(kernel) = &self.kernel {
@@ -98,12 +106,15 @@ fn pick_any_node(running: &mut Running<'_>, vm: &mut Vm, args: [u64; 5]) -> Resu
     Ok(signed(cpu))
 }
 
+/// Without masks of the kernel's the scheduler ends, and the mask is empty.
 fn idle_mask(running: &mut Running<'_>, vm: &mut Vm, _: [u64; 5]) -> Result {
+    running.check_idle();
     running.refresh_idle(vm);
     Ok(running.state.idle_mask)
 }
 
 fn smt_mask(running: &mut Running<'_>, vm: &mut Vm, _: [u64; 5]) -> Result {
+    running.check_idle();
     running.refresh_idle(vm);
     Ok(running.state.smt_mask)
 }
@@ -214,9 +225,16 @@ fn cpu_rq(running: &mut Running<'_>, vm: &mut Vm, args: [u64; 5]) -> Result {
     rq_of(running, vm, int(args[0]).cast_unsigned())
 }
 
+/// The run queue that is locked: the task's, or the one that the callback is about. Where none is
+/// the scheduler ends.
 fn locked_rq(running: &mut Running<'_>, vm: &mut Vm, _: [u64; 5]) -> Result {
-    let cpu = vm.cpu;
-    rq_of(running, vm, cpu)
+    let kernel = running.kernel()?;
+    if let Some(cpu) = kernel.locked_cpu() {
+        return rq_of(running, vm, cpu);
+    }
+    let what = "accessing rq without holding rq lock";
+    kernel.exit(ExitKind::Error, 0, what);
+    Ok(0)
 }
 
 pub(super) fn cpu_curr(running: &mut Running<'_>, vm: &mut Vm, args: [u64; 5]) -> Result {

@@ -128,7 +128,11 @@ pub(crate) fn call(
         let what = "it calls something that the offered kernel does not have";
         return Err(Fault::Call(what.to_owned()));
     }
-    helpers::call(vm, running, call, args)
+    let result = helpers::call(vm, running, call, args);
+    if vm.memory.has_retired() {
+        running.give_up_retired(vm)?;
+    }
+    result
 }
 
 /// A negative errno or a number, as programs get it.

@@ -1,7 +1,7 @@
 //! Objects that programs make, the arena, and what only a real kernel has to count or lock.
 
 use super::{Named, nothing, same};
-use crate::kernel::Running;
+use crate::kernel::{self, MAX_OBJECT, Running};
 use wakeplace_bpf_vm::{Fault, Vm};
 
 pub(super) const TABLE: &[Named] = &[
@@ -30,19 +30,6 @@ const INSNS_PER_PAGE: u64 = 16;
 
 type Result = std::result::Result<u64, Fault>;
 
-/// Before an object: its size and how many hold it.
-const HEADER: u64 = 64;
-/// No object is so large, bytes.
-const MAX_OBJECT: u64 = 1 << 20;
-
-/// Room for an object that one holds.
-pub(super) fn create(vm: &mut Vm, bytes: u64) -> Result {
-    let at = vm.memory.alloc(HEADER + bytes)?;
-    vm.memory.set_u64(at, bytes);
-    vm.memory.set_u64(at + 8, 1);
-    Ok(at + HEADER)
-}
-
 /// `bpf_obj_new`: of a type of the program's own.
 fn new(running: &mut Running<'_>, vm: &mut Vm, args: [u64; 5]) -> Result {
     let types = running.state.types.as_ref();
@@ -54,27 +41,16 @@ fn new(running: &mut Running<'_>, vm: &mut Vm, args: [u64; 5]) -> Result {
         );
         return Err(Fault::Call(what));
     }
-    create(vm, bytes)
+    running.state.new_object(vm, bytes)
 }
 
 pub(super) fn acquire(_: &mut Running<'_>, vm: &mut Vm, args: [u64; 5]) -> Result {
-    let held = args[0].wrapping_sub(HEADER - 8);
-    let holders = vm.memory.u64(held);
-    if holders > 0 {
-        vm.memory.store(held, 8, holders.wrapping_add(1))?;
-    }
+    kernel::acquire(vm, args[0])?;
     Ok(args[0])
 }
 
-pub(super) fn release(_: &mut Running<'_>, vm: &mut Vm, args: [u64; 5]) -> Result {
-    let at = args[0].wrapping_sub(HEADER);
-    let (bytes, holders) = (vm.memory.u64(at), vm.memory.u64(at.wrapping_add(8)));
-    if holders > 0 {
-        vm.memory.store(at.wrapping_add(8), 8, holders - 1)?;
-    }
-    if holders == 1 && bytes > 0 && bytes < MAX_OBJECT {
-        vm.memory.free(at, HEADER + bytes);
-    }
+pub(super) fn release(running: &mut Running<'_>, vm: &mut Vm, args: [u64; 5]) -> Result {
+    running.state.release(vm, args[0])?;
     Ok(0)
 }
 

@@ -3,7 +3,7 @@
 use super::{Named, int, signed};
 use crate::kernel::Running;
 use wakeplace_bpf_vm::{Fault, Vm};
-use wakeplace_sched_ext::consts::{SCX_ENQ_CPU_SELECTED, SCX_ENQ_HEAD};
+use wakeplace_sched_ext::consts::{SCX_DSQ_LOCAL, SCX_ENQ_CPU_SELECTED, SCX_ENQ_HEAD};
 
 pub(super) const TABLE: &[Named] = &[
     ("scx_bpf_create_dsq", create),
@@ -31,7 +31,7 @@ pub(super) const TABLE: &[Named] = &[
     ("scx_bpf_dsq_move_set_vtime", move_set_vtime),
     ("scx_bpf_dispatch_from_dsq_set_vtime", move_set_vtime),
     ("scx_bpf_reenqueue_local", reenqueue_local),
-    ("scx_bpf_reenqueue_local___v2", reenqueue_local),
+    ("scx_bpf_reenqueue_local___v2", reenqueue_local_later),
     ("scx_bpf_dsq_reenq", reenqueue),
     ("scx_bpf_dispatch_nr_slots", nr_slots),
     ("scx_bpf_dispatch_cancel", cancel),
@@ -210,6 +210,13 @@ fn move_set_vtime(running: &mut Running<'_>, vm: &mut Vm, args: [u64; 5]) -> Res
 fn reenqueue_local(running: &mut Running<'_>, vm: &mut Vm, _: [u64; 5]) -> Result {
     running.write_back(vm);
     Ok(running.kernel()?.reenqueue_local().into())
+}
+
+/// From 6.19 on: from anywhere, done later, and nothing is returned.
+fn reenqueue_local_later(running: &mut Running<'_>, vm: &mut Vm, _: [u64; 5]) -> Result {
+    running.write_back(vm);
+    running.kernel()?.dsq_reenq(SCX_DSQ_LOCAL, 0);
+    Ok(0)
 }
 
 fn reenqueue(running: &mut Running<'_>, vm: &mut Vm, args: [u64; 5]) -> Result {

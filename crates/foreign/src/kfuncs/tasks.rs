@@ -29,13 +29,14 @@ pub(super) const TABLE: &[Named] = &[
 type Result = std::result::Result<u64, Fault>;
 
 fn task_running(running: &mut Running<'_>, vm: &mut Vm, args: [u64; 5]) -> Result {
-    match running.state.task_of(vm, args[0]) {
-        Some(task) => Ok(running.kernel()?.task_running(task).into()),
-        // An idle task: it runs where nothing else does.
-        None => {
-            let cpu = get(vm, args[0], running.state.layout.task.cpu) as u32;
-            Ok(running.kernel()?.cpu_curr(cpu).is_none().into())
-        }
+    if let Some(task) = running.state.task_of(vm, args[0]) {
+        return Ok(running.kernel()?.task_running(task).into());
+    }
+    // An idle task runs where nothing else does.
+    let idle = running.state.idle.iter().position(|idle| *idle == args[0]);
+    match idle {
+        Some(cpu) => Ok(running.kernel()?.cpu_curr(cpu as u32).is_none().into()),
+        None => running.task_of(vm, args[0]).map(|_| 0),
     }
 }
 

@@ -1,10 +1,10 @@
 //! Timers and work items, which live in values of maps.
 
 use super::{Named, signed};
-use crate::kernel::{Running, Timer};
+use crate::kernel::Running;
 use wakeplace_bpf_vm::{Fault, Vm};
 use wakeplace_sched_ext::TimerId;
-use wakeplace_sched_ext::consts::EINVAL;
+use wakeplace_sched_ext::consts::{EBUSY, EINVAL};
 
 pub(super) const TABLE: &[Named] = &[
     ("bpf_wq_init", init),
@@ -19,39 +19,27 @@ const PINNED: u64 = 2;
 
 type Result = std::result::Result<u64, Fault>;
 
-fn find(running: &Running<'_>, at: u64) -> Option<usize> {
-    running.state.timers.iter().position(|timer| timer.at == at)
-}
-
-/// `bpf_timer_init(timer, map, flags)`.
+/// `bpf_timer_init(timer, map, flags)`: once for each value.
 pub(super) fn init(running: &mut Running<'_>, _: &mut Vm, args: [u64; 5]) -> Result {
     let [at, map, ..] = args;
-    match find(running, at) {
-        Some(number) => running.state.timers[number].map = map,
-        None => running.state.timers.push(Timer {
-            at,
-            map,
-            callback: 0,
-        }),
+    match running.state.timers.init(at, map) {
+        true => Ok(0),
+        false => Ok(signed(-EBUSY)),
     }
-    Ok(0)
 }
 
 /// `bpf_timer_set_callback(timer, callback)`.
 pub(super) fn set_callback(running: &mut Running<'_>, _: &mut Vm, args: [u64; 5]) -> Result {
-    match find(running, args[0]) {
-        Some(number) => {
-            running.state.timers[number].callback = args[1];
-            Ok(0)
-        }
-        None => Ok(signed(-EINVAL)),
+    match running.state.timers.set_callback(args[0], args[1]) {
+        true => Ok(0),
+        false => Ok(signed(-EINVAL)),
     }
 }
 
 /// `bpf_timer_start(timer, nsecs, flags)`.
 pub(super) fn start(running: &mut Running<'_>, _: &mut Vm, args: [u64; 5]) -> Result {
     let [at, ns, flags, ..] = args;
-    let Some(number) = find(running, at) else {
+    let Some(number) = running.state.timers.find(at) else {
         return Ok(signed(-EINVAL));
     };
     let up_ns = running.state.up_ns;
@@ -60,15 +48,15 @@ pub(super) fn start(running: &mut Running<'_>, _: &mut Vm, args: [u64; 5]) -> Re
         0 => kernel.now_ns().saturating_add(ns),
         _ => ns.saturating_sub(up_ns).max(kernel.now_ns()),
     };
-    kernel.timer_start(TimerId(number as u32), at_ns, flags & PINNED != 0);
+    kernel.timer_start(TimerId(number), at_ns, flags & PINNED != 0);
     Ok(0)
 }
 
 /// `bpf_timer_cancel(timer)`: 1 if it was armed.
 pub(super) fn cancel(running: &mut Running<'_>, _: &mut Vm, args: [u64; 5]) -> Result {
-    match find(running, args[0]) {
+    match running.state.timers.find(args[0]) {
         Some(number) => {
-            let was = running.kernel()?.timer_cancel(TimerId(number as u32));
+            let was = running.kernel()?.timer_cancel(TimerId(number));
             Ok(was.into())
         }
         None => Ok(signed(-EINVAL)),

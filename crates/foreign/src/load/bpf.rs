@@ -4,11 +4,13 @@
 use super::calls::{Answer, Call};
 use super::memory_file::{self, memory_file, pages_with_data};
 use super::serve::{Object, Session};
+use crate::error::said;
 use std::collections::BTreeMap;
 use std::os::fd::AsFd as _;
 use std::sync::Arc;
 use wakeplace_bpf_vm::memory::{ARENA, PAGE};
 use wakeplace_bpf_vm::{Arena, Btf, MapKind, MapSpec, Refusal, map};
+use wakeplace_sched_ext::Kernel;
 
 /// The longest attribute that is read, bytes.
 const MAX_ATTR: u64 = 256;
@@ -73,15 +75,32 @@ impl Session<'_> {
             return Answer::error(libc::EFAULT);
         };
         self.place_arena(call);
+        let answer = self.command(call, command, &attr);
+        self.give_up_retired();
+        answer
+    }
+
+    /// Elements of maps that the loader has deleted.
+    fn give_up_retired(&mut self) {
+        let sim: Option<&mut dyn Kernel> = match &mut self.sim {
+            Some(sim) => Some(&mut **sim),
+            None => None,
+        };
+        if let Err(fault) = self.state.give_up_retired(self.vm, sim) {
+            self.known.refuse(fault.to_string());
+        }
+    }
+
+    fn command(&mut self, call: &Call, command: u64, attr: &Attr) -> Answer {
         match command {
-            0 => self.map_create(call, &attr),
-            1..=4 | 21 => self.element(call, command, &attr),
-            5 => self.program_load(call, &attr),
-            10 => self.program_run(call, &attr),
-            15 => self.info(call, &attr),
+            0 => self.map_create(call, attr),
+            1..=4 | 21 => self.element(call, command, attr),
+            5 => self.program_load(call, attr),
+            10 => self.program_run(call, attr),
+            15 => self.info(call, attr),
             17 => self.trace(call, attr.u32(8)),
-            18 => self.btf_load(call, &attr),
-            28 => self.link_create(call, &attr),
+            18 => self.btf_load(call, attr),
+            28 => self.link_create(call, attr),
             6 => self.refuse("pinning an object in a file system (BPF_OBJ_PIN) is not offered"),
             8 => match self.trace(call, attr.u32(4)) {
                 Answer::File(_) => Answer::Value(0),
@@ -108,7 +127,11 @@ impl Session<'_> {
                 self.known.objects.insert(id, (object, ours));
                 Answer::File(theirs)
             }
-            Err(_) => Answer::error(libc::ENOMEM),
+            Err(error) => {
+                let what = format!("a file for the loader: {}", said(&error));
+                self.known.refuse(what);
+                Answer::failed(&error)
+            }
         }
     }
 
@@ -180,7 +203,7 @@ impl Session<'_> {
                 "a key or value that is too large".to_owned(),
             ));
         }
-        let host = |error: std::io::Error| Refusal::Unknown(error.to_string());
+        let host = |error: std::io::Error| Refusal::Unknown(said(&error));
         let file = memory_file(bytes.next_multiple_of(PAGE)).map_err(host)?;
         let array = spec.kind == MapKind::Array && spec.flags & MMAPABLE != 0;
         let shared = array || spec.kind == MapKind::RingBuffer;

@@ -106,6 +106,7 @@ fn known(offered: &Offered, shown: &str) -> Result<(known::Known, (Vm, State)), 
         release: &kernel.release,
         btf: &kernel.bytes,
     };
+    spawn::allow_descriptors();
     let tree = tree::Tree::new(platform, &files)?;
     let refused = |why: String| ForeignError::Refused {
         program: shown.to_owned(),

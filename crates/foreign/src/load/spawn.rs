@@ -15,6 +15,7 @@ use std::os::unix::net::UnixStream;
 use std::os::unix::process::CommandExt as _;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
+use std::sync::Once;
 
 /// The number of its socket's end in a process that is traced: the highest that is usual.
 const SOCKET: u64 = 1023;
@@ -90,18 +91,35 @@ fn failed<T>(child: &mut Child, error: io::Error) -> io::Result<T> {
     Err(error)
 }
 
-/// The highest number that a descriptor may have here, below the usual limit.
-fn highest_descriptor() -> RawFd {
+/// How many descriptors may be open here: soft and hard limit.
+fn descriptors() -> Option<libc::rlimit> {
     let mut limit = libc::rlimit {
         rlim_cur: 0,
         rlim_max: 0,
     };
     // SAFETY: the structure is as large as the call fills.
     let known = unsafe { libc::getrlimit(libc::RLIMIT_NOFILE, &raw mut limit) } == 0;
-    match known {
-        true => limit.rlim_cur.saturating_sub(1).min(SOCKET) as RawFd,
-        false => SOCKET as RawFd,
-    }
+    known.then_some(limit)
+}
+
+/// From now on this process may have as many open as it can, and so may loaders: each map and
+/// program of a loader is a file here, and many loaders run side by side.
+pub(super) fn allow_descriptors() {
+    static ALLOWED: Once = Once::new();
+    ALLOWED.call_once(|| {
+        let Some(mut limit) = descriptors() else {
+            return;
+        };
+        limit.rlim_cur = limit.rlim_max;
+        // SAFETY: a plain system call. Where it is refused the limit stays.
+        unsafe { libc::setrlimit(libc::RLIMIT_NOFILE, &raw const limit) };
+    });
+}
+
+/// The highest number that a descriptor may have here, below the usual limit.
+fn highest_descriptor() -> RawFd {
+    let most = descriptors().map_or(u64::MAX, |limit| limit.rlim_cur);
+    most.saturating_sub(1).min(SOCKET) as RawFd
 }
 
 /// In the new process: a group of its own, and addresses that do not vary.
@@ -135,4 +153,17 @@ pub(super) fn install(filter: &[libc::sock_filter], socket: RawFd) -> io::Result
         libc::close(listener as RawFd);
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{allow_descriptors, descriptors};
+
+    /// Goal: the usual limit, 1024, ends no run with many loaders.
+    #[test]
+    fn as_many_descriptors_as_there_can_be() {
+        allow_descriptors();
+        let limit = descriptors().expect("a limit");
+        assert_eq!(limit.rlim_cur, limit.rlim_max);
+    }
 }

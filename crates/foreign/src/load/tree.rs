@@ -2,7 +2,7 @@
 //! (Documentation/ABI/testing/sysfs-devices-system-cpu), in a folder of ours.
 
 use crate::{ForeignError, topology};
-use std::fs;
+use std::fs::{self, File, TryLockError};
 use std::io;
 use std::path::{Path, PathBuf};
 use tempfile::TempDir;
@@ -29,10 +29,51 @@ const ANSWERED: [&str; 16] = [
     "/boot/",
 ];
 
+/// How names of trees begin, in the folder for temporary files.
+const PREFIX: &str = "wakeplace-tree-";
+
 /// The tree; removed when it is dropped.
 #[derive(Debug)]
 pub(super) struct Tree {
     folder: TempDir,
+    /// Locked (flock) as long as this process lives.
+    _held: File,
+}
+
+/// A new folder, and the lock that says that somebody uses it.
+fn own_folder(temporary: &Path) -> io::Result<(TempDir, File)> {
+    sweep(temporary);
+    loop {
+        let mut names = tempfile::Builder::new();
+        let folder = names.prefix(PREFIX).tempdir_in(temporary)?;
+        // Until it is locked another process may take it for a leftover.
+        let held = match File::open(folder.path()) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
+            opened => opened?,
+        };
+        let lost = matches!(held.try_lock(), Err(TryLockError::WouldBlock));
+        if !lost && folder.path().exists() {
+            return Ok((folder, held));
+        }
+    }
+}
+
+/// Removes what processes have left that a signal has ended: nobody holds their locks. There is
+/// nobody to tell if one stays.
+fn sweep(temporary: &Path) {
+    let entries = fs::read_dir(temporary).into_iter().flatten().flatten();
+    for entry in entries {
+        let name = entry.file_name();
+        if !name.as_encoded_bytes().starts_with(PREFIX.as_bytes()) {
+            continue;
+        }
+        let Ok(held) = File::open(entry.path()) else {
+            continue;
+        };
+        if held.try_lock().is_ok() {
+            let _ = fs::remove_dir_all(entry.path());
+        }
+    }
 }
 
 /// What stands beside the machine: the kernel.
@@ -43,9 +84,11 @@ pub(super) struct KernelFiles<'a> {
 
 impl Tree {
     pub(super) fn new(platform: &Platform, kernel: &KernelFiles<'_>) -> Result<Self, ForeignError> {
-        let folder = tempfile::Builder::new().prefix("wakeplace-").tempdir();
+        let made = own_folder(&std::env::temp_dir());
+        let (folder, held) = made.map_err(ForeignError::host("a temporary folder"))?;
         let tree = Self {
-            folder: folder.map_err(ForeignError::host("a temporary folder"))?,
+            folder,
+            _held: held,
         };
         let write = || -> io::Result<()> {
             tree.cpus(platform)?;
@@ -321,7 +364,24 @@ fn list(numbers: impl Iterator<Item = u32>) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::resolved;
+    use super::{own_folder, resolved};
+    use std::fs;
+
+    /// Goal: what a process has left that a signal ended is removed by the next one that makes a
+    /// tree; what is in use stays, and so does what is no tree.
+    #[test]
+    fn leftovers_are_removed() {
+        let temporary = tempfile::tempdir().expect("a folder");
+        let at = |name: &str| temporary.path().join(name);
+        for name in ["wakeplace-tree-old/sys", "wakeplace-other"] {
+            fs::create_dir_all(at(name)).expect("a folder");
+        }
+        let (first, _held) = own_folder(temporary.path()).expect("a folder");
+        assert!(!at("wakeplace-tree-old").exists());
+        assert!(at("wakeplace-other").exists());
+        let (second, _held_too) = own_folder(temporary.path()).expect("a folder");
+        assert!(first.path().exists() && second.path().exists());
+    }
 
     #[test]
     fn paths_are_resolved_by_their_words() {

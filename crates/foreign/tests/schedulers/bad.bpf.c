@@ -42,6 +42,11 @@ int bad_init(u64 *args)
 
 static volatile u64 forever = 1;
 
+#ifdef BAD_RUNNING
+/* No task, and no CPU that a field of one could name. */
+static u64 junk[2048] = { [0 ... 2047] = 0xfffffff0fffffff0ULL };
+#endif
+
 static __noinline u64 deep(u64 at)
 {
 	volatile u64 words[32];
@@ -72,6 +77,9 @@ int bad_enqueue(u64 *args)
 #endif
 #ifdef BAD_STACK
 	forever += deep(forever);
+#endif
+#ifdef BAD_RUNNING
+	forever += scx_bpf_task_running((void *)junk);
 #endif
 #ifdef BAD_HELPER
 	forever = bpf_get_socket_cookie(p);

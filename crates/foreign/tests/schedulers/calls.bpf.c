@@ -4,6 +4,7 @@
 
 char _license[] SEC("license") = "GPL";
 
+#define BPF_MAP_TYPE_HASH 1
 #define BPF_MAP_TYPE_RINGBUF 27
 #define RING_BYTES 4096
 
@@ -49,6 +50,21 @@ struct {
 	__uint(type, BPF_MAP_TYPE_RINGBUF);
 	__uint(max_entries, RING_BYTES);
 } ring SEC(".maps");
+
+struct due {
+	struct bpf_timer timer;
+	u64 word;
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, 2);
+	__type(key, u32);
+	__type(value, struct due);
+} timers SEC(".maps");
+
+/* As kernels have it from 6.19 on. */
+extern void scx_bpf_reenqueue_local___v2___form(void) __ksym __weak;
 
 static bool held, interrupted;
 static u64 kept;
@@ -115,6 +131,42 @@ static __noinline void ring_buffer(void)
 		bpf_ringbuf_submit(at, 0);
 }
 
+static int never(void *map, u32 *key, struct due *due)
+{
+	static const char text[] = "timer: that of a deleted element fired, %d";
+	u64 data[] = { *key };
+
+	scx_bpf_error_bstr((char *)text, data, sizeof(data));
+	return 0;
+}
+
+/* kernel/bpf/helpers.c: a value has one timer, which goes with its element. */
+static __noinline void timers_of_elements(void)
+{
+	struct due zero = {}, *due;
+	u32 first = 1, second = 2;
+
+	bpf_map_update_elem(&timers, &first, &zero, 0);
+	due = bpf_map_lookup_elem(&timers, &first);
+	if (!due)
+		return;
+	EXPECT("timer: init", 0, bpf_timer_init(&due->timer, &timers, CLOCK_MONOTONIC));
+	EXPECT("timer: init again", -16, bpf_timer_init(&due->timer, &timers, CLOCK_MONOTONIC));
+	EXPECT("timer: callback", 0, bpf_timer_set_callback(&due->timer, never));
+	EXPECT("timer: start", 0, bpf_timer_start(&due->timer, 1000, 0));
+	EXPECT("timer: its element goes", 0, bpf_map_delete_elem(&timers, &first));
+	bpf_map_update_elem(&timers, &second, &zero, 0);
+	due = bpf_map_lookup_elem(&timers, &second);
+	if (!due)
+		return;
+	EXPECT("timer: a new element has none", -22, bpf_timer_start(&due->timer, 1000, 0));
+	EXPECT("timer: init anew", 0, bpf_timer_init(&due->timer, &timers, CLOCK_MONOTONIC));
+}
+
+/* kernel/sched/ext.c: the run queue that a callback has locked, wherever it is executed. */
+#define EXPECT_LOCKED(where, cpu)                                                    \
+	EXPECT(where ", locked run queue", (u64)scx_bpf_cpu_rq(cpu), (u64)scx_bpf_locked_rq())
+
 /* x86-64's way to learn where it is called, since 6.15 and before. */
 static __always_inline u32 preempt_count(void)
 {
@@ -145,6 +197,7 @@ int calls_enqueue(u64 *args)
 		EXPECT_CONTEXT("a timer wakes", HARDIRQ_OFFSET);
 		interrupted |= bpf_get_current_task_btf()->pid != 0;
 	}
+	EXPECT_LOCKED("enqueue", scx_bpf_task_cpu(ARG_TASK(args, 0)));
 	dsq_insert(ARG_TASK(args, 0), SHARED_DSQ, SLICE_NS, args[1]);
 	return 0;
 }
@@ -157,6 +210,7 @@ int calls_dispatch(u64 *args)
 	struct scx_event_stats *events = (void *)room;
 
 	EXPECT_CONTEXT("dispatch", 0);
+	EXPECT_LOCKED("dispatch", args[0]);
 	scx_bpf_events(events, sizeof(room));
 	/* A kept task is one that the last look found nothing beside. */
 	EXPECT("events: kept tasks never get fewer", 1,
@@ -172,7 +226,11 @@ int calls_dispatch(u64 *args)
 		held = true;
 		scx_bpf_error_bstr((char *)text, data, sizeof(data));
 	}
-	dsq_move_to_local(SHARED_DSQ);
+	/* The task that comes is chosen before the local queue is looked at: it runs, once. */
+	if (dsq_move_to_local(SHARED_DSQ)) {
+		scx_bpf_reenqueue_local___v2___form();
+		scx_bpf_dsq_reenq(SCX_DSQ_LOCAL, 0);
+	}
 	return 0;
 }
 
@@ -189,6 +247,7 @@ int calls_init(u64 *args)
 	EXPECT("css: an unknown order", 99, walk(1));
 	EXPECT("clock: it has been up for long", 1, now >= 1000000000000ULL);
 	ring_buffer();
+	timers_of_elements();
 	return scx_bpf_create_dsq(SHARED_DSQ, -1);
 }
 

@@ -66,6 +66,5 @@ extern void scx_bpf_cid_override(const s32 __arena *cpu_to_cid, u32 nr_cpus,
 				 const s32 __arena *shard_start, u32 nr_shards) __ksym __weak;
 extern s32 scx_bpf_sub_caps(u64 cgroup_id, u64 caps, struct scx_cmask __arena *out) __ksym __weak;
 extern struct task_struct *scx_bpf_tid_to_task(u64 tid) __ksym __weak;
-extern void scx_bpf_dsq_reenq(u64 dsq_id, u64 reenq_flags) __ksym __weak;
 
 #endif

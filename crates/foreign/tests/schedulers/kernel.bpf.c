@@ -144,6 +144,8 @@ KEEP(scx_exit_info);
 extern bool scx_bpf_dsq_insert___v2(struct task_struct_of_header *p, u64 dsq_id, u64 slice,
 				    u64 enq_flags) __ksym;
 extern bool scx_bpf_dsq_move_to_local___v2(u64 dsq_id, u64 enq_flags) __ksym;
+/* ... and from 6.19 on. */
+extern void scx_bpf_reenqueue_local___v2(void) __ksym;
 
 /* Functions are in the types only if they are called. */
 SEC("struct_ops/keep_calls")
@@ -176,6 +178,9 @@ int keep_calls(u64 *args)
 	bpf_of_a_later_kernel(0);
 	scx_bpf_cpu_curr(0);
 	scx_bpf_task_running(p);
+	scx_bpf_cpu_rq(0);
+	scx_bpf_locked_rq();
+	scx_bpf_reenqueue_local___v2();
 	return scx_bpf_task_cpu(p);
 }
 

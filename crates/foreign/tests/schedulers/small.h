@@ -14,6 +14,9 @@ extern s32 scx_bpf_select_cpu_dfl(struct task_struct *p, s32 prev_cpu, u64 wake_
 
 extern struct task_struct *scx_bpf_cpu_curr(s32 cpu) __ksym __weak;
 extern bool scx_bpf_task_running(const struct task_struct *p) __ksym;
+extern struct rq *scx_bpf_cpu_rq(s32 cpu) __ksym __weak;
+extern struct rq *scx_bpf_locked_rq(void) __ksym __weak;
+extern void scx_bpf_dsq_reenq(u64 dsq_id, u64 reenq_flags) __ksym __weak;
 
 struct cgroup;
 struct cgroup_subsys_state;

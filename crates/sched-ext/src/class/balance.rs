@@ -9,6 +9,7 @@ impl ExtClass<'_> {
     /// Returns true if it does. Else `pick_task` has the next one.
     pub fn balance(&mut self, cpu: u32, running: bool) -> bool {
         let running = self.scx.cpus[cpu as usize].curr.filter(|_| running);
+        self.scx.about_cpu = cpu;
         let c = &mut self.scx.cpus[cpu as usize];
         (c.in_balance, c.woken) = (true, false);
         self.acquire(cpu);
@@ -103,9 +104,9 @@ impl ExtClass<'_> {
         None
     }
 
-    /// Takes the next task off its queue. None: the CPU idles.
+    /// The next task, which leaves its queue with `set_next_task`. None: the CPU idles.
     pub fn pick_task(&mut self, cpu: u32) -> Option<TaskId> {
-        self.scx.cpus[cpu as usize].picked.take()
+        self.scx.cpus[cpu as usize].picked
     }
 
     /// Is there one after all? Then the CPU looks again.

@@ -77,6 +77,7 @@ impl Scx {
     fn begin(&mut self, callback: Callback, task: Option<TaskId>) {
         self.counts.calls[callback as usize] += 1;
         self.callback = Some(callback);
+        self.about = task;
         self.counts.unpaid.0 += u64::from(self.is_paid_for());
         self.record_callback(callback, task);
     }
@@ -125,7 +126,10 @@ impl ExtClass<'_> {
                 }
                 Due::ReenqueueAll { dsq } => {
                     if let Some(queue) = self.scx.reenqueued(dsq) {
-                        self.scx.reenqueue_all(queue);
+                        self.scx.dsqs.get_mut(queue).again_due = false;
+                        if !self.scx.repeats(queue) {
+                            self.scx.reenqueue_all(queue);
+                        }
                     }
                 }
                 Due::Reenqueue { task, reason } => {
@@ -136,7 +140,7 @@ impl ExtClass<'_> {
                     }
                 }
                 Due::ReenqueueImmed { cpu } => {
-                    if self.scx.repeats_immed(cpu) {
+                    if self.scx.repeats(self.scx.dsqs.local(cpu)) {
                         continue;
                     }
                     for task in self.scx.take_immed(cpu) {

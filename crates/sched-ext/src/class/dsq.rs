@@ -30,9 +30,14 @@ pub(crate) struct Dsq {
     by_vtime: bool,
     head: i64,
     tail: i64,
+    /// All its tasks are to be enqueued again.
+    pub(crate) again_due: bool,
+    /// Which question of the machine's led to that last, and how often it had done so before.
+    again: (u64, u32),
 }
 
-/// Does `a` come before `b`? Virtual time wraps.
+/// Does `a` come before `b`? Virtual time wraps. Of times that span more than half of all numbers
+/// this is no order: each third of them comes before the next one.
 fn before(a: Key, b: Key) -> bool {
     match a.0.wrapping_sub(b.0).cast_signed() {
         0 => a.1 < b.1,
@@ -91,7 +96,7 @@ impl Dsq {
         key
     }
 
-    /// Where a key is, or would be.
+    /// Where a key would be.
     fn place(&self, key: Key) -> usize {
         match self.queue.back() {
             Some(last) if before(last.key, key) => self.queue.len(),
@@ -99,11 +104,32 @@ impl Dsq {
         }
     }
 
+    /// Where a key is. Err: it is not there, and where it would be. No two entries have one key; a
+    /// kernel finds a task by its node, whatever the times are, so this one looks everywhere.
+    fn search(&self, key: Key) -> Result<usize, usize> {
+        let at = self.place(key);
+        let is = |entry: &Entry| entry.key == key;
+        match self.queue.get(at) {
+            Some(entry) if is(entry) => Ok(at),
+            _ => self.queue.iter().position(is).ok_or(at),
+        }
+    }
+
     /// The task at this place leaves.
     pub(crate) fn remove(&mut self, key: Key, task: TaskId) {
-        let at = self.place(key);
+        let at = self.search(key).expect("its place is in this queue");
         let entry = self.queue.remove(at);
-        debug_assert_eq!(entry.map(|entry| entry.task), Some(task));
+        assert_eq!(entry.map(|entry| entry.task), Some(task));
+    }
+
+    /// Its tasks are enqueued again. How often that has been so before, since the machine asked its
+    /// question of this number?
+    pub(crate) fn count_again(&mut self, asked: u64) -> u32 {
+        self.again = match self.again {
+            (last, times) if last == asked => (asked, times + 1),
+            _ => (asked, 0),
+        };
+        self.again.1
     }
 
     /// All tasks, the next one first.
@@ -127,10 +153,11 @@ impl Dsq {
     pub(crate) fn advance(&self, iter: &mut DsqIter) -> Option<TaskId> {
         let seen = |entry: &&Entry| entry.seq <= iter.until_seq;
         let next = if iter.reverse {
-            let end = iter.last.map_or(self.queue.len(), |key| self.place(key));
+            let until = |key| self.search(key).unwrap_or_else(|at| at);
+            let end = iter.last.map_or(self.queue.len(), until);
             self.queue.range(..end).rev().find(seen)
         } else {
-            let after = |key| self.queue.partition_point(|entry| !before(key, entry.key));
+            let after = |key| self.search(key).map_or_else(|at| at, |at| at + 1);
             let start = iter.last.map_or(0, after);
             self.queue.range(start..).find(seen)
         }?;
@@ -140,8 +167,8 @@ impl Dsq {
 
     /// Was the task at this place there when the walk began?
     pub(crate) fn was_there(&self, iter: &DsqIter, key: Key) -> bool {
-        let entry = self.queue.get(self.place(key));
-        entry.is_some_and(|entry| entry.key == key && entry.seq <= iter.until_seq)
+        let at = self.search(key);
+        at.is_ok_and(|at| self.queue[at].seq <= iter.until_seq)
     }
 }
 
@@ -244,6 +271,37 @@ mod tests {
             dsq.insert(TaskId(task), Some(vtime), false);
         }
         assert_eq!(order(&dsq), [2, 4, 1, 3]);
+    }
+
+    /// Goal: where times span more than half of all numbers, a walk still sees each task once, and
+    /// each task leaves, never another one.
+    #[test]
+    fn times_without_an_order_lose_nobody() {
+        const THIRD: u64 = u64::MAX / 3;
+        const TASKS: u32 = 30;
+        let mut dsq = Dsq::default();
+        let keys: Vec<_> = (0..TASKS)
+            .map(|task| {
+                let vtime = u64::from(task % 3) * THIRD + u64::from(task * 7 % 11);
+                dsq.insert(TaskId(task), Some(vtime), false)
+            })
+            .collect();
+        for reverse in [false, true] {
+            let mut iter = dsq.iter(reverse);
+            let mut seen = Vec::new();
+            while let Some(task) = dsq.advance(&mut iter) {
+                seen.push(task.0);
+                assert!(dsq.was_there(&iter, keys[task.index()]));
+            }
+            seen.sort_unstable();
+            assert_eq!(seen, Vec::from_iter(0..TASKS));
+        }
+        for (left, key) in (1..=TASKS).zip(&keys) {
+            dsq.remove(*key, TaskId(left - 1));
+            let mut others = order(&dsq);
+            others.sort_unstable();
+            assert_eq!(others, Vec::from_iter(left..TASKS));
+        }
     }
 
     /// A walk goes on when what it saw last has left, and does not see what came later.

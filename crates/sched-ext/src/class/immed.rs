@@ -1,6 +1,7 @@
 //! Tasks that run at once or are enqueued again: `SCX_ENQ_IMMED`
 //! (docs/rules/sched-ext.md#immed).
 
+use super::dsq::DsqRef;
 use super::{Due, ExtClass, Scx};
 use crate::TaskId;
 use crate::consts::{
@@ -92,24 +93,23 @@ impl Scx {
         taken
     }
 
-    /// Has this CPU been looked at too often since the machine asked for something? Then the
-    /// scheduler ends (`process_deferred_reenq_locals`).
-    pub(super) fn repeats_immed(&mut self, cpu: u32) -> bool {
+    /// Have tasks of this queue been enqueued again too often since the machine asked for
+    /// something? Then the scheduler ends (`process_deferred_reenq_locals`). A kernel has no limit
+    /// for the scheduler's own queues, and its CPU hangs there.
+    pub(super) fn repeats(&mut self, queue: DsqRef) -> bool {
         let asked = self.asked;
-        let c = &mut self.cpus[cpu as usize];
-        if c.immed_asked != asked {
-            (c.immed_asked, c.immed_repeats) = (asked, 0);
-            return false;
-        }
-        c.immed_repeats += 1;
-        let repeats = c.immed_repeats;
+        let local = self.dsqs.cpu_of(queue).is_some();
+        let dsq = self.dsqs.get_mut(queue);
+        let (id, repeats) = (dsq.id, dsq.count_again(asked));
         if repeats > SCX_REENQ_LOCAL_MAX_REPEAT {
-            self.error(format!(
-                "SCX_ENQ_REENQ on SCX_DSQ_LOCAL repeated {repeats} times"
-            ));
+            let name = match local {
+                true => "SCX_DSQ_LOCAL".to_owned(),
+                false => format!("DSQ {id:#x}"),
+            };
+            self.error(format!("SCX_ENQ_REENQ on {name} repeated {repeats} times"));
             return true;
         }
-        self.events.reenq_repeat += 1;
+        self.events.reenq_repeat += u64::from(local && repeats > 0);
         false
     }
 }

@@ -18,16 +18,19 @@ use crate::{
 const CPUPERF_ONE: u32 = 1024;
 
 impl Scx {
-    /// All tasks of a queue are enqueued again, after the callback that is under way.
+    /// All tasks of a queue are enqueued again, after the callback that is under way. Not the one
+    /// that its CPU has just chosen: a kernel looks at the queue when that has left it.
     pub(super) fn reenqueue_all(&mut self, queue: DsqRef) -> u32 {
-        let mut nr = 0;
-        while let Some(task) = self.dsqs.get(queue).first() {
-            self.unlink(task);
-            let reason = SCX_TASK_REENQ_KFUNC;
+        let cpu = self.dsqs.cpu_of(queue);
+        let picked = cpu.and_then(|cpu| self.cpus[cpu as usize].picked);
+        let tasks = self.dsqs.get(queue).tasks();
+        let waiting: Vec<_> = tasks.filter(|task| Some(*task) != picked).collect();
+        for task in &waiting {
+            self.unlink(*task);
+            let (task, reason) = (*task, SCX_TASK_REENQ_KFUNC);
             self.due.push_back(Due::Reenqueue { task, reason });
-            nr += 1;
         }
-        nr
+        waiting.len() as u32
     }
 
     /// A queue whose tasks can be enqueued again: a CPU's, or one of the scheduler's.
@@ -46,14 +49,6 @@ impl Scx {
             self.error(format!("non-existent DSQ {dsq:#x}"));
         }
         found
-    }
-
-    /// `check_builtin_idle_enabled`.
-    fn tracks_idle(&mut self) -> bool {
-        if !self.idle.enabled {
-            self.error("built-in idle tracking is disabled".to_owned());
-        }
-        self.idle.enabled
     }
 
     /// A CPU of the node to look in first; Err: there is no such node.
@@ -150,6 +145,23 @@ impl Kernel for Scx {
 
     fn this_cpu(&self) -> u32 {
         self.this_cpu
+    }
+
+    fn locked_cpu(&self) -> Option<u32> {
+        use Callback::{
+            CgroupMove, CpuAcquire, CpuRelease, Dequeue, Disable, Dispatch, Enable, Enqueue,
+            ExitTask, Quiescent, Runnable, Running, SetCpumask, SetWeight, Stopping, Tick,
+            UpdateIdle, Yield,
+        };
+        match self.callback? {
+            Dispatch | UpdateIdle | CpuAcquire | CpuRelease => Some(self.about_cpu),
+            Enqueue | Dequeue | Tick | Runnable | Running | Stopping | Quiescent | Yield
+            | SetWeight | SetCpumask | Enable | Disable | ExitTask | CgroupMove => {
+                let task = self.about?;
+                Some(self.tasks[task.index()].facts.cpu)
+            }
+            _ => None,
+        }
     }
 
     fn current(&self) -> Option<TaskId> {
@@ -309,7 +321,11 @@ impl Kernel for Scx {
             SCX_DSQ_LOCAL => SCX_DSQ_LOCAL_ON | u64::from(self.this_cpu),
             dsq => dsq,
         };
-        if self.reenqueued(dsq).is_some() {
+        let Some(queue) = self.reenqueued(dsq) else {
+            return;
+        };
+        let due = &mut self.dsqs.get_mut(queue).again_due;
+        if !std::mem::replace(due, true) {
             self.due.push_back(Due::ReenqueueAll { dsq });
         }
     }
@@ -375,6 +391,13 @@ impl Kernel for Scx {
 
     fn pick_any_cpu(&mut self, mask: &[u64], node: Option<i32>, flags: u64) -> i32 {
         self.pick(mask, node, flags, true)
+    }
+
+    fn tracks_idle(&mut self) -> bool {
+        if !self.idle.enabled {
+            self.error("built-in idle tracking is disabled".to_owned());
+        }
+        self.idle.enabled
     }
 
     fn idle_cpumask(&self, node: Option<i32>) -> &[u64] {
@@ -454,9 +477,13 @@ impl Kernel for Scx {
         if perf > CPUPERF_ONE {
             return self.error(format!("Invalid cpuperf target {perf} for CPU {cpu}"));
         }
-        if let Some(cpu) = self.valid_cpu(cpu, "") {
-            self.effects.push(Effect::CpuPerf { cpu, perf });
+        let Some(number) = self.valid_cpu(cpu, "") else {
+            return;
+        };
+        if self.locked_cpu().is_some_and(|locked| locked != number) {
+            return self.error(format!("Invalid target CPU {cpu}"));
         }
+        self.effects.push(Effect::CpuPerf { cpu: number, perf });
     }
 
     fn task(&self, task: TaskId) -> &TaskFacts {

@@ -152,7 +152,8 @@ struct ExtCpu {
     slept: Option<TaskId>,
     /// What was put back into the queue, until the next one runs.
     put_back: Option<TaskId>,
-    /// What the last look at the queue chose.
+    /// What the last look at the queue chose, until it runs. It is in the local queue, and as good
+    /// as gone.
     picked: Option<TaskId>,
     /// Tasks of the class, and of others.
     nr: u32,
@@ -163,9 +164,6 @@ struct ExtCpu {
     /// Tasks with `SCX_TASK_IMMED` in its local queue, and whether some are due to leave it.
     nr_immed: u32,
     immed_due: bool,
-    /// How often they left it, since the machine asked this.
-    immed_repeats: u32,
-    immed_asked: u64,
     /// A higher class took it.
     released: bool,
     /// A higher class is taking it.
@@ -191,6 +189,7 @@ impl ExtCpu {
     /// The CPU switches to this one; None: to its idle task.
     fn switch_to(&mut self, next: Option<TaskId>) {
         (self.curr, self.slept, self.put_back) = (next, None, None);
+        self.picked = None;
     }
 }
 
@@ -213,6 +212,9 @@ pub struct Scx {
     /// Tasks dispatched in the round of `dispatch` that is under way.
     nr_dispatched: u32,
     callback: Option<Callback>,
+    /// The task that it is about, and the CPU where it is about one.
+    about: Option<TaskId>,
+    about_cpu: u32,
     due: VecDeque<Due>,
     /// Counts how often the machine has asked for something after which work was due.
     asked: u64,
@@ -281,6 +283,8 @@ impl Scx {
             buffer: Vec::with_capacity(info.dispatch_max_batch.min(4096) as usize),
             nr_dispatched: 0,
             callback: None,
+            about: None,
+            about_cpu: 0,
             due: VecDeque::new(),
             asked: 0,
             scratch: vec![0; crate::mask_words(nr_cpus)].into_boxed_slice(),

@@ -304,6 +304,7 @@ impl ExtClass<'_> {
         if std::mem::replace(&mut self.scx.cpus[cpu as usize].released, true) {
             return;
         }
+        self.scx.about_cpu = cpu;
         self.call(Callback::CpuRelease, by, |ops, kernel| {
             ops.cpu_release(kernel, cpu.cast_signed(), reason, by)
         });
@@ -362,6 +363,7 @@ impl ExtClass<'_> {
     pub fn update_idle(&mut self, cpu: u32, idle: bool) {
         self.scx.idle.update(cpu, idle);
         self.scx.count_idle(cpu, idle);
+        self.scx.about_cpu = cpu;
         self.call(Callback::UpdateIdle, None, |ops, kernel| {
             ops.update_idle(kernel, cpu.cast_signed(), idle)
         });

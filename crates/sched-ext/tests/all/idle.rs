@@ -91,6 +91,11 @@ fn own_tracking_turns_it_off() {
     };
     let exit = ask(eight_cpus(), info, ALL, |kernel, task| {
         assert_eq!(kernel.idle_cpumask(None), [0]);
+        // Whether or not it has one of them idle, any CPU can be had.
+        assert_eq!(kernel.pick_any_cpu(&[0b100], None, 0), 2);
+        assert!(!kernel.exited());
+        assert!(!kernel.tracks_idle());
+        assert!(kernel.exited(), "the masks are not to be had");
         assert_eq!(kernel.select_cpu_dfl(task, 2, 0), (2, false));
     });
     let exit = exit.expect("an error");
