@@ -60,23 +60,28 @@ fn bucket_of(us: u64) -> usize {
 
 impl Menu {
     /// Chooses among `states` with `next_timer_ns` to the next timer of the CPU (tick left out) and
-    /// `next_tick_ns` to its next tick.
+    /// `next_tick_ns` to its next tick; None: the tick is stopped. Then nothing ends a shallow
+    /// state before the timer: a prediction shorter than a tick is dropped (docs/decisions/006).
     pub(crate) fn select(
         &mut self,
         states: &[CpuIdleState],
         next_timer_ns: u64,
-        next_tick_ns: u64,
+        next_tick_ns: Option<u64>,
         tick_ns: u64,
     ) -> IdleChoice {
         self.next_timer_us = next_timer_ns / 1000;
         self.bucket = bucket_of(self.next_timer_us);
         let corrected = self.next_timer_us * self.correction[self.bucket] / UNITY;
-        let predicted_ns = corrected.min(self.typical_us()) * 1000;
+        let mut predicted_ns = corrected.min(self.typical_us()) * 1000;
+        if next_tick_ns.is_none() && predicted_ns < tick_ns {
+            predicted_ns = self.next_timer_us * 1000;
+        }
         let fits = |s: &CpuIdleState, ns| s.residency_ns <= ns && s.wake_latency_ns <= ns;
         let deepest = |ns| states.iter().rposition(|s| fits(s, ns)).unwrap_or(0);
         let stop_tick = predicted_ns >= tick_ns;
         let mut state = deepest(predicted_ns);
-        if !stop_tick && states[state].residency_ns > next_tick_ns {
+        let too_deep = |ns: &u64| !stop_tick && states[state].residency_ns > *ns;
+        if let Some(next_tick_ns) = next_tick_ns.filter(too_deep) {
             state = deepest(next_tick_ns);
         }
         IdleChoice { state, stop_tick }
@@ -156,7 +161,7 @@ mod tests {
     }
 
     fn select(menu: &mut Menu, next_timer_ns: u64) -> usize {
-        menu.select(&states(), next_timer_ns, TICK_NS, TICK_NS)
+        menu.select(&states(), next_timer_ns, Some(TICK_NS), TICK_NS)
             .state
     }
 
@@ -173,7 +178,7 @@ mod tests {
     #[test]
     fn a_far_timer_means_a_deep_state_and_no_tick() {
         let mut menu = calm();
-        let choice = menu.select(&states(), 20_000_000, TICK_NS, TICK_NS);
+        let choice = menu.select(&states(), 20_000_000, Some(TICK_NS), TICK_NS);
         assert_eq!((choice.state, choice.stop_tick), (1, true));
         assert_eq!(select(&mut menu, 1_000_000), 0);
     }
@@ -236,7 +241,7 @@ mod tests {
     fn a_tick_that_goes_on_bounds_the_state() {
         for (next_tick_us, expected) in [(1_499, 0), (1_500, 1), (3_900, 1)] {
             let mut menu = calm();
-            let choice = menu.select(&states(), 3_000_000, next_tick_us * 1000, TICK_NS);
+            let choice = menu.select(&states(), 3_000_000, Some(next_tick_us * 1000), TICK_NS);
             let chosen = (choice.state, choice.stop_tick);
             assert_eq!(chosen, (expected, false), "{next_tick_us}");
         }
@@ -246,11 +251,49 @@ mod tests {
     #[test]
     fn a_tick_that_stops_bounds_nothing() {
         let mut menu = calm();
-        let choice = menu.select(&states(), TICK_NS, 1_000_000, TICK_NS);
+        let choice = menu.select(&states(), TICK_NS, Some(1_000_000), TICK_NS);
         assert_eq!((choice.state, choice.stop_tick), (1, true));
         let mut menu = calm();
-        let choice = menu.select(&states(), TICK_NS - 1000, 1_000_000, TICK_NS);
+        let choice = menu.select(&states(), TICK_NS - 1000, Some(1_000_000), TICK_NS);
         assert_eq!((choice.state, choice.stop_tick), (0, false));
+    }
+
+    /// Once the tick is stopped the next timer counts and not a prediction shorter than a tick
+    /// (87c9fe6ee495, without its limit of a tick: 5ef499cd571c; docs/decisions/006): idle times of
+    /// 0.2 ms mean WFI with a tick, but nothing would end WFI without one. A state that pays after
+    /// 6 ms, more than a tick, is reached as well.
+    #[test]
+    fn a_stopped_tick_drops_a_short_prediction() {
+        let mut states = states().to_vec();
+        states.push(CpuIdleState {
+            residency_ns: 6_000_000,
+            ..states[1]
+        });
+        let select = |timer_us: u64, tick| {
+            let mut menu = interrupted();
+            menu.select(&states, timer_us * 1000, tick, TICK_NS).state
+        };
+        assert_eq!(select(20_000, Some(TICK_NS)), 0);
+        for (timer_us, expected) in [(20_000, 2), (5_000, 1), (1_500, 1), (1_400, 0)] {
+            assert_eq!(select(timer_us, None), expected, "{timer_us}");
+        }
+    }
+
+    /// ... and one of a tick or more holds: idle times of 8 ms, though the timer is 20 ms away.
+    #[test]
+    fn a_stopped_tick_keeps_a_long_prediction() {
+        let mut states = states().to_vec();
+        states.push(CpuIdleState {
+            residency_ns: 16_000_000,
+            ..states[1]
+        });
+        let mut menu = Menu::default();
+        for _ in 0..32 {
+            menu.select(&states, 20_000_000, None, TICK_NS);
+            menu.reflect(8_000_000, 0, None);
+        }
+        let choice = menu.select(&states, 20_000_000, None, TICK_NS);
+        assert_eq!(choice.state, 1, "8 ms by the pattern, not the timer's 20");
     }
 
     /// A state needs its residency and its way out to fit, each up to the last nanosecond.
@@ -262,7 +305,7 @@ mod tests {
         let mut slow = states();
         slow[1].wake_latency_ns = 2_000_000;
         for (timer_us, expected) in [(1_999, 0), (2_000, 1)] {
-            let choice = calm().select(&slow, timer_us * 1000, TICK_NS, TICK_NS);
+            let choice = calm().select(&slow, timer_us * 1000, Some(TICK_NS), TICK_NS);
             assert_eq!(choice.state, expected, "{timer_us}");
         }
     }

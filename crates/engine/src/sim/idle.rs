@@ -58,7 +58,6 @@ impl<O: Observer> Sim<'_, O> {
     pub(super) fn go_idle(&mut self, cpu: CpuId) {
         let tick = self.machine.tick_ns;
         let now = self.clock.now;
-        let to_tick = tick - now % tick;
         let online = self.changes.is_online(cpu);
         let has_idle_timer = self.home.has_idle_timer() && cpu == self.idle_timer.cpu;
         let to_idle_timer = self.idle_timer.at_ns.saturating_sub(now);
@@ -68,6 +67,7 @@ impl<O: Observer> Sim<'_, O> {
             to_timer = to_timer.min(to_idle_timer);
         }
         let got_tick = std::mem::take(&mut c.got_tick);
+        let to_tick = (!c.tick_stopped).then_some(tick - now % tick);
         let states = &self.machine.idle[cpu.index()];
         let mut choice = match self.ticks.cpuidle {
             CpuIdle::Menu => c.menu.select(states, to_timer, to_tick, tick),

@@ -2,7 +2,7 @@
 
 use crate::common::*;
 use wakeplace_engine::observe::{CpuPower, KernelWork};
-use wakeplace_engine::{CpuIdle, Observer, Options};
+use wakeplace_engine::{CpuIdle, Hotplug, Observer, Options};
 use wakeplace_platform::{IdleScope, Platform};
 use wakeplace_workload::{Event, Loops, TaskScript, Timer, TimerMode, Workload};
 
@@ -136,6 +136,38 @@ fn a_cluster_goes_no_deeper_than_its_shallowest_cpu() {
         late.len() >= 19 && late.iter().all(|ns| *ns == 300 * US),
         "{late:?}"
     );
+}
+
+/// Goal: a CPU without a tick does not stay in a shallow state by a wrong prediction: nothing would
+/// end it (docs/decisions/006). Method: a CPU that comes back knows no idle times, so that its
+/// governor predicts none, and its tick is stopped; nothing runs there any more.
+#[test]
+fn without_a_tick_a_wrong_prediction_is_dropped() {
+    let deep = Idle {
+        cluster: false,
+        entry: 100,
+        exit: 650,
+        residency: 1_500,
+    };
+    let board = Board {
+        idle: vec![deep],
+        ..Board::symmetric(2)
+    };
+    let platform = board.platform();
+    let step = |at_ns, online| Hotplug {
+        at_ns,
+        cpu: 1,
+        online,
+    };
+    let options = Options {
+        idle_states: true,
+        hotplug: vec![step(S, false), step(2 * S, true)],
+        ..all_off(4 * S)
+    };
+    let (_, log) = simulate(&platform, &performance(), &slow_beat(0), &options);
+    let back = log.power(1).into_iter().filter(|(at, _)| *at >= 2 * S);
+    assert!(back.count() >= 2, "it came back");
+    assert_eq!(state_before(&platform, &log, 1, 4 * S), Some(1));
 }
 
 /// Goal: a new task takes the idle CPU that is out of its state soonest, though another one has
