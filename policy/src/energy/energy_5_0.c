@@ -8,8 +8,9 @@
  * frequency least); these few and the previous CPU are compared by the energy of the whole system:
  *
  *   E(p, dst) = sum over domains: energy of the state that the most demanding CPU needs, for the
- * sum of
- *               all CPUs' utilisation
+ *               sum of all CPUs' utilisation
+ *
+ * What of other classes counts as utilisation differs: v3 adds deadline tasks, 5.0 all of them.
  *
  * The previous CPU is left only for a saving larger than the margin. Ties keep the previous CPU,
  * then the first candidate. Estimates are in mW, truncated per domain, as the kernel computes them.
@@ -43,12 +44,26 @@ WP_FN u64 wp_em_pd_energy_5_0(const struct wp_ctx *ctx WP_NONNULL, u32 index, u3
 	return wp_div((u64)s->cost_mw * sum_util, pd->capacity);
 }
 
+/*
+ * What a CPU whose fair tasks show `fair` needs. v3 counts deadline tasks beside them and nothing
+ * else (docs/rules/energy-aware.md#compute-energy-v3). 5.0 asks schedutil's function for the time
+ * that the CPU will be busy (ENERGY_UTIL): with RT, deadline and interrupt time. Both the state and
+ * the busy time follow from it. That a runnable RT task gets the highest frequency is no part of it
+ * (docs/rules/energy-aware.md#energy-5-0).
+ */
+WP_INLINE u32 wp_energy_demand_5_0(const struct wp_ctx *ctx, const struct wp_cpu *c, u32 fair)
+{
+	if (ctx->params.energy_aware == WP_ENERGY_V3)
+		return fair + c->load.dl_util;
+	return wp_effective_cpu_util(ctx, c, fair).util;
+}
+
 /* A CPU that may take the task. */
 struct wp_energy_option {
 	u32 cpu; /* WP_NONE: there is none */
 	u32 util; /* with the task on it */
 	u32 spare;
-	u32 demand; /* util with what deadline tasks need */
+	u32 demand; /* util with what other classes need */
 	u32 added;  /* ... and how much of it is the task's */
 };
 
@@ -88,14 +103,16 @@ WP_FN int wp_energy_pick_5_0(const struct wp_ctx *ctx WP_NONNULL,
 		const struct wp_cpu *c = WP_AT(ctx->cpus, cpu);
 		struct wp_energy_option option = { .cpu = cpu };
 		struct wp_util_pair u;
+		u32 without;
 
 		if (!c->queue.online) {
 			WP_EXPLAIN(ctx, wp_drop_barred(ctx, dom, cpu));
 			continue;
 		}
 		u = wp_cpu_util_pair(ctx, cpu, task, 0);
-		p->max_util = wp_max(p->max_util, u.without + c->load.dl_util);
-		p->sum_util += u.without + c->load.dl_util;
+		without = wp_energy_demand_5_0(ctx, c, u.without);
+		p->max_util = wp_max(p->max_util, without);
+		p->sum_util += without;
 		if (!wp_span_has(dom, cpu) || !wp_allowed(task, cpu)) {
 			WP_EXPLAIN(ctx, wp_drop_barred(ctx, dom, cpu));
 			continue;
@@ -106,8 +123,8 @@ WP_FN int wp_energy_pick_5_0(const struct wp_ctx *ctx WP_NONNULL,
 		}
 		option.util = u.with;
 		option.spare = c->load.capacity - u.with;
-		option.demand = u.with + c->load.dl_util;
-		option.added = u.with - u.without;
+		option.demand = wp_energy_demand_5_0(ctx, c, u.with);
+		option.added = option.demand - without;
 		if (cpu == prev) {
 			p->prev = option;
 		} else if (c->load.capacity > u.with && option.spare > p->best.spare) {

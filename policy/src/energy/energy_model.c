@@ -7,7 +7,8 @@
  * costs of its own, which are taken as they are.
  *
  * A home fills wp_ctx.em_scratch and registers it; a table can be replaced at run time: it is
- * built in the half that nobody reads and then published.
+ * built in the half that nobody reads and then published. A mark of an inefficient state stays for
+ * good, as in the kernel (docs/rules/energy-aware.md#inefficient-states).
  *
  * Kernel: em_dev_register_perf_domain(), em_dev_update_perf_domain(), em_compute_costs(),
  *         em_update_performance_limits(), em_cpufreq_update_efficiencies(),
@@ -52,7 +53,8 @@ WP_INLINE u64 wp_em_cost_61(const struct wp_em_perf_table *t, const struct wp_em
 	return wp_div((u64)t->max_khz * s->power_uw, s->khz);
 }
 
-/* The derived columns: performance, the costs of both forms, inefficient states. */
+/* The derived columns: performance, the costs of both forms, inefficient states. Marks that are
+ * there already stay. */
 WP_INLINE void wp_em_compute_costs(const struct wp_ctx *ctx, struct wp_em_perf_table *t,
 				   u32 capacity)
 {
@@ -78,7 +80,7 @@ WP_INLINE void wp_em_compute_costs(const struct wp_ctx *ctx, struct wp_em_perf_t
 				   ? wp_em_cost_61(t, s)
 				   : s->cost;
 
-		s->inefficient = cost >= lowest;
+		s->inefficient |= cost >= lowest;
 		lowest = wp_min64(lowest, cost);
 	}
 }
@@ -119,7 +121,10 @@ WP_FN u32 wp_em_update_performance_limits(struct wp_ctx *ctx WP_NONNULL, u32 pd_
 	return WP_EM_OK;
 }
 
-/* Frequency selection skips the frequencies of inefficient states, as cpufreq does. */
+/*
+ * Frequency selection skips the frequencies of inefficient states, as cpufreq does. There, too, a
+ * frequency is marked and never unmarked.
+ */
 WP_INLINE void wp_em_cpufreq_update_efficiencies(struct wp_ctx *ctx,
 						 const struct wp_perf_domain *pd)
 {
@@ -135,7 +140,20 @@ WP_INLINE void wp_em_cpufreq_update_efficiencies(struct wp_ctx *ctx,
 		if (state != WP_NONE && WP_AT(t->state, state)->inefficient)
 			marks |= 1ull << (i & 63);
 	}
-	fd->inefficient_opps = marks;
+	fd->inefficient_opps |= marks;
+}
+
+/*
+ * State `i` of the new table was found inefficient before. A kernel's new table is a duplicate of
+ * the one in force in which powers are replaced: same states, and their marks are copied.
+ */
+WP_INLINE u32 wp_em_marked(const struct wp_em_perf_table *old, const struct wp_em_perf_table *next,
+			   u32 i)
+{
+	const struct wp_em_perf_state *s = WP_AT(old->state, i);
+
+	return old->nr_states == next->nr_states && s->khz == WP_AT(next->state, i)->khz &&
+	       s->inefficient;
 }
 
 /* Register em_scratch for a set of CPUs. Returns enum wp_em_error; nothing changes on an error. */
@@ -183,6 +201,7 @@ WP_FN u32 wp_em_dev_update_perf_domain(struct wp_ctx *ctx WP_NONNULL, u32 pd_ind
 	next->artificial = ctx->em_scratch.artificial;
 	WP_FOR(i, next->nr_states, WP_MAX_STATES) { /* not the whole table: BPF has no memcpy */
 		*WP_AT(next->state, i) = *WP_AT(ctx->em_scratch.state, i);
+		WP_AT(next->state, i)->inefficient = wp_em_marked(wp_em_perf_table(pd), next, i);
 	}
 	wp_em_compute_costs(ctx, next, pd->capacity);
 	if (next->nr_states != wp_em_perf_table(pd)->nr_states) { /* old limits say nothing now */

@@ -7,7 +7,8 @@
  * groups stay empty.
  *
  *   T(x)      powersaving: CPUs of x; balance: its compute power / 1024, rounded
- *   used(x)   tasks on its CPUs; or their utilisation x tasks (power_placement_util)
+ *   used(x)   tasks on its CPUs
+ *             power_placement_util=pelt: utilisation x fair tasks, and T(x) is the compute power
  *   walk      from the waking CPU's lowest level up, as far as a wake-up's common level: the first
  *             one with used < T that has a group with used < T decides; its fullest such group
  *   CPU       the least loaded; a small task that wakes or execs: one that runs already
@@ -53,22 +54,37 @@ WP_INLINE u32 wp_pack_task_util(const struct wp_ctx *ctx, const struct wp_task *
 	return (u32)wp_div(100ull * wp_task_util_est(ctx, task), c->load.capacity_orig);
 }
 
-/* FULL less what real-time tasks take. */
+/* FULL less what real-time tasks take. With class_capacity=aged, which is 3.8's and 4.7's, there is
+ * no average of theirs: rt_util is 0 and this is FULL (docs/decisions/032). */
 WP_INLINE u32 wp_pack_full(const struct wp_ctx *ctx, const struct wp_cpu *c)
 {
-	return (u32)wp_sub(ctx->params.power_full_util, 100ull * c->load.rt_util / WP_SCALE);
+	return (u32)wp_sub(ctx->params.power_full_util,
+			   wp_div(100ull * c->load.rt_util, c->load.capacity_orig));
 }
 
-/* What placement takes for a CPU's use, percent. */
+/*
+ * A share of a CPU on the scale of compute power, percent of a CPU of 1024, where the two are
+ * compared. 3.8 knows shares of time only, and each of its CPUs has the power 1024.
+ */
+WP_INLINE u64 wp_pack_scaled(const struct wp_ctx *ctx, const struct wp_cpu *c, u64 percent)
+{
+	if (WP_NOT_LIVE(ctx->params.pelt_scale >= WP_PELT_RATIO))
+		return percent;
+	return percent * c->load.capacity_orig / WP_SCALE;
+}
+
+/* What placement takes for a CPU's use, percent. By utilisation only fair tasks count; what others
+ * take bounds it. In a burst all count, since averages lag behind it. */
 WP_INLINE u64 wp_pack_used(const struct wp_ctx *ctx, const struct wp_cpu *c, u32 waking)
 {
-	u64 nr = wp_nr_awake(c), full = ctx->params.power_full_util;
+	u64 full = ctx->params.power_full_util;
 
 	if (ctx->params.power_placement_util == WP_POWER_UTIL_NR)
-		return nr * full;
+		return wp_nr_awake(c) * full;
 	if (waking && c->idle.avg_idle_ns < ctx->params.power_burst_ns)
-		return nr * full; /* averages lag behind a burst */
-	return nr * wp_min(wp_pack_util(ctx, c), wp_pack_full(ctx, c));
+		return wp_nr_awake(c) * full;
+	return c->queue.nr_fair *
+	       wp_pack_scaled(ctx, c, wp_min(wp_pack_util(ctx, c), wp_pack_full(ctx, c)));
 }
 
 /* Add one CPU to the sums from which T(x) follows. */
@@ -95,11 +111,23 @@ WP_INLINE u64 wp_pack_room(const struct wp_ctx *ctx, u64 power, u64 cpus)
 	return wp_max64(tasks, !!power) * ctx->params.power_full_util;
 }
 
+/*
+ * What placement compares use with. By utilisation it is the compute power, under both policies,
+ * and FULL stands for a CPU of 1024: in the series' tree FULL is 1024. So a thread, of power 589,
+ * is full long before its core.
+ */
+WP_INLINE u64 wp_pack_place_room(const struct wp_ctx *ctx, u64 power, u64 cpus)
+{
+	if (ctx->params.power_placement_util == WP_POWER_UTIL_NR)
+		return wp_pack_room(ctx, power, cpus);
+	return power * ctx->params.power_full_util / WP_SCALE;
+}
+
 /* What is wanted of a group beside its room and its tasks. */
 enum wp_power_want {
 	WP_POWER_USE,       /* use, as placement counts it */
 	WP_POWER_USE_WAKING, /* likewise for a wake-up */
-	WP_POWER_TASKS_ONLY,
+	WP_POWER_TASKS_ONLY, /* no use, and room for tasks however placement counts */
 };
 
 /* Room and tasks of one group, and what is wanted. */
@@ -118,7 +146,8 @@ WP_INLINE void wp_pack_sum(const struct wp_ctx *ctx, const struct wp_sched_group
 			used += wp_pack_used(ctx, c, want == WP_POWER_USE_WAKING);
 		nr += wp_nr_awake(c);
 	}
-	s->room = wp_pack_room(ctx, power, cpus);
+	s->room = want == WP_POWER_TASKS_ONLY ? wp_pack_room(ctx, power, cpus)
+					      : wp_pack_place_room(ctx, power, cpus);
 	s->used = used;
 	s->nr_running = nr;
 	s->power = power;
@@ -143,11 +172,13 @@ WP_FN int wp_pack_group(const struct wp_ctx *ctx WP_NONNULL,
 WP_INLINE u64 wp_pack_need(const struct wp_ctx *ctx, const struct wp_task *task,
 			   const struct wp_request *req)
 {
+	const struct wp_cpu *here = WP_AT(ctx->cpus, req->this_cpu);
+
 	if (ctx->params.power_placement_util == WP_POWER_UTIL_NR)
 		return 0;
 	if (req->kind == WP_PLACE_FORK) /* nothing is known of it */
 		return ctx->params.power_full_util;
-	return wp_pack_task_util(ctx, task, WP_AT(ctx->cpus, req->this_cpu));
+	return wp_pack_scaled(ctx, here, wp_pack_task_util(ctx, task, here));
 }
 
 /*
@@ -194,7 +225,8 @@ WP_INLINE u32 wp_pack_leader(const struct wp_ctx *ctx, u32 dom_index, u32 home,
 		}
 	}
 	dec->nr_scanned += dom->nr_cpus;
-	if (p->used + wp_pack_need(ctx, task, req) >= wp_pack_room(ctx, p->power, p->cpus))
+	if (p->used + wp_pack_need(ctx, task, req) >=
+	    wp_pack_place_room(ctx, p->power, p->cpus))
 		return WP_NONE;
 	return p->leader;
 }

@@ -5,6 +5,9 @@
  * from the domains of that CPU that are smaller; where the local group is best, on to the child.
  * Nothing chosen at any level: a woken task stays on its previous CPU, a new one with its parent.
  *
+ * power_idlest_cases (docs/rules/power-policy.md#p3-idlest-group): a local group that is best is
+ * chosen like any other. So the walk goes on from the idlest CPU in it.
+ *
  * power_single_shot (docs/rules/power-policy.md#power-placement-cleanup,
  * docs/rules/power-policy.md#p5-single-shot): the highest level alone decides, on a CPU of any core
  * in the group.
@@ -56,6 +59,7 @@ WP_FN int wp_find_idlest_down(struct wp_ctx *ctx WP_NONNULL, struct wp_task *tas
 {
 	u32 flag = wp_place_flag(request->kind);
 	u32 i, levels = wp_levels_up_to(ctx, request->this_cpu, dom_index);
+	u32 takes_local = ctx->params.power_idlest_cases | ctx->params.power_single_shot;
 	struct wp_request req = *request;
 
 	dec->rule = WP_RULE_SLOW_PATH;
@@ -79,7 +83,7 @@ WP_FN int wp_find_idlest_down(struct wp_ctx *ctx WP_NONNULL, struct wp_task *tas
 				wp_local_group(ctx, index, req.this_cpu)));
 		if (group == WP_NONE && dec->slow_reason == WP_REASON_NONE)
 			break; /* nothing is allowed here, so nothing is below (P4) */
-		if (group == WP_NONE && ctx->params.power_single_shot)
+		if (group == WP_NONE && takes_local)
 			group = wp_local_group(ctx, index, req.this_cpu);
 		if (group == WP_NONE)
 			continue;

@@ -227,6 +227,40 @@ fn inefficient_state_is_skipped() {
     assert_eq!(core.freq_request(0), 1);
 }
 
+/// Goal: a state that was found inefficient once stays marked when its power is what it was before,
+/// for the estimate and for the frequency. Source: docs/rules/energy-aware.md#inefficient-states: a
+/// new table is a duplicate of the one in force, marks included. 48000 uW * 10 / 133 = 3609, more
+/// than the 2813 of the next state (docs/rules/energy-numbers.md#em-numbers).
+#[test]
+fn an_inefficient_state_stays_marked() {
+    for era in ["linux-6.12", ERA] {
+        let mut core = core(&machine(&hikey960()), era, &[]);
+        let marks = |core: &Core| {
+            let pd = &core.state().perf_doms[0];
+            let states = pd.table[pd.live as usize].state[..5].iter();
+            let marked: Vec<u32> = states.map(|s| s.inefficient).collect();
+            (marked, core.state().freq_doms[0].inefficient_opps)
+        };
+        assert_eq!(marks(&core), (vec![0; 5], 0), "{era}");
+        for power_uw in [48_000, 28_728] {
+            let mut states = hikey960()[0].states.clone();
+            states[0].1 = power_uw;
+            core.update_energy_model(0, &states).expect("a table");
+            assert_eq!(marks(&core), (vec![1, 0, 0, 0, 0], 1), "{era} {power_uw}");
+        }
+        // So 43 with estimate 59 takes the second state: 2813, not 2160.
+        set_utils(&mut core, &[0, 0, 0, 0, 43, 0, 0, 0]);
+        let task = sleeper(&mut core, 1, 4, 43, 59);
+        wake(&mut core, &task, 4);
+        assert!(candidates(&core).contains(&(0, 2813 * 59)), "{era}");
+        // A table of other states is no duplicate. What cpufreq was told stays.
+        let states: Vec<_> = hikey960()[0].states[1..].to_vec();
+        core.update_energy_model(0, &states).expect("a table");
+        let (marked, skipped) = marks(&core);
+        assert_eq!((&marked[..4], skipped), (&[0; 4][..], 1), "{era}");
+    }
+}
+
 /// Goal: limits of the hardware bound the search for a state; a wrong limit changes nothing.
 /// Source: docs/rules/energy-aware.md#em-tables (7.3). Costs of
 /// docs/rules/energy-numbers.md#em-numbers.

@@ -368,6 +368,27 @@ fn prev_not_allowed() {
     }
 }
 
+/// Goal: RT time is part of what a CPU needs in 5.0, and no part of it in v3, where deadline time
+/// alone counts. Source: docs/rules/energy-aware.md#energy-5-0,
+/// docs/rules/energy-aware.md#compute-energy-v3. RT takes 200 of CPU 0, state 999 at cost 129: on
+/// CPU 4 129 * 200 / 462 = 55 and 36, on CPU 1 129 * 259 / 462 = 72. Without it 36 and 12.
+#[test]
+fn real_time_counts_since_5_0() {
+    for (version, little, big) in [(V3, 12, 36), (V50, 72, 91), ("linux-5.0", 72, 91)] {
+        let mut core = core(&machine(&hikey960()), version, &[]);
+        set_utils(&mut core, &[0, 0, 0, 0, 43, 0, 0, 0]);
+        let cpu = &mut core.cpu_mut(0).load;
+        (cpu.rt_util, cpu.capacity) = (200, 262);
+        let task = sleeper(&mut core, 1, 4, 43, 59);
+        assert_eq!(wake(&mut core, task, 4).cpu, 1, "{version}");
+        assert_eq!(
+            candidates(&core),
+            [(1, little), (4, big), (5, big)],
+            "{version}"
+        );
+    }
+}
+
 /// Two CPUs whose only states make a 256 task cost 100 on CPU 1 (prev) and `best` on CPU 0:
 /// 400 mW * 256 / 1024 = 100; 2 * best mW * 256 / 512 = best.
 fn margin_machine(best: u32) -> MachineFacts {

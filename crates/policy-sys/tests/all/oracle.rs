@@ -79,6 +79,8 @@ fn put(core: &mut Core, state: &State) -> Task {
         raw.load.avg.util_avg = c.util as u32;
         raw.load.util_est = c.est as u32;
         raw.load.dl_util = c.deadline as u32;
+        raw.load.rt_util = c.real_time as u32;
+        raw.load.irq_util = c.interrupts as u32;
     }
     let t = &state.task;
     let mut task = sleeper(core, 1, t.prev as u32, t.util as u32, t.est as u32);

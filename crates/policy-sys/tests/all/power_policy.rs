@@ -204,6 +204,27 @@ fn single_shot_takes_any_thread() {
     }
 }
 
+/// Goal: P3 without P5: a local group that wins is chosen like any other, so the search goes on
+/// from the idlest CPU in it, CPU 1; 3.8 says "none" and goes on from the forking CPU. The other
+/// core is forbidden ("yes, no"), or has 4096 against 2084 ("yes, yes"). Below, on CPU 0, 1060
+/// against 1024 is within the margin of 5 %, so 3.8 stays there.
+#[test]
+fn a_local_group_that_wins_is_chosen() {
+    for allowed in [Some(&[0, 1][..]), None] {
+        for (cases, expected) in [("on", 1), ("off", 0)] {
+            let settings = [("power_single_shot", "off"), ("power_idlest_cases", cases)];
+            let mut core = still(1, 2, "performance", &settings);
+            busy(&mut core, 0..4);
+            for (cpu, weight) in (0..).zip([1060, 1024, 2048, 2048]) {
+                core.cpu_mut(cpu).load.load_weight = weight;
+            }
+            let new = Task::new(9, 1024, 0, allowed, 4);
+            let got = place(&mut core, new, &ask(PlaceKind::Fork, 0, 0));
+            assert_eq!(got, (expected, Reason::SlowLocal), "{cases} {allowed:?}");
+        }
+    }
+}
+
 /// Goal: P6 to P8: a new task weighs what its nice value says from the first moment.
 #[test]
 fn a_new_task_has_its_weight() {
@@ -361,6 +382,103 @@ fn placement_by_utilisation_and_bursts() {
         Reason::PowerLeader,
         "nr x FULL on all four: no room"
     );
+}
+
+/// Placement by utilisation, on two cores of two threads.
+const BY_USE: [(&str, &str); 2] = [
+    ("power_placement_util", "pelt"),
+    ("power_small_tasks", "off"),
+];
+
+/// CPU 0 wakes a task that slept on CPU 1. No CPU is in a burst.
+fn wake_from_0(core: &mut Core, wakee: Task) -> (u32, Reason) {
+    for cpu in 0..core.state().nr_cpus {
+        core.cpu_mut(cpu).idle.avg_idle_ns = 1_000_000;
+    }
+    let waker = Task::new(8, 1024, 0, None, core.state().nr_cpus);
+    let request = Request {
+        waker: Waker::Task(1),
+        ..ask(PlaceKind::Wake, 0, 1)
+    };
+    let choice = core.select_cpu(&mut [wakee, waker], 0, &request);
+    (choice.cpu, choice.reason)
+}
+
+/// Goal: P12, the tree's form: room is compute power less use, use counts fair tasks, and a domain
+/// is full if its use and the task are its power. Percent of 99 for 1024: a thread of 589 has 56, a
+/// core of 1178 has 113.
+#[test]
+fn placement_by_utilisation_counts_compute_power() {
+    // What threads 0 and 1 are busy with; tasks of CPU 0, and how many are fair; the waking task.
+    let goes = |shares: [u64; 2], (nr_running, nr_fair), wakee| {
+        let mut core = still(1, 2, "powersaving", &BY_USE);
+        busy(&mut core, [0]);
+        if shares[1] > 0 {
+            busy(&mut core, [1]);
+        }
+        for (cpu, percent) in (0..).zip(shares) {
+            share(&mut core, cpu, percent);
+        }
+        let queue = &mut core.cpu_mut(0).queue;
+        (queue.nr_running, queue.nr_fair) = (nr_running, nr_fair);
+        let wakee = task(&mut core, 1, wakee);
+        wake_from_0(&mut core, wakee)
+    };
+    let lead = |cpu| (cpu, Reason::PowerLeader);
+    // 700 of 1024 is 68 %: 56 - 68 < 0, and thread 1 has 56; 68 + 20 < 113.
+    assert_eq!(goes([68, 0], (1, 1), 20), lead(1));
+    // 56 - 50 = 6 is less room than 56. The RT task beside it is no fair one: 2 x 50 > 56.
+    assert_eq!(goes([50, 0], (1, 1), 20), lead(0));
+    assert_eq!(goes([50, 0], (2, 1), 20), lead(0));
+    assert_eq!(goes([50, 0], (2, 2), 5), lead(1));
+    // 40 + 40 + 32 = 112 is below the core's power, one more is not.
+    assert_eq!(goes([40, 40], (1, 1), 32), lead(0));
+    assert_ne!(goes([40, 40], (1, 1), 33).1, Reason::PowerLeader);
+}
+
+/// Goal: the same on kernels with signals: 700 of CPU 0 are more than a thread's power, and RT time
+/// bounds what fair tasks are counted with: min(68, 99 - 50) = 49 leaves 7 of 56 (P12).
+#[test]
+fn real_time_bounds_use() {
+    for (rt, expected) in [(0, 1), (512, 0)] {
+        let policy = named("linux-7.3+power-policy=powersaving", &BY_USE);
+        let mut core = Core::new(&facts(1, 2), policy.core_params()).expect("a machine");
+        freeze(&mut core);
+        (0..4).for_each(|cpu| make_idle(&mut core, cpu));
+        make_busy(&mut core, 0);
+        let load = &mut core.cpu_mut(0).load;
+        (load.avg.util_avg, load.rt_util) = (700, rt);
+        let wakee = sleeper(&mut core, 7, 1, 200, 200);
+        let got = wake_from_0(&mut core, wakee);
+        assert_eq!(got, (expected, Reason::PowerLeader), "{rt}");
+    }
+}
+
+/// Goal: use and power are on one scale where CPUs differ (docs/decisions/032): a little CPU of 446
+/// has 446 x 99 / 1024 = 43. Half busy it uses 50 x 446 / 1024 = 21 and leads with 22; 21 and a new
+/// task's 99 are below the cluster's 172. RT time of half of it bounds it to 99 - 50 = 49 %, again
+/// 21: CPU 1, busy for 65 %, uses 28 and leads with 15.
+#[test]
+fn use_of_a_little_cpu() {
+    let settings = [
+        ("energy_aware", "off"),
+        ("power_placement_util", "pelt"),
+        ("power_small_tasks", "off"),
+    ];
+    for (utils, rt, expected) in [([223, 0], 0, 0), ([446, 290], 223, 1)] {
+        let facts = common::machine(&[common::cluster(4, 446), common::cluster(4, 1024)]);
+        let policy = named("linux-7.3+power-policy=powersaving", &settings);
+        let mut core = Core::new(&facts, policy.core_params()).expect("a machine");
+        freeze(&mut core);
+        (0..8).for_each(|cpu| make_idle(&mut core, cpu));
+        for (cpu, util) in (0..).zip(utils).filter(|(_, util)| *util > 0) {
+            make_busy(&mut core, cpu);
+            core.cpu_mut(cpu).load.avg.util_avg = util;
+        }
+        core.cpu_mut(0).load.rt_util = rt;
+        let got = fork(&mut core, 0);
+        assert_eq!(got, (expected, Reason::PowerLeader), "{utils:?} {rt}");
+    }
 }
 
 /// Goal: coupling to frequency: two tasks on two CPUs at half speed are not full.

@@ -35,6 +35,8 @@ pub(crate) struct Cpu {
     pub(crate) util: u64,
     pub(crate) est: u64,
     pub(crate) deadline: u64,
+    pub(crate) real_time: u64,
+    pub(crate) interrupts: u64,
 }
 
 #[derive(Clone, Debug)]
@@ -91,12 +93,26 @@ fn frequency(util: u64, top_khz: u64, capacity: u64) -> u64 {
     (top_khz + top_khz / 4) * util / capacity
 }
 
+/// What a CPU needs whose fair tasks show `fair`: v3 adds deadline tasks only
+/// (docs/rules/energy-aware.md#compute-energy-v3); 5.0 all classes, in what time interrupts leave,
+/// and that time, up to the CPU's capacity (docs/rules/energy-aware.md#energy-5-0).
+fn demand(c: &Cpu, form: Form, fair: u64) -> u64 {
+    if form == Form::V3 {
+        return fair + c.deadline;
+    }
+    let tasks = fair + c.real_time + c.deadline;
+    if c.interrupts >= c.full || tasks >= c.full {
+        return c.full;
+    }
+    c.interrupts + tasks * (c.full - c.interrupts) / c.full
+}
+
 fn domain_energy(state: &State, form: Form, domain: &Domain, dst: Option<usize>) -> u64 {
     let capacity = state.cpus[domain.cpus[0]].full;
     let top = domain.opps.last().expect("a state").khz;
     let (mut most, mut sum) = (0, 0);
     for cpu in &domain.cpus {
-        let util = util_with(state, *cpu, dst) + state.cpus[*cpu].deadline;
+        let util = demand(&state.cpus[*cpu], form, util_with(state, *cpu, dst));
         most = most.max(util);
         sum += util;
     }

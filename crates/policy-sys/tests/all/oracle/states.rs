@@ -51,6 +51,8 @@ pub(crate) fn machine(rng: &mut Rng) -> State {
             util: 0,
             est: 0,
             deadline: 0,
+            real_time: 0,
+            interrupts: 0,
         };
         let members = |d: usize| (0..n).filter(|c| of[*c] == d).collect();
         let island = rng.one_in(8);
@@ -104,6 +106,12 @@ pub(crate) fn situation(rng: &mut Rng, state: &mut State) {
             0
         });
         c.deadline = u64::from(if rng.one_in(8) { rng.range(0, 100) } else { 0 });
+        c.real_time = u64::from(if rng.one_in(4) {
+            rng.range(0, full / 2)
+        } else {
+            0
+        });
+        c.interrupts = u64::from(if rng.one_in(8) { rng.range(0, full) } else { 0 });
     }
     let most = if rng.one_in(3) { 700 } else { 150 };
     let task = &mut state.task;
