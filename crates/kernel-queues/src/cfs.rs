@@ -1,5 +1,5 @@
 //! The fair run queue of the kernels before 6.6 (CFS): virtual run time, slices, wake-up preemption
-//! (docs/rules/queues.md#cfs; 4.17 form).
+//! (docs/rules/queues.md#cfs; 4.17 form, with the least slice of 5.13).
 
 mod class;
 mod entity;
@@ -11,6 +11,10 @@ pub(crate) use class::Cfs;
 pub use entity::CfsParams;
 pub(crate) use entity::Entity;
 
+/// Least slice of a SCHED_IDLE task beside others, ns, the same on all machines
+/// (`sysctl_sched_idle_min_granularity`).
+const IDLE_MIN_GRANULARITY_NS: u64 = 750_000;
+
 /// One CPU's queue. The running task is counted but not in the tree.
 #[derive(Debug, Default)]
 pub(crate) struct CfsQueue {
@@ -18,6 +22,8 @@ pub(crate) struct CfsQueue {
     tree: Vec<(i64, u32)>,
     /// Tasks, the running one included.
     pub(crate) nr: usize,
+    /// SCHED_IDLE ones among them.
+    nr_idle: usize,
     load: u64,
     pub(crate) min_vruntime: i64,
     /// As last seen: the floor must never sink. Checked in test runs only.
@@ -68,6 +74,7 @@ impl CfsQueue {
     pub(crate) fn enqueue(&mut self, task: u32, entity: &Entity) {
         self.insert(task, entity.vruntime);
         self.nr += 1;
+        self.nr_idle += usize::from(entity.is_idle());
         self.load += entity.weight.weight;
     }
 
@@ -78,6 +85,7 @@ impl CfsQueue {
         }
         self.forget(task);
         self.nr -= 1;
+        self.nr_idle -= usize::from(entity.is_idle());
         self.load -= entity.weight.weight;
     }
 
@@ -143,7 +151,24 @@ impl CfsQueue {
     }
 
     /// Time a task may run before others are due, ns.
-    pub(crate) fn slice_ns(&self, params: &CfsParams, weight: Weight, queued: bool) -> u64 {
+    pub(crate) fn slice_ns(&self, params: &CfsParams, entity: &Entity, queued: bool) -> u64 {
+        let share = self.period_share_ns(params, entity.weight, queued);
+        share.max(self.least_slice_ns(params, entity))
+    }
+
+    /// No slice of the entity is shorter (BASE_SLICE, from 5.13 on), ns.
+    pub(crate) fn least_slice_ns(&self, params: &CfsParams, entity: &Entity) -> u64 {
+        if !params.base_slice {
+            0
+        } else if entity.is_idle() && self.nr_idle < self.nr {
+            IDLE_MIN_GRANULARITY_NS
+        } else {
+            params.min_granularity_ns
+        }
+    }
+
+    /// Its part of the period by weight, ns.
+    pub(crate) fn period_share_ns(&self, params: &CfsParams, weight: Weight, queued: bool) -> u64 {
         let nr = if queued { self.nr } else { self.nr + 1 };
         let period = if nr > params.nr_latency {
             nr as u64 * params.min_granularity_ns
@@ -164,8 +189,9 @@ impl CfsQueue {
     }
 
     /// Virtual run time a new task gets: one slice ahead of the floor, not before its parent.
-    pub(crate) fn place_new(&self, params: &CfsParams, weight: Weight, parent: i64) -> i64 {
-        self.place_behind(params, weight, parent, self.slice_ns(params, weight, false))
+    pub(crate) fn place_new(&self, params: &CfsParams, entity: &Entity, parent: i64) -> i64 {
+        let slice = self.slice_ns(params, entity, false);
+        self.place_behind(params, entity.weight, parent, slice)
     }
 
     /// The same where the slice is not this queue's alone to say.
@@ -186,8 +212,7 @@ impl CfsQueue {
 
     /// At a tick: has the running task used its slice, or is it too far ahead?
     pub(crate) fn tick_preempts(&self, params: &CfsParams, running: &Entity) -> bool {
-        !self.tree.is_empty()
-            && self.overrun(params, running, self.slice_ns(params, running.weight, true))
+        !self.tree.is_empty() && self.overrun(params, running, self.slice_ns(params, running, true))
     }
 
     /// The same with a slice that is not this queue's alone to say.

@@ -27,7 +27,7 @@ WP_INLINE u64 wp_get_sd_balance_interval(const struct wp_ctx *ctx, const struct 
 		ms *= factor;
 	ticks = wp_div(ms * 1000000 + ctx->tick_ns - 1, ctx->tick_ns);
 	/* Levels of a busy CPU should not come due together over and over. */
-	if (ctx->params.balance_classes && idle != WP_CPU_IDLE)
+	if (ctx->params.busy_interval_apart && idle != WP_CPU_IDLE)
 		ticks = wp_sub(ticks, 1);
 	longest = wp_div(100000000ull * ctx->nr_cpus, ctx->tick_ns); /* HZ * cpus / 10 */
 	return wp_max64(1, wp_min64(ticks, longest));
@@ -192,9 +192,8 @@ WP_INLINE int wp_balance_find(struct wp_ctx *ctx, struct wp_lb_env *bal)
 		return wp_out_balanced(ctx, bal);
 	src = WP_AT(ctx->cpus, bal->src_cpu);
 	several = wp_bal_several(src);
-	/* Since 5.12 a lone task counts as pinned, too, until one is found that may move.
-	 * balance_classes (5.5) tells the eras apart: none is between 5.0 and 6.2. */
-	bal->all_pinned = several || ctx->params.balance_classes;
+	/* Since 5.12 a lone task counts as pinned, too, until one is found that may move. */
+	bal->all_pinned = several || ctx->params.pinned_unless_found;
 	bal->tries_left = 0;
 	if (several || bal->power.pulls) /* packing takes a lone task, too */
 		bal->tries_left = wp_min(ctx->params.nr_migrate, wp_nr_awake(src));

@@ -95,8 +95,7 @@ WP_FN int wp_nohz_balancer_kick(struct wp_ctx *ctx WP_NONNULL, u32 cpu, u64 now_
 
 /*
  * The first CPU whose tick is stopped and that is idle. To 5.1 the first one whose tick is stopped
- * is all that is looked at: if a task was placed there meanwhile, nobody is kicked. balance_classes
- * (5.5) tells the eras apart: none is between 5.0 and 6.2.
+ * is all that is looked at: if a task was placed there meanwhile, nobody is kicked (ilb_looks_on).
  */
 WP_INLINE u32 wp_nohz_first(struct wp_ctx *ctx)
 {
@@ -107,7 +106,7 @@ WP_INLINE u32 wp_nohz_first(struct wp_ctx *ctx)
 			continue;
 		if (wp_idle_at(ctx, cpu))
 			return cpu;
-		if (WP_NOT_LIVE(!ctx->params.balance_classes))
+		if (WP_NOT_LIVE(!ctx->params.ilb_looks_on))
 			return WP_NONE;
 	}
 	return WP_NONE;

@@ -119,16 +119,6 @@ WP_INLINE u32 wp_most_demand(const struct wp_ctx *ctx, const struct wp_freq_dom 
 	return most;
 }
 
-/*
- * From 5.14 on the headroom is added to the utilisation, in whole units (map_util_perf()), and the
- * mapping is without. No era is between 5.0 and 6.2: the parameter of the same subsystem that came
- * next (5.16) tells them apart.
- */
-WP_INLINE int wp_headroom_on_util(const struct wp_ctx *ctx)
-{
-	return (int)ctx->params.freq_skip_inefficient;
-}
-
 /* The wish of domain `index`, by its most demanding CPU, in kHz; may exceed the highest. */
 WP_INLINE u32 wp_sugov_next_freq_shared(const struct wp_ctx *ctx, u32 index, u32 capacity)
 {
@@ -144,7 +134,7 @@ WP_INLINE u32 wp_sugov_next_freq_shared(const struct wp_ctx *ctx, u32 index, u32
 #endif
 		most = wp_most_demand(ctx, fd);
 	if (WP_NOT_LIVE(!ctx->params.freq_perf_form)) {
-		if (!wp_headroom_on_util(ctx))
+		if (!ctx->params.freq_headroom_on_util)
 			return wp_map_freq(most, max_khz, capacity);
 		most = wp_add_headroom(ctx, most);
 	}

@@ -360,8 +360,8 @@ WP_SMALL_FN int wp_woken(struct wp_ctx *ctx WP_NONNULL, u32 cpu, u64 now_ns)
 	if (!c->idle.wake_idle_stamp_ns)
 		return 0;
 	/* update_avg(): an eighth of the difference, since 5.11 rounded towards 0, before by a
-	 * shift. balance_classes (5.5) tells the eras apart: none is between 5.0 and 6.2. */
-	if (WP_NOT_LIVE(!ctx->params.balance_classes))
+	 * shift. */
+	if (WP_NOT_LIVE(!ctx->params.avg_idle_truncates))
 		avg = (u64)((s64)avg + (((s64)idle - (s64)avg) >> 3));
 	else
 		avg = wp_dur_next(avg, idle);

@@ -2,7 +2,6 @@
 
 use super::kthreads::Kthreads;
 use crate::ids::TaskId;
-use wakeplace_policy_sys::sys::WP_AFFINE_414;
 use wakeplace_policy_sys::{ClassTask, Core};
 use wakeplace_workload::{Phase, PolicyChange, RealTime, TaskScript, Workload};
 
@@ -43,8 +42,7 @@ impl ClassParams {
             grant_ns: u64::from(params.rt_runtime_us) * 1000,
             server: params.rt_server != 0,
             turn_ns: u64::from(params.rr_slice_us) * 1000,
-            // No parameter is about this; this form of another rule came one release later.
-            constrained: params.wake_affine_form == WP_AFFINE_414,
+            constrained: params.dl_constrained != 0,
         }
     }
 }

@@ -57,9 +57,9 @@ impl FairClass for Cfs {
     #[inline]
     fn task_fork(&mut self, child: TaskId, parent: Option<TaskId>, here: CpuId, cpu: CpuId) {
         let queue = &self.queues[here.index()];
-        let weight = self.entities[child.index()].weight;
+        let entity = &self.entities[child.index()];
         let after = parent.map_or(queue.min_vruntime, |p| self.entities[p.index()].vruntime);
-        let ahead = queue.place_new(&self.params, weight, after) - queue.min_vruntime;
+        let ahead = queue.place_new(&self.params, entity, after) - queue.min_vruntime;
         self.entities[child.index()].vruntime = ahead + self.floor(cpu);
     }
 

@@ -14,6 +14,8 @@ pub struct CfsParams {
     pub(crate) nr_latency: usize,
     pub(crate) gentle_sleepers: bool,
     pub(crate) start_debit: bool,
+    /// A slice is at least the minimal granularity.
+    pub(crate) base_slice: bool,
     pub(crate) wakeup_preemption: bool,
     pub(crate) last_buddy: bool,
 }
@@ -32,6 +34,7 @@ impl CfsParams {
             nr_latency: latency.div_ceil(granularity) as usize,
             gentle_sleepers: params.gentle_fair_sleepers != 0,
             start_debit: params.start_debit != 0,
+            base_slice: params.cfs_base_slice != 0,
             wakeup_preemption: params.wakeup_preemption != 0,
             last_buddy: params.last_buddy != 0,
         }
@@ -62,6 +65,11 @@ impl Entity {
     pub(crate) fn set_load_weight(&mut self, nice: i8, policy: FairPolicy) {
         self.policy = policy;
         self.weight = Weight::of_task(nice, policy);
+    }
+
+    /// SCHED_IDLE; no group is.
+    pub(super) fn is_idle(&self) -> bool {
+        self.policy == FairPolicy::Idle
     }
 
     /// The entity of a task group.

@@ -6,7 +6,7 @@ use wakeplace_policy_sys::Policy;
 use wakeplace_workload::FairPolicy;
 
 fn params() -> CfsParams {
-    CfsParams::new(Policy::parse("linux-4.17").unwrap().core_params(), 8)
+    params_of("linux-4.17", 8)
 }
 
 /// Goal: the kernel's fixed point, bit for bit. Source: docs/rules/queues.md#cfs.
@@ -28,7 +28,8 @@ fn three_equal_tasks_share_a_period() {
     for task in 0..3 {
         queue.enqueue(task, &Entity::new(0, FairPolicy::Other));
     }
-    assert_eq!(queue.slice_ns(&params, Weight::of_nice(0), true), 7_999_998);
+    let nice_0 = Entity::new(0, FairPolicy::Other);
+    assert_eq!(queue.slice_ns(&params, &nice_0, true), 7_999_998);
     assert_eq!(
         calc_delta(1 << 40, 1024, Weight::of_sum(1024)),
         (1 << 40) - (1 << 18)
@@ -39,15 +40,76 @@ fn three_equal_tasks_share_a_period() {
 /// 5916114 ns.
 #[test]
 fn slices_follow_weights() {
-    let mut queue = CfsQueue::default();
-    queue.enqueue(0, &Entity::new(0, FairPolicy::Other));
-    queue.enqueue(1, &Entity::new(5, FairPolicy::Other));
+    let tasks = [0, 5].map(|nice| Entity::new(nice, FairPolicy::Other));
+    let queue = queue_of(&tasks);
     let params = params();
-    assert_eq!(
-        queue.slice_ns(&params, Weight::of_nice(0), true),
-        18_083_885
-    );
-    assert_eq!(queue.slice_ns(&params, Weight::of_nice(5), true), 5_916_114);
+    assert_eq!(queue.slice_ns(&params, &tasks[0], true), 18_083_885);
+    assert_eq!(queue.slice_ns(&params, &tasks[1], true), 5_916_114);
+}
+
+/// A queue in which these tasks wait.
+fn queue_of(tasks: &[Entity]) -> CfsQueue {
+    let mut queue = CfsQueue::default();
+    for (task, entity) in (0..).zip(tasks) {
+        queue.enqueue(task, entity);
+    }
+    queue
+}
+
+fn params_of(era: &str, nr_cpus: usize) -> CfsParams {
+    CfsParams::new(Policy::parse(era).unwrap().core_params(), nr_cpus)
+}
+
+/// Source: docs/rules/queues.md#cfs: from 5.13 on a slice is at least the minimal granularity, 0.75
+/// ms, on 8 CPUs and more 3 ms. Before, nice 19 has 24 ms x 15 / 1039 beside nice 0. A longer slice
+/// is as before.
+#[test]
+fn a_slice_of_later_kernels_is_at_least_the_granularity() {
+    let tasks = [0, 19].map(|nice| Entity::new(nice, FairPolicy::Other));
+    let queue = queue_of(&tasks);
+    for (era, cpus, expected) in [
+        ("linux-4.17", 8, 346_487),
+        ("linux-5.0", 8, 346_487),
+        ("linux-6.2", 8, 3_000_000),
+        ("linux-6.2", 64, 3_000_000),
+        ("linux-6.2", 1, 750_000),
+    ] {
+        let params = params_of(era, cpus);
+        let slice = queue.slice_ns(&params, &tasks[1], true);
+        assert_eq!(slice, expected, "{era}, {cpus} CPUs");
+    }
+    let [old, new] = ["linux-5.0", "linux-6.2"].map(|era| params_of(era, 8));
+    let nice_0 = |params| queue.slice_ns(params, &tasks[0], true);
+    assert_eq!(nice_0(&old), nice_0(&new));
+    // The turn ends at the first tick beyond it.
+    let at = |used_ns| Entity {
+        slice_used_ns: used_ns,
+        ..tasks[1]
+    };
+    assert!(queue.tick_preempts(&old, &at(346_488)));
+    assert!(!queue.tick_preempts(&new, &at(3_000_000)));
+    assert!(queue.tick_preempts(&new, &at(3_000_001)));
+}
+
+/// Source: docs/rules/queues.md#cfs: 0.75 ms of a SCHED_IDLE task beside others, whatever the
+/// machine; among its like the minimal granularity. A new task is debited such a slice, too: 3 ms
+/// of nice 19 (68266666 ns per ms, docs/rules/queues.md#cfs-numbers).
+#[test]
+fn the_least_slice_of_idle_and_of_new_tasks() {
+    let idle = Entity::new(0, FairPolicy::Idle);
+    let other = Entity::new(0, FairPolicy::Other);
+    let params = params_of("linux-6.2", 8);
+    let mut mixed = queue_of(&[idle, other]);
+    assert_eq!(mixed.slice_ns(&params, &idle, true), 750_000);
+    mixed.dequeue(1, &other, true);
+    let crowd = queue_of(&[idle; 40]);
+    for queue in [&mixed, &crowd] {
+        assert!(queue.slice_ns(&params, &idle, true) >= 3_000_000);
+    }
+    let weak = Entity::new(19, FairPolicy::Other);
+    let debit = queue_of(&[other]).place_new(&params, &weak, 0);
+    assert_eq!(debit, virtual_time(3_000_000, Weight::of_nice(19)));
+    assert!((204_799_990..=204_800_000).contains(&debit), "{debit}");
 }
 
 #[test]

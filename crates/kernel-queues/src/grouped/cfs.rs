@@ -66,14 +66,18 @@ impl CfsTree {
         self.queue(group).min_vruntime
     }
 
-    /// The slice of a task: its part of its group's, by weight, of the group's part of the CPU's.
-    /// The period is by the number of tasks in the task's own queue.
-    fn slice_ns(&self, weight: Weight, queued: bool, group: Option<usize>) -> u64 {
-        let own = self.queue(group).slice_ns(&self.params, weight, queued);
-        let Some(g) = group else { return own };
-        let group = &self.groups[g];
-        self.root
-            .share_ns(own, group.entity.weight, group.queue.nr > 0)
+    /// The slice of a task: its part of its group's, by weight, of the group's part of the CPU's;
+    /// the least slice holds for the result. The period is by the number of tasks in the task's own
+    /// queue.
+    fn slice_ns(&self, entity: &Entity, queued: bool, group: Option<usize>) -> u64 {
+        let queue = self.queue(group);
+        let own = queue.period_share_ns(&self.params, entity.weight, queued);
+        let share = group.map_or(own, |g| {
+            let group = &self.groups[g];
+            let weight = group.entity.weight;
+            self.root.share_ns(own, weight, group.queue.nr > 0)
+        });
+        share.max(queue.least_slice_ns(&self.params, entity))
     }
 
     pub(super) fn place_woken(&self, entity: &mut Entity, group: Option<usize>) {
@@ -88,11 +92,11 @@ impl CfsTree {
         group: Option<usize>,
         parent: Option<&Entity>,
     ) -> i64 {
-        let (queue, weight) = (self.queue(group), child.weight);
+        let queue = self.queue(group);
         let floor = queue.min_vruntime;
         let after = parent.map_or(floor, |parent| parent.vruntime);
-        let slice = self.slice_ns(weight, false, group);
-        queue.place_behind(&self.params, weight, after, slice) - floor
+        let slice = self.slice_ns(child, false, group);
+        queue.place_behind(&self.params, child.weight, after, slice) - floor
     }
 
     pub(super) fn insert(&mut self, task: u32, entity: &Entity, group: Option<usize>) {
@@ -222,7 +226,7 @@ impl CfsTree {
         let Some(g) = group else {
             return self.root.tick_preempts(&self.params, entity);
         };
-        let slice = self.slice_ns(entity.weight, true, group);
+        let slice = self.slice_ns(entity, true, group);
         let group = &self.groups[g];
         group.queue.overrun(&self.params, entity, slice)
             || self.root.tick_preempts(&self.params, &group.entity)

@@ -27,6 +27,7 @@ pub(super) fn linux_4_7() -> wp_params {
         sibling_beyond_local: 0,
         idle_pulls_overload: 0,
         asym_no_pull_max: 1,
+        dl_constrained: 0, // came with 4.13
         idlest_spare_fork: 1,
         ..linux_4_17()
     };

@@ -44,13 +44,19 @@ pub(super) fn linux_6_2() -> wp_params {
         imbalance_pct: 117,
         busy_factor: 16,
         balance_classes: 1,
+        busy_interval_apart: 1,
+        pinned_unless_found: 1,
+        ilb_looks_on: 1,
         newidle_first_cost: 1,
+        avg_idle_truncates: 1,
         load_idx: 0,
         migrate_pelt_lag: 1,
         reclaim_distance: sys::WP_NONE,
         wake_list: sys::WP_WAKE_LIST_IDLE,
         rt_fits: 1,
+        freq_headroom_on_util: 1,
         freq_skip_inefficient: 1,
+        cfs_base_slice: 1,
         ..linux_5_0()
     };
     set_asym_capacity(&mut p, 0); // the rules of 2016 have successors, but for these two

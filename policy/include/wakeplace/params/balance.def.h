@@ -25,6 +25,9 @@ WP_SWITCH(balance_classes, LIVE_HAS("on"), RUN, "off", "docs/rules/balancing.md#
 WP_SWITCH(balance_smt, LIVE_HAS("on"), RUN, "off", "docs/rules/balancing.md#busiest-group",
 	"balance_classes: part two busy threads of a core, and compare groups with different "
 	"numbers of cores (6.6)")
+WP_SWITCH(busy_interval_apart, LIVE_HAS("on"), RUN, "off",
+	"docs/rules/balancing.md#balance-interval",
+	"a busy CPU balances a tick before its interval ends, so that levels come due apart (5.10)")
 WP_SWITCH(newidle_keeps_interval, BOTH, RUN, "off", "docs/rules/balancing.md#balance-interval",
 	"new-idle balancing leaves the balance interval as it is (5.0)")
 
@@ -42,6 +45,9 @@ WP_CHOICE(prefer_sibling, wp_prefer_sibling, BOTH, RUN, "not-cache",
 WP_SWITCH(newidle_first_cost, BOTH, RUN, "off", "docs/rules/balancing.md#newidle-cost",
 	"new-idle balancing starts if avg_idle covers the lowest domain's cost (5.16); off: if "
 	"it covers migration_cost_ns")
+WP_SWITCH(avg_idle_truncates, LIVE_HAS("on"), RUN, "off", "docs/rules/balancing.md#newidle-cost",
+	"avg_idle moves by an eighth of the difference, rounded towards 0 (5.11); off: rounded "
+	"down")
 WP_SWITCH(newidle_random, BOTH, RUN, "off", "docs/rules/balancing.md#newidle-ratio",
 	"NI_RANDOM: new-idle balancing is tried at random, as often as it succeeded lately")
 WP_SWITCH(load_idx, LIVE_HAS("off"), RUN, "off", "docs/rules/signals.md#load-for-balancing",
@@ -85,11 +91,16 @@ WP_SWITCH(idle_pulls_overload, LIVE_HAS("on"), RUN, "off", "docs/rules/linux-3-8
 	"loads (4.15); off: only a newly idle CPU does")
 WP_SWITCH(pinned_retry, LIVE_HAS("on"), RUN, "off", "docs/rules/balancing.md#detach",
 	"a task that the pulling CPU may not run can go to another CPU of its group (3.6)")
+WP_SWITCH(pinned_unless_found, LIVE_HAS("on"), RUN, "off", "docs/rules/balancing.md#detach",
+	"a lone task counts as pinned until one is found that may move (5.12)")
 WP_SWITCH(newidle_push, LIVE_HAS("on"), RUN, "off", "docs/rules/balancing.md#active-balance",
 	"active balancing may push a running task to a newly idle CPU (3.5)")
 WP_SWITCH(newidle_by_cost, LIVE_HAS("on"), RUN, "off", "docs/rules/balancing.md#newidle-cost",
 	"new-idle balancing asks whether avg_idle covers each level's cost and whether a CPU is "
 	"overloaded (3.13); off: only whether avg_idle covers migration_cost_ns")
+WP_SWITCH(ilb_looks_on, LIVE_HAS("on"), RUN, "off", "docs/rules/balancing.md#nohz",
+	"a kick goes to the first CPU without tick that is idle (5.2); off: if the first one "
+	"without tick is not idle any more, nobody is kicked")
 WP_SWITCH(ilb_idle_at_tick, LIVE_HAS("off"), RUN, "off", "docs/rules/sched-mc.md#mc-ilb-fix",
 	"nohz_form=3.1: a kicked CPU balances only if it was idle at its last tick (to 3.1); "
 	"off: if it is idle now")

@@ -23,6 +23,8 @@ WP_RANGE(rate_limit_cap_us, 1, 10000000, BOTH, RUN, "10000", "docs/rules/capacit
 WP_SWITCH(freq_perf_form, LIVE_HAS("on"), RUN, "off", "docs/rules/capacity.md#schedutil",
 	"schedutil adds its headroom to the utilisation, then applies uclamp (6.8); off: it adds "
 	"it to the clamped utilisation")
+WP_SWITCH(freq_headroom_on_util, LIVE_HAS("on"), RUN, "off", "docs/rules/capacity.md#schedutil",
+	"freq_headroom is added to the utilisation, in whole units (5.14); off: to the frequency")
 WP_SWITCH(freq_other_classes, SIMULATOR, RUN, "off", "docs/rules/capacity.md#schedutil",
 	"freq_perf_form=off: RT, deadline and interrupt time and uclamp count for the frequency "
 	"(4.19)")
@@ -58,6 +60,8 @@ WP_CHOICE(class_capacity, wp_class_capacity, SIMULATOR, RUN, "aged",
 	WP_VALUE(WP_CLASS_AGED, "aged")        /* to 4.18: their run time, halved every 500 ms */
 	WP_VALUE(WP_CLASS_SIGNALS, "signals")) /* from 4.19: averages like those of fair tasks */
 
+WP_SWITCH(dl_constrained, SIMULATOR, RUN, "off", "docs/rules/rt-and-deadline.md#rt-budgets",
+	"a deadline before the end of the period gives no more bandwidth than the period (4.13)")
 WP_SWITCH(rt_fits, SIMULATOR, RUN, "off", "docs/rules/rt-and-deadline.md#rt-placement",
 	"RT and deadline tasks prefer CPUs big enough for them (5.7)")
 WP_RANGE(rt_period_us, 1000, 10000000, SIMULATOR, RUN, "1000000",

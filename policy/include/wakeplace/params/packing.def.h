@@ -38,8 +38,9 @@ WP_SWITCH(power_level_fewer, LIVE_HAS("off"), RUN, "off",
 	"domain_form=3.8: no CPU level if its CPUs share one cache (P1)")
 WP_SWITCH(power_idlest_cases, LIVE_HAS("off"), ANYTIME, "off",
 	"docs/rules/power-policy.md#p3-idlest-group",
-	"slow path to 4.9: if the task may not use the local group, the best other group wins; "
-	"off: the local one counts as empty (P2 to P4)")
+	"slow path to 4.9: if the task may not use the local group, the best other group wins, "
+	"and a local group that wins is searched for its idlest CPU; off: the local one counts "
+	"as empty, and a local group that wins leaves the CPU as it is (P2 to P4)")
 WP_SWITCH(power_single_shot, LIVE_HAS("off"), ANYTIME, "off",
 	"docs/rules/power-policy.md#p5-single-shot",
 	"slow path to 4.9: take the idlest CPU of the idlest group at the highest level, and do "

@@ -49,6 +49,8 @@ WP_SWITCH(wakeup_preemption, SIMULATOR, RUN, "off", "docs/rules/queues.md#cfs",
 	"cfs, eevdf: a woken task may preempt the running one")
 WP_SWITCH(last_buddy, SIMULATOR, RUN, "off", "docs/rules/queues.md#cfs",
 	"cfs: prefer to go on with the task that a wake-up preempted")
+WP_SWITCH(cfs_base_slice, SIMULATOR, RUN, "off", "docs/rules/queues.md#cfs",
+	"cfs: BASE_SLICE: a slice is at least min_granularity_ns (5.13)")
 WP_RANGE(base_slice_ns, 100000, 100000000, BOTH, RUN, "700000", "docs/rules/queues.md#eevdf",
 	"eevdf: slice of a task that sets none, ns; live: only sis-short reads it, to measure "
 	"short tasks by")
