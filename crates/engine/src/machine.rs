@@ -332,6 +332,7 @@ pub fn core_facts(platform: &Platform) -> MachineFacts {
         capacity: platform.cpus.iter().map(|c| c.capacity).collect(),
         online: vec![true; nr_cpus],
         priority: platform.cpus.iter().map(|c| c.priority).collect(),
+        is_32bit: platform.arch == "arm",
         levels: levels.chain(numa_levels(platform)).collect(),
         reclaim_distance: platform.numa.as_ref().map_or(0, |n| n.reclaim_distance),
         freq_domains: platform.freq_domains.iter().map(domain).collect(),

@@ -77,6 +77,8 @@ pub struct MachineFacts {
     pub online: Vec<bool>,
     /// Priority per CPU where some are better than others (`asym_packing`); empty = all alike.
     pub priority: Vec<u32>,
+    /// Whether the machine's kernel counts in words of 32 bits.
+    pub is_32bit: bool,
     /// Topology, bottom first.
     pub levels: Vec<LevelFacts>,
     /// Nodes farther apart than this are far from each other; 0 = Linux's usual 30.
@@ -178,6 +180,7 @@ impl MachineFacts {
         for (cpu, priority) in ctx.cpus.iter_mut().zip(&self.priority) {
             cpu.topo.asym_priority = *priority;
         }
+        ctx.is_32bit = u32::from(self.is_32bit);
         ctx.reclaim_distance = match self.reclaim_distance {
             0 => USUAL_RECLAIM_DISTANCE,
             stated => stated,

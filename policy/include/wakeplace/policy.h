@@ -86,6 +86,7 @@ struct wp_ctx {
 	struct wp_mc_table mc_table;
 	u32 mc_booted;
 	u32 nr_llcs; /* last-level caches with a CPU online */
+	u32 is_32bit; /* fact: the machine's kernel counts in words of 32 bits */
 };
 
 #include "wakeplace/explain.h"

@@ -49,6 +49,21 @@ WP_FN int wp_nohz_balance_exit_idle(struct wp_ctx *ctx WP_NONNULL, u32 cpu)
 	return 0;
 }
 
+/* Is the running task one that another CPU may serve better? To 6.9 it was marked on the biggest
+ * CPUs as well, and only here was asked whether a bigger CPU is there or this one is squeezed. */
+WP_INLINE int wp_misfit_kicks(const struct wp_ctx *ctx, const struct wp_cpu *c)
+{
+	const struct wp_sched_domain *dom;
+
+	if (!c->queue.misfit_task_load)
+		return 0;
+	if (!WP_NOT_LIVE(ctx->params.misfit_form == WP_MISFIT_61))
+		return 1;
+	dom = WP_AT(ctx->doms, *WP_AT(c->topo.dom, c->topo.asym_full_level));
+	return c->load.capacity_orig < ctx->max_capacity_orig ||
+	       wp_check_cpu_capacity(c, dom->imbalance_pct);
+}
+
 /* At a busy CPU's tick: should an idle CPU be kicked? Returns enum wp_event_result bits. */
 WP_FN int wp_nohz_balancer_kick(struct wp_ctx *ctx WP_NONNULL, u32 cpu, u64 now_ns)
 {
@@ -79,7 +94,7 @@ WP_FN int wp_nohz_balancer_kick(struct wp_ctx *ctx WP_NONNULL, u32 cpu, u64 now_
 		if (wp_better_cpu_idle(ctx, cpu))
 			return WP_DID_KICK;
 		if (c->topo.asym_full_level != WP_NONE) /* caches matter less than size there */
-			return c->queue.misfit_task_load ? WP_DID_KICK : stats;
+			return wp_misfit_kicks(ctx, c) ? WP_DID_KICK : stats;
 	}
 	if (c->topo.llc_level != WP_NONE && WP_AT(ctx->cpus, c->topo.llc_id)->idle.nr_busy_cpus > 1)
 		return WP_DID_KICK;

@@ -166,11 +166,28 @@ WP_FN u32 wp_cpu_perf_request(const struct wp_ctx *ctx WP_NONNULL, u32 cpu)
 	return wp_perf_request(ctx, WP_AT(ctx->cpus, cpu));
 }
 
-/* A lone CPU that has not been idle since the last update does not slow down. */
-WP_INLINE int wp_sugov_hold_freq(struct wp_freq_dom *fd, const struct wp_cpu *c)
+/* What is queued uses all that a uclamp_max allows (5.17). */
+WP_INLINE int wp_uclamp_rq_is_capped(const struct wp_ctx *ctx, const struct wp_cpu *c)
 {
-	int busy = fd->nr_cpus == 1 && fd->saved_idle_calls == c->idle.idle_calls;
+	u32 max;
 
+	if (!ctx->params.uclamp)
+		return 0;
+	max = wp_uclamp_rq_max(ctx, c);
+	return max != WP_SCALE && wp_cpu_util_cfs(ctx, c) + c->load.rt_util >= max;
+}
+
+/* A lone CPU that has not been idle since the last update does not slow down, unless a hint or a
+ * sched_ext scheduler says how fast it is to be. */
+WP_INLINE int wp_sugov_hold_freq(const struct wp_ctx *ctx, struct wp_freq_dom *fd,
+				 const struct wp_cpu *c)
+{
+	int busy;
+
+	if (fd->nr_cpus != 1 || WP_SIM(c->queue.classes.perf_target) ||
+	    wp_uclamp_rq_is_capped(ctx, c))
+		return 0;
+	busy = fd->saved_idle_calls == c->idle.idle_calls;
 	fd->saved_idle_calls = c->idle.idle_calls;
 	return busy;
 }
@@ -217,7 +234,7 @@ WP_FN int wp_sugov_update_shared(struct wp_ctx *ctx WP_NONNULL, struct wp_cpu *c
 	if (fd->updated_once && !forced &&
 	    now_ns - fd->last_update_ns < (u64)wp_rate_limit_us(ctx, c->topo.freq_dom) * 1000)
 		return 0;
-	busy = (u32)wp_sugov_hold_freq(fd, c); /* every update moves the mark */
+	busy = (u32)wp_sugov_hold_freq(ctx, fd, c); /* moves its mark */
 	if (WP_SIM(fd->io_boosted))
 		wp_io_floors(ctx, fd, now_ns);
 	if (forced)

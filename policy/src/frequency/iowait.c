@@ -5,9 +5,9 @@
  * doubles a floor under the CPU's demand, each frequency update without one halves it.
  *
  *   wake-ups from I/O:   x     x     x     x     .     .     .     .
- *   boost, 5.0 on:      128   256   512   1024  512   256   128    0
+ *   boost, 5.2 on:      128   256   512   1024  512   256   128    0
  *
- * In 4.17 the boost is a frequency and goes from the lowest to the highest
+ * Before, the boost is a frequency and goes from the lowest to the highest
  * (docs/rules/rt-and-deadline.md#rt-capacity-4-17).
  *
  * Kernel: sugov_iowait_boost(), sugov_iowait_reset(), sugov_iowait_apply(),
@@ -29,7 +29,7 @@ WP_INLINE struct wp_io_range wp_io_range(const struct wp_ctx *ctx, const struct 
 	const struct wp_freq_dom *fd = WP_AT(ctx->freq_doms, c->topo.freq_dom);
 	struct wp_io_range r = { WP_IO_BOOST_MIN, WP_SCALE };
 
-	if (ctx->params.iowait_boost == WP_IOWAIT_FREQ) {
+	if (ctx->params.iowait_boost != WP_IOWAIT_UTIL) {
 		r.first = *WP_AT(ctx->opp_khz, fd->first_opp);
 		r.top = *WP_AT(ctx->opp_khz, fd->first_opp + fd->nr_opps - 1);
 	}
@@ -53,7 +53,7 @@ WP_FN int wp_sugov_iowait_boost(struct wp_ctx *ctx WP_NONNULL, struct wp_cpu *c 
 {
 	struct wp_class_cpu *k = &c->queue.classes;
 	struct wp_io_range r = wp_io_range(ctx, c);
-	u32 restart = ctx->params.iowait_boost == WP_IOWAIT_UTIL ? r.first : 0;
+	u32 restart = ctx->params.iowait_boost == WP_IOWAIT_FREQ ? 0 : r.first;
 
 	if (ctx->params.governor != WP_GOV_SCHEDUTIL || ctx->params.iowait_boost == WP_IOWAIT_OFF)
 		return 0;
@@ -81,6 +81,7 @@ WP_INLINE u32 wp_sugov_iowait_apply(const struct wp_ctx *ctx, struct wp_cpu *c, 
 {
 	struct wp_class_cpu *k = &c->queue.classes;
 	struct wp_io_range r = wp_io_range(ctx, c);
+	u32 floor;
 
 	if (!k->io_boost || wp_sugov_iowait_reset(ctx, k, now_ns, 0))
 		return 0;
@@ -90,7 +91,9 @@ WP_INLINE u32 wp_sugov_iowait_apply(const struct wp_ctx *ctx, struct wp_cpu *c, 
 			k->io_boost = 0;
 	}
 	k->io_pending = 0;
-	return (u32)wp_div((u64)k->io_boost * c->load.capacity_orig, r.top);
+	floor = (u32)wp_div((u64)k->io_boost * c->load.capacity_orig, r.top);
+	/* Hints bound the boost, too (5.17). From 6.8 on they bound all that is asked for. */
+	return ctx->params.freq_perf_form ? floor : wp_uclamp_rq_util_with_6_7(ctx, c, floor, 0);
 }
 
 /* The same for all CPUs of a domain, before it is asked what it needs. */

@@ -237,13 +237,16 @@ WP_INLINE u64 wp_target_load(const struct wp_ctx *ctx, const struct wp_cpu *c, u
 WP_INLINE u32 wp_cpu_util_without(const struct wp_ctx *ctx, u32 cpu, const struct wp_task *task)
 {
 	const struct wp_cpu *c = WP_AT(ctx->cpus, cpu);
-	u32 util;
+	u32 util, est = c->load.util_est;
 
 	if (!ctx->params.idlest_without_task || cpu != task->cpu || !task->avg.last_update_ns)
 		return wp_cpu_util_cfs(ctx, c);
 	util = (u32)wp_sub(c->load.avg.util_avg, task->avg.util_avg);
+	/* A task that execs runs there, so its estimate counts there (4.20). */
+	if (task->on_rq && !WP_NOT_LIVE(!ctx->params.idlest_without_running))
+		est = wp_sub(est, task->util_est_queued);
 	if (ctx->params.util_est != WP_UTIL_EST_OFF)
-		util = wp_max(util, c->load.util_est);
+		util = wp_max(util, est);
 	return wp_min(util, c->load.capacity_orig);
 }
 
@@ -272,7 +275,7 @@ WP_INLINE int wp_best_it_may_use(const struct wp_ctx *ctx, const struct wp_cpu *
 	if (task->nr_allowed == 1)
 		return 1;
 	if (WP_NOT_LIVE(ctx->params.misfit_form == WP_MISFIT_61))
-		return c->load.capacity_orig == ctx->max_capacity_orig;
+		return 0;
 	return c->load.capacity_orig == task->max_allowed_capacity;
 }
 

@@ -54,7 +54,6 @@ WP_INLINE int wp_requeue_delayed_entity(struct wp_ctx *ctx, struct wp_task *task
 	task->sched_delayed = 0;
 	c->queue.h_nr_delayed--;
 	c->queue.nr_fair++;
-	wp_check_update_overutilized_status(ctx, c);
 	return result;
 }
 

@@ -110,15 +110,18 @@ WP_FN int wp_reweight_task(struct wp_ctx *ctx WP_NONNULL, struct wp_task *task W
 WP_INLINE void wp_post_init_entity_util_avg(struct wp_ctx *ctx, const struct wp_cpu *c,
 					    const struct wp_sched_avg *q, struct wp_task *task)
 {
-	u32 cap, util = 0;
+	u32 cap, util = 0, scale = 1;
 
+	/* 64-bit kernels to 6.9 took the weight in finer units than the load. */
+	if (WP_NOT_LIVE(ctx->params.post_init_scaled_weight && !ctx->is_32bit))
+		scale = WP_SCALE;
 	cap = ctx->params.post_init_capacity ? c->load.capacity_orig : WP_SCALE;
 	cap = (u32)wp_sub(cap, q->util_avg) / 2;
 	if (ctx->params.post_init_util && cap) {
 		util = cap;
 		if (q->util_avg)
-			util = wp_min(cap, (u32)wp_div((u64)q->util_avg * task->weight,
-						       q->load_avg + 1));
+			util = (u32)wp_min64(cap, wp_div((u64)q->util_avg * task->weight * scale,
+							 q->load_avg + 1));
 	}
 	task->avg.util_avg = util;
 	if (!WP_NOT_LIVE(ctx->params.runnable_is_load))
@@ -148,7 +151,7 @@ WP_INLINE void wp_account_enqueue(struct wp_ctx *ctx, struct wp_cpu *c, struct w
 	wp_idle_policy_enqueue(c, task);
 	if (WP_NOT_LIVE(ctx->params.util_est_after_freq))
 		wp_util_est_enqueue(ctx, c, task);
-	if (!(flags & WP_Q_NEW))
+	if (!(flags & WP_Q_NEW) || WP_NOT_LIVE(ctx->params.overutilized_new))
 		wp_check_update_overutilized_status(ctx, c);
 }
 
@@ -162,7 +165,7 @@ WP_INLINE void wp_account_dequeue(struct wp_ctx *ctx, struct wp_cpu *c, struct w
 		wp_no_current(c);
 	task->on_rq = 0;
 	task->running = 0;
-	if (WP_NOT_LIVE(ctx->params.util_est_after_freq))
+	if (WP_NOT_LIVE(ctx->params.util_est_dequeue_late))
 		wp_util_est_dequeue(c, task);
 	if (flags & WP_Q_SLEEP) {
 		if (!WP_NOT_LIVE(ctx->params.util_est_before_update))
@@ -225,7 +228,7 @@ WP_FN int wp_dequeue_task_fair(struct wp_ctx *ctx WP_NONNULL, struct wp_task *ta
 #endif
 	wp_update_rq_clock(c, now_ns);
 	wp_uclamp_rq_dec(c, task);
-	if (!WP_NOT_LIVE(ctx->params.util_est_after_freq))
+	if (!WP_NOT_LIVE(ctx->params.util_est_dequeue_late))
 		wp_util_est_dequeue(c, task);
 	if (WP_NOT_LIVE(ctx->params.util_est_before_update) && (flags & WP_Q_SLEEP))
 		wp_util_est_update(ctx, c, task);

@@ -196,7 +196,7 @@ WP_FN int wp_tg_dequeue(struct wp_ctx *ctx WP_NONNULL, struct wp_task_group *tg 
 	int result = 0;
 
 	wp_uclamp_rq_dec(c, task);
-	if (!WP_NOT_LIVE(ctx->params.util_est_after_freq))
+	if (!WP_NOT_LIVE(ctx->params.util_est_dequeue_late))
 		wp_util_est_dequeue(c, task);
 	if (WP_NOT_LIVE(ctx->params.util_est_before_update) && (flags & WP_Q_SLEEP))
 		wp_util_est_update(ctx, c, task);

@@ -10,6 +10,7 @@ use crate::sys::{self, wp_params};
 pub(super) fn linux_5_0() -> wp_params {
     let mut p = wp_params {
         util_est_after_freq: 0,
+        util_est_dequeue_late: 1,
         post_init_capacity: 1,
         misfit: 1,
         wake_cap_est: 1,
@@ -17,7 +18,9 @@ pub(super) fn linux_5_0() -> wp_params {
         prefer_sibling: sys::WP_SIBLING_NOT_ASYM,
         freq_other_classes: 1,
         class_capacity: sys::WP_CLASS_SIGNALS,
-        iowait_boost: sys::WP_IOWAIT_UTIL,
+        iowait_boost: sys::WP_IOWAIT_FREQ_RESTART,
+        overutilized_new: 1,
+        idlest_without_running: 1,
         blocked_util_in_freq: 1,
         ..linux_4_17()
     };
@@ -31,6 +34,8 @@ pub(super) fn linux_6_2() -> wp_params {
         pelt_scale: sys::WP_PELT_CLOCK,
         runnable_is_load: 0,
         util_est: sys::WP_UTIL_EST_PAIR_FASTUP,
+        util_est_dequeue_late: 0,
+        overutilized_new: 0,
         uclamp: 1,
         misfit_form: sys::WP_MISFIT_61,
         pressure_form: sys::WP_PRESSURE_THERMAL,
@@ -54,9 +59,12 @@ pub(super) fn linux_6_2() -> wp_params {
         reclaim_distance: sys::WP_NONE,
         wake_list: sys::WP_WAKE_LIST_IDLE,
         rt_fits: 1,
+        iowait_boost: sys::WP_IOWAIT_UTIL,
         freq_headroom_on_util: 1,
         freq_skip_inefficient: 1,
         cfs_base_slice: 1,
+        cfs_slice_limit: 1, // 79ba1e607d68, in 6.2
+        cfs_idle_credit: 1,
         ..linux_5_0()
     };
     set_asym_capacity(&mut p, 0); // the rules of 2016 have successors, but for these two
@@ -72,6 +80,7 @@ pub(super) fn linux_6_2() -> wp_params {
 pub(super) fn linux_6_12() -> wp_params {
     let mut p = wp_params {
         util_est: sys::WP_UTIL_EST_SINGLE,
+        post_init_scaled_weight: 0, // 72bffbf57c52, in 6.10
         util_est_before_update: 1,
         runnable_boost: 1,
         tg_write_interval_us: 1_000, // 1528c661c24b, in 6.7

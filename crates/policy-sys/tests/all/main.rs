@@ -23,6 +23,7 @@ mod fast_path;
 mod fits;
 mod fixture;
 mod fixtures;
+mod forms_by_era;
 mod frequency;
 mod group_accesses;
 mod group_weights;

@@ -246,7 +246,11 @@ fn start_values() {
         let mut core = core(
             &lone_cpu(capacity),
             "linux-4.17",
-            &[("runnable_is_load", "off"), ("post_init_capacity", "on")],
+            &[
+                ("runnable_is_load", "off"),
+                ("post_init_capacity", "on"),
+                ("post_init_scaled_weight", "off"),
+            ],
         );
         freeze(&mut core);
         core.cpu_mut(0).load.avg.util_avg = util;

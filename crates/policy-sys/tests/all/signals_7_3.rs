@@ -199,7 +199,7 @@ fn rate_limit() {
 }
 
 /// Goal: a task that leaves takes its estimate along before the frequency is looked at, as since
-/// 5.x: the lone CPU of a domain drops at once. Source: docs/rules/signals.md#util-est (7.3 order).
+/// 5.12: the lone CPU of a domain drops at once. Source: docs/rules/signals.md#util-est (7.3 order).
 #[test]
 fn estimate_leaves_before_the_frequency() {
     for (after, opp) in [("off", 0), ("on", 4)] {
@@ -207,7 +207,7 @@ fn estimate_leaves_before_the_frequency() {
             cpus: 1,
             ..hikey960()[1].clone()
         }];
-        let overrides = [("rate_limit_us", "1"), ("util_est_after_freq", after)];
+        let overrides = [("rate_limit_us", "1"), ("util_est_dequeue_late", after)];
         let mut core = core(&machine(&clusters), ERA, &overrides);
         freeze(&mut core);
         let mut task = common::sleeper(&mut core, 1, 0, 10, 900);

@@ -245,6 +245,7 @@ fn machine(draw: &mut Draw, shape: &Shape) -> MachineFacts {
         scan_cpu_ns: draw.range(0, 200),
         capacity: capacities(draw, cpus, unit),
         online: Vec::new(),
+        is_32bit: draw.one_in(4),
         levels: shape.levels(draw),
         freq_domains: Vec::new(),
         perf_domains: Vec::new(),

@@ -41,10 +41,13 @@ WP_SWITCH(blocked_util_in_freq, BOTH, RUN, "off", "docs/rules/capacity.md#schedu
 WP_CHOICE(iowait_boost, wp_iowait_boost, SIMULATOR, RUN, "off",
 	"docs/rules/capacity.md#iowait-boost",
 	"raise the frequency while tasks wake from I/O: freq: from the lowest frequency, doubled "
-	"each time (4.17); util: from utilisation 128, doubled each time (5.0)",
+	"each time (4.17); freq-restart: and from the start after a tick without an update (4.19); "
+	"util: from utilisation 128, doubled each time (5.2)",
 	WP_VALUE(WP_IOWAIT_OFF, "off")
 	WP_VALUE(WP_IOWAIT_FREQ, "freq")  /* 4.17: from the lowest frequency to the highest */
-	WP_VALUE(WP_IOWAIT_UTIL, "util")) /* 5.0: from 128 to 1024 */
+	/* 4.19: and from the start after a tick without an update */
+	WP_VALUE(WP_IOWAIT_FREQ_RESTART, "freq-restart")
+	WP_VALUE(WP_IOWAIT_UTIL, "util")) /* 5.2: from 128 to 1024 */
 
 WP_SWITCH(freq_pressure, SIMULATOR, RUN, "off", "docs/rules/capacity.md#capacity-of",
 	"a cap on the frequency lowers the CPU's capacity (6.10); off: it bounds the frequency "

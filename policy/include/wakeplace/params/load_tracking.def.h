@@ -34,7 +34,9 @@ WP_CHOICE(util_est, wp_util_est_mode, LIVE_HAS("off", "single"), RUN, "off",
 	WP_VALUE(WP_UTIL_EST_SINGLE, "single"))
 
 WP_SWITCH(util_est_after_freq, LIVE_HAS("off"), RUN, "off", "docs/rules/signals.md#util-est",
-	"enqueue and dequeue ask for the frequency before they update util_est")
+	"an enqueue asks for the frequency before it adds the task's util_est (4.17)")
+WP_SWITCH(util_est_dequeue_late, LIVE_HAS("off"), RUN, "off", "docs/rules/signals.md#util-est",
+	"a dequeue asks for the frequency before it takes the task's util_est off (to 5.11)")
 
 /* A floor for the utilisation of a CPU while its task runs. */
 WP_CHOICE(util_est_faster, wp_util_est_faster, LIVE_HAS("off"), RUN, "off",
@@ -59,6 +61,9 @@ WP_RANGE(runnable_boost_pct, 0, 100, BOTH, RUN, "100", "docs/rules/energy-idle.m
 	"percent; 100 = as in the kernel")
 WP_SWITCH(post_init_util, BOTH, RUN, "off", "docs/rules/signals.md#new-task",
 	"a new task's utilisation starts at up to half of its CPU's spare capacity; off: at 0")
+WP_SWITCH(post_init_scaled_weight, LIVE_HAS("off"), RUN, "off", "docs/rules/signals.md#new-task",
+	"post_init_util: 64-bit kernels take the weight in units 1024 times as fine (to 6.9); off: "
+	"by the weight, as 32-bit kernels always do")
 WP_SWITCH(post_init_capacity, BOTH, RUN, "off", "docs/rules/signals.md#new-task",
 	"post_init_util: half of what is left of the CPU's own capacity (4.20); off: of 1024")
 WP_SWITCH(migrate_pelt_lag, BOTH, RUN, "off", "docs/rules/signals.md#attach-detach",

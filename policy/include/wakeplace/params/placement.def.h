@@ -119,6 +119,10 @@ WP_SWITCH(idlest_spare_fork, SIMULATOR, RUN, "off", "docs/rules/capacity-aware.m
 	"idlest_spare holds for forks, too (to 4.9)")
 WP_SWITCH(idlest_without_task, BOTH, RUN, "off", "docs/rules/capacity-aware.md#util-without-task",
 	"slow path: the waking task's own blocked utilisation is taken off its previous CPU")
+WP_SWITCH(idlest_without_running, LIVE_HAS("on"), RUN, "off",
+	"docs/rules/capacity-aware.md#util-without-task",
+	"idlest_without_task: the estimate of a task that is queued there comes off, too, as an "
+	"exec's does (4.20)")
 WP_SWITCH(asym_no_pull, SIMULATOR, RUN, "off", "docs/rules/capacity-aware.md#asym-no-pull",
 	"do not pull from a group of bigger CPUs that is not overloaded")
 WP_SWITCH(asym_no_pull_max, LIVE_HAS("off"), RUN, "off",
@@ -162,6 +166,8 @@ WP_CHOICE(energy_aware, wp_energy_version, LIVE_HAS("off", "7.3"), RUN, "off",
 	WP_VALUE(WP_ENERGY_612, "6.12")  /* Linux 6.12 */
 	WP_VALUE(WP_ENERGY_73, "7.3"))   /* Linux 7.3 */
 
+WP_SWITCH(overutilized_new, LIVE_HAS("off"), RUN, "off", "docs/rules/energy-aware.md#overutilized",
+	"a new task's enqueue may set the overutilized flag (5.0 to 5.9)")
 WP_RANGE(energy_margin_shift, 1, 31, SIMULATOR, ANYTIME, "6",
 	"docs/rules/energy-aware.md#energy-5-0",
 	"energy_aware=v3, 5.0: another CPU must save more than the machine's energy with the "

@@ -51,6 +51,10 @@ WP_SWITCH(last_buddy, SIMULATOR, RUN, "off", "docs/rules/queues.md#cfs",
 	"cfs: prefer to go on with the task that a wake-up preempted")
 WP_SWITCH(cfs_base_slice, SIMULATOR, RUN, "off", "docs/rules/queues.md#cfs",
 	"cfs: BASE_SLICE: a slice is at least min_granularity_ns (5.13)")
+WP_SWITCH(cfs_slice_limit, SIMULATOR, RUN, "off", "docs/rules/queues.md#cfs",
+	"cfs: a turn is at most sched_latency_ns long (6.2)")
+WP_SWITCH(cfs_idle_credit, SIMULATOR, RUN, "off", "docs/rules/queues.md#cfs",
+	"cfs: a woken SCHED_IDLE task is credited min_granularity_ns only (5.16)")
 WP_RANGE(base_slice_ns, 100000, 100000000, BOTH, RUN, "700000", "docs/rules/queues.md#eevdf",
 	"eevdf: slice of a task that sets none, ns; live: only sis-short reads it, to measure "
 	"short tasks by")
