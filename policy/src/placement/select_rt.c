@@ -7,9 +7,17 @@
  *
  *   level of a CPU's first RT or deadline task:  0 none | 1..99 RT | above: dl, earlier higher
  *
- * Of CPUs on which the task would run: those that it fits first (from 5.7 on, where capacities
- * differ), then the lowest level, then nearness: the previous CPU, then its domains from the lowest
- * up, in each the deciding CPU first.
+ * Of the CPUs on which the task would run that of the lowest rank is taken, then of the lowest
+ * level, then the nearest: the previous CPU, then its domains from the lowest up, in each the
+ * deciding CPU first. Fitness counts from 5.7 on (deadline: 5.9), where capacities differ:
+ *
+ *   rank of a CPU    RT task         deadline task
+ *   0                it fits         no deadline task is there, it fits
+ *   1..1025          it does not: 1  no deadline task is there, it does not fit: the larger first
+ *   WP_RANK_DL_BUSY                  deadline tasks are there: fitness does not count
+ *
+ * An RT task that looks elsewhere only because it does not fit the previous CPU stays there unless
+ * it fits the one found. A deadline task moves to a larger CPU all the same.
  *
  * Kernel: select_task_rq_rt(), find_lowest_rq(), rt_task_fits_capacity() as wp_class_fits(),
  *         pull_rt_task() as wp_class_pull_cpu(), kernel/sched/rt.c; select_task_rq_dl() as
@@ -42,15 +50,33 @@ WP_INLINE u64 wp_level_seen(const struct wp_ctx *ctx, const struct wp_class_task
 	return ct->class == WP_CLASS_DL && level <= WP_RT_PRIO_MAX ? 0 : level;
 }
 
-/* How little a CPU suits the task: unfit ones last. ~0: it would not run there. */
+/* How little a CPU suits the task: see the head of this file. */
 struct wp_unsuited {
 	u64 level;
-	u32 unfit;
+	u32 rank;
 };
+
+#define WP_RANK_DL_BUSY (2 * WP_SCALE) /* above those of free CPUs */
+#define WP_RANK_NONE (~0u) /* the task would not run there */
 
 WP_INLINE int wp_suits_less(const struct wp_unsuited *a, const struct wp_unsuited *b)
 {
-	return a->unfit != b->unfit ? a->unfit > b->unfit : a->level > b->level;
+	return a->rank != b->rank ? a->rank > b->rank : a->level > b->level;
+}
+
+WP_INLINE u32 wp_rank(const struct wp_ctx *ctx, const struct wp_task *task,
+		      const struct wp_class_task *ct, u32 cpu, u64 level)
+{
+	const struct wp_cpu *c = WP_AT(ctx->cpus, cpu);
+	int deadline = ct->class == WP_CLASS_DL;
+
+	if (!wp_allowed(task, cpu) || !c->queue.online || level >= wp_class_level(ct))
+		return WP_RANK_NONE;
+	if (deadline && level)
+		return WP_RANK_DL_BUSY;
+	if (wp_class_fits(ctx, task, ct, cpu))
+		return 0;
+	return deadline ? 1 + (u32)wp_sub(WP_SCALE, c->load.capacity_orig) : 1;
 }
 
 WP_INLINE struct wp_unsuited wp_unsuited(const struct wp_ctx *ctx, const struct wp_task *task,
@@ -58,11 +84,7 @@ WP_INLINE struct wp_unsuited wp_unsuited(const struct wp_ctx *ctx, const struct 
 {
 	struct wp_unsuited u = { wp_level_seen(ctx, ct, cpu), 0 };
 
-	if (!wp_allowed(task, cpu) || !WP_AT(ctx->cpus, cpu)->queue.online ||
-	    u.level >= wp_class_level(ct))
-		u.unfit = 2;
-	else if (!wp_class_fits(ctx, task, ct, cpu))
-		u.unfit = 1;
+	u.rank = wp_rank(ctx, task, ct, cpu, u.level);
 	return u;
 }
 
@@ -71,7 +93,7 @@ WP_INLINE int wp_is_best(const struct wp_ctx *ctx, const struct wp_task *task,
 {
 	struct wp_unsuited u = wp_unsuited(ctx, task, ct, cpu);
 
-	return u.unfit < 2 && !wp_suits_less(&u, best);
+	return u.rank != WP_RANK_NONE && !wp_suits_less(&u, best);
 }
 
 /* The nearest to `prev` of those that suit best. */
@@ -104,37 +126,48 @@ WP_FN u32 wp_nearest_best(const struct wp_ctx *ctx WP_NONNULL,
 	return WP_NONE;
 }
 
+/* Why a CPU of this rank is not taken, if it is not (enum wp_drop). */
+WP_INLINE u32 wp_rank_drop(u32 rank)
+{
+	return rank && rank < WP_RANK_DL_BUSY ? WP_DROP_UNFIT : WP_DROP_OUTRANKED;
+}
+
 /* The CPU whose tasks matter least to this one; WP_NONE: it would run nowhere. */
 WP_INLINE u32 wp_find_lowest_rq(const struct wp_ctx *ctx, const struct wp_task *task,
 				const struct wp_class_task *ct, u32 this_cpu)
 {
-	struct wp_unsuited best = { 0, 2 };
+	struct wp_unsuited best = { 0, WP_RANK_NONE };
 	u32 i;
 
 	WP_FOR(i, ctx->nr_cpus, WP_MAX_CPUS) {
 		struct wp_unsuited u = wp_unsuited(ctx, task, ct, i);
 
 		if (wp_allowed(task, i))
-			WP_EXPLAIN(ctx, wp_drop(ctx, i, u.unfit == 1 ? WP_DROP_UNFIT :
-								       WP_DROP_OUTRANKED));
-		if (u.unfit < 2 && (best.unfit == 2 || wp_suits_less(&best, &u)))
+			WP_EXPLAIN(ctx, wp_drop(ctx, i, wp_rank_drop(u.rank)));
+		if (wp_suits_less(&best, &u))
 			best = u;
 	}
-	return best.unfit == 2 ? WP_NONE : wp_nearest_best(ctx, task, ct, this_cpu, &best);
+	if (best.rank == WP_RANK_NONE)
+		return WP_NONE;
+	return wp_nearest_best(ctx, task, ct, this_cpu, &best);
 }
 
-/*
- * May it go to prev without a look at the others? Only if it fits there and no RT or deadline task
- * runs there that goes before it or could go nowhere else.
- */
-WP_INLINE int wp_prev_will_do(const struct wp_ctx *ctx, const struct wp_task *task,
-			      const struct wp_class_task *ct, u32 prev)
+/* May it not run on prev, or does an RT or deadline task run there that goes before it or could go
+ * nowhere else? */
+WP_INLINE int wp_prev_is_taken(const struct wp_ctx *ctx, const struct wp_task *task,
+			       const struct wp_class_task *ct, u32 prev)
 {
 	u64 level = wp_level_seen(ctx, ct, prev);
 
-	return wp_allowed(task, prev) && wp_class_fits(ctx, task, ct, prev) &&
-	       level < wp_class_level(ct) &&
-	       !(level && WP_AT(ctx->cpus, prev)->queue.classes.curr_pinned);
+	return !wp_allowed(task, prev) || level >= wp_class_level(ct) ||
+	       (level && WP_AT(ctx->cpus, prev)->queue.classes.curr_pinned);
+}
+
+/* It would move only because prev is too small: is `low` too small as well? */
+WP_INLINE int wp_moves_for_nothing(const struct wp_ctx *ctx, const struct wp_task *task,
+				   const struct wp_class_task *ct, u32 low)
+{
+	return ct->class == WP_CLASS_RT && low != WP_NONE && !wp_class_fits(ctx, task, ct, low);
 }
 
 /* Choose a CPU for an RT or deadline task that wakes or was forked; fills `dec`. */
@@ -143,7 +176,7 @@ WP_FN int wp_select_task_rq_rt(struct wp_ctx *ctx WP_NONNULL, const struct wp_ta
 			       const struct wp_request *req WP_NONNULL,
 			       struct wp_decision *dec WP_NONNULL)
 {
-	u32 low;
+	u32 low, taken = wp_prev_is_taken(ctx, task, ct, req->prev_cpu);
 
 	dec->nr_candidates = 0;
 	dec->nr_scanned = 0;
@@ -160,9 +193,11 @@ WP_FN int wp_select_task_rq_rt(struct wp_ctx *ctx WP_NONNULL, const struct wp_ta
 		return 0;
 	}
 	dec->reason = WP_REASON_CLASS_PREV;
-	if (wp_prev_will_do(ctx, task, ct, req->prev_cpu))
+	if (!taken && wp_class_fits(ctx, task, ct, req->prev_cpu))
 		return 0;
 	low = wp_find_lowest_rq(ctx, task, ct, req->this_cpu);
+	if (!taken && wp_moves_for_nothing(ctx, task, ct, low))
+		return 0;
 	dec->reason = WP_REASON_CLASS_WAITS;
 	if (low != WP_NONE) {
 		dec->cpu = low;
@@ -183,10 +218,19 @@ WP_FN u32 wp_class_push_cpu(const struct wp_ctx *ctx WP_NONNULL,
 	return wp_find_lowest_rq(ctx, task, ct, task->cpu);
 }
 
+/* Is the first task that waits there of a higher class than the running one? Then it has just
+ * woken and runs there next, or RT throttling holds it up, which is no reason to move either. */
+WP_INLINE int wp_is_about_to_run(const struct wp_class_cpu *k)
+{
+	u32 class = k->next_level > WP_RT_PRIO_MAX ? WP_CLASS_DL : WP_CLASS_RT;
+
+	return class > k->running;
+}
+
 /*
  * The tasks of `cpu` now have a lower priority: from which CPU should it take the first waiting
  * task (next_level: of those that may run here)? The task of highest priority that goes before its
- * own, unless it goes before the running task where it waits: then it will run there at once.
+ * own, unless it is about to run where it waits.
  */
 WP_FN u32 wp_class_pull_cpu(const struct wp_ctx *ctx WP_NONNULL, u32 cpu)
 {
@@ -196,7 +240,7 @@ WP_FN u32 wp_class_pull_cpu(const struct wp_ctx *ctx WP_NONNULL, u32 cpu)
 	WP_FOR(i, ctx->nr_cpus, WP_MAX_CPUS) {
 		const struct wp_class_cpu *k = &WP_AT(ctx->cpus, i)->queue.classes;
 
-		if (i == cpu || k->next_level <= least || k->next_level > k->level)
+		if (i == cpu || k->next_level <= least || wp_is_about_to_run(k))
 			continue;
 		least = k->next_level;
 		from = i;

@@ -6,7 +6,7 @@ use crate::common;
 
 use common::*;
 use wakeplace_policy_sys::{
-    ClassMove, ClassTask, Core, IdleKind, MachineFacts, PlaceKind, Reason, Rule, Task,
+    ClassMove, ClassTask, Core, IdleKind, MachineFacts, PlaceKind, Reason, Rule, Task, sys,
 };
 
 const MS: u64 = 1_000_000;
@@ -360,6 +360,13 @@ fn four(levels: [u64; 4]) -> Core {
     core
 }
 
+/// A deadline task of 1 ms within 10 ms, due at `deadline_ns`.
+fn due(deadline_ns: u64) -> ClassTask {
+    let mut class = ClassTask::deadline(MS, 10 * MS, 10 * MS);
+    class.raw_mut().deadline_ns = deadline_ns;
+    class
+}
+
 /// Goal: previous CPU, else the lowest, the deciding CPU first among equals.
 /// Source: docs/rules/rt-and-deadline.md#rt-placement.
 #[test]
@@ -407,19 +414,14 @@ fn rt_finds_the_lowest_without_domains() {
 /// Goal: deadline tasks see their like only, the latest deadline gives way first.
 #[test]
 fn deadline_tasks_displace_the_latest() {
-    let at = |deadline_ns: u64| {
-        let mut class = ClassTask::deadline(MS, 10 * MS, 10 * MS);
-        class.raw_mut().deadline_ns = deadline_ns;
-        class
-    };
     let levels = [
-        at(20 * MS).level(),
-        at(40 * MS).level(),
-        at(30 * MS).level(),
+        due(20 * MS).level(),
+        due(40 * MS).level(),
+        due(30 * MS).level(),
         99,
     ];
     assert!(levels[0] > levels[2] && levels[2] > levels[1] && levels[1] > 99);
-    let ask = |levels, deadline, prev| place(&mut four(levels), &at(deadline), 0, prev);
+    let ask = |levels, deadline, prev| place(&mut four(levels), &due(deadline), 0, prev);
     assert_eq!(
         ask(levels, 25 * MS, 0),
         (3, Reason::ClassLowest),
@@ -458,11 +460,68 @@ fn big_tasks_go_to_big_cpus() {
     assert_eq!(go("linux-4.17", &dl(5), 0), 0);
 }
 
-/// Goal: a CPU pulls the highest waiting task that goes before its own, but none that is about to
-/// run where it is. Source: docs/rules/rt-and-deadline.md#rt-placement.
+/// Goal: an RT task that only does not fit its previous CPU moves for one that it fits, for no
+/// other; one that could not run there takes what there is. CPUs 4 to 7 (1024) run 60, the task is
+/// 50. Source: docs/rules/rt-and-deadline.md#rt-placement.
+#[test]
+fn rt_does_not_move_from_one_small_cpu_to_another() {
+    let go = |levels: [u64; 8], pinned: u32| {
+        let mut core = core(&machine(&hikey960()), "linux-7.3", &[]);
+        for (cpu, level) in levels.into_iter().enumerate() {
+            core.cpu_mut(cpu as u32).queue.classes.level = level;
+        }
+        core.cpu_mut(0).queue.classes.curr_pinned = pinned;
+        let mut t = task(&mut core, 7, 0);
+        core.task_set_uclamp(&mut t, 1024, 1024);
+        let ask = ask(PlaceKind::Wake, 2, 0);
+        let choice = core.select_class(&t, &ClassTask::rt(50), &ask);
+        (choice.cpu, choice.reason)
+    };
+    let prev = [10, 0, 0, 0, 60, 60, 60, 60];
+    assert_eq!(go(prev, 0), (0, Reason::ClassPrev), "it displaces 10");
+    assert_eq!(go(prev, 1), (2, Reason::ClassLowest), "10 is pinned");
+    let taken = [50, 20, 10, 0, 60, 60, 60, 60];
+    assert_eq!(go(taken, 0), (3, Reason::ClassLowest));
+    let big = [10, 0, 0, 0, 60, 60, 40, 60];
+    assert_eq!(go(big, 0), (6, Reason::ClassLowest), "it fits there");
+}
+
+/// Goal: a deadline task goes to a CPU without such tasks, if it fits none of them to the largest,
+/// before all that have some; of those to the latest deadline, whether it fits or not. 6 ms within
+/// 10 ms need 614: it fits CPUs 4 and 5 only (0 and 1: 300, 2 and 3: 500). It is due at 20 ms.
+/// Source: docs/rules/rt-and-deadline.md#rt-placement.
+#[test]
+fn deadline_tasks_go_to_free_cpus_first() {
+    let clusters = [cluster(2, 300), cluster(2, 500), cluster(2, 1024)];
+    let mut class = ClassTask::deadline(6 * MS, 10 * MS, 10 * MS);
+    class.raw_mut().deadline_ns = 20 * MS;
+    // Deadlines in ms; 0: no deadline task.
+    let go = |deadlines_ms: [u64; 6], prev| {
+        let mut core = core(&machine(&clusters), "linux-7.3", &[]);
+        for (cpu, ms) in deadlines_ms.into_iter().enumerate() {
+            let level = if ms > 0 { due(ms * MS).level() } else { 99 };
+            core.cpu_mut(cpu as u32).queue.classes.level = level;
+        }
+        place(&mut core, &class, prev, prev)
+    };
+    let lowest = |cpu| (cpu, Reason::ClassLowest);
+    assert_eq!(go([0, 0, 0, 0, 90, 0], 0), lowest(5), "free, fits");
+    assert_eq!(go([0, 0, 0, 0, 90, 80], 0), lowest(2), "free, 500 of 300");
+    assert_eq!(go([0, 0, 0, 0, 90, 80], 3), lowest(3), "no larger one");
+    assert_eq!(go([0, 0, 40, 40, 90, 80], 1), lowest(1), "300, but free");
+    assert_eq!(go([40, 90, 60, 60, 80, 50], 0), lowest(1), "the latest");
+    let fits = [40, 90, 60, 60, 80, 50];
+    assert_eq!(go(fits, 5), (5, Reason::ClassPrev), "its own will do");
+}
+
+/// Goal: a CPU pulls the highest waiting task that goes before its own, also one that is the equal
+/// of what runs there. Source: docs/rules/rt-and-deadline.md#rt-placement.
 #[test]
 fn pull_the_highest_that_waits() {
     let mut core = four([5, 80, 70, 60]);
+    for cpu in 0..4 {
+        core.cpu_mut(cpu).queue.classes.running = sys::WP_CLASS_RT;
+    }
     let mut waits = |next: [u64; 4]| {
         for (cpu, level) in next.iter().enumerate() {
             core.cpu_mut(cpu as u32).queue.classes.next_level = *level;
@@ -470,12 +529,31 @@ fn pull_the_highest_that_waits() {
         core.class_pull_cpu(0)
     };
     assert_eq!(waits([0, 40, 50, 30]), Some(2));
-    assert_eq!(
-        waits([0, 90, 50, 30]),
-        Some(2),
-        "90 is about to run on CPU 1"
-    );
+    assert_eq!(waits([0, 80, 50, 30]), Some(1));
     assert_eq!(waits([99, 5, 4, 0]), None);
+}
+
+/// Goal: no CPU pulls a task that has just woken and is of a higher class than what runs where it
+/// waits: it is about to run there. The level of that CPU is then the task's own. Source:
+/// docs/rules/rt-and-deadline.md#rt-placement.
+#[test]
+fn who_is_about_to_run_is_not_pulled() {
+    let deadline = due(20 * MS).level();
+    let pulled = |level: u64, running: u32| {
+        let mut core = four([0, level, 40, 0]);
+        let classes = |cpu, next, running, core: &mut Core| {
+            let k = &mut core.cpu_mut(cpu).queue.classes;
+            (k.next_level, k.running) = (next, running);
+        };
+        classes(1, level, running, &mut core);
+        classes(2, 30, sys::WP_CLASS_RT, &mut core);
+        core.class_pull_cpu(0)
+    };
+    assert_eq!(pulled(90, sys::WP_CLASS_FAIR), Some(2));
+    assert_eq!(pulled(90, sys::WP_CLASS_RT), Some(1));
+    assert_eq!(pulled(deadline, sys::WP_CLASS_FAIR), Some(2));
+    assert_eq!(pulled(deadline, sys::WP_CLASS_RT), Some(2));
+    assert_eq!(pulled(deadline, sys::WP_CLASS_DL), Some(1));
 }
 
 /// Goal: a waker may ask for its own CPU (WF_CURRENT_CPU), which affinity may forbid. Source:
