@@ -1,7 +1,7 @@
 //! What can be wrong with a workload, and how it is said: `FILE:LINE:COL: message; expected ...;
 //! did you mean ...?`.
 use std::fmt;
-use wakeplace_text::{did_you_mean, did_you_mean_first, nearest, shorten};
+use wakeplace_text::{did_you_mean, did_you_mean_first, nearest, shorten, shorten_to};
 
 /// A place in a text file.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
@@ -85,10 +85,20 @@ impl Fault {
     }
 }
 
+/// The most that a message about a file has of what is wrong, in characters: it repeats names of
+/// the file, which can be as long as the file.
+const MOST_CHARS: usize = 300;
+
+/// What is wrong in a file, as it is printed.
+pub(crate) fn cut(message: &str) -> String {
+    shorten_to(message, MOST_CHARS)
+}
+
 impl fmt::Display for Fault {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}: ", self.at)?;
-        write_message(f, &self.message, &self.expected, self.nearest.as_deref())
+        let nearest = self.nearest.as_deref().map(cut);
+        write_message(f, &cut(&self.message), &self.expected, nearest.as_deref())
     }
 }
 

@@ -138,19 +138,24 @@ fn mean_and_sd(values: &[f64]) -> (f64, f64) {
     (mean, (squares / (n - 1.0)).sqrt())
 }
 
-/// A timer begins with the first of the threads that name it.
+/// A timer begins with the first of the threads that name it, which may be another one than without
+/// jitter: it moves by as much as the shortest of their delays.
 fn move_timers(workload: &mut Workload, later: &[u64]) {
-    let mut first: Vec<Option<u64>> = vec![None; workload.timers.len()];
+    // Of each timer the shortest delay without and with what was drawn.
+    let mut first: Vec<Option<(u64, u64)>> = vec![None; workload.timers.len()];
     for (task, later) in workload.tasks.iter().zip(later) {
+        let (before, now) = (task.delay_ns - later, task.delay_ns);
         for event in task.phases.iter().flat_map(|phase| &phase.events) {
             if let Event::Timer { timer, .. } = event {
                 let first = &mut first[*timer as usize];
-                *first = Some(first.map_or(*later, |known| known.min(*later)));
+                let (b, n) = first.unwrap_or((before, now));
+                *first = Some((b.min(before), n.min(now)));
             }
         }
     }
     for (timer, first) in workload.timers.iter_mut().zip(first) {
-        timer.start_delay_ns += first.unwrap_or(0);
+        let (before, now) = first.unwrap_or((0, 0));
+        timer.start_delay_ns += now - before;
     }
 }
 
@@ -259,6 +264,36 @@ mod tests {
             assert_eq!(drawn, expand(Some("run=10%,start=5ms"), seed));
         }
         assert!(seen.len() > 90, "{} different lengths of 100", seen.len());
+    }
+
+    /// A shared timer starts after the shortest of the delays (docs/guide/rt-app.md), and that is
+    /// one with what was drawn: of 0 and 5 ms, and 100 and 1 ms, it is 5 ms.
+    #[test]
+    fn a_shared_timer_starts_with_the_first_of_its_threads() {
+        let mut shared = expand(None, 1);
+        for task in &mut shared.tasks {
+            task.phases[0].events = vec![Event::Timer {
+                timer: 0,
+                period_ns: 10,
+            }];
+        }
+        const MS: u64 = 1_000_000;
+        let moved = |delays: [u64; 2], drawn: [u64; 2]| {
+            let mut workload = shared.clone();
+            workload.timers[0].start_delay_ns = delays[0].min(delays[1]) * MS;
+            for (task, delay) in workload
+                .tasks
+                .iter_mut()
+                .zip([0, 1].map(|i| delays[i] + drawn[i]))
+            {
+                task.delay_ns = delay * MS;
+            }
+            super::move_timers(&mut workload, &drawn.map(|ms| ms * MS));
+            workload.timers[0].start_delay_ns / MS
+        };
+        assert_eq!(moved([0, 100], [5, 1]), 5);
+        assert_eq!(moved([2, 3], [5, 1]), 4);
+        assert_eq!(moved([7, 7], [0, 0]), 7);
     }
 
     /// All runs and sleeps of the file are alike: it has no spread of its own.

@@ -152,7 +152,8 @@ impl TaskGroup {
     pub const SHARES: std::ops::RangeInclusive<u32> = 2..=262_144;
     /// Shares of a group that says nothing of them: as much as one task of nice 0.
     pub const DEFAULT_SHARES: u32 = 1024;
-    /// Groups that one run can have.
+    /// Groups that the argument of a model can name (`periodic`). Programs of a script and
+    /// recordings may bring more.
     pub const MAX: usize = 64;
     /// Groups around a group.
     pub const MAX_OUTER: usize = 3;
@@ -182,10 +183,19 @@ impl TaskScript {
     }
 
     /// It ends by itself, if nobody keeps it waiting: its loops are counted, or a step ends it.
+    /// `counters` are those of its workload: a claim ends a thread where they have a limit.
     #[must_use]
-    pub fn comes_to_an_end(&self) -> bool {
+    pub fn comes_to_an_end(&self, counters: &[Counter]) -> bool {
         let counted = |loops: Loops| matches!(loops, Loops::Times(_));
-        let ends = |event: &Event| matches!(event, Event::ExitAfter { .. } | Event::Claim { .. });
+        let limited = |counter: u32| {
+            let counter = counters.get(counter as usize);
+            counter.is_some_and(|counter| counter.limit.is_some())
+        };
+        let ends = |event: &Event| match *event {
+            Event::ExitAfter { .. } => true,
+            Event::Claim { counter } => limited(counter),
+            _ => false,
+        };
         let mut events = self.phases.iter().flat_map(|phase| &phase.events);
         counted(self.loops) && self.phases.iter().all(|phase| counted(phase.loops))
             || events.any(ends)
@@ -196,7 +206,8 @@ impl Workload {
     /// All its tasks end by themselves.
     #[must_use]
     pub fn comes_to_an_end(&self) -> bool {
-        self.tasks.iter().all(TaskScript::comes_to_an_end)
+        let ends = |task: &TaskScript| task.comes_to_an_end(&self.shared.counters);
+        self.tasks.iter().all(ends)
     }
 }
 

@@ -46,6 +46,9 @@ pub(super) fn adopt(
     }
     into.calibration = program.calibration;
     into.count = counted(into.count.take(), program.count)?;
+    if !program.series.iter().all(|own| fits(&into.series, own)) {
+        return Err("measures the same name in another way than the program before it");
+    }
     let offsets = Offsets {
         tasks: into.tasks.len() as u32,
         channels: into.shared.channels.len() as u32,
@@ -139,12 +142,17 @@ fn is_first(task: &TaskScript) -> bool {
     task.forks.is_none()
 }
 
-/// The task takes these steps once, before anything else.
+/// The task takes these steps once, before anything else. Its delay is one after the common start,
+/// so it sleeps for it behind the steps: before them all would wait for the longest.
 fn behind(steps: &[Event], mut task: TaskScript) -> TaskScript {
-    if !steps.is_empty() {
-        task.phases.insert(0, phase("line", 1, steps));
-        task.once += 1;
+    if steps.is_empty() {
+        return task;
     }
+    let mut events = steps.to_vec();
+    let duration_ns = std::mem::take(&mut task.delay_ns);
+    events.extend((duration_ns > 0).then_some(Event::Sleep { duration_ns }));
+    task.phases.insert(0, phase("line", 1, events));
+    task.once += 1;
     task
 }
 
@@ -156,6 +164,12 @@ fn counted(before: Option<Count>, program: Option<Count>) -> Result<Option<Count
         }
         (before, program) => Ok(before.or(program)),
     }
+}
+
+/// What is called the same is the same: two series of one name would be one metric twice.
+fn fits(all: &[Series], series: &Series) -> bool {
+    let named = |other: &&Series| other.name == series.name;
+    all.iter().filter(named).all(|other| other == series)
 }
 
 fn place_of(all: &mut Vec<Series>, series: Series) -> u32 {

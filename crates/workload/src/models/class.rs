@@ -1,32 +1,66 @@
-//! Keys of models for tasks above the fair class.
+//! `policy` and the keys that go with it: fair tasks and tasks above the fair class.
 use super::parse::time;
+use super::values::Values;
+use crate::error::WorkloadError;
 use crate::realtime::RealTime;
+use crate::script::FairPolicy;
 
-/// What was given, in any order.
+/// What was given of a task's class.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Class {
-    policy: Option<&'static str>,
+    policy: &'static str,
     priority: Option<u8>,
     runtime_ns: Option<u64>,
     period_ns: Option<u64>,
     deadline_ns: Option<u64>,
 }
 
-const POLICIES: [&str; 3] = ["fifo", "rr", "deadline"];
+/// The words of `policy`. A task above the fair class has the first of the fair policies once it
+/// is fair again.
+const POLICIES: [(&str, (&str, FairPolicy)); 6] = [
+    ("other", ("other", FairPolicy::Other)),
+    ("batch", ("batch", FairPolicy::Batch)),
+    ("idle", ("idle", FairPolicy::Idle)),
+    ("fifo", ("fifo", FairPolicy::Other)),
+    ("rr", ("rr", FairPolicy::Other)),
+    ("deadline", ("deadline", FairPolicy::Other)),
+];
+
+/// Keys that say something under some policies only. Linux takes a slice of SCHED_OTHER and
+/// SCHED_BATCH, and a nice value of the fair class.
+const GO_WITH: [(&str, &[&str]); 6] = [
+    ("nice", &["other", "batch", "idle"]),
+    ("slice", &["other", "batch"]),
+    ("priority", &["fifo", "rr"]),
+    ("dl_runtime", &["deadline"]),
+    ("dl_period", &["deadline"]),
+    ("dl_deadline", &["deadline"]),
+];
 
 /// rt-app's default.
 const PRIORITY: u8 = 10;
 
 impl Class {
-    /// A policy above the fair class; the error is what was expected.
-    pub(super) fn set_policy(&mut self, text: &str) -> Result<(), &'static str> {
-        let known = POLICIES.iter().find(|name| **name == text);
-        self.policy = Some(known.ok_or("other, batch, idle, fifo, rr or deadline")?);
-        Ok(())
+    /// Reads `policy` and the keys of policies above the fair class.
+    pub(super) fn read(values: &Values<'_>) -> Result<(FairPolicy, Self), WorkloadError> {
+        let (policy, fair) = values.word("policy", POLICIES)?;
+        for (key, policies) in GO_WITH {
+            values.only_with(key, "policy", policies)?;
+        }
+        let mut class = Self {
+            policy,
+            ..Self::default()
+        };
+        for key in ["priority", "dl_runtime", "dl_period", "dl_deadline"] {
+            values.optional(key, |values, key| {
+                values.text(key, |text| class.set(key, text))
+            })?;
+        }
+        Ok((fair, class))
     }
 
     /// One of the keys.
-    pub(super) fn set(&mut self, key: &str, text: &str) -> Result<(), &'static str> {
+    fn set(&mut self, key: &str, text: &str) -> Result<(), &'static str> {
         if key == "priority" {
             let priority = text.parse().ok().and_then(RealTime::priority);
             self.priority = Some(priority.ok_or("a priority from 1 to 99")?);
@@ -48,24 +82,8 @@ impl Class {
         work_ns: u64,
         period_ns: u64,
     ) -> Result<Option<RealTime>, (String, String)> {
-        let policy = self.policy.unwrap_or("other");
-        let rt = matches!(policy, "fifo" | "rr");
-        if self.priority.is_some() && !rt {
-            let message = format!("`priority` with `policy={policy}`");
-            return Err((message, "policy=fifo or policy=rr".to_owned()));
-        }
-        let times = [
-            ("dl_runtime", self.runtime_ns),
-            ("dl_period", self.period_ns),
-            ("dl_deadline", self.deadline_ns),
-        ];
-        let given = times.iter().find(|(_, time)| time.is_some());
-        if let (Some((key, _)), true) = (given, policy != "deadline") {
-            let message = format!("`{key}` with `policy={policy}`");
-            return Err((message, "policy=deadline".to_owned()));
-        }
         let priority = self.priority.unwrap_or(PRIORITY);
-        match policy {
+        match self.policy {
             "fifo" => Ok(Some(RealTime::Fifo { priority })),
             "rr" => Ok(Some(RealTime::RoundRobin { priority })),
             "deadline" => {

@@ -155,7 +155,7 @@ mod tests {
         let load = crate::LoadOptions::default();
         let error = Spec::parse("tbench:grouping=three", &load).unwrap_err();
         assert!(
-            error.to_string().contains("none or one or two or nested"),
+            error.to_string().contains("none, one, two or nested"),
             "{error}"
         );
     }

@@ -185,7 +185,7 @@ impl Periodic {
             let expected = "a longer period or more duty";
             return Err(fault(argument, message).expected(expected).into());
         }
-        let (policy, class) = class(&values)?;
+        let (policy, class) = Class::read(&values)?;
         let realtime = class.realtime(work_ns, period_ns);
         let realtime =
             realtime.map_err(|(message, expected)| fault(argument, message).expected(expected))?;
@@ -342,33 +342,9 @@ fn groups(argument: &str, values: &Values<'_>) -> Result<Groups, WorkloadError> 
     }
 }
 
-/// Reads `policy` and the keys of policies above the fair class.
-fn class(values: &Values<'_>) -> Result<(FairPolicy, Class), WorkloadError> {
-    let mut class = Class::default();
-    let policy = values.text("policy", |text| match policy(text) {
-        Some(policy) => Ok(policy),
-        None => class.set_policy(text).map(|()| FairPolicy::Other),
-    })?;
-    for key in ["priority", "dl_runtime", "dl_period", "dl_deadline"] {
-        values.optional(key, |values, key| {
-            values.text(key, |text| class.set(key, text))
-        })?;
-    }
-    Ok((policy, class))
-}
-
 fn nice(text: &str) -> Result<i8, &'static str> {
     let nice = text.parse().ok().filter(|nice| (-20..=19).contains(nice));
     nice.ok_or("a nice value, -20..=19")
-}
-
-fn policy(text: &str) -> Option<FairPolicy> {
-    match text {
-        "other" => Some(FairPolicy::Other),
-        "batch" => Some(FairPolicy::Batch),
-        "idle" => Some(FairPolicy::Idle),
-        _ => None,
-    }
 }
 
 fn calibration(text: &str) -> Result<Calibration, &'static str> {

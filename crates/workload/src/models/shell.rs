@@ -5,7 +5,7 @@ use super::builder::{Builder, TO_ITS_END_NS};
 use super::draw::begin_ns;
 use super::tasks::{once, phase, post, run, wait};
 use super::values::Values;
-use super::{Model, ModelInfo, fault, find, parameter, split_name};
+use super::{MAX_TASKS, Model, ModelInfo, fault, parameter, split_name};
 use crate::error::WorkloadError;
 use crate::script::{Event, FigureOf, Phase, StartLine, TaskScript, Workload};
 use crate::{MachineFacts, Stream};
@@ -58,9 +58,9 @@ pub(super) struct Shell {
 pub(super) fn load(argument: &str) -> Result<Arc<dyn Model>, WorkloadError> {
     let (name, rest) = split_name(argument);
     let (first, others) = rest.split_once(';').unwrap_or((rest, ""));
-    let (own, lines) = match find(split_name(first.trim()).0) {
-        Some(_) => ("", rest),
-        None => (first, others),
+    let (own, lines) = match says_keys(first) {
+        true => (first, others),
+        false => ("", rest),
     };
     let own = format!("{name}:{own}");
     let values = Values::read(&own, &INFO)?;
@@ -88,6 +88,13 @@ pub(super) fn load(argument: &str) -> Result<Arc<dyn Model>, WorkloadError> {
             .map(|line| Ok((line.to_owned(), program(argument, line)?)))
             .collect::<Result<_, WorkloadError>>()?,
     }))
+}
+
+/// The shell's own keys, right or wrong, and not a program: a program's name ends at a colon,
+/// before any `=`. A misspelt program is not taken for a key: the near names are those of models.
+fn says_keys(part: &str) -> bool {
+    let head = split_name(part).0.trim();
+    head.contains('=') || INFO.parameters.iter().any(|own| own.name == head)
 }
 
 /// The model of a line.
@@ -175,10 +182,17 @@ impl Model for Shell {
         let ended = builder.channel("children of the shell".to_owned());
         let programs = self.loops as usize * self.lines.len();
         let mut phases = Vec::with_capacity(programs);
+        let mut threads = 1; // the shell
         for (index, (line, model)) in self.lines.iter().cycle().take(programs).enumerate() {
             let own_seed = Stream::for_task(seed, &format!("shell program {index}")).next_u64();
             let program = model.expand(line, own_seed, machine)?;
             check(argument, line, &program)?;
+            threads += program.tasks.len() + 1; // with its main thread
+            if threads > MAX_TASKS as usize {
+                let message = format!("the script's programs have more than {MAX_TASKS} threads");
+                let fault = fault(argument, message).expected("fewer loops or threads");
+                return Err(fault.into());
+            }
             let name = format!("{}-{index}", split_name(line).0);
             let joined = builder.channel(format!("threads of {name}"));
             let program = builder.adopt(program, &name, joined).map_err(|reason| {

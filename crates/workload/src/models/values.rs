@@ -4,7 +4,7 @@ use super::draw::Spread;
 use super::parse::{self, MAX_TIME_NS};
 use super::work::Share;
 use super::{ModelInfo, fault, split_name};
-use crate::error::WorkloadError;
+use crate::error::{ArgumentFault, WorkloadError};
 use std::fmt::Display;
 use std::ops::RangeInclusive;
 use std::str::FromStr;
@@ -162,7 +162,30 @@ impl<'a> Values<'a> {
         let value = self.value(key);
         let found = words.iter().find(|(word, _)| *word == value);
         let found = found.map(|(_, meant)| *meant);
-        found.ok_or_else(|| self.wrong(key, &words.map(|(word, _)| word).join(" or ")))
+        let known = words.map(|(word, _)| word);
+        found.ok_or_else(|| {
+            let near = nearest(value, known);
+            self.fault_of(key, &listed(&known)).nearest(near).into()
+        })
+    }
+
+    /// A key says something only where `other` has one of these values.
+    pub(crate) fn only_with(
+        &self,
+        key: &str,
+        other: &'static str,
+        values: &[&str],
+    ) -> Result<(), WorkloadError> {
+        let value = self.value(other);
+        if !self.has(key) || values.contains(&value) {
+            return Ok(());
+        }
+        let message = format!("`{key}` with `{other}={value}`");
+        let wanted: Vec<String> = values.iter().map(|v| format!("{other}={v}")).collect();
+        let wanted: Vec<&str> = wanted.iter().map(String::as_str).collect();
+        Err(fault(self.argument, message)
+            .expected(listed(&wanted))
+            .into())
     }
 
     /// Two keys that say the same must not both be given.
@@ -186,8 +209,12 @@ impl<'a> Values<'a> {
 
     /// Says that the model does not take this value of a key.
     fn wrong(&self, key: &'static str, expected: &str) -> WorkloadError {
+        self.fault_of(key, expected).into()
+    }
+
+    fn fault_of(&self, key: &'static str, expected: &str) -> ArgumentFault {
         let message = format!("`{key}={}` is not possible", self.value(key));
-        fault(self.argument, message).expected(expected).into()
+        fault(self.argument, message).expected(expected)
     }
 
     /// As given, else the default.
@@ -211,6 +238,15 @@ impl<'a> Values<'a> {
 
 /// The end of what is expected of a time.
 const UNIT: &str = ", with its unit, as 16ms";
+
+/// `a`, `a or b`, `a, b or c`.
+fn listed(words: &[&str]) -> String {
+    match words {
+        [] => String::new(),
+        [one] => (*one).to_owned(),
+        [others @ .., last] => format!("{} or {last}", others.join(", ")),
+    }
+}
 
 /// A time in the largest unit that has it whole.
 fn said(ns: u64) -> String {

@@ -155,7 +155,7 @@ impl Expansion {
                 timer: self.timers.index(name, *mode, thread, delay_ns),
                 period_ns: *period_ns,
             },
-            // A task of zero passes forks nobody.
+            // Forks that are not reached fork nobody (`forks`).
             Step::Fork(place) => match self.forked.get(place) {
                 Some(&task) => Event::Fork { task },
                 None => NOTHING,

@@ -50,10 +50,14 @@ pub(super) fn roles(structure: &Structure, notes: &mut Notes) -> Result<Vec<Role
     Ok(roles)
 }
 
-/// The forks that a task can reach.
+/// The forks that a task can reach: none in zero passes, and none behind a phase without an end.
 fn forks(task: &Task) -> impl Iterator<Item = (&Phase, &Step, &str)> {
-    let phases = task.phases.iter().filter(|_| task.loops != 0);
-    phases.flat_map(|phase| {
+    let endless = task.phases.iter().position(|phase| phase.loops <= 0);
+    let reached = match task.loops {
+        0 => 0,
+        _ => endless.map_or(task.phases.len(), |last| last + 1),
+    };
+    task.phases[..reached].iter().flat_map(|phase| {
         phase
             .events
             .iter()

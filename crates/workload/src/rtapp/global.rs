@@ -131,6 +131,7 @@ fn calibration(member: &Member) -> Result<LoadCalibration, Fault> {
         Kind::Int(ns) => Ok(LoadCalibration::NsPerLoop(*ns)),
         Kind::Text(text) => {
             let number = text.strip_prefix("CPU").and_then(leading_int);
+            let number = number.or(ends_early(text).then_some(0));
             number.map(LoadCalibration::Cpu).ok_or_else(|| {
                 let message = format!("`calibration` is \"{text}\"");
                 Fault::invalid(member.value.at, message).expected(expected)
@@ -140,9 +141,21 @@ fn calibration(member: &Member) -> Result<LoadCalibration, Fault> {
     }
 }
 
+/// The text ends before the number of `CPU<n>` begins. glibc's `sscanf` then gives -1, and rt-app,
+/// which looks for 0 only, goes on with the CPU of before: 0.
+fn ends_early(text: &str) -> bool {
+    let rest = text
+        .strip_prefix("CPU")
+        .map(|rest| rest.trim_start_matches(BLANKS));
+    rest == Some("") || "CPU".starts_with(text)
+}
+
+/// What C takes for blanks.
+const BLANKS: [char; 6] = [' ', '\t', '\n', '\r', '\u{b}', '\u{c}'];
+
 /// The integer a text begins with, as C reads it: blanks, a sign, digits, then anything; saturated.
 pub(super) fn leading_int(text: &str) -> Option<i32> {
-    let text = text.trim_start_matches([' ', '\t', '\n', '\r', '\u{b}', '\u{c}']);
+    let text = text.trim_start_matches(BLANKS);
     let (negative, text) = match text.strip_prefix('-') {
         Some(rest) => (true, rest),
         None => (false, text.strip_prefix('+').unwrap_or(text)),

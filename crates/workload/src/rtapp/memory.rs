@@ -51,6 +51,9 @@ const PAGE: u64 = 4096;
 /// A system call that does nothing, work in ps.
 const SYSCALL_PS: u64 = 200_000;
 
+/// A call to memset, or to the loop of `memrun`, for however few bytes or hops: work in ps.
+const CALL_PS: u64 = 20_000;
+
 /// Finding or making a page of the page cache and marking it dirty, work in ps.
 const CACHE_PAGE_PS: u64 = 500_000;
 
@@ -87,19 +90,27 @@ fn chase(count: u64, buffer: u64, stride: u64, random: bool) -> Cost {
     times((work, level.byte_ps.1 * brought), count)
 }
 
-/// The steps of `mem`: bytes are cleared, the buffer over and over.
+/// So many calls take at least their time, with what they wait.
+fn called((work, stall): Cost, calls: u64) -> Cost {
+    let least = calls.saturating_mul(CALL_PS).saturating_sub(stall);
+    (work.max(least), stall)
+}
+
+/// The steps of `mem`: bytes are cleared, the buffer over and over, a call each time.
 pub(super) fn mem(count: u64, buffer: u64) -> Vec<Event> {
-    events(stream(count, buffer))
+    let calls = count.div_ceil(buffer.max(1));
+    events(called(stream(count, buffer), calls))
 }
 
 /// The steps of `memrun`; its numbers must be above 0, its count 0 or more.
 pub(super) fn memrun(run: &MemRun) -> Vec<Event> {
     let number = |value: i32| u64::try_from(value).unwrap_or(0);
     let (count, size) = (number(run.count), number(run.size));
-    events(match run.access {
+    let cost = match run.access {
         Access::Read | Access::Write => stream(count, size),
         Access::Chase => chase(count, size, number(run.stride).max(1), run.random),
-    })
+    };
+    events(called(cost, count.min(1)))
 }
 
 /// The steps of `iorun`: one write per buffer. The null device looks at no byte; anything else is
@@ -178,12 +189,37 @@ mod tests {
 
     #[test]
     fn bytes_in_order_cost_by_what_is_touched() {
-        assert_eq!(mem(1000, 4 << 20), [run(16)]);
+        assert_eq!(mem(10_000, 4 << 20), [run(160)]);
         // 1 MiB of 4: third level, 1048576 x (16 + 34) ps.
         assert_eq!(mem(1 << 20, 4 << 20), [run(16_778), stall(35_652)]);
         // 64 MiB over a buffer of 16 KiB stay in the first level.
         assert_eq!(mem(64 << 20, 16 << 10), [run(1_073_742)]);
         assert_eq!(mem(0, 4 << 20), [run(0)]);
+    }
+
+    /// 20 ns a call (docs/decisions/023), however little there is to do.
+    #[test]
+    fn a_call_takes_its_time() {
+        assert_eq!(mem(1, 4 << 20), [run(20)]);
+        assert_eq!(mem(1_000, 4 << 20), [run(20)]);
+        // Ten buffers of 64 bytes: ten calls, 640 bytes at 16 ps are 10.24 ns.
+        assert_eq!(mem(640, 64), [run(200)]);
+        let call = |access, size, count| {
+            memrun(&MemRun {
+                access,
+                size,
+                count,
+                stride: 64,
+                random: true,
+                reference: String::new(),
+            })
+        };
+        assert_eq!(call(Access::Read, 4096, 1), [run(20)]);
+        assert_eq!(call(Access::Chase, 4096, 10), [run(20)]);
+        assert_eq!(call(Access::Chase, 4096, 100), [run(130)]);
+        assert_eq!(call(Access::Write, 4096, 0), [run(0)]);
+        // A hop to memory waits longer than that.
+        assert_eq!(call(Access::Chase, 16 << 20, 1), [run(2), stall(89)]);
     }
 
     #[test]

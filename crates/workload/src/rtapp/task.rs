@@ -295,21 +295,19 @@ fn taskgroup(fields: Fields<'_>) -> Result<String, Fault> {
     Ok(group.to_owned())
 }
 
-/// Control groups hold fair tasks only, in each phase with what is then in force of both.
+/// Control groups hold fair tasks only. rt-app looks in each phase, at what is then in force of
+/// both: what the task says counts where the first phase says nothing else.
 fn check_taskgroups(task: &Task) -> Result<(), Fault> {
-    let (mut policy, mut group) = (None, None);
-    let phases = task.phases.iter().filter_map(|phase| {
-        let scheduling = phase.scheduling.as_ref()?;
-        Some((phase.at, scheduling))
-    });
-    for (at, set) in [(task.at, &task.scheduling)].into_iter().chain(phases) {
-        policy = set.policy.or(policy);
-        group = set
-            .taskgroup_at
-            .filter(|_| !set.taskgroup.is_empty())
-            .or(group);
-        if group.is_some() && policy.is_some_and(|policy| !policy.is_fair()) {
-            let at = set.taskgroup_at.unwrap_or(at);
+    let named = |set: &Scheduling| set.taskgroup_at.filter(|_| !set.taskgroup.is_empty());
+    let (mut policy, mut group) = (task.scheduling.policy, named(&task.scheduling));
+    for phase in &task.phases {
+        let set = phase.scheduling.as_ref();
+        policy = set.and_then(|set| set.policy).or(policy);
+        group = set.and_then(named).or(group);
+        if let Some(group) = group
+            && policy.is_some_and(|policy| !policy.is_fair())
+        {
+            let at = set.map_or(group, |set| set.taskgroup_at.unwrap_or(phase.at));
             let message = "`taskgroup` with a policy above the fair class";
             return Err(
                 Fault::invalid(at, message).expected("SCHED_OTHER, SCHED_BATCH or SCHED_IDLE")

@@ -10,12 +10,13 @@ use super::steps::{self, Step};
 use super::structure::{Global, LoadCalibration, Position, Scheduling, Structure};
 use super::structure::{Phase as RtPhase, Task as RtTask};
 use crate::LoadOptions;
-use crate::error::{Fault, FaultKind, WorkloadError};
+use crate::error::{Fault, FaultKind, WorkloadError, cut};
 use crate::script::{Calibration, Event, Loops, Shared, TaskGroup};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// The most threads one file may start. A thread here is a script of some 300 bytes.
+/// The most threads one file may have at the start, and one for each task that is forked. A thread
+/// here is a script of some 300 bytes.
 const MAX_THREADS: u64 = 100_000;
 
 /// The most memory the scripts of one file may need, bytes: a small file can ask for much (a long
@@ -89,7 +90,7 @@ pub(crate) fn load(
     let lines = notes
         .unmodelled
         .iter()
-        .map(|(at, what)| format!("{file}:{at}: {what}"));
+        .map(|(at, what)| format!("{file}:{at}: {}", cut(what)));
     template.unmodelled = lines.collect();
     Ok((template, warning_lines(&mut notes, file)))
 }
@@ -99,7 +100,7 @@ pub(super) fn warning_lines(notes: &mut Notes, file: &str) -> Vec<String> {
     notes.warnings.sort_by_key(|(at, _)| *at);
     let shown = notes.warnings.iter().take(MAX_WARNINGS);
     let mut lines: Vec<String> = shown
-        .map(|(at, message)| format!("{file}:{at}: {message}"))
+        .map(|(at, message)| format!("{file}:{at}: {}", cut(message)))
         .collect();
     let more = notes.warnings.len().saturating_sub(MAX_WARNINGS) + notes.more_warnings;
     if more > 0 {
@@ -143,14 +144,15 @@ fn make_template(structure: &Structure, notes: &mut Notes) -> Result<Template, F
         }
         let made = maker.task(task, place, role, notes)?;
         let scripts = u64::from(made.instances) + u64::from(role.forked);
-        threads += u64::from(made.instances) + if role.forked { forks::LIMIT } else { 0 };
+        // Forked threads are counted when they are forked (docs/decisions/022).
+        threads += scripts;
         bytes = bytes.saturating_add(scripts.saturating_mul(size(&made)));
         if role.forked {
             bytes = bytes.saturating_add(forks::LIMIT.saturating_mul(timers(&made)));
         }
         if threads > MAX_THREADS {
             let message = format!("more than {MAX_THREADS} threads");
-            return Err(Fault::unusable(task.at, message));
+            return Err(Fault::unusable(task.at, message).expected("fewer instances"));
         }
         if bytes > MAX_BYTES {
             let message = format!("the threads up to here need more than {MAX_BYTES} bytes");

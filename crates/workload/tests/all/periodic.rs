@@ -64,9 +64,13 @@ fn every_key_is_obeyed() {
         ("batch", FairPolicy::Batch),
         ("idle", FairPolicy::Idle),
     ] {
-        let workload = ok(&format!("periodic:policy={name},slice=100us"));
+        let workload = ok(&format!("periodic:policy={name},nice=5"));
         let task = &workload.tasks[9];
-        assert_eq!((task.policy, task.slice_ns), (policy, Some(100_000)));
+        assert_eq!((task.policy, task.nice), (policy, 5));
+    }
+    for name in ["other", "batch"] {
+        let workload = ok(&format!("periodic:policy={name},slice=100us"));
+        assert_eq!(workload.tasks[9].slice_ns, Some(100_000));
     }
     assert!(
         ok("periodic:phase=aligned")
@@ -116,6 +120,22 @@ fn what_was_meant_is_said() {
         ("periodic:n=four", &["a number from 1 to 100000"]),
         ("periodic:period=16", &["at most 1000s, with its unit"]),
         ("periodic:period=16sec", &["at most 1000s, with its unit"]),
+        (
+            "periodic:policy=batc",
+            &[
+                "`policy=batc` is not possible",
+                "did you mean `batch`? Expected other, batch, idle, fifo, rr or deadline",
+            ],
+        ),
+        ("periodic:policy=deadlien", &["did you mean `deadline`?"]),
+        (
+            "periodic:sleep=tiemr",
+            &["did you mean `timer`? Expected timer or io"],
+        ),
+        (
+            "netperf-tcp-rr:grouping=nestd",
+            &["did you mean `nested`? Expected none, one, two or nested"],
+        ),
     ] {
         let error = expand(argument, 1).expect_err(argument);
         assert!(parts.iter().all(|part| error.contains(part)), "{error}");
@@ -263,6 +283,17 @@ fn classes_above_the_fair_one() {
         ("policy=fifo,priority=100", "a priority from 1 to 99"),
         ("priority=5", "policy=fifo or policy=rr"),
         ("dl_period=5ms", "policy=deadline"),
+        // Linux has slices of SCHED_OTHER and SCHED_BATCH, and nice values of fair tasks.
+        (
+            "policy=idle,slice=1ms",
+            "`slice` with `policy=idle`; expected policy=other or policy=batch",
+        ),
+        ("policy=fifo,slice=1ms", "`slice` with `policy=fifo`"),
+        (
+            "policy=rr,nice=5",
+            "`nice` with `policy=rr`; expected policy=other, policy=batch or policy=idle",
+        ),
+        ("policy=deadline,nice=0", "`nice` with `policy=deadline`"),
         (
             "policy=deadline,dl_runtime=20ms",
             "runtime <= deadline <= period",

@@ -111,6 +111,30 @@ fn forked_tasks_are_scripts_behind_the_others() {
     );
 }
 
+/// Goal: a phase without an end is the last one that is reached; its own forks are.
+#[test]
+fn no_fork_behind_an_endless_phase_is_reached() {
+    for (endless, reached) in [("-1", false), ("0", false), ("1", true)] {
+        let text = format!(
+            r#""t":{{"instance":0,"run":1}},"u":{{"instance":0,"run":1}},
+            "a":{{"phases":{{"p":{{"loop":{endless},"run":1,"fork":"t"}},
+                             "q":{{"fork":"nobody","fork2":"u"}}}}}}"#
+        );
+        if reached {
+            let error = refusal(&text);
+            assert!(error.contains("unknown task `nobody`"), "{error}");
+            continue;
+        }
+        let expected = [
+            "a-0: ever(ever[run 1000, fork 1], 1x[run 0, run 0])",
+            "t forks 1024: ever(1x[run 1000])",
+        ];
+        assert_eq!(scripts(&text), expected, "u is forked by nobody");
+    }
+    let own = r#""a":{"phases":{"p":{"loop":-1,"fork":"nobody"}}}"#;
+    assert!(refusal(own).contains("unknown task `nobody`"));
+}
+
 /// Goal: what a phase sets stays; "the policy of before" is that of the first pass; a policy that
 /// is given brings its default priority.
 #[test]
@@ -173,6 +197,18 @@ fn tasks_move_between_groups() {
     // A policy above the fair class that comes later is refused as rt-app does.
     let text = tasks(r#""a":{"taskgroup":"/x","phases":{"p":{"run":1,"policy":"SCHED_RR"}}}"#);
     assert_eq!(check_rtapp(&text, "f.json", 4).exit_code, 2);
+    // One that no phase runs with is none, as in rt-app: it looks in each phase.
+    let group = r#""taskgroup":"/x","policy":"SCHED_FIFO""#;
+    let fair = r#"{"run":1,"policy":"SCHED_OTHER"}"#;
+    let expected = ["a-0: ever(1x[run 1000])", "group 0 x: [0]"];
+    let text = format!(r#""a":{{{group},"phases":{{"p":{fair}}}}}"#);
+    assert_eq!(scripts(&text), expected);
+    for body in [r#""run":1"#, r#""phases":{"p":{"run":1}}"#] {
+        let error = refusal(&format!(r#""a":{{{group},{body}}}"#));
+        assert!(error.contains("above the fair class"), "{error}");
+    }
+    let late = format!(r#""a":{{{group},"phases":{{"p":{{"run":1}},"q":{fair}}}}}"#);
+    assert!(refusal(&late).contains("above the fair class"));
 }
 
 /// Goal: memory stays bound until a phase binds it anew, and only stalls look at it.

@@ -313,6 +313,18 @@ fn the_calibration_is_a_cpu_or_the_biggest() {
             ",\"global\":{\"calibration\":\"CPU3\"}",
             Calibration::Cpu(3),
         ),
+        (
+            ",\"global\":{\"calibration\":\"CPU 3\"}",
+            Calibration::Cpu(3),
+        ),
+        // What ends before the number: docs/decisions/023.
+        (",\"global\":{\"calibration\":\"\"}", Calibration::Cpu(0)),
+        (",\"global\":{\"calibration\":\"CP\"}", Calibration::Cpu(0)),
+        (",\"global\":{\"calibration\":\"CPU\"}", Calibration::Cpu(0)),
+        (
+            ",\"global\":{\"calibration\":\"CPU \"}",
+            Calibration::Cpu(0),
+        ),
         (",\"global\":{\"calibration\":123}", Calibration::Biggest),
     ] {
         let text = format!("{{\"tasks\":{{\"t\":{{\"run\":1}}}}{given}}}");
@@ -322,6 +334,13 @@ fn the_calibration_is_a_cpu_or_the_biggest() {
                 .calibration,
             expected
         );
+    }
+    for wrong in ["X", "cpu1", "CP1", "CPUx", "CPU-", " CPU1"] {
+        let text = format!(
+            "{{\"tasks\":{{\"t\":{{\"run\":1}}}},\"global\":{{\"calibration\":\"{wrong}\"}}}}"
+        );
+        let outcome = check_rtapp(&text, "f.json", 4);
+        assert_eq!(outcome.exit_code, 2, "{wrong}: {outcome:?}");
     }
     let text = "{\"tasks\":{\"t\":{\"run\":1}},\n\"global\":{\"calibration\":\"CPU4\"}}";
     let error = load(text, &LoadOptions::default()).expect_err("4 CPUs");
@@ -361,7 +380,7 @@ fn what_cannot_run_here_names_its_place() {
         ("\"phases\":{}", "f.json:1:11: task `t` has no phase"),
         (
             "\"run\":1,\"instance\":100001",
-            "f.json:1:11: more than 100000 threads",
+            "f.json:1:11: more than 100000 threads; expected fewer instances",
         ),
         (
             "\"loop\":1",
@@ -393,6 +412,28 @@ fn a_small_file_cannot_ask_for_all_memory() {
     let text = format!("{{\"tasks\":{{\"{name}\":{{\"instance\":100000,\"run\":1}}}}}}");
     let error = load(&text, &LoadOptions::default()).expect_err("1 GB of names");
     assert!(error.contains("bytes"), "{error}");
+}
+
+/// Goal: messages repeat at most some 300 characters of what the file says.
+#[test]
+fn long_names_are_cut_where_they_are_printed() {
+    let long = "n".repeat(100_000);
+    let text = task(&format!("\"run\":1,\"policy\":\"{long}\""));
+    let refused = load(&text, &STRICT).expect_err("no such policy");
+    let checked = check_rtapp(&text, "f.json", 4).message;
+    let file =
+        format!("{{\"tasks\":{{\"{long}\":{{\"instance\":0,\"run\":1}},\"t\":{{\"run\":1}}}}}}");
+    let warned = warnings(&file);
+    let group = task(&format!("\"taskgroup\":\"/a/{long}\",\"run\":1"));
+    let listed = load(&group, &LENIENT).expect("a group").unmodelled.join("");
+    for message in [&refused, &checked, &warned, &listed] {
+        assert!(message.len() < 600, "{} bytes", message.len());
+        assert!(message.contains("nnn..."), "{message}");
+    }
+    assert!(
+        refused.contains("; expected one of SCHED_OTHER"),
+        "{refused}"
+    );
 }
 
 #[test]

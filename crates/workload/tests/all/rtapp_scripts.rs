@@ -100,12 +100,12 @@ const SCRIPTS: [(&str, &[&str]); 39] = [
     ("loop-nophases", &["t0-0: 1x(7x[run 1000])"]),
     ("loop-task-default", &[PLAIN]),
     ("loop-zero", &["t0-0: 1x(ever[run 1000])"]),
-    // 1000 bytes at 16 ps.
-    ("mem-int", &["t0-0: ever(1x[run 16])"]),
-    // 10 hops at 1.3 ns: 32 pointers 128 bytes apart are 2 KiB of lines.
-    ("memrun-chase", &["t0-0: ever(1x[run 13])"]),
-    // 10 bytes at 16 ps, a whole ns.
-    ("memrun-read", &["t0-0: ever(1x[run 1])"]),
+    // 1000 bytes at 16 ps are less than the call.
+    ("mem-int", &["t0-0: ever(1x[run 20])"]),
+    // So are 10 hops at 1.3 ns: 32 pointers 128 bytes apart are 2 KiB of lines.
+    ("memrun-chase", &["t0-0: ever(1x[run 20])"]),
+    // And 10 bytes at 16 ps.
+    ("memrun-read", &["t0-0: ever(1x[run 20])"]),
     (
         "policy-dl-legacy",
         &[
@@ -132,7 +132,8 @@ const SCRIPTS: [(&str, &[&str]); 39] = [
     ),
     // One write of 5 bytes to the null device: a system call.
     ("prefix-iorun2", &["t0-0: ever(1x[run 200])"]),
-    ("prefix-memset", &["t0-0: ever(1x[run 1])"]),
+    // 5 bytes.
+    ("prefix-memset", &["t0-0: ever(1x[run 20])"]),
     ("prefix-runner", &["t0-0: ever(1x[run 5000])"]),
     (
         "resources-section",
