@@ -1,12 +1,15 @@
 //! The fair run queue of the kernels before 6.6 (CFS): virtual run time, slices, wake-up preemption
-//! (docs/rules/queues.md#cfs; 4.17 form, with the least slice of 5.13).
+//! (docs/rules/queues.md#cfs; 4.17 form, with what later kernels changed as parameters).
 
+mod buddies;
 mod class;
 mod entity;
 #[cfg(test)]
 mod tests;
 
-use crate::weight::{Weight, calc_delta, preempts_by_policy, virtual_time};
+use crate::weight::{Weight, calc_delta, virtual_time};
+use buddies::Buddies;
+pub(crate) use buddies::Roles;
 pub(crate) use class::Cfs;
 pub use entity::CfsParams;
 pub(crate) use entity::Entity;
@@ -28,31 +31,16 @@ pub(crate) struct CfsQueue {
     pub(crate) min_vruntime: i64,
     /// As last seen: the floor must never sink. Checked in test runs only.
     seen_floor: i64,
-    /// Preempted by a wake-up: preferred at the next pick while that is fair.
-    last: Option<u32>,
-    /// It yielded: not picked while another's turn is not too far off.
-    skip: Option<u32>,
+    buddies: Buddies,
+    /// The running task is to give way as soon as the CPU looks at its queue: until then a wake-up
+    /// names no buddies. Of a group's queue that of the CPU counts.
+    pub(crate) gives_way: bool,
 }
 
 impl CfsQueue {
     /// Waiting tasks in no meaningful order.
     pub(crate) fn waiting(&self) -> impl Iterator<Item = u32> + '_ {
         self.tree.iter().map(|(_, task)| *task)
-    }
-
-    /// The task that a wake-up has preempted, and that is returned to.
-    pub(crate) fn buddy(&self) -> Option<u32> {
-        self.last
-    }
-
-    pub(crate) fn set_buddy(&mut self, buddy: u32) {
-        self.last = Some(buddy);
-    }
-
-    /// Would the running task be picked again?
-    pub(crate) fn keeps(&self, vruntime: i64) -> bool {
-        let named = self.last.is_some() || self.skip.is_some();
-        !named && self.leftmost().is_none_or(|(left, _)| vruntime < left)
     }
 
     fn leftmost(&self) -> Option<(i64, u32)> {
@@ -78,31 +66,16 @@ impl CfsQueue {
         self.load += entity.weight.weight;
     }
 
-    /// A task leaves; `waiting`: it was in the tree, else it was running.
-    pub(crate) fn dequeue(&mut self, task: u32, entity: &Entity, waiting: bool) {
+    /// A task leaves; `waiting`: it was in the tree, else it was running. Returns the roles that it
+    /// loses.
+    pub(crate) fn dequeue(&mut self, task: u32, entity: &Entity, waiting: bool) -> Roles {
         if waiting {
             self.remove(task);
         }
-        self.forget(task);
         self.nr -= 1;
         self.nr_idle -= usize::from(entity.is_idle());
         self.load -= entity.weight.weight;
-    }
-
-    /// The task is nobody's buddy any more.
-    fn forget(&mut self, task: u32) {
-        self.last.take_if(|last| *last == task);
-        self.skip.take_if(|skip| *skip == task);
-    }
-
-    /// The running task yields. Returns false if it is alone.
-    pub(crate) fn skip(&mut self, task: u32) -> bool {
-        if self.nr <= 1 {
-            return false;
-        }
-        self.forget(task);
-        self.skip = Some(task);
-        true
+        self.forget(Roles::ALL, task)
     }
 
     /// The running task has run for `delta_ns`.
@@ -178,14 +151,21 @@ impl CfsQueue {
         self.share_ns(period, weight, queued)
     }
 
-    /// Virtual run time a woken task gets: at most half a period behind the floor.
-    pub(crate) fn place_woken(&self, params: &CfsParams, vruntime: i64) -> i64 {
-        let credit = if params.gentle_sleepers {
-            params.latency_ns / 2
+    /// Virtual run time a woken task gets: at most half a period behind the floor, a SCHED_IDLE one
+    /// at most half the minimal granularity (`cfs_idle_credit`).
+    pub(crate) fn place_woken(&self, params: &CfsParams, entity: &Entity) -> i64 {
+        let whole_ns = if params.idle_credit && entity.is_idle() {
+            params.min_granularity_ns
         } else {
             params.latency_ns
         };
-        vruntime.max(self.min_vruntime - credit.cast_signed())
+        let credit_ns = if params.gentle_sleepers {
+            whole_ns / 2
+        } else {
+            whole_ns
+        };
+        let earliest = self.min_vruntime - credit_ns.cast_signed();
+        entity.vruntime.max(earliest)
     }
 
     /// Virtual run time a new task gets: one slice ahead of the floor, not before its parent.
@@ -211,67 +191,32 @@ impl CfsQueue {
     }
 
     /// At a tick: has the running task used its slice, or is it too far ahead?
-    pub(crate) fn tick_preempts(&self, params: &CfsParams, running: &Entity) -> bool {
-        !self.tree.is_empty() && self.overrun(params, running, self.slice_ns(params, running, true))
-    }
-
-    /// The same with a slice that is not this queue's alone to say.
-    pub(crate) fn overrun(&self, params: &CfsParams, running: &Entity, slice: u64) -> bool {
-        let Some((left, _)) = self.leftmost() else {
-            return false;
-        };
-        if running.slice_used_ns > slice {
-            return true;
-        }
-        running.slice_used_ns >= params.min_granularity_ns
-            && running.vruntime - left > slice.cast_signed()
-    }
-
-    /// Does a woken task preempt the running one? `running_task` is remembered as the one to
-    /// return to.
-    pub(crate) fn wakeup_preempts(
-        &mut self,
-        params: &CfsParams,
-        running: (u32, &Entity),
-        woken: &Entity,
-    ) -> bool {
-        if !params.wakeup_preemption {
+    pub(crate) fn tick_preempts(&mut self, params: &CfsParams, running: (u32, &Entity)) -> bool {
+        if self.tree.is_empty() {
             return false;
         }
-        match preempts_by_policy(running.1.policy, woken.policy) {
-            None if lags_by_more(params, running.1, woken) => {}
-            by_policy => return by_policy == Some(true),
-        }
-        if params.last_buddy && self.nr >= params.nr_latency {
-            self.last = Some(running.0);
-        }
-        true
+        let slice_ns = self.slice_ns(params, running.1, true);
+        let over = self.overrun(params, running, slice_ns).is_some();
+        self.gives_way |= over;
+        over
     }
 
-    /// The next task: leftmost, or the second if the first has yielded, or the buddy, each while it
-    /// is not too far ahead. `entity` looks tasks up.
-    pub(crate) fn pick<'a>(
+    /// The same with a slice that is not this queue's alone to say. Returns the roles that it
+    /// loses: who has used its slice is not to be picked again as a buddy.
+    pub(crate) fn overrun(
         &mut self,
         params: &CfsParams,
-        entity: impl Fn(u32) -> &'a Entity,
-    ) -> Option<u32> {
-        let (_, left) = self.leftmost()?;
-        let mut next = left;
-        if self.skip == Some(left)
-            && let Some((_, second)) = self.tree.iter().rev().nth(1)
-            && !lags_by_more(params, entity(*second), entity(left))
-        {
-            next = *second;
+        (task, running): (u32, &Entity),
+        slice_ns: u64,
+    ) -> Option<Roles> {
+        let (left, _) = self.leftmost()?;
+        let turn_ns = params.turn_ns(slice_ns);
+        if running.slice_used_ns > turn_ns {
+            return Some(self.forget(Roles::ALL, task));
         }
-        if let Some(last) = self.last.take()
-            && self.tree.iter().any(|(_, t)| *t == last)
-            && !lags_by_more(params, entity(last), entity(left))
-        {
-            next = last;
-        }
-        self.remove(next);
-        self.skip.take_if(|skip| *skip == next);
-        Some(next)
+        let too_far_ahead = running.slice_used_ns >= params.min_granularity_ns
+            && running.vruntime - left > turn_ns.cast_signed();
+        too_far_ahead.then(Roles::default)
     }
 }
 

@@ -28,7 +28,7 @@ enum End {
 
 use End::{AllExit, Deadlock, Duration, ForkLimit, Refused, ZeroTime};
 
-/// The files that rt-app accepts, with the simulated time: steps of a nanosecond need less of it.
+/// The files that rt-app accepts, with the simulated time: where steps are short, less of it is enough.
 const ENDS: [(&str, &str, End); 72] = [
     // The four meet once per microsecond of work.
     ("barrier-counts-instances", "50ms", Duration),

@@ -28,6 +28,12 @@ impl Cfs {
     fn floor(&self, cpu: CpuId) -> i64 {
         self.queues[cpu.index()].min_vruntime
     }
+
+    /// Of a task that does not wait.
+    #[cfg(test)]
+    pub(super) fn set_vruntime(&mut self, task: TaskId, vruntime: i64) {
+        self.entities[task.index()].vruntime = vruntime;
+    }
 }
 
 impl FairClass for Cfs {
@@ -51,7 +57,7 @@ impl FairClass for Cfs {
     #[inline]
     fn place_woken(&mut self, task: TaskId, cpu: CpuId) {
         let entity = &mut self.entities[task.index()];
-        entity.vruntime = self.queues[cpu.index()].place_woken(&self.params, entity.vruntime);
+        entity.vruntime = self.queues[cpu.index()].place_woken(&self.params, entity);
     }
 
     #[inline]
@@ -103,7 +109,8 @@ impl FairClass for Cfs {
 
     #[inline]
     fn keeps(&mut self, task: TaskId, cpu: CpuId) -> bool {
-        self.queues[cpu.index()].keeps(self.entities[task.index()].vruntime)
+        let entity = |task: u32| &self.entities[task as usize];
+        self.queues[cpu.index()].keeps(&self.params, task.0, entity)
     }
 
     #[inline]
@@ -126,17 +133,30 @@ impl FairClass for Cfs {
     #[inline]
     fn wakeup_preempt(&mut self, task: TaskId, running: TaskId, cpu: CpuId) -> bool {
         let [woken, current] = [task, running].map(|t| &self.entities[t.index()]);
-        self.queues[cpu.index()].wakeup_preempts(&self.params, (running.0, current), woken)
+        let queue = &mut self.queues[cpu.index()];
+        let Some(roles) = queue.wakeup_preempts(&self.params, current, woken) else {
+            return false;
+        };
+        if !std::mem::replace(&mut queue.gives_way, true) {
+            queue.preempted(roles, running.0, task.0);
+        }
+        true
     }
 
     #[inline]
     fn task_tick(&mut self, task: TaskId, cpu: CpuId) -> bool {
-        self.queues[cpu.index()].tick_preempts(&self.params, &self.entities[task.index()])
+        let entity = &self.entities[task.index()];
+        self.queues[cpu.index()].tick_preempts(&self.params, (task.0, entity))
     }
 
     #[inline]
     fn yield_task(&mut self, task: TaskId, cpu: CpuId) -> bool {
-        self.queues[cpu.index()].skip(task.0)
+        let queue = &mut self.queues[cpu.index()];
+        let others = queue.nr > 1;
+        if others {
+            queue.pass_over(task.0);
+        }
+        others
     }
 
     #[inline]

@@ -16,6 +16,10 @@ pub struct CfsParams {
     pub(crate) start_debit: bool,
     /// A slice is at least the minimal granularity.
     pub(crate) base_slice: bool,
+    /// A turn is at most `latency_ns` long.
+    pub(crate) slice_limit: bool,
+    /// A woken SCHED_IDLE task is credited by the minimal granularity.
+    pub(crate) idle_credit: bool,
     pub(crate) wakeup_preemption: bool,
     pub(crate) last_buddy: bool,
 }
@@ -35,8 +39,20 @@ impl CfsParams {
             gentle_sleepers: params.gentle_fair_sleepers != 0,
             start_debit: params.start_debit != 0,
             base_slice: params.cfs_base_slice != 0,
+            slice_limit: params.cfs_slice_limit != 0,
+            idle_credit: params.cfs_idle_credit != 0,
             wakeup_preemption: params.wakeup_preemption != 0,
             last_buddy: params.last_buddy != 0,
+        }
+    }
+
+    /// How long the turn of a task with this slice is, ns. Many light tasks make the period, and
+    /// with it the slice of a heavier one, far longer than the latency.
+    pub(crate) fn turn_ns(&self, slice_ns: u64) -> u64 {
+        if self.slice_limit {
+            slice_ns.min(self.latency_ns)
+        } else {
+            slice_ns
         }
     }
 }

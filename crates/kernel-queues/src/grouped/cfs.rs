@@ -1,7 +1,10 @@
 //! Two levels of the queue of the kernels before 6.6.
 
+#[cfg(test)]
+mod tests;
+
 use super::{entity_of, group_of};
-use crate::cfs::{CfsParams, CfsQueue, Entity};
+use crate::cfs::{CfsParams, CfsQueue, Entity, Roles};
 use crate::weight::Weight;
 
 /// A group on one CPU.
@@ -82,7 +85,7 @@ impl CfsTree {
 
     pub(super) fn place_woken(&self, entity: &mut Entity, group: Option<usize>) {
         let queue = self.queue(group);
-        entity.vruntime = queue.place_woken(&self.params, entity.vruntime);
+        entity.vruntime = queue.place_woken(&self.params, entity);
     }
 
     /// A parent in another queue says nothing of this one's time.
@@ -106,8 +109,7 @@ impl CfsTree {
         let Some(g) = group else { return };
         let group = &mut self.groups[g];
         if group.queue.nr == 1 {
-            let own = group.entity.vruntime;
-            group.entity.vruntime = self.root.place_woken(&self.params, own);
+            group.entity.vruntime = self.root.place_woken(&self.params, &group.entity);
             self.root.enqueue(entity_of(g), &group.entity);
         }
     }
@@ -121,8 +123,9 @@ impl CfsTree {
     ) {
         self.nr -= 1;
         self.touched = group;
-        self.queue_mut(group).dequeue(task, entity, waiting);
+        let lost = self.queue_mut(group).dequeue(task, entity, waiting);
         let Some(g) = group else { return };
+        self.root.forget(lost, entity_of(g));
         let group = &self.groups[g];
         if group.queue.nr == 0 {
             self.root.dequeue(entity_of(g), &group.entity, waiting);
@@ -131,8 +134,13 @@ impl CfsTree {
         }
     }
 
+    /// The running task sleeps. Its group is to go on with another task: that may well be whom it
+    /// woke.
     pub(super) fn leave(&mut self, task: u32, entity: &Entity, group: Option<usize>) {
         self.remove(task, entity, group, false);
+        if let Some(g) = group.filter(|g| self.groups[*g].queue.nr > 0) {
+            self.root.name(Roles::NEXT, entity_of(g));
+        }
         self.queue_mut(group).update_min(None);
         self.root.update_min(None);
     }
@@ -142,11 +150,18 @@ impl CfsTree {
         self.picked = None;
     }
 
-    /// The task is passed over in its queue, its group in the CPU's.
+    /// The task is passed over in its queue, its group in the CPU's. Returns false if it is alone
+    /// on the CPU.
     pub(super) fn yields(&mut self, task: u32, group: Option<usize>) -> bool {
-        let own = self.queue_mut(group).skip(task);
-        let above = group.is_some_and(|g| self.root.skip(entity_of(g)));
-        own || above
+        if self.nr <= 1 {
+            return false;
+        }
+        let lost = self.queue_mut(group).pass_over(task);
+        if let Some(g) = group {
+            self.root.forget(lost, entity_of(g));
+            self.root.name(Roles::SKIP, entity_of(g));
+        }
+        true
     }
 
     pub(super) fn requeue(&mut self, task: u32, entity: &Entity, group: Option<usize>) {
@@ -157,18 +172,26 @@ impl CfsTree {
         }
     }
 
-    pub(super) fn keeps(&self, entity: &Entity, group: Option<usize>) -> bool {
-        let above = group.is_none_or(|g| self.root.keeps(self.groups[g].entity.vruntime));
-        above && self.queue(group).keeps(entity.vruntime)
+    /// The running task goes on if both levels choose it. Else nothing changes: the pick that
+    /// follows has the same to choose from.
+    pub(super) fn keeps(&mut self, task: u32, tasks: &[Entity], group: Option<usize>) -> bool {
+        let top = group.map_or(task, entity_of);
+        let looked_up = entities(&self.groups, tasks);
+        let chosen = self.root.choose(&self.params, Some(top), looked_up) == Some(top);
+        let entity = |task: u32| &tasks[task as usize];
+        let chosen_of =
+            |queue: &CfsQueue| queue.choose(&self.params, Some(task), entity) == Some(task);
+        let keeps = chosen && group.is_none_or(|g| chosen_of(&self.groups[g].queue));
+        if keeps {
+            self.root.goes_on(top);
+            self.queue_mut(group).goes_on(task);
+        }
+        keeps
     }
 
     pub(super) fn pick(&mut self, tasks: &[Entity]) -> Option<u32> {
-        let groups = &self.groups;
-        let entity = |id| match group_of(id) {
-            Some(g) => &groups[g].entity,
-            None => &tasks[id as usize],
-        };
-        let next = self.root.pick(&self.params, entity);
+        let looked_up = entities(&self.groups, tasks);
+        let next = self.root.pick(&self.params, looked_up);
         let same = next == self.picked;
         self.picked = next;
         let Some(g) = group_of(next?) else {
@@ -197,39 +220,51 @@ impl CfsTree {
         }
     }
 
-    /// Compared on the level of their common queue. A group is no buddy, but the group of one is.
+    /// Compared on the level of their common queue. A group is never the last buddy for its own
+    /// sake, but the group of a last or next buddy is one, too.
     pub(super) fn preempts(
         &mut self,
-        (_, woken, to): (u32, &Entity, Option<usize>),
-        (task, running, from): (u32, &Entity, Option<usize>),
+        (task, woken, to): (u32, &Entity, Option<usize>),
+        (running, current, from): (u32, &Entity, Option<usize>),
     ) -> bool {
-        let params = self.params;
-        if to == from {
-            let queue = self.queue_mut(from);
-            let preempts = queue.wakeup_preempts(&params, (task, running), woken);
-            let buddy = preempts && queue.buddy() == Some(task);
-            if let Some(g) = from.filter(|_| buddy) {
-                self.root.set_buddy(entity_of(g));
-            }
-            return preempts;
-        }
-        let (woken, current) = (self.standing(woken, to), self.standing(running, from));
-        let params = CfsParams {
-            last_buddy: params.last_buddy && from.is_none(),
-            ..params
+        let above = |task: u32, group: Option<usize>| group.map_or(task, entity_of);
+        let roles = if to == from {
+            let queue = self.queue(from);
+            queue.wakeup_preempts(&self.params, current, woken)
+        } else {
+            let params = CfsParams {
+                last_buddy: self.params.last_buddy && from.is_none(),
+                ..self.params
+            };
+            let [current, woken] =
+                [(current, from), (woken, to)].map(|(task, group)| self.standing(task, group));
+            self.root.wakeup_preempts(&params, &current, &woken)
         };
-        self.root
-            .wakeup_preempts(&params, (from.map_or(task, entity_of), &current), &woken)
+        let Some(roles) = roles else { return false };
+        if !std::mem::replace(&mut self.root.gives_way, true) {
+            self.root
+                .preempted(roles, above(running, from), above(task, to));
+            if to == from {
+                self.queue_mut(from).preempted(roles, running, task);
+            }
+        }
+        true
     }
 
-    pub(super) fn tick(&self, entity: &Entity, group: Option<usize>) -> bool {
+    /// Each level has a slice of its own.
+    pub(super) fn tick(&mut self, task: u32, entity: &Entity, group: Option<usize>) -> bool {
         let Some(g) = group else {
-            return self.root.tick_preempts(&self.params, entity);
+            return self.root.tick_preempts(&self.params, (task, entity));
         };
         let slice = self.slice_ns(entity, true, group);
-        let group = &self.groups[g];
-        group.queue.overrun(&self.params, entity, slice)
-            || self.root.tick_preempts(&self.params, &group.entity)
+        let group = &mut self.groups[g];
+        let lost = group.queue.overrun(&self.params, (task, entity), slice);
+        if let Some(lost) = lost {
+            self.root.forget(lost, entity_of(g));
+            self.root.gives_way = true;
+        }
+        let above = (entity_of(g), &group.entity);
+        self.root.tick_preempts(&self.params, above) || lost.is_some()
     }
 
     pub(super) fn reweight(&mut self, group: Option<usize>, old: Weight, new: Weight) {
@@ -252,5 +287,13 @@ impl CfsTree {
             self.nr,
             "tasks of groups"
         );
+    }
+}
+
+/// Looks up what the CPU's queue knows by a number: a group or a task.
+fn entities<'a>(groups: &'a [Group], tasks: &'a [Entity]) -> impl Fn(u32) -> &'a Entity {
+    move |id| match group_of(id) {
+        Some(g) => &groups[g].entity,
+        None => &tasks[id as usize],
     }
 }

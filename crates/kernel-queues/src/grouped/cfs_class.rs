@@ -106,8 +106,8 @@ impl FairClass for GroupedCfs {
     }
 
     fn keeps(&mut self, task: TaskId, cpu: CpuId) -> bool {
-        let (entity, group) = (&self.entities[task.index()], self.groups[task.index()]);
-        self.trees[cpu.index()].keeps(entity, group)
+        let group = self.groups[task.index()];
+        self.trees[cpu.index()].keeps(task.0, &self.entities, group)
     }
 
     fn pick_next_task(&mut self, cpu: CpuId) -> Option<TaskId> {
@@ -130,7 +130,7 @@ impl FairClass for GroupedCfs {
 
     fn task_tick(&mut self, task: TaskId, cpu: CpuId) -> bool {
         let (entity, group) = (&self.entities[task.index()], self.groups[task.index()]);
-        self.trees[cpu.index()].tick(entity, group)
+        self.trees[cpu.index()].tick(task.0, entity, group)
     }
 
     fn yield_task(&mut self, task: TaskId, cpu: CpuId) -> bool {
