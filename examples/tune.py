@@ -125,7 +125,7 @@ def page(best, args, how):
     rows = list(judged(middle.params, how))
     table(heads, rows)
     shown = sum(1 for row in rows if row[4])
-    print(f"{shown} intervals of 95 %: about {shown / 20:.1f} of them are expected to miss the true")
+    print(f"{shown} intervals of 95 %: about {shown / 20:.2g} of them are expected to miss the true")
     print("change by chance.")
 
 

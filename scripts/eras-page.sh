@@ -22,6 +22,7 @@ queue queue=eevdf eevdf_form=6.12
 estimate util_est=single
 estimate-order util_est_before_update=on
 boost runnable_boost=on
+new-task post_init_scaled_weight=off
 headroom freq_perf_form=on
 rate-limit rate_limit_multiplier=1 rate_limit_extra_percent=50 rate_limit_cap_us=10000000
 energy energy_aware=6.12 energy_max_complexity=0

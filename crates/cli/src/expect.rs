@@ -1,7 +1,7 @@
 //! `--expect`: conditions on the mean of a metric, for every policy.
 
 use crate::failure::{Failure, Verdict};
-use wakeplace_metrics::{Expectation, METRICS, Summary, find_metric, series};
+use wakeplace_metrics::{Expectation, ExpectationError, METRICS, Summary, find_metric, series};
 use wakeplace_platform::Platform;
 use wakeplace_report::{Align, Cell, Format, Style, Table, Tone};
 use wakeplace_study::Comparison;
@@ -11,8 +11,8 @@ use wakeplace_text::{did_you_mean, nearest};
 pub(crate) fn parse(texts: &[String], platform: &Platform) -> Result<Vec<Expectation>, Failure> {
     let one = |text: &String| {
         let wrong = |why: String| Failure::Input(format!("--expect {why}"));
-        let expectation = Expectation::parse(text).map_err(|error| wrong(error.to_string()))?;
         let known = names(platform);
+        let expectation = Expectation::parse(text).map_err(|error| wrong(on(&known, error)))?;
         if known.contains(&expectation.metric) {
             return Ok(expectation);
         }
@@ -35,6 +35,17 @@ pub(crate) fn parse(texts: &[String], platform: &Platform) -> Result<Vec<Expecta
         )))
     };
     texts.iter().map(one).collect()
+}
+
+/// The error with the nearest of the names that metrics have on this platform.
+fn on(known: &[String], error: ExpectationError) -> String {
+    match &error {
+        ExpectationError::UnknownMetric(unknown) if unknown.nearest.is_none() => {
+            let near = nearest(&unknown.name, known.iter().map(String::as_str));
+            error.to_string() + &did_you_mean(near)
+        }
+        _ => error.to_string(),
+    }
 }
 
 /// Every metric's name on this platform.
@@ -115,10 +126,29 @@ impl Checked {
         if self.table.is_empty() {
             return String::new();
         }
-        let sum = match self.failed {
-            0 => format!("All {} expectations hold.", self.total),
-            failed => format!("{failed} of {} expectations failed.", self.total),
-        };
+        let sum = sum(self.failed, self.total);
         format!("\n{}{sum}\n", self.table.render(Format::Human, style))
+    }
+}
+
+fn sum(failed: usize, total: usize) -> String {
+    match (failed, total) {
+        (0, 1) => "The expectation holds.".to_owned(),
+        (_, 1) => "The expectation failed.".to_owned(),
+        (0, all) => format!("All {all} expectations hold."),
+        (failed, all) => format!("{failed} of {all} expectations failed."),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::sum;
+
+    #[test]
+    fn one_is_not_several() {
+        assert_eq!(sum(0, 1), "The expectation holds.");
+        assert_eq!(sum(1, 1), "The expectation failed.");
+        assert_eq!(sum(0, 2), "All 2 expectations hold.");
+        assert_eq!(sum(1, 2), "1 of 2 expectations failed.");
     }
 }

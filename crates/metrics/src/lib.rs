@@ -37,7 +37,9 @@ pub use energy::{CpuEnergy, EnergyPart, EnergyReport, PartKind, scaled, scaled_u
 pub use expectation::{Expectation, ExpectationError, Operator, Verdict};
 pub use latency::{Latency, LatencyBucket, TaskLatency};
 pub use meter::{EnergyMeter, PowerSource};
-pub use metric::{Better, METRICS, MetricDef, UnknownMetric, Value, Values, find_metric};
+pub use metric::{
+    Better, KEY_METRICS, METRICS, MetricDef, UnknownMetric, Value, Values, find_metric,
+};
 pub use placements::Placements;
 pub use power::PlatformPower;
 pub use profile::{

@@ -472,17 +472,31 @@ metrics! {
     "p99_9" => "99.9th percentile",
 }
 
+/// What a reader looks at next, in this order, after what a workload is measured by.
+pub const KEY_METRICS: [&str; 9] = [
+    "energy_j",
+    "cpu_energy_j",
+    "work_energy_j",
+    "cpu_energy_bogo",
+    "energy_over_optimal_pct",
+    "wake_latency_us_p50",
+    "wake_latency_us_p99",
+    "missed_periods_total",
+    "migrations_total",
+];
+
 /// No metric has this name.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "unknown metric `{}`; expected one as `runtime_s` or `busy_{{cluster}}_pct`{}",
+    "unknown metric `{}`; expected a metric as {}{}",
     wakeplace_text::shorten(.name),
+    KEY_METRICS.join(", "),
     wakeplace_text::did_you_mean(*.nearest)
 )]
 pub struct UnknownMetric {
     /// The name asked for.
     pub name: String,
-    /// The defined name (or pattern) that was meant, if one is near.
+    /// The defined name that was meant, if one is near; no pattern.
     pub nearest: Option<&'static str>,
 }
 
@@ -496,8 +510,14 @@ pub fn find_metric(name: &str) -> Result<&'static MetricDef, UnknownMetric> {
     let found = METRICS.iter().find(|d| d.matches(name));
     found.ok_or_else(|| UnknownMetric {
         name: name.to_owned(),
-        nearest: wakeplace_text::nearest(name, METRICS.iter().map(|d| d.name)),
+        nearest: wakeplace_text::nearest(name, plain_names()),
     })
+}
+
+/// Names that are no pattern of others.
+fn plain_names() -> impl Iterator<Item = &'static str> {
+    let names = METRICS.iter().map(|def| def.name);
+    names.filter(|name| !name.contains('{'))
 }
 
 /// A measured value.
@@ -554,7 +574,7 @@ impl Values {
 
 #[cfg(test)]
 mod tests {
-    use super::{CASE, METRICS, STATE, TIME, Values, find_metric};
+    use super::{CASE, KEY_METRICS, METRICS, STATE, TIME, Values, find_metric};
     use wakeplace_workload::{LoadOptions, MachineFacts, Spec};
 
     #[test]
@@ -639,9 +659,13 @@ mod tests {
         assert_eq!(nearest("colour"), None);
         assert_eq!(
             find_metric("migration_total").unwrap_err().to_string(),
-            "unknown metric `migration_total`; expected one as `runtime_s` or \
-             `busy_{cluster}_pct`; did you mean `migrations_total`?"
+            "unknown metric `migration_total`; expected a metric as energy_j, cpu_energy_j, \
+             work_energy_j, cpu_energy_bogo, energy_over_optimal_pct, wake_latency_us_p50, \
+             wake_latency_us_p99, missed_periods_total, migrations_total; \
+             did you mean `migrations_total`?"
         );
+        assert!(KEY_METRICS.iter().all(|name| find_metric(name).is_ok()));
+        assert_ne!(nearest("busy_{cluster}_pc"), Some("busy_{cluster}_pct"));
     }
 
     #[test]

@@ -114,9 +114,12 @@ impl Equivalence {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct PairedDelta {
     /// Change, percent; positive = more. Of positive quantities the geometric mean of the ratios,
-    /// less one; else the change of the mean in percent of the magnitude of the base's mean.
+    /// less one; else the change of the mean in percent of the magnitude of the base's mean. From
+    /// a base whose mean is 0 there are no percent: infinite, with the sign of the difference.
     pub delta_pct: f64,
-    /// 95 % confidence interval of that change (low, high), percent; None with one pair.
+    /// 95 % confidence interval of that change (low, high), percent; None with one pair. From a
+    /// base whose mean is 0 both ends are infinite: on one side if the differences' own interval
+    /// excludes 0.
     pub ci95: Option<(f64, f64)>,
     /// The interval excludes 0.
     pub significant: bool,
@@ -139,7 +142,7 @@ impl PairedDelta {
 
     /// Compares `other` with `base`, value by value: index = seed.
     ///
-    /// None where no percentage exists: no pairs, or a base whose mean is 0 while `other` differs.
+    /// None without pairs.
     ///
     /// # Panics
     /// If the lists differ in length: then they are not pairs.
@@ -150,9 +153,9 @@ impl PairedDelta {
         let positive = |values: &[f64]| values.iter().all(|&v| v > 0.0 && v.is_finite());
         match n {
             0 => None,
-            1 => difference(base, other),
+            1 => Some(difference(base, other)),
             _ if positive(base) && positive(other) => Some(log_ratio(base, other)),
-            _ => difference(base, other),
+            _ => Some(difference(base, other)),
         }
     }
 }
@@ -176,7 +179,7 @@ fn log_ratio(base: &[f64], other: &[f64]) -> PairedDelta {
 }
 
 /// The change of the mean in percent of the base's.
-fn difference(base: &[f64], other: &[f64]) -> Option<PairedDelta> {
+fn difference(base: &[f64], other: &[f64]) -> PairedDelta {
     let n = base.len();
     let method = if n > 1 {
         Method::Difference
@@ -185,27 +188,24 @@ fn difference(base: &[f64], other: &[f64]) -> Option<PairedDelta> {
     };
     let deltas: Vec<f64> = base.iter().zip(other).map(|(b, o)| o - b).collect();
     let scale = mean(base).abs();
-    if scale == 0.0 {
-        let same = deltas.iter().all(|&d| d == 0.0);
-        let ci95 = (n > 1).then_some((0.0, 0.0));
-        return same.then_some(PairedDelta {
-            delta_pct: 0.0,
-            ci95,
-            significant: false,
-            n,
-            method,
-        });
-    }
     let delta = mean(&deltas);
-    let ci95 = half_width(sample_sd(&deltas, delta), n)
-        .map(|h| ((delta - h) / scale * 100.0, (delta + h) / scale * 100.0));
-    Some(PairedDelta {
-        delta_pct: delta / scale * 100.0,
+    let half = half_width(sample_sd(&deltas, delta), n);
+    let ci95 = half.map(|h| (percent(delta - h, scale), percent(delta + h, scale)));
+    PairedDelta {
+        delta_pct: percent(delta, scale),
         ci95,
         significant: excludes_zero(ci95),
         n,
         method,
-    })
+    }
+}
+
+/// A difference in percent of `scale`: of 0 no difference is 0, and any other is infinite.
+fn percent(difference: f64, scale: f64) -> f64 {
+    match difference == 0.0 {
+        true => 0.0,
+        false => difference / scale * 100.0,
+    }
 }
 
 fn excludes_zero(ci95: Option<(f64, f64)>) -> bool {
@@ -351,11 +351,35 @@ mod tests {
             (50.0, None, false)
         );
         assert_eq!(PairedDelta::of(&[], &[]), None);
-        assert_eq!(PairedDelta::of(&[0.0, 0.0], &[0.0, 1.0]), None);
         let zero = PairedDelta::of(&[0.0, 0.0], &[0.0, 0.0]).unwrap();
         assert_eq!((zero.delta_pct, zero.ci95), (0.0, Some((0.0, 0.0))));
         // Negative base (slack): less negative is more.
         assert_eq!(PairedDelta::of(&[-10.0], &[-5.0]).unwrap().delta_pct, 50.0);
+    }
+
+    /// Differences 3 4 5: mean 4, half width 2.484138: the interval excludes 0. 0 1 2: it does not.
+    #[test]
+    fn from_nothing_there_is_a_side_and_no_percent() {
+        let (inf, none) = (f64::INFINITY, [0.0; 3]);
+        let more = PairedDelta::of(&none, &[3.0, 4.0, 5.0]).unwrap();
+        assert_eq!((more.delta_pct, more.ci95), (inf, Some((inf, inf))));
+        assert!(more.significant && more.method == Method::Difference);
+        assert_eq!(
+            Equivalence::of(more.ci95.unwrap(), 1.0),
+            Equivalence::Different
+        );
+        let less = PairedDelta::of(&none, &[-3.0, -4.0, -5.0]).unwrap();
+        assert_eq!((less.delta_pct, less.ci95), (-inf, Some((-inf, -inf))));
+        let open = PairedDelta::of(&none, &[0.0, 1.0, 2.0]).unwrap();
+        assert_eq!((open.delta_pct, open.ci95), (inf, Some((-inf, inf))));
+        assert!(!open.significant);
+        let beside = Equivalence::of(open.ci95.unwrap(), 1.0);
+        assert_eq!(beside, Equivalence::Inconclusive);
+        let one = PairedDelta::of(&[0.0], &[7.0]).unwrap();
+        assert_eq!((one.delta_pct, one.ci95), (inf, None));
+        // A mean of 0 of a base that varies.
+        let around = PairedDelta::of(&[-1.0, 1.0], &[-1.0, 1.0]).unwrap();
+        assert_eq!((around.delta_pct, around.ci95), (0.0, Some((0.0, 0.0))));
     }
 
     #[test]

@@ -48,6 +48,36 @@ pub enum PlatformError {
     },
 }
 
+impl PlatformError {
+    /// A reader's message with plain words for what it expected, instead of types of the program;
+    /// `object`: what something with keys is called in the file's language. Other files' readers
+    /// use it, too.
+    #[must_use]
+    pub fn in_words(message: &str, object: &str) -> String {
+        // What a file holds stands before: it may have the word, too.
+        let Some((before, expected)) = message.rsplit_once("expected ") else {
+            return message.to_owned();
+        };
+        let (kind, after) = match expected.split_once('\n') {
+            Some((kind, after)) => (kind, format!("\n{after}")),
+            None => (expected, String::new()),
+        };
+        let words = match kind {
+            "u8" | "u16" | "u32" | "u64" | "u128" | "usize" => "a whole number from 0".to_owned(),
+            "i8" | "i16" | "i32" | "i64" | "i128" | "isize" => "a whole number".to_owned(),
+            "f32" | "f64" => "a number".to_owned(),
+            "a sequence" => "a list".to_owned(),
+            "a map" => object.to_owned(),
+            _ if kind.starts_with("struct ") => object.to_owned(),
+            _ => match kind.strip_prefix("a tuple of size ") {
+                Some(size) => format!("a list of {size} values"),
+                None => return message.to_owned(),
+            },
+        };
+        format!("{before}expected {words}{after}")
+    }
+}
+
 /// What can name a platform; there are too many to list.
 const EXPECTED: &str = "expected a name from `wakeplace platform list`, or a path with `/` or \
                         ending in `.toml`";
@@ -92,8 +122,8 @@ impl Flaw {
     /// A flaw from the TOML reader. Of the keys its message lists, the nearest is offered.
     pub(crate) fn from_toml(error: &toml::de::Error) -> Self {
         let at = error.span().map_or(0, |span| span.start);
-        let (problem, expected, hint) =
-            split_toml_message(error.message(), "the built-in platforms");
+        let message = PlatformError::in_words(error.message(), "a table");
+        let (problem, expected, hint) = split_toml_message(&message, "the built-in platforms");
         Self {
             at,
             problem,
@@ -105,7 +135,43 @@ impl Flaw {
 
 #[cfg(test)]
 mod tests {
-    use super::Flaw;
+    use super::{Flaw, PlatformError};
+
+    /// Goal: nobody has to know the program's types; what a file says stays as it is.
+    #[test]
+    fn types_have_plain_words() {
+        for (message, words) in [
+            (
+                "invalid type: string \"expected u64\", expected u64",
+                "invalid type: string \"expected u64\", expected a whole number from 0",
+            ),
+            (
+                "invalid value: -1, expected f64",
+                "invalid value: -1, expected a number",
+            ),
+            ("x, expected i64", "x, expected a whole number"),
+            ("x, expected struct Metric", "x, expected a table"),
+            (
+                "x, expected struct Metric with 4 elements",
+                "x, expected a table",
+            ),
+            ("x, expected a map", "x, expected a table"),
+            ("x, expected a sequence", "x, expected a list"),
+            (
+                "invalid length 3, expected a tuple of size 4",
+                "invalid length 3, expected a list of 4 values",
+            ),
+            ("x, expected a string", "x, expected a string"),
+            ("x, expected `u64`", "x, expected `u64`"),
+            (
+                "expected u8\nin `a`",
+                "expected a whole number from 0\nin `a`",
+            ),
+            ("EOF", "EOF"),
+        ] {
+            assert_eq!(PlatformError::in_words(message, "a table"), words);
+        }
+    }
 
     #[test]
     fn columns_count_characters_and_lines_start_at_one() {

@@ -1,27 +1,15 @@
 //! `sim` and `compare`.
 
+use crate::length::Length;
 use crate::phrase::{Sense, Verdict, interval, short_policy, verdict, wrap};
 use crate::{Align, Cell, Format, Style, Table, Tone, json, number, states};
 use std::collections::BTreeMap;
-use wakeplace_metrics::{Series, Summary, find_metric, paired, series};
+use wakeplace_metrics::{KEY_METRICS, Series, Summary, find_metric, paired, series};
 use wakeplace_study::{Comparison, PolicyRuns};
 use wakeplace_text::markdown;
 
 /// Metrics of the workload's own that are shown first; machines with many CPUs can have thousands.
 const MAX_OWN: usize = 12;
-
-/// What a reader looks at next, in this order. All others follow in the machine formats.
-pub(crate) const KEY_METRICS: [&str; 9] = [
-    "energy_j",
-    "cpu_energy_j",
-    "work_energy_j",
-    "cpu_energy_bogo",
-    "energy_over_optimal_pct",
-    "wake_latency_us_p50",
-    "wake_latency_us_p99",
-    "missed_periods_total",
-    "migrations_total",
-];
 
 /// Most other metrics that are named in a comparison for people.
 const MAX_OTHERS: usize = 6;
@@ -55,20 +43,21 @@ pub fn comparisons(all: &[Comparison], format: Format, style: Style) -> String {
     }
 }
 
-/// Intervals that the tables show, for the count of those that miss by chance.
+/// Differences that are judged by an interval, for the count of those that miss by chance: of every
+/// metric that both policies have, since all are looked through for what else differs.
 pub(crate) fn intervals(comparison: &Comparison) -> usize {
     let [base, others @ ..] = comparison.runs.as_slice() else {
         return 0;
     };
-    let key = key_metrics(comparison);
-    let shown = |other: &PolicyRuns| {
-        let has = |metric: &&&str| {
+    let measured = series(&base.metrics);
+    let judged = |other: &PolicyRuns| {
+        let has = |metric: &&String| {
             let delta = paired(&base.metrics, &other.metrics, metric);
             delta.is_some_and(|delta| delta.ci95.is_some())
         };
-        key.iter().filter(has).count()
+        measured.keys().filter(has).count()
     };
-    others.iter().map(shown).sum()
+    others.iter().map(judged).sum()
 }
 
 /// How many of so many 95 % intervals miss the true change by chance.
@@ -76,13 +65,24 @@ pub(crate) fn expected_misses(intervals: usize) -> f64 {
     intervals as f64 * 5.0 / 100.0
 }
 
+/// The same for people: hundredths below 1, else tenths, halves up.
+fn shown_misses(intervals: usize) -> String {
+    let hundredths = intervals * 5;
+    if hundredths < 100 {
+        let shown = format!("0.{hundredths:02}");
+        return shown.trim_end_matches('0').to_owned();
+    }
+    let tenths = (hundredths + 5) / 10;
+    format!("{}.{}", tenths / 10, tenths % 10)
+}
+
 /// What many 95 % intervals at once mean, as a sentence; None for less than two.
 pub(crate) fn expected_by_chance(intervals: usize) -> Option<String> {
     (intervals > 1).then(|| {
         format!(
-            "{intervals} intervals of 95 %: about {:.1} of them are expected to miss the true \
+            "{intervals} intervals of 95 %: about {} of them are expected to miss the true \
              change by chance.",
-            expected_misses(intervals)
+            shown_misses(intervals)
         )
     })
 }
@@ -121,12 +121,12 @@ fn heading(comparison: &Comparison) -> Vec<String> {
     lines
 }
 
-/// How long the runs were; those of which all tasks ended were not as long as they might have been.
 fn length(comparison: &Comparison) -> String {
-    match comparison.runs.iter().all(PolicyRuns::all_tasks_ended) {
-        true => "to the end of its tasks".to_owned(),
-        false => number::duration(comparison.duration_ns),
-    }
+    let length = Length {
+        to_the_end: comparison.runs.iter().all(PolicyRuns::all_tasks_ended),
+        longest_ns: comparison.duration_ns,
+    };
+    length.shown()
 }
 
 fn human(comparison: &Comparison, style: Style) -> String {

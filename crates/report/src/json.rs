@@ -175,7 +175,8 @@ fn metrics(runs: &PolicyRuns) -> Value {
     Value::Object(all)
 }
 
-/// The change of every metric both policies have, in the order of the names; null from a base of 0.
+/// The change of every metric both policies have, in the order of the names; its percent and their
+/// interval are null from a base of 0.
 fn deltas(base: &PolicyRuns, other: &PolicyRuns, margin_pct: f64) -> Vec<Value> {
     let measured = series(&other.metrics);
     let entry = |name: String| {
@@ -206,8 +207,10 @@ fn spread(n: usize, rsd_pct: f64) -> Value {
     }
 }
 
+/// Null also where neither end is a number, as from a base of 0.
 fn interval(ci95: Option<(f64, f64)>) -> Value {
-    ci95.map_or(Value::Null, |(low, high)| {
+    let told = ci95.filter(|(low, high)| low.is_finite() || high.is_finite());
+    told.map_or(Value::Null, |(low, high)| {
         json!([number::json(low), number::json(high)])
     })
 }

@@ -5,6 +5,7 @@ mod case_table;
 mod comparison;
 mod html;
 mod json;
+mod length;
 mod number;
 mod paint;
 mod phrase;

@@ -50,25 +50,42 @@ pub(crate) fn unit(unit: &str) -> &str {
     if unit == "c" { "°C" } else { unit }
 }
 
+/// What stands for the percent of a change from a base of 0.
+pub(crate) const FROM_ZERO: &str = "from 0";
+
 /// A change in percent with its sign: `-13.39 %`.
 pub(crate) fn change(pct: f64) -> String {
-    if pct.is_finite() {
-        format!("{} %", signed(pct))
-    } else {
-        "-".to_owned()
+    match pct {
+        pct if pct.is_finite() => format!("{} %", signed(pct)),
+        pct if pct.is_infinite() => FROM_ZERO.to_owned(),
+        _ => "-".to_owned(),
     }
 }
 
 /// A number with its sign, two decimals; more digits than a hundred needs are left out.
 pub(crate) fn signed(value: f64) -> String {
     let decimals = if value.abs() >= 100.0 { 0 } else { 2 };
-    format!("{value:+.decimals$}")
+    plus(value, decimals)
 }
 
 /// Bounds of a change, one decimal: their own uncertainty is larger than the next.
 pub(crate) fn bound(value: f64) -> String {
     let decimals = if value.abs() >= 100.0 { 0 } else { 1 };
-    format!("{value:+.decimals$}")
+    plus(value, decimals)
+}
+
+/// A change in percent, one decimal: `-13.4 %`.
+pub(crate) fn bound_pct(pct: f64) -> String {
+    format!("{} %", plus(pct, 1))
+}
+
+/// A number with its sign; what rounds to nothing is not negative.
+fn plus(value: f64, decimals: usize) -> String {
+    let shown = format!("{value:+.decimals$}");
+    match shown.strip_prefix('-') {
+        Some(zero) if zero.chars().all(|c| matches!(c, '0' | '.')) => zero.to_owned(),
+        _ => shown,
+    }
 }
 
 /// A relative spread: `±1.2 %`.
@@ -107,7 +124,7 @@ pub(crate) fn seeds(seeds: &[u64]) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{change, duration, exact, json, seeds, short, spread, unit};
+    use super::{FROM_ZERO, bound, change, duration, exact, json, seeds, short, spread, unit};
 
     #[test]
     fn people_get_four_digits() {
@@ -147,6 +164,10 @@ mod tests {
             (change(f64::NAN), spread(f64::INFINITY)),
             ("-".into(), "-".into())
         );
+        assert_eq!(
+            [change(f64::INFINITY), change(f64::NEG_INFINITY)],
+            [FROM_ZERO; 2]
+        );
     }
 
     #[test]
@@ -158,5 +179,10 @@ mod tests {
         assert_eq!(seeds(&[1, 5]), "2 seeds (1, 5)");
         assert_eq!(change(-13.391), "-13.39 %");
         assert_eq!(change(2500.0), "+2500 %");
+        assert_eq!([change(-0.004), change(-0.0)], ["0.00 %"; 2]);
+        assert_eq!(
+            [bound(-0.04), bound(-0.06), bound(0.04)],
+            ["0.0", "-0.1", "+0.0"]
+        );
     }
 }

@@ -209,7 +209,11 @@ fn sentence(
         _ => "has",
     };
     let amount = amount(delta.delta_pct, ["less", "more"]);
-    let ci = interval(delta.ci95).map_or_else(String::new, |ci| format!(" [95 % CI {ci}]"));
+    let ci = match interval(delta.ci95) {
+        _ if delta.delta_pct.is_infinite() => format!(" ({})", number::FROM_ZERO),
+        Some(ci) => format!(" [95 % CI {ci}]"),
+        None => String::new(),
+    };
     match sense {
         Sense::Unknown => {
             format!("{other} {verb} {amount} {noun} than {base} (one run, no interval)")
@@ -232,12 +236,16 @@ fn sentence(
     }
 }
 
-/// `12.3 % less`; above a hundred percent without decimals, and in words what rounds to nothing.
+/// `12.3 % less`; above a hundred percent without decimals, in words what rounds to nothing, and
+/// without percent what is from 0.
 fn amount(delta_pct: f64, [less, more]: [&str; 2]) -> String {
     if delta_pct.abs() < SHOWN_PCT {
         return format!("hardly {more} or {less}");
     }
     let side = if delta_pct < 0.0 { less } else { more };
+    if delta_pct.is_infinite() {
+        return side.to_owned();
+    }
     let decimals = if delta_pct.abs() >= 100.0 { 0 } else { 1 };
     format!("{:.decimals$} % {side}", delta_pct.abs())
 }
@@ -331,6 +339,28 @@ mod tests {
         let small = amount(-0.04, ["lower", "higher"]);
         assert_eq!(small, "hardly higher or lower");
         assert_eq!(interval(Some((f64::NAN, 0.0))), None);
+        let inf = f64::INFINITY;
+        assert_eq!(
+            say(&delta(inf, Some((inf, inf)))),
+            "b uses more energy than a (from 0)"
+        );
+        assert_eq!(
+            say(&delta(inf, Some((-inf, inf)))),
+            "Not told from 10 seeds whether energy differs between b and a (from 0)"
+        );
+    }
+
+    /// Goal: what is lost from a base of 0 is a loss, though it has no percent.
+    #[test]
+    fn a_loss_from_nothing_is_a_loss() {
+        let inf = f64::INFINITY;
+        let of = |metric: &str, low: f64, high: f64| {
+            Sense::of(metric, &delta(high, Some((low, high))), MARGIN)
+        };
+        assert_eq!(of("missed_periods_total", inf, inf), Sense::Worse);
+        assert_eq!(of("missed_periods_total", -inf, -inf), Sense::Better);
+        assert_eq!(of("missed_periods_total", -inf, inf), Sense::NotTold);
+        assert_eq!(of("wakeups_total", inf, inf), Sense::Different);
     }
 
     #[test]

@@ -7,14 +7,8 @@ use crate::phrase::interval;
 use crate::{HtmlError, Source, number};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
+use wakeplace_study::{Checked, Direction};
 use wakeplace_text::markdown;
-
-/// Published changes below this are taken as "no change", %.
-const NO_CHANGE_PCT: f64 = 1.0;
-
-/// A simulated change whose whole interval is within this shows "no change", %. The published runs
-/// spread by about as much.
-const NO_CHANGE_BAND_PCT: f64 = 5.0;
 
 /// How much of the tables is wanted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -25,58 +19,23 @@ pub enum Extent {
     Headlines,
 }
 
-/// Whether a simulated change goes the way of the published one.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Direction {
-    Right,
-    Wrong,
-    /// The interval holds both ways.
-    NotTold,
-    /// It was calibrated on, no change was published, or the runs are not the study's own.
-    NoCheck,
+/// Whether a row's simulated change goes the way of the published one; None: no check, also where
+/// the runs are not the study's own.
+fn direction(study: &Study, row: &Row) -> Option<Direction> {
+    let checked = Checked {
+        published_pct: row.published_delta_pct,
+        simulated_ci95: ends(row.simulated_delta_ci95),
+        calibrated: row.calibrated,
+    };
+    Direction::of(checked).filter(|_| !other_conditions(study))
 }
 
-impl Direction {
-    /// A published change of a percent at least has a direction: the simulated one's 95 % interval
-    /// has to lie on that side of 0. A smaller one says that nothing changes: the simulated one
-    /// says so if its whole interval is within 5 %, and the contrary if its whole interval is
-    /// beyond 1 %. One run has no interval and tells nothing.
-    fn of(study: &Study, row: &Row) -> Direction {
-        if other_conditions(study) {
-            return Direction::NoCheck;
-        }
-        let Some(published) = row.published_delta_pct.filter(|_| !row.calibrated) else {
-            return Direction::NoCheck;
-        };
-        let Some(simulated) = row.simulated_delta_pct else {
-            return Direction::NotTold;
-        };
-        let Some((low, high)) = ends(row.simulated_delta_ci95) else {
-            return Direction::NotTold;
-        };
-        let (right, wrong) = if published.abs() < NO_CHANGE_PCT {
-            let beyond = low > NO_CHANGE_PCT || high < -NO_CHANGE_PCT;
-            let within = -NO_CHANGE_BAND_PCT <= low && high <= NO_CHANGE_BAND_PCT;
-            (within && !beyond, beyond)
-        } else {
-            let told = low > 0.0 || high < 0.0;
-            let same = published * simulated > 0.0;
-            (told && same, told && !same)
-        };
-        match (right, wrong) {
-            (true, _) => Direction::Right,
-            (_, true) => Direction::Wrong,
-            _ => Direction::NotTold,
-        }
-    }
-
-    fn word(self) -> &'static str {
-        match self {
-            Direction::Right => "right",
-            Direction::Wrong => "**wrong**",
-            Direction::NotTold => "not told",
-            Direction::NoCheck => "",
-        }
+fn word(direction: Option<Direction>) -> &'static str {
+    match direction {
+        Some(Direction::Right) => "right",
+        Some(Direction::Wrong) => "**wrong**",
+        Some(Direction::NotTold) => "not told",
+        None => "",
     }
 }
 
@@ -184,7 +143,7 @@ fn line(study: &Study, row: &Row) -> String {
         mean(row.simulated.mean),
         change(row.published_delta_pct),
         simulated.join(" ").trim().to_owned(),
-        Direction::of(study, row).word().to_owned(),
+        word(direction(study, row)).to_owned(),
     ];
     format!("| {} |\n", cells.join(" | "))
 }
@@ -195,7 +154,7 @@ fn counts(series: &BTreeMap<String, Vec<Study>>) -> String {
         "| series | changes published | right | wrong | not told |\n|---|--:|--:|--:|--:|\n",
     );
     for (name, studies) in series {
-        let of = |study| rows(study, Extent::All).map(move |row| Direction::of(study, row));
+        let of = |study| rows(study, Extent::All).filter_map(move |row| direction(study, row));
         let found: Vec<Direction> = studies.iter().flat_map(of).collect();
         let number = |wanted| found.iter().filter(|other| **other == wanted).count();
         let [right, wrong, open] =

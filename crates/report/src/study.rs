@@ -6,10 +6,11 @@ mod sensitivity;
 mod tradeoff;
 
 use crate::comparison::expected_by_chance;
+use crate::length::{Length, of_cases};
 use crate::phrase::{Sense, interval, short_policy, title, wrap};
 use crate::{Align, Cell, Format, Style, Table, Tone, case_table, json, number};
 use csv::csv;
-use wakeplace_study::{StudyResult, StudyRow};
+use wakeplace_study::{CaseInfo, StudyResult, StudyRow};
 use wakeplace_text::markdown;
 
 /// Marks a published figure that something was calibrated on.
@@ -72,16 +73,15 @@ fn platforms(result: &StudyResult) -> String {
     names.join(", ")
 }
 
-/// How long the runs are; from the shortest to the longest where cases differ.
+/// How long the runs were.
 fn durations(result: &StudyResult) -> String {
-    let all = || result.cases.iter().map(|case| case.duration_ns);
-    match (all().min(), all().max()) {
-        (Some(least), Some(most)) if least != most => {
-            format!("{} to {}", number::duration(least), number::duration(most))
-        }
-        (Some(same), _) => number::duration(same),
-        _ => number::duration(result.duration_ns),
-    }
+    let one = |case: &CaseInfo| {
+        let own = || result.profiles.iter().filter(|own| own.case == case.case);
+        let ends: Vec<u64> = own().flat_map(|own| own.end_ns.iter().copied()).collect();
+        Length::of(&ends, own().all(|own| own.complete), case.duration_ns)
+    };
+    let all: Vec<Length> = result.cases.iter().map(one).collect();
+    of_cases(&all, result.duration_ns)
 }
 
 fn human(result: &StudyResult, style: Style) -> String {

@@ -143,7 +143,7 @@ pub(crate) fn describe(choice: &PlatformChoice, root: &Path) -> Result<Machine, 
             capacity,
             online: kernel.online,
             priority: Vec::new(), // no file of the kernel states it
-            is_32bit: false, // BPF trampolines, which sched_ext needs, are 64-bit
+            is_32bit: false,      // BPF trampolines, which sched_ext needs, are 64-bit
             levels: kernel.levels.iter().map(level).collect(),
             reclaim_distance: 0,
             freq_domains,

@@ -89,6 +89,14 @@ pub enum StudyError {
         /// What is wrong and what was expected.
         why: String,
     },
+    /// A platform, workload or policy that stands twice: its runs would count twice.
+    #[error("{key}: `{}` stands twice; expected each {key} once", shorten(.name))]
+    Twice {
+        /// Which of them.
+        key: &'static str,
+        /// Its name.
+        name: String,
+    },
     /// A decision that there is not.
     #[error("{0}")]
     Explain(String),
@@ -179,7 +187,8 @@ impl Flaw {
     /// A flaw from the TOML reader. Of the keys its message lists, the nearest is offered.
     pub(crate) fn from_toml(error: &toml::de::Error) -> Self {
         let at = error.span().map_or(0, |span| span.start);
-        let (problem, expected, hint) = split_toml_message(error.message(), "the other studies");
+        let message = PlatformError::in_words(error.message(), "a table");
+        let (problem, expected, hint) = split_toml_message(&message, "the other studies");
         Self {
             at,
             problem,

@@ -102,6 +102,9 @@ impl Experiment {
         let runs = self.runs(&workloads, oracle.as_ref());
         let twice = |offset: usize| {
             move |p: Progress| {
+                if p.done == 0 && offset > 0 {
+                    return;
+                }
                 progress(Progress {
                     done: p.done + offset,
                     total: 2 * p.total,
@@ -227,14 +230,16 @@ fn cut_timeline(runs: &PolicyRuns) -> Option<String> {
     let line = runs.timeline.as_ref()?;
     if line.is_cut {
         return Some(format!(
-            "{}: the timeline is full at {} ns and ends there; use a shorter window",
-            runs.policy, line.until_ns
+            "{}: the timeline is full at {} and ends there; use a shorter window",
+            runs.policy,
+            wakeplace_text::time(line.until_ns)
         ));
     }
     (line.until_ns <= line.window.from_ns).then(|| {
         format!(
-            "{}: the timeline is empty: the run was over before its window begins at {} ns",
-            runs.policy, line.window.from_ns
+            "{}: the timeline is empty: the run was over before its window begins at {}",
+            runs.policy,
+            wakeplace_text::time(line.window.from_ns)
         )
     })
 }

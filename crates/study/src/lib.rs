@@ -11,6 +11,7 @@ mod by_interrupts;
 mod calibration;
 mod catalogue;
 mod comparison;
+mod direction;
 mod error;
 mod experiment;
 mod explain;
@@ -42,6 +43,7 @@ pub use ask::{Ask, AskError, parse_window};
 pub use calibration::Calibration;
 pub use catalogue::{StudyInfo, select, studies};
 pub use comparison::{Comparison, Origin, PolicyRuns};
+pub use direction::{Checked, Direction};
 pub use error::StudyError;
 pub use experiment::Experiment;
 pub use explain::{About, Answer, Question, SchedulerAnswer};
@@ -73,7 +75,7 @@ pub use wakeplace_engine::{
     Activity, CallbackTotals, CpuState, DomainState, Ended, GroupState, LongestWait, MachineState,
     RunReport, SchedExtReport, SchedMcState, Which,
 };
-pub use wakeplace_platform::Factor;
+pub use wakeplace_platform::{Factor, PlatformError};
 pub use wakeplace_workload::Jitter;
 
 /// Version of the JSON objects beside results; raised when a key changes its meaning or goes away.

@@ -1,6 +1,7 @@
 //! What a study found.
 
 use crate::comparison::Origin;
+use crate::direction::{Checked, Direction};
 use crate::promise::Promise;
 use crate::sensitivity::Sensitivity;
 use crate::tradeoff::Tradeoff;
@@ -92,6 +93,10 @@ pub struct CaseProfile {
     pub platform_hash: String,
     /// Hash of each run's workload, as the machine has it.
     pub workload_hashes: Vec<String>,
+    /// No run got stuck.
+    pub complete: bool,
+    /// When each run was over, ns.
+    pub end_ns: Vec<u64>,
     /// Means over the seeds.
     pub profile: Profile,
     /// Hash over all events of each run.
@@ -172,6 +177,16 @@ impl StudyRow {
     pub fn chance_ci95(&self) -> Option<(f64, f64)> {
         let same_runs = self.simulated_delta_method == Some(Method::SameRuns);
         self.simulated_delta_ci95.filter(|_| !same_runs)
+    }
+
+    /// Whether the simulated change goes the way of the published one; None: no check.
+    #[must_use]
+    pub fn direction(&self) -> Option<Direction> {
+        Direction::of(Checked {
+            published_pct: self.published_delta_pct,
+            simulated_ci95: self.simulated_delta_ci95,
+            calibrated: self.calibrated,
+        })
     }
 
     /// Distance of the simulated from the published mean, percent of the published.

@@ -13,18 +13,29 @@ use wakeplace_platform::Platform;
 use wakeplace_policy_sys::Policy;
 use wakeplace_workload::Workload;
 
-/// A run has finished.
+/// How far runs are: before the first, and after each.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Progress {
     /// Runs finished so far.
     pub done: usize,
     /// Runs in all.
     pub total: usize,
-    /// The run that has just finished: case, policy and seed.
+    /// The run that has just finished: case, policy and seed. Empty before the first.
     pub label: String,
 }
 
-/// Called after each finished run, from any of the threads.
+impl Progress {
+    /// Nothing is done yet.
+    fn none_of(total: usize) -> Self {
+        Self {
+            done: 0,
+            total,
+            label: String::new(),
+        }
+    }
+}
+
+/// Called before the first run with how many there are, and after each, from any of the threads.
 pub(crate) type OnProgress<'a> = &'a (dyn Fn(Progress) + Sync);
 
 /// One run.
@@ -165,6 +176,7 @@ pub(crate) fn watch(
     progress: OnProgress<'_>,
 ) -> Result<Finished, StudyError> {
     wakeplace_engine::check(run.platform, run.policy, run.workload, run.options)?;
+    progress(Progress::none_of(1));
     let finished = run.execute_watched(Some(observer))?;
     progress(Progress {
         done: 1,
@@ -182,6 +194,7 @@ pub(crate) fn execute(
     progress: OnProgress<'_>,
 ) -> Result<Vec<Finished>, StudyError> {
     check(runs)?;
+    progress(Progress::none_of(runs.len()));
     let done = AtomicUsize::new(0);
     let one = |index: usize| {
         let run = &runs[index];

@@ -131,7 +131,11 @@ fn change(
         None => paired(from, to, metric)?,
         Some(work) => PairedDelta::of(&per(from, metric, work)?, &per(to, metric, work)?)?,
     };
+    // From a base of 0 no part of a gain can be told.
     let (delta_pct, ci95) = (delta.delta_pct, delta.bounds());
+    if !delta_pct.is_finite() {
+        return None;
+    }
     match find_metric(metric).ok()?.better {
         Better::Higher => Some(Change {
             pct: delta_pct,

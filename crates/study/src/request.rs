@@ -190,6 +190,10 @@ impl Request {
     /// The first thing that is wrong, with the place and the nearest valid name.
     pub fn resolve(&self) -> Result<Matrix, StudyError> {
         check_margin(self.margin_pct)?;
+        if let Some((key, name)) = self.twice() {
+            let name = name.to_owned();
+            return Err(StudyError::Twice { key, name });
+        }
         let platforms = self.platforms.iter().map(Source::platform);
         let platforms = platforms.collect::<Result<Vec<_>, _>>()?;
         let Some(first) = platforms.first() else {
@@ -219,6 +223,21 @@ impl Request {
             experiments,
             margin_pct: self.margin_pct,
         })
+    }
+
+    /// What kind of name stands twice, and the name: its runs would count twice.
+    pub(crate) fn twice(&self) -> Option<(&'static str, &str)> {
+        fn twice<T: PartialEq>(all: &[T]) -> Option<&T> {
+            let again = |at: &usize| all[..*at].contains(&all[*at]);
+            (0..all.len()).find(again).map(|at| &all[at])
+        }
+        let found = [
+            ("platform", twice(&self.platforms).map(Source::name)),
+            ("workload", twice(&self.workloads).map(Source::name)),
+            ("policy", twice(&self.policies).map(String::as_str)),
+        ];
+        let mut found = { found.into_iter() }.filter_map(|(key, name)| Some((key, name?)));
+        found.next()
     }
 
     /// The workloads as the first platform has them; files are read once.
@@ -362,5 +381,13 @@ mod tests {
         let mut margin = request();
         margin.margin_pct = -1.0;
         assert!(error(&margin).contains("0 or more"));
+        // Its runs would count twice.
+        let mut twice = request();
+        twice.policies.push(twice.policies[0].clone());
+        assert!(error(&twice).ends_with("stands twice; expected each policy once"));
+        let mut twice = request();
+        twice.platforms.push(Source::named("hikey960"));
+        let said = "platform: `hikey960` stands twice; expected each platform once";
+        assert_eq!(error(&twice), said);
     }
 }

@@ -351,6 +351,8 @@ fn profiles((planned, runs): &(&Planned, Vec<PolicyRuns>)) -> Vec<CaseProfile> {
         values: runs.metrics.iter().map(|run| run.values.clone()).collect(),
         platform_hash: platform_hash.clone(),
         workload_hashes: workload_hashes.clone(),
+        complete: !runs.is_stuck(),
+        end_ns: runs.reports.iter().map(|report| report.end_ns).collect(),
         profile: Profile::of(&runs.metrics, &runs.reports),
         event_hashes: runs
             .reports
@@ -397,6 +399,10 @@ pub fn run_studies(
     let mut results = Vec::new();
     for (study, runs) in studies.iter().zip(runs) {
         let of_all = |p: Progress| {
+            // Later studies do not begin anew.
+            if p.done == 0 && before > 0 {
+                return;
+            }
             progress(Progress {
                 done: before + p.done,
                 total,

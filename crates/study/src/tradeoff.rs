@@ -210,7 +210,10 @@ struct Versus {
 
 /// None: something was not measured.
 fn versus(said: &Said, runs: &[PolicyRuns], rival: usize) -> Option<Versus> {
-    let delta = |metric: &str| paired(&runs[said.ours].metrics, &runs[rival].metrics, metric);
+    let delta = |metric: &str| {
+        let delta = paired(&runs[said.ours].metrics, &runs[rival].metrics, metric);
+        delta.filter(|delta| delta.delta_pct.is_finite()) // ours is 0: no ratio
+    };
     let (energy, latency) = (delta(&said.energy)?, delta(&said.latency)?);
     let told = |ci95: Option<(f64, f64)>| ci95.is_some_and(|(_, high)| high < 0.0);
     let saves = energy.delta_pct < -said.energy_pct && told(energy.ci95);

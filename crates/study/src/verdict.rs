@@ -3,6 +3,7 @@
 //! Counted are the study's own cases; variants, experiments and calibrated cells are not.
 
 use crate::StudyRow;
+use crate::direction::Direction;
 use crate::error::Flaw;
 use crate::file::StudyFile;
 use std::collections::BTreeMap;
@@ -107,15 +108,9 @@ fn words(
         .iter()
         .filter_map(|row| row.published_delta_pct)
         .collect();
-    // A direction is told by an interval on one side of 0.
-    let told_side = |row: &StudyRow| {
-        let (low, high) = row.simulated_delta_ci95?;
-        (low > 0.0 || high < 0.0).then_some(low > 0.0)
-    };
-    let both = ours
-        .iter()
-        .filter_map(|row| Some((row.published_delta_pct? > 0.0, told_side(row)?)));
-    let (agree, apart): (Vec<_>, Vec<_>) = both.partition(|(p, s)| p == s);
+    let directions: Vec<_> = ours.iter().filter_map(|row| row.direction()).collect();
+    let of = |wanted| directions.iter().filter(|other| **other == wanted).count();
+    let (agree, apart) = (of(Direction::Right), of(Direction::Wrong));
     let deltas = ours
         .iter()
         .filter_map(|row| Some((row.simulated_delta_pct?, row.simulated_delta_ci95)));
@@ -129,8 +124,8 @@ fn words(
             "published_change",
             range(&published).unwrap_or_else(|| "nothing".to_owned()),
         ),
-        ("agree", agree.len().to_string()),
-        ("compared", (agree.len() + apart.len()).to_string()),
+        ("agree", agree.to_string()),
+        ("compared", (agree + apart).to_string()),
     ]);
     words.extend(distances(rows));
     Some(words)
@@ -204,8 +199,18 @@ fn distances(rows: &[&StudyRow]) -> [(&'static str, String); 4] {
 /// Below this a change in percent is shown as 0.0.
 pub const SHOWN_PCT: f64 = 0.05;
 
-/// Changes in percent as words: `0.3 to 13.4 % less`. None without changes.
+/// Changes in percent as words: `0.3 to 13.4 % less`. None without changes. Those from a base of 0
+/// are infinite, and told by their sides.
 fn range(changes: &[f64]) -> Option<String> {
+    let (from_zero, finite): (Vec<f64>, Vec<f64>) = changes.iter().partition(|c| c.is_infinite());
+    let sides = [(f64::INFINITY, "more"), (f64::NEG_INFINITY, "less")];
+    let sides = sides.iter().filter(|side| from_zero.contains(&side.0));
+    let sides: Vec<String> = sides.map(|(_, word)| format!("{word} from 0")).collect();
+    let parts: Vec<String> = percents(&finite).into_iter().chain(sides).collect();
+    (!parts.is_empty()).then(|| parts.join(" and "))
+}
+
+fn percents(changes: &[f64]) -> Option<String> {
     let low = changes.iter().copied().reduce(f64::min)?;
     let high = changes.iter().copied().reduce(f64::max)?;
     let side = |value: f64| if value < 0.0 { "less" } else { "more" };
@@ -233,6 +238,8 @@ fn range(changes: &[f64]) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::{Known, check, range, told};
+    use crate::StudyRow;
+    use std::collections::BTreeMap;
 
     #[test]
     fn changes_become_words() {
@@ -243,6 +250,50 @@ mod tests {
         assert_eq!(words(&[0.01, -0.01]), "hardly more or less");
         assert_eq!(words(&[0.01, -3.0]), "up to 3.0 % less");
         assert_eq!(range(&[]), None);
+        assert_eq!(
+            words(&[2.0, f64::INFINITY]),
+            "2.0 % more and more from 0",
+            "a change from 0 has no percent"
+        );
+        assert_eq!(words(&[f64::NEG_INFINITY]), "less from 0");
+    }
+
+    /// Goal: what is counted as agreeing is what `study published` calls right, and compared what
+    /// is right or wrong there.
+    #[test]
+    fn directions_are_counted_by_the_rule() {
+        let row = |published, ci95, calibrated| StudyRow {
+            case: "10".to_owned(),
+            params: BTreeMap::new(),
+            metric: "energy_j".to_owned(),
+            unit: "J".to_owned(),
+            policy: "new".to_owned(),
+            published: None,
+            published_change: None,
+            simulated: crate::Simulated {
+                mean: 1.0,
+                rsd_pct: 0.0,
+                n: 10,
+            },
+            published_delta_pct: Some(published),
+            simulated_delta_pct: Some(1.0),
+            simulated_delta_ci95: ci95,
+            simulated_delta_method: None,
+            calibrated,
+            robust: None,
+        };
+        let rows = [
+            row(13.0, Some((0.1, 2.0)), false),
+            row(-0.2, Some((0.1, 2.0)), false), // says that nothing changes, and nothing does
+            row(-13.0, Some((0.1, 2.0)), false), // wrong
+            row(0.2, Some((1.5, 2.0)), false),  // wrong: beyond 1 %
+            row(13.0, Some((-1.0, 2.0)), false), // not told
+            row(13.0, None, false),             // not told
+            row(13.0, Some((0.1, 2.0)), true),  // no check
+        ];
+        let rows: Vec<&StudyRow> = rows.iter().collect();
+        let words = super::words(("old", "new"), &rows, 1.0).unwrap();
+        assert_eq!([&words["agree"], &words["compared"]], ["2", "4"]);
     }
 
     #[test]

@@ -160,13 +160,15 @@ fn run(sweep: &Sweep, place: &Places<'_>, inputs: &[(&str, &str)], terminal: Ter
     }
     .map_err(failure)?;
     let follower = Follower::start(terminal);
-    let progress = |p: wakeplace_store::Progress| {
+    let report = |done: usize, total: usize| {
         follower.report(&Progress {
-            done: p.done,
-            total: p.cells,
+            done,
+            total,
             label: String::new(),
         });
     };
+    report(0, sweep.cells());
+    let progress = |p: wakeplace_store::Progress| report(p.done, p.cells);
     let found = wakeplace_store::run(sweep, &mut store, (place.jobs, &program), &progress);
     follower.finish();
     let summary = found.map_err(failure)?;

@@ -320,7 +320,10 @@ fn rt_tasks_run_before_groups() {
         let tasks = vec![hog(None), hog(None), hog(None), rt];
         let report = on_one_cpu(&policy, tasks, &[(1024, &[0, 3]), (512, &[1, 2])]);
         let [a, b, rt] = [&[0][..], &[1, 2], &[3]].map(|tasks| ran(&report, tasks));
-        assert_eq!(a + b + rt, 6 * S - US, "the CPU is never idle");
+        // Each time that all sleep, before the first work, an exit from idle takes 1 us: once, or
+        // twice where the task that made the others is not the first to go on.
+        let idle = 6 * S - (a + b + rt);
+        assert!(idle <= 2 * US, "{}: {idle}", policy.name());
         assert!(rt.abs_diff(600 * MS) <= 2 * MS, "{}: {rt}", policy.name());
         assert!(
             a.abs_diff(3600 * MS) <= 40 * MS,

@@ -87,7 +87,7 @@ fn keys_and_words() {
     check(
         "context_switch_ns = 2000",
         "context_switch_ns = §-1",
-        "invalid value: integer `-1`; expected u64",
+        "invalid value: integer `-1`; expected a whole number from 0",
     );
     check(
         "scope = \"cpu\"",

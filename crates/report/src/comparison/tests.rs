@@ -1,4 +1,4 @@
-use super::comparison;
+use super::{comparison, shown_misses};
 use crate::{Format, Style};
 use serde_json::Value;
 use wakeplace_metrics::{RunMetrics, Values, WakeupCases};
@@ -183,6 +183,72 @@ fn a_span_over_the_margin_is_not_told() {
     assert!(
         text.contains("Not told from 3 seeds whether energy differs between b and a [95 % CI"),
         "{text}"
+    );
+}
+
+/// Goal: every difference that is judged by an interval counts, not those of the key metrics alone:
+/// energy, latency and wake-ups here. One run has no interval.
+#[test]
+fn all_that_is_judged_is_counted() {
+    let value = json(&two());
+    let judged = { value["deltas"].as_array().unwrap().iter() }
+        .filter(|delta| delta["difference"].is_string() && delta["difference"] != "one run");
+    assert_eq!(judged.count(), 3);
+    assert_eq!(value["multiplicity"]["intervals"], 3);
+    let text = comparison(&two(), Format::Human, Style::default());
+    assert!(
+        text.contains("3 intervals of 95 %: about 0.15 of them"),
+        "{text}"
+    );
+    let one = json(&fake(vec![runs("a", &[1.0]), runs("b", &[2.0])]));
+    assert_eq!(one["multiplicity"]["intervals"], 0);
+}
+
+/// 5 % of 7, 8, 20, 23 and 131: 0.35, 0.4, 1, 1.15 and 6.55.
+#[test]
+fn expected_misses_are_rounded_like_at_school() {
+    let shown = [7, 8, 20, 23, 131].map(shown_misses);
+    assert_eq!(shown, ["0.35", "0.4", "1.0", "1.2", "6.6"]);
+}
+
+/// Goal: what is lost from a base of 0 has no percent, and a word: 3 4 5 periods missed of none.
+#[test]
+fn a_loss_from_nothing_is_told() {
+    let missing = |policy: &str, all: [f64; 3]| PolicyRuns {
+        metrics: { all.iter().zip([9.0, 9.5, 9.9]) }
+            .map(|(missed, j)| metrics(&[("missed_periods_total", *missed), ("energy_j", j)]))
+            .collect(),
+        ..runs(policy, &[])
+    };
+    let of = fake(vec![
+        missing("a", [0.0; 3]),
+        missing("b", [3.0, 4.0, 5.0]),
+        missing("c", [0.0, 1.0, 2.0]),
+    ]);
+    let value = json(&of);
+    let deltas = value["deltas"].as_array().unwrap().iter();
+    let missed: Vec<_> = deltas
+        .filter(|d| d["metric"] == "missed_periods_total")
+        .collect();
+    assert!(
+        missed
+            .iter()
+            .all(|d| d["delta_pct"].is_null() && d["ci95"].is_null())
+    );
+    let words = [&missed[0]["difference"], &missed[1]["difference"]];
+    assert_eq!(words, ["worse", "not told"]);
+    assert_eq!(
+        [&missed[0]["significant"], &missed[1]["significant"]],
+        [true, false]
+    );
+    let text = comparison(&of, Format::Human, Style::default());
+    let told = |line: &str| line.contains("from 0") && line.contains("worse");
+    assert!(text.lines().any(told), "{text}");
+    let csv = comparison(&of, Format::Csv, Style::default());
+    let line = csv.lines().find(|l| l.contains(",b,missed_periods_total,"));
+    assert!(
+        line.is_some_and(|l| l.ends_with(",,,,yes,worse,paired-difference-t")),
+        "{csv}"
     );
 }
 

@@ -1,5 +1,6 @@
 //! Charts as Vega-Lite. Strings that begin with `@` are colours of the page's theme.
 
+use super::axis;
 use serde_json::{Value, json};
 
 /// A point with its interval, in a row of a dot plot.
@@ -166,8 +167,8 @@ pub(super) fn dots(
         "scale": {"paddingInner": 0.3, "paddingOuter": 0.2}});
     let offset = json!({"field": "mark", "type": "nominal", "sort": marks,
         "scale": {"domain": marks}});
-    let x = json!({"field": "value", "type": "quantitative", "title": title,
-        "scale": {"zero": zero, "nice": true}});
+    let axis = axis::of(dots, zero);
+    let x = json!({"field": "value", "type": "quantitative", "title": title, "scale": axis});
     let color = match names.as_slice() {
         [_] => json!({"value": scale["range"][0]}),
         _ => json!({"field": "series", "type": "nominal", "scale": scale,
@@ -185,7 +186,7 @@ pub(super) fn dots(
         json!({"transform": [{"filter": "isValid(datum.low)"}], "mark": whiskers,
         "encoding": {"y": y, "yOffset": offset, "color": color,
             "x": {"field": "low", "type": "quantitative", "title": title,
-                "scale": {"zero": zero, "nice": true}},
+                "scale": axis},
             "x2": {"field": "high"}}}),
     );
     let encoding = json!({"y": y, "yOffset": offset, "x": x, "color": color, "tooltip": tooltip});

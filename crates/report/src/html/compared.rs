@@ -2,14 +2,15 @@
 
 use super::charts::{Dot, once};
 use super::details::{Of, Shown, changes, sections};
+use super::figures::{minus, unit};
 use super::model::{Comparison, Delta, Metric, Run, ends};
 use super::tables::{self, difference};
 use super::view::{Answer, Block, Chip, ResultView, Section, Sentence, Tile, tone};
-use super::{cases, repeat, timeline};
-use crate::comparison::{KEY_METRICS, expected_by_chance, with_unit};
+use super::{cases, figures, repeat, timeline};
+use crate::comparison::expected_by_chance;
 use crate::plain::plain;
 use crate::{number, phrase};
-use wakeplace_metrics::find_metric;
+use wakeplace_metrics::{KEY_METRICS, find_metric};
 
 /// What a saving costs.
 const PRICE: &str = "wake_latency_us_p99";
@@ -54,7 +55,7 @@ pub(super) fn view(id: &str, result: &Comparison, workload: bool) -> ResultView 
 fn facts(result: &Comparison) -> Vec<String> {
     let base = &result.runs[0];
     let mut facts = vec![base.platform.clone(), base.workload.clone()];
-    facts.push(number::duration(result.duration_ns));
+    facts.push(result.length());
     facts.push(number::seeds(&base.seeds));
     let shown = |(key, value): &(String, String)| format!("{key}={value}");
     facts.extend(result.settings.0.iter().map(shown));
@@ -92,7 +93,7 @@ fn answer(result: &Comparison) -> Answer {
     }
     for verdict in &result.verdicts {
         answer.sentences.push(Sentence {
-            text: verdict.text.clone(),
+            text: minus(&verdict.text),
             tone: tone(&verdict.difference),
             badge: badge(&verdict.difference),
             chips: chips(result, &verdict.policy),
@@ -161,13 +162,22 @@ fn chips(result: &Comparison, policy: &str) -> Vec<Chip> {
         let word = difference(delta);
         Some(Chip {
             label: plain(&delta.metric),
-            figure: shown_change(delta.delta_pct?),
+            figure: figure(result, delta).filter(|_| !word.is_empty())?,
             word: badge(word),
             tone: tone(word),
         })
     };
     let key = key_metrics(result);
     key.iter().filter_map(own).filter_map(chip).collect()
+}
+
+/// The change in percent; of nothing there are none. None: it is not known.
+pub(super) fn figure(result: &Comparison, delta: &Delta) -> Option<String> {
+    let base = || result.runs[0].metrics.get(&delta.metric)?.mean;
+    match delta.delta_pct {
+        Some(pct) => Some(figures::change(pct)),
+        None => (base() == Some(0.0)).then(|| number::FROM_ZERO.to_owned()),
+    }
 }
 
 /// A difference's word for a badge.
@@ -191,23 +201,18 @@ fn change_tile(result: &Comparison, delta: &Delta, difference: &str) -> Tile {
     let both = mean(base).zip(other.and_then(mean));
     let mut below = phrase::short_policy(&base.policy, &delta.other);
     if let Some((from, to)) = both {
-        below += &format!(": {from} → {to}").replace(' ', "\u{a0}");
+        below += &format!(": {from} → {to}");
     }
-    if let Some(ci) = phrase::interval(ends(delta.ci95)) {
-        below += &format!(", 95 % CI {}", ci.replace(" %", "\u{a0}%"));
+    if let Some(ci) = figures::interval(ends(delta.ci95)) {
+        below += &format!(", 95\u{a0}% CI {ci}");
     }
     Tile {
-        figure: delta.delta_pct.map_or_else(|| "–".to_owned(), shown_change),
+        figure: figure(result, delta).unwrap_or_else(|| "–".to_owned()),
         label: plain(&delta.metric),
         raw: delta.metric.clone(),
         below,
         tone: tone(difference),
     }
-}
-
-/// A change with a true minus sign.
-pub(super) fn shown_change(pct: f64) -> String {
-    format!("{pct:+.1} %").replace('-', "−")
 }
 
 fn figure_tile(name: &str, metric: &Metric) -> Tile {
@@ -218,17 +223,12 @@ fn figure_tile(name: &str, metric: &Metric) -> Tile {
         label: plain(name),
         raw: name.to_owned(),
         below: match (metric.ci95, find_metric(name)) {
-            (Some(ci), _) => format!("± {}", number::short(ci)),
+            (Some(ci), _) => format!("±\u{a0}{}", number::short(ci)),
             (None, Ok(def)) => def.doc.to_owned(),
             (None, Err(_)) => String::new(),
         },
         tone: "other",
     }
-}
-
-/// A figure with its unit; µs as people write it.
-pub(super) fn unit(value: f64, unit: &str) -> String {
-    with_unit(value, if unit == "us" { "µs" } else { unit })
 }
 
 fn key_metrics(result: &Comparison) -> Vec<&str> {

@@ -1,9 +1,9 @@
 //! Where energy and time went: sections that `compare`, `sim` and studies share.
 
-use super::charts::{Bar, Colours, Dot, Part, bars, dots, stacks};
+use super::charts::{Bar, Dot, bars, dots};
 use super::model::Details;
 use super::view::{Block, Cell, Chart, Section, Table};
-use super::{energy, latency};
+use super::{energy, latency, residency};
 use crate::number;
 use serde_json::Value;
 
@@ -28,7 +28,7 @@ pub(super) struct Shown<'a> {
 pub(super) fn sections(id: &str, cases: &[Shown<'_>]) -> Vec<Section> {
     let all = [
         energy::section_of(id, cases),
-        residency(id, cases),
+        residency::section_of(id, cases),
         frequencies(id, cases),
         latency::section_of(id, cases),
         placements(id, cases),
@@ -100,92 +100,6 @@ pub(super) fn depths<'a>(cases: &'a [Shown<'a>]) -> Vec<&'a str> {
     super::charts::once(states.map(|(name, _)| name))
 }
 
-fn residency(id: &str, cases: &[Shown<'_>]) -> Option<Section> {
-    let names: Vec<String> = each(cases)
-        .flat_map(|(_, of)| &of.details.residency)
-        .map(|r| r.cluster.clone())
-        .collect();
-    let names = super::charts::once(names.iter());
-    let depths = depths(cases);
-    let mut blocks = Vec::new();
-    for name in names.iter().filter(|_| names.len() <= MAX_CHARTS) {
-        let one = chart(
-            format!("{id}-residency-{}", blocks.len()),
-            &format!("CPUs of cluster {name}"),
-            "Bars: share of the CPUs' time busy, in each idle state and between, per policy.",
-            cases,
-            |case| {
-                let parts = times(case, name);
-                let colours = Colours::States(&depths);
-                let title = "share of the CPUs' time (%)";
-                (!parts.is_empty()).then(|| stacks(&parts, title, Some(100.0), &colours))
-            },
-        );
-        blocks.extend(one.map(|c| {
-            Block::Chart(Chart {
-                half: names.len() > 1,
-                ..c
-            })
-        }));
-    }
-    if !names.is_empty() {
-        blocks.push(Block::Table(residency_table(id, cases)));
-    }
-    section(
-        format!("{id}-residency"),
-        "Busy and idle",
-        "How the CPUs of each cluster spent their time, mean of the runs.",
-        blocks,
-    )
-}
-
-fn times(case: &Shown<'_>, cluster: &str) -> Vec<Part> {
-    let mut parts = Vec::new();
-    for of in &case.policies {
-        for r in of.details.residency.iter().filter(|r| r.cluster == cluster) {
-            let mut add = |part: String, value: f64| {
-                let row = of.policy.clone();
-                parts.push(Part { row, part, value });
-            };
-            add("busy".to_owned(), r.busy_pct);
-            if r.transition_pct > 0.0 {
-                add("into/out of idle".to_owned(), r.transition_pct);
-            }
-            for (state, pct) in &r.idle_pct.0 {
-                add(format!("idle {state}"), *pct);
-            }
-        }
-    }
-    parts
-}
-
-fn residency_table(id: &str, cases: &[Shown<'_>]) -> Table {
-    let mut columns = heads(cases);
-    columns.extend(["cluster", "#CPUs", "state", "#share of time"]);
-    let caption = "Share of the CPUs' time in each state; cluster states are of the cluster itself";
-    let mut table = Table::new(format!("{id}-residency-table"), caption, &columns);
-    table.folded = Some("Figures".to_owned());
-    for (case, of) in each(cases) {
-        for r in &of.details.residency {
-            let mut row = |state: &str, pct: f64| {
-                let mut cells = first_cells(cases, case, &of.policy);
-                cells.extend([Cell::of(&r.cluster), Cell::of(r.cpus.to_string())]);
-                cells.extend([Cell::of(state), Cell::of(format!("{pct:.2} %"))]);
-                table.rows.push(cells);
-            };
-            row("busy", r.busy_pct);
-            row("into/out of idle", r.transition_pct);
-            r.idle_pct
-                .0
-                .iter()
-                .for_each(|(state, pct)| row(&format!("idle {state}"), *pct));
-            let of_cluster = r.cluster_idle_pct.0.iter();
-            of_cluster.for_each(|(state, pct)| row(&format!("cluster in {state}"), *pct));
-        }
-    }
-    table
-}
-
 fn frequencies(id: &str, cases: &[Shown<'_>]) -> Option<Section> {
     let names: Vec<String> = each(cases)
         .flat_map(|(_, of)| &of.details.frequencies)
@@ -212,6 +126,13 @@ fn frequencies(id: &str, cases: &[Shown<'_>]) -> Option<Section> {
                 ..c
             })
         }));
+    }
+    if names.len() > MAX_CHARTS {
+        let text = format!(
+            "{} frequency domains are too many for a chart each; the table has them all.",
+            names.len()
+        );
+        blocks.push(Block::Text { text });
     }
     if !names.is_empty() {
         blocks.push(Block::Table(frequency_table(id, cases)));

@@ -2,6 +2,7 @@
 //! are all in it. From the JSON of results only, so a page of a file and a page of a run are equal.
 //! The same parts without the page around them are for pages that make results themselves.
 
+mod axis;
 mod cases;
 mod charts;
 mod compared;
@@ -9,11 +10,14 @@ mod decision;
 mod details;
 mod drawings;
 mod energy;
+mod figures;
 mod latency;
+mod lengths;
 pub(crate) mod model;
 mod page;
 pub(crate) mod read;
 mod repeat;
+mod residency;
 mod rows;
 mod sensitivity;
 mod study;

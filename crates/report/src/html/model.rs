@@ -95,6 +95,9 @@ pub(crate) struct Run {
     pub(crate) seeds: Vec<u64>,
     #[serde(default = "yes")]
     pub(crate) complete: bool,
+    /// When each run was over.
+    #[serde(default)]
+    pub(crate) end_ns: Vec<u64>,
     pub(crate) metrics: Pairs<Metric>,
     #[serde(default)]
     pub(crate) event_hashes: Vec<String>,
@@ -358,6 +361,12 @@ pub(crate) struct CaseProfile {
     pub(crate) case: String,
     pub(crate) policy: String,
     pub(crate) details: Details,
+    /// False: a run got stuck.
+    #[serde(default = "yes")]
+    pub(crate) complete: bool,
+    /// When each run was over; from results of this version on.
+    #[serde(default)]
+    pub(crate) end_ns: Vec<u64>,
     #[serde(default)]
     pub(crate) event_hashes: Vec<String>,
 }

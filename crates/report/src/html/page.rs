@@ -2,8 +2,11 @@
 
 use super::drawings::PALETTES;
 use minijinja::value::ValueKind;
-use minijinja::{Environment, UndefinedBehavior, Value as Context, context, escape_formatter};
+use minijinja::{
+    Environment, HtmlEscape, UndefinedBehavior, Value as Context, context, escape_formatter,
+};
 use serde_json::Value;
+use std::fmt::Write;
 use wakeplace_text::{printable, printable_lines};
 
 /// By the name that they import each other by. The names' ending makes everything be escaped.
@@ -139,6 +142,23 @@ pub(super) fn without_map(script: &str) -> String {
     lines.map(|line| format!("{line}\n")).collect()
 }
 
+/// Text as markup in which what stands between backticks is code. A single backtick stays.
+fn code(text: &str) -> Context {
+    let shown = printable_lines(text);
+    let pieces: Vec<&str> = shown.split('`').collect();
+    let mut markup = String::new();
+    for (at, piece) in pieces.iter().enumerate() {
+        let escaped = HtmlEscape(piece);
+        let paired = at + 1 < pieces.len();
+        let _ = match (at % 2, paired) {
+            (0, _) => write!(markup, "{escaped}"),
+            (_, true) => write!(markup, "<code>{escaped}</code>"),
+            (_, false) => write!(markup, "`{escaped}"),
+        };
+    }
+    Context::from_safe_string(markup)
+}
+
 /// A template with what it names; text that is not marked as safe may come from a file.
 ///
 /// # Panics
@@ -152,6 +172,7 @@ pub(super) fn render(name: &str, context: Context) -> String {
         }
         _ => escape_formatter(out, state, value),
     });
+    environment.add_filter("code", code);
     for (name, text) in TEMPLATES {
         let added = environment.add_template(name, text);
         added.expect("the template is well-formed");
@@ -159,4 +180,21 @@ pub(super) fn render(name: &str, context: Context) -> String {
     let template = environment.get_template(name).expect("it was just added");
     let rendered = template.render(context);
     rendered.expect("the template names what there is")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::code;
+
+    #[test]
+    fn what_stands_between_backticks_is_code_and_nothing_is_markup() {
+        let of = |text: &str| code(text).to_string();
+        assert_eq!(of("use `--seeds 10`"), "use <code>--seeds 10</code>");
+        assert_eq!(
+            of("`<b>` & `a`"),
+            "<code>&lt;b&gt;</code> &amp; <code>a</code>"
+        );
+        assert_eq!(of("a ` b"), "a ` b");
+        assert_eq!(of("`a` ` <"), "<code>a</code> ` &lt;");
+    }
 }

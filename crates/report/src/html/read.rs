@@ -5,6 +5,7 @@ use crate::RESULT_SCHEMA_VERSION;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 use std::fmt;
+use wakeplace_study::PlatformError;
 
 /// A result to be shown.
 #[derive(Clone, Copy, Debug)]
@@ -148,7 +149,8 @@ pub(super) fn parse<T: DeserializeOwned>(source: Source<'_>) -> Result<T, HtmlEr
         let (line, column) = (error.line(), error.column());
         let text = error.to_string();
         let place = format!(" at line {line} column {column}");
-        let what = short(text.strip_suffix(&place).unwrap_or(&text));
+        let text = text.strip_suffix(&place).unwrap_or(&text);
+        let what = short(&PlatformError::in_words(text, "an object"));
         HtmlError(format!(
             "{}:{line}:{column}: {what}; {EXPECTED}",
             source.name

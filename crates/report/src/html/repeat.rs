@@ -67,7 +67,7 @@ pub(super) fn of_comparison(id: &str, result: &Comparison) -> Section {
         fact("Commit", known(&result.commit)),
         fact("Platform", base.platform.clone()),
         fact("Workload", base.workload.clone()),
-        fact("Simulated time", number::duration(result.duration_ns)),
+        fact("Simulated time", result.length()),
         fact("Seeds", number::seeds(&base.seeds)),
         fact("Settings", joined(&result.settings)),
     ];
@@ -105,7 +105,7 @@ pub(super) fn of_study(id: &str, result: &Study) -> Section {
         fact("Commit", known(&result.commit)),
         fact("Study", result.study.clone()),
         fact("Platform", result.platform.clone()),
-        fact("Simulated time", number::duration(result.duration_ns)),
+        fact("Simulated time", result.length()),
         fact("Seeds", number::seeds(&result.seeds)),
         fact(
             "Size",
@@ -141,7 +141,7 @@ pub(super) fn of_study(id: &str, result: &Study) -> Section {
             Cell::head(&case.case),
             Cell::of(&case.platform),
             Cell::of(&case.workload),
-            Cell::of(number::duration(case.duration_ns)),
+            Cell::of(result.length_of(case).shown()),
             Cell::of(joined(&case.settings)),
         ]
     }));

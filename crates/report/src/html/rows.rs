@@ -1,8 +1,9 @@
 //! A study's figures: charts and tables of published beside simulated ones.
 
 use super::charts::{Dot, dots, once};
-use super::compared::{badge, shown_change, unit};
+use super::compared::badge;
 use super::details::{changes, key};
+use super::figures::{self, unit};
 use super::model::{Figure, Row, Study, ends};
 use super::view::{Cell, Chart, Table, tone};
 use crate::plain::plain;
@@ -120,9 +121,9 @@ pub(super) fn rows_table(id: &str, result: &Study, kind: &str, rows: &[&Row]) ->
     };
     let mut columns = vec!["case", "policy"];
     columns.extend(has.means.then_some("#published"));
-    columns.extend(["#simulated", "#spread"]);
+    columns.push("#simulated");
     columns.extend(has.changes.then_some("#change, published"));
-    columns.extend(["#change, simulated", "#95 % CI"]);
+    columns.push("#change, simulated");
     columns.extend(has.difference.then_some("difference"));
     columns.extend(has.means.then_some("#off by"));
     columns.extend(has.robust.then_some("assumed costs"));
@@ -150,29 +151,21 @@ pub(super) fn rows_table(id: &str, result: &Study, kind: &str, rows: &[&Row]) ->
     table
 }
 
-/// The cells after the policy.
+/// The cells after the policy: spreads stand below their means and the interval below its change,
+/// so that all columns fit.
 fn figures(row: &Row, has: &Has) -> Vec<Cell> {
-    let change = |pct: Option<f64>| Cell::of(pct.map(shown_change).unwrap_or_default());
+    let change = |pct: Option<f64>| Cell::of(pct.map(figures::change).unwrap_or_default());
     let mut cells = Vec::new();
     if has.means {
         let published = row.published.as_ref();
-        let mean = published.and_then(|p| p.mean);
-        let spread = published.and_then(|p| p.rsd_pct).map(number::spread);
-        let mean = mean.map(|mean| unit(mean, &row.unit));
-        cells.push(Cell::from(mean).small(spread.unwrap_or_default()));
+        cells.push(mean(published, row, "").unwrap_or_else(|| Cell::from(None)));
     }
     let mark = if row.calibrated { " *" } else { "" };
-    let mean = row.simulated.mean.map(|mean| unit(mean, &row.unit) + mark);
-    cells.push(mean.into());
-    let many = row.simulated.n.is_none_or(|n| n > 1);
-    let spread = row.simulated.rsd_pct.filter(|_| many);
-    cells.push(spread.map(number::spread).into());
+    cells.extend(mean(Some(&row.simulated), row, mark));
     if has.changes {
         cells.push(change(row.published_delta_pct));
     }
-    cells.push(change(row.simulated_delta_pct));
-    let interval = phrase::interval(ends(row.simulated_delta_ci95));
-    cells.push(Cell::of(interval.unwrap_or_default()));
+    cells.push(simulated_change(row));
     if has.difference {
         let word = row.difference.as_deref().unwrap_or_default();
         cells.push(Cell::of(badge(word)).tone(tone(word)));
@@ -188,4 +181,24 @@ fn figures(row: &Row, has: &Has) -> Vec<Cell> {
         });
     }
     cells
+}
+
+/// A mean and its spread, which one run has not.
+fn mean(figure: Option<&Figure>, row: &Row, mark: &str) -> Option<Cell> {
+    let figure = figure?;
+    let mean = figure.mean.map(|mean| unit(mean, &row.unit) + mark);
+    let spread = figure.rsd_pct.filter(|_| figure.n.is_none_or(|n| n > 1));
+    let spread = spread.map(figures::spread).unwrap_or_default();
+    Some(Cell::from(mean).small(spread))
+}
+
+/// The change and its interval. What is judged without a percent is a change from 0.
+fn simulated_change(row: &Row) -> Cell {
+    let change = match (row.simulated_delta_pct, &row.difference) {
+        (Some(pct), _) => figures::change(pct),
+        (None, Some(_)) => number::FROM_ZERO.to_owned(),
+        (None, None) => String::new(),
+    };
+    let interval = figures::interval(ends(row.simulated_delta_ci95));
+    Cell::of(change).small(interval.unwrap_or_default())
 }

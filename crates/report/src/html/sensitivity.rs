@@ -1,6 +1,6 @@
 //! Conclusions with assumed costs halved and doubled.
 
-use super::compared::shown_change;
+use super::figures;
 use super::model::{Assumed, Cost, Study, Tried, ends};
 use super::view::{Block, Cell, Section, Table};
 use crate::{number, phrase};
@@ -93,17 +93,21 @@ fn tables(id: &str, result: &Study, tried: &[Tried], assumed: &Assumed) -> Vec<B
 fn tried_row(result: &Study, assumed: &Assumed, row: &Tried) -> Vec<Cell> {
     let value = assumed.costs.iter().find(|cost| cost.cost == row.cost);
     let tone = |word: &str| super::view::tone(word);
-    let change = |pct: Option<f64>| Cell::from(pct.map(shown_change));
+    let change = |pct: Option<f64>, conclusion: &str| match pct {
+        Some(pct) => Cell::of(figures::change(pct)),
+        None if conclusion != "unknown" => Cell::of(number::FROM_ZERO),
+        None => Cell::default(),
+    };
     vec![
         Cell::head(&row.case),
         Cell::of(&row.metric),
         Cell::of(phrase::short_policy(&result.base_policy, &row.policy)),
         Cell::of(&row.cost).small(value.map_or("", |cost| cost.value.as_str())),
         Cell::of(row.factor.to_string()),
-        change(row.delta_pct),
-        Cell::of(phrase::interval(ends(row.ci95)).unwrap_or_default()),
+        change(row.delta_pct, &row.conclusion),
+        Cell::of(figures::interval(ends(row.ci95)).unwrap_or_default()),
         Cell::of(&row.conclusion).tone(tone(&row.conclusion)),
-        change(row.plain_delta_pct),
+        change(row.plain_delta_pct, &row.plain_conclusion),
         Cell::of(&row.plain_conclusion).tone(tone(&row.plain_conclusion)),
     ]
 }

@@ -1,8 +1,8 @@
 //! A page's part for a study.
 
 use super::charts::once;
-use super::compared::shown_change;
 use super::details::{Of, Shown, sections};
+use super::figures::{self, minus};
 use super::model::{Row, Study};
 use super::rows::{charts, rows_table};
 use super::view::{Answer, Block, ResultView, Section, Sentence, Tile};
@@ -14,7 +14,7 @@ use crate::{number, phrase};
 pub(super) fn view(id: &str, result: &Study) -> ResultView {
     let mut facts = vec![result.study.clone()];
     facts.extend(platforms(result).into_iter().map(str::to_owned));
-    facts.push(number::duration(result.duration_ns));
+    facts.push(result.length());
     facts.push(number::seeds(&result.seeds));
     if result.quick {
         facts.push("reduced size".to_owned());
@@ -49,7 +49,7 @@ fn metrics(result: &Study) -> Vec<&str> {
 
 fn answer(result: &Study) -> Answer {
     let sentence = |line: &str| Sentence {
-        text: line.to_owned(),
+        text: minus(line),
         tone: "other",
         badge: String::new(),
         chips: Vec::new(),
@@ -109,12 +109,8 @@ fn tiles(result: &Study) -> Vec<Tile> {
             let low = all.iter().copied().reduce(f64::min)?;
             let high = all.iter().copied().reduce(f64::max)?;
             Some(match low == high {
-                true => shown_change(low),
-                false => format!(
-                    "{} to {}",
-                    shown_change(low).trim_end_matches(" %"),
-                    shown_change(high)
-                ),
+                true => figures::change(low),
+                false => figures::interval(Some((low, high)))?,
             })
         };
         let figure = range(own().filter_map(|row| row.simulated_delta_pct).collect())?;

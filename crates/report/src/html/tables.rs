@@ -1,7 +1,8 @@
 //! Tables of metrics: of each its policies, mean and change beside each other.
 
 use super::cases;
-use super::compared::{badge, shown_change, unit};
+use super::compared::{badge, figure};
+use super::figures::{self, unit};
 use super::model::{Comparison, Delta, Run, ends};
 use super::view::{Block, Cell, Section, Table, tone};
 use crate::plain::plain;
@@ -30,8 +31,8 @@ pub(super) fn important(id: &str, result: &Comparison, key: &[&str]) -> Table {
 const COLUMNS: [&str; 5] = [
     "metric",
     "policy",
-    "#mean ± 95 %",
-    "#change, 95 % CI",
+    "#mean ±\u{a0}95\u{a0}%",
+    "#change, 95\u{a0}%\u{a0}CI",
     "difference",
 ];
 
@@ -44,14 +45,14 @@ fn row(head: Cell, result: &Comparison, run: &Run, name: &str) -> Option<Vec<Cel
         .find(own)
         .filter(|_| run.policy != *base);
     let mean = Cell::from(metric.mean.map(|mean| unit(mean, &metric.unit)));
-    let spread = metric.ci95.map(|ci| format!("± {}", number::short(ci)));
-    let interval = delta.and_then(|d| phrase::interval(ends(d.ci95)));
+    let spread = metric
+        .ci95
+        .map(|ci| format!("±\u{a0}{}", number::short(ci)));
+    let interval = delta.and_then(|d| figures::interval(ends(d.ci95)));
     let word = delta.map(difference).unwrap_or_default();
-    let change = match delta.and_then(|delta| delta.delta_pct) {
-        Some(pct) => shown_change(pct),
+    let change = match delta.and_then(|delta| figure(result, delta)) {
+        Some(figure) => figure,
         None if run.policy == *base => "base".to_owned(),
-        // Of nothing there are no percent.
-        None if result.runs[0].metrics.get(name)?.mean == Some(0.0) => "from 0".to_owned(),
         None => "–".to_owned(),
     };
     Some(vec![
@@ -133,7 +134,7 @@ fn alone(head: Cell, run: &Run, name: &str) -> Option<Vec<Cell>> {
     Some(vec![
         head,
         metric.mean.map(|mean| unit(mean, &metric.unit)).into(),
-        metric.rsd_pct.map(number::spread).into(),
+        metric.rsd_pct.map(figures::spread).into(),
         metric.ci95.map(number::short).into(),
     ])
 }

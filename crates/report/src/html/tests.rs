@@ -112,7 +112,7 @@ fn the_answer_stands_first_and_everything_after_it() {
     let places = [
         "<h1>linux-4.17+energy-aware against linux-4.17 on hikey960</h1>",
         "uses 10.0 % less energy",
-        "−10.0 %",
+        "−10.0\u{a0}%",
         "with the same 2 seeds",
         "beware",
         "<h2>What differs</h2>",
@@ -277,6 +277,43 @@ fn several_results_have_a_heading_each() {
     }
 }
 
+/// Goal: notes have no backticks on a page, and a change from nothing has a chip and a figure.
+#[test]
+fn notes_have_code_and_losses_from_nothing_have_chips() {
+    let mut result = whole();
+    result["warnings"] = json!(["use `--seeds 10`"]);
+    for (run, missed) in [(0, 0.0), (1, 124.0)] {
+        result["runs"][run]["metrics"]["missed_periods_total"] =
+            json!({"mean": missed, "rsd_pct": 1.0, "ci95": 0.1, "unit": ""});
+    }
+    result["deltas"].as_array_mut().unwrap().push(json!({
+        "metric": "missed_periods_total", "base": "linux-4.17",
+        "other": "linux-4.17+energy-aware", "delta_pct": null, "ci95": null,
+        "significant": true, "difference": "worse",
+    }));
+    let page = own(&page(&result.to_string()));
+    assert!(page.contains("use <code>--seeds 10</code>"));
+    assert!(page.contains("<strong>from 0</strong>\n worse"));
+    assert!(page.contains("<span class=\"tone worse\">worse</span>"));
+}
+
+/// Goal: runs that ended with their tasks are not said to be as long as they might have been.
+#[test]
+fn runs_to_the_end_of_their_tasks_say_so() {
+    let mut result = whole();
+    result["duration_ns"] = json!(3_600_000_000_000_u64);
+    let shown = |result: &Value| own(&page(&result.to_string()));
+    assert!(shown(&result).contains("3600 s"), "nothing is known");
+    for run in 0..2 {
+        result["runs"][run]["end_ns"] = json!([1_000, 2_000]);
+    }
+    let page = shown(&result);
+    assert!(page.contains("<li>to the end of its tasks</li>") && !page.contains("3600 s"));
+    assert!(page.contains("<dt>Simulated time</dt><dd>to the end of its tasks</dd>"));
+    result["runs"][1]["complete"] = json!(false);
+    assert!(shown(&result).contains("3600 s"), "it got stuck");
+}
+
 #[test]
 fn no_result_is_refused_in_a_sentence() {
     let mut old_form = old();
@@ -287,6 +324,12 @@ fn no_result_is_refused_in_a_sentence() {
     no_runs["runs"] = json!([]);
     let mut wrong = old();
     wrong["runs"][0]["seeds"] = json!("many");
+    let mut whole_number = old();
+    whole_number["duration_ns"] = json!("long");
+    let mut object = old();
+    object["runs"][0]["metrics"]["energy_j"] = json!(3);
+    let mut list = whole();
+    list["runs"][0]["timeline"]["cpu_task_from_to_ns"] = json!([[2, 0, 1000]]);
     let mut outside = whole();
     outside["runs"][0]["timeline"]["cpu_task_from_to_ns"] = json!([[2, 0, 1000, 1500]]);
     let mut backwards = whole();
@@ -317,6 +360,18 @@ fn no_result_is_refused_in_a_sentence() {
         ),
         (no_runs.to_string(), "has no runs"),
         (format!("{wrong:#}"), ": invalid type: string \"many\""),
+        (
+            format!("{whole_number:#}"),
+            "invalid type: string \"long\", expected a whole number from 0; expected the JSON",
+        ),
+        (
+            format!("{object:#}"),
+            "invalid type: integer `3`, expected an object",
+        ),
+        (
+            format!("{list:#}"),
+            "invalid length 3, expected a list of 4 values",
+        ),
         (outside.to_string(), "with CPU 2 of 2"),
         (backwards.to_string(), "1500 to 1400 ns"),
         (huge.to_string(), "4000000000 CPUs"),
@@ -340,9 +395,9 @@ fn the_json_of_a_study_is_read_back() {
     for part in [
         "<h2>Published against simulated</h2>",
         "less energy.",
-        "33.45 J",
-        "±1.2 %",
-        "−13.4 %",
+        "33.45\u{a0}J",
+        "±1.2\u{a0}%",
+        "−13.4\u{a0}%",
         "a mail",
         "Experiments: Energy",
         "* are no check",

@@ -68,6 +68,8 @@ fn profile(profile: &CaseProfile) -> Value {
     json!({
         "case": profile.case,
         "policy": profile.policy,
+        "complete": profile.complete,
+        "end_ns": profile.end_ns,
         "details": details::details(&profile.profile),
         "settings": pairs(&profile.settings),
         "platform_hash": profile.platform_hash,

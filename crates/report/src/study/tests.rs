@@ -144,7 +144,7 @@ fn differences_have_the_words_of_comparisons() {
         "{text}"
     );
     assert!(
-        text.contains("3 intervals of 95 %: about 0.1 of them"),
+        text.contains("3 intervals of 95 %: about 0.15 of them"),
         "{text}"
     );
     let csv = study(&result, Format::Csv, Style::default());

@@ -56,13 +56,14 @@ fn the_number_of_threads_changes_nothing() {
 }
 
 #[test]
-fn every_run_is_announced_once() {
+fn every_run_is_announced_once_after_how_many_there_are() {
     let seen = Mutex::new(Vec::new());
     let progress = |p: crate::Progress| seen.lock().unwrap().push((p.done, p.total));
     experiment(&TWO).run(2, &progress).unwrap();
     let mut seen = seen.into_inner().unwrap();
+    assert_eq!(seen[0], (0, 6));
     seen.sort_unstable();
-    assert_eq!(seen, (1..=6).map(|done| (done, 6)).collect::<Vec<_>>());
+    assert_eq!(seen, (0..=6).map(|done| (done, 6)).collect::<Vec<_>>());
 }
 
 #[test]

@@ -105,6 +105,12 @@ impl Axis {
         })
     }
 
+    /// The values that are known: of a list, and of a range with steps.
+    pub(super) fn values(&self) -> Vec<String> {
+        let many = self.len().unwrap_or(0);
+        (0..many).map(|index| self.at(index)).collect()
+    }
+
     /// How many values a grid takes.
     fn len(&self) -> Result<usize, StudyError> {
         match &self.range {

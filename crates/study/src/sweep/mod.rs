@@ -62,7 +62,10 @@ impl Sweep {
     /// A key that nobody takes, a value that is wrong, a name that stands twice, options that fit
     /// no point, too many points.
     pub fn new(base: Request, axes: Vec<Axis>, design: Design) -> Result<Self, StudyError> {
-        once(&base)?;
+        if let Some((key, name)) = base.twice() {
+            let name = wakeplace_text::shorten(name);
+            return Err(vary(key, &format!("`{name}` stands twice")));
+        }
         let points = design.points(&axes)?;
         let key = |at: usize| axes[..at].iter().any(|axis| axis.key == axes[at].key);
         if let Some(at) = (0..axes.len()).find(|at| key(*at)) {
@@ -250,18 +253,21 @@ impl Sweep {
         self.check_values()
     }
 
-    /// Makes points until each value of each list was part of one; those with nothing new are left
-    /// out.
+    /// Makes points until each value of each list and range was part of one; those with nothing new
+    /// are left out.
     fn check_values(&self) -> Result<(), StudyError> {
-        let lists = self.axes.iter().filter_map(|axis| match &axis.range {
-            Range::List(values) => {
-                Some(values.iter().map(|value| (axis.key.clone(), value.clone())))
-            }
-            _ => None,
-        });
+        // A hypercube draws from a range what it likes.
+        let is_known =
+            |axis: &&Axis| matches!(axis.range, Range::List(_)) || self.design == Design::Grid;
+        let values = |axis: &Axis| -> Vec<(String, String)> {
+            let all = axis.values().into_iter();
+            all.map(|value| (axis.key.clone(), value)).collect()
+        };
         // What was part of no point yet, and the first point that could not be made with it.
         let mut open: BTreeMap<(String, String), Option<usize>> =
-            lists.flatten().map(|value| (value, None)).collect();
+            { self.axes.iter().filter(is_known).flat_map(values) }
+                .map(|value| (value, None))
+                .collect();
         for index in 0..self.points() {
             let labels = self.labels_of(index);
             if !labels.iter().any(|label| open.contains_key(label)) {
@@ -296,26 +302,6 @@ impl Sweep {
         }
         first.map_or(Ok(()), Err)
     }
-}
-
-/// Refuses a platform, workload or policy that stands twice: its runs would count twice.
-fn once(base: &Request) -> Result<(), StudyError> {
-    fn twice<T: PartialEq>(all: &[T]) -> Option<&T> {
-        let again = |at: &usize| all[..*at].contains(&all[*at]);
-        (0..all.len()).find(again).map(|at| &all[at])
-    }
-    let found = [
-        ("platform", twice(&base.platforms).map(Source::name)),
-        ("workload", twice(&base.workloads).map(Source::name)),
-        ("policy", twice(&base.policies).map(String::as_str)),
-    ];
-    let mut found = found
-        .into_iter()
-        .filter_map(|(key, name)| Some((key, name?)));
-    found.next().map_or(Ok(()), |(key, name)| {
-        let name = wakeplace_text::shorten(name);
-        Err(vary(key, &format!("`{name}` stands twice")))
-    })
 }
 
 /// A hash of all platforms and workloads that have a name. One that is wrong counts by its error.

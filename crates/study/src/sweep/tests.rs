@@ -138,6 +138,10 @@ fn wrong_keys_and_values_are_named() {
         ("platform.kernel.tick_hz=x,y", "`x` is no integer"),
         ("duration=1,2", "no unit"),
         ("jitter=run=-1%", "expected a percentage"),
+        // Of a range, as of a list: boosts are 0 to 100 %.
+        ("runnable_boost_pct=0,100,200", "200"),
+        ("runnable_boost_pct=0..200:3", "200"),
+        ("workload.n=0..2:3", "`n=0`"),
         // Not the first of its list.
         ("busy_factor=16,x", "`x`"),
         ("workload.n=2,x", "`n=x`"),
