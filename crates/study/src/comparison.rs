@@ -1,5 +1,8 @@
 //! What an experiment found.
 
+mod ignored;
+
+use ignored::ignored;
 use wakeplace_engine::{Ended, MachineState, RunReport, Waiting, WaitsFor};
 use wakeplace_metrics::{RunMetrics, Timeline, independent};
 use wakeplace_workload::Workload;
@@ -131,6 +134,7 @@ pub(crate) fn oddities(runs: &[PolicyRuns], workloads: &[Workload]) -> Vec<Strin
             .chain(missed(run))
             .chain(uncounted(run, workloads))
             .chain(untimed(run, workloads))
+            .chain(ignored(run, workloads))
     };
     runs.iter().flat_map(of_one).chain(same(runs)).collect()
 }

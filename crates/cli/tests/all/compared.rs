@@ -26,6 +26,39 @@ fn compare(folder: &Path, more: &[&str]) -> Value {
     serde_json::from_str(&stdout(&output)).expect("JSON")
 }
 
+/// Goal: what a policy's kernel does not have is said, once for each policy that lacks it
+/// (docs/decisions/023-rt-app-events.md): slices are 6.12's, hints 5.3's.
+#[test]
+fn what_an_era_ignores_is_said() {
+    let folder = folder();
+    for (asks, lacking) in [("slice=1ms", "linux-6.2"), ("uclamp_min=90%", "linux-5.0")] {
+        let load = format!("--workload=periodic:n=2,duty=10%,{asks}");
+        let lacks = format!("--policy={lacking}");
+        let args = [
+            "compare",
+            "--platform=hikey960",
+            &load,
+            "--duration=100ms",
+            "--format=json",
+            "--policy=linux-6.12",
+            &lacks,
+        ];
+        let output = run_in(folder.path(), &args);
+        assert_code(&output, 0);
+        let result: Value = serde_json::from_str(&stdout(&output)).expect("JSON");
+        let warnings = result["warnings"].as_array().expect("a list");
+        let said = |w: &&Value| w.as_str().is_some_and(|w| w.contains("change nothing"));
+        let said: Vec<_> = warnings.iter().filter(said).collect();
+        let [only] = said[..] else {
+            panic!("{asks}: {warnings:?}")
+        };
+        assert!(
+            only.as_str().is_some_and(|w| w.starts_with(lacking)),
+            "{only}"
+        );
+    }
+}
+
 /// Goal: seeds that give the same run are one run, without interval and verdict of chance, and a
 /// hint says how to vary it; with jitter they are several.
 #[test]
