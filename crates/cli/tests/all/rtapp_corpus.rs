@@ -28,7 +28,8 @@ enum End {
 
 use End::{AllExit, Deadlock, Duration, ForkLimit, Refused, ZeroTime};
 
-/// The files that rt-app accepts, with the simulated time: where steps are short, less of it is enough.
+/// The files that rt-app accepts, with the simulated time: where steps are short, less of it is
+/// enough.
 const ENDS: [(&str, &str, End); 72] = [
     // The four meet once per microsecond of work.
     ("barrier-counts-instances", "50ms", Duration),

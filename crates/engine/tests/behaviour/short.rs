@@ -86,9 +86,9 @@ fn count(report: &RunReport, reason: Reason) -> u64 {
 const EIGHT: &str = "context-switch:pairs=8,run=5us,warmup=100ms,sync=off";
 
 /// Goal: 8 short pairs on 8 CPUs: without the feature two wakees meet on one CPU while others idle
-/// (15 to 35 % of the time; here 14 %); with it each pair keeps to a CPU: hardly a move, no idle time, more
-/// round trips. v5 and, once their first partner is a second old, v6 to v8 (`wakee_flips`). Source:
-/// docs/rules/short-wakes.md#short-scenarios (1).
+/// (15 to 35 % of the time; here 14 %); with it each pair keeps to a CPU: hardly a move, no idle
+/// time, more round trips. v5 and, once their first partner is a second old, v6 to v8
+/// (`wakee_flips`). Source: docs/rules/short-wakes.md#short-scenarios (1).
 #[test]
 fn eight_short_pairs_stay_together() {
     let (base, log) = pairs("linux-6.2", &[], EIGHT);

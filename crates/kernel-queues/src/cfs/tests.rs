@@ -214,8 +214,8 @@ fn a_turn_of_later_kernels_is_at_most_the_latency() {
     }
 }
 
-/// Source: as above: who is ahead of the leftmost by more than the limited turn gives way, too, here
-/// 24 ms of virtual time.
+/// Source: as above: who is ahead of the leftmost by more than the limited turn gives way, too,
+/// here 24 ms of virtual time.
 #[test]
 fn a_lead_is_measured_by_the_limited_turn() {
     let mut tasks = vec![Entity::new(0, FairPolicy::Idle); 30];

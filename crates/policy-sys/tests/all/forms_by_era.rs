@@ -12,9 +12,10 @@ use wakeplace_policy_sys::{Core, PlaceKind, Task};
 
 const MS: u64 = 1_000_000;
 
-/// Goal: to 6.9 the weight is 1024 times as large on 64 bits, so a queue's use makes a new task take
-/// half of what is left; on 32 bits it does not. Source: docs/rules/signals.md#new-task. Half of 1024
-/// - 300 is 362, by the weight 300 * 1024 / 1025 = 299. Likewise 487 and 49, 221 and 19.
+/// Goal: to 6.9 the weight is 1024 times as large on 64 bits, so a queue's use makes a new task
+/// take half of what is left; on 32 bits it does not. Source: docs/rules/signals.md#new-task. Half
+/// of what 300 leaves of 1024 is 362, by the weight 300 * 1024 / 1025 = 299. Likewise 487 and 49,
+/// 221 and 19.
 #[test]
 fn a_new_task_by_the_scaled_weight() {
     for (era, narrow, scaled) in [
@@ -103,8 +104,8 @@ fn a_capped_cpu_slows_down() {
     }
 }
 
-/// Goal: in the form of 6.1 a uclamp_max bounds the boost for I/O (5.17; docs/rules/capacity.md#schedutil):
-/// 1024 of boost and at most 100: 125 with the headroom.
+/// Goal: in the form of 6.1 a uclamp_max bounds the boost for I/O (5.17;
+/// docs/rules/capacity.md#schedutil): 1024 of boost and at most 100: 125 with the headroom.
 #[test]
 fn hints_bound_the_boost() {
     for (max, expected) in [(1024, 2362), (100, 903)] {
@@ -139,9 +140,9 @@ fn the_boost_of_5_0_begins_anew() {
     }
 }
 
-/// Goal: a task that execs runs on its CPU, and from 4.20 on its estimate is no part of what is used
-/// there (docs/rules/capacity-aware.md#util-without-task). CPU 0 has no use but its task's and an
-/// estimate of 600; CPU 1 has used 300. Spare by 4.17 is 424 and 724, by 5.0 1024 and 724.
+/// Goal: a task that execs runs on its CPU, and from 4.20 on its estimate is no part of what is
+/// used there (docs/rules/capacity-aware.md#util-without-task). CPU 0 has no use but its task's and
+/// an estimate of 600; CPU 1 has used 300. Spare by 4.17 is 424 and 724, by 5.0 1024 and 724.
 #[test]
 fn an_exec_leaves_its_estimate_out() {
     for (set, expected) in [("off", 1), ("on", 0)] {

@@ -199,7 +199,8 @@ fn rate_limit() {
 }
 
 /// Goal: a task that leaves takes its estimate along before the frequency is looked at, as since
-/// 5.12: the lone CPU of a domain drops at once. Source: docs/rules/signals.md#util-est (7.3 order).
+/// 5.12: the lone CPU of a domain drops at once. Source: docs/rules/signals.md#util-est (7.3
+/// order).
 #[test]
 fn estimate_leaves_before_the_frequency() {
     for (after, opp) in [("off", 0), ("on", 4)] {

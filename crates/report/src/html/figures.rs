@@ -6,7 +6,8 @@ use crate::{number, phrase};
 /// A blank at which no line ends.
 const STAY: char = '\u{a0}';
 
-/// Text whose negative numbers have a true minus sign: a hyphen before a digit, where a word begins.
+/// Text whose negative numbers have a true minus sign: a hyphen before a digit, where a word
+/// begins.
 pub(super) fn minus(text: &str) -> String {
     let mut shown = String::with_capacity(text.len());
     let mut before = ' ';

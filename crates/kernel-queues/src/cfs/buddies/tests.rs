@@ -88,8 +88,8 @@ fn a_preempted_task_goes_on_when_the_wakee_sleeps() {
 }
 
 /// Source: as above: the wakee itself is the next buddy, and runs before task 2, from which it is
-/// 1.9 - 0 = 1.9 ms ahead. It goes on until it gives way: task 2 at 0 is less than itself at 1.9 ms,
-/// and it has lost its role when it was picked.
+/// 1.9 - 0 = 1.9 ms ahead. It goes on until it gives way: task 2 at 0 is less than itself at 1.9
+/// ms, and it has lost its role when it was picked.
 #[test]
 fn a_wakee_runs_before_who_waited_longer() {
     let mut cfs = class_of(&[0, 19, 0]);

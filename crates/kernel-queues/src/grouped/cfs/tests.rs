@@ -1,5 +1,5 @@
-//! Buddies on two levels. On 8 CPUs the granularity is 4 ms; a group weighs 1024 as a task of nice 0
-//! does.
+//! Buddies on two levels. On 8 CPUs the granularity is 4 ms; a group weighs 1024 as a task of nice
+//! 0 does.
 
 use super::CfsTree;
 use crate::cfs::{CfsParams, Entity, Roles};
@@ -29,8 +29,8 @@ fn tree_of(tasks: &[(Option<usize>, i64)]) -> (CfsTree, Vec<Entity>) {
 }
 
 /// Source: docs/rules/queues.md#cfs, buddies. Task 0 runs in a group for 2 ms and sleeps: the group
-/// goes on with task 1 though task 2, outside, is at 0, since 2 ms are no more than 4 ms. After 5 ms
-/// they would be.
+/// goes on with task 1 though task 2, outside, is at 0, since 2 ms are no more than 4 ms. After 5
+/// ms they would be.
 #[test]
 fn a_group_goes_on_when_one_of_its_tasks_sleeps() {
     for (ran_ms, picked) in [(2, 1), (4, 1), (5, 2)] {
@@ -53,8 +53,8 @@ fn a_task_that_moves_leaves_no_buddy() {
 }
 
 /// Source: as above: in a group a wakee (task 1, at 0) that preempts task 0 (at 6 ms) makes itself
-/// and the group next buddies. The group, 6 ms ahead, has to let task 2 go first; 3 ms ahead it goes
-/// on. It goes on itself if the wake-up was outside: task 2 is the next buddy at 0.
+/// and the group next buddies. The group, 6 ms ahead, has to let task 2 go first; 3 ms ahead it
+/// goes on. It goes on itself if the wake-up was outside: task 2 is the next buddy at 0.
 #[test]
 fn the_group_of_a_buddy_is_one_too() {
     for (ahead_ms, picked) in [(3, 1), (6, 2)] {
@@ -134,8 +134,8 @@ fn a_yield_holds_on_both_levels() {
 }
 
 /// Source: as above: between queues a running task outside is a last buddy, a group is none. Beside
-/// two groups and 7 tasks, the wakee of group 1 preempts who is at 6 ms. When it sleeps, task 2 at 3
-/// ms runs, or, as it is no more than 4 ms behind, the last buddy.
+/// two groups and 7 tasks, the wakee of group 1 preempts who is at 6 ms. When it sleeps, task 2 at
+/// 3 ms runs, or, as it is no more than 4 ms behind, the last buddy.
 #[test]
 fn a_preempted_group_is_no_last_buddy() {
     for (group, picked) in [(Some(0), 2), (None, 0)] {
@@ -194,7 +194,8 @@ fn a_running_buddy_goes_on_once() {
 }
 
 /// Source: as above: by a yield, or by the end of its slice, a task loses its role in both queues.
-/// It has 24 ms / 2 in its group, and that half of the CPU: 6 ms. The group is 4 ms ahead of task 2.
+/// It has 24 ms / 2 in its group, and that half of the CPU: 6 ms. The group is 4 ms ahead of task
+/// 2.
 #[test]
 fn the_group_of_who_yields_or_used_its_slice_is_no_buddy() {
     let lose: [fn(&mut CfsTree, &mut [Entity]); 2] = [
