@@ -1,8 +1,8 @@
 //! Tasks of a whole queue are enqueued again (`scx_bpf_dsq_reenq`), and which CPU's run queue is
 //! locked meanwhile (docs/rules/sched-ext.md#again, docs/rules/sched-ext.md#cpuperf).
 
-use crate::kernel::{asking, eight_cpus};
-use wakeplace_sched_ext::class::{ExtClass, Join, NewTask, Setup};
+use crate::kernel::{add_tasks, asking, eight_cpus};
+use wakeplace_sched_ext::class::{ExtClass, Join, Setup};
 use wakeplace_sched_ext::consts::{
     SCX_DSQ_LOCAL, SCX_DSQ_LOCAL_ON, SCX_ENQ_REENQ, SCX_OPS_KEEP_BUILTIN_IDLE, SCX_SLICE_DFL,
 };
@@ -129,16 +129,7 @@ fn after(mut ops: Asks, act: impl FnOnce(&mut ExtClass<'_>)) -> (Asks, Option<St
     };
     let mut class = ExtClass::new(&mut ops, setup);
     class.load();
-    for task in 0..3 {
-        class.add_task(&NewTask {
-            name: "task".to_owned(),
-            prio: 120,
-            load_weight: 1024,
-            cpus: vec![0xff],
-            ..NewTask::default()
-        });
-        class.init_task(TaskId(task), Started::Existing, None);
-    }
+    add_tasks(&mut class, 3);
     act(&mut class);
     let exit = class.exit().map(|exit| exit.message.clone());
     (ops, exit)

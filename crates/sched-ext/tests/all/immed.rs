@@ -1,14 +1,12 @@
 //! Tasks that run at once or are enqueued again (docs/rules/sched-ext.md#immed).
 
-use crate::kernel::{asking, eight_cpus};
-use wakeplace_sched_ext::class::{ExtClass, Join, NewTask, Setup};
+use crate::kernel::{add_tasks, asking, eight_cpus};
+use wakeplace_sched_ext::class::{ExtClass, Join, Setup};
 use wakeplace_sched_ext::consts::{
     SCX_DSQ_LOCAL, SCX_ENQ_IMMED, SCX_ENQ_PREEMPT, SCX_ENQ_REENQ, SCX_OPS_ALWAYS_ENQ_IMMED,
     SCX_SLICE_DFL, SCX_TASK_IMMED, SCX_TASK_REENQ_REASON_MASK,
 };
-use wakeplace_sched_ext::{
-    Callback, Exit, Kernel, OpsInfo, ReleaseReason, SchedExtOps, Started, TaskId,
-};
+use wakeplace_sched_ext::{Callback, Exit, Kernel, OpsInfo, ReleaseReason, SchedExtOps, TaskId};
 
 /// The scheduler's own queue.
 const SHARED: u64 = 5;
@@ -81,16 +79,7 @@ fn heard(mut ops: Immed, act: impl FnOnce(&mut ExtClass<'_>)) -> (Vec<String>, O
     };
     let mut class = ExtClass::new(&mut ops, setup);
     class.load();
-    for task in 0..3 {
-        class.add_task(&NewTask {
-            name: "task".to_owned(),
-            prio: 120,
-            load_weight: 1024,
-            cpus: vec![0xff],
-            ..NewTask::default()
-        });
-        class.init_task(TaskId(task), Started::Existing, None);
-    }
+    add_tasks(&mut class, 3);
     act(&mut class);
     let exit = class.exit().map(|exit| exit.message.clone());
     (ops.heard, exit)

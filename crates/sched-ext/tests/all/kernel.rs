@@ -41,6 +41,20 @@ pub(crate) fn asking() -> OpsInfo {
     }
 }
 
+/// Tasks 0 to `nr_tasks` - 1 of nice 0, which may run on all eight CPUs.
+pub(crate) fn add_tasks(class: &mut ExtClass<'_>, nr_tasks: u32) {
+    for task in 0..nr_tasks {
+        class.add_task(&NewTask {
+            name: "task".to_owned(),
+            prio: 120,
+            load_weight: 1024,
+            cpus: vec![0xff],
+            ..NewTask::default()
+        });
+        class.init_task(TaskId(task), Started::Existing, None);
+    }
+}
+
 /// Two caches of two cores of two threads each.
 pub(crate) fn eight_cpus() -> Vec<CpuFacts> {
     let cpu = |cpu: u32| CpuFacts {

@@ -1,9 +1,9 @@
 //! What a scheduler hears of a task's life, in its order (docs/rules/sched-ext.md#tasks).
 
-use crate::kernel::{asking, eight_cpus};
-use wakeplace_sched_ext::class::{ExtClass, Join, Leave, NewTask, Setup};
+use crate::kernel::{add_tasks, asking, eight_cpus};
+use wakeplace_sched_ext::class::{ExtClass, Join, Leave, Setup};
 use wakeplace_sched_ext::{
-    Callback, CgroupId, Class, Exit, Kernel, OpsInfo, ReleaseReason, SchedExtOps, Started, TaskId,
+    Callback, CgroupId, Class, Exit, Kernel, OpsInfo, ReleaseReason, SchedExtOps, TaskId,
 };
 
 const TASK: TaskId = TaskId(0);
@@ -73,14 +73,7 @@ fn heard(act: impl FnOnce(&mut ExtClass<'_>)) -> Vec<String> {
     };
     let mut class = ExtClass::new(&mut ops, setup);
     class.load();
-    class.add_task(&NewTask {
-        name: "task".to_owned(),
-        prio: 120,
-        load_weight: 1024,
-        cpus: vec![0xff],
-        ..NewTask::default()
-    });
-    class.init_task(TASK, Started::Existing, None);
+    add_tasks(&mut class, 1);
     act(&mut class);
     assert_eq!(class.exit(), None);
     ops.0

@@ -2,7 +2,7 @@
 //! (docs/decisions/023-rt-app-events.md): the run goes on without it, and says so.
 
 use super::PolicyRuns;
-use wakeplace_workload::Workload;
+use wakeplace_workload::{Phase, Workload};
 
 /// Hints before 5.3, slices of tasks' own before EEVDF.
 pub(super) fn ignored(run: &PolicyRuns, workloads: &[Workload]) -> Vec<String> {
@@ -25,9 +25,7 @@ fn hints(workload: &Workload) -> bool {
         min.is_some_and(|min| min > 0) || max.is_some_and(|max| max < 1024)
     };
     workload.tasks.iter().any(|task| {
-        let later = |phase: &wakeplace_workload::Phase| {
-            bound(phase.change.uclamp_min, phase.change.uclamp_max)
-        };
+        let later = |phase: &Phase| bound(phase.change.uclamp_min, phase.change.uclamp_max);
         bound(task.uclamp_min, task.uclamp_max) || task.phases.iter().any(later)
     })
 }
