@@ -9,13 +9,16 @@
 #
 #   SOAK_MINUTES=30       how long in each guest, by the guest's clock
 #   SOAK_PART=30          minutes of a part; the last part may be shorter
-#   SOAK_GUESTS=...       ARCH:KERNEL each. arm64 is a hikey960. Default: x86_64 and the newest
+#   SOAK_GUESTS=...       ARCH:KERNEL[:NS] each. arm64 is a hikey960. NS: its clock counts
+#                         instructions of so many nanoseconds. Default: x86_64 and the newest kernel
 #   SOAK_JOBS=1           so many guests at a time
-#   SOAK_CLOCK=host       the guests' clock: `host`, or `instructions:NS`, so many nanoseconds an
-#                         instruction. By the host's clock a guest stalls if the host is busy: do
-#                         nothing else meanwhile. The other takes a core a guest; with 16 ns an hour
-#                         of four CPUs takes about an hour of it.
+#   SOAK_CLOCK=host       the other guests' clock: `host`, or `instructions:NS`. By the host's clock
+#                         a guest stalls if the host is busy: do nothing else meanwhile. The other
+#                         takes a core a guest. With 16 ns an hour of an x86-64 guest of four CPUs
+#                         takes about an hour of it, an arm64 guest's 40 minutes.
 #   SOAK_KEEP=target/soak where parts are kept
+#   SOAK_PAGE=FILE        replaces the part of that page that names this command by a table of the
+#                         guests' parts
 #
 # Exit code: 0 all held, 1 something did not, 2 bad input.
 set -euo pipefail
@@ -36,32 +39,50 @@ minutes=${SOAK_MINUTES:-30} part=${SOAK_PART:-30} at_once=${SOAK_JOBS:-1}
 whole SOAK_MINUTES "$minutes"
 whole SOAK_PART "$part"
 whole SOAK_JOBS "$at_once"
-clock=()
 case ${SOAK_CLOCK:-host} in
-    host) ;;
-    instructions:*) clock=("--icount=${SOAK_CLOCK#*:}") ;;
+    host | instructions:*) ;;
     *) bad "SOAK_CLOCK=$SOAK_CLOCK: expected host or instructions:NS" ;;
 esac
 keep_in "${SOAK_KEEP:-${CARGO_TARGET_DIR:-target}/soak}"
 guests=${SOAK_GUESTS:-x86_64:}
 for of in $guests; do
     case $of in
+        x86_64:*:* | arm64:*:*) whole "SOAK_GUESTS: $of: nanoseconds" "${of##*:}" ;;
         x86_64:* | arm64:*) ;;
-        *) bad "SOAK_GUESTS: $of: expected x86_64:KERNEL or arm64:KERNEL" ;;
+        *) bad "SOAK_GUESTS: $of: expected x86_64:KERNEL[:NS] or arm64:KERNEL[:NS]" ;;
     esac
 done
 
-# what_runs ARCH: names the build of the scheduler, and the clock.
-what_runs() {
-    printf '%s %s\n' "${SOAK_CLOCK:-host}" \
-        "$(sha256sum "$lab_programs/$1/scx_wakeplace" | cut -c 1-64)"
+# clock_of GUEST: `host` or `instructions:NS`.
+clock_of() {
+    case $1 in
+        *:*:*) printf 'instructions:%s\n' "${1##*:}" ;;
+        *) printf '%s\n' "${SOAK_CLOCK:-host}" ;;
+    esac
 }
 
-# run_part ARCH KERNEL NUMBER MINUTES FOLDER
+# folder_of GUEST: where its parts are.
+folder_of() {
+    local arch kernel
+    IFS=: read -r arch kernel _ <<<"$1"
+    printf '%s\n' "$keep/$arch${kernel:+-$kernel}"
+}
+
+# what_runs GUEST: names the clock, and the build of the scheduler.
+what_runs() {
+    local arch=${1%%:*}
+    printf '%s %s\n' "$(clock_of "$1")" \
+        "$(sha256sum "$lab_programs/$arch/scx_wakeplace" | cut -c 1-64)"
+}
+
+# run_part GUEST NUMBER MINUTES FOLDER
 run_part() {
-    local arch=$1 kernel=$2 number=$3 minutes=$4 folder=$5 code=0 options=() build
-    build=$(what_runs "$arch")
-    options=(--arch "$arch" "${clock[@]}" --scheduler wakeplace)
+    local number=$2 minutes=$3 folder=$4 code=0 options=() arch kernel clock build
+    IFS=: read -r arch kernel _ <<<"$1"
+    build=$(what_runs "$1")
+    clock=$(clock_of "$1")
+    options=(--arch "$arch" --scheduler wakeplace)
+    [ "$clock" = host ] || options+=("--icount=${clock#*:}")
     # By another clock than the host's a minute may take several.
     options+=(--timeout "$((minutes * 6 + 20))m")
     [ "$arch" != arm64 ] || options+=(--platform hikey960)
@@ -80,19 +101,54 @@ run_part() {
     say "soak: $folder: $(sed -n 's/^rounds: //p' "$folder/log") rounds in $minutes minutes"
 }
 
-# soak ARCH:KERNEL: its parts one after the other, until one fails.
+# soak GUEST: its parts one after the other, until one fails.
 soak() {
-    local arch=${1%%:*} kernel=${1#*:} number=0 left=$minutes folder length
+    local number=0 left=$minutes folder length
     while [ "$left" -gt 0 ] && all_held; do
         length=$((left < part ? left : part))
-        folder=$keep/$arch${kernel:+-$kernel}/part-$number
-        if [ "$(cat "$folder/held" 2>/dev/null)" = "$length $(what_runs "$arch")" ]; then
+        folder=$(folder_of "$1")/part-$number
+        if [ "$(cat "$folder/held" 2>/dev/null)" = "$length $(what_runs "$1")" ]; then
             say "soak: $folder: held before"
         else
-            run_part "$arch" "$kernel" "$number" "$length" "$folder"
+            run_part "$1" "$number" "$length" "$folder"
         fi
         left=$((left - length)) number=$((number + 1))
     done
+}
+
+# first_number KEY FILE: the first `"KEY": number` of one-key-a-line JSON.
+first_number() {
+    awk -v key="\"$1\":" '$1 == key { print $2 + 0; exit }' "$2"
+}
+
+# totals GUEST: a row of the table, of the parts of $minutes minutes.
+totals() {
+    local number=0 left=$minutes folder kernel clock
+    local rounds=0 wakeups=0 forks=0 switches=0 changes=0 late=0
+    while [ "$left" -gt 0 ]; do
+        folder=$(folder_of "$1")/part-$number
+        rounds=$((rounds + $(sed -n 's/^rounds: //p' "$folder/log")))
+        wakeups=$((wakeups + $(first_number wakeups "$folder/live-status.json")))
+        forks=$((forks + $(first_number forks "$folder/live-status.json")))
+        switches=$((switches + $(first_number switches "$folder/live-status.json")))
+        changes=$((changes + $(sed -n 's/^switches: \([0-9]*\),.*/\1/p' "$folder/log")))
+        late=$((late + $(sed -n 's/^switches: .*late: //p' "$folder/log")))
+        left=$((left - part)) number=$((number + 1))
+    done
+    kernel=$(awk '$1 == "kernel" { print $3; exit }' "$folder/log")
+    clock=$(clock_of "$1")
+    [ "$clock" = host ] || clock="${clock#*:} ns"
+    printf '| %s | %s | %s | %s | %s | %s | %s | %s | %s | %s | %s |\n' "${1%%:*}" "$kernel" \
+        "$clock" "$minutes" "$number" "$rounds" "$wakeups" "$forks" "$switches" "$changes" "$late"
+}
+
+# table: a line per guest.
+table() {
+    local of
+    printf '| guest | kernel | an instruction | minutes | parts | rounds | wake-ups | forks '
+    printf '| switches | changes of policy and mode | answered late |\n'
+    printf '|:--|:--|--:|--:|--:|--:|--:|--:|--:|--:|--:|\n'
+    for of in $guests; do totals "$of"; done
 }
 
 for of in $guests; do
@@ -101,4 +157,7 @@ for of in $guests; do
 done
 wait
 all_held || exit 1
-printf '\nsoak: all held for %s minutes in each of: %s\n' "$minutes" "$guests"
+printf '\nsoak: all held for %s minutes in each of: %s\n\n' "$minutes" "$guests"
+table >"$keep/table.md"
+cat "$keep/table.md"
+[ -z "${SOAK_PAGE:-}" ] || scripts/page-part.sh "$SOAK_PAGE" "$keep/table.md" scripts/soak.sh

@@ -76,6 +76,19 @@ impl Drop for Running {
     }
 }
 
+/// What the kernel is started with.
+///
+/// Without `kpti=off` an arm64 kernel takes page tables of its own, since its addresses are random
+/// (`kaslr_requires_kpti`). Then it changes tables whenever it is entered or left, and each time
+/// the emulator forgets all translations. The emulated CPU needs no such tables: it says so (CSV3).
+fn kernel_command_line(arch: Arch, console: &str) -> String {
+    let own_tables = match arch {
+        Arch::X86_64 => "",
+        Arch::Arm64 => " kpti=off",
+    };
+    format!("console={console} quiet panic=-1{own_tables}")
+}
+
 /// The clock does not wait for the host when all CPUs are idle. A CPU's turn lasts until the next
 /// timer of the whole machine, divided by the number of CPUs (QEMU's `icount_percpu_budget`). A
 /// filter of a network that nobody uses has such a timer.
@@ -231,7 +244,7 @@ impl Guest<'_> {
                 "ttyAMA0"
             }
         };
-        let append = format!("console={console} quiet panic=-1");
+        let append = kernel_command_line(self.arch, console);
         command
             .arg("-kernel")
             .arg(&self.kernel.image)

@@ -1,6 +1,6 @@
 //! One platform, one workload, several policies, several seeds.
 
-use crate::comparison::{Comparison, Origin, PolicyRuns, endings, warnings};
+use crate::comparison::{Comparison, Origin, PolicyRuns, endings, warnings, why_stuck};
 use crate::hotplug::shown;
 use crate::identity::hash_of;
 use crate::oracle::{machine, note};
@@ -205,6 +205,7 @@ impl Experiment {
             all.extend(notes.map(|note| format!("{}: {note}", scheduler.name)));
         }
         Comparison {
+            why_stuck: why_stuck(&runs, workloads),
             platform: self.platform.name.clone(),
             platform_hash: hash_of(&self.platform),
             workload: self.workload.name.clone(),

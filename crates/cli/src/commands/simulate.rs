@@ -411,7 +411,7 @@ fn report(
         // A warning names the tasks, if there are warnings.
         verdict = Verdict::Unmet;
         let cause = match terminal.verbosity() {
-            Verbosity::Quiet => comparisons.iter().find_map(Comparison::why_stuck),
+            Verbosity::Quiet => comparisons.iter().find_map(|of| of.why_stuck.as_deref()),
             _ => None,
         };
         let cause = match cause {

@@ -184,3 +184,11 @@ fn a_clock_of_instructions_may_have_short_turns() {
         "{short}"
     );
 }
+
+/// Goal: an arm64 kernel has no page tables of its own, and an x86-64 one decides for itself.
+#[test]
+fn arm64_kernels_keep_one_set_of_page_tables() {
+    let line = |arch| kernel_command_line(arch, "ttyX");
+    assert_eq!(line(Arch::X86_64), "console=ttyX quiet panic=-1");
+    assert_eq!(line(Arch::Arm64), "console=ttyX quiet panic=-1 kpti=off");
+}

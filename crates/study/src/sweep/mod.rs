@@ -2,26 +2,22 @@
 //! design with a policy and a seed; all that decides it makes its key.
 
 mod axis;
+mod check;
 mod file;
 mod platform;
+mod point;
+#[cfg(test)]
+mod tests;
 
 pub use axis::{Axis, Design, Range};
 pub use file::is_sweep;
+pub use point::{MadePoint, Point, Points};
 
-use crate::experiment::expand;
 use crate::file::with;
 use crate::identity::hash_of;
-use crate::pool::Run;
-use crate::run_table::{STUCK, json_object, metrics_of};
-use crate::{Experiment, PolicyRuns, Request, RunRecord, Source, StudyError};
-use std::collections::BTreeMap;
-use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::Arc;
+use crate::{Request, RunRecord, Source, StudyError};
 use wakeplace_text::parse_duration_ns;
 use wakeplace_workload::Jitter;
-
-/// A sweep of so many points is checked whole before its first run.
-const MOST_CHECKED: usize = 1_000;
 
 /// Keys of what has a name.
 const NAMES: [&str; 3] = ["platform", "workload", "policy"];
@@ -40,18 +36,6 @@ pub struct Sweep {
     numbers: Option<Vec<usize>>,
     /// Hash of what the named platforms and workloads are: files may change between two calls.
     inputs: String,
-}
-
-/// A point of a sweep, ready to run with any seed.
-#[derive(Clone, Debug)]
-pub struct Point {
-    /// What distinguishes it, key and value.
-    pub labels: Vec<(String, String)>,
-    experiment: Experiment,
-    /// All but seed, hashes and metrics.
-    record: RunRecord,
-    /// Hash of all that decides its runs but the seed.
-    decided: String,
 }
 
 impl Sweep {
@@ -223,85 +207,6 @@ impl Sweep {
             ..RunRecord::default()
         }
     }
-
-    /// Each name of a list by itself, then each value of a list together with all others: a value
-    /// with which no point can be made is wrong. Others may need it to be made at all: a point that
-    /// cannot be made while its values are used elsewhere is a record with its reason.
-    fn check_lists(&self) -> Result<(), StudyError> {
-        for axis in &self.axes {
-            let Range::List(values) = &axis.range else {
-                continue;
-            };
-            if !NAMES.contains(&axis.key.as_str()) {
-                continue;
-            }
-            for value in values {
-                let mut request = self.base.clone();
-                name(&mut request, &axis.key, value)?;
-                request
-                    .platforms
-                    .iter()
-                    .try_for_each(|p| p.platform().map(drop))?;
-                for policy in &request.policies {
-                    wakeplace_policy_sys::Policy::parse(policy)?;
-                }
-            }
-        }
-        if self.points() > MOST_CHECKED {
-            return Ok(());
-        }
-        self.check_values()
-    }
-
-    /// Makes points until each value of each list and range was part of one; those with nothing new
-    /// are left out.
-    fn check_values(&self) -> Result<(), StudyError> {
-        // A hypercube draws from a range what it likes.
-        let is_known =
-            |axis: &&Axis| matches!(axis.range, Range::List(_)) || self.design == Design::Grid;
-        let values = |axis: &Axis| -> Vec<(String, String)> {
-            let all = axis.values().into_iter();
-            all.map(|value| (axis.key.clone(), value)).collect()
-        };
-        // What was part of no point yet, and the first point that could not be made with it.
-        let mut open: BTreeMap<(String, String), Option<usize>> =
-            { self.axes.iter().filter(is_known).flat_map(values) }
-                .map(|value| (value, None))
-                .collect();
-        for index in 0..self.points() {
-            let labels = self.labels_of(index);
-            if !labels.iter().any(|label| open.contains_key(label)) {
-                continue;
-            }
-            let made = self.point(index).is_ok();
-            for label in &labels {
-                if made {
-                    open.remove(label);
-                } else if let Some(first) = open.get_mut(label) {
-                    first.get_or_insert(index);
-                }
-            }
-        }
-        let first = open.into_values().flatten().min();
-        first.map_or(Ok(()), |index| self.point(index).map(drop))
-    }
-
-    /// Some point can run: what the base has that fits none of them is refused as for one run,
-    /// before anything is written. Points that cannot while others can are records with a reason.
-    /// Of many points some are tried, evenly spaced.
-    fn check_runs(&self) -> Result<(), StudyError> {
-        let points = self.points();
-        let tried = points.min(MOST_CHECKED);
-        let mut first = None;
-        for at in 0..tried {
-            let made = self.point(at * points / tried);
-            match made.and_then(|point| point.check(&self.base)) {
-                Ok(()) => return Ok(()),
-                Err(error) => first = first.or(Some(error)),
-            }
-        }
-        first.map_or(Ok(()), Err)
-    }
 }
 
 /// A hash of all platforms and workloads that have a name. One that is wrong counts by its error.
@@ -380,143 +285,3 @@ fn vary(key: &str, why: &str) -> StudyError {
         why: why.to_owned(),
     }
 }
-
-impl Point {
-    fn of(request: &Request, labels: Vec<(String, String)>) -> Result<Self, StudyError> {
-        let comparison = request.resolve()?.experiments.swap_remove(0);
-        let [policy] = comparison.policies.as_slice() else {
-            return Err(StudyError::Empty("no policy given; expected at least one"));
-        };
-        let options = crate::experiment::all_options(&comparison.options);
-        let settings = crate::experiment::settings(policy);
-        let (platform_hash, workload_hash) =
-            (hash_of(&comparison.platform), hash_of(&comparison.workload));
-        let decided = hash_of(&(&platform_hash, &workload_hash, policy, &comparison.options));
-        let jitter = comparison.workload.jitter();
-        let record = RunRecord {
-            labels: labels.clone(),
-            platform: comparison.platform.name.clone(),
-            platform_hash,
-            workload: comparison.workload.name.clone(),
-            workload_hash,
-            policy: policy.name().to_owned(),
-            settings: json_object(&settings),
-            options: json_object(&options),
-            jitter: jitter.map_or_else(String::new, |jitter| jitter.to_string()),
-            duration_ns: comparison.options.duration_ns,
-            ..RunRecord::default()
-        };
-        Ok(Self {
-            labels,
-            experiment: comparison,
-            record,
-            decided,
-        })
-    }
-
-    /// The key of its run with a seed: a hash of all that decides it.
-    #[must_use]
-    pub fn key(&self, seed: u64, program: &str) -> String {
-        hash_of(&(&self.decided, seed, program))
-    }
-
-    /// What every run of it has: all but seed, hashes, metrics and error.
-    #[must_use]
-    pub fn record(&self) -> &RunRecord {
-        &self.record
-    }
-
-    /// Can it run with the base's first seed? As before every run.
-    fn check(&self, base: &Request) -> Result<(), StudyError> {
-        let seed = base.seeds.first().copied().unwrap_or(1);
-        let Experiment {
-            platform,
-            workload,
-            policies,
-            options,
-            ..
-        } = &self.experiment;
-        let workload = expand(workload, platform, &[seed])?.swap_remove(0);
-        Ok(wakeplace_engine::check(
-            platform,
-            &policies[0],
-            &workload,
-            options,
-        )?)
-    }
-
-    /// Runs it with a seed. What cannot be run, or gets stuck, is a record with an error.
-    #[must_use]
-    pub fn run(&self, seed: u64) -> RunRecord {
-        let ran = catch_unwind(AssertUnwindSafe(|| self.simulate(seed)));
-        let error = match ran {
-            Ok(Ok(record)) => return record,
-            Ok(Err(error)) => error.to_string(),
-            Err(_) => "the simulator failed; please report this".to_owned(),
-        };
-        RunRecord {
-            seed,
-            error,
-            ..self.record.clone()
-        }
-    }
-
-    fn simulate(&self, seed: u64) -> Result<RunRecord, StudyError> {
-        let experiment = &self.experiment;
-        let workloads = expand(&experiment.workload, &experiment.platform, &[seed])?;
-        let run = Run {
-            platform: &experiment.platform,
-            policy: &experiment.policies[0],
-            scheduler: None,
-            workload: &workloads[0],
-            options: &experiment.options,
-            oracle: None,
-            timeline: None,
-            label: String::new(),
-            values_only: true,
-        };
-        let finished = crate::pool::one(&run)?;
-        let stuck = PolicyRuns::stuck(&finished.report);
-        Ok(RunRecord {
-            seed,
-            event_hash: format!("{:016x}", finished.report.event_hash),
-            behaviour_hash: format!("{:016x}", finished.metrics.behaviour_hash),
-            error: if stuck {
-                STUCK.to_owned()
-            } else {
-                String::new()
-            },
-            metrics: metrics_of(&finished.metrics),
-            ..self.record.clone()
-        })
-    }
-}
-
-/// Points that were made lately, so that cells of one point share it.
-#[derive(Debug, Default)]
-pub struct Points(BTreeMap<usize, Arc<MadePoint>>);
-
-/// A point, or what stands for each of its runs: it cannot be made, and why.
-pub type MadePoint = Result<Point, RunRecord>;
-
-/// So many are kept.
-const KEPT: usize = 64;
-
-impl Points {
-    /// The point of that number.
-    pub fn get(&mut self, sweep: &Sweep, index: usize) -> Arc<MadePoint> {
-        if let Some(known) = self.0.get(&index) {
-            return known.clone();
-        }
-        if self.0.len() >= KEPT {
-            self.0.pop_first();
-        }
-        let made = sweep.point(index);
-        let made = Arc::new(made.map_err(|error| sweep.failed(index, &error)));
-        self.0.insert(index, made.clone());
-        made
-    }
-}
-
-#[cfg(test)]
-mod tests;

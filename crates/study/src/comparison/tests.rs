@@ -1,0 +1,87 @@
+//! What is said of runs that did not simply fill their time.
+
+use super::{PolicyRuns, oddities, why_stuck};
+use wakeplace_engine::sched_ext::{Exit, ExitKind};
+use wakeplace_engine::{Ended, RunReport, SchedExtReport, Waiting, WaitsFor};
+use wakeplace_workload::{LoadOptions, MachineFacts, Spec};
+
+fn ended(ended: Ended) -> PolicyRuns {
+    let report = RunReport {
+        events_by_kind: Default::default(),
+        end_ns: 1_234_567,
+        ended,
+        events: 0,
+        event_hash: 0,
+        start_ns: None,
+        energy_active: false,
+        counted: None,
+        lock_wait_ns: None,
+        line_wait_ns: None,
+        double_placements: None,
+        tasks: Vec::new(),
+        threads: Vec::new(),
+        sched_ext: None,
+        reasons: Vec::new(),
+    };
+    PolicyRuns {
+        policy: "linux-4.17".to_owned(),
+        overrides: Vec::new(),
+        settings: Vec::new(),
+        metrics: Vec::new(),
+        reports: vec![report],
+        timeline: None,
+    }
+}
+
+/// What is said of a run, and why it is stuck.
+fn said(run: PolicyRuns) -> (String, Option<String>) {
+    let spec = Spec::parse("context-switch:pairs=2", &LoadOptions::default()).unwrap();
+    let workload = spec.expand(1, MachineFacts::alike(4)).unwrap();
+    let (runs, workloads) = ([run], [workload]);
+    let why = why_stuck(&runs, &workloads);
+    assert_eq!(why.is_some(), runs[0].is_stuck());
+    (oddities(&runs, &workloads).join("\n"), why)
+}
+
+#[test]
+fn who_waits_for_what_is_named() {
+    let unit = |(task, channel)| Waiting {
+        task,
+        waits: WaitsFor::Unit { channel },
+    };
+    let waits = [(0, 1), (1, 0), (2, 3), (3, 2)].map(unit).to_vec();
+    let (text, why) = said(ended(Ended::Deadlock { waits }));
+    assert!(why.is_some_and(|why| text.contains(&why)), "{text}");
+    for part in [
+        "linux-4.17: the run ended at 1234567 ns",
+        "`parent-0` for `pair 0 to parent`, `child-0` for `pair 0 to child`",
+        "and 1 more",
+    ] {
+        assert!(text.contains(part), "{text}");
+    }
+}
+
+#[test]
+fn a_scheduler_that_ends_is_named_with_its_error() {
+    let exit = Exit::new(ExitKind::Error, "non-existent DSQ 0x9");
+    let mut run = ended(Ended::Scheduler { exit });
+    run.reports[0].sched_ext = Some(SchedExtReport {
+        name: "mine".to_owned(),
+        callbacks: Vec::new(),
+        callback_ns: 0,
+        kfunc_ns: 0,
+        longest_wait: None,
+    });
+    let (text, why) = said(run);
+    assert!(why.is_some_and(|why| text.contains(&why)), "{text}");
+    let expected = "linux-4.17: the run ended at 1234567 ns since the scheduler `mine` did: \
+                    runtime error (non-existent DSQ 0x9)";
+    assert!(text.contains(expected), "{text}");
+}
+
+#[test]
+fn a_run_within_the_warm_up_says_why_it_has_no_throughput() {
+    let (text, why) = said(ended(Ended::Duration));
+    assert_eq!(why, None);
+    assert!(text.contains("the warm-up of 500.00 ms"), "{text}");
+}
