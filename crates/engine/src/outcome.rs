@@ -6,9 +6,10 @@
 use wakeplace_sched_ext::{Callback, Exit};
 
 /// Why the run ended.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum Ended {
     /// The asked duration was over.
+    #[default]
     Duration,
     /// All tasks had ended before.
     AllTasksExited,
@@ -164,8 +165,8 @@ pub struct LongestWait {
     pub place: String,
 }
 
-/// Facts of a finished run.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// Facts of a finished run. By default: one of no length, in which nothing happened.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct RunReport {
     /// Simulated end, ns.
     pub end_ns: u64,

@@ -296,7 +296,7 @@ mod tests {
     use super::{Profile, coarse, edge};
     use crate::{LatencyBucket, RunMetrics};
     use wakeplace_engine::observe::CpuPower::{Busy, Idle};
-    use wakeplace_engine::{Ended, Observer, Options, RunReport};
+    use wakeplace_engine::{Observer, Options, RunReport};
     use wakeplace_workload::{LoadOptions, MachineFacts, Spec};
 
     fn buckets(all: &[(u64, u64)]) -> Vec<LatencyBucket> {
@@ -372,20 +372,7 @@ mod tests {
         Observer::finish(&mut collector, 100);
         let report = RunReport {
             end_ns: 100,
-            ended: Ended::Duration,
-            events: 0,
-            events_by_kind: Vec::new(),
-            event_hash: 0,
-            start_ns: None,
-            energy_active: false,
-            counted: None,
-            lock_wait_ns: None,
-            line_wait_ns: None,
-            double_placements: None,
-            tasks: Vec::new(),
-            threads: Vec::new(),
-            sched_ext: None,
-            reasons: Vec::new(),
+            ..RunReport::default()
         };
         (collector.finish(&report), report)
     }

@@ -2,7 +2,7 @@ use super::{RunMetrics, paired, series};
 use crate::metric::{METRICS, Values};
 use crate::testbed::two_clusters;
 use wakeplace_engine::observe::{CpuPower, MigrateCause};
-use wakeplace_engine::{Counted, Ended, Observer, Options, RunReport, TaskTotals};
+use wakeplace_engine::{Counted, Observer, Options, RunReport, TaskTotals};
 use wakeplace_platform::{Platform, PowerUnit};
 use wakeplace_workload::{LoadOptions, MachineFacts, Spec, Workload};
 
@@ -23,15 +23,8 @@ fn report(end_ns: u64) -> RunReport {
         line_wait_ns: Some(150_000_000),
         double_placements: Some(7),
         end_ns,
-        ended: Ended::Duration,
-        events: 0,
-        events_by_kind: Vec::new(),
-        event_hash: 0,
-        start_ns: None,
         tasks: vec![task.clone(), task],
-        threads: Vec::new(),
-        sched_ext: None,
-        reasons: Vec::new(),
+        ..RunReport::default()
     }
 }
 

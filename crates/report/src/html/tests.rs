@@ -322,20 +322,18 @@ fn no_result_is_refused_in_a_sentence() {
     without.as_object_mut().unwrap().remove("schema_version");
     let mut no_runs = old();
     no_runs["runs"] = json!([]);
-    let mut wrong = old();
-    wrong["runs"][0]["seeds"] = json!("many");
-    let mut whole_number = old();
-    whole_number["duration_ns"] = json!("long");
-    let mut object = old();
-    object["runs"][0]["metrics"]["energy_j"] = json!(3);
-    let mut list = whole();
-    list["runs"][0]["timeline"]["cpu_task_from_to_ns"] = json!([[2, 0, 1000]]);
-    let mut outside = whole();
-    outside["runs"][0]["timeline"]["cpu_task_from_to_ns"] = json!([[2, 0, 1000, 1500]]);
-    let mut backwards = whole();
-    backwards["runs"][0]["timeline"]["cpu_task_from_to_ns"] = json!([[0, 0, 1500, 1400]]);
-    let mut huge = whole();
-    huge["runs"][0]["timeline"]["cpus"] = json!(4_000_000_000_u32);
+    let with = |mut result: Value, at: &str, value: Value| {
+        *result.pointer_mut(at).expect("it is there") = value;
+        result
+    };
+    let wrong = with(old(), "/runs/0/seeds", json!("many"));
+    let whole_number = with(old(), "/duration_ns", json!("long"));
+    let object = with(old(), "/runs/0/metrics/energy_j", json!(3));
+    let on_cpus = |ran: Value| with(whole(), "/runs/0/timeline/cpu_task_from_to_ns", ran);
+    let list = on_cpus(json!([[2, 0, 1000]]));
+    let outside = on_cpus(json!([[2, 0, 1000, 1500]]));
+    let backwards = on_cpus(json!([[0, 0, 1500, 1400]]));
+    let huge = with(whole(), "/runs/0/timeline/cpus", json!(4_000_000_000_u32));
     for (text, part) in [
         (String::new(), "result.json:1:0: EOF"),
         ("[1, 2]".to_owned(), "is no object"),
@@ -364,7 +362,10 @@ fn no_result_is_refused_in_a_sentence() {
             format!("{whole_number:#}"),
             "invalid type: string \"long\", expected a whole number from 0; expected the JSON",
         ),
-        (format!("{object:#}"), "integer `3`, expected an object"),
+        (
+            format!("{object:#}"),
+            "invalid type: integer `3`, expected an object",
+        ),
         (
             format!("{list:#}"),
             "invalid length 3, expected a list of 4 values",

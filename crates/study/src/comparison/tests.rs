@@ -7,21 +7,9 @@ use wakeplace_workload::{LoadOptions, MachineFacts, Spec};
 
 fn ended(ended: Ended) -> PolicyRuns {
     let report = RunReport {
-        events_by_kind: Default::default(),
         end_ns: 1_234_567,
         ended,
-        events: 0,
-        event_hash: 0,
-        start_ns: None,
-        energy_active: false,
-        counted: None,
-        lock_wait_ns: None,
-        line_wait_ns: None,
-        double_placements: None,
-        tasks: Vec::new(),
-        threads: Vec::new(),
-        sched_ext: None,
-        reasons: Vec::new(),
+        ..RunReport::default()
     };
     PolicyRuns {
         policy: "linux-4.17".to_owned(),

@@ -5,7 +5,7 @@ use crate::pool::Finished;
 use std::sync::Arc;
 use std::sync::Mutex;
 use wakeplace_engine::sched_ext::{Loader, OpsInfo, SchedExtOps};
-use wakeplace_engine::{Ended, Options, RunReport};
+use wakeplace_engine::{Options, RunReport};
 use wakeplace_metrics::{RunMetrics, Values, WakeupCases};
 use wakeplace_platform::Platform;
 use wakeplace_policy_sys::Policy;
@@ -100,21 +100,11 @@ fn finished(events: u64, event_hash: u64, runtime_s: f64) -> Finished {
             behaviour_hash: event_hash,
         },
         report: RunReport {
-            events_by_kind: Default::default(),
-            start_ns: None,
             energy_active: true,
-            counted: None,
-            lock_wait_ns: None,
-            line_wait_ns: None,
-            double_placements: None,
             end_ns: 1,
-            ended: Ended::Duration,
             events,
             event_hash,
-            tasks: Vec::new(),
-            threads: Vec::new(),
-            sched_ext: None,
-            reasons: Vec::new(),
+            ..RunReport::default()
         },
     }
 }
