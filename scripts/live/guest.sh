@@ -95,6 +95,17 @@ stress() {
 		--yield 2 --sem 2 --nanosleep 2 "$@"
 }
 
+# The command, in a group that may use half a CPU.
+limited() (
+	groups=/tmp/cgroup
+	mkdir -p $groups
+	[ -e $groups/cgroup.procs ] || mount -t cgroup2 none $groups || return 1
+	echo +cpu >$groups/cgroup.subtree_control && mkdir -p $groups/limited || return 1
+	echo '10000 20000' >$groups/limited/cpu.max || return 1
+	# shellcheck disable=SC2016 # the number of the task that becomes the command
+	sh -c 'echo $$ >/tmp/cgroup/limited/cgroup.procs && exec "$@"' sh "$@"
+)
+
 # Wanted exit code, then the command. Nothing else may happen to the scheduler that runs.
 refuses() {
 	want=$1 words=$2
@@ -157,6 +168,7 @@ steps() {
 	step fork-storm wakeplace-guest fork-storm --seconds "$s"
 	step stress-ng stress --affinity 2 --timeout "$s"
 	step affinity-storm wakeplace-guest affinity-storm --seconds "$s"
+	step affinity-storm-limited limited wakeplace-guest affinity-storm --seconds "$s"
 	start_switching
 	step hackbench-switching hackbench -g 2 -l $((s * 40))
 	step fork-storm-switching wakeplace-guest fork-storm --seconds "$s"
@@ -188,7 +200,7 @@ placement() {
 # Two or three kinds at once. What changes CPUs' number runs with what does not name CPUs.
 soak_round() {
 	jobs=
-	case $(($1 % 8)) in
+	case $(($1 % 9)) in
 	0)
 		also hackbench -g 2 -l 400
 		also wakeplace-guest affinity-storm --seconds 10 --seed "$1"
@@ -219,6 +231,10 @@ soak_round() {
 		also sh group-storm.sh 10 "$1"
 		also wakeplace-guest hotplug-storm --seconds 10 --seed "$1"
 		also wakeplace-guest fork-storm --seconds 10
+		;;
+	8)
+		also limited wakeplace-guest affinity-storm --seconds 10 --seed "$1"
+		also wakeplace-guest fork-storm --seconds 5
 		;;
 	esac
 	for job in $jobs; do

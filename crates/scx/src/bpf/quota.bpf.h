@@ -54,11 +54,17 @@ static int unpark_due(void *map, u32 *key, struct slice_timer *s)
 	return 0;
 }
 
-/* The task, queued or not, goes to those that wait for their group's quota. */
+/*
+ * The task, queued or not, goes to those that wait for their group's quota on this CPU. The kernel
+ * may have moved it while it waited: it still counts at another CPU then, whose run queue is not
+ * locked, and whose frequency cannot be asked for here.
+ */
 static __always_inline void before_parked(struct task_live *t, u32 cpu, u64 wait, u64 now)
 {
-	if (t->wp.on_rq)
-		unqueue(t, t->wp.cpu, now, 0, false);
+	if (t->wp.cpu != cpu)
+		withdraw(t);
+	else if (t->wp.on_rq)
+		unqueue(t, cpu, now, 0, false);
 	t->runnable_ns = 0; /* that it waits from now on is no latency */
 	t->parked_ns = now;
 	arm_unpark(cpu, wait, now);
