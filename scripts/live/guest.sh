@@ -95,7 +95,7 @@ stress() {
 		--yield 2 --sem 2 --nanosleep 2 "$@"
 }
 
-# The command, in a group that may use half a CPU.
+# The command, in a group that may use half a CPU. Kernels before 6.17 do not tell sched_ext of it.
 limited() (
 	groups=/tmp/cgroup
 	mkdir -p $groups
@@ -103,7 +103,7 @@ limited() (
 	echo +cpu >$groups/cgroup.subtree_control && mkdir -p $groups/limited || return 1
 	echo '10000 20000' >$groups/limited/cpu.max || return 1
 	# shellcheck disable=SC2016 # the number of the task that becomes the command
-	sh -c 'echo $$ >/tmp/cgroup/limited/cgroup.procs && exec "$@"' sh "$@"
+	sh -c 'echo $$ >"$0" && exec "$@"' $groups/limited/cgroup.procs "$@"
 )
 
 # Wanted exit code, then the command. Nothing else may happen to the scheduler that runs.
