@@ -185,8 +185,10 @@ fn kind_of(row: &StudyRow) -> &'static str {
 }
 
 fn table(result: &StudyResult, rows: &[&StudyRow], experiments: bool) -> Table {
+    let means = rows.iter().any(|row| row.published.is_some());
     let has = Has {
-        means: rows.iter().any(|row| row.published.is_some()),
+        means,
+        distances: means && result.as_written,
         changes: rows.iter().any(|row| row.published_delta_pct.is_some()),
         robust: rows.iter().any(|row| row.robust.is_some()),
     };
@@ -202,7 +204,7 @@ fn table(result: &StudyResult, rows: &[&StudyRow], experiments: bool) -> Table {
     }
     columns.extend(["simulated", "spread", "change", "95 % CI"]);
     columns.push(DIFFERENCE);
-    if has.means {
+    if has.distances {
         columns.push("off by");
     }
     if has.robust {
@@ -238,6 +240,8 @@ fn table(result: &StudyResult, rows: &[&StudyRow], experiments: bool) -> Table {
 struct Has {
     /// Published means.
     means: bool,
+    /// Distances from these: nothing was published of runs of another length or other settings.
+    distances: bool,
     /// Published changes.
     changes: bool,
     /// A word on whether its conclusion is robust.
@@ -261,7 +265,7 @@ fn figures(result: &StudyResult, row: &StudyRow, has: &Has) -> Vec<Cell> {
     cells.push(interval(row.simulated_delta_ci95).into());
     let sense = Sense::of_row(row, result.margin_pct);
     cells.push(sense.map_or_else(|| "".into(), Sense::cell));
-    if has.means {
+    if has.distances {
         let distance = row.distance_pct().filter(|_| !row.calibrated);
         cells.push(distance.map(number::change).into());
     }

@@ -51,9 +51,66 @@ pub(super) fn crates_are_described(repo: &Repo, findings: &mut Vec<Finding>) {
     }
 }
 
+/// The directions that README.md counts are the sums of the table that it links to.
+pub(super) fn directions_are_counted(repo: &Repo, findings: &mut Vec<Finding>) {
+    const PAGE: &str = "README.md";
+    let (Some(page), Some(table)) = (repo.get(PAGE), repo.get("docs/results/published.md")) else {
+        return;
+    };
+    let [all, right, wrong, open] = sums(&table.text);
+    let sentence = format!(
+        "Of {all} published changes the simulated direction is right in {right} and wrong in \
+         {wrong}. {open} cannot be told"
+    );
+    let words: Vec<&str> = page.text.split_whitespace().collect();
+    if !words.join(" ").contains(&sentence) {
+        let what = format!("does not say what the table counts: \"{sentence} from chance\"");
+        findings.push(Finding::on(PAGE, what));
+    }
+}
+
+/// Published changes, and of these right, wrong and not told, over all series.
+fn sums(published: &str) -> [u32; 4] {
+    let mut lines = published.lines();
+    lines
+        .find(|line| line.starts_with("| series | changes published | right | wrong | not told |"));
+    let mut sums = [0; 4];
+    for row in lines.skip(1).take_while(|line| line.starts_with('|')) {
+        let cells = row.split('|').skip(2).map(str::trim);
+        for (sum, cell) in sums.iter_mut().zip(cells) {
+            *sum += cell.parse::<u32>().unwrap_or_default();
+        }
+    }
+    sums
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn counts_of_an_older_table_are_found() {
+        let table = "\
+# A
+
+| series | changes published | right | wrong | not told |
+|---|--:|--:|--:|--:|
+| eas | 18 | 11 | 2 | 5 |
+| mc | 41 | 18 | 4 | 19 |
+
+| other | 1 | 1 | 1 | 1 |
+";
+        let found = |readme: &str| {
+            let files = [("README.md", readme), ("docs/results/published.md", table)];
+            let mut findings = Vec::new();
+            directions_are_counted(&Repo::of(&files), &mut findings);
+            findings.len()
+        };
+        let told = "# B\nOf 59 published changes the simulated direction is right in 29\nand wrong \
+                    in 6. 24 cannot be told from chance.\n";
+        assert_eq!(found(told), 0);
+        assert_eq!(found(&told.replace("29", "30")), 1);
+    }
 
     fn headings(text: &str) -> usize {
         let mut findings = Vec::new();

@@ -23,6 +23,7 @@ pub fn check(repo: &Repo) -> Vec<Finding> {
         docs::one_heading(file, &mut findings);
     }
     docs::crates_are_described(repo, &mut findings);
+    docs::directions_are_counted(repo, &mut findings);
     links::relative(repo, &mut findings);
     rules::citations(repo, &mut findings);
     test_programs::one_test_program(repo, &mut findings);

@@ -20,6 +20,12 @@ pub(crate) fn report(args: &ReportArgs, terminal: Terminal) -> Outcome {
         results.map(|path| ("FILE", path)),
         &[("--output", args.output.as_deref())],
     )?;
+    if args.output.is_none() && terminal.width().is_some() {
+        return Err(Failure::input(
+            "the page is a megabyte of HTML, and standard output is a terminal; expected \
+             `--output FILE`, or a file or pipe as standard output",
+        ));
+    }
     let output = Output::prepare(args.output.as_deref())?;
     let texts = texts(&args.results)?;
     let sources = sources(&texts);

@@ -27,6 +27,31 @@ fn json(more: &[&str]) -> Value {
     serde_json::from_str(&stdout(&output)).expect("JSON")
 }
 
+/// Goal: who asks for the run's fortieth wake-up reads that number, and which of its task it is.
+#[test]
+fn the_title_has_the_number_that_was_asked_for() {
+    let title = |more: &[&str]| {
+        let output = explain(more);
+        assert_code(&output, 0);
+        stdout(&output)
+            .lines()
+            .next()
+            .unwrap_or_default()
+            .to_owned()
+    };
+    let of_run = title(&["--wakeup", "40"]);
+    let number = json(&["--wakeup", "40"])["wakeup"]["number"].clone();
+    assert!(
+        of_run.starts_with(&format!("wake-up 40 of the run ({number} of `periodic-")),
+        "{of_run}"
+    );
+    let of_task = title(&["--wakeup", "2", "--task", "periodic-7"]);
+    assert!(
+        of_task.starts_with("wake-up 2 of `periodic-7` at "),
+        "{of_task}"
+    );
+}
+
 /// Goal: the keys of the contract, one candidate per CPU, null where it says so.
 #[test]
 fn the_object_has_what_the_contract_says() {

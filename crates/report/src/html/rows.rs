@@ -105,6 +105,8 @@ fn means_chart(id: &str, first: &Row, means: &[Dot]) -> Chart {
 /// What some row of a table has.
 struct Has {
     means: bool,
+    /// Nothing was published of runs of another length or other settings.
+    distances: bool,
     changes: bool,
     robust: bool,
     difference: bool,
@@ -115,6 +117,7 @@ pub(super) fn rows_table(id: &str, result: &Study, kind: &str, rows: &[&Row]) ->
     let means = rows.iter().any(|row| row.published.is_some());
     let has = Has {
         means,
+        distances: means && result.as_written != Some(false),
         changes: means || rows.iter().any(|row| row.published_delta_pct.is_some()),
         robust: rows.iter().any(|row| row.robust.is_some()),
         difference: rows.iter().any(|row| row.difference.is_some()),
@@ -125,7 +128,7 @@ pub(super) fn rows_table(id: &str, result: &Study, kind: &str, rows: &[&Row]) ->
     columns.extend(has.changes.then_some("#change, published"));
     columns.push("#change, simulated");
     columns.extend(has.difference.then_some("difference"));
-    columns.extend(has.means.then_some("#off by"));
+    columns.extend(has.distances.then_some("#off by"));
     columns.extend(has.robust.then_some("assumed costs"));
     let metric = &rows[0].metric;
     let mut caption = format!("{} ({metric})", plain(metric));
@@ -170,7 +173,7 @@ fn figures(row: &Row, has: &Has) -> Vec<Cell> {
         let word = row.difference.as_deref().unwrap_or_default();
         cells.push(Cell::of(badge(word)).tone(tone(word)));
     }
-    if has.means {
+    if has.distances {
         cells.push(change(row.distance_pct().filter(|_| !row.calibrated)));
     }
     if has.robust {

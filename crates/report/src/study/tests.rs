@@ -276,6 +276,16 @@ fn a_conclusion_that_flips_is_marked_wherever_it_stands() {
     assert_eq!(csv.lines().nth(6), Some(line));
 }
 
+/// Joules of 1 s are not compared with published joules of 30 s.
+#[test]
+fn runs_of_another_length_have_no_distance() {
+    let mut result = fake();
+    result.as_written = false;
+    let text = study(&result, Format::Human, Style::default());
+    assert!(!text.contains("off by"), "{text}");
+    assert!(!text.contains("+3.90 %"), "{text}");
+}
+
 #[test]
 fn a_change_without_means_is_shown_as_one() {
     let mut result = fake();

@@ -37,6 +37,8 @@ pub struct Answer {
     pub experiment: Experiment,
     /// The decision.
     pub explanation: Explanation,
+    /// It was asked for as the run's wake-up of this number, from 1.
+    pub wakeup_of_run: Option<u64>,
     /// The CPU that was asked about, and the answer.
     pub why_not: Option<(u32, String)>,
 }
@@ -65,10 +67,21 @@ impl Question {
         let why_not = self.why_not;
         let why_not = why_not.map(|cpu| (cpu, why_not::sentence(&explanation, platform, cpu)));
         Ok(Answer {
+            wakeup_of_run: self.wakeup_of_run(),
             explanation,
             why_not,
             experiment,
         })
+    }
+}
+
+impl Question {
+    /// The number, if a wake-up of the run was asked for, whosever it is.
+    fn wakeup_of_run(&self) -> Option<u64> {
+        match (self.which, &self.task) {
+            (Which::Wakeup(number), None) => Some(number),
+            _ => None,
+        }
     }
 }
 

@@ -14,6 +14,8 @@ pub struct SchedulerAnswer {
     pub experiment: Experiment,
     /// The wake-up.
     pub told: SchedExtExplanation,
+    /// It was asked for as the run's wake-up of this number, from 1.
+    pub wakeup_of_run: Option<u64>,
 }
 
 impl Question {
@@ -52,7 +54,11 @@ impl Question {
                 (error, _) => error,
             }
         })?;
-        Ok(SchedulerAnswer { experiment, told })
+        Ok(SchedulerAnswer {
+            wakeup_of_run: self.wakeup_of_run(),
+            experiment,
+            told,
+        })
     }
 }
 

@@ -1,5 +1,6 @@
 //! What a sched_ext scheduler's callbacks did for a wake-up, for people.
 
+use super::text::wakeup;
 use crate::page::{Form, Page};
 use crate::text::time;
 use wakeplace_engine::observe::{PlacementKind, SchedExtStep};
@@ -10,7 +11,7 @@ use wakeplace_study::SchedulerAnswer;
 pub(super) fn answer(answer: &SchedulerAnswer, style: Style) -> String {
     let told = &answer.told;
     let what = match told.placement.kind {
-        PlacementKind::Wake => format!("wake-up {} of `{}`", told.number, told.task),
+        PlacementKind::Wake => wakeup(answer.wakeup_of_run, told.number, &told.task),
         PlacementKind::Fork | PlacementKind::Exec => format!("start of `{}`", told.task),
     };
     let title = format!(

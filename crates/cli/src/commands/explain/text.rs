@@ -11,11 +11,19 @@ use wakeplace_study::Answer;
 /// On machines of more CPUs only those that were looked at are listed.
 const ROWS_MAX: usize = 32;
 
+/// "wake-up 17 of `t3`"; "wake-up 40 of the run (17 of `t3`)" where the run's were counted.
+pub(super) fn wakeup(of_run: Option<u64>, number: u64, task: &str) -> String {
+    match of_run {
+        Some(of_run) => format!("wake-up {of_run} of the run ({number} of `{task}`)"),
+        None => format!("wake-up {number} of `{task}`"),
+    }
+}
+
 /// "wake-up 17 of `t3` at 12.345 ms: CPU 2".
 fn title(answer: &Answer) -> String {
     let e = &answer.explanation;
     let what = match e.placement.kind {
-        PlacementKind::Wake => format!("wake-up {} of `{}`", e.number, e.task.name),
+        PlacementKind::Wake => wakeup(answer.wakeup_of_run, e.number, &e.task.name),
         PlacementKind::Fork | PlacementKind::Exec => format!("start of `{}`", e.task.name),
     };
     format!("{what} at {}: CPU {}", time(e.time_ns), e.placement.cpu)
