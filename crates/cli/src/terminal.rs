@@ -49,6 +49,11 @@ impl Terminal {
         Some(usize::from(width.0).max(40))
     }
 
+    /// Whether standard output is read by eye.
+    pub(crate) fn stdout_is_tty(self) -> bool {
+        io::stdout().is_terminal()
+    }
+
     /// Whether progress may be drawn over and over on standard error.
     pub(crate) fn stderr_is_tty(self) -> bool {
         io::stderr().is_terminal() && std::env::var_os("TERM").is_none_or(|term| term != "dumb")

@@ -20,7 +20,7 @@ pub(crate) fn report(args: &ReportArgs, terminal: Terminal) -> Outcome {
         results.map(|path| ("FILE", path)),
         &[("--output", args.output.as_deref())],
     )?;
-    if args.output.is_none() && terminal.width().is_some() {
+    if args.output.is_none() && terminal.stdout_is_tty() {
         return Err(Failure::input(
             "the page is a megabyte of HTML, and standard output is a terminal; expected \
              `--output FILE`, or a file or pipe as standard output",
