@@ -95,16 +95,52 @@ stress() {
 		--yield 2 --sem 2 --nanosleep 2 "$@"
 }
 
-# The command, in a group that may use half a CPU. Kernels before 6.17 do not tell sched_ext of it.
-limited() (
+# group NAME: a control group that has the cpu controller.
+group() {
 	groups=/tmp/cgroup
 	mkdir -p $groups
 	[ -e $groups/cgroup.procs ] || mount -t cgroup2 none $groups || return 1
-	echo +cpu >$groups/cgroup.subtree_control && mkdir -p $groups/limited || return 1
-	echo '10000 20000' >$groups/limited/cpu.max || return 1
+	echo +cpu >$groups/cgroup.subtree_control && mkdir -p "$groups/$1"
+}
+
+# The command, in a group that may use half a CPU. Kernels before 6.17 do not tell sched_ext of it.
+limited() (
+	group limited && echo '10000 20000' >$groups/limited/cpu.max || return 1
 	# shellcheck disable=SC2016 # the number of the task that becomes the command
 	sh -c 'echo $$ >"$0" && exec "$@"' $groups/limited/cgroup.procs "$@"
 )
+
+# endless NUMBER: tasks without end on CPU 1, in $spinners
+endless() {
+	left=$1
+	while [ "$left" -gt 0 ]; do
+		taskset 2 sh -c 'while :; do :; done' &
+		spinners="$spinners $!"
+		left=$((left - 1))
+	done
+}
+
+# A task of an idle group begins to wait beside three others, and then there are sixty: its share is
+# a slice in 47 s. The kernel ends a scheduler with a task that waits for 30 s: it runs sooner.
+long_wait() {
+	group idle && echo 1 >$groups/idle/cpu.idle || return 1
+	spinners=
+	endless 3
+	taskset 2 sh -c "echo \$\$ >$groups/idle/cgroup.procs; while :; do :; done" &
+	spinners="$spinners $!"
+	sleep 4
+	endless 57
+	looks=0 starved=0
+	while [ $looks -lt 3 ] && [ $starved = 0 ]; do
+		before=$(grep usage_usec $groups/idle/cpu.stat)
+		sleep 15
+		[ "$(grep usage_usec $groups/idle/cpu.stat)" != "$before" ] || starved=1
+		looks=$((looks + 1))
+	done
+	# shellcheck disable=SC2086 # one word each
+	kill $spinners
+	return $starved
+}
 
 # Wanted exit code, then the command. Nothing else may happen to the scheduler that runs.
 refuses() {
@@ -176,6 +212,7 @@ steps() {
 	stop_switching
 	hotplug "$s"
 	step timer-follows timer_follows
+	[ "$s" = 1 ] || step long-wait long_wait
 	step second-instance refuses 3 'in force' scx_wakeplace
 	step set-unknown refuses 2 'mode' scx_wakeplace set mdoe=balance
 	step set-nonsense refuses 2 'nonsense' scx_wakeplace set nonsense=1

@@ -50,6 +50,7 @@ struct cpumask {
 struct sched_ext_entity {
 	u64 slice;
 	u32 flags;
+	unsigned long runnable_at; /* jiffies when it became runnable, or stopped running */
 };
 
 struct sched_avg {

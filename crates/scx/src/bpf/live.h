@@ -39,7 +39,8 @@ struct cpu_wish {
 	u32 freq; /* a frequency request waits for a run queue whose clock is up to date */
 	u32 lone; /* the task that runs next was the only one that waited */
 	u32 unpark; /* tasks that wait for their group's quota may have it now */
-	u32 pad;
+	u32 overdue; /* look for tasks that have waited too long */
+	u64 looked_ns; /* when that was asked last */
 };
 
 /* Why the scheduler ended, for the loader. */

@@ -193,6 +193,31 @@ static __noinline bool take_next(u32 cpu, bool runs, u32 waiting)
 	return taken;
 }
 
+/* So often, at ticks, all that wait are looked at for tasks that have waited too long. */
+#define OVERDUE_LOOK_NS 1000000000ull
+
+/* So long the kernel has seen the task wait: what its watchdog counts. */
+static __always_inline u64 waited_ns(const struct task_struct *p)
+{
+	return (bpf_jiffies64() - p->scx.runnable_at) * ctx.tick_ns;
+}
+
+/* Who has waited too long runs next. True: there is somebody. A look at all that wait, once a
+ * second: they are the last of the queue, but not the very last. */
+static __noinline bool take_overdue(u32 cpu)
+{
+	struct task_struct *p;
+	bool taken = false;
+
+	wish_of(cpu)->overdue = 0;
+	bpf_for_each(scx_dsq, p, dsq_of(cpu), 0) {
+		if (waited_ns(p) >= LONGEST_WAIT_NS &&
+		    scx_bpf_dsq_move(BPF_FOR_EACH_ITER, p, SCX_DSQ_LOCAL, 0))
+			taken = true;
+	}
+	return taken;
+}
+
 /* Somebody waits while a task runs: the timer ends its slice. */
 static __always_inline void arm_if_waiting(u32 cpu, u64 now)
 {
@@ -248,6 +273,8 @@ OPS(dispatch) void wakeplace_dispatch(u64 *args)
 	}
 	if (wish_of(cpu)->unpark)
 		unpark(cpu);
+	if (wish_of(cpu)->overdue && take_overdue(cpu))
+		return;
 	waiting = nr_queued(dsq_of(cpu));
 	stays = goes_on && may_go_on(prev, cpu);
 	/* of one that waits, and none that goes on, there is nothing to choose */
@@ -401,6 +428,10 @@ OPS(tick) void wakeplace_tick(u64 *args)
 		return;
 	}
 	waiting = nr_waiting(cpu);
+	if (waiting && now >= w->looked_ns + OVERDUE_LOOK_NS) {
+		w->looked_ns = now;
+		w->overdue = 1;
+	}
 	if (wp_live_queue_expired(&ctx, cpu, waiting, now))
 		end_slice(cpu);
 	if (w->lazy && waiting) /* while it was alone the kernel's count ran on, not the core's */

@@ -8,9 +8,6 @@
 #ifndef SCX_WAKEPLACE_QUOTA_H
 #define SCX_WAKEPLACE_QUOTA_H
 
-/* The kernel ends a scheduler with a task that has not run for timeout_ms. A task whose group is so
- * deep in debt runs after a third of that, for a tick. */
-#define LONGEST_PARK_NS 10000000000ull
 /* The timer looks again at least so often. */
 #define LONGEST_UNPARK_TIMER_NS 1000000000ull
 
@@ -114,7 +111,7 @@ __noinline int unpark(u32 cpu)
 		if (!t)
 			continue;
 		wait = quota_wait_ns(t, now);
-		t->overdue = wait && wp_sub(now, t->parked_ns) >= LONGEST_PARK_NS;
+		t->overdue = wait && wp_sub(now, t->parked_ns) >= LONGEST_WAIT_NS;
 		if (wait && !t->overdue) {
 			next = next ? wp_min64(next, wait) : wait;
 			continue;

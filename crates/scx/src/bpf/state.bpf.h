@@ -171,6 +171,13 @@ static __always_inline void wake_leaving(u64 now)
 	kick(gone - 1, 0);
 }
 
+/*
+ * The kernel ends a scheduler with a task that has not run for timeout_ms, 30 s. Weights and quotas
+ * can ask for longer waits. A task that has waited for a third of that time runs next
+ * (docs/rules/live-queue.md#vq-overdue).
+ */
+#define LONGEST_WAIT_NS 10000000000ull
+
 /* Hand the core's frequency request of a CPU to the governor. */
 static __always_inline void request_freq(u32 cpu)
 {
