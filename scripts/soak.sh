@@ -118,19 +118,21 @@ soak() {
 
 # first_number KEY FILE: the first `"KEY": number` of one-key-a-line JSON.
 first_number() {
-    awk -v key="\"$1\":" '$1 == key { print $2 + 0; exit }' "$2"
+    awk -v key="\"$1\":" '$1 == key { printf "%d\n", $2; exit }' "$2"
 }
 
 # totals GUEST: a row of the table, of the parts of $minutes minutes.
 totals() {
     local number=0 left=$minutes folder kernel clock
-    local rounds=0 wakeups=0 forks=0 switches=0 changes=0 late=0
+    local rounds=0 wakeups=0 forks=0 switches=0 changes=0 late=0 longest_us=0 wait_us
     while [ "$left" -gt 0 ]; do
         folder=$(folder_of "$1")/part-$number
         rounds=$((rounds + $(sed -n 's/^rounds: //p' "$folder/log")))
         wakeups=$((wakeups + $(first_number wakeups "$folder/live-status.json")))
         forks=$((forks + $(first_number forks "$folder/live-status.json")))
         switches=$((switches + $(first_number switches "$folder/live-status.json")))
+        wait_us=$(first_number max "$folder/live-status.json")
+        longest_us=$((wait_us > longest_us ? wait_us : longest_us))
         changes=$((changes + $(sed -n 's/^switches: \([0-9]*\),.*/\1/p' "$folder/log")))
         late=$((late + $(sed -n 's/^switches: .*late: //p' "$folder/log")))
         left=$((left - part)) number=$((number + 1))
@@ -138,16 +140,17 @@ totals() {
     kernel=$(awk '$1 == "kernel" { print $3; exit }' "$folder/log")
     clock=$(clock_of "$1")
     [ "$clock" = host ] || clock="${clock#*:} ns"
-    printf '| %s | %s | %s | %s | %s | %s | %s | %s | %s | %s | %s |\n' "${1%%:*}" "$kernel" \
-        "$clock" "$minutes" "$number" "$rounds" "$wakeups" "$forks" "$switches" "$changes" "$late"
+    printf '| %s | %s | %s | %s | %s | %s | %s | %s | %s | %s | %s | %s |\n' "${1%%:*}" "$kernel" \
+        "$clock" "$minutes" "$number" "$rounds" "$wakeups" "$forks" "$switches" \
+        "$((longest_us / 1000000)).$((longest_us % 1000000 / 100000)) s" "$changes" "$late"
 }
 
 # table: a line per guest.
 table() {
     local of
     printf '| guest | kernel | an instruction | minutes | parts | rounds | wake-ups | forks '
-    printf '| switches | changes of policy and mode | answered late |\n'
-    printf '|:--|:--|--:|--:|--:|--:|--:|--:|--:|--:|--:|\n'
+    printf '| switches | longest wait | changes of policy and mode | answered late |\n'
+    printf '|:--|:--|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|\n'
     for of in $guests; do totals "$of"; done
 }
 
