@@ -66,7 +66,8 @@ const HEAD: &str = "\
 
 Written by `cargo xtask params` from `policy/include/wakeplace/params.def.h`; do not edit.
 
-`--set KEY=VALUE` sets a parameter in `sim`, `compare`, `study run` and `scx_wakeplace`.
+`--set KEY=VALUE` sets a parameter in `sim`, `compare`, `explain`, `sweep`, `study run` and
+`scx_wakeplace`.
 `wakeplace policy show POLICY` lists the values that a policy has.
 
 - **live**: what `scx_wakeplace` does with it. `yes`: it reads it. `no`: it does not, and refuses

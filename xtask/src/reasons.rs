@@ -74,7 +74,8 @@ fn values(header: &str, name: &str, prefix: &str) -> Vec<(String, String)> {
 pub fn page(repo: &Repo) -> String {
     let mut page = String::from(
         "# Reasons\n\nWritten by `cargo xtask reasons` from `policy/include/wakeplace/reasons.h` \
-         and `explain.h`; do not edit.\n`wakeplace explain` prints them for one decision.\n",
+         and `explain.h`; do not edit.\n`wakeplace explain` prints what they mean for one \
+         decision. `--format json` has the words.\n",
     );
     for (header, name, prefix, title, sentence) in ENUMS {
         let text = repo.get(header).map_or("", |file| file.text.as_str());

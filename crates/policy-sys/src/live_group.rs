@@ -115,3 +115,37 @@ impl Core {
         changed != 0
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::LiveGroups;
+
+    const MS: u64 = 1_000_000;
+
+    /// Goal: at the start of a period all CPUs look at once. One adds the quota; the others do not
+    /// take the budget of before for this period's, but look again.
+    #[test]
+    fn who_looks_while_the_quota_is_added_looks_again() {
+        let mut groups = LiveGroups::new(0);
+        let a = groups.add(0);
+        groups.set_quota(a, Some(20_000), 100_000, 0);
+        let begin = 1000 * MS;
+        assert_eq!(groups.wait_ns(a, begin), 0);
+        groups.charge(a, 20 * MS, begin + 20 * MS);
+        assert_eq!(groups.wait_ns(a, begin + 20 * MS), 80 * MS);
+        // Another CPU has begun the next period, and not yet added its quota.
+        let next = begin + 100 * MS;
+        groups.0.group[a as usize].start_ns = next;
+        groups.0.group[a as usize].refilling = 1;
+        let wait = groups.wait_ns(a, next);
+        assert!(wait > 0 && wait < MS, "{wait}");
+        groups.0.group[a as usize].budget_ns = 20 * MS;
+        groups.0.group[a as usize].refilling = 0;
+        assert_eq!(groups.wait_ns(a, next + wait), 0);
+        // A period whose quota somebody adds by the way leaves nothing behind.
+        groups.charge(a, 20 * MS, next + 20 * MS);
+        assert_eq!(groups.wait_ns(a, next + 20 * MS), 80 * MS);
+        assert_eq!(groups.wait_ns(a, next + 100 * MS), 0);
+        assert_eq!(groups.raw().group[a as usize].refilling, 0);
+    }
+}

@@ -2,6 +2,7 @@
 //! `policy/include/wakeplace/params.def.h`.
 
 use crate::sys::{WP_DOMAINS_31, WP_NONE, wp_params};
+use wakeplace_text::{did_you_mean, nearest};
 
 /// What values a parameter takes.
 #[derive(Clone, Copy, Debug)]
@@ -108,7 +109,10 @@ impl Param {
                 .iter()
                 .position(|n| *n == text)
                 .map(|at| at as u32)
-                .ok_or_else(|| format!("expected one of {}", names.join(", "))),
+                .ok_or_else(|| {
+                    let near = did_you_mean(nearest(text, names.iter().copied()));
+                    format!("expected one of {}{near}", names.join(", "))
+                }),
             Auto(..) if text == "auto" => Ok(WP_NONE),
             Range(from, to) | Auto(from, to) => text
                 .parse::<u32>()

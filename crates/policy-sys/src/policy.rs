@@ -300,9 +300,10 @@ impl Policy {
     /// Unknown key (nearest named) or a value out of range.
     pub fn set(&mut self, key: &str, value: &str) -> Result<(), PolicyError> {
         let param = find(key).ok_or_else(|| {
-            let hint = match aliases::of_setting(key) {
-                Some(meant) => did_you_mean(Some(meant)),
-                None => hint(key, PARAMS.iter().map(|p| p.key)),
+            let hint = match (self.feature_in_name(key), aliases::of_setting(key)) {
+                (Some(feature), _) => format!("; {feature}"),
+                (None, Some(meant)) => did_you_mean(Some(meant)),
+                (None, None) => hint(key, PARAMS.iter().map(|p| p.key)),
             };
             PolicyError(format!("unknown parameter `{}`{hint}", shorten(key)))
         })?;
@@ -319,6 +320,17 @@ impl Policy {
         self.overrides.retain(|(k, _)| *k != param.key);
         self.overrides.push((param.key, param.show(&self.params)));
         Ok(())
+    }
+
+    /// If a key is a feature's name and no parameter: how the policy's name takes it.
+    #[must_use]
+    pub fn feature_in_name(&self, key: &str) -> Option<String> {
+        let feature = feature_of_key(key).filter(|_| find(key).is_none())?.name;
+        let own = self.name.split([':', '+']).next().unwrap_or_default();
+        Some(format!(
+            "`{feature}` is a feature; expected it in the policy's name, as `{own}+{feature}` or \
+             `{own}:{feature}=off`"
+        ))
     }
 
     /// Once all parameters are set: is some feature on that what else is set cannot have?
@@ -578,6 +590,9 @@ mod tests {
         };
         assert!(error("schedutil").contains("did you mean `governor=schedutil`?"));
         assert!(error("eas").contains("did you mean `energy_aware`?"));
+        assert!(
+            error("sis_short").contains("as `linux-7.3+sis-short` or `linux-7.3:sis-short=off`")
+        );
     }
 
     #[test]
@@ -602,5 +617,9 @@ mod tests {
                 .to_string()
                 .contains("`on` or `off`")
         );
+        let error = policy.set("mode", "powersve").unwrap_err().to_string();
+        assert!(error.ends_with("; did you mean `powersave`?"), "{error}");
+        let error = policy.set("mode", "zzz").unwrap_err().to_string();
+        assert!(!error.contains("did you mean"), "{error}");
     }
 }

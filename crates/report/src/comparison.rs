@@ -98,12 +98,17 @@ fn heading(comparison: &Comparison) -> Vec<String> {
     )];
     let shown = |(key, value): &(String, String)| format!("{key}={value}");
     let mut changed: Vec<String> = comparison.settings.iter().map(shown).collect();
+    // What stands in the policy's name is not told once more.
+    let in_name = |runs: &PolicyRuns, key: &str| {
+        let (_, own) = runs.policy.split_once(':').unwrap_or_default();
+        let mut keys = own
+            .split(',')
+            .filter_map(|setting| setting.split('=').next());
+        keys.any(|own| own.trim() == key)
+    };
     let of = |runs: &PolicyRuns| {
-        runs.overrides
-            .iter()
-            .map(shown)
-            .collect::<Vec<_>>()
-            .join(" ")
+        let others = (runs.overrides.iter()).filter(|(key, _)| !in_name(runs, key));
+        others.map(shown).collect::<Vec<_>>().join(" ")
     };
     let all: Vec<String> = comparison.runs.iter().map(of).collect();
     if all.iter().all(|ours| *ours == all[0]) {

@@ -41,7 +41,7 @@ pub(crate) struct Cli {
 /// Options of the scheduler itself.
 #[derive(Debug, Args)]
 pub(crate) struct RunArgs {
-    /// Policy: ERA[+FEATURE[=VALUE]]...[-FEATURE]... (`wakeplace policy list`).
+    /// Policy: ERA[+FEATURE[=VERSION]]...[-FEATURE]...[:KEY=VALUE,...] (`wakeplace policy list`).
     #[arg(long, value_name = "NAME", default_value = "wakeplace")]
     pub(crate) policy: String,
     /// What to favour.

@@ -67,6 +67,10 @@ pub fn check_keys(set: &[(String, String)], policy: &Policy) -> Result<(), Study
         if policy.has_key(key) || of_model(key) {
             continue;
         }
+        if let Some(feature) = policy.feature_in_name(key) {
+            let message = format!("setting `{}`: {feature}", shorten(key));
+            return Err(StudyError::UnknownSetting(message));
+        }
         let prefixed = format!("{MODEL_PREFIX}{key}");
         let params = policy.params();
         let near = if of_model(&prefixed) {

@@ -29,7 +29,7 @@ pub use recording::{Form, form};
 pub use rtapp::check::{CheckOutcome, check_file, check_file_as, check_rtapp, check_rtapp_as};
 pub use rtapp::log::{LogPhase, LogThread, RtAppLog};
 pub use rtapp::structure;
-pub use spec::Spec;
+pub use spec::{Spec, is_path};
 pub use stream::Stream;
 /// Durations as all arguments have them, and how much of a wrong word is repeated; for settings of
 /// the engine, which loads nothing itself.

@@ -133,7 +133,9 @@ impl Spec {
     }
 }
 
-fn is_path(argument: &str) -> bool {
+/// Is the argument one of a file, as [`Spec::parse`] reads it?
+#[must_use]
+pub fn is_path(argument: &str) -> bool {
     if argument == "-" || Path::new(argument).is_file() {
         return true;
     }

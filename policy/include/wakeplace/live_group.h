@@ -30,6 +30,8 @@ struct wp_live_group {
 	u32 tasks;   /* runnable ones, in the groups in it, too */
 	u32 partial; /* ... whose average is not whole (wp_live_member_partial) */
 	u32 odd;     /* `uneven` counts it */
+	u32 refilling; /* CPUs that have begun a period and not yet added its quota */
+	u32 pad;
 	/* cpu.max; quota_ns 0: no limit */
 	u64 period_ns;
 	u64 quota_ns;

@@ -21,6 +21,8 @@
 #define WP_MOST_PERIODS 4096ull
 /* Others may charge the budget meanwhile. */
 #define WP_REFILL_TRIES 4u
+/* Another CPU is adding the quota: a look after so long finds it added. Chosen by us. */
+#define WP_REFILL_LOOK_NS 50000ull
 
 /* From now on: quota of each period, us; all ones: no limit. The first one is full. */
 WP_FN int wp_live_group_set_quota(struct wp_live_groups *groups WP_NONNULL, u32 group,
@@ -49,8 +51,13 @@ WP_INLINE void wp_live_group_refill(struct wp_live_group *g, u64 now_ns)
 	u64 most = g->quota_ns + g->burst_ns, budget, full;
 	u32 i;
 
-	if (!periods || WP_CAS(&g->start_ns, start, start + periods * g->period_ns) != start)
+	if (!periods)
 		return;
+	WP_ADD(&g->refilling, 1u);
+	if (WP_CAS(&g->start_ns, start, start + periods * g->period_ns) != start) {
+		WP_ADD(&g->refilling, 0 - 1u);
+		return;
+	}
 	for (i = 0; i < WP_REFILL_TRIES; i++) {
 		budget = g->budget_ns;
 		full = budget + wp_min64(periods, WP_MOST_PERIODS) * g->quota_ns;
@@ -59,6 +66,7 @@ WP_INLINE void wp_live_group_refill(struct wp_live_group *g, u64 now_ns)
 		if (WP_CAS(&g->budget_ns, budget, full) == budget)
 			break;
 	}
+	WP_ADD(&g->refilling, 0 - 1u);
 }
 
 /* A task of this group has run for so long. */
@@ -96,6 +104,14 @@ WP_FN u64 wp_live_group_wait_ns(struct wp_live_groups *groups WP_NONNULL, u32 gr
 		if (!g->quota_ns)
 			continue;
 		wp_live_group_refill(g, now_ns);
+		if ((s64)g->budget_ns > 0)
+			continue;
+		/* Another CPU has begun the period, and adds its quota: who waited for the end of
+		 * the period would miss it. */
+		if (WP_CAS(&g->refilling, 0, 0)) {
+			wait = wp_max64(wait, WP_REFILL_LOOK_NS);
+			continue;
+		}
 		debt = 0 - g->budget_ns;
 		if ((s64)debt < 0)
 			continue;

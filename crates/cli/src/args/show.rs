@@ -131,7 +131,7 @@ pub(crate) enum PolicyCommand {
 /// `policy show`.
 #[derive(Debug, Args)]
 pub(crate) struct PolicyShowArgs {
-    /// ERA[+FEATURE[=VERSION]]...[-FEATURE]...
+    /// ERA[+FEATURE[=VERSION]]...[-FEATURE]...[:KEY=VALUE,...]
     pub(crate) name: String,
     /// Change a parameter first; repeatable
     #[arg(

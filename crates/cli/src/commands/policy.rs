@@ -63,8 +63,9 @@ fn flat() -> Result<Table, Failure> {
 }
 
 fn names(form: Form) -> Result<String, Failure> {
-    let about = "A policy's name is ERA[+FEATURE[=VERSION]]...[-FEATURE]...: what that kernel \
-        shipped, with features added or taken away, as linux-4.17+energy-aware=5.0. \
+    let about = "A policy's name is ERA[+FEATURE[=VERSION]]...[-FEATURE]...[:KEY=VALUE,...]: what \
+        that kernel shipped, with features added or taken away, as linux-4.17+energy-aware=5.0, \
+        and parameters of its own. \
         `wakeplace policy show NAME` lists its parameters.";
     let mut page = Page::new(form, "Policies", about);
     let catalogue = Policy::catalogue();

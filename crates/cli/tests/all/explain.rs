@@ -40,7 +40,9 @@ fn the_title_has_the_number_that_was_asked_for() {
             .to_owned()
     };
     let of_run = title(&["--wakeup", "40"]);
-    let number = json(&["--wakeup", "40"])["wakeup"]["number"].clone();
+    let wakeup = json(&["--wakeup", "40"])["wakeup"].clone();
+    let number = &wakeup["number"];
+    assert_eq!(wakeup["number_in_run"], 40);
     assert!(
         of_run.starts_with(&format!("wake-up 40 of the run ({number} of `periodic-")),
         "{of_run}"
@@ -97,12 +99,14 @@ fn the_object_has_what_the_contract_says() {
 fn why_not_comes_first() {
     let value = json(&["--wakeup", "40"]);
     let cpu = value["cpu"].as_u64().expect("a CPU");
+    let reason = format!("({}).\n", value["reason"].as_str().expect("a word"));
     for other in (0..8).filter(|other| *other != cpu) {
         let other = other.to_string();
         let text = stdout(&explain(&["--wakeup", "40", "--why-not", &other]));
         let second = text.lines().nth(1).expect("a second line");
         let begin = format!("CPU {other} was not chosen: ");
         assert!(second.starts_with(&begin), "{text}");
+        assert!(text.contains(&reason), "{text}");
     }
     let chosen = json(&["--wakeup", "40", "--why-not", &cpu.to_string()]);
     let answer = chosen["why_not"]["answer"].as_str().expect("a sentence");

@@ -4,34 +4,60 @@ use crate::common;
 
 use common::{assert_code, compare, file, folder, program, run_in, sim, stderr, stdout};
 use std::fs;
+use std::path::Path;
+use std::process::{Command, Output, Stdio};
 
 /// rt-app's traps are warnings: of a file with two equal keys it takes the last.
 const TWICE: &str = r#"{"tasks": {"a": {"run": 1000, "run": 2000, "sleep": 9000}}}"#;
+
+/// What the program says on a terminal: `script`, of the packages that every Debian has, runs a
+/// command on one.
+fn on_terminal(folder: &Path, words: &str) -> Output {
+    let own = program(folder).get_program().to_owned();
+    let command = format!("{} {words}", own.to_str().expect("text"));
+    let output = Command::new("script")
+        .current_dir(folder)
+        .args(["-q", "-e", "-c", &command, "/dev/null"])
+        .stdin(Stdio::null())
+        .output();
+    output.expect("script")
+}
 
 /// Goal: a program that reads a terminal does not wait there in silence.
 #[test]
 fn a_terminal_is_not_waited_for() {
     let folder = folder();
-    let own = program(folder.path()).get_program().to_owned();
     for words in [
         "sim --platform hikey960 --policy linux-5.0 --workload - --duration 50ms",
         "explain --platform hikey960 --policy linux-5.0 --workload - --duration 50ms",
         "workload check -",
         "report - -o page.html",
     ] {
-        // `script` is of the packages that every Debian has; it runs a command on a terminal.
-        let mut on_terminal = std::process::Command::new("script");
-        let command = format!("{} {words}", own.to_str().expect("text"));
-        let on_terminal = on_terminal.current_dir(folder.path());
-        let on_terminal = on_terminal.args(["-q", "-e", "-c", &command, "/dev/null"]);
-        let output = on_terminal.stdin(std::process::Stdio::null()).output();
-        let output = output.expect("script");
+        let output = on_terminal(folder.path(), words);
         assert_code(&output, 2);
         let said = stdout(&output);
         let expected = "standard input is a terminal; give it a file or a pipe, as `- < FILE`";
         assert_eq!(said.matches("error:").count(), 1, "{words}: {said}");
         assert!(said.contains(expected), "{words}: {said}");
     }
+}
+
+/// Goal: whoever forgets `--output` does not get a megabyte of HTML on the terminal.
+#[test]
+fn a_page_does_not_go_to_a_terminal() {
+    let folder = folder();
+    let words = "--platform hikey960 --policy linux-5.0 --workload periodic:n=1 --duration 50ms";
+    let output = on_terminal(
+        folder.path(),
+        &format!("sim {words} --format json -o run.json"),
+    );
+    assert_code(&output, 0);
+    let output = on_terminal(folder.path(), "report run.json");
+    assert_code(&output, 2);
+    let said = stdout(&output);
+    assert!(said.contains("expected `--output FILE`"), "{said}");
+    assert!(!said.contains("<html"), "{said}");
+    assert_code(&run_in(folder.path(), &["report", "run.json"]), 0);
 }
 
 /// Goal: standard output can go to a file and still be the result.

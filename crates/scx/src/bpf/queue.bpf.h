@@ -196,12 +196,6 @@ static __noinline bool take_next(u32 cpu, bool runs, u32 waiting)
 /* So often, at ticks, all that wait are looked at for tasks that have waited too long. */
 #define OVERDUE_LOOK_NS 1000000000ull
 
-/* So long the kernel has seen the task wait: what its watchdog counts. */
-static __always_inline u64 waited_ns(const struct task_struct *p)
-{
-	return (bpf_jiffies64() - p->scx.runnable_at) * ctx.tick_ns;
-}
-
 /* Who has waited too long runs next. True: there is somebody. A look at all that wait, once a
  * second: they are the last of the queue, but not the very last. */
 static __noinline bool take_overdue(u32 cpu)
@@ -246,6 +240,11 @@ static __always_inline bool may_go_on(struct task_struct *prev, u32 cpu)
 	return !t || t->go_to == WP_NONE;
 }
 
+static __always_inline bool is_queued(const struct task_struct *p)
+{
+	return p && (p->scx.flags & SCX_TASK_QUEUED);
+}
+
 /* It does, since nobody is due before it: its next slice begins. */
 static __always_inline void go_on(struct task_struct *prev, u32 cpu)
 {
@@ -263,14 +262,15 @@ OPS(dispatch) void wakeplace_dispatch(u64 *args)
 {
 	u32 cpu = (u32)(s32)args[0];
 	struct task_struct *prev = ARG_TASK(args, 1);
-	bool goes_on = prev && (prev->scx.flags & SCX_TASK_QUEUED), stays, taken;
+	bool goes_on, stays, taken;
 	u32 waiting, idle = WP_AT(ctx.cpus, cpu)->queue.curr_idle;
 
 	if (wish_of(cpu)->balance) {
 		wish_of(cpu)->balance = 0;
-		if (idle || goes_on) /* else the next tick asks anew (wakeplace_tick) */
+		if (idle || is_queued(prev)) /* else the next tick asks anew (wakeplace_tick) */
 			periodic_balance(cpu, idle ? WP_CPU_IDLE : WP_CPU_NOT_IDLE);
 	}
+	goes_on = is_queued(prev); /* a pass gives the lock away: it may have left our class */
 	if (wish_of(cpu)->unpark)
 		unpark(cpu);
 	if (wish_of(cpu)->overdue && take_overdue(cpu))
@@ -289,9 +289,15 @@ OPS(dispatch) void wakeplace_dispatch(u64 *args)
 	wish_of(cpu)->lone = !goes_on && waiting == 1;
 	if (waiting && dsq_move_to_local(dsq_of(cpu)))
 		return;
-	/* A task that goes on here is alone, and wanted elsewhere: enqueue sends it there. A CPU
-	 * that was idle before has made its pass. */
-	if (!goes_on && !WP_AT(ctx.cpus, cpu)->queue.curr_idle && newidle_balance(cpu))
+	/* A task that goes on here is alone, and not to go on: enqueue sends it where it is wanted,
+	 * or parks it. The kernel does not ask that of one that exits or may not migrate. It leaves
+	 * that one in the local queue, and idles if nobody makes it look. */
+	if (goes_on) {
+		kick(cpu, 0);
+		return;
+	}
+	/* A CPU that was idle before has made its pass. */
+	if (!WP_AT(ctx.cpus, cpu)->queue.curr_idle && newidle_balance(cpu))
 		dsq_move_to_local(dsq_of(cpu));
 }
 
@@ -332,7 +338,6 @@ OPS(running) void wakeplace_running(u64 *args)
 	arm_if_waiting(cpu, now);
 	t->accounted_ns = now;
 	t->was_running = 0;
-	t->overdue = 0;
 	st->switches++;
 	if (t->runnable_ns) {
 		(*WP_AT(st->latency, time_bucket(wp_sub(now, t->runnable_ns))))++;

@@ -63,7 +63,6 @@ static __always_inline void before_parked(struct task_live *t, u32 cpu, u64 wait
 	else if (t->wp.on_rq)
 		unqueue(t, cpu, now, 0, false);
 	t->runnable_ns = 0; /* that it waits from now on is no latency */
-	t->parked_ns = now;
 	arm_unpark(cpu, wait, now);
 }
 
@@ -111,7 +110,8 @@ __noinline int unpark(u32 cpu)
 		if (!t)
 			continue;
 		wait = quota_wait_ns(t, now);
-		t->overdue = wait && wp_sub(now, t->parked_ns) >= LONGEST_WAIT_NS;
+		/* with many others it may miss its turn in each period, and be parked again */
+		t->overdue = waited_ns(p) >= LONGEST_WAIT_NS;
 		if (wait && !t->overdue) {
 			next = next ? wp_min64(next, wait) : wait;
 			continue;

@@ -35,12 +35,11 @@ struct task_live {
 	u32 carried;     /* enum carried */
 	u32 asleep;      /* it has slept, and not been queued since */
 	u32 bound;       /* bound_tasks counts it */
-	u32 overdue;     /* it has waited too long for its group's quota, and runs without */
+	u32 overdue;     /* it has waited too long for its group's quota, and runs a turn without */
 	u32 clamped;     /* its hints were read when its CPU was chosen */
 	u32 pad;
 	struct wp_live_member member;
 	u64 accounted_ns; /* counters and its groups' quotas know of its run until then */
-	u64 parked_ns;  /* since when it waits for its group's quota */
 };
 
 /*
@@ -177,6 +176,12 @@ static __always_inline void wake_leaving(u64 now)
  * (docs/rules/live-queue.md#vq-overdue).
  */
 #define LONGEST_WAIT_NS 10000000000ull
+
+/* So long the kernel has seen the task wait: what its watchdog counts. */
+static __always_inline u64 waited_ns(const struct task_struct *p)
+{
+	return (bpf_jiffies64() - p->scx.runnable_at) * ctx.tick_ns;
+}
 
 /* Hand the core's frequency request of a CPU to the governor. */
 static __always_inline void request_freq(u32 cpu)

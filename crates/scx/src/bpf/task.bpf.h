@@ -141,6 +141,10 @@ OPS(disable) void wakeplace_disable(u64 *args)
 	count_bound(t, 0);
 	t->asleep = 0;
 	t->known = 0;
+	/* what is known of its last turn here says nothing of the next */
+	t->runnable_ns = 0;
+	t->was_running = 0;
+	t->go_to = WP_NONE;
 }
 
 OPS(set_weight) void wakeplace_set_weight(u64 *args)
@@ -235,7 +239,10 @@ static __always_inline void account_run(struct task_live *t, u32 cpu, u64 now)
 	st->run_ns += ran;
 	if (WP_AT(ctx.cpus, cpu)->topo.perf_dom != WP_NONE)
 		st->energy_nj += wp_run_energy_nj(&ctx, cpu, ran);
-	charge(t, ran, now);
+	if (t->overdue)
+		t->overdue = 0; /* its turn without quota is over */
+	else
+		charge(t, ran, now);
 }
 
 /*

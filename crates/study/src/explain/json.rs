@@ -79,6 +79,7 @@ pub(super) fn answer(answer: &Answer) -> Value {
         "wakeup": {
             "kind": if e.placement.kind == PlacementKind::Wake { "wake" } else { "fork" },
             "number": e.number,
+            "number_in_run": answer.wakeup_of_run,
             "time_ns": e.time_ns,
             "task": task(answer),
             "waker": e.waker.as_ref().map(|waker| party(answer, waker)),

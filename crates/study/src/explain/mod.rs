@@ -73,9 +73,7 @@ impl Question {
             experiment,
         })
     }
-}
 
-impl Question {
     /// The number, if a wake-up of the run was asked for, whosever it is.
     fn wakeup_of_run(&self) -> Option<u64> {
         match (self.which, &self.task) {

@@ -103,6 +103,7 @@ impl SchedulerAnswer {
             "wakeup": {
                 "kind": if told.placement.kind == PlacementKind::Wake { "wake" } else { "fork" },
                 "number": told.number,
+                "number_in_run": self.wakeup_of_run,
                 "time_ns": told.time_ns,
                 "task": told.task,
                 "waker_cpu": told.placement.waker_cpu,

@@ -17,7 +17,7 @@ use crate::file::with;
 use crate::identity::hash_of;
 use crate::{Request, RunRecord, Source, StudyError};
 use wakeplace_text::parse_duration_ns;
-use wakeplace_workload::Jitter;
+use wakeplace_workload::{Jitter, is_path};
 
 /// Keys of what has a name.
 const NAMES: [&str; 3] = ["platform", "workload", "policy"];
@@ -153,10 +153,14 @@ impl Sweep {
         for (key, value) in labels.iter().filter(|(key, _)| !key.contains('.')) {
             name(&mut request, key, value)?;
         }
+        let unchanged = request.platforms.clone();
         for (key, value) in labels.iter().filter(|(key, _)| key.contains('.')) {
             part(&mut request, key, value)?;
         }
-        Point::of(&request, labels)
+        Point::of(&request, labels.clone()).map_err(|error| match error {
+            StudyError::Platform(error) => platform::refused(error, &unchanged, &labels),
+            error => error,
+        })
     }
 
     /// The base with one platform, workload and policy each, where these are not varied.
@@ -264,12 +268,18 @@ fn name(request: &mut Request, key: &str, value: &str) -> Result<(), StudyError>
 fn part(request: &mut Request, key: &str, value: &str) -> Result<(), StudyError> {
     if let Some(argument) = key.strip_prefix("workload.") {
         for workload in &mut request.workloads {
-            let Source::Named(own) = workload else {
-                return Err(vary(key, "the workload is a file; only models have keys"));
-            };
-            *own = with(own, &format!("{argument}={value}"));
+            match workload {
+                Source::Named(own) if !is_path(own) => {
+                    *own = with(own, &format!("{argument}={value}"));
+                }
+                file => {
+                    let name = wakeplace_text::shorten(file.name());
+                    let why = format!("`{name}` is a file; expected a model, whose keys these are");
+                    return Err(vary(key, &why));
+                }
+            }
         }
-    } else if let Some(path) = key.strip_prefix("platform.") {
+    } else if let Some(path) = key.strip_prefix(platform::PREFIX) {
         for source in &mut request.platforms {
             *source = platform::changed(source, path, value)?;
         }

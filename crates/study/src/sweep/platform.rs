@@ -3,13 +3,45 @@
 use super::vary;
 use crate::{Source, StudyError};
 use toml::Value;
-use wakeplace_platform::Platform;
+use wakeplace_platform::{Platform, PlatformError};
 use wakeplace_text::{did_you_mean, nearest};
+
+/// Keys of a value in a platform's file begin with this.
+pub(super) const PREFIX: &str = "platform.";
+
+/// Why a changed platform is refused. The changes are named: a place would be one in a text that
+/// nobody has seen. `unchanged`: what was changed; if it is wrong by itself, that is why.
+pub(super) fn refused(
+    error: PlatformError,
+    unchanged: &[Source],
+    labels: &[(String, String)],
+) -> StudyError {
+    let of_platform = labels.iter().filter(|(key, _)| key.starts_with(PREFIX));
+    let changes: Vec<String> = of_platform.map(|(k, v)| format!("{k}={v}")).collect();
+    if changes.is_empty() {
+        return error.into();
+    }
+    if let Some(own) = unchanged.iter().find_map(|source| source.platform().err()) {
+        return own;
+    }
+    match error {
+        PlatformError::Invalid {
+            problem,
+            expected,
+            hint,
+            ..
+        } => {
+            let hint = did_you_mean(hint.as_deref());
+            vary(&changes.join(", "), &format!("{problem}; {expected}{hint}"))
+        }
+        error => error.into(),
+    }
+}
 
 /// The platform with the value at a path: keys joined by dots; an entry of a list by its number
 /// from 0 or by its `name`.
 pub(super) fn changed(source: &Source, path: &str, value: &str) -> Result<Source, StudyError> {
-    let key = format!("platform.{path}");
+    let key = format!("{PREFIX}{path}");
     let (name, text) = match source {
         Source::Text { name, text } => (name.clone(), text.clone()),
         Source::File { name, bytes } => (name.clone(), String::from_utf8_lossy(bytes).into_owned()),

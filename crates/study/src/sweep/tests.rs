@@ -147,11 +147,17 @@ fn wrong_keys_and_values_are_named() {
         ("workload.n=2,x", "`n=x`"),
         ("model.ipi_ns=1000,x", "`x`"),
         ("platform.kernel.tick_hz=100,x", "`x` is no integer"),
+        (
+            "platform.kernel.tick_hz=100,0",
+            "vary platform.kernel.tick_hz=0: `tick_hz` is 0; expected 1 to 10000 Hz",
+        ),
     ] {
         let really = error(&[text]);
         assert!(really.contains(said), "{text}: {really}");
     }
     assert!(error(&["busy_factor=1,2", "busy_factor=3"]).contains("twice"));
+    let file = error(&["workload=phone.json,other.json", "workload.n=1,2"]);
+    assert!(file.contains("`phone.json` is a file"), "{file}");
 }
 
 /// Goal: a value that goes with some values of another list only is no mistake. The points that

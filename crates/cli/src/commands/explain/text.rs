@@ -32,12 +32,13 @@ fn title(answer: &Answer) -> String {
 pub(super) fn answer(answer: &Answer, style: Style) -> String {
     let e = &answer.explanation;
     let reason = e.placement.reason;
-    let first = match &answer.why_not {
-        Some((_, why)) => why.clone(),
-        None => format!("{} ({}).", capital(reason.doc()), reason.name()),
-    };
-    let mut page = Page::new(Form::Human(style), &title(answer), &first);
+    let chosen = format!("{} ({}).", capital(reason.doc()), reason.name());
+    let first = answer.why_not.as_ref().map_or(&chosen, |(_, why)| why);
+    let mut page = Page::new(Form::Human(style), &title(answer), first);
     page.section("decision");
+    if answer.why_not.is_some() {
+        page.paragraph(&chosen);
+    }
     page.paragraph(&format!(
         "{} on {} under {}, seed {}",
         answer.experiment.workload.name,
