@@ -177,14 +177,15 @@ small_quota() {
 	group small || return 1
 	sh -c "echo \$\$ >$groups/small/cgroup.procs
 		for _ in \$(seq 100); do taskset 2 sh -c 'while :; do :; done' & done"
+	sleep 5 # each has begun: who waits for a quota as it begins keeps locks of the kernel
 	echo '1000 1000000' >$groups/small/cpu.max || return 1
 	# shellcheck disable=SC2046 # one file each
 	set -- $(sed 's|.*|/proc/&/schedstat|' $groups/small/cgroup.procs)
 	cut -d ' ' -f 1 "$@" >$tmp/small-before
 	sleep 15
 	cut -d ' ' -f 1 "$@" >$tmp/small-after
-	echo 1 >$groups/small/cgroup.kill
 	echo max >$groups/small/cpu.max
+	echo 1 >$groups/small/cgroup.kill
 	waiting=$(paste $tmp/small-before $tmp/small-after | awk '$1 == $2' | wc -l)
 	echo "$waiting of $# did not run in 15 s"
 	[ $# = 100 ] && [ "$waiting" = 0 ]
@@ -261,8 +262,7 @@ steps() {
 	hotplug "$s"
 	step timer-follows timer_follows
 	step displaced displaced
-	step small-quota small_quota
-	[ "$s" = 1 ] || step long-wait long_wait
+	[ "$s" = 1 ] || waits
 	step second-instance refuses 3 'in force' scx_wakeplace
 	step set-unknown refuses 2 'mode' scx_wakeplace set mdoe=balance
 	step set-nonsense refuses 2 'nonsense' scx_wakeplace set nonsense=1
@@ -270,6 +270,11 @@ steps() {
 	step set-as-nobody refuses 3 'control.sock' as_nobody scx_wakeplace set mode=powersave
 	step status-json scx_wakeplace status --format json
 	step status-openmetrics scx_wakeplace status --format openmetrics
+}
+
+waits() {
+	step long-wait long_wait
+	step small-quota small_quota
 }
 
 hotplug() {
