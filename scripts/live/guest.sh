@@ -171,12 +171,13 @@ ran_ns() {
 	cut -d ' ' -f 1 "/proc/$1/schedstat"
 }
 
-# A hundred tasks share a thousandth of a CPU. A turn of a tick for each takes minutes; within 15 s
+
+# Thirty tasks share a thousandth of a CPU. A turn of a tick for each takes minutes; within 15 s
 # each has had one. Kernels before 6.17 do not tell sched_ext of the quota.
 small_quota() {
 	group small || return 1
-	sh -c "echo \$\$ >$groups/small/cgroup.procs
-		for _ in \$(seq 100); do taskset 2 sh -c 'while :; do :; done' & done"
+	sh -c "echo \$\$ >$groups/small/cgroup.procs; taskset -p 2 \$\$ >/dev/null
+		for _ in \$(seq 30); do while :; do :; done & done"
 	sleep 5 # each has begun: who waits for a quota as it begins keeps locks of the kernel
 	echo '1000 1000000' >$groups/small/cpu.max || return 1
 	# shellcheck disable=SC2046 # one file each
@@ -188,7 +189,13 @@ small_quota() {
 	echo 1 >$groups/small/cgroup.kill
 	waiting=$(paste $tmp/small-before $tmp/small-after | awk '$1 == $2' | wc -l)
 	echo "$waiting of $# did not run in 15 s"
-	[ $# = 100 ] && [ "$waiting" = 0 ]
+	[ $# = 30 ] && [ "$waiting" = 0 ] || return 1
+	tries=0
+	until rmdir $groups/small 2>/dev/null; do
+		tries=$((tries + 1))
+		[ $tries -le 200 ] || { echo "they do not end" && return 1; }
+		sleep 0.1
+	done
 }
 
 # Wanted exit code, then the command. Nothing else may happen to the scheduler that runs.
