@@ -171,7 +171,6 @@ ran_ns() {
 	cut -d ' ' -f 1 "/proc/$1/schedstat"
 }
 
-
 # Thirty tasks share a thousandth of a CPU. A turn of a tick for each takes minutes; within 15 s
 # each has had one. Kernels before 6.17 do not tell sched_ext of the quota.
 small_quota() {

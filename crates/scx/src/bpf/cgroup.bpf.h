@@ -137,30 +137,12 @@ static __always_inline void charge(const struct task_live *t, u64 ran, u64 now)
 		wp_live_group_charge(&cgroups, t->member.group, ran, now);
 }
 
-/*
- * Does the task, which may have been preempted there, read under RCU? The kernel calls this program
- * under RCU, which counts for the task that runs.
- */
-static __always_inline bool reads_rcu(const struct task_struct *p)
+/* So long the task has to wait for the quota of a group around it, ns. */
+static __always_inline u64 quota_wait_ns(const struct task_live *t, u64 now)
 {
-	int own = p == bpf_get_current_task_btf();
-
-	return bpf_core_field_exists(p->rcu_read_lock_nesting) && p->rcu_read_lock_nesting > own;
-}
-
-/*
- * So long the task has to wait for the quota of a group around it, ns. Not while it reads under
- * RCU: the whole machine would wait for it, and after 21 s the kernel ends the scheduler.
- */
-static __always_inline u64 quota_wait_ns(const struct task_live *t,
-					 const struct task_struct *p, u64 now)
-{
-	u64 wait;
-
 	if (!cgroups.limited || !t->member.group)
 		return 0;
-	wait = wp_live_group_wait_ns(&cgroups, t->member.group, now);
-	return wait && reads_rcu(p) ? 0 : wait;
+	return wp_live_group_wait_ns(&cgroups, t->member.group, now);
 }
 
 #endif

@@ -100,7 +100,6 @@ struct task_struct {
 	unsigned int wakee_flips;
 	int static_prio;
 	int nr_cpus_allowed;
-	int rcu_read_lock_nesting; /* where RCU readers can be preempted */
 	unsigned short migration_disabled;
 	const struct cpumask *cpus_ptr;
 	struct sched_entity se;

@@ -229,7 +229,7 @@ static __always_inline bool may_go_on(struct task_struct *prev, u32 cpu)
 	wish_of(cpu)->end_at_tick = 0;
 	if (t && cgroups.limited) {
 		account_run(t, cpu, now_ns());
-		if (quota_wait_ns(t, prev, now_ns()))
+		if (quota_wait_ns(t, now_ns()))
 			return false;
 	}
 	if (push != WP_NONE) {
@@ -428,7 +428,7 @@ OPS(tick) void wakeplace_tick(u64 *args)
 	if (did & WP_DID_END_REST)
 		end_rest();
 	account_run(t, cpu, now);
-	if (w->end_at_tick || quota_wait_ns(t, p, now)) {
+	if (w->end_at_tick || quota_wait_ns(t, now)) {
 		kick(cpu, SCX_KICK_PREEMPT);
 		return;
 	}

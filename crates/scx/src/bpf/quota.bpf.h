@@ -71,7 +71,7 @@ static __always_inline void before_parked(struct task_live *t, u32 cpu, u64 wait
 static __always_inline bool park(struct task_struct *p, struct task_live *t, u32 cpu,
 				 u64 enq_flags, u64 now)
 {
-	u64 wait = quota_wait_ns(t, p, now);
+	u64 wait = quota_wait_ns(t, now);
 
 	if (!wait || !WP_AT(ctx.cpus, cpu)->queue.online ||
 	    !WP_AT(ctx.cpus, bpf_get_smp_processor_id())->queue.online)
@@ -87,7 +87,7 @@ static __always_inline bool park(struct task_struct *p, struct task_live *t, u32
 static __always_inline bool park_waiting(struct bpf_iter_scx_dsq *it, struct task_struct *p,
 					 struct task_live *t, u32 cpu, u64 now)
 {
-	u64 wait = quota_wait_ns(t, p, now);
+	u64 wait = quota_wait_ns(t, now);
 
 	if (!wait || t->overdue || t->carried || cpu_of(p) != cpu)
 		return false;
@@ -109,7 +109,7 @@ __noinline int unpark(u32 cpu)
 		t = live_of(p);
 		if (!t)
 			continue;
-		wait = quota_wait_ns(t, p, now);
+		wait = quota_wait_ns(t, now);
 		/* with many others it may miss its turn in each period, and be parked again */
 		t->overdue = waited_ns(p) >= LONGEST_WAIT_NS;
 		if (wait && !t->overdue) {
