@@ -107,7 +107,8 @@ WP_FN u64 wp_live_group_wait_ns(struct wp_live_groups *groups WP_NONNULL, u32 gr
 		if ((s64)g->budget_ns > 0)
 			continue;
 		/* Another CPU has begun the period, and adds its quota: who waited for the end of
-		 * the period would miss it. */
+		 * the period would miss it. If none does, one may just have ended: the budget is
+		 * read anew. */
 		if (WP_CAS(&g->refilling, 0, 0)) {
 			wait = wp_max64(wait, WP_REFILL_LOOK_NS);
 			continue;
