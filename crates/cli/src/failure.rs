@@ -15,6 +15,8 @@ pub(crate) enum Verdict {
     Ok,
     /// It ran, but an expectation did not hold.
     Unmet,
+    /// Another process ran it, has said what there is to say, and has ended with this code.
+    OfWorker(u8),
 }
 
 impl Verdict {
@@ -23,6 +25,7 @@ impl Verdict {
         match self {
             Self::Ok => ExitCode::SUCCESS,
             Self::Unmet => ExitCode::from(1),
+            Self::OfWorker(code) => ExitCode::from(code),
         }
     }
 }

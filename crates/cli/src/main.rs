@@ -19,6 +19,7 @@ mod settings;
 mod terminal;
 mod text;
 mod wakeup_cases;
+mod wall;
 
 use args::{Cli, Parsed};
 use failure::Verdict;

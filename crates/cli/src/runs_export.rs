@@ -5,8 +5,9 @@ use crate::failure::Failure;
 use crate::interrupt;
 use crate::output::{A_FILE, Output};
 use crate::terminal::Terminal;
+use std::io::Write as _;
 use std::path::{Path, PathBuf};
-use wakeplace_files::{FileSet, WriteError};
+use wakeplace_files::{FileSet, Names, WriteError};
 use wakeplace_store::write_parquet;
 use wakeplace_study::{RunRecord, RunTable};
 
@@ -41,8 +42,7 @@ impl RunsExport {
     /// A folder that can be there.
     pub(crate) fn folder(path: &Path) -> Result<Self, Failure> {
         interrupt::watch()?;
-        let is_ours = |name: &str| name.ends_with(".parquet");
-        let set = FileSet::open(path, is_ours);
+        let set = FileSet::open(path, Names::ending(".parquet"));
         let set = set.map_err(|error| Failure::writing("--export-parquet", &error, A_FOLDER))?;
         Ok(Self::Folder(path.to_owned(), Box::new(set)))
     }
@@ -58,8 +58,8 @@ impl RunsExport {
             }
             Self::Folder(path, mut set) => {
                 let cannot = |e: WriteError| Failure::writing("--export-parquet", &e, A_FOLDER);
-                std::fs::write(set.folder().join(IN_FOLDER), parquet(&table)?)
-                    .map_err(|error| cannot(WriteError::new(&path, error)))?;
+                let written = (set.create(IN_FOLDER).map_err(cannot)?).write_all(&parquet(&table)?);
+                written.map_err(|error| cannot(WriteError::new(&path, error)))?;
                 set.seal().map_err(cannot)?;
                 set.publish().map_err(cannot)?;
                 terminal.detail(&format!("runs in {}", path.display()));

@@ -1,5 +1,6 @@
 //! Why a file is not in its place, and whose fault that is.
 
+use serde::{Deserialize, Serialize};
 use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 
@@ -61,6 +62,16 @@ pub(crate) enum Why {
         at.display()
     )]
     Aside { error: io::Error, at: PathBuf },
+    /// What another process says that tried.
+    #[error("{}", .0.why)]
+    Told(Told),
+}
+
+/// Why another process could not write something, in its words.
+#[derive(Debug, Serialize, Deserialize)]
+pub struct Told {
+    why: String,
+    of_machine: bool,
 }
 
 impl WriteError {
@@ -92,6 +103,21 @@ impl WriteError {
             Why::Refused(_) => Fault::Place,
             Why::System(error) => fault(error),
             Why::Unsynced(_) | Why::Left { .. } | Why::Aside { .. } => Fault::Machine,
+            Why::Told(told) if told.of_machine => Fault::Machine,
+            Why::Told(_) => Fault::Place,
+        }
+    }
+
+    /// What another process says of it.
+    pub(crate) fn told(path: &Path, told: Told) -> Self {
+        Self::because(path, Why::Told(told))
+    }
+
+    /// For another process.
+    pub(crate) fn into_told(self) -> Told {
+        Told {
+            of_machine: self.fault() == Fault::Machine,
+            why: self.why.to_string(),
         }
     }
 }

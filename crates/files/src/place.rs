@@ -2,6 +2,7 @@
 
 use crate::draft::Draft;
 use crate::drafts;
+use crate::elsewhere::{self, Handle};
 use crate::error::WriteError;
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write as _};
@@ -15,6 +16,8 @@ pub struct Place {
     /// The file that is written meanwhile, and where it goes; None: written in place.
     draft: Option<(Draft, PathBuf)>,
     sealed: bool,
+    /// Another process has it.
+    elsewhere: Option<Handle>,
 }
 
 impl Place {
@@ -32,8 +35,15 @@ impl Place {
                 path,
                 draft,
                 sealed,
+                elsewhere: None,
             }
         };
+        if elsewhere::is_elsewhere() {
+            let (handle, file) = Handle::place(path)?;
+            let mut place = place(None);
+            place.elsewhere = Some(handle);
+            return Ok((place, file));
+        }
         let target = match fs::metadata(path) {
             Ok(found) if found.is_dir() => return Err(WriteError::refused(path, "it is a folder")),
             Ok(found) => {
@@ -63,6 +73,9 @@ impl Place {
     /// # Errors
     /// When the disk does not take it.
     pub fn seal(&mut self) -> Result<(), WriteError> {
+        if let (Some(handle), false) = (&self.elsewhere, self.sealed) {
+            handle.seal()?;
+        }
         if let (Some((draft, target)), false) = (&self.draft, self.sealed) {
             let synced = keep_rights(target, draft.path()).and_then(|()| draft.file().sync_all());
             synced.map_err(|error| WriteError::new(&self.path, error))?;
@@ -77,6 +90,9 @@ impl Place {
     /// When it cannot be moved, or its folder cannot be synced.
     pub fn publish(mut self) -> Result<(), WriteError> {
         self.seal()?;
+        if let Some(handle) = self.elsewhere.take() {
+            return handle.publish();
+        }
         let Some((draft, target)) = &self.draft else {
             return Ok(());
         };

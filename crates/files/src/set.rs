@@ -3,25 +3,39 @@
 
 use crate::draft::{Draft, sweep};
 use crate::drafts::{self, Held};
+use crate::elsewhere::{self, Handle};
 use crate::error::{Why, WriteError};
+use crate::names::Names;
 use crate::place::{folder_of, keep_rights, sync_folder};
 use crate::swap;
 use rustix::fs::{Access, access};
 use std::ffi::OsString;
-use std::fmt;
-use std::fs::{self, File};
+use std::fs::{self, File, OpenOptions};
 use std::io::{self, ErrorKind};
 use std::os::unix::fs::MetadataExt as _;
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 
 /// In the draft: the folder that is filled.
 const NEW: &str = "new";
 
-/// Whether a file of this name is of such a set.
-type IsOurs = Box<dyn Fn(&str) -> bool + Send>;
-
 /// A folder of files in the making.
+#[derive(Debug)]
 pub struct FileSet {
+    /// As it was asked for.
+    path: PathBuf,
+    at: At,
+    sealed: bool,
+}
+
+#[derive(Debug)]
+enum At {
+    Here(Here),
+    /// Another process has it.
+    Elsewhere(Handle),
+}
+
+#[derive(Debug)]
+struct Here {
     /// As it was asked for.
     path: PathBuf,
     /// Where it goes.
@@ -29,8 +43,7 @@ pub struct FileSet {
     /// Where it is until then.
     new: PathBuf,
     draft: Draft,
-    is_ours: IsOurs,
-    sealed: bool,
+    names: Names,
 }
 
 impl FileSet {
@@ -39,17 +52,92 @@ impl FileSet {
     ///
     /// # Errors
     /// It cannot be there.
-    pub fn open(
-        path: &Path,
-        is_ours: impl Fn(&str) -> bool + Send + 'static,
-    ) -> Result<Self, WriteError> {
+    pub fn open(path: &Path, names: Names) -> Result<Self, WriteError> {
+        let at = match elsewhere::is_elsewhere() {
+            true => At::Elsewhere(Handle::set(path, &names)?),
+            false => At::Here(Here::open(path, names)?),
+        };
+        Ok(Self {
+            path: path.to_owned(),
+            at,
+            sealed: false,
+        })
+    }
+
+    /// A new file of this name.
+    ///
+    /// # Errors
+    /// It cannot be made, or the name leads elsewhere.
+    pub fn create(&self, name: &str) -> Result<File, WriteError> {
+        match &self.at {
+            At::Elsewhere(handle) => handle.file(name, false),
+            At::Here(here) => here.file(name, File::options().write(true).create_new(true)),
+        }
+    }
+
+    /// A file of this name, new or not, that is written at its end.
+    ///
+    /// # Errors
+    /// As for a new one.
+    pub fn append(&self, name: &str) -> Result<File, WriteError> {
+        match &self.at {
+            At::Elsewhere(handle) => handle.file(name, true),
+            At::Here(here) => here.file(name, File::options().append(true).create(true)),
+        }
+    }
+
+    /// A file gets another name.
+    ///
+    /// # Errors
+    /// There is none, or one of the names leads elsewhere.
+    pub fn rename(&self, from: &str, to: &str) -> Result<(), WriteError> {
+        match &self.at {
+            At::Elsewhere(handle) => handle.rename(from, to),
+            At::Here(here) => {
+                let (from, to) = (here.place(from)?, here.place(to)?);
+                fs::rename(from, to).map_err(|error| WriteError::new(&self.path, error))
+            }
+        }
+    }
+
+    /// Syncs the files, all of which were written.
+    ///
+    /// # Errors
+    /// When the disk does not take them.
+    pub fn seal(&mut self) -> Result<(), WriteError> {
+        if !self.sealed {
+            match &self.at {
+                At::Elsewhere(handle) => handle.seal()?,
+                At::Here(here) => here.seal()?,
+            }
+            self.sealed = true;
+        }
+        Ok(())
+    }
+
+    /// Moves the folder to its place.
+    ///
+    /// # Errors
+    /// When it cannot be moved, or the folder that it is in cannot be synced. It is in its place
+    /// when the message says so.
+    pub fn publish(mut self) -> Result<(), WriteError> {
+        self.seal()?;
+        match self.at {
+            At::Elsewhere(handle) => handle.publish(),
+            At::Here(here) => here.publish(),
+        }
+    }
+}
+
+impl Here {
+    fn open(path: &Path, names: Names) -> Result<Self, WriteError> {
         let failed = |error| WriteError::new(path, error);
         let cannot = |why: &str| {
             let why = format!("it cannot be made a folder: {why}");
             WriteError::refused(path, why)
         };
         let target = match fs::metadata(path) {
-            Ok(found) if found.is_dir() => old_folder(path, &is_ours)?,
+            Ok(found) if found.is_dir() => old_folder(path, &names)?,
             Ok(_) => return Err(cannot("it is a file")),
             Err(error) if error.kind() != ErrorKind::NotFound => return Err(failed(error)),
             Err(_) if fs::symlink_metadata(path).is_ok() => {
@@ -68,38 +156,34 @@ impl FileSet {
             target,
             new,
             draft,
-            is_ours: Box::new(is_ours),
-            sealed: false,
+            names,
         })
     }
 
-    /// What is filled.
-    #[must_use]
-    pub fn folder(&self) -> &Path {
-        &self.new
-    }
-
-    /// Syncs the files, all of which were written.
-    ///
-    /// # Errors
-    /// When the disk does not take them.
-    pub fn seal(&mut self) -> Result<(), WriteError> {
-        if !self.sealed {
-            refuse_foreign(&self.path, &self.target, &self.is_ours)?;
-            let sealed = keep_all_rights(&self.target, &self.new).and_then(|()| sync(&self.new));
-            sealed.map_err(|error| WriteError::new(&self.path, error))?;
-            self.sealed = true;
+    /// Where a file of this name is.
+    fn place(&self, name: &str) -> Result<PathBuf, WriteError> {
+        let mut parts = Path::new(name).components();
+        match (parts.next(), parts.next()) {
+            (Some(Component::Normal(part)), None) if part == name => Ok(self.new.join(name)),
+            _ => Err(WriteError::refused(
+                &self.path,
+                format!("`{name}` is no name of a file"),
+            )),
         }
-        Ok(())
     }
 
-    /// Moves the folder to its place.
-    ///
-    /// # Errors
-    /// When it cannot be moved, or the folder that it is in cannot be synced. It is in its place
-    /// when the message says so.
-    pub fn publish(mut self) -> Result<(), WriteError> {
-        self.seal()?;
+    fn file(&self, name: &str, options: &OpenOptions) -> Result<File, WriteError> {
+        let opened = options.open(self.place(name)?);
+        opened.map_err(|error| WriteError::new(&self.path, error))
+    }
+
+    fn seal(&self) -> Result<(), WriteError> {
+        refuse_foreign(&self.path, &self.target, &self.names)?;
+        let sealed = keep_all_rights(&self.target, &self.new).and_then(|()| sync(&self.new));
+        sealed.map_err(|error| WriteError::new(&self.path, error))
+    }
+
+    fn publish(self) -> Result<(), WriteError> {
         let draft = self.draft.path();
         let because = |why| WriteError::because(&self.path, why);
         let rescued = drafts::moving(|held| {
@@ -118,7 +202,7 @@ impl FileSet {
     /// What came into the old folder at the last moment is not lost: it moves to the new folder, or
     /// the draft that it is in is kept.
     fn rescue(&self, old: &Path, held: &mut Held) -> Result<(), Why> {
-        let left: Vec<String> = match foreign(old, &self.is_ours) {
+        let left: Vec<String> = match foreign(old, &self.names) {
             Err(error) => vec![format!("it cannot be listed ({error})")],
             Ok(names) => {
                 let stays = |name: OsString| {
@@ -140,12 +224,6 @@ impl FileSet {
     }
 }
 
-impl fmt::Debug for FileSet {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("FileSet").finish_non_exhaustive()
-    }
-}
-
 /// Puts a finished folder, with all that is in it, where another one may be. `scratch` is the draft
 /// folder that it is in, on the same file system.
 ///
@@ -160,7 +238,7 @@ pub fn install(finished: &Path, at: &Path, scratch: &crate::Scratch) -> Result<(
 }
 
 /// The folder that is there, by its own name, if it can be exchanged.
-fn old_folder(path: &Path, is_ours: &dyn Fn(&str) -> bool) -> Result<PathBuf, WriteError> {
+fn old_folder(path: &Path, names: &Names) -> Result<PathBuf, WriteError> {
     let failed = |error| WriteError::new(path, error);
     let real = fs::canonicalize(path).map_err(failed)?;
     if std::env::current_dir().is_ok_and(|here| here == real) {
@@ -174,16 +252,12 @@ fn old_folder(path: &Path, is_ours: &dyn Fn(&str) -> bool) -> Result<PathBuf, Wr
     }
     access(&real, Access::WRITE_OK).map_err(|error| failed(error.into()))?;
     sweep(&real);
-    refuse_foreign(path, &real, is_ours)?;
+    refuse_foreign(path, &real, names)?;
     Ok(real)
 }
 
-fn refuse_foreign(
-    path: &Path,
-    folder: &Path,
-    is_ours: &dyn Fn(&str) -> bool,
-) -> Result<(), WriteError> {
-    let names = foreign(folder, is_ours).map_err(|error| WriteError::new(path, error))?;
+fn refuse_foreign(path: &Path, folder: &Path, names: &Names) -> Result<(), WriteError> {
+    let names = foreign(folder, names).map_err(|error| WriteError::new(path, error))?;
     match names.first() {
         None => Ok(()),
         Some(name) => {
@@ -195,7 +269,7 @@ fn refuse_foreign(
 }
 
 /// What in a folder is not of such a set, by name; nothing if there is no folder.
-fn foreign(folder: &Path, is_ours: &dyn Fn(&str) -> bool) -> io::Result<Vec<OsString>> {
+fn foreign(folder: &Path, ours: &Names) -> io::Result<Vec<OsString>> {
     let entries = match fs::read_dir(folder) {
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Vec::new()),
         entries => entries?,
@@ -203,7 +277,7 @@ fn foreign(folder: &Path, is_ours: &dyn Fn(&str) -> bool) -> io::Result<Vec<OsSt
     let mut names = Vec::new();
     for entry in entries {
         let (entry, name) = entry.map(|entry| (entry.file_type(), entry.file_name()))?;
-        if !(entry?.is_file() && name.to_str().is_some_and(is_ours)) {
+        if !(entry?.is_file() && name.to_str().is_some_and(|name| ours.have(name))) {
             names.push(name);
         }
     }
@@ -246,8 +320,9 @@ mod tests {
         let target = folder.path().join("set");
         fs::create_dir(&target).expect("made");
         fs::write(target.join("a.x"), "old").expect("written");
-        let mut set = FileSet::open(&target, |name| name.ends_with(".x")).expect("a set");
-        fs::write(set.folder().join("a.x"), "new").expect("written");
+        let mut set = FileSet::open(&target, Names::ending(".x")).expect("a set");
+        let mut file = set.create("a.x").expect("made");
+        std::io::Write::write_all(&mut file, b"new").expect("written");
         set.seal().expect("sealed");
         // A folder cannot take the place of a file.
         fs::remove_file(target.join("a.x")).expect("removed");

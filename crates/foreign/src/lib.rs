@@ -7,16 +7,20 @@
 //! threads go on in virtual time; that of a bare object file has nothing more to do, and is ended.
 
 mod error;
+mod guard;
 mod instance;
 mod kernel;
 mod kfuncs;
 mod load;
 mod scheduler;
 mod topology;
+pub mod wall;
+mod wire;
 mod words;
 
 pub use error::ForeignError;
+pub use guard::{Interception, Way};
 pub use instance::Instance;
-pub use load::{Interception, OfferedKernel, OwnCalls, Way, probe_interception};
-pub use scheduler::{Command, Scheduler, generic_loader};
+pub use load::{OfferedKernel, OwnCalls, probe_interception};
+pub use scheduler::{Command, Image, Scheduler, generic_loader};
 pub use wakeplace_bpf_vm::Mode;

@@ -175,6 +175,53 @@ pub(crate) fn version(release: &str) -> Option<[u16; 3]> {
     ])
 }
 
+/// A scheduler's program as it was read, and what is started for it.
+#[derive(Clone, Debug)]
+pub struct Image {
+    /// What the user called.
+    pub command: Command,
+    /// SHA-256 of the program or the object file.
+    pub hash: String,
+    /// The loader: the program itself, or that of object files.
+    loader: PathBuf,
+}
+
+impl Image {
+    /// Reads it.
+    ///
+    /// # Errors
+    /// It cannot be read, is no object for BPF, or there is no loader for one.
+    pub fn read(command: Command) -> Result<Self, ForeignError> {
+        let bytes = fs::read(&command.program).map_err(|error| ForeignError::Start {
+            program: command.program.display().to_string(),
+            error,
+        })?;
+        let loader = match command.is_object() {
+            true => {
+                check_object(&command.program, &bytes)?;
+                generic_loader()?
+            }
+            false => command.program.clone(),
+        };
+        let mut hash = String::new();
+        for byte in Sha256::digest(&bytes) {
+            let _ = write!(hash, "{byte:02x}");
+        }
+        Ok(Self {
+            command,
+            hash,
+            loader,
+        })
+    }
+
+    /// The program that is started, and its arguments.
+    pub(crate) fn started(&self) -> (PathBuf, Vec<String>) {
+        let object = (self.command.is_object()).then(|| self.command.program.display().to_string());
+        let args = object.into_iter().chain(self.command.args.iter().cloned());
+        (self.loader.clone(), args.collect())
+    }
+}
+
 /// A scheduler that a loader has attached: where each run begins.
 #[derive(Debug)]
 pub struct Scheduler {
@@ -203,30 +250,19 @@ impl Scheduler {
     /// # Errors
     /// What it lacks, by name; or what it did instead.
     pub fn load(
-        command: &Command,
+        image: &Image,
         platform: &Platform,
         kernel: &OfferedKernel,
         mode: Mode,
     ) -> Result<Self, ForeignError> {
         let layout = Arc::new(Layout::of(&kernel.btf, &kernel.release)?);
-        let bytes = fs::read(&command.program).map_err(|error| ForeignError::Start {
-            program: command.program.display().to_string(),
-            error,
-        })?;
         let offered = Offered {
             platform: platform.clone(),
             kernel: kernel.clone(),
             layout,
         };
-        let (program, args) = match command.is_object() {
-            true => {
-                check_object(&command.program, &bytes)?;
-                let mut args = vec![command.program.display().to_string()];
-                args.extend(command.args.iter().cloned());
-                (generic_loader()?, args)
-            }
-            false => (command.program.clone(), command.args.clone()),
-        };
+        let command = &image.command;
+        let (program, args) = image.started();
         let refused = |fault: Fault| ForeignError::Refused {
             program: command.text.clone(),
             why: fault.to_string(),
@@ -239,13 +275,9 @@ impl Scheduler {
             let called: Vec<_> = attached.table.called().collect();
             attached.vm.compile(&called).map_err(refused)?;
         }
-        let mut hash = String::new();
-        for byte in Sha256::digest(&bytes) {
-            let _ = write!(hash, "{byte:02x}");
-        }
         Ok(Self {
             command: command.clone(),
-            hash,
+            hash: image.hash.clone(),
             kernel: kernel.release.clone(),
             attached,
             // The generic loader waits for the end, and does nothing else.

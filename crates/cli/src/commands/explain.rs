@@ -11,7 +11,9 @@ use crate::output::Output;
 use crate::places;
 use crate::terminal::Terminal;
 use crate::text::{plain, style};
+use crate::wall;
 use wakeplace_engine::Which;
+use wakeplace_foreign::Image;
 use wakeplace_study::{Question, Request, SchedulerAnswer, Source};
 
 /// `explain`.
@@ -21,6 +23,12 @@ pub(crate) fn explain(args: ExplainArgs, terminal: Terminal) -> Outcome {
         ("--workload", args.workload.as_str()),
     ];
     places::apart(inputs, &[("--output", args.output.as_deref())])?;
+    let images = schedulers::images(&args.schedulers)?;
+    let outputs = args.output.iter().cloned().collect();
+    wall::behind(images, 1, outputs, |images| answer(&args, images, terminal))
+}
+
+fn answer(args: &ExplainArgs, images: &[Image], terminal: Terminal) -> Outcome {
     let output = Output::prepare(args.output.as_deref())?;
     let look = if output.is_stdout() {
         style(terminal)
@@ -29,24 +37,30 @@ pub(crate) fn explain(args: ExplainArgs, terminal: Terminal) -> Outcome {
     };
     let text = match (args.policy.is_some(), args.format) {
         (true, format) => {
-            let answer = question(&args).answer().map_err(Failure::input)?;
+            let answer = question(args).answer().map_err(Failure::input)?;
             match format {
                 AnswerFormat::Human => text::answer(&answer, look),
                 AnswerFormat::Json => answer.json(),
             }
         }
-        (false, AnswerFormat::Human) => scheduler::answer(&of_scheduler(&args, terminal)?, look),
-        (false, AnswerFormat::Json) => of_scheduler(&args, terminal)?.json(),
+        (false, AnswerFormat::Human) => {
+            scheduler::answer(&of_scheduler(args, images, terminal)?, look)
+        }
+        (false, AnswerFormat::Json) => of_scheduler(args, images, terminal)?.json(),
     };
     output.write(&text, terminal)?;
     Ok(Verdict::Ok)
 }
 
 /// Loads the scheduler against the platform, then runs.
-fn of_scheduler(args: &ExplainArgs, terminal: Terminal) -> Result<SchedulerAnswer, Failure> {
+fn of_scheduler(
+    args: &ExplainArgs,
+    images: &[Image],
+    terminal: Terminal,
+) -> Result<SchedulerAnswer, Failure> {
     let question = question(args);
     let mut matrix = question.request.resolve().map_err(Failure::input)?;
-    schedulers::add(&args.schedulers, &mut matrix, terminal)?;
+    schedulers::add(images, &args.schedulers, &mut matrix, terminal)?;
     let experiment = matrix.experiments.swap_remove(0);
     if experiment.schedulers.len() > 1 {
         let several = "--scheduler: expected one, whose wake-up it is".to_owned();

@@ -6,7 +6,9 @@ use crate::terminal::Terminal;
 use std::fs;
 use std::path::Path;
 use std::sync::Arc;
-use wakeplace_foreign::{Command, Mode, OfferedKernel, Scheduler};
+use std::time::Duration;
+use wakeplace_foreign::wall::{Limits, lock_down};
+use wakeplace_foreign::{Command, Image, Mode, OfferedKernel, Scheduler};
 use wakeplace_lab::{Arch, Cache, Watch, kernels};
 use wakeplace_policy_sys::Policy;
 use wakeplace_sched_ext::{Loader, SchedExtOps};
@@ -17,17 +19,29 @@ const KERNEL_AROUND: &str = "linux-7.3";
 /// The running kernel's type information.
 const OWN_BTF: &str = "/sys/kernel/btf/vmlinux";
 
-/// Loads the schedulers that are asked for into every experiment, each against its platform.
+/// The schedulers that are asked for, as they are read before anything of them runs.
+pub(crate) fn images(args: &SchedulerArgs) -> Result<Vec<Image>, Failure> {
+    let commands = commands(args)?;
+    let images = commands.into_iter().map(Image::read);
+    images.collect::<Result<_, _>>().map_err(Failure::input)
+}
+
+/// Loads schedulers into every experiment, each against its platform. Nothing of this machine can
+/// be reached any more from then on.
 pub(crate) fn add(
+    images: &[Image],
     args: &SchedulerArgs,
     matrix: &mut Matrix,
     terminal: Terminal,
 ) -> Result<(), Failure> {
-    let commands = commands(args)?;
-    if commands.is_empty() {
+    if images.is_empty() {
         return Ok(());
     }
     let kernel = kernel(args.kernel.as_deref(), terminal)?;
+    let locked = lock_down(limits(matrix, images.len()));
+    locked.map_err(|error| {
+        Failure::Environment(format!("the rights of a run cannot be given up: {error}"))
+    })?;
     let mode = match args.interpret {
         true => Mode::Interpreted,
         false => Mode::Compiled,
@@ -41,8 +55,8 @@ pub(crate) fn add(
             Some((_, schedulers)) => schedulers.clone(),
             None => {
                 let mut schedulers: Vec<wakeplace_study::Scheduler> = Vec::new();
-                for command in &commands {
-                    let scheduler = Scheduler::load(command, platform, &kernel, mode);
+                for image in images {
+                    let scheduler = Scheduler::load(image, platform, &kernel, mode);
                     let scheduler = scheduler.map_err(Failure::input)?;
                     describe(&scheduler, terminal);
                     schedulers.push(contender(scheduler)?);
@@ -53,6 +67,18 @@ pub(crate) fn add(
         };
     }
     Ok(())
+}
+
+/// What all runs may take, each of them twice: it may be verified.
+fn limits(matrix: &Matrix, nr_schedulers: usize) -> Limits {
+    let experiments = matrix.experiments.iter();
+    experiments.fold(Limits::default(), |limits, experiment| {
+        let contenders = experiment.policies.len() + nr_schedulers;
+        let runs = 0..2 * contenders * experiment.seeds.len();
+        let simulated = Duration::from_nanos(experiment.options.duration_ns);
+        let nr_cpus = experiment.platform.cpus.len();
+        runs.fold(limits, |limits, _| limits.and_run(simulated, nr_cpus))
+    })
 }
 
 /// What the options say; one without a value stands for what follows `--`.

@@ -15,9 +15,11 @@ use crate::runs_export::RunsExport;
 use crate::terminal::Terminal;
 use crate::text::{self, format, plain, style};
 use crate::wakeup_cases::Export;
+use crate::wall;
 use std::path::Path;
 use wakeplace_engine::observe::Both;
 use wakeplace_engine::{Observer, States};
+use wakeplace_foreign::Image;
 use wakeplace_metrics::Expectation;
 use wakeplace_policy_sys::Policy;
 use wakeplace_report::Format;
@@ -100,14 +102,55 @@ fn simulate(
     asked: Option<Asked<'_>>,
     terminal: Terminal,
 ) -> Outcome {
+    let images = schedulers::images(&args.schedulers)?;
+    let written = written(args, &watched, asked.as_ref());
+    let outputs = written
+        .iter()
+        .filter_map(|(_, path)| path.map(Path::to_owned));
+    let jobs = jobs(args.how.jobs);
+    wall::behind(images, jobs, outputs.collect(), |images| {
+        walled(args, seeds, watched, asked, (images, jobs), terminal)
+    })
+}
+
+/// What is written, by option.
+fn written<'a>(
+    args: &'a RunArgs,
+    watched: &Watched<'a>,
+    asked: Option<&Asked<'a>>,
+) -> Vec<(&'static str, Option<&'a Path>)> {
+    let mut written = vec![
+        ("--output", args.output.output.as_deref()),
+        ("--export-wakeup-cases", args.export_wakeup_cases.as_deref()),
+        ("--export-html", args.export_html.as_deref()),
+        ("--export-runs", args.export_runs.as_deref()),
+    ];
+    written.extend(asked.iter().flat_map(|asked| asked.places()));
+    if let Watched::Logs(folder) = watched {
+        written.push(("--export-rtapp-log", Some(folder)));
+    }
+    written
+}
+
+/// The command, where schedulers may run.
+fn walled(
+    args: &RunArgs,
+    seeds: Vec<u64>,
+    watched: Watched<'_>,
+    asked: Option<Asked<'_>>,
+    (images, jobs): (&[Image], usize),
+    terminal: Terminal,
+) -> Outcome {
     let mut matrix = matrix(args, seeds)?;
-    schedulers::add(&args.schedulers, &mut matrix, terminal)?;
+    let runs = matrix.len() + images.len() * seeds_of(&matrix);
+    let written = written(args, &watched, asked.as_ref());
+    let outputs = Outputs::prepare(args, &matrix, runs, (asked.as_ref(), &written))?;
+    schedulers::add(images, &args.schedulers, &mut matrix, terminal)?;
     let experiment = &matrix.experiments[0];
     let mut expectations = Vec::new();
     for experiment in &matrix.experiments {
         expectations = expect::parse(&args.expect, &experiment.platform)?;
     }
-    let outputs = Outputs::prepare(args, &matrix, asked.as_ref())?;
     // Of several runs `--export-parquet` has one table, of all runs.
     let asked = asked.filter(|_| matrix.len() == 1);
     let mut exports = None;
@@ -117,7 +160,6 @@ fn simulate(
         exports = Some(asked.prepare(experiment)?);
     }
     let traces = exports.as_mut().map(|exports| &mut exports.traces);
-    let jobs = jobs(args.how.jobs);
     for experiment in &matrix.experiments {
         describe(experiment, jobs, terminal);
     }
@@ -176,7 +218,8 @@ impl Outputs {
     fn prepare(
         args: &RunArgs,
         matrix: &Matrix,
-        asked: Option<&Asked<'_>>,
+        runs: usize,
+        (asked, written): (Option<&Asked<'_>>, &[(&str, Option<&Path>)]),
     ) -> Result<Self, Failure> {
         if args.export_wakeup_cases.is_some() && matrix.experiments.len() > 1 {
             return Err(Failure::input(
@@ -184,19 +227,12 @@ impl Outputs {
                  one --platform and one --workload",
             ));
         }
-        let mut written = vec![
-            ("--output", args.output.output.as_deref()),
-            ("--export-wakeup-cases", args.export_wakeup_cases.as_deref()),
-            ("--export-html", args.export_html.as_deref()),
-            ("--export-runs", args.export_runs.as_deref()),
-        ];
-        written.extend(asked.iter().flat_map(|asked| asked.places()));
-        places::apart(inputs(args), &written)?;
+        places::apart(inputs(args), written)?;
         let output = Output::prepare(args.output.output.as_deref())?;
         let cases = args.export_wakeup_cases.as_deref();
         let cases = cases.map(|path| Export::prepare(path, &matrix.experiments[0].platform));
         let rows = args.export_runs.as_deref().map(RunsExport::prepare);
-        let folder = asked.filter(|_| matrix.len() > 1);
+        let folder = asked.filter(|_| runs > 1);
         let folder = folder.and_then(|asked| asked.parquet);
         Ok(Self {
             output,
@@ -301,6 +337,12 @@ fn dumped(
     }
     comparison.states = states.taken();
     Ok(comparison)
+}
+
+/// Seeds of all experiments.
+fn seeds_of(matrix: &Matrix) -> usize {
+    let experiments = matrix.experiments.iter();
+    experiments.map(|experiment| experiment.seeds.len()).sum()
 }
 
 /// Everything read and checked: nothing of it can fail later.

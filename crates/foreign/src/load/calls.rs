@@ -1,25 +1,33 @@
-//! Calls of the loader: they come in, and answers go out. What a call is answered is not said here,
-//! and does not depend on the way that it takes (`notify`, `trace`).
+//! Calls of the loader: they come in, and answers go out. What a call is answered is not said here.
+//! All of it goes over the wire to the loader's guard, which alone touches the loader.
 
-use super::memory_file::{FileId, file_id};
-use super::notify::Listener;
-use super::trace::Tracer;
+use super::memory_file::file_id;
+use crate::guard::{self, Way};
+use crate::wire::{
+    Arrival, Ask, Ended, Event as Came, FileId, MAX_BYTES, RawCall, Reply, Start, Wire,
+};
+use serde::de::DeserializeOwned;
 use std::cell::RefCell;
-use std::fs;
 use std::io;
-use std::os::fd::{AsFd as _, AsRawFd, FromRawFd as _, OwnedFd};
-use std::os::unix::fs::FileExt as _;
-use std::process::ExitStatus;
+use std::os::fd::{AsFd as _, OwnedFd};
+use std::rc::Rc;
 use std::time::Duration;
 
 /// A system call that waits for its answer.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Call {
-    /// The notification's number; 0: there is none.
-    pub(super) id: u64,
+    pub(super) raw: RawCall,
     pub(super) pid: u32,
     pub(super) number: libc::c_long,
     pub(super) args: [u64; 6],
+    /// A thread of the loader's own process makes it.
+    pub(super) of_loader: bool,
+    /// The path that it names, if it names one.
+    pub(super) path: Option<Rc<str>>,
+    /// That path is one of the modelled machine's.
+    pub(super) of_tree: bool,
+    /// Where its caller's memory is looked at; None: it is this process's.
+    remote: Option<Rc<Remote>>,
 }
 
 /// What becomes of a call.
@@ -29,6 +37,8 @@ pub(super) enum Answer {
     Value(i64),
     /// It returns a descriptor of this file.
     File(OwnedFd),
+    /// What the files of the modelled machine say.
+    Tree,
     /// The host answers it.
     Host,
 }
@@ -53,19 +63,6 @@ impl Answer {
     }
 }
 
-/// What a system call of ours returned; negative: see errno.
-pub(super) fn checked(result: libc::c_long) -> io::Result<libc::c_long> {
-    if result < 0 {
-        return Err(io::Error::last_os_error());
-    }
-    Ok(result)
-}
-
-/// Is it a call that is not allowed here at all?
-fn refused(error: &io::Error) -> bool {
-    matches!(error.raw_os_error(), Some(libc::EPERM | libc::ENOSYS))
-}
-
 /// What waiting brought.
 pub(super) enum Event {
     Call(Call),
@@ -77,39 +74,89 @@ pub(super) enum Event {
     Nothing,
 }
 
-/// The way that calls take.
+/// A loader and its guard, at the other end of a wire.
+#[derive(Debug)]
+pub(super) struct Remote {
+    wire: RefCell<Wire>,
+}
+
+impl Remote {
+    fn ask<T: DeserializeOwned>(&self, what: &Ask) -> io::Result<T> {
+        Ok(self.wire.borrow_mut().ask(what)?.0)
+    }
+
+    /// What comes back, with a descriptor.
+    fn ask_file<T: DeserializeOwned>(&self, what: &Ask) -> io::Result<(T, Option<OwnedFd>)> {
+        self.wire.borrow_mut().ask(what)
+    }
+}
+
+/// Where calls come from.
 #[derive(Debug)]
 pub(super) enum Calls {
-    Notified(Listener),
-    Traced(Tracer),
+    Loader(Rc<Remote>),
     /// They are made here (`own`): which files were given for them.
     Own(RefCell<Vec<FileId>>),
 }
 
 impl Calls {
+    /// Starts a loader; its number.
+    pub(super) fn start(start: Start) -> io::Result<(Self, u32)> {
+        let remote = Rc::new(Remote {
+            wire: RefCell::new(crate::wall::guarded()?),
+        });
+        let started: Result<u32, (Option<i32>, String)> = remote.ask(&Ask::Start(start))?;
+        match started {
+            Ok(leader) => Ok((Self::Loader(remote), leader)),
+            Err((Some(errno), _)) => Err(io::Error::from_raw_os_error(errno)),
+            Err((None, text)) => Err(io::Error::other(text)),
+        }
+    }
+
+    fn remote(&self) -> io::Result<&Rc<Remote>> {
+        match self {
+            Self::Loader(remote) => Ok(remote),
+            Self::Own(_) => Err(io::Error::from_raw_os_error(libc::ECHILD)),
+        }
+    }
+
+    /// What the guard says; None where it says nothing, or there is none.
+    fn said<T: DeserializeOwned>(&self, what: &Ask) -> Option<T> {
+        self.remote().ok()?.ask(what).ok()
+    }
+
     /// The next call.
     pub(super) fn wait(&self, patience: Duration) -> io::Result<Event> {
-        match self {
-            Self::Notified(listener) => listener.wait(patience),
-            Self::Traced(tracer) => tracer.wait(patience),
-            Self::Own(_) => Ok(Event::Ended),
-        }
+        let Ok(remote) = self.remote() else {
+            return Ok(Event::Ended);
+        };
+        let ms = u32::try_from(patience.as_millis()).unwrap_or(u32::MAX);
+        Ok(match remote.ask(&Ask::Next(ms))? {
+            Came::Call(arrival) => Event::Call(Call::of(arrival, remote)),
+            Came::Ended => Event::Ended,
+            Came::Silence => Event::Silence,
+            Came::Nothing => Event::Nothing,
+        })
     }
 
     /// Sends an answer. A caller that is gone meanwhile needs none.
     pub(super) fn respond(&self, call: &Call, answer: &Answer) {
-        match self {
-            Self::Notified(listener) => listener.respond(call, answer),
-            Self::Traced(tracer) => tracer.respond(call, answer),
-            Self::Own(_) => {}
-        }
+        let Ok(remote) = self.remote() else { return };
+        let (reply, file) = match answer {
+            Answer::Value(value) => (Reply::Value(*value), None),
+            Answer::File(file) => (Reply::File, Some(file.as_fd())),
+            Answer::Tree => (Reply::Tree, None),
+            Answer::Host => (Reply::Host, None),
+        };
+        // Who waits for the next call learns that the guard is gone.
+        let _ = (remote.wire.borrow_mut()).send(&Ask::Answer(call.raw, reply), file);
     }
 
     /// Which file a descriptor of the caller's is.
     pub(super) fn file_id(&self, call: &Call, fd: u32) -> Option<FileId> {
         match self {
             Self::Own(given) => given.borrow().get((fd as usize).checked_sub(1)?).copied(),
-            Self::Notified(_) | Self::Traced(_) => call.file_id(fd),
+            Self::Loader(_) => self.said::<Option<_>>(&Ask::FileId(call.raw, fd))?,
         }
     }
 
@@ -123,130 +170,169 @@ impl Calls {
         Some(given.len() as i64)
     }
 
-    /// A copy of a descriptor of the caller's, who waits for its answer.
-    pub(super) fn descriptor(
-        &self,
-        process: Option<&OwnedFd>,
-        call: &Call,
-        fd: u32,
-    ) -> Option<OwnedFd> {
-        let process = process.map_or(-1, AsRawFd::as_raw_fd);
-        // SAFETY: a new descriptor, which nobody else has.
-        let copy = unsafe {
-            let copy = checked(libc::syscall(libc::SYS_pidfd_getfd, process, fd, 0));
-            copy.map(|copy| OwnedFd::from_raw_fd(copy as i32))
-        };
-        match (copy, self) {
-            (Ok(copy), _) => Some(copy),
-            // Containers refuse that.
-            (Err(error), Self::Traced(tracer)) if refused(&error) => tracer.take(call, fd),
-            (Err(_), _) => None,
+    /// A copy of a descriptor of the caller's, who waits for its answer, and the number that it has
+    /// if it is an event counter.
+    pub(super) fn descriptor(&self, call: &Call, fd: u32) -> Option<(OwnedFd, Option<u64>)> {
+        let ask = Ask::Descriptor(call.raw, fd);
+        let (number, copy) = self.remote().ok()?.ask_file::<Option<_>>(&ask).ok()?;
+        Some((copy?, number?))
+    }
+
+    /// A new event counter, and its number.
+    pub(super) fn counter(&self, flags: i32) -> Option<(OwnedFd, u64)> {
+        let ask = Ask::Counter(flags);
+        let (number, file) = (self.remote().ok()?)
+            .ask_file::<Option<Option<_>>>(&ask)
+            .ok()?;
+        Some((file?, number??))
+    }
+
+    /// The threads of the loader's process.
+    pub(super) fn threads(&self) -> Vec<u32> {
+        self.said(&Ask::Threads).unwrap_or_default()
+    }
+
+    /// Waits until a thread that ends is gone.
+    pub(super) fn gone(&self, tid: u32) -> io::Result<()> {
+        match self.remote()?.ask(&Ask::Gone(tid))? {
+            true => Ok(()),
+            false => Err(io::Error::other("a thread that ends does not")),
         }
     }
 
-    /// Ends the process and all that it has started, and says how it ended; a process that has
-    /// ended already keeps its exit code.
-    pub(super) fn end(&mut self) -> io::Result<ExitStatus> {
-        match self {
-            Self::Notified(listener) => listener.end(),
-            Self::Traced(tracer) => tracer.end(),
-            Self::Own(_) => Err(io::Error::from_raw_os_error(libc::ECHILD)),
+    /// What a thread does that makes no call.
+    pub(super) fn doing(&self, tid: u32) -> String {
+        self.said(&Ask::Doing(tid)).unwrap_or_default()
+    }
+
+    /// A signal for the loader, which the caller has asked for.
+    pub(super) fn signal(&self, call: &Call, signal: i32) {
+        if let Ok(remote) = self.remote() {
+            // Who waits for the next call learns that the guard is gone.
+            let ask = Ask::Signal(call.raw, signal);
+            let _ = remote.wire.borrow_mut().send(&ask, None);
         }
     }
-}
 
-/// Copies between the caller's memory and ours; false: it has none there.
-fn transfer(pid: u32, addr: u64, ours: *mut u8, len: usize, read: bool) -> bool {
-    if len == 0 {
-        return true;
+    /// The clocks of the caller become calls.
+    pub(super) fn replace_clocks(&self, call: &Call) -> Result<(), String> {
+        let replaced = self.said::<Result<(), String>>(&Ask::Clocks(call.raw));
+        replaced.unwrap_or_else(|| Err("the loader's guard is gone".to_owned()))
     }
-    let local = libc::iovec {
-        iov_base: ours.cast(),
-        iov_len: len,
-    };
-    let remote = libc::iovec {
-        iov_base: addr as usize as *mut _,
-        iov_len: len,
-    };
-    let pid = pid as libc::pid_t;
-    // SAFETY: `ours` is valid for `len` bytes; the kernel checks the other side.
-    let copied = unsafe {
-        match read {
-            true => libc::process_vm_readv(pid, &raw const local, 1, &raw const remote, 1, 0),
-            false => libc::process_vm_writev(pid, &raw const local, 1, &raw const remote, 1, 0),
-        }
-    };
-    if copied < 0 && refused(&io::Error::last_os_error()) {
-        return transfer_by_file(pid, addr, ours, len, read).is_ok();
-    }
-    usize::try_from(copied).is_ok_and(|copied| copied == len)
-}
 
-/// The same by `/proc`, where a profile does not allow the call for it.
-fn transfer_by_file(
-    pid: libc::pid_t,
-    addr: u64,
-    ours: *mut u8,
-    len: usize,
-    read: bool,
-) -> io::Result<()> {
-    let path = format!("/proc/{pid}/mem");
-    let memory = fs::OpenOptions::new().read(true).write(!read).open(path)?;
-    // SAFETY: `ours` is valid for `len` bytes, which nobody else uses meanwhile.
-    let ours = unsafe { std::slice::from_raw_parts_mut(ours, len) };
-    match read {
-        true => memory.read_exact_at(ours, addr),
-        false => memory.write_all_at(ours, addr),
+    /// A scheduler of that name is attached.
+    pub(super) fn enable(&self, name: &str) -> io::Result<()> {
+        let ask = Ask::Enable(name.to_owned());
+        let enabled: Result<(), String> = self.remote()?.ask(&ask)?;
+        enabled.map_err(io::Error::other)
+    }
+
+    /// The name of another process of the loader's that can reach one of these files.
+    pub(super) fn sharer(&self, files: impl Iterator<Item = FileId>) -> Option<String> {
+        self.said::<Option<_>>(&Ask::Sharer(files.collect()))?
+    }
+
+    /// Ends the process and all that it has started, and says how it ended and what it said last; a
+    /// process that has ended already keeps its exit code.
+    pub(super) fn end(&self) -> Ended {
+        self.said(&Ask::End).unwrap_or_default()
     }
 }
-
-/// Most bytes that one call may hand over.
-const MAX_BYTES: u64 = 64 << 20;
 
 impl Call {
+    fn of(arrival: Arrival, remote: &Rc<Remote>) -> Self {
+        Self {
+            pid: arrival.call.pid,
+            number: arrival.call.number,
+            args: arrival.call.args,
+            raw: arrival.call,
+            of_loader: arrival.of_loader,
+            path: arrival.path.map(Rc::from),
+            of_tree: arrival.of_tree,
+            remote: Some(remote.clone()),
+        }
+    }
+
+    /// One that this process makes.
+    pub(super) fn own(number: libc::c_long, args: [u64; 6]) -> Self {
+        Self {
+            raw: RawCall::default(),
+            pid: std::process::id(),
+            number,
+            args,
+            of_loader: true,
+            path: None,
+            of_tree: false,
+            remote: None,
+        }
+    }
+
     /// Bytes of the caller.
     pub(super) fn read(&self, addr: u64, len: u64) -> Option<Vec<u8>> {
-        let mut bytes = vec![0; usize::try_from(len.min(MAX_BYTES)).ok()?];
-        let whole =
-            len <= MAX_BYTES && transfer(self.pid, addr, bytes.as_mut_ptr(), bytes.len(), true);
-        whole.then_some(bytes)
+        if len > MAX_BYTES {
+            return None;
+        }
+        match &self.remote {
+            None => own_memory::read(addr, len as usize),
+            Some(_) if len == 0 => Some(Vec::new()),
+            Some(remote) => remote.ask(&Ask::Read(self.raw, addr, len)).ok()?,
+        }
     }
 
     /// Writes to the caller.
     pub(super) fn write(&self, addr: u64, bytes: &[u8]) -> bool {
-        let from = bytes.as_ptr().cast_mut();
-        transfer(self.pid, addr, from, bytes.len(), false)
-    }
-
-    /// A C string of the caller.
-    pub(super) fn string(&self, addr: u64) -> Option<String> {
-        let mut text = Vec::new();
-        let mut at = addr;
-        while text.len() < 4096 {
-            // Up to the end of a page: the next one may not be there.
-            let chunk = self.read(at, 256 - at % 256)?;
-            if let Some(end) = chunk.iter().position(|byte| *byte == 0) {
-                text.extend(&chunk[..end]);
-                return String::from_utf8(text).ok();
+        match &self.remote {
+            None => own_memory::write(addr, bytes),
+            Some(_) if bytes.is_empty() => true,
+            Some(remote) => {
+                let ask = Ask::Write(self.raw, addr, bytes.to_vec());
+                remote.ask(&ask).unwrap_or(false)
             }
-            at += chunk.len() as u64;
-            text.extend(chunk);
         }
-        None
-    }
-
-    /// The file behind a descriptor of the caller.
-    fn file_id(&self, fd: u32) -> Option<FileId> {
-        let path = format!("/proc/{}/fd/{fd}", self.pid);
-        Some(FileId::of(&fs::metadata(path).ok()?))
     }
 
     /// Where the caller has mapped a file.
     pub(super) fn mapped(&self, file: FileId) -> Option<u64> {
-        let maps = fs::read_to_string(format!("/proc/{}/maps", self.pid)).ok()?;
-        let line = maps
-            .lines()
-            .find(|line| FileId::in_maps(line) == Some(file))?;
-        u64::from_str_radix(line.split('-').next()?, 16).ok()
+        self.remote
+            .as_ref()?
+            .ask(&Ask::Mapped(self.raw, file))
+            .ok()?
+    }
+}
+
+/// Can loaders be started here, and how do their calls come in?
+pub(super) fn way() -> Result<Way, crate::ForeignError> {
+    Ok(guard::chosen()?.way)
+}
+
+/// The memory of this process, of which any part may be missing.
+mod own_memory {
+    fn transfer(addr: u64, ours: *mut u8, len: usize, read: bool) -> bool {
+        let local = libc::iovec {
+            iov_base: ours.cast(),
+            iov_len: len,
+        };
+        let there = libc::iovec {
+            iov_base: addr as usize as *mut _,
+            iov_len: len,
+        };
+        let pid = std::process::id().cast_signed();
+        // SAFETY: `ours` is valid for `len` bytes; the kernel checks the other side.
+        let copied = unsafe {
+            match read {
+                true => libc::process_vm_readv(pid, &raw const local, 1, &raw const there, 1, 0),
+                false => libc::process_vm_writev(pid, &raw const local, 1, &raw const there, 1, 0),
+            }
+        };
+        len == 0 || usize::try_from(copied).is_ok_and(|copied| copied == len)
+    }
+
+    pub(super) fn read(addr: u64, len: usize) -> Option<Vec<u8>> {
+        let mut bytes = vec![0; len];
+        transfer(addr, bytes.as_mut_ptr(), len, true).then_some(bytes)
+    }
+
+    pub(super) fn write(addr: u64, bytes: &[u8]) -> bool {
+        transfer(addr, bytes.as_ptr().cast_mut(), bytes.len(), false)
     }
 }

@@ -132,11 +132,11 @@ impl Session<'_> {
     /// `timerfd_create`.
     pub(super) fn timer_create(&mut self, call: &Call) -> Answer {
         let flags = call.args[1] as i32 & libc::TFD_NONBLOCK;
-        let made = rings::counter(flags).and_then(|counter| Ok((counter.try_clone()?, counter)));
-        let Ok((counter, theirs)) = made else {
+        let made = self.calls.counter(flags);
+        let made = made.and_then(|(counter, id)| Some((counter.try_clone().ok()?, counter, id)));
+        let Some((counter, theirs, id)) = made else {
             return Answer::error(libc::ENOMEM);
         };
-        let id = event_id(&counter).unwrap_or(u64::MAX);
         self.known.timers.push(TimerFd {
             id,
             counter,
@@ -154,9 +154,8 @@ impl Session<'_> {
             libc::SYS_timerfd_gettime => (false, flags),
             _ => (true, old),
         };
-        let id = self
-            .descriptor(call, fd as u32)
-            .and_then(|fd| event_id(&fd));
+        let found = self.calls.descriptor(call, fd as u32);
+        let id = found.and_then(|(_, id)| id);
         let timers = &self.known.timers;
         let Some(at) = timers.iter().position(|timer| Some(timer.id) == id) else {
             return Answer::error(libc::EINVAL);
@@ -191,16 +190,6 @@ impl Session<'_> {
         timer.expire(now_ns);
         Answer::Value(0)
     }
-}
-
-/// The number of an event counter: all of them have one inode (`eventfd-id`, proc(5)).
-fn event_id(counter: &OwnedFd) -> Option<u64> {
-    let fd = std::os::fd::AsRawFd::as_raw_fd(counter);
-    let text = std::fs::read_to_string(format!("/proc/self/fdinfo/{fd}")).ok()?;
-    let line = text
-        .lines()
-        .find_map(|line| line.strip_prefix("eventfd-id:"));
-    line?.trim().parse().ok()
 }
 
 /// `/proc/stat` of the modelled machine: what is not idle is user time, in hundredths of a second.

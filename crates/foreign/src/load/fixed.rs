@@ -4,7 +4,6 @@
 
 use super::calls::{Answer, Call};
 use super::serve::Session;
-use std::path::Path;
 
 /// The loader's process: no number of a modelled task, which begin at 1000.
 const PID: i64 = 999;
@@ -15,8 +14,7 @@ impl Session<'_> {
     /// `getpid`, `gettid`: of the loader itself. Its children and other threads keep theirs.
     pub(super) fn pid(&self, call: &Call) -> Answer {
         let leads = call.pid == self.known.loader;
-        let task = format!("/proc/{}/task/{}", self.known.loader, call.pid);
-        match leads || call.number == libc::SYS_getpid && Path::new(&task).exists() {
+        match leads || call.number == libc::SYS_getpid && call.of_loader {
             true => Answer::Value(PID),
             false => Answer::Host,
         }
@@ -35,15 +33,7 @@ impl Session<'_> {
         if !matches!(signal, 0 | libc::SIGABRT | libc::SIGKILL) {
             return Answer::error(libc::ESRCH);
         }
-        let leader = self.known.loader as libc::pid_t;
-        // SAFETY: our child, which waits for this answer; a signal touches no memory of ours. Other
-        // threads may be stopped: the one that has asked for it gets it.
-        unsafe {
-            let caller = call.pid as libc::pid_t;
-            if libc::syscall(libc::SYS_tgkill, leader, caller, signal) < 0 {
-                libc::kill(leader, signal);
-            }
-        }
+        self.calls.signal(call, signal);
         Answer::Value(0)
     }
 

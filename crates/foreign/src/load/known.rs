@@ -1,12 +1,9 @@
 //! What is known of a loader: what it has been given, and what it was refused.
 
 use super::bpf;
-use super::memory_file::FileId;
-use super::tree::Tree;
 use crate::kernel::Layout;
+use crate::wire::{Ended, FileId};
 use std::collections::{BTreeMap, BTreeSet};
-use std::fs::File;
-use std::io::{self, Read as _, Seek as _, SeekFrom};
 use std::os::fd::OwnedFd;
 use std::os::unix::process::ExitStatusExt as _;
 use std::process::ExitStatus;
@@ -30,7 +27,6 @@ const MOST_REFUSED: usize = 32;
 /// What is known of a loader.
 #[derive(Debug)]
 pub(super) struct Known {
-    pub(super) tree: Tree,
     pub(super) release: String,
     pub(super) kernel: Arc<Btf>,
     pub(super) layout: Arc<Layout>,
@@ -51,8 +47,6 @@ pub(super) struct Known {
     pub(super) attached: Option<bpf::Table>,
     /// The loader's process, as the host numbers it.
     pub(super) loader: u32,
-    /// The same, to look at its descriptors.
-    pub(super) process: Option<OwnedFd>,
     /// Where the sequence of "random" bytes stands.
     pub(super) random: u64,
     /// What its clocks say (`CLOCK_MONOTONIC`).
@@ -75,14 +69,14 @@ impl Known {
     }
 }
 
-pub(super) fn how(status: io::Result<ExitStatus>) -> String {
-    match status {
-        Ok(status) => match (status.code(), status.signal()) {
+pub(super) fn how(ended: &Ended) -> String {
+    match ended.status.map(ExitStatus::from_raw) {
+        Some(status) => match (status.code(), status.signal()) {
             (Some(code), _) => format!("ended with exit code {code}"),
             (None, Some(signal)) => format!("was ended by signal {signal}"),
             (None, None) => "ended".to_owned(),
         },
-        Err(_) => "ended".to_owned(),
+        None => "ended".to_owned(),
     }
 }
 
@@ -103,15 +97,12 @@ fn without_escapes(line: &str) -> String {
 }
 
 /// What was refused, and the loader's last lines.
-pub(super) fn said(known: &Known, output: &mut File) -> String {
+pub(super) fn said(known: &Known, ended: &Ended) -> String {
     let mut text = String::new();
-    let _ = output.seek(SeekFrom::Start(0));
-    let mut bytes = Vec::new();
-    let _ = output.take(1 << 20).read_to_end(&mut bytes);
     for refused in &known.refused {
         text.push_str(&format!("; {refused}"));
     }
-    let lines = String::from_utf8_lossy(&bytes);
+    let lines = String::from_utf8_lossy(&ended.said);
     let lines: Vec<_> = lines
         .lines()
         .filter(|line| !line.trim().is_empty())

@@ -1,13 +1,13 @@
 //! Files in memory: what a loader has of maps and programs, and how they are told apart.
 
-use std::fs;
+use crate::guard::checked;
+use crate::wire::FileId;
 use std::io;
 use std::os::fd::{AsRawFd as _, BorrowedFd, OwnedFd};
-use std::os::unix::fs::MetadataExt as _;
 
 /// A new file in memory. One that has a size keeps it: whoever shares its pages could otherwise be
 /// ended by a loader that makes it shorter.
-pub(super) fn memory_file(bytes: u64) -> io::Result<OwnedFd> {
+pub(crate) fn memory_file(bytes: u64) -> io::Result<OwnedFd> {
     use std::os::fd::FromRawFd as _;
     let name = c"bpf";
     // SAFETY: a new descriptor, which nobody else has.
@@ -33,40 +33,27 @@ pub(super) fn memory_file(bytes: u64) -> io::Result<OwnedFd> {
     Ok(file)
 }
 
-/// Which file it is: an inode's number alone is that of one file on each file system.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct FileId {
-    major: u32,
-    minor: u32,
-    inode: u64,
-}
-
-impl FileId {
-    pub(super) fn of(file: &fs::Metadata) -> Self {
-        Self {
-            major: libc::major(file.dev()),
-            minor: libc::minor(file.dev()),
-            inode: file.ino(),
-        }
-    }
-
-    /// Of a line of `/proc/PID/maps`: range, rights, offset, device (two hexadecimal numbers),
-    /// inode.
-    pub(super) fn in_maps(line: &str) -> Option<Self> {
-        let mut words = line.split_whitespace().skip(3);
-        let (major, minor) = words.next()?.split_once(':')?;
-        Some(Self {
-            major: u32::from_str_radix(major, 16).ok()?,
-            minor: u32::from_str_radix(minor, 16).ok()?,
-            inode: words.next()?.parse().ok()?,
-        })
+/// What the kernel says of an open file. This is the one call for it that needs no path: a process
+/// without rights may make no other.
+pub(super) fn fstat(file: BorrowedFd<'_>) -> io::Result<libc::stat> {
+    let mut found = std::mem::MaybeUninit::<libc::stat>::zeroed();
+    // SAFETY: the structure is as large as the call fills: on machines of 64 bits it is the kernel's
+    // own. It is zeroed before.
+    unsafe {
+        let to = found.as_mut_ptr();
+        checked(libc::syscall(libc::SYS_fstat, file.as_raw_fd(), to))?;
+        Ok(found.assume_init())
     }
 }
 
 /// Which file one of ours is.
 pub(super) fn file_id(file: BorrowedFd<'_>) -> io::Result<FileId> {
-    let file = fs::File::from(file.try_clone_to_owned()?);
-    Ok(FileId::of(&file.metadata()?))
+    let found = fstat(file)?;
+    Ok(FileId {
+        major: libc::major(found.st_dev),
+        minor: libc::minor(found.st_dev),
+        inode: found.st_ino,
+    })
 }
 
 /// Pages of a file that hold data.
@@ -87,22 +74,5 @@ pub(super) fn pages_with_data(file: BorrowedFd<'_>, page: u64) -> Vec<u64> {
         }
         pages.extend(from as u64 / page..(to as u64).div_ceil(page));
         at = to;
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::FileId;
-
-    #[test]
-    fn a_line_of_maps_names_a_file() {
-        let line = "7f00-7f01 rw-s 00000000 fd:1a 77 /memfd:bpf (deleted)";
-        let file = FileId {
-            major: 0xfd,
-            minor: 0x1a,
-            inode: 77,
-        };
-        assert_eq!(FileId::in_maps(line), Some(file));
-        assert_eq!(FileId::in_maps("7f00-7f01 rw-s"), None);
     }
 }

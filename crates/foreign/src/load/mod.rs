@@ -4,32 +4,26 @@
 mod bpf;
 mod calls;
 mod clocks;
-mod files;
 mod fixed;
 mod futex;
 mod known;
-mod memory_file;
-mod notify;
+mod machine_files;
+pub(crate) mod memory_file;
 mod own;
-mod passing;
+mod paths;
 mod process;
 mod program;
-mod registers;
 mod rings;
-mod run_folder;
 mod serve;
-mod spawn;
 mod threads;
-mod trace;
-mod trapped;
-mod tree;
-mod vdso;
 mod waits;
-mod way;
 
 use crate::ForeignError;
+use crate::guard::Interception;
 use crate::kernel::{Layout, State, UP_NS};
-use calls::{Answer, Event};
+use crate::wire::Start;
+use calls::{Answer, Calls, Event};
+use machine_files::{KernelFiles, MachineFiles};
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
@@ -40,7 +34,6 @@ use wakeplace_platform::Platform;
 pub(crate) use bpf::Table;
 pub use own::OwnCalls;
 pub(crate) use process::Process;
-pub use way::{Interception, Way};
 
 /// The kernel whose interface is offered.
 #[derive(Clone, Debug)]
@@ -92,7 +85,14 @@ pub(crate) fn load(
     offered: &Offered,
 ) -> Result<(Attached, Process), ForeignError> {
     let (known, machine) = known(offered, shown)?;
-    process::start(known, machine, shown, program, args)
+    let files = MachineFiles::of(
+        &offered.platform,
+        &KernelFiles {
+            release: &offered.kernel.release,
+            btf: &offered.kernel.bytes,
+        },
+    );
+    process::start(known, machine, shown, (program, args), files)
 }
 
 /// What is there before the first call.
@@ -102,12 +102,7 @@ fn known(offered: &Offered, shown: &str) -> Result<(known::Known, (Vm, State)), 
         kernel,
         layout,
     } = offered;
-    let files = tree::KernelFiles {
-        release: &kernel.release,
-        btf: &kernel.bytes,
-    };
-    spawn::allow_descriptors();
-    let tree = tree::Tree::new(platform, &files)?;
+    crate::guard::allow_descriptors();
     let refused = |why: String| ForeignError::Refused {
         program: shown.to_owned(),
         why,
@@ -119,7 +114,6 @@ fn known(offered: &Offered, shown: &str) -> Result<(known::Known, (Vm, State)), 
     let state = State::new(layout.clone(), &mut vm, platform);
     let state = state.map_err(|fault| refused(fault.to_string()))?;
     let known = known::Known {
-        tree,
         release: kernel.release.clone(),
         kernel: kernel.btf.clone(),
         layout: layout.clone(),
@@ -132,7 +126,6 @@ fn known(offered: &Offered, shown: &str) -> Result<(known::Known, (Vm, State)), 
         uncalled: Vec::new(),
         attached: None,
         loader: 0,
-        process: None,
         random: 1,
         clock_ns: UP_NS,
         timers: Vec::new(),
@@ -147,10 +140,17 @@ fn known(offered: &Offered, shown: &str) -> Result<(known::Known, (Vm, State)), 
 /// # Errors
 /// Why not.
 pub fn probe_interception() -> Result<Interception, ForeignError> {
-    let way = way::chosen()?;
+    let way = crate::guard::chosen()?;
     let own = std::env::current_exe().map_err(ForeignError::host("the place of this program"))?;
-    let output = tempfile::tempfile().map_err(ForeignError::host("a temporary file"))?;
-    let (mut calls, _) = spawn::spawn(&own, &["--version".to_owned()], &output, way.way)?;
+    let program = own.display().to_string();
+    let start = Start {
+        program: program.clone(),
+        args: vec!["--version".to_owned()],
+        files: Vec::new(),
+        folders: Vec::new(),
+    };
+    let started = Calls::start(start);
+    let (calls, _) = started.map_err(|error| ForeignError::Start { program, error })?;
     let mut answered = 0;
     let result = loop {
         match calls.wait(Duration::from_secs(5)) {
@@ -164,6 +164,6 @@ pub fn probe_interception() -> Result<Interception, ForeignError> {
             Err(error) => break Err(error),
         }
     };
-    let _ = calls.end();
+    calls.end();
     result.map_err(ForeignError::host("calls of a process"))
 }

@@ -77,19 +77,15 @@ impl OwnCalls {
             word.copy_from_slice(&addr.to_le_bytes());
         }
         self.memory.put(ATTR, &attr);
-        let call = Call {
-            id: 0,
-            pid: std::process::id(),
-            number: libc::SYS_bpf,
-            args: [
-                u64::from(command),
-                self.memory.at(ATTR),
-                attr.len() as u64,
-                0,
-                0,
-                0,
-            ],
-        };
+        let args = [
+            u64::from(command),
+            self.memory.at(ATTR),
+            attr.len() as u64,
+            0,
+            0,
+            0,
+        ];
+        let call = Call::own(libc::SYS_bpf, args);
         let mut session = Session {
             vm: &mut self.vm,
             state: &mut self.state,
@@ -103,7 +99,7 @@ impl OwnCalls {
                 Some(number) => number,
                 None => -i64::from(libc::ENOMEM),
             },
-            Answer::Host => -i64::from(libc::ENOSYS),
+            Answer::Host | Answer::Tree => -i64::from(libc::ENOSYS),
         }
     }
 

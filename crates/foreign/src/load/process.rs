@@ -1,27 +1,26 @@
 //! The loader's process: until it has attached a scheduler, and then beside the simulation.
 
-use super::calls::Calls;
+use super::calls::{self, Calls};
 use super::known::{Known, how, said};
+use super::machine_files::MachineFiles;
 use super::serve::Session;
-use super::spawn;
 use super::threads::{PATIENCE, Stop, Threads};
-use super::{Attached, bpf, way};
+use super::{Attached, bpf};
 use crate::ForeignError;
 use crate::kernel::State;
-use std::fs::File;
-use std::io::{self, Read as _, Seek as _, SeekFrom, Write as _};
-use std::os::fd::{FromRawFd as _, OwnedFd};
+use crate::wire::{Ended, Start};
 use std::path::Path;
 use std::time::{Duration, Instant};
 use wakeplace_bpf_vm::Vm;
 use wakeplace_sched_ext::{Exit, ExitKind, Kernel};
 
-/// A loader that has not attached after so long, by its clock or the host's.
+/// A loader that has not attached after so long, by its clock or the host's. So long may it take at
+/// one instant of a run, too.
 const LONGEST: Duration = Duration::from_secs(300);
-/// The file that gets what loaders print.
-const OUTPUT: &str = "WAKEPLACE_LOADER_OUTPUT";
 /// How often descriptors are looked at while processes of the loader's run.
 const NAP: Duration = Duration::from_millis(1);
+/// Processes that can reach the maps have so long to end when the scheduler is attached.
+const SHARERS_LEAVE: Duration = Duration::from_secs(2);
 
 /// A loader that runs. It ends with this value, and all that it has started with it.
 #[derive(Debug)]
@@ -29,29 +28,20 @@ pub(crate) struct Process {
     known: Known,
     threads: Threads,
     calls: Calls,
-    output: File,
-    /// The file that gets it in the end, if one is asked for.
-    kept: Option<File>,
 }
 
 impl Drop for Process {
     fn drop(&mut self) {
         // It may have ended before.
-        let _ = self.calls.end();
-        let _ = self.keep_output();
+        self.calls.end();
     }
 }
 
-/// Looks at descriptors of a process.
-fn handle(pid: u32) -> io::Result<OwnedFd> {
-    // SAFETY: a new descriptor, which nobody else has.
-    unsafe {
-        let fd = libc::syscall(libc::SYS_pidfd_open, pid, 0);
-        match fd < 0 {
-            true => Err(io::Error::last_os_error()),
-            false => Ok(OwnedFd::from_raw_fd(fd as i32)),
-        }
-    }
+/// Now and so much later, by the host's clock.
+fn after(time: Duration) -> Instant {
+    #[allow(clippy::disallowed_methods, reason = "the loader is of the real world")]
+    let now = Instant::now();
+    now + time
 }
 
 /// Runs the loader until it has attached a scheduler.
@@ -59,47 +49,53 @@ pub(super) fn start(
     mut known: Known,
     (mut vm, mut state): (Vm, State),
     shown: &str,
-    program: &Path,
-    args: &[String],
+    (program, args): (&Path, &[String]),
+    files: MachineFiles,
 ) -> Result<(Attached, Process), ForeignError> {
-    let output = tempfile::tempfile().map_err(ForeignError::host("a temporary file"))?;
-    let open = |path| File::options().create(true).append(true).open(path);
-    let kept = std::env::var_os(OUTPUT).map(open).transpose();
-    let kept = kept.map_err(ForeignError::host(OUTPUT))?;
-    let (calls, leader) = spawn::spawn(program, args, &output, way::chosen()?.way)?;
+    calls::way()?;
+    let cannot = |error| ForeignError::Start {
+        program: program.display().to_string(),
+        error,
+    };
+    let start = Start {
+        program: program.display().to_string(),
+        args: args.to_vec(),
+        files: files.files,
+        folders: files.folders,
+    };
+    let (calls, leader) = Calls::start(start).map_err(cannot)?;
     known.loader = leader;
     let mut process = Process {
         threads: Threads::of(leader),
         known,
         calls,
-        output,
-        kept,
     };
-    process.known.process = handle(leader).ok();
     let stop = process.until_attached(&mut vm, &mut state)?;
-    let program = shown.to_owned();
     let table = match stop {
         Stop::Attached => process.known.attached.take(),
-        Stop::Ended => {
-            let how = how(process.calls.end());
-            let said = said(&process.known, &mut process.output);
-            return Err(ForeignError::Ended { program, how, said });
-        }
-        Stop::Hangs(_) | Stop::Waits(_) | Stop::Spins => None,
+        _ => None,
     };
     let Some(table) = table else {
-        let _ = process.calls.end();
-        let why = match stop {
-            Stop::Hangs(doing) => format!("one of its threads {doing}"),
-            Stop::Spins => "it makes calls without end".to_owned(),
-            _ => "it waits for something that does not come".to_owned(),
-        };
-        let said = said(&process.known, &mut process.output);
-        return Err(ForeignError::Hangs { program, why, said });
+        return Err(process.no_table(stop, shown));
     };
-    let enabled = process.known.tree.enable(&table.name);
+    if let Some(name) = process.sharer_that_stays() {
+        return Err(ForeignError::Refused {
+            program: shown.to_owned(),
+            why: shares(&name),
+        });
+    }
+    let enabled = process.calls.enable(&table.name);
     enabled.map_err(ForeignError::host("files of the modelled machine"))?;
     Ok((process.attached(vm, state, table), process))
+}
+
+/// Why a process of the loader's beside it is not allowed.
+fn shares(name: &str) -> String {
+    format!(
+        "its process `{}` shares maps with the running scheduler: a process beside the loader has \
+         no place in the order of the run",
+        wakeplace_text::printable(name)
+    )
 }
 
 impl Process {
@@ -113,9 +109,46 @@ impl Process {
         }
     }
 
+    /// Why it has attached nothing.
+    fn no_table(&mut self, stop: Stop, shown: &str) -> ForeignError {
+        let ended: Ended = self.calls.end();
+        let said = said(&self.known, &ended);
+        let program = shown.to_owned();
+        let why = match stop {
+            Stop::Ended => {
+                let how = how(&ended);
+                return ForeignError::Ended { program, how, said };
+            }
+            Stop::Hangs(doing) => format!("one of its threads {doing}"),
+            Stop::Spins => "it makes calls without end".to_owned(),
+            Stop::Late => format!(
+                "it has attached nothing after {} minutes",
+                LONGEST.as_secs() / 60
+            ),
+            Stop::Attached | Stop::Waits(_) => {
+                "it waits for something that does not come".to_owned()
+            }
+        };
+        ForeignError::Hangs { program, why, said }
+    }
+
+    /// The name of a process of the loader's that can reach its maps, and goes on to.
+    fn sharer_that_stays(&self) -> Option<String> {
+        if !self.known.forked {
+            return None;
+        }
+        let latest = after(SHARERS_LEAVE);
+        loop {
+            let sharer = self.calls.sharer(self.known.objects.keys().copied())?;
+            if latest <= after(Duration::ZERO) {
+                return Some(sharer);
+            }
+            std::thread::sleep(NAP);
+        }
+    }
+
     fn until_attached(&mut self, vm: &mut Vm, state: &mut State) -> Result<Stop, ForeignError> {
-        #[allow(clippy::disallowed_methods, reason = "the loader is of the real world")]
-        let began = Instant::now();
+        let latest = after(LONGEST);
         let latest_ns = self.known.clock_ns + LONGEST.as_nanos() as u64;
         let mut silent = Duration::ZERO;
         loop {
@@ -126,14 +159,11 @@ impl Process {
                 calls: &self.calls,
                 sim: None,
             };
-            let stop = self.threads.run(&mut session);
+            let stop = self.threads.run(&mut session, latest);
             let until = match stop.map_err(ForeignError::host("calls of the scheduler's loader"))? {
                 Stop::Waits(until) => until,
                 other => return Ok(other),
             };
-            if began.elapsed() > LONGEST {
-                return Ok(Stop::Waits(None));
-            }
             match until {
                 // What its processes do takes time of the host's.
                 _ if session.known.forked && silent < PATIENCE => {
@@ -192,15 +222,18 @@ impl Process {
             sim: Some(sim),
         };
         self.threads.wake_due(&mut session);
-        let stop = self.threads.run(&mut session);
+        let stop = self.threads.run(&mut session, after(LONGEST));
         let loader = |what: String| Exit::fault(format!("its loader {what}"));
         match stop {
-            Ok(Stop::Waits(until)) if self.known.refused.is_empty() => Ok(until),
+            Ok(Stop::Waits(until)) if self.known.refused.is_empty() => match self.sharer() {
+                None => Ok(until),
+                Some(name) => Err(Exit::fault(shares(&name))),
+            },
             Ok(Stop::Waits(_)) => Err(loader(self.known.refused.join("; "))),
             Ok(Stop::Attached) => Err(loader("attached a second scheduler".to_owned())),
             Ok(Stop::Ended) => {
-                let how = how(self.calls.end());
-                let said = said(&self.known, &mut self.output);
+                let ended = self.calls.end();
+                let (how, said) = (how(&ended), said(&self.known, &ended));
                 Err(Exit::new(
                     ExitKind::Unreg,
                     format!("its loader {how}{said}"),
@@ -210,18 +243,16 @@ impl Process {
             Ok(Stop::Spins) => Err(loader(
                 "makes calls without end at one instant: it does not wait".to_owned(),
             )),
+            Ok(Stop::Late) => Err(loader("takes too long at one instant".to_owned())),
             Err(error) => Err(loader(format!("cannot be answered: {error}"))),
         }
     }
 
-    /// What it has printed goes to the end of a file, if the user wants it.
-    fn keep_output(&mut self) -> io::Result<()> {
-        let Some(file) = &mut self.kept else {
-            return Ok(());
-        };
-        let mut text = Vec::new();
-        self.output.seek(SeekFrom::Start(0))?;
-        self.output.read_to_end(&mut text)?;
-        file.write_all(&text)
+    /// The name of a process of the loader's that can reach its maps.
+    fn sharer(&self) -> Option<String> {
+        match self.known.forked {
+            true => self.calls.sharer(self.known.objects.keys().copied()),
+            false => None,
+        }
     }
 }

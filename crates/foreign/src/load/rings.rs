@@ -1,10 +1,11 @@
 //! Ring buffers that the loader waits for. The host's kernel knows nothing of their records: in its
 //! place a counter of ours is waited for.
 
-use super::calls::{Answer, Call, checked};
+use super::calls::{Answer, Call};
 use super::known::{Known, Object};
 use super::serve::Session;
 use super::waits::Watch;
+use crate::guard::checked;
 use std::collections::btree_map::Entry;
 use std::io;
 use std::os::fd::{AsRawFd as _, FromRawFd as _, OwnedFd};

@@ -2,7 +2,6 @@
 
 use super::calls::{Answer, Call, Calls};
 pub(super) use super::known::{Known, Object};
-use super::vdso;
 use crate::kernel::State;
 use wakeplace_bpf_vm::Vm;
 use wakeplace_sched_ext::Kernel;
@@ -71,14 +70,15 @@ impl Session<'_> {
             // `MEMBARRIER_CMD_GLOBAL`: one thread runs at a time, so all others are past it.
             libc::SYS_membarrier if call.args[0] == 1 => Answer::Value(0),
             libc::SYS_membarrier => Answer::Host,
-            libc::SYS_bind | libc::SYS_connect => self.socket_path(call),
+            libc::SYS_bind | libc::SYS_connect if call.of_tree => Answer::Tree,
+            libc::SYS_bind | libc::SYS_connect => Answer::Host,
             _ => self.path_call(call),
         }
     }
 
     /// A program begins: from now on its clocks are ours.
     fn begins(&mut self, call: &Call) -> Answer {
-        match vdso::replace(call.pid) {
+        match self.calls.replace_clocks(call) {
             Ok(()) => Answer::Host,
             Err(error) => self.refuse(format!("its clocks cannot be replaced: {error}")),
         }

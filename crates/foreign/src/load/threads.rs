@@ -8,15 +8,11 @@ use super::futex;
 use super::serve::Session;
 use super::waits::{Reply, Waiting, What, ready};
 use std::collections::VecDeque;
-use std::fs;
 use std::io;
-use std::path::Path;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// A thread that makes no call for so long, in the host's time, hangs.
 pub(super) const PATIENCE: Duration = Duration::from_secs(30);
-/// So often it is looked whether it has ended, if no call comes.
-const LOOK: Duration = Duration::from_millis(100);
 /// Most calls at one instant of virtual time, and how many of them a CPU of the machine is worth:
 /// loaders read some hundred files of each. Who makes more waits for a time that never comes.
 const MAX_CALLS: u64 = 1 << 16;
@@ -34,6 +30,8 @@ pub(super) enum Stop {
     Hangs(String),
     /// One made calls without end.
     Spins,
+    /// They took too long, by the host's clock.
+    Late,
 }
 
 /// One thread.
@@ -77,15 +75,21 @@ impl Threads {
         }
     }
 
-    /// Lets threads run until none can.
-    pub(super) fn run(&mut self, session: &mut Session<'_>) -> io::Result<Stop> {
+    /// Lets threads run until none can, or it is too late by the host's clock.
+    pub(super) fn run(&mut self, session: &mut Session<'_>, latest: Instant) -> io::Result<Stop> {
         let mut calls = 0;
         loop {
+            #[allow(clippy::disallowed_methods, reason = "the loader is of the real world")]
+            let left = latest.saturating_duration_since(Instant::now());
+            if left.is_zero() {
+                return Ok(Stop::Late);
+            }
             if self.running.is_none() && !self.next(session) {
                 return Ok(Stop::Waits(self.deadline(session)));
             }
-            match self.event(session)? {
+            match self.event(session, left.min(PATIENCE))? {
                 Event::Ended => return Ok(Stop::Ended),
+                Event::Silence if left < PATIENCE => {}
                 Event::Silence => return Ok(Stop::Hangs(self.doing(session))),
                 Event::Nothing => {}
                 Event::Call(call) => {
@@ -118,18 +122,18 @@ impl Threads {
 
     /// The next call. While a new thread is on its way its first one is: where it stands in the
     /// order must not depend on the host.
-    fn event(&mut self, session: &Session<'_>) -> io::Result<Event> {
+    fn event(&mut self, session: &Session<'_>, patience: Duration) -> io::Result<Event> {
         if !self.arriving {
             if let Some(call) = self.early.pop_front() {
                 return Ok(Event::Call(call));
             }
-            return wait(session);
+            return session.calls.wait(patience);
         }
-        match wait(session)? {
+        match session.calls.wait(patience)? {
             Event::Call(call) if self.position(call.pid).is_some() => {
                 self.early.push_back(call);
                 // It is back from making it: there is one, or none could be made.
-                self.arriving = self.somebody_new(session.known.loader);
+                self.arriving = self.somebody_new(session);
                 Ok(Event::Nothing)
             }
             other => Ok(other),
@@ -140,13 +144,9 @@ impl Threads {
         self.all.iter().position(|thread| thread.tid == tid)
     }
 
-    fn somebody_new(&self, loader: u32) -> bool {
-        let tasks = fs::read_dir(format!("/proc/{loader}/task"));
-        let mut numbers = tasks.into_iter().flatten().flatten().filter_map(|task| {
-            let name = task.file_name();
-            name.to_str()?.parse::<u32>().ok()
-        });
-        numbers.any(|tid| self.position(tid).is_none())
+    fn somebody_new(&self, session: &Session<'_>) -> bool {
+        let threads = session.calls.threads();
+        threads.into_iter().any(|tid| self.position(tid).is_none())
     }
 
     fn take(&mut self, session: &mut Session<'_>, call: &Call) -> io::Result<()> {
@@ -157,7 +157,7 @@ impl Threads {
         match session.reply(call, self) {
             // It goes on with the simulation.
             Reply::Now(answer) if session.known.attached.is_some() => {
-                self.ready.push_front((*call, answer));
+                self.ready.push_front((call.clone(), answer));
                 self.running = None;
             }
             Reply::Now(answer) => session.calls.respond(call, &answer),
@@ -168,7 +168,7 @@ impl Threads {
                 self.running = None;
             }
             Reply::Yields => {
-                self.ready.push_back((*call, Answer::Value(0)));
+                self.ready.push_back((call.clone(), Answer::Value(0)));
                 self.running = None;
             }
             Reply::Clones => {
@@ -177,7 +177,7 @@ impl Threads {
             }
             Reply::Ends => {
                 session.calls.respond(call, &Answer::Host);
-                gone(session.known.loader, call.pid)?;
+                session.calls.gone(call.pid)?;
                 self.all.remove(at);
                 self.running = None;
                 self.wake_changed();
@@ -188,8 +188,7 @@ impl Threads {
 
     /// A call of one that is not known: a new thread, or another process.
     fn take_new(&mut self, session: &mut Session<'_>, call: &Call) {
-        let task = format!("/proc/{}/task/{}", session.known.loader, call.pid);
-        if !Path::new(&task).exists() {
+        if !call.of_loader {
             let mut answer = session.reply_to_other(call);
             if session.known.attached.take().is_some() {
                 answer =
@@ -204,7 +203,7 @@ impl Threads {
         });
         self.arriving = false;
         let answer = session.answer(call);
-        self.ready.push_back((*call, answer));
+        self.ready.push_back((call.clone(), answer));
     }
 
     /// Gives the next thread its turn. False: all of them wait.
@@ -328,56 +327,6 @@ impl Threads {
     /// What the thread does whose turn it is.
     fn doing(&self, session: &Session<'_>) -> String {
         let tid = self.running.unwrap_or(session.known.loader);
-        let place = format!("/proc/{}/task/{tid}/syscall", session.known.loader);
-        let text = fs::read_to_string(place).unwrap_or_default();
-        match text.split(' ').next().map(str::parse::<u32>) {
-            Some(Ok(number)) => format!("waits in system call {number}, which has no virtual time"),
-            _ => "computes without end".to_owned(),
-        }
+        session.calls.doing(tid)
     }
-}
-
-/// The next call. A loader that has ended makes none, though processes of its own may live.
-fn wait(session: &Session<'_>) -> io::Result<Event> {
-    let mut silent = Duration::ZERO;
-    loop {
-        match session.calls.wait(LOOK)? {
-            Event::Silence if is_over(session.known.loader) => return Ok(Event::Ended),
-            Event::Silence if silent < PATIENCE => silent += LOOK,
-            other => return Ok(other),
-        }
-    }
-}
-
-/// Has a process no thread that lives?
-fn is_over(process: u32) -> bool {
-    let tasks = fs::read_dir(format!("/proc/{process}/task"));
-    let mut numbers = tasks.into_iter().flatten().flatten().filter_map(|task| {
-        let name = task.file_name();
-        name.to_str()?.parse().ok()
-    });
-    numbers.all(|tid| has_ended(process, tid))
-}
-
-/// Is a thread gone, or has it ended and nobody has asked how?
-fn has_ended(process: u32, tid: u32) -> bool {
-    let text = fs::read_to_string(format!("/proc/{process}/task/{tid}/stat"));
-    let state = text.ok().and_then(|text| {
-        let (_, rest) = text.rsplit_once(") ")?;
-        rest.chars().next()
-    });
-    matches!(state, None | Some('Z' | 'X'))
-}
-
-/// Waits until a thread that ends is gone.
-fn gone(process: u32, tid: u32) -> io::Result<()> {
-    #[allow(clippy::disallowed_methods, reason = "the loader is of the real world")]
-    let began = std::time::Instant::now();
-    while !has_ended(process, tid) {
-        if began.elapsed() > PATIENCE {
-            return Err(io::Error::other("a thread that ends does not"));
-        }
-        std::thread::sleep(Duration::from_micros(50));
-    }
-    Ok(())
 }

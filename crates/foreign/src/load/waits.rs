@@ -1,10 +1,11 @@
 //! Calls that wait, for a time or for a descriptor, and what they become in virtual time.
 
 use super::calls::{Answer, Call};
+use super::memory_file::fstat;
 use super::rings;
 use super::serve::Session;
 use super::threads::Threads;
-use std::os::fd::{AsRawFd as _, OwnedFd};
+use std::os::fd::{AsFd as _, AsRawFd as _, OwnedFd};
 
 /// What becomes of a call of a thread.
 pub(super) enum Reply {
@@ -69,7 +70,7 @@ impl Watch {
 impl Waiting {
     pub(super) fn of(call: &Call, what: What, until_ns: Option<u64>, late: i64) -> Self {
         Self {
-            call: *call,
+            call: call.clone(),
             what,
             until_ns,
             zero: Vec::new(),
@@ -100,13 +101,8 @@ impl Waiting {
 
 /// Descriptors that can be ready or not: all but files, folders and devices.
 pub(super) fn can_wait(fd: &OwnedFd) -> bool {
-    let mut found = std::mem::MaybeUninit::<libc::stat>::zeroed();
-    // SAFETY: the structure is as large as the call fills.
-    let found = unsafe {
-        if libc::fstat(fd.as_raw_fd(), found.as_mut_ptr()) < 0 {
-            return false;
-        }
-        found.assume_init()
+    let Ok(found) = fstat(fd.as_fd()) else {
+        return false;
     };
     let kind = found.st_mode & libc::S_IFMT;
     ![libc::S_IFREG, libc::S_IFDIR, libc::S_IFBLK, libc::S_IFCHR].contains(&kind)
@@ -122,7 +118,7 @@ pub(super) fn ready(files: &[(Watch, libc::c_short)]) -> bool {
 impl Session<'_> {
     /// A copy of a descriptor of the caller's.
     pub(super) fn descriptor(&self, call: &Call, fd: u32) -> Option<OwnedFd> {
-        self.calls.descriptor(self.known.process.as_ref(), call, fd)
+        self.calls.descriptor(call, fd).map(|(fd, _)| fd)
     }
 
     /// What becomes of a call.

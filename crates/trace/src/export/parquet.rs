@@ -5,10 +5,10 @@ mod columns;
 use super::column::Holds;
 use super::names::ByThread;
 use super::sink::{Counter, Decision, Sink};
-use super::table::{Row, Table};
+use super::table::{Row, Table, file_name};
 use super::texts::{Text, Texts};
 use crate::event::{Context, Event, Kind, Who};
-use columns::{COMMON, EVENTS, OTHERS, is_table, place};
+use columns::{COMMON, EVENTS, OTHERS, files, place};
 use std::io;
 use std::path::Path;
 use wakeplace_engine::observe::PlacementKind;
@@ -30,9 +30,9 @@ pub(super) struct Parquet {
 impl Parquet {
     /// In a folder that is new, or takes the place of one of before.
     pub(super) fn create(path: &Path) -> Result<(Self, FileSet), WriteError> {
-        let set = FileSet::open(path, is_table)?;
+        let set = FileSet::open(path, files())?;
         let table = |name: &str, columns: &[(&str, Holds)]| {
-            let table = Table::create(set.folder(), name, columns);
+            let table = Table::create(set.create(&file_name(name))?, columns);
             table.map_err(|error| WriteError::new(path, error))
         };
         let mut events = Vec::new();

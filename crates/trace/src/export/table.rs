@@ -10,7 +10,6 @@ use parquet::schema::types::{ColumnDescPtr, ColumnPath, Type};
 use std::fs::File;
 use std::io;
 use std::mem;
-use std::path::Path;
 use std::slice;
 use std::sync::Arc;
 
@@ -70,9 +69,8 @@ pub(super) struct Table {
 }
 
 impl Table {
-    /// `NAME.parquet` in a folder that is there.
-    pub(super) fn create(folder: &Path, name: &str, columns: &[(&str, Holds)]) -> io::Result<Self> {
-        let file = File::create_new(folder.join(file_name(name)))?;
+    /// In a new file.
+    pub(super) fn create(file: File, columns: &[(&str, Holds)]) -> io::Result<Self> {
         let writer = schema(columns).and_then(|schema| {
             SerializedFileWriter::new(file, Arc::new(schema), Arc::new(properties(columns)))
         });

@@ -1,9 +1,8 @@
 //! The files of one run, which change as one. What waits to be written is bounded, and no more than
 //! one file is open at a time.
-use std::fs::{self, OpenOptions};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
-use wakeplace_files::{FileSet, WriteError};
+use wakeplace_files::{FileSet, Names, WriteError};
 
 /// Text that waits to be written, bytes; then all of it is.
 const WAITING_BYTES: usize = 4 << 20;
@@ -75,14 +74,11 @@ impl Most {
 }
 
 impl Files {
-    /// Files that will be all that is in `folder`; `is_ours` knows the names of such files.
-    pub(super) fn create(
-        folder: &Path,
-        is_ours: impl Fn(&str) -> bool + Send + 'static,
-    ) -> Result<Self, LogError> {
+    /// Files that will be all that is in `folder`; `names` are those of such files.
+    pub(super) fn create(folder: &Path, names: Names) -> Result<Self, LogError> {
         Ok(Self {
             folder: folder.to_owned(),
-            set: FileSet::open(folder, is_ours)?,
+            set: FileSet::open(folder, names)?,
             files: Vec::new(),
             waiting_bytes: 0,
             limit_bytes: WAITING_BYTES,
@@ -125,8 +121,7 @@ impl Files {
     pub(super) fn publish(mut self) -> Result<usize, LogError> {
         self.flush()?;
         for (number, file) in self.files.iter().enumerate() {
-            let named = self.set.folder().join(&file.name);
-            fs::rename(self.draft(number), named).map_err(|error| self.failed(error))?;
+            self.set.rename(&draft(number), &file.name)?;
         }
         self.set.publish()?;
         Ok(self.files.len())
@@ -136,17 +131,12 @@ impl Files {
         WriteError::new(&self.folder, error)
     }
 
-    /// Where a file is until all are whole: names of two threads may be equal.
-    fn draft(&self, number: usize) -> PathBuf {
-        self.set.folder().join(number.to_string())
-    }
-
     fn flush(&mut self) -> Result<(), LogError> {
         for number in 0..self.files.len() {
             let text = std::mem::take(&mut self.files[number].text);
             if !text.is_empty() {
-                let path = self.draft(number);
-                append(&path, &text).map_err(|error| self.failed(error))?;
+                let mut file = self.set.append(&draft(number))?;
+                file.write_all(&text).map_err(|error| self.failed(error))?;
             }
         }
         self.waiting_bytes = 0;
@@ -154,14 +144,15 @@ impl Files {
     }
 }
 
-fn append(path: &Path, text: &[u8]) -> io::Result<()> {
-    let mut file = OpenOptions::new().create(true).append(true).open(path)?;
-    file.write_all(text)
+/// What a file is called until all are whole: names of two threads may be equal.
+fn draft(number: usize) -> String {
+    number.to_string()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::fs;
 
     fn names(folder: &Path) -> Vec<String> {
         let entries = fs::read_dir(folder).expect("folder");
@@ -177,7 +168,7 @@ mod tests {
     fn files_are_there_at_the_end_and_whole() {
         let folder = tempfile::tempdir().expect("folder");
         fs::write(folder.path().join("a"), "old").expect("a file of before");
-        let mut files = Files::create(folder.path(), |name| name == "a").expect("folder");
+        let mut files = Files::create(folder.path(), Names::exactly(["a"])).expect("folder");
         files.limit_bytes = 5;
         let (a, b) = (
             files.add("a".into()).expect("a"),
@@ -207,7 +198,7 @@ mod tests {
     #[test]
     fn what_is_not_published_leaves_nothing() {
         let folder = tempfile::tempdir().expect("folder");
-        let mut files = Files::create(folder.path(), |name| name == "a").expect("folder");
+        let mut files = Files::create(folder.path(), Names::exactly(["a"])).expect("folder");
         let a = files.add("a".into()).expect("a");
         files.append(a, &"x".repeat(WAITING_BYTES + 1)).expect("a");
         drop(files);
@@ -219,7 +210,7 @@ mod tests {
     fn logs_have_an_end() {
         let folder = tempfile::tempdir().expect("folder");
         let open = || {
-            let mut files = Files::create(folder.path(), |_| true).expect("folder");
+            let mut files = Files::create(folder.path(), Names::ending("")).expect("folder");
             files.limit_bytes = 5;
             files.most = Most {
                 files: 2,
@@ -252,14 +243,14 @@ mod tests {
     fn errors_name_the_place() {
         let folder = tempfile::tempdir().expect("folder");
         let missing = folder.path().join("no");
-        let error = Files::create(&missing.join("logs"), |_| false).expect_err("no folder");
+        let error = Files::create(&missing.join("logs"), Names::default()).expect_err("no folder");
         assert!(
             error
                 .to_string()
                 .starts_with(&missing.display().to_string()),
             "{error}"
         );
-        let mut files = Files::create(folder.path(), |name| name == "a").expect("folder");
+        let mut files = Files::create(folder.path(), Names::exactly(["a"])).expect("folder");
         let error = files.add("../x".into()).expect_err("a path");
         assert_eq!(
             error.to_string(),

@@ -3,6 +3,7 @@ use super::files::{Files, LogError};
 use super::line::{HEADER, Line};
 use std::path::Path;
 use wakeplace_engine::observe::{Iteration, Observer};
+use wakeplace_files::{Names, Part};
 use wakeplace_workload::{RtAppLog, Workload};
 
 /// A thread that logs.
@@ -19,22 +20,22 @@ fn start_of_name(log: &RtAppLog, script: usize) -> String {
     format!("{}-{}", log.basename, log.threads[script].name)
 }
 
-/// Whether a file of this name can be a log of such a run: those of forked threads end in two
-/// numbers.
-fn names_of(log: &RtAppLog) -> impl Fn(&str) -> bool + 'static {
-    let scripts = 0..log.threads.len();
-    let starts: Vec<String> = scripts.map(|script| start_of_name(log, script)).collect();
-    let is_number = |text: &str| !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit());
-    let of_fork = move |rest: &str| {
-        let numbers = rest.strip_prefix('-').and_then(|rest| rest.split_once('-'));
-        numbers.is_some_and(|(index, fork)| is_number(index) && is_number(fork))
+/// Names of the logs of such a run: those of forked threads end in two numbers.
+fn names_of(log: &RtAppLog) -> Names {
+    let text = |text: &str| Part::Text(text.to_owned());
+    let of_script = |script| {
+        let start = Part::Text(start_of_name(log, script));
+        let fork = [
+            text("-"),
+            Part::Number,
+            text("-"),
+            Part::Number,
+            text(".log"),
+        ];
+        let fork = [start.clone()].into_iter().chain(fork).collect();
+        [vec![start, text(".log")], fork]
     };
-    move |name| {
-        let name = name.strip_suffix(".log");
-        let rest = |start| name.and_then(|name| name.strip_prefix(start));
-        let mut rests = starts.iter().filter_map(|start| rest(start.as_str()));
-        rests.any(|rest| rest.is_empty() || of_fork(rest))
-    }
+    Names((0..log.threads.len()).flat_map(of_script).collect())
 }
 
 /// Writes the logs of one run: attach it, then `publish`. What cannot be written stops the logs,

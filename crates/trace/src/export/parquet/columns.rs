@@ -3,6 +3,7 @@
 use crate::event::{Kind, SYNC_WAKE};
 use crate::export::column::Holds;
 use crate::export::table::file_name;
+use wakeplace_files::Names;
 
 use Holds::{Real, Text, Whole};
 
@@ -143,8 +144,9 @@ pub(super) fn place(kind: &Kind<'_>) -> usize {
     }
 }
 
-/// Whether a file of this name is one of the tables.
-pub(super) fn is_table(name: &str) -> bool {
-    let mut tables = EVENTS.iter().chain(&OTHERS);
-    tables.any(|(table, _)| file_name(table) == name)
+/// Names of the tables' files.
+pub(super) fn files() -> Names {
+    let tables = EVENTS.iter().chain(&OTHERS);
+    let names: Vec<String> = tables.map(|(table, _)| file_name(table)).collect();
+    Names::exactly(names.iter().map(String::as_str))
 }

@@ -1,8 +1,8 @@
 //! Clock reads become system calls: the code that the kernel maps into every process to read its
 //! clocks (vDSO) is replaced by calls, in the loader only.
 
+use super::memory::{lines_of_maps, memory_of};
 use object::{Object as _, ObjectSymbol as _};
-use std::fs::{self, OpenOptions};
 use std::io;
 use std::os::unix::fs::FileExt as _;
 
@@ -14,6 +14,8 @@ enum Stands {
     Missing,
 }
 
+/// The largest that any kernel has is a few pages.
+const LARGEST: u64 = 64 << 10;
 const SHORTEST: u64 = if cfg!(target_arch = "x86_64") { 8 } else { 12 };
 
 fn stands_for(name: &str) -> Option<Stands> {
@@ -63,24 +65,28 @@ fn code(stands: &Stands) -> Vec<u8> {
     words.iter().flat_map(|word| word.to_le_bytes()).collect()
 }
 
+/// Where a line of `/proc/PID/maps` has the vDSO: a mapping of that name and of no file.
+fn place(line: &str) -> Option<(u64, u64)> {
+    let words: Vec<_> = line.split_whitespace().collect();
+    let [range, _, _, "00:00", "0", "[vdso]"] = words[..] else {
+        return None;
+    };
+    let (from, to) = range.split_once('-')?;
+    let number = |text: &str| u64::from_str_radix(text, 16).ok();
+    Some((number(from)?, number(to)?))
+}
+
 /// Replaces the functions in a process that has not used them yet.
 pub(super) fn replace(pid: u32) -> io::Result<()> {
-    let maps = fs::read_to_string(format!("/proc/{pid}/maps"))?;
-    let Some(line) = maps.lines().find(|line| line.ends_with("[vdso]")) else {
+    let wrong = |what: &str| io::Error::other(format!("the kernel's vDSO: {what}"));
+    let mut lines = lines_of_maps(pid).ok_or_else(|| wrong("no mappings"))?;
+    let Some((from, to)) = lines.find_map(|line| place(&line)) else {
         return Ok(()); // it has none
     };
-    let wrong = |what: &str| io::Error::other(format!("the kernel's vDSO: {what}"));
-    let range = line
-        .split(' ')
-        .next()
-        .and_then(|range| range.split_once('-'));
-    let number = |text: &str| u64::from_str_radix(text, 16).ok();
-    let range = range.and_then(|(from, to)| Some((number(from)?, number(to)?)));
-    let (from, to) = range.ok_or_else(|| wrong("no place"))?;
-    let memory = OpenOptions::new()
-        .read(true)
-        .write(true)
-        .open(format!("/proc/{pid}/mem"))?;
+    if to.saturating_sub(from) > LARGEST {
+        return Err(wrong("it is too large"));
+    }
+    let memory = memory_of(pid)?;
     let mut image = vec![0; (to - from) as usize];
     memory.read_exact_at(&mut image, from)?;
     let file = object::File::parse(&*image).map_err(|_| wrong("no ELF image"))?;
@@ -101,5 +107,25 @@ pub(super) fn replace(pid: u32) -> io::Result<()> {
     match replaced {
         0 => Err(wrong("no clock in it")),
         _ => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::place;
+
+    /// Goal: a file that is called so, of any size, is no vDSO.
+    #[test]
+    fn only_the_kernel_s_own_mapping_is_taken() {
+        let own = "7ffd1000-7ffd3000 r-xp 00000000 00:00 0                          [vdso]";
+        assert_eq!(place(own), Some((0x7ffd_1000, 0x7ffd_3000)));
+        for other in [
+            "10000000-80010000000 r--p 00000000 fd:01 77 /tmp/x[vdso]",
+            "10000000-80010000000 r--p 00000000 fd:01 77 [vdso]",
+            "10000000-10001000 r--p 00000000 00:00 0 [vvar]",
+            "10000000-10001000 r--p 00000000 00:00 0",
+        ] {
+            assert_eq!(place(other), None, "{other}");
+        }
     }
 }

@@ -1,6 +1,6 @@
 //! Registers of a thread that has been stopped at a call (ptrace(2)).
 
-use super::calls::checked;
+use super::checked;
 use std::io;
 
 /// `NT_PRSTATUS`: the registers that programs compute with.

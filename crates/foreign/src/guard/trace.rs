@@ -4,10 +4,12 @@
 //! answer. A descriptor goes to the loader, or comes from it, by a call that is made in the place
 //! of its own, over a socket that it has from its start.
 
-use super::calls::{Answer, Call, Event, checked};
-use super::passing;
+use super::memory::memory_of;
+use super::process::Beside;
 use super::registers::Registers;
 use super::trapped::{self, AUDIT_ARCH};
+use super::{Answer, Event, checked, passing};
+use crate::wire::RawCall;
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
 use std::io;
@@ -60,6 +62,9 @@ const ENTRY: u8 = 1;
 
 /// The call that stands for one which is answered: it does nothing, and no profile refuses it.
 const NOTHING: libc::c_long = libc::SYS_getpid;
+
+/// What a call on a descriptor that is not open returns.
+const EBADF: i64 = -(libc::EBADF as i64);
 
 impl Tracer {
     /// Of a process that has been started with `ask`, and stops at its first instruction.
@@ -128,7 +133,7 @@ impl Tracer {
         -self.leader.cast_signed()
     }
 
-    pub(super) fn wait(&self, patience: Duration) -> io::Result<Event> {
+    pub(super) fn wait(&self, patience: Duration, beside: &mut Beside<'_>) -> io::Result<Event> {
         #[allow(clippy::disallowed_methods, reason = "the loader is of the real world")]
         let began = Instant::now();
         let mut asked = 0;
@@ -143,8 +148,11 @@ impl Tracer {
                 Ok(None) => {
                     match asked {
                         0..ASKED_AT_ONCE => std::thread::yield_now(),
-                        _ if asked < 2 * ASKED_AT_ONCE => std::thread::sleep(SHORT),
-                        _ => std::thread::sleep(LONG),
+                        _ => {
+                            beside.look()?;
+                            let short = asked < 2 * ASKED_AT_ONCE;
+                            std::thread::sleep(if short { SHORT } else { LONG });
+                        }
                     }
                     asked += 1;
                 }
@@ -158,7 +166,7 @@ impl Tracer {
     }
 
     /// A thread has stopped: with a call that is answered here, or it goes on.
-    fn look(&self, tid: u32, status: libc::c_int) -> Option<Call> {
+    fn look(&self, tid: u32, status: libc::c_int) -> Option<RawCall> {
         if !libc::WIFSTOPPED(status) {
             return None;
         }
@@ -173,7 +181,7 @@ impl Tracer {
         None
     }
 
-    fn look_at_call(&self, tid: u32) -> Option<Call> {
+    fn look_at_call(&self, tid: u32) -> Option<RawCall> {
         // SAFETY: numbers only.
         let mut info: Info = unsafe { std::mem::zeroed() };
         // SAFETY: the structure has the size that is said.
@@ -191,7 +199,7 @@ impl Tracer {
                 self.kill();
                 return None;
             }
-            let call = Call {
+            let call = RawCall {
                 id: 0,
                 pid: tid,
                 number: info.number.cast_signed(),
@@ -200,12 +208,60 @@ impl Tracer {
             if trapped::is_trapped(&call) {
                 return Some(call);
             }
+            // Who is gone meanwhile needs no answer.
+            let _ = self.keep_socket(&call);
         }
         self.release(tid);
         None
     }
 
-    pub(super) fn respond(&self, call: &Call, answer: &Answer) {
+    /// Calls that would close the socket's other end, or put another file in its place, leave it:
+    /// for the loader there is none.
+    fn keep_socket(&self, call: &RawCall) -> io::Result<()> {
+        let theirs = self.theirs as u64;
+        let [first, second, flags, ..] = call.args;
+        match call.number {
+            libc::SYS_close if first == theirs => self.answer(call.pid, EBADF),
+            libc::SYS_dup3 if second == theirs => self.answer(call.pid, EBADF),
+            #[cfg(target_arch = "x86_64")]
+            libc::SYS_dup2 if second == theirs => self.answer(call.pid, EBADF),
+            // The numbers are of 32 bits.
+            libc::SYS_close_range => {
+                let (first, last) = (u64::from(first as u32), u64::from(second as u32));
+                match (first..=last).contains(&theirs) {
+                    true => self.close_around_socket(call.pid, first, last, flags),
+                    false => Ok(()),
+                }
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// `close_range` in two parts, below and above the socket.
+    fn close_around_socket(&self, tid: u32, first: u64, last: u64, flags: u64) -> io::Result<()> {
+        let theirs = self.theirs as u64;
+        let parts = [(first, theirs.wrapping_sub(1)), (theirs + 1, last)];
+        let mut parts = parts.into_iter().filter(|(first, last)| first <= last);
+        let mut result = 0;
+        let mut left = parts.clone().count();
+        if left == 0 {
+            return self.answer(tid, 0);
+        }
+        while let Some((first, last)) = parts.next().filter(|_| result == 0) {
+            let args = [first, last, flags];
+            let (before, done) = self.instead(tid, libc::SYS_close_range, args)?;
+            (result, left) = (done, left - 1);
+            if left > 0 && result == 0 {
+                before.before_call().set(tid)?;
+                self.to_next_stop(tid)?;
+            } else {
+                before.returning(result).set(tid)?;
+            }
+        }
+        Ok(())
+    }
+
+    pub(super) fn respond(&self, call: &RawCall, answer: &Answer) {
         let tid = call.pid;
         let answered = match answer {
             Answer::Host => Ok(()),
@@ -264,7 +320,7 @@ impl Tracer {
     }
 
     /// The call returns a descriptor of this file.
-    fn give(&self, call: &Call, file: &OwnedFd) -> io::Result<()> {
+    fn give(&self, call: &RawCall, file: &OwnedFd) -> io::Result<()> {
         let sent = passing::send(self.socket.as_raw_fd(), file.as_raw_fd());
         let flags = libc::MSG_CMSG_CLOEXEC as u64;
         let given = sent.and_then(|()| self.over_socket(call, libc::SYS_recvmsg, flags, 0));
@@ -277,7 +333,7 @@ impl Tracer {
     }
 
     /// A copy of a descriptor of the caller's. It stands before its call again then.
-    pub(super) fn take(&self, call: &Call, fd: u32) -> Option<OwnedFd> {
+    pub(super) fn take(&self, call: &RawCall, fd: u32) -> Option<OwnedFd> {
         let flags = libc::MSG_NOSIGNAL as u64;
         let (before, sent) = self.over_socket(call, libc::SYS_sendmsg, flags, fd).ok()?;
         let back = before.before_call().set(call.pid);
@@ -289,24 +345,25 @@ impl Tracer {
     /// message, below its stack, is put back. None: it could not.
     fn over_socket(
         &self,
-        call: &Call,
+        call: &RawCall,
         number: libc::c_long,
         flags: u64,
         fd: u32,
     ) -> io::Result<(Registers, Option<u32>)> {
-        let fault = || io::Error::from_raw_os_error(libc::EFAULT);
+        use std::os::unix::fs::FileExt as _;
         // Beyond what a function may use without saying so (128 bytes on x86-64).
         let at = (Registers::of(call.pid)?.stack() - 1024) & !15;
         let message = passing::message_at(at, fd);
-        let kept = call.read(at, message.len() as u64).ok_or_else(fault)?;
-        if !call.write(at, &message) {
-            return Err(fault());
-        }
+        let memory = memory_of(call.pid)?;
+        let mut kept = vec![0; message.len()];
+        memory.read_exact_at(&mut kept, at)?;
+        memory.write_all_at(&message, at)?;
         let made = self.instead(call.pid, number, [self.theirs as u64, at, flags]);
-        let after = call.read(at, message.len() as u64);
-        call.write(at, &kept);
+        let mut after = vec![0; message.len()];
+        memory.read_exact_at(&mut after, at)?;
+        memory.write_all_at(&kept, at)?;
         let (before, result) = made?;
-        let fd = after
+        let fd = Some(after)
             .filter(|_| result > 0)
             .and_then(|after| passing::descriptor_in(&after));
         Ok((before, fd))

@@ -1,10 +1,12 @@
 //! Calls by seccomp user notification: a filter in the loader hands them over.
 
-use super::calls::{Answer, Call, Event};
+use super::process::{Beside, polled};
+use super::{Answer, Event};
+use crate::wire::RawCall;
 use std::io;
 use std::os::fd::{AsRawFd as _, OwnedFd};
 use std::process::{Child, ExitStatus};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// `SECCOMP_ADDFD_FLAG_SEND`.
 const SEND: u32 = 2;
@@ -14,6 +16,10 @@ const ADDFD: libc::c_ulong = 0x4018_2103;
 const RECV: libc::c_ulong = 0xc050_2100;
 /// `SECCOMP_IOCTL_NOTIF_SEND`: `_IOWR('!', 1, struct seccomp_notif_resp)`, 24 bytes.
 const RESPOND: libc::c_ulong = 0xc018_2101;
+
+/// `SECCOMP_IOCTL_NOTIF_ID_VALID`: `_IOW('!', 2, __u64)`, and as kernels before 5.17 and 5.10.94
+/// have it, `_IOR`.
+const ID_VALID: [libc::c_ulong; 2] = [0x4008_2102, 0x8008_2102];
 
 /// `struct seccomp_notif_addfd`.
 #[repr(C)]
@@ -33,11 +39,58 @@ pub(super) struct Listener {
 }
 
 impl Listener {
-    pub(super) fn wait(&self, patience: Duration) -> io::Result<Event> {
-        wait(&self.fd, patience)
+    /// The next call. What the loader prints is taken meanwhile, so that it does not wait for that.
+    pub(super) fn wait(&self, patience: Duration, beside: &mut Beside<'_>) -> io::Result<Event> {
+        #[allow(clippy::disallowed_methods, reason = "the loader is of the real world")]
+        let began = Instant::now();
+        let mut writes = true;
+        loop {
+            let left = patience.saturating_sub(began.elapsed());
+            let mut all = [
+                polled(self.fd.as_raw_fd(), libc::POLLIN),
+                polled(beside.run, 0),
+                polled(beside.output.pipe.as_raw_fd(), libc::POLLIN),
+            ];
+            let count = 2 + libc::nfds_t::from(writes);
+            // SAFETY: descriptors that live.
+            let ready = unsafe {
+                libc::poll(
+                    all.as_mut_ptr(),
+                    count,
+                    left.as_micros().div_ceil(1000) as i32,
+                )
+            };
+            if ready < 0 {
+                let error = io::Error::last_os_error();
+                return match error.raw_os_error() {
+                    Some(libc::EINTR) => Ok(Event::Nothing),
+                    _ => Err(error),
+                };
+            }
+            if all[1].revents & libc::POLLHUP != 0 {
+                return Err(io::ErrorKind::BrokenPipe.into());
+            }
+            if all[0].revents != 0 {
+                return received(&self.fd, &all[0]);
+            }
+            if all[2].revents != 0 {
+                writes = beside.output.take();
+            }
+            if ready == 0 {
+                return Ok(Event::Silence);
+            }
+        }
     }
 
-    pub(super) fn respond(&self, call: &Call, answer: &Answer) {
+    /// Does the caller with this number still wait?
+    pub(super) fn waits(&self, id: u64) -> bool {
+        ID_VALID.iter().any(|request| {
+            // SAFETY: the number has the size that the request says.
+            unsafe { libc::ioctl(self.fd.as_raw_fd(), *request as _, &raw const id) == 0 }
+        })
+    }
+
+    pub(super) fn respond(&self, call: &RawCall, answer: &Answer) {
         respond(&self.fd, call, answer);
     }
 
@@ -51,25 +104,20 @@ impl Listener {
     }
 }
 
-/// Waits for a call.
+/// Waits for a call, and for nothing else.
 pub(super) fn wait(listener: &OwnedFd, patience: Duration) -> io::Result<Event> {
-    let mut poll = libc::pollfd {
-        fd: listener.as_raw_fd(),
-        events: libc::POLLIN,
-        revents: 0,
-    };
+    let mut poll = polled(listener.as_raw_fd(), libc::POLLIN);
     // SAFETY: one descriptor, which lives.
     let ready = unsafe { libc::poll(&raw mut poll, 1, patience.as_millis() as i32) };
-    if ready == 0 {
-        return Ok(Event::Silence);
+    match ready {
+        0 => Ok(Event::Silence),
+        1.. => received(listener, &poll),
+        _ => Err(io::Error::last_os_error()),
     }
-    if ready < 0 {
-        let error = io::Error::last_os_error();
-        return match error.raw_os_error() {
-            Some(libc::EINTR) => Ok(Event::Nothing),
-            _ => Err(error),
-        };
-    }
+}
+
+/// What has come.
+fn received(listener: &OwnedFd, poll: &libc::pollfd) -> io::Result<Event> {
     if poll.revents & libc::POLLIN == 0 {
         return Ok(Event::Ended);
     }
@@ -85,7 +133,7 @@ pub(super) fn wait(listener: &OwnedFd, patience: Duration) -> io::Result<Event> 
             _ => Err(error),
         };
     }
-    Ok(Event::Call(Call {
+    Ok(Event::Call(RawCall {
         id: call.id,
         pid: call.pid,
         number: call.data.nr.into(),
@@ -94,7 +142,7 @@ pub(super) fn wait(listener: &OwnedFd, patience: Duration) -> io::Result<Event> 
 }
 
 /// Sends an answer. A caller that is gone meanwhile needs none.
-pub(super) fn respond(listener: &OwnedFd, call: &Call, answer: &Answer) {
+pub(super) fn respond(listener: &OwnedFd, call: &RawCall, answer: &Answer) {
     let mut response = libc::seccomp_notif_resp {
         id: call.id,
         val: 0,

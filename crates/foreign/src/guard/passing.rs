@@ -1,6 +1,6 @@
 //! A descriptor over a socket (`SCM_RIGHTS`, unix(7)).
 
-use super::calls::checked;
+use super::checked;
 use std::ffi::c_void;
 use std::io;
 use std::os::fd::{AsRawFd as _, BorrowedFd, FromRawFd as _, OwnedFd, RawFd};
@@ -30,7 +30,7 @@ fn empty_part() -> libc::iovec {
     }
 }
 
-pub(super) fn send(socket: RawFd, fd: RawFd) -> io::Result<()> {
+pub(crate) fn send(socket: RawFd, fd: RawFd) -> io::Result<()> {
     let (mut byte, mut part, mut control) = (0, empty_part(), Control([0; 64]));
     let message = message(&mut byte, &mut part, &mut control);
     // SAFETY: the message points to locals that live until it is sent.
@@ -45,7 +45,7 @@ pub(super) fn send(socket: RawFd, fd: RawFd) -> io::Result<()> {
     Ok(())
 }
 
-pub(super) fn receive(socket: BorrowedFd<'_>) -> io::Result<OwnedFd> {
+pub(crate) fn receive(socket: BorrowedFd<'_>) -> io::Result<OwnedFd> {
     let (mut byte, mut part, mut control) = (0, empty_part(), Control([0; 64]));
     let mut message = message(&mut byte, &mut part, &mut control);
     // SAFETY: as in `send`; the descriptor is ours once it has arrived.

@@ -1,22 +1,22 @@
 //! Starts the loader as a process of its own whose system calls are answered by us. Neither root
 //! nor a namespace is needed.
 
-use super::calls::{Calls, checked};
 use super::notify::Listener;
 use super::passing::{receive, send};
+use super::process::Calls;
 use super::trace::Tracer;
-use super::trapped;
 use super::way::Way;
-use crate::ForeignError;
-use std::fs::File;
+use super::{checked, trapped};
 use std::io;
-use std::os::fd::{AsFd as _, AsRawFd as _, RawFd};
+use std::os::fd::{AsFd as _, AsRawFd as _, OwnedFd, RawFd};
 use std::os::unix::net::UnixStream;
 use std::os::unix::process::CommandExt as _;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::sync::Once;
 
+/// `SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV`.
+const WAIT_KILLABLE_RECV: libc::c_ulong = 1 << 5;
 /// The number of its socket's end in a process that is traced: the highest that is usual.
 const SOCKET: u64 = 1023;
 
@@ -24,26 +24,21 @@ const SOCKET: u64 = 1023;
 pub(super) fn spawn(
     program: &Path,
     args: &[String],
-    output: &File,
+    output: OwnedFd,
     way: Way,
-) -> Result<(Calls, u32), ForeignError> {
-    let cannot = |error: io::Error| ForeignError::Start {
-        program: program.display().to_string(),
-        error,
-    };
+) -> io::Result<(Calls, u32)> {
     let mut command = Command::new(program);
     command
         .args(args)
         .stdin(Stdio::null())
-        .stdout(output.try_clone().map_err(cannot)?)
-        .stderr(output.try_clone().map_err(cannot)?)
+        .stdout(output.try_clone()?)
+        .stderr(output)
         .env("RUST_BACKTRACE", "0")
         .env_remove("LD_PRELOAD");
-    let started = match way {
+    match way {
         Way::Notification => notified(&mut command),
         Way::Trace => traced(&mut command),
-    };
-    started.map_err(cannot)
+    }
 }
 
 fn notified(command: &mut Command) -> io::Result<(Calls, u32)> {
@@ -104,7 +99,7 @@ fn descriptors() -> Option<libc::rlimit> {
 
 /// From now on this process may have as many open as it can, and so may loaders: each map and
 /// program of a loader is a file here, and many loaders run side by side.
-pub(super) fn allow_descriptors() {
+pub(crate) fn allow_descriptors() {
     static ALLOWED: Once = Once::new();
     ALLOWED.call_once(|| {
         let Some(mut limit) = descriptors() else {
@@ -143,12 +138,15 @@ pub(super) fn install(filter: &[libc::sock_filter], socket: RawFd) -> io::Result
     // SAFETY: plain system calls; `program` and `filter` live until they return.
     unsafe {
         checked(libc::prctl(libc::PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0).into())?;
-        let listener = checked(libc::syscall(
-            libc::SYS_seccomp,
-            libc::SECCOMP_SET_MODE_FILTER,
-            libc::SECCOMP_FILTER_FLAG_NEW_LISTENER,
-            &raw const program,
-        ))?;
+        let set = |flags: libc::c_ulong| {
+            let mode = libc::SECCOMP_SET_MODE_FILTER;
+            let set = libc::syscall(libc::SYS_seccomp, mode, flags, &raw const program);
+            checked(set)
+        };
+        let new = libc::SECCOMP_FILTER_FLAG_NEW_LISTENER;
+        // A call that has been taken is not made again since a signal came meanwhile. Kernels before
+        // 5.19 do not know that.
+        let listener = set(new | WAIT_KILLABLE_RECV).or_else(|_| set(new))?;
         send(socket, listener as RawFd)?;
         libc::close(listener as RawFd);
     }

@@ -1,11 +1,11 @@
 //! Which calls are answered here, and the filter that hands them over.
 
-use super::calls::Call;
+use crate::wire::RawCall;
 
 #[cfg(target_arch = "x86_64")]
-pub(super) const AUDIT_ARCH: u32 = 0xc000_003e;
+pub(crate) const AUDIT_ARCH: u32 = 0xc000_003e;
 #[cfg(target_arch = "aarch64")]
-pub(super) const AUDIT_ARCH: u32 = 0xc000_00b7;
+pub(crate) const AUDIT_ARCH: u32 = 0xc000_00b7;
 
 /// System calls that are answered here.
 const TRAPPED: &[libc::c_long] = &[
@@ -107,14 +107,18 @@ const TRAPPED: &[libc::c_long] = &[
 const PERF_REQUESTS: u32 = 0x2400;
 
 /// Offsets in `struct seccomp_data`.
-const NR: u32 = 0;
-const ARCH: u32 = 4;
-const SECOND_ARGUMENT: u32 = 24;
+pub(crate) const NR: u32 = 0;
+pub(crate) const ARCH: u32 = 4;
 
-const LOAD: u32 = libc::BPF_LD | libc::BPF_W | libc::BPF_ABS;
-const GIVE: u32 = libc::BPF_RET | libc::BPF_K;
+/// The lower half of an argument, from 0.
+pub(crate) const fn argument(number: u32) -> u32 {
+    16 + 8 * number
+}
 
-fn statement(code: u32, k: u32) -> libc::sock_filter {
+pub(crate) const LOAD: u32 = libc::BPF_LD | libc::BPF_W | libc::BPF_ABS;
+pub(crate) const GIVE: u32 = libc::BPF_RET | libc::BPF_K;
+
+pub(crate) const fn statement(code: u32, k: u32) -> libc::sock_filter {
     libc::sock_filter {
         code: code as u16,
         jt: 0,
@@ -123,7 +127,7 @@ fn statement(code: u32, k: u32) -> libc::sock_filter {
     }
 }
 
-fn if_equal(k: u32, then: u8, otherwise: u8) -> libc::sock_filter {
+pub(crate) const fn if_equal(k: u32, then: u8, otherwise: u8) -> libc::sock_filter {
     libc::sock_filter {
         code: (libc::BPF_JMP | libc::BPF_JEQ | libc::BPF_K) as u16,
         jt: then,
@@ -133,7 +137,7 @@ fn if_equal(k: u32, then: u8, otherwise: u8) -> libc::sock_filter {
 }
 
 /// Is it answered here? What the filter says, in Rust.
-pub(super) fn is_trapped(call: &Call) -> bool {
+pub(super) fn is_trapped(call: &RawCall) -> bool {
     let of_perf_event =
         call.number == libc::SYS_ioctl && call.args[1] as u32 & 0xff00 == PERF_REQUESTS;
     of_perf_event || TRAPPED.contains(&call.number)
@@ -145,7 +149,7 @@ pub(super) fn filter() -> Vec<libc::sock_filter> {
     let allow = filter.pop();
     filter.extend([
         if_equal(libc::SYS_ioctl as u32, 0, 4),
-        statement(LOAD, SECOND_ARGUMENT),
+        statement(LOAD, argument(1)),
         statement(libc::BPF_ALU | libc::BPF_AND | libc::BPF_K, 0xff00),
         if_equal(PERF_REQUESTS, 0, 1),
         statement(GIVE, libc::SECCOMP_RET_USER_NOTIF),

@@ -1,8 +1,7 @@
 //! The way that calls of loaders take here: tried out once.
 
-use super::calls::{Answer, Event, checked};
 use super::passing::receive;
-use super::{notify, spawn, trapped, vdso};
+use super::{Answer, Event, checked, notify, spawn, trapped, vdso};
 use crate::ForeignError;
 use std::fmt;
 use std::io;
@@ -48,7 +47,7 @@ impl fmt::Display for Interception {
 }
 
 /// The way that is taken here.
-pub(super) fn chosen() -> Result<&'static Interception, ForeignError> {
+pub(crate) fn chosen() -> Result<&'static Interception, ForeignError> {
     static CHOSEN: OnceLock<Interception> = OnceLock::new();
     if let Some(chosen) = CHOSEN.get() {
         return Ok(chosen);

@@ -1,0 +1,88 @@
+//! Which files belong to a set, by name.
+
+use serde::{Deserialize, Serialize};
+
+/// A part of a name.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Part {
+    /// This text.
+    Text(String),
+    /// Digits, one or more.
+    Number,
+    /// Anything.
+    Any,
+}
+
+/// Names of the files of a set: one of these rows of parts.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Names(pub Vec<Vec<Part>>);
+
+impl Names {
+    /// All that end so.
+    #[must_use]
+    pub fn ending(end: &str) -> Self {
+        Self(vec![vec![Part::Any, Part::Text(end.to_owned())]])
+    }
+
+    /// These.
+    #[must_use]
+    pub fn exactly<'a>(names: impl IntoIterator<Item = &'a str>) -> Self {
+        let one = |name: &str| vec![Part::Text(name.to_owned())];
+        Self(names.into_iter().map(one).collect())
+    }
+
+    /// Is it the name of such a file?
+    #[must_use]
+    pub fn have(&self, name: &str) -> bool {
+        self.0.iter().any(|parts| is_of(name, parts))
+    }
+}
+
+fn is_of(name: &str, parts: &[Part]) -> bool {
+    let Some((part, rest)) = parts.split_first() else {
+        return name.is_empty();
+    };
+    match part {
+        Part::Text(text) => name
+            .strip_prefix(text.as_str())
+            .is_some_and(|name| is_of(name, rest)),
+        Part::Number => {
+            let digits = name.bytes().take_while(u8::is_ascii_digit).count();
+            digits > 0 && is_of(&name[digits..], rest)
+        }
+        Part::Any => name
+            .char_indices()
+            .map(|(at, _)| at)
+            .chain([name.len()])
+            .any(|at| is_of(&name[at..], rest)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Names, Part};
+
+    #[test]
+    fn names_are_told_by_their_parts() {
+        let fork = vec![
+            Part::Text("a-".to_owned()),
+            Part::Number,
+            Part::Text("-".to_owned()),
+            Part::Number,
+            Part::Text(".log".to_owned()),
+        ];
+        let names = Names(vec![fork]);
+        for (name, ours) in [
+            ("a-1-0002.log", true),
+            ("a-1-.log", false),
+            ("a-1-2.log.x", false),
+            ("b-1-2.log", false),
+            ("a-1-2x.log", false),
+        ] {
+            assert_eq!(names.have(name), ours, "{name}");
+        }
+        assert!(Names::ending(".x").have("é.x") && Names::ending(".x").have(".x"));
+        assert!(!Names::ending(".x").have("x"));
+        assert!(Names::exactly(["a"]).have("a") && !Names::exactly(["a"]).have("aa"));
+    }
+}

@@ -1,0 +1,162 @@
+//! All processes that a loader has started, and their end.
+
+use super::checked;
+use super::memory::lines_of_maps;
+use crate::wire::FileId;
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::io;
+use std::os::fd::{AsRawFd as _, FromRawFd as _, OwnedFd};
+use std::time::{Duration, Instant};
+
+/// How long it is tried to end all of them: a process may be in the middle of a call.
+const PATIENCE: Duration = Duration::from_secs(10);
+const NAP: Duration = Duration::from_millis(2);
+
+/// From now on a descendant whose parent ends becomes a child of this process.
+pub(crate) fn adopt_orphans() -> io::Result<()> {
+    // SAFETY: a plain system call.
+    checked(unsafe { libc::prctl(libc::PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) }.into()).map(drop)
+}
+
+/// A process, and who descends from it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Kin {
+    root: u32,
+}
+
+impl Kin {
+    pub(crate) fn of(root: u32) -> Self {
+        Self { root }
+    }
+
+    /// Those that descend from the root and have not ended, without the root.
+    pub(crate) fn living(self) -> BTreeSet<u32> {
+        let mut children: BTreeMap<u32, Vec<u32>> = BTreeMap::new();
+        let entries = fs::read_dir("/proc").into_iter().flatten().flatten();
+        for entry in entries {
+            let pid = entry
+                .file_name()
+                .to_str()
+                .and_then(|name| name.parse().ok());
+            if let Some((pid, (_, parent))) = pid.and_then(|pid| Some((pid, state(pid)?))) {
+                children.entry(parent).or_default().push(pid);
+            }
+        }
+        let mut found = BTreeSet::new();
+        let mut open = vec![self.root];
+        while let Some(parent) = open.pop() {
+            let more = children.remove(&parent).unwrap_or_default();
+            found.extend(&more);
+            open.extend(more);
+        }
+        found.retain(|pid| !has_ended(*pid));
+        found
+    }
+
+    /// Ends all of them. First they are stopped, so that none starts another one meanwhile.
+    pub(crate) fn end(self) {
+        #[allow(clippy::disallowed_methods, reason = "processes are of the real world")]
+        let began = Instant::now();
+        let mut stopped = BTreeSet::new();
+        while began.elapsed() < PATIENCE {
+            let living = self.living();
+            if living.is_empty() {
+                return;
+            }
+            let new: Vec<_> = living.difference(&stopped).copied().collect();
+            match new.is_empty() {
+                false => new.iter().for_each(|pid| self.signal(*pid, libc::SIGSTOP)),
+                true => living
+                    .iter()
+                    .for_each(|pid| self.signal(*pid, libc::SIGKILL)),
+            }
+            if new.is_empty() {
+                std::thread::sleep(NAP);
+            }
+            stopped.extend(new);
+        }
+    }
+
+    /// Processes whose parent is this one.
+    pub(crate) fn children(parent: u32) -> BTreeSet<u32> {
+        let entries = fs::read_dir("/proc").into_iter().flatten().flatten();
+        let pids = entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok());
+        let of_parent = |pid: &u32| matches!(state(*pid), Some((_, of)) if of == parent);
+        pids.filter(of_parent).collect()
+    }
+
+    /// Ends one of them.
+    pub(crate) fn end_one(self, pid: u32) {
+        self.signal(pid, libc::SIGKILL);
+    }
+
+    /// A signal for one of them. Its number may be another process's by now: so that one is held
+    /// first, and looked at again.
+    fn signal(self, pid: u32, signal: libc::c_int) {
+        // SAFETY: a new descriptor, which nobody else has.
+        let held = unsafe {
+            let fd = libc::syscall(libc::SYS_pidfd_open, pid, 0);
+            checked(fd).map(|fd| OwnedFd::from_raw_fd(fd as i32))
+        };
+        let Ok(held) = held else { return };
+        if !self.has(pid) {
+            return;
+        }
+        // SAFETY: a descriptor of ours; a signal touches no memory of ours.
+        unsafe {
+            let no_info = std::ptr::null_mut::<libc::siginfo_t>();
+            libc::syscall(
+                libc::SYS_pidfd_send_signal,
+                held.as_raw_fd(),
+                signal,
+                no_info,
+                0,
+            );
+        }
+    }
+
+    /// Does it descend from the root?
+    fn has(self, pid: u32) -> bool {
+        let mut at = pid;
+        while let Some((_, parent)) = state(at) {
+            if parent == self.root {
+                return true;
+            }
+            at = parent;
+        }
+        false
+    }
+
+    /// One of them that can reach one of these files: it has it open, or in its memory.
+    pub(super) fn sharer(self, files: &BTreeSet<FileId>) -> Option<String> {
+        let shares = |pid: &u32| {
+            let mut maps = lines_of_maps(*pid).into_iter().flatten();
+            let mapped =
+                maps.any(|line| FileId::in_maps(&line).is_some_and(|file| files.contains(&file)));
+            let open = fs::read_dir(format!("/proc/{pid}/fd"));
+            let mut open = open.into_iter().flatten().flatten();
+            mapped
+                || open.any(|fd| {
+                    let file = fs::metadata(fd.path());
+                    file.is_ok_and(|file| files.contains(&FileId::of(&file)))
+                })
+        };
+        let pid = self.living().into_iter().find(shares)?;
+        let name = fs::read_to_string(format!("/proc/{pid}/comm")).unwrap_or_default();
+        Some(name.trim_end().to_owned())
+    }
+}
+
+/// The state of a process, and its parent (proc(5), `/proc/PID/stat`).
+fn state(pid: u32) -> Option<(char, u32)> {
+    let text = fs::read(format!("/proc/{pid}/stat")).ok()?;
+    let text = String::from_utf8_lossy(&text);
+    let (_, rest) = text.rsplit_once(") ")?;
+    let mut words = rest.split(' ');
+    Some((words.next()?.chars().next()?, words.next()?.parse().ok()?))
+}
+
+fn has_ended(pid: u32) -> bool {
+    matches!(state(pid), None | Some(('Z' | 'X', _)))
+}

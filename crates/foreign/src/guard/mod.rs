@@ -1,0 +1,89 @@
+//! The guard of a loader: it starts it, hands its calls to the run and the answers back, looks into
+//! its memory for the run, and ends it with all that it has started.
+//!
+//! A run asks by messages ([`crate::wire`]) and needs no right of its own to any of it. Beside a
+//! walled run the guard is a process ([`crate::wall`]); else it is a thread.
+
+mod kin;
+mod memory;
+mod notify;
+mod output;
+pub(crate) mod passing;
+mod paths;
+mod process;
+mod registers;
+mod run_folder;
+mod serve;
+mod spawn;
+mod trace;
+pub(crate) mod trapped;
+mod tree;
+mod vdso;
+mod way;
+
+pub(crate) use kin::{Kin, adopt_orphans};
+pub(crate) use process::polled;
+pub(crate) use serve::{Guard, Rights, on_thread};
+pub(crate) use spawn::allow_descriptors;
+pub(crate) use way::chosen;
+pub use way::{Interception, Way};
+
+use crate::wire::RawCall;
+use std::io;
+use std::os::fd::OwnedFd;
+
+/// What a call returns.
+#[derive(Debug)]
+enum Answer {
+    /// This; negative: an errno.
+    Value(i64),
+    /// A descriptor of this file.
+    File(OwnedFd),
+    /// What the host says.
+    Host,
+}
+
+impl Answer {
+    /// An errno.
+    fn error(errno: i32) -> Self {
+        Self::Value(-i64::from(errno))
+    }
+
+    /// That of a call which we have made for the caller.
+    fn of(result: io::Result<()>) -> Self {
+        match result {
+            Ok(()) => Self::Value(0),
+            Err(error) => Self::failed(&error),
+        }
+    }
+
+    /// The errno of one that failed.
+    fn failed(error: &io::Error) -> Self {
+        Self::error(error.raw_os_error().unwrap_or(libc::EIO))
+    }
+}
+
+/// What a system call of ours returned; negative: see errno.
+pub(crate) fn checked(result: libc::c_long) -> io::Result<libc::c_long> {
+    if result < 0 {
+        return Err(io::Error::last_os_error());
+    }
+    Ok(result)
+}
+
+/// Is it a call that is not allowed here at all?
+fn refused(error: &io::Error) -> bool {
+    matches!(error.raw_os_error(), Some(libc::EPERM | libc::ENOSYS))
+}
+
+/// What waiting for a call brought.
+#[derive(Debug)]
+enum Event {
+    Call(RawCall),
+    /// All processes behind the filter have ended.
+    Ended,
+    /// Nothing, for so long.
+    Silence,
+    /// A call that its caller has given up.
+    Nothing,
+}

@@ -1,0 +1,378 @@
+//! What a guard does for a run: message by message.
+
+use super::kin::Kin;
+use super::memory::{Caller, Opened};
+use super::output::Output;
+use super::process::{Beside, Calls, polled};
+use super::tree::Tree;
+use super::{Answer, Event as Came, checked, paths, spawn, vdso, way};
+use crate::wire::{Arrival, Ask, Ended, Event, RawCall, Reply, Start, Wire};
+use std::fs;
+use std::io;
+use std::os::fd::{AsFd as _, AsRawFd as _, BorrowedFd, FromRawFd as _, OwnedFd};
+use std::os::unix::process::ExitStatusExt as _;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+/// So often it is looked whether the loader has ended, if no call comes.
+const LOOK: Duration = Duration::from_millis(100);
+/// A thread that ends is gone after so long.
+const GONE: Duration = Duration::from_secs(30);
+
+/// What a run may have started.
+#[derive(Clone, Debug)]
+pub(crate) enum Rights {
+    /// Any program: the run is of this process.
+    Any,
+    /// These programs with their arguments, and no other.
+    These(Vec<(PathBuf, Vec<String>)>),
+}
+
+impl Rights {
+    fn allow(&self, program: &Path, args: &[String]) -> bool {
+        match self {
+            Self::Any => true,
+            Self::These(all) => (all.iter()).any(|(path, with)| path == program && with == args),
+        }
+    }
+}
+
+/// A loader that runs, and who guards it.
+#[derive(Debug)]
+pub(crate) struct Guard {
+    wire: Wire,
+    rights: Rights,
+    /// The guard is a process: all that descends from it is the loader's.
+    is_process: bool,
+    loader: Option<Loader>,
+}
+
+#[derive(Debug)]
+struct Loader {
+    calls: Calls,
+    leader: u32,
+    /// The same, to look at its descriptors.
+    process: Option<OwnedFd>,
+    opened: Opened,
+    output: Output,
+    tree: Tree,
+    kin: Kin,
+    /// It was ended.
+    over: bool,
+}
+
+/// A guard on a thread of this process. It ends with the other end of the socket.
+pub(crate) fn on_thread(wire: Wire) -> io::Result<()> {
+    let serve = move || Guard::new(wire, Rights::Any, false).serve();
+    std::thread::Builder::new().spawn(serve).map(drop)
+}
+
+impl Guard {
+    pub(crate) fn new(wire: Wire, rights: Rights, is_process: bool) -> Self {
+        Self {
+            wire,
+            rights,
+            is_process,
+            loader: None,
+        }
+    }
+
+    /// Until the run is gone. The loader ends with it.
+    pub(crate) fn serve(mut self) {
+        // What cannot be said has nobody who hears it.
+        while let Ok(Some(ask)) = self.next() {
+            if self.carry_out(ask).is_err() {
+                break;
+            }
+        }
+    }
+
+    /// The next message. What the loader prints is taken meanwhile.
+    fn next(&mut self) -> io::Result<Option<(Ask, Option<OwnedFd>)>> {
+        let mut writes = true;
+        while let Some(loader) = self.loader.as_mut().filter(|_| writes) {
+            let output = &mut loader.output;
+            let mut all = [
+                polled(self.wire.0.as_raw_fd(), libc::POLLIN),
+                polled(output.pipe.as_raw_fd(), libc::POLLIN),
+            ];
+            // SAFETY: descriptors that live.
+            unsafe { libc::poll(all.as_mut_ptr(), 2, -1) };
+            if all[1].revents != 0 {
+                writes = output.take();
+            }
+            if all[0].revents != 0 {
+                break;
+            }
+        }
+        self.wire.receive()
+    }
+
+    fn carry_out(&mut self, (ask, file): (Ask, Option<OwnedFd>)) -> io::Result<()> {
+        let Self { wire, loader, .. } = self;
+        let loader = match (ask, loader) {
+            (Ask::Start(start), _) => return self.start(&start),
+            (ask, Some(loader)) => (ask, loader),
+            (_, None) => return Err(io::Error::other("no loader was started")),
+        };
+        let (ask, loader) = loader;
+        match ask {
+            Ask::Start(_) => Ok(()),
+            Ask::Next(ms) => {
+                let patience = Duration::from_millis(ms.into());
+                let event = loader.next(patience, wire.0.as_raw_fd())?;
+                wire.send(&event, None)
+            }
+            Ask::Answer(call, reply) => {
+                loader.answer(&call, reply, file);
+                Ok(())
+            }
+            Ask::Read(call, at, bytes) => wire.send(&loader.caller(call).read(at, bytes), None),
+            Ask::Write(call, at, bytes) => wire.send(&loader.caller(call).write(at, &bytes), None),
+            Ask::FileId(call, fd) => wire.send(&loader.caller(call).file_id(fd), None),
+            Ask::Mapped(call, file) => wire.send(&loader.caller(call).mapped(file), None),
+            Ask::Descriptor(call, fd) => {
+                let copy = loader.calls.descriptor(loader.process.as_ref(), &call, fd);
+                // In the notification way the caller may have ended before the copy was made.
+                let copy = copy.filter(|_| loader.calls.waits(&call));
+                send_counter(wire, copy)
+            }
+            Ask::Counter(flags) => send_counter(wire, counter(flags).ok()),
+            Ask::Threads => wire.send(&threads(loader.leader), None),
+            Ask::Gone(tid) => wire.send(&gone(loader.leader, tid), None),
+            Ask::Doing(tid) => wire.send(&doing(loader.leader, tid), None),
+            Ask::Signal(call, signal) => {
+                loader.signal(&call, signal);
+                Ok(())
+            }
+            Ask::Clocks(call) => {
+                let replaced = loader.replace_clocks(&call);
+                wire.send(&replaced.map_err(|error| error.to_string()), None)
+            }
+            Ask::Enable(name) => {
+                let enabled = loader.tree.enable(&name);
+                wire.send(&enabled.map_err(|error| error.to_string()), None)
+            }
+            Ask::Sharer(files) => {
+                let sharer = loader.kin_but_leader().sharer(&files.into_iter().collect());
+                wire.send(&sharer, None)
+            }
+            Ask::End => wire.send(&loader.end(), None),
+        }
+    }
+
+    fn start(&mut self, start: &Start) -> io::Result<()> {
+        let program = PathBuf::from(&start.program);
+        let allowed = self.loader.is_none() && self.rights.allow(&program, &start.args);
+        let started = match allowed {
+            true => Loader::start(&program, start, self.is_process),
+            false => Err(io::ErrorKind::PermissionDenied.into()),
+        };
+        let answer = match &started {
+            Ok(loader) => Ok(loader.leader),
+            Err(error) => Err((error.raw_os_error(), error.to_string())),
+        };
+        self.loader = started.ok();
+        self.wire.send(&answer, None)
+    }
+}
+
+impl Loader {
+    fn start(program: &Path, start: &Start, is_process: bool) -> io::Result<Self> {
+        spawn::allow_descriptors();
+        let way = way::chosen().map_err(io::Error::other)?;
+        let tree = Tree::new(&std::env::temp_dir(), start)?;
+        let (output, theirs) = Output::new()?;
+        let (calls, leader) = spawn::spawn(program, &start.args, theirs, way.way)?;
+        Ok(Self {
+            calls,
+            leader,
+            process: handle(leader).ok(),
+            opened: Opened::default(),
+            output,
+            tree,
+            kin: Kin::of(match is_process {
+                true => std::process::id(),
+                false => leader,
+            }),
+            over: false,
+        })
+    }
+
+    fn caller(&self, call: RawCall) -> Caller<'_> {
+        Caller {
+            call,
+            calls: &self.calls,
+            opened: &self.opened,
+        }
+    }
+
+    /// Those that it has started, without itself.
+    fn kin_but_leader(&self) -> Kin {
+        Kin::of(self.leader)
+    }
+
+    /// The next call. A loader that has ended makes none, though processes of its own may live.
+    fn next(&mut self, patience: Duration, run: i32) -> io::Result<Event> {
+        let mut silent = Duration::ZERO;
+        loop {
+            let mut beside = Beside {
+                output: &mut self.output,
+                run,
+            };
+            match self.calls.wait(LOOK.min(patience), &mut beside)? {
+                Came::Silence if is_over(self.leader) => return Ok(Event::Ended),
+                Came::Silence if silent + LOOK < patience => silent += LOOK,
+                Came::Silence => return Ok(Event::Silence),
+                Came::Ended => return Ok(Event::Ended),
+                Came::Nothing => return Ok(Event::Nothing),
+                Came::Call(call) => return Ok(Event::Call(self.arrival(call))),
+            }
+        }
+    }
+
+    fn arrival(&self, call: RawCall) -> Arrival {
+        let task = format!("/proc/{}/task/{}", self.leader, call.pid);
+        let path = paths::path_of(&self.caller(call));
+        Arrival {
+            call,
+            of_loader: Path::new(&task).exists(),
+            of_tree: path
+                .as_ref()
+                .is_some_and(|path| self.tree.answers(path).is_some()),
+            path,
+        }
+    }
+
+    fn answer(&self, call: &RawCall, reply: Reply, file: Option<OwnedFd>) {
+        let answer = match (reply, file) {
+            (Reply::Value(value), _) => Answer::Value(value),
+            (Reply::Host, _) => Answer::Host,
+            (Reply::File, Some(file)) => Answer::File(file),
+            (Reply::File, None) => Answer::error(libc::EBADF),
+            (Reply::Tree, _) => {
+                paths::answer(&self.caller(*call), &self.tree, self.process.as_ref())
+            }
+        };
+        self.calls.respond(call, &answer);
+    }
+
+    /// One that is not there any more needs none.
+    fn signal(&self, call: &RawCall, signal: i32) {
+        if !self.calls.waits(call) {
+            return;
+        }
+        let leader = self.leader.cast_signed();
+        // SAFETY: our child, which waits for an answer; a signal touches no memory of ours. Other
+        // threads may be stopped: the one that has asked for it gets it.
+        unsafe {
+            let caller = call.pid.cast_signed();
+            if libc::syscall(libc::SYS_tgkill, leader, caller, signal) < 0 {
+                libc::kill(leader, signal);
+            }
+        }
+    }
+
+    fn replace_clocks(&self, call: &RawCall) -> io::Result<()> {
+        match self.calls.waits(call) {
+            true => vdso::replace(call.pid),
+            false => Err(io::Error::from_raw_os_error(libc::ESRCH)),
+        }
+    }
+
+    fn end(&mut self) -> Ended {
+        let status = match std::mem::replace(&mut self.over, true) {
+            true => None,
+            false => self.calls.end().ok().map(|status| status.into_raw()),
+        };
+        self.kin.end();
+        self.output.take();
+        Ended {
+            status,
+            said: self.output.last().to_vec(),
+        }
+    }
+}
+
+impl Drop for Loader {
+    fn drop(&mut self) {
+        self.end();
+    }
+}
+
+/// A descriptor of a process, to look at its descriptors.
+fn handle(pid: u32) -> io::Result<OwnedFd> {
+    // SAFETY: a new descriptor, which nobody else has.
+    unsafe {
+        let fd = checked(libc::syscall(libc::SYS_pidfd_open, pid, 0))?;
+        Ok(OwnedFd::from_raw_fd(fd as i32))
+    }
+}
+
+/// A new event counter.
+fn counter(flags: i32) -> io::Result<OwnedFd> {
+    // SAFETY: a new descriptor, which nobody else has.
+    unsafe {
+        let fd = checked(libc::eventfd(0, flags | libc::EFD_CLOEXEC).into())?;
+        Ok(OwnedFd::from_raw_fd(fd as i32))
+    }
+}
+
+/// Sends a descriptor with the number that it has if it is an event counter: all of them have one
+/// inode (`eventfd-id`, proc(5)).
+fn send_counter(wire: &mut Wire, fd: Option<OwnedFd>) -> io::Result<()> {
+    let id = |fd: BorrowedFd<'_>| {
+        let path = format!("/proc/self/fdinfo/{}", fd.as_raw_fd());
+        let text = fs::read_to_string(path).ok()?;
+        let mut lines = text.lines();
+        let line = lines.find_map(|line| line.strip_prefix("eventfd-id:"))?;
+        line.trim().parse::<u64>().ok()
+    };
+    let known = fd.as_ref().map(|fd| id(fd.as_fd()));
+    wire.send(&known, fd.as_ref().map(|fd| fd.as_fd()))
+}
+
+fn threads(process: u32) -> Vec<u32> {
+    let tasks = fs::read_dir(format!("/proc/{process}/task"));
+    let names = tasks.into_iter().flatten().flatten();
+    (names.filter_map(|task| task.file_name().to_str()?.parse().ok())).collect()
+}
+
+/// Has a process no thread that lives?
+fn is_over(process: u32) -> bool {
+    threads(process)
+        .into_iter()
+        .all(|tid| has_ended(process, tid))
+}
+
+/// Is a thread gone, or has it ended and nobody has asked how?
+fn has_ended(process: u32, tid: u32) -> bool {
+    let text = fs::read_to_string(format!("/proc/{process}/task/{tid}/stat"));
+    let state = text.ok().and_then(|text| {
+        let (_, rest) = text.rsplit_once(") ")?;
+        rest.chars().next()
+    });
+    matches!(state, None | Some('Z' | 'X'))
+}
+
+/// Waits until a thread that ends is gone.
+fn gone(process: u32, tid: u32) -> bool {
+    #[allow(clippy::disallowed_methods, reason = "the loader is of the real world")]
+    let began = Instant::now();
+    while !has_ended(process, tid) {
+        if began.elapsed() > GONE {
+            return false;
+        }
+        std::thread::sleep(Duration::from_micros(50));
+    }
+    true
+}
+
+fn doing(process: u32, tid: u32) -> String {
+    let place = format!("/proc/{process}/task/{tid}/syscall");
+    let text = fs::read_to_string(place).unwrap_or_default();
+    match text.split(' ').next().map(str::parse::<u32>) {
+        Some(Ok(number)) => format!("waits in system call {number}, which has no virtual time"),
+        _ => "computes without end".to_owned(),
+    }
+}

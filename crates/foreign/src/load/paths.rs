@@ -1,0 +1,84 @@
+//! Calls with paths, and the few others that would show the host's machine.
+
+use super::calls::{Answer, Call};
+use super::clocks;
+use super::serve::Session;
+use std::mem::{MaybeUninit, size_of};
+
+impl Session<'_> {
+    /// Answers a call with a path, if the path is one of the modelled machine's.
+    pub(super) fn path_call(&mut self, call: &Call) -> Answer {
+        let path = call.path.as_deref().unwrap_or_default();
+        if path == "/proc/stat" && opens(call.number) {
+            let made = clocks::proc_stat(self);
+            return made.map_or(Answer::error(libc::ENOMEM), Answer::File);
+        }
+        match call.of_tree {
+            true => Answer::Tree,
+            false => self.of_host(call, path),
+        }
+    }
+
+    /// A path of the host's. What the host's kernel says of its own machine while the simulation
+    /// runs would be an answer about another machine.
+    fn of_host(&mut self, call: &Call, path: &str) -> Answer {
+        let of_kernel = path.starts_with("/proc/") || path.starts_with("/sys/");
+        let own = path.starts_with("/proc/self/") || path.starts_with("/proc/thread-self/");
+        if self.sim.is_some() && of_kernel && !own && opens(call.number) {
+            self.refuse(format!(
+                "to read {path} while the simulation runs is not offered"
+            ));
+            return Answer::error(libc::ENOENT);
+        }
+        Answer::Host
+    }
+
+    /// `uname`: the kernel whose interface is offered.
+    pub(super) fn uname(&self, call: &Call) -> Answer {
+        let mut name = MaybeUninit::<libc::utsname>::zeroed();
+        // SAFETY: the structure is as large as the call fills.
+        let mut name = unsafe {
+            libc::uname(name.as_mut_ptr());
+            name.assume_init()
+        };
+        name.release.fill(0);
+        let release = self.known.release.bytes().take(name.release.len() - 1);
+        for (to, from) in name.release.iter_mut().zip(release) {
+            *to = from as libc::c_char;
+        }
+        // SAFETY: a structure of bytes only, which is read as such.
+        let bytes = unsafe {
+            let first: *const u8 = (&raw const name).cast();
+            std::slice::from_raw_parts(first, size_of::<libc::utsname>())
+        };
+        match call.write(call.args[0], bytes) {
+            true => Answer::Value(0),
+            false => Answer::error(libc::EFAULT),
+        }
+    }
+
+    /// `sched_getaffinity`: the modelled CPUs.
+    pub(super) fn affinity(&self, call: &Call) -> Answer {
+        let words = (self.vm.nr_cpus() as usize).div_ceil(64);
+        if (call.args[1] as usize) < words * 8 {
+            return Answer::error(libc::EINVAL);
+        }
+        let mut mask = vec![0_u64; words];
+        for cpu in 0..self.vm.nr_cpus() as usize {
+            mask[cpu / 64] |= 1 << (cpu % 64);
+        }
+        let bytes: Vec<u8> = mask.iter().flat_map(|word| word.to_le_bytes()).collect();
+        match call.write(call.args[2], &bytes) {
+            true => Answer::Value(bytes.len() as i64),
+            false => Answer::error(libc::EFAULT),
+        }
+    }
+}
+
+fn opens(number: libc::c_long) -> bool {
+    match number {
+        #[cfg(target_arch = "x86_64")]
+        libc::SYS_open => true,
+        number => number == libc::SYS_openat,
+    }
+}

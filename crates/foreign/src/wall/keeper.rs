@@ -1,0 +1,91 @@
+//! The keeper: it has one thread and nothing of the run, so that a guard can be made of it at any
+//! time.
+
+use crate::guard::{Guard, Kin, Rights, adopt_orphans, passing, polled};
+use crate::wire::Wire;
+use std::collections::BTreeSet;
+use std::os::fd::{AsFd as _, AsRawFd as _};
+use std::os::unix::net::UnixStream;
+use std::time::Duration;
+
+/// So often it looks after guards that have ended, ms.
+const LOOK_MS: libc::c_int = 100;
+
+/// ... once no worker is left.
+const NAP: Duration = Duration::from_millis(2);
+
+/// Starts a guard for each socket that comes, until there is no worker and no guard any more.
+pub(super) fn keep(worker: UnixStream, rights: &Rights) {
+    // Where it is refused, orphans are main's.
+    let _ = adopt_orphans();
+    let mut guards = BTreeSet::new();
+    let mut worker = Some(worker);
+    while worker.is_some() || !guards.is_empty() {
+        if let Some(socket) = worker.take() {
+            worker = match readable(&socket) {
+                false => Some(socket),
+                true => start(&socket, rights, &mut guards).then_some(socket),
+            };
+        } else {
+            std::thread::sleep(NAP);
+        }
+        if reap(&mut guards) {
+            end_orphans(&guards);
+        }
+    }
+    Kin::of(std::process::id()).end();
+}
+
+fn readable(socket: &UnixStream) -> bool {
+    let mut poll = polled(socket.as_raw_fd(), libc::POLLIN);
+    // SAFETY: one descriptor, which lives.
+    unsafe { libc::poll(&raw mut poll, 1, LOOK_MS) > 0 }
+}
+
+/// False: the worker is gone.
+fn start(socket: &UnixStream, rights: &Rights, guards: &mut BTreeSet<u32>) -> bool {
+    let Ok(theirs) = passing::receive(socket.as_fd()) else {
+        return false;
+    };
+    // SAFETY: this process has one thread.
+    match unsafe { libc::fork() } {
+        0 => {
+            // It hears of its worker's end by its own socket.
+            // SAFETY: nothing here uses the descriptor any more.
+            unsafe { libc::close(socket.as_raw_fd()) };
+            let _ = adopt_orphans();
+            let wire = Wire::new(UnixStream::from(theirs));
+            Guard::new(wire, rights.clone(), true).serve();
+            // SAFETY: it ends this process, without what the others have in their buffers.
+            unsafe { libc::_exit(0) }
+        }
+        // The worker finds its wire closed.
+        ..0 => true,
+        guard => guards.insert(guard.cast_unsigned()),
+    }
+}
+
+/// Has a guard ended by something else than its own end?
+fn reap(guards: &mut BTreeSet<u32>) -> bool {
+    let mut bad = false;
+    loop {
+        let mut status = 0;
+        // SAFETY: the status is a number of ours.
+        let pid = unsafe { libc::waitpid(-1, &raw mut status, libc::WNOHANG) };
+        if pid <= 0 {
+            return bad;
+        }
+        bad |= guards.remove(&pid.cast_unsigned()) && status != 0;
+    }
+}
+
+/// What a guard that was ended has left: children of ours that are no guards.
+fn end_orphans(guards: &BTreeSet<u32>) {
+    let own = std::process::id();
+    let mut orphans = Kin::children(own);
+    orphans.retain(|pid| !guards.contains(pid));
+    for pid in orphans {
+        Kin::of(pid).end();
+        Kin::of(own).end_one(pid);
+    }
+}

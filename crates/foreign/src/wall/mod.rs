@@ -1,0 +1,66 @@
+//! The wall around foreign code: what a scheduler's programs run in has no rights.
+//!
+//! A command with a scheduler is four kinds of process, all of this program:
+//!
+//! ```text
+//! main     waits, writes the files that the user named, says how the run ended
+//! worker   holds the whole simulation, and nothing else: no files, network or processes
+//! keeper   starts a guard for each loader
+//! guard    starts a loader, answers its calls for the worker, ends all that it has started
+//! ```
+//!
+//! [`run`] makes them out of one process, before it has threads. The worker goes on with the
+//! command, and gives its rights up before foreign code is run ([`lock_down`]). Whatever ends one of
+//! them ends those that stand for the run: the kernel ends the worker with main, and a guard whose
+//! worker is gone ends its loader with all descendants. Orphans become children of the guard, the
+//! keeper or main, whichever lives.
+
+mod filter;
+mod keeper;
+mod limits;
+mod main_process;
+
+pub use limits::Limits;
+pub use main_process::{Files, Outcome, run};
+
+use crate::guard::{on_thread, passing};
+use std::io;
+use std::os::fd::AsRawFd as _;
+use std::os::unix::net::UnixStream;
+use std::sync::{Mutex, OnceLock, PoisonError};
+
+pub use crate::wire::Wire;
+
+/// In a worker: the way to its keeper.
+static KEEPER: OnceLock<Mutex<UnixStream>> = OnceLock::new();
+
+/// Is this process a worker?
+#[must_use]
+pub fn is_worker() -> bool {
+    KEEPER.get().is_some()
+}
+
+/// Gives all rights up for good, in a worker; elsewhere it does nothing.
+///
+/// # Errors
+/// When the kernel does not take them: then nothing foreign may run.
+pub fn lock_down(limits: Limits) -> io::Result<()> {
+    if !is_worker() {
+        return Ok(());
+    }
+    limits.set()?;
+    filter::install()
+}
+
+/// A wire to a new guard.
+pub(crate) fn guarded() -> io::Result<Wire> {
+    let (ours, theirs) = UnixStream::pair()?;
+    match KEEPER.get() {
+        None => on_thread(Wire::new(theirs))?,
+        Some(keeper) => {
+            let keeper = keeper.lock().unwrap_or_else(PoisonError::into_inner);
+            passing::send(keeper.as_raw_fd(), theirs.as_raw_fd())?;
+        }
+    }
+    Ok(Wire::new(ours))
+}
