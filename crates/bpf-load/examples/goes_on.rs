@@ -16,8 +16,23 @@ fn main() -> ExitCode {
         .collect::<Vec<_>>()
         .try_into()
         .expect("two arguments");
+    if what == "closes" {
+        // As a program does that wants to begin with nothing open.
+        // SAFETY: nothing was opened yet.
+        let closed = unsafe { libc::close_range(3, u32::MAX, 0) };
+        assert_eq!(closed, 0);
+    }
     let open = ObjectBuilder::default().open_file(path).expect("an object");
     let mut object = open.load().expect("loaded");
+    if what == "shares" {
+        // It has the maps open as its parent has.
+        // SAFETY: this process has one thread; its child waits only.
+        while unsafe { libc::fork() } == 0 {
+            loop {
+                thread::sleep(Duration::from_secs(1));
+            }
+        }
+    }
     #[allow(clippy::disallowed_methods, reason = "this is what is tested")]
     let began = Instant::now();
     let _link = {
@@ -38,7 +53,7 @@ fn main() -> ExitCode {
             watch(began, &told, &records.expect("a ring buffer"));
             return ExitCode::from(7);
         }
-        "for-ever" => loop {
+        "for-ever" | "closes" | "shares" => loop {
             thread::sleep(Duration::from_millis(10));
             put(&told, get(&told, 1));
         },

@@ -12,9 +12,14 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 use std::thread;
 use std::time::Duration;
+use wakeplace_foreign::wall::is_worker;
 
-/// From now on drafts are removed when a signal ends the process, as it does without.
+/// From now on drafts are removed when a signal ends the process, as it does without. A worker has
+/// none: its files are another process's.
 pub(crate) fn watch() -> Result<(), Failure> {
+    if is_worker() {
+        return Ok(());
+    }
     watch_for(&[SIGINT, SIGTERM, SIGHUP])
 }
 

@@ -8,8 +8,8 @@ use std::os::fd::AsFd as _;
 use std::path::PathBuf;
 use std::sync::{Mutex, PoisonError};
 use wakeplace_files::{Desk, Request, write_elsewhere};
+use wakeplace_foreign::Image;
 use wakeplace_foreign::wall::{self, Wire};
-use wakeplace_foreign::{ForeignError, Image};
 
 /// Writes what the worker asks for.
 struct Written(Desk);
@@ -36,9 +36,8 @@ pub(crate) fn behind(
     let mut watched = Ok(());
     let mut files = Written(Desk::new(outputs));
     let ready = || watched = interrupt::watch();
-    match wall::run(&images, jobs, &mut files, ready).map_err(failure)? {
+    match wall::run(&images, jobs, &mut files, ready).map_err(Failure::input)? {
         wall::Outcome::Worker(wire) => {
-            interrupt::watch()?;
             let wire = Mutex::new(wire);
             write_elsewhere(move |request| {
                 let mut wire = wire.lock().unwrap_or_else(PoisonError::into_inner);
@@ -50,12 +49,5 @@ pub(crate) fn behind(
         wall::Outcome::Broken(why) => Err(Failure::NoResult(format!(
             "the run with the scheduler has no result: {why}"
         ))),
-    }
-}
-
-fn failure(error: ForeignError) -> Failure {
-    match error {
-        ForeignError::Host { .. } => Failure::Environment(error.to_string()),
-        other => Failure::input(other),
     }
 }

@@ -1,5 +1,6 @@
-//! What a run and the guard of its loader say to each other, over a socket: a word of 32 bits with
-//! the length, so many bytes (postcard), and a byte with the descriptor behind it if one goes along.
+//! What a run and the guard of its loader say to each other, over a socket: the length in a word of
+//! 32 bits, whether a descriptor goes along in a byte, the message (postcard), and the descriptor
+//! with a byte of its own.
 
 use crate::guard::passing;
 use serde::de::DeserializeOwned;

@@ -195,3 +195,19 @@ fn no_other_way_is_known() {
         &["WAKEPLACE_INTERCEPTION: `preload`; expected notification or ptrace"],
     );
 }
+
+/// Goal: a loader that closes all descriptors, as programs do that want to begin with none, does
+/// not close those that its calls are answered by.
+#[test]
+fn a_loader_may_close_all_descriptors() {
+    let closes = schedulers::loader("closes");
+    let runs = ALL.map(|(name, before)| {
+        let more = ["--verify-determinism", "--duration", "100ms"];
+        let mut command = schedulers::prepared("periodic:n=4", "sim", &closes, &more);
+        before(&mut command);
+        (name, hash(&command.output().expect("the program starts")))
+    });
+    for (name, found) in &runs[1..] {
+        assert_eq!(*found, runs[0].1, "{name}");
+    }
+}

@@ -35,3 +35,4 @@ mod sweeps;
 mod syscall_programs;
 mod traces;
 mod wakeup_cases;
+mod wall;

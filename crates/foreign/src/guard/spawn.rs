@@ -144,8 +144,8 @@ pub(super) fn install(filter: &[libc::sock_filter], socket: RawFd) -> io::Result
             checked(set)
         };
         let new = libc::SECCOMP_FILTER_FLAG_NEW_LISTENER;
-        // A call that has been taken is not made again since a signal came meanwhile. Kernels before
-        // 5.19 do not know that.
+        // A call that has been taken is not made again since a signal came meanwhile. Kernels
+        // before 5.19 do not know that.
         let listener = set(new | WAIT_KILLABLE_RECV).or_else(|_| set(new))?;
         send(socket, listener as RawFd)?;
         libc::close(listener as RawFd);

@@ -37,8 +37,8 @@ pub(crate) fn memory_file(bytes: u64) -> io::Result<OwnedFd> {
 /// without rights may make no other.
 pub(super) fn fstat(file: BorrowedFd<'_>) -> io::Result<libc::stat> {
     let mut found = std::mem::MaybeUninit::<libc::stat>::zeroed();
-    // SAFETY: the structure is as large as the call fills: on machines of 64 bits it is the kernel's
-    // own. It is zeroed before.
+    // SAFETY: the structure is as large as the call fills: on machines of 64 bits it is the
+    // kernel's own. It is zeroed before.
     unsafe {
         let to = found.as_mut_ptr();
         checked(libc::syscall(libc::SYS_fstat, file.as_raw_fd(), to))?;

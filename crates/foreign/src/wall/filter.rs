@@ -164,13 +164,24 @@ pub(super) fn install() -> io::Result<()> {
             libc::SECCOMP_SET_MODE_FILTER,
             libc::SECCOMP_FILTER_FLAG_TSYNC,
             &raw const program,
-        ))?;
+        ));
         match done {
-            0 => Ok(()),
+            Ok(0) => Ok(()),
             // The number of a thread that could not be bound.
-            _ => Err(io::Error::other("a thread has another filter")),
+            Ok(_) => Err(io::Error::other("a thread has another filter")),
+            // Some profiles refuse this call and not the older one, which binds this thread alone.
+            Err(_) if nr_threads()? == 1 => {
+                let mode = libc::SECCOMP_MODE_FILTER;
+                let done = libc::prctl(libc::PR_SET_SECCOMP, mode, &raw const program);
+                checked(done.into()).map(drop)
+            }
+            Err(error) => Err(error),
         }
     }
+}
+
+fn nr_threads() -> io::Result<usize> {
+    Ok(std::fs::read_dir("/proc/self/task")?.count())
 }
 
 #[cfg(test)]
@@ -178,78 +189,53 @@ mod tests {
     use super::install;
     use crate::guard::checked;
 
-    /// What a compiler's fault might do next, one after the other; 0 is success for the attacker.
-    fn attempts() -> Vec<(&'static str, libc::c_long)> {
-        // SAFETY: each is refused, or the test fails; the memory that they name lives.
-        unsafe {
-            let path = c"/etc/passwd".as_ptr();
-            let mut memory = [0_u8; 8];
-            let there = libc::iovec {
-                iov_base: memory.as_mut_ptr().cast(),
-                iov_len: 8,
-            };
-            let parent = libc::getppid();
-            vec![
-                (
-                    "open",
-                    libc::syscall(libc::SYS_openat, libc::AT_FDCWD, path, 0),
-                ),
-                (
-                    "socket",
-                    libc::socket(libc::AF_INET, libc::SOCK_STREAM, 0).into(),
-                ),
-                (
-                    "unix socket",
-                    libc::socket(libc::AF_UNIX, libc::SOCK_STREAM, 0).into(),
-                ),
-                (
-                    "fork",
-                    libc::syscall(libc::SYS_clone, libc::SIGCHLD, 0, 0, 0, 0),
-                ),
-                (
-                    "execve",
-                    libc::execve(
-                        path,
-                        [path, std::ptr::null()].as_ptr(),
-                        [std::ptr::null()].as_ptr(),
-                    )
-                    .into(),
-                ),
-                ("kill", libc::kill(parent, libc::SIGCONT).into()),
-                ("ptrace", libc::ptrace(libc::PTRACE_ATTACH, parent, 0, 0)),
-                (
-                    "memory",
-                    libc::process_vm_readv(parent, &raw const there, 1, &raw const there, 1, 0)
-                        as i64,
-                ),
-                (
-                    "unlink",
-                    libc::unlink(c"/tmp/wakeplace-nothing".as_ptr()).into(),
-                ),
-                (
-                    "mkdir",
-                    libc::mkdir(c"/tmp/wakeplace-nothing".as_ptr(), 0o700).into(),
-                ),
-                (
-                    "limit",
-                    libc::setrlimit(
-                        libc::RLIMIT_CPU,
-                        &libc::rlimit {
-                            rlim_cur: 1 << 40,
-                            rlim_max: 1 << 40,
-                        },
-                    )
-                    .into(),
-                ),
-                ("bpf", libc::syscall(libc::SYS_bpf, 0, 0, 0)),
-                (
-                    "io_uring",
-                    libc::syscall(libc::SYS_io_uring_setup, 1, memory.as_ptr()),
-                ),
-                ("setsid", libc::setsid().into()),
-                ("dumpable", libc::prctl(libc::PR_SET_PDEATHSIG, 0).into()),
-            ]
-        }
+    /// What a compiler's fault might do next: a name, a call and its arguments. One that is not
+    /// refused succeeds, or fails for another reason than that it is not allowed.
+    fn attempts() -> Vec<(&'static str, libc::c_long, [usize; 3])> {
+        let path = c"/etc/passwd".as_ptr().addr();
+        let new = c"/tmp/wakeplace-nothing".as_ptr().addr();
+        let inet = [libc::AF_INET as usize, libc::SOCK_STREAM as usize, 0];
+        let unix = [libc::AF_UNIX as usize, libc::SOCK_STREAM as usize, 0];
+        // SAFETY: a plain call.
+        let parent = unsafe { libc::getppid() } as usize;
+        let here = libc::AT_FDCWD as usize;
+        vec![
+            ("open", libc::SYS_openat, [here, path, 0]),
+            ("socket", libc::SYS_socket, inet),
+            ("unix socket", libc::SYS_socket, unix),
+            ("fork", libc::SYS_clone, [libc::SIGCHLD as usize, 0, 0]),
+            ("execve", libc::SYS_execve, [path, 0, 0]),
+            ("kill", libc::SYS_kill, [parent, libc::SIGCONT as usize, 0]),
+            (
+                "ptrace",
+                libc::SYS_ptrace,
+                [libc::PTRACE_ATTACH as usize, parent, 0],
+            ),
+            ("memory", libc::SYS_process_vm_readv, [parent, 0, 0]),
+            ("unlink", libc::SYS_unlinkat, [here, new, 0]),
+            ("mkdir", libc::SYS_mkdirat, [here, new, 0o700]),
+            (
+                "limit",
+                libc::SYS_prlimit64,
+                [0, libc::RLIMIT_CPU as usize, path],
+            ),
+            ("bpf", libc::SYS_bpf, [0, 0, 0]),
+            ("io_uring", libc::SYS_io_uring_setup, [1, path, 0]),
+            ("setsid", libc::SYS_setsid, [0, 0, 0]),
+            (
+                "parent's end",
+                libc::SYS_prctl,
+                [libc::PR_SET_PDEATHSIG as usize, 0, 0],
+            ),
+        ]
+    }
+
+    /// Does the filter refuse it?
+    fn is_refused(number: libc::c_long, [a, b, c]: [usize; 3]) -> bool {
+        // SAFETY: it is refused, or the test fails in this child.
+        let result = unsafe { libc::syscall(number, a, b, c, 0, 0) };
+        let error = std::io::Error::last_os_error();
+        result == -1 && error.raw_os_error() == Some(libc::EPERM)
     }
 
     /// Goal: behind the filter nothing of the machine can be reached, and threads and memory can be
@@ -260,7 +246,9 @@ mod tests {
         let child = unsafe { libc::fork() };
         if child == 0 {
             let bound = install().is_ok();
-            let reached = attempts().iter().position(|(_, result)| *result >= 0);
+            let attempts = attempts();
+            let mut attempts = attempts.iter();
+            let reached = attempts.position(|(_, call, args)| !is_refused(*call, *args));
             let computes = std::thread::spawn(|| vec![1_u8; 1 << 20].len()).join();
             let code = match (bound, reached, computes) {
                 (true, None, Ok(_)) => 0,

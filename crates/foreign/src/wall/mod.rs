@@ -10,8 +10,8 @@
 //! ```
 //!
 //! [`run`] makes them out of one process, before it has threads. The worker goes on with the
-//! command, and gives its rights up before foreign code is run ([`lock_down`]). Whatever ends one of
-//! them ends those that stand for the run: the kernel ends the worker with main, and a guard whose
+//! command, and gives its rights up before foreign code is run ([`lock_down`]). Whatever ends one
+//! of them ends those that stand for the run: the kernel ends the worker with main, and a guard whose
 //! worker is gone ends its loader with all descendants. Orphans become children of the guard, the
 //! keeper or main, whichever lives.
 

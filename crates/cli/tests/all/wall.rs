@@ -1,0 +1,203 @@
+//! The wall around schedulers of others: what ends a run, and what is left of it then.
+
+use crate::common::{assert_code, assert_refused, shared_folder, stderr};
+use crate::schedulers::{loader, made, prepared};
+use std::ffi::CString;
+use std::fs;
+use std::os::unix::ffi::OsStrExt as _;
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::thread::sleep;
+use std::time::Duration;
+
+const WAYS: [&str; 2] = ["notification", "ptrace"];
+/// Looked so often, for so long in all.
+const NAP: Duration = Duration::from_millis(20);
+const LOOKS: usize = 1000;
+
+/// Processes whose command line has this word, but for those that only pass it on.
+fn processes_with(word: &str) -> Vec<u32> {
+    let all = fs::read_dir("/proc").expect("processes").flatten();
+    let pids = all.filter_map(|entry| entry.file_name().to_str()?.parse().ok());
+    let found = pids.filter(|pid: &u32| {
+        let line = fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
+        line.starts_with(b"sleep\0") && String::from_utf8_lossy(&line).contains(word)
+    });
+    found.collect()
+}
+
+fn until<T>(what: &str, mut look: impl FnMut() -> Option<T>) -> T {
+    for _ in 0..LOOKS {
+        if let Some(found) = look() {
+            return found;
+        }
+        sleep(NAP);
+    }
+    panic!("{what} does not come");
+}
+
+/// A run without end whose loader has started a process, which waits so many seconds.
+fn endless(way: &str, mark: &str) -> Child {
+    let loader = loader("for-ever");
+    let shell = format!("/bin/sh -c 'sleep {mark} & exec {loader}'");
+    let mut command = prepared("periodic:n=2", "sim", &shell, &["--duration", "100000s"]);
+    command.env("WAKEPLACE_INTERCEPTION", way);
+    let child = command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn();
+    child.expect("the program starts")
+}
+
+fn kill(pid: u32, signal: libc::c_int) {
+    // SAFETY: a process of this test's; a signal touches no memory of ours.
+    assert_eq!(unsafe { libc::kill(pid.cast_signed(), signal) }, 0);
+}
+
+fn children(parent: u32) -> Vec<u32> {
+    let text = fs::read_to_string(format!("/proc/{parent}/task/{parent}/children"));
+    let text = text.unwrap_or_default();
+    text.split_whitespace()
+        .filter_map(|pid| pid.parse().ok())
+        .collect()
+}
+
+/// The child that has given its rights up (proc(5): `Seccomp: 2`, a filter).
+fn worker(main: u32) -> Option<u32> {
+    children(main).into_iter().find(|pid| {
+        let status = fs::read_to_string(format!("/proc/{pid}/status"));
+        status.unwrap_or_default().contains("Seccomp:\t2")
+    })
+}
+
+/// Goal: no process of a loader outlives the run, whatever ends the command: a signal that it can
+/// heed, or one that it cannot.
+#[test]
+fn nothing_of_a_loader_outlives_the_run() {
+    for (number, (way, signal)) in WAYS
+        .iter()
+        .flat_map(|way| [(way, libc::SIGTERM), (way, libc::SIGKILL)])
+        .enumerate()
+    {
+        // So long nobody else's `sleep` takes.
+        let mark = format!("9876541{number}");
+        let mut command = endless(way, &mark);
+        until("the loader's process", || {
+            let there = !processes_with(&mark).is_empty() && worker(command.id()).is_some();
+            there.then_some(())
+        });
+        kill(command.id(), signal);
+        command.wait().expect("it ends");
+        until("the end", || processes_with(&mark).is_empty().then_some(()));
+    }
+}
+
+/// Goal: a guard that is killed takes its loader with it, and the run ends.
+#[test]
+fn a_guard_that_is_killed_ends_the_run() {
+    let mark = "98765430";
+    let mut command = endless("notification", mark);
+    let guard = until("the guard", || {
+        worker(command.id())?;
+        // The keeper is the other child; the guards are its children. One of them has a loader.
+        let keepers = children(command.id()).into_iter();
+        let guards = keepers.flat_map(children);
+        let mut guards = guards.filter(|guard| !children(*guard).is_empty());
+        guards.next().filter(|_| !processes_with(mark).is_empty())
+    });
+    kill(guard, libc::SIGKILL);
+    until("the end", || command.try_wait().expect("a child"));
+    until("the end", || processes_with(mark).is_empty().then_some(()));
+}
+
+/// Goal: when the process that runs the programs is broken, as by a fault of a compiler, the
+/// command says so, has exit code 1, and writes nothing.
+#[test]
+fn a_broken_run_is_an_outcome() {
+    let folder = shared_folder("broken");
+    let result = folder.join("result.json");
+    let place = result.to_str().expect("UTF-8");
+    let object = made().object("fifo.bpf.o");
+    let more = ["--duration", "100000s", "-o", place, "--format", "json"];
+    let mut command = prepared("periodic:n=2", "sim", &object, &more);
+    let command = command
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("the program starts");
+    let worker = until("the worker", || worker(command.id()));
+    // SIGSEGV has a handler in programs of Rust.
+    kill(worker, libc::SIGILL);
+    let output = command.wait_with_output().expect("it ends");
+    assert_code(&output, 1);
+    let said = stderr(&output);
+    assert!(
+        said.contains("has no result: its process was ended by signal 4"),
+        "{said}"
+    );
+    let left = fs::read_dir(&folder).expect("a folder").count();
+    assert_eq!(left, 0, "nothing is written");
+}
+
+/// Goal: what a command with a scheduler writes is what one without a wall would: whole files, each
+/// in its place, and a device.
+#[test]
+fn results_and_traces_are_written_through_the_wall() {
+    let folder = shared_folder("through");
+    let at = |name: &str| folder.join(name).to_str().expect("UTF-8").to_owned();
+    let object = made().object("fifo.bpf.o");
+    let [result, page, tables, ftrace] = ["r.json", "r.html", "tables", "t.txt"].map(at);
+    let more = ["--format", "json", "-o", &result, "--export-html", &page];
+    let more = [
+        &more[..],
+        &["--export-parquet", &tables, "--export-ftrace", &ftrace],
+    ]
+    .concat();
+    let output = prepared("periodic:n=2", "sim", &object, &more).output();
+    assert_code(&output.expect("the program starts"), 0);
+    let json = fs::read(&result).expect("there");
+    serde_json::from_slice::<serde_json::Value>(&json).expect("whole");
+    assert!(
+        fs::read_to_string(&page)
+            .expect("there")
+            .ends_with("</html>\n")
+    );
+    assert!(Path::new(&tables).join("metrics.parquet").is_file());
+    assert!(fs::metadata(&ftrace).expect("there").len() > 0);
+    assert_eq!(
+        fs::read_dir(&folder).expect("a folder").count(),
+        4,
+        "no drafts"
+    );
+    let device = prepared("periodic:n=2", "sim", &object, &["-o", "/dev/null"]).output();
+    assert_code(&device.expect("the program starts"), 0);
+}
+
+/// Goal: what another user puts into the folder for temporary files stops nobody: a pipe with the
+/// name of a leftover is not opened and stays.
+#[test]
+fn a_pipe_among_temporary_files_is_not_waited_for() {
+    let folder = shared_folder("pipes");
+    let pipe = folder.join("wakeplace-tree-x");
+    let name = CString::new(pipe.as_os_str().as_bytes()).expect("a name");
+    // SAFETY: the name lives.
+    assert_eq!(unsafe { libc::mkfifo(name.as_ptr(), 0o666) }, 0);
+    let object = made().object("fifo.bpf.o");
+    let mut command: Command = prepared("periodic:n=2", "sim", &object, &[]);
+    let output = command.env("TMPDIR", &folder).output();
+    assert_code(&output.expect("the program starts"), 0);
+    assert_eq!(fs::read_dir(&folder).expect("a folder").count(), 1);
+}
+
+/// Goal: a process that the loader has started and that can write the scheduler's maps at any time
+/// is no part of the run's order: the run is refused. One that cannot is left alone
+/// (`nothing_of_a_loader_outlives_the_run`).
+#[test]
+fn a_process_that_shares_maps_is_refused() {
+    for way in WAYS {
+        let shares = loader("shares");
+        let mut command = prepared("periodic:n=2", "sim", &shares, &[]);
+        command.env("WAKEPLACE_INTERCEPTION", way);
+        let output = command.output().expect("the program starts");
+        assert_refused(
+            &output,
+            &["`goes_on` shares maps with the running scheduler"],
+        );
+    }
+}
