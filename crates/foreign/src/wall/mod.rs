@@ -11,9 +11,9 @@
 //!
 //! [`run`] makes them out of one process, before it has threads. The worker goes on with the
 //! command, and gives its rights up before foreign code is run ([`lock_down`]). Whatever ends one
-//! of them ends those that stand for the run: the kernel ends the worker with main, and a guard whose
-//! worker is gone ends its loader with all descendants. Orphans become children of the guard, the
-//! keeper or main, whichever lives.
+//! of them ends those that stand for the run: the kernel ends the worker with main, and a guard
+//! whose worker is gone ends its loader with all descendants. Orphans become children of the guard,
+//! the keeper or main, whichever lives.
 
 mod filter;
 mod keeper;
