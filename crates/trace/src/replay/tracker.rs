@@ -157,6 +157,8 @@ pub(super) struct Tracker {
     /// A task was seen that was there before the recording: it has begun.
     has_begun: bool,
     pub(super) odd: Odd,
+    /// A wake-up was recorded: without one it is not known when tasks were due.
+    pub(super) has_wakeups: bool,
     highest_cpu: u32,
 }
 
@@ -176,6 +178,7 @@ impl Tracker {
             maker: None,
             has_begun: false,
             odd: Odd::default(),
+            has_wakeups: false,
             highest_cpu: 0,
         }
     }
@@ -546,6 +549,7 @@ impl Ordered for Tracker {
         self.last_ns = now;
         let context = &event.context;
         let cpu = self.cpu(context.cpu)?;
+        self.has_wakeups |= matches!(event.kind, Kind::Waking { .. } | Kind::Wakeup { .. });
         match event.kind {
             Kind::Switch {
                 prev,

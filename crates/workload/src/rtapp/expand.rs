@@ -46,6 +46,7 @@ pub(crate) fn expand(
         groups: expansion.groups,
         duration_ns: template.duration_ns,
         cpu_dma_latency_us: None,
+        wakeups_unknown: false,
         unmodelled: template.unmodelled.clone(),
     })
 }
