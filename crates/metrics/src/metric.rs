@@ -22,9 +22,10 @@ pub enum Better {
 /// Definition of one metric, or of one metric per group of CPUs, idle state or measured time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MetricDef {
-    /// Name, ending in its unit (and the statistic); `{cluster}` stands for a cluster's name or that
-    /// of a kind of CPU, where a cluster holds several (`Platform::cpu_groups`), `{state}` for an idle state's, `{time}` for what a workload calls a time that it measures,
-    /// `{case}` for `case1` to `case8` of the wake-up cases, or `cases`, their sum.
+    /// Name, ending in its unit (and the statistic); `{cluster}` stands for a cluster's name or
+    /// that of a kind of CPU, where a cluster holds several (`Platform::cpu_groups`), `{state}` for
+    /// an idle state's, `{time}` for what a workload calls a time that it measures, `{case}` for
+    /// `case1` to `case8` of the wake-up cases, or `cases`, their sum.
     pub name: &'static str,
     /// Unit of the value, as printed.
     pub unit: &'static str,

@@ -66,7 +66,8 @@ pub struct StateShare {
     pub pct: f64,
 }
 
-/// What the CPUs of a cluster or kind spent their time on; `busy_pct`, `transition_pct` and `idle` add to 100.
+/// What the CPUs of a cluster or kind spent their time on; `busy_pct`, `transition_pct` and `idle`
+/// add to 100.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ClusterProfile {
     /// Name.

@@ -33,8 +33,8 @@ impl Platform {
     }
 
     /// The kinds of CPU, in the order of their first one, if some cluster holds several; else none.
-    /// CPUs of a kind have one type of core and one capacity. Kinds are called by the type, with the
-    /// capacity behind it where one type has several.
+    /// CPUs of a kind have one type of core and one capacity. Kinds are called by the type, with
+    /// the capacity behind it where one type has several.
     #[must_use]
     pub fn cpu_kinds(&self) -> Vec<CpuGroup> {
         let kind = |id: CpuId| {
@@ -91,7 +91,8 @@ mod tests {
     }
 
     /// Goal: the CPUs of the boards' device trees (platforms/NAME.toml has the sources): three
-    /// capacities of one type of core, two types of one capacity, two clusters that hold both types.
+    /// capacities of one type of core, two types of one capacity, two clusters that hold both
+    /// types.
     #[test]
     fn kinds_where_clusters_hold_several() {
         let own = |list: &[(&str, &[u32])]| -> Vec<(String, Vec<u32>)> {

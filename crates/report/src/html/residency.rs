@@ -160,7 +160,7 @@ mod tests {
         }
     }
 
-    /// Goal: a cluster of several kinds has a chart and rows for each kind, and its own idle states.
+    /// Goal: a cluster of several kinds has a chart and rows for each kind, and its own states.
     #[test]
     fn kinds_stand_in_the_place_of_their_cluster() {
         let details = serde_json::json!({

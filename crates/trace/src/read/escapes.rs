@@ -1,5 +1,6 @@
-//! Text in strings of JavaScript and JSON, as it was before it was put there: pages of systrace have
-//! `var linuxPerfData = "# tracer: nop\n\`, JSON for trace viewers `"systemTraceEvents": "..."`.
+//! Text in strings of JavaScript and JSON, as it was before it was put there: pages of systrace
+//! have `var linuxPerfData = "# tracer: nop\n\`, JSON for trace viewers
+//! `"systemTraceEvents": "..."`.
 
 use std::io::{self, BufRead, Read};
 

@@ -17,7 +17,7 @@ const BIRTH_NS: u64 = 100_000;
 /// What is said once of a recording of `sched_switch` alone.
 const NO_WAKEUPS: &str = "the recording has no sched_waking and no sched_wakeup: who woke whom is \
     not known, nor since when a task was due. Each task counts as woken when it ran; results have \
-    no wake-up latencies, slack and periods";
+    no wake-up latencies, no slack and no periods";
 
 /// All that a recording said.
 pub(super) struct Recorded {

@@ -3,6 +3,8 @@
 mod gaps;
 mod kernel;
 
+pub(super) use gaps::Odd;
+
 use super::machine::{Costs, FULL_SPEED, Machine};
 use crate::event::{Context, Event, Kind, TaskState, Who};
 use crate::read::Ordered;
@@ -124,17 +126,6 @@ impl Cpu {
     fn executes(&self) -> bool {
         matches!(self.current, Current::Task(_)) || self.idle_shown && self.idle_state.is_none()
     }
-}
-
-/// Oddities that were counted.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Odd {
-    /// Tasks that ran without having been woken.
-    pub(super) unexplained: u64,
-    /// Wake-ups by a task that was not running by the recording.
-    pub(super) foreign: u64,
-    /// Switches from another task than ran before.
-    pub(super) gaps: u64,
 }
 
 /// Follows the events.

@@ -1,5 +1,6 @@
 //! Keys that rt-app passes over are named, once each. The known ones are those that rt-app 55cb0c0
-//! looks up (src/rt-app_parse_config.c: `parse_global`, `parse_task_data`, `parse_task_event_data`).
+//! looks up (src/rt-app_parse_config.c: `parse_global`, `parse_task_data` and
+//! `parse_task_event_data`).
 use wakeplace_workload::{LoadOptions, MachineFacts, Spec, check_rtapp};
 
 /// The warnings of a file whose calibration is given.
