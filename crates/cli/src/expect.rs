@@ -7,7 +7,8 @@ use wakeplace_report::{Align, Cell, Format, Style, Table, Tone};
 use wakeplace_study::Comparison;
 use wakeplace_text::{did_you_mean, nearest};
 
-/// Reads the conditions; a metric per cluster must name one of the platform's.
+/// Reads the conditions; a metric per cluster, kind of CPU or state must
+/// name one of the platform's.
 pub(crate) fn parse(texts: &[String], platform: &Platform) -> Result<Vec<Expectation>, Failure> {
     let one = |text: &String| {
         let wrong = |why: String| Failure::Input(format!("--expect {why}"));
@@ -18,15 +19,15 @@ pub(crate) fn parse(texts: &[String], platform: &Platform) -> Result<Vec<Expecta
         }
         let near = nearest(&expectation.metric, known.iter().map(String::as_str));
         let hint = did_you_mean(near);
-        let clusters = platform.clusters.iter().map(|c| c.name.as_str());
-        let states = platform.idle_states.iter().map(|s| s.name.as_str());
+        let groups = platform.cpu_groups().into_iter().map(|group| group.name);
+        let states = platform.idle_states.iter().map(|s| s.name.clone());
         let is_state = METRICS
             .iter()
             .any(|def| def.matches(&expectation.metric) && def.for_state("x") != def.name);
         let (what, parts): (_, Vec<_>) = if is_state {
             ("idle state", states.collect())
         } else {
-            ("cluster", clusters.collect())
+            ("cluster or kind of CPU", groups.collect())
         };
         Err(wrong(format!(
             "`{text}`: platform {} has no such {what}; expected one of {}{hint}",
@@ -52,8 +53,8 @@ fn on(known: &[String], error: ExpectationError) -> String {
 fn names(platform: &Platform) -> Vec<String> {
     let mut names = Vec::new();
     for def in METRICS {
-        for cluster in &platform.clusters {
-            names.push(def.for_cluster(&cluster.name));
+        for group in platform.cpu_groups() {
+            names.push(def.for_cluster(&group.name));
         }
         for state in &platform.idle_states {
             names.push(def.for_state(&state.name));

@@ -30,11 +30,14 @@ pub struct RunMetrics {
     pub energy: Option<EnergyReport>,
     /// Busy and idle times per cluster.
     pub clusters: Vec<ClusterResidency>,
+    /// The same per kind of CPU, where a cluster holds several.
+    pub kinds: Vec<ClusterResidency>,
     /// Times at operating points per frequency domain.
     pub domains: Vec<DomainResidency>,
-    /// Latency and slack per task, in the order of the workload.
+    /// Latency and slack per task, in the order of the workload; empty if the workload does not say
+    /// when its tasks are due.
     pub tasks: Vec<TaskLatency>,
-    /// Histogram of all wake-up latencies.
+    /// Histogram of all wake-up latencies; empty likewise.
     pub wake_latency: Vec<LatencyBucket>,
     /// Names of the platform's idle states, which the energy's parts number.
     pub idle_states: Vec<String>,
@@ -53,7 +56,7 @@ impl RunMetrics {
             count: workload.count.clone(),
             ends: workload.comes_to_an_end(),
             energy: EnergyMeter::of_run(platform, options),
-            latency: Latency::new(workload.tasks.len()),
+            latency: (!workload.wakeups_unknown).then(|| Latency::new(workload.tasks.len())),
             residency: Residency::new(platform),
             idle_choices: IdleChoices::new(platform),
             placements: Placements::new(platform),
@@ -79,7 +82,8 @@ pub struct Collector {
     /// The workload comes to an end by itself.
     ends: bool,
     energy: Option<EnergyMeter<PlatformPower>>,
-    latency: Latency,
+    /// None: when tasks are due is not known.
+    latency: Option<Latency>,
     residency: Residency,
     idle_choices: IdleChoices,
     placements: Placements,
@@ -109,7 +113,9 @@ impl Collector {
         if let Some(energy) = &energy {
             energy.report(&mut values);
         }
-        self.latency.report(&mut values);
+        if let Some(latency) = &self.latency {
+            latency.report(&mut values);
+        }
         self.residency.report(&mut values);
         self.idle_choices.report(&mut values);
         self.placements.report(&mut values);
@@ -148,9 +154,10 @@ impl Collector {
             values,
             energy,
             clusters: self.residency.clusters(),
+            kinds: self.residency.kinds(),
             domains: self.residency.domains(),
-            tasks: self.latency.tasks().to_vec(),
-            wake_latency: self.latency.buckets(),
+            tasks: (self.latency.as_ref()).map_or(Vec::new(), |all| all.tasks().to_vec()),
+            wake_latency: self.latency.as_ref().map_or(Vec::new(), Latency::buckets),
             idle_states: self.idle_states,
             wakeup_cases: self.wakeup_cases,
             behaviour_hash: self.behaviour.value(),
@@ -265,7 +272,9 @@ impl Observer for Collector {
     }
 
     fn run_start(&mut self, time_ns: u64, cpu: u32, task: u32, wake_latency_ns: Option<u64>) {
-        self.latency.run_start(time_ns, cpu, task, wake_latency_ns);
+        if let Some(latency) = &mut self.latency {
+            latency.run_start(time_ns, cpu, task, wake_latency_ns);
+        }
         self.behaviour
             .run_start(time_ns, cpu, task, wake_latency_ns);
     }
@@ -280,7 +289,9 @@ impl Observer for Collector {
     }
 
     fn timer_slack(&mut self, time_ns: u64, task: u32, slack_ns: i64) {
-        self.latency.timer_slack(time_ns, task, slack_ns);
+        if let Some(latency) = &mut self.latency {
+            latency.timer_slack(time_ns, task, slack_ns);
+        }
     }
 
     fn sample(&mut self, _time_ns: u64, _task: u32, series: u32, value_ns: u64) {
@@ -288,7 +299,9 @@ impl Observer for Collector {
     }
 
     fn forked(&mut self, time_ns: u64, task: u32, script: u32) {
-        self.latency.forked(task);
+        if let Some(latency) = &mut self.latency {
+            latency.forked(task);
+        }
         self.behaviour.forked(time_ns, task, script);
     }
 

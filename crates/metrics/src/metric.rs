@@ -19,12 +19,13 @@ pub enum Better {
     Neither,
 }
 
-/// Definition of one metric, or of one metric per cluster, idle state or measured time.
+/// Definition of one metric, or of one metric per group of CPUs, idle state or measured time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MetricDef {
-    /// Name, ending in its unit (and the statistic); `{cluster}` stands for a cluster's name,
-    /// `{state}` for an idle state's, `{time}` for what a workload calls a time that it measures,
-    /// `{case}` for `case1` to `case8` of the wake-up cases, or `cases`, their sum.
+    /// Name, ending in its unit (and the statistic); `{cluster}` stands for a cluster's name or
+    /// that of a kind of CPU, where a cluster holds several (`Platform::cpu_groups`), `{state}` for
+    /// an idle state's, `{time}` for what a workload calls a time that it measures, `{case}` for
+    /// `case1` to `case8` of the wake-up cases, or `cases`, their sum.
     pub name: &'static str,
     /// Unit of the value, as printed.
     pub unit: &'static str,
@@ -56,7 +57,7 @@ impl MetricDef {
         self.name.contains(CASE)
     }
 
-    /// The name for `cluster`; the name itself if it is no pattern.
+    /// The name for a cluster or kind of CPU; the name itself if it is no pattern.
     #[must_use]
     pub fn for_cluster(&self, cluster: &str) -> String {
         self.name.replace(CLUSTER, cluster)
@@ -69,7 +70,7 @@ impl MetricDef {
     }
 }
 
-/// Placeholder of a cluster's name in a pattern.
+/// Placeholder of the name of a cluster or kind of CPU in a pattern.
 const CLUSTER: &str = "{cluster}";
 /// Placeholder of an idle state's name in a pattern.
 const STATE: &str = "{state}";

@@ -1,10 +1,10 @@
 //! Placements, migrations and the overutilized flag.
 
 use crate::metric::Values;
-use crate::wiring::{Wiring, elapsed};
+use crate::wiring::elapsed;
 use wakeplace_engine::Observer;
 use wakeplace_engine::observe::{MigrateCause, Placement, PlacementKind};
-use wakeplace_platform::Platform;
+use wakeplace_platform::{CpuGroup, Platform};
 
 /// Metric of each cause, in the order of [`cause_index`].
 const CAUSES: [&str; 8] = [
@@ -39,11 +39,10 @@ fn cause_index(cause: MigrateCause) -> usize {
 /// run report.
 #[derive(Clone, Debug)]
 pub struct Placements {
-    cpu_cluster: Vec<usize>,
-    clusters: Vec<String>,
-    wakeups: u64,
+    /// Clusters, then kinds of CPU.
+    groups: Vec<CpuGroup>,
     forks: u64,
-    wakeups_by_cluster: Vec<u64>,
+    wakeups_by_cpu: Vec<u64>,
     migrations: [u64; CAUSES.len()],
     /// Since when the flag is on, ns.
     overutilized_since: Option<u64>,
@@ -56,11 +55,9 @@ impl Placements {
     #[must_use]
     pub fn new(platform: &Platform) -> Placements {
         Placements {
-            cpu_cluster: Wiring::new(platform).cpu_cluster,
-            clusters: platform.clusters.iter().map(|c| c.name.clone()).collect(),
-            wakeups: 0,
+            groups: platform.cpu_groups(),
             forks: 0,
-            wakeups_by_cluster: vec![0; platform.clusters.len()],
+            wakeups_by_cpu: vec![0; platform.cpus.len()],
             migrations: [0; CAUSES.len()],
             overutilized_since: None,
             overutilized_ns: 0,
@@ -70,10 +67,7 @@ impl Placements {
 
     fn count(&mut self, kind: PlacementKind, cpu: u32) {
         match kind {
-            PlacementKind::Wake => {
-                self.wakeups += 1;
-                self.wakeups_by_cluster[self.cpu_cluster[cpu as usize]] += 1;
-            }
+            PlacementKind::Wake => self.wakeups_by_cpu[cpu as usize] += 1,
             PlacementKind::Fork => self.forks += 1,
             PlacementKind::Exec => {} // no metric
         }
@@ -81,10 +75,15 @@ impl Placements {
 
     /// Enters the metrics; shares only for a run longer than 0.
     pub(crate) fn report(&self, values: &mut Values) {
-        values.count("wakeups_total", self.wakeups);
+        values.count("wakeups_total", self.wakeups_by_cpu.iter().sum());
         values.count("forks_total", self.forks);
-        for (name, &count) in self.clusters.iter().zip(&self.wakeups_by_cluster) {
-            values.set_cluster("wakeups_{cluster}_total", name, count as f64);
+        for group in &self.groups {
+            let of = group
+                .cpus
+                .iter()
+                .map(|cpu| self.wakeups_by_cpu[cpu.index()]);
+            let count: u64 = of.sum();
+            values.set_cluster("wakeups_{cluster}_total", &group.name, count as f64);
         }
         values.count("migrations_total", self.migrations.iter().sum());
         for (name, &count) in CAUSES.into_iter().zip(&self.migrations) {
@@ -130,7 +129,7 @@ impl Observer for Placements {
 mod tests {
     use super::Placements;
     use crate::metric::Values;
-    use crate::testbed::two_clusters;
+    use crate::testbed::{one_cluster, two_clusters};
     use wakeplace_engine::Observer;
     use wakeplace_engine::observe::{MigrateCause, PlacementKind};
 
@@ -176,6 +175,21 @@ mod tests {
             values.get("overutilized_pct"),
             None,
             "a run of length 0 has no shares"
+        );
+    }
+
+    #[test]
+    fn wakeups_by_kind_within_a_cluster() {
+        let mut p = Placements::new(&one_cluster());
+        for cpu in [0, 1, 2, 2, 2] {
+            p.count(PlacementKind::Wake, cpu);
+        }
+        let values = report(&p);
+        let wakeups = |name: &str| values.get(&format!("wakeups_{name}_total"));
+        assert_eq!(wakeups("all"), Some(5.0));
+        assert_eq!(
+            (wakeups("test-512"), wakeups("test-1024")),
+            (Some(2.0), Some(3.0))
         );
     }
 

@@ -19,6 +19,8 @@ pub struct Profile {
     pub energy: Option<EnergyProfile>,
     /// Per cluster, in the platform's order.
     pub clusters: Vec<ClusterProfile>,
+    /// Per kind of CPU, where a cluster holds several.
+    pub kinds: Vec<ClusterProfile>,
     /// Per frequency domain, in the platform's order.
     pub domains: Vec<DomainProfile>,
     /// Wake-up latencies of all runs, see [`coarse`].
@@ -64,7 +66,8 @@ pub struct StateShare {
     pub pct: f64,
 }
 
-/// What a cluster's CPUs spent their time on; `busy_pct`, `transition_pct` and `idle` add to 100.
+/// What the CPUs of a cluster or kind spent their time on; `busy_pct`, `transition_pct` and `idle`
+/// add to 100.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ClusterProfile {
     /// Name.
@@ -107,7 +110,8 @@ impl Profile {
     pub fn of(runs: &[RunMetrics], reports: &[RunReport]) -> Self {
         Self {
             energy: energy(runs),
-            clusters: clusters(runs),
+            clusters: clusters(runs, |run| &run.clusters),
+            kinds: clusters(runs, |run| &run.kinds),
             domains: domains(runs),
             wake_latency: coarse(runs.iter().flat_map(|run| &run.wake_latency)),
             reasons: reasons(reports),
@@ -211,12 +215,15 @@ fn accounted(cluster: &ClusterResidency) -> u128 {
     u128::from(cluster.busy_ns) + u128::from(cluster.transition_ns) + idle.sum::<u128>()
 }
 
-fn clusters(runs: &[RunMetrics]) -> Vec<ClusterProfile> {
+fn clusters(
+    runs: &[RunMetrics],
+    of: fn(&RunMetrics) -> &Vec<ClusterResidency>,
+) -> Vec<ClusterProfile> {
     let Some(first) = runs.first() else {
         return Vec::new();
     };
     let one = |(at, cluster): (usize, &ClusterResidency)| {
-        let all = || runs.iter().map(|run| &run.clusters[at]);
+        let all = || runs.iter().map(|run| &of(run)[at]);
         let whole: u128 = all().map(accounted).sum();
         let run_ns = whole / cluster.cpus.max(1) as u128;
         let sum = |of: fn(&ClusterResidency) -> u64| all().map(|c| u128::from(of(c))).sum();
@@ -249,7 +256,7 @@ fn clusters(runs: &[RunMetrics]) -> Vec<ClusterProfile> {
             cluster_idle: shares(|c| &c.cluster_idle, run_ns),
         }
     };
-    first.clusters.iter().enumerate().map(one).collect()
+    of(first).iter().enumerate().map(one).collect()
 }
 
 fn domains(runs: &[RunMetrics]) -> Vec<DomainProfile> {

@@ -5,7 +5,7 @@ use crate::wiring::{Wiring, elapsed};
 use std::collections::BTreeMap;
 use wakeplace_engine::Observer;
 use wakeplace_engine::observe::CpuPower;
-use wakeplace_platform::{CpuId, FreqDomain, Opp, Platform};
+use wakeplace_platform::{CpuGroup, CpuId, FreqDomain, Opp, Platform};
 
 /// Time in one idle state.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -16,10 +16,11 @@ pub struct StateResidency {
     pub time_ns: u64,
 }
 
-/// What a cluster did. Times of its CPUs add up to their number times the run length.
+/// What a cluster or the CPUs of a kind did. Times of its CPUs add up to their number times the run
+/// length.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ClusterResidency {
-    /// Name of the cluster.
+    /// Name of the cluster or kind.
     pub name: String,
     /// Number of its CPUs.
     pub cpus: usize,
@@ -29,7 +30,7 @@ pub struct ClusterResidency {
     pub transition_ns: u64,
     /// Idle time of its CPUs by the state they are in, states in the platform's order.
     pub idle: Vec<StateResidency>,
-    /// Time the cluster itself was powered down, by state.
+    /// Time the cluster itself was powered down, by state; none of a kind.
     pub cluster_idle: Vec<StateResidency>,
 }
 
@@ -148,7 +149,8 @@ impl Package {
 #[derive(Clone, Debug)]
 pub struct Residency {
     wiring: Wiring,
-    cluster_names: Vec<String>,
+    /// Clusters, then kinds of CPU.
+    groups: Vec<CpuGroup>,
     state_names: Vec<String>,
     domain_cpus: Vec<Vec<CpuId>>,
     /// Per CPU: its shallowest idle state.
@@ -184,7 +186,7 @@ impl Residency {
             wiring,
             packages,
             idle_exits: 0,
-            cluster_names: platform.clusters.iter().map(|c| c.name.clone()).collect(),
+            groups: platform.cpu_groups(),
             state_names: platform
                 .idle_states
                 .iter()
@@ -218,23 +220,37 @@ impl Residency {
     /// Per cluster, in the platform's order.
     #[must_use]
     pub fn clusters(&self) -> Vec<ClusterResidency> {
-        let states = self.state_names.len();
-        let mut sums = vec![Track::new(states); self.clusters.len()];
-        for (track, &cluster) in self.cpus.iter().zip(&self.wiring.cpu_cluster) {
-            for (sum, time) in sums[cluster].times.iter_mut().zip(&track.times) {
+        let both = self.groups.iter().zip(&self.clusters);
+        both.map(|(group, own)| ClusterResidency {
+            cluster_idle: self.by_state(own.idle()),
+            ..self.of_group(group)
+        })
+        .collect()
+    }
+
+    /// Per kind of CPU, where a cluster holds several ([`Platform::cpu_kinds`]).
+    #[must_use]
+    pub fn kinds(&self) -> Vec<ClusterResidency> {
+        let kinds = self.groups.iter().skip(self.clusters.len());
+        kinds.map(|group| self.of_group(group)).collect()
+    }
+
+    fn of_group(&self, group: &CpuGroup) -> ClusterResidency {
+        let mut sum = Track::new(self.state_names.len());
+        for cpu in &group.cpus {
+            let times = &self.cpus[cpu.index()].times;
+            for (sum, time) in sum.times.iter_mut().zip(times) {
                 *sum += time;
             }
         }
-        let sizes = self.wiring.cluster_sizes();
-        let cluster = |i: usize| ClusterResidency {
-            name: self.cluster_names[i].clone(),
-            cpus: sizes[i],
-            busy_ns: sums[i].times[0],
-            transition_ns: sums[i].transition_ns(),
-            idle: self.by_state(sums[i].idle()),
-            cluster_idle: self.by_state(self.clusters[i].idle()),
-        };
-        (0..self.clusters.len()).map(cluster).collect()
+        ClusterResidency {
+            name: group.name.clone(),
+            cpus: group.cpus.len(),
+            busy_ns: sum.times[0],
+            transition_ns: sum.transition_ns(),
+            idle: self.by_state(sum.idle()),
+            cluster_idle: Vec::new(),
+        }
     }
 
     /// Names the times; states never entered are left out.
@@ -278,7 +294,7 @@ impl Residency {
         for (name, time) in states {
             values.set(&format!("residency_{name}_pct"), share(time));
         }
-        for c in self.clusters() {
+        for c in self.groups.iter().map(|group| self.of_group(group)) {
             let share = c.busy_ns as f64 / (run * c.cpus as f64);
             values.set_cluster("busy_{cluster}_pct", &c.name, share * 100.0);
         }
@@ -338,7 +354,7 @@ impl Observer for Residency {
 mod tests {
     use super::Residency;
     use crate::metric::Values;
-    use crate::testbed::two_clusters;
+    use crate::testbed::{one_cluster, two_clusters};
     use wakeplace_engine::Observer;
     use wakeplace_engine::observe::CpuPower::{Busy, Idle, Transition};
 
@@ -380,6 +396,37 @@ mod tests {
         assert_eq!(values.get("residency_off_pct"), Some(20.0));
         assert_eq!(values.get("residency_cluster-off_pct"), Some(20.0));
         assert_eq!(values.get("idle_wakeups_per_s"), Some(2e6));
+    }
+
+    /// Goal: CPUs of one cluster that are not alike have a figure per kind, beside the cluster's.
+    /// All three CPUs in one: busy 400 + 900 + 400 of 3000; the kinds have 1300 of 2000 and 400 of
+    /// 1000.
+    #[test]
+    fn kinds_within_a_cluster_are_told_apart() {
+        let mut platform = one_cluster();
+        platform.idle_states.truncate(2);
+        let mut r = Residency::new(&platform);
+        r.cpu_power(0, 0, Busy);
+        r.cpu_power(0, 1, Idle { state: 0 });
+        r.cpu_power(0, 2, Idle { state: 1 });
+        r.cpu_power(100, 1, Busy);
+        r.cpu_power(400, 0, Idle { state: 1 });
+        r.cpu_power(600, 2, Busy);
+        r.finish(1000);
+        let mut values = Values::default();
+        r.report(&mut values);
+        let busy = |name: &str| values.get(&format!("busy_{name}_pct"));
+        let share = 1700.0 / 3000.0 * 100.0;
+        assert_eq!(busy("all"), Some(share));
+        assert_eq!(busy("test-512"), Some(65.0));
+        assert_eq!(busy("test-1024"), Some(40.0));
+        let kinds = r.kinds();
+        let of = |at: usize| (kinds[at].name.as_str(), kinds[at].cpus, kinds[at].busy_ns);
+        assert_eq!(
+            [of(0), of(1)],
+            [("test-512", 2, 1300), ("test-1024", 1, 400)]
+        );
+        assert_eq!((r.clusters().len(), measured().kinds().len()), (1, 0));
     }
 
     #[test]

@@ -92,6 +92,16 @@ pub(crate) fn two_clusters() -> Platform {
     }
 }
 
+/// The same CPUs in one cluster, `all`.
+pub(crate) fn one_cluster() -> Platform {
+    let mut platform = two_clusters();
+    let big = platform.clusters.pop().expect("two");
+    platform.clusters[0].name = "all".to_owned();
+    platform.clusters[0].cpus.extend(big.cpus);
+    platform.cpus.iter_mut().for_each(|cpu| cpu.cluster = 0);
+    platform
+}
+
 fn costs() -> Costs {
     Costs {
         context_switch_ns: 0,

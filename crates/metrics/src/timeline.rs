@@ -78,7 +78,7 @@ pub struct Timeline {
     pub is_cut: bool,
     /// Number of CPUs.
     pub cpus: usize,
-    /// CPUs of each cluster, and its name.
+    /// CPUs of each cluster, or kind where a cluster holds several, and its name.
     pub clusters: Vec<(String, Vec<u32>)>,
     /// CPUs of each frequency domain.
     pub domains: Vec<Vec<u32>>,
@@ -118,7 +118,7 @@ impl TimelineRecorder {
         let numbers = |cpus: &[wakeplace_platform::CpuId]| cpus.iter().map(|cpu| cpu.0).collect();
         let domains = platform.freq_domains.iter();
         let khz = |d: &wakeplace_platform::FreqDomain| d.opps.iter().map(|o| o.khz).collect();
-        let clusters = platform.clusters.iter();
+        let groups = platform.cpu_partition();
         let states = platform.idle_states.iter();
         Self {
             timeline: Timeline {
@@ -126,8 +126,8 @@ impl TimelineRecorder {
                 until_ns: window.from_ns,
                 is_cut: false,
                 cpus: platform.cpus.len(),
-                clusters: clusters
-                    .map(|c| (c.name.clone(), numbers(&c.cpus)))
+                clusters: { groups.into_iter() }
+                    .map(|group| (group.name, numbers(&group.cpus)))
                     .collect(),
                 domains: domains.clone().map(|d| numbers(&d.cpus)).collect(),
                 idle_states: states.map(|state| state.name.clone()).collect(),

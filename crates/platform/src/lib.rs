@@ -10,6 +10,7 @@ pub mod cpu_list;
 mod error;
 pub mod fdt;
 pub mod form;
+mod groups;
 pub mod import;
 mod known;
 pub mod model;
@@ -21,6 +22,7 @@ pub use assumed::{AssumedCost, Factor};
 pub use builtin::builtin_names;
 pub use cpu_list::{CpuListError, parse_cpu_list};
 pub use error::PlatformError;
+pub use groups::CpuGroup;
 pub use known::Known;
 pub use model::*;
 

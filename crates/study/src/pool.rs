@@ -154,6 +154,7 @@ impl Finished {
         let metrics = &mut self.metrics;
         metrics.energy = None;
         metrics.clusters = Vec::new();
+        metrics.kinds = Vec::new();
         metrics.domains = Vec::new();
         metrics.tasks = Vec::new();
         metrics.wake_latency = Vec::new();

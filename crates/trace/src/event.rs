@@ -74,6 +74,18 @@ impl TaskState {
         row.map(|(state, ..)| *state)
     }
 
+    /// As what a task left whose state is this number, also one with several bits or newer ones:
+    /// then it sleeps, unless the bits of a preemption or of an end are among them.
+    #[must_use]
+    pub fn left_with(number: i64) -> Self {
+        Self::of_number(number).unwrap_or(match number {
+            _ if number & 0x100 != 0 => Self::Preempted,
+            _ if number & 0x30 != 0 => Self::Dead,
+            _ if number & 2 != 0 => Self::Uninterruptible,
+            _ => Self::Interruptible,
+        })
+    }
+
     /// The state that is printed so.
     #[must_use]
     pub fn of_letters(letters: &str) -> Option<Self> {

@@ -11,10 +11,18 @@ const HEAD: usize = 4096;
 pub enum Form {
     /// A JSON object, as an rt-app file is.
     Json,
-    /// A JSON object for trace viewers.
+    /// JSON for trace viewers.
     TraceViewer,
+    /// A page of HTML, as systrace writes.
+    Page,
     /// Text of ftrace, `trace-cmd report` or `perf script`.
     TraceText,
+    /// Text of `trace-cmd report -l`, or of ftrace with its option latency-format.
+    LatencyText,
+    /// Text of LTTng, as babeltrace prints it.
+    Lttng,
+    /// What bpftrace printed.
+    Bpftrace,
     /// Packets of Perfetto.
     Perfetto,
     /// perf.data.
@@ -36,6 +44,10 @@ impl Form {
             Self::Packed(_) => Some("a compressed file, perhaps a recording"),
             Self::TraceText => Some("a recording of ftrace (text)"),
             Self::TraceViewer => Some("a recording for trace viewers (traceEvents)"),
+            Self::Page => Some("a page of HTML, perhaps of systrace"),
+            Self::LatencyText => Some("a recording of ftrace in the latency format"),
+            Self::Lttng => Some("a recording of LTTng (text of babeltrace)"),
+            Self::Bpftrace => Some("output of bpftrace"),
             Self::Perfetto => Some("a recording of Perfetto"),
             Self::Json | Self::Other => None,
         }
@@ -65,7 +77,9 @@ pub fn form(bytes: &[u8]) -> Form {
         return Form::Packed(tool);
     }
     if let Some(object) = object(bytes) {
-        return match has_key(&object[..object.len().min(HEAD)], b"traceEvents") {
+        let begin = &object[..object.len().min(HEAD)];
+        let of_viewer = [&b"traceEvents"[..], b"systemTraceEvents"];
+        return match of_viewer.iter().any(|key| has_key(begin, key)) {
             true => Form::TraceViewer,
             false => Form::Json,
         };
@@ -76,12 +90,70 @@ pub fn form(bytes: &[u8]) -> Form {
     if bytes.first() == Some(&0x0a) && head.iter().any(control) {
         return Form::Perfetto;
     }
+    text_form(head.strip_prefix(b"\xef\xbb\xbf").unwrap_or(head))
+}
+
+/// The form of a text that begins so.
+fn text_form(head: &[u8]) -> Form {
     let text = head.trim_ascii_start();
     let has = |part: &[u8]| head.windows(part.len()).any(|window| window == part);
+    let begins = |word: &str| {
+        let start = text.get(..word.len());
+        start.is_some_and(|start| start.eq_ignore_ascii_case(word.as_bytes()))
+    };
+    if begins("<!doctype html") || begins("<html") {
+        return Form::Page;
+    }
+    if text.starts_with(b"[") && has(b"\"ph\"") {
+        return Form::TraceViewer;
+    }
+    if has(b": { cpu_id = ") {
+        return Form::Lttng;
+    }
+    if attaches_probes(text) {
+        return Form::Bpftrace;
+    }
+    if head.split(|byte| *byte == b'\n').any(is_latency_line) {
+        return Form::LatencyText;
+    }
     if text.starts_with(b"# tracer:") || text.starts_with(b"cpus=") || has(b": sched_switch: ") {
         return Form::TraceText;
     }
     Form::Other
+}
+
+/// `Attaching 3 probes...`, or `Attached 3 probes`.
+fn attaches_probes(text: &[u8]) -> bool {
+    let line = text.split(|byte| *byte == b'\n').next();
+    let line = String::from_utf8_lossy(line.unwrap_or_default());
+    let mut words = line.split(' ');
+    let verb = matches!(words.next(), Some("Attaching" | "Attached"));
+    let number = words.next().is_some_and(|word| word.parse::<u32>().is_ok());
+    verb && number && words.next().is_some_and(|word| word.starts_with("probe"))
+}
+
+/// `COMM-PID CPUFLAGS TIME: EVENT:`, the number of the CPU without brackets and the flags at it
+/// (trace-cmd tracecmd/trace-read.c, `%8.8s-%-5d %3d` and the latency flags; kernel/trace/
+/// trace_output.c, `trace_print_lat_context`).
+fn is_latency_line(line: &[u8]) -> bool {
+    let line = String::from_utf8_lossy(line);
+    let words: Vec<&str> = line.split_ascii_whitespace().take(12).collect();
+    let is_digits = |text: &str| !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit());
+    let is_task = |word: &str| word.rsplit_once('-').is_some_and(|(_, pid)| is_digits(pid));
+    let is_flags = |word: &str| {
+        let flags = word.trim_start_matches(|c: char| c.is_ascii_digit());
+        let known = |b: u8| b.is_ascii_alphanumeric() || b == b'.' || b == b'#';
+        let begins = flags.starts_with(['.', 'd', 'D', 'X', 'b', 'B']);
+        begins && flags.len() < word.len() && flags.len() >= 3 && flags.bytes().all(known)
+    };
+    let is_time = |word: &str| {
+        let time = word.trim_end_matches([':', '!', '+', '#', '*', '@', '$']);
+        let seconds = time.split_once('.');
+        seconds.is_some_and(|(seconds, part)| is_digits(seconds) && is_digits(part))
+            || time.strip_suffix("us").is_some_and(is_digits)
+    };
+    let mut windows = words.windows(3);
+    windows.any(|words| is_task(words[0]) && is_flags(words[1]) && is_time(words[2]))
 }
 
 /// The bytes from the `{` on, if a JSON object begins the file: only blanks and comments may stand
@@ -136,7 +208,8 @@ mod tests {
 
     #[test]
     fn recordings_are_told_from_workloads() {
-        let recordings: [&[u8]; 12] = [
+        let recordings: [&[u8]; 13] = [
+            b"[{\"ph\": \"X\", \"ts\": 1}]",
             b"\x1f\x8b\x08\0",
             b"\xfd7zXZ\0\0",
             b"\x28\xb5\x2f\xfd\x04",
@@ -159,7 +232,9 @@ mod tests {
                 bytes.escape_ascii()
             );
         }
-        let others: [&[u8]; 5] = [
+        let others: [&[u8]; 7] = [
+            b"[1, 2]",
+            b"Attaching importance to probes",
             b"",
             b"{}",
             b"\n{\"tasks\":{}}",
@@ -168,6 +243,35 @@ mod tests {
         ];
         for bytes in others {
             assert_eq!(form(bytes).recording(), None, "{}", bytes.escape_ascii());
+        }
+    }
+
+    /// Goal: forms that other tools print, as their documents show them.
+    #[test]
+    fn other_tools_are_known_by_their_lines() {
+        let lttng = "[15:34:29.123456789] (+0.000001234) host sched_switch: { cpu_id = 3 }, \
+                     { prev_comm = \"swapper/3\", prev_tid = 0 }";
+        for (text, expected) in [
+            (lttng, Form::Lttng),
+            ("Attaching 3 probes...\n@[bash]: 1\n", Form::Bpftrace),
+            ("Attached 1 probe\n", Form::Bpftrace),
+            (
+                "cpus=8\n  <idle>-0       3dN.2  7153.123456: sched_wakeup: a:1",
+                Form::LatencyText,
+            ),
+            (
+                "# tracer: nop\n  <idle>-0       0d.h1.    5us+: sched_waking: c",
+                Form::LatencyText,
+            ),
+            (
+                "cpus=8\n  <idle>-0     [003] dN.2  7153.123456: sched_wakeup: a:1",
+                Form::TraceText,
+            ),
+            ("<!DOCTYPE html>\n<html>", Form::Page),
+            ("\u{feff}  <HTML lang=en>", Form::Page),
+            ("{\"systemTraceEvents\": \"# tracer\"}", Form::TraceViewer),
+        ] {
+            assert_eq!(form(text.as_bytes()), expected, "{text}");
         }
     }
 

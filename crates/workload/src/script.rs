@@ -264,6 +264,9 @@ pub struct Workload {
     /// As long as it runs, only idle states with at most this exit latency, us (it holds
     /// `/dev/cpu_dma_latency`, as cyclictest does); None: all.
     pub cpu_dma_latency_us: Option<u32>,
+    /// When its sleeps end is when its tasks were seen to run: of a recording without wake-ups.
+    /// Since when they were due is not known, so latency, slack and periods are not measured.
+    pub wakeups_unknown: bool,
     /// Parsed but not modelled (only with `--allow-unmodelled`): `FILE:LINE:COL: event`.
     pub unmodelled: Vec<String>,
 }

@@ -32,6 +32,10 @@ pub(super) fn object(platform: &Platform, core: &CoreView, policy: &str) -> Valu
             "name": cluster.name,
             "cpus": numbers(&cluster.cpus),
         })).collect::<Vec<_>>(),
+        "cpu_kinds": platform.cpu_kinds().iter().map(|kind| json!({
+            "name": kind.name,
+            "cpus": numbers(&kind.cpus),
+        })).collect::<Vec<_>>(),
         "freq_domains": domains.map(freq_domain).collect::<Vec<_>>(),
         "idle_states": platform.idle_states.iter().map(idle).collect::<Vec<_>>(),
         "topology": platform.topology.iter().map(level).collect::<Vec<_>>(),

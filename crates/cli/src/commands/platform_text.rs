@@ -4,7 +4,7 @@ use crate::machine::{CoreView, EnergyState};
 use crate::page::{Form, Page};
 use crate::text::{cpu_list, time};
 use wakeplace_platform::{
-    CpuId, FreqDomain, IdleScope, Opp, Platform, PowerUnit, Source, Standing,
+    CpuGroup, CpuId, FreqDomain, IdleScope, Opp, Platform, PowerUnit, Source, Standing,
 };
 use wakeplace_report::{Align, Cell, Table};
 
@@ -128,6 +128,16 @@ fn cpus(page: &mut Page, platform: &Platform) {
     }
     page.section("CPUs");
     page.table(&table);
+    let kinds = platform.cpu_kinds();
+    if !kinds.is_empty() {
+        let named = |kind: &CpuGroup| format!("{} (CPUs {})", kind.name, numbers(&kind.cpus));
+        let named: Vec<String> = kinds.iter().map(named).collect();
+        page.paragraph(&format!(
+            "A cluster holds several kinds: busy time and wake-ups are given for each kind, too: \
+             {}.",
+            named.join(", ")
+        ));
+    }
 }
 
 /// Power for people: mW, or the platform's own unit.

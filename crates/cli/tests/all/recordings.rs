@@ -94,3 +94,56 @@ fn what_is_wrong_with_a_recording_is_said_everywhere() {
         }
     }
 }
+
+/// Goal: a recording of `sched_switch` alone, as scx's own ftrace script makes it, says once that
+/// nobody knows when tasks were due, and no result has a latency. `prod` runs 4 ms of each 16.
+#[test]
+fn switches_alone_give_no_latencies() {
+    let folder = folder();
+    let switch = |us: u64, prev: &str, state: &str, next: &str| {
+        let time = format!("100.{us:06}");
+        format!(
+            "x-1 [000] d..2. {time}: sched_switch: prev_comm={prev} prev_prio=120 \
+             prev_state={state} ==> next_comm={next} next_prio=120\n"
+        )
+    };
+    let (prod, idle) = ("prod prev_pid=300", "swapper/0 prev_pid=0");
+    let mut text = "cpus=8\n".to_owned();
+    for at in (0..160_000).step_by(16_000) {
+        text += &switch(at, idle, "R", "prod next_pid=300");
+        text += &switch(at + 4000, prod, "S", "swapper/0 next_pid=0");
+    }
+    common::file(&folder, "switches.txt", &text);
+    let page = ["--export-html", "page.html"];
+    for (before, behind) in &TAKERS[..2] {
+        let output = in_folder(&folder, &[before, &["trace:switches.txt"], behind, &page]);
+        assert_code(&output, 0);
+        let said = stderr(&output);
+        assert_eq!(
+            said.matches("no sched_waking and no sched_wakeup").count(),
+            1,
+            "{said}"
+        );
+        assert!(!said.contains("nobody had woken"), "{said}");
+        let shown = stdout(&output);
+        assert!(
+            !shown.contains("latency") && !shown.contains("missed"),
+            "{shown}"
+        );
+        let page = std::fs::read_to_string(folder.path().join("page.html")).expect("a page");
+        assert!(!page.contains("Wake-up latency,") && !page.contains("wake_latency_us"));
+        let json = ["--format", "json"];
+        let output = in_folder(&folder, &[before, &["trace:switches.txt"], behind, &json]);
+        let value: serde_json::Value = serde_json::from_str(&stdout(&output)).expect("JSON");
+        let runs = value["runs"].as_array().expect("runs");
+        for run in runs {
+            let metrics = run["metrics"].as_object().expect("metrics");
+            assert!(metrics.contains_key("wakeups_total"), "{metrics:?}");
+            let heads = ["wake_latency", "slack", "missed", "periods"];
+            let due = |name: &&String| heads.iter().any(|head| name.starts_with(head));
+            assert_eq!(metrics.keys().find(due), None);
+            let buckets = &run["details"]["wake_latency_up_to_ns_count"];
+            assert_eq!(buckets.as_array().map(Vec::len), Some(0), "{buckets}");
+        }
+    }
+}

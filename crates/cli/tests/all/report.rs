@@ -254,3 +254,95 @@ fn wrong_windows_and_places_are_refused_before_anything_runs() {
     }
     assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
 }
+
+/// Goal: CPUs that are not alike have figures of their own although they share a cluster, under one
+/// name in every place. A cluster's figures are the sum of its kinds': 4, 3 and 1 of 8 CPUs.
+#[test]
+fn kinds_of_cpu_within_a_cluster_are_told_apart() {
+    const KINDS: [(&str, f64); 3] = [
+        ("kryo485-261", 4.0),
+        ("kryo485-801", 3.0),
+        ("kryo485-1024", 1.0),
+    ];
+    let folder = folder();
+    let words = [
+        "--platform=sm8250",
+        "--policy=linux-6.12",
+        "--duration=200ms",
+    ];
+    let load = [
+        "--workload",
+        "periodic:n=8,period=16ms,duty=3%,start=spread",
+    ];
+    let run = |command: &str, more: &[&str]| {
+        let output = run_in(
+            folder.path(),
+            &[&[command][..], &words, &load, more].concat(),
+        );
+        assert_code(&output, 0);
+        stdout(&output)
+    };
+    let json = run(
+        "sim",
+        &[
+            "--format=json",
+            "--export-html=page.html",
+            "--export-runs=runs.csv",
+        ],
+    );
+    let value: Value = serde_json::from_str(&json).expect("JSON");
+    let found = &value["runs"][0];
+    let metric = |name: String| found["metrics"][&name]["mean"].as_f64().expect(&name);
+    let busy: f64 = KINDS
+        .iter()
+        .map(|(kind, cpus)| cpus * metric(format!("busy_{kind}_pct")))
+        .sum();
+    let all = metric("busy_cluster0_pct".to_owned()) * 8.0;
+    assert!(all > 1.0 && (busy - all).abs() < 1e-9 * all, "{busy} {all}");
+    let wakeups: f64 = KINDS
+        .iter()
+        .map(|(kind, _)| metric(format!("wakeups_{kind}_total")))
+        .sum();
+    assert_eq!(wakeups, metric("wakeups_total".to_owned()));
+    let kinds = found["details"]["kinds"].as_array().expect("kinds");
+    for (kind, (name, cpus)) in kinds.iter().zip(KINDS) {
+        assert_eq!(
+            (kind["kind"].as_str(), kind["cpus"].as_f64()),
+            (Some(name), Some(cpus))
+        );
+        let busy = kind["busy_pct"].as_f64().expect("a share");
+        assert!((busy - metric(format!("busy_{name}_pct"))).abs() < 1e-9);
+    }
+    let page = std::fs::read_to_string(folder.path().join("page.html")).expect("a page");
+    let runs = std::fs::read_to_string(folder.path().join("runs.csv")).expect("a table");
+    let shown = run_in(folder.path(), &["platform", "show", "sm8250"]);
+    let swept = run(
+        "sweep",
+        &[
+            "--vary=util_est=off,single",
+            "--seeds=2",
+            "--export=swept.csv",
+        ],
+    );
+    assert!(!swept.is_empty());
+    let swept = std::fs::read_to_string(folder.path().join("swept.csv")).expect("a table");
+    for (kind, _) in KINDS {
+        assert!(page.contains(&format!("CPUs of {kind}")), "{kind}");
+        assert!(runs.contains(&format!("busy_{kind}_pct")), "{runs}");
+        assert!(runs.contains(&format!("wakeups_{kind}_total")), "{runs}");
+        assert!(swept.contains(&format!("busy_{kind}_pct")), "{swept}");
+        assert!(stdout(&shown).contains(kind));
+    }
+    run("sim", &["--expect", "busy_kryo485-1024_pct<=100"]);
+    let wrong = ["--expect", "busy_kryo485-260_pct<1"];
+    let output = run_in(
+        folder.path(),
+        &[&["sim"][..], &words, &load, &wrong].concat(),
+    );
+    assert_code(&output, 2);
+    let said = stderr(&output);
+    assert!(
+        said.contains("did you mean `busy_kryo485-261_pct`"),
+        "{said}"
+    );
+}

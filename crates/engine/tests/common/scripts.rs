@@ -52,6 +52,7 @@ pub(crate) fn workload(tasks: Vec<TaskScript>, timers: Vec<Timer>) -> Workload {
         groups: Vec::new(),
         duration_ns: None,
         cpu_dma_latency_us: None,
+        wakeups_unknown: false,
         unmodelled: Vec::new(),
     }
 }

@@ -107,6 +107,7 @@ fn workload(set: &Set, work_more_ns: &[i64], start_ns: u64) -> Workload {
         groups: Vec::new(),
         duration_ns: None,
         cpu_dma_latency_us: None,
+        wakeups_unknown: false,
         unmodelled: Vec::new(),
     }
 }

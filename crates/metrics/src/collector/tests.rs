@@ -37,7 +37,11 @@ fn pair() -> Workload {
 /// CPU 0 busy for a second but for an idle period of no length, all else in the first idle state,
 /// one event of each kind.
 fn run(platform: &Platform) -> RunMetrics {
-    let mut c = RunMetrics::collector(platform, &pair(), &Options::default());
+    run_of(platform, &pair())
+}
+
+fn run_of(platform: &Platform, workload: &Workload) -> RunMetrics {
+    let mut c = RunMetrics::collector(platform, workload, &Options::default());
     for cpu in 0..3 {
         let power = if cpu == 0 {
             CpuPower::Busy
@@ -91,6 +95,30 @@ fn every_observer_reports() {
     assert_eq!((metrics.tasks[0].wakeups, metrics.tasks[1].periods), (1, 1));
     assert_eq!((metrics.clusters.len(), metrics.domains.len()), (2, 2));
     assert_eq!(metrics.wake_latency.len(), 1);
+}
+
+/// Goal: a workload that does not know when its tasks are due has no figure that is measured from
+/// then on; all others are as ever.
+#[test]
+fn unknown_wakeups_have_no_latency() {
+    let unknown = Workload {
+        wakeups_unknown: true,
+        ..pair()
+    };
+    let metrics = run_of(&two_clusters(), &unknown);
+    let names = |run: &RunMetrics| -> Vec<String> {
+        run.values.iter().map(|(name, _)| name.to_owned()).collect()
+    };
+    let mut expected = names(&run(&two_clusters()));
+    let from_due = [
+        "wake_latency_us_",
+        "slack_us_",
+        "missed_periods_",
+        "periods_",
+    ];
+    expected.retain(|name| !from_due.iter().any(|head| name.starts_with(head)));
+    assert_eq!(names(&metrics), expected);
+    assert!(metrics.wake_latency.is_empty() && metrics.tasks.is_empty());
 }
 
 #[test]

@@ -325,7 +325,7 @@ metrics! {
         "busy_{cluster}_pct",
         "%",
         Neither,
-        "Share of the cluster's CPU time spent executing",
+        "Share of the CPU time of a cluster or kind of CPU spent executing",
     ),
     def(
         "residency_{state}_pct",
@@ -337,7 +337,7 @@ metrics! {
         "wakeups_{cluster}_total",
         "count",
         Neither,
-        "Waking tasks placed in the cluster",
+        "Waking tasks placed in a cluster or on a kind of CPU",
     ),
     def(
         "wakeup_{case}_little_total",

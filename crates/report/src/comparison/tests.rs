@@ -14,6 +14,7 @@ fn metrics(values: &[(&str, f64)]) -> RunMetrics {
         values: all,
         energy: None,
         clusters: Vec::new(),
+        kinds: Vec::new(),
         domains: Vec::new(),
         tasks: Vec::new(),
         wake_latency: Vec::new(),

@@ -159,6 +159,7 @@ pub(crate) struct Verdict {
 pub(crate) struct Details {
     pub(crate) energy: Option<Energy>,
     pub(crate) residency: Vec<Residency>,
+    pub(crate) kinds: Vec<Residency>,
     pub(crate) frequencies: Vec<Frequencies>,
     pub(crate) wake_latency_up_to_ns_count: Vec<(u64, u64)>,
     pub(crate) placements_per_run: Pairs<f64>,
@@ -179,6 +180,7 @@ pub(crate) struct Energy {
 
 #[derive(Clone, Debug, serde::Deserialize)]
 pub(crate) struct Residency {
+    #[serde(alias = "kind")]
     pub(crate) cluster: String,
     #[serde(default)]
     pub(crate) cpus: u64,

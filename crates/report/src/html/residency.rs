@@ -2,14 +2,14 @@
 
 use super::charts::{Colours, Part, once, stacks};
 use super::details::{MAX_CHARTS, Shown, chart, depths, each, first_cells, heads, section};
-use super::model::Residency;
+use super::model::{Details, Residency};
 use super::view::{Block, Cell, Chart, Section, Table};
 use serde_json::Value;
 
-/// What CPUs did with their time, by cluster; the mean of all where there are many clusters.
+/// What CPUs did with their time, by cluster or kind; the mean of all where there are many.
 pub(super) fn section_of(id: &str, cases: &[Shown<'_>]) -> Option<Section> {
     let names: Vec<String> = each(cases)
-        .flat_map(|(_, of)| &of.details.residency)
+        .flat_map(|(_, of)| groups(of.details))
         .map(|r| r.cluster.clone())
         .collect();
     let names = once(names.iter());
@@ -22,9 +22,18 @@ pub(super) fn section_of(id: &str, cases: &[Shown<'_>]) -> Option<Section> {
     section(
         format!("{id}-residency"),
         "Busy and idle",
-        "How the CPUs of each cluster spent their time, mean of the runs.",
+        "How the CPUs of each cluster, or kind where clusters hold several, spent their time, mean \
+         of the runs.",
         blocks,
     )
+}
+
+/// The groups that each CPU is in one of: kinds where clusters hold several, else clusters.
+fn groups(details: &Details) -> &[Residency] {
+    match details.kinds.is_empty() {
+        true => &details.residency,
+        false => &details.kinds,
+    }
 }
 
 const TITLE: &str = "share of the CPUs' time (%)";
@@ -35,7 +44,7 @@ fn charts_of(id: &str, cases: &[Shown<'_>], names: &[&str]) -> Vec<Block> {
     let one = |(at, name): (usize, &&str)| {
         let found = chart(
             format!("{id}-residency-{at}"),
-            &format!("CPUs of cluster {name}"),
+            &format!("CPUs of {name}"),
             "Bars: share of the CPUs' time busy, in each idle state and between, per policy.",
             cases,
             |case| drawn(&times(case, |of| of.cluster == *name), &depths),
@@ -51,13 +60,13 @@ fn mean_of(id: &str, cases: &[Shown<'_>]) -> Option<Block> {
     let depths = depths(cases);
     let mut found = chart(
         format!("{id}-residency-0"),
-        "All CPUs, mean of the clusters",
+        "All CPUs",
         "Bars: share of the CPUs' time busy, in each idle state and between, per policy.",
         cases,
         |case| drawn(&times(case, |_| true), &depths),
     )?;
-    found.note =
-        "A cluster counts by its number of CPUs; the figures of each are below.".to_owned();
+    found.note = "The mean of the groups by their numbers of CPUs; the figures of each are below."
+        .to_owned();
     Some(Block::Chart(found))
 }
 
@@ -70,7 +79,7 @@ fn drawn(parts: &[Part], depths: &[&str]) -> Option<Value> {
 fn times(case: &Shown<'_>, wanted: impl Fn(&Residency) -> bool) -> Vec<Part> {
     let mut parts = Vec::new();
     for of in &case.policies {
-        let clusters: Vec<&Residency> = { of.details.residency.iter() }
+        let clusters: Vec<&Residency> = { groups(of.details).iter() }
             .filter(|one| wanted(one))
             .collect();
         // Results that do not say how many CPUs there are let each cluster count once.
@@ -109,26 +118,26 @@ fn shares(of: &Residency) -> Vec<(String, f64)> {
 
 fn residency_table(id: &str, cases: &[Shown<'_>]) -> Table {
     let mut columns = heads(cases);
-    columns.extend(["cluster", "#CPUs", "state", "#share of time"]);
+    columns.extend(["CPUs of", "#CPUs", "state", "#share of time"]);
     let caption = "Share of the CPUs' time in each state; cluster states are of the cluster itself";
     let mut table = Table::new(format!("{id}-residency-table"), caption, &columns);
     table.folded = Some("Figures".to_owned());
     for (case, of) in each(cases) {
+        let mut row = |r: &Residency, state: &str, pct: f64| {
+            let mut cells = first_cells(cases, case, &of.policy);
+            cells.extend([Cell::of(&r.cluster), Cell::of(r.cpus.to_string())]);
+            cells.extend([Cell::of(state), Cell::of(format!("{pct:.2} %"))]);
+            table.rows.push(cells);
+        };
+        for r in groups(of.details) {
+            row(r, "busy", r.busy_pct);
+            row(r, "into/out of idle", r.transition_pct);
+            let idle = r.idle_pct.0.iter();
+            idle.for_each(|(state, pct)| row(r, &format!("idle {state}"), *pct));
+        }
         for r in &of.details.residency {
-            let mut row = |state: &str, pct: f64| {
-                let mut cells = first_cells(cases, case, &of.policy);
-                cells.extend([Cell::of(&r.cluster), Cell::of(r.cpus.to_string())]);
-                cells.extend([Cell::of(state), Cell::of(format!("{pct:.2} %"))]);
-                table.rows.push(cells);
-            };
-            row("busy", r.busy_pct);
-            row("into/out of idle", r.transition_pct);
-            r.idle_pct
-                .0
-                .iter()
-                .for_each(|(state, pct)| row(&format!("idle {state}"), *pct));
             let of_cluster = r.cluster_idle_pct.0.iter();
-            of_cluster.for_each(|(state, pct)| row(&format!("cluster in {state}"), *pct));
+            of_cluster.for_each(|(state, pct)| row(r, &format!("cluster in {state}"), *pct));
         }
     }
     table
@@ -139,7 +148,7 @@ mod tests {
     use super::super::details::Of;
     use super::super::model::Details;
     use super::{Shown, section_of, times};
-    use crate::html::view::Block;
+    use crate::html::view::{Block, Cell};
 
     fn shown(details: &Details) -> Shown<'_> {
         Shown {
@@ -149,6 +158,31 @@ mod tests {
                 details,
             }],
         }
+    }
+
+    /// Goal: a cluster of several kinds has a chart and rows for each kind, and its own states.
+    #[test]
+    fn kinds_stand_in_the_place_of_their_cluster() {
+        let details = serde_json::json!({
+            "residency": [{ "cluster": "all", "cpus": 8, "busy_pct": 30.0,
+                "cluster_idle_pct": { "off": 12.5 } }],
+            "kinds": [{ "kind": "a55", "cpus": 6, "busy_pct": 20.0 },
+                { "kind": "a76", "cpus": 2, "busy_pct": 60.0 }],
+        });
+        let details = serde_json::from_value::<Details>(details).expect("details");
+        let found = section_of("x", &[shown(&details)]).expect("a section");
+        let titles = found.blocks.iter().filter_map(|block| match block {
+            Block::Chart(chart) => Some(chart.title.as_str()),
+            _ => None,
+        });
+        assert_eq!(titles.collect::<Vec<_>>(), ["CPUs of a55", "CPUs of a76"]);
+        let Some(Block::Table(table)) = found.blocks.last() else {
+            panic!("no table");
+        };
+        let of = |name: &str, row: &[Cell]| row.iter().any(|cell| cell.text == name);
+        let rows = |name: &str| table.rows.iter().filter(|row| of(name, row)).count();
+        // Busy, and on the way between: of no states of their own is said anything.
+        assert_eq!([rows("a55"), rows("a76"), rows("all")], [2, 2, 1]);
     }
 
     /// Goal: machines of many clusters have a chart too. Clusters of 1 and 3 CPUs, busy 80 and

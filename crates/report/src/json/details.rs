@@ -8,15 +8,19 @@ use wakeplace_study::PolicyRuns;
 
 /// `details` of a policy's runs.
 pub(super) fn details(profile: &Profile) -> Value {
-    let cluster = |cluster: &wakeplace_metrics::ClusterProfile| {
+    let spent = |label: &str, group: &wakeplace_metrics::ClusterProfile| {
         json!({
-            "cluster": cluster.name,
-            "cpus": cluster.cpus,
-            "busy_pct": number::json(cluster.busy_pct),
-            "transition_pct": number::json(cluster.transition_pct),
-            "idle_pct": shares(&cluster.idle),
-            "cluster_idle_pct": shares(&cluster.cluster_idle),
+            label: group.name,
+            "cpus": group.cpus,
+            "busy_pct": number::json(group.busy_pct),
+            "transition_pct": number::json(group.transition_pct),
+            "idle_pct": shares(&group.idle),
         })
+    };
+    let cluster = |cluster: &wakeplace_metrics::ClusterProfile| {
+        let mut value = spent("cluster", cluster);
+        value["cluster_idle_pct"] = shares(&cluster.cluster_idle);
+        value
     };
     let domain = |domain: &wakeplace_metrics::DomainProfile| {
         let opp = |opp: &wakeplace_metrics::OppShare| {
@@ -35,13 +39,19 @@ pub(super) fn details(profile: &Profile) -> Value {
     let bucket = |b: &wakeplace_metrics::LatencyBucket| json!([b.up_to_ns, b.count]);
     let reasons = profile.reasons.iter();
     let reason = |(name, count): &(&str, f64)| ((*name).to_owned(), number::json(*count));
-    json!({
+    let mut value = json!({
         "energy": profile.energy.as_ref().map(|energy| self::energy(profile, energy)),
         "residency": profile.clusters.iter().map(cluster).collect::<Vec<_>>(),
         "frequencies": profile.domains.iter().map(domain).collect::<Vec<_>>(),
         "wake_latency_up_to_ns_count": buckets.map(bucket).collect::<Vec<_>>(),
         "placements_per_run": reasons.map(reason).collect::<Map<_, _>>(),
-    })
+    });
+    // Only where a cluster holds several kinds.
+    if !profile.kinds.is_empty() {
+        let kinds = profile.kinds.iter().map(|kind| spent("kind", kind));
+        value["kinds"] = kinds.collect();
+    }
+    value
 }
 
 fn shares(states: &[StateShare]) -> Value {

@@ -92,6 +92,7 @@ fn finished(events: u64, event_hash: u64, runtime_s: f64) -> Finished {
             values,
             energy: None,
             clusters: Vec::new(),
+            kinds: Vec::new(),
             domains: Vec::new(),
             tasks: Vec::new(),
             wake_latency: Vec::new(),

@@ -1,7 +1,7 @@
-//! The fields of an event as text prints them: `key=value` as the kernel's own format has it, or
-//! the
-//! short form of libtraceevent's plugins (`comm:pid [prio] S ==> comm:pid [prio]`), which
-//! `trace-cmd report` and `perf script` use.
+//! The fields of an event as text prints them: `key=value` as the kernel's own format has it, the
+//! same without words and arrows (`trace-cmd report -R`), or the short form of libtraceevent's
+//! plugins (`comm:pid [prio] S ==> comm:pid [prio]`), which `trace-cmd report` and `perf script`
+//! use.
 
 use crate::event::{Kind, SYNC_WAKE, TaskState, Who};
 
@@ -92,8 +92,16 @@ fn short_state(letters: &str) -> Option<TaskState> {
     }
 }
 
-/// The letters that the kernel prints; several at once, or those of older kernels, sleep.
+/// The letters that the kernel prints; several at once, or those of older kernels, sleep. Without
+/// the event's format its number stands there (a `long`: hexadecimal where that has 32 bits).
 fn state(letters: &str) -> Option<TaskState> {
+    if letters.starts_with(|first: char| first.is_ascii_digit()) {
+        let number = match letters.strip_prefix("0x") {
+            Some(digits) => i64::from_str_radix(digits, 16),
+            None => letters.parse(),
+        };
+        return number.ok().map(TaskState::left_with);
+    }
     let first = letters.split('|').next()?;
     TaskState::of_letters(letters).or(match first {
         _ if letters.ends_with('+') => Some(TaskState::Preempted),
@@ -107,7 +115,13 @@ fn state(letters: &str) -> Option<TaskState> {
 
 fn switch(fields: &str) -> Option<Kind<'_>> {
     let mut arrows = fields.match_indices(" ==> ").map(|(at, _)| at);
-    arrows.find_map(|at| switched(&fields[..at], &fields[at + 5..]))
+    let raw = || {
+        // Without the event's format there is no arrow.
+        let mut places = fields.match_indices(" next_comm=").map(|(at, _)| at);
+        places.find_map(|at| switched(&fields[..at], &fields[at + 1..]))
+    };
+    let whole = arrows.find_map(|at| switched(&fields[..at], &fields[at + 5..]));
+    whole.or_else(raw)
 }
 
 /// The same, if one task stands on each side.

@@ -1,14 +1,17 @@
-//! Recordings: ftrace's text, what `trace-cmd report` and `perf script` print, and Perfetto's
-//! protobuf, each read as a stream of events. What a recording says that is not about scheduling is
-//! passed over.
+//! Recordings: ftrace's text, what `trace-cmd report` and `perf script` print, pages and JSON that
+//! have such text in a string, and Perfetto's protobuf, each read as a stream of events. What a
+//! recording says that is not about scheduling is passed over.
 
+mod escapes;
 mod fields;
 pub(crate) mod order;
 mod perfetto;
 mod text;
 
 use crate::event::Event;
-use std::io::{BufRead, Read};
+use escapes::Unescaped;
+use std::io::{BufRead, BufReader, Read};
+use text::Place;
 use wakeplace_workload::{Form, form};
 
 pub use order::{Order, Ordered};
@@ -51,7 +54,8 @@ pub enum ReadError {
 }
 
 /// The forms that are read.
-const FORMS: &str = "text of ftrace, `trace-cmd report` or `perf script`, or a Perfetto trace";
+const FORMS: &str = "text of ftrace, `trace-cmd report` or `perf script`, alone or in a page or \
+                     JSON (systemTraceEvents), or a Perfetto trace";
 
 /// Reads a recording to its end, whichever form it has.
 ///
@@ -70,8 +74,16 @@ pub fn read(mut from: impl BufRead, sink: &mut dyn Sink) -> Result<(), ReadError
     let from = (&head[..]).chain(from);
     match form {
         Form::Perfetto => perfetto::read(from, sink),
-        _ => text::read(std::io::BufReader::new(from), sink),
+        Form::Page => within("the page", from, sink),
+        Form::TraceViewer => within("the JSON for trace viewers (traceEvents)", from, sink),
+        _ => text::read(BufReader::new(from), Place::Alone, sink),
     }
+}
+
+/// Reads text of ftrace that stands in a string of a file.
+fn within(what: &'static str, from: impl Read, sink: &mut dyn Sink) -> Result<(), ReadError> {
+    let text = Unescaped::new(BufReader::new(from));
+    text::read(BufReader::new(text), Place::Within(what), sink)
 }
 
 /// The first bytes.
@@ -94,15 +106,29 @@ fn other(form: Form) -> Option<(&'static str, String)> {
             ("a recording of trace-cmd (trace.dat)", instead.to_owned())
         }
         Form::Packed(tool) => ("a compressed file", unpack(tool)),
-        Form::TraceViewer => {
-            let instead = "what recorded it may write one of these";
-            ("JSON for trace viewers (traceEvents)", instead.to_owned())
+        Form::LatencyText => {
+            let instead = "`trace-cmd report -t` without `-l`, ftrace without its option \
+                           latency-format";
+            ("text in the latency format", instead.to_owned())
+        }
+        Form::Lttng => {
+            let instead = "`trace-cmd record -e sched` records the same events";
+            (
+                "a recording of LTTng (text of babeltrace)",
+                instead.to_owned(),
+            )
+        }
+        Form::Bpftrace => {
+            let instead = "`trace-cmd record -e sched` records all switches and wake-ups";
+            ("output of bpftrace", instead.to_owned())
         }
         Form::Json => (
             "JSON",
             "an rt-app file is given without `trace:`".to_owned(),
         ),
-        Form::TraceText | Form::Perfetto | Form::Other => return None,
+        Form::TraceText | Form::TraceViewer | Form::Page | Form::Perfetto | Form::Other => {
+            return None;
+        }
     };
     Some((kind, instead))
 }

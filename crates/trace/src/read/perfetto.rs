@@ -223,16 +223,6 @@ fn who<'a>(comm: Option<&'a String>, pid: Option<i32>, prio: Option<i32>) -> Who
     }
 }
 
-/// Several bits at once, or newer ones: it sleeps.
-fn state(number: i64) -> TaskState {
-    TaskState::of_number(number).unwrap_or(match number {
-        _ if number & 0x100 != 0 => TaskState::Preempted,
-        _ if number & 0x30 != 0 => TaskState::Dead,
-        _ if number & 2 != 0 => TaskState::Uninterruptible,
-        _ => TaskState::Interruptible,
-    })
-}
-
 fn target(cpu: Option<i32>) -> u32 {
     cpu.and_then(|cpu| u32::try_from(cpu).ok()).unwrap_or(0)
 }
@@ -246,7 +236,7 @@ fn kind(inner: &Inner) -> Option<Kind<'_>> {
     Some(match inner {
         Inner::SchedSwitch(e) => Kind::Switch {
             prev: who(e.prev_comm.as_ref(), e.prev_pid, e.prev_prio),
-            prev_state: state(e.prev_state.unwrap_or(0)),
+            prev_state: TaskState::left_with(e.prev_state.unwrap_or(0)),
             next: who(e.next_comm.as_ref(), e.next_pid, e.next_prio),
         },
         Inner::SchedWaking(e) => Kind::Waking {
@@ -376,7 +366,7 @@ fn compact_switch(
             pid: current.0,
             prio: current.2,
         },
-        prev_state: state(left),
+        prev_state: TaskState::left_with(left),
         next: Who {
             comm: &next.1,
             pid: next.0,

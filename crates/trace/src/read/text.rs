@@ -5,6 +5,7 @@
 use super::{ReadError, Sink, fields};
 use crate::event::{Context, Event};
 use std::io::BufRead;
+use wakeplace_text::shorten;
 
 /// Longest line; what is longer is no event of the scheduler.
 const MAX_LINE_BYTES: usize = 64 << 10;
@@ -27,58 +28,121 @@ pub struct Line<'a> {
     fields: &'a str,
 }
 
-pub(super) fn read(mut from: impl BufRead, sink: &mut dyn Sink) -> Result<(), ReadError> {
+/// Where the lines stand.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Place {
+    /// They are the file.
+    Alone,
+    /// In a string of a file with these words: what else is in it says nothing.
+    Within(&'static str),
+}
+
+pub(super) fn read(
+    mut from: impl BufRead,
+    place: Place,
+    sink: &mut dyn Sink,
+) -> Result<(), ReadError> {
     let mut line = Vec::new();
-    let (mut number, mut events, mut strange) = (0_u64, 0_u64, 0_u64);
+    let mut seen = Seen::default();
     loop {
-        let ended = next_line(&mut from, &mut line)?;
+        let ended = next_line(&mut from, place, &mut line)?;
         if line.is_empty() && !ended {
             break;
         }
-        number += 1;
+        seen.lines += 1;
         let text = String::from_utf8_lossy(&line);
         let text = text.trim_end_matches(['\n', '\r']);
-        match one(text, sink) {
-            Ok(true) => events += 1,
-            Ok(false) => {}
+        let found = match (one(text, sink), place) {
+            // The string ends in this line.
+            (Err(Problem::Damaged(_)), Place::Within(_)) => one(before_quote(text), sink),
+            (found, _) => found,
+        };
+        match found {
+            Ok(is_event) => seen.events += u64::from(is_event),
             // The last line of a file that was cut off.
-            Err(_) if !ended => {
+            Err(_) if !ended && place == Place::Alone => {
                 sink.cut();
                 break;
             }
-            Err(Problem::Strange) => {
-                // The first line may have lost its beginning.
-                if let Some(name) = read_event(text).filter(|_| number > 1) {
-                    let problem = format!("an event {name} whose CPU or time cannot be read");
-                    return Err(wrong(
-                        number,
-                        problem,
-                        "[CPU] of 0 to 1023 and SECONDS.FRACTION",
-                    ));
-                }
-                strange += 1;
-                if events == 0 && strange > MAX_STRANGE {
-                    break;
-                }
-            }
-            Err(Problem::Damaged(name)) => {
-                let problem = format!("an event {name} without its fields");
-                return Err(wrong(number, problem, "the kernel's format of it"));
-            }
-            Err(Problem::Refused(why)) => {
-                let expected = "events in order, on CPUs that the machine has";
-                return Err(wrong(number, why, expected));
-            }
+            Err(problem) => seen.judge(problem, text, place)?,
+        }
+        if place == Place::Alone && seen.events == 0 && seen.strange > MAX_STRANGE {
+            break;
         }
     }
-    if events == 0 {
-        return Err(ReadError::Wrong {
-            place: format!("lines 1 to {}", number.max(1)),
-            problem: "no event of the scheduler in them".to_owned(),
-            expected: super::FORMS.to_owned(),
-        });
+    seen.end(place)
+}
+
+fn before_quote(text: &str) -> &str {
+    text.split('"').next().unwrap_or(text)
+}
+
+/// What was found so far.
+#[derive(Default)]
+struct Seen {
+    lines: u64,
+    events: u64,
+    /// Lines of no known form.
+    strange: u64,
+    /// Why the first event within a page was passed over.
+    unread: Option<ReadError>,
+}
+
+impl Seen {
+    /// What a line that cannot be read means: an error, or nothing.
+    fn judge(&mut self, problem: Problem<'_>, text: &str, place: Place) -> Result<(), ReadError> {
+        let wrong = |problem: String, expected: &str| ReadError::Wrong {
+            place: format!("line {}", self.lines),
+            problem: format!("{problem}: `{}`", shorten(text.trim())),
+            expected: expected.to_owned(),
+        };
+        let is_damaged = matches!(problem, Problem::Damaged(_));
+        let error = match problem {
+            Problem::Strange => {
+                // The first line may have lost its beginning.
+                let event = read_event(text).filter(|_| self.lines > 1);
+                self.strange += 1;
+                let Some(name) = event else {
+                    return Ok(());
+                };
+                let problem = format!("an event {name} whose CPU or time cannot be read");
+                wrong(problem, "[CPU] of 0 to 1023 and SECONDS.FRACTION")
+            }
+            Problem::Damaged(name) => {
+                let problem = format!("an event {name} without its fields");
+                wrong(problem, "the kernel's format of it")
+            }
+            Problem::Refused(why) => {
+                return Err(ReadError::Wrong {
+                    place: format!("line {}", self.lines),
+                    problem: why,
+                    expected: "events in order, on CPUs that the machine has".to_owned(),
+                });
+            }
+        };
+        // Scripts of a page mention events, too.
+        if place == Place::Alone || self.events > 0 && is_damaged {
+            return Err(error);
+        }
+        self.unread.get_or_insert(error);
+        Ok(())
     }
-    Ok(())
+
+    fn end(self, place: Place) -> Result<(), ReadError> {
+        if self.events > 0 {
+            return Ok(());
+        }
+        Err(self.unread.unwrap_or(ReadError::Wrong {
+            place: format!("lines 1 to {}", self.lines.max(1)),
+            problem: match place {
+                Place::Alone => "no event of the scheduler in them".to_owned(),
+                Place::Within(what) => {
+                    format!("no event of the scheduler as text of ftrace in {what}")
+                }
+            },
+            expected: super::FORMS.to_owned(),
+        }))
+    }
 }
 
 /// The event that is looked at, which a line of no known form names.
@@ -90,16 +154,8 @@ fn read_event(text: &str) -> Option<&str> {
     })
 }
 
-fn wrong(line: u64, problem: String, expected: &str) -> ReadError {
-    ReadError::Wrong {
-        place: format!("line {line}"),
-        problem,
-        expected: expected.to_owned(),
-    }
-}
-
 /// The next line, at most its beginning; whether it has an end.
-fn next_line(from: &mut impl BufRead, line: &mut Vec<u8>) -> Result<bool, ReadError> {
+fn next_line(from: &mut impl BufRead, place: Place, line: &mut Vec<u8>) -> Result<bool, ReadError> {
     line.clear();
     let mut read = 0;
     loop {
@@ -107,7 +163,7 @@ fn next_line(from: &mut impl BufRead, line: &mut Vec<u8>) -> Result<bool, ReadEr
         if buffer.is_empty() {
             return Ok(false);
         }
-        if read > ENDLESS_BYTES {
+        if read > ENDLESS_BYTES && place == Place::Alone {
             return Err(ReadError::Wrong {
                 place: format!("the last {read} bytes"),
                 problem: "no line ends in them".to_owned(),

@@ -14,6 +14,11 @@ const DEFAULT_PRIO: i32 = 120;
 /// Most work of a new task before its first sleep that is left out, ns.
 const BIRTH_NS: u64 = 100_000;
 
+/// What is said once of a recording of `sched_switch` alone.
+const NO_WAKEUPS: &str = "the recording has no sched_waking and no sched_wakeup: who woke whom is \
+    not known, nor since when a task was due. Each task counts as woken when it ran; results have \
+    no wake-up latencies, no slack and no periods";
+
 /// All that a recording said.
 pub(super) struct Recorded {
     tasks: Vec<Task>,
@@ -21,6 +26,7 @@ pub(super) struct Recorded {
     last_ns: u64,
     all_made_ns: Option<u64>,
     odd: Odd,
+    has_wakeups: bool,
     /// CPUs up to the highest that was seen.
     pub(super) cpus: u32,
 }
@@ -34,6 +40,7 @@ impl Tracker {
             last_ns: self.last_ns,
             all_made_ns: self.all_made_ns,
             odd: self.odd,
+            has_wakeups: self.has_wakeups,
             cpus: self.seen_cpus(),
             tasks: self.tasks,
         }
@@ -58,8 +65,9 @@ impl Recorded {
             "events stood too late in the file to be put in order; they count as of \
             then",
         );
+        let unexplained = self.odd.unexplained * u64::from(self.has_wakeups);
         say(
-            self.odd.unexplained,
+            unexplained,
             "times a task ran that nobody had woken: taken as woken then",
         );
         say(
@@ -72,6 +80,9 @@ impl Recorded {
             "switches from another task than ran before: the time between is not \
             known",
         );
+        if !self.has_wakeups {
+            lines.push(NO_WAKEUPS.to_owned());
+        }
         if found.cut {
             lines.push("the file ends inside an event".to_owned());
         }
@@ -170,6 +181,7 @@ impl Recorded {
             groups: Vec::new(),
             duration_ns: Some((self.last_ns - self.first_ns).max(1)),
             cpu_dma_latency_us: None,
+            wakeups_unknown: !self.has_wakeups,
             unmodelled: Vec::new(),
         })
     }

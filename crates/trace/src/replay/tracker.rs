@@ -3,6 +3,8 @@
 mod gaps;
 mod kernel;
 
+pub(super) use gaps::Odd;
+
 use super::machine::{Costs, FULL_SPEED, Machine};
 use crate::event::{Context, Event, Kind, TaskState, Who};
 use crate::read::Ordered;
@@ -126,17 +128,6 @@ impl Cpu {
     }
 }
 
-/// Oddities that were counted.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Odd {
-    /// Tasks that ran without having been woken.
-    pub(super) unexplained: u64,
-    /// Wake-ups by a task that was not running by the recording.
-    pub(super) foreign: u64,
-    /// Switches from another task than ran before.
-    pub(super) gaps: u64,
-}
-
 /// Follows the events.
 pub(super) struct Tracker {
     machine: Machine,
@@ -157,6 +148,8 @@ pub(super) struct Tracker {
     /// A task was seen that was there before the recording: it has begun.
     has_begun: bool,
     pub(super) odd: Odd,
+    /// A wake-up was recorded: without one it is not known when tasks were due.
+    pub(super) has_wakeups: bool,
     highest_cpu: u32,
 }
 
@@ -176,6 +169,7 @@ impl Tracker {
             maker: None,
             has_begun: false,
             odd: Odd::default(),
+            has_wakeups: false,
             highest_cpu: 0,
         }
     }
@@ -546,6 +540,7 @@ impl Ordered for Tracker {
         self.last_ns = now;
         let context = &event.context;
         let cpu = self.cpu(context.cpu)?;
+        self.has_wakeups |= matches!(event.kind, Kind::Waking { .. } | Kind::Wakeup { .. });
         match event.kind {
             Kind::Switch {
                 prev,

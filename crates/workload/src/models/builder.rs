@@ -27,6 +27,7 @@ impl Builder {
             groups: Vec::new(),
             duration_ns: None,
             cpu_dma_latency_us: None,
+            wakeups_unknown: false,
             unmodelled: Vec::new(),
         })
     }

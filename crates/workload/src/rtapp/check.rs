@@ -1,8 +1,7 @@
 //! Would rt-app accept this file?
-use super::fields::Notes;
+use super::notes::Notes;
 use super::read::read;
 use super::structure::Structure;
-use super::template::warning_lines;
 use crate::{Dialect, input};
 
 /// rt-app's answer to a file.
@@ -33,11 +32,7 @@ pub fn check_rtapp_as(
     nr_cpus: u32,
     dialect: Dialect,
 ) -> CheckOutcome {
-    let mut notes = Notes {
-        nr_cpus: Some(nr_cpus),
-        dialect,
-        ..Notes::default()
-    };
+    let mut notes = Notes::of(dialect, Some(nr_cpus));
     match read(text.as_ref(), &mut notes) {
         Err(fault) => refused(fault.in_file(file).to_string()),
         Ok(structure) => CheckOutcome {
@@ -47,7 +42,7 @@ pub fn check_rtapp_as(
                 structure.tasks.len(),
                 structure.threads()
             ),
-            warnings: warning_lines(&mut notes, file),
+            warnings: notes.warning_lines(file),
             structure: Some(structure),
         },
     }

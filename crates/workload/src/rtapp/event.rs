@@ -1,5 +1,7 @@
 //! Events (rt-app 55cb0c0 src/rt-app_parse_config.c, `parse_task_event_data`).
-use super::fields::{Fields, Notes, int, text, wrong_type};
+use super::fields::{Fields, int, text, wrong_type};
+use super::keys::{Place, warn_of_unknown};
+use super::notes::Notes;
 use super::structure::{Access, Action, MemRun, Step};
 use crate::error::Fault;
 use crate::json::{Kind, Member, Value};
@@ -48,13 +50,13 @@ pub(super) fn read_event(
         "timer" => read_timer(member, notes)?,
         "mem" => Action::Mem(int(value, key)?),
         "iorun" => Action::IoRun(int(value, key)?),
-        "memrun" => read_memrun(member, buffers)?,
+        "memrun" => read_memrun(member, buffers, notes)?,
         "wait" => {
-            let (condition, mutex) = condition(value)?;
+            let (condition, mutex) = condition(value, notes)?;
             Action::Wait { condition, mutex }
         }
         "sync" => {
-            let (condition, mutex) = condition(value)?;
+            let (condition, mutex) = condition(value, notes)?;
             Action::Sync { condition, mutex }
         }
         "signal" | "broad" => Action::Signal {
@@ -94,10 +96,14 @@ fn read_suspend(member: &Member, task: &str, notes: &mut Notes) -> Result<Action
     };
     let (as_read, otherwise) = match notes.dialect.suspend_ref {
         true => (name, format!("`{task}` for rt-app since May 2025")),
-        false => (task, format!("`{name}` for rt-app v1.0 (`suspend-ref`)")),
+        false => (
+            task,
+            format!("`{name}` for rt-app v1.0: `--rtapp-dialect suspend-ref` reads it so"),
+        ),
     };
-    let message = format!("`{}` waits under `{as_read}`; {otherwise}", member.key);
-    notes.warn(member.at, message);
+    notes.warn_alike(member.at, "suspend", || {
+        format!("`{}` waits under `{as_read}`; {otherwise}", member.key)
+    });
     Ok(Action::Suspend(as_read.to_owned()))
 }
 
@@ -119,7 +125,7 @@ fn read_timer(member: &Member, notes: &mut Notes) -> Result<Action, Fault> {
     let (mut reference, mut period_us, mut mode) = ("unknown", 0, TimerMode::Relative);
     if let Kind::Object(_) = &member.value.kind {
         let fields = Fields::of(&member.value, &member.key)?;
-        notes.near_misses(fields.object.members.iter(), &["ref", "period", "mode"]);
+        warn_of_unknown(fields.object, Place::Timer, notes);
         reference = fields.text("ref")?.unwrap_or(reference);
         period_us = fields.int("period")?.unwrap_or(0);
         if fields.text("mode")? == Some("absolute") {
@@ -127,8 +133,9 @@ fn read_timer(member: &Member, notes: &mut Notes) -> Result<Action, Fault> {
         }
     }
     if period_us == 0 {
-        let message = format!("`{}` has no period: it never waits", member.key);
-        notes.warn(member.at, message);
+        notes.warn_alike(member.at, "no period", || {
+            format!("`{}` has no period: it never waits", member.key)
+        });
     }
     Ok(Action::Timer {
         reference: reference.to_owned(),
@@ -138,18 +145,20 @@ fn read_timer(member: &Member, notes: &mut Notes) -> Result<Action, Fault> {
 }
 
 /// `ref` and `mutex` of an object; whatever is missing is called `unknown`, also without an object.
-fn condition(value: &Value) -> Result<(String, String), Fault> {
+fn condition(value: &Value, notes: &mut Notes) -> Result<(String, String), Fault> {
     let (mut reference, mut mutex) = ("unknown", "unknown");
     if let Kind::Object(_) = &value.kind {
         let fields = Fields::of(value, "condition")?;
+        warn_of_unknown(fields.object, Place::Condition, notes);
         reference = fields.text("ref")?.unwrap_or(reference);
         mutex = fields.text("mutex")?.unwrap_or(mutex);
     }
     Ok((reference.to_owned(), mutex.to_owned()))
 }
 
-fn read_memrun(member: &Member, buffers: &mut Buffers) -> Result<Action, Fault> {
+fn read_memrun(member: &Member, buffers: &mut Buffers, notes: &mut Notes) -> Result<Action, Fault> {
     let fields = Fields::of(&member.value, &member.key)?;
+    warn_of_unknown(fields.object, Place::MemRun, notes);
     let Some(kind) = fields.text("type")? else {
         return Err(
             Fault::invalid(fields.at, "`type` is missing").one_of("", &["read", "write", "chase"])

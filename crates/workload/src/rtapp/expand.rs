@@ -46,6 +46,7 @@ pub(crate) fn expand(
         groups: expansion.groups,
         duration_ns: template.duration_ns,
         cpu_dma_latency_us: None,
+        wakeups_unknown: false,
         unmodelled: template.unmodelled.clone(),
     })
 }
@@ -235,18 +236,19 @@ impl Timers {
 }
 
 fn check_cpus(template: &Template, nr_cpus: u32) -> Result<(), Fault> {
-    let missing = |cpu: u32, at| {
+    let missing = |key: &str, cpu: u32, at| {
         let last = nr_cpus.saturating_sub(1);
-        Fault::unusable(at, format!("there is no CPU {cpu}")).expected(format!("CPUs 0 to {last}"))
+        let message = format!("`{key}`: there is no CPU {cpu}");
+        Fault::unusable(at, message).expected(format!("CPUs 0 to {last}"))
     };
     if let Calibration::Cpu(cpu) = template.calibration
         && cpu >= nr_cpus
     {
-        return Err(missing(cpu, template.calibration_at));
+        return Err(missing("calibration", cpu, template.calibration_at));
     }
     let check = |cpus: &Option<Cpus>| match cpus {
         Some(Cpus { list, highest_at }) => match list.last() {
-            Some(&cpu) if cpu >= nr_cpus => Err(missing(cpu, *highest_at)),
+            Some(&cpu) if cpu >= nr_cpus => Err(missing("cpus", cpu, *highest_at)),
             _ => Ok(()),
         },
         None => Ok(()),

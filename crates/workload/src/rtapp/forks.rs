@@ -1,5 +1,5 @@
 //! Which tasks run at all: those started at first and, from them on, those that are forked.
-use super::fields::Notes;
+use super::notes::Notes;
 use super::structure::{Action, Phase, Step, Structure, Task};
 use crate::error::Fault;
 use std::collections::BTreeMap;

@@ -1,25 +1,10 @@
 //! The `global` object (rt-app 55cb0c0 src/rt-app_parse_config.c, `parse_global`).
-use super::fields::{Fields, Notes, wrong_type};
+use super::fields::{Fields, wrong_type};
+use super::keys::{Place, warn_of_unknown};
+use super::notes::Notes;
 use super::structure::{Global, LoadCalibration, LogSize, Policy};
 use crate::error::{Fault, Position};
 use crate::json::{Kind, Member};
-
-const KEYS: [&str; 14] = [
-    "duration",
-    "default_policy",
-    "calibration",
-    "log_size",
-    "logdir",
-    "log_basename",
-    "ftrace",
-    "gnuplot",
-    "lock_pages",
-    "pi_enabled",
-    "io_device",
-    "mem_buffer_size",
-    "cumulative_slack",
-    "start_spread",
-];
 
 /// Categories of `ftrace` and their bits.
 const FTRACE: [(&str, u32); 5] = [
@@ -59,7 +44,7 @@ pub(super) fn read_global(root: Fields<'_>, notes: &mut Notes) -> Result<Global,
     }
     if let Some(member) = member {
         let fields = Fields::of(&member.value, "global")?;
-        notes.near_misses(fields.object.members.iter(), &KEYS);
+        warn_of_unknown(fields.object, Place::Global, notes);
         fill(&mut global, fields)?;
     }
     Ok(global)

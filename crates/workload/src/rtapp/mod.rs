@@ -2,7 +2,8 @@
 //! scripts made of it.
 //!
 //! [`structure`] is what rt-app makes of a file, `read`, `global`, `task` and `event` fill it by
-//! rt-app's own rules, [`check`] stops there. `template` makes threads' steps of it (`steps`, with
+//! rt-app's own rules (`keys` has the names of keys, `notes` takes the warnings), [`check`] stops
+//! there. `template` makes threads' steps of it (`steps`, with
 //! `resources`, `memory`, `places`, `scheduling`, `forks`), `expand` one script per thread.
 pub(crate) mod check;
 mod event;
@@ -10,8 +11,10 @@ pub(crate) mod expand;
 mod fields;
 mod forks;
 mod global;
+mod keys;
 pub(crate) mod log;
 mod memory;
+mod notes;
 mod places;
 mod read;
 mod resources;

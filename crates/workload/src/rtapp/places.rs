@@ -19,7 +19,7 @@ pub(super) fn cpus(affinity: Option<&Affinity>) -> Result<Option<Cpus>, Fault> {
     let (mut highest, mut highest_at) = (None, affinity.at);
     for number in &affinity.cpus {
         let cpu = u32::try_from(number.cpu).map_err(|_| {
-            let message = format!("there is no CPU {}", number.cpu);
+            let message = format!("`cpus`: there is no CPU {}", number.cpu);
             Fault::unusable(number.at, message).expected("0 or more")
         })?;
         if highest.is_none_or(|highest| highest < cpu) {
@@ -49,7 +49,7 @@ pub(super) fn nodes(nodes: Option<&Nodes>) -> Result<Option<Arc<[u32]>>, Fault> 
     let mut list = Vec::with_capacity(numbers.len());
     for number in numbers {
         list.push(u32::try_from(number.cpu).map_err(|_| {
-            let message = format!("there is no node {}", number.cpu);
+            let message = format!("`nodes_membind`: there is no node {}", number.cpu);
             Fault::unusable(number.at, message).expected("0 or more")
         })?);
     }

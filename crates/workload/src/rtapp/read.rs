@@ -1,13 +1,13 @@
 //! The root object and `resources`.
 use super::event::{Buffers, event_word};
-use super::fields::{Fields, Notes, text};
+use super::fields::{Fields, text};
 use super::global::read_global;
+use super::keys::{Place, warn_of_unknown};
+use super::notes::Notes;
 use super::structure::{Resource, Structure};
 use super::task::read_task;
 use crate::error::Fault;
 use crate::json::{self, Document, Extensions};
-
-const ROOT_KEYS: [&str; 3] = ["tasks", "global", "resources"];
 
 /// Types of legacy resources (rt-app 55cb0c0 src/rt-app_parse_config.c, `parse_resources`).
 const RESOURCE_TYPES: [&str; 8] = [
@@ -32,7 +32,7 @@ pub(super) fn read(bytes: &[u8], notes: &mut Notes) -> Result<Structure, Fault> 
     warn_of_dialect(&document, notes);
     let root = document.root;
     let root = Fields::of(&root, "the root")?;
-    notes.near_misses(root.object.members.iter(), &ROOT_KEYS);
+    warn_of_unknown(root.object, Place::Root, notes);
     let Some(tasks) = root.get("tasks") else {
         return Err(Fault::invalid(root.at, "`tasks` is missing").expected("an object of tasks"));
     };
@@ -57,20 +57,25 @@ fn warn_of_dialect(document: &Document, notes: &mut Notes) {
     let workgen = notes.dialect.workgen;
     for duplicate in &document.duplicates {
         let (key, first) = (&duplicate.key, duplicate.first);
-        let other = match event_word(key) {
-            Some(_) if workgen => {
-                "both are kept (`workgen`); rt-app keeps the first place and the \
-                                   last value"
-                    .to_owned()
+        let is_event = event_word(key).is_some();
+        let other = match (is_event, workgen) {
+            (true, true) => {
+                "both are kept (`workgen`); rt-app keeps the first place and the last value"
             }
-            Some(_) => format!(
-                "rt-app keeps the first place and the last value, number the keys (`{key}0`, \
-                 `{key}1`) to have both, or read it as `workgen` does"
-            ),
-            None => "rt-app keeps the first place and the last value".to_owned(),
+            (true, false) => {
+                "rt-app keeps the first place and the last value; `--rtapp-dialect workgen` keeps \
+                 both"
+            }
+            (false, _) => "rt-app keeps the first place and the last value",
         };
-        let message = format!("`{key}` stands here again (before at {first}); {other}");
-        notes.warn(duplicate.again, message);
+        let sort = if is_event {
+            "equal events"
+        } else {
+            "equal keys"
+        };
+        notes.warn_alike(duplicate.again, sort, || {
+            format!("`{key}` stands here again (before at {first}); {other}")
+        });
     }
     for at in &document.valueless {
         let message = "a key without a value (`workgen`); rt-app refuses the file";

@@ -74,8 +74,9 @@ impl Resources {
 
     pub(super) fn barrier(&mut self, name: &str, at: Position) -> Result<Rendezvous, Fault> {
         let parties = self.parties.get(name).copied().unwrap_or(0);
-        let parties = u64::try_from(parties)
-            .map_err(|_| Fault::unusable(at, format!("`{name}` has {parties} parties")))?;
+        let parties = u64::try_from(parties).map_err(|_| {
+            Fault::unusable(at, format!("`barrier` \"{name}\" has {parties} parties"))
+        })?;
         if parties == 0 {
             let make = |name| empty(format!("barrier {name} of no parties"));
             let place = place(&mut self.closed, &mut self.shared.channels, name, make);

@@ -1,30 +1,12 @@
 //! Tasks and phases (rt-app 55cb0c0 src/rt-app_parse_config.c, `parse_task_data`).
 use super::event::{Buffers, WORDS, event_word, read_event};
-use super::fields::{Fields, Notes, wrong_type};
+use super::fields::{Fields, wrong_type};
 use super::global::{leading_int, policy};
+use super::keys::{Place, warn_of_unknown};
+use super::notes::Notes;
 use super::structure::{Affinity, CpuNumber, Nodes, Phase, Policy, Scheduling, Step, Task};
 use crate::error::Fault;
 use crate::json::{Kind, Member, Value};
-
-/// Keys of a phase besides its events.
-const PHASE_KEYS: [&str; 11] = [
-    "loop",
-    "cpus",
-    "nodes_membind",
-    "policy",
-    "priority",
-    "dl-runtime",
-    "dl-period",
-    "dl-deadline",
-    "util_min",
-    "util_max",
-    "taskgroup",
-];
-
-/// Keys only a task has.
-const TASK_KEYS: [&str; 6] = [
-    "instance", "delay", "phases", "runtime", "period", "deadline",
-];
 
 /// The greatest utilisation clamp (SCHED_CAPACITY_SCALE).
 const MAX_CLAMP: i32 = 1024;
@@ -37,8 +19,7 @@ pub(super) fn read_task(
     notes: &mut Notes,
 ) -> Result<Task, Fault> {
     let fields = Fields::of(&member.value, &member.key)?;
-    let names = [&PHASE_KEYS[..], &TASK_KEYS[..]].concat();
-    warn_of_ignored(fields, &names, notes);
+    warn_of_unknown(fields.object, Place::Task, notes);
     let loops = fields.int("loop")?;
     let phases = match fields.get("phases") {
         Some(phases) => {
@@ -89,7 +70,7 @@ fn read_phase(
     notes: &mut Notes,
 ) -> Result<Phase, Fault> {
     let fields = Fields::of(&member.value, &member.key)?;
-    warn_of_ignored(fields, &PHASE_KEYS, notes);
+    warn_of_unknown(fields.object, Place::Phase, notes);
     Ok(Phase {
         name: member.key.clone(),
         at: member.at,
@@ -121,16 +102,6 @@ fn read_events(
         )));
     }
     Ok(events)
-}
-
-fn warn_of_ignored(fields: Fields<'_>, keys: &[&str], notes: &mut Notes) {
-    let names = [keys, &WORDS[..]].concat();
-    let ignored = fields
-        .object
-        .members
-        .iter()
-        .filter(|member| event_word(&member.key).is_none());
-    notes.near_misses(ignored, &names);
 }
 
 fn warn_of_hidden_events(fields: Fields<'_>, notes: &mut Notes) {
@@ -165,7 +136,7 @@ fn read_affinity(fields: Fields<'_>, notes: &Notes) -> Result<Option<Affinity>, 
                 Some(nr_cpus) => format!("CPUs 0 to {}", nr_cpus.saturating_sub(1)),
                 None => "a number from 0 on".to_owned(),
             };
-            let fault = Fault::invalid(value.at, format!("there is no CPU {cpu}"));
+            let fault = Fault::invalid(value.at, format!("`cpus`: there is no CPU {cpu}"));
             return Err(fault.expected(expected));
         }
         cpus.push(CpuNumber { cpu, at: value.at });

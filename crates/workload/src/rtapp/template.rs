@@ -1,7 +1,7 @@
 //! From what rt-app reads to what can run here.
-use super::fields::Notes;
 use super::forks::{self, Role};
 use super::log::{self, LogPhase};
+use super::notes::Notes;
 use super::places::{self, Cpus};
 use super::read::read;
 use super::resources::Resources;
@@ -26,9 +26,6 @@ const MAX_BYTES: u64 = 64 << 20;
 /// The most task groups of a file, rt-app's own limit.
 const MAX_GROUPS: usize = 32;
 const _: () = assert!(MAX_GROUPS <= TaskGroup::MAX);
-
-/// Warnings shown of one file; a generated file can have thousands of the same.
-const MAX_WARNINGS: usize = 100;
 
 /// A file that can run, before it is known on how many CPUs.
 #[derive(Clone, Debug)]
@@ -77,10 +74,7 @@ pub(crate) fn load(
     file: &str,
     options: &LoadOptions,
 ) -> Result<(Template, Vec<String>), WorkloadError> {
-    let mut notes = Notes {
-        dialect: options.dialect,
-        ..Notes::default()
-    };
+    let mut notes = Notes::of(options.dialect, None);
     let template = read(text, &mut notes).and_then(|structure| {
         let template = make_template(&structure, &mut notes)?;
         refuse_unmodelled(&mut notes, options)?;
@@ -92,21 +86,7 @@ pub(crate) fn load(
         .iter()
         .map(|(at, what)| format!("{file}:{at}: {}", cut(what)));
     template.unmodelled = lines.collect();
-    Ok((template, warning_lines(&mut notes, file)))
-}
-
-/// The warnings in the file's order, `FILE:LINE:COL: message`.
-pub(super) fn warning_lines(notes: &mut Notes, file: &str) -> Vec<String> {
-    notes.warnings.sort_by_key(|(at, _)| *at);
-    let shown = notes.warnings.iter().take(MAX_WARNINGS);
-    let mut lines: Vec<String> = shown
-        .map(|(at, message)| format!("{file}:{at}: {}", cut(message)))
-        .collect();
-    let more = notes.warnings.len().saturating_sub(MAX_WARNINGS) + notes.more_warnings;
-    if more > 0 {
-        lines.push(format!("{file}: {more} more warnings"));
-    }
-    lines
+    Ok((template, notes.warning_lines(file)))
 }
 
 /// The first of a file's unmodelled things stops it, unless they are to be dropped.
@@ -184,7 +164,10 @@ fn calibration(global: &Global) -> Result<Calibration, Fault> {
         LoadCalibration::NsPerLoop(0) => Calibration::Cpu(0),
         LoadCalibration::NsPerLoop(_) => Calibration::Biggest,
         LoadCalibration::Cpu(cpu) => Calibration::Cpu(u32::try_from(cpu).map_err(|_| {
-            Fault::unusable(global.calibration_at, format!("there is no CPU {cpu}"))
+            Fault::unusable(
+                global.calibration_at,
+                format!("`calibration`: there is no CPU {cpu}"),
+            )
         })?),
     })
 }
@@ -193,7 +176,7 @@ fn calibration(global: &Global) -> Result<Calibration, Fault> {
 fn roles(structure: &Structure, notes: &mut Notes) -> Result<Vec<Role>, Fault> {
     for task in &structure.tasks {
         if task.instance < 0 {
-            let message = format!("task `{}` has {} instances", task.name, task.instance);
+            let message = format!("`instance` of task `{}` is {}", task.name, task.instance);
             return Err(Fault::unusable(task.at, message).expected("0 (a template) or more"));
         }
     }

@@ -16,6 +16,7 @@ mod periodic;
 mod played;
 mod rtapp_events;
 mod rtapp_files;
+mod rtapp_keys;
 mod rtapp_scripts;
 mod schbench_tbench;
 mod script_text;

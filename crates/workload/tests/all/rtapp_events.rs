@@ -233,7 +233,10 @@ fn memory_is_bound_to_nodes() {
     // Without libnuma rt-app looks at nothing of it; a run needs node numbers.
     let text = tasks(r#""a":{"nodes_membind":3,"run":1}"#);
     assert_eq!(check_rtapp(&text, "f.json", 4).exit_code, 0);
-    assert!(refusal(r#""a":{"nodes_membind":[-1],"run":1}"#).contains("there is no node -1"));
+    assert!(
+        refusal(r#""a":{"nodes_membind":[-1],"run":1}"#)
+            .contains("`nodes_membind`: there is no node -1")
+    );
     assert!(refusal(r#""a":{"nodes_membind":3,"run":1}"#).contains("no array"));
 }
 

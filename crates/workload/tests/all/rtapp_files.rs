@@ -346,7 +346,7 @@ fn the_calibration_is_a_cpu_or_the_biggest() {
     let error = load(text, &LoadOptions::default()).expect_err("4 CPUs");
     assert_eq!(
         error,
-        "f.json:2:25: there is no CPU 4; expected CPUs 0 to 3"
+        "f.json:2:25: `calibration`: there is no CPU 4; expected CPUs 0 to 3"
     );
 }
 
@@ -355,13 +355,16 @@ fn what_cannot_run_here_names_its_place() {
     for (body, message) in [
         (
             "\"run\":1,\"cpus\":[0,4,1]",
-            "f.json:1:34: there is no CPU 4; expected CPUs 0 to 3",
+            "f.json:1:34: `cpus`: there is no CPU 4; expected CPUs 0 to 3",
         ),
-        ("\"run\":1,\"cpus\":[-1]", "f.json:1:32: there is no CPU -1"),
+        (
+            "\"run\":1,\"cpus\":[-1]",
+            "f.json:1:32: `cpus`: there is no CPU -1",
+        ),
         ("\"run\":1,\"cpus\":[]", "f.json:1:31: `cpus` is empty"),
         (
             "\"phases\":{\"p\":{\"cpus\":[9],\"run\":1}}",
-            "f.json:1:39: there is no CPU 9",
+            "f.json:1:39: `cpus`: there is no CPU 9",
         ),
         (
             "\"run\":-5",
@@ -374,7 +377,7 @@ fn what_cannot_run_here_names_its_place() {
         ),
         (
             "\"run\":1,\"instance\":-1",
-            "f.json:1:11: task `t` has -1 instances",
+            "f.json:1:11: `instance` of task `t` is -1",
         ),
         ("\"run\":1,\"instance\":0", "f.json:1:1: 0 tasks"),
         ("\"phases\":{}", "f.json:1:11: task `t` has no phase"),
@@ -440,13 +443,7 @@ fn long_names_are_cut_where_they_are_printed() {
 fn warnings_name_what_may_not_be_meant() {
     let duplicate = warnings(&task("\"run\":1,\"sleep\":2,\n\"run\":3"));
     assert!(duplicate.contains("f.json:2:1: `run` stands here again (before at 1:16)"));
-    let missing = warnings(&task("\"run\":1,\"cpu\":[1],\"foo\":1"));
-    assert!(
-        missing.contains("`cpu` is ignored; did you mean `cpus`?"),
-        "{missing}"
-    );
-    assert!(!missing.contains("foo"), "{missing}");
-    assert!(missing.contains("no `global.calibration`"), "{missing}");
+    assert!(warnings(&task("\"run\":1")).contains("no `global.calibration`"));
     assert!(warnings(&task("\"runner\":1")).contains("`runner` begins with `run`"));
     let hidden = warnings(&task("\"run\":5,\"phases\":{\"p\":{\"run\":1}}"));
     assert!(
@@ -466,7 +463,7 @@ fn the_check_depends_on_the_number_of_cpus() {
     assert_eq!(refused.exit_code, 2);
     assert_eq!(
         refused.message,
-        "f.json:1:32: there is no CPU 2; expected CPUs 0 to 1"
+        "f.json:1:32: `cpus`: there is no CPU 2; expected CPUs 0 to 1"
     );
 }
 

@@ -27,7 +27,7 @@ fn expand(name: &str) -> Result<Workload, String> {
 const REFUSED: [(&str, &str); 8] = [
     ("cpus-empty", "`cpus` is empty"),
     ("fork-unknown", "unknown task `zz`"),
-    ("instance-neg", "-1 instances"),
+    ("instance-neg", "`instance` of task `t0` is -1"),
     ("uclamp-negative", "`util_min` is -5"),
     ("negative-int", "`run` is -5 us"),
     ("phases-empty", "has no phase"),

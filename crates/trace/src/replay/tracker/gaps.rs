@@ -7,6 +7,17 @@ use crate::event::{Context, TaskState, Who};
 /// ns: it is woken or made then, by an event that is not recorded.
 const MOST_WAITED_NS: u64 = 100_000_000;
 
+/// Oddities that were counted.
+#[derive(Clone, Copy, Debug, Default)]
+pub(in crate::replay) struct Odd {
+    /// Tasks that ran without having been woken.
+    pub(in crate::replay) unexplained: u64,
+    /// Wake-ups by a task that was not running by the recording.
+    pub(in crate::replay) foreign: u64,
+    /// Switches from another task than ran before.
+    pub(in crate::replay) gaps: u64,
+}
+
 impl Tracker {
     /// Who runs on the CPU where an event happened, if nothing has said so yet.
     pub(super) fn learn(&mut self, cpu: usize, context: &Context<'_>) -> Result<(), String> {

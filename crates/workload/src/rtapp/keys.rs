@@ -1,0 +1,151 @@
+//! Which keys rt-app looks up in which object, and what is said of others. rt-app passes over a key
+//! that it does not know, and so do runs here: the file may say less than its author meant.
+use super::event::{WORDS, event_word};
+use super::notes::Notes;
+use crate::json::Object;
+use wakeplace_text::{did_you_mean, nearest};
+
+/// An object of a file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Place {
+    Root,
+    Global,
+    Task,
+    Phase,
+    Timer,
+    Condition,
+    MemRun,
+}
+
+const ROOT: [&str; 3] = ["tasks", "global", "resources"];
+
+const GLOBAL: [&str; 14] = [
+    "duration",
+    "default_policy",
+    "calibration",
+    "log_size",
+    "logdir",
+    "log_basename",
+    "ftrace",
+    "gnuplot",
+    "lock_pages",
+    "pi_enabled",
+    "io_device",
+    "mem_buffer_size",
+    "cumulative_slack",
+    "start_spread",
+];
+
+/// Keys of tasks and phases, besides their events.
+const SHARED: [&str; 11] = [
+    "loop",
+    "cpus",
+    "nodes_membind",
+    "policy",
+    "priority",
+    "dl-runtime",
+    "dl-period",
+    "dl-deadline",
+    "util_min",
+    "util_max",
+    "taskgroup",
+];
+
+/// Keys that only a task has.
+const TASK: [&str; 6] = [
+    "instance", "delay", "phases", "runtime", "period", "deadline",
+];
+
+/// Names that other versions and other programs have for a key: rt-app before 2015 (`exec`, and
+/// `iterations` of its descendant rt-bench), the kernel (`uclamp_min`, `nice`), taskset.
+const OTHER_NAMES: [(&str, &str); 10] = [
+    ("exec", "run"),
+    ("exec_time", "run"),
+    ("iterations", "loop"),
+    ("repeat", "loop"),
+    ("uclamp_min", "util_min"),
+    ("uclamp_max", "util_max"),
+    ("nice", "priority"),
+    ("affinity", "cpus"),
+    ("cpumask", "cpus"),
+    ("cgroup", "taskgroup"),
+];
+
+impl Place {
+    fn keys(self) -> Vec<&'static str> {
+        match self {
+            Self::Root => ROOT.to_vec(),
+            Self::Global => GLOBAL.to_vec(),
+            Self::Task => [&SHARED[..], &TASK].concat(),
+            Self::Phase => SHARED.to_vec(),
+            Self::Timer => vec!["ref", "period", "mode"],
+            Self::Condition => vec!["ref", "mutex"],
+            Self::MemRun => vec!["type", "size", "count", "stride", "pattern", "ref"],
+        }
+    }
+
+    /// Keys that begin with the word of an event are events here.
+    fn has_events(self) -> bool {
+        matches!(self, Self::Task | Self::Phase)
+    }
+
+    fn name(self) -> &'static str {
+        match self {
+            Self::Root => "the file",
+            Self::Global => "`global`",
+            Self::Task => "a task",
+            Self::Phase => "a phase",
+            Self::Timer => "a `timer`",
+            Self::Condition => "a `wait` or `sync`",
+            Self::MemRun => "a `memrun`",
+        }
+    }
+}
+
+/// Warns of the keys of an object that rt-app passes over.
+pub(super) fn warn_of_unknown(object: &Object, place: Place, notes: &mut Notes) {
+    let keys = place.keys();
+    for member in &object.members {
+        let key = member.key.as_str();
+        let event = place.has_events() && event_word(key).is_some();
+        if event || keys.contains(&key) || is_comment(key) {
+            continue;
+        }
+        notes.warn_alike(member.at, &format!("{place:?} {key}"), || {
+            let end = hint(key, place, &keys);
+            format!("`{key}` is ignored: it is no key of {}{end}", place.name())
+        });
+    }
+}
+
+/// What may be meant by a key: one of another name, of another place, or a slip.
+fn hint(key: &str, place: Place, keys: &[&'static str]) -> String {
+    let events: &[&str] = if place.has_events() { &WORDS } else { &[] };
+    let here = || keys.iter().chain(events).copied();
+    let lower = key.to_lowercase();
+    let other = OTHER_NAMES.iter().find(|(name, _)| *name == lower);
+    let other = other.map(|(_, name)| *name);
+    let other = other.filter(|name| here().any(|key| key == *name));
+    let of = |place: &&Place| {
+        let event = place.has_events() && WORDS.contains(&without_number(key));
+        event || place.keys().contains(&key)
+    };
+    let elsewhere = [Place::Root, Place::Global, Place::Task];
+    let elsewhere = elsewhere.iter().find(of).filter(|_| other.is_none());
+    match (elsewhere, other.or_else(|| nearest(key, here()))) {
+        (Some(elsewhere), _) => format!(", but of {}", elsewhere.name()),
+        (None, name) => did_you_mean(name),
+    }
+}
+
+/// Keys are numbered where a name is taken, as `run1` and `sleep_2`.
+fn without_number(key: &str) -> &str {
+    key.trim_end_matches(|last: char| last.is_ascii_digit() || last == '_')
+}
+
+/// JSON has no comments of its own: keys like these are remarks of the author.
+fn is_comment(key: &str) -> bool {
+    let sign = key.starts_with(|first: char| !first.is_alphanumeric());
+    let words = ["comment", "comments", "description", "note", "notes"];
+    sign || words.contains(&without_number(key).to_lowercase().as_str())
+}
