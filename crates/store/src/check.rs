@@ -73,9 +73,10 @@ pub(crate) fn tables(connection: &Connection) -> Result<(), Flaw> {
     }
 }
 
-/// Kind, name, table and text of what a database has, one more than so many at most.
+/// Kind, name, table and text.
 type Object = (String, String, String, Option<String>);
 
+/// What a database has, one more than so many at most.
 fn objects(connection: &Connection, most: usize) -> Result<Vec<Object>, Flaw> {
     let sql = "SELECT type, name, tbl_name, sql FROM sqlite_schema";
     let mut statement = connection.prepare(sql)?;

@@ -140,6 +140,11 @@ impl Store {
     /// The machine cannot; nothing of it is written then.
     pub fn commit(&mut self, done: &[Done], ended: &[usize]) -> Result<(), StoreError> {
         let written = self.try_commit(done, ended);
+        if written.is_err() {
+            // What was to be in the store is not.
+            self.points.clear();
+            self.metrics.clear();
+        }
         written.map_err(|error| self.failed(error))
     }
 

@@ -1,8 +1,8 @@
 //! Runs read back from a store, a part at a time: memory does not grow with the sweep.
 
 use crate::error::Flaw;
-use crate::row::{CELLS, Names, metric_names};
-use crate::{Done, ParquetRuns, Store, StoreError, row};
+use crate::row::{CELLS, Names, Reader, metric_names};
+use crate::{Done, ParquetRuns, Store, StoreError};
 use rusqlite::params;
 use std::io::Write;
 use wakeplace_study::{RunRecord, RunTable};
@@ -46,13 +46,14 @@ impl Store {
 
     /// The next finished cells from one on.
     fn part(&self, from: i64) -> Result<Vec<Done>, Flaw> {
-        let names = metric_names(self.reading())?;
-        let limit = (PART_BYTES / names.bytes.max(1)).clamp(1, PART);
-        let mut statement = self.reading().prepare_cached(CELLS)?;
+        let connection = self.reading();
+        let mut reader = Reader::new(connection, self.cells)?;
+        let limit = (PART_BYTES / reader.names.bytes.max(1)).clamp(1, PART);
+        let mut statement = connection.prepare_cached(CELLS)?;
         let mut rows = statement.query(params![from, limit as i64])?;
         let mut part = Vec::new();
         while let Some(one) = rows.next()? {
-            part.push(row::done(one, &names, self.cells)?);
+            part.push(reader.done(one)?);
         }
         Ok(part)
     }

@@ -216,85 +216,119 @@ pub(crate) fn metric_names(connection: &Connection) -> Result<Names, Flaw> {
 
 /// A part of the finished cells.
 pub(crate) const CELLS: &str = "SELECT c.cell, c.point, c.seed, c.key, c.sum,
-        p.labels, p.platform, p.platform_hash, p.workload, p.workload_hash,
-        p.policy, p.settings, p.options, p.jitter, p.duration_ns, p.sum,
         r.event_hash, r.behaviour_hash, r.error, r.metrics, r.sum
-    FROM cell c LEFT JOIN point p USING (point) LEFT JOIN run r USING (key)
+    FROM cell c LEFT JOIN run r USING (key)
     WHERE c.cell >= ?1 ORDER BY c.cell LIMIT ?2";
 
-/// A row of [`CELLS`], all of whose sums are right, and whose cell is one of so many.
-pub(crate) fn done(row: &Row<'_>, names: &Names, cells: usize) -> Result<Done, Flaw> {
-    let number: i64 = row.get(0)?;
-    let wrong = || Flaw::row("cell", number);
-    let below = |number: i64| {
-        usize::try_from(number)
-            .ok()
-            .filter(|number| *number < cells)
-    };
-    let cell = below(number).ok_or_else(wrong)?;
-    let point = below(row.get(1)?).ok_or_else(wrong)?;
-    let (seed, key): (String, String) = (row.get(2)?, row.get(3)?);
-    if row.get::<_, i64>(4)? != cell_sum(cell, point, &seed, &key) {
-        return Err(wrong());
-    }
-    if row
-        .get_ref(15)?
-        .as_i64_or_null()
-        .map_err(rusqlite::Error::from)?
-        .is_none()
-        || row
-            .get_ref(20)?
-            .as_i64_or_null()
-            .map_err(rusqlite::Error::from)?
-            .is_none()
-    {
-        return Err(Flaw::Content(format!("cell {cell} has no run or no point")));
-    }
-    let labels: String = row.get(5)?;
-    let record = RunRecord {
-        labels: json_pairs(&labels),
-        platform: row.get(6)?,
-        platform_hash: row.get(7)?,
-        workload: row.get(8)?,
-        workload_hash: row.get(9)?,
-        policy: row.get(10)?,
-        settings: row.get(11)?,
-        options: row.get(12)?,
-        jitter: row.get(13)?,
-        duration_ns: row.get::<_, i64>(14)?.cast_unsigned(),
-        seed: seed.parse().map_err(|_| wrong())?,
-        event_hash: row.get(16)?,
-        behaviour_hash: row.get(17)?,
-        error: row.get(18)?,
-        metrics: metrics(
-            row.get_ref(19)?.as_blob().map_err(rusqlite::Error::from)?,
-            names,
-        )
-        .ok_or_else(wrong)?,
-    };
-    let point_is = point_sum(point, point_texts(&labels, &record), record.duration_ns);
-    let sums =
-        row.get::<_, i64>(15)? == point_is && row.get::<_, i64>(20)? == run_sum(&key, &record);
-    if !sums || record.error.len() > MAX_ERROR {
-        return Err(wrong());
-    }
-    Ok(Done {
-        cell,
-        point,
-        key,
-        record,
-    })
+const POINT: &str = "SELECT labels, platform, platform_hash, workload, workload_hash, policy,
+        settings, options, jitter, duration_ns, sum
+    FROM point WHERE point = ?1";
+
+/// Reads cells and looks at the sums of their rows.
+pub(crate) struct Reader<'a> {
+    connection: &'a Connection,
+    pub(crate) names: Names,
+    /// All numbers are below.
+    cells: usize,
+    /// Cells of one point follow each other.
+    point: Option<(usize, RunRecord)>,
 }
 
-/// Each name once, and numbers that a run can have.
-fn metrics(bytes: &[u8], names: &Names) -> Option<BTreeMap<String, f64>> {
+impl<'a> Reader<'a> {
+    pub(crate) fn new(connection: &'a Connection, cells: usize) -> Result<Self, Flaw> {
+        let names = metric_names(connection)?;
+        Ok(Self {
+            connection,
+            names,
+            cells,
+            point: None,
+        })
+    }
+
+    /// A row of [`CELLS`], all of whose sums are right, and whose numbers are in range.
+    pub(crate) fn done(&mut self, row: &Row<'_>) -> Result<Done, Flaw> {
+        let number: i64 = row.get(0)?;
+        let wrong = || Flaw::row("cell", number);
+        let cell = self.below(number).ok_or_else(wrong)?;
+        let point = self.below(row.get(1)?).ok_or_else(wrong)?;
+        let (seed, key): (String, String) = (row.get(2)?, row.get(3)?);
+        if row.get::<_, i64>(4)? != cell_sum(cell, point, &seed, &key) {
+            return Err(wrong());
+        }
+        let Some(sum) = row.get::<_, Option<i64>>(9)? else {
+            return Err(Flaw::Content(format!("cell {cell} has no run")));
+        };
+        let metrics = row.get_ref(8)?.as_blob().map_err(rusqlite::Error::from)?;
+        let record = RunRecord {
+            seed: seed.parse().map_err(|_| wrong())?,
+            event_hash: row.get(5)?,
+            behaviour_hash: row.get(6)?,
+            error: row.get(7)?,
+            metrics: metrics_of(metrics, &self.names).ok_or_else(wrong)?,
+            ..self.point(point)?.clone()
+        };
+        if sum != run_sum(&key, &record) || record.error.len() > MAX_ERROR {
+            return Err(wrong());
+        }
+        Ok(Done {
+            cell,
+            point,
+            key,
+            record,
+        })
+    }
+
+    fn below(&self, number: i64) -> Option<usize> {
+        let own = usize::try_from(number).ok();
+        own.filter(|number| *number < self.cells)
+    }
+
+    /// What all runs of a point have.
+    fn point(&mut self, point: usize) -> Result<&RunRecord, Flaw> {
+        if self.point.as_ref().is_none_or(|(known, _)| *known != point) {
+            let mut statement = self.connection.prepare_cached(POINT)?;
+            let mut rows = statement.query([point as i64])?;
+            let Some(row) = rows.next()? else {
+                return Err(Flaw::Content(format!("it lacks point {point}")));
+            };
+            self.point = Some((point, point_of(row, point)?));
+        }
+        Ok(&self.point.as_ref().expect("just read").1)
+    }
+}
+
+/// A row of [`POINT`] whose sum is right.
+fn point_of(row: &Row<'_>, point: usize) -> Result<RunRecord, Flaw> {
+    let labels: String = row.get(0)?;
+    let record = RunRecord {
+        labels: json_pairs(&labels),
+        platform: row.get(1)?,
+        platform_hash: row.get(2)?,
+        workload: row.get(3)?,
+        workload_hash: row.get(4)?,
+        policy: row.get(5)?,
+        settings: row.get(6)?,
+        options: row.get(7)?,
+        jitter: row.get(8)?,
+        duration_ns: row.get::<_, i64>(9)?.cast_unsigned(),
+        ..RunRecord::default()
+    };
+    let sum = point_sum(point, point_texts(&labels, &record), record.duration_ns);
+    match row.get::<_, i64>(10)? == sum {
+        true => Ok(record),
+        false => Err(Flaw::row("point", point as i64)),
+    }
+}
+
+/// Each name once, and names that the store has.
+fn metrics_of(bytes: &[u8], names: &Names) -> Option<BTreeMap<String, f64>> {
     let (entries, rest) = bytes.as_chunks::<METRIC>();
     let mut metrics = BTreeMap::new();
     for entry in entries {
         let (number, value) = entry.split_first_chunk::<4>()?;
         let name = names.by_number.get(&u32::from_le_bytes(*number))?;
         let value = f64::from_le_bytes(value.try_into().ok()?);
-        if !value.is_finite() || metrics.insert(name.clone(), value).is_some() {
+        if metrics.insert(name.clone(), value).is_some() {
             return None;
         }
     }

@@ -91,11 +91,11 @@ fn a_row_that_is_not_as_it_was_is_refused() {
             "UPDATE run SET event_hash = '0123456789abcdef'",
             "table `cell`",
         ),
-        ("DELETE FROM run", "has no run or no point"),
-        ("DELETE FROM point", "has no run or no point"),
+        ("DELETE FROM run", "has no run"),
+        ("DELETE FROM point", "lacks point 0"),
         ("DELETE FROM cell WHERE cell = 3", "lacks cells"),
-        ("UPDATE point SET policy = 'linux-5.0'", "table `cell`"),
-        ("UPDATE point SET duration_ns = -1", "table `cell`"),
+        ("UPDATE point SET policy = 'linux-5.0'", "table `point`"),
+        ("UPDATE point SET duration_ns = -1", "table `point`"),
         (
             "UPDATE metric SET name = name || '2' WHERE metric = 1",
             "table `metric`",
@@ -141,7 +141,7 @@ fn a_row_of_another_cell_is_refused() {
         "UPDATE point SET point = 99 WHERE point = 0; UPDATE point SET point = 0 WHERE point = 3;
          UPDATE point SET point = 3 WHERE point = 99",
     );
-    full.refused("row 0 of its table `cell`");
+    full.refused("row 0 of its table `point`");
 }
 
 /// Goal: cells that a store lacks are run, and only they.

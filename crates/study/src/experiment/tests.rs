@@ -1,4 +1,4 @@
-use super::{Experiment, difference, group};
+use super::{Experiment, difference, expand, group, measured_by};
 use crate::Comparison;
 use crate::Scheduler;
 use crate::pool::Finished;
@@ -29,6 +29,32 @@ fn experiment(policies: &[&str]) -> Experiment {
 }
 
 const TWO: [&str; 2] = ["linux-4.17", "linux-4.17+energy-aware"];
+
+fn names_measured_by(argument: &str) -> Vec<String> {
+    let spec = Spec::parse(argument, &LoadOptions::default()).expect(argument);
+    let platform = Platform::builtin("hikey960").expect("a platform");
+    let workloads = expand(&spec, &platform, &[1]).expect(argument);
+    measured_by(&spec, &workloads)
+}
+
+/// Goal: a workload's own metric first, then what else it measures, each name once; and with a time
+/// for each of 100,000 threads not 300,000 names against 300,000, which would take minutes.
+#[test]
+#[allow(clippy::disallowed_methods, reason = "the test is about wall time")]
+fn what_a_workload_is_measured_by_has_each_name_once() {
+    let few = names_measured_by("cyclictest:threads=2");
+    let rest = [
+        "t0_latency_min_us",
+        "t0_latency_avg_us",
+        "t1_latency_min_us",
+    ];
+    let more = ["t1_latency_avg_us", "t1_latency_max_us"];
+    assert_eq!(few, [&["t0_latency_max_us"][..], &rest, &more].concat());
+    let begin = std::time::Instant::now();
+    let many = names_measured_by("cyclictest:threads=100000");
+    assert!(begin.elapsed() < std::time::Duration::from_secs(30));
+    assert_eq!(many.len(), 300_000);
+}
 
 #[test]
 fn the_number_of_threads_changes_nothing() {

@@ -186,6 +186,18 @@ fn programs_that_measure_one_name_in_two_ways_are_refused() {
     ok(&format!("shell:{old};kbuild;{old}"));
 }
 
+/// Goal: programs that measure a time of each of their threads are joined in time that grows with
+/// the threads, not with their square: 120,000 names against 120,000 would take minutes.
+#[test]
+#[allow(clippy::disallowed_methods, reason = "the test is about wall time")]
+fn programs_of_many_measured_threads_are_joined_at_once() {
+    let begin = std::time::Instant::now();
+    let workload = ok("shell:loops=2;cyclictest:threads=40000,time=1s");
+    assert!(begin.elapsed() < std::time::Duration::from_secs(30));
+    // Two runs of one program measure the same: a series for each of its threads.
+    assert_eq!(workload.series.len(), 40_000);
+}
+
 /// Goal: a script asks for no more threads than any other argument, 100,000: 1000 programs of 99
 /// threads, a main thread each, and the shell are one too many.
 #[test]
