@@ -19,8 +19,8 @@ struct Whole {
     runs: Vec<RunRecord>,
 }
 
-/// Lines of SQL, and of `flip PLACE BYTE`, change a store that has all runs. What is read from it is
-/// these runs, or it is refused.
+/// Lines of SQL, and of `flip PLACE BYTE`, change a store that has all runs. What is read from it
+/// is these runs, or it is refused.
 pub fn store(bytes: &[u8]) -> Reached {
     let Ok(text) = std::str::from_utf8(bytes) else {
         return Reached::Refused;

@@ -124,8 +124,8 @@ pub(crate) fn same_sweep(
 /// Characters of the command that made a store, in a message.
 const MAX_SAID: usize = 400;
 
-/// Every row is one that the sweep has: leases, cells with their keys, and what they are of. A chunk
-/// that is done has all of its cells, and there is no name of a metric that no run has.
+/// Every row is one that the sweep has: leases, cells with their keys, and what they are of. A
+/// chunk that is done has all of its cells, and there is no name of a metric that no run has.
 pub(crate) fn rows(store: &Store, definition: &Definition<'_>) -> Result<(), StoreError> {
     let (chunk, cells) = (store.chunk, store.cells);
     let failed = |flaw: Flaw| store.failed(flaw);

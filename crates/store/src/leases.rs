@@ -59,8 +59,8 @@ fn in_range(chunk: i64, chunks: usize) -> Result<usize, Flaw> {
     own.ok_or_else(|| Flaw::row("lease", chunk))
 }
 
-/// The chunks that are done, if all leases are such as this program makes: of the first chunks, each
-/// of them, and none for ever.
+/// The chunks that are done, if all leases are such as this program makes: of each of the first
+/// chunks, and none for ever.
 pub(crate) fn done(connection: &Connection, chunks: usize) -> Result<BTreeSet<usize>, Flaw> {
     let latest = now_ms() + MOST_AHEAD.as_millis() as i64;
     let sql = "SELECT chunk, until_ms, done FROM lease ORDER BY chunk";

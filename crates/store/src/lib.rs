@@ -5,8 +5,8 @@
 //! of one machine may work on one store.
 //!
 //! A store may come from anybody. [`Store::open`] believes nothing of it but the figures of runs:
-//! `place` looks at what stands where the file should be, `guard` bounds what SQLite may do with it,
-//! and `check` compares all that it holds with what the sweep says.
+//! `place` looks at what stands where the file should be, `guard` bounds what SQLite may do with
+//! it, and `check` compares all that it holds with what the sweep says.
 
 mod check;
 mod db;

@@ -14,8 +14,8 @@ const METRIC: usize = 12;
 /// Bytes that a metric takes in memory beside its name, about.
 const METRIC_IN_MEMORY: usize = 64;
 
-/// The sum of a row: the first 64 bits of the SHA-256 of its columns, each with its length. It tells
-/// what this program wrote from what an accident made of it. Whoever means to forge a row can
+/// The sum of a row: the first 64 bits of the SHA-256 of its columns, each with its length. It
+/// tells what this program wrote from what an accident made of it. Whoever means to forge a row can
 /// compute its sum.
 struct Sum(Sha256);
 
@@ -78,7 +78,8 @@ pub(crate) fn put_point(
     ] = texts;
     change
         .prepare_cached(
-            "INSERT OR IGNORE INTO point VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)",
+            "INSERT OR IGNORE INTO point
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)",
         )?
         .execute(params![
             point as i64,

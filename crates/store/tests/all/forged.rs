@@ -94,6 +94,17 @@ fn a_row_that_is_not_as_it_was_is_refused() {
         ("DELETE FROM run", "has no run"),
         ("DELETE FROM point", "lacks point 0"),
         ("DELETE FROM cell WHERE cell = 3", "lacks cells"),
+    ] {
+        let full = Full::new();
+        full.change(sql);
+        full.refused(part);
+    }
+}
+
+/// Goal: the same of what cells are of: points, names of metrics, and the sweep itself.
+#[test]
+fn what_cells_are_of_is_as_it_was() {
+    for (sql, part) in [
         ("UPDATE point SET policy = 'linux-5.0'", "table `point`"),
         ("UPDATE point SET duration_ns = -1", "table `point`"),
         (
