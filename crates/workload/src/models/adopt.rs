@@ -4,7 +4,6 @@
 use super::builder::Builder;
 use super::tasks::{phase, post, wait};
 use crate::script::{Count, Event, Phase, Series, StartLine, TaskScript, Workload, Zero};
-use std::collections::BTreeMap;
 
 /// A program in the workload that it joined.
 #[derive(Debug)]
@@ -47,7 +46,9 @@ pub(super) fn adopt(
     }
     into.calibration = program.calibration;
     into.count = counted(into.count.take(), program.count)?;
-    let series = places_of(&mut into.series, program.series)?;
+    if !program.series.iter().all(|own| fits(&into.series, own)) {
+        return Err("measures the same name in another way than the program before it");
+    }
     let offsets = Offsets {
         tasks: into.tasks.len() as u32,
         channels: into.shared.channels.len() as u32,
@@ -56,7 +57,11 @@ pub(super) fn adopt(
         barriers: into.shared.barriers.len() as u32,
         counters: into.shared.counters.len() as u32,
         groups: into.groups.len() as u32,
-        series,
+        series: program
+            .series
+            .into_iter()
+            .map(|series| place_of(&mut into.series, series))
+            .collect(),
     };
     let shared = program.shared;
     into.shared.channels.extend(shared.channels);
@@ -162,24 +167,18 @@ fn counted(before: Option<Count>, program: Option<Count>) -> Result<Option<Count
 }
 
 /// What is called the same is the same: two series of one name would be one metric twice.
-/// Where each series of a program lies among all. Equal ones are one, and a name is measured in one
-/// way.
-fn places_of(all: &mut Vec<Series>, own: Vec<Series>) -> Result<Vec<u32>, &'static str> {
-    let number = |(place, series): (usize, &Series)| (series.name.clone(), place);
-    let mut by_name: BTreeMap<String, usize> = all.iter().enumerate().map(number).collect();
-    let mut places = Vec::with_capacity(own.len());
-    for series in own {
-        let place = *by_name.entry(series.name.clone()).or_insert(all.len());
-        match all.get(place) {
-            None => all.push(series),
-            Some(known) if *known == series => {}
-            Some(_) => {
-                return Err("measures the same name in another way than the program before it");
-            }
-        }
-        places.push(place as u32);
-    }
-    Ok(places)
+fn fits(all: &[Series], series: &Series) -> bool {
+    let named = |other: &&Series| other.name == series.name;
+    all.iter().filter(named).all(|other| other == series)
+}
+
+fn place_of(all: &mut Vec<Series>, series: Series) -> u32 {
+    let found = all.iter().position(|other| *other == series);
+    let place = found.unwrap_or_else(|| {
+        all.push(series);
+        all.len() - 1
+    });
+    place as u32
 }
 
 fn started_by_fork(task: TaskScript, name: &str, joined: u32, offsets: &Offsets) -> TaskScript {

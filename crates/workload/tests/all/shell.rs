@@ -1,6 +1,5 @@
 //! The `shell` model: programs as lines of a script.
 use crate::sums::{ok, refused, same_seed_same_scripts};
-use std::time::Instant;
 use wakeplace_workload::{Event, FigureOf, Loops, TaskScript, Zero};
 
 fn events(task: &TaskScript) -> Vec<Event> {
@@ -185,24 +184,6 @@ fn programs_that_measure_one_name_in_two_ways_are_refused() {
         refused(&[(&script, other), (&script, "programs that go together")]);
     }
     ok(&format!("shell:{old};kbuild;{old}"));
-}
-
-/// Goal: programs that measure a time of each of their threads are joined by names. Eight times the
-/// threads take about eight times as long; each name against all others would take 64 times.
-#[test]
-#[allow(clippy::disallowed_methods, reason = "the test is about wall time")]
-fn programs_of_many_measured_threads_are_joined_at_once() {
-    let took = |threads: usize| {
-        let script = format!("shell:loops=2;cyclictest:threads={threads},time=1s");
-        let begin = Instant::now();
-        let workload = ok(&script);
-        // Two runs of one program measure the same: a series for each of its threads.
-        assert_eq!(workload.series.len(), threads);
-        begin.elapsed().as_secs_f64()
-    };
-    // Other work may disturb one try.
-    let ratios: Vec<f64> = (0..3).map(|_| took(40_000) / took(5_000)).collect();
-    assert!(ratios.iter().any(|ratio| *ratio < 24.0), "{ratios:?}");
 }
 
 /// Goal: a script asks for no more threads than any other argument, 100,000: 1000 programs of 99
