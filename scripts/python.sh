@@ -21,9 +21,8 @@ machine=${1:-}
 target=${CARGO_TARGET_DIR:-target}
 room=$target/python
 baseline=manylinux2014
-tests=('pytest>=8' 'pyarrow>=14' 'pandas>=2.2' 'polars>=1.3')
-tools=('maturin>=1.16,<2' 'ziglang>=0.15' 'distributed>=2024.1' 'altair>=6' 'optuna>=4'
-    'jupytext>=1.16' 'nbclient>=0.10' 'ipykernel>=6' 'mypy>=1.10')
+# Every package with its sum; scripts/python/README.md says how to take newer ones.
+pinned=(--require-hashes --only-binary=:all: --requirement)
 
 scripts/setup.sh python
 "$python" -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null || {
@@ -32,7 +31,7 @@ scripts/setup.sh python
 }
 [ -x "$room/bin/pip" ] || "$python" -m venv --clear "$room"
 pip() { "$room/bin/pip" --quiet --disable-pip-version-check "$@"; }
-pip install "${tests[@]}" "${tools[@]}" || exit 3
+pip install "${pinned[@]}" scripts/python/all.txt || exit 3
 
 "$room/bin/python" -m mypy --strict --ignore-missing-imports --cache-dir "$target/mypy" \
     crates/python/python/wakeplace
@@ -91,7 +90,7 @@ of_arm64() {
     done
     platforms+=(--platform manylinux2014_aarch64)
     for_arm64() { pip install --target "$site" --only-binary=:all: --python-version 3.11 "$@"; }
-    [ -d "$site/pyarrow" ] || for_arm64 "${platforms[@]}" "${tests[@]}"
+    [ -d "$site/pyarrow" ] || for_arm64 "${platforms[@]}" "${pinned[@]}" scripts/python/arm64.txt
     for_arm64 "${platforms[@]}" --upgrade --no-deps "$built"
     # shellcheck disable=SC2086  # several words
     WAKEPLACE=$(program) PYTHONPATH=$(realpath "$site") PYTHONDONTWRITEBYTECODE=1 \

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Makes pages and opens them in a real browser: nothing may be loaded, said on the console or wider
-# than the window, and every chart must be drawn. Screenshots at two widths, light and dark.
+# than the window, and every chart must be drawn. No script that is not the page's own may run: each
+# page is looked at with three that somebody put into it. Screenshots at two widths, light and dark.
 #
 #   scripts/report-check.sh [PROGRAM [FOLDER]]
 #
@@ -42,8 +43,8 @@ load='periodic:n=10,period=16ms,duty=5%'
 "$program" report "$folder/compare.json" "$folder/study.json" --output "$folder/both.html"
 
 # Appended to a copy of a page: what the browser made of it, in one line on the console.
-cat >"$scratch/probe.html" <<'HTML'
-<script>
+script=$(
+    cat <<'JS'
 const look = (left) => setTimeout(() => {
   const all = (what) => document.querySelectorAll(what);
   const shown = [...all(".drawing")].filter((one) => one.clientWidth > 0);
@@ -58,12 +59,20 @@ const look = (left) => setTimeout(() => {
     "timelines=" + all(".line").length,
     "empty=" + [...all(".line")].filter((one) => !one.querySelector("canvas")).length,
     "too-wide=" + Math.max(wide, 0),
+    "smuggled=" + Object.keys(window).filter((name) => name.startsWith("smuggled")).length,
     "loaded=" + performance.getEntriesByType("resource").map((one) => one.name).join(","),
   ].join(" "));
 }, 1000);
-addEventListener("load", () => setTimeout(() => look(10), 4000));
-</script>
-HTML
+addEventListener("load", () => {
+  document.getElementById("smuggled").click();
+  setTimeout(() => look(10), 4000);
+});
+JS
+)
+# The copy lets this script in beside the page's own, and none of these three.
+hash=$(printf %s "$script" | openssl dgst -sha256 -binary | base64)
+smuggled='<script>window.smuggled1 = 1;</script><img src="data:," onerror="window.smuggled2 = 1">
+<a href="javascript:void(window.smuggled3 = 1)" id="smuggled"></a>'
 
 failed=0
 # NAME WIDTH HEIGHT THEME(dark|light)
@@ -71,12 +80,13 @@ look() {
     local name=$1 width=$2 height=$3 theme=$4 scheme=1 picture said
     [ "$theme" = dark ] && scheme=0
     picture=$folder/$name-$width-$theme.png
-    cat "$folder/$name.html" "$scratch/probe.html" >"$scratch/$name.html"
+    sed "s|script-src |&'sha256-$hash' |; T; n" "$folder/$name.html" >"$scratch/$name.html"
+    printf '%s<script>%s</script>' "$smuggled" "$script" >>"$scratch/$name.html"
     # A window is never narrower than 500 pixels: a phone is a frame in one.
     printf '<html style="color-scheme:light dark"><body style="margin:0"><iframe src="%s.html"
         style="border:0;width:%spx;height:%spx"></iframe>' "$name" "$width" "$height" \
         >"$scratch/frame.html"
-    local probe tries
+    local probe tries refused
     # The browser's time runs ahead of a busy machine: a page whose charts are not drawn by its end
     # is looked at again. One that does not draw them fails each time.
     for tries in 1 2 3; do
@@ -88,18 +98,25 @@ look() {
             "file://$scratch/frame.html" >"$scratch/log" 2>&1 || true
         rm -rf "$scratch/profile"
         said=$(grep 'CONSOLE' "$scratch/log" | grep -v '"probe ' || true)
+        refused=$(grep -c 'Content Security Policy directive' <<<"$said" || true)
+        said=$(grep -v 'Content Security Policy directive' <<<"$said" || true)
         probe=$(grep -o '"probe [^"]*' "$scratch/log" | head -n 1 || true)
         case $probe in *" undrawn=0 "*) break ;; esac
         printf '**** %s: not drawn, try %s of 3\n' "$name" "$tries" >&2
     done
     printf '%-8s %5s px %-5s %s\n' "$name" "$width" "$theme" "${probe#\"probe }"
     case $probe in
-        *" undrawn=0 "*" empty=0 too-wide=0 loaded=") ;;
+        *" undrawn=0 "*" empty=0 too-wide=0 smuggled=0 loaded=") ;;
         *)
-            printf '  NOT as it must be: all drawn, nothing too wide, nothing loaded\n' >&2
+            printf '  NOT as it must be: all drawn, nothing too wide, smuggled or loaded\n' >&2
             failed=1
             ;;
     esac
+    if [ "$refused" != 3 ]; then
+        printf '  the browser refused %s things of the page; expected the 3 smuggled ones\n' \
+            "$refused" >&2
+        failed=1
+    fi
     if [ -n "$said" ]; then
         printf '  on the console:\n%s\n' "$said" >&2
         failed=1

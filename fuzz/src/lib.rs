@@ -9,6 +9,7 @@ mod bpf;
 pub mod case;
 pub mod corpus;
 pub mod mutate;
+mod store;
 pub mod targets;
 pub mod tree;
 mod whole;
@@ -43,7 +44,7 @@ pub struct Target {
 }
 
 /// All targets.
-pub const TARGETS: [Target; 8] = [
+pub const TARGETS: [Target; 9] = [
     Target {
         name: "platform",
         body: targets::platform,
@@ -92,6 +93,12 @@ pub const TARGETS: [Target; 8] = [
     Target {
         name: "bpf",
         body: bpf::bpf,
+        shape: Shape::Lines,
+        seeds: &[],
+    },
+    Target {
+        name: "store",
+        body: store::store,
         shape: Shape::Lines,
         seeds: &[],
     },

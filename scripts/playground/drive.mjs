@@ -245,6 +245,33 @@ async function endless(page) {
   await sameAsNative(page, "after all that");
 }
 
+// Markup that somebody got into the page runs nothing: the page's policy lets its own scripts run,
+// by their hashes, and nothing be loaded.
+async function smuggled() {
+  const page = await opened(pathToFileURL(path.resolve(pagePath)).href);
+  await page.is(`(() => {
+    const place = document.getElementById("result");
+    place.insertAdjacentHTML("beforeend", \`<img src="data:," onerror="window.smuggled1 = 1">
+      <a id="smuggled" href="javascript:void(window.smuggled2 = 1)">x</a>\`);
+    const script = document.createElement("script");
+    script.textContent = "window.smuggled3 = 1";
+    place.append(script);
+    const worker = new Blob(["postMessage(1)"], { type: "text/javascript" });
+    const other = document.createElement("script");
+    other.src = URL.createObjectURL(worker);
+    other.onload = () => { window.smuggled4 = 1; };
+    place.append(other);
+    document.getElementById("smuggled").click();
+  })()`);
+  await wait(1000);
+  const ran = await page.is("Object.keys(window).filter((name) => name.startsWith('smuggled'))");
+  check("nothing smuggled runs", ran.filter((name) => name !== "smuggled").length === 0,
+    ran.join());
+  const refusals = page.said.filter((text) => text.includes("Content Security Policy directive"));
+  check("... and the browser says why", refusals.length === 4, page.said.join(" | "));
+  await page.close();
+}
+
 async function fromAHost() {
   const server = http.createServer((request, response) => {
     const found = request.url === "/playground/";
@@ -268,6 +295,7 @@ try {
   const page = await fromADisk();
   await fromAHost();
   await links(page);
+  await smuggled();
   if (!process.env.PLAYGROUND_QUICK) {
     await hostileFiles(page);
     await endless(page);

@@ -48,35 +48,30 @@ for prio in 125 110 79 120; do
     fi
 done
 
-# A Python of its own with these packages, quietly.
+# A Python of its own with these packages, quietly, each with its sum (scripts/python/README.md).
 with_packages() {
     local folder=$1
     shift
     python3 -m venv "$folder" >"$work/log" 2>&1 &&
-        timeout 600 "$folder/bin/pip" install --quiet "$@" >>"$work/log" 2>&1
+        timeout 600 "$folder/bin/pip" install --quiet --require-hashes "$@" >>"$work/log" 2>&1
 }
 
-if with_packages "$work/venv" perfetto==0.59.1; then
+if with_packages "$work/venv" --only-binary=:all: --requirement "$here/../python/traces.txt"; then
     "$work/venv/bin/python" "$here/check_proto.py" "$here/../../crates/trace/proto/trace.proto"
     for trace in app wide; do
         "$work/venv/bin/python" "$here/compare.py" "$work/$trace.pftrace" "$work/$trace.txt"
     done
-    if timeout 600 "$work/venv/bin/pip" install --quiet pyarrow >"$work/log" 2>&1; then
-        for trace in app wide; do
-            "$work/venv/bin/python" "$here/tables.py" "$work/$trace" "$work/$trace.pftrace"
-        done
-    else
-        missing "tables with pyarrow" "PyPI's pyarrow cannot be installed here"
-        tail -n 3 "$work/log" >&2
-    fi
+    for trace in app wide; do
+        "$work/venv/bin/python" "$here/tables.py" "$work/$trace" "$work/$trace.pftrace"
+    done
 else
-    missing "traces and tables with Perfetto's classes" "PyPI's perfetto cannot be installed here"
+    missing "traces and tables with Perfetto's classes" \
+        "PyPI's perfetto and pyarrow cannot be installed here"
     tail -n 3 "$work/log" >&2
 fi
 
-# The last release of LISA is older than NumPy 2, and does not name all that it needs.
 if with_packages "$work/lisa" --only-binary=numpy,pandas,pyarrow,scipy \
-    lisa-linux==3.1.0 'numpy<2' 'pandas<2.2' 'pyarrow<18' nest_asyncio &&
+    --requirement "$here/../python/lisa.txt" &&
     "$work/lisa/bin/python" -c 'import lisa.trace' >"$work/log" 2>&1; then
     LISA_HOME="$work" "$work/lisa/bin/python" "$here/by_lisa.py" "$work/app.txt" 2>"$work/log" || {
         tail -n 5 "$work/log" >&2

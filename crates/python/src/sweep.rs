@@ -57,9 +57,9 @@ impl Sweep {
 
     fn store(&self, path: Option<&PathBuf>, workers: usize) -> Result<Store, StoreError> {
         let definition = Definition {
-            hash: self.definition(),
+            sweep: &self.sweep,
+            program: &program(),
             said: self.said.clone(),
-            cells: self.sweep.cells(),
             workers,
         };
         match path {
@@ -130,7 +130,9 @@ impl Sweep {
     fn run(slf: Bound<'_, Self>, store: Option<PathBuf>, jobs: Option<usize>) -> PyResult<Runs> {
         let own = slf.get();
         let jobs = crate::jobs(jobs);
-        let mut opened = own.store(store.as_ref(), jobs).map_err(input)?;
+        let py = slf.py();
+        let opened = py.detach(|| own.store(store.as_ref(), jobs));
+        let mut opened = opened.map_err(input)?;
         let sweep = own.sweep.clone();
         let run = move |stop: &crate::work::Stop| {
             // Called after each commit: what is made is kept.
@@ -145,7 +147,8 @@ impl Sweep {
     /// The store, for whoever has the cells run by others: so many workers.
     fn open(slf: Bound<'_, Self>, store: Option<PathBuf>, workers: usize) -> PyResult<Runs> {
         let own = slf.get();
-        let opened = own.store(store.as_ref(), workers).map_err(input)?;
+        let opened = slf.py().detach(|| own.store(store.as_ref(), workers));
+        let opened = opened.map_err(input)?;
         let summary = Summary {
             cells: own.sweep.cells(),
             found: opened.done().map_err(input)?,

@@ -103,8 +103,9 @@ async function draw(id) {
   const spec = fitted(state.specs[state.choice], width);
   spec.description = state.element.getAttribute("aria-label");
   spec.autosize = { type: "fit-x", contains: "padding" };
+  // `ast`: expressions are interpreted. To compile them is what the page may not do.
   const result = await vegaEmbed(state.element, spec, {
-    actions: false, renderer: "svg", config: config(width), defaultStyle: false,
+    actions: false, ast: true, renderer: "svg", config: config(width), defaultStyle: false,
     tooltip: { theme: "wp", offsetX: 12, offsetY: 12 },
   });
   if (state.turn !== mine) { result.finalize(); return; }

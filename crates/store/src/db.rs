@@ -1,33 +1,32 @@
 //! The store: one SQLite file with the runs of one sweep.
 
-use crate::StoreError;
-use crate::owner::{Owner, is_gone};
+use crate::error::Flaw;
+use crate::guard::Steps;
+use crate::owner::Owner;
+use crate::{StoreError, leases, row};
 use rusqlite::{Connection, Transaction, TransactionBehavior, params};
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::{Path, PathBuf};
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
-use wakeplace_study::{RunRecord, json_object};
-
-/// "wake" as SQLite's `application_id`.
-const APPLICATION: i32 = 0x7761_6b65;
-/// Version of the tables.
-const VERSION: i32 = 1;
-/// A lease holds so long after its last renewal.
-const LEASE: Duration = Duration::from_secs(10);
-/// Somebody else writes: wait for so long.
-const BUSY: Duration = Duration::from_secs(60);
+use std::path::PathBuf;
+use wakeplace_study::{RunRecord, Sweep};
 
 /// What a store is for.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Definition {
-    /// Hash of the sweep and the program ([`wakeplace_study::Sweep::definition`]).
-    pub hash: String,
+#[derive(Clone, Debug)]
+pub struct Definition<'a> {
+    /// What is swept.
+    pub sweep: &'a Sweep,
+    /// The program that does, in the keys of cells.
+    pub program: &'a str,
     /// The command that began it, for messages.
     pub said: String,
-    /// Cells of the sweep.
-    pub cells: usize,
     /// How many will work on it at once, about: a new store's chunks are small enough for that.
     pub workers: usize,
+}
+
+impl Definition<'_> {
+    /// Stores of equal hashes go on with each other's work.
+    pub(crate) fn hash(&self) -> String {
+        self.sweep.definition(self.program)
+    }
 }
 
 /// A finished cell.
@@ -47,76 +46,39 @@ pub struct Done {
 #[derive(Debug)]
 pub struct Store {
     pub(crate) connection: Connection,
-    file: PathBuf,
-    owner: Owner,
-    cells: usize,
-    chunk: usize,
-    metrics: BTreeMap<String, i64>,
-    points: BTreeSet<usize>,
+    pub(crate) steps: Steps,
+    pub(crate) file: PathBuf,
+    pub(crate) owner: Owner,
+    pub(crate) cells: usize,
+    pub(crate) chunk: usize,
+    pub(crate) metrics: BTreeMap<String, i64>,
+    pub(crate) points: BTreeSet<usize>,
 }
-
-/// A sweep has as many chunks, or as many for each worker, if it has the cells.
-const MIN_CHUNKS: usize = 64;
-const CHUNKS_PER_WORKER: usize = 16;
-/// Most cells of a chunk.
-const MAX_CHUNK: usize = 64;
 
 /// Points that are remembered as written.
 const REMEMBERED: usize = 4096;
 
 impl Store {
-    /// Opens the file, or makes it, for a sweep.
-    ///
-    /// # Errors
-    /// It is no store, of another version, or of another sweep; the machine cannot.
-    pub fn open(path: &Path, definition: &Definition) -> Result<Self, StoreError> {
-        let opened = Connection::open(path);
-        let connection = opened.map_err(|error| StoreError::of(path, &error))?;
-        Self::begin(connection, path, definition)
+    /// The connection for one call.
+    pub(crate) fn reading(&self) -> &Connection {
+        self.steps.begin();
+        &self.connection
     }
 
-    /// A store that nobody keeps.
-    ///
-    /// # Errors
-    /// There is no memory.
-    pub fn in_memory(definition: &Definition) -> Result<Self, StoreError> {
-        let path = Path::new(":memory:");
-        let opened = Connection::open_in_memory();
-        let connection = opened.map_err(|error| StoreError::of(path, &error))?;
-        Self::begin(connection, path, definition)
+    fn change(&mut self) -> rusqlite::Result<Transaction<'_>> {
+        self.steps.begin();
+        let immediate = TransactionBehavior::Immediate;
+        self.connection.transaction_with_behavior(immediate)
     }
 
-    fn begin(
-        mut connection: Connection,
-        path: &Path,
-        definition: &Definition,
-    ) -> Result<Self, StoreError> {
-        let failed = |error: rusqlite::Error| StoreError::of(path, &error);
-        connection.busy_timeout(BUSY).map_err(failed)?;
-        check_kind(&connection, path)?;
-        connection
-            .pragma_update(None, "journal_mode", "WAL")
-            .map_err(failed)?;
-        // With WAL a killed process loses nothing; a lost power supply the last commits.
-        connection
-            .pragma_update(None, "synchronous", "NORMAL")
-            .map_err(failed)?;
-        let change = connection.transaction_with_behavior(TransactionBehavior::Immediate);
-        let change = change.map_err(failed)?;
-        if version(&change).map_err(failed)? == 0 {
-            create(&change, definition).map_err(failed)?;
-        }
-        change.commit().map_err(failed)?;
-        let chunk = same_sweep(&connection, path, definition)?;
-        Ok(Self {
-            connection,
-            file: path.to_owned(),
-            owner: Owner::this(),
-            cells: definition.cells,
-            chunk,
-            metrics: BTreeMap::new(),
-            points: BTreeSet::new(),
-        })
+    pub(crate) fn failed(&self, flaw: impl Into<Flaw>) -> StoreError {
+        StoreError::of(&self.file, flaw)
+    }
+
+    fn count(&self, sql: &str) -> Result<usize, StoreError> {
+        let count = |row: &rusqlite::Row<'_>| row.get::<_, i64>(0);
+        let found = self.reading().query_row(sql, [], count);
+        Ok(found.map_err(|error| self.failed(error))? as usize)
     }
 
     /// Cells that are done.
@@ -124,15 +86,7 @@ impl Store {
     /// # Errors
     /// The machine cannot.
     pub fn done(&self) -> Result<usize, StoreError> {
-        let count = |row: &rusqlite::Row<'_>| row.get::<_, i64>(0);
-        let found = self
-            .connection
-            .query_row("SELECT COUNT(*) FROM cell", [], count);
-        Ok(found.map_err(|e| self.failed(&e))? as usize)
-    }
-
-    pub(crate) fn failed(&self, error: &rusqlite::Error) -> StoreError {
-        StoreError::of(&self.file, error)
+        self.count("SELECT COUNT(*) FROM cell")
     }
 
     /// Takes the next chunk that nobody works on: its number, and its cells that are not done.
@@ -142,20 +96,20 @@ impl Store {
     /// The machine cannot.
     pub fn claim(&mut self) -> Result<Option<(usize, Vec<usize>)>, StoreError> {
         let claimed = self.try_claim();
-        claimed.map_err(|error| self.failed(&error))
+        claimed.map_err(|flaw| self.failed(flaw))
     }
 
-    fn try_claim(&mut self) -> rusqlite::Result<Option<(usize, Vec<usize>)>> {
+    fn try_claim(&mut self) -> Result<Option<(usize, Vec<usize>)>, Flaw> {
         let (cells, size) = (self.cells, self.chunk);
-        let change = immediate(&mut self.connection)?;
-        let owner = self.owner.text();
-        let Some(chunk) = free_chunk(&change, owner, cells.div_ceil(size))? else {
+        let owner = self.owner.clone();
+        let change = self.change()?;
+        let Some(chunk) = leases::free_chunk(&change, owner.text(), cells.div_ceil(size))? else {
             return Ok(None);
         };
         change.execute(
             "INSERT INTO lease (chunk, owner, until_ms) VALUES (?1, ?2, ?3)
              ON CONFLICT (chunk) DO UPDATE SET owner = ?2, until_ms = ?3",
-            params![chunk as i64, owner, lease_end()],
+            params![chunk as i64, owner.text(), leases::end_ms()],
         )?;
         let (from, to) = (chunk * size, ((chunk + 1) * size).min(cells));
         let done: BTreeSet<usize> = change
@@ -176,10 +130,7 @@ impl Store {
     /// The machine cannot.
     pub fn is_complete(&self) -> Result<bool, StoreError> {
         let chunks = self.cells.div_ceil(self.chunk);
-        let count = |row: &rusqlite::Row<'_>| row.get::<_, i64>(0);
-        let sql = "SELECT COUNT(*) FROM lease WHERE done = 1";
-        let done = self.connection.query_row(sql, [], count);
-        Ok(done.map_err(|e| self.failed(&e))? as usize >= chunks)
+        Ok(self.count("SELECT COUNT(*) FROM lease WHERE done = 1")? >= chunks)
     }
 
     /// Writes finished cells in one commit, ends the chunks that are done, and renews the leases of
@@ -189,7 +140,12 @@ impl Store {
     /// The machine cannot; nothing of it is written then.
     pub fn commit(&mut self, done: &[Done], ended: &[usize]) -> Result<(), StoreError> {
         let written = self.try_commit(done, ended);
-        written.map_err(|error| self.failed(&error))
+        if written.is_err() {
+            // What was to be in the store is not.
+            self.points.clear();
+            self.metrics.clear();
+        }
+        written.map_err(|error| self.failed(error))
     }
 
     /// Gives back the chunks that are not done: others may take them at once.
@@ -197,23 +153,25 @@ impl Store {
     /// # Errors
     /// The machine cannot; the leases come to their end by themselves then.
     pub fn release(&mut self) -> Result<(), StoreError> {
-        let given = self.connection.execute(
+        let given = self.reading().execute(
             "UPDATE lease SET until_ms = 0 WHERE done = 0 AND owner = ?1",
             [self.owner.text()],
         );
-        given.map(drop).map_err(|error| self.failed(&error))
+        given.map(drop).map_err(|error| self.failed(error))
     }
 
     fn try_commit(&mut self, done: &[Done], ended: &[usize]) -> rusqlite::Result<()> {
-        let change = immediate(&mut self.connection)?;
+        self.steps.begin();
+        let immediate = TransactionBehavior::Immediate;
+        let change = self.connection.transaction_with_behavior(immediate)?;
         if self.points.len() > REMEMBERED {
             self.points.clear();
         }
         for done in done {
             if self.points.insert(done.point) {
-                put_point(&change, done.point, &done.record)?;
+                row::put_point(&change, done.point, &done.record)?;
             }
-            put_run(&change, done, &mut self.metrics)?;
+            row::put_run(&change, done, &mut self.metrics)?;
         }
         for chunk in ended {
             change.execute(
@@ -223,7 +181,7 @@ impl Store {
         }
         change.execute(
             "UPDATE lease SET until_ms = ?1 WHERE done = 0 AND owner = ?2",
-            params![lease_end(), self.owner.text()],
+            params![leases::end_ms(), self.owner.text()],
         )?;
         change.commit()
     }
@@ -236,205 +194,10 @@ impl Drop for Store {
     }
 }
 
-fn immediate(connection: &mut Connection) -> rusqlite::Result<Transaction<'_>> {
-    connection.transaction_with_behavior(TransactionBehavior::Immediate)
-}
-
-/// Milliseconds since 1970; a lease is no result, so it may read a clock.
-fn now_ms() -> i64 {
-    #[expect(
-        clippy::disallowed_methods,
-        reason = "leases of processes, no simulation"
-    )]
-    let now = SystemTime::now().duration_since(UNIX_EPOCH);
-    now.map_or(0, |now| now.as_millis() as i64)
-}
-
-fn lease_end() -> i64 {
-    now_ms() + LEASE.as_millis() as i64
-}
-
-/// A chunk whose lease is void, else one that nobody had yet. `own`: leases of this store are void
-/// only when they are over; a cluster's client may hold thousands.
-fn free_chunk(
-    change: &Transaction<'_>,
-    own: &str,
-    chunks: usize,
-) -> rusqlite::Result<Option<usize>> {
-    let now = now_ms();
-    let mut open = change.prepare_cached(
-        "SELECT chunk, owner, until_ms FROM lease
-         WHERE done = 0 AND (owner != ?1 OR until_ms < ?2)",
-    )?;
-    let mut rows = open.query(params![own, now])?;
-    // To look for a process takes longer than to read a lease of it.
-    let mut there: BTreeSet<String> = BTreeSet::new();
-    while let Some(row) = rows.next()? {
-        let (chunk, owner, until): (i64, String, i64) = (row.get(0)?, row.get(1)?, row.get(2)?);
-        if until < now || (!there.contains(&owner) && is_gone(&owner)) {
-            return Ok(Some(chunk as usize));
-        }
-        there.insert(owner);
-    }
-    let next = change.query_row("SELECT COALESCE(MAX(chunk) + 1, 0) FROM lease", [], |row| {
-        row.get::<_, i64>(0)
-    })? as usize;
-    Ok((next < chunks).then_some(next))
-}
-
-/// A store of this version, or an empty file.
-fn check_kind(connection: &Connection, path: &Path) -> Result<(), StoreError> {
-    let failed = |error: rusqlite::Error| StoreError::of(path, &error);
-    let number = |name: &str| {
-        connection
-            .pragma_query_value(None, name, |row| row.get::<_, i32>(0))
-            .map_err(failed)
-    };
-    let tables = connection.query_row("SELECT COUNT(*) FROM sqlite_master", [], |row| {
-        row.get::<_, i64>(0)
-    });
-    let (kind, version) = (number("application_id")?, number("user_version")?);
-    let empty = tables.map_err(failed)? == 0;
-    match (kind, version) {
-        (APPLICATION, VERSION) => Ok(()),
-        (APPLICATION, other) => Err(StoreError::refused(
-            path,
-            format!("it has version {other} of the tables, and this program knows {VERSION}"),
-            "another file, or the program that made it",
-        )),
-        (0, 0) if empty => Ok(()),
-        _ => Err(StoreError::refused(
-            path,
-            "it is a database, but no store of runs",
-            "a new file or a store",
-        )),
-    }
-}
-
-fn version(connection: &Connection) -> rusqlite::Result<i32> {
-    connection.pragma_query_value(None, "user_version", |row| row.get(0))
-}
-
-fn create(change: &Transaction<'_>, definition: &Definition) -> rusqlite::Result<()> {
-    change.execute_batch(include_str!("schema.sql"))?;
-    change.pragma_update(None, "application_id", APPLICATION)?;
-    change.pragma_update(None, "user_version", VERSION)?;
-    // Small enough that workers end at about the same time, large enough that claims are rare.
-    let chunks = (CHUNKS_PER_WORKER * definition.workers).max(MIN_CHUNKS);
-    let chunk = (definition.cells / chunks).clamp(1, MAX_CHUNK);
-    change.execute(
-        "INSERT INTO sweep (definition, said, cells, chunk) VALUES (?1, ?2, ?3, ?4)",
-        params![
-            definition.hash,
-            definition.said,
-            definition.cells as i64,
-            chunk as i64
-        ],
-    )?;
-    Ok(())
-}
-
-/// The size of a chunk, if the store is of this sweep.
-fn same_sweep(
-    connection: &Connection,
-    path: &Path,
-    definition: &Definition,
-) -> Result<usize, StoreError> {
-    let row = |row: &rusqlite::Row<'_>| {
-        Ok((
-            row.get::<_, String>(0)?,
-            row.get::<_, String>(1)?,
-            row.get::<_, i64>(2)?,
-        ))
-    };
-    let found = connection.query_row("SELECT definition, said, chunk FROM sweep", [], row);
-    let (hash, said, chunk) = found.map_err(|error| StoreError::of(path, &error))?;
-    if hash != definition.hash {
-        return Err(StoreError::refused(
-            path,
-            format!(
-                "it has the runs of another sweep or program, or of files that changed: {said}"
-            ),
-            "the same sweep with the same program and files, or another store",
-        ));
-    }
-    Ok((chunk as usize).max(1))
-}
-
-fn put_point(change: &Transaction<'_>, point: usize, record: &RunRecord) -> rusqlite::Result<()> {
-    let mut insert = change.prepare_cached(
-        "INSERT OR IGNORE INTO point VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)",
-    )?;
-    insert.execute(params![
-        point as i64,
-        json_object(&record.labels),
-        record.platform,
-        record.platform_hash,
-        record.workload,
-        record.workload_hash,
-        record.policy,
-        record.settings,
-        record.options,
-        record.jitter,
-        record.duration_ns as i64,
-    ])?;
-    Ok(())
-}
-
-fn put_run(
-    change: &Transaction<'_>,
-    done: &Done,
-    names: &mut BTreeMap<String, i64>,
-) -> rusqlite::Result<()> {
-    let record = &done.record;
-    change
-        .prepare_cached("INSERT OR IGNORE INTO cell VALUES (?1, ?2, ?3, ?4)")?
-        .execute(params![
-            done.cell as i64,
-            done.point as i64,
-            record.seed.to_string(),
-            done.key
-        ])?;
-    let mut bytes = Vec::with_capacity(record.metrics.len() * 12);
-    for (name, value) in &record.metrics {
-        let number = metric(change, name, names)?;
-        bytes.extend_from_slice(&u32::try_from(number).unwrap_or(0).to_le_bytes());
-        bytes.extend_from_slice(&value.to_le_bytes());
-    }
-    change
-        .prepare_cached("INSERT OR IGNORE INTO run VALUES (?1, ?2, ?3, ?4, ?5)")?
-        .execute(params![
-            done.key,
-            record.event_hash,
-            record.behaviour_hash,
-            record.error,
-            bytes
-        ])?;
-    Ok(())
-}
-
-/// The number of a metric's name; other processes add to the list, too.
-fn metric(
-    change: &Transaction<'_>,
-    name: &str,
-    names: &mut BTreeMap<String, i64>,
-) -> rusqlite::Result<i64> {
-    if let Some(known) = names.get(name) {
-        return Ok(*known);
-    }
-    change
-        .prepare_cached("INSERT OR IGNORE INTO metric (name) VALUES (?1)")?
-        .execute([name])?;
-    let number = change
-        .prepare_cached("SELECT metric FROM metric WHERE name = ?1")?
-        .query_row([name], |row| row.get(0))?;
-    names.insert(name.to_owned(), number);
-    Ok(number)
-}
-
 #[cfg(test)]
 mod tests {
     use super::{Definition, Store};
+    use wakeplace_study::{Axis, Design, Request, Source, Sweep};
 
     /// Goal: what a store of this process had claimed is free when it is closed, so that a sweep
     /// that was interrupted goes on without waiting; one that is open keeps what it has.
@@ -442,10 +205,18 @@ mod tests {
     fn a_closed_store_gives_its_chunks_back() {
         let folder = tempfile::tempdir().expect("a folder");
         let path = folder.path().join("runs.sqlite");
+        let base = Request {
+            platforms: vec![Source::named("hikey960")],
+            workloads: vec![Source::named("periodic:n=1")],
+            policies: vec!["linux-7.3".to_owned()],
+            seeds: vec![1, 2, 3],
+            ..Request::default()
+        };
+        let axes = vec![Axis::parse("busy_factor=4").expect("an axis")];
         let definition = Definition {
-            hash: "of a test".to_owned(),
+            sweep: &Sweep::new(base, axes, Design::Grid).expect("a sweep"),
+            program: "a test",
             said: "a test".to_owned(),
-            cells: 3,
             workers: 1,
         };
         let open = || Store::open(&path, &definition).expect("a store");

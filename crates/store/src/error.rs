@@ -1,5 +1,7 @@
 //! Why a store cannot be used.
 
+use crate::guard::MAX_ROW;
+use rusqlite::ErrorCode;
 use rustix::fs::Access;
 use rustix::io::Errno;
 use std::io;
@@ -40,33 +42,84 @@ impl StoreError {
         }
     }
 
-    /// What SQLite said, in words.
-    pub(crate) fn of(file: &Path, error: &rusqlite::Error) -> Self {
-        use rusqlite::ErrorCode;
-        let machine = |problem: String| Self::Machine {
-            file: file.display().to_string(),
-            problem,
+    /// What is wrong, in words.
+    pub(crate) fn of(file: &Path, flaw: impl Into<Flaw>) -> Self {
+        let sqlite = match flaw.into() {
+            Flaw::Content(problem) => return Self::refused(file, problem, AS_IT_WAS),
+            Flaw::Sqlite(error) => error,
         };
-        match error.sqlite_error_code() {
-            Some(ErrorCode::NotADatabase | ErrorCode::DatabaseCorrupt) => {
-                Self::refused(file, "it is no store of runs", "a new file or a store")
-            }
+        let machine = |problem: &str| Self::Machine {
+            file: file.display().to_string(),
+            problem: problem.to_owned(),
+        };
+        match sqlite.sqlite_error_code() {
             Some(ErrorCode::DiskFull) => machine(
-                "the disk is full; what was committed is kept, and the same command goes on"
-                    .to_owned(),
+                "the disk is full; what was committed is kept, and the same command goes on",
             ),
             Some(ErrorCode::CannotOpen) if is_read_only(file) => {
-                machine("the file system is read-only".to_owned())
+                machine("the file system is read-only")
             }
             Some(ErrorCode::CannotOpen) => Self::refused(
                 file,
                 "it cannot be opened or made",
                 "a file in a folder that exists and may be written to",
             ),
-            Some(ErrorCode::ReadOnly) => machine("it may not be written to".to_owned()),
-            _ => machine(error.to_string()),
+            // A file may claim so itself: then it may be written to.
+            Some(ErrorCode::ReadOnly) if !may_write(file) => machine("it may not be written to"),
+            Some(
+                ErrorCode::DatabaseBusy
+                | ErrorCode::DatabaseLocked
+                | ErrorCode::FileLockingProtocolFailed
+                | ErrorCode::NoLargeFileSupport
+                | ErrorCode::OutOfMemory
+                | ErrorCode::PermissionDenied
+                | ErrorCode::SystemIoFailure,
+            ) => machine(&sqlite.to_string()),
+            Some(ErrorCode::OperationInterrupted) => Self::refused(
+                file,
+                "to read it takes more steps than its size explains",
+                AS_IT_WAS,
+            ),
+            Some(ErrorCode::TooBig) => Self::refused(
+                file,
+                format!("it has a row of more than {} MiB", MAX_ROW >> 20),
+                AS_IT_WAS,
+            ),
+            // The rest says what SQLite found in the file, or that a value is none of its column's.
+            _ => Self::refused(file, "it is no store of runs, or is damaged", AS_IT_WAS),
         }
     }
+}
+
+/// What a store should be that has something else in it.
+pub(crate) const AS_IT_WAS: &str = "the store as it was, or a new file";
+
+/// What went wrong with a store's file.
+pub(crate) enum Flaw {
+    /// SQLite says.
+    Sqlite(rusqlite::Error),
+    /// What is in it is not what this program writes: what.
+    Content(String),
+}
+
+impl Flaw {
+    /// A row that is not as it was written.
+    pub(crate) fn row(table: &str, number: i64) -> Self {
+        Self::Content(format!(
+            "row {number} of its table `{table}` is not as this program wrote it"
+        ))
+    }
+}
+
+impl From<rusqlite::Error> for Flaw {
+    fn from(error: rusqlite::Error) -> Self {
+        Self::Sqlite(error)
+    }
+}
+
+/// As far as the system says.
+fn may_write(file: &Path) -> bool {
+    rustix::fs::access(file, Access::WRITE_OK).is_ok()
 }
 
 /// SQLite does not tell it from a folder that is missing. Only asks: nothing is made.

@@ -3,12 +3,22 @@
 //! A store is one SQLite file with the runs of one sweep. Cells are claimed in chunks by leases,
 //! which end with their owner, and committed in batches at most 500 ms apart. Several processes
 //! of one machine may work on one store.
+//!
+//! A store may come from anybody. [`Store::open`] believes nothing of it but the figures of runs:
+//! `place` looks at what stands where the file should be, `guard` bounds what SQLite may do with
+//! it, and `check` compares all that it holds with what the sweep says.
 
+mod check;
 mod db;
 mod error;
+mod guard;
+mod leases;
+mod open;
 mod owner;
 mod parquet;
+mod place;
 mod read;
+mod row;
 mod sweep;
 
 pub use db::{Definition, Done, Store};

@@ -128,21 +128,31 @@ pub fn run_cell(
     (cell, number, seed): (usize, usize, u64),
     program: &str,
 ) -> Done {
-    let (key, record) = match point {
-        Ok(point) => (point.key(seed, program), point.run(seed)),
-        Err(record) => (
-            format!("cell {cell} cannot be run"),
-            RunRecord {
-                seed,
-                ..record.clone()
-            },
-        ),
+    let (key, like) = expected(point, (cell, seed), program);
+    let record = match point {
+        Ok(point) => point.run(seed),
+        Err(_) => RunRecord {
+            seed,
+            ..like.clone()
+        },
     };
     Done {
         cell,
         point: number,
         key,
         record,
+    }
+}
+
+/// The key of a cell, and what its run is of: all but seed, hashes, metrics and error.
+pub(crate) fn expected<'a>(
+    point: &'a MadePoint,
+    (cell, seed): (usize, u64),
+    program: &str,
+) -> (String, &'a RunRecord) {
+    match point {
+        Ok(point) => (point.key(seed, program), point.record()),
+        Err(record) => (format!("cell {cell} cannot be run"), record),
     }
 }
 

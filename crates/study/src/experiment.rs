@@ -8,6 +8,7 @@ use crate::pool::{Finished, Progress, Run, execute, watch};
 use crate::scheduler::Scheduler;
 use crate::settings::changed_options;
 use crate::{DEFAULT_MARGIN_PCT, StudyError};
+use std::collections::BTreeSet;
 use wakeplace_engine::{Observer, Options};
 use wakeplace_metrics::{Timeline, Window};
 use wakeplace_optimum::Machine;
@@ -247,19 +248,20 @@ fn cut_timeline(runs: &PolicyRuns) -> Option<String> {
 
 /// Names of the metrics that a workload measures, the one it is read by first.
 pub(crate) fn measured_by(spec: &Spec, workloads: &[Workload]) -> Vec<String> {
-    let mut names: Vec<String> = spec.metric().map(str::to_owned).into_iter().collect();
+    let first = spec.metric().map(str::to_owned).into_iter();
     let Some(workload) = workloads.first() else {
-        return names;
+        return first.collect();
     };
     let figures = workload.count.iter().flat_map(|count| &count.figures);
     let figures = figures.map(|figure| figure.metric.to_owned());
     let times = workload.series.iter().flat_map(|series| series.metrics());
-    for name in figures.chain(times.map(|(name, _)| name)) {
-        if !names.contains(&name) {
-            names.push(name);
-        }
-    }
-    names
+    // A workload may have a series for each of a hundred thousand threads.
+    let mut named = BTreeSet::new();
+    first
+        .chain(figures)
+        .chain(times.map(|(name, _)| name))
+        .filter(|name| named.insert(name.clone()))
+        .collect()
 }
 
 /// The workload of each seed on this machine.

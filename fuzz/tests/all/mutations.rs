@@ -85,7 +85,7 @@ macro_rules! targets {
 }
 
 mod keep_the_promises {
-    targets!(platform rtapp trace tree run study report bpf);
+    targets!(platform rtapp trace tree run study report bpf store);
 }
 
 /// Goal: a seed names its inputs: a finding is made again with the numbers that its message has.

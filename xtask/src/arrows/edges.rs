@@ -162,6 +162,7 @@ const MAY_KNOW: [(&str, &[&str]); 28] = [
             "metrics",
             "trace",
             "study",
+            "store",
             "report",
         ],
     ),

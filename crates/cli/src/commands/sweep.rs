@@ -149,9 +149,9 @@ fn run(sweep: &Sweep, place: &Places<'_>, inputs: &[(&str, &str)], terminal: Ter
     let export = place.export.map(export_form).transpose()?;
     let program = program();
     let definition = Definition {
-        hash: sweep.definition(&program),
+        sweep,
+        program: &program,
         said: crate::repeat::origin().command,
-        cells: sweep.cells(),
         workers: place.jobs,
     };
     let mut store = match place.store {

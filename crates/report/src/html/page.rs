@@ -1,11 +1,13 @@
 //! What every page stands in: styles, the scripts that draw, and how text gets into markup.
 
 use super::drawings::PALETTES;
+use data_encoding::BASE64;
 use minijinja::value::ValueKind;
 use minijinja::{
     Environment, HtmlEscape, UndefinedBehavior, Value as Context, context, escape_formatter,
 };
 use serde_json::Value;
+use sha2::{Digest, Sha256};
 use std::fmt::Write;
 use wakeplace_text::{printable, printable_lines};
 
@@ -68,6 +70,8 @@ pub struct Page<'a> {
     pub data: &'a str,
     /// What runs after all pages' scripts.
     pub script: &'a str,
+    /// Its script compiles a WebAssembly module and starts workers of text that it has.
+    pub has_module: bool,
 }
 
 impl Page<'_> {
@@ -81,12 +85,15 @@ impl Page<'_> {
             .collect();
         scripts.extend(SCRIPTS.map(str::to_owned));
         scripts.push(self.script.to_owned());
+        // As they stand in the page.
+        let scripts: Vec<String> = scripts.iter().map(|one| format!("\n{one}")).collect();
         let text = render(
             "page.html",
             context! {
                 title => self.title.to_owned(),
                 brand => self.brand.to_owned(),
                 version => env!("CARGO_PKG_VERSION"),
+                may => security_policy(&scripts, self.has_module),
                 styles,
                 body => self.body.to_owned(),
                 data => self.data.to_owned(),
@@ -96,6 +103,24 @@ impl Page<'_> {
         );
         format!("{}\n", text.trim())
     }
+}
+
+/// What a browser lets the page do (Content Security Policy, level 3): run these scripts and no
+/// others, whatever gets into its markup, and load nothing. Vega and uPlot place what they draw by
+/// styles of elements, so styles are allowed.
+fn security_policy(scripts: &[String], has_module: bool) -> String {
+    let hash = |script: &String| format!("'sha256-{}'", BASE64.encode(&Sha256::digest(script)));
+    let mut sources: Vec<String> = scripts.iter().map(hash).collect();
+    let mut workers = "'none'";
+    if has_module {
+        sources.push("'wasm-unsafe-eval'".to_owned());
+        workers = "blob:";
+    }
+    format!(
+        "default-src 'none'; script-src {}; worker-src {workers}; style-src 'unsafe-inline'; \
+         img-src data:; base-uri 'none'; form-action 'none'",
+        sources.join(" ")
+    )
 }
 
 /// The end of a page: what made it, and the licences of what draws its charts.

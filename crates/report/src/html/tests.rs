@@ -243,6 +243,54 @@ fn what_a_result_says_is_no_markup() {
     assert!(!page.contains('\u{2028}') || page.contains("\\u2028"));
 }
 
+/// What a browser may do, of a page's head, and the scripts that the page has.
+fn policy_and_scripts(page: &str) -> (&str, Vec<&str>) {
+    let head = "<meta http-equiv=\"Content-Security-Policy\" content=\"";
+    let (before, after) = page.split_once(head).expect("a policy");
+    assert!(!before.contains("<script") && !before.contains("<style"));
+    let (policy, page) = after.split_once('"').expect("its end");
+    let scripts = page.split("<script>").skip(1);
+    let scripts = scripts.map(|text| text.split_once("</script>").expect("its end").0);
+    (policy, scripts.collect())
+}
+
+/// Goal: a browser runs the scripts that a page was made with, each by its hash, and no other; and
+/// loads nothing. `printf '\nalert(1)\n' | openssl dgst -sha256 -binary | base64` gives the hash.
+#[test]
+fn a_page_runs_its_own_scripts_only() {
+    const ALERT: &str = "'sha256-J8+4/wmqNoqVGih0Xof49bzVEIwR8aHhR5HvZK1wlzY='";
+    let made = super::Page {
+        script: "alert(1)\n",
+        ..super::Page::default()
+    };
+    let own = made.html();
+    let (policy, scripts) = policy_and_scripts(&own);
+    assert_eq!(scripts.last(), Some(&"\nalert(1)\n"));
+    assert!(policy.contains(ALERT), "{policy}");
+    assert_eq!(policy.matches("'sha256-").count(), scripts.len());
+    let rules: Vec<&str> = policy.split("; ").collect();
+    assert_eq!(rules[0], "default-src 'none'");
+    let script_rule = rules.iter().find(|rule| rule.starts_with("script-src "));
+    let sources = script_rule.expect("of scripts").split(' ').skip(1);
+    assert!(
+        sources
+            .into_iter()
+            .all(|source| source.starts_with("'sha256-"))
+    );
+    assert!(rules.contains(&"worker-src 'none'"));
+    // Browsers read line ends of their own kind only, and hash what they read.
+    assert!(scripts.iter().all(|script| !script.contains('\r')));
+    let with_module = super::Page {
+        has_module: true,
+        ..made
+    };
+    let own = with_module.html();
+    let (policy, _) = policy_and_scripts(&own);
+    assert!(policy.contains(ALERT) && policy.contains(" 'wasm-unsafe-eval';"));
+    assert!(policy.contains("worker-src blob:"));
+    assert!(!policy.contains("'unsafe-eval'"));
+}
+
 #[test]
 fn the_same_result_gives_the_same_bytes() {
     let text = whole().to_string();

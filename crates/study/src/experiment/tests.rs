@@ -1,9 +1,10 @@
-use super::{Experiment, difference, group};
+use super::{Experiment, difference, expand, group, measured_by};
 use crate::Comparison;
 use crate::Scheduler;
 use crate::pool::Finished;
 use std::sync::Arc;
 use std::sync::Mutex;
+use std::time::Instant;
 use wakeplace_engine::sched_ext::{Loader, OpsInfo, SchedExtOps};
 use wakeplace_engine::{Options, RunReport};
 use wakeplace_metrics::{RunMetrics, Values, WakeupCases};
@@ -29,6 +30,39 @@ fn experiment(policies: &[&str]) -> Experiment {
 }
 
 const TWO: [&str; 2] = ["linux-4.17", "linux-4.17+energy-aware"];
+
+/// What it is measured by, and how long it took to find out, s.
+#[allow(clippy::disallowed_methods, reason = "the test is about wall time")]
+fn names_measured_by(argument: &str) -> (Vec<String>, f64) {
+    let spec = Spec::parse(argument, &LoadOptions::default()).expect(argument);
+    let platform = Platform::builtin("hikey960").expect("a platform");
+    let workloads = expand(&spec, &platform, &[1]).expect(argument);
+    let begin = Instant::now();
+    let names = measured_by(&spec, &workloads);
+    (names, begin.elapsed().as_secs_f64())
+}
+
+/// Goal: a workload's own metric first, then what else it measures, each name once. Eight times the
+/// threads take about eight times as long; each name against all others would take 64 times.
+#[test]
+fn what_a_workload_is_measured_by_has_each_name_once() {
+    let (few, _) = names_measured_by("cyclictest:threads=2");
+    let rest = [
+        "t0_latency_min_us",
+        "t0_latency_avg_us",
+        "t1_latency_min_us",
+    ];
+    let more = ["t1_latency_avg_us", "t1_latency_max_us"];
+    assert_eq!(few, [&["t0_latency_max_us"][..], &rest, &more].concat());
+    // Other work may disturb one try.
+    let ratio = |_| {
+        let (many, long) = names_measured_by("cyclictest:threads=24000");
+        assert_eq!(many.len(), 72_000);
+        long / names_measured_by("cyclictest:threads=3000").1
+    };
+    let ratios: Vec<f64> = (0..3).map(ratio).collect();
+    assert!(ratios.iter().any(|ratio| *ratio < 24.0), "{ratios:?}");
+}
 
 #[test]
 fn the_number_of_threads_changes_nothing() {

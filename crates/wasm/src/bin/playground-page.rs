@@ -64,6 +64,7 @@ fn page(module: &Path, folder: &Path) -> std::io::Result<String> {
         body: &body,
         data: &data,
         script: &script,
+        has_module: true,
     };
     Ok(page.html())
 }

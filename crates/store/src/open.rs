@@ -1,0 +1,111 @@
+//! How a store is opened, or made.
+
+use crate::check::{APPLICATION, MAX_CHUNK, SCHEMA, VERSION};
+use crate::owner::Owner;
+use crate::{Definition, Store, StoreError, check, guard, place, row};
+use rusqlite::{Connection, Transaction, TransactionBehavior, params};
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+use std::time::Duration;
+
+/// Somebody else writes: wait for so long.
+const BUSY: Duration = Duration::from_secs(60);
+/// A sweep has as many chunks, or as many for each worker, if it has the cells.
+const MIN_CHUNKS: usize = 64;
+const CHUNKS_PER_WORKER: usize = 16;
+
+impl Store {
+    /// Opens the file, or makes it, for a sweep. Every row of a file that is there is checked.
+    ///
+    /// # Errors
+    /// It is no store, of another version, of another sweep, or has something in it that this
+    /// program did not write; the machine cannot.
+    pub fn open(path: &Path, definition: &Definition<'_>) -> Result<Self, StoreError> {
+        place::check(path)?;
+        Self::begin(Some(path), definition)
+    }
+
+    /// A store that nobody keeps.
+    ///
+    /// # Errors
+    /// There is no memory.
+    pub fn in_memory(definition: &Definition<'_>) -> Result<Self, StoreError> {
+        Self::begin(None, definition)
+    }
+
+    fn begin(file: Option<&Path>, definition: &Definition<'_>) -> Result<Self, StoreError> {
+        let path = file.unwrap_or(Path::new(":memory:"));
+        let opened = guard::open(file);
+        let (mut connection, steps) = opened.map_err(|error| StoreError::of(path, error))?;
+        let chunk = prepare(&mut connection, path, definition)?;
+        let store = Self {
+            connection,
+            steps,
+            file: path.to_owned(),
+            owner: Owner::this(),
+            cells: definition.sweep.cells(),
+            chunk,
+            metrics: BTreeMap::new(),
+            points: BTreeSet::new(),
+        };
+        check::rows(&store, definition)?;
+        Ok(store)
+    }
+}
+
+/// The size of a chunk of a store that is of this sweep and whose tables are ours.
+fn prepare(
+    connection: &mut Connection,
+    path: &Path,
+    definition: &Definition<'_>,
+) -> Result<usize, StoreError> {
+    let failed = |error: rusqlite::Error| StoreError::of(path, error);
+    connection.busy_timeout(BUSY).map_err(failed)?;
+    // A file that is refused stays as it is.
+    let made = check::kind(connection, path)?;
+    if made {
+        check::tables(connection).map_err(|flaw| StoreError::of(path, flaw))?;
+    }
+    connection
+        .pragma_update(None, "journal_mode", "WAL")
+        .map_err(failed)?;
+    // With WAL a killed process loses nothing; a lost power supply the last commits.
+    connection
+        .pragma_update(None, "synchronous", "NORMAL")
+        .map_err(failed)?;
+    let change = connection.transaction_with_behavior(TransactionBehavior::Immediate);
+    let change = change.map_err(failed)?;
+    let version = change.pragma_query_value(None, "user_version", |row| row.get::<_, i32>(0));
+    if version.map_err(failed)? == 0 {
+        create(&change, definition).map_err(failed)?;
+    }
+    if !made {
+        // By this process or by another one, just now.
+        check::tables(&change).map_err(|flaw| StoreError::of(path, flaw))?;
+    }
+    let chunk = check::same_sweep(&change, path, definition)?;
+    change.commit().map_err(failed)?;
+    Ok(chunk)
+}
+
+fn create(change: &Transaction<'_>, definition: &Definition<'_>) -> rusqlite::Result<()> {
+    change.execute_batch(SCHEMA)?;
+    change.pragma_update(None, "application_id", APPLICATION)?;
+    change.pragma_update(None, "user_version", VERSION)?;
+    // Small enough that workers end at about the same time, large enough that claims are rare.
+    let cells = definition.sweep.cells();
+    let chunks = (CHUNKS_PER_WORKER * definition.workers).max(MIN_CHUNKS);
+    let chunk = (cells / chunks).clamp(1, MAX_CHUNK) as i64;
+    let (hash, said, cells) = (definition.hash(), &definition.said, cells as i64);
+    change.execute(
+        "INSERT INTO sweep VALUES (?1, ?2, ?3, ?4, ?5)",
+        params![
+            hash,
+            said,
+            cells,
+            chunk,
+            row::sweep_sum(&hash, said, cells, chunk)
+        ],
+    )?;
+    Ok(())
+}

@@ -1,0 +1,8 @@
+//! Stores that somebody else made: each is the sweep's own runs, or refused with a sentence.
+#![allow(missing_docs, reason = "not a library")]
+
+mod common;
+mod damage;
+mod forged;
+mod leases;
+mod names;
