@@ -1,36 +1,25 @@
 //! `platform show` for people: what the model understood, and where each figure comes from.
 
-use crate::machine::{CoreView, EnergyState};
+use crate::machine::{CoreView, Domain, EnergyState};
 use crate::page::{Form, Page};
 use crate::text::{cpu_list, time};
 use wakeplace_platform::{
-    CpuId, FreqDomain, IdleScope, Opp, Platform, PowerUnit, Source, Standing,
+    CpuId, FreqDomain, HousekeepingThread, IdleScope, Opp, Platform, PowerUnit, Source, Standing,
+    other_names,
 };
 use wakeplace_report::{Align, Cell, Table};
 
-/// The whole page.
+/// The whole page. What many tables or lines have in common stands once: big machines have
+/// hundreds of clocks and domains. The JSON form has them one by one.
 pub(super) fn page(platform: &Platform, core: &CoreView, policy: &str, form: Form) -> String {
-    let title = format!("{}: {}", platform.name, platform.title);
-    let mut page = Page::new(form, &title, &summary(platform));
-    cpus(&mut page, platform);
-    for (index, domain) in platform.freq_domains.iter().enumerate() {
-        let states = core.energy.get(index).map_or(&[][..], Vec::as_slice);
-        let alike = |other: &&FreqDomain| {
-            states.is_empty()
-                && other.opps == domain.opps
-                && other.transition_latency_ns == domain.transition_latency_ns
-        };
-        // Without an energy model equal tables stand together: big machines have hundreds.
-        if platform.freq_domains[..index]
-            .iter()
-            .any(|other| alike(&other))
-        {
-            continue;
-        }
-        let same = platform.freq_domains[index + 1..].iter().filter(alike);
-        let all: Vec<&FreqDomain> = [domain].into_iter().chain(same).collect();
-        operating_points(&mut page, platform, (domain, &of_domains(&all)), states);
+    let about = format!("{}. {}", platform.title, summary(platform));
+    let mut page = Page::new(form, &platform.name, &about);
+    let others = other_names(&platform.name);
+    if !others.is_empty() {
+        page.paragraph(&format!("Also known as {}.", others.join(", ")));
     }
+    cpus(&mut page, platform);
+    clocks(&mut page, platform, core);
     idle_states(&mut page, platform);
     scheduling_domains(&mut page, core, policy);
     shared(&mut page, platform);
@@ -39,6 +28,27 @@ pub(super) fn page(platform: &Platform, core: &CoreView, policy: &str, form: For
     board(&mut page, platform);
     sources(&mut page, platform);
     page.finish()
+}
+
+/// The operating points of all clocks; those of clocks that are alike are one table.
+fn clocks(page: &mut Page, platform: &Platform, core: &CoreView) {
+    let states = |index: usize| core.energy.get(index).map_or(&[][..], Vec::as_slice);
+    let domains = &platform.freq_domains;
+    let key = |at: usize| {
+        (
+            &domains[at].opps,
+            domains[at].transition_latency_ns,
+            states(at),
+        )
+    };
+    for (index, domain) in domains.iter().enumerate() {
+        if (0..index).any(|other| key(other) == key(index)) {
+            continue;
+        }
+        let same = (index..domains.len()).filter(|other| key(*other) == key(index));
+        let all: Vec<&FreqDomain> = same.map(|other| &domains[other]).collect();
+        operating_points(page, platform, (domain, &of_domains(&all)), states(index));
+    }
 }
 
 fn summary(platform: &Platform) -> String {
@@ -65,6 +75,9 @@ fn summary(platform: &Platform) -> String {
         platform.tick_hz,
     )
 }
+
+/// Most operating points of a table: the lowest and the highest ones.
+const SHOWN_POINTS: usize = 16;
 
 /// Most frequency domains that a heading lists one by one.
 const LISTED_DOMAINS: usize = 4;
@@ -192,12 +205,19 @@ fn operating_points(
         }
         cells
     };
-    domain
-        .opps
-        .iter()
-        .enumerate()
-        .map(row)
-        .for_each(|cells| table.row(cells));
+    let hidden = domain.opps.len().saturating_sub(SHOWN_POINTS);
+    let first = SHOWN_POINTS / 2;
+    for (index, opp) in domain.opps.iter().enumerate() {
+        match hidden {
+            1.. if index == first => {
+                let mut cells = vec![Cell::Empty; columns.len()];
+                cells[0] = Cell::from("...");
+                table.row(cells);
+            }
+            1.. if (first..first + hidden).contains(&index) => {}
+            _ => table.row(row((index, opp))),
+        }
+    }
     page.section(&format!("Operating points of CPUs {cpus}"));
     page.table(&table);
     let latency = time(domain.transition_latency_ns);
@@ -212,8 +232,12 @@ fn operating_points(
         true => " Work is what the board draws more while a CPU is busy; no CPU energy.",
         false => "",
     };
+    let hidden = match hidden {
+        0 => String::new(),
+        hidden => format!(" {hidden} points are not shown; `--format json` has all."),
+    };
     page.paragraph(&format!(
-        "A change of frequency takes {latency}. {model}{work}"
+        "A change of frequency takes {latency}. {model}{work}{hidden}"
     ));
 }
 
@@ -236,43 +260,89 @@ fn idle_states(page: &mut Page, platform: &Platform) {
     for column in &columns[3..] {
         table = table.align(column, Align::Right);
     }
+    // One row for CPUs that differ in nothing else.
+    let mut rows: Vec<(Vec<CpuId>, Vec<Cell>)> = Vec::new();
     for state in &platform.idle_states {
         let scope = match state.scope {
             IdleScope::Cpu => "CPU",
             IdleScope::Cluster => "cluster",
         };
-        table.row(vec![
+        let cells = vec![
             Cell::from(state.name.clone()),
             Cell::from(scope),
-            Cell::from(numbers(&state.cpus)),
+            Cell::Empty,
             Cell::from(time(state.entry_latency_ns)),
             Cell::from(time(state.exit_latency_ns)),
             Cell::from(time(state.min_residency_ns)),
             power(platform, state.cpu_power),
             power(platform, state.cluster_power),
-        ]);
+        ];
+        match rows.iter_mut().find(|(_, known)| *known == cells) {
+            Some((cpus, _)) => cpus.extend(&state.cpus),
+            None => rows.push((state.cpus.clone(), cells)),
+        }
+    }
+    for (mut cpus, mut cells) in rows {
+        cpus.sort_unstable();
+        cells[2] = Cell::from(numbers(&cpus));
+        table.row(cells);
     }
     page.section("Idle states, shallow to deep");
     page.table(&table);
 }
 
+/// Most scheduling domains of a level that are listed one by one, and most groups of one.
+const LISTED_GROUPS: usize = 8;
+
 fn scheduling_domains(page: &mut Page, core: &CoreView, policy: &str) {
     let columns = ["level", "cpus", "groups", "imbalance_pct", "flags"];
     let mut table = Table::new("domains", &columns).align("imbalance_pct", Align::Right);
-    for domain in &core.domains {
-        let groups = domain.groups.iter().map(|group| cpu_list(group));
-        table.row(vec![
-            Cell::from(domain.level.clone()),
-            Cell::from(cpu_list(&domain.cpus)),
-            Cell::from(groups.collect::<Vec<_>>().join(" | ")),
-            Cell::from(u64::from(domain.imbalance_pct)),
-            Cell::from(domain.flags.join(" ")),
-        ]);
+    let kind = |domain: &Domain| {
+        (
+            domain.level.clone(),
+            domain.flags.clone(),
+            domain.imbalance_pct,
+            domain.groups.len(),
+        )
+    };
+    let mut rest = &core.domains[..];
+    while let [first, ..] = rest {
+        let same = rest
+            .iter()
+            .take_while(|domain| kind(domain) == kind(first))
+            .count();
+        let shown = if same > LISTED_GROUPS { 1 } else { same };
+        for domain in &rest[..shown] {
+            let cpus = cpu_list(&domain.cpus);
+            table.row(vec![
+                Cell::from(domain.level.clone()),
+                Cell::from(match same - shown {
+                    0 => cpus,
+                    more => format!("{cpus} and {more} more such domains"),
+                }),
+                Cell::from(groups(domain)),
+                Cell::from(u64::from(domain.imbalance_pct)),
+                Cell::from(domain.flags.join(" ")),
+            ]);
+        }
+        rest = &rest[same..];
     }
     page.section(&format!("Scheduling domains, as {policy} builds them"));
     page.table(&table);
     if let Some(why) = core.energy_inactive {
         page.paragraph(&format!("Energy-aware wake-ups are inactive here: {why}."));
+    }
+}
+
+/// The groups of a domain: all, or of many the first ones.
+fn groups(domain: &Domain) -> String {
+    let many = domain.groups.len() > LISTED_GROUPS;
+    let shown = if many { 2 } else { domain.groups.len() };
+    let listed = domain.groups[..shown].iter().map(|group| cpu_list(group));
+    let listed = listed.collect::<Vec<_>>().join(" | ");
+    match domain.groups.len() - shown {
+        0 => listed,
+        more => format!("{listed} | {more} more"),
     }
 }
 
@@ -330,12 +400,19 @@ fn shared(page: &mut Page, platform: &Platform) {
 
 fn costs(page: &mut Page, platform: &Platform) {
     let mut table = Table::new("costs", &["cost", "time"]).align("time", Align::Right);
+    let mut nothing = Vec::new();
     for (what, ns) in super::platform_json::costs(platform) {
         let name = what.trim_end_matches("_ns").replace('_', " ");
-        table.row(vec![Cell::from(name), Cell::from(time(ns))]);
+        match ns {
+            0 => nothing.push(name),
+            ns => table.row(vec![Cell::from(name), Cell::from(time(ns))]),
+        }
     }
     page.section("Costs on a CPU of capacity 1024 at full speed");
     page.table(&table);
+    if !nothing.is_empty() {
+        page.paragraph(&format!("These cost nothing: {}.", nothing.join(", ")));
+    }
 }
 
 fn housekeeping(page: &mut Page, platform: &Platform) {
@@ -348,18 +425,33 @@ fn housekeeping(page: &mut Page, platform: &Platform) {
         let each = format!("of schedutil, one per clock [{standing}]");
         page.point(&each, &format!("{} per change", time(ns)));
     }
-    for thread in &stated.threads {
-        let cpus = thread.cpus.as_ref().map(|cpus| {
-            let numbers: Vec<u32> = cpus.iter().map(|cpu| cpu.0).collect();
-            format!("CPUs {}", cpu_list(&numbers))
-        });
-        let cpus = cpus.unwrap_or_else(|| "all CPUs".to_owned());
-        let (run, period) = (time(thread.run_ns), time(thread.period_ns));
-        let what = format!("{run} every {period}, {cpus}");
-        page.point(
-            &format!("{} [{standing}]", wakeplace_text::printable(&thread.name)),
-            &what,
-        );
+    let mut rest = &stated.threads[..];
+    while let [first, ..] = rest {
+        let load =
+            |thread: &HousekeepingThread| (thread.run_ns, thread.period_ns, thread.cpus.is_some());
+        let same = rest
+            .iter()
+            .take_while(|thread| load(thread) == load(first))
+            .count();
+        let cpus = rest[..same]
+            .iter()
+            .flat_map(|thread| thread.cpus.iter().flatten());
+        let cpus: Vec<CpuId> = cpus.copied().collect();
+        let where_ = match first.cpus {
+            None => "all CPUs".to_owned(),
+            Some(_) => format!("CPUs {}", numbers(&cpus)),
+        };
+        let (run, period) = (time(first.run_ns), time(first.period_ns));
+        let name = wakeplace_text::printable(&first.name);
+        let (label, each) = match same {
+            1 => (format!("{name} [{standing}]"), ""),
+            _ => (
+                format!("{name} and {} more [{standing}]", same - 1),
+                " each",
+            ),
+        };
+        page.point(&label, &format!("{run} every {period}{each}, {where_}"));
+        rest = &rest[same..];
     }
 }
 
@@ -391,12 +483,23 @@ fn sources(page: &mut Page, platform: &Platform) {
     }
     page.section("Where the figures come from");
     page.table(&table);
+    // What has one source stands together.
+    let mut entries: Vec<(&Source, Vec<&str>)> = Vec::new();
     for (what, source) in &platform.provenance {
-        let Source {
-            standing: how,
-            text,
-        } = source;
-        page.point(&format!("{what} [{}]", standing(*how)), text);
+        match entries.iter_mut().find(|(known, _)| *known == source) {
+            Some((_, all)) => all.push(what),
+            None => entries.push((source, vec![what])),
+        }
+    }
+    for (source, all) in entries {
+        let label = match &all[..] {
+            [one] => (*one).to_owned(),
+            [one, other] => format!("{one}; {other}"),
+            [first, rest @ ..] => format!("{first} and {} more tables", rest.len()),
+            [] => continue,
+        };
+        let how = standing(source.standing);
+        page.point(&format!("{label} [{how}]"), &source.text);
     }
     if !platform.notes.is_empty() {
         page.section("Notes");
