@@ -1,10 +1,11 @@
 //! Platform files from collected facts: `cargo xtask platforms FOLDER`.
 //!
 //! The folder holds one JSON file per machine (schema `sched-platform/1`). A file of `platforms/`
-//! is a pure function of those bytes and of the named assumptions in this module: what nobody
-//! published is filled in here, once, with its reason (`clocks`, `idle`, `costs`), and marked in
-//! the file. Power at operating points is not, but for the gaps in one measured table (`power`)
-//! and for a few x86 machines (`modelled`, `hybrid`).
+//! is a pure function of those bytes, of the names of the machine that stand in the file
+//! (`also_known_as`), and of the named assumptions in this module: what nobody published is filled
+//! in here, once, with its reason (`clocks`, `idle`, `costs`), and marked in the file. Power at
+//! operating points is not, but for the gaps in one measured table (`power`) and for a few x86
+//! machines (`modelled`, `hybrid`).
 
 mod clocks;
 mod costs;

@@ -10,7 +10,7 @@ pub(crate) struct PlatformImportArgs {
     /// This machine, by the kernel's files
     #[arg(long, group = "source", help_heading = "Input")]
     pub(crate) live: bool,
-    /// A saved tree: a folder with `sys` in it, or a tar that `platform capture` made
+    /// A saved tree: a folder with `sys` in it, or a tar (also .tar.gz) of one
     #[arg(
         long,
         value_name = "FOLDER|TAR",
