@@ -59,16 +59,21 @@ fn summary(platform: &Platform) -> String {
             format!("{n} {one}s")
         }
     };
+    let modelled = platform.modelled_power().len() == platform.cpus.len();
+    let model = match platform.has_energy_model {
+        true => "",
+        false => "; the kernel has no energy model",
+    };
     let power = match platform.power_unit {
-        PowerUnit::Microwatt if !platform.has_energy_model => {
-            "power in watts, so that energy is in joules; the kernel has no energy model"
+        PowerUnit::Microwatt if modelled => {
+            "power in watts that nobody measured or published, so that joules are a model's"
         }
         PowerUnit::Microwatt => "power in watts, so that energy is in joules",
         PowerUnit::Bogo => "power in arbitrary units, so that there are no joules",
         PowerUnit::None => "no power figures, so that there is no energy",
     };
     format!(
-        "{}, {} in {}, scheduler tick {} Hz; {power}.",
+        "{}, {} in {}, scheduler tick {} Hz; {power}{model}.",
         platform.arch,
         count(platform.cpus.len(), "CPU"),
         count(platform.clusters.len(), "cluster"),
@@ -79,6 +84,9 @@ fn summary(platform: &Platform) -> String {
 /// Most operating points of a table: the lowest and the highest ones.
 const SHOWN_POINTS: usize = 16;
 
+/// Longest list of CPUs in a heading.
+const HEADING_CHARS: usize = 48;
+
 /// Most frequency domains that a heading lists one by one.
 const LISTED_DOMAINS: usize = 4;
 
@@ -86,11 +94,27 @@ const LISTED_DOMAINS: usize = 4;
 fn of_domains(domains: &[&FreqDomain]) -> String {
     if domains.len() <= LISTED_DOMAINS {
         let each: Vec<String> = domains.iter().map(|d| numbers(&d.cpus)).collect();
-        return each.join(" | ");
+        let each = each.join(" | ");
+        if each.len() <= HEADING_CHARS {
+            return each;
+        }
     }
     let mut cpus: Vec<CpuId> = domains.iter().flat_map(|d| d.cpus.clone()).collect();
     cpus.sort_unstable_by_key(|cpu| cpu.0);
-    format!("{} ({} frequency domains)", numbers(&cpus), domains.len())
+    let all = numbers(&cpus);
+    let cpus = match all.len() <= HEADING_CHARS {
+        true => all,
+        false => format!("{} and {} more", cpus[0].0, cpus.len() - 1),
+    };
+    format!("{cpus} ({} frequency domains)", domains.len())
+}
+
+/// A list of CPUs that may be longer than a line: it can be broken behind its commas.
+fn breakable(list: &str) -> String {
+    match list.len() <= HEADING_CHARS / 2 {
+        true => list.to_owned(),
+        false => list.replace(',', ", "),
+    }
 }
 
 /// CPU numbers as text.
@@ -129,7 +153,7 @@ fn cpus(page: &mut Page, platform: &Platform) {
             cores.dedup();
             table.row(vec![
                 Cell::from(cluster.name.clone()),
-                Cell::from(numbers(&rest[..same])),
+                Cell::from(breakable(&numbers(&rest[..same]))),
                 Cell::from(kind),
                 Cell::from(u64::from(capacity)),
                 Cell::from(cores.len()),
@@ -242,19 +266,16 @@ fn operating_points(
 }
 
 fn idle_states(page: &mut Page, platform: &Platform) {
-    let (own, cluster) = (
-        power_column(platform, "CPU"),
-        power_column(platform, "cluster"),
-    );
+    // Power in the unit of the heading: the columns have no room for it.
     let columns = [
         "state",
         "scope",
         "cpus",
         "entry",
         "exit",
-        "min_residency",
-        &own,
-        &cluster,
+        "residency",
+        "CPU",
+        "cluster",
     ];
     let mut table = Table::new("idle_states", &columns);
     for column in &columns[3..] {
@@ -284,10 +305,15 @@ fn idle_states(page: &mut Page, platform: &Platform) {
     }
     for (mut cpus, mut cells) in rows {
         cpus.sort_unstable();
-        cells[2] = Cell::from(numbers(&cpus));
+        cells[2] = Cell::from(breakable(&numbers(&cpus)));
         table.row(cells);
     }
-    page.section("Idle states, shallow to deep");
+    let unit = match platform.power_unit {
+        PowerUnit::Microwatt => "; power of a CPU and of a cluster in mW",
+        PowerUnit::Bogo => "; power of a CPU and of a cluster",
+        PowerUnit::None => "",
+    };
+    page.section(&format!("Idle states, shallow to deep{unit}"));
     page.table(&table);
 }
 
@@ -295,8 +321,9 @@ fn idle_states(page: &mut Page, platform: &Platform) {
 const LISTED_GROUPS: usize = 8;
 
 fn scheduling_domains(page: &mut Page, core: &CoreView, policy: &str) {
-    let columns = ["level", "cpus", "groups", "imbalance_pct", "flags"];
+    let columns = ["level", "cpus", "groups", "imbalance_pct"];
     let mut table = Table::new("domains", &columns).align("imbalance_pct", Align::Right);
+    let mut flags: Vec<(&Domain, String)> = Vec::new();
     let kind = |domain: &Domain| {
         (
             domain.level.clone(),
@@ -313,7 +340,7 @@ fn scheduling_domains(page: &mut Page, core: &CoreView, policy: &str) {
             .count();
         let shown = if same > LISTED_GROUPS { 1 } else { same };
         for domain in &rest[..shown] {
-            let cpus = cpu_list(&domain.cpus);
+            let cpus = breakable(&cpu_list(&domain.cpus));
             table.row(vec![
                 Cell::from(domain.level.clone()),
                 Cell::from(match same - shown {
@@ -322,13 +349,21 @@ fn scheduling_domains(page: &mut Page, core: &CoreView, policy: &str) {
                 }),
                 Cell::from(groups(domain)),
                 Cell::from(u64::from(domain.imbalance_pct)),
-                Cell::from(domain.flags.join(" ")),
             ]);
+        }
+        let known = |(other, _): &(&Domain, String)| other.flags == first.flags;
+        match flags.iter_mut().find(|entry| known(entry)) {
+            Some((_, levels)) if levels.split(", ").any(|level| level == first.level) => {}
+            Some((_, levels)) => *levels += &format!(", {}", first.level),
+            None => flags.push((first, first.level.clone())),
         }
         rest = &rest[same..];
     }
     page.section(&format!("Scheduling domains, as {policy} builds them"));
     page.table(&table);
+    for (domain, levels) in &flags {
+        page.point(&format!("flags of {levels}"), &domain.flags.join(" "));
+    }
     if let Some(why) = core.energy_inactive {
         page.paragraph(&format!("Energy-aware wake-ups are inactive here: {why}."));
     }
@@ -338,7 +373,9 @@ fn scheduling_domains(page: &mut Page, core: &CoreView, policy: &str) {
 fn groups(domain: &Domain) -> String {
     let many = domain.groups.len() > LISTED_GROUPS;
     let shown = if many { 2 } else { domain.groups.len() };
-    let listed = domain.groups[..shown].iter().map(|group| cpu_list(group));
+    let listed = domain.groups[..shown]
+        .iter()
+        .map(|group| breakable(&cpu_list(group)));
     let listed = listed.collect::<Vec<_>>().join(" | ");
     match domain.groups.len() - shown {
         0 => listed,
