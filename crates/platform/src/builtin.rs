@@ -120,9 +120,12 @@ fn near(name: &str) -> Vec<String> {
     let mut found: Vec<String> = Vec::new();
     for label in nearest_few(&asked, texts, labels.len()) {
         let meant = labels.iter().filter(|(known, _)| known == label);
-        for (_, platform) in meant {
+        let mut meant: Vec<&str> = meant.map(|(_, platform)| *platform).collect();
+        // Of two files of one machine the usual one has the shorter name.
+        meant.sort_by_key(|platform| platform.len());
+        for platform in meant {
             if !found.iter().any(|known| known == platform) {
-                found.push((*platform).to_owned());
+                found.push(platform.to_owned());
             }
         }
     }
