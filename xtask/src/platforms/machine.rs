@@ -29,7 +29,8 @@ pub(super) fn head(facts: &Facts) -> String {
          on the kernel's scale, 1024 = the biggest CPU at its highest frequency.",
     );
     out += &comment(
-        "Written by `cargo xtask platforms` from collected facts: edit nothing but `also_known_as`.",
+        "Written by `cargo xtask platforms` from collected facts: edit nothing but \
+         `also_known_as`.",
     );
     out.push('\n');
     out += &entry("name", &facts.name);

@@ -759,13 +759,15 @@ fn parts_of_a_plat_info_that_are_pickled() {
     let capacities = "    cpu-capacities: {orig: {0: 512, 1: 1024}}\n";
     let of_model = [
         "    nrg-model: !!binary |\n      gASVKgAAAAAAAACMEWxpc2EuZW5lcmd5X21vZGVs\n",
-        "    nrg-model: !!python/object/apply:lisa.energy_model.EnergyModel\n      args: [1]\n      \
-         state: {cpu_nodes: 3}\n",
-        "    nrg-model: !!python/object/new:lisa.energy_model.EnergyModel\n      \
-         ? !!python/tuple [0, 1]\n      : x\n",
-        "    nrg-model:\n      cpu_nodes:\n      - cpu: 0\n        active_states: \
-         !!python/object/apply:collections.OrderedDict\n        - - - 450000\n            - [1, 2]\n",
-        "    nrg-model:\n      cpu_nodes:\n      - cpu: 0\n        active_states:\n          450000:\n\
+        "    nrg-model: !!python/object/apply:lisa.energy_model.EnergyModel\n\
+         \x20     args: [1]\n      state: {cpu_nodes: 3}\n",
+        "    nrg-model: !!python/object/new:lisa.energy_model.EnergyModel\n\
+         \x20     ? !!python/tuple [0, 1]\n      : x\n",
+        "    nrg-model:\n      cpu_nodes:\n      - cpu: 0\n\
+         \x20       active_states: !!python/object/apply:collections.OrderedDict\n\
+         \x20       - - - 450000\n            - [1, 2]\n",
+        "    nrg-model:\n      cpu_nodes:\n      - cpu: 0\n        active_states:\n\
+         \x20         450000:\n\
          \x20         - !!python/object/apply:numpy.core.multiarray.scalar [x, !!binary gAMA]\n\
          \x20         - 33\n",
     ];
@@ -783,8 +785,9 @@ fn parts_of_a_plat_info_that_are_pickled() {
         ),
         (
             "cpu-capacities",
-            "    cpu-capacities:\n      0: !!python/object/apply:numpy.core.multiarray.scalar\n      \
-             - {args: [i8]}\n      - !!binary gAMA\n",
+            "    cpu-capacities:\n\
+             \x20     0: !!python/object/apply:numpy.core.multiarray.scalar\n\
+             \x20     - {args: [i8]}\n      - !!binary gAMA\n",
         ),
         (
             "freqs",
