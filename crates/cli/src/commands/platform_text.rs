@@ -244,6 +244,11 @@ fn operating_points(
     }
     page.section(&format!("Operating points of CPUs {cpus}"));
     page.table(&table);
+    about_points(page, domain, states, hidden);
+}
+
+/// What stands below the table of a clock; `hidden` of its points are not in it.
+fn about_points(page: &mut Page, domain: &FreqDomain, states: &[EnergyState], hidden: usize) {
     let latency = time(domain.transition_latency_ns);
     let model = match states {
         [] => "The policy has no energy model of these CPUs.",
@@ -252,7 +257,7 @@ fn operating_points(
              derived from CPU power alone."
         }
     };
-    let work = match has_work {
+    let work = match domain.opps[0].work_power.is_some() {
         true => " Work is what the board draws more while a CPU is busy; no CPU energy.",
         false => "",
     };

@@ -115,77 +115,80 @@ fn coefficients_and_voltages_make_power() {
     );
 }
 
+/// What is changed in the list, and the message.
+const WRONG: &[(&str, &str, &str)] = &[
+    (
+        "0,500,600",
+        "0,500,-600",
+        "volts.csv:2: `-600`; expected a voltage from 1 mV to 10 V",
+    ),
+    (
+        "0,500,600",
+        "0,-500,600",
+        "volts.csv:2: `-500`; expected a frequency from 1 kHz",
+    ),
+    (
+        "2,2000,1000",
+        "2,2000,600",
+        "volts.csv:6: 600 mV after 650 mV at a lower frequency",
+    ),
+    (
+        "2,2000,1000",
+        "2,700,1000",
+        "volts.csv:6: 700 MHz after 700 MHz for the same clock",
+    ),
+    (
+        "2,2000,1000",
+        "4,2000,1000",
+        "volts.csv:6: CPU 4; expected a CPU of the device tree",
+    ),
+    (
+        "mV",
+        "mW",
+        "volts.csv:1: unknown unit `mW`; expected uV, mV or V",
+    ),
+    (
+        "MHz",
+        "rpm",
+        "volts.csv:1: unknown unit `rpm`; expected Hz, kHz or MHz",
+    ),
+    (
+        "cpu,MHz",
+        "MHz",
+        "volts.csv:1: 2 columns; expected the header `cpu MHz mV`",
+    ),
+    (
+        "cpu,",
+        "core,",
+        "volts.csv:1: `core`; expected the header `cpu MHz mV`",
+    ),
+    (
+        "0,500,600",
+        "0,500",
+        "volts.csv:2: 2 columns; expected a CPU, a frequency",
+    ),
+    (
+        "0,500,600\n",
+        "",
+        "volts.csv: no voltage at 500 MHz for CPUs 0-1",
+    ),
+    (
+        "2,700,650\n2,2000,1000\n",
+        "",
+        "volts.csv: no line for CPUs 2-3",
+    ),
+    ("2,2000,1000", "2,2000,1e3", "volts.csv:6: `1e3`"),
+    ("2,2000,1000", "2,2000,99999", "volts.csv:6: `99999`"),
+];
+
 #[test]
 fn lists_that_cannot_be_right() {
     let tree = board([Some(100), Some(300)]);
-    for (from, to, expected) in [
-        (
-            "0,500,600",
-            "0,500,-600",
-            "volts.csv:2: `-600`; expected a voltage from 1 mV to 10 V",
-        ),
-        (
-            "0,500,600",
-            "0,-500,600",
-            "volts.csv:2: `-500`; expected a frequency from 1 kHz",
-        ),
-        (
-            "2,2000,1000",
-            "2,2000,600",
-            "volts.csv:6: 600 mV after 650 mV at a lower frequency",
-        ),
-        (
-            "2,2000,1000",
-            "2,700,1000",
-            "volts.csv:6: 700 MHz after 700 MHz for the same clock",
-        ),
-        (
-            "2,2000,1000",
-            "4,2000,1000",
-            "volts.csv:6: CPU 4; expected a CPU of the device tree",
-        ),
-        (
-            "mV",
-            "mW",
-            "volts.csv:1: unknown unit `mW`; expected uV, mV or V",
-        ),
-        (
-            "MHz",
-            "rpm",
-            "volts.csv:1: unknown unit `rpm`; expected Hz, kHz or MHz",
-        ),
-        (
-            "cpu,MHz",
-            "MHz",
-            "volts.csv:1: 2 columns; expected the header `cpu MHz mV`",
-        ),
-        (
-            "cpu,",
-            "core,",
-            "volts.csv:1: `core`; expected the header `cpu MHz mV`",
-        ),
-        (
-            "0,500,600",
-            "0,500",
-            "volts.csv:2: 2 columns; expected a CPU, a frequency",
-        ),
-        (
-            "0,500,600\n",
-            "",
-            "volts.csv: no voltage at 500 MHz for CPUs 0-1",
-        ),
-        (
-            "2,700,650\n2,2000,1000\n",
-            "",
-            "volts.csv: no line for CPUs 2-3",
-        ),
-        ("2,2000,1000", "2,2000,1e3", "volts.csv:6: `1e3`"),
-        ("2,2000,1000", "2,2000,99999", "volts.csv:6: `99999`"),
-    ] {
+    for (from, to, expected) in WRONG {
         let list = LIST.replacen(from, to, 1);
         assert_ne!(list, LIST, "{from}");
         let error = with(&tree, &list).expect_err(expected);
-        assert!(error.starts_with(expected), "{error}");
+        assert!(error.starts_with(*expected), "{error}");
     }
     for empty in ["", "# nothing\n", "cpu MHz mV\n"] {
         let error = with(&tree, empty).expect_err("empty");
