@@ -210,6 +210,13 @@ pub fn check(repo: &Repo) -> Vec<Finding> {
                     entry.kernel
                 ));
             }
+            if entry.versions.contains('/') {
+                let versions = &entry.versions;
+                wrong(format!(
+                    "`Kernel: {}()`: `{versions}` is no version",
+                    entry.kernel
+                ));
+            }
             if !entry.file.contains('/') {
                 wrong(format!("`Kernel: {}()`: in which file?", entry.kernel));
             }
@@ -285,6 +292,8 @@ WP_FN struct x *wp_walk(void)
         assert_eq!(findings(&TEXT.replace("Tests:", "Test:")).len(), 1);
         assert_eq!(findings(&TEXT.replace(", kernel/sched/rt.c", "")).len(), 1);
         assert_eq!(findings(&TEXT.replace("walk()", "walk")).len(), 1);
+        let two_files = TEXT.replace("rt.c", "rt.c, kernel/sched/core.c");
+        assert_eq!(findings(&two_files).len(), 1);
         let stale = Repo::of(&[(PATH, TEXT), FIXTURE, TEST, (PAGE, "old")]);
         assert_eq!(check(&stale).len(), 1);
     }

@@ -4,7 +4,7 @@
 use crate::text::{heading, indented, wrapped};
 use std::fmt::Write as _;
 use wakeplace_report::{Format, Style, Table};
-use wakeplace_text::{markdown, printable};
+use wakeplace_text::markdown;
 
 /// How a page is written.
 #[derive(Clone, Copy, Debug)]
@@ -71,7 +71,7 @@ impl Page {
     pub(crate) fn point(&mut self, label: &str, text: &str) {
         match self.form {
             Form::Human(style) => {
-                let _ = writeln!(self.text, "  {}", printable(label));
+                self.text.push_str(&wrapped(label, "  ", style));
                 self.text.push_str(&wrapped(text, "      ", style));
             }
             Form::Markdown => {

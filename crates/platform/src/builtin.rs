@@ -1,5 +1,6 @@
 //! Finding a platform: built into the program, or a file.
 
+use serde::Deserialize;
 use std::fs::File;
 use std::io::Read;
 
@@ -45,10 +46,7 @@ impl Platform {
             Some((_, text)) => Self::from_toml(text, &format!("platforms/{name}.toml")),
             None => Err(PlatformError::UnknownName {
                 name: wakeplace_text::shorten(name),
-                near: nearest_few(name, builtin_names(), OFFERED)
-                    .iter()
-                    .map(|&n| n.to_owned())
-                    .collect(),
+                near: near(name),
             }),
         }
     }
@@ -82,6 +80,57 @@ impl Platform {
         path.clone_into(&mut platform.name);
         Ok(platform)
     }
+}
+
+/// What else people call a built-in platform: the board, the chip, the product.
+#[must_use]
+pub fn other_names(name: &str) -> Vec<String> {
+    #[derive(Deserialize)]
+    struct Names {
+        #[serde(default)]
+        also_known_as: Vec<String>,
+    }
+    let text = BUILTIN.iter().find(|(known, _)| *known == name);
+    let names = text.and_then(|(_, text)| toml::from_str::<Names>(text).ok());
+    names.map_or_else(Vec::new, |names| names.also_known_as)
+}
+
+/// The built-in platforms that a name may mean, the nearest first: by their own names and by the
+/// others, both without regard to blanks and signs. Of other names the digits are right: a Pixel 7
+/// is no Pixel 6.
+fn near(name: &str) -> Vec<String> {
+    let plain = |text: &str| -> String {
+        let letters = text.chars().filter(|c| c.is_alphanumeric());
+        letters.flat_map(char::to_lowercase).collect()
+    };
+    let digits = |text: &str| text.replace(|c: char| !c.is_ascii_digit(), "");
+    let asked = plain(name);
+    if asked.is_empty() {
+        return Vec::new();
+    }
+    let mut labels: Vec<(String, &'static str)> = Vec::new();
+    for known in builtin_names() {
+        labels.push((plain(known), known));
+        let others = other_names(known);
+        let others = others.iter().map(|other| plain(other));
+        let fits = |other: &String| other.starts_with(&asked) || digits(other) == digits(&asked);
+        labels.extend(others.filter(fits).map(|other| (other, known)));
+    }
+    let texts = labels.iter().map(|(label, _)| label.as_str());
+    let mut found: Vec<String> = Vec::new();
+    for label in nearest_few(&asked, texts, labels.len()) {
+        let meant = labels.iter().filter(|(known, _)| known == label);
+        let mut meant: Vec<&str> = meant.map(|(_, platform)| *platform).collect();
+        // Of two files of one machine the usual one has the shorter name.
+        meant.sort_by_key(|platform| platform.len());
+        for platform in meant {
+            if !found.iter().any(|known| known == platform) {
+                found.push(platform.to_owned());
+            }
+        }
+    }
+    found.truncate(OFFERED);
+    found
 }
 
 fn text_of_file(path: &str) -> Result<String, PlatformError> {

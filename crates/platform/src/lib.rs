@@ -4,12 +4,14 @@
 //! finds built-in ones by name. What comes out satisfies every rule of `read`, so that the crates
 //! above need no checks of their own.
 
+mod arch;
 mod assumed;
 mod builtin;
 pub mod cpu_list;
 mod error;
 pub mod fdt;
 pub mod form;
+mod given;
 mod groups;
 pub mod import;
 mod known;
@@ -19,7 +21,7 @@ mod read;
 pub mod sysfs;
 
 pub use assumed::{AssumedCost, Factor};
-pub use builtin::builtin_names;
+pub use builtin::{builtin_names, other_names};
 pub use cpu_list::{CpuListError, parse_cpu_list};
 pub use error::PlatformError;
 pub use groups::CpuGroup;

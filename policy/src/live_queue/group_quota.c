@@ -9,9 +9,9 @@
  * The kernel's periods begin with the first task. Here they pass by the clock, and are counted when
  * somebody asks.
  *
- * Kernel: tg_set_cfs_bandwidth() as wp_live_group_set_quota(), __refill_cfs_bandwidth_runtime() as
- *         wp_live_group_refill(), account_cfs_rq_runtime() as wp_live_group_charge(),
- *         kernel/sched/fair.c, kernel/sched/core.c
+ * Kernel: tg_set_cfs_bandwidth() as wp_live_group_set_quota(), kernel/sched/core.c;
+ *         __refill_cfs_bandwidth_runtime() as wp_live_group_refill(), account_cfs_rq_runtime() as
+ *         wp_live_group_charge(), kernel/sched/fair.c
  * Tests: all/live_groups.rs
  */
 #include "wakeplace/policy.h"

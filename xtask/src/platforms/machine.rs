@@ -28,7 +28,10 @@ pub(super) fn head(facts: &Facts) -> String {
          (`standing`: published, derived or assumed). Units are in the key names; capacities are \
          on the kernel's scale, 1024 = the biggest CPU at its highest frequency.",
     );
-    out += &comment("Written by `cargo xtask platforms` from collected facts: do not edit.");
+    out += &comment(
+        "Written by `cargo xtask platforms` from collected facts: edit nothing but \
+         `also_known_as`.",
+    );
     out.push('\n');
     out += &entry("name", &facts.name);
     out += &entry("title", &facts.title);

@@ -1,10 +1,11 @@
 //! Platform files from collected facts: `cargo xtask platforms FOLDER`.
 //!
 //! The folder holds one JSON file per machine (schema `sched-platform/1`). A file of `platforms/`
-//! is a pure function of those bytes and of the named assumptions in this module: what nobody
-//! published is filled in here, once, with its reason (`clocks`, `idle`, `costs`), and marked in
-//! the file. Power at operating points is not, but for the gaps in one measured table (`power`)
-//! and for a few x86 machines (`modelled`, `hybrid`).
+//! is a pure function of those bytes, of the names of the machine that stand in the file
+//! (`also_known_as`), and of the named assumptions in this module: what nobody published is filled
+//! in here, once, with its reason (`clocks`, `idle`, `costs`), and marked in the file. Power at
+//! operating points is not, but for the gaps in one measured table (`power`) and for a few x86
+//! machines (`modelled`, `hybrid`).
 
 mod clocks;
 mod costs;
@@ -56,7 +57,9 @@ pub const WITHOUT_FACTS: &[&str] = &["ca9-quad", "snb-laptop"];
 pub fn write(root: &Path, folder: &Path) -> Result<Vec<Finding>> {
     for (name, text) in generate(folder)? {
         let path = root.join(FOLDER).join(format!("{name}.toml"));
-        if fs::read_to_string(&path).ok().as_deref() != Some(&text) {
+        let there = fs::read_to_string(&path).ok();
+        let text = with_names(&text, there.as_deref().unwrap_or_default());
+        if there.as_deref() != Some(&text) {
             fs::write(&path, text).with_context(|| format!("writing {}", path.display()))?;
         }
     }
@@ -73,8 +76,9 @@ pub fn check(root: &Path, folder: &Path) -> Result<Vec<Finding>> {
     for (name, text) in &generated {
         let place = format!("{FOLDER}/{name}.toml");
         match fs::read_to_string(root.join(&place)) {
-            Ok(there) if there == *text => {}
+            Ok(there) if there == with_names(text, &there) => {}
             Ok(there) => {
+                let text = with_names(text, &there);
                 let differs = there.lines().zip(text.lines()).position(|(a, b)| a != b);
                 let line =
                     differs.unwrap_or_else(|| there.lines().count().min(text.lines().count()));
@@ -99,6 +103,25 @@ pub fn check(root: &Path, folder: &Path) -> Result<Vec<Finding>> {
         }
     }
     Ok(findings)
+}
+
+/// The text with the `also_known_as` of the file that is there: the one entry made by hand.
+fn with_names(text: &str, there: &str) -> String {
+    let mut lines = there
+        .lines()
+        .skip_while(|line| !line.starts_with("also_known_as = ["));
+    let mut names = String::new();
+    for line in lines.by_ref() {
+        names.push_str(line);
+        names.push('\n');
+        if line.ends_with(']') {
+            break;
+        }
+    }
+    match text.find("\narch = ") {
+        Some(at) => format!("{}{names}{}", &text[..=at], &text[at + 1..]),
+        None => text.to_owned(),
+    }
 }
 
 /// The text of every platform file that facts in a folder make, by name.

@@ -140,8 +140,8 @@ Examples:
   `sh capture.sh phone.tar`, and here
   wakeplace platform import --sysfs phone.tar --energy-model energy_model -o phone.toml
 
-  A board by its device tree
-  wakeplace platform import --dtb board.dtb -o board.toml";
+  A board by its device tree, with the voltages that the tree lacks
+  wakeplace platform import --dtb board.dtb --voltages volts.csv -o board.toml";
 
 pub(super) const PLATFORM_CAPTURE: &str = "\
 Examples:

@@ -10,7 +10,7 @@ pub(crate) struct PlatformImportArgs {
     /// This machine, by the kernel's files
     #[arg(long, group = "source", help_heading = "Input")]
     pub(crate) live: bool,
-    /// A saved tree: a folder with `sys` in it, or a tar that `platform capture` made
+    /// A saved tree: a folder with `sys` in it, or a tar (also .tar.gz) of one
     #[arg(
         long,
         value_name = "FOLDER|TAR",
@@ -21,6 +21,9 @@ pub(crate) struct PlatformImportArgs {
     /// A flattened device tree
     #[arg(long, value_name = "FILE", group = "source", help_heading = "Input")]
     pub(crate) dtb: Option<PathBuf>,
+    /// A list of frequency and voltage (`cpu MHz mV`) for a device tree without voltages
+    #[arg(long, value_name = "FILE", requires = "dtb", help_heading = "Input")]
+    pub(crate) voltages: Option<PathBuf>,
     /// A plat_info file of LISA
     #[arg(long, value_name = "FILE", group = "source", help_heading = "Input")]
     pub(crate) lisa: Option<PathBuf>,

@@ -54,7 +54,7 @@ pub(crate) struct PlatformShowArgs {
     #[arg(
         long,
         value_name = "NAME",
-        default_value = "linux-4.17+energy-aware",
+        default_value_t = values::newest_kernel(),
         help_heading = "Policy"
     )]
     pub(crate) policy: String,

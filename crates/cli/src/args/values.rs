@@ -4,6 +4,7 @@ use std::fmt::Display;
 use std::str::FromStr;
 use wakeplace_engine::{Hotplug, PolicyChange};
 use wakeplace_metrics::Window;
+use wakeplace_policy_sys::Policy;
 use wakeplace_study::{Jitter, parse_hotplug, parse_policy_at, parse_seeds, parse_window};
 use wakeplace_workload::Dialect;
 
@@ -38,6 +39,13 @@ pub(crate) fn times(text: &str) -> Result<Times, String> {
     let time = |part: &&str| wakeplace_text::parse_duration_or_zero_ns(part.trim());
     let times = parts.iter().map(time).collect::<Result<Vec<_>, _>>();
     times.map(Times).map_err(|error| error.to_string())
+}
+
+/// The policy that is the newest kernel's.
+pub(crate) fn newest_kernel() -> String {
+    let names = Policy::catalogue().into_iter().map(|(name, _)| name);
+    let kernels = names.filter(|name| name.starts_with("linux-"));
+    kernels.last().unwrap_or_default()
 }
 
 /// `FROM..TO`, times of a run.

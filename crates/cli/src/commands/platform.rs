@@ -6,10 +6,10 @@ use crate::failure::{Failure, Outcome, Verdict};
 use crate::machine::CoreView;
 use crate::page::Form;
 use crate::terminal::Terminal;
-use crate::text::{format, json, style};
-use wakeplace_platform::{Platform, PowerUnit, Standing, builtin_names};
+use crate::text::{format, json, style, wrapped};
+use wakeplace_platform::{Platform, PowerUnit, Standing, builtin_names, other_names};
 use wakeplace_policy_sys::Policy;
-use wakeplace_report::{Align, Cell, Table};
+use wakeplace_report::{Align, Cell, Format, Style, Table};
 
 /// `platform ...`.
 pub(crate) fn run(command: PlatformCommand, terminal: Terminal) -> Outcome {
@@ -21,9 +21,49 @@ pub(crate) fn run(command: PlatformCommand, terminal: Terminal) -> Outcome {
     }
 }
 
+/// People get a line for each machine, and programs and documents what is known of it besides.
 fn list(args: &ListArgs, terminal: Terminal) -> Outcome {
+    let format = format(args.format);
+    let style = style(terminal);
+    let text = match format {
+        Format::Human => names(style)?,
+        format => known()?.render(format, style),
+    };
+    terminal.print(&text)?;
+    Ok(Verdict::Ok)
+}
+
+fn names(style: Style) -> Result<String, Failure> {
+    let columns = ["name", "cpus", "power", "machine"];
+    let mut table = Table::new("platforms", &columns).align("cpus", Align::Right);
+    for name in builtin_names() {
+        let platform = Platform::load(name).map_err(Failure::input)?;
+        table.row(vec![
+            Cell::from(platform.name.clone()),
+            Cell::from(platform.cpus.len()),
+            Cell::from(power(&platform)),
+            Cell::from(short(&platform.title)),
+        ]);
+    }
+    let about = "Power: watts, in joules in results; modelled, watts that nobody measured or \
+        published; bogo, in a unit of its own; none, and no energy in results. `wakeplace platform \
+        show NAME` says what is known of a machine, and how.";
+    let text = table.render(Format::Human, style);
+    Ok(format!("{text}\n{}", wrapped(about, "", style)))
+}
+
+/// A title without what stands in brackets: the kinds of CPU.
+fn short(title: &str) -> String {
+    match (title.split_once(" ("), title.rsplit_once(')')) {
+        (Some((before, _)), Some((_, after))) => format!("{before}{after}"),
+        _ => title.to_owned(),
+    }
+}
+
+fn known() -> Result<Table, Failure> {
     let columns = [
         "name",
+        "also_known_as",
         "cpus",
         "kinds",
         "power",
@@ -40,16 +80,24 @@ fn list(args: &ListArgs, terminal: Terminal) -> Outcome {
         };
         table.row(vec![
             Cell::from(platform.name.clone()),
+            Cell::from(other_names(name)),
             Cell::from(platform.cpus.len()),
             Cell::from(platform.kinds()),
-            Cell::from(unit(platform.power_unit)),
+            Cell::from(power(&platform)),
             groups(Standing::Published),
             groups(Standing::Derived),
             groups(Standing::Assumed),
         ]);
     }
-    terminal.print(&table.render(format(args.format), style(terminal)))?;
-    Ok(Verdict::Ok)
+    Ok(table)
+}
+
+/// What the power figures are in, and whether they are a model's.
+fn power(platform: &Platform) -> &'static str {
+    match (platform.power_unit, &platform.modelled_power()[..]) {
+        (PowerUnit::Microwatt, cpus) if cpus.len() == platform.cpus.len() => "modelled",
+        (unit_of, _) => unit(unit_of),
+    }
 }
 
 /// What the power figures are in.

@@ -22,7 +22,10 @@ const CAPTURE: &str = include_str!("platform_import/capture.sh");
 pub(super) fn run(args: &PlatformImportArgs, terminal: Terminal) -> Outcome {
     let source = match (&args.sysfs, &args.dtb, &args.lisa) {
         (Some(path), _, _) => Source::Tree(path),
-        (_, Some(path), _) => Source::DeviceTree(path),
+        (_, Some(path), _) => match &args.voltages {
+            Some(list) => Source::DeviceTreeAndVoltages(path, list),
+            None => Source::DeviceTree(path),
+        },
         (_, _, Some(path)) => Source::Lisa(path),
         _ => Source::Live,
     };
@@ -39,6 +42,7 @@ pub(super) fn run(args: &PlatformImportArgs, terminal: Terminal) -> Outcome {
     let read = [
         ("--sysfs", &args.sysfs),
         ("--dtb", &args.dtb),
+        ("--voltages", &args.voltages),
         ("--lisa", &args.lisa),
     ];
     let read = read.map(|(option, path)| Some((option, path.as_deref()?.to_str()?)));

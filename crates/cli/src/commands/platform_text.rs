@@ -1,36 +1,25 @@
 //! `platform show` for people: what the model understood, and where each figure comes from.
 
-use crate::machine::{CoreView, EnergyState};
+use crate::machine::{CoreView, Domain, EnergyState};
 use crate::page::{Form, Page};
 use crate::text::{cpu_list, time};
 use wakeplace_platform::{
-    CpuGroup, CpuId, FreqDomain, IdleScope, Opp, Platform, PowerUnit, Source, Standing,
+    CpuGroup, CpuId, FreqDomain, HousekeepingThread, IdleScope, Opp, Platform, PowerUnit, Source,
+    Standing, other_names,
 };
 use wakeplace_report::{Align, Cell, Table};
 
-/// The whole page.
+/// The whole page. What many tables or lines have in common stands once: big machines have
+/// hundreds of clocks and domains. The JSON form has them one by one.
 pub(super) fn page(platform: &Platform, core: &CoreView, policy: &str, form: Form) -> String {
-    let title = format!("{}: {}", platform.name, platform.title);
-    let mut page = Page::new(form, &title, &summary(platform));
-    cpus(&mut page, platform);
-    for (index, domain) in platform.freq_domains.iter().enumerate() {
-        let states = core.energy.get(index).map_or(&[][..], Vec::as_slice);
-        let alike = |other: &&FreqDomain| {
-            states.is_empty()
-                && other.opps == domain.opps
-                && other.transition_latency_ns == domain.transition_latency_ns
-        };
-        // Without an energy model equal tables stand together: big machines have hundreds.
-        if platform.freq_domains[..index]
-            .iter()
-            .any(|other| alike(&other))
-        {
-            continue;
-        }
-        let same = platform.freq_domains[index + 1..].iter().filter(alike);
-        let all: Vec<&FreqDomain> = [domain].into_iter().chain(same).collect();
-        operating_points(&mut page, platform, (domain, &of_domains(&all)), states);
+    let about = format!("{}. {}", platform.title, summary(platform));
+    let mut page = Page::new(form, &platform.name, &about);
+    let others = other_names(&platform.name);
+    if !others.is_empty() {
+        page.paragraph(&format!("Also known as {}.", others.join(", ")));
     }
+    cpus(&mut page, platform);
+    clocks(&mut page, platform, core);
     idle_states(&mut page, platform);
     scheduling_domains(&mut page, core, policy);
     shared(&mut page, platform);
@@ -41,6 +30,27 @@ pub(super) fn page(platform: &Platform, core: &CoreView, policy: &str, form: For
     page.finish()
 }
 
+/// The operating points of all clocks; those of clocks that are alike are one table.
+fn clocks(page: &mut Page, platform: &Platform, core: &CoreView) {
+    let states = |index: usize| core.energy.get(index).map_or(&[][..], Vec::as_slice);
+    let domains = &platform.freq_domains;
+    let key = |at: usize| {
+        (
+            &domains[at].opps,
+            domains[at].transition_latency_ns,
+            states(at),
+        )
+    };
+    for (index, domain) in domains.iter().enumerate() {
+        if (0..index).any(|other| key(other) == key(index)) {
+            continue;
+        }
+        let same = (index..domains.len()).filter(|other| key(*other) == key(index));
+        let all: Vec<&FreqDomain> = same.map(|other| &domains[other]).collect();
+        operating_points(page, platform, (domain, &of_domains(&all)), states(index));
+    }
+}
+
 fn summary(platform: &Platform) -> String {
     let count = |n: usize, one: &str| {
         if n == 1 {
@@ -49,22 +59,33 @@ fn summary(platform: &Platform) -> String {
             format!("{n} {one}s")
         }
     };
+    let modelled = platform.modelled_power().len() == platform.cpus.len();
+    let model = match platform.has_energy_model {
+        true => "",
+        false => "; the kernel has no energy model",
+    };
     let power = match platform.power_unit {
-        PowerUnit::Microwatt if !platform.has_energy_model => {
-            "power in watts, so that energy is in joules; the kernel has no energy model"
+        PowerUnit::Microwatt if modelled => {
+            "power in watts that nobody measured or published, so that joules are a model's"
         }
         PowerUnit::Microwatt => "power in watts, so that energy is in joules",
         PowerUnit::Bogo => "power in arbitrary units, so that there are no joules",
         PowerUnit::None => "no power figures, so that there is no energy",
     };
     format!(
-        "{}, {} in {}, scheduler tick {} Hz; {power}.",
+        "{}, {} in {}, scheduler tick {} Hz; {power}{model}.",
         platform.arch,
         count(platform.cpus.len(), "CPU"),
         count(platform.clusters.len(), "cluster"),
         platform.tick_hz,
     )
 }
+
+/// Most operating points of a table: the lowest and the highest ones.
+const SHOWN_POINTS: usize = 16;
+
+/// Longest list of CPUs in a heading.
+const HEADING_CHARS: usize = 48;
 
 /// Most frequency domains that a heading lists one by one.
 const LISTED_DOMAINS: usize = 4;
@@ -73,11 +94,27 @@ const LISTED_DOMAINS: usize = 4;
 fn of_domains(domains: &[&FreqDomain]) -> String {
     if domains.len() <= LISTED_DOMAINS {
         let each: Vec<String> = domains.iter().map(|d| numbers(&d.cpus)).collect();
-        return each.join(" | ");
+        let each = each.join(" | ");
+        if each.len() <= HEADING_CHARS {
+            return each;
+        }
     }
     let mut cpus: Vec<CpuId> = domains.iter().flat_map(|d| d.cpus.clone()).collect();
     cpus.sort_unstable_by_key(|cpu| cpu.0);
-    format!("{} ({} frequency domains)", numbers(&cpus), domains.len())
+    let all = numbers(&cpus);
+    let cpus = match all.len() <= HEADING_CHARS {
+        true => all,
+        false => format!("{} and {} more", cpus[0].0, cpus.len() - 1),
+    };
+    format!("{cpus} ({} frequency domains)", domains.len())
+}
+
+/// A list of CPUs that may be longer than a line: it can be broken behind its commas.
+fn breakable(list: &str) -> String {
+    match list.len() <= HEADING_CHARS / 2 {
+        true => list.to_owned(),
+        false => list.replace(',', ", "),
+    }
 }
 
 /// CPU numbers as text.
@@ -116,7 +153,7 @@ fn cpus(page: &mut Page, platform: &Platform) {
             cores.dedup();
             table.row(vec![
                 Cell::from(cluster.name.clone()),
-                Cell::from(numbers(&rest[..same])),
+                Cell::from(breakable(&numbers(&rest[..same]))),
                 Cell::from(kind),
                 Cell::from(u64::from(capacity)),
                 Cell::from(cores.len()),
@@ -202,14 +239,26 @@ fn operating_points(
         }
         cells
     };
-    domain
-        .opps
-        .iter()
-        .enumerate()
-        .map(row)
-        .for_each(|cells| table.row(cells));
+    let hidden = domain.opps.len().saturating_sub(SHOWN_POINTS);
+    let first = SHOWN_POINTS / 2;
+    for (index, opp) in domain.opps.iter().enumerate() {
+        match hidden {
+            1.. if index == first => {
+                let mut cells = vec![Cell::Empty; columns.len()];
+                cells[0] = Cell::from("...");
+                table.row(cells);
+            }
+            1.. if (first..first + hidden).contains(&index) => {}
+            _ => table.row(row((index, opp))),
+        }
+    }
     page.section(&format!("Operating points of CPUs {cpus}"));
     page.table(&table);
+    about_points(page, domain, states, hidden);
+}
+
+/// What stands below the table of a clock; `hidden` of its points are not in it.
+fn about_points(page: &mut Page, domain: &FreqDomain, states: &[EnergyState], hidden: usize) {
     let latency = time(domain.transition_latency_ns);
     let model = match states {
         [] => "The policy has no energy model of these CPUs.",
@@ -218,71 +267,134 @@ fn operating_points(
              derived from CPU power alone."
         }
     };
-    let work = match has_work {
+    let work = match domain.opps[0].work_power.is_some() {
         true => " Work is what the board draws more while a CPU is busy; no CPU energy.",
         false => "",
     };
+    let hidden = match hidden {
+        0 => String::new(),
+        hidden => format!(" {hidden} points are not shown; `--format json` has all."),
+    };
     page.paragraph(&format!(
-        "A change of frequency takes {latency}. {model}{work}"
+        "A change of frequency takes {latency}. {model}{work}{hidden}"
     ));
 }
 
 fn idle_states(page: &mut Page, platform: &Platform) {
-    let (own, cluster) = (
-        power_column(platform, "CPU"),
-        power_column(platform, "cluster"),
-    );
+    // Power in the unit of the heading: the columns have no room for it.
     let columns = [
         "state",
         "scope",
         "cpus",
         "entry",
         "exit",
-        "min_residency",
-        &own,
-        &cluster,
+        "residency",
+        "CPU",
+        "cluster",
     ];
     let mut table = Table::new("idle_states", &columns);
     for column in &columns[3..] {
         table = table.align(column, Align::Right);
     }
+    // One row for CPUs that differ in nothing else.
+    let mut rows: Vec<(Vec<CpuId>, Vec<Cell>)> = Vec::new();
     for state in &platform.idle_states {
         let scope = match state.scope {
             IdleScope::Cpu => "CPU",
             IdleScope::Cluster => "cluster",
         };
-        table.row(vec![
+        let cells = vec![
             Cell::from(state.name.clone()),
             Cell::from(scope),
-            Cell::from(numbers(&state.cpus)),
+            Cell::Empty,
             Cell::from(time(state.entry_latency_ns)),
             Cell::from(time(state.exit_latency_ns)),
             Cell::from(time(state.min_residency_ns)),
             power(platform, state.cpu_power),
             power(platform, state.cluster_power),
-        ]);
+        ];
+        match rows.iter_mut().find(|(_, known)| *known == cells) {
+            Some((cpus, _)) => cpus.extend(&state.cpus),
+            None => rows.push((state.cpus.clone(), cells)),
+        }
     }
-    page.section("Idle states, shallow to deep");
+    for (mut cpus, mut cells) in rows {
+        cpus.sort_unstable();
+        cells[2] = Cell::from(breakable(&numbers(&cpus)));
+        table.row(cells);
+    }
+    let unit = match platform.power_unit {
+        PowerUnit::Microwatt => "; power of a CPU and of a cluster in mW",
+        PowerUnit::Bogo => "; power of a CPU and of a cluster",
+        PowerUnit::None => "",
+    };
+    page.section(&format!("Idle states, shallow to deep{unit}"));
     page.table(&table);
 }
 
+/// Most scheduling domains of a level that are listed one by one, and most groups of one.
+const LISTED_GROUPS: usize = 8;
+
 fn scheduling_domains(page: &mut Page, core: &CoreView, policy: &str) {
-    let columns = ["level", "cpus", "groups", "imbalance_pct", "flags"];
+    let columns = ["level", "cpus", "groups", "imbalance_pct"];
     let mut table = Table::new("domains", &columns).align("imbalance_pct", Align::Right);
-    for domain in &core.domains {
-        let groups = domain.groups.iter().map(|group| cpu_list(group));
-        table.row(vec![
-            Cell::from(domain.level.clone()),
-            Cell::from(cpu_list(&domain.cpus)),
-            Cell::from(groups.collect::<Vec<_>>().join(" | ")),
-            Cell::from(u64::from(domain.imbalance_pct)),
-            Cell::from(domain.flags.join(" ")),
-        ]);
+    let mut flags: Vec<(&Domain, String)> = Vec::new();
+    let kind = |domain: &Domain| {
+        (
+            domain.level.clone(),
+            domain.flags.clone(),
+            domain.imbalance_pct,
+            domain.groups.len(),
+        )
+    };
+    let mut rest = &core.domains[..];
+    while let [first, ..] = rest {
+        let same = rest
+            .iter()
+            .take_while(|domain| kind(domain) == kind(first))
+            .count();
+        let shown = if same > LISTED_GROUPS { 1 } else { same };
+        for domain in &rest[..shown] {
+            let cpus = breakable(&cpu_list(&domain.cpus));
+            table.row(vec![
+                Cell::from(domain.level.clone()),
+                Cell::from(match same - shown {
+                    0 => cpus,
+                    more => format!("{cpus} and {more} more such domains"),
+                }),
+                Cell::from(groups(domain)),
+                Cell::from(u64::from(domain.imbalance_pct)),
+            ]);
+        }
+        let known = |(other, _): &(&Domain, String)| other.flags == first.flags;
+        match flags.iter_mut().find(|entry| known(entry)) {
+            Some((_, levels)) if levels.split(", ").any(|level| level == first.level) => {}
+            Some((_, levels)) => *levels += &format!(", {}", first.level),
+            None => flags.push((first, first.level.clone())),
+        }
+        rest = &rest[same..];
     }
     page.section(&format!("Scheduling domains, as {policy} builds them"));
     page.table(&table);
+    for (domain, levels) in &flags {
+        page.point(&format!("flags of {levels}"), &domain.flags.join(" "));
+    }
     if let Some(why) = core.energy_inactive {
         page.paragraph(&format!("Energy-aware wake-ups are inactive here: {why}."));
+    }
+}
+
+/// The groups of a domain: all, or of many the first ones.
+fn groups(domain: &Domain) -> String {
+    let many = domain.groups.len() > LISTED_GROUPS;
+    let shown = if many { 2 } else { domain.groups.len() };
+    let listed = domain.groups[..shown]
+        .iter()
+        .map(|group| breakable(&cpu_list(group)));
+    let listed = listed.collect::<Vec<_>>().join(" | ");
+    match domain.groups.len() - shown {
+        0 => listed,
+        more => format!("{listed} | {more} more"),
     }
 }
 
@@ -340,12 +452,19 @@ fn shared(page: &mut Page, platform: &Platform) {
 
 fn costs(page: &mut Page, platform: &Platform) {
     let mut table = Table::new("costs", &["cost", "time"]).align("time", Align::Right);
+    let mut nothing = Vec::new();
     for (what, ns) in super::platform_json::costs(platform) {
         let name = what.trim_end_matches("_ns").replace('_', " ");
-        table.row(vec![Cell::from(name), Cell::from(time(ns))]);
+        match ns {
+            0 => nothing.push(name),
+            ns => table.row(vec![Cell::from(name), Cell::from(time(ns))]),
+        }
     }
     page.section("Costs on a CPU of capacity 1024 at full speed");
     page.table(&table);
+    if !nothing.is_empty() {
+        page.paragraph(&format!("These cost nothing: {}.", nothing.join(", ")));
+    }
 }
 
 fn housekeeping(page: &mut Page, platform: &Platform) {
@@ -358,18 +477,33 @@ fn housekeeping(page: &mut Page, platform: &Platform) {
         let each = format!("of schedutil, one per clock [{standing}]");
         page.point(&each, &format!("{} per change", time(ns)));
     }
-    for thread in &stated.threads {
-        let cpus = thread.cpus.as_ref().map(|cpus| {
-            let numbers: Vec<u32> = cpus.iter().map(|cpu| cpu.0).collect();
-            format!("CPUs {}", cpu_list(&numbers))
-        });
-        let cpus = cpus.unwrap_or_else(|| "all CPUs".to_owned());
-        let (run, period) = (time(thread.run_ns), time(thread.period_ns));
-        let what = format!("{run} every {period}, {cpus}");
-        page.point(
-            &format!("{} [{standing}]", wakeplace_text::printable(&thread.name)),
-            &what,
-        );
+    let mut rest = &stated.threads[..];
+    while let [first, ..] = rest {
+        let load =
+            |thread: &HousekeepingThread| (thread.run_ns, thread.period_ns, thread.cpus.is_some());
+        let same = rest
+            .iter()
+            .take_while(|thread| load(thread) == load(first))
+            .count();
+        let cpus = rest[..same]
+            .iter()
+            .flat_map(|thread| thread.cpus.iter().flatten());
+        let cpus: Vec<CpuId> = cpus.copied().collect();
+        let where_ = match first.cpus {
+            None => "all CPUs".to_owned(),
+            Some(_) => format!("CPUs {}", numbers(&cpus)),
+        };
+        let (run, period) = (time(first.run_ns), time(first.period_ns));
+        let name = wakeplace_text::printable(&first.name);
+        let (label, each) = match same {
+            1 => (format!("{name} [{standing}]"), ""),
+            _ => (
+                format!("{name} and {} more [{standing}]", same - 1),
+                " each",
+            ),
+        };
+        page.point(&label, &format!("{run} every {period}{each}, {where_}"));
+        rest = &rest[same..];
     }
 }
 
@@ -401,12 +535,23 @@ fn sources(page: &mut Page, platform: &Platform) {
     }
     page.section("Where the figures come from");
     page.table(&table);
+    // What has one source stands together.
+    let mut entries: Vec<(&Source, Vec<&str>)> = Vec::new();
     for (what, source) in &platform.provenance {
-        let Source {
-            standing: how,
-            text,
-        } = source;
-        page.point(&format!("{what} [{}]", standing(*how)), text);
+        match entries.iter_mut().find(|(known, _)| *known == source) {
+            Some((_, all)) => all.push(what),
+            None => entries.push((source, vec![what])),
+        }
+    }
+    for (source, all) in entries {
+        let label = match &all[..] {
+            [one] => (*one).to_owned(),
+            [one, other] => format!("{one}; {other}"),
+            [first, rest @ ..] => format!("{first} and {} more tables", rest.len()),
+            [] => continue,
+        };
+        let how = standing(source.standing);
+        page.point(&format!("{label} [{how}]"), &source.text);
     }
     if !platform.notes.is_empty() {
         page.section("Notes");

@@ -133,6 +133,11 @@ fn what_was_meant_comes_before_what_there_is() {
             "platform list",
         ),
         (
+            run(&["platform", "show", "pixel6"]),
+            "did you mean `gs101`",
+            "platform list",
+        ),
+        (
             run(&["policy", "show", "linux-7.3+eas"]),
             "did you mean `energy-aware`",
             "Known: ",

@@ -129,6 +129,7 @@ fn every_example_works() {
     assert_code(&made, 0);
     std::fs::create_dir(folder.path().join("energy_model")).expect("a folder");
     std::fs::write(folder.path().join("board.dtb"), DEVICE_TREE).expect("a device tree");
+    file(&folder, "volts.csv", "cpu,MHz,mV\n0,500,700\n");
     file(&folder, "fidelity.md", &read("docs/results/fidelity.md"));
     file(&folder, "workloads.md", &read("docs/guide/workloads.md"));
     let mut all: Vec<Vec<String>> = Vec::new();

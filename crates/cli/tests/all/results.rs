@@ -462,7 +462,61 @@ fn a_platform_is_shown_with_its_sources() {
         assert!(text.contains(word), "{word}");
     }
     let markdown = stdout(&run(&["platform", "show", "tc2", "--format", "md"]));
-    assert!(markdown.starts_with("# tc2: ") && markdown.contains("\n## CPUs\n"));
+    assert!(markdown.starts_with("# tc2\n") && markdown.contains("\n## CPUs\n"));
+}
+
+/// Goal: a list has a line for each machine, and a page of the biggest machine is one to read: what
+/// hundreds of clocks, domains and sources have in common stands once.
+#[test]
+fn lists_and_pages_of_platforms_are_short() {
+    let list = stdout(&run(&["platform", "list"]));
+    let lines: Vec<&str> = list.lines().collect();
+    let machines = lines
+        .iter()
+        .position(|line| line.is_empty())
+        .expect("words below");
+    assert_eq!(
+        machines,
+        1 + wakeplace_platform::builtin_names().count(),
+        "{list}"
+    );
+    let row = |name: &str| {
+        let row = lines
+            .iter()
+            .find(|line| line.split(' ').next() == Some(name));
+        row.unwrap_or_else(|| panic!("no {name}"))
+            .split_whitespace()
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(
+        row("gs101")[..5],
+        ["gs101", "8", "watts", "Google", "Tensor"]
+    );
+    assert_eq!(
+        row("alder-lake-12900k")[..3],
+        ["alder-lake-12900k", "24", "modelled"]
+    );
+    let json = json(&run(&["platform", "list", "--format", "json"]));
+    let all = json["platforms"].as_array().expect("a list");
+    let of = |name: &str| {
+        all.iter()
+            .find(|platform| platform["name"] == name)
+            .expect("one")
+    };
+    assert_eq!(of("snb-laptop")["power"], "modelled");
+    assert_eq!(of("gs101")["also_known_as"][0], "Pixel 6");
+    for name in wakeplace_platform::builtin_names() {
+        let text = stdout(&run(&["platform", "show", name]));
+        let lines = text.lines().count();
+        assert!(lines <= 200, "{name}: {lines} lines");
+        assert!(
+            text.contains("Scheduling domains, as linux-7.3 builds them"),
+            "{name}"
+        );
+    }
+    // 256 cores of two threads.
+    let text = stdout(&run(&["platform", "show", "zen5-2s-turin"]));
+    assert!(text.contains("0,256 and 255 more such domains"), "{text}");
 }
 
 /// Goal: a core is counted once however its threads are numbered, and no heading lists hundreds of

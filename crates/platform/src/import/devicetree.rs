@@ -4,24 +4,31 @@
 //! cpu/cpu-capacity.txt, opp/opp-v2-base.yaml, cpu/idle-states.yaml, power/domain-idle-state.yaml,
 //! numa.txt. CPUs are numbered in the order of their nodes; Linux puts the one it boots on first.
 
+mod architecture;
 mod clocks;
 mod idle;
 mod topology;
 
 use super::ImportError;
-use super::found::{Arch, Clock, Found, FoundCpu, Origin};
+use super::found::{Clock, Found, FoundCpu, Origin};
+use super::voltages::Voltages;
 use crate::MAX_CPUS;
+use crate::arch::Arch;
 use crate::fdt::{Node, Tree};
+use architecture::architecture;
 use std::collections::BTreeMap;
 
 /// Most steps along `next-level-cache`, `power-domains` or down `cpu-map`.
 const MAX_STEPS: usize = 16;
 
+/// Names that any core of an instruction set has beside its own.
+const GENERIC: [&str; 2] = ["arm,armv", "riscv"];
+
 /// Reads the tree.
 pub(super) fn read(
     tree: &Tree,
-    file: &str,
-    place: &str,
+    voltages: Option<&Voltages>,
+    (file, place): (&str, &str),
     said: &mut Vec<String>,
 ) -> Result<Found, ImportError> {
     let mut handles = BTreeMap::new();
@@ -37,12 +44,13 @@ pub(super) fn read(
     }
     let view = View {
         root: &tree.root,
+        voltages,
         handles,
+        arch: architecture(&nodes, file, place, said)?,
         nodes,
         place,
     };
-    view.check_architecture(file)?;
-    Ok(view.found(said))
+    view.found(said)
 }
 
 fn collect<'a>(node: &'a Node, handles: &mut BTreeMap<u32, &'a Node>) {
@@ -73,6 +81,8 @@ struct View<'a> {
     root: &'a Node,
     handles: BTreeMap<u32, &'a Node>,
     nodes: Vec<&'a Node>,
+    arch: (Arch, Origin),
+    voltages: Option<&'a Voltages>,
     place: &'a str,
 }
 
@@ -87,44 +97,16 @@ impl<'a> View<'a> {
 
     fn kind(&self, cpu: usize) -> Option<String> {
         let names = self.nodes[cpu].texts("compatible");
-        let name = names.iter().find(|name| !name.starts_with("arm,armv"))?;
+        let name = names
+            .iter()
+            .find(|name| !GENERIC.iter().any(|word| name.starts_with(word)))?;
         let (_, part) = name.split_once(',').unwrap_or(("", name));
         let plain: String = part.chars().filter(|c| !c.is_control()).take(40).collect();
         Some(plain).filter(|kind| !kind.is_empty())
     }
 
-    fn check_architecture(&self, file: &str) -> Result<(), ImportError> {
-        let names = self.nodes.iter().flat_map(|node| node.texts("compatible"));
-        match names.into_iter().find(|name| name.contains("riscv")) {
-            Some(name) => {
-                let problem = format!("CPUs `{}`", wakeplace_text::shorten(name));
-                Err(ImportError::wrong(file, problem, "CPUs of arm or arm64"))
-            }
-            None => Ok(()),
-        }
-    }
-
-    /// Cores of ARMv7 and before; all others are arm64's.
-    fn arch(&self) -> Arch {
-        const ARM32: [&str; 9] = [
-            "cortex-a5",
-            "cortex-a7",
-            "cortex-a8",
-            "cortex-a9",
-            "cortex-a12",
-            "cortex-a15",
-            "cortex-a17",
-            "krait",
-            "scorpion",
-        ];
-        match self.kind(0) {
-            Some(kind) if ARM32.contains(&kind.as_str()) => Arch::Arm,
-            _ => Arch::Arm64,
-        }
-    }
-
-    fn found(&self, said: &mut Vec<String>) -> Found {
-        let clocks = self.clocks(said);
+    fn found(&self, said: &mut Vec<String>) -> Result<Found, ImportError> {
+        let clocks = self.clocks(said)?;
         let (capacity, capacity_from) = self.capacities(&clocks, said);
         let (parts, packages) = self.parts(said);
         let cpus = (0..self.nodes.len())
@@ -137,12 +119,9 @@ impl<'a> View<'a> {
             .collect();
         let distances = self.distances();
         let words = self.root.texts("model").join(" ");
-        Found {
+        Ok(Found {
             title: Some(words).filter(|words| !words.is_empty()),
-            arch: Some((
-                self.arch(),
-                Origin::derived(self.text("compatible of the CPUs")),
-            )),
+            arch: Some(self.arch.clone()),
             tick_hz: None,
             cpus,
             capacity_from,
@@ -162,7 +141,7 @@ impl<'a> View<'a> {
                  it boots on first."
                     .to_owned(),
             ],
-        }
+        })
     }
 
     /// `capacity-dmips-mhz` by the highest frequency (topology_normalize_cpu_scale()).

@@ -2,7 +2,8 @@
 //! files
 //! made of collected facts have (docs/decisions/026).
 
-use super::found::{Arch, Clock, Found, FoundIdle, Origin, Point, Scale};
+use super::found::{Clock, Found, FoundIdle, Origin, Point, Scale};
+use crate::arch::Arch;
 use crate::sysfs::partition::Partition;
 
 /// Most operating points a platform file may give a clock.
@@ -52,13 +53,17 @@ fn arch(found: &mut Found, said: &mut Vec<String>) {
         ));
         found.arch = Some((arch, Origin::assumed("the source does not say")));
     }
+    let arch = found.arch();
+    if let Some(what) = arch.not_modelled() {
+        said.push(format!("{}: {what}", arch.name()));
+        found.notes.push(format!("{}: {what}.", arch.name()));
+    }
 }
 
 fn kinds(found: &mut Found) {
     let word = match found.arch() {
         Arch::X86 => "x86-64",
-        Arch::Arm => "arm",
-        Arch::Arm64 => "arm64",
+        other => other.name(),
     };
     for cpu in &mut found.cpus {
         cpu.kind.get_or_insert_with(|| word.to_owned());
@@ -90,7 +95,15 @@ fn tick(found: &mut Found, said: &mut Vec<String>) {
             1000,
             "CONFIG_HZ is not in the source: that of Linux arch/x86/configs/x86_64_defconfig",
         ),
-        Arch::Arm64 | Arch::Arm => (
+        Arch::S390x => (
+            100,
+            "CONFIG_HZ is not in the source: that of Linux arch/s390/configs/defconfig",
+        ),
+        Arch::Ppc64 => (
+            100,
+            "CONFIG_HZ is not in the source: that of Linux arch/powerpc/configs/ppc64_defconfig",
+        ),
+        _ => (
             250,
             "CONFIG_HZ is not in the source: the default of Linux kernel/Kconfig.hz",
         ),
@@ -165,7 +178,7 @@ fn latency(arch: Arch) -> (u64, Origin) {
                  (INTEL_CPUFREQ_TRANSITION_LATENCY)",
             ),
         ),
-        Arch::Arm | Arch::Arm64 => (
+        _ => (
             300_000,
             Origin::assumed(
                 "The source does not say: as HiKey960 has, between the 40 us of RK3588 and the \
@@ -350,9 +363,19 @@ fn idle(found: &mut Found, said: &mut Vec<String>) {
             "HLT",
             "The source has no idle states: the clock stops, 1 us as C1 in intel_idle.c",
         ),
-        _ => (
+        Arch::Arm | Arch::Arm64 => (
             "WFI",
             "The source has no idle states: WFI as state 0 of Linux drivers/cpuidle/cpuidle-psci.c",
+        ),
+        Arch::Riscv64 => (
+            "WFI",
+            "The source has no idle states: WFI as state 0 of Linux \
+             drivers/cpuidle/cpuidle-riscv-sbi.c",
+        ),
+        _ => (
+            "idle",
+            "The source has no idle states: 1 us as WFI of ARM, Linux \
+             drivers/cpuidle/cpuidle-psci.c",
         ),
     };
     let own = |cpu: &u16| {

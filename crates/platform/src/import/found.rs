@@ -2,6 +2,7 @@
 //! filled in and a platform file is written.
 
 use crate::Standing;
+use crate::arch::Arch;
 use crate::sysfs::partition::Partition;
 use crate::sysfs::topology::Parts;
 
@@ -29,37 +30,6 @@ impl Origin {
     pub(super) fn assumed(text: impl Into<String>) -> Self {
         let (text, standing) = (text.into(), Standing::Assumed);
         Self { text, standing }
-    }
-}
-
-/// Instruction sets that a platform can have.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Arch {
-    Arm64,
-    Arm,
-    X86,
-}
-
-impl Arch {
-    /// By the kernel's name of it.
-    pub(super) fn of(name: &str) -> Option<Self> {
-        match name {
-            "aarch64" | "arm64" => Some(Self::Arm64),
-            "arm" | "armeabi" => Some(Self::Arm),
-            "x86_64" | "i386" | "i686" | "x86" => Some(Self::X86),
-            _ if name.starts_with("armv8") => Some(Self::Arm64),
-            _ if name.starts_with("armv") => Some(Self::Arm),
-            _ => None,
-        }
-    }
-
-    /// As platform files have it.
-    pub(super) fn name(self) -> &'static str {
-        match self {
-            Self::Arm64 => "arm64",
-            Self::Arm => "arm",
-            Self::X86 => "x86_64",
-        }
     }
 }
 

@@ -2,13 +2,17 @@
 //! frequency
 //! domains, frequencies, and the kernel's tick.
 
-use super::ImportError;
-use super::found::{Arch, Clock, Found, FoundCpu, FoundIdle, Origin, Point};
+use super::found::{Clock, Found, FoundCpu, FoundIdle, Origin, Point};
 use super::nrg_model::{self, NrgModel};
 use super::yaml::{self, Yaml};
+use super::{ImportError, refused};
 use crate::MAX_CPUS;
+use crate::arch::Arch;
+use crate::given::Given;
 use crate::sysfs::partition::Partition;
+use crate::sysfs::quoted;
 use crate::sysfs::topology::Parts;
+use std::collections::BTreeMap;
 
 /// Highest frequency that is believed, kHz (20 GHz).
 const MAX_KHZ: u64 = 20_000_000;
@@ -22,12 +26,17 @@ pub(super) fn read(
     place: &str,
     said: &mut Vec<String>,
 ) -> Result<Found, ImportError> {
-    let text = std::str::from_utf8(bytes)
-        .map_err(|_| ImportError::wrong(file, "bytes that are no text", "LISA's plat_info"))?;
+    // Only what cannot be read is looked at: a file of LISA may begin as another one does.
+    let refused = || refused(bytes, file, Given::PlatInfo);
+    let text = std::str::from_utf8(bytes).map_err(|_| {
+        let wrong = || ImportError::wrong(file, "bytes that are no text", "LISA's plat_info");
+        refused().unwrap_or_else(wrong)
+    })?;
     let root = yaml::read(text).map_err(|error| {
         let at = format!("{file}:{}:{}", error.line, error.column);
         let problem = wakeplace_text::shorten(&error.problem);
-        ImportError::wrong(&at, problem, "LISA's plat_info, a file in YAML")
+        let wrong = || ImportError::wrong(&at, problem, "LISA's plat_info, a file in YAML");
+        refused().unwrap_or_else(wrong)
     })?;
     let info = root.get("platform-info").unwrap_or(&root);
     let conf = info.get("conf").unwrap_or(info);
@@ -35,7 +44,8 @@ pub(super) fn read(
     let count = count.filter(|count| (1..=MAX_CPUS).contains(count));
     let Some(count) = count else {
         let expected = format!("`cpus-count`, 1 to {MAX_CPUS}, below platform-info and conf");
-        return Err(ImportError::wrong(file, "no number of CPUs", expected));
+        let wrong = || ImportError::wrong(file, "no number of CPUs", expected);
+        return Err(refused().unwrap_or_else(wrong));
     };
     let expected = "a node for each CPU, with `active_states`: capacity and power by frequency";
     let model = nrg_model::read(&root, conf, said)
@@ -51,6 +61,7 @@ pub(super) fn read(
         .map_err(|problem| ImportError::wrong(file, problem, expected))?;
     let view = View {
         conf,
+        parts: parts(conf, said),
         file,
         place,
         count,
@@ -73,13 +84,37 @@ fn cpu_count(conf: &Yaml) -> Option<usize> {
     usize::try_from(cpus.max()?.checked_add(1)?).ok()
 }
 
-/// A value that holds something: LISA writes empty maps for what it does not know.
-fn filled(value: Option<&Yaml>) -> Option<&Yaml> {
-    value.filter(|value| !matches!(value, Yaml::Map(map) if map.is_empty()))
+/// The parts that are read beside `nrg-model`.
+const PARTS: [&str; 5] = [
+    "cpu-capacities",
+    "freq-domains",
+    "freqs",
+    "clusters",
+    "topology",
+];
+
+/// The parts that are written out. LISA writes empty maps for what it does not know.
+fn parts(conf: &Yaml, said: &mut Vec<String>) -> BTreeMap<&'static str, Yaml> {
+    let mut parts = BTreeMap::new();
+    for key in PARTS {
+        match conf.get(key) {
+            None | Some(Yaml::Nothing) => {}
+            Some(Yaml::Map(map)) if map.is_empty() => {}
+            Some(value) if value.is_written_out() => {
+                parts.insert(key, value.clone());
+            }
+            Some(_) => said.push(format!(
+                "`{key}` is left out: it is an object or a pickle of a Python program, which is \
+                 not run"
+            )),
+        }
+    }
+    parts
 }
 
 struct View<'a> {
     conf: &'a Yaml,
+    parts: BTreeMap<&'static str, Yaml>,
     file: &'a str,
     place: &'a str,
     count: usize,
@@ -87,6 +122,10 @@ struct View<'a> {
 }
 
 impl View<'_> {
+    fn part(&self, key: &str) -> Option<&Yaml> {
+        self.parts.get(key)
+    }
+
     fn text(&self, key: &str) -> String {
         format!("{}: {key}", self.place)
     }
@@ -110,7 +149,8 @@ impl View<'_> {
             .collect();
         let singles = Partition::singles(self.count);
         let one = Partition::of_labels(&vec![0; self.count]);
-        if filled(self.conf.get("rtapp")).is_some() {
+        let rtapp = self.conf.get("rtapp");
+        if rtapp.is_some_and(|value| !matches!(value, Yaml::Map(map) if map.is_empty())) {
             said.push("`rtapp` is not read: calibrations are rt-app's own".to_owned());
         }
         if self
@@ -121,7 +161,11 @@ impl View<'_> {
         {
             said.push("one node: the file has no distances of its several ones".to_owned());
         }
-        let arch = self.conf.get("abi").and_then(Yaml::text).and_then(Arch::of);
+        let arch = self.conf.get("abi").and_then(Yaml::text).map(|abi| {
+            Arch::of(abi)
+                .ok_or_else(|| self.wrong(format!("abi {}", quoted(abi)), &Arch::expected()))
+        });
+        let arch = arch.transpose()?;
         Ok(Found {
             title: self
                 .conf
@@ -166,7 +210,7 @@ impl View<'_> {
     }
 
     fn capacities(&self, said: &mut Vec<String>) -> Result<(Vec<u64>, Origin), ImportError> {
-        let stated = filled(self.conf.get("cpu-capacities"));
+        let stated = self.part("cpu-capacities");
         let table = stated.and_then(|table| table.get("orig")).or(stated);
         let Some(table) = table else {
             if let Some(model) = &self.model {
@@ -231,7 +275,7 @@ impl View<'_> {
             .conf
             .get("nrg-model")
             .and_then(|m| m.get("freq_domains"));
-        let stated = self.conf.get("freq-domains").or(of_model);
+        let stated = self.part("freq-domains").or(of_model);
         match (stated.and_then(Yaml::list), self.named()) {
             (Some(lists), _) => self.divided(&lists.iter().collect::<Vec<_>>(), "freq-domains"),
             (None, Some(lists)) => {
@@ -244,8 +288,8 @@ impl View<'_> {
 
     /// Clusters, where the file names them.
     fn named(&self) -> Option<Vec<&Yaml>> {
-        let topology = self.conf.get("topology").and_then(|t| t.get("clusters"));
-        match (self.conf.get("clusters"), topology) {
+        let topology = self.part("topology").and_then(|t| t.get("clusters"));
+        match (self.part("clusters"), topology) {
             (Some(Yaml::Map(entries)), _) => Some(entries.values().collect()),
             (_, Some(Yaml::List(lists))) => Some(lists.iter().collect()),
             _ => None,
@@ -343,10 +387,10 @@ impl View<'_> {
 
     /// Frequencies by any CPU of the clock, or by the name of the cluster that has its first one.
     fn freqs(&self, cpus: &[u16]) -> Result<Vec<u32>, ImportError> {
-        let table = self.conf.get("freqs");
+        let table = self.part("freqs");
         let by_cpu = cpus.iter().find_map(|cpu| table?.get(&cpu.to_string()));
         let of_cluster = || {
-            let Some(Yaml::Map(entries)) = self.conf.get("clusters") else {
+            let Some(Yaml::Map(entries)) = self.part("clusters") else {
                 return None;
             };
             let has = |list: &Yaml| {

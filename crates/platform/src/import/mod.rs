@@ -13,15 +13,18 @@ mod lisa;
 mod nrg_model;
 mod sysfs;
 mod text;
+mod voltages;
 mod write;
 mod yaml;
 
+use crate::given::{Given, given};
 use crate::sysfs::{SysfsError, Tree};
 use crate::{MAX_FILE_BYTES, Platform, PlatformError};
 use found::Found;
 use std::fs::File;
 use std::io::Read;
 use std::path::Path;
+use voltages::Voltages;
 
 /// Where a machine is described.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -32,6 +35,8 @@ pub enum Source<'a> {
     Tree(&'a Path),
     /// A flattened device tree.
     DeviceTree(&'a Path),
+    /// The same with a list of frequency and voltage, where it has no voltages.
+    DeviceTreeAndVoltages(&'a Path, &'a Path),
     /// A `plat_info` file of LISA.
     Lisa(&'a Path),
 }
@@ -110,11 +115,15 @@ pub fn import(
         Source::Tree(path) if path.is_file() => {
             of_tree(Tree::archive(path)?, energy_model, &place, &mut said)
         }
-        Source::Tree(path) => of_tree(Tree::new(path), energy_model, &place, &mut said),
-        Source::DeviceTree(path) => {
+        Source::Tree(path) => of_tree(Tree::folder(path)?, energy_model, &place, &mut said),
+        Source::DeviceTree(path) | Source::DeviceTreeAndVoltages(path, _) => {
             let file = path.display().to_string();
             let bytes = read_limited(&file, path, "a flattened device tree (.dtb)")?;
-            of_device_tree(&bytes, &file, &place, &mut said)
+            let voltages = match source {
+                Source::DeviceTreeAndVoltages(_, list) => Some(Voltages::read(list)?),
+                _ => None,
+            };
+            of_device_tree(&bytes, voltages.as_ref(), (&file, &place), &mut said)
         }
         Source::Lisa(path) => {
             let file = path.display().to_string();
@@ -123,7 +132,8 @@ pub fn import(
         }
     }?;
     // A tree is read together with it.
-    if let (Source::DeviceTree(_) | Source::Lisa(_), Some(folder)) = (source, energy_model) {
+    let of_tree = matches!(source, Source::Live | Source::Tree(_));
+    if let Some(folder) = energy_model.filter(|_| !of_tree) {
         energy::lay_over(&mut found, folder, &mut said)?;
     }
     finish(found, name.unwrap_or(&own), &place, said)
@@ -150,7 +160,7 @@ pub fn capture(bytes: &[u8], file: &str) -> Result<Imported, ImportError> {
 /// As `import`.
 pub fn device_tree(bytes: &[u8], file: &str) -> Result<Imported, ImportError> {
     let mut said = Vec::new();
-    let found = of_device_tree(bytes, file, file, &mut said)?;
+    let found = of_device_tree(bytes, None, (file, file), &mut said)?;
     finish(found, file, file, said)
 }
 
@@ -162,6 +172,12 @@ pub fn plat_info(bytes: &[u8], file: &str) -> Result<Imported, ImportError> {
     let mut said = Vec::new();
     let found = lisa::read(bytes, file, file, &mut said)?;
     finish(found, file, file, said)
+}
+
+/// Why a file is not read that is another description of a machine than the `wanted` one.
+fn refused(bytes: &[u8], file: &str, wanted: Given) -> Option<ImportError> {
+    let given = given(bytes).filter(|given| *given != wanted)?;
+    Some(ImportError::wrong(file, given.is(), given.instead()))
 }
 
 fn of_tree(
@@ -185,14 +201,16 @@ fn of_tree(
 
 fn of_device_tree(
     bytes: &[u8],
-    file: &str,
-    place: &str,
+    voltages: Option<&Voltages>,
+    (file, place): (&str, &str),
     said: &mut Vec<String>,
 ) -> Result<Found, ImportError> {
     let tree = crate::fdt::Tree::read(bytes).map_err(|error| {
-        ImportError::wrong(file, error.to_string(), "a flattened device tree (.dtb)")
+        refused(bytes, file, Given::DeviceTree).unwrap_or_else(|| {
+            ImportError::wrong(file, error.to_string(), "a flattened device tree (.dtb)")
+        })
     })?;
-    devicetree::read(&tree, file, place, said)
+    devicetree::read(&tree, voltages, (file, place), said)
 }
 
 fn finish(
@@ -234,7 +252,9 @@ fn place(source: Source<'_>) -> (String, String) {
     match source {
         Source::Live => ("this machine's files".to_owned(), "this-machine".to_owned()),
         Source::Tree(path) => (format!("saved tree {}", named(path)), stem(path)),
-        Source::DeviceTree(path) => (format!("device tree {}", named(path)), stem(path)),
+        Source::DeviceTree(path) | Source::DeviceTreeAndVoltages(path, _) => {
+            (format!("device tree {}", named(path)), stem(path))
+        }
         Source::Lisa(path) => (format!("LISA's {}", named(path)), stem(path)),
     }
 }

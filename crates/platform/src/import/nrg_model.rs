@@ -59,10 +59,12 @@ pub(super) fn read(
     let Some(model) = conf.get("nrg-model") else {
         return Ok(None);
     };
-    let Some(nodes) = model.get("cpu_nodes").and_then(Yaml::list) else {
+    let nodes = model.get("cpu_nodes").and_then(Yaml::list);
+    let Some(nodes) = nodes.filter(|_| is_written_out(model)) else {
         said.push(
-            "`nrg-model` is not read: the file names an object of a Python program and has nothing \
-             of it; --energy-model takes the kernel's"
+            "`nrg-model` is left out: it is an object or a pickle of a Python program, which is \
+             not run, and its figures are not written out as LISA's `to_yaml_map` does; \
+             --energy-model takes the kernel's"
                 .to_owned(),
         );
         return Ok(None);
@@ -137,6 +139,26 @@ pub(super) fn count(root: &Yaml, conf: &Yaml) -> Option<usize> {
     nodes.or(cores).and_then(Yaml::list).map(<[Yaml]>::len)
 }
 
+/// Whether every node that has powers has them as maps of plain figures.
+fn is_written_out(value: &Yaml) -> bool {
+    let plain = |value: &Yaml| matches!(value, Yaml::Scalar(_) | Yaml::Nothing);
+    let pair = |(_, values): (&String, &Yaml)| match capacity_and_power(values) {
+        Some((capacity, power)) => plain(capacity) && plain(power),
+        None => false,
+    };
+    let own = match value.get("active_states") {
+        None | Some(Yaml::Nothing) => true,
+        Some(states) => entries(states).is_some_and(|states| states.into_iter().all(pair)),
+    };
+    own && match value {
+        Yaml::Map(map) => map
+            .iter()
+            .all(|(key, value)| key == "active_states" || is_written_out(value)),
+        Yaml::List(items) => items.iter().all(is_written_out),
+        Yaml::Scalar(_) | Yaml::Nothing => true,
+    }
+}
+
 /// The entries of an ordered map; YAML writes one as a list of maps with one key each.
 fn entries(map: &Yaml) -> Option<Vec<(&String, &Yaml)>> {
     let entries: Vec<(&String, &Yaml)> = match map {
@@ -159,8 +181,8 @@ fn active_states(node: &Yaml) -> Option<Vec<State>> {
         let (capacity, power) = capacity_and_power(values)?;
         Some(State {
             khz: khz(text)?,
-            capacity: capacity.number().filter(|c| (1..=1 << 20).contains(c))?,
-            power: power.number().filter(|p| (1..=MAX_POWER).contains(p))?,
+            capacity: capacity.whole().filter(|c| (1..=1 << 20).contains(c))?,
+            power: power.whole().filter(|p| (1..=MAX_POWER).contains(p))?,
         })
     };
     let mut states: Vec<State> = entries.into_iter().map(state).collect::<Option<_>>()?;

@@ -1,12 +1,15 @@
 //! A machine out of the kernel's files.
 
 use super::fill::grid;
-use super::found::{Arch, Clock, Found, FoundCpu, FoundIdle, Origin, Point, Scale, cpu_list};
+use super::found::{Clock, Found, FoundCpu, FoundIdle, Origin, Point, Scale, cpu_list};
+use crate::arch::Arch;
 use crate::numa::LOCAL_DISTANCE;
-use crate::sysfs::details::{self, Details};
+use crate::sysfs::details::{self, Details, KERNEL_ARCH};
 use crate::sysfs::partition::Partition;
 use crate::sysfs::topology::{Node, Parts};
-use crate::sysfs::{CapacitySource, CpufreqPolicy, EnergyDomain, SysfsError, SysfsMachine, Tree};
+use crate::sysfs::{
+    CapacitySource, CpufreqPolicy, EnergyDomain, SysfsError, SysfsMachine, Tree, quoted,
+};
 
 /// Farthest distance of a platform file; 255 means unreachable.
 const MAX_DISTANCE: u32 = 254;
@@ -28,6 +31,7 @@ pub(super) fn read(
         }
     }
     let details = details::read(tree, &machine.online)?;
+    let arch = arch(tree, &details, place, said)?;
     let kept: Vec<u16> = (0..)
         .zip(&machine.online)
         .filter(|(_, online)| **online)
@@ -38,8 +42,34 @@ pub(super) fn read(
         machine: &machine,
         details: &details,
         kept: &kept,
+        arch,
     };
     Ok(view.found(said))
+}
+
+/// The instruction set, where a file says it.
+fn arch(
+    tree: &Tree,
+    details: &Details,
+    place: &str,
+    said: &mut Vec<String>,
+) -> Result<Option<(Arch, Origin)>, SysfsError> {
+    let Some((name, file)) = &details.arch else {
+        return Ok(None);
+    };
+    let Some(arch) = Arch::of(name) else {
+        let found = format!("instruction set {}", quoted(name));
+        return Err(tree.wrong(file, found, Arch::expected()));
+    };
+    if arch == Arch::X86 && name != "x86_64" {
+        said.push(format!("x86_64 for {name}: 32-bit x86 is not modelled"));
+    }
+    let text = format!("{place}: {file}");
+    let from = match *file == KERNEL_ARCH {
+        true => Origin::stated(text),
+        false => Origin::derived(text),
+    };
+    Ok(Some((arch, from)))
 }
 
 /// A tree that has been read, and which of its CPUs become CPUs of the platform.
@@ -48,15 +78,14 @@ struct View<'a> {
     machine: &'a SysfsMachine,
     details: &'a Details,
     kept: &'a [u16],
+    arch: Option<(Arch, Origin)>,
 }
 
 impl View<'_> {
     fn found(&self, said: &mut Vec<String>) -> Found {
         let mut notes = Vec::new();
         self.note_offline(&mut notes, said);
-        let arch = self.details.arch.as_deref().and_then(Arch::of);
-        let arch = arch.map(|arch| (arch, Origin::stated(self.file("proc/sys/kernel/arch"))));
-        let (capacity, capacity_from) = self.capacities(arch.as_ref().map(|(arch, _)| *arch));
+        let (capacity, capacity_from) = self.capacities();
         let cpus = self
             .kept
             .iter()
@@ -68,7 +97,7 @@ impl View<'_> {
         let distances = self.distances(said);
         Found {
             title: self.details.model.clone(),
-            arch,
+            arch: self.arch.clone(),
             tick_hz: self.details.tick_hz.map(|hz| {
                 (
                     hz,
@@ -158,7 +187,8 @@ impl View<'_> {
         found.filter_map(|at| u16::try_from(at).ok()).collect()
     }
 
-    fn capacities(&self, arch: Option<Arch>) -> (Vec<u32>, Origin) {
+    fn capacities(&self) -> (Vec<u32>, Origin) {
+        let arch = self.arch.as_ref().map(|(arch, _)| *arch);
         let capacity: Vec<u32> = self
             .kept
             .iter()

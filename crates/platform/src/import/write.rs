@@ -3,9 +3,10 @@
 mod idle;
 
 use super::costs::{BOARD, NODE_FACTOR, SERVER};
-use super::found::{Arch, Clock, Found, FoundCpu, Origin, Point, Scale, cpu_list, groups, worse};
+use super::found::{Clock, Found, FoundCpu, Origin, Point, Scale, cpu_list, groups, worse};
 use super::text::source;
 use crate::Standing;
+use crate::arch::Arch;
 use crate::form::{comment, entry, number, string};
 use crate::sysfs::LevelKind;
 use crate::sysfs::partition::Partition;
@@ -427,7 +428,8 @@ impl Writer<'_> {
     }
 
     fn costs(&mut self) -> String {
-        let server = self.found.arch() == Arch::X86 || self.found.cpus.len() > 8;
+        let boards = matches!(self.found.arch(), Arch::Arm | Arch::Arm64 | Arch::Riscv64);
+        let server = !boards || self.found.cpus.len() > 8;
         let rows = if server { SERVER } else { BOARD };
         let mut out = String::from("\n");
         out += &comment(

@@ -31,9 +31,32 @@ impl Yaml {
     }
 
     pub(super) fn number(&self) -> Option<u64> {
+        crate::sysfs::number(self.text()?)
+    }
+
+    /// A number without its decimals: `446.0` is 446.
+    pub(super) fn whole(&self) -> Option<u64> {
         let text = self.text()?;
-        let digits = !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit());
-        digits.then(|| text.parse().ok()).flatten()
+        let (whole, decimals) = text.split_once('.').unwrap_or((text, "0"));
+        crate::sysfs::number(decimals).and_then(|_| crate::sysfs::number(whole))
+    }
+
+    /// Lists and maps of plain values all through. Not so are the objects and pickles of Python
+    /// programs, which YAML can hold, too: a pickle is one text, an object has `args` or `state`.
+    pub(super) fn is_written_out(&self) -> bool {
+        const OF_OBJECTS: [&str; 6] = ["args", "kwds", "state", "listitems", "dictitems", NO_TEXT];
+        let plain = |value: &Yaml| matches!(value, Self::Scalar(_)) || value.is_written_out();
+        match self {
+            Self::Scalar(_) => false,
+            Self::Nothing => true,
+            Self::List(items) => {
+                let mut items = items.iter();
+                items.all(|item| !matches!(item, Self::Map(_)) && plain(item))
+            }
+            Self::Map(map) => {
+                map.values().all(plain) && !OF_OBJECTS.iter().any(|key| map.contains_key(*key))
+            }
+        }
     }
 
     pub(super) fn list(&self) -> Option<&[Yaml]> {
@@ -57,6 +80,9 @@ const MAX_DEPTH: usize = 32;
 
 /// Most bytes of memory, about, of the copies for anchors and aliases.
 const MAX_COPIED_BYTES: usize = 16 << 20;
+
+/// Stands for all entries of a map whose keys are no texts; nothing that is read has such.
+const NO_TEXT: &str = "? ";
 
 /// The key whose maps are taken into the map that has it, as of YAML 1.1.
 const MERGE: &str = "<<";
@@ -231,7 +257,10 @@ impl Builder {
             } => match (key.take(), node.value) {
                 (None, Yaml::Scalar(text)) => *key = Some(text),
                 (None, Yaml::Nothing) => *key = Some(String::new()),
-                (None, _) => return Err("a map whose key is no text".to_owned()),
+                (None, _) => *key = Some(NO_TEXT.to_owned()),
+                (Some(key), _) if key == NO_TEXT => {
+                    entries.insert(key, Yaml::Nothing);
+                }
                 (Some(key), value) if key == MERGE => merged.push(value),
                 (Some(key), value) => {
                     if entries.contains_key(&key) {

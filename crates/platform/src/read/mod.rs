@@ -29,6 +29,8 @@ use wakeplace_text::shorten;
 
 /// Highest tick frequency, Hz; the kernel's own choices end at 1000.
 const MAX_TICK_HZ: u64 = 10_000;
+/// Longest name of `also_known_as`, characters.
+const MAX_OTHER_NAME_CHARS: usize = 60;
 
 impl Platform {
     /// Reads and validates a platform description. `file_name` is only used in messages.
@@ -54,6 +56,7 @@ fn platform(raw: &RawPlatform, text: &str) -> Result<Platform, Flaw> {
     let mut provenance = Provenance::default();
     let unit = PowerUnit::from(*raw.power_unit.get_ref());
     let name = platform_name(&raw.name)?;
+    raw.also_known_as.iter().try_for_each(other_name)?;
     let tick_hz = tick_hz(raw, &mut provenance)?;
     let mut machine = Machine::read(&raw.cluster, text, &mut provenance)?;
     let clusters_at = at(&raw.cluster);
@@ -138,6 +141,22 @@ fn platform_name(name: &Text) -> Result<String, Flaw> {
         at(name),
         problem,
         "expected a name such as `juno-r0` (a-z, 0-9, -)",
+    ))
+}
+
+/// Names of boards and products have letters or digits, by which they are found
+/// (`builtin::near`).
+fn other_name(name: &Text) -> Result<(), Flaw> {
+    let text = name.get_ref();
+    let short = text.chars().count() <= MAX_OTHER_NAME_CHARS;
+    if short && text.chars().any(char::is_alphanumeric) && !text.chars().any(char::is_control) {
+        return Ok(());
+    }
+    let problem = format!("`{}` is no name of a machine", shorten(text));
+    Err(Flaw::new(
+        at(name),
+        problem,
+        "expected a name such as `Pixel 6`",
     ))
 }
 

@@ -5,6 +5,7 @@
 use serde::Deserialize;
 use toml::Spanned;
 
+use crate::arch::Arch;
 use crate::{IdleScope, PowerUnit, Standing};
 
 pub(super) type Int = Spanned<u64>;
@@ -52,25 +53,6 @@ impl From<RawUnit> for PowerUnit {
             RawUnit::Microwatt => Self::Microwatt,
             RawUnit::Bogo => Self::Bogo,
             RawUnit::None => Self::None,
-        }
-    }
-}
-
-#[derive(Clone, Copy, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub(super) enum RawArch {
-    Arm64,
-    Arm,
-    #[serde(rename = "x86_64")]
-    X86,
-}
-
-impl RawArch {
-    pub(super) fn name(self) -> &'static str {
-        match self {
-            Self::Arm64 => "arm64",
-            Self::Arm => "arm",
-            Self::X86 => "x86_64",
         }
     }
 }
@@ -126,7 +108,9 @@ pub(super) enum RawEnergyModel {
 pub(super) struct RawPlatform {
     pub(super) name: Text,
     pub(super) title: String,
-    pub(super) arch: RawArch,
+    #[serde(default)]
+    pub(super) also_known_as: Vec<Text>,
+    pub(super) arch: Arch,
     pub(super) power_unit: Spanned<RawUnit>,
     pub(super) energy_model: Option<Spanned<RawEnergyModel>>,
     #[serde(default)]

@@ -9,6 +9,7 @@
 use super::topology::{self, Node, Parts};
 use super::{CPUS, SysfsError, Tree, energy, marked};
 use crate::IdleState;
+use crate::arch::{Arch, of_cpuinfo};
 use crate::sysfs::EnergyDomain;
 
 /// Longest latency or residency of an idle state that is believed, us (10 s).
@@ -36,8 +37,8 @@ pub(crate) struct Details {
     pub(crate) nodes: Vec<Node>,
     /// Number of each CPU's package, as the kernel counts.
     pub(crate) package: Vec<Option<u64>>,
-    /// As `uname -m` has it.
-    pub(crate) arch: Option<String>,
+    /// As `uname -m` has it, and the file that says so.
+    pub(crate) arch: Option<(String, &'static str)>,
     /// What the machine calls itself.
     pub(crate) model: Option<String>,
     pub(crate) tick_hz: Option<u32>,
@@ -96,9 +97,16 @@ pub(crate) fn energy_model(tree: &Tree, nr_cpus: usize) -> Result<Vec<EnergyDoma
     energy::read(tree, ".", nr_cpus)
 }
 
-fn arch(tree: &Tree) -> Option<String> {
-    tree.head("proc/sys/kernel/arch")
-        .filter(|arch| !arch.is_empty())
+/// The kernel's own word (from 6.1 on, or as captured).
+pub(crate) const KERNEL_ARCH: &str = "proc/sys/kernel/arch";
+const CPUINFO: &str = "proc/cpuinfo";
+
+fn arch(tree: &Tree) -> Option<(String, &'static str)> {
+    let stated = tree.head(KERNEL_ARCH).filter(|arch| !arch.is_empty());
+    stated.map(|arch| (arch, KERNEL_ARCH)).or_else(|| {
+        let arch = of_cpuinfo(&tree.head(CPUINFO)?)?;
+        Some((arch.to_owned(), CPUINFO))
+    })
 }
 
 /// The device tree's or firmware's name of the machine, else that of the processor.
@@ -111,7 +119,7 @@ fn model(tree: &Tree) -> Option<String> {
             .collect();
         Some(words.trim().to_owned()).filter(|words| !words.is_empty())
     };
-    let processor = tree.head("proc/cpuinfo").and_then(|text| {
+    let processor = tree.head(CPUINFO).and_then(|text| {
         let mut lines = text.lines().filter_map(|line| line.split_once(':'));
         let (_, name) = lines.find(|(key, _)| key.trim() == "model name")?;
         plain(name.trim().to_owned())
@@ -123,9 +131,9 @@ fn model(tree: &Tree) -> Option<String> {
     }
 }
 
-/// The maker of an x86 processor: /proc/cpuinfo of no other one with these files has the line.
+/// The maker that /proc/cpuinfo names.
 fn vendor(tree: &Tree) -> Option<String> {
-    let text = tree.head("proc/cpuinfo")?;
+    let text = tree.head(CPUINFO)?;
     let mut lines = text.lines().filter_map(|line| line.split_once(':'));
     let (_, vendor) = lines.find(|(key, _)| key.trim() == "vendor_id")?;
     Some(vendor.trim().to_owned())
@@ -138,7 +146,7 @@ pub(super) fn amd(tree: &Tree) -> bool {
 
 /// The files say that the processor is one of x86.
 pub(super) fn x86(tree: &Tree) -> bool {
-    vendor(tree).is_some() || matches!(arch(tree).as_deref(), Some("x86_64" | "i686"))
+    arch(tree).and_then(|(name, _)| Arch::of(&name)) == Some(Arch::X86)
 }
 
 /// What `uname -r` says.

@@ -20,7 +20,7 @@ mod tree;
 use crate::MAX_CPUS;
 use std::fmt;
 use std::path::Path;
-pub(crate) use tree::Tree;
+pub(crate) use tree::{Tree, number, quoted};
 
 pub use cpufreq::CpufreqPolicy;
 pub use energy::{EnergyDomain, EnergyState};

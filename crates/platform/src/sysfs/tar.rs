@@ -12,18 +12,25 @@ const MAX_ENTRIES: usize = 200_000;
 const MAX_KEPT_BYTES: u64 = 256 << 20;
 /// Most bytes of headers between two files: a long name of either kind and a long link.
 const MAX_HEADER_BYTES: u64 = 16 << 10;
+/// Most bytes that are read, also of what is left out: a packed archive may stand for any number.
+const MAX_READ_BYTES: u64 = 512 << 20;
 
 /// The files by path without `./` at the front; of each at most one byte more than `limit`.
 pub(super) fn files(
     from: impl Read,
     limit: u64,
 ) -> Result<BTreeMap<String, Option<Vec<u8>>>, String> {
-    let budget = Budget::default();
+    let budget = Budget {
+        left: Cell::new(MAX_HEADER_BYTES),
+        of_all: Cell::new(MAX_READ_BYTES),
+        spent: Cell::new(false),
+        failed: Cell::new(false),
+        at_end: Cell::new(false),
+    };
     let mut archive = Archive::new(Metered {
         from,
         budget: &budget,
     });
-    budget.left.set(MAX_HEADER_BYTES);
     let entries = archive.entries().map_err(|error| error.to_string())?;
     let mut files = BTreeMap::new();
     let (mut kept, mut count) = (0, 0);
@@ -37,6 +44,10 @@ pub(super) fn files(
         let stored = stored(&entry)?;
         budget.left.set(stored.saturating_add(MAX_HEADER_BYTES));
         let name = String::from_utf8_lossy(&entry.path_bytes()).into_owned();
+        if name.starts_with('/') || name.split('/').any(|part| part == "..") {
+            let name = super::quoted(&name);
+            return Err(format!("it has {name}, a name that leads out of it"));
+        }
         let name = name.trim_start_matches("./").trim_matches('/').to_owned();
         match kind {
             EntryType::Regular => {
@@ -78,6 +89,10 @@ fn content(entry: &mut impl Read, size: u64, keep: u64) -> Result<Vec<u8>, Strin
 
 const CUT_SHORT: &str = "it ends inside a file or header";
 
+fn too_long() -> String {
+    format!("it has more than {MAX_READ_BYTES} bytes")
+}
+
 fn damaged(error: &io::Error) -> String {
     let why = error.to_string();
     // what follows a colon is the file's own bytes
@@ -86,9 +101,11 @@ fn damaged(error: &io::Error) -> String {
 }
 
 /// What may still be read, and how reading ended.
-#[derive(Default)]
 struct Budget {
+    /// Until the next header.
     left: Cell<u64>,
+    /// Of the whole archive.
+    of_all: Cell<u64>,
     spent: Cell<bool>,
     failed: Cell<bool>,
     at_end: Cell<bool>,
@@ -98,6 +115,9 @@ impl Budget {
     /// Why there is no next entry: the crate's own message says it least well for a file that was
     /// cut short.
     fn why(&self, error: &io::Error) -> String {
+        if self.of_all.get() == 0 {
+            return too_long();
+        }
         if self.spent.get() {
             return format!("a name or header has more than {MAX_HEADER_BYTES} bytes");
         }
@@ -121,11 +141,19 @@ impl<R: Read> Read for Metered<'_, R> {
             self.budget.spent.set(true);
             return Err(io::Error::other("more than the budget"));
         }
-        let most = usize::try_from(left).unwrap_or(usize::MAX).min(into.len());
+        if self.budget.of_all.get() == 0 {
+            return Err(io::Error::other(too_long()));
+        }
+        let most = left.min(self.budget.of_all.get());
+        let most = usize::try_from(most).unwrap_or(usize::MAX).min(into.len());
         let got = self.from.read(&mut into[..most]);
         match &got {
             Ok(0) if most > 0 => self.budget.at_end.set(true),
-            Ok(count) => self.budget.left.set(left - *count as u64),
+            Ok(count) => {
+                let count = *count as u64;
+                self.budget.left.set(left - count);
+                self.budget.of_all.set(self.budget.of_all.get() - count);
+            }
             Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
             Err(_) => self.budget.failed.set(true),
         }

@@ -1,8 +1,10 @@
 //! Reading the small text files of sysfs and debugfs, from a live tree or a saved copy.
 
-use super::{SysfsError, tar};
+use super::{CPUS, SysfsError, tar};
 use crate::MAX_CPUS;
-use std::collections::BTreeMap;
+use crate::given::{Given, HEAD_BYTES, given};
+use flate2::read::MultiGzDecoder;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, File};
 use std::io::{self, ErrorKind, Read};
 use std::path::{Path, PathBuf};
@@ -35,6 +37,22 @@ impl Tree {
         }
     }
 
+    /// The tree in a folder: the folder itself, or the one in it that has `sys`.
+    pub(crate) fn folder(root: &Path) -> Result<Self, SysfsError> {
+        let tree = Self::new(root);
+        if root.join(CPUS).exists() {
+            return Ok(tree);
+        }
+        let below = tree.names(".")?.unwrap_or_default();
+        let has = |name: &String| root.join(name).join(CPUS).is_dir();
+        let leads: Vec<String> = below.into_iter().filter(has).collect();
+        match &leads[..] {
+            [] => Ok(tree),
+            [lead] => Ok(Self::new(&root.join(lead))),
+            leads => Err(several(root, leads)),
+        }
+    }
+
     /// The files of a tar archive, which `root` names in messages.
     pub(crate) fn archive(root: &Path) -> Result<Self, SysfsError> {
         let read = File::open(root).map_err(|error| error.to_string());
@@ -46,19 +64,59 @@ impl Tree {
         root: &Path,
         from: Result<impl Read, String>,
     ) -> Result<Self, SysfsError> {
-        let expected = "a tar archive that `platform capture` made, or a folder";
-        let files = from.and_then(|from| tar::files(from, MAX_FILE_BYTES));
-        match files {
-            Ok(files) => Ok(Self {
-                root: root.to_path_buf(),
-                archive: Some(files),
+        let path = root.display().to_string();
+        let unreadable = |why: String| SysfsError::Unreadable {
+            path: path.clone(),
+            expected: "a tar archive that `platform capture` made, or a folder".to_owned(),
+            why,
+        };
+        let mut from = from.map_err(unreadable)?;
+        let mut head = Vec::new();
+        let beginning = from.by_ref().take(HEAD_BYTES as u64).read_to_end(&mut head);
+        beginning.map_err(|error| unreadable(error.to_string()))?;
+        let whole = head.chain(from);
+        let files = match given(&head) {
+            Some(Given::Gzip) => tar::files(MultiGzDecoder::new(whole), MAX_FILE_BYTES),
+            _ => tar::files(whole, MAX_FILE_BYTES),
+        };
+        match (files, given(&head)) {
+            (Ok(files), _) => Self::of_files(root, files),
+            (Err(_), Some(given)) if given != Given::Gzip => Err(SysfsError::Wrong {
+                path,
+                found: given.is().to_owned(),
+                expected: given.instead().to_owned(),
             }),
-            Err(why) => Err(SysfsError::Unreadable {
-                path: root.display().to_string(),
-                expected: expected.to_owned(),
-                why,
-            }),
+            (Err(why), _) => Err(unreadable(why)),
         }
+    }
+
+    /// The tree in an archive: at its top, or below the one folder that has `sys`.
+    fn of_files(
+        root: &Path,
+        mut files: BTreeMap<String, Option<Vec<u8>>>,
+    ) -> Result<Self, SysfsError> {
+        let leads: BTreeSet<String> = files.keys().filter_map(|name| lead(name)).collect();
+        let leads: Vec<String> = leads.into_iter().collect();
+        let mut root = root.to_path_buf();
+        match &leads[..] {
+            [first, ..] if first.is_empty() => {}
+            [] => {}
+            [lead] => {
+                let below = |(name, bytes): (String, _)| {
+                    Some((
+                        name.strip_prefix(lead)?.strip_prefix('/')?.to_owned(),
+                        bytes,
+                    ))
+                };
+                files = files.into_iter().filter_map(below).collect();
+                root.push(lead);
+            }
+            leads => return Err(several(&root, leads)),
+        }
+        Ok(Self {
+            root,
+            archive: Some(files),
+        })
     }
 
     /// The whole path, for messages.
@@ -88,7 +146,8 @@ impl Tree {
         }
     }
 
-    /// The text of a file without the white space around it; `None` where there is no such file.
+    /// The text of a file without white space and NULs around it; `None` where there is no such
+    /// file.
     pub(crate) fn text(&self, path: &str, expected: &str) -> Result<Option<String>, SysfsError> {
         match self.bytes(path) {
             Ok(bytes) if bytes.len() as u64 > MAX_FILE_BYTES => {
@@ -96,7 +155,7 @@ impl Tree {
                 Err(self.wrong(path, found, expected))
             }
             Ok(bytes) => match String::from_utf8(bytes) {
-                Ok(text) => Ok(Some(text.trim().to_owned())),
+                Ok(text) => Ok(Some(trimmed(&text).to_owned())),
                 Err(_) => Err(self.wrong(path, "bytes that are no text", expected)),
             },
             Err(error) if is_absent(&error) => Ok(None),
@@ -119,7 +178,7 @@ impl Tree {
     /// The beginning of a file that may be long, as text; `None` where there is none.
     pub(crate) fn head(&self, path: &str) -> Option<String> {
         let bytes = self.bytes(path).ok()?;
-        Some(String::from_utf8_lossy(&bytes).trim().to_owned())
+        Some(trimmed(&String::from_utf8_lossy(&bytes)).to_owned())
     }
 
     /// What stands behind `KEY=` in a file of settings, which may be long.
@@ -220,6 +279,28 @@ impl Tree {
     }
 }
 
+/// A file's text without what stands around it: white space, and the NUL that ends what some
+/// kernels copied out of a buffer.
+fn trimmed(text: &str) -> &str {
+    text.trim_matches(|c: char| c.is_whitespace() || c == '\0')
+}
+
+/// The folder that has the `sys` of a name, empty for the top; none: the name is of no CPU.
+fn lead(name: &str) -> Option<String> {
+    let at = format!("/{name}").find(&format!("/{CPUS}/"))?;
+    Some(name[..at.saturating_sub(1)].to_owned())
+}
+
+fn several(root: &Path, leads: &[String]) -> SysfsError {
+    let names: Vec<String> = leads.iter().take(3).map(|lead| quoted(lead)).collect();
+    let more = if leads.len() > 3 { " and others" } else { "" };
+    SysfsError::Wrong {
+        path: root.display().to_string(),
+        found: format!("`sys` in several folders: {}{more}", names.join(", ")),
+        expected: "the tree of one machine".to_owned(),
+    }
+}
+
 /// The entries of an archive's folder, sorted.
 fn names_below(files: &BTreeMap<String, Option<Vec<u8>>>, path: &str) -> Vec<String> {
     let lead = if path == "." {
@@ -283,7 +364,10 @@ pub(crate) fn quoted(text: &str) -> String {
     if text.is_empty() {
         "nothing".to_owned()
     } else {
-        format!("`{}`", wakeplace_text::shorten(text))
+        format!(
+            "`{}`",
+            wakeplace_text::printable(&wakeplace_text::shorten(text))
+        )
     }
 }
 

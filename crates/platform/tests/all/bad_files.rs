@@ -70,8 +70,8 @@ fn keys_and_words() {
     check(
         "arch = \"arm64\"",
         "arch = §\"amr64\"",
-        "unknown variant `amr64`; expected one of `arm64`, `arm`, `x86_64`; did you mean \
-         `arm64`?",
+        "unknown variant `amr64`; expected one of `arm64`, `arm`, `x86_64`, `riscv64`, `s390x`, \
+         `ppc64`, `loongarch64`; did you mean `arm64`?",
     );
     check(
         "standing = \"calibrated\"",

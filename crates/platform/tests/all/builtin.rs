@@ -318,9 +318,126 @@ fn the_page_lists_every_machine() {
     );
 }
 
+/// README and tour count machines, not files: the name of a further file of one machine begins
+/// with that of the first (docs/guide/platforms.md, "Two files of one machine").
+#[test]
+fn machines_are_counted_once() {
+    let names: Vec<&str> = builtin_names().collect();
+    let further = |name: &&&str| {
+        let first = |other: &&str| {
+            name.strip_prefix(*other)
+                .is_some_and(|end| end.starts_with('-'))
+        };
+        names.iter().any(first)
+    };
+    let files: Vec<&str> = names.iter().filter(further).copied().collect();
+    let expected = [
+        "alder-lake-12900k-nosmt",
+        "raptor-lake-1370p-nosmt",
+        "u8500-2011",
+        "wsm-ex-4s-ht",
+    ];
+    assert_eq!(files, expected);
+    let machines = names.len() - files.len();
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    for (page, words) in [
+        (
+            "README.md",
+            format!("models of {machines} real boards and servers"),
+        ),
+        (
+            "docs/guide/tour.md",
+            format!("**Platforms**: {machines} boards, phones"),
+        ),
+    ] {
+        let text = fs::read_to_string(root.join(page)).expect("readable");
+        assert!(text.contains(&words), "{page} must say \"{words}\"");
+    }
+}
+
+/// Goal: what people call a board, chip or product leads to its platform, and a name of another
+/// machine of the same family to none.
+#[test]
+fn names_that_people_type() {
+    let near = |name: &str| {
+        let error = Platform::load(name)
+            .expect_err("no platform's name")
+            .to_string();
+        let words = error
+            .split(&format!("`{name}`"))
+            .nth(1)
+            .unwrap_or_default()
+            .to_owned();
+        words.split("? ").next().unwrap_or_default().to_owned()
+    };
+    for (name, meant) in [
+        ("pixel6", "; did you mean `gs101`"),
+        ("Pixel 6", "; did you mean `gs101`"),
+        (
+            "i7-1370P",
+            "; did you mean `raptor-lake-1370p` or `raptor-lake-1370p-nosmt`",
+        ),
+        (
+            "raptorlake",
+            "; did you mean `raptor-lake-1370p` or `raptor-lake-1370p-nosmt`",
+        ),
+        (
+            "raptor_lake",
+            "; did you mean `raptor-lake-1370p` or `raptor-lake-1370p-nosmt`",
+        ),
+        ("snapdragon865", "; did you mean `sm8250`"),
+        ("raspberrypi5", "; did you mean `rpi5`"),
+        ("Kirin 960", "; did you mean `hikey960`"),
+        ("rock5b", "; did you mean `rk3588`"),
+        ("genoa", "; did you mean `zen4-2s-genoa`"),
+        (
+            "12900k",
+            "; did you mean `alder-lake-12900k` or `alder-lake-12900k-nosmt`",
+        ),
+        ("hikey96", "; did you mean `hikey960`"),
+    ] {
+        assert_eq!(near(name), meant, "{name}");
+    }
+    for other in [
+        "pixel7",
+        "i9-14900K",
+        "raspberrypi4",
+        "snapdragon 8 elite",
+        "--",
+        "",
+        "\u{1b}",
+    ] {
+        assert!(
+            !near(other).contains("did you mean"),
+            "{other}: {}",
+            near(other)
+        );
+    }
+}
+
+/// No other name is a platform's own, none stands twice in a file, and every machine has one.
+#[test]
+fn other_names_are_in_order() {
+    for name in builtin_names() {
+        let others = wakeplace_platform::other_names(name);
+        assert!(!others.is_empty(), "{name}");
+        for (at, other) in others.iter().enumerate() {
+            assert!(!others[..at].contains(other), "{name}: {other}");
+            assert!(
+                builtin_names().all(|known| known != other),
+                "{name}: {other}"
+            );
+        }
+    }
+    assert!(wakeplace_platform::other_names("none").is_empty());
+}
+
 fn row(name: &str) -> String {
     let platform = Platform::builtin(name).expect("built in");
     let power = match platform.power_unit {
+        PowerUnit::Microwatt if platform.modelled_power().len() == platform.cpus.len() => {
+            "modelled"
+        }
         PowerUnit::Microwatt => "watts",
         PowerUnit::Bogo => "bogo",
         PowerUnit::None => "none",

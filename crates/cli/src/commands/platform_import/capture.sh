@@ -59,7 +59,8 @@ for node in /sys/devices/system/node/node[0-9]*; do
 	keep "$node/cpulist" "$node/distance"
 done
 keep /sys/devices/cpu_core/cpus /sys/devices/cpu_atom/cpus /sys/class/dmi/id/product_name \
-	/proc/device-tree/model /proc/sys/kernel/arch /proc/sys/kernel/sched_itmt_enabled
+	/proc/device-tree/model /proc/sys/kernel/arch /proc/sys/kernel/osrelease \
+	/proc/sys/kernel/sched_itmt_enabled
 for domain in /sys/kernel/debug/energy_model/*; do
 	keep "$domain/cpus" "$domain/flags"
 	for state in "$domain"/ps:*; do

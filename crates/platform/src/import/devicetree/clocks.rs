@@ -2,7 +2,8 @@
 
 use super::{MAX_STEPS, View};
 use crate::fdt::Node;
-use crate::import::found::{Clock, Origin, Point, Scale};
+use crate::import::ImportError;
+use crate::import::found::{Clock, Origin, Point, Scale, cpu_list};
 
 /// Highest frequency that is believed, Hz (20 GHz).
 const MAX_HZ: u64 = 20_000_000_000;
@@ -33,7 +34,10 @@ impl View<'_> {
         }
     }
 
-    pub(super) fn clocks(&self, said: &mut Vec<String>) -> Vec<Clock> {
+    pub(super) fn clocks(&self, said: &mut Vec<String>) -> Result<Vec<Clock>, ImportError> {
+        if let Some(list) = self.voltages {
+            list.check_cpus(self.nodes.len())?;
+        }
         let mut keys: Vec<(Key, Vec<u16>)> = Vec::new();
         for cpu in 0..self.nodes.len() {
             let key = self.clock_key(cpu);
@@ -47,7 +51,40 @@ impl View<'_> {
             .collect()
     }
 
-    fn clock(&self, cpus: Vec<u16>, said: &mut Vec<String>) -> Clock {
+    /// Lays the list of voltages over the points of a clock, whose origin is `from` so far.
+    fn with_voltages(
+        &self,
+        cpus: &[u16],
+        (points, from): (&mut Vec<Point>, &mut String),
+        coefficient: Option<u64>,
+        said: &mut Vec<String>,
+    ) -> Result<(), ImportError> {
+        let Some(list) = self.voltages else {
+            return Ok(());
+        };
+        if !list.has(cpus) {
+            let without = points.is_empty() || points.iter().any(|point| point.mv.is_none());
+            return match without && coefficient.is_some() {
+                true => Err(list.missing(cpus)),
+                false => Ok(()),
+            };
+        }
+        *from = match points.is_empty() {
+            true => list.origin(),
+            false => format!("{from}; voltages: {}", list.origin()),
+        };
+        list.lay_over(cpus, points, said)?;
+        let none = match coefficient.map(|coefficient| with_coefficient(points, coefficient)) {
+            None => "no dynamic-power-coefficient",
+            Some(false) => "a power of 0 or of more than 64 W by dynamic-power-coefficient",
+            Some(true) => return Ok(()),
+        };
+        let cpus = cpu_list(cpus);
+        said.push(format!("no power from the voltages of CPUs {cpus}: {none}"));
+        Ok(())
+    }
+
+    fn clock(&self, cpus: Vec<u16>, said: &mut Vec<String>) -> Result<Clock, ImportError> {
         let first = |key: &str| {
             let mut nodes = cpus.iter().map(|cpu| self.nodes[usize::from(*cpu)]);
             nodes.find_map(|node| node.u32(key))
@@ -64,10 +101,15 @@ impl View<'_> {
         }
         let coefficient = first("dynamic-power-coefficient").map(u64::from);
         let stated = !points.is_empty() && points.iter().all(|point| point.power.is_some());
+        let of_points = if stated { None } else { coefficient };
+        self.with_voltages(&cpus, (&mut points, &mut from), of_points, said)?;
         let power = match (stated, coefficient) {
             (true, _) => Some(self.text("opp-microwatt")),
             (false, Some(coefficient)) => with_coefficient(&mut points, coefficient).then(|| {
-                self.text("dynamic-power-coefficient * mV^2 * MHz / 10^6, drivers/opp/of.c")
+                let formula = "dynamic-power-coefficient * mV^2 * MHz / 10^6, drivers/opp/of.c";
+                let listed = self.voltages.filter(|list| list.has(&cpus));
+                let listed = listed.map_or_else(String::new, |l| format!("; mV: {}", l.origin()));
+                self.text(formula) + &listed
             }),
             (false, None) => None,
         };
@@ -89,14 +131,14 @@ impl View<'_> {
             .and_then(latency_ns)
             .or_else(|| own.u32("clock-latency"));
         let stated = Origin::stated(self.text("clock-latency-ns"));
-        Clock {
+        Ok(Clock {
             cpus,
             points_from: (!points.is_empty()).then(|| Origin::stated(from)),
             points,
             power: power.map(|text| (Scale::Microwatt, Origin::derived(text))),
             cluster_from: None,
             latency_ns: latency.map(|ns| (u64::from(ns), stated)),
-        }
+        })
     }
 
     /// The points of a table that any CPU may use; those for single CPUs only (turbo) are left out.

@@ -1,8 +1,8 @@
 //! Which CPUs belong together, by the tree's `cpu-map`, caches and NUMA nodes.
 
 use super::{MAX_STEPS, View};
+use crate::arch::Arch;
 use crate::fdt::Node;
-use crate::import::found::Arch;
 use crate::numa::{LOCAL_DISTANCE, MAX_NODES};
 use crate::sysfs::partition::Partition;
 use crate::sysfs::topology::Parts;
@@ -90,7 +90,7 @@ impl<'a> View<'a> {
     /// On arm the second affinity level of the register is the package; arm64 has one package
     /// (arch/arm/kernel/topology.c, arch/arm64/kernel/topology.c `store_cpu_topology`).
     fn by_registers(&self) -> Vec<Map> {
-        let arm = self.arch() == Arch::Arm;
+        let arm = self.arch.0 == Arch::Arm;
         let place = |(cpu, node): (u16, &&Node)| {
             let register = node.cells("reg").last().copied().unwrap_or(0);
             Map {

@@ -85,7 +85,7 @@ fn cpus(node: &Yaml, count: usize) -> Option<Vec<u16>> {
 fn powers(busy: &Yaml) -> Option<Vec<(u32, u64)>> {
     let one = |(text, values): (&String, &Yaml)| {
         let (_, power) = capacity_and_power(values)?;
-        let power = power.number().filter(|power| *power <= MAX_POWER)?;
+        let power = power.whole().filter(|power| *power <= MAX_POWER)?;
         Some((khz(text)?, power))
     };
     let mut powers: Vec<(u32, u64)> = entries(busy)?.into_iter().map(one).collect::<Option<_>>()?;

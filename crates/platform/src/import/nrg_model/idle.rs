@@ -13,7 +13,7 @@ pub(super) fn states(node: &Yaml) -> Option<Vec<(String, u64)>> {
         Some(states) => states,
     };
     let one = |(name, power): (&String, &Yaml)| {
-        let power = power.number().filter(|power| *power <= MAX_POWER)?;
+        let power = power.whole().filter(|power| *power <= MAX_POWER)?;
         IdleState::is_name(name).then(|| (name.clone(), power))
     };
     let mut all: Vec<(String, u64)> = entries(states)?

@@ -103,7 +103,6 @@ fn what_is_no_yaml_is_refused_with_its_place() {
         ("a: *x", 1, "unknown anchor"),
         ("a: 1\nb: 2\na: 3", 3, "`a` for the second time"),
         ("a: 1\n---\nb: 1", 2, "a second document"),
-        ("a:\n  [1]: 2", 2, "whose key is no text"),
         ("a:\n  <<: 1\n", 2, "`<<` of what is no map"),
     ] {
         let error = read(text).expect_err(text);

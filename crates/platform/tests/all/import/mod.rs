@@ -1,9 +1,12 @@
 //! Machines imported from trees of several kinds. What is expected is from the facts that each tree
 //! names, by hand.
 
+mod architectures;
+mod archives;
 mod hostile;
 mod round_trip;
 mod tree_files;
+mod voltages;
 
 use std::path::Path;
 use std::process::Command;
@@ -504,7 +507,7 @@ fn an_energy_model_of_lisa() {
     let program = "platform-info:\n  conf:\n    cpus-count: 2\n    nrg-model: !var:lisa.x.y\n";
     let said = import(program).expect("a machine").said.join("\n");
     assert!(
-        said.contains("names an object of a Python program"),
+        said.contains("`nrg-model` is left out: it is an object or a pickle"),
         "{said}"
     );
 }
@@ -722,6 +725,94 @@ fn a_plat_info_with_anchors() {
     let domains = &shared.platform.freq_domains;
     assert_eq!(domains[0].opps, domains[1].opps);
     assert_eq!(domains[1].opps[1].khz, 850_000);
+}
+
+/// LISA's own test asset (tests/assets/trace_txt/plat_info.yml), shortened: capacities of an energy
+/// model are fractions there. Juno's A53 has 446 of 1024, its A57 1024.
+#[test]
+fn capacities_of_an_energy_model_may_be_fractions() {
+    let text = include_str!("../../import/trees/juno-r0-nrg-model.yml");
+    let import = |text: &str| wakeplace_platform::import::plat_info(text.as_bytes(), "model.yml");
+    let fractions = text
+        .replace("-   446\n", "-   446.0\n")
+        .replace("-   235\n", "-   235.1\n");
+    assert_ne!(fractions, text);
+    let (whole, fractions) = (
+        import(text).expect("whole"),
+        import(&fractions).expect("parts"),
+    );
+    assert_eq!(whole.platform, fractions.platform);
+}
+
+/// Goal: parts that a Python program wrote as objects or pickles are left out, each is said, and
+/// the rest is read. The forms are PyYAML's: `!!binary` of `pickle.dumps`, objects with `args` and
+/// `state`, numpy's scalars, tuples as keys.
+#[test]
+fn parts_of_a_plat_info_that_are_pickled() {
+    let import = |part: &str| {
+        let text = format!(
+            "platform-info:\n  conf:\n    abi: arm64\n    cpus-count: 2\n    name: board\n{part}"
+        );
+        let imported = wakeplace_platform::import::plat_info(text.as_bytes(), "x.yml");
+        imported.unwrap_or_else(|error| panic!("{part}: {error}"))
+    };
+    let capacities = "    cpu-capacities: {orig: {0: 512, 1: 1024}}\n";
+    let of_model = [
+        "    nrg-model: !!binary |\n      gASVKgAAAAAAAACMEWxpc2EuZW5lcmd5X21vZGVs\n",
+        "    nrg-model: !!python/object/apply:lisa.energy_model.EnergyModel\n\
+         \x20     args: [1]\n      state: {cpu_nodes: 3}\n",
+        "    nrg-model: !!python/object/new:lisa.energy_model.EnergyModel\n\
+         \x20     ? !!python/tuple [0, 1]\n      : x\n",
+        "    nrg-model:\n      cpu_nodes:\n      - cpu: 0\n\
+         \x20       active_states: !!python/object/apply:collections.OrderedDict\n\
+         \x20       - - - 450000\n            - [1, 2]\n",
+        "    nrg-model:\n      cpu_nodes:\n      - cpu: 0\n        active_states:\n\
+         \x20         450000:\n\
+         \x20         - !!python/object/apply:numpy.core.multiarray.scalar [x, !!binary gAMA]\n\
+         \x20         - 33\n",
+    ];
+    for part in of_model {
+        let imported = import(&format!("{capacities}{part}"));
+        assert_eq!(imported.platform.capacities(), [512, 1024], "{part}");
+        assert_eq!(imported.platform.power_unit, PowerUnit::None, "{part}");
+        let said = imported.said.join("\n");
+        assert!(said.contains("`nrg-model` is left out"), "{part}: {said}");
+    }
+    for (key, part) in [
+        (
+            "cpu-capacities",
+            "    cpu-capacities: !!binary gASVKgAAAAAAAACM\n",
+        ),
+        (
+            "cpu-capacities",
+            "    cpu-capacities:\n\
+             \x20     0: !!python/object/apply:numpy.core.multiarray.scalar\n\
+             \x20     - {args: [i8]}\n      - !!binary gAMA\n",
+        ),
+        (
+            "freqs",
+            "    freqs: !!python/object/apply:collections.defaultdict\n      args: [x]\n      \
+             dictitems: {0: [450000]}\n",
+        ),
+        (
+            "freq-domains",
+            "    freq-domains: !!python/object/new:set {? !!python/tuple [0] : x}\n",
+        ),
+    ] {
+        let imported = import(part);
+        let said = imported.said.join("\n");
+        assert!(
+            said.contains(&format!("`{key}` is left out")),
+            "{part}: {said}"
+        );
+        assert_eq!(imported.platform.cpus.len(), 2);
+    }
+    let plain = import(capacities);
+    assert!(
+        !plain.said.join("\n").contains("left out"),
+        "{:?}",
+        plain.said
+    );
 }
 
 /// This machine, whatever it is.
