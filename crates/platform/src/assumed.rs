@@ -109,6 +109,15 @@ impl Platform {
         changed
     }
 
+    /// CPUs whose power at work nobody measured or published: joules of theirs are a model's.
+    #[must_use]
+    pub fn modelled_power(&self) -> Vec<CpuId> {
+        let tables = self.assumed_tables("cpu power of CPUs ").into_iter();
+        let mut cpus: Vec<CpuId> = tables.flat_map(|(_, cpus)| cpus).collect();
+        cpus.sort_unstable();
+        cpus
+    }
+
     /// Tables that are assumed, by how their entries begin: the CPUs they are about.
     fn assumed_tables(&self, start: &str) -> Vec<(String, Vec<CpuId>)> {
         let tables = self.provenance.iter().filter_map(|(what, source)| {

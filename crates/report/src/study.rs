@@ -86,7 +86,8 @@ fn durations(result: &StudyResult) -> String {
 
 fn human(result: &StudyResult, style: Style) -> String {
     let lines = heading(result);
-    let mut text: String = lines.iter().map(|line| wrap(line, 0) + "\n").collect();
+    let line = |line: &String| wrap(line, style.width) + "\n";
+    let mut text: String = lines.iter().map(line).collect();
     for (name, table) in tables(result) {
         let table = table.render(Format::Human, style);
         text.push_str(&format!("\n{}\n{table}", title(&name, style)));
@@ -210,12 +211,16 @@ fn table(result: &StudyResult, rows: &[&StudyRow], experiments: bool) -> Table {
     if has.robust {
         columns.push("assumed costs");
     }
-    let mut table = Table::new("rows", &columns);
-    for column in &columns[columns
-        .iter()
-        .position(|c| *c == "policy")
-        .map_or(0, |p| p + 1)..]
-    {
+    let policy = columns.iter().position(|c| *c == "policy");
+    let keys = policy.map_or(0, |at| at + 1);
+    let mut table = Table::new("rows", &columns)
+        .keys(keys)
+        .optional("spread")
+        .part("published")
+        .part("published change")
+        .part("simulated")
+        .part("off by");
+    for column in &columns[keys..] {
         if *column != DIFFERENCE {
             table = table.align(column, Align::Right);
         }

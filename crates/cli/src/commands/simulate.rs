@@ -103,10 +103,8 @@ fn simulate(
     let mut matrix = matrix(args, seeds)?;
     schedulers::add(&args.schedulers, &mut matrix, terminal)?;
     let experiment = &matrix.experiments[0];
-    let mut expectations = Vec::new();
-    for experiment in &matrix.experiments {
-        expectations = expect::parse(&args.expect, &experiment.platform)?;
-    }
+    let platforms = matrix.experiments.iter().map(|one| &one.platform);
+    let expectations = expect::parse(&args.expect, platforms)?;
     let outputs = Outputs::prepare(args, &matrix, asked.as_ref())?;
     // Of several runs `--export-parquet` has one table, of all runs.
     let asked = asked.filter(|_| matrix.len() == 1);
