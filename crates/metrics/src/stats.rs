@@ -341,8 +341,8 @@ mod tests {
     }
 
     /// d = -4 0 -2: mean -2, sd 2, half width 4.302653 * 2 / sqrt(3) = 4.968276; base mean 2: from
-    /// -6.968276 / 2, which is cut, to 2.968276 / 2. The same counts as slack, one of them negative,
-    /// are not cut: d = -5 0 -1: mean -2, sd 2.645751, half width 6.572411.
+    /// -6.968276 / 2, which is cut, to 2.968276 / 2. The same counts as slack, one of them
+    /// negative, are not cut: d = -5 0 -1: mean -2, sd 2.645751, half width 6.572411.
     #[test]
     fn a_count_loses_no_more_than_it_has() {
         let near = |a: f64, b: f64| (a - b).abs() < 1e-3;

@@ -616,7 +616,8 @@ mod tests {
         );
     }
 
-    /// Goal: names of the kernel's own knobs, and a prefix that belongs elsewhere, lead to parameters.
+    /// Goal: names of the kernel's own knobs, and a prefix that belongs elsewhere, lead to
+    /// parameters.
     #[test]
     fn names_of_the_kernel_lead_to_parameters() {
         let error = |key: &str| {

@@ -191,11 +191,7 @@ fn tables(comparison: &Comparison, format: Format, style: Style) -> String {
                 .iter()
                 .any(|name| goes_apart(comparison, name))
             {
-                let why = match format {
-                    Format::Md => markdown(WHY_APART).replace('*', "\\*"),
-                    _ => WHY_APART.to_owned(),
-                };
-                text.push_str(&format!("\n{}\n", wrap(&why, style.width)));
+                text.push_str(&format!("\n{}\n", wrap(WHY_APART, style.width)));
             }
             text
         }

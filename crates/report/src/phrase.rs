@@ -122,10 +122,10 @@ fn finite(ci95: Option<(f64, f64)>) -> Option<(f64, f64)> {
 }
 
 /// Stands at a change whose sign is not that of the means.
-pub(crate) const APART: &str = "*";
+pub(crate) const APART: &str = "†";
 
 /// What that mark means.
-pub(crate) const WHY_APART: &str = "* The change is taken seed by seed (the geometric mean of the \
+pub(crate) const WHY_APART: &str = "† The change is taken seed by seed (the geometric mean of the \
     ratios). The mean over all seeds goes the other way: a few seeds with large values decide it.";
 
 /// The change goes one way and the mean the other.

@@ -176,11 +176,10 @@ fn label(records: &[RunRecord], name: &str) -> RunColumn {
 #[must_use]
 pub fn metric_order(known: &[String], own: &[String]) -> Vec<String> {
     /// Its subjects and its price, and what it names besides.
-    const HEADLINE: [&str; 7] = [
+    const HEADLINE: [&str; 6] = [
         "energy_j",
         "cpu_energy_j",
         "cpu_energy_bogo",
-        "runtime_s",
         "wake_latency_us_p99",
         "missed_periods_total",
         "migrations_total",

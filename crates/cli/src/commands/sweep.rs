@@ -7,7 +7,7 @@ use crate::output::{A_FILE, Output};
 use crate::places;
 use crate::progress::Follower;
 use crate::terminal::Terminal;
-use crate::text::{format, plain, style};
+use crate::text::{format, plain, style, wrapped};
 use std::io::Write as _;
 use std::path::Path;
 use wakeplace_files::{Place, WriteError};
@@ -323,14 +323,14 @@ fn show(
         }
     }
     said.push('\n');
-    for caution in cautions {
-        said += &format!("note: {}\n", printable(caution));
-    }
     let look = if output.is_stdout() {
         style(terminal)
     } else {
         plain()
     };
+    for caution in cautions {
+        said += &wrapped(&format!("note: {caution}"), "", look);
+    }
     if matches!(args.format, FormatName::Json | FormatName::Csv) {
         terminal.eprint(&said);
         return output.write(&points.render(format(args.format), look), terminal);

@@ -159,11 +159,21 @@ fn a_decision_says_each_reason_once() {
     let text = stdout(&output);
     let section = |name: &str| {
         let begin = text.find(&format!("\n{name}\n")).expect(name);
-        text[begin..].split("\n\n").next().expect("a part").to_owned()
+        text[begin..]
+            .split("\n\n")
+            .next()
+            .expect("a part")
+            .to_owned()
     };
-    for (name, rows) in [("candidates", 6), ("the same state under other policies", 8)] {
+    for (name, rows) in [
+        ("candidates", 6),
+        ("the same state under other policies", 8),
+    ] {
         let part = section(name);
-        let marked = part.lines().filter(|line| line.trim_end().ends_with(')')).count();
+        let marked = part
+            .lines()
+            .filter(|line| line.trim_end().ends_with(')'))
+            .count();
         assert!(marked >= rows, "{name}: {text}");
         let legend: Vec<&str> = { part.lines() }
             .filter(|line| line.starts_with("  ("))
@@ -176,8 +186,8 @@ fn a_decision_says_each_reason_once() {
     }
 }
 
-/// Goal: joules of alder-lake-12900k, whose power nobody measured, are called modelled by text, CSV,
-/// JSON and page; those of rk3588 are not.
+/// Goal: joules of alder-lake-12900k, whose power nobody measured, are called modelled by text,
+/// CSV, JSON and page; those of rk3588 are not.
 #[test]
 fn modelled_joules_say_so_everywhere() {
     let with = |platform: &str, more: &[&str]| {
@@ -207,7 +217,7 @@ fn modelled_joules_say_so_everywhere() {
         let text = with(platform, &export);
         assert_eq!(text.contains("cpu_energy_j (modelled)"), modelled, "{text}");
         assert_eq!(
-            text.contains("is modelled, nobody measured it"),
+            text.contains("is modelled, not measured"),
             modelled,
             "{text}"
         );
@@ -234,14 +244,14 @@ fn modelled_joules_say_so_everywhere() {
         "busy_factor=16,32",
     ]);
     assert!(
-        stdout(&sweep).contains("is modelled, nobody measured it"),
+        stdout(&sweep).contains("is modelled, not measured"),
         "{}",
         stdout(&sweep)
     );
 }
 
-/// Goal: tasks that wake together are told where it matters, and the figures of the run stay as they
-/// are: a note is no part of it.
+/// Goal: tasks that wake together are told where it matters, and the figures of the run stay as
+/// they are: a note is no part of it.
 #[test]
 fn tasks_that_wake_together_are_told() {
     let told = "tasks wake at the same nanosecond";

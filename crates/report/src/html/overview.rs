@@ -1,12 +1,11 @@
 //! Several comparisons at a glance: what tells them apart, and one table across them.
 
-use super::compared::{badge, figure};
+use super::compared::{badge, figure, label};
 use super::model::{Comparison, Delta};
 use super::read::Parsed;
 use super::tables::difference;
 use super::view::{Cell, Table, tone};
 use crate::phrase;
-use crate::plain::plain;
 
 /// What stands beside the subject of each verdict.
 const PRICE: &str = "wake_latency_us_p99";
@@ -74,14 +73,7 @@ fn policies(result: &Comparison) -> String {
 /// A row for each comparison and policy: its subject, the price, and what they come to. None where
 /// there is less than two to look across.
 pub(super) fn table(all: &[Parsed], names: &[String]) -> Option<Table> {
-    let columns = [
-        "result",
-        "policy",
-        "measured by",
-        "#change",
-        "#latency p99",
-        "difference",
-    ];
+    let columns = ["result", "policy", "#change", "#latency p99", "difference"];
     let caption = "All comparisons: what each is measured by, and the 99th percentile of the \
         wake-up latency";
     let mut table = Table::new("overview".to_owned(), caption, &columns);
@@ -103,13 +95,11 @@ pub(super) fn table(all: &[Parsed], names: &[String]) -> Option<Table> {
             };
             let shown = |metric: &str| own(metric).and_then(|delta| figure(result, delta));
             let price = own(PRICE).map(difference).unwrap_or_default();
+            let base = &result.runs[0].policy;
+            let policy = phrase::short_policy(base, &verdict.policy);
             table.rows.push(vec![
                 head,
-                Cell::of(phrase::short_policy(
-                    &result.runs[0].policy,
-                    &verdict.policy,
-                )),
-                Cell::of(plain(&verdict.metric)),
+                Cell::of(policy).small(label(result, &verdict.metric)),
                 shown(&verdict.metric).into(),
                 Cell::from(shown(PRICE)).small(badge(price)),
                 Cell::of(verdict.badge()).tone(verdict.tone(tone(&verdict.difference))),

@@ -277,8 +277,8 @@ fn several_results_have_a_heading_each() {
     }
 }
 
-/// Goal: of three workloads each heading and each link says which it is, and one table stands before
-/// them all.
+/// Goal: of three workloads each heading and each link says which it is, and one table stands
+/// before them all.
 #[test]
 fn several_workloads_are_told_apart_at_a_glance() {
     let texts = ["periodic", "messaging", "kbuild"].map(|workload| {

@@ -79,12 +79,13 @@ impl Table {
         }
     }
 
-    /// Below their keys all figures have room, which beside them not even one has, or all have.
+    /// Below their keys all figures have room, under headings that hold together what would be
+    /// parted; or beside the keys not even one has.
     fn is_stackable(&self, keys: &[usize], figures: &[usize], style: Style) -> bool {
-        let words = self.rows.iter().any(|row| self.is_heading(row));
-        let beside = self.whole(keys) + 2 * GAP > style.width / 2;
+        let has_headings = self.rows.iter().any(|row| self.is_heading(row));
         let below = SET_IN + self.whole(figures) <= style.width;
-        (below && words) || beside
+        let beside = |figure: &usize| self.fits(&[keys, &[*figure]].concat(), style);
+        (below && has_headings) || !figures.iter().all(beside)
     }
 
     /// A row that only heads those below it.
@@ -109,6 +110,13 @@ impl Table {
                 let line = format!("{}{}", " ".repeat(SET_IN), lines.next().unwrap_or(""));
                 line.trim_end().to_owned() + "\n"
             };
+            let names: Vec<String> = keys.iter().map(|at| self.header(*at)).collect();
+            text.push_str(&painted(&toned(
+                names.join("  "),
+                Some(Tone::Heading),
+                style,
+            )));
+            text.push('\n');
             text.push_str(&line());
             for row in &self.rows {
                 let named = keys.iter().map(|at| row[*at].text());
@@ -333,10 +341,11 @@ mod tests {
         let text = drawn(&changes(name), 80);
         assert_fits(&text, 80);
         let lines: Vec<&str> = text.lines().collect();
-        assert_eq!(lines[1], "energy_j");
-        assert_eq!(lines[2], format!("  {name}"));
-        assert!(lines[3].starts_with("    0.2541 us  ±0.8 %"), "{text}");
-        assert!(lines[3].ends_with("none that matters"), "{text}");
+        assert_eq!(lines[0], "policy");
+        assert_eq!(lines[2], "energy_j");
+        assert_eq!(lines[3], format!("  {name}"));
+        assert!(lines[4].starts_with("    0.2541 us  ±0.8 %"), "{text}");
+        assert!(lines[4].ends_with("none that matters"), "{text}");
     }
 
     /// Goal: many figures are parted, each part with its keys; what all rows share is said once.

@@ -467,7 +467,10 @@ fn the_least_that_a_file_has() {
         ("policies", "policies = [\"linux-4.17\", \"linux-7.3\"]\n"),
         ("quick", "[quick]\nseeds = 1\n"),
         ("metric", "[[metric]]\nname = \"migrations_total\"\n"),
-        ("case", "[[case]]\ntoken = \"1\"\nworkload = \"periodic:n=1\"\n"),
+        (
+            "case",
+            "[[case]]\ntoken = \"1\"\nworkload = \"periodic:n=1\"\n",
+        ),
     ];
     let without = |left_out: &str| {
         let kept = parts.iter().filter(|(name, _)| *name != left_out);
