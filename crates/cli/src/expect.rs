@@ -5,37 +5,51 @@ use wakeplace_metrics::{Expectation, ExpectationError, METRICS, Summary, find_me
 use wakeplace_platform::Platform;
 use wakeplace_report::{Align, Cell, Format, Style, Table, Tone};
 use wakeplace_study::Comparison;
-use wakeplace_text::{did_you_mean, nearest};
+use wakeplace_text::{did_you_mean, nearest, one_at_a_time};
 
-/// Reads the conditions; a metric per cluster, kind of CPU or state must
-/// name one of the platform's.
-pub(crate) fn parse(texts: &[String], platform: &Platform) -> Result<Vec<Expectation>, Failure> {
-    let one = |text: &String| {
-        let wrong = |why: String| Failure::Input(format!("--expect {why}"));
-        let known = names(platform);
-        let expectation = Expectation::parse(text).map_err(|error| wrong(on(&known, error)))?;
-        if known.contains(&expectation.metric) {
-            return Ok(expectation);
-        }
-        let near = nearest(&expectation.metric, known.iter().map(String::as_str));
-        let hint = did_you_mean(near);
-        let groups = platform.cpu_groups().into_iter().map(|group| group.name);
-        let states = platform.idle_states.iter().map(|s| s.name.clone());
-        let is_state = METRICS
-            .iter()
-            .any(|def| def.matches(&expectation.metric) && def.for_state("x") != def.name);
-        let (what, parts): (_, Vec<_>) = if is_state {
-            ("idle state", states.collect())
-        } else {
-            ("cluster or kind of CPU", groups.collect())
-        };
-        Err(wrong(format!(
-            "`{text}`: platform {} has no such {what}; expected one of {}{hint}",
-            platform.name,
-            parts.join(", "),
-        )))
+/// Reads the conditions; a metric per cluster, kind of CPU or state must name one of each platform's.
+pub(crate) fn parse<'a>(
+    texts: &[String],
+    platforms: impl Iterator<Item = &'a Platform> + Clone,
+) -> Result<Vec<Expectation>, Failure> {
+    let mut all = Vec::new();
+    for text in texts {
+        let mut on_each = platforms.clone().map(|platform| one(text, platform));
+        // The condition is the same on each; what it names has to be on all.
+        all.extend(on_each.next().transpose()?);
+        on_each.try_for_each(|other| other.map(drop))?;
+    }
+    Ok(all)
+}
+
+/// Reads a condition for a platform.
+fn one(text: &str, platform: &Platform) -> Result<Expectation, Failure> {
+    let wrong = |why: String| Failure::Input(format!("--expect {why}"));
+    if let Some(list) = one_at_a_time("condition", text) {
+        return Err(wrong(list));
+    }
+    let known = names(platform);
+    let expectation = Expectation::parse(text).map_err(|error| wrong(on(&known, error)))?;
+    if known.contains(&expectation.metric) {
+        return Ok(expectation);
+    }
+    let near = nearest(&expectation.metric, known.iter().map(String::as_str));
+    let hint = did_you_mean(near);
+    let groups = platform.cpu_groups().into_iter().map(|group| group.name);
+    let states = platform.idle_states.iter().map(|s| s.name.clone());
+    let is_state = METRICS
+        .iter()
+        .any(|def| def.matches(&expectation.metric) && def.for_state("x") != def.name);
+    let (what, parts): (_, Vec<String>) = if is_state {
+        ("idle state", states.collect())
+    } else {
+        ("cluster or kind of CPU", groups.collect())
     };
-    texts.iter().map(one).collect()
+    Err(wrong(format!(
+        "`{text}`: platform {} has no such {what}; expected one of {}{hint}",
+        platform.name,
+        parts.join(", "),
+    )))
 }
 
 /// The error with the nearest of the names that metrics have on this platform.

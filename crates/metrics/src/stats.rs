@@ -63,7 +63,8 @@ pub enum Method {
     /// Student's t of the logarithms of the ratios, seed by seed: of positive quantities.
     LogRatio,
     /// Student's t of the differences, seed by seed, in percent of the base's mean: where a value
-    /// is 0 or negative, so that ratios say nothing.
+    /// is 0 or negative, so that ratios say nothing. Where no value is negative, an end below
+    /// -100 % is cut there: nothing loses more than it has.
     Difference,
     /// No interval: there is one run of each.
     OneRun,
@@ -190,7 +191,10 @@ fn difference(base: &[f64], other: &[f64]) -> PairedDelta {
     let scale = mean(base).abs();
     let delta = mean(&deltas);
     let half = half_width(sample_sd(&deltas, delta), n);
-    let ci95 = half.map(|h| (percent(delta - h, scale), percent(delta + h, scale)));
+    let has_floor = scale > 0.0 && base.iter().chain(other).all(|&value| value >= 0.0);
+    let floor = if has_floor { -100.0 } else { f64::NEG_INFINITY };
+    let end = |difference: f64| percent(difference, scale).max(floor);
+    let ci95 = half.map(|h| (end(delta - h), end(delta + h)));
     PairedDelta {
         delta_pct: percent(delta, scale),
         ci95,
@@ -334,6 +338,21 @@ mod tests {
         let d = PairedDelta::of(&[100.0, 50.0, 100.0], &[1.0, 40.0, 5.0]).unwrap();
         let (low, _) = d.ci95.unwrap();
         assert!(low > -100.0 && !d.significant, "{d:?}");
+    }
+
+    /// d = -4 0 -2: mean -2, sd 2, half width 4.302653 * 2 / sqrt(3) = 4.968276; base mean 2: from
+    /// -6.968276 / 2, which is cut, to 2.968276 / 2. The same counts as slack, one of them
+    /// negative, are not cut: d = -5 0 -1: mean -2, sd 2.645751, half width 6.572411.
+    #[test]
+    fn a_count_loses_no_more_than_it_has() {
+        let near = |a: f64, b: f64| (a - b).abs() < 1e-3;
+        let d = PairedDelta::of(&[4.0, 0.0, 2.0], &[0.0, 0.0, 0.0]).unwrap();
+        let (low, high) = d.ci95.unwrap();
+        assert_eq!((d.delta_pct, low), (-100.0, -100.0));
+        assert!(near(high, 148.413_8) && !d.significant, "{d:?}");
+        let slack = PairedDelta::of(&[4.0, 0.0, 2.0], &[-1.0, 0.0, 1.0]).unwrap();
+        let (low, high) = slack.ci95.unwrap();
+        assert!(near(low, -428.620_5) && near(high, 228.620_5), "{slack:?}");
     }
 
     #[test]

@@ -109,11 +109,17 @@ impl Platform {
         changed
     }
 
-    /// CPUs whose power at work nobody measured or published: joules of theirs are a model's.
+    /// CPUs whose power at work is a model's, as its source says in its first word: nobody measured
+    /// it, and joules of theirs are no machine's.
     #[must_use]
     pub fn modelled_power(&self) -> Vec<CpuId> {
+        let is_modelled = |name: &String| {
+            let mut entries = self.provenance.iter();
+            entries.any(|(what, source)| what == name && source.text.starts_with("Modelled"))
+        };
         let tables = self.assumed_tables("cpu power of CPUs ").into_iter();
-        let mut cpus: Vec<CpuId> = tables.flat_map(|(_, cpus)| cpus).collect();
+        let modelled = tables.filter(|(name, _)| is_modelled(name));
+        let mut cpus: Vec<CpuId> = modelled.flat_map(|(_, cpus)| cpus).collect();
         cpus.sort_unstable();
         cpus
     }

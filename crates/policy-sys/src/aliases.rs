@@ -1,6 +1,7 @@
 //! What people call things that have another name here. No name is accepted for another: a policy's
 //! name stands in results, and one spelling each keeps them comparable. Messages offer the name.
 
+use crate::param_table::find;
 use wakeplace_text::{did_you_mean_first, nearest_few};
 
 /// Of features; `-` and `_` are alike.
@@ -28,7 +29,7 @@ const FEATURES: [(&str, &str); 20] = [
 ];
 
 /// Of eras, where somebody names a scheduler or a kernel without its version.
-const ERAS: [(&str, &str); 12] = [
+const ERAS: [(&str, &str); 11] = [
     ("cfs", "linux-6.2"),
     ("eevdf", "linux-7.3"),
     ("kernel", "linux-7.3"),
@@ -37,14 +38,14 @@ const ERAS: [(&str, &str); 12] = [
     ("upstream", "linux-7.3"),
     ("vanilla", "linux-7.3"),
     ("fair", "linux-7.3"),
-    ("eas", "linux-7.3"),
     ("default", "wakeplace"),
     ("wp", "wakeplace"),
     ("scx-wakeplace", "wakeplace"),
 ];
 
-/// Of parameters, and the value that goes with it.
-const PARAMETERS: [(&str, &str); 15] = [
+/// Of parameters, and the value that goes with it. What differs only in its beginning (`sched_`,
+/// `no_`, a folder) needs no row.
+const PARAMETERS: [(&str, &str); 30] = [
     ("schedutil", "governor=schedutil"),
     ("ondemand", "governor=ondemand"),
     ("performance", "governor=performance"),
@@ -60,6 +61,21 @@ const PARAMETERS: [(&str, &str); 15] = [
     ("sched-mc", "sched_mc_power_savings"),
     ("latency", "sched_latency_ns"),
     ("migration-cost", "migration_cost_ns"),
+    ("min-granularity", "min_granularity_ns"),
+    ("wakeup-granularity", "wakeup_granularity_ns"),
+    ("rr-timeslice-ms", "rr_slice_us"),
+    ("util-est-fastup", "util_est"),
+    ("ttwu-queue", "wake_list"),
+    ("wa-idle", "wake_affine_idle"),
+    ("wa-weight", "wake_affine_weight"),
+    ("ni-random", "newidle_random"),
+    ("base-slice", "cfs_base_slice"),
+    ("place-sleeper", "gentle_fair_sleepers"),
+    ("up-rate-limit-us", "rate_limit_us"),
+    ("down-rate-limit-us", "rate_limit_us"),
+    ("rate-limit-ns", "rate_limit_us"),
+    ("sampling-rate", "sampling_rate_us"),
+    ("eas-enabled", "energy_aware"),
 ];
 
 /// Schedulers that are not in this program.
@@ -71,6 +87,13 @@ const OTHER_SCHEDULERS: [&str; 14] = [
 fn same(name: &str, alias: &str) -> bool {
     name.to_lowercase().replace('_', "-") == alias
 }
+
+/// Parameters whose name people use for something else, and what that is called.
+const ELSEWHERE: [(&str, &str); 1] = [(
+    "uclamp",
+    "; it says whether clamps count at all; the clamps of tasks are keys of the workload, as \
+     `periodic:uclamp_min=512`, in a sweep `workload.uclamp_min`",
+)];
 
 fn meant(name: &str, aliases: &[(&'static str, &'static str)]) -> Option<&'static str> {
     let found = aliases.iter().find(|(alias, _)| same(name, alias));
@@ -99,8 +122,45 @@ pub(crate) fn of_feature(name: &str, known: &[&str]) -> String {
     }
 }
 
+/// Major and minor number of a kernel, however somebody writes its version: `6.12`, `v6.12.3`,
+/// `Linux 6.12-rc4`.
+fn version(name: &str) -> Option<(u32, u32)> {
+    let name = name.to_lowercase();
+    let bare = ["linux", "kernel", "v", "-", "_", " "];
+    let cut = |text: &str| {
+        bare.iter()
+            .find_map(|b| text.strip_prefix(b).map(str::to_owned))
+    };
+    let mut left = name;
+    while let Some(shorter) = cut(&left) {
+        left = shorter;
+    }
+    let (major, rest) = left.split_once('.')?;
+    let minor = rest.split(|c: char| !c.is_ascii_digit()).next()?;
+    Some((major.parse().ok()?, minor.parse().ok()?))
+}
+
+/// Eras for a kernel's version: its own, else the last before it and the first after it.
+fn of_version(name: &str, known: &[&'static str]) -> Vec<&'static str> {
+    let Some(asked) = version(name) else {
+        return Vec::new();
+    };
+    let eras = known.iter().filter_map(|era| Some((version(era)?, *era)));
+    let eras: Vec<_> = eras.collect();
+    if let Some((_, same)) = eras.iter().find(|(version, _)| *version == asked) {
+        return vec![same];
+    }
+    let before = eras.iter().filter(|(version, _)| *version < asked).max();
+    let after = eras.iter().filter(|(version, _)| *version > asked).min();
+    before
+        .into_iter()
+        .chain(after)
+        .map(|(_, era)| *era)
+        .collect()
+}
+
 /// For an era that there is not.
-pub(crate) fn of_era(name: &str, known: &[&str]) -> String {
+pub(crate) fn of_era(name: &str, known: &[&'static str]) -> String {
     let bare = name.to_lowercase().replace('_', "-");
     let bare = bare.strip_prefix("scx-").unwrap_or(&bare);
     if OTHER_SCHEDULERS.contains(&bare) {
@@ -122,14 +182,42 @@ pub(crate) fn of_era(name: &str, known: &[&str]) -> String {
             "; it is a setting: an era and `--set {setting}`; known: {}",
             known.join(", ")
         ),
-        _ => offered(name, of_era, known),
+        (Some(era), ..) => offered(name, Some(era), known),
+        _ => {
+            // A slip in a version is another version: both are offered.
+            let mut near = nearest_few(name, known.iter().copied(), 1);
+            for era in of_version(name, known) {
+                if !near.contains(&era) {
+                    near.push(era);
+                }
+            }
+            did_you_mean_first(&near, &format!("known: {}", known.join(", ")))
+        }
     }
 }
 
-/// What the key of a setting may have meant.
+/// What the key of a setting may have meant: what people call it, or a parameter with something
+/// before its name, as in sysctl (`kernel.sched_NAME`), debugfs (a path), `sched_features`
+/// (`NO_NAME`), or with a prefix that belongs to something else (`model.NAME`).
 #[must_use]
-pub fn of_setting(key: &str) -> Option<&'static str> {
-    meant(key, &PARAMETERS)
+pub fn of_setting(key: &str) -> Option<String> {
+    let last = key.rsplit(['.', '/', ':']).next().unwrap_or(key);
+    let last = last.to_lowercase().replace('-', "_");
+    let after = |prefix: &str| last.strip_prefix(prefix);
+    let known = |name: &str| {
+        let parameter = find(name).map(|param| param.key);
+        parameter.or_else(|| meant(name, &PARAMETERS))
+    };
+    let bare = [Some(last.as_str()), after("sched_")];
+    let found = bare.into_iter().flatten().find_map(known);
+    let off = || Some(format!("{}=off", known(after("no_")?)?));
+    found.map(str::to_owned).or_else(off)
+}
+
+/// The end of a message about a value that a parameter does not take: where else such a value goes.
+pub(crate) fn of_value(parameter: &str) -> &'static str {
+    let found = ELSEWHERE.iter().find(|(known, _)| *known == parameter);
+    found.map_or("", |(_, said)| said)
 }
 
 #[cfg(test)]

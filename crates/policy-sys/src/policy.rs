@@ -7,7 +7,9 @@ use crate::sys::wp_params;
 use crate::{Mode, aliases};
 use std::collections::BTreeSet;
 use thiserror::Error;
-use wakeplace_text::{did_you_mean, did_you_mean_first, nearest, nearest_few, shorten};
+use wakeplace_text::{
+    did_you_mean, did_you_mean_first, nearest, nearest_few, one_at_a_time, shorten,
+};
 
 /// A parsed policy: an era, features, parameters.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -185,6 +187,9 @@ impl Policy {
             Some((rules, settings)) => (rules, Some(settings)),
             None => (name, None),
         };
+        if let Some(list) = one_at_a_time("policy", rules) {
+            return Err(PolicyError(list));
+        }
         let (era, parts) = split(rules);
         let era = find_era(&era, rules)?;
         let mut params = (era.params)();
@@ -302,7 +307,7 @@ impl Policy {
         let param = find(key).ok_or_else(|| {
             let hint = match (self.feature_in_name(key), aliases::of_setting(key)) {
                 (Some(feature), _) => format!("; {feature}"),
-                (None, Some(meant)) => did_you_mean(Some(meant)),
+                (None, Some(meant)) => did_you_mean(Some(&meant)),
                 (None, None) => hint(key, PARAMS.iter().map(|p| p.key)),
             };
             PolicyError(format!("unknown parameter `{}`{hint}", shorten(key)))
@@ -313,8 +318,10 @@ impl Policy {
             value
         };
         let number = param.parse(value).map_err(|expected| {
-            let shown = shorten(value);
-            PolicyError(format!("parameter `{key}`: `{shown}`: {expected}"))
+            let (shown, elsewhere) = (shorten(value), aliases::of_value(param.key));
+            PolicyError(format!(
+                "parameter `{key}`: `{shown}`: {expected}{elsewhere}"
+            ))
         })?;
         (param.put)(&mut self.params, number);
         self.overrides.retain(|(k, _)| *k != param.key);
@@ -553,6 +560,11 @@ mod tests {
                 "expected `--set model.ipi_ns=5`",
             ),
             ("linux-7.4:mode=powersave", "did you mean `linux-7.3`"),
+            (
+                "linux-6.12,linux-7.3",
+                "`linux-6.12,linux-7.3` is a list; expected one policy, and the option once for \
+                 each",
+            ),
         ] {
             let said_really = error(name);
             assert!(said_really.contains(said), "{name}: {said_really}");
@@ -572,7 +584,16 @@ mod tests {
             ("linux-7.3+eevdf", "`--set queue=eevdf`"),
             ("cfs", "`linux-6.2`"),
             ("eevdf", "`linux-7.3`"),
-            ("eas", "`linux-7.3`"),
+            ("eas", "`linux-7.3+energy-aware`"),
+            ("6.12", "`linux-6.12`"),
+            ("v6.12", "`linux-6.12`"),
+            ("Linux 6.12.30", "`linux-6.12`"),
+            ("linux-6.12.117", "`linux-6.12`"),
+            ("5.10", "`linux-5.0` or `linux-6.2`"),
+            ("linux-6.6", "`linux-6.2` or `linux-6.12`"),
+            ("6.1.0-rc4", "`linux-5.0` or `linux-6.2`"),
+            ("2.6.32", "`linux-3.1`"),
+            ("9.0", "`linux-7.3`"),
             ("schedutil", "`--set governor=schedutil`"),
             ("sis-short", "`linux-7.3+sis-short`"),
             ("lavd", "another scheduler"),
@@ -592,6 +613,51 @@ mod tests {
         assert!(error("eas").contains("did you mean `energy_aware`?"));
         assert!(
             error("sis_short").contains("as `linux-7.3+sis-short` or `linux-7.3:sis-short=off`")
+        );
+    }
+
+    /// Goal: names of the kernel's own knobs, and a prefix that belongs elsewhere, lead to
+    /// parameters.
+    #[test]
+    fn names_of_the_kernel_lead_to_parameters() {
+        let error = |key: &str| {
+            let mut policy = Policy::parse("linux-7.3").unwrap();
+            policy.set(key, "1").unwrap_err().to_string()
+        };
+        // Names of sysctl, debugfs, sched_features and cpufreq (kernel/sched/debug.c and
+        // kernel/sched/features.h of 6.12 and 7.3, kernel/sysctl.c of 5.10, drivers/cpufreq and
+        // kernel/sched/cpufreq_schedutil.c), and a prefix that belongs elsewhere.
+        for (name, offered) in [
+            ("kernel.sched_migration_cost_ns", "migration_cost_ns"),
+            ("/sys/kernel/debug/sched/base_slice_ns", "base_slice_ns"),
+            ("sched_min_granularity_ns", "min_granularity_ns"),
+            ("sched_wakeup_granularity_ns", "wakeup_granularity_ns"),
+            ("kernel.sched_nr_migrate", "nr_migrate"),
+            ("kernel.sched_rt_runtime_us", "rt_runtime_us"),
+            ("sched_rr_timeslice_ms", "rr_slice_us"),
+            ("kernel.sched_energy_aware", "energy_aware"),
+            ("NO_HRTICK", "hrtick=off"),
+            ("TTWU_QUEUE", "wake_list"),
+            ("WA_WEIGHT", "wake_affine_weight"),
+            ("UTIL_EST_FASTUP", "util_est"),
+            ("schedutil.rate_limit_us", "rate_limit_us"),
+            ("up_rate_limit_us", "rate_limit_us"),
+            ("ondemand/sampling_rate", "sampling_rate_us"),
+            ("scaling_governor", "governor"),
+            ("model.governor", "governor"),
+            ("policy.misfit", "misfit"),
+        ] {
+            let error = error(name);
+            assert!(
+                error.contains(&format!("did you mean `{offered}`?")),
+                "{name}: {error}"
+            );
+        }
+        let mut policy = Policy::parse("linux-7.3").unwrap();
+        let error_of_value = policy.set("uclamp", "512").unwrap_err().to_string();
+        assert!(
+            error_of_value.contains("`workload.uclamp_min`"),
+            "{error_of_value}"
         );
     }
 

@@ -252,7 +252,7 @@ impl Runs {
         );
         self.with(py, |store| {
             let metrics = match metrics.is_empty() {
-                true => metric_order(&store.metrics()?),
+                true => metric_order(&store.metrics()?, &self.sweep.get().sweep.measured_by()),
                 false => metrics,
             };
             let mut points = wakeplace_report::Points::new(&labels, metrics, for_people);

@@ -49,7 +49,7 @@ fn table(result: &StudyResult, rows: &[&StudyRow]) -> Table {
     let counters: Vec<&str> = CaseCounts::NAMES.into_iter().filter(shown).collect();
     let mut columns = vec!["case", "task", "prev", "waker"];
     columns.extend(&counters);
-    let mut table = Table::new("cases", &columns);
+    let mut table = Table::new("cases", &columns).keys(4);
     for counter in &counters {
         table = table.align(counter, Align::Right);
     }

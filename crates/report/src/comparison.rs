@@ -1,10 +1,13 @@
 //! `sim` and `compare`.
 
 use crate::length::Length;
-use crate::phrase::{Sense, Verdict, interval, short_policy, verdict, wrap};
+use crate::phrase::{
+    APART, Judge, MODELLED, Sense, Verdict, WHY_APART, interval, is_apart, of_power, short_policy,
+    verdict, wrap,
+};
 use crate::{Align, Cell, Format, Style, Table, Tone, json, number, states};
 use std::collections::BTreeMap;
-use wakeplace_metrics::{KEY_METRICS, Series, Summary, find_metric, paired, series};
+use wakeplace_metrics::{KEY_METRICS, PairedDelta, Series, Summary, find_metric, paired, series};
 use wakeplace_study::{Comparison, PolicyRuns};
 use wakeplace_text::markdown;
 
@@ -135,7 +138,7 @@ fn length(comparison: &Comparison) -> String {
 }
 
 fn human(comparison: &Comparison, style: Style) -> String {
-    let line = |line: &String| wrap(line, 0) + "\n";
+    let line = |line: &String| wrap(line, style.width) + "\n";
     let mut text: String = heading(comparison).iter().map(line).collect();
     text.push('\n');
     text.push_str(&tables(comparison, Format::Human, style));
@@ -145,7 +148,7 @@ fn human(comparison: &Comparison, style: Style) -> String {
     }
     for line in lines {
         let wrapped = wrap(&line.text, style.width);
-        text.push_str(&(line.sense.paint(&wrapped, style) + "\n"));
+        text.push_str(&(line.paint(&wrapped, style) + "\n"));
     }
     let mut others = others(comparison);
     others.extend(expected_by_chance(intervals(comparison)));
@@ -181,8 +184,46 @@ fn document(comparison: &Comparison) -> String {
 fn tables(comparison: &Comparison, format: Format, style: Style) -> String {
     match comparison.runs.as_slice() {
         [] => "nothing was run\n".to_owned(),
-        [one] => single(one, &key_metrics(comparison)).render(format, style),
-        [base, ..] => compared(base, comparison, format).render(format, style),
+        [one] => single(one, comparison).render(format, style),
+        [base, ..] => {
+            let mut text = compared(base, comparison, format).render(format, style);
+            if key_metrics(comparison)
+                .iter()
+                .any(|name| goes_apart(comparison, name))
+            {
+                text.push_str(&format!("\n{}\n", wrap(WHY_APART, style.width)));
+            }
+            text
+        }
+    }
+}
+
+/// Some policy's change of the metric has another sign than the change of its mean.
+fn goes_apart(comparison: &Comparison, metric: &str) -> bool {
+    let [base, others @ ..] = comparison.runs.as_slice() else {
+        return false;
+    };
+    others
+        .iter()
+        .any(|other| is_change_apart(base, other, metric))
+}
+
+fn is_change_apart(base: &PolicyRuns, other: &PolicyRuns, metric: &str) -> bool {
+    let mean = |runs: &PolicyRuns| {
+        let all = series(&runs.metrics);
+        all.get(metric)
+            .map(|series| Summary::of(&series.values).mean)
+    };
+    let delta = paired(&base.metrics, &other.metrics, metric);
+    let both = mean(base).zip(mean(other)).zip(delta);
+    both.is_some_and(|((from, to), delta)| is_apart(from, to, delta.delta_pct))
+}
+
+/// A metric's name, and that nobody measured what it is made of.
+fn named(comparison: &Comparison, metric: &str) -> String {
+    match comparison.modelled_power && of_power(metric) {
+        true => format!("{metric} ({MODELLED})"),
+        false => metric.to_owned(),
     }
 }
 
@@ -191,10 +232,13 @@ pub(crate) fn verdicts(comparison: &Comparison) -> Vec<Verdict> {
         // Runs that got stuck are no ground for a verdict.
         runs if runs.iter().any(PolicyRuns::is_stuck) => Vec::new(),
         [base, others @ ..] => {
-            let own = comparison.measured_by.first().map(String::as_str);
-            let lines = others
-                .iter()
-                .filter_map(|o| verdict(base, o, own, comparison.margin_pct));
+            let judge = Judge {
+                own: comparison.measured_by.first().map(String::as_str),
+                key: &key_metrics(comparison),
+                margin_pct: comparison.margin_pct,
+                modelled_power: comparison.modelled_power,
+            };
+            let lines = others.iter().filter_map(|o| verdict(base, o, judge));
             lines.collect()
         }
         [] => Vec::new(),
@@ -234,7 +278,7 @@ pub(crate) fn with_unit(value: f64, unit: &str) -> String {
     }
 }
 
-fn single(runs: &PolicyRuns, key: &[&str]) -> Table {
+fn single(runs: &PolicyRuns, comparison: &Comparison) -> Table {
     let many = runs.metrics.len() > 1;
     let mut columns = vec![runs.policy.as_str(), "mean"];
     if many {
@@ -245,10 +289,13 @@ fn single(runs: &PolicyRuns, key: &[&str]) -> Table {
         table = table.align(column, Align::Right);
     }
     let all = series(&runs.metrics);
-    for name in ordered(&all, key) {
+    for name in ordered(&all, &key_metrics(comparison)) {
         let series = &all[name];
         let summary = Summary::of(&series.values);
-        let mut cells = vec![name.into(), with_unit(summary.mean, series.unit).into()];
+        let mut cells = vec![
+            named(comparison, name).into(),
+            with_unit(summary.mean, series.unit).into(),
+        ];
         if many {
             cells.push(number::spread(summary.rsd_pct).into());
             cells.push(summary.ci95.map(number::short).into());
@@ -269,7 +316,9 @@ fn compared(base: &PolicyRuns, comparison: &Comparison, format: Format) -> Table
         &["metric", "policy"]
     };
     let columns = [names, &figures].concat();
-    let mut table = Table::new("metrics", &columns);
+    let mut table = Table::new("metrics", &columns)
+        .keys(names.len())
+        .optional("spread");
     for column in &figures[..4] {
         table = table.align(column, Align::Right);
     }
@@ -286,7 +335,7 @@ fn compared(base: &PolicyRuns, comparison: &Comparison, format: Format) -> Table
             .collect();
         if grouped && !rows.is_empty() {
             let mut heading = vec![Cell::Empty; columns.len()];
-            heading[0] = Cell::Toned(Tone::Heading, metric.to_owned());
+            heading[0] = Cell::Toned(Tone::Heading, named(comparison, metric));
             table.row(heading);
         }
         for (runs, figures) in rows {
@@ -294,6 +343,7 @@ fn compared(base: &PolicyRuns, comparison: &Comparison, format: Format) -> Table
             let mut cells: Vec<Cell> = if grouped {
                 vec![format!("  {policy}").into()]
             } else {
+                let metric = named(comparison, metric);
                 vec![metric.into(), runs.policy.as_str().into()]
             };
             cells.extend(figures);
@@ -314,10 +364,15 @@ fn figure_cells(
     let delta = (!std::ptr::eq(base, runs))
         .then(|| paired(&base.metrics, &runs.metrics, metric))
         .flatten();
+    let change = |delta: &PairedDelta| number::change(delta.delta_pct);
+    let mark = match delta.is_some() && is_change_apart(base, runs, metric) {
+        true => APART,
+        false => "",
+    };
     [
         with_unit(summary.mean, series.unit).into(),
         spread.into(),
-        delta.map(|d| number::change(d.delta_pct)).into(),
+        delta.map(|d| change(&d) + mark).into(),
         delta.and_then(|d| interval(d.ci95)).into(),
         delta
             .map(|d| Sense::of(metric, &d, margin_pct).cell())
@@ -386,6 +441,7 @@ fn csv(all: &[Comparison]) -> String {
         "significant",
         "difference",
         "method",
+        "power",
     ];
     let mut table = Table::new("metrics", &columns);
     for comparison in all {
@@ -420,6 +476,9 @@ fn csv_rows(comparison: &Comparison, table: &mut Table) {
                     .map(|d| Sense::of(&name, &d, comparison.margin_pct).word())
                     .into(),
                 delta.map(|d| d.method.word()).into(),
+                (comparison.modelled_power && of_power(&name))
+                    .then_some(MODELLED)
+                    .into(),
             ]);
         }
     }

@@ -79,6 +79,7 @@ pub(crate) fn comparison(comparison: &Comparison) -> Value {
         whole["verdicts"] = verdicts(comparison);
     }
     whole["measured_by"] = json!(comparison.measured_by);
+    whole["modelled_power"] = json!(comparison.modelled_power);
     if !comparison.states.is_empty() {
         whole["states"] = crate::states::json(&comparison.states);
     }
@@ -137,6 +138,7 @@ fn verdicts(comparison: &Comparison) -> Value {
             "policy": verdict.policy,
             "metric": verdict.metric,
             "difference": verdict.sense.word(),
+            "worse": verdict.worse,
             "text": verdict.text,
         })
     };

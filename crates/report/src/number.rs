@@ -53,8 +53,23 @@ pub(crate) fn unit(unit: &str) -> &str {
 /// What stands for the percent of a change from a base of 0.
 pub(crate) const FROM_ZERO: &str = "from 0";
 
-/// A change in percent with its sign: `-13.39 %`.
+/// From here on a change is said as a factor: nobody pictures +50675 %.
+const FACTOR_PCT: f64 = 1000.0;
+
+/// How many times as much a large change makes; None: percent say it better.
+pub(crate) fn factor(pct: f64) -> Option<String> {
+    let times = 1.0 + pct / 100.0;
+    let decimals = if times >= 100.0 { 0 } else { 1 };
+    (pct >= FACTOR_PCT && pct.is_finite()).then(|| format!("{times:.decimals$}"))
+}
+
+/// A change with its sign: `-13.39 %`; a large one as a factor, `x 24.0`.
 pub(crate) fn change(pct: f64) -> String {
+    factor(pct).map_or_else(|| percent(pct), |times| format!("x {times}"))
+}
+
+/// A change in percent with its sign, however large.
+pub(crate) fn percent(pct: f64) -> String {
     match pct {
         pct if pct.is_finite() => format!("{} %", signed(pct)),
         pct if pct.is_infinite() => FROM_ZERO.to_owned(),
@@ -74,9 +89,12 @@ pub(crate) fn bound(value: f64) -> String {
     plus(value, decimals)
 }
 
-/// A change in percent, one decimal: `-13.4 %`.
+/// A change, one decimal: `-13.4 %`, `x 24.0`.
 pub(crate) fn bound_pct(pct: f64) -> String {
-    format!("{} %", plus(pct, 1))
+    factor(pct).map_or_else(
+        || format!("{} %", plus(pct, 1)),
+        |times| format!("x {times}"),
+    )
 }
 
 /// A number with its sign; what rounds to nothing is not negative.
@@ -124,7 +142,10 @@ pub(crate) fn seeds(seeds: &[u64]) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{FROM_ZERO, bound, change, duration, exact, json, seeds, short, spread, unit};
+    use super::{
+        FROM_ZERO, bound, bound_pct, change, duration, exact, json, percent, seeds, short, spread,
+        unit,
+    };
 
     #[test]
     fn people_get_four_digits() {
@@ -178,7 +199,10 @@ mod tests {
         assert_eq!(seeds(&[7]), "seed 7");
         assert_eq!(seeds(&[1, 5]), "2 seeds (1, 5)");
         assert_eq!(change(-13.391), "-13.39 %");
-        assert_eq!(change(2500.0), "+2500 %");
+        assert_eq!([change(999.0), percent(2500.0)], ["+999 %", "+2500 %"]);
+        // 2500 % more are 26 times as much, 50675 % 507.75 times.
+        assert_eq!([change(2500.0), change(50_675.0)], ["x 26.0", "x 508"]);
+        assert_eq!(bound_pct(1000.0), "x 11.0");
         assert_eq!([change(-0.004), change(-0.0)], ["0.00 %"; 2]);
         assert_eq!(
             [bound(-0.04), bound(-0.06), bound(0.04)],

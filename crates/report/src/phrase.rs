@@ -1,6 +1,7 @@
 //! Differences as sentences, and what colour may add to them.
 
 use crate::paint::Tone;
+use crate::plain::plain;
 use crate::{Cell, Style, number};
 use wakeplace_metrics::{Better, Equivalence, PairedDelta, find_metric};
 use wakeplace_study::{PolicyRuns, SHOWN_PCT, StudyRow};
@@ -96,14 +97,44 @@ pub(crate) fn title(text: &str, style: Style) -> String {
     text.into_owned()
 }
 
-/// `-14.0 to -12.8 %`; nothing for one seed.
+/// `-14.0 to -12.8 %`; nothing for one seed. An end that is a factor makes it `+300 % to x 24.0`.
 pub(crate) fn interval(ci95: Option<(f64, f64)>) -> Option<String> {
-    let (low, high) = ci95.filter(|(low, high)| low.is_finite() && high.is_finite())?;
-    Some(format!(
-        "{} to {} %",
-        number::bound(low),
-        number::bound(high)
-    ))
+    let (low, high) = finite(ci95)?;
+    let Some(times) = number::factor(high) else {
+        return interval_pct(ci95);
+    };
+    let low = match number::factor(low) {
+        Some(times) => format!("x {times}"),
+        None => format!("{} %", number::bound(low)),
+    };
+    Some(format!("{low} to x {times}"))
+}
+
+/// The same in percent, however large.
+pub(crate) fn interval_pct(ci95: Option<(f64, f64)>) -> Option<String> {
+    let (low, high) = finite(ci95)?;
+    let (low, high) = (number::bound(low), number::bound(high));
+    Some(format!("{low} to {high} %"))
+}
+
+fn finite(ci95: Option<(f64, f64)>) -> Option<(f64, f64)> {
+    ci95.filter(|(low, high)| low.is_finite() && high.is_finite())
+}
+
+/// Stands at a change whose sign is not that of the means.
+pub(crate) const APART: &str = "†";
+
+/// What that mark means.
+pub(crate) const WHY_APART: &str = "† The change is taken seed by seed (the geometric mean of the \
+    ratios). The mean over all seeds goes the other way: a few seeds with large values decide it.";
+
+/// The change goes one way and the mean the other.
+pub(crate) fn is_apart(base_mean: f64, mean: f64, delta_pct: f64) -> bool {
+    let of_means = (mean - base_mean) / base_mean.abs() * 100.0;
+    delta_pct.is_finite()
+        && of_means * delta_pct < 0.0
+        && of_means.abs() >= SHOWN_PCT
+        && delta_pct.abs() >= SHOWN_PCT
 }
 
 /// A policy that extends the base's name is shown as what it adds.
@@ -148,8 +179,20 @@ pub(crate) struct Verdict {
     pub(crate) metric: String,
     /// What the difference means.
     pub(crate) sense: Sense,
+    /// Other metrics that a result is read by and that got worse.
+    pub(crate) worse: Vec<String>,
     /// One sentence.
     pub(crate) text: String,
+}
+
+impl Verdict {
+    /// The sentence in the colour of what it says: good with something worse beside it has none.
+    pub(crate) fn paint(&self, text: &str, style: Style) -> String {
+        match (self.sense, self.worse.as_slice()) {
+            (Sense::Better, [_, ..]) => Sense::Different.paint(text, style),
+            (sense, _) => sense.paint(text, style),
+        }
+    }
 }
 
 /// How to say what a metric measures; by its name if nobody has found words.
@@ -161,14 +204,24 @@ pub(crate) fn noun(metric: &str) -> &str {
     known.map_or(metric, |(_, noun)| noun)
 }
 
-/// One line about a policy beside the base; None if they have no subject in common. `own`: the
-/// metric that the workload is read by.
-pub(crate) fn verdict(
-    base: &PolicyRuns,
-    other: &PolicyRuns,
-    own: Option<&str>,
-    margin_pct: f64,
-) -> Option<Verdict> {
+/// What verdicts of a result are made by.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Judge<'a> {
+    /// The metric that the workload is read by.
+    pub(crate) own: Option<&'a str>,
+    /// All metrics that the result is read by, in order.
+    pub(crate) key: &'a [&'a str],
+    /// A difference of less does not matter, percent.
+    pub(crate) margin_pct: f64,
+    /// Nobody measured the power that joules are made of.
+    pub(crate) modelled_power: bool,
+}
+
+/// One line about a policy beside the base; None if they have no subject in common.
+pub(crate) fn verdict(base: &PolicyRuns, other: &PolicyRuns, judge: Judge<'_>) -> Option<Verdict> {
+    let Judge {
+        own, margin_pct, ..
+    } = judge;
     let delta = |metric: &str| wakeplace_metrics::paired(&base.metrics, &other.metrics, metric);
     let named = |own| {
         let known = OWN
@@ -182,19 +235,62 @@ pub(crate) fn verdict(
         { subjects }.find_map(|(metric, noun)| delta(metric).map(|delta| (metric, noun, delta)))?;
     let sense = Sense::of(metric, &delta_of_subject, margin_pct);
     let names = (base.policy.as_str(), other.policy.as_str());
-    let mut line = sentence(names, noun, &delta_of_subject, (sense, margin_pct));
+    let noun = match judge.modelled_power && of_power(metric) {
+        true => format!("{MODELLED} {noun}"),
+        false => noun.to_owned(),
+    };
+    let mut line = sentence(names, &noun, &delta_of_subject, (sense, margin_pct));
     if metric != PRICE.0
         && let Some(price) = delta(PRICE.0)
     {
         line.push_str(&aside(&price, Sense::of(PRICE.0, &price, margin_pct)));
+    }
+    let rest = judge.key.iter().filter(|name| **name != metric);
+    let rest: Vec<_> = rest
+        .filter_map(|name| {
+            let delta = delta(name)?;
+            Some((*name, delta, Sense::of(name, &delta, margin_pct)))
+        })
+        .collect();
+    let all = |wanted: Sense| rest.iter().filter(move |(.., sense)| *sense == wanted);
+    let unsaid = |(name, ..): &&(&str, PairedDelta, Sense)| *name != PRICE.0;
+    for (word, wanted) in [("worse", Sense::Worse), ("better", Sense::Better)] {
+        let named = all(wanted).filter(unsaid);
+        let named: Vec<String> = named.map(|(name, delta, _)| besides(name, delta)).collect();
+        // Good beside good is for the table.
+        if !named.is_empty() && wanted != sense {
+            line.push_str(&format!("; {word}: {}", named.join(", ")));
+        }
     }
     line.push('.');
     Some(Verdict {
         policy: other.policy.clone(),
         metric: metric.to_owned(),
         sense,
+        worse: all(Sense::Worse)
+            .map(|(name, ..)| (*name).to_owned())
+            .collect(),
         text: line,
     })
+}
+
+/// What stands before what is made of a power that nobody measured.
+pub(crate) const MODELLED: &str = "modelled";
+
+/// A metric in joules or watts.
+pub(crate) fn of_power(metric: &str) -> bool {
+    find_metric(metric).is_ok_and(|def| matches!(def.unit, "J" | "W"))
+}
+
+/// `missed periods +8.50 %`.
+fn besides(metric: &str, delta: &PairedDelta) -> String {
+    let name = plain(metric);
+    let is_word = name.chars().nth(1).is_some_and(char::is_lowercase);
+    let name = match is_word {
+        true => name[..1].to_lowercase() + &name[1..],
+        false => name,
+    };
+    format!("{name} {}", number::change(delta.delta_pct))
 }
 
 fn sentence(
@@ -208,7 +304,13 @@ fn sentence(
         _ if noun.contains("energy") => "uses",
         _ => "has",
     };
-    let amount = amount(delta.delta_pct, ["less", "more"]);
+    let compared = match number::factor(delta.delta_pct) {
+        Some(times) => format!("{other} {verb} {times} times as much {noun} as {base}"),
+        None => {
+            let amount = amount(delta.delta_pct, ["less", "more"]);
+            format!("{other} {verb} {amount} {noun} than {base}")
+        }
+    };
     let ci = match interval(delta.ci95) {
         _ if delta.delta_pct.is_infinite() => format!(" ({})", number::FROM_ZERO),
         Some(ci) => format!(" [95 % CI {ci}]"),
@@ -216,23 +318,21 @@ fn sentence(
     };
     match sense {
         Sense::Unknown => {
-            format!("{other} {verb} {amount} {noun} than {base} (one run, no interval)")
+            format!("{compared} (one run, no interval)")
         }
         Sense::Same => {
             format!("No difference that matters in {noun} between {other} and {base}{ci}")
         }
         Sense::NotTold if delta.significant => format!(
-            "{other} {verb} {amount} {noun} than {base}{ci}; not told from {} seeds whether by \
-             more than the margin of {margin_pct} %",
+            "{compared}{ci}; not told from {} seeds whether by more than the margin of \
+             {margin_pct} %",
             delta.n
         ),
         Sense::NotTold => format!(
             "Not told from {} seeds whether {noun} differs between {other} and {base}{ci}",
             delta.n
         ),
-        Sense::Better | Sense::Worse | Sense::Different => {
-            format!("{other} {verb} {amount} {noun} than {base}{ci}")
-        }
+        Sense::Better | Sense::Worse | Sense::Different => format!("{compared}{ci}"),
     }
 }
 
@@ -253,7 +353,10 @@ fn amount(delta_pct: f64, [less, more]: [&str; 2]) -> String {
 /// What happens to latency, for a verdict about something else.
 fn aside(price: &PairedDelta, sense: Sense) -> String {
     let noun = PRICE.1;
-    let amount = amount(price.delta_pct, ["lower", "higher"]);
+    let amount = match number::factor(price.delta_pct) {
+        Some(times) => format!("{times} times as high"),
+        None => amount(price.delta_pct, ["lower", "higher"]),
+    };
     match sense {
         Sense::Better | Sense::Worse | Sense::Different => format!("; the {noun} is {amount}"),
         Sense::Same => format!("; no difference that matters in the {noun}"),
@@ -288,7 +391,7 @@ pub(crate) fn wrap(line: &str, width: usize) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{Sense, amount, interval, sentence};
+    use super::{Sense, amount, aside, interval, interval_pct, is_apart, sentence};
     use wakeplace_metrics::{Method, PairedDelta};
 
     const MARGIN: f64 = 1.0;
@@ -335,7 +438,19 @@ mod tests {
             say(&delta(0.0, None)),
             "b uses hardly more or less energy than a (one run, no interval)"
         );
-        assert_eq!(amount(1407.0, ["lower", "higher"]), "1407 % higher");
+        assert_eq!(amount(407.0, ["lower", "higher"]), "407 % higher");
+        // 1407 % more are 15.07 times as much.
+        assert_eq!(
+            say(&delta(1407.0, Some((300.0, 2300.0)))),
+            "b uses 15.1 times as much energy as a [95 % CI +300 % to x 24.0]"
+        );
+        let high = delta(1407.0, Some((1100.0, 2300.0)));
+        assert_eq!(
+            aside(&high, Sense::Worse),
+            "; the 99th percentile of the wake-up latency is 15.1 times as high"
+        );
+        assert_eq!(interval(high.ci95).as_deref(), Some("x 12.0 to x 24.0"));
+        assert_eq!(interval_pct(high.ci95).as_deref(), Some("+1100 to +2300 %"));
         let small = amount(-0.04, ["lower", "higher"]);
         assert_eq!(small, "hardly higher or lower");
         assert_eq!(interval(Some((f64::NAN, 0.0))), None);
@@ -348,6 +463,15 @@ mod tests {
             say(&delta(inf, Some((-inf, inf)))),
             "Not told from 10 seeds whether energy differs between b and a (from 0)"
         );
+    }
+
+    /// Goal: the mark stands where sign and sign differ, and where both are shown. 205.6 to 201.8
+    /// is -1.85 %.
+    #[test]
+    fn a_change_may_go_another_way_than_the_mean() {
+        assert!(is_apart(205.6, 201.8, 56.67));
+        assert!(!is_apart(205.6, 201.8, -1.2) && !is_apart(205.6, 201.8, 0.01));
+        assert!(!is_apart(205.6, 205.6, 3.0) && !is_apart(0.0, 1.0, f64::INFINITY));
     }
 
     /// Goal: what is lost from a base of 0 is a loss, though it has no percent.

@@ -5,6 +5,9 @@ use std::collections::BTreeSet;
 use wakeplace_metrics::Summary;
 use wakeplace_study::RunRecord;
 
+/// How many runs a point has, and how many more have no result.
+const COUNTS: [&str; 2] = ["n", "failed"];
+
 /// A table in the making; runs of one point follow one another.
 #[derive(Debug)]
 pub struct Points {
@@ -34,7 +37,7 @@ impl Points {
         let fixed = fixed.into_iter().filter(|name| !labels.contains(name));
         let names: Vec<String> = labels.iter().cloned().chain(fixed).collect();
         let mut columns: Vec<String> = names.clone();
-        columns.extend(["n".to_owned(), "failed".to_owned()]);
+        columns.extend(COUNTS.map(str::to_owned));
         for metric in &metrics {
             columns.push(metric.clone());
             if !for_people {
@@ -42,7 +45,8 @@ impl Points {
             }
         }
         let texts: Vec<&str> = columns.iter().map(String::as_str).collect();
-        let mut table = Table::new("points", &texts).as_typed();
+        let keys = names.len() + COUNTS.len();
+        let mut table = Table::new("points", &texts).as_typed().keys(keys);
         for column in &texts[names.len()..] {
             table = table.align(column, Align::Right);
         }
@@ -104,6 +108,25 @@ fn decided(record: &RunRecord) -> [&str; 6] {
     ]
 }
 
+/// The workload without the keys that have columns of their own.
+fn without_varied(record: &RunRecord) -> String {
+    let Some((model, keys)) = record.workload.split_once(':') else {
+        return record.workload.clone();
+    };
+    let varied = |setting: &&str| {
+        let label = |(key, value): &(String, String)| {
+            let key = key.strip_prefix("workload.").unwrap_or("");
+            *setting == format!("{key}={value}")
+        };
+        record.labels.iter().any(label)
+    };
+    let left: Vec<&str> = keys.split(',').filter(|setting| !varied(setting)).collect();
+    match left.as_slice() {
+        [] => model.to_owned(),
+        left => format!("{model}:{}", left.join(",")),
+    }
+}
+
 fn row(group: &[RunRecord], names: &[String], metrics: &[String], for_people: bool) -> Vec<Cell> {
     let first = &group[0];
     let name = |name: &String| -> Cell {
@@ -111,6 +134,7 @@ fn row(group: &[RunRecord], names: &[String], metrics: &[String], for_people: bo
         match (label, name.as_str()) {
             (Some((_, value)), _) => value.as_str().into(),
             (None, "platform") => first.platform.as_str().into(),
+            (None, "workload") if for_people => without_varied(first).into(),
             (None, "workload") => first.workload.as_str().into(),
             (None, _) => first.policy.as_str().into(),
         }

@@ -3,7 +3,7 @@
 
 use crate::html::model::{Row, Study, ends};
 use crate::html::read::{self, Parsed};
-use crate::phrase::interval;
+use crate::phrase::interval_pct;
 use crate::{HtmlError, Source, number};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
@@ -130,8 +130,8 @@ fn line(study: &Study, row: &Row) -> String {
     let name = study.study.split('/').next_back().unwrap_or_default();
     let size = if study.quick { " (reduced)" } else { "" };
     let mean = |figure: Option<f64>| figure.map_or(String::new(), number::short);
-    let change = |delta: Option<f64>| delta.map_or(String::new(), number::change);
-    let ci95 = interval(ends(row.simulated_delta_ci95));
+    let change = |delta: Option<f64>| delta.map_or(String::new(), number::percent);
+    let ci95 = interval_pct(ends(row.simulated_delta_ci95));
     let simulated = [change(row.simulated_delta_pct), ci95.unwrap_or_default()];
     let cells = [
         markdown(&format!("{name}{size}")),

@@ -40,7 +40,7 @@ fn cpus(cpus: &[CpuState]) -> Table {
         "of",
     ];
     let columns = [&["cpu", "does", "task"][..], &figures].concat();
-    let table = Table::new("cpus", &columns);
+    let table = Table::new("cpus", &columns).keys(1);
     let mut table = (figures.iter()).fold(table, |table, name| table.align(name, Align::Right));
     for cpu in cpus {
         table.row(vec![
@@ -71,7 +71,7 @@ fn does(cpu: &CpuState) -> String {
 /// The view that the sched_mc series has in debugfs.
 fn debug_files(cpus: &[CpuState]) -> Table {
     let columns = ["cpu_topo", "cpu_power", "scale", "freq"];
-    let table = Table::new("sched_mc", &columns);
+    let table = Table::new("sched_mc", &columns).keys(1);
     let mut table = (columns[1..].iter()).fold(table, |t, name| t.align(name, Align::Right));
     for cpu in cpus {
         if let Some(mc) = &cpu.sched_mc {

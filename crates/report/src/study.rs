@@ -7,7 +7,7 @@ mod tradeoff;
 
 use crate::comparison::expected_by_chance;
 use crate::length::{Length, of_cases};
-use crate::phrase::{Sense, interval, short_policy, title, wrap};
+use crate::phrase::{APART, Sense, WHY_APART, interval, is_apart, short_policy, title, wrap};
 use crate::{Align, Cell, Format, Style, Table, Tone, case_table, json, number};
 use csv::csv;
 use wakeplace_study::{CaseInfo, StudyResult, StudyRow};
@@ -86,7 +86,8 @@ fn durations(result: &StudyResult) -> String {
 
 fn human(result: &StudyResult, style: Style) -> String {
     let lines = heading(result);
-    let mut text: String = lines.iter().map(|line| wrap(line, 0) + "\n").collect();
+    let line = |line: &String| wrap(line, style.width) + "\n";
+    let mut text: String = lines.iter().map(line).collect();
     for (name, table) in tables(result) {
         let table = table.render(Format::Human, style);
         text.push_str(&format!("\n{}\n{table}", title(&name, style)));
@@ -210,12 +211,16 @@ fn table(result: &StudyResult, rows: &[&StudyRow], experiments: bool) -> Table {
     if has.robust {
         columns.push("assumed costs");
     }
-    let mut table = Table::new("rows", &columns);
-    for column in &columns[columns
-        .iter()
-        .position(|c| *c == "policy")
-        .map_or(0, |p| p + 1)..]
-    {
+    let policy = columns.iter().position(|c| *c == "policy");
+    let keys = policy.map_or(0, |at| at + 1);
+    let mut table = Table::new("rows", &columns)
+        .keys(keys)
+        .optional("spread")
+        .part("published")
+        .part("published change")
+        .part("simulated")
+        .part("off by");
+    for column in &columns[keys..] {
         if *column != DIFFERENCE {
             table = table.align(column, Align::Right);
         }
@@ -261,7 +266,9 @@ fn figures(result: &StudyResult, row: &StudyRow, has: &Has) -> Vec<Cell> {
     cells.push(format!("{}{mark}", number::short(row.simulated.mean)).into());
     let spread = (row.simulated.n > 1).then(|| number::spread(row.simulated.rsd_pct));
     cells.push(spread.into());
-    cells.push(row.simulated_delta_pct.map(number::change).into());
+    let mark = if goes_apart(result, row) { APART } else { "" };
+    let change = row.simulated_delta_pct.map(number::change);
+    cells.push(change.map(|change| change + mark).into());
     cells.push(interval(row.simulated_delta_ci95).into());
     let sense = Sense::of_row(row, result.margin_pct);
     cells.push(sense.map_or_else(|| "".into(), Sense::cell));
@@ -279,6 +286,19 @@ fn figures(result: &StudyResult, row: &StudyRow, has: &Has) -> Vec<Cell> {
     cells
 }
 
+/// The change of a row has another sign than that of its mean.
+fn goes_apart(result: &StudyResult, row: &StudyRow) -> bool {
+    let is_base = |other: &&StudyRow| {
+        other.policy == result.base_policy
+            && other.metric == row.metric
+            && other.case == row.case
+            && other.params == row.params
+    };
+    let base = result.rows.iter().find(is_base);
+    let both = base.zip(row.simulated_delta_pct);
+    both.is_some_and(|(base, pct)| is_apart(base.simulated.mean, row.simulated.mean, pct))
+}
+
 fn footnotes(result: &StudyResult) -> Vec<String> {
     let calibrated = result.rows.iter().any(|row| row.calibrated);
     let note = format!(
@@ -286,6 +306,9 @@ fn footnotes(result: &StudyResult) -> Vec<String> {
          this published figure: no check, and not counted below"
     );
     let mut notes: Vec<String> = calibrated.then_some(note).into_iter().collect();
+    if result.rows.iter().any(|row| goes_apart(result, row)) {
+        notes.push(WHY_APART.to_owned());
+    }
     notes.extend(expected_by_chance(intervals(result)));
     notes
 }

@@ -1,10 +1,9 @@
 //! A list as a table for people, CSV, Markdown or JSON.
 
-use crate::paint::{Tone, marked, painted};
+mod layout;
+
+use crate::paint::Tone;
 use crate::{Format, SCHEMA_VERSION, Style, number};
-use comfy_table::{
-    CellAlignment, ColumnConstraint, ContentArrangement, Table as Drawn, Width, presets,
-};
 use serde_json::{Map, Value, json};
 use wakeplace_text::{csv_cell, markdown_cell, printable};
 
@@ -132,6 +131,12 @@ pub struct Table {
     rows: Vec<Vec<Cell>>,
     /// Headers are shown to people as they are.
     as_typed: bool,
+    /// So many columns from the left say what a row is of.
+    keys: usize,
+    /// Columns that are left out first where there is little room.
+    optional: Vec<usize>,
+    /// Columns before which a table is parted where it is too wide.
+    parts: Vec<usize>,
 }
 
 impl Table {
@@ -144,7 +149,39 @@ impl Table {
             columns: columns.iter().map(left).collect(),
             rows: Vec::new(),
             as_typed: false,
+            keys: 0,
+            optional: Vec::new(),
+            parts: Vec::new(),
         }
+    }
+
+    /// So many columns from the left say what a row is of. No line breaks in them; they stand again
+    /// in each part of a table that is parted, and above it if all rows have the same.
+    #[must_use]
+    pub fn keys(mut self, columns: usize) -> Self {
+        self.keys = columns;
+        self
+    }
+
+    /// For people the column is left out if the table has no room otherwise, and named below it.
+    #[must_use]
+    pub fn optional(mut self, column: &str) -> Self {
+        self.optional.extend(self.places(column));
+        self
+    }
+
+    /// A table that is too wide for people is parted before this column rather than elsewhere.
+    #[must_use]
+    pub fn part(mut self, column: &str) -> Self {
+        self.parts.extend(self.places(column));
+        self
+    }
+
+    /// Where a column stands; several may have one name.
+    fn places(&self, column: &str) -> Vec<usize> {
+        let columns = self.columns.iter().enumerate();
+        let named = columns.filter(|(_, (name, _))| name == column);
+        named.map(|(at, _)| at).collect()
     }
 
     /// Headers are names that people type again: `_` stays in them.
@@ -184,10 +221,8 @@ impl Table {
     #[must_use]
     pub fn first(&self, rows: usize) -> Self {
         Self {
-            name: self.name.clone(),
-            columns: self.columns.clone(),
             rows: self.rows.iter().take(rows).cloned().collect(),
-            as_typed: self.as_typed,
+            ..self.clone()
         }
     }
 
@@ -206,70 +241,6 @@ impl Table {
             Format::Csv => self.csv(),
             Format::Md => self.markdown(),
         }
-    }
-
-    fn human(&self, style: Style) -> String {
-        let mut drawn = Drawn::new();
-        drawn.load_style(presets::NOTHING);
-        if style.width > 0 {
-            drawn.set_content_arrangement(ContentArrangement::Dynamic);
-            drawn.set_width(u16::try_from(style.width).unwrap_or(u16::MAX));
-        }
-        let shown = |text: String, tone: Option<Tone>| match tone {
-            Some(tone) if style.color => marked(&text, tone),
-            _ => text,
-        };
-        let columns = 0..self.columns.len();
-        drawn.set_header(columns.map(|at| shown(self.header(at), Some(Tone::Heading))));
-        for row in &self.rows {
-            drawn.add_row(row.iter().map(|cell| shown(cell.text(), cell.tone())));
-        }
-        for (at, (_, align)) in self.columns.iter().enumerate() {
-            if let Some(column) = drawn.column_mut(at) {
-                column.set_padding((0, 2));
-                column.set_constraint(self.unbroken(at));
-                column.set_cell_alignment(match align {
-                    Align::Left => CellAlignment::Left,
-                    Align::Right => CellAlignment::Right,
-                });
-            }
-        }
-        painted(&trimmed(drawn.lines()))
-    }
-
-    /// The name of a column for people.
-    fn header(&self, at: usize) -> String {
-        let name = printable(&self.columns[at].0);
-        match self.as_typed {
-            true => name.into_owned(),
-            false => name.replace('_', " "),
-        }
-    }
-
-    /// A column may be narrowed down to its longest word: a name or figure broken in two is worse
-    /// than a line that is too long. Figures and intervals (`-3 to +4 %`) count as one word.
-    fn unbroken(&self, at: usize) -> ColumnConstraint {
-        let align = self.columns[at].1;
-        let header = self.header(at);
-        let cells = self.rows.iter().map(|row| row[at].text());
-        let widest = |text: &str| match align {
-            Align::Right => text.chars().count(),
-            // spaces in front belong to the first word: they set a row in
-            Align::Left => {
-                let words = text.trim_start();
-                let in_front = text.len() - words.len();
-                let lengths = words.split(' ').map(|word| word.chars().count());
-                let first = lengths.clone().take(1).map(|length| length + in_front);
-                lengths.chain(first).max().unwrap_or(0)
-            }
-        };
-        let needed = cells
-            .chain([header])
-            .map(|text| widest(&text))
-            .max()
-            .unwrap_or(0)
-            + 2;
-        ColumnConstraint::LowerBoundary(Width::Fixed(u16::try_from(needed).unwrap_or(u16::MAX)))
     }
 
     fn json(&self) -> String {
@@ -308,13 +279,6 @@ impl Table {
         }
         text
     }
-}
-
-/// Lines without blanks at their ends, each with a newline.
-fn trimmed(lines: impl Iterator<Item = String>) -> String {
-    lines
-        .map(|line| line.trim_end().to_owned() + "\n")
-        .collect()
 }
 
 /// One line of RFC 4180, ended with a plain newline as other tools' CSV here. What some

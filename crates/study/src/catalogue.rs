@@ -16,6 +16,19 @@ fn workload_file(path: &str) -> Option<&'static str> {
     found.map(|(_, text)| *text)
 }
 
+/// The path of the file that is called so without folder and ending.
+pub(crate) fn workload_named(name: &str) -> Option<String> {
+    let called = |path: &&str| {
+        path.strip_prefix("workloads/")?
+            .strip_suffix(".json")
+            .map(|own| own == name)
+    };
+    let mut paths = WORKLOADS.iter().map(|(path, _)| *path);
+    paths
+        .find(|path| called(path) == Some(true))
+        .map(str::to_owned)
+}
+
 /// What a study calls a workload: what `--workload` takes, and the files that are built in. `on`:
 /// the case's platform, by which recordings are scaled where nothing says more.
 pub(crate) fn workload(

@@ -1,11 +1,13 @@
 //! What an experiment found.
 
+mod cautions;
 mod endings;
 mod ignored;
 mod stuck;
 #[cfg(test)]
 mod tests;
 
+pub(crate) use cautions::{modelled_power, together};
 pub(crate) use endings::endings;
 use endings::time;
 use ignored::ignored;
@@ -38,6 +40,10 @@ pub struct Comparison {
     pub options: Vec<(String, String)>,
     /// Metrics that the workload is measured by, the one it is read by first.
     pub measured_by: Vec<String>,
+    /// Nobody measured the power that joules are made of ([`Platform::modelled_power`]).
+    ///
+    /// [`Platform::modelled_power`]: wakeplace_platform::Platform::modelled_power
+    pub modelled_power: bool,
     /// Per policy, the base first.
     pub runs: Vec<PolicyRuns>,
     /// Below this a difference does not matter, percent.

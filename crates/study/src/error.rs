@@ -81,6 +81,9 @@ pub enum StudyError {
         time(*.1)
     )]
     Timeline(u64, u64),
+    /// A list of names where one is expected.
+    #[error("{0}")]
+    Several(String),
     /// Something that cannot be varied so.
     #[error("vary {what}: {why}")]
     Vary {

@@ -1,6 +1,8 @@
 //! One platform, one workload, several policies, several seeds.
 
-use crate::comparison::{Comparison, Origin, PolicyRuns, endings, warnings, why_stuck};
+use crate::comparison::{
+    Comparison, Origin, PolicyRuns, endings, modelled_power, together, warnings, why_stuck,
+};
 use crate::hotplug::shown;
 use crate::identity::hash_of;
 use crate::oracle::{machine, note};
@@ -194,6 +196,8 @@ impl Experiment {
         for (run, judged) in runs.iter().zip(judged.chunks(self.seeds.len())) {
             notes.extend(note(&run.policy, &judged.iter().collect::<Vec<_>>()));
         }
+        notes.extend(modelled_power(&self.platform));
+        notes.extend(together(workloads, &self.platform));
         let mut all = self.workload.warnings.clone();
         if let Some(workload) = workloads.first() {
             let not_modelled = |what: &String| format!("{what} is not modelled: left out");
@@ -218,6 +222,7 @@ impl Experiment {
             settings: changed_options(&self.options),
             options: all_options(&self.options),
             measured_by: measured_by(&self.workload, workloads),
+            modelled_power: !self.platform.modelled_power().is_empty(),
             states: Vec::new(),
             origin: Origin::default(),
             notes,

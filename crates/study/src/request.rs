@@ -27,7 +27,8 @@ use wakeplace_engine::{Hotplug, Options, PolicyChange};
 use wakeplace_metrics::Window;
 use wakeplace_platform::Platform;
 use wakeplace_policy_sys::Policy;
-use wakeplace_workload::{Jitter, LoadOptions, Spec};
+use wakeplace_text::one_at_a_time;
+use wakeplace_workload::{Dialect, Jitter, LoadOptions, Spec, WorkloadError};
 
 /// Simulated time if neither the caller nor the workload says: that of the published tests.
 pub const DEFAULT_DURATION_NS: u64 = 30_000_000_000;
@@ -76,7 +77,11 @@ impl Source {
     /// As [`Platform::load`].
     pub fn platform(&self) -> Result<Platform, StudyError> {
         match self {
-            Self::Named(name) => Ok(Platform::load(name)?),
+            Self::Named(name) => Platform::load(name).map_err(|error| {
+                // A file may have a comma in its name.
+                let list = one_at_a_time("platform", name);
+                list.map_or(error.into(), StudyError::Several)
+            }),
             Self::Text { name, text } => {
                 let mut platform = Platform::from_toml(text, name)?;
                 platform.name.clone_from(name);
@@ -95,7 +100,13 @@ impl Source {
             Self::Named(name) if name.starts_with(wakeplace_trace::PREFIX) => {
                 Ok(wakeplace_trace::load(name, Some(platform))?)
             }
-            Self::Named(name) => Ok(Spec::parse(name, load)?),
+            Self::Named(name) => Spec::parse(name, load).map_err(|error| match error {
+                WorkloadError::Argument(mut fault) if fault.unknown_model => {
+                    fault.nearest = crate::catalogue::workload_named(name).or(fault.nearest);
+                    WorkloadError::Argument(fault).into()
+                }
+                error => error.into(),
+            }),
             Self::Text { name, text } => Ok(Spec::parse_rtapp(text.as_bytes(), name, load)?),
             Self::File { name, bytes } if name.starts_with(wakeplace_trace::PREFIX) => {
                 Ok(wakeplace_trace::load_bytes(name, bytes, Some(platform))?)
@@ -207,6 +218,12 @@ impl Request {
             ));
         }
         let specs = self.specs(first)?;
+        if self.load.dialect != Dialect::default() && !specs.iter().any(Spec::is_rtapp) {
+            return Err(StudyError::Empty(
+                "a dialect of rt-app (`--rtapp-dialect`) is given and no workload is an rt-app \
+                 file; expected such a file, or no dialect",
+            ));
+        }
         let (policies, options) = self.policies()?;
         let mut experiments = Vec::with_capacity(platforms.len() * specs.len());
         for (at, platform) in platforms.into_iter().enumerate() {
@@ -310,6 +327,7 @@ impl Request {
 #[cfg(test)]
 mod tests {
     use super::{Request, Source};
+    use wakeplace_workload::Dialect;
 
     fn request() -> Request {
         Request {
@@ -381,6 +399,21 @@ mod tests {
         let mut margin = request();
         margin.margin_pct = -1.0;
         assert!(error(&margin).contains("0 or more"));
+        // A model has no dialect.
+        let mut dialect = request();
+        dialect.load.dialect = Dialect::parse("workgen").unwrap();
+        dialect.resolve().expect("one workload is an rt-app file");
+        dialect.workloads.pop();
+        assert!(error(&dialect).contains("no workload is an rt-app file"));
+        // Names and lists where one name is expected.
+        let mut list = request();
+        list.platforms = vec![Source::named("hikey960,juno-r0")];
+        let said = "`hikey960,juno-r0` is a list; expected one platform, and the option once for \
+                    each";
+        assert_eq!(error(&list), said);
+        let mut file = request();
+        file.workloads = vec![Source::named("scroll")];
+        assert!(error(&file).contains("did you mean `workloads/scroll.json`?"));
         // Its runs would count twice.
         let mut twice = request();
         twice.policies.push(twice.policies[0].clone());

@@ -171,27 +171,27 @@ fn label(records: &[RunRecord], name: &str) -> RunColumn {
     }
 }
 
-/// The metrics that a reader looks at first, of those that runs have: at most four.
+/// The metrics that a reader looks at first, of those that runs have: what the workloads are read
+/// by (`own`), then what the headline of a comparison is made of.
 #[must_use]
-pub fn metric_order(known: &[String]) -> Vec<String> {
-    const FIRST: [&str; 9] = [
+pub fn metric_order(known: &[String], own: &[String]) -> Vec<String> {
+    /// Its subjects and its price, and what it names besides.
+    const HEADLINE: [&str; 6] = [
         "energy_j",
         "cpu_energy_j",
         "cpu_energy_bogo",
-        "throughput_per_s",
-        "events_total",
         "wake_latency_us_p99",
+        "missed_periods_total",
         "migrations_total",
-        "busy_cpus_mean",
-        "runtime_s",
     ];
-    let has = |name: &&str| known.iter().any(|known| known == name);
-    FIRST
-        .into_iter()
-        .filter(has)
-        .take(4)
-        .map(str::to_owned)
-        .collect()
+    let mut names: Vec<String> = Vec::new();
+    for name in own.iter().map(String::as_str).chain(HEADLINE) {
+        let is_new = names.iter().all(|other| other != name);
+        if is_new && known.iter().any(|known| known == name) {
+            names.push(name.to_owned());
+        }
+    }
+    names
 }
 
 /// Key and value as a JSON object.
@@ -308,7 +308,36 @@ impl StudyResult {
 
 #[cfg(test)]
 mod tests {
-    use super::{RunRecord, RunTable, RunValues};
+    use super::{RunRecord, RunTable, RunValues, metric_order};
+
+    /// Goal: what the workload is read by, energy, latency and losses, without a cap.
+    #[test]
+    fn the_first_metrics_are_those_of_the_headline() {
+        let names = |all: &[&str]| {
+            all.iter()
+                .map(|name| (*name).to_owned())
+                .collect::<Vec<_>>()
+        };
+        let known = names(&[
+            "busy_cpus_mean",
+            "cpu_energy_j",
+            "energy_j",
+            "migrations_total",
+            "missed_periods_total",
+            "throughput_per_s",
+            "wake_latency_us_p99",
+        ]);
+        let own = names(&["throughput_per_s", "energy_j"]);
+        let order = [
+            "throughput_per_s",
+            "energy_j",
+            "cpu_energy_j",
+            "wake_latency_us_p99",
+            "missed_periods_total",
+            "migrations_total",
+        ];
+        assert_eq!(metric_order(&known, &own), order);
+    }
 
     #[test]
     fn columns_are_those_that_some_row_has() {

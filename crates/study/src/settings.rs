@@ -5,6 +5,7 @@ use crate::hotplug::shown;
 use wakeplace_engine::Options;
 use wakeplace_policy_sys::{Policy, PolicyError, of_setting};
 use wakeplace_text::{did_you_mean_first, nearest_few, shorten};
+use wakeplace_workload::{ModelInfo, Spec};
 
 /// Keys of the machine's model begin with this; all others are policy parameters.
 const MODEL_PREFIX: &str = "model.";
@@ -71,25 +72,78 @@ pub fn check_keys(set: &[(String, String)], policy: &Policy) -> Result<(), Study
             let message = format!("setting `{}`: {feature}", shorten(key));
             return Err(StudyError::UnknownSetting(message));
         }
-        let prefixed = format!("{MODEL_PREFIX}{key}");
+        let prefixed = format!("{MODEL_PREFIX}{}", last_part(key));
         let params = policy.params();
         let near = if of_model(&prefixed) {
-            vec![prefixed.as_str()]
+            vec![prefixed]
         } else if let Some(meant) = of_setting(key) {
             vec![meant]
+        } else if let Some(place) = elsewhere(key) {
+            let message = format!("unknown setting `{}`; {place}", shorten(key));
+            return Err(StudyError::UnknownSetting(message));
         } else {
             let of_policy = params.iter().map(|param| param.key);
             let of_model = model.iter().map(|(known, ..)| *known);
-            nearest_few(key, of_policy.chain(of_model), 1)
+            let near = nearest_few(key, of_policy.chain(of_model), 1);
+            near.into_iter().map(str::to_owned).collect()
         };
-        let name = policy.name();
-        let expected = format!("expected a parameter that `wakeplace policy show {name}` lists");
+        let expected = match key.starts_with(MODEL_PREFIX) {
+            true => {
+                let known: Vec<&str> = model.iter().map(|(known, ..)| *known).collect();
+                format!("switches of the model are {}", known.join(", "))
+            }
+            false => {
+                let name = policy.name();
+                format!("expected a parameter that `wakeplace policy show {name}` lists")
+            }
+        };
         let end = did_you_mean_first(&near, &expected);
         let key = shorten(key);
         let message = format!("unknown setting `{key}`{end}");
         return Err(StudyError::UnknownSetting(message));
     }
     Ok(())
+}
+
+/// The name itself, where something stands before it.
+fn last_part(key: &str) -> &str {
+    key.rsplit('.').next().unwrap_or(key)
+}
+
+/// What is set by an option of its own.
+const OPTIONS: [&str; 10] = [
+    "platform",
+    "workload",
+    "policy",
+    "scheduler",
+    "duration",
+    "jitter",
+    "hotplug",
+    "seed",
+    "seeds",
+    "margin",
+];
+
+/// Where a key is set that is neither a policy's nor the machine's model's: by an option, in the
+/// platform's file, or in the workload's argument.
+fn elsewhere(key: &str) -> Option<String> {
+    let last = last_part(key);
+    if OPTIONS.contains(&last) {
+        return Some(format!("it is an option, `--{last}`"));
+    }
+    if let Some(path) = key.strip_prefix("platform.") {
+        let path = shorten(path);
+        return Some(format!(
+            "`{path}` is a value of the platform's file: expected it there, or varied by `sweep \
+             --vary`"
+        ));
+    }
+    let has = |model: &&ModelInfo| model.parameters.iter().any(|known| known.name == last);
+    let model = Spec::catalogue().find(has)?.name;
+    Some(format!(
+        "`{last}` is a key of workloads: expected it there, as `{model}:{last}=VALUE`, or varied \
+         by `sweep --vary workload.{last}=VALUES`"
+    ))
 }
 
 /// The same where no policy runs: what is not the machine's model is nobody's.
@@ -134,7 +188,7 @@ pub fn any_policy() -> Result<Policy, PolicyError> {
 
 #[cfg(test)]
 mod tests {
-    use super::apply_settings;
+    use super::{apply_settings, check_keys};
     use wakeplace_engine::Options;
     use wakeplace_policy_sys::Policy;
 
@@ -184,6 +238,38 @@ mod tests {
             named.to_string().contains("cannot have `power-policy`"),
             "{named}"
         );
+    }
+
+    /// Goal: a key with the prefix of something else, or of something else altogether, leads to
+    /// where it belongs.
+    #[test]
+    fn a_key_from_elsewhere_says_where() {
+        let said = |key: &str| {
+            let policy = Policy::parse("linux-6.12").unwrap();
+            let set = [(key.to_owned(), "1".to_owned())];
+            check_keys(&set, &policy).unwrap_err().to_string()
+        };
+        let error = said("model.governor");
+        assert!(error.contains("did you mean `governor`?"), "{error}");
+        assert!(
+            error.contains("switches of the model are model.idle_states, "),
+            "{error}"
+        );
+        for (key, expected) in [
+            ("policy.idle_states", "did you mean `model.idle_states`?"),
+            ("schedutil.rate_limit_us", "did you mean `rate_limit_us`?"),
+            ("model.uclamp_max", "as `periodic:uclamp_max=VALUE`"),
+            ("uclamp_min", "`sweep --vary workload.uclamp_min=VALUES`"),
+            ("workload.duty", "as `periodic:duty=VALUE`"),
+            (
+                "platform.kernel.tick_hz",
+                "`kernel.tick_hz` is a value of the platform's file",
+            ),
+            ("model.duration", "an option, `--duration`"),
+        ] {
+            let error = said(key);
+            assert!(error.contains(expected), "{key}: {error}");
+        }
     }
 
     #[test]

@@ -58,6 +58,18 @@ pub fn did_you_mean(nearest: Option<&str>) -> String {
     nearest.map_or_else(String::new, |name| format!("; did you mean `{name}`?"))
 }
 
+/// What to say of names with commas between them where one name is expected; `what` is it a name
+/// of. None: there is no comma.
+#[must_use]
+pub fn one_at_a_time(what: &str, text: &str) -> Option<String> {
+    text.contains(',').then(|| {
+        format!(
+            "`{}` is a list; expected one {what}, and the option once for each",
+            shorten(text)
+        )
+    })
+}
+
 /// The end of a message about a wrong name where much can stand: the nearest names come first,
 /// then what is expected, a sentence without its point.
 #[must_use]
@@ -80,7 +92,7 @@ pub fn did_you_mean_first<T: AsRef<str>>(nearest: &[T], expected: &str) -> Strin
 
 #[cfg(test)]
 mod tests {
-    use super::{did_you_mean, did_you_mean_first, nearest, nearest_few};
+    use super::{did_you_mean, did_you_mean_first, nearest, nearest_few, one_at_a_time};
 
     #[test]
     fn slips_are_near() {
@@ -123,6 +135,13 @@ mod tests {
         assert_eq!(near, "; did you mean `a`? Known: a, b");
         let several = did_you_mean_first(&["a", "b", "c"], "known: a");
         assert_eq!(several, "; did you mean `a`, `b` or `c`? Known: a");
+    }
+
+    #[test]
+    fn a_list_is_told_from_a_name() {
+        let said = "`a,b` is a list; expected one policy, and the option once for each";
+        assert_eq!(one_at_a_time("policy", "a,b").as_deref(), Some(said));
+        assert_eq!(one_at_a_time("policy", "a"), None);
     }
 
     #[test]

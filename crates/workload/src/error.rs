@@ -113,6 +113,8 @@ pub struct ArgumentFault {
     pub expected: String,
     /// The nearest valid name, if a name was wrong.
     pub nearest: Option<String>,
+    /// The wrong name is that of the workload itself.
+    pub unknown_model: bool,
 }
 
 impl fmt::Display for ArgumentFault {

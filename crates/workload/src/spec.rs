@@ -105,6 +105,12 @@ impl Spec {
         self.jitter
     }
 
+    /// It is an rt-app file.
+    #[must_use]
+    pub fn is_rtapp(&self) -> bool {
+        matches!(self.source, Source::RtApp(_))
+    }
+
     /// It is one of the built-in models.
     pub(crate) fn is_model(&self) -> bool {
         matches!(self.source, Source::Model(_))
@@ -125,6 +131,14 @@ impl Spec {
             Source::Model(_) => models::find(models::split_name(&self.name).0).map(|i| i.metric),
             Source::RtApp(_) | Source::Recorded(_) => None,
         }
+    }
+
+    /// The built-in model of that name.
+    ///
+    /// # Errors
+    /// There is none; the nearest is offered.
+    pub fn model(name: &str) -> Result<&'static ModelInfo, WorkloadError> {
+        models::find(name).ok_or_else(|| models::unknown_model(name))
     }
 
     /// The built-in models, for `workload list`.

@@ -152,8 +152,8 @@ fn own_notes(facts: &Facts) -> Vec<String> {
             say(
                 "SMT off: capacities differ (asymmetric), CPUs have no priorities. The kernel \
                  then makes an Energy Model without power (four states per CPU at 40, 60, 80 and \
-                 100 %, cost 2 to 5 and 2 more on a P core, 1 more on an E core); a cost without \
-                 power has no place in this file, so there is no Energy Model here.",
+                 100 %, cost 2 to 5 and 2 more on a P core, 1 more on an E core); this file does \
+                 not state such costs (`em_cost`), so there is no Energy Model here.",
             );
         }
         Form::Whole if facts.intel_hybrid.is_some() => {

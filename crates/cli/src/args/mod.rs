@@ -27,7 +27,7 @@ pub(crate) use scheduler::SchedulerArgs;
 pub(crate) use show::{
     DoctorArgs, PlatformCommand, PolicyCommand, PolicyShowArgs, WorkloadCommand,
 };
-pub(crate) use show::{ListArgs, PlatformShowArgs, WorkloadCheckArgs};
+pub(crate) use show::{ListArgs, PlatformShowArgs, WorkloadCheckArgs, WorkloadListArgs};
 pub(crate) use simulate::{
     CompareArgs, HowArgs, OutputArgs, RunArgs, SimArgs, StudyCommand, StudyPublishedArgs,
     StudyRunArgs, StudyShowArgs,
@@ -83,8 +83,8 @@ pub(crate) enum Command {
         help_template = help::TEMPLATE,
         before_help = help::SWEEP_SHORT,
         before_long_help = help::SWEEP,
-        after_help = help::EXIT_CODES_SHORT,
-        after_long_help = help::EXIT_CODES,
+        after_help = help::CELLS_EXIT_CODES_SHORT,
+        after_long_help = help::CELLS_EXIT_CODES,
         arg_required_else_help = true,
     )]
     Sweep(SweepArgs),
@@ -103,8 +103,8 @@ pub(crate) enum Command {
         help_template = help::TEMPLATE,
         before_help = help::EXPLAIN_SHORT,
         before_long_help = help::EXPLAIN,
-        after_help = help::EXIT_CODES_SHORT,
-        after_long_help = help::EXIT_CODES,
+        after_help = help::ANSWER_EXIT_CODES_SHORT,
+        after_long_help = help::ANSWER_EXIT_CODES,
         arg_required_else_help = true,
     )]
     Explain(Box<ExplainArgs>),
@@ -122,8 +122,8 @@ pub(crate) enum Command {
     #[command(
         help_template = help::TEMPLATE,
         before_help = help::REPORT,
-        after_help = help::EXIT_CODES_SHORT,
-        after_long_help = help::EXIT_CODES,
+        after_help = help::ANSWER_EXIT_CODES_SHORT,
+        after_long_help = help::ANSWER_EXIT_CODES,
         arg_required_else_help = true,
     )]
     Report(ReportArgs),

@@ -67,7 +67,7 @@ pub(crate) struct PlatformShowArgs {
 pub(crate) enum WorkloadCommand {
     /// List the built-in workload models and their keys
     #[command(help_template = help::TEMPLATE)]
-    List(ListArgs),
+    List(WorkloadListArgs),
     /// Check an rt-app file as rt-app itself would: exit code 0 if it is accepted, 2 if not
     #[command(
         help_template = help::TEMPLATE,
@@ -84,12 +84,22 @@ pub(crate) enum WorkloadCommand {
     Record(WorkloadRecordArgs),
 }
 
+/// `workload list`.
+#[derive(Debug, Args)]
+pub(crate) struct WorkloadListArgs {
+    /// These models only
+    #[arg(value_name = "MODEL")]
+    pub(crate) models: Vec<String>,
+    #[command(flatten)]
+    pub(crate) list: ListArgs,
+}
+
 /// `workload check`.
 #[derive(Debug, Args)]
 pub(crate) struct WorkloadCheckArgs {
     /// rt-app JSON file, `-` for standard input, or a recording as trace:FILE[,platform=NAME]
     pub(crate) file: String,
-    /// CPUs of the machine it is checked for
+    /// CPUs of the machine it is checked for, all alike
     #[arg(
         long,
         value_name = "N",

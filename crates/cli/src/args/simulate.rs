@@ -339,16 +339,16 @@ pub(crate) enum StudyCommand {
     #[command(
         help_template = help::TEMPLATE,
         before_help = help::STUDY_RUN,
-        after_help = help::EXIT_CODES_SHORT,
-        after_long_help = help::EXIT_CODES,
+        after_help = help::CELLS_EXIT_CODES_SHORT,
+        after_long_help = help::CELLS_EXIT_CODES,
         arg_required_else_help = true,
     )]
     Run(StudyRunArgs),
     /// Put all that was published beside what results of studies say, and count the directions
     #[command(
         help_template = help::TEMPLATE,
-        after_help = help::EXIT_CODES_SHORT,
-        after_long_help = help::EXIT_CODES,
+        after_help = help::ANSWER_EXIT_CODES_SHORT,
+        after_long_help = help::ANSWER_EXIT_CODES,
         arg_required_else_help = true,
     )]
     Published(StudyPublishedArgs),

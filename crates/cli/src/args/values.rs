@@ -72,6 +72,16 @@ pub(crate) fn margin(text: &str) -> Result<f64, String> {
 
 /// `KEY=VALUE`.
 pub(crate) fn setting(text: &str) -> Result<(String, String), String> {
+    let assigns = |part: &str| part.contains('=');
+    if text
+        .split_once(',')
+        .is_some_and(|(_, rest)| rest.split(',').any(assigns))
+    {
+        return Err(format!(
+            "`{}` are several settings; expected one, and the option once for each",
+            wakeplace_text::shorten(text)
+        ));
+    }
     match text.split_once('=') {
         Some((key, value)) if !key.trim().is_empty() && !value.trim().is_empty() => {
             Ok((key.trim().to_owned(), value.trim().to_owned()))
@@ -109,7 +119,11 @@ fn whole<T: FromStr + PartialOrd + Display>(
 
 /// A seed.
 pub(crate) fn seed(text: &str) -> Result<u64, String> {
-    whole(text, "a whole number", (0, u64::MAX))
+    let seed = whole(text, "a whole number", (0, u64::MAX));
+    seed.map_err(|expected| match seeds(text) {
+        Ok(_) => format!("{expected}; several are `--seeds {text}`"),
+        Err(_) => expected,
+    })
 }
 
 /// The number of a wake-up.
@@ -189,6 +203,8 @@ mod tests {
     #[test]
     fn settings_and_jobs() {
         assert_eq!(setting("a = b=c"), Ok(("a".to_owned(), "b=c".to_owned())));
+        let list = setting("a=b,c=d").unwrap_err();
+        assert!(list.contains("several settings"), "{list}");
         assert!(setting("a").is_err() && setting("=b").is_err() && setting("a=").is_err());
         assert_eq!(jobs("2"), Ok(2));
         assert!(jobs("0").is_err() && jobs("many").is_err());
@@ -212,6 +228,8 @@ mod tests {
         for text in ["-1", "x", "", "1.5", "18446744073709551616"] {
             assert_eq!(seed(text), Err(range.to_owned()), "{text}");
         }
+        let several = format!("{range}; several are `--seeds 1,2`");
+        assert_eq!(seed("1,2"), Err(several));
         let cpu = cpu("1024").unwrap_err();
         assert_eq!(cpu, "expected the number of a CPU, from 0 to 1023");
         assert_eq!(

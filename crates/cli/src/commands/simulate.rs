@@ -147,10 +147,8 @@ fn walled(
     let outputs = Outputs::prepare(args, &matrix, runs, (asked.as_ref(), &written))?;
     schedulers::add(images, &args.schedulers, &mut matrix, terminal)?;
     let experiment = &matrix.experiments[0];
-    let mut expectations = Vec::new();
-    for experiment in &matrix.experiments {
-        expectations = expect::parse(&args.expect, &experiment.platform)?;
-    }
+    let platforms = matrix.experiments.iter().map(|one| &one.platform);
+    let expectations = expect::parse(&args.expect, platforms)?;
     // Of several runs `--export-parquet` has one table, of all runs.
     let asked = asked.filter(|_| matrix.len() == 1);
     let mut exports = None;

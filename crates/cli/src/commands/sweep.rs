@@ -7,7 +7,7 @@ use crate::output::{A_FILE, Output};
 use crate::places;
 use crate::progress::Follower;
 use crate::terminal::Terminal;
-use crate::text::{format, plain, style};
+use crate::text::{format, plain, style, wrapped};
 use std::io::Write as _;
 use std::path::Path;
 use wakeplace_files::{Place, WriteError};
@@ -17,7 +17,7 @@ use wakeplace_store::{Definition, Store, StoreError, Summary};
 use wakeplace_study::{
     Axis, Design, Progress, Request, RunRecord, RunTable, Source, Sweep, metric_order,
 };
-use wakeplace_text::printable;
+use wakeplace_text::{one_at_a_time, printable};
 use wakeplace_workload::Dialect;
 
 /// Points that people are shown.
@@ -139,6 +139,9 @@ fn run(sweep: &Sweep, place: &Places<'_>, inputs: &[(&str, &str)], terminal: Ter
     ];
     places::apart(inputs.iter().copied(), &written)?;
     for (at, metric) in place.metrics.iter().enumerate() {
+        if let Some(list) = one_at_a_time("metric", metric) {
+            return Err(Failure::Input(format!("--metric: {list}")));
+        }
         find_metric(metric).map_err(|error| Failure::Input(format!("--metric: {error}")))?;
         if place.metrics[..at].contains(metric) {
             let problem = format!("--metric: `{metric}` is named twice; expected each metric once");
@@ -179,8 +182,7 @@ fn run(sweep: &Sweep, place: &Places<'_>, inputs: &[(&str, &str)], terminal: Ter
     let (points, failed) = points(&store, place.metrics, sweep, for_people)?;
     show(
         &summary,
-        &points,
-        &failed,
+        (&points, &failed, &sweep.cautions()),
         (place.output, &output),
         terminal,
     )?;
@@ -290,7 +292,7 @@ fn points(
     for_people: bool,
 ) -> Result<(Table, Failed), Failure> {
     let metrics = match asked.is_empty() {
-        true => metric_order(&store.metrics().map_err(failure)?),
+        true => metric_order(&store.metrics().map_err(failure)?, &sweep.measured_by()),
         false => asked.to_vec(),
     };
     let mut points = Points::new(&sweep.labels(), metrics, for_people);
@@ -305,8 +307,7 @@ fn points(
 /// A summary first, then the table.
 fn show(
     summary: &Summary,
-    points: &Table,
-    failed: &Failed,
+    (points, failed, cautions): (&Table, &Failed, &[String]),
     (args, output): (&OutputArgs, &Output),
     terminal: Terminal,
 ) -> Result<(), Failure> {
@@ -327,6 +328,9 @@ fn show(
     } else {
         plain()
     };
+    for caution in cautions {
+        said += &wrapped(&format!("note: {caution}"), "", look);
+    }
     if matches!(args.format, FormatName::Json | FormatName::Csv) {
         terminal.eprint(&said);
         return output.write(&points.render(format(args.format), look), terminal);

@@ -1,7 +1,7 @@
 //! `workload list` and `workload check`.
 
 use super::workload_recording;
-use crate::args::{AnswerFormat, FormatName, ListArgs, WorkloadCheckArgs, WorkloadCommand};
+use crate::args::{AnswerFormat, FormatName, WorkloadCheckArgs, WorkloadCommand, WorkloadListArgs};
 use crate::failure::{Failure, Outcome, Verdict};
 use crate::page::{Form, Page};
 use crate::terminal::Terminal;
@@ -27,24 +27,33 @@ pub(crate) fn run(command: WorkloadCommand, terminal: Terminal) -> Outcome {
     }
 }
 
-fn list(args: &ListArgs, terminal: Terminal) -> Outcome {
+fn list(args: &WorkloadListArgs, terminal: Terminal) -> Outcome {
     let look = style(terminal);
-    let text = match args.format {
-        FormatName::Human => pages(Form::Human(look)),
-        FormatName::Md => pages(Form::Markdown),
-        other => flat().render(format(other), Style::default()),
+    let models = match args.models.as_slice() {
+        [] => Spec::catalogue().collect(),
+        names => {
+            let found = names.iter().map(|name| Spec::model(name));
+            found
+                .collect::<Result<Vec<_>, _>>()
+                .map_err(Failure::input)?
+        }
+    };
+    let text = match args.list.format {
+        FormatName::Human => pages(Form::Human(look), &models),
+        FormatName::Md => pages(Form::Markdown, &models),
+        other => flat(&models).render(format(other), Style::default()),
     };
     terminal.print(&text)?;
     Ok(Verdict::Ok)
 }
 
 /// One row per model and key, for programs.
-fn flat() -> Table {
+fn flat(models: &[&ModelInfo]) -> Table {
     let columns = [
         "model", "summary", "metric", "source", "key", "value", "default", "doc",
     ];
     let mut table = Table::new("workloads", &columns);
-    for model in Spec::catalogue() {
+    for model in models {
         for key in model.parameters {
             let default = Some(key.default).filter(|default| !default.is_empty());
             table.row(vec![
@@ -62,12 +71,12 @@ fn flat() -> Table {
     table
 }
 
-fn pages(form: Form) -> String {
+fn pages(form: Form, models: &[&ModelInfo]) -> String {
     let about = "A workload is a path to an rt-app JSON file, a recording as trace:FILE, or a \
         model as NAME:KEY=VALUE,... with the keys below.";
     let mut page = Page::new(form, "Workloads", about);
-    page.table(&index());
-    for model in Spec::catalogue() {
+    page.table(&index(models));
+    for model in models {
         page.section(&format!("{}: {}", model.name, model.summary));
         page.table(&keys(model));
         page.paragraph(&format!(
@@ -79,14 +88,16 @@ fn pages(form: Form) -> String {
 }
 
 /// All models at a glance.
-fn index() -> Table {
-    let mut table = Table::new("models", &["model", "what it does", "read it by"]);
-    for model in Spec::catalogue() {
-        table.row(
-            [model.name, model.summary, model.metric]
-                .map(Cell::from)
-                .to_vec(),
-        );
+fn index(models: &[&ModelInfo]) -> Table {
+    let columns = ["model", "also called", "what it does", "read it by"];
+    let mut table = Table::new("models", &columns).keys(1);
+    for model in models {
+        table.row(vec![
+            model.name.into(),
+            model.also.join(", ").into(),
+            model.summary.into(),
+            model.metric.into(),
+        ]);
     }
     table
 }
@@ -126,14 +137,21 @@ fn check(args: &WorkloadCheckArgs, terminal: Terminal) -> Outcome {
         terminal.print(&json(&answer(args, &found)))?;
     }
     let Some(structure) = &found.outcome.structure else {
-        return Err(Failure::Input(found.outcome.message));
+        let (message, on) = (&found.outcome.message, checked_for(args.cpus));
+        return Err(Failure::Input(format!("{message} ({on})")));
     };
     if args.form.format == AnswerFormat::Human {
-        terminal.print(&describe(&found, structure, style(terminal)))?;
+        let text = describe(&found, structure, style(terminal));
+        terminal.print(&format!("{text}\n{}\n", checked_for(args.cpus)))?;
         let warnings = found.outcome.warnings.iter();
         warnings.for_each(|warning| terminal.warn(warning));
     }
     Ok(Verdict::Ok)
+}
+
+/// The machine that a file is checked for.
+fn checked_for(cpus: u32) -> String {
+    format!("checked for a machine of {cpus} CPUs; `--cpus N` is for another")
 }
 
 fn examine(args: &WorkloadCheckArgs) -> Result<Found, Failure> {

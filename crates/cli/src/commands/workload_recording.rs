@@ -8,9 +8,13 @@ use serde_json::{Value, json};
 use wakeplace_platform::{Platform, builtin_names};
 use wakeplace_report::{Cell, Style, Table};
 use wakeplace_trace::TraceError;
-use wakeplace_workload::{Event, MachineFacts, TaskScript, Workload};
+use wakeplace_workload::{Dialect, Event, MachineFacts, TaskScript, Workload};
 
 pub(super) fn check(args: &WorkloadCheckArgs, terminal: Terminal) -> Outcome {
+    if args.rtapp_dialect != Dialect::default() {
+        let problem = "--rtapp-dialect: a recording has no dialect; expected an rt-app file";
+        return Err(Failure::input(problem));
+    }
     let spec = wakeplace_trace::load(&args.file, None).map_err(Failure::input)?;
     let machine = MachineFacts::alike(args.cpus);
     let workload = spec.expand(1, machine).map_err(Failure::input)?;

@@ -27,6 +27,7 @@ mod report;
 mod results;
 mod round_trip;
 mod rtapp_corpus;
+mod said;
 mod same_runs;
 mod schedulers;
 mod schema;

@@ -248,7 +248,9 @@ fn note_column(
         }
         None if has_figures => {
             let problem = format!("the {} of `opps` has no source", key.replace('_', " "));
-            let expected = format!("expected `{key} = {{ source = \"...\", standing = \"...\" }}`");
+            let expected = format!(
+                "expected `source` and `standing` in a table `[frequency_domain.{key}]` below them"
+            );
             Err(Flaw::new(at(table), problem, expected))
         }
         None => Ok(()),

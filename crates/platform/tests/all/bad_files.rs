@@ -121,8 +121,8 @@ fn every_table_needs_a_source_and_a_standing() {
          cpu_power = { source = \"test\", standing = \"derived\" }",
         "§[[frequency_domain]]\ncpus = \"big\"\nopps = [\n  { khz = 600, cpu_uw = 300 },\n  \
          { khz = 1200, cpu_uw = 800 },\n]",
-        "the cpu power of `opps` has no source; expected `cpu_power = { source = \"...\", \
-         standing = \"...\" }`",
+        "the cpu power of `opps` has no source; expected `source` and `standing` in a table \
+         `[frequency_domain.cpu_power]` below them",
     );
 }
 
@@ -441,8 +441,8 @@ fn work_power() {
             "§[[frequency_domain]]\ncpus = \"big\"",
             1,
         ),
-        "the work power of `opps` has no source; expected `work_power = { source = \"...\", \
-         standing = \"...\" }`",
+        "the work power of `opps` has no source; expected `source` and `standing` in a table \
+         `[frequency_domain.work_power]` below them",
     );
     check(
         "cpus = \"big\"\n",

@@ -295,7 +295,8 @@ fn costs_of_an_artificial_model() {
         .unwrap_err()
         .to_string();
     assert!(
-        error.contains("the em cost of `opps` has no source"),
+        error.contains("the em cost of `opps` has no source")
+            && error.contains("in a table `[frequency_domain.em_cost]` below them"),
         "{error}"
     );
     let none = "power_unit = \"none\"\nenergy_model = \"none\"";

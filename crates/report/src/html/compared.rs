@@ -3,11 +3,12 @@
 use super::charts::{Dot, once};
 use super::details::{Of, Shown, changes, sections};
 use super::figures::{minus, unit};
-use super::model::{Comparison, Delta, Metric, Run, ends};
+use super::model::{Comparison, Delta, Metric, Run, Verdict, ends};
 use super::tables::{self, difference};
 use super::view::{Answer, Block, Chip, ResultView, Section, Sentence, Tile, tone};
 use super::{cases, figures, repeat, timeline};
 use crate::comparison::expected_by_chance;
+use crate::phrase::Sense;
 use crate::plain::plain;
 use crate::{number, phrase};
 use wakeplace_metrics::{KEY_METRICS, find_metric};
@@ -17,8 +18,8 @@ const PRICE: &str = "wake_latency_us_p99";
 /// Metrics of the workload's own that are shown first.
 const MAX_OWN: usize = 12;
 
-/// `workload`: the title names it, too.
-pub(super) fn view(id: &str, result: &Comparison, workload: bool) -> ResultView {
+/// `name`: what it is called on the page, and whether that heads its title.
+pub(super) fn view(id: &str, result: &Comparison, (name, heads): (&str, bool)) -> ResultView {
     let base = &result.runs[0];
     let kind = if result.runs.len() > 1 {
         "Comparison"
@@ -38,14 +39,15 @@ pub(super) fn view(id: &str, result: &Comparison, workload: bool) -> ResultView 
             )
         }
     };
-    let of = match workload {
-        true => format!(", {}", base.workload),
-        false => String::new(),
+    let title = match heads {
+        true => format!("{name}: {title}"),
+        false => title,
     };
     ResultView {
         id: id.to_owned(),
         kind,
-        title: title + &of,
+        name: name.to_owned(),
+        title,
         facts: facts(result),
         answer: answer(result),
         sections: all_sections(id, result),
@@ -82,7 +84,7 @@ fn answer(result: &Comparison) -> Answer {
         answer.sentences.extend(plain_sentence(result, one));
         answer.tiles = key_metrics(result)
             .into_iter()
-            .filter_map(|name| Some(figure_tile(name, one.metrics.get(name)?)))
+            .filter_map(|name| Some(figure_tile(result, name, one.metrics.get(name)?)))
             .take(6)
             .collect();
         answer.sure.push(match one.seeds.len() {
@@ -94,8 +96,8 @@ fn answer(result: &Comparison) -> Answer {
     for verdict in &result.verdicts {
         answer.sentences.push(Sentence {
             text: minus(&verdict.text),
-            tone: tone(&verdict.difference),
-            badge: badge(&verdict.difference),
+            tone: verdict.tone(tone(&verdict.difference)),
+            badge: verdict.badge(),
             chips: chips(result, &verdict.policy),
         });
         for metric in once([&verdict.metric, &PRICE.to_owned()].into_iter()) {
@@ -135,7 +137,7 @@ fn plain_sentence(result: &Comparison, run: &Run) -> Option<Sentence> {
         let metric = run.metrics.get(name)?;
         Some(format!(
             "{} {}",
-            phrase::noun(name),
+            noun(result, name),
             unit(metric.mean?, &metric.unit)
         ))
     };
@@ -152,6 +154,15 @@ fn plain_sentence(result: &Comparison, run: &Run) -> Option<Sentence> {
     })
 }
 
+/// How to say what a metric measures.
+fn noun(result: &Comparison, metric: &str) -> String {
+    let noun = phrase::noun(metric);
+    match result.modelled_power && phrase::of_power(metric) {
+        true => format!("{} {noun}", phrase::MODELLED),
+        false => noun.to_owned(),
+    }
+}
+
 /// What the other policy does to each important metric: a saving and its price side by side.
 fn chips(result: &Comparison, policy: &str) -> Vec<Chip> {
     let own = |name: &&str| {
@@ -161,7 +172,7 @@ fn chips(result: &Comparison, policy: &str) -> Vec<Chip> {
     let chip = |delta: &Delta| {
         let word = difference(delta);
         Some(Chip {
-            label: plain(&delta.metric),
+            label: label(result, &delta.metric),
             figure: figure(result, delta).filter(|_| !word.is_empty())?,
             word: badge(word),
             tone: tone(word),
@@ -177,6 +188,33 @@ pub(super) fn figure(result: &Comparison, delta: &Delta) -> Option<String> {
     match delta.delta_pct {
         Some(pct) => Some(figures::change(pct)),
         None => (base() == Some(0.0)).then(|| number::FROM_ZERO.to_owned()),
+    }
+}
+
+/// A metric in words, and that nobody measured what it is made of.
+pub(super) fn label(result: &Comparison, metric: &str) -> String {
+    match result.modelled_power && phrase::of_power(metric) {
+        true => format!("{}, {}", plain(metric), phrase::MODELLED),
+        false => plain(metric),
+    }
+}
+
+impl Verdict {
+    /// Its word for a badge: good with something worse beside it has a price.
+    pub(super) fn badge(&self) -> String {
+        match self.has_price() {
+            true => "better, at a price".to_owned(),
+            false => badge(&self.difference),
+        }
+    }
+
+    /// The class of what it says, where that has no price.
+    pub(super) fn tone(&self, plain: &'static str) -> &'static str {
+        if self.has_price() { "other" } else { plain }
+    }
+
+    fn has_price(&self) -> bool {
+        self.difference == Sense::Better.word() && !self.worse.is_empty()
     }
 }
 
@@ -208,19 +246,19 @@ fn change_tile(result: &Comparison, delta: &Delta, difference: &str) -> Tile {
     }
     Tile {
         figure: figure(result, delta).unwrap_or_else(|| "–".to_owned()),
-        label: plain(&delta.metric),
+        label: label(result, &delta.metric),
         raw: delta.metric.clone(),
         below,
         tone: tone(difference),
     }
 }
 
-fn figure_tile(name: &str, metric: &Metric) -> Tile {
+fn figure_tile(result: &Comparison, name: &str, metric: &Metric) -> Tile {
     Tile {
         figure: metric
             .mean
             .map_or_else(|| "–".to_owned(), |mean| unit(mean, &metric.unit)),
-        label: plain(name),
+        label: label(result, name),
         raw: name.to_owned(),
         below: match (metric.ci95, find_metric(name)) {
             (Some(ci), _) => format!("±\u{a0}{}", number::short(ci)),
@@ -282,7 +320,7 @@ fn differences(id: &str, result: &Comparison) -> Section {
     let key = key_metrics(result);
     let dot = |delta: &Delta| {
         Some(Dot {
-            row: plain(&delta.metric),
+            row: label(result, &delta.metric),
             series: phrase::short_policy(base, &delta.other),
             policy: result
                 .runs
@@ -310,6 +348,12 @@ fn differences(id: &str, result: &Comparison) -> Section {
     );
     let mut blocks: Vec<Block> = chart.map(Block::Chart).into_iter().collect();
     blocks.push(Block::Table(tables::important(id, result, &key)));
+    let is_key = |delta: &&Delta| key.contains(&delta.metric.as_str());
+    let mut read = result.deltas.iter().filter(is_key);
+    if read.any(|delta| tables::goes_apart(result, delta)) {
+        let text = phrase::WHY_APART.to_owned();
+        blocks.push(Block::Text { text });
+    }
     Section {
         id: format!("{id}-differences"),
         title: "What differs".to_owned(),

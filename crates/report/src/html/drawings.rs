@@ -19,7 +19,7 @@ pub(super) const PALETTES: &str = include_str!("../../assets/palettes.json");
 /// Never: the colours are a part of the program.
 pub fn charts(source: Source<'_>) -> Result<String, HtmlError> {
     let palettes: Value = serde_json::from_str(PALETTES).expect("the colours are JSON");
-    let views = views(&[source])?;
+    let (views, _) = views(&[source])?;
     let sections = views.iter().flat_map(|view| &view.sections);
     let charts = sections
         .flat_map(|section| &section.blocks)

@@ -14,6 +14,7 @@ mod figures;
 mod latency;
 mod lengths;
 pub(crate) mod model;
+mod overview;
 mod page;
 pub(crate) mod read;
 mod repeat;
@@ -34,7 +35,7 @@ use minijinja::value::Serde;
 use page::{embedded, render};
 use read::Parsed;
 use serde_json::{Map, Value, json};
-use view::{Block, PageView, ResultView};
+use view::{Block, PageView, ResultView, Table};
 
 /// Draws what is in the page.
 const BEGIN: &str =
@@ -51,31 +52,22 @@ pub struct Fragment {
     pub drawn: String,
 }
 
-/// What a page shows of results.
-fn views(sources: &[Source<'_>]) -> Result<Vec<ResultView>, HtmlError> {
+/// What a page shows of results, and the table across them.
+fn views(sources: &[Source<'_>]) -> Result<(Vec<ResultView>, Option<Table>), HtmlError> {
     let mut all = Vec::new();
     for source in sources {
         all.extend(read::read(*source)?);
     }
-    let several = several_workloads(&all);
-    let view = |(at, parsed): (usize, &Parsed)| {
+    let names = overview::names(&all);
+    let view = |(at, (parsed, name)): (usize, (&Parsed, &String))| {
         let id = format!("r{}", at + 1);
         match parsed {
-            Parsed::Comparison(result) => compared::view(&id, result, several),
-            Parsed::Study(result) => study::view(&id, result),
+            Parsed::Comparison(result) => compared::view(&id, result, (name, names.differ)),
+            Parsed::Study(result) => study::view(&id, result, name),
         }
     };
-    Ok(all.iter().enumerate().map(view).collect())
-}
-
-/// Comparisons of several workloads: platforms and policies alone do not tell them apart.
-fn several_workloads(all: &[Parsed]) -> bool {
-    let mut names = all.iter().filter_map(|parsed| match parsed {
-        Parsed::Comparison(result) => result.runs.first().map(|run| run.workload.as_str()),
-        Parsed::Study(_) => None,
-    });
-    let first = names.next();
-    names.any(|name| Some(name) != first)
+    let views = all.iter().zip(&names.all).enumerate().map(view).collect();
+    Ok((views, overview::table(&all, &names.all)))
 }
 
 fn title(results: &[ResultView]) -> String {
@@ -90,7 +82,7 @@ fn title(results: &[ResultView]) -> String {
 /// # Errors
 /// One of them is no result of `compare`, `sim` or `study run`; the message says where and why.
 pub fn html(sources: &[Source<'_>]) -> Result<String, HtmlError> {
-    let results = views(sources)?;
+    let (results, overview) = views(sources)?;
     let title = title(&results);
     let data = format!(
         "<script type=\"application/json\" id=\"drawn\">{}</script>",
@@ -102,6 +94,7 @@ pub fn html(sources: &[Source<'_>]) -> Result<String, HtmlError> {
     );
     let view = PageView {
         title: title.clone(),
+        overview,
         results,
     };
     let footer = footer(&made);
@@ -122,10 +115,13 @@ pub fn html(sources: &[Source<'_>]) -> Result<String, HtmlError> {
 /// # Errors
 /// As [`html`].
 pub fn fragment(sources: &[Source<'_>]) -> Result<Fragment, HtmlError> {
-    let results = views(sources)?;
+    let (results, overview) = views(sources)?;
     let title = title(&results);
     let drawn = embedded(drawn(results.iter().flat_map(blocks)));
-    let html = render("articles.html", context! { results => Serde(results) });
+    let html = render(
+        "articles.html",
+        context! { results => Serde(results), overview => Serde(overview) },
+    );
     Ok(Fragment { title, html, drawn })
 }
 

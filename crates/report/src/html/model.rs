@@ -74,6 +74,9 @@ pub(crate) struct Comparison {
     pub(crate) verdicts: Vec<Verdict>,
     #[serde(default)]
     pub(crate) measured_by: Vec<String>,
+    /// Nobody measured the power that joules are made of.
+    #[serde(default)]
+    pub(crate) modelled_power: bool,
     #[serde(default)]
     pub(crate) margin_pct: Option<f64>,
     #[serde(default)]
@@ -150,6 +153,9 @@ pub(crate) struct Verdict {
     pub(crate) policy: String,
     pub(crate) metric: String,
     pub(crate) difference: String,
+    /// Other metrics that got worse.
+    #[serde(default)]
+    pub(crate) worse: Vec<String>,
     pub(crate) text: String,
 }
 

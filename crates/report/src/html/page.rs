@@ -173,7 +173,7 @@ fn code(text: &str) -> Context {
     let pieces: Vec<&str> = shown.split('`').collect();
     let mut markup = String::new();
     for (at, piece) in pieces.iter().enumerate() {
-        let escaped = HtmlEscape(piece);
+        let escaped = breakable(piece);
         let paired = at + 1 < pieces.len();
         let _ = match (at % 2, paired) {
             (0, _) => write!(markup, "{escaped}"),
@@ -182,6 +182,33 @@ fn code(text: &str) -> Context {
         };
     }
     Context::from_safe_string(markup)
+}
+
+/// Longer words do not fit on a phone's line.
+const LONG_WORD_CHARS: usize = 28;
+
+/// Text as markup in which long names may break between their parts, and not within a word.
+fn breakable(text: &str) -> String {
+    let word = |word: &str| {
+        let is_long = word.chars().count() > LONG_WORD_CHARS;
+        let parts: Vec<&str> = match is_long {
+            true => word
+                .split_inclusive([':', ',', '=', '+', '_', '/'])
+                .collect(),
+            false => vec![word],
+        };
+        let parts: Vec<String> = parts
+            .iter()
+            .map(|part| HtmlEscape(part).to_string())
+            .collect();
+        parts.join("<wbr>")
+    };
+    text.split(' ').map(word).collect::<Vec<_>>().join(" ")
+}
+
+/// A name as markup.
+fn name(text: &str) -> Context {
+    Context::from_safe_string(breakable(&printable_lines(text)))
 }
 
 /// A template with what it names; text that is not marked as safe may come from a file.
@@ -198,6 +225,7 @@ pub(super) fn render(name: &str, context: Context) -> String {
         _ => escape_formatter(out, state, value),
     });
     environment.add_filter("code", code);
+    environment.add_filter("name", name);
     for (name, text) in TEMPLATES {
         let added = environment.add_template(name, text);
         added.expect("the template is well-formed");
@@ -209,7 +237,22 @@ pub(super) fn render(name: &str, context: Context) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::code;
+    use super::{code, name};
+
+    /// Goal: a long name breaks between its parts, nothing else does, and nothing becomes markup.
+    #[test]
+    fn long_names_break_between_their_parts() {
+        let of = |text: &str| name(text).to_string();
+        assert_eq!(of("linux-7.3 on rk3588, n=3"), "linux-7.3 on rk3588, n=3");
+        assert_eq!(
+            of("wakeplace:mode=powersave,sis_short=off wins"),
+            "wakeplace:<wbr>mode=<wbr>powersave,<wbr>sis_<wbr>short=<wbr>off wins"
+        );
+        assert_eq!(
+            of(&format!("<{}", "b".repeat(40))),
+            format!("&lt;{}", "b".repeat(40))
+        );
+    }
 
     #[test]
     fn what_stands_between_backticks_is_code_and_nothing_is_markup() {

@@ -11,7 +11,7 @@ use crate::comparison::expected_by_chance;
 use crate::plain::plain;
 use crate::{number, phrase};
 
-pub(super) fn view(id: &str, result: &Study) -> ResultView {
+pub(super) fn view(id: &str, result: &Study, name: &str) -> ResultView {
     let mut facts = vec![result.study.clone()];
     facts.extend(platforms(result).into_iter().map(str::to_owned));
     facts.push(result.length());
@@ -30,6 +30,7 @@ pub(super) fn view(id: &str, result: &Study) -> ResultView {
         id: id.to_owned(),
         kind: "Study",
         title: title.clone(),
+        name: name.to_owned(),
         facts,
         answer: answer(result),
         sections: all_sections(id, result),

@@ -1,11 +1,10 @@
 //! Tables of metrics: of each its policies, mean and change beside each other.
 
 use super::cases;
-use super::compared::{badge, figure};
+use super::compared::{badge, figure, label};
 use super::figures::{self, unit};
 use super::model::{Comparison, Delta, Run, ends};
 use super::view::{Block, Cell, Section, Table, tone};
-use crate::plain::plain;
 use crate::{number, phrase};
 use wakeplace_metrics::{Better, find_metric};
 
@@ -18,7 +17,7 @@ pub(super) fn important(id: &str, result: &Comparison, key: &[&str]) -> Table {
         let first = table.rows.len();
         for run in &result.runs {
             let head = match table.rows.len() == first {
-                true => Cell::head(plain(name)).small(*name),
+                true => Cell::head(label(result, name)).small(*name),
                 false => Cell::default(),
             };
             table.rows.extend(row(head, result, run, name));
@@ -50,8 +49,10 @@ fn row(head: Cell, result: &Comparison, run: &Run, name: &str) -> Option<Vec<Cel
         .map(|ci| format!("±\u{a0}{}", number::short(ci)));
     let interval = delta.and_then(|d| figures::interval(ends(d.ci95)));
     let word = delta.map(difference).unwrap_or_default();
+    let apart = delta.is_some_and(|delta| goes_apart(result, delta));
+    let mark = if apart { phrase::APART } else { "" };
     let change = match delta.and_then(|delta| figure(result, delta)) {
-        Some(figure) => figure,
+        Some(figure) => figure + mark,
         None if run.policy == *base => "base".to_owned(),
         None => "–".to_owned(),
     };
@@ -62,6 +63,15 @@ fn row(head: Cell, result: &Comparison, run: &Run, name: &str) -> Option<Vec<Cel
         Cell::of(change).small(interval.unwrap_or_default()),
         Cell::of(badge(word)).tone(tone(word)),
     ])
+}
+
+/// The change has another sign than that of the means.
+pub(super) fn goes_apart(result: &Comparison, delta: &Delta) -> bool {
+    let mean = |run: &Run| run.metrics.get(&delta.metric)?.mean;
+    let other = result.runs.iter().find(|run| run.policy == delta.other);
+    let both = mean(&result.runs[0]).zip(other.and_then(mean));
+    let all = both.zip(delta.delta_pct);
+    all.is_some_and(|((from, to), pct)| phrase::is_apart(from, to, pct))
 }
 
 /// What a difference means, as the terminal's tables say it.
@@ -111,7 +121,7 @@ pub(super) fn all(id: &str, result: &Comparison) -> Section {
         let first = table.rows.len();
         for run in &result.runs {
             let head = match table.rows.len() == first {
-                true => Cell::head(plain(name)).small(format!("{name}: {doc}")),
+                true => Cell::head(label(result, name)).small(format!("{name}: {doc}")),
                 false => Cell::default(),
             };
             table.rows.extend(match several {

@@ -325,6 +325,62 @@ fn several_results_have_a_heading_each() {
     }
 }
 
+/// Goal: of three workloads each heading and each link says which it is, and one table stands
+/// before them all.
+#[test]
+fn several_workloads_are_told_apart_at_a_glance() {
+    let texts = ["periodic", "messaging", "kbuild"].map(|workload| {
+        let mut result = whole();
+        for run in 0..2 {
+            result["runs"][run]["workload"] = json!(workload);
+        }
+        result.to_string()
+    });
+    let alone = own(&page(&texts[0]));
+    let sources = texts.each_ref().map(|text| Source { name: "a", text });
+    let page = own(&html(&sources).unwrap());
+    for (at, workload) in (1..).zip(["periodic", "messaging", "kbuild"]) {
+        assert!(
+            page.contains(&format!("<a href=\"#r{at}\">{workload}</a>")),
+            "{workload}"
+        );
+        let heading = format!("<h2>{workload}: linux-4.17+energy-aware against linux-4.17 on");
+        assert!(page.contains(&heading), "{workload}");
+    }
+    let table = page
+        .find("<table id=\"overview\"")
+        .expect("a table across them");
+    assert!(table < page.find("<article").unwrap());
+    let rows = &page[table..page[table..].find("</table>").unwrap() + table];
+    // A row for the columns, and one for each workload.
+    assert_eq!(rows.matches("<tr").count(), 1 + 3, "{rows}");
+    assert_eq!(rows.matches("−10.0\u{a0}%").count(), 3, "{rows}");
+    assert!(!alone.contains("id=\"overview\""));
+}
+
+/// Goal: what is better at the cost of something else is not green, and says so.
+#[test]
+fn a_price_takes_the_green() {
+    let mut result = whole();
+    let better = own(&page(&result.to_string()));
+    assert!(better.contains("<p class=\"verdict better\">"));
+    result["verdicts"][0]["worse"] = json!(["missed_periods_total"]);
+    let priced = own(&page(&result.to_string()));
+    assert!(!priced.contains("<p class=\"verdict better\">"));
+    assert!(priced.contains("<span class=\"badge other\">better, at a price</span>"));
+}
+
+/// Goal: joules of a power that nobody measured are called so at each of their places.
+#[test]
+fn modelled_joules_have_a_word() {
+    let mut result = whole();
+    assert!(!own(&page(&result.to_string())).contains("Energy, modelled"));
+    result["modelled_power"] = json!(true);
+    let page = own(&page(&result.to_string()));
+    // A chip, a tile, and a row of each of both tables.
+    assert_eq!(page.matches("Energy, modelled").count(), 4, "{page}");
+}
+
 /// Goal: notes have no backticks on a page, and a change from nothing has a chip and a figure.
 #[test]
 fn notes_have_code_and_losses_from_nothing_have_chips() {

@@ -7,6 +7,8 @@ use serde_json::Value;
 #[derive(Clone, Debug, Serialize)]
 pub(super) struct PageView {
     pub(super) title: String,
+    /// Across all comparisons.
+    pub(super) overview: Option<Table>,
     pub(super) results: Vec<ResultView>,
 }
 
@@ -17,6 +19,8 @@ pub(super) struct ResultView {
     pub(super) id: String,
     pub(super) kind: &'static str,
     pub(super) title: String,
+    /// What it is called among several.
+    pub(super) name: String,
     /// Platform, workload, length, seeds.
     pub(super) facts: Vec<String>,
     pub(super) answer: Answer,

@@ -29,7 +29,7 @@ fn table(found: &Promise) -> Table {
         "lost",
         "verdict",
     ];
-    let mut table = Table::new("promise", &columns);
+    let mut table = Table::new("promise", &columns).keys(2);
     for column in ["gain", "gains", "95 % CI", "kept"] {
         table = table.align(column, Align::Right);
     }

@@ -325,3 +325,19 @@ fn several_results_are_one_answer() {
     let one = studies(&both[..1], Format::Json, Style::default());
     assert_eq!(one, study(&both[0], Format::Json, Style::default()));
 }
+
+/// Goal: a change whose sign is not that of the means explains itself. The mean of the fake falls
+/// by a tenth.
+#[test]
+fn a_mean_that_goes_another_way_explains_itself() {
+    let mut result = fake();
+    let told = "The mean over all seeds goes the other way";
+    let words = |result: &StudyResult| {
+        let text = study(result, Format::Human, Style::default());
+        text.split_whitespace().collect::<Vec<_>>().join(" ")
+    };
+    assert!(!words(&result).contains(told));
+    result.rows[1].simulated_delta_pct = Some(10.0);
+    let text = words(&result);
+    assert!(text.contains("+10.00 %†") && text.contains(told), "{text}");
+}

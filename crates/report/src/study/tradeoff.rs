@@ -50,7 +50,7 @@ fn means(found: &Tradeoff) -> Table {
     if distances {
         columns.push(OVER_OPTIMAL);
     }
-    let mut table = Table::new("tradeoff", &columns);
+    let mut table = Table::new("tradeoff", &columns).keys(3);
     for column in ["n", &found.energy, &found.latency, &time, OVER_OPTIMAL] {
         table = table.align(column, Align::Right);
     }
@@ -84,6 +84,7 @@ fn mean_line(mean: &Mean) -> Vec<Cell> {
 fn beaten(found: &Tradeoff) -> Table {
     let columns = ["case", "policy", &found.energy, &found.latency];
     let mut table = Table::new("beaten", &columns)
+        .keys(2)
         .align(&found.energy, Align::Right)
         .align(&found.latency, Align::Right);
     for row in &found.beaten {

@@ -1,5 +1,5 @@
-//! What a workload asks of a scheduler that the policy's kernel does not have
-//! (docs/decisions/023-rt-app-events.md): the run goes on without it, and says so.
+//! What is asked of a scheduler that the policy's kernel does not have: by a workload
+//! (docs/decisions/023-rt-app-events.md), or by a mode. The run goes on without it, and says so.
 
 use super::PolicyRuns;
 use wakeplace_workload::{Phase, Workload};
@@ -16,8 +16,32 @@ pub(super) fn ignored(run: &PolicyRuns, workloads: &[Workload]) -> Vec<String> {
         "slices of tasks' own (slice, dl-runtime) change nothing: CFS has none (`queue=cfs`; \
          kernels from 6.12 on have them)",
     );
-    let said = no_hints.into_iter().chain(no_slices);
+    let said = no_hints.into_iter().chain(no_slices).map(str::to_owned);
+    let said = said.chain(idle_mode(run));
     said.map(|what| format!("{}: {what}", run.policy)).collect()
+}
+
+/// A mode that was set and changes nothing of what the policy has in force: the table that opens
+/// `policy/src/packing/mode.c`.
+fn idle_mode(run: &PolicyRuns) -> Option<String> {
+    let value = |key: &str| {
+        let found = run.settings.iter().find(|(known, _)| known == key);
+        found.map_or("", |(_, value)| value.as_str())
+    };
+    let (_, mode) = run.overrides.iter().find(|(key, _)| key == "mode")?;
+    let packs = value("power_policy") == "by-mode";
+    let changes = match mode.as_str() {
+        "performance" => value("energy_aware") != "off" || value("governor") != "performance",
+        "powersave" => value("freq_headroom") == "on" && value("governor") == "schedutil",
+        "balanced" => false,
+        _ => true,
+    };
+    (!packs && !changes).then(|| {
+        format!(
+            "`mode={mode}` changes nothing: this policy packs no tasks by its mode \
+             (`power_policy=by-mode`, as `wakeplace` has it)"
+        )
+    })
 }
 
 fn hints(workload: &Workload) -> bool {
@@ -35,4 +59,48 @@ fn slices(workload: &Workload) -> bool {
     workload.tasks.iter().any(|task| {
         own(task.slice_ns) || task.phases.iter().any(|phase| own(phase.change.slice_ns))
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::idle_mode;
+    use crate::PolicyRuns;
+    use wakeplace_policy_sys::Policy;
+
+    fn said(name: &str) -> Option<String> {
+        let policy = Policy::parse(name).unwrap();
+        idle_mode(&PolicyRuns {
+            policy: name.to_owned(),
+            overrides: crate::experiment::overrides(&policy),
+            settings: crate::experiment::settings(&policy),
+            metrics: Vec::new(),
+            reports: Vec::new(),
+            timeline: None,
+        })
+    }
+
+    /// Goal: by the table of mode.c: `balanced` acts on packing alone, `powersave` on the headroom
+    /// of schedutil, too, and `performance` on the governor and on energy-aware placement.
+    #[test]
+    fn a_mode_that_changes_nothing_is_told() {
+        for name in [
+            "linux-7.3:mode=balanced",
+            "linux-7.3:governor=performance,mode=powersave",
+            "linux-4.17:governor=performance,mode=performance",
+        ] {
+            let told = said(name).expect(name);
+            assert!(told.contains("changes nothing"), "{told}");
+        }
+        for name in [
+            "linux-7.3",
+            "linux-7.3:mode=auto",
+            "linux-7.3:mode=powersave",
+            "linux-7.3:mode=performance",
+            "linux-7.3:governor=performance,mode=performance",
+            "wakeplace:mode=balanced",
+            "linux-7.3+power-policy=by-mode:mode=balanced",
+        ] {
+            assert_eq!(said(name), None, "{name}");
+        }
+    }
 }

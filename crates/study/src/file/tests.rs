@@ -453,3 +453,32 @@ fn a_case_may_be_a_recording() {
     assert!(refused.contains("did you mean `platform`"), "{refused}");
     std::fs::remove_dir_all(&folder).expect("removed");
 }
+
+/// Goal: what studies/README.md calls required is: a file of these alone is read, and one without
+/// any of them is refused by its name.
+#[test]
+fn the_least_that_a_file_has() {
+    let parts = [
+        ("title", "title = \"T\"\n"),
+        ("source", "source = \"S\"\n"),
+        ("platform", "platform = \"tc2\"\n"),
+        ("duration", "duration = \"50ms\"\n"),
+        ("seeds", "seeds = 2\n"),
+        ("policies", "policies = [\"linux-4.17\", \"linux-7.3\"]\n"),
+        ("quick", "[quick]\nseeds = 1\n"),
+        ("metric", "[[metric]]\nname = \"migrations_total\"\n"),
+        (
+            "case",
+            "[[case]]\ntoken = \"1\"\nworkload = \"periodic:n=1\"\n",
+        ),
+    ];
+    let without = |left_out: &str| {
+        let kept = parts.iter().filter(|(name, _)| *name != left_out);
+        kept.map(|(_, text)| *text).collect::<String>()
+    };
+    Study::from_toml(&without(""), "t.toml").expect("the least");
+    for (name, _) in parts {
+        let error = Study::from_toml(&without(name), "t.toml").expect_err(name);
+        assert!(error.to_string().contains(name), "{name}: {error}");
+    }
+}

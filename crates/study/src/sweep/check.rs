@@ -5,7 +5,7 @@ use crate::StudyError;
 use std::collections::BTreeMap;
 
 /// A sweep of so many points is checked whole before its first run.
-const MOST_CHECKED: usize = 1_000;
+pub(super) const MOST_CHECKED: usize = 1_000;
 
 impl Sweep {
     /// Each name of a list by itself, then each value of a list together with all others: a value

@@ -113,6 +113,34 @@ impl Sweep {
         self.axes.iter().map(|axis| axis.key.clone()).collect()
     }
 
+    /// What the workloads are read by: of each that the first points have, its first metric.
+    #[must_use]
+    pub fn measured_by(&self) -> Vec<String> {
+        let mut names: Vec<String> = Vec::new();
+        let tried = self.points().min(check::MOST_CHECKED);
+        for point in (0..tried).filter_map(|index| self.point(index).ok()) {
+            let first = point.experiment.workload.metric();
+            if let Some(name) = first.filter(|name| names.iter().all(|other| other != name)) {
+                names.push(name.to_owned());
+            }
+        }
+        names
+    }
+
+    /// CPUs whose power nobody measured, as a sentence for each platform that has some.
+    #[must_use]
+    pub fn cautions(&self) -> Vec<String> {
+        let mut said: Vec<String> = Vec::new();
+        let tried = self.points().min(check::MOST_CHECKED);
+        for point in (0..tried).filter_map(|index| self.point(index).ok()) {
+            let note = crate::comparison::modelled_power(&point.experiment.platform);
+            if let Some(note) = note.filter(|note| !said.contains(note)) {
+                said.push(note);
+            }
+        }
+        said
+    }
+
     /// A hash of what is swept, files by what they hold, and of the program that does: equal
     /// hashes, equal cells.
     #[must_use]

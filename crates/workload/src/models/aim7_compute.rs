@@ -14,6 +14,7 @@ use std::sync::Arc;
 /// The catalogue entry.
 pub(crate) const INFO: ModelInfo = ModelInfo {
     name: "aim7-compute",
+    also: &["aim7", "reaim", "compute"],
     summary: "tasks released together that each do 101 jobs of CPU, memory, disk and pipes once",
     parameters: &[
         parameter("tasks", "1..=2000", "1", "number of tasks"),

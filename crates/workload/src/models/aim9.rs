@@ -13,6 +13,7 @@ use std::sync::Arc;
 /// The catalogue entry.
 pub(crate) const INFO: ModelInfo = ModelInfo {
     name: "aim9",
+    also: &[],
     summary: "coarse: one process that does 56 tests one after the other, some with a child at a \
               time; each test has a fixed number of operations instead of a fixed time",
     parameters: &[

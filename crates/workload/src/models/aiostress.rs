@@ -14,6 +14,7 @@ use std::sync::Arc;
 /// The catalogue entry.
 pub(crate) const INFO: ModelInfo = ModelInfo {
     name: "aiostress",
+    also: &["aio-stress"],
     summary: "coarse: one thread that submits batches of requests and sleeps until the last one of \
               a batch is done",
     parameters: &[

@@ -12,6 +12,7 @@ use std::sync::Arc;
 /// The catalogue entry.
 pub(crate) const INFO: ModelInfo = ModelInfo {
     name: "busy-loops",
+    also: &["stress", "stress-ng", "burn", "spin", "yes"],
     summary: "a shell forks n endless loops and waits",
     parameters: &[
         parameter("n", "1..=10000", "2", "number of loops"),

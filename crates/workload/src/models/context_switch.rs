@@ -13,6 +13,14 @@ use std::sync::Arc;
 /// The catalogue entry.
 pub(crate) const INFO: ModelInfo = ModelInfo {
     name: "context-switch",
+    also: &[
+        "context_switch1",
+        "will-it-scale",
+        "sched-pipe",
+        "ping-pong",
+        "pipe",
+        "lat_ctx",
+    ],
     summary: "pairs of tasks that wake each other through two pipes and sleep",
     parameters: &[
         parameter("pairs", "1..=50000", "1", "number of pairs"),

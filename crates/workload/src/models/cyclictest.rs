@@ -14,6 +14,7 @@ use std::sync::Arc;
 /// The catalogue entry.
 pub(crate) const INFO: ModelInfo = ModelInfo {
     name: "cyclictest",
+    also: &["rt-tests", "latency"],
     summary: "threads that wake by timers and measure how late they run",
     parameters: &[
         parameter(

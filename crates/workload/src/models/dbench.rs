@@ -14,6 +14,7 @@ use std::sync::Arc;
 /// The catalogue entry.
 pub(crate) const INFO: ModelInfo = ModelInfo {
     name: "dbench",
+    also: &["dbench4"],
     summary: "coarse: clients that each repeat a cycle of operations on files, some of which wait \
               for the disk",
     parameters: &[

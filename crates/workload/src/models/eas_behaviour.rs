@@ -13,6 +13,7 @@ use std::sync::Arc;
 /// The catalogue entry.
 pub(crate) const INFO: ModelInfo = ModelInfo {
     name: "eas-behaviour",
+    also: &["lisa", "eas", "energy-aware"],
     summary: "the seven loads of LISA's checks of energy-aware placement, sized by the machine",
     parameters: &[
         parameter(

@@ -13,9 +13,17 @@ use std::sync::Arc;
 /// The catalogue entry.
 pub(crate) const INFO: ModelInfo = ModelInfo {
     name: "kbuild",
+    also: &[
+        "make",
+        "kernel-build",
+        "kcompile",
+        "kernbench",
+        "compile",
+        "gcc",
+    ],
     summary: "make -jN: chains of sh, gcc, cc1 and as, at most N at a time, then a link",
     parameters: &[
-        parameter("j", "1..=1000", "1", "chains that run at a time (-jN)"),
+        parameter("j", "1..=1000", "1", "chains that run at a time (-jN)").also(&["threads"]),
         parameter("jobs", "1..=20000", "2800", "files to compile"),
         parameter(
             "cc1",

@@ -14,34 +14,39 @@ use std::sync::Arc;
 /// The catalogue entry.
 pub(crate) const INFO: ModelInfo = ModelInfo {
     name: "messaging",
+    also: &["hackbench", "sched-messaging", "perf-bench-sched-messaging"],
     summary: "groups of senders and receivers, each sender writes to every receiver of its group",
     parameters: &[
-        parameter("groups", "1..=2500", "10", "number of groups"),
+        parameter("groups", "1..=2500", "10", "number of groups").also(&["g"]),
         parameter(
             "loops",
             "1..=1000000000",
             "100",
             "messages from each sender to each receiver",
-        ),
+        )
+        .also(&["l"]),
         parameter(
             "fds",
             "1..=100",
             "20",
             "senders of a group, and as many receivers",
-        ),
+        )
+        .also(&["f"]),
         parameter(
             "tasks",
             "process or thread",
             "process",
             "process: 250 ns more for each message at either end, if `send` and `receive` do not \
              say otherwise (assumed)",
-        ),
+        )
+        .also(&["threads", "T"]),
         parameter(
             "via",
             "socket or pipe",
             "socket",
             "a receiver's channel: a pair of unix sockets, 277 messages, or a pipe, 640 messages",
-        ),
+        )
+        .also(&["pipe", "p"]),
         parameter(
             "send",
             "time (ns, us, ms, s)",

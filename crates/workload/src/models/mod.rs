@@ -37,13 +37,15 @@ use crate::error::{ArgumentFault, WorkloadError};
 use crate::{MachineFacts, Workload};
 use std::fmt::Debug;
 use std::sync::Arc;
-use wakeplace_text::nearest;
+use wakeplace_text::{nearest, one_at_a_time};
 
 /// A built-in model, as `workload list` shows it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ModelInfo {
     /// Name before the colon.
     pub name: &'static str,
+    /// What people call it besides; offered, not taken.
+    pub also: &'static [&'static str],
     /// One line.
     pub summary: &'static str,
     /// What can be set, in the order to show.
@@ -59,6 +61,8 @@ pub struct ModelInfo {
 pub struct ParameterInfo {
     /// Key.
     pub name: &'static str,
+    /// What people call it besides; offered, not taken.
+    pub also: &'static [&'static str],
     /// Unit or form of the value.
     pub unit: &'static str,
     /// Value if the key is not given; empty if there is none.
@@ -76,10 +80,32 @@ const fn parameter(
 ) -> ParameterInfo {
     ParameterInfo {
         name,
+        also: &[],
         unit,
         default,
         doc,
     }
+}
+
+impl ParameterInfo {
+    /// The same key with what people call it besides.
+    const fn also(self, also: &'static [&'static str]) -> Self {
+        Self { also, ..self }
+    }
+}
+
+/// The name that was meant: one that is called so besides, else the nearest.
+fn meant(
+    word: &str,
+    names: impl Iterator<Item = (&'static str, &'static [&'static str])>,
+) -> Option<&'static str> {
+    let plain = |text: &str| text.to_lowercase().replace('_', "-");
+    let names: Vec<_> = names.collect();
+    let called = names
+        .iter()
+        .find(|(_, also)| also.iter().any(|other| plain(other) == plain(word)));
+    let nearest = || nearest(word, names.iter().map(|(name, _)| *name));
+    called.map(|(name, _)| *name).or_else(nearest)
 }
 
 /// The most tasks that an argument can ask for.
@@ -156,22 +182,41 @@ pub(crate) fn find(name: &str) -> Option<&'static ModelInfo> {
     catalogue().find(|model| model.name == name)
 }
 
+/// What people call a recording.
+const RECORDINGS: [&str; 5] = ["record", "recording", "replay", "perfetto", "trace-cmd"];
+
 /// Says that there is no such model.
-fn unknown_model(argument: &str) -> WorkloadError {
+pub(crate) fn unknown_model(argument: &str) -> WorkloadError {
     let (name, _) = split_name(argument);
     let names: Vec<_> = catalogue().map(|model| model.name).collect();
     // `trace:PATH` is no model, but stands where one could.
-    let near = nearest(name, names.iter().copied().chain(["trace"]));
-    fault(
+    let known = || {
+        let models = catalogue().map(|model| (model.name, model.also));
+        models.chain([("trace", &RECORDINGS[..])])
+    };
+    let near = match name.split_once(',') {
+        Some((first, keys)) if keys.contains('=') => {
+            // A comma where the colon is.
+            meant(first, known()).map(|model| format!("{model}:{keys}"))
+        }
+        Some(_) => {
+            let list = one_at_a_time("workload", name).unwrap_or_default();
+            return fault(argument, list).into();
+        }
+        None => meant(name, known()).map(str::to_owned),
+    };
+    let expected = format!(
+        "a path, `trace:PATH` of a recording, or a model: {}",
+        names.join(", ")
+    );
+    let mut fault = fault(
         argument,
         format!("no model is called `{name}`, and no file is"),
     )
-    .expected(format!(
-        "a path, `trace:PATH` of a recording, or a model: {}",
-        names.join(", ")
-    ))
-    .nearest(near)
-    .into()
+    .expected(expected)
+    .nearest(near.as_deref());
+    fault.unknown_model = true;
+    fault.into()
 }
 
 /// Begins a fault in an argument.
@@ -181,6 +226,7 @@ pub(crate) fn fault(argument: &str, message: impl Into<String>) -> ArgumentFault
         message: message.into(),
         expected: String::new(),
         nearest: None,
+        unknown_model: false,
     }
 }
 
@@ -199,5 +245,69 @@ impl ArgumentFault {
 impl From<ArgumentFault> for WorkloadError {
     fn from(fault: ArgumentFault) -> Self {
         WorkloadError::Argument(Box::new(fault))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{catalogue, load};
+
+    fn said(argument: &str) -> String {
+        load(argument).expect_err(argument).to_string()
+    }
+
+    /// Goal: names that people know models and keys by lead to them, whatever their letters.
+    #[test]
+    fn other_names_lead_to_the_model() {
+        for (argument, offered) in [
+            ("hackbench", "messaging"),
+            ("hackbench:groups=2", "messaging"),
+            ("perf-bench-sched-messaging", "messaging"),
+            ("rt-app", "periodic"),
+            ("stress-ng", "busy-loops"),
+            ("Kernel_Build", "kbuild"),
+            ("netperf", "netperf-tcp-rr"),
+            ("fio", "sysbench-fileio"),
+            ("pgbench", "oltp"),
+            ("recording", "trace"),
+            ("peroidic", "periodic"),
+            ("periodic,n=2,duty=5%", "periodic:n=2,duty=5%"),
+            ("periodic:pin=0", "cpus"),
+            ("periodic:threads=2", "n"),
+            ("periodic:util_min=2", "uclamp_min"),
+            ("messaging:g=2", "groups"),
+        ] {
+            let error = said(argument);
+            let offer = format!("did you mean `{offered}`?");
+            assert!(error.contains(&offer), "{argument}: {error}");
+        }
+    }
+
+    #[test]
+    fn several_workloads_are_told_from_one() {
+        let list = "`messaging,periodic` is a list; expected one workload, and the option once";
+        assert!(said("messaging,periodic").contains(list));
+        let other = "`messaging` is another one, in an option of its own";
+        assert!(said("periodic:n=2,messaging:groups=2").contains(other));
+    }
+
+    /// Goal: what something is called besides is no name of its own, and leads to one thing.
+    #[test]
+    fn other_names_are_no_names() {
+        let names: Vec<&str> = catalogue().map(|model| model.name).collect();
+        let mut others: Vec<&str> = catalogue().flat_map(|model| model.also).copied().collect();
+        assert!(
+            others.iter().all(|other| !names.contains(other)),
+            "{others:?}"
+        );
+        others.sort_unstable();
+        let all = others.len();
+        others.dedup();
+        assert_eq!(all, others.len(), "{others:?}");
+        for model in catalogue() {
+            let keys: Vec<&str> = model.parameters.iter().map(|key| key.name).collect();
+            let mut others = model.parameters.iter().flat_map(|key| key.also);
+            assert!(others.all(|other| !keys.contains(other)), "{}", model.name);
+        }
     }
 }

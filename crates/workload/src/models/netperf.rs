@@ -54,6 +54,7 @@ const SHELL: ParameterInfo = parameter(
 /// The catalogue entry of TCP_RR.
 pub(crate) const TCP: ModelInfo = ModelInfo {
     name: "netperf-tcp-rr",
+    also: &["netperf", "tcp-rr"],
     summary: "pairs of client and server, one request of a byte at a time over loopback TCP",
     parameters: &[
         PAIRS,
@@ -83,6 +84,7 @@ pub(crate) const TCP: ModelInfo = ModelInfo {
 /// The catalogue entry of UDP_RR.
 pub(crate) const UDP: ModelInfo = ModelInfo {
     name: "netperf-udp-rr",
+    also: &["udp-rr"],
     summary: "pairs of client and server, one request of a byte at a time over loopback UDP",
     parameters: &[
         PAIRS,

@@ -15,6 +15,7 @@ use std::sync::Arc;
 /// The catalogue entry.
 pub(crate) const INFO: ModelInfo = ModelInfo {
     name: "oltp",
+    also: &["mysql", "postgres", "pgbench", "database", "sysbench-oltp"],
     summary: "coarse: clients in a closed loop with a database thread each, row locks and a log \
               with group commit",
     parameters: &[

@@ -18,9 +18,16 @@ use std::sync::Arc;
 /// The catalogue entry.
 pub(crate) const INFO: ModelInfo = ModelInfo {
     name: "periodic",
+    also: &["rt-app", "rtapp", "mostly-idle"],
     summary: "n tasks that run for a share of every period and sleep the rest",
     parameters: &[
-        parameter("n", "1..=100000", "10", "number of tasks"),
+        parameter("n", "1..=100000", "10", "number of tasks").also(&[
+            "tasks",
+            "threads",
+            "instances",
+            "count",
+            "nr",
+        ]),
         parameter(
             "period",
             "time (ns, us, ms, s)",
@@ -32,13 +39,15 @@ pub(crate) const INFO: ModelInfo = ModelInfo {
             "percent",
             "5%",
             "CPU work per period, of the CPU `cal` at full speed",
-        ),
+        )
+        .also(&["util", "load", "utilisation", "utilization", "share"]),
         parameter(
             "run",
             "time (ns, us, ms, s)",
             "",
             "CPU work per period, instead of `duty`",
-        ),
+        )
+        .also(&["runtime", "work"]),
         parameter(
             "cal",
             "biggest or cpuN",
@@ -51,13 +60,15 @@ pub(crate) const INFO: ModelInfo = ModelInfo {
             "other, batch, idle, fifo, rr or deadline",
             "other",
             "SCHED_OTHER, SCHED_BATCH, SCHED_IDLE, SCHED_FIFO, SCHED_RR or SCHED_DEADLINE",
-        ),
+        )
+        .also(&["class", "sched"]),
         parameter(
             "priority",
             "1..=99",
             "",
             "priority under fifo and rr, 99 first; 10 if not given",
-        ),
+        )
+        .also(&["prio", "rt_priority"]),
         parameter(
             "dl_runtime",
             "time from 1024ns to dl_period",
@@ -99,19 +110,22 @@ pub(crate) const INFO: ModelInfo = ModelInfo {
             "0..=1024 or percent",
             "",
             "least performance to run the tasks at (util_clamp, kernels from 5.3); 0 if not given",
-        ),
+        )
+        .also(&["util_min", "clamp_min"]),
         parameter(
             "uclamp_max",
             "0..=1024 or percent",
             "",
             "the most performance they are worth; 1024 if not given",
-        ),
+        )
+        .also(&["util_max", "clamp_max"]),
         parameter(
             "cpus",
             "list such as 0-3+5",
             "",
             "CPUs the tasks may use; all if not given",
-        ),
+        )
+        .also(&["pin", "pinned", "affinity", "cpu", "cpuset", "taskset"]),
         GROUPS,
         SHARES,
         parameter(
@@ -121,13 +135,15 @@ pub(crate) const INFO: ModelInfo = ModelInfo {
             "together: as rt-app's threads, when the last one of them exists; the seed says when \
              within a tick they are created; spread: each at its `phase`; together if no phase is \
              given",
-        ),
+        )
+        .also(&["release", "spread"]),
         parameter(
             "phase",
             "random, aligned or a time",
             "",
             "spread: when each task starts first, random if not given",
-        ),
+        )
+        .also(&["offset"]),
     ],
     metric: "energy_j",
     source: "rt-app 55cb0c0 doc/tutorial.txt; 10 to 50 tasks, 16 ms, 5 % as in the energy-aware \

@@ -15,6 +15,7 @@ use std::sync::Arc;
 /// The catalogue entry.
 pub(crate) const INFO: ModelInfo = ModelInfo {
     name: "schbench",
+    also: &["schbench-old"],
     summary: "message threads that wake workers, and how late the workers are",
     parameters: &[
         parameter(

@@ -14,6 +14,7 @@ use std::sync::Arc;
 /// The catalogue entry.
 pub(crate) const INFO: ModelInfo = ModelInfo {
     name: "shell",
+    also: &["script", "sh"],
     summary: "other models as the lines of a script: shell:loops=10;sysbench-cpu:time=3s",
     parameters: &[
         parameter("loops", "1..=1000", "1", "how often the script is run"),

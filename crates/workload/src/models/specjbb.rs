@@ -15,6 +15,7 @@ use std::sync::Arc;
 /// The catalogue entry.
 pub(crate) const INFO: ModelInfo = ModelInfo {
     name: "specjbb",
+    also: &["specjbb2005", "jbb", "java"],
     summary: "coarse: a thread per warehouse that never sleeps, and one collector of garbage per \
               CPU that stops them all",
     parameters: &[

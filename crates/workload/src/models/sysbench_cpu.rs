@@ -12,6 +12,7 @@ use std::sync::Arc;
 /// The catalogue entry.
 pub(crate) const INFO: ModelInfo = ModelInfo {
     name: "sysbench-cpu",
+    also: &["sysbench", "cpu"],
     summary: "threads that look for primes by trial division, without system calls",
     parameters: &[
         THREADS,

@@ -15,6 +15,7 @@ use std::sync::Arc;
 /// The catalogue entry.
 pub(crate) const INFO: ModelInfo = ModelInfo {
     name: "sysbench-fileio",
+    also: &["fileio", "fio"],
     summary: "coarse: threads that wait for the disk and run a little; the disk serves all at once",
     parameters: &[
         parameter("threads", "1..=10000", "16", "number of threads"),

@@ -12,6 +12,7 @@ use std::sync::Arc;
 /// The catalogue entry.
 pub(crate) const INFO: ModelInfo = ModelInfo {
     name: "sysbench-threads",
+    also: &[],
     summary: "threads that lock a mutex, yield and unlock it, over and over",
     parameters: &[
         THREADS,

@@ -15,6 +15,7 @@ use std::sync::Arc;
 /// The catalogue entry.
 pub(crate) const INFO: ModelInfo = ModelInfo {
     name: "tbench",
+    also: &["tbench4"],
     summary: "clients that each replay file server operations against a process over loopback TCP",
     parameters: &[
         parameter("clients", "1..=2000", "1", "number of clients"),

@@ -3,7 +3,7 @@
 use super::draw::Spread;
 use super::parse::{self, MAX_TIME_NS};
 use super::work::Share;
-use super::{ModelInfo, fault, split_name};
+use super::{ModelInfo, fault, meant, split_name};
 use crate::error::{ArgumentFault, WorkloadError};
 use std::fmt::Display;
 use std::ops::RangeInclusive;
@@ -47,12 +47,7 @@ impl<'a> Values<'a> {
         let (key, value) = (key.trim(), value.trim());
         let known = model.parameters.iter().find(|known| known.name == key);
         let Some(known) = known else {
-            let names: Vec<&str> = model.parameters.iter().map(|known| known.name).collect();
-            let message = format!("`{}` has no key `{key}`", model.name);
-            return Err(fault(argument, message)
-                .expected(format!("one of {}", names.join(", ")))
-                .nearest(nearest(key, names))
-                .into());
+            return Err(unknown_key(argument, model, key).into());
         };
         if value.is_empty() {
             return Err(fault(argument, format!("`{key}` has no value"))
@@ -234,6 +229,25 @@ impl<'a> Values<'a> {
     ) -> WorkloadError {
         self.wrong(key, &format!("{what} from {least} to {most}"))
     }
+}
+
+/// Says that the model has no such key: the one that was meant, or that a workload begins there.
+fn unknown_key(argument: &str, model: &ModelInfo, key: &str) -> ArgumentFault {
+    let message = format!("`{}` has no key `{key}`", model.name);
+    let (name, _) = split_name(key);
+    if super::find(name).is_some() {
+        return fault(argument, message).expected(format!(
+            "one workload; `{name}` is another one, in an option of its own"
+        ));
+    }
+    let names: Vec<&str> = model.parameters.iter().map(|known| known.name).collect();
+    let known = model
+        .parameters
+        .iter()
+        .map(|known| (known.name, known.also));
+    fault(argument, message)
+        .expected(format!("one of {}", names.join(", ")))
+        .nearest(meant(key, known))
 }
 
 /// The end of what is expected of a time.

@@ -50,7 +50,9 @@ pub(super) fn answer(answer: &Answer, style: Style) -> String {
     page.section("task");
     page.paragraph(&task(answer));
     page.section("candidates");
-    page.table(&candidates(answer));
+    let mut reasons = Sentences::default();
+    page.table(&candidates(answer, &mut reasons));
+    reasons.write(&mut page);
     let hidden = e
         .explained
         .candidates
@@ -62,7 +64,9 @@ pub(super) fn answer(answer: &Answer, style: Style) -> String {
     }
     if !e.others.is_empty() {
         page.section("the same state under other policies");
-        page.table(&others(answer));
+        let mut reasons = Sentences::default();
+        page.table(&others(answer, &mut reasons));
+        reasons.write(&mut page);
         if e.others.iter().any(|other| !other.same_signals) {
             page.paragraph(
                 "* keeps its signals in another form; it is asked about those of this run.",
@@ -70,6 +74,28 @@ pub(super) fn answer(answer: &Answer, style: Style) -> String {
         }
     }
     page.finish()
+}
+
+/// Sentences that many rows of a table share: each stands once, below it.
+#[derive(Default)]
+struct Sentences(Vec<&'static str>);
+
+impl Sentences {
+    /// What stands for a sentence in the table.
+    fn mark(&mut self, sentence: &'static str) -> String {
+        let known = self.0.iter().position(|known| *known == sentence);
+        let at = known.unwrap_or_else(|| {
+            self.0.push(sentence);
+            self.0.len() - 1
+        });
+        format!("({})", at + 1)
+    }
+
+    fn write(&self, page: &mut Page) {
+        for (at, sentence) in self.0.iter().enumerate() {
+            page.paragraph(&format!("({}) {sentence}", at + 1));
+        }
+    }
 }
 
 fn capital(text: &str) -> String {
@@ -158,7 +184,7 @@ fn is_listed(answer: &Answer, seen: &Seen) -> bool {
     few || asked || seen.order > 0 || seen.dropped == Dropped::None
 }
 
-fn candidates(answer: &Answer) -> Table {
+fn candidates(answer: &Answer, reasons: &mut Sentences) -> Table {
     let e = &answer.explanation;
     let energy = format!("energy_{}", answer.power_unit());
     let columns = [
@@ -171,7 +197,7 @@ fn candidates(answer: &Answer) -> Table {
         &energy,
         "dropped",
     ];
-    let mut table = Table::new("candidates", &columns);
+    let mut table = Table::new("candidates", &columns).keys(1);
     for column in ["cpu", "util", "capacity", "spare", energy.as_str()] {
         table = table.align(column, Align::Right);
     }
@@ -201,21 +227,23 @@ fn candidates(answer: &Answer) -> Table {
             if seen.cpu == e.placement.cpu {
                 "chosen".into()
             } else {
-                answer.dropped(seen).into()
+                reasons.mark(answer.dropped(seen)).into()
             },
         ]);
     }
     table
 }
 
-fn others(answer: &Answer) -> Table {
-    let mut table = Table::new("others", &["policy", "cpu", "reason"]).align("cpu", Align::Right);
+fn others(answer: &Answer, reasons: &mut Sentences) -> Table {
+    let mut table = Table::new("others", &["policy", "cpu", "reason"])
+        .keys(1)
+        .align("cpu", Align::Right);
     for other in &answer.explanation.others {
         let mark = if other.same_signals { "" } else { " *" };
         table.row(vec![
             format!("{}{mark}", other.policy).into(),
             u64::from(other.choice.cpu).into(),
-            other.choice.reason.doc().into(),
+            reasons.mark(other.choice.reason.doc()).into(),
         ]);
     }
     table
