@@ -11,6 +11,7 @@ use std::os::fd::{AsFd as _, AsRawFd, FromRawFd as _, OwnedFd};
 use std::os::unix::fs::FileExt as _;
 use std::process::ExitStatus;
 use std::time::Duration;
+use wakeplace_bpf_vm::budget;
 
 /// A system call that waits for its answer.
 #[derive(Clone, Copy, Debug)]
@@ -206,9 +207,17 @@ const MAX_BYTES: u64 = 64 << 20;
 impl Call {
     /// Bytes of the caller.
     pub(super) fn read(&self, addr: u64, len: u64) -> Option<Vec<u8>> {
-        let mut bytes = vec![0; usize::try_from(len.min(MAX_BYTES)).ok()?];
-        let whole =
-            len <= MAX_BYTES && transfer(self.pid, addr, bytes.as_mut_ptr(), bytes.len(), true);
+        self.read_most(addr, len, MAX_BYTES)
+    }
+
+    /// The same for what is longer: a value of a map has the map's room.
+    pub(super) fn read_value(&self, addr: u64, len: u64) -> Option<Vec<u8>> {
+        self.read_most(addr, len, budget::BYTES)
+    }
+
+    fn read_most(&self, addr: u64, len: u64, most: u64) -> Option<Vec<u8>> {
+        let mut bytes = vec![0; usize::try_from(len.min(most)).ok()?];
+        let whole = len <= most && transfer(self.pid, addr, bytes.as_mut_ptr(), bytes.len(), true);
         whole.then_some(bytes)
     }
 

@@ -7,7 +7,7 @@ use super::serve::Session;
 use std::path::Path;
 
 /// The loader's process: no number of a modelled task, which begin at 1000.
-const PID: i64 = 999;
+pub(super) const PID: i64 = 999;
 /// Most bytes that one call gets; callers ask again for the rest.
 const MAX_RANDOM: u64 = 4096;
 
