@@ -9,8 +9,8 @@
 #
 # ADVISORY_DB: the address of the database of advisories, else RustSec's.
 #
-# A Wasmtime whose series has a later release on crates.io is found without that database, too: later
-# releases of a series mend faults, nothing else.
+# A Wasmtime whose series has a later release on crates.io is found without that database, too:
+# later releases of a series mend faults, nothing else.
 # Exit code: 0 none, 1 there is one, 3 the database or the registry cannot be reached.
 set -euo pipefail
 cd "$(dirname "$0")/.."

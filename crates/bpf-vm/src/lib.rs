@@ -5,8 +5,8 @@
 //! program may call beside is the business of whoever implements [`Env`].
 //!
 //! Foreign code cannot reach the simulator: every address is checked against one region
-//! ([`memory`]), all work and all bytes are from one budget ([`budget`]), and a fault ends the program, not the process
-//! (docs/decisions/058).
+//! ([`memory`]), all work and all bytes are from one budget ([`budget`]), and a fault ends the
+//! program, not the process (docs/decisions/058).
 
 mod arena;
 pub mod btf;

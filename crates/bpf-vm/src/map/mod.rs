@@ -34,8 +34,8 @@ const POINTER: u64 = 8;
 const NOEXIST: u64 = 1;
 const EXIST: u64 = 2;
 
-/// A table with keys in the order of insertion. No hash changes that order, so the hasher has a seed
-/// of this process: nobody can choose keys that collide.
+/// A table with keys in the order of insertion. No hash changes that order, so the hasher has a
+/// seed of this process: nobody can choose keys that collide.
 type Table<K> = IndexMap<K, u64, RandomState>;
 
 /// How a map is to be.
