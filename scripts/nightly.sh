@@ -20,7 +20,7 @@ scale=${NIGHTLY_SCALE:-1}
 export CARGO_TERM_COLOR=never
 logs=target/nightly
 
-# cargo-deny checks licences and advisories. Tools that must be compiled first are never in .ci/run.
+# cargo-deny checks licences. Tools that must be compiled first are never in .ci/run.
 deny() {
     local tool
     tool=$(scripts/tool.sh cargo-deny 0.20.2) || return
@@ -70,13 +70,7 @@ part_site() { scripts/site.sh; }
 part_licences() {
     deny check licenses bans sources
 }
-part_advisories() {
-    if ! deny fetch db; then
-        echo "**** SKIPPED: the database of advisories cannot be fetched here"
-        return 3
-    fi
-    deny check advisories
-}
+part_advisories() { scripts/advisories.sh; }
 part_sanitizers() { scripts/sanitize.sh full; }
 part_faults() { scripts/faults.sh all; }
 part_mutants() { cargo run --quiet --locked --package xtask -- mutants --count $((300 * scale)); }
@@ -111,6 +105,17 @@ part_crates() {
         --exclude wakeplace-fuzz --exclude xtask
 }
 part_metrics() { scripts/metrics-test.sh; }
+# BPF programs at random do the same compiled as interpreted, here and on arm64.
+part_compiler() {
+    export WAKEPLACE_SAME_PROGRAMS=$((20000 * scale))
+    cargo test --locked --package wakeplace-bpf-vm --test all same:: || return
+    scripts/setup.sh lab && scripts/setup.sh emulator || return
+    (
+        . scripts/arm64-cargo.sh
+        export CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_RUNNER=qemu-aarch64
+        cargo test --locked --package wakeplace-bpf-vm --target aarch64-unknown-linux-gnu --test all
+    )
+}
 # A kernel calls a scheduler as the simulator does.
 part_callbacks() {
     scripts/setup.sh bpf emulator && scripts/lab-binaries.sh || return
@@ -127,7 +132,7 @@ part_bench_live() { scripts/lab-binaries.sh && program && scripts/bench-live.sh;
 # In this order.
 all=(lint release demo oracle kills python playground site parity line licences advisories
     sanitizers faults mutants mutants_engine fuzz same_bytes same_runs instructions traces pages
-    live callbacks schedulers schedulers_arm64 metrics crates dist bench bench_live)
+    live compiler callbacks schedulers schedulers_arm64 metrics crates dist bench bench_live)
 
 chosen=("$@")
 [ $# -gt 0 ] || chosen=("${all[@]}")

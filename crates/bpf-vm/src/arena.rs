@@ -40,6 +40,13 @@ impl Arena {
         }
     }
 
+    /// Where programs see it, and its bytes; None: there is none.
+    pub(crate) fn place(&self) -> Option<(u64, u64)> {
+        self.map?;
+        let (from, bytes) = (self.first() * PAGE, self.pages * PAGE);
+        (from + bytes <= 1 << 32).then_some((ARENA + from, bytes))
+    }
+
     /// The first page's number.
     fn first(&self) -> u64 {
         (self.user & 0xffff_ffff) / PAGE
@@ -49,6 +56,12 @@ impl Arena {
     #[must_use]
     pub fn used(&self) -> Vec<u64> {
         self.used.iter().copied().collect()
+    }
+
+    /// How many they are.
+    #[must_use]
+    pub fn nr_used(&self) -> u64 {
+        self.used.len() as u64
     }
 
     /// Pages, counted from the start of the arena, have something in them.
@@ -76,6 +89,7 @@ impl Arena {
         let Some(from) = from else {
             return 0;
         };
+        memory.set_arena(self.place());
         for page in from..from + count {
             self.used.insert(page);
             if let Ok(bytes) = memory.bytes_mut(ARENA + page * PAGE, PAGE) {

@@ -2,12 +2,13 @@
 //!
 //! Hostile bytes are refused or read as nothing; no method panics on what `parse` has let in.
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
 const MAGIC: u16 = 0xeb9f;
 /// More types than any kernel has; the largest seen has 200,000.
 const MAX_TYPES: usize = 4 << 20;
+/// Bytes of a name with the final zero (`KSYM_NAME_LEN`); a longer one is none.
+const MAX_NAME: usize = 512;
 /// Types within types, arrays within structs: deeper is a circle.
 const MAX_DEPTH: usize = 32;
 /// Members that one search looks at. Structs in structs multiply: 100 in each of eight are 10^16.
@@ -108,9 +109,10 @@ pub struct Btf {
     base: Option<Arc<Btf>>,
     bytes: Vec<u8>,
     /// Where each type of this blob begins.
-    types: Vec<usize>,
+    types: Vec<u32>,
     strings: (usize, usize),
-    by_name: BTreeMap<(Kind, String), u32>,
+    /// Numbers of its types that have names, by kind and name.
+    by_name: Vec<u32>,
 }
 
 impl Btf {
@@ -123,6 +125,9 @@ impl Btf {
         let magic = bytes.get(..2).map(|b| u16::from_le_bytes([b[0], b[1]]));
         if magic != Some(MAGIC) {
             return Err(BtfError("another magic number than 0xeb9f, little-endian"));
+        }
+        if bytes.len() > u32::MAX as usize {
+            return Err(BtfError("more than 4 GiB"));
         }
         let cut = BtfError("it is cut short");
         let header = [4, 8, 12, 16, 20].map(|at| word(at).map(|word| word as usize));
@@ -149,20 +154,20 @@ impl Btf {
             bytes,
             types,
             strings,
-            by_name: BTreeMap::new(),
+            by_name: Vec::new(),
         };
         btf.index();
         Ok(btf)
     }
 
-    fn walk(bytes: &[u8], from: usize, to: usize) -> Result<Vec<usize>, BtfError> {
+    fn walk(bytes: &[u8], from: usize, to: usize) -> Result<Vec<u32>, BtfError> {
         let mut types = Vec::new();
         let mut at = from;
         while at < to {
             let info = word(bytes, at + 4).ok_or(BtfError("it is cut short"))?;
             let kind = Kind::ALL.get((info >> 24) as usize & 31);
             let kind = kind.ok_or(BtfError("a type of an unknown kind"))?;
-            types.push(at);
+            types.push(at as u32);
             at += 12 + kind.tail((info & 0xffff) as usize);
             if at > to || types.len() > MAX_TYPES {
                 return Err(BtfError("its types are longer than it says"));
@@ -172,14 +177,11 @@ impl Btf {
     }
 
     fn index(&mut self) {
-        let first = self.first();
-        for at in 0..self.types.len() {
-            let id = first + at as u32;
-            let (kind, name) = (self.kind(id), self.name(id));
-            if !name.is_empty() {
-                self.by_name.entry((kind, name.to_owned())).or_insert(id);
-            }
-        }
+        let all = (self.first()..self.end()).map(|id| (self.kind(id), self.name(id), id));
+        let mut named: Vec<_> = all.filter(|(_, name, _)| !name.is_empty()).collect();
+        // The first of several comes first.
+        named.sort_unstable();
+        self.by_name = named.into_iter().map(|(_, _, id)| id).collect();
     }
 
     /// The first number of this blob's own types.
@@ -195,7 +197,7 @@ impl Btf {
 
     fn own(&self, id: u32) -> Option<usize> {
         let at = id.checked_sub(self.first())?;
-        self.types.get(at as usize).copied()
+        self.types.get(at as usize).map(|at| *at as usize)
     }
 
     fn field_word(&self, id: u32, offset: usize) -> u32 {
@@ -227,6 +229,7 @@ impl Btf {
         };
         let (from, to) = self.strings;
         let bytes = self.bytes.get(from + own..to).unwrap_or_default();
+        let bytes = &bytes[..bytes.len().min(MAX_NAME)];
         let end = bytes.iter().position(|byte| *byte == 0).unwrap_or(0);
         std::str::from_utf8(&bytes[..end]).unwrap_or("")
     }
@@ -271,7 +274,12 @@ impl Btf {
     #[must_use]
     pub fn find(&self, kind: Kind, name: &str) -> Option<u32> {
         let below = self.base.as_ref().and_then(|base| base.find(kind, name));
-        below.or_else(|| self.by_name.get(&(kind, name.to_owned())).copied())
+        below.or_else(|| {
+            let key = |id: &u32| (self.kind(*id), self.name(*id));
+            let at = self.by_name.partition_point(|id| key(id) < (kind, name));
+            let found = self.by_name.get(at)?;
+            (key(found) == (kind, name)).then_some(*found)
+        })
     }
 
     /// Bytes that a value takes.

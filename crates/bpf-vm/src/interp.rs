@@ -1,13 +1,14 @@
 //! The interpreter: slow, plain, and what the compiler is compared with.
 
 use crate::Fault;
+use crate::budget;
 use crate::insn::{
     self, ALU, ALU64, ATOMIC, COMPARE_EXCHANGE, EXIT, FETCH, Insn, JMP, JMP32, LDX, LOAD_ACQUIRE,
     MEM_SIGNED, ST, STORE_RELEASE, STX, TO_FUNCTION,
 };
 use crate::memory::{ARENA, FRAME, Memory, STACK_BOTTOM};
 use crate::program::Program;
-use crate::vm::{ArenaBases, BUDGET, Env, Vm};
+use crate::vm::{ArenaBases, Env, Vm};
 
 /// How compiled code names its faults.
 pub(crate) const FAULT_BUDGET: u64 = 1;
@@ -111,7 +112,9 @@ pub(crate) fn run(
 pub(crate) fn spend(vm: &mut Vm, insns: i64) -> Result<(), Fault> {
     vm.context.budget = vm.context.budget.saturating_sub(insns);
     match vm.context.budget < 0 {
-        true => Err(Fault::Budget { limit: BUDGET }),
+        true => Err(Fault::Budget {
+            limit: budget::INSNS,
+        }),
         false => Ok(()),
     }
 }

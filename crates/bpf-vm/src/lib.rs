@@ -5,11 +5,12 @@
 //! program may call beside is the business of whoever implements [`Env`].
 //!
 //! Foreign code cannot reach the simulator: every address is checked against one region
-//! ([`memory`]), every loop takes from a budget, and a fault ends the program, not the process
-//! (docs/decisions/058).
+//! ([`memory`]), all work and all bytes are from one budget ([`budget`]), and a fault ends the
+//! program, not the process (docs/decisions/058).
 
 mod arena;
 pub mod btf;
+pub mod budget;
 mod fault;
 pub mod helpers;
 mod insn;
@@ -31,4 +32,4 @@ pub use insn::Insn;
 pub use map::{Map, MapKind, MapSpec};
 pub use memory::{Memory, Retired};
 pub use program::{Linker, Program};
-pub use vm::{BUDGET, Env, Mode, Vm};
+pub use vm::{Env, Mode, Vm};

@@ -17,7 +17,7 @@
 //! points into the region needs no other check, and one whose register does not reads the middle of
 //! what is behind: 0.
 
-use crate::Fault;
+use crate::{Fault, budget};
 use rustix::mm::{MapFlags, ProtFlags, mmap, mmap_anonymous, munmap};
 use std::collections::BTreeMap;
 use std::ffi::c_void;
@@ -37,6 +37,8 @@ pub(crate) const LOWEST: u64 = BASE + PAGE;
 const REACH: u64 = 1 << 15;
 /// Where a load through a wild pointer reads, from `BASE`.
 pub(crate) const NOWHERE: u64 = SIZE + REACH;
+/// The arena where there is none: programs may write there anyway.
+const NO_ARENA: (u64, u64) = (LOWEST, 8);
 /// What is before and behind the region, as the host has it.
 const BEFORE: u64 = REACH;
 const BEHIND: u64 = 2 * REACH + PAGE;
@@ -54,7 +56,7 @@ pub(crate) const STACK_TOP: u64 = LOWEST + STACK;
 /// The lowest frame may begin here.
 pub(crate) const STACK_BOTTOM: u64 = LOWEST;
 /// What the heap may hold.
-const HEAP_END: u64 = BASE + (1 << 30);
+const HEAP_END: u64 = BASE + budget::BYTES;
 /// Objects are aligned to a cache line, as the kernel's slabs are.
 const ALIGN: u64 = 64;
 
@@ -78,10 +80,14 @@ pub struct Memory {
     next: u64,
     /// Bytes outside the region that count as the heap's.
     reserved: u64,
+    /// Bytes that are handed out and not free.
+    in_use: u64,
     /// Freed objects by size.
     free: BTreeMap<u64, Vec<u64>>,
     /// What deleted elements have left behind.
     retired: Vec<Retired>,
+    /// The arena: where it begins, and its bytes.
+    arena: (u64, u64),
     /// Shared with the process that loads: (offset, bytes).
     shared: Vec<(u64, u64)>,
 }
@@ -109,8 +115,10 @@ impl Memory {
             host,
             next: STACK_TOP,
             reserved: 0,
+            in_use: 0,
             free: BTreeMap::new(),
             retired: Vec::new(),
+            arena: NO_ARENA,
             shared: Vec::new(),
         })
     }
@@ -141,14 +149,38 @@ impl Memory {
         Some(unsafe { std::slice::from_raw_parts(self.host.add(at), len as usize) })
     }
 
-    /// The same to be written; the first page is not.
+    /// Bytes of the stack and the heap from `LOWEST` on: what is behind has not been handed out.
+    pub(crate) fn heap(&self) -> u64 {
+        self.next - LOWEST
+    }
+
+    /// Where the arena is; without one a place in the stack.
+    pub(crate) fn arena(&self) -> (u64, u64) {
+        self.arena
+    }
+
+    /// From now on the arena is there. None: there is none.
+    pub(crate) fn set_arena(&mut self, arena: Option<(u64, u64)>) {
+        self.arena = arena.unwrap_or(NO_ARENA);
+    }
+
+    /// May so many bytes be written? What was not handed out may not: it takes no room of the
+    /// host's, and is zero when it is.
+    #[inline]
+    fn is_writable(&self, addr: u64, len: u64) -> bool {
+        let inside =
+            |(from, bytes): (u64, u64)| len <= bytes && addr.wrapping_sub(from) <= bytes - len;
+        inside((LOWEST, self.heap())) || inside(self.arena)
+    }
+
+    /// The same to be written; the first page is not, nor what has not been handed out.
     ///
     /// # Errors
     /// When they are outside.
     #[inline]
     pub fn bytes_mut(&mut self, addr: u64, len: u64) -> Result<&mut [u8], Fault> {
         match Self::offset(addr, len) {
-            Some(at) if addr >= LOWEST => {
+            Some(at) if self.is_writable(addr, len) => {
                 // SAFETY: inside the mapping, and `self` is borrowed for as long.
                 Ok(unsafe { std::slice::from_raw_parts_mut(self.host.add(at), len as usize) })
             }
@@ -256,6 +288,7 @@ impl Memory {
     /// When the heap is full.
     pub fn alloc(&mut self, bytes: u64) -> Result<u64, Fault> {
         let size = Self::rounded(bytes);
+        self.in_use += size;
         if let Some(addr) = self.free.get_mut(&size).and_then(Vec::pop) {
             self.bytes_mut(addr, size)?.fill(0);
             return Ok(addr);
@@ -285,10 +318,19 @@ impl Memory {
         }
     }
 
-    /// Gives room back that `alloc` handed out for so many bytes.
+    /// Such bytes are no longer kept.
+    pub fn give_back(&mut self, bytes: u64) {
+        self.reserved = self.reserved.saturating_sub(bytes);
+    }
+
+    /// Gives room back that `alloc` handed out for so many bytes. A program can say so of the same
+    /// object again and again: never is more free than was handed out.
     pub fn free(&mut self, addr: u64, bytes: u64) {
         let size = Self::rounded(bytes);
-        self.free.entry(size).or_default().push(addr);
+        if let Some(left) = self.in_use.checked_sub(size) {
+            self.in_use = left;
+            self.free.entry(size).or_default().push(addr);
+        }
     }
 
     /// The value of a deleted element is to be looked at before its room is free.
@@ -347,11 +389,18 @@ impl Memory {
         let mut copy = Self::new()?;
         copy.next = self.next;
         copy.reserved = self.reserved;
+        copy.in_use = self.in_use;
         copy.free.clone_from(&self.free);
         copy.retired.clone_from(&self.retired);
-        let heap = self.next - LOWEST;
+        copy.arena = self.arena;
+        let heap = self.heap();
         let from = self.bytes(LOWEST, heap).unwrap_or_default();
-        copy.bytes_mut(LOWEST, heap)?.copy_from_slice(from);
+        let to = copy.bytes_mut(LOWEST, heap)?;
+        // What was never written takes no room in the copy, either.
+        let pages = from.chunks(PAGE as usize).zip(to.chunks_mut(PAGE as usize));
+        for (from, to) in pages.filter(|(from, _)| from.iter().any(|byte| *byte != 0)) {
+            to.copy_from_slice(from);
+        }
         for page in arena {
             let addr = ARENA + page * PAGE;
             let from = self.bytes(addr, PAGE).unwrap_or_default();

@@ -82,6 +82,12 @@ impl Program {
         at.ok().map(|at| &self.functions[at])
     }
 
+    /// Instructions of its longest function.
+    pub(crate) fn longest_function(&self) -> usize {
+        let lengths = self.functions.iter().map(|of| of.end - of.start);
+        lengths.max().unwrap_or(0)
+    }
+
     /// Instructions of the program.
     #[must_use]
     pub fn nr_insns(&self) -> usize {

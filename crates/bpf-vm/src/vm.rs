@@ -5,13 +5,9 @@ use crate::jit::{Compiled, Entry};
 use crate::map::{ArrayView, Map, MapSpec};
 use crate::memory::{Memory, STACK_TOP};
 use crate::program::Program;
-use crate::{Fault, Refusal, interp};
+use crate::{Fault, Refusal, budget, interp};
 use std::collections::BTreeSet;
 use std::sync::Arc;
-
-/// Most instructions of one call from outside. A kernel ends `may_goto` loops after 8 million
-/// iterations and refuses programs that it cannot prove to end.
-pub const BUDGET: i64 = 64 << 20;
 
 /// What programs hold for a map: no address of the memory.
 pub(crate) const MAP_HANDLE: u64 = 0x5ca1_0000_0000;
@@ -51,6 +47,10 @@ pub(crate) struct Context {
     /// Not 0: a program ends before its time (`interp::FAULT_*`).
     pub(crate) fault: u64,
     pub(crate) fault_addr: u64,
+    /// `Memory::heap`, `Memory::arena`: what may be written.
+    pub(crate) heap: u64,
+    pub(crate) arena_from: u64,
+    pub(crate) arena_bytes: u64,
     /// Which call is being made.
     pub(crate) call: u64,
     pub(crate) arena: ArenaBases,
@@ -116,10 +116,13 @@ impl Vm {
     fn of(memory: Memory, nr_cpus: u32) -> Self {
         let context = Context {
             host: memory.host(),
-            budget: BUDGET,
+            budget: budget::INSNS,
             sp: STACK_TOP,
             fault: 0,
             fault_addr: 0,
+            heap: 0,
+            arena_from: 0,
+            arena_bytes: 0,
             call: 0,
             arena: ArenaBases::default(),
             views: std::ptr::null(),
@@ -169,6 +172,7 @@ impl Vm {
     /// # Errors
     /// Sizes that make no sense.
     pub fn add_map(&mut self, spec: MapSpec, base: Option<u64>) -> Result<usize, Refusal> {
+        self.memory.reserve(budget::OBJECT_BYTES)?;
         let map = Map::new(spec, self.nr_cpus, &mut self.memory, base)?;
         self.views.push(map.view());
         self.maps.push(map);
@@ -218,6 +222,8 @@ impl Vm {
             let what = format!("program `{}` is too long, or one too many", program.name);
             return Err(Refusal::Unknown(what));
         }
+        let bytes = program.nr_insns() as u64 * budget::INSN_BYTES;
+        self.memory.reserve(budget::OBJECT_BYTES + bytes)?;
         self.programs.push(Arc::new(program));
         self.compiled = None;
         Ok(self.programs.len() - 1)
@@ -260,20 +266,41 @@ impl Vm {
         self.spend(bytes / 8)
     }
 
-    /// Compiles some programs; the others are interpreted, and so is one whose functions take too
-    /// much of the host's stack.
+    /// Compiles some programs, as far as the budget goes; the others are interpreted, and so is one
+    /// whose functions take too much of the host's stack.
     ///
     /// # Errors
     /// When the host has no room for the code.
     pub fn compile(&mut self, which: &[usize]) -> Result<(), Fault> {
         // One may stand for two callbacks.
         let which: BTreeSet<_> = which.iter().collect();
-        let programs: Vec<_> = which
-            .into_iter()
-            .filter_map(|at| Some((*at, self.programs.get(*at)?.clone())))
-            .collect();
+        let mut left = budget::COMPILED;
+        let mut programs = Vec::new();
+        for at in which {
+            let Some(program) = self.programs.get(*at) else {
+                continue;
+            };
+            let fits = program.longest_function() <= budget::COMPILED_FUNCTION;
+            if let Some(rest) = left.checked_sub(program.nr_insns()).filter(|_| fits) {
+                left = rest;
+                programs.push((*at, program.clone()));
+            }
+        }
         self.compiled = Some(Arc::new(Compiled::new(&programs)?));
         Ok(())
+    }
+
+    /// Are programs compiled at all?
+    #[must_use]
+    pub fn compiles(&self) -> bool {
+        self.compiled.is_some()
+    }
+
+    /// Has this program been compiled?
+    #[must_use]
+    pub fn is_compiled(&self, program: usize) -> bool {
+        let compiled = self.compiled.as_ref();
+        compiled.is_some_and(|compiled| compiled.entry(program, 0).is_some())
     }
 
     /// Takes the compiled programs of another machine, if its programs are the same. False: they
@@ -291,7 +318,7 @@ impl Vm {
     /// # Errors
     /// What ended it before its time.
     pub fn run(&mut self, env: &mut dyn Env, program: usize, args: [u64; 5]) -> Result<u64, Fault> {
-        self.context.budget = BUDGET;
+        self.context.budget = budget::INSNS;
         self.enter(env, program, 0, args)
     }
 
@@ -315,7 +342,7 @@ impl Vm {
         handle: u64,
         args: [u64; 5],
     ) -> Result<u64, Fault> {
-        self.context.budget = BUDGET;
+        self.context.budget = budget::INSNS;
         self.call(env, handle, args)
     }
 
@@ -327,6 +354,8 @@ impl Vm {
         args: [u64; 5],
     ) -> Result<u64, Fault> {
         let sp = self.context.sp;
+        self.memory.set_arena(self.arena.place());
+        self.note_memory();
         self.context.arena = self.arena.bases();
         self.context.views = self.views.as_ptr();
         self.context.nr_views = self.views.len() as u64;
@@ -346,6 +375,12 @@ impl Vm {
         };
         self.context.sp = sp;
         result
+    }
+
+    /// What compiled programs may write.
+    fn note_memory(&mut self) {
+        self.context.heap = self.memory.heap();
+        (self.context.arena_from, self.context.arena_bytes) = self.memory.arena();
     }
 
     fn enter_compiled(
@@ -379,7 +414,9 @@ impl Vm {
     /// The fault that compiled code has left.
     fn taken(&mut self, number: u64) -> Fault {
         match number {
-            interp::FAULT_BUDGET => Fault::Budget { limit: BUDGET },
+            interp::FAULT_BUDGET => Fault::Budget {
+                limit: budget::INSNS,
+            },
             interp::FAULT_STORE => Fault::WildStore {
                 addr: self.context.fault_addr,
             },
@@ -413,7 +450,9 @@ pub(crate) unsafe extern "C" fn call_out(
         };
         (&mut *(*context).vm, &mut *env, (*context).call as u32)
     };
-    match env.call(vm, call, [a, b, c, d, e]) {
+    let result = env.call(vm, call, [a, b, c, d, e]);
+    vm.note_memory();
+    match result {
         Ok(value) => value,
         Err(fault) => {
             vm.fault = Some(fault);

@@ -485,18 +485,12 @@ impl SchedExtOps for Instance {
         let Some(timer) = self.state.timers.get(timer.0).cloned() else {
             return Ok(()); // its element was deleted when it was on its way
         };
-        let map = self
-            .vm
-            .map_number(timer.map)
-            .and_then(|number| self.vm.map(number));
-        let Some((key, value)) = map.and_then(|map| map.key_of(timer.at)) else {
-            return Ok(()); // it is in no map's value
-        };
-        let key_at = self.structure(key.len() as u64);
-        if let Ok(room) = self.vm.memory.bytes_mut(key_at, key.len() as u64) {
-            room.copy_from_slice(&key);
+        let bytes = timer.key.len() as u64;
+        let key_at = self.structure(bytes);
+        if let Ok(room) = self.vm.memory.bytes_mut(key_at, bytes) {
+            room.copy_from_slice(&timer.key);
         }
-        let args = [timer.map, key_at, value, 0, 0];
+        let args = [timer.map, key_at, timer.value, 0, 0];
         let result = self.enter(kernel, |vm, running| {
             vm.run_function(running, timer.callback, args)
         });

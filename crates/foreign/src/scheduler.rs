@@ -342,6 +342,16 @@ impl Scheduler {
             let names = self.attached.uncalled.join(", ");
             notes.push(format!("its tracing programs are not called: {names}"));
         }
+        let vm = &self.attached.vm;
+        let interpreted = |program: &usize| vm.compiles() && !vm.is_compiled(*program);
+        let long: BTreeSet<_> = self.attached.table.called().filter(interpreted).collect();
+        if !long.is_empty() {
+            let names = long.iter().map(|at| vm.programs()[*at].name.as_str());
+            let names = names.collect::<Vec<_>>().join(", ");
+            notes.push(format!(
+                "interpreted, since they are too long to be compiled: {names}"
+            ));
+        }
         let called = |member: &str| {
             let mut all = Callback::ALL.into_iter();
             all.any(|callback| callback.is_called() && callback.name() == member)

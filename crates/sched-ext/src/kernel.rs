@@ -191,11 +191,15 @@ pub trait Kernel {
     fn timer_start(&mut self, timer: TimerId, at_ns: u64, pinned: bool);
     /// Stops it. Was it running?
     fn timer_cancel(&mut self, timer: TimerId) -> bool;
+    /// Starts of timers that the machine has not come to yet.
+    fn nr_timer_events(&self) -> u32;
 
     // The loader.
 
     /// It wants to go on at that time; a time that is over means: as soon as possible.
     fn loader_at(&mut self, at_ns: u64);
+    /// It is bound to this CPU: what its programs do from now on is done there.
+    fn loader_on(&mut self, cpu: u32);
     /// Since the start a CPU has executed its idle task for so long (`/proc/stat`).
     fn cpu_idle_ns(&self, cpu: u32) -> u64;
 

@@ -2,6 +2,7 @@
 
 use super::EFAULT;
 use crate::Fault;
+use crate::budget::{ENTRIES_PER_INSN, ENTRY_BYTES};
 use crate::map::{EINVAL, ENOENT, Map, MapKind};
 use crate::memory::{Memory, PAGE};
 use crate::vm::{Env, Vm};
@@ -24,9 +25,6 @@ fn charge(vm: &mut Vm, handle: u64, takes: bool) -> Result<(), Fault> {
     vm.spend_bytes(bytes)?;
     vm.spend(entries / ENTRIES_PER_INSN)
 }
-
-/// Entries that move in the time of an instruction.
-const ENTRIES_PER_INSN: u64 = 64;
 
 /// Bits of a record's length (`BPF_RINGBUF_BUSY_BIT`, `BPF_RINGBUF_DISCARD_BIT`): it is not written
 /// yet, or nobody gets it.
@@ -172,14 +170,14 @@ pub(super) fn push(vm: &mut Vm, map: u64, value: u64, flags: u64) -> Result<i64,
     let Some(value) = memory.bytes(value, size).map(<[u8]>::to_vec) else {
         return Ok(EFAULT);
     };
-    Ok(map.push(value, flags & FORCE != 0))
+    map.push(memory, &value, flags & FORCE != 0)
 }
 
 pub(super) fn pop(vm: &mut Vm, map: u64, into: u64, stays: bool) -> Result<i64, Fault> {
     charge(vm, map, false)?;
     let (map, memory) = find(vm, map)?;
     let size = u64::from(map.spec.value_bytes);
-    let found = map.pop(stays);
+    let found = map.pop(memory, stays);
     let into = memory.bytes_mut(into, size)?;
     match found {
         Some(value) if value.len() == into.len() => {
@@ -221,7 +219,6 @@ pub(super) fn for_each(
     callback: u64,
     argument: u64,
 ) -> Result<i64, Fault> {
-    let cpu = vm.cpu;
     let (map, _) = find(vm, handle)?;
     if !matches!(
         map.spec.kind,
@@ -235,23 +232,68 @@ pub(super) fn for_each(
         return Ok(EINVAL);
     }
     let (entries, room) = (map.len(), u64::from(map.spec.key_bytes));
+    let is_array = map.spec.kind.is_array();
     vm.spend(entries)?;
+    // The keys of a table are copied: the callback may change it.
+    let copied = if is_array {
+        0
+    } else {
+        entries * (ENTRY_BYTES + room)
+    };
+    vm.memory.reserve(copied)?;
     let (map, memory) = find(vm, handle)?;
     let keys = map.keys();
     let key_at = memory.alloc(room)?;
-    let mut seen = 0;
-    for key in keys {
-        let (map, memory) = find(vm, handle)?;
-        let value = map.lookup(memory, &key, cpu);
-        if value == 0 {
-            continue;
-        }
-        memory.bytes_mut(key_at, room)?.copy_from_slice(&key);
-        seen += 1;
-        if vm.call(env, callback, [handle, key_at, value, argument, 0])? != 0 {
-            break;
-        }
-    }
+    let mut walk = Walk {
+        handle,
+        key_at,
+        callback,
+        argument,
+        seen: 0,
+    };
+    let result = match is_array {
+        true => walk.over(vm, env, (0..entries as u32).map(u32::to_le_bytes)),
+        false => walk.over(vm, env, keys.iter()),
+    };
+    vm.memory.give_back(copied);
     vm.memory.free(key_at, room);
-    Ok(seen)
+    result.map(|()| walk.seen)
+}
+
+/// `bpf_for_each_map_elem` on its way.
+struct Walk {
+    handle: u64,
+    /// Where the callback finds the key.
+    key_at: u64,
+    callback: u64,
+    argument: u64,
+    /// Elements so far.
+    seen: i64,
+}
+
+impl Walk {
+    fn over<K: AsRef<[u8]>>(
+        &mut self,
+        vm: &mut Vm,
+        env: &mut dyn Env,
+        keys: impl Iterator<Item = K>,
+    ) -> Result<(), Fault> {
+        let cpu = vm.cpu;
+        for key in keys {
+            let key = key.as_ref();
+            let (map, memory) = find(vm, self.handle)?;
+            let value = map.lookup(memory, key, cpu);
+            if value == 0 {
+                continue;
+            }
+            let to = memory.bytes_mut(self.key_at, key.len() as u64)?;
+            to.copy_from_slice(key);
+            self.seen += 1;
+            let args = [self.handle, self.key_at, value, self.argument, 0];
+            if vm.call(env, self.callback, args)? != 0 {
+                break;
+            }
+        }
+        Ok(())
+    }
 }

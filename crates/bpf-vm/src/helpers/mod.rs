@@ -86,7 +86,7 @@ fn bytes_moved(number: u32, args: [u64; 5]) -> u64 {
     match number {
         // What is beyond `MAX_COPY` is refused.
         4 | 45 | 112..=115 => low(args[1]).min(MAX_COPY),
-        130 => low(args[2]).min(64 * PAGE),
+        130 => low(args[2]),
         131 => args[1].min(64 * PAGE),
         182 => low(args[1]).min(text::MAX_TEXT),
         165 => text::MAX_TEXT,

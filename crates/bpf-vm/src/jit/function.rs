@@ -6,7 +6,7 @@ use crate::insn::{
     MEM_SIGNED, ST, STORE_RELEASE, STX, TO_FUNCTION,
 };
 use crate::interp::{FAULT_BUDGET, FAULT_STACK, FAULT_STORE};
-use crate::memory::{BASE, FRAME, LOWEST, NOWHERE, PAGE, SIZE, STACK_BOTTOM};
+use crate::memory::{BASE, FRAME, LOWEST, NOWHERE, SIZE, STACK_BOTTOM};
 use crate::program::Program;
 use crate::vm::{Context, Vm, call_out};
 use cranelift_codegen::ir::condcodes::IntCC;
@@ -294,18 +294,30 @@ impl Making<'_, '_> {
         let base = self.get(insn.dst);
         let addr = self.b.ins().iadd_imm(base, i64::from(insn.off));
         let offset = self.b.ins().iadd_imm(addr, (LOWEST as i64).wrapping_neg());
-        let last = (SIZE - PAGE - insn.bytes()) as i64;
-        let wild = self
-            .b
-            .ins()
-            .icmp_imm(IntCC::UnsignedGreaterThan, offset, last);
-        let (wild_block, go_on) = (self.wild, self.b.create_block());
+        let heap = self.context_word(offset_of!(Context, heap));
+        let in_heap = self.reaches(offset, heap, insn.bytes());
+        let [elsewhere, go_on] = [(); 2].map(|()| self.b.create_block());
+        self.b.set_cold_block(elsewhere);
+        self.b.ins().brif(in_heap, go_on, &[], elsewhere, &[]);
+        self.b.switch_to_block(elsewhere);
+        let from = self.context_word(offset_of!(Context, arena_from));
+        let offset = self.b.ins().isub(addr, from);
+        let arena = self.context_word(offset_of!(Context, arena_bytes));
+        let in_arena = self.reaches(offset, arena, insn.bytes());
+        let wild = self.wild;
         self.b
             .ins()
-            .brif(wild, wild_block, &[addr.into()], go_on, &[]);
+            .brif(in_arena, go_on, &[], wild, &[addr.into()]);
         self.b.switch_to_block(go_on);
         let there = self.b.ins().iadd(base, self.to_host);
         (there, i32::from(insn.off))
+    }
+
+    /// Are so many bytes at this offset in a room of `room` bytes, which is longer than they are?
+    fn reaches(&mut self, offset: Value, room: Value, bytes: u64) -> Value {
+        let last = self.b.ins().iadd_imm(room, -(bytes as i64));
+        let order = IntCC::UnsignedLessThanOrEqual;
+        self.b.ins().icmp(order, offset, last)
     }
 
     fn load(&mut self, register: u8, insn: Insn) -> Value {

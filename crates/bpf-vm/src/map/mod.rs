@@ -7,10 +7,9 @@ mod kind;
 mod special;
 
 use crate::memory::{Memory, Retired};
-use crate::{Fault, Refusal};
+use crate::{Fault, Refusal, budget};
 use indexmap::IndexMap;
-use std::collections::VecDeque;
-use std::hash::{BuildHasherDefault, Hasher};
+use std::hash::RandomState;
 use std::ops::Range;
 
 pub use kind::MapKind;
@@ -35,24 +34,9 @@ const POINTER: u64 = 8;
 const NOEXIST: u64 = 1;
 const EXIST: u64 = 2;
 
-/// A hasher without a seed: what a map does must not differ between runs. FNV-1a.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Fixed(u64);
-
-impl Hasher for Fixed {
-    fn finish(&self) -> u64 {
-        self.0
-    }
-
-    fn write(&mut self, bytes: &[u8]) {
-        for byte in bytes {
-            self.0 = (self.0 ^ u64::from(*byte)).wrapping_mul(0x0000_0100_0000_01b3);
-        }
-    }
-}
-
-/// A table with keys in the order of insertion.
-type Table = IndexMap<Vec<u8>, u64, BuildHasherDefault<Fixed>>;
+/// A table with keys in the order of insertion. No hash changes that order, so the hasher has a
+/// seed of this process: nobody can choose keys that collide.
+type Table<K> = IndexMap<K, u64, RandomState>;
 
 /// How a map is to be.
 #[derive(Clone, Debug)]
@@ -83,10 +67,14 @@ pub struct Map {
     nr_cpus: u64,
     /// Values of an array, one after the other; of one per CPU, CPU by CPU.
     base: u64,
-    table: Table,
-    queue: VecDeque<Vec<u8>>,
+    table: Table<Vec<u8>>,
+    /// Of a queue or stack: the place of the oldest value, and how many there are.
+    oldest: u64,
+    queued: u64,
     /// Of storage: the value of each object, by the object's address.
-    storage: IndexMap<u64, u64, BuildHasherDefault<Fixed>>,
+    storage: Table<u64>,
+    /// Most entries that there were at a time: so many are paid for.
+    paid: usize,
     /// Of a ring buffer: bytes that records have taken so far.
     pub(crate) produced: u64,
 }
@@ -119,8 +107,10 @@ impl Map {
             nr_cpus: u64::from(nr_cpus),
             base: base.unwrap_or(0),
             table: Table::default(),
-            queue: VecDeque::new(),
-            storage: IndexMap::default(),
+            oldest: 0,
+            queued: 0,
+            storage: Table::default(),
+            paid: 0,
             produced: 0,
             spec,
         };
@@ -131,19 +121,27 @@ impl Map {
                 map.spec.name, map.spec.key_bytes
             )));
         }
-        let is_queue = matches!(map.spec.kind, MapKind::Queue | MapKind::Stack);
-        if is_queue || map.spec.kind.is_array() && base.is_none() {
+        if (map.is_queue() || map.spec.kind.is_array()) && base.is_none() {
             let bytes = map.array_bytes();
             let bytes = bytes.filter(|bytes| *bytes <= MAX_BYTES).ok_or_else(|| {
                 Refusal::Unknown(format!("map `{}`: more than 512 MiB", map.spec.name))
             })?;
-            match is_queue {
-                // Its values are outside, and count as the kernel's do, which are made at once.
-                true => memory.reserve(bytes)?,
-                false => map.base = memory.alloc(bytes)?,
-            }
+            map.base = memory.alloc(bytes)?;
         }
         Ok(map)
+    }
+
+    fn is_queue(&self) -> bool {
+        matches!(self.spec.kind, MapKind::Queue | MapKind::Stack)
+    }
+
+    /// Room outside of the heap for one more entry than the map ever had.
+    fn pay(&mut self, memory: &mut Memory, entries: usize, key_bytes: u64) -> Result<(), Fault> {
+        if entries >= self.paid {
+            memory.reserve(budget::ENTRY_BYTES + key_bytes.next_multiple_of(16))?;
+            self.paid = entries + 1;
+        }
+        Ok(())
     }
 
     /// For compiled programs.
@@ -305,6 +303,7 @@ impl Map {
                 self.give_back(memory, at, self.copies());
             }
         }
+        self.pay(memory, self.table.len(), key.len() as u64)?;
         let at = memory.alloc(self.stride() * self.copies())?;
         self.table.insert(key.to_vec(), at);
         Ok(Some(at))
@@ -381,15 +380,10 @@ impl Map {
         self.table.get_index(next).map(|(key, _)| key.clone())
     }
 
-    /// All keys, in their order.
+    /// All keys of a table, in their order.
     #[must_use]
     pub fn keys(&self) -> Vec<Vec<u8>> {
-        match self.spec.kind.is_array() {
-            true => (0..self.spec.max_entries)
-                .map(|at| at.to_le_bytes().to_vec())
-                .collect(),
-            false => self.table.keys().cloned().collect(),
-        }
+        self.table.keys().cloned().collect()
     }
 
     /// The key whose value holds an address, and where the value begins.
@@ -408,26 +402,44 @@ impl Map {
         found.map(|(key, at)| (key.clone(), *at))
     }
 
+    /// Where a queue has its value of this number, the oldest being 0: values go round in an array.
+    fn slot(&self, number: u64) -> u64 {
+        let places = u64::from(self.spec.max_entries).max(1);
+        self.base + (self.oldest + number) % places * self.stride()
+    }
+
     /// Puts a value into a queue or on a stack. `force`: the oldest goes if it is full.
-    pub fn push(&mut self, value: Vec<u8>, force: bool) -> i64 {
-        if self.queue.len() >= self.spec.max_entries as usize {
-            if !force {
-                return E2BIG;
+    ///
+    /// # Errors
+    /// A broken map.
+    pub fn push(&mut self, memory: &mut Memory, value: &[u8], force: bool) -> Result<i64, Fault> {
+        let places = u64::from(self.spec.max_entries);
+        if self.queued >= places {
+            if !force || places == 0 {
+                return Ok(E2BIG);
             }
-            self.queue.pop_front();
+            self.oldest = (self.oldest + 1) % places;
+            self.queued -= 1;
         }
-        self.queue.push_back(value);
-        0
+        let at = self.slot(self.queued);
+        memory
+            .bytes_mut(at, value.len() as u64)?
+            .copy_from_slice(value);
+        self.queued += 1;
+        Ok(0)
     }
 
     /// Takes the next value out of a queue or from a stack, or (`stays`) looks at it.
-    pub fn pop(&mut self, stays: bool) -> Option<Vec<u8>> {
-        match (self.spec.kind, stays) {
-            (MapKind::Stack, false) => self.queue.pop_back(),
-            (MapKind::Stack, true) => self.queue.back().cloned(),
-            (_, false) => self.queue.pop_front(),
-            (_, true) => self.queue.front().cloned(),
+    pub fn pop(&mut self, memory: &Memory, stays: bool) -> Option<Vec<u8>> {
+        let last = self.queued.checked_sub(1)?;
+        let is_stack = self.spec.kind == MapKind::Stack;
+        let at = self.slot(if is_stack { last } else { 0 });
+        let value = memory.bytes(at, u64::from(self.spec.value_bytes))?.to_vec();
+        if !stays {
+            self.queued = last;
+            self.oldest += u64::from(!is_stack);
         }
+        Some(value)
     }
 
     /// The value that belongs to an object, made if (`create`) there is none; 0: none.
@@ -447,6 +459,7 @@ impl Map {
         if object == 0 || !create {
             return Ok(0);
         }
+        self.pay(memory, self.storage.len(), 0)?;
         let at = memory.alloc(self.stride())?;
         if first != 0 {
             let size = u64::from(self.spec.value_bytes);

@@ -75,6 +75,24 @@ fn types_are_read() {
     assert_eq!(btf.size(thing), 16);
 }
 
+/// Goal: a name ends within 512 bytes (`KSYM_NAME_LEN`), or is none: types that share the ends of
+/// one long name take no room for each.
+#[test]
+fn long_names_are_none() {
+    let mut strings = vec![0];
+    strings.extend([b'a'; 600]);
+    strings.push(0);
+    // Three integers, whose names begin at 1, 90 and 91: 600, 511 and 510 bytes long.
+    let words: Vec<u32> = [1, 90, 91]
+        .iter()
+        .flat_map(|at| [*at, 1 << 24, 4, 32])
+        .collect();
+    let btf = Btf::parse(blob(&words, &strings), None).expect("types");
+    assert_eq!([1, 2, 3].map(|id| btf.name(id).len()), [0, 511, 510]);
+    let find = |bytes: usize| btf.find(wakeplace_bpf_vm::btf::Kind::Int, &"a".repeat(bytes));
+    assert_eq!([600, 511, 510].map(find), [None, Some(2), Some(3)]);
+}
+
 /// Goal: no bytes make the reader of types panic or go in circles.
 #[test]
 fn changed_types_are_refused_or_read() {

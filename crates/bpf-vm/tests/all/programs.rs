@@ -103,7 +103,7 @@ fn a_loop_of_large_copies_is_named() {
         insn(0x05, 0, 0, -5, 0),
         exit(),
     ];
-    let [to, from] = [64, 128].map(|mib| BASE + (mib << 20));
+    let [to, from] = [64, 128].map(|mib| ARENA + (mib << 20));
     let fault = both(&program, [to, from, 0, 0, 0]);
     assert!(matches!(fault, Err(Fault::Budget { .. })), "{fault:?}");
 }

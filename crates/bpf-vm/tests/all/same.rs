@@ -1,9 +1,10 @@
 //! Random programs: the compiler does what the interpreter does, to the last bit of memory.
 
-use crate::small::{Helpers, Random, exit, insn, machine, wide};
-use wakeplace_bpf_vm::Insn;
+use crate::small::{Helpers, Random, both, exit, insn, machine, set, wide};
 use wakeplace_bpf_vm::memory::{ARENA, BASE, SIZE};
+use wakeplace_bpf_vm::{Insn, Vm};
 
+/// Programs that are compared; `WAKEPLACE_SAME_PROGRAMS` has another number.
 const PROGRAMS: u64 = 400;
 const LENGTH: u64 = 60;
 /// A place in the arena that programs write to.
@@ -53,13 +54,20 @@ fn arithmetic(random: &mut Random) -> Insn {
 
 /// Loads and stores by r9, which points to memory that is there or not, or by r10.
 fn memory(random: &mut Random) -> Insn {
-    let size = random.one_of(&SIZES);
     let (dst, src) = (register(random), random.below(10) as u8);
     let base = random.one_of(&[9, 9, 9, 10]);
-    let off = random.one_of(&[-8, -16, -512, -504, 0, 8, 24, 0x7ffc, -0x8000]);
+    let off = random.one_of(&[
+        -8, -16, -512, -504, 0, 8, 24, 0x7ffc, -0x8000, 1, -7, 3, 0x7fff, -0x7fff,
+    ]);
+    access(random, [dst.min(8), src, base], off)
+}
+
+/// A load or store through a register.
+fn access(random: &mut Random, [dst, src, base]: [u8; 3], off: i16) -> Insn {
+    let size = random.one_of(&SIZES);
     match random.below(6) {
-        0 => insn(0x61 & !0x18 | size, dst.min(8), base, off, 0),
-        1 if size != 0x18 => insn(0x81 | size, dst.min(8), base, off, 0),
+        0 => insn(0x61 & !0x18 | size, dst, base, off, 0),
+        1 if size != 0x18 => insn(0x81 | size, dst, base, off, 0),
         2 => insn(0x62 & !0x18 | size, base, 0, off, constant(random)),
         3 => insn(0x63 & !0x18 | size, base, src, off, 0),
         4 => {
@@ -67,7 +75,7 @@ fn memory(random: &mut Random) -> Insn {
             let op = random.one_of(&[0x00, 0x01, 0x40, 0x41, 0x50, 0x51, 0xa0, 0xa1, 0xe1, 0xf1]);
             insn(0xc3 | size, base, src.min(8), off, op)
         }
-        _ => insn(0x79, dst.min(8), base, off, 0),
+        _ => insn(0x79, dst, base, off, 0),
     }
 }
 
@@ -88,6 +96,65 @@ fn jump(random: &mut Random, at: u64) -> Insn {
         off,
         constant(random),
     )
+}
+
+/// Where the programs of a kind write, and their first argument.
+struct Place {
+    at: u64,
+    argument: u64,
+    insns: Vec<Insn>,
+}
+
+/// An access whose address is made by a shift of an argument, or by adding an argument of 32 bits
+/// that is extended and shifted. Compilers make one instruction of such sums; what was checked must
+/// be what is used.
+fn shifted(random: &mut Random) -> Place {
+    let access = |random: &mut Random, base| {
+        let (dst, src) = (random.below(9) as u8, random.below(10) as u8);
+        // Too far to be a part of the address in a machine's instruction, mostly.
+        let off = random.one_of(&[0x7fff, 0x7ffc, 0x5001, 0x1008, 0, 9]);
+        access(random, [dst, src, base], off)
+    };
+    let shift = 1 + random.below(40);
+    if random.below(2) == 0 {
+        // The bits that the shift pushes out are anything.
+        let multiples = (0x1_0000 >> shift).max(1);
+        let at = BASE + (random.below(multiples) << shift);
+        let argument = at >> shift | random.next().checked_shl(64 - shift as u32).unwrap_or(0);
+        let by_constant = insn(0x67, 1, 0, 0, shift as i32);
+        let insns = match random.below(4) {
+            1.. => vec![by_constant, access(random, 1)],
+            _ => vec![
+                set(2, shift as i32),
+                insn(0x6f, 1, 2, 0, 0),
+                access(random, 1),
+            ],
+        };
+        return Place {
+            at,
+            argument,
+            insns,
+        };
+    }
+    let scale = random.below(4);
+    let index = random.below(0x400) as u32;
+    let extend = random.one_of(&[
+        insn(0xbc, 4, 1, 0, 0),
+        insn(0xbf, 4, 1, 32, 0),
+        insn(0xbf, 4, 1, 16, 0),
+    ]);
+    let mut insns = wide(3, SCRATCH).to_vec();
+    insns.extend([
+        extend,
+        insn(0x67, 4, 0, 0, scale as i32),
+        insn(0x0f, 3, 4, 0, 0),
+        access(random, 3),
+    ]);
+    Place {
+        at: SCRATCH + (u64::from(index) << scale),
+        argument: u64::from(index) | random.next() << 32,
+        insns,
+    }
 }
 
 fn program(random: &mut Random) -> Vec<Insn> {
@@ -120,23 +187,98 @@ fn program(random: &mut Random) -> Vec<Insn> {
     whole
 }
 
+/// The memory that a program may have written, around these places.
+fn written(vm: &Vm, places: &[u64]) -> Vec<Vec<u8>> {
+    let around = |place: &u64| {
+        let from = place.saturating_sub(0x9000).max(BASE);
+        let until = (place + 0x9000).min(BASE + SIZE);
+        let bytes = vm.memory.bytes(from, until - from).expect("inside");
+        bytes.to_vec()
+    };
+    places.iter().map(around).collect()
+}
+
+/// How many programs a test compares.
+fn count() -> u64 {
+    let asked = std::env::var("WAKEPLACE_SAME_PROGRAMS");
+    asked.map_or(PROGRAMS, |count| {
+        count.parse().expect("a number of programs")
+    })
+}
+
+/// Runs both ways and compares results and memory; is there a fault?
+fn compare(number: u64, insns: &[Insn], args: [u64; 5], places: &[u64]) -> bool {
+    let [interpreted, compiled] = [false, true].map(|compiled| {
+        let mut vm = machine(insns, compiled);
+        let result = vm.run(&mut Helpers, 0, args);
+        (result, written(&vm, places))
+    });
+    assert!(
+        interpreted == compiled,
+        "program {number}: {args:#x?} {insns:#x?}"
+    );
+    interpreted.0.is_err()
+}
+
 #[test]
 fn compiled_programs_do_what_interpreted_ones_do() {
     let mut random = Random(0x1234_5678_9abc_def1);
     let mut faults = 0;
-    for number in 0..PROGRAMS {
+    for number in 0..count() {
         let insns = program(&mut random);
         let args = std::array::from_fn(|_| random.next());
-        let mut outcomes = [false, true].map(|compiled| {
-            let mut vm = machine(&insns, compiled);
-            let result = vm.run(&mut Helpers, 0, args);
-            let memory = vm.memory.bytes(SCRATCH - 1024, 2048).expect("inside");
-            (result, memory.to_vec())
-        });
-        let interpreted = std::mem::replace(&mut outcomes[0], (Ok(0), Vec::new()));
-        assert!(interpreted == outcomes[1], "program {number}: {insns:#x?}");
-        faults += u64::from(interpreted.0.is_err());
+        faults += u64::from(compare(number, &insns, args, &[SCRATCH]));
     }
     // Both kinds of ends are there.
-    assert!(faults > PROGRAMS / 20 && faults < PROGRAMS, "{faults}");
+    assert!(faults > count() / 20 && faults < count(), "{faults}");
+}
+
+/// Goal: compiled code uses the address that it has checked, however it was computed.
+#[test]
+fn shifted_addresses_are_the_same_compiled_as_interpreted() {
+    let mut random = Random(0x0f1e_2d3c_4b5a_6978);
+    let mut faults = 0;
+    for number in 0..count() {
+        let Place {
+            at,
+            argument,
+            mut insns,
+        } = shifted(&mut random);
+        insns.extend(program(&mut random));
+        let args = [
+            argument,
+            random.next(),
+            random.next(),
+            random.next(),
+            random.next(),
+        ];
+        faults += u64::from(compare(number, &insns, args, &[SCRATCH, at]));
+    }
+    assert!(faults > count() / 20 && faults < count(), "{faults}");
+}
+
+/// The five instructions of CVE-2026-34971: x <<= 40; *(u8 *)(x + 0x7fff) = 0x41. The low 24 bits
+/// of x are 0x60, so that x << 40 is BASE; the upper ones are shifted out. Cranelift 0.130.0
+/// checked that address and stored at x << 0 on arm64, outside of the programs' memory.
+#[test]
+fn a_store_at_a_shifted_address_stays_inside() {
+    let x = 0x60 | 0x0001_2345 << 24;
+    assert_eq!(x << 40, BASE);
+    let insns = [
+        insn(0x67, 1, 0, 0, 40),
+        set(2, 0x41),
+        insn(0x73, 1, 2, 0x7fff, 0),
+        set(0, 0),
+        exit(),
+    ];
+    assert_eq!(both(&insns, [x, 0, 0, 0, 0]), Ok(0));
+    for compiled in [false, true] {
+        let mut vm = machine(&insns, compiled);
+        assert_eq!(vm.run(&mut Helpers, 0, [x, 0, 0, 0, 0]), Ok(0));
+        assert_eq!(
+            vm.memory.load(BASE + 0x7fff, 1),
+            0x41,
+            "compiled: {compiled}"
+        );
+    }
 }

@@ -1,6 +1,7 @@
 //! Small programs, and random numbers.
 
-use wakeplace_bpf_vm::{Env, Fault, Insn, Linker, Program, Vm};
+use wakeplace_bpf_vm::memory::PAGE;
+use wakeplace_bpf_vm::{Arena, Env, Fault, Insn, Linker, Program, Vm};
 
 /// An instruction.
 pub(crate) fn insn(code: u8, dst: u8, src: u8, off: i16, imm: i32) -> Insn {
@@ -64,6 +65,7 @@ impl Env for Helpers {
 /// A machine with one program, compiled or not.
 pub(crate) fn machine(insns: &[Insn], compiled: bool) -> Vm {
     let mut vm = Vm::new(4).expect("room");
+    vm.arena = Arena::of(0, (4 << 30) / PAGE);
     let program = Program::link("test", insns.to_vec(), &mut Helpers).expect("a program");
     let number = vm.add_program(program).expect("room");
     if compiled {

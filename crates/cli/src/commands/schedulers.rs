@@ -4,6 +4,7 @@ use crate::args::SchedulerArgs;
 use crate::failure::Failure;
 use crate::terminal::Terminal;
 use std::fs;
+use std::io::Read as _;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
@@ -16,6 +17,8 @@ use wakeplace_study::Matrix;
 
 /// The kernel around a scheduler: classes above it, frequencies, idle states.
 const KERNEL_AROUND: &str = "linux-7.3";
+/// Most bytes of a file of type information that are read.
+const MAX_TYPE_BYTES: u64 = 256 << 20;
 /// The running kernel's type information.
 const OWN_BTF: &str = "/sys/kernel/btf/vmlinux";
 
@@ -130,12 +133,23 @@ fn kernel(version: Option<&str>, terminal: Terminal) -> Result<OfferedKernel, Fa
 
 /// A file of raw type information, named by its kernel's release: `7.3.4-mine.btf`.
 fn kernel_of_file(path: &Path) -> Result<OfferedKernel, Failure> {
-    let bytes = fs::read(path).map_err(|error| {
-        Failure::Input(format!(
-            "--kernel {}: cannot be read: {error}",
-            path.display()
-        ))
-    })?;
+    let bad = |why: String| Failure::Input(format!("--kernel {}: {why}", path.display()));
+    let unread = |error: std::io::Error| bad(format!("cannot be read: {error}"));
+    let found = fs::metadata(path).map_err(unread)?;
+    if !found.is_file() {
+        return Err(bad("it is no regular file".to_owned()));
+    }
+    // A file of `/sys` or one that grows says another length than it has.
+    let mut bytes = Vec::new();
+    let file = fs::File::open(path).map_err(unread)?;
+    let read = file.take(MAX_TYPE_BYTES + 1).read_to_end(&mut bytes);
+    read.map_err(unread)?;
+    if bytes.len() as u64 > MAX_TYPE_BYTES {
+        let most = MAX_TYPE_BYTES >> 20;
+        return Err(bad(format!(
+            "more than {most} MiB; a kernel's type information has about 10"
+        )));
+    }
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     let release = name.strip_suffix(".btf").unwrap_or(&name);
     OfferedKernel::new(release, bytes).map_err(Failure::input)

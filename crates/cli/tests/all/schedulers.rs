@@ -63,9 +63,9 @@ const CALLS: &str = "calls";
 const CALLBACKS: &str = "callbacks";
 /// No scheduler: a program that a loader runs.
 const SUMS: &str = "sums";
-const BAD: [&str; 12] = [
+const BAD: [&str; 16] = [
     "LOOP", "STORE", "READ", "STACK", "ARENA", "HELPER", "KFUNC", "ERROR", "LOST", "MAP", "TABLE",
-    "RUNNING",
+    "RUNNING", "WALKS", "LISTS", "QUEUES", "TIMERS",
 ];
 
 /// The small kernels: files of types.
@@ -318,6 +318,11 @@ fn what_a_scheduler_does_wrong_is_named() {
         ("ARENA", "scx_bpf_error (the arena is full, page "),
         ("ERROR", "scx_bpf_error (no place for "),
         ("RUNNING", "a task was expected"),
+        // What is done for programs costs, in instructions and in bytes.
+        ("WALKS", "more than 67108864 instructions"),
+        ("LISTS", "more than 67108864 instructions"),
+        ("QUEUES", "1 GiB, is full"),
+        ("TIMERS", "it starts timers anew"),
     ] {
         let output = sim(&made().object(&format!("bad_{bad}.bpf.o")), &[]);
         assert_code(&output, 1);
@@ -564,6 +569,21 @@ fn wrong_options_are_refused() {
     assert_code(&with(&["--policy", "linux-7.3", "--kernel", "7.3.4"]), 2);
     let missing = with(&["--scheduler", "/bin/true", "--kernel", "./none.btf"]);
     assert_refused(&missing, &["./none.btf: cannot be read"]);
+    // What never ends is not read.
+    let endless = with(&["--scheduler", "/bin/true", "--kernel", "/dev/zero"]);
+    assert_refused(&endless, &["/dev/zero: it is no regular file"]);
+    let folder = with(&["--scheduler", "/bin/true", "--kernel", "/dev/"]);
+    assert_refused(&folder, &["/dev/: it is no regular file"]);
+    let large = Path::new(&made().object(KERNEL)).with_file_name("7.3.9-large.btf");
+    let file = std::fs::File::create(&large).expect("a file");
+    file.set_len((256 << 20) + 1).expect("a hole");
+    let large = with(&[
+        "--scheduler",
+        "/bin/true",
+        "--kernel",
+        large.to_str().expect("UTF-8"),
+    ]);
+    assert_refused(&large, &["7.3.9-large.btf: more than 256 MiB"]);
     // Loaders read the version from the release, which is the file's name.
     let small = Path::new(&made().object(KERNEL)).to_owned();
     for name in ["vmlinux", "7.3", "7.x.0.btf", "7.3..btf", "70000.1.1"] {

@@ -2,6 +2,7 @@
 
 mod cids;
 mod layout;
+mod nodes;
 mod objects;
 mod running;
 mod state;
@@ -13,3 +14,4 @@ pub(crate) use layout::Layout;
 pub(crate) use objects::{MAX_OBJECT, acquire, create};
 pub(crate) use running::{Running, UP_NS, write_mask};
 pub(crate) use state::{State, get, put};
+pub(crate) use timers::Timer;

@@ -63,10 +63,8 @@ impl State {
     }
 
     /// Lists and trees whose heads are in this room are no more. Returns the objects in them.
-    fn drop_nodes(&mut self, vm: &Vm, room: Range<u64>) -> Vec<u64> {
-        let heads: Vec<_> = self.nodes.range(room).map(|(head, _)| *head).collect();
-        let lists = heads.iter().filter_map(|head| self.nodes.remove(head));
-        let nodes: Vec<_> = lists.flatten().collect();
+    fn drop_nodes(&mut self, vm: &mut Vm, room: Range<u64>) -> Vec<u64> {
+        let nodes = self.nodes.drop_in(&mut vm.memory, room);
         let object = |node: &u64| self.object_of(vm, *node);
         nodes.iter().filter_map(object).collect()
     }
@@ -87,7 +85,7 @@ impl State {
     ) -> Result<(), Fault> {
         for value in vm.memory.take_retired() {
             let room = value.at..value.at + value.bytes;
-            for number in self.timers.drop_in(room.clone()) {
+            for number in self.timers.drop_in(&mut vm.memory, room.clone()) {
                 // Before a scheduler is attached none has been started.
                 if let Some(kernel) = kernel.as_deref_mut() {
                     kernel.timer_cancel(TimerId(number));

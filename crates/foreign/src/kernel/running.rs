@@ -2,6 +2,7 @@
 
 use super::state::{HandedOut, State, get_wide, put, put_in, put_wide};
 use crate::kfuncs;
+use wakeplace_bpf_vm::budget::ENTRIES_PER_INSN;
 use wakeplace_bpf_vm::{Env, Fault, Vm};
 use wakeplace_sched_ext::{CgroupId, Kernel, TaskFacts, TaskId};
 
@@ -54,7 +55,7 @@ impl<'a> Running<'a> {
 
     /// It is over: the kernel hears of what it has written and called.
     pub(crate) fn end(mut self, vm: &mut Vm) {
-        self.write_back(vm);
+        self.tell(vm);
         // Before a scheduler is attached there is nobody who could pay.
         if let Some(kernel) = self.kernel {
             kernel.charge(self.kfuncs);
@@ -163,8 +164,16 @@ impl<'a> Running<'a> {
         self.state.cgroup(vm, cgroup, parent)
     }
 
+    /// A call is about to change tasks: the kernel hears first of what the program has written into
+    /// them.
+    pub(crate) fn write_back(&mut self, vm: &mut Vm) -> Result<(), Fault> {
+        vm.spend(self.state.handed_out.len() as u64 / ENTRIES_PER_INSN)?;
+        self.tell(vm);
+        Ok(())
+    }
+
     /// Tells the kernel what the program has written into tasks.
-    pub(crate) fn write_back(&mut self, vm: &mut Vm) {
+    fn tell(&mut self, vm: &Vm) {
         let Some(kernel) = self.kernel.as_deref_mut() else {
             return;
         };

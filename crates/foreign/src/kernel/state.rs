@@ -3,6 +3,7 @@
 
 use super::cids::Cids;
 use super::layout::{Layout, Place};
+use super::nodes::Nodes;
 use super::running::UP_NS;
 use super::symbols::{Symbol, caches, frequencies};
 use super::timers::Timers;
@@ -59,10 +60,11 @@ pub(crate) struct State {
     /// Of the CPU that the callback runs on (`State::set_preempt_count`).
     pub(super) preempt_count: u32,
     pub(crate) timers: Timers,
-    /// Walks over queues; a program holds the number plus one.
-    pub(crate) walks: Vec<Option<DsqIter>>,
-    /// Nodes of lists and trees in their order, by the head's address.
-    pub(crate) nodes: BTreeMap<u64, Vec<u64>>,
+    /// Walks over queues, by the addresses of programs' iterators. They are on the stack: none is
+    /// there in the next callback.
+    pub(crate) walks: BTreeMap<u64, DsqIter>,
+    /// Lists and trees.
+    pub(crate) nodes: Nodes,
     /// Objects that may be in them (`bpf_obj_new`).
     pub(super) objects: BTreeSet<u64>,
     pub(crate) random: u64,
@@ -119,8 +121,8 @@ impl State {
             preempt_count: 0,
             runqueues: None,
             timers: Timers::default(),
-            walks: Vec::new(),
-            nodes: BTreeMap::new(),
+            walks: BTreeMap::new(),
+            nodes: Nodes::default(),
             objects: BTreeSet::new(),
             random: 1,
             node_masks: BTreeMap::new(),
@@ -217,6 +219,7 @@ impl State {
     /// A program is about to be entered from outside.
     pub(crate) fn begin_callback(&mut self, vm: &mut Vm, in_interrupt: bool) {
         self.handed_out.clear();
+        self.walks.clear();
         self.callback += 1;
         self.set_preempt_count(vm, in_interrupt);
     }
@@ -271,12 +274,10 @@ impl State {
     }
 
     /// The cgroup that a pointer stands for.
-    pub(crate) fn cgroup_of(&self, at: u64) -> Option<CgroupId> {
-        let number = self
-            .cgroups
-            .iter()
-            .position(|known| *known == at && at != 0);
-        number.map(|number| CgroupId(number as u32))
+    pub(crate) fn cgroup_of(&self, vm: &Vm, at: u64) -> Option<CgroupId> {
+        let number = vm.memory.u32(at.wrapping_sub(8));
+        let known = self.cgroups.get(number as usize).copied();
+        (at != 0 && known == Some(at)).then_some(CgroupId(number))
     }
 
     /// Where a cgroup's mirror is; made if there is none.

@@ -2,16 +2,27 @@
 
 use std::collections::BTreeMap;
 use std::ops::Range;
+use wakeplace_bpf_vm::budget::ENTRY_BYTES;
+use wakeplace_bpf_vm::{Fault, Memory};
 
 /// One of them.
 #[derive(Clone, Debug)]
 pub(crate) struct Timer {
-    /// The field in a map's value.
-    pub(crate) at: u64,
     /// The map that holds it, as programs know it.
     pub(crate) map: u64,
+    /// The key of the element that it is in.
+    pub(crate) key: Vec<u8>,
+    /// ... and where the value begins.
+    pub(crate) value: u64,
     /// What is called, as programs know it; 0: nothing yet.
     pub(crate) callback: u64,
+}
+
+impl Timer {
+    /// What it takes beside its field.
+    fn bytes(&self) -> u64 {
+        4 * ENTRY_BYTES + self.key.len() as u64
+    }
 }
 
 /// All that were made and whose values are still there. Numbers are never used again: a timer may
@@ -25,20 +36,14 @@ pub(crate) struct Timers {
 }
 
 impl Timers {
-    /// The field is one from now on. False: it is one already.
-    pub(crate) fn init(&mut self, at: u64, map: u64) -> bool {
-        if self.by_field.contains_key(&at) {
-            return false;
-        }
-        let timer = Timer {
-            at,
-            map,
-            callback: 0,
-        };
+    /// The field is one from now on.
+    pub(crate) fn init(&mut self, memory: &mut Memory, at: u64, timer: Timer) -> Result<(), Fault> {
+        let next = self.next.checked_add(1).ok_or(Fault::HeapFull)?;
+        memory.reserve(timer.bytes())?;
         self.by_field.insert(at, self.next);
         self.by_number.insert(self.next, timer);
-        self.next += 1;
-        true
+        self.next = next;
+        Ok(())
     }
 
     /// The number of a field.
@@ -63,12 +68,14 @@ impl Timers {
     }
 
     /// Those in this room are no more. Returns their numbers.
-    pub(crate) fn drop_in(&mut self, room: Range<u64>) -> Vec<u32> {
+    pub(crate) fn drop_in(&mut self, memory: &mut Memory, room: Range<u64>) -> Vec<u32> {
         let fields: Vec<_> = self.by_field.range(room).map(|(at, _)| *at).collect();
         let numbers = fields.iter().filter_map(|at| self.by_field.remove(at));
         let numbers: Vec<_> = numbers.collect();
         for number in &numbers {
-            self.by_number.remove(number);
+            if let Some(timer) = self.by_number.remove(number) {
+                memory.give_back(timer.bytes());
+            }
         }
         numbers
     }
@@ -76,24 +83,33 @@ impl Timers {
 
 #[cfg(test)]
 mod tests {
-    use super::Timers;
+    use super::{Timer, Timers};
+    use wakeplace_bpf_vm::Memory;
 
-    /// `__bpf_async_init`, kernel/bpf/helpers.c: a field is made a timer once, until its value
-    /// goes.
+    fn timer() -> Timer {
+        Timer {
+            map: 1,
+            key: vec![0; 4],
+            value: 64,
+            callback: 0,
+        }
+    }
+
+    /// `__bpf_async_init`, kernel/bpf/helpers.c: a field is a timer until its value goes.
     #[test]
-    fn a_field_is_a_timer_once() {
+    fn a_field_is_a_timer_until_its_value_goes() {
+        let mut memory = Memory::new().expect("room");
         let mut timers = Timers::default();
-        assert!(timers.init(64, 1));
-        assert!(!timers.init(64, 1));
-        assert!(timers.init(128, 1));
+        timers.init(&mut memory, 64, timer()).expect("room");
+        timers.init(&mut memory, 128, timer()).expect("room");
         assert!(timers.set_callback(64, 5));
         assert!(!timers.set_callback(65, 5));
-        assert!(timers.drop_in(0..64).is_empty());
-        assert_eq!(timers.drop_in(64..128), [0]);
+        assert!(timers.drop_in(&mut memory, 0..64).is_empty());
+        assert_eq!(timers.drop_in(&mut memory, 64..128), [0]);
         assert_eq!((timers.find(64), timers.find(128)), (None, Some(1)));
         assert!(timers.get(0).is_none());
         // In its place there is another one, with nothing to call.
-        assert!(timers.init(64, 1));
+        timers.init(&mut memory, 64, timer()).expect("room");
         assert_eq!(timers.find(64), Some(2));
         assert_eq!(timers.get(2).map(|timer| timer.callback), Some(0));
     }

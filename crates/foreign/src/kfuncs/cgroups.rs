@@ -2,6 +2,7 @@
 
 use super::{Named, nothing, signed};
 use crate::kernel::Running;
+use wakeplace_bpf_vm::budget::ENTRIES_PER_INSN;
 use wakeplace_bpf_vm::{Fault, Vm};
 use wakeplace_sched_ext::consts::EINVAL;
 use wakeplace_sched_ext::{CgroupId, Kernel};
@@ -38,10 +39,11 @@ fn next(running: &mut Running<'_>, vm: &mut Vm, args: [u64; 5]) -> Result {
     let [start, at, order] = [0, 8, 16].map(|word| vm.memory.u64(iterator.wrapping_add(word)));
     let css = running.state.layout.cgroup.css;
     let css = css.map_or(0, |field| field.offset);
-    let Some(start) = running.state.cgroup_of(start.wrapping_sub(css)) else {
+    let Some(start) = running.state.cgroup_of(vm, start.wrapping_sub(css)) else {
         return Ok(0);
     };
-    let at = running.state.cgroup_of(at.wrapping_sub(css));
+    let at = running.state.cgroup_of(vm, at.wrapping_sub(css));
+    vm.spend(u64::from(running.kernel()?.nr_cgroups()) / ENTRIES_PER_INSN)?;
     let found = step(running.kernel()?, start, at, order);
     let to = match found {
         Some(cgroup) => running.cgroup(vm, cgroup)? + css,

@@ -2,6 +2,7 @@
 
 use super::{Named, int, nothing, signed};
 use crate::kernel::{Running, put, write_mask};
+use wakeplace_bpf_vm::budget::LATER;
 use wakeplace_bpf_vm::{Fault, Vm};
 use wakeplace_sched_ext::ExitKind;
 
@@ -63,7 +64,8 @@ impl Running<'_> {
 }
 
 pub(super) fn kick(running: &mut Running<'_>, vm: &mut Vm, args: [u64; 5]) -> Result {
-    running.write_back(vm);
+    running.write_back(vm)?;
+    vm.spend(LATER)?;
     running.kernel()?.kick_cpu(int(args[0]), args[1]);
     Ok(0)
 }
@@ -121,7 +123,11 @@ fn smt_mask(running: &mut Running<'_>, vm: &mut Vm, _: [u64; 5]) -> Result {
 
 /// Of one node: a mask that lives as long as the scheduler.
 fn node_mask(running: &mut Running<'_>, vm: &mut Vm, node: u64, smt: bool) -> Result {
-    let node = int(node);
+    // Of all that are none, one.
+    let nodes = 0..running.kernel()?.nr_node_ids().cast_signed();
+    let node = Some(int(node))
+        .filter(|node| nodes.contains(node))
+        .unwrap_or(-1);
     let at = match running.state.node_masks.get(&(node, smt)) {
         Some(at) => *at,
         None => {
@@ -253,7 +259,8 @@ pub(super) fn cpuperf_cur(running: &mut Running<'_>, _: &mut Vm, args: [u64; 5])
     Ok(running.kernel()?.cpuperf_cur(int(args[0])).into())
 }
 
-pub(super) fn cpuperf_set(running: &mut Running<'_>, _: &mut Vm, args: [u64; 5]) -> Result {
+pub(super) fn cpuperf_set(running: &mut Running<'_>, vm: &mut Vm, args: [u64; 5]) -> Result {
+    vm.spend(LATER)?;
     running.kernel()?.cpuperf_set(int(args[0]), args[1] as u32);
     Ok(0)
 }

@@ -18,17 +18,19 @@ pub(super) const TABLE: &[Named] = &[
 type Result = std::result::Result<u64, Fault>;
 
 /// The text of `format, data, bytes`.
-fn text(vm: &Vm, format: u64, data: u64, bytes: u64) -> String {
+fn text(vm: &mut Vm, format: u64, data: u64, bytes: u64) -> std::result::Result<String, Fault> {
     let words = (0..(bytes & 0xffff_ffff) / 8)
         .take(12)
         .map(|at| vm.memory.u64(data.wrapping_add(8 * at)));
     let words: Vec<u64> = words.collect();
     let format = vm.memory.string(format, 1024);
-    formatted(&vm.memory, &format, &words).unwrap_or(format)
+    let text = formatted(&vm.memory, &format, &words).unwrap_or(format);
+    vm.spend(text.len() as u64)?;
+    Ok(text)
 }
 
 fn error(running: &mut Running<'_>, vm: &mut Vm, args: [u64; 5]) -> Result {
-    let message = text(vm, args[0], args[1], args[2]);
+    let message = text(vm, args[0], args[1], args[2])?;
     match &mut running.kernel {
         Some(kernel) => {
             kernel.exit(ExitKind::ErrorBpf, 0, &message);
@@ -39,7 +41,7 @@ fn error(running: &mut Running<'_>, vm: &mut Vm, args: [u64; 5]) -> Result {
 }
 
 fn exit(running: &mut Running<'_>, vm: &mut Vm, args: [u64; 5]) -> Result {
-    let message = text(vm, args[1], args[2], args[3]);
+    let message = text(vm, args[1], args[2], args[3])?;
     match &mut running.kernel {
         Some(kernel) => {
             kernel.exit(ExitKind::UnregBpf, args[0].cast_signed(), &message);

@@ -2,6 +2,7 @@
 
 use super::{Named, int, nothing, signed};
 use crate::kernel::Running;
+use wakeplace_bpf_vm::budget::ENTRIES_PER_INSN;
 use wakeplace_bpf_vm::{Fault, Vm};
 use wakeplace_sched_ext::TaskId;
 use wakeplace_sched_ext::consts::EINVAL;
@@ -70,7 +71,8 @@ fn task_next(running: &mut Running<'_>, vm: &mut Vm, args: [u64; 5]) -> Result {
     let iterator = args[0];
     let flags = vm.memory.load(iterator.wrapping_add(4), 4);
     let tgid = int(vm.memory.load(iterator.wrapping_add(8), 4));
-    let mut at = vm.memory.u32(iterator);
+    let first = vm.memory.u32(iterator);
+    let mut at = first;
     let found = loop {
         let kernel = running.kernel()?;
         if at >= kernel.nr_tasks() {
@@ -89,6 +91,7 @@ fn task_next(running: &mut Running<'_>, vm: &mut Vm, args: [u64; 5]) -> Result {
             break Some(task);
         }
     };
+    vm.spend(u64::from(at.saturating_sub(first)) / ENTRIES_PER_INSN)?;
     vm.memory.store(iterator, 4, at.into())?;
     match found {
         Some(task) => running.task(vm, task),

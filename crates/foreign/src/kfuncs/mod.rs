@@ -14,7 +14,7 @@ mod tasks;
 mod timers;
 
 use crate::kernel::Running;
-use wakeplace_bpf_vm::{Fault, Vm, helpers};
+use wakeplace_bpf_vm::{Fault, Vm, budget, helpers};
 
 /// A call's code.
 pub(crate) type Code = fn(&mut Running<'_>, &mut Vm, [u64; 5]) -> Result<u64, Fault>;
@@ -112,6 +112,7 @@ pub(crate) fn call(
             refuse_cpus(call)?;
         }
         running.kfuncs += 1;
+        vm.spend(budget::CALL)?;
         return match CODES.get((call - FIRST_KFUNC) as usize) {
             Some(Some(code)) => code(running, vm, args),
             _ => Err(Fault::Call(format!("no call {call}"))),

@@ -2,6 +2,7 @@
 
 use super::Named;
 use crate::kernel::Running;
+use wakeplace_bpf_vm::budget::ENTRIES_PER_INSN;
 use wakeplace_bpf_vm::{Fault, Vm};
 
 pub(super) const TABLE: &[Named] = &[
@@ -10,17 +11,17 @@ pub(super) const TABLE: &[Named] = &[
         Ok(end(running, a[0], false))
     }),
     ("bpf_rbtree_remove", tree_remove),
-    ("bpf_list_push_front", |running, _, a| {
-        Ok(push(running, a, true))
+    ("bpf_list_push_front", |running, vm, a| {
+        push(running, vm, a, true)
     }),
-    ("bpf_list_push_back", |running, _, a| {
-        Ok(push(running, a, false))
+    ("bpf_list_push_back", |running, vm, a| {
+        push(running, vm, a, false)
     }),
-    ("bpf_list_pop_front", |running, _, a| {
-        Ok(pop(running, a[0], false))
+    ("bpf_list_pop_front", |running, vm, a| {
+        Ok(pop(running, vm, a[0], false))
     }),
-    ("bpf_list_pop_back", |running, _, a| {
-        Ok(pop(running, a[0], true))
+    ("bpf_list_pop_back", |running, vm, a| {
+        Ok(pop(running, vm, a[0], true))
     }),
     ("bpf_list_front", |running, _, a| {
         Ok(end(running, a[0], false))
@@ -30,57 +31,62 @@ pub(super) const TABLE: &[Named] = &[
     }),
 ];
 
+type Result = std::result::Result<u64, Fault>;
+
+/// What passes over a tree or moves what is in it costs by its length.
+fn pay_for(running: &Running<'_>, vm: &mut Vm, root: u64) -> std::result::Result<(), Fault> {
+    vm.spend(running.state.nodes.len(root) / ENTRIES_PER_INSN)
+}
+
 /// `bpf_rbtree_add(root, node, less)`: equal ones keep their order.
-fn tree_add(running: &mut Running<'_>, vm: &mut Vm, args: [u64; 5]) -> Result<u64, Fault> {
+fn tree_add(running: &mut Running<'_>, vm: &mut Vm, args: [u64; 5]) -> Result {
     let [root, node, less, ..] = args;
-    vm.spend(running.state.nodes.get(&root).map_or(0, Vec::len) as u64)?;
-    let nodes = running.state.nodes.entry(root).or_default().clone();
-    let (mut from, mut to) = (0, nodes.len());
+    pay_for(running, vm, root)?;
+    let (mut from, mut to) = (0, running.state.nodes.len(root));
     while from < to {
-        let middle = usize::midpoint(from, to);
-        match vm.call(running, less, [node, nodes[middle], 0, 0, 0])? & 1 {
+        let middle = u64::midpoint(from, to);
+        // The callback may have changed the tree.
+        let Some(there) = running.state.nodes.get(root, middle) else {
+            break;
+        };
+        match vm.call(running, less, [node, there, 0, 0, 0])? & 1 {
             0 => from = middle + 1,
             _ => to = middle,
         }
     }
-    running
-        .state
-        .nodes
-        .entry(root)
-        .or_default()
-        .insert(from, node);
+    let nodes = &mut running.state.nodes;
+    nodes.insert(&mut vm.memory, root, from, node)?;
     Ok(0)
 }
 
-fn tree_remove(running: &mut Running<'_>, _: &mut Vm, args: [u64; 5]) -> Result<u64, Fault> {
-    let nodes = running.state.nodes.entry(args[0]).or_default();
-    let at = nodes.iter().position(|node| *node == args[1]);
-    Ok(at.map_or(0, |at| nodes.remove(at)))
+fn tree_remove(running: &mut Running<'_>, vm: &mut Vm, args: [u64; 5]) -> Result {
+    pay_for(running, vm, args[0])?;
+    let nodes = &mut running.state.nodes;
+    let at = nodes.find(args[0], args[1]);
+    let node = at.and_then(|at| nodes.remove(&mut vm.memory, args[0], at));
+    Ok(node.unwrap_or(0))
+}
+
+/// The place of the first or the last node.
+fn place(running: &Running<'_>, head: u64, back: bool) -> u64 {
+    let last = || running.state.nodes.len(head).saturating_sub(1);
+    if back { last() } else { 0 }
 }
 
 fn end(running: &Running<'_>, head: u64, back: bool) -> u64 {
-    let nodes = running
-        .state
-        .nodes
-        .get(&head)
-        .map(Vec::as_slice)
-        .unwrap_or_default();
-    let node = if back { nodes.last() } else { nodes.first() };
-    node.copied().unwrap_or(0)
+    let node = running.state.nodes.get(head, place(running, head, back));
+    node.unwrap_or(0)
 }
 
-fn push(running: &mut Running<'_>, args: [u64; 5], front: bool) -> u64 {
-    let nodes = running.state.nodes.entry(args[0]).or_default();
-    let at = if front { 0 } else { nodes.len() };
-    nodes.insert(at, args[1]);
-    0
+fn push(running: &mut Running<'_>, vm: &mut Vm, args: [u64; 5], front: bool) -> Result {
+    let at = if front { 0 } else { u64::MAX };
+    let nodes = &mut running.state.nodes;
+    nodes.insert(&mut vm.memory, args[0], at, args[1])?;
+    Ok(0)
 }
 
-fn pop(running: &mut Running<'_>, head: u64, back: bool) -> u64 {
-    let nodes = running.state.nodes.entry(head).or_default();
-    match (nodes.is_empty(), back) {
-        (true, _) => 0,
-        (false, true) => nodes.pop().unwrap_or(0),
-        (false, false) => nodes.remove(0),
-    }
+fn pop(running: &mut Running<'_>, vm: &mut Vm, head: u64, back: bool) -> u64 {
+    let at = place(running, head, back);
+    let node = running.state.nodes.remove(&mut vm.memory, head, at);
+    node.unwrap_or(0)
 }

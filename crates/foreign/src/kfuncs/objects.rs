@@ -2,7 +2,7 @@
 
 use super::{Named, nothing, same};
 use crate::kernel::{self, MAX_OBJECT, Running};
-use wakeplace_bpf_vm::{Fault, Vm};
+use wakeplace_bpf_vm::{Fault, Vm, budget};
 
 pub(super) const TABLE: &[Named] = &[
     ("bpf_obj_new", new),
@@ -24,9 +24,6 @@ pub(super) const TABLE: &[Named] = &[
     ("bpf_rdonly_cast", same),
     ("bpf_cast_to_kern_ctx", same),
 ];
-
-/// Instructions that zeroing a page counts for: a scheduler may fill its arena when it begins.
-const INSNS_PER_PAGE: u64 = 16;
 
 type Result = std::result::Result<u64, Fault>;
 
@@ -56,19 +53,28 @@ pub(super) fn release(running: &mut Running<'_>, vm: &mut Vm, args: [u64; 5]) ->
 
 /// `bpf_arena_alloc_pages(map, address, count, node, flags)`.
 fn arena_alloc(_: &mut Running<'_>, vm: &mut Vm, args: [u64; 5]) -> Result {
-    let count = args[2] & 0xffff_ffff;
-    vm.spend(count * INSNS_PER_PAGE)?;
+    let count = pay_for_pages(vm, args[2])?;
     Ok(vm.arena.alloc(&mut vm.memory, args[1], count))
 }
 
 fn arena_free(_: &mut Running<'_>, vm: &mut Vm, args: [u64; 5]) -> Result {
-    vm.arena.free(args[1], args[2] & 0xffff_ffff);
+    let count = pay_for_pages(vm, args[2])?;
+    vm.arena.free(args[1], count);
     Ok(0)
+}
+
+/// So many pages are handed out or taken back, of those that are in use some are passed.
+fn pay_for_pages(vm: &mut Vm, count: u64) -> Result {
+    let count = count & 0xffff_ffff;
+    let passed = vm.arena.nr_used() / budget::ENTRIES_PER_INSN;
+    vm.spend(count * budget::PAGE + passed)?;
+    Ok(count)
 }
 
 /// `bpf_arena_reserve_pages(map, address, count)`.
 fn arena_reserve(_: &mut Running<'_>, vm: &mut Vm, args: [u64; 5]) -> Result {
-    match vm.arena.reserve(args[1], args[2] & 0xffff_ffff) {
+    let count = pay_for_pages(vm, args[2])?;
+    match vm.arena.reserve(args[1], count) {
         true => Ok(0),
         false => Ok(super::signed(-wakeplace_sched_ext::consts::EBUSY)),
     }

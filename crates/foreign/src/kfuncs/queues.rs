@@ -2,6 +2,7 @@
 
 use super::{Named, int, signed};
 use crate::kernel::Running;
+use wakeplace_bpf_vm::budget::{ENTRIES_PER_INSN, LATER, QUEUE_BYTES};
 use wakeplace_bpf_vm::{Fault, Vm};
 use wakeplace_sched_ext::consts::{SCX_DSQ_LOCAL, SCX_ENQ_CPU_SELECTED, SCX_ENQ_HEAD};
 
@@ -39,12 +40,29 @@ pub(super) const TABLE: &[Named] = &[
 
 type Result = std::result::Result<u64, Fault>;
 
-fn create(running: &mut Running<'_>, _: &mut Vm, args: [u64; 5]) -> Result {
-    Ok(signed(running.kernel()?.create_dsq(args[0], int(args[1]))))
+/// What passes over a queue, or moves what is behind a place in it, costs by its length.
+fn pay_for(running: &mut Running<'_>, vm: &mut Vm, dsq: u64) -> std::result::Result<(), Fault> {
+    let nr_queued = running.kernel()?.dsq_nr_queued(dsq).max(0);
+    vm.spend(u64::from(nr_queued.cast_unsigned()) / ENTRIES_PER_INSN)
 }
 
-fn destroy(running: &mut Running<'_>, _: &mut Vm, args: [u64; 5]) -> Result {
-    running.kernel()?.destroy_dsq(args[0]);
+fn create(running: &mut Running<'_>, vm: &mut Vm, args: [u64; 5]) -> Result {
+    vm.spend(LATER)?;
+    vm.memory.reserve(QUEUE_BYTES)?;
+    let made = running.kernel()?.create_dsq(args[0], int(args[1]));
+    if made != 0 {
+        vm.memory.give_back(QUEUE_BYTES);
+    }
+    Ok(signed(made))
+}
+
+fn destroy(running: &mut Running<'_>, vm: &mut Vm, args: [u64; 5]) -> Result {
+    let kernel = running.kernel()?;
+    let was_there = kernel.dsq_nr_queued(args[0]) >= 0;
+    kernel.destroy_dsq(args[0]);
+    if was_there && kernel.dsq_nr_queued(args[0]) < 0 {
+        vm.memory.give_back(QUEUE_BYTES);
+    }
     Ok(0)
 }
 
@@ -67,8 +85,9 @@ fn insert(running: &mut Running<'_>, vm: &mut Vm, args: [u64; 5]) -> Result {
     let [task, dsq, slice, flags, _] = args;
     let task = running.task_of(vm, task)?;
     let flags = running.enq_flags(flags);
-    running.write_back(vm);
+    running.write_back(vm)?;
     let dsq = running.queue(dsq);
+    pay_for(running, vm, dsq)?;
     let done = running.kernel()?.dsq_insert(task, dsq, slice, flags);
     running.changed(vm, task);
     Ok(done.into())
@@ -78,8 +97,9 @@ fn insert_vtime(running: &mut Running<'_>, vm: &mut Vm, args: [u64; 5]) -> Resul
     let [task, dsq, slice, vtime, flags] = args;
     let task = running.task_of(vm, task)?;
     let flags = running.enq_flags(flags);
-    running.write_back(vm);
+    running.write_back(vm)?;
     let dsq = running.queue(dsq);
+    pay_for(running, vm, dsq)?;
     let kernel = running.kernel()?;
     let done = kernel.dsq_insert_vtime(task, dsq, slice, vtime, flags);
     running.changed(vm, task);
@@ -94,13 +114,15 @@ fn insert_vtime_args(running: &mut Running<'_>, vm: &mut Vm, args: [u64; 5]) -> 
 }
 
 fn move_to_local(running: &mut Running<'_>, vm: &mut Vm, args: [u64; 5]) -> Result {
-    running.write_back(vm);
+    running.write_back(vm)?;
+    pay_for(running, vm, args[0])?;
     Ok(running.kernel()?.dsq_move_to_local(args[0], 0).into())
 }
 
 fn move_to_local_flags(running: &mut Running<'_>, vm: &mut Vm, args: [u64; 5]) -> Result {
     let flags = running.enq_flags(args[1]);
-    running.write_back(vm);
+    running.write_back(vm)?;
+    pay_for(running, vm, args[0])?;
     Ok(running.kernel()?.dsq_move_to_local(args[0], flags).into())
 }
 
@@ -116,50 +138,36 @@ fn peek(running: &mut Running<'_>, vm: &mut Vm, args: [u64; 5]) -> Result {
     }
 }
 
-/// A program's iterator holds the number of our walk, plus one.
+/// A walk is known by its iterator's address. What is in the iterator says nothing.
 fn walk_new(running: &mut Running<'_>, vm: &mut Vm, args: [u64; 5]) -> Result {
     let [iterator, dsq, flags, ..] = args;
+    vm.spend(LATER)?;
     vm.memory.store(iterator, 8, 0)?;
+    running.state.walks.remove(&iterator);
     match running.kernel()?.dsq_iter_new(dsq, flags) {
         Ok(walk) => {
-            let walks = &mut running.state.walks;
-            let free = walks.iter().position(Option::is_none);
-            let at = free.unwrap_or_else(|| {
-                walks.push(None);
-                walks.len() - 1
-            });
-            walks[at] = Some(walk);
-            vm.memory.store(iterator, 8, at as u64 + 1)?;
+            running.state.walks.insert(iterator, walk);
             Ok(0)
         }
         Err(errno) => Ok(signed(errno)),
     }
 }
 
-fn walk_at(running: &Running<'_>, vm: &Vm, iterator: u64) -> Option<usize> {
-    let at = usize::try_from(vm.memory.u64(iterator).checked_sub(1)?).ok()?;
-    running.state.walks.get(at)?.is_some().then_some(at)
-}
-
 fn walk_next(running: &mut Running<'_>, vm: &mut Vm, args: [u64; 5]) -> Result {
-    let Some(at) = walk_at(running, vm, args[0]) else {
+    let Some(mut walk) = running.state.walks.get(&args[0]).copied() else {
         return Ok(0);
     };
-    let Some(mut walk) = running.state.walks[at] else {
-        return Ok(0);
-    };
+    pay_for(running, vm, walk.dsq)?;
     let next = running.kernel()?.dsq_iter_next(&mut walk);
-    running.state.walks[at] = Some(walk);
+    running.state.walks.insert(args[0], walk);
     match next {
         Some(task) => running.task(vm, task),
         None => Ok(0),
     }
 }
 
-fn walk_destroy(running: &mut Running<'_>, vm: &mut Vm, args: [u64; 5]) -> Result {
-    if let Some(at) = walk_at(running, vm, args[0]) {
-        running.state.walks[at] = None;
-    }
+fn walk_destroy(running: &mut Running<'_>, _: &mut Vm, args: [u64; 5]) -> Result {
+    running.state.walks.remove(&args[0]);
     Ok(0)
 }
 
@@ -167,16 +175,17 @@ fn moved(running: &mut Running<'_>, vm: &mut Vm, args: [u64; 5], vtime: bool) ->
     let [iterator, task, dsq, flags, _] = args;
     let task = running.task_of(vm, task)?;
     let flags = running.enq_flags(flags);
-    let at = walk_at(running, vm, iterator);
-    let Some((at, Some(mut walk))) = at.map(|at| (at, running.state.walks[at])) else {
+    let Some(mut walk) = running.state.walks.get(&iterator).copied() else {
         return Ok(0);
     };
-    running.write_back(vm);
+    running.write_back(vm)?;
     let dsq = running.queue(dsq);
+    pay_for(running, vm, walk.dsq)?;
+    pay_for(running, vm, dsq)?;
     let done = running
         .kernel()?
         .dsq_move(&mut walk, task, dsq, flags, vtime);
-    running.state.walks[at] = Some(walk);
+    running.state.walks.insert(iterator, walk);
     running.changed(vm, task);
     Ok(done.into())
 }
@@ -189,38 +198,34 @@ fn move_vtime(running: &mut Running<'_>, vm: &mut Vm, args: [u64; 5]) -> Result 
     moved(running, vm, args, true)
 }
 
-fn move_set_slice(running: &mut Running<'_>, vm: &mut Vm, args: [u64; 5]) -> Result {
-    if let Some(at) = walk_at(running, vm, args[0])
-        && let Some(walk) = &mut running.state.walks[at]
-    {
+fn move_set_slice(running: &mut Running<'_>, _: &mut Vm, args: [u64; 5]) -> Result {
+    if let Some(walk) = running.state.walks.get_mut(&args[0]) {
         walk.slice_ns = Some(args[1]);
     }
     Ok(0)
 }
 
-fn move_set_vtime(running: &mut Running<'_>, vm: &mut Vm, args: [u64; 5]) -> Result {
-    if let Some(at) = walk_at(running, vm, args[0])
-        && let Some(walk) = &mut running.state.walks[at]
-    {
+fn move_set_vtime(running: &mut Running<'_>, _: &mut Vm, args: [u64; 5]) -> Result {
+    if let Some(walk) = running.state.walks.get_mut(&args[0]) {
         walk.vtime = Some(args[1]);
     }
     Ok(0)
 }
 
 fn reenqueue_local(running: &mut Running<'_>, vm: &mut Vm, _: [u64; 5]) -> Result {
-    running.write_back(vm);
+    running.write_back(vm)?;
     Ok(running.kernel()?.reenqueue_local().into())
 }
 
 /// From 6.19 on: from anywhere, done later, and nothing is returned.
 fn reenqueue_local_later(running: &mut Running<'_>, vm: &mut Vm, _: [u64; 5]) -> Result {
-    running.write_back(vm);
+    running.write_back(vm)?;
     running.kernel()?.dsq_reenq(SCX_DSQ_LOCAL, 0);
     Ok(0)
 }
 
 fn reenqueue(running: &mut Running<'_>, vm: &mut Vm, args: [u64; 5]) -> Result {
-    running.write_back(vm);
+    running.write_back(vm)?;
     let dsq = running.queue(args[0]);
     running.kernel()?.dsq_reenq(dsq, args[1]);
     Ok(0)

@@ -57,7 +57,7 @@ fn task_cgroup(running: &mut Running<'_>, vm: &mut Vm, args: [u64; 5]) -> Result
 
 fn set_slice(running: &mut Running<'_>, vm: &mut Vm, args: [u64; 5]) -> Result {
     let task = running.task_of(vm, args[0])?;
-    running.write_back(vm);
+    running.write_back(vm)?;
     running.kernel()?.set_slice_ns(task, args[1]);
     running.changed(vm, task);
     Ok(1)
@@ -65,7 +65,7 @@ fn set_slice(running: &mut Running<'_>, vm: &mut Vm, args: [u64; 5]) -> Result {
 
 fn set_vtime(running: &mut Running<'_>, vm: &mut Vm, args: [u64; 5]) -> Result {
     let task = running.task_of(vm, args[0])?;
-    running.write_back(vm);
+    running.write_back(vm)?;
     running.kernel()?.set_dsq_vtime(task, args[1]);
     running.changed(vm, task);
     Ok(1)
@@ -97,7 +97,7 @@ fn from_tid(running: &mut Running<'_>, vm: &mut Vm, args: [u64; 5]) -> Result {
 fn under_cgroup(running: &mut Running<'_>, vm: &mut Vm, args: [u64; 5]) -> Result {
     let (Some(task), Some(above)) = (
         running.state.task_of(vm, args[0]),
-        running.state.cgroup_of(args[1]),
+        running.state.cgroup_of(vm, args[1]),
     ) else {
         return Ok(0);
     };
@@ -118,7 +118,7 @@ fn cgroup_from_id(running: &mut Running<'_>, vm: &mut Vm, args: [u64; 5]) -> Res
 }
 
 fn cgroup_ancestor(running: &mut Running<'_>, vm: &mut Vm, args: [u64; 5]) -> Result {
-    let Some(cgroup) = running.state.cgroup_of(args[0]) else {
+    let Some(cgroup) = running.state.cgroup_of(vm, args[0]) else {
         return Ok(0);
     };
     let mut line = vec![cgroup];

@@ -1,7 +1,8 @@
 //! Timers and work items, which live in values of maps.
 
 use super::{Named, signed};
-use crate::kernel::Running;
+use crate::kernel::{Running, Timer};
+use wakeplace_bpf_vm::budget::{ENTRIES_PER_INSN, LATER, TIMER_EVENTS};
 use wakeplace_bpf_vm::{Fault, Vm};
 use wakeplace_sched_ext::TimerId;
 use wakeplace_sched_ext::consts::{EBUSY, EINVAL};
@@ -19,13 +20,29 @@ const PINNED: u64 = 2;
 
 type Result = std::result::Result<u64, Fault>;
 
-/// `bpf_timer_init(timer, map, flags)`: once for each value.
-pub(super) fn init(running: &mut Running<'_>, _: &mut Vm, args: [u64; 5]) -> Result {
+/// `bpf_timer_init(timer, map, flags)`: once for each value of the map.
+pub(super) fn init(running: &mut Running<'_>, vm: &mut Vm, args: [u64; 5]) -> Result {
     let [at, map, ..] = args;
-    match running.state.timers.init(at, map) {
-        true => Ok(0),
-        false => Ok(signed(-EBUSY)),
+    if running.state.timers.find(at).is_some() {
+        return Ok(signed(-EBUSY));
     }
+    let number = vm.map_number(map);
+    let Some(found) = number.and_then(|number| vm.map(number)) else {
+        return Ok(signed(-EINVAL));
+    };
+    let (entries, of) = (found.len(), found.key_of(at));
+    vm.spend(entries / ENTRIES_PER_INSN)?;
+    let Some((key, value)) = of else {
+        return Ok(signed(-EINVAL)); // a kernel does not load such a program
+    };
+    let timer = Timer {
+        map,
+        key,
+        value,
+        callback: 0,
+    };
+    running.state.timers.init(&mut vm.memory, at, timer)?;
+    Ok(0)
 }
 
 /// `bpf_timer_set_callback(timer, callback)`.
@@ -37,13 +54,18 @@ pub(super) fn set_callback(running: &mut Running<'_>, _: &mut Vm, args: [u64; 5]
 }
 
 /// `bpf_timer_start(timer, nsecs, flags)`.
-pub(super) fn start(running: &mut Running<'_>, _: &mut Vm, args: [u64; 5]) -> Result {
+pub(super) fn start(running: &mut Running<'_>, vm: &mut Vm, args: [u64; 5]) -> Result {
     let [at, ns, flags, ..] = args;
+    vm.spend(LATER)?;
     let Some(number) = running.state.timers.find(at) else {
         return Ok(signed(-EINVAL));
     };
     let up_ns = running.state.up_ns;
     let kernel = running.kernel()?;
+    if kernel.nr_timer_events() >= TIMER_EVENTS {
+        let what = format!("it starts timers anew before they are due, {TIMER_EVENTS} times");
+        return Err(Fault::Call(what));
+    }
     let at_ns = match flags & ABSOLUTE {
         0 => kernel.now_ns().saturating_add(ns),
         _ => ns.saturating_sub(up_ns).max(kernel.now_ns()),

@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use std::os::fd::AsFd as _;
 use std::sync::Arc;
 use wakeplace_bpf_vm::memory::{ARENA, PAGE};
-use wakeplace_bpf_vm::{Arena, Btf, MapKind, MapSpec, Refusal, map};
+use wakeplace_bpf_vm::{Arena, Btf, MapKind, MapSpec, Refusal, budget, map};
 use wakeplace_sched_ext::Kernel;
 
 /// The longest attribute that is read, bytes.
@@ -118,6 +118,10 @@ impl Session<'_> {
 
     /// A new descriptor for the loader.
     pub(super) fn give(&mut self, object: Object, bytes: u64) -> Answer {
+        if let Err(fault) = self.vm.memory.reserve(budget::OBJECT_BYTES) {
+            self.known.refuse(fault.to_string());
+            return Answer::error(libc::ENOMEM);
+        }
         let made = memory_file(bytes).and_then(|file| {
             let id = memory_file::file_id(file.as_fd())?;
             Ok((file.try_clone()?, id, file))
@@ -198,10 +202,13 @@ impl Session<'_> {
             MapKind::RingBuffer => limit(Some(2 * entries + 2 * PAGE))?,
             _ => PAGE,
         };
-        if spec.key_bytes > 512 || spec.value_bytes > 64 << 20 {
-            return Err(Refusal::Unknown(
-                "a key or value that is too large".to_owned(),
-            ));
+        let (longest_key, longest_value) = longest(spec.kind);
+        let of_key = ("key", spec.key_bytes, longest_key);
+        for (what, bytes, most) in [of_key, ("value", spec.value_bytes, longest_value)] {
+            if bytes > most {
+                let text = format!("a {what} of {bytes} bytes; a kernel takes {most} at most");
+                return Err(Refusal::Unknown(text));
+            }
         }
         let host = |error: std::io::Error| Refusal::Unknown(said(&error));
         let file = memory_file(bytes.next_multiple_of(PAGE)).map_err(host)?;
@@ -325,11 +332,14 @@ impl Session<'_> {
             true => map.stride() * map.copies(),
             false => u64::from(map.spec.value_bytes),
         };
-        let Some(value) = call.read(value_at, size) else {
+        let Some(value) = call.read_value(value_at, size) else {
             return Answer::error(libc::EFAULT);
         };
         if matches!(map.spec.kind, MapKind::Queue | MapKind::Stack) {
-            return Answer::Value(map.push(value, flags & 2 != 0));
+            return match map.push(memory, &value, flags & 2 != 0) {
+                Ok(result) => Answer::Value(result),
+                Err(fault) => self.refuse(fault.to_string()),
+            };
         }
         match map.update(memory, &key.unwrap_or_default(), &value, flags, None) {
             Ok(result) => Answer::Value(result),
@@ -351,7 +361,7 @@ impl Session<'_> {
         let key = key.unwrap_or_default();
         let size = u64::from(map.spec.value_bytes);
         let value = if matches!(map.spec.kind, MapKind::Queue | MapKind::Stack) {
-            map.pop(!takes)
+            map.pop(memory, !takes)
         } else if map.spec.kind.per_cpu() {
             let of = |cpu| {
                 let at = map.lookup(memory, &key, cpu);
@@ -515,9 +525,18 @@ impl Session<'_> {
         let Some(bytes) = call.read(attr.u64(0), u64::from(attr.u32(16))) else {
             return Answer::error(libc::EFAULT);
         };
-        match Btf::parse(bytes, None) {
+        // With where its types begin, and their order by name.
+        let kept = 2 * bytes.len() as u64;
+        let parsed = match self.vm.memory.reserve(kept) {
+            Ok(()) => Btf::parse(bytes, None).map_err(|error| error.to_string()),
+            Err(fault) => return self.refuse(format!("type information: {fault}")),
+        };
+        match parsed {
             Ok(btf) => self.give(Object::Btf(Arc::new(btf)), PAGE),
-            Err(error) => self.refuse(error.to_string()),
+            Err(error) => {
+                self.vm.memory.give_back(kept);
+                self.refuse(error)
+            }
         }
     }
 
@@ -556,6 +575,24 @@ impl Session<'_> {
             false => Answer::error(libc::EFAULT),
         }
     }
+}
+
+/// The longest key and value that a kernel takes (`*_alloc_check`, kernel/bpf).
+fn longest(kind: MapKind) -> (u32, u32) {
+    // `MAX_BPF_STACK`: programs have keys on their stacks.
+    const KEY: u32 = 512;
+    // `KMALLOC_MAX_SIZE` of machines with pages of 4 KiB.
+    const KMALLOC: u32 = 4 << 20;
+    // `PCPU_MIN_UNIT_SIZE`.
+    const PER_CPU: u32 = 32 << 10;
+    let value = match kind {
+        MapKind::Array => i32::MAX.cast_unsigned(),
+        kind if kind.per_cpu() => PER_CPU,
+        // `BPF_LOCAL_STORAGE_MAX_VALUE_SIZE`, but for what stands around the value.
+        MapKind::TaskStorage | MapKind::CgroupStorage => u16::MAX.into(),
+        _ => KMALLOC,
+    };
+    (KEY, value)
 }
 
 /// The kernel's number of a type of maps.

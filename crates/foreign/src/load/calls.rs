@@ -12,6 +12,7 @@ use std::io;
 use std::os::fd::{AsFd as _, OwnedFd};
 use std::rc::Rc;
 use std::time::Duration;
+use wakeplace_bpf_vm::budget;
 
 /// A system call that waits for its answer.
 #[derive(Clone, Debug)]
@@ -277,6 +278,19 @@ impl Call {
             Some(_) if len == 0 => Some(Vec::new()),
             Some(remote) => remote.ask(&Ask::Read(self.raw, addr, len)).ok()?,
         }
+    }
+
+    /// The same for what may be longer: a value of a map has the map's room.
+    pub(super) fn read_value(&self, addr: u64, len: u64) -> Option<Vec<u8>> {
+        if len > budget::BYTES {
+            return None;
+        }
+        let mut bytes = Vec::new();
+        while (bytes.len() as u64) < len {
+            let at = addr.checked_add(bytes.len() as u64)?;
+            bytes.extend(self.read(at, (len - bytes.len() as u64).min(MAX_BYTES))?);
+        }
+        Some(bytes)
     }
 
     /// Writes to the caller.

@@ -6,7 +6,7 @@ use super::calls::{Answer, Call};
 use super::serve::Session;
 
 /// The loader's process: no number of a modelled task, which begin at 1000.
-const PID: i64 = 999;
+pub(super) const PID: i64 = 999;
 /// Most bytes that one call gets; callers ask again for the rest.
 const MAX_RANDOM: u64 = 4096;
 

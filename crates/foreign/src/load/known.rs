@@ -55,6 +55,8 @@ pub(super) struct Known {
     pub(super) timers: Vec<super::clocks::TimerFd>,
     /// Ring buffers that it waits for, by map: a counter that is not zero while a record waits.
     pub(super) rings: BTreeMap<usize, OwnedFd>,
+    /// The CPUs that its threads are bound to, those that are, by their host's numbers.
+    pub(super) affinity: BTreeMap<u32, Vec<u64>>,
     /// It has started processes of its own.
     pub(super) forked: bool,
 }

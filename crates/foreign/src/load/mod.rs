@@ -1,6 +1,7 @@
 //! The kernel that a loader sees: it runs as a process of its own, unchanged, and what it asks of
 //! the kernel is answered here until it has attached a scheduler, and beside the simulation.
 
+mod affinity;
 mod bpf;
 mod calls;
 mod clocks;
@@ -130,6 +131,7 @@ fn known(offered: &Offered, shown: &str) -> Result<(known::Known, (Vm, State)), 
         clock_ns: UP_NS,
         timers: Vec::new(),
         rings: BTreeMap::new(),
+        affinity: BTreeMap::new(),
         forked: false,
     };
     Ok((known, (vm, state)))

@@ -86,20 +86,24 @@ impl OwnCalls {
             0,
         ];
         let call = Call::own(libc::SYS_bpf, args);
-        let mut session = Session {
-            vm: &mut self.vm,
-            state: &mut self.state,
-            known: &mut self.known,
-            calls: &self.calls,
-            sim: None,
-        };
-        match session.bpf(&call) {
+        match self.session().bpf(&call) {
             Answer::Value(value) => value,
             Answer::File(file) => match self.calls.give(&file) {
                 Some(number) => number,
                 None => -i64::from(libc::ENOMEM),
             },
             Answer::Host | Answer::Tree => -i64::from(libc::ENOSYS),
+        }
+    }
+
+    /// Who answers.
+    pub(super) fn session(&mut self) -> Session<'_> {
+        Session {
+            vm: &mut self.vm,
+            state: &mut self.state,
+            known: &mut self.known,
+            calls: &self.calls,
+            sim: None,
         }
     }
 
@@ -184,5 +188,51 @@ impl Drop for Memory {
     fn drop(&mut self) {
         // SAFETY: the mapping that `new` has made.
         unsafe { libc::munmap(self.0.cast(), REACH) };
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::OwnCalls;
+    use crate::load::OfferedKernel;
+    use wakeplace_bpf_vm::budget;
+    use wakeplace_platform::Platform;
+
+    /// `BPF_BTF_LOAD`.
+    const BTF_LOAD: u32 = 18;
+
+    /// Goal: types that a loader has handed over count, whatever becomes of their descriptors. A
+    /// blob of 256 KiB counts twice, and an object 4 KiB: 4 MiB have room for seven.
+    #[test]
+    fn types_that_are_kept_count_as_memory() {
+        let types = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fuzz/kernel.btf");
+        let types = std::fs::read(types).expect("a kernel's types");
+        let kernel = OfferedKernel::new("7.3.0-small", types).expect("a kernel's types");
+        let platform = Platform::load("hikey960").expect("a platform");
+        let mut own = OwnCalls::new(&platform, &kernel).expect("a caller");
+        let strings = (256_u32 << 10) - 24;
+        let mut blob = vec![0x9f, 0xeb, 1, 0];
+        for word in [24, 0, 0, 0, strings] {
+            blob.extend(word.to_le_bytes());
+        }
+        blob.resize(256 << 10, 0);
+        own.put(4096, &blob);
+        let memory = &mut own.vm.memory;
+        let mut step = budget::BYTES;
+        while step >= 64 {
+            step = if memory.reserve(step).is_ok() {
+                step
+            } else {
+                step / 2
+            };
+        }
+        memory.give_back(4 << 20);
+        let mut attr = [0; 20];
+        attr[..8].copy_from_slice(&4096_u64.to_le_bytes());
+        attr[16..].copy_from_slice(&(256_u32 << 10).to_le_bytes());
+        let loaded = (0..20).take_while(|_| own.call(BTF_LOAD, &attr) > 0);
+        assert_eq!(loaded.count(), 7);
+        let refused = own.refused().join("; ");
+        assert!(refused.contains("1 GiB, is full"), "{refused}");
     }
 }

@@ -56,23 +56,6 @@ impl Session<'_> {
             false => Answer::error(libc::EFAULT),
         }
     }
-
-    /// `sched_getaffinity`: the modelled CPUs.
-    pub(super) fn affinity(&self, call: &Call) -> Answer {
-        let words = (self.vm.nr_cpus() as usize).div_ceil(64);
-        if (call.args[1] as usize) < words * 8 {
-            return Answer::error(libc::EINVAL);
-        }
-        let mut mask = vec![0_u64; words];
-        for cpu in 0..self.vm.nr_cpus() as usize {
-            mask[cpu / 64] |= 1 << (cpu % 64);
-        }
-        let bytes: Vec<u8> = mask.iter().flat_map(|word| word.to_le_bytes()).collect();
-        match call.write(call.args[2], &bytes) {
-            true => Answer::Value(bytes.len() as i64),
-            false => Answer::error(libc::EFAULT),
-        }
-    }
 }
 
 fn opens(number: libc::c_long) -> bool {

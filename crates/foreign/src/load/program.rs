@@ -72,7 +72,7 @@ impl Session<'_> {
         let ran = self.vm.memory.alloc(size.max(64)).and_then(|at| {
             let room = self.vm.memory.bytes_mut(at, size)?;
             room.copy_from_slice(&context);
-            let result = self.run_program(number, at)?;
+            let result = self.run_program(call, number, at)?;
             let after = self.vm.memory.bytes(at, size).unwrap_or_default().to_vec();
             self.vm.memory.free(at, size.max(64));
             Ok((result, after))
@@ -93,9 +93,11 @@ impl Session<'_> {
 }
 
 impl Session<'_> {
-    fn run_program(&mut self, number: usize, context: u64) -> Result<u64, Fault> {
-        if let Some(sim) = &self.sim {
-            self.vm.cpu = sim.this_cpu();
+    fn run_program(&mut self, call: &Call, number: usize, context: u64) -> Result<u64, Fault> {
+        let here = self.sim.as_ref().map_or(0, |sim| sim.this_cpu());
+        self.vm.cpu = self.cpu_of(call, here);
+        if let Some(sim) = &mut self.sim {
+            sim.loader_on(self.vm.cpu);
         }
         let sim: Option<&mut dyn Kernel> = match &mut self.sim {
             Some(sim) => Some(&mut **sim),
@@ -104,6 +106,9 @@ impl Session<'_> {
         let mut running = Running::begin(self.state, self.vm, sim);
         let result = self.vm.run(&mut running, number, [context, 0, 0, 0, 0]);
         running.end(self.vm);
+        if let Some(sim) = &mut self.sim {
+            sim.loader_on(here);
+        }
         result
     }
 }

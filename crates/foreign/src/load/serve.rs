@@ -24,7 +24,7 @@ impl Session<'_> {
             libc::SYS_perf_event_open => self.perf_event(call),
             libc::SYS_uname => self.uname(call),
             libc::SYS_sched_getaffinity => self.affinity(call),
-            libc::SYS_sched_setaffinity => Answer::Value(0),
+            libc::SYS_sched_setaffinity => self.set_affinity(call),
             // Who left the group would not end with it.
             libc::SYS_getpid | libc::SYS_gettid => self.pid(call),
             libc::SYS_kill | libc::SYS_tgkill => self.signal(call),

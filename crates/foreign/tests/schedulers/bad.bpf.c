@@ -40,6 +40,24 @@ int bad_init(u64 *args)
 }
 #endif
 
+#ifdef BAD_TIMERS
+struct due {
+	struct bpf_timer timer;
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, u32);
+	__type(value, struct due);
+} timers SEC(".maps");
+
+static int fire(void *map, u32 *key, struct due *due)
+{
+	return 0;
+}
+#endif
+
 static volatile u64 forever = 1;
 
 #ifdef BAD_RUNNING
@@ -77,6 +95,33 @@ int bad_enqueue(u64 *args)
 #endif
 #ifdef BAD_STACK
 	forever += deep(forever);
+#endif
+#ifdef BAD_WALKS
+	/* Walks that are never ended. */
+	struct bpf_iter_scx_dsq it;
+
+	for (u64 at = 0; at < 1000000; at++)
+		bpf_iter_scx_dsq_new(&it, 0, 0);
+#endif
+#ifdef BAD_LISTS
+	/* Each at the front of all others: no less than the instructions of a call. */
+	for (u64 at = 1; at < 10000000; at++)
+		bpf_list_push_front_impl((void *)&forever, (void *)at, 0, 0);
+#endif
+#ifdef BAD_QUEUES
+	for (u64 at = 0; at < 1000000; at++)
+		scx_bpf_create_dsq(at, -1);
+#endif
+#ifdef BAD_TIMERS
+	u32 zero = 0;
+	struct due *due = bpf_map_lookup_elem(&timers, &zero);
+
+	/* Started anew again and again, long before it is due. */
+	if (due && !bpf_timer_init(&due->timer, &timers, 1)) {
+		bpf_timer_set_callback(&due->timer, fire);
+		for (u64 at = 0; at < 300000; at++)
+			bpf_timer_start(&due->timer, 1000000000ULL - at, 0);
+	}
 #endif
 #ifdef BAD_RUNNING
 	forever += scx_bpf_task_running((void *)junk);

@@ -175,6 +175,7 @@ int keep_calls(u64 *args)
 	scx_bpf_dsq_move(&it, p, 0, 0);
 	bpf_cpumask_test_cpu(0, p->cpus_ptr);
 	bpf_arena_alloc_pages(0, 0, 0, 0, 0);
+	bpf_list_push_front_impl(0, 0, 0, 0);
 	bpf_of_a_later_kernel(0);
 	scx_bpf_cpu_curr(0);
 	scx_bpf_task_running(p);

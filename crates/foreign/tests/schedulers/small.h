@@ -38,6 +38,8 @@ extern void scx_bpf_events(struct scx_event_stats *events, unsigned long events_
 extern void __arena *bpf_arena_alloc_pages(void *map, void __arena *addr, u32 page_cnt, int node_id,
 					   u64 flags) __ksym __weak;
 
+extern int bpf_list_push_front_impl(void *head, void *node, void *meta, u64 off) __ksym __weak;
+
 /* In the types of the small kernel, and offered by nobody. */
 extern int bpf_of_a_later_kernel(u64 value) __ksym __weak;
 

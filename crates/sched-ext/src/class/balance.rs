@@ -100,6 +100,7 @@ impl ExtClass<'_> {
             }
         }
         let by = cpu;
+        self.scx.kicks.insert((cpu, by, 0));
         self.scx.effects.push(Effect::Kick { cpu, by, flags: 0 });
         None
     }

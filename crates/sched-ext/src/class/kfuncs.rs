@@ -361,13 +361,14 @@ impl Kernel for Scx {
             }
         }
         let by = self.this_cpu;
-        let kick = Effect::Kick {
-            cpu: number,
-            by,
-            flags,
-        };
-        if !self.effects.contains(&kick) {
-            self.effects.push(kick);
+        // Others mean nothing.
+        let flags = flags & (SCX_KICK_IDLE | SCX_KICK_PREEMPT | SCX_KICK_WAIT);
+        if self.kicks.insert((number, by, flags)) {
+            self.effects.push(Effect::Kick {
+                cpu: number,
+                by,
+                flags,
+            });
         }
     }
 
@@ -540,12 +541,9 @@ impl Kernel for Scx {
     }
 
     fn timer_start(&mut self, timer: TimerId, at_ns: u64, pinned: bool) {
-        let at = timer.0 as usize;
-        if self.timers.len() <= at {
-            self.timers.resize(at + 1, None);
-        }
         let at_ns = at_ns.max(self.now_ns + 1);
-        self.timers[at] = Some(at_ns);
+        self.timers.insert(timer.0, at_ns);
+        self.nr_timer_events += 1;
         let cpu = self.this_cpu;
         self.effects.push(Effect::Timer {
             timer,
@@ -556,13 +554,20 @@ impl Kernel for Scx {
     }
 
     fn timer_cancel(&mut self, timer: TimerId) -> bool {
-        let slot = self.timers.get_mut(timer.0 as usize);
-        slot.is_some_and(|slot| slot.take().is_some())
+        self.timers.remove(&timer.0).is_some()
+    }
+
+    fn nr_timer_events(&self) -> u32 {
+        self.nr_timer_events
     }
 
     fn loader_at(&mut self, at_ns: u64) {
         let at_ns = at_ns.max(self.now_ns + 1);
         self.effects.push(Effect::Loader { at_ns });
+    }
+
+    fn loader_on(&mut self, cpu: u32) {
+        self.this_cpu = cpu.min(self.nr_cpus() - 1);
     }
 
     fn cpu_idle_ns(&self, cpu: u32) -> u64 {

@@ -32,7 +32,7 @@ use crate::consts::{
 use crate::{Callback, CpuFacts, Exit, ExitKind, OpsInfo, RqClock, SchedExtOps, TaskId, TimerId};
 use dsq::Dsqs;
 use idle::Idle;
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use task::ExtTask;
 
 /// What the machine has to do.
@@ -220,9 +220,15 @@ pub struct Scx {
     asked: u64,
     /// Room for a set of CPUs.
     scratch: Box<[u64]>,
-    timers: Vec<Option<u64>>,
+    /// When timers are due, by their numbers.
+    timers: BTreeMap<u32, u64>,
+    /// Events of timers that the machine has and has not asked about yet: of those started anew
+    /// more than one each.
+    nr_timer_events: u32,
     moves: Vec<Moved>,
     effects: Vec<Effect>,
+    /// Kicks among them: target, by whom, flags.
+    kicks: BTreeSet<(u32, u32, u64)>,
     exit: Option<Exit>,
     counts: Counts,
     events: crate::Events,
@@ -288,9 +294,11 @@ impl Scx {
             due: VecDeque::new(),
             asked: 0,
             scratch: vec![0; crate::mask_words(nr_cpus)].into_boxed_slice(),
-            timers: Vec::new(),
+            timers: BTreeMap::new(),
+            nr_timer_events: 0,
             moves: Vec::new(),
             effects: Vec::new(),
+            kicks: BTreeSet::new(),
             exit: None,
             counts: Counts::default(),
             events: crate::Events::default(),
@@ -393,6 +401,7 @@ impl<'a> ExtClass<'a> {
     /// What the machine has to do, in exchange for an empty list.
     pub fn take_effects(&mut self, empty: &mut Vec<Effect>) {
         std::mem::swap(&mut self.scx.effects, empty);
+        self.scx.kicks.clear();
     }
 
     /// The scheduler has ended.

@@ -378,11 +378,15 @@ impl ExtClass<'_> {
         self.scx.idle.update(cpu, true);
     }
 
-    /// A timer is due now. False: it was stopped, or started anew.
+    /// The event of a timer is here. False: the timer was stopped, or started anew.
     pub fn timer_due(&mut self, timer: crate::TimerId) -> bool {
         let now_ns = self.scx.now_ns;
-        let slot = self.scx.timers.get_mut(timer.0 as usize);
-        slot.is_some_and(|slot| slot.take_if(|at| *at == now_ns).is_some())
+        self.scx.nr_timer_events = self.scx.nr_timer_events.saturating_sub(1);
+        let is_due = self.scx.timers.get(&timer.0) == Some(&now_ns);
+        if is_due {
+            self.scx.timers.remove(&timer.0);
+        }
+        is_due
     }
 
     /// ... and fires on this CPU.
@@ -395,7 +399,9 @@ impl ExtClass<'_> {
 
     /// The loader goes on, now (docs/rules/sched-ext.md#loader).
     pub fn loader(&mut self) {
+        let cpu = self.scx.this_cpu;
         self.call(Callback::Loader, None, |ops, kernel| ops.loader(kernel));
+        self.scx.this_cpu = cpu;
         self.run_due();
     }
 }

@@ -1,8 +1,8 @@
 //! A scheduler that is nothing but a list of questions to the kernel, asked as it is loaded.
 
-use wakeplace_sched_ext::class::{ExtClass, NewTask, Setup};
+use wakeplace_sched_ext::class::{Effect, ExtClass, NewTask, Setup};
 use wakeplace_sched_ext::{
-    Callback, CpuFacts, Exit, Kernel, OpsInfo, SchedExtOps, Started, TaskId,
+    Callback, CpuFacts, Exit, Kernel, OpsInfo, SchedExtOps, Started, TaskId, TimerId,
 };
 
 type Ask<'a> = &'a mut dyn FnMut(&mut dyn Kernel, TaskId);
@@ -156,4 +156,37 @@ fn kfuncs_count_once() {
         counts[0].kfuncs
     };
     assert_eq!((kfuncs(false), kfuncs(true)), (3, 3));
+}
+
+/// Goal: a kick is one however often it is asked for, bits that mean nothing make no other of it,
+/// and the machine hears of each start of a timer once.
+#[test]
+fn what_is_left_behind_is_counted() {
+    let mut ask = |kernel: &mut dyn Kernel, _: TaskId| {
+        for flags in [0, 1 << 3, 2, 2 | 1 << 63, 0, 2] {
+            kernel.kick_cpu(3, flags);
+        }
+        for at_ns in [50, 40, 60] {
+            kernel.timer_start(TimerId(7), at_ns, false);
+        }
+        assert_eq!(kernel.nr_timer_events(), 3);
+    };
+    let mut ops = Asks {
+        info: asking(),
+        ask: &mut ask,
+    };
+    let mut class = with_task(&mut ops, eight_cpus(), 0xff);
+    let mut effects = Vec::new();
+    class.take_effects(&mut effects);
+    let kicks = effects.iter().filter_map(|effect| match effect {
+        Effect::Kick { flags, .. } => Some(*flags),
+        _ => None,
+    });
+    assert_eq!(Vec::from_iter(kicks), [0, 2]);
+    // Only the last start counts; the others' events come all the same.
+    for (at_ns, is_due) in [(40, false), (50, false), (60, true)] {
+        class.set_context(at_ns, 0, true);
+        assert_eq!(class.timer_due(TimerId(7)), is_due, "{at_ns}");
+    }
+    assert_eq!(class.kernel().nr_timer_events(), 0);
 }
