@@ -137,8 +137,11 @@ fn check(args: &WorkloadCheckArgs, terminal: Terminal) -> Outcome {
         terminal.print(&json(&answer(args, &found)))?;
     }
     let Some(structure) = &found.outcome.structure else {
-        let (message, on) = (&found.outcome.message, checked_for(args.cpus));
-        return Err(Failure::Input(format!("{message} ({on})")));
+        let message = found.outcome.message;
+        return Err(Failure::Input(match message.contains("CPU") {
+            true => format!("{message} ({})", checked_for(args.cpus)),
+            false => message,
+        }));
     };
     if args.form.format == AnswerFormat::Human {
         let text = describe(&found, structure, style(terminal));

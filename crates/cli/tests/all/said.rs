@@ -136,6 +136,8 @@ fn a_check_says_for_which_machine() {
     let output = check(&first, &[]);
     assert_code(&output, 0);
     assert!(stdout(&output).contains("checked for a machine of 8 CPUs"));
+    let output = check(&ninth, &[]);
+    assert_refused(&output, &["checked for a machine of 8 CPUs"]);
     let output = check(&ninth, &["--cpus", "9"]);
     assert_code(&output, 0);
     assert!(stdout(&output).contains("checked for a machine of 9 CPUs"));
