@@ -215,7 +215,7 @@ fn name(text: &str) -> Context {
 ///
 /// # Panics
 /// Never: the templates are a part of the program, and tests render them.
-pub(super) fn render(name: &str, context: Context) -> String {
+pub(super) fn render(template: &str, context: Context) -> String {
     let mut environment = Environment::new();
     environment.set_undefined_behavior(UndefinedBehavior::Strict);
     environment.set_formatter(|out, state, value| match value.as_str() {
@@ -226,11 +226,13 @@ pub(super) fn render(name: &str, context: Context) -> String {
     });
     environment.add_filter("code", code);
     environment.add_filter("name", name);
-    for (name, text) in TEMPLATES {
-        let added = environment.add_template(name, text);
+    for (template, text) in TEMPLATES {
+        let added = environment.add_template(template, text);
         added.expect("the template is well-formed");
     }
-    let template = environment.get_template(name).expect("it was just added");
+    let template = environment
+        .get_template(template)
+        .expect("it was just added");
     let rendered = template.render(context);
     rendered.expect("the template names what there is")
 }
