@@ -7,7 +7,8 @@ use wakeplace_report::{Align, Cell, Format, Style, Table, Tone};
 use wakeplace_study::Comparison;
 use wakeplace_text::{did_you_mean, nearest, one_at_a_time};
 
-/// Reads the conditions; a metric per cluster, kind of CPU or state must name one of each platform's.
+/// Reads the conditions; a metric per cluster, kind of CPU or state must name one of each
+/// platform's.
 pub(crate) fn parse<'a>(
     texts: &[String],
     platforms: impl Iterator<Item = &'a Platform> + Clone,

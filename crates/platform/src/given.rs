@@ -111,7 +111,7 @@ fn of_text(text: &str) -> Option<Given> {
         return Some(Given::Lstopo);
     }
     let tables = begins(&["# The following is the parsable format"])
-        || (columns.contains(&"CPU") && columns.iter().any(|word| of_lscpu(word)));
+        || (columns.contains(&"CPU") && columns.iter().any(of_lscpu));
     let json = text.strip_prefix('{').map(str::trim_start);
     let json = json.is_some_and(|t| t.starts_with("\"lscpu\"") || t.starts_with("\"cpus\""));
     if tables || json || keyed(&["Architecture"]) {

@@ -28,14 +28,8 @@ pub(super) fn object(platform: &Platform, core: &CoreView, policy: &str) -> Valu
         "tick_hz": platform.tick_hz,
         "power_unit": unit(platform.power_unit),
         "cpus": cpus(platform),
-        "clusters": platform.clusters.iter().map(|cluster| json!({
-            "name": cluster.name,
-            "cpus": numbers(&cluster.cpus),
-        })).collect::<Vec<_>>(),
-        "cpu_kinds": platform.cpu_kinds().iter().map(|kind| json!({
-            "name": kind.name,
-            "cpus": numbers(&kind.cpus),
-        })).collect::<Vec<_>>(),
+        "clusters": groups(platform.clusters.iter().map(|one| (&one.name, &one.cpus))),
+        "cpu_kinds": groups(platform.cpu_kinds().iter().map(|one| (&one.name, &one.cpus))),
         "freq_domains": domains.map(freq_domain).collect::<Vec<_>>(),
         "idle_states": platform.idle_states.iter().map(idle).collect::<Vec<_>>(),
         "topology": platform.topology.iter().map(level).collect::<Vec<_>>(),
@@ -83,6 +77,12 @@ pub(super) fn object(platform: &Platform, core: &CoreView, policy: &str) -> Valu
         })).collect::<Vec<_>>(),
         "notes": platform.notes,
     })
+}
+
+/// Groups of CPUs by name.
+fn groups<'a>(all: impl Iterator<Item = (&'a String, &'a Vec<CpuId>)>) -> Vec<Value> {
+    all.map(|(name, cpus)| json!({"name": name, "cpus": numbers(cpus)}))
+        .collect()
 }
 
 fn numbers(cpus: &[CpuId]) -> Vec<u32> {

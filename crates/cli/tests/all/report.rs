@@ -255,42 +255,35 @@ fn wrong_windows_and_places_are_refused_before_anything_runs() {
     assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
 }
 
-/// Goal: CPUs that are not alike have figures of their own although they share a cluster, under one
-/// name in every place. A cluster's figures are the sum of its kinds': 4, 3 and 1 of 8 CPUs.
-#[test]
-fn kinds_of_cpu_within_a_cluster_are_told_apart() {
-    const KINDS: [(&str, f64); 3] = [
-        ("kryo485-261", 4.0),
-        ("kryo485-801", 3.0),
-        ("kryo485-1024", 1.0),
-    ];
-    let folder = folder();
+/// CPUs of one cluster that are not alike, by kind.
+const KINDS: [(&str, f64); 3] = [
+    ("kryo485-261", 4.0),
+    ("kryo485-801", 3.0),
+    ("kryo485-1024", 1.0),
+];
+
+/// A command on a machine with such a cluster.
+fn on_one_cluster(folder: &Path, command: &str, more: &[&str]) -> std::process::Output {
+    let load = "periodic:n=8,period=16ms,duty=3%,start=spread";
     let words = [
+        command,
         "--platform=sm8250",
         "--policy=linux-6.12",
         "--duration=200ms",
-    ];
-    let load = [
         "--workload",
-        "periodic:n=8,period=16ms,duty=3%,start=spread",
+        load,
     ];
-    let run = |command: &str, more: &[&str]| {
-        let output = run_in(
-            folder.path(),
-            &[&[command][..], &words, &load, more].concat(),
-        );
-        assert_code(&output, 0);
-        stdout(&output)
-    };
-    let json = run(
-        "sim",
-        &[
-            "--format=json",
-            "--export-html=page.html",
-            "--export-runs=runs.csv",
-        ],
-    );
-    let value: Value = serde_json::from_str(&json).expect("JSON");
+    run_in(folder, &[&words, more].concat())
+}
+
+/// Goal: CPUs that are not alike have figures of their own although they share a cluster. A
+/// cluster's figures are the sum of its kinds': 4, 3 and 1 of 8 CPUs.
+#[test]
+fn kinds_of_cpu_within_a_cluster_add_up() {
+    let folder = folder();
+    let output = on_one_cluster(folder.path(), "sim", &["--format=json"]);
+    assert_code(&output, 0);
+    let value: Value = serde_json::from_str(&stdout(&output)).expect("JSON");
     let found = &value["runs"][0];
     let metric = |name: String| found["metrics"][&name]["mean"].as_f64().expect(&name);
     let busy: f64 = KINDS
@@ -313,6 +306,21 @@ fn kinds_of_cpu_within_a_cluster_are_told_apart() {
         let busy = kind["busy_pct"].as_f64().expect("a share");
         assert!((busy - metric(format!("busy_{name}_pct"))).abs() < 1e-9);
     }
+}
+
+/// Goal: they have one name in every place.
+#[test]
+fn kinds_of_cpu_within_a_cluster_are_told_apart() {
+    let folder = folder();
+    let run = |command: &str, more: &[&str]| {
+        let output = on_one_cluster(folder.path(), command, more);
+        assert_code(&output, 0);
+        stdout(&output)
+    };
+    run(
+        "sim",
+        &["--export-html=page.html", "--export-runs=runs.csv"],
+    );
     let page = std::fs::read_to_string(folder.path().join("page.html")).expect("a page");
     let runs = std::fs::read_to_string(folder.path().join("runs.csv")).expect("a table");
     let shown = run_in(folder.path(), &["platform", "show", "sm8250"]);
@@ -335,10 +343,7 @@ fn kinds_of_cpu_within_a_cluster_are_told_apart() {
     }
     run("sim", &["--expect", "busy_kryo485-1024_pct<=100"]);
     let wrong = ["--expect", "busy_kryo485-260_pct<1"];
-    let output = run_in(
-        folder.path(),
-        &[&["sim"][..], &words, &load, &wrong].concat(),
-    );
+    let output = on_one_cluster(folder.path(), "sim", &wrong);
     assert_code(&output, 2);
     let said = stderr(&output);
     assert!(

@@ -1,6 +1,7 @@
 //! bpf(2): commands on maps, types and links. Offsets are those of `union bpf_attr`
 //! (include/uapi/linux/bpf.h).
 
+use super::attr::Attr;
 use super::calls::{Answer, Call};
 use super::memory_file::{self, memory_file, pages_with_data};
 use super::serve::{Object, Session};
@@ -42,29 +43,6 @@ impl Table {
             .iter()
             .filter(|(name, _)| !name.starts_with("dump"));
         called.map(|(_, program)| *program)
-    }
-}
-
-/// The attribute of a command.
-pub(super) struct Attr(Vec<u8>);
-
-impl Attr {
-    pub(super) fn u32(&self, at: usize) -> u32 {
-        let word = self.0.get(at..at + 4).and_then(|word| word.first_chunk());
-        word.map_or(0, |word| u32::from_le_bytes(*word))
-    }
-
-    pub(super) fn u64(&self, at: usize) -> u64 {
-        u64::from(self.u32(at)) | u64::from(self.u32(at + 4)) << 32
-    }
-
-    pub(super) fn name(&self, at: usize) -> String {
-        let bytes = self.0.get(at..at + 16).unwrap_or_default();
-        let length = bytes
-            .iter()
-            .position(|byte| *byte == 0)
-            .unwrap_or(bytes.len());
-        String::from_utf8_lossy(&bytes[..length]).into_owned()
     }
 }
 

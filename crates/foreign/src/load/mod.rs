@@ -2,6 +2,7 @@
 //! the kernel is answered here until it has attached a scheduler, and beside the simulation.
 
 mod affinity;
+mod attr;
 mod bpf;
 mod calls;
 mod clocks;

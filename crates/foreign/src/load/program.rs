@@ -1,6 +1,6 @@
 //! bpf(2): programs.
 
-use super::bpf::Attr;
+use super::attr::Attr;
 use super::calls::{Answer, Call};
 use super::serve::{Object, Session};
 use crate::kernel::Running;

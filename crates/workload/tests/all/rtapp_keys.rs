@@ -76,6 +76,11 @@ fn a_key_that_nothing_reads_is_named() {
         let line = format!("f.json:2:{}: `{key}` is ignored: {why}", column + 10);
         assert_eq!(of_task(body), [line]);
     }
+}
+
+/// Goal: the same beside the tasks: in `global`, and in the file.
+#[test]
+fn a_key_beside_the_tasks_that_nothing_reads_is_named() {
     let global = warnings(r#","log_dir":"x","frag":1,"run1":5"#, r#""t":{"run":1}"#);
     assert_eq!(global.len(), 3, "{global:?}");
     assert!(

@@ -1,0 +1,24 @@
+//! The attribute of a bpf(2) command (`union bpf_attr`, include/uapi/linux/bpf.h).
+
+/// The attribute of a command.
+pub(super) struct Attr(pub(super) Vec<u8>);
+
+impl Attr {
+    pub(super) fn u32(&self, at: usize) -> u32 {
+        let word = self.0.get(at..at + 4).and_then(|word| word.first_chunk());
+        word.map_or(0, |word| u32::from_le_bytes(*word))
+    }
+
+    pub(super) fn u64(&self, at: usize) -> u64 {
+        u64::from(self.u32(at)) | u64::from(self.u32(at + 4)) << 32
+    }
+
+    pub(super) fn name(&self, at: usize) -> String {
+        let bytes = self.0.get(at..at + 16).unwrap_or_default();
+        let length = bytes
+            .iter()
+            .position(|byte| *byte == 0)
+            .unwrap_or(bytes.len());
+        String::from_utf8_lossy(&bytes[..length]).into_owned()
+    }
+}
