@@ -252,7 +252,7 @@ mod tests {
         let error = said("model.governor");
         assert!(error.contains("did you mean `governor`?"), "{error}");
         assert!(
-            error.contains("switches of the model are model.idle_states, "),
+            error.contains("Switches of the model are model.idle_states, "),
             "{error}"
         );
         for (key, expected) in [

@@ -207,7 +207,7 @@ fn breakable(text: &str) -> String {
 }
 
 /// A name as markup.
-fn name(text: &str) -> Context {
+fn long_name(text: &str) -> Context {
     Context::from_safe_string(breakable(&printable_lines(text)))
 }
 
@@ -215,7 +215,7 @@ fn name(text: &str) -> Context {
 ///
 /// # Panics
 /// Never: the templates are a part of the program, and tests render them.
-pub(super) fn render(template: &str, context: Context) -> String {
+pub(super) fn render(name: &str, context: Context) -> String {
     let mut environment = Environment::new();
     environment.set_undefined_behavior(UndefinedBehavior::Strict);
     environment.set_formatter(|out, state, value| match value.as_str() {
@@ -225,26 +225,24 @@ pub(super) fn render(template: &str, context: Context) -> String {
         _ => escape_formatter(out, state, value),
     });
     environment.add_filter("code", code);
-    environment.add_filter("name", name);
-    for (template, text) in TEMPLATES {
-        let added = environment.add_template(template, text);
+    environment.add_filter("name", long_name);
+    for (name, text) in TEMPLATES {
+        let added = environment.add_template(name, text);
         added.expect("the template is well-formed");
     }
-    let template = environment
-        .get_template(template)
-        .expect("it was just added");
+    let template = environment.get_template(name).expect("it was just added");
     let rendered = template.render(context);
     rendered.expect("the template names what there is")
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{code, name};
+    use super::{code, long_name};
 
     /// Goal: a long name breaks between its parts, nothing else does, and nothing becomes markup.
     #[test]
     fn long_names_break_between_their_parts() {
-        let of = |text: &str| name(text).to_string();
+        let of = |text: &str| long_name(text).to_string();
         assert_eq!(of("linux-7.3 on rk3588, n=3"), "linux-7.3 on rk3588, n=3");
         assert_eq!(
             of("wakeplace:mode=powersave,sis_short=off wins"),

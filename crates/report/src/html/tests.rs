@@ -378,7 +378,9 @@ fn modelled_joules_have_a_word() {
     result["modelled_power"] = json!(true);
     let page = own(&page(&result.to_string()));
     // A chip, a tile, and a row of each of both tables.
-    assert_eq!(page.matches("Energy, modelled").count(), 4, "{page}");
+    let (shown, drawn) = page.split_once("id=\"drawn\"").unwrap();
+    assert_eq!(shown.matches("Energy, modelled").count(), 4, "{shown}");
+    assert!(drawn.contains("Energy, modelled"), "in the charts");
 }
 
 /// Goal: notes have no backticks on a page, and a change from nothing has a chip and a figure.
