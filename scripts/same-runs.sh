@@ -49,8 +49,8 @@ happened() {
 }
 
 # A result without what says which program made it and in which folder, without the hash of its own
-# events, and without hashes of inputs and lists of all parameters, which a new field or parameter changes. All of them
-# may change while all that happens stays.
+# events, and without hashes of inputs and lists of all parameters, which a new field or parameter
+# changes. All of them may change while all that happens stays.
 without_origin() {
     sed -i -e '/^  "\(version\|commit\)": /d' -e '/"event_hashes": \[/,/\]/d' \
         -e '/"\(event\|platform\|workload\)_hash": /d' \
