@@ -48,13 +48,13 @@ happened() {
     esac
 }
 
-# A result without what says which program made it, without the hash of its own events, and without
-# hashes of inputs and lists of all parameters, which a new field or parameter changes. All of them
-# may change while all that happens stays.
+# A result without what says which program made it and in which folder, without the hash of its own
+# events, and without hashes of inputs and lists of all parameters, which a new field or parameter
+# changes. All of them may change while all that happens stays.
 without_origin() {
     sed -i -e '/^  "\(version\|commit\)": /d' -e '/"event_hashes": \[/,/\]/d' \
         -e '/"\(event\|platform\|workload\)_hash": /d' \
-        -e '/^      "settings": {$/,/^      }/d' "$1"
+        -e '/^      "settings": {$/,/^      }/d' -e "s|${1%/*}|OUT|g" "$1"
 }
 
 # One line of each run.

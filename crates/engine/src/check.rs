@@ -6,7 +6,7 @@ use crate::machine::{core_facts, em_states};
 use crate::options::Options;
 use crate::policy_change::{self, PolicyChangeError};
 use thiserror::Error;
-use wakeplace_platform::Platform;
+use wakeplace_platform::{Cpu, Platform};
 use wakeplace_policy_sys::sys::{WP_PELT_CLOCK, WP_QUEUE_LIVE};
 use wakeplace_policy_sys::{Core, MachineError, Policy};
 use wakeplace_workload::{Calibration, PolicyChange, RealTime, TaskScript, Workload, time};
@@ -45,7 +45,7 @@ pub enum RunError {
     /// More deadline tasks than the machine can serve.
     #[error(
         "workload `{workload}`: its deadline tasks need {percent} % of a CPU, but {cpus} CPUs \
-         admit at most {most} % (95 % each)"
+         admit at most {most} % (95 % {of})"
     )]
     DeadlineBandwidth {
         /// Workload name.
@@ -56,6 +56,8 @@ pub enum RunError {
         cpus: usize,
         /// What they admit.
         most: u64,
+        /// Of what that is 95 %.
+        of: &'static str,
     },
     /// A deadline task that may not run everywhere.
     #[error(
@@ -243,7 +245,7 @@ pub fn check(
     check_nodes(platform, workload)?;
     hotplug::check(&options.hotplug, platform, workload, options.duration_ns)?;
     policy_change::check(&options.policy_at, policy, options.duration_ns)?;
-    check_classes(platform, workload)?;
+    check_classes(platform, policy, workload)?;
     check_hardware(platform, options)?;
     check_groups(policy, workload, options)?;
     Core::new(&core_facts(platform), policy.core_params()).map_err(|error| RunError::Machine {
@@ -253,9 +255,13 @@ pub fn check(
     check_changes(options)
 }
 
-/// The kernel's admission test: bandwidths add up to 95 % of the CPUs at most, and where a deadline
-/// task may run is everybody's.
-fn check_classes(platform: &Platform, workload: &Workload) -> Result<(), RunError> {
+/// The kernel's admission test: bandwidths add up to 95 % of the CPUs at most, from 5.9 on of their
+/// capacities (`dl_bw_capacity()`), and where a deadline task may run is everybody's.
+fn check_classes(
+    platform: &Platform,
+    policy: &Policy,
+    workload: &Workload,
+) -> Result<(), RunError> {
     const WHOLE: u128 = 1 << 20;
     let mut sum = 0;
     for task in &workload.tasks {
@@ -270,13 +276,26 @@ fn check_classes(platform: &Platform, workload: &Workload) -> Result<(), RunErro
             });
         }
     }
-    let room = platform.cpus.len() as u128 * WHOLE * 95 / 100;
-    if sum > room {
+    let by_capacity = policy.core_params().rt_fits != 0;
+    let capacity = |cpu: &Cpu| {
+        if by_capacity {
+            cpu.capacity.into()
+        } else {
+            1024
+        }
+    };
+    let most = platform.cpus.iter().map(capacity).sum::<u64>() * 95;
+    if sum * 100 * 1024 > u128::from(most) * WHOLE {
         return Err(RunError::DeadlineBandwidth {
             workload: workload.name.clone(),
             percent: (sum * 100).div_ceil(WHOLE) as u64,
             cpus: platform.cpus.len(),
-            most: platform.cpus.len() as u64 * 95,
+            most: most / 1024,
+            of: if by_capacity {
+                "of their capacities"
+            } else {
+                "each"
+            },
         });
     }
     Ok(())

@@ -30,6 +30,8 @@ pub(crate) struct CpuIdleState {
 pub(crate) struct Machine {
     pub(crate) nr_cpus: u32,
     pub(crate) tick_ns: u64,
+    /// What HRTICK needs in order to be on by default.
+    pub(crate) hrtimer_rearm_deferred: bool,
     /// Cluster of each CPU.
     pub(crate) cluster_of: Vec<u32>,
     pub(crate) cluster_cpus: Vec<Vec<CpuId>>,
@@ -206,6 +208,7 @@ impl Machine {
         Self {
             nr_cpus: nr_cpus as u32,
             tick_ns: 1_000_000_000 / u64::from(platform.tick_hz),
+            hrtimer_rearm_deferred: hrtimer_rearm_deferred(&platform.arch),
             cluster_of: platform.cpus.iter().map(|c| c.cluster).collect(),
             cluster_cpus: platform.clusters.iter().map(|c| c.cpus.clone()).collect(),
             cache_of: caches(platform),
@@ -295,6 +298,12 @@ fn idle_states(
             .collect()
     };
     (0..platform.cpus.len() as u32).map(states_of).collect()
+}
+
+/// HRTIMER_REARM_DEFERRED of 7.3: does the architecture select all that it depends on? Of those
+/// that a platform can have only Arm does not (docs/rules/queues.md#hrtick).
+fn hrtimer_rearm_deferred(arch: &str) -> bool {
+    !matches!(arch, "arm" | "arm64")
 }
 
 /// The machine as the policy core is told of it.

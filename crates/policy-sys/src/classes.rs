@@ -147,6 +147,20 @@ impl Core {
         call!(wp_class_tick(self, task, now_ns))
     }
 
+    /// What a run of `delta_ns` on `cpu` takes of a deadline task's budget.
+    #[must_use]
+    pub fn dl_scaled_delta_exec(&self, cpu: u32, delta_ns: u64) -> u64 {
+        // SAFETY: reads the context only.
+        unsafe { sys::wp_dl_scaled_delta_exec(self.state(), cpu, delta_ns) }
+    }
+
+    /// The shortest run on `cpu` that takes `budget_ns`.
+    #[must_use]
+    pub fn dl_run_for(&self, cpu: u32, budget_ns: u64) -> u64 {
+        // SAFETY: reads the context only.
+        unsafe { sys::wp_dl_run_for(self.state(), cpu, budget_ns) }
+    }
+
     /// Interrupts took this much of a CPU's time since the last report.
     pub fn irq_time(&mut self, cpu: u32, irq_ns: u64) {
         // SAFETY: the context is live and exclusive; the core masks the index.

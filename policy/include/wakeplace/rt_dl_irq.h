@@ -41,6 +41,8 @@ int wp_class_run(struct wp_ctx *ctx WP_NONNULL, struct wp_task *task WP_NONNULL,
 		 const struct wp_class_task *ct WP_NONNULL, u64 now_ns);
 int wp_class_stop(struct wp_ctx *ctx WP_NONNULL, struct wp_task *task WP_NONNULL, u64 now_ns);
 int wp_class_tick(struct wp_ctx *ctx WP_NONNULL, struct wp_task *task WP_NONNULL, u64 now_ns);
+u64 wp_dl_scaled_delta_exec(const struct wp_ctx *ctx WP_NONNULL, u32 cpu, u64 delta_ns);
+u64 wp_dl_run_for(const struct wp_ctx *ctx WP_NONNULL, u32 cpu, u64 budget_ns);
 int wp_irqtime_account_irq(struct wp_ctx *ctx WP_NONNULL, u32 cpu, u64 irq_ns);
 
 /* ... for the other files of the core */

@@ -17,7 +17,7 @@
  *         irqtime_account_irq(), kernel/sched/cputime.c; scale_rt_capacity(), kernel/sched/fair.c,
  *         to 4.18; enqueue_task_rt() as wp_class_join(), dequeue_task_rt() as wp_class_leave(),
  *         kernel/sched/rt.c; enqueue_task_dl() as wp_class_join(), dequeue_task_dl() as
- *         wp_class_leave(), kernel/sched/deadline.c
+ *         wp_class_leave(), dl_scaled_delta_exec(), kernel/sched/deadline.c
  * Tests: all/classes.rs, fixtures/capacity, fixtures/frequency
  */
 #include "wakeplace/policy.h"
@@ -199,6 +199,31 @@ WP_INLINE void wp_class_count(struct wp_class_cpu *k, const struct wp_class_task
 		k->nr_dl += by;
 	else
 		k->nr_rt += by;
+}
+
+/*
+ * What a run of `delta_ns` on `cpu` takes of a deadline task's budget: from 4.16 on by the speed of
+ * the CPU (docs/rules/rt-and-deadline.md#dl-scaled).
+ */
+WP_FN u64 wp_dl_scaled_delta_exec(const struct wp_ctx *ctx WP_NONNULL, u32 cpu, u64 delta_ns)
+{
+	const struct wp_cpu *c = WP_AT(ctx->cpus, cpu);
+
+	if (!ctx->params.dl_scaled)
+		return delta_ns;
+	return (((delta_ns * c->load.freq_scale) >> 10) * c->load.capacity_orig) >> 10;
+}
+
+/* The other way round: the shortest run on `cpu` that takes `budget_ns`. */
+WP_FN u64 wp_dl_run_for(const struct wp_ctx *ctx WP_NONNULL, u32 cpu, u64 budget_ns)
+{
+	const struct wp_cpu *c = WP_AT(ctx->cpus, cpu);
+	u64 capacity = wp_max(c->load.capacity_orig, 1), freq = wp_max(c->load.freq_scale, 1);
+
+	if (!ctx->params.dl_scaled)
+		return budget_ns;
+	budget_ns = wp_div(budget_ns * WP_SCALE + capacity - 1, capacity);
+	return wp_div(budget_ns * WP_SCALE + freq - 1, freq);
 }
 
 /* schedutil's own threads reserve nothing and ask for nothing (SCHED_FLAG_SUGOV). */

@@ -9,7 +9,7 @@ use wakeplace_workload::{Phase, PolicyChange, RealTime, TaskScript, Workload};
 #[derive(Debug)]
 pub(super) struct ClassState {
     pub(super) task: ClassTask,
-    /// Deadline: what is left of the budget, ns; below 0: owed.
+    /// Deadline: what is left of the budget, as the core counts it, ns; below 0: owed.
     pub(super) budget_ns: i64,
     /// When the empty budget is filled again; the task is on no queue until then.
     pub(super) throttled_until_ns: Option<u64>,
@@ -281,11 +281,11 @@ impl Classes {
         state.budget_ns > 0
     }
 
-    /// When its budget is empty, if it goes on running.
+    /// What is left of its budget, if it has one that ends, ns.
     #[inline]
-    pub(super) fn budget_end(&self, task: TaskId, from_ns: u64) -> u64 {
-        let state = self.states.get(task.index()).and_then(Option::as_ref);
-        let deadline = state.filter(|s| s.task.is_deadline() && !s.is_governor());
-        deadline.map_or(u64::MAX, |s| from_ns + s.budget_ns.max(0).unsigned_abs())
+    pub(super) fn budget_left_ns(&self, task: TaskId) -> Option<u64> {
+        let state = self.class_of(task)?;
+        let ends = state.task.is_deadline() && !state.lent && !state.is_governor();
+        ends.then(|| state.budget_ns.max(0).unsigned_abs())
     }
 }

@@ -151,7 +151,10 @@ impl<O: Observer> Sim<'_, O> {
     pub(super) fn class_charge(&mut self, task: TaskId, cpu: CpuId, delta_ns: u64) {
         let rt = is_rt(self.classes.level(task));
         let state = self.classes.state(task);
-        state.budget_ns -= delta_ns.cast_signed();
+        if state.task.is_deadline() {
+            let used_ns = self.core.dl_scaled_delta_exec(cpu.0, delta_ns);
+            state.budget_ns -= used_ns.cast_signed();
+        }
         if let Some(turn) = &mut state.turn_ns {
             *turn = turn.saturating_sub(delta_ns);
         }
@@ -159,6 +162,14 @@ impl<O: Observer> Sim<'_, O> {
             self.cpus[cpu].classes.charge_rt(delta_ns);
         }
         self.core.ran_other(cpu.0, self.clock.now, delta_ns);
+    }
+
+    /// The clock of `cpu` changes: up to now its task used up its budget at the old one.
+    pub(super) fn charge_budget(&mut self, cpu: CpuId) {
+        let running = self.cpus[cpu].classes.running;
+        if running.is_some_and(|task| self.classes.budget_left_ns(task).is_some()) {
+            self.account(cpu);
+        }
     }
 
     /// Does `task`, just queued, displace the running one? None: both are fair.

@@ -149,7 +149,7 @@ impl<'a, O: Observer> Sim<'a, O> {
             program: Program::new(workload, &machine),
             shared: SharedState::new(&workload.shared),
             creation: Creation::new(workload, options),
-            ticks: Ticks::new(policy, options),
+            ticks: Ticks::new(policy, &machine, options),
             idle_timer: IdleTimer::default(),
             sampling: Sampling::new(&core, platform.cpus.len(), machine.tick_ns),
             balancing: Balancing::new(machine.nr_cpus),

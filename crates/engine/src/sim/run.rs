@@ -60,7 +60,9 @@ impl<O: Observer> Sim<'_, O> {
             None => from,
         };
         let from = self.clock.now.max(self.cpus[cpu].accounted_ns);
-        self.cpus[cpu].budget_end_ns = self.classes.budget_end(task, from);
+        let budget = self.classes.budget_left_ns(task);
+        let run_ns = budget.map(|left| self.core.dl_run_for(cpu.0, left));
+        self.cpus[cpu].budget_end_ns = run_ns.map_or(u64::MAX, |run_ns| from + run_ns);
         let c = &self.cpus[cpu];
         self.clock.arm_end(cpu, c.end_ns.min(c.budget_end_ns));
         self.arm_slice_end(cpu);
@@ -308,6 +310,9 @@ impl<O: Observer> Sim<'_, O> {
 
     /// A frequency domain has reached its requested operating point.
     pub(super) fn apply_frequency(&mut self, domain: u32) {
+        for at in 0..self.machine.domain_cpus[domain as usize].len() {
+            self.charge_budget(self.machine.domain_cpus[domain as usize][at]);
+        }
         let opp = self.core.freq_request(domain as usize);
         self.core.freq_applied(domain, opp);
         self.hardware.opp[domain as usize] = opp as u16;

@@ -4,9 +4,11 @@ use super::Sim;
 use super::cpu::{Message, Mode};
 use crate::home::Home;
 use crate::ids::CpuId;
+use crate::machine::Machine;
 use crate::observe::{KernelWork, Observer};
 use crate::options::{CpuIdle, Options};
 use crate::queue::Event;
+use wakeplace_policy_sys::sys::{WP_HRTICK_AUTO, WP_HRTICK_ON, WP_QUEUE_LIVE};
 use wakeplace_policy_sys::{IdleKind, Policy};
 
 /// The kernel sets no timer nearer than this (docs/rules/queues.md#hrtick).
@@ -23,12 +25,16 @@ pub(super) struct Ticks {
 }
 
 impl Ticks {
-    pub(super) fn new(policy: &Policy, options: &Options) -> Self {
+    pub(super) fn new(policy: &Policy, machine: &Machine, options: &Options) -> Self {
         let params = policy.core_params();
         Self {
             cpuidle: options.cpuidle,
             keeps_first: params.idle_got_tick != 0,
-            hrtick: params.hrtick != 0,
+            hrtick: match params.hrtick {
+                // The live queues have a timer of their own on all machines.
+                WP_HRTICK_AUTO => params.queue == WP_QUEUE_LIVE || machine.hrtimer_rearm_deferred,
+                set => set == WP_HRTICK_ON,
+            },
         }
     }
 }

@@ -11,7 +11,7 @@ use wakeplace_workload::{Attributes, Event, Loops, RealTime, TaskScript, Workloa
 const FIFO: fn(u8) -> Option<RealTime> = |priority| Some(RealTime::Fifo { priority });
 const RR: Option<RealTime> = Some(RealTime::RoundRobin { priority: 10 });
 
-fn of(realtime: Option<RealTime>, task: TaskScript) -> TaskScript {
+pub(super) fn of(realtime: Option<RealTime>, task: TaskScript) -> TaskScript {
     TaskScript {
         attributes: Attributes {
             realtime,
@@ -21,7 +21,7 @@ fn of(realtime: Option<RealTime>, task: TaskScript) -> TaskScript {
     }
 }
 
-fn dl(runtime_ms: u64, period_ms: u64) -> Option<RealTime> {
+pub(super) fn dl(runtime_ms: u64, period_ms: u64) -> Option<RealTime> {
     let (runtime, period) = (runtime_ms * MS, period_ms * MS);
     Some(RealTime::deadline(runtime, period, period).unwrap())
 }
@@ -349,6 +349,39 @@ fn admission() {
     assert!(ask(vec![half(), half()], 2).is_ok());
     let pinned = ask(vec![of(dl(1, 10), hog(Some(&[0])))], 2).unwrap_err();
     assert!(matches!(pinned, RunError::PinnedDeadline { .. }));
+}
+
+/// Goal: from 5.9 on CPUs admit by their capacity. Source: docs/rules/rt-and-deadline.md#rt-budgets
+/// (`dl_bw_capacity()`). Method: hikey960 has (4 x 462 + 4 x 1024) / 1024 = 5.80 CPUs, of which
+/// 95 % are 5.51: eleven halves are admitted, twelve not; before, 7.6 CPUs are.
+#[test]
+fn admission_by_capacity() {
+    let hikey960 = builtin("hikey960");
+    let ask = |era, halves| {
+        let tasks = vec![of(dl(5, 10), hog(None)); halves];
+        check(
+            &hikey960,
+            &policy(era, &[]),
+            &workload(tasks, vec![]),
+            &all_on(S),
+        )
+    };
+    for (era, most, refused) in [
+        (
+            "linux-5.0",
+            15,
+            "need 800 % of a CPU, but 8 CPUs admit at most 760 % (95 % each)",
+        ),
+        (
+            "linux-6.2",
+            11,
+            "need 600 % of a CPU, but 8 CPUs admit at most 551 % (95 % of their",
+        ),
+    ] {
+        assert!(ask(era, most).is_ok(), "{era}");
+        let error = ask(era, most + 1).unwrap_err().to_string();
+        assert!(error.contains(refused), "{error}");
+    }
 }
 
 fn with(key: &str, value: &str, duration_ns: u64) -> Options {

@@ -13,7 +13,7 @@ use wakeplace_workload::{
 const QUEUES: [(&str, &[(&str, &str)]); 3] = [
     ("linux-4.17", &[]),
     ("linux-7.3", &[("eevdf_form", "6.12")]),
-    ("linux-7.3", &[]),
+    ("linux-7.3", &[("hrtick", "on")]),
 ];
 
 fn policies() -> Vec<Policy> {
@@ -366,15 +366,17 @@ fn who_yields_does_so_in_its_own_queue() {
     }
 }
 
-/// Goal: with the high-resolution tick (on in 7.3) a group's turn ends in time, too: two groups
+/// Goal: with the high-resolution tick a group's turn ends in time, too: two groups
 /// with a hog each beside each other, slices of 2.8 ms on 8 CPUs, as for tasks of no group.
 #[test]
 fn a_high_resolution_tick_ends_turns_of_groups() {
     let platform = Board::symmetric(8).platform();
-    let policy = policy(
-        "linux-7.3",
-        &[("governor", "performance"), ("balance", "off")],
-    );
+    let settings = [
+        ("governor", "performance"),
+        ("balance", "off"),
+        ("hrtick", "on"),
+    ];
+    let policy = policy("linux-7.3", &settings);
     let cpus = Some(&[0][..]);
     let load = grouped(vec![hog(cpus), hog(cpus)], &[(1024, &[0]), (1024, &[1])]);
     let (_, log) = simulate(&platform, &policy, &load, &all_off(3 * S));

@@ -178,11 +178,13 @@ pub(crate) fn boards() -> Vec<Platform> {
         ..Board::symmetric(4)
     };
     let twelve = Board {
+        arch: "x86_64", // with a high-resolution tick in 7.3
         clusters: vec![(6, 1024), (6, 1024)],
         khz: vec![500_000, 1_000_000],
         transition_us: 0,
         idle: vec![deep(false, 0, 40, 100)],
         tick_hz: 1000,
+        ..Board::symmetric(12)
     };
     let mut all: Vec<Platform> = ["hikey960", "juno-r0", "tc2"].map(builtin).into();
     all.extend([four.platform(), twelve.platform()]);

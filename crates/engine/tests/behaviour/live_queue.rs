@@ -278,7 +278,8 @@ fn crowded_waits(queue: &str) -> [u64; 2] {
     let platform = Board::symmetric(1).platform();
     let spec = format!("messaging:groups={GROUPS},loops=60,via=pipe,tasks=thread,release=100us");
     let spec = Spec::parse(&spec, &LoadOptions::default()).expect("valid");
-    let policy = policy("wakeplace", &[("queue", queue), ("vq_sync_run_ns", "0")]);
+    let settings = [("queue", queue), ("hrtick", "on"), ("vq_sync_run_ns", "0")];
+    let policy = policy("wakeplace", &settings);
     let mut waits: Vec<u64> = (1..=4)
         .flat_map(|seed| {
             let facts = MachineFacts::alike(1);

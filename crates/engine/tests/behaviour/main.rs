@@ -14,6 +14,7 @@ mod channels;
 mod classes;
 mod coarse_models;
 mod creation;
+mod deadline_budgets;
 mod early;
 mod eevdf;
 mod energy;

@@ -12,9 +12,11 @@ pub(crate) struct Idle {
     pub(crate) residency: u32,
 }
 
-/// A machine: clusters of `(CPUs, capacity)`, one frequency domain each.
+/// A machine, of 64-bit Arm unless said otherwise: clusters of `(CPUs, capacity)`, one frequency
+/// domain each.
 #[derive(Clone, Debug)]
 pub(crate) struct Board {
+    pub(crate) arch: &'static str,
     pub(crate) clusters: Vec<(u32, u32)>,
     pub(crate) khz: Vec<u32>,
     pub(crate) transition_us: u32,
@@ -27,6 +29,7 @@ impl Board {
     /// Equal CPUs with one shared cache, one operating point, WFI only, HZ 250.
     pub(crate) fn symmetric(cpus: u32) -> Self {
         Self {
+            arch: "arm64",
             clusters: vec![(cpus, 1024)],
             khz: vec![1_000_000],
             transition_us: 300,
@@ -43,9 +46,9 @@ impl Board {
     fn text(&self) -> String {
         const SOURCE: &str = "source = \"test\"\nstanding = \"assumed\"\n";
         let mut text = format!(
-            "name = \"board\"\ntitle = \"A test machine\"\narch = \"arm64\"\n\
+            "name = \"board\"\ntitle = \"A test machine\"\narch = \"{}\"\n\
              power_unit = \"microwatt\"\n[kernel]\ntick_hz = {}\n{SOURCE}",
-            self.tick_hz
+            self.arch, self.tick_hz
         );
         let mut first = 0;
         for (index, (cpus, capacity)) in self.clusters.iter().enumerate() {

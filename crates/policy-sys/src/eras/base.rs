@@ -112,7 +112,7 @@ fn pick() -> wp_params {
         run_to_parity: 1,
         preempt_short: 1,
         delay_dequeue: 1,
-        hrtick: 0,
+        hrtick: sys::WP_HRTICK_OFF,
         ..other_classes()
     }
 }
@@ -124,6 +124,7 @@ fn other_classes() -> wp_params {
         freq_pressure: 0,
         class_capacity: sys::WP_CLASS_AGED,
         dl_constrained: 1,
+        dl_scaled: 1, // 07881166a892, in 4.16
         rt_fits: 0,
         rt_period_us: 1_000_000,
         rt_runtime_us: 950_000,

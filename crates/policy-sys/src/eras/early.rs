@@ -28,6 +28,7 @@ pub(super) fn linux_4_7() -> wp_params {
         idle_pulls_overload: 0,
         asym_no_pull_max: 1,
         dl_constrained: 0, // came with 4.13
+        dl_scaled: 0,      // came with 4.16
         idlest_spare_fork: 1,
         ..linux_4_17()
     };

@@ -112,7 +112,7 @@ pub(super) fn linux_7_3() -> wp_params {
         sis_asym: sys::WP_SIS_ASYM_LIMITED,
         prefer_sibling: sys::WP_SIBLING_ALL,
         eevdf_form: sys::WP_EEVDF_73,
-        hrtick: 1,
+        hrtick: sys::WP_HRTICK_AUTO,
         ..linux_6_12()
     };
     set_energy_aware(&mut p, 4);

@@ -670,3 +670,63 @@ fn a_governors_thread_reserves_nothing() {
     let _ = core.class_join(&mut t, &mut class, 40 * MS, ClassMove::Sleep);
     assert_eq!(core.cpu(0).queue.classes.dl_bw, 1 << 19);
 }
+
+// ------------------------------------------------------------------------------- budgets
+
+/// Goal: from 4.16 on running takes of a deadline task's budget by the CPU's capacity and
+/// frequency, each rounded down; before, its time. Source: docs/rules/rt-and-deadline.md#dl-scaled:
+/// 5 ms last 11082252 ns on 462, and twice that at half the clock: 11082251 x 462 / 1024 =
+/// 4999999.96, 11082252 x 462 / 1024 = 5000000.4.
+#[test]
+fn a_run_takes_of_the_budget_by_speed() {
+    for (era, scaled) in [
+        ("linux-4.7", false),
+        ("linux-4.17", true),
+        ("linux-7.3", true),
+    ] {
+        let mut core = core(&lone_cpu(462), era, &[]);
+        for (freq_scale, lasts) in [(1024, 11_082_252), (512, 22_164_504)] {
+            core.cpu_mut(0).load.freq_scale = freq_scale;
+            if scaled {
+                assert_eq!(core.dl_scaled_delta_exec(0, lasts), 5 * MS, "{era}");
+                assert_eq!(core.dl_scaled_delta_exec(0, lasts - 1), 5 * MS - 1, "{era}");
+                assert_eq!(core.dl_run_for(0, 5 * MS), lasts, "{era}");
+            } else {
+                assert_eq!(core.dl_scaled_delta_exec(0, lasts), lasts, "{era}");
+                assert_eq!(core.dl_run_for(0, 5 * MS), 5 * MS, "{era}");
+            }
+        }
+    }
+}
+
+/// Goal: the run that a budget lasts is the shortest that uses it up, at any speed. Method: the
+/// rule in wide integers says what that run and one of 1 ns less take.
+#[test]
+fn a_budget_lasts_as_long_as_it_takes_to_use_it_up() {
+    let takes = |ns: u64, freq: u32, capacity: u32| {
+        let by = |ns: u128, scale: u32| ns * u128::from(scale) / 1024;
+        by(by(ns.into(), freq), capacity)
+    };
+    for capacity in [1, 133, 462, 1023, 1024] {
+        let mut core = core(&lone_cpu(capacity), "linux-7.3", &[]);
+        for freq in [1, 77, 512, 1000, 1024] {
+            core.cpu_mut(0).load.freq_scale = freq;
+            for budget in [1, 2, 1023, 1024, 999_999, 5 * MS, 4 * S + 7] {
+                let lasts = core.dl_run_for(0, budget);
+                let said = format!("{budget} at {freq} of {capacity}");
+                assert!(takes(lasts, freq, capacity) >= budget.into(), "{said}");
+                assert!(takes(lasts - 1, freq, capacity) < budget.into(), "{said}");
+            }
+        }
+    }
+}
+
+/// Goal: a clock that is next to nothing of the highest uses up no budget, and its end is not now.
+#[test]
+fn a_budget_at_a_clock_of_nothing() {
+    let mut core = core(&lone_cpu(462), "linux-7.3", &[]);
+    core.cpu_mut(0).load.freq_scale = 0;
+    assert_eq!(core.dl_scaled_delta_exec(0, S), 0);
+    assert!(core.dl_run_for(0, 1) > 0);
+    assert_eq!(core.dl_run_for(0, 0), 0);
+}

@@ -93,7 +93,7 @@ static __always_inline void arm_slice_end(u32 cpu, u64 now)
 {
 	struct slice_timer *s;
 
-	if (!ctx.params.hrtick || !WP_AT(ctx.cpus, cpu)->queue.curr_weight)
+	if (ctx.params.hrtick == WP_HRTICK_OFF || !WP_AT(ctx.cpus, cpu)->queue.curr_weight)
 		return;
 	s = bpf_map_lookup_elem(&slice_timers, &cpu);
 	if (s)

@@ -65,8 +65,12 @@ WP_CHOICE(class_capacity, wp_class_capacity, SIMULATOR, RUN, "aged",
 
 WP_SWITCH(dl_constrained, SIMULATOR, RUN, "off", "docs/rules/rt-and-deadline.md#rt-budgets",
 	"a deadline before the end of the period gives no more bandwidth than the period (4.13)")
+WP_SWITCH(dl_scaled, SIMULATOR, RUN, "off", "docs/rules/rt-and-deadline.md#dl-scaled",
+	"a deadline task uses up its runtime by its CPU's capacity and frequency (4.16); off: by "
+	"time")
 WP_SWITCH(rt_fits, SIMULATOR, RUN, "off", "docs/rules/rt-and-deadline.md#rt-placement",
-	"RT and deadline tasks prefer CPUs big enough for them (5.7)")
+	"RT and deadline tasks prefer CPUs big enough for them (5.7); deadline tasks are admitted "
+	"by the CPUs' capacities (5.9)")
 WP_RANGE(rt_period_us, 1000, 10000000, SIMULATOR, RUN, "1000000",
 	 "docs/rules/rt-and-deadline.md#rt-budgets",
 	"RT throttling: period of the budget rt_runtime_us, us")

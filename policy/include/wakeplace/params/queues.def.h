@@ -73,8 +73,13 @@ WP_SWITCH(preempt_short, SIMULATOR, RUN, "off", "docs/rules/queues.md#eevdf-feat
 WP_SWITCH(delay_dequeue, BOTH, RUN, "off", "docs/rules/queues.md#eevdf-features",
 	"eevdf, dsq: DELAY_DEQUEUE: a task that sleeps with negative lag stays queued until it "
 	"is eligible, and wakes on its CPU")
-WP_SWITCH(hrtick, BOTH, RUN, "off", "docs/rules/queues.md#eevdf-features",
-	"eevdf, dsq: HRTICK: a high-resolution timer ends slices (7.3); off: the next tick does")
+WP_CHOICE(hrtick, wp_hrtick, BOTH, RUN, "off", "docs/rules/queues.md#hrtick",
+	"eevdf, dsq: HRTICK: a high-resolution timer ends slices; off: the next tick does; auto: "
+	"dsq: on; eevdf: on except on Arm (7.3)",
+	WP_VALUE(WP_HRTICK_OFF, "off")
+	WP_VALUE(WP_HRTICK_ON, "on")
+	/* 7.3: where HRTIMER_REARM_DEFERRED is selected; the live queues' is their own */
+	WP_VALUE(WP_HRTICK_AUTO, "auto"))
 WP_RANGE(tg_write_interval_us, 0, 1000000, SIMULATOR, RUN, "0",
 	"docs/rules/contended-lines.md#tg-load-avg",
 	"least time between two updates of a task group's load_avg by one CPU, us: 1000 from 6.7 "
