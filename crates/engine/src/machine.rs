@@ -300,10 +300,10 @@ fn idle_states(
     (0..platform.cpus.len() as u32).map(states_of).collect()
 }
 
-/// HRTIMER_REARM_DEFERRED of 7.3: does the architecture select all that it depends on? Of those
-/// that a platform can have only Arm does not (docs/rules/queues.md#hrtick).
+/// HRTIMER_REARM_DEFERRED of 7.3: does the architecture select all that it depends on
+/// (docs/rules/queues.md#hrtick)?
 fn hrtimer_rearm_deferred(arch: &str) -> bool {
-    !matches!(arch, "arm" | "arm64")
+    matches!(arch, "x86_64" | "riscv64" | "s390x" | "loongarch64")
 }
 
 /// The machine as the policy core is told of it.
