@@ -184,7 +184,6 @@ pub(crate) fn boards() -> Vec<Platform> {
         transition_us: 0,
         idle: vec![deep(false, 0, 40, 100)],
         tick_hz: 1000,
-        ..Board::symmetric(12)
     };
     let mut all: Vec<Platform> = ["hikey960", "juno-r0", "tc2"].map(builtin).into();
     all.extend([four.platform(), twelve.platform()]);
