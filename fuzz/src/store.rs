@@ -21,7 +21,7 @@ struct Whole {
 
 /// Lines of SQL, and of `flip PLACE BYTE`, change a store that has all runs. What is read from it
 /// is these runs, or it is refused.
-pub fn store(bytes: &[u8]) -> Reached {
+pub(crate) fn store(bytes: &[u8]) -> Reached {
     let Ok(text) = std::str::from_utf8(bytes) else {
         return Reached::Refused;
     };

@@ -27,7 +27,7 @@ fn main() -> ExitCode {
     if what == "shares" {
         // It has the maps open as its parent has.
         // SAFETY: this process has one thread; its child waits only.
-        while unsafe { libc::fork() } == 0 {
+        if unsafe { libc::fork() } == 0 {
             loop {
                 thread::sleep(Duration::from_secs(1));
             }

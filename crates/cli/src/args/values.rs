@@ -44,8 +44,8 @@ pub(crate) fn times(text: &str) -> Result<Times, String> {
 /// The policy that is the newest kernel's.
 pub(crate) fn newest_kernel() -> String {
     let names = Policy::catalogue().into_iter().map(|(name, _)| name);
-    let kernels = names.filter(|name| name.starts_with("linux-"));
-    kernels.last().unwrap_or_default()
+    let mut kernels = names.filter(|name| name.starts_with("linux-"));
+    kernels.next_back().unwrap_or_default()
 }
 
 /// `FROM..TO`, times of a run.

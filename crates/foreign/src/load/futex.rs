@@ -71,7 +71,9 @@ impl Session<'_> {
         }
         let what = What::Futex { addr, value, bits };
         let late = -i64::from(libc::ETIMEDOUT);
-        Ok(Reply::Waits(Waiting::of(call, what, until_ns, late)))
+        Ok(Reply::Waits(Box::new(Waiting::of(
+            call, what, until_ns, late,
+        ))))
     }
 }
 

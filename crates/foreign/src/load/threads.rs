@@ -163,7 +163,7 @@ impl Threads {
             Reply::Now(answer) => session.calls.respond(call, &answer),
             Reply::Waits(waiting) => {
                 self.waited += 1;
-                self.all[at].waits = Some(waiting);
+                self.all[at].waits = Some(*waiting);
                 self.all[at].since = self.waited;
                 self.running = None;
             }

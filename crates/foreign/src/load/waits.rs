@@ -12,7 +12,7 @@ pub(super) enum Reply {
     /// It is answered, and the thread goes on.
     Now(Answer),
     /// The thread waits.
-    Waits(Waiting),
+    Waits(Box<Waiting>),
     /// Others have their turn first.
     Yields,
     /// It makes another thread.
@@ -166,7 +166,7 @@ impl Session<'_> {
         let time = What::Files(Vec::new());
         Ok(match until <= self.known.clock_ns {
             true => Reply::Now(Answer::Value(0)),
-            false => Reply::Waits(Waiting::of(call, time, Some(until), 0)),
+            false => Reply::Waits(Box::new(Waiting::of(call, time, Some(until), 0))),
         })
     }
 
@@ -271,7 +271,7 @@ impl Session<'_> {
         waiting.stands = stands;
         match at_once {
             true => Reply::Now(waiting.answer()),
-            false => Reply::Waits(waiting),
+            false => Reply::Waits(Box::new(waiting)),
         }
     }
 
@@ -296,7 +296,7 @@ impl Session<'_> {
             true => Reply::Now(Answer::Host),
             false => {
                 let late = -i64::from(libc::EAGAIN);
-                Reply::Waits(Waiting::of(call, What::Files(files), until, late))
+                Reply::Waits(Box::new(Waiting::of(call, What::Files(files), until, late)))
             }
         }
     }
@@ -305,7 +305,12 @@ impl Session<'_> {
     fn signals(&self, call: &Call, after_ns: Option<u64>) -> Reply {
         let until = self.after(after_ns);
         let late = -i64::from(libc::EAGAIN);
-        Reply::Waits(Waiting::of(call, What::Files(Vec::new()), until, late))
+        Reply::Waits(Box::new(Waiting::of(
+            call,
+            What::Files(Vec::new()),
+            until,
+            late,
+        )))
     }
 
     /// `clone(flags, ...)`, `clone3(arguments, bytes)`.
