@@ -1,14 +1,16 @@
 //! Commands with schedulers run behind the wall: this process writes their files and says how they
 //! ended, another one that has no rights runs them (`wakeplace_foreign::wall`).
 
+use crate::args::SchedulerArgs;
+use crate::commands::schedulers::{self, Asked};
 use crate::failure::{Failure, Outcome, Verdict};
 use crate::interrupt;
+use crate::terminal::Terminal;
 use std::io;
 use std::os::fd::AsFd as _;
 use std::path::PathBuf;
 use std::sync::{Mutex, PoisonError};
 use wakeplace_files::{Desk, Request, write_elsewhere};
-use wakeplace_foreign::Image;
 use wakeplace_foreign::wall::{self, Wire};
 
 /// Writes what the worker asks for.
@@ -23,27 +25,32 @@ impl wall::Files for Written {
     }
 }
 
-/// Runs a command that may start `images`, and may write `outputs`. Without images it runs here.
+/// Runs a command that may start the schedulers that are asked for, and may write `outputs`; `jobs`
+/// runs go on at the same time. Without a scheduler it runs here.
 pub(crate) fn behind(
-    images: Vec<Image>,
+    args: &SchedulerArgs,
     jobs: usize,
     outputs: Vec<PathBuf>,
-    command: impl FnOnce(&[Image]) -> Outcome,
+    terminal: Terminal,
+    command: impl FnOnce(Option<&Asked>) -> Outcome,
 ) -> Outcome {
+    let images = schedulers::images(args)?;
     if images.is_empty() {
-        return command(&images);
+        return command(None);
     }
     let mut watched = Ok(());
     let mut files = Written(Desk::new(outputs));
     let ready = || watched = interrupt::watch();
     match wall::run(&images, jobs, &mut files, ready).map_err(Failure::input)? {
         wall::Outcome::Worker(wire) => {
+            // It may be fetched: the last thing that needs rights.
+            let kernel = schedulers::kernel(args.kernel.as_deref(), terminal)?;
             let wire = Mutex::new(wire);
             write_elsewhere(move |request| {
                 let mut wire = wire.lock().unwrap_or_else(PoisonError::into_inner);
                 wire.ask(request)
             });
-            command(&images)
+            command(Some(&Asked { images, kernel }))
         }
         wall::Outcome::Ended(code) => watched.map(|()| Verdict::OfWorker(code)),
         wall::Outcome::Broken(why) => Err(Failure::NoResult(format!(

@@ -4,7 +4,7 @@
 mod scheduler;
 mod text;
 
-use super::schedulers;
+use super::schedulers::{self, Asked};
 use crate::args::{AnswerFormat, ExplainArgs};
 use crate::failure::{Failure, Outcome, Verdict};
 use crate::output::Output;
@@ -13,7 +13,6 @@ use crate::terminal::Terminal;
 use crate::text::{plain, style};
 use crate::wall;
 use wakeplace_engine::Which;
-use wakeplace_foreign::Image;
 use wakeplace_study::{Question, Request, SchedulerAnswer, Source};
 
 /// `explain`.
@@ -23,12 +22,13 @@ pub(crate) fn explain(args: ExplainArgs, terminal: Terminal) -> Outcome {
         ("--workload", args.workload.as_str()),
     ];
     places::apart(inputs, &[("--output", args.output.as_deref())])?;
-    let images = schedulers::images(&args.schedulers)?;
     let outputs = args.output.iter().cloned().collect();
-    wall::behind(images, 1, outputs, |images| answer(&args, images, terminal))
+    wall::behind(&args.schedulers, 1, outputs, terminal, |asked| {
+        answer(&args, asked, terminal)
+    })
 }
 
-fn answer(args: &ExplainArgs, images: &[Image], terminal: Terminal) -> Outcome {
+fn answer(args: &ExplainArgs, asked: Option<&Asked>, terminal: Terminal) -> Outcome {
     let output = Output::prepare(args.output.as_deref())?;
     let look = if output.is_stdout() {
         style(terminal)
@@ -44,9 +44,9 @@ fn answer(args: &ExplainArgs, images: &[Image], terminal: Terminal) -> Outcome {
             }
         }
         (false, AnswerFormat::Human) => {
-            scheduler::answer(&of_scheduler(args, images, terminal)?, look)
+            scheduler::answer(&of_scheduler(args, asked, terminal)?, look)
         }
-        (false, AnswerFormat::Json) => of_scheduler(args, images, terminal)?.json(),
+        (false, AnswerFormat::Json) => of_scheduler(args, asked, terminal)?.json(),
     };
     output.write(&text, terminal)?;
     Ok(Verdict::Ok)
@@ -55,12 +55,12 @@ fn answer(args: &ExplainArgs, images: &[Image], terminal: Terminal) -> Outcome {
 /// Loads the scheduler against the platform, then runs.
 fn of_scheduler(
     args: &ExplainArgs,
-    images: &[Image],
+    asked: Option<&Asked>,
     terminal: Terminal,
 ) -> Result<SchedulerAnswer, Failure> {
     let question = question(args);
     let mut matrix = question.request.resolve().map_err(Failure::input)?;
-    schedulers::add(images, &args.schedulers, &mut matrix, terminal)?;
+    schedulers::add(asked, &args.schedulers, &mut matrix, terminal)?;
     let experiment = matrix.experiments.swap_remove(0);
     if experiment.schedulers.len() > 1 {
         let several = "--scheduler: expected one, whose wake-up it is".to_owned();

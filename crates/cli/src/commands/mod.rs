@@ -15,7 +15,7 @@ mod policy;
 mod programs;
 mod record;
 mod report;
-mod schedulers;
+pub(crate) mod schedulers;
 mod simulate;
 mod study;
 mod sweep;

@@ -32,15 +32,14 @@ pub(crate) fn images(args: &SchedulerArgs) -> Result<Vec<Image>, Failure> {
 /// Loads schedulers into every experiment, each against its platform. Nothing of this machine can
 /// be reached any more from then on.
 pub(crate) fn add(
-    images: &[Image],
+    asked: Option<&Asked>,
     args: &SchedulerArgs,
     matrix: &mut Matrix,
     terminal: Terminal,
 ) -> Result<(), Failure> {
-    if images.is_empty() {
+    let Some(Asked { images, kernel }) = asked else {
         return Ok(());
-    }
-    let kernel = kernel(args.kernel.as_deref(), terminal)?;
+    };
     let locked = lock_down(limits(matrix, images.len()));
     locked.map_err(|error| {
         Failure::Environment(format!("the rights of a run cannot be given up: {error}"))
@@ -59,7 +58,7 @@ pub(crate) fn add(
             None => {
                 let mut schedulers: Vec<wakeplace_study::Scheduler> = Vec::new();
                 for image in images {
-                    let scheduler = Scheduler::load(image, platform, &kernel, mode);
+                    let scheduler = Scheduler::load(image, platform, kernel, mode);
                     let scheduler = scheduler.map_err(Failure::input)?;
                     describe(&scheduler, terminal);
                     schedulers.push(contender(scheduler)?);
@@ -114,8 +113,14 @@ fn commands(args: &SchedulerArgs) -> Result<Vec<Command>, Failure> {
     }
 }
 
+/// Schedulers that are asked for, and the kernel whose interface they are offered.
+pub(crate) struct Asked {
+    pub(crate) images: Vec<Image>,
+    pub(crate) kernel: OfferedKernel,
+}
+
 /// The kernel whose interface is offered.
-fn kernel(version: Option<&str>, terminal: Terminal) -> Result<OfferedKernel, Failure> {
+pub(crate) fn kernel(version: Option<&str>, terminal: Terminal) -> Result<OfferedKernel, Failure> {
     if version.is_none()
         && let Some(own) = own_kernel()
     {

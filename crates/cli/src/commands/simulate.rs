@@ -19,7 +19,6 @@ use crate::wall;
 use std::path::Path;
 use wakeplace_engine::observe::Both;
 use wakeplace_engine::{Observer, States};
-use wakeplace_foreign::Image;
 use wakeplace_metrics::Expectation;
 use wakeplace_policy_sys::Policy;
 use wakeplace_report::Format;
@@ -102,14 +101,15 @@ fn simulate(
     asked: Option<Asked<'_>>,
     terminal: Terminal,
 ) -> Outcome {
-    let images = schedulers::images(&args.schedulers)?;
+    let matrix = matrix(args, seeds)?;
     let written = written(args, &watched, asked.as_ref());
     let outputs = written
         .iter()
         .filter_map(|(_, path)| path.map(Path::to_owned));
     let jobs = jobs(args.how.jobs);
-    wall::behind(images, jobs, outputs.collect(), |images| {
-        walled(args, seeds, watched, asked, (images, jobs), terminal)
+    let (of, outputs) = (&args.schedulers, outputs.collect());
+    wall::behind(of, jobs, outputs, terminal, |schedulers| {
+        walled(args, matrix, watched, asked, (schedulers, jobs), terminal)
     })
 }
 
@@ -135,17 +135,17 @@ fn written<'a>(
 /// The command, where schedulers may run.
 fn walled(
     args: &RunArgs,
-    seeds: Vec<u64>,
+    mut matrix: Matrix,
     watched: Watched<'_>,
     asked: Option<Asked<'_>>,
-    (images, jobs): (&[Image], usize),
+    (foreign, jobs): (Option<&schedulers::Asked>, usize),
     terminal: Terminal,
 ) -> Outcome {
-    let mut matrix = matrix(args, seeds)?;
-    let runs = matrix.len() + images.len() * seeds_of(&matrix);
+    let nr_schedulers = foreign.map_or(0, |foreign| foreign.images.len());
+    let runs = matrix.len() + nr_schedulers * seeds_of(&matrix);
     let written = written(args, &watched, asked.as_ref());
     let outputs = Outputs::prepare(args, &matrix, runs, (asked.as_ref(), &written))?;
-    schedulers::add(images, &args.schedulers, &mut matrix, terminal)?;
+    schedulers::add(foreign, &args.schedulers, &mut matrix, terminal)?;
     let experiment = &matrix.experiments[0];
     let platforms = matrix.experiments.iter().map(|one| &one.platform);
     let expectations = expect::parse(&args.expect, platforms)?;
