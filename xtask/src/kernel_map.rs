@@ -44,6 +44,15 @@ struct Head {
     tests: Vec<String>,
 }
 
+/// Does a line of a head comment begin something else, as `Tests:` does?
+fn is_labelled(line: &str) -> bool {
+    let label = line.split_once(':').map(|(label, _)| label);
+    label.is_some_and(|label| {
+        label.starts_with(|c: char| c.is_ascii_uppercase())
+            && label.chars().all(|c| c.is_ascii_alphabetic())
+    })
+}
+
 /// The text after `Kernel:` or `Tests:` in the head comment, on one line.
 fn paragraph(text: &str, word: &str) -> String {
     let head = text.split("*/").next().unwrap_or_default();
@@ -51,7 +60,7 @@ fn paragraph(text: &str, word: &str) -> String {
     let mut rest = lines.skip_while(|line| !line.starts_with(word));
     let first = rest.next().unwrap_or_default();
     let first = first.trim_start_matches(word);
-    let more = rest.take_while(|line| !line.is_empty() && !line.starts_with("Tests:"));
+    let more = rest.take_while(|line| !line.is_empty() && !is_labelled(line));
     let lines: Vec<&str> = std::iter::once(first).chain(more).map(str::trim).collect();
     lines.join(" ").trim().to_owned()
 }

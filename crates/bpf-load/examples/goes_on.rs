@@ -26,8 +26,12 @@ fn main() -> ExitCode {
     let mut object = open.load().expect("loaded");
     if what == "shares" {
         // It has the maps open as its parent has.
-        // SAFETY: this process has one thread; its child waits only.
+        // A daemon: its parent ends at once.
+        // SAFETY: this process has one thread; its children end or wait only.
         if unsafe { libc::fork() } == 0 {
+            if unsafe { libc::fork() } != 0 {
+                unsafe { libc::_exit(0) };
+            }
             loop {
                 thread::sleep(Duration::from_secs(1));
             }

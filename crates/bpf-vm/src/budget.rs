@@ -12,7 +12,7 @@
 /// Most instructions of one call from outside. A kernel ends `may_goto` loops after 8 million
 /// iterations and refuses programs that it cannot prove to end.
 pub const INSNS: i64 = 64 << 20;
-/// Most bytes of a machine: its heap, what counts as that, and pages of the arena.
+/// Most bytes of a machine: its heap, and what counts as that. The arena has room of its own.
 pub const BYTES: u64 = 1 << 30;
 
 /// A call of the kernel, whatever it does.

@@ -52,8 +52,10 @@ fn names(style: Style) -> Result<String, Failure> {
     Ok(format!("{text}\n{}", wrapped(about, "", style)))
 }
 
-/// A title without what stands in brackets: the kinds of CPU.
+/// A title without what stands in brackets, the kinds of CPU, and without a nickname in quotation
+/// marks behind it: a line for each machine.
 fn short(title: &str) -> String {
+    let title = title.split_once(", the \"").map_or(title, |(name, _)| name);
     match (title.split_once(" ("), title.rsplit_once(')')) {
         (Some((before, _)), Some((_, after))) => format!("{before}{after}"),
         _ => title.to_owned(),

@@ -8,7 +8,7 @@ use std::io::Read as _;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
-use wakeplace_foreign::wall::{Limits, lock_down};
+use wakeplace_foreign::wall::{Limits, lock_down, no_more_loaders};
 use wakeplace_foreign::{Command, Image, Mode, OfferedKernel, Scheduler};
 use wakeplace_lab::{Arch, Cache, Watch, kernels};
 use wakeplace_policy_sys::Policy;
@@ -18,7 +18,7 @@ use wakeplace_study::Matrix;
 /// The kernel around a scheduler: classes above it, frequencies, idle states.
 const KERNEL_AROUND: &str = "linux-7.3";
 /// Most bytes of a file of type information that are read.
-const MAX_TYPE_BYTES: u64 = 256 << 20;
+const MAX_TYPE_BYTES: u64 = 32 << 20;
 /// The running kernel's type information.
 const OWN_BTF: &str = "/sys/kernel/btf/vmlinux";
 
@@ -67,6 +67,9 @@ pub(crate) fn add(
                 schedulers
             }
         };
+    }
+    if images.iter().all(|image| image.command.is_object()) {
+        no_more_loaders();
     }
     Ok(())
 }

@@ -120,7 +120,7 @@ fn the_unchanged_file_is_accepted() {
     file(&folder, "board.toml", &changed("hikey960", "my-board"));
     let output = run_in(folder.path(), &["platform", "show", "board.toml"]);
     common::assert_code(&output, 0);
-    assert!(common::stdout(&output).starts_with("board.toml: "));
+    assert!(common::stdout(&output).starts_with("board.toml\n"));
 }
 
 /// Goal: a description of a machine is not written over by what is made of it.

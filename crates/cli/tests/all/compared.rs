@@ -111,9 +111,11 @@ fn what_is_of_one_load_names_it() {
         "{said}"
     );
     let page = std::fs::read_to_string(folder.path().join("page.html")).expect("a page");
-    for load in ["app.json", "periodic:n=2"] {
-        let title = format!("linux-7.3 against linux-4.17 on hikey960, {load}</");
-        assert!(page.matches(&title).count() >= 2, "{load}");
+    for (at, load) in (1..).zip(["app.json", "periodic:n=2"]) {
+        let heading = format!("<h2>{load}: linux-7.3 against linux-4.17 on hikey960</h2>");
+        assert_eq!(page.matches(&heading).count(), 1, "{load}");
+        let entry = format!("<li><a href=\"#r{at}\">{load}</a>");
+        assert_eq!(page.matches(&entry).count(), 1, "{load}");
     }
     let one = [&places[..2], &places[3..]].concat();
     let output = run_in(folder.path(), &[&POLICIES[..], &one].concat());

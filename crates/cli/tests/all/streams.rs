@@ -146,18 +146,16 @@ fn tables_are_coloured_as_asked() {
     assert!(!never.contains('\u{1b}'));
     assert_eq!(plain(&always), never);
     assert!(always.contains(BOLD), "{always}");
+    // A row ends with its word; the headline, which has prices in it, is painted as a whole or not.
+    let rows = |word: &str| {
+        let end = format!(" {word}");
+        never.lines().filter(|line| line.ends_with(&end)).count()
+    };
     for (word, colour) in [("better", GREEN), ("worse", RED)] {
         let painted = format!("{colour}{word}\u{1b}[0m");
-        assert_eq!(
-            always.matches(&painted).count(),
-            never.matches(word).count(),
-            "{word}"
-        );
+        assert_eq!(always.matches(&painted).count(), rows(word), "{word}");
     }
-    assert!(
-        never.contains("better") || never.contains("worse"),
-        "{never}"
-    );
+    assert!(rows("better") + rows("worse") > 0, "{never}");
     let checked = stdout(&sim(&["--color", "always", "--expect", "energy_j>=0"]));
     assert!(checked.contains(&format!("{GREEN}pass")), "{checked}");
 }

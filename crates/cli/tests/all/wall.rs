@@ -5,6 +5,7 @@ use crate::schedulers::{loader, made, prepared};
 use std::ffi::CString;
 use std::fs;
 use std::os::unix::ffi::OsStrExt as _;
+use std::os::unix::process::CommandExt as _;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::thread::sleep;
@@ -37,18 +38,19 @@ fn until<T>(what: &str, mut look: impl FnMut() -> Option<T>) -> T {
 }
 
 /// A run without end whose loader has started a process, which waits so many seconds.
-fn endless(way: &str, mark: &str) -> Child {
+fn endless(way: &str, mark: &str, temporary: &Path) -> Child {
     let loader = loader("for-ever");
     let shell = format!("/bin/sh -c 'sleep {mark} & exec {loader}'");
     let mut command = prepared("periodic:n=2", "sim", &shell, &["--duration", "100000s"]);
     command.env("WAKEPLACE_INTERCEPTION", way);
+    command.env("TMPDIR", temporary).process_group(0);
     let child = command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn();
     child.expect("the program starts")
 }
 
-fn kill(pid: u32, signal: libc::c_int) {
+fn kill(pid: i32, signal: libc::c_int) {
     // SAFETY: a process of this test's; a signal touches no memory of ours.
-    assert_eq!(unsafe { libc::kill(pid.cast_signed(), signal) }, 0);
+    assert_eq!(unsafe { libc::kill(pid, signal) }, 0);
 }
 
 fn children(parent: u32) -> Vec<u32> {
@@ -67,44 +69,88 @@ fn worker(main: u32) -> Option<u32> {
     })
 }
 
-/// Goal: no process of a loader outlives the run, whatever ends the command: a signal that it can
-/// heed, or one that it cannot.
+/// Folders of loaders that are there now.
+fn trees(temporary: &Path) -> usize {
+    let names = fs::read_dir(temporary).expect("a folder").flatten();
+    let names = names.map(|entry| entry.file_name());
+    names
+        .filter(|name| name.to_string_lossy().starts_with("wakeplace-tree-"))
+        .count()
+}
+
+/// Goal: no process of a loader outlives the run, and no folder of its, whatever ends the command:
+/// a signal that it can heed, one that it cannot, or Ctrl-C, which all of its group get.
 #[test]
 fn nothing_of_a_loader_outlives_the_run() {
-    for (number, (way, signal)) in WAYS
-        .iter()
-        .flat_map(|way| [(way, libc::SIGTERM), (way, libc::SIGKILL)])
-        .enumerate()
-    {
+    let temporary = shared_folder("outlives");
+    let ends = [
+        (libc::SIGTERM, false),
+        (libc::SIGKILL, false),
+        (libc::SIGINT, true),
+        (libc::SIGTERM, true),
+    ];
+    let all = WAYS.iter().flat_map(|way| ends.map(|end| (way, end)));
+    for (number, (way, (signal, to_group))) in all.enumerate() {
         // So long nobody else's `sleep` takes.
         let mark = format!("9876541{number}");
-        let mut command = endless(way, &mark);
+        let mut command = endless(way, &mark, &temporary);
         until("the loader's process", || {
             let there = !processes_with(&mark).is_empty() && worker(command.id()).is_some();
             there.then_some(())
         });
-        kill(command.id(), signal);
+        let main = command.id().cast_signed();
+        kill(if to_group { -main } else { main }, signal);
         command.wait().expect("it ends");
         until("the end", || processes_with(&mark).is_empty().then_some(()));
+        until("the end", || (trees(&temporary) == 0).then_some(()));
     }
 }
 
-/// Goal: a guard that is killed takes its loader with it, and the run ends.
+/// Goal: a guard that is killed takes its loader with it, and the run ends without a result.
 #[test]
 fn a_guard_that_is_killed_ends_the_run() {
-    let mark = "98765430";
-    let mut command = endless("notification", mark);
-    let guard = until("the guard", || {
-        worker(command.id())?;
-        // The keeper is the other child; the guards are its children. One of them has a loader.
-        let keepers = children(command.id()).into_iter();
-        let guards = keepers.flat_map(children);
-        let mut guards = guards.filter(|guard| !children(*guard).is_empty());
-        guards.next().filter(|_| !processes_with(mark).is_empty())
-    });
-    kill(guard, libc::SIGKILL);
-    until("the end", || command.try_wait().expect("a child"));
-    until("the end", || processes_with(mark).is_empty().then_some(()));
+    let temporary = shared_folder("guards");
+    for (way, mark) in WAYS.into_iter().zip(["98765430", "98765431"]) {
+        let mut command = endless(way, mark, &temporary);
+        let guard = until("the guard", || {
+            worker(command.id())?;
+            // The keeper is the other child; the guards are its children. One has a loader.
+            let keepers = children(command.id()).into_iter();
+            let guards = keepers.flat_map(children);
+            let mut guards = guards.filter(|guard| !children(*guard).is_empty());
+            guards.next().filter(|_| !processes_with(mark).is_empty())
+        });
+        kill(guard.cast_signed(), libc::SIGKILL);
+        let status = until("the end", || command.try_wait().expect("a child"));
+        // Of the run, or while the scheduler was loaded.
+        assert!(matches!(status.code(), Some(1 | 2)), "{way}: {status}");
+        until("the end", || processes_with(mark).is_empty().then_some(()));
+    }
+}
+
+/// Goal: a process that was there before, a child of the command as a shell makes it, is nobody's
+/// to end.
+#[test]
+fn a_child_of_before_is_left_alone() {
+    let mark = "98765440";
+    let object = made().object("fifo.bpf.o");
+    let command = prepared("periodic:n=2", "sim", &object, &[]);
+    let mut shell = Command::new("/bin/sh");
+    shell.args(["-c", &format!("sleep {mark} & exec \"$0\" \"$@\"")]);
+    shell.arg(command.get_program()).args(command.get_args());
+    for (key, value) in command.get_envs() {
+        match value {
+            Some(value) => shell.env(key, value),
+            None => shell.env_remove(key),
+        };
+    }
+    let output = shell.stdout(Stdio::null()).stderr(Stdio::null()).status();
+    let left = processes_with(mark);
+    for pid in &left {
+        kill(pid.cast_signed(), libc::SIGKILL);
+    }
+    assert!(output.expect("the program starts").success());
+    assert_eq!(left.len(), 1);
 }
 
 /// Goal: when the process that runs the programs is broken, as by a fault of a compiler, the
@@ -123,7 +169,7 @@ fn a_broken_run_is_an_outcome() {
         .expect("the program starts");
     let worker = until("the worker", || worker(command.id()));
     // SIGSEGV has a handler in programs of Rust.
-    kill(worker, libc::SIGILL);
+    kill(worker.cast_signed(), libc::SIGILL);
     let output = command.wait_with_output().expect("it ends");
     assert_code(&output, 1);
     let said = stderr(&output);

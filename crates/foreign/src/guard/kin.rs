@@ -1,12 +1,12 @@
 //! All processes that a loader has started, and their end.
 
-use super::checked;
 use super::memory::lines_of_maps;
+use super::{checked, pidfd};
 use crate::wire::FileId;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::io;
-use std::os::fd::{AsRawFd as _, FromRawFd as _, OwnedFd};
+use std::os::fd::AsRawFd as _;
 use std::time::{Duration, Instant};
 
 /// How long it is tried to end all of them: a process may be in the middle of a call.
@@ -54,7 +54,7 @@ impl Kin {
         found
     }
 
-    /// Ends all of them. First they are stopped, so that none starts another one meanwhile.
+    /// Ends all of them. Each is stopped before, so that it starts no other one meanwhile.
     pub(crate) fn end(self) {
         #[allow(clippy::disallowed_methods, reason = "processes are of the real world")]
         let began = Instant::now();
@@ -64,17 +64,13 @@ impl Kin {
             if living.is_empty() {
                 return;
             }
-            let new: Vec<_> = living.difference(&stopped).copied().collect();
-            match new.is_empty() {
-                false => new.iter().for_each(|pid| self.signal(*pid, libc::SIGSTOP)),
-                true => living
-                    .iter()
-                    .for_each(|pid| self.signal(*pid, libc::SIGKILL)),
+            for pid in &living {
+                match stopped.insert(*pid) {
+                    true => self.signal(*pid, libc::SIGSTOP),
+                    false => self.signal(*pid, libc::SIGKILL),
+                }
             }
-            if new.is_empty() {
-                std::thread::sleep(NAP);
-            }
-            stopped.extend(new);
+            std::thread::sleep(NAP);
         }
     }
 
@@ -94,12 +90,7 @@ impl Kin {
     /// A signal for one of them. Its number may be another process's by now: so that one is held
     /// first, and looked at again.
     fn signal(self, pid: u32, signal: libc::c_int) {
-        // SAFETY: a new descriptor, which nobody else has.
-        let held = unsafe {
-            let fd = libc::syscall(libc::SYS_pidfd_open, pid, 0);
-            checked(fd).map(|fd| OwnedFd::from_raw_fd(fd as i32))
-        };
-        let Ok(held) = held else { return };
+        let Ok(held) = pidfd(pid) else { return };
         if !self.has(pid) {
             return;
         }
@@ -128,8 +119,9 @@ impl Kin {
         false
     }
 
-    /// One of them that can reach one of these files: it has it open, or in its memory.
-    pub(super) fn sharer(self, files: &BTreeSet<FileId>) -> Option<String> {
+    /// One of them, but for the loader itself, that can reach one of these files: it has it open,
+    /// or in its memory.
+    pub(super) fn sharer(self, loader: u32, files: &BTreeSet<FileId>) -> Option<String> {
         let shares = |pid: &u32| {
             let mut maps = lines_of_maps(*pid).into_iter().flatten();
             let mapped =
@@ -142,21 +134,33 @@ impl Kin {
                     file.is_ok_and(|file| files.contains(&FileId::of(&file)))
                 })
         };
-        let pid = self.living().into_iter().find(shares)?;
+        let mut others = self.living();
+        others.remove(&loader);
+        let pid = others.into_iter().find(shares)?;
         let name = fs::read_to_string(format!("/proc/{pid}/comm")).unwrap_or_default();
         Some(name.trim_end().to_owned())
     }
 }
 
-/// The state of a process, and its parent (proc(5), `/proc/PID/stat`).
+/// The state of a process, and its parent.
 fn state(pid: u32) -> Option<(char, u32)> {
-    let text = fs::read(format!("/proc/{pid}/stat")).ok()?;
+    state_in(&format!("/proc/{pid}/stat"))
+}
+
+/// The same in a file of it or of a thread (proc(5), `/proc/PID/stat`).
+fn state_in(file: &str) -> Option<(char, u32)> {
+    let text = fs::read(file).ok()?;
     let text = String::from_utf8_lossy(&text);
     let (_, rest) = text.rsplit_once(") ")?;
     let mut words = rest.split(' ');
     Some((words.next()?.chars().next()?, words.next()?.parse().ok()?))
 }
 
+/// Is who has this file gone, or has it ended and nobody has asked how?
+pub(super) fn is_over(file: &str) -> bool {
+    matches!(state_in(file), None | Some(('Z' | 'X', _)))
+}
+
 fn has_ended(pid: u32) -> bool {
-    matches!(state(pid), None | Some(('Z' | 'X', _)))
+    is_over(&format!("/proc/{pid}/stat"))
 }

@@ -30,7 +30,7 @@ pub use way::{Interception, Way};
 
 use crate::wire::RawCall;
 use std::io;
-use std::os::fd::OwnedFd;
+use std::os::fd::{FromRawFd as _, OwnedFd};
 
 /// What a call returns.
 #[derive(Debug)]
@@ -69,6 +69,15 @@ pub(crate) fn checked(result: libc::c_long) -> io::Result<libc::c_long> {
         return Err(io::Error::last_os_error());
     }
     Ok(result)
+}
+
+/// A process, whatever becomes of its number.
+pub(crate) fn pidfd(pid: u32) -> io::Result<OwnedFd> {
+    // SAFETY: a new descriptor, which nobody else has.
+    unsafe {
+        let fd = checked(libc::syscall(libc::SYS_pidfd_open, pid, 0))?;
+        Ok(OwnedFd::from_raw_fd(fd as i32))
+    }
 }
 
 /// Is it a call that is not allowed here at all?

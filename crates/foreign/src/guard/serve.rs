@@ -1,12 +1,13 @@
 //! What a guard does for a run: message by message.
 
-use super::kin::Kin;
+use super::kin::{self, Kin};
 use super::memory::{Caller, Opened};
 use super::output::Output;
 use super::process::{Beside, Calls, polled};
 use super::tree::Tree;
 use super::{Answer, Event as Came, checked, paths, spawn, vdso, way};
 use crate::wire::{Arrival, Ask, Ended, Event, RawCall, Reply, Start, Wire};
+use std::collections::BTreeMap;
 use std::fs;
 use std::io;
 use std::os::fd::{AsFd as _, AsRawFd as _, BorrowedFd, FromRawFd as _, OwnedFd};
@@ -57,6 +58,9 @@ struct Loader {
     output: Output,
     tree: Tree,
     kin: Kin,
+    /// Calls that were handed out and have no answer, by number and caller. A run names one of
+    /// these, and nobody else.
+    open: BTreeMap<(u64, u32), RawCall>,
     /// It was ended.
     over: bool,
 }
@@ -124,14 +128,19 @@ impl Guard {
                 wire.send(&event, None)
             }
             Ask::Answer(call, reply) => {
+                let call = loader.known(&call)?;
+                loader.open.remove(&(call.id, call.pid));
                 loader.answer(&call, reply, file);
                 Ok(())
             }
-            Ask::Read(call, at, bytes) => wire.send(&loader.caller(call).read(at, bytes), None),
-            Ask::Write(call, at, bytes) => wire.send(&loader.caller(call).write(at, &bytes), None),
-            Ask::FileId(call, fd) => wire.send(&loader.caller(call).file_id(fd), None),
-            Ask::Mapped(call, file) => wire.send(&loader.caller(call).mapped(file), None),
+            Ask::Read(call, at, bytes) => wire.send(&loader.caller(&call)?.read(at, bytes), None),
+            Ask::Write(call, at, bytes) => {
+                wire.send(&loader.caller(&call)?.write(at, &bytes), None)
+            }
+            Ask::FileId(call, fd) => wire.send(&loader.caller(&call)?.file_id(fd), None),
+            Ask::Mapped(call, file) => wire.send(&loader.caller(&call)?.mapped(file), None),
             Ask::Descriptor(call, fd) => {
+                let call = loader.known(&call)?;
                 let copy = loader.calls.descriptor(loader.process.as_ref(), &call, fd);
                 // In the notification way the caller may have ended before the copy was made.
                 let copy = copy.filter(|_| loader.calls.waits(&call));
@@ -142,11 +151,11 @@ impl Guard {
             Ask::Gone(tid) => wire.send(&gone(loader.leader, tid), None),
             Ask::Doing(tid) => wire.send(&doing(loader.leader, tid), None),
             Ask::Signal(call, signal) => {
-                loader.signal(&call, signal);
+                loader.signal(&loader.known(&call)?, signal);
                 Ok(())
             }
             Ask::Clocks(call) => {
-                let replaced = loader.replace_clocks(&call);
+                let replaced = loader.replace_clocks(&loader.known(&call)?);
                 wire.send(&replaced.map_err(|error| error.to_string()), None)
             }
             Ask::Enable(name) => {
@@ -154,7 +163,8 @@ impl Guard {
                 wire.send(&enabled.map_err(|error| error.to_string()), None)
             }
             Ask::Sharer(files) => {
-                let sharer = loader.kin_but_leader().sharer(&files.into_iter().collect());
+                let files = files.into_iter().collect();
+                let sharer = loader.kin.sharer(loader.leader, &files);
                 wire.send(&sharer, None)
             }
             Ask::End => wire.send(&loader.end(), None),
@@ -187,7 +197,7 @@ impl Loader {
         Ok(Self {
             calls,
             leader,
-            process: handle(leader).ok(),
+            process: super::pidfd(leader).ok(),
             opened: Opened::default(),
             output,
             tree,
@@ -195,21 +205,33 @@ impl Loader {
                 true => std::process::id(),
                 false => leader,
             }),
+            open: BTreeMap::new(),
             over: false,
         })
     }
 
-    fn caller(&self, call: RawCall) -> Caller<'_> {
+    /// A call that was handed out, as it came.
+    fn known(&self, named: &RawCall) -> io::Result<RawCall> {
+        let known = self.open.get(&(named.id, named.pid)).copied();
+        known.ok_or_else(|| io::ErrorKind::PermissionDenied.into())
+    }
+
+    /// Who made it.
+    fn caller(&self, named: &RawCall) -> io::Result<Caller<'_>> {
+        Ok(Caller {
+            call: self.known(named)?,
+            calls: &self.calls,
+            opened: &self.opened,
+        })
+    }
+
+    /// Who made a call that has just come, or whose answer goes out.
+    fn caller_of(&self, call: RawCall) -> Caller<'_> {
         Caller {
             call,
             calls: &self.calls,
             opened: &self.opened,
         }
-    }
-
-    /// Those that it has started, without itself.
-    fn kin_but_leader(&self) -> Kin {
-        Kin::of(self.leader)
     }
 
     /// The next call. A loader that has ended makes none, though processes of its own may live.
@@ -226,14 +248,17 @@ impl Loader {
                 Came::Silence => return Ok(Event::Silence),
                 Came::Ended => return Ok(Event::Ended),
                 Came::Nothing => return Ok(Event::Nothing),
-                Came::Call(call) => return Ok(Event::Call(self.arrival(call))),
+                Came::Call(call) => {
+                    self.open.insert((call.id, call.pid), call);
+                    return Ok(Event::Call(self.arrival(call)));
+                }
             }
         }
     }
 
     fn arrival(&self, call: RawCall) -> Arrival {
         let task = format!("/proc/{}/task/{}", self.leader, call.pid);
-        let path = paths::path_of(&self.caller(call));
+        let path = paths::path_of(&self.caller_of(call));
         Arrival {
             call,
             of_loader: Path::new(&task).exists(),
@@ -251,7 +276,7 @@ impl Loader {
             (Reply::File, Some(file)) => Answer::File(file),
             (Reply::File, None) => Answer::error(libc::EBADF),
             (Reply::Tree, _) => {
-                paths::answer(&self.caller(*call), &self.tree, self.process.as_ref())
+                paths::answer(&self.caller_of(*call), &self.tree, self.process.as_ref())
             }
         };
         self.calls.respond(call, &answer);
@@ -300,15 +325,6 @@ impl Drop for Loader {
     }
 }
 
-/// A descriptor of a process, to look at its descriptors.
-fn handle(pid: u32) -> io::Result<OwnedFd> {
-    // SAFETY: a new descriptor, which nobody else has.
-    unsafe {
-        let fd = checked(libc::syscall(libc::SYS_pidfd_open, pid, 0))?;
-        Ok(OwnedFd::from_raw_fd(fd as i32))
-    }
-}
-
 /// A new event counter.
 fn counter(flags: i32) -> io::Result<OwnedFd> {
     // SAFETY: a new descriptor, which nobody else has.
@@ -347,12 +363,7 @@ fn is_over(process: u32) -> bool {
 
 /// Is a thread gone, or has it ended and nobody has asked how?
 fn has_ended(process: u32, tid: u32) -> bool {
-    let text = fs::read_to_string(format!("/proc/{process}/task/{tid}/stat"));
-    let state = text.ok().and_then(|text| {
-        let (_, rest) = text.rsplit_once(") ")?;
-        rest.chars().next()
-    });
-    matches!(state, None | Some('Z' | 'X'))
+    kin::is_over(&format!("/proc/{process}/task/{tid}/stat"))
 }
 
 /// Waits until a thread that ends is gone.

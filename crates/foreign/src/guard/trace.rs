@@ -194,7 +194,7 @@ impl Tracer {
             )
         };
         if read > 0 && info.kind == ENTRY {
-            if info.arch != AUDIT_ARCH {
+            if info.arch != AUDIT_ARCH || info.number >= trapped::X32.into() {
                 // As a filter does: its calls have other numbers.
                 self.kill();
                 return None;
@@ -322,7 +322,7 @@ impl Tracer {
     /// The call returns a descriptor of this file.
     fn give(&self, call: &RawCall, file: &OwnedFd) -> io::Result<()> {
         let sent = passing::send(self.socket.as_raw_fd(), file.as_raw_fd());
-        let flags = libc::MSG_CMSG_CLOEXEC as u64;
+        let flags = (libc::MSG_CMSG_CLOEXEC | libc::MSG_DONTWAIT) as u64;
         let given = sent.and_then(|()| self.over_socket(call, libc::SYS_recvmsg, flags, 0));
         let (before, fd) = match given {
             Ok(given) => given,
@@ -334,7 +334,7 @@ impl Tracer {
 
     /// A copy of a descriptor of the caller's. It stands before its call again then.
     pub(super) fn take(&self, call: &RawCall, fd: u32) -> Option<OwnedFd> {
-        let flags = libc::MSG_NOSIGNAL as u64;
+        let flags = (libc::MSG_NOSIGNAL | libc::MSG_DONTWAIT) as u64;
         let (before, sent) = self.over_socket(call, libc::SYS_sendmsg, flags, fd).ok()?;
         let back = before.before_call().set(call.pid);
         back.and_then(|()| self.to_next_stop(call.pid)).ok()?;

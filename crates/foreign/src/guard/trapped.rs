@@ -103,6 +103,9 @@ const TRAPPED: &[libc::c_long] = &[
     libc::SYS_vfork,
 ];
 
+/// The first number of x32 (`__X32_SYSCALL_BIT`).
+pub(super) const X32: u32 = 0x4000_0000;
+
 /// The second byte of requests to a perf event (`_IOC_TYPE`, '$').
 const PERF_REQUESTS: u32 = 0x2400;
 
@@ -130,6 +133,15 @@ pub(crate) const fn statement(code: u32, k: u32) -> libc::sock_filter {
 pub(crate) const fn if_equal(k: u32, then: u8, otherwise: u8) -> libc::sock_filter {
     libc::sock_filter {
         code: (libc::BPF_JMP | libc::BPF_JEQ | libc::BPF_K) as u16,
+        jt: then,
+        jf: otherwise,
+        k,
+    }
+}
+
+fn if_at_least(k: u32, then: u8, otherwise: u8) -> libc::sock_filter {
+    libc::sock_filter {
+        code: (libc::BPF_JMP | libc::BPF_JGE | libc::BPF_K) as u16,
         jt: then,
         jf: otherwise,
         k,
@@ -165,6 +177,9 @@ pub(super) fn notify_of(calls: &[libc::c_long]) -> Vec<libc::sock_filter> {
         if_equal(AUDIT_ARCH, 1, 0),
         statement(GIVE, libc::SECCOMP_RET_KILL_PROCESS),
         statement(LOAD, NR),
+        // The numbers of x32, which are other calls of the same architecture.
+        if_at_least(X32, 0, 1),
+        statement(GIVE, libc::SECCOMP_RET_KILL_PROCESS),
     ];
     for number in calls {
         filter.push(if_equal(*number as u32, 0, 1));

@@ -25,10 +25,10 @@ impl Session<'_> {
             libc::SYS_uname => self.uname(call),
             libc::SYS_sched_getaffinity => self.affinity(call),
             libc::SYS_sched_setaffinity => self.set_affinity(call),
-            // Who left the group would not end with it.
             libc::SYS_getpid | libc::SYS_gettid => self.pid(call),
             libc::SYS_kill | libc::SYS_tgkill => self.signal(call),
             libc::SYS_getrandom => self.random(call),
+            // Who left the group would not end with it.
             libc::SYS_setsid | libc::SYS_setpgid => Answer::error(libc::EPERM),
             libc::SYS_epoll_ctl => match self.object(call, call.args[2] as u32) {
                 Some(Object::Map(number)) => {

@@ -14,23 +14,28 @@ const LOOK_MS: libc::c_int = 100;
 /// ... once no worker is left.
 const NAP: Duration = Duration::from_millis(2);
 
-/// Starts a guard for each socket that comes, until there is no worker and no guard any more.
-pub(super) fn keep(worker: UnixStream, rights: &Rights) {
+/// Starts a guard for each socket that comes, until there is no worker and no guard any more;
+/// `most` of them live at once.
+pub(super) fn keep(worker: UnixStream, rights: &Rights, most: usize) {
     // Where it is refused, orphans are main's.
     let _ = adopt_orphans();
+    // Signals for the command's group, as Ctrl-C is one, are not for those who clean up after it.
+    // SAFETY: a plain system call.
+    unsafe { libc::setsid() };
     let mut guards = BTreeSet::new();
     let mut worker = Some(worker);
     while worker.is_some() || !guards.is_empty() {
         if let Some(socket) = worker.take() {
             worker = match readable(&socket) {
                 false => Some(socket),
-                true => start(&socket, rights, &mut guards).then_some(socket),
+                true => start(&socket, rights, most, &mut guards).then_some(socket),
             };
         } else {
             std::thread::sleep(NAP);
         }
         if reap(&mut guards) {
-            end_orphans(&guards);
+            // What a guard that was ended has left.
+            end_children_but(&guards);
         }
     }
     Kin::of(std::process::id()).end();
@@ -43,10 +48,14 @@ fn readable(socket: &UnixStream) -> bool {
 }
 
 /// False: the worker is gone.
-fn start(socket: &UnixStream, rights: &Rights, guards: &mut BTreeSet<u32>) -> bool {
+fn start(socket: &UnixStream, rights: &Rights, most: usize, guards: &mut BTreeSet<u32>) -> bool {
     let Ok(theirs) = passing::receive(socket.as_fd()) else {
         return false;
     };
+    if guards.len() >= most {
+        // The worker finds its wire closed.
+        return true;
+    }
     // SAFETY: this process has one thread.
     match unsafe { libc::fork() } {
         0 => {
@@ -79,12 +88,12 @@ fn reap(guards: &mut BTreeSet<u32>) -> bool {
     }
 }
 
-/// What a guard that was ended has left: children of ours that are no guards.
-fn end_orphans(guards: &BTreeSet<u32>) {
+/// Ends all children of this process but these, with all that descends from them.
+pub(super) fn end_children_but(these: &BTreeSet<u32>) {
     let own = std::process::id();
-    let mut orphans = Kin::children(own);
-    orphans.retain(|pid| !guards.contains(pid));
-    for pid in orphans {
+    let mut others = Kin::children(own);
+    others.retain(|pid| !these.contains(pid));
+    for pid in others {
         Kin::of(pid).end();
         Kin::of(own).end_one(pid);
     }

@@ -5,12 +5,13 @@ use std::io;
 use std::time::Duration;
 
 /// Processor time that each run may take, and each simulated second of it on each CPU. The slowest
-/// known load takes 0.1 s for a simulated second on a CPU.
+/// measured load takes 24 s for a simulated second on 224 CPUs (docs/internals/performance.md).
 const PER_RUN_S: u64 = 600;
 const PER_CPU_SECOND_S: u64 = 30;
 /// Memory that a worker may take, and each run that goes on at the same time.
 const BYTES: u64 = 4 << 30;
-const BYTES_PER_RUN: u64 = 2 << 30;
+/// A run's programs have 1 GiB and an arena of up to 4 GiB (docs/decisions/058).
+const BYTES_PER_RUN: u64 = 6 << 30;
 
 /// How much a worker may take. A run that is within these does not depend on them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

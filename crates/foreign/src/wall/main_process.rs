@@ -7,7 +7,7 @@ use crate::wire::Wire;
 use crate::{ForeignError, Image};
 use std::fs;
 use std::io;
-use std::os::fd::{AsRawFd as _, FromRawFd as _, OwnedFd};
+use std::os::fd::AsRawFd as _;
 use std::os::unix::net::UnixStream;
 use std::os::unix::process::ExitStatusExt as _;
 use std::process::ExitStatus;
@@ -17,6 +17,8 @@ use std::time::{Duration, Instant};
 /// How long guards may take to end their loaders, and how often it is looked.
 const GUARDS_END: Duration = Duration::from_secs(20);
 const NAP: Duration = Duration::from_millis(1);
+/// How long a message may take.
+const MESSAGE: Duration = Duration::from_secs(5);
 /// So often it looks at the worker's memory, ms.
 const LOOK_MS: libc::c_int = 50;
 
@@ -61,10 +63,12 @@ pub fn run(
     let _ = adopt_orphans();
     let rights = Rights::These(images.iter().map(Image::started).collect());
     let main = std::process::id();
+    // Children that this process was started with are none of a run's.
+    let before = Kin::children(main);
     let keeper = fork().map_err(&host)?;
     if keeper == 0 {
         drop((keeper_ours, files_ours, files_theirs));
-        keeper::keep(keeper_theirs, &rights);
+        keeper::keep(keeper_theirs, &rights, most_guards(jobs, images.len()));
         // SAFETY: it ends this process, without what main has in its buffers.
         unsafe { libc::_exit(0) }
     }
@@ -74,23 +78,31 @@ pub fn run(
         drop(files_ours);
         end_with(main).map_err(&host)?;
         // The first and only one: this process was made just now.
-        let _ = super::KEEPER.set(Mutex::new(keeper_ours));
+        let _ = super::KEEPER.set(Mutex::new(Some(keeper_ours)));
         return Ok(Outcome::Worker(Wire::new(files_theirs)));
     }
     drop((keeper_ours, files_theirs));
     ready();
     let memory = memory_bytes(jobs);
+    // Who begins a message ends it soon, or it is looked at no more.
+    let patience = files_ours.set_read_timeout(Some(MESSAGE));
+    patience.map_err(&host)?;
     let status = attend(worker, Wire::new(files_ours), memory, files).map_err(&host)?;
     // Guards hear that it is gone, end their loaders, and the keeper ends after them.
     let began = now();
     while ended(keeper).map_err(&host)?.is_none() && began.elapsed() < GUARDS_END {
         std::thread::sleep(NAP);
     }
-    Kin::of(main).end();
+    keeper::end_children_but(&before);
     Ok(match status {
         Ok(status) => outcome(status),
         Err(why) => Outcome::Broken(why),
     })
+}
+
+/// One for each run that goes on, for each that has just ended, and for those that are loaded.
+fn most_guards(jobs: usize, nr_images: usize) -> usize {
+    2 * (jobs + nr_images) + 8
 }
 
 fn now() -> Instant {
@@ -123,11 +135,7 @@ fn attend(
     memory: u64,
     files: &mut dyn Files,
 ) -> io::Result<Result<ExitStatus, String>> {
-    // SAFETY: a new descriptor, which nobody else has.
-    let handle = unsafe {
-        let fd = checked(libc::syscall(libc::SYS_pidfd_open, worker, 0))?;
-        OwnedFd::from_raw_fd(fd as i32)
-    };
+    let handle = guard::pidfd(worker)?;
     let mut talks = true;
     let mut why = None;
     loop {

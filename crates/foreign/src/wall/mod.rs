@@ -10,10 +10,10 @@
 //! ```
 //!
 //! [`run`] makes them out of one process, before it has threads. The worker goes on with the
-//! command, and gives its rights up before foreign code is run ([`lock_down`]). Whatever ends one
-//! of them ends those that stand for the run: the kernel ends the worker with main, and a guard
-//! whose worker is gone ends its loader with all descendants. Orphans become children of the guard,
-//! the keeper or main, whichever lives.
+//! command, and gives its rights up before foreign code is run ([`lock_down`]). The end
+//! of each is noticed by another: the kernel ends the worker with main, and a guard whose worker is
+//! gone ends its loader with all descendants. Keeper and guards are a session of their own, which
+//! no Ctrl-C reaches. Orphans become children of the guard, the keeper or main, whichever lives.
 
 mod filter;
 mod keeper;
@@ -28,11 +28,14 @@ use std::io;
 use std::os::fd::AsRawFd as _;
 use std::os::unix::net::UnixStream;
 use std::sync::{Mutex, OnceLock, PoisonError};
+use std::time::Duration;
 
 pub use crate::wire::Wire;
 
 /// In a worker: the way to its keeper.
-static KEEPER: OnceLock<Mutex<UnixStream>> = OnceLock::new();
+static KEEPER: OnceLock<Mutex<Option<UnixStream>>> = OnceLock::new();
+/// A guard answers within so long: it waits for a call, or for the end of a process, less long.
+const ANSWER: Duration = Duration::from_secs(120);
 
 /// Is this process a worker?
 #[must_use]
@@ -52,6 +55,14 @@ pub fn lock_down(limits: Limits) -> io::Result<()> {
     filter::install()
 }
 
+/// From now on no loader can be started, in a worker. With bare objects there is nothing left then
+/// through which anything could be reached.
+pub fn no_more_loaders() {
+    if let Some(keeper) = KEEPER.get() {
+        keeper.lock().unwrap_or_else(PoisonError::into_inner).take();
+    }
+}
+
 /// A wire to a new guard.
 pub(crate) fn guarded() -> io::Result<Wire> {
     let (ours, theirs) = UnixStream::pair()?;
@@ -59,8 +70,10 @@ pub(crate) fn guarded() -> io::Result<Wire> {
         None => on_thread(Wire::new(theirs))?,
         Some(keeper) => {
             let keeper = keeper.lock().unwrap_or_else(PoisonError::into_inner);
+            let keeper = keeper.as_ref().ok_or(io::ErrorKind::PermissionDenied)?;
             passing::send(keeper.as_raw_fd(), theirs.as_raw_fd())?;
         }
     }
+    ours.set_read_timeout(Some(ANSWER))?;
     Ok(Wire::new(ours))
 }

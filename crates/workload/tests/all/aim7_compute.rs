@@ -213,7 +213,7 @@ fn wrong_values_say_their_range() {
         ("aim7-compute:rounds=0", "a number from 1 to 100000"),
         ("aim7-compute:job=1us,rounds=501", "at least 2 ns of `job`"),
         ("aim7-compute:task=1", "did you mean `tasks`?"),
-        ("aim7", "did you mean `aim9`?"),
+        ("aim7", "did you mean `aim7-compute`?"),
         ("aim7-comput", "did you mean `aim7-compute`?"),
     ]);
 }

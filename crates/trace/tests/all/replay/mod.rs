@@ -433,12 +433,13 @@ fn odd_recordings_have_a_defined_result() {
         error.contains("line 11: the clock jumps back from 100.006000000 s to 10.000000000 s"),
         "{error}"
     );
-    // Lost events, and a task that runs without having been woken.
+    // Lost events, and tasks that run without having been woken, where wake-ups are recorded.
     let lost = lines
         .iter()
         .filter(|line| !line.contains("waking"))
         .map(|line| format!("{line}\n"));
-    let text = format!("{}CPU:1 [LOST 17 EVENTS]\n", lost.collect::<String>());
+    let other = "  <idle>-0 [001] 10.006500: sched_waking: comm=c pid=13 prio=120 target_cpu=001\n";
+    let text = lost.collect::<String>() + other + "CPU:1 [LOST 17 EVENTS]\n";
     let warnings = odd(&text).expect("a workload").1;
     assert!(
         warnings
