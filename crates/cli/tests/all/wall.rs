@@ -61,9 +61,12 @@ fn children(parent: u32) -> Vec<u32> {
         .collect()
 }
 
-/// The child that has given its rights up (proc(5): `Seccomp: 2`, a filter).
+/// The child that has given its rights up (proc(5): `Seccomp: 2`, a filter). The keeper is there
+/// before it. A child that tries out how calls can be answered has a filter, too, and is alone.
 fn worker(main: u32) -> Option<u32> {
-    children(main).into_iter().find(|pid| {
+    let all = children(main);
+    let mut all = all.iter().copied().filter(|_| all.len() > 1);
+    all.find(|pid| {
         let status = fs::read_to_string(format!("/proc/{pid}/status"));
         status.unwrap_or_default().contains("Seccomp:\t2")
     })

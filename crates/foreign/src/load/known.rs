@@ -51,6 +51,8 @@ pub(super) struct Known {
     pub(super) random: u64,
     /// What its clocks say (`CLOCK_MONOTONIC`).
     pub(super) clock_ns: u64,
+    /// ... as it has read them.
+    pub(super) told: super::clocks::Told,
     /// Its timers with a descriptor.
     pub(super) timers: Vec<super::clocks::TimerFd>,
     /// Ring buffers that it waits for, by map: a counter that is not zero while a record waits.
