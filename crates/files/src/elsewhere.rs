@@ -191,6 +191,9 @@ impl Desk {
             }
             Request::Set(path, names) => {
                 self.check(&path)?;
+                if !names.are_simple() {
+                    return Err(WriteError::refused(&path, "the names of its files have too many parts"));
+                }
                 let set = FileSet::open(&path, names)?;
                 Ok((self.hold(Held::Set(set)), None))
             }
@@ -256,6 +259,7 @@ fn unknown() -> WriteError {
 mod tests {
     use super::{Desk, Reply, Request};
     use crate::Names;
+    use crate::names::Part;
     use std::fs;
     use std::io::Write as _;
 
@@ -306,6 +310,10 @@ mod tests {
             Reply::Done
         ));
         assert_eq!(fs::read(at("set/a.x")).expect("there"), b"x");
+        // A search of this row would never end: it is refused.
+        let endless = Names(vec![vec![Part::Any; 40]]);
+        let (reply, _) = desk.carry_out(Request::Set(at("set"), endless));
+        assert!(matches!(reply, Reply::Failed(_)), "{reply:?}");
         // What is left open goes with the desk.
         desk.carry_out(Request::Place(at("out")));
         drop(desk);

@@ -17,6 +17,9 @@ pub enum Part {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Names(pub Vec<Vec<Part>>);
 
+/// Most parts of a row.
+const MOST_PARTS: usize = 16;
+
 impl Names {
     /// All that end so.
     #[must_use]
@@ -29,6 +32,16 @@ impl Names {
     pub fn exactly<'a>(names: impl IntoIterator<Item = &'a str>) -> Self {
         let one = |name: &str| vec![Part::Text(name.to_owned())];
         Self(names.into_iter().map(one).collect())
+    }
+
+    /// Does looking a name up take time that grows with its length alone? Names may come from a
+    /// process that is not trusted.
+    pub(crate) fn are_simple(&self) -> bool {
+        let simple = |parts: &Vec<Part>| {
+            let any = parts.iter().filter(|part| **part == Part::Any).count();
+            parts.len() <= MOST_PARTS && any <= 1
+        };
+        self.0.iter().all(simple)
     }
 
     /// Is it the name of such a file?

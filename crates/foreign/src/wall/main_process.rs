@@ -209,3 +209,59 @@ fn end_by(signal: libc::c_int) -> Outcome {
     }
     Outcome::Broken(format!("signal {signal}"))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::limits::limit;
+    use super::{Files, Outcome, attend, outcome};
+    use crate::wire::Wire;
+    use std::io;
+    use std::os::unix::net::UnixStream;
+    use std::os::unix::process::CommandExt as _;
+    use std::process::Command;
+
+    struct NoFiles;
+
+    impl Files for NoFiles {
+        fn serve(&mut self, _: &mut Wire) -> io::Result<()> {
+            Err(io::ErrorKind::UnexpectedEof.into())
+        }
+    }
+
+    /// How a command ends as a worker that may take so much memory.
+    #[allow(clippy::zombie_processes, reason = "attend waits for it")]
+    fn attended(command: &mut Command, memory: u64) -> Outcome {
+        let (ours, _theirs) = UnixStream::pair().expect("sockets");
+        let child = command.spawn().expect("a shell");
+        let ended = attend(child.id(), Wire::new(ours), memory, &mut NoFiles);
+        match ended.expect("waited for") {
+            Ok(status) => outcome(status),
+            Err(why) => Outcome::Broken(why),
+        }
+    }
+
+    /// Goal: a worker that takes more memory than its runs may take is ended, and it is said.
+    #[test]
+    fn memory_is_bounded() {
+        // tail keeps a line until its end. The shell's limit is for a watcher that fails.
+        let script = "ulimit -v 2000000; exec tail /dev/zero";
+        let mut shell = Command::new("sh");
+        let Outcome::Broken(why) = attended(shell.args(["-c", script]), 1 << 30) else {
+            panic!("it was not ended");
+        };
+        assert!(why.contains("more than 1 GiB of memory"), "{why}");
+    }
+
+    /// Goal: a worker that computes for longer than its runs may is ended, and it is said.
+    #[test]
+    fn processor_time_is_bounded() {
+        let mut shell = Command::new("sh");
+        shell.args(["-c", "while :; do :; done"]);
+        // SAFETY: between fork and exec it makes two plain system calls.
+        unsafe { shell.pre_exec(|| limit(libc::RLIMIT_CPU, 1)) };
+        let Outcome::Broken(why) = attended(&mut shell, u64::MAX) else {
+            panic!("it was not ended");
+        };
+        assert!(why.contains("more processor time"), "{why}");
+    }
+}
