@@ -7,12 +7,13 @@
 //! the platform's `freq_domains`, `clusters` and `idle_states`.
 
 use crate::state::StateView;
+use serde::{Deserialize, Serialize};
 pub use wakeplace_policy_sys::WakeupCase;
 use wakeplace_policy_sys::{ClassTask, Core, MachineFacts, Reason, Request, Task};
 pub use wakeplace_sched_ext::class::Step as SchedExtStep;
 
 /// What a CPU does from now on, as far as power is concerned.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum CpuPower {
     /// Executes a task or kernel work.
     Busy,
@@ -29,7 +30,7 @@ pub enum CpuPower {
 }
 
 /// Kernel work on a CPU that no event of a task or its tick shows.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum KernelWork {
     /// The tick of an idle CPU.
     IdleTick,
@@ -40,7 +41,7 @@ pub enum KernelWork {
 }
 
 /// Why a task moved to another CPU.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum MigrateCause {
     /// Placed on another CPU at wake-up.
     Wake,
@@ -61,7 +62,7 @@ pub enum MigrateCause {
 }
 
 /// As what a task stops executing.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Stop {
     /// It goes on later: another one took its place, its time was up, or the run is over.
     Preempted,
@@ -84,7 +85,7 @@ impl Stop {
 }
 
 /// A sleeping task is woken.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Waking {
     /// The sleeper.
     pub task: u32,
@@ -97,7 +98,7 @@ pub struct Waking {
 }
 
 /// Why a CPU was chosen for a task.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum PlacementKind {
     /// A sleeping task woke.
     Wake,
@@ -108,7 +109,7 @@ pub enum PlacementKind {
 }
 
 /// A finished placement decision.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Placement {
     /// Wake-up or fork.
     pub kind: PlacementKind,
@@ -153,7 +154,7 @@ pub struct Situation<'a> {
 }
 
 /// One pass over the steps of a phase, as rt-app logs it.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Iteration {
     /// Index into the script's phases.
     pub phase: u32,

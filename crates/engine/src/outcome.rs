@@ -3,10 +3,12 @@
 //! Tasks have numbers: position in `Workload::tasks`, and after these the forked ones in the order
 //! in which they are made.
 
+use serde::{Deserialize, Serialize};
+use std::borrow::Cow;
 use wakeplace_sched_ext::{Callback, Exit};
 
 /// Why the run ended.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Ended {
     /// The asked duration was over.
     #[default]
@@ -24,9 +26,15 @@ pub enum Ended {
         waits: Vec<Waiting>,
     },
     /// The sched_ext scheduler ended, of an error or by itself.
+    #[serde(skip)]
     Scheduler {
         /// Why.
         exit: Exit,
+    },
+    /// A tree's own kernel failed.
+    Kernel {
+        /// In its words, and where.
+        said: String,
     },
     /// A task was to make one thread more than its script, or a run, may have.
     ForkLimit {
@@ -40,7 +48,7 @@ pub enum Ended {
 }
 
 /// A task that sleeps until another wakes it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Waiting {
     /// Its number.
     pub task: u32,
@@ -49,7 +57,7 @@ pub struct Waiting {
 }
 
 /// What a task sleeps for, if not for time; indices into `Workload::shared`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum WaitsFor {
     /// A unit of a channel.
     Unit {
@@ -85,7 +93,7 @@ pub enum WaitsFor {
 }
 
 /// What a workload that counts has got done.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Counted {
     /// Units counted after the warm-up.
     pub units: u64,
@@ -94,7 +102,7 @@ pub struct Counted {
 }
 
 /// Whose thread a task is.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ThreadName {
     /// Its script, index in `Workload::tasks`.
     pub script: u32,
@@ -103,7 +111,7 @@ pub struct ThreadName {
 }
 
 /// What one task did.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TaskTotals {
     /// Wall time it executed, ns.
     pub run_ns: u64,
@@ -116,10 +124,10 @@ pub struct TaskTotals {
 }
 
 /// Events of one kind.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct EventCount {
     /// What they are.
-    pub kind: &'static str,
+    pub kind: Cow<'static, str>,
     /// How many were handled.
     pub events: u64,
     /// ... of which so many found nothing to do: what they were queued for had changed.
@@ -166,7 +174,7 @@ pub struct LongestWait {
 }
 
 /// Facts of a finished run. By default: one of no length, in which nothing happened.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RunReport {
     /// Simulated end, ns.
     pub end_ns: u64,
@@ -199,6 +207,7 @@ pub struct RunReport {
     /// Whose thread each of them is.
     pub threads: Vec<ThreadName>,
     /// What the sched_ext scheduler did, if there was one.
+    #[serde(skip)]
     pub sched_ext: Option<SchedExtReport>,
     /// Placements per reason, in the order of the reason's number; zero counts left out.
     pub reasons: Vec<(wakeplace_policy_sys::Reason, u64)>,

@@ -2001,7 +2001,8 @@ pub const WP_REASON_POWER_SMALL_RUNNING: wp_reason = 46;
 pub const WP_REASON_QUEUE_HOLDS: wp_reason = 47;
 pub const WP_REASON_ENERGY_IDLE: wp_reason = 48;
 pub const WP_REASON_SCHEDULER: wp_reason = 49;
-pub const WP_REASON_COUNT: wp_reason = 50;
+pub const WP_REASON_KERNEL: wp_reason = 50;
+pub const WP_REASON_COUNT: wp_reason = 51;
 pub type wp_reason = ::core::ffi::c_uint;
 pub const WP_RULE_NONE: wp_rule = 0;
 pub const WP_RULE_AFFINITY: wp_rule = 1;
@@ -2013,7 +2014,8 @@ pub const WP_RULE_CLASS: wp_rule = 6;
 pub const WP_RULE_POWER: wp_rule = 7;
 pub const WP_RULE_QUEUE: wp_rule = 8;
 pub const WP_RULE_SCHEDULER: wp_rule = 9;
-pub const WP_RULE_COUNT: wp_rule = 10;
+pub const WP_RULE_KERNEL: wp_rule = 10;
+pub const WP_RULE_COUNT: wp_rule = 11;
 pub type wp_rule = ::core::ffi::c_uint;
 #[repr(C)]
 #[derive(Debug, Default, Copy, Clone, PartialEq, Eq)]

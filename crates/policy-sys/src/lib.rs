@@ -46,6 +46,7 @@ pub mod sys;
 mod task;
 mod task_group;
 mod thermal;
+mod tree;
 mod wakeup_case;
 
 pub use self::core::{Candidate, Choice, Core, EventResult, PlaceKind, Request, Waker};
@@ -57,6 +58,7 @@ pub use arith::{
 pub use balance::{Balance, IdleKind, NohzWork, Offer, Step};
 pub use classes::{ClassMove, ClassTask};
 pub use explain::{Dropped, Explained, NoEnergy, Seen, ShortTask};
+pub use tree::{TREE_PREFIX, Tree, TreeRef, provide_trees};
 pub use live_group::{LiveGroups, LiveMember};
 pub use machine::{FreqFacts, LevelFacts, MachineError, MachineFacts, PerfFacts, SchedMcFacts};
 pub use mode::Mode;

@@ -4,6 +4,7 @@
 use crate::eras::{ERAS, Era, FEATURES, Feature, patches};
 use crate::param_table::{ALIASES, Kind, PARAMS, find};
 use crate::sys::wp_params;
+use crate::tree::{TreeRef, tree_named};
 use crate::{Mode, aliases};
 use std::collections::BTreeSet;
 use thiserror::Error;
@@ -11,7 +12,7 @@ use wakeplace_text::{
     did_you_mean, did_you_mean_first, nearest, nearest_few, one_at_a_time, shorten,
 };
 
-/// A parsed policy: an era, features, parameters.
+/// A parsed policy: an era, features, parameters; or a kernel tree's own code.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Policy {
     name: String,
@@ -20,6 +21,7 @@ pub struct Policy {
     overrides: Vec<(&'static str, String)>,
     /// Parameters that the name itself sets: nothing said of all policies changes them.
     own: Vec<&'static str>,
+    tree: Option<TreeRef>,
 }
 
 /// One parameter with its value, for `policy show`.
@@ -183,6 +185,9 @@ impl Policy {
     /// # Errors
     /// One sentence with what was expected and the nearest valid name.
     pub fn parse(name: &str) -> Result<Self, PolicyError> {
+        if let Some(tree) = tree_named(name) {
+            return Self::of_tree(tree?);
+        }
         let (rules, settings) = match name.split_once(':') {
             Some((rules, settings)) => (rules, Some(settings)),
             None => (name, None),
@@ -211,12 +216,28 @@ impl Policy {
             defaults: params,
             overrides: Vec::new(),
             own: Vec::new(),
+            tree: None,
         };
         policy.check()?;
         if let Some(settings) = settings {
             policy.take_own(settings)?;
         }
         Ok(policy)
+    }
+
+    /// A tree's own code, under the tree's label; its parameters are its own.
+    fn of_tree(tree: TreeRef) -> Result<Self, PolicyError> {
+        Ok(Self {
+            name: tree.label().to_owned(),
+            tree: Some(tree.clone()),
+            ..Self::parse(tree.era())?
+        })
+    }
+
+    /// The tree whose own code decides; None: the core does.
+    #[must_use]
+    pub fn tree(&self) -> Option<&TreeRef> {
+        self.tree.as_ref()
     }
 
     /// The settings of a name: `KEY=VALUE,...`, each key once.
@@ -287,10 +308,10 @@ impl Policy {
         Ok(())
     }
 
-    /// The name itself sets this parameter.
+    /// The name itself sets this parameter; a tree has none of the core's.
     #[must_use]
     pub fn sets(&self, key: &str) -> bool {
-        find(key).is_some_and(|param| self.own.contains(&param.key))
+        self.tree.is_some() || find(key).is_some_and(|param| self.own.contains(&param.key))
     }
 
     /// The name as given, with its own settings.
@@ -397,7 +418,7 @@ impl Policy {
     /// True if the policy has a parameter of this name.
     #[must_use]
     pub fn has_key(&self, key: &str) -> bool {
-        find(key).is_some()
+        self.tree.is_none() && find(key).is_some()
     }
 
     /// The parameter that a key means: some have a feature's name besides; any other key itself.
@@ -412,11 +433,11 @@ impl Policy {
         &self.overrides
     }
 
-    /// All parameters, in a fixed order.
+    /// All parameters, in a fixed order; of a tree none.
     #[must_use]
     pub fn params(&self) -> Vec<ParamView> {
-        PARAMS
-            .iter()
+        let params = PARAMS.iter().filter(|_| self.tree.is_none());
+        params
             .map(|p| ParamView {
                 key: p.key,
                 value: p.show(&self.params),

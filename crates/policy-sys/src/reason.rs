@@ -7,6 +7,8 @@ macro_rules! reasons {
     ($($name:ident = $symbol:ident, $text:literal, $doc:literal;)*) => {
         /// Why a CPU was chosen: one value per outcome (`policy/include/wakeplace/reasons.h`).
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        #[derive(serde::Serialize, serde::Deserialize)]
+        #[serde(into = "u32", from = "u32")]
         #[repr(u32)]
         pub enum Reason {
             $(#[doc = $doc] $name = sys::$symbol,)*
@@ -122,6 +124,7 @@ reasons! {
     EnergyIdle = WP_REASON_ENERGY_IDLE, "energy-idle",
         "it is idle, and costs as little energy as the previous CPU, which is busy";
     Scheduler = WP_REASON_SCHEDULER, "scheduler", "the sched_ext scheduler's answer";
+    Kernel = WP_REASON_KERNEL, "kernel", "the answer of the tree's own kernel/sched";
 }
 
 const _: () = assert!(Reason::ALL.len() == sys::WP_REASON_COUNT as usize);
@@ -143,6 +146,18 @@ impl Reason {
             .get(number as usize)
             .copied()
             .unwrap_or(Self::None)
+    }
+}
+
+impl From<Reason> for u32 {
+    fn from(reason: Reason) -> Self {
+        reason as Self
+    }
+}
+
+impl From<u32> for Reason {
+    fn from(number: u32) -> Self {
+        Self::from_number(number)
     }
 }
 
@@ -195,6 +210,7 @@ rules! {
     Queue = WP_RULE_QUEUE, "queue",
         "the live scheduler's queue still holds the task (DELAY_DEQUEUE)";
     Scheduler = WP_RULE_SCHEDULER, "scheduler", "a sched_ext scheduler in the policy's place";
+    Kernel = WP_RULE_KERNEL, "kernel", "a tree's own kernel/sched in the policy's place";
 }
 
 const _: () = assert!(Rule::ALL.len() == sys::WP_RULE_COUNT as usize);
@@ -222,4 +238,6 @@ pub enum Rule {
     Queue,
     /// A sched_ext scheduler in the policy's place.
     Scheduler,
+    /// A tree's own kernel/sched in the policy's place.
+    Kernel,
 }

@@ -192,7 +192,7 @@ impl PolicyRuns {
     }
 
     /// A run ended since a task repeats steps that take no time, since all wait for ever, or since
-    /// a sched_ext scheduler ended.
+    /// a sched_ext scheduler ended or a tree's kernel failed.
     #[must_use]
     pub fn is_stuck(&self) -> bool {
         self.reports.iter().any(Self::stuck)
@@ -206,6 +206,7 @@ impl PolicyRuns {
                 | Ended::Deadlock { .. }
                 | Ended::ForkLimit { .. }
                 | Ended::Scheduler { .. }
+                | Ended::Kernel { .. }
         )
     }
 }

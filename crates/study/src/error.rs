@@ -20,6 +20,14 @@ pub enum StudyError {
         /// Why.
         reason: String,
     },
+    /// A kernel tree's own code cannot run.
+    #[error("policy `{name}`: {reason}")]
+    Tree {
+        /// The tree's label.
+        name: String,
+        /// Why.
+        reason: String,
+    },
     /// A study file breaks a rule.
     #[error("{file}:{line}:{column}: {problem}; {expected}{}", did_you_mean(.hint.as_deref()))]
     Invalid {

@@ -186,11 +186,10 @@ impl Experiment {
         let judged: Vec<_> = finished.iter().filter_map(|f| f.judged.clone()).collect();
         let columns = self.contenders().map(|(name, policy, _)| (name, policy));
         let mut runs = group(columns, self.seeds.len(), finished);
-        for ((.., scheduler), runs) in self.contenders().zip(&mut runs) {
-            let facts = scheduler
-                .into_iter()
-                .flat_map(|scheduler| scheduler.facts.clone());
-            runs.settings.splice(0..0, facts);
+        for ((_, policy, scheduler), runs) in self.contenders().zip(&mut runs) {
+            let facts = scheduler.map(|scheduler| scheduler.facts.clone());
+            let facts = facts.or_else(|| Some(policy.tree()?.facts()));
+            runs.settings.splice(0..0, facts.unwrap_or_default());
         }
         let mut notes = endings(&runs, workloads, self.options.duration_ns);
         for (run, judged) in runs.iter().zip(judged.chunks(self.seeds.len())) {
@@ -205,9 +204,11 @@ impl Experiment {
         }
         all.extend(warnings(&runs, workloads, &self.seeds));
         all.extend(runs.iter().filter_map(cut_timeline));
-        for scheduler in &self.schedulers {
-            let notes = scheduler.notes.iter();
-            all.extend(notes.map(|note| format!("{}: {note}", scheduler.name)));
+        for (name, policy, scheduler) in self.contenders() {
+            let notes = scheduler.map(|scheduler| scheduler.notes.clone());
+            let notes = notes.or_else(|| Some(policy.tree()?.notes()));
+            let notes = notes.unwrap_or_default().into_iter();
+            all.extend(notes.map(|note| format!("{name}: {note}")));
         }
         Comparison {
             why_stuck: why_stuck(&runs, workloads),

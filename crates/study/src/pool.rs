@@ -3,6 +3,7 @@
 use crate::StudyError;
 use crate::oracle::{Demand, Judged, judge};
 use crate::scheduler::Scheduler;
+use crate::tree::runs_of;
 use std::cmp::Reverse;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use wakeplace_engine::observe::{Both, NoObserver};
@@ -131,6 +132,14 @@ impl Run<'_> {
             return Ok(run_sched_ext(
                 platform, policy, workload, options, ops, both,
             ));
+        }
+        if let Some(tree) = runs_of(policy) {
+            let both = &mut Both(collector, observer.unwrap_or(&mut nobody));
+            let ran = tree?.run(platform, workload, self.options, both);
+            return ran.map_err(|reason| StudyError::Tree {
+                name: policy.name().to_owned(),
+                reason,
+            });
         }
         Ok(match observer {
             None => run(platform, policy, workload, self.options, collector),

@@ -77,6 +77,7 @@ enum wp_reason {
 	WP_REASON_ENERGY_IDLE, /* it is idle, and costs as little energy as the previous CPU,
 				* which is busy */
 	WP_REASON_SCHEDULER,   /* a sched_ext scheduler's answer, none of the core's */
+	WP_REASON_KERNEL,      /* the answer of a tree's own kernel/sched, none of the core's */
 	WP_REASON_COUNT
 };
 
@@ -93,6 +94,7 @@ enum wp_rule {
 			* sched-mc) */
 	WP_RULE_QUEUE,       /* the live scheduler's queue still holds the task (DELAY_DEQUEUE) */
 	WP_RULE_SCHEDULER,   /* a sched_ext scheduler in the core's place */
+	WP_RULE_KERNEL,      /* a tree's own kernel/sched in the core's place */
 	WP_RULE_COUNT
 };
 

@@ -109,7 +109,7 @@ impl Clock {
         let counts = KINDS.iter().zip(&self.counts);
         let some = counts.filter(|(_, (events, _))| *events > 0);
         some.map(|(kind, (events, idle))| EventCount {
-            kind,
+            kind: (*kind).into(),
             events: *events,
             idle: *idle,
         })

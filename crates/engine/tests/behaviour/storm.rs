@@ -234,7 +234,7 @@ fn storms(from: u64, to: u64, groups: u32) -> [u32; 4] {
                 Ended::AllTasksExited => 1,
                 Ended::Deadlock { .. } => 2,
                 Ended::ForkLimit { .. } | Ended::ZeroTimeLoop { .. } => 3,
-                Ended::Scheduler { .. } => unreachable!("there is none"),
+                Ended::Scheduler { .. } | Ended::Kernel { .. } => unreachable!("there is none"),
             };
             ends[end] += 1;
             let again = simulate(platform, &policy, &load, &options);

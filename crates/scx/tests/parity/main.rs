@@ -146,12 +146,13 @@ const EARLIER: [&str; 4] = [
 ];
 
 /// Reasons of select_rt.c, which only the simulator asks: RT and deadline tasks are the kernel's.
-/// And that of a sched_ext scheduler in the core's place.
-const ELSEWHERE: [Reason; 4] = [
+/// And those of a sched_ext scheduler and of a tree's own code in the core's place.
+const ELSEWHERE: [Reason; 5] = [
     Reason::ClassPrev,
     Reason::ClassLowest,
     Reason::ClassWaits,
     Reason::Scheduler,
+    Reason::Kernel,
 ];
 
 /// Calls whose answer is other than 0 only when they do what they are there for.

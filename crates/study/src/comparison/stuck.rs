@@ -1,5 +1,5 @@
 //! Why a run could go no further: tasks that let no time pass, that wait for each other, that fork
-//! without an end, or a sched_ext scheduler that ended.
+//! without an end, a sched_ext scheduler that ended, or a kernel that failed.
 
 use super::PolicyRuns;
 use wakeplace_engine::{Ended, RunReport, Waiting, WaitsFor};
@@ -18,6 +18,7 @@ pub(super) fn causes(
     let all = [
         zero_time_loop(run, workloads),
         ejected(run),
+        failed(run),
         deadlock(run, workloads),
         too_many(run, workloads),
     ];
@@ -52,6 +53,17 @@ fn ejected(run: &PolicyRuns) -> Option<String> {
             "{}: the run ended at {} ns since the scheduler `{name}` did: {exit}",
             run.policy, report.end_ns
         )
+    })
+}
+
+/// A tree's kernel that fails takes the run with it.
+fn failed(run: &PolicyRuns) -> Option<String> {
+    let mut ends = run.reports.iter().filter_map(|report| match &report.ended {
+        Ended::Kernel { said } => Some((report.end_ns, said)),
+        _ => None,
+    });
+    ends.next().map(|(end_ns, said)| {
+        format!("{}: the run ended at {end_ns} ns since its kernel failed: {said}", run.policy)
     })
 }
 

@@ -1,0 +1,82 @@
+//! Policies that are a kernel tree's own code: `kernel:VERSION` or `kernel:PATH`. Nothing of the
+//! core decides in them. What a tree is, and how it runs, is said by who makes trees
+//! ([`provide_trees`]); where nobody does, such a policy is refused.
+
+use crate::PolicyError;
+use std::any::Any;
+use std::fmt;
+use std::ops::Deref;
+use std::sync::{Arc, OnceLock};
+
+/// What names of such policies begin with.
+pub const TREE_PREFIX: &str = "kernel:";
+
+/// A tree that can be run.
+pub trait Tree: fmt::Debug + Send + Sync + 'static {
+    /// As results name it.
+    fn label(&self) -> &str;
+
+    /// The name of the policy whose era is nearest, for what is asked of a policy beside its
+    /// decisions.
+    fn era(&self) -> &str;
+
+    /// What it is and how it was built, key and value.
+    fn facts(&self) -> Vec<(String, String)>;
+
+    /// What a reader must know before believing the figures: a sentence each.
+    fn notes(&self) -> Vec<String>;
+
+    /// For who knows how it runs.
+    fn as_any(&self) -> &dyn Any;
+}
+
+/// One tree, which several policies may share.
+#[derive(Clone, Debug)]
+pub struct TreeRef(Arc<dyn Tree>);
+
+impl TreeRef {
+    /// Of a tree.
+    pub fn new(tree: impl Tree) -> Self {
+        Self(Arc::new(tree))
+    }
+}
+
+impl Deref for TreeRef {
+    type Target = dyn Tree;
+
+    fn deref(&self) -> &Self::Target {
+        &*self.0
+    }
+}
+
+impl PartialEq for TreeRef {
+    fn eq(&self, other: &Self) -> bool {
+        self.label() == other.label() && self.facts() == other.facts()
+    }
+}
+
+impl Eq for TreeRef {}
+
+/// Finds the tree of a whole name, and builds it if need be; Err: one sentence.
+type Find = dyn Fn(&str) -> Result<TreeRef, String> + Send + Sync;
+
+static TREES: OnceLock<Box<Find>> = OnceLock::new();
+
+/// From now on names of trees can be parsed. The first call decides.
+pub fn provide_trees(
+    find: impl Fn(&str) -> Result<TreeRef, String> + Send + Sync + 'static,
+) {
+    let _ = TREES.set(Box::new(find));
+}
+
+/// The tree of a policy's name, if it is that of a tree.
+pub(crate) fn tree_named(name: &str) -> Option<Result<TreeRef, PolicyError>> {
+    name.strip_prefix(TREE_PREFIX)?;
+    Some(match TREES.get() {
+        Some(find) => find(name).map_err(PolicyError),
+        None => Err(PolicyError(format!(
+            "policy `{}`: a kernel's own code cannot be run here; expected an era, as `linux-7.3`",
+            wakeplace_text::shorten(name)
+        ))),
+    })
+}

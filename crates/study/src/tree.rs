@@ -1,0 +1,73 @@
+//! A kernel tree's own code in the place of a policy.
+
+use crate::StudyError;
+use std::any::Any;
+use std::fmt;
+use std::sync::Arc;
+use wakeplace_engine::{Observer, Options, RunReport};
+use wakeplace_platform::Platform;
+use wakeplace_policy_sys::{Policy, Tree};
+use wakeplace_workload::Workload;
+
+/// Runs a tree's code.
+pub trait TreeRuns: fmt::Debug + Send + Sync {
+    /// One run, from nothing to its end. A tree that fails is an outcome of the run
+    /// (`Ended::Kernel`).
+    ///
+    /// # Errors
+    /// One sentence if there can be no run.
+    fn run(
+        &self,
+        platform: &Platform,
+        workload: &Workload,
+        options: &Options,
+        observer: &mut dyn Observer,
+    ) -> Result<RunReport, String>;
+}
+
+/// A tree that is built, as policies have it.
+#[derive(Clone, Debug)]
+pub struct BuiltTree {
+    /// As results name it.
+    pub label: String,
+    /// The name of the policy whose era is nearest.
+    pub era: String,
+    /// What it is and how it was built, key and value.
+    pub facts: Vec<(String, String)>,
+    /// What a reader must know before believing the figures: a sentence each.
+    pub notes: Vec<String>,
+    /// How it runs.
+    pub runs: Arc<dyn TreeRuns>,
+}
+
+impl Tree for BuiltTree {
+    fn label(&self) -> &str {
+        &self.label
+    }
+
+    fn era(&self) -> &str {
+        &self.era
+    }
+
+    fn facts(&self) -> Vec<(String, String)> {
+        self.facts.clone()
+    }
+
+    fn notes(&self) -> Vec<String> {
+        self.notes.clone()
+    }
+
+    fn as_any(&self) -> &dyn Any {
+        self
+    }
+}
+
+/// How a policy's tree runs; None: the core decides.
+pub(crate) fn runs_of(policy: &Policy) -> Option<Result<&dyn TreeRuns, StudyError>> {
+    let tree = policy.tree()?;
+    let built = tree.as_any().downcast_ref::<BuiltTree>();
+    Some(built.map(|built| &*built.runs).ok_or_else(|| StudyError::Tree {
+        name: tree.label().to_owned(),
+        reason: "it is not built".to_owned(),
+    }))
+}
