@@ -16,10 +16,10 @@ use serde_json::Value;
 use std::path::PathBuf;
 use std::time::Duration;
 use structure::Structure;
+use wakeplace_lab::Arch;
 use wakeplace_lab::machine::Machine;
 use wakeplace_lab::outcome::Scheduler;
 use wakeplace_lab::run::{self, RunResult, Work};
-use wakeplace_lab::{Arch, Cache};
 use wakeplace_platform::Platform;
 use wakeplace_policy_sys::Policy;
 
@@ -208,7 +208,7 @@ fn boot(
     programs: &[&'static Program],
     watch: &dyn Watch,
 ) -> Result<RunResult, Error> {
-    let cache = Cache::of_user()?;
+    let cache = wakeplace_lab::cache()?;
     let scratch = cache.scratch()?;
     let packages = list::PACKAGES.map(|name| name.parse().map_err(Error::Input));
     let guest = run::Request {

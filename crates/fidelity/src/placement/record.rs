@@ -8,9 +8,9 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
+use wakeplace_lab::Arch;
 use wakeplace_lab::outcome::Scheduler;
 use wakeplace_lab::run::{self, Icount, Work};
-use wakeplace_lab::{Arch, Cache};
 
 /// Under which scheduler a guest runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -175,7 +175,7 @@ fn booted(
     watch: &dyn Watch,
 ) -> Result<String, Error> {
     let (machine, sets) = (&boot.plan.machine, &boot.part.sets);
-    let cache = Cache::of_user()?;
+    let cache = wakeplace_lab::cache()?;
     let scratch = cache.scratch()?;
     let offset_ns = sets::start_offset_ns(boot.start);
     let guest = run::Request {
