@@ -16,10 +16,10 @@ use serde_json::Value;
 use std::path::PathBuf;
 use std::time::Duration;
 use structure::Structure;
-use wakeplace_lab::Arch;
 use wakeplace_lab::machine::Machine;
 use wakeplace_lab::outcome::Scheduler;
 use wakeplace_lab::run::{self, RunResult, Work};
+use wakeplace_lab::{Arch, LabError};
 use wakeplace_platform::Platform;
 use wakeplace_policy_sys::Policy;
 
@@ -209,7 +209,7 @@ fn boot(
     watch: &dyn Watch,
 ) -> Result<RunResult, Error> {
     let cache = wakeplace_lab::cache()?;
-    let scratch = cache.scratch()?;
+    let scratch = cache.scratch().map_err(LabError::from)?;
     let packages = list::PACKAGES.map(|name| name.parse().map_err(Error::Input));
     let guest = run::Request {
         arch: Arch::Arm64,

@@ -51,7 +51,14 @@ impl Build<'_> {
         let output = output.map_err(|why| failed(format!("cannot be started: {why}")))?;
         let said = String::from_utf8_lossy(&output.stderr);
         if output.status.success() {
-            return Ok(self.out.join(OBJECT));
+            let object = self.out.join(OBJECT);
+            return match object.is_file() {
+                true => Ok(object),
+                false => Err(TreeError::Object {
+                    path: object,
+                    why: "the build left nothing there".to_owned(),
+                }),
+            };
         }
         Err(match output.status.code() {
             Some(code @ 2..=5) => self.error(code, &said),
@@ -184,7 +191,9 @@ mod tests {
 
     #[test]
     fn the_script_has_the_lock_and_no_input() {
-        let object = run("read line && exit 1; [ -n \"$3\" ] || exit 1; exit 0").expect("built");
+        let object =
+            run("read line && exit 1; [ -n \"$3\" ] || exit 1; mkdir $2; echo x >$2/kernel.so")
+                .expect("built");
         assert!(object.ends_with("out/kernel.so"));
     }
 }

@@ -8,9 +8,9 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
-use wakeplace_lab::Arch;
 use wakeplace_lab::outcome::Scheduler;
 use wakeplace_lab::run::{self, Icount, Work};
+use wakeplace_lab::{Arch, LabError};
 
 /// Under which scheduler a guest runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -176,7 +176,7 @@ fn booted(
 ) -> Result<String, Error> {
     let (machine, sets) = (&boot.plan.machine, &boot.part.sets);
     let cache = wakeplace_lab::cache()?;
-    let scratch = cache.scratch()?;
+    let scratch = cache.scratch().map_err(LabError::from)?;
     let offset_ns = sets::start_offset_ns(boot.start);
     let guest = run::Request {
         arch: Arch::Arm64,
