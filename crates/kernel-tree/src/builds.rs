@@ -203,6 +203,7 @@ impl Job<'_> {
             source: &source,
             out: &folder,
             fragments: &fragments,
+            origin: &self.prepared.origin,
             what: &format!("{} for {} machines", self.prepared.label, self.like.name()),
         };
         let built = build.run(&lock, self.watch);

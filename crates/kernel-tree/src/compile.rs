@@ -19,13 +19,15 @@ const SAY_EVERY: Duration = Duration::from_secs(5);
 /// What is built of what.
 pub(crate) struct Build<'a> {
     pub(crate) script: &'a Path,
-    /// The user's tree, by which files are named.
+    /// The tree, by which files are named.
     pub(crate) tree: &'a Path,
     /// What is read: the tree, or links to it.
     pub(crate) source: &'a Path,
     pub(crate) out: &'a Path,
     pub(crate) fragments: &'a [PathBuf],
-    /// For people.
+    /// For people: the tree.
+    pub(crate) origin: &'a str,
+    /// For people: what is built.
     pub(crate) what: &'a str,
 }
 
@@ -97,7 +99,7 @@ impl Build<'_> {
         let overlay = self.out.join("tree");
         let objects = self.out.join("obj");
         let roots = [overlay.as_path(), self.source, self.tree, &objects];
-        let tree = self.tree.display().to_string();
+        let tree = self.origin.to_owned();
         let sentence = messages::last_sentence(said, &[]);
         match code {
             3 => TreeError::Tools {
@@ -105,6 +107,7 @@ impl Build<'_> {
             },
             4 => TreeError::Compiler {
                 tree,
+                what: sentence,
                 messages: messages::of_compiler(said, &roots),
             },
             5 => TreeError::Symbols {
@@ -154,6 +157,7 @@ mod tests {
             source: Path::new("/linux"),
             out: &at("out"),
             fragments: &[at("a.config")],
+            origin: "/linux",
             what: "x",
         };
         build.run(&lock, &Silent)
@@ -174,10 +178,16 @@ mod tests {
         let (text, class) = said(3, &own("flex is not installed"));
         assert!(text.starts_with("flex is not here"), "{text}");
         assert_eq!(class, Environment);
-        let (text, class) = said(4, "/linux/kernel/sched/fair.c:3:1: error: no");
+        let (text, class) = said(
+            4,
+            &format!(
+                "/linux/kernel/sched/fair.c:3:1: error: no\n{}",
+                own("it does not compile")
+            ),
+        );
         assert_eq!(
             text,
-            "/linux does not compile:\nkernel/sched/fair.c:3:1: error: no"
+            "/linux: it does not compile:\nkernel/sched/fair.c:3:1: error: no"
         );
         assert_eq!(class, Input);
         let (text, class) = said(5, &own("new_thing is defined nowhere"));

@@ -64,11 +64,13 @@ pub enum TreeError {
     /// The configuration cannot be used.
     #[error("{0}")]
     Configuration(String),
-    /// The tree does not compile.
-    #[error("{tree} does not compile:\n{messages}")]
+    /// The tree does not compile, or the shim does not with it.
+    #[error("{tree}: {what}:\n{messages}")]
     Compiler {
         /// The tree.
         tree: String,
+        /// Which of the two.
+        what: String,
         /// The compiler's, with files named from the tree's root.
         messages: String,
     },
@@ -157,7 +159,12 @@ mod tests {
         );
         let messages = "kernel/sched/fair.c:1:1: error: x".to_owned();
         let tree = "/linux".to_owned();
-        let error = TreeError::Compiler { tree, messages };
+        let what = "the tree does not compile".to_owned();
+        let error = TreeError::Compiler {
+            tree,
+            what,
+            messages,
+        };
         assert_eq!(error.class(), Class::Input);
     }
 }

@@ -89,7 +89,7 @@ pub fn list(cache: &Cache) -> Vec<Built> {
 
 /// Makes room for another folder of objects. One whose lock is held is in use.
 pub(crate) fn prune_objects(cache: &Cache, own: &Path) {
-    prune(&cache.path("objects"), compile::SEEN, MAX_OBJECTS, own);
+    prune(&cache.path("objects"), compile::CONTENT, MAX_OBJECTS, own);
 }
 
 /// Removes the folders whose `mark` is oldest; `own` stays, and so does what is locked.

@@ -72,10 +72,8 @@ pub enum Call<'a> {
         /// Where to.
         group: u32,
     },
-    /// Makes a group in another one.
+    /// Makes a group in another one; the answer is its number.
     Group {
-        /// Its number: the caller's choice.
-        number: u32,
         /// The one that it is in.
         within: u32,
     },
@@ -165,8 +163,7 @@ impl Call<'_> {
             }
             Self::Affinity { task, .. } => raw.task = task.unwrap_or(SELF),
             Self::Move { task, group } => (raw.task, raw.group) = (task.unwrap_or(SELF), group),
-            Self::Group { number, within } => (raw.number, raw.group) = (number, within),
-            Self::GroupRemove { group } => raw.group = group,
+            Self::Group { within: group } | Self::GroupRemove { group } => raw.group = group,
             Self::GroupSet { group, name, value } => {
                 (raw.group, raw.name, raw.value) = (group, name.as_ptr(), value.as_ptr());
             }

@@ -42,7 +42,13 @@ macro_rules! entry {
         let found = unsafe { $library.get($name.to_bytes_with_nul()) };
         match found {
             Ok(entry) => *entry,
-            Err(error) => return Err(object($path, error.to_string())),
+            Err(error) => {
+                let name = $name.to_string_lossy();
+                return Err(object(
+                    $path,
+                    format!("it has no {name} ({})", said(&error)),
+                ));
+            }
         }
     }};
 }
@@ -53,7 +59,7 @@ impl Entries {
         let whole = std::fs::canonicalize(path).map_err(TreeError::reading(path))?;
         // SAFETY: what runs when it is loaded is what the shim's build put there, which is nothing.
         let library = unsafe { Library::open(Some(&whole), RTLD_NOW | RTLD_LOCAL) };
-        let library = library.map_err(|error| object(path, error.to_string()))?;
+        let library = library.map_err(|error| object(path, said(&error)))?;
         let abi: unsafe extern "C" fn() -> u32 = entry!(library, path, c"wpk_abi");
         // SAFETY: this function is the same in all interfaces.
         let found = unsafe { abi() };
@@ -177,6 +183,17 @@ impl Entries {
     pub(super) fn faults(&self) -> FaultEntries {
         self.faults
     }
+}
+
+/// An error with what it comes from, which has the system's words.
+fn said(error: &libloading::Error) -> String {
+    let mut said = error.to_string();
+    let mut source = std::error::Error::source(error);
+    while let Some(inner) = source {
+        said.push_str(&format!(": {inner}"));
+        source = inner.source();
+    }
+    said
 }
 
 /// A text of the object's.

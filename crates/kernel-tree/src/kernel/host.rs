@@ -2,11 +2,13 @@
 
 use super::abi::{ABI, Choice, Energy, Facts, HostTable, RawDecision};
 use super::memory::Memory;
-use std::ffi::{CStr, CString, c_char, c_void};
-use std::ptr::{self, NonNull};
+use std::ffi::{CStr, c_char, c_void};
+use std::ptr::NonNull;
 use std::slice;
 
 /// Hears what a kernel says, while an entry is under way. The kernel itself cannot be called then.
+/// Each function runs on the stack of a task of the kernel, which is small, and must not panic: a
+/// panic ends the process.
 pub trait Host {
     /// A line of printk.
     fn log(&mut self, level: u32, text: &str);

@@ -111,7 +111,7 @@ mod tests {
         memory.free(block);
         memory.free(ptr::null_mut());
         assert!(memory.alloc(u64::MAX, 16).is_null());
-        assert!(memory.alloc(8, 3).is_null());
+        assert!(memory.alloc(8, 24).is_null());
     }
 
     #[test]

@@ -7,6 +7,8 @@ mod host;
 mod machine;
 mod memory;
 mod symbols;
+#[cfg(test)]
+mod tests;
 
 pub use abi::{Attr, Choice, Cpu, CpuState, Energy, Facts, MachineCpu, Opp, TaskState};
 pub use call::{Call, Fork, Mask};
