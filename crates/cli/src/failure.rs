@@ -3,6 +3,7 @@
 use std::fmt;
 use std::process::ExitCode;
 use wakeplace_files::{Fault, WriteError};
+use wakeplace_kernel_tree::TreeError;
 use wakeplace_lab::{Class, LabError};
 
 /// A command's result; `Ok` carries whether every expectation held.
@@ -73,6 +74,17 @@ impl From<LabError> for Failure {
             Class::Input => Self::Input(message),
             Class::Environment => Self::Environment(message),
             Class::Guest => Self::NoResult(message),
+        }
+    }
+}
+
+/// The builder's error with the exit code of its class.
+impl From<TreeError> for Failure {
+    fn from(error: TreeError) -> Self {
+        let message = error.to_string();
+        match error.class() {
+            wakeplace_kernel_tree::Class::Input => Self::Input(message),
+            wakeplace_kernel_tree::Class::Environment => Self::Environment(message),
         }
     }
 }

@@ -19,7 +19,7 @@ use structure::Structure;
 use wakeplace_lab::machine::Machine;
 use wakeplace_lab::outcome::Scheduler;
 use wakeplace_lab::run::{self, RunResult, Work};
-use wakeplace_lab::{Arch, Cache};
+use wakeplace_lab::{Arch, LabError};
 use wakeplace_platform::Platform;
 use wakeplace_policy_sys::Policy;
 
@@ -208,8 +208,8 @@ fn boot(
     programs: &[&'static Program],
     watch: &dyn Watch,
 ) -> Result<RunResult, Error> {
-    let cache = Cache::of_user()?;
-    let scratch = cache.scratch()?;
+    let cache = wakeplace_lab::cache()?;
+    let scratch = cache.scratch().map_err(LabError::from)?;
     let packages = list::PACKAGES.map(|name| name.parse().map_err(Error::Input));
     let guest = run::Request {
         arch: Arch::Arm64,

@@ -15,6 +15,8 @@ use std::io::{self, ErrorKind};
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Component, Path, PathBuf};
 
+/// So many files are synced one by one.
+const MANY: usize = 200;
 /// In the draft: the folder that is filled.
 const NEW: &str = "new";
 
@@ -231,7 +233,7 @@ impl Here {
 /// When it cannot be moved; what was there before is still there, or the message says where it is.
 pub fn install(finished: &Path, at: &Path, scratch: &crate::Scratch) -> Result<(), WriteError> {
     let failed = |error| WriteError::new(at, error);
-    sync(finished).map_err(failed)?;
+    sync_many(finished).map_err(failed)?;
     drafts::moving(|held| swap::put(finished, at, scratch.path(), held))
         .map_err(|why| WriteError::because(at, why))?;
     sync_folder(folder_of(at)).map_err(|error| WriteError::unsynced(at, error))
@@ -294,6 +296,32 @@ fn keep_all_rights(old: &Path, new: &Path) -> io::Result<()> {
     keep_rights(old, new)
 }
 
+/// All that is below a folder. Of many files each would wait for the disk on its own, a minute for
+/// the sources of a kernel: then the file system is synced, once.
+fn sync_many(folder: &Path) -> io::Result<()> {
+    match has_more_files(folder, &mut { MANY })? {
+        true => Ok(rustix::fs::syncfs(File::open(folder)?)?),
+        false => sync(folder),
+    }
+}
+
+/// Whether there are more files below a folder than `left`, which are counted down.
+fn has_more_files(folder: &Path, left: &mut usize) -> io::Result<bool> {
+    for entry in fs::read_dir(folder)? {
+        let entry = entry?;
+        if entry.file_type()?.is_dir() {
+            if has_more_files(&entry.path(), left)? {
+                return Ok(true);
+            }
+        } else if *left == 0 {
+            return Ok(true);
+        } else {
+            *left -= 1;
+        }
+    }
+    Ok(false)
+}
+
 /// All that is below a folder; links have nothing to sync.
 fn sync(folder: &Path) -> io::Result<()> {
     for entry in fs::read_dir(folder)? {
@@ -311,6 +339,17 @@ fn sync(folder: &Path) -> io::Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn files_are_counted_in_all_folders() {
+        let folder = tempfile::tempdir().expect("a folder");
+        fs::create_dir(folder.path().join("a")).expect("made");
+        for name in ["x", "a/y", "a/z"] {
+            fs::write(folder.path().join(name), "").expect("written");
+        }
+        let more = |mut than| has_more_files(folder.path(), &mut than).expect("counted");
+        assert!(more(2) && !more(3));
+    }
 
     /// Goal: when a file of somebody else's cannot move to the new folder, it is kept, and the
     /// message says that the set is written and where the file is.

@@ -50,6 +50,8 @@ pub enum NeededFor {
     LiveScheduler,
     /// `--scheduler` of `sim` and `compare`.
     ForeignSchedulers,
+    /// `wakeplace kernel build`.
+    KernelTrees,
 }
 
 /// One fact about the machine.

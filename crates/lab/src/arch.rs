@@ -77,12 +77,12 @@ impl Arch {
         match std::env::consts::ARCH {
             "x86_64" => Ok(Self::X86_64),
             "aarch64" => Ok(Self::Arm64),
-            other => Err(LabError::Program {
-                program: "lab".to_owned(),
-                why: format!(
+            other => {
+                let why = format!(
                     "this machine is {other}; guests are run on x86_64 and arm64 machines only"
-                ),
-            }),
+                );
+                Err(LabError::program("lab", why))
+            }
         }
     }
 }

@@ -2,6 +2,7 @@
 
 use std::fmt;
 use std::path::PathBuf;
+use wakeplace_archive::ArchiveError;
 
 /// Whose fault an error is; the command line makes the exit code of it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -38,44 +39,14 @@ pub enum LabError {
         /// The reason, with what was expected.
         why: String,
     },
-    /// A file of this machine cannot be read or written.
-    #[error("{path}: cannot be {what}: {source}")]
-    File {
-        /// Which.
-        path: PathBuf,
-        /// What was tried, as `read`.
-        what: &'static str,
-        /// What the system said.
-        source: std::io::Error,
-    },
-    /// A folder of the cache cannot be written.
+    /// Something cannot be fetched, kept, read or written.
     #[error(transparent)]
-    Write(wakeplace_files::WriteError),
-    /// A program of this machine is missing or failed.
-    #[error("{program}: {why}")]
-    Program {
-        /// Which.
-        program: String,
-        /// What happened, with the end of what it said.
-        why: String,
-    },
-    /// The archive has no such package.
-    #[error("no package {wanted} for {arch} in {mirror} ({suites})")]
-    NoPackage {
-        /// What was looked for.
-        wanted: String,
-        /// Debian's name of the architecture.
-        arch: String,
-        /// Where.
-        mirror: String,
-        /// In which suites.
-        suites: String,
-    },
+    Archive(#[from] ArchiveError),
     /// The archive has no kernel of a version.
     #[error("{missing}; expected a whole version, as {}", crate::kernels::WANTED.join(", "))]
     NoVersion {
         /// What was looked for.
-        missing: Box<LabError>,
+        missing: Box<ArchiveError>,
     },
     /// None of the kernels can be used.
     #[error("no usable kernel for {arch}: {}", List(.tried))]
@@ -84,14 +55,6 @@ pub enum LabError {
         arch: String,
         /// All that were looked at.
         tried: Vec<Tried>,
-    },
-    /// Something that was fetched is not what it should be.
-    #[error("{what}: {why}")]
-    Damaged {
-        /// A file or a package.
-        what: String,
-        /// What is wrong with it.
-        why: String,
     },
     /// A program of this project that runs in the guest is not built.
     #[error(
@@ -142,14 +105,11 @@ impl LabError {
     #[must_use]
     pub fn class(&self) -> Class {
         match self {
-            Self::Request(_) | Self::Platform { .. } | Self::NoVersion { .. } => Class::Input,
-            Self::File { .. }
-            | Self::Write(_)
-            | Self::Program { .. }
-            | Self::NoPackage { .. }
-            | Self::NoKernel { .. }
-            | Self::Damaged { .. }
-            | Self::NotBuilt { .. } => Class::Environment,
+            Self::Request(_)
+            | Self::Platform { .. }
+            | Self::NoVersion { .. }
+            | Self::Archive(ArchiveError::Place(_)) => Class::Input,
+            Self::Archive(_) | Self::NoKernel { .. } | Self::NotBuilt { .. } => Class::Environment,
             Self::Timeout { .. } | Self::NoResult { .. } | Self::OtherScheduler { .. } => {
                 Class::Guest
             }
@@ -168,15 +128,23 @@ impl LabError {
         path: impl Into<PathBuf>,
         what: &'static str,
     ) -> impl FnOnce(std::io::Error) -> Self {
-        let path = path.into();
-        move |source| Self::File { path, what, source }
+        let wrap = ArchiveError::file(path, what);
+        move |source| wrap(source).into()
     }
 
     pub(crate) fn damaged(what: impl Into<String>, why: impl Into<String>) -> Self {
-        Self::Damaged {
-            what: what.into(),
-            why: why.into(),
-        }
+        ArchiveError::damaged(what, why).into()
+    }
+
+    /// A file or folder of this machine cannot be written as a whole.
+    pub(crate) fn write(error: wakeplace_files::WriteError) -> Self {
+        ArchiveError::Write(error).into()
+    }
+
+    /// A program of this machine is missing or failed.
+    pub(crate) fn program(program: impl Into<String>, why: impl Into<String>) -> Self {
+        let (program, why) = (program.into(), why.into());
+        ArchiveError::Program { program, why }.into()
     }
 }
 
@@ -216,7 +184,7 @@ mod tests {
 
     #[test]
     fn a_version_that_no_archive_has_is_a_mistake_of_who_named_it() {
-        let missing = Box::new(LabError::NoPackage {
+        let missing = Box::new(ArchiveError::NoPackage {
             wanted: "linux-image 1.2.3".to_owned(),
             arch: "amd64".to_owned(),
             mirror: "M".to_owned(),

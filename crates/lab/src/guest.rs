@@ -2,7 +2,7 @@
 
 use crate::kernels::Kernel;
 use crate::machine::Machine;
-use crate::program::{output, tail};
+
 use crate::qemu::Qemu;
 use crate::run::Icount;
 use crate::smp::Smp;
@@ -12,6 +12,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
+use wakeplace_archive::program::{output, tail};
 use wakeplace_files::Place;
 use wakeplace_platform::fdt;
 
@@ -184,10 +185,8 @@ impl Guest<'_> {
             if let Some(status) = ended {
                 // Without a code it was a signal's doing, its own abort for one.
                 if !status.success() && (up || start.is_none() || status.code().is_some()) {
-                    return Err(LabError::Program {
-                        program: self.arch.qemu().0.to_owned(),
-                        why: format!("{status}: {}", self.messages_tail()),
-                    });
+                    let why = format!("{status}: {}", self.messages_tail());
+                    return Err(LabError::program(self.arch.qemu().0, why));
                 }
                 let how = || Try::NeverUp(format!("its emulator ended ({status})"));
                 return Ok(if up { Try::Ended } else { how() });
@@ -219,9 +218,8 @@ impl Guest<'_> {
             .stdout(Stdio::null())
             .stderr(log)
             .spawn();
-        spawned.map(Running).map_err(|error| LabError::Program {
-            program: self.arch.qemu().0.to_owned(),
-            why: format!("cannot be started: {error}"),
+        spawned.map(Running).map_err(|error| {
+            LabError::program(self.arch.qemu().0, format!("cannot be started: {error}"))
         })
     }
 
@@ -357,9 +355,9 @@ impl Guest<'_> {
             if let Some(name) = file.file_name() {
                 let to = to.join(name);
                 let mut from = fs::File::open(file).map_err(LabError::reading(file))?;
-                let (place, mut copy) = Place::open(&to).map_err(LabError::Write)?;
+                let (place, mut copy) = Place::open(&to).map_err(LabError::write)?;
                 io::copy(&mut from, &mut copy).map_err(LabError::writing(&to))?;
-                place.publish().map_err(LabError::Write)?;
+                place.publish().map_err(LabError::write)?;
             }
         }
         Ok(())

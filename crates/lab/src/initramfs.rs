@@ -1,12 +1,12 @@
 //! What a guest's memory holds when it starts: programs from packages (the base, kept in the cache)
 //! and what one run adds.
 
-use crate::apt::{AptTree, Extracted, files_by_name, read_record, write_record};
-use crate::cache::install;
 use crate::cpio::Archive;
-use crate::{Arch, Cache, LabError, Watch, elf};
+use crate::{Arch, Cache, LabError, Watch, apt, elf};
 use std::fs;
 use std::path::{Path, PathBuf};
+use wakeplace_archive::apt::{Extracted, files_by_name, read_record, write_record};
+use wakeplace_archive::install;
 
 /// Packages of programs for the guest, and the programs taken from them.
 const PACKAGES: [&str; 3] = ["busybox-static", "rt-tests", "stress-ng"];
@@ -36,7 +36,7 @@ impl Base {
         let at = cache.path(&format!("base/{}-{LAYOUT}", arch.debian()));
         let archive = at.join("base.cpio");
         if read_record(&at).is_none() {
-            let programs = AptTree::open(cache, arch)?.closure(&PACKAGES, watch)?;
+            let programs = apt(cache, arch)?.closure(&PACKAGES, watch)?;
             watch.step(&format!("programs for {arch} guests"));
             let scratch = cache.scratch()?;
             let root = scratch.path().join("base");

@@ -1,12 +1,12 @@
 //! The kernels that guests can have: which are wanted, which can be had, which can be used.
 
-use crate::apt::{AptTree, Package, read_record, write_record};
-use crate::cache::install;
 use crate::error::Tried;
-use crate::{Arch, Cache, LabError, Watch, image};
+use crate::{Arch, Cache, LabError, Watch, apt, image};
 use std::fs;
 use std::io::BufReader;
 use std::path::{Path, PathBuf};
+use wakeplace_archive::apt::{Package, files_by_name, read_record, write_record};
+use wakeplace_archive::{WAITING, install};
 use wakeplace_host::{Kfuncs, Release, State, kfuncs_read};
 
 /// Versions in order of preference. 7.3.4 and 7.0.13 have different sched_ext interfaces (since 7.1
@@ -130,7 +130,7 @@ fn fetch(
     at: &Path,
     watch: &dyn Watch,
 ) -> Result<(), LabError> {
-    let apt = AptTree::open(cache, arch)?;
+    let apt = apt(cache, arch)?;
     apt.refresh(false, watch)?;
     let look = || Ok::<_, LabError>(choose(&apt.names("linux-")?, version, arch.flavour()));
     let found = match look()? {
@@ -157,7 +157,7 @@ fn fetch(
         packages.push(apt.fetch(&modules, &files, &wanted, watch)?);
     }
     fs::create_dir_all(&root).map_err(LabError::file(&root, "made"))?;
-    let by_name = crate::apt::files_by_name(&files);
+    let by_name = files_by_name(&files);
     let image = by_name.iter().find(|(name, _)| name.starts_with("vmlinuz"));
     let (_, image) = image.ok_or_else(|| LabError::damaged(&found.image, "no vmlinuz in it"))?;
     let to = root.join("vmlinuz");
@@ -175,7 +175,7 @@ fn fetch(
         fs::write(&file, btf).map_err(LabError::writing(&file))?;
     }
     write_record(&root, &packages)?;
-    install(&root, at, &scratch)
+    Ok(install(&root, at, &scratch)?)
 }
 
 fn read_btf(arch: Arch, image: &Path) -> Result<Vec<u8>, LabError> {
@@ -248,7 +248,7 @@ pub(crate) fn config(
     let apart = image.strip_prefix("linux-binary-");
     let release = apart.map(|rest| rest.trim_start_matches("unsigned-"));
     let package = release.map_or_else(|| image.clone(), |release| format!("linux-base-{release}"));
-    let apt = AptTree::open(cache, arch)?;
+    let apt = apt(cache, arch)?;
     apt.refresh(false, watch)?;
     let scratch = cache.scratch()?;
     let files = scratch.path().join("files");
@@ -257,7 +257,7 @@ pub(crate) fn config(
         name.is_some_and(|name| name == CONFIG || name.starts_with("config-"))
     };
     apt.fetch(&package, &files, &wanted, watch)?;
-    let found = crate::apt::files_by_name(&files).into_values().next();
+    let found = files_by_name(&files).into_values().next();
     let found = found.ok_or_else(|| LabError::damaged(&package, "no configuration in it"))?;
     fs::rename(&found, &at).map_err(LabError::writing(&at))?;
     Ok(at)
@@ -268,7 +268,7 @@ pub(crate) fn config(
 /// # Errors
 /// When the cache cannot be used.
 pub fn offers(cache: &Cache, arch: Arch, watch: &dyn Watch) -> Result<Vec<Offer>, LabError> {
-    let _lock = cache.lock(|| watch.step(crate::WAITING))?;
+    let _lock = cache.lock(|| watch.step(WAITING))?;
     let offer = |version: &&str| Offer {
         version: (*version).to_owned(),
         kernel: get(cache, arch, version, watch).map_err(|error| error.to_string()),
@@ -287,7 +287,7 @@ pub fn type_information(
     version: Option<&str>,
     watch: &dyn Watch,
 ) -> Result<(String, Vec<u8>), LabError> {
-    let _lock = cache.lock(|| watch.step(crate::WAITING))?;
+    let _lock = cache.lock(|| watch.step(WAITING))?;
     let kernel = get(cache, arch, version.unwrap_or(WANTED[0]), watch)?;
     let beside = kernel.image.with_file_name(BTF);
     let btf = match fs::read(&beside) {

@@ -1,14 +1,12 @@
 //! The lab: boots a real Debian kernel in QEMU with a modelled topology and runs programs in it.
 //!
 //! Nothing needs root or hardware virtualisation, and nothing on the host changes: kernels, the
-//! emulator and the guest's programs are fetched by name into the user's cache ([`apt`]), a
+//! emulator and the guest's programs are fetched by name into the user's cache (`wakeplace-archive`), a
 //! kernel's type information is checked before it is used ([`kernels`]), and what the guest did
 //! comes back as files ([`run`]). A guest that ran under another scheduler than the one asked for
 //! is an error, never a result ([`outcome`]).
 
-pub mod apt;
 mod arch;
-pub mod cache;
 mod cpio;
 mod devicetree;
 mod elf;
@@ -21,25 +19,36 @@ pub mod kernels;
 pub mod machine;
 pub mod outcome;
 pub mod packages;
-mod program;
 mod qemu;
 pub mod run;
 pub mod scheduler;
 mod smp;
-pub mod sources;
 pub mod workload;
 
 pub use arch::Arch;
-pub use cache::Cache;
 pub use error::{Class, LabError, Tried};
+pub use wakeplace_archive::{Cache, Watch};
 
-/// What is said while another run holds the cache.
-const WAITING: &str = "waiting for another run that fetches";
+use wakeplace_archive::apt::{AptTree, Selection};
 
-/// Follows what the lab does, for whoever waits.
-pub trait Watch {
-    /// Something that takes time begins.
-    fn step(&self, what: &str);
-    /// Something that the user should know; it stops nothing.
-    fn remark(&self, what: &str);
+/// Where kernels that take schedulers are, and programs of the same age.
+const SUITES: [&str; 2] = ["trixie", "trixie-backports"];
+
+/// The folder of the lab below the user's cache.
+///
+/// # Errors
+/// When no folder can be named or made.
+pub fn cache() -> Result<Cache, LabError> {
+    Ok(Cache::of_user("lab")?)
+}
+
+/// The packages for guests of an architecture.
+fn apt(cache: &Cache, arch: Arch) -> Result<AptTree, LabError> {
+    let selection = Selection {
+        folder: arch.debian().to_owned(),
+        arch: arch.debian(),
+        suites: &SUITES,
+        sources: false,
+    };
+    Ok(AptTree::open(cache, selection)?)
 }

@@ -262,7 +262,7 @@ fn details(program: &str, log: &str, dmesg: &str) -> String {
         .collect();
     let mut text = String::new();
     for (who, said) in [(program, log.to_owned()), ("kernel", about.join("\n"))] {
-        let said = crate::program::tail(&said, 2_000);
+        let said = wakeplace_archive::program::tail(&said, 2_000);
         if !said.is_empty() {
             text.push_str(&format!("\n{who} said:\n{said}"));
         }

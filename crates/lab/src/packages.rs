@@ -1,14 +1,14 @@
 //! Debian packages that a run adds to its guest, whole, with what they need.
 
-use crate::apt::{AptTree, Extracted, Package};
 use crate::cpio::Archive;
 use crate::initramfs::add;
-use crate::{Arch, Cache, LabError, Watch};
+use crate::{Arch, Cache, LabError, Watch, apt};
 use std::borrow::Cow;
 use std::fmt;
 use std::fs;
 use std::path::Path;
 use std::str::FromStr;
+use wakeplace_archive::apt::{Extracted, Package};
 
 /// What nobody reads in a guest; its memory holds all of the rest.
 const LEFT_OUT: [&str; 5] = [
@@ -95,7 +95,7 @@ pub(crate) fn archive(
     if names.is_empty() {
         return Ok(Packages::default());
     }
-    let Extracted { root, mut packages } = AptTree::open(cache, arch)?.closure(&names, watch)?;
+    let Extracted { root, mut packages } = apt(cache, arch)?.closure(&names, watch)?;
     let mut archive = Archive::default();
     add_folder(&mut archive, &root, &root)?;
     packages.retain(|package| names.contains(&package.package.as_str()));
@@ -149,7 +149,7 @@ fn place(below: &str) -> Option<String> {
         let rest = below.strip_prefix(*folder);
         rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
     };
-    if below == crate::apt::RECORD || LEFT_OUT.iter().any(&in_or_at) {
+    if below == wakeplace_archive::apt::RECORD || LEFT_OUT.iter().any(&in_or_at) {
         return None;
     }
     Some(match MERGED.iter().any(&in_or_at) {

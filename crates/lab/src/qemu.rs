@@ -1,11 +1,10 @@
 //! The emulator: the machine's own if it is new enough, else one fetched into the cache and started
 //! through the loader it came with, so that it needs nothing of the host's libraries.
 
-use crate::apt::AptTree;
-use crate::program::output;
-use crate::{Arch, Cache, LabError, Watch};
+use crate::{Arch, Cache, LabError, Watch, apt};
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use wakeplace_archive::program::output;
 
 /// Older emulators are not used. In 7.2 on x86-64 a CPU can run on in the middle of an instruction
 /// that another one is replacing (the kernel's `text_poke`): guests with 16 CPUs died in 4 of 9
@@ -39,7 +38,7 @@ impl Qemu {
             return Ok(Self { guarded, ..own });
         }
         let host = Arch::host()?;
-        let closure = AptTree::open(cache, host)?.closure(&[package], watch)?;
+        let closure = apt(cache, host)?.closure(&[package], watch)?;
         let fetched = fetched(&closure.root, host, name);
         let version = version(&fetched)?;
         Ok(Self {

@@ -1,6 +1,5 @@
 //! One run: a guest from start to result.
 
-use crate::apt::Package;
 use crate::cpio::Archive;
 use crate::guest::{Guest, Limits};
 use crate::initramfs::{self, Base};
@@ -17,6 +16,8 @@ use serde_json::{Value, json};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
+use wakeplace_archive::WAITING;
+use wakeplace_archive::apt::Package;
 
 /// Where things of the run are in the guest.
 const JOB_FILE: &str = "lab/job.json";
@@ -199,7 +200,7 @@ fn prepare(cache: &Cache, request: &Request, watch: &dyn Watch) -> Result<Prepar
     if needs_load(&request.work) {
         guest_bin::require(arch, guest_bin::LOAD)?;
     }
-    let _lock = cache.lock(|| watch.step(crate::WAITING))?;
+    let _lock = cache.lock(|| watch.step(WAITING))?;
     let operating_points = arch == Arch::Arm64 && request.machine.platform.is_some();
     let kernel = kernels::pick(
         cache,
@@ -242,7 +243,7 @@ fn prepare(cache: &Cache, request: &Request, watch: &dyn Watch) -> Result<Prepar
 /// # Errors
 /// When something cannot be had.
 pub fn prefetch(cache: &Cache, arch: Arch, watch: &dyn Watch) -> Result<(), LabError> {
-    let _lock = cache.lock(|| watch.step(crate::WAITING))?;
+    let _lock = cache.lock(|| watch.step(WAITING))?;
     Qemu::get(cache, arch, watch)?;
     Base::get(cache, arch, watch)?;
     Ok(())

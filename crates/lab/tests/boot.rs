@@ -7,7 +7,7 @@ use wakeplace_lab::machine::Machine;
 use wakeplace_lab::outcome::Scheduler;
 use wakeplace_lab::run::{Request, RunResult, Work, run};
 use wakeplace_lab::scheduler::Loader;
-use wakeplace_lab::{Arch, Cache, LabError, Watch};
+use wakeplace_lab::{Arch, LabError, Watch};
 
 struct Silent;
 
@@ -34,7 +34,7 @@ fn request(arch: Arch, platform: &str, script: &str) -> Request {
 }
 
 fn boot(request: &Request) -> Result<RunResult, LabError> {
-    run(&Cache::of_user().expect("a cache"), request, &Silent)
+    run(&wakeplace_lab::cache().expect("a cache"), request, &Silent)
 }
 
 #[test]

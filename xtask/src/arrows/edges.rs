@@ -6,7 +6,7 @@ use crate::Finding;
 /// Each crate with the crates of this workspace it may name: what is below it and nothing else.
 /// `report` is made from results only, so not from `engine`; `scx` knows nothing of the simulator
 /// and is in nobody's list, nor are `cli`, `python` and `wasm`.
-const MAY_KNOW: [(&str, &[&str]); 28] = [
+const MAY_KNOW: [(&str, &[&str]); 31] = [
     ("text", &[]),
     ("files", &[]),
     ("policy-sys", &["text"]),
@@ -80,9 +80,17 @@ const MAY_KNOW: [(&str, &[&str]); 28] = [
             "metrics",
         ],
     ),
+    ("archive", &["files"]),
     (
         "lab",
-        &["text", "files", "host", "platform", "workload", "guest"],
+        &[
+            "text", "files", "host", "platform", "workload", "guest", "archive",
+        ],
+    ),
+    ("kernel-shim", &[]),
+    (
+        "kernel-tree",
+        &["text", "files", "host", "archive", "kernel-shim"],
     ),
     (
         "fidelity",
@@ -119,6 +127,7 @@ const MAY_KNOW: [(&str, &[&str]); 28] = [
             "fidelity",
             "sched-ext",
             "foreign",
+            "kernel-tree",
         ],
     ),
     (

@@ -190,6 +190,26 @@ Examples:
 
 Shells: bash, elvish, fish, powershell, zsh";
 
+pub(super) const KERNEL: &str = "\
+Examples:
+  wakeplace kernel list
+  wakeplace kernel build 7.3";
+
+pub(super) const KERNEL_LIST: &str = "\
+Examples:
+  wakeplace kernel list
+  wakeplace kernel list --format json";
+
+pub(super) const KERNEL_BUILD: &str = "\
+Examples:
+  The newest 7.3 of the package archive, and a version for machines of another architecture
+  wakeplace kernel build 7.3
+  wakeplace kernel build 6.12 --arch x86_64
+
+  A tree of yours as it is, and a revision of it
+  wakeplace kernel build linux
+  wakeplace kernel build linux@HEAD --kernel-config my.config";
+
 pub(super) const LAB: &str = "\
 Examples:
   wakeplace lab kernels

@@ -5,6 +5,7 @@ mod fidelity;
 mod help;
 mod import;
 mod input;
+mod kernel;
 mod lab;
 mod pages;
 mod programs;
@@ -19,6 +20,7 @@ pub(crate) use explain::ExplainArgs;
 pub(crate) use fidelity::{LabFidelityArgs, ReportFormat};
 pub(crate) use import::{PlatformCaptureArgs, PlatformImportArgs, WorkloadRecordArgs};
 pub(crate) use input::{InputArgs, JitterArgs};
+pub(crate) use kernel::{KernelBuildArgs, KernelCommand, KernelListArgs};
 pub(crate) use lab::{ArchName, LabCommand, LabFetchArgs, LabKernelsArgs, LabRunArgs};
 pub(crate) use pages::{CompletionsArgs, ManArgs, completions, write_man};
 pub(crate) use programs::LabProgramsArgs;
@@ -165,6 +167,16 @@ pub(crate) enum Command {
         after_long_help = help::EXIT_CODES,
     )]
     Doctor(DoctorArgs),
+    /// Build kernels whose own scheduler runs in the simulator, and list those to be had
+    #[command(
+        help_template = help::TEMPLATE,
+        before_help = help::KERNEL,
+        arg_required_else_help = true
+    )]
+    Kernel {
+        #[command(subcommand)]
+        command: KernelCommand,
+    },
     /// Boot a real kernel in an emulated machine with a platform's topology and run programs in it
     #[command(
         help_template = help::TEMPLATE,

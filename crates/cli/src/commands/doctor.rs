@@ -23,6 +23,7 @@ pub(crate) fn run(args: &DoctorArgs, terminal: Terminal) -> Outcome {
     }
     let mut checks = Probe::new(&args.root).checks();
     checks.push(interception(&args.root));
+    checks.push(kernel_tools(&args.root));
     let text = match args.form.format {
         AnswerFormat::Human => page(&checks, style(terminal)),
         AnswerFormat::Json => json(&object(&checks)),
@@ -64,6 +65,20 @@ fn interception(root: &Path) -> Check {
     }
 }
 
+/// Can kernels be built? Looked for on this machine only.
+fn kernel_tools(root: &Path) -> Check {
+    let check = wakeplace_kernel_tree::check_tools();
+    match root == Path::new("/") {
+        true => check,
+        false => Check {
+            state: State::Unknown,
+            found: "another machine's: its programs are not looked for".to_owned(),
+            remedy: String::new(),
+            ..check
+        },
+    }
+}
+
 fn page(checks: &[Check], look: Style) -> String {
     let mut text = String::new();
     for (home, title, what) in [
@@ -81,6 +96,11 @@ fn page(checks: &[Check], look: Style) -> String {
             NeededFor::ForeignSchedulers,
             "Schedulers of others",
             "`--scheduler` of `sim` and `compare`",
+        ),
+        (
+            NeededFor::KernelTrees,
+            "Kernel trees",
+            "`wakeplace kernel build`",
         ),
     ] {
         text.push_str(&heading(&format!("{title}: {what}"), look));
@@ -181,6 +201,7 @@ fn object(checks: &[Check]) -> Value {
                 NeededFor::Simulator => "simulator",
                 NeededFor::LiveScheduler => "live-scheduler",
                 NeededFor::ForeignSchedulers => "schedulers",
+                NeededFor::KernelTrees => "kernel-trees",
             },
             "required": check.required,
         })
@@ -190,6 +211,7 @@ fn object(checks: &[Check]) -> Value {
         "simulator": can_run(checks, NeededFor::Simulator),
         "live_scheduler": can_run(checks, NeededFor::LiveScheduler),
         "schedulers": can_run(checks, NeededFor::ForeignSchedulers),
+        "kernel_trees": can_run(checks, NeededFor::KernelTrees),
         "checks": checks.iter().map(check).collect::<Vec<_>>(),
     })
 }

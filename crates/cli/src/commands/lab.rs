@@ -18,7 +18,7 @@ use wakeplace_lab::machine::Machine;
 use wakeplace_lab::outcome::Scheduler;
 use wakeplace_lab::run::{self, Icount, Request, RunResult, TraceReport, Work};
 use wakeplace_lab::scheduler::Loader;
-use wakeplace_lab::{Arch, Cache, workload};
+use wakeplace_lab::{Arch, workload};
 use wakeplace_policy_sys::Policy;
 use wakeplace_report::{Cell, Format, Table};
 
@@ -47,7 +47,7 @@ fn arches(name: Option<ArchName>) -> Vec<Arch> {
 fn run_guest(args: &LabRunArgs, terminal: Terminal) -> Outcome {
     let trace = trace_output(args.trace.as_deref())?;
     let request = request(args)?;
-    let cache = Cache::of_user()?;
+    let cache = wakeplace_lab::cache()?;
     let steps = Steps::start(terminal);
     let ran = run::run(&cache, &request, &steps);
     drop(steps);
@@ -298,7 +298,7 @@ fn list(args: &LabKernelsArgs, terminal: Terminal) -> Outcome {
 
 /// All kernels of some architectures; what is missing is said at once.
 fn offers(arches: &[Arch], terminal: Terminal) -> Result<Vec<(Arch, Offer)>, Failure> {
-    let cache = Cache::of_user()?;
+    let cache = wakeplace_lab::cache()?;
     let steps = Steps::start(terminal);
     let mut all = Vec::new();
     for arch in arches {
@@ -367,7 +367,7 @@ fn enough(offers: &[(Arch, Offer)]) -> Outcome {
 }
 
 fn fetch(args: &LabFetchArgs, terminal: Terminal) -> Outcome {
-    let cache = Cache::of_user()?;
+    let cache = wakeplace_lab::cache()?;
     let arches = arches(args.arch);
     let steps = Steps::start(terminal);
     for arch in &arches {

@@ -3,6 +3,7 @@
 mod doctor;
 mod explain;
 mod fidelity;
+mod kernel;
 mod lab;
 mod lab_watch;
 mod marked_page;
@@ -39,6 +40,7 @@ pub(crate) fn run(command: Command, terminal: Terminal) -> Outcome {
         Command::Policy { command } => policy::run(command, terminal),
         Command::Report(args) => report::report(&args, terminal),
         Command::Doctor(args) => doctor::run(&args, terminal),
+        Command::Kernel { command } => kernel::run(&command, terminal),
         Command::Lab { command } => lab::run(command, terminal),
         Command::Completions(args) => pages::completions(&args, terminal),
         Command::Man(args) => pages::man(&args),

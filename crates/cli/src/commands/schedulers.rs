@@ -10,7 +10,7 @@ use std::sync::Arc;
 use std::time::Duration;
 use wakeplace_foreign::wall::{Limits, lock_down, no_more_loaders};
 use wakeplace_foreign::{Command, Image, Mode, OfferedKernel, Scheduler};
-use wakeplace_lab::{Arch, Cache, Watch, kernels};
+use wakeplace_lab::{Arch, Watch, kernels};
 use wakeplace_policy_sys::Policy;
 use wakeplace_sched_ext::{Loader, SchedExtOps};
 use wakeplace_study::Matrix;
@@ -133,7 +133,7 @@ pub(crate) fn kernel(version: Option<&str>, terminal: Terminal) -> Result<Offere
         return kernel_of_file(Path::new(path));
     }
     let arch = Arch::host().map_err(Failure::input)?;
-    let cache = Cache::of_user().map_err(Failure::input)?;
+    let cache = wakeplace_lab::cache().map_err(Failure::input)?;
     let found = kernels::type_information(&cache, arch, version, &Told(terminal));
     let (release, btf) = found.map_err(Failure::input)?;
     OfferedKernel::new(&release, btf).map_err(Failure::input)

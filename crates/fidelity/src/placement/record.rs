@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use wakeplace_lab::outcome::Scheduler;
 use wakeplace_lab::run::{self, Icount, Work};
-use wakeplace_lab::{Arch, Cache};
+use wakeplace_lab::{Arch, LabError};
 
 /// Under which scheduler a guest runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -175,8 +175,8 @@ fn booted(
     watch: &dyn Watch,
 ) -> Result<String, Error> {
     let (machine, sets) = (&boot.plan.machine, &boot.part.sets);
-    let cache = Cache::of_user()?;
-    let scratch = cache.scratch()?;
+    let cache = wakeplace_lab::cache()?;
+    let scratch = cache.scratch().map_err(LabError::from)?;
     let offset_ns = sets::start_offset_ns(boot.start);
     let guest = run::Request {
         arch: Arch::Arm64,

@@ -1,9 +1,9 @@
 //! How a guest is started, with scripts in the emulator's place.
 
 use super::*;
-use crate::apt::Package;
 use crate::kernels::BtfVerdict;
 use std::cell::RefCell;
+use wakeplace_archive::apt::Package;
 
 #[derive(Default)]
 struct Heard(RefCell<Vec<String>>);

@@ -1,15 +1,20 @@
-//! Running programs of this machine.
+//! Programs of this machine that are run to their end.
 
-use crate::LabError;
+use crate::ArchiveError;
 use std::process::{Command, Stdio};
+use std::sync::mpsc::{self, RecvTimeoutError};
+use std::time::Duration;
 
 /// Most of what a failed program said that is repeated, bytes.
 const TAIL_BYTES: usize = 1_500;
 
 /// Runs a program to its end and returns its standard output.
-pub(crate) fn output(command: &mut Command) -> Result<Vec<u8>, LabError> {
+///
+/// # Errors
+/// When it cannot be started or fails; the error has the end of what it said.
+pub fn output(command: &mut Command) -> Result<Vec<u8>, ArchiveError> {
     let program = command.get_program().to_string_lossy().into_owned();
-    let failed = |why: String| LabError::Program {
+    let failed = |why: String| ArchiveError::Program {
         program: program.clone(),
         why,
     };
@@ -29,8 +34,36 @@ pub(crate) fn output(command: &mut Command) -> Result<Vec<u8>, LabError> {
     )))
 }
 
+/// The same, and calls `look` again and again while the program runs.
+///
+/// # Errors
+/// As [`output`].
+pub fn output_watched(
+    command: &mut Command,
+    every: Duration,
+    mut look: impl FnMut(),
+) -> Result<Vec<u8>, ArchiveError> {
+    std::thread::scope(|threads| {
+        let (sender, ended) = mpsc::channel();
+        threads.spawn(move || sender.send(output(command)));
+        loop {
+            match ended.recv_timeout(every) {
+                Ok(result) => return result,
+                Err(RecvTimeoutError::Timeout) => look(),
+                Err(RecvTimeoutError::Disconnected) => {
+                    return Err(ArchiveError::Program {
+                        program: "a thread".to_owned(),
+                        why: "it ended early".to_owned(),
+                    });
+                }
+            }
+        }
+    })
+}
+
 /// The end of a text, from the beginning of a line.
-pub(crate) fn tail(text: &str, bytes: usize) -> &str {
+#[must_use]
+pub fn tail(text: &str, bytes: usize) -> &str {
     let text = text.trim_end();
     let Some(mut start) = text.len().checked_sub(bytes) else {
         return text;

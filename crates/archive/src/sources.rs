@@ -2,14 +2,14 @@
 //!
 //! Two forms are read: one line per source (`*.list`) and paragraphs (`*.sources`), both as
 //! sources.list(5) describes them. Only the address, the signing key and `trusted` are taken; the
-//! suites are the lab's own choice.
+//! suites are the choice of whoever fetches. `WAKEPLACE_MIRROR` names another address.
 
 use std::fs;
 use std::path::Path;
 
 /// Where packages come from when this machine names nothing.
 const DEFAULT_URI: &str = "http://deb.debian.org/debian";
-/// Names of Debian's releases whose archive has the suites the lab asks for.
+/// Names of Debian's releases whose archive has the suites that are asked for.
 const RELEASES: [&str; 9] = [
     "bookworm",
     "trixie",
@@ -49,6 +49,19 @@ struct Entry {
 }
 
 impl Mirror {
+    /// That of this machine, or the one that its user names.
+    #[must_use]
+    pub fn of_user() -> Self {
+        let machine = Self::of_machine(Path::new("/etc/apt"));
+        match std::env::var("WAKEPLACE_MIRROR") {
+            Ok(uri) if !uri.trim().is_empty() => Self {
+                uri: uri.trim().trim_end_matches('/').to_owned(),
+                ..machine
+            },
+            _ => machine,
+        }
+    }
+
     /// Reads the configuration below `etc_apt` (`/etc/apt`).
     #[must_use]
     pub fn of_machine(etc_apt: &Path) -> Self {
@@ -102,9 +115,9 @@ impl Mirror {
         }
     }
 
-    /// A sources.list of this mirror with `suites`.
+    /// A sources.list of this mirror with `suites`, and with source packages if `sources`.
     #[must_use]
-    pub fn list(&self, suites: &[&str]) -> String {
+    pub fn list(&self, suites: &[&str], sources: bool) -> String {
         let mut options = Vec::new();
         if let Some(keyring) = &self.signed_by {
             options.push(format!("signed-by={keyring}"));
@@ -116,8 +129,19 @@ impl Mirror {
             true => String::new(),
             false => format!("[{}] ", options.join(" ")),
         };
-        let line = |suite: &&str| format!("deb {options}{} {suite} main\n", self.uri);
-        suites.iter().map(line).collect()
+        let kinds: &[&str] = if sources {
+            &["deb", "deb-src"]
+        } else {
+            &["deb"]
+        };
+        let line = |kind: &str, suite: &str| format!("{kind} {options}{} {suite} main\n", self.uri);
+        let lines = |suite: &&str| {
+            kinds
+                .iter()
+                .map(|kind| line(kind, suite))
+                .collect::<String>()
+        };
+        suites.iter().map(lines).collect()
     }
 }
 
@@ -223,7 +247,7 @@ mod tests {
         assert_eq!(mirror.uri, "http://mirror.example/debian");
         assert_eq!(mirror.signed_by.as_deref(), Some("/etc/k.gpg"));
         assert_eq!(
-            mirror.list(&["trixie", "trixie-backports"]),
+            mirror.list(&["trixie", "trixie-backports"], false),
             "deb [signed-by=/etc/k.gpg] http://mirror.example/debian trixie main\n\
              deb [signed-by=/etc/k.gpg] http://mirror.example/debian trixie-backports main\n"
         );
@@ -244,7 +268,9 @@ mod tests {
         };
         assert_eq!(mirror, expected);
         let line = "deb [signed-by=/k.gpg trusted=yes] http://a.example/d trixie main\n";
-        assert_eq!(mirror.list(&["trixie"]), line);
+        assert_eq!(mirror.list(&["trixie"], false), line);
+        let sources = line.replace("deb ", "deb-src ");
+        assert_eq!(mirror.list(&["trixie"], true), line.to_owned() + &sources);
     }
 
     #[test]

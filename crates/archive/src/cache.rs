@@ -1,12 +1,13 @@
 //! Where fetched things are kept, and how two runs keep out of each other's way.
 
-use crate::LabError;
+use crate::ArchiveError;
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
+use std::process::Stdio;
 use std::time::{Duration, SystemTime};
 use wakeplace_files::Scratch;
 
-/// The folder of the lab below the user's cache.
+/// A folder below the user's cache.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Cache {
     root: PathBuf,
@@ -15,29 +16,31 @@ pub struct Cache {
 /// Held while something is fetched; given back when dropped.
 #[derive(Debug)]
 pub struct Lock {
-    _file: File,
+    file: File,
 }
 
 impl Cache {
-    /// `WAKEPLACE_LAB_CACHE`, else `wakeplace/lab` below `XDG_CACHE_HOME` or `~/.cache`.
+    /// The folder for `what`: with `lab`, `WAKEPLACE_LAB_CACHE`, else `wakeplace/lab` below
+    /// `XDG_CACHE_HOME` or `~/.cache`.
     ///
     /// # Errors
     /// When no folder can be named or made.
-    pub fn of_user() -> Result<Self, LabError> {
+    pub fn of_user(what: &str) -> Result<Self, ArchiveError> {
         let named = |name: &str| {
             let value = std::env::var_os(name).filter(|value| !value.is_empty())?;
             Some(PathBuf::from(value)).filter(|path| path.is_absolute())
         };
-        let root = named("WAKEPLACE_LAB_CACHE")
-            .or_else(|| named("XDG_CACHE_HOME").map(|home| home.join("wakeplace/lab")))
-            .or_else(|| named("HOME").map(|home| home.join(".cache/wakeplace/lab")));
+        let own = format!("WAKEPLACE_{}_CACHE", what.to_ascii_uppercase());
+        let below = |home: PathBuf| home.join("wakeplace").join(what);
+        let root = named(&own)
+            .or_else(|| named("XDG_CACHE_HOME").map(below))
+            .or_else(|| named("HOME").map(|home| below(home.join(".cache"))));
         match root {
             Some(root) => Self::at(root),
-            None => Err(LabError::Request(
-                "no folder to keep downloads in: none of WAKEPLACE_LAB_CACHE, XDG_CACHE_HOME and \
-                 HOME is an absolute path"
-                    .to_owned(),
-            )),
+            None => Err(ArchiveError::Place(format!(
+                "no folder to keep downloads in: none of {own}, XDG_CACHE_HOME and HOME is an \
+                 absolute path"
+            ))),
         }
     }
 
@@ -45,16 +48,16 @@ impl Cache {
     ///
     /// # Errors
     /// When the folder cannot be made, or its name cannot stand in apt's configuration.
-    pub fn at(root: PathBuf) -> Result<Self, LabError> {
+    pub fn at(root: PathBuf) -> Result<Self, ArchiveError> {
         let clean = |text: &str| !text.contains(['"', '\n', ';', '{', '}', '\\']);
         if !root.to_str().is_some_and(clean) {
-            return Err(LabError::Request(format!(
+            return Err(ArchiveError::Place(format!(
                 "cache {}: expected a name in UTF-8 without quotes, braces, semicolons and \
                  backslashes",
                 root.display()
             )));
         }
-        fs::create_dir_all(&root).map_err(LabError::file(&root, "made"))?;
+        fs::create_dir_all(&root).map_err(ArchiveError::file(&root, "made"))?;
         Ok(Self { root })
     }
 
@@ -68,9 +71,9 @@ impl Cache {
     ///
     /// # Errors
     /// When it cannot be made.
-    pub fn folder(&self, below: &str) -> Result<PathBuf, LabError> {
+    pub fn folder(&self, below: &str) -> Result<PathBuf, ArchiveError> {
         let path = self.path(below);
-        fs::create_dir_all(&path).map_err(LabError::file(&path, "made"))?;
+        fs::create_dir_all(&path).map_err(ArchiveError::file(&path, "made"))?;
         Ok(path)
     }
 
@@ -79,32 +82,54 @@ impl Cache {
     ///
     /// # Errors
     /// When it cannot be made.
-    pub fn scratch(&self) -> Result<Scratch, LabError> {
+    pub fn scratch(&self) -> Result<Scratch, ArchiveError> {
         let folder = self.folder("tmp")?;
-        Scratch::folder_in(&folder).map_err(LabError::file(&folder, "written"))
+        Scratch::folder_in(&folder).map_err(ArchiveError::file(&folder, "written"))
     }
 
     /// Waits for other runs that fetch, calling `waiting` first if there are any.
     ///
     /// # Errors
     /// When the file system has no locks.
-    pub fn lock(&self, waiting: impl FnOnce()) -> Result<Lock, LabError> {
-        let path = self.path("lock");
-        let file = File::create(&path).map_err(LabError::writing(&path))?;
+    pub fn lock(&self, waiting: impl FnOnce()) -> Result<Lock, ArchiveError> {
+        self.lock_at("lock", waiting)
+    }
+
+    /// The same for one part of the cache, whose lock has this name.
+    ///
+    /// # Errors
+    /// As [`Self::lock`].
+    pub fn lock_at(&self, below: &str, waiting: impl FnOnce()) -> Result<Lock, ArchiveError> {
+        let path = self.path(below);
+        let mut options = File::options();
+        options.read(true).write(true).create(true).truncate(true);
+        let file = options.open(&path).map_err(ArchiveError::writing(&path))?;
         if file.try_lock().is_err() {
             waiting();
-            file.lock().map_err(LabError::file(&path, "locked"))?;
+            file.lock().map_err(ArchiveError::file(&path, "locked"))?;
         }
-        Ok(Lock { _file: file })
+        Ok(Lock { file })
+    }
+}
+
+impl Lock {
+    /// An empty standard input for a program. It shares the lock: whoever comes later waits until
+    /// the program and all that it started have ended, even if this process is killed before.
+    ///
+    /// # Errors
+    /// When the system has no more files to open.
+    pub fn stdin(&self) -> std::io::Result<Stdio> {
+        Ok(Stdio::from(self.file.try_clone()?))
     }
 }
 
 /// How long ago something was changed; a clock that was set back makes it as old as can be.
+#[must_use]
 #[allow(
     clippy::disallowed_methods,
     reason = "decides what is fetched again or removed, and no result"
 )]
-pub(crate) fn age(path: &Path) -> Option<Duration> {
+pub fn age(path: &Path) -> Option<Duration> {
     let changed = fs::metadata(path).ok()?.modified().ok()?;
     Some(
         SystemTime::now()
@@ -115,11 +140,14 @@ pub(crate) fn age(path: &Path) -> Option<Duration> {
 
 /// Puts a finished folder of `scratch` where it belongs. What was there before goes; readers see
 /// the old one or the new one, complete.
-pub(crate) fn install(finished: &Path, at: &Path, scratch: &Scratch) -> Result<(), LabError> {
+///
+/// # Errors
+/// When it cannot be moved there.
+pub fn install(finished: &Path, at: &Path, scratch: &Scratch) -> Result<(), ArchiveError> {
     if let Some(parent) = at.parent() {
-        fs::create_dir_all(parent).map_err(LabError::file(parent, "made"))?;
+        fs::create_dir_all(parent).map_err(ArchiveError::file(parent, "made"))?;
     }
-    wakeplace_files::install(finished, at, scratch).map_err(LabError::Write)
+    wakeplace_files::install(finished, at, scratch).map_err(ArchiveError::Write)
 }
 
 #[cfg(test)]

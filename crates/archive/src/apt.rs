@@ -2,9 +2,9 @@
 //! and nothing of the machine's own state read or changed.
 
 use crate::cache::{Cache, age, install};
-use crate::program::output;
+use crate::program::{output, output_watched};
 use crate::sources::Mirror;
-use crate::{Arch, LabError, Watch};
+use crate::{ArchiveError, Watch};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
@@ -14,12 +14,25 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
 
-/// Where kernels that take schedulers are, and programs of the same age.
-pub const SUITES: [&str; 2] = ["trixie", "trixie-backports"];
 /// Lists of packages are looked at again after this.
 const LISTS_LAST: Duration = Duration::from_secs(24 * 3600);
+/// How often a download is looked at.
+const LOOK_EVERY: Duration = Duration::from_millis(250);
 /// What was extracted says what it is in this file.
-pub(crate) const RECORD: &str = "record.json";
+pub const RECORD: &str = "record.json";
+
+/// Which packages a tree knows.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Selection {
+    /// Folder of the tree below `apt/` in the cache.
+    pub folder: String,
+    /// Debian's name of the architecture.
+    pub arch: &'static str,
+    /// Names of Debian's releases.
+    pub suites: &'static [&'static str],
+    /// Source packages besides.
+    pub sources: bool,
+}
 
 /// A package as it was fetched.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -41,10 +54,19 @@ pub struct Extracted {
     pub packages: Vec<Package>,
 }
 
-/// The tree of one architecture.
+/// A package as the signed lists describe it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Listed {
+    /// What it is.
+    pub package: Package,
+    /// Size of the file, bytes.
+    pub bytes: u64,
+}
+
+/// A tree of its own for apt.
 #[derive(Debug)]
 pub struct AptTree {
-    arch: Arch,
+    selection: Selection,
     cache: Cache,
     folder: PathBuf,
     mirror: Mirror,
@@ -55,16 +77,16 @@ impl AptTree {
     ///
     /// # Errors
     /// When it cannot be written.
-    pub fn open(cache: &Cache, arch: Arch) -> Result<Self, LabError> {
-        let folder = cache.folder(&format!("apt/{}", arch.debian()))?;
+    pub fn open(cache: &Cache, selection: Selection) -> Result<Self, ArchiveError> {
+        let folder = cache.folder(&format!("apt/{}", selection.folder))?;
         for below in ["state/lists/partial", "cache/archives/partial"] {
             let path = folder.join(below);
-            fs::create_dir_all(&path).map_err(LabError::file(&path, "made"))?;
+            fs::create_dir_all(&path).map_err(ArchiveError::file(&path, "made"))?;
         }
         let tree = Self {
-            arch,
+            selection,
             cache: cache.clone(),
-            mirror: Mirror::of_machine(Path::new("/etc/apt")),
+            mirror: Mirror::of_user(),
             folder,
         };
         let write = |name: &str, text: String| {
@@ -74,16 +96,19 @@ impl AptTree {
                 return Ok(());
             }
             let _ = fs::remove_file(tree.stamp());
-            wakeplace_files::write(&path, text.as_bytes()).map_err(LabError::Write)
+            wakeplace_files::write(&path, text.as_bytes()).map_err(ArchiveError::Write)
         };
-        write("sources.list", tree.mirror.list(&SUITES))?;
+        let Selection {
+            suites, sources, ..
+        } = tree.selection;
+        write("sources.list", tree.mirror.list(suites, sources))?;
         write("apt.conf", tree.configuration())?;
         Ok(tree)
     }
 
     /// Read after the machine's own configuration, so that its proxies stay and its hooks go.
     fn configuration(&self) -> String {
-        let (arch, folder) = (self.arch.debian(), self.folder.display());
+        let (arch, folder) = (self.selection.arch, self.folder.display());
         format!(
             r#"APT::Architecture "{arch}";
 #clear APT::Architectures;
@@ -124,14 +149,14 @@ Debug::NoLocking "true";
     ///
     /// # Errors
     /// When there are none at all and they cannot be fetched.
-    pub fn refresh(&self, now: bool, watch: &dyn Watch) -> Result<(), LabError> {
+    pub fn refresh(&self, now: bool, watch: &dyn Watch) -> Result<(), ArchiveError> {
         let age = age(&self.stamp());
         if !now && age.is_some_and(|age| age < LISTS_LAST) {
             return Ok(());
         }
         watch.step(&format!(
             "lists of packages for {} from {}",
-            self.arch, self.mirror.uri
+            self.selection.arch, self.mirror.uri
         ));
         // A list that could not be fetched is an error, not a warning: the old one would be used.
         let fetched = output(
@@ -141,7 +166,7 @@ Debug::NoLocking "true";
         match (fetched, age) {
             (Ok(_), _) => {
                 let stamp = self.stamp();
-                wakeplace_files::write(&stamp, b"").map_err(LabError::Write)
+                wakeplace_files::write(&stamp, b"").map_err(ArchiveError::Write)
             }
             (Err(error), Some(_)) => {
                 watch.remark(&format!("the lists of packages are old: {error}"));
@@ -155,7 +180,7 @@ Debug::NoLocking "true";
     ///
     /// # Errors
     /// When apt-cache fails.
-    pub fn names(&self, prefix: &str) -> Result<Vec<String>, LabError> {
+    pub fn names(&self, prefix: &str) -> Result<Vec<String>, ArchiveError> {
         let names = output(self.command("apt-cache").args(["pkgnames", prefix]))?;
         let names = String::from_utf8_lossy(&names);
         let mut names: Vec<String> = names.lines().map(str::to_owned).collect();
@@ -165,12 +190,12 @@ Debug::NoLocking "true";
 
     /// That there is no such package, in this tree's words.
     #[must_use]
-    pub fn missing(&self, wanted: &str) -> LabError {
-        LabError::NoPackage {
+    pub fn missing(&self, wanted: &str) -> ArchiveError {
+        ArchiveError::NoPackage {
             wanted: wanted.to_owned(),
-            arch: self.arch.debian().to_owned(),
+            arch: self.selection.arch.to_owned(),
             mirror: self.mirror.uri.clone(),
-            suites: SUITES.join(", "),
+            suites: self.selection.suites.join(", "),
         }
     }
 
@@ -185,57 +210,132 @@ Debug::NoLocking "true";
         root: &Path,
         wanted: &dyn Fn(&Path) -> bool,
         watch: &dyn Watch,
-    ) -> Result<Package, LabError> {
+    ) -> Result<Package, ArchiveError> {
         let listed = self.listed(name)?;
-        watch.step(&format!("package {name} {}", listed.version));
         let scratch = self.cache.scratch()?;
-        let exact = format!("{name}={}", listed.version);
-        output(
-            self.command("apt-get")
-                .current_dir(scratch.path())
-                .args(["-q", "download", &exact]),
-        )?;
-        let [file] = &debs(scratch.path())?[..] else {
-            return Err(LabError::damaged(
-                name,
-                "apt-get download left no single package file",
-            ));
-        };
-        let found = sha256(file)?;
-        if found != listed.sha256 {
-            let why = format!(
-                "its SHA-256 is {found}, the signed list says {}",
-                listed.sha256
-            );
-            return Err(LabError::damaged(name, why));
-        }
+        let file = self.download(&listed, scratch.path(), watch)?;
         let whole = scratch.path().join("root");
         output(Command::new("dpkg-deb").arg("-x").arg(file).arg(&whole))?;
         take(&whole, &whole, root, wanted)?;
-        Ok(listed)
+        Ok(listed.package)
+    }
+
+    /// Fetches the file of a package into `folder`, which is empty, and compares it with the signed
+    /// list.
+    ///
+    /// # Errors
+    /// When it cannot be had, or is not the one that the signed lists describe.
+    pub fn download(
+        &self,
+        listed: &Listed,
+        folder: &Path,
+        watch: &dyn Watch,
+    ) -> Result<PathBuf, ArchiveError> {
+        let Package {
+            package, version, ..
+        } = &listed.package;
+        let exact = format!("{package}={version}");
+        let mut command = self.command("apt-get");
+        command.args(["-q", "download", &exact]);
+        self.watched(command, listed, folder, watch)?;
+        match &debs(folder)?[..] {
+            [file] => checked(file, listed),
+            _ => {
+                let why = "apt-get download left no single package file";
+                Err(ArchiveError::damaged(package, why))
+            }
+        }
+    }
+
+    /// Fetches the files of a source package into `folder`, which is empty; returns the archive of
+    /// the original sources, which is the one that `listed` describes.
+    ///
+    /// # Errors
+    /// When it cannot be had, or is not the one that the signed lists describe.
+    pub fn download_source(
+        &self,
+        listed: &Listed,
+        folder: &Path,
+        watch: &dyn Watch,
+    ) -> Result<PathBuf, ArchiveError> {
+        let Package {
+            package, version, ..
+        } = &listed.package;
+        let exact = format!("{package}={version}");
+        let mut command = self.command("apt-get");
+        command.args(["-q", "--download-only", "--only-source", "source", &exact]);
+        self.watched(command, listed, folder, watch)?;
+        let orig = |name: &&String| name.contains(".orig.tar.");
+        let by_name = files_by_name(folder);
+        match by_name.keys().find(orig) {
+            Some(name) => checked(&by_name[name], listed),
+            None => Err(ArchiveError::damaged(package, "no original sources in it")),
+        }
+    }
+
+    /// Runs a command that fetches, and says how far it is.
+    fn watched(
+        &self,
+        mut command: Command,
+        listed: &Listed,
+        folder: &Path,
+        watch: &dyn Watch,
+    ) -> Result<(), ArchiveError> {
+        let Package {
+            package, version, ..
+        } = &listed.package;
+        let step = |tenths: u64| {
+            let mb = listed.bytes.div_ceil(1_000_000);
+            let done = match tenths {
+                0 => String::new(),
+                tenths => format!(", {} % of {mb} MB", tenths * 10),
+            };
+            watch.step(&format!("package {package} {version}{done}"));
+        };
+        step(0);
+        let mut said = 0;
+        let look = || {
+            let tenths = (folder_bytes(folder) * 10 / listed.bytes.max(1)).min(10);
+            if tenths > said {
+                said = tenths;
+                step(tenths);
+            }
+        };
+        output_watched(command.current_dir(folder), LOOK_EVERY, look).map(drop)
+    }
+
+    /// All versions of the packages of these names that the signed lists have.
+    ///
+    /// # Errors
+    /// When apt-cache fails.
+    pub fn versions(&self, names: &[String]) -> Result<Vec<Listed>, ArchiveError> {
+        if names.is_empty() {
+            return Ok(Vec::new());
+        }
+        let text = output(self.command("apt-cache").arg("show").args(names))?;
+        let text = String::from_utf8_lossy(&text);
+        Ok(text.split("\n\n").filter_map(listed_of).collect())
+    }
+
+    /// All versions of a source package, with the archives of their original sources.
+    ///
+    /// # Errors
+    /// When apt-cache fails.
+    pub fn source_versions(&self, name: &str) -> Result<Vec<Listed>, ArchiveError> {
+        let args = ["showsrc", "--only-source", name];
+        let text = output(self.command("apt-cache").args(args))?;
+        let text = String::from_utf8_lossy(&text);
+        Ok(text.split("\n\n").filter_map(source_of).collect())
     }
 
     /// What the signed lists say of a package.
-    fn listed(&self, name: &str) -> Result<Package, LabError> {
+    fn listed(&self, name: &str) -> Result<Listed, ArchiveError> {
         let args = ["show", "--no-all-versions", name];
         let text = output(self.command("apt-cache").args(args)).map_err(|_| self.missing(name))?;
         let text = String::from_utf8_lossy(&text);
-        let field = |wanted: &str| {
-            let value = text.lines().find_map(|line| line.strip_prefix(wanted));
-            value.map(|value| value.trim().to_owned())
-        };
         // apt takes a name that no package has for an expression, and shows what it fits on.
-        if field("Package:").as_deref() != Some(name) {
-            return Err(self.missing(name));
-        }
-        match (field("Version:"), field("SHA256:")) {
-            (Some(version), Some(sha256)) => Ok(Package {
-                package: name.to_owned(),
-                version,
-                sha256,
-            }),
-            _ => Err(self.missing(name)),
-        }
+        let found = listed_of(&text).filter(|listed| listed.package.package == name);
+        found.ok_or_else(|| self.missing(name))
     }
 
     /// Packages with all that they depend on, extracted into one folder of the cache. What is there
@@ -243,10 +343,10 @@ Debug::NoLocking "true";
     ///
     /// # Errors
     /// When a package cannot be had.
-    pub fn closure(&self, names: &[&str], watch: &dyn Watch) -> Result<Extracted, LabError> {
+    pub fn closure(&self, names: &[&str], watch: &dyn Watch) -> Result<Extracted, ArchiveError> {
         let at = self.cache.path(&format!(
             "closures/{}/{}",
-            self.arch.debian(),
+            self.selection.arch,
             names.join("_")
         ));
         if let Some(there) = read_record(&at) {
@@ -259,11 +359,12 @@ Debug::NoLocking "true";
         watch.step(&format!(
             "{} for {} with what they need",
             names.join(", "),
-            self.arch
+            self.selection.arch
         ));
         let scratch = self.cache.scratch()?;
         let archives = scratch.path().join("archives");
-        fs::create_dir_all(archives.join("partial")).map_err(LabError::file(&archives, "made"))?;
+        fs::create_dir_all(archives.join("partial"))
+            .map_err(ArchiveError::file(&archives, "made"))?;
         let mut setting = std::ffi::OsString::from("Dir::Cache::archives=");
         setting.push(&archives);
         let mut command = self.command("apt-get");
@@ -287,11 +388,74 @@ Debug::NoLocking "true";
     }
 }
 
+/// A field of a paragraph of a list, of one line.
+fn field<'a>(paragraph: &'a str, name: &str) -> Option<&'a str> {
+    let value = |line: &'a str| line.strip_prefix(name)?.strip_prefix(':');
+    paragraph.lines().find_map(value).map(str::trim)
+}
+
+/// A package, of its paragraph.
+fn listed_of(paragraph: &str) -> Option<Listed> {
+    let owned = |name| field(paragraph, name).map(str::to_owned);
+    Some(Listed {
+        package: Package {
+            package: owned("Package")?,
+            version: owned("Version")?,
+            sha256: owned("SHA256")?,
+        },
+        bytes: field(paragraph, "Size")?.parse().ok()?,
+    })
+}
+
+/// A source package, of its paragraph. Sums stand on lines that begin with a blank: sum, size, name.
+fn source_of(paragraph: &str) -> Option<Listed> {
+    let (_, sums) = paragraph.split_once("\nChecksums-Sha256:")?;
+    let mut sums = sums
+        .lines()
+        .skip(1)
+        .take_while(|line| line.starts_with(' '));
+    let (sha256, bytes) = sums.find_map(|line| {
+        let mut words = line.split_whitespace();
+        let (sum, size, name) = (words.next()?, words.next()?, words.next()?);
+        let is_orig = name.contains(".orig.tar.") && !name.ends_with(".asc");
+        is_orig.then_some((sum, size))
+    })?;
+    Some(Listed {
+        package: Package {
+            package: field(paragraph, "Package")?.to_owned(),
+            version: field(paragraph, "Version")?.to_owned(),
+            sha256: sha256.to_owned(),
+        },
+        bytes: bytes.parse().ok()?,
+    })
+}
+
+/// A file that is the one of the signed list.
+fn checked(file: &Path, listed: &Listed) -> Result<PathBuf, ArchiveError> {
+    let (found, expected) = (sha256(file)?, &listed.package.sha256);
+    if found == *expected {
+        return Ok(file.to_owned());
+    }
+    let why = format!("its SHA-256 is {found}, the signed list says {expected}");
+    Err(ArchiveError::damaged(&listed.package.package, why))
+}
+
+/// Bytes of all files in a folder and in those below it, as far as they can be seen.
+fn folder_bytes(folder: &Path) -> u64 {
+    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+    let bytes = entries.map(|entry| match entry.metadata() {
+        Ok(found) if found.is_dir() => folder_bytes(&entry.path()),
+        Ok(found) => found.len(),
+        Err(_) => 0,
+    });
+    bytes.sum()
+}
+
 /// What the package file says of itself.
-fn described(file: &Path) -> Result<Package, LabError> {
+fn described(file: &Path) -> Result<Package, ArchiveError> {
     let field = |name: &str| {
         let value = output(Command::new("dpkg-deb").arg("-f").arg(file).arg(name))?;
-        Ok::<_, LabError>(String::from_utf8_lossy(&value).trim().to_owned())
+        Ok::<_, ArchiveError>(String::from_utf8_lossy(&value).trim().to_owned())
     };
     Ok(Package {
         package: field("Package")?,
@@ -301,20 +465,27 @@ fn described(file: &Path) -> Result<Package, LabError> {
 }
 
 /// Package files in a folder, by name.
-fn debs(folder: &Path) -> Result<Vec<PathBuf>, LabError> {
-    let entries = fs::read_dir(folder).map_err(LabError::reading(folder))?;
+fn debs(folder: &Path) -> Result<Vec<PathBuf>, ArchiveError> {
+    let entries = fs::read_dir(folder).map_err(ArchiveError::reading(folder))?;
     let mut files: Vec<_> = entries.flatten().map(|entry| entry.path()).collect();
     files.retain(|path| path.extension().is_some_and(|extension| extension == "deb"));
     files.sort();
     Ok(files)
 }
 
-fn sha256(file: &Path) -> Result<String, LabError> {
+/// SHA-256 of a file, in hexadecimal digits.
+///
+/// # Errors
+/// When it cannot be read.
+pub fn sha256(file: &Path) -> Result<String, ArchiveError> {
     let mut hasher = Sha256::new();
-    let mut reader = fs::File::open(file).map_err(LabError::reading(file))?;
+    let mut reader = fs::File::open(file).map_err(ArchiveError::reading(file))?;
     let mut buffer = vec![0; 1 << 16];
     loop {
-        match reader.read(&mut buffer).map_err(LabError::reading(file))? {
+        match reader
+            .read(&mut buffer)
+            .map_err(ArchiveError::reading(file))?
+        {
             0 => break,
             got => hasher.update(&buffer[..got]),
         }
@@ -332,9 +503,9 @@ fn take(
     whole: &Path,
     root: &Path,
     wanted: &dyn Fn(&Path) -> bool,
-) -> Result<(), LabError> {
+) -> Result<(), ArchiveError> {
     for entry in fs::read_dir(folder)
-        .map_err(LabError::reading(folder))?
+        .map_err(ArchiveError::reading(folder))?
         .flatten()
     {
         let path = entry.path();
@@ -344,24 +515,28 @@ fn take(
         } else if wanted(&below) {
             let to = root.join(&below);
             if let Some(parent) = to.parent() {
-                fs::create_dir_all(parent).map_err(LabError::file(parent, "made"))?;
+                fs::create_dir_all(parent).map_err(ArchiveError::file(parent, "made"))?;
             }
-            fs::rename(&path, &to).map_err(LabError::writing(&to))?;
+            fs::rename(&path, &to).map_err(ArchiveError::writing(&to))?;
         }
     }
     Ok(())
 }
 
 /// Notes beside extracted files what they came from.
-pub(crate) fn write_record(root: &Path, packages: &[Package]) -> Result<(), LabError> {
+///
+/// # Errors
+/// When it cannot be written.
+pub fn write_record(root: &Path, packages: &[Package]) -> Result<(), ArchiveError> {
     let path = root.join(RECORD);
     let text = serde_json::to_string_pretty(packages).unwrap_or_default();
-    fs::create_dir_all(root).map_err(LabError::file(root, "made"))?;
-    fs::write(&path, text + "\n").map_err(LabError::writing(&path))
+    fs::create_dir_all(root).map_err(ArchiveError::file(root, "made"))?;
+    fs::write(&path, text + "\n").map_err(ArchiveError::writing(&path))
 }
 
 /// What a folder of the cache was made of; none if it is not there or not whole.
-pub(crate) fn read_record(at: &Path) -> Option<Extracted> {
+#[must_use]
+pub fn read_record(at: &Path) -> Option<Extracted> {
     let text = fs::read_to_string(at.join(RECORD)).ok()?;
     Some(Extracted {
         root: at.to_owned(),
@@ -370,7 +545,8 @@ pub(crate) fn read_record(at: &Path) -> Option<Extracted> {
 }
 
 /// Where every file below a folder is, by its name; among equal names the one nearest to the root.
-pub(crate) fn files_by_name(folder: &Path) -> BTreeMap<String, PathBuf> {
+#[must_use]
+pub fn files_by_name(folder: &Path) -> BTreeMap<String, PathBuf> {
     let mut found = BTreeMap::new();
     let mut level = vec![folder.to_owned()];
     while !level.is_empty() {
@@ -410,6 +586,26 @@ mod tests {
         assert_eq!(there.packages, [package]);
         fs::write(folder.path().join(RECORD), "[{").expect("written");
         assert_eq!(read_record(folder.path()), None);
+    }
+
+    #[test]
+    fn a_list_says_what_packages_are() {
+        let text = "Package: linux-source-6.1\nSource: linux\nVersion: 6.1.176-1\nSize: 139131140\n\
+                    SHA256: 9305\nDescription: x\n";
+        let listed = listed_of(text).expect("whole");
+        assert_eq!(listed.package.version, "6.1.176-1");
+        assert_eq!(listed.bytes, 139_131_140);
+        assert_eq!(listed_of("Package: a\nVersion: 1\n"), None);
+    }
+
+    #[test]
+    fn a_source_is_known_by_its_original_archive() {
+        let text = "Package: linux\nVersion: 6.18.15-1~bpo13+1\nChecksums-Sha1:\n \
+                    aa 1 linux_6.18.15.orig.tar.xz\nChecksums-Sha256:\n bb 2 linux.dsc\n \
+                    cc 3 linux_6.18.15.orig.tar.xz\nFiles:\n dd 4 linux_6.18.15.orig.tar.xz\n";
+        let listed = source_of(text).expect("whole");
+        assert_eq!((listed.package.sha256.as_str(), listed.bytes), ("cc", 3));
+        assert_eq!(source_of("Package: linux\nVersion: 1\n"), None);
     }
 
     #[test]

@@ -1,0 +1,7 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#ifndef _ASM_WPSIM_MMU_H
+#define _ASM_WPSIM_MMU_H
+typedef struct {
+	unsigned long end_brk;
+} mm_context_t;
+#endif

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#ifndef _ASM_WPSIM_TOPOLOGY_H
+#define _ASM_WPSIM_TOPOLOGY_H
+/* What the scheduler asks of the machine is answered by drivers/base/arch_topology.c, as on arm64. */
+#include <linux/cpumask.h>
+#include <linux/arch_topology.h>
+#define arch_set_freq_scale topology_set_freq_scale
+#define arch_scale_freq_capacity topology_get_freq_scale
+#define arch_scale_freq_invariant topology_scale_freq_invariant
+#define arch_scale_cpu_capacity topology_get_cpu_scale
+#define arch_update_cpu_topology topology_update_cpu_topology
+#ifndef CONFIG_WPSIM_LIKE_X86
+#define arch_scale_freq_ref topology_get_freq_ref
+#endif
+#ifdef CONFIG_SCHED_HW_PRESSURE
+#define arch_scale_hw_pressure topology_get_hw_pressure
+#define arch_update_hw_pressure topology_update_hw_pressure
+#endif
+#ifdef CONFIG_SCHED_THERMAL_PRESSURE
+#define arch_scale_thermal_pressure topology_get_thermal_pressure
+#define arch_update_thermal_pressure topology_update_thermal_pressure
+#define arch_set_thermal_pressure topology_set_thermal_pressure
+#endif
+#ifdef CONFIG_NUMA
+extern struct cpumask wpsim_node_mask[];
+extern int wpsim_node_distance(int from, int to);
+#define cpumask_of_node(n) \
+	((n) == NUMA_NO_NODE ? cpu_all_mask : (const struct cpumask *)&wpsim_node_mask[n])
+#define node_distance(from, to) wpsim_node_distance(from, to)
+#endif
+#include <asm-generic/topology.h>
+#endif

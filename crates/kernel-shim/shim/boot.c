@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* From nothing to a machine whose CPUs are up and idle: what start_kernel() and its first thread do of it. */
+
+extern initcall_entry_t __initcall_start[], __initcall0_start[], __initcall_end[];
+enum system_states system_state = SYSTEM_BOOTING;
+extern struct task_struct *kthreadd_task;
+int kthreadd(void *unused);
+static const struct wpk_machine *booting;
+
+WP_WEAK(void, timers_init, (void));
+WP_WEAK(void, init_timers, (void));
+WP_WEAK(void, sched_clock_init, (void));
+
+wpk_u32 wpk_abi(void)
+{
+	return WPK_ABI;
+}
+
+wpk_u32 wpk_hz(void)
+{
+	return HZ;
+}
+
+wpk_u32 wpk_max_cpus(void)
+{
+	return NR_CPUS;
+}
+
+const char *wpk_release(void)
+{
+	return UTS_RELEASE;
+}
+
+struct wpk_view *wpk_view(void)
+{
+	return &view;
+}
+
+static void *copy_of(const void *from, size_t size)
+{
+	void *to = wp_alloc(size ? size : 1, 64);
+
+	if (size)
+		memcpy(to, from, size);
+	return to;
+}
+
+static void keep_machine(const struct wpk_machine *m)
+{
+	unsigned int i;
+
+	nr_cpus = m->nr_cpus;
+	nr_domains = m->nr_domains;
+	nr_idle_tables = m->nr_idle;
+	nr_nodes = m->nr_nodes ? m->nr_nodes : 1;
+	machine_cpus = copy_of(m->cpus, nr_cpus * sizeof(*m->cpus));
+	domains = copy_of(m->domains, nr_domains * sizeof(*m->domains));
+	for (i = 0; i < nr_domains; i++)
+		domains[i].opps = copy_of(domains[i].opps, domains[i].nr_opps * sizeof(*domains[i].opps));
+	idle_tables = copy_of(m->idle, nr_idle_tables * sizeof(*m->idle));
+	for (i = 0; i < nr_idle_tables; i++)
+		idle_tables[i].states = copy_of(idle_tables[i].states,
+						idle_tables[i].nr_states * sizeof(*idle_tables[i].states));
+	if (m->distances)
+		distances = copy_of(m->distances, nr_nodes * nr_nodes * sizeof(*distances));
+}
+
+static void view_init(u64 now)
+{
+	unsigned int cpu;
+
+	view.now_ns = now;
+	view.nr_cpus = nr_cpus;
+	view.changed = wp_alloc(nr_cpus * sizeof(*view.changed), 64);
+	view.cpus = wp_alloc(nr_cpus * sizeof(*view.cpus), 64);
+	for (cpu = 0; cpu < nr_cpus; cpu++) {
+		view.cpus[cpu].next_event_ns = WPK_NEVER;
+		view.cpus[cpu].running = WPK_IDLE;
+		view.cpus[cpu].idle_state = WPK_NONE;
+	}
+}
+
+/* As start_kernel(): on CPU 0, before there is anything to schedule. */
+static void boot_early(void)
+{
+	unsigned int cpu;
+
+#ifdef WPK_HAS_NR_CPU_IDS_SETTER
+	set_nr_cpu_ids(nr_cpus);
+#else
+	nr_cpu_ids = nr_cpus;
+#endif
+	percpu_init();
+	memory_init();
+	for (cpu = 0; cpu < nr_cpus; cpu++) {
+		set_cpu_possible(cpu, true);
+		set_cpu_present(cpu, true);
+	}
+	boot_cpu_init();
+	atomic_set(&init_mm.mm_count, 1);
+	init_task.thread.number = WPK_IDLE;
+	groups_init();
+	devices_init();
+	topology_init();
+	boot_cpu_hotplug_init();
+	if (wp_timers_init)
+		wp_timers_init();
+	else
+		wp_init_timers();
+	hrtimers_init();
+	softirq_init();
+	sched_init();
+	if (wp_sched_clock_init)
+		wp_sched_clock_init();
+	init_idle_preempt_count(current, 0);
+}
+
+static void run_initcalls(initcall_entry_t *from, initcall_entry_t *to)
+{
+	for (; from < to; from++)
+		initcall_from_entry(from)();
+}
+
+/* As kernel_init(): in a thread, which then is the owner's. */
+static void kernel_init(void *arg)
+{
+	kthreadd_task = new_kthread((void *)kthreadd, NULL, "kthreadd");
+	works_up();
+	run_initcalls(__initcall_start, __initcall0_start);
+	smp_init();
+	sched_init_smp();
+	cpuidle_before(booting->idle_governor);
+	run_initcalls(__initcall0_start, __initcall_end);
+	cpuidle_up();
+	cpufreq_up(booting->governor);
+	system_state = SYSTEM_RUNNING;
+	watch_decisions();
+	control_start(current);
+	control_loop();
+}
+
+static void boot_cpu(void *arg)
+{
+	wpsim_irq_flags = ARCH_IRQ_DISABLED;
+	boot_early();
+	clock_cpu_up();
+	system_state = SYSTEM_SCHEDULING;
+	new_kthread(kernel_init, NULL, "init");
+	wpsim_irq_flags = ARCH_IRQ_ENABLED;
+	cpu_startup_entry(CPUHP_ONLINE);
+}
+
+wpk_s32 wpk_boot(const struct wpk_host *h, const struct wpk_machine *m)
+{
+	int error;
+
+	if (h->abi != WPK_ABI || m->abi != WPK_ABI || !m->nr_cpus || m->nr_cpus > NR_CPUS || host)
+		return -EINVAL;
+	host = h;
+	booting = m;
+	random_init(m->seed);
+	keep_machine(m);
+	view_init(m->now_ns);
+	give_stack(&init_task, boot_cpu, NULL);
+	running[0] = &init_task;
+	wpsim_current = &init_task;
+	request.kind = ENTER_CONTINUE;
+	wp_swap(&host_sp, init_task.thread.sp, NULL);
+	error = settle();
+	if (error)
+		return error;
+	if (!control.thread)
+		wp_fault(WPK_FAULT_SHIM, "the boot stands still");
+	wp_booted = 1;
+	return 0;
+}

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* System calls, and the same by the machine's owner. */
+
+static void wake_task(struct task_struct *p, int sync)
+{
+	if (sync) {
+		struct wait_queue_entry entry = { .private = p };
+
+		default_wake_function(&entry, TASK_NORMAL, WF_SYNC, NULL);
+	} else {
+		wake_up_process(p);
+	}
+}
+
+static void mask_of(struct cpumask *to, const wpk_u64 *mask)
+{
+	unsigned int cpu;
+
+	cpumask_clear(to);
+	for (cpu = 0; cpu < nr_cpus; cpu++)
+		if (mask[cpu / 64] >> (cpu % 64) & 1)
+			cpumask_set_cpu(cpu, to);
+}
+
+static int set_affinity(struct task_struct *p, const wpk_u64 *mask)
+{
+	static struct cpumask cpus;
+
+	if (!mask)
+		return -EINVAL;
+	mask_of(&cpus, mask);
+	return sched_setaffinity(p->pid, &cpus);
+}
+
+static int sleep_until(u64 at, u64 slack)
+{
+	ktime_t expires = at;
+
+	set_current_state(TASK_INTERRUPTIBLE);
+	schedule_hrtimeout_range(&expires, slack, HRTIMER_MODE_ABS);
+	return 0;
+}
+
+/* What a task can ask for another, and the machine's owner for any. */
+static wpk_s64 common_call(const struct wpk_call *call)
+{
+	struct task_struct *p = call->task == WPK_SELF ? current : task_of(call->task);
+
+	switch (call->op) {
+	case WPK_FORK:
+		return do_fork_call(call);
+	case WPK_MOVE:
+		return move_call(call);
+	case WPK_WAKE:
+		if (!p)
+			return -ESRCH;
+		wake_task(p, call->sync);
+		return 0;
+	case WPK_SETATTR:
+		if (!p)
+			return -ESRCH;
+		return call->attr ? set_attributes(p, call->attr, 0) : -EINVAL;
+	case WPK_AFFINITY:
+		return p ? set_affinity(p, call->mask) : -ESRCH;
+	}
+	return -EINVAL;
+}
+
+/* By the task that runs. The host's text is read before anything can sleep. */
+static wpk_s64 do_call(const struct wpk_call *call)
+{
+	switch (call->op) {
+	case WPK_NOP:
+		return 0;
+	case WPK_SLEEP:
+		set_current_state(TASK_INTERRUPTIBLE);
+		schedule();
+		return 0;
+	case WPK_SLEEP_UNTIL:
+		return sleep_until(call->at, call->slack);
+	case WPK_YIELD:
+		yield();
+		return 0;
+	case WPK_EXEC:
+		sched_exec();
+		return 0;
+	case WPK_EXIT:
+		do_exit(0);
+	}
+	return common_call(call);
+}

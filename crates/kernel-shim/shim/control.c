@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * What the machine's owner asks for is done by a thread of the kernel, the one that booted it: hotplug, groups and
+ * parameters may sleep and wait for other CPUs.
+ */
+static struct {
+	struct task_struct *thread;
+	struct wpk_call call;
+	char name[64], value[512];
+	wpk_u64 mask[BITS_TO_LONGS(NR_CPUS)];
+	struct wpk_attr attr;
+	wpk_s64 answer;
+	bool busy, tell;
+} control;
+
+static wpk_s64 control_call(const struct wpk_call *call)
+{
+	switch (call->op) {
+	case WPK_GROUP:
+	case WPK_GROUP_REMOVE:
+	case WPK_GROUP_SET:
+		return group_call(call);
+	case WPK_SET:
+		return call->name && call->value ? set_parameter(call->name, call->value) : -EINVAL;
+	case WPK_HOTPLUG:
+		return hotplug(call->cpu, call->number);
+	case WPK_LIMIT:
+		return frequency_limit(call->number, call->at);
+	case WPK_PRESSURE:
+		return heat(call->number, call->at);
+	case WPK_PARTITION:
+		return partition(call->mask);
+	}
+	return call->task == WPK_SELF ? -EINVAL : common_call(call);
+}
+
+static void control_start(struct task_struct *self)
+{
+	struct wpk_attr first = { .policy = SCHED_FIFO, .priority = WP_CONTROL_PRIORITY };
+
+	if (set_attributes(self, &first, 0))
+		wp_fault(WPK_FAULT_SHIM, "the control thread has no priority");
+	control.thread = self;
+}
+
+static void __noreturn control_loop(void)
+{
+	for (;;) {
+		set_current_state(TASK_UNINTERRUPTIBLE);
+		if (!control.busy) {
+			schedule();
+			continue;
+		}
+		__set_current_state(TASK_RUNNING);
+		control.answer = control_call(&control.call);
+		control.busy = false;
+		if (control.tell)
+			host->done(host->data, control.call.ticket, control.answer);
+	}
+}
+
+static int deliver(unsigned int cpu)
+{
+	struct wpk_cpu *c = &view.cpus[cpu];
+	unsigned int what = c->ipi;
+
+	if (c->state == WPK_OFFLINE)
+		return 0;
+	if (c->state == WPK_START) {
+		wpk_continue(cpu);
+		return 1;
+	}
+	if (!wp_booted && c->next_event_ns <= view.now_ns)
+		what |= WPK_TIMER;
+	if (what) {
+		wpk_interrupt(cpu, what);
+		return 1;
+	}
+	if (c->state == WPK_SPIN) {
+		wpk_continue(cpu);
+		return 1;
+	}
+	return 0;
+}
+
+/* Runs all CPUs until nothing is left to do at this instant, or the owner's wish is done. */
+static int settle(void)
+{
+	unsigned int cpu;
+	int more = 1;
+
+	while (more && !view.dead && !(wp_booted && !control.busy)) {
+		more = 0;
+		for (cpu = 0; cpu < nr_cpus; cpu++)
+			more |= deliver(cpu);
+	}
+	return view.dead ? WPK_DEAD : 0;
+}
+
+static int keep_call(const struct wpk_call *call)
+{
+	if ((call->name && strlen(call->name) >= sizeof(control.name)) ||
+	    (call->value && strlen(call->value) >= sizeof(control.value)))
+		return -E2BIG;
+	control.call = *call;
+	if (call->name)
+		control.call.name = strcpy(control.name, call->name);
+	if (call->value)
+		control.call.value = strcpy(control.value, call->value);
+	if (call->mask) {
+		memcpy(control.mask, call->mask, DIV_ROUND_UP(nr_cpus, 64) * sizeof(*call->mask));
+		control.call.mask = control.mask;
+	}
+	if (call->attr) {
+		control.attr = *call->attr;
+		control.call.attr = &control.attr;
+	}
+	return 0;
+}
+
+/* Where the thread is woken: an idle CPU, else the first. */
+static unsigned int quiet_cpu(void)
+{
+	unsigned int cpu;
+
+	for (cpu = 0; cpu < nr_cpus; cpu++)
+		if (view.cpus[cpu].state == WPK_WAIT)
+			return cpu;
+	return cpumask_first(cpu_online_mask);
+}
+
+static void wake_control(void)
+{
+	wake_up_process(control.thread);
+}
+
+wpk_s64 wpk_control(const struct wpk_call *call)
+{
+	unsigned int cpu;
+	int error;
+
+	if (view.dead)
+		return WPK_DEAD;
+	if (!wp_booted || control.busy)
+		return -EBUSY;
+	error = keep_call(call);
+	if (error)
+		return error;
+	control.busy = true;
+	control.tell = false;
+	cpu = quiet_cpu();
+	arrival = (struct arrival){ .handler = wake_control };
+	arrived[cpu] |= WP_DEVICE;
+	error = enter(cpu, ENTER_IRQ);
+	if (!error)
+		error = settle();
+	if (error)
+		return error;
+	if (control.busy) {
+		control.tell = true;
+		return WPK_PENDING;
+	}
+	return control.answer;
+}

@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Decisions: a class of the scheduler is a table of functions, and the one that chooses a CPU for a fair task is
+ * wrapped at run time. The state told is what the tree's function found.
+ */
+#ifdef WPK_HAS_SELECT_SD_FLAG
+#define SELECT_ARGS struct task_struct *p, int prev, int sd_flag, int flags
+#define SELECT_PASS p, prev, sd_flag, flags
+#define WAKE_FORK(flags) (sd_flag & SD_BALANCE_FORK)
+#define WAKE_EXEC(flags) (sd_flag & SD_BALANCE_EXEC)
+#define WAKE_TTWU(flags) (sd_flag & SD_BALANCE_WAKE)
+#else
+#define SELECT_ARGS struct task_struct *p, int prev, int flags
+#define SELECT_PASS p, prev, flags
+#define WAKE_FORK(flags) ((flags) & WF_FORK)
+#define WAKE_EXEC(flags) ((flags) & WF_EXEC)
+#define WAKE_TTWU(flags) ((flags) & WF_TTWU)
+#endif
+
+static int (*select_of_tree)(SELECT_ARGS);
+static struct wpk_choice *choices;
+static struct wpk_energy *energies;
+
+/* Before 6.8 this is a struct that begins with the same number. Its highest bit is a flag. */
+static unsigned int estimate(const struct sched_avg *avg)
+{
+	return READ_ONCE(*(const unsigned int *)&avg->util_est) & 0x7fffffff;
+}
+
+static unsigned int idle_state_of(unsigned int cpu)
+{
+	return view.cpus[cpu].running == WPK_IDLE ? view.cpus[cpu].idle_state : WPK_NONE;
+}
+
+static void choice_of(struct wpk_choice *c, unsigned int cpu)
+{
+	struct rq *rq = cpu_rq(cpu);
+
+	*c = (struct wpk_choice){
+		.cpu = cpu,
+		.util = READ_ONCE(rq->cfs.avg.util_avg),
+		.util_est = estimate(&rq->cfs.avg),
+		.runnable = READ_ONCE(rq->cfs.avg.runnable_avg),
+		.capacity = rq->cpu_capacity,
+		.capacity_orig = arch_scale_cpu_capacity(cpu),
+		.nr_running = rq->nr_running,
+		.idle_state = idle_state_of(cpu),
+	};
+}
+
+/* A CPU's utilisation without the task where it was, or with it. */
+static unsigned long util_of(unsigned int cpu, struct task_struct *p, bool with)
+{
+	struct sched_avg *avg = &cpu_rq(cpu)->cfs.avg;
+	unsigned long util = READ_ONCE(avg->util_avg), est = estimate(avg);
+	unsigned long own = READ_ONCE(p->se.avg.util_avg);
+
+	if (task_cpu(p) == cpu && !with)
+		util -= min(util, own);
+	else if (task_cpu(p) != cpu && with)
+		util += own;
+	if (with)
+		est += estimate(&p->se.avg);
+	return min(max(util, est), arch_scale_cpu_capacity(cpu));
+}
+
+static unsigned long energy_of(struct perf_domain *pd, struct task_struct *p, unsigned int target)
+{
+	unsigned long sum = 0, most = 0;
+	unsigned int cpu;
+
+	for_each_cpu_and(cpu, perf_domain_span(pd), cpu_online_mask) {
+		unsigned long util = util_of(cpu, p, cpu == target);
+
+		sum += util;
+		most = max(most, util);
+	}
+#ifdef WPK_HAS_EM_CAP
+	return em_cpu_energy(pd->em_pd, most, sum, arch_scale_cpu_capacity(cpumask_first(perf_domain_span(pd))));
+#else
+	return em_cpu_energy(pd->em_pd, most, sum);
+#endif
+}
+
+static unsigned int roomiest(struct perf_domain *pd, struct task_struct *p)
+{
+	unsigned int cpu, best = WPK_NONE;
+	long most = LONG_MIN;
+
+	for_each_cpu_and(cpu, perf_domain_span(pd), p->cpus_ptr) {
+		long spare = (long)cpu_rq(cpu)->cpu_capacity - (long)util_of(cpu, p, true);
+
+		if (cpu_online(cpu) && spare > most) {
+			most = spare;
+			best = cpu;
+		}
+	}
+	return best;
+}
+
+static void tell_energies(struct wpk_decision *d, struct task_struct *p)
+{
+	struct perf_domain *pd;
+
+	rcu_read_lock();
+	for (pd = rcu_dereference(this_rq()->rd->pd); pd; pd = pd->next) {
+		struct wpk_energy *e = &energies[d->nr_energies++];
+
+		e->first_cpu = cpumask_first(perf_domain_span(pd));
+		e->best_cpu = roomiest(pd, p);
+		e->without = energy_of(pd, p, WPK_NONE);
+		e->with = e->best_cpu == WPK_NONE ? 0 : energy_of(pd, p, e->best_cpu);
+	}
+	rcu_read_unlock();
+	d->energies = energies;
+}
+
+static void tell_choices(struct wpk_decision *d, struct task_struct *p)
+{
+	unsigned int cpu;
+
+	for_each_cpu_and(cpu, p->cpus_ptr, cpu_online_mask)
+		choice_of(&choices[d->nr_choices++], cpu);
+	d->choices = choices;
+}
+
+static void describe(struct wpk_decision *d, struct task_struct *p)
+{
+	struct root_domain *rd = this_rq()->rd;
+
+	d->task = p->thread.number;
+	d->waker = current->thread.number;
+	d->cpu = wpsim_cpu;
+	d->overutilized = !!READ_ONCE(rd->overutilized);
+	d->energy_aware = rcu_dereference_raw(rd->pd) && !d->overutilized;
+	d->util = READ_ONCE(p->se.avg.util_avg);
+	d->util_est = estimate(&p->se.avg);
+	d->in_interrupt = in_interrupt() != 0;
+#ifdef CONFIG_UCLAMP_TASK
+	d->uclamp_min = uclamp_eff_value(p, UCLAMP_MIN);
+	d->uclamp_max = uclamp_eff_value(p, UCLAMP_MAX);
+#endif
+}
+
+static int select_and_tell(SELECT_ARGS)
+{
+	struct wpk_decision d = { .prev = prev, .flags = flags };
+	unsigned int dead = view.dead;
+
+	view.decisions++;
+	if (!host->placed)
+		return select_of_tree(SELECT_PASS);
+	describe(&d, p);
+	d.why = WAKE_FORK(flags) ? WPK_WHY_FORK : WAKE_EXEC(flags) ? WPK_WHY_EXEC :
+		WAKE_TTWU(flags) ? WPK_WHY_WAKE : WPK_WHY_OTHER;
+	if (view.detail) {
+		tell_choices(&d, p);
+		if (d.energy_aware)
+			tell_energies(&d, p);
+	}
+	d.answer = select_of_tree(SELECT_PASS);
+	if (!dead)
+		host->placed(host->data, &d);
+	return d.answer;
+}
+
+static void watch_decisions(void)
+{
+	struct sched_class *class = (struct sched_class *)&fair_sched_class;
+
+	choices = wp_alloc(nr_cpus * sizeof(*choices), 64);
+	energies = wp_alloc(nr_cpus * sizeof(*energies), 64);
+	select_of_tree = class->select_task_rq;
+	class->select_task_rq = select_and_tell;
+}

@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* As much of devices and kobjects as the frequency and energy code asks for: CPUs, and named sets of attributes. */
+
+static struct device *cpu_devices;
+static struct device bus_root;
+#ifdef WPK_HAS_BUS_DEV_ROOT
+struct bus_type cpu_subsys = { .name = "cpu", .dev_name = "cpu", .dev_root = &bus_root };
+#else
+__typeof__(cpu_subsys) cpu_subsys = { .name = "cpu", .dev_name = "cpu" };
+struct device *bus_get_dev_root(const struct bus_type *bus)
+{
+	return &bus_root;
+}
+#endif
+
+static void devices_init(void)
+{
+	unsigned int cpu;
+
+	cpu_devices = wp_alloc(nr_cpus * sizeof(*cpu_devices), 64);
+	for (cpu = 0; cpu < nr_cpus; cpu++) {
+		cpu_devices[cpu].bus = (void *)&cpu_subsys;
+		cpu_devices[cpu].id = cpu;
+		mutex_init(&cpu_devices[cpu].mutex);
+		spin_lock_init(&cpu_devices[cpu].devres_lock);
+		INIT_LIST_HEAD(&cpu_devices[cpu].devres_head);
+	}
+}
+
+struct device *get_cpu_device(unsigned int cpu)
+{
+	return cpu < nr_cpus ? &cpu_devices[cpu] : NULL;
+}
+
+int subsys_interface_register(struct subsys_interface *sif)
+{
+	unsigned int cpu;
+
+	for_each_present_cpu(cpu)
+		sif->add_dev(&cpu_devices[cpu], sif);
+	return 0;
+}
+
+void subsys_interface_unregister(struct subsys_interface *sif)
+{
+}
+
+/* All kobjects with attributes, by name: parameters are written through them. */
+struct wp_kobject {
+	struct wp_kobject *next;
+	struct kobject *kobj;
+};
+static struct wp_kobject *kobjects;
+
+int kobject_init_and_add(struct kobject *kobj, const struct kobj_type *type, struct kobject *parent,
+			 const char *fmt, ...)
+{
+	struct wp_kobject *k = wp_alloc(sizeof(*k), 8);
+	char *name = wp_alloc(64, 8);
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(name, 64, fmt, ap);
+	va_end(ap);
+	kobj->name = name;
+	kobj->ktype = (void *)type;
+	kobj->parent = parent;
+	kref_init(&kobj->kref);
+	INIT_LIST_HEAD(&kobj->entry);
+	k->kobj = kobj;
+	k->next = kobjects;
+	kobjects = k;
+	return 0;
+}
+
+struct kobject *kobject_get(struct kobject *kobj)
+{
+	if (kobj)
+		kref_get(&kobj->kref);
+	return kobj;
+}
+
+void kobject_put(struct kobject *kobj)
+{
+	struct wp_kobject **link;
+
+	if (!kobj || !refcount_dec_and_test(&kobj->kref.refcount))
+		return;
+	for (link = &kobjects; *link; link = &(*link)->next)
+		if ((*link)->kobj == kobj) {
+			struct wp_kobject *k = *link;
+
+			*link = k->next;
+			wp_free(k);
+			break;
+		}
+	if (kobj->ktype && kobj->ktype->release)
+		kobj->ktype->release(kobj);
+}
+
+struct kobject *kobject_create_and_add(const char *name, struct kobject *parent)
+{
+	struct kobject *kobj = wp_alloc(sizeof(*kobj), 8);
+
+	kobj->name = name;
+	kref_init(&kobj->kref);
+	return kobj;
+}
+
+static struct attribute *attribute_of(const struct kobject *kobj, const char *name)
+{
+	struct attribute **a = NULL;
+
+#ifdef WPK_HAS_DEFAULT_ATTRS
+	a = kobj->ktype->default_attrs;
+#endif
+	if (!a && kobj->ktype->default_groups && kobj->ktype->default_groups[0])
+		a = (void *)kobj->ktype->default_groups[0]->attrs;
+	for (; a && *a; a++)
+		if (!strcmp((*a)->name, name))
+			return *a;
+	return NULL;
+}
+
+/* Writes an attribute of all kobjects that have it. */
+static int kobjects_store(const char *name, const char *value)
+{
+	int error = -ENOENT;
+	struct wp_kobject *k, *next;
+
+	for (k = kobjects; k; k = next) {
+		struct attribute *a = k->kobj->ktype ? attribute_of(k->kobj, name) : NULL;
+		ssize_t n;
+
+		next = k->next;
+		if (!a || !k->kobj->ktype->sysfs_ops->store)
+			continue;
+		n = k->kobj->ktype->sysfs_ops->store(k->kobj, a, value, strlen(value));
+		if (n < 0)
+			return n;
+		error = 0;
+	}
+	return error;
+}
+
+static int kobjects_show(const char *name, char *page)
+{
+	struct wp_kobject *k;
+
+	for (k = kobjects; k; k = k->next) {
+		struct attribute *a = k->kobj->ktype ? attribute_of(k->kobj, name) : NULL;
+
+		if (a && k->kobj->ktype->sysfs_ops->show)
+			return k->kobj->ktype->sysfs_ops->show(k->kobj, a, page);
+	}
+	return -ENOENT;
+}

@@ -1,0 +1,258 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Interrupts and the way back from them. What arrives while a CPU has interrupts off waits in `arrived` and is taken
+ * where they are switched on. An interrupt for oneself (irq_work) is taken at once, within a softirq, too.
+ */
+DEFINE_PER_CPU(struct pt_regs *, __irq_regs);
+static struct pt_regs user_regs = { .user = 1 }, kernel_regs;
+static struct arrival arrival;
+
+static void send(unsigned int cpu, unsigned int what)
+{
+	struct wpk_cpu *c = &view.cpus[cpu];
+
+	if (cpu == wpsim_cpu) {
+		arrived[cpu] |= what;
+		wpsim_irq_pending = 1;
+		if (wpsim_irq_flags)
+			wpsim_take_irq();
+		return;
+	}
+	c->ipi |= what;
+	changed(cpu);
+}
+
+void arch_smp_send_reschedule(int cpu)
+{
+	send(cpu, WPK_RESCHED);
+}
+
+void arch_send_call_function_single_ipi(int cpu)
+{
+	send(cpu, WPK_CALL);
+}
+
+void arch_send_call_function_ipi_mask(const struct cpumask *mask)
+{
+	int cpu;
+
+	for_each_cpu(cpu, mask)
+		send(cpu, WPK_CALL);
+}
+
+void arch_irq_work_raise(void)
+{
+	send(wpsim_cpu, WPK_CALL);
+}
+
+static void device_handler(void)
+{
+	unsigned int i;
+
+	for (i = 0; i < arrival.nr; i++) {
+		struct task_struct *p = task_of(arrival.tasks[i]);
+
+		if (p)
+			wake_up_process(p);
+	}
+	if (arrival.handler)
+		arrival.handler();
+	if (arrival.spawn)
+		arrival.answer = do_fork_call(arrival.spawn);
+}
+
+static void one_interrupt(unsigned int what, struct pt_regs *regs)
+{
+	struct pt_regs *old = set_irq_regs(regs);
+
+	view.cpus[wpsim_cpu].interrupts++;
+	irq_enter();
+	switch (what) {
+	case WPK_TIMER:
+		clock_fires();
+		break;
+	case WPK_CALL:
+		generic_smp_call_function_single_interrupt();
+		irq_work_run();
+		break;
+	case WPK_RESCHED:
+		scheduler_ipi();
+		break;
+	case WP_DEVICE:
+		device_handler();
+		break;
+	}
+	irq_exit();
+	set_irq_regs(old);
+}
+
+/* All that has arrived, one after the other: device, clock, call, reschedule. */
+static void take_arrived(struct pt_regs *regs)
+{
+	static const unsigned int order[] = { WP_DEVICE, WPK_TIMER, WPK_CALL, WPK_RESCHED };
+	unsigned int i;
+
+	wpsim_irq_flags = ARCH_IRQ_DISABLED;
+	while (arrived[wpsim_cpu]) {
+		for (i = 0; i < ARRAY_SIZE(order); i++) {
+			if (!(arrived[wpsim_cpu] & order[i]))
+				continue;
+			arrived[wpsim_cpu] &= ~order[i];
+			one_interrupt(order[i], regs);
+		}
+	}
+	wpsim_irq_pending = 0;
+}
+
+/* Interrupts were switched on in the kernel and something waits. */
+void wpsim_take_irq(void)
+{
+	if (!arrived[wpsim_cpu]) {
+		wpsim_irq_pending = 0;
+		return;
+	}
+	take_arrived(&kernel_regs);
+#ifdef CONFIG_PREEMPTION
+	if (!preempt_count() && need_resched())
+		preempt_schedule_irq();
+#endif
+#ifdef WP_HAS_REARM
+	hrtimer_rearm_deferred();
+#endif
+	wpsim_irq_flags = ARCH_IRQ_ENABLED;
+	if (arrived[wpsim_cpu])
+		wpsim_take_irq();
+}
+
+/* The host came back to a CPU that waits inside the kernel. */
+static void handle_request(void)
+{
+	if (arrived[wpsim_cpu]) {
+		wpsim_irq_pending = 1;
+		if (wpsim_irq_flags)
+			wpsim_take_irq();
+	}
+	if (request.kind == ENTER_CALL)
+		request.answer = -EBUSY;
+}
+
+/* Kernel work that takes simulated time: interrupts come in, a preemption may take the CPU away. */
+static void kernel_work(u64 ns)
+{
+	struct task_struct *self = current;
+
+	if (!ns)
+		return;
+	view.cpus[wpsim_cpu].work_ns = ns;
+	self->thread.in_user = 1;
+	do {
+		to_host(WPK_WORK);
+		if (request.kind == ENTER_CONTINUE)
+			break;
+		handle_request();
+	} while (1);
+	self->thread.in_user = 0;
+}
+
+#ifndef _TIF_NEED_RESCHED_LAZY
+#define _TIF_NEED_RESCHED_LAZY 0
+#endif
+#define USER_WORK \
+	(_TIF_NEED_RESCHED | _TIF_NEED_RESCHED_LAZY | _TIF_NOTIFY_RESUME | _TIF_NOTIFY_SIGNAL)
+
+/* The way back to user mode: whoever should run first runs first, and a timer left unset is set. */
+static void exit_to_user(void)
+{
+	unsigned long flags;
+
+	for (;;) {
+		local_irq_disable();
+		flags = READ_ONCE(current_thread_info()->flags);
+#ifdef WP_HAS_REARM
+#ifdef CONFIG_HRTIMER_REARM_DEFERRED
+		if (!(flags & (_TIF_NEED_RESCHED | _TIF_NEED_RESCHED_LAZY)))
+			hrtimer_rearm_deferred();
+#endif
+#endif
+		if (!(flags & USER_WORK))
+			break;
+		local_irq_enable();
+		if (flags & (_TIF_NEED_RESCHED | _TIF_NEED_RESCHED_LAZY))
+			schedule();
+		if (flags & (_TIF_NOTIFY_RESUME | _TIF_NOTIFY_SIGNAL)) {
+			clear_thread_flag(TIF_NOTIFY_RESUME);
+			clear_thread_flag(TIF_NOTIFY_SIGNAL);
+			task_work_run();
+		}
+	}
+	wpsim_irq_flags = ARCH_IRQ_ENABLED;
+}
+
+/* A user's thread: in user mode the host lets time pass; every entry into the kernel is here. */
+static void user_loop(void *arg)
+{
+	for (;;) {
+		do {
+			exit_to_user();
+			if (arrived[wpsim_cpu])
+				take_arrived(&user_regs);
+		} while (current_thread_info()->flags & USER_WORK);
+		rcu_settle();
+		to_host(WPK_USER);
+		if (request.kind == ENTER_CALL) {
+			const struct wpk_call *call = request.call;
+
+			request.answer = 0;
+			wpsim_irq_flags = ARCH_IRQ_ENABLED;
+			request.answer = do_call(call);
+		} else if (arrived[wpsim_cpu]) {
+			take_arrived(&user_regs);
+		}
+	}
+}
+
+wpk_s32 wpk_interrupt(wpk_u32 cpu, wpk_u32 what)
+{
+	if (cpu >= nr_cpus)
+		return -EINVAL;
+	view.cpus[cpu].ipi &= ~what;
+	arrived[cpu] |= what & (WPK_RESCHED | WPK_CALL | WPK_TIMER);
+	return enter(cpu, ENTER_IRQ);
+}
+
+wpk_s32 wpk_device(wpk_u32 cpu, const wpk_u32 *tasks, wpk_u32 nr)
+{
+	if (cpu >= nr_cpus)
+		return -EINVAL;
+	arrival = (struct arrival){ .tasks = tasks, .nr = nr };
+	arrived[cpu] |= WP_DEVICE;
+	return enter(cpu, ENTER_IRQ);
+}
+
+wpk_s64 wpk_spawn(wpk_u32 cpu, const struct wpk_call *fork)
+{
+	int error;
+
+	if (cpu >= nr_cpus)
+		return -EINVAL;
+	arrival = (struct arrival){ .spawn = fork, .answer = -EBUSY };
+	arrived[cpu] |= WP_DEVICE;
+	error = enter(cpu, ENTER_IRQ);
+	return error ? error : arrival.answer;
+}
+
+wpk_s32 wpk_continue(wpk_u32 cpu)
+{
+	return enter(cpu, ENTER_CONTINUE);
+}
+
+wpk_s64 wpk_call(wpk_u32 cpu, const struct wpk_call *call)
+{
+	int error;
+
+	if (cpu >= nr_cpus || view.cpus[cpu].state != WPK_USER)
+		return -EINVAL;
+	request.call = call;
+	error = enter(cpu, ENTER_CALL);
+	return error ? error : request.answer;
+}

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* printk and its kin: one line each to the host; WARN makes the run's outcome a warning. */
+
+static void wp_log(int level, const char *fmt, va_list ap)
+{
+	static char text[1024];
+	size_t n;
+
+	if (fmt[0] == KERN_SOH_ASCII && fmt[1]) {
+		if (fmt[1] >= '0' && fmt[1] <= '7')
+			level = fmt[1] - '0';
+		fmt += 2;
+	}
+	vsnprintf(text, sizeof(text), fmt, ap);
+	n = strlen(text);
+	while (n && text[n - 1] == '\n')
+		text[--n] = 0;
+	host->log(host->data, level, text);
+}
+
+#undef printk
+#undef printk_deferred
+#define WP_PRINT(name)                       \
+	int name(const char *fmt, ...)       \
+	{                                    \
+		va_list ap;                  \
+					     \
+		va_start(ap, fmt);           \
+		wp_log(4, fmt, ap);          \
+		va_end(ap);                  \
+		return 0;                    \
+	}
+WP_PRINT(_printk)
+WP_PRINT(_printk_deferred)
+/* Trees before 5.15 have the names without the underscore. */
+extern int wp_printk(const char *fmt, ...) __asm__("printk") __attribute__((alias("_printk")));
+extern int wp_printk_deferred(const char *fmt, ...)
+	__asm__("printk_deferred") __attribute__((alias("_printk_deferred")));
+
+#undef _dev_err
+#undef _dev_warn
+#undef _dev_info
+#undef _dev_notice
+#define WP_DEV_PRINT(name, level)                                  \
+	void name(const struct device *dev, const char *fmt, ...)  \
+	{                                                          \
+		va_list ap;                                        \
+								   \
+		va_start(ap, fmt);                                 \
+		wp_log(level, fmt, ap);                            \
+		va_end(ap);                                        \
+	}
+WP_DEV_PRINT(_dev_err, 3)
+WP_DEV_PRINT(_dev_warn, 4)
+WP_DEV_PRINT(_dev_notice, 5)
+WP_DEV_PRINT(_dev_info, 6)
+
+static void warned(const char *file, int line, const char *fmt, va_list ap)
+{
+	static char text[1024];
+	int n = 0;
+
+	view.warnings++;
+	if (file)
+		n = scnprintf(text, sizeof(text), "WARNING: %s:%d ", file, line);
+	else
+		n = scnprintf(text, sizeof(text), "WARNING: ");
+	if (fmt)
+		n += vscnprintf(text + n, sizeof(text) - n, fmt, ap);
+	while (n && (text[n - 1] == '\n' || text[n - 1] == ' '))
+		text[--n] = 0;
+	host->warned(host->data, text);
+}
+
+void warn_slowpath_fmt(const char *file, const int line, unsigned int taint, const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	warned(file, line, fmt, ap);
+	va_end(ap);
+}
+
+void __warn_printk(const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	warned(NULL, 0, fmt, ap);
+	va_end(ap);
+}

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Parameters by the kernel's own names, looked up in this order:
+ *   features           a list of scheduler features, NO_ before what is to be off ("NO_RUN_TO_PARITY,TTWU_QUEUE")
+ *   governor           of frequencies, for all domains; idle_governor: of idle states
+ *   NAME or DIR/NAME   a file of the scheduler's debug folder (base_slice_ns, migration_cost_ns, tunable_scaling, ...)
+ *   NAME               a system control (sched_energy_aware, sched_rt_runtime_us, sched_util_clamp_min, ...)
+ *   NAME               an attribute of the frequency core or its governor (rate_limit_us, scaling_max_freq, ...)
+ */
+static int set_features(const char *list)
+{
+	const char *file = "sched/features";
+	char word[64];
+	int error = 0;
+
+	if (debugfs_exists("sched_features"))
+		file = "sched_features";
+	while (*list && !error) {
+		size_t n = strcspn(list, ", ;");
+
+		if (n) {
+			strscpy(word, list, min_t(size_t, sizeof(word), n + 1));
+			error = debugfs_store(file, word);
+		}
+		list += n + (list[n] != 0);
+	}
+	return error;
+}
+
+static wpk_s64 set_parameter(const char *name, const char *value)
+{
+	static char text[256];
+	size_t length;
+	int error;
+
+	if (!strcmp(name, "features"))
+		return set_features(value);
+	if (!strcmp(name, "governor"))
+		return kobjects_store("scaling_governor", value);
+	if (!strcmp(name, "idle_governor"))
+		return idle_governor(value);
+	strscpy(text, value, sizeof(text));
+	error = debugfs_store(name, text);
+	if (error != -ENOENT)
+		return error;
+	length = strlen(text);
+	error = sysctl_call(name, 1, text, &length);
+	if (error != -ENOENT)
+		return error;
+	error = plain_set(name, text);
+	if (error != -ENOENT)
+		return error;
+	return kobjects_store(name, text);
+}
+
+static const char *const feature_names[] = {
+#define SCHED_FEAT(name, enabled) #name,
+#include "kernel/sched/features.h"
+#undef SCHED_FEAT
+};
+
+static int show_features(char *text, size_t size)
+{
+	size_t i, n = 0;
+
+	for (i = 0; i < ARRAY_SIZE(feature_names); i++)
+		n += scnprintf(text + n, size - n, "%s%s%s", i ? " " : "",
+			       sysctl_sched_features & (1UL << i) ? "" : "NO_", feature_names[i]);
+	return n;
+}
+
+wpk_s32 wpk_get(const char *name, char *text, wpk_u32 size)
+{
+	static char page[PAGE_SIZE];
+	size_t length = size;
+	u64 value;
+	int n;
+
+	if (!strcmp(name, "features"))
+		return show_features(text, size);
+	if (!strcmp(name, "idle_governor"))
+		return scnprintf(text, size, "%s", cpuidle_curr_governor ? cpuidle_curr_governor->name : "none");
+	if (!strcmp(name, "governor"))
+		name = "scaling_governor";
+	if (!debugfs_show(name, &value) || !plain_get(name, &value))
+		return scnprintf(text, size, "%llu", value);
+	if (!sysctl_call(name, 0, text, &length))
+		return length;
+	n = kobjects_show(name, page);
+	return n < 0 ? n : scnprintf(text, size, "%s", page);
+}

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* The scheduler's state as observers may see it. */
+
+wpk_s32 wpk_cpu_state(wpk_u32 cpu, struct wpk_cpu_state *s)
+{
+	struct rq *rq;
+
+	if (cpu >= nr_cpus || !wp_booted)
+		return -EINVAL;
+	rq = cpu_rq(cpu);
+	*s = (struct wpk_cpu_state){
+		.util = rq->cfs.avg.util_avg,
+		.util_est = estimate(&rq->cfs.avg),
+		.runnable = rq->cfs.avg.runnable_avg,
+		.capacity = rq->cpu_capacity,
+		.capacity_orig = arch_scale_cpu_capacity(cpu),
+		.nr_running = rq->nr_running,
+		.util_rt = rq->avg_rt.util_avg,
+		.util_dl = rq->avg_dl.util_avg,
+		.overutilized = !!rq->rd->overutilized,
+		.online = cpu_online(cpu),
+		.khz = domain_khz(machine_cpus[cpu].domain),
+	};
+	return 0;
+}
+
+wpk_s32 wpk_task_state(wpk_u32 task, struct wpk_task_state *s)
+{
+	struct task_struct *p = task_of(task);
+
+	if (!p)
+		return -ESRCH;
+	*s = (struct wpk_task_state){
+		.util = p->se.avg.util_avg,
+		.util_est = estimate(&p->se.avg),
+		.runnable = p->se.avg.runnable_avg,
+		.cpu = task_cpu(p),
+		.on_rq = p->on_rq,
+#ifdef WPK_HAS_TASK_STATE
+		.state = p->__state,
+#else
+		.state = p->state,
+#endif
+		.policy = p->policy,
+		.priority = p->rt_priority,
+		.nice = task_nice(p),
+		.group = group_of(p),
+		.vruntime = p->se.vruntime,
+		.runtime_ns = p->se.sum_exec_runtime,
+#ifdef WPK_HAS_SLICE
+		.deadline = p->se.deadline,
+		.slice_ns = p->se.slice,
+#endif
+#ifdef CONFIG_UCLAMP_TASK
+		.uclamp_min = uclamp_eff_value(p, UCLAMP_MIN),
+		.uclamp_max = uclamp_eff_value(p, UCLAMP_MAX),
+#endif
+	};
+	return 0;
+}

@@ -1,0 +1,9 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* What the typed half (shim.c) offers to the untyped one (stub.c). */
+#ifndef WPK_STUB_H
+#define WPK_STUB_H
+void *wp_alloc(unsigned long size, unsigned long align);
+void wp_free(void *p);
+void wp_missing(const char *name) __attribute__((noreturn));
+unsigned int wp_random(void);
+#endif

@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* System controls: the kernel's tables are kept, and written through their own handlers. */
+
+struct wp_table {
+	struct wp_table *next;
+	const struct ctl_table *table;
+	size_t nr;
+};
+static struct wp_table *tables;
+
+static void *keep_table(const struct ctl_table *table, size_t nr)
+{
+	struct wp_table *t = wp_alloc(sizeof(*t), 8);
+
+	*t = (struct wp_table){ .next = tables, .table = table, .nr = nr };
+	tables = t;
+	return t;
+}
+
+void wp_register_sysctl_init(const char *path, const struct ctl_table *table, const char *name, size_t nr)
+	__asm__("__register_sysctl_init");
+void wp_register_sysctl_init(const char *path, const struct ctl_table *table, const char *name, size_t nr)
+{
+#ifndef WPK_HAS_SYSCTL_SIZE
+	for (nr = 0; table[nr].procname; nr++)
+		;
+#endif
+	keep_table(table, nr);
+}
+
+void *wp_register_sysctl(const char *path, const struct ctl_table *table, size_t nr)
+	__asm__("register_sysctl_sz");
+void *wp_register_sysctl(const char *path, const struct ctl_table *table, size_t nr)
+{
+	return keep_table(table, nr);
+}
+
+void *wp_register_sysctl_old(const char *path, const struct ctl_table *table) __asm__("register_sysctl");
+void *wp_register_sysctl_old(const char *path, const struct ctl_table *table)
+{
+	size_t nr;
+
+	for (nr = 0; table[nr].procname; nr++)
+		;
+	return keep_table(table, nr);
+}
+
+/* One number in or out; the limits are the table's. `width` is what the table's data is. */
+static int one_number(const struct ctl_table *t, int write, char *text, size_t *length, int width)
+{
+	long long v, low = LLONG_MIN, high = LLONG_MAX;
+	int error;
+
+	if (!write) {
+		v = width == 1 ? *(u8 *)t->data : width == 8 ? *(s64 *)t->data : *(s32 *)t->data;
+		*length = scnprintf(text, *length, "%lld\n", v);
+		return 0;
+	}
+	error = kstrtoll(text, 0, &v);
+	if (error)
+		return error;
+	if (width == 8) {
+		low = t->extra1 ? *(long *)t->extra1 : low;
+		high = t->extra2 ? *(long *)t->extra2 : high;
+	} else {
+		low = t->extra1 ? *(int *)t->extra1 : INT_MIN;
+		high = t->extra2 ? *(int *)t->extra2 : UINT_MAX;
+	}
+	if (v < low || v > high)
+		return -EINVAL;
+	if (width == 1)
+		*(u8 *)t->data = v;
+	else if (width == 8)
+		*(s64 *)t->data = v;
+	else
+		*(s32 *)t->data = v;
+	return 0;
+}
+
+#define WP_PROC(name, width, bounded)                                                              \
+	int wp_##name(const struct ctl_table *t, int write, void *text, size_t *n, loff_t *at)     \
+		__asm__(#name);                                                                    \
+	int wp_##name(const struct ctl_table *t, int write, void *text, size_t *n, loff_t *at)     \
+	{                                                                                          \
+		struct ctl_table free = *t;                                                        \
+												   \
+		if (!(bounded))                                                                    \
+			free.extra1 = free.extra2 = NULL;                                          \
+		return one_number(&free, write, text, n, width);                                   \
+	}
+WP_PROC(proc_dointvec, 4, false)
+WP_PROC(proc_dointvec_minmax, 4, true)
+WP_PROC(proc_douintvec, 4, false)
+WP_PROC(proc_douintvec_minmax, 4, true)
+WP_PROC(proc_dou8vec_minmax, 1, true)
+WP_PROC(proc_dobool, 1, false)
+WP_PROC(proc_doulongvec_minmax, 8, true)
+
+static int sysctl_call(const char *name, int write, char *text, size_t *length)
+{
+	struct wp_table *t;
+	loff_t at = 0;
+	size_t i;
+
+	if (!strncmp(name, "kernel.", 7))
+		name += 7;
+	for (t = tables; t; t = t->next)
+		for (i = 0; i < t->nr; i++) {
+			const struct ctl_table *c = &t->table[i];
+
+			if (!c->procname || strcmp(c->procname, name) || !c->proc_handler)
+				continue;
+			return c->proc_handler((void *)c, write, text, length, &at);
+		}
+	return -ENOENT;
+}
+
+/*
+ * Before 5.18 the scheduler's controls stand in kernel/sysctl.c, which is not linked: the variables are known by
+ * their names, and what their handlers do beyond the number is done here.
+ */
+extern unsigned int wp_sched_latency __asm__("sysctl_sched_latency") __attribute__((weak, visibility("default")));
+extern unsigned int wp_sched_min_granularity __asm__("sysctl_sched_min_granularity") __attribute__((weak, visibility("default")));
+extern unsigned int wp_sched_wakeup_granularity __asm__("sysctl_sched_wakeup_granularity") __attribute__((weak, visibility("default")));
+extern unsigned int wp_sched_migration_cost __asm__("sysctl_sched_migration_cost") __attribute__((weak, visibility("default")));
+extern unsigned int wp_sched_nr_migrate __asm__("sysctl_sched_nr_migrate") __attribute__((weak, visibility("default")));
+extern unsigned int wp_sched_child_runs_first __asm__("sysctl_sched_child_runs_first") __attribute__((weak, visibility("default")));
+extern unsigned int wp_sched_rt_period __asm__("sysctl_sched_rt_period") __attribute__((weak, visibility("default")));
+extern unsigned int wp_sched_rt_runtime __asm__("sysctl_sched_rt_runtime") __attribute__((weak, visibility("default")));
+extern unsigned int wp_sched_energy_aware __asm__("sysctl_sched_energy_aware") __attribute__((weak, visibility("default")));
+extern unsigned int wp_sched_cfs_bandwidth_slice __asm__("sysctl_sched_cfs_bandwidth_slice") __attribute__((weak, visibility("default")));
+extern unsigned int wp_sched_uclamp_util_min __asm__("sysctl_sched_uclamp_util_min") __attribute__((weak, visibility("default")));
+extern unsigned int wp_sched_uclamp_util_max __asm__("sysctl_sched_uclamp_util_max") __attribute__((weak, visibility("default")));
+static const struct {
+	const char *name;
+	unsigned int *value;
+} plain[] = {
+	{ "sched_latency", &wp_sched_latency },
+	{ "latency_ns", &wp_sched_latency },
+	{ "sched_min_granularity", &wp_sched_min_granularity },
+	{ "min_granularity_ns", &wp_sched_min_granularity },
+	{ "sched_wakeup_granularity", &wp_sched_wakeup_granularity },
+	{ "wakeup_granularity_ns", &wp_sched_wakeup_granularity },
+	{ "sched_migration_cost", &wp_sched_migration_cost },
+	{ "migration_cost_ns", &wp_sched_migration_cost },
+	{ "sched_nr_migrate", &wp_sched_nr_migrate },
+	{ "nr_migrate", &wp_sched_nr_migrate },
+	{ "sched_child_runs_first", &wp_sched_child_runs_first },
+	{ "sched_rt_period", &wp_sched_rt_period },
+	{ "sched_rt_period_us", &wp_sched_rt_period },
+	{ "sched_rt_runtime", &wp_sched_rt_runtime },
+	{ "sched_rt_runtime_us", &wp_sched_rt_runtime },
+	{ "sched_energy_aware", &wp_sched_energy_aware },
+	{ "sched_cfs_bandwidth_slice", &wp_sched_cfs_bandwidth_slice },
+	{ "sched_cfs_bandwidth_slice_us", &wp_sched_cfs_bandwidth_slice },
+	{ "sched_uclamp_util_min", &wp_sched_uclamp_util_min },
+	{ "sched_util_clamp_min", &wp_sched_uclamp_util_min },
+	{ "sched_uclamp_util_max", &wp_sched_uclamp_util_max },
+	{ "sched_util_clamp_max", &wp_sched_uclamp_util_max },
+};
+
+/* Switching energy-aware placement is building the domains anew. */
+static int plain_set(const char *name, const char *text)
+{
+	unsigned int v;
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(plain); i++) {
+		if (!plain[i].value || strcmp(plain[i].name, name))
+			continue;
+		if (kstrtouint(text, 0, &v))
+			return -EINVAL;
+		WRITE_ONCE(*plain[i].value, v);
+		if (!strcmp(name, "sched_energy_aware"))
+			rebuild_energy();
+		return 0;
+	}
+	return -ENOENT;
+}
+
+static int plain_get(const char *name, u64 *value)
+{
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(plain); i++)
+		if (plain[i].value && !strcmp(plain[i].name, name)) {
+			*value = *plain[i].value;
+			return 0;
+		}
+	return -ENOENT;
+}

@@ -1,0 +1,237 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Tasks: copied from their creator, known to the host by its numbers. */
+
+#define PID_OF_TASKS 1000000
+static int last_pid;
+
+static struct task_struct *task_of(unsigned int number)
+{
+	return number < task_table_size ? task_table[number] : NULL;
+}
+
+struct task_struct *find_task_by_vpid(pid_t pid)
+{
+	return pid >= PID_OF_TASKS ? task_of(pid - PID_OF_TASKS) : NULL;
+}
+
+static int keep_task(unsigned int number, struct task_struct *p)
+{
+	if (number >= task_table_size) {
+		unsigned int size = max(2 * task_table_size, max(number + 1, 256U));
+		struct task_struct **table = wp_alloc(size * sizeof(*table), 64);
+
+		memcpy(table, task_table, task_table_size * sizeof(*table));
+		wp_free(task_table);
+		task_table = table;
+		task_table_size = size;
+	}
+	if (task_table[number])
+		return -EEXIST;
+	task_table[number] = p;
+	return 0;
+}
+
+/* What a task must not share with the one it was copied from. The scheduler's own part is sched_fork()'s. */
+static void own_parts(struct task_struct *p)
+{
+	p->cpus_ptr = &p->cpus_mask;
+#ifdef WPK_HAS_USER_CPUS
+	p->user_cpus_ptr = NULL;
+#endif
+	p->mm = NULL;
+	p->active_mm = NULL;
+	p->task_works = NULL;
+	p->vfork_done = NULL;
+	p->wake_q.next = NULL;
+	p->pi_blocked_on = NULL;
+	p->pi_top_task = NULL;
+	p->pi_waiters = RB_ROOT_CACHED;
+	p->utime = p->stime = p->gtime = 0;
+	p->nvcsw = p->nivcsw = 0;
+	raw_spin_lock_init(&p->pi_lock);
+	spin_lock_init(&p->alloc_lock);
+	INIT_LIST_HEAD(&p->tasks);
+	INIT_LIST_HEAD(&p->children);
+	INIT_LIST_HEAD(&p->sibling);
+	refcount_set(&p->usage, 1);
+	refcount_set(&p->rcu_users, 1);
+	task_thread_info(p)->flags = 0;
+	memset(&p->thread, 0, sizeof(p->thread));
+}
+
+WP_WEAK(int, set_kthread_struct, (struct task_struct *));
+WP_WEAK(void, free_kthread_struct, (struct task_struct *));
+
+static struct task_struct *new_task(struct task_struct *parent, const char *name, unsigned int flags)
+{
+	struct task_struct *p = wp_alloc(sizeof(*p), 64);
+
+	memcpy(p, parent, sizeof(*p));
+	own_parts(p);
+	p->pid = p->tgid = ++last_pid;
+	p->flags = flags;
+	p->thread.number = WPK_KTHREAD | p->pid;
+	if (flags & PF_KTHREAD) {
+		cpumask_copy(&p->cpus_mask, cpu_possible_mask);
+		p->nr_cpus_allowed = nr_cpus;
+		p->set_child_tid = NULL;
+#ifdef WPK_HAS_WORKER_PRIVATE
+		p->worker_private = NULL;
+#endif
+		if (wp_set_kthread_struct)
+			wp_set_kthread_struct(p);
+	}
+	strscpy(p->comm, name, sizeof(p->comm));
+	return p;
+}
+
+static int join_group(struct task_struct *p, unsigned int number)
+{
+	struct kernel_clone_args args = { .cset = css_set_of(number) };
+	int error = 0;
+
+	rcu_assign_pointer(p->cgroups, args.cset);
+#if defined(WPK_HAS_CGROUP_FORK_ANSWERS)
+	error = sched_cgroup_fork(p, &args);
+#elif defined(WPK_HAS_CGROUP_FORK)
+	sched_cgroup_fork(p, &args);
+#endif
+#ifdef WPK_HAS_POST_FORK_ARGS
+	sched_post_fork(p, &args);
+#else
+	sched_post_fork(p);
+#endif
+	return error;
+}
+
+static struct task_struct *new_kthread(void (*fn)(void *), void *arg, const char *name)
+{
+	struct task_struct *p = new_task(&init_task, name, PF_KTHREAD);
+
+	if (sched_fork(0, p) || join_group(p, WPK_ROOT_GROUP))
+		wp_fault(WPK_FAULT_SHIM, "no kernel thread %s", name);
+	give_stack(p, fn, arg);
+	wake_up_new_task(p);
+	return p;
+}
+
+#define WP_CLAMPS (SCHED_FLAG_UTIL_CLAMP_MIN | SCHED_FLAG_UTIL_CLAMP_MAX)
+
+static int set_attributes(struct task_struct *p, const struct wpk_attr *from, u64 more_flags)
+{
+	struct sched_attr attr = {
+		.size = sizeof(attr),
+		.sched_policy = from->policy,
+		.sched_flags = from->flags | more_flags,
+		.sched_nice = from->nice,
+		.sched_priority = from->priority,
+		.sched_runtime = from->runtime,
+		.sched_deadline = from->deadline,
+		.sched_period = from->period,
+		.sched_util_min = from->util_min,
+		.sched_util_max = from->util_max,
+	};
+
+	return sched_setattr_nocheck(p, &attr);
+}
+
+static bool is_fair(unsigned int policy)
+{
+	return policy == SCHED_NORMAL || policy == SCHED_BATCH || policy == SCHED_IDLE;
+}
+
+/* A child is born with its nice value and its mask, as if its creator had had them. */
+static void birth(struct task_struct *p, const struct wpk_call *call)
+{
+	if (call->mask) {
+		unsigned int cpu;
+
+		cpumask_clear(&p->cpus_mask);
+		for (cpu = 0; cpu < nr_cpus; cpu++)
+			if (call->mask[cpu / 64] >> (cpu % 64) & 1)
+				cpumask_set_cpu(cpu, &p->cpus_mask);
+		p->nr_cpus_allowed = cpumask_weight(&p->cpus_mask);
+	}
+	if (call->attr && is_fair(call->attr->policy)) {
+		p->policy = call->attr->policy;
+		p->static_prio = NICE_TO_PRIO(call->attr->nice);
+		p->prio = p->normal_prio = p->static_prio;
+		p->rt_priority = 0;
+	}
+}
+
+static wpk_s64 do_fork_call(const struct wpk_call *call)
+{
+	struct task_struct *parent = current->flags & PF_KTHREAD ? &init_task : current;
+	unsigned int number = call->group;
+	struct task_struct *p;
+	int error;
+
+	if (call->task & WPK_KTHREAD || !css_set_of(number))
+		return -EINVAL;
+	if (task_of(call->task))
+		return -EEXIST;
+	p = new_task(parent, call->name ? call->name : "task", 0);
+	p->pid = p->tgid = PID_OF_TASKS + call->task;
+	p->thread.number = call->task;
+	birth(p, call);
+	error = sched_fork(0, p);
+	if (error) {
+		wp_free(p);
+		return error;
+	}
+	if (call->attr && is_fair(call->attr->policy))
+		p->prio = p->normal_prio;
+	error = join_group(p, number);
+	if (!error)
+		error = keep_task(call->task, p);
+	if (error)
+		return error;
+	give_stack(p, user_loop, NULL);
+	if (call->attr && call->attr->flags & WP_CLAMPS)
+		error = set_attributes(p, call->attr, SCHED_FLAG_KEEP_ALL);
+	wake_up_new_task(p);
+	if (call->attr && !error && (!is_fair(call->attr->policy) || call->attr->runtime))
+		error = set_attributes(p, call->attr, 0);
+	return error;
+}
+
+/* The end of a task: its memory goes when nobody looks at it any more. */
+void __put_task_struct(struct task_struct *p)
+{
+	if (p->flags & PF_KTHREAD && wp_free_kthread_struct)
+		wp_free_kthread_struct(p);
+	wp_free(p);
+}
+
+void __put_task_struct_rcu_cb(struct rcu_head *head)
+{
+	__put_task_struct(container_of(head, struct task_struct, rcu));
+}
+
+static void bury(struct rcu_head *head)
+{
+	put_task_struct(container_of(head, struct task_struct, rcu));
+}
+
+void put_task_struct_rcu_user(struct task_struct *p)
+{
+	if (!refcount_dec_and_test(&p->rcu_users))
+		return;
+	if (!(p->thread.number & WPK_KTHREAD) && task_of(p->thread.number) == p)
+		task_table[p->thread.number] = NULL;
+	take_stack(p);
+	call_rcu(&p->rcu, bury);
+}
+
+void __noreturn do_exit(long code)
+{
+	struct completion *done = current->vfork_done;
+
+	if (done) {
+		current->vfork_done = NULL;
+		complete_all(done);
+	}
+	preempt_disable();
+	do_task_dead();
+}

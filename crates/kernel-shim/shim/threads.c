@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Kernel threads: kernel/kthread.c and kernel/smpboot.c are the tree's own, this is what they stand on. */
+
+struct mm_struct init_mm;
+unsigned long init_stack[THREAD_SIZE / sizeof(long)];
+
+static pid_t start_thread_of(int (*fn)(void *), void *arg, const char *name)
+{
+	return new_kthread((void *)fn, arg, name ? name : "kthread")->pid;
+}
+
+#ifdef WPK_HAS_KTHREAD_NAME
+pid_t kernel_thread(int (*fn)(void *), void *arg, const char *name, unsigned long flags)
+{
+	return start_thread_of(fn, arg, name);
+}
+#else
+pid_t kernel_thread(int (*fn)(void *), void *arg, unsigned long flags)
+{
+	return start_thread_of(fn, arg, NULL);
+}
+#endif
+
+void wp_set_task_comm(struct task_struct *p, const char *name, bool exec) __asm__("__set_task_comm");
+void wp_set_task_comm(struct task_struct *p, const char *name, bool exec)
+{
+	strscpy(p->comm, name, sizeof(p->comm));
+}
+
+long do_no_restart_syscall(struct restart_block *block)
+{
+	return -EINTR;
+}
+
+const char *wpk_kthread_name(wpk_u32 number)
+{
+	unsigned int cpu;
+
+	if (number == WPK_IDLE)
+		return "idle";
+	/* The host asks for one that runs. */
+	for (cpu = 0; cpu < nr_cpus; cpu++)
+		if (running[cpu] && running[cpu]->thread.number == number)
+			return running[cpu]->comm;
+	return "kthread";
+}

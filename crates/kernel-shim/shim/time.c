@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* The clock is the host's; each CPU has a clock event device that takes the time itself, to the nanosecond. */
+
+unsigned long long notrace sched_clock(void)
+{
+	return view.now_ns;
+}
+
+unsigned long long notrace sched_clock_noinstr(void)
+{
+	return view.now_ns;
+}
+
+ktime_t ktime_get(void)
+{
+	return view.now_ns;
+}
+
+ktime_t ktime_get_with_offset(enum tk_offsets offset)
+{
+	return view.now_ns;
+}
+
+u64 ktime_get_mono_fast_ns(void)
+{
+	return view.now_ns;
+}
+
+void ktime_get_real_ts64(struct timespec64 *ts)
+{
+	ts->tv_sec = view.now_ns / NSEC_PER_SEC;
+	ts->tv_nsec = view.now_ns % NSEC_PER_SEC;
+}
+
+ktime_t ktime_get_update_offsets_now(unsigned int *seq, ktime_t *real, ktime_t *boot, ktime_t *tai)
+{
+	*real = *boot = *tai = 0;
+	return view.now_ns;
+}
+
+__typeof__(jiffies_lock) jiffies_lock;
+__typeof__(jiffies_seq) jiffies_seq;
+
+void do_timer(unsigned long ticks)
+{
+	jiffies_64 += ticks;
+	calc_global_load();
+}
+
+static DEFINE_PER_CPU(struct clock_event_device, clock_device);
+
+static void next_event(u64 at)
+{
+	struct wpk_cpu *c = &view.cpus[wpsim_cpu];
+
+	if (c->next_event_ns != at) {
+		c->next_event_ns = at;
+		changed(wpsim_cpu);
+	}
+}
+
+static int clock_next(ktime_t expires, struct clock_event_device *dev)
+{
+	next_event(expires == KTIME_MAX ? WPK_NEVER : max_t(ktime_t, expires, 0));
+	return 0;
+}
+
+static int clock_off(struct clock_event_device *dev)
+{
+	next_event(WPK_NEVER);
+	return 0;
+}
+
+static void clock_fires(void)
+{
+	struct clock_event_device *dev = this_cpu_ptr(&clock_device);
+
+	view.cpus[wpsim_cpu].ticks++;
+	next_event(WPK_NEVER);
+	dev->event_handler(dev);
+}
+
+static void clock_cpu_up(void)
+{
+	struct clock_event_device *dev = this_cpu_ptr(&clock_device);
+
+	memset(dev, 0, sizeof(*dev));
+	dev->name = "wakeplace";
+	dev->features = CLOCK_EVT_FEAT_ONESHOT | CLOCK_EVT_FEAT_KTIME;
+	dev->rating = 400;
+	dev->cpumask = cpumask_of(wpsim_cpu);
+	dev->mult = 1;
+	dev->min_delta_ns = 1;
+	dev->max_delta_ns = KTIME_MAX;
+	dev->set_next_ktime = clock_next;
+	dev->set_state_shutdown = clock_off;
+	dev->set_state_oneshot_stopped = clock_off;
+	clockevents_register_device(dev);
+}

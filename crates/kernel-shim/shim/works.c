@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Deferred work. One kernel thread does it in the order it was queued: that a static key was switched or that domains
+ * were rebuilt must not be lost, who does it does not matter.
+ */
+/* Its name changed from del_timer() to timer_delete(). */
+WP_WEAK(int, timer_delete, (struct timer_list *));
+WP_WEAK(int, del_timer, (struct timer_list *));
+
+static LIST_HEAD(works);
+static struct task_struct *worker;
+
+static void queue(struct work_struct *work)
+{
+	list_add_tail(&work->entry, &works);
+	if (worker)
+		wake_up_process(worker);
+}
+
+bool queue_work_on(int cpu, struct workqueue_struct *wq, struct work_struct *work)
+{
+	if (test_and_set_bit(WORK_STRUCT_PENDING_BIT, work_data_bits(work)))
+		return false;
+	queue(work);
+	return true;
+}
+
+bool queue_work_node(int node, struct workqueue_struct *wq, struct work_struct *work)
+{
+	return queue_work_on(0, wq, work);
+}
+
+void delayed_work_timer_fn(struct timer_list *timer)
+{
+	queue(&container_of(timer, struct delayed_work, timer)->work);
+}
+
+bool queue_delayed_work_on(int cpu, struct workqueue_struct *wq, struct delayed_work *work,
+			   unsigned long delay)
+{
+	if (test_and_set_bit(WORK_STRUCT_PENDING_BIT, work_data_bits(&work->work)))
+		return false;
+	if (delay) {
+		work->timer.expires = jiffies + delay;
+		add_timer(&work->timer);
+	} else {
+		queue(&work->work);
+	}
+	return true;
+}
+
+static bool dequeue(struct work_struct *work)
+{
+	if (!test_and_clear_bit(WORK_STRUCT_PENDING_BIT, work_data_bits(work)))
+		return false;
+	list_del_init(&work->entry);
+	return true;
+}
+
+bool cancel_work_sync(struct work_struct *work)
+{
+	return dequeue(work);
+}
+
+bool cancel_delayed_work_sync(struct delayed_work *work)
+{
+	if (wp_timer_delete ? wp_timer_delete(&work->timer) : wp_del_timer(&work->timer)) {
+		clear_bit(WORK_STRUCT_PENDING_BIT, work_data_bits(&work->work));
+		return true;
+	}
+	return dequeue(&work->work);
+}
+
+static void run_work(struct work_struct *work)
+{
+	list_del_init(&work->entry);
+	clear_bit(WORK_STRUCT_PENDING_BIT, work_data_bits(work));
+	view.works++;
+	work->func(work);
+}
+
+bool flush_work(struct work_struct *work)
+{
+	if (!work_pending(work) || list_empty(&work->entry))
+		return false;
+	run_work(work);
+	return true;
+}
+
+long work_on_cpu_key(int cpu, long (*fn)(void *), void *arg, struct lock_class_key *key)
+{
+	return fn(arg);
+}
+
+#undef work_on_cpu
+long work_on_cpu(int cpu, long (*fn)(void *), void *arg)
+{
+	return fn(arg);
+}
+
+static void worker_loop(void *arg)
+{
+	for (;;) {
+		set_current_state(TASK_INTERRUPTIBLE);
+		if (list_empty(&works)) {
+			schedule();
+			continue;
+		}
+		__set_current_state(TASK_RUNNING);
+		run_work(list_first_entry(&works, struct work_struct, entry));
+	}
+}
+
+static void works_up(void)
+{
+	worker = new_kthread(worker_loop, NULL, "kworker/u:0");
+}

@@ -1,0 +1,393 @@
+//! The C interface of a built kernel, as `crates/kernel-shim/shim/wakeplace.h` has it. A test
+//! compares sizes and offsets with that file.
+
+use std::ffi::{c_char, c_void};
+
+/// Of the interface; an object with another one is not loaded.
+pub const ABI: u32 = 1;
+/// No time.
+pub const NEVER: u64 = u64::MAX;
+/// No number.
+pub const NONE: u32 = u32::MAX;
+
+/// Answers of entries beside numbers and errors.
+pub const DEAD: i64 = -100_000;
+/// It is under way: [`super::Host::done`] will tell.
+pub const PENDING: i64 = -100_001;
+
+/// Who runs on a CPU: the idle loop.
+pub const IDLE: u32 = u32::MAX;
+/// Or a kernel thread, whose own number is in the bits below.
+pub const KTHREAD: u32 = 1 << 31;
+/// A decision's waker, or a task, that nobody has a number of.
+pub const SELF: u32 = u32::MAX;
+/// The group of all groups.
+pub const ROOT_GROUP: u32 = 0;
+
+/// Interrupts: reschedule, a call, the timer.
+pub const RESCHED: u32 = 1;
+/// See [`RESCHED`].
+pub const CALL: u32 = 2;
+/// See [`RESCHED`].
+pub const TIMER: u32 = 4;
+
+/// States of [`Cpu::state`].
+pub mod state {
+    /// Not there.
+    pub const OFFLINE: u32 = 0;
+    /// It comes up: [`super::super::Kernel::go_on`].
+    pub const START: u32 = 1;
+    /// In user mode of the task that runs.
+    pub const USER: u32 = 2;
+    /// In the idle loop.
+    pub const WAIT: u32 = 3;
+    /// It waits for another CPU: [`super::super::Kernel::go_on`] when the others had their turn.
+    pub const SPIN: u32 = 4;
+    /// Kernel work that takes time: [`super::super::Kernel::go_on`] when it is done.
+    pub const WORK: u32 = 5;
+}
+
+/// A CPU: the kernel writes, the host clears.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Cpu {
+    /// When its clock event device fires, or [`NEVER`].
+    pub next_event_ns: u64,
+    /// How long its kernel work takes.
+    pub work_ns: u64,
+    /// What it does: [`state`].
+    pub state: u32,
+    /// The host's number of the task that runs, [`KTHREAD`] and a number, or [`IDLE`].
+    pub running: u32,
+    /// Of the platform, while it waits.
+    pub idle_state: u32,
+    /// Sent to it and not delivered: [`RESCHED`], [`CALL`].
+    pub ipi: u32,
+    /// It is listed in the view.
+    pub changed: u32,
+    pub(crate) unused: u32,
+    /// Context switches since boot.
+    pub switches: u64,
+    /// To kernel threads among them.
+    pub kthread_switches: u64,
+    /// Interrupts.
+    pub interrupts: u64,
+    /// Interrupts of the timer.
+    pub ticks: u64,
+}
+
+/// What host and kernel both see.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct View {
+    pub(crate) now_ns: u64,
+    pub(crate) nr_cpus: u32,
+    pub(crate) nr_changed: u32,
+    pub(crate) changed: *mut u32,
+    pub(crate) cpus: *mut Cpu,
+    pub(crate) detail: u32,
+    pub(crate) dead: u32,
+    pub(crate) warnings: u64,
+    pub(crate) decisions: u64,
+    pub(crate) works: u64,
+    pub(crate) rcu_callbacks: u64,
+}
+
+/// An operating point.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Opp {
+    /// Frequency.
+    pub khz: u32,
+    /// Power of one busy CPU.
+    pub uw: u32,
+}
+
+#[repr(C)]
+pub(crate) struct Domain {
+    pub(crate) opps: *const Opp,
+    pub(crate) nr_opps: u32,
+    pub(crate) flags: u32,
+    pub(crate) transition_latency_ns: u32,
+    pub(crate) rate_limit_us: u32,
+    pub(crate) switch_ns: u32,
+    pub(crate) boot_khz: u32,
+}
+
+/// Bytes of a name.
+pub(crate) const NAME_BYTES: usize = 16;
+
+#[repr(C)]
+pub(crate) struct IdleState {
+    pub(crate) name: [u8; NAME_BYTES],
+    pub(crate) exit_latency_ns: u64,
+    pub(crate) residency_ns: u64,
+    pub(crate) flags: u32,
+    pub(crate) unused: u32,
+}
+
+#[repr(C)]
+pub(crate) struct IdleTable {
+    pub(crate) states: *const IdleState,
+    pub(crate) nr_states: u32,
+    pub(crate) unused: u32,
+}
+
+/// A CPU's place in the machine. CPUs that share a number share the thing.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct MachineCpu {
+    /// 1024: the biggest at its highest frequency.
+    pub capacity: u32,
+    /// SMT siblings have the same.
+    pub core: u32,
+    /// [`NONE`]: there is no level of clusters.
+    pub cluster: u32,
+    /// Last-level cache; [`NONE`]: not known to the kernel.
+    pub llc: u32,
+    /// Package.
+    pub package: u32,
+    /// Memory node.
+    pub node: u32,
+    /// Frequency domain, or [`NONE`].
+    pub domain: u32,
+    /// Table of idle states, or [`NONE`].
+    pub idle: u32,
+}
+
+#[repr(C)]
+pub(crate) struct Machine {
+    pub(crate) abi: u32,
+    pub(crate) nr_cpus: u32,
+    pub(crate) nr_domains: u32,
+    pub(crate) nr_idle: u32,
+    pub(crate) nr_nodes: u32,
+    pub(crate) unused: u32,
+    pub(crate) cpus: *const MachineCpu,
+    pub(crate) domains: *const Domain,
+    pub(crate) idle: *const IdleTable,
+    pub(crate) distances: *const u32,
+    pub(crate) governor: *const c_char,
+    pub(crate) idle_governor: *const c_char,
+    pub(crate) seed: u64,
+    pub(crate) now_ns: u64,
+}
+
+/// An allowed CPU as a decision found it.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Choice {
+    /// Which.
+    pub cpu: u32,
+    /// `util_avg` of its fair queue.
+    pub util: u32,
+    /// And its estimate.
+    pub util_est: u32,
+    /// `runnable_avg`.
+    pub runnable: u32,
+    /// What is left for fair tasks.
+    pub capacity: u32,
+    /// All it has.
+    pub capacity_orig: u32,
+    /// Tasks that are queued.
+    pub nr_running: u32,
+    /// [`NONE`]: busy.
+    pub idle_state: u32,
+}
+
+/// A performance domain as a decision found it.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Energy {
+    /// Of the domain.
+    pub first_cpu: u32,
+    /// The allowed CPU with the most capacity left, or [`NONE`].
+    pub best_cpu: u32,
+    /// `em_cpu_energy()` without the task.
+    pub without: u64,
+    /// With it on that CPU.
+    pub with: u64,
+}
+
+#[repr(C)]
+pub(crate) struct RawDecision {
+    pub(crate) facts: Facts,
+    pub(crate) nr_choices: u32,
+    pub(crate) nr_energies: u32,
+    pub(crate) choices: *const Choice,
+    pub(crate) energies: *const Energy,
+}
+
+/// What is known of a decision without its candidates.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Facts {
+    /// For whom a CPU was chosen.
+    pub task: u32,
+    /// Who ran where it was decided.
+    pub waker: u32,
+    /// Where it was decided.
+    pub cpu: u32,
+    /// Where the task was before.
+    pub prev: u32,
+    /// The CPU that was chosen.
+    pub answer: u32,
+    /// Why it was asked: 0 a wake-up, 1 a fork, 2 an exec, 3 something else.
+    pub why: u32,
+    /// The kernel's own.
+    pub flags: u32,
+    /// A CPU of the root domain was over its tipping point.
+    pub overutilized: u32,
+    /// Of the task.
+    pub util: u32,
+    /// Of the task.
+    pub util_est: u32,
+    /// Of the task.
+    pub uclamp_min: u32,
+    /// Of the task.
+    pub uclamp_max: u32,
+    /// The root domain has performance domains and is not overutilized.
+    pub energy_aware: u32,
+    /// It was decided in an interrupt.
+    pub in_interrupt: u32,
+}
+
+/// How a task is scheduled, in the kernel's own numbers.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Attr {
+    /// `SCHED_*`.
+    pub policy: u32,
+    /// Of a fair task.
+    pub nice: i32,
+    /// Of an RT task.
+    pub priority: u32,
+    /// `SCHED_FLAG_*`.
+    pub flags: u32,
+    /// Of a deadline task.
+    pub runtime: u64,
+    /// Of a deadline task.
+    pub deadline: u64,
+    /// Of a deadline task.
+    pub period: u64,
+    /// Used with `SCHED_FLAG_UTIL_CLAMP_MIN`.
+    pub util_min: u32,
+    /// Used with `SCHED_FLAG_UTIL_CLAMP_MAX`.
+    pub util_max: u32,
+}
+
+#[repr(C)]
+pub(crate) struct RawCall {
+    pub(crate) op: u32,
+    pub(crate) task: u32,
+    pub(crate) cpu: u32,
+    pub(crate) group: u32,
+    pub(crate) number: u32,
+    pub(crate) sync: u32,
+    pub(crate) at: u64,
+    pub(crate) slack: u64,
+    pub(crate) attr: *const Attr,
+    pub(crate) mask: *const u64,
+    pub(crate) name: *const c_char,
+    pub(crate) value: *const c_char,
+    pub(crate) ticket: u64,
+}
+
+/// A CPU for observers.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[allow(missing_docs, reason = "the kernel's own words")]
+pub struct CpuState {
+    pub util: u32,
+    pub util_est: u32,
+    pub runnable: u32,
+    pub capacity: u32,
+    pub capacity_orig: u32,
+    pub nr_running: u32,
+    pub util_rt: u32,
+    pub util_dl: u32,
+    pub util_irq: u32,
+    pub overutilized: u32,
+    pub online: u32,
+    pub khz: u32,
+}
+
+/// A task for observers.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[allow(missing_docs, reason = "the kernel's own words")]
+pub struct TaskState {
+    pub util: u32,
+    pub util_est: u32,
+    pub runnable: u32,
+    pub cpu: u32,
+    pub on_rq: u32,
+    pub state: u32,
+    pub policy: u32,
+    pub priority: u32,
+    pub nice: i32,
+    pub uclamp_min: u32,
+    pub uclamp_max: u32,
+    pub group: u32,
+    pub vruntime: u64,
+    pub deadline: u64,
+    pub runtime_ns: u64,
+    pub slice_ns: u64,
+}
+
+/// What a kernel asks of its host.
+#[repr(C)]
+pub(crate) struct HostTable {
+    pub(crate) abi: u32,
+    pub(crate) unused: u32,
+    pub(crate) data: *mut c_void,
+    pub(crate) alloc: unsafe extern "C" fn(*mut c_void, u64, u64) -> *mut c_void,
+    pub(crate) free: unsafe extern "C" fn(*mut c_void, *mut c_void),
+    pub(crate) stack: unsafe extern "C" fn(*mut c_void, u64) -> *mut c_void,
+    pub(crate) stack_free: unsafe extern "C" fn(*mut c_void, *mut c_void, u64),
+    pub(crate) log: unsafe extern "C" fn(*mut c_void, u32, *const c_char),
+    pub(crate) warned: unsafe extern "C" fn(*mut c_void, *const c_char),
+    pub(crate) fault: unsafe extern "C" fn(*mut c_void, u32, *const c_char),
+    pub(crate) frequency: unsafe extern "C" fn(*mut c_void, u32, u32),
+    pub(crate) placed: Option<unsafe extern "C" fn(*mut c_void, *const RawDecision)>,
+    pub(crate) done: unsafe extern "C" fn(*mut c_void, u64, i64),
+}
+
+/// Each struct with its size and the offset of its last field, in the header's words.
+#[cfg(test)]
+pub(crate) fn layout() -> Vec<(&'static str, &'static str, usize, usize)> {
+    use std::mem::{offset_of, size_of};
+    macro_rules! row {
+        ($name:literal, $field:literal, $type:ty, $member:ident) => {
+            (
+                $name,
+                $field,
+                size_of::<$type>(),
+                offset_of!($type, $member),
+            )
+        };
+    }
+    vec![
+        row!("wpk_opp", "uw", Opp, uw),
+        row!("wpk_domain", "boot_khz", Domain, boot_khz),
+        row!("wpk_idle_state", "flags", IdleState, flags),
+        row!("wpk_idle_table", "nr_states", IdleTable, nr_states),
+        row!("wpk_machine_cpu", "idle", MachineCpu, idle),
+        row!("wpk_machine", "now_ns", Machine, now_ns),
+        row!("wpk_cpu", "ticks", Cpu, ticks),
+        row!("wpk_cpu", "changed", Cpu, changed),
+        row!("wpk_view", "rcu_callbacks", View, rcu_callbacks),
+        row!("wpk_view", "detail", View, detail),
+        row!("wpk_choice", "idle_state", Choice, idle_state),
+        row!("wpk_energy", "with", Energy, with),
+        row!("wpk_decision", "energies", RawDecision, energies),
+        row!("wpk_decision", "nr_choices", RawDecision, nr_choices),
+        row!("wpk_host", "done", HostTable, done),
+        row!("wpk_host", "frequency", HostTable, frequency),
+        row!("wpk_attr", "util_max", Attr, util_max),
+        row!("wpk_call", "ticket", RawCall, ticket),
+        row!("wpk_cpu_state", "khz", CpuState, khz),
+        row!("wpk_task_state", "slice_ns", TaskState, slice_ns),
+        row!("wpk_task_state", "group", TaskState, group),
+    ]
+}

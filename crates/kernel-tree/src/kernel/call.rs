@@ -1,0 +1,209 @@
+//! What tasks and the machine's owner ask of a kernel.
+
+use super::abi::{Attr, RawCall, SELF};
+use std::ffi::CStr;
+use std::ptr;
+
+/// CPUs, 64 a word.
+pub type Mask = [u64];
+
+/// A new task.
+#[derive(Clone, Copy, Debug)]
+pub struct Fork<'a> {
+    /// Its number: the caller's choice.
+    pub task: u32,
+    /// Its group.
+    pub group: u32,
+    /// Its name.
+    pub name: &'a CStr,
+    /// How it is scheduled; none: as its creator.
+    pub attr: Option<&'a Attr>,
+    /// Where it may run; none: as its creator. As many words as the machine needs.
+    pub mask: Option<&'a Mask>,
+}
+
+/// A system call of the task that runs, or an order of the machine's owner.
+#[derive(Clone, Copy, Debug)]
+pub enum Call<'a> {
+    /// In and out again.
+    Nop,
+    /// Sleeps until woken.
+    Sleep,
+    /// Sleeps until a time, which the timer may be late by.
+    SleepUntil {
+        /// When.
+        at: u64,
+        /// How late it may be, ns.
+        slack: u64,
+    },
+    /// Gives the CPU away.
+    Yield,
+    /// Ends.
+    Exit,
+    /// The moment of exec: it may move.
+    Exec,
+    /// Wakes a task.
+    Wake {
+        /// Which.
+        task: u32,
+        /// The waker is about to sleep.
+        sync: bool,
+    },
+    /// Creates a task.
+    Fork(Fork<'a>),
+    /// Changes how a task is scheduled.
+    SetAttr {
+        /// Which; none: the caller.
+        task: Option<u32>,
+        /// How.
+        attr: &'a Attr,
+    },
+    /// Changes where a task may run.
+    Affinity {
+        /// Which; none: the caller.
+        task: Option<u32>,
+        /// Where.
+        mask: &'a Mask,
+    },
+    /// Moves a task to a group.
+    Move {
+        /// Which; none: the caller.
+        task: Option<u32>,
+        /// Where to.
+        group: u32,
+    },
+    /// Makes a group in another one; the answer is its number.
+    Group {
+        /// The one that it is in.
+        within: u32,
+    },
+    /// Removes an empty group.
+    GroupRemove {
+        /// Which.
+        group: u32,
+    },
+    /// Writes a group's file.
+    GroupSet {
+        /// Which.
+        group: u32,
+        /// As `cpu.max`.
+        name: &'a CStr,
+        /// What is written.
+        value: &'a CStr,
+    },
+    /// Sets a parameter of the kernel.
+    Set {
+        /// Its name.
+        name: &'a CStr,
+        /// Its value.
+        value: &'a CStr,
+    },
+    /// A CPU comes or goes.
+    Hotplug {
+        /// Which.
+        cpu: u32,
+        /// It comes.
+        up: bool,
+    },
+    /// The most that a frequency domain may be asked for; 0: no limit.
+    Limit {
+        /// Which.
+        domain: u32,
+        /// How much.
+        khz: u64,
+    },
+    /// Heat slows a domain's CPUs, and the scheduler sees it.
+    Pressure {
+        /// Which.
+        domain: u32,
+        /// To how much.
+        khz: u64,
+    },
+    /// A scheduling domain of these CPUs and another of the rest; none: one of all.
+    Partition(Option<&'a Mask>),
+}
+
+impl Call<'_> {
+    /// The mask that it has, whose length the machine gives.
+    pub(super) fn mask(&self) -> Option<&Mask> {
+        match self {
+            Self::Affinity { mask, .. } => Some(mask),
+            Self::Fork(fork) => fork.mask,
+            Self::Partition(mask) => *mask,
+            _ => None,
+        }
+    }
+
+    /// In the interface's form; what it points to is the caller's.
+    pub(super) fn raw(&self, ticket: u64) -> RawCall {
+        let mut raw = RawCall {
+            op: self.op(),
+            task: SELF,
+            cpu: 0,
+            group: 0,
+            number: 0,
+            sync: 0,
+            at: 0,
+            slack: 0,
+            attr: ptr::null(),
+            mask: self.mask().map_or(ptr::null(), <[u64]>::as_ptr),
+            name: ptr::null(),
+            value: ptr::null(),
+            ticket,
+        };
+        match *self {
+            Self::SleepUntil { at, slack } => (raw.at, raw.slack) = (at, slack),
+            Self::Wake { task, sync } => (raw.task, raw.sync) = (task, sync.into()),
+            Self::Fork(fork) => {
+                (raw.task, raw.group, raw.name) = (fork.task, fork.group, fork.name.as_ptr());
+                raw.attr = fork.attr.map_or(ptr::null(), ptr::from_ref);
+            }
+            Self::SetAttr { task, attr } => {
+                (raw.task, raw.attr) = (task.unwrap_or(SELF), ptr::from_ref(attr));
+            }
+            Self::Affinity { task, .. } => raw.task = task.unwrap_or(SELF),
+            Self::Move { task, group } => (raw.task, raw.group) = (task.unwrap_or(SELF), group),
+            Self::Group { within: group } | Self::GroupRemove { group } => raw.group = group,
+            Self::GroupSet { group, name, value } => {
+                (raw.group, raw.name, raw.value) = (group, name.as_ptr(), value.as_ptr());
+            }
+            Self::Set { name, value } => (raw.name, raw.value) = (name.as_ptr(), value.as_ptr()),
+            Self::Hotplug { cpu, up } => (raw.cpu, raw.number) = (cpu, up.into()),
+            Self::Limit { domain, khz } | Self::Pressure { domain, khz } => {
+                (raw.number, raw.at) = (domain, khz);
+            }
+            Self::Nop
+            | Self::Sleep
+            | Self::Yield
+            | Self::Exit
+            | Self::Exec
+            | Self::Partition(_) => {}
+        }
+        raw
+    }
+
+    /// The interface's number of it.
+    pub(super) fn op(&self) -> u32 {
+        match self {
+            Self::Nop => 0,
+            Self::Sleep => 1,
+            Self::SleepUntil { .. } => 2,
+            Self::Yield => 3,
+            Self::Exit => 4,
+            Self::Exec => 5,
+            Self::Wake { .. } => 6,
+            Self::Fork(_) => 7,
+            Self::SetAttr { .. } => 8,
+            Self::Affinity { .. } => 9,
+            Self::Move { .. } => 10,
+            Self::Group { .. } => 11,
+            Self::GroupRemove { .. } => 12,
+            Self::GroupSet { .. } => 13,
+            Self::Set { .. } => 14,
+            Self::Hotplug { .. } => 15,
+            Self::Limit { .. } => 16,
+            Self::Pressure { .. } => 17,
+            Self::Partition(_) => 18,
+        }
+    }
+}

@@ -1,0 +1,207 @@
+//! The functions of a loaded object.
+
+use super::abi::{ABI, CpuState, HostTable, Machine, RawCall, TaskState, View};
+use super::{Claim, FaultEntries, object};
+use crate::TreeError;
+use libloading::os::unix::{Library, RTLD_LOCAL, RTLD_NOW};
+use std::ffi::{CStr, c_char};
+use std::path::Path;
+use std::ptr::NonNull;
+
+type Boot = unsafe extern "C" fn(*const HostTable, *const Machine) -> i32;
+type OfCpu<T> = unsafe extern "C" fn(u32, *mut T) -> i32;
+
+/// All of them, and the object that they are in.
+pub(super) struct Entries {
+    release: unsafe extern "C" fn() -> *const c_char,
+    hz: unsafe extern "C" fn() -> u32,
+    max_cpus: unsafe extern "C" fn() -> u32,
+    view: unsafe extern "C" fn() -> *mut View,
+    boot: Boot,
+    interrupt: unsafe extern "C" fn(u32, u32) -> i32,
+    device: unsafe extern "C" fn(u32, *const u32, u32) -> i32,
+    go_on: unsafe extern "C" fn(u32) -> i32,
+    call: unsafe extern "C" fn(u32, *const RawCall) -> i64,
+    spawn: unsafe extern "C" fn(u32, *const RawCall) -> i64,
+    control: unsafe extern "C" fn(*const RawCall) -> i64,
+    cpu_state: OfCpu<CpuState>,
+    task_state: OfCpu<TaskState>,
+    kthread_name: unsafe extern "C" fn(u32) -> *const c_char,
+    get: unsafe extern "C" fn(*const c_char, *mut c_char, u32) -> i32,
+    faults: FaultEntries,
+    library: Option<Library>,
+    /// Given back after the object is unloaded.
+    _claim: Claim,
+}
+
+/// A function of the object.
+macro_rules! entry {
+    ($library:expr, $path:expr, $name:literal) => {{
+        // SAFETY: the object has the interface's number, so that its function has this type; it is
+        // called only while the object is loaded.
+        let found = unsafe { $library.get($name.to_bytes_with_nul()) };
+        match found {
+            Ok(entry) => *entry,
+            Err(error) => {
+                let name = $name.to_string_lossy();
+                return Err(object(
+                    $path,
+                    format!("it has no {name} ({})", said(&error)),
+                ));
+            }
+        }
+    }};
+}
+
+impl Entries {
+    pub(super) fn open(path: &Path, claim: Claim) -> Result<Self, TreeError> {
+        // By its whole name: dlopen looks for others in folders of libraries.
+        let whole = std::fs::canonicalize(path).map_err(TreeError::reading(path))?;
+        // SAFETY: what runs when it is loaded is what the shim's build put there, which is nothing.
+        let library = unsafe { Library::open(Some(&whole), RTLD_NOW | RTLD_LOCAL) };
+        let library = library.map_err(|error| object(path, said(&error)))?;
+        let abi: unsafe extern "C" fn() -> u32 = entry!(library, path, c"wpk_abi");
+        // SAFETY: this function is the same in all interfaces.
+        let found = unsafe { abi() };
+        if found != ABI {
+            let why = format!("its interface is {found}, this program's {ABI}");
+            return Err(object(path, why));
+        }
+        Ok(Self {
+            release: entry!(library, path, c"wpk_release"),
+            hz: entry!(library, path, c"wpk_hz"),
+            max_cpus: entry!(library, path, c"wpk_max_cpus"),
+            view: entry!(library, path, c"wpk_view"),
+            boot: entry!(library, path, c"wpk_boot"),
+            interrupt: entry!(library, path, c"wpk_interrupt"),
+            device: entry!(library, path, c"wpk_device"),
+            go_on: entry!(library, path, c"wpk_continue"),
+            call: entry!(library, path, c"wpk_call"),
+            spawn: entry!(library, path, c"wpk_spawn"),
+            control: entry!(library, path, c"wpk_control"),
+            cpu_state: entry!(library, path, c"wpk_cpu_state"),
+            task_state: entry!(library, path, c"wpk_task_state"),
+            kthread_name: entry!(library, path, c"wpk_kthread_name"),
+            get: entry!(library, path, c"wpk_get"),
+            faults: FaultEntries {
+                die: entry!(library, path, c"wpk_die"),
+                backtrace: entry!(library, path, c"wpk_backtrace"),
+                in_guard: entry!(library, path, c"wpk_in_guard"),
+                abi: entry!(library, path, c"wpk_abi"),
+            },
+            library: Some(library),
+            _claim: claim,
+        })
+    }
+
+    /// Unloads the object; none of its functions is called again.
+    pub(super) fn close(&mut self) {
+        drop(self.library.take());
+    }
+
+    pub(super) fn release(&self) -> String {
+        // SAFETY: no argument; a text of the object's own.
+        text(unsafe { (self.release)() }).unwrap_or_default()
+    }
+
+    pub(super) fn hz(&self) -> u32 {
+        // SAFETY: no argument.
+        unsafe { (self.hz)() }
+    }
+
+    pub(super) fn max_cpus(&self) -> u32 {
+        // SAFETY: no argument.
+        unsafe { (self.max_cpus)() }
+    }
+
+    pub(super) fn view(&self) -> Option<NonNull<View>> {
+        // SAFETY: no argument.
+        NonNull::new(unsafe { (self.view)() })
+    }
+
+    pub(super) fn boot(&self, host: &HostTable, machine: &Machine) -> i32 {
+        // SAFETY: both are read during the call, but for the host's `data`, which lives on.
+        unsafe { (self.boot)(host, machine) }
+    }
+
+    pub(super) fn interrupt(&self, cpu: u32, what: u32) -> i32 {
+        // SAFETY: numbers, which the kernel checks.
+        unsafe { (self.interrupt)(cpu, what) }
+    }
+
+    pub(super) fn device(&self, cpu: u32, tasks: &[u32]) -> i32 {
+        let count = u32::try_from(tasks.len()).unwrap_or(u32::MAX);
+        // SAFETY: as many numbers as are said to be there.
+        unsafe { (self.device)(cpu, tasks.as_ptr(), count) }
+    }
+
+    pub(super) fn go_on(&self, cpu: u32) -> i32 {
+        // SAFETY: a number, which the kernel checks.
+        unsafe { (self.go_on)(cpu) }
+    }
+
+    pub(super) fn call(&self, cpu: u32, call: &RawCall) -> i64 {
+        // SAFETY: what the call points to lives as long as this call.
+        unsafe { (self.call)(cpu, call) }
+    }
+
+    pub(super) fn spawn(&self, cpu: u32, call: &RawCall) -> i64 {
+        // SAFETY: as for `call`.
+        unsafe { (self.spawn)(cpu, call) }
+    }
+
+    pub(super) fn control(&self, call: &RawCall) -> i64 {
+        // SAFETY: as for `call`; the kernel copies what it still needs after it.
+        unsafe { (self.control)(call) }
+    }
+
+    pub(super) fn cpu_state(&self, cpu: u32) -> Option<CpuState> {
+        let mut state = CpuState::default();
+        // SAFETY: a struct of the interface.
+        let answer = unsafe { (self.cpu_state)(cpu, &mut state) };
+        (answer >= 0).then_some(state)
+    }
+
+    pub(super) fn task_state(&self, task: u32) -> Option<TaskState> {
+        let mut state = TaskState::default();
+        // SAFETY: a struct of the interface.
+        let answer = unsafe { (self.task_state)(task, &mut state) };
+        (answer >= 0).then_some(state)
+    }
+
+    pub(super) fn kthread_name(&self, running: u32) -> Option<String> {
+        // SAFETY: a number, which the kernel checks; a text of the object's own, or null.
+        text(unsafe { (self.kthread_name)(running) })
+    }
+
+    pub(super) fn get(&self, name: &CStr, to: &mut [u8]) -> i32 {
+        let size = u32::try_from(to.len()).unwrap_or(u32::MAX);
+        // SAFETY: a text, and room for as many bytes as are said to be there.
+        unsafe { (self.get)(name.as_ptr(), to.as_mut_ptr().cast(), size) }
+    }
+
+    pub(super) fn faults(&self) -> FaultEntries {
+        self.faults
+    }
+}
+
+/// An error with what it comes from, which has the system's words.
+fn said(error: &libloading::Error) -> String {
+    let mut said = error.to_string();
+    let mut source = std::error::Error::source(error);
+    while let Some(inner) = source {
+        said.push_str(&format!(": {inner}"));
+        source = inner.source();
+    }
+    said
+}
+
+/// A text of the object's.
+fn text(from: *const c_char) -> Option<String> {
+    // SAFETY: the interface's texts end with a zero, and this one is copied at once.
+    (!from.is_null()).then(|| {
+        unsafe { CStr::from_ptr(from) }
+            .to_string_lossy()
+            .into_owned()
+    })
+}

@@ -1,0 +1,368 @@
+//! A built kernel in this process: loaded, booted on a modelled machine, entered CPU by CPU.
+
+pub mod abi;
+mod call;
+mod entries;
+mod host;
+mod machine;
+mod memory;
+mod symbols;
+#[cfg(test)]
+mod tests;
+
+pub use abi::{Attr, Choice, Cpu, CpuState, Energy, Facts, MachineCpu, Opp, TaskState};
+pub use call::{Call, Fork, Mask};
+pub use host::{Deaf, Decision, Fault, FaultEntries, Host};
+pub use machine::{Domain, IdleState, Machine};
+pub use symbols::Symbols;
+
+use crate::TreeError;
+use abi::{DEAD, HostTable, View};
+use entries::Entries;
+use host::Context;
+use std::ffi::CStr;
+use std::marker::PhantomData;
+use std::path::{Path, PathBuf};
+use std::ptr::NonNull;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// An object has one kernel, and dlopen gives one object once: there is one at a time.
+static IN_USE: AtomicBool = AtomicBool::new(false);
+/// Longest value of a parameter, bytes.
+const VALUE_BYTES: usize = 4096;
+
+/// Why an entry has no answer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Refused {
+    /// The run is over: [`Host::fault`] was told why.
+    Dead,
+    /// It is under way: [`Host::done`] will tell.
+    Pending,
+    /// The kernel said no: a number of errno.
+    Error(i32),
+}
+
+/// A kernel whose machine is up. `H` hears what it says.
+pub struct Kernel<H: Host> {
+    path: PathBuf,
+    entries: Entries,
+    view: NonNull<View>,
+    /// Of whatever the kernel calls: it has a pointer to it.
+    context: NonNull<Context<H>>,
+    /// Words of a mask of all CPUs.
+    mask_words: usize,
+    /// The kernel's globals are one thread's.
+    one_thread: PhantomData<*mut ()>,
+}
+
+/// Given back when dropped.
+struct Claim;
+
+impl Claim {
+    fn take(path: &Path) -> Result<Self, TreeError> {
+        match IN_USE.swap(true, Ordering::Acquire) {
+            false => Ok(Self),
+            true => Err(object(path, "there is a kernel in this process already")),
+        }
+    }
+}
+
+impl Drop for Claim {
+    fn drop(&mut self) {
+        IN_USE.store(false, Ordering::Release);
+    }
+}
+
+fn object(path: &Path, why: impl Into<String>) -> TreeError {
+    TreeError::Object {
+        path: path.to_owned(),
+        why: why.into(),
+    }
+}
+
+impl<H: Host> Kernel<H> {
+    /// Loads an object that [`crate::build()`] made, and boots it. What the boot had to say is the
+    /// host's; a boot that failed gives the host back.
+    ///
+    /// # Errors
+    /// When the object cannot be loaded or is of another interface, or there is a kernel in this
+    /// process already, or the kernel does not boot.
+    pub fn boot(path: &Path, machine: &Machine, host: H) -> Result<Self, (TreeError, H)> {
+        let opened = Claim::take(path).and_then(|claim| Entries::open(path, claim));
+        let entries = match opened {
+            Ok(entries) => entries,
+            Err(error) => return Err((error, host)),
+        };
+        let most = entries.max_cpus();
+        let fits = machine.check().and_then(|()| match machine.cpus.len() {
+            count if count > most as usize => {
+                Err(format!("it has at most {most} CPUs, the machine {count}"))
+            }
+            _ => Ok(()),
+        });
+        if let Err(why) = fits {
+            return Err((object(path, why), host));
+        }
+        let context = NonNull::from(Box::leak(Box::new(Context::new(host))));
+        let table: HostTable = Context::table(context);
+        let booted = machine.with_raw(|raw| entries.boot(&table, raw));
+        // From here on the context is given back by `drop`.
+        let view = entries.view();
+        let mut kernel = Self {
+            path: path.to_owned(),
+            view: NonNull::dangling(),
+            entries,
+            context,
+            mask_words: machine.cpus.len().div_ceil(64),
+            one_thread: PhantomData,
+        };
+        let why = match (answer(booted.into()), view) {
+            (Ok(_), Some(view)) => {
+                kernel.view = view;
+                return Ok(kernel);
+            }
+            (Ok(_), None) => "it shows nothing of its CPUs".to_owned(),
+            (Err(Refused::Error(errno)), _) => format!("it does not boot (errno {errno})"),
+            (Err(_), _) => "it does not boot".to_owned(),
+        };
+        let error = object(path, why);
+        Err((error, kernel.into_host()))
+    }
+
+    /// Ends it, and gives the host back.
+    #[must_use]
+    pub fn into_host(self) -> H {
+        let context = self.context;
+        // What is dropped unloads the object first, which had a pointer to the context.
+        let this = std::mem::ManuallyDrop::new(self);
+        // SAFETY: `this` is not used again, and each part is read once.
+        unsafe {
+            drop(std::ptr::read(&raw const this.entries));
+            drop(std::ptr::read(&raw const this.path));
+            Box::from_raw(context.as_ptr()).into_host()
+        }
+    }
+
+    /// Whom the kernel tells.
+    #[must_use]
+    pub fn host(&self) -> &H {
+        // SAFETY: no entry is under way, so that nobody else refers to it.
+        unsafe { &self.context.as_ref().host }
+    }
+
+    /// Whom the kernel tells.
+    #[must_use]
+    pub fn host_mut(&mut self) -> &mut H {
+        // SAFETY: as in `host`.
+        unsafe { &mut self.context.as_mut().host }
+    }
+
+    /// Where the object is.
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// As the tree calls itself: `7.3.4`.
+    #[must_use]
+    pub fn release(&self) -> String {
+        self.entries.release()
+    }
+
+    /// Ticks per second.
+    #[must_use]
+    pub fn hz(&self) -> u32 {
+        self.entries.hz()
+    }
+
+    fn view(&self) -> View {
+        // SAFETY: the object's own, for as long as it is loaded; no entry is under way.
+        unsafe { self.view.read() }
+    }
+
+    fn edit(&mut self, edit: impl FnOnce(&mut View)) {
+        // SAFETY: as in `view`, and nobody else refers to it.
+        edit(unsafe { self.view.as_mut() });
+    }
+
+    /// The time at which the next entries happen.
+    pub fn set_now(&mut self, now_ns: u64) {
+        self.edit(|view| view.now_ns = now_ns);
+    }
+
+    /// Decisions come with all CPUs and energies.
+    pub fn set_detail(&mut self, detail: bool) {
+        self.edit(|view| view.detail = detail.into());
+    }
+
+    /// The run is over.
+    #[must_use]
+    pub fn is_dead(&self) -> bool {
+        self.view().dead != 0
+    }
+
+    /// How often it warned.
+    #[must_use]
+    pub fn warnings(&self) -> u64 {
+        self.view().warnings
+    }
+
+    /// Internal events since boot: decisions, deferred works, RCU callbacks. Their numbers show
+    /// what shares of time do not.
+    #[must_use]
+    pub fn events(&self) -> (u64, u64, u64) {
+        let view = self.view();
+        (view.decisions, view.works, view.rcu_callbacks)
+    }
+
+    /// All CPUs as the last entry left them.
+    #[must_use]
+    pub fn cpus(&self) -> &[Cpu] {
+        let view = self.view();
+        if view.cpus.is_null() {
+            return &[];
+        }
+        // SAFETY: the object's own array, which changes in entries only; those take `&mut self`.
+        unsafe { std::slice::from_raw_parts(view.cpus, view.nr_cpus as usize) }
+    }
+
+    /// Moves the numbers of CPUs that changed to `to`, and marks them as seen.
+    pub fn take_changed(&mut self, to: &mut Vec<u32>) {
+        let view = self.view();
+        let count = view.nr_changed.min(view.nr_cpus) as usize;
+        if view.changed.is_null() || view.cpus.is_null() {
+            return;
+        }
+        // SAFETY: as in `cpus`; the kernel lists each CPU at most once until it is marked as seen.
+        unsafe {
+            let changed = std::slice::from_raw_parts(view.changed, count);
+            to.extend_from_slice(changed);
+            let cpus = std::slice::from_raw_parts_mut(view.cpus, view.nr_cpus as usize);
+            for number in changed {
+                if let Some(cpu) = cpus.get_mut(*number as usize) {
+                    cpu.changed = 0;
+                }
+            }
+        }
+        self.edit(|view| view.nr_changed = 0);
+    }
+
+    /// Interrupts arrive at a CPU: [`abi::RESCHED`], [`abi::CALL`], [`abi::TIMER`].
+    ///
+    /// # Errors
+    /// The run is over.
+    pub fn interrupt(&mut self, cpu: u32, what: u32) -> Result<i64, Refused> {
+        answer(self.entries.interrupt(cpu, what).into())
+    }
+
+    /// A device's interrupt arrives, whose handler wakes tasks.
+    ///
+    /// # Errors
+    /// The run is over.
+    pub fn device(&mut self, cpu: u32, tasks: &[u32]) -> Result<i64, Refused> {
+        answer(self.entries.device(cpu, tasks).into())
+    }
+
+    /// A CPU goes on that came up, waited for another one, or was at work.
+    ///
+    /// # Errors
+    /// The run is over.
+    pub fn go_on(&mut self, cpu: u32) -> Result<i64, Refused> {
+        answer(self.entries.go_on(cpu).into())
+    }
+
+    /// A system call of the task that runs on a CPU.
+    ///
+    /// # Errors
+    /// The kernel refuses, or the run is over.
+    pub fn call(&mut self, cpu: u32, call: &Call<'_>) -> Result<i64, Refused> {
+        self.check_mask(call)?;
+        answer(self.entries.call(cpu, &call.raw(0)))
+    }
+
+    /// Creates a task that no simulated task creates.
+    ///
+    /// # Errors
+    /// The kernel refuses, or the run is over.
+    pub fn spawn(&mut self, cpu: u32, fork: &Fork<'_>) -> Result<i64, Refused> {
+        let call = Call::Fork(*fork);
+        self.check_mask(&call)?;
+        answer(self.entries.spawn(cpu, &call.raw(0)))
+    }
+
+    /// An order of the machine's owner. What needs time is [`Refused::Pending`]; then
+    /// [`Host::done`] is told with `ticket`.
+    ///
+    /// # Errors
+    /// The kernel refuses, or the run is over.
+    pub fn control(&mut self, call: &Call<'_>, ticket: u64) -> Result<i64, Refused> {
+        self.check_mask(call)?;
+        answer(self.entries.control(&call.raw(ticket)))
+    }
+
+    /// The kernel reads as many words as the machine has.
+    fn check_mask(&self, call: &Call<'_>) -> Result<(), Refused> {
+        const EINVAL: i32 = 22;
+        match call.mask() {
+            Some(mask) if mask.len() < self.mask_words => Err(Refused::Error(EINVAL)),
+            _ => Ok(()),
+        }
+    }
+
+    /// What an observer sees of a CPU.
+    #[must_use]
+    pub fn cpu_state(&self, cpu: u32) -> Option<CpuState> {
+        self.entries.cpu_state(cpu)
+    }
+
+    /// What an observer sees of a task.
+    #[must_use]
+    pub fn task_state(&self, task: u32) -> Option<TaskState> {
+        self.entries.task_state(task)
+    }
+
+    /// The name of a kernel thread, by what [`Cpu::running`] says.
+    #[must_use]
+    pub fn kthread_name(&self, running: u32) -> Option<String> {
+        self.entries.kthread_name(running)
+    }
+
+    /// The value of a parameter, as the kernel's own file would show it.
+    ///
+    /// # Errors
+    /// There is no such parameter, or the run is over.
+    pub fn get(&self, name: &CStr) -> Result<String, Refused> {
+        let mut text = vec![0; VALUE_BYTES];
+        let bytes = answer(self.entries.get(name, &mut text).into())?;
+        text.truncate(usize::try_from(bytes).unwrap_or(0));
+        Ok(String::from_utf8_lossy(&text)
+            .trim_end_matches('\0')
+            .to_owned())
+    }
+
+    /// For a handler of signals: it cannot have the kernel itself.
+    #[must_use]
+    pub fn fault_entries(&self) -> FaultEntries {
+        self.entries.faults()
+    }
+}
+
+impl<H: Host> Drop for Kernel<H> {
+    fn drop(&mut self) {
+        self.entries.close();
+        // SAFETY: leaked by `boot`, and the object that had a pointer to it is gone.
+        drop(unsafe { Box::from_raw(self.context.as_ptr()) });
+    }
+}
+
+/// What an entry's number means.
+fn answer(number: i64) -> Result<i64, Refused> {
+    match number {
+        DEAD => Err(Refused::Dead),
+        abi::PENDING => Err(Refused::Pending),
+        0.. => Ok(number),
+        _ => Err(Refused::Error(
+            i32::try_from(number.saturating_neg()).unwrap_or(i32::MAX),
+        )),
+    }
+}

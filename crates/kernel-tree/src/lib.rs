@@ -1,0 +1,55 @@
+//! A kernel tree's own scheduler, from a name to functions that can be called.
+//!
+//! A name ([`Spec`]) says where the tree comes from: a version of Debian's package archive, a folder,
+//! or a revision of its git history. What is fetched is kept in the user's cache, and only what the
+//! build reads. The tree is built by its own Kbuild, with the architecture and the other files of
+//! `crates/kernel-shim` ([`build`]), and never written to. Built objects are kept by the content of
+//! all that went into them, and loaded by dlopen ([`Kernel`]).
+
+mod builds;
+mod compile;
+mod config;
+mod content;
+mod error;
+mod git;
+mod kept;
+pub mod kernel;
+mod messages;
+mod offers;
+mod overlay;
+mod shim;
+mod spec;
+mod store;
+mod tools;
+mod tree;
+mod unpack;
+mod version;
+mod wanted;
+
+pub use builds::{Like, Request, build};
+pub use error::{Class, TreeError};
+pub use kept::Kept;
+pub use kernel::Kernel;
+pub use offers::{Kind, Offer, Offers};
+pub use shim::Shim;
+pub use spec::{PREFIX, Source, Spec};
+pub use store::{Built, list as built};
+pub use tools::check as check_tools;
+pub use version::Version;
+pub use wakeplace_archive::{Cache, Watch};
+
+/// The folder of kernels below the user's cache: `WAKEPLACE_KERNEL_CACHE`, or `wakeplace/kernel`
+/// in the folder of caches.
+///
+/// # Errors
+/// When no folder can be named or made.
+pub fn cache() -> Result<Cache, TreeError> {
+    Ok(Cache::of_user("kernel")?)
+}
+
+/// The versions whose sources are in the cache, the newest last.
+#[must_use]
+pub fn kept(cache: &Cache, shim: &Shim) -> Vec<Kept> {
+    let wanted = &shim.wanted();
+    kept::Trees { cache, wanted }.kept()
+}

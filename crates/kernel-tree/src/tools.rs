@@ -1,0 +1,113 @@
+//! The programs that a kernel is built with.
+
+use crate::TreeError;
+use std::env;
+use std::ffi::OsString;
+use std::path::PathBuf;
+use wakeplace_archive::program::output;
+use wakeplace_host::{Check, NeededFor, State};
+
+/// What to do about missing ones.
+pub(crate) const REMEDY: &str = "install them (Debian: apt-get install gcc make flex bison bc \
+                                 xz-utils), or run `scripts/setup.sh kernel` in the source tree";
+/// Names that all Unix systems have for them.
+const TOOLS: [&str; 9] = [
+    "bash", "make", "ld", "nm", "objcopy", "flex", "bison", "bc", "xz",
+];
+/// Older compilers refuse options of newer trees.
+const MIN_GCC: u32 = 12;
+
+/// The C compiler: `CC`, else `gcc`.
+pub(crate) fn compiler() -> OsString {
+    let named = env::var_os("CC").filter(|name| !name.is_empty());
+    named.unwrap_or_else(|| "gcc".into())
+}
+
+/// The compiler as it describes itself, on one line.
+pub(crate) fn compiler_version() -> Option<String> {
+    let said = output(std::process::Command::new(compiler()).arg("--version")).ok()?;
+    let said = String::from_utf8_lossy(&said);
+    Some(said.lines().next()?.trim().to_owned())
+}
+
+/// Fails with the names of what is missing.
+pub(crate) fn require() -> Result<(), TreeError> {
+    let missing = missing();
+    if missing.is_empty() {
+        return Ok(());
+    }
+    let verb = if missing.len() == 1 { "is" } else { "are" };
+    Err(TreeError::Tools {
+        missing: format!("{} {verb}", missing.join(", ")),
+    })
+}
+
+/// What of the programs is not here.
+fn missing() -> Vec<String> {
+    let path = env::var_os("PATH").unwrap_or_default();
+    let folders: Vec<PathBuf> = env::split_paths(&path).collect();
+    let there = |name: &str| folders.iter().any(|folder| folder.join(name).is_file());
+    let tools = TOOLS.iter().filter(|name| !there(name));
+    let mut missing: Vec<String> = tools.map(|name| (*name).to_owned()).collect();
+    match compiler_version() {
+        None => {
+            let name = compiler().to_string_lossy().into_owned();
+            missing.insert(0, name);
+        }
+        Some(version) => {
+            if let Some(old) = too_old(&version) {
+                missing.insert(0, format!("gcc {MIN_GCC} or later (here: {old})"));
+            }
+        }
+    }
+    missing
+}
+
+/// The number of a gcc that is too old; other compilers are taken at their word.
+fn too_old(version: &str) -> Option<String> {
+    if !version.contains("gcc") && !version.contains("GCC") {
+        return None;
+    }
+    let mut numbers = version.split_whitespace().rev();
+    let number = numbers.find(|word| word.contains('.') && word.starts_with(char::is_numeric))?;
+    let major: u32 = number.split('.').next()?.parse().ok()?;
+    (major < MIN_GCC).then(|| number.to_owned())
+}
+
+/// For `doctor`: whether kernels can be built on this machine.
+#[must_use]
+pub fn check() -> Check {
+    let missing = missing();
+    let (state, found, remedy) = match missing.is_empty() {
+        true => {
+            let compiler = compiler_version().unwrap_or_default();
+            (State::Ok, compiler, String::new())
+        }
+        false => {
+            let found = format!("not here: {}", missing.join(", "));
+            (State::Missing, found, REMEDY.to_owned())
+        }
+    };
+    Check {
+        name: "kernel-tools",
+        state,
+        found,
+        remedy,
+        needed_for: NeededFor::KernelTrees,
+        required: true,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_old_gcc_is_told_from_a_new_one() {
+        let old = "gcc (Debian 10.2.1-6) 10.2.1 20210110";
+        assert_eq!(too_old(old).as_deref(), Some("10.2.1"));
+        assert_eq!(too_old("gcc (Debian 12.2.0-14+deb12u1) 12.2.0"), None);
+        assert_eq!(too_old("gcc-14 (GCC) 14.1.0"), None);
+        assert_eq!(too_old("Debian clang version 11.0.1-2"), None);
+    }
+}
