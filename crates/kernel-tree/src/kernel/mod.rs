@@ -1,20 +1,18 @@
 //! A built kernel in this process: loaded, booted on a modelled machine, entered CPU by CPU.
 
-pub mod abi;
-mod call;
 mod entries;
 mod host;
-mod machine;
 mod memory;
 mod symbols;
 #[cfg(test)]
 mod tests;
 
-pub use abi::{Attr, Choice, Cpu, CpuState, Energy, Facts, MachineCpu, Opp, TaskState};
-pub use call::{Call, Fork, Mask};
 pub use host::{Deaf, Decision, Fault, FaultEntries, Host};
-pub use machine::{Domain, IdleState, Machine};
 pub use symbols::Symbols;
+pub use wakeplace_kernel_abi::{
+    Attr, Call, Choice, Cpu, CpuState, Domain, Energy, Facts, Fork, IdleState, Machine,
+    MachineCpu, Mask, Opp, Refused, TaskState, abi,
+};
 
 use crate::TreeError;
 use abi::{DEAD, HostTable, View};
@@ -30,17 +28,6 @@ use std::sync::atomic::{AtomicBool, Ordering};
 static IN_USE: AtomicBool = AtomicBool::new(false);
 /// Longest value of a parameter, bytes.
 const VALUE_BYTES: usize = 4096;
-
-/// Why an entry has no answer.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Refused {
-    /// The run is over: [`Host::fault`] was told why.
-    Dead,
-    /// It is under way: [`Host::done`] will tell.
-    Pending,
-    /// The kernel said no: a number of errno.
-    Error(i32),
-}
 
 /// A kernel whose machine is up. `H` hears what it says.
 pub struct Kernel<H: Host> {

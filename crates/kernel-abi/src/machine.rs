@@ -1,6 +1,6 @@
 //! The machine that a kernel boots on.
 
-use super::abi::{self, MachineCpu, Opp};
+use crate::abi::{self, MachineCpu, Opp};
 use std::ffi::CString;
 use std::ptr;
 
@@ -68,7 +68,7 @@ const POLLING: u32 = 1;
 
 impl Machine {
     /// Calls `use_it` with the machine in the interface's form, which lives as long as the call.
-    pub(super) fn with_raw<T>(&self, use_it: impl FnOnce(&abi::Machine) -> T) -> T {
+    pub fn with_raw<T>(&self, use_it: impl FnOnce(&abi::Machine) -> T) -> T {
         let domains: Vec<abi::Domain> = self.domains.iter().map(Domain::raw).collect();
         let states: Vec<Vec<abi::IdleState>> = self
             .idle
@@ -107,7 +107,7 @@ impl Machine {
     }
 
     /// What the interface takes for granted.
-    pub(super) fn check(&self) -> Result<(), String> {
+    pub fn check(&self) -> Result<(), String> {
         let domains = count(&self.domains);
         let tables = count(&self.idle);
         let nodes = self.nodes.max(1);

@@ -1,6 +1,8 @@
 //! The C interface of a built kernel, as `crates/kernel-shim/shim/wakeplace.h` has it. A test
 //! compares sizes and offsets with that file.
 
+#![allow(missing_docs, reason = "wakeplace.h says what each field is")]
+
 use std::ffi::{c_char, c_void};
 
 /// Of the interface; an object with another one is not loaded.
@@ -12,7 +14,7 @@ pub const NONE: u32 = u32::MAX;
 
 /// Answers of entries beside numbers and errors.
 pub const DEAD: i64 = -100_000;
-/// It is under way: [`super::Host::done`] will tell.
+/// It is under way: [`crate::Told::done`] will tell.
 pub const PENDING: i64 = -100_001;
 
 /// Who runs on a CPU: the idle loop.
@@ -35,15 +37,15 @@ pub const TIMER: u32 = 4;
 pub mod state {
     /// Not there.
     pub const OFFLINE: u32 = 0;
-    /// It comes up: [`super::super::Kernel::go_on`].
+    /// It comes up: [`crate::Tree::go_on`].
     pub const START: u32 = 1;
     /// In user mode of the task that runs.
     pub const USER: u32 = 2;
     /// In the idle loop.
     pub const WAIT: u32 = 3;
-    /// It waits for another CPU: [`super::super::Kernel::go_on`] when the others had their turn.
+    /// It waits for another CPU: [`crate::Tree::go_on`] when the others had their turn.
     pub const SPIN: u32 = 4;
-    /// Kernel work that takes time: [`super::super::Kernel::go_on`] when it is done.
+    /// Kernel work that takes time: [`crate::Tree::go_on`] when it is done.
     pub const WORK: u32 = 5;
 }
 
@@ -65,7 +67,7 @@ pub struct Cpu {
     pub ipi: u32,
     /// It is listed in the view.
     pub changed: u32,
-    pub(crate) unused: u32,
+    pub unused: u32,
     /// Context switches since boot.
     pub switches: u64,
     /// To kernel threads among them.
@@ -79,18 +81,18 @@ pub struct Cpu {
 /// What host and kernel both see.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct View {
-    pub(crate) now_ns: u64,
-    pub(crate) nr_cpus: u32,
-    pub(crate) nr_changed: u32,
-    pub(crate) changed: *mut u32,
-    pub(crate) cpus: *mut Cpu,
-    pub(crate) detail: u32,
-    pub(crate) dead: u32,
-    pub(crate) warnings: u64,
-    pub(crate) decisions: u64,
-    pub(crate) works: u64,
-    pub(crate) rcu_callbacks: u64,
+pub struct View {
+    pub now_ns: u64,
+    pub nr_cpus: u32,
+    pub nr_changed: u32,
+    pub changed: *mut u32,
+    pub cpus: *mut Cpu,
+    pub detail: u32,
+    pub dead: u32,
+    pub warnings: u64,
+    pub decisions: u64,
+    pub works: u64,
+    pub rcu_callbacks: u64,
 }
 
 /// An operating point.
@@ -104,33 +106,33 @@ pub struct Opp {
 }
 
 #[repr(C)]
-pub(crate) struct Domain {
-    pub(crate) opps: *const Opp,
-    pub(crate) nr_opps: u32,
-    pub(crate) flags: u32,
-    pub(crate) transition_latency_ns: u32,
-    pub(crate) rate_limit_us: u32,
-    pub(crate) switch_ns: u32,
-    pub(crate) boot_khz: u32,
+pub struct Domain {
+    pub opps: *const Opp,
+    pub nr_opps: u32,
+    pub flags: u32,
+    pub transition_latency_ns: u32,
+    pub rate_limit_us: u32,
+    pub switch_ns: u32,
+    pub boot_khz: u32,
 }
 
 /// Bytes of a name.
-pub(crate) const NAME_BYTES: usize = 16;
+pub const NAME_BYTES: usize = 16;
 
 #[repr(C)]
-pub(crate) struct IdleState {
-    pub(crate) name: [u8; NAME_BYTES],
-    pub(crate) exit_latency_ns: u64,
-    pub(crate) residency_ns: u64,
-    pub(crate) flags: u32,
-    pub(crate) unused: u32,
+pub struct IdleState {
+    pub name: [u8; NAME_BYTES],
+    pub exit_latency_ns: u64,
+    pub residency_ns: u64,
+    pub flags: u32,
+    pub unused: u32,
 }
 
 #[repr(C)]
-pub(crate) struct IdleTable {
-    pub(crate) states: *const IdleState,
-    pub(crate) nr_states: u32,
-    pub(crate) unused: u32,
+pub struct IdleTable {
+    pub states: *const IdleState,
+    pub nr_states: u32,
+    pub unused: u32,
 }
 
 /// A CPU's place in the machine. CPUs that share a number share the thing.
@@ -156,21 +158,21 @@ pub struct MachineCpu {
 }
 
 #[repr(C)]
-pub(crate) struct Machine {
-    pub(crate) abi: u32,
-    pub(crate) nr_cpus: u32,
-    pub(crate) nr_domains: u32,
-    pub(crate) nr_idle: u32,
-    pub(crate) nr_nodes: u32,
-    pub(crate) unused: u32,
-    pub(crate) cpus: *const MachineCpu,
-    pub(crate) domains: *const Domain,
-    pub(crate) idle: *const IdleTable,
-    pub(crate) distances: *const u32,
-    pub(crate) governor: *const c_char,
-    pub(crate) idle_governor: *const c_char,
-    pub(crate) seed: u64,
-    pub(crate) now_ns: u64,
+pub struct Machine {
+    pub abi: u32,
+    pub nr_cpus: u32,
+    pub nr_domains: u32,
+    pub nr_idle: u32,
+    pub nr_nodes: u32,
+    pub unused: u32,
+    pub cpus: *const MachineCpu,
+    pub domains: *const Domain,
+    pub idle: *const IdleTable,
+    pub distances: *const u32,
+    pub governor: *const c_char,
+    pub idle_governor: *const c_char,
+    pub seed: u64,
+    pub now_ns: u64,
 }
 
 /// An allowed CPU as a decision found it.
@@ -210,12 +212,12 @@ pub struct Energy {
 }
 
 #[repr(C)]
-pub(crate) struct RawDecision {
-    pub(crate) facts: Facts,
-    pub(crate) nr_choices: u32,
-    pub(crate) nr_energies: u32,
-    pub(crate) choices: *const Choice,
-    pub(crate) energies: *const Energy,
+pub struct RawDecision {
+    pub facts: Facts,
+    pub nr_choices: u32,
+    pub nr_energies: u32,
+    pub choices: *const Choice,
+    pub energies: *const Energy,
 }
 
 /// What is known of a decision without its candidates.
@@ -277,20 +279,20 @@ pub struct Attr {
 }
 
 #[repr(C)]
-pub(crate) struct RawCall {
-    pub(crate) op: u32,
-    pub(crate) task: u32,
-    pub(crate) cpu: u32,
-    pub(crate) group: u32,
-    pub(crate) number: u32,
-    pub(crate) sync: u32,
-    pub(crate) at: u64,
-    pub(crate) slack: u64,
-    pub(crate) attr: *const Attr,
-    pub(crate) mask: *const u64,
-    pub(crate) name: *const c_char,
-    pub(crate) value: *const c_char,
-    pub(crate) ticket: u64,
+pub struct RawCall {
+    pub op: u32,
+    pub task: u32,
+    pub cpu: u32,
+    pub group: u32,
+    pub number: u32,
+    pub sync: u32,
+    pub at: u64,
+    pub slack: u64,
+    pub attr: *const Attr,
+    pub mask: *const u64,
+    pub name: *const c_char,
+    pub value: *const c_char,
+    pub ticket: u64,
 }
 
 /// A CPU for observers.
@@ -337,25 +339,25 @@ pub struct TaskState {
 
 /// What a kernel asks of its host.
 #[repr(C)]
-pub(crate) struct HostTable {
-    pub(crate) abi: u32,
-    pub(crate) unused: u32,
-    pub(crate) data: *mut c_void,
-    pub(crate) alloc: unsafe extern "C" fn(*mut c_void, u64, u64) -> *mut c_void,
-    pub(crate) free: unsafe extern "C" fn(*mut c_void, *mut c_void),
-    pub(crate) stack: unsafe extern "C" fn(*mut c_void, u64) -> *mut c_void,
-    pub(crate) stack_free: unsafe extern "C" fn(*mut c_void, *mut c_void, u64),
-    pub(crate) log: unsafe extern "C" fn(*mut c_void, u32, *const c_char),
-    pub(crate) warned: unsafe extern "C" fn(*mut c_void, *const c_char),
-    pub(crate) fault: unsafe extern "C" fn(*mut c_void, u32, *const c_char),
-    pub(crate) frequency: unsafe extern "C" fn(*mut c_void, u32, u32),
-    pub(crate) placed: Option<unsafe extern "C" fn(*mut c_void, *const RawDecision)>,
-    pub(crate) done: unsafe extern "C" fn(*mut c_void, u64, i64),
+pub struct HostTable {
+    pub abi: u32,
+    pub unused: u32,
+    pub data: *mut c_void,
+    pub alloc: unsafe extern "C" fn(*mut c_void, u64, u64) -> *mut c_void,
+    pub free: unsafe extern "C" fn(*mut c_void, *mut c_void),
+    pub stack: unsafe extern "C" fn(*mut c_void, u64) -> *mut c_void,
+    pub stack_free: unsafe extern "C" fn(*mut c_void, *mut c_void, u64),
+    pub log: unsafe extern "C" fn(*mut c_void, u32, *const c_char),
+    pub warned: unsafe extern "C" fn(*mut c_void, *const c_char),
+    pub fault: unsafe extern "C" fn(*mut c_void, u32, *const c_char),
+    pub frequency: unsafe extern "C" fn(*mut c_void, u32, u32),
+    pub placed: Option<unsafe extern "C" fn(*mut c_void, *const RawDecision)>,
+    pub done: unsafe extern "C" fn(*mut c_void, u64, i64),
 }
 
 /// Each struct with its size and the offset of its last field, in the header's words.
-#[cfg(test)]
-pub(crate) fn layout() -> Vec<(&'static str, &'static str, usize, usize)> {
+#[must_use]
+pub fn layout() -> Vec<(&'static str, &'static str, usize, usize)> {
     use std::mem::{offset_of, size_of};
     macro_rules! row {
         ($name:literal, $field:literal, $type:ty, $member:ident) => {

@@ -1,6 +1,6 @@
 //! What tasks and the machine's owner ask of a kernel.
 
-use super::abi::{Attr, RawCall, SELF};
+use crate::abi::{Attr, RawCall, SELF};
 use std::ffi::CStr;
 use std::ptr;
 
@@ -125,7 +125,7 @@ pub enum Call<'a> {
 
 impl Call<'_> {
     /// The mask that it has, whose length the machine gives.
-    pub(super) fn mask(&self) -> Option<&Mask> {
+    pub fn mask(&self) -> Option<&Mask> {
         match self {
             Self::Affinity { mask, .. } => Some(mask),
             Self::Fork(fork) => fork.mask,
@@ -135,7 +135,7 @@ impl Call<'_> {
     }
 
     /// In the interface's form; what it points to is the caller's.
-    pub(super) fn raw(&self, ticket: u64) -> RawCall {
+    pub fn raw(&self, ticket: u64) -> RawCall {
         let mut raw = RawCall {
             op: self.op(),
             task: SELF,
@@ -183,7 +183,7 @@ impl Call<'_> {
     }
 
     /// The interface's number of it.
-    pub(super) fn op(&self) -> u32 {
+    pub fn op(&self) -> u32 {
         match self {
             Self::Nop => 0,
             Self::Sleep => 1,

@@ -1,0 +1,14 @@
+//! What a kernel that was built for the simulator and the engine that runs it say to each other:
+//! the C interface of `crates/kernel-shim/shim/wakeplace.h` in Rust ([`abi`]), the machine that a
+//! kernel boots on, what tasks ask of it ([`Call`]), and all of that as a trait ([`Tree`]). The
+//! engine knows this crate and not how an object is built, loaded or entered.
+
+pub mod abi;
+mod call;
+mod machine;
+mod tree;
+
+pub use abi::{Attr, Choice, Cpu, CpuState, Energy, Facts, MachineCpu, Opp, TaskState};
+pub use call::{Call, Fork, Mask};
+pub use machine::{Domain, IdleState, Machine};
+pub use tree::{Decided, Refused, Told, Tree};

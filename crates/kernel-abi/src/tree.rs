@@ -1,0 +1,106 @@
+//! A kernel whose machine is up, as the engine sees it.
+
+use crate::abi::{Choice, Cpu, CpuState, Energy, Facts, TaskState};
+use crate::call::Call;
+
+/// Why an entry has no answer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Refused {
+    /// The run is over: who runs it was told why.
+    Dead,
+    /// It is under way: [`Told::done`] will tell.
+    Pending,
+    /// The kernel said no: a number of errno.
+    Error(i32),
+}
+
+/// A CPU was chosen for a task.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Decided {
+    /// Who, where, why, and the answer.
+    pub facts: Facts,
+    /// All allowed CPUs, if they were asked for.
+    pub choices: Vec<Choice>,
+    /// All performance domains, where placement was energy-aware and they were asked for.
+    pub energies: Vec<Energy>,
+}
+
+/// What the last entries said, in order.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Told {
+    /// Frequencies that domains are to have, kHz.
+    pub frequencies: Vec<(u32, u32)>,
+    /// Decisions.
+    pub decided: Vec<Decided>,
+    /// Tickets of what was under way and is done, with their answers.
+    pub done: Vec<(u64, i64)>,
+}
+
+impl Told {
+    /// Forgets all, and keeps the room.
+    pub fn clear(&mut self) {
+        self.frequencies.clear();
+        self.decided.clear();
+        self.done.clear();
+    }
+
+    /// Nothing was said.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.frequencies.is_empty() && self.decided.is_empty() && self.done.is_empty()
+    }
+}
+
+/// A kernel. Each entry comes back when nothing more can happen on that CPU without time passing.
+pub trait Tree {
+    /// The time at which the next entries happen, ns.
+    fn set_now(&mut self, now_ns: u64);
+
+    /// All CPUs as the last entry left them.
+    fn cpus(&self) -> &[Cpu];
+
+    /// Moves the numbers of CPUs that changed to `to`, and marks them as seen. Whoever was sent an
+    /// interrupt has it in `Cpu::ipi` until it is delivered.
+    fn take_changed(&mut self, to: &mut Vec<u32>);
+
+    /// Moves what entries have said to `to`, which is empty.
+    fn take_told(&mut self, to: &mut Told);
+
+    /// Interrupts arrive at a CPU: [`crate::abi::RESCHED`], [`crate::abi::CALL`],
+    /// [`crate::abi::TIMER`].
+    ///
+    /// # Errors
+    /// The run is over.
+    fn interrupt(&mut self, cpu: u32, what: u32) -> Result<i64, Refused>;
+
+    /// A CPU goes on that came up, waited for another one, or was at work.
+    ///
+    /// # Errors
+    /// The run is over.
+    fn go_on(&mut self, cpu: u32) -> Result<i64, Refused>;
+
+    /// A system call of the task that runs on a CPU.
+    ///
+    /// # Errors
+    /// The kernel refuses, or the run is over.
+    fn call(&mut self, cpu: u32, call: &Call<'_>) -> Result<i64, Refused>;
+
+    /// Creates a task that no simulated task creates, as an interrupt on `cpu` would.
+    ///
+    /// # Errors
+    /// The kernel refuses, or the run is over.
+    fn spawn(&mut self, cpu: u32, fork: &crate::Fork<'_>) -> Result<i64, Refused>;
+
+    /// An order of the machine's owner. What needs time is [`Refused::Pending`]; then
+    /// [`Told::done`] has `ticket`.
+    ///
+    /// # Errors
+    /// The kernel refuses, or the run is over.
+    fn control(&mut self, call: &Call<'_>, ticket: u64) -> Result<i64, Refused>;
+
+    /// What an observer sees of a CPU.
+    fn cpu_state(&self, cpu: u32) -> Option<CpuState>;
+
+    /// What an observer sees of a task.
+    fn task_state(&self, task: u32) -> Option<TaskState>;
+}
