@@ -11,22 +11,17 @@ mod explain;
 mod explain_sched_ext;
 mod happening;
 mod hardware;
-mod home;
 mod hotplug;
 mod ids;
-mod line;
+mod kernel;
 mod machine;
-mod menu;
+mod mechanics;
 pub mod observe;
 mod options;
 mod outcome;
 mod policy_change;
-mod progress;
-mod queue;
 mod sim;
 mod state;
-mod thread;
-mod timers;
 
 pub use behaviour::BehaviourHash;
 pub use check::{RunError, check, energy_inactive};
@@ -65,7 +60,7 @@ pub fn run<O: Observer>(
     options: &Options,
     observer: &mut O,
 ) -> RunReport {
-    sim::Sim::new(platform, policy, workload, options, observer, None).run(options)
+    sim::run(platform, policy, workload, options, observer, None)
 }
 
 /// The same for any observer. It is slower by the calls to the observer, and takes no room of its
@@ -100,5 +95,5 @@ pub fn run_sched_ext(
 ) -> RunReport {
     let mut observer = Both(&mut NoObserver, observer);
     let observer = &mut observer;
-    sim::Sim::new(platform, policy, workload, options, observer, Some(ops)).run(options)
+    sim::run(platform, policy, workload, options, observer, Some(ops))
 }

@@ -2,7 +2,6 @@
 //! the core.
 
 use crate::ids::CpuId;
-use crate::line::Transfer;
 use crate::options::Options;
 use wakeplace_platform::{FreqDomain, IdleScope, Platform, PowerUnit};
 use wakeplace_policy_sys::{FreqFacts, LevelFacts, MachineFacts, PerfFacts, SchedMcFacts};
@@ -134,15 +133,6 @@ impl Costs {
         set(&mut costs.lock_other_ns, options.lock_other_cache_ns);
         set(&mut costs.switch_out_ns, options.switch_out_ns);
         costs
-    }
-
-    /// How long a cache line that another CPU wrote takes, that of a lock or of a group's load.
-    #[inline]
-    pub(crate) fn transfer(&self) -> Transfer {
-        Transfer {
-            shared_ns: self.lock_shared_ns,
-            other_ns: self.lock_other_ns,
-        }
     }
 
     /// Run queues have locks that take time.

@@ -1,0 +1,218 @@
+//! What runs on the machine: a kernel decides which task runs where. The mechanics
+//! (`crate::mechanics`) tell it what happens, by the trait `Kernel`; it tells them what CPUs do, by
+//! their methods. Today there is one: `model`, our handlers around the policy core.
+//!
+//! A kernel keeps all that has to do with scheduling: run queues, classes, ticks, timers that end
+//! sleeps, what an interrupt is for, the idle governor, balancing, requests for frequencies,
+//! threads of its own. ARCHITECTURE.md has the interface in a table.
+
+pub(crate) mod model;
+
+use crate::ids::{CpuId, TaskId};
+use crate::mechanics::{Action, Event, KernelEvent, Mechanics};
+use crate::observe::Observer;
+use crate::outcome::SchedExtReport;
+use wakeplace_policy_sys::Reason;
+use wakeplace_workload::Change;
+
+/// What a kernel begins with.
+#[derive(Debug)]
+pub(crate) struct KernelSetup {
+    /// The operating point of each frequency domain.
+    pub(crate) opps: Vec<u16>,
+    /// What each of its own threads does when it first runs.
+    pub(crate) threads: Vec<Action>,
+}
+
+/// What a kernel says at the end of a run; what it does not know is empty.
+#[derive(Debug, Default)]
+pub(crate) struct KernelReport {
+    /// Energy-aware placement was on at the end.
+    pub(crate) energy_active: bool,
+    pub(crate) lock_wait_ns: Option<u64>,
+    pub(crate) line_wait_ns: Option<u64>,
+    pub(crate) double_placements: Option<u64>,
+    pub(crate) sched_ext: Option<SchedExtReport>,
+    /// Choices by reason.
+    pub(crate) reasons: Vec<(Reason, u64)>,
+}
+
+/// A kernel. `m` is the machine below it. Of what is called at the same time the mechanics have
+/// done their own part before, if nothing else is said.
+pub(crate) trait Kernel {
+    /// The name of a kind of its events (`KernelEvent::kind`).
+    fn event_name(kind: u8) -> &'static str;
+
+    /// Time 0: all CPUs are there and wait. It puts them into idle states.
+    fn boot<O: Observer>(&mut self, m: &mut Mechanics<'_, O>);
+
+    /// Time 0 still: CPUs that the run begins without have left, and no task has begun.
+    fn start<O: Observer>(&mut self, m: &mut Mechanics<'_, O>);
+
+    /// An event is about to be handled.
+    fn begin_event<O: Observer>(&mut self, _m: &mut Mechanics<'_, O>, _event: Event) {}
+
+    /// It is over.
+    fn end_event<O: Observer>(&mut self, _m: &mut Mechanics<'_, O>) {}
+
+    /// An event of its own (`Mechanics::push`).
+    fn event<O: Observer>(&mut self, m: &mut Mechanics<'_, O>, event: KernelEvent);
+
+    /// The run is over: checks its books and says what it has counted.
+    fn finish<O: Observer>(&mut self, m: &mut Mechanics<'_, O>) -> KernelReport;
+
+    // Interrupts.
+
+    /// An awake CPU takes an inter-processor interrupt (`Mechanics::ipi`). It may be idle by now.
+    fn interrupt<O: Observer>(&mut self, m: &mut Mechanics<'_, O>, cpu: CpuId);
+
+    /// A CPU has left its idle state, and takes its interrupts.
+    fn awake<O: Observer>(&mut self, m: &mut Mechanics<'_, O>, cpu: CpuId);
+
+    /// A device interrupts a CPU, whatever it does, for so long.
+    fn device<O: Observer>(&mut self, m: &mut Mechanics<'_, O>, cpu: CpuId, run_ns: u64);
+
+    /// Where the interrupt of a device goes that may go elsewhere than to `cpu`.
+    fn irq_cpu(&mut self, _now_ns: u64, cpu: CpuId) -> CpuId {
+        cpu
+    }
+
+    /// A CPU without a task has done its kernel work (`Mechanics::finish_work`).
+    fn work_done<O: Observer>(&mut self, m: &mut Mechanics<'_, O>, cpu: CpuId);
+
+    // The running task.
+
+    /// It has run for so long since this was last said.
+    fn ran(&mut self, _now_ns: u64, _cpu: CpuId, _task: TaskId, _delta_ns: u64) {}
+
+    /// Its step ends at another time than was said before, and it goes on at `from_ns`. Until when
+    /// may it run before `schedule` is called in any case, ns? `u64::MAX`: for ever.
+    fn run_limit_ns<O: Observer>(
+        &mut self,
+        _m: &mut Mechanics<'_, O>,
+        _cpu: CpuId,
+        _task: TaskId,
+        _from_ns: u64,
+    ) -> u64 {
+        u64::MAX
+    }
+
+    /// Must it leave the CPU before it goes on (TIF_NEED_RESCHED)?
+    fn wants_cpu(&self, cpu: CpuId) -> bool;
+
+    /// The CPU looks whom it runs now. `changed`: this task has just left it for a change of its
+    /// attributes.
+    fn schedule<O: Observer>(
+        &mut self,
+        m: &mut Mechanics<'_, O>,
+        cpu: CpuId,
+        changed: Option<TaskId>,
+    );
+
+    /// The n-th thread of the kernel's own has done what it had to do. It sleeps or gets more.
+    fn thread_goes_on<O: Observer>(
+        &mut self,
+        m: &mut Mechanics<'_, O>,
+        cpu: CpuId,
+        task: TaskId,
+        index: usize,
+    );
+
+    // What tasks ask for: `task` runs on `cpu`.
+
+    /// A thread of this script exists, on no CPU yet. It runs after `fork`.
+    fn add_task<O: Observer>(
+        &mut self,
+        m: &Mechanics<'_, O>,
+        task: TaskId,
+        script: u32,
+        cpu: CpuId,
+    );
+
+    /// The first thread begins to run, there if it may.
+    fn spawn<O: Observer>(&mut self, m: &mut Mechanics<'_, O>, task: TaskId, cpu: CpuId);
+
+    /// The running `parent` has made `child`, which begins to run.
+    fn fork<O: Observer>(&mut self, m: &mut Mechanics<'_, O>, child: TaskId, parent: TaskId);
+
+    /// What runs on `cpu` wakes a sleeping task. `sync`: it will sleep soon.
+    fn wake<O: Observer>(&mut self, m: &mut Mechanics<'_, O>, task: TaskId, cpu: CpuId, sync: bool);
+
+    /// The task sleeps, until then or until it is woken.
+    fn sleep<O: Observer>(
+        &mut self,
+        m: &mut Mechanics<'_, O>,
+        cpu: CpuId,
+        task: TaskId,
+        until_ns: Option<u64>,
+    );
+
+    /// A task that sleeps already is to wake then.
+    fn set_timer<O: Observer>(&mut self, m: &mut Mechanics<'_, O>, task: TaskId, due_ns: u64);
+
+    /// The task is gone, and says so by `Mechanics::gone` once it is off the CPU.
+    fn exit<O: Observer>(&mut self, m: &mut Mechanics<'_, O>, cpu: CpuId, task: TaskId);
+
+    /// The task lets others go first. Returns true if `schedule` is to be called.
+    fn yields<O: Observer>(&mut self, m: &mut Mechanics<'_, O>, cpu: CpuId, task: TaskId) -> bool;
+
+    /// The task runs another program. Returns true if it was moved for that and is off the CPU:
+    /// `schedule` is to be called.
+    fn exec<O: Observer>(&mut self, m: &mut Mechanics<'_, O>, cpu: CpuId, task: TaskId) -> bool;
+
+    /// The task changes its own attributes and (`allowed`) the CPUs that it may use, None: all.
+    /// Returns true if it is off the CPU now: `schedule` is to be called.
+    fn change<O: Observer>(
+        &mut self,
+        m: &mut Mechanics<'_, O>,
+        cpu: CpuId,
+        task: TaskId,
+        change: &Change,
+        allowed: Option<Option<&[u32]>>,
+    ) -> bool;
+
+    /// How much a task matters: 0 fair ones, which lend nothing, above that the higher the sooner.
+    fn level(&self, task: TaskId) -> u64;
+
+    /// A holder of mutexes has what `donor` has, who waits for one of them, if that is above its
+    /// own; None: nobody waits. Found out on the CPU `by`. Returns true if something changed.
+    fn lend<O: Observer>(
+        &mut self,
+        m: &mut Mechanics<'_, O>,
+        holder: TaskId,
+        donor: Option<TaskId>,
+        by: CpuId,
+    ) -> bool;
+
+    // Hardware.
+
+    /// A frequency domain is about to run at the operating point that was wanted
+    /// (`Mechanics::want_opp`).
+    fn opp_reached<O: Observer>(&mut self, m: &mut Mechanics<'_, O>, domain: u32, opp: u16);
+
+    /// A domain may use its operating points up to `most`. `cool`: those that heat leaves it, if
+    /// that is known.
+    fn freq_limit<O: Observer>(
+        &mut self,
+        m: &mut Mechanics<'_, O>,
+        domain: u32,
+        most: u32,
+        cool: Option<u32>,
+    );
+
+    /// A domain's energy model is another one, (kHz, uW) of each operating point.
+    fn energy_model(&mut self, domain: usize, states: &[(u32, u32)]);
+
+    /// A CPU is to leave the machine or comes back. The kernel calls `Mechanics::set_online`.
+    fn hotplug<O: Observer>(&mut self, m: &mut Mechanics<'_, O>, cpu: CpuId, online: bool);
+
+    // Views, for kernels that have them.
+
+    /// Shows observers its state at this time (`Mechanics::look`).
+    fn show_state<O: Observer>(&self, _m: &mut Mechanics<'_, O>, _time_ns: u64) {}
+
+    /// Is some CPU used beyond what it is good for?
+    fn overutilized(&self) -> bool {
+        false
+    }
+}

@@ -1,0 +1,88 @@
+//! What the model keeps of each CPU.
+
+use super::menu::Menu;
+use super::wake_latency::QueueLock;
+use crate::ids::{CpuId, TaskId};
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+use wakeplace_kernel_queues::ClassQueue;
+
+/// Something that waits for a CPU to take its interrupts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Message {
+    /// A sleep of this task ended on this CPU's timer.
+    Timer(TaskId),
+    /// A task was placed here by a CPU of another cache: queue it.
+    Enqueue(TaskId),
+    /// Look at the queue again.
+    Reschedule,
+    /// A task was queued here that displaces the running one.
+    Preempt,
+    /// Balance for all idle CPUs.
+    NohzBalance,
+    /// Decay the signals of all idle CPUs.
+    NohzStats,
+    /// Push the running task to another CPU (`level` of that CPU's domains).
+    Push { to: CpuId, level: u32 },
+    /// The tick, kept running in idle.
+    Tick,
+    /// The live scheduler's timer for idle CPUs.
+    IdleTimer,
+    /// This CPU has just come back: look for work.
+    Arrived,
+    /// A device, whose interrupt takes this long.
+    Device { run_ns: u64 },
+    /// A timer of the sched_ext scheduler's.
+    SchedExtTimer(u32),
+}
+
+/// One CPU.
+#[derive(Debug, Default)]
+pub(super) struct Cpu {
+    /// RT and deadline tasks, which go first.
+    pub(super) classes: ClassQueue,
+    /// The nearest `SliceEnd` event queued; `u64::MAX`: none.
+    pub(super) slice_end_armed_ns: u64,
+    pub(super) inbox: Vec<Message>,
+    pub(super) lock: QueueLock,
+    /// It waits for a cache line without a task to run ...
+    pub(super) spins: bool,
+    /// ... until then.
+    pub(super) spin_until_ns: u64,
+    /// Tasks on their way here that nobody sees yet.
+    pub(super) unseen: u32,
+    /// Live queues: a periodic pass is due at the next look at the queue.
+    pub(super) balance_wanted: bool,
+    /// This task, just off the CPU for a change of its attributes, is no other if it goes on.
+    pub(super) changed: Option<TaskId>,
+    /// Pick anew at the end of the interrupt.
+    pub(super) reschedule: bool,
+    pub(super) tick_armed: bool,
+    /// Idle without a tick.
+    pub(super) tick_stopped: bool,
+    /// It idles, and its tick has ended its last sleep.
+    pub(super) got_tick: bool,
+    /// Pending timers of tasks that went to sleep here; expired ones are dropped when seen.
+    pub(super) timers: BinaryHeap<Reverse<u64>>,
+    pub(super) menu: Menu,
+}
+
+impl Cpu {
+    pub(super) fn new() -> Self {
+        Self {
+            slice_end_armed_ns: u64::MAX,
+            ..Self::default()
+        }
+    }
+
+    /// The next timer after `now_ns`.
+    pub(super) fn next_timer_ns(&mut self, now_ns: u64) -> Option<u64> {
+        while let Some(Reverse(due)) = self.timers.peek() {
+            if *due > now_ns {
+                return Some(*due);
+            }
+            self.timers.pop();
+        }
+        None
+    }
+}

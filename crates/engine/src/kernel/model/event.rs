@@ -1,0 +1,129 @@
+//! Events of the model's own.
+
+use crate::ids::{CpuId, TaskId};
+use crate::mechanics::KernelEvent;
+
+/// What happens beside what the mechanics tell.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Event {
+    /// A wake-up that takes time goes on, before its waker does.
+    WakeupStage { task: TaskId },
+    /// A task's sleep ends.
+    Timer { task: TaskId },
+    /// The running task's slice may be over (high-resolution tick).
+    SliceEnd { cpu: CpuId },
+    /// Scheduler tick.
+    Tick { cpu: CpuId },
+    /// The live scheduler's timer for idle CPUs.
+    IdleTimer,
+    /// The policy changes.
+    PolicyChange { index: u32 },
+    /// A deadline task's budget is filled.
+    Replenish { task: TaskId },
+    /// RT tasks get their time of the next period.
+    RtPeriod,
+    /// A CPU without a task has got a cache line that it waited for.
+    SpinEnd { cpu: CpuId },
+    /// So has one that queued a task.
+    Queued { task: TaskId, by: CpuId },
+    /// A timer of the sched_ext scheduler's, started on this CPU.
+    SchedExtTimer { timer: u32, cpu: CpuId },
+    /// The kernel looks whether the sched_ext scheduler has forgotten a task.
+    Watchdog,
+    /// The loader of the sched_ext scheduler goes on.
+    SchedExtLoader,
+}
+
+const TIMER: u8 = 2;
+const TICK: u8 = 7;
+const IDLE_TIMER: u8 = 8;
+const SLICE_END: u8 = 9;
+const WAKEUP_STAGE: u8 = 11;
+const REPLENISH: u8 = 14;
+const RT_PERIOD: u8 = 15;
+const POLICY_CHANGE: u8 = 17;
+const SPIN_END: u8 = 19;
+const QUEUED: u8 = 20;
+const SCHED_EXT_TIMER: u8 = 22;
+const WATCHDOG: u8 = 23;
+const SCHED_EXT_LOADER: u8 = 24;
+
+/// The name of a kind.
+pub(super) fn name(kind: u8) -> &'static str {
+    match kind {
+        TIMER => "timer",
+        TICK => "tick",
+        IDLE_TIMER => "idle timer",
+        SLICE_END => "end of a slice",
+        WAKEUP_STAGE => "stage of a wake-up",
+        REPLENISH => "budget filled",
+        RT_PERIOD => "RT period",
+        POLICY_CHANGE => "change of policy",
+        SPIN_END => "end of a spin",
+        QUEUED => "queued",
+        SCHED_EXT_TIMER => "timer of the scheduler's",
+        WATCHDOG => "watchdog",
+        SCHED_EXT_LOADER => "loader of the scheduler's",
+        _ => unreachable!("no kind of the model's"),
+    }
+}
+
+impl From<Event> for KernelEvent {
+    /// Kind, then place among the events of one instant, then what it is about.
+    #[inline]
+    fn from(event: Event) -> Self {
+        let (kind, class, subject, more) = match event {
+            Event::WakeupStage { task } => (WAKEUP_STAGE, 1, task.0, 0),
+            Event::Timer { task } => (TIMER, 3, task.0, 0),
+            Event::SliceEnd { cpu } => (SLICE_END, 8, cpu.0, 0),
+            Event::Tick { cpu } => (TICK, 9, cpu.0, 0),
+            Event::IdleTimer => (IDLE_TIMER, 10, 0, 0),
+            // pushed before the run: the first of its class
+            Event::PolicyChange { index } => (POLICY_CHANGE, 0, index, 0),
+            Event::Replenish { task } => (REPLENISH, 13, task.0, 0),
+            Event::RtPeriod => (RT_PERIOD, 14, 0, 0),
+            Event::SpinEnd { cpu } => (SPIN_END, 1, cpu.0, 0),
+            Event::Queued { task, by } => (QUEUED, 1, task.0, by.0),
+            Event::SchedExtTimer { timer, cpu } => (SCHED_EXT_TIMER, 18, timer, cpu.0),
+            Event::Watchdog => (WATCHDOG, 19, 0, 0),
+            Event::SchedExtLoader => (SCHED_EXT_LOADER, 20, 0, 0),
+        };
+        Self {
+            class,
+            kind,
+            subject,
+            more,
+        }
+    }
+}
+
+impl From<KernelEvent> for Event {
+    #[inline]
+    fn from(event: KernelEvent) -> Self {
+        let (task, cpu) = (TaskId(event.subject), CpuId(event.subject));
+        match event.kind {
+            WAKEUP_STAGE => Self::WakeupStage { task },
+            TIMER => Self::Timer { task },
+            SLICE_END => Self::SliceEnd { cpu },
+            TICK => Self::Tick { cpu },
+            IDLE_TIMER => Self::IdleTimer,
+            POLICY_CHANGE => Self::PolicyChange {
+                index: event.subject,
+            },
+            REPLENISH => Self::Replenish { task },
+            RT_PERIOD => Self::RtPeriod,
+            SPIN_END => Self::SpinEnd { cpu },
+            QUEUED => Self::Queued {
+                task,
+                by: CpuId(event.more),
+            },
+            SCHED_EXT_TIMER => Self::SchedExtTimer {
+                timer: event.subject,
+                cpu: CpuId(event.more),
+            },
+            WATCHDOG => Self::Watchdog,
+            SCHED_EXT_LOADER => Self::SchedExtLoader,
+            _ => unreachable!("no kind of the model's"),
+        }
+    }
+}

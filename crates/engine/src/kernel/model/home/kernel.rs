@@ -1,0 +1,281 @@
+//! A kernel's fair class: run queues of its own and the core's record of each task beside them.
+
+use super::{Home, Services};
+use crate::kernel::model::task::TaskState;
+use crate::machine::Machine;
+use wakeplace_kernel_queues::{CfsParams, CpuId, EevdfParams, FairClass, FairQueues, TaskId};
+use wakeplace_policy_sys::{Choice, Core, Policy, QueueKind, Request, nice_weight};
+use wakeplace_workload::FairPolicy;
+
+/// The queues, which own what they keep of a task.
+#[derive(Debug)]
+pub(crate) struct KernelHome {
+    queues: FairQueues,
+}
+
+impl KernelHome {
+    pub(super) fn new(kind: QueueKind, policy: &Policy, machine: &Machine, shares: &[u32]) -> Self {
+        let (params, nr) = (policy.core_params(), machine.nr_cpus as usize);
+        let queues = if kind == QueueKind::Cfs {
+            FairQueues::cfs(CfsParams::new(params, nr), nr, shares)
+        } else {
+            let params = EevdfParams::new(params, nr, machine.tick_ns);
+            FairQueues::eevdf(params, nr, shares)
+        };
+        Self { queues }
+    }
+}
+
+impl Home for KernelHome {
+    #[inline]
+    fn nohz(&self) -> bool {
+        true
+    }
+
+    #[inline]
+    fn dispatches(&self) -> bool {
+        false
+    }
+
+    #[inline]
+    fn places_on_exec(&self) -> bool {
+        true
+    }
+
+    #[inline]
+    fn select_cpu(&mut self, services: Services<'_>, task: TaskId, ask: &Request) -> Choice {
+        services
+            .core
+            .select_cpu(services.records, task.index(), ask)
+    }
+
+    #[inline]
+    fn add_task(&mut self, task: &TaskState, own_slice_ns: Option<u64>, group: Option<usize>) {
+        let number = (self.queues).add_task(task.nice, task.policy, own_slice_ns);
+        self.queues.set_task_group(number, group);
+    }
+
+    #[inline]
+    fn set_task_group(&mut self, task: TaskId, group: Option<usize>) {
+        self.queues.set_task_group(task, group);
+    }
+
+    #[inline]
+    fn nr_running(&self, cpu: CpuId) -> usize {
+        self.queues.nr_running(cpu)
+    }
+
+    #[inline]
+    fn nr_queued(&self, cpu: CpuId) -> usize {
+        self.queues.nr_queued(cpu)
+    }
+
+    #[inline]
+    fn each_waiting(&self, cpu: CpuId, seen: &mut dyn FnMut(TaskId)) {
+        self.queues.each_waiting(cpu, &mut |task| seen(task));
+    }
+
+    #[inline]
+    fn each_pullable(&self, cpu: CpuId, seen: &mut dyn FnMut(TaskId)) {
+        self.each_waiting(cpu, seen);
+    }
+
+    #[inline]
+    fn place_woken(&mut self, _services: Services<'_>, task: TaskId, cpu: CpuId) {
+        self.queues.place_woken(task, cpu);
+    }
+
+    #[inline]
+    fn task_fork(
+        &mut self,
+        _services: Services<'_>,
+        child: TaskId,
+        parent: Option<TaskId>,
+        here: CpuId,
+        cpu: CpuId,
+    ) {
+        self.queues.task_fork(child, parent, here, cpu);
+    }
+
+    #[inline]
+    fn migrate_task_rq(
+        &mut self,
+        _services: Services<'_>,
+        task: TaskId,
+        from: CpuId,
+        to: CpuId,
+        fair: bool,
+    ) {
+        if fair {
+            self.queues.migrate_task_rq(task, from, to);
+        }
+    }
+
+    #[inline]
+    fn detach_task(&mut self, task: TaskId, cpu: CpuId) {
+        self.queues.detach_task(task, cpu);
+    }
+
+    #[inline]
+    fn attach_task(&mut self, _services: Services<'_>, task: TaskId, cpu: CpuId, _new: bool) {
+        self.queues.attach_task(task, cpu);
+    }
+
+    #[inline]
+    fn enqueue_task(&mut self, _services: Services<'_>, task: TaskId, cpu: CpuId, _front: bool) {
+        self.queues.enqueue_task(task, cpu);
+    }
+
+    #[inline]
+    fn dequeue_task(&mut self, _services: Services<'_>, task: TaskId, cpu: CpuId, waiting: bool) {
+        self.queues.dequeue_task(task, cpu, waiting);
+    }
+
+    #[inline]
+    fn dequeue_sleep(
+        &mut self,
+        _services: Services<'_>,
+        task: TaskId,
+        cpu: CpuId,
+        ends: bool,
+    ) -> bool {
+        self.queues.dequeue_sleep(task, cpu, ends)
+    }
+
+    #[inline]
+    fn is_delayed(&self, task: TaskId, cpu: CpuId) -> bool {
+        self.queues.is_delayed(task, cpu)
+    }
+
+    #[inline]
+    fn begin_pick(&mut self, cpu: CpuId) {
+        self.queues.begin_pick(cpu);
+    }
+
+    #[inline]
+    fn drop_delayed_next(&mut self, cpu: CpuId) -> Option<TaskId> {
+        self.queues.drop_delayed_next(cpu)
+    }
+
+    #[inline]
+    fn drop_delayed(&mut self, _services: Services<'_>, task: TaskId, cpu: CpuId) -> bool {
+        self.queues.drop_delayed(task, cpu)
+    }
+
+    #[inline]
+    fn drop_all_delayed(&mut self, cpu: CpuId) -> Vec<TaskId> {
+        self.queues.drop_all_delayed(cpu)
+    }
+
+    #[inline]
+    fn begin_put(&mut self, cpu: CpuId) {
+        self.queues.begin_put(cpu);
+    }
+
+    #[inline]
+    fn put_prev_task(&mut self, _services: Services<'_>, task: TaskId, cpu: CpuId) {
+        self.queues.put_prev_task(task, cpu);
+    }
+
+    #[inline]
+    fn keeps(&mut self, task: TaskId, cpu: CpuId) -> Option<bool> {
+        Some(self.queues.keeps(task, cpu))
+    }
+
+    #[inline]
+    fn next_known(&self, _cpu: CpuId) -> bool {
+        true
+    }
+
+    #[inline]
+    fn dispatch(&mut self, _services: Services<'_>, _cpu: CpuId, _running: bool) -> bool {
+        false // never asked: `keeps` and `next_known` have answered
+    }
+
+    #[inline]
+    fn pick_next_task(&mut self, cpu: CpuId) -> Option<TaskId> {
+        self.queues.pick_next_task(cpu)
+    }
+
+    #[inline]
+    fn set_next_task(&mut self, _services: Services<'_>, task: TaskId, _cpu: CpuId) {
+        self.queues.set_next_task(task);
+    }
+
+    #[inline]
+    fn update_curr(&mut self, task: TaskId, cpu: CpuId, delta_ns: u64) {
+        self.queues.update_curr(task, cpu, delta_ns);
+    }
+
+    #[inline]
+    fn stop_task(&mut self, _services: Services<'_>, _task: TaskId, _cpu: CpuId) {}
+
+    #[inline]
+    fn wakeup_preempt(
+        &mut self,
+        _services: Services<'_>,
+        task: TaskId,
+        running: TaskId,
+        cpu: CpuId,
+    ) -> bool {
+        self.queues.wakeup_preempt(task, running, cpu)
+    }
+
+    #[inline]
+    fn end_turn(&mut self, _cpu: CpuId) {} // it is found out by `keeps`
+
+    #[inline]
+    fn task_tick(&mut self, _services: Services<'_>, task: TaskId, cpu: CpuId) -> bool {
+        self.queues.task_tick(task, cpu)
+    }
+
+    #[inline]
+    fn slice_left_ns(&self, _core: &Core, cpu: CpuId, _now_ns: u64) -> Option<u64> {
+        self.queues.slice_left_ns(cpu)
+    }
+
+    #[inline]
+    fn yield_task(&mut self, _services: Services<'_>, task: TaskId, cpu: CpuId) -> bool {
+        self.queues.yield_task(task, cpu)
+    }
+
+    #[inline]
+    fn reweight_task(&mut self, services: Services<'_>, task: TaskId, cpu: CpuId, nice: i8) {
+        self.queues.reweight_task(task, cpu, nice);
+        let record = &mut services.records[task.index()];
+        let weight = nice_weight(nice.into());
+        services
+            .core
+            .task_set_weight(record, weight, services.now_ns);
+    }
+
+    #[inline]
+    fn set_load_weight(&mut self, task: TaskId, nice: i8, policy: FairPolicy) {
+        self.queues.set_load_weight(task, nice, policy);
+    }
+
+    #[inline]
+    fn set_own_slice(&mut self, task: TaskId, cpu: CpuId, own_ns: Option<u64>) {
+        self.queues.set_own_slice(task, cpu, own_ns);
+    }
+
+    #[inline]
+    fn has_groups(&self) -> bool {
+        self.queues.has_groups()
+    }
+
+    #[inline]
+    fn set_group_weight(&mut self, group: usize, cpu: CpuId, weight: u32) {
+        self.queues.set_group_weight(group, cpu, weight);
+    }
+
+    #[inline]
+    fn take_touched_group(&mut self, cpu: CpuId) -> Option<usize> {
+        self.queues.take_touched_group(cpu)
+    }
+
+    #[inline]
+    fn check(&self, cpu: CpuId) {
+        self.queues.check(cpu);
+    }
+}

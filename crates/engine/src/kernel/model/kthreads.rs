@@ -1,0 +1,234 @@
+//! Kernel threads that a platform states: those that change frequencies for schedutil where
+//! hardware cannot do it at once, and those that run now and then. They are tasks of CPUs like
+//! others, but nobody sees them: their time shows in what CPUs do and draw, and in what others
+//! wait.
+
+use super::Model;
+use super::class_state::{ClassParams, ClassState};
+use super::event::Event;
+use crate::ids::TaskId;
+use crate::machine::FULL_SPEED;
+use crate::mechanics::Action;
+use crate::mechanics::Mechanics;
+use crate::observe::Observer;
+use crate::options::Options;
+use wakeplace_platform::{CpuId, Housekeeping, Platform};
+use wakeplace_policy_sys::{Core, Task};
+use wakeplace_workload::{RealTime, Stream};
+
+/// What schedutil gives its threads (`sugov_kthread_create`): SCHED_DEADLINE with 10 ms, marked
+/// SCHED_FLAG_SUGOV, so that they reserve no bandwidth and are never held back.
+const GOVERNOR: RealTime = RealTime::Deadline {
+    runtime_ns: 0,
+    deadline_ns: 10_000_000,
+    period_ns: 10_000_000,
+};
+
+/// What a kernel thread does when it has been woken.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Kind {
+    /// It changes the frequency of this domain.
+    Governor { domain: u32 },
+    /// It runs once in each period, the first time at `first_ns`.
+    Periodic { first_ns: u64, period_ns: u64 },
+}
+
+/// A kernel thread before it is a thread.
+#[derive(Clone, Debug)]
+pub(super) struct Kthread {
+    name: String,
+    kind: Kind,
+    /// What it does each time.
+    action: Action,
+    /// CPUs it may use; None: all.
+    cpus: Option<Vec<u32>>,
+}
+
+/// The kernel threads of a run, in the order of their threads.
+#[derive(Debug, Default)]
+pub(super) struct Kthreads {
+    all: Vec<Kthread>,
+    /// Per frequency domain, which of them changes its frequency.
+    governors: Vec<Option<u32>>,
+}
+
+impl Kthreads {
+    pub(super) fn new(platform: &Platform, options: &Options) -> Self {
+        let stated = platform.housekeeping.as_ref();
+        let Some(stated) = stated.filter(|_| options.housekeeping) else {
+            return Self::default();
+        };
+        let mut all = Vec::new();
+        let mut governors = vec![None; platform.freq_domains.len()];
+        if let Some(run_ns) = stated.governor_ns {
+            for (index, domain) in platform.freq_domains.iter().enumerate() {
+                if domain.opps.len() < 2 {
+                    continue; // nobody ever asks for another one
+                }
+                governors[index] = Some(all.len() as u32);
+                all.push(Kthread {
+                    name: format!("sugov:{}", domain.cpus[0].0),
+                    kind: Kind::Governor {
+                        domain: index as u32,
+                    },
+                    action: action(stated, run_ns),
+                    cpus: Some(numbers(&domain.cpus)),
+                });
+            }
+        }
+        let last = platform.cpus.len() as u32;
+        for thread in &stated.threads {
+            // Of a machine that is used in part, the rest is not there.
+            let cpus = thread.cpus.as_deref().map(numbers);
+            let cpus = cpus.map(|cpus| cpus.into_iter().filter(|cpu| *cpu < last).collect());
+            if cpus.as_ref().is_some_and(Vec::is_empty) {
+                continue;
+            }
+            // Nobody knows their phases: one fixed time each, the same in every run.
+            let first_ns = Stream::for_task(0, &thread.name).below(thread.period_ns);
+            all.push(Kthread {
+                name: thread.name.clone(),
+                kind: Kind::Periodic {
+                    first_ns,
+                    period_ns: thread.period_ns,
+                },
+                action: action(stated, thread.run_ns),
+                cpus,
+            });
+        }
+        Self { all, governors }
+    }
+
+    pub(super) fn len(&self) -> u32 {
+        self.all.len() as u32
+    }
+
+    /// What each of them does when it first runs.
+    pub(super) fn actions(&self) -> Vec<Action> {
+        self.all.iter().map(|kthread| kthread.action).collect()
+    }
+
+    /// Their policies, where they are above the fair class.
+    pub(super) fn realtimes(&self) -> impl Iterator<Item = Option<RealTime>> {
+        self.all.iter().map(Kthread::realtime)
+    }
+
+    /// Name of the n-th.
+    pub(super) fn name(&self, index: usize) -> Option<&str> {
+        Some(&self.all.get(index)?.name)
+    }
+
+    /// CPUs of the n-th.
+    pub(super) fn cpus(&self, index: usize) -> Option<&[u32]> {
+        self.all[index].cpus.as_deref()
+    }
+
+    /// Their states above the fair class; nothing if all of them are fair.
+    pub(super) fn class_states(&self, params: &ClassParams) -> Vec<Option<ClassState>> {
+        let state = |kthread: &Kthread| {
+            let kind = kthread.realtime()?;
+            Some(ClassState::new(kind, params))
+        };
+        match self.governors.iter().any(Option::is_some) {
+            true => self.all.iter().map(state).collect(),
+            false => Vec::new(),
+        }
+    }
+}
+
+impl Kthread {
+    fn realtime(&self) -> Option<RealTime> {
+        matches!(self.kind, Kind::Governor { .. }).then_some(GOVERNOR)
+    }
+}
+
+fn numbers(cpus: &[CpuId]) -> Vec<u32> {
+    cpus.iter().map(|cpu| cpu.0).collect()
+}
+
+/// So much time on the biggest CPU at its highest frequency, or on whatever CPU.
+fn action(stated: &Housekeeping, ns: u64) -> Action {
+    match stated.wall {
+        true => Action::Stall(ns),
+        false => Action::Work(ns * FULL_SPEED),
+    }
+}
+
+/// They have been there for long: what they are taken to need is nothing.
+fn settle(core: &mut Core, task: &mut Task, cpu: CpuId) {
+    core.task_init(task);
+    core.task_new(task, cpu.0, 0);
+    let avg = &mut task.raw_mut().avg;
+    avg.util_avg = 0;
+    avg.util_sum = 0;
+    avg.load_avg = 0;
+    avg.load_sum = 0;
+    avg.runnable_avg = 0;
+    avg.runnable_sum = 0;
+}
+
+impl Model<'_> {
+    /// Time 0: they sleep, each on its first CPU.
+    pub(super) fn start_kthreads<O: Observer>(&mut self, m: &mut Mechanics<'_, O>) {
+        for index in 0..self.kthreads.all.len() {
+            let task = m.threads().kthread(index as u32);
+            let first = self.kthreads.cpus(index).map_or(0, |cpus| cpus[0]);
+            let cpu = self.start_cpu(m, task, CpuId(first));
+            settle(&mut self.core, &mut self.tasks[task], cpu);
+            self.start_ext(task);
+            if let Kind::Periodic { first_ns, .. } = self.kthreads.all[index].kind {
+                self.sleep_until(m, task, first_ns);
+            }
+        }
+    }
+
+    /// A domain is to have another frequency: its thread is woken on the CPU that it slept on, or
+    /// the hardware does it.
+    pub(super) fn request_frequency<O: Observer>(&mut self, m: &mut Mechanics<'_, O>, domain: u32) {
+        let governors = &self.kthreads.governors;
+        match governors.get(domain as usize).copied().flatten() {
+            Some(index) => {
+                let at = m.now() + self.machine.costs.ipi_ns;
+                let task = m.threads().kthread(index);
+                let cpu = m.timer_cpu(self.cpu_of(task));
+                m.set_due(task, at);
+                self.own[task].timer_cpu = cpu;
+                m.push(at, Event::Timer { task });
+            }
+            None => self.change_frequency(m, domain),
+        }
+    }
+
+    /// The hardware begins to change it.
+    fn change_frequency<O: Observer>(&mut self, m: &mut Mechanics<'_, O>, domain: u32) {
+        let opp = self.core.freq_request(domain as usize);
+        m.want_opp(domain, opp as u16);
+    }
+
+    /// A kernel thread has done what it woke for.
+    pub(super) fn kthread_goes_on<O: Observer>(
+        &mut self,
+        m: &mut Mechanics<'_, O>,
+        cpu: CpuId,
+        task: TaskId,
+        index: usize,
+    ) {
+        let kthread = &self.kthreads.all[index];
+        let kind = kthread.kind;
+        m.set_action(task, kthread.action);
+        let due = match kind {
+            Kind::Governor { domain } => {
+                self.change_frequency(m, domain);
+                None
+            }
+            Kind::Periodic {
+                first_ns,
+                period_ns,
+            } => {
+                let done = (m.now().saturating_sub(first_ns)) / period_ns;
+                Some(first_ns + (done + 1) * period_ns)
+            }
+        };
+        self.block(m, cpu, task, due);
+    }
+}

@@ -1,0 +1,156 @@
+//! The kernel that we model: our handlers around the policy core. What it keeps is in structs by
+//! concern, each in the file of its name with the methods that need nothing else: `class_state` (RT
+//! and deadline tasks), `kthreads`, `balance`, `lines` (contention), `live`, `ondemand`, `home` (who
+//! decides about fair tasks). The handlers are methods of `Model`: `fork` and `wake` place tasks,
+//! `run` picks them, `idle` is what CPUs do without them, `tick` and `balance` what the kernel does
+//! meanwhile. They get the mechanics below as `m`.
+
+mod balance;
+mod change;
+mod class_change;
+mod class_state;
+mod classes;
+mod cpu;
+mod event;
+mod fork;
+mod groups;
+mod home;
+mod hotplug;
+mod idle;
+mod interface;
+mod kthreads;
+mod line;
+mod lines;
+mod live;
+mod menu;
+mod ondemand;
+mod queues;
+mod report;
+mod run;
+mod sched_ext;
+mod state;
+mod task;
+mod tick;
+mod wake;
+mod wake_latency;
+
+use super::KernelSetup;
+use crate::ids::{PerCpu, PerTask};
+use crate::machine::Machine;
+use crate::options::Options;
+use crate::policy_change;
+use balance::Balancing;
+use class_state::Classes;
+use cpu::Cpu;
+use home::AnyHome;
+use kthreads::Kthreads;
+use lines::Contention;
+use live::IdleTimer;
+use ondemand::Sampling;
+use sched_ext::{ExtRun, add_ext_threads};
+use task::TaskState;
+use tick::Ticks;
+use wake::Placements;
+use wakeplace_platform::Platform;
+use wakeplace_policy_sys::{Core, MachineFacts, Policy, Task};
+use wakeplace_sched_ext::SchedExtOps;
+use wakeplace_workload::Workload;
+
+/// The model of a kernel in a run.
+pub(crate) struct Model<'a> {
+    core: Core,
+    /// The machine as the core was told of it, with who is online now.
+    facts: MachineFacts,
+    machine: &'a Machine,
+    cpus: PerCpu<Cpu>,
+    /// The core's record of each thread, by the numbers of the mechanics.
+    tasks: PerTask<Task>,
+    /// What is kept of each beside that.
+    own: PerTask<TaskState>,
+    /// Counts what tasks' `recency` is taken from.
+    recency: u64,
+    /// Who decides about fair tasks.
+    home: AnyHome<'a>,
+    ext: ExtRun,
+    classes: Classes,
+    kthreads: Kthreads,
+    ticks: Ticks,
+    idle_timer: IdleTimer,
+    /// What the ondemand governor measures.
+    sampling: Sampling,
+    balancing: Balancing,
+    contention: Contention,
+    placements: Placements,
+    /// When the core gets which policy.
+    policies: Vec<(u64, Policy)>,
+}
+
+/// On smaller machines a walk over all CPUs costs less than to note which have changed.
+const KEEP_SUMS_FROM_CPUS: u32 = 17;
+
+/// The core before the first event, and what `add_groups` returns.
+fn settled(
+    facts: &MachineFacts,
+    policy: &Policy,
+    workload: &Workload,
+    options: &Options,
+) -> (Core, Vec<u32>) {
+    let mut core =
+        Core::new(facts, policy.core_params()).expect("checked by `check` before the run");
+    if core.state().nr_cpus >= KEEP_SUMS_FROM_CPUS || cfg!(debug_assertions) {
+        core.keep_sums();
+    }
+    core.skip_statistics();
+    core.settle();
+    let shares = groups::add_groups(&mut core, workload, options);
+    (core, shares)
+}
+
+impl<'a> Model<'a> {
+    pub(crate) fn new(
+        platform: &Platform,
+        machine: &'a Machine,
+        policy: &Policy,
+        workload: &Workload,
+        options: &Options,
+        ops: Option<&'a mut dyn SchedExtOps>,
+    ) -> Self {
+        let facts = machine.facts_of_run(platform);
+        let (core, shares) = settled(&facts, policy, workload, options);
+        let kthreads = Kthreads::new(platform, options);
+        let own = task::task_states(workload, &kthreads);
+        let tasks = task::core_tasks(workload, &own, &kthreads, machine.nr_cpus);
+        let mut home = AnyHome::new(&core, policy, machine, &shares, ops);
+        home.add_tasks(&own, &workload.tasks, &tasks);
+        add_ext_threads(&mut home, workload, &kthreads, &own, &tasks);
+        Self {
+            facts,
+            cpus: PerCpu((0..machine.nr_cpus).map(|_| Cpu::new()).collect()),
+            tasks: PerTask(tasks),
+            own: PerTask(own),
+            recency: 0,
+            home,
+            ext: ExtRun::new(options),
+            classes: Classes::new(workload, &kthreads, &core),
+            kthreads,
+            ticks: Ticks::new(policy, machine, options),
+            idle_timer: IdleTimer::default(),
+            sampling: Sampling::new(&core, platform.cpus.len(), machine.tick_ns),
+            balancing: Balancing::new(machine.nr_cpus),
+            contention: Contention::new(&core, &machine.costs),
+            placements: Placements::new(options),
+            policies: policy_change::schedule(policy, &options.policy_at),
+            core,
+            machine,
+        }
+    }
+
+    /// What the mechanics begin with.
+    pub(crate) fn setup(&self) -> KernelSetup {
+        let domains = 0..self.machine.domain_cpus.len();
+        KernelSetup {
+            opps: domains.map(|d| self.core.freq_request(d) as u16).collect(),
+            threads: self.kthreads.actions(),
+        }
+    }
+}

@@ -1,0 +1,279 @@
+//! Execution: work is done at the CPU's speed, steps end, the next task is picked.
+
+use super::Model;
+use super::event::Event;
+use super::home::Home;
+use crate::ids::{CpuId, TaskId};
+use crate::mechanics::{Mechanics, State};
+use crate::observe::Observer;
+use wakeplace_policy_sys::EventResult;
+
+impl Model<'_> {
+    /// The running task has run for so long: its virtual time.
+    #[inline]
+    pub(super) fn charge_run(&mut self, now_ns: u64, cpu: CpuId, task: TaskId, delta_ns: u64) {
+        let above = self.cpus[cpu].classes.running.is_some();
+        if above {
+            self.class_charge(now_ns, task, cpu, delta_ns);
+        }
+        if !above || self.home.is_sched_ext() {
+            self.home.update_curr(task, cpu, delta_ns);
+        }
+    }
+
+    /// When the budget of the running task is empty, if it has one. What ends slices between ticks
+    /// is armed.
+    #[inline]
+    pub(super) fn limit_run<O: Observer>(
+        &mut self,
+        m: &mut Mechanics<'_, O>,
+        cpu: CpuId,
+        task: TaskId,
+        from_ns: u64,
+    ) -> u64 {
+        let budget = self.classes.budget_left_ns(task);
+        let run_ns = budget.map(|left| self.core.dl_run_for(cpu.0, left));
+        self.arm_slice_end(m, cpu);
+        run_ns.map_or(u64::MAX, |run_ns| from_ns + run_ns)
+    }
+
+    /// The running task sleeps; `due`: until then, else until somebody else wakes it.
+    pub(super) fn block<O: Observer>(
+        &mut self,
+        m: &mut Mechanics<'_, O>,
+        cpu: CpuId,
+        task: TaskId,
+        due: Option<u64>,
+    ) {
+        let wait = self.leave_cpu(m, cpu, task, false);
+        if let Some(due) = due {
+            self.sleep_until(m, task, due);
+        }
+        self.after_leaving(m, cpu, wait);
+    }
+
+    /// The running task is gone for good.
+    pub(super) fn exit_task<O: Observer>(
+        &mut self,
+        m: &mut Mechanics<'_, O>,
+        cpu: CpuId,
+        task: TaskId,
+    ) {
+        let wait = self.leave_cpu(m, cpu, task, true);
+        self.core.task_exit(&mut self.tasks[task]);
+        m.gone(task);
+        self.after_leaving(m, cpu, wait);
+        self.exit_ext_task(m, task);
+    }
+
+    /// The running task leaves its queue to sleep or (`ends`) for good. Returns how long its CPU
+    /// waits for its group's line.
+    fn leave_cpu<O: Observer>(
+        &mut self,
+        m: &mut Mechanics<'_, O>,
+        cpu: CpuId,
+        task: TaskId,
+        ends: bool,
+    ) -> u64 {
+        m.account(self, cpu);
+        if self.classes.is_class(task) {
+            self.class_sleep(m, task, cpu);
+            return 0;
+        }
+        let (home, services) = self.ask_home(m.now());
+        let stays = home.dequeue_sleep(services, task, cpu, ends);
+        let record = &mut self.tasks[task];
+        let result = if stays {
+            self.core.dequeue_delay(record, m.now())
+        } else {
+            self.core.dequeue_sleep(record, m.now())
+        };
+        self.after_core(m, cpu, result);
+        m.set_state(task, State::Sleeping);
+        let wait = self.line_wait(m, cpu, task);
+        let gone_ns = m.now() + wait + self.machine.costs.switch_out_ns;
+        self.own[task].off_cpu_ns = gone_ns;
+        self.end_stretch(m, cpu, true);
+        self.pay_ext(m);
+        self.count_running(cpu);
+        wait
+    }
+
+    /// Arms the timer that ends a task's sleep, on the CPU where it went to sleep.
+    pub(super) fn sleep_until<O: Observer>(
+        &mut self,
+        m: &mut Mechanics<'_, O>,
+        task: TaskId,
+        due_ns: u64,
+    ) {
+        let cpu = m.timer_cpu(self.cpu_of(task));
+        m.set_due(task, due_ns);
+        m.set_state(task, State::Sleeping);
+        self.own[task].timer_cpu = cpu;
+        self.cpus[cpu].timers.push(std::cmp::Reverse(due_ns));
+        m.push(due_ns, Event::Timer { task });
+        if m.visible(task) {
+            let number = m.shown(task);
+            let now = m.now();
+            m.observer().timer_armed(now, number, cpu.0, due_ns);
+        }
+    }
+
+    /// The running task stops executing.
+    pub(super) fn end_stretch<O: Observer>(
+        &mut self,
+        m: &mut Mechanics<'_, O>,
+        cpu: CpuId,
+        sleeps: bool,
+    ) {
+        let Some(task) = m.stop(cpu, sleeps) else {
+            return;
+        };
+        if !self.classes.is_class(task) || self.home.is_sched_ext() {
+            let (home, services) = self.ask_home(m.now());
+            home.stop_task(services, task, cpu);
+        }
+    }
+
+    /// The running task is put back into the queue.
+    pub(super) fn put_back<O: Observer>(&mut self, m: &mut Mechanics<'_, O>, cpu: CpuId) {
+        let Some(task) = m.current(cpu) else {
+            return;
+        };
+        if self.classes.is_class(task) {
+            return self.class_put_back(m, task, cpu);
+        }
+        let result = self.core.put_current(&mut self.tasks[task], m.now());
+        self.after_core(m, cpu, result);
+        self.end_stretch(m, cpu, false);
+        self.requeue(m, task, cpu);
+    }
+
+    /// Picks the next task of a CPU that is awake; without one it pulls one or goes idle.
+    pub(super) fn schedule_cpu<O: Observer>(&mut self, m: &mut Mechanics<'_, O>, cpu: CpuId) {
+        let outer = self.enter_ext(m, cpu);
+        self.schedule_here(m, cpu);
+        self.leave_ext(m, outer);
+    }
+
+    fn schedule_here<O: Observer>(&mut self, m: &mut Mechanics<'_, O>, cpu: CpuId) {
+        if self.cpus[cpu].spins {
+            return; // it will
+        }
+        m.account(self, cpu);
+        self.cpus[cpu].reschedule = false;
+        let previous = m.current(cpu);
+        let mut spin = self.take_lock(m, cpu, cpu);
+        if !self.classes.states.is_empty() {
+            m.hold(self, cpu, std::mem::take(&mut spin));
+        }
+        if self.class_schedule(m, cpu, previous) {
+            return;
+        }
+        let fair = m.current(cpu);
+        self.begin_pick(m, cpu);
+        if let Some(task) = fair
+            && self.keeps(m, task, cpu)
+        {
+            m.hold(self, cpu, spin);
+            return m.program(self, cpu);
+        }
+        self.put_back(m, cpu);
+        m.hold(self, cpu, spin); // before the next task
+        if fair.is_none() && !self.home.next_known(cpu) {
+            self.dispatch(m, cpu, false);
+        }
+        if self.home.balances() && self.home.nr_running(cpu) == 0 {
+            self.new_idle(m, cpu);
+        }
+        match self.home.pick_next_task(cpu) {
+            Some(task) => self.start_task(m, cpu, task, previous),
+            None if self.ext_has_next(m, cpu) => self.schedule_here(m, cpu),
+            None => self.after_work(m, cpu),
+        }
+    }
+
+    /// `task` begins to execute.
+    pub(super) fn start_task<O: Observer>(
+        &mut self,
+        m: &mut Mechanics<'_, O>,
+        cpu: CpuId,
+        task: TaskId,
+        previous: Option<TaskId>,
+    ) {
+        self.leave_idle(m, cpu);
+        let above = self.classes.is_class(task);
+        let result = if above {
+            self.class_start(m, task, cpu)
+        } else {
+            let record = &mut self.tasks[task];
+            let result = self.core.set_current(record, m.now());
+            self.wait_for_line(m, cpu, cpu, task);
+            result
+        };
+        self.touch(task);
+        let goes_on = previous == Some(task) || self.cpus[cpu].changed == Some(task);
+        let switch = if goes_on {
+            0
+        } else {
+            self.machine.costs.context_switch
+        };
+        m.run(cpu, task, switch);
+        if !above {
+            let (home, services) = self.ask_home(m.now());
+            home.set_next_task(services, task, cpu);
+        }
+        self.started_ext(m, task, cpu, above);
+        m.mix(u64::from(cpu.0) << 32 | u64::from(task.0));
+        self.after_core(m, cpu, result);
+        m.program(self, cpu);
+    }
+
+    /// A frequency domain is about to run at this operating point.
+    pub(super) fn apply_frequency<O: Observer>(
+        &mut self,
+        m: &mut Mechanics<'_, O>,
+        domain: u32,
+        opp: u16,
+    ) {
+        let machine = self.machine;
+        for cpu in &machine.domain_cpus[domain as usize] {
+            self.charge_budget(m, *cpu);
+        }
+        debug_assert_eq!(
+            u32::from(opp),
+            self.core.freq_request(domain as usize) as u32
+        );
+        self.core.freq_applied(domain, opp.into());
+        self.tell_ext_frequency(domain);
+    }
+
+    /// A frequency domain may use its operating points up to `most`.
+    pub(super) fn limit_frequency<O: Observer>(
+        &mut self,
+        m: &mut Mechanics<'_, O>,
+        domain: u32,
+        most: u32,
+        cool: Option<u32>,
+    ) {
+        if let Some(cool) = cool {
+            self.core.thermal_pressure(domain, cool);
+        }
+        let result = self.core.freq_limit(domain, most, m.now());
+        let cpu = self.machine.domain_cpus[domain as usize][0];
+        self.after_core(m, cpu, result);
+    }
+
+    /// Carries out what a call into the core asked for.
+    pub(super) fn after_core<O: Observer>(
+        &mut self,
+        m: &mut Mechanics<'_, O>,
+        cpu: CpuId,
+        result: EventResult,
+    ) {
+        if result.freq() {
+            let domain = self.machine.domain_of[cpu.index()];
+            self.request_frequency(m, domain);
+        }
+    }
+}

@@ -1,0 +1,96 @@
+//! The state of everything, for who asks.
+
+use super::Model;
+use crate::ids::{CpuId, TaskId};
+use crate::mechanics::{Mechanics, Seen};
+use crate::observe::{CpuPower, Observer};
+use crate::state::{Activity, CpuState, MachineState, StateView, domains, sched_mc};
+
+/// What there is to see.
+struct Parts<'s, 'a> {
+    time_ns: u64,
+    model: &'s Model<'a>,
+    seen: Seen<'s>,
+}
+
+impl Model<'_> {
+    /// Shows observers the state of everything.
+    pub(super) fn show<O: Observer>(&self, m: &mut Mechanics<'_, O>, time_ns: u64) {
+        let (observer, seen) = m.look();
+        let parts = Parts {
+            time_ns,
+            model: self,
+            seen,
+        };
+        observer.state(&StateView {
+            time_ns,
+            core: &self.core,
+            take: &|| parts.machine(),
+        });
+    }
+}
+
+impl Parts<'_, '_> {
+    fn machine(&self) -> MachineState {
+        MachineState {
+            time_ns: self.time_ns,
+            overutilized: self.seen.overutilized,
+            cpus: self
+                .model
+                .machine
+                .cpus()
+                .map(|c| self.cpu_state(c))
+                .collect(),
+            domains: domains(&self.model.core),
+        }
+    }
+
+    fn cpu_state(&self, cpu: CpuId) -> CpuState {
+        let (core, model) = (self.model.core.cpu(cpu.0), &self.model.cpus[cpu]);
+        let domain = self.model.machine.domain_of[cpu.index()] as usize;
+        let online = core.queue.online != 0;
+        CpuState {
+            cpu: cpu.0,
+            online,
+            activity: if online {
+                self.activity(self.seen.power(cpu))
+            } else {
+                Activity::Offline
+            },
+            khz: self.model.facts.freq_domains[domain].opp_khz[self.seen.opp(domain)],
+            running: self.seen.current(cpu).map(|task| self.thread_name(task)),
+            nr_running: core.queue.nr_running,
+            util: core.load.avg.util_avg,
+            util_est: core.load.util_est,
+            capacity: core.load.capacity,
+            capacity_orig: core.load.capacity_orig,
+            tick_stopped: model.tick_stopped,
+            sched_mc: sched_mc(&self.model.core, cpu.0),
+        }
+    }
+
+    fn activity(&self, power: Option<CpuPower>) -> Activity {
+        let name = |state| self.seen.idle_name(state);
+        match power {
+            Some(CpuPower::Transition { state }) => Activity::Transition(name(state)),
+            Some(CpuPower::Idle { state }) => Activity::Idle(name(state)),
+            Some(CpuPower::Busy) | None => Activity::Busy,
+        }
+    }
+
+    /// As reports have it; of the thread that makes all others `parent`, of its `shell`, of kernel
+    /// threads theirs.
+    fn thread_name(&self, task: TaskId) -> String {
+        if self.seen.threads.is_parent(task) {
+            return "parent".to_owned();
+        }
+        if self.seen.threads.is_shell(task) {
+            return "shell".to_owned();
+        }
+        let kthread = self.seen.threads.kthread_index(task);
+        if let Some(name) = kthread.and_then(|index| self.model.kthreads.name(index)) {
+            return name.to_owned();
+        }
+        self.seen.threads.name(task)
+    }
+}

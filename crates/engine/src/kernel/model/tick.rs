@@ -1,0 +1,174 @@
+//! The tick of busy CPUs (and of idle ones that keep it), on the same grid for all CPUs.
+
+use super::Model;
+use super::cpu::Message;
+use super::event::Event;
+use super::home::Home;
+use crate::ids::CpuId;
+use crate::machine::Machine;
+use crate::mechanics::{Mechanics, Mode};
+use crate::observe::{KernelWork, Observer};
+use crate::options::{CpuIdle, Options};
+use wakeplace_policy_sys::sys::{WP_HRTICK_AUTO, WP_HRTICK_ON, WP_QUEUE_LIVE};
+use wakeplace_policy_sys::{IdleKind, Policy};
+
+/// The kernel sets no timer nearer than this (docs/rules/queues.md#hrtick).
+const LEAST_SLICE_TIMER_NS: u64 = 10_000;
+
+/// What a run has of ticks and timers.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Ticks {
+    pub(super) cpuidle: CpuIdle,
+    /// Without cpuidle: the tick stops only after an idle tick.
+    pub(super) keeps_first: bool,
+    /// A timer ends slices between ticks.
+    hrtick: bool,
+}
+
+impl Ticks {
+    pub(super) fn new(policy: &Policy, machine: &Machine, options: &Options) -> Self {
+        let params = policy.core_params();
+        Self {
+            cpuidle: options.cpuidle,
+            keeps_first: params.idle_got_tick != 0,
+            hrtick: match params.hrtick {
+                // The live queues have a timer of their own on all machines.
+                WP_HRTICK_AUTO => params.queue == WP_QUEUE_LIVE || machine.hrtimer_rearm_deferred,
+                set => set == WP_HRTICK_ON,
+            },
+        }
+    }
+}
+
+impl Model<'_> {
+    pub(super) fn arm_tick<O: Observer>(&mut self, m: &mut Mechanics<'_, O>, cpu: CpuId) {
+        let c = &mut self.cpus[cpu];
+        if c.tick_armed {
+            return;
+        }
+        c.tick_armed = true;
+        let tick = self.machine.tick_ns;
+        let at = (m.now() / tick + 1) * tick;
+        m.push_in_order(at, Event::Tick { cpu });
+    }
+
+    pub(super) fn tick<O: Observer>(&mut self, m: &mut Mechanics<'_, O>, cpu: CpuId) {
+        self.cpus[cpu].tick_armed = false;
+        let stopped = self.cpus[cpu].tick_stopped;
+        match m.mode(cpu) {
+            Mode::Running => self.busy_tick(m, cpu),
+            Mode::Idle if !stopped => self.interrupt_with(m, cpu, Message::Tick),
+            Mode::Waking | Mode::Interrupted if !stopped => self.arm_tick(m, cpu),
+            // It was stopped after this tick had been armed.
+            _ => m.idle_event(),
+        }
+    }
+
+    fn busy_tick<O: Observer>(&mut self, m: &mut Mechanics<'_, O>, cpu: CpuId) {
+        self.arm_tick(m, cpu);
+        let Some(task) = m.current(cpu) else {
+            return;
+        };
+        m.charge(self, cpu, self.machine.costs.tick);
+        let record = &mut self.tasks[task];
+        let result = match self.cpus[cpu].classes.running {
+            Some(_) => self.core.class_tick(record, m.now()),
+            None => self.core.tick(record, m.now()),
+        };
+        self.wait_for_line(m, cpu, cpu, task);
+        self.after_core(m, cpu, result);
+        self.sample(m, cpu);
+        if self.home.balances() && (result.kick() || result.stats()) {
+            self.kick_nohz(
+                m,
+                if result.kick() {
+                    Message::NohzBalance
+                } else {
+                    Message::NohzStats
+                },
+            );
+        }
+        if result.ends_rest() && self.home.has_idle_timer() {
+            self.end_rest(m, cpu);
+        }
+        if result.balance() && self.home.balances() {
+            if self.home.dispatches() {
+                self.cpus[cpu].balance_wanted = true;
+            } else {
+                self.balance_domains(m, cpu, IdleKind::Busy);
+            }
+        }
+        if self.cpus[cpu].reschedule || self.tick_preempts(m, task, cpu) {
+            self.schedule_cpu(m, cpu);
+        } else {
+            m.program(self, cpu);
+        }
+    }
+
+    /// Where slices end between ticks: makes sure of an event at the end of the running task's.
+    pub(super) fn arm_slice_end<O: Observer>(&mut self, m: &mut Mechanics<'_, O>, cpu: CpuId) {
+        if !self.ticks.hrtick {
+            return;
+        }
+        let Some(left) = self.home.slice_left_ns(&self.core, cpu, m.now()) else {
+            return;
+        };
+        let c = &mut self.cpus[cpu];
+        let at = m.now() + left.max(LEAST_SLICE_TIMER_NS);
+        if at < c.slice_end_armed_ns {
+            c.slice_end_armed_ns = at;
+            m.push(at, Event::SliceEnd { cpu });
+        }
+    }
+
+    /// The event of `arm_slice_end`: it may have been for another task, or one that runs longer
+    /// now.
+    pub(super) fn slice_end<O: Observer>(&mut self, m: &mut Mechanics<'_, O>, cpu: CpuId) {
+        let c = &mut self.cpus[cpu];
+        if c.slice_end_armed_ns != m.now() {
+            return m.idle_event(); // a nearer one was armed after it
+        }
+        c.slice_end_armed_ns = u64::MAX;
+        if m.current(cpu).is_none() {
+            return m.idle_event();
+        }
+        m.account(self, cpu);
+        match self.home.slice_left_ns(&self.core, cpu, m.now()) {
+            Some(0) => {
+                self.extra_work(m, cpu, KernelWork::SliceEnd);
+                self.end_turn(cpu);
+                self.schedule_cpu(m, cpu);
+            }
+            _ => {
+                m.idle_event();
+                self.arm_slice_end(m, cpu);
+            }
+        }
+    }
+
+    /// An idle CPU took its tick.
+    pub(super) fn idle_tick<O: Observer>(&mut self, m: &mut Mechanics<'_, O>, cpu: CpuId) {
+        self.cpus[cpu].got_tick = true;
+        self.extra_work(m, cpu, KernelWork::IdleTick);
+        self.sample(m, cpu);
+        if !self.home.nohz() {
+            return; // the kernel's: a sched_ext scheduler does not hear of it
+        }
+        let result = self.core.idle_tick(cpu.0, m.now());
+        self.after_core(m, cpu, result);
+        self.wait_for_all_lines(m, cpu, cpu);
+        if result.kick() {
+            self.answer_kick(m, cpu);
+        } else if result.balance() && self.core.is_idle(cpu.0) {
+            self.balance_domains(m, cpu, IdleKind::Idle);
+        }
+    }
+
+    fn kick_nohz<O: Observer>(&mut self, m: &mut Mechanics<'_, O>, message: Message) {
+        if let Some(target) = self.core.nohz_target().map(CpuId)
+            && !self.cpus[target].inbox.contains(&message)
+        {
+            self.send(m, target, message);
+        }
+    }
+}

@@ -1,0 +1,167 @@
+//! Operating points, and what the hardware does of its own accord: interrupts of devices, limits of
+//! frequency ranges, powers that are no longer those of the energy model.
+
+use super::Mechanics;
+use super::cpu::ClusterState;
+use super::queue::Event;
+use super::thermal::Thermal;
+use crate::hardware::{EmScale, FreqCap, Interrupts};
+use crate::ids::CpuId;
+use crate::kernel::Kernel;
+use crate::machine::em_states;
+use crate::observe::Observer;
+use crate::options::Options;
+use wakeplace_platform::{FreqDomain, Platform};
+
+/// Limits of frequency domains.
+#[derive(Debug)]
+struct Caps<'a> {
+    asked: &'a [FreqCap],
+    /// Frequencies of each domain, ascending.
+    khz: Vec<Vec<u32>>,
+    /// Last operating point that they leave each domain now.
+    most: Vec<u32>,
+}
+
+impl<'a> Caps<'a> {
+    fn new(platform: &Platform, asked: &'a [FreqCap]) -> Self {
+        let domains = || platform.freq_domains.iter();
+        let khz = |d: &FreqDomain| d.opps.iter().map(|o| o.khz).collect();
+        Self {
+            asked,
+            khz: domains().map(khz).collect(),
+            most: domains().map(|d| d.opps.len() as u32 - 1).collect(),
+        }
+    }
+}
+
+/// A table of the energy model that is to come.
+#[derive(Debug)]
+struct EmUpdate {
+    at_ns: u64,
+    /// Performance domain: with powers, each frequency domain is one.
+    domain: usize,
+    states: Vec<(u32, u32)>,
+}
+
+fn em_updates(platform: &Platform, asked: &[EmScale]) -> Vec<EmUpdate> {
+    let update = |scale: &EmScale| {
+        let domain = scale.domain as usize;
+        let table = &platform.freq_domains[domain];
+        EmUpdate {
+            at_ns: scale.at_ns,
+            domain,
+            states: em_states(platform.power_unit, table, scale.percent),
+        }
+    };
+    asked.iter().map(update).collect()
+}
+
+/// What the hardware is in: points, states, limits, warmth.
+pub(super) struct Hardware<'a> {
+    pub(super) clusters: Vec<ClusterState>,
+    /// Operating point of each frequency domain.
+    pub(super) opp: Vec<u16>,
+    /// ... and the one that it is on its way to.
+    wanted: Vec<u16>,
+    caps: Caps<'a>,
+    em_updates: Vec<EmUpdate>,
+    pub(super) thermal: Option<Thermal>,
+    devices: &'a [Interrupts],
+}
+
+impl<'a> Hardware<'a> {
+    /// `opps`: the points that the kernel has them begin with.
+    pub(super) fn new(platform: &Platform, opps: Vec<u16>, options: &'a Options) -> Self {
+        Self {
+            clusters: vec![ClusterState::default(); platform.clusters.len()],
+            wanted: opps.clone(),
+            opp: opps,
+            caps: Caps::new(platform, &options.freq_cap),
+            em_updates: em_updates(platform, &options.em_scale),
+            thermal: Thermal::new(platform, options.thermal),
+            devices: &options.irq,
+        }
+    }
+}
+
+impl<O: Observer> Mechanics<'_, O> {
+    /// Everything the options ask for.
+    pub(crate) fn arm_hardware(&mut self) {
+        for (source, device) in self.hardware.devices.iter().enumerate() {
+            let event = Event::Device {
+                source: source as u32,
+            };
+            self.clock.push(device.period_ns, event);
+        }
+        for (index, cap) in self.hardware.caps.asked.iter().enumerate() {
+            let event = Event::FreqCap {
+                index: index as u32,
+            };
+            self.clock.push(cap.at_ns, event);
+        }
+        for (index, update) in self.hardware.em_updates.iter().enumerate() {
+            let event = Event::EmScale {
+                index: index as u32,
+            };
+            self.clock.push(update.at_ns, event);
+        }
+    }
+
+    /// A device interrupts its CPU.
+    pub(crate) fn device<K: Kernel>(&mut self, k: &mut K, source: u32) {
+        let device = self.hardware.devices[source as usize];
+        let next = self.clock.now + device.period_ns;
+        self.clock.push(next, Event::Device { source });
+        let cpu = match device.movable {
+            true => k.irq_cpu(self.clock.now, CpuId(device.cpu)),
+            false => CpuId(device.cpu),
+        };
+        k.device(self, self.timer_cpu(cpu), device.run_ns);
+    }
+
+    /// A frequency domain's limit changes.
+    pub(crate) fn freq_cap<K: Kernel>(&mut self, k: &mut K, index: u32) {
+        let FreqCap { domain, khz, .. } = self.hardware.caps.asked[index as usize];
+        let opps = &self.hardware.caps.khz[domain as usize];
+        let most = khz.map_or(opps.len(), |khz| opps.partition_point(|o| *o <= khz));
+        self.hardware.caps.most[domain as usize] = most as u32 - 1;
+        self.limit_domain(k, domain);
+    }
+
+    /// A driver tells of other powers. What the hardware draws is the platform's, as before.
+    pub(crate) fn em_scale<K: Kernel>(&mut self, k: &mut K, index: u32) {
+        let EmUpdate { domain, states, .. } = &self.hardware.em_updates[index as usize];
+        k.energy_model(*domain, states);
+    }
+
+    /// The domain's limit is the least of what caps and heat leave.
+    pub(super) fn limit_domain<K: Kernel>(&mut self, k: &mut K, domain: u32) {
+        let last = self.hardware.caps.khz[domain as usize].len() as u32 - 1;
+        let thermal = self.hardware.thermal.as_ref();
+        let cool = thermal.map(|thermal| thermal.leaves(domain, last));
+        let most = self.hardware.caps.most[domain as usize];
+        k.freq_limit(self, domain, most.min(cool.unwrap_or(most)), cool);
+    }
+
+    /// The kernel wants this operating point for a domain: the hardware begins to change to it.
+    pub(crate) fn want_opp(&mut self, domain: u32, opp: u16) {
+        self.hardware.wanted[domain as usize] = opp;
+        let at = self.clock.now + self.machine.transition_ns[domain as usize];
+        self.clock.push(at, Event::Freq { domain });
+    }
+
+    /// A frequency domain has reached the operating point that was wanted.
+    pub(crate) fn apply_frequency<K: Kernel>(&mut self, k: &mut K, domain: u32) {
+        let opp = self.hardware.wanted[domain as usize];
+        k.opp_reached(self, domain, opp);
+        self.hardware.opp[domain as usize] = opp;
+        self.told.observer.frequency(self.clock.now, domain, opp);
+        let machine = self.machine;
+        for cpu in &machine.domain_cpus[domain as usize] {
+            let busy = self.busy_threads(*cpu);
+            self.change_speed(k, *cpu, busy);
+            self.draws(machine.cluster_of[cpu.index()]);
+        }
+    }
+}

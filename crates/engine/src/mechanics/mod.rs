@@ -1,0 +1,93 @@
+//! The simulated machine below any kernel: what happens when, what tasks want to do next, how far
+//! their work is, what the hardware is in, and who watches. It knows no scheduler. Which task runs
+//! where is a kernel's answer (`crate::kernel::Kernel`), which hears of events and says through the
+//! methods offered here (`offered`, and those that take the kernel) what CPUs do.
+//!
+//! The state is in structs by concern, each in the file of its name with the methods that need
+//! nothing else: `clock`, `threads`, `hardware`, `hotplug` (what changes), `told` (what observers
+//! hear), and those of `script`: `start` (how threads begin), `measure` (the program), `sync` (what
+//! tasks share). Methods of `Mechanics` need several of these.
+
+mod clock;
+mod cpu;
+mod hardware;
+mod hotplug;
+mod idle;
+mod offered;
+mod power;
+mod queue;
+mod report;
+mod run;
+mod script;
+mod thermal;
+mod thread;
+mod threads;
+mod told;
+mod work;
+
+use crate::ids::PerCpu;
+use crate::kernel::KernelSetup;
+use crate::machine::Machine;
+use crate::observe::Observer;
+use crate::options::Options;
+use crate::outcome::Ended;
+use clock::Clock;
+use cpu::Cpu;
+pub(crate) use cpu::Mode;
+use hardware::Hardware;
+use hotplug::Changes;
+pub(crate) use queue::{Event, KernelEvent};
+use script::measure::Program;
+use script::start::{self, Creation};
+use script::sync::SharedState;
+pub(crate) use thread::{Action, State};
+pub(crate) use threads::Threads;
+pub(crate) use told::Seen;
+use told::Told;
+use wakeplace_platform::Platform;
+use wakeplace_workload::Workload;
+
+/// The mechanics of a run.
+pub(crate) struct Mechanics<'a, O> {
+    clock: Clock,
+    machine: &'a Machine,
+    hardware: Hardware<'a>,
+    cpus: PerCpu<Cpu>,
+    threads: Threads<'a>,
+    program: Program<'a>,
+    shared: SharedState,
+    creation: Creation,
+    changes: Changes,
+    told: Told<'a, O>,
+    /// Set by what the run cannot go on after.
+    ended: Option<Ended>,
+}
+
+impl<'a, O: Observer> Mechanics<'a, O> {
+    /// `setup`: what the kernel begins with.
+    pub(crate) fn new(
+        platform: &Platform,
+        machine: &'a Machine,
+        workload: &'a Workload,
+        options: &'a Options,
+        observer: &'a mut O,
+        setup: KernelSetup,
+    ) -> Self {
+        let nr_kthreads = setup.threads.len() as u32;
+        let threads = start::threads(workload, setup.threads);
+        let alive = start::starters(workload);
+        Self {
+            clock: Clock::new(machine.nr_cpus, machine.tick_ns),
+            hardware: Hardware::new(platform, setup.opps, options),
+            cpus: PerCpu((0..machine.nr_cpus).map(|_| Cpu::default()).collect()),
+            threads: Threads::new(threads, &workload.tasks, nr_kthreads, alive),
+            program: Program::new(workload, machine),
+            shared: SharedState::new(&workload.shared),
+            creation: Creation::new(workload, options),
+            changes: Changes::new(machine.nr_cpus, options),
+            told: Told::new(platform, observer),
+            ended: None,
+            machine,
+        }
+    }
+}

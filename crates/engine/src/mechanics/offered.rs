@@ -1,0 +1,159 @@
+//! What else the mechanics offer a kernel: time and events, interrupts, what a thread is and when it
+//! sleeps. The rest of the interface is with what it does: `work`, `run`, `idle`, `hardware`,
+//! `hotplug`, `told`.
+
+use super::Mechanics;
+use super::cpu::Mode;
+use super::queue::{Event, KernelEvent};
+use super::thread::{Action, State, Thread};
+use crate::ids::{CpuId, TaskId};
+use crate::observe::Observer;
+use crate::outcome::Ended;
+use wakeplace_workload::TaskScript;
+
+/// Time, and events of the kernel's own.
+impl<O: Observer> Mechanics<'_, O> {
+    /// Now, ns.
+    #[inline]
+    pub(crate) fn now(&self) -> u64 {
+        self.clock.now
+    }
+
+    /// The kernel hears of the event then.
+    #[inline]
+    pub(crate) fn push(&mut self, at_ns: u64, event: impl Into<KernelEvent>) {
+        self.clock.push(at_ns, Event::Kernel(event.into()));
+    }
+
+    /// The same for events that are pushed in the order in which they come: faster.
+    #[inline]
+    pub(crate) fn push_in_order(&mut self, at_ns: u64, event: impl Into<KernelEvent>) {
+        self.clock.push_in_order(at_ns, event.into());
+    }
+
+    /// The event that is handled finds nothing to do.
+    #[inline]
+    pub(crate) fn idle_event(&mut self) {
+        self.clock.idle_event();
+    }
+
+    /// Folds a decision into the hash of the run.
+    #[inline]
+    pub(crate) fn mix(&mut self, fact: u64) {
+        self.clock.mix(fact);
+    }
+
+    /// The run cannot go on.
+    pub(crate) fn end(&mut self, ended: Ended) {
+        self.ended.get_or_insert(ended);
+    }
+}
+
+/// CPUs and their interrupts.
+impl<O: Observer> Mechanics<'_, O> {
+    /// What the CPU does.
+    #[inline]
+    pub(crate) fn mode(&self, cpu: CpuId) -> Mode {
+        self.cpus[cpu].mode
+    }
+
+    /// The task that it executes.
+    #[inline]
+    pub(crate) fn current(&self, cpu: CpuId) -> Option<TaskId> {
+        self.cpus[cpu].current
+    }
+
+    /// Sends an inter-processor interrupt. Returns when an idle CPU will be out of its state, as
+    /// `leave_idle_state` does; a running one takes it later (`Event::Interrupt`).
+    pub(crate) fn ipi(&mut self, cpu: CpuId) -> Option<u64> {
+        let at = self.clock.now + self.machine.costs.ipi_ns;
+        match self.cpus[cpu].mode {
+            Mode::Idle if self.idle_state(cpu).polling => {
+                Some(self.leave_idle_state(cpu, self.clock.now))
+            }
+            Mode::Idle => Some(self.leave_idle_state(cpu, at)),
+            Mode::Waking => None,
+            Mode::Running | Mode::Interrupted => {
+                self.raise(cpu, at);
+                None
+            }
+        }
+    }
+
+    /// An awake CPU takes an interrupt then, if none is on its way.
+    pub(crate) fn raise(&mut self, cpu: CpuId, at_ns: u64) {
+        let c = &mut self.cpus[cpu];
+        if !c.interrupt_pending {
+            c.interrupt_pending = true;
+            self.clock.push(at_ns, Event::Interrupt { cpu });
+        }
+    }
+
+    /// It takes it now.
+    pub(crate) fn lower(&mut self, cpu: CpuId) {
+        self.cpus[cpu].interrupt_pending = false;
+    }
+}
+
+/// Threads.
+impl<'a, O: Observer> Mechanics<'a, O> {
+    /// What the mechanics keep of a thread.
+    #[inline]
+    pub(crate) fn thread(&self, task: TaskId) -> &Thread {
+        &self.threads[task]
+    }
+
+    /// All scripts.
+    #[inline]
+    pub(crate) fn scripts(&self) -> &'a [TaskScript] {
+        self.threads.scripts
+    }
+
+    /// The numbers of those that are not of scripts.
+    #[inline]
+    pub(crate) fn threads(&self) -> &super::Threads<'a> {
+        &self.threads
+    }
+
+    #[inline]
+    pub(crate) fn set_state(&mut self, task: TaskId, state: State) {
+        self.threads[task].state = state;
+    }
+
+    /// A thread of the kernel's own has this to do when it next runs.
+    #[inline]
+    pub(crate) fn set_action(&mut self, task: TaskId, action: Action) {
+        self.threads[task].action = Some(action);
+    }
+
+    /// When the thread is to wake: what its wake-up latency counts from.
+    #[inline]
+    pub(crate) fn set_due(&mut self, task: TaskId, due_ns: u64) {
+        self.threads[task].due_ns = due_ns;
+    }
+
+    /// Work that the kernel causes a thread before its own.
+    #[inline]
+    pub(crate) fn burden(&mut self, task: TaskId, work: u64) {
+        self.threads[task].overhead += work;
+    }
+
+    /// Does its sleep end with a device? Asked once per wake-up.
+    pub(crate) fn takes_io_wait(&mut self, task: TaskId) -> bool {
+        let thread = &mut self.threads[task];
+        std::mem::take(&mut thread.in_io) || thread.io_wait
+    }
+
+    /// A thread is on its way from its sleep to this CPU.
+    pub(crate) fn note_wakeup(&mut self, task: TaskId, cpu: CpuId) {
+        let thread = &mut self.threads[task];
+        thread.fresh = true;
+        thread.action.get_or_insert(Action::Work(0));
+        let due = thread.due_ns;
+        if self.threads.visible(task) {
+            let number = self.threads.shown(task);
+            let now = self.clock.now;
+            self.told.observer.wakeup(now, number, cpu.0, due);
+        }
+    }
+}

@@ -1,0 +1,99 @@
+//! The loop's view of a run, and what came out at its end.
+
+use super::Mechanics;
+use super::queue::Event;
+use super::thread::Thread;
+use crate::kernel::{Kernel, KernelReport};
+use crate::observe::Observer;
+use crate::outcome::{Counted, Ended, RunReport, ThreadName};
+
+/// The loop.
+impl<O: Observer> Mechanics<'_, O> {
+    /// The next event, if it is due by `end_ns`. The clock stays where it is.
+    #[inline(always)]
+    pub(crate) fn next_event(&mut self, end_ns: u64) -> Option<(u64, Event)> {
+        self.clock.pop_until(end_ns)
+    }
+
+    #[inline]
+    pub(crate) fn set_now(&mut self, now_ns: u64) {
+        self.clock.now = now_ns;
+    }
+
+    /// An event is about to be handled.
+    #[inline]
+    pub(crate) fn count(&mut self, event: Event) {
+        self.clock.count(event);
+    }
+
+    /// Why the run does not go on, if it does not.
+    #[inline]
+    pub(crate) fn ended(&mut self) -> Option<Ended> {
+        if let Some(ended) = self.ended.take() {
+            return Some(ended);
+        }
+        if self.threads.alive == 0 {
+            return Some(Ended::AllTasksExited);
+        }
+        self.is_deadlock().then(|| Ended::Deadlock {
+            waits: self.waits(),
+        })
+    }
+}
+
+/// The end.
+impl<O: Observer> Mechanics<'_, O> {
+    /// Tasks that run are accounted up to now.
+    pub(crate) fn finish_stretches<K: Kernel>(&mut self, k: &mut K) {
+        for cpu in self.machine.cpus() {
+            self.account(k, cpu);
+            self.finish_stretch(cpu);
+        }
+    }
+
+    /// Threads that can run.
+    pub(crate) fn nr_runnable(&self) -> usize {
+        self.threads.all.iter().filter(|t| t.is_runnable()).count()
+    }
+
+    /// What came out.
+    pub(crate) fn report(
+        self,
+        ended: Ended,
+        of_kernel: KernelReport,
+        event_name: impl Fn(u8) -> &'static str,
+    ) -> RunReport {
+        let now = self.clock.now;
+        self.told.observer.finish(now);
+        let counted = self.program.counts_from_ns().and_then(|from| {
+            let window_ns = now.saturating_sub(from);
+            let units = self.threads.all.iter().map(|t| t.totals.counted).sum();
+            (window_ns > 0).then_some(Counted { units, window_ns })
+        });
+        let executing: Vec<_> = self.cpus.iter().filter_map(|c| c.current).collect();
+        let threads = || self.threads.all_visible();
+        let name = |thread: &Thread| ThreadName {
+            script: thread.script,
+            name: thread.name(self.threads.scripts),
+        };
+        RunReport {
+            energy_active: of_kernel.energy_active,
+            counted,
+            lock_wait_ns: of_kernel.lock_wait_ns,
+            line_wait_ns: of_kernel.line_wait_ns,
+            double_placements: of_kernel.double_placements,
+            end_ns: now,
+            start_ns: self.program.t_zero_ns,
+            ended,
+            events: self.clock.events,
+            events_by_kind: self.clock.kinds(event_name),
+            event_hash: self.clock.hash,
+            tasks: threads()
+                .map(|(index, t)| t.totals_at(now, executing.contains(&index)))
+                .collect(),
+            threads: threads().map(|(_, t)| name(t)).collect(),
+            sched_ext: of_kernel.sched_ext,
+            reasons: of_kernel.reasons,
+        }
+    }
+}

@@ -1,0 +1,102 @@
+//! Who runs where, as the kernel says: tasks begin and stop to execute.
+
+use super::Mechanics;
+use super::cpu::Mode;
+use super::thread::State;
+use crate::ids::{CpuId, TaskId};
+use crate::observe::{Observer, Stop};
+
+impl<O: Observer> Mechanics<'_, O> {
+    /// A task is about to take the CPU. Returns false if another one has had it until now.
+    pub(crate) fn take_cpu(&mut self, cpu: CpuId) -> bool {
+        let c = &mut self.cpus[cpu];
+        if c.mode == Mode::Running {
+            return false;
+        }
+        c.mode = Mode::Running;
+        c.generation += 1;
+        true
+    }
+
+    /// `task` begins to execute, after a context switch of so much work. What the kernel did on the
+    /// CPU without a task is done first.
+    pub(crate) fn run(&mut self, cpu: CpuId, task: TaskId, switch: u64) {
+        let now = self.clock.now;
+        let c = &mut self.cpus[cpu];
+        c.current = Some(task);
+        c.accounted_ns = now.max(c.irq_until_ns);
+        c.stretch_start_ns = now;
+        c.stolen_ns = c.accounted_ns - now;
+        let thread = &mut self.threads[task];
+        let rest = c.kernel_until_ns.saturating_sub(c.accounted_ns);
+        let kernel =
+            std::mem::take(&mut c.kernel_work).saturating_add(rest.saturating_mul(c.speed));
+        thread.overhead = thread.overhead.saturating_add(kernel);
+        thread.kernel_wait_ns += std::mem::take(&mut c.kernel_wait_ns);
+        c.kernel_until_ns = 0;
+        thread.overhead += switch;
+        thread.totals.wait_ns += now - thread.runnable_since_ns;
+        let fresh = std::mem::take(&mut thread.fresh).then(|| now - thread.due_ns);
+        if self.threads.visible(task) {
+            let number = self.threads.shown(task);
+            self.told.observer.run_start(now, cpu.0, number, fresh);
+        }
+    }
+
+    /// The running task stops executing. Returns which one that is.
+    pub(crate) fn stop(&mut self, cpu: CpuId, sleeps: bool) -> Option<TaskId> {
+        let c = &mut self.cpus[cpu];
+        let task = c.current.take()?;
+        self.clock.disarm_end(cpu);
+        c.generation += 1;
+        let leaves_as = c.leaves_as.take();
+        let thread = &mut self.threads[task];
+        thread.runnable_since_ns = self.clock.now;
+        let stop = leaves_as.unwrap_or(match sleeps {
+            true if thread.in_io || thread.io_wait => Stop::Waits,
+            true => Stop::Sleeps,
+            false => Stop::Preempted,
+        });
+        self.tell_stop(cpu, task, stop);
+        Some(task)
+    }
+
+    fn tell_stop(&mut self, cpu: CpuId, task: TaskId, stop: Stop) {
+        if self.threads.visible(task) {
+            let ran = self.stretch_ns(cpu);
+            let number = self.threads.shown(task);
+            let now = self.clock.now;
+            self.told.observer.run_stop(now, cpu.0, number, ran, stop);
+        }
+    }
+
+    /// Tells the observer what the running task did, at the end of the run.
+    pub(crate) fn finish_stretch(&mut self, cpu: CpuId) {
+        if let Some(task) = self.cpus[cpu].current {
+            self.tell_stop(cpu, task, Stop::Preempted);
+        }
+    }
+
+    /// Wall time of the running stretch so far that the task had for itself.
+    fn stretch_ns(&self, cpu: CpuId) -> u64 {
+        let c = &self.cpus[cpu];
+        let ahead = c.irq_until_ns.saturating_sub(self.clock.now);
+        let whole = self.clock.now - c.stretch_start_ns;
+        whole - c.stolen_ns.saturating_sub(ahead).min(whole)
+    }
+
+    /// The task can run from now on.
+    pub(crate) fn set_runnable(&mut self, task: TaskId) {
+        let thread = &mut self.threads[task];
+        thread.state = State::Runnable;
+        thread.runnable_since_ns = self.clock.now;
+    }
+
+    /// The task is gone for good.
+    pub(crate) fn gone(&mut self, task: TaskId) {
+        self.threads[task].state = State::Exited;
+        self.threads.alive -= 1;
+        let number = self.threads.shown(task);
+        self.told.observer.task_exit(self.clock.now, number);
+    }
+}

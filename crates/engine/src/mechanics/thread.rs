@@ -1,0 +1,210 @@
+//! A thread of the workload: what the mechanics keep of it.
+
+use super::script::progress::Progress;
+use crate::ids::{CpuId, TaskId};
+use crate::observe::Iteration;
+use crate::outcome::{TaskTotals, WaitsFor};
+use wakeplace_workload::TaskScript;
+
+/// Where a thread stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum State {
+    /// Not created yet, or asleep.
+    Sleeping,
+    /// Chosen for a CPU that has not queued it yet.
+    Arriving,
+    /// Queued or executing.
+    Runnable,
+    /// Gone.
+    Exited,
+}
+
+/// What a runnable thread does now.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Action {
+    /// Burn this much work (`machine::FULL_SPEED` units).
+    Work(u64),
+    /// Run until this time, ns.
+    Until(u64),
+    /// Be on the CPU for so long, ns, whatever its speed.
+    Stall(u64),
+}
+
+/// A unit for a channel.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Post {
+    pub(crate) channel: u32,
+    pub(crate) sync: bool,
+}
+
+/// What a thread goes on with when its action or its sleep is over, before its next step.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Pending {
+    /// Nothing.
+    #[default]
+    Nothing,
+    /// A `Run`, `Runtime` or `Stall` ends that began then, ns.
+    Ran { since_ns: u64 },
+    /// A sleep until this timer's expiry ends.
+    Expired {
+        timer: u32,
+        due_ns: u64,
+        period_ns: u64,
+    },
+    /// It has done the work of waking somebody who waits for a unit.
+    Post(Post),
+    /// It waited for room, the unit in its hands.
+    Retry(Post),
+    /// It was handed a unit of a channel that has a limit.
+    Taken { channel: u32 },
+    /// It wakes those in `Thread::to_wake`; `paid`: the work of waking the first is done.
+    Wake { then: Then, paid: bool },
+    /// It waited for a mutex.
+    Lock { mutex: u32 },
+    /// It waited for a condition; it takes this mutex again.
+    Signalled { mutex: Option<u32> },
+    /// It slept at the start line.
+    Begin,
+    /// It has done the work of making a thread of this script.
+    Fork { script: u32 },
+}
+
+/// What a thread does once it has woken those it had to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Then {
+    /// Its next step.
+    Step,
+    /// It begins, after its delay.
+    Begin,
+    /// It sleeps until the condition is signalled, if that has not happened meanwhile.
+    Await { condition: u32, mutex: Option<u32> },
+}
+
+/// One thread.
+#[derive(Debug)]
+pub(crate) struct Thread {
+    pub(crate) state: State,
+    pub(crate) action: Option<Action>,
+    /// Kernel work to do before its own (switch, cache refill), work units.
+    pub(crate) overhead: u64,
+    /// Waiting in the kernel to do before that, ns, whatever the CPU's speed.
+    pub(crate) kernel_wait_ns: u64,
+    /// When its sleep ends or ended.
+    pub(crate) due_ns: u64,
+    /// It woke and has not run since.
+    pub(crate) fresh: bool,
+    pub(crate) runnable_since_ns: u64,
+    pub(crate) totals: TaskTotals,
+    /// It is past the start line, where all wait until the last one is created.
+    pub(crate) started: bool,
+    /// When it was created, ns.
+    pub(crate) born_ns: u64,
+    /// It ends as soon as whoever waits for its end is told.
+    pub(crate) ends: bool,
+    /// Index of its script; the parent of all has none.
+    pub(crate) script: u32,
+    /// Its script says that all its sleeps wait for devices.
+    pub(crate) io_wait: bool,
+    /// Which one of its script's threads, if it was forked.
+    pub(crate) number: Option<u64>,
+    /// Its own copies of its script's timers begin there.
+    pub(crate) timer_base: Option<u32>,
+    pub(crate) progress: Progress,
+    pub(crate) pending: Pending,
+    /// What it sleeps for, if not for time.
+    pub(crate) waits: Option<WaitsFor>,
+    /// It waits for a condition but does not sleep yet.
+    pub(crate) listening: bool,
+    /// Its sleep waits for a device.
+    pub(crate) in_io: bool,
+    /// Those it is about to wake and whether it says that it will sleep soon, the last one first.
+    pub(crate) to_wake: Vec<(TaskId, bool)>,
+    /// Once it has woken the next holder of a mutex: who held it, and may have been lent priority.
+    pub(crate) lent_to: Option<TaskId>,
+    /// When its last `Mark` was, ns.
+    pub(crate) mark_ns: u64,
+    /// When whoever woke it last began to, ns.
+    pub(crate) stamp_ns: u64,
+    /// When it began the step that wakes others, ns.
+    pub(crate) began_ns: u64,
+    /// The number it claimed last.
+    pub(crate) claimed: u64,
+    /// The CPU of its last `Lock` of one mutex per CPU.
+    pub(crate) lock_cpu: Option<CpuId>,
+    /// The pass over a phase that is under way.
+    pub(crate) pass: Iteration,
+}
+
+impl Thread {
+    pub(crate) fn new() -> Self {
+        Self {
+            state: State::Sleeping,
+            action: None,
+            overhead: 0,
+            kernel_wait_ns: 0,
+            due_ns: 0,
+            fresh: false,
+            runnable_since_ns: 0,
+            totals: TaskTotals::default(),
+            started: false,
+            born_ns: 0,
+            ends: false,
+            script: u32::MAX,
+            io_wait: false,
+            number: None,
+            timer_base: None,
+            progress: Progress::default(),
+            pending: Pending::Nothing,
+            waits: None,
+            listening: false,
+            in_io: false,
+            to_wake: Vec::new(),
+            lent_to: None,
+            mark_ns: 0,
+            stamp_ns: 0,
+            began_ns: 0,
+            claimed: 0,
+            lock_cpu: None,
+            pass: Iteration::default(),
+        }
+    }
+
+    /// A thread of a script.
+    pub(crate) fn of_script(script: &TaskScript, index: u32) -> Self {
+        Self {
+            script: index,
+            io_wait: script.attributes.io_wait,
+            ..Self::new()
+        }
+    }
+
+    /// Its script's name, of a forked one with its number among its equals.
+    pub(crate) fn name(&self, scripts: &[TaskScript]) -> String {
+        let name = &scripts[self.script as usize].name;
+        (self.number).map_or_else(|| name.clone(), |n| format!("{name}-{n:04}"))
+    }
+
+    /// The kernel goes on before it does.
+    pub(crate) fn has_kernel_work(&self) -> bool {
+        self.overhead | self.kernel_wait_ns > 0
+    }
+
+    /// Queued or executing.
+    pub(crate) fn is_runnable(&self) -> bool {
+        self.state == State::Runnable
+    }
+
+    /// What it did, up to the end of the run.
+    pub(crate) fn totals_at(&self, now_ns: u64, executing: bool) -> TaskTotals {
+        let waits = self.is_runnable() && !executing;
+        let open = if waits {
+            now_ns - self.runnable_since_ns
+        } else {
+            0
+        };
+        TaskTotals {
+            wait_ns: self.totals.wait_ns + open,
+            ..self.totals
+        }
+    }
+}

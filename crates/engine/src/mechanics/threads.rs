@@ -1,0 +1,151 @@
+//! The threads of a run, with what their scripts say.
+
+use super::script::progress::{Next, Programs};
+use super::thread::Thread;
+use crate::ids::TaskId;
+use crate::observe::Iteration;
+use std::ops::{Index, IndexMut};
+use wakeplace_workload::TaskScript;
+
+/// One for each script, the parent of all, the shell, kernel threads, then those that threads
+/// forked.
+pub(crate) struct Threads<'a> {
+    pub(super) all: Vec<Thread>,
+    pub(super) scripts: &'a [TaskScript],
+    /// Their steps.
+    programs: Programs,
+    /// Threads made so far of each script that is there to be forked.
+    pub(super) made: Vec<u64>,
+    /// Threads that have not ended, those that the parent has yet to create among them.
+    pub(super) alive: usize,
+    nr_kthreads: u32,
+}
+
+impl<'a> Threads<'a> {
+    /// `alive`: those that are there at the start.
+    pub(super) fn new(
+        all: Vec<Thread>,
+        scripts: &'a [TaskScript],
+        nr_kthreads: u32,
+        alive: usize,
+    ) -> Self {
+        Self {
+            all,
+            scripts,
+            programs: Programs::new(scripts),
+            made: vec![0; scripts.len()],
+            alive,
+            nr_kthreads,
+        }
+    }
+
+    /// Takes one step of the thread's script.
+    #[inline]
+    pub(super) fn step(&mut self, task: TaskId, now_ns: u64) -> Next {
+        let thread = &mut self.all[task.index()];
+        let progress = &mut thread.progress;
+        progress.step(&self.programs, thread.script, now_ns)
+    }
+
+    /// The thread begins a repetition of a phase. Returns true if that may change something of it.
+    pub(super) fn begin_pass(&mut self, task: TaskId, now_ns: u64) -> bool {
+        let thread = &mut self.all[task.index()];
+        thread.pass = Iteration {
+            phase: thread.progress.phase_index(),
+            start_ns: now_ns,
+            ..Iteration::default()
+        };
+        self.programs.changes(thread.script, thread.pass.phase)
+    }
+
+    /// Threads that observers know, with their indices.
+    pub(super) fn all_visible(&self) -> impl Iterator<Item = (TaskId, &Thread)> {
+        let numbered = (0..).map(TaskId).zip(&self.all);
+        numbered.filter(|(task, _)| self.visible(*task))
+    }
+
+    /// Is this a thread of the workload (not the parent that created them, the shell or the
+    /// kernel's)?
+    #[inline]
+    pub(super) fn visible(&self, task: TaskId) -> bool {
+        let first_hidden = self.scripts.len() as u32;
+        task.0.wrapping_sub(first_hidden) >= self.hidden()
+    }
+
+    /// Threads that observers do not see; they follow those of the scripts.
+    #[inline]
+    pub(crate) fn hidden(&self) -> u32 {
+        2 + self.nr_kthreads
+    }
+
+    /// The number by which observers know a thread.
+    #[inline]
+    pub(super) fn shown(&self, task: TaskId) -> u32 {
+        match task.index() < self.scripts.len() {
+            true => task.0,
+            false => task.0 - self.hidden(),
+        }
+    }
+
+    #[inline]
+    pub(crate) fn parent(&self) -> TaskId {
+        TaskId(self.scripts.len() as u32)
+    }
+
+    /// Who starts the program, unless the parent is put on a CPU.
+    #[inline]
+    pub(crate) fn shell(&self) -> TaskId {
+        TaskId(self.parent().0 + 1)
+    }
+
+    #[inline]
+    pub(crate) fn is_shell(&self, task: TaskId) -> bool {
+        task == self.shell()
+    }
+
+    #[inline]
+    pub(crate) fn is_parent(&self, task: TaskId) -> bool {
+        task == self.parent()
+    }
+
+    pub(super) fn first_thread(&self) -> TaskId {
+        let first = self
+            .scripts
+            .iter()
+            .position(|script| script.forks.is_none());
+        TaskId(first.unwrap_or(0) as u32)
+    }
+
+    /// As reports have it.
+    pub(crate) fn name(&self, task: TaskId) -> String {
+        self[task].name(self.scripts)
+    }
+
+    /// The thread of the n-th kernel thread.
+    pub(crate) fn kthread(&self, index: u32) -> TaskId {
+        TaskId(self.scripts.len() as u32 + 2 + index)
+    }
+
+    /// Which kernel thread this is, if it is one.
+    #[inline]
+    pub(crate) fn kthread_index(&self, task: TaskId) -> Option<usize> {
+        let index = task.index().checked_sub(self.scripts.len() + 2)?;
+        (index < self.nr_kthreads as usize).then_some(index)
+    }
+}
+
+impl Index<TaskId> for Threads<'_> {
+    type Output = Thread;
+
+    #[inline]
+    fn index(&self, task: TaskId) -> &Thread {
+        &self.all[task.index()]
+    }
+}
+
+impl IndexMut<TaskId> for Threads<'_> {
+    #[inline]
+    fn index_mut(&mut self, task: TaskId) -> &mut Thread {
+        &mut self.all[task.index()]
+    }
+}

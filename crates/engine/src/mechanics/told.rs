@@ -1,0 +1,121 @@
+//! Those who watch, and what they can be shown.
+
+use super::Mechanics;
+use super::cpu::Cpu;
+use super::threads::Threads;
+use crate::ids::{CpuId, PerCpu, TaskId};
+use crate::observe::{CpuPower, MigrateCause, Observer};
+use wakeplace_platform::Platform;
+
+/// The observer of a run.
+pub(super) struct Told<'a, O> {
+    pub(super) observer: &'a mut O,
+    /// Names of the idle states, as the platform numbers them.
+    idle_names: Vec<String>,
+    /// When the observer wants the next view of the state, ns; `u64::MAX`: no more.
+    next_state_ns: u64,
+    overutilized: bool,
+}
+
+impl<'a, O: Observer> Told<'a, O> {
+    pub(super) fn new(platform: &Platform, observer: &'a mut O) -> Self {
+        let states = platform.idle_states.iter();
+        Self {
+            idle_names: states.map(|state| state.name.clone()).collect(),
+            next_state_ns: observer.next_state_ns().unwrap_or(u64::MAX),
+            overutilized: false,
+            observer,
+        }
+    }
+}
+
+/// What there is to see of the mechanics, beside the observer that looks.
+pub(crate) struct Seen<'s> {
+    cpus: &'s PerCpu<Cpu>,
+    opp: &'s [u16],
+    pub(crate) threads: &'s Threads<'s>,
+    idle_names: &'s [String],
+    /// Whether some CPU is used beyond what it is good for, as last told.
+    pub(crate) overutilized: bool,
+}
+
+impl Seen<'_> {
+    pub(crate) fn power(&self, cpu: CpuId) -> Option<CpuPower> {
+        self.cpus[cpu].power
+    }
+
+    pub(crate) fn current(&self, cpu: CpuId) -> Option<TaskId> {
+        self.cpus[cpu].current
+    }
+
+    /// The operating point that a frequency domain is at.
+    pub(crate) fn opp(&self, domain: usize) -> usize {
+        self.opp[domain].into()
+    }
+
+    pub(crate) fn idle_name(&self, state: u16) -> String {
+        self.idle_names[usize::from(state)].clone()
+    }
+}
+
+impl<O: Observer> Mechanics<'_, O> {
+    /// When the observer wants to see the state next, ns.
+    #[inline]
+    pub(crate) fn next_state_ns(&self) -> u64 {
+        self.told.next_state_ns
+    }
+
+    /// It has been shown that state.
+    pub(crate) fn state_shown(&mut self) {
+        self.told.next_state_ns = self.told.observer.next_state_ns().unwrap_or(u64::MAX);
+    }
+
+    /// The observer, and what it can be shown.
+    pub(crate) fn look(&mut self) -> (&mut O, Seen<'_>) {
+        let seen = Seen {
+            cpus: &self.cpus,
+            opp: &self.hardware.opp,
+            threads: &self.threads,
+            idle_names: &self.told.idle_names,
+            overutilized: self.told.overutilized,
+        };
+        (self.told.observer, seen)
+    }
+
+    /// Who watches.
+    #[inline]
+    pub(crate) fn observer(&mut self) -> &mut O {
+        self.told.observer
+    }
+
+    /// Is this a thread of the workload, which observers know?
+    #[inline]
+    pub(crate) fn visible(&self, task: TaskId) -> bool {
+        self.threads.visible(task)
+    }
+
+    /// The number by which they know it.
+    #[inline]
+    pub(crate) fn shown(&self, task: TaskId) -> u32 {
+        self.threads.shown(task)
+    }
+
+    /// A task went from one CPU to another.
+    #[inline]
+    pub(crate) fn tell_migrate(&mut self, task: TaskId, from: CpuId, to: CpuId, why: MigrateCause) {
+        if self.threads.visible(task) {
+            let number = self.threads.shown(task);
+            let now = self.clock.now;
+            self.told.observer.migrate(now, number, from.0, to.0, why);
+        }
+    }
+
+    /// Whether some CPU is used beyond what it is good for now.
+    #[inline]
+    pub(crate) fn tell_overutilized(&mut self, on: bool) {
+        if on != self.told.overutilized {
+            self.told.overutilized = on;
+            self.told.observer.overutilized(self.clock.now, on);
+        }
+    }
+}

@@ -1,0 +1,124 @@
+//! One run: the mechanics, a kernel above them, and the loop that hands events to both.
+
+use crate::kernel::Kernel;
+use crate::kernel::model::Model;
+use crate::machine::Machine;
+use crate::mechanics::{Event, Mechanics};
+use crate::observe::Observer;
+use crate::options::Options;
+use crate::outcome::{Ended, RunReport};
+use wakeplace_platform::Platform;
+use wakeplace_policy_sys::Policy;
+use wakeplace_sched_ext::SchedExtOps;
+use wakeplace_workload::Workload;
+
+/// Runs a workload under our model of a kernel to the end.
+pub(crate) fn run<O: Observer>(
+    platform: &Platform,
+    policy: &Policy,
+    workload: &Workload,
+    options: &Options,
+    observer: &mut O,
+    ops: Option<&mut dyn SchedExtOps>,
+) -> RunReport {
+    let machine = Machine::new(platform, options, workload.cpu_dma_latency_us);
+    let ops = ops.map(|ops| -> &mut dyn SchedExtOps { ops });
+    let kernel = Model::new(platform, &machine, policy, workload, options, ops);
+    let setup = kernel.setup();
+    let mechanics = Mechanics::new(platform, &machine, workload, options, observer, setup);
+    Sim { mechanics, kernel }.run(options.duration_ns)
+}
+
+/// A run in progress.
+struct Sim<'a, O, K> {
+    mechanics: Mechanics<'a, O>,
+    kernel: K,
+}
+
+impl<O: Observer, K: Kernel> Sim<'_, O, K> {
+    /// Runs to the end and reports.
+    fn run(mut self, duration_ns: u64) -> RunReport {
+        self.begin();
+        let ended = loop {
+            let m = &mut self.mechanics;
+            let Some((time, event)) = m.next_event(duration_ns) else {
+                break Ended::Duration;
+            };
+            self.show_states(time);
+            self.mechanics.set_now(time);
+            self.handle(event);
+            let m = &mut self.mechanics;
+            if m.observer().is_done() {
+                return self.report(Ended::Duration);
+            }
+            if let Some(ended) = m.ended() {
+                break ended;
+            }
+        };
+        if ended == Ended::Duration {
+            self.mechanics.set_now(duration_ns);
+        }
+        self.show_states(self.mechanics.now() + 1);
+        self.report(ended)
+    }
+
+    /// Time 0.
+    fn begin(&mut self) {
+        let (m, k) = (&mut self.mechanics, &mut self.kernel);
+        m.announce();
+        k.boot(m);
+        m.begin_hotplug(k);
+        k.start(m);
+        m.arm_hardware();
+        m.arm_thermal();
+        m.begin_program(k);
+        k.end_event(m);
+    }
+
+    fn handle(&mut self, event: Event) {
+        let (m, k) = (&mut self.mechanics, &mut self.kernel);
+        m.count(event);
+        k.begin_event(m, event);
+        match event {
+            Event::Freq { domain } => m.apply_frequency(k, domain),
+            Event::RunEnd { cpu } => m.run_end(k, cpu),
+            Event::Awake { cpu } => {
+                m.awake(k, cpu);
+                k.awake(m, cpu);
+            }
+            Event::Interrupt { cpu } => {
+                m.lower(cpu);
+                k.interrupt(m, cpu);
+            }
+            Event::IdleAgain { cpu, generation } => m.idle_again(k, cpu, generation),
+            Event::IdleEntered { cpu, generation } => m.entry_over(cpu, generation),
+            Event::Hotplug { index } => m.hotplug(k, index),
+            Event::Device { source } => m.device(k, source),
+            Event::FreqCap { index } => m.freq_cap(k, index),
+            Event::EmScale { index } => m.em_scale(k, index),
+            Event::Thermal => m.thermal_step(k),
+            Event::Begin => m.start_parent(k),
+            Event::Kernel(event) => k.event(m, event),
+        }
+        k.end_event(m);
+        m.tell_overutilized(k.overutilized());
+    }
+
+    /// Shows the states asked for of times before `end_ns`, at which nothing else happens any more.
+    #[inline]
+    fn show_states(&mut self, end_ns: u64) {
+        let (m, k) = (&mut self.mechanics, &self.kernel);
+        while m.next_state_ns() < end_ns {
+            let time_ns = m.next_state_ns();
+            k.show_state(m, time_ns);
+            m.state_shown();
+        }
+    }
+
+    fn report(mut self, ended: Ended) -> RunReport {
+        let (m, k) = (&mut self.mechanics, &mut self.kernel);
+        m.finish_stretches(k);
+        let of_kernel = k.finish(m);
+        self.mechanics.report(ended, of_kernel, K::event_name)
+    }
+}
