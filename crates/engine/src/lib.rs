@@ -33,6 +33,7 @@ pub use hotplug::{Hotplug, HotplugError};
 pub use machine::core_facts;
 pub use observe::Observer;
 use observe::{Both, NoObserver};
+pub use kernel::tree::tree_machine;
 pub use options::{CpuIdle, OptionError, Options};
 pub use outcome::{
     CallbackTotals, Counted, Ended, EventCount, LongestWait, RunReport, SchedExtReport, TaskTotals,
@@ -96,4 +97,20 @@ pub fn run_sched_ext(
     let mut observer = Both(&mut NoObserver, observer);
     let observer = &mut observer;
     sim::run(platform, policy, workload, options, observer, Some(ops))
+}
+
+/// The same under a tree's own kernel, which has booted on `tree_machine` of the same inputs. A
+/// kernel that fails ends the run (`Ended::Kernel`).
+///
+/// # Panics
+/// As `run` does.
+pub fn run_tree(
+    platform: &Platform,
+    workload: &Workload,
+    options: &Options,
+    tree: &mut dyn wakeplace_kernel_abi::Tree,
+    observer: &mut dyn Observer,
+) -> RunReport {
+    let mut observer = Both(&mut NoObserver, observer);
+    sim::run_tree(platform, workload, options, tree, &mut observer)
 }

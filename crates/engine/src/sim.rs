@@ -2,6 +2,7 @@
 
 use crate::kernel::Kernel;
 use crate::kernel::model::Model;
+use crate::kernel::tree::Tree;
 use crate::machine::Machine;
 use crate::mechanics::{Event, Mechanics};
 use crate::observe::Observer;
@@ -24,6 +25,21 @@ pub(crate) fn run<O: Observer>(
     let machine = Machine::new(platform, options, workload.cpu_dma_latency_us);
     let ops = ops.map(|ops| -> &mut dyn SchedExtOps { ops });
     let kernel = Model::new(platform, &machine, policy, workload, options, ops);
+    let setup = kernel.setup();
+    let mechanics = Mechanics::new(platform, &machine, workload, options, observer, setup);
+    Sim { mechanics, kernel }.run(options.duration_ns)
+}
+
+/// Runs a workload under a tree's own kernel to the end.
+pub(crate) fn run_tree<O: Observer>(
+    platform: &Platform,
+    workload: &Workload,
+    options: &Options,
+    entries: &mut dyn wakeplace_kernel_abi::Tree,
+    observer: &mut O,
+) -> RunReport {
+    let machine = Machine::new(platform, options, workload.cpu_dma_latency_us);
+    let kernel = Tree::new(platform, &machine, workload, entries);
     let setup = kernel.setup();
     let mechanics = Mechanics::new(platform, &machine, workload, options, observer, setup);
     Sim { mechanics, kernel }.run(options.duration_ns)

@@ -73,6 +73,12 @@ pub trait Tree {
     /// The run is over.
     fn interrupt(&mut self, cpu: u32, what: u32) -> Result<i64, Refused>;
 
+    /// A device's interrupt arrives, whose handler wakes tasks.
+    ///
+    /// # Errors
+    /// The run is over.
+    fn device(&mut self, cpu: u32, tasks: &[u32]) -> Result<i64, Refused>;
+
     /// A CPU goes on that came up, waited for another one, or was at work.
     ///
     /// # Errors

@@ -5,9 +5,11 @@
 
 use crate::process::Said;
 use crate::stream::Message;
-use std::cell::{Cell, RefCell};
+use std::cell::{Cell, OnceCell, RefCell};
+use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use wakeplace_engine::{Ended, RunReport};
+use wakeplace_kernel_tree::kernel::{FaultEntries, Symbols};
 
 /// Processor time within which a run must get to another event, s.
 const LOOP_S: u32 = 10;
@@ -23,8 +25,9 @@ pub(crate) struct Place {
     pub(crate) entries: Cell<u64>,
     /// The kernel's last words, and what it warned of.
     words: RefCell<Vec<String>>,
-    /// Names the functions whose addresses lie on the stack.
-    names: fn(&[usize]) -> String,
+    /// Where the names of its functions are.
+    object: PathBuf,
+    entry: OnceCell<FaultEntries>,
     seen: Cell<(u64, u32)>,
 }
 
@@ -34,18 +37,44 @@ thread_local! {
 
 impl Place {
     /// Of a run that says things by `said`; from now on its faults are outcomes.
-    pub(crate) fn watched(said: Rc<RefCell<Said>>, names: fn(&[usize]) -> String) -> Rc<Self> {
+    pub(crate) fn watched(said: Rc<RefCell<Said>>, object: &Path) -> Rc<Self> {
         let place = Rc::new(Self {
             said,
             now_ns: Cell::new(0),
             entries: Cell::new(0),
             words: RefCell::default(),
-            names,
+            object: object.to_owned(),
+            entry: OnceCell::new(),
             seen: Cell::new((0, 0)),
         });
         PLACE.with(|kept| *kept.borrow_mut() = Some(place.clone()));
         take_signals();
         place
+    }
+
+    /// The object is there by now.
+    pub(crate) fn booted(&self, entry: FaultEntries) {
+        let _ = self.entry.set(entry);
+    }
+
+    /// The kernel ends the run by itself: within an entry.
+    pub(crate) fn end_of_kernel(&self, why: &str) -> ! {
+        let mut stack = [0; FRAMES];
+        let found = self.entry.get().map_or(0, |entry| entry.backtrace(0, &mut stack));
+        self.end(why, &stack[..found])
+    }
+
+    /// Functions of the kernel's at these addresses, a line each.
+    fn names(&self, stack: &[u64]) -> String {
+        let Some(entry) = self.entry.get() else {
+            return String::new();
+        };
+        let Ok(symbols) = Symbols::of(&self.object) else {
+            return String::new();
+        };
+        let known = entry.known_address();
+        let names = stack.iter().filter_map(|address| symbols.name(*address, known));
+        names.map(|name| format!("\n    {name}")).collect()
     }
 
     /// A line of the kernel's log that a reader of a failure wants to see.
@@ -57,7 +86,7 @@ impl Place {
     }
 
     /// The run ends here with these words; `stack` are addresses, the innermost first.
-    pub(crate) fn end(&self, why: &str, stack: &[usize]) -> ! {
+    pub(crate) fn end(&self, why: &str, stack: &[u64]) -> ! {
         let mut said = why.to_owned();
         if let Ok(words) = self.words.try_borrow() {
             for line in words.iter().filter(|line| !why.contains(line.as_str())) {
@@ -65,9 +94,9 @@ impl Place {
                 said.push_str(line);
             }
         }
-        let names = (self.names)(stack);
+        let names = self.names(stack);
         if !names.is_empty() {
-            said.push_str("\n  called from ");
+            said.push_str("\n  in");
             said.push_str(&names);
         }
         if let Ok(mut sender) = self.said.try_borrow_mut() {
@@ -90,8 +119,8 @@ fn place() -> Option<Rc<Place>> {
     PLACE.with(|kept| kept.try_borrow().ok()?.clone())
 }
 
-/// The kernel's own words end the run.
-pub(crate) fn fatal(why: &str, stack: &[usize]) -> ! {
+/// The run ends, if it is one.
+fn fatal(why: &str, stack: &[u64]) -> ! {
     if let Some(place) = place() {
         place.end(why, stack);
     }
@@ -134,7 +163,14 @@ extern "C" fn on_fault(signal: i32, info: *mut libc::siginfo_t, context: *mut li
     // SAFETY: the kernel passes both.
     let (address, stack) = unsafe { ((*info).si_addr() as usize, stack_of(context)) };
     match signal {
-        libc::SIGSEGV | libc::SIGBUS => fatal(&format!("{what} at {address:#x}"), &stack),
+        libc::SIGSEGV | libc::SIGBUS => {
+            let place = place();
+            let entry = place.as_ref().and_then(|place| place.entry.get());
+            if entry.is_some_and(|entry| entry.is_in_guard(address as u64)) {
+                fatal("its stack is full", &stack);
+            }
+            fatal(&format!("{what} at {address:#x}"), &stack)
+        }
         _ => fatal(what, &stack),
     }
 }
@@ -162,23 +198,23 @@ const FRAMES: usize = 24;
 ///
 /// # Safety
 /// `context` is what a signal handler gets.
-unsafe fn stack_of(context: *mut libc::c_void) -> Vec<usize> {
+unsafe fn stack_of(context: *mut libc::c_void) -> Vec<u64> {
     let context = context.cast::<libc::ucontext_t>();
     // SAFETY: by the caller.
     #[cfg(target_arch = "x86_64")]
     let (at, mut frame) = unsafe {
         let registers = &(*context).uc_mcontext.gregs;
-        (registers[libc::REG_RIP as usize] as usize, registers[libc::REG_RBP as usize] as usize)
+        (registers[libc::REG_RIP as usize] as u64, registers[libc::REG_RBP as usize] as u64)
     };
     // SAFETY: by the caller.
     #[cfg(target_arch = "aarch64")]
     let (at, mut frame) = unsafe {
         let machine = &(*context).uc_mcontext;
-        (machine.pc as usize, machine.regs[29] as usize)
+        (machine.pc, machine.regs[29])
     };
     let mut stack = vec![at];
     while stack.len() < FRAMES && frame != 0 && frame.is_multiple_of(8) {
-        let mut both = [0usize; 2];
+        let mut both = [0u64; 2];
         if !read_own(frame, &mut both) || both[0] <= frame {
             break;
         }
@@ -189,10 +225,10 @@ unsafe fn stack_of(context: *mut libc::c_void) -> Vec<usize> {
 }
 
 /// Reads this process's own memory, which may not be there.
-fn read_own(from: usize, to: &mut [usize; 2]) -> bool {
+fn read_own(from: u64, to: &mut [u64; 2]) -> bool {
     let length = size_of_val(to);
     let local = libc::iovec { iov_base: to.as_mut_ptr().cast(), iov_len: length };
-    let remote = libc::iovec { iov_base: from as *mut libc::c_void, iov_len: length };
+    let remote = libc::iovec { iov_base: from as usize as *mut libc::c_void, iov_len: length };
     // SAFETY: the kernel checks the addresses.
     let read = unsafe {
         libc::process_vm_readv(libc::getpid(), &raw const local, 1, &raw const remote, 1, 0)

@@ -1,12 +1,14 @@
 //! What runs on the machine: a kernel decides which task runs where. The mechanics
 //! (`crate::mechanics`) tell it what happens, by the trait `Kernel`; it tells them what CPUs do, by
-//! their methods. Today there is one: `model`, our handlers around the policy core.
+//! their methods. There are two: `model`, our handlers around the policy core, and `tree`, any kernel
+//! tree's own `kernel/sched`.
 //!
 //! A kernel keeps all that has to do with scheduling: run queues, classes, ticks, timers that end
 //! sleeps, what an interrupt is for, the idle governor, balancing, requests for frequencies,
 //! threads of its own. ARCHITECTURE.md has the interface in a table.
 
 pub(crate) mod model;
+pub(crate) mod tree;
 
 use crate::ids::{CpuId, TaskId};
 use crate::mechanics::{Action, Event, KernelEvent, Mechanics};

@@ -184,7 +184,7 @@ impl Model<'_> {
         );
         self.count_running(from);
         self.count_running(to);
-        self.refill_caches(m, task, from, to);
+        m.refill_caches(task, from, to);
         let by = match cause {
             MigrateCause::Active => from,
             _ => to,

@@ -459,7 +459,7 @@ impl Model<'_> {
         self.class_facts(from);
         self.after_core(m, from, left);
         self.class_enter(m, task, to, ClassMove::Move);
-        self.refill_caches(m, task, from, to);
+        m.refill_caches(task, from, to);
         m.tell_migrate(task, from, to, cause);
     }
 

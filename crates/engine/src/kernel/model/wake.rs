@@ -406,29 +406,8 @@ impl Model<'_> {
         self.core
             .migrate_sleeping(&mut self.tasks[task], to.0, m.now());
         self.renormalize_vruntime(m, task, from, to);
-        self.refill_caches(m, task, from, to);
+        m.refill_caches(task, from, to);
         m.tell_migrate(task, from, to, why);
-    }
-
-    /// Work to refill caches after a move.
-    pub(super) fn refill_caches<O: Observer>(
-        &mut self,
-        m: &mut Mechanics<'_, O>,
-        task: TaskId,
-        from: CpuId,
-        to: CpuId,
-    ) {
-        let shared = self.share_cache(from, to);
-        let node_of = &self.machine.node_of;
-        let costs = &self.machine.costs;
-        let work = if shared {
-            costs.migrate_shared
-        } else if node_of[from.index()] == node_of[to.index()] {
-            costs.migrate_other
-        } else {
-            costs.migrate_node
-        };
-        m.burden(task, work);
     }
 
     /// A task joins a queue: woken, or new.

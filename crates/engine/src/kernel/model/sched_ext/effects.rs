@@ -51,7 +51,7 @@ impl Model<'_> {
         self.touch(task);
         self.count_running(from);
         self.count_running(to);
-        self.refill_caches(m, task, from, to);
+        m.refill_caches(task, from, to);
         self.after_core(m, from, left);
         self.after_core(m, from, migrated);
         self.after_core(m, to, joined);

@@ -1,0 +1,184 @@
+//! Entering the kernel, and what it said meanwhile.
+
+use super::Tree;
+use super::event::Event;
+use crate::ids::{CpuId, TaskId};
+use crate::kernel::Kernel as _;
+use crate::mechanics::{Mechanics, Mode, State};
+use crate::observe::{MigrateCause, Observer};
+use crate::outcome::Ended;
+use wakeplace_kernel_abi::abi::{self, state};
+use wakeplace_kernel_abi::{Cpu, Refused, Tree as Entries};
+
+impl Tree<'_> {
+    /// What the kernel says of a CPU.
+    pub(super) fn view(&self, cpu: CpuId) -> Cpu {
+        self.entries.cpus()[cpu.index()]
+    }
+
+    /// The task that the kernel has running there.
+    pub(super) fn kernels(&self, cpu: CpuId) -> Option<TaskId> {
+        let view = self.view(cpu);
+        (view.state == state::USER && view.running < abi::KTHREAD).then_some(TaskId(view.running))
+    }
+
+    /// Enters the kernel now, and takes up what it says of all but `cpu`'s next task.
+    pub(super) fn enter<O: Observer>(
+        &mut self,
+        m: &mut Mechanics<'_, O>,
+        cpu: CpuId,
+        entry: impl FnOnce(&mut dyn Entries) -> Result<i64, Refused>,
+    ) -> Result<i64, Refused> {
+        self.entries.set_now(m.now());
+        let answer = entry(self.entries);
+        if answer == Err(Refused::Dead) {
+            let said = "its kernel is dead".to_owned();
+            m.end(Ended::Kernel { said });
+            return answer;
+        }
+        self.hear(m);
+        self.take_changes(m, cpu);
+        answer
+    }
+
+    /// Timers and interrupts of CPUs that changed. `here` takes its own interrupts later, too.
+    fn take_changes<O: Observer>(&mut self, m: &mut Mechanics<'_, O>, _here: CpuId) {
+        let mut changed = std::mem::take(&mut self.changed);
+        self.entries.take_changed(&mut changed);
+        for cpu in changed.iter().copied().map(CpuId) {
+            self.arm(m, cpu);
+        }
+        for cpu in changed.iter().copied().map(CpuId) {
+            if self.view(cpu).ipi != 0 {
+                self.signal(m, cpu);
+            }
+        }
+        changed.clear();
+        self.changed = changed;
+    }
+
+    /// The timer of a CPU fires when the kernel has set it to.
+    pub(super) fn arm<O: Observer>(&mut self, m: &mut Mechanics<'_, O>, cpu: CpuId) {
+        let at_ns = self.view(cpu).next_event_ns;
+        let c = &mut self.cpus[cpu];
+        if c.armed_ns == at_ns {
+            return;
+        }
+        c.armed_ns = at_ns;
+        c.generation += 1;
+        if at_ns != abi::NEVER {
+            let generation = c.generation;
+            m.push(at_ns.max(m.now()), Event::Timer { cpu, generation });
+        }
+    }
+
+    /// An inter-processor interrupt goes out.
+    fn signal<O: Observer>(&mut self, m: &mut Mechanics<'_, O>, cpu: CpuId) {
+        if m.ipi(cpu) == Some(m.now()) {
+            m.awake(self, cpu);
+            self.awake(m, cpu);
+        }
+    }
+
+    /// After an order of the machine's owner, in which other CPUs have run: each does what the
+    /// kernel says by now.
+    pub(super) fn follow<O: Observer>(&mut self, m: &mut Mechanics<'_, O>) {
+        for cpu in self.machine.cpus() {
+            match m.mode(cpu) {
+                Mode::Running if self.wants_cpu(cpu) => self.switch(m, cpu, false),
+                Mode::Idle if self.kernels(cpu).is_some() => self.rouse(m, cpu),
+                _ => {}
+            }
+        }
+    }
+
+    /// The CPU takes up what the kernel says that it does. `sleeps`: the task that it ran does.
+    pub(super) fn switch<O: Observer>(
+        &mut self,
+        m: &mut Mechanics<'_, O>,
+        cpu: CpuId,
+        sleeps: bool,
+    ) {
+        m.account(self, cpu);
+        let next = self.kernels(cpu);
+        if let Some(task) = self.cpus[cpu].runs {
+            if next == Some(task) && !sleeps {
+                return m.program(self, cpu);
+            }
+            m.stop(cpu, sleeps);
+            self.cpus[cpu].runs = None;
+            self.cpus[cpu].last = Some(task);
+        }
+        match next {
+            Some(task) => self.start(m, cpu, task),
+            None => self.without_task(m, cpu),
+        }
+    }
+
+    fn start<O: Observer>(&mut self, m: &mut Mechanics<'_, O>, cpu: CpuId, task: TaskId) {
+        m.take_cpu(cpu);
+        if m.thread(task).state != State::Runnable {
+            self.woken(m, task, cpu);
+        }
+        let from = self.tasks[task].cpu;
+        if from != cpu {
+            m.tell_migrate(task, from, cpu, MigrateCause::Balance);
+            m.refill_caches(task, from, cpu);
+            self.tasks[task].cpu = cpu;
+        }
+        let goes_on = self.cpus[cpu].last == Some(task);
+        let switch = if goes_on { 0 } else { self.machine.costs.context_switch };
+        self.cpus[cpu].runs = Some(task);
+        m.run(cpu, task, switch);
+        m.mix(u64::from(cpu.0) << 32 | u64::from(task.0));
+        m.program(self, cpu);
+    }
+
+    /// The CPU has no task: kernel work, then what the kernel says.
+    pub(super) fn without_task<O: Observer>(&mut self, m: &mut Mechanics<'_, O>, cpu: CpuId) {
+        if self.view(cpu).state == state::WORK {
+            m.hold(self, cpu, self.view(cpu).work_ns);
+        }
+        if m.finish_work(cpu) {
+            self.work_done(m, cpu);
+        }
+    }
+
+    /// The CPU's kernel work is done.
+    pub(super) fn next_of<O: Observer>(&mut self, m: &mut Mechanics<'_, O>, cpu: CpuId) {
+        if self.waits_for(m, cpu) != 0 {
+            return self.take(m, cpu);
+        }
+        let view = self.view(cpu);
+        match view.state {
+            state::WAIT => {
+                let states = &self.machine.idle[cpu.index()];
+                // Without a driver for states the CPU waits in its first.
+                let position = match view.idle_state as usize {
+                    position if position < states.len() => position,
+                    _ => 0,
+                };
+                m.enter_idle(self, cpu, position);
+            }
+            state::OFFLINE => {
+                let deepest = self.machine.idle[cpu.index()].len() - 1;
+                m.enter_idle(self, cpu, deepest);
+            }
+            state::SPIN => {
+                if !std::mem::replace(&mut self.cpus[cpu].spins, true) {
+                    m.push(m.now(), Event::GoOn { cpu });
+                }
+            }
+            state::START | state::WORK => self.go_on(m, cpu),
+            _ => self.switch(m, cpu, false),
+        }
+    }
+
+    /// The kernel goes on, on a CPU that came up, waited for another one or was at work.
+    pub(super) fn go_on<O: Observer>(&mut self, m: &mut Mechanics<'_, O>, cpu: CpuId) {
+        let answer = self.enter(m, cpu, |entries| entries.go_on(cpu.0));
+        if answer != Err(Refused::Dead) {
+            self.switch(m, cpu, false);
+        }
+    }
+}

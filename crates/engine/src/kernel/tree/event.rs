@@ -1,0 +1,66 @@
+//! Events of a tree's kernel that are not the mechanics'.
+
+use crate::ids::{CpuId, TaskId};
+use crate::mechanics::KernelEvent;
+
+/// What happens beside what the mechanics tell.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Event {
+    /// The clock event device of a CPU fires, unless it was set to another time.
+    Timer { cpu: CpuId, generation: u32 },
+    /// A CPU that waits for another one goes on.
+    GoOn { cpu: CpuId },
+    /// A task whose sleep began without a timer is to wake.
+    Due { task: TaskId },
+}
+
+const TIMER: u8 = 2;
+const GO_ON: u8 = 19;
+const DUE: u8 = 20;
+
+/// The name of a kind.
+pub(super) fn name(kind: u8) -> &'static str {
+    match kind {
+        TIMER => "timer",
+        GO_ON => "end of a spin",
+        DUE => "start of a task",
+        _ => unreachable!("no kind of a tree's"),
+    }
+}
+
+impl From<Event> for KernelEvent {
+    /// Kind, then place among the events of one instant, then what it is about. CPUs whose timers
+    /// fire at one instant take them in the order in which the timers were set.
+    fn from(event: Event) -> Self {
+        let (kind, class, subject, more) = match event {
+            Event::Timer { cpu, generation } => (TIMER, 3, cpu.0, generation),
+            Event::GoOn { cpu } => (GO_ON, 8, cpu.0, 0),
+            Event::Due { task } => (DUE, 3, task.0, 0),
+        };
+        Self {
+            class,
+            kind,
+            subject,
+            more,
+        }
+    }
+}
+
+impl From<KernelEvent> for Event {
+    fn from(event: KernelEvent) -> Self {
+        let KernelEvent { subject, more, .. } = event;
+        match event.kind {
+            TIMER => Self::Timer {
+                cpu: CpuId(subject),
+                generation: more,
+            },
+            GO_ON => Self::GoOn {
+                cpu: CpuId(subject),
+            },
+            DUE => Self::Due {
+                task: TaskId(subject),
+            },
+            _ => unreachable!("no kind of a tree's"),
+        }
+    }
+}

@@ -1,0 +1,237 @@
+//! What the mechanics tell, and which handler it is for.
+
+use super::Tree;
+use super::event::{self, Event};
+use crate::ids::{CpuId, TaskId};
+use crate::kernel::{Kernel, KernelReport};
+use crate::mechanics::{KernelEvent, Mechanics, Mode};
+use crate::observe::Observer;
+use wakeplace_kernel_abi::{Call, Refused};
+use wakeplace_policy_sys::Reason;
+use wakeplace_workload::Change;
+
+impl Kernel for Tree<'_> {
+    fn event_name(kind: u8) -> &'static str {
+        event::name(kind)
+    }
+
+    fn boot<O: Observer>(&mut self, m: &mut Mechanics<'_, O>) {
+        for cpu in self.machine.cpus() {
+            self.arm(m, cpu);
+            self.next_of(m, cpu);
+        }
+    }
+
+    fn start<O: Observer>(&mut self, _: &mut Mechanics<'_, O>) {}
+
+    fn event<O: Observer>(&mut self, m: &mut Mechanics<'_, O>, event: KernelEvent) {
+        match event.into() {
+            Event::Timer { cpu, generation } if self.cpus[cpu].generation == generation => {
+                self.cpus[cpu].armed_ns = u64::MAX;
+                self.rouse(m, cpu);
+            }
+            Event::Timer { .. } => m.idle_event(),
+            Event::GoOn { cpu } => {
+                self.cpus[cpu].spins = false;
+                self.go_on(m, cpu);
+            }
+            Event::Due { task } => {
+                let cpu = m.timer_cpu(self.tasks[task].cpu);
+                self.cpus[cpu].due.push(task);
+                self.rouse(m, cpu);
+            }
+        }
+    }
+
+    fn finish<O: Observer>(&mut self, _: &mut Mechanics<'_, O>) -> KernelReport {
+        KernelReport {
+            energy_active: self.energy_aware,
+            reasons: vec![(Reason::Kernel, self.nr_decided)],
+            ..KernelReport::default()
+        }
+    }
+
+    fn interrupt<O: Observer>(&mut self, m: &mut Mechanics<'_, O>, cpu: CpuId) {
+        // What it was for may have been taken with something else.
+        match self.waits_for(m, cpu) {
+            0 => m.idle_event(),
+            _ => self.rouse(m, cpu),
+        }
+    }
+
+    fn awake<O: Observer>(&mut self, m: &mut Mechanics<'_, O>, cpu: CpuId) {
+        self.take(m, cpu);
+    }
+
+    fn device<O: Observer>(&mut self, m: &mut Mechanics<'_, O>, cpu: CpuId, run_ns: u64) {
+        self.cpus[cpu].device_ns += run_ns;
+        self.rouse(m, cpu);
+    }
+
+    fn work_done<O: Observer>(&mut self, m: &mut Mechanics<'_, O>, cpu: CpuId) {
+        self.next_of(m, cpu);
+    }
+
+    fn wants_cpu(&self, cpu: CpuId) -> bool {
+        self.kernels(cpu) != self.cpus[cpu].runs
+    }
+
+    fn schedule<O: Observer>(
+        &mut self,
+        m: &mut Mechanics<'_, O>,
+        cpu: CpuId,
+        _changed: Option<TaskId>,
+    ) {
+        self.switch(m, cpu, false);
+    }
+
+    fn thread_goes_on<O: Observer>(
+        &mut self,
+        _: &mut Mechanics<'_, O>,
+        _: CpuId,
+        _: TaskId,
+        _: usize,
+    ) {
+        unreachable!("the mechanics have none of its threads");
+    }
+
+    fn add_task<O: Observer>(
+        &mut self,
+        m: &Mechanics<'_, O>,
+        task: TaskId,
+        script: u32,
+        cpu: CpuId,
+    ) {
+        debug_assert_eq!(task.index(), self.tasks.0.len());
+        self.add(&m.scripts()[script as usize], TaskId(script), cpu);
+    }
+
+    fn spawn<O: Observer>(&mut self, m: &mut Mechanics<'_, O>, task: TaskId, cpu: CpuId) {
+        self.cpus[cpu].spawns.push(task);
+        self.rouse(m, cpu);
+    }
+
+    fn fork<O: Observer>(&mut self, m: &mut Mechanics<'_, O>, child: TaskId, parent: TaskId) {
+        self.fork_by(m, child, parent);
+    }
+
+    fn wake<O: Observer>(
+        &mut self,
+        m: &mut Mechanics<'_, O>,
+        task: TaskId,
+        cpu: CpuId,
+        sync: bool,
+    ) {
+        self.wake_now(m, task, cpu, sync);
+    }
+
+    fn sleep<O: Observer>(
+        &mut self,
+        m: &mut Mechanics<'_, O>,
+        cpu: CpuId,
+        task: TaskId,
+        until_ns: Option<u64>,
+    ) {
+        self.sleep_now(m, cpu, task, until_ns);
+    }
+
+    fn set_timer<O: Observer>(&mut self, m: &mut Mechanics<'_, O>, task: TaskId, due_ns: u64) {
+        self.wake_at(m, task, due_ns);
+    }
+
+    fn exit<O: Observer>(&mut self, m: &mut Mechanics<'_, O>, cpu: CpuId, task: TaskId) {
+        self.exit_now(m, cpu, task);
+    }
+
+    fn yields<O: Observer>(&mut self, m: &mut Mechanics<'_, O>, cpu: CpuId, _: TaskId) -> bool {
+        m.account(self, cpu);
+        let _ = self.enter(m, cpu, |entries| entries.call(cpu.0, &Call::Yield));
+        self.wants_cpu(cpu)
+    }
+
+    fn exec<O: Observer>(&mut self, m: &mut Mechanics<'_, O>, cpu: CpuId, _: TaskId) -> bool {
+        m.account(self, cpu);
+        let _ = self.enter(m, cpu, |entries| entries.call(cpu.0, &Call::Exec));
+        self.wants_cpu(cpu)
+    }
+
+    fn change<O: Observer>(
+        &mut self,
+        m: &mut Mechanics<'_, O>,
+        cpu: CpuId,
+        task: TaskId,
+        change: &Change,
+        allowed: Option<Option<&[u32]>>,
+    ) -> bool {
+        self.change_now(m, cpu, task, change, allowed)
+    }
+
+    fn level(&self, task: TaskId) -> u64 {
+        self.level_of(task)
+    }
+
+    fn lend<O: Observer>(
+        &mut self,
+        m: &mut Mechanics<'_, O>,
+        holder: TaskId,
+        donor: Option<TaskId>,
+        by: CpuId,
+    ) -> bool {
+        self.lend_now(m, holder, donor, by)
+    }
+
+    fn opp_reached<O: Observer>(&mut self, _: &mut Mechanics<'_, O>, _: u32, _: u16) {}
+
+    fn freq_limit<O: Observer>(
+        &mut self,
+        m: &mut Mechanics<'_, O>,
+        domain: u32,
+        most: u32,
+        cool: Option<u32>,
+    ) {
+        self.limit(m, domain, most, cool);
+    }
+
+    fn energy_model(&mut self, _: usize, _: &[(u32, u32)]) {
+        unreachable!("refused by `check` before the run");
+    }
+
+    fn hotplug<O: Observer>(&mut self, m: &mut Mechanics<'_, O>, cpu: CpuId, online: bool) {
+        let call = Call::Hotplug {
+            cpu: cpu.0,
+            up: online,
+        };
+        let ticket = u64::from(cpu.0) << 1 | u64::from(online);
+        match self.enter(m, cpu, |entries| entries.control(&call, ticket)) {
+            Ok(result) => self.plugged(m, ticket, result),
+            Err(Refused::Pending | Refused::Dead) => {}
+            Err(Refused::Error(errno)) => self.plugged(m, ticket, -i64::from(errno)),
+        }
+        self.follow(m);
+    }
+
+    fn overutilized(&self) -> bool {
+        self.overutilized
+    }
+}
+
+impl Tree<'_> {
+    /// A CPU has gone or come, or the kernel has kept it.
+    pub(super) fn plugged<O: Observer>(
+        &mut self,
+        m: &mut Mechanics<'_, O>,
+        ticket: u64,
+        result: i64,
+    ) {
+        let (cpu, online) = (CpuId((ticket >> 1) as u32), ticket & 1 != 0);
+        if result < 0 || m.is_online(cpu) == online {
+            return;
+        }
+        m.set_online(cpu, online);
+        if !online && m.mode(cpu) == Mode::Idle {
+            // From the state that it idled in to the one in which it is off.
+            let deepest = self.machine.idle[cpu.index()].len() - 1;
+            m.enter_idle(self, cpu, deepest);
+        }
+    }
+}

@@ -1,0 +1,136 @@
+//! Interrupts of a CPU: its timer, those of other CPUs, devices, and what has no cause in the
+//! kernel: the first task, and sleeps that began without a timer.
+
+use super::Tree;
+use crate::ids::{CpuId, TaskId};
+use crate::kernel::Kernel as _;
+use crate::mechanics::{Mechanics, Mode};
+use crate::observe::{Observer, Waking};
+use wakeplace_kernel_abi::Refused;
+use wakeplace_kernel_abi::abi::TIMER;
+
+impl Tree<'_> {
+    /// Interrupts that a CPU has not taken.
+    pub(super) fn waits_for<O: Observer>(&self, m: &Mechanics<'_, O>, cpu: CpuId) -> u32 {
+        let view = self.view(cpu);
+        let fires = view.next_event_ns <= m.now();
+        view.ipi | if fires { TIMER } else { 0 }
+    }
+
+    /// Something interrupts a CPU now: it takes it, if need be once it has left its idle state.
+    pub(super) fn rouse<O: Observer>(&mut self, m: &mut Mechanics<'_, O>, cpu: CpuId) {
+        match m.mode(cpu) {
+            Mode::Idle => {
+                if m.leave_idle_state(cpu, m.now()) == m.now() {
+                    m.awake(self, cpu);
+                    self.awake(m, cpu);
+                }
+            }
+            Mode::Waking => {}
+            Mode::Running | Mode::Interrupted => self.take(m, cpu),
+        }
+    }
+
+    /// An awake CPU takes all its interrupts, and goes on.
+    pub(super) fn take<O: Observer>(&mut self, m: &mut Mechanics<'_, O>, cpu: CpuId) {
+        m.account(self, cpu);
+        let device_ns = std::mem::take(&mut self.cpus[cpu].device_ns);
+        if device_ns > 0 {
+            m.take_for_device(cpu, device_ns);
+        }
+        for task in std::mem::take(&mut self.cpus[cpu].spawns) {
+            self.spawn_now(m, cpu, task);
+        }
+        let due = std::mem::take(&mut self.cpus[cpu].due);
+        if !due.is_empty() {
+            self.end_sleeps(m, cpu, &due);
+        }
+        let what = self.waits_for(m, cpu);
+        if what != 0 {
+            let answer = self.enter(m, cpu, |entries| entries.interrupt(cpu.0, what));
+            if answer == Err(Refused::Dead) {
+                return;
+            }
+            if what & TIMER != 0 {
+                self.charge_timer(m, cpu);
+            }
+        }
+        self.after(m, cpu);
+    }
+
+    /// An interrupt of the timer costs a wake-up for each task that it wakes, or else a tick.
+    fn charge_timer<O: Observer>(&mut self, m: &mut Mechanics<'_, O>, cpu: CpuId) {
+        let now = m.now();
+        let due = self.sleepers.range(..=(now, TaskId(u32::MAX)));
+        let due: Vec<(u64, TaskId)> = due.copied().collect();
+        let mut woken = 0;
+        for (at_ns, task) in due {
+            // Its timer may be another CPU's, which has not taken its interrupt yet.
+            let Some(state) = self.entries.task_state(task.0).filter(|state| state.state == 0)
+            else {
+                continue;
+            };
+            self.sleepers.remove(&(at_ns, task));
+            woken += 1;
+            self.tell_woken(m, task, cpu, None, false);
+            self.woken(m, task, CpuId(state.cpu));
+        }
+        let costs = &self.machine.costs;
+        let work = match woken {
+            0 => costs.tick,
+            woken => costs.wakeup * woken,
+        };
+        m.charge(self, cpu, work);
+    }
+
+    /// What follows an interrupt.
+    fn after<O: Observer>(&mut self, m: &mut Mechanics<'_, O>, cpu: CpuId) {
+        if self.cpus[cpu].spins {
+            return; // `GoOn` follows
+        }
+        match self.cpus[cpu].runs {
+            Some(_) if self.wants_cpu(cpu) => self.switch(m, cpu, false),
+            Some(_) => {
+                m.account(self, cpu);
+                m.program(self, cpu);
+            }
+            None => self.switch(m, cpu, false),
+        }
+    }
+
+    /// Sleeps end that nobody in the kernel knows a time of.
+    fn end_sleeps<O: Observer>(&mut self, m: &mut Mechanics<'_, O>, cpu: CpuId, due: &[TaskId]) {
+        m.charge(self, cpu, self.machine.costs.wakeup * due.len() as u64);
+        let numbers: Vec<u32> = due.iter().map(|task| task.0).collect();
+        for task in due {
+            self.tell_woken(m, *task, cpu, None, false);
+        }
+        let _ = self.enter(m, cpu, |entries| entries.device(cpu.0, &numbers));
+        for task in due {
+            self.arrived(m, *task);
+        }
+    }
+
+    /// Observers hear who wakes whom.
+    pub(super) fn tell_woken<O: Observer>(
+        &self,
+        m: &mut Mechanics<'_, O>,
+        task: TaskId,
+        cpu: CpuId,
+        waker: Option<TaskId>,
+        sync: bool,
+    ) {
+        if !m.visible(task) {
+            return;
+        }
+        let waker = waker.filter(|waker| m.visible(*waker)).map(|waker| m.shown(waker));
+        let waking = Waking {
+            task: m.shown(task),
+            waker,
+            cpu: cpu.0,
+            sync,
+        };
+        let now = m.now();
+        m.observer().woken(now, &waking);
+    }
+}

@@ -1,0 +1,126 @@
+//! The machine as a tree's kernel is told of it.
+
+use crate::machine::{CpuIdleState, Machine, em_states};
+use crate::options::{CpuIdle, Options};
+use wakeplace_kernel_abi as abi;
+use wakeplace_platform::Platform;
+use wakeplace_workload::Workload;
+
+/// What a tree's kernel boots on: all that firmware, drivers and the kernel's own tables would tell
+/// it of the platform. Frequency domains whose CPUs have a cpufreq policy each are one for each.
+///
+/// The numbers of idle states are the positions among a CPU's states.
+#[must_use]
+pub fn tree_machine(platform: &Platform, workload: &Workload, options: &Options) -> abi::Machine {
+    let machine = Machine::new(platform, options, workload.cpu_dma_latency_us);
+    let domains = Domains::of(&machine);
+    let mut idle: Vec<Vec<abi::IdleState>> = Vec::new();
+    let mut cpus = Vec::new();
+    for cpu in machine.cpus() {
+        let of = &platform.cpus[cpu.index()];
+        let states: Vec<_> = (machine.idle[cpu.index()].iter())
+            .map(|state| idle_state(platform, state))
+            .collect();
+        let table = match idle.iter().position(|known| *known == states) {
+            Some(table) => table,
+            None => {
+                idle.push(states);
+                idle.len() - 1
+            }
+        };
+        cpus.push(abi::MachineCpu {
+            capacity: of.capacity,
+            core: machine.core_of(cpu),
+            cluster: match machine.cluster_cpus.len() {
+                1 => abi::abi::NONE,
+                _ => of.cluster,
+            },
+            llc: machine.cache_of[cpu.index()],
+            package: of.package,
+            node: of.node,
+            domain: domains.of_cpu[cpu.index()],
+            idle: match options.cpuidle {
+                CpuIdle::None => abi::abi::NONE,
+                CpuIdle::Menu => table as u32,
+            },
+        });
+    }
+    let distances = machine.distance.iter().flatten();
+    abi::Machine {
+        cpus,
+        domains: (domains.platform_domain.iter())
+            .map(|domain| frequency_domain(platform, &machine, *domain))
+            .collect(),
+        idle,
+        nodes: machine.distance.len().max(1) as u32,
+        distances: distances.map(|d| u32::try_from(*d).unwrap_or(255)).collect(),
+        governor: None,
+        idle_governor: match options.cpuidle {
+            CpuIdle::Menu => Some(c"menu".to_owned()),
+            CpuIdle::None => None,
+        },
+        seed: 1,
+        now_ns: 0,
+    }
+}
+
+fn idle_state(platform: &Platform, state: &CpuIdleState) -> abi::IdleState {
+    abi::IdleState {
+        name: platform.idle_states[usize::from(state.index)].name.clone(),
+        exit_latency_ns: state.wake_latency_ns,
+        residency_ns: state.residency_ns,
+        polling: state.polling,
+    }
+}
+
+fn frequency_domain(platform: &Platform, machine: &Machine, domain: u32) -> abi::Domain {
+    let of = &platform.freq_domains[domain as usize];
+    let states = em_states(platform.power_unit, of, 100);
+    abi::Domain {
+        opps: (states.iter())
+            .map(|(khz, uw)| abi::Opp { khz: *khz, uw: *uw })
+            .collect(),
+        fast_switch: true,
+        energy_model: platform.has_energy_model,
+        any_cpu: true,
+        transition_latency_ns: u32::try_from(machine.transition_ns[domain as usize])
+            .unwrap_or(u32::MAX),
+        rate_limit_us: 0,
+        switch_ns: 0,
+        boot_khz: 0,
+    }
+}
+
+/// Frequency domains as the kernel has them: cpufreq policies.
+#[derive(Debug)]
+pub(super) struct Domains {
+    /// Of each CPU.
+    pub(super) of_cpu: Vec<u32>,
+    /// Of each of the kernel's, the platform's.
+    pub(super) platform_domain: Vec<u32>,
+}
+
+impl Domains {
+    pub(super) fn of(machine: &Machine) -> Self {
+        let mut of_cpu = vec![0; machine.nr_cpus as usize];
+        let mut platform_domain = Vec::new();
+        for (domain, cpus) in (0..).zip(&machine.domain_cpus) {
+            for (at, cpu) in cpus.iter().enumerate() {
+                if at == 0 || machine.policy_per_cpu[domain as usize] {
+                    platform_domain.push(domain);
+                }
+                of_cpu[cpu.index()] = platform_domain.len() as u32 - 1;
+            }
+        }
+        Self {
+            of_cpu,
+            platform_domain,
+        }
+    }
+
+    /// The kernel's domains of one of the platform's.
+    pub(super) fn kernels(&self, domain: u32) -> impl Iterator<Item = u32> + '_ {
+        let numbered = (0..).zip(&self.platform_domain);
+        numbered.filter_map(move |(own, of)| (*of == domain).then_some(own))
+    }
+}

@@ -1,0 +1,139 @@
+//! A tree's own `kernel/sched` as the kernel of a run: it is entered where the mechanics tell
+//! something, and what it answers is carried out. Nothing of scheduling is decided here.
+//!
+//! Each entry is one of a CPU: an interrupt, or a system call of the task that runs there. After it
+//! (`enter`) the kernel has said, in a view that both see, what each CPU does, when its timer fires,
+//! and to whom it sent interrupts. What the CPU itself does next is taken up where the mechanics
+//! are ready for it (`switch`), so that a task which is displaced by its own wake-up ends its step
+//! first. Time in the kernel is none of the tree's; what it costs is the machine's
+//! (`Platform::costs`), as for our model of a kernel.
+
+mod attributes;
+mod entries;
+mod event;
+mod frequency;
+mod interface;
+mod interrupts;
+mod machine;
+mod tasks;
+mod told;
+
+use crate::ids::{PerCpu, PerTask, TaskId};
+use crate::kernel::KernelSetup;
+use crate::machine::Machine;
+use machine::Domains;
+pub use machine::tree_machine;
+use std::collections::BTreeSet;
+use tasks::Own;
+use wakeplace_kernel_abi::{Told, Tree as Entries};
+use wakeplace_workload::Workload;
+
+/// What is kept of a CPU beside the kernel's view of it.
+#[derive(Debug)]
+struct Cpu {
+    /// The task that the mechanics have running.
+    runs: Option<TaskId>,
+    /// The one before.
+    last: Option<TaskId>,
+    /// When its timer fires, as it was last armed; outdated events have another generation.
+    armed_ns: u64,
+    generation: u32,
+    /// A `GoOn` is on its way.
+    spins: bool,
+    /// What waits for it to leave its idle state.
+    spawns: Vec<TaskId>,
+    due: Vec<TaskId>,
+    device_ns: u64,
+}
+
+impl Default for Cpu {
+    fn default() -> Self {
+        Self {
+            runs: None,
+            last: None,
+            armed_ns: u64::MAX,
+            generation: 0,
+            spins: false,
+            spawns: Vec::new(),
+            due: Vec::new(),
+            device_ns: 0,
+        }
+    }
+}
+
+/// A tree's kernel in a run.
+pub(crate) struct Tree<'a> {
+    entries: &'a mut dyn Entries,
+    machine: &'a Machine,
+    domains: Domains,
+    cpus: PerCpu<Cpu>,
+    tasks: PerTask<Own>,
+    /// Tasks that sleep until a time, by it.
+    sleepers: BTreeSet<(u64, TaskId)>,
+    /// Numbers of the kernel's groups, by those of the workload's.
+    groups: Vec<u32>,
+    /// Room for what changed and was said.
+    changed: Vec<u32>,
+    told: Told,
+    /// What each of the kernel's frequency domains wants, kHz.
+    wanted_khz: Vec<u32>,
+    /// Frequencies of each of the platform's domains, ascending.
+    khz: Vec<Vec<u32>>,
+    overutilized: bool,
+    energy_aware: bool,
+    nr_decided: u64,
+}
+
+impl<'a> Tree<'a> {
+    /// Of a kernel that has booted on `tree_machine`, at time 0.
+    pub(crate) fn new(
+        platform: &wakeplace_platform::Platform,
+        machine: &'a Machine,
+        workload: &Workload,
+        entries: &'a mut dyn Entries,
+    ) -> Self {
+        let domains = Domains::of(machine);
+        let khz = platform.freq_domains.iter();
+        let khz: Vec<Vec<u32>> = khz.map(|d| d.opps.iter().map(|o| o.khz).collect()).collect();
+        let lowest = |domain: &u32| khz[*domain as usize][0];
+        let mut tree = Self {
+            wanted_khz: domains.platform_domain.iter().map(lowest).collect(),
+            khz,
+            domains,
+            cpus: PerCpu((0..machine.nr_cpus).map(|_| Cpu::default()).collect()),
+            tasks: PerTask(tasks::of_workload(workload)),
+            sleepers: BTreeSet::new(),
+            groups: Vec::new(),
+            changed: Vec::new(),
+            told: Told::default(),
+            overutilized: false,
+            energy_aware: false,
+            nr_decided: 0,
+            machine,
+            entries,
+        };
+        tree.make_groups(workload);
+        tree.take_boot();
+        tree
+    }
+
+    /// Frequencies that the boot ended with.
+    fn take_boot(&mut self) {
+        self.entries.take_told(&mut self.told);
+        for (domain, khz) in std::mem::take(&mut self.told.frequencies) {
+            self.wanted_khz[domain as usize] = khz;
+        }
+        self.told.clear();
+        self.changed.clear();
+        self.entries.take_changed(&mut self.changed);
+    }
+
+    /// What the mechanics begin with.
+    pub(crate) fn setup(&self) -> KernelSetup {
+        let domains = 0..self.khz.len() as u32;
+        KernelSetup {
+            opps: domains.map(|domain| self.opp_wanted(domain)).collect(),
+            threads: Vec::new(),
+        }
+    }
+}

@@ -1,0 +1,317 @@
+//! Tasks: how they begin, sleep, wake, change and end.
+
+use super::Tree;
+use super::attributes;
+use super::event::Event;
+use crate::ids::{CpuId, TaskId};
+use crate::kernel::Kernel as _;
+use crate::mechanics::{Mechanics, State};
+use crate::observe::Observer;
+use std::ffi::{CStr, CString};
+use wakeplace_kernel_abi::abi::ROOT_GROUP;
+use wakeplace_kernel_abi::{Attr, Call, Fork, Refused};
+use wakeplace_workload::{Change, TaskScript, Workload};
+
+/// What is kept of a task beside the kernel's record.
+#[derive(Clone, Debug)]
+pub(super) struct Own {
+    /// Where it is queued, or was last.
+    pub(super) cpu: CpuId,
+    /// What its script says of it by now.
+    attr: Attr,
+    /// It has what a waiter lends.
+    lent: Option<Attr>,
+    /// Of the workload.
+    group: Option<u32>,
+    /// Its own CPUs; None: all.
+    cpus: Option<Vec<u32>>,
+}
+
+impl Own {
+    fn of_script(script: &TaskScript, group: Option<u32>) -> Self {
+        Self {
+            cpu: CpuId(0),
+            attr: attributes::of_script(script),
+            lent: None,
+            group,
+            cpus: script.cpus.clone(),
+        }
+    }
+
+    fn plain() -> Self {
+        Self {
+            cpu: CpuId(0),
+            attr: Attr::default(),
+            lent: None,
+            group: None,
+            cpus: None,
+        }
+    }
+}
+
+/// One for each script, then the parent of all and the shell.
+pub(super) fn of_workload(workload: &Workload) -> Vec<Own> {
+    let groups = || (0..).zip(&workload.groups);
+    let group_of = |task: u32| {
+        let mut all = groups();
+        all.find_map(|(group, of)| of.tasks.contains(&task).then_some(group))
+    };
+    let scripts = (0..).zip(&workload.tasks);
+    let scripts = scripts.map(|(task, script)| Own::of_script(script, group_of(task)));
+    scripts.chain([Own::plain(), Own::plain()]).collect()
+}
+
+/// `cpu.weight` of so many shares (`sched_weight_from_cgroup`, 1024 shares being 100).
+fn weight(shares: u32) -> u64 {
+    (u64::from(shares) * 100).div_ceil(1024).clamp(1, 10_000)
+}
+
+fn text(text: &str) -> CString {
+    CString::new(text.replace('\0', "")).unwrap_or_default()
+}
+
+impl Tree<'_> {
+    /// The groups of a workload, each within those around it.
+    pub(super) fn make_groups(&mut self, workload: &Workload) {
+        for group in &workload.groups {
+            let mut within = ROOT_GROUP;
+            for shares in group.outer.iter().rev().chain([&group.shares]) {
+                let made = self.entries.control(&Call::Group { within }, 0);
+                within = made.ok().and_then(|n| u32::try_from(n).ok()).unwrap_or(within);
+                let value = text(&weight(*shares).to_string());
+                let (name, value): (&CStr, &CStr) = (c"cpu.weight", &value);
+                let set = Call::GroupSet { group: within, name, value };
+                let _ = self.entries.control(&set, 0);
+            }
+            self.groups.push(within);
+        }
+    }
+
+    fn group(&self, group: Option<u32>) -> u32 {
+        group.map_or(ROOT_GROUP, |group| self.groups[group as usize])
+    }
+
+    /// A thread of a script is there.
+    pub(super) fn add(&mut self, script: &TaskScript, like: TaskId, cpu: CpuId) {
+        let mut own = Own::of_script(script, self.tasks[like].group);
+        own.cpu = cpu;
+        self.tasks.0.push(own);
+    }
+
+    /// Calls `with` with what a new task is made of.
+    fn forked<O: Observer, T>(
+        &mut self,
+        m: &mut Mechanics<'_, O>,
+        task: TaskId,
+        with: impl FnOnce(&mut Self, &mut Mechanics<'_, O>, &Fork<'_>) -> T,
+    ) -> T {
+        let own = self.tasks[task].clone();
+        let name = text(&m.threads().name(task));
+        let mask = own.cpus.as_deref();
+        let mask = mask.map(|cpus| attributes::mask(Some(cpus), self.machine.nr_cpus));
+        let fork = Fork {
+            task: task.0,
+            group: self.group(own.group),
+            name: &name,
+            attr: Some(&own.attr),
+            mask: mask.as_deref(),
+        };
+        with(self, m, &fork)
+    }
+
+    /// The first task of all.
+    pub(super) fn spawn_now<O: Observer>(
+        &mut self,
+        m: &mut Mechanics<'_, O>,
+        cpu: CpuId,
+        task: TaskId,
+    ) {
+        self.tasks[task].cpu = cpu;
+        m.set_runnable(task);
+        self.forked(m, task, |tree, m, fork| {
+            let _ = tree.enter(m, cpu, |entries| entries.spawn(cpu.0, fork));
+        });
+    }
+
+    /// The running `parent` makes a task.
+    pub(super) fn fork_by<O: Observer>(
+        &mut self,
+        m: &mut Mechanics<'_, O>,
+        child: TaskId,
+        parent: TaskId,
+    ) {
+        let cpu = self.tasks[parent].cpu;
+        m.account(self, cpu);
+        self.tasks[child].cpu = cpu;
+        m.set_runnable(child);
+        self.forked(m, child, |tree, m, fork| {
+            let call = Call::Fork(*fork);
+            let _ = tree.enter(m, cpu, |entries| entries.call(cpu.0, &call));
+        });
+    }
+
+    /// The running task sleeps.
+    pub(super) fn sleep_now<O: Observer>(
+        &mut self,
+        m: &mut Mechanics<'_, O>,
+        cpu: CpuId,
+        task: TaskId,
+        until_ns: Option<u64>,
+    ) {
+        m.account(self, cpu);
+        m.set_state(task, State::Sleeping);
+        let call = match until_ns {
+            None => Call::Sleep,
+            Some(at) => {
+                m.set_due(task, at);
+                self.sleepers.insert((at, task));
+                if m.visible(task) {
+                    let (now, number) = (m.now(), m.shown(task));
+                    m.observer().timer_armed(now, number, cpu.0, at);
+                }
+                Call::SleepUntil { at, slack: 0 }
+            }
+        };
+        let answer = self.enter(m, cpu, |entries| entries.call(cpu.0, &call));
+        if answer != Err(Refused::Dead) {
+            self.switch(m, cpu, true);
+        }
+    }
+
+    /// A task that sleeps without a timer is to wake then.
+    pub(super) fn wake_at<O: Observer>(
+        &mut self,
+        m: &mut Mechanics<'_, O>,
+        task: TaskId,
+        due_ns: u64,
+    ) {
+        m.set_due(task, due_ns);
+        m.set_state(task, State::Sleeping);
+        let cpu = m.timer_cpu(self.tasks[task].cpu);
+        if m.visible(task) {
+            let (now, number) = (m.now(), m.shown(task));
+            m.observer().timer_armed(now, number, cpu.0, due_ns);
+        }
+        m.push(due_ns, Event::Due { task });
+    }
+
+    /// What runs on `cpu` wakes a task.
+    pub(super) fn wake_now<O: Observer>(
+        &mut self,
+        m: &mut Mechanics<'_, O>,
+        task: TaskId,
+        cpu: CpuId,
+        sync: bool,
+    ) {
+        m.account(self, cpu);
+        self.tell_woken(m, task, cpu, self.cpus[cpu].runs, sync);
+        let call = Call::Wake { task: task.0, sync };
+        let _ = self.enter(m, cpu, |entries| entries.call(cpu.0, &call));
+        self.arrived(m, task);
+    }
+
+    /// A task that somebody woke: it is on its way to where the kernel says.
+    pub(super) fn arrived<O: Observer>(&mut self, m: &mut Mechanics<'_, O>, task: TaskId) {
+        if m.thread(task).state == State::Runnable {
+            return;
+        }
+        let cpu = self.entries.task_state(task.0).map(|state| CpuId(state.cpu));
+        let cpu = cpu.unwrap_or(self.tasks[task].cpu);
+        self.woken(m, task, cpu);
+    }
+
+    /// A sleep is over.
+    pub(super) fn woken<O: Observer>(
+        &mut self,
+        m: &mut Mechanics<'_, O>,
+        task: TaskId,
+        cpu: CpuId,
+    ) {
+        let due_ns = m.thread(task).due_ns;
+        self.sleepers.remove(&(due_ns, task));
+        m.note_wakeup(task, cpu);
+        m.set_runnable(task);
+        m.takes_io_wait(task);
+    }
+
+    /// The running task ends.
+    pub(super) fn exit_now<O: Observer>(
+        &mut self,
+        m: &mut Mechanics<'_, O>,
+        cpu: CpuId,
+        task: TaskId,
+    ) {
+        m.account(self, cpu);
+        let answer = self.enter(m, cpu, |entries| entries.call(cpu.0, &Call::Exit));
+        if answer == Err(Refused::Dead) {
+            return;
+        }
+        m.stop(cpu, true);
+        self.cpus[cpu].runs = None;
+        self.cpus[cpu].last = None;
+        m.gone(task);
+        self.switch(m, cpu, true);
+    }
+
+    /// The running task changes. Returns true if it is off the CPU.
+    pub(super) fn change_now<O: Observer>(
+        &mut self,
+        m: &mut Mechanics<'_, O>,
+        cpu: CpuId,
+        task: TaskId,
+        change: &Change,
+        allowed: Option<Option<&[u32]>>,
+    ) -> bool {
+        m.account(self, cpu);
+        if attributes::change(&mut self.tasks[task].attr, change) {
+            let attr = self.tasks[task].attr;
+            let call = Call::SetAttr {
+                task: None,
+                attr: &attr,
+            };
+            let _ = self.enter(m, cpu, |entries| entries.call(cpu.0, &call));
+        }
+        if let Some(group) = change.group {
+            self.tasks[task].group = group;
+            let group = self.group(group);
+            let call = Call::Move { task: None, group };
+            let _ = self.enter(m, cpu, |entries| entries.call(cpu.0, &call));
+        }
+        if let Some(cpus) = allowed {
+            let mask = attributes::mask(cpus, self.machine.nr_cpus);
+            let call = Call::Affinity { task: None, mask: &mask };
+            let _ = self.enter(m, cpu, |entries| entries.call(cpu.0, &call));
+        }
+        self.wants_cpu(cpu)
+    }
+
+    pub(super) fn level_of(&self, task: TaskId) -> u64 {
+        let own = &self.tasks[task];
+        attributes::level(own.lent.as_ref().unwrap_or(&own.attr))
+    }
+
+    /// A holder of mutexes has what `donor` has, if that is above its own. Returns true if
+    /// something changed.
+    pub(super) fn lend_now<O: Observer>(
+        &mut self,
+        m: &mut Mechanics<'_, O>,
+        holder: TaskId,
+        donor: Option<TaskId>,
+        by: CpuId,
+    ) -> bool {
+        let donor = donor.map(|donor| &self.tasks[donor]);
+        let donor = donor.map(|donor| *donor.lent.as_ref().unwrap_or(&donor.attr));
+        let own = &self.tasks[holder];
+        let attr = attributes::lent(&own.attr, donor.as_ref());
+        if attr == own.lent.unwrap_or(own.attr) {
+            return false;
+        }
+        self.tasks[holder].lent = Some(attr).filter(|attr| *attr != self.tasks[holder].attr);
+        let call = Call::SetAttr {
+            task: Some(holder.0),
+            attr: &attr,
+        };
+        let _ = self.enter(m, by, |entries| entries.call(by.0, &call));
+        true
+    }
+}

@@ -1,0 +1,78 @@
+//! What entries have said: decisions, frequencies, and what is done that took its time.
+
+use super::Tree;
+use crate::ids::{CpuId, TaskId};
+use crate::mechanics::Mechanics;
+use crate::observe::{MigrateCause, Observer, Placement, PlacementKind};
+use wakeplace_kernel_abi::{Decided, abi};
+use wakeplace_policy_sys::Reason;
+
+/// `WPK_WHY_*`.
+const WAKE: u32 = 0;
+const FORK: u32 = 1;
+const EXEC: u32 = 2;
+
+impl Tree<'_> {
+    /// Takes all of it up.
+    pub(super) fn hear<O: Observer>(&mut self, m: &mut Mechanics<'_, O>) {
+        let mut told = std::mem::take(&mut self.told);
+        self.entries.take_told(&mut told);
+        for (own, khz) in &told.frequencies {
+            self.want(m, *own, *khz);
+        }
+        for decided in &told.decided {
+            self.note(m, decided);
+        }
+        for (ticket, result) in &told.done {
+            self.plugged(m, *ticket, *result);
+        }
+        told.clear();
+        self.told = told;
+    }
+
+    /// A CPU was chosen for a task.
+    fn note<O: Observer>(&mut self, m: &mut Mechanics<'_, O>, decided: &Decided) {
+        let facts = &decided.facts;
+        self.overutilized = facts.overutilized != 0;
+        self.energy_aware |= facts.energy_aware != 0;
+        m.mix(u64::from(facts.answer) << 8 | u64::from(facts.why));
+        let kind = match facts.why {
+            WAKE => PlacementKind::Wake,
+            FORK => PlacementKind::Fork,
+            EXEC => PlacementKind::Exec,
+            _ => return,
+        };
+        let task = TaskId(facts.task);
+        if facts.task >= abi::KTHREAD || task.index() >= self.tasks.0.len() {
+            return; // a thread of the kernel's own
+        }
+        let cause = match kind {
+            PlacementKind::Exec => MigrateCause::Exec,
+            _ => MigrateCause::Wake,
+        };
+        let (from, to) = (self.tasks[task].cpu, CpuId(facts.answer));
+        if kind != PlacementKind::Fork && from != to {
+            m.tell_migrate(task, from, to, cause);
+            m.refill_caches(task, from, to);
+        }
+        self.tasks[task].cpu = to;
+        if !m.visible(task) {
+            return;
+        }
+        self.nr_decided += 1;
+        let waker = Some(facts.waker).filter(|waker| *waker < abi::KTHREAD).map(TaskId);
+        let placement = Placement {
+            kind,
+            task: m.shown(task),
+            waker: waker.filter(|waker| m.visible(*waker)).map(|waker| m.shown(waker)),
+            waker_cpu: facts.cpu,
+            prev_cpu: facts.prev,
+            cpu: facts.answer,
+            reason: Reason::Kernel,
+            util: facts.util,
+            dur_avg_ns: 0,
+        };
+        let now = m.now();
+        m.observer().placement(now, &placement);
+    }
+}

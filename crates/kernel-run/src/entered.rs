@@ -1,0 +1,127 @@
+//! A booted kernel as the engine enters it.
+
+use crate::faults::Place;
+use std::rc::Rc;
+use wakeplace_kernel_abi::{
+    Call, Cpu, CpuState, Decided, Fork, Refused, TaskState, Told, Tree,
+};
+use wakeplace_kernel_tree::Kernel;
+use wakeplace_kernel_tree::kernel::{Decision, Fault, Host};
+
+/// Takes down what the kernel says. What it fails by ends the run.
+pub(crate) struct Heard {
+    pub(crate) place: Rc<Place>,
+    pub(crate) told: Told,
+}
+
+/// Levels of printk up to this one are worth a reader's time (`KERN_WARNING`).
+const WARNING: u32 = 4;
+
+impl Host for Heard {
+    fn log(&mut self, level: u32, text: &str) {
+        if level <= WARNING {
+            self.place.heard(text);
+        }
+    }
+
+    fn warned(&mut self, text: &str) {
+        self.place.end_of_kernel(&format!("WARN: {text}"));
+    }
+
+    fn fault(&mut self, kind: Fault, text: &str) {
+        let what = match kind {
+            Fault::Panic => "it panics: ",
+            Fault::Deadlock => "a lock is taken twice: ",
+            Fault::Missing => "it calls what the simulator's architecture does not have: ",
+            Fault::Endless => "CPUs wait for each other for ever: ",
+            Fault::Shim => "the simulator's architecture: ",
+            Fault::Host => "",
+        };
+        self.place.end_of_kernel(&format!("{what}{text}"));
+    }
+
+    fn frequency(&mut self, domain: u32, khz: u32) {
+        self.told.frequencies.push((domain, khz));
+    }
+
+    fn placed(&mut self, decision: &Decision<'_>) {
+        self.told.decided.push(Decided {
+            facts: *decision.facts,
+            choices: decision.choices.to_vec(),
+            energies: decision.energies.to_vec(),
+        });
+    }
+
+    fn done(&mut self, ticket: u64, result: i64) {
+        self.told.done.push((ticket, result));
+    }
+}
+
+/// The kernel, and where the run is.
+pub(crate) struct Entered {
+    pub(crate) kernel: Kernel<Heard>,
+    pub(crate) place: Rc<Place>,
+}
+
+impl Entered {
+    fn entry(&self) {
+        self.place.entries.set(self.place.entries.get() + 1);
+    }
+}
+
+impl Tree for Entered {
+    fn set_now(&mut self, now_ns: u64) {
+        self.place.now_ns.set(now_ns);
+        self.kernel.set_now(now_ns);
+    }
+
+    fn cpus(&self) -> &[Cpu] {
+        self.kernel.cpus()
+    }
+
+    fn take_changed(&mut self, to: &mut Vec<u32>) {
+        self.kernel.take_changed(to);
+    }
+
+    fn take_told(&mut self, to: &mut Told) {
+        std::mem::swap(&mut self.kernel.host_mut().told, to);
+    }
+
+    fn interrupt(&mut self, cpu: u32, what: u32) -> Result<i64, Refused> {
+        self.entry();
+        self.kernel.interrupt(cpu, what)
+    }
+
+    fn device(&mut self, cpu: u32, tasks: &[u32]) -> Result<i64, Refused> {
+        self.entry();
+        self.kernel.device(cpu, tasks)
+    }
+
+    fn go_on(&mut self, cpu: u32) -> Result<i64, Refused> {
+        self.entry();
+        self.kernel.go_on(cpu)
+    }
+
+    fn call(&mut self, cpu: u32, call: &Call<'_>) -> Result<i64, Refused> {
+        self.entry();
+        self.kernel.call(cpu, call)
+    }
+
+    fn spawn(&mut self, cpu: u32, fork: &Fork<'_>) -> Result<i64, Refused> {
+        self.entry();
+        self.kernel.spawn(cpu, fork)
+    }
+
+    fn control(&mut self, call: &Call<'_>, ticket: u64) -> Result<i64, Refused> {
+        self.entry();
+        self.kernel.control(call, ticket)
+    }
+
+    fn cpu_state(&self, cpu: u32) -> Option<CpuState> {
+        self.kernel.cpu_state(cpu)
+    }
+
+    fn task_state(&self, task: u32) -> Option<TaskState> {
+        self.kernel.task_state(task)
+    }
+}

@@ -1,0 +1,11 @@
+//! A kernel tree's own scheduler as a policy: named, built on first use, and run, each run in a
+//! process of its own ([`Trees`]).
+
+mod entered;
+mod faults;
+mod process;
+mod runs;
+mod stream;
+mod trees;
+
+pub use trees::{Trees, like};

@@ -1,0 +1,161 @@
+//! From names to trees that can be run.
+
+use crate::runs::Input;
+use std::collections::BTreeMap;
+use std::fmt;
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, PoisonError};
+use wakeplace_engine::{Observer, Options, RunReport};
+use wakeplace_kernel_tree::{
+    Built, Cache, Like, Request, Shim, Spec, TreeError, Watch, build,
+};
+use wakeplace_platform::Platform;
+use wakeplace_study::{BuiltTree, TreeRuns};
+use wakeplace_workload::Workload;
+
+/// Finds trees by their names, and builds them.
+pub struct Trees {
+    /// Where sources and objects are kept.
+    pub cache: Cache,
+    /// What they are built with.
+    pub shim: Shim,
+    /// A configuration fragment of the user's, which is merged last.
+    pub config: Option<PathBuf>,
+    /// Hears what is done.
+    pub watch: Box<dyn Watch + Send + Sync>,
+}
+
+impl fmt::Debug for Trees {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Trees").field("config", &self.config).finish_non_exhaustive()
+    }
+}
+
+/// The kind of machine that a platform is, for the kernel's configuration.
+#[must_use]
+pub fn like(platform: &Platform) -> Like {
+    match platform.arch.as_str() {
+        "arm64" | "arm" => Like::Arm64,
+        _ => Like::X86,
+    }
+}
+
+impl Trees {
+    /// The tree of a policy's name, `kernel:...`, built for these kinds of machine; for others it
+    /// is built when a run needs it.
+    ///
+    /// # Errors
+    /// The name is none, or its sources cannot be had or built.
+    pub fn find(self: &Arc<Self>, name: &str, likes: &[Like]) -> Result<BuiltTree, TreeError> {
+        let spec = Spec::parse(name).map_err(TreeError::Spec)?;
+        let tree = KernelTree {
+            trees: self.clone(),
+            spec,
+            built: Mutex::default(),
+        };
+        let first = tree.built(likes.first().copied().unwrap_or(Like::Arm64))?;
+        for like in likes {
+            tree.built(*like)?;
+        }
+        let pair = |key: &str, value: &str| (key.to_owned(), value.to_owned());
+        let mut facts = vec![
+            pair("kernel", &first.version),
+            pair("kernel.origin", &first.origin),
+            pair("kernel.sha256", &first.key),
+        ];
+        let own = tree.spec.parameters.iter();
+        facts.extend(own.map(|(key, value)| (format!("kernel.{key}"), value.clone())));
+        Ok(BuiltTree {
+            label: tree.spec.name.clone().unwrap_or_else(|| first.label.clone()),
+            era: era(&first.version).to_owned(),
+            facts,
+            notes: Vec::new(),
+            runs: Arc::new(tree),
+        })
+    }
+}
+
+/// The policy whose era is nearest: the last one that is not younger.
+fn era(version: &str) -> &'static str {
+    const ERAS: [(&str, &str); 4] = [
+        ("7.0", "linux-7.3"),
+        ("6.6", "linux-6.12"),
+        ("6.0", "linux-6.2"),
+        ("0", "linux-5.0"),
+    ];
+    let number = |text: &str| {
+        let mut parts = text.split(['.', '-']).map(|part| part.parse::<u32>().unwrap_or(0));
+        (parts.next().unwrap_or(0), parts.next().unwrap_or(0))
+    };
+    let found = ERAS.iter().find(|(from, _)| number(version) >= number(from));
+    found.map_or("linux-5.0", |(_, era)| era)
+}
+
+/// A tree, and what was built of it.
+struct KernelTree {
+    trees: Arc<Trees>,
+    spec: Spec,
+    built: Mutex<BTreeMap<Like, Built>>,
+}
+
+impl fmt::Debug for KernelTree {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("KernelTree").field(&self.spec).finish()
+    }
+}
+
+impl KernelTree {
+    /// For this kind of machine, built once.
+    fn built(&self, like: Like) -> Result<Built, TreeError> {
+        let mut all = self.built.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(built) = all.get(&like) {
+            return Ok(built.clone());
+        }
+        let request = Request {
+            spec: self.spec.clone(),
+            like,
+            config: self.trees.config.clone(),
+        };
+        let Trees { cache, shim, watch, .. } = &*self.trees;
+        let built = build(cache, shim, &request, &**watch)?;
+        all.insert(like, built.clone());
+        Ok(built)
+    }
+}
+
+impl TreeRuns for KernelTree {
+    fn run(
+        &self,
+        platform: &Platform,
+        workload: &Workload,
+        options: &Options,
+        observer: &mut dyn Observer,
+    ) -> Result<RunReport, String> {
+        let built = self.built(like(platform)).map_err(|error| error.to_string())?;
+        let input = Input {
+            object: &built.object,
+            parameters: &self.spec.parameters,
+            platform,
+            workload,
+            options,
+        };
+        input.run(observer)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::era;
+
+    #[test]
+    fn a_version_has_an_era() {
+        for (version, expected) in [
+            ("7.3.4", "linux-7.3"),
+            ("6.12.117", "linux-6.12"),
+            ("6.1.176", "linux-6.2"),
+            ("5.10.223", "linux-5.0"),
+        ] {
+            assert_eq!(era(version), expected, "{version}");
+        }
+    }
+}
