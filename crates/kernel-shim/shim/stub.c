@@ -163,7 +163,7 @@ char static_key_initialized = 1;
 WEAK unsigned long net_rand_noise __attribute__((section(".data..percpu")));
 
 /* Random numbers: a fixed series (memory.c). */
-NOTHING(prandom_seed_full_state) ANSWER(execute_with_initialized_rng, 0)
+NOTHING(prandom_seed_full_state) ANSWER(execute_with_initialized_rng, 0) ANSWER(rng_is_initialized, 1) ANSWER(wait_for_random_bytes, 0)
 WEAK unsigned int prandom_u32_state(void) { return wp_random(); }
 WEAK unsigned int prandom_u32(void) { return wp_random(); }
 WEAK unsigned int get_random_u32(void) { return wp_random(); }
