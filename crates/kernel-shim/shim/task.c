@@ -137,7 +137,7 @@ static int set_attributes(struct task_struct *p, const struct wpk_attr *from, u6
 		.sched_util_max = from->util_max,
 	};
 
-	return sched_setattr_nocheck(p, &attr);
+	return sched_setattr(p, &attr);
 }
 
 static bool is_fair(unsigned int policy)

@@ -5,6 +5,7 @@
  *   periodic   hikey960, tasks of 5 % that a creator forks (the default)
  *   busy       hikey960, tasks that never sleep
  *   storm      hikey960, everything at random: classes, nice, masks, groups, hotplug, limits, parameters
+ *   deadline   the same with deadline tasks and without hotplug
  *   big        512 CPUs: 4 nodes, 64 cores of 2 threads each
  */
 #include <signal.h>
@@ -40,7 +41,8 @@ static void on_fault(int signal, siginfo_t *info, void *context)
 	wpk_u64 address = (wpk_u64)(uintptr_t)info->si_addr;
 	static char text[128];
 
-	snprintf(text, sizeof(text), "%s at %#llx", kernel.in_guard(address) ? "stack overflow" : "wild access", address);
+	snprintf(text, sizeof(text), "%s at %#llx", signal == SIGFPE ? "division by zero" :
+		 kernel.in_guard(address) ? "stack overflow" : "wild access", address);
 	kernel.die(WPK_FAULT_HOST, text);
 }
 
@@ -71,6 +73,8 @@ int main(int argc, char **argv)
 		sigaltstack(&alternative, NULL);
 		sigaction(SIGSEGV, &act, NULL);
 		sigaction(SIGBUS, &act, NULL);
+		sigaction(SIGFPE, &act, NULL);
+		sigaction(SIGILL, &act, NULL);
 	}
 	scenario = scenario ? scenario : "periodic";
 	seconds = seconds ? seconds : 10;
@@ -79,8 +83,8 @@ int main(int argc, char **argv)
 	else
 		machine_hikey960();
 	host_start(object);
-	if (!strcmp(scenario, "storm")) {
-		storm(n ? n : 40);
+	if (!strcmp(scenario, "storm") || !strcmp(scenario, "deadline")) {
+		storm(n ? n : 40, !strcmp(scenario, "deadline"));
 	} else {
 		periodic(n ? n : !strcmp(scenario, "big") ? 600 : 10, 0.05);
 		if (!strcmp(scenario, "busy"))

@@ -81,6 +81,11 @@ void parameters(void)
 
 static uint32_t groups[64];
 static unsigned nr_groups;
+/*
+ * Deadline tasks or hotplug, not both: a task that left its deadline class on a CPU that went makes the kernels
+ * themselves divide by the number of CPUs left, which is 0.
+ */
+static int deadlines;
 static unsigned storm_tasks, refused, asked, down;
 static const char *const features[] = { "NO_TTWU_QUEUE", "TTWU_QUEUE", "NO_SIS_UTIL", "SIS_UTIL", "NO_UTIL_EST",
 					"UTIL_EST", "NO_RUN_TO_PARITY", "RUN_TO_PARITY", "HRTICK", "NO_HRTICK" };
@@ -101,6 +106,8 @@ static void change_class(uint32_t task)
 	static const uint32_t policies[] = { 0, 0, 3, 5, 1, 2, 6 };
 	struct wpk_attr a = { .policy = policies[draw(7)], .nice = (int)draw(40) - 20 };
 
+	if (a.policy == 6 && !deadlines)
+		a.policy = 0;
 	if (a.policy == 1 || a.policy == 2)
 		a.priority = 1 + draw(90);
 	if (a.policy == 6) {
@@ -143,6 +150,8 @@ static void change_machine(void)
 
 	switch (draw(4)) {
 	case 0:
+		if (deadlines)
+			break;
 		if (down && draw(2)) {
 			call(&(struct wpk_call){ .op = WPK_HOTPLUG, .cpu = down, .number = 1 });
 			down = 0;
@@ -196,10 +205,11 @@ static int blow(void)
 	return 0;
 }
 
-void storm(unsigned n)
+void storm(unsigned n, int with_deadlines)
 {
 	struct wpk_call fork = { .op = WPK_FORK, .task = 0, .name = "creator" };
 
+	deadlines = with_deadlines;
 	storm_tasks = n;
 	nr_tasks = n + 1;
 	for (unsigned i = 0; i < nr_tasks; i++) {

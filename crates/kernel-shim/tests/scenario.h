@@ -3,6 +3,6 @@
 #define WP_TEST_SCENARIO_H
 void machine_hikey960(void);
 void machine_big(unsigned n);
-void storm(unsigned n);
+void storm(unsigned n, int with_deadlines);
 void parameters(void);
 #endif
