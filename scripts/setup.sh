@@ -10,6 +10,7 @@
 #   scripts/setup.sh node     Node.js, which drives that browser
 #   scripts/setup.sh python   Python with venv, for the module
 #   scripts/setup.sh emulator what runs a single program that was built for arm64
+#   scripts/setup.sh kernel   what a kernel tree is built with, for `wakeplace kernel build`
 #
 # Says nothing and reaches no network where everything is there. Exit code 3: something is missing
 # and cannot be installed from here; the message says what to do.
@@ -195,8 +196,17 @@ for tool in "$@"; do
         emulator)
             have qemu-aarch64 || apt_install qemu-user || fail "no qemu-aarch64: install qemu-user"
             ;;
+        kernel)
+            for program in gcc make flex bison bc xz nm; do
+                have "$program" && continue
+                apt_install gcc make flex bison bc xz-utils binutils ||
+                    fail "no $program, which a kernel tree is built with: install" \
+                        "gcc make flex bison bc xz-utils binutils"
+                break
+            done
+            ;;
         *)
-            say "unknown: $tool (lint, bpf, clang, lab, browser, node, python, emulator)"
+            say "unknown: $tool (lint, bpf, clang, lab, browser, node, python, emulator, kernel)"
             exit 2
             ;;
     esac

@@ -101,14 +101,90 @@ objects() {
 	return 0
 }
 
-mkdir -p "$out/obj" || exit 2
+# The command line that compiled kernel/sched/core.o, without what names that file.
+flags() {
+	sed -n 's/^\(savedcmd_\|cmd_\)kernel\/sched\/core.o := //p' "$out/obj/kernel/sched/.core.o.cmd" | head -1 |
+		sed 's/-Wp,-MMD,[^ ]*//; s/ -c -o .*//; s/-DKBUILD_[A-Z]*=[^ ]*//g'
+}
+
+# compile NAME ARGUMENT...: the shim's own files, again only when one of them or the configuration changed.
+compile() {
+	local object=$out/wp/$1.o
+	shift
+	newer "$object" || return 0
+	(cd "$out/obj" && eval "$* -o $object") 2>"$out/log" || {
+		sed "s,$here/,,g; s,$out/tree/,,g" "$out/log" >&2
+		die 4 "the shim does not compile with this tree"
+	}
+}
+
+newer() {
+	[ ! -e "$1" ] || [ -n "$(find "$here/shim" "$here/arch" "$out/obj/.config" "$out/obj/kernel/sched/core.o" \
+		"$out/defines" -newer "$1" -type f 2>/dev/null | head -1)" ]
+}
+
+# Symbols that no object has. Those that are called become stubs which say their name; others must be known.
+stubs() {
+	local wp=$out/wp unknown
+	nm -u "$wp/all.o" | awk '$1 == "U" {print $2}' | sort -u >"$wp/undefined"
+	grep -oE '[A-Za-z_][A-Za-z0-9_]* = ' "$wp/kernel.lds" | sed 's/ = //' >"$wp/known"
+	printf '%s\n' _GLOBAL_OFFSET_TABLE_ jiffies >>"$wp/known"
+	sort -u -o "$wp/known" "$wp/known"
+	comm -23 "$wp/undefined" "$wp/known" >"$wp/lacking"
+	readelf -rW "$wp/all.o" | awk '$3 ~ /PLT32|CALL26|JUMP26/ {print $5}' | sort -u >"$wp/called"
+	grep -v '^#' "$here/absent" | sort -u >"$wp/absent"
+	unknown=$(comm -23 "$wp/lacking" "$wp/called" | comm -23 - "$wp/absent")
+	[ -z "$unknown" ] || die 5 "the tree needs data that the shim does not have: $(echo $unknown) \
+(an object of the tree to add to crates/kernel-shim/objects, or a definition in shim/stub.c)"
+	{
+		echo '.text'
+		while read -r s; do
+			printf '.globl %s\n.hidden %s\n%s:\n' "$s" "$s" "$s"
+			case $("$cc" -dumpmachine) in
+			x86_64*) printf '\tlea 9f(%%rip), %%rdi\n\tjmp wp_missing\n' ;;
+			aarch64*) printf '\tadrp x0, 9f\n\tadd x0, x0, :lo12:9f\n\tb wp_missing\n' ;;
+			esac
+			printf '.section .rodata.wp,"a"\n9:\t.asciz "%s"\n.text\n' "$s"
+		done <"$wp/lacking"
+		echo '.section .note.GNU-stack,"",%progbits'
+	} | write "$wp/missing.S"
+}
+
+link() {
+	local wp=$out/wp cmd
+	mkdir -p "$wp"
+	cmd=$(flags)
+	[ -n "$cmd" ] || die 2 "the tree's own command line is not to be found"
+	compile shim "$cmd -I$here/shim -I$out/tree -Wno-missing-prototypes -Wno-missing-declarations \
+		${WPSIM_SHIM_CFLAGS:-} -c $here/shim/shim.c"
+	compile stub "$cc -O2 -g1 -w -fPIC -fno-builtin -fvisibility=hidden -fno-stack-protector \
+		-fno-omit-frame-pointer -fno-tree-loop-distribute-patterns -c $here/shim/stub.c"
+	(cd "$out/obj" && eval "$cmd -E -P -DLINKER_SCRIPT -D__ASSEMBLY__ -D__ASSEMBLER__ -x assembler-with-cpp \
+		$here/shim/kernel.lds.S") | sed -n '/^SECTIONS/,$p' | sed 's/PAGE_SIZE/4096/g' | write "$wp/kernel.lds"
+	(cd "$out/obj" && ld -r -o "$wp/all.o" --whole-archive kernel/sched/built-in.a --no-whole-archive \
+		$objs "$wp/shim.o" "$wp/stub.o") 2>"$out/log" || {
+		cat "$out/log" >&2
+		die 5 "the objects do not go together"
+	}
+	stubs
+	"$cc" -c -o "$wp/missing.o" "$wp/missing.S" || exit 4
+	"$cc" -shared -nostdlib ${WPSIM_LDFLAGS:-} -o "$out/kernel.so.new" "$wp/all.o" "$wp/missing.o" \
+		-Wl,-T,"$wp/kernel.lds" -Wl,--version-script="$here/shim/so.map" -Wl,-Bsymbolic -Wl,--no-undefined \
+		-Wl,-z,noexecstack -Wl,-z,now -Wl,-soname,kernel.so 2>"$out/log" || {
+		cat "$out/log" >&2
+		die 5 "the object cannot be linked"
+	}
+	mv "$out/kernel.so.new" "$out/kernel.so"
+}
+
+mkdir -p "$out/obj" "$out/wp" || exit 2
 overlay
 defines=$(probe)
-(cd "$tree" && find . -name 'Kconfig*' -type f -path './[ikal]*' -newer "$out/obj/.config" 2>/dev/null) |
-	write "$out/kconfig-sum"
+echo "$defines ${WPSIM_CFLAGS:-} ${WPSIM_SHIM_CFLAGS:-}" | write "$out/defines"
 configure "$@"
 objs=$(objects)
-kbuild -j"$jobs" -k kernel/sched/ $objs
+kbuild -j"$jobs" kernel/sched/ $objs
 status=$?
 sed "s,$out/tree/,,g; s,\.\./tree/,,g; s,$here/,,g" "$out/log" >&2
 [ $status = 0 ] || die 4 "the tree does not compile"
+link

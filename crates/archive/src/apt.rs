@@ -15,7 +15,7 @@ use std::process::Command;
 use std::time::Duration;
 
 /// Lists of packages are looked at again after this.
-const LISTS_LAST: Duration = Duration::from_secs(24 * 3600);
+pub const LISTS_LAST: Duration = Duration::from_secs(24 * 3600);
 /// How often a download is looked at.
 const LOOK_EVERY: Duration = Duration::from_millis(250);
 /// What was extracted says what it is in this file.
@@ -55,7 +55,7 @@ pub struct Extracted {
 }
 
 /// A package as the signed lists describe it.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Listed {
     /// What it is.
     pub package: Package,

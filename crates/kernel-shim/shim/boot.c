@@ -7,6 +7,9 @@ extern struct task_struct *kthreadd_task;
 int kthreadd(void *unused);
 static const struct wpk_machine *booting;
 
+/* Declared in headers of kernel/ or init/ that differ by version. */
+extern void sched_init(void), sched_init_smp(void);
+
 WP_WEAK(void, timers_init, (void));
 WP_WEAK(void, init_timers, (void));
 WP_WEAK(void, sched_clock_init, (void));
@@ -92,6 +95,7 @@ static void boot_early(void)
 #endif
 	percpu_init();
 	memory_init();
+	sysctl_init();
 	for (cpu = 0; cpu < nr_cpus; cpu++) {
 		set_cpu_possible(cpu, true);
 		set_cpu_present(cpu, true);
@@ -158,7 +162,7 @@ wpk_s32 wpk_boot(const struct wpk_host *h, const struct wpk_machine *m)
 		return -EINVAL;
 	host = h;
 	booting = m;
-	random_init(m->seed);
+	seed_random(m->seed);
 	keep_machine(m);
 	view_init(m->now_ns);
 	give_stack(&init_task, boot_cpu, NULL);

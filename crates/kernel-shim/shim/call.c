@@ -44,7 +44,7 @@ static int sleep_until(u64 at, u64 slack)
 /* What a task can ask for another, and the machine's owner for any. */
 static wpk_s64 common_call(const struct wpk_call *call)
 {
-	struct task_struct *p = call->task == WPK_SELF ? current : task_of(call->task);
+	struct task_struct *p = call->task == WPK_SELF ? current : task_by_number(call->task);
 
 	switch (call->op) {
 	case WPK_FORK:

@@ -44,7 +44,7 @@ static unsigned int driver_get(unsigned int cpu)
 	return domain_khz(machine_cpus[cpu].domain);
 }
 
-static int driver_init(struct cpufreq_policy *policy)
+static int driver_policy(struct cpufreq_policy *policy)
 {
 	unsigned int cpu, domain = domain_of(policy);
 	const struct wpk_domain *d;
@@ -77,7 +77,7 @@ static int driver_keep(struct cpufreq_policy *policy)
 static struct cpufreq_driver driver = {
 	.name = "wakeplace",
 	.flags = CPUFREQ_HAVE_GOVERNOR_PER_POLICY,
-	.init = driver_init,
+	.init = driver_policy,
 	.online = driver_keep,
 	.offline = driver_keep,
 	.verify = cpufreq_generic_frequency_table_verify,

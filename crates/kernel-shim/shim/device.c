@@ -19,6 +19,10 @@ static void devices_init(void)
 
 	cpu_devices = wp_alloc(nr_cpus * sizeof(*cpu_devices), 64);
 	for (cpu = 0; cpu < nr_cpus; cpu++) {
+		char *name = wp_alloc(16, 8);
+
+		snprintf(name, 16, "cpu%u", cpu);
+		cpu_devices[cpu].init_name = name;
 		cpu_devices[cpu].bus = (void *)&cpu_subsys;
 		cpu_devices[cpu].id = cpu;
 		mutex_init(&cpu_devices[cpu].mutex);

@@ -39,6 +39,7 @@ static void register_energy(struct cpufreq_policy *policy)
 #else
 	const struct cpumask *cpus = policy->cpus;
 #endif
+	register_fn *function;
 	int error;
 
 	if (!(d->flags & WPK_ENERGY_MODEL))
@@ -47,8 +48,9 @@ static void register_energy(struct cpufreq_policy *policy)
 		*(void **)&callback.active_power = power_at;
 	else
 		*(void **)&callback.active_power = power_at_before;
-	error = ((register_fn *)em_dev_register_perf_domain)(get_cpu_device(policy->cpu), d->nr_opps,
-							      &callback, cpus, true);
+	function = (void *)em_dev_register_perf_domain;
+	error = function(get_cpu_device(policy->cpu), d->nr_opps,
+			 &callback, cpus, true);
 	if (error && error != -EEXIST)
 		wp_fault(WPK_FAULT_SHIM, "the kernel refuses the energy model: %d", error);
 }

@@ -128,7 +128,7 @@ struct task_struct *cgroup_taskset_next(struct cgroup_taskset *set, struct cgrou
 
 static wpk_s64 move_call(const struct wpk_call *call)
 {
-	struct task_struct *p = call->task == WPK_SELF ? current : task_of(call->task);
+	struct task_struct *p = call->task == WPK_SELF ? current : task_by_number(call->task);
 	struct wp_group *g = group(call->group);
 	struct cgroup_taskset set;
 	int error;
@@ -245,4 +245,30 @@ static wpk_s64 group_call(const struct wpk_call *call)
 	default:
 		return call->name && call->value ? group_set(call->group, call->name, call->value) : -EINVAL;
 	}
+}
+
+/* "12.34" with two digits after the point is 1234. */
+int cgroup_parse_float(const char *text, unsigned int digits, s64 *value)
+{
+	bool negative = *text == '-', point = false;
+	unsigned int after = 0;
+	s64 v = 0;
+
+	text += negative;
+	for (; *text && *text != '\n'; text++) {
+		if (*text == '.' && !point) {
+			point = true;
+			continue;
+		}
+		if (*text < '0' || *text > '9')
+			return -EINVAL;
+		if (after == digits && point)
+			continue;
+		v = v * 10 + (*text - '0');
+		after += point;
+	}
+	for (; after < digits; after++)
+		v *= 10;
+	*value = negative ? -v : v;
+	return 0;
 }

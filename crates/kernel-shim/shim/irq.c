@@ -50,7 +50,7 @@ static void device_handler(void)
 	unsigned int i;
 
 	for (i = 0; i < arrival.nr; i++) {
-		struct task_struct *p = task_of(arrival.tasks[i]);
+		struct task_struct *p = task_by_number(arrival.tasks[i]);
 
 		if (p)
 			wake_up_process(p);

@@ -104,7 +104,7 @@ static void memory_init(void)
 
 /* Random numbers: a fixed series of the run's seed (xorshift64*). */
 static u64 random_state = 1;
-static void random_init(u64 seed)
+static void seed_random(u64 seed)
 {
 	random_state = seed * 0x9e3779b97f4a7c15ULL | 1;
 }

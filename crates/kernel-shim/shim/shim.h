@@ -10,6 +10,7 @@
 #include <linux/smpboot.h>
 #include <linux/cpu.h>
 #include <linux/cpufreq.h>
+#include <linux/cpuset.h>
 #include <linux/cpuidle.h>
 #include <linux/clockchips.h>
 #include <linux/debugfs.h>
@@ -72,7 +73,6 @@ static unsigned int nr_domains, nr_nodes;
 static struct wpk_idle_table *idle_tables;
 static unsigned int nr_idle_tables;
 static wpk_u32 *distances;
-static unsigned char *node_nr_cpus;
 
 /* Why the host entered the kernel, for whoever takes over on the CPU. */
 enum { ENTER_CONTINUE, ENTER_IRQ, ENTER_CALL };
@@ -113,7 +113,7 @@ static void kernel_work(u64 ns);
 static void rcu_settle(void);
 /* task.c */
 static struct task_struct *new_task(struct task_struct *parent, const char *name, unsigned int flags);
-static struct task_struct *task_of(unsigned int number);
+static struct task_struct *task_by_number(unsigned int number);
 static wpk_s64 do_fork_call(const struct wpk_call *call);
 static struct task_struct *new_kthread(void (*fn)(void *), void *arg, const char *name);
 /* call.c */
@@ -148,5 +148,6 @@ static int partition(const wpk_u64 *mask);
 static void repartition(void);
 static void control_start(struct task_struct *self);
 static void kernel_init(void *arg);
-static void random_init(u64 seed);
+static void seed_random(u64 seed);
+static void sysctl_init(void);
 #endif

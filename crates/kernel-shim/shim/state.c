@@ -26,7 +26,7 @@ wpk_s32 wpk_cpu_state(wpk_u32 cpu, struct wpk_cpu_state *s)
 
 wpk_s32 wpk_task_state(wpk_u32 task, struct wpk_task_state *s)
 {
-	struct task_struct *p = task_of(task);
+	struct task_struct *p = task_by_number(task);
 
 	if (!p)
 		return -ESRCH;

@@ -158,14 +158,12 @@ DATA(__sched_text_start) DATA(__sched_text_end) DATA(__cpuidle_text_start) DATA(
 DATA(__lock_text_start) DATA(__lock_text_end) DATA(param_ops_int) DATA(param_ops_string) DATA(param_ops_bool)
 DATA(param_ops_uint) DATA(param_ops_ulong) DATA(node_data)
 WEAK const char hex_asc[] = "0123456789abcdef", hex_asc_upper[] = "0123456789ABCDEF";
-WEAK const int sysctl_vals[] = { 0, 1, 2, 3, 4, 100, 200, 1000, 3000, 2147483647, 65535, -1 };
-WEAK const unsigned char guid_index[16] = { 3, 2, 1, 0, 5, 4, 7, 6, 8, 9, 10, 11, 12, 13, 14, 15 };
-WEAK const unsigned char uuid_index[16] = { 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15 };
+DATA(gfpflag_names) DATA(pageflag_names) DATA(vmaflag_names) DATA(guid_index) DATA(uuid_index)
 char static_key_initialized = 1;
 WEAK unsigned long net_rand_noise __attribute__((section(".data..percpu")));
 
 /* Random numbers: a fixed series (memory.c). */
-NOTHING(prandom_seed_full_state) ANSWER(execute_with_initialized_rng, 0)
+NOTHING(prandom_seed_full_state) ANSWER(execute_with_initialized_rng, 0) ANSWER(rng_is_initialized, 1) ANSWER(wait_for_random_bytes, 0)
 WEAK unsigned int prandom_u32_state(void) { return wp_random(); }
 WEAK unsigned int prandom_u32(void) { return wp_random(); }
 WEAK unsigned int get_random_u32(void) { return wp_random(); }

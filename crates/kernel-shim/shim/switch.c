@@ -9,7 +9,7 @@ void wp_first(void);
 void wp_begin(struct task_struct *prev, void (*fn)(void *), void *arg);
 
 #if defined(__x86_64__)
-#define FRAME_WORDS 8	/* r15 r14 r13 r12 rbx rbp, return address, end of the chain of frames */
+#define FRAME_WORDS 7	/* r15 r14 r13 r12 rbx rbp and the return address, after which the stack is aligned */
 #define FRAME_FN 3
 #define FRAME_ARG 2
 #define FRAME_RETURN 6

@@ -8,6 +8,47 @@ struct wp_table {
 };
 static struct wp_table *tables;
 
+/* The limits that tables point to: which number stands where is the header's. */
+int wp_sysctl_vals[32] __asm__("sysctl_vals");
+unsigned long wp_sysctl_long_vals[8] __asm__("sysctl_long_vals");
+
+static void sysctl_init(void)
+{
+	static const struct {
+		void *place;
+		int value;
+	} limits[] = {
+		{ SYSCTL_ZERO, 0 },
+		{ SYSCTL_ONE, 1 },
+#ifdef SYSCTL_TWO
+		{ SYSCTL_TWO, 2 },
+#endif
+#ifdef SYSCTL_THREE
+		{ SYSCTL_THREE, 3 },
+#endif
+#ifdef SYSCTL_FOUR
+		{ SYSCTL_FOUR, 4 },
+#endif
+#ifdef SYSCTL_ONE_HUNDRED
+		{ SYSCTL_ONE_HUNDRED, 100 },
+#endif
+#ifdef SYSCTL_TWO_HUNDRED
+		{ SYSCTL_TWO_HUNDRED, 200 },
+#endif
+#ifdef SYSCTL_ONE_THOUSAND
+		{ SYSCTL_ONE_THOUSAND, 1000 },
+#endif
+#ifdef SYSCTL_THREE_THOUSAND
+		{ SYSCTL_THREE_THOUSAND, 3000 },
+#endif
+		{ SYSCTL_INT_MAX, INT_MAX },
+	};
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(limits); i++)
+		*(int *)limits[i].place = limits[i].value;
+}
+
 static void *keep_table(const struct ctl_table *table, size_t nr)
 {
 	struct wp_table *t = wp_alloc(sizeof(*t), 8);

@@ -4,14 +4,14 @@
 #define PID_OF_TASKS 1000000
 static int last_pid;
 
-static struct task_struct *task_of(unsigned int number)
+static struct task_struct *task_by_number(unsigned int number)
 {
 	return number < task_table_size ? task_table[number] : NULL;
 }
 
 struct task_struct *find_task_by_vpid(pid_t pid)
 {
-	return pid >= PID_OF_TASKS ? task_of(pid - PID_OF_TASKS) : NULL;
+	return pid >= PID_OF_TASKS ? task_by_number(pid - PID_OF_TASKS) : NULL;
 }
 
 static int keep_task(unsigned int number, struct task_struct *p)
@@ -43,9 +43,11 @@ static void own_parts(struct task_struct *p)
 	p->task_works = NULL;
 	p->vfork_done = NULL;
 	p->wake_q.next = NULL;
+#ifdef CONFIG_RT_MUTEXES
 	p->pi_blocked_on = NULL;
 	p->pi_top_task = NULL;
 	p->pi_waiters = RB_ROOT_CACHED;
+#endif
 	p->utime = p->stime = p->gtime = 0;
 	p->nvcsw = p->nivcsw = 0;
 	raw_spin_lock_init(&p->pi_lock);
@@ -71,9 +73,12 @@ static struct task_struct *new_task(struct task_struct *parent, const char *name
 	p->pid = p->tgid = ++last_pid;
 	p->flags = flags;
 	p->thread.number = WPK_KTHREAD | p->pid;
-	if (flags & PF_KTHREAD) {
+	/* The first task is bound to its CPU, as all idle tasks are. */
+	if (parent == &init_task) {
 		cpumask_copy(&p->cpus_mask, cpu_possible_mask);
 		p->nr_cpus_allowed = nr_cpus;
+	}
+	if (flags & PF_KTHREAD) {
 		p->set_child_tid = NULL;
 #ifdef WPK_HAS_WORKER_PRIVATE
 		p->worker_private = NULL;
@@ -132,7 +137,7 @@ static int set_attributes(struct task_struct *p, const struct wpk_attr *from, u6
 		.sched_util_max = from->util_max,
 	};
 
-	return sched_setattr_nocheck(p, &attr);
+	return sched_setattr(p, &attr);
 }
 
 static bool is_fair(unsigned int policy)
@@ -169,7 +174,7 @@ static wpk_s64 do_fork_call(const struct wpk_call *call)
 
 	if (call->task & WPK_KTHREAD || !css_set_of(number))
 		return -EINVAL;
-	if (task_of(call->task))
+	if (task_by_number(call->task))
 		return -EEXIST;
 	p = new_task(parent, call->name ? call->name : "task", 0);
 	p->pid = p->tgid = PID_OF_TASKS + call->task;
@@ -218,7 +223,7 @@ void put_task_struct_rcu_user(struct task_struct *p)
 {
 	if (!refcount_dec_and_test(&p->rcu_users))
 		return;
-	if (!(p->thread.number & WPK_KTHREAD) && task_of(p->thread.number) == p)
+	if (!(p->thread.number & WPK_KTHREAD) && task_by_number(p->thread.number) == p)
 		task_table[p->thread.number] = NULL;
 	take_stack(p);
 	call_rcu(&p->rcu, bury);

@@ -59,9 +59,10 @@ static void next_event(u64 at)
 	}
 }
 
-static int clock_next(ktime_t expires, struct clock_event_device *dev)
+/* One tick of the device is a nanosecond. */
+static int clock_next(unsigned long ticks, struct clock_event_device *dev)
 {
-	next_event(expires == KTIME_MAX ? WPK_NEVER : max_t(ktime_t, expires, 0));
+	next_event(view.now_ns + ticks);
 	return 0;
 }
 
@@ -86,13 +87,13 @@ static void clock_cpu_up(void)
 
 	memset(dev, 0, sizeof(*dev));
 	dev->name = "wakeplace";
-	dev->features = CLOCK_EVT_FEAT_ONESHOT | CLOCK_EVT_FEAT_KTIME;
+	dev->features = CLOCK_EVT_FEAT_ONESHOT;
 	dev->rating = 400;
 	dev->cpumask = cpumask_of(wpsim_cpu);
 	dev->mult = 1;
-	dev->min_delta_ns = 1;
-	dev->max_delta_ns = KTIME_MAX;
-	dev->set_next_ktime = clock_next;
+	dev->min_delta_ns = dev->min_delta_ticks = 1;
+	dev->max_delta_ns = dev->max_delta_ticks = KTIME_MAX;
+	dev->set_next_event = clock_next;
 	dev->set_state_shutdown = clock_off;
 	dev->set_state_oneshot_stopped = clock_off;
 	clockevents_register_device(dev);

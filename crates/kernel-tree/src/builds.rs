@@ -181,7 +181,6 @@ impl Job<'_> {
         if let Some(built) = store::find(self.cache, &key) {
             return Ok(Some(self.named(built)));
         }
-        tools::require()?;
         let waiting = || {
             self.watch
                 .step("waiting for another run that builds this tree")

@@ -4,7 +4,7 @@ use crate::git::Revision;
 use crate::offers::{Kind, Offer, Offers};
 use crate::version::Version;
 use crate::wanted::Wanted;
-use crate::{TreeError, git, unpack};
+use crate::{TreeError, git, tools, unpack};
 use sha2::{Digest, Sha256};
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -91,6 +91,8 @@ impl Trees<'_> {
         if let Some(kept) = kept(&at) {
             return Ok(kept);
         }
+        // Before 160 MB are fetched that nothing can be made of.
+        tools::require()?;
         let apt = offer.apt(self.cache)?;
         let scratch = self.cache.scratch()?;
         let (files, root) = (scratch.path().join("files"), scratch.path().join("kept"));

@@ -2,8 +2,10 @@
 
 use crate::TreeError;
 use crate::version::Version;
-use wakeplace_archive::apt::{AptTree, Listed, Selection};
-use wakeplace_archive::{Cache, Watch};
+use serde::{Deserialize, Serialize};
+use std::fs;
+use wakeplace_archive::apt::{AptTree, LISTS_LAST, Listed, Selection};
+use wakeplace_archive::{Cache, Watch, age};
 
 /// Debian's releases whose `linux-source-*` packages are taken; the last has older versions as
 /// source packages, too. Each has a tree of its own, so that one that is gone takes no other along.
@@ -13,13 +15,15 @@ const SUITES: [(&[&str], bool); 4] = [
     (&["trixie"], false),
     (&["trixie-backports"], true),
 ];
+/// What was found, until the lists are fetched again.
+const FILE: &str = "offers.json";
 /// Packages of sources begin so.
 const PREFIX: &str = "linux-source-";
 /// The source package that all of them come from.
 const SOURCE: &str = "linux";
 
 /// A version that can be had.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Offer {
     /// As `7.3.4`.
     pub version: Version,
@@ -28,11 +32,11 @@ pub struct Offer {
     /// What kind of package it is.
     pub kind: Kind,
     /// In which release of Debian.
-    pub suite: &'static str,
+    pub suite: String,
 }
 
 /// What a version comes in.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub enum Kind {
     /// A source package: the sources before Debian's changes.
     Source,
@@ -55,6 +59,17 @@ impl Offers {
     /// # Errors
     /// When the cache cannot be written.
     pub fn get(cache: &Cache, watch: &dyn Watch) -> Result<Self, TreeError> {
+        // apt takes seconds to read its lists.
+        let file = cache.path(FILE);
+        if age(&file).is_some_and(|age| age < LISTS_LAST)
+            && let Some(all) = fs::read_to_string(&file).ok()
+            && let Ok(all) = serde_json::from_str(&all)
+        {
+            return Ok(Self {
+                all,
+                missing: Vec::new(),
+            });
+        }
         let mut offers = Self::default();
         for (suites, sources) in SUITES {
             let apt = AptTree::open(cache, selection(suites, sources))?;
@@ -64,6 +79,12 @@ impl Offers {
             }
         }
         offers.sort();
+        if offers.missing.is_empty()
+            && let Ok(text) = serde_json::to_string(&offers.all)
+        {
+            // Best effort: without it apt is asked again.
+            let _ = wakeplace_files::write(&file, text.as_bytes());
+        }
         Ok(offers)
     }
 
@@ -123,7 +144,7 @@ fn selection(suites: &'static [&'static str], sources: bool) -> Selection {
 
 fn of_suite(
     apt: &AptTree,
-    suite: &'static str,
+    suite: &str,
     sources: bool,
     watch: &dyn Watch,
 ) -> Result<Vec<Offer>, TreeError> {
@@ -136,7 +157,7 @@ fn of_suite(
                 version,
                 listed,
                 kind,
-                suite,
+                suite: suite.to_owned(),
             })
         }
     };
@@ -178,7 +199,7 @@ mod tests {
                 bytes: 1,
             },
             kind,
-            suite: "trixie",
+            suite: "trixie".to_owned(),
         }
     }
 

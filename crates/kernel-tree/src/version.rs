@@ -1,11 +1,12 @@
 //! Versions of kernels, as `7.3.4`.
 
+use serde::{Deserialize, Serialize};
 use std::cmp::Ordering;
 use std::fmt;
 use std::str::FromStr;
 
 /// Numbers with points between them, at least two: `7.3` stands for all that begin so.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Version(Vec<u32>);
 
 impl Version {

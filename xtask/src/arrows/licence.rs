@@ -12,6 +12,10 @@ use crate::repo::Repo;
 
 /// The live scheduler: the one crate under GPL-2.0-only.
 const LIVE: &str = "scx";
+/// Text of the kernel's licence, which the command line carries and writes out for the compiler of
+/// whoever builds a kernel: a table of files, which no program of ours runs.
+const CARRIED: &str = "wakeplace-kernel-shim";
+const CARRIED_UNDER: &str = "GPL-2.0-only";
 /// What it links of this workspace.
 const LINKED_BY_LIVE: [&str; 3] = ["policy-sys", "platform", "host"];
 /// What it may link beyond the list.
@@ -86,6 +90,10 @@ fn judge(
 ) {
     for (id, way) in graph.reachable(start, kinds) {
         let package = &graph.packages[id];
+        let is_carried = package.name == CARRIED && package.ours;
+        if is_carried && package.licence.as_deref() == Some(CARRIED_UNDER) {
+            continue;
+        }
         if let Some(why) = objection(package, permitted) {
             let what = format!(
                 "{} {}: {why} ({})",
@@ -219,6 +227,21 @@ mod tests {
                 "b 1.0.0: its licence `GPL-2.0-only` is not allowed here (cli -> a -> b)"
             )]
         );
+    }
+
+    #[test]
+    fn the_kernels_shim_is_carried_under_its_own_licence_and_no_other() {
+        let found = |name: &str, licence: &str, ours: bool| {
+            let rows: &[Row<'_>] = &[
+                ("wakeplace-cli", "MIT", true, &[(name, "normal")]),
+                (name, licence, ours, &[]),
+            ];
+            check(&graph(rows), &allow()).len()
+        };
+        assert_eq!(found("wakeplace-kernel-shim", "GPL-2.0-only", true), 0);
+        assert_ne!(found("wakeplace-kernel-shim", "GPL-3.0-only", true), 0);
+        assert_ne!(found("wakeplace-kernel-shim", "GPL-2.0-only", false), 0);
+        assert_ne!(found("wakeplace-kernel-other", "GPL-2.0-only", true), 0);
     }
 
     #[test]

@@ -178,7 +178,7 @@ fn tables(known: &Known, terminal: Terminal) -> String {
         table.row(vec![
             Cell::from(offer.version.to_string()),
             Cell::from(offer.listed.package.package.clone()),
-            Cell::from(offer.suite),
+            Cell::from(offer.suite.clone()),
             Cell::from(sources),
             Cell::from(known.built_for(offer).join(", ")),
         ]);

@@ -17,6 +17,7 @@ mod hotplug;
 mod interception;
 mod interrupt;
 mod kept_inputs;
+mod kernel;
 mod lab;
 mod lab_programs;
 mod output;

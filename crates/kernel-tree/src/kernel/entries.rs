@@ -55,10 +55,8 @@ macro_rules! entry {
 
 impl Entries {
     pub(super) fn open(path: &Path, claim: Claim) -> Result<Self, TreeError> {
-        // By its whole name: dlopen looks for others in folders of libraries.
-        let whole = std::fs::canonicalize(path).map_err(TreeError::reading(path))?;
         // SAFETY: what runs when it is loaded is what the shim's build put there, which is nothing.
-        let library = unsafe { Library::open(Some(&whole), RTLD_NOW | RTLD_LOCAL) };
+        let library = unsafe { Library::open(Some(claim.name()), RTLD_NOW | RTLD_LOCAL) };
         let library = library.map_err(|error| object(path, said(&error)))?;
         let abi: unsafe extern "C" fn() -> u32 = entry!(library, path, c"wpk_abi");
         // SAFETY: this function is the same in all interfaces.
@@ -119,9 +117,9 @@ impl Entries {
         NonNull::new(unsafe { (self.view)() })
     }
 
-    pub(super) fn boot(&self, host: &HostTable, machine: &Machine) -> i32 {
-        // SAFETY: both are read during the call, but for the host's `data`, which lives on.
-        unsafe { (self.boot)(host, machine) }
+    pub(super) fn boot(&self, host: NonNull<HostTable>, machine: &Machine) -> i32 {
+        // SAFETY: the machine is read during the call; the table lives as long as the kernel.
+        unsafe { (self.boot)(host.as_ptr(), machine) }
     }
 
     pub(super) fn interrupt(&self, cpu: u32, what: u32) -> i32 {

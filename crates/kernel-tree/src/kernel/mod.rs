@@ -1,5 +1,6 @@
 //! A built kernel in this process: loaded, booted on a modelled machine, entered CPU by CPU.
 
+mod claim;
 mod entries;
 mod host;
 mod memory;
@@ -16,48 +17,31 @@ pub use wakeplace_kernel_abi::{
 
 use crate::TreeError;
 use abi::{DEAD, HostTable, View};
+use claim::Claim;
 use entries::Entries;
 use host::Context;
 use std::ffi::CStr;
 use std::marker::PhantomData;
 use std::path::{Path, PathBuf};
 use std::ptr::NonNull;
-use std::sync::atomic::{AtomicBool, Ordering};
 
-/// An object has one kernel, and dlopen gives one object once: there is one at a time.
-static IN_USE: AtomicBool = AtomicBool::new(false);
 /// Longest value of a parameter, bytes.
 const VALUE_BYTES: usize = 4096;
 
-/// A kernel whose machine is up. `H` hears what it says.
+/// A kernel whose machine is up. `H` hears what it says. It stays on its thread; other threads can
+/// have others, of the same object, too.
 pub struct Kernel<H: Host> {
     path: PathBuf,
     entries: Entries,
     view: NonNull<View>,
     /// Of whatever the kernel calls: it has a pointer to it.
     context: NonNull<Context<H>>,
+    /// And to this one.
+    table: NonNull<HostTable>,
     /// Words of a mask of all CPUs.
     mask_words: usize,
     /// The kernel's globals are one thread's.
     one_thread: PhantomData<*mut ()>,
-}
-
-/// Given back when dropped.
-struct Claim;
-
-impl Claim {
-    fn take(path: &Path) -> Result<Self, TreeError> {
-        match IN_USE.swap(true, Ordering::Acquire) {
-            false => Ok(Self),
-            true => Err(object(path, "there is a kernel in this process already")),
-        }
-    }
-}
-
-impl Drop for Claim {
-    fn drop(&mut self) {
-        IN_USE.store(false, Ordering::Release);
-    }
 }
 
 fn object(path: &Path, why: impl Into<String>) -> TreeError {
@@ -72,8 +56,7 @@ impl<H: Host> Kernel<H> {
     /// host's; a boot that failed gives the host back.
     ///
     /// # Errors
-    /// When the object cannot be loaded or is of another interface, or there is a kernel in this
-    /// process already, or the kernel does not boot.
+    /// When the object cannot be loaded or is of another interface, or the kernel does not boot.
     pub fn boot(path: &Path, machine: &Machine, host: H) -> Result<Self, (TreeError, H)> {
         let opened = Claim::take(path).and_then(|claim| Entries::open(path, claim));
         let entries = match opened {
@@ -91,15 +74,16 @@ impl<H: Host> Kernel<H> {
             return Err((object(path, why), host));
         }
         let context = NonNull::from(Box::leak(Box::new(Context::new(host))));
-        let table: HostTable = Context::table(context);
-        let booted = machine.with_raw(|raw| entries.boot(&table, raw));
-        // From here on the context is given back by `drop`.
+        let table = NonNull::from(Box::leak(Box::new(Context::table(context))));
+        let booted = machine.with_raw(|raw| entries.boot(table, raw));
+        // From here on both are given back by `drop`.
         let view = entries.view();
         let mut kernel = Self {
             path: path.to_owned(),
             view: NonNull::dangling(),
             entries,
             context,
+            table,
             mask_words: machine.cpus.len().div_ceil(64),
             one_thread: PhantomData,
         };
@@ -119,13 +103,14 @@ impl<H: Host> Kernel<H> {
     /// Ends it, and gives the host back.
     #[must_use]
     pub fn into_host(self) -> H {
-        let context = self.context;
+        let (context, table) = (self.context, self.table);
         // What is dropped unloads the object first, which had a pointer to the context.
         let this = std::mem::ManuallyDrop::new(self);
         // SAFETY: `this` is not used again, and each part is read once.
         unsafe {
             drop(std::ptr::read(&raw const this.entries));
             drop(std::ptr::read(&raw const this.path));
+            drop(Box::from_raw(table.as_ptr()));
             Box::from_raw(context.as_ptr()).into_host()
         }
     }
@@ -337,8 +322,11 @@ impl<H: Host> Kernel<H> {
 impl<H: Host> Drop for Kernel<H> {
     fn drop(&mut self) {
         self.entries.close();
-        // SAFETY: leaked by `boot`, and the object that had a pointer to it is gone.
-        drop(unsafe { Box::from_raw(self.context.as_ptr()) });
+        // SAFETY: leaked by `boot`, and the object that had pointers to them is gone.
+        unsafe {
+            drop(Box::from_raw(self.table.as_ptr()));
+            drop(Box::from_raw(self.context.as_ptr()));
+        }
     }
 }
 

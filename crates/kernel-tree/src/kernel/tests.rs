@@ -3,20 +3,12 @@
 use super::*;
 use std::fmt::Write as _;
 use std::process::Command;
-use std::sync::{Mutex, MutexGuard, PoisonError};
-
-/// There is one kernel in a process at a time, and tests run side by side.
-static ONE: Mutex<()> = Mutex::new(());
-
-fn alone() -> MutexGuard<'static, ()> {
-    ONE.lock().unwrap_or_else(PoisonError::into_inner)
-}
 
 /// A kernel that does nothing but what the tests look at.
 const FAKE: &str = r#"
 #include "wakeplace.h"
-static const struct wpk_host *host_of_boot;
-static struct wpk_host host;
+static const struct wpk_host *kept;
+#define host (*kept)
 static struct wpk_cpu cpus[8];
 static wpk_u32 changed[8];
 static struct wpk_view view = { .changed = changed, .cpus = cpus };
@@ -34,7 +26,7 @@ wpk_s32 wpk_boot(const struct wpk_host *h, const struct wpk_machine *m)
 		return -22;
 	if (m->domains[0].opps[1].khz != 2000 || m->idle[0].states[0].name[0] != 'W')
 		return -22;
-	host = *h;
+	kept = h;
 	view.nr_cpus = m->nr_cpus;
 	host.log(host.data, 6, "booted\n");
 	stack = host.stack(host.data, 8192);
@@ -186,7 +178,6 @@ fn refused(path: &Path, machine: &Machine) -> String {
 
 #[test]
 fn a_kernel_is_booted_entered_and_left() {
-    let _alone = alone();
     let folder = tempfile::tempdir().expect("a folder");
     let mut kernel = boot(&fake(folder.path(), abi::ABI));
     assert_eq!(
@@ -230,7 +221,6 @@ fn a_kernel_is_booted_entered_and_left() {
 
 #[test]
 fn calls_are_what_the_header_says() {
-    let _alone = alone();
     let folder = tempfile::tempdir().expect("a folder");
     let mut kernel = boot(&fake(folder.path(), abi::ABI));
     let wake = Call::Wake {
@@ -274,24 +264,37 @@ fn calls_are_what_the_header_says() {
     assert_eq!(kernel.host().0.last().map(String::as_str), Some("done 8 3"));
 }
 
+/// Goal: kernels of one object have nothing in common, side by side and one after the other.
 #[test]
-fn a_second_kernel_waits_for_the_end_of_the_first() {
-    let _alone = alone();
+fn each_kernel_has_its_own_state() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = fake(folder.path(), abi::ABI);
+    let counts = |kernel: &Kernel<Heard>| (kernel.events().0, kernel.cpus()[0].interrupts);
     let mut first = boot(&path);
-    first.set_now(7);
-    assert!(refused(&path, &machine()).contains("a kernel in this process already"));
+    let (mut second, third) = (boot(&path), boot(&path));
     let _ = first.interrupt(0, 1);
+    let _ = (second.interrupt(0, 1), second.interrupt(0, 1));
+    assert_eq!(
+        (counts(&first), counts(&second), counts(&third)),
+        ((1, 1), (2, 2), (0, 0))
+    );
     drop(first);
-    // Loaded anew: nothing of the first is left.
-    let second = boot(&path);
-    assert_eq!((second.events().0, second.cpus()[0].interrupts), (0, 0));
+    assert_eq!(counts(&second), (2, 2));
+    // The file is loaded anew: nothing of the first is left.
+    assert_eq!(counts(&boot(&path)), (0, 0));
+    let others: Vec<_> = (0..2)
+        .map(|_| {
+            let path = path.clone();
+            std::thread::spawn(move || counts(&boot(&path)))
+        })
+        .collect();
+    for other in others {
+        assert_eq!(other.join().expect("no panic"), (0, 0));
+    }
 }
 
 #[test]
 fn what_cannot_be_booted_is_refused() {
-    let _alone = alone();
     let folder = tempfile::tempdir().expect("a folder");
     let path = fake(folder.path(), abi::ABI + 1);
     assert!(refused(&path, &machine()).contains("its interface is 2, this program's 1"));
@@ -310,13 +313,10 @@ fn what_cannot_be_booted_is_refused() {
     let other = compiled(folder.path(), "int x;\n", &["-shared", "-fPIC"]);
     let said = refused(&other, &machine());
     assert!(said.contains("wpk_abi"), "{said}");
-    // None of them keeps the process.
-    drop(boot(&fake(folder.path(), abi::ABI)));
 }
 
 #[test]
 fn addresses_have_names() {
-    let _alone = alone();
     let folder = tempfile::tempdir().expect("a folder");
     let path = fake(folder.path(), abi::ABI);
     let symbols = Symbols::of(&path).expect("names");

@@ -1,0 +1,230 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Machines, and a storm of everything that a kernel can be asked for. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "host.h"
+#include "scenario.h"
+
+static const struct wpk_opp little[] = { { 533000, 28728 }, { 999000, 70329 }, { 1402000, 124918 },
+					 { 1709000, 187990 }, { 1844000, 245436 } };
+static const struct wpk_opp big[] = { { 903000, 243358 }, { 1421000, 500192 }, { 1805000, 804127 },
+				      { 2112000, 1161600 }, { 2362000, 1571911 } };
+static const struct wpk_idle_state arm_states[] = {
+	{ "WFI", 1000, 1000, 0, 0 }, { "cpu", 1050000, 1500000, 0, 0 }, { "cluster", 2100000, 3500000, 0, 0 }
+};
+static const struct wpk_idle_state x86_states[] = {
+	{ "POLL", 0, 0, WPK_POLLING, 0 }, { "C1", 2000, 2000, 0, 0 }, { "C6", 133000, 600000, 0, 0 }
+};
+
+void machine_hikey960(void)
+{
+	int slow = getenv("SLOW") != NULL;
+
+	for (unsigned c = 0; c < 8; c++) {
+		unsigned b = c >= 4;
+
+		machine.cpus[c] = (struct wpk_machine_cpu){ .capacity = b ? 1024 : 462, .core = c, .cluster = WPK_NONE,
+							    .llc = b, .domain = b, .idle = 0 };
+		machine.class_of[c] = b ? 2 : 0;
+	}
+	for (unsigned d = 0; d < 2; d++)
+		machine.domains[d] = (struct wpk_domain){
+			.opps = d ? big : little, .nr_opps = 5, .transition_latency_ns = 300000, .rate_limit_us = 450,
+			.flags = (slow ? 0 : WPK_FAST_SWITCH) | WPK_ENERGY_MODEL | WPK_ANY_CPU,
+			.switch_ns = slow ? 50000 : 0,
+		};
+	machine.idle[0] = (struct wpk_idle_table){ arm_states, 3, 0 };
+	machine.m = (struct wpk_machine){ .nr_cpus = 8, .nr_domains = 2, .nr_idle = 1, .nr_nodes = 1, .seed = 1,
+					  .governor = getenv("GOVERNOR"), .idle_governor = getenv("IDLE_GOVERNOR") };
+}
+
+void machine_big(unsigned n)
+{
+	static wpk_u32 distances[16];
+
+	for (unsigned c = 0; c < n; c++) {
+		unsigned core = c % (n / 2), node = core / (n / 8);
+
+		machine.cpus[c] = (struct wpk_machine_cpu){ .capacity = 1024, .core = core, .cluster = WPK_NONE,
+							    .llc = core / 8, .package = node, .node = node,
+							    .domain = WPK_NONE, .idle = 0 };
+		machine.class_of[c] = 2;
+	}
+	for (unsigned i = 0; i < 16; i++)
+		distances[i] = i % 5 == 0 ? 10 : (i / 4 ^ i % 4) == 1 ? 12 : 32;
+	machine.idle[0] = (struct wpk_idle_table){ x86_states, 3, 0 };
+	machine.m = (struct wpk_machine){ .nr_cpus = n, .nr_idle = 1, .nr_nodes = 4, .distances = distances, .seed = 1,
+					  .idle_governor = getenv("IDLE_GOVERNOR") };
+}
+
+/* PARAMETERS="name=value name=value": set after the tasks were created. */
+void parameters(void)
+{
+	char *list = getenv("PARAMETERS"), *word, *copy = list ? strdup(list) : NULL;
+
+	for (word = copy ? strtok(copy, " ") : NULL; word; word = strtok(NULL, " ")) {
+		char *value = strchr(word, '='), text[1024];
+		long long r;
+
+		if (!value)
+			die("a parameter is name=value");
+		*value++ = 0;
+		r = control(WPK_SET, WPK_NONE, 0, 0, word, value);
+		if (r)
+			fprintf(stderr, "%s=%s: %lld\n", word, value, r);
+		if (kernel.get(word, text, sizeof(text)) > 0)
+			fprintf(stderr, "%s is %s\n", word, text);
+	}
+	free(copy);
+}
+
+static uint32_t groups[64];
+static unsigned nr_groups;
+/*
+ * Deadline tasks or hotplug, not both: a task that left its deadline class on a CPU that went makes the kernels
+ * themselves divide by the number of CPUs left, which is 0.
+ */
+static int deadlines;
+static unsigned storm_tasks, refused, asked, down;
+static const char *const features[] = { "NO_TTWU_QUEUE", "TTWU_QUEUE", "NO_SIS_UTIL", "SIS_UTIL", "NO_UTIL_EST",
+					"UTIL_EST", "NO_RUN_TO_PARITY", "RUN_TO_PARITY", "HRTICK", "NO_HRTICK" };
+
+static int64_t call(struct wpk_call *c)
+{
+	int64_t r = kernel.control(c);
+
+	asked++;
+	refused += r < 0 && r != WPK_PENDING;
+	if (r < 0 && verbose)
+		fprintf(stderr, "op %u task %u: %lld\n", c->op, c->task, (long long)r);
+	return r;
+}
+
+static void change_class(uint32_t task)
+{
+	static const uint32_t policies[] = { 0, 0, 3, 5, 1, 2, 6 };
+	struct wpk_attr a = { .policy = policies[draw(7)], .nice = (int)draw(40) - 20 };
+
+	if (a.policy == 6 && !deadlines)
+		a.policy = 0;
+	if (a.policy == 1 || a.policy == 2)
+		a.priority = 1 + draw(90);
+	if (a.policy == 6) {
+		a.runtime = 1000000 + draw(1000000);
+		a.deadline = 8000000;
+		a.period = 16000000;
+	}
+	if (a.policy != 6 && draw(2)) {
+		a.flags = 0x60;
+		a.util_min = draw(512);
+		a.util_max = 512 + draw(513);
+	}
+	call(&(struct wpk_call){ .op = WPK_SETATTR, .task = task, .attr = &a });
+}
+
+static void change_group(void)
+{
+	static const char *const files[][2] = { { "cpu.weight", "%u" }, { "cpu.max", "%u000 20000" },
+						{ "cpu.uclamp.min", "%u.5" }, { "cpu.uclamp.max", "%u" },
+						{ "cpu.idle", "0" }, { "cpu.max", "max 20000" } };
+	unsigned g = draw(nr_groups + 1), f = draw(6);
+	char text[64];
+
+	if (g == nr_groups && nr_groups < 16) {
+		int64_t r = call(&(struct wpk_call){ .op = WPK_GROUP, .group = nr_groups ? groups[draw(nr_groups)] : 0 });
+
+		if (r > 0)
+			groups[nr_groups++] = r;
+		return;
+	}
+	if (g == nr_groups)
+		return;
+	snprintf(text, sizeof(text), files[f][1], 1 + (unsigned)draw(20));
+	call(&(struct wpk_call){ .op = WPK_GROUP_SET, .group = groups[g], .name = files[f][0], .value = text });
+}
+
+static void change_machine(void)
+{
+	uint32_t cpu = 1 + draw(machine.m.nr_cpus - 1);
+
+	switch (draw(4)) {
+	case 0:
+		if (deadlines)
+			break;
+		if (down && draw(2)) {
+			call(&(struct wpk_call){ .op = WPK_HOTPLUG, .cpu = down, .number = 1 });
+			down = 0;
+		} else if (!down) {
+			down = cpu;
+			call(&(struct wpk_call){ .op = WPK_HOTPLUG, .cpu = cpu, .number = 0 });
+		}
+		break;
+	case 1:
+		call(&(struct wpk_call){ .op = WPK_LIMIT, .number = draw(2), .at = draw(3) ? 1402000 : 0 });
+		break;
+	case 2:
+		call(&(struct wpk_call){ .op = WPK_PRESSURE, .number = draw(2), .at = draw(3) ? 1402000 : 0 });
+		break;
+	case 3:
+		call(&(struct wpk_call){ .op = WPK_SET, .name = "features", .value = features[draw(10)] });
+		break;
+	}
+}
+
+static int blow(void)
+{
+	uint32_t task = 1 + draw(storm_tasks);
+	wpk_u64 mask = draw(255) + 1;
+
+	switch (draw(7)) {
+	case 0:
+		change_class(task);
+		break;
+	case 1:
+		call(&(struct wpk_call){ .op = WPK_AFFINITY, .task = task, .mask = &mask });
+		break;
+	case 2:
+		change_group();
+		break;
+	case 3:
+		if (nr_groups)
+			call(&(struct wpk_call){ .op = WPK_MOVE, .task = task, .group = groups[draw(nr_groups)] });
+		break;
+	case 4:
+		change_machine();
+		break;
+	default: {
+		wpk_u32 list[3] = { task, 1 + (wpk_u32)draw(storm_tasks), 1 + (wpk_u32)draw(storm_tasks) };
+		unsigned cpu = draw(machine.m.nr_cpus);
+
+		if (kernel.view()->cpus[cpu].state != WPK_OFFLINE && kernel.view()->cpus[cpu].state != WPK_START)
+			kernel.device(cpu, list, 3);
+	}
+	}
+	return 0;
+}
+
+void storm(unsigned n, int with_deadlines)
+{
+	struct wpk_call fork = { .op = WPK_FORK, .task = 0, .name = "creator" };
+
+	deadlines = with_deadlines;
+	storm_tasks = n;
+	nr_tasks = n + 1;
+	for (unsigned i = 0; i < nr_tasks; i++) {
+		struct task *t = &tasks[i];
+
+		t->number = i;
+		t->period = i % 3 ? 4000000 + draw(20000000) : 0;
+		t->work = 100000 + draw(2000000);
+		t->phase = draw(30000000);
+		t->exits_at = i % 10 == 9 ? started + draw(3000000000ULL) : 0;
+	}
+	tasks[0].creates = tasks[0].alive = 1;
+	tasks[0].children = n;
+	tasks[0].left = 1000000;
+	if (kernel.spawn(0, &fork))
+		die("no creator");
+	host_action(blow, 700001);
+}

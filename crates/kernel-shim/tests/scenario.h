@@ -1,0 +1,8 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#ifndef WP_TEST_SCENARIO_H
+#define WP_TEST_SCENARIO_H
+void machine_hikey960(void);
+void machine_big(unsigned n);
+void storm(unsigned n, int with_deadlines);
+void parameters(void);
+#endif

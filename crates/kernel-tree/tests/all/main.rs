@@ -1,0 +1,7 @@
+//! Trees from a name to an object.
+//!
+//! One test program per crate: linking one more takes longer than running its tests.
+#![allow(missing_docs, reason = "not a library")]
+
+mod fake_tree;
+mod real_tree;
