@@ -17,6 +17,7 @@ mod repeat;
 mod runs_export;
 mod settings;
 mod terminal;
+mod trees;
 mod text;
 mod wakeup_cases;
 mod wall;

@@ -33,7 +33,7 @@ pub use hotplug::{Hotplug, HotplugError};
 pub use machine::core_facts;
 pub use observe::Observer;
 use observe::{Both, NoObserver};
-pub use kernel::tree::tree_machine;
+pub use kernel::tree::{tree_machine, tree_refuses};
 pub use options::{CpuIdle, OptionError, Options};
 pub use outcome::{
     CallbackTotals, Counted, Ended, EventCount, LongestWait, RunReport, SchedExtReport, TaskTotals,

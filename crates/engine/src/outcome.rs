@@ -25,12 +25,6 @@ pub enum Ended {
         /// Who waits for what, by task.
         waits: Vec<Waiting>,
     },
-    /// The sched_ext scheduler ended, of an error or by itself.
-    #[serde(skip)]
-    Scheduler {
-        /// Why.
-        exit: Exit,
-    },
     /// A tree's own kernel failed.
     Kernel {
         /// In its words, and where.
@@ -44,6 +38,13 @@ pub enum Ended {
         script: u32,
         /// The most that there can be.
         limit: u64,
+    },
+    /// The sched_ext scheduler ended, of an error or by itself.
+    // Variants that are not sent come last: the others keep their numbers.
+    #[serde(skip)]
+    Scheduler {
+        /// Why.
+        exit: Exit,
     },
 }
 

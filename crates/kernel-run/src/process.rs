@@ -6,7 +6,7 @@ use crate::stream::{Message, Sender, receive};
 use std::fs::File;
 use std::io;
 use std::os::fd::{FromRawFd as _, OwnedFd};
-use wakeplace_engine::{Ended, Observer, RunReport};
+use wakeplace_engine::{Ended, Happening, Observer, RunReport};
 
 /// What the process of a run has: it says what happens, and how the run ended.
 pub(crate) type Said = Sender<File>;
@@ -35,11 +35,12 @@ pub(crate) fn apart(
     }
     drop(theirs);
     let mut outcome = None;
-    let mut now_ns = 0;
+    let (mut now_ns, mut finished) = (0, false);
     let heard = receive(File::from(ours), |message| {
         match message {
             Message::Told(time_ns, told) => {
                 now_ns = time_ns;
+                finished = told == Happening::Finish;
                 told.tell(time_ns, observer);
             }
             Message::Ended(report) => outcome = Some(Ok(*report)),
@@ -52,17 +53,23 @@ pub(crate) fn apart(
         unsafe { libc::kill(child, libc::SIGKILL) };
     }
     let status = waited(child);
-    outcome.unwrap_or_else(|| {
-        let why = match heard {
+    let outcome = outcome.unwrap_or_else(|| {
+        let said = match heard {
             Err(error) => format!("what its process said cannot be read: {error}"),
             Ok(()) => how(status),
         };
-        observer.finish(now_ns);
         Ok(RunReport {
-            end_ns: now_ns,
-            ended: Ended::Kernel { said: why },
+            ended: Ended::Kernel { said },
             ..RunReport::default()
         })
+    });
+    // A run that was broken off has not said that it is over.
+    outcome.map(|report| {
+        if finished {
+            return report;
+        }
+        observer.finish(now_ns);
+        RunReport { end_ns: now_ns, ..report }
     })
 }
 

@@ -7,7 +7,7 @@ use crate::tree::runs_of;
 use std::cmp::Reverse;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use wakeplace_engine::observe::{Both, NoObserver};
-use wakeplace_engine::{Observer, Options, RunReport, run, run_sched_ext};
+use wakeplace_engine::{Observer, Options, RunReport, run, run_sched_ext, tree_refuses};
 use wakeplace_metrics::{Collector, RunMetrics, Timeline, TimelineRecorder, Window};
 use wakeplace_optimum::Machine;
 use wakeplace_platform::Platform;
@@ -68,6 +68,16 @@ pub(crate) struct Finished {
 }
 
 impl Run<'_> {
+    /// Whether it can be run.
+    fn check(&self) -> Result<(), StudyError> {
+        wakeplace_engine::check(self.platform, self.policy, self.workload, self.options)?;
+        let refused = self.policy.tree().and_then(|_| tree_refuses(self.workload, self.options));
+        refused.map_or(Ok(()), |reason| {
+            let name = self.policy.name().to_owned();
+            Err(StudyError::Tree { name, reason })
+        })
+    }
+
     fn execute(&self) -> Result<Finished, StudyError> {
         self.execute_watched(None)
     }
@@ -175,7 +185,7 @@ impl Finished {
 
 /// Executes one run on this thread.
 pub(crate) fn one(run: &Run<'_>) -> Result<Finished, StudyError> {
-    wakeplace_engine::check(run.platform, run.policy, run.workload, run.options)?;
+    run.check()?;
     run.execute()
 }
 
@@ -185,7 +195,7 @@ pub(crate) fn watch(
     observer: &mut dyn Observer,
     progress: OnProgress<'_>,
 ) -> Result<Finished, StudyError> {
-    wakeplace_engine::check(run.platform, run.policy, run.workload, run.options)?;
+    run.check()?;
     progress(Progress::none_of(1));
     let finished = run.execute_watched(Some(observer))?;
     progress(Progress {
@@ -254,10 +264,7 @@ fn on_threads<T>(
 
 /// Whether all of them can be run.
 pub(crate) fn check(runs: &[Run<'_>]) -> Result<(), StudyError> {
-    for run in runs {
-        wakeplace_engine::check(run.platform, run.policy, run.workload, run.options)?;
-    }
-    Ok(())
+    runs.iter().try_for_each(Run::check)
 }
 
 #[cfg(test)]

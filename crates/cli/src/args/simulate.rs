@@ -160,7 +160,8 @@ pub(crate) struct RunArgs {
     /// The form is ERA[+FEATURE[=VERSION]]...[-FEATURE]...[:KEY=VALUE,...], with settings of this
     /// policy alone after a colon. For `compare`, repeat the option: the first policy is the base
     /// of the differences. `wakeplace policy list` shows eras and features, `wakeplace policy show
-    /// NAME` what a name means.
+    /// NAME` what a name means. `kernel:VERSION` or `kernel:PATH[@REV][:name=TEXT,KEY=VALUE...]` is a
+    /// kernel tree's own code (`wakeplace kernel --help`).
     #[arg(
         long,
         value_name = "NAME",
@@ -169,6 +170,15 @@ pub(crate) struct RunArgs {
         display_order = 10
     )]
     pub(crate) policy: Vec<String>,
+    /// Options of kernels of `--policy kernel:...`, as lines of `.config`, merged last
+    #[arg(
+        long,
+        value_name = "FILE",
+        hide_short_help = true,
+        help_heading = "Policy",
+        display_order = 11
+    )]
+    pub(crate) kernel_config: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) schedulers: SchedulerArgs,
     /// Change a parameter in mid-run, as 10s=power-policy=powersaving; repeatable

@@ -13,10 +13,18 @@ use crate::terminal::Terminal;
 use crate::text::{plain, style};
 use crate::wall;
 use wakeplace_engine::Which;
+use wakeplace_policy_sys::TREE_PREFIX;
 use wakeplace_study::{Question, Request, SchedulerAnswer, Source};
 
 /// `explain`.
 pub(crate) fn explain(args: ExplainArgs, terminal: Terminal) -> Outcome {
+    let mut policies = args.policy.iter().chain(&args.compare_policy);
+    if let Some(tree) = policies.find(|name| name.starts_with(TREE_PREFIX)) {
+        return Err(Failure::Input(format!(
+            "explain shows decisions of the policy core, and `{tree}` is a kernel's own code; \
+             expected an era, as `linux-7.3`"
+        )));
+    }
     let inputs = [
         ("--platform", args.platform.as_str()),
         ("--workload", args.workload.as_str()),

@@ -5,7 +5,7 @@ mod explain;
 mod fidelity;
 mod kernel;
 mod lab;
-mod lab_watch;
+pub(crate) mod lab_watch;
 mod marked_page;
 mod pages;
 mod platform;

@@ -15,12 +15,13 @@ use crate::runs_export::RunsExport;
 use crate::terminal::Terminal;
 use crate::text::{self, format, plain, style};
 use crate::wakeup_cases::Export;
+use crate::trees;
 use crate::wall;
 use std::path::Path;
 use wakeplace_engine::observe::Both;
 use wakeplace_engine::{Observer, States};
 use wakeplace_metrics::Expectation;
-use wakeplace_policy_sys::Policy;
+use wakeplace_policy_sys::{Policy, TREE_PREFIX};
 use wakeplace_report::Format;
 use wakeplace_study::{Comparison, Experiment, Matrix, PolicyRuns, Request, Source};
 use wakeplace_text::printable;
@@ -101,6 +102,15 @@ fn simulate(
     asked: Option<Asked<'_>>,
     terminal: Terminal,
 ) -> Outcome {
+    let trees = args.policy.iter().find(|name| name.starts_with(TREE_PREFIX));
+    if let Some(tree) = trees.filter(|_| !args.schedulers.scheduler.is_empty()) {
+        return Err(Failure::Input(format!(
+            "--scheduler runs on the modelled kernel, not on a tree's own; expected no `--policy \
+             {tree}` beside it, or two commands"
+        )));
+    }
+    let config = args.kernel_config.as_deref();
+    trees::provide(&args.policy, &args.platform, config, terminal)?;
     let matrix = matrix(args, seeds)?;
     let written = written(args, &watched, asked.as_ref());
     let outputs = written

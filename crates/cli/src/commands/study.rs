@@ -14,12 +14,14 @@ use crate::repeat;
 use crate::runs_export::RunsExport;
 use crate::settings::{any_policy, check_keys};
 use crate::terminal::Terminal;
+use crate::trees;
 use crate::text::{format, heading, plain, style, wrapped};
 use wakeplace_report::{Align, Cell, Extent, Format, Table};
 use wakeplace_study::{Study, StudyOptions, StudyResult, is_sweep, run_studies, select, studies};
 
 /// `study ...`.
 pub(crate) fn run(command: StudyCommand, terminal: Terminal) -> Outcome {
+    trees::provide(&[], &[], None, terminal)?;
     match command {
         StudyCommand::List(args) => list(&args, terminal),
         StudyCommand::Show(args) => show(&args, terminal),

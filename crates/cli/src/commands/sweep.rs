@@ -7,6 +7,7 @@ use crate::output::{A_FILE, Output};
 use crate::places;
 use crate::progress::Follower;
 use crate::terminal::Terminal;
+use crate::trees;
 use crate::text::{format, plain, style, wrapped};
 use std::io::Write as _;
 use std::path::Path;
@@ -25,6 +26,7 @@ const MOST_SHOWN: usize = 50;
 
 /// `sweep`.
 pub(crate) fn sweep(args: &SweepArgs, terminal: Terminal) -> Outcome {
+    trees::provide(&[], &args.platform, None, terminal)?;
     let sweep = definition(args)?;
     let place = Places {
         store: args.store.as_deref(),

@@ -15,6 +15,7 @@ mod frequency;
 mod interface;
 mod interrupts;
 mod machine;
+mod refused;
 mod tasks;
 mod told;
 
@@ -23,6 +24,7 @@ use crate::kernel::KernelSetup;
 use crate::machine::Machine;
 use machine::Domains;
 pub use machine::tree_machine;
+pub use refused::tree_refuses;
 use std::collections::BTreeSet;
 use tasks::Own;
 use wakeplace_kernel_abi::{Told, Tree as Entries};

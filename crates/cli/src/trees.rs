@@ -1,0 +1,76 @@
+//! `--policy kernel:...`: kernel trees are built before anything is simulated.
+
+use crate::commands::lab_watch::Steps;
+use crate::failure::Failure;
+use crate::terminal::Terminal;
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use wakeplace_kernel_run::{Trees, like};
+use wakeplace_kernel_tree::{Like, Shim, TreeError, Watch, cache};
+use wakeplace_platform::Platform;
+use wakeplace_policy_sys::{TREE_PREFIX, TreeRef, provide_trees};
+use wakeplace_study::BuiltTree;
+
+/// Hears of trees that a run needs for another kind of machine.
+struct Late(Terminal);
+
+impl Watch for Late {
+    fn step(&self, what: &str) {
+        self.0.detail(what);
+    }
+
+    fn remark(&self, what: &str) {
+        self.0.warn(what);
+    }
+}
+
+fn trees(config: Option<&Path>, watch: Box<dyn Watch + Send + Sync>) -> Result<Trees, TreeError> {
+    Ok(Trees {
+        cache: cache()?,
+        shim: Shim::of_user()?,
+        config: config.map(PathBuf::from),
+        watch,
+    })
+}
+
+/// Builds the trees among these policies for these platforms, and lets their names be parsed. A
+/// platform that cannot be loaded is named later, by who loads it.
+pub(crate) fn provide(
+    policies: &[String],
+    platforms: &[String],
+    config: Option<&Path>,
+    terminal: Terminal,
+) -> Result<(), Failure> {
+    let mut found: BTreeMap<String, BuiltTree> = BTreeMap::new();
+    let own = policies.iter().filter(|name| name.starts_with(TREE_PREFIX));
+    let own: Vec<&String> = own.collect();
+    if own.is_empty() && config.is_some() {
+        return Err(Failure::Input(
+            "--kernel-config is for a kernel's own code; expected a --policy kernel:...".to_owned(),
+        ));
+    }
+    let mut likes: Vec<Like> = Vec::new();
+    if !own.is_empty() {
+        let loaded = platforms.iter().filter_map(|name| Platform::load(name).ok());
+        likes.extend(loaded.map(|platform| like(&platform)));
+        likes.sort_unstable();
+        likes.dedup();
+        let trees = Arc::new(trees(config, Box::new(Steps::start(terminal)))?);
+        for name in own {
+            if !found.contains_key(name) {
+                found.insert(name.clone(), trees.find(name, &likes)?);
+            }
+        }
+    }
+    let config = config.map(PathBuf::from);
+    provide_trees(move |name| match found.get(name) {
+        Some(tree) => Ok(TreeRef::new(tree.clone())),
+        None => {
+            let trees = trees(config.as_deref(), Box::new(Late(terminal)));
+            let tree = trees.and_then(|trees| Arc::new(trees).find(name, &likes));
+            tree.map(TreeRef::new).map_err(|error| error.to_string())
+        }
+    });
+    Ok(())
+}
