@@ -407,7 +407,8 @@ fn listed_of(paragraph: &str) -> Option<Listed> {
     })
 }
 
-/// A source package, of its paragraph. Sums stand on lines that begin with a blank: sum, size, name.
+/// A source package, of its paragraph. Sums stand on lines that begin with a blank: sum, size,
+/// name.
 fn source_of(paragraph: &str) -> Option<Listed> {
     let (_, sums) = paragraph.split_once("\nChecksums-Sha256:")?;
     let mut sums = sums
