@@ -65,7 +65,9 @@ int rcuwait_wake_up(struct rcuwait *w)
 	return w->task ? wake_up_process(w->task) : 0;
 }
 
-void finish_rcuwait(struct rcuwait *w)
+/* Not inline since 5.11. */
+void wp_finish_rcuwait(struct rcuwait *w) __asm__("finish_rcuwait");
+void wp_finish_rcuwait(struct rcuwait *w)
 {
 	rcu_assign_pointer(w->task, NULL);
 	__set_current_state(TASK_RUNNING);
