@@ -263,7 +263,15 @@ Debug::NoLocking "true";
         } = &listed.package;
         let exact = format!("{package}={version}");
         let mut command = self.command("apt-get");
-        command.args(["-q", "--download-only", "--only-source", "source", &exact]);
+        command.args([
+            "-q",
+            "--download-only",
+            // Debian's own part may be gone from a mirror, and is not needed.
+            "--tar-only",
+            "--only-source",
+            "source",
+            &exact,
+        ]);
         self.watched(command, listed, folder, watch)?;
         let orig = |name: &&String| name.contains(".orig.tar.");
         let by_name = files_by_name(folder);
