@@ -263,7 +263,15 @@ Debug::NoLocking "true";
         } = &listed.package;
         let exact = format!("{package}={version}");
         let mut command = self.command("apt-get");
-        command.args(["-q", "--download-only", "--only-source", "source", &exact]);
+        command.args([
+            "-q",
+            "--download-only",
+            // Debian's own part may be gone from a mirror, and is not needed.
+            "--tar-only",
+            "--only-source",
+            "source",
+            &exact,
+        ]);
         self.watched(command, listed, folder, watch)?;
         let orig = |name: &&String| name.contains(".orig.tar.");
         let by_name = files_by_name(folder);
@@ -407,7 +415,8 @@ fn listed_of(paragraph: &str) -> Option<Listed> {
     })
 }
 
-/// A source package, of its paragraph. Sums stand on lines that begin with a blank: sum, size, name.
+/// A source package, of its paragraph. Sums stand on lines that begin with a blank: sum, size,
+/// name.
 fn source_of(paragraph: &str) -> Option<Listed> {
     let (_, sums) = paragraph.split_once("\nChecksums-Sha256:")?;
     let mut sums = sums

@@ -95,7 +95,7 @@ static void boot_early(void)
 #endif
 	percpu_init();
 	memory_init();
-	sysctl_init();
+	sysctl_limits();
 	for (cpu = 0; cpu < nr_cpus; cpu++) {
 		set_cpu_possible(cpu, true);
 		set_cpu_present(cpu, true);

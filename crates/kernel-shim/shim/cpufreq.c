@@ -11,8 +11,18 @@ static unsigned int domain_of(const struct cpufreq_policy *policy)
 	return machine_cpus[policy->cpu].domain;
 }
 
-static void report(unsigned int domain, unsigned int khz)
+static unsigned int highest(unsigned int domain)
 {
+	return domains[domain].opps[domains[domain].nr_opps - 1].khz;
+}
+
+static void report(struct cpufreq_policy *policy, unsigned int khz)
+{
+	unsigned int domain = domain_of(policy);
+
+#ifdef CONFIG_WPSIM_LIKE_X86
+	topology_set_freq_scale(policy->cpus, khz, highest(domain));
+#endif
 	host->frequency(host->data, domain, khz);
 }
 
@@ -26,7 +36,7 @@ static unsigned int driver_fast_switch(struct cpufreq_policy *policy, unsigned i
 		if (d->opps[i].khz >= target || d->opps[i + 1].khz > policy->max)
 			break;
 	if (d->opps[i].khz != policy->cur)
-		report(domain_of(policy), d->opps[i].khz);
+		report(policy, d->opps[i].khz);
 	return d->opps[i].khz;
 }
 
@@ -35,7 +45,7 @@ static int driver_target_index(struct cpufreq_policy *policy, unsigned int index
 	const struct wpk_domain *d = &domains[domain_of(policy)];
 
 	kernel_work(d->switch_ns);
-	report(domain_of(policy), freq_tables[domain_of(policy)][index].frequency);
+	report(policy, freq_tables[domain_of(policy)][index].frequency);
 	return 0;
 }
 
@@ -136,8 +146,7 @@ static void cpufreq_up(const char *governor)
 		unsigned int domain = machine_cpus[cpu].domain;
 
 		if (domain < nr_domains)
-			arch_set_freq_scale(cpumask_of(cpu), domain_khz(domain),
-					    domains[domain].opps[domains[domain].nr_opps - 1].khz);
+			topology_set_freq_scale(cpumask_of(cpu), domain_khz(domain), highest(domain));
 	}
 }
 
@@ -170,7 +179,7 @@ static int heat(unsigned int domain, u64 khz)
 	if (domain >= nr_domains || !policies || !policies[domain])
 		return -EINVAL;
 	cpus = policies[domain]->related_cpus;
-	most = domains[domain].opps[domains[domain].nr_opps - 1].khz;
+	most = highest(domain);
 	if (!khz || khz > most)
 		khz = most;
 	if (wp_topology_update_hw_pressure) {

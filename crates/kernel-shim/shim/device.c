@@ -56,8 +56,11 @@ struct wp_kobject {
 };
 static struct wp_kobject *kobjects;
 
-int kobject_init_and_add(struct kobject *kobj, const struct kobj_type *type, struct kobject *parent,
-			 const char *fmt, ...)
+/* The type of the second argument became const. */
+int wp_kobject_init_and_add(struct kobject *kobj, const struct kobj_type *type, struct kobject *parent,
+			    const char *fmt, ...) __asm__("kobject_init_and_add");
+int wp_kobject_init_and_add(struct kobject *kobj, const struct kobj_type *type, struct kobject *parent,
+			    const char *fmt, ...)
 {
 	struct wp_kobject *k = wp_alloc(sizeof(*k), 8);
 	char *name = wp_alloc(64, 8);

@@ -139,19 +139,15 @@ static void handle_request(void)
 /* Kernel work that takes simulated time: interrupts come in, a preemption may take the CPU away. */
 static void kernel_work(u64 ns)
 {
-	struct task_struct *self = current;
-
-	if (!ns)
+	if (!ns || !wp_booted)
 		return;
 	view.cpus[wpsim_cpu].work_ns = ns;
-	self->thread.in_user = 1;
 	do {
 		to_host(WPK_WORK);
 		if (request.kind == ENTER_CONTINUE)
 			break;
 		handle_request();
 	} while (1);
-	self->thread.in_user = 0;
 }
 
 #ifndef _TIF_NEED_RESCHED_LAZY
@@ -216,6 +212,11 @@ wpk_s32 wpk_interrupt(wpk_u32 cpu, wpk_u32 what)
 	if (cpu >= nr_cpus)
 		return -EINVAL;
 	view.cpus[cpu].ipi &= ~what;
+	/* It has fired, even if the CPU takes it later. */
+	if (what & WPK_TIMER && view.cpus[cpu].next_event_ns <= view.now_ns) {
+		view.cpus[cpu].next_event_ns = WPK_NEVER;
+		changed(cpu);
+	}
 	arrived[cpu] |= what & (WPK_RESCHED | WPK_CALL | WPK_TIMER);
 	return enter(cpu, ENTER_IRQ);
 }

@@ -50,6 +50,35 @@ static void rcu_settle(void)
 	local_irq_restore(flags);
 }
 
+/*
+ * Called at the begin of each __schedule(), with interrupts off and no lock held. Threads that hand a CPU to each other until
+ * something happens elsewhere (hotplug waits for a throttled group so) would do so for ever where no time passes:
+ * after many switches at one instant a microsecond goes by, twice as much the next time, at most a millisecond.
+ */
+#define SWITCHES_AT_ONCE 2000
+static struct {
+	u64 at;
+	unsigned int nr;
+	u64 step;
+} passes[NR_CPUS];
+
+void wp_note_switch(bool preempt) __asm__("rcu_note_context_switch");
+void wp_note_switch(bool preempt)
+{
+	unsigned int cpu = wpsim_cpu;
+
+	if (passes[cpu].at != view.now_ns) {
+		if (passes[cpu].nr < SWITCHES_AT_ONCE)
+			passes[cpu].step = NSEC_PER_USEC;
+		passes[cpu].at = view.now_ns;
+		passes[cpu].nr = 0;
+	}
+	if (++passes[cpu].nr % SWITCHES_AT_ONCE)
+		return;
+	kernel_work(passes[cpu].step);
+	passes[cpu].step = min_t(u64, 2 * passes[cpu].step, NSEC_PER_MSEC);
+}
+
 /* A grace period passes at once: nobody else is inside the kernel, or it waits for us. */
 void rcu_barrier(void)
 {
@@ -65,7 +94,9 @@ int rcuwait_wake_up(struct rcuwait *w)
 	return w->task ? wake_up_process(w->task) : 0;
 }
 
-void finish_rcuwait(struct rcuwait *w)
+/* Not inline since 5.11. */
+void wp_finish_rcuwait(struct rcuwait *w) __asm__("finish_rcuwait");
+void wp_finish_rcuwait(struct rcuwait *w)
 {
 	rcu_assign_pointer(w->task, NULL);
 	__set_current_state(TASK_RUNNING);

@@ -149,5 +149,5 @@ static void repartition(void);
 static void control_start(struct task_struct *self);
 static void kernel_init(void *arg);
 static void seed_random(u64 seed);
-static void sysctl_init(void);
+static void sysctl_limits(void);
 #endif

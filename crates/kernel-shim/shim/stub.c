@@ -107,8 +107,15 @@ WEAK char *kvasprintf(unsigned int flags, const char *format, va_list ap)
 	return p;
 }
 
+size_t strlen(const char *s);
+WEAK char *kstrdup(const char *s)
+{
+	return memcpy(wp_alloc(strlen(s) + 1, 0), s, strlen(s) + 1);
+}
+WEAK char *kstrdup_const(const char *s) { return kstrdup(s); }
+
 /* Read-copy-update, context tracking */
-NOTHING(__rcu_read_lock) NOTHING(__rcu_read_unlock) NOTHING(rcu_note_context_switch)
+NOTHING(__rcu_read_lock) NOTHING(__rcu_read_unlock)
 NOTHING(rcu_sched_clock_irq) NOTHING(rcu_softirq_qs) NOTHING(rcu_momentary_eqs) NOTHING(rcu_momentary_dyntick_idle)
 NOTHING(ct_idle_enter) NOTHING(ct_idle_exit) NOTHING(ct_irq_enter) NOTHING(ct_irq_exit)
 NOTHING(rcu_idle_enter) NOTHING(rcu_idle_exit) NOTHING(rcu_irq_enter) NOTHING(rcu_irq_exit)
@@ -143,7 +150,7 @@ WEAK int ida_alloc_range(void) { return ids++; }
 NOTHING(ida_free)
 
 /* Devices, files */
-NOTHING(lock_device_hotplug) NOTHING(unlock_device_hotplug) ANSWER(device_create_file, 0) NOTHING(device_remove_file)
+ANSWER(proc_dostring, -1) ANSWER(register_sysctl_table, 1) NOTHING(unregister_sysctl_table) NOTHING(lock_device_hotplug) NOTHING(unlock_device_hotplug) ANSWER(device_create_file, 0) NOTHING(device_remove_file)
 ANSWER(__devm_add_action, 0) NOTHING(put_device) ANSWER(kobject_uevent, 0) ANSWER(misc_register, 0)
 ANSWER(detect_cache_attributes, 0) NOTHING(irq_lock_sparse) NOTHING(irq_unlock_sparse) NOTHING(smp_cpus_done)
 ANSWER(random_prepare_cpu, 0) ANSWER(random_online_cpu, 0) ANSWER(proc_create_seq_private, 0)
@@ -172,6 +179,11 @@ WEAK void get_random_bytes(unsigned char *to, size_t n)
 {
 	while (n--)
 		*to++ = wp_random();
+}
+WEAK int get_random_bytes_arch(unsigned char *to, int n)
+{
+	get_random_bytes(to, n);
+	return n;
 }
 void arch_smp_send_reschedule(int cpu);
 WEAK void smp_send_reschedule(int cpu) { arch_smp_send_reschedule(cpu); }

@@ -12,7 +12,7 @@ static struct wp_table *tables;
 int wp_sysctl_vals[32] __asm__("sysctl_vals");
 unsigned long wp_sysctl_long_vals[8] __asm__("sysctl_long_vals");
 
-static void sysctl_init(void)
+static void sysctl_limits(void)
 {
 	static const struct {
 		void *place;

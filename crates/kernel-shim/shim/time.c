@@ -77,7 +77,6 @@ static void clock_fires(void)
 	struct clock_event_device *dev = this_cpu_ptr(&clock_device);
 
 	view.cpus[wpsim_cpu].ticks++;
-	next_event(WPK_NEVER);
 	dev->event_handler(dev);
 }
 

@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/time.h>
 #include "host.h"
 #include "scenario.h"
 
@@ -46,11 +47,22 @@ static void on_fault(int signal, siginfo_t *info, void *context)
 	kernel.die(WPK_FAULT_HOST, text);
 }
 
+/* The budget of one entry: when the clock of the processor rings twice at the same event, it does not end. */
+static void on_bell(int signal)
+{
+	static uint64_t seen = ~0ULL;
+
+	if (host_inside && seen == host_inside)
+		kernel.die(WPK_FAULT_HOST, "an entry that does not end");
+	seen = host_inside;
+}
+
 int main(int argc, char **argv)
 {
 	static char stack[65536];
 	stack_t alternative = { .ss_sp = stack, .ss_size = sizeof(stack) };
 	struct sigaction act = { .sa_sigaction = on_fault, .sa_flags = SA_SIGINFO | SA_ONSTACK | SA_NODEFER };
+	struct itimerval bell = { 0 };
 	const char *object = NULL, *scenario = NULL;
 	double seconds = 0;
 	unsigned n = 0;
@@ -75,6 +87,11 @@ int main(int argc, char **argv)
 		sigaction(SIGBUS, &act, NULL);
 		sigaction(SIGFPE, &act, NULL);
 		sigaction(SIGILL, &act, NULL);
+		bell.it_interval.tv_sec = bell.it_value.tv_sec = 5;
+		act.sa_handler = on_bell;
+		act.sa_flags = SA_ONSTACK | SA_NODEFER;
+		sigaction(SIGVTALRM, &act, NULL);
+		setitimer(ITIMER_VIRTUAL, &bell, NULL);
 	}
 	scenario = scenario ? scenario : "periodic";
 	seconds = seconds ? seconds : 10;

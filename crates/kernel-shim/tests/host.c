@@ -33,6 +33,7 @@ static uint64_t random_state = 88172645463325252ULL;
 static int (*action)(void);
 static uint64_t action_every, action_at = NEVER;
 static int faulted;
+volatile uint64_t host_inside;
 
 void die(const char *format, ...)
 {
@@ -429,7 +430,7 @@ void host_run(uint64_t until)
 			break;
 		if (at > now())
 			view->now_ns = at;
-		events++;
+		host_inside = ++events;
 		if (what == ACT) {
 			action_at += action_every;
 			if (action())
@@ -460,6 +461,7 @@ void host_run(uint64_t until)
 			break;
 		}
 		after();
+		host_inside = 0;
 	}
 	if (!view->dead)
 		view->now_ns = until;

@@ -49,6 +49,8 @@ struct machine {
 };
 extern struct machine machine;
 
+/* The number of the event whose entry is under way; 0: none. */
+extern volatile uint64_t host_inside;
 extern int verbose;
 extern uint64_t started, warned_count, done_count;
 void host_start(const char *object);

@@ -118,7 +118,11 @@ impl Build<'_> {
                 tree,
                 symbols: messages::sentences(said).join("; "),
             },
-            _ => TreeError::Configuration(format!("{tree}: {sentence}")),
+            _ => {
+                let said = messages::of_compiler(said, &roots);
+                let colon = if said.is_empty() { "" } else { ":\n" };
+                TreeError::Configuration(format!("{tree}: {sentence}{colon}{said}"))
+            }
         }
     }
 }

@@ -109,7 +109,7 @@ impl Git {
         // git is asked for folders: the names of all files are more than a command line takes.
         let folders: BTreeSet<&str> = names
             .filter(|name| wanted.has(name))
-            .map(|name| two_levels(name))
+            .map(two_levels)
             .collect();
         if folders.is_empty() {
             let why = "there is nothing of a kernel in it".to_owned();

@@ -12,7 +12,7 @@ pub(crate) fn of_compiler(said: &str, roots: &[&Path]) -> String {
     let lines: Vec<&str> = said.lines().filter(|line| !is_of_make(line)).collect();
     let error = |line: &&str| line.contains("error:") || line.contains("rror: ");
     // Warnings that stand before the first error are of no use then, but for where it was included.
-    let first = lines.iter().position(|line| error(line)).unwrap_or(0);
+    let first = lines.iter().position(error).unwrap_or(0);
     let about = |line: &&str| {
         line.starts_with("In file included from")
             || line.starts_with("                 from")
@@ -35,10 +35,7 @@ pub(crate) fn of_compiler(said: &str, roots: &[&Path]) -> String {
 /// The sentence with which the build script ended.
 pub(crate) fn last_sentence(said: &str, roots: &[&Path]) -> String {
     let said = shortened(said, roots);
-    let sentences = said
-        .lines()
-        .filter_map(|line| line.strip_prefix("kernel-shim: "));
-    let last = sentences.last().map(str::to_owned);
+    let last = sentences(&said).pop().map(str::to_owned);
     last.unwrap_or_else(|| said.trim().lines().last().unwrap_or_default().to_owned())
 }
 

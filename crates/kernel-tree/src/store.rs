@@ -154,7 +154,7 @@ mod tests {
                 ..put
             }
         );
-        assert_eq!(list(&cache), [found.clone()]);
+        assert_eq!(list(&cache), std::slice::from_ref(&found));
         fs::remove_file(&found.object).expect("removed");
         assert_eq!(find(&cache, "k"), None);
     }

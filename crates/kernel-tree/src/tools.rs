@@ -9,7 +9,8 @@ use wakeplace_host::{Check, NeededFor, State};
 
 /// What to do about missing ones.
 pub(crate) const REMEDY: &str = "install them (Debian: apt-get install gcc make flex bison bc \
-                                 xz-utils binutils), or run `scripts/setup.sh kernel` in the source tree";
+                                 xz-utils binutils), or run `scripts/setup.sh kernel` in the \
+                                 source tree";
 /// Names that all Unix systems have for them.
 const TOOLS: [&str; 10] = [
     "bash", "make", "ld", "nm", "objcopy", "readelf", "flex", "bison", "bc", "xz",

@@ -1,8 +1,8 @@
 //! The lab: boots a real Debian kernel in QEMU with a modelled topology and runs programs in it.
 //!
 //! Nothing needs root or hardware virtualisation, and nothing on the host changes: kernels, the
-//! emulator and the guest's programs are fetched by name into the user's cache (`wakeplace-archive`), a
-//! kernel's type information is checked before it is used ([`kernels`]), and what the guest did
+//! emulator and the guest's programs are fetched by name into the user's cache (`crates/archive`),
+//! a kernel's type information is checked before it is used ([`kernels`]), and what the guest did
 //! comes back as files ([`run`]). A guest that ran under another scheduler than the one asked for
 //! is an error, never a result ([`outcome`]).
 

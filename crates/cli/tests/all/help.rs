@@ -76,8 +76,8 @@ fn examples(help: &str) -> Vec<Vec<String>> {
     lines.map(words).collect()
 }
 
-/// The lab's examples boot machines, and those of `kernel` fetch and build: they are understood, and
-/// then end for lack of a cache. A place that cannot be one is a mistake of whoever named it.
+/// The lab's examples boot machines, and those of `kernel` fetch and build: they are understood,
+/// and then end for lack of a cache. A place that cannot be one is a mistake of who named it.
 fn is_understood(folder: &Path, words: &[String]) {
     let code = if words[0] == "kernel" { 2 } else { 3 };
     let cache = folder.join("app.json").join("no-folder");

@@ -71,8 +71,11 @@ fn the_list_says_what_is_here_without_an_archive() {
     let built = folder.path().join("cache/built/k");
     fs::create_dir_all(&built).expect("made");
     fs::write(built.join("kernel.so"), "").expect("written");
-    let record = r#"{"key":"k","version":"7.3.4","label":"mine","origin":"/linux","like":"arm64","config":false}"#;
-    fs::write(built.join("kernel.json"), record).expect("written");
+    let record = serde_json::json!({
+        "key": "k", "version": "7.3.4", "label": "mine", "origin": "/linux", "like": "arm64",
+        "config": false,
+    });
+    fs::write(built.join("kernel.json"), record.to_string()).expect("written");
     let output = kernel(&folder, &["list"]);
     assert_code(&output, 0);
     assert!(stdout(&output).contains("mine"), "{}", stdout(&output));
@@ -110,8 +113,11 @@ fn what_is_no_kernel_is_refused() {
         &["my.config:1: `HZ=1000` is no option"],
     );
     refused(&[&tree, "--arch", "riscv"], &["riscv"]);
-    fs::write(folder.path().join("cache"), "").expect("written");
-    refused(&[&tree], &["cache: cannot be made"]);
+    fs::write(folder.path().join("file"), "").expect("written");
+    let mut command = without_archive(program(folder.path()), &folder);
+    command.env("WAKEPLACE_KERNEL_CACHE", folder.path().join("file/cache"));
+    let output = command.args(["kernel", "build", &tree]).output();
+    assert_refused(&output.expect("it starts"), &["file/cache: cannot be made"]);
 }
 
 /// Goal: what is missing is named, all of it, and `doctor` names the same.
@@ -148,57 +154,45 @@ fn missing_tools_are_named() {
     assert!(found.contains("flex") && found.contains("bc"), "{found}");
 }
 
+/// The program as a user who is nobody; none where that cannot be.
+fn of_nobody() -> Option<Command> {
+    let command = || {
+        let mut command = Command::new("setpriv");
+        command.args(["--reuid=65534", "--regid=65534", "--clear-groups"]);
+        command
+            .arg(env!("CARGO_BIN_EXE_wakeplace"))
+            .current_dir("/");
+        command
+    };
+    let tried = command().arg("--version").output();
+    let works = tried.is_ok_and(|output| output.status.success());
+    works.then(command)
+}
+
 #[test]
-fn a_tree_that_may_not_be_read_is_refused() {
-    let folder = folder();
-    let tree = tree(&folder);
-    // The folder is its owner's alone; root is nobody for a moment.
-    let mut command = Command::new("setpriv");
-    command.args(["--reuid=65534", "--regid=65534", "--clear-groups"]);
-    command.arg(env!("CARGO_BIN_EXE_wakeplace"));
-    let probe = command.arg("--version").current_dir("/").output();
-    if !probe.is_ok_and(|output| output.status.success()) {
+fn what_may_not_be_read_or_written_is_refused() {
+    let Some(mut command) = of_nobody() else {
         use std::io::Write as _;
         let what = "**** SKIPPED: no other user here: a tree that may not be read is not tried";
         writeln!(std::io::stderr(), "{what}").expect("stderr");
         return;
-    }
-    let mut command = Command::new("setpriv");
-    command.args(["--reuid=65534", "--regid=65534", "--clear-groups"]);
-    command.arg(env!("CARGO_BIN_EXE_wakeplace"));
-    let of_nobody = tempfile::tempdir().expect("a folder");
-    std::os::unix::fs::chown(of_nobody.path(), Some(65_534), Some(65_534)).expect("given");
-    let build = |name: &Path, cache: &Path| {
-        let mut command = Command::new("setpriv");
-        command.args(["--reuid=65534", "--regid=65534", "--clear-groups"]);
-        command.arg(env!("CARGO_BIN_EXE_wakeplace"));
-        command.args(["kernel", "build"]).arg(name).current_dir("/");
-        command.env("WAKEPLACE_KERNEL_CACHE", cache);
-        command.output().expect("it starts")
     };
-    let cache = of_nobody.path().join("cache");
-    // What may not be looked at may as well not be there.
+    let folder = folder();
+    let tree = tree(&folder);
+    let mode = <fs::Permissions as std::os::unix::fs::PermissionsExt>::from_mode;
+    fs::set_permissions(folder.path(), mode(0o755)).expect("set");
+    fs::set_permissions(Path::new(&tree).join("kernel/sched"), mode(0)).expect("set");
+    let cache = folder.path().join("cache");
+    command
+        .env("WAKEPLACE_KERNEL_CACHE", &cache)
+        .args(["kernel", "build", &tree]);
+    let output = command.output().expect("it starts");
+    assert_refused(&output, &["cache: cannot be made: Permission denied"]);
+    fs::create_dir(&cache).expect("made");
+    fs::set_permissions(&cache, mode(0o777)).expect("set");
+    let output = command.output().expect("it starts");
     assert_refused(
-        &build(Path::new(&tree), &cache),
-        &["no folder that is there"],
+        &output,
+        &["is no tree of a kernel: kernel/sched/core.c: Permission denied"],
     );
-    // One that is there, and whose files may not be read.
-    let closed = of_nobody.path().join("linux");
-    assert!(
-        Command::new("cp")
-            .args(["-r", &tree])
-            .arg(&closed)
-            .status()
-            .is_ok()
-    );
-    let fair = closed.join("kernel/sched");
-    let nothing = <fs::Permissions as std::os::unix::fs::PermissionsExt>::from_mode(0);
-    fs::set_permissions(&fair, nothing).expect("set");
-    assert_refused(
-        &build(&closed, &cache),
-        &["is no tree of a kernel: kernel/sched/core.c: Perm"],
-    );
-    // And a cache that may not be written.
-    let output = build(Path::new("/"), &folder.path().join("cache"));
-    assert_refused(&output, &["cannot be made"]);
 }

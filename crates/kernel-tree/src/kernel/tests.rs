@@ -76,12 +76,25 @@ wpk_s64 wpk_control(const struct wpk_call *call)
 	host.done(host.data, call->ticket, 3);
 	return WPK_PENDING;
 }
-wpk_s32 wpk_cpu_state(wpk_u32 cpu, struct wpk_cpu_state *s) { s->khz = 9; return cpu < 8 ? 0 : -22; }
+wpk_s32 wpk_cpu_state(wpk_u32 cpu, struct wpk_cpu_state *s)
+{
+	s->khz = 9;
+	return cpu < 8 ? 0 : -22;
+}
 wpk_s32 wpk_task_state(wpk_u32 task, struct wpk_task_state *s) { s->slice_ns = 3; return 0; }
 const char *wpk_kthread_name(wpk_u32 running) { return running & 1 ? "ksoftirqd/1" : 0; }
-wpk_s32 wpk_get(const char *name, char *text, wpk_u32 size) { text[0] = name[0]; text[1] = '\n'; return 2; }
+wpk_s32 wpk_get(const char *name, char *text, wpk_u32 size)
+{
+	text[0] = name[0];
+	text[1] = '\n';
+	return 2;
+}
 void wpk_die(wpk_u32 kind, const char *text) { for (;;); }
-wpk_u32 wpk_backtrace(wpk_u64 frame, wpk_u64 *a, wpk_u32 nr) { a[0] = (wpk_u64)wpk_boot + 4; return 1; }
+wpk_u32 wpk_backtrace(wpk_u64 frame, wpk_u64 *a, wpk_u32 nr)
+{
+	a[0] = (wpk_u64)wpk_boot + 4;
+	return 1;
+}
 wpk_u32 wpk_in_guard(wpk_u64 address) { return address == 1; }
 "#;
 

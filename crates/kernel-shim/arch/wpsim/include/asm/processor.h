@@ -9,7 +9,6 @@ struct thread_struct {
 	void *sp;
 	void *stack;
 	unsigned int number;
-	unsigned int in_user;
 };
 #define INIT_THREAD { .number = ~0U }
 #define TASK_SIZE (1UL << 46)

@@ -4,12 +4,13 @@
 /* What the scheduler asks of the machine is answered by drivers/base/arch_topology.c, as on arm64. */
 #include <linux/cpumask.h>
 #include <linux/arch_topology.h>
-#define arch_set_freq_scale topology_set_freq_scale
 #define arch_scale_freq_capacity topology_get_freq_scale
 #define arch_scale_freq_invariant topology_scale_freq_invariant
 #define arch_scale_cpu_capacity topology_get_cpu_scale
 #define arch_update_cpu_topology topology_update_cpu_topology
+/* An x86 has no reference frequency, and measures its scale: shim/cpufreq.c sets it. */
 #ifndef CONFIG_WPSIM_LIKE_X86
+#define arch_set_freq_scale topology_set_freq_scale
 #define arch_scale_freq_ref topology_get_freq_ref
 #endif
 #ifdef CONFIG_SCHED_HW_PRESSURE
