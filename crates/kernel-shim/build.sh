@@ -132,7 +132,8 @@ stubs() {
 	grep -oE '[A-Za-z_][A-Za-z0-9_]* = ' "$wp/kernel.lds" | sed 's/ = //' >"$wp/known"
 	printf '%s\n' _GLOBAL_OFFSET_TABLE_ jiffies >>"$wp/known"
 	sort -u -o "$wp/known" "$wp/known"
-	comm -23 "$wp/undefined" "$wp/known" >"$wp/lacking"
+	# What a sanitizer calls is in the program that opens the object.
+	comm -23 "$wp/undefined" "$wp/known" | grep -vE '^__(asan|ubsan)_' >"$wp/lacking"
 	"${cross}readelf" -rW "$wp/all.o" | awk '$3 ~ /PLT32|CALL26|JUMP26/ {print $5}' | sort -u >"$wp/called"
 	grep -v '^#' "$here/absent" | sort -u >"$wp/absent"
 	unknown=$(comm -23 "$wp/lacking" "$wp/called" | comm -23 - "$wp/absent")
@@ -160,7 +161,7 @@ link() {
 	compile shim "$cmd -I$here/shim -I$out/tree -Wno-missing-prototypes -Wno-missing-declarations \
 		${WPSIM_SHIM_CFLAGS:-} -c $here/shim/shim.c"
 	compile stub "$cc -O2 -g1 -w -fPIC -fno-builtin -fvisibility=hidden -fno-stack-protector \
-		-fno-omit-frame-pointer -fno-tree-loop-distribute-patterns -c $here/shim/stub.c"
+		-fno-omit-frame-pointer -fno-tree-loop-distribute-patterns ${WPSIM_SHIM_CFLAGS:-} -c $here/shim/stub.c"
 	(cd "$out/obj" && eval "$cmd -E -P -DLINKER_SCRIPT -D__ASSEMBLY__ -D__ASSEMBLER__ -x assembler-with-cpp \
 		$here/shim/kernel.lds.S") | sed -n '/^SECTIONS/,$p' | sed 's/PAGE_SIZE/4096/g' | write "$wp/kernel.lds"
 	(cd "$out/obj" && "${cross}ld" -r -o "$wp/all.o" --whole-archive kernel/sched/built-in.a --no-whole-archive \
@@ -170,9 +171,9 @@ link() {
 	}
 	stubs
 	"$cc" -c -o "$wp/missing.o" "$wp/missing.S" || exit 4
-	"$cc" -shared -nostdlib ${WPSIM_LDFLAGS:-} -o "$out/kernel.so.new" "$wp/all.o" "$wp/missing.o" \
+	"$cc" -shared -nostdlib -o "$out/kernel.so.new" "$wp/all.o" "$wp/missing.o" \
 		-Wl,-T,"$wp/kernel.lds" -Wl,--version-script="$here/shim/so.map" -Wl,-Bsymbolic -Wl,--no-undefined \
-		-Wl,-z,noexecstack -Wl,-z,now -Wl,-soname,kernel.so 2>"$out/log" || {
+		-Wl,-z,noexecstack -Wl,-z,now -Wl,-soname,kernel.so ${WPSIM_LDFLAGS:-} 2>"$out/log" || {
 		cat "$out/log" >&2
 		die 5 "the object cannot be linked"
 	}

@@ -6,6 +6,7 @@
  *   busy       hikey960, tasks that never sleep
  *   storm      hikey960, everything at random: classes, nice, masks, groups, hotplug, limits, parameters
  *   deadline   the same with deadline tasks and without hotplug
+ *   groups     hikey960, two groups of busy tasks with weights 100 and 300, a third with half a CPU
  *   big        512 CPUs: 4 nodes, 64 cores of 2 threads each
  */
 #define _GNU_SOURCE
@@ -118,6 +119,8 @@ int main(int argc, char **argv)
 	host_start(object);
 	if (!strcmp(scenario, "storm") || !strcmp(scenario, "deadline")) {
 		storm(n ? n : 40, !strcmp(scenario, "deadline"));
+	} else if (!strcmp(scenario, "groups")) {
+		weights();
 	} else {
 		periodic(n ? n : !strcmp(scenario, "big") ? 600 : 10, 0.05);
 		if (!strcmp(scenario, "busy"))
@@ -127,5 +130,7 @@ int main(int argc, char **argv)
 	parameters();
 	host_run(started + (uint64_t)(seconds * 1e9));
 	host_report();
+	if (!strcmp(scenario, "groups"))
+		weights_report();
 	return 0;
 }

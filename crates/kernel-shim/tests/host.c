@@ -286,7 +286,7 @@ static void look(unsigned cpu)
 		if (t->last_cpu >= 0 && t->last_cpu != (int)cpu)
 			t->moves++;
 		t->last_cpu = cpu;
-		if (t->waiting && t->period)
+		if (t->waiting && t->period && now() > t->woke)
 			t->waited += now() - t->woke;
 		t->waiting = 0;
 	}
