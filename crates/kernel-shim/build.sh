@@ -4,13 +4,15 @@
 #
 # TREE is only read. OUT keeps what was built, so that a second call builds what changed. FRAGMENTs are
 # configuration fragments, merged in their order after config/base.config; one of config/like-*.config
-# says what the simulated machine is. JOBS (default: all CPUs) and CC as usual.
+# says what the simulated machine is. JOBS (default: all CPUs), CC, HOSTCC and CROSS_COMPILE as usual.
 # Exit codes: 2 the tree or the configuration cannot be used, 3 a tool is missing, 4 a compile error
 # (the compiler's messages are on standard error), 5 a symbol that nobody defines (named).
 set -u
 export LC_ALL=C
 here=$(cd "$(dirname "$0")" && pwd)
-cc=${CC:-gcc}
+cross=${CROSS_COMPILE:-}
+cc=${CC:-${cross}gcc}
+hostcc=${HOSTCC:-${CC:-gcc}}
 jobs=${JOBS:-$(nproc)}
 
 say() { printf 'kernel-shim: %s\n' "$*" >&2; }
@@ -27,7 +29,7 @@ shift 2
 for f in "$@"; do
 	[ -r "$f" ] || die 2 "the configuration fragment $f cannot be read"
 done
-for tool in make "$cc" ld nm objcopy flex bison bc; do
+for tool in make "$cc" "$hostcc" "${cross}ld" "${cross}nm" "${cross}objcopy" "${cross}readelf" flex bison bc; do
 	command -v "$tool" >/dev/null || die 3 "$tool is not installed"
 done
 
@@ -70,7 +72,7 @@ probe() {
 
 kbuild() {
 	# The messages name files below the overlay: they are the user's.
-	make -s -C "$out/tree" ARCH=wpsim O="$out/obj" CC="$cc" HOSTCC="$cc" \
+	make -s -C "$out/tree" ARCH=wpsim O="$out/obj" CC="$cc" HOSTCC="$hostcc" CROSS_COMPILE="$cross" \
 		KBUILD_BUILD_TIMESTAMP=0 WPSIM_CFLAGS="$defines ${WPSIM_CFLAGS:-}" \
 		"$@" >"$out/log" 2>&1
 }
@@ -126,12 +128,13 @@ newer() {
 # Symbols that no object has. Those that are called become stubs which say their name; others must be known.
 stubs() {
 	local wp=$out/wp unknown
-	nm -u "$wp/all.o" | awk '$1 == "U" {print $2}' | sort -u >"$wp/undefined"
+	"${cross}nm" -u "$wp/all.o" | awk '$1 == "U" {print $2}' | sort -u >"$wp/undefined"
 	grep -oE '[A-Za-z_][A-Za-z0-9_]* = ' "$wp/kernel.lds" | sed 's/ = //' >"$wp/known"
 	printf '%s\n' _GLOBAL_OFFSET_TABLE_ jiffies >>"$wp/known"
 	sort -u -o "$wp/known" "$wp/known"
-	comm -23 "$wp/undefined" "$wp/known" >"$wp/lacking"
-	readelf -rW "$wp/all.o" | awk '$3 ~ /PLT32|CALL26|JUMP26/ {print $5}' | sort -u >"$wp/called"
+	# What a sanitizer calls is in the program that opens the object.
+	comm -23 "$wp/undefined" "$wp/known" | grep -vE '^__(asan|ubsan)_' >"$wp/lacking"
+	"${cross}readelf" -rW "$wp/all.o" | awk '$3 ~ /PLT32|CALL26|JUMP26/ {print $5}' | sort -u >"$wp/called"
 	grep -v '^#' "$here/absent" | sort -u >"$wp/absent"
 	unknown=$(comm -23 "$wp/lacking" "$wp/called" | comm -23 - "$wp/absent")
 	[ -z "$unknown" ] || die 5 "the tree needs data that the shim does not have: $(echo $unknown) \
@@ -158,19 +161,19 @@ link() {
 	compile shim "$cmd -I$here/shim -I$out/tree -Wno-missing-prototypes -Wno-missing-declarations \
 		${WPSIM_SHIM_CFLAGS:-} -c $here/shim/shim.c"
 	compile stub "$cc -O2 -g1 -w -fPIC -fno-builtin -fvisibility=hidden -fno-stack-protector \
-		-fno-omit-frame-pointer -fno-tree-loop-distribute-patterns -c $here/shim/stub.c"
+		-fno-omit-frame-pointer -fno-tree-loop-distribute-patterns ${WPSIM_SHIM_CFLAGS:-} -c $here/shim/stub.c"
 	(cd "$out/obj" && eval "$cmd -E -P -DLINKER_SCRIPT -D__ASSEMBLY__ -D__ASSEMBLER__ -x assembler-with-cpp \
 		$here/shim/kernel.lds.S") | sed -n '/^SECTIONS/,$p' | sed 's/PAGE_SIZE/4096/g' | write "$wp/kernel.lds"
-	(cd "$out/obj" && ld -r -o "$wp/all.o" --whole-archive kernel/sched/built-in.a --no-whole-archive \
+	(cd "$out/obj" && "${cross}ld" -r -o "$wp/all.o" --whole-archive kernel/sched/built-in.a --no-whole-archive \
 		$objs "$wp/shim.o" "$wp/stub.o") 2>"$out/log" || {
 		cat "$out/log" >&2
 		die 5 "the objects do not go together"
 	}
 	stubs
 	"$cc" -c -o "$wp/missing.o" "$wp/missing.S" || exit 4
-	"$cc" -shared -nostdlib ${WPSIM_LDFLAGS:-} -o "$out/kernel.so.new" "$wp/all.o" "$wp/missing.o" \
+	"$cc" -shared -nostdlib -o "$out/kernel.so.new" "$wp/all.o" "$wp/missing.o" \
 		-Wl,-T,"$wp/kernel.lds" -Wl,--version-script="$here/shim/so.map" -Wl,-Bsymbolic -Wl,--no-undefined \
-		-Wl,-z,noexecstack -Wl,-z,now -Wl,-soname,kernel.so 2>"$out/log" || {
+		-Wl,-z,noexecstack -Wl,-z,now -Wl,-soname,kernel.so ${WPSIM_LDFLAGS:-} 2>"$out/log" || {
 		cat "$out/log" >&2
 		die 5 "the object cannot be linked"
 	}

@@ -2,6 +2,8 @@
 /* The end of a run: the kernel's words go to the host, and the entry in progress comes back. */
 
 void wp_leave_for_good(void) __noreturn;
+/* The last line of the log. */
+static char last_words[1024];
 
 void __noreturn wpk_die(wpk_u32 kind, const char *text)
 {
@@ -36,7 +38,8 @@ void panic(const char *fmt, ...)
 	va_start(ap, fmt);
 	vsnprintf(text, sizeof(text), fmt, ap);
 	va_end(ap);
-	wp_fault(WPK_FAULT_PANIC, "Kernel panic - not syncing: %s", text);
+	/* BUG() says where it is in the line before. */
+	wp_fault(WPK_FAULT_PANIC, "Kernel panic - not syncing: %s (after: %s)", text, last_words);
 }
 
 /* A lock is held. By a CPU that waits for another: ours may go on later. By us: never. */

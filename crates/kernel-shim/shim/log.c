@@ -3,7 +3,7 @@
 
 static void wp_log(int level, const char *fmt, va_list ap)
 {
-	static char text[1024];
+	char *text = last_words;
 	size_t n;
 
 	if (fmt[0] == KERN_SOH_ASCII && fmt[1]) {
@@ -11,7 +11,7 @@ static void wp_log(int level, const char *fmt, va_list ap)
 			level = fmt[1] - '0';
 		fmt += 2;
 	}
-	vsnprintf(text, sizeof(text), fmt, ap);
+	vsnprintf(text, sizeof(last_words), fmt, ap);
 	n = strlen(text);
 	while (n && text[n - 1] == '\n')
 		text[--n] = 0;

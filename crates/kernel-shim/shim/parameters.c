@@ -71,7 +71,7 @@ static int show_features(char *text, size_t size)
 
 wpk_s32 wpk_get(const char *name, char *text, wpk_u32 size)
 {
-	static char page[PAGE_SIZE];
+	static char page[PAGE_SIZE] __aligned(PAGE_SIZE);
 	size_t length = size;
 	u64 value;
 	int n;

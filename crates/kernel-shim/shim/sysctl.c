@@ -41,6 +41,9 @@ static void sysctl_limits(void)
 #ifdef SYSCTL_THREE_THOUSAND
 		{ SYSCTL_THREE_THOUSAND, 3000 },
 #endif
+#ifdef SYSCTL_NEG_ONE
+		{ SYSCTL_NEG_ONE, -1 },
+#endif
 		{ SYSCTL_INT_MAX, INT_MAX },
 	};
 	size_t i;
@@ -203,13 +206,13 @@ static const struct {
 /* Switching energy-aware placement is building the domains anew. */
 static int plain_set(const char *name, const char *text)
 {
-	unsigned int v;
 	size_t i;
+	int v;
 
 	for (i = 0; i < ARRAY_SIZE(plain); i++) {
 		if (!plain[i].value || strcmp(plain[i].name, name))
 			continue;
-		if (kstrtouint(text, 0, &v))
+		if (kstrtoint(text, 0, &v))
 			return -EINVAL;
 		WRITE_ONCE(*plain[i].value, v);
 		if (!strcmp(name, "sched_energy_aware"))

@@ -20,7 +20,8 @@ static int keep_task(unsigned int number, struct task_struct *p)
 		unsigned int size = max(2 * task_table_size, max(number + 1, 256U));
 		struct task_struct **table = wp_alloc(size * sizeof(*table), 64);
 
-		memcpy(table, task_table, task_table_size * sizeof(*table));
+		if (task_table)
+			memcpy(table, task_table, task_table_size * sizeof(*table));
 		wp_free(task_table);
 		task_table = table;
 		task_table_size = size;

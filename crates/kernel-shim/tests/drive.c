@@ -6,13 +6,16 @@
  *   busy       hikey960, tasks that never sleep
  *   storm      hikey960, everything at random: classes, nice, masks, groups, hotplug, limits, parameters
  *   deadline   the same with deadline tasks and without hotplug
+ *   groups     hikey960, two groups of busy tasks with weights 100 and 300, a third with half a CPU
  *   big        512 CPUs: 4 nodes, 64 cores of 2 threads each
  */
+#define _GNU_SOURCE
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/time.h>
+#include <ucontext.h>
 #include "host.h"
 #include "scenario.h"
 
@@ -37,10 +40,23 @@ static void periodic(unsigned n, double share)
 		die("no creator");
 }
 
+static void keep_frame(void *context)
+{
+	ucontext_t *c = context;
+
+#if defined(__x86_64__)
+	host_frame = c->uc_mcontext.gregs[REG_RBP];
+#elif defined(__aarch64__)
+	host_frame = c->uc_mcontext.regs[29];
+#endif
+}
+
 static void on_fault(int signal, siginfo_t *info, void *context)
 {
 	wpk_u64 address = (wpk_u64)(uintptr_t)info->si_addr;
 	static char text[128];
+
+	keep_frame(context);
 
 	snprintf(text, sizeof(text), "%s at %#llx", signal == SIGFPE ? "division by zero" :
 		 kernel.in_guard(address) ? "stack overflow" : "wild access", address);
@@ -48,12 +64,14 @@ static void on_fault(int signal, siginfo_t *info, void *context)
 }
 
 /* The budget of one entry: when the clock of the processor rings twice at the same event, it does not end. */
-static void on_bell(int signal)
+static void on_bell(int signal, siginfo_t *info, void *context)
 {
 	static uint64_t seen = ~0ULL;
 
-	if (host_inside && seen == host_inside)
+	if (host_inside && seen == host_inside) {
+		keep_frame(context);
 		kernel.die(WPK_FAULT_HOST, "an entry that does not end");
+	}
 	seen = host_inside;
 }
 
@@ -88,8 +106,7 @@ int main(int argc, char **argv)
 		sigaction(SIGFPE, &act, NULL);
 		sigaction(SIGILL, &act, NULL);
 		bell.it_interval.tv_sec = bell.it_value.tv_sec = 5;
-		act.sa_handler = on_bell;
-		act.sa_flags = SA_ONSTACK | SA_NODEFER;
+		act.sa_sigaction = on_bell;
 		sigaction(SIGVTALRM, &act, NULL);
 		setitimer(ITIMER_VIRTUAL, &bell, NULL);
 	}
@@ -102,6 +119,8 @@ int main(int argc, char **argv)
 	host_start(object);
 	if (!strcmp(scenario, "storm") || !strcmp(scenario, "deadline")) {
 		storm(n ? n : 40, !strcmp(scenario, "deadline"));
+	} else if (!strcmp(scenario, "groups")) {
+		weights();
 	} else {
 		periodic(n ? n : !strcmp(scenario, "big") ? 600 : 10, 0.05);
 		if (!strcmp(scenario, "busy"))
@@ -111,5 +130,7 @@ int main(int argc, char **argv)
 	parameters();
 	host_run(started + (uint64_t)(seconds * 1e9));
 	host_report();
+	if (!strcmp(scenario, "groups"))
+		weights_report();
 	return 0;
 }

@@ -34,6 +34,7 @@ static int (*action)(void);
 static uint64_t action_every, action_at = NEVER;
 static int faulted;
 volatile uint64_t host_inside;
+uint64_t host_frame;
 
 void die(const char *format, ...)
 {
@@ -141,7 +142,7 @@ static void host_fault(void *data, wpk_u32 kind, const char *text)
 {
 	faulted = kind;
 	fprintf(stderr, "fault %u at %.9f s: %s\n", kind, view->now_ns / 1e9, text);
-	say_stack((wpk_u64)(uintptr_t)__builtin_frame_address(0));
+	say_stack(host_frame ? host_frame : (wpk_u64)(uintptr_t)__builtin_frame_address(0));
 }
 
 static void host_frequency(void *data, wpk_u32 domain, wpk_u32 khz);
@@ -285,7 +286,7 @@ static void look(unsigned cpu)
 		if (t->last_cpu >= 0 && t->last_cpu != (int)cpu)
 			t->moves++;
 		t->last_cpu = cpu;
-		if (t->waiting && t->period)
+		if (t->waiting && t->period && now() > t->woke)
 			t->waited += now() - t->woke;
 		t->waiting = 0;
 	}
@@ -335,6 +336,7 @@ void host_start(const char *object)
 	machine.m.domains = machine.domains;
 	machine.m.idle = machine.idle;
 	clock_gettime(CLOCK_MONOTONIC, &a);
+	view->detail = verbose > 1;
 	if (kernel.boot(&host, &machine.m))
 		die("the boot failed");
 	clock_gettime(CLOCK_MONOTONIC, &b);

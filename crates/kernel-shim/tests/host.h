@@ -51,6 +51,8 @@ extern struct machine machine;
 
 /* The number of the event whose entry is under way; 0: none. */
 extern volatile uint64_t host_inside;
+/* The frame that a signal broke into; 0: no signal. */
+extern uint64_t host_frame;
 extern int verbose;
 extern uint64_t started, warned_count, done_count;
 void host_start(const char *object);

@@ -228,3 +228,44 @@ void storm(unsigned n, int with_deadlines)
 		die("no creator");
 	host_action(blow, 700001);
 }
+
+#define PER_GROUP 8
+/* Busy tasks in three groups: their run time must go as the weights and the limit say. */
+void weights(void)
+{
+	static const char *const weight[] = { "100", "300", "100" };
+	struct wpk_call fork = { .op = WPK_FORK, .task = 0, .name = "creator" };
+
+	nr_tasks = 1 + 3 * PER_GROUP;
+	tasks[0].creates = tasks[0].alive = 1;
+	tasks[0].children = 3 * PER_GROUP;
+	tasks[0].left = 1000000;
+	for (unsigned g = 0; g < 3; g++) {
+		groups[g] = call(&(struct wpk_call){ .op = WPK_GROUP, .group = WPK_ROOT_GROUP });
+		call(&(struct wpk_call){ .op = WPK_GROUP_SET, .group = groups[g], .name = "cpu.weight",
+					 .value = weight[g] });
+	}
+	call(&(struct wpk_call){ .op = WPK_GROUP_SET, .group = groups[2], .name = "cpu.max",
+				 .value = "50000 100000" });
+	for (unsigned i = 1; i < nr_tasks; i++) {
+		tasks[i].number = i;
+		tasks[i].group = groups[(i - 1) / PER_GROUP];
+		tasks[i].period = 1000000;
+		tasks[i].work = 1e15;
+		tasks[i].phase = 50000000;
+	}
+	if (kernel.spawn(0, &fork))
+		die("no creator");
+}
+
+void weights_report(void)
+{
+	for (unsigned g = 0; g < 3; g++) {
+		double ran = 0;
+
+		for (unsigned i = 1 + g * PER_GROUP; i < 1 + (g + 1) * PER_GROUP; i++)
+			ran += tasks[i].ran[0] + tasks[i].ran[2];
+		printf("group %u: %.3f CPUs\n", g, ran / (now() - started));
+	}
+	printf("refused %u of %u\n", refused, asked);
+}

@@ -4,5 +4,7 @@
 void machine_hikey960(void);
 void machine_big(unsigned n);
 void storm(unsigned n, int with_deadlines);
+void weights(void);
+void weights_report(void);
 void parameters(void);
 #endif
