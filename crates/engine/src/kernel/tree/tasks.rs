@@ -106,7 +106,12 @@ impl Tree<'_> {
         with: impl FnOnce(&mut Self, &mut Mechanics<'_, O>, &Fork<'_>) -> T,
     ) -> T {
         let own = self.tasks[task].clone();
-        let name = text(&m.threads().name(task));
+        let threads = m.threads();
+        let name = match (threads.is_parent(task), threads.is_shell(task)) {
+            (true, _) => text("parent"),
+            (_, true) => text("shell"),
+            _ => text(&threads.name(task)),
+        };
         let mask = own.cpus.as_deref();
         let mask = mask.map(|cpus| attributes::mask(Some(cpus), self.machine.nr_cpus));
         let fork = Fork {
