@@ -3,7 +3,7 @@
 use crate::machine::{CpuIdleState, Machine, em_states};
 use crate::options::{CpuIdle, Options};
 use wakeplace_kernel_abi as abi;
-use wakeplace_platform::Platform;
+use wakeplace_platform::{Platform, PowerUnit};
 use wakeplace_workload::Workload;
 
 /// What a tree's kernel boots on: all that firmware, drivers and the kernel's own tables would tell
@@ -81,7 +81,10 @@ fn frequency_domain(platform: &Platform, machine: &Machine, domain: u32) -> abi:
             .map(|(khz, uw)| abi::Opp { khz: *khz, uw: *uw })
             .collect(),
         fast_switch: true,
-        energy_model: platform.has_energy_model,
+        energy_model: platform.has_energy_model
+            && platform.power_unit != PowerUnit::None
+            // A model of costs without watts has another registration, which is not offered.
+            && of.opps.iter().all(|opp| opp.em_cost.is_none()),
         any_cpu: true,
         transition_latency_ns: u32::try_from(machine.transition_ns[domain as usize])
             .unwrap_or(u32::MAX),
