@@ -153,9 +153,10 @@ static void change_group(void)
 
 static void change_machine(void)
 {
+	static const wpk_u64 half = 0x0f;
 	uint32_t cpu = 1 + draw(machine.m.nr_cpus - 1);
 
-	switch (draw(4)) {
+	switch (draw(5)) {
 	case 0:
 		if (deadlines)
 			break;
@@ -172,6 +173,9 @@ static void change_machine(void)
 		break;
 	case 2:
 		call(&(struct wpk_call){ .op = WPK_PRESSURE, .number = draw(2), .at = draw(3) ? 1402000 : 0 });
+		break;
+	case 4:
+		call(&(struct wpk_call){ .op = WPK_PARTITION, .mask = draw(2) ? &half : NULL });
 		break;
 	case 3:
 		call(&(struct wpk_call){ .op = WPK_SET, .name = "features", .value = features[draw(10)] });
