@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* From nothing to a machine whose CPUs are up and idle: what start_kernel() and its first thread do of it. */
+/*
+ * From nothing to a machine whose CPUs are up and idle: what start_kernel() and its first thread do
+ * of it.
+ */
 
 extern initcall_entry_t __initcall_start[], __initcall0_start[], __initcall_end[];
 enum system_states system_state = SYSTEM_BOOTING;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What the machine's owner asks for is done by a thread of the kernel, the one that booted it: hotplug, groups and
- * parameters may sleep and wait for other CPUs.
+ * What the machine's owner asks for is done by a thread of the kernel, the one that booted it:
+ * hotplug, groups and parameters may sleep and wait for other CPUs.
  */
 static struct {
 	struct task_struct *thread;

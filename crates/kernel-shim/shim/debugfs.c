@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The debug file system as far as parameters need it: what the kernel registers is kept by name, and written through
- * its own handlers. The functions take their symbols by label, as their types differ by version.
+ * The debug file system as far as parameters need it: what the kernel registers is kept by name,
+ * and written through its own handlers. The functions take their symbols by label, as their types
+ * differ by version.
  */
 enum { FILE_FOPS, FILE_U32, FILE_U64, FILE_LONG, FILE_BOOL, FILE_DIR };
 
@@ -38,13 +39,15 @@ WP_DEBUGFS(void *, debugfs_create_file, (const char *name, umode_t mode, void *p
 	return keep_file(name, parent, data, fops, FILE_FOPS);
 }
 
-WP_DEBUGFS(void *, debugfs_create_file_unsafe, (const char *name, umode_t mode, void *parent, void *data,
+WP_DEBUGFS(void *, debugfs_create_file_unsafe, (const char *name, umode_t mode, void *parent,
+		void *data,
 						const void *fops))
 {
 	return keep_file(name, parent, data, fops, FILE_FOPS);
 }
 
-WP_DEBUGFS(void *, debugfs_create_file_full, (const char *name, umode_t mode, void *parent, void *data,
+WP_DEBUGFS(void *, debugfs_create_file_full, (const char *name, umode_t mode, void *parent,
+		void *data,
 					      const void *aux, const void *fops))
 {
 	return keep_file(name, parent, data, fops, FILE_FOPS);
@@ -60,7 +63,8 @@ WP_DEBUGFS(void, debugfs_create_u64, (const char *name, umode_t mode, void *pare
 	keep_file(name, parent, value, NULL, FILE_U64);
 }
 
-WP_DEBUGFS(void *, debugfs_create_ulong, (const char *name, umode_t mode, void *parent, unsigned long *value))
+WP_DEBUGFS(void *, debugfs_create_ulong, (const char *name, umode_t mode, void *parent,
+		unsigned long *value))
 {
 	return keep_file(name, parent, value, NULL, FILE_LONG);
 }

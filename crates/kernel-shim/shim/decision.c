@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Decisions: a class of the scheduler is a table of functions, and the one that chooses a CPU for a fair task is
- * wrapped at run time. The state told is what the tree's function found.
+ * Decisions: a class of the scheduler is a table of functions, and the one that chooses a CPU for a
+ * fair task is wrapped at run time. The state told is what the tree's function found.
  */
 #ifdef WPK_HAS_SELECT_SD_FLAG
 #define SELECT_ARGS struct task_struct *p, int prev, int sd_flag, int flags
@@ -76,7 +76,8 @@ static unsigned long energy_of(struct perf_domain *pd, struct task_struct *p, un
 		most = max(most, util);
 	}
 #ifdef WPK_HAS_EM_CAP
-	return em_cpu_energy(pd->em_pd, most, sum, arch_scale_cpu_capacity(cpumask_first(perf_domain_span(pd))));
+	return em_cpu_energy(pd->em_pd, most, sum,
+			arch_scale_cpu_capacity(cpumask_first(perf_domain_span(pd))));
 #else
 	return em_cpu_energy(pd->em_pd, most, sum);
 #endif

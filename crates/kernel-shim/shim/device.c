@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* As much of devices and kobjects as the frequency and energy code asks for: CPUs, and named sets of attributes. */
+/*
+ * As much of devices and kobjects as the frequency and energy code asks for: CPUs, and named sets
+ * of attributes.
+ */
 
 static struct device *cpu_devices;
 static struct device bus_root;
@@ -57,9 +60,11 @@ struct wp_kobject {
 static struct wp_kobject *kobjects;
 
 /* The type of the second argument became const. */
-int wp_kobject_init_and_add(struct kobject *kobj, const struct kobj_type *type, struct kobject *parent,
+int wp_kobject_init_and_add(struct kobject *kobj, const struct kobj_type *type,
+		struct kobject *parent,
 			    const char *fmt, ...) __asm__("kobject_init_and_add");
-int wp_kobject_init_and_add(struct kobject *kobj, const struct kobj_type *type, struct kobject *parent,
+int wp_kobject_init_and_add(struct kobject *kobj, const struct kobj_type *type,
+		struct kobject *parent,
 			    const char *fmt, ...)
 {
 	struct wp_kobject *k = wp_alloc(sizeof(*k), 8);

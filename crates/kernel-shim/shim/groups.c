@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Groups of tasks without a file system: the tree's own controller (cpu_cgrp_subsys) is asked for its groups and its
- * files' handlers; here is only what kernel/cgroup/ would remember of them.
+ * Groups of tasks without a file system: the tree's own controller (cpu_cgrp_subsys) is asked for
+ * its groups and its files' handlers; here is only what kernel/cgroup/ would remember of them.
  */
 #define MAX_GROUPS 65536
 
@@ -88,7 +88,8 @@ struct cgroup_subsys_state *css_rightmost_descendant(struct cgroup_subsys_state 
 static struct task_struct **task_table;
 static unsigned int task_table_size;
 
-void css_task_iter_start(struct cgroup_subsys_state *css, unsigned int flags, struct css_task_iter *it)
+void css_task_iter_start(struct cgroup_subsys_state *css, unsigned int flags,
+		struct css_task_iter *it)
 {
 	memset(it, 0, sizeof(*it));
 	it->cset_pos = (void *)css;
@@ -115,13 +116,15 @@ struct cgroup_taskset {
 	struct cgroup_subsys_state *css;
 };
 
-struct task_struct *cgroup_taskset_first(struct cgroup_taskset *set, struct cgroup_subsys_state **css)
+struct task_struct *cgroup_taskset_first(struct cgroup_taskset *set,
+		struct cgroup_subsys_state **css)
 {
 	*css = set->css;
 	return set->task;
 }
 
-struct task_struct *cgroup_taskset_next(struct cgroup_taskset *set, struct cgroup_subsys_state **css)
+struct task_struct *cgroup_taskset_next(struct cgroup_taskset *set,
+		struct cgroup_subsys_state **css)
 {
 	return NULL;
 }
@@ -196,7 +199,10 @@ static struct cftype *file_in(struct cftype *files, const char *name)
 	return NULL;
 }
 
-/* As the file system does: text to the handler that takes text, a number to the one that takes a number. */
+/*
+ * As the file system does: text to the handler that takes text, a number to the one that takes a
+ * number.
+ */
 static wpk_s64 group_set(unsigned int number, const char *name, const char *value)
 {
 	struct kernfs_node node = {};

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The idle loop is the kernel's own. Here is where its CPU waits, and a driver for the platform's states. */
+/*
+ * The idle loop is the kernel's own. Here is where its CPU waits, and a driver for the platform's
+ * states.
+ */
 
 static void wait_in(unsigned int state)
 {

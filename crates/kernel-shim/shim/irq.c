@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Interrupts and the way back from them. What arrives while a CPU has interrupts off waits in `arrived` and is taken
- * where they are switched on. An interrupt for oneself (irq_work) is taken at once, within a softirq, too.
+ * Interrupts and the way back from them. What arrives while a CPU has interrupts off waits in
+ * `arrived` and is taken where they are switched on. An interrupt for oneself (irq_work) is taken
+ * at once, within a softirq, too.
  */
 DEFINE_PER_CPU(struct pt_regs *, __irq_regs);
 static struct pt_regs user_regs = { .user = 1 }, kernel_regs;

@@ -33,7 +33,8 @@ static void wp_log(int level, const char *fmt, va_list ap)
 WP_PRINT(_printk)
 WP_PRINT(_printk_deferred)
 /* Trees before 5.15 have the names without the underscore. */
-extern int wp_printk(const char *fmt, ...) __asm__("printk") __attribute__((alias("_printk"), cold));
+extern int wp_printk(const char *fmt, ...) __asm__("printk") __attribute__((alias("_printk"),
+		cold));
 extern int wp_printk_deferred(const char *fmt, ...)
 	__asm__("printk_deferred") __attribute__((alias("_printk_deferred"), cold));
 

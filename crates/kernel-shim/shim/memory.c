@@ -17,7 +17,10 @@ unsigned long wpsim_my_offset;
 unsigned long __per_cpu_offset[NR_CPUS];
 extern char __per_cpu_start[], __per_cpu_end[];
 
-/* Room for what is allocated at run time, all CPUs' pointers of scheduling domains and groups among it. */
+/*
+ * Room for what is allocated at run time, all CPUs' pointers of scheduling domains and groups among
+ * it.
+ */
 #define PERCPU_DYNAMIC (256UL << 10)
 static unsigned long percpu_used, percpu_size;
 
@@ -39,7 +42,9 @@ static void percpu_init(void)
 	wpsim_my_offset = __per_cpu_offset[0];
 }
 
-/* What was freed is kept by its size: the same sizes come again with each rebuild of the domains. */
+/*
+ * What was freed is kept by its size: the same sizes come again with each rebuild of the domains.
+ */
 struct percpu_free {
 	struct percpu_free *next;
 	unsigned long at, size, align;

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Parameters by the kernel's own names, looked up in this order:
- *   features           a list of scheduler features, NO_ before what is to be off ("NO_RUN_TO_PARITY,TTWU_QUEUE")
- *   governor           of frequencies, for all domains; idle_governor: of idle states
- *   NAME or DIR/NAME   a file of the scheduler's debug folder (base_slice_ns, migration_cost_ns, tunable_scaling, ...)
- *   NAME               a system control (sched_energy_aware, sched_rt_runtime_us, sched_util_clamp_min, ...)
- *   NAME               an attribute of the frequency core or its governor (rate_limit_us, scaling_max_freq, ...)
+ *   features       a list of scheduler features, NO_ before what is to be off
+ *                  ("NO_RUN_TO_PARITY,TTWU_QUEUE")
+ *   governor       of frequencies, for all domains; idle_governor: of idle states
+ *   NAME, DIR/NAME a file of the scheduler's debug folder (base_slice_ns, migration_cost_ns, ...)
+ *   NAME           a system control (sched_energy_aware, sched_rt_runtime_us, ...)
+ *   NAME           an attribute of the frequency core or its governor (rate_limit_us, ...)
  */
 static int set_features(const char *list)
 {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Read-copy-update for CPUs that one thread runs in turns: a reader is never interrupted by another CPU unless it
- * waits for one. Callbacks run when a CPU is about to leave the kernel and nobody reads.
+ * Read-copy-update for CPUs that one thread runs in turns: a reader is never interrupted by another
+ * CPU unless it waits for one. Callbacks run when a CPU is about to leave the kernel and nobody
+ * reads.
  */
 static struct rcu_head *callbacks, **callbacks_end = &callbacks;
 static unsigned int readers;
@@ -51,9 +52,10 @@ static void rcu_settle(void)
 }
 
 /*
- * Called at the begin of each __schedule(), with interrupts off and no lock held. Threads that hand a CPU to each other until
- * something happens elsewhere (hotplug waits for a throttled group so) would do so for ever where no time passes:
- * after many switches at one instant a microsecond goes by, twice as much the next time, at most a millisecond.
+ * Called at the begin of each __schedule(), with interrupts off and no lock held. Threads that hand
+ * a CPU to each other until something happens elsewhere (hotplug waits for a throttled group so)
+ * would do so for ever where no time passes: after many switches at one instant a microsecond goes
+ * by, twice as much the next time, at most a millisecond.
  */
 #define SWITCHES_AT_ONCE 2000
 static struct {

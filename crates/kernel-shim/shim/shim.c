@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The shim in one unit: the kernel's headers are read once, which is most of the time it takes to compile.
+ * The shim in one unit: the kernel's headers are read once, which is most of the time it takes to
+ * compile.
  */
 #include "shim.h"
 #include "fault.c"

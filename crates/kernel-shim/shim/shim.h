@@ -112,7 +112,8 @@ static void kernel_work(u64 ns);
 /* rcu.c */
 static void rcu_settle(void);
 /* task.c */
-static struct task_struct *new_task(struct task_struct *parent, const char *name, unsigned int flags);
+static struct task_struct *new_task(struct task_struct *parent, const char *name,
+		unsigned int flags);
 static struct task_struct *task_by_number(unsigned int number);
 static wpk_s64 do_fork_call(const struct wpk_call *call);
 static struct task_struct *new_kthread(void (*fn)(void *), void *arg, const char *name);

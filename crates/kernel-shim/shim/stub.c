@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What needs no type of the kernel: memory by its many names, and what has nothing to do here. No header of the kernel,
- * so one text for all trees; a name that a tree does not ask for does no harm, and all are weak, so that a tree's own object wins.
+ * What needs no type of the kernel: memory by its many names, and what has nothing to do here. No
+ * header of the kernel, so one text for all trees; a name that a tree does not ask for does no
+ * harm, and all are weak, so that a tree's own object wins.
  */
 #include "stub.h"
 #include <stdarg.h>
@@ -116,53 +117,66 @@ WEAK char *kstrdup_const(const char *s) { return kstrdup(s); }
 
 /* Read-copy-update, context tracking */
 NOTHING(__rcu_read_lock) NOTHING(__rcu_read_unlock)
-NOTHING(rcu_sched_clock_irq) NOTHING(rcu_softirq_qs) NOTHING(rcu_momentary_eqs) NOTHING(rcu_momentary_dyntick_idle)
+NOTHING(rcu_sched_clock_irq) NOTHING(rcu_softirq_qs) NOTHING(rcu_momentary_eqs)
+NOTHING(rcu_momentary_dyntick_idle)
 NOTHING(ct_idle_enter) NOTHING(ct_idle_exit) NOTHING(ct_irq_enter) NOTHING(ct_irq_exit)
 NOTHING(rcu_idle_enter) NOTHING(rcu_idle_exit) NOTHING(rcu_irq_enter) NOTHING(rcu_irq_exit)
 NOTHING(rcu_cpu_starting) NOTHING(rcu_report_dead) NOTHING(rcutree_report_cpu_starting)
 NOTHING(rcutree_report_cpu_dead) NOTHING(rcutree_migrate_callbacks)
 ANSWER(rcutree_prepare_cpu, 0) ANSWER(rcutree_online_cpu, 0) ANSWER(rcutree_offline_cpu, 0)
 ANSWER(rcutree_dead_cpu, 0) ANSWER(rcutree_dying_cpu, 0) NOTHING(rcu_request_urgent_qs_task)
-ANSWER(init_srcu_struct, 0) ANSWER(init_srcu_struct_generic, 0) ANSWER(__srcu_read_lock, 0) NOTHING(__srcu_read_unlock)
+ANSWER(init_srcu_struct, 0) ANSWER(init_srcu_struct_generic, 0) ANSWER(__srcu_read_lock, 0)
+NOTHING(__srcu_read_unlock)
 NOTHING(synchronize_srcu)
 
 /* Messages */
-ANSWER(___ratelimit, 1) ANSWER(__printk_ratelimit, 1) NOTHING(dump_stack) NOTHING(show_stack) NOTHING(show_regs)
+ANSWER(___ratelimit, 1) ANSWER(__printk_ratelimit, 1) NOTHING(dump_stack) NOTHING(show_stack)
+NOTHING(show_regs)
 NOTHING(print_worker_info) NOTHING(print_stop_info) NOTHING(add_taint) NOTHING(check_panic_on_warn)
 ANSWER(__do_once_start, 0) NOTHING(__do_once_done) DATA(oops_in_progress)
 
 /* Time */
 NOTHING(generic_sched_clock_init) ANSWER(timekeeping_valid_for_hres, 1)
-ANSWER(timekeeping_max_deferment, 0x7fffffffffffffff) NOTHING(update_wall_time) NOTHING(quiet_vmstat)
+ANSWER(timekeeping_max_deferment, 0x7fffffffffffffff) NOTHING(update_wall_time)
+NOTHING(quiet_vmstat)
 NOTHING(timekeeping_warp_clock) ANSWER(do_settimeofday64, -1) ANSWER(clocksource_done_booting, 0)
 
 /* Threads, work, processes */
-NOTHING(wq_worker_running) NOTHING(wq_worker_sleeping) NOTHING(wq_worker_tick) NOTHING(put_task_stack)
+NOTHING(wq_worker_running) NOTHING(wq_worker_sleeping) NOTHING(wq_worker_tick)
+NOTHING(put_task_stack)
 NOTHING(workqueue_softirq_action) NOTHING(workqueue_softirq_dead) ANSWER(workqueue_prepare_cpu, 0)
-ANSWER(workqueue_online_cpu, 0) ANSWER(workqueue_offline_cpu, 0) NOTHING(__mmdrop) NOTHING(cgroup_task_dead)
-NOTHING(__cgroup_account_cputime) NOTHING(__cgroup_account_cputime_field) NOTHING(calculate_sigpending)
+ANSWER(workqueue_online_cpu, 0) ANSWER(workqueue_offline_cpu, 0) NOTHING(__mmdrop)
+NOTHING(cgroup_task_dead)
+NOTHING(__cgroup_account_cputime) NOTHING(__cgroup_account_cputime_field)
+NOTHING(calculate_sigpending)
 NOTHING(ignore_signals) ANSWER(copy_from_kernel_nofault, 0) ANSWER(cap_task_setscheduler, 0)
 ANSWER(__task_pid_nr_ns, 0) NOTHING(refcount_warn_saturate)
-void *system_percpu_wq, *system_wq, *system_unbound_wq, *system_dfl_wq, *system_freezable_wq, *system_power_efficient_wq;
+void *system_percpu_wq, *system_wq, *system_unbound_wq, *system_dfl_wq, *system_freezable_wq,
+		*system_power_efficient_wq;
 ANSWER(alloc_workqueue, 1) ANSWER(alloc_workqueue_noprof, 1)
 static int ids;
 WEAK int ida_alloc_range(void) { return ids++; }
 NOTHING(ida_free)
 
 /* Devices, files */
-ANSWER(proc_dostring, -1) ANSWER(register_sysctl_table, 1) NOTHING(unregister_sysctl_table) NOTHING(lock_device_hotplug) NOTHING(unlock_device_hotplug) ANSWER(device_create_file, 0) NOTHING(device_remove_file)
+ANSWER(proc_dostring, -1) ANSWER(register_sysctl_table, 1) NOTHING(unregister_sysctl_table)
+NOTHING(lock_device_hotplug) NOTHING(unlock_device_hotplug) ANSWER(device_create_file, 0)
+NOTHING(device_remove_file)
 ANSWER(__devm_add_action, 0) NOTHING(put_device) ANSWER(kobject_uevent, 0) ANSWER(misc_register, 0)
-ANSWER(detect_cache_attributes, 0) NOTHING(irq_lock_sparse) NOTHING(irq_unlock_sparse) NOTHING(smp_cpus_done)
+ANSWER(detect_cache_attributes, 0) NOTHING(irq_lock_sparse) NOTHING(irq_unlock_sparse)
+NOTHING(smp_cpus_done)
 ANSWER(random_prepare_cpu, 0) ANSWER(random_online_cpu, 0) ANSWER(proc_create_seq_private, 0)
 ANSWER(cpuidle_add_device_sysfs, 0) ANSWER(cpuidle_add_interface, 0) ANSWER(cpuidle_add_sysfs, 0)
 NOTHING(cpuidle_remove_device_sysfs) NOTHING(cpuidle_remove_sysfs) ANSWER(numa_nearest_node, 0)
 WEAK int node_reclaim_distance = 30;
 
 /* Data that others own */
-DATA(init_files) DATA(init_fs) DATA(init_nsproxy) DATA(init_struct_pid) DATA(init_ucounts) DATA(init_user_ns)
+DATA(init_files) DATA(init_fs) DATA(init_nsproxy) DATA(init_struct_pid) DATA(init_ucounts)
+DATA(init_user_ns)
 DATA(init_uts_ns) DATA(root_user) DATA(init_cred) DATA(tasklist_lock) DATA(early_boot_irqs_disabled)
 DATA(__sched_text_start) DATA(__sched_text_end) DATA(__cpuidle_text_start) DATA(__cpuidle_text_end)
-DATA(__lock_text_start) DATA(__lock_text_end) DATA(param_ops_int) DATA(param_ops_string) DATA(param_ops_bool)
+DATA(__lock_text_start) DATA(__lock_text_end) DATA(param_ops_int) DATA(param_ops_string)
+DATA(param_ops_bool)
 DATA(param_ops_uint) DATA(param_ops_ulong) DATA(node_data)
 WEAK const char hex_asc[] = "0123456789abcdef", hex_asc_upper[] = "0123456789ABCDEF";
 DATA(gfpflag_names) DATA(pageflag_names) DATA(vmaflag_names) DATA(guid_index) DATA(uuid_index)
@@ -170,7 +184,8 @@ char static_key_initialized = 1;
 WEAK unsigned long net_rand_noise __attribute__((section(".data..percpu")));
 
 /* Random numbers: a fixed series (memory.c). */
-NOTHING(prandom_seed_full_state) ANSWER(execute_with_initialized_rng, 0) ANSWER(rng_is_initialized, 1) ANSWER(wait_for_random_bytes, 0)
+NOTHING(prandom_seed_full_state) ANSWER(execute_with_initialized_rng, 0)
+ANSWER(rng_is_initialized, 1) ANSWER(wait_for_random_bytes, 0)
 WEAK unsigned int prandom_u32_state(void) { return wp_random(); }
 WEAK unsigned int prandom_u32(void) { return wp_random(); }
 WEAK unsigned int get_random_u32(void) { return wp_random(); }

@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A stack per task, and the way between the host's stack and the CPUs'. The switch of stacks is the only
- * assembly of the shim. wp_swap(save, to, pass) leaves its registers on the old stack and takes those of the new; it
- * answers `pass` there. wp_first is where a new task begins.
+ * A stack per task, and the way between the host's stack and the CPUs'. The switch of stacks is the
+ * only assembly of the shim. wp_swap(save, to, pass) leaves its registers on the old stack and
+ * takes those of the new; it answers `pass` there. wp_first is where a new task begins.
  */
 void *wp_swap(void **save, void *to, void *pass);
 void wp_first(void);
 void wp_begin(struct task_struct *prev, void (*fn)(void *), void *arg);
 
 #if defined(__x86_64__)
-#define FRAME_WORDS 7	/* r15 r14 r13 r12 rbx rbp and the return address, after which the stack is aligned */
+/* r15 r14 r13 r12 rbx rbp and the return address, after which the stack is aligned */
+#define FRAME_WORDS 7
 #define FRAME_FN 3
 #define FRAME_ARG 2
 #define FRAME_RETURN 6
@@ -193,7 +194,9 @@ static int enter(unsigned int cpu, int kind)
 	return view.dead ? WPK_DEAD : 0;
 }
 
-/* Back to the host until it visits this CPU again. The flags are this CPU's: others run meanwhile. */
+/*
+ * Back to the host until it visits this CPU again. The flags are this CPU's: others run meanwhile.
+ */
 static void to_host(unsigned int state)
 {
 	struct wpk_cpu *c = &view.cpus[wpsim_cpu];

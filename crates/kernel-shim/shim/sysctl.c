@@ -61,9 +61,11 @@ static void *keep_table(const struct ctl_table *table, size_t nr)
 	return t;
 }
 
-void wp_register_sysctl_init(const char *path, const struct ctl_table *table, const char *name, size_t nr)
+void wp_register_sysctl_init(const char *path, const struct ctl_table *table, const char *name,
+		size_t nr)
 	__asm__("__register_sysctl_init");
-void wp_register_sysctl_init(const char *path, const struct ctl_table *table, const char *name, size_t nr)
+void wp_register_sysctl_init(const char *path, const struct ctl_table *table, const char *name,
+		size_t nr)
 {
 #ifndef WPK_HAS_SYSCTL_SIZE
 	for (nr = 0; table[nr].procname; nr++)
@@ -79,7 +81,8 @@ void *wp_register_sysctl(const char *path, const struct ctl_table *table, size_t
 	return keep_table(table, nr);
 }
 
-void *wp_register_sysctl_old(const char *path, const struct ctl_table *table) __asm__("register_sysctl");
+void *wp_register_sysctl_old(const char *path,
+		const struct ctl_table *table) __asm__("register_sysctl");
 void *wp_register_sysctl_old(const char *path, const struct ctl_table *table)
 {
 	size_t nr;
@@ -121,16 +124,18 @@ static int one_number(const struct ctl_table *t, int write, char *text, size_t *
 	return 0;
 }
 
-#define WP_PROC(name, width, bounded)                                                              \
-	int wp_##name(const struct ctl_table *t, int write, void *text, size_t *n, loff_t *at)     \
-		__asm__(#name);                                                                    \
-	int wp_##name(const struct ctl_table *t, int write, void *text, size_t *n, loff_t *at)     \
-	{                                                                                          \
-		struct ctl_table free = *t;                                                        \
-												   \
-		if (!(bounded))                                                                    \
-			free.extra1 = free.extra2 = NULL;                                          \
-		return one_number(&free, write, text, n, width);                                   \
+#define WP_PROC(name, width, bounded) \
+	int wp_##name(const struct ctl_table *t, int write, void *text, size_t *n, \
+		      loff_t *at) \
+		__asm__(#name); \
+	int wp_##name(const struct ctl_table *t, int write, void *text, size_t *n, \
+		      loff_t *at) \
+	{ \
+		struct ctl_table free = *t; \
+ \
+		if (!(bounded)) \
+			free.extra1 = free.extra2 = NULL; \
+		return one_number(&free, write, text, n, width); \
 	}
 WP_PROC(proc_dointvec, 4, false)
 WP_PROC(proc_dointvec_minmax, 4, true)
@@ -160,21 +165,28 @@ static int sysctl_call(const char *name, int write, char *text, size_t *length)
 }
 
 /*
- * Before 5.18 the scheduler's controls stand in kernel/sysctl.c, which is not linked: the variables are known by
- * their names, and what their handlers do beyond the number is done here.
+ * Before 5.18 the scheduler's controls stand in kernel/sysctl.c, which is not linked: the variables
+ * are known by their names, and what their handlers do beyond the number is done here.
  */
-extern unsigned int wp_sched_latency __asm__("sysctl_sched_latency") __attribute__((weak, visibility("default")));
-extern unsigned int wp_sched_min_granularity __asm__("sysctl_sched_min_granularity") __attribute__((weak, visibility("default")));
-extern unsigned int wp_sched_wakeup_granularity __asm__("sysctl_sched_wakeup_granularity") __attribute__((weak, visibility("default")));
-extern unsigned int wp_sched_migration_cost __asm__("sysctl_sched_migration_cost") __attribute__((weak, visibility("default")));
-extern unsigned int wp_sched_nr_migrate __asm__("sysctl_sched_nr_migrate") __attribute__((weak, visibility("default")));
-extern unsigned int wp_sched_child_runs_first __asm__("sysctl_sched_child_runs_first") __attribute__((weak, visibility("default")));
-extern unsigned int wp_sched_rt_period __asm__("sysctl_sched_rt_period") __attribute__((weak, visibility("default")));
-extern unsigned int wp_sched_rt_runtime __asm__("sysctl_sched_rt_runtime") __attribute__((weak, visibility("default")));
-extern unsigned int wp_sched_energy_aware __asm__("sysctl_sched_energy_aware") __attribute__((weak, visibility("default")));
-extern unsigned int wp_sched_cfs_bandwidth_slice __asm__("sysctl_sched_cfs_bandwidth_slice") __attribute__((weak, visibility("default")));
-extern unsigned int wp_sched_uclamp_util_min __asm__("sysctl_sched_uclamp_util_min") __attribute__((weak, visibility("default")));
-extern unsigned int wp_sched_uclamp_util_max __asm__("sysctl_sched_uclamp_util_max") __attribute__((weak, visibility("default")));
+extern unsigned int wp_sched_latency __asm__("sysctl_sched_latency") __attribute__((weak,
+		visibility("default")));
+#define WP_OLD(name) \
+	extern unsigned int wp_##name __asm__("sysctl_" #name) \
+		__attribute__((weak, visibility("default")))
+WP_OLD(sched_min_granularity);
+WP_OLD(sched_wakeup_granularity);
+WP_OLD(sched_migration_cost);
+extern unsigned int wp_sched_nr_migrate __asm__("sysctl_sched_nr_migrate") __attribute__((weak,
+		visibility("default")));
+WP_OLD(sched_child_runs_first);
+extern unsigned int wp_sched_rt_period __asm__("sysctl_sched_rt_period") __attribute__((weak,
+		visibility("default")));
+extern unsigned int wp_sched_rt_runtime __asm__("sysctl_sched_rt_runtime") __attribute__((weak,
+		visibility("default")));
+WP_OLD(sched_energy_aware);
+WP_OLD(sched_cfs_bandwidth_slice);
+WP_OLD(sched_uclamp_util_min);
+WP_OLD(sched_uclamp_util_max);
 static const struct {
 	const char *name;
 	unsigned int *value;

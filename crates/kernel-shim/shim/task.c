@@ -32,7 +32,10 @@ static int keep_task(unsigned int number, struct task_struct *p)
 	return 0;
 }
 
-/* What a task must not share with the one it was copied from. The scheduler's own part is sched_fork()'s. */
+/*
+ * What a task must not share with the one it was copied from. The scheduler's own part is
+ * sched_fork()'s.
+ */
 static void own_parts(struct task_struct *p)
 {
 	p->cpus_ptr = &p->cpus_mask;
@@ -65,7 +68,8 @@ static void own_parts(struct task_struct *p)
 WP_WEAK(int, set_kthread_struct, (struct task_struct *));
 WP_WEAK(void, free_kthread_struct, (struct task_struct *));
 
-static struct task_struct *new_task(struct task_struct *parent, const char *name, unsigned int flags)
+static struct task_struct *new_task(struct task_struct *parent, const char *name,
+		unsigned int flags)
 {
 	struct task_struct *p = wp_alloc(sizeof(*p), 64);
 

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Kernel threads: kernel/kthread.c and kernel/smpboot.c are the tree's own, this is what they stand on. */
+/*
+ * Kernel threads: kernel/kthread.c and kernel/smpboot.c are the tree's own, this is what they stand
+ * on.
+ */
 
 struct mm_struct init_mm;
 unsigned long init_stack[THREAD_SIZE / sizeof(long)];
@@ -21,7 +24,8 @@ pid_t kernel_thread(int (*fn)(void *), void *arg, unsigned long flags)
 }
 #endif
 
-void wp_set_task_comm(struct task_struct *p, const char *name, bool exec) __asm__("__set_task_comm");
+void wp_set_task_comm(struct task_struct *p, const char *name,
+		bool exec) __asm__("__set_task_comm");
 void wp_set_task_comm(struct task_struct *p, const char *name, bool exec)
 {
 	strscpy(p->comm, name, sizeof(p->comm));

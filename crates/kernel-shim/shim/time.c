@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The clock is the host's; each CPU has a clock event device that takes the time itself, to the nanosecond. */
+/*
+ * The clock is the host's; each CPU has a clock event device that takes the time itself, to the
+ * nanosecond.
+ */
 
 unsigned long long notrace sched_clock(void)
 {

@@ -4,9 +4,9 @@
  *
  * One kernel per loaded object. The host keeps the time, says when interrupts arrive and when the
  * task that runs makes a system call; the kernel decides who runs where. Each call below enters the
- * kernel on one CPU and comes back when nothing more can happen there without time passing: the CPU is in
- * user mode, waits in the idle loop, waits for another CPU, or does kernel work of a stated length.
- * What changed is in `struct wpk_view`, which both see.
+ * kernel on one CPU and comes back when nothing more can happen there without time passing: the CPU
+ * is in user mode, waits in the idle loop, waits for another CPU, or does kernel work of a stated
+ * length. What changed is in `struct wpk_view`, which both see.
  *
  * No header of the kernel, none of libc. All entries return WPK_DEAD once a run is over.
  */
@@ -321,8 +321,8 @@ WPK_EXPORT wpk_s32 wpk_get(const char *name, char *text, wpk_u32 size);
 /* Ends the run from within an entry: does not come back, the entry returns WPK_DEAD. */
 WPK_EXPORT void wpk_die(wpk_u32 kind, const char *text) __attribute__((noreturn));
 /*
- * Return addresses of the kernel stack in use, innermost first. `frame` is the frame pointer to start at
- * (of a signal's context), or 0: of the caller. Names are in the object's symbol table.
+ * Return addresses of the kernel stack in use, innermost first. `frame` is the frame pointer to
+ * start at (of a signal's context), or 0: of the caller. Names are in the object's symbol table.
  */
 WPK_EXPORT wpk_u32 wpk_backtrace(wpk_u64 frame, wpk_u64 *addresses, wpk_u32 nr);
 /* Whether an address lies in the guard page of the stack in use: a stack overflow. */

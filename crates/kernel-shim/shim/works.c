@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Deferred work. One kernel thread does it in the order it was queued: that a static key was switched or that domains
- * were rebuilt must not be lost, who does it does not matter.
+ * Deferred work. One kernel thread does it in the order it was queued: that a static key was
+ * switched or that domains were rebuilt must not be lost, who does it does not matter.
  */
 /* Its name changed from del_timer() to timer_delete(). */
 WP_WEAK(int, timer_delete, (struct timer_list *));

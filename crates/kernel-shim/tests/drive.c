@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * drive KERNEL.SO [-v] [SCENARIO [SECONDS [TASKS]]]: runs a scenario and prints shares, counts and a hash of all
- * decisions. The same call prints the same bytes.
+ * drive KERNEL.SO [-v] [SCENARIO [SECONDS [TASKS]]]: runs a scenario and prints shares, counts and
+ * a hash of all decisions. The same call prints the same bytes.
  *   periodic   hikey960, tasks of 5 % that a creator forks (the default)
  *   busy       hikey960, tasks that never sleep
- *   storm      hikey960, everything at random: classes, nice, masks, groups, hotplug, limits, parameters
+ *   storm      hikey960, everything at random: classes, nice, masks, groups, hotplug, limits,
+ *              parameters
  *   deadline   the same with deadline tasks and without hotplug
  *   groups     hikey960, two groups of busy tasks with weights 100 and 300, a third with half a CPU
  *   big        512 CPUs: 4 nodes, 64 cores of 2 threads each
@@ -63,7 +64,10 @@ static void on_fault(int signal, siginfo_t *info, void *context)
 	kernel.die(WPK_FAULT_HOST, text);
 }
 
-/* The budget of one entry: when the clock of the processor rings twice at the same event, it does not end. */
+/*
+ * The budget of one entry: when the clock of the processor rings twice at the same event, it does
+ * not end.
+ */
 static void on_bell(int signal, siginfo_t *info, void *context)
 {
 	static uint64_t seen = ~0ULL;
@@ -79,7 +83,8 @@ int main(int argc, char **argv)
 {
 	static char stack[65536];
 	stack_t alternative = { .ss_sp = stack, .ss_size = sizeof(stack) };
-	struct sigaction act = { .sa_sigaction = on_fault, .sa_flags = SA_SIGINFO | SA_ONSTACK | SA_NODEFER };
+	struct sigaction act = { .sa_sigaction = on_fault, .sa_flags = SA_SIGINFO | SA_ONSTACK |
+			SA_NODEFER };
 	struct itimerval bell = { 0 };
 	const char *object = NULL, *scenario = NULL;
 	double seconds = 0;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The event loop. At one instant: CPUs that start, then interrupts between CPUs, clocks, ends of work, each in the
- * order of CPUs; CPUs that wait for another take turns last.
+ * The event loop. At one instant: CPUs that start, then interrupts between CPUs, clocks, ends of
+ * work, each in the order of CPUs; CPUs that wait for another take turns last.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -27,7 +27,8 @@ static struct {
 	int on;			/* task, or -1 */
 	uint64_t since, done_at, work_at, idle_ns, busy_ns;
 } cpus[MAX_CPUS];
-static uint64_t events, ipis, timers, turns, decisions, by_energy, freq_changes, hash = 14695981039346656037ULL;
+static uint64_t events, ipis, timers, turns, decisions, by_energy, freq_changes,
+		hash = 14695981039346656037ULL;
 static double energy_uj;
 static uint64_t random_state = 88172645463325252ULL;
 static int (*action)(void);
@@ -93,7 +94,8 @@ static void *host_stack(void *data, wpk_u64 size)
 
 	if (nr_spare)
 		return spare[--nr_spare];
-	p = mmap(NULL, size + 65536, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	p = mmap(NULL, size + 65536, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE,
+			-1, 0);
 	if (p == MAP_FAILED)
 		die("no stack");
 	mprotect(p, 65536, PROT_NONE);
@@ -349,7 +351,8 @@ void host_start(const char *object)
 			(b.tv_sec - a.tv_sec) * 1e3 + (b.tv_nsec - a.tv_nsec) / 1e6);
 }
 
-int64_t control(uint32_t op, uint32_t task, uint32_t number, uint64_t at, const char *name, const char *value)
+int64_t control(uint32_t op, uint32_t task, uint32_t number, uint64_t at, const char *name,
+		const char *value)
 {
 	struct wpk_call call = { .op = op, .task = task, .cpu = number, .group = number, .number = number,
 				 .at = at, .name = name, .value = value };
@@ -471,7 +474,8 @@ void host_run(uint64_t until)
 
 void host_report(void)
 {
-	uint64_t ran[4] = { 0 }, total = 0, jobs = 0, moves = 0, late = 0, waited = 0, ticks = 0, switches = 0, kth = 0;
+	uint64_t ran[4] = { 0 }, total = 0, jobs = 0, moves = 0, late = 0, waited = 0, ticks = 0,
+			switches = 0, kth = 0;
 	uint64_t idle = 0, busy = 0;
 
 	for (unsigned i = 0; i < nr_tasks; i++) {

@@ -59,7 +59,8 @@ void host_start(const char *object);
 void host_run(uint64_t until);
 void host_report(void);
 void host_action(int (*action)(void), uint64_t every);
-int64_t control(uint32_t op, uint32_t task, uint32_t number, uint64_t at, const char *name, const char *value);
+int64_t control(uint32_t op, uint32_t task, uint32_t number, uint64_t at, const char *name,
+		const char *value);
 uint64_t draw(uint64_t below);
 uint64_t now(void);
 void die(const char *format, ...) __attribute__((noreturn, format(printf, 1, 2)));

@@ -11,7 +11,8 @@ static const struct wpk_opp little[] = { { 533000, 28728 }, { 999000, 70329 }, {
 static const struct wpk_opp big[] = { { 903000, 243358 }, { 1421000, 500192 }, { 1805000, 804127 },
 				      { 2112000, 1161600 }, { 2362000, 1571911 } };
 static const struct wpk_idle_state arm_states[] = {
-	{ "WFI", 1000, 1000, 0, 0 }, { "cpu", 1050000, 1500000, 0, 0 }, { "cluster", 2100000, 3500000, 0, 0 }
+	{ "WFI", 1000, 1000, 0, 0 }, { "cpu", 1050000, 1500000, 0, 0 }, { "cluster", 2100000, 3500000, 0,
+			0 }
 };
 static const struct wpk_idle_state x86_states[] = {
 	{ "POLL", 0, 0, WPK_POLLING, 0 }, { "C1", 2000, 2000, 0, 0 }, { "C6", 133000, 600000, 0, 0 }
@@ -24,7 +25,8 @@ void machine_hikey960(void)
 	for (unsigned c = 0; c < 8; c++) {
 		unsigned b = c >= 4;
 
-		machine.cpus[c] = (struct wpk_machine_cpu){ .capacity = b ? 1024 : 462, .core = c, .cluster = WPK_NONE,
+		machine.cpus[c] = (struct wpk_machine_cpu){ .capacity = b ? 1024 : 462, .core = c,
+				.cluster = WPK_NONE,
 							    .llc = b, .domain = b, .idle = 0 };
 		machine.class_of[c] = b ? 2 : 0;
 	}
@@ -35,7 +37,8 @@ void machine_hikey960(void)
 			.switch_ns = slow ? 50000 : 0,
 		};
 	machine.idle[0] = (struct wpk_idle_table){ arm_states, 3, 0 };
-	machine.m = (struct wpk_machine){ .nr_cpus = 8, .nr_domains = 2, .nr_idle = 1, .nr_nodes = 1, .seed = 1,
+	machine.m = (struct wpk_machine){ .nr_cpus = 8, .nr_domains = 2, .nr_idle = 1, .nr_nodes = 1,
+			.seed = 1,
 					  .governor = getenv("GOVERNOR"), .idle_governor = getenv("IDLE_GOVERNOR") };
 }
 
@@ -54,7 +57,8 @@ void machine_big(unsigned n)
 	for (unsigned i = 0; i < 16; i++)
 		distances[i] = i % 5 == 0 ? 10 : (i / 4 ^ i % 4) == 1 ? 12 : 32;
 	machine.idle[0] = (struct wpk_idle_table){ x86_states, 3, 0 };
-	machine.m = (struct wpk_machine){ .nr_cpus = n, .nr_idle = 1, .nr_nodes = 4, .distances = distances, .seed = 1,
+	machine.m = (struct wpk_machine){ .nr_cpus = n, .nr_idle = 1, .nr_nodes = 4,
+			.distances = distances, .seed = 1,
 					  .idle_governor = getenv("IDLE_GOVERNOR") };
 }
 
@@ -82,12 +86,13 @@ void parameters(void)
 static uint32_t groups[64];
 static unsigned nr_groups;
 /*
- * Deadline tasks or hotplug, not both: a task that left its deadline class on a CPU that went makes the kernels
- * themselves divide by the number of CPUs left, which is 0.
+ * Deadline tasks or hotplug, not both: a task that left its deadline class on a CPU that went makes
+ * the kernels themselves divide by the number of CPUs left, which is 0.
  */
 static int deadlines;
 static unsigned storm_tasks, refused, asked, down;
-static const char *const features[] = { "NO_TTWU_QUEUE", "TTWU_QUEUE", "NO_SIS_UTIL", "SIS_UTIL", "NO_UTIL_EST",
+static const char *const features[] = { "NO_TTWU_QUEUE", "TTWU_QUEUE", "NO_SIS_UTIL", "SIS_UTIL",
+		"NO_UTIL_EST",
 					"UTIL_EST", "NO_RUN_TO_PARITY", "RUN_TO_PARITY", "HRTICK", "NO_HRTICK" };
 
 static int64_t call(struct wpk_call *c)
@@ -132,7 +137,8 @@ static void change_group(void)
 	char text[64];
 
 	if (g == nr_groups && nr_groups < 16) {
-		int64_t r = call(&(struct wpk_call){ .op = WPK_GROUP, .group = nr_groups ? groups[draw(nr_groups)] : 0 });
+		int64_t r = call(&(struct wpk_call){ .op = WPK_GROUP, .group = nr_groups ?
+				groups[draw(nr_groups)] : 0 });
 
 		if (r > 0)
 			groups[nr_groups++] = r;
@@ -141,14 +147,16 @@ static void change_group(void)
 	if (g == nr_groups)
 		return;
 	snprintf(text, sizeof(text), files[f][1], 1 + (unsigned)draw(20));
-	call(&(struct wpk_call){ .op = WPK_GROUP_SET, .group = groups[g], .name = files[f][0], .value = text });
+	call(&(struct wpk_call){ .op = WPK_GROUP_SET, .group = groups[g], .name = files[f][0],
+			.value = text });
 }
 
 static void change_machine(void)
 {
+	static const wpk_u64 half = 0x0f;
 	uint32_t cpu = 1 + draw(machine.m.nr_cpus - 1);
 
-	switch (draw(4)) {
+	switch (draw(5)) {
 	case 0:
 		if (deadlines)
 			break;
@@ -165,6 +173,9 @@ static void change_machine(void)
 		break;
 	case 2:
 		call(&(struct wpk_call){ .op = WPK_PRESSURE, .number = draw(2), .at = draw(3) ? 1402000 : 0 });
+		break;
+	case 4:
+		call(&(struct wpk_call){ .op = WPK_PARTITION, .mask = draw(2) ? &half : NULL });
 		break;
 	case 3:
 		call(&(struct wpk_call){ .op = WPK_SET, .name = "features", .value = features[draw(10)] });

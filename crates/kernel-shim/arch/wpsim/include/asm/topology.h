@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #ifndef _ASM_WPSIM_TOPOLOGY_H
 #define _ASM_WPSIM_TOPOLOGY_H
-/* What the scheduler asks of the machine is answered by drivers/base/arch_topology.c, as on arm64. */
+/*
+ * What the scheduler asks of the machine is answered by drivers/base/arch_topology.c, as on arm64.
+ */
 #include <linux/cpumask.h>
 #include <linux/arch_topology.h>
 #define arch_scale_freq_capacity topology_get_freq_scale
