@@ -68,8 +68,9 @@ pub(crate) fn apart(
         if finished {
             return report;
         }
-        observer.finish(now_ns);
-        RunReport { end_ns: now_ns, ..report }
+        let end_ns = report.end_ns.max(now_ns);
+        observer.finish(end_ns);
+        RunReport { end_ns, ..report }
     })
 }
 

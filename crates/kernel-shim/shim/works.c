@@ -87,15 +87,49 @@ bool flush_work(struct work_struct *work)
 	return true;
 }
 
+/*
+ * Work of a CPU is done there, since the kernel checks that the CPU is awake meanwhile: by the caller, who goes there,
+ * or for one who may not by the CPU's stopper. That one cannot sleep; work of bound threads does not.
+ */
+struct wp_there {
+	long (*fn)(void *);
+	void *arg;
+	long answer;
+};
+
+static int there(void *data)
+{
+	struct wp_there *call = data;
+
+	call->answer = call->fn(call->arg);
+	return 0;
+}
+
+static long on_cpu(int cpu, long (*fn)(void *), void *arg)
+{
+	struct wp_there call = { .fn = fn, .arg = arg };
+	cpumask_t before;
+
+	if (current->flags & PF_NO_SETAFFINITY) {
+		stop_one_cpu(cpu, there, &call);
+		return call.answer;
+	}
+	cpumask_copy(&before, &current->cpus_mask);
+	set_cpus_allowed_ptr(current, cpumask_of(cpu));
+	call.answer = fn(arg);
+	set_cpus_allowed_ptr(current, &before);
+	return call.answer;
+}
+
 long work_on_cpu_key(int cpu, long (*fn)(void *), void *arg, struct lock_class_key *key)
 {
-	return fn(arg);
+	return on_cpu(cpu, fn, arg);
 }
 
 #undef work_on_cpu
 long work_on_cpu(int cpu, long (*fn)(void *), void *arg)
 {
-	return fn(arg);
+	return on_cpu(cpu, fn, arg);
 }
 
 static void worker_loop(void *arg)

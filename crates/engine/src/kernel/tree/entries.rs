@@ -10,6 +10,10 @@ use crate::outcome::Ended;
 use wakeplace_kernel_abi::abi::{self, state};
 use wakeplace_kernel_abi::{Cpu, Refused, Tree as Entries};
 
+/// A CPU that waits for another one looks again after so long: the other may be on its way out of
+/// an idle state.
+const SPIN_NS: u64 = 1000;
+
 impl Tree<'_> {
     /// What the kernel says of a CPU.
     pub(super) fn view(&self, cpu: CpuId) -> Cpu {
@@ -166,7 +170,7 @@ impl Tree<'_> {
             }
             state::SPIN => {
                 if !std::mem::replace(&mut self.cpus[cpu].spins, true) {
-                    m.push(m.now(), Event::GoOn { cpu });
+                    m.push(m.now() + SPIN_NS, Event::GoOn { cpu });
                 }
             }
             state::START | state::WORK => self.go_on(m, cpu),
