@@ -122,6 +122,15 @@ part_callbacks() {
     WAKEPLACE_CALLBACKS_KERNELS=7.3.4,6.18.15 cargo test --locked --package wakeplace-cli \
         --test all callbacks:: -- --nocapture --test-threads 1
 }
+# Kernels of other versions as policies: that of the tests is 7.3.4.
+part_kernels() {
+    local version
+    scripts/setup.sh kernel || return
+    for version in 5.10 6.1 6.12 6.18; do
+        WAKEPLACE_TEST_KERNEL=$version cargo test --locked --package wakeplace-cli --test all \
+            kernel_runs:: || return
+    done
+}
 # Schedulers of others that are in PATH: a minute with each of seven loads, twice the same.
 part_schedulers() { program && scripts/schedulers-check.sh; }
 # ... and in an emulated arm64 machine.
@@ -132,7 +141,7 @@ part_bench_live() { scripts/lab-binaries.sh && program && scripts/bench-live.sh;
 # In this order.
 all=(lint release demo oracle kills python playground site parity line licences advisories
     sanitizers faults mutants mutants_engine fuzz same_bytes same_runs instructions traces pages
-    live compiler callbacks schedulers schedulers_arm64 metrics crates dist bench bench_live)
+    live compiler kernels callbacks schedulers schedulers_arm64 metrics crates dist bench bench_live)
 
 chosen=("$@")
 [ $# -gt 0 ] || chosen=("${all[@]}")

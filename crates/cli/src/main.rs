@@ -17,8 +17,8 @@ mod repeat;
 mod runs_export;
 mod settings;
 mod terminal;
-mod trees;
 mod text;
+mod trees;
 mod wakeup_cases;
 mod wall;
 

@@ -52,7 +52,9 @@ pub(crate) fn provide(
     }
     let mut likes: Vec<Like> = Vec::new();
     if !own.is_empty() {
-        let loaded = platforms.iter().filter_map(|name| Platform::load(name).ok());
+        let loaded = platforms
+            .iter()
+            .filter_map(|name| Platform::load(name).ok());
         likes.extend(loaded.map(|platform| like(&platform)));
         likes.sort_unstable();
         likes.dedup();

@@ -14,8 +14,8 @@ use crate::repeat;
 use crate::runs_export::RunsExport;
 use crate::terminal::Terminal;
 use crate::text::{self, format, plain, style};
-use crate::wakeup_cases::Export;
 use crate::trees;
+use crate::wakeup_cases::Export;
 use crate::wall;
 use std::path::Path;
 use wakeplace_engine::observe::Both;
@@ -102,7 +102,10 @@ fn simulate(
     asked: Option<Asked<'_>>,
     terminal: Terminal,
 ) -> Outcome {
-    let trees = args.policy.iter().find(|name| name.starts_with(TREE_PREFIX));
+    let trees = args
+        .policy
+        .iter()
+        .find(|name| name.starts_with(TREE_PREFIX));
     if let Some(tree) = trees.filter(|_| !args.schedulers.scheduler.is_empty()) {
         return Err(Failure::Input(format!(
             "--scheduler runs on the modelled kernel, not on a tree's own; expected no `--policy \

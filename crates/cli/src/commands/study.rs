@@ -14,8 +14,8 @@ use crate::repeat;
 use crate::runs_export::RunsExport;
 use crate::settings::{any_policy, check_keys};
 use crate::terminal::Terminal;
-use crate::trees;
 use crate::text::{format, heading, plain, style, wrapped};
+use crate::trees;
 use wakeplace_report::{Align, Cell, Extent, Format, Table};
 use wakeplace_study::{Study, StudyOptions, StudyResult, is_sweep, run_studies, select, studies};
 

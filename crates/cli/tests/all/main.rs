@@ -18,6 +18,7 @@ mod interception;
 mod interrupt;
 mod kept_inputs;
 mod kernel;
+mod kernel_runs;
 mod lab;
 mod lab_programs;
 mod output;

@@ -1,0 +1,279 @@
+//! A kernel's own `kernel/sched` as a policy. The kernel is fetched into the cache of whoever runs
+//! the tests, once, and built there; without archive and cache nothing of it is tried, which is
+//! said.
+
+use crate::common;
+
+use common::{assert_code, assert_refused, folder, program, run, stderr, stdout};
+use serde_json::Value;
+use std::io::Write as _;
+use std::process::Output;
+use std::sync::OnceLock;
+
+/// The version that the builder's own test fetches, too (crates/kernel-tree/tests/all/real_tree.rs);
+/// nightly tries others.
+fn version() -> String {
+    std::env::var("WAKEPLACE_TEST_KERNEL").unwrap_or_else(|_| "7.3.4".to_owned())
+}
+
+fn kernel() -> String {
+    format!("kernel:{}", version())
+}
+
+const TASKS: &str = "periodic:n=10,period=16ms,duty=5%,start=spread";
+
+/// Is there a kernel for arm64 machines? It is built by the first who asks.
+fn is_there() -> bool {
+    static THERE: OnceLock<bool> = OnceLock::new();
+    *THERE.get_or_init(|| {
+        let output = run(&["kernel", "build", &version(), "--arch", "arm64"]);
+        if output.status.code() != Some(3) {
+            assert_code(&output, 0);
+            return true;
+        }
+        let what = format!(
+            "**** SKIPPED: no kernel can be run here: {}",
+            stderr(&output)
+        );
+        writeln!(std::io::stderr(), "{what}").expect("stderr");
+        let required = std::env::var_os("WAKEPLACE_REQUIRE_KERNEL").is_some();
+        assert!(!required, "{what}");
+        false
+    })
+}
+
+fn hikey960(workload: &str, more: &[&str]) -> Output {
+    let kernel = kernel();
+    let mut args = vec![
+        "sim",
+        "--platform",
+        "hikey960",
+        "--workload",
+        workload,
+        "--policy",
+        &kernel,
+    ];
+    args.extend(more);
+    run(&args)
+}
+
+fn json(output: &Output) -> Value {
+    assert_code(output, 0);
+    serde_json::from_str(&stdout(output)).expect("JSON")
+}
+
+fn metric(result: &Value, name: &str) -> f64 {
+    let mean = &result["runs"][0]["metrics"][name]["mean"];
+    mean.as_f64()
+        .unwrap_or_else(|| panic!("{name} in {result}"))
+}
+
+/// Goal: the kernel's own energy-aware placement is at work. Ten tasks of 5 % of a big CPU go to
+/// little ones, once their first seconds on big ones are over: in a guest of the same kernel with
+/// that machine 98 % of run time does (docs/results/fidelity.md).
+#[test]
+fn energy_aware_placement_is_the_kernels_own() {
+    if !is_there() {
+        return;
+    }
+    let output = hikey960(
+        TASKS,
+        &[
+            "--duration",
+            "5s",
+            "--format",
+            "json",
+            "--verify-determinism",
+        ],
+    );
+    let result = json(&output);
+    assert!(stderr(&output).contains("identical"), "{}", stderr(&output));
+    let little = metric(&result, "wakeups_little_total");
+    let all = metric(&result, "wakeups_total");
+    assert!(all > 3000.0 && little / all > 0.95, "{little} of {all}");
+    assert!(metric(&result, "cpu_energy_j") > 0.0);
+    let settings = &result["runs"][0]["settings"];
+    let built = settings["kernel"].as_str().unwrap_or_default();
+    assert!(built.starts_with(&version()), "{settings}");
+}
+
+/// Goal: whatever a workload or a machine does, the kernel has nothing to complain about: a WARN
+/// ends a run with exit code 1.
+#[test]
+fn no_kind_of_work_makes_it_warn() {
+    if !is_there() {
+        return;
+    }
+    let folder = folder();
+    let classes = folder.path().join("classes.json");
+    let text = r#"{"tasks": {
+        "fifo": {"policy": "SCHED_FIFO", "priority": 9, "run": 900, "timer": {"ref": "a", "period": 7000}},
+        "rr": {"policy": "SCHED_RR", "priority": 9, "instance": 3, "run": 2000, "sleep": 500},
+        "dl": {"policy": "SCHED_DEADLINE", "dl-runtime": 3000, "dl-period": 16000,
+               "run": 2500, "timer": {"ref": "b", "period": 16000}},
+        "nice": {"priority": -5, "instance": 3, "run": 3000, "sleep": 1000},
+        "pinned": {"cpus": [1, 6], "run": 1000, "sleep": 1000},
+        "hinted": {"util_min": 600, "run": 500, "timer": {"ref": "c", "period": 9000}}
+    }}"#;
+    std::fs::write(&classes, text).expect("written");
+    let classes = classes.display().to_string();
+    let cases: [(&str, &[&str]); 10] = [
+        (&classes, &[]),
+        ("schbench", &[]),
+        ("messaging:groups=1,loops=20", &[]),
+        ("context-switch:pairs=3", &[]),
+        ("cyclictest", &[]),
+        (TASKS, &["--hotplug", "100ms:4=off,200ms:0=off,300ms:4=on"]),
+        ("busy-loops:n=8", &["--hotplug", "100ms:4=off,300ms:4=on"]),
+        (
+            "busy-loops:n=8",
+            &["--set", "model.freq_cap=1:1805000@100ms"],
+        ),
+        ("busy-loops:n=8", &["--set", "model.thermal=on"]),
+        (
+            TASKS,
+            &[
+                "--set",
+                "model.cpuidle=none",
+                "--set",
+                "model.irq=0:1ms:100us",
+            ],
+        ),
+    ];
+    for (workload, more) in cases {
+        let args = [&["--duration", "400ms", "--format", "csv"], more].concat();
+        let output = hikey960(workload, &args);
+        assert_code(&output, 0);
+        assert!(
+            !stdout(&output).contains("wakeups_total,count,1,0,"),
+            "{workload}"
+        );
+    }
+}
+
+/// Goal: the bytes depend on no thread count, and trees stand beside models.
+#[test]
+fn a_comparison_does_not_depend_on_threads() {
+    if !is_there() {
+        return;
+    }
+    let compared = |jobs: &str| {
+        let output = run(&[
+            "compare",
+            "--platform",
+            "hikey960",
+            "--workload",
+            TASKS,
+            "--policy",
+            &kernel(),
+            "--policy",
+            &format!("{}:name=batch,features=NO_NEXT_BUDDY", kernel()),
+            "--policy",
+            "linux-7.3",
+            "--duration",
+            "300ms",
+            "--seeds",
+            "3",
+            "--format",
+            "json",
+            "--jobs",
+            jobs,
+        ]);
+        assert_code(&output, 0);
+        stdout(&output)
+    };
+    let first = compared("1");
+    assert_eq!(first, compared("3"));
+    let result: Value = serde_json::from_str(&first).expect("JSON");
+    let names = result["runs"].as_array().expect("policies");
+    let names: Vec<_> = names
+        .iter()
+        .map(|of| of["policy"].as_str().unwrap_or(""))
+        .collect();
+    assert!(names[0].starts_with(&version()), "{names:?}");
+    assert_eq!(names[1..], ["batch", "linux-7.3"]);
+}
+
+/// Goal: what a kernel does not take is named; so is what is not offered for one.
+#[test]
+fn what_it_does_not_take_is_refused() {
+    if !is_there() {
+        return;
+    }
+    let slip = format!("{}:base_slize_ns=3000000", kernel());
+    let plain = [
+        "sim",
+        "--platform",
+        "hikey960",
+        "--workload",
+        TASKS,
+        "--duration",
+        "100ms",
+    ];
+    let refused = |more: &[&str], said: &str| {
+        assert_refused(&run(&[&plain[..], more].concat()), &[said]);
+    };
+    refused(
+        &["--policy", &slip],
+        "`base_slize_ns=3000000`: the kernel does not take it",
+    );
+    let later = ["--policy", &kernel(), "--policy-at", "50ms=power-policy=powersaving"];
+    refused(&later, "not offered for a kernel's own code: `--policy-at`");
+    let powers = ["--policy", &kernel(), "--set", "model.em_scale=1:150@50ms"];
+    refused(
+        &powers,
+        "not offered for a kernel's own code: `model.em_scale`",
+    );
+}
+
+/// Goal: these need no kernel to be refused.
+#[test]
+fn commands_that_cannot_have_one_say_so() {
+    let explain = run(&[
+        "explain",
+        "--platform",
+        "hikey960",
+        "--workload",
+        TASKS,
+        "--policy",
+        &kernel(),
+    ]);
+    assert_refused(&explain, &["is a kernel's own code; expected an era"]);
+    let beside = run(&[
+        "compare", "--platform", "hikey960", "--workload", TASKS, "--policy", &kernel(),
+        "--scheduler", "scx_simple",
+    ]);
+    assert_refused(
+        &beside,
+        &["--scheduler runs on the modelled kernel, not on a tree's own"],
+    );
+    let config = run(&[
+        "sim",
+        "--platform",
+        "hikey960",
+        "--workload",
+        TASKS,
+        "--policy",
+        "linux-7.3",
+        "--kernel-config",
+        "x",
+    ]);
+    assert_refused(&config, &["expected a --policy kernel:..."]);
+    let folder = folder();
+    let output = program(folder.path())
+        .args([
+            "sim",
+            "--platform",
+            "hikey960",
+            "--workload",
+            TASKS,
+            "--policy",
+            &kernel(),
+        ])
+        .env("WAKEPLACE_KERNEL_CACHE", folder.path().join("cache"))
+        .env("WAKEPLACE_MIRROR", "file:///no/such/mirror")
+        .output();
+    let output = output.expect("the program starts");
+    assert_code(&output, 3);
+    assert!(stderr(&output).contains("the package archive cannot be reached"));
+}
