@@ -192,7 +192,10 @@ impl Desk {
             Request::Set(path, names) => {
                 self.check(&path)?;
                 if !names.are_simple() {
-                    return Err(WriteError::refused(&path, "the names of its files have too many parts"));
+                    return Err(WriteError::refused(
+                        &path,
+                        "the names of its files have too many parts",
+                    ));
                 }
                 let set = FileSet::open(&path, names)?;
                 Ok((self.hold(Held::Set(set)), None))

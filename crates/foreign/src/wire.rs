@@ -48,8 +48,8 @@ pub(crate) struct Start {
 pub(crate) enum Ask {
     /// `Result<u32, (errno, text)>`: the leader's number.
     Start(Start),
-    /// [`Event`]: the next call, after so many ms at most.
-    Next(u32),
+    /// [`Event`]: the next call, after so many ms at most. The run waits on this processor.
+    Next(u32, u32),
     /// Nothing: the call returns that.
     Answer(RawCall, Reply),
     /// `Option<Vec<u8>>`: bytes of the caller.
@@ -118,6 +118,8 @@ pub(crate) struct Arrival {
     pub(crate) path: Option<String>,
     /// That path is one of the modelled machine's.
     pub(crate) of_tree: bool,
+    /// Memory of the caller that such calls are answered by, as (address, bytes).
+    pub(crate) seen: Vec<(u64, Vec<u8>)>,
 }
 
 /// How a loader has ended.
@@ -131,11 +133,24 @@ pub(crate) struct Ended {
 
 /// One end of the conversation.
 #[derive(Debug)]
-pub struct Wire(pub(crate) UnixStream);
+pub struct Wire {
+    pub(crate) socket: UnixStream,
+    /// Messages that go with the next one.
+    later: Vec<u8>,
+}
 
 impl Wire {
     pub(crate) fn new(socket: UnixStream) -> Self {
-        Self(socket)
+        Self {
+            socket,
+            later: Vec::new(),
+        }
+    }
+
+    /// Sends a message together with the next one: nothing comes back before that.
+    pub(crate) fn send_later<T: Serialize>(&mut self, what: &T) -> io::Result<()> {
+        self.later = framed(std::mem::take(&mut self.later), what, false)?;
+        Ok(())
     }
 
     /// Sends a message, and a descriptor with it.
@@ -143,17 +158,10 @@ impl Wire {
     /// # Errors
     /// The other end is gone, or the message is too long.
     pub fn send<T: Serialize>(&mut self, what: &T, file: Option<BorrowedFd<'_>>) -> io::Result<()> {
-        let mut bytes = vec![0; 5];
-        bytes[4] = file.is_some().into();
-        let mut bytes = postcard::to_extend(what, bytes).map_err(io::Error::other)?;
-        let length = u32::try_from(bytes.len() - 5).unwrap_or(u32::MAX);
-        if length > MAX_MESSAGE {
-            return Err(io::Error::other("a message that is too long"));
-        }
-        bytes[..4].copy_from_slice(&length.to_le_bytes());
-        self.0.write_all(&bytes)?;
+        let bytes = framed(std::mem::take(&mut self.later), what, file.is_some())?;
+        self.socket.write_all(&bytes)?;
         match file {
-            Some(file) => passing::send(self.0.as_raw_fd(), file.as_raw_fd()),
+            Some(file) => passing::send(self.socket.as_raw_fd(), file.as_raw_fd()),
             None => Ok(()),
         }
     }
@@ -164,7 +172,7 @@ impl Wire {
     /// It cannot be read, or is no such message.
     pub fn receive<T: DeserializeOwned>(&mut self) -> io::Result<Option<(T, Option<OwnedFd>)>> {
         let mut head = [0; 5];
-        match self.0.read_exact(&mut head) {
+        match self.socket.read_exact(&mut head) {
             Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => return Ok(None),
             read => read?,
         }
@@ -173,11 +181,11 @@ impl Wire {
             return Err(io::Error::other("a message that is too long"));
         }
         let mut bytes = vec![0; length as usize];
-        self.0.read_exact(&mut bytes)?;
+        self.socket.read_exact(&mut bytes)?;
         let what = postcard::from_bytes(&bytes).map_err(io::Error::other)?;
         let file = match head[4] {
             0 => None,
-            _ => Some(passing::receive(self.0.as_fd())?),
+            _ => Some(passing::receive(self.socket.as_fd())?),
         };
         Ok(Some((what, file)))
     }
@@ -193,5 +201,41 @@ impl Wire {
         self.send(what, None)?;
         let answer = self.receive()?;
         answer.ok_or_else(|| io::Error::other("the other end is gone"))
+    }
+}
+
+/// A message after others, as it goes over the socket.
+fn framed<T: Serialize>(before: Vec<u8>, what: &T, with_file: bool) -> io::Result<Vec<u8>> {
+    let begin = before.len();
+    let mut bytes = before;
+    bytes.extend([0, 0, 0, 0, with_file.into()]);
+    let mut bytes = postcard::to_extend(what, bytes).map_err(io::Error::other)?;
+    let length = u32::try_from(bytes.len() - begin - 5).unwrap_or(u32::MAX);
+    if length > MAX_MESSAGE {
+        return Err(io::Error::other("a message that is too long"));
+    }
+    bytes[begin..begin + 4].copy_from_slice(&length.to_le_bytes());
+    Ok(bytes)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Wire;
+    use std::os::unix::net::UnixStream;
+
+    /// Goal: messages that need no answer go with the next one, in order.
+    #[test]
+    fn messages_go_together_in_order() {
+        let (ours, theirs) = UnixStream::pair().expect("sockets");
+        let (mut from, mut to) = (Wire::new(ours), Wire::new(theirs));
+        to.socket.set_nonblocking(true).expect("a socket");
+        from.send_later(&1_u32).expect("kept");
+        from.send_later(&2_u32).expect("kept");
+        assert!(to.receive::<u32>().is_err(), "nothing has come yet");
+        from.send(&3_u32, None).expect("sent");
+        for expected in [1, 2, 3] {
+            let (number, _) = to.receive::<u32>().expect("read").expect("there");
+            assert_eq!(number, expected);
+        }
     }
 }

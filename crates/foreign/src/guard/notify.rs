@@ -21,6 +21,11 @@ const RESPOND: libc::c_ulong = 0xc018_2101;
 /// have it, `_IOR`.
 const ID_VALID: [libc::c_ulong; 2] = [0x4008_2102, 0x8008_2102];
 
+/// `SECCOMP_IOCTL_NOTIF_SET_FLAGS`: `_IOW('!', 4, __u64)`.
+const SET_FLAGS: libc::c_ulong = 0x4008_2104;
+/// `SECCOMP_USER_NOTIF_FD_SYNC_WAKE_UP`: who waits for a call or an answer is woken where it is made.
+const SYNC_WAKE_UP: libc::c_ulong = 1;
+
 /// `struct seccomp_notif_addfd`.
 #[repr(C)]
 struct AddFd {
@@ -39,6 +44,13 @@ pub(super) struct Listener {
 }
 
 impl Listener {
+    pub(super) fn new(fd: OwnedFd, child: Child) -> Self {
+        // SAFETY: the flag is passed by value. Kernels before 6.6 refuse it: then the two are woken
+        // on different processors, which takes longer.
+        unsafe { libc::ioctl(fd.as_raw_fd(), SET_FLAGS as _, SYNC_WAKE_UP) };
+        Self { fd, child }
+    }
+
     /// The next call. What the loader prints is taken meanwhile, so that it does not wait for that.
     pub(super) fn wait(&self, patience: Duration, beside: &mut Beside<'_>) -> io::Result<Event> {
         #[allow(clippy::disallowed_methods, reason = "the loader is of the real world")]

@@ -61,8 +61,29 @@ struct Loader {
     /// Calls that were handed out and have no answer, by number and caller. A run names one of
     /// these, and nobody else.
     open: BTreeMap<(u64, u32), RawCall>,
+    near: Near,
     /// It was ended.
     over: bool,
+}
+
+/// Where a guard runs: on the processor of the run that waits for it. To wake it elsewhere takes
+/// longer than what it does.
+#[derive(Debug, Default)]
+struct Near(Option<u32>);
+
+impl Near {
+    /// A processor that this thread may not use leaves it where it is.
+    fn stay(&mut self, processor: u32) {
+        if self.0.replace(processor) == Some(processor) || processor >= libc::CPU_SETSIZE as u32 {
+            return;
+        }
+        // SAFETY: the set is of the size that is said, and the number within it.
+        unsafe {
+            let mut set: libc::cpu_set_t = std::mem::zeroed();
+            libc::CPU_SET(processor as usize, &mut set);
+            libc::sched_setaffinity(0, size_of_val(&set), &raw const set);
+        }
+    }
 }
 
 /// A guard on a thread of this process. It ends with the other end of the socket.
@@ -97,7 +118,7 @@ impl Guard {
         while let Some(loader) = self.loader.as_mut().filter(|_| writes) {
             let output = &mut loader.output;
             let mut all = [
-                polled(self.wire.0.as_raw_fd(), libc::POLLIN),
+                polled(self.wire.socket.as_raw_fd(), libc::POLLIN),
                 polled(output.pipe.as_raw_fd(), libc::POLLIN),
             ];
             // SAFETY: descriptors that live.
@@ -122,9 +143,10 @@ impl Guard {
         let (ask, loader) = loader;
         match ask {
             Ask::Start(_) => Ok(()),
-            Ask::Next(ms) => {
+            Ask::Next(ms, processor) => {
+                loader.near.stay(processor);
                 let patience = Duration::from_millis(ms.into());
-                let event = loader.next(patience, wire.0.as_raw_fd())?;
+                let event = loader.next(patience, wire.socket.as_raw_fd())?;
                 wire.send(&event, None)
             }
             Ask::Answer(call, reply) => {
@@ -206,6 +228,7 @@ impl Loader {
                 false => leader,
             }),
             open: BTreeMap::new(),
+            near: Near::default(),
             over: false,
         })
     }
@@ -257,11 +280,13 @@ impl Loader {
     }
 
     fn arrival(&self, call: RawCall) -> Arrival {
-        let task = format!("/proc/{}/task/{}", self.leader, call.pid);
         let path = paths::path_of(&self.caller_of(call));
+        let seen = asked_for(&call).into_iter();
+        let seen = seen.filter_map(|(at, len)| Some((at, self.caller_of(call).read(at, len)?)));
         Arrival {
             call,
-            of_loader: Path::new(&task).exists(),
+            seen: seen.collect(),
+            of_loader: is_thread(self.leader, call.pid),
             of_tree: path
                 .as_ref()
                 .is_some_and(|path| self.tree.answers(path).is_some()),
@@ -325,6 +350,29 @@ impl Drop for Loader {
     }
 }
 
+/// Most bytes of what `bpf` is told.
+const ATTR_BYTES: u64 = 160;
+/// Of `timespec`.
+const TIME_BYTES: u64 = 16;
+
+/// Memory by which calls that loaders make all the time are answered, as (address, bytes): it need
+/// not be asked for.
+fn asked_for(call: &RawCall) -> Vec<(u64, u64)> {
+    let [first, second, third, fourth, ..] = call.args;
+    let mut all = match call.number {
+        // The operations that wait, of which bit 7 says whose the futex is, and bit 8 the clock.
+        libc::SYS_futex if matches!(second & 0x7f, 0 | 9) => {
+            vec![(first, 4), (fourth, TIME_BYTES)]
+        }
+        libc::SYS_nanosleep => vec![(first, TIME_BYTES)],
+        libc::SYS_clock_nanosleep => vec![(third, TIME_BYTES)],
+        libc::SYS_bpf => vec![(second, third.min(ATTR_BYTES))],
+        _ => Vec::new(),
+    };
+    all.retain(|(at, len)| *at != 0 && *len != 0);
+    all
+}
+
 /// A new event counter.
 fn counter(flags: i32) -> io::Result<OwnedFd> {
     // SAFETY: a new descriptor, which nobody else has.
@@ -352,6 +400,13 @@ fn threads(process: u32) -> Vec<u32> {
     let tasks = fs::read_dir(format!("/proc/{process}/task"));
     let names = tasks.into_iter().flatten().flatten();
     (names.filter_map(|task| task.file_name().to_str()?.parse().ok())).collect()
+}
+
+/// Is it a thread of a process?
+fn is_thread(process: u32, tid: u32) -> bool {
+    let [process, tid] = [process, tid].map(u32::cast_signed);
+    // SAFETY: signal 0 is sent to nobody; the kernel says whether it could be.
+    unsafe { libc::syscall(libc::SYS_tgkill, process, tid, 0) == 0 }
 }
 
 /// Has a process no thread that lives?

@@ -56,7 +56,7 @@ fn notified(command: &mut Command) -> io::Result<(Calls, u32)> {
     drop(theirs);
     let leader = child.id();
     match receive(ours.as_fd()) {
-        Ok(fd) => Ok((Calls::Notified(Listener { fd, child }), leader)),
+        Ok(fd) => Ok((Calls::Notified(Listener::new(fd, child)), leader)),
         Err(error) => failed(&mut child, error),
     }
 }

@@ -7,7 +7,8 @@ use crate::wire::{
     Arrival, Ask, Ended, Event as Came, FileId, MAX_BYTES, RawCall, Reply, Start, Wire,
 };
 use serde::de::DeserializeOwned;
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
+use std::collections::BTreeMap;
 use std::io;
 use std::os::fd::{AsFd as _, OwnedFd};
 use std::rc::Rc;
@@ -27,6 +28,10 @@ pub(super) struct Call {
     pub(super) path: Option<Rc<str>>,
     /// That path is one of the modelled machine's.
     pub(super) of_tree: bool,
+    /// What its caller's memory held when it came.
+    seen: Rc<[(u64, Vec<u8>)]>,
+    /// When it came ([`Remote::turn`]).
+    turn: u64,
     /// Where its caller's memory is looked at; None: it is this process's.
     remote: Option<Rc<Remote>>,
 }
@@ -79,11 +84,29 @@ pub(super) enum Event {
 #[derive(Debug)]
 pub(super) struct Remote {
     wire: RefCell<Wire>,
+    /// Rises when what was seen of the loader may be so no longer: it goes on, or is written to.
+    turn: Cell<u64>,
+    /// Files of its descriptors, as seen in the turn.
+    files: RefCell<(u64, BTreeMap<(u32, u32), Option<FileId>>)>,
 }
 
 impl Remote {
     fn ask<T: DeserializeOwned>(&self, what: &Ask) -> io::Result<T> {
         Ok(self.wire.borrow_mut().ask(what)?.0)
+    }
+
+    fn next_turn(&self) {
+        self.turn.set(self.turn.get() + 1);
+    }
+
+    /// Which file a descriptor of a caller's is: asked for once in a turn.
+    fn file_id(&self, call: &Call, fd: u32) -> Option<FileId> {
+        let mut files = self.files.borrow_mut();
+        if files.0 != self.turn.get() {
+            *files = (self.turn.get(), BTreeMap::new());
+        }
+        let ask = || self.ask(&Ask::FileId(call.raw, fd)).ok()?;
+        *files.1.entry((call.pid, fd)).or_insert_with(ask)
     }
 
     /// What comes back, with a descriptor.
@@ -105,6 +128,8 @@ impl Calls {
     pub(super) fn start(start: Start) -> io::Result<(Self, u32)> {
         let remote = Rc::new(Remote {
             wire: RefCell::new(crate::wall::guarded()?),
+            turn: Cell::new(0),
+            files: RefCell::default(),
         });
         let started: Result<u32, (Option<i32>, String)> = remote.ask(&Ask::Start(start))?;
         match started {
@@ -132,7 +157,8 @@ impl Calls {
             return Ok(Event::Ended);
         };
         let ms = u32::try_from(patience.as_millis()).unwrap_or(u32::MAX);
-        Ok(match remote.ask(&Ask::Next(ms))? {
+        remote.next_turn();
+        Ok(match remote.ask(&Ask::Next(ms, processor()))? {
             Came::Call(arrival) => Event::Call(Call::of(arrival, remote)),
             Came::Ended => Event::Ended,
             Came::Silence => Event::Silence,
@@ -149,15 +175,21 @@ impl Calls {
             Answer::Tree => (Reply::Tree, None),
             Answer::Host => (Reply::Host, None),
         };
+        remote.next_turn();
+        let ask = Ask::Answer(call.raw, reply);
+        let mut wire = remote.wire.borrow_mut();
         // Who waits for the next call learns that the guard is gone.
-        let _ = (remote.wire.borrow_mut()).send(&Ask::Answer(call.raw, reply), file);
+        let _ = match file {
+            None => wire.send_later(&ask),
+            Some(file) => wire.send(&ask, Some(file)),
+        };
     }
 
     /// Which file a descriptor of the caller's is.
     pub(super) fn file_id(&self, call: &Call, fd: u32) -> Option<FileId> {
         match self {
             Self::Own(given) => given.borrow().get((fd as usize).checked_sub(1)?).copied(),
-            Self::Loader(_) => self.said::<Option<_>>(&Ask::FileId(call.raw, fd))?,
+            Self::Loader(remote) => remote.file_id(call, fd),
         }
     }
 
@@ -250,6 +282,8 @@ impl Call {
             of_loader: arrival.of_loader,
             path: arrival.path.map(Rc::from),
             of_tree: arrival.of_tree,
+            seen: arrival.seen.into(),
+            turn: remote.turn.get(),
             remote: Some(remote.clone()),
         }
     }
@@ -264,6 +298,8 @@ impl Call {
             of_loader: true,
             path: None,
             of_tree: false,
+            seen: Rc::default(),
+            turn: 0,
             remote: None,
         }
     }
@@ -276,8 +312,21 @@ impl Call {
         match &self.remote {
             None => own_memory::read(addr, len as usize),
             Some(_) if len == 0 => Some(Vec::new()),
-            Some(remote) => remote.ask(&Ask::Read(self.raw, addr, len)).ok()?,
+            Some(remote) => match self.seen(remote, addr, len) {
+                None => remote.ask(&Ask::Read(self.raw, addr, len)).ok()?,
+                seen => seen,
+            },
         }
+    }
+
+    /// Bytes that came with the call, while nothing of the loader has gone on.
+    fn seen(&self, remote: &Remote, addr: u64, len: u64) -> Option<Vec<u8>> {
+        let mut all = self.seen.iter().filter(|_| self.turn == remote.turn.get());
+        all.find_map(|(at, bytes)| {
+            let from = usize::try_from(addr.checked_sub(*at)?).ok()?;
+            let to = from.checked_add(usize::try_from(len).ok()?)?;
+            bytes.get(from..to).map(<[u8]>::to_vec)
+        })
     }
 
     /// The same for what may be longer: a value of a map has the map's room.
@@ -300,6 +349,7 @@ impl Call {
             Some(_) if bytes.is_empty() => true,
             Some(remote) => {
                 let ask = Ask::Write(self.raw, addr, bytes.to_vec());
+                remote.next_turn();
                 remote.ask(&ask).unwrap_or(false)
             }
         }
@@ -312,6 +362,12 @@ impl Call {
             .ask(&Ask::Mapped(self.raw, file))
             .ok()?
     }
+}
+
+/// The one that this thread runs on.
+fn processor() -> u32 {
+    // SAFETY: a plain call.
+    unsafe { libc::sched_getcpu() }.cast_unsigned()
 }
 
 /// Can loaders be started here, and how do their calls come in?

@@ -52,6 +52,7 @@ const ALLOWED: &[libc::c_long] = &[
     libc::SYS_exit_group,
     libc::SYS_sched_yield,
     libc::SYS_sched_getaffinity,
+    libc::SYS_getcpu,
     libc::SYS_getpid,
     libc::SYS_gettid,
     libc::SYS_getuid,

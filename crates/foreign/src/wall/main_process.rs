@@ -77,6 +77,9 @@ pub fn run(
     if worker == 0 {
         drop(files_ours);
         end_with(main).map_err(&host)?;
+        // With it the compiler would write a file for perf.
+        // SAFETY: this process has one thread.
+        unsafe { std::env::remove_var("PERF_BUILDID_DIR") };
         // The first and only one: this process was made just now.
         let _ = super::KEEPER.set(Mutex::new(Some(keeper_ours)));
         return Ok(Outcome::Worker(Wire::new(files_theirs)));
@@ -141,7 +144,7 @@ fn attend(
     loop {
         let mut all = [
             polled(handle.as_raw_fd(), libc::POLLIN),
-            polled(wire.0.as_raw_fd(), libc::POLLIN),
+            polled(wire.socket.as_raw_fd(), libc::POLLIN),
         ];
         // SAFETY: descriptors that live.
         unsafe { libc::poll(all.as_mut_ptr(), 1 + libc::nfds_t::from(talks), LOOK_MS) };
