@@ -4,34 +4,95 @@
 //! Questions of the observer (`Observer::wants_situation`, `next_state_ns`, `is_done`) and views
 //! of the scheduler's state have no value: they stay in the process of the run.
 
-use crate::observe::{CpuPower, Iteration, KernelWork, MigrateCause, Observer, Placement, Stop};
 use crate::observe::Waking;
+use crate::observe::{CpuPower, Iteration, KernelWork, MigrateCause, Observer, Placement, Stop};
 use serde::{Deserialize, Serialize};
 
 /// One call of an observer's, as its method of the same name has it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[allow(missing_docs, reason = "the methods' parameters")]
 pub enum Happening {
-    CpuPower { cpu: u32, power: CpuPower },
-    ClusterPower { cluster: u32, state: Option<u16> },
-    Frequency { domain: u32, opp: u16 },
+    CpuPower {
+        cpu: u32,
+        power: CpuPower,
+    },
+    ClusterPower {
+        cluster: u32,
+        state: Option<u16>,
+    },
+    Frequency {
+        domain: u32,
+        opp: u16,
+    },
     Placement(Placement),
-    Wakeup { task: u32, cpu: u32, due_ns: u64 },
-    KernelWork { cpu: u32, work: KernelWork },
-    TimerArmed { task: u32, cpu: u32, due_ns: u64 },
+    Wakeup {
+        task: u32,
+        cpu: u32,
+        due_ns: u64,
+    },
+    KernelWork {
+        cpu: u32,
+        work: KernelWork,
+    },
+    TimerArmed {
+        task: u32,
+        cpu: u32,
+        due_ns: u64,
+    },
     Woken(Waking),
-    RunStart { cpu: u32, task: u32, wake_latency_ns: Option<u64> },
-    RunStop { cpu: u32, task: u32, ran_ns: u64, stop: Stop },
-    Migrate { task: u32, from_cpu: u32, to_cpu: u32, cause: MigrateCause },
-    TimerSlack { task: u32, slack_ns: i64 },
-    Iteration { task: u32, iteration: Iteration },
-    Sample { task: u32, series: u32, value_ns: u64 },
-    Forked { task: u32, script: u32 },
-    TaskExit { task: u32 },
-    Priority { task: u32, prio: i32 },
-    Overutilized { on: bool },
-    Thermal { cluster: u32, millic: i32, steps: u32 },
-    Hotplug { cpu: u32, online: bool },
+    RunStart {
+        cpu: u32,
+        task: u32,
+        wake_latency_ns: Option<u64>,
+    },
+    RunStop {
+        cpu: u32,
+        task: u32,
+        ran_ns: u64,
+        stop: Stop,
+    },
+    Migrate {
+        task: u32,
+        from_cpu: u32,
+        to_cpu: u32,
+        cause: MigrateCause,
+    },
+    TimerSlack {
+        task: u32,
+        slack_ns: i64,
+    },
+    Iteration {
+        task: u32,
+        iteration: Iteration,
+    },
+    Sample {
+        task: u32,
+        series: u32,
+        value_ns: u64,
+    },
+    Forked {
+        task: u32,
+        script: u32,
+    },
+    TaskExit {
+        task: u32,
+    },
+    Priority {
+        task: u32,
+        prio: i32,
+    },
+    Overutilized {
+        on: bool,
+    },
+    Thermal {
+        cluster: u32,
+        millic: i32,
+        steps: u32,
+    },
+    Hotplug {
+        cpu: u32,
+        online: bool,
+    },
     Finish,
 }
 
@@ -48,21 +109,46 @@ impl Happening {
             Self::KernelWork { cpu, work } => o.kernel_work(t, cpu, work),
             Self::TimerArmed { task, cpu, due_ns } => o.timer_armed(t, task, cpu, due_ns),
             Self::Woken(ref waking) => o.woken(t, waking),
-            Self::RunStart { cpu, task, wake_latency_ns } => {
+            Self::RunStart {
+                cpu,
+                task,
+                wake_latency_ns,
+            } => {
                 o.run_start(t, cpu, task, wake_latency_ns);
             }
-            Self::RunStop { cpu, task, ran_ns, stop } => o.run_stop(t, cpu, task, ran_ns, stop),
-            Self::Migrate { task, from_cpu, to_cpu, cause } => {
+            Self::RunStop {
+                cpu,
+                task,
+                ran_ns,
+                stop,
+            } => o.run_stop(t, cpu, task, ran_ns, stop),
+            Self::Migrate {
+                task,
+                from_cpu,
+                to_cpu,
+                cause,
+            } => {
                 o.migrate(t, task, from_cpu, to_cpu, cause);
             }
             Self::TimerSlack { task, slack_ns } => o.timer_slack(t, task, slack_ns),
-            Self::Iteration { task, ref iteration } => o.iteration(t, task, iteration),
-            Self::Sample { task, series, value_ns } => o.sample(t, task, series, value_ns),
+            Self::Iteration {
+                task,
+                ref iteration,
+            } => o.iteration(t, task, iteration),
+            Self::Sample {
+                task,
+                series,
+                value_ns,
+            } => o.sample(t, task, series, value_ns),
             Self::Forked { task, script } => o.forked(t, task, script),
             Self::TaskExit { task } => o.task_exit(t, task),
             Self::Priority { task, prio } => o.priority(t, task, prio),
             Self::Overutilized { on } => o.overutilized(t, on),
-            Self::Thermal { cluster, millic, steps } => o.thermal(t, cluster, millic, steps),
+            Self::Thermal {
+                cluster,
+                millic,
+                steps,
+            } => o.thermal(t, cluster, millic, steps),
             Self::Hotplug { cpu, online } => o.hotplug(t, cpu, online),
             Self::Finish => o.finish(t),
         }
@@ -107,15 +193,38 @@ impl<F: FnMut(u64, Happening)> Observer for Teller<F> {
     }
 
     fn run_start(&mut self, t: u64, cpu: u32, task: u32, wake_latency_ns: Option<u64>) {
-        (self.0)(t, Happening::RunStart { cpu, task, wake_latency_ns });
+        (self.0)(
+            t,
+            Happening::RunStart {
+                cpu,
+                task,
+                wake_latency_ns,
+            },
+        );
     }
 
     fn run_stop(&mut self, t: u64, cpu: u32, task: u32, ran_ns: u64, stop: Stop) {
-        (self.0)(t, Happening::RunStop { cpu, task, ran_ns, stop });
+        (self.0)(
+            t,
+            Happening::RunStop {
+                cpu,
+                task,
+                ran_ns,
+                stop,
+            },
+        );
     }
 
     fn migrate(&mut self, t: u64, task: u32, from_cpu: u32, to_cpu: u32, cause: MigrateCause) {
-        (self.0)(t, Happening::Migrate { task, from_cpu, to_cpu, cause });
+        (self.0)(
+            t,
+            Happening::Migrate {
+                task,
+                from_cpu,
+                to_cpu,
+                cause,
+            },
+        );
     }
 
     fn timer_slack(&mut self, t: u64, task: u32, slack_ns: i64) {
@@ -123,11 +232,24 @@ impl<F: FnMut(u64, Happening)> Observer for Teller<F> {
     }
 
     fn iteration(&mut self, t: u64, task: u32, iteration: &Iteration) {
-        (self.0)(t, Happening::Iteration { task, iteration: *iteration });
+        (self.0)(
+            t,
+            Happening::Iteration {
+                task,
+                iteration: *iteration,
+            },
+        );
     }
 
     fn sample(&mut self, t: u64, task: u32, series: u32, value_ns: u64) {
-        (self.0)(t, Happening::Sample { task, series, value_ns });
+        (self.0)(
+            t,
+            Happening::Sample {
+                task,
+                series,
+                value_ns,
+            },
+        );
     }
 
     fn forked(&mut self, t: u64, task: u32, script: u32) {
@@ -147,7 +269,14 @@ impl<F: FnMut(u64, Happening)> Observer for Teller<F> {
     }
 
     fn thermal(&mut self, t: u64, cluster: u32, millic: i32, steps: u32) {
-        (self.0)(t, Happening::Thermal { cluster, millic, steps });
+        (self.0)(
+            t,
+            Happening::Thermal {
+                cluster,
+                millic,
+                steps,
+            },
+        );
     }
 
     fn hotplug(&mut self, t: u64, cpu: u32, online: bool) {

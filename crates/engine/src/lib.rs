@@ -30,10 +30,10 @@ pub use explain_sched_ext::{CallbackSteps, SchedExtExplanation, explain_sched_ex
 pub use happening::{Happening, Teller};
 pub use hardware::{EmScale, FreqCap, Interrupts};
 pub use hotplug::{Hotplug, HotplugError};
+pub use kernel::tree::{tree_machine, tree_refuses};
 pub use machine::core_facts;
 pub use observe::Observer;
 use observe::{Both, NoObserver};
-pub use kernel::tree::{tree_machine, tree_refuses};
 pub use options::{CpuIdle, OptionError, Options};
 pub use outcome::{
     CallbackTotals, Counted, Ended, EventCount, LongestWait, RunReport, SchedExtReport, TaskTotals,

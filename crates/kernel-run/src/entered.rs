@@ -2,9 +2,7 @@
 
 use crate::faults::Place;
 use std::rc::Rc;
-use wakeplace_kernel_abi::{
-    Call, Cpu, CpuState, Decided, Fork, Refused, TaskState, Told, Tree,
-};
+use wakeplace_kernel_abi::{Call, Cpu, CpuState, Decided, Fork, Refused, TaskState, Told, Tree};
 use wakeplace_kernel_tree::Kernel;
 use wakeplace_kernel_tree::kernel::{Decision, Fault, Host};
 

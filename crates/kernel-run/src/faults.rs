@@ -60,7 +60,10 @@ impl Place {
     /// The kernel ends the run by itself: within an entry.
     pub(crate) fn end_of_kernel(&self, why: &str) -> ! {
         let mut stack = [0; FRAMES];
-        let found = self.entry.get().map_or(0, |entry| entry.backtrace(0, &mut stack));
+        let found = self
+            .entry
+            .get()
+            .map_or(0, |entry| entry.backtrace(0, &mut stack));
         self.end(why, &stack[..found])
     }
 
@@ -73,7 +76,9 @@ impl Place {
             return String::new();
         };
         let known = entry.known_address();
-        let names = stack.iter().filter_map(|address| symbols.name(*address, known));
+        let names = stack
+            .iter()
+            .filter_map(|address| symbols.name(*address, known));
         names.map(|name| format!("\n    {name}")).collect()
     }
 
@@ -141,15 +146,32 @@ fn take_signals() {
         let mut action: libc::sigaction = std::mem::zeroed();
         action.sa_sigaction = on_fault as *const () as usize;
         action.sa_flags = libc::SA_SIGINFO | libc::SA_ONSTACK | libc::SA_NODEFER;
-        for signal in [libc::SIGSEGV, libc::SIGBUS, libc::SIGILL, libc::SIGFPE, libc::SIGTRAP] {
+        for signal in [
+            libc::SIGSEGV,
+            libc::SIGBUS,
+            libc::SIGILL,
+            libc::SIGFPE,
+            libc::SIGTRAP,
+        ] {
             libc::sigaction(signal, &raw const action, std::ptr::null_mut());
         }
         action.sa_sigaction = on_second as *const () as usize;
         action.sa_flags = libc::SA_SIGINFO | libc::SA_ONSTACK | libc::SA_RESTART;
         libc::sigaction(libc::SIGVTALRM, &raw const action, std::ptr::null_mut());
-        let second = libc::timeval { tv_sec: 1, tv_usec: 0 };
-        let timer = libc::itimerval { it_interval: second, it_value: second };
-        libc::syscall(libc::SYS_setitimer, libc::ITIMER_VIRTUAL, &raw const timer, 0);
+        let second = libc::timeval {
+            tv_sec: 1,
+            tv_usec: 0,
+        };
+        let timer = libc::itimerval {
+            it_interval: second,
+            it_value: second,
+        };
+        libc::syscall(
+            libc::SYS_setitimer,
+            libc::ITIMER_VIRTUAL,
+            &raw const timer,
+            0,
+        );
     }
 }
 
@@ -204,7 +226,10 @@ unsafe fn stack_of(context: *mut libc::c_void) -> Vec<u64> {
     #[cfg(target_arch = "x86_64")]
     let (at, mut frame) = unsafe {
         let registers = &(*context).uc_mcontext.gregs;
-        (registers[libc::REG_RIP as usize] as u64, registers[libc::REG_RBP as usize] as u64)
+        (
+            registers[libc::REG_RIP as usize] as u64,
+            registers[libc::REG_RBP as usize] as u64,
+        )
     };
     // SAFETY: by the caller.
     #[cfg(target_arch = "aarch64")]
@@ -227,8 +252,14 @@ unsafe fn stack_of(context: *mut libc::c_void) -> Vec<u64> {
 /// Reads this process's own memory, which may not be there.
 fn read_own(from: u64, to: &mut [u64; 2]) -> bool {
     let length = size_of_val(to);
-    let local = libc::iovec { iov_base: to.as_mut_ptr().cast(), iov_len: length };
-    let remote = libc::iovec { iov_base: from as usize as *mut libc::c_void, iov_len: length };
+    let local = libc::iovec {
+        iov_base: to.as_mut_ptr().cast(),
+        iov_len: length,
+    };
+    let remote = libc::iovec {
+        iov_base: from as usize as *mut libc::c_void,
+        iov_len: length,
+    };
     // SAFETY: the kernel checks the addresses.
     let read = unsafe {
         libc::process_vm_readv(libc::getpid(), &raw const local, 1, &raw const remote, 1, 0)

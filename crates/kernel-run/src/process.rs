@@ -87,7 +87,10 @@ fn pipe() -> io::Result<(OwnedFd, OwnedFd)> {
 
 /// This process ends with its parent, and leaves nothing in a file if it ends badly.
 fn ends_with(parent: u32) {
-    let none = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
+    let none = libc::rlimit {
+        rlim_cur: 0,
+        rlim_max: 0,
+    };
     // SAFETY: plain system calls.
     unsafe {
         libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL);

@@ -58,7 +58,11 @@ impl Input<'_> {
                 let told = said.clone();
                 let mut teller = Teller(move |time_ns, what| {
                     // Nobody listens any more: the run is of no use.
-                    if told.borrow_mut().send(&Message::Told(time_ns, what)).is_err() {
+                    if told
+                        .borrow_mut()
+                        .send(&Message::Told(time_ns, what))
+                        .is_err()
+                    {
                         // SAFETY: the process of a run ends so.
                         unsafe { libc::_exit(1) }
                     }

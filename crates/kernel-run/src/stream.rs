@@ -96,18 +96,35 @@ mod tests {
         let mut sender = Sender::new(Vec::new());
         for at in 0..50_000 {
             let cpu = (at % 7) as u32;
-            let told = Happening::Hotplug { cpu, online: at % 2 == 0 };
+            let told = Happening::Hotplug {
+                cpu,
+                online: at % 2 == 0,
+            };
             sender.send(&Message::Told(at, told)).expect("a vector");
         }
-        let report = RunReport { end_ns: 7, ..RunReport::default() };
-        sender.send(&Message::Ended(Box::new(report.clone()))).expect("a vector");
+        let report = RunReport {
+            end_ns: 7,
+            ..RunReport::default()
+        };
+        sender
+            .send(&Message::Ended(Box::new(report.clone())))
+            .expect("a vector");
         sender.flush().expect("a vector");
         let (mut next, mut ended) = (0, None);
         receive(sender.to.as_slice(), |message| {
             match message {
                 Message::Told(at, told) => {
                     let cpu = (at % 7) as u32;
-                    assert_eq!((at, &told), (next, &Happening::Hotplug { cpu, online: at % 2 == 0 }));
+                    assert_eq!(
+                        (at, &told),
+                        (
+                            next,
+                            &Happening::Hotplug {
+                                cpu,
+                                online: at % 2 == 0
+                            }
+                        )
+                    );
                     next += 1;
                 }
                 Message::Ended(report) => ended = Some(*report),
@@ -122,7 +139,11 @@ mod tests {
     /// Goal: bytes that are no messages are an error, however long they say they are.
     #[test]
     fn nonsense_is_refused() {
-        for bytes in [&[255; 4][..], &[4, 0, 0, 0, 255, 255, 255, 255], &[9, 0, 0, 0, 1]] {
+        for bytes in [
+            &[255; 4][..],
+            &[4, 0, 0, 0, 255, 255, 255, 255],
+            &[9, 0, 0, 0, 1],
+        ] {
             assert!(receive(bytes, |_| true).is_err(), "{bytes:?}");
         }
         assert!(receive(&[][..], |_| true).is_ok());

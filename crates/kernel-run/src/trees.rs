@@ -6,9 +6,7 @@ use std::fmt;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 use wakeplace_engine::{Observer, Options, RunReport};
-use wakeplace_kernel_tree::{
-    Built, Cache, Like, Request, Shim, Spec, TreeError, Watch, build,
-};
+use wakeplace_kernel_tree::{Built, Cache, Like, Request, Shim, Spec, TreeError, Watch, build};
 use wakeplace_platform::Platform;
 use wakeplace_study::{BuiltTree, TreeRuns};
 use wakeplace_workload::Workload;
@@ -27,7 +25,9 @@ pub struct Trees {
 
 impl fmt::Debug for Trees {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Trees").field("config", &self.config).finish_non_exhaustive()
+        f.debug_struct("Trees")
+            .field("config", &self.config)
+            .finish_non_exhaustive()
     }
 }
 
@@ -66,7 +66,11 @@ impl Trees {
         let own = tree.spec.parameters.iter();
         facts.extend(own.map(|(key, value)| (format!("kernel.{key}"), value.clone())));
         Ok(BuiltTree {
-            label: tree.spec.name.clone().unwrap_or_else(|| first.label.clone()),
+            label: tree
+                .spec
+                .name
+                .clone()
+                .unwrap_or_else(|| first.label.clone()),
             era: era(&first.version).to_owned(),
             facts,
             notes: Vec::new(),
@@ -84,10 +88,14 @@ fn era(version: &str) -> &'static str {
         ("0", "linux-5.0"),
     ];
     let number = |text: &str| {
-        let mut parts = text.split(['.', '-']).map(|part| part.parse::<u32>().unwrap_or(0));
+        let mut parts = text
+            .split(['.', '-'])
+            .map(|part| part.parse::<u32>().unwrap_or(0));
         (parts.next().unwrap_or(0), parts.next().unwrap_or(0))
     };
-    let found = ERAS.iter().find(|(from, _)| number(version) >= number(from));
+    let found = ERAS
+        .iter()
+        .find(|(from, _)| number(version) >= number(from));
     found.map_or("linux-5.0", |(_, era)| era)
 }
 
@@ -116,7 +124,9 @@ impl KernelTree {
             like,
             config: self.trees.config.clone(),
         };
-        let Trees { cache, shim, watch, .. } = &*self.trees;
+        let Trees {
+            cache, shim, watch, ..
+        } = &*self.trees;
         let built = build(cache, shim, &request, &**watch)?;
         all.insert(like, built.clone());
         Ok(built)
@@ -131,7 +141,9 @@ impl TreeRuns for KernelTree {
         options: &Options,
         observer: &mut dyn Observer,
     ) -> Result<RunReport, String> {
-        let built = self.built(like(platform)).map_err(|error| error.to_string())?;
+        let built = self
+            .built(like(platform))
+            .map_err(|error| error.to_string())?;
         let input = Input {
             object: &built.object,
             parameters: &self.spec.parameters,

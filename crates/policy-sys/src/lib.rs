@@ -58,7 +58,6 @@ pub use arith::{
 pub use balance::{Balance, IdleKind, NohzWork, Offer, Step};
 pub use classes::{ClassMove, ClassTask};
 pub use explain::{Dropped, Explained, NoEnergy, Seen, ShortTask};
-pub use tree::{TREE_PREFIX, Tree, TreeRef, provide_trees};
 pub use live_group::{LiveGroups, LiveMember};
 pub use machine::{FreqFacts, LevelFacts, MachineError, MachineFacts, PerfFacts, SchedMcFacts};
 pub use mode::Mode;
@@ -70,4 +69,5 @@ pub use sched_mc::{CpuPlace, DebugFile, InvalidWrite, cpu_place};
 pub use task::Task;
 pub use task_group::{GroupAccesses, tg_weight};
 pub use thermal::{ThermalFacts, ThermalGovernor};
+pub use tree::{TREE_PREFIX, Tree, TreeRef, provide_trees};
 pub use wakeup_case::WakeupCase;

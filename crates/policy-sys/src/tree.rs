@@ -63,9 +63,7 @@ type Find = dyn Fn(&str) -> Result<TreeRef, String> + Send + Sync;
 static TREES: OnceLock<Box<Find>> = OnceLock::new();
 
 /// From now on names of trees can be parsed. The first call decides.
-pub fn provide_trees(
-    find: impl Fn(&str) -> Result<TreeRef, String> + Send + Sync + 'static,
-) {
+pub fn provide_trees(find: impl Fn(&str) -> Result<TreeRef, String> + Send + Sync + 'static) {
     let _ = TREES.set(Box::new(find));
 }
 

@@ -71,7 +71,10 @@ impl Run<'_> {
     /// Whether it can be run.
     fn check(&self) -> Result<(), StudyError> {
         wakeplace_engine::check(self.platform, self.policy, self.workload, self.options)?;
-        let refused = self.policy.tree().and_then(|_| tree_refuses(self.workload, self.options));
+        let refused = self
+            .policy
+            .tree()
+            .and_then(|_| tree_refuses(self.workload, self.options));
         refused.map_or(Ok(()), |reason| {
             let name = self.policy.name().to_owned();
             Err(StudyError::Tree { name, reason })

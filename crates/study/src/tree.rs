@@ -66,8 +66,12 @@ impl Tree for BuiltTree {
 pub(crate) fn runs_of(policy: &Policy) -> Option<Result<&dyn TreeRuns, StudyError>> {
     let tree = policy.tree()?;
     let built = tree.as_any().downcast_ref::<BuiltTree>();
-    Some(built.map(|built| &*built.runs).ok_or_else(|| StudyError::Tree {
-        name: tree.label().to_owned(),
-        reason: "it is not built".to_owned(),
-    }))
+    Some(
+        built
+            .map(|built| &*built.runs)
+            .ok_or_else(|| StudyError::Tree {
+                name: tree.label().to_owned(),
+                reason: "it is not built".to_owned(),
+            }),
+    )
 }

@@ -217,7 +217,12 @@ fn what_it_does_not_take_is_refused() {
         &["--policy", &slip],
         "`base_slize_ns=3000000`: the kernel does not take it",
     );
-    let later = ["--policy", &kernel(), "--policy-at", "50ms=power-policy=powersaving"];
+    let later = [
+        "--policy",
+        &kernel(),
+        "--policy-at",
+        "50ms=power-policy=powersaving",
+    ];
     refused(&later, "not offered for a kernel's own code: `--policy-at`");
     let powers = ["--policy", &kernel(), "--set", "model.em_scale=1:150@50ms"];
     refused(
@@ -240,8 +245,15 @@ fn commands_that_cannot_have_one_say_so() {
     ]);
     assert_refused(&explain, &["is a kernel's own code; expected an era"]);
     let beside = run(&[
-        "compare", "--platform", "hikey960", "--workload", TASKS, "--policy", &kernel(),
-        "--scheduler", "scx_simple",
+        "compare",
+        "--platform",
+        "hikey960",
+        "--workload",
+        TASKS,
+        "--policy",
+        &kernel(),
+        "--scheduler",
+        "scx_simple",
     ]);
     assert_refused(
         &beside,

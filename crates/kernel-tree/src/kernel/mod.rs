@@ -11,8 +11,8 @@ mod tests;
 pub use host::{Deaf, Decision, Fault, FaultEntries, Host};
 pub use symbols::Symbols;
 pub use wakeplace_kernel_abi::{
-    Attr, Call, Choice, Cpu, CpuState, Domain, Energy, Facts, Fork, IdleState, Machine,
-    MachineCpu, Mask, Opp, Refused, TaskState, abi,
+    Attr, Call, Choice, Cpu, CpuState, Domain, Energy, Facts, Fork, IdleState, Machine, MachineCpu,
+    Mask, Opp, Refused, TaskState, abi,
 };
 
 use crate::TreeError;

@@ -63,7 +63,10 @@ fn failed(run: &PolicyRuns) -> Option<String> {
         _ => None,
     });
     ends.next().map(|(end_ns, said)| {
-        format!("{}: the run ended at {end_ns} ns since its kernel failed: {said}", run.policy)
+        format!(
+            "{}: the run ended at {end_ns} ns since its kernel failed: {said}",
+            run.policy
+        )
     })
 }
 

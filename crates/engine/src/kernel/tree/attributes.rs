@@ -54,7 +54,11 @@ pub(super) fn change(attr: &mut Attr, change: &Change) -> bool {
         attr.runtime = slice_ns;
     }
     clamp(attr, change.uclamp_min, change.uclamp_max);
-    attr.flags != 0 || Attr { flags: before.flags, ..*attr } != before
+    attr.flags != 0
+        || Attr {
+            flags: before.flags,
+            ..*attr
+        } != before
 }
 
 /// How much it matters: 0 for fair tasks, then RT tasks by priority, deadline tasks before all.
@@ -73,7 +77,10 @@ pub(super) fn lent(own: &Attr, donor: Option<&Attr>) -> Attr {
         None => *own,
         Some(donor) => Attr {
             policy: FIFO,
-            priority: donor.priority.clamp(1, 99).max(if level(donor) >= 1000 { 99 } else { 1 }),
+            priority: donor
+                .priority
+                .clamp(1, 99)
+                .max(if level(donor) >= 1000 { 99 } else { 1 }),
             ..Attr::default()
         },
     }
@@ -119,7 +126,10 @@ pub(super) fn mask(cpus: Option<&[u32]>, nr_cpus: u32) -> Vec<u64> {
     let mut mask = vec![0; (nr_cpus as usize).div_ceil(64)];
     let mut add = |cpu: u32| mask[cpu as usize / 64] |= 1 << (cpu % 64);
     match cpus {
-        Some(cpus) => cpus.iter().filter(|cpu| **cpu < nr_cpus).for_each(|cpu| add(*cpu)),
+        Some(cpus) => cpus
+            .iter()
+            .filter(|cpu| **cpu < nr_cpus)
+            .for_each(|cpu| add(*cpu)),
         None => (0..nr_cpus).for_each(add),
     }
     mask
@@ -140,10 +150,16 @@ mod tests {
     fn hints_are_told_when_they_change() {
         let mut attr = plain();
         assert_eq!(attr.flags, 0);
-        let hint = Change { uclamp_min: Some(300), ..Change::default() };
+        let hint = Change {
+            uclamp_min: Some(300),
+            ..Change::default()
+        };
         assert!(change(&mut attr, &hint));
         assert_eq!((attr.flags, attr.util_min), (0x20, 300));
-        let nice = Change { nice: Some(5), ..Change::default() };
+        let nice = Change {
+            nice: Some(5),
+            ..Change::default()
+        };
         assert!(change(&mut attr, &nice));
         assert_eq!((attr.flags, attr.nice), (0, 5));
         assert!(!change(&mut attr, &nice));
@@ -153,11 +169,19 @@ mod tests {
     /// priority.
     #[test]
     fn holders_are_lent_what_is_above_their_own() {
-        let rt = |priority| Attr { policy: FIFO, priority, ..Attr::default() };
+        let rt = |priority| Attr {
+            policy: FIFO,
+            priority,
+            ..Attr::default()
+        };
         assert_eq!(lent(&plain(), Some(&rt(7))), rt(7));
         assert_eq!(lent(&rt(9), Some(&rt(7))), rt(9));
         assert_eq!(lent(&plain(), None), plain());
-        let budget = Attr { policy: DEADLINE, runtime: 1, ..Attr::default() };
+        let budget = Attr {
+            policy: DEADLINE,
+            runtime: 1,
+            ..Attr::default()
+        };
         assert_eq!(lent(&rt(9), Some(&budget)), rt(99));
         assert!(level(&budget) > level(&rt(99)));
     }

@@ -131,7 +131,11 @@ impl Tree<'_> {
             self.tasks[task].cpu = cpu;
         }
         let goes_on = self.cpus[cpu].last == Some(task);
-        let switch = if goes_on { 0 } else { self.machine.costs.context_switch };
+        let switch = if goes_on {
+            0
+        } else {
+            self.machine.costs.context_switch
+        };
         self.cpus[cpu].runs = Some(task);
         m.run(cpu, task, switch);
         m.mix(u64::from(cpu.0) << 32 | u64::from(task.0));

@@ -11,7 +11,10 @@ impl Tree<'_> {
     /// request.
     pub(super) fn opp_wanted(&self, domain: u32) -> u16 {
         let wanted = self.domains.kernels(domain);
-        let khz = wanted.map(|own| self.wanted_khz[own as usize]).max().unwrap_or(0);
+        let khz = wanted
+            .map(|own| self.wanted_khz[own as usize])
+            .max()
+            .unwrap_or(0);
         let opps = &self.khz[domain as usize];
         let at = opps.partition_point(|opp| *opp < khz);
         at.min(opps.len() - 1) as u16

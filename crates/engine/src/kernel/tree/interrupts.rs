@@ -66,7 +66,10 @@ impl Tree<'_> {
         let mut woken = 0;
         for (at_ns, task) in due {
             // Its timer may be another CPU's, which has not taken its interrupt yet.
-            let Some(state) = self.entries.task_state(task.0).filter(|state| state.state == 0)
+            let Some(state) = self
+                .entries
+                .task_state(task.0)
+                .filter(|state| state.state == 0)
             else {
                 continue;
             };
@@ -123,7 +126,9 @@ impl Tree<'_> {
         if !m.visible(task) {
             return;
         }
-        let waker = waker.filter(|waker| m.visible(*waker)).map(|waker| m.shown(waker));
+        let waker = waker
+            .filter(|waker| m.visible(*waker))
+            .map(|waker| m.shown(waker));
         let waking = Waking {
             task: m.shown(task),
             waker,

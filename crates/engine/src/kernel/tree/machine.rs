@@ -53,7 +53,9 @@ pub fn tree_machine(platform: &Platform, workload: &Workload, options: &Options)
             .collect(),
         idle,
         nodes: machine.distance.len().max(1) as u32,
-        distances: distances.map(|d| u32::try_from(*d).unwrap_or(255)).collect(),
+        distances: distances
+            .map(|d| u32::try_from(*d).unwrap_or(255))
+            .collect(),
         governor: None,
         idle_governor: match options.cpuidle {
             CpuIdle::Menu => Some(c"menu".to_owned()),

@@ -96,7 +96,9 @@ impl<'a> Tree<'a> {
     ) -> Self {
         let domains = Domains::of(machine);
         let khz = platform.freq_domains.iter();
-        let khz: Vec<Vec<u32>> = khz.map(|d| d.opps.iter().map(|o| o.khz).collect()).collect();
+        let khz: Vec<Vec<u32>> = khz
+            .map(|d| d.opps.iter().map(|o| o.khz).collect())
+            .collect();
         let lowest = |domain: &u32| khz[*domain as usize][0];
         let mut tree = Self {
             wanted_khz: domains.platform_domain.iter().map(lowest).collect(),

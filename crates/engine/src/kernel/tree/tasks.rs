@@ -77,10 +77,17 @@ impl Tree<'_> {
             let mut within = ROOT_GROUP;
             for shares in group.outer.iter().rev().chain([&group.shares]) {
                 let made = self.entries.control(&Call::Group { within }, 0);
-                within = made.ok().and_then(|n| u32::try_from(n).ok()).unwrap_or(within);
+                within = made
+                    .ok()
+                    .and_then(|n| u32::try_from(n).ok())
+                    .unwrap_or(within);
                 let value = text(&weight(*shares).to_string());
                 let (name, value): (&CStr, &CStr) = (c"cpu.weight", &value);
-                let set = Call::GroupSet { group: within, name, value };
+                let set = Call::GroupSet {
+                    group: within,
+                    name,
+                    value,
+                };
                 let _ = self.entries.control(&set, 0);
             }
             self.groups.push(within);
@@ -220,7 +227,10 @@ impl Tree<'_> {
         if m.thread(task).state == State::Runnable {
             return;
         }
-        let cpu = self.entries.task_state(task.0).map(|state| CpuId(state.cpu));
+        let cpu = self
+            .entries
+            .task_state(task.0)
+            .map(|state| CpuId(state.cpu));
         let cpu = cpu.unwrap_or(self.tasks[task].cpu);
         self.woken(m, task, cpu);
     }
@@ -284,7 +294,10 @@ impl Tree<'_> {
         }
         if let Some(cpus) = allowed {
             let mask = attributes::mask(cpus, self.machine.nr_cpus);
-            let call = Call::Affinity { task: None, mask: &mask };
+            let call = Call::Affinity {
+                task: None,
+                mask: &mask,
+            };
             let _ = self.enter(m, cpu, |entries| entries.call(cpu.0, &call));
         }
         self.wants_cpu(cpu)

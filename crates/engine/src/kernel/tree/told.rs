@@ -60,11 +60,15 @@ impl Tree<'_> {
             return;
         }
         self.nr_decided += 1;
-        let waker = Some(facts.waker).filter(|waker| *waker < abi::KTHREAD).map(TaskId);
+        let waker = Some(facts.waker)
+            .filter(|waker| *waker < abi::KTHREAD)
+            .map(TaskId);
         let placement = Placement {
             kind,
             task: m.shown(task),
-            waker: waker.filter(|waker| m.visible(*waker)).map(|waker| m.shown(waker)),
+            waker: waker
+                .filter(|waker| m.visible(*waker))
+                .map(|waker| m.shown(waker)),
             waker_cpu: facts.cpu,
             prev_cpu: facts.prev,
             cpu: facts.answer,
