@@ -86,8 +86,14 @@ pub(super) struct Remote {
     wire: RefCell<Wire>,
     /// Rises when what was seen of the loader may be so no longer: it goes on, or is written to.
     turn: Cell<u64>,
-    /// Files of its descriptors, as seen in the turn.
-    files: RefCell<(u64, BTreeMap<(u32, u32), Option<FileId>>)>,
+    files: RefCell<Files>,
+}
+
+/// Which files callers' descriptors are, by caller and number, as seen in one turn.
+#[derive(Debug, Default)]
+struct Files {
+    turn: u64,
+    seen: BTreeMap<(u32, u32), Option<FileId>>,
 }
 
 impl Remote {
@@ -102,11 +108,14 @@ impl Remote {
     /// Which file a descriptor of a caller's is: asked for once in a turn.
     fn file_id(&self, call: &Call, fd: u32) -> Option<FileId> {
         let mut files = self.files.borrow_mut();
-        if files.0 != self.turn.get() {
-            *files = (self.turn.get(), BTreeMap::new());
+        if files.turn != self.turn.get() {
+            *files = Files {
+                turn: self.turn.get(),
+                seen: BTreeMap::new(),
+            };
         }
         let ask = || self.ask(&Ask::FileId(call.raw, fd)).ok()?;
-        *files.1.entry((call.pid, fd)).or_insert_with(ask)
+        *files.seen.entry((call.pid, fd)).or_insert_with(ask)
     }
 
     /// What comes back, with a descriptor.

@@ -242,7 +242,7 @@ impl Model<'_> {
         }
         debug_assert_eq!(
             u32::from(opp),
-            self.core.freq_request(domain as usize) as u32
+            self.core.freq_request(domain as usize)
         );
         self.core.freq_applied(domain, opp.into());
         self.tell_ext_frequency(domain);

@@ -50,6 +50,7 @@ fn a_wild_scheduler_loses_nobody() {
             Ended::Deadlock { .. } => 2,
             Ended::ForkLimit { .. } | Ended::ZeroTimeLoop { .. } => 3,
             Ended::Scheduler { exit } => panic!("{exit}"),
+            Ended::Kernel { said } => panic!("{said}"),
         };
         ends[end] += 1;
         let again = run();
