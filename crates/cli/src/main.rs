@@ -13,6 +13,7 @@ mod output;
 mod page;
 mod places;
 mod progress;
+mod readme;
 mod repeat;
 mod runs_export;
 mod settings;

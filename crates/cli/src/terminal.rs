@@ -2,10 +2,12 @@
 
 use crate::args::{ColorWhen, Verbosity};
 use crate::failure::Failure;
+use crate::text::hung;
 use anstream::{AutoStream, ColorChoice};
 use std::borrow::Cow;
 use std::ffi::OsStr;
 use std::io::{self, ErrorKind, IsTerminal, Write};
+use terminal_size::{Height, Width};
 use wakeplace_text::printable_lines;
 
 /// How this run talks to its user.
@@ -45,8 +47,12 @@ impl Terminal {
 
     /// Columns of the terminal on standard output; `None` if it is none.
     pub(crate) fn width(self) -> Option<usize> {
-        let (width, _) = terminal_size::terminal_size_of(io::stdout())?;
-        Some(usize::from(width.0).max(40))
+        columns(terminal_size::terminal_size_of(io::stdout()))
+    }
+
+    /// The same of standard error.
+    pub(crate) fn stderr_width(self) -> Option<usize> {
+        columns(terminal_size::terminal_size_of(io::stderr()))
     }
 
     /// Whether standard output is read by eye.
@@ -91,16 +97,21 @@ impl Terminal {
 
     /// Says once what is wrong.
     pub(crate) fn error(self, failure: &Failure) {
-        let message = message(&failure.to_string());
-        self.eprint(&format!("\x1b[1;31merror:\x1b[0m {message}\n"));
+        self.labelled(("error:", "1;31"), &failure.to_string());
     }
 
     /// A remark that changes nothing; `-q` silences it.
     pub(crate) fn warn(self, message: &str) {
         if self.verbosity != Verbosity::Quiet {
-            let text = self::message(message);
-            self.eprint(&format!("\x1b[1;33mwarning:\x1b[0m {text}\n"));
+            self.labelled(("warning:", "1;33"), message);
         }
+    }
+
+    /// A message behind a coloured label, wrapped where a terminal shows it.
+    fn labelled(self, (label, color): (&str, &str), text: &str) {
+        let text = hung(&format!("{label} {}", message(text)), self.stderr_width());
+        let text = text.strip_prefix(label).unwrap_or(&text);
+        self.eprint(&format!("\x1b[{color}m{label}\x1b[0m{text}\n"));
     }
 
     /// A detail for `-v`.
@@ -118,6 +129,11 @@ impl Terminal {
             ColorWhen::Auto => ColorChoice::Always,
         }
     }
+}
+
+/// Columns of a terminal; narrower ones are as hard to read as lines that are too long.
+fn columns(size: Option<(Width, Height)>) -> Option<usize> {
+    size.map(|(width, _)| usize::from(width.0).max(40))
 }
 
 /// `NO_COLOR` and `TERM=dumb` ask for plain text.

@@ -62,30 +62,58 @@ pub(crate) fn cpu_list(cpus: &[u32]) -> String {
     text
 }
 
-/// Text, perhaps from a file, wrapped at blanks, every line behind `indent`; ends with a newline.
-pub(crate) fn wrapped(text: &str, indent: &str, style: Style) -> String {
-    let width = style.width.clamp(40, PROSE_WIDTH) - indent.len();
-    let mut lines = String::new();
-    let mut line = String::new();
+/// Columns for running text.
+pub(crate) fn prose_width(style: Style) -> usize {
+    style.width.clamp(40, PROSE_WIDTH)
+}
+
+/// Text broken at blanks into lines of at most so many columns, the first of at most `first`; a
+/// word is never cut. At least one line.
+pub(crate) fn folded(text: &str, first: usize, width: usize) -> Vec<String> {
+    let mut lines = vec![String::new()];
     for word in text.split_whitespace() {
         let word = printable(word);
-        let longer = line.chars().count() + 1 + word.chars().count();
-        if !line.is_empty() && longer > width {
-            let _ = writeln!(lines, "{indent}{line}");
-            line.clear();
+        let room = if lines.len() == 1 { first } else { width };
+        let used = lines.last().map_or(0, |line| line.chars().count());
+        if used > 0 && used + 1 + word.chars().count() > room {
+            lines.push(String::new());
         }
-        if !line.is_empty() {
-            line.push(' ');
+        if let Some(line) = lines.last_mut() {
+            line.push_str(if line.is_empty() { "" } else { " " });
+            line.push_str(&word);
         }
-        line.push_str(&word);
     }
-    let _ = writeln!(lines, "{indent}{line}");
     lines
+}
+
+/// Text, perhaps from a file, wrapped at blanks, every line behind `indent`; ends with a newline.
+pub(crate) fn wrapped(text: &str, indent: &str, style: Style) -> String {
+    let width = prose_width(style) - indent.len();
+    indented(&(folded(text, width, width).join("\n") + "\n"), indent)
+}
+
+/// Lines that are too long for a terminal are wrapped at blanks, and what is wrapped is set in;
+/// without a width, and where they fit, they stay as they are.
+pub(crate) fn hung(text: &str, width: Option<usize>) -> String {
+    let one = |line: &str| {
+        let Some(width) = width.filter(|width| line.chars().count() > *width) else {
+            return line.to_owned();
+        };
+        let words = line.trim_start();
+        let blanks = " ".repeat(line.len() - words.len());
+        let room = width.saturating_sub(blanks.len());
+        let lines = folded(words, room, room.saturating_sub(2));
+        format!("{blanks}{}", lines.join(&format!("\n{blanks}  ")))
+    };
+    text.split('\n').map(one).collect::<Vec<_>>().join("\n")
 }
 
 /// A heading of human output, perhaps with a name from a file in it.
 pub(crate) fn heading(text: &str, style: Style) -> String {
-    let text = printable(text);
+    let text = hung(
+        &printable(text),
+        Some(style.width).filter(|width| *width > 0),
+    );
     if style.color {
         format!("\x1b[1m{text}\x1b[0m\n")
     } else {
@@ -107,13 +135,25 @@ pub(crate) fn json(value: &serde_json::Value) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{cpu_list, plain, wrapped};
+    use super::{cpu_list, hung, plain, wrapped};
 
     #[test]
     fn cpu_lists_join_neighbours() {
         assert_eq!(cpu_list(&[]), "");
         assert_eq!(cpu_list(&[0, 1, 2, 3, 6, 8, 9]), "0-3,6,8-9");
         assert_eq!(cpu_list(&[u32::MAX]), u32::MAX.to_string());
+    }
+
+    /// Goal: a long message is indented where it goes on, a short one is as it was, and without a
+    /// terminal nothing changes.
+    #[test]
+    fn messages_hang() {
+        let text = "error: one two three four\n  | as  it is\n  five six seven eight nine";
+        let expected =
+            "error: one two three\n  four\n  | as  it is\n  five six seven\n    eight nine";
+        assert_eq!(hung(text, Some(20)), expected);
+        assert_eq!(hung(text, None), text);
+        assert_eq!(hung(&"x".repeat(50), Some(40)), "x".repeat(50));
     }
 
     #[test]

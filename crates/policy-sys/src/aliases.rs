@@ -159,6 +159,22 @@ fn of_version(name: &str, known: &[&'static str]) -> Vec<&'static str> {
         .collect()
 }
 
+/// The feature that the end of a name takes away by another name than its own, as in
+/// `linux-6.12-eas`.
+fn taken_away(name: &str) -> Option<&'static str> {
+    let name = name.to_lowercase().replace('_', "-");
+    let ends = |alias: &str| {
+        name.strip_suffix(alias)
+            .is_some_and(|era| era.ends_with('-'))
+    };
+    let found = FEATURES
+        .iter()
+        .filter(|(alias, of)| ends(alias) || ends(of));
+    found
+        .max_by_key(|(alias, _)| alias.len())
+        .map(|(_, feature)| *feature)
+}
+
 /// For an era that there is not.
 pub(crate) fn of_era(name: &str, known: &[&'static str]) -> String {
     let bare = name.to_lowercase().replace('_', "-");
@@ -184,13 +200,14 @@ pub(crate) fn of_era(name: &str, known: &[&'static str]) -> String {
         ),
         (Some(era), ..) => offered(name, Some(era), known),
         _ => {
-            // A slip in a version is another version: both are offered.
-            let mut near = nearest_few(name, known.iter().copied(), 1);
-            for era in of_version(name, known) {
-                if !near.contains(&era) {
-                    near.push(era);
-                }
-            }
+            // Near by its letters is no near version: 3.1 is far from 6.1.
+            let near = match of_version(name, known) {
+                versions if versions.is_empty() => nearest_few(name, known.iter().copied(), 1),
+                versions => versions,
+            };
+            let taken = taken_away(name).map(|feature| format!("-{feature}"));
+            let taken = taken.unwrap_or_default();
+            let near: Vec<String> = near.iter().map(|era| format!("{era}{taken}")).collect();
             did_you_mean_first(&near, &format!("known: {}", known.join(", ")))
         }
     }

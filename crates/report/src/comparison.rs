@@ -40,7 +40,8 @@ pub fn comparisons(all: &[Comparison], format: Format, style: Style) -> String {
         (_, Format::Human) => {
             let parts: Vec<String> = all.iter().map(one).collect();
             let by_chance = expected_by_chance(all.iter().map(intervals).sum());
-            parts.join("\n") + &by_chance.map_or_else(String::new, |line| line + "\n")
+            parts.join("\n")
+                + &by_chance.map_or_else(String::new, |line| wrap(&line, style.width) + "\n")
         }
         (_, Format::Md) => all.iter().map(one).collect::<Vec<_>>().join("\n"),
     }

@@ -1,5 +1,6 @@
 //! A sweep as a table: one row per point, means over its seeds.
 
+use crate::phrase::{MODELLED, of_power};
 use crate::{Align, Cell, Table, short};
 use std::collections::BTreeSet;
 use wakeplace_metrics::Summary;
@@ -36,28 +37,29 @@ impl Points {
         let fixed = ["platform", "workload", "policy"].map(str::to_owned);
         let fixed = fixed.into_iter().filter(|name| !labels.contains(name));
         let names: Vec<String> = labels.iter().cloned().chain(fixed).collect();
-        let mut columns: Vec<String> = names.clone();
-        columns.extend(COUNTS.map(str::to_owned));
-        for metric in &metrics {
-            columns.push(metric.clone());
-            if !for_people {
-                columns.push(format!("{metric}_ci95"));
-            }
-        }
-        let texts: Vec<&str> = columns.iter().map(String::as_str).collect();
-        let keys = names.len() + COUNTS.len();
-        let mut table = Table::new("points", &texts).as_typed().keys(keys);
-        for column in &texts[names.len()..] {
-            table = table.align(column, Align::Right);
-        }
+        let columns = columns(&names, &metrics, for_people, "");
         Self {
-            table,
+            table: table(&columns, names.len()),
             names,
             metrics,
             for_people,
             failed: Failed::default(),
             group: Vec::new(),
         }
+    }
+
+    /// Says in the names of columns in joules and watts that nobody measured the power of `some` of
+    /// so many points (`of`).
+    #[must_use]
+    pub fn modelled(mut self, (some, of): (usize, usize)) -> Self {
+        let mark = match some {
+            0 => return self,
+            some if some < of => format!(" (partly {MODELLED})"),
+            _ => format!(" ({MODELLED})"),
+        };
+        let columns = columns(&self.names, &self.metrics, self.for_people, &mark);
+        self.table = table(&columns, self.names.len());
+        self
     }
 
     /// Adds runs.
@@ -90,6 +92,32 @@ impl Points {
             self.group.clear();
         }
     }
+}
+
+/// The names of the columns; `mark` stands behind metrics that are made of a power.
+fn columns(names: &[String], metrics: &[String], for_people: bool, mark: &str) -> Vec<String> {
+    let mut columns = names.to_vec();
+    columns.extend(COUNTS.map(str::to_owned));
+    for metric in metrics {
+        let mark = if of_power(metric) { mark } else { "" };
+        columns.push(format!("{metric}{mark}"));
+        if !for_people {
+            columns.push(format!("{metric}_ci95{mark}"));
+        }
+    }
+    columns
+}
+
+/// A table without rows; the first columns say which point a row is of.
+fn table(columns: &[String], names: usize) -> Table {
+    let texts: Vec<&str> = columns.iter().map(String::as_str).collect();
+    let mut table = Table::new("points", &texts)
+        .as_typed()
+        .keys(names + COUNTS.len());
+    for column in &texts[names..] {
+        table = table.align(column, Align::Right);
+    }
+    table
 }
 
 fn same_point(a: &RunRecord, b: &RunRecord) -> bool {

@@ -132,12 +132,32 @@ fn seeds_vary_nothing(runs: &[PolicyRuns], workloads: &[Workload]) -> Option<Str
 pub(crate) fn oddities(runs: &[PolicyRuns], workloads: &[Workload]) -> Vec<String> {
     let of_one = |run| {
         causes(run, workloads)
+            .chain(idle(run))
             .chain(missed(run))
             .chain(uncounted(run, workloads))
             .chain(untimed(run, workloads))
             .chain(ignored(run, workloads))
     };
     runs.iter().flat_map(of_one).chain(same(runs)).collect()
+}
+
+/// No task of a run ever ran, though one could have: its figures are those of an idle machine.
+fn idle(run: &PolicyRuns) -> Option<String> {
+    let idle = |report: &&RunReport| {
+        report.ended == Ended::Duration && report.tasks.iter().all(|task| task.run_ns == 0)
+    };
+    let mut waits = run.reports.iter().filter(idle).filter_map(|report| {
+        let ext = report.sched_ext.as_ref()?;
+        ext.longest_wait.as_ref().map(|_| (report, &ext.name))
+    });
+    waits.next().map(|(report, name)| {
+        format!(
+            "{}: no task ever ran in {}: the scheduler `{name}` let all of them wait; the figures \
+             are those of an idle machine",
+            run.policy,
+            time(report.end_ns)
+        )
+    })
 }
 
 /// A run that its workload's warm-up outlasts counts nothing.
@@ -191,8 +211,8 @@ impl PolicyRuns {
         !self.reports.is_empty() && self.reports.iter().all(ended)
     }
 
-    /// A run ended since a task repeats steps that take no time, since all wait for ever, or since
-    /// a sched_ext scheduler ended or a tree's kernel failed.
+    /// A run ended because a task repeats steps that take no time, because all wait for ever, or
+    /// because a sched_ext scheduler ended or a tree's kernel failed.
     #[must_use]
     pub fn is_stuck(&self) -> bool {
         self.reports.iter().any(Self::stuck)

@@ -6,6 +6,7 @@ use crate::interrupt;
 use crate::output::{A_FILE, Output};
 use crate::places;
 use crate::terminal::Terminal;
+use crate::text::hung;
 use std::fmt::Write as _;
 use std::io::Write as _;
 use std::path::Path;
@@ -54,7 +55,8 @@ pub(super) fn run(args: &PlatformImportArgs, terminal: Terminal) -> Outcome {
     let imported = import(source, args.energy_model.as_deref(), args.name.as_deref())
         .map_err(Failure::input)?;
     output.write(&imported.toml, terminal)?;
-    terminal.eprint(&summary(&imported, args.output.as_deref()));
+    let summary = summary(&imported, args.output.as_deref());
+    terminal.eprint(&hung(&summary, terminal.stderr_width()));
     Ok(Verdict::Ok)
 }
 

@@ -195,7 +195,9 @@ fn value(value: &str, is_set: bool) -> Cell {
 }
 
 fn parameters<'a>(policy: &Policy, params: impl Iterator<Item = &'a ParamView>) -> Table {
-    let mut table = Table::new("parameters", &["key", "value", "default", "meaning"]);
+    let mut table = Table::new("parameters", &["key", "value", "default", "meaning"])
+        .keys(1)
+        .optional("default");
     for param in params {
         table.row(vec![
             Cell::from(param.key),
@@ -265,4 +267,34 @@ fn object(policy: &Policy) -> Value {
         "features": policy.features().iter().map(feature).collect::<Vec<_>>(),
         "parameters": policy.params().iter().map(param).collect::<Vec<_>>(),
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{kind, page};
+    use crate::page::Form;
+    use wakeplace_engine::Options;
+    use wakeplace_policy_sys::Policy;
+    use wakeplace_report::Style;
+
+    /// Goal: every era's page fits a terminal; in a wide one no column is missing.
+    #[test]
+    fn pages_fit_a_terminal() {
+        let catalogue = Policy::catalogue();
+        for (era, _) in catalogue.iter().filter(|(name, _)| kind(name) == "era") {
+            let policy = Policy::parse(era).expect("an era");
+            let at = |width: usize| {
+                let color = false;
+                page(
+                    &policy,
+                    &Options::default(),
+                    Form::Human(Style { color, width }),
+                )
+            };
+            let text = at(80);
+            let wide = text.lines().find(|line| line.chars().count() > 80);
+            assert_eq!(wide, None, "{era}: {text}");
+            assert!(!at(100).contains("no room here"), "{era}");
+        }
+    }
 }

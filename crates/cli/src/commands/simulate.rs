@@ -32,6 +32,8 @@ pub(crate) fn compare(args: &CompareArgs, terminal: Terminal) -> Outcome {
     if args.run.schedulers.scheduler.is_empty()
         && let [only] = args.run.policy.as_slice()
     {
+        // A list, as any other wrong name, is told first.
+        matrix(&args.run, args.seeds.0.clone())?;
         return Err(Failure::Input(format!(
             "compare needs two policies or more, and `{only}` is the only --policy; expected \
              another one, or `wakeplace sim` for a single policy"

@@ -10,6 +10,7 @@ use crate::failure::{Failure, Outcome, Verdict};
 use crate::html::HtmlExport;
 use crate::output::Output;
 use crate::places;
+use crate::readme;
 use crate::repeat;
 use crate::runs_export::RunsExport;
 use crate::settings::{any_policy, check_keys};
@@ -31,8 +32,15 @@ pub(crate) fn run(command: StudyCommand, terminal: Terminal) -> Outcome {
 }
 
 fn list(args: &ListArgs, terminal: Terminal) -> Outcome {
+    terminal.print(&names().render(format(args.format), style(terminal)))?;
+    Ok(Verdict::Ok)
+}
+
+fn names() -> Table {
     let columns = ["name", "quick_runs", "full_runs", "published", "title"];
     let mut table = Table::new("studies", &columns)
+        .keys(1)
+        .part("title")
         .align("quick_runs", Align::Right)
         .align("full_runs", Align::Right);
     for study in studies() {
@@ -44,8 +52,7 @@ fn list(args: &ListArgs, terminal: Terminal) -> Outcome {
             Cell::from(study.title),
         ]);
     }
-    terminal.print(&table.render(format(args.format), style(terminal)))?;
-    Ok(Verdict::Ok)
+    table
 }
 
 fn show(args: &StudyShowArgs, terminal: Terminal) -> Outcome {
@@ -54,10 +61,11 @@ fn show(args: &StudyShowArgs, terminal: Terminal) -> Outcome {
     let look = style(terminal);
     let mut text = heading(&format!("{}: {}", info.name, info.title), look);
     let figures = if info.published { "with" } else { "without" };
-    text.push_str(&format!(
-        "{} runs, {} with --quick; {figures} published figures to compare with.\n",
+    let counts = format!(
+        "{} runs, {} with --quick; {figures} published figures to compare with.",
         info.full_runs, info.quick_runs,
-    ));
+    );
+    text.push_str(&wrapped(&counts, "", look));
     let experiments = study.experiments();
     if !experiments.is_empty() {
         text.push_str(&format!("\n{}", heading("Added by --experiments", look)));
@@ -65,7 +73,11 @@ fn show(args: &StudyShowArgs, terminal: Terminal) -> Outcome {
     for (name, why) in experiments {
         text.push_str(&format!("  {name}\n{}", wrapped(why, "      ", look)));
     }
-    text.push_str(&format!("\n{}\n", study.readme().trim()));
+    text.push('\n');
+    text.push_str(&match terminal.width() {
+        Some(_) => readme::shown(study.readme(), look),
+        None => format!("{}\n", study.readme().trim()),
+    });
     terminal.print(&text)?;
     Ok(Verdict::Ok)
 }
@@ -194,4 +206,21 @@ fn run_named(args: StudyRunArgs, terminal: Terminal) -> Outcome {
     }
     output.write(&text, terminal)?;
     Ok(Verdict::Ok)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::names;
+    use wakeplace_report::{Format, Style};
+
+    #[test]
+    fn the_list_fits_a_terminal() {
+        let style = Style {
+            color: false,
+            width: 80,
+        };
+        let text = names().render(Format::Human, style);
+        let wide = text.lines().find(|line| line.chars().count() > 80);
+        assert_eq!(wide, None, "{text}");
+    }
 }

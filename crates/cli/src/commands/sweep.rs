@@ -181,7 +181,17 @@ fn run(sweep: &Sweep, place: &Places<'_>, inputs: &[(&str, &str)], terminal: Ter
         write_export(&store, sweep, (path, form)).map_err(failure_of_export)?;
     }
     let for_people = matches!(place.output.format, FormatName::Human | FormatName::Md);
-    let (points, failed) = points(&store, place.metrics, sweep, for_people)?;
+    // Names in JSON are keys, which programs look for.
+    let modelled = match place.output.format {
+        FormatName::Json => (0, 0),
+        _ => sweep.modelled(),
+    };
+    let named = Points::new(
+        &sweep.labels(),
+        metrics(&store, place.metrics, sweep)?,
+        for_people,
+    );
+    let (points, failed) = points(&store, named.modelled(modelled))?;
     show(
         &summary,
         (&points, &failed, &sweep.cautions()),
@@ -286,18 +296,16 @@ fn write_export(
     Ok(place.publish()?)
 }
 
-/// A table with a row per point, and the cells that have an error.
-fn points(
-    store: &Store,
-    asked: &[String],
-    sweep: &Sweep,
-    for_people: bool,
-) -> Result<(Table, Failed), Failure> {
-    let metrics = match asked.is_empty() {
+/// The metrics that were asked for, or all.
+fn metrics(store: &Store, asked: &[String], sweep: &Sweep) -> Result<Vec<String>, Failure> {
+    Ok(match asked.is_empty() {
         true => metric_order(&store.metrics().map_err(failure)?, &sweep.measured_by()),
         false => asked.to_vec(),
-    };
-    let mut points = Points::new(&sweep.labels(), metrics, for_people);
+    })
+}
+
+/// A table with a row per point, and the cells that have an error.
+fn points(store: &Store, mut points: Points) -> Result<(Table, Failed), Failure> {
     let add = |part: &[RunRecord]| -> Result<(), StoreError> {
         points.add(part);
         Ok(())

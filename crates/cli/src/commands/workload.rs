@@ -5,7 +5,7 @@ use crate::args::{AnswerFormat, FormatName, WorkloadCheckArgs, WorkloadCommand, 
 use crate::failure::{Failure, Outcome, Verdict};
 use crate::page::{Form, Page};
 use crate::terminal::Terminal;
-use crate::text::{format, json, style};
+use crate::text::{format, hung, json, style};
 use serde_json::{Value, json};
 use std::fmt::Write as _;
 use std::fs::File;
@@ -15,7 +15,7 @@ use wakeplace_text::printable;
 use wakeplace_workload::structure::{Structure, Task};
 use wakeplace_workload::{
     CheckOutcome, LoadOptions, MachineFacts, ModelInfo, READ_LIMIT_BYTES, Spec, check_file_as,
-    check_rtapp_as, standard_input,
+    check_rtapp_as, is_path, standard_input,
 };
 
 /// `workload ...`.
@@ -132,6 +132,13 @@ fn check(args: &WorkloadCheckArgs, terminal: Terminal) -> Outcome {
     if args.file.starts_with(wakeplace_trace::PREFIX) {
         return workload_recording::check(args, terminal);
     }
+    let (name, _) = args.file.split_once(':').unwrap_or((&args.file, ""));
+    if !is_path(&args.file) && Spec::model(name).is_ok() {
+        return Err(Failure::Input(format!(
+            "`{name}` is a model, and no file; expected an rt-app file, or `wakeplace workload \
+             list {name}`, which shows the model"
+        )));
+    }
     let found = examine(args)?;
     if args.form.format == AnswerFormat::Json {
         terminal.print(&json(&answer(args, &found)))?;
@@ -145,7 +152,8 @@ fn check(args: &WorkloadCheckArgs, terminal: Terminal) -> Outcome {
     };
     if args.form.format == AnswerFormat::Human {
         let text = describe(&found, structure, style(terminal));
-        terminal.print(&format!("{text}\n{}\n", checked_for(args.cpus)))?;
+        let notes = hung(&notes(&found), terminal.width());
+        terminal.print(&format!("{text}{notes}\n{}\n", checked_for(args.cpus)))?;
         let warnings = found.outcome.warnings.iter();
         warnings.for_each(|warning| terminal.warn(warning));
     }
@@ -212,7 +220,7 @@ fn read_capped(reader: impl Read, file: &str) -> Result<Vec<u8>, Failure> {
     Ok(bytes)
 }
 
-/// For people: rt-app's answer, what the file holds, what the simulator makes of it.
+/// For people: rt-app's answer, and what the file holds.
 fn describe(found: &Found, structure: &Structure, look: Style) -> String {
     let mut text = format!("{}\n\n", printable(&found.outcome.message));
     let mut table = Table::new("tasks", &["task", "threads", "phases", "loops", "events"]);
@@ -229,21 +237,30 @@ fn describe(found: &Found, structure: &Structure, look: Style) -> String {
         ]);
     }
     text.push_str(&table.render(format(FormatName::Human), look));
+    text.trim_end().to_owned() + "\n"
+}
+
+/// What the simulator does otherwise than rt-app, a line each behind an empty one.
+fn notes(found: &Found) -> String {
+    let mut text = String::new();
     for part in &found.unmodelled {
-        let _ = write!(
+        let _ = writeln!(
             text,
-            "\nnote: {} is not modelled: the simulator needs --allow-unmodelled, and leaves it out",
+            "note: {} is not modelled: the simulator needs --allow-unmodelled, and leaves it out",
             printable(part)
         );
     }
     if let Some(why) = &found.unusable {
-        let _ = write!(
+        let _ = writeln!(
             text,
-            "\nnote: rt-app takes it, the simulator does not: {}",
+            "note: rt-app takes it, the simulator does not: {}",
             printable(why)
         );
     }
-    text.trim_end().to_owned() + "\n"
+    match text.is_empty() {
+        true => text,
+        false => format!("\n{text}"),
+    }
 }
 
 /// How often a task does all it does; below 0: for ever. Without `phases` it is one phase, which
@@ -301,4 +318,24 @@ fn answer(args: &WorkloadCheckArgs, found: &Found) -> Value {
         "unmodelled": found.unmodelled,
         "unusable": found.unusable,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::pages;
+    use crate::page::Form;
+    use wakeplace_report::Style;
+    use wakeplace_workload::Spec;
+
+    /// Goal: the models' pages fit a terminal, headings and all.
+    #[test]
+    fn the_list_fits_a_terminal() {
+        let style = Style {
+            color: false,
+            width: 80,
+        };
+        let text = pages(Form::Human(style), &Spec::catalogue().collect::<Vec<_>>());
+        let wide = text.lines().find(|line| line.chars().count() > 80);
+        assert_eq!(wide, None, "{text}");
+    }
 }

@@ -95,7 +95,7 @@ fn a_task_that_never_lets_time_pass_is_named() {
     let why = "nothing is judged: linux-4.17: the run ended at ";
     let said = text.split_once(why).map(|(_, rest)| rest.to_owned());
     assert!(
-        said.is_some_and(|rest| rest.contains(" ns since task `spin-1` repeats")),
+        said.is_some_and(|rest| rest.contains(" ns because task `spin-1` repeats")),
         "{text}"
     );
 }

@@ -3,7 +3,9 @@
 
 use crate::common;
 
-use common::{assert_code, assert_refused, compare, folder, run, sim, stderr, stdout};
+use common::{
+    assert_code, assert_refused, compare, file, folder, run, run_in, sim, stderr, stdout,
+};
 use serde_json::Value;
 
 /// Goal: what people call things elsewhere leads to what they are called here.
@@ -99,6 +101,17 @@ fn lists_are_told_from_names() {
     ] {
         assert_refused(&of(option, value), &[said]);
     }
+    let both = [
+        "compare",
+        "--platform",
+        "hikey960,rpi5",
+        "--workload",
+        "periodic:n=1",
+    ];
+    let policies = ["--policy", "linux-7.3,linux-5.0"];
+    assert_refused(&run(&[&both[..], &policies].concat()), &[once]);
+    let one_platform = ["compare", "--platform", "tc2", "--workload", "periodic:n=1"];
+    assert_refused(&run(&[&one_platform[..], &policies].concat()), &[once]);
 }
 
 /// Goal: one model can be listed, alone.
@@ -230,7 +243,7 @@ fn modelled_joules_say_so_everywhere() {
         let json: Value = serde_json::from_str(&with(platform, &["--format", "json"])).unwrap();
         assert_eq!(json["modelled_power"], modelled);
     }
-    let sweep = run(&[
+    let sweep = [
         "sweep",
         "--platform",
         "alder-lake-12900k",
@@ -244,7 +257,21 @@ fn modelled_joules_say_so_everywhere() {
         "1",
         "--vary",
         "busy_factor=16,32",
-    ]);
+    ];
+    let of_sweep = |more: &[&str]| stdout(&run(&[&sweep[..], more].concat()));
+    let csv = of_sweep(&["--format", "csv"]);
+    let heading = csv.lines().next().expect("a heading");
+    assert!(heading.contains(",cpu_energy_j (modelled),"), "{heading}");
+    assert!(!heading.contains("p99 (modelled)"), "{heading}");
+    let both = of_sweep(&["--platform", "rk3588", "--metric", "cpu_energy_j"]);
+    assert!(both.contains("cpu_energy_j (partly modelled)"), "{both}");
+    assert!(of_sweep(&["--format", "json"]).contains("\"cpu_energy_j\""));
+    let sweep = run(&sweep);
+    assert!(
+        stdout(&sweep).contains("cpu_energy_j (modelled)"),
+        "{}",
+        stdout(&sweep)
+    );
     assert!(
         stdout(&sweep).contains("is modelled, not measured"),
         "{}",
@@ -309,4 +336,94 @@ fn only_commands_with_expectations_speak_of_them() {
             "{command}"
         );
     }
+}
+
+/// Goal: a check tells recordings, models and pipes from rt-app files, as a run does.
+#[test]
+fn a_check_names_what_is_no_rtapp_file() {
+    let folder = folder();
+    let ftrace = "# tracer: nop\n  a-1 [000] 1.000000: sched_waking: comm=b pid=2 prio=120\n";
+    file(&folder, "ftrace.txt", ftrace);
+    file(
+        &folder,
+        "viewer.json",
+        "{\"systemTraceEvents\": \"# tracer: nop\"}",
+    );
+    file(&folder, "trace.dat", "\x17\x08\x44tracing6");
+    let check = |name: &str| run_in(folder.path(), &["workload", "check", name]);
+    for (name, is) in [
+        ("ftrace.txt", "is a recording of ftrace (text)"),
+        (
+            "viewer.json",
+            "is a recording for trace viewers (traceEvents)",
+        ),
+        ("trace.dat", "is a recording of trace-cmd (trace.dat)"),
+    ] {
+        let checked = check(name);
+        assert_refused(&checked, &[is, &format!("are read as trace:{name}")]);
+        let begin = ["sim", "--platform", "tc2", "--policy", "linux-7.3"];
+        let simulated = run_in(folder.path(), &[&begin[..], &["--workload", name]].concat());
+        assert_eq!(stderr(&checked), stderr(&simulated));
+    }
+    assert_refused(
+        &check("periodic"),
+        &[
+            "`periodic` is a model",
+            "`wakeplace workload list periodic`",
+        ],
+    );
+    let made = std::process::Command::new("mkfifo")
+        .arg(folder.path().join("pipe"))
+        .status();
+    assert!(made.expect("mkfifo").success());
+    assert_refused(
+        &check("trace:pipe"),
+        &["pipe: cannot be read: it is no regular file"],
+    );
+}
+
+/// Goal: a key that is wrong or missing in an rt-app file is named.
+#[test]
+fn refusals_of_rtapp_files_name_the_key() {
+    let folder = folder();
+    for (task, said) in [
+        (
+            "\"exec_time\": 1000, \"period\": 500",
+            &["`exec_time` is no key of a task", "did you mean `run`?"][..],
+        ),
+        (
+            "\"policy\": \"SCHED_DEADLINE\", \"run\": 1000",
+            &["task `a`: SCHED_DEADLINE, and `dl-runtime` is missing or 0"],
+        ),
+        (
+            "\"priority\": \"high\", \"run\": 1000",
+            &["`priority` is a string"],
+        ),
+    ] {
+        file(
+            &folder,
+            "a.json",
+            &format!("{{\"tasks\": {{\"a\": {{{task}}}}}}}"),
+        );
+        let args = ["sim", "--platform", "tc2", "--workload", "a.json"];
+        let args = [&args[..], &["--policy", "linux-7.3"]].concat();
+        assert_refused(&run_in(folder.path(), &args), said);
+    }
+}
+
+/// Goal: whoever names the wrong folder of a saved tree reads which one is meant.
+#[test]
+fn an_import_says_which_folder_it_needs() {
+    let folder = folder();
+    let cpus = folder.path().join("board/sys/devices/system/cpu");
+    std::fs::create_dir_all(cpus).expect("folders");
+    let import = |tree: &str| run_in(folder.path(), &["platform", "import", "--sysfs", tree]);
+    for tree in ["board/sys", "board/sys/devices/system/cpu"] {
+        assert_refused(
+            &import(tree),
+            &["expected the folder that holds `sys`: ", "/board\n"],
+        );
+    }
+    assert_refused(&import("nosuch"), &["nosuch: there is no such folder"]);
+    assert_refused(&import("/dev/zero"), &["neither a folder nor an archive"]);
 }

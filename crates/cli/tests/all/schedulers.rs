@@ -329,7 +329,7 @@ fn what_a_scheduler_does_wrong_is_named() {
         let text = stderr(&output);
         assert!(text.contains(words), "{bad}: {text}");
         assert!(
-            text.contains("since the scheduler `bad` did"),
+            text.contains("because the scheduler `bad` ended"),
             "{bad}: {text}"
         );
     }
@@ -342,6 +342,9 @@ fn what_a_scheduler_does_wrong_is_named() {
         "{}",
         stderr(&lost)
     );
+    let short = sim(&made().object("bad_LOST.bpf.o"), &["--duration", "1s"]);
+    let said = stderr(&short);
+    assert!(said.contains("no task ever ran in 1.00 s"), "{said}");
 }
 
 #[test]

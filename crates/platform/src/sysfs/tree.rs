@@ -43,6 +43,13 @@ impl Tree {
         if root.join(CPUS).exists() {
             return Ok(tree);
         }
+        if let Some((found, expected)) = no_tree(root) {
+            return Err(SysfsError::Wrong {
+                path: root.display().to_string(),
+                found: found.to_owned(),
+                expected,
+            });
+        }
         let below = tree.names(".")?.unwrap_or_default();
         let has = |name: &String| root.join(name).join(CPUS).is_dir();
         let leads: Vec<String> = below.into_iter().filter(has).collect();
@@ -289,6 +296,23 @@ fn trimmed(text: &str) -> &str {
 fn lead(name: &str) -> Option<String> {
     let at = format!("/{name}").find(&format!("/{CPUS}/"))?;
     Some(name[..at.saturating_sub(1)].to_owned())
+}
+
+/// Why nothing at `root` can be a tree, and what to give instead.
+fn no_tree(root: &Path) -> Option<(&'static str, String)> {
+    let expected = "a folder that holds `sys`, or a tar archive that `platform capture` made";
+    if !root.exists() {
+        return Some(("there is no such folder", expected.to_owned()));
+    }
+    if !root.is_dir() {
+        return Some(("it is neither a folder nor an archive", expected.to_owned()));
+    }
+    let whole = std::path::absolute(root).ok()?;
+    let holds =
+        |folder: &&Path| folder.join(CPUS).is_dir() && whole.starts_with(folder.join("sys"));
+    let holder = whole.ancestors().skip(1).find(holds)?;
+    let expected = format!("the folder that holds `sys`: {}", holder.display());
+    Some(("it lies within `sys`", expected))
 }
 
 fn several(root: &Path, leads: &[String]) -> SysfsError {

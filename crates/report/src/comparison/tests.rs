@@ -1,4 +1,4 @@
-use super::{comparison, shown_misses};
+use super::{comparison, comparisons, shown_misses};
 use crate::{Format, Style};
 use serde_json::Value;
 use wakeplace_metrics::{RunMetrics, Values, WakeupCases};
@@ -264,6 +264,9 @@ fn narrow_terminals_get_tables_as_narrow_as_whole_words_allow() {
     let text = comparison(&two(), Format::Human, style);
     let widths: Vec<usize> = text.lines().map(|line| line.chars().count()).collect();
     assert!(widths.iter().all(|&width| width <= 60), "{text}");
+    let several = comparisons(&[two(), two()], Format::Human, style);
+    let wide = several.lines().find(|line| line.chars().count() > 60);
+    assert_eq!(wide, None, "{several}");
     // The longest policy name and all figures stay whole.
     assert!(text.contains("linux-4.17+energy-aware"), "{text}");
     // Nothing is left out: the figures of both metrics are parted, each part with the policies.

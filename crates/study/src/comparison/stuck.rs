@@ -34,8 +34,8 @@ fn zero_time_loop(run: &PolicyRuns, workloads: &[Workload]) -> Option<String> {
     });
     ends.next().map(|(task, end_ns)| {
         format!(
-            "{}: the run ended at {end_ns} ns since task `{task}` repeats steps that take no time; \
-             give it something that does (`run`, `sleep` or a timer)",
+            "{}: the run ended at {end_ns} ns because task `{task}` repeats steps that take no \
+             time; give it something that does (`run`, `sleep` or a timer)",
             run.policy
         )
     })
@@ -50,7 +50,7 @@ fn ejected(run: &PolicyRuns) -> Option<String> {
     ends.next().map(|(report, exit)| {
         let name = report.sched_ext.as_ref().map_or("", |ext| &ext.name);
         format!(
-            "{}: the run ended at {} ns since the scheduler `{name}` did: {exit}",
+            "{}: the run ended at {} ns because the scheduler `{name}` ended: {exit}",
             run.policy, report.end_ns
         )
     })
@@ -64,7 +64,7 @@ fn failed(run: &PolicyRuns) -> Option<String> {
     });
     ends.next().map(|(end_ns, said)| {
         format!(
-            "{}: the run ended at {end_ns} ns since its kernel failed: {said}",
+            "{}: the run ended at {end_ns} ns because its kernel failed: {said}",
             run.policy
         )
     })
@@ -92,8 +92,8 @@ fn deadlock(run: &PolicyRuns, workloads: &[Workload]) -> Option<String> {
         more => format!(" and {more} more"),
     };
     Some(format!(
-        "{}: the run ended at {} ns since every task that is left waits for one that never comes: \
-         {}{more}; {}",
+        "{}: the run ended at {} ns because every task that is left waits for one that never \
+         comes: {}{more}; {}",
         run.policy,
         report.end_ns,
         named.join(", "),
@@ -172,8 +172,8 @@ fn too_many(run: &PolicyRuns, workloads: &[Workload]) -> Option<String> {
             .get(script as usize)
             .map_or("", |t| t.name.as_str());
         format!(
-            "{}: the run ended at {} ns since task `{}` forks one more `{forked}` than the {limit} \
-             that there can be; let it fork less often",
+            "{}: the run ended at {} ns because task `{}` forks one more `{forked}` than the \
+             {limit} that there can be; let it fork less often",
             run.policy,
             report.end_ns,
             thread(report, workload, task)

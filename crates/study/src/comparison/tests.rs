@@ -62,7 +62,7 @@ fn a_scheduler_that_ends_is_named_with_its_error() {
     });
     let (text, why) = said(run);
     assert!(why.is_some_and(|why| text.contains(&why)), "{text}");
-    let expected = "linux-4.17: the run ended at 1234567 ns since the scheduler `mine` did: \
+    let expected = "linux-4.17: the run ended at 1234567 ns because the scheduler `mine` ended: \
                     runtime error (non-existent DSQ 0x9)";
     assert!(text.contains(expected), "{text}");
 }

@@ -117,8 +117,7 @@ impl Sweep {
     #[must_use]
     pub fn measured_by(&self) -> Vec<String> {
         let mut names: Vec<String> = Vec::new();
-        let tried = self.points().min(check::MOST_CHECKED);
-        for point in (0..tried).filter_map(|index| self.point(index).ok()) {
+        for point in self.tried() {
             let first = point.experiment.workload.metric();
             if let Some(name) = first.filter(|name| names.iter().all(|other| other != name)) {
                 names.push(name.to_owned());
@@ -131,14 +130,29 @@ impl Sweep {
     #[must_use]
     pub fn cautions(&self) -> Vec<String> {
         let mut said: Vec<String> = Vec::new();
-        let tried = self.points().min(check::MOST_CHECKED);
-        for point in (0..tried).filter_map(|index| self.point(index).ok()) {
+        for point in self.tried() {
             let note = crate::comparison::modelled_power(&point.experiment.platform);
             if let Some(note) = note.filter(|note| !said.contains(note)) {
                 said.push(note);
             }
         }
         said
+    }
+
+    /// Of how many points nobody measured the power of some CPU, and of how many points that was
+    /// looked at: the first ones.
+    #[must_use]
+    pub fn modelled(&self) -> (usize, usize) {
+        let modelled = |point: Point| !point.experiment.platform.modelled_power().is_empty();
+        self.tried().fold((0, 0), |(some, of), point| {
+            (some + usize::from(modelled(point)), of + 1)
+        })
+    }
+
+    /// The first points, those that can be made.
+    fn tried(&self) -> impl Iterator<Item = Point> {
+        let tried = self.points().min(check::MOST_CHECKED);
+        (0..tried).filter_map(|index| self.point(index).ok())
     }
 
     /// A hash of what is swept, files by what they hold, and of the program that does: equal

@@ -6,11 +6,13 @@ mod escapes;
 mod fields;
 pub(crate) mod order;
 mod perfetto;
+mod system_events;
 mod text;
 
 use crate::event::Event;
 use escapes::Unescaped;
 use std::io::{BufRead, BufReader, Read};
+use system_events::SystemEvents;
 use text::Place;
 use wakeplace_workload::{Form, form};
 
@@ -75,7 +77,10 @@ pub fn read(mut from: impl BufRead, sink: &mut dyn Sink) -> Result<(), ReadError
     match form {
         Form::Perfetto => perfetto::read(from, sink),
         Form::Page => within("the page", from, sink),
-        Form::TraceViewer => within("the JSON for trace viewers (traceEvents)", from, sink),
+        Form::TraceViewer => {
+            let events = SystemEvents::new(BufReader::new(from));
+            within("the JSON for trace viewers (traceEvents)", events, sink)
+        }
         _ => text::read(BufReader::new(from), Place::Alone, sink),
     }
 }

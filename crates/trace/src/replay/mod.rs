@@ -94,7 +94,18 @@ impl<'a> Argument<'a> {
 /// # Errors
 /// The argument is wrong, the platform unknown, the file unreadable, or no workload in it.
 pub fn load(argument: &str, own: Option<&Platform>) -> Result<Spec, TraceError> {
-    recorded(argument, own, |file| File::open(file))
+    recorded(argument, own, opened)
+}
+
+/// A file that can be read more than once: of a pipe nobody would know that it is waited for.
+fn opened(file: &str) -> io::Result<File> {
+    let meta = std::fs::metadata(file)?;
+    if !meta.is_file() && !meta.is_dir() {
+        return Err(io::Error::other(
+            "it is no regular file, and a recording is read more than once; write it to a file",
+        ));
+    }
+    File::open(file)
 }
 
 /// What [`load`] makes of a file that holds these bytes.

@@ -2,7 +2,8 @@
 use super::notes::Notes;
 use super::read::read;
 use super::structure::Structure;
-use crate::{Dialect, input};
+use crate::error::WorkloadError;
+use crate::{Dialect, input, recording};
 
 /// rt-app's answer to a file.
 #[derive(Clone, Debug, PartialEq)]
@@ -33,8 +34,18 @@ pub fn check_rtapp_as(
     dialect: Dialect,
 ) -> CheckOutcome {
     let mut notes = Notes::of(dialect, Some(nr_cpus));
-    match read(text.as_ref(), &mut notes) {
-        Err(fault) => refused(fault.in_file(file).to_string()),
+    let text = text.as_ref();
+    match read(text, &mut notes) {
+        Err(fault) => {
+            let error = match recording::form(text).recording() {
+                Some(kind) => WorkloadError::Recording {
+                    file: file.to_owned(),
+                    kind,
+                },
+                None => fault.in_file(file),
+            };
+            refused(error.to_string())
+        }
         Ok(structure) => CheckOutcome {
             exit_code: 0,
             message: format!(

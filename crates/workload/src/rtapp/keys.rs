@@ -2,7 +2,8 @@
 //! that it does not know, and so do runs here: the file may say less than its author meant.
 use super::event::{WORDS, event_word};
 use super::notes::Notes;
-use crate::json::Object;
+use crate::error::Position;
+use crate::json::{Member, Object};
 use wakeplace_text::{did_you_mean, nearest};
 
 /// An object of a file.
@@ -105,12 +106,8 @@ impl Place {
 /// Warns of the keys of an object that rt-app passes over.
 pub(super) fn warn_of_unknown(object: &Object, place: Place, notes: &mut Notes) {
     let keys = place.keys();
-    for member in &object.members {
+    for member in unknown(object, place, &keys) {
         let key = member.key.as_str();
-        let event = place.has_events() && event_word(key).is_some();
-        if event || keys.contains(&key) || is_comment(key) {
-            continue;
-        }
         notes.warn_alike(member.at, &format!("{place:?} {key}"), || {
             let end = hint(key, place, &keys);
             format!("`{key}` is ignored: it is no key of {}{end}", place.name())
@@ -118,8 +115,51 @@ pub(super) fn warn_of_unknown(object: &Object, place: Place, notes: &mut Notes) 
     }
 }
 
-/// What may be meant by a key: one of another name, of another place, or a slip.
+/// The keys that rt-app passes over.
+fn unknown<'a>(
+    object: &'a Object,
+    place: Place,
+    keys: &[&str],
+) -> impl Iterator<Item = &'a Member> {
+    object.members.iter().filter(move |member| {
+        let key = member.key.as_str();
+        let event = place.has_events() && event_word(key).is_some();
+        !(event || keys.contains(&key) || is_comment(key))
+    })
+}
+
+/// Where the first of them is, and what may be meant by it: it can be why a task has no event.
+pub(super) fn first_unknown(object: &Object, place: Place) -> Option<Unknown> {
+    let keys = place.keys();
+    let member = unknown(object, place, &keys).next()?;
+    let (elsewhere, nearest) = meant(&member.key, place, &keys);
+    let but = elsewhere.map_or_else(String::new, |of| format!(", but of {}", of.name()));
+    Some(Unknown {
+        at: member.at,
+        said: format!("`{}` is no key of {}{but}", member.key, place.name()),
+        nearest,
+    })
+}
+
+/// A key that rt-app passes over.
+pub(super) struct Unknown {
+    pub(super) at: Position,
+    /// That it is none here.
+    pub(super) said: String,
+    /// What may be meant.
+    pub(super) nearest: Option<&'static str>,
+}
+
+/// What may be meant by a key, as the end of a message.
 fn hint(key: &str, place: Place, keys: &[&'static str]) -> String {
+    match meant(key, place, keys) {
+        (Some(elsewhere), _) => format!(", but of {}", elsewhere.name()),
+        (None, name) => did_you_mean(name),
+    }
+}
+
+/// What may be meant by a key: one of another place, or one of another name, or a slip.
+fn meant(key: &str, place: Place, keys: &[&'static str]) -> (Option<Place>, Option<&'static str>) {
     let events: &[&str] = if place.has_events() { &WORDS } else { &[] };
     let here = || keys.iter().chain(events).copied();
     let lower = key.to_lowercase();
@@ -132,9 +172,9 @@ fn hint(key: &str, place: Place, keys: &[&'static str]) -> String {
     };
     let elsewhere = [Place::Root, Place::Global, Place::Task];
     let elsewhere = elsewhere.iter().find(of).filter(|_| other.is_none());
-    match (elsewhere, other.or_else(|| nearest(key, here()))) {
-        (Some(elsewhere), _) => format!(", but of {}", elsewhere.name()),
-        (None, name) => did_you_mean(name),
+    match elsewhere {
+        Some(elsewhere) => (Some(*elsewhere), None),
+        None => (None, other.or_else(|| nearest(key, here()))),
     }
 }
 

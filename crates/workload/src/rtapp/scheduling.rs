@@ -174,6 +174,11 @@ fn realtime(policy: Policy, priority: i32, at: Position) -> Result<RealTime, Fau
 fn deadline(task: &str, at: Position, given: &Scheduling) -> Result<RealTime, Fault> {
     let ns = |time: i64| u64::try_from(time).unwrap_or(0);
     let (runtime, deadline) = (given.runtime_ns, given.deadline_ns);
+    if runtime == 0 {
+        let message = format!("task `{task}`: SCHED_DEADLINE, and `dl-runtime` is missing or 0");
+        let fault = Fault::unusable(at, message);
+        return Err(fault.expected("`dl-runtime` and `dl-period` in us, as 3000 and 16000"));
+    }
     let class = RealTime::deadline(ns(runtime), ns(deadline), ns(given.period_ns));
     class.map_err(|expected| {
         let message = format!(

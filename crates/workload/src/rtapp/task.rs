@@ -2,7 +2,7 @@
 use super::event::{Buffers, WORDS, event_word, read_event};
 use super::fields::{Fields, wrong_type};
 use super::global::{leading_int, policy};
-use super::keys::{Place, warn_of_unknown};
+use super::keys::{Place, first_unknown, warn_of_unknown};
 use super::notes::Notes;
 use super::structure::{Affinity, CpuNumber, Nodes, Phase, Policy, Scheduling, Step, Task};
 use crate::error::Fault;
@@ -40,7 +40,7 @@ pub(super) fn read_task(
             affinity: read_affinity(fields, notes)?,
             nodes: read_nodes(fields),
             scheduling: None,
-            events: read_events(fields, &member.key, buffers, notes)?,
+            events: read_events(fields, Place::Task, &member.key, buffers, notes)?,
         }],
     };
     let has_phases = fields.get("phases").is_some();
@@ -78,12 +78,13 @@ fn read_phase(
         affinity: read_affinity(fields, notes)?,
         nodes: read_nodes(fields),
         scheduling: read_phase_scheduling(fields)?,
-        events: read_events(fields, task, buffers, notes)?,
+        events: read_events(fields, Place::Phase, task, buffers, notes)?,
     })
 }
 
 fn read_events(
     fields: Fields<'_>,
+    place: Place,
     task: &str,
     buffers: &mut Buffers,
     notes: &mut Notes,
@@ -95,11 +96,14 @@ fn read_events(
         }
     }
     if events.is_empty() {
-        let message = "there is no event here";
-        return Err(Fault::invalid(fields.at, message).expected(format!(
-            "a key that begins with one of {}",
-            WORDS.join(", ")
-        )));
+        let mut fault = Fault::invalid(fields.at, "there is no event here");
+        if let Some(unknown) = first_unknown(fields.object, place) {
+            fault.at = unknown.at;
+            fault.message = format!("{}, and there is no event here", unknown.said);
+            fault.nearest = unknown.nearest.map(str::to_owned);
+        }
+        let begins = format!("a key that begins with one of {}", WORDS.join(", "));
+        return Err(fault.expected(begins));
     }
     Ok(events)
 }

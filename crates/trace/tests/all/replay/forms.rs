@@ -134,6 +134,8 @@ fn other_forms_are_named() {
     let latency = "cpus=2\n  <idle>-0       0dN.2  100.000000: sched_wakeup: prod:300 [120] \
                    CPU:000\n";
     let page = "<html><body>nothing</body></html>\n";
+    let one_line = "  prod-101 [000] 100.000000: sched_waking: comm=cons pid=102 prio=120 \
+                    target_cpu=001";
     for (text, is, instead) in [
         (
             lttng,
@@ -159,6 +161,13 @@ fn other_forms_are_named() {
             "[{\"ph\":\"X\",\"ts\":1}]",
             "in the JSON for trace viewers (traceEvents)",
             "Perfetto",
+        ),
+        (
+            &format!(
+                "{{\"traceEvents\":[{{\"ph\":\"X\",\"args\":{{\"ftrace\":\"{one_line}\"}}}}]}}"
+            ),
+            "no event of the scheduler as text of ftrace in the JSON for trace viewers",
+            "systemTraceEvents",
         ),
         (
             page,
