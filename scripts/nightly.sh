@@ -141,7 +141,8 @@ part_bench_live() { scripts/lab-binaries.sh && program && scripts/bench-live.sh;
 # In this order.
 all=(lint release demo oracle kills python playground site parity line licences advisories
     sanitizers faults mutants mutants_engine fuzz same_bytes same_runs instructions traces pages
-    live compiler kernels callbacks schedulers schedulers_arm64 metrics crates dist bench bench_live)
+    live compiler kernels callbacks schedulers schedulers_arm64 metrics crates dist bench
+    bench_live)
 
 chosen=("$@")
 [ $# -gt 0 ] || chosen=("${all[@]}")

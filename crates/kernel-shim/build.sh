@@ -2,9 +2,12 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # build.sh TREE OUT FRAGMENT...: builds OUT/kernel.so from the kernel source TREE.
 #
-# TREE is only read. OUT keeps what was built, so that a second call builds what changed. FRAGMENTs are
-# configuration fragments, merged in their order after config/base.config; one of config/like-*.config
-# says what the simulated machine is. JOBS (default: all CPUs), CC, HOSTCC and CROSS_COMPILE as usual.
+# TREE is only read. OUT keeps what was built, so that a second call builds what changed. FRAGMENTs
+# are
+# configuration fragments, merged in their order after config/base.config; one of
+# config/like-*.config
+# says what the simulated machine is. JOBS (default: all CPUs), CC, HOSTCC and CROSS_COMPILE as
+# usual.
 # Exit codes: 2 the tree or the configuration cannot be used, 3 a tool is missing, 4 a compile error
 # (the compiler's messages are on standard error), 5 a symbol that nobody defines (named).
 set -u
@@ -29,7 +32,8 @@ shift 2
 for f in "$@"; do
 	[ -r "$f" ] || die 2 "the configuration fragment $f cannot be read"
 done
-for tool in make "$cc" "$hostcc" "${cross}ld" "${cross}nm" "${cross}objcopy" "${cross}readelf" flex bison bc; do
+for tool in make "$cc" "$hostcc" "${cross}ld" "${cross}nm" "${cross}objcopy" \
+	"${cross}readelf" flex bison bc; do
 	command -v "$tool" >/dev/null || die 3 "$tool is not installed"
 done
 
@@ -72,7 +76,8 @@ probe() {
 
 kbuild() {
 	# The messages name files below the overlay: they are the user's.
-	make -s -C "$out/tree" ARCH=wpsim O="$out/obj" CC="$cc" HOSTCC="$hostcc" CROSS_COMPILE="$cross" \
+	make -s -C "$out/tree" ARCH=wpsim O="$out/obj" CC="$cc" HOSTCC="$hostcc" \
+		CROSS_COMPILE="$cross" \
 		KBUILD_BUILD_TIMESTAMP=0 WPSIM_CFLAGS="$defines ${WPSIM_CFLAGS:-}" \
 		"$@" >"$out/log" 2>&1
 }
@@ -80,8 +85,10 @@ kbuild() {
 configure() {
 	local s
 	cat "$here/config/base.config" "$@" | write "$out/fragment"
-	# The Kconfig files of the tree may have changed, too: the answer is computed each time it may differ.
-	if [ "$out/fragment" -nt "$out/obj/.config" ] || [ "$out/kconfig-sum" -nt "$out/obj/.config" ]; then
+	# The Kconfig files of the tree may have changed, too: the answer is computed each time it
+	# may differ.
+	if [ "$out/fragment" -nt "$out/obj/.config" ] ||
+		[ "$out/kconfig-sum" -nt "$out/obj/.config" ]; then
 		kbuild allnoconfig KCONFIG_ALLCONFIG="$out/fragment" || {
 			cat "$out/log" >&2
 			die 2 "the tree cannot be configured"
@@ -105,11 +112,13 @@ objects() {
 
 # The command line that compiled kernel/sched/core.o, without what names that file.
 flags() {
-	sed -n 's/^\(savedcmd_\|cmd_\)kernel\/sched\/core.o := //p' "$out/obj/kernel/sched/.core.o.cmd" | head -1 |
+	sed -n 's/^\(savedcmd_\|cmd_\)kernel\/sched\/core.o := //p' \
+		"$out/obj/kernel/sched/.core.o.cmd" | head -1 |
 		sed 's/-Wp,-MMD,[^ ]*//; s/ -c -o .*//; s/-DKBUILD_[A-Z]*=[^ ]*//g'
 }
 
-# compile NAME ARGUMENT...: the shim's own files, again only when one of them or the configuration changed.
+# compile NAME ARGUMENT...: the shim's own files, again only when one of them or the configuration
+# changed.
 compile() {
 	local object=$out/wp/$1.o
 	shift
@@ -121,11 +130,13 @@ compile() {
 }
 
 newer() {
-	[ ! -e "$1" ] || [ -n "$(find "$here/shim" "$here/arch" "$out/obj/.config" "$out/obj/kernel/sched/core.o" \
+	[ ! -e "$1" ] || [ -n "$(find "$here/shim" "$here/arch" "$out/obj/.config" \
+		"$out/obj/kernel/sched/core.o" \
 		"$out/defines" -newer "$1" -type f 2>/dev/null | head -1)" ]
 }
 
-# Symbols that no object has. Those that are called become stubs which say their name; others must be known.
+# Symbols that no object has. Those that are called become stubs which say their name; others must
+# be known.
 stubs() {
 	local wp=$out/wp unknown
 	"${cross}nm" -u "$wp/all.o" | awk '$1 == "U" {print $2}' | sort -u >"$wp/undefined"
@@ -134,10 +145,12 @@ stubs() {
 	sort -u -o "$wp/known" "$wp/known"
 	# What a sanitizer calls is in the program that opens the object.
 	comm -23 "$wp/undefined" "$wp/known" | grep -vE '^__(asan|ubsan)_' >"$wp/lacking"
-	"${cross}readelf" -rW "$wp/all.o" | awk '$3 ~ /PLT32|CALL26|JUMP26/ {print $5}' | sort -u >"$wp/called"
+	"${cross}readelf" -rW "$wp/all.o" | awk '$3 ~ /PLT32|CALL26|JUMP26/ {print $5}' |
+		sort -u >"$wp/called"
 	grep -v '^#' "$here/absent" | sort -u >"$wp/absent"
 	unknown=$(comm -23 "$wp/lacking" "$wp/called" | comm -23 - "$wp/absent")
-	[ -z "$unknown" ] || die 5 "the tree needs data that the shim does not have: $(echo $unknown) \
+	[ -z "$unknown" ] ||
+		die 5 "the tree needs data that the shim does not have: $(echo $unknown) \
 (an object of the tree to add to crates/kernel-shim/objects, or a definition in shim/stub.c)"
 	{
 		echo '.text'
@@ -145,7 +158,8 @@ stubs() {
 			printf '.globl %s\n.hidden %s\n%s:\n' "$s" "$s" "$s"
 			case $("$cc" -dumpmachine) in
 			x86_64*) printf '\tlea 9f(%%rip), %%rdi\n\tjmp wp_missing\n' ;;
-			aarch64*) printf '\tadrp x0, 9f\n\tadd x0, x0, :lo12:9f\n\tb wp_missing\n' ;;
+			aarch64*)
+				printf '\tadrp x0, 9f\n\tadd x0, x0, :lo12:9f\n\tb wp_missing\n' ;;
 			esac
 			printf '.section .rodata.wp,"a"\n9:\t.asciz "%s"\n.text\n' "$s"
 		done <"$wp/lacking"
@@ -158,13 +172,18 @@ link() {
 	mkdir -p "$wp"
 	cmd=$(flags)
 	[ -n "$cmd" ] || die 2 "the tree's own command line is not to be found"
-	compile shim "$cmd -I$here/shim -I$out/tree -Wno-missing-prototypes -Wno-missing-declarations \
+	compile shim "$cmd -I$here/shim -I$out/tree \
+		-Wno-missing-prototypes -Wno-missing-declarations \
 		${WPSIM_SHIM_CFLAGS:-} -c $here/shim/shim.c"
 	compile stub "$cc -O2 -g1 -w -fPIC -fno-builtin -fvisibility=hidden -fno-stack-protector \
-		-fno-omit-frame-pointer -fno-tree-loop-distribute-patterns ${WPSIM_SHIM_CFLAGS:-} -c $here/shim/stub.c"
-	(cd "$out/obj" && eval "$cmd -E -P -DLINKER_SCRIPT -D__ASSEMBLY__ -D__ASSEMBLER__ -x assembler-with-cpp \
-		$here/shim/kernel.lds.S") | sed -n '/^SECTIONS/,$p' | sed 's/PAGE_SIZE/4096/g' | write "$wp/kernel.lds"
-	(cd "$out/obj" && "${cross}ld" -r -o "$wp/all.o" --whole-archive kernel/sched/built-in.a --no-whole-archive \
+		-fno-omit-frame-pointer -fno-tree-loop-distribute-patterns \
+		${WPSIM_SHIM_CFLAGS:-} -c $here/shim/stub.c"
+	(cd "$out/obj" && eval "$cmd -E -P -DLINKER_SCRIPT -D__ASSEMBLY__ -D__ASSEMBLER__ \
+		-x assembler-with-cpp \
+		$here/shim/kernel.lds.S") | sed -n '/^SECTIONS/,$p' |
+		sed 's/PAGE_SIZE/4096/g' | write "$wp/kernel.lds"
+	(cd "$out/obj" && "${cross}ld" -r -o "$wp/all.o" \
+		--whole-archive kernel/sched/built-in.a --no-whole-archive \
 		$objs "$wp/shim.o" "$wp/stub.o") 2>"$out/log" || {
 		cat "$out/log" >&2
 		die 5 "the objects do not go together"
@@ -172,8 +191,10 @@ link() {
 	stubs
 	"$cc" -c -o "$wp/missing.o" "$wp/missing.S" || exit 4
 	"$cc" -shared -nostdlib -o "$out/kernel.so.new" "$wp/all.o" "$wp/missing.o" \
-		-Wl,-T,"$wp/kernel.lds" -Wl,--version-script="$here/shim/so.map" -Wl,-Bsymbolic -Wl,--no-undefined \
-		-Wl,-z,noexecstack -Wl,-z,now -Wl,-soname,kernel.so ${WPSIM_LDFLAGS:-} 2>"$out/log" || {
+		-Wl,-T,"$wp/kernel.lds" -Wl,--version-script="$here/shim/so.map" \
+		-Wl,-Bsymbolic -Wl,--no-undefined \
+		-Wl,-z,noexecstack -Wl,-z,now -Wl,-soname,kernel.so \
+		${WPSIM_LDFLAGS:-} 2>"$out/log" || {
 		cat "$out/log" >&2
 		die 5 "the object cannot be linked"
 	}

@@ -62,11 +62,13 @@ static void keep_machine(const struct wpk_machine *m)
 	machine_cpus = copy_of(m->cpus, nr_cpus * sizeof(*m->cpus));
 	domains = copy_of(m->domains, nr_domains * sizeof(*m->domains));
 	for (i = 0; i < nr_domains; i++)
-		domains[i].opps = copy_of(domains[i].opps, domains[i].nr_opps * sizeof(*domains[i].opps));
+		domains[i].opps = copy_of(domains[i].opps,
+			domains[i].nr_opps * sizeof(*domains[i].opps));
 	idle_tables = copy_of(m->idle, nr_idle_tables * sizeof(*m->idle));
 	for (i = 0; i < nr_idle_tables; i++)
-		idle_tables[i].states = copy_of(idle_tables[i].states,
-						idle_tables[i].nr_states * sizeof(*idle_tables[i].states));
+		idle_tables[i].states =
+			copy_of(idle_tables[i].states,
+				idle_tables[i].nr_states * sizeof(*idle_tables[i].states));
 	if (m->distances)
 		distances = copy_of(m->distances, nr_nodes * nr_nodes * sizeof(*distances));
 }

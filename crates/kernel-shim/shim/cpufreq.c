@@ -104,7 +104,8 @@ static unsigned int domain_khz(unsigned int domain)
 	if (domain >= nr_domains)
 		return 0;
 	if (!policies || !policies[domain])
-		return domains[domain].boot_khz ? domains[domain].boot_khz : domains[domain].opps[0].khz;
+		return domains[domain].boot_khz
+			? domains[domain].boot_khz : domains[domain].opps[0].khz;
 	return policies[domain]->cur;
 }
 
@@ -141,12 +142,14 @@ static void cpufreq_up(const char *governor)
 	if (governor)
 		error = kobjects_store("scaling_governor", governor);
 	if (error)
-		wp_fault(WPK_FAULT_SHIM, "the kernel has no frequency governor %s: %d", governor, error);
+		wp_fault(WPK_FAULT_SHIM, "the kernel has no frequency governor %s: %d", governor,
+			error);
 	for_each_possible_cpu(cpu) {
 		unsigned int domain = machine_cpus[cpu].domain;
 
 		if (domain < nr_domains)
-			topology_set_freq_scale(cpumask_of(cpu), domain_khz(domain), highest(domain));
+			topology_set_freq_scale(cpumask_of(cpu), domain_khz(domain),
+				highest(domain));
 	}
 }
 

@@ -210,7 +210,8 @@ static int debugfs_show(const char *path, u64 *value)
 	for (f = files; f; f = f->next) {
 		if (f->kind <= FILE_FOPS || f->kind == FILE_DIR || !at_path(f, path))
 			continue;
-		*value = f->kind == FILE_U32 ? *(u32 *)f->data : f->kind == FILE_BOOL ? *(bool *)f->data :
+		*value = f->kind == FILE_U32 ? *(u32 *)f->data : f->kind == FILE_BOOL
+			? *(bool *)f->data :
 			 *(u64 *)f->data;
 		return 0;
 	}

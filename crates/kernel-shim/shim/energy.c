@@ -33,7 +33,10 @@ static void register_energy(struct cpufreq_policy *policy)
 {
 	static struct em_data_callback callback;
 	const struct wpk_domain *d = &domains[machine_cpus[policy->cpu].domain];
-	/* A tree without a callback for it is asked when the policy begins: its CPUs are all it has. */
+	/*
+	 * A tree without a callback for it is asked when the policy begins: its CPUs are all it
+	 * has.
+	 */
 #ifdef WPK_HAS_REGISTER_EM
 	const struct cpumask *cpus = policy->related_cpus;
 #else

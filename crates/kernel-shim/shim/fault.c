@@ -49,7 +49,8 @@ void wpsim_lock_wait(unsigned int owner, void *lock)
 	if (owner == wpsim_cpu + 1)
 		wp_fault(WPK_FAULT_DEADLOCK, "CPU %d takes the lock at %pS twice", wpsim_cpu, lock);
 	if (++lock_waits > 1000000)
-		wp_fault(WPK_FAULT_DEADLOCK, "CPU %d waits for ever for a lock of CPU %d", wpsim_cpu, owner - 1);
+		wp_fault(WPK_FAULT_DEADLOCK, "CPU %d waits for ever for a lock of CPU %d",
+			wpsim_cpu, owner - 1);
 	wpsim_relax();
 }
 

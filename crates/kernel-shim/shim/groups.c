@@ -249,7 +249,8 @@ static wpk_s64 group_call(const struct wpk_call *call)
 	case WPK_GROUP_REMOVE:
 		return group_remove(call->group);
 	default:
-		return call->name && call->value ? group_set(call->group, call->name, call->value) : -EINVAL;
+		return call->name && call->value ? group_set(call->group, call->name,
+			call->value) : -EINVAL;
 	}
 }
 

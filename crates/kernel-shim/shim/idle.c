@@ -67,7 +67,8 @@ static void cpuidle_up(void)
 	unsigned int i, cpu;
 
 	if (nr_idle_tables > ARRAY_SIZE(idle_drivers))
-		wp_fault(WPK_FAULT_SHIM, "more than %zu tables of idle states", ARRAY_SIZE(idle_drivers));
+		wp_fault(WPK_FAULT_SHIM, "more than %zu tables of idle states",
+			ARRAY_SIZE(idle_drivers));
 	for (cpu = 0; cpu < nr_cpus; cpu++)
 		if (machine_cpus[cpu].idle < nr_idle_tables)
 			cpumask_set_cpu(cpu, &masks[machine_cpus[cpu].idle]);

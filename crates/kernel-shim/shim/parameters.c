@@ -80,7 +80,8 @@ wpk_s32 wpk_get(const char *name, char *text, wpk_u32 size)
 	if (!strcmp(name, "features"))
 		return show_features(text, size);
 	if (!strcmp(name, "idle_governor"))
-		return scnprintf(text, size, "%s", cpuidle_curr_governor ? cpuidle_curr_governor->name : "none");
+		return scnprintf(text, size, "%s", cpuidle_curr_governor
+			? cpuidle_curr_governor->name : "none");
 	if (!strcmp(name, "governor"))
 		name = "scaling_governor";
 	if (!debugfs_show(name, &value) || !plain_get(name, &value))

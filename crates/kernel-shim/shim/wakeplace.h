@@ -35,7 +35,8 @@ struct wpk_opp {
 	wpk_u32 uw;		/* of one busy CPU */
 };
 
-#define WPK_FAST_SWITCH 1	/* from the scheduler's context, else by the governor's deadline thread */
+#define WPK_FAST_SWITCH 1	/* from the scheduler's context, \
+	else by the governor's deadline thread */
 #define WPK_ENERGY_MODEL 2	/* its CPUs are a performance domain of the energy model */
 #define WPK_ANY_CPU 4		/* a CPU outside may change it */
 
@@ -88,7 +89,8 @@ struct wpk_machine {
 	const struct wpk_domain *domains;
 	const struct wpk_idle_table *idle;
 	const wpk_u32 *distances;	/* nr_nodes x nr_nodes; null: 10 and 20 */
-	const char *governor;		/* of frequencies: "schedutil", "performance", ...; null: the default */
+	/* of frequencies: "schedutil", "performance", ...; null: the default */
+	const char *governor;
 	const char *idle_governor;	/* "menu", "teo"; null: the tree's choice */
 	wpk_u64 seed;			/* of what the kernel draws at random */
 	wpk_u64 now_ns;			/* when the machine boots */
@@ -161,7 +163,8 @@ struct wpk_choice {
 
 struct wpk_energy {
 	wpk_u32 first_cpu;	/* of the performance domain */
-	wpk_u32 best_cpu;	/* with the task: the allowed CPU with the most capacity left; or WPK_NONE */
+	/* with the task: the allowed CPU with the most capacity left; or WPK_NONE */
+	wpk_u32 best_cpu;
 	wpk_u64 without;	/* em_cpu_energy() of the domain without the task */
 	wpk_u64 with;		/* with the task on best_cpu */
 };
@@ -170,7 +173,8 @@ enum { WPK_WHY_WAKE, WPK_WHY_FORK, WPK_WHY_EXEC, WPK_WHY_OTHER };
 
 struct wpk_decision {
 	wpk_u32 task;
-	wpk_u32 waker;		/* who ran where it was decided: a task, WPK_KTHREAD | n, WPK_IDLE */
+	/* who ran where it was decided: a task, WPK_KTHREAD | n, WPK_IDLE */
+	wpk_u32 waker;
 	wpk_u32 cpu;		/* where it was decided */
 	wpk_u32 prev;
 	wpk_u32 answer;
@@ -181,7 +185,8 @@ struct wpk_decision {
 	wpk_u32 util_est;
 	wpk_u32 uclamp_min;
 	wpk_u32 uclamp_max;
-	wpk_u32 energy_aware;	/* the root domain has performance domains and is not overutilized */
+	/* the root domain has performance domains and is not overutilized */
+	wpk_u32 energy_aware;
 	wpk_u32 in_interrupt;
 	wpk_u32 nr_choices;	/* with view->detail */
 	wpk_u32 nr_energies;
@@ -210,10 +215,12 @@ struct wpk_host {
 	void (*stack_free)(void *data, void *stack, wpk_u64 size);
 	void (*log)(void *data, wpk_u32 level, const char *text);
 	void (*warned)(void *data, const char *text);	/* WARN: the run's outcome is a warning */
-	void (*fault)(void *data, wpk_u32 kind, const char *text);	/* the run is over; then WPK_DEAD */
+	/* the run is over; then WPK_DEAD */
+	void (*fault)(void *data, wpk_u32 kind, const char *text);
 	void (*frequency)(void *data, wpk_u32 domain, wpk_u32 khz);
 	void (*placed)(void *data, const struct wpk_decision *d);	/* may be null */
-	void (*done)(void *data, wpk_u64 ticket, wpk_s64 result);	/* of what was WPK_PENDING */
+	/* of what was WPK_PENDING */
+	void (*done)(void *data, wpk_u64 ticket, wpk_s64 result);
 };
 
 /* ---- Entries. ---- */
@@ -246,19 +253,24 @@ enum {
 	WPK_EXEC,		/* the moment of exec: may move */
 	/* of the task, or of the machine's owner (wpk_control) */
 	WPK_WAKE,		/* `task`; `sync`: the waker is about to sleep */
-	WPK_FORK,		/* `task`: the new one's number; `group`; `attr` and `mask` or null; `name` */
+	/* `task`: the new one's number; `group`; `attr` and `mask` or null; `name` */
+	WPK_FORK,
 	WPK_SETATTR,		/* `task`, `attr` */
 	WPK_AFFINITY,		/* `task`, `mask` */
 	WPK_MOVE,		/* `task` to `group` */
 	/* of the machine's owner only */
 	WPK_GROUP,		/* a new group in `group`: its number */
 	WPK_GROUP_REMOVE,
-	WPK_GROUP_SET,		/* `group`'s file `name` ("cpu.weight", "cpu.max", "cpu.uclamp.min") to `value` */
+	/* `group`'s file `name` ("cpu.weight", "cpu.max", "cpu.uclamp.min") to `value` */
+	WPK_GROUP_SET,
 	WPK_SET,		/* a parameter of the kernel: see parameters.c */
 	WPK_HOTPLUG,		/* `cpu`; `number`: 1 up, 0 down */
-	WPK_LIMIT,		/* the most that `number` (a domain) may be asked for: `at` kHz; 0: no limit */
-	WPK_PRESSURE,		/* heat: the domain's CPUs are slowed to `at` kHz, which the scheduler sees */
-	WPK_PARTITION,		/* `mask`: a scheduling domain of these, another of the rest; null: one */
+	/* the most that `number` (a domain) may be asked for: `at` kHz; 0: no limit */
+	WPK_LIMIT,
+	/* heat: the domain's CPUs are slowed to `at` kHz, which the scheduler sees */
+	WPK_PRESSURE,
+	/* `mask`: a scheduling domain of these, another of the rest; null: one */
+	WPK_PARTITION,
 };
 
 #define WPK_SELF 0xffffffffU

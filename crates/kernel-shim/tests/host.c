@@ -71,7 +71,8 @@ static void *host_alloc(void *data, wpk_u64 size, wpk_u64 align)
 	void *p;
 
 	if (size >= 1 << 20) {
-		p = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+		p = mmap(NULL, size, PROT_READ | PROT_WRITE,
+			MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 		return p == MAP_FAILED ? NULL : p;
 	}
 	if (posix_memalign(&p, align < 64 ? 64 : align, size ? size : 1))
@@ -94,7 +95,8 @@ static void *host_stack(void *data, wpk_u64 size)
 
 	if (nr_spare)
 		return spare[--nr_spare];
-	p = mmap(NULL, size + 65536, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE,
+	p = mmap(NULL, size + 65536, PROT_READ | PROT_WRITE,
+		MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE,
 			-1, 0);
 	if (p == MAP_FAILED)
 		die("no stack");
@@ -120,7 +122,8 @@ static void host_warned(void *data, const char *text)
 	fprintf(stderr, "[%12.6f] %s\n", view->now_ns / 1e9, text);
 	if (verbose) {
 		wpk_u64 a[16];
-		unsigned i, n = kernel.backtrace((wpk_u64)(uintptr_t)__builtin_frame_address(0), a, 16);
+		unsigned i, n = kernel.backtrace((wpk_u64)(uintptr_t)__builtin_frame_address(0),
+			a, 16);
 
 		for (i = 0; i < n; i++)
 			fprintf(stderr, "    %#llx\n", a[i]);
@@ -155,7 +158,8 @@ static void host_placed(void *data, const struct wpk_decision *d)
 	by_energy += d->energy_aware && d->why == WPK_WHY_WAKE;
 	mix(d->task * 1000003ULL + d->answer);
 	if (verbose > 1) {
-		fprintf(stderr, "%.6f task %u on %u prev %u -> %u why %u over %u util %u", now() / 1e9, d->task,
+		fprintf(stderr, "%.6f task %u on %u prev %u -> %u why %u over %u util %u",
+			now() / 1e9, d->task,
 			d->cpu, d->prev, d->answer, d->why, d->overutilized, d->util);
 		for (unsigned i = 0; i < d->nr_energies; i++)
 			fprintf(stderr, " [pd %u best %d: %llu %+lld]", d->energies[i].first_cpu,
@@ -312,7 +316,8 @@ void host_start(const char *object)
 {
 	static struct wpk_host host = {
 		.abi = WPK_ABI, .alloc = host_alloc, .free = host_free, .stack = host_stack,
-		.stack_free = host_stack_free, .log = host_log, .warned = host_warned, .fault = host_fault,
+		.stack_free = host_stack_free, .log = host_log, .warned = host_warned, .fault =
+			host_fault,
 		.frequency = host_frequency, .placed = host_placed, .done = host_done,
 	};
 	struct timespec a, b;
@@ -322,8 +327,10 @@ void host_start(const char *object)
 	if (!kernel.handle)
 		die("%s", dlerror());
 #define SYM(name) kernel.name = dlsym(kernel.handle, "wpk_" #name);
-	SYM(abi) SYM(release) SYM(hz) SYM(view) SYM(boot) SYM(interrupt) SYM(device) SYM(call) SYM(spawn)
-	SYM(control) SYM(cpu_state) SYM(task_state) SYM(kthread_name) SYM(get) SYM(die) SYM(backtrace) SYM(in_guard)
+	SYM(abi) SYM(release) SYM(hz) SYM(view) SYM(boot) SYM(interrupt) SYM(device)
+	SYM(call) SYM(spawn)
+	SYM(control) SYM(cpu_state) SYM(task_state) SYM(kthread_name) SYM(get) SYM(die)
+	SYM(backtrace) SYM(in_guard)
 	kernel.continue_ = dlsym(kernel.handle, "wpk_continue");
 	view = kernel.view();
 	for (unsigned d = 0; d < machine.m.nr_domains; d++)
@@ -347,14 +354,16 @@ void host_start(const char *object)
 		cpus[c].since = started;
 	after();
 	if (verbose || getenv("BOOT_MS"))
-		fprintf(stderr, "%s: %u CPUs booted in %.2f ms\n", kernel.release(), machine.m.nr_cpus,
+		fprintf(stderr, "%s: %u CPUs booted in %.2f ms\n", kernel.release(),
+			machine.m.nr_cpus,
 			(b.tv_sec - a.tv_sec) * 1e3 + (b.tv_nsec - a.tv_nsec) / 1e6);
 }
 
 int64_t control(uint32_t op, uint32_t task, uint32_t number, uint64_t at, const char *name,
 		const char *value)
 {
-	struct wpk_call call = { .op = op, .task = task, .cpu = number, .group = number, .number = number,
+	struct wpk_call call = { .op = op, .task = task, .cpu = number, .group = number, .number
+		= number,
 				 .at = at, .name = name, .value = value };
 
 	if (op == WPK_HOTPLUG)
@@ -494,18 +503,24 @@ void host_report(void)
 		idle += cpus[c].idle_ns;
 		busy += cpus[c].busy_ns;
 	}
-	printf("%s little %.2f middle %.2f big %.2f %% jobs %llu moves %llu late %llu wait %.2f us energy %.1f mJ\n",
-	       kernel.release(), 100.0 * ran[0] / total, 100.0 * ran[1] / total, 100.0 * ran[2] / total,
+	printf("%s little %.2f middle %.2f big %.2f %% jobs %llu moves %llu late %llu "
+	       "wait %.2f us energy %.1f mJ\n",
+	       kernel.release(), 100.0 * ran[0] / total, 100.0 * ran[1] / total,
+	       100.0 * ran[2] / total,
 	       (unsigned long long)jobs, (unsigned long long)moves, (unsigned long long)late,
 	       jobs ? waited / 1e3 / jobs : 0, energy_uj / 1e3);
-	printf("events %llu ipis %llu timers %llu turns %llu decisions %llu by energy %llu frequencies %llu\n",
+	printf("events %llu ipis %llu timers %llu turns %llu decisions %llu by energy %llu "
+	       "frequencies %llu\n",
 	       (unsigned long long)events, (unsigned long long)ipis, (unsigned long long)timers,
-	       (unsigned long long)turns, (unsigned long long)decisions, (unsigned long long)by_energy,
+	       (unsigned long long)turns, (unsigned long long)decisions,
+	       (unsigned long long)by_energy,
 	       (unsigned long long)freq_changes);
-	printf("ticks %llu switches %llu kthreads %llu works %llu rcu %llu warnings %llu busy %.1f %% hash %016llx\n",
+	printf("ticks %llu switches %llu kthreads %llu works %llu rcu %llu warnings %llu "
+	       "busy %.1f %% hash %016llx\n",
 	       (unsigned long long)ticks, (unsigned long long)switches, (unsigned long long)kth,
 	       (unsigned long long)view->works, (unsigned long long)view->rcu_callbacks,
-	       (unsigned long long)view->warnings, 100.0 * busy / (idle + busy), (unsigned long long)hash);
+	       (unsigned long long)view->warnings, 100.0 * busy / (idle + busy),
+	       	(unsigned long long)hash);
 	if (faulted)
 		exit(1);
 }

@@ -11,7 +11,8 @@ static const struct wpk_opp little[] = { { 533000, 28728 }, { 999000, 70329 }, {
 static const struct wpk_opp big[] = { { 903000, 243358 }, { 1421000, 500192 }, { 1805000, 804127 },
 				      { 2112000, 1161600 }, { 2362000, 1571911 } };
 static const struct wpk_idle_state arm_states[] = {
-	{ "WFI", 1000, 1000, 0, 0 }, { "cpu", 1050000, 1500000, 0, 0 }, { "cluster", 2100000, 3500000, 0,
+	{ "WFI", 1000, 1000, 0, 0 }, { "cpu", 1050000, 1500000, 0, 0 }, { "cluster", 2100000,
+		3500000, 0,
 			0 }
 };
 static const struct wpk_idle_state x86_states[] = {
@@ -32,14 +33,17 @@ void machine_hikey960(void)
 	}
 	for (unsigned d = 0; d < 2; d++)
 		machine.domains[d] = (struct wpk_domain){
-			.opps = d ? big : little, .nr_opps = 5, .transition_latency_ns = 300000, .rate_limit_us = 450,
+			.opps = d ? big : little, .nr_opps = 5, .transition_latency_ns = 300000,
+				.rate_limit_us = 450,
 			.flags = (slow ? 0 : WPK_FAST_SWITCH) | WPK_ENERGY_MODEL | WPK_ANY_CPU,
 			.switch_ns = slow ? 50000 : 0,
 		};
 	machine.idle[0] = (struct wpk_idle_table){ arm_states, 3, 0 };
-	machine.m = (struct wpk_machine){ .nr_cpus = 8, .nr_domains = 2, .nr_idle = 1, .nr_nodes = 1,
+	machine.m = (struct wpk_machine){ .nr_cpus = 8, .nr_domains = 2, .nr_idle = 1, .nr_nodes
+		= 1,
 			.seed = 1,
-					  .governor = getenv("GOVERNOR"), .idle_governor = getenv("IDLE_GOVERNOR") };
+					  .governor = getenv("GOVERNOR"), .idle_governor =
+					  	getenv("IDLE_GOVERNOR") };
 }
 
 void machine_big(unsigned n)
@@ -49,8 +53,10 @@ void machine_big(unsigned n)
 	for (unsigned c = 0; c < n; c++) {
 		unsigned core = c % (n / 2), node = core / (n / 8);
 
-		machine.cpus[c] = (struct wpk_machine_cpu){ .capacity = 1024, .core = core, .cluster = WPK_NONE,
-							    .llc = core / 8, .package = node, .node = node,
+		machine.cpus[c] = (struct wpk_machine_cpu){ .capacity = 1024, .core = core,
+			.cluster = WPK_NONE,
+							    .llc = core / 8, .package = node,
+							    	.node = node,
 							    .domain = WPK_NONE, .idle = 0 };
 		machine.class_of[c] = 2;
 	}
@@ -93,7 +99,8 @@ static int deadlines;
 static unsigned storm_tasks, refused, asked, down;
 static const char *const features[] = { "NO_TTWU_QUEUE", "TTWU_QUEUE", "NO_SIS_UTIL", "SIS_UTIL",
 		"NO_UTIL_EST",
-					"UTIL_EST", "NO_RUN_TO_PARITY", "RUN_TO_PARITY", "HRTICK", "NO_HRTICK" };
+					"UTIL_EST", "NO_RUN_TO_PARITY", "RUN_TO_PARITY",
+						"HRTICK", "NO_HRTICK" };
 
 static int64_t call(struct wpk_call *c)
 {
@@ -130,8 +137,10 @@ static void change_class(uint32_t task)
 
 static void change_group(void)
 {
-	static const char *const files[][2] = { { "cpu.weight", "%u" }, { "cpu.max", "%u000 20000" },
-						{ "cpu.uclamp.min", "%u.5" }, { "cpu.uclamp.max", "%u" },
+	static const char *const files[][2] = { { "cpu.weight", "%u" }, { "cpu.max",
+		"%u000 20000" },
+						{ "cpu.uclamp.min", "%u.5" }, { "cpu.uclamp.max",
+							"%u" },
 						{ "cpu.idle", "0" }, { "cpu.max", "max 20000" } };
 	unsigned g = draw(nr_groups + 1), f = draw(6);
 	char text[64];
@@ -169,16 +178,19 @@ static void change_machine(void)
 		}
 		break;
 	case 1:
-		call(&(struct wpk_call){ .op = WPK_LIMIT, .number = draw(2), .at = draw(3) ? 1402000 : 0 });
+		call(&(struct wpk_call){ .op = WPK_LIMIT, .number = draw(2), .at = draw(3)
+			? 1402000 : 0 });
 		break;
 	case 2:
-		call(&(struct wpk_call){ .op = WPK_PRESSURE, .number = draw(2), .at = draw(3) ? 1402000 : 0 });
+		call(&(struct wpk_call){ .op = WPK_PRESSURE, .number = draw(2), .at = draw(3)
+			? 1402000 : 0 });
 		break;
 	case 4:
 		call(&(struct wpk_call){ .op = WPK_PARTITION, .mask = draw(2) ? &half : NULL });
 		break;
 	case 3:
-		call(&(struct wpk_call){ .op = WPK_SET, .name = "features", .value = features[draw(10)] });
+		call(&(struct wpk_call){ .op = WPK_SET, .name = "features", .value =
+			features[draw(10)] });
 		break;
 	}
 }
@@ -200,16 +212,19 @@ static int blow(void)
 		break;
 	case 3:
 		if (nr_groups)
-			call(&(struct wpk_call){ .op = WPK_MOVE, .task = task, .group = groups[draw(nr_groups)] });
+			call(&(struct wpk_call){ .op = WPK_MOVE, .task = task, .group =
+				groups[draw(nr_groups)] });
 		break;
 	case 4:
 		change_machine();
 		break;
 	default: {
-		wpk_u32 list[3] = { task, 1 + (wpk_u32)draw(storm_tasks), 1 + (wpk_u32)draw(storm_tasks) };
+		wpk_u32 list[3] = { task, 1 + (wpk_u32)draw(storm_tasks),
+			1 + (wpk_u32)draw(storm_tasks) };
 		unsigned cpu = draw(machine.m.nr_cpus);
 
-		if (kernel.view()->cpus[cpu].state != WPK_OFFLINE && kernel.view()->cpus[cpu].state != WPK_START)
+		if (kernel.view()->cpus[cpu].state != WPK_OFFLINE
+			&& kernel.view()->cpus[cpu].state != WPK_START)
 			kernel.device(cpu, list, 3);
 	}
 	}
@@ -253,7 +268,8 @@ void weights(void)
 	tasks[0].left = 1000000;
 	for (unsigned g = 0; g < 3; g++) {
 		groups[g] = call(&(struct wpk_call){ .op = WPK_GROUP, .group = WPK_ROOT_GROUP });
-		call(&(struct wpk_call){ .op = WPK_GROUP_SET, .group = groups[g], .name = "cpu.weight",
+		call(&(struct wpk_call){ .op = WPK_GROUP_SET, .group = groups[g], .name =
+			"cpu.weight",
 					 .value = weight[g] });
 	}
 	call(&(struct wpk_call){ .op = WPK_GROUP_SET, .group = groups[2], .name = "cpu.max",

@@ -6,7 +6,7 @@ use crate::Finding;
 /// Each crate with the crates of this workspace it may name: what is below it and nothing else.
 /// `report` is made from results only, so not from `engine`; `scx` knows nothing of the simulator
 /// and is in nobody's list, nor are `cli`, `python` and `wasm`.
-const MAY_KNOW: [(&str, &[&str]); 31] = [
+const MAY_KNOW: [(&str, &[&str]); 33] = [
     ("text", &[]),
     ("files", &[]),
     ("policy-sys", &["text"]),
@@ -17,6 +17,7 @@ const MAY_KNOW: [(&str, &[&str]); 31] = [
     ("host", &[]),
     ("guest", &["text"]),
     ("sched-ext", &[]),
+    ("kernel-abi", &[]),
     ("kernel-queues", &["policy-sys", "platform", "workload"]),
     (
         "engine",
@@ -26,6 +27,7 @@ const MAY_KNOW: [(&str, &[&str]); 31] = [
             "workload",
             "power",
             "kernel-queues",
+            "kernel-abi",
             "sched-ext",
         ],
     ),
@@ -90,7 +92,25 @@ const MAY_KNOW: [(&str, &[&str]); 31] = [
     ("kernel-shim", &[]),
     (
         "kernel-tree",
-        &["text", "files", "host", "archive", "kernel-shim"],
+        &[
+            "text",
+            "files",
+            "host",
+            "archive",
+            "kernel-abi",
+            "kernel-shim",
+        ],
+    ),
+    (
+        "kernel-run",
+        &[
+            "platform",
+            "workload",
+            "engine",
+            "study",
+            "kernel-abi",
+            "kernel-tree",
+        ],
     ),
     (
         "fidelity",
@@ -128,6 +148,7 @@ const MAY_KNOW: [(&str, &[&str]); 31] = [
             "sched-ext",
             "foreign",
             "kernel-tree",
+            "kernel-run",
         ],
     ),
     (

@@ -198,10 +198,9 @@ fn run(sweep: &Sweep, place: &Places<'_>, inputs: &[(&str, &str)], terminal: Ter
         (place.output, &output),
         terminal,
     )?;
-    Ok(if failed.runs == 0 {
-        Verdict::Ok
-    } else {
-        Verdict::Unmet
+    Ok(match failed.runs {
+        0 => Verdict::Ok,
+        _ => Verdict::Unmet,
     })
 }
 

@@ -10,7 +10,8 @@ use std::io::Write as _;
 use std::process::Output;
 use std::sync::OnceLock;
 
-/// The version that the builder's own test fetches, too (crates/kernel-tree/tests/all/real_tree.rs);
+/// The version that the builder's own test fetches, too
+/// (crates/kernel-tree/tests/all/real_tree.rs);
 /// nightly tries others.
 fn version() -> String {
     std::env::var("WAKEPLACE_TEST_KERNEL").unwrap_or_else(|_| "7.3.4".to_owned())
@@ -107,7 +108,8 @@ fn no_kind_of_work_makes_it_warn() {
     let folder = folder();
     let classes = folder.path().join("classes.json");
     let text = r#"{"tasks": {
-        "fifo": {"policy": "SCHED_FIFO", "priority": 9, "run": 900, "timer": {"ref": "a", "period": 7000}},
+        "fifo": {"policy": "SCHED_FIFO", "priority": 9, "run": 900,
+                 "timer": {"ref": "a", "period": 7000}},
         "rr": {"policy": "SCHED_RR", "priority": 9, "instance": 3, "run": 2000, "sleep": 500},
         "dl": {"policy": "SCHED_DEADLINE", "dl-runtime": 3000, "dl-period": 16000,
                "run": 2500, "timer": {"ref": "b", "period": 16000}},

@@ -110,7 +110,7 @@ impl<O: Observer> Mechanics<'_, O> {
         }
     }
 
-    /// Whether some CPU is used beyond what it is good for now.
+    /// Whether by now some CPU is used beyond what it is good for.
     #[inline]
     pub(crate) fn tell_overutilized(&mut self, on: bool) {
         if on != self.told.overutilized {

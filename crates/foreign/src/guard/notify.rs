@@ -23,7 +23,8 @@ const ID_VALID: [libc::c_ulong; 2] = [0x4008_2102, 0x8008_2102];
 
 /// `SECCOMP_IOCTL_NOTIF_SET_FLAGS`: `_IOW('!', 4, __u64)`.
 const SET_FLAGS: libc::c_ulong = 0x4008_2104;
-/// `SECCOMP_USER_NOTIF_FD_SYNC_WAKE_UP`: who waits for a call or an answer is woken where it is made.
+/// `SECCOMP_USER_NOTIF_FD_SYNC_WAKE_UP`: who waits for a call or an answer is woken where it is
+/// made.
 const SYNC_WAKE_UP: libc::c_ulong = 1;
 
 /// `struct seccomp_notif_addfd`.

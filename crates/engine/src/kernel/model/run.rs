@@ -240,10 +240,7 @@ impl Model<'_> {
         for cpu in &machine.domain_cpus[domain as usize] {
             self.charge_budget(m, *cpu);
         }
-        debug_assert_eq!(
-            u32::from(opp),
-            self.core.freq_request(domain as usize)
-        );
+        debug_assert_eq!(u32::from(opp), self.core.freq_request(domain as usize));
         self.core.freq_applied(domain, opp.into());
         self.tell_ext_frequency(domain);
     }
