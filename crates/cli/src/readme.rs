@@ -187,8 +187,8 @@ mod tests {
             &format!("# Head\n\n- {words}\n  more\n- b\n\n```\na  b\n```"),
             40,
         );
-        let expected = "# Head\n\n- word word word word word word word\n  word word word more\n- b\n\n\
-                        ```\na  b\n```\n";
+        let expected = "# Head\n\n- word word word word word word word\n  word word word more\n\
+                        - b\n\n```\na  b\n```\n";
         assert_eq!(text, expected);
         let code = format!("```\n{}  # a remark\n```", "x".repeat(36));
         assert_eq!(
