@@ -188,8 +188,7 @@ mod tests {
             40,
         );
         let expected = "# Head\n\n- word word word word word word word\n  word word word more\n\
-                        - b\n\n\
-                        ```\na  b\n```\n";
+                        - b\n\n```\na  b\n```\n";
         assert_eq!(text, expected);
         let code = format!("```\n{}  # a remark\n```", "x".repeat(36));
         assert_eq!(

@@ -180,18 +180,7 @@ fn run(sweep: &Sweep, place: &Places<'_>, inputs: &[(&str, &str)], terminal: Ter
     if let (Some(path), Some(form)) = (place.export, export) {
         write_export(&store, sweep, (path, form)).map_err(failure_of_export)?;
     }
-    let for_people = matches!(place.output.format, FormatName::Human | FormatName::Md);
-    // Names in JSON are keys, which programs look for.
-    let modelled = match place.output.format {
-        FormatName::Json => (0, 0),
-        _ => sweep.modelled(),
-    };
-    let named = Points::new(
-        &sweep.labels(),
-        metrics(&store, place.metrics, sweep)?,
-        for_people,
-    );
-    let (points, failed) = points(&store, named.modelled(modelled))?;
+    let (points, failed) = points(&store, columns(&store, place, sweep)?)?;
     show(
         &summary,
         (&points, &failed, &sweep.cautions()),
@@ -295,11 +284,18 @@ fn write_export(
     Ok(place.publish()?)
 }
 
-/// The metrics that were asked for, or all.
-fn metrics(store: &Store, asked: &[String], sweep: &Sweep) -> Result<Vec<String>, Failure> {
-    Ok(match asked.is_empty() {
+/// The columns of the metrics that were asked for, or of all.
+fn columns(store: &Store, place: &Places<'_>, sweep: &Sweep) -> Result<Points, Failure> {
+    let metrics = match place.metrics.is_empty() {
         true => metric_order(&store.metrics().map_err(failure)?, &sweep.measured_by()),
-        false => asked.to_vec(),
+        false => place.metrics.to_vec(),
+    };
+    let for_people = matches!(place.output.format, FormatName::Human | FormatName::Md);
+    let points = Points::new(&sweep.labels(), metrics, for_people);
+    Ok(match place.output.format {
+        // Names in JSON are keys, which programs look for.
+        FormatName::Json => points,
+        _ => points.modelled(sweep.modelled()),
     })
 }
 

@@ -272,7 +272,10 @@ fn policies_out_of_range() {
     for (body, expected) in [
         (r#""policy":"SCHED_FIFO","priority":0"#, rt),
         (r#""policy":"SCHED_RR","priority":100"#, rt),
-        (r#""policy":"SCHED_DEADLINE""#, period),
+        (
+            r#""policy":"SCHED_DEADLINE""#,
+            "`dl-runtime` is missing or 0; expected `dl-runtime`",
+        ),
         (r#""policy":"SCHED_DEADLINE","dl-runtime":50"#, period),
         (
             r#""policy":"SCHED_DEADLINE","dl-runtime":300,"dl-period":200"#,
