@@ -16,11 +16,6 @@ impl<O: Observer> Mechanics<'_, O> {
         self.machine.idle[cpu.index()][self.cpus[cpu].idle_state]
     }
 
-    /// Its position among the CPU's states.
-    pub(crate) fn idle_index(&self, cpu: CpuId) -> usize {
-        self.cpus[cpu].idle_state
-    }
-
     /// How long the CPU will have idled by then, its ways in and out included.
     #[inline]
     pub(crate) fn idle_until(&self, cpu: CpuId, until_ns: u64) -> u64 {
@@ -33,6 +28,7 @@ impl<O: Observer> Mechanics<'_, O> {
     }
 
     /// A CPU waits from now on, in this one of its idle states.
+    #[inline]
     pub(crate) fn enter_idle<K: Kernel>(&mut self, k: &mut K, cpu: CpuId, position: usize) {
         let now = self.clock.now;
         let state = self.machine.idle[cpu.index()][position];
@@ -98,6 +94,7 @@ impl<O: Observer> Mechanics<'_, O> {
     /// An interrupt reaches an idle CPU at `at`: it leaves its state once it is fully in it.
     /// Returns when it is out. If that is not now an event follows (`Event::Awake`), else the
     /// caller goes on (`awake`).
+    #[inline]
     pub(crate) fn leave_idle_state(&mut self, cpu: CpuId, at: u64) -> u64 {
         let state = self.idle_state(cpu);
         let exit = self.exit_latency(cpu, state);

@@ -5,11 +5,11 @@
 use super::Mechanics;
 use super::cpu::Mode;
 use super::queue::{Event, KernelEvent};
-use super::thread::{Action, State, Thread};
+use super::thread::{Action, Thread};
+use super::threads::Threads;
 use crate::ids::{CpuId, TaskId};
 use crate::observe::Observer;
 use crate::outcome::Ended;
-use wakeplace_workload::TaskScript;
 
 /// Time, and events of the kernel's own.
 impl<O: Observer> Mechanics<'_, O> {
@@ -103,21 +103,10 @@ impl<'a, O: Observer> Mechanics<'a, O> {
         &self.threads[task]
     }
 
-    /// All scripts.
+    /// All of them: numbers, names, scripts.
     #[inline]
-    pub(crate) fn scripts(&self) -> &'a [TaskScript] {
-        self.threads.scripts
-    }
-
-    /// The numbers of those that are not of scripts.
-    #[inline]
-    pub(crate) fn threads(&self) -> &super::Threads<'a> {
+    pub(crate) fn threads(&self) -> &Threads<'a> {
         &self.threads
-    }
-
-    #[inline]
-    pub(crate) fn set_state(&mut self, task: TaskId, state: State) {
-        self.threads[task].state = state;
     }
 
     /// A thread of the kernel's own has this to do when it next runs.

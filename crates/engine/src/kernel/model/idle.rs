@@ -57,6 +57,7 @@ impl Model<'_> {
     }
 
     /// The idle governor's choice.
+    #[inline]
     fn choose_idle(&mut self, cpu: CpuId, now: u64, online: bool) -> IdleChoice {
         let tick = self.machine.tick_ns;
         let has_idle_timer = self.home.has_idle_timer() && cpu == self.idle_timer.cpu;
@@ -85,6 +86,7 @@ impl Model<'_> {
     }
 
     /// An interrupt reaches an idle CPU at `at`.
+    #[inline]
     pub(super) fn leave_idle_state<O: Observer>(
         &mut self,
         m: &mut Mechanics<'_, O>,

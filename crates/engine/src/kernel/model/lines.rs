@@ -78,7 +78,7 @@ impl Model<'_> {
         };
         let begin_ns = m.now().max(self.cpus[by].spin_until_ns);
         let mut at_ns = begin_ns;
-        let transfer = transfer(&self.machine.costs);
+        let transfer = transfer(&self.costs);
         for (level, line) in self.contention.lines.0[group].iter_mut().enumerate() {
             let Some(done) = self.core.take_group_accesses(group, level) else {
                 break;
@@ -114,9 +114,11 @@ impl Model<'_> {
         by: CpuId,
         task: TaskId,
     ) {
-        let wait = self.line_wait(m, by, task);
-        self.keep_lock(m, cpu, by, wait);
-        m.hold(self, by, wait);
+        if self.contention.lines.are_on() {
+            let wait = self.line_wait(m, by, task);
+            self.keep_lock(m, cpu, by, wait);
+            m.hold(self, by, wait);
+        }
     }
 
     /// `by` has brought the signals of `cpu` up to date, those of all groups: it waits for all
@@ -154,7 +156,7 @@ impl Model<'_> {
         cpu: CpuId,
         ns: u64,
     ) {
-        if self.machine.costs.lock_shared_ns > 0 {
+        if self.costs.lock_shared_ns > 0 {
             m.hold(self, cpu, ns);
         }
     }
@@ -209,11 +211,13 @@ impl Model<'_> {
         cpu: CpuId,
         wait: u64,
     ) {
-        self.keep_lock(m, cpu, cpu, wait);
-        if wait > 0 && self.nr_running(cpu) == 0 {
-            return self.spin(m, cpu, wait);
+        if wait > 0 {
+            self.keep_lock(m, cpu, cpu, wait);
+            if self.nr_running(cpu) == 0 {
+                return self.spin(m, cpu, wait);
+            }
+            m.hold(self, cpu, wait);
         }
-        m.hold(self, cpu, wait);
         self.schedule_cpu(m, cpu);
     }
 

@@ -37,7 +37,7 @@ use super::Model;
 use super::cpu::Message;
 use super::home::Home;
 use crate::ids::{CpuId, TaskId};
-use crate::mechanics::{Mechanics, Mode};
+use crate::mechanics::{Mechanics, Mode, State};
 use crate::observe::{
     KernelWork, MigrateCause, Observer, Placement, PlacementKind, Situation, Waking,
 };
@@ -197,7 +197,7 @@ impl Model<'_> {
         cpu: CpuId,
         work: KernelWork,
     ) {
-        m.charge(self, cpu, self.machine.costs.tick);
+        m.charge(self, cpu, self.costs.tick);
         let now = m.now();
         m.observer().kernel_work(now, cpu.0, work);
     }
@@ -209,7 +209,7 @@ impl Model<'_> {
         task: TaskId,
         this_cpu: CpuId,
     ) {
-        m.charge(self, this_cpu, self.machine.costs.wakeup);
+        m.charge(self, this_cpu, self.costs.wakeup);
         self.note_waking(m, task, None, this_cpu, false);
         self.try_to_wake_up(m, task, this_cpu, false);
     }
@@ -420,7 +420,7 @@ impl Model<'_> {
     ) {
         let shared = self.share_cache(from, to);
         let node_of = &self.machine.node_of;
-        let costs = &self.machine.costs;
+        let costs = &self.costs;
         let work = if shared {
             costs.migrate_shared
         } else if node_of[from.index()] == node_of[to.index()] {
@@ -449,7 +449,7 @@ impl Model<'_> {
             let (home, services) = self.ask_home(m.now());
             home.place_woken(services, task, cpu);
         }
-        m.set_runnable(task);
+        m.set_state(task, State::Runnable);
         self.touch(task);
         self.insert(m, task, cpu, direct);
         let record = &mut self.tasks[task];
