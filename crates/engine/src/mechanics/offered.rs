@@ -4,6 +4,7 @@
 
 use super::Mechanics;
 use super::cpu::Mode;
+use super::idle::Leaving;
 use super::queue::{Event, KernelEvent};
 use super::thread::{Action, Thread};
 use super::threads::Threads;
@@ -63,9 +64,9 @@ impl<O: Observer> Mechanics<'_, O> {
         self.cpus[cpu].current
     }
 
-    /// Sends an inter-processor interrupt. Returns when an idle CPU will be out of its state, as
-    /// `leave_idle_state` does; a running one takes it later (`Event::Interrupt`).
-    pub(crate) fn ipi(&mut self, cpu: CpuId) -> Option<u64> {
+    /// Sends an inter-processor interrupt. An idle CPU leaves its state, as by `leave_idle_state`; a
+    /// running one takes it later (`Event::Interrupt`).
+    pub(crate) fn ipi(&mut self, cpu: CpuId) -> Option<Leaving> {
         let at = self.clock.now + self.machine.costs.ipi_ns;
         match self.cpus[cpu].mode {
             Mode::Idle if self.idle_state(cpu).polling => {

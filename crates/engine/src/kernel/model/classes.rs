@@ -315,15 +315,13 @@ impl Model<'_> {
     }
 
     /// A CPU picks: these classes first. True: it has its task.
+    #[inline]
     pub(super) fn class_schedule<O: Observer>(
         &mut self,
         m: &mut Mechanics<'_, O>,
         cpu: CpuId,
         previous: Option<TaskId>,
     ) -> bool {
-        if self.classes.states.is_empty() {
-            return false;
-        }
         let ran = previous.filter(|task| self.classes.is_class(*task));
         if let Some(task) = ran
             && !self.throttle_if_empty(m, task, cpu)

@@ -106,7 +106,7 @@ impl Model<'_> {
 
     /// `by` has done something to a task in the queue of `cpu`: it waits for the line with the
     /// queue's lock.
-    #[inline]
+    #[inline(always)]
     pub(super) fn wait_for_line<O: Observer>(
         &mut self,
         m: &mut Mechanics<'_, O>,
@@ -115,10 +115,20 @@ impl Model<'_> {
         task: TaskId,
     ) {
         if self.contention.lines.are_on() {
-            let wait = self.line_wait(m, by, task);
-            self.keep_lock(m, cpu, by, wait);
-            m.hold(self, by, wait);
+            self.get_line(m, cpu, by, task);
         }
+    }
+
+    fn get_line<O: Observer>(
+        &mut self,
+        m: &mut Mechanics<'_, O>,
+        cpu: CpuId,
+        by: CpuId,
+        task: TaskId,
+    ) {
+        let wait = self.line_wait(m, by, task);
+        self.keep_lock(m, cpu, by, wait);
+        m.hold(self, by, wait);
     }
 
     /// `by` has brought the signals of `cpu` up to date, those of all groups: it waits for all
@@ -129,6 +139,9 @@ impl Model<'_> {
         cpu: CpuId,
         by: CpuId,
     ) -> u64 {
+        if !self.contention.lines.are_on() {
+            return 0;
+        }
         let groups = 0..self.contention.lines.0.len();
         let wait = groups.map(|group| self.group_wait(m, by, group)).sum();
         self.keep_lock(m, cpu, by, wait);

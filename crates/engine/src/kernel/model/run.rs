@@ -166,11 +166,11 @@ impl Model<'_> {
         self.cpus[cpu].reschedule = false;
         let previous = m.current(cpu);
         let mut spin = self.take_lock(m, cpu, cpu);
-        if !self.classes.states.is_empty() {
+        if self.classes.has_classes() {
             m.hold(self, cpu, std::mem::take(&mut spin));
-        }
-        if self.class_schedule(m, cpu, previous) {
-            return;
+            if self.class_schedule(m, cpu, previous) {
+                return;
+            }
         }
         let fair = m.current(cpu);
         self.begin_pick(m, cpu);
@@ -180,7 +180,9 @@ impl Model<'_> {
             m.hold(self, cpu, spin);
             return m.program(self, cpu);
         }
-        self.put_back(m, cpu);
+        if fair.is_some() {
+            self.put_back(m, cpu);
+        }
         m.hold(self, cpu, spin); // before the next task
         if fair.is_none() && !self.home.next_known(cpu) {
             self.dispatch(m, cpu, false);

@@ -41,12 +41,15 @@ impl Ticks {
 }
 
 impl Model<'_> {
+    #[inline]
     pub(super) fn arm_tick<O: Observer>(&mut self, m: &mut Mechanics<'_, O>, cpu: CpuId) {
-        let c = &mut self.cpus[cpu];
-        if c.tick_armed {
-            return;
+        if !self.cpus[cpu].tick_armed {
+            self.push_tick(m, cpu);
         }
-        c.tick_armed = true;
+    }
+
+    fn push_tick<O: Observer>(&mut self, m: &mut Mechanics<'_, O>, cpu: CpuId) {
+        self.cpus[cpu].tick_armed = true;
         let tick = self.machine.tick_ns;
         let at = (m.now() / tick + 1) * tick;
         m.push_in_order(at, Event::Tick { cpu });

@@ -102,8 +102,8 @@ impl Model<'_> {
         message: Message,
     ) {
         self.cpus[cpu].inbox.push(message);
-        if let Some(ready) = m.ipi(cpu) {
-            self.leaves_idle(m, cpu, ready);
+        if let Some(leaving) = m.ipi(cpu) {
+            self.leaves_idle(m, cpu, leaving);
         }
     }
 

@@ -29,13 +29,15 @@ impl<O: Observer> Mechanics<'_, O> {
         if !self.threads.visible(task) {
             return self.hidden_goes_on(k, cpu, task);
         }
-        if !self.threads[task].started && self.start_line(k, cpu, task) == Flow::Held {
+        let thread = &self.threads[task];
+        let (started, ends) = (thread.started, thread.ends);
+        if !started && self.start_line(k, cpu, task) == Flow::Held {
             return;
         }
         if self.go_on(k, cpu, task) == Flow::Held {
             return;
         }
-        if self.threads[task].ends {
+        if ends {
             return self.exit(k, cpu, task);
         }
         loop {
