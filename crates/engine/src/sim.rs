@@ -67,8 +67,8 @@ impl<O: Observer, K: Kernel> Sim<'_, O, K> {
             if m.observer().is_done() {
                 return self.report(Ended::Duration);
             }
-            if let Some(ended) = m.ended() {
-                break ended;
+            if m.has_ended() {
+                break m.why_ended();
             }
         };
         if ended == Ended::Duration {

@@ -22,6 +22,7 @@ pub fn check(repo: &Repo) -> Result<Vec<Finding>> {
     findings.extend(edges::external(&graph));
     findings.extend(licence::check(&graph, &allowed));
     findings.extend(sources::core_is_closed(repo));
+    findings.extend(sources::mechanics_know_no_scheduler(repo));
     findings.extend(sources::policy_is_freestanding(repo));
     Ok(findings)
 }

@@ -13,6 +13,17 @@ const CLOSED: [&str; 4] = [
 ];
 /// Modules of std that reach outside the program.
 const OUTSIDE: [&str; 6] = ["fs", "net", "time", "env", "process", "thread"];
+/// The half of the engine below any kernel (ARCHITECTURE.md, "The engine's two halves").
+const MECHANICS: &str = "crates/engine/src/mechanics/";
+/// What it must not name: what a scheduler is made of.
+const SCHEDULERS: [&str; 4] = [
+    "wakeplace_policy_sys",
+    "wakeplace_kernel_queues",
+    "wakeplace_sched_ext",
+    "model",
+];
+/// The governor of heat is the platform's, though its rule is in the core.
+const GOVERNOR_OF_HEAT: &str = "use wakeplace_policy_sys::{ThermalFacts, ThermalGovernor};";
 /// The first line of every source of the policy.
 const SPDX: &str = "// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause";
 
@@ -34,6 +45,21 @@ pub(super) fn core_is_closed(repo: &Repo) -> Vec<Finding> {
                     let what = format!("reaches std::{module}: the core knows only its inputs");
                     findings.push(Finding::at(&file.path, line, what));
                 }
+            }
+        }
+    }
+    findings
+}
+
+/// Places where the mechanics name a scheduler: they have the trait `Kernel` for it.
+pub(super) fn mechanics_know_no_scheduler(repo: &Repo) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    for file in repo.below(MECHANICS).filter(|f| f.extension() == "rs") {
+        for (index, line) in file.code().lines().enumerate() {
+            let named = SCHEDULERS.iter().find(|name| has_word(line, name));
+            if let Some(name) = named.filter(|_| line != GOVERNOR_OF_HEAT) {
+                let what = format!("names {name}: the mechanics know no scheduler");
+                findings.push(Finding::at(&file.path, index + 1, what));
             }
         }
     }
@@ -130,6 +156,21 @@ mod tests {
     fn core(text: &str) -> Vec<String> {
         let findings = core_is_closed(&Repo::of(&[("crates/engine/src/a.rs", text)]));
         findings.iter().map(ToString::to_string).collect()
+    }
+
+    #[test]
+    fn a_scheduler_below_the_kernel_is_found() {
+        let text = "use crate::kernel::Kernel;\nuse wakeplace_policy_sys::Core;\n// model\n";
+        let below = ("crates/engine/src/mechanics/a.rs", text);
+        let above = ("crates/engine/src/kernel/a.rs", text);
+        let heat = ("crates/engine/src/mechanics/b.rs", GOVERNOR_OF_HEAT);
+        let findings = mechanics_know_no_scheduler(&Repo::of(&[below, above, heat]));
+        let found: Vec<_> = findings.iter().map(ToString::to_string).collect();
+        let what = "names wakeplace_policy_sys: the mechanics know no scheduler";
+        assert_eq!(
+            found,
+            [format!("crates/engine/src/mechanics/a.rs:2: {what}")]
+        );
     }
 
     #[test]

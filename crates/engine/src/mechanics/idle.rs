@@ -9,22 +9,22 @@ use crate::kernel::Kernel;
 use crate::machine::CpuIdleState;
 use crate::observe::{CpuPower, Observer};
 
+/// An idle CPU leaves its state.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Leaving {
+    /// When it is out.
+    pub(crate) ready_ns: u64,
+    /// How long it will have idled by then, its ways in and out included.
+    pub(crate) idle_ns: u64,
+    /// What the state takes to be entered and left.
+    pub(crate) wake_latency_ns: u64,
+}
+
 impl<O: Observer> Mechanics<'_, O> {
     /// The idle state that the CPU is in, enters or leaves.
     #[inline]
     pub(crate) fn idle_state(&self, cpu: CpuId) -> CpuIdleState {
         self.machine.idle[cpu.index()][self.cpus[cpu].idle_state]
-    }
-
-    /// Its position among the CPU's states.
-    pub(crate) fn idle_index(&self, cpu: CpuId) -> usize {
-        self.cpus[cpu].idle_state
-    }
-
-    /// How long the CPU will have idled by then, its ways in and out included.
-    #[inline]
-    pub(crate) fn idle_until(&self, cpu: CpuId, until_ns: u64) -> u64 {
-        until_ns - self.cpus[cpu].idle_since_ns
     }
 
     /// How long it has idled in the whole run.
@@ -33,6 +33,7 @@ impl<O: Observer> Mechanics<'_, O> {
     }
 
     /// A CPU waits from now on, in this one of its idle states.
+    #[inline]
     pub(crate) fn enter_idle<K: Kernel>(&mut self, k: &mut K, cpu: CpuId, position: usize) {
         let now = self.clock.now;
         let state = self.machine.idle[cpu.index()][position];
@@ -96,22 +97,27 @@ impl<O: Observer> Mechanics<'_, O> {
     }
 
     /// An interrupt reaches an idle CPU at `at`: it leaves its state once it is fully in it.
-    /// Returns when it is out. If that is not now an event follows (`Event::Awake`), else the
-    /// caller goes on (`awake`).
-    pub(crate) fn leave_idle_state(&mut self, cpu: CpuId, at: u64) -> u64 {
+    /// If that is not now an event follows (`Event::Awake`), else the caller goes on (`awake`).
+    #[inline]
+    pub(crate) fn leave_idle_state(&mut self, cpu: CpuId, at: u64) -> Leaving {
         let state = self.idle_state(cpu);
         let exit = self.exit_latency(cpu, state);
         let c = &mut self.cpus[cpu];
-        let ready = at.max(c.entered_ns) + exit;
+        let ready_ns = at.max(c.entered_ns) + exit;
+        let idle_ns = ready_ns - c.idle_since_ns;
         c.mode = Mode::Waking;
         c.generation += 1;
         self.leave_cluster(cpu);
-        if ready != self.clock.now {
+        if ready_ns != self.clock.now {
             // A caught entry goes on to its end: the CPU stays in transition until it is out.
             self.power(cpu, CpuPower::Transition { state: state.index });
-            self.clock.push(ready, Event::Awake { cpu });
+            self.clock.push(ready_ns, Event::Awake { cpu });
         }
-        ready
+        Leaving {
+            ready_ns,
+            idle_ns,
+            wake_latency_ns: state.wake_latency_ns,
+        }
     }
 
     /// Way out of a state. A cluster state is left as the state that the cluster is in; if the

@@ -36,6 +36,7 @@ use cpu::Cpu;
 pub(crate) use cpu::Mode;
 use hardware::Hardware;
 use hotplug::Changes;
+pub(crate) use idle::Leaving;
 pub(crate) use queue::{Event, KernelEvent};
 use script::measure::Program;
 use script::start::{self, Creation};

@@ -5,12 +5,13 @@
 
 use super::Mechanics;
 use super::cpu::Mode;
+use super::idle::Leaving;
 use super::queue::{Event, KernelEvent};
-use super::thread::{Action, State, Thread};
+use super::thread::{Action, Thread};
+use super::threads::Threads;
 use crate::ids::{CpuId, TaskId};
 use crate::observe::Observer;
 use crate::outcome::Ended;
-use wakeplace_workload::TaskScript;
 
 /// Time, and events of the kernel's own.
 impl<O: Observer> Mechanics<'_, O> {
@@ -64,9 +65,9 @@ impl<O: Observer> Mechanics<'_, O> {
         self.cpus[cpu].current
     }
 
-    /// Sends an inter-processor interrupt. Returns when an idle CPU will be out of its state, as
-    /// `leave_idle_state` does; a running one takes it later (`Event::Interrupt`).
-    pub(crate) fn ipi(&mut self, cpu: CpuId) -> Option<u64> {
+    /// Sends an inter-processor interrupt. An idle CPU leaves its state, as by `leave_idle_state`.
+    /// A running one takes it later (`Event::Interrupt`).
+    pub(crate) fn ipi(&mut self, cpu: CpuId) -> Option<Leaving> {
         let at = self.clock.now + self.machine.costs.ipi_ns;
         match self.cpus[cpu].mode {
             Mode::Idle if self.idle_state(cpu).polling => {
@@ -104,21 +105,10 @@ impl<'a, O: Observer> Mechanics<'a, O> {
         &self.threads[task]
     }
 
-    /// All scripts.
+    /// All of them: numbers, names, scripts.
     #[inline]
-    pub(crate) fn scripts(&self) -> &'a [TaskScript] {
-        self.threads.scripts
-    }
-
-    /// The numbers of those that are not of scripts.
-    #[inline]
-    pub(crate) fn threads(&self) -> &super::Threads<'a> {
+    pub(crate) fn threads(&self) -> &Threads<'a> {
         &self.threads
-    }
-
-    #[inline]
-    pub(crate) fn set_state(&mut self, task: TaskId, state: State) {
-        self.threads[task].state = state;
     }
 
     /// A thread of the kernel's own has this to do when it next runs.

@@ -26,18 +26,21 @@ impl<O: Observer> Mechanics<'_, O> {
         self.clock.count(event);
     }
 
-    /// Why the run does not go on, if it does not.
+    /// The run does not go on.
     #[inline]
-    pub(crate) fn ended(&mut self) -> Option<Ended> {
-        if let Some(ended) = self.ended.take() {
-            return Some(ended);
+    pub(crate) fn has_ended(&self) -> bool {
+        self.ended.is_some() || self.threads.alive == 0 || self.is_deadlock()
+    }
+
+    /// Why that is.
+    pub(crate) fn why_ended(&mut self) -> Ended {
+        match self.ended.take() {
+            Some(ended) => ended,
+            None if self.threads.alive == 0 => Ended::AllTasksExited,
+            None => Ended::Deadlock {
+                waits: self.waits(),
+            },
         }
-        if self.threads.alive == 0 {
-            return Some(Ended::AllTasksExited);
-        }
-        self.is_deadlock().then(|| Ended::Deadlock {
-            waits: self.waits(),
-        })
     }
 }
 
@@ -49,11 +52,6 @@ impl<O: Observer> Mechanics<'_, O> {
             self.account(k, cpu);
             self.finish_stretch(cpu);
         }
-    }
-
-    /// Threads that can run.
-    pub(crate) fn nr_runnable(&self) -> usize {
-        self.threads.all.iter().filter(|t| t.is_runnable()).count()
     }
 
     /// What came out.

@@ -8,6 +8,7 @@ use crate::observe::{Observer, Stop};
 
 impl<O: Observer> Mechanics<'_, O> {
     /// A task is about to take the CPU. Returns false if another one has had it until now.
+    #[inline]
     pub(crate) fn take_cpu(&mut self, cpu: CpuId) -> bool {
         let c = &mut self.cpus[cpu];
         if c.mode == Mode::Running {
@@ -20,6 +21,7 @@ impl<O: Observer> Mechanics<'_, O> {
 
     /// `task` begins to execute, after a context switch of so much work. What the kernel did on the
     /// CPU without a task is done first.
+    #[inline]
     pub(crate) fn run(&mut self, cpu: CpuId, task: TaskId, switch: u64) {
         let now = self.clock.now;
         let c = &mut self.cpus[cpu];
@@ -85,11 +87,14 @@ impl<O: Observer> Mechanics<'_, O> {
         whole - c.stolen_ns.saturating_sub(ahead).min(whole)
     }
 
-    /// The task can run from now on.
-    pub(crate) fn set_runnable(&mut self, task: TaskId) {
+    /// The task sleeps, is on its way to a CPU, or can run from now on.
+    #[inline]
+    pub(crate) fn set_state(&mut self, task: TaskId, state: State) {
         let thread = &mut self.threads[task];
-        thread.state = State::Runnable;
-        thread.runnable_since_ns = self.clock.now;
+        thread.state = state;
+        if state == State::Runnable {
+            thread.runnable_since_ns = self.clock.now;
+        }
     }
 
     /// The task is gone for good.

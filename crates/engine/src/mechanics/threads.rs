@@ -116,6 +116,17 @@ impl<'a> Threads<'a> {
         TaskId(first.unwrap_or(0) as u32)
     }
 
+    /// How many of them can run.
+    pub(crate) fn nr_runnable(&self) -> usize {
+        self.all.iter().filter(|t| t.is_runnable()).count()
+    }
+
+    /// What the threads of this script do.
+    #[inline]
+    pub(crate) fn script(&self, index: u32) -> &'a TaskScript {
+        &self.scripts[index as usize]
+    }
+
     /// As reports have it.
     pub(crate) fn name(&self, task: TaskId) -> String {
         self[task].name(self.scripts)

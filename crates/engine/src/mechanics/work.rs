@@ -162,10 +162,14 @@ impl<O: Observer> Mechanics<'_, O> {
 
     /// The kernel on this CPU waits for so long: the running task's time, or the time until the
     /// CPU is idle again.
+    #[inline]
     pub(crate) fn hold<K: Kernel>(&mut self, k: &mut K, cpu: CpuId, ns: u64) {
-        if ns == 0 {
-            return;
+        if ns > 0 {
+            self.hold_for(k, cpu, ns);
         }
+    }
+
+    fn hold_for<K: Kernel>(&mut self, k: &mut K, cpu: CpuId, ns: u64) {
         self.account(k, cpu);
         let c = &mut self.cpus[cpu];
         match c.current {
@@ -188,6 +192,7 @@ impl<O: Observer> Mechanics<'_, O> {
 
     /// A CPU has no task: it finishes its kernel work. Returns true if there is none; else an event
     /// follows (`Event::IdleAgain`).
+    #[inline]
     pub(crate) fn finish_work(&mut self, cpu: CpuId) -> bool {
         let now = self.clock.now;
         let c = &mut self.cpus[cpu];

@@ -61,7 +61,7 @@ impl Model<'_> {
     ) {
         m.account(self, cpu);
         let io = m.takes_io_wait(task);
-        m.set_runnable(task);
+        m.set_state(task, State::Runnable);
         self.arm_rt_period(m);
         if !self.classes.begin_job(task, m.now()) {
             return self.throttle_until_filled(m, task);
@@ -121,7 +121,7 @@ impl Model<'_> {
         let result = self.class_exit(m, task, cpu, ClassMove::Sleep);
         self.after_core(m, cpu, result);
         m.set_state(task, State::Sleeping);
-        self.own[task].off_cpu_ns = m.now() + self.machine.costs.switch_out_ns;
+        self.own[task].off_cpu_ns = m.now() + self.costs.switch_out_ns;
         self.end_stretch(m, cpu, true);
         self.class_facts(cpu);
     }
@@ -315,15 +315,13 @@ impl Model<'_> {
     }
 
     /// A CPU picks: these classes first. True: it has its task.
+    #[inline]
     pub(super) fn class_schedule<O: Observer>(
         &mut self,
         m: &mut Mechanics<'_, O>,
         cpu: CpuId,
         previous: Option<TaskId>,
     ) -> bool {
-        if self.classes.states.is_empty() {
-            return false;
-        }
         let ran = previous.filter(|task| self.classes.is_class(*task));
         if let Some(task) = ran
             && !self.throttle_if_empty(m, task, cpu)

@@ -76,6 +76,7 @@ impl Cpu {
     }
 
     /// The next timer after `now_ns`.
+    #[inline]
     pub(super) fn next_timer_ns(&mut self, now_ns: u64) -> Option<u64> {
         while let Some(Reverse(due)) = self.timers.peek() {
             if *due > now_ns {

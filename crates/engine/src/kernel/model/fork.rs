@@ -39,7 +39,7 @@ impl Model<'_> {
         cpu: CpuId,
     ) {
         let template = &self.own[TaskId(script)];
-        let task = &m.scripts()[script as usize];
+        let task = m.threads().script(script);
         let mut state = TaskState::of_script(task);
         state.group = template.group;
         let cpus = task.cpus.as_deref();

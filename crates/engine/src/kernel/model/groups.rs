@@ -30,7 +30,7 @@ impl Model<'_> {
     /// A group's entity on `cpu` weighs what the core says.
     pub(super) fn weigh_group(&mut self, cpu: CpuId, group: Option<usize>) {
         if let Some(group) = group
-            && self.home.has_groups()
+            && self.has_groups
         {
             let weight = self.core.group_queue(group, cpu.0).weight;
             self.home.set_group_weight(group, cpu, weight);
@@ -39,8 +39,10 @@ impl Model<'_> {
 
     /// A task of a group joined or left the queue of `cpu`, and the core has heard of it.
     pub(super) fn weigh_touched(&mut self, cpu: CpuId) {
-        let touched = self.home.take_touched_group(cpu);
-        self.weigh_group(cpu, touched);
+        if self.has_groups {
+            let touched = self.home.take_touched_group(cpu);
+            self.weigh_group(cpu, touched);
+        }
     }
 
     /// What a task that wakes another weighs for its CPU.
@@ -53,7 +55,7 @@ impl Model<'_> {
 
     /// The books of the queues and the core agree.
     pub(super) fn check_groups(&self, cpu: CpuId) {
-        if !self.home.has_groups() {
+        if !self.has_groups {
             return;
         }
         let mut weight = 0;

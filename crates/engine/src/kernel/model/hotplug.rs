@@ -96,10 +96,10 @@ impl Model<'_> {
         c.spins = false;
         c.tick_stopped = true;
         m.forget_stall(cpu);
-        let deepest = self.machine.idle[cpu.index()].len() - 1;
+        let deepest = self.machine.idle[cpu.index()].last().map(|s| s.index);
         match m.mode(cpu) {
             Mode::Running => self.after_work(m, cpu),
-            Mode::Idle if m.idle_index(cpu) < deepest => {
+            Mode::Idle if Some(m.idle_state(cpu).index) != deepest => {
                 let now = m.now();
                 self.leave_idle_state(m, cpu, now);
             }
@@ -169,7 +169,7 @@ impl Model<'_> {
     /// queued leave the queue for good.
     fn hand_over_tasks<O: Observer>(&mut self, m: &mut Mechanics<'_, O>, cpu: CpuId) {
         // With groups they leave last: a group whose tasks have left may be delayed itself.
-        let groups = self.home.has_groups();
+        let groups = self.has_groups;
         if !groups {
             self.drop_all_delayed(m, cpu);
         }

@@ -5,7 +5,7 @@ use super::cpu::Message;
 use super::home::Home;
 use super::menu::IdleChoice;
 use crate::ids::CpuId;
-use crate::mechanics::{Mechanics, Mode};
+use crate::mechanics::{Leaving, Mechanics, Mode};
 use crate::observe::Observer;
 use crate::options::CpuIdle;
 
@@ -57,6 +57,7 @@ impl Model<'_> {
     }
 
     /// The idle governor's choice.
+    #[inline]
     fn choose_idle(&mut self, cpu: CpuId, now: u64, online: bool) -> IdleChoice {
         let tick = self.machine.tick_ns;
         let has_idle_timer = self.home.has_idle_timer() && cpu == self.idle_timer.cpu;
@@ -85,32 +86,33 @@ impl Model<'_> {
     }
 
     /// An interrupt reaches an idle CPU at `at`.
+    #[inline]
     pub(super) fn leave_idle_state<O: Observer>(
         &mut self,
         m: &mut Mechanics<'_, O>,
         cpu: CpuId,
         at: u64,
     ) {
-        let ready = m.leave_idle_state(cpu, at);
-        self.leaves_idle(m, cpu, ready);
+        let leaving = m.leave_idle_state(cpu, at);
+        self.leaves_idle(m, cpu, leaving);
     }
 
-    /// An idle CPU will be out of its state at `ready`.
+    /// An idle CPU leaves its state.
+    #[inline]
     pub(super) fn leaves_idle<O: Observer>(
         &mut self,
         m: &mut Mechanics<'_, O>,
         cpu: CpuId,
-        ready: u64,
+        leaving: Leaving,
     ) {
         let c = &mut self.cpus[cpu];
         if self.ticks.cpuidle == CpuIdle::Menu {
             let by_tick = (c.inbox == [Message::Tick]).then_some(self.machine.tick_ns);
-            let idle_ns = m.idle_until(cpu, ready);
-            let latency_ns = m.idle_state(cpu).wake_latency_ns;
-            c.menu.reflect(idle_ns, latency_ns, by_tick);
+            c.menu
+                .reflect(leaving.idle_ns, leaving.wake_latency_ns, by_tick);
         }
         self.core.set_exit_latency_us(cpu.0, None);
-        if ready == m.now() {
+        if leaving.ready_ns == m.now() {
             m.awake(self, cpu);
             self.take_inbox(m, cpu);
         }

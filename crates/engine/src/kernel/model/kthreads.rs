@@ -188,7 +188,7 @@ impl Model<'_> {
         let governors = &self.kthreads.governors;
         match governors.get(domain as usize).copied().flatten() {
             Some(index) => {
-                let at = m.now() + self.machine.costs.ipi_ns;
+                let at = m.now() + self.costs.ipi_ns;
                 let task = m.threads().kthread(index);
                 let cpu = m.timer_cpu(self.cpu_of(task));
                 m.set_due(task, at);

@@ -78,7 +78,7 @@ impl Model<'_> {
         };
         let begin_ns = m.now().max(self.cpus[by].spin_until_ns);
         let mut at_ns = begin_ns;
-        let transfer = transfer(&self.machine.costs);
+        let transfer = transfer(&self.costs);
         for (level, line) in self.contention.lines.0[group].iter_mut().enumerate() {
             let Some(done) = self.core.take_group_accesses(group, level) else {
                 break;
@@ -106,8 +106,20 @@ impl Model<'_> {
 
     /// `by` has done something to a task in the queue of `cpu`: it waits for the line with the
     /// queue's lock.
-    #[inline]
+    #[inline(always)]
     pub(super) fn wait_for_line<O: Observer>(
+        &mut self,
+        m: &mut Mechanics<'_, O>,
+        cpu: CpuId,
+        by: CpuId,
+        task: TaskId,
+    ) {
+        if self.contention.lines.are_on() {
+            self.get_line(m, cpu, by, task);
+        }
+    }
+
+    fn get_line<O: Observer>(
         &mut self,
         m: &mut Mechanics<'_, O>,
         cpu: CpuId,
@@ -127,6 +139,9 @@ impl Model<'_> {
         cpu: CpuId,
         by: CpuId,
     ) -> u64 {
+        if !self.contention.lines.are_on() {
+            return 0;
+        }
         let groups = 0..self.contention.lines.0.len();
         let wait = groups.map(|group| self.group_wait(m, by, group)).sum();
         self.keep_lock(m, cpu, by, wait);
@@ -154,7 +169,7 @@ impl Model<'_> {
         cpu: CpuId,
         ns: u64,
     ) {
-        if self.machine.costs.lock_shared_ns > 0 {
+        if self.costs.lock_shared_ns > 0 {
             m.hold(self, cpu, ns);
         }
     }
@@ -209,11 +224,13 @@ impl Model<'_> {
         cpu: CpuId,
         wait: u64,
     ) {
-        self.keep_lock(m, cpu, cpu, wait);
-        if wait > 0 && self.nr_running(cpu) == 0 {
-            return self.spin(m, cpu, wait);
+        if wait > 0 {
+            self.keep_lock(m, cpu, cpu, wait);
+            if self.nr_running(cpu) == 0 {
+                return self.spin(m, cpu, wait);
+            }
+            m.hold(self, cpu, wait);
         }
-        m.hold(self, cpu, wait);
         self.schedule_cpu(m, cpu);
     }
 

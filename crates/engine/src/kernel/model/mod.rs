@@ -37,13 +37,13 @@ mod wake_latency;
 
 use super::KernelSetup;
 use crate::ids::{PerCpu, PerTask};
-use crate::machine::Machine;
+use crate::machine::{Costs, Machine};
 use crate::options::Options;
 use crate::policy_change;
 use balance::Balancing;
 use class_state::Classes;
 use cpu::Cpu;
-use home::AnyHome;
+use home::{AnyHome, Home};
 use kthreads::Kthreads;
 use lines::Contention;
 use live::IdleTimer;
@@ -63,6 +63,10 @@ pub(crate) struct Model<'a> {
     /// The machine as the core was told of it, with who is online now.
     facts: MachineFacts,
     machine: &'a Machine,
+    /// Its costs, at hand.
+    costs: Costs,
+    /// Task groups have queues of their own.
+    has_groups: bool,
     cpus: PerCpu<Cpu>,
     /// The core's record of each thread, by the numbers of the mechanics.
     tasks: PerTask<Task>,
@@ -130,6 +134,7 @@ impl<'a> Model<'a> {
             tasks: PerTask(tasks),
             own: PerTask(own),
             recency: 0,
+            has_groups: home.has_groups(),
             home,
             ext: ExtRun::new(options),
             classes: Classes::new(workload, &kthreads, &core),
@@ -141,6 +146,7 @@ impl<'a> Model<'a> {
             contention: Contention::new(&core, &machine.costs),
             placements: Placements::new(options),
             policies: policy_change::schedule(policy, &options.policy_at),
+            costs: machine.costs,
             core,
             machine,
         }

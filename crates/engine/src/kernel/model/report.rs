@@ -15,7 +15,7 @@ impl Model<'_> {
         let sched_ext = self.unload_scheduler(m);
         domains::check(self.core.state());
         let counts = Reason::ALL.iter().copied().zip(self.placements.reasons);
-        let (costs, totals) = (&self.machine.costs, &self.contention.totals);
+        let (costs, totals) = (&self.costs, &self.contention.totals);
         KernelReport {
             energy_active: self.core.state().energy_active != 0,
             lock_wait_ns: costs.locks().then_some(totals.lock_wait_ns),
@@ -53,7 +53,7 @@ impl Model<'_> {
             .cpus()
             .map(|cpu| self.home.nr_running(cpu))
             .sum();
-        let runnable = m.nr_runnable();
+        let runnable = m.threads().nr_runnable();
         assert_eq!(
             queued + self.nr_class(),
             runnable,

@@ -91,7 +91,7 @@ impl Model<'_> {
         self.after_core(m, cpu, result);
         m.set_state(task, State::Sleeping);
         let wait = self.line_wait(m, cpu, task);
-        let gone_ns = m.now() + wait + self.machine.costs.switch_out_ns;
+        let gone_ns = m.now() + wait + self.costs.switch_out_ns;
         self.own[task].off_cpu_ns = gone_ns;
         self.end_stretch(m, cpu, true);
         self.pay_ext(m);
@@ -108,7 +108,6 @@ impl Model<'_> {
     ) {
         let cpu = m.timer_cpu(self.cpu_of(task));
         m.set_due(task, due_ns);
-        m.set_state(task, State::Sleeping);
         self.own[task].timer_cpu = cpu;
         self.cpus[cpu].timers.push(std::cmp::Reverse(due_ns));
         m.push(due_ns, Event::Timer { task });
@@ -151,6 +150,9 @@ impl Model<'_> {
 
     /// Picks the next task of a CPU that is awake; without one it pulls one or goes idle.
     pub(super) fn schedule_cpu<O: Observer>(&mut self, m: &mut Mechanics<'_, O>, cpu: CpuId) {
+        if !self.home.is_sched_ext() {
+            return self.schedule_here(m, cpu);
+        }
         let outer = self.enter_ext(m, cpu);
         self.schedule_here(m, cpu);
         self.leave_ext(m, outer);
@@ -164,11 +166,11 @@ impl Model<'_> {
         self.cpus[cpu].reschedule = false;
         let previous = m.current(cpu);
         let mut spin = self.take_lock(m, cpu, cpu);
-        if !self.classes.states.is_empty() {
+        if self.classes.has_classes() {
             m.hold(self, cpu, std::mem::take(&mut spin));
-        }
-        if self.class_schedule(m, cpu, previous) {
-            return;
+            if self.class_schedule(m, cpu, previous) {
+                return;
+            }
         }
         let fair = m.current(cpu);
         self.begin_pick(m, cpu);
@@ -178,7 +180,9 @@ impl Model<'_> {
             m.hold(self, cpu, spin);
             return m.program(self, cpu);
         }
-        self.put_back(m, cpu);
+        if fair.is_some() {
+            self.put_back(m, cpu);
+        }
         m.hold(self, cpu, spin); // before the next task
         if fair.is_none() && !self.home.next_known(cpu) {
             self.dispatch(m, cpu, false);
@@ -216,7 +220,7 @@ impl Model<'_> {
         let switch = if goes_on {
             0
         } else {
-            self.machine.costs.context_switch
+            self.costs.context_switch
         };
         m.run(cpu, task, switch);
         if !above {

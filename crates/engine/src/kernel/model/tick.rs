@@ -41,12 +41,15 @@ impl Ticks {
 }
 
 impl Model<'_> {
+    #[inline]
     pub(super) fn arm_tick<O: Observer>(&mut self, m: &mut Mechanics<'_, O>, cpu: CpuId) {
-        let c = &mut self.cpus[cpu];
-        if c.tick_armed {
-            return;
+        if !self.cpus[cpu].tick_armed {
+            self.push_tick(m, cpu);
         }
-        c.tick_armed = true;
+    }
+
+    fn push_tick<O: Observer>(&mut self, m: &mut Mechanics<'_, O>, cpu: CpuId) {
+        self.cpus[cpu].tick_armed = true;
         let tick = self.machine.tick_ns;
         let at = (m.now() / tick + 1) * tick;
         m.push_in_order(at, Event::Tick { cpu });
@@ -69,7 +72,7 @@ impl Model<'_> {
         let Some(task) = m.current(cpu) else {
             return;
         };
-        m.charge(self, cpu, self.machine.costs.tick);
+        m.charge(self, cpu, self.costs.tick);
         let record = &mut self.tasks[task];
         let result = match self.cpus[cpu].classes.running {
             Some(_) => self.core.class_tick(record, m.now()),
@@ -106,10 +109,14 @@ impl Model<'_> {
     }
 
     /// Where slices end between ticks: makes sure of an event at the end of the running task's.
+    #[inline]
     pub(super) fn arm_slice_end<O: Observer>(&mut self, m: &mut Mechanics<'_, O>, cpu: CpuId) {
-        if !self.ticks.hrtick {
-            return;
+        if self.ticks.hrtick {
+            self.arm_hrtick(m, cpu);
         }
+    }
+
+    fn arm_hrtick<O: Observer>(&mut self, m: &mut Mechanics<'_, O>, cpu: CpuId) {
         let Some(left) = self.home.slice_left_ns(&self.core, cpu, m.now()) else {
             return;
         };

@@ -37,7 +37,7 @@ use super::Model;
 use super::cpu::Message;
 use super::home::Home;
 use crate::ids::{CpuId, TaskId};
-use crate::mechanics::{Mechanics, Mode};
+use crate::mechanics::{Mechanics, Mode, State};
 use crate::observe::{
     KernelWork, MigrateCause, Observer, Placement, PlacementKind, Situation, Waking,
 };
@@ -102,8 +102,8 @@ impl Model<'_> {
         message: Message,
     ) {
         self.cpus[cpu].inbox.push(message);
-        if let Some(ready) = m.ipi(cpu) {
-            self.leaves_idle(m, cpu, ready);
+        if let Some(leaving) = m.ipi(cpu) {
+            self.leaves_idle(m, cpu, leaving);
         }
     }
 
@@ -197,7 +197,7 @@ impl Model<'_> {
         cpu: CpuId,
         work: KernelWork,
     ) {
-        m.charge(self, cpu, self.machine.costs.tick);
+        m.charge(self, cpu, self.costs.tick);
         let now = m.now();
         m.observer().kernel_work(now, cpu.0, work);
     }
@@ -209,7 +209,7 @@ impl Model<'_> {
         task: TaskId,
         this_cpu: CpuId,
     ) {
-        m.charge(self, this_cpu, self.machine.costs.wakeup);
+        m.charge(self, this_cpu, self.costs.wakeup);
         self.note_waking(m, task, None, this_cpu, false);
         self.try_to_wake_up(m, task, this_cpu, false);
     }
@@ -428,7 +428,7 @@ impl Model<'_> {
             let (home, services) = self.ask_home(m.now());
             home.place_woken(services, task, cpu);
         }
-        m.set_runnable(task);
+        m.set_state(task, State::Runnable);
         self.touch(task);
         self.insert(m, task, cpu, direct);
         let record = &mut self.tasks[task];

@@ -143,7 +143,7 @@ impl Model<'_> {
         if self.cpus[cpu].unseen > 0 && self.core.is_idle(cpu.0) {
             self.contention.totals.double_placements += 1;
         }
-        match self.machine.costs.publish_ns + self.search_ns() {
+        match self.costs.publish_ns + self.search_ns() {
             0 => self.ttwu_queue(m, task, by),
             delay => {
                 self.cpus[cpu].unseen += 1;
@@ -157,7 +157,7 @@ impl Model<'_> {
     /// that another one wrote, as the platform or the run states what these take.
     fn search_ns(&self) -> u64 {
         let looked_at = self.core.scanned() + self.core.compared_in_groups();
-        u64::from(looked_at) * self.machine.costs.lock_shared_ns
+        u64::from(looked_at) * self.costs.lock_shared_ns
     }
 
     /// The choice becomes visible: as a mark of the wake list, or with the task in the queue.
@@ -228,16 +228,21 @@ impl Model<'_> {
 
     /// `by` takes the lock of a queue, after those who asked before. Returns the time until it has
     /// it; what it does under the lock is part of its other costs.
+    #[inline]
     pub(super) fn take_lock<O: Observer>(
         &mut self,
         m: &mut Mechanics<'_, O>,
         cpu: CpuId,
         by: CpuId,
     ) -> u64 {
-        let costs = &self.machine.costs;
-        if !costs.locks() {
-            return 0;
+        match self.costs.locks() {
+            true => self.wait_for_lock(cpu, by, m.now()),
+            false => 0,
         }
+    }
+
+    fn wait_for_lock(&mut self, cpu: CpuId, by: CpuId, now: u64) -> u64 {
+        let costs = &self.costs;
         let lock = self.cpus[cpu].lock;
         let fetch = match lock.holder {
             Some(last) if last != by && self.share_cache(last, by) => costs.lock_shared_ns,
@@ -246,9 +251,9 @@ impl Model<'_> {
         };
         // A CPU does not wait for itself.
         let others = lock.holder.is_some_and(|last| last != by);
-        let busy = lock.free_ns.saturating_sub(m.now()) * u64::from(others);
+        let busy = lock.free_ns.saturating_sub(now) * u64::from(others);
         let wait = busy + fetch;
-        let free_ns = lock.free_ns.max(m.now() + wait + costs.lock_hold_ns);
+        let free_ns = lock.free_ns.max(now + wait + costs.lock_hold_ns);
         self.cpus[cpu].lock = QueueLock {
             free_ns,
             holder: Some(by),

@@ -103,7 +103,7 @@ impl Kernel for Tree<'_> {
         cpu: CpuId,
     ) {
         debug_assert_eq!(task.index(), self.tasks.0.len());
-        self.add(&m.scripts()[script as usize], TaskId(script), cpu);
+        self.add(m.threads().script(script), TaskId(script), cpu);
     }
 
     fn spawn<O: Observer>(&mut self, m: &mut Mechanics<'_, O>, task: TaskId, cpu: CpuId) {

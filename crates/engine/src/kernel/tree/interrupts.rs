@@ -21,7 +21,7 @@ impl Tree<'_> {
     pub(super) fn rouse<O: Observer>(&mut self, m: &mut Mechanics<'_, O>, cpu: CpuId) {
         match m.mode(cpu) {
             Mode::Idle => {
-                if m.leave_idle_state(cpu, m.now()) == m.now() {
+                if m.leave_idle_state(cpu, m.now()).ready_ns == m.now() {
                     m.awake(self, cpu);
                     self.awake(m, cpu);
                 }

@@ -139,7 +139,7 @@ impl Tree<'_> {
         task: TaskId,
     ) {
         self.tasks[task].cpu = cpu;
-        m.set_runnable(task);
+        m.set_state(task, State::Runnable);
         self.forked(m, task, |tree, m, fork| {
             let _ = tree.enter(m, cpu, |entries| entries.spawn(cpu.0, fork));
         });
@@ -155,7 +155,7 @@ impl Tree<'_> {
         let cpu = self.tasks[parent].cpu;
         m.account(self, cpu);
         self.tasks[child].cpu = cpu;
-        m.set_runnable(child);
+        m.set_state(child, State::Runnable);
         self.forked(m, child, |tree, m, fork| {
             let call = Call::Fork(*fork);
             let _ = tree.enter(m, cpu, |entries| entries.call(cpu.0, &call));
@@ -245,7 +245,7 @@ impl Tree<'_> {
         let due_ns = m.thread(task).due_ns;
         self.sleepers.remove(&(due_ns, task));
         m.note_wakeup(task, cpu);
-        m.set_runnable(task);
+        m.set_state(task, State::Runnable);
         m.takes_io_wait(task);
     }
 

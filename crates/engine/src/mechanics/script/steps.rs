@@ -26,22 +26,18 @@ impl<O: Observer> Mechanics<'_, O> {
         cpu: CpuId,
         task: TaskId,
     ) {
-        if self.threads.is_parent(task) {
-            return self.parent_goes_on(k, cpu);
+        if !self.threads.visible(task) {
+            return self.hidden_goes_on(k, cpu, task);
         }
-        if self.threads.is_shell(task) {
-            return self.shell_goes_on(k, cpu);
-        }
-        if let Some(index) = self.threads.kthread_index(task) {
-            return k.thread_goes_on(self, cpu, task, index);
-        }
-        if !self.threads[task].started && self.start_line(k, cpu, task) == Flow::Held {
+        let thread = &self.threads[task];
+        let (started, ends) = (thread.started, thread.ends);
+        if !started && self.start_line(k, cpu, task) == Flow::Held {
             return;
         }
         if self.go_on(k, cpu, task) == Flow::Held {
             return;
         }
-        if self.threads[task].ends {
+        if ends {
             return self.exit(k, cpu, task);
         }
         loop {
@@ -64,6 +60,15 @@ impl<O: Observer> Mechanics<'_, O> {
             if flow == Flow::Held {
                 return;
             }
+        }
+    }
+
+    /// A thread that has no script has done what it had to do.
+    fn hidden_goes_on<K: Kernel>(&mut self, k: &mut K, cpu: CpuId, task: TaskId) {
+        match self.threads.kthread_index(task) {
+            Some(index) => k.thread_goes_on(self, cpu, task, index),
+            None if self.threads.is_shell(task) => self.shell_goes_on(k, cpu),
+            None => self.parent_goes_on(k, cpu),
         }
     }
 

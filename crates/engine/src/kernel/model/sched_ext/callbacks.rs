@@ -93,6 +93,12 @@ impl Model<'_> {
     /// The CPU that ran callbacks pays for them: its running task's time, or its own.
     #[inline]
     pub(in crate::kernel::model) fn pay_ext<O: Observer>(&mut self, m: &mut Mechanics<'_, O>) {
+        if self.home.is_sched_ext() {
+            self.pay_ext_work(m);
+        }
+    }
+
+    fn pay_ext_work<O: Observer>(&mut self, m: &mut Mechanics<'_, O>) {
         if let Some((cpu, work)) = self.ext_work() {
             m.charge(self, cpu, work);
             self.has_paid(cpu);

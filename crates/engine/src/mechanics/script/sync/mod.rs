@@ -189,6 +189,7 @@ impl<O: Observer> Mechanics<'_, O> {
     }
 
     /// All tasks that are left wait for each other.
+    #[inline]
     pub(crate) fn is_deadlock(&self) -> bool {
         self.shared.waiting > 0 && self.shared.waiting == self.threads.alive
     }
