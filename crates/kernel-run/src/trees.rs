@@ -61,7 +61,7 @@ impl Trees {
         let mut facts = vec![
             pair("kernel", &first.version),
             pair("kernel.origin", &first.origin),
-            pair("kernel.sha256", &first.key),
+            pair("kernel.key", &first.key),
         ];
         let own = tree.spec.parameters.iter();
         facts.extend(own.map(|(key, value)| (format!("kernel.{key}"), value.clone())));

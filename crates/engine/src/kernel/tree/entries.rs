@@ -26,11 +26,10 @@ impl Tree<'_> {
         (view.state == state::USER && view.running < abi::KTHREAD).then_some(TaskId(view.running))
     }
 
-    /// Enters the kernel now, and takes up what it says of all but `cpu`'s next task.
+    /// Enters the kernel now, and takes up what it says but for the next task of the CPU.
     pub(super) fn enter<O: Observer>(
         &mut self,
         m: &mut Mechanics<'_, O>,
-        cpu: CpuId,
         entry: impl FnOnce(&mut dyn Entries) -> Result<i64, Refused>,
     ) -> Result<i64, Refused> {
         self.entries.set_now(m.now());
@@ -41,12 +40,26 @@ impl Tree<'_> {
             return answer;
         }
         self.hear(m);
-        self.take_changes(m, cpu);
+        self.take_changes(m);
         answer
     }
 
-    /// Timers and interrupts of CPUs that changed. `here` takes its own interrupts later, too.
-    fn take_changes<O: Observer>(&mut self, m: &mut Mechanics<'_, O>, _here: CpuId) {
+    /// The same for what the kernel must not refuse: a run that goes on without it would be
+    /// another one.
+    pub(super) fn carry_out<O: Observer>(
+        &mut self,
+        m: &mut Mechanics<'_, O>,
+        what: &str,
+        entry: impl FnOnce(&mut dyn Entries) -> Result<i64, Refused>,
+    ) {
+        if let Err(Refused::Error(errno)) = self.enter(m, entry) {
+            let said = format!("it refuses {what} (errno {errno})");
+            m.end(Ended::Kernel { said });
+        }
+    }
+
+    /// Timers and interrupts of CPUs that changed.
+    fn take_changes<O: Observer>(&mut self, m: &mut Mechanics<'_, O>) {
         let mut changed = std::mem::take(&mut self.changed);
         self.entries.take_changed(&mut changed);
         for cpu in changed.iter().copied().map(CpuId) {
@@ -186,7 +199,7 @@ impl Tree<'_> {
 
     /// The kernel goes on, on a CPU that came up, waited for another one or was at work.
     pub(super) fn go_on<O: Observer>(&mut self, m: &mut Mechanics<'_, O>, cpu: CpuId) {
-        let answer = self.enter(m, cpu, |entries| entries.go_on(cpu.0));
+        let answer = self.enter(m, |entries| entries.go_on(cpu.0));
         if answer != Err(Refused::Dead) {
             self.switch(m, cpu, false);
         }

@@ -1,7 +1,6 @@
 //! Frequencies: what the kernel's drivers are asked for, and the limits that they are told.
 
 use super::Tree;
-use crate::ids::CpuId;
 use crate::mechanics::Mechanics;
 use crate::observe::Observer;
 use wakeplace_kernel_abi::Call;
@@ -45,14 +44,17 @@ impl Tree<'_> {
             _ => opps[most as usize],
         };
         let pressure_khz = cool.map(|cool| opps[cool as usize]);
-        let cpu = self.machine.domain_cpus[domain as usize][0];
         for own in self.domains.kernels(domain).collect::<Vec<_>>() {
             if let Some(khz) = pressure_khz {
                 let khz = khz.into();
-                self.order(m, cpu, &Call::Pressure { domain: own, khz });
+                self.order(m, "heat", &Call::Pressure { domain: own, khz });
             }
             let khz = limit_khz.into();
-            self.order(m, cpu, &Call::Limit { domain: own, khz });
+            self.order(
+                m,
+                "a limit of frequencies",
+                &Call::Limit { domain: own, khz },
+            );
         }
     }
 
@@ -60,10 +62,10 @@ impl Tree<'_> {
     pub(super) fn order<O: Observer>(
         &mut self,
         m: &mut Mechanics<'_, O>,
-        cpu: CpuId,
+        what: &str,
         call: &Call<'_>,
     ) {
-        let _ = self.enter(m, cpu, |entries| entries.control(call, 0));
+        self.carry_out(m, what, |entries| entries.control(call, 0));
         self.follow(m);
     }
 }

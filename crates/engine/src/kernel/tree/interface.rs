@@ -6,6 +6,7 @@ use crate::ids::{CpuId, TaskId};
 use crate::kernel::{Kernel, KernelReport};
 use crate::mechanics::{KernelEvent, Mechanics, Mode};
 use crate::observe::Observer;
+use crate::outcome::Ended;
 use wakeplace_kernel_abi::{Call, Refused};
 use wakeplace_policy_sys::Reason;
 use wakeplace_workload::Change;
@@ -145,13 +146,13 @@ impl Kernel for Tree<'_> {
 
     fn yields<O: Observer>(&mut self, m: &mut Mechanics<'_, O>, cpu: CpuId, _: TaskId) -> bool {
         m.account(self, cpu);
-        let _ = self.enter(m, cpu, |entries| entries.call(cpu.0, &Call::Yield));
+        let _ = self.enter(m, |entries| entries.call(cpu.0, &Call::Yield));
         self.wants_cpu(cpu)
     }
 
     fn exec<O: Observer>(&mut self, m: &mut Mechanics<'_, O>, cpu: CpuId, _: TaskId) -> bool {
         m.account(self, cpu);
-        let _ = self.enter(m, cpu, |entries| entries.call(cpu.0, &Call::Exec));
+        let _ = self.enter(m, |entries| entries.call(cpu.0, &Call::Exec));
         self.wants_cpu(cpu)
     }
 
@@ -202,7 +203,7 @@ impl Kernel for Tree<'_> {
             up: online,
         };
         let ticket = u64::from(cpu.0) << 1 | u64::from(online);
-        match self.enter(m, cpu, |entries| entries.control(&call, ticket)) {
+        match self.enter(m, |entries| entries.control(&call, ticket)) {
             Ok(result) => self.plugged(m, ticket, result),
             Err(Refused::Pending | Refused::Dead) => {}
             Err(Refused::Error(errno)) => self.plugged(m, ticket, -i64::from(errno)),
@@ -224,7 +225,12 @@ impl Tree<'_> {
         result: i64,
     ) {
         let (cpu, online) = (CpuId((ticket >> 1) as u32), ticket & 1 != 0);
-        if result < 0 || m.is_online(cpu) == online {
+        if result < 0 {
+            let way = if online { "come back" } else { "leave" };
+            let said = format!("it does not let CPU {} {way} (errno {})", cpu.0, -result);
+            return m.end(Ended::Kernel { said });
+        }
+        if m.is_online(cpu) == online {
             return;
         }
         m.set_online(cpu, online);

@@ -47,7 +47,7 @@ impl Tree<'_> {
         }
         let what = self.waits_for(m, cpu);
         if what != 0 {
-            let answer = self.enter(m, cpu, |entries| entries.interrupt(cpu.0, what));
+            let answer = self.enter(m, |entries| entries.interrupt(cpu.0, what));
             if answer == Err(Refused::Dead) {
                 return;
             }
@@ -108,7 +108,7 @@ impl Tree<'_> {
         for task in due {
             self.tell_woken(m, *task, cpu, None, false);
         }
-        let _ = self.enter(m, cpu, |entries| entries.device(cpu.0, &numbers));
+        self.carry_out(m, "a start", |entries| entries.device(cpu.0, &numbers));
         for task in due {
             self.arrived(m, *task);
         }

@@ -141,7 +141,7 @@ impl Tree<'_> {
         self.tasks[task].cpu = cpu;
         m.set_state(task, State::Runnable);
         self.forked(m, task, |tree, m, fork| {
-            let _ = tree.enter(m, cpu, |entries| entries.spawn(cpu.0, fork));
+            tree.carry_out(m, "the first task", |entries| entries.spawn(cpu.0, fork));
         });
     }
 
@@ -158,7 +158,7 @@ impl Tree<'_> {
         m.set_state(child, State::Runnable);
         self.forked(m, child, |tree, m, fork| {
             let call = Call::Fork(*fork);
-            let _ = tree.enter(m, cpu, |entries| entries.call(cpu.0, &call));
+            tree.carry_out(m, "a fork", |entries| entries.call(cpu.0, &call));
         });
     }
 
@@ -184,7 +184,7 @@ impl Tree<'_> {
                 Call::SleepUntil { at, slack: 0 }
             }
         };
-        let answer = self.enter(m, cpu, |entries| entries.call(cpu.0, &call));
+        let answer = self.enter(m, |entries| entries.call(cpu.0, &call));
         if answer != Err(Refused::Dead) {
             self.switch(m, cpu, true);
         }
@@ -218,7 +218,7 @@ impl Tree<'_> {
         m.account(self, cpu);
         self.tell_woken(m, task, cpu, self.cpus[cpu].runs, sync);
         let call = Call::Wake { task: task.0, sync };
-        let _ = self.enter(m, cpu, |entries| entries.call(cpu.0, &call));
+        self.carry_out(m, "a wake-up", |entries| entries.call(cpu.0, &call));
         self.arrived(m, task);
     }
 
@@ -257,7 +257,7 @@ impl Tree<'_> {
         task: TaskId,
     ) {
         m.account(self, cpu);
-        let answer = self.enter(m, cpu, |entries| entries.call(cpu.0, &Call::Exit));
+        let answer = self.enter(m, |entries| entries.call(cpu.0, &Call::Exit));
         if answer == Err(Refused::Dead) {
             return;
         }
@@ -284,13 +284,13 @@ impl Tree<'_> {
                 task: None,
                 attr: &attr,
             };
-            let _ = self.enter(m, cpu, |entries| entries.call(cpu.0, &call));
+            self.carry_out(m, "new attributes", |entries| entries.call(cpu.0, &call));
         }
         if let Some(group) = change.group {
             self.tasks[task].group = group;
             let group = self.group(group);
             let call = Call::Move { task: None, group };
-            let _ = self.enter(m, cpu, |entries| entries.call(cpu.0, &call));
+            self.carry_out(m, "another group", |entries| entries.call(cpu.0, &call));
         }
         if let Some(cpus) = allowed {
             let mask = attributes::mask(cpus, self.machine.nr_cpus);
@@ -298,7 +298,7 @@ impl Tree<'_> {
                 task: None,
                 mask: &mask,
             };
-            let _ = self.enter(m, cpu, |entries| entries.call(cpu.0, &call));
+            self.carry_out(m, "other CPUs", |entries| entries.call(cpu.0, &call));
         }
         self.wants_cpu(cpu)
     }
@@ -329,7 +329,9 @@ impl Tree<'_> {
             task: Some(holder.0),
             attr: &attr,
         };
-        let _ = self.enter(m, by, |entries| entries.call(by.0, &call));
+        self.carry_out(m, "what a waiter lends", |entries| {
+            entries.call(by.0, &call)
+        });
         true
     }
 }
