@@ -44,6 +44,14 @@ fn endless(way: &str, mark: &str, temporary: &Path) -> Child {
     let mut command = prepared("periodic:n=2", "sim", &shell, &["--duration", "100000s"]);
     command.env("WAKEPLACE_INTERCEPTION", way);
     command.env("TMPDIR", temporary).process_group(0);
+    // A test that was started in the background has been told to ignore Ctrl-C; the program is not.
+    // SAFETY: a plain system call between fork and exec.
+    unsafe {
+        command.pre_exec(|| {
+            libc::signal(libc::SIGINT, libc::SIG_DFL);
+            Ok(())
+        });
+    }
     let child = command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn();
     child.expect("the program starts")
 }
