@@ -15,4 +15,7 @@
 #define pgprot_noncached(p) (p)
 #define pgprot_writecombine(p) (p)
 #define pgprot_device(p) (p)
+#ifndef ZERO_PAGE
+#define ZERO_PAGE(a) ((struct page *)0)
+#endif
 #endif
