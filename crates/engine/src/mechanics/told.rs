@@ -4,7 +4,7 @@ use super::Mechanics;
 use super::cpu::Cpu;
 use super::threads::Threads;
 use crate::ids::{CpuId, PerCpu, TaskId};
-use crate::observe::{CpuPower, MigrateCause, Observer};
+use crate::observe::{CpuPower, MigrateCause, Observer, Waking};
 use wakeplace_platform::Platform;
 
 /// The observer of a run.
@@ -100,13 +100,47 @@ impl<O: Observer> Mechanics<'_, O> {
         self.threads.shown(task)
     }
 
+    /// The number by which they know it, if they do.
+    #[inline]
+    pub(crate) fn seen(&self, task: TaskId) -> Option<u32> {
+        self.visible(task).then(|| self.shown(task))
+    }
+
+    /// What runs on `cpu`, or an interrupt that it takes, wakes a task.
+    #[inline]
+    pub(crate) fn tell_woken(
+        &mut self,
+        task: TaskId,
+        waker: Option<TaskId>,
+        cpu: CpuId,
+        sync: bool,
+    ) {
+        if let Some(task) = self.seen(task) {
+            let waking = Waking {
+                task,
+                waker: waker.and_then(|waker| self.seen(waker)),
+                cpu: cpu.0,
+                sync,
+            };
+            self.told.observer.woken(self.clock.now, &waking);
+        }
+    }
+
+    /// A timer of `cpu` ends a task's sleep then.
+    #[inline]
+    pub(crate) fn tell_timer_armed(&mut self, task: TaskId, cpu: CpuId, due_ns: u64) {
+        if let Some(task) = self.seen(task) {
+            let now = self.clock.now;
+            self.told.observer.timer_armed(now, task, cpu.0, due_ns);
+        }
+    }
+
     /// A task went from one CPU to another.
     #[inline]
     pub(crate) fn tell_migrate(&mut self, task: TaskId, from: CpuId, to: CpuId, why: MigrateCause) {
-        if self.threads.visible(task) {
-            let number = self.threads.shown(task);
+        if let Some(task) = self.seen(task) {
             let now = self.clock.now;
-            self.told.observer.migrate(now, number, from.0, to.0, why);
+            self.told.observer.migrate(now, task, from.0, to.0, why);
         }
     }
 

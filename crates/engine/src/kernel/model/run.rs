@@ -111,11 +111,7 @@ impl Model<'_> {
         self.own[task].timer_cpu = cpu;
         self.cpus[cpu].timers.push(std::cmp::Reverse(due_ns));
         m.push(due_ns, Event::Timer { task });
-        if m.visible(task) {
-            let number = m.shown(task);
-            let now = m.now();
-            m.observer().timer_armed(now, number, cpu.0, due_ns);
-        }
+        m.tell_timer_armed(task, cpu, due_ns);
     }
 
     /// The running task stops executing.

@@ -38,9 +38,7 @@ use super::cpu::Message;
 use super::home::Home;
 use crate::ids::{CpuId, TaskId};
 use crate::mechanics::{Mechanics, Mode, State};
-use crate::observe::{
-    KernelWork, MigrateCause, Observer, Placement, PlacementKind, Situation, Waking,
-};
+use crate::observe::{KernelWork, MigrateCause, Observer, Placement, PlacementKind, Situation};
 use crate::options::Options;
 use wakeplace_policy_sys::{Choice, Reason, Request, Waker};
 
@@ -210,7 +208,7 @@ impl Model<'_> {
         this_cpu: CpuId,
     ) {
         m.charge(self, this_cpu, self.costs.wakeup);
-        self.note_waking(m, task, None, this_cpu, false);
+        m.tell_woken(task, None, this_cpu, false);
         self.try_to_wake_up(m, task, this_cpu, false);
     }
 
@@ -223,29 +221,8 @@ impl Model<'_> {
         sync: bool,
     ) {
         let waker = m.current(this_cpu);
-        self.note_waking(m, task, waker, this_cpu, sync);
+        m.tell_woken(task, waker, this_cpu, sync);
         self.try_to_wake_up(m, task, this_cpu, sync);
-    }
-
-    fn note_waking<O: Observer>(
-        &mut self,
-        m: &mut Mechanics<'_, O>,
-        task: TaskId,
-        waker: Option<TaskId>,
-        cpu: CpuId,
-        sync: bool,
-    ) {
-        if !m.visible(task) {
-            return;
-        }
-        let waking = Waking {
-            task: m.shown(task),
-            waker: waker.filter(|w| m.visible(*w)).map(|w| m.shown(w)),
-            cpu: cpu.0,
-            sync,
-        };
-        let now = m.now();
-        m.observer().woken(now, &waking);
     }
 
     /// Wakes a task, on behalf of what runs on `this_cpu`.
@@ -378,7 +355,7 @@ impl Model<'_> {
             dur_avg_ns: raw.dur_avg_ns,
             kind,
             task: m.shown(task),
-            waker: waker.filter(|w| m.visible(*w)).map(|w| m.shown(w)),
+            waker: waker.and_then(|waker| m.seen(waker)),
             waker_cpu: ask.this_cpu,
             prev_cpu: ask.prev_cpu,
             cpu: choice.cpu,

@@ -91,11 +91,8 @@ impl Tree<'_> {
 
     /// An inter-processor interrupt goes out.
     fn signal<O: Observer>(&mut self, m: &mut Mechanics<'_, O>, cpu: CpuId) {
-        if m.ipi(cpu)
-            .is_some_and(|leaving| leaving.ready_ns == m.now())
-        {
-            m.awake(self, cpu);
-            self.awake(m, cpu);
+        if let Some(leaving) = m.ipi(cpu) {
+            self.leaves_idle(m, cpu, &leaving);
         }
     }
 

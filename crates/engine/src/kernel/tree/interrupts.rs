@@ -4,8 +4,8 @@
 use super::Tree;
 use crate::ids::{CpuId, TaskId};
 use crate::kernel::Kernel as _;
-use crate::mechanics::{Mechanics, Mode};
-use crate::observe::{Observer, Waking};
+use crate::mechanics::{Leaving, Mechanics, Mode};
+use crate::observe::Observer;
 use wakeplace_kernel_abi::Refused;
 use wakeplace_kernel_abi::abi::TIMER;
 
@@ -21,13 +21,24 @@ impl Tree<'_> {
     pub(super) fn rouse<O: Observer>(&mut self, m: &mut Mechanics<'_, O>, cpu: CpuId) {
         match m.mode(cpu) {
             Mode::Idle => {
-                if m.leave_idle_state(cpu, m.now()).ready_ns == m.now() {
-                    m.awake(self, cpu);
-                    self.awake(m, cpu);
-                }
+                let leaving = m.leave_idle_state(cpu, m.now());
+                self.leaves_idle(m, cpu, &leaving);
             }
             Mode::Waking => {}
             Mode::Running | Mode::Interrupted => self.take(m, cpu),
+        }
+    }
+
+    /// An idle CPU leaves its state. If that takes time the mechanics tell when it is over.
+    pub(super) fn leaves_idle<O: Observer>(
+        &mut self,
+        m: &mut Mechanics<'_, O>,
+        cpu: CpuId,
+        leaving: &Leaving,
+    ) {
+        if leaving.ready_ns == m.now() {
+            m.awake(self, cpu);
+            self.awake(m, cpu);
         }
     }
 
@@ -75,7 +86,7 @@ impl Tree<'_> {
             };
             self.sleepers.remove(&(at_ns, task));
             woken += 1;
-            self.tell_woken(m, task, cpu, None, false);
+            m.tell_woken(task, None, cpu, false);
             self.woken(m, task, CpuId(state.cpu));
         }
         let costs = &self.machine.costs;
@@ -106,36 +117,11 @@ impl Tree<'_> {
         m.charge(self, cpu, self.machine.costs.wakeup * due.len() as u64);
         let numbers: Vec<u32> = due.iter().map(|task| task.0).collect();
         for task in due {
-            self.tell_woken(m, *task, cpu, None, false);
+            m.tell_woken(*task, None, cpu, false);
         }
         self.carry_out(m, "a start", |entries| entries.device(cpu.0, &numbers));
         for task in due {
             self.arrived(m, *task);
         }
-    }
-
-    /// Observers hear who wakes whom.
-    pub(super) fn tell_woken<O: Observer>(
-        &self,
-        m: &mut Mechanics<'_, O>,
-        task: TaskId,
-        cpu: CpuId,
-        waker: Option<TaskId>,
-        sync: bool,
-    ) {
-        if !m.visible(task) {
-            return;
-        }
-        let waker = waker
-            .filter(|waker| m.visible(*waker))
-            .map(|waker| m.shown(waker));
-        let waking = Waking {
-            task: m.shown(task),
-            waker,
-            cpu: cpu.0,
-            sync,
-        };
-        let now = m.now();
-        m.observer().woken(now, &waking);
     }
 }

@@ -177,10 +177,7 @@ impl Tree<'_> {
             Some(at) => {
                 m.set_due(task, at);
                 self.sleepers.insert((at, task));
-                if m.visible(task) {
-                    let (now, number) = (m.now(), m.shown(task));
-                    m.observer().timer_armed(now, number, cpu.0, at);
-                }
+                m.tell_timer_armed(task, cpu, at);
                 Call::SleepUntil { at, slack: 0 }
             }
         };
@@ -200,10 +197,7 @@ impl Tree<'_> {
         m.set_due(task, due_ns);
         m.set_state(task, State::Sleeping);
         let cpu = m.timer_cpu(self.tasks[task].cpu);
-        if m.visible(task) {
-            let (now, number) = (m.now(), m.shown(task));
-            m.observer().timer_armed(now, number, cpu.0, due_ns);
-        }
+        m.tell_timer_armed(task, cpu, due_ns);
         m.push(due_ns, Event::Due { task });
     }
 
@@ -216,7 +210,7 @@ impl Tree<'_> {
         sync: bool,
     ) {
         m.account(self, cpu);
-        self.tell_woken(m, task, cpu, self.cpus[cpu].runs, sync);
+        m.tell_woken(task, self.cpus[cpu].runs, cpu, sync);
         let call = Call::Wake { task: task.0, sync };
         self.carry_out(m, "a wake-up", |entries| entries.call(cpu.0, &call));
         self.arrived(m, task);

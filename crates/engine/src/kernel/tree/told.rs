@@ -66,9 +66,7 @@ impl Tree<'_> {
         let placement = Placement {
             kind,
             task: m.shown(task),
-            waker: waker
-                .filter(|waker| m.visible(*waker))
-                .map(|waker| m.shown(waker)),
+            waker: waker.and_then(|waker| m.seen(waker)),
             waker_cpu: facts.cpu,
             prev_cpu: facts.prev,
             cpu: facts.answer,

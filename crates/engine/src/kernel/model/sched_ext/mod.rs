@@ -189,7 +189,7 @@ impl Model<'_> {
             longest_wait: stall.map(|stall| {
                 let task = TaskId(stall.task.0);
                 LongestWait {
-                    task: (m.visible(task)).then(|| m.shown(task)),
+                    task: m.seen(task),
                     waits_ns: stall.waits_ns,
                     place: stall.place,
                 }
