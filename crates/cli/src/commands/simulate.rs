@@ -32,8 +32,10 @@ pub(crate) fn compare(args: &CompareArgs, terminal: Terminal) -> Outcome {
     if args.run.schedulers.scheduler.is_empty()
         && let [only] = args.run.policy.as_slice()
     {
-        // A list, as any other wrong name, is told first.
-        matrix(&args.run, args.seeds.0.clone())?;
+        // A list, as any other wrong name, is told first. A tree would have to be built for that.
+        if !only.starts_with(TREE_PREFIX) {
+            matrix(&args.run, args.seeds.0.clone())?;
+        }
         return Err(Failure::Input(format!(
             "compare needs two policies or more, and `{only}` is the only --policy; expected \
              another one, or `wakeplace sim` for a single policy"

@@ -11,8 +11,7 @@ use std::process::Output;
 use std::sync::OnceLock;
 
 /// The version that the builder's own test fetches, too
-/// (crates/kernel-tree/tests/all/real_tree.rs);
-/// nightly tries others.
+/// (crates/kernel-tree/tests/all/real_tree.rs); nightly tries others.
 fn version() -> String {
     std::env::var("WAKEPLACE_TEST_KERNEL").unwrap_or_else(|_| "7.3.4".to_owned())
 }
@@ -197,6 +196,15 @@ fn a_comparison_does_not_depend_on_threads() {
 }
 
 /// Goal: what a kernel does not take is named; so is what is not offered for one.
+/// Needs no kernel: nothing is built for a comparison of one.
+#[test]
+fn a_comparison_of_one_kernel_is_refused_before_it_is_built() {
+    let alone = ["compare", "--platform", "hikey960", "--workload", TASKS];
+    let policy = ["--policy", "kernel:7.3.4"];
+    let said = "compare needs two policies or more, and `kernel:7.3.4` is the only --policy";
+    assert_refused(&run(&[&alone[..], &policy].concat()), &[said]);
+}
+
 #[test]
 fn what_it_does_not_take_is_refused() {
     if !is_there() {
