@@ -88,10 +88,9 @@ bool flush_work(struct work_struct *work)
 }
 
 /*
- * Work of a CPU is done there, since the kernel checks that the CPU is awake meanwhile: by the
- * caller, who goes there,
- * or for one who may not by the CPU's stopper. That one cannot sleep; work of bound threads does
- * not.
+ * Work of a CPU is done there, since the kernel checks that the CPU is awake meanwhile. The caller
+ * goes there and does it. For a caller who may not go there the CPU's stopper does it. The stopper
+ * cannot sleep; work of bound threads does not.
  */
 struct wp_there {
 	long (*fn)(void *);

@@ -3,9 +3,8 @@
 //! A name ([`Spec`]) says where the tree comes from: a version of Debian's package archive, a
 //! folder, or a revision of its git history. What is fetched is kept in the user's cache, and only
 //! what the build reads. The tree is built by its own Kbuild, with the architecture and the other
-//! files of
-//! `crates/kernel-shim` ([`build`]), and never written to. Built objects are kept by the content of
-//! all that went into them, and loaded by dlopen ([`Kernel`]).
+//! files of `crates/kernel-shim` ([`build`]), and never written to. Built objects are kept by the
+//! content of all that went into them, and loaded by dlopen ([`Kernel`]).
 
 mod builds;
 mod compile;

@@ -160,9 +160,8 @@ pub(crate) struct RunArgs {
     /// The form is ERA[+FEATURE[=VERSION]]...[-FEATURE]...[:KEY=VALUE,...], with settings of this
     /// policy alone after a colon. For `compare`, repeat the option: the first policy is the base
     /// of the differences. `wakeplace policy list` shows eras and features, `wakeplace policy show
-    /// NAME` what a name means. `kernel:VERSION` or `kernel:PATH[@REV][:name=TEXT,KEY=VALUE...]`
-    /// is a
-    /// kernel tree's own code (`wakeplace kernel --help`).
+    /// NAME` what a name means. `kernel:VERSION` or `kernel:PATH[@REV][:name=TEXT,KEY=VALUE...]` is
+    /// a kernel tree's own code (`wakeplace kernel --help`).
     #[arg(
         long,
         value_name = "NAME",

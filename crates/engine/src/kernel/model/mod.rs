@@ -1,10 +1,9 @@
 //! The kernel that we model: our handlers around the policy core. What it keeps is in structs by
 //! concern, each in the file of its name with the methods that need nothing else: `class_state` (RT
 //! and deadline tasks), `kthreads`, `balance`, `lines` (contention), `live`, `ondemand`, `home`
-//! (who
-//! decides about fair tasks). The handlers are methods of `Model`: `fork` and `wake` place tasks,
-//! `run` picks them, `idle` is what CPUs do without them, `tick` and `balance` what the kernel does
-//! meanwhile. They get the mechanics below as `m`.
+//! (who decides about fair tasks). The handlers are methods of `Model`: `fork` and `wake` place
+//! tasks, `run` picks them, `idle` is what CPUs do without them, `tick` and `balance` what the
+//! kernel does meanwhile. They get the mechanics below as `m`.
 
 mod balance;
 mod change;

@@ -3,10 +3,9 @@
 //!
 //! Each entry is one of a CPU: an interrupt, or a system call of the task that runs there. After it
 //! (`enter`) the kernel has said, in a view that both see, what each CPU does, when its timer
-//! fires,
-//! and to whom it sent interrupts. What the CPU itself does next is taken up where the mechanics
-//! are ready for it (`switch`), so that a task which is displaced by its own wake-up ends its step
-//! first. Time in the kernel is none of the tree's; what it costs is the machine's
+//! fires, and to whom it sent interrupts. What the CPU itself does next is taken up where the
+//! mechanics are ready for it (`switch`), so that a task which is displaced by its own wake-up ends
+//! its step first. Time in the kernel is none of the tree's; what it costs is the machine's
 //! (`Platform::costs`), as for our model of a kernel.
 
 mod attributes;
