@@ -4,8 +4,9 @@
 //! Questions of the observer (`Observer::wants_situation`, `next_state_ns`, `is_done`) and views
 //! of the scheduler's state have no value: they stay in the process of the run.
 
-use crate::observe::Waking;
-use crate::observe::{CpuPower, Iteration, KernelWork, MigrateCause, Observer, Placement, Stop};
+use crate::observe::{
+    CpuPower, Iteration, KernelWork, MigrateCause, Observer, Placement, Stop, Waking,
+};
 use serde::{Deserialize, Serialize};
 
 /// One call of an observer's, as its method of the same name has it.
