@@ -174,9 +174,16 @@ static wpk_s64 do_fork_call(const struct wpk_call *call)
 {
 	struct task_struct *parent = current->flags & PF_KTHREAD ? &init_task : current;
 	unsigned int number = call->group;
+	struct wpk_attr attr = {};
 	struct task_struct *p;
 	int error;
 
+	/*
+	 * A child that is woken may make the governor's thread run here first. The host goes on
+	 * meanwhile, and what it passed is gone.
+	 */
+	if (call->attr)
+		attr = *call->attr;
 	if (call->task & WPK_KTHREAD || !css_set_of(number))
 		return -EINVAL;
 	if (task_by_number(call->task))
@@ -190,7 +197,7 @@ static wpk_s64 do_fork_call(const struct wpk_call *call)
 		wp_free(p);
 		return error;
 	}
-	if (call->attr && is_fair(call->attr->policy))
+	if (call->attr && is_fair(attr.policy))
 		p->prio = p->normal_prio;
 	error = join_group(p, number);
 	if (!error)
@@ -198,11 +205,11 @@ static wpk_s64 do_fork_call(const struct wpk_call *call)
 	if (error)
 		return error;
 	give_stack(p, user_loop, NULL);
-	if (call->attr && call->attr->flags & WP_CLAMPS)
-		error = set_attributes(p, call->attr, SCHED_FLAG_KEEP_ALL);
+	if (attr.flags & WP_CLAMPS)
+		error = set_attributes(p, &attr, SCHED_FLAG_KEEP_ALL);
 	wake_up_new_task(p);
-	if (call->attr && !error && (!is_fair(call->attr->policy) || call->attr->runtime))
-		error = set_attributes(p, call->attr, 0);
+	if (!error && (!is_fair(attr.policy) || attr.runtime))
+		error = set_attributes(p, &attr, 0);
 	return error;
 }
 

@@ -22,6 +22,7 @@ mod told;
 use crate::ids::{PerCpu, PerTask, TaskId};
 use crate::kernel::KernelSetup;
 use crate::machine::Machine;
+use crate::outcome::KernelCounts;
 use machine::Domains;
 pub use machine::tree_machine;
 pub use refused::tree_refuses;
@@ -84,6 +85,8 @@ pub(crate) struct Tree<'a> {
     overutilized: bool,
     energy_aware: bool,
     nr_decided: u64,
+    /// What the kernel had counted when it had booted.
+    booted: KernelCounts,
 }
 
 impl<'a> Tree<'a> {
@@ -113,11 +116,13 @@ impl<'a> Tree<'a> {
             overutilized: false,
             energy_aware: false,
             nr_decided: 0,
+            booted: KernelCounts::default(),
             machine,
             entries,
         };
         tree.make_groups(workload);
         tree.take_boot();
+        tree.booted = told::counted(tree.entries);
         tree
     }
 
