@@ -122,6 +122,7 @@ const MAY_KNOW: [(&str, &[&str]); 33] = [
             "engine",
             "metrics",
             "trace",
+            "study",
             "report",
             "guest",
             "lab",

@@ -12,7 +12,7 @@ use std::sync::OnceLock;
 
 /// The version that the builder's own test fetches, too
 /// (crates/kernel-tree/tests/all/real_tree.rs); nightly tries others.
-fn version() -> String {
+pub(crate) fn version() -> String {
     std::env::var("WAKEPLACE_TEST_KERNEL").unwrap_or_else(|_| "7.3.4".to_owned())
 }
 
@@ -23,7 +23,7 @@ fn kernel() -> String {
 const TASKS: &str = "periodic:n=10,period=16ms,duty=5%,start=spread";
 
 /// Is there a kernel for arm64 machines? It is built by the first who asks.
-fn is_there() -> bool {
+pub(crate) fn is_there() -> bool {
     static THERE: OnceLock<bool> = OnceLock::new();
     *THERE.get_or_init(|| {
         let output = run(&["kernel", "build", &version(), "--arch", "arm64"]);
