@@ -45,11 +45,12 @@ fn quantity(set: &Value, name: &str) -> (Vec<f64>, Vec<f64>) {
 
 /// What a set's shares do not show is as in the guest, too.
 fn assert_alike_inside(set: &Value, name: &str) {
-    // The meter is that of the guest's trace; the kernel's own time is not in the tree's runs.
+    // One meter for both. How often the clock of set B falls is a matter of the time after a tick:
+    // over a tick its energy differs by 3.4 % (docs/results/truth.md).
     let (guest, tree) = quantity(set, "CPU energy");
     for (guest, tree) in guest.iter().zip(&tree) {
         assert!(
-            (guest - tree).abs() <= guest * 0.03,
+            (guest - tree).abs() <= guest * 0.04,
             "{name}: {guest} J, {tree} J"
         );
     }
@@ -61,8 +62,7 @@ fn assert_alike_inside(set: &Value, name: &str) {
             "{name}: {guest}, {tree} stretches"
         );
     }
-    // Kernel threads make the rest. Where clocks change, schedutil's thread counts, too, and
-    // how often it runs is a matter of the time after a tick.
+    // Kernel threads of the guest make the rest: in A4, whose clocks do not change, few.
     if name == "A4" {
         let (guest, tree) = quantity(set, "context switches");
         for (guest, tree) in guest.iter().zip(&tree) {
