@@ -3,6 +3,9 @@
 use crate::abi::{Choice, Cpu, CpuState, Energy, Facts, TaskState};
 use crate::call::Call;
 
+/// The ticket of orders that stand for nothing else: hotplug has others.
+pub const ORDER: u64 = 0;
+
 /// Why an entry has no answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Refused {

@@ -9,7 +9,7 @@ use std::ffi::CString;
 use std::path::Path;
 use std::rc::Rc;
 use wakeplace_engine::{Observer, Options, RunReport, Teller, run_tree, tree_machine};
-use wakeplace_kernel_abi::{Call, Machine, Refused, Told, Tree as _};
+use wakeplace_kernel_abi::{Call, Machine, ORDER, Refused, Told, Tree as _};
 use wakeplace_kernel_tree::Kernel;
 use wakeplace_platform::Platform;
 use wakeplace_workload::Workload;
@@ -96,7 +96,7 @@ impl Input<'_> {
                 name: &name,
                 value: &given,
             };
-            match entered.control(&set, 0) {
+            match entered.control(&set, ORDER) {
                 Ok(_) | Err(Refused::Pending) => {}
                 Err(Refused::Dead) => return Err(format!("`{key}={value}` ends it")),
                 Err(Refused::Error(errno)) => {

@@ -13,6 +13,11 @@ static struct {
 	bool busy, tell;
 } control;
 
+static bool owner_waits(void)
+{
+	return control.busy;
+}
+
 static wpk_s64 control_call(const struct wpk_call *call)
 {
 	switch (call->op) {

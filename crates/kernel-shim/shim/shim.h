@@ -109,6 +109,7 @@ static void set_cpu(unsigned int cpu);
 static unsigned int arrived[NR_CPUS];
 static void handle_request(void);
 static void kernel_work(u64 ns);
+static bool owner_waits(void);
 /* rcu.c */
 static void rcu_settle(void);
 /* task.c */

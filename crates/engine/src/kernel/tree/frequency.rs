@@ -3,7 +3,17 @@
 use super::Tree;
 use crate::mechanics::Mechanics;
 use crate::observe::Observer;
-use wakeplace_kernel_abi::Call;
+use crate::outcome::Ended;
+use wakeplace_kernel_abi::{Call, ORDER, Refused};
+
+/// What the machine's owner wants of a frequency domain of the kernel's.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Order {
+    /// Its CPUs are slowed to so much, by heat.
+    Pressure { domain: u32, khz: u64 },
+    /// It may be asked for no more.
+    Limit { domain: u32, khz: u64 },
+}
 
 impl Tree<'_> {
     /// The operating point of a domain of the platform's: of several cpufreq policies the highest
@@ -44,28 +54,52 @@ impl Tree<'_> {
             _ => opps[most as usize],
         };
         let pressure_khz = cool.map(|cool| opps[cool as usize]);
-        for own in self.domains.kernels(domain).collect::<Vec<_>>() {
+        for domain in self.domains.kernels(domain) {
             if let Some(khz) = pressure_khz {
                 let khz = khz.into();
-                self.order(m, "heat", &Call::Pressure { domain: own, khz });
+                self.orders.push_back(Order::Pressure { domain, khz });
             }
             let khz = limit_khz.into();
-            self.order(
-                m,
-                "a limit of frequencies",
-                &Call::Limit { domain: own, khz },
-            );
+            self.orders.push_back(Order::Limit { domain, khz });
         }
+        self.next_orders(m);
     }
 
-    /// An order of the machine's owner that takes no time.
-    pub(super) fn order<O: Observer>(
-        &mut self,
-        m: &mut Mechanics<'_, O>,
-        what: &str,
-        call: &Call<'_>,
-    ) {
-        self.carry_out(m, what, |entries| entries.control(call, 0));
+    /// The machine's owner orders one thing after the other. One that has to wait, as for a
+    /// governor that is just at it, holds up the others.
+    fn next_orders<O: Observer>(&mut self, m: &mut Mechanics<'_, O>) {
+        if self.order_waits || self.orders.is_empty() {
+            return;
+        }
+        while let Some(order) = self.orders.pop_front() {
+            let call = match order {
+                Order::Pressure { domain, khz } => Call::Pressure { domain, khz },
+                Order::Limit { domain, khz } => Call::Limit { domain, khz },
+            };
+            match self.enter(m, |entries| entries.control(&call, ORDER)) {
+                Ok(_) => {}
+                Err(Refused::Pending) => {
+                    self.order_waits = true;
+                    break;
+                }
+                Err(Refused::Dead) => return,
+                Err(Refused::Error(errno)) => return refused(m, errno.into()),
+            }
+        }
         self.follow(m);
     }
+
+    /// One that waited is done.
+    pub(super) fn ordered<O: Observer>(&mut self, m: &mut Mechanics<'_, O>, result: i64) {
+        self.order_waits = false;
+        if result < 0 {
+            return refused(m, -result);
+        }
+        self.next_orders(m);
+    }
+}
+
+fn refused<O: Observer>(m: &mut Mechanics<'_, O>, errno: i64) {
+    let said = format!("it refuses an order of the machine's owner (errno {errno})");
+    m.end(Ended::Kernel { said });
 }

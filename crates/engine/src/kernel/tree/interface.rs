@@ -7,7 +7,7 @@ use crate::kernel::{Kernel, KernelReport};
 use crate::mechanics::{KernelEvent, Mechanics, Mode};
 use crate::observe::Observer;
 use crate::outcome::Ended;
-use wakeplace_kernel_abi::{Call, Refused};
+use wakeplace_kernel_abi::{Call, ORDER, Refused};
 use wakeplace_policy_sys::Reason;
 use wakeplace_workload::Change;
 
@@ -203,7 +203,7 @@ impl Kernel for Tree<'_> {
             cpu: cpu.0,
             up: online,
         };
-        let ticket = u64::from(cpu.0) << 1 | u64::from(online);
+        let ticket = (u64::from(cpu.0) << 1 | u64::from(online)) + ORDER + 1;
         match self.enter(m, |entries| entries.control(&call, ticket)) {
             Ok(result) => self.plugged(m, ticket, result),
             Err(Refused::Pending | Refused::Dead) => {}
@@ -225,6 +225,7 @@ impl Tree<'_> {
         ticket: u64,
         result: i64,
     ) {
+        let ticket = ticket - ORDER - 1;
         let (cpu, online) = (CpuId((ticket >> 1) as u32), ticket & 1 != 0);
         if result < 0 {
             let way = if online { "come back" } else { "leave" };

@@ -23,10 +23,11 @@ use crate::ids::{PerCpu, PerTask, TaskId};
 use crate::kernel::KernelSetup;
 use crate::machine::Machine;
 use crate::outcome::KernelCounts;
+use frequency::Order;
 use machine::Domains;
 pub use machine::tree_machine;
 pub use refused::tree_refuses;
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, VecDeque};
 use tasks::Own;
 use wakeplace_kernel_abi::{Told, Tree as Entries};
 use wakeplace_workload::Workload;
@@ -82,6 +83,9 @@ pub(crate) struct Tree<'a> {
     wanted_khz: Vec<u32>,
     /// Frequencies of each of the platform's domains, ascending.
     khz: Vec<Vec<u32>>,
+    /// What the machine's owner wants and has not ordered yet; one order is under way.
+    orders: VecDeque<Order>,
+    order_waits: bool,
     overutilized: bool,
     energy_aware: bool,
     nr_decided: u64,
@@ -113,6 +117,8 @@ impl<'a> Tree<'a> {
             groups: Vec::new(),
             changed: Vec::new(),
             told: Told::default(),
+            orders: VecDeque::new(),
+            order_waits: false,
             overutilized: false,
             energy_aware: false,
             nr_decided: 0,

@@ -9,7 +9,7 @@ use crate::mechanics::{Mechanics, State};
 use crate::observe::Observer;
 use std::ffi::{CStr, CString};
 use wakeplace_kernel_abi::abi::ROOT_GROUP;
-use wakeplace_kernel_abi::{Attr, Call, Fork, Refused};
+use wakeplace_kernel_abi::{Attr, Call, Fork, ORDER, Refused};
 use wakeplace_workload::{Change, TaskScript, Workload};
 
 /// What is kept of a task beside the kernel's record.
@@ -76,7 +76,7 @@ impl Tree<'_> {
         for group in &workload.groups {
             let mut within = ROOT_GROUP;
             for shares in group.outer.iter().rev().chain([&group.shares]) {
-                let made = self.entries.control(&Call::Group { within }, 0);
+                let made = self.entries.control(&Call::Group { within }, ORDER);
                 within = made
                     .ok()
                     .and_then(|n| u32::try_from(n).ok())
@@ -88,7 +88,7 @@ impl Tree<'_> {
                     name,
                     value,
                 };
-                let _ = self.entries.control(&set, 0);
+                let _ = self.entries.control(&set, ORDER);
             }
             self.groups.push(within);
         }

@@ -5,7 +5,7 @@ use crate::ids::{CpuId, TaskId};
 use crate::mechanics::Mechanics;
 use crate::observe::{MigrateCause, Observer, Placement, PlacementKind};
 use crate::outcome::KernelCounts;
-use wakeplace_kernel_abi::{Decided, Tree as Entries, abi};
+use wakeplace_kernel_abi::{Decided, ORDER, Tree as Entries, abi};
 use wakeplace_policy_sys::Reason;
 
 /// `WPK_WHY_*`.
@@ -50,7 +50,10 @@ impl Tree<'_> {
             self.note(m, decided);
         }
         for (ticket, result) in &told.done {
-            self.plugged(m, *ticket, *result);
+            match *ticket {
+                ORDER => self.ordered(m, *result),
+                ticket => self.plugged(m, ticket, *result),
+            }
         }
         told.clear();
         self.told = told;
