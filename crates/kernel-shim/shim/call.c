@@ -77,7 +77,7 @@ static wpk_s64 do_call(const struct wpk_call *call)
 		schedule();
 		return 0;
 	case WPK_SLEEP_UNTIL:
-		return sleep_until(call->at, call->slack);
+		return sleep_until(kernel_time(call->at), call->slack);
 	case WPK_YIELD:
 		yield();
 		return 0;

@@ -27,6 +27,7 @@
 #include "sysctl.c"
 #include "parameters.c"
 #include "control.c"
+#include "choices.c"
 #include "decision.c"
 #include "state.c"
 #include "boot.c"

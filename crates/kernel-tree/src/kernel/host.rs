@@ -1,6 +1,6 @@
 //! What a kernel asks of and tells to its host.
 
-use super::abi::{ABI, Choice, Energy, Facts, HostTable, RawDecision};
+use super::abi::{ABI, Choice, Energy, Facts, HostTable, Party, RawDecision};
 use super::memory::Memory;
 use std::ffi::{CStr, c_char, c_void};
 use std::ptr::NonNull;
@@ -70,9 +70,13 @@ impl Fault {
 pub struct Decision<'a> {
     /// Who, where, why, and the answer.
     pub facts: &'a Facts,
-    /// All allowed CPUs, if they were asked for.
+    /// The task; like all that follows, if it was asked for.
+    pub party: Party,
+    /// Who ran where it was decided.
+    pub waking: Party,
+    /// All CPUs.
     pub choices: &'a [Choice],
-    /// All performance domains, where placement was energy-aware and they were asked for.
+    /// All performance domains, where placement was energy-aware.
     pub energies: &'a [Energy],
 }
 
@@ -230,6 +234,8 @@ unsafe extern "C" fn placed<H: Host>(data: *mut c_void, decision: *const RawDeci
     let (context, raw) = unsafe { (context::<H>(data), &*decision) };
     let decision = Decision {
         facts: &raw.facts,
+        party: raw.party,
+        waking: raw.waking,
         // SAFETY: as many as it says, for as long as this call.
         choices: unsafe { list(raw.choices, raw.nr_choices) },
         // SAFETY: as above.
