@@ -7,6 +7,7 @@
 #include "fault.c"
 #include "log.c"
 #include "memory.c"
+#include "watch.c"
 #include "switch.c"
 #include "rcu.c"
 #include "time.c"
