@@ -88,27 +88,26 @@ say "a clock that is lost"
 DEAF=3 refused 'CPU 3, with [0-9]+ tasks, had no tick from 1[0-9]+ ns to 1[0-9]+ ns' \
     "$work/drive" "$work/plain.so" busy 2
 
-# broken NAME C-TEXT: a tree whose tick does that first on CPU 3, from 100 ms on.
+# broken C-TEXT: a tree whose tick does that first on CPU 3, from 100 ms on.
 broken() {
-    local tick
-    rm -rf "${work:?}/$1"
-    cp -rs "$tree" "$work/$1"
-    rm "$work/$1/kernel/sched/core.c"
+    local tick core=$work/broken/kernel/sched/core.c
+    [ -e "$work/broken" ] || cp -rs "$tree" "$work/broken"
     tick=$(grep -oE '^void (scheduler|sched)_tick\(void\)' "$tree/kernel/sched/core.c")
+    rm "$core"
     {
         sed "s/^$tick/static void whole_tick(void)/" "$tree/kernel/sched/core.c"
         printf 'void wakeplace_does_not_have_this(void);\n%s\n{\n' "$tick"
-        printf '\tif (smp_processor_id() == 3 && sched_clock() > 100000000)\n\t\t%s;\n' "$2"
+        printf '\tif (smp_processor_id() == 3 && sched_clock() > 100000000)\n\t\t%s;\n' "$1"
         printf '\twhole_tick();\n}\n'
-    } >"$work/$1/kernel/sched/core.c"
+    } >"$core"
 }
-run=("$program" sim --platform hikey960 --workload busy-loops:n=10 --duration 300ms --policy)
+run=("$program" sim --platform hikey960 --workload busy-loops:n=10 --duration 300ms
+    --policy "kernel:$work/broken")
 say "a tree that forgets the clock of a run queue"
-broken still return
-refused 'CPU 3 is busy, and the clock of its run queue says [0-9]+ ns at [0-9]+ ns' \
-    "${run[@]}" "kernel:$work/still"
+broken return
+refused 'CPU 3 is busy, and the clock of its run queue says [0-9]+ ns at [0-9]+ ns' "${run[@]}"
 say "a tree that calls what the shim does not have"
-broken missing 'wakeplace_does_not_have_this()'
+broken 'wakeplace_does_not_have_this()'
 refused 'the kernel calls wakeplace_does_not_have_this\(\), which the shim does not have' \
-    "${run[@]}" "kernel:$work/missing"
+    "${run[@]}"
 say "nothing found [$SECONDS s]"

@@ -228,7 +228,7 @@ static void user_loop(void *arg)
 			request.answer = 0;
 			wpsim_irq_flags = ARCH_IRQ_ENABLED;
 			answer = do_call(call);
-			/* If it has blocked this is another visit, of which the answer is another's. */
+			/* If it has blocked this is another visit, with an answer of its own. */
 			if (request.visit == visit)
 				request.answer = answer;
 		} else if (arrived[wpsim_cpu]) {

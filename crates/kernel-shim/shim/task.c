@@ -173,7 +173,7 @@ static void birth(struct task_struct *p, const struct wpk_call *call)
 static wpk_s64 do_fork_call(const struct wpk_call *call)
 {
 	struct task_struct *parent = current->flags & PF_KTHREAD ? &init_task : current;
-	/* Once the child is awake it may run first, and others: the host's words are gone by then. */
+	/* Once the child is awake it may run first: the host's words are gone by then. */
 	const struct wpk_attr attr = call->attr ? *call->attr : (struct wpk_attr){};
 	const bool later = call->attr && (!is_fair(attr.policy) || attr.runtime);
 	unsigned int number = call->group;

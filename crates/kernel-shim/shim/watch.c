@@ -29,7 +29,8 @@ static void watch_cpu(unsigned int cpu)
 	/* One task alone may do without, where the configuration says so. */
 	if (now > alive + WATCH_NS && !(tick_nohz_full_cpu(cpu) && rq->nr_running < 2))
 		wp_fault(WPK_FAULT_STILL,
-			"CPU %u, with %u tasks, had no tick from %llu ns to %llu ns (its timer: %lld)",
+			"CPU %u, with %u tasks, had no tick from %llu ns to %llu ns "
+			"(its timer: %lld)",
 			cpu, (unsigned int)rq->nr_running, alive, now,
 			(s64)view.cpus[cpu].next_event_ns);
 	if (rq->clock > now || rq->clock + WATCH_NS < now)
