@@ -33,6 +33,7 @@ impl Host for Heard {
             Fault::Missing => "it calls what the simulator's architecture does not have: ",
             Fault::Endless => "CPUs wait for each other for ever: ",
             Fault::Shim => "the simulator's architecture: ",
+            Fault::Still => "time stands still: ",
             Fault::Host => "",
         };
         self.place.end_of_kernel(&format!("{what}{text}"));

@@ -191,7 +191,7 @@ static int idle_before(void)
 	while (view.now_ns < end) {
 		view.now_ns = max(view.now_ns, next_of_all(end));
 		if (view.now_ns == end) {
-			arrival = (struct arrival){ .handler = wake_one_each };
+			arrivals[0].handler = wake_one_each;
 			arrived[0] |= WP_DEVICE;
 			if (enter(0, ENTER_IRQ))
 				return WPK_DEAD;
@@ -202,6 +202,7 @@ static int idle_before(void)
 	}
 	view.now_ns = begin;
 	before_ns = BOOT_NS;
+	watch_begins();
 	for (cpu = 0; cpu < nr_cpus; cpu++)
 		if (view.cpus[cpu].next_event_ns != WPK_NEVER)
 			view.cpus[cpu].next_event_ns -= BOOT_NS;

@@ -173,6 +173,9 @@ static void birth(struct task_struct *p, const struct wpk_call *call)
 static wpk_s64 do_fork_call(const struct wpk_call *call)
 {
 	struct task_struct *parent = current->flags & PF_KTHREAD ? &init_task : current;
+	/* Once the child is awake it may run first: the host's words are gone by then. */
+	const struct wpk_attr attr = call->attr ? *call->attr : (struct wpk_attr){};
+	const bool later = call->attr && (!is_fair(attr.policy) || attr.runtime);
 	unsigned int number = call->group;
 	struct task_struct *p;
 	int error;
@@ -190,7 +193,7 @@ static wpk_s64 do_fork_call(const struct wpk_call *call)
 		wp_free(p);
 		return error;
 	}
-	if (call->attr && is_fair(call->attr->policy))
+	if (call->attr && is_fair(attr.policy))
 		p->prio = p->normal_prio;
 	error = join_group(p, number);
 	if (!error)
@@ -198,11 +201,13 @@ static wpk_s64 do_fork_call(const struct wpk_call *call)
 	if (error)
 		return error;
 	give_stack(p, user_loop, NULL);
-	if (call->attr && call->attr->flags & WP_CLAMPS)
-		error = set_attributes(p, call->attr, SCHED_FLAG_KEEP_ALL);
+	if (attr.flags & WP_CLAMPS)
+		error = set_attributes(p, &attr, SCHED_FLAG_KEEP_ALL);
+	get_task_struct(p);
 	wake_up_new_task(p);
-	if (call->attr && !error && (!is_fair(call->attr->policy) || call->attr->runtime))
-		error = set_attributes(p, call->attr, 0);
+	if (later && !error)
+		error = set_attributes(p, &attr, 0);
+	put_task_struct(p);
 	return error;
 }
 

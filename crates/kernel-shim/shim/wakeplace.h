@@ -234,6 +234,7 @@ enum {
 	WPK_FAULT_ENDLESS,	/* CPUs wait for each other for ever */
 	WPK_FAULT_SHIM,		/* a rule of this interface was broken */
 	WPK_FAULT_HOST,		/* the host's own finding: wild access, stack overflow, too long */
+	WPK_FAULT_STILL,	/* a busy CPU without a tick, or whose clock stands */
 };
 
 struct wpk_host {
@@ -277,8 +278,8 @@ WPK_EXPORT wpk_s32 wpk_continue(wpk_u32 cpu);
 enum {
 	/* of the task itself: `call->task` is not read */
 	WPK_NOP,
-	WPK_SLEEP,		/* until woken */
-	WPK_SLEEP_UNTIL,	/* `at`, with `slack`; a wake-up ends it, too */
+	WPK_SLEEP,		/* until woken; `number`: 1, in iowait */
+	WPK_SLEEP_UNTIL,	/* `at`, with `slack` and `number`; a wake-up ends it, too */
 	WPK_YIELD,
 	WPK_EXIT,
 	WPK_EXEC,		/* the moment of exec: may move */

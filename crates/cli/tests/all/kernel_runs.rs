@@ -97,6 +97,27 @@ fn energy_aware_placement_is_the_kernels_own() {
     assert!(built.starts_with(&version()), "{settings}");
 }
 
+/// Goal: the kernel knows which sleeps wait for devices. Schedutil raises the frequency with each
+/// such wake-up and lowers it where none came (`sugov_iowait_boost()` and `sugov_iowait_apply()`),
+/// so that the frequency goes up and down all the time; that of a task which sleeps for time alone
+/// is steady.
+#[test]
+fn waits_for_devices_move_frequencies() {
+    if !is_there() {
+        return;
+    }
+    let changes = |sleep: &str| {
+        let workload = format!("periodic:n=1,period=1ms,duty=20%,sleep={sleep}");
+        let result = json(&hikey960(
+            &workload,
+            &["--duration", "1s", "--format", "json"],
+        ));
+        metric(&result, "freq_changes_total")
+    };
+    let (timer, device) = (changes("timer"), changes("io"));
+    assert!(timer < 20.0 && device > 200.0, "{timer} and {device}");
+}
+
 /// Goal: whatever a workload or a machine does, the kernel has nothing to complain about: a WARN
 /// ends a run with exit code 1.
 #[test]

@@ -39,6 +39,8 @@ pub enum Fault {
     Shim,
     /// What the host itself found: wild access, stack overflow, too long.
     Host,
+    /// A busy CPU has no tick, or its clock stands.
+    Still,
 }
 
 impl Fault {
@@ -49,6 +51,7 @@ impl Fault {
             3 => Self::Missing,
             4 => Self::Endless,
             6 => Self::Host,
+            7 => Self::Still,
             _ => Self::Shim,
         }
     }
@@ -61,6 +64,7 @@ impl Fault {
             Self::Endless => 4,
             Self::Shim => 5,
             Self::Host => 6,
+            Self::Still => 7,
         }
     }
 }

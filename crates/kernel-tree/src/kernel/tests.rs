@@ -375,7 +375,7 @@ fn structs_are_laid_out_as_in_the_header() {
     let _ = writeln!(text, "printf(\"states %d %d\\n\", WPK_OFFLINE, WPK_WORK);");
     let _ = writeln!(
         text,
-        "printf(\"faults %d %d\\n\", WPK_FAULT_PANIC, WPK_FAULT_HOST);"
+        "printf(\"faults %d %d\\n\", WPK_FAULT_PANIC, WPK_FAULT_STILL);"
     );
     text.push_str("return 0; }\n");
     let (first, last) = (Call::Nop.op(), Call::Partition(None).op());
@@ -386,7 +386,7 @@ fn structs_are_laid_out_as_in_the_header() {
         abi::state::OFFLINE,
         abi::state::WORK
     );
-    let _ = writeln!(expected, "faults 1 6");
+    let _ = writeln!(expected, "faults 1 7");
     let program = compiled(folder.path(), &text, &[]);
     let output = Command::new(program).output().expect("it runs");
     assert_eq!(String::from_utf8_lossy(&output.stdout), expected);

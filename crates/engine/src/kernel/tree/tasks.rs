@@ -167,13 +167,14 @@ impl Tree<'_> {
     ) {
         m.account(self, cpu);
         m.set_state(task, State::Sleeping);
+        let io = m.thread(task).is_in_io();
         let call = match until_ns {
-            None => Call::Sleep,
+            None => Call::Sleep { io },
             Some(at) => {
                 m.set_due(task, at);
                 self.sleepers.add(at, task);
                 m.tell_timer_armed(task, cpu, at);
-                Call::SleepUntil { at, slack: 0 }
+                Call::SleepUntil { at, slack: 0, io }
             }
         };
         let answer = self.enter(m, |entries| entries.call(cpu.0, &call));
