@@ -183,6 +183,7 @@ impl TreeAnswer {
                 "prev_cpu": facts.prev,
             },
             "cpu": facts.answer,
+            "reason": told.placement.reason.name(),
             "energy_aware": facts.energy_aware != 0,
             "overutilized": facts.overutilized != 0,
             "candidates": self.allowed().map(|choice| self.candidate(choice)).collect::<Vec<_>>(),
