@@ -9,11 +9,11 @@ kernel_tree() {
     done
 }
 
-# compile_drive TO FLAG...
+# compile_drive TO FLAG...: for hosts of CROSS_COMPILE, as for the shim's build
 compile_drive() {
     local to=$1
     shift
-    gcc -O2 -g -rdynamic "$@" -o "$to" crates/kernel-shim/tests/*.c -ldl
+    "${CROSS_COMPILE:-}gcc" -O2 -g -rdynamic "$@" -o "$to" crates/kernel-shim/tests/*.c -ldl
 }
 
 # What is run: environment, then the scenario and its length. Between them they have all classes,

@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # The shim that a kernel tree runs on (crates/kernel-shim), under its own host in C: every scenario
 # twice with the same bytes and nothing to complain about, then the same with AddressSanitizer and
-# UndefinedBehaviorSanitizer in the shim, then what must not pass in silence: a clock that is lost,
-# and trees that were broken on purpose.
+# UndefinedBehaviorSanitizer in the shim, then on an arm64 host (by emulation) with the decisions of
+# this one, then what must not pass in silence: a clock that is lost, and trees that were broken on
+# purpose.
 #
 #   scripts/kernel-shim.sh [VERSION [PROGRAM]]
 #
@@ -26,8 +27,10 @@ tree=$(kernel_tree "$version")
 
 # build_object NAME: $work/NAME.so, with what the environment says.
 build_object() {
-    crates/kernel-shim/build.sh "$tree" "$work/out" crates/kernel-shim/config/like-arm64.config
-    cp "$work/out/kernel.so" "$work/$1.so"
+    local out=$work/out${CROSS_COMPILE:-}
+    HOSTCC=gcc crates/kernel-shim/build.sh "$tree" "$out" \
+        crates/kernel-shim/config/like-arm64.config
+    cp "$out/kernel.so" "$work/$1.so"
 }
 
 # scenarios NAME DRIVE OBJECT: all of them, each twice.
@@ -70,6 +73,22 @@ export NO_HANDLER=1 UBSAN_OPTIONS=print_stacktrace=1
 export ASAN_OPTIONS=detect_stack_use_after_return=0:detect_leaks=0
 scenarios sanitized "$work/drive-sanitized" "$work/sanitized.so"
 unset NO_HANDLER
+
+say "on an arm64 host"
+scripts/setup.sh cross && scripts/setup.sh emulator || exit 3
+export CROSS_COMPILE=aarch64-linux-gnu-
+compile_drive "$work/drive-arm64"
+build_object arm64
+unset CROSS_COMPILE
+printf '#!/bin/sh\nexec qemu-aarch64 -L /usr/aarch64-linux-gnu %s "$@"\n' "$work/drive-arm64" \
+    >"$work/emulated"
+chmod +x "$work/emulated"
+while read -r scenario; do
+    drive "$work/drive" "$work/plain.so" "$scenario" >"$work/first"
+    drive "$work/emulated" "$work/arm64.so" "$scenario" >"$work/second"
+    cmp "$work/first" "$work/second"
+    say "arm64 host, $scenario: $(grep -o 'hash .*' "$work/first"), as on this one"
+done < <(drive_scenarios)
 
 # refused WORDS COMMAND...: it ends with exit code 1, and says these words.
 refused() {
