@@ -109,6 +109,28 @@ fn what_the_configuration_lacks_is_named() {
     );
 }
 
+/// Goal: a folder of modules stands in for what is a module, and for nothing that is not in it.
+#[test]
+fn a_module_that_is_there_will_do() {
+    let (folder, _) = own(&CONFIG.replace("VIRTIO_CONSOLE=y", "VIRTIO_CONSOLE=m"));
+    let machine = Machine::load("generic", Arch::Arm64, None).expect("plain");
+    let judged = |module: &str| {
+        let modules = folder.path().join(module);
+        fs::create_dir(&modules).expect("made");
+        fs::write(modules.join(format!("{module}.ko")), "").expect("written");
+        let image = folder.path().join("Image");
+        let own = Own::open(&image, Some(&modules), Arch::Arm64).expect("an image");
+        let judged = own.require(&machine, &Scheduler::Kernel);
+        judged.map_err(|error| error.to_string())
+    };
+    assert_eq!(judged("virtio-console"), Ok(()));
+    let why = judged("virtio_net").expect_err("refused");
+    assert!(
+        why.contains("a guest needs the module virtio_console, which is not in"),
+        "{why}"
+    );
+}
+
 #[test]
 fn a_scheduler_needs_more_than_the_kernels_own() {
     let why = lack(CONFIG, "wakeplace").expect("refused");
