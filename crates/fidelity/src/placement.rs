@@ -2,7 +2,6 @@
 //! scheduler and in the simulator; on which cluster each job began, and how often two agree.
 
 mod agree;
-mod cost;
 mod guest;
 mod page;
 mod plan;
@@ -14,9 +13,9 @@ mod sim;
 mod starts;
 mod trace;
 
+use crate::cost::Cost;
 use crate::{Error, Watch};
 use agree::{Agreement, Clusters, Wakeups};
-use cost::Cost;
 use plan::Plan;
 use record::{Boot, Recording, Side};
 pub use recorded::{Comparison, compare};

@@ -1,10 +1,10 @@
 //! All sets in one guest, under one scheduler.
 
-use super::cost::{self, Cost};
 use super::record::Side;
 use super::sets::{Set, TaskSpec, WARM_UP_NS};
 use super::{SetRun, TaskRun, trace};
 use crate::Error;
+use crate::cost::{self, Cost};
 use crate::guest_text::{LOST, SECTION, TRACER, sections, write_file};
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -215,7 +215,8 @@ fn outcome(
     let window_ns = begin_ns..begin_ns + set.window_ns;
     let text = part("trace")?;
     let (wakeups, waits_ns) = trace::wakeups(text, load.start_ns, &window_ns, &tids);
-    let cost = Cost::new(cost::of_trace(text, platform, &window_ns, opps), waits_ns);
+    let energy_j = cost::of_trace(text, &cost::Guest::of(platform), &window_ns, opps);
+    let cost = Cost::new(energy_j, waits_ns);
     // Without its wake-ups a task would be judged by its share alone.
     let silent = |((spec, _), wakeups): &(&(&TaskSpec, _), &BTreeMap<_, _>)| {
         spec.period_ns > 0 && wakeups.is_empty()

@@ -1,11 +1,11 @@
 //! A set in the simulator.
 
 use super::agree::Wakeups;
-use super::cost::{Cost, WindowMeter};
 use super::rest::Rest;
 use super::sets::{Set, Step, TaskSpec, WARM_UP_NS};
 use super::{SetRun, TaskRun};
 use crate::Error;
+use crate::cost::{Cost, WindowMeter};
 use std::collections::BTreeMap;
 use std::ops::Range;
 use wakeplace_engine::observe::{Both, Stop};
