@@ -30,9 +30,10 @@ check: ## this repository's own rules: style, dependency arrows, licences, gener
 lab: ## what runs in the lab's guests, for x86-64 and arm64, into target/lab
 	@scripts/lab-binaries.sh
 
-fidelity: lab ## docs/results/fidelity.md: placement beside the kernel's own (35 minutes of emulation on two CPUs)
+fidelity: lab ## docs/results/fidelity.md and truth.md: placement beside the kernel's own (35 minutes of emulation on two CPUs)
 	cargo run --locked --release --bin wakeplace -- lab fidelity --jobs 2 --timeout 90m \
 		--keep target/fidelity --page docs/results/fidelity.md
+	cargo run --locked --quiet --package xtask -- truth --from target/fidelity
 	rm -r target/fidelity
 	cargo run --locked --release --bin wakeplace -- lab fidelity --recorded --page docs/results/fidelity.md
 

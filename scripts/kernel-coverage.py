@@ -19,7 +19,7 @@ import subprocess
 import sys
 import tempfile
 
-# Percent of lines (issue: "Truth"), of what decides most.
+# Percent of lines (docs/results/truth.md), of what decides most.
 GOALS = {"fair.c": 85, "pelt.c": 85, "cpufreq_schedutil.c": 85, "core.c": 70}
 
 

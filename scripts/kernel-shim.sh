@@ -107,7 +107,8 @@ say "a clock that is lost"
 DEAF=3 refused 'CPU 3, with [0-9]+ tasks, had no tick from 1[0-9]+ ns to 1[0-9]+ ns' \
     "$work/drive" "$work/plain.so" busy 2
 
-# broken C-TEXT: a tree whose tick does that first on CPU 3, from 100 ms on.
+# broken C-TEXT: a tree whose tick does that first on CPU 3, from 100 ms on: its clock begins 10 s
+# before.
 broken() {
     local tick core=$work/broken/kernel/sched/core.c
     [ -e "$work/broken" ] || cp -rs "$tree" "$work/broken"
@@ -116,7 +117,7 @@ broken() {
     {
         sed "s/^$tick/static void whole_tick(void)/" "$tree/kernel/sched/core.c"
         printf 'void wakeplace_does_not_have_this(void);\n%s\n{\n' "$tick"
-        printf '\tif (smp_processor_id() == 3 && sched_clock() > 100000000)\n\t\t%s;\n' "$1"
+        printf '\tif (smp_processor_id() == 3 && sched_clock() > 10100000000ULL)\n\t\t%s;\n' "$1"
         printf '\twhole_tick();\n}\n'
     } >"$core"
 }

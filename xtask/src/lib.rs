@@ -17,6 +17,7 @@ pub mod reasons;
 pub mod repo;
 pub mod site;
 pub mod tidy;
+pub mod truth;
 
 use std::fmt;
 

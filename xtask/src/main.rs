@@ -7,7 +7,7 @@ use std::process::ExitCode;
 use xtask::repo::Repo;
 use xtask::{
     Finding, arrows, assets, bindings, kernel_map, mutants, params, platforms, protos, reasons,
-    site, tidy,
+    site, tidy, truth,
 };
 
 const USAGE: &str = "\
@@ -39,6 +39,9 @@ cargo xtask COMMAND
   site FOLDER       write the documents as the sources of a book
   site --links FOLDER
                     whether the links of the pages in a folder lead somewhere
+  truth [OPTIONS]   write docs/results/truth.md: the runs recorded on a real kernel beside the same
+                    source in the simulator; with options of `wakeplace lab fidelity`, as
+                    --from FOLDER --capacity-aware, its guests, too
   check             tidy, arrows, assets, and --check of bindings, kernel-map, mutants, params,
                     protos, reasons and site
 
@@ -90,6 +93,7 @@ fn run(args: &[&str]) -> anyhow::Result<Option<Vec<Finding>>> {
         ["platforms", folder] if !folder.starts_with('-') => {
             platforms::write(&root, Path::new(folder))?
         }
+        ["truth", options @ ..] => truth::write(&root, options)?,
         ["check"] => {
             let repo = Repo::load(&root)?;
             let mut findings = tidy::check(&repo);

@@ -135,6 +135,19 @@ pub struct EventCount {
     pub idle: u64,
 }
 
+/// What a kernel counts of its own doings, on all CPUs of a run, from its begin.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct KernelCounts {
+    /// Context switches.
+    pub switches: u64,
+    /// ... of these, to threads of the kernel.
+    pub kthread_switches: u64,
+    /// Interrupts of timers, ticks among them.
+    pub timer_interrupts: u64,
+    /// Runs of the softirq that balances.
+    pub balance_passes: u64,
+}
+
 /// One callback of a sched_ext scheduler.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CallbackTotals {
@@ -187,6 +200,8 @@ pub struct RunReport {
     pub events: u64,
     /// The same by kind.
     pub events_by_kind: Vec<EventCount>,
+    /// What a tree's kernel counted of its own doings; None: our model ran.
+    pub kernel_counts: Option<KernelCounts>,
     /// Hash over all events and decisions: equal runs have equal hashes. `BehaviourHash` is one
     /// over what happened.
     pub event_hash: u64,

@@ -3,21 +3,26 @@
 
 mod agree;
 mod guest;
+mod inside;
 mod page;
 mod plan;
 mod record;
 mod recorded;
 mod rest;
+mod script;
 mod sets;
 mod sim;
 mod starts;
 mod trace;
+mod truth;
 
 use crate::cost::Cost;
 use crate::{Error, Watch};
 use agree::{Agreement, Clusters, Wakeups};
+use inside::Inside;
 use plan::Plan;
 use record::{Boot, Recording, Side};
+pub use recorded::traced::traced_run;
 pub use recorded::{Comparison, compare};
 use serde_json::Value;
 use sets::Set;
@@ -25,7 +30,7 @@ use starts::Start;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 use std::time::Duration;
-use wakeplace_engine::CpuIdle;
+pub use truth::{TreeNames, Truth};
 use wakeplace_platform::Platform;
 use wakeplace_policy_sys::Policy;
 
@@ -79,7 +84,7 @@ const PAIRS: [(usize, usize, &str); 4] =
 const OTHER_OFFSET_NS: u64 = 2 * sets::START_OFFSET_NS;
 
 /// What a set did in one run.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 struct SetRun {
     /// In the set's order.
     tasks: Vec<TaskRun>,
@@ -87,10 +92,12 @@ struct SetRun {
     reasons: Vec<(String, u64)>,
     /// Energy and waits in the window.
     cost: Cost,
+    /// What else happened.
+    inside: Inside,
 }
 
 /// What a task did.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 struct TaskRun {
     /// Where each job began.
     wakeups: Wakeups,
@@ -98,6 +105,8 @@ struct TaskRun {
     run_ns: BTreeMap<u32, u64>,
     /// Measured size of a job, in time of a CPU of capacity 1024; none where it was not measured.
     job_ns: Option<u64>,
+    /// Where it first ran of what was recorded since the start; None: that was not noted.
+    first_cpu: Option<u32>,
 }
 
 impl TaskRun {
@@ -172,9 +181,14 @@ struct MachineResult {
 impl MachineResult {
     /// The cluster of a CPU of the highest capacity.
     fn big(&self) -> usize {
-        let biggest = self.platform.cpus.iter().max_by_key(|cpu| cpu.capacity);
-        biggest.map_or(0, |cpu| cpu.cluster as usize)
+        biggest(&self.platform)
     }
+}
+
+/// The cluster of a CPU of the highest capacity.
+fn biggest(platform: &Platform) -> usize {
+    let biggest = platform.cpus.iter().max_by_key(|cpu| cpu.capacity);
+    biggest.map_or(0, |cpu| cpu.cluster as usize)
 }
 
 /// A measurement that can be made: its machines and sets are there.
@@ -308,12 +322,9 @@ fn simulated(
     start_offset_ns: u64,
 ) -> Result<SetRun, Error> {
     let policy = Policy::parse(policy).map_err(Error::input)?;
-    let conditions = sim::Conditions {
-        start_offset_ns,
-        cpuidle: CpuIdle::None,
-    };
+    let conditions = sim::Conditions::guest(start_offset_ns);
     let more = work_more_ns(set, kernel);
-    sim::run(platform, &policy, set, &more, conditions)
+    sim::run(platform, &policy, set, &more, &conditions)
 }
 
 /// By how much the jobs that the guest measured are longer than the set says: the kernel's own time
@@ -360,9 +371,8 @@ mod tests {
         let clusters = Clusters::of(&Platform::load("juno-r0").expect("built in"));
         let run_ns = BTreeMap::from([(0, 10), (1, 60), (5, 30)]);
         let task = TaskRun {
-            wakeups: Wakeups::new(),
             run_ns,
-            job_ns: None,
+            ..TaskRun::default()
         };
         assert_eq!(task.shares(&clusters), vec![40.0, 60.0]);
     }
@@ -375,9 +385,8 @@ mod tests {
             .find(|set| set.name == "B")
             .expect("there");
         let ran = |job_ns| TaskRun {
-            wakeups: Wakeups::new(),
-            run_ns: BTreeMap::new(),
             job_ns,
+            ..TaskRun::default()
         };
         // 5 % of 16 ms is 0.8 ms, 45 % is 7.2 ms.
         let jobs = [
@@ -389,8 +398,7 @@ mod tests {
         ];
         let run = SetRun {
             tasks: jobs.map(ran).to_vec(),
-            reasons: Vec::new(),
-            cost: Cost::default(),
+            ..SetRun::default()
         };
         assert_eq!(
             work_more_ns(&set, &run),

@@ -208,6 +208,10 @@ pub struct Choice {
     pub weight: u32,
     /// How many of them there are.
     pub nr_fair: u32,
+    /// Those of `SCHED_IDLE` among them.
+    pub nr_idle_policy: u32,
+    /// A fair task runs.
+    pub curr_fair: u32,
     /// A wake-up is on its way to it.
     pub pending: u32,
     /// Utilisation by RT tasks.
@@ -321,7 +325,8 @@ pub struct Facts {
     pub in_interrupt: u32,
     /// The waker is about to sleep.
     pub sync: u32,
-    pub unused: u32,
+    /// Who ran there is a kernel thread that may use this CPU only.
+    pub waker_pinned: u32,
 }
 
 /// How a task is scheduled, in the kernel's own numbers.

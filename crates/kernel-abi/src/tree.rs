@@ -115,6 +115,9 @@ pub trait Tree {
     /// The kernel refuses, or the run is over.
     fn control(&mut self, call: &Call<'_>, ticket: u64) -> Result<i64, Refused>;
 
+    /// The value of a parameter as the kernel's own file would show it; None: there is none.
+    fn get(&self, name: &std::ffi::CStr) -> Option<String>;
+
     /// What an observer sees of a CPU.
     fn cpu_state(&self, cpu: u32) -> Option<CpuState>;
 

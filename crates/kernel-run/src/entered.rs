@@ -1,6 +1,7 @@
 //! A booted kernel as the engine enters it.
 
 use crate::faults::Place;
+use std::ffi::CStr;
 use std::rc::Rc;
 use wakeplace_kernel_abi::{Call, Cpu, CpuState, Decided, Fork, Refused, TaskState, Told, Tree};
 use wakeplace_kernel_tree::Kernel;
@@ -124,6 +125,10 @@ impl Tree for Entered {
     fn control(&mut self, call: &Call<'_>, ticket: u64) -> Result<i64, Refused> {
         self.entry();
         self.kernel.control(call, ticket)
+    }
+
+    fn get(&self, name: &CStr) -> Option<String> {
+        self.kernel.get(name).ok()
     }
 
     fn cpu_state(&self, cpu: u32) -> Option<CpuState> {

@@ -5,7 +5,7 @@
 use crate::stream::{Message, Sender, receive};
 use std::fs::File;
 use std::io::{self, Read as _, Write as _};
-use std::os::fd::{FromRawFd as _, OwnedFd};
+use std::os::fd::{AsRawFd as _, FromRawFd as _, OwnedFd};
 use wakeplace_engine::{Ended, Happening, Observer, RunReport};
 
 /// What the process of a run has: it says what happens, and how the run ended.
@@ -46,6 +46,9 @@ pub(crate) fn apart(
 ) -> Result<RunReport, String> {
     let cannot = |error: io::Error| format!("a process for the run: {error}");
     let (ours, theirs) = pipe().map_err(cannot)?;
+    // Batches fit, so that both ends work at a time; in a smaller pipe they wait.
+    // SAFETY: a plain system call.
+    unsafe { libc::fcntl(theirs.as_raw_fd(), libc::F_SETPIPE_SZ, PIPE_BYTES) };
     let (their_answers, our_answers) = pipe().map_err(cannot)?;
     let parent = std::process::id();
     // SAFETY: glibc's fork leaves the allocator and the loader in order in the child. The child
@@ -126,8 +129,6 @@ fn pipe() -> io::Result<(OwnedFd, OwnedFd)> {
         if libc::pipe2(ends.as_mut_ptr(), libc::O_CLOEXEC) != 0 {
             return Err(io::Error::last_os_error());
         }
-        // Batches fit, so that both ends work at a time; in a smaller pipe they wait.
-        libc::fcntl(ends[1], libc::F_SETPIPE_SZ, PIPE_BYTES);
         Ok((OwnedFd::from_raw_fd(ends[0]), OwnedFd::from_raw_fd(ends[1])))
     }
 }

@@ -8,6 +8,17 @@ static unsigned int estimate(const struct sched_avg *avg)
 	return READ_ONCE(*(const unsigned int *)&avg->util_est) & 0x7fffffff;
 }
 
+/* As _task_util_est(): before 6.8 a task has two estimates, of which the higher one counts. */
+static unsigned int task_estimate(const struct task_struct *p)
+{
+	unsigned int est = estimate(&p->se.avg);
+
+#ifdef WPK_HAS_UTIL_EST_STRUCT
+	est = max(est, READ_ONCE(p->se.avg.util_est.ewma));
+#endif
+	return est;
+}
+
 static unsigned int idle_state_of(unsigned int cpu)
 {
 	return view.cpus[cpu].running == WPK_IDLE ? view.cpus[cpu].idle_state : WPK_NONE;
@@ -19,6 +30,16 @@ static unsigned int nr_fair(const struct cfs_rq *cfs)
 	return cfs->h_nr_runnable;
 #else
 	return cfs->h_nr_running;
+#endif
+}
+
+/* Tasks of SCHED_IDLE among them. */
+static unsigned int nr_idle(const struct cfs_rq *cfs)
+{
+#ifdef WPK_HAS_H_NR_IDLE
+	return cfs->h_nr_idle;
+#else
+	return cfs->idle_h_nr_running;
 #endif
 }
 
@@ -55,6 +76,8 @@ static void choice_of(struct wpk_choice *c, unsigned int cpu, struct task_struct
 		.load = READ_ONCE(rq->cfs.avg.load_avg),
 		.weight = scale_load_down(rq->cfs.load.weight),
 		.nr_fair = nr_fair(&rq->cfs),
+		.nr_idle_policy = nr_idle(&rq->cfs),
+		.curr_fair = rq->curr->sched_class == &fair_sched_class,
 		.pending = rq->ttwu_pending,
 		.util_rt = cpu_util_rt(rq),
 		.util_dl = READ_ONCE(rq->avg_dl.util_avg),
@@ -78,11 +101,15 @@ static void tell_choices(struct wpk_decision *d, struct task_struct *p)
 	d->choices = choices;
 }
 
+/* The last wakee may be gone: like the scheduler, this looks at the pointer alone. */
 static unsigned int number_of_wakee(const struct task_struct *p)
 {
-	const struct task_struct *wakee = p->last_wakee;
+	unsigned int i;
 
-	return wakee && !(wakee->thread.number & WPK_KTHREAD) ? wakee->thread.number : WPK_NONE;
+	for (i = 0; p->last_wakee && i < task_table_size; i++)
+		if (task_table[i] == p->last_wakee)
+			return i;
+	return WPK_NONE;
 }
 
 static void party_of(struct wpk_party *party, const struct task_struct *p)

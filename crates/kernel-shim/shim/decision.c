@@ -33,7 +33,7 @@ static unsigned long util_of(unsigned int cpu, struct task_struct *p, bool with)
 	else if (task_cpu(p) != cpu && with)
 		util += own;
 	if (with)
-		est += estimate(&p->se.avg);
+		est += task_estimate(p);
 	return min(max(util, est), arch_scale_cpu_capacity(cpu));
 }
 
@@ -99,13 +99,14 @@ static void describe(struct wpk_decision *d, struct task_struct *p)
 	d->overutilized = !!READ_ONCE(rd->overutilized);
 	d->energy_aware = rcu_dereference_raw(rd->pd) && !d->overutilized;
 	d->in_interrupt = in_interrupt() != 0;
+	d->waker_pinned = current->flags & PF_KTHREAD && current->nr_cpus_allowed == 1;
 }
 
 /* The task's own averages, which the rules bring up to date before they look at them. */
 static void describe_task(struct wpk_decision *d, struct task_struct *p)
 {
 	d->util = READ_ONCE(p->se.avg.util_avg);
-	d->util_est = estimate(&p->se.avg);
+	d->util_est = task_estimate(p);
 	d->party.load = READ_ONCE(p->se.avg.load_avg);
 	if (view.detail && d->energy_aware)
 		tell_energies(d, p);

@@ -150,21 +150,21 @@ void wpsim_take_irq(void)
 static void handle_request(void)
 {
 	/* An interrupt may take the CPU away, until another visit. */
-	int kind = request.kind;
-
 	if (arrived[wpsim_cpu]) {
 		wpsim_irq_pending = 1;
 		if (wpsim_irq_flags)
 			wpsim_take_irq();
 	}
-	if (kind == ENTER_CALL)
-		request.answer = -EBUSY;
 }
 
-/* Kernel work that takes simulated time: interrupts come in, a preemption may take the CPU away. */
+/*
+ * Kernel work that takes simulated time: interrupts come in, a preemption may take the CPU away. It
+ * takes none at the boot and at the instant at which the host's time begins: parameters are set
+ * then, and each has its answer at once.
+ */
 static void kernel_work(u64 ns)
 {
-	if (!ns || !wp_booted)
+	if (!ns || !wp_booted || view.now_ns == begin_ns)
 		return;
 	view.cpus[wpsim_cpu].work_ns = ns;
 	do {

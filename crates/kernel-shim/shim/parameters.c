@@ -7,6 +7,8 @@
  *   NAME, DIR/NAME a file of the scheduler's debug folder (base_slice_ns, migration_cost_ns, ...)
  *   NAME           a system control (sched_energy_aware, sched_rt_runtime_us, ...)
  *   NAME           an attribute of the frequency core or its governor (rate_limit_us, ...)
+ * To be read only:
+ *   softirqs       how often each softirq has run on all CPUs, NAME COUNT a line
  */
 static int set_features(const char *list)
 {
@@ -70,6 +72,21 @@ static int show_features(char *text, size_t size)
 	return n;
 }
 
+static int show_softirqs(char *text, size_t size)
+{
+	unsigned int nr, cpu;
+	size_t n = 0;
+
+	for (nr = 0; nr < NR_SOFTIRQS; nr++) {
+		u64 sum = 0;
+
+		for_each_possible_cpu(cpu)
+			sum += kstat_softirqs_cpu(nr, cpu);
+		n += scnprintf(text + n, size - n, "%s %llu\n", softirq_to_name[nr], sum);
+	}
+	return n;
+}
+
 wpk_s32 wpk_get(const char *name, char *text, wpk_u32 size)
 {
 	static char page[PAGE_SIZE] __aligned(PAGE_SIZE);
@@ -79,6 +96,8 @@ wpk_s32 wpk_get(const char *name, char *text, wpk_u32 size)
 
 	if (!strcmp(name, "features"))
 		return show_features(text, size);
+	if (!strcmp(name, "softirqs"))
+		return show_softirqs(text, size);
 	if (!strcmp(name, "idle_governor"))
 		return scnprintf(text, size, "%s", cpuidle_curr_governor
 			? cpuidle_curr_governor->name : "none");

@@ -56,7 +56,7 @@ wpk_s32 wpk_task_state(wpk_u32 task, struct wpk_task_state *s)
 		return -ESRCH;
 	*s = (struct wpk_task_state){
 		.util = p->se.avg.util_avg,
-		.util_est = estimate(&p->se.avg),
+		.util_est = task_estimate(p),
 		.runnable = p->se.avg.runnable_avg,
 		.cpu = task_cpu(p),
 		.on_rq = p->on_rq,

@@ -170,10 +170,28 @@ static void birth(struct task_struct *p, const struct wpk_call *call)
 	}
 }
 
+/*
+ * A child begins with the priority of `current`. One that nobody creates comes by an interrupt, and
+ * that may come upon any kernel thread: the governor's is a deadline task, of which nothing forks.
+ */
+static int fork_from(struct task_struct *parent, struct task_struct *p)
+{
+	struct task_struct *here = current;
+	int error;
+
+	wpsim_current = parent;
+	error = sched_fork(0, p);
+	wpsim_current = here;
+	return error;
+}
+
 static wpk_s64 do_fork_call(const struct wpk_call *call)
 {
 	struct task_struct *parent = current->flags & PF_KTHREAD ? &init_task : current;
-	/* Once the child is awake it may run first: the host's words are gone by then. */
+	/*
+	 * Once the child is awake it, or the governor's thread, may run first: the host's words are
+	 * gone by then.
+	 */
 	const struct wpk_attr attr = call->attr ? *call->attr : (struct wpk_attr){};
 	const bool later = call->attr && (!is_fair(attr.policy) || attr.runtime);
 	unsigned int number = call->group;
@@ -188,7 +206,7 @@ static wpk_s64 do_fork_call(const struct wpk_call *call)
 	p->pid = p->tgid = PID_OF_TASKS + call->task;
 	p->thread.number = call->task;
 	birth(p, call);
-	error = sched_fork(0, p);
+	error = fork_from(parent, p);
 	if (error) {
 		wp_free(p);
 		return error;

@@ -166,6 +166,8 @@ struct wpk_choice {
 	wpk_u32 load;		/* cfs_rq's load_avg */
 	wpk_u32 weight;		/* of the queued fair tasks */
 	wpk_u32 nr_fair;
+	wpk_u32 nr_idle_policy;	/* of SCHED_IDLE among them */
+	wpk_u32 curr_fair;	/* a fair task runs */
 	wpk_u32 pending;	/* a wake-up is on its way */
 	wpk_u32 util_rt, util_dl, util_irq;
 	wpk_u32 uclamp_min, uclamp_max;		/* of the queued tasks */
@@ -215,7 +217,7 @@ struct wpk_decision {
 	wpk_u32 energy_aware;
 	wpk_u32 in_interrupt;
 	wpk_u32 sync;		/* the waker is about to sleep */
-	wpk_u32 unused;
+	wpk_u32 waker_pinned;	/* a kernel thread that may use this CPU only */
 	/* with view->detail: all CPUs, and the performance domains where it was energy-aware */
 	wpk_u32 nr_choices;
 	wpk_u32 nr_energies;

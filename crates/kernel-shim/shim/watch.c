@@ -36,8 +36,7 @@ static void watch_cpu(unsigned int cpu)
 
 	if (view.cpus[cpu].state != WPK_USER || now < watched[cpu].since + WATCH_NS)
 		return;
-	/* One task alone may do without, where the configuration says so. */
-	if (now > alive + WATCH_NS && !(tick_nohz_full_cpu(cpu) && rq->nr_running < 2))
+	if (now > alive + WATCH_NS)
 		wp_fault(WPK_FAULT_STILL,
 			"CPU %u, with %u tasks, had no tick from %llu ns to %llu ns "
 			"(its timer: %lld)",

@@ -46,7 +46,7 @@ impl Like {
         Self { arch, large }
     }
 
-    /// The architecture as users type it and platforms have it; ` large` after it.
+    /// For people and records: the architecture as platforms have it, after `large` if it is.
     #[must_use]
     pub fn name(self) -> &'static str {
         match (self.arch, self.large) {

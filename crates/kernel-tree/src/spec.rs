@@ -45,6 +45,18 @@ impl Spec {
         Self::parse_with(text, &|path| path.exists())
     }
 
+    /// A name with one more parameter.
+    ///
+    /// # Errors
+    /// In one sentence what is wrong with it.
+    pub fn with(text: &str, key: &str, value: &str) -> Result<String, String> {
+        let spec = Self::parse(text)?;
+        let has_own = spec.name.is_some() || !spec.parameters.is_empty();
+        let joint = if has_own { ',' } else { ':' };
+        let name = format!("{text}{joint}{key}={value}");
+        Self::parse(&name).map(|_| name)
+    }
+
     fn parse_with(text: &str, exists: &dyn Fn(&Path) -> bool) -> Result<Self, String> {
         let whole = text;
         let text = text.strip_prefix(PREFIX).unwrap_or(text);
@@ -185,6 +197,18 @@ mod tests {
             path: path.into(),
             revision: revision.map(str::to_owned),
         }
+    }
+
+    #[test]
+    fn a_name_takes_one_more_parameter() {
+        for (name, expected) in [
+            ("kernel:7.3.4", "kernel:7.3.4:a=0"),
+            ("kernel:7.3.4:name=x", "kernel:7.3.4:name=x,a=0"),
+            ("kernel:7.3.4:b=1", "kernel:7.3.4:b=1,a=0"),
+        ] {
+            assert_eq!(Spec::with(name, "a", "0").as_deref(), Ok(expected));
+        }
+        assert!(Spec::with("kernel:", "a", "0").is_err());
     }
 
     #[test]

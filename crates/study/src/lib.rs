@@ -70,7 +70,7 @@ pub use sweep::{Axis, Design, MadePoint, Point, Points, Range, Sweep, is_sweep};
 #[cfg(not(target_family = "wasm"))]
 pub use trace_meter::trace_meter;
 pub use tradeoff::{Beaten, Mean, Ratio, Tradeoff};
-pub use tree::{BuiltTree, TreeRuns};
+pub use tree::{BuiltTree, TreeRuns, runs_of};
 pub use verdict::SHOWN_PCT;
 pub use wakeplace_engine::sched_ext::{Callback, Loader};
 pub use wakeplace_engine::{

@@ -63,7 +63,11 @@ impl Tree for BuiltTree {
 }
 
 /// How a policy's tree runs; None: the core decides.
-pub(crate) fn runs_of(policy: &Policy) -> Option<Result<&dyn TreeRuns, StudyError>> {
+///
+/// # Errors
+/// The policy is a tree that nobody has built.
+#[must_use]
+pub fn runs_of(policy: &Policy) -> Option<Result<&dyn TreeRuns, StudyError>> {
     let tree = policy.tree()?;
     let built = tree.as_any().downcast_ref::<BuiltTree>();
     Some(

@@ -123,6 +123,7 @@ const MAY_KNOW: [(&str, &[&str]); 33] = [
             "engine",
             "metrics",
             "trace",
+            "study",
             "report",
             "guest",
             "lab",

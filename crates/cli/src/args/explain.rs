@@ -39,7 +39,7 @@ pub(crate) struct ExplainArgs {
         display_order = 6
     )]
     pub(crate) seed: u64,
-    /// The policy whose decision it is, as linux-4.17+energy-aware or kernel:7.3.4
+    /// The policy whose decision it is, as linux-7.3 or kernel:7.3.4
     #[arg(
         long,
         value_name = "NAME",

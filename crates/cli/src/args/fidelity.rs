@@ -74,6 +74,18 @@ pub(crate) struct LabFidelityArgs {
         display_order = 24
     )]
     pub(crate) from: Option<PathBuf>,
+    /// Compare the guests with this kernel's own scheduler in the simulator, as kernel:7.3.4
+    ///
+    /// Three columns: guest, this tree, our model of its version; energy-aware, and with
+    /// `--capacity-aware` without. Where a task is not as the guest's, other beginnings are tried.
+    /// The live scheduler is left out.
+    #[arg(
+        long,
+        value_name = "KERNEL",
+        help_heading = "Input",
+        display_order = 26
+    )]
+    pub(crate) tree: Option<String>,
     /// Boot nothing: simulate and compare the runs recorded on 7.3.4
     #[arg(
         long,

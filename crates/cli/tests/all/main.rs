@@ -19,6 +19,7 @@ mod interrupt;
 mod kept_inputs;
 mod kernel;
 mod kernel_runs;
+mod kernel_truth;
 mod lab;
 mod lab_programs;
 mod output;

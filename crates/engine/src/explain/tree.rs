@@ -61,7 +61,7 @@ impl Observer for Follower<'_> {
                 number: self.finder.number(),
                 task: self.finder.name(placement.task),
                 waker: placement.waker.map(|waker| self.finder.name(waker)),
-                decided: self.told.take().unwrap_or_default(),
+                decided: self.told.take().expect("a tree tells it before"),
             });
         }
     }
@@ -120,7 +120,10 @@ impl TreeExplanation {
         let facts = &self.decided.facts;
         let waker = match facts.waker {
             abi::IDLE => Waker::Idle,
-            abi::KTHREAD.. => Waker::Kthread(1),
+            // An interrupt that comes upon it is not its doing (select_idle_sibling()).
+            abi::KTHREAD.. if facts.waker_pinned != 0 && facts.in_interrupt == 0 => {
+                Waker::Kthread(1)
+            }
             _ => Waker::Task(1),
         };
         Request {
@@ -225,7 +228,8 @@ fn take_cpu(choice: &Choice, now_ns: u64, cpu: &mut wp_cpu) {
     queue.pending = choice.pending;
     queue.online = choice.online;
     queue.curr_idle = choice.idle;
-    queue.curr_fair = u32::from(choice.idle == 0 && choice.nr_fair > 0);
+    queue.curr_fair = choice.curr_fair;
+    queue.nr_idle_policy = choice.nr_idle_policy;
     let load = &mut cpu.load;
     load.avg.load_avg = choice.load;
     load.avg.runnable_avg = choice.runnable;
@@ -246,19 +250,16 @@ fn take_cpu(choice: &Choice, now_ns: u64, cpu: &mut wp_cpu) {
     idle.nr_idle_scan = choice.nr_idle_scan;
 }
 
-/// The tree's highest hints, as those of one queued task.
+/// The tree's hints, as those of one queued task; of an idle CPU those of the task that left last.
 fn take_hints(choice: &Choice, cpu: &mut wp_cpu) {
-    let none = (choice.uclamp_min, choice.uclamp_max) == (0, sys::WP_SCALE);
-    if none || choice.nr_running == 0 {
+    let load = &mut cpu.load;
+    if choice.nr_running == 0 {
+        load.uclamp_last_cut = sys::WP_SCALE.saturating_sub(choice.uclamp_max);
         return;
     }
-    let load = &mut cpu.load;
-    (load.uclamp_tasks, load.uclamp_hinted) = (choice.nr_running, 1);
-    for (hint, value) in load
-        .uclamp
-        .iter_mut()
-        .zip([choice.uclamp_min, choice.uclamp_max])
-    {
+    (load.uclamp_tasks, load.uclamp_hinted) = (1, 1);
+    let hints = [choice.uclamp_min, choice.uclamp_max];
+    for (hint, value) in load.uclamp.iter_mut().zip(hints) {
         (hint.tasks[0], hint.highest[0]) = (1, value);
     }
 }

@@ -13,7 +13,7 @@ pub(crate) mod tree;
 use crate::ids::{CpuId, TaskId};
 use crate::mechanics::{Action, Event, KernelEvent, Mechanics};
 use crate::observe::Observer;
-use crate::outcome::SchedExtReport;
+use crate::outcome::{KernelCounts, SchedExtReport};
 use wakeplace_policy_sys::Reason;
 use wakeplace_workload::Change;
 
@@ -35,6 +35,8 @@ pub(crate) struct KernelReport {
     pub(crate) line_wait_ns: Option<u64>,
     pub(crate) double_placements: Option<u64>,
     pub(crate) sched_ext: Option<SchedExtReport>,
+    /// What a tree's kernel counted.
+    pub(crate) counts: Option<KernelCounts>,
     /// Choices by reason.
     pub(crate) reasons: Vec<(Reason, u64)>,
 }

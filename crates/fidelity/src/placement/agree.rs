@@ -37,6 +37,12 @@ impl Clusters {
         self.of_cpu.get(cpu as usize).copied()
     }
 
+    /// The first CPU of a cluster.
+    pub(crate) fn first_cpu(&self, cluster: usize) -> Option<u32> {
+        let at = self.of_cpu.iter().position(|of| *of == cluster)?;
+        u32::try_from(at).ok()
+    }
+
     /// Chance of a CPU drawn at random to be in a cluster.
     fn chance(&self, cluster: usize) -> f64 {
         let own = self.of_cpu.iter().filter(|of| **of == cluster).count();

@@ -1,5 +1,6 @@
 //! All sets in one guest, under one scheduler.
 
+use super::inside::{self, Inside};
 use super::record::Side;
 use super::sets::{Set, TaskSpec, WARM_UP_NS};
 use super::{SetRun, TaskRun, trace};
@@ -32,6 +33,12 @@ e=/proc/sys/kernel/sched_energy_aware
 [ \"$1\" = cas ] && echo 0 >$e
 echo '=== energy_aware'
 cat $e
+";
+
+/// For the script: `counts` prints what the kernel has counted of its own doings since it booted.
+const COUNTS: &str = "\
+counts() { cat /proc/uptime; grep ctxt /proc/stat; cat /proc/softirqs; \
+	grep -E '^ *(CPU|IPI)|arch_timer' /proc/interrupts; }
 ";
 
 /// What is recorded last, so that a recording without it is not whole.
@@ -72,7 +79,7 @@ pub(crate) fn is_whole(text: &str, sets: &[Set], start_offset_ns: u64, side: Sid
 }
 
 fn script(sets: &[Set]) -> String {
-    let mut text = [TRACER, PROLOGUE, LOST].concat();
+    let mut text = [TRACER, PROLOGUE, LOST, COUNTS].concat();
     for set in sets {
         let name = &set.name;
         // Recorded from before the threads are there; the load program ends it with the window.
@@ -83,9 +90,13 @@ fn script(sets: &[Set]) -> String {
              cat {name}.json\n\
              echo\n\
              echo >$t/trace\n\
+             echo '{SECTION}before {name}'\n\
+             counts\n\
              echo '{SECTION}load {name}'\n\
              echo 1 >$t/tracing_on\n\
              wakeplace-guest load {name}.json || exit 1\n\
+             echo '{SECTION}after {name}'\n\
+             counts\n\
              echo '{SECTION}lost {name}'\n\
              lost\n\
              echo '{SECTION}trace {name}'\n\
@@ -214,14 +225,27 @@ fn outcome(
     let begin_ns = load.start_ns + WARM_UP_NS;
     let window_ns = begin_ns..begin_ns + set.window_ns;
     let text = part("trace")?;
-    let (wakeups, waits_ns) = trace::wakeups(text, load.start_ns, &window_ns, &tids);
+    let traced = trace::wakeups(text, load.start_ns, &window_ns, &tids);
+    // Recordings from before counts were asked for have none.
+    let counts = part("before").and_then(|before| Ok(inside::counts(before, part("after")?)));
+    let numbers: Vec<i32> = tids.iter().map(|(_, tid)| *tid).collect();
+    let inside = Inside {
+        counts: counts.unwrap_or_default(),
+        ..inside::of_trace(
+            text,
+            platform,
+            &window_ns,
+            &numbers,
+            &khz_of(platform, opps),
+        )
+    };
     let energy_j = cost::of_trace(text, &cost::Guest::of(platform), &window_ns, opps);
-    let cost = Cost::new(energy_j, waits_ns);
+    let cost = Cost::new(energy_j, traced.waits_ns);
     // Without its wake-ups a task would be judged by its share alone.
     let silent = |((spec, _), wakeups): &(&(&TaskSpec, _), &BTreeMap<_, _>)| {
         spec.period_ns > 0 && wakeups.is_empty()
     };
-    if let Some(((spec, _), _)) = results.iter().zip(&wakeups).find(silent) {
+    if let Some(((spec, _), _)) = results.iter().zip(&traced.wakeups).find(silent) {
         return Err(failed(&format!(
             "its trace has no wake-up of {} in the window",
             spec.name
@@ -229,8 +253,9 @@ fn outcome(
     }
     let tasks = results
         .iter()
-        .zip(wakeups)
-        .map(|((spec, own), wakeups)| TaskRun {
+        .zip(traced.wakeups.into_iter().zip(traced.first_cpus))
+        .map(|((spec, own), (wakeups, first_cpu))| TaskRun {
+            first_cpu,
             wakeups,
             run_ns: own.cpu_run_ns.clone(),
             // What a job in fact took, with what the kernel did in the task's name.
@@ -241,7 +266,15 @@ fn outcome(
         tasks: tasks.collect(),
         reasons: Vec::new(),
         cost,
+        inside,
     })
+}
+
+/// The frequency of each domain at these operating points.
+fn khz_of(platform: &Platform, opps: &[Option<u16>]) -> Vec<Option<u32>> {
+    let domains = platform.freq_domains.iter().zip(opps);
+    let khz = domains.map(|(domain, opp)| Some(domain.opps[usize::from((*opp)?)].khz));
+    khz.collect()
 }
 
 #[cfg(test)]

@@ -320,7 +320,7 @@ fn agreement_object(sums: &[Agreement]) -> Value {
 #[cfg(test)]
 mod tests {
     use super::super::agree::{Clusters, Wakeups};
-    use super::super::{Cost, SetRun, TaskRun};
+    use super::super::{SetRun, TaskRun};
     use super::*;
     use std::collections::BTreeMap;
     use wakeplace_platform::Platform;
@@ -341,6 +341,7 @@ mod tests {
                 },
                 run_ns: BTreeMap::from([(cpu, 5)]),
                 job_ns,
+                ..TaskRun::default()
             };
             let small = task(0, Some(800_000));
             let tasks = vec![
@@ -352,8 +353,7 @@ mod tests {
             ];
             SetRun {
                 tasks,
-                reasons: Vec::new(),
-                cost: Cost::default(),
+                ..SetRun::default()
             }
         };
         let runs = [run(0), run(2), run(0), run(2), run(0)];

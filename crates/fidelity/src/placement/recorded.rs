@@ -1,15 +1,15 @@
 //! Task sets that were recorded on a real kernel, simulated again with
 //! the job sizes measured there; nothing is booted. The share of each task's run time by cluster.
 
-mod data;
+pub(super) mod data;
 mod page;
+pub(super) mod traced;
 
 use super::agree::Clusters;
 use super::sim;
 use crate::Error;
 use data::{Recorded, RecordedSet, Rules};
 use serde_json::Value;
-use wakeplace_engine::CpuIdle;
 use wakeplace_platform::Platform;
 use wakeplace_policy_sys::Policy;
 
@@ -140,23 +140,15 @@ fn set_rows(
         })
         .collect();
     for run in recorded.repeats(rules, &set.name) {
-        let job_ns: Vec<u64> = set
-            .tasks
-            .iter()
-            .zip(&run.tasks)
-            .map(|(task, ran)| (task.period_us as f64 * 1000.0 * ran.scaled_duty).round() as u64)
-            .collect();
+        let job_ns: Vec<u64> = (0..set.tasks.len()).map(|at| run.job_ns(set, at)).collect();
         let more: Vec<i64> = simulated_set
             .tasks
             .iter()
             .zip(&job_ns)
             .map(|(task, job_ns)| *job_ns as i64 - task.mean_work_ns(data::WINDOW_NS) as i64)
             .collect();
-        let conditions = sim::Conditions {
-            start_offset_ns: run.start_offset_us * 1000,
-            cpuidle: CpuIdle::None, // the recorded guests had no driver
-        };
-        let outcome = sim::run(platform, policy, &simulated_set, &more, conditions)?;
+        let conditions = sim::Conditions::guest(run.start_offset_us * 1000);
+        let outcome = sim::run(platform, policy, &simulated_set, &more, &conditions)?;
         for (at, row) in rows.iter_mut().enumerate() {
             row.job_ns.push(job_ns[at]);
             row.kernel.push(run.tasks[at].percent(&clusters.names));

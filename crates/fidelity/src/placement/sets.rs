@@ -7,7 +7,7 @@ pub(crate) const WARM_UP_NS: u64 = 5_000_000_000;
 /// Start of the first run after a tick: puts the releases between the kernel's ticks, ns.
 pub(crate) const START_OFFSET_NS: u64 = 1_370_000;
 /// Period of the kernel's tick, ns.
-const TICK_NS: u64 = 4 * MS;
+pub(crate) const TICK_NS: u64 = 4 * MS;
 /// From one start to the next: the golden section of a tick, so that any number of starts is
 /// spread evenly over it and no start depends on how many there are, ns.
 const NEXT_START_NS: u64 = 2_472_000;

@@ -1,36 +1,50 @@
 //! A set in the simulator.
 
-use super::agree::Wakeups;
+use super::inside::{Counter, Counts, Inside};
 use super::rest::Rest;
-use super::sets::{Set, Step, TaskSpec, WARM_UP_NS};
+use super::script::workload;
+use super::sets::{Set, WARM_UP_NS};
 use super::{SetRun, TaskRun};
 use crate::Error;
 use crate::cost::{Cost, WindowMeter};
-use std::collections::BTreeMap;
 use std::ops::Range;
-use wakeplace_engine::observe::{Both, Stop};
-use wakeplace_engine::{CpuIdle, Observer, Options};
+use wakeplace_engine::observe::{Both, NoObserver, Stop};
+use wakeplace_engine::{CpuIdle, Ended, Observer, Options, RunReport};
 use wakeplace_platform::Platform;
 use wakeplace_policy_sys::Policy;
-use wakeplace_workload::{
-    Calibration, Change, Event, Loops, Phase, Shared, Start, StartLine, TaskScript, Timer,
-    TimerMode, Workload,
-};
-
-/// Work of a task that never sleeps: more than any run is long, ns.
-const ENDLESS_NS: u64 = 1_000_000_000_000;
+use wakeplace_study::runs_of;
+use wakeplace_workload::Workload;
 
 /// The tasks of the guest exist, asleep, for two to three tenths of a second before they start:
 /// what a new task is taken to need is forgotten by then, ns.
 const ASLEEP_NS: u64 = 300_000_000;
 
 /// What a run is to repeat of the guest's.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Conditions {
     /// Start after a tick, ns.
     pub(crate) start_offset_ns: u64,
     /// What chooses the states of idle CPUs.
     pub(crate) cpuidle: CpuIdle,
+    /// The CPU that each task begins on; where there is none, the one that it is given.
+    pub(crate) begin: Vec<Option<u32>>,
+    /// The CPU on which their creator begins; None: the one that it is given.
+    pub(crate) creator: Option<u32>,
+    /// What a creation takes, ns; None: as measured in a guest at rest.
+    pub(crate) fork_ns: Option<u64>,
+}
+
+impl Conditions {
+    /// As guests have it: no cpuidle driver, and tasks that begin where they are put.
+    pub(crate) fn guest(start_offset_ns: u64) -> Self {
+        Self {
+            start_offset_ns,
+            cpuidle: CpuIdle::None,
+            begin: Vec::new(),
+            creator: None,
+            fork_ns: None,
+        }
+    }
 }
 
 /// Runs a set. `work_more_ns`: by how much each task's jobs are longer than the set says.
@@ -39,10 +53,11 @@ pub(crate) fn run(
     policy: &Policy,
     set: &Set,
     work_more_ns: &[i64],
-    conditions: Conditions,
+    conditions: &Conditions,
 ) -> Result<SetRun, Error> {
     let start_ns = ASLEEP_NS + conditions.start_offset_ns;
-    let workload = workload(set, work_more_ns, start_ns);
+    let all_cpus: Vec<u32> = (0..).take(platform.cpus.len()).collect();
+    let workload = workload(set, work_more_ns, conditions, start_ns, &all_cpus);
     let rest = Rest::read()?;
     let platform = &rest.guest(platform);
     let options = Options {
@@ -52,22 +67,20 @@ pub(crate) fn run(
         transition_latency: false,
         kernel_costs: false,
         cpuidle: conditions.cpuidle,
-        fork_ns: Some(rest.fork_ns),
+        fork_ns: conditions.fork_ns.or(Some(rest.fork_ns)),
+        parent_cpu: conditions.creator,
         ..Options::default()
     };
     wakeplace_engine::check(platform, policy, &workload, &options).map_err(Error::input)?;
-    let mut recorder = Recorder::new(set, start_ns);
+    let mut recorder = Recorder::new(platform, set, start_ns);
     let mut meter = WindowMeter::new(platform, &recorder.window());
-    let report = match &mut meter {
-        None => wakeplace_engine::run_watched(platform, policy, &workload, &options, &mut recorder),
-        Some(meter) => wakeplace_engine::run_watched(
-            platform,
-            policy,
-            &workload,
-            &options,
-            &mut Both(&mut recorder, meter),
-        ),
+    let mut nobody = NoObserver;
+    let second: &mut dyn Observer = match &mut meter {
+        Some(meter) => meter,
+        None => &mut nobody,
     };
+    let mut both = Both(&mut recorder, second);
+    let report = watched(platform, policy, &workload, &options, &mut both)?;
     let cpu_energy_j = meter.and_then(|meter| meter.cpu_energy_j());
     let reasons = report
         .reasons
@@ -77,71 +90,46 @@ pub(crate) fn run(
         tasks: recorder.tasks,
         reasons: reasons.collect(),
         cost: Cost::new(cpu_energy_j, recorder.waits_ns),
+        inside: Inside {
+            counts: counts(&report),
+            ..recorder.counter.inside()
+        },
     })
 }
 
-fn workload(set: &Set, work_more_ns: &[i64], start_ns: u64) -> Workload {
-    let timer = |task: &TaskSpec| Timer {
-        name: task.name.clone(),
-        mode: TimerMode::Absolute,
-        start_delay_ns: start_ns + task.delay_ns,
+/// A run under a policy, or under a tree's own kernel.
+fn watched(
+    platform: &Platform,
+    policy: &Policy,
+    workload: &Workload,
+    options: &Options,
+    observer: &mut dyn Observer,
+) -> Result<RunReport, Error> {
+    let Some(tree) = runs_of(policy) else {
+        let report = wakeplace_engine::run_watched(platform, policy, workload, options, observer);
+        return Ok(report);
     };
-    let more = work_more_ns.iter().copied().chain(std::iter::repeat(0));
-    Workload {
-        name: set.name.clone(),
-        calibration: Calibration::Biggest,
-        tasks: (0..)
-            .zip(&set.tasks)
-            .zip(more)
-            .map(|((at, t), more)| script(at, t, more, start_ns))
-            .collect(),
-        // The load program's gate: its first thread opens it when all have come.
-        start: Start {
-            at_ns: 0,
-            line: StartLine::Creator { sync: false },
-        },
-        timers: set.tasks.iter().map(timer).collect(),
-        shared: Shared::default(),
-        series: Vec::new(),
-        count: None,
-        groups: Vec::new(),
-        duration_ns: None,
-        cpu_dma_latency_us: None,
-        wakeups_unknown: false,
-        unmodelled: Vec::new(),
+    let ran = tree
+        .map_err(Error::input)?
+        .run(platform, workload, options, observer);
+    let failed = |said: &str| Error::NoResult(format!("{}: {said}", policy.name()));
+    let report = ran.map_err(|why| failed(&why))?;
+    match &report.ended {
+        Ended::Kernel { said } => Err(failed(said)),
+        _ => Ok(report),
     }
 }
 
-fn script(timer: u32, task: &TaskSpec, more_ns: i64, start_ns: u64) -> TaskScript {
-    let phase = |loops, events| Phase {
-        name: task.name.clone(),
-        loops,
-        cpus: None,
-        change: Change::default(),
-        memory_nodes: None,
-        events,
-    };
-    let period_ns = task.period_ns;
-    let periodic = |step: &Step| {
-        let work_ns = step.work_ns.saturating_add_signed(more_ns);
-        let loops = step.jobs.map_or(Loops::Forever, Loops::Times);
-        phase(
-            loops,
-            vec![Event::Run { work_ns }, Event::Timer { timer, period_ns }],
-        )
-    };
-    let phases = match task.steps.is_empty() {
-        true => vec![phase(
-            Loops::Forever,
-            vec![Event::Run {
-                work_ns: ENDLESS_NS,
-            }],
-        )],
-        false => task.steps.iter().map(periodic).collect(),
-    };
-    TaskScript {
-        delay_ns: start_ns + task.delay_ns,
-        ..TaskScript::new(&task.name, Loops::Times(1), phases)
+/// What the kernel counted, a second of the whole run.
+fn counts(report: &RunReport) -> Counts {
+    let rate = |number: u64| Some(number as f64 * 1e9 / report.end_ns.max(1) as f64);
+    match &report.kernel_counts {
+        Some(own) => Counts {
+            switches: rate(own.switches),
+            timers: rate(own.timer_interrupts),
+            passes: rate(own.balance_passes),
+        },
+        None => Counts::default(),
     }
 }
 
@@ -154,32 +142,37 @@ struct Recorder<'a> {
     woken: Vec<Option<u64>>,
     /// From each wake-up in the window to the run after it, ns.
     waits_ns: Vec<u64>,
+    /// Frequencies of each domain, kHz.
+    khz: Vec<Vec<u32>>,
+    counter: Counter,
 }
 
 impl<'a> Recorder<'a> {
-    fn new(set: &'a Set, start_ns: u64) -> Self {
-        let empty = TaskRun {
-            wakeups: Wakeups::new(),
-            run_ns: BTreeMap::new(),
-            job_ns: None,
-        };
+    fn new(platform: &Platform, set: &'a Set, start_ns: u64) -> Self {
         let count = set.tasks.len();
+        let domains = platform.freq_domains.iter();
         Self {
             set,
             start_ns,
-            tasks: vec![empty; count],
+            tasks: vec![TaskRun::default(); count],
             woken: vec![None; count],
             waits_ns: Vec::new(),
+            khz: domains
+                .map(|domain| domain.opps.iter().map(|opp| opp.khz).collect())
+                .collect(),
+            counter: Counter::new(&window(set, start_ns), platform, count),
         }
+    }
+
+    /// The measured window.
+    fn window(&self) -> Range<u64> {
+        window(self.set, self.start_ns)
     }
 }
 
-impl Recorder<'_> {
-    /// The measured window.
-    fn window(&self) -> Range<u64> {
-        let begin_ns = self.start_ns + WARM_UP_NS;
-        begin_ns..begin_ns + self.set.window_ns
-    }
+fn window(set: &Set, start_ns: u64) -> Range<u64> {
+    let begin_ns = start_ns + WARM_UP_NS;
+    begin_ns..begin_ns + set.window_ns
 }
 
 impl Observer for Recorder<'_> {
@@ -191,14 +184,23 @@ impl Observer for Recorder<'_> {
         self.woken[task as usize] = release.filter(|_| self.window().contains(&time_ns));
     }
 
-    fn run_start(&mut self, _time_ns: u64, cpu: u32, task: u32, latency_ns: Option<u64>) {
+    fn frequency(&mut self, time_ns: u64, domain: u32, opp: u16) {
+        let khz = self.khz[domain as usize][usize::from(opp)];
+        self.counter.frequency(time_ns, domain as usize, khz);
+    }
+
+    fn run_start(&mut self, time_ns: u64, cpu: u32, task: u32, latency_ns: Option<u64>) {
+        self.counter.runs(time_ns, cpu, task as usize);
         if let Some(release) = self.woken[task as usize].take() {
             self.waits_ns.extend(latency_ns);
             self.tasks[task as usize].wakeups.insert(release, cpu);
         }
     }
 
-    fn run_stop(&mut self, time_ns: u64, cpu: u32, task: u32, ran_ns: u64, _stop: Stop) {
+    fn run_stop(&mut self, time_ns: u64, cpu: u32, task: u32, ran_ns: u64, stop: Stop) {
+        if stop.sleeps() {
+            self.counter.sleeps(cpu);
+        }
         let window = self.window();
         let end_ns = time_ns.min(window.end);
         let begin_ns = time_ns.saturating_sub(ran_ns).max(window.start);
@@ -211,6 +213,7 @@ impl Observer for Recorder<'_> {
 mod tests {
     use super::*;
     use crate::placement::sets;
+    use std::collections::BTreeMap;
 
     #[test]
     fn a_run_says_where_each_job_began_and_ran() {
@@ -219,10 +222,10 @@ mod tests {
         let all = sets::all(&platform);
         let set = all.iter().find(|set| set.name == "B").expect("there");
         let conditions = Conditions {
-            start_offset_ns: 1_370_000,
             cpuidle: CpuIdle::Menu,
+            ..Conditions::guest(1_370_000)
         };
-        let outcome = run(&platform, &policy, set, &[], conditions).expect("runs");
+        let outcome = run(&platform, &policy, set, &[], &conditions).expect("runs");
         // 5 s of 16 ms: 312 or 313 releases.
         for task in &outcome.tasks {
             assert!(
@@ -250,11 +253,8 @@ mod tests {
         let all = sets::all(&platform);
         let set = all.iter().find(|set| set.name == "E").expect("there");
         for start_offset_ns in [1_370_000, 2_740_000, 4_110_000] {
-            let conditions = Conditions {
-                start_offset_ns,
-                cpuidle: CpuIdle::None,
-            };
-            let outcome = run(&platform, &policy, set, &[], conditions).expect("runs");
+            let conditions = Conditions::guest(start_offset_ns);
+            let outcome = run(&platform, &policy, set, &[], &conditions).expect("runs");
             let wakeups = outcome
                 .tasks
                 .iter()
@@ -273,7 +273,7 @@ mod tests {
     fn run_time_is_counted_within_the_window() {
         let platform = Platform::load("hikey960").expect("built in");
         let all = sets::all(&platform);
-        let mut recorder = Recorder::new(&all[0], 7);
+        let mut recorder = Recorder::new(&platform, &all[0], 7);
         let begin_ns = 7 + WARM_UP_NS;
         let end_ns = begin_ns + all[0].window_ns;
         recorder.run_stop(begin_ns + 10, 1, 0, 50, Stop::Preempted);

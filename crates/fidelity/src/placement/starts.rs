@@ -6,14 +6,15 @@ mod page;
 pub(super) use page::{markdown, object};
 
 use super::agree::{Agreement, Clusters};
+use super::sets::Set;
 use super::{MachineResult, SetResult, SetRun, TaskRun};
 use wakeplace_metrics::Summary;
 
 /// Largest distance between two starts of the kernel that agree, and between its mean share and the
 /// simulator's, points of percent.
-const POINTS_MAX: f64 = 2.0;
+pub(super) const POINTS_MAX: f64 = 2.0;
 /// Smallest share of the wake-ups that are to be on the same cluster, percent.
-const WAKEUPS_MIN_PCT: f64 = 98.0;
+pub(super) const WAKEUPS_MIN_PCT: f64 = 98.0;
 
 /// The kernel's rules of placement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -52,11 +53,11 @@ pub(super) struct Start {
 
 /// A task in all starts of one side.
 #[derive(Clone, Debug, PartialEq)]
-struct Runs {
+pub(super) struct Runs {
     /// Share of run time on the big cluster by start, percent.
-    shares: Vec<f64>,
+    pub(super) shares: Vec<f64>,
     /// The same over all starts.
-    share: Summary,
+    pub(super) share: Summary,
     /// In how many starts each cluster had most of the run time.
     mainly: Vec<usize>,
 }
@@ -83,19 +84,25 @@ impl Runs {
 
 /// A task over the starts.
 #[derive(Clone, Debug, PartialEq)]
-struct Row {
-    set: String,
-    task: String,
-    kernel: Runs,
-    simulated: Runs,
+pub(super) struct Row {
+    pub(super) set: String,
+    pub(super) task: String,
+    pub(super) kernel: Runs,
+    pub(super) simulated: Runs,
     /// Wake-ups of each start and of its simulation.
-    wakeups: Agreement,
+    pub(super) wakeups: Agreement,
     /// Of the kernel's starts among each other: each and the next.
-    own_wakeups: Agreement,
+    pub(super) own_wakeups: Agreement,
 }
 
 impl Row {
-    fn of(set: &SetResult, starts: &[Start], at: usize, clusters: &Clusters, big: usize) -> Self {
+    pub(super) fn of(
+        set: &Set,
+        starts: &[Start],
+        at: usize,
+        clusters: &Clusters,
+        big: usize,
+    ) -> Self {
         let kernel: Vec<&TaskRun> = starts.iter().map(|run| &run.kernel.tasks[at]).collect();
         let simulated: Vec<&TaskRun> = starts.iter().map(|run| &run.simulated.tasks[at]).collect();
         let agreement = |first: &[&TaskRun], second: &[&TaskRun]| {
@@ -106,8 +113,8 @@ impl Row {
             sum
         };
         Self {
-            set: set.set.name.clone(),
-            task: set.set.tasks[at].name.clone(),
+            set: set.name.clone(),
+            task: set.tasks[at].name.clone(),
             wakeups: agreement(&kernel, &simulated),
             own_wakeups: agreement(&kernel, kernel.get(1..).unwrap_or_default()),
             kernel: Runs::of(&kernel, clusters, big),
@@ -116,12 +123,17 @@ impl Row {
     }
 
     /// The kernel's starts agree, so that there is one figure to compare with.
-    fn repeats_agree(&self) -> bool {
+    pub(super) fn repeats_agree(&self) -> bool {
         self.kernel.share.max - self.kernel.share.min <= POINTS_MAX
     }
 
+    /// There are several starts, and they agree.
+    pub(super) fn has_one_figure(&self) -> bool {
+        self.kernel.shares.len() > 1 && self.repeats_agree()
+    }
+
     /// Simulator's mean share - kernel's, points.
-    fn difference(&self) -> f64 {
+    pub(super) fn difference(&self) -> f64 {
         self.simulated.share.mean - self.kernel.share.mean
     }
 
@@ -136,9 +148,17 @@ impl Row {
     }
 
     /// As the kernel has it. A task that never sleeps has no wake-ups to compare.
-    fn within(&self) -> bool {
+    pub(super) fn within(&self) -> bool {
         let wakeups = self.wakeups.pct();
         self.difference().abs() <= POINTS_MAX && wakeups.is_none_or(|pct| pct >= WAKEUPS_MIN_PCT)
+    }
+
+    /// Every start is as the kernel's own start is, whether or not those agree.
+    pub(super) fn follows(&self) -> bool {
+        let pairs = self.simulated.shares.iter().zip(&self.kernel.shares);
+        let mut apart = pairs.map(|(simulated, kernel)| (simulated - kernel).abs());
+        let wakeups = self.wakeups.pct();
+        apart.all(|points| points <= POINTS_MAX) && wakeups.is_none_or(|pct| pct >= WAKEUPS_MIN_PCT)
     }
 
     /// The simulator's mean share lies among those of the kernel's starts.
@@ -156,7 +176,7 @@ fn rows(result: &MachineResult, rules: Rules) -> Vec<Row> {
         let starts = rules.starts(set);
         if !starts.is_empty() {
             let tasks = 0..set.set.tasks.len();
-            rows.extend(tasks.map(|at| Row::of(set, starts, at, clusters, big)));
+            rows.extend(tasks.map(|at| Row::of(&set.set, starts, at, clusters, big)));
         }
     }
     rows

@@ -5,35 +5,59 @@ use super::sets::TaskSpec;
 use crate::waits;
 use std::collections::BTreeMap;
 use std::ops::Range;
+use wakeplace_trace::read::Line;
 
 /// The text form has whole microseconds; a release is taken this much later, so that none is
 /// counted as the one before, ns.
 const ROUNDING_NS: u64 = 100_000;
 
-/// Where each release's job first ran after its wake-up in the window, for every task with its
-/// thread's id, in the tasks' order; and how long each of these wake-ups waited, ns.
+/// What a trace shows of each task, in the tasks' order.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct Traced {
+    /// Where each release's job first ran after its wake-up in the window.
+    pub(crate) wakeups: Vec<Wakeups>,
+    /// Where the task first ran since the start.
+    pub(crate) first_cpus: Vec<Option<u32>>,
+    /// How long each of all wake-ups in the window waited, ns.
+    pub(crate) waits_ns: Vec<u64>,
+}
+
+/// Reads it for every task with its thread's id.
 pub(crate) fn wakeups(
     text: &str,
     start_ns: u64,
     window_ns: &Range<u64>,
     tasks: &[(&TaskSpec, i32)],
-) -> (Vec<Wakeups>, Vec<u64>) {
+) -> Traced {
     let index: BTreeMap<i32, usize> = tasks
         .iter()
         .enumerate()
         .map(|(at, (_, tid))| (*tid, at))
         .collect();
-    let mut found = vec![Wakeups::new(); tasks.len()];
-    let mut waits_ns = Vec::new();
+    let mut found = Traced {
+        wakeups: vec![Wakeups::new(); tasks.len()],
+        first_cpus: vec![None; tasks.len()],
+        waits_ns: Vec::new(),
+    };
+    let switches = text.lines().filter_map(Line::parse);
+    let switches = switches.filter(|line| line.name == "sched_switch" && line.time_ns >= start_ns);
+    for line in switches {
+        let to = line
+            .number::<i32>("next_pid")
+            .and_then(|tid| index.get(&tid));
+        if let Some(&at) = to {
+            found.first_cpus[at].get_or_insert(line.context.cpu);
+        }
+    }
     for wait in waits::all(text, window_ns, |tid| index.contains_key(&tid)) {
-        waits_ns.push(wait.ns());
+        found.waits_ns.push(wait.ns());
         let at = index[&wait.tid];
         let since_start_ns = (wait.since_ns + ROUNDING_NS).saturating_sub(start_ns);
         if let Some(release) = tasks[at].0.release(since_start_ns) {
-            found[at].insert(release, wait.cpu);
+            found.wakeups[at].insert(release, wait.cpu);
         }
     }
-    (found, waits_ns)
+    found
 }
 
 #[cfg(test)]
@@ -76,14 +100,14 @@ prev_prio=120 prev_state=R ==> next_comm=t3 next_pid=357 next_prio=120
         let spec = task();
         // Releases at 60.6004, 60.6164, 60.6324 s.
         let start_ns = 60_598_400_000;
-        let (found, waits_ns) = wakeups(TRACE, start_ns, &ALL, &[(&spec, 357)]);
+        let found = wakeups(TRACE, start_ns, &ALL, &[(&spec, 357)]);
         // It went on at CPU 2 after a preemption, which is no wake-up.
-        assert_eq!(found, vec![Wakeups::from([(0, 5), (2, 1)])]);
-        assert_eq!(waits_ns, [22_000, 100_000]);
-        assert_eq!(
-            wakeups(TRACE, start_ns, &ALL, &[(&spec, 999)]),
-            (vec![Wakeups::new()], Vec::new())
-        );
+        assert_eq!(found.wakeups, vec![Wakeups::from([(0, 5), (2, 1)])]);
+        assert_eq!(found.waits_ns, [22_000, 100_000]);
+        assert_eq!(found.first_cpus, [Some(5)]);
+        let nothing = wakeups(TRACE, start_ns, &ALL, &[(&spec, 999)]);
+        assert_eq!(nothing.wakeups, vec![Wakeups::new()]);
+        assert_eq!((nothing.first_cpus, nothing.waits_ns), (vec![None], vec![]));
     }
 
     #[test]
@@ -91,15 +115,15 @@ prev_prio=120 prev_state=R ==> next_comm=t3 next_pid=357 next_prio=120
         let spec = task();
         // The first wake-up is at 60.602371 s, the second at 60.634.
         let window_ns = 60_602_372_000..60_634_001_000;
-        let (found, _) = wakeups(TRACE, 60_598_400_000, &window_ns, &[(&spec, 357)]);
-        assert_eq!(found, vec![Wakeups::from([(2, 1)])]);
+        let found = wakeups(TRACE, 60_598_400_000, &window_ns, &[(&spec, 357)]);
+        assert_eq!(found.wakeups, vec![Wakeups::from([(2, 1)])]);
     }
 
     #[test]
     fn a_release_keeps_its_number_in_whole_microseconds() {
         let spec = task();
         // Release 0 is at 60.602371400 s, which the trace writes as 60.602371.
-        let (found, _) = wakeups(TRACE, 60_600_371_400, &ALL, &[(&spec, 357)]);
-        assert_eq!(found[0].keys().next(), Some(&0));
+        let found = wakeups(TRACE, 60_600_371_400, &ALL, &[(&spec, 357)]);
+        assert_eq!(found.wakeups[0].keys().next(), Some(&0));
     }
 }

@@ -64,7 +64,7 @@ impl Question {
         if let Some(reason) = tree_refuses(&workload, options) {
             return Err(refused(tree, reason));
         }
-        let runs = runs_of(tree).ok_or(StudyError::Empty("no kernel tree given"))??;
+        let runs = runs_of(tree).expect("a policy of a tree's name has its code")?;
         let policies = self.core_policies(&experiment, &workload)?;
         let told = explain_tree(&workload, &asked, |observer| {
             runs.run(platform, &workload, options, observer)
@@ -78,7 +78,7 @@ impl Question {
         Ok(TreeAnswer {
             wakeup_of_run: self.wakeup_of_run(),
             idle: told.idle(platform),
-            core: ask_core(&told, &experiment, &policies),
+            core: ask_core(&told, &experiment, &policies, !self.others.is_empty())?,
             why_not: self.why_not,
             told,
             experiment,
@@ -94,7 +94,7 @@ impl Question {
         let era = experiment.policies[0].tree().map(|tree| tree.era());
         let nearest = Policy::parse(era.unwrap_or("linux-7.3"))?;
         let named = &self.others;
-        let others = asked::others(experiment, &nearest, workload, &[], named)?;
+        let others = asked::others(experiment, &nearest, workload, &self.request.set, named)?;
         Ok(match named.is_empty() {
             true => std::iter::once(nearest).chain(others).collect(),
             false => others,
@@ -107,18 +107,31 @@ fn refused(tree: &Policy, reason: String) -> StudyError {
     StudyError::Tree { name, reason }
 }
 
+/// Where the nearest era cannot be asked on this machine nobody is; a policy that was named must.
 fn ask_core(
     told: &TreeExplanation,
     experiment: &Experiment,
     policies: &[Policy],
-) -> Vec<CoreAnswer> {
-    let answer = |policy: &Policy| {
-        Some(CoreAnswer {
-            policy: policy.name().to_owned(),
-            explained: told.asked_of(&experiment.platform, policy).ok()?,
-        })
-    };
-    policies.iter().filter_map(answer).collect()
+    named: bool,
+) -> Result<Vec<CoreAnswer>, StudyError> {
+    let mut answers = Vec::new();
+    for policy in policies {
+        match told.asked_of(&experiment.platform, policy) {
+            Ok(explained) => answers.push(CoreAnswer {
+                policy: policy.name().to_owned(),
+                explained,
+            }),
+            Err(error) if named => {
+                let name = policy.name();
+                return Err(StudyError::Explain(format!(
+                    "--compare-policy {name}: {error}"
+                )));
+            }
+            Err(_) if answers.is_empty() => break,
+            Err(_) => {}
+        }
+    }
+    Ok(answers)
 }
 
 impl TreeAnswer {

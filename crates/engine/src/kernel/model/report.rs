@@ -22,6 +22,7 @@ impl Model<'_> {
             line_wait_ns: (self.contention.lines.are_on()).then_some(totals.line_wait_ns),
             double_placements: (costs.publish_ns > 0).then_some(totals.double_placements),
             sched_ext,
+            counts: None,
             reasons: counts.filter(|(_, n)| *n > 0).collect(),
         }
     }

@@ -48,6 +48,7 @@ impl Kernel for Tree<'_> {
         KernelReport {
             energy_active: self.energy_aware,
             reasons: vec![(Reason::Kernel, self.nr_decided)],
+            counts: Some(self.counts()),
             ..KernelReport::default()
         }
     }

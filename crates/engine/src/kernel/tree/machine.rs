@@ -3,8 +3,11 @@
 use crate::machine::{CpuIdleState, Machine, em_states};
 use crate::options::{CpuIdle, Options};
 use wakeplace_kernel_abi as abi;
-use wakeplace_platform::{Platform, PowerUnit};
+use wakeplace_platform::{Housekeeping, Platform, PowerUnit};
 use wakeplace_workload::Workload;
+
+/// Capacity of the biggest CPU.
+const FULL: u32 = 1024;
 
 /// What a tree's kernel boots on: all that firmware, drivers and the kernel's own tables would tell
 /// it of the platform. Frequency domains whose CPUs have a cpufreq policy each are one for each.
@@ -49,7 +52,7 @@ pub fn tree_machine(platform: &Platform, workload: &Workload, options: &Options)
     abi::Machine {
         cpus,
         domains: (domains.platform_domain.iter())
-            .map(|domain| frequency_domain(platform, &machine, *domain))
+            .map(|domain| frequency_domain(platform, &machine, options, *domain))
             .collect(),
         idle,
         nodes: machine.distance.len().max(1) as u32,
@@ -75,14 +78,22 @@ fn idle_state(platform: &Platform, state: &CpuIdleState) -> abi::IdleState {
     }
 }
 
-fn frequency_domain(platform: &Platform, machine: &Machine, domain: u32) -> abi::Domain {
+fn frequency_domain(
+    platform: &Platform,
+    machine: &Machine,
+    options: &Options,
+    domain: u32,
+) -> abi::Domain {
+    let governor_ns = platform.housekeeping.as_ref();
+    let governor_ns = governor_ns.filter(|_| options.housekeeping);
+    let governor_ns = governor_ns.and_then(|stated| governor_time_ns(platform, stated, domain));
     let of = &platform.freq_domains[domain as usize];
     let states = em_states(platform.power_unit, of, 100);
     abi::Domain {
         opps: (states.iter())
             .map(|(khz, uw)| abi::Opp { khz: *khz, uw: *uw })
             .collect(),
-        fast_switch: true,
+        fast_switch: governor_ns.is_none(),
         energy_model: platform.has_energy_model
             && platform.power_unit != PowerUnit::None
             // A model of costs without watts has another registration, which is not offered.
@@ -91,9 +102,21 @@ fn frequency_domain(platform: &Platform, machine: &Machine, domain: u32) -> abi:
         transition_latency_ns: u32::try_from(machine.transition_ns[domain as usize])
             .unwrap_or(u32::MAX),
         rate_limit_us: 0,
-        switch_ns: 0,
+        switch_ns: governor_ns.unwrap_or(0),
         boot_khz: 0,
     }
+}
+
+/// How long a change of frequency keeps schedutil's thread busy, where the platform says that it
+/// takes one: on a CPU of the domain at its highest frequency, if not on any alike.
+fn governor_time_ns(platform: &Platform, stated: &Housekeeping, domain: u32) -> Option<u32> {
+    let cpu = platform.freq_domains[domain as usize].cpus.first()?;
+    let capacity = platform.cpus[cpu.index()].capacity;
+    let time_ns = match stated.wall {
+        true => stated.governor_ns?,
+        false => stated.governor_ns? * u64::from(FULL) / u64::from(capacity.max(1)),
+    };
+    Some(u32::try_from(time_ns).unwrap_or(u32::MAX))
 }
 
 /// Frequency domains as the kernel has them: cpufreq policies.
@@ -127,5 +150,37 @@ impl Domains {
     pub(super) fn kernels(&self, domain: u32) -> impl Iterator<Item = u32> + '_ {
         let numbered = (0..).zip(&self.platform_domain);
         numbered.filter_map(move |(own, of)| (*of == domain).then_some(own))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Goal: a change of frequency is made by schedutil's thread where the platform says that it
+    /// takes one. HiKey960's takes 20,000 ns on its biggest CPU (platforms/hikey960.toml); on a
+    /// little one, of capacity 462, 20,000 x 1024 / 462 = 44,329.
+    #[test]
+    fn frequencies_change_as_the_platform_says() {
+        let mut platform = Platform::load("hikey960").expect("built in");
+        let domains = |platform: &Platform, options: &Options| {
+            let machine = Machine::new(platform, options, None);
+            [0, 1].map(|domain| {
+                let domain = frequency_domain(platform, &machine, options, domain);
+                (domain.fast_switch, domain.switch_ns)
+            })
+        };
+        let own = Options::default();
+        assert_eq!(domains(&platform, &own), [(false, 44_329), (false, 20_000)]);
+        let without = Options {
+            housekeeping: false,
+            ..Options::default()
+        };
+        assert_eq!(domains(&platform, &without), [(true, 0); 2]);
+        let stated = platform.housekeeping.as_mut().expect("stated");
+        stated.wall = true;
+        assert_eq!(domains(&platform, &own), [(false, 20_000); 2]);
+        platform.housekeeping = None;
+        assert_eq!(domains(&platform, &own), [(true, 0); 2]);
     }
 }

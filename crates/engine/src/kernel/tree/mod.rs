@@ -24,6 +24,7 @@ mod told;
 use crate::ids::{PerCpu, PerTask, TaskId};
 use crate::kernel::KernelSetup;
 use crate::machine::Machine;
+use crate::outcome::KernelCounts;
 use machine::Domains;
 pub use machine::tree_machine;
 pub use refused::tree_refuses;
@@ -89,6 +90,8 @@ pub(crate) struct Tree<'a> {
     nr_decided: u64,
     /// Decisions come with all that they depend on.
     detail: bool,
+    /// What the kernel had counted when it had booted.
+    booted: KernelCounts,
 }
 
 impl<'a> Tree<'a> {
@@ -120,11 +123,13 @@ impl<'a> Tree<'a> {
             energy_aware: false,
             nr_decided: 0,
             detail: false,
+            booted: KernelCounts::default(),
             machine,
             entries,
         };
         tree.make_groups(workload);
         tree.take_boot();
+        tree.booted = told::counted(tree.entries);
         tree
     }
 

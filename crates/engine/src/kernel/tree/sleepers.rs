@@ -8,13 +8,17 @@ use std::collections::BinaryHeap;
 /// those as of the others.
 #[derive(Debug, Default)]
 pub(super) struct Sleepers {
-    heap: BinaryHeap<Reverse<(u64, TaskId)>>,
+    heap: BinaryHeap<Reverse<Sleep>>,
     /// Those whose time has come and who slept on when they were last asked about.
-    due: Vec<(u64, TaskId)>,
-    /// Until when each task sleeps.
-    until: PerTask<Option<u64>>,
+    due: Vec<Sleep>,
+    /// The number of each task's sleep.
+    sleeps: PerTask<Option<u64>>,
     count: usize,
+    numbers: u64,
 }
+
+/// Until when, who, and its number.
+type Sleep = (u64, TaskId, u64);
 
 /// So many entries are kept, whatever they are.
 const SMALL: usize = 64;
@@ -23,23 +27,24 @@ impl Sleepers {
     /// A task falls asleep until a time, ns.
     pub(super) fn add(&mut self, at_ns: u64, task: TaskId) {
         self.remove(task);
-        if task.index() >= self.until.0.len() {
-            self.until.0.resize(task.index() + 1, None);
+        if task.index() >= self.sleeps.0.len() {
+            self.sleeps.0.resize(task.index() + 1, None);
         }
-        self.until[task] = Some(at_ns);
+        self.numbers += 1;
+        self.sleeps[task] = Some(self.numbers);
         self.count += 1;
-        self.heap.push(Reverse((at_ns, task)));
+        self.heap.push(Reverse((at_ns, task, self.numbers)));
         if self.heap.len() > 2 * self.count + SMALL {
-            let until = &self.until;
-            self.heap
-                .retain(|Reverse((at_ns, task))| until[*task] == Some(*at_ns));
+            let sleeps = &self.sleeps;
+            let goes_on = |(_, task, number): &Sleep| sleeps[*task] == Some(*number);
+            self.heap.retain(|Reverse(sleep)| goes_on(sleep));
         }
     }
 
     /// It sleeps no more, if it did.
     pub(super) fn remove(&mut self, task: TaskId) {
-        if let Some(until) = self.until.0.get_mut(task.index())
-            && until.take().is_some()
+        if let Some(sleep) = self.sleeps.0.get_mut(task.index())
+            && sleep.take().is_some()
         {
             self.count -= 1;
         }
@@ -53,24 +58,23 @@ impl Sleepers {
         mut is_awake: impl FnMut(TaskId) -> bool,
         taken: &mut Vec<TaskId>,
     ) {
-        while let Some(Reverse((at_ns, _))) = self.heap.peek()
+        while let Some(Reverse((at_ns, ..))) = self.heap.peek()
             && *at_ns <= now_ns
         {
-            self.due.extend(self.heap.pop().map(|Reverse(entry)| entry));
+            self.due.extend(self.heap.pop().map(|Reverse(sleep)| sleep));
         }
-        let until = &mut self.until;
-        let count = &mut self.count;
-        self.due.retain(|(at_ns, task)| {
-            if until[*task] != Some(*at_ns) {
+        let (sleeps, count) = (&mut self.sleeps, &mut self.count);
+        self.due.retain(|(_, task, number)| {
+            if sleeps[*task] != Some(*number) {
                 return false;
             }
-            let sleeps = !is_awake(*task);
-            if !sleeps {
-                until[*task] = None;
+            let sleeps_on = !is_awake(*task);
+            if !sleeps_on {
+                sleeps[*task] = None;
                 *count -= 1;
                 taken.push(*task);
             }
-            sleeps
+            sleeps_on
         });
     }
 }
@@ -107,7 +111,7 @@ mod tests {
     fn early_ends_do_not_pile_up() {
         let mut sleepers = Sleepers::default();
         for at_ns in 0..100_000 {
-            sleepers.add(1_000_000 + at_ns, TaskId(7));
+            sleepers.add(1_000_000 + at_ns / 50_000, TaskId(7));
             sleepers.remove(TaskId(7));
         }
         assert!(sleepers.heap.len() <= SMALL + 1, "{}", sleepers.heap.len());

@@ -4,7 +4,8 @@ use super::Tree;
 use crate::ids::{CpuId, TaskId};
 use crate::mechanics::Mechanics;
 use crate::observe::{MigrateCause, Observer, Placement, PlacementKind};
-use wakeplace_kernel_abi::{Decided, abi};
+use crate::outcome::KernelCounts;
+use wakeplace_kernel_abi::{Decided, Tree as Entries, abi};
 use wakeplace_policy_sys::Reason;
 
 /// `WPK_WHY_*`.
@@ -12,7 +13,32 @@ const WAKE: u32 = 0;
 const FORK: u32 = 1;
 const EXEC: u32 = 2;
 
+/// What the kernel has counted since it began to boot.
+pub(super) fn counted(entries: &dyn Entries) -> KernelCounts {
+    let mut counts = KernelCounts::default();
+    for cpu in entries.cpus() {
+        counts.switches += cpu.switches;
+        counts.kthread_switches += cpu.kthread_switches;
+        counts.timer_interrupts += cpu.ticks;
+    }
+    let softirqs = entries.get(c"softirqs").unwrap_or_default();
+    let of = |line: &str| line.strip_prefix("SCHED ")?.parse().ok();
+    counts.balance_passes = softirqs.lines().find_map(of).unwrap_or(0);
+    counts
+}
+
 impl Tree<'_> {
+    /// The same since it had booted.
+    pub(super) fn counts(&self) -> KernelCounts {
+        let (now, then) = (counted(self.entries), self.booted);
+        KernelCounts {
+            switches: now.switches - then.switches,
+            kthread_switches: now.kthread_switches - then.kthread_switches,
+            timer_interrupts: now.timer_interrupts - then.timer_interrupts,
+            balance_passes: now.balance_passes.saturating_sub(then.balance_passes),
+        }
+    }
+
     /// Takes all of it up.
     pub(super) fn hear<O: Observer>(&mut self, m: &mut Mechanics<'_, O>) {
         if !self.entries.has_told() {

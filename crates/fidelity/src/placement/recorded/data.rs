@@ -231,7 +231,7 @@ impl Recorded {
         self.sets.iter().try_for_each(RecordedSet::check)?;
         let mut seen = BTreeSet::new();
         for run in &self.runs {
-            let place = format!("run {} {} {}", run.rules.name(), run.set, run.repeat);
+            let place = format!("run {}", run.place());
             let Some(set) = self.sets.iter().find(|set| set.name == run.set) else {
                 return Err(format!("{place}: there is no such set"));
             };
@@ -264,6 +264,22 @@ impl Recorded {
 }
 
 impl Run {
+    /// Is it this one?
+    pub(crate) fn is(&self, rules: Rules, set: &str, repeat: u32) -> bool {
+        (self.rules, self.set.as_str(), self.repeat) == (rules, set, repeat)
+    }
+
+    /// As messages call it.
+    pub(crate) fn place(&self) -> String {
+        format!("{} {} {}", self.rules.name(), self.set, self.repeat)
+    }
+
+    /// The measured size of a task's jobs.
+    pub(crate) fn job_ns(&self, set: &RecordedSet, task: usize) -> u64 {
+        let period_ns = set.tasks[task].period_us as f64 * 1000.0;
+        (period_ns * self.tasks[task].scaled_duty).round() as u64
+    }
+
     fn check(&self, clusters: &BTreeSet<&str>) -> Result<(), String> {
         for (at, task) in self.tasks.iter().enumerate() {
             let named: BTreeSet<&str> = task.share.keys().map(String::as_str).collect();

@@ -13,6 +13,7 @@ fn ran(big_pct: u64, cpus: &[u32]) -> TaskRun {
         wakeups: (0..).zip(cpus.iter().copied()).collect(),
         run_ns: BTreeMap::from([(0, 100 - big_pct), (1, big_pct)]),
         job_ns: Some(800_000),
+        ..TaskRun::default()
     }
 }
 
@@ -23,8 +24,7 @@ fn result(runs: &[(TaskRun, TaskRun)]) -> MachineResult {
     let set = all.into_iter().find(|set| set.name == "D").expect("there");
     let run = |task: &TaskRun| SetRun {
         tasks: vec![task.clone()],
-        reasons: Vec::new(),
-        cost: Cost::default(),
+        ..SetRun::default()
     };
     let energy_aware = (0..).zip(runs).map(|(start, (kernel, simulated))| Start {
         offset_ns: sets::start_offset_ns(start),

@@ -1,0 +1,462 @@
+//! The three columns in Markdown, or as one object.
+
+use super::causes::{Beginning, Tried, differs};
+use super::{MachineTruth, OTHER_STARTS, SetTruth};
+use crate::placement::SetRun;
+use crate::placement::starts::{POINTS_MAX, Row, Runs, WAKEUPS_MIN_PCT};
+use serde_json::{Value, json};
+use std::fmt::Write as _;
+use wakeplace_text::{markdown as plain, markdown_cell};
+
+/// Up to so many starts each one's share is shown; of more the smallest, mean and largest.
+const SHOWN_MAX: usize = 4;
+
+/// All tables.
+pub(super) fn markdown(machines: &[MachineTruth]) -> String {
+    let mut text = String::new();
+    for machine in machines {
+        summary(&mut text, machine);
+    }
+    for machine in machines {
+        let title = title(machine);
+        let _ = write!(text, "\n### {title}\n\n");
+        tasks(&mut text, machine);
+        quantities(&mut text, machine);
+        causes(&mut text, machine);
+    }
+    text
+}
+
+fn title(machine: &MachineTruth) -> String {
+    let (platform, rules) = (plain(&machine.platform.name), machine.rules.name());
+    format!("{platform} under {rules}")
+}
+
+/// Rows of all sets, by column.
+fn rows<'a>(
+    machine: &MachineTruth,
+    runs: impl Fn(&'a SetTruth) -> Option<&'a super::Simulated>,
+    sets: &'a [SetTruth],
+) -> [Vec<Row>; 2] {
+    let mut all = [Vec::new(), Vec::new()];
+    for set in sets {
+        if let Some(simulated) = runs(set) {
+            let rows = set.rows(simulated, &machine.clusters, machine.big());
+            for (all, own) in all.iter_mut().zip(rows) {
+                all.extend(own);
+            }
+        }
+    }
+    all
+}
+
+/// With each task where the guest's began; as they were where that was not tried.
+fn begun(set: &SetTruth) -> &super::Simulated {
+    let tried = set.tried.iter();
+    let mut tried = tried.filter(|tried| tried.beginning == Beginning::Recorded);
+    tried.next().map_or(&set.own, |tried| &tried.runs)
+}
+
+fn summary(text: &mut String, machine: &MachineTruth) {
+    let own = rows(machine, |set| Some(&set.own), &machine.sets);
+    let recorded = rows(machine, |set| Some(begun(set)), &machine.sets);
+    let tasks = own[0].len();
+    let agree = own[0].iter().filter(|row| row.has_one_figure()).count();
+    let count =
+        |rows: &[Row], holds: &dyn Fn(&Row) -> bool| rows.iter().filter(|row| holds(row)).count();
+    let within = |rows: &[Row]| count(rows, &|row| row.has_one_figure() && row.within());
+    let follow = |rows: &[Row]| count(rows, &Row::follows);
+    let _ = writeln!(
+        text,
+        "- **{}** ({}): {agree} of {tasks} tasks have repeats that agree. Of these are within \
+         {POINTS_MAX:.0} points and {WAKEUPS_MIN_PCT:.0} % of wake-ups: {} in the same source \
+         (`{}`, kernel {}), {} in our model (`{}`). Start by start, agreeing or not: {} and {} of \
+         all {tasks}; with each task on the CPU where the guest's first ran: {} and {}.",
+        title(machine),
+        starts(machine),
+        within(&own[0]),
+        plain(&machine.tree),
+        plain(&machine.kernel),
+        within(&own[1]),
+        plain(&machine.model),
+        follow(&own[0]),
+        follow(&own[1]),
+        follow(&recorded[0]),
+        follow(&recorded[1]),
+    );
+}
+
+fn starts(machine: &MachineTruth) -> String {
+    let counts = machine.sets.iter().map(|set| set.own.tree.len());
+    match (counts.clone().min(), counts.max()) {
+        (Some(least), Some(most)) if least != most => format!("{least} to {most} starts"),
+        (_, most) => format!("{} starts", most.unwrap_or(0)),
+    }
+}
+
+fn shares(runs: &Runs) -> String {
+    let one = |share: &f64| format!("{share:.1}");
+    if runs.shares.len() <= SHOWN_MAX {
+        return runs.shares.iter().map(one).collect::<Vec<_>>().join(", ");
+    }
+    let share = &runs.share;
+    [share.min, share.mean, share.max]
+        .iter()
+        .map(one)
+        .collect::<Vec<_>>()
+        .join(" / ")
+}
+
+fn pct(value: Option<f64>) -> String {
+    value.map_or_else(|| "-".to_owned(), |value| format!("{value:.1} %"))
+}
+
+/// Is it as the guest has it? Nothing to say where the guest's starts do not agree.
+fn verdict(row: &Row) -> &'static str {
+    match (row.has_one_figure(), row.within()) {
+        (false, _) => "-",
+        (true, true) => "yes",
+        (true, false) => "**no**",
+    }
+}
+
+fn tasks(text: &mut String, machine: &MachineTruth) {
+    let big = plain(&machine.clusters.names[machine.big()]);
+    let _ = write!(
+        text,
+        "Share of a task's run time on {big}, percent, by start (of more than {SHOWN_MAX} starts: \
+         smallest / mean / largest). Same cluster: wake-ups of each start and of its simulation, \
+         release by release. Within: `-` where the guest's starts do not agree.\n\n\
+         | set | task | guest | same source | our model | same cluster, source | same cluster, \
+         model | guest with itself | within, source | within, model |\n\
+         |---|---|---|---|---|---:|---:|---:|---|---|\n"
+    );
+    let [tree, model] = rows(machine, |set| Some(&set.own), &machine.sets);
+    for (tree, model) in tree.iter().zip(&model) {
+        let _ = writeln!(
+            text,
+            "| {} | {} | {} | {} | {} | {} | {} | {} | {} | {} |",
+            markdown_cell(&tree.set),
+            markdown_cell(&tree.task),
+            shares(&tree.kernel),
+            shares(&tree.simulated),
+            shares(&model.simulated),
+            pct(tree.wakeups.pct()),
+            pct(model.wakeups.pct()),
+            pct(tree.own_wakeups.pct()),
+            verdict(tree),
+            verdict(model),
+        );
+    }
+}
+
+/// A figure of a run; None: there is none.
+type Of = Box<dyn Fn(&SetRun) -> Option<f64>>;
+
+/// What is shown of a run beside its tasks.
+struct Quantity {
+    name: String,
+    unit: &'static str,
+    digits: usize,
+    of: Of,
+    /// Its range over the times after a tick is shown.
+    by_tick: bool,
+    /// It is shown with each task where the guest's first ran, too.
+    by_beginning: bool,
+}
+
+fn all_quantities(machine: &MachineTruth) -> Vec<Quantity> {
+    fn quantity(
+        name: &str,
+        (unit, digits): (&'static str, usize),
+        of: impl Fn(&SetRun) -> Option<f64> + 'static,
+    ) -> Quantity {
+        Quantity {
+            name: name.to_owned(),
+            unit,
+            digits,
+            of: Box::new(of),
+            by_tick: false,
+            by_beginning: false,
+        }
+    }
+    let by_tick = |quantity: Quantity| Quantity {
+        by_tick: true,
+        ..quantity
+    };
+    let energy = quantity("CPU energy", (", J", 3), |run| run.cost.cpu_energy_j);
+    let mut all = vec![Quantity {
+        by_beginning: true,
+        ..by_tick(energy)
+    }];
+    for (at, domain) in machine.platform.freq_domains.iter().enumerate() {
+        let cpu = domain.cpus.first().map_or(0, |cpu| cpu.0);
+        let cluster = machine.clusters.of_cpu(cpu).unwrap_or(0);
+        let name = format!("mean clock, {}", machine.clusters.names[cluster]);
+        all.push(by_tick(quantity(&name, (", MHz", 1), move |run| {
+            let khz = run.inside.mean_khz.get(at).copied().flatten();
+            khz.map(|khz| khz / 1e3)
+        })));
+    }
+    let number = |number: u64| Some(number as f64);
+    all.extend([
+        quantity("changes of frequency", ("", 0), move |run| {
+            number(run.inside.freq_changes)
+        }),
+        quantity("stretches of running", ("", 0), move |run| {
+            number(run.inside.stretches)
+        }),
+        quantity("changes of CPU", ("", 0), move |run| {
+            number(run.inside.moves)
+        }),
+        quantity("context switches", (", a second", 0), |run| {
+            run.inside.counts.switches
+        }),
+        quantity("timer interrupts", (", a second", 0), |run| {
+            run.inside.counts.timers
+        }),
+        quantity("balancing passes", (", a second", 1), |run| {
+            run.inside.counts.passes
+        }),
+    ]);
+    all
+}
+
+impl Quantity {
+    /// Of each run; None if one has none.
+    fn each<'a>(&self, runs: impl Iterator<Item = &'a SetRun>) -> Option<Vec<f64>> {
+        runs.map(|run| (self.of)(run)).collect()
+    }
+
+    /// By column.
+    fn columns(&self, set: &SetTruth) -> [Option<Vec<f64>>; 3] {
+        let of = |starts: &[super::Start]| self.each(starts.iter().map(|start| &start.simulated));
+        [
+            self.each(set.own.tree.iter().map(|start| &start.kernel)),
+            of(&set.own.tree),
+            of(&set.own.model),
+        ]
+    }
+
+    fn cell(&self, values: Option<&Vec<f64>>) -> String {
+        let Some(values) = values else {
+            return "-".to_owned();
+        };
+        let one = |value: &f64| format!("{value:.*}", self.digits);
+        if values.len() <= SHOWN_MAX {
+            return values.iter().map(one).collect::<Vec<_>>().join(", ");
+        }
+        one(&(values.iter().sum::<f64>() / values.len() as f64))
+    }
+}
+
+fn quantities(text: &mut String, machine: &MachineTruth) {
+    let _ = write!(
+        text,
+        "\nOf each set's window by start (of more than {SHOWN_MAX} starts: the mean). Over a \
+         tick: the range of the first start, begun at {OTHER_STARTS} times after a tick. What is a \
+         second is of the whole run, all CPUs and threads. `-`: not recorded, or not counted \
+         there.\n\n\
+         | set | quantity | guest | same source | our model |\n|---|---|---|---|---|\n"
+    );
+    for set in &machine.sets {
+        for quantity in all_quantities(machine) {
+            let columns = quantity.columns(set);
+            if columns.iter().flatten().count() < 2 {
+                continue; // nothing to compare
+            }
+            let cells = columns
+                .each_ref()
+                .map(|values| quantity.cell(values.as_ref()));
+            let _ = writeln!(
+                text,
+                "| {} | {}{} | {} |",
+                markdown_cell(&set.set.name),
+                markdown_cell(&quantity.name),
+                quantity.unit,
+                cells.join(" | ")
+            );
+            if quantity.by_tick {
+                by_tick(text, set, &quantity);
+            }
+            if quantity.by_beginning && !set.tried.is_empty() {
+                by_beginning(text, set, &quantity);
+            }
+        }
+    }
+}
+
+/// The range over the times after a tick at which a start may be.
+fn by_tick(text: &mut String, set: &SetTruth, quantity: &Quantity) {
+    let pairs = set.own.both().into_iter().zip(set.other_starts.both());
+    let cells = pairs.map(|(own, others)| {
+        let all = own
+            .iter()
+            .take(1)
+            .chain(others)
+            .map(|start| &start.simulated);
+        let all = quantity.each(all).unwrap_or_default();
+        let least = all.iter().copied().fold(f64::INFINITY, f64::min);
+        let most = all.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+        format!("{least:.*} to {most:.*}", quantity.digits, quantity.digits)
+    });
+    let _ = writeln!(
+        text,
+        "| {} | {}{}, over a tick | - | {} |",
+        markdown_cell(&set.set.name),
+        markdown_cell(&quantity.name),
+        quantity.unit,
+        cells.collect::<Vec<_>>().join(" | ")
+    );
+}
+
+/// With each task where the guest's first ran.
+fn by_beginning(text: &mut String, set: &SetTruth, quantity: &Quantity) {
+    let cells = begun(set).both().map(|starts| {
+        let values = quantity.each(starts.iter().map(|start| &start.simulated));
+        quantity.cell(values.as_ref())
+    });
+    let _ = writeln!(
+        text,
+        "| {} | {}{}, tasks begun where the guest's were | - | {} |",
+        markdown_cell(&set.set.name),
+        markdown_cell(&quantity.name),
+        quantity.unit,
+        cells.join(" | ")
+    );
+}
+
+fn beginning_name(machine: &MachineTruth, beginning: Beginning) -> String {
+    match beginning {
+        Beginning::Recorded => "each task where the guest's first ran".to_owned(),
+        Beginning::Creator { cpu, cluster } => {
+            format!(
+                "creator on CPU {cpu} ({})",
+                plain(&machine.clusters.names[cluster])
+            )
+        }
+        Beginning::Creation { ns } => format!("a creation takes {:.1} us", ns as f64 / 1e3),
+    }
+}
+
+fn causes(text: &mut String, machine: &MachineTruth) {
+    let with: Vec<&SetTruth> = machine
+        .sets
+        .iter()
+        .filter(|set| !set.tried.is_empty())
+        .collect();
+    if with.is_empty() {
+        return;
+    }
+    let _ = write!(
+        text,
+        "\nTasks that are not as the guest's, with other beginnings. Yes: in every start within \
+         {POINTS_MAX:.0} points of the guest's own start, and {WAKEUPS_MIN_PCT:.0} % of \
+         wake-ups.\n\n\
+         | set | task | beginning | guest | same source | | our model | |\n\
+         |---|---|---|---|---|---|---|---|\n"
+    );
+    for set in with {
+        let own = set.rows(&set.own, &machine.clusters, machine.big());
+        for at in 0..set.set.tasks.len() {
+            if !own.iter().any(|rows| differs(&rows[at])) {
+                continue;
+            }
+            cause(
+                text,
+                "as the guest's program does",
+                own.each_ref().map(|rows| &rows[at]),
+            );
+            for Tried { beginning, runs } in &set.tried {
+                let rows = set.rows(runs, &machine.clusters, machine.big());
+                let name = beginning_name(machine, *beginning);
+                cause(text, &name, rows.each_ref().map(|rows| &rows[at]));
+            }
+        }
+    }
+}
+
+fn cause(text: &mut String, beginning: &str, [tree, model]: [&Row; 2]) {
+    let cell = |row: &Row| {
+        let yes = if row.follows() { "yes" } else { "**no**" };
+        format!(
+            "{} | {}, {yes}",
+            shares(&row.simulated),
+            pct(row.wakeups.pct())
+        )
+    };
+    let _ = writeln!(
+        text,
+        "| {} | {} | {beginning} | {} | {} | {} |",
+        markdown_cell(&tree.set),
+        markdown_cell(&tree.task),
+        shares(&tree.kernel),
+        cell(tree),
+        cell(model),
+    );
+}
+
+/// The same as one object.
+pub(super) fn object(machines: &[MachineTruth]) -> Value {
+    let machines: Vec<Value> = machines.iter().map(machine_object).collect();
+    json!({
+        "schema_version": wakeplace_report::SCHEMA_VERSION,
+        "machines": machines,
+    })
+}
+
+fn machine_object(machine: &MachineTruth) -> Value {
+    let sets = machine.sets.iter().map(|set| {
+        let tried = set.tried.iter().map(|tried| {
+            let name = beginning_name(machine, tried.beginning);
+            json!({ "beginning": name, "tasks": task_objects(machine, set, &tried.runs) })
+        });
+        let quantities = all_quantities(machine).into_iter().map(|quantity| {
+            let [guest, tree, model] = quantity.columns(set);
+            json!({
+                "quantity": quantity.name, "unit": quantity.unit,
+                "guest": guest, "tree": tree, "model": model,
+            })
+        });
+        json!({
+            "set": set.set.name,
+            "starts": set.own.tree.len(),
+            "tasks": task_objects(machine, set, &set.own),
+            "tried": tried.collect::<Vec<_>>(),
+            "quantities": quantities.collect::<Vec<_>>(),
+        })
+    });
+    json!({
+        "platform": machine.platform.name,
+        "rules": machine.rules.name(),
+        "kernel": machine.kernel,
+        "tree": machine.tree,
+        "model": machine.model,
+        "sets": sets.collect::<Vec<_>>(),
+    })
+}
+
+fn task_objects(machine: &MachineTruth, set: &SetTruth, runs: &super::Simulated) -> Vec<Value> {
+    let [tree, model] = set.rows(runs, &machine.clusters, machine.big());
+    let side = |row: &Row| {
+        json!({
+            "share_pct": row.simulated.shares,
+            "same_cluster_pct": row.wakeups.pct(),
+            "within": row.has_one_figure().then(|| row.within()),
+            "follows": row.follows(),
+        })
+    };
+    let pairs = tree.iter().zip(&model).map(|(tree, model)| {
+        json!({
+            "task": tree.task,
+            "guest": {
+                "share_pct": tree.kernel.shares,
+                "same_cluster_pct": tree.own_wakeups.pct(),
+                "repeats_agree": tree.has_one_figure(),
+            },
+            "tree": side(tree),
+            "model": side(model),
+        })
+    });
+    pairs.collect()
+}
