@@ -194,6 +194,35 @@ hints() {
     beside_the_kernel hints hint 10 --arch arm64 --platform hikey960 -- 60
 }
 
+# priced NAME COMMAND...: a workload on an image in a file, as a user's own kernel is one: it comes
+# back with the energy of the platform's CPUs and with the wake-ups of the workload's tasks.
+priced() {
+    local name=$1 folder=$keep/$1 code=0
+    shift
+    say "==== a kernel of the user's own ($name)"
+    mkdir -p "$folder"
+    "$wakeplace" lab run --keep "$folder" --timeout $timeout $in_turn --scheduler kernel \
+        --workload 'periodic:n=4,period=10ms,duty=20%' --duration 1s --format json "$@" \
+        >"$folder/json" 2>"$folder/log" || code=$?
+    grep -hE '"(cpu_energy_j|wakeups|wake_latency_us_p50)"' "$folder/json" || true
+    # Four tasks, a hundred times each; the first or last may be beyond the window's end.
+    awk -v code=$code '
+        $1 == "\"cpu_energy_j\":" && $2 + 0 > 0 { energy = 1 }
+        $1 == "\"wakeups\":" && $2 + 0 >= 390 && $2 + 0 <= 410 { wakeups = 1 }
+        $1 == "\"wake_latency_us_p50\":" && $2 + 0 > 0 { latency = 1 }
+        END { exit !(code == 0 && energy && wakeups && latency) }
+    ' "$folder/json" || fault "$name: exit code $code: $(tail -n 20 "$folder/log")"
+}
+
+# own_kernels: the image of the newest kernel of each architecture, out of the cache; on arm64 with
+# its module of operating points.
+own_kernels() {
+    local cache=${WAKEPLACE_LAB_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/wakeplace/lab}/kernels
+    priced own-x86_64 --arch x86_64 --platform snb-laptop --kernel "$cache/amd64/$1/vmlinuz"
+    priced own-arm64 --arch arm64 --platform hikey960 --kernel "$cache/arm64/$1/vmlinuz" \
+        --modules "$cache/arm64/$1"
+}
+
 # This machine's own kernel, where it has no sched_ext.
 without_sched_ext() {
     say "==== a kernel without sched_ext"
@@ -270,6 +299,7 @@ done < <(objects "kernel usable" <<<"$kernels")
 different=$(wc -w <<<"$interfaces")
 [ "$different" -ge 2 ] || fault "kernels with $different sched_ext interfaces, expected 2 or more"
 beside arm64-hikey960 steps arm64-hikey960 --arch arm64 --platform hikey960 $in_turn
+[ -z "$newest" ] || beside own-kernels own_kernels "$newest"
 if [ -z "$quick" ]; then
     [ -z "$newest" ] || beside killed killed "$newest"
     beside placement placement

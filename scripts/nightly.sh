@@ -131,6 +131,10 @@ part_kernels() {
             kernel_runs:: || return
     done
 }
+# The shim that trees run on: its own host, sanitizers, and what must not pass in silence.
+part_kernel_shim() { cargo build --locked --package wakeplace-cli && scripts/kernel-shim.sh; }
+# How much of a tree's kernel/sched the tests execute, and why not the rest.
+part_kernel_coverage() { scripts/kernel-coverage.sh; }
 # Schedulers of others that are in PATH: a minute with each of seven loads, twice the same.
 part_schedulers() { program && scripts/schedulers-check.sh; }
 # ... and in an emulated arm64 machine.
@@ -141,8 +145,8 @@ part_bench_live() { scripts/lab-binaries.sh && program && scripts/bench-live.sh;
 # In this order.
 all=(lint release demo oracle kills python playground site parity line licences advisories
     sanitizers faults mutants mutants_engine fuzz same_bytes same_runs instructions traces pages
-    live compiler kernels callbacks schedulers schedulers_arm64 metrics crates dist bench
-    bench_live)
+    live compiler kernels kernel_shim kernel_coverage callbacks schedulers schedulers_arm64
+    metrics crates dist bench bench_live)
 
 chosen=("$@")
 [ $# -gt 0 ] || chosen=("${all[@]}")

@@ -10,6 +10,7 @@
 #   scripts/setup.sh node     Node.js, which drives that browser
 #   scripts/setup.sh python   Python with venv, for the module
 #   scripts/setup.sh emulator what runs a single program that was built for arm64
+#   scripts/setup.sh cross    a C compiler for arm64 hosts, with their C library
 #   scripts/setup.sh kernel   what a kernel tree is built with, for `wakeplace kernel build`
 #
 # Says nothing and reaches no network where everything is there. Exit code 3: something is missing
@@ -196,6 +197,11 @@ for tool in "$@"; do
         emulator)
             have qemu-aarch64 || apt_install qemu-user || fail "no qemu-aarch64: install qemu-user"
             ;;
+        cross)
+            { have aarch64-linux-gnu-gcc && [ -e /usr/aarch64-linux-gnu/lib/libc.so.6 ]; } ||
+                apt_install gcc-aarch64-linux-gnu libc6-dev-arm64-cross ||
+                fail "no C compiler for arm64: install gcc-aarch64-linux-gnu libc6-dev-arm64-cross"
+            ;;
         kernel)
             for program in gcc make flex bison bc xz nm; do
                 have "$program" && continue
@@ -206,7 +212,7 @@ for tool in "$@"; do
             done
             ;;
         *)
-            say "unknown: $tool (lint, bpf, clang, lab, browser, node, python, emulator, kernel)"
+            say "unknown: $tool (lint, bpf, clang, lab, browser, node, python, emulator, cross, kernel)"
             exit 2
             ;;
     esac

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use wakeplace_kernel_run::{Trees, like};
-use wakeplace_kernel_tree::{Like, Shim, TreeError, Watch, cache};
+use wakeplace_kernel_tree::{Like, Watch};
 use wakeplace_platform::Platform;
 use wakeplace_policy_sys::{TREE_PREFIX, TreeRef, provide_trees};
 use wakeplace_study::BuiltTree;
@@ -23,15 +23,6 @@ impl Watch for Late {
     fn remark(&self, what: &str) {
         self.0.warn(what);
     }
-}
-
-fn trees(config: Option<&Path>, watch: Box<dyn Watch + Send + Sync>) -> Result<Trees, TreeError> {
-    Ok(Trees {
-        cache: cache()?,
-        shim: Shim::of_user()?,
-        config: config.map(PathBuf::from),
-        watch,
-    })
 }
 
 /// Builds the trees among these policies for these platforms, and lets their names be parsed. A
@@ -58,7 +49,7 @@ pub(crate) fn provide(
         likes.extend(loaded.map(|platform| like(&platform)));
         likes.sort_unstable();
         likes.dedup();
-        let trees = Arc::new(trees(config, Box::new(Steps::start(terminal)))?);
+        let trees = Arc::new(Trees::of_user(config, Box::new(Steps::start(terminal)))?);
         for name in own {
             if !found.contains_key(name) {
                 found.insert(name.clone(), trees.find(name, &likes)?);
@@ -69,7 +60,7 @@ pub(crate) fn provide(
     provide_trees(move |name| match found.get(name) {
         Some(tree) => Ok(TreeRef::new(tree.clone())),
         None => {
-            let trees = trees(config.as_deref(), Box::new(Late(terminal)));
+            let trees = Trees::of_user(config.as_deref(), Box::new(Late(terminal)));
             let tree = trees.and_then(|trees| Arc::new(trees).find(name, &likes));
             tree.map(TreeRef::new).map_err(|error| error.to_string())
         }

@@ -5,6 +5,7 @@ use crate::observe::{
     Stop, WakeupCase, Waking,
 };
 use crate::state::StateView;
+use wakeplace_kernel_abi::Decided;
 
 /// Both see everything, the first one first.
 #[derive(Debug)]
@@ -29,6 +30,11 @@ impl<A: Observer + ?Sized, B: Observer + ?Sized> Observer for Both<'_, A, B> {
     fn placement(&mut self, time_ns: u64, placement: &Placement) {
         self.0.placement(time_ns, placement);
         self.1.placement(time_ns, placement);
+    }
+
+    fn decided(&mut self, time_ns: u64, decided: &Decided) {
+        self.0.decided(time_ns, decided);
+        self.1.decided(time_ns, decided);
     }
 
     fn wakeup_case(&mut self, time_ns: u64, case: WakeupCase) {

@@ -1,13 +1,16 @@
 //! What a run tells its observers, as values: for observers in another process. A run there is
 //! watched by a [`Teller`], and what it took down is told here by [`Happening::tell`].
 //!
-//! Questions of the observer (`Observer::wants_situation`, `next_state_ns`, `is_done`) and views
-//! of the scheduler's state have no value: they stay in the process of the run.
+//! Who waits for the run asks its observer before it whether it wants situations. It asks before the
+//! run and after each state when the observer wants to see the next one. It asks after each value
+//! whether the observer has seen enough. Views of the model's core have no value.
 
 use crate::observe::{
     CpuPower, Iteration, KernelWork, MigrateCause, Observer, Placement, Stop, Waking,
 };
+use crate::state::{MachineState, StateView};
 use serde::{Deserialize, Serialize};
+use wakeplace_kernel_abi::Decided;
 
 /// One call of an observer's, as its method of the same name has it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -25,6 +28,7 @@ pub enum Happening {
         domain: u32,
         opp: u16,
     },
+    Decided(Box<Decided>),
     Placement(Placement),
     Wakeup {
         task: u32,
@@ -94,6 +98,7 @@ pub enum Happening {
         cpu: u32,
         online: bool,
     },
+    State(Box<MachineState>),
     Finish,
 }
 
@@ -105,6 +110,7 @@ impl Happening {
             Self::CpuPower { cpu, power } => o.cpu_power(t, cpu, power),
             Self::ClusterPower { cluster, state } => o.cluster_power(t, cluster, state),
             Self::Frequency { domain, opp } => o.frequency(t, domain, opp),
+            Self::Decided(ref decided) => o.decided(t, decided),
             Self::Placement(ref placement) => o.placement(t, placement),
             Self::Wakeup { task, cpu, due_ns } => o.wakeup(t, task, cpu, due_ns),
             Self::KernelWork { cpu, work } => o.kernel_work(t, cpu, work),
@@ -151,6 +157,7 @@ impl Happening {
                 steps,
             } => o.thermal(t, cluster, millic, steps),
             Self::Hotplug { cpu, online } => o.hotplug(t, cpu, online),
+            Self::State(ref state) => StateView::show(state, o),
             Self::Finish => o.finish(t),
         }
     }
@@ -158,43 +165,91 @@ impl Happening {
 
 /// An observer that hands everything on as a value.
 #[derive(Debug)]
-pub struct Teller<F>(pub F);
+pub struct Teller<F> {
+    tell: F,
+    wants: Wants,
+}
 
-impl<F: FnMut(u64, Happening)> Observer for Teller<F> {
+/// What an observer in another process wants to be asked about.
+#[derive(Clone, Copy, Debug)]
+pub struct Wants {
+    situation: bool,
+    next_state_ns: Option<u64>,
+}
+
+impl Wants {
+    /// As it says before the run.
+    #[must_use]
+    pub fn of(observer: &dyn Observer) -> Self {
+        Self {
+            situation: observer.wants_situation(),
+            next_state_ns: observer.next_state_ns(),
+        }
+    }
+}
+
+impl<F: FnMut(u64, Happening) -> Option<u64>> Teller<F> {
+    /// For an observer that `wants` this. What `tell` returns counts after a state: when the
+    /// observer wants to see the next one.
+    pub fn new(wants: Wants, tell: F) -> Self {
+        Self { tell, wants }
+    }
+}
+
+impl<F: FnMut(u64, Happening) -> Option<u64>> Observer for Teller<F> {
     fn cpu_power(&mut self, t: u64, cpu: u32, power: CpuPower) {
-        (self.0)(t, Happening::CpuPower { cpu, power });
+        (self.tell)(t, Happening::CpuPower { cpu, power });
     }
 
     fn cluster_power(&mut self, t: u64, cluster: u32, state: Option<u16>) {
-        (self.0)(t, Happening::ClusterPower { cluster, state });
+        (self.tell)(t, Happening::ClusterPower { cluster, state });
     }
 
     fn frequency(&mut self, t: u64, domain: u32, opp: u16) {
-        (self.0)(t, Happening::Frequency { domain, opp });
+        (self.tell)(t, Happening::Frequency { domain, opp });
+    }
+
+    fn next_state_ns(&self) -> Option<u64> {
+        self.wants.next_state_ns
+    }
+
+    fn state(&mut self, state: &StateView<'_>) {
+        let taken = Happening::State(Box::new(state.machine()));
+        self.wants.next_state_ns = (self.tell)(state.time_ns, taken);
+    }
+
+    fn wants_situation(&self) -> bool {
+        self.wants.situation
+    }
+
+    fn decided(&mut self, t: u64, decided: &Decided) {
+        if self.wants.situation {
+            (self.tell)(t, Happening::Decided(Box::new(decided.clone())));
+        }
     }
 
     fn placement(&mut self, t: u64, placement: &Placement) {
-        (self.0)(t, Happening::Placement(*placement));
+        (self.tell)(t, Happening::Placement(*placement));
     }
 
     fn wakeup(&mut self, t: u64, task: u32, cpu: u32, due_ns: u64) {
-        (self.0)(t, Happening::Wakeup { task, cpu, due_ns });
+        (self.tell)(t, Happening::Wakeup { task, cpu, due_ns });
     }
 
     fn kernel_work(&mut self, t: u64, cpu: u32, work: KernelWork) {
-        (self.0)(t, Happening::KernelWork { cpu, work });
+        (self.tell)(t, Happening::KernelWork { cpu, work });
     }
 
     fn timer_armed(&mut self, t: u64, task: u32, cpu: u32, due_ns: u64) {
-        (self.0)(t, Happening::TimerArmed { task, cpu, due_ns });
+        (self.tell)(t, Happening::TimerArmed { task, cpu, due_ns });
     }
 
     fn woken(&mut self, t: u64, waking: &Waking) {
-        (self.0)(t, Happening::Woken(*waking));
+        (self.tell)(t, Happening::Woken(*waking));
     }
 
     fn run_start(&mut self, t: u64, cpu: u32, task: u32, wake_latency_ns: Option<u64>) {
-        (self.0)(
+        (self.tell)(
             t,
             Happening::RunStart {
                 cpu,
@@ -205,7 +260,7 @@ impl<F: FnMut(u64, Happening)> Observer for Teller<F> {
     }
 
     fn run_stop(&mut self, t: u64, cpu: u32, task: u32, ran_ns: u64, stop: Stop) {
-        (self.0)(
+        (self.tell)(
             t,
             Happening::RunStop {
                 cpu,
@@ -217,7 +272,7 @@ impl<F: FnMut(u64, Happening)> Observer for Teller<F> {
     }
 
     fn migrate(&mut self, t: u64, task: u32, from_cpu: u32, to_cpu: u32, cause: MigrateCause) {
-        (self.0)(
+        (self.tell)(
             t,
             Happening::Migrate {
                 task,
@@ -229,11 +284,11 @@ impl<F: FnMut(u64, Happening)> Observer for Teller<F> {
     }
 
     fn timer_slack(&mut self, t: u64, task: u32, slack_ns: i64) {
-        (self.0)(t, Happening::TimerSlack { task, slack_ns });
+        (self.tell)(t, Happening::TimerSlack { task, slack_ns });
     }
 
     fn iteration(&mut self, t: u64, task: u32, iteration: &Iteration) {
-        (self.0)(
+        (self.tell)(
             t,
             Happening::Iteration {
                 task,
@@ -243,7 +298,7 @@ impl<F: FnMut(u64, Happening)> Observer for Teller<F> {
     }
 
     fn sample(&mut self, t: u64, task: u32, series: u32, value_ns: u64) {
-        (self.0)(
+        (self.tell)(
             t,
             Happening::Sample {
                 task,
@@ -254,23 +309,23 @@ impl<F: FnMut(u64, Happening)> Observer for Teller<F> {
     }
 
     fn forked(&mut self, t: u64, task: u32, script: u32) {
-        (self.0)(t, Happening::Forked { task, script });
+        (self.tell)(t, Happening::Forked { task, script });
     }
 
     fn task_exit(&mut self, t: u64, task: u32) {
-        (self.0)(t, Happening::TaskExit { task });
+        (self.tell)(t, Happening::TaskExit { task });
     }
 
     fn priority(&mut self, t: u64, task: u32, prio: i32) {
-        (self.0)(t, Happening::Priority { task, prio });
+        (self.tell)(t, Happening::Priority { task, prio });
     }
 
     fn overutilized(&mut self, t: u64, on: bool) {
-        (self.0)(t, Happening::Overutilized { on });
+        (self.tell)(t, Happening::Overutilized { on });
     }
 
     fn thermal(&mut self, t: u64, cluster: u32, millic: i32, steps: u32) {
-        (self.0)(
+        (self.tell)(
             t,
             Happening::Thermal {
                 cluster,
@@ -281,10 +336,10 @@ impl<F: FnMut(u64, Happening)> Observer for Teller<F> {
     }
 
     fn hotplug(&mut self, t: u64, cpu: u32, online: bool) {
-        (self.0)(t, Happening::Hotplug { cpu, online });
+        (self.tell)(t, Happening::Hotplug { cpu, online });
     }
 
     fn finish(&mut self, t: u64) {
-        (self.0)(t, Happening::Finish);
+        (self.tell)(t, Happening::Finish);
     }
 }

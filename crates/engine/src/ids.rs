@@ -8,7 +8,7 @@ pub(crate) use wakeplace_kernel_queues::{CpuId, TaskId};
 pub(crate) struct PerCpu<T>(pub(crate) Vec<T>);
 
 /// One value for each task.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct PerTask<T>(pub(crate) Vec<T>);
 
 /// A table that is indexed by such a number, and a slice otherwise.

@@ -8,6 +8,7 @@
 
 use crate::state::StateView;
 use serde::{Deserialize, Serialize};
+use wakeplace_kernel_abi::Decided;
 pub use wakeplace_policy_sys::WakeupCase;
 use wakeplace_policy_sys::{ClassTask, Core, MachineFacts, Reason, Request, Task};
 pub use wakeplace_sched_ext::class::Step as SchedExtStep;
@@ -236,6 +237,9 @@ pub trait Observer {
     }
     /// The next placement will be the answer to this.
     fn situation(&mut self, time_ns: u64, situation: &Situation<'_>) {}
+    /// A tree's own code has chosen a CPU for a task, which is told next: with all that it found,
+    /// if the observer wants situations.
+    fn decided(&mut self, time_ns: u64, decided: &Decided) {}
     /// When it next wants to see the state of everything, ns; None: no more. Asked at the start and
     /// after each state.
     fn next_state_ns(&self) -> Option<u64> {

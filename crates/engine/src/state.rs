@@ -1,7 +1,8 @@
 //! What everything is at one instant of a run, for people to look at. Nothing is brought up to date
 //! for it: signals are as the policy last saw them, and the run goes on as without.
 
-use crate::observe::Observer;
+use crate::observe::{CpuPower, Observer};
+use serde::{Deserialize, Serialize};
 use wakeplace_policy_sys::Core;
 use wakeplace_policy_sys::sys::{self, wp_sched_domain, wp_sched_group};
 
@@ -25,7 +26,7 @@ const FLAGS: &[(u32, &str)] = &[
 ];
 
 /// What a CPU does, as far as power is concerned.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Activity {
     /// Executes a task or kernel work.
     Busy,
@@ -48,8 +49,19 @@ pub struct SchedMcState {
     pub freq_khz: u32,
 }
 
+impl Activity {
+    /// By what draws power; `name` has the names of idle states.
+    pub(crate) fn of(power: Option<CpuPower>, name: impl Fn(u16) -> String) -> Self {
+        match power {
+            Some(CpuPower::Transition { state }) => Self::Transition(name(state)),
+            Some(CpuPower::Idle { state }) => Self::Idle(name(state)),
+            Some(CpuPower::Busy) | None => Self::Busy,
+        }
+    }
+}
+
 /// One CPU.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CpuState {
     /// Number.
     pub cpu: u32,
@@ -74,6 +86,7 @@ pub struct CpuState {
     /// Idle without a tick.
     pub tick_stopped: bool,
     /// Under a policy that asks the architecture for a CPU's power.
+    #[serde(skip)]
     pub sched_mc: Option<SchedMcState>,
 }
 
@@ -100,7 +113,7 @@ pub struct DomainState {
 }
 
 /// The machine at one instant.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct MachineState {
     /// When, ns: all that happens then has happened.
     pub time_ns: u64,
@@ -108,7 +121,8 @@ pub struct MachineState {
     pub overutilized: bool,
     /// In the order of their numbers.
     pub cpus: Vec<CpuState>,
-    /// From the narrowest to the widest.
+    /// From the narrowest to the widest. Of a tree's own kernel there are none.
+    #[serde(skip)]
     pub domains: Vec<DomainState>,
 }
 
@@ -176,12 +190,31 @@ pub(crate) fn sched_mc(core: &Core, cpu: u32) -> Option<SchedMcState> {
 pub struct StateView<'a> {
     /// When, ns.
     pub time_ns: u64,
-    /// The policy core with its signals.
-    pub core: &'a Core,
+    pub(crate) signals: &'a dyn Fn(u32) -> (u32, u32),
     pub(crate) take: &'a dyn Fn() -> MachineState,
 }
 
 impl StateView<'_> {
+    /// Utilisation of a CPU's fair queue, and what it has for fair tasks: `CpuState::util` and
+    /// `CpuState::capacity` without the rest.
+    #[must_use]
+    pub fn signals(&self, cpu: u32) -> (u32, u32) {
+        (self.signals)(cpu)
+    }
+
+    /// Shows an observer what was taken before.
+    pub(crate) fn show(taken: &MachineState, observer: &mut (impl Observer + ?Sized)) {
+        let signals = |cpu: u32| {
+            let cpu = &taken.cpus[cpu as usize];
+            (cpu.util, cpu.capacity)
+        };
+        observer.state(&StateView {
+            time_ns: taken.time_ns,
+            signals: &signals,
+            take: &|| taken.clone(),
+        });
+    }
+
     /// All of it.
     #[must_use]
     pub fn machine(&self) -> MachineState {

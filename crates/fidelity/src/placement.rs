@@ -2,7 +2,6 @@
 //! scheduler and in the simulator; on which cluster each job began, and how often two agree.
 
 mod agree;
-mod cost;
 mod guest;
 mod inside;
 mod page;
@@ -17,9 +16,9 @@ mod starts;
 mod trace;
 mod truth;
 
+use crate::cost::Cost;
 use crate::{Error, Watch};
 use agree::{Agreement, Clusters, Wakeups};
-use cost::Cost;
 use inside::Inside;
 use plan::Plan;
 use record::{Boot, Recording, Side};

@@ -186,8 +186,10 @@ fn measure(
             command: program.command.join(" "),
             runs,
         });
-    let packages = std::iter::once(&result.kernel).chain(&result.packages);
+    let kernel = (result.kernel.name(), result.kernel.version().to_owned());
+    let packages = result.packages.iter();
     let packages = packages.map(|own| (own.package.clone(), own.version.clone()));
+    let packages = std::iter::once(kernel).chain(packages);
     Ok(Recorded {
         made_by: "wakeplace lab programs --record crates/fidelity/data/real_programs.json"
             .to_owned(),
@@ -215,12 +217,12 @@ fn boot(
         arch: Arch::Arm64,
         machine: machine.clone(),
         scheduler: Scheduler::Kernel,
-        kernel: request.kernel.clone(),
+        kernel: request.kernel.clone().into(),
         // Its CPUs run side by side: with one clock that counts instructions they take turns of up
         // to a millisecond, in which a sender fills channels that nobody reads.
         icount: None,
         timeout: request.timeout,
-        trace: false,
+        trace_kb: None,
         work: Work::Command(guest::command()),
         files: guest::write_files(programs, request.repeats, scratch.path())?,
         packages: packages.into_iter().collect::<Result<_, _>>()?,

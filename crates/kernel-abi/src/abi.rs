@@ -3,10 +3,11 @@
 
 #![allow(missing_docs, reason = "wakeplace.h says what each field is")]
 
+use serde::{Deserialize, Serialize};
 use std::ffi::{c_char, c_void};
 
 /// Of the interface; an object with another one is not loaded.
-pub const ABI: u32 = 1;
+pub const ABI: u32 = 2;
 /// No time.
 pub const NEVER: u64 = u64::MAX;
 /// No number.
@@ -175,9 +176,9 @@ pub struct Machine {
     pub now_ns: u64,
 }
 
-/// An allowed CPU as a decision found it.
+/// A CPU as a decision found it.
 #[repr(C)]
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Choice {
     /// Which.
     pub cpu: u32,
@@ -193,13 +194,73 @@ pub struct Choice {
     pub capacity_orig: u32,
     /// Tasks that are queued.
     pub nr_running: u32,
-    /// [`NONE`]: busy.
+    /// [`NONE`]: busy, or awake.
     pub idle_state: u32,
+    /// Its idle task runs; it may be awake for an interrupt.
+    pub idle: u32,
+    /// The task may use it.
+    pub allowed: u32,
+    /// It is there.
+    pub online: u32,
+    /// `load_avg`.
+    pub load: u32,
+    /// Weight of the fair tasks that are queued.
+    pub weight: u32,
+    /// How many of them there are.
+    pub nr_fair: u32,
+    /// Those of `SCHED_IDLE` among them.
+    pub nr_idle_policy: u32,
+    /// A fair task runs.
+    pub curr_fair: u32,
+    /// A wake-up is on its way to it.
+    pub pending: u32,
+    /// Utilisation by RT tasks.
+    pub util_rt: u32,
+    /// Utilisation by deadline tasks.
+    pub util_dl: u32,
+    /// Utilisation by interrupts.
+    pub util_irq: u32,
+    /// Of its queued tasks.
+    pub uclamp_min: u32,
+    /// Of its queued tasks.
+    pub uclamp_max: u32,
+    /// Of its last-level cache: CPUs that are busy.
+    pub nr_busy_cpus: u32,
+    /// Of its last-level cache: some core may be idle.
+    pub has_idle_cores: u32,
+    /// Of its last-level cache: CPUs that are worth a look.
+    pub nr_idle_scan: u32,
+    #[doc(hidden)]
+    pub unused: u32,
+    /// How long it is idle on average.
+    pub avg_idle_ns: u64,
+    /// When it last became idle; 0: it is not, or nobody noted it.
+    pub idle_stamp_ns: u64,
+}
+
+/// What the rules remember of a task, or of who wakes it.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Party {
+    /// `load_avg`.
+    pub load: u32,
+    /// Of its nice value.
+    pub weight: u32,
+    /// It is of `SCHED_IDLE`.
+    pub idle_policy: u32,
+    /// How often it woke another task than before.
+    pub wakee_flips: u32,
+    /// Whom it woke last, or [`NONE`].
+    pub last_wakee: u32,
+    /// Where it ran before.
+    pub recent_used_cpu: u32,
+    /// When its flips were last halved.
+    pub flip_decay_ns: u64,
 }
 
 /// A performance domain as a decision found it.
 #[repr(C)]
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Energy {
     /// Of the domain.
     pub first_cpu: u32,
@@ -211,18 +272,28 @@ pub struct Energy {
     pub with: u64,
 }
 
+impl Energy {
+    /// The allowed CPU with the most capacity left, if there is an allowed one.
+    #[must_use]
+    pub fn best(&self) -> Option<u32> {
+        (self.best_cpu != NONE).then_some(self.best_cpu)
+    }
+}
+
 #[repr(C)]
 pub struct RawDecision {
     pub facts: Facts,
     pub nr_choices: u32,
     pub nr_energies: u32,
+    pub party: Party,
+    pub waking: Party,
     pub choices: *const Choice,
     pub energies: *const Energy,
 }
 
 /// What is known of a decision without its candidates.
 #[repr(C)]
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Facts {
     /// For whom a CPU was chosen.
     pub task: u32,
@@ -244,14 +315,18 @@ pub struct Facts {
     pub util: u32,
     /// Of the task.
     pub util_est: u32,
-    /// Of the task.
+    /// Of the task, if all was asked for.
     pub uclamp_min: u32,
-    /// Of the task.
+    /// Of the task, if all was asked for.
     pub uclamp_max: u32,
     /// The root domain has performance domains and is not overutilized.
     pub energy_aware: u32,
     /// It was decided in an interrupt.
     pub in_interrupt: u32,
+    /// The waker is about to sleep.
+    pub sync: u32,
+    /// Who ran there is a kernel thread that may use this CPU only.
+    pub waker_pinned: u32,
 }
 
 /// How a task is scheduled, in the kernel's own numbers.
@@ -312,6 +387,7 @@ pub struct CpuState {
     pub overutilized: u32,
     pub online: u32,
     pub khz: u32,
+    pub tick_stopped: u32,
 }
 
 /// A task for observers.
@@ -380,7 +456,9 @@ pub fn layout() -> Vec<(&'static str, &'static str, usize, usize)> {
         row!("wpk_cpu", "changed", Cpu, changed),
         row!("wpk_view", "rcu_callbacks", View, rcu_callbacks),
         row!("wpk_view", "detail", View, detail),
-        row!("wpk_choice", "idle_state", Choice, idle_state),
+        row!("wpk_choice", "idle_stamp_ns", Choice, idle_stamp_ns),
+        row!("wpk_choice", "allowed", Choice, allowed),
+        row!("wpk_party", "flip_decay_ns", Party, flip_decay_ns),
         row!("wpk_energy", "with", Energy, with),
         row!("wpk_decision", "energies", RawDecision, energies),
         row!("wpk_decision", "nr_choices", RawDecision, nr_choices),
@@ -388,7 +466,7 @@ pub fn layout() -> Vec<(&'static str, &'static str, usize, usize)> {
         row!("wpk_host", "frequency", HostTable, frequency),
         row!("wpk_attr", "util_max", Attr, util_max),
         row!("wpk_call", "ticket", RawCall, ticket),
-        row!("wpk_cpu_state", "khz", CpuState, khz),
+        row!("wpk_cpu_state", "tick_stopped", CpuState, tick_stopped),
         row!("wpk_task_state", "slice_ns", TaskState, slice_ns),
         row!("wpk_task_state", "group", TaskState, group),
     ]

@@ -28,13 +28,18 @@ pub enum Call<'a> {
     /// In and out again.
     Nop,
     /// Sleeps until woken.
-    Sleep,
+    Sleep {
+        /// In iowait: what it waits for is a device.
+        io: bool,
+    },
     /// Sleeps until a time, which the timer may be late by.
     SleepUntil {
         /// When.
         at: u64,
         /// How late it may be, ns.
         slack: u64,
+        /// In iowait.
+        io: bool,
     },
     /// Gives the CPU away.
     Yield,
@@ -152,7 +157,10 @@ impl Call<'_> {
             ticket,
         };
         match *self {
-            Self::SleepUntil { at, slack } => (raw.at, raw.slack) = (at, slack),
+            Self::Sleep { io } => raw.number = io.into(),
+            Self::SleepUntil { at, slack, io } => {
+                (raw.at, raw.slack, raw.number) = (at, slack, io.into());
+            }
             Self::Wake { task, sync } => (raw.task, raw.sync) = (task, sync.into()),
             Self::Fork(fork) => {
                 (raw.task, raw.group, raw.name) = (fork.task, fork.group, fork.name.as_ptr());
@@ -172,12 +180,7 @@ impl Call<'_> {
             Self::Limit { domain, khz } | Self::Pressure { domain, khz } => {
                 (raw.number, raw.at) = (domain, khz);
             }
-            Self::Nop
-            | Self::Sleep
-            | Self::Yield
-            | Self::Exit
-            | Self::Exec
-            | Self::Partition(_) => {}
+            Self::Nop | Self::Yield | Self::Exit | Self::Exec | Self::Partition(_) => {}
         }
         raw
     }
@@ -186,7 +189,7 @@ impl Call<'_> {
     pub fn op(&self) -> u32 {
         match self {
             Self::Nop => 0,
-            Self::Sleep => 1,
+            Self::Sleep { .. } => 1,
             Self::SleepUntil { .. } => 2,
             Self::Yield => 3,
             Self::Exit => 4,

@@ -8,7 +8,7 @@ mod call;
 mod machine;
 mod tree;
 
-pub use abi::{Attr, Choice, Cpu, CpuState, Energy, Facts, MachineCpu, Opp, TaskState};
+pub use abi::{Attr, Choice, Cpu, CpuState, Energy, Facts, MachineCpu, Opp, Party, TaskState};
 pub use call::{Call, Fork, Mask};
 pub use machine::{Domain, IdleState, Machine};
 pub use tree::{Decided, ORDER, Refused, Told, Tree};

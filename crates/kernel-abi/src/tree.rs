@@ -1,7 +1,8 @@
 //! A kernel whose machine is up, as the engine sees it.
 
-use crate::abi::{Choice, Cpu, CpuState, Energy, Facts, TaskState};
+use crate::abi::{Choice, Cpu, CpuState, Energy, Facts, Party, TaskState};
 use crate::call::Call;
+use serde::{Deserialize, Serialize};
 
 /// The ticket of orders that stand for nothing else: hotplug has others.
 pub const ORDER: u64 = 0;
@@ -18,13 +19,17 @@ pub enum Refused {
 }
 
 /// A CPU was chosen for a task.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Decided {
     /// Who, where, why, and the answer.
     pub facts: Facts,
-    /// All allowed CPUs, if they were asked for.
+    /// The task; like all that follows, if it was asked for.
+    pub party: Party,
+    /// Who ran where it was decided.
+    pub waking: Party,
+    /// All CPUs.
     pub choices: Vec<Choice>,
-    /// All performance domains, where placement was energy-aware and they were asked for.
+    /// All performance domains, where placement was energy-aware.
     pub energies: Vec<Energy>,
 }
 
@@ -59,12 +64,18 @@ pub trait Tree {
     /// The time at which the next entries happen, ns.
     fn set_now(&mut self, now_ns: u64);
 
+    /// Decisions come with all that they depend on.
+    fn set_detail(&mut self, detail: bool);
+
     /// All CPUs as the last entry left them.
     fn cpus(&self) -> &[Cpu];
 
     /// Moves the numbers of CPUs that changed to `to`, and marks them as seen. Whoever was sent an
     /// interrupt has it in `Cpu::ipi` until it is delivered.
     fn take_changed(&mut self, to: &mut Vec<u32>);
+
+    /// Entries have said something that was not taken.
+    fn has_told(&self) -> bool;
 
     /// Moves what entries have said to `to`, which is empty.
     fn take_told(&mut self, to: &mut Told);
@@ -112,6 +123,12 @@ pub trait Tree {
 
     /// What an observer sees of a CPU.
     fn cpu_state(&self, cpu: u32) -> Option<CpuState>;
+
+    /// The CPU that a task is on, or was last.
+    fn task_cpu(&self, task: u32) -> Option<u32>;
+
+    /// A task is queued or runs, and is not on its way there.
+    fn is_awake(&self, task: u32) -> bool;
 
     /// What an observer sees of a task.
     fn task_state(&self, task: u32) -> Option<TaskState>;

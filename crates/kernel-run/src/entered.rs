@@ -34,6 +34,7 @@ impl Host for Heard {
             Fault::Missing => "it calls what the simulator's architecture does not have: ",
             Fault::Endless => "CPUs wait for each other for ever: ",
             Fault::Shim => "the simulator's architecture: ",
+            Fault::Still => "time stands still: ",
             Fault::Host => "",
         };
         self.place.end_of_kernel(&format!("{what}{text}"));
@@ -46,6 +47,8 @@ impl Host for Heard {
     fn placed(&mut self, decision: &Decision<'_>) {
         self.told.decided.push(Decided {
             facts: *decision.facts,
+            party: decision.party,
+            waking: decision.waking,
             choices: decision.choices.to_vec(),
             energies: decision.energies.to_vec(),
         });
@@ -74,12 +77,20 @@ impl Tree for Entered {
         self.kernel.set_now(now_ns);
     }
 
+    fn set_detail(&mut self, detail: bool) {
+        self.kernel.set_detail(detail);
+    }
+
     fn cpus(&self) -> &[Cpu] {
         self.kernel.cpus()
     }
 
     fn take_changed(&mut self, to: &mut Vec<u32>) {
         self.kernel.take_changed(to);
+    }
+
+    fn has_told(&self) -> bool {
+        !self.kernel.host().told.is_empty()
     }
 
     fn take_told(&mut self, to: &mut Told) {
@@ -122,6 +133,14 @@ impl Tree for Entered {
 
     fn cpu_state(&self, cpu: u32) -> Option<CpuState> {
         self.kernel.cpu_state(cpu)
+    }
+
+    fn task_cpu(&self, task: u32) -> Option<u32> {
+        self.kernel.task_cpu(task)
+    }
+
+    fn is_awake(&self, task: u32) -> bool {
+        self.kernel.is_awake(task)
     }
 
     fn task_state(&self, task: u32) -> Option<TaskState> {

@@ -104,14 +104,13 @@ impl Place {
             said.push_str("\n  in");
             said.push_str(&names);
         }
-        if let Ok(mut sender) = self.said.try_borrow_mut() {
+        if let Ok(mut listener) = self.said.try_borrow_mut() {
             let report = RunReport {
                 end_ns: self.now_ns.get(),
                 ended: Ended::Kernel { said },
                 ..RunReport::default()
             };
-            let _ = sender.send(&Message::Ended(Box::new(report)));
-            let _ = sender.flush();
+            let _ = listener.end(&Message::Ended(Box::new(report)));
         }
         // SAFETY: the process of a run ends without unwinding: there is the tree's code on its
         // stack.

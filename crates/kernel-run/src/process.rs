@@ -4,12 +4,40 @@
 
 use crate::stream::{Message, Sender, receive};
 use std::fs::File;
-use std::io;
-use std::os::fd::{FromRawFd as _, OwnedFd};
+use std::io::{self, Read as _, Write as _};
+use std::os::fd::{AsRawFd as _, FromRawFd as _, OwnedFd};
 use wakeplace_engine::{Ended, Happening, Observer, RunReport};
 
 /// What the process of a run has: it says what happens, and how the run ended.
-pub(crate) type Said = Sender<File>;
+pub(crate) struct Said {
+    sender: Sender<File>,
+    /// What the other end answers to a state.
+    answers: File,
+}
+
+impl Said {
+    /// Says that something happened at a time, ns; after a state, when the next one is wanted.
+    pub(crate) fn tell(&mut self, time_ns: u64, what: Happening) -> io::Result<Option<u64>> {
+        let asks = matches!(what, Happening::State(_));
+        self.sender.tell(time_ns, what)?;
+        if !asks {
+            return Ok(None);
+        }
+        self.sender.flush()?;
+        let mut answer = [0; 8];
+        self.answers.read_exact(&mut answer)?;
+        Ok(Some(u64::from_le_bytes(answer)).filter(|next_ns| *next_ns != NEVER))
+    }
+
+    /// Says the last that there is to say.
+    pub(crate) fn end(&mut self, last: &Message) -> io::Result<()> {
+        self.sender.send(last)?;
+        self.sender.flush()
+    }
+}
+
+/// The answer if no state is wanted any more.
+const NEVER: u64 = u64::MAX;
 
 /// Runs `body` in a process of its own and tells `observer` what it says. Err: why there is no run.
 pub(crate) fn apart(
@@ -18,6 +46,10 @@ pub(crate) fn apart(
 ) -> Result<RunReport, String> {
     let cannot = |error: io::Error| format!("a process for the run: {error}");
     let (ours, theirs) = pipe().map_err(cannot)?;
+    // Batches fit, so that both ends work at a time; in a smaller pipe they wait.
+    // SAFETY: a plain system call.
+    unsafe { libc::fcntl(theirs.as_raw_fd(), libc::F_SETPIPE_SZ, PIPE_BYTES) };
+    let (their_answers, our_answers) = pipe().map_err(cannot)?;
     let parent = std::process::id();
     // SAFETY: glibc's fork leaves the allocator and the loader in order in the child. The child
     // runs `body`, which takes no lock that another thread may hold, and ends without unwinding.
@@ -26,27 +58,37 @@ pub(crate) fn apart(
         return Err(cannot(io::Error::last_os_error()));
     }
     if child == 0 {
-        drop(ours);
+        drop((ours, our_answers));
         ends_with(parent);
-        let said = Sender::new(File::from(theirs));
+        let said = Said {
+            sender: Sender::new(File::from(theirs)),
+            answers: File::from(their_answers),
+        };
         let ran = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| body(said)));
         // SAFETY: it ends this process without what its parent has yet to do at its end.
         unsafe { libc::_exit(i32::from(ran.is_err())) }
     }
-    drop(theirs);
+    drop((theirs, their_answers));
+    let mut answers = File::from(our_answers);
     let mut outcome = None;
-    let (mut now_ns, mut finished) = (0, false);
+    let (mut now_ns, mut finished, mut is_enough) = (0, false, false);
     let heard = receive(File::from(ours), |message| {
         match message {
-            Message::Told(time_ns, told) => {
-                now_ns = time_ns;
+            Message::Told(since_ns, told) => {
+                now_ns += since_ns;
                 finished = told == Happening::Finish;
-                told.tell(time_ns, observer);
+                told.tell(now_ns, observer);
+                if let Happening::State(_) = told {
+                    let next_ns = observer.next_state_ns().unwrap_or(NEVER);
+                    // A process that is gone has said its last.
+                    let _ = answers.write_all(&next_ns.to_le_bytes());
+                }
+                is_enough = observer.is_done();
             }
             Message::Ended(report) => outcome = Some(Ok(*report)),
             Message::Failed(why) => outcome = Some(Err(why)),
         }
-        outcome.is_none()
+        outcome.is_none() && !is_enough
     });
     if heard.is_err() || outcome.is_none() {
         // SAFETY: our child, which has not been waited for.
@@ -54,6 +96,9 @@ pub(crate) fn apart(
     }
     let status = waited(child);
     let outcome = outcome.unwrap_or_else(|| {
+        if is_enough {
+            return Ok(RunReport::default());
+        }
         let said = match heard {
             Err(error) => format!("what its process said cannot be read: {error}"),
             Ok(()) => how(status),
@@ -74,14 +119,17 @@ pub(crate) fn apart(
     })
 }
 
+/// What an unprivileged process may have (`/proc/sys/fs/pipe-max-size`).
+const PIPE_BYTES: libc::c_int = 1 << 20;
+
 fn pipe() -> io::Result<(OwnedFd, OwnedFd)> {
     let mut ends = [0; 2];
     // SAFETY: room for two descriptors, which nobody else has.
     unsafe {
-        match libc::pipe2(ends.as_mut_ptr(), libc::O_CLOEXEC) {
-            0 => Ok((OwnedFd::from_raw_fd(ends[0]), OwnedFd::from_raw_fd(ends[1]))),
-            _ => Err(io::Error::last_os_error()),
+        if libc::pipe2(ends.as_mut_ptr(), libc::O_CLOEXEC) != 0 {
+            return Err(io::Error::last_os_error());
         }
+        Ok((OwnedFd::from_raw_fd(ends[0]), OwnedFd::from_raw_fd(ends[1])))
     }
 }
 

@@ -8,7 +8,7 @@ use std::cell::RefCell;
 use std::ffi::CString;
 use std::path::Path;
 use std::rc::Rc;
-use wakeplace_engine::{Observer, Options, RunReport, Teller, run_tree, tree_machine};
+use wakeplace_engine::{Observer, Options, RunReport, Teller, Wants, run_tree, tree_machine};
 use wakeplace_kernel_abi::{Call, Machine, ORDER, Refused, Told, Tree as _};
 use wakeplace_kernel_tree::Kernel;
 use wakeplace_platform::Platform;
@@ -33,7 +33,8 @@ impl Input<'_> {
     /// Runs it in a process of its own.
     pub(crate) fn run(&self, observer: &mut dyn Observer) -> Result<RunReport, String> {
         let machine = self.machine()?;
-        apart(|said| self.within(&machine, said), observer)
+        let wants = Wants::of(observer);
+        apart(|said| self.within(&machine, wants, said), observer)
     }
 
     fn machine(&self) -> Result<Machine, String> {
@@ -50,30 +51,24 @@ impl Input<'_> {
     }
 
     /// In the process of the run.
-    fn within(&self, machine: &Machine, said: Said) {
+    fn within(&self, machine: &Machine, wants: Wants, said: Said) {
         let said = Rc::new(RefCell::new(said));
         let last = match self.booted(machine, &said) {
             Err(why) => Message::Failed(why),
             Ok(mut entered) => {
                 let told = said.clone();
-                let mut teller = Teller(move |time_ns, what| {
+                let mut teller = Teller::new(wants, move |time_ns, what| {
+                    let told = told.borrow_mut().tell(time_ns, what);
                     // Nobody listens any more: the run is of no use.
-                    if told
-                        .borrow_mut()
-                        .send(&Message::Told(time_ns, what))
-                        .is_err()
-                    {
-                        // SAFETY: the process of a run ends so.
-                        unsafe { libc::_exit(1) }
-                    }
+                    // SAFETY: the process of a run ends so.
+                    told.unwrap_or_else(|_| unsafe { libc::_exit(1) })
                 });
                 let (platform, workload, options) = (self.platform, self.workload, self.options);
                 let report = run_tree(platform, workload, options, &mut entered, &mut teller);
                 Message::Ended(Box::new(report))
             }
         };
-        let mut said = said.borrow_mut();
-        let _ = said.send(&last).and_then(|()| said.flush());
+        let _ = said.borrow_mut().end(&last);
     }
 
     /// The kernel, with its machine up and its parameters set.

@@ -1,19 +1,22 @@
 //! What the process of a run says to the one that waits for it: batches of messages, each batch
-//! after its length in a word of 32 bits.
+//! after its length in a word of 32 bits. A message has the time since the one before it.
 
+use postcard::ser_flavors::Flavor;
 use serde::{Deserialize, Serialize};
 use std::io::{self, Read, Write};
 use wakeplace_engine::{Happening, RunReport};
 
 /// A batch is sent when it has as many bytes.
-const BATCH: usize = 64 << 10;
+const BATCH: usize = 256 << 10;
+/// Most messages have fewer bytes: they are written without asking for room.
+const ROOM: usize = 4 << 10;
 /// Most bytes of a batch: one message may exceed a full one.
 const MAX_BATCH: u32 = 256 << 20;
 
 /// A message.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) enum Message {
-    /// Something happened at this time, ns.
+    /// Something happened so long after what was told before, ns.
     Told(u64, Happening),
     /// The run is over.
     Ended(Box<RunReport>),
@@ -21,26 +24,72 @@ pub(crate) enum Message {
     Failed(String),
 }
 
+/// Bytes one after the other into room that is there: a message is a few numbers, for which a call
+/// of memcpy each would take longer than the rest.
+struct Bytes<'a> {
+    to: &'a mut [u8],
+    len: usize,
+}
+
+impl Flavor for Bytes<'_> {
+    type Output = usize;
+
+    #[inline]
+    fn try_push(&mut self, byte: u8) -> postcard::Result<()> {
+        let place = self.to.get_mut(self.len);
+        *place.ok_or(postcard::Error::SerializeBufferFull)? = byte;
+        self.len += 1;
+        Ok(())
+    }
+
+    fn finalize(self) -> postcard::Result<usize> {
+        Ok(self.len)
+    }
+}
+
 /// The end that sends.
 #[derive(Debug)]
 pub(crate) struct Sender<W> {
     to: W,
+    /// As long as a batch can be; the first `len` bytes are used.
     batch: Vec<u8>,
+    len: usize,
+    /// Time of what was told last, ns.
+    told_ns: u64,
 }
 
 impl<W: Write> Sender<W> {
     pub(crate) fn new(to: W) -> Self {
         Self {
             to,
-            batch: Vec::with_capacity(2 * BATCH),
+            batch: vec![0; BATCH + ROOM],
+            len: 0,
+            told_ns: 0,
         }
+    }
+
+    /// Says that something happened at a time, ns.
+    pub(crate) fn tell(&mut self, time_ns: u64, what: Happening) -> io::Result<()> {
+        let since = time_ns - self.told_ns;
+        self.told_ns = time_ns;
+        self.send(&Message::Told(since, what))
     }
 
     /// Sends a message, with others if there are not enough yet.
     pub(crate) fn send(&mut self, message: &Message) -> io::Result<()> {
-        let batch = std::mem::take(&mut self.batch);
-        self.batch = postcard::to_extend(message, batch).map_err(io::Error::other)?;
-        match self.batch.len() < BATCH {
+        let to = Bytes {
+            to: &mut self.batch[self.len..],
+            len: 0,
+        };
+        match postcard::serialize_with_flavor(message, to) {
+            Ok(bytes) => self.len += bytes,
+            Err(_) => {
+                self.flush()?;
+                let long = postcard::to_stdvec(message).map_err(io::Error::other)?;
+                self.put(&long)?;
+            }
+        }
+        match self.len < BATCH {
             true => Ok(()),
             false => self.flush(),
         }
@@ -48,10 +97,17 @@ impl<W: Write> Sender<W> {
 
     /// Sends what is left.
     pub(crate) fn flush(&mut self) -> io::Result<()> {
-        let length = u32::try_from(self.batch.len()).map_err(io::Error::other)?;
+        let batch = std::mem::take(&mut self.batch);
+        let sent = self.put(&batch[..self.len]);
+        (self.batch, self.len) = (batch, 0);
+        sent
+    }
+
+    /// Writes a batch.
+    fn put(&mut self, batch: &[u8]) -> io::Result<()> {
+        let length = u32::try_from(batch.len()).map_err(io::Error::other)?;
         self.to.write_all(&length.to_le_bytes())?;
-        self.to.write_all(&self.batch)?;
-        self.batch.clear();
+        self.to.write_all(batch)?;
         self.to.flush()
     }
 }
@@ -87,7 +143,7 @@ pub(crate) fn receive(
 
 #[cfg(test)]
 mod tests {
-    use super::{Message, Sender, receive};
+    use super::{BATCH, Message, Sender, receive};
     use wakeplace_engine::{Happening, RunReport};
 
     /// Goal: what is sent arrives whole and in order, over many batches.
@@ -100,8 +156,11 @@ mod tests {
                 cpu,
                 online: at % 2 == 0,
             };
-            sender.send(&Message::Told(at, told)).expect("a vector");
+            sender.tell(3 * at, told).expect("a vector");
         }
+        // Longer than a batch.
+        let failed = Message::Failed("x".repeat(3 * BATCH));
+        sender.send(&failed).expect("a vector");
         let report = RunReport {
             end_ns: 7,
             ..RunReport::default()
@@ -110,30 +169,25 @@ mod tests {
             .send(&Message::Ended(Box::new(report.clone())))
             .expect("a vector");
         sender.flush().expect("a vector");
-        let (mut next, mut ended) = (0, None);
+        let (mut next, mut now, mut long, mut ended) = (0, 0, 0, None);
         receive(sender.to.as_slice(), |message| {
             match message {
-                Message::Told(at, told) => {
-                    let cpu = (at % 7) as u32;
-                    assert_eq!(
-                        (at, &told),
-                        (
-                            next,
-                            &Happening::Hotplug {
-                                cpu,
-                                online: at % 2 == 0
-                            }
-                        )
-                    );
+                Message::Told(since, told) => {
+                    now += since;
+                    let expected = Happening::Hotplug {
+                        cpu: (next % 7) as u32,
+                        online: next % 2 == 0,
+                    };
+                    assert_eq!((now, &told), (3 * next, &expected));
                     next += 1;
                 }
                 Message::Ended(report) => ended = Some(*report),
-                Message::Failed(why) => panic!("{why}"),
+                Message::Failed(why) => long = why.len(),
             }
             true
         })
         .expect("well formed");
-        assert_eq!((next, ended), (50_000, Some(report)));
+        assert_eq!((next, long, ended), (50_000, 3 * BATCH, Some(report)));
     }
 
     /// Goal: bytes that are no messages are an error, however long they say they are.

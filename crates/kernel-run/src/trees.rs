@@ -3,10 +3,11 @@
 use crate::runs::Input;
 use std::collections::BTreeMap;
 use std::fmt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use wakeplace_engine::{Observer, Options, RunReport};
-use wakeplace_kernel_tree::{Built, Cache, Like, Request, Shim, Spec, TreeError, Watch, build};
+use wakeplace_kernel_tree::{Arch, Built, Cache, Like, Request, Shim, Spec, TreeError, Watch};
+use wakeplace_kernel_tree::{build, cache};
 use wakeplace_platform::Platform;
 use wakeplace_study::{BuiltTree, TreeRuns};
 use wakeplace_workload::Workload;
@@ -34,13 +35,30 @@ impl fmt::Debug for Trees {
 /// The kind of machine that a platform is, for the kernel's configuration.
 #[must_use]
 pub fn like(platform: &Platform) -> Like {
-    match platform.arch.as_str() {
-        "arm64" | "arm" => Like::Arm64,
-        _ => Like::X86,
-    }
+    let arch = match platform.arch.as_str() {
+        "arm64" | "arm" => Arch::Arm64,
+        _ => Arch::X86,
+    };
+    Like::new(arch, platform.cpus.len())
 }
 
 impl Trees {
+    /// With the user's cache.
+    ///
+    /// # Errors
+    /// There is no place for a cache, or the shim cannot be written there.
+    pub fn of_user(
+        config: Option<&Path>,
+        watch: Box<dyn Watch + Send + Sync>,
+    ) -> Result<Self, TreeError> {
+        Ok(Self {
+            cache: cache()?,
+            shim: Shim::of_user()?,
+            config: config.map(PathBuf::from),
+            watch,
+        })
+    }
+
     /// The tree of a policy's name, `kernel:...`, built for these kinds of machine; for others it
     /// is built when a run needs it.
     ///
@@ -53,7 +71,8 @@ impl Trees {
             spec,
             built: Mutex::default(),
         };
-        let first = tree.built(likes.first().copied().unwrap_or(Like::Arm64))?;
+        let usual = Like::new(Arch::Arm64, 1);
+        let first = tree.built(likes.first().copied().unwrap_or(usual))?;
         for like in likes {
             tree.built(*like)?;
         }

@@ -159,6 +159,57 @@ static void boot_cpu(void *arg)
 	cpu_startup_entry(CPUHP_ONLINE);
 }
 
+/* When something happens next by itself, or `until`. */
+static u64 next_of_all(u64 until)
+{
+	unsigned int cpu;
+
+	for (cpu = 0; cpu < nr_cpus; cpu++)
+		until = min(until, (u64)view.cpus[cpu].next_event_ns);
+	return until;
+}
+
+static void wake_one_each(void)
+{
+	unsigned int cpu;
+
+	for (cpu = 0; cpu < nr_cpus; cpu++)
+		wake_up_process(per_cpu(ksoftirqd, cpu));
+}
+
+/*
+ * The machine idles for as long as it takes to forget the boot, in which a hundred threads began
+ * and moved at one instant. An idle CPU's averages fade when something is queued on it: a thread
+ * of each wakes for nothing. Then the host's time begins.
+ */
+static int idle_before(void)
+{
+	u64 end = view.now_ns + BOOT_NS;
+	unsigned int cpu;
+	int error;
+
+	begin_ns = view.now_ns;
+	while (view.now_ns < end) {
+		view.now_ns = max(view.now_ns, next_of_all(end));
+		if (view.now_ns == end) {
+			arrivals[0].handler = wake_one_each;
+			arrived[0] |= WP_DEVICE;
+			if (enter(0, ENTER_IRQ))
+				return WPK_DEAD;
+		}
+		error = settle();
+		if (error)
+			return error;
+	}
+	view.now_ns = begin_ns;
+	before_ns = BOOT_NS;
+	watch_begins();
+	for (cpu = 0; cpu < nr_cpus; cpu++)
+		if (view.cpus[cpu].next_event_ns != WPK_NEVER)
+			view.cpus[cpu].next_event_ns -= BOOT_NS;
+	return 0;
+}
+
 wpk_s32 wpk_boot(const struct wpk_host *h, const struct wpk_machine *m)
 {
 	int error;
@@ -180,6 +231,9 @@ wpk_s32 wpk_boot(const struct wpk_host *h, const struct wpk_machine *m)
 		return error;
 	if (!control.thread)
 		wp_fault(WPK_FAULT_SHIM, "the boot stands still");
+	error = idle_before();
+	if (error)
+		return error;
 	wp_booted = 1;
 	return 0;
 }

@@ -32,13 +32,23 @@ static int set_affinity(struct task_struct *p, const wpk_u64 *mask)
 	return sched_setaffinity(p->pid, &cpus);
 }
 
-static int sleep_until(u64 at, u64 slack)
+/* Until a wake-up, or a time. What waits for a device says so, as io_schedule() does. */
+static void go_to_sleep(const struct wpk_call *call)
 {
-	ktime_t expires = at;
+	ktime_t expires = kernel_time(call->at);
+	u64 slack = call->slack;
+	bool timed = call->op == WPK_SLEEP_UNTIL, io = call->number;
+	int token = 0;
 
 	set_current_state(TASK_INTERRUPTIBLE);
-	schedule_hrtimeout_range(&expires, slack, HRTIMER_MODE_ABS);
-	return 0;
+	if (io)
+		token = io_schedule_prepare();
+	if (timed)
+		schedule_hrtimeout_range(&expires, slack, HRTIMER_MODE_ABS);
+	else
+		schedule();
+	if (io)
+		io_schedule_finish(token);
 }
 
 /* What a task can ask for another, and the machine's owner for any. */
@@ -73,11 +83,9 @@ static wpk_s64 do_call(const struct wpk_call *call)
 	case WPK_NOP:
 		return 0;
 	case WPK_SLEEP:
-		set_current_state(TASK_INTERRUPTIBLE);
-		schedule();
-		return 0;
 	case WPK_SLEEP_UNTIL:
-		return sleep_until(call->at, call->slack);
+		go_to_sleep(call);
+		return 0;
 	case WPK_YIELD:
 		yield();
 		return 0;

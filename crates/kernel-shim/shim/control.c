@@ -154,7 +154,7 @@ wpk_s64 wpk_control(const struct wpk_call *call)
 	control.busy = true;
 	control.tell = false;
 	cpu = quiet_cpu();
-	arrival = (struct arrival){ .handler = wake_control };
+	arrivals[cpu].handler = wake_control;
 	arrived[cpu] |= WP_DEVICE;
 	error = enter(cpu, ENTER_IRQ);
 	if (!error)

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Decisions: a class of the scheduler is a table of functions, and the one that chooses a CPU for a
- * fair task is wrapped at run time. The state told is what the tree's function found.
+ * fair task is wrapped at run time. The state told is what the tree's function found; the state of
+ * CPUs does not change in it.
  */
 #ifdef WPK_HAS_SELECT_SD_FLAG
 #define SELECT_ARGS struct task_struct *p, int prev, int sd_flag, int flags
@@ -18,35 +19,7 @@
 #endif
 
 static int (*select_of_tree)(SELECT_ARGS);
-static struct wpk_choice *choices;
 static struct wpk_energy *energies;
-
-/* Before 6.8 this is a struct that begins with the same number. Its highest bit is a flag. */
-static unsigned int estimate(const struct sched_avg *avg)
-{
-	return READ_ONCE(*(const unsigned int *)&avg->util_est) & 0x7fffffff;
-}
-
-static unsigned int idle_state_of(unsigned int cpu)
-{
-	return view.cpus[cpu].running == WPK_IDLE ? view.cpus[cpu].idle_state : WPK_NONE;
-}
-
-static void choice_of(struct wpk_choice *c, unsigned int cpu)
-{
-	struct rq *rq = cpu_rq(cpu);
-
-	*c = (struct wpk_choice){
-		.cpu = cpu,
-		.util = READ_ONCE(rq->cfs.avg.util_avg),
-		.util_est = estimate(&rq->cfs.avg),
-		.runnable = READ_ONCE(rq->cfs.avg.runnable_avg),
-		.capacity = rq->cpu_capacity,
-		.capacity_orig = arch_scale_cpu_capacity(cpu),
-		.nr_running = rq->nr_running,
-		.idle_state = idle_state_of(cpu),
-	};
-}
 
 /* A CPU's utilisation without the task where it was, or with it. */
 static unsigned long util_of(unsigned int cpu, struct task_struct *p, bool with)
@@ -60,7 +33,7 @@ static unsigned long util_of(unsigned int cpu, struct task_struct *p, bool with)
 	else if (task_cpu(p) != cpu && with)
 		util += own;
 	if (with)
-		est += estimate(&p->se.avg);
+		est += task_estimate(p);
 	return min(max(util, est), arch_scale_cpu_capacity(cpu));
 }
 
@@ -116,15 +89,6 @@ static void tell_energies(struct wpk_decision *d, struct task_struct *p)
 	d->energies = energies;
 }
 
-static void tell_choices(struct wpk_decision *d, struct task_struct *p)
-{
-	unsigned int cpu;
-
-	for_each_cpu_and(cpu, p->cpus_ptr, cpu_online_mask)
-		choice_of(&choices[d->nr_choices++], cpu);
-	d->choices = choices;
-}
-
 static void describe(struct wpk_decision *d, struct task_struct *p)
 {
 	struct root_domain *rd = this_rq()->rd;
@@ -134,13 +98,29 @@ static void describe(struct wpk_decision *d, struct task_struct *p)
 	d->cpu = wpsim_cpu;
 	d->overutilized = !!READ_ONCE(rd->overutilized);
 	d->energy_aware = rcu_dereference_raw(rd->pd) && !d->overutilized;
-	d->util = READ_ONCE(p->se.avg.util_avg);
-	d->util_est = estimate(&p->se.avg);
 	d->in_interrupt = in_interrupt() != 0;
+	d->waker_pinned = current->flags & PF_KTHREAD && current->nr_cpus_allowed == 1;
+}
+
+/* The task's own averages, which the rules bring up to date before they look at them. */
+static void describe_task(struct wpk_decision *d, struct task_struct *p)
+{
+	d->util = READ_ONCE(p->se.avg.util_avg);
+	d->util_est = task_estimate(p);
+	d->party.load = READ_ONCE(p->se.avg.load_avg);
+	if (view.detail && d->energy_aware)
+		tell_energies(d, p);
+}
+
+static void describe_more(struct wpk_decision *d, struct task_struct *p)
+{
 #ifdef CONFIG_UCLAMP_TASK
 	d->uclamp_min = uclamp_eff_value(p, UCLAMP_MIN);
 	d->uclamp_max = uclamp_eff_value(p, UCLAMP_MAX);
 #endif
+	party_of(&d->party, p);
+	party_of(&d->waking, current);
+	tell_choices(d, p);
 }
 
 static int select_and_tell(SELECT_ARGS)
@@ -154,12 +134,11 @@ static int select_and_tell(SELECT_ARGS)
 	describe(&d, p);
 	d.why = WAKE_FORK(flags) ? WPK_WHY_FORK : WAKE_EXEC(flags) ? WPK_WHY_EXEC :
 		WAKE_TTWU(flags) ? WPK_WHY_WAKE : WPK_WHY_OTHER;
-	if (view.detail) {
-		tell_choices(&d, p);
-		if (d.energy_aware)
-			tell_energies(&d, p);
-	}
+	d.sync = d.why == WPK_WHY_WAKE && flags & WF_SYNC;
+	if (view.detail)
+		describe_more(&d, p);
 	d.answer = select_of_tree(SELECT_PASS);
+	describe_task(&d, p);
 	if (!dead)
 		host->placed(host->data, &d);
 	return d.answer;

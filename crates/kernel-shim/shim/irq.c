@@ -6,7 +6,7 @@
  */
 DEFINE_PER_CPU(struct pt_regs *, __irq_regs);
 static struct pt_regs user_regs = { .user = 1 }, kernel_regs;
-static struct arrival arrival;
+static struct arrival arrivals[NR_CPUS];
 
 static void send(unsigned int cpu, unsigned int what)
 {
@@ -48,18 +48,39 @@ void arch_irq_work_raise(void)
 
 static void device_handler(void)
 {
+	struct arrival *a = &arrivals[wpsim_cpu];
+	const struct wpk_call *spawn = a->spawn;
 	unsigned int i;
 
-	for (i = 0; i < arrival.nr; i++) {
-		struct task_struct *p = task_by_number(arrival.tasks[i]);
+	for (i = 0; i < a->nr; i++) {
+		struct task_struct *p = task_by_number(a->tasks[i]);
 
 		if (p)
 			wake_up_process(p);
 	}
-	if (arrival.handler)
-		arrival.handler();
-	if (arrival.spawn)
-		arrival.answer = do_fork_call(arrival.spawn);
+	a->nr = 0;
+	if (a->handler)
+		a->handler();
+	a->handler = NULL;
+	a->spawn = NULL;
+	if (spawn)
+		a->answer = do_fork_call(spawn);
+}
+
+/* The host's list is the host's: a CPU with interrupts off takes it after this entry. */
+static void keep_tasks(struct arrival *a, const wpk_u32 *tasks, unsigned int nr)
+{
+	if (a->nr + nr > a->room) {
+		wpk_u32 *old = a->tasks;
+
+		a->room = 2 * (a->nr + nr);
+		a->tasks = wp_alloc(a->room * sizeof(*tasks), 8);
+		if (old)
+			memcpy(a->tasks, old, a->nr * sizeof(*tasks));
+		wp_free(old);
+	}
+	memcpy(a->tasks + a->nr, tasks, nr * sizeof(*tasks));
+	a->nr += nr;
 }
 
 static void one_interrupt(unsigned int what, struct pt_regs *regs)
@@ -128,19 +149,22 @@ void wpsim_take_irq(void)
 /* The host came back to a CPU that waits inside the kernel. */
 static void handle_request(void)
 {
+	/* An interrupt may take the CPU away, until another visit. */
 	if (arrived[wpsim_cpu]) {
 		wpsim_irq_pending = 1;
 		if (wpsim_irq_flags)
 			wpsim_take_irq();
 	}
-	if (request.kind == ENTER_CALL)
-		request.answer = -EBUSY;
 }
 
-/* Kernel work that takes simulated time: interrupts come in, a preemption may take the CPU away. */
+/*
+ * Kernel work that takes simulated time: interrupts come in, a preemption may take the CPU away. It
+ * takes none at the boot and at the instant at which the host's time begins: parameters are set
+ * then, and each has its answer at once.
+ */
 static void kernel_work(u64 ns)
 {
-	if (!ns || !wp_booted)
+	if (!ns || !wp_booted || view.now_ns == begin_ns)
 		return;
 	view.cpus[wpsim_cpu].work_ns = ns;
 	do {
@@ -198,10 +222,15 @@ static void user_loop(void *arg)
 		to_host(WPK_USER);
 		if (request.kind == ENTER_CALL) {
 			const struct wpk_call *call = request.call;
+			unsigned long visit = request.visit;
+			wpk_s64 answer;
 
 			request.answer = 0;
 			wpsim_irq_flags = ARCH_IRQ_ENABLED;
-			request.answer = do_call(call);
+			answer = do_call(call);
+			/* If it has blocked this is another visit, with an answer of its own. */
+			if (request.visit == visit)
+				request.answer = answer;
 		} else if (arrived[wpsim_cpu]) {
 			take_arrived(&user_regs);
 		}
@@ -226,21 +255,26 @@ wpk_s32 wpk_device(wpk_u32 cpu, const wpk_u32 *tasks, wpk_u32 nr)
 {
 	if (cpu >= nr_cpus)
 		return -EINVAL;
-	arrival = (struct arrival){ .tasks = tasks, .nr = nr };
+	keep_tasks(&arrivals[cpu], tasks, nr);
 	arrived[cpu] |= WP_DEVICE;
 	return enter(cpu, ENTER_IRQ);
 }
 
 wpk_s64 wpk_spawn(wpk_u32 cpu, const struct wpk_call *fork)
 {
+	struct arrival *a;
 	int error;
 
 	if (cpu >= nr_cpus)
 		return -EINVAL;
-	arrival = (struct arrival){ .spawn = fork, .answer = -EBUSY };
+	a = &arrivals[cpu];
+	a->spawn = fork;
+	a->answer = -EBUSY;
 	arrived[cpu] |= WP_DEVICE;
 	error = enter(cpu, ENTER_IRQ);
-	return error ? error : arrival.answer;
+	/* Not taken: what it is made of does not outlive this entry. */
+	a->spawn = NULL;
+	return error ? error : a->answer;
 }
 
 wpk_s32 wpk_continue(wpk_u32 cpu)

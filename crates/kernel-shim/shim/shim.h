@@ -78,14 +78,15 @@ static wpk_u32 *distances;
 enum { ENTER_CONTINUE, ENTER_IRQ, ENTER_CALL };
 static struct {
 	int kind;
+	unsigned long visit;
 	const struct wpk_call *call;
 	wpk_s64 answer;
 } request;
 
-/* What a device's interrupt wakes, or whom it creates. */
+/* What a device's interrupt wakes, or whom it creates: of a CPU that may take it later. */
 struct arrival {
-	const wpk_u32 *tasks;
-	unsigned int nr;
+	wpk_u32 *tasks;
+	unsigned int nr, room;
 	const struct wpk_call *spawn;
 	void (*handler)(void);
 	wpk_s64 answer;
@@ -110,6 +111,8 @@ static unsigned int arrived[NR_CPUS];
 static void handle_request(void);
 static void kernel_work(u64 ns);
 static bool owner_waits(void);
+/* watch.c */
+static void watch(unsigned int state);
 /* rcu.c */
 static void rcu_settle(void);
 /* task.c */

@@ -19,9 +19,33 @@ wpk_s32 wpk_cpu_state(wpk_u32 cpu, struct wpk_cpu_state *s)
 		.util_dl = rq->avg_dl.util_avg,
 		.overutilized = !!rq->rd->overutilized,
 		.online = cpu_online(cpu),
+		.tick_stopped = tick_nohz_tick_stopped_cpu(cpu),
 		.khz = domain_khz(machine_cpus[cpu].domain),
 	};
 	return 0;
+}
+
+static unsigned int state_of(const struct task_struct *p)
+{
+#ifdef WPK_HAS_TASK_STATE
+	return READ_ONCE(p->__state);
+#else
+	return READ_ONCE(p->state);
+#endif
+}
+
+wpk_s32 wpk_task_cpu(wpk_u32 task)
+{
+	struct task_struct *p = task_by_number(task);
+
+	return p ? task_cpu(p) : -ESRCH;
+}
+
+wpk_u32 wpk_is_awake(wpk_u32 task)
+{
+	struct task_struct *p = task_by_number(task);
+
+	return p && state_of(p) == TASK_RUNNING;
 }
 
 wpk_s32 wpk_task_state(wpk_u32 task, struct wpk_task_state *s)
@@ -32,15 +56,11 @@ wpk_s32 wpk_task_state(wpk_u32 task, struct wpk_task_state *s)
 		return -ESRCH;
 	*s = (struct wpk_task_state){
 		.util = p->se.avg.util_avg,
-		.util_est = estimate(&p->se.avg),
+		.util_est = task_estimate(p),
 		.runnable = p->se.avg.runnable_avg,
 		.cpu = task_cpu(p),
 		.on_rq = p->on_rq,
-#ifdef WPK_HAS_TASK_STATE
-		.state = p->__state,
-#else
-		.state = p->state,
-#endif
+		.state = state_of(p),
 		.policy = p->policy,
 		.priority = p->rt_priority,
 		.nice = task_nice(p),

@@ -117,7 +117,7 @@ WEAK char *kstrdup_const(const char *s) { return kstrdup(s); }
 
 /* Read-copy-update, context tracking */
 NOTHING(__rcu_read_lock) NOTHING(__rcu_read_unlock)
-NOTHING(rcu_sched_clock_irq) NOTHING(rcu_softirq_qs) NOTHING(rcu_momentary_eqs)
+NOTHING(rcu_softirq_qs) NOTHING(rcu_momentary_eqs)
 NOTHING(rcu_momentary_dyntick_idle)
 NOTHING(ct_idle_enter) NOTHING(ct_idle_exit) NOTHING(ct_irq_enter) NOTHING(ct_irq_exit)
 NOTHING(rcu_idle_enter) NOTHING(rcu_idle_exit) NOTHING(rcu_irq_enter) NOTHING(rcu_irq_exit)

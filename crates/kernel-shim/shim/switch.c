@@ -190,6 +190,7 @@ static int enter(unsigned int cpu, int kind)
 		return -EINVAL;
 	set_cpu(cpu);
 	request.kind = kind;
+	request.visit++;
 	wp_swap(&host_sp, wpsim_current->thread.sp, NULL);
 	return view.dead ? WPK_DEAD : 0;
 }
@@ -208,6 +209,7 @@ static void to_host(unsigned int state)
 	}
 	wp_swap(&current->thread.sp, host_sp, NULL);
 	wpsim_irq_flags = flags;
+	watch(state);
 }
 
 void __noreturn wp_leave_for_good(void)

@@ -188,17 +188,16 @@ static int fork_from(struct task_struct *parent, struct task_struct *p)
 static wpk_s64 do_fork_call(const struct wpk_call *call)
 {
 	struct task_struct *parent = current->flags & PF_KTHREAD ? &init_task : current;
+	/*
+	 * Once the child is awake it, or the governor's thread, may run first: the host's words are
+	 * gone by then.
+	 */
+	const struct wpk_attr attr = call->attr ? *call->attr : (struct wpk_attr){};
+	const bool later = call->attr && (!is_fair(attr.policy) || attr.runtime);
 	unsigned int number = call->group;
-	struct wpk_attr attr = {};
 	struct task_struct *p;
 	int error;
 
-	/*
-	 * A child that is woken may make the governor's thread run here first. The host goes on
-	 * meanwhile, and what it passed is gone.
-	 */
-	if (call->attr)
-		attr = *call->attr;
 	if (call->task & WPK_KTHREAD || !css_set_of(number))
 		return -EINVAL;
 	if (task_by_number(call->task))
@@ -222,9 +221,11 @@ static wpk_s64 do_fork_call(const struct wpk_call *call)
 	give_stack(p, user_loop, NULL);
 	if (attr.flags & WP_CLAMPS)
 		error = set_attributes(p, &attr, SCHED_FLAG_KEEP_ALL);
+	get_task_struct(p);
 	wake_up_new_task(p);
-	if (!error && (!is_fair(attr.policy) || attr.runtime))
+	if (later && !error)
 		error = set_attributes(p, &attr, 0);
+	put_task_struct(p);
 	return error;
 }
 

@@ -1,44 +1,66 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The clock is the host's; each CPU has a clock event device that takes the time itself, to the
- * nanosecond.
+ * The clock is the host's, and the time that passed before it: a machine that is told of a task has
+ * been up and idle for BOOT_NS. Each CPU has a clock event device that takes the time itself, to
+ * the nanosecond.
  */
+#define BOOT_NS (10 * NSEC_PER_SEC)
+
+static u64 before_ns;
+/* When the host's time begins. */
+static u64 begin_ns;
+
+static u64 clock_ns(void)
+{
+	return view.now_ns + before_ns;
+}
+
+/* A time of the host's as the kernel counts, and the other way round. */
+static u64 kernel_time(u64 host_ns)
+{
+	return host_ns + before_ns;
+}
+
+static u64 host_time(u64 kernel_ns)
+{
+	return kernel_ns > before_ns ? kernel_ns - before_ns : 0;
+}
 
 unsigned long long notrace sched_clock(void)
 {
-	return view.now_ns;
+	return clock_ns();
 }
 
 unsigned long long notrace sched_clock_noinstr(void)
 {
-	return view.now_ns;
+	return clock_ns();
 }
 
 ktime_t ktime_get(void)
 {
-	return view.now_ns;
+	return clock_ns();
 }
 
 ktime_t ktime_get_with_offset(enum tk_offsets offset)
 {
-	return view.now_ns;
+	return clock_ns();
 }
 
 u64 ktime_get_mono_fast_ns(void)
 {
-	return view.now_ns;
+	return clock_ns();
 }
 
 void ktime_get_real_ts64(struct timespec64 *ts)
 {
-	ts->tv_sec = view.now_ns / NSEC_PER_SEC;
-	ts->tv_nsec = view.now_ns % NSEC_PER_SEC;
+	ts->tv_sec = clock_ns() / NSEC_PER_SEC;
+	ts->tv_nsec = clock_ns() % NSEC_PER_SEC;
 }
 
 ktime_t ktime_get_update_offsets_now(unsigned int *seq, ktime_t *real, ktime_t *boot, ktime_t *tai)
 {
 	*real = *boot = *tai = 0;
-	return view.now_ns;
+	return clock_ns();
 }
 
 __typeof__(jiffies_lock) jiffies_lock;

@@ -13,7 +13,7 @@
 #ifndef WAKEPLACE_H
 #define WAKEPLACE_H
 
-#define WPK_ABI 1
+#define WPK_ABI 2
 
 typedef unsigned int wpk_u32;
 typedef int wpk_s32;
@@ -150,6 +150,7 @@ struct wpk_view {
 
 /* ---- Decisions: a CPU was chosen for a task of the fair class. ---- */
 
+/* A CPU as the decision found it: what the rules for fair tasks look at. */
 struct wpk_choice {
 	wpk_u32 cpu;
 	wpk_u32 util;		/* cfs_rq's util_avg */
@@ -158,7 +159,34 @@ struct wpk_choice {
 	wpk_u32 capacity;	/* what is left for fair tasks */
 	wpk_u32 capacity_orig;
 	wpk_u32 nr_running;
-	wpk_u32 idle_state;	/* WPK_NONE: busy */
+	wpk_u32 idle_state;	/* WPK_NONE: busy, or awake */
+	wpk_u32 idle;		/* its idle task runs; it may be awake for an interrupt */
+	wpk_u32 allowed;	/* the task may use it */
+	wpk_u32 online;
+	wpk_u32 load;		/* cfs_rq's load_avg */
+	wpk_u32 weight;		/* of the queued fair tasks */
+	wpk_u32 nr_fair;
+	wpk_u32 nr_idle_policy;	/* of SCHED_IDLE among them */
+	wpk_u32 curr_fair;	/* a fair task runs */
+	wpk_u32 pending;	/* a wake-up is on its way */
+	wpk_u32 util_rt, util_dl, util_irq;
+	wpk_u32 uclamp_min, uclamp_max;		/* of the queued tasks */
+	/* of its last-level cache */
+	wpk_u32 nr_busy_cpus, has_idle_cores, nr_idle_scan;
+	wpk_u32 unused;
+	wpk_u64 avg_idle_ns;
+	wpk_u64 idle_stamp_ns;	/* when it last became idle; 0: it is not, or nobody noted it */
+};
+
+/* What the rules remember of a task, or of who wakes it. */
+struct wpk_party {
+	wpk_u32 load;
+	wpk_u32 weight;
+	wpk_u32 idle_policy;	/* SCHED_IDLE */
+	wpk_u32 wakee_flips;
+	wpk_u32 last_wakee;	/* a task, or WPK_NONE */
+	wpk_u32 recent_used_cpu;
+	wpk_u64 flip_decay_ns;
 };
 
 struct wpk_energy {
@@ -183,13 +211,18 @@ struct wpk_decision {
 	wpk_u32 overutilized;
 	wpk_u32 util;		/* of the task */
 	wpk_u32 util_est;
-	wpk_u32 uclamp_min;
+	wpk_u32 uclamp_min;	/* both with view->detail */
 	wpk_u32 uclamp_max;
 	/* the root domain has performance domains and is not overutilized */
 	wpk_u32 energy_aware;
 	wpk_u32 in_interrupt;
-	wpk_u32 nr_choices;	/* with view->detail */
+	wpk_u32 sync;		/* the waker is about to sleep */
+	wpk_u32 waker_pinned;	/* a kernel thread that may use this CPU only */
+	/* with view->detail: all CPUs, and the performance domains where it was energy-aware */
+	wpk_u32 nr_choices;
 	wpk_u32 nr_energies;
+	struct wpk_party party;
+	struct wpk_party waking;	/* who ran where it was decided */
 	const struct wpk_choice *choices;
 	const struct wpk_energy *energies;
 };
@@ -203,6 +236,7 @@ enum {
 	WPK_FAULT_ENDLESS,	/* CPUs wait for each other for ever */
 	WPK_FAULT_SHIM,		/* a rule of this interface was broken */
 	WPK_FAULT_HOST,		/* the host's own finding: wild access, stack overflow, too long */
+	WPK_FAULT_STILL,	/* a busy CPU without a tick, or whose clock stands */
 };
 
 struct wpk_host {
@@ -246,8 +280,8 @@ WPK_EXPORT wpk_s32 wpk_continue(wpk_u32 cpu);
 enum {
 	/* of the task itself: `call->task` is not read */
 	WPK_NOP,
-	WPK_SLEEP,		/* until woken */
-	WPK_SLEEP_UNTIL,	/* `at`, with `slack`; a wake-up ends it, too */
+	WPK_SLEEP,		/* until woken; `number`: 1, in iowait */
+	WPK_SLEEP_UNTIL,	/* `at`, with `slack` and `number`; a wake-up ends it, too */
 	WPK_YIELD,
 	WPK_EXIT,
 	WPK_EXEC,		/* the moment of exec: may move */
@@ -312,7 +346,7 @@ WPK_EXPORT wpk_s64 wpk_control(const struct wpk_call *call);
 
 struct wpk_cpu_state {
 	wpk_u32 util, util_est, runnable, capacity, capacity_orig, nr_running;
-	wpk_u32 util_rt, util_dl, util_irq, overutilized, online, khz;
+	wpk_u32 util_rt, util_dl, util_irq, overutilized, online, khz, tick_stopped;
 };
 
 struct wpk_task_state {
@@ -323,6 +357,10 @@ struct wpk_task_state {
 };
 
 WPK_EXPORT wpk_s32 wpk_cpu_state(wpk_u32 cpu, struct wpk_cpu_state *state);
+/* The CPU that a task is on, or was last, or -errno. */
+WPK_EXPORT wpk_s32 wpk_task_cpu(wpk_u32 task);
+/* Whether a task is queued or runs, and is not on its way there. */
+WPK_EXPORT wpk_u32 wpk_is_awake(wpk_u32 task);
 WPK_EXPORT wpk_s32 wpk_task_state(wpk_u32 task, struct wpk_task_state *state);
 WPK_EXPORT const char *wpk_kthread_name(wpk_u32 running);
 /* The value of a parameter as the kernel's files would show it: bytes written, or -errno. */

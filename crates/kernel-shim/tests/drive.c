@@ -9,6 +9,7 @@
  *   deadline   the same with deadline tasks and without hotplug
  *   groups     hikey960, two groups of busy tasks with weights 100 and 300, a third with half a CPU
  *   big        512 CPUs: 4 nodes, 64 cores of 2 threads each
+ * MACHINE=x86 in the environment: 2 nodes, 4 cores of 2 threads each, instead of the hikey960.
  */
 #define _GNU_SOURCE
 #include <signal.h>
@@ -119,6 +120,8 @@ int main(int argc, char **argv)
 	seconds = seconds ? seconds : 10;
 	if (!strcmp(scenario, "big"))
 		machine_big(512);
+	else if (getenv("MACHINE") && !strcmp(getenv("MACHINE"), "x86"))
+		machine_small_x86();
 	else
 		machine_hikey960();
 	host_start(object);

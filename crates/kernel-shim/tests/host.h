@@ -26,6 +26,7 @@ extern struct kernel kernel;
 /* A task: works, sleeps until its next period (or until woken, when the period is 0), again. */
 struct task {
 	int alive, creates, next_child, children, forever;
+	int in_io, yields, execs;	/* how it sleeps; what it does after most jobs */
 	uint32_t number;
 	double left;		/* of the work, in ns of a CPU of capacity 1024 */
 	double work;

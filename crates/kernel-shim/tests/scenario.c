@@ -46,6 +46,33 @@ void machine_hikey960(void)
 					  	getenv("IDLE_GOVERNOR") };
 }
 
+/* Two nodes of four cores of two threads, each with a frequency of its own. */
+void machine_small_x86(void)
+{
+	static wpk_u32 distances[] = { 10, 21, 21, 10 };
+	unsigned n = 16;
+
+	for (unsigned c = 0; c < n; c++) {
+		unsigned core = c % (n / 2), node = core / (n / 4);
+
+		machine.cpus[c] = (struct wpk_machine_cpu){
+			.capacity = 1024, .core = core, .cluster = WPK_NONE, .llc = node,
+			.package = node, .node = node, .domain = c, .idle = 0,
+		};
+		machine.class_of[c] = 2;
+		machine.domains[c] = (struct wpk_domain){
+			.opps = big, .nr_opps = 5, .transition_latency_ns = 10000,
+			.flags = WPK_FAST_SWITCH,
+		};
+	}
+	machine.idle[0] = (struct wpk_idle_table){ x86_states, 3, 0 };
+	machine.m = (struct wpk_machine){
+		.nr_cpus = n, .nr_domains = n, .nr_idle = 1, .nr_nodes = 2,
+		.distances = distances, .seed = 1, .governor = getenv("GOVERNOR"),
+		.idle_governor = getenv("IDLE_GOVERNOR"),
+	};
+}
+
 void machine_big(unsigned n)
 {
 	static wpk_u32 distances[16];
@@ -97,10 +124,36 @@ static unsigned nr_groups;
  */
 static int deadlines;
 static unsigned storm_tasks, refused, asked, down;
-static const char *const features[] = { "NO_TTWU_QUEUE", "TTWU_QUEUE", "NO_SIS_UTIL", "SIS_UTIL",
-		"NO_UTIL_EST",
-					"UTIL_EST", "NO_RUN_TO_PARITY", "RUN_TO_PARITY",
-						"HRTICK", "NO_HRTICK" };
+/* What a tree does not know it refuses, which is no finding. */
+static const char *const settings[][2] = {
+	{ "features", "NO_TTWU_QUEUE" }, { "features", "TTWU_QUEUE" },
+	{ "features", "NO_SIS_UTIL" }, { "features", "SIS_UTIL" },
+	{ "features", "NO_UTIL_EST" }, { "features", "UTIL_EST" },
+	{ "features", "NO_RUN_TO_PARITY" }, { "features", "RUN_TO_PARITY" },
+	{ "features", "HRTICK,HRTICK_DL" }, { "features", "NO_HRTICK,NO_HRTICK_DL" },
+	{ "features", "NEXT_BUDDY" }, { "features", "NO_NEXT_BUDDY" },
+	{ "features", "NO_DELAY_DEQUEUE" }, { "features", "DELAY_DEQUEUE" },
+	{ "features", "LB_MIN,RT_RUNTIME_SHARE" }, { "features", "NO_LB_MIN,NO_RT_RUNTIME_SHARE" },
+	{ "features", "RT_PUSH_IPI" }, { "features", "NO_RT_PUSH_IPI" },
+	{ "features", "NO_NI_RANDOM,NO_NI_RATE" }, { "features", "NI_RANDOM,NI_RATE" },
+	{ "features", "PARANOID_AVG" }, { "features", "NO_PARANOID_AVG" },
+	{ "features", "LATENCY_WARN" }, { "features", "NO_LATENCY_WARN" },
+	{ "cgroup_mode", "up" }, { "cgroup_mode", "smp" }, { "cgroup_mode", "max" },
+	{ "cgroup_mode", "concur" }, { "cgroup_mode", "tasks" },
+	{ "tunable_scaling", "0" }, { "tunable_scaling", "1" }, { "tunable_scaling", "2" },
+	{ "base_slice_ns", "700000" }, { "base_slice_ns", "3000000" },
+	{ "nr_migrate", "2" }, { "nr_migrate", "32" },
+	{ "governor", "performance" }, { "governor", "schedutil" }, { "rate_limit_us", "2000" },
+	{ "idle_governor", "menu" }, { "idle_governor", "teo" },
+	{ "sched_energy_aware", "0" }, { "sched_energy_aware", "1" },
+	{ "sched_util_clamp_min", "600" }, { "sched_util_clamp_min", "1024" },
+	{ "sched_util_clamp_max", "900" }, { "sched_util_clamp_max", "1024" },
+	{ "sched_util_clamp_min_rt_default", "300" },
+	{ "sched_util_clamp_min_rt_default", "1024" },
+	{ "sched_rt_runtime_us", "500000" }, { "sched_rt_runtime_us", "950000" },
+	{ "sched_rr_timeslice_ms", "12" }, { "sched_cfs_bandwidth_slice_us", "1000" },
+};
+#define NR(array) (sizeof(array) / sizeof(*(array)))
 
 static int64_t call(struct wpk_call *c)
 {
@@ -127,6 +180,8 @@ static void change_class(uint32_t task)
 		a.deadline = 8000000;
 		a.period = 16000000;
 	}
+	if ((a.policy == 0 || a.policy == 3) && !draw(3))
+		a.runtime = 200000 + draw(20000000);	/* the slice that it asks for */
 	if (a.policy != 6 && draw(2)) {
 		a.flags = 0x60;
 		a.util_min = draw(512);
@@ -135,14 +190,18 @@ static void change_class(uint32_t task)
 	call(&(struct wpk_call){ .op = WPK_SETATTR, .task = task, .attr = &a });
 }
 
+/* Both versions of the controller have their files here; a number takes the place of %u. */
 static void change_group(void)
 {
-	static const char *const files[][2] = { { "cpu.weight", "%u" }, { "cpu.max",
-		"%u000 20000" },
-						{ "cpu.uclamp.min", "%u.5" }, { "cpu.uclamp.max",
-							"%u" },
-						{ "cpu.idle", "0" }, { "cpu.max", "max 20000" } };
-	unsigned g = draw(nr_groups + 1), f = draw(6);
+	static const char *const files[][2] = {
+		{ "cpu.weight", "%u" }, { "cpu.weight.nice", "-%u" }, { "cpu.idle", "1" },
+		{ "cpu.idle", "0" }, { "cpu.max", "%u000 20000" }, { "cpu.max", "max 20000" },
+		{ "cpu.max.burst", "%u000" }, { "cpu.uclamp.min", "%u.5" },
+		{ "cpu.uclamp.max", "%u" }, { "cpu.uclamp.max", "max" }, { "shares", "%u00" },
+		{ "cfs_quota_us", "%u000" }, { "cfs_quota_us", "-1" },
+		{ "cfs_period_us", "%u0000" }, { "cfs_burst_us", "%u00" },
+	};
+	unsigned g = draw(nr_groups + 1), f = draw(NR(files));
 	char text[64];
 
 	if (g == nr_groups && nr_groups < 16) {
@@ -155,6 +214,11 @@ static void change_group(void)
 	}
 	if (g == nr_groups)
 		return;
+	/* One with tasks or groups in it is refused. */
+	if (!draw(6) && !call(&(struct wpk_call){ .op = WPK_GROUP_REMOVE, .group = groups[g] })) {
+		groups[g] = groups[--nr_groups];
+		return;
+	}
 	snprintf(text, sizeof(text), files[f][1], 1 + (unsigned)draw(20));
 	call(&(struct wpk_call){ .op = WPK_GROUP_SET, .group = groups[g], .name = files[f][0],
 			.value = text });
@@ -178,27 +242,29 @@ static void change_machine(void)
 		}
 		break;
 	case 1:
-		call(&(struct wpk_call){ .op = WPK_LIMIT, .number = draw(2), .at = draw(3)
-			? 1402000 : 0 });
+	case 2: {
+		struct wpk_call limit = { .op = draw(2) ? WPK_LIMIT : WPK_PRESSURE,
+			.number = draw(machine.m.nr_domains), .at = draw(3) ? 1402000 : 0 };
+
+		call(&limit);
 		break;
-	case 2:
-		call(&(struct wpk_call){ .op = WPK_PRESSURE, .number = draw(2), .at = draw(3)
-			? 1402000 : 0 });
-		break;
+	}
 	case 4:
 		call(&(struct wpk_call){ .op = WPK_PARTITION, .mask = draw(2) ? &half : NULL });
 		break;
-	case 3:
-		call(&(struct wpk_call){ .op = WPK_SET, .name = "features", .value =
-			features[draw(10)] });
+	case 3: {
+		const char *const *set = settings[draw(NR(settings))];
+
+		call(&(struct wpk_call){ .op = WPK_SET, .name = set[0], .value = set[1] });
 		break;
+	}
 	}
 }
 
 static int blow(void)
 {
 	uint32_t task = 1 + draw(storm_tasks);
-	wpk_u64 mask = draw(255) + 1;
+	wpk_u64 mask = draw((1ULL << machine.m.nr_cpus) - 1) + 1;
 
 	switch (draw(7)) {
 	case 0:
@@ -246,6 +312,9 @@ void storm(unsigned n, int with_deadlines)
 		t->work = 100000 + draw(2000000);
 		t->phase = draw(30000000);
 		t->exits_at = i % 10 == 9 ? started + draw(3000000000ULL) : 0;
+		t->in_io = i % 4 == 1;
+		t->yields = i % 5 == 2;
+		t->execs = i % 7 == 3;
 	}
 	tasks[0].creates = tasks[0].alive = 1;
 	tasks[0].children = n;

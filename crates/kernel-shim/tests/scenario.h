@@ -2,6 +2,7 @@
 #ifndef WP_TEST_SCENARIO_H
 #define WP_TEST_SCENARIO_H
 void machine_hikey960(void);
+void machine_small_x86(void);
 void machine_big(unsigned n);
 void storm(unsigned n, int with_deadlines);
 void weights(void);

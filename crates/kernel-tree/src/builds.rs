@@ -16,31 +16,54 @@ use wakeplace_archive::{Cache, Watch};
 /// How often a tree is looked at again that changes while it is built.
 const TRIES: usize = 3;
 
-/// Which machine is simulated: some of the kernel's options follow its architecture, as HRTICK
+/// The architecture of the simulated machine, which some of the kernel's options follow, as HRTICK
 /// does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Like {
+pub enum Arch {
     /// An arm64.
     Arm64,
     /// An x86-64, or another one that selects the same options.
     X86,
 }
 
+/// Which machine is simulated.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Like {
+    /// Its architecture.
+    pub arch: Arch,
+    /// It has more CPUs than a word has bits: on others masks of CPUs are one word.
+    pub large: bool,
+}
+
+/// Most CPUs of a machine that is not large.
+const SMALL_CPUS: usize = 64;
+
 impl Like {
-    /// The name users type, which platforms use, too.
+    /// A machine of an architecture with so many CPUs.
+    #[must_use]
+    pub fn new(arch: Arch, nr_cpus: usize) -> Self {
+        let large = nr_cpus > SMALL_CPUS;
+        Self { arch, large }
+    }
+
+    /// For people and records: the architecture as platforms have it, after `large` if it is.
     #[must_use]
     pub fn name(self) -> &'static str {
-        match self {
-            Self::Arm64 => "arm64",
-            Self::X86 => "x86_64",
+        match (self.arch, self.large) {
+            (Arch::Arm64, false) => "arm64",
+            (Arch::X86, false) => "x86_64",
+            (Arch::Arm64, true) => "large arm64",
+            (Arch::X86, true) => "large x86_64",
         }
     }
 
-    fn fragment(self) -> &'static str {
-        match self {
-            Self::Arm64 => "config/like-arm64.config",
-            Self::X86 => "config/like-x86.config",
-        }
+    fn fragments(self) -> Vec<&'static str> {
+        let arch = match self.arch {
+            Arch::Arm64 => "config/like-arm64.config",
+            Arch::X86 => "config/like-x86.config",
+        };
+        let small = (!self.large).then_some("config/up-to-64-cpus.config");
+        std::iter::once(arch).chain(small).collect()
     }
 }
 
@@ -194,7 +217,8 @@ impl Job<'_> {
         self.make_room(&folder, &content)?;
         let source = self.source(&folder, &content)?;
         let shim = self.shim.put(self.cache)?;
-        let mut fragments = vec![shim.join(self.like.fragment())];
+        let own = self.like.fragments();
+        let mut fragments: Vec<PathBuf> = own.iter().map(|name| shim.join(name)).collect();
         fragments.extend(self.fragment.map(|fragment| fragment.path.clone()));
         let build = compile::Build {
             script: &shim.join(BUILD),

@@ -26,7 +26,7 @@ mod unpack;
 mod version;
 mod wanted;
 
-pub use builds::{Like, Request, build};
+pub use builds::{Arch, Like, Request, build};
 pub use error::{Class, TreeError};
 pub use kept::Kept;
 pub use kernel::Kernel;

@@ -80,6 +80,16 @@ pub enum LabError {
         /// The last lines of its console.
         console: String,
     },
+    /// The kernel of a guest lacks an option of its configuration, as its console said.
+    #[error("kernel {kernel}: a guest needs {option}; its console ended with:\n{console}")]
+    Kernel {
+        /// Its file or package.
+        kernel: String,
+        /// As `CONFIG_DEVTMPFS`.
+        option: String,
+        /// The last lines of the console.
+        console: String,
+    },
     /// The guest ended and brought nothing back.
     #[error("the guest ended without a result: {why}; its console ended with:\n{console}")]
     NoResult {
@@ -107,6 +117,7 @@ impl LabError {
         match self {
             Self::Request(_)
             | Self::Platform { .. }
+            | Self::Kernel { .. }
             | Self::NoVersion { .. }
             | Self::Archive(ArchiveError::Place(_)) => Class::Input,
             Self::Archive(_) | Self::NoKernel { .. } | Self::NotBuilt { .. } => Class::Environment,

@@ -1,12 +1,12 @@
 //! The emulated machine: its command line, its start, its end and what it leaves behind.
 
-use crate::kernels::Kernel;
+use crate::bootable::Bootable;
 use crate::machine::Machine;
 
 use crate::qemu::Qemu;
 use crate::run::Icount;
 use crate::smp::Smp;
-use crate::{Arch, LabError, Watch, devicetree};
+use crate::{Arch, LabError, Watch, console, devicetree};
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -32,7 +32,7 @@ pub(crate) struct Guest<'a> {
     pub(crate) arch: Arch,
     pub(crate) machine: &'a Machine,
     pub(crate) qemu: &'a Qemu,
-    pub(crate) kernel: &'a Kernel,
+    pub(crate) kernel: &'a Bootable,
     pub(crate) icount: Option<Icount>,
     pub(crate) memory_mib: u32,
     /// Everything of this guest is in here.
@@ -143,6 +143,8 @@ impl Guest<'_> {
         let Try::NeverUp(how) = self.try_boot(limits.whole, Some(limits.start), watch)? else {
             return Ok(());
         };
+        // A kernel that lacks what a guest needs will not have it the second time.
+        self.enough()?;
         let last = |text: String| text.lines().last().unwrap_or_default().to_owned();
         watch.remark(&format!(
             "the guest did not come up and is started once more: {how}; the last that its console \
@@ -157,7 +159,30 @@ impl Guest<'_> {
         // No other limit than the whole: a machine that is slow and no more gets there.
         match self.try_boot(limits.whole, None, watch)? {
             Try::Ended => Ok(()),
-            Try::NeverUp(_) => Err(self.no_result("it did not come up, twice")),
+            Try::NeverUp(_) => {
+                let console = self.console_text();
+                let why = match console::panic(&console) {
+                    Some(why) => format!(", the kernel panicked: {why}"),
+                    None if console.is_empty() => {
+                        ", and its console said nothing: is it built in?".to_owned()
+                    }
+                    None => String::new(),
+                };
+                Err(self.no_result(&format!("it did not come up, twice{why}")))
+            }
+        }
+    }
+
+    /// Did nobody say that the kernel lacks something?
+    fn enough(&self) -> Result<(), LabError> {
+        let console = self.console_text();
+        match console::lacks(&console) {
+            Some(option) => Err(LabError::Kernel {
+                kernel: self.kernel.origin.name(),
+                option: option.to_owned(),
+                console: self.console_tail(),
+            }),
+            None => Ok(()),
         }
     }
 
@@ -333,6 +358,7 @@ impl Guest<'_> {
         let file = fs::File::open(&path).map_err(LabError::reading(&path))?;
         fs::create_dir_all(to).map_err(LabError::file(to, "made"))?;
         if file.metadata().map_err(LabError::reading(&path))?.len() == 0 {
+            self.enough()?;
             return Err(self.no_result("it sent nothing"));
         }
         let unpacked = tar::Archive::new(file).unpack(to);

@@ -1,5 +1,5 @@
-//! What is inside a kernel image: its type information, packed in a different way on each
-//! architecture.
+//! What is inside a kernel image: the kernel and its type information, packed in a different way on
+//! each architecture.
 //!
 //! Layouts: x86 `bzImage`, Documentation/arch/x86/boot.rst (`payload_offset`); arm64 `Image`,
 //! Documentation/arch/arm64/booting.rst; a packed EFI image,
@@ -8,10 +8,16 @@
 use crate::{Arch, LabError};
 use flate2::read::GzDecoder;
 use object::{Object as _, ObjectSection as _};
+use std::borrow::Cow;
 use std::io::Read;
+
+pub(crate) mod config;
+pub(crate) mod kind;
 
 /// Most bytes that a kernel is unpacked to; the largest one seen has 70 MB.
 const MAX_KERNEL_BYTES: u64 = 512 << 20;
+/// What is unpacked, for messages.
+const IMAGE: &str = "kernel image";
 const GZIP: [u8; 2] = [0x1f, 0x8b];
 const ZSTD: [u8; 4] = [0x28, 0xb5, 0x2f, 0xfd];
 /// Little-endian BTF version 1 with its usual header of 24 bytes (Documentation/bpf/btf.rst).
@@ -24,11 +30,18 @@ const MIN_BTF_TYPES_BYTES: usize = 100_000;
 /// # Errors
 /// When the image has another layout than the architecture's, or no type information.
 pub(crate) fn btf(arch: Arch, image: &[u8]) -> Result<Vec<u8>, LabError> {
+    btf_of(arch, &unpacked(arch, image)?)
+}
+
+/// The same of a kernel that is [`unpacked`].
+///
+/// # Errors
+/// When it has none.
+pub(crate) fn btf_of(arch: Arch, kernel: &[u8]) -> Result<Vec<u8>, LabError> {
     match arch {
         Arch::X86_64 => {
-            let elf = unpack(payload_x86(image)?)?;
             let bad = |why: &str| LabError::damaged("vmlinux", why);
-            let file = object::File::parse(&elf[..])
+            let file = object::File::parse(kernel)
                 .map_err(|error| bad(&format!("no ELF file: {error}")))?;
             let section = file
                 .section_by_name(".BTF")
@@ -39,17 +52,23 @@ pub(crate) fn btf(arch: Arch, image: &[u8]) -> Result<Vec<u8>, LabError> {
             Ok(data.to_vec())
         }
         Arch::Arm64 => {
-            let unpacked;
-            let raw = match payload_arm64(image)? {
-                Some(packed) => {
-                    unpacked = unpack(packed)?;
-                    &unpacked[..]
-                }
-                None => image,
-            };
-            let found = search_btf(raw);
+            let found = search_btf(kernel);
             found.ok_or_else(|| LabError::damaged("arm64 Image", "no type information in it"))
         }
+    }
+}
+
+/// The kernel as it will be in memory: an ELF file on x86, the plain `Image` on arm64.
+///
+/// # Errors
+/// When the image has another layout than the architecture's, or is packed in an unknown way.
+pub(crate) fn unpacked(arch: Arch, image: &[u8]) -> Result<Cow<'_, [u8]>, LabError> {
+    match arch {
+        Arch::X86_64 => unpack(IMAGE, payload_x86(image)?).map(Cow::Owned),
+        Arch::Arm64 => match payload_arm64(image)? {
+            Some(packed) => unpack(IMAGE, packed).map(Cow::Owned),
+            None => Ok(Cow::Borrowed(image)),
+        },
     }
 }
 
@@ -94,8 +113,8 @@ fn u32_at(bytes: &[u8], at: usize) -> Option<usize> {
 }
 
 /// Unpacks by the packer's own mark.
-fn unpack(packed: &[u8]) -> Result<Vec<u8>, LabError> {
-    let bad = |why: String| LabError::damaged("kernel image", why);
+pub(crate) fn unpack(what: &str, packed: &[u8]) -> Result<Vec<u8>, LabError> {
+    let bad = |why: String| LabError::damaged(what, why);
     let mut plain = Vec::new();
     let read = if packed.starts_with(&ZSTD) {
         let decoder = ruzstd::decoding::StreamingDecoder::new(packed)

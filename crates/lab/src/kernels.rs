@@ -1,13 +1,13 @@
 //! The kernels that guests can have: which are wanted, which can be had, which can be used.
 
 use crate::error::Tried;
-use crate::{Arch, Cache, LabError, Watch, apt, image};
+use crate::own::is_version;
+use crate::{Arch, Cache, LabError, Watch, apt, image, modules};
 use std::fs;
-use std::io::BufReader;
 use std::path::{Path, PathBuf};
 use wakeplace_archive::apt::{Package, files_by_name, read_record, write_record};
 use wakeplace_archive::{WAITING, install};
-use wakeplace_host::{Kfuncs, Release, State, kfuncs_read};
+use wakeplace_host::{Kfuncs, State, kfuncs_read};
 
 /// Versions in order of preference. 7.3.4 and 7.0.13 have different sched_ext interfaces (since 7.1
 /// functions take a hidden argument); 6.18.15 is long-term; 6.16.12 is the oldest that Debian still
@@ -99,7 +99,7 @@ fn choose(names: &[String], version: &str, flavour: &str) -> Option<Names> {
 }
 
 /// Judges a kernel by its type information, raw.
-fn judge(btf: &[u8], version: &str) -> BtfVerdict {
+pub(crate) fn judge(btf: &[u8], version: &str) -> BtfVerdict {
     let (usable, found) = match Kfuncs::from_btf(btf) {
         Ok(kfuncs) => {
             let check = kfuncs_read(&kfuncs, version);
@@ -162,11 +162,11 @@ fn fetch(
     let (_, image) = image.ok_or_else(|| LabError::damaged(&found.image, "no vmlinuz in it"))?;
     let to = root.join("vmlinuz");
     fs::rename(image, &to).map_err(LabError::writing(&to))?;
-    if let Some((name, path)) = by_name
-        .iter()
-        .find(|(name, _)| name.starts_with(CPUFREQ_DT))
+    if let Some(path) =
+        (by_name.iter()).find_map(|(name, path)| name.starts_with(CPUFREQ_DT).then_some(path))
     {
-        unpack_module(name, path, &root.join(CPUFREQ_DT))?;
+        let to = root.join(CPUFREQ_DT);
+        fs::write(&to, modules::unpacked(path)?).map_err(LabError::writing(&to))?;
     }
     watch.step(&format!("type information of {} {version}", arch.name()));
     // Without it the verdict says why.
@@ -209,24 +209,6 @@ fn open(at: &Path, arch: Arch, version: &str) -> Result<Kernel, LabError> {
             },
         },
     })
-}
-
-/// A module comes plain or packed with xz (CONFIG_MODULE_COMPRESS_XZ).
-fn unpack_module(name: &str, from: &Path, to: &Path) -> Result<(), LabError> {
-    if name == CPUFREQ_DT {
-        return fs::rename(from, to).map_err(LabError::writing(to));
-    }
-    if !name.ends_with(".xz") {
-        return Err(LabError::damaged(
-            name,
-            "packed in an unknown way; expected xz",
-        ));
-    }
-    let file = fs::File::open(from).map_err(LabError::reading(from))?;
-    let mut plain = Vec::new();
-    lzma_rs::xz_decompress(&mut BufReader::new(file), &mut plain)
-        .map_err(|error| LabError::damaged(name, format!("xz: {error:?}")))?;
-    fs::write(to, plain).map_err(LabError::writing(to))
 }
 
 /// The file that a kernel was configured with, which other machines have in `/boot`. It is in the
@@ -316,7 +298,7 @@ pub(crate) fn pick(
     let named = version.is_some();
     let versions: Vec<&str> = match version {
         Some(version) => {
-            if Release::parse(version).is_none() || version.contains(['/', '_', ' ']) {
+            if !is_version(version) {
                 let wanted = WANTED.join(", ");
                 let why = format!("kernel `{version}`: expected a version as one of {wanted}");
                 return Err(LabError::Request(why));
@@ -361,7 +343,7 @@ pub(crate) fn pick(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use wakeplace_host::called;
+    use wakeplace_host::{Release, called};
 
     fn names() -> Vec<String> {
         // As `apt-cache pkgnames linux-` gives them for trixie and trixie-backports.

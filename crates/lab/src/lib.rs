@@ -1,4 +1,5 @@
-//! The lab: boots a real Debian kernel in QEMU with a modelled topology and runs programs in it.
+//! The lab: boots a real kernel in QEMU with a modelled topology and runs programs in it. The
+//! kernel is Debian's, or an image of the user's ([`Own`]).
 //!
 //! Nothing needs root or hardware virtualisation, and nothing on the host changes: kernels, the
 //! emulator and the guest's programs are fetched by name into the user's cache (`crates/archive`),
@@ -7,6 +8,8 @@
 //! is an error, never a result ([`outcome`]).
 
 mod arch;
+mod bootable;
+mod console;
 mod cpio;
 mod devicetree;
 mod elf;
@@ -17,7 +20,9 @@ mod image;
 mod initramfs;
 pub mod kernels;
 pub mod machine;
+mod modules;
 pub mod outcome;
+mod own;
 pub mod packages;
 mod qemu;
 pub mod run;
@@ -26,7 +31,9 @@ mod smp;
 pub mod workload;
 
 pub use arch::Arch;
+pub use bootable::Origin;
 pub use error::{Class, LabError, Tried};
+pub use own::{Choice, Own};
 pub use wakeplace_archive::{Cache, Watch};
 
 use wakeplace_archive::apt::{AptTree, Selection};

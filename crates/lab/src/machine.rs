@@ -1,5 +1,6 @@
 //! The machine of a guest: a platform, or a plain machine of equal CPUs; cut to size where asked.
 
+use crate::smp::Smp;
 use crate::{Arch, LabError};
 use wakeplace_platform::{CpuId, Platform};
 
@@ -32,6 +33,28 @@ impl Machine {
             Some(platform) => platform.capacities(),
             None => vec![1024; self.cpus as usize],
         }
+    }
+
+    /// Per CPU of the platform: its number in a guest.
+    pub(crate) fn guest_cpus(&self, arch: Arch) -> Result<Vec<u32>, LabError> {
+        Ok(match arch {
+            Arch::X86_64 => Smp::of(self)?.guest_cpu,
+            // The device tree numbers CPUs as the platform does.
+            Arch::Arm64 => (0..self.cpus).collect(),
+        })
+    }
+
+    /// Per CPU of a guest: its number on the platform.
+    ///
+    /// # Errors
+    /// When the emulator cannot have such a machine.
+    pub fn platform_cpus(&self, arch: Arch) -> Result<Vec<u32>, LabError> {
+        let mut pairs: Vec<(u32, u32)> = self.guest_cpus(arch)?.into_iter().zip(0..).collect();
+        pairs.sort_unstable();
+        Ok(pairs
+            .into_iter()
+            .map(|(_, of_platform)| of_platform)
+            .collect())
     }
 
     /// Loads `name` for guests of `arch`, cut to `cpus` if that is given.
@@ -203,6 +226,18 @@ mod tests {
         assert!(Machine::load("hikey960", Arch::Arm64, None).is_ok());
         let tc2 = Machine::load("tc2", Arch::Arm64, None).expect("a 32-bit board");
         assert_eq!(tc2.remarks.len(), 1);
+    }
+
+    /// Goal: threads of a core, which Linux numbers apart on a board, are neighbours in a guest.
+    /// Method: snb-laptop has CPUs n and n + 4 on core n.
+    #[test]
+    fn a_guests_cpus_are_those_of_the_platform() {
+        let of = |name, arch| {
+            let machine = Machine::load(name, arch, None).expect("built in");
+            machine.platform_cpus(arch).expect("a topology")
+        };
+        assert_eq!(of("snb-laptop", Arch::X86_64), [0, 4, 1, 5, 2, 6, 3, 7]);
+        assert_eq!(of("juno-r0", Arch::Arm64), [0, 1, 2, 3, 4, 5]);
     }
 
     #[test]

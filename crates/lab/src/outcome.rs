@@ -61,6 +61,11 @@ impl fmt::Display for Scheduler {
 }
 
 impl Scheduler {
+    /// Is it anybody's?
+    pub(crate) fn is_loader(&self) -> bool {
+        matches!(self, Self::Loader(_))
+    }
+
     /// The program that says something.
     fn program(&self) -> &str {
         match self {

@@ -1,11 +1,12 @@
 //! One run: a guest from start to result.
 
+use crate::bootable::{Bootable, Origin};
 use crate::cpio::Archive;
 use crate::guest::{Guest, Limits};
 use crate::initramfs::{self, Base};
-use crate::kernels::{self, Kernel};
 use crate::machine::Machine;
 use crate::outcome::{self, Facts, OPS, Scheduler, SchedulerReport};
+use crate::own::{self, Choice};
 use crate::packages::{self, PackageName, Packages};
 use crate::qemu::Qemu;
 use crate::scheduler::Carried;
@@ -21,10 +22,14 @@ use wakeplace_archive::apt::Package;
 
 /// Where things of the run are in the guest.
 const JOB_FILE: &str = "lab/job.json";
-/// Trace buffer of each CPU, KiB: some minutes of a busy CPU.
-const TRACE_KB: u32 = 65_536;
+/// Trace buffer of each CPU for a trace that somebody keeps, KiB: some minutes of a busy CPU.
+pub const TRACE_KB: u32 = 65_536;
+/// The same for one that is only priced, KiB: 200,000 switches of a CPU.
+pub const PRICE_KB: u32 = 16_384;
 /// Most of a program's output that is read, bytes.
 const MAX_OUTPUT_BYTES: u64 = 64 << 20;
+/// Most of a trace: five million events.
+const MAX_TRACE_BYTES: u64 = 768 << 20;
 
 /// What the guest is to do.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -58,14 +63,14 @@ pub struct Request {
     pub machine: Machine,
     /// Its scheduler.
     pub scheduler: Scheduler,
-    /// Version of the kernel; none = the first usable one of [`kernels::WANTED`].
-    pub kernel: Option<String>,
+    /// Its kernel.
+    pub kernel: Choice,
     /// One virtual clock that counts instructions, instead of threads that run as they can.
     pub icount: Option<Icount>,
     /// The guest is ended after this.
     pub timeout: Duration,
-    /// Record the scheduler's events.
-    pub trace: bool,
+    /// Record the scheduler's events, with a buffer of so many KiB for each CPU.
+    pub trace_kb: Option<u32>,
     /// What to run.
     pub work: Work,
     /// Files of the host that stand in the guest's `/root`.
@@ -85,6 +90,8 @@ pub struct TraceReport {
     pub events: usize,
     /// Events that did not fit into the buffers.
     pub lost: u64,
+    /// It was longer than what is read of one.
+    pub cut: bool,
     /// The kernel's text form.
     #[serde(skip)]
     pub text: String,
@@ -95,8 +102,8 @@ pub struct TraceReport {
 pub struct RunResult {
     /// Its architecture.
     pub arch: &'static str,
-    /// Its kernel's package.
-    pub kernel: Package,
+    /// Where its kernel is from.
+    pub kernel: Origin,
     /// The packages that were asked for.
     pub packages: Vec<Package>,
     /// The machine it modelled.
@@ -119,8 +126,14 @@ pub struct RunResult {
     pub exit_code: i32,
     /// What it reported.
     pub result: Value,
-    /// The trace, if one was asked for.
+    /// The trace, if one was asked for and the kernel has a tracer.
     pub trace: Option<TraceReport>,
+    /// The process that became the command; none of a job.
+    #[serde(skip)]
+    pub command_pid: Option<i32>,
+    /// Per CPU of the guest: its frequency as the trace began, kHz; none without cpufreq.
+    #[serde(skip)]
+    pub khz: Vec<Option<u64>>,
     /// What the command wrote.
     #[serde(skip)]
     pub stdout: String,
@@ -162,25 +175,33 @@ pub fn run(cache: &Cache, request: &Request, watch: &dyn Watch) -> Result<RunRes
     if let Some(keep) = &request.keep {
         guest.keep(&out, keep)?;
     }
-    collect(request, &prepared, &out, &guest)
+    let result = collect(request, &prepared, &out, &guest)?;
+    if let Choice::Own(own) = &request.kernel
+        && own::has_opps(request.arch, &request.machine)
+        && result.guest["perf_domains"].as_u64() == Some(0)
+    {
+        watch.remark(&own.no_opps());
+    }
+    Ok(result)
 }
 
 /// What has to be there before a guest can start.
 struct Prepared {
-    kernel: Kernel,
+    kernel: Bootable,
     qemu: Qemu,
     base: Base,
     /// The packages that it has.
     packages: Packages,
     /// Its scheduler, if that is anybody's.
     scheduler: Option<Carried>,
-    /// What its kernel was configured with, for schedulers that ask.
-    config: Option<PathBuf>,
 }
 
 fn prepare(cache: &Cache, request: &Request, watch: &dyn Watch) -> Result<Prepared, LabError> {
     let arch = request.arch;
     // What is wrong or missing here is said before anything is fetched.
+    if let Choice::Own(own) = &request.kernel {
+        own.require(&request.machine, &request.scheduler)?;
+    }
     if arch == Arch::X86_64 && Smp::of(&request.machine)?.split {
         watch.remark("each cache of a package is a package of its own in the guest");
     }
@@ -201,26 +222,7 @@ fn prepare(cache: &Cache, request: &Request, watch: &dyn Watch) -> Result<Prepar
         guest_bin::require(arch, guest_bin::LOAD)?;
     }
     let _lock = cache.lock(|| watch.step(WAITING))?;
-    let operating_points = arch == Arch::Arm64 && request.machine.platform.is_some();
-    let kernel = kernels::pick(
-        cache,
-        arch,
-        request.kernel.as_deref(),
-        operating_points,
-        watch,
-    )?;
-    let config = match &scheduler {
-        None => None,
-        Some(_) => match kernels::config(cache, arch, &kernel, watch) {
-            Ok(config) => Some(config),
-            Err(error) => {
-                watch.remark(&format!(
-                    "the guest has no /boot/config-*, which some schedulers read: {error}"
-                ));
-                None
-            }
-        },
-    };
+    let kernel = Bootable::get(cache, request, watch)?;
     let qemu = Qemu::get(cache, arch, watch)?;
     let base = Base::get(cache, arch, watch)?;
     let mut names = request.packages.clone();
@@ -234,7 +236,6 @@ fn prepare(cache: &Cache, request: &Request, watch: &dyn Watch) -> Result<Prepar
         base,
         packages,
         scheduler,
-        config,
     })
 }
 
@@ -267,11 +268,11 @@ fn command(work: &Work) -> Vec<String> {
 }
 
 fn memory_mib(request: &Request, prepared: &Prepared) -> u32 {
-    let trace = if request.trace {
-        request.machine.cpus * (TRACE_KB / 1024 + 16)
-    } else {
-        0
-    };
+    let trace = request.trace_kb.map_or(0, |kb| {
+        // The buffers, and the text that is made of them, which is larger.
+        let per_cpu = 3 * (kb / 1024) + 16;
+        request.machine.cpus.saturating_mul(per_cpu)
+    });
     // The kernel has the archive and the files that it unpacks from it at the same time.
     let packages = u64::try_from(prepared.packages.files.len()).unwrap_or(u64::MAX);
     let scheduler = prepared
@@ -286,15 +287,16 @@ fn memory_mib(request: &Request, prepared: &Prepared) -> u32 {
 /// Settings, scripts and programs of this run.
 fn own_files(request: &Request, prepared: &Prepared) -> Result<Archive, LabError> {
     let mut archive = Archive::default();
-    let trace = match (request.trace, &request.work) {
-        (false, _) => "off",
-        (true, Work::Command(_)) => "command",
-        (true, Work::Job { .. }) => "job",
+    let trace = match (request.trace_kb, &request.work) {
+        (None, _) => "off",
+        (Some(_), Work::Command(_)) => "command",
+        (Some(_), Work::Job { .. }) => "job",
     };
+    let trace_kb = request.trace_kb.unwrap_or_default();
     // The first seconds after boot are full of the kernel's own work.
     let settle_s = match request.work {
         Work::Job { .. } => 5,
-        Work::Command(_) if request.icount.is_some() || request.trace => 5,
+        Work::Command(_) if request.icount.is_some() || request.trace_kb.is_some() => 5,
         Work::Command(_) => 1,
     };
     // How its name in the kernel begins: that of others is not known.
@@ -308,7 +310,7 @@ fn own_files(request: &Request, prepared: &Prepared) -> Result<Archive, LabError
         false => "/lab/work.sh",
     };
     let job = format!(
-        "LAB_SCHEDULER={scheduler}\nLAB_OPS={ops}\nLAB_TRACE={trace}\nLAB_TRACE_KB={TRACE_KB}\n\
+        "LAB_SCHEDULER={scheduler}\nLAB_OPS={ops}\nLAB_TRACE={trace}\nLAB_TRACE_KB={trace_kb}\n\
          LAB_SETTLE_S={settle_s}\nLAB_FIRST={first}\n"
     );
     initramfs::add_scripts(&mut archive);
@@ -330,8 +332,10 @@ fn own_files(request: &Request, prepared: &Prepared) -> Result<Archive, LabError
             initramfs::add(&mut archive, &format!("usr/bin/{name}"), &program)?;
         }
     }
-    if let Some(module) = &prepared.kernel.cpufreq_dt {
-        initramfs::add(&mut archive, "lab/cpufreq-dt.ko", module)?;
+    // The shell sorts them.
+    for (at, module) in prepared.kernel.modules.iter().enumerate() {
+        let name = format!("lab/modules/{at:02}-{}.ko", module.name);
+        archive.file(&name, &module.contents, false);
     }
     for file in &request.files {
         let name = file.file_name().and_then(|name| name.to_str());
@@ -364,8 +368,8 @@ fn add_scheduler(
         carried.add(archive)?;
         archive.file("lab/scheduler.sh", script(&carried.words).as_bytes(), true);
     }
-    if let Some(config) = &prepared.config {
-        initramfs::add(archive, "lab/config", config)?;
+    if let (true, Some(config)) = (request.scheduler.is_loader(), &prepared.kernel.config) {
+        archive.file("lab/config", config, false);
     }
     Ok(())
 }
@@ -385,7 +389,7 @@ fn collect(
     out: &Path,
     guest: &Guest<'_>,
 ) -> Result<RunResult, LabError> {
-    let read = |name: &str| read_capped(&out.join(name)).unwrap_or_default();
+    let read = |name: &str| read_capped(&out.join(name), MAX_OUTPUT_BYTES).unwrap_or_default();
     let facts = Facts::parse(&read("facts"));
     // The last thing that a job writes.
     if read("dmesg").is_empty() {
@@ -403,18 +407,20 @@ fn collect(
         return Err(guest.no_result("the command did not end"));
     };
     let (stdout, stderr) = (read("stdout"), read("stderr"));
-    let trace = request.trace.then(|| {
-        let text = read("trace");
+    let traced = request.trace_kb.is_some() && facts.get("tracer") == "yes";
+    let trace = traced.then(|| {
+        let text = read_capped(&out.join("trace"), MAX_TRACE_BYTES).unwrap_or_default();
         let is_event = |line: &&str| !line.starts_with('#') && !line.trim().is_empty();
         TraceReport {
             events: text.lines().filter(is_event).count(),
             lost: facts.number("trace_lost").unwrap_or(0),
+            cut: u64::try_from(text.len()).is_ok_and(|bytes| bytes >= MAX_TRACE_BYTES),
             text,
         }
     });
     Ok(RunResult {
         arch: request.arch.name(),
-        kernel: prepared.kernel.package.clone(),
+        kernel: prepared.kernel.origin.clone(),
         packages: prepared.packages.asked.clone(),
         platform: request.machine.name.clone(),
         cpus: request.machine.cpus,
@@ -427,6 +433,10 @@ fn collect(
         exit_code,
         result: report(&stdout, &stderr, &facts),
         trace,
+        command_pid: facts.number("command_pid"),
+        khz: (0..request.machine.cpus)
+            .map(|cpu| facts.number(&format!("khz_{cpu}")))
+            .collect(),
         stdout,
         stderr,
     })
@@ -465,11 +475,11 @@ fn guest_facts(facts: &Facts, cpus: u32) -> Value {
     })
 }
 
-fn read_capped(path: &Path) -> Option<String> {
+fn read_capped(path: &Path, most_bytes: u64) -> Option<String> {
     use std::io::Read as _;
     let mut bytes = Vec::new();
     let file = fs::File::open(path).ok()?;
-    file.take(MAX_OUTPUT_BYTES).read_to_end(&mut bytes).ok()?;
+    file.take(most_bytes).read_to_end(&mut bytes).ok()?;
     Some(String::from_utf8_lossy(&bytes).into_owned())
 }
 

@@ -1,7 +1,6 @@
 //! A workload's scripts as a job for the load generator in the guest.
 
 use crate::machine::Machine;
-use crate::smp::Smp;
 use crate::{Arch, LabError};
 use wakeplace_guest::job;
 use wakeplace_workload::{
@@ -72,11 +71,7 @@ pub fn job_of(
         )));
     }
     check_steps(&workload)?;
-    let guest_cpu = match arch {
-        Arch::X86_64 => Smp::of(machine)?.guest_cpu,
-        // The device tree numbers CPUs as the platform does.
-        Arch::Arm64 => (0..machine.cpus).collect(),
-    };
+    let guest_cpu = machine.guest_cpus(arch)?;
     let job = translate(&workload, machine, &guest_cpu, window_ns, trace);
     let text = serde_json::to_string(&job).map_err(|error| wrong(&error))?;
     // The reader's own limits, before anything is booted.

@@ -3,11 +3,12 @@
 
 use std::path::PathBuf;
 use std::time::Duration;
+use wakeplace_lab::kernels::WANTED;
 use wakeplace_lab::machine::Machine;
 use wakeplace_lab::outcome::Scheduler;
-use wakeplace_lab::run::{Request, RunResult, Work, run};
+use wakeplace_lab::run::{Request, RunResult, TRACE_KB, Work, run};
 use wakeplace_lab::scheduler::Loader;
-use wakeplace_lab::{Arch, LabError, Watch};
+use wakeplace_lab::{Arch, Choice, LabError, Watch};
 
 struct Silent;
 
@@ -21,10 +22,10 @@ fn request(arch: Arch, platform: &str, script: &str) -> Request {
         arch,
         machine: Machine::load(platform, arch, None).expect("a machine"),
         scheduler: Scheduler::Kernel,
-        kernel: None,
+        kernel: Choice::Newest,
         icount: None,
         timeout: Duration::from_secs(600),
-        trace: false,
+        trace_kb: None,
         work: Work::Command(["sh", "-c", script].map(str::to_owned).to_vec()),
         files: Vec::new(),
         packages: Vec::new(),
@@ -42,7 +43,7 @@ fn boot(request: &Request) -> Result<RunResult, LabError> {
 fn an_x86_guest_runs_a_command_and_brings_back_what_it_did() {
     let script = "hackbench -g 1 -l 10 && cat own && echo to-stderr >&2; exit 7";
     let mut request = request(Arch::X86_64, "generic", script);
-    request.trace = true;
+    request.trace_kb = Some(TRACE_KB);
     let folder = tempfile::tempdir().expect("a folder");
     let own: PathBuf = folder.path().join("own");
     std::fs::write(&own, "from the host\n").expect("written");
@@ -112,6 +113,38 @@ fn an_arm64_guest_has_the_capacities_and_the_energy_model_of_its_platform() {
         assert!(result.stdout.contains(&line), "{line}{}", result.stdout);
     }
     assert!(result.stdout.ends_with("4-7\n"), "{}", result.stdout);
+}
+
+/// The image of the newest kernel in the cache, as a file of the user's.
+fn own(arch: Arch, modules: bool) -> Choice {
+    let cache = wakeplace_lab::cache().expect("a cache");
+    let folder = cache.path(&format!("kernels/{}/{}", arch.debian(), WANTED[0]));
+    let image = folder.join("vmlinuz");
+    let modules = modules.then_some(folder.as_path());
+    let choice = Choice::of(&image.display().to_string(), modules, arch);
+    choice.expect("`wakeplace lab fetch` first")
+}
+
+#[test]
+#[ignore = "boots a guest"]
+fn a_kernel_of_the_users_own_is_booted() {
+    let mut request = request(Arch::X86_64, "generic", "uname -r");
+    request.kernel = own(Arch::X86_64, false);
+    let result = boot(&request).expect("a result");
+    assert_eq!(result.stdout.trim(), result.kernel.version());
+    assert!(result.kernel.name().ends_with("vmlinuz"));
+}
+
+/// Goal: a module that the guest needs is loaded, and its absence stops nothing.
+#[test]
+#[ignore = "boots two guests"]
+fn a_kernel_of_the_users_own_has_operating_points_by_its_module() {
+    for (modules, domains) in [(true, 2), (false, 0)] {
+        let mut request = request(Arch::Arm64, "hikey960", "true");
+        request.kernel = own(Arch::Arm64, modules);
+        let result = boot(&request).expect("a result");
+        assert_eq!(result.guest["perf_domains"], domains);
+    }
 }
 
 /// Anybody's program as a scheduler's loader.

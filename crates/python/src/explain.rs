@@ -31,6 +31,9 @@ pub(crate) fn explain(py: Python<'_>, ask: Ask, about: WhichAsk) -> PyResult<Str
     };
     let question = about.question(&ask.asked()).map_err(input)?;
     // Ends by itself after one run.
-    let answer = interruptible(py, move |_| question.answer().map(|answer| answer.json()))?;
+    let answer = interruptible(py, move |_| match question.is_of_tree() {
+        true => question.tree_answer().map(|answer| answer.json()),
+        false => question.answer().map(|answer| answer.json()),
+    })?;
     answer.map_err(input)
 }

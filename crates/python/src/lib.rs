@@ -10,6 +10,7 @@ mod result;
 mod rows;
 mod study;
 mod sweep;
+mod trees;
 mod work;
 
 use pyo3::prelude::*;
@@ -29,6 +30,7 @@ fn jobs(asked: Option<usize>) -> usize {
 
 #[pymodule]
 fn _wakeplace(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    trees::provide();
     module.add("__version__", env!("CARGO_PKG_VERSION"))?;
     module.add("__commit__", COMMIT)?;
     let error = module.py().get_type::<error::WakeplaceError>();

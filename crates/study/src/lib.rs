@@ -47,7 +47,7 @@ pub use comparison::{Comparison, Origin, PolicyRuns};
 pub use direction::{Checked, Direction};
 pub use error::StudyError;
 pub use experiment::Experiment;
-pub use explain::{About, Answer, Question, SchedulerAnswer};
+pub use explain::{About, Answer, CoreAnswer, Question, SchedulerAnswer, TreeAnswer};
 pub use hotplug::parse_hotplug;
 pub use matrix::Matrix;
 pub use outcome::{

@@ -39,7 +39,7 @@ pub(crate) struct ExplainArgs {
         display_order = 6
     )]
     pub(crate) seed: u64,
-    /// The policy whose decision it is, as linux-4.17+energy-aware
+    /// The policy whose decision it is, as linux-7.3 or kernel:7.3.4
     #[arg(
         long,
         value_name = "NAME",
@@ -49,6 +49,15 @@ pub(crate) struct ExplainArgs {
         display_order = 10
     )]
     pub(crate) policy: Option<String>,
+    /// Options of a kernel of `--policy kernel:...`, as lines of `.config`, merged last
+    #[arg(
+        long,
+        value_name = "FILE",
+        hide_short_help = true,
+        help_heading = "Policy",
+        display_order = 10
+    )]
+    pub(crate) kernel_config: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) schedulers: SchedulerArgs,
     /// Change a parameter, of all policies; repeatable

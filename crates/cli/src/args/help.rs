@@ -232,6 +232,10 @@ Examples:
   wakeplace lab run --arch x86_64 --scheduler wakeplace --kernel 7.0.13 --cpus 8 \\
                     -- sh -c 'stress-ng --cpu 4 -t 5 && cyclictest -q -D 2'
 
+  Your own kernel, with what the tasks cost by the platform's power model
+  wakeplace lab run --arch arm64 --platform gs101 --kernel linux/arch/arm64/boot/Image \\
+                    --scheduler kernel --icount --workload app.json
+
   A program of a Debian package
   wakeplace lab run --arch x86_64 --scheduler kernel --package strace -- strace -c sleep 1
 

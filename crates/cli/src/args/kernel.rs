@@ -54,6 +54,9 @@ pub(crate) struct KernelBuildArgs {
         help_heading = "Machine"
     )]
     pub(crate) arch: ArchName,
+    /// For machines of more than 64 CPUs
+    #[arg(long, help_heading = "Machine")]
+    pub(crate) large: bool,
     /// Options of the kernel, as lines of `.config`, which are merged last
     #[arg(long, value_name = "FILE", help_heading = "Input")]
     pub(crate) kernel_config: Option<PathBuf>,

@@ -95,14 +95,33 @@ pub(crate) struct LabRunArgs {
     /// Whole clusters stay first, then whole cores. A guest has at most 16 CPUs.
     #[arg(long, value_name = "N", help_heading = "Machine", display_order = 3)]
     pub(crate) cpus: Option<u32>,
-    /// Version of the kernel [default: the newest usable one]
+    /// A version, or a kernel image [default: the newest usable one]
+    ///
+    /// A version is Debian's (`wakeplace lab kernels`). Everything else is the path of an image of
+    /// your own: `Image`, `Image.gz` or a packed EFI image for arm64, `bzImage` for x86_64. What a
+    /// guest needs and its configuration lacks is said before it is booted, where the configuration
+    /// is in the image (CONFIG_IKCONFIG) or beside it.
     #[arg(
         long,
-        value_name = "VERSION",
+        value_name = "VERSION|FILE",
         help_heading = "Machine",
         display_order = 4
     )]
     pub(crate) kernel: Option<String>,
+    /// Modules of your own kernel [default: those beside the image]
+    ///
+    /// What `make modules_install INSTALL_MOD_PATH=FOLDER` made, its lib/modules/RELEASE, or a
+    /// built tree. Without this they are taken from the tree in which the image stands, or from
+    /// lib/modules/RELEASE below a folder above it. The guest loads those that it needs.
+    #[arg(
+        long,
+        value_name = "FOLDER",
+        requires = "kernel",
+        hide_short_help = true,
+        help_heading = "Machine",
+        display_order = 4
+    )]
+    pub(crate) modules: Option<PathBuf>,
     /// A virtual clock that counts instructions, 2 ns or so many each
     ///
     /// All CPUs of the guest then take turns, and times in it do not depend on how busy the host
@@ -211,12 +230,24 @@ pub(crate) struct LabRunArgs {
     /// Record the scheduler's events, in the kernel's text form
     #[arg(long, value_name = "FILE", help_heading = "Output", display_order = 40)]
     pub(crate) trace: Option<PathBuf>,
+    /// Record nothing: no energy and no latency
+    ///
+    /// Without this the guest's kernel notes switches, wake-ups and frequencies, from which both
+    /// are worked out. That takes some of the guest's time.
+    #[arg(
+        long,
+        conflicts_with = "trace",
+        hide_short_help = true,
+        help_heading = "Output",
+        display_order = 41
+    )]
+    pub(crate) unpriced: bool,
     /// Keep all that came back: console, messages, logs, facts
     #[arg(
         long,
         value_name = "FOLDER",
         help_heading = "Output",
-        display_order = 41
+        display_order = 42
     )]
     pub(crate) keep: Option<PathBuf>,
     #[command(flatten)]

@@ -1,8 +1,9 @@
-//! `explain`: one decision, its candidates and what other policies would have done; under a
-//! sched_ext scheduler what its callbacks did.
+//! `explain`: one decision, its candidates and what other policies would have done; of a tree's own
+//! code the state that it found; under a sched_ext scheduler what its callbacks did.
 
 mod scheduler;
 mod text;
+mod tree;
 
 use super::schedulers::{self, Asked};
 use crate::args::{AnswerFormat, ExplainArgs};
@@ -11,6 +12,7 @@ use crate::output::Output;
 use crate::places;
 use crate::terminal::Terminal;
 use crate::text::{plain, style};
+use crate::trees;
 use crate::wall;
 use wakeplace_engine::Which;
 use wakeplace_policy_sys::TREE_PREFIX;
@@ -18,11 +20,11 @@ use wakeplace_study::{Question, Request, SchedulerAnswer, Source};
 
 /// `explain`.
 pub(crate) fn explain(args: ExplainArgs, terminal: Terminal) -> Outcome {
-    let mut policies = args.policy.iter().chain(&args.compare_policy);
-    if let Some(tree) = policies.find(|name| name.starts_with(TREE_PREFIX)) {
+    let mut others = args.compare_policy.iter();
+    if let Some(tree) = others.find(|name| name.starts_with(TREE_PREFIX)) {
         return Err(Failure::Input(format!(
-            "explain shows decisions of the policy core, and `{tree}` is a kernel's own code; \
-             expected an era, as `linux-7.3`"
+            "--compare-policy `{tree}`: a kernel's own code cannot be asked about the state of \
+             another run; expected an era, as `linux-7.3`"
         )));
     }
     let inputs = [
@@ -30,6 +32,14 @@ pub(crate) fn explain(args: ExplainArgs, terminal: Terminal) -> Outcome {
         ("--workload", args.workload.as_str()),
     ];
     places::apart(inputs, &[("--output", args.output.as_deref())])?;
+    let policies: Vec<String> = args.policy.iter().cloned().collect();
+    let platforms = std::slice::from_ref(&args.platform);
+    trees::provide(
+        &policies,
+        platforms,
+        args.kernel_config.as_deref(),
+        terminal,
+    )?;
     let outputs = args.output.iter().cloned().collect();
     wall::behind(&args.schedulers, 1, outputs, terminal, |asked| {
         answer(&args, asked, terminal)
@@ -44,6 +54,13 @@ fn answer(args: &ExplainArgs, asked: Option<&Asked>, terminal: Terminal) -> Outc
         plain()
     };
     let text = match (args.policy.is_some(), args.format) {
+        (true, format) if question(args).is_of_tree() => {
+            let answer = question(args).tree_answer().map_err(Failure::input)?;
+            match format {
+                AnswerFormat::Human => tree::answer(&answer, look),
+                AnswerFormat::Json => answer.json(),
+            }
+        }
         (true, format) => {
             let answer = question(args).answer().map_err(Failure::input)?;
             match format {

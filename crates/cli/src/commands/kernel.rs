@@ -9,8 +9,8 @@ use serde_json::{Value, json};
 use std::fmt::Write as _;
 use wakeplace_host::State;
 use wakeplace_kernel_tree::{
-    Built, Cache, Kept, Like, Offer, Offers, PREFIX, Request, Shim, Spec, build, built, cache,
-    check_tools, kept,
+    Arch, Built, Cache, Kept, Like, Offer, Offers, PREFIX, Request, Shim, Spec, build, built,
+    cache, check_tools, kept,
 };
 use wakeplace_report::{Cell, Format, Table};
 
@@ -29,9 +29,12 @@ fn build_one(args: &KernelBuildArgs, terminal: Terminal) -> Outcome {
     }
     let request = Request {
         spec,
-        like: match args.arch {
-            ArchName::X86_64 => Like::X86,
-            ArchName::Arm64 => Like::Arm64,
+        like: Like {
+            arch: match args.arch {
+                ArchName::X86_64 => Arch::X86,
+                ArchName::Arm64 => Arch::Arm64,
+            },
+            large: args.large,
         },
         config: args.kernel_config.clone(),
     };

@@ -13,12 +13,13 @@ use serde_json::{Value, json};
 use std::fmt::Write as _;
 use std::path::Path;
 use std::time::Duration;
+use wakeplace_fidelity::price::{self, Price};
 use wakeplace_lab::kernels::{self, Kernel, Offer};
 use wakeplace_lab::machine::Machine;
 use wakeplace_lab::outcome::Scheduler;
 use wakeplace_lab::run::{self, Icount, Request, RunResult, TraceReport, Work};
 use wakeplace_lab::scheduler::Loader;
-use wakeplace_lab::{Arch, workload};
+use wakeplace_lab::{Arch, Choice, workload};
 use wakeplace_policy_sys::Policy;
 use wakeplace_report::{Cell, Format, Table};
 
@@ -45,6 +46,8 @@ fn arches(name: Option<ArchName>) -> Vec<Arch> {
 }
 
 fn run_guest(args: &LabRunArgs, terminal: Terminal) -> Outcome {
+    let kernel = args.kernel.as_deref().map(|kernel| ("--kernel", kernel));
+    places::apart(kernel, &[("--trace", args.trace.as_deref())])?;
     let trace = trace_output(args.trace.as_deref())?;
     let request = request(args)?;
     let cache = wakeplace_lab::cache()?;
@@ -52,6 +55,7 @@ fn run_guest(args: &LabRunArgs, terminal: Terminal) -> Outcome {
     let ran = run::run(&cache, &request, &steps);
     drop(steps);
     let result = ran?;
+    let price = (request.trace_kb.is_some()).then(|| price::of(&result, &request));
     if let (Some(output), Some(trace)) = (&trace, &result.trace) {
         output.write(&trace.text, terminal)?;
         if trace.lost > 0 {
@@ -61,8 +65,8 @@ fn run_guest(args: &LabRunArgs, terminal: Terminal) -> Outcome {
     }
     terminal.eprint(&result.stderr);
     let text = match args.form.format {
-        AnswerFormat::Json => json(&object(&result, args.trace.as_deref())?),
-        AnswerFormat::Human => page(&result, args.trace.as_deref(), terminal),
+        AnswerFormat::Json => json(&object(&result, price.as_ref(), args.trace.as_deref())?),
+        AnswerFormat::Human => page(&result, price.as_ref(), args.trace.as_deref(), terminal),
     };
     terminal.print(&text)?;
     Ok(match result.exit_code {
@@ -93,7 +97,16 @@ fn request(args: &LabRunArgs) -> Result<Request, Failure> {
         Policy::parse(policy).map_err(Failure::input)?;
     }
     let machine = Machine::load(&args.platform, arch, args.cpus)?;
-    let trace = args.trace.is_some();
+    let kernel = match &args.kernel {
+        Some(text) => Choice::of(text, args.modules.as_deref(), arch)?,
+        None => Choice::Newest,
+    };
+    let trace_kb = match (&args.trace, args.unpriced) {
+        (Some(_), _) => Some(run::TRACE_KB),
+        (None, false) => Some(run::PRICE_KB),
+        (None, true) => None,
+    };
+    let trace = trace_kb.is_some();
     let work = match &args.workload {
         Some(name) => {
             let (seed, window_ns) = (args.seed, args.duration);
@@ -122,13 +135,13 @@ fn request(args: &LabRunArgs) -> Result<Request, Failure> {
         arch,
         machine,
         scheduler,
-        kernel: args.kernel.clone(),
+        kernel,
         icount: args.icount.map(|ns| Icount {
             ns,
             round_us: args.round,
         }),
         timeout: Duration::from_nanos(args.timeout),
-        trace,
+        trace_kb,
         work,
         files: args.add.clone(),
         packages: args.package.clone(),
@@ -163,25 +176,40 @@ fn asked(text: &str, arch: Arch) -> Result<Scheduler, Failure> {
 }
 
 /// The result as design and documentation describe it.
-fn object(result: &RunResult, trace: Option<&Path>) -> Result<Value, Failure> {
+fn object(
+    result: &RunResult,
+    price: Option<&Price>,
+    trace: Option<&Path>,
+) -> Result<Value, Failure> {
     let mut object = json!({ "schema_version": wakeplace_report::SCHEMA_VERSION });
     let own = serde_json::to_value(result).map_err(Failure::input)?;
     if let (Some(object), Value::Object(own)) = (object.as_object_mut(), own) {
         object.extend(own);
     }
-    if let Some(file) = trace {
+    if let (Some(file), Some(_)) = (trace, &result.trace) {
         object["trace"]["file"] = json!(file.display().to_string());
     }
+    object["price"] = serde_json::to_value(price).map_err(Failure::input)?;
     Ok(object)
 }
 
 /// What the command wrote, then what the run was.
-fn page(result: &RunResult, trace: Option<&Path>, terminal: Terminal) -> String {
+fn page(
+    result: &RunResult,
+    price: Option<&Price>,
+    trace: Option<&Path>,
+    terminal: Terminal,
+) -> String {
     let mut text = result.stdout.clone();
     if !text.is_empty() && !text.ends_with('\n') {
         text.push('\n');
     }
-    let mut rows = vec![
+    let mut rows = Vec::new();
+    rows.extend(price.and_then(energy).map(|text| ("energy", text)));
+    rows.extend(price.and_then(latency).map(|text| ("latency", text)));
+    let remarks = price.iter().flat_map(|price| &price.remarks);
+    rows.extend(remarks.map(|remark| ("note", remark.clone())));
+    rows.extend([
         (
             "command",
             format!(
@@ -193,7 +221,7 @@ fn page(result: &RunResult, trace: Option<&Path>, terminal: Terminal) -> String 
         ("kernel", kernel(result)),
         ("machine", machine(result)),
         ("scheduler", scheduler(result)),
-    ];
+    ]);
     if let (Some(TraceReport { events, lost, .. }), Some(file)) = (&result.trace, trace) {
         rows.push((
             "trace",
@@ -209,12 +237,37 @@ fn page(result: &RunResult, trace: Option<&Path>, terminal: Terminal) -> String 
     text
 }
 
+/// None: there is none, and a remark says why.
+fn energy(price: &Price) -> Option<String> {
+    let (joules, window_s) = (price.cpu_energy_j?, price.window_s?);
+    let watts = match window_s > 0.0 {
+        true => format!(", {:.3} W", joules / window_s),
+        false => String::new(),
+    };
+    Some(format!(
+        "{joules:.3} J of CPUs and clusters in {window_s:.3} s{watts}, by the platform's power \
+         model"
+    ))
+}
+
+/// What half of the wake-ups waited, then the rest.
+fn latency(price: &Price) -> Option<String> {
+    let median = price.wake_latency_us_p50?;
+    let of = |us: Option<f64>| us.map_or(String::new(), |us| format!("{us:.0} us"));
+    let (wakeups, tasks) = (price.wakeups, price.tasks);
+    Some(format!(
+        "{median:.0} us from wake-up to run (median); 95 %: {}, 99 %: {}, longest: {}; {wakeups} \
+         wake-ups of {tasks} tasks",
+        of(price.wake_latency_us_p95),
+        of(price.wake_latency_us_p99),
+        of(price.wake_latency_us_max)
+    ))
+}
+
 fn kernel(result: &RunResult) -> String {
-    let package = &result.kernel;
-    format!(
-        "{} {} (sha256 {})",
-        package.package, package.version, package.sha256
-    )
+    let kernel = &result.kernel;
+    let (name, version, sha256) = (kernel.name(), kernel.version(), kernel.sha256());
+    format!("{name} {version} (sha256 {sha256})")
 }
 
 fn machine(result: &RunResult) -> String {

@@ -133,7 +133,11 @@ fn every_example_works() {
     file(&folder, "build.txt", RECORDING);
     let made = run_in(folder.path(), &["platform", "capture", "-o", "phone.tar"]);
     assert_code(&made, 0);
-    std::fs::create_dir(folder.path().join("linux")).expect("a folder");
+    let built = folder.path().join("linux/arch/arm64/boot");
+    std::fs::create_dir_all(&built).expect("a folder");
+    // The mark of an arm64 image (Documentation/arch/arm64/booting.rst).
+    let image = [&[0; 56][..], b"ARM\x64"].concat();
+    std::fs::write(built.join("Image"), image).expect("an image");
     std::fs::create_dir(folder.path().join("energy_model")).expect("a folder");
     std::fs::write(folder.path().join("board.dtb"), DEVICE_TREE).expect("a device tree");
     file(&folder, "volts.csv", "cpu,MHz,mV\n0,500,700\n");

@@ -59,6 +59,53 @@ fn a_wrong_machine_is_refused() {
     assert_code(&other, 2);
 }
 
+/// Goal: a kernel of the user's own is looked at before anything is fetched or booted.
+#[test]
+fn a_file_that_is_no_kernel_of_the_guest_is_refused() {
+    let folder = folder();
+    // The mark of an arm64 image (Documentation/arch/arm64/booting.rst), and nothing behind it.
+    let mut image = vec![0; 64];
+    image[56..60].copy_from_slice(b"ARM\x64");
+    std::fs::write(folder.path().join("Image"), image).expect("written");
+    file(&folder, "notes", "no image\n");
+    let run = |arch: &str, more: &[&str]| {
+        let fixed = ["--arch", arch, "--scheduler", "kernel"];
+        lab_run(folder.path(), &[&fixed[..], more, &["--", "true"]].concat())
+    };
+    assert_code(&run("arm64", &["--kernel", "Image"]), 3);
+    assert_refused(
+        &run("x86_64", &["--kernel", "Image"]),
+        &[
+            "kernel Image",
+            "it is for arm64, the guest is x86_64",
+            "bzImage",
+        ],
+    );
+    assert_refused(
+        &run("arm64", &["--kernel", "notes"]),
+        &["kernel notes: no kernel image", "arch/arm64/boot/Image"],
+    );
+    assert_refused(
+        &run("arm64", &["--kernel", "gone/Image"]),
+        &["no such file", "or a version as one of"],
+    );
+    assert_refused(&run("arm64", &["--kernel", "."]), &["a folder"]);
+    assert_refused(
+        &run("arm64", &["--kernel", "Image", "--modules", "."]),
+        &["--modules .: no modules in it"],
+    );
+    assert_refused(
+        &run("arm64", &["--kernel", "7.3.4", "--modules", "."]),
+        &["brings its own"],
+    );
+    assert_code(&run("arm64", &["--modules", "."]), 2);
+    assert_code(&run("arm64", &["--unpriced", "--trace", "t"]), 2);
+    assert_refused(
+        &run("arm64", &["--kernel", "Image", "--trace", "Image"]),
+        &["name the same file"],
+    );
+}
+
 #[test]
 fn a_platform_that_is_too_large_can_be_cut() {
     let folder = folder();

@@ -146,7 +146,9 @@ impl<'a, O: Observer> Mechanics<'a, O> {
     /// Does its sleep end with a device? Asked once per wake-up.
     pub(crate) fn takes_io_wait(&mut self, task: TaskId) -> bool {
         let thread = &mut self.threads[task];
-        std::mem::take(&mut thread.in_io) || thread.io_wait
+        let io = thread.is_in_io();
+        thread.in_io = false;
+        io
     }
 
     /// A thread is on its way from its sleep to this CPU.

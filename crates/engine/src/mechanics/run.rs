@@ -55,7 +55,7 @@ impl<O: Observer> Mechanics<'_, O> {
         let thread = &mut self.threads[task];
         thread.runnable_since_ns = self.clock.now;
         let stop = leaves_as.unwrap_or(match sleeps {
-            true if thread.in_io || thread.io_wait => Stop::Waits,
+            true if thread.is_in_io() => Stop::Waits,
             true => Stop::Sleeps,
             false => Stop::Preempted,
         });

@@ -207,4 +207,10 @@ impl Thread {
             ..self.totals
         }
     }
+
+    /// Its sleep ends with a device, and the kernel is told so: iowait.
+    #[inline]
+    pub(crate) fn is_in_io(&self) -> bool {
+        self.in_io || self.io_wait
+    }
 }

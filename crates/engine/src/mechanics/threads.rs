@@ -132,6 +132,15 @@ impl<'a> Threads<'a> {
         self[task].name(self.scripts)
     }
 
+    /// The same, and `parent` for the thread that makes all others, `shell` for its shell.
+    pub(crate) fn shown_name(&self, task: TaskId) -> String {
+        match (self.is_parent(task), self.is_shell(task)) {
+            (true, _) => "parent".to_owned(),
+            (_, true) => "shell".to_owned(),
+            _ => self.name(task),
+        }
+    }
+
     /// The thread of the n-th kernel thread.
     pub(crate) fn kthread(&self, index: u32) -> TaskId {
         TaskId(self.scripts.len() as u32 + 2 + index)

@@ -1,11 +1,11 @@
 //! All sets in one guest, under one scheduler.
 
-use super::cost::{self, Cost};
 use super::inside::{self, Inside};
 use super::record::Side;
 use super::sets::{Set, TaskSpec, WARM_UP_NS};
 use super::{SetRun, TaskRun, trace};
 use crate::Error;
+use crate::cost::{self, Cost};
 use crate::guest_text::{LOST, SECTION, TRACER, sections, write_file};
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -239,7 +239,7 @@ fn outcome(
             &khz_of(platform, opps),
         )
     };
-    let energy_j = cost::of_trace(text, platform, &window_ns, opps);
+    let energy_j = cost::of_trace(text, &cost::Guest::of(platform), &window_ns, opps);
     let cost = Cost::new(energy_j, traced.waits_ns);
     // Without its wake-ups a task would be judged by its share alone.
     let silent = |((spec, _), wakeups): &(&(&TaskSpec, _), &BTreeMap<_, _>)| {

@@ -1,8 +1,8 @@
 //! The measured part of the page: tables in Markdown, or one object.
 
 use super::agree::Agreement;
-use super::cost::Cost;
 use super::{KERNEL_POLICY, LIVE_POLICY, MachineResult, PAIRS, RUNS, SetResult, sets, starts};
+use crate::cost::Cost;
 use serde_json::{Value, json};
 use std::fmt::Write as _;
 use wakeplace_text::{markdown as plain, markdown_cell};

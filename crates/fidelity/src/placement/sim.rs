@@ -1,12 +1,12 @@
 //! A set in the simulator.
 
-use super::cost::{Cost, WindowMeter};
 use super::inside::{Counter, Counts, Inside};
 use super::rest::Rest;
 use super::script::workload;
 use super::sets::{Set, WARM_UP_NS};
 use super::{SetRun, TaskRun};
 use crate::Error;
+use crate::cost::{Cost, WindowMeter};
 use std::ops::Range;
 use wakeplace_engine::observe::{Both, NoObserver, Stop};
 use wakeplace_engine::{CpuIdle, Ended, Observer, Options, RunReport};

@@ -132,6 +132,12 @@ impl Row {
         self.kernel.shares.len() > 1 && self.repeats_agree()
     }
 
+    /// The kernel's own wake-ups are on the same cluster from one start to the next.
+    pub(super) fn wakes_alike(&self) -> bool {
+        let own = self.own_wakeups.pct();
+        own.is_none_or(|pct| pct >= WAKEUPS_MIN_PCT)
+    }
+
     /// Simulator's mean share - kernel's, points.
     pub(super) fn difference(&self) -> f64 {
         self.simulated.share.mean - self.kernel.share.mean

@@ -2,6 +2,7 @@
 
 use super::agree::Wakeups;
 use super::sets::TaskSpec;
+use crate::waits;
 use std::collections::BTreeMap;
 use std::ops::Range;
 use wakeplace_trace::read::Line;
@@ -9,30 +10,6 @@ use wakeplace_trace::read::Line;
 /// The text form has whole microseconds; a release is taken this much later, so that none is
 /// counted as the one before, ns.
 const ROUNDING_NS: u64 = 100_000;
-
-/// One line that matters.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Event {
-    /// A thread is woken up.
-    Waking { tid: i32 },
-    /// A thread begins to run.
-    Switch { tid: i32 },
-}
-
-/// A line of the trace: when, on which CPU, what.
-fn line(line: &str) -> Option<(u64, u32, Event)> {
-    let line = Line::parse(line)?;
-    let event = match line.name {
-        "sched_waking" => Event::Waking {
-            tid: line.number("pid")?,
-        },
-        "sched_switch" => Event::Switch {
-            tid: line.number("next_pid")?,
-        },
-        _ => return None,
-    };
-    Some((line.time_ns, line.context.cpu, event))
-}
 
 /// What a trace shows of each task, in the tasks' order.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -62,27 +39,22 @@ pub(crate) fn wakeups(
         first_cpus: vec![None; tasks.len()],
         waits_ns: Vec::new(),
     };
-    // Woken up, and has not run yet: since when.
-    let mut woken: Vec<Option<u64>> = vec![None; tasks.len()];
-    for (time_ns, cpu, event) in text.lines().filter_map(line) {
-        let (Event::Waking { tid } | Event::Switch { tid }) = event;
-        let Some(&at) = index.get(&tid) else { continue };
-        match event {
-            Event::Waking { .. } => woken[at] = Some(time_ns),
-            Event::Switch { .. } => {
-                if time_ns >= start_ns {
-                    found.first_cpus[at].get_or_insert(cpu);
-                }
-                let woken = woken[at].take();
-                let Some(since_ns) = woken.filter(|at_ns| window_ns.contains(at_ns)) else {
-                    continue;
-                };
-                found.waits_ns.push(time_ns.saturating_sub(since_ns));
-                let since_start_ns = (since_ns + ROUNDING_NS).saturating_sub(start_ns);
-                if let Some(release) = tasks[at].0.release(since_start_ns) {
-                    found.wakeups[at].insert(release, cpu);
-                }
-            }
+    let switches = text.lines().filter_map(Line::parse);
+    let switches = switches.filter(|line| line.name == "sched_switch" && line.time_ns >= start_ns);
+    for line in switches {
+        let to = line
+            .number::<i32>("next_pid")
+            .and_then(|tid| index.get(&tid));
+        if let Some(&at) = to {
+            found.first_cpus[at].get_or_insert(line.context.cpu);
+        }
+    }
+    for wait in waits::all(text, window_ns, |tid| index.contains_key(&tid)) {
+        found.waits_ns.push(wait.ns());
+        let at = index[&wait.tid];
+        let since_start_ns = (wait.since_ns + ROUNDING_NS).saturating_sub(start_ns);
+        if let Some(release) = tasks[at].0.release(since_start_ns) {
+            found.wakeups[at].insert(release, wait.cpu);
         }
     }
     found

@@ -25,6 +25,8 @@ pub(super) struct Entries {
     spawn: unsafe extern "C" fn(u32, *const RawCall) -> i64,
     control: unsafe extern "C" fn(*const RawCall) -> i64,
     cpu_state: OfCpu<CpuState>,
+    task_cpu: unsafe extern "C" fn(u32) -> i32,
+    is_awake: unsafe extern "C" fn(u32) -> u32,
     task_state: OfCpu<TaskState>,
     kthread_name: unsafe extern "C" fn(u32) -> *const c_char,
     get: unsafe extern "C" fn(*const c_char, *mut c_char, u32) -> i32,
@@ -78,6 +80,8 @@ impl Entries {
             spawn: entry!(library, path, c"wpk_spawn"),
             control: entry!(library, path, c"wpk_control"),
             cpu_state: entry!(library, path, c"wpk_cpu_state"),
+            task_cpu: entry!(library, path, c"wpk_task_cpu"),
+            is_awake: entry!(library, path, c"wpk_is_awake"),
             task_state: entry!(library, path, c"wpk_task_state"),
             kthread_name: entry!(library, path, c"wpk_kthread_name"),
             get: entry!(library, path, c"wpk_get"),
@@ -158,6 +162,16 @@ impl Entries {
         // SAFETY: a struct of the interface.
         let answer = unsafe { (self.cpu_state)(cpu, &mut state) };
         (answer >= 0).then_some(state)
+    }
+
+    pub(super) fn task_cpu(&self, task: u32) -> Option<u32> {
+        // SAFETY: a number, which the kernel checks.
+        u32::try_from(unsafe { (self.task_cpu)(task) }).ok()
+    }
+
+    pub(super) fn is_awake(&self, task: u32) -> bool {
+        // SAFETY: a number, which the kernel checks.
+        unsafe { (self.is_awake)(task) != 0 }
     }
 
     pub(super) fn task_state(&self, task: u32) -> Option<TaskState> {

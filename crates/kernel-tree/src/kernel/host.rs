@@ -1,6 +1,6 @@
 //! What a kernel asks of and tells to its host.
 
-use super::abi::{ABI, Choice, Energy, Facts, HostTable, RawDecision};
+use super::abi::{ABI, Choice, Energy, Facts, HostTable, Party, RawDecision};
 use super::memory::Memory;
 use std::ffi::{CStr, c_char, c_void};
 use std::ptr::NonNull;
@@ -39,6 +39,8 @@ pub enum Fault {
     Shim,
     /// What the host itself found: wild access, stack overflow, too long.
     Host,
+    /// A busy CPU has no tick, or its clock stands.
+    Still,
 }
 
 impl Fault {
@@ -49,6 +51,7 @@ impl Fault {
             3 => Self::Missing,
             4 => Self::Endless,
             6 => Self::Host,
+            7 => Self::Still,
             _ => Self::Shim,
         }
     }
@@ -61,6 +64,7 @@ impl Fault {
             Self::Endless => 4,
             Self::Shim => 5,
             Self::Host => 6,
+            Self::Still => 7,
         }
     }
 }
@@ -70,9 +74,13 @@ impl Fault {
 pub struct Decision<'a> {
     /// Who, where, why, and the answer.
     pub facts: &'a Facts,
-    /// All allowed CPUs, if they were asked for.
+    /// The task; like all that follows, if it was asked for.
+    pub party: Party,
+    /// Who ran where it was decided.
+    pub waking: Party,
+    /// All CPUs.
     pub choices: &'a [Choice],
-    /// All performance domains, where placement was energy-aware and they were asked for.
+    /// All performance domains, where placement was energy-aware.
     pub energies: &'a [Energy],
 }
 
@@ -230,6 +238,8 @@ unsafe extern "C" fn placed<H: Host>(data: *mut c_void, decision: *const RawDeci
     let (context, raw) = unsafe { (context::<H>(data), &*decision) };
     let decision = Decision {
         facts: &raw.facts,
+        party: raw.party,
+        waking: raw.waking,
         // SAFETY: as many as it says, for as long as this call.
         choices: unsafe { list(raw.choices, raw.nr_choices) },
         // SAFETY: as above.

@@ -12,7 +12,7 @@ pub use host::{Deaf, Decision, Fault, FaultEntries, Host};
 pub use symbols::Symbols;
 pub use wakeplace_kernel_abi::{
     Attr, Call, Choice, Cpu, CpuState, Domain, Energy, Facts, Fork, IdleState, Machine, MachineCpu,
-    Mask, Opp, Refused, TaskState, abi,
+    Mask, Opp, Party, Refused, TaskState, abi,
 };
 
 use crate::TreeError;
@@ -162,7 +162,7 @@ impl<H: Host> Kernel<H> {
         self.edit(|view| view.now_ns = now_ns);
     }
 
-    /// Decisions come with all CPUs and energies.
+    /// Decisions come with all that they depend on.
     pub fn set_detail(&mut self, detail: bool) {
         self.edit(|view| view.detail = detail.into());
     }
@@ -285,6 +285,18 @@ impl<H: Host> Kernel<H> {
     #[must_use]
     pub fn cpu_state(&self, cpu: u32) -> Option<CpuState> {
         self.entries.cpu_state(cpu)
+    }
+
+    /// The CPU that a task is on, or was last.
+    #[must_use]
+    pub fn task_cpu(&self, task: u32) -> Option<u32> {
+        self.entries.task_cpu(task)
+    }
+
+    /// A task is queued or runs, and is not on its way there.
+    #[must_use]
+    pub fn is_awake(&self, task: u32) -> bool {
+        self.entries.is_awake(task)
     }
 
     /// What an observer sees of a task.

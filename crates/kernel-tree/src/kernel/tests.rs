@@ -81,6 +81,8 @@ wpk_s32 wpk_cpu_state(wpk_u32 cpu, struct wpk_cpu_state *s)
 	s->khz = 9;
 	return cpu < 8 ? 0 : -22;
 }
+wpk_s32 wpk_task_cpu(wpk_u32 task) { return task < 4 ? (int)task : -3; }
+wpk_u32 wpk_is_awake(wpk_u32 task) { return task == 2; }
 wpk_s32 wpk_task_state(wpk_u32 task, struct wpk_task_state *s) { s->slice_ns = 3; return 0; }
 const char *wpk_kthread_name(wpk_u32 running) { return running & 1 ? "ksoftirqd/1" : 0; }
 wpk_s32 wpk_get(const char *name, char *text, wpk_u32 size)
@@ -136,6 +138,7 @@ impl Host for Heard {
             facts,
             choices,
             energies,
+            ..
         } = decision;
         let (task, answer, util) = (facts.task, facts.answer, choices[0].util);
         self.0.push(format!(
@@ -212,6 +215,8 @@ fn a_kernel_is_booted_entered_and_left() {
     assert_eq!(kernel.device(0, &[4, 6]), Ok(6));
     assert_eq!(kernel.cpu_state(0).map(|state| state.khz), Some(9));
     assert_eq!(kernel.cpu_state(9), None);
+    assert_eq!((kernel.task_cpu(3), kernel.task_cpu(4)), (Some(3), None));
+    assert_eq!((kernel.is_awake(1), kernel.is_awake(2)), (false, true));
     assert_eq!(kernel.task_state(1).map(|state| state.slice_ns), Some(3));
     assert_eq!(kernel.kthread_name(1).as_deref(), Some("ksoftirqd/1"));
     assert_eq!(kernel.kthread_name(2), None);
@@ -310,7 +315,12 @@ fn each_kernel_has_its_own_state() {
 fn what_cannot_be_booted_is_refused() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = fake(folder.path(), abi::ABI + 1);
-    assert!(refused(&path, &machine()).contains("its interface is 2, this program's 1"));
+    let said = format!(
+        "its interface is {}, this program's {}",
+        abi::ABI + 1,
+        abi::ABI
+    );
+    assert!(refused(&path, &machine()).contains(&said));
     let path = fake(folder.path(), abi::ABI);
     let mut wrong = machine();
     wrong.cpus[1].capacity = 3;
@@ -365,7 +375,7 @@ fn structs_are_laid_out_as_in_the_header() {
     let _ = writeln!(text, "printf(\"states %d %d\\n\", WPK_OFFLINE, WPK_WORK);");
     let _ = writeln!(
         text,
-        "printf(\"faults %d %d\\n\", WPK_FAULT_PANIC, WPK_FAULT_HOST);"
+        "printf(\"faults %d %d\\n\", WPK_FAULT_PANIC, WPK_FAULT_STILL);"
     );
     text.push_str("return 0; }\n");
     let (first, last) = (Call::Nop.op(), Call::Partition(None).op());
@@ -376,7 +386,7 @@ fn structs_are_laid_out_as_in_the_header() {
         abi::state::OFFLINE,
         abi::state::WORK
     );
-    let _ = writeln!(expected, "faults 1 6");
+    let _ = writeln!(expected, "faults 1 7");
     let program = compiled(folder.path(), &text, &[]);
     let output = Command::new(program).output().expect("it runs");
     assert_eq!(String::from_utf8_lossy(&output.stdout), expected);

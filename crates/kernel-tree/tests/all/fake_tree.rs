@@ -7,7 +7,7 @@ use std::process::Command;
 use std::sync::{Mutex, PoisonError};
 use tempfile::TempDir;
 use wakeplace_kernel_tree::{
-    Built, Cache, Class, Like, Request, Shim, Spec, TreeError, Watch, build, built,
+    Arch, Built, Cache, Class, Like, Request, Shim, Spec, TreeError, Watch, build, built,
 };
 
 /// Remembers what was said.
@@ -59,6 +59,7 @@ impl Place {
         place.write("shim/unpacked", "Makefile\nKconfig\nkernel/\n");
         place.write("shim/config/like-arm64.config", "CONFIG_A=y\n");
         place.write("shim/config/like-x86.config", "CONFIG_B=y\n");
+        place.write("shim/config/up-to-64-cpus.config", "CONFIG_C=y\n");
         place
     }
 
@@ -81,7 +82,7 @@ impl Place {
         let name = format!("{}{more}", self.path("tree").display());
         Request {
             spec: Spec::parse(&name).expect("a name"),
-            like: Like::Arm64,
+            like: Like::new(Arch::Arm64, 8),
             config: None,
         }
     }
@@ -169,8 +170,10 @@ fn kinds_of_machines_options_and_shims_are_built_apart() {
     let (mut request, said) = (place.request(""), Said::default());
     let build = |request: &Request| place.build_as(request, &said).expect("built").object;
     let arm64 = build(&request);
-    request.like = Like::X86;
+    request.like = Like::new(Arch::X86, 8);
     let x86 = build(&request);
+    request.like = Like::new(Arch::X86, 65);
+    let large = build(&request);
     place.write("my.config", "CONFIG_HZ=1000\n");
     request.config = Some(place.path("my.config"));
     let own = build(&request);
@@ -178,9 +181,9 @@ fn kinds_of_machines_options_and_shims_are_built_apart() {
     let other = build(&request);
     place.write("shim/shim/x.c", "new\n");
     let shim = build(&request);
-    let mut all = vec![arm64, x86, own, other, shim];
+    let mut all = vec![arm64, x86, large, own, other, shim];
     all.dedup();
-    assert_eq!((all.len(), place.calls()), (5, 5));
+    assert_eq!((all.len(), place.calls()), (6, 6));
 }
 
 #[test]

@@ -8,7 +8,7 @@ use wakeplace_kernel_tree::kernel::{
     Decision, Domain, Fault, Host, IdleState, Machine, MachineCpu, Opp, abi,
 };
 use wakeplace_kernel_tree::{
-    Class, Kernel, Like, Request, Shim, Spec, TreeError, Watch, build, cache,
+    Arch, Class, Kernel, Like, Request, Shim, Spec, TreeError, Watch, build, cache,
 };
 
 /// The version that is tried: any that the shim knows will do.
@@ -89,7 +89,7 @@ fn machine() -> Machine {
 fn a_kernel_of_the_archive_boots() {
     let request = Request {
         spec: Spec::parse(VERSION).expect("a version"),
-        like: Like::Arm64,
+        like: Like::new(Arch::Arm64, 8),
         config: None,
     };
     let shim = Shim::of_user().expect("a shim");

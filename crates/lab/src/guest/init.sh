@@ -4,9 +4,14 @@
 # Programs from packages are there already; those stay.
 /bin/busybox --install -s /bin 2>/dev/null
 export PATH=/bin:/sbin HOME=/root
-mount -t proc proc /proc
-mount -t sysfs sysfs /sys
-mount -t devtmpfs devtmpfs /dev
+# The host reads this of the console.
+lacks() {
+	echo "lab: the kernel lacks CONFIG_$1"
+	busybox reboot -f
+}
+mount -t proc proc /proc || lacks PROC_FS
+mount -t sysfs sysfs /sys || lacks SYSFS
+mount -t devtmpfs devtmpfs /dev || lacks DEVTMPFS
 mkdir -p /dev/shm /dev/pts
 mount -t tmpfs tmpfs /dev/shm
 mount -t devpts devpts /dev/pts

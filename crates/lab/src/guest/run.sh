@@ -73,22 +73,33 @@ stop_scheduler() {
 	done
 }
 
-start_trace() {
+# Makes the tracer ready; fails if the kernel has none.
+prepare_trace() {
+	[ -d $tracing/events/sched/sched_switch ] || return 1
 	echo 0 >$tracing/tracing_on
 	echo mono >$tracing/trace_clock
 	echo "$LAB_TRACE_KB" >$tracing/buffer_size_kb
 	echo 0 >$tracing/options/overwrite
 	echo 8192 >$tracing/saved_cmdlines_size
 	for event in sched/sched_switch sched/sched_waking sched/sched_wakeup \
-		sched/sched_wakeup_new sched/sched_migrate_task power/cpu_frequency; do
+		sched/sched_wakeup_new sched/sched_migrate_task sched/sched_process_fork \
+		power/cpu_frequency; do
 		[ -d $tracing/events/$event ] && echo 1 >$tracing/events/$event/enable
 	done
-	# A job with a window of its own switches tracing itself.
-	[ "$LAB_TRACE" = command ] && echo 1 >$tracing/tracing_on
+	fact tracer yes
+}
+
+# A job with a window of its own switches tracing itself, and reads frequencies.
+start_trace() {
+	[ "$LAB_TRACE" = command ] || return 0
+	echo 1 >$tracing/tracing_on
+	for cpu in /sys/devices/system/cpu/cpu[0-9]*; do
+		[ -d "$cpu/cpufreq" ] || continue
+		fact "khz_${cpu##*cpu}" "$(value "$cpu/cpufreq/scaling_cur_freq")"
+	done
 }
 
 stop_trace() {
-	echo 0 >$tracing/tracing_on
 	cat $tracing/trace >$out/trace
 	lost=0
 	for stats in $tracing/per_cpu/cpu*/stats; do
@@ -103,7 +114,6 @@ if [ -f /lab/config ]; then
 	mkdir -p /boot
 	ln -s /lab/config "/boot/config-$(uname -r)"
 fi
-[ -f /lab/cpufreq-dt.ko ] && { insmod /lab/cpufreq-dt.ko || fact cpufreq failed; }
 sleep "$LAB_SETTLE_S"
 machine_facts
 if [ "$LAB_SCHEDULER" != kernel ] && ! start_scheduler; then
@@ -112,11 +122,14 @@ if [ "$LAB_SCHEDULER" != kernel ] && ! start_scheduler; then
 	dmesg >$out/dmesg
 	exit
 fi
-[ "$LAB_TRACE" = off ] || start_trace
+[ "$LAB_TRACE" = off ] || prepare_trace || LAB_TRACE=off
 scheduler_facts begin
 fact begin_s "$(now)"
-sh /lab/command.sh >$out/stdout 2>$out/stderr </dev/null
+[ "$LAB_TRACE" = off ] || start_trace
+# The process says its number and becomes the command.
+sh -c 'echo "command_pid=$$" >>/out/facts; . /lab/command.sh' >$out/stdout 2>$out/stderr </dev/null
 code=$?
+[ "$LAB_TRACE" = off ] || echo 0 >$tracing/tracing_on
 fact end_s "$(now)"
 scheduler_facts end
 fact command_exit $code

@@ -1,9 +1,8 @@
 //! How a guest is started, with scripts in the emulator's place.
 
 use super::*;
-use crate::kernels::BtfVerdict;
+use crate::bootable::Origin;
 use std::cell::RefCell;
-use wakeplace_archive::apt::Package;
 
 #[derive(Default)]
 struct Heard(RefCell<Vec<String>>);
@@ -32,19 +31,16 @@ fn boot_and(script: &str, look: impl Fn(&Path)) -> (Result<(), LabError>, Vec<St
     fs::write(&path, text).expect("written");
     let qemu = Qemu::script(&path);
     let machine = Machine::load("generic", Arch::X86_64, None).expect("a machine");
-    let kernel = Kernel {
+    let kernel = Bootable {
         version: "7.3.4".to_owned(),
-        package: Package {
-            package: String::new(),
+        origin: Origin::File {
+            file: PathBuf::from("my/bzImage"),
             version: String::new(),
             sha256: String::new(),
         },
         image: PathBuf::new(),
-        cpufreq_dt: None,
-        btf: BtfVerdict {
-            usable: true,
-            found: String::new(),
-        },
+        modules: Vec::new(),
+        config: None,
     };
     let guest = Guest {
         arch: Arch::X86_64,
@@ -191,4 +187,33 @@ fn arm64_kernels_keep_one_set_of_page_tables() {
     let line = |arch| kernel_command_line(arch, "ttyX");
     assert_eq!(line(Arch::X86_64), "console=ttyX quiet panic=-1");
     assert_eq!(line(Arch::Arm64), "console=ttyX quiet panic=-1 kpti=off");
+}
+
+/// Goal: what a kernel lacks is said after one start, as the user's mistake and not as a hang.
+#[test]
+fn a_kernel_that_lacks_what_a_guest_needs_is_named() {
+    let says = |words: &str| format!("echo '{words}' >\"$console\"");
+    for (words, option) in [
+        ("lab: the kernel lacks CONFIG_DEVTMPFS", "CONFIG_DEVTMPFS"),
+        (
+            "[ 1.0] Kernel panic - not syncing: VFS: Unable to mount root fs on unknown-block(0,0)",
+            "CONFIG_BLK_DEV_INITRD",
+        ),
+    ] {
+        let (ended, heard) = boot(&says(words));
+        let error = ended.expect_err("no guest");
+        assert_eq!((error.class(), heard.len()), (crate::Class::Input, 0));
+        let error = error.to_string();
+        let begin = format!("kernel my/bzImage: a guest needs {option};");
+        assert!(error.starts_with(&begin), "{error}");
+    }
+    let (ended, heard) = boot(&says(
+        "[ 1.0] Kernel panic - not syncing: Attempted to kill init!",
+    ));
+    let error = ended.expect_err("no guest").to_string();
+    assert_eq!(heard.len(), 1);
+    assert!(
+        error.contains("twice, the kernel panicked: Attempted to kill init!"),
+        "{error}"
+    );
 }

@@ -7,14 +7,14 @@ use wakeplace_policy_sys::Policy;
 use wakeplace_text::{did_you_mean, nearest, time};
 use wakeplace_workload::Workload;
 
-/// The policies asked for; without any all eras, and the run's policy with each feature turned.
+/// The policies asked for; without any all eras, and `policy` with each feature turned.
 pub(super) fn others(
     experiment: &Experiment,
+    policy: &Policy,
     workload: &Workload,
     set: &[(String, String)],
     named: &[String],
 ) -> Result<Vec<Policy>, StudyError> {
-    let policy = &experiment.policies[0];
     let mut others = if named.is_empty() {
         usual_others(policy)
     } else {

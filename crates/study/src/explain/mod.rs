@@ -4,10 +4,12 @@ mod about;
 mod asked;
 mod json;
 mod scheduler;
+mod tree;
 mod why_not;
 
 pub use about::About;
 pub use scheduler::SchedulerAnswer;
+pub use tree::{CoreAnswer, TreeAnswer};
 
 use crate::{Experiment, Request, StudyError};
 use wakeplace_engine::{Explanation, Which};
@@ -51,7 +53,13 @@ impl Question {
     pub fn answer(&self) -> Result<Answer, StudyError> {
         let experiment = self.request.resolve()?.experiments.swap_remove(0);
         let workload = experiment.first_workload()?;
-        let others = asked::others(&experiment, &workload, &self.request.set, &self.others)?;
+        let others = asked::others(
+            &experiment,
+            &experiment.policies[0],
+            &workload,
+            &self.request.set,
+            &self.others,
+        )?;
         let Experiment {
             platform, options, ..
         } = &experiment;

@@ -118,8 +118,8 @@ impl Observer for Traces {
         self.sample_ns = time_ns + SAMPLE_NS;
         self.tell(time_ns, What::Sample);
         for cpu in 0..self.signals.len() as u32 {
-            let (core, last) = (state.core.cpu(cpu), &mut self.signals[cpu as usize]);
-            let (util, capacity) = (core.load.avg.util_avg, core.load.capacity);
+            let last = &mut self.signals[cpu as usize];
+            let (util, capacity) = state.signals(cpu);
             let util_is_new = last.util.replace(util) != Some(util);
             let capacity_is_new = last.capacity.replace(capacity) != Some(capacity);
             if util_is_new {

@@ -78,11 +78,11 @@ pub(super) fn answer(answer: &Answer, style: Style) -> String {
 
 /// Sentences that many rows of a table share: each stands once, below it.
 #[derive(Default)]
-struct Sentences(Vec<&'static str>);
+pub(super) struct Sentences(Vec<&'static str>);
 
 impl Sentences {
     /// What stands for a sentence in the table.
-    fn mark(&mut self, sentence: &'static str) -> String {
+    pub(super) fn mark(&mut self, sentence: &'static str) -> String {
         let known = self.0.iter().position(|known| *known == sentence);
         let at = known.unwrap_or_else(|| {
             self.0.push(sentence);
@@ -91,7 +91,7 @@ impl Sentences {
         format!("({})", at + 1)
     }
 
-    fn write(&self, page: &mut Page) {
+    pub(super) fn write(&self, page: &mut Page) {
         for (at, sentence) in self.0.iter().enumerate() {
             page.paragraph(&format!("({}) {sentence}", at + 1));
         }

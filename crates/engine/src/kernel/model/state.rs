@@ -3,7 +3,7 @@
 use super::Model;
 use crate::ids::{CpuId, TaskId};
 use crate::mechanics::{Mechanics, Seen};
-use crate::observe::{CpuPower, Observer};
+use crate::observe::Observer;
 use crate::state::{Activity, CpuState, MachineState, StateView, domains, sched_mc};
 
 /// What there is to see.
@@ -24,7 +24,10 @@ impl Model<'_> {
         };
         observer.state(&StateView {
             time_ns,
-            core: &self.core,
+            signals: &|cpu| {
+                let load = &self.core.cpu(cpu).load;
+                (load.avg.util_avg, load.capacity)
+            },
             take: &|| parts.machine(),
         });
     }
@@ -53,7 +56,7 @@ impl Parts<'_, '_> {
             cpu: cpu.0,
             online,
             activity: if online {
-                self.activity(self.seen.power(cpu))
+                Activity::of(self.seen.power(cpu), |state| self.seen.idle_name(state))
             } else {
                 Activity::Offline
             },
@@ -69,28 +72,13 @@ impl Parts<'_, '_> {
         }
     }
 
-    fn activity(&self, power: Option<CpuPower>) -> Activity {
-        let name = |state| self.seen.idle_name(state);
-        match power {
-            Some(CpuPower::Transition { state }) => Activity::Transition(name(state)),
-            Some(CpuPower::Idle { state }) => Activity::Idle(name(state)),
-            Some(CpuPower::Busy) | None => Activity::Busy,
-        }
-    }
-
     /// As reports have it; of the thread that makes all others `parent`, of its `shell`, of kernel
     /// threads theirs.
     fn thread_name(&self, task: TaskId) -> String {
-        if self.seen.threads.is_parent(task) {
-            return "parent".to_owned();
-        }
-        if self.seen.threads.is_shell(task) {
-            return "shell".to_owned();
-        }
         let kthread = self.seen.threads.kthread_index(task);
         if let Some(name) = kthread.and_then(|index| self.model.kthreads.name(index)) {
             return name.to_owned();
         }
-        self.seen.threads.name(task)
+        self.seen.threads.shown_name(task)
     }
 }

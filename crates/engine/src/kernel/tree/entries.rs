@@ -16,8 +16,8 @@ const SPIN_NS: u64 = 1000;
 
 impl Tree<'_> {
     /// What the kernel says of a CPU.
-    pub(super) fn view(&self, cpu: CpuId) -> Cpu {
-        self.entries.cpus()[cpu.index()]
+    pub(super) fn view(&self, cpu: CpuId) -> &Cpu {
+        &self.entries.cpus()[cpu.index()]
     }
 
     /// The task that the kernel has running there.
@@ -33,6 +33,11 @@ impl Tree<'_> {
         entry: impl FnOnce(&mut dyn Entries) -> Result<i64, Refused>,
     ) -> Result<i64, Refused> {
         self.entries.set_now(m.now());
+        let detail = m.observer().wants_situation();
+        if detail != self.detail {
+            self.detail = detail;
+            self.entries.set_detail(detail);
+        }
         let answer = entry(self.entries);
         if answer == Err(Refused::Dead) {
             let said = "its kernel is dead".to_owned();

@@ -215,6 +215,10 @@ impl Kernel for Tree<'_> {
     fn overutilized(&self) -> bool {
         self.overutilized
     }
+
+    fn show_state<O: Observer>(&self, m: &mut Mechanics<'_, O>, time_ns: u64) {
+        self.show(m, time_ns);
+    }
 }
 
 impl Tree<'_> {

@@ -71,24 +71,20 @@ impl Tree<'_> {
 
     /// An interrupt of the timer costs a wake-up for each task that it wakes, or else a tick.
     fn charge_timer<O: Observer>(&mut self, m: &mut Mechanics<'_, O>, cpu: CpuId) {
-        let now = m.now();
-        let due = self.sleepers.range(..=(now, TaskId(u32::MAX)));
-        let due: Vec<(u64, TaskId)> = due.copied().collect();
-        let mut woken = 0;
-        for (at_ns, task) in due {
-            // Its timer may be another CPU's, which has not taken its interrupt yet.
-            let Some(state) = self
-                .entries
-                .task_state(task.0)
-                .filter(|state| state.state == 0)
-            else {
-                continue;
-            };
-            self.sleepers.remove(&(at_ns, task));
-            woken += 1;
-            m.tell_woken(task, None, cpu, false);
-            self.woken(m, task, CpuId(state.cpu));
+        // The timer of one may be another CPU's, which has not taken its interrupt yet.
+        let mut awake = std::mem::take(&mut self.awake);
+        let entries = &*self.entries;
+        let is_awake = |task: TaskId| entries.is_awake(task.0);
+        self.sleepers.take_awake(m.now(), is_awake, &mut awake);
+        for task in &awake {
+            m.tell_woken(*task, None, cpu, false);
+            let on = self.entries.task_cpu(task.0);
+            let on = on.map_or(self.tasks[*task].cpu, CpuId);
+            self.woken(m, *task, on);
         }
+        let woken = awake.len() as u64;
+        awake.clear();
+        self.awake = awake;
         let costs = &self.machine.costs;
         let work = match woken {
             0 => costs.tick,

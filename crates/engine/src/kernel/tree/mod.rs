@@ -16,6 +16,8 @@ mod interface;
 mod interrupts;
 mod machine;
 mod refused;
+mod sleepers;
+mod state;
 mod tasks;
 mod told;
 
@@ -27,7 +29,8 @@ use frequency::Order;
 use machine::Domains;
 pub use machine::tree_machine;
 pub use refused::tree_refuses;
-use std::collections::{BTreeSet, VecDeque};
+use sleepers::Sleepers;
+use std::collections::VecDeque;
 use tasks::Own;
 use wakeplace_kernel_abi::{Told, Tree as Entries};
 use wakeplace_workload::Workload;
@@ -72,8 +75,9 @@ pub(crate) struct Tree<'a> {
     domains: Domains,
     cpus: PerCpu<Cpu>,
     tasks: PerTask<Own>,
-    /// Tasks that sleep until a time, by it.
-    sleepers: BTreeSet<(u64, TaskId)>,
+    sleepers: Sleepers,
+    /// Room for those who have woken.
+    awake: Vec<TaskId>,
     /// Numbers of the kernel's groups, by those of the workload's.
     groups: Vec<u32>,
     /// Room for what changed and was said.
@@ -89,6 +93,8 @@ pub(crate) struct Tree<'a> {
     overutilized: bool,
     energy_aware: bool,
     nr_decided: u64,
+    /// Decisions come with all that they depend on.
+    detail: bool,
     /// What the kernel had counted when it had booted.
     booted: KernelCounts,
 }
@@ -113,7 +119,8 @@ impl<'a> Tree<'a> {
             domains,
             cpus: PerCpu((0..machine.nr_cpus).map(|_| Cpu::default()).collect()),
             tasks: PerTask(tasks::of_workload(workload)),
-            sleepers: BTreeSet::new(),
+            sleepers: Sleepers::default(),
+            awake: Vec::new(),
             groups: Vec::new(),
             changed: Vec::new(),
             told: Told::default(),
@@ -122,6 +129,7 @@ impl<'a> Tree<'a> {
             overutilized: false,
             energy_aware: false,
             nr_decided: 0,
+            detail: false,
             booted: KernelCounts::default(),
             machine,
             entries,

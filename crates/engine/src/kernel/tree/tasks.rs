@@ -113,12 +113,7 @@ impl Tree<'_> {
         with: impl FnOnce(&mut Self, &mut Mechanics<'_, O>, &Fork<'_>) -> T,
     ) -> T {
         let own = self.tasks[task].clone();
-        let threads = m.threads();
-        let name = match (threads.is_parent(task), threads.is_shell(task)) {
-            (true, _) => text("parent"),
-            (_, true) => text("shell"),
-            _ => text(&threads.name(task)),
-        };
+        let name = text(&m.threads().shown_name(task));
         let mask = own.cpus.as_deref();
         let mask = mask.map(|cpus| attributes::mask(Some(cpus), self.machine.nr_cpus));
         let fork = Fork {
@@ -172,13 +167,14 @@ impl Tree<'_> {
     ) {
         m.account(self, cpu);
         m.set_state(task, State::Sleeping);
+        let io = m.thread(task).is_in_io();
         let call = match until_ns {
-            None => Call::Sleep,
+            None => Call::Sleep { io },
             Some(at) => {
                 m.set_due(task, at);
-                self.sleepers.insert((at, task));
+                self.sleepers.add(at, task);
                 m.tell_timer_armed(task, cpu, at);
-                Call::SleepUntil { at, slack: 0 }
+                Call::SleepUntil { at, slack: 0, io }
             }
         };
         let answer = self.enter(m, |entries| entries.call(cpu.0, &call));
@@ -221,10 +217,7 @@ impl Tree<'_> {
         if m.thread(task).state == State::Runnable {
             return;
         }
-        let cpu = self
-            .entries
-            .task_state(task.0)
-            .map(|state| CpuId(state.cpu));
+        let cpu = self.entries.task_cpu(task.0).map(CpuId);
         let cpu = cpu.unwrap_or(self.tasks[task].cpu);
         self.woken(m, task, cpu);
     }
@@ -236,8 +229,7 @@ impl Tree<'_> {
         task: TaskId,
         cpu: CpuId,
     ) {
-        let due_ns = m.thread(task).due_ns;
-        self.sleepers.remove(&(due_ns, task));
+        self.sleepers.remove(task);
         m.note_wakeup(task, cpu);
         m.set_state(task, State::Runnable);
         m.takes_io_wait(task);

@@ -41,6 +41,9 @@ impl Tree<'_> {
 
     /// Takes all of it up.
     pub(super) fn hear<O: Observer>(&mut self, m: &mut Mechanics<'_, O>) {
+        if !self.entries.has_told() {
+            return;
+        }
         let mut told = std::mem::take(&mut self.told);
         self.entries.take_told(&mut told);
         for (own, khz) in &told.frequencies {
@@ -89,6 +92,8 @@ impl Tree<'_> {
             return;
         }
         self.nr_decided += 1;
+        let now = m.now();
+        m.observer().decided(now, decided);
         let waker = Some(facts.waker)
             .filter(|waker| *waker < abi::KTHREAD)
             .map(TaskId);
@@ -103,7 +108,6 @@ impl Tree<'_> {
             util: facts.util,
             dur_avg_ns: 0,
         };
-        let now = m.now();
         m.observer().placement(now, &placement);
     }
 }

@@ -2,12 +2,12 @@
 //! [`traced_run`] writes.
 
 use super::super::agree::Wakeups;
-use super::super::cost::{self, Cost};
 use super::super::inside::{self, Counts, Inside};
 use super::super::sets::TaskSpec;
 use super::super::{SetRun, TaskRun, trace};
 use super::data::{self, Recorded, Rules, Run};
 use crate::Error;
+use crate::cost::{self, Cost};
 use serde::Deserialize;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -189,8 +189,13 @@ pub fn traced_run(
             u16::try_from(at).ok()
         })
         .collect();
-    let energy_j = cost::of_trace(trace, &platform, &log.window_ns, &mut opps)
-        .ok_or_else(|| wrong("its trace says too little of frequencies"))?;
+    let energy_j = cost::of_trace(
+        trace,
+        &cost::Guest::of(&platform),
+        &log.window_ns,
+        &mut opps,
+    )
+    .ok_or_else(|| wrong("its trace says too little of frequencies"))?;
     let mean_khz: Option<Vec<String>> = inside
         .mean_khz
         .iter()

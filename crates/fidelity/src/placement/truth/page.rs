@@ -66,11 +66,17 @@ fn summary(text: &mut String, machine: &MachineTruth) {
         |rows: &[Row], holds: &dyn Fn(&Row) -> bool| rows.iter().filter(|row| holds(row)).count();
     let within = |rows: &[Row]| count(rows, &|row| row.has_one_figure() && row.within());
     let follow = |rows: &[Row]| count(rows, &Row::follows);
+    let unsteady = |rows: &[Row]| {
+        count(rows, &|row| {
+            row.has_one_figure() && !row.within() && !row.wakes_alike()
+        })
+    };
     let _ = writeln!(
         text,
         "- **{}** ({}): {agree} of {tasks} tasks have repeats that agree. Of these are within \
          {POINTS_MAX:.0} points and {WAKEUPS_MIN_PCT:.0} % of wake-ups: {} in the same source \
-         (`{}`, kernel {}), {} in our model (`{}`). Start by start, agreeing or not: {} and {} of \
+         (`{}`, kernel {}), {} in our model (`{}`); of the others {} and {} have not that share of their \
+         wake-ups on one cluster from one start of the guest to the next either. Start by start, agreeing or not: {} and {} of \
          all {tasks}; with each task on the CPU where the guest's first ran: {} and {}.",
         title(machine),
         starts(machine),
@@ -79,6 +85,8 @@ fn summary(text: &mut String, machine: &MachineTruth) {
         plain(&machine.kernel),
         within(&own[1]),
         plain(&machine.model),
+        unsteady(&own[0]),
+        unsteady(&own[1]),
         follow(&own[0]),
         follow(&own[1]),
         follow(&recorded[0]),

@@ -91,38 +91,61 @@ impl Observer for WindowMeter {
     }
 }
 
+/// A guest whose trace is priced.
+pub(crate) struct Guest<'a> {
+    /// What it models.
+    pub(crate) platform: &'a Platform,
+    /// The platform's number of each of its CPUs.
+    pub(crate) cpus: Vec<u32>,
+    /// The platform's CPUs that are busy as its trace begins; it says no more of them until they
+    /// switch.
+    pub(crate) busy: Vec<u32>,
+}
+
+impl<'a> Guest<'a> {
+    /// Its CPUs have the platform's numbers and are idle at the beginning.
+    pub(crate) fn of(platform: &'a Platform) -> Self {
+        Self {
+            platform,
+            cpus: (0..).zip(&platform.cpus).map(|(cpu, _)| cpu).collect(),
+            busy: Vec::new(),
+        }
+    }
+
+    fn cpu(&self, of_guest: u32) -> Option<u32> {
+        self.cpus.get(of_guest as usize).copied()
+    }
+}
+
 /// Energy of a guest's window by its trace: a CPU is busy while it runs anything but its idle task,
 /// and else in its first idle state, since the guest has no cpuidle driver. None: see [`Cost`].
 /// `opps`: the operating point of each domain, as the trace of what ran before in this guest left
 /// it; as this one leaves it afterwards.
 pub(crate) fn of_trace(
     text: &str,
-    platform: &Platform,
+    guest: &Guest<'_>,
     window_ns: &Range<u64>,
     opps: &mut [Option<u16>],
 ) -> Option<f64> {
+    let platform = guest.platform;
     let mut meter = WindowMeter::new(platform, window_ns)?;
-    begin(&mut meter, platform, opps)?;
+    begin(&mut meter, guest, opps)?;
     let mut known: Vec<bool> = opps.iter().map(Option::is_some).collect();
     for line in text.lines().filter_map(Line::parse) {
         match line.name {
             "sched_switch" if line.time_ns < window_ns.end => {
+                let cpu = guest.cpu(line.context.cpu)?;
                 let power = match line.number::<u32>("next_pid")? {
-                    0 => idle(platform, line.context.cpu)?,
-                    _ => {
-                        platform.cpus.get(line.context.cpu as usize)?;
-                        CpuPower::Busy
-                    }
+                    0 => idle(platform, cpu)?,
+                    _ => CpuPower::Busy,
                 };
-                meter.cpu_power(line.time_ns, line.context.cpu, power);
+                meter.cpu_power(line.time_ns, cpu, power);
             }
             "cpu_frequency" => {
-                let khz = line.number::<u32>("state")?;
-                let cpu = CpuId(line.number("cpu_id")?);
-                platform.cpus.get(cpu.index())?;
+                let khz = line.number::<u64>("state")?;
+                let cpu = CpuId(guest.cpu(line.number("cpu_id")?)?);
                 let domain = platform.freq_domain_of(cpu);
-                let mut all = platform.freq_domains[domain].opps.iter();
-                let opp = u16::try_from(all.position(|opp| opp.khz == khz)?).ok()?;
+                let opp = opp(platform, domain, khz)?;
                 opps[domain] = Some(opp);
                 known[domain] |= line.time_ns < window_ns.start;
                 if line.time_ns < window_ns.end {
@@ -138,6 +161,13 @@ pub(crate) fn of_trace(
         .filter(|_| known.iter().all(|known| *known))
 }
 
+/// The operating point of a domain at a frequency.
+pub(crate) fn opp(platform: &Platform, domain: usize, khz: u64) -> Option<u16> {
+    let mut all = platform.freq_domains.get(domain)?.opps.iter();
+    let at = all.position(|opp| u64::from(opp.khz) == khz)?;
+    u16::try_from(at).ok()
+}
+
 /// A CPU in its first idle state. None: there is no such CPU or state.
 fn idle(platform: &Platform, cpu: u32) -> Option<CpuPower> {
     platform.cpus.get(cpu as usize)?;
@@ -146,13 +176,17 @@ fn idle(platform: &Platform, cpu: u32) -> Option<CpuPower> {
     Some(CpuPower::Idle { state })
 }
 
-/// All CPUs are idle, and at their lowest frequency where it is not known, until the trace says
-/// otherwise.
-fn begin(meter: &mut WindowMeter, platform: &Platform, opps: &[Option<u16>]) -> Option<()> {
-    for (cpu, _) in (0..).zip(&platform.cpus) {
-        meter.cpu_power(0, cpu, idle(platform, cpu)?);
+/// All CPUs are idle but those that are known to be busy, and at their lowest frequency where it is
+/// not known, until the trace says otherwise.
+fn begin(meter: &mut WindowMeter, guest: &Guest<'_>, opps: &[Option<u16>]) -> Option<()> {
+    for (cpu, _) in (0..).zip(&guest.platform.cpus) {
+        let power = match guest.busy.contains(&cpu) {
+            true => CpuPower::Busy,
+            false => idle(guest.platform, cpu)?,
+        };
+        meter.cpu_power(0, cpu, power);
     }
-    for (cluster, _) in (0..).zip(&platform.clusters) {
+    for (cluster, _) in (0..).zip(&guest.platform.clusters) {
         meter.cluster_power(0, cluster, None);
     }
     for (domain, opp) in (0..).zip(opps) {
@@ -187,7 +221,7 @@ next_pid=0 next_prio=120
         let platform = hikey960();
         const S: u64 = 1_000_000_000;
         let of = |window: Range<u64>| {
-            of_trace(TRACE, &platform, &window, &mut [None; 2]).expect("known")
+            of_trace(TRACE, &Guest::of(&platform), &window, &mut [None; 2]).expect("known")
         };
         let idle_uw = 4 * 5_223 + 12_000 + 4 * 21_728;
         let near = |joules: f64, uw: i32| (joules - f64::from(uw) / 1e6).abs() < 1e-9;
@@ -213,7 +247,7 @@ next_pid=0 next_prio=120
             "",
         ] {
             assert_eq!(
-                of_trace(text, &platform, &window, &mut [None; 2]),
+                of_trace(text, &Guest::of(&platform), &window, &mut [None; 2]),
                 None,
                 "{text}"
             );
@@ -226,16 +260,19 @@ next_pid=0 next_prio=120
         let platform = hikey960();
         let window = 2_000_000_000..3_000_000_000;
         let mut opps = [None; 2];
-        let first = of_trace(TRACE, &platform, &window, &mut opps);
+        let first = of_trace(TRACE, &Guest::of(&platform), &window, &mut opps);
         assert_eq!(opps, [Some(0), Some(0)]);
         let runs: String = TRACE
             .lines()
             .skip(2)
             .map(|line| format!("{line}\n"))
             .collect();
-        assert_eq!(of_trace(&runs, &platform, &window, &mut opps), first);
         assert_eq!(
-            of_trace(&runs, &platform, &window, &mut [Some(0), None]),
+            of_trace(&runs, &Guest::of(&platform), &window, &mut opps),
+            first
+        );
+        assert_eq!(
+            of_trace(&runs, &Guest::of(&platform), &window, &mut [Some(0), None]),
             None
         );
     }

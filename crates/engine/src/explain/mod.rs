@@ -4,6 +4,12 @@
 //! just before it, where the core is copied and asked (docs/decisions/034). What the run itself
 //! then does is taken along: the two must agree.
 
+mod sched_ext;
+mod tree;
+
+pub use sched_ext::{CallbackSteps, SchedExtExplanation, explain_sched_ext};
+pub use tree::{NoTreeExplanation, TreeExplanation, explain_tree};
+
 use crate::observe::{CpuPower, Observer, Placement, PlacementKind, Situation, Waking};
 use crate::options::Options;
 use std::collections::BTreeSet;
@@ -153,7 +159,7 @@ fn is_shown(placement: &Placement) -> bool {
 
 /// Looks for the decision.
 #[derive(Debug)]
-pub(crate) struct Finder<'a> {
+struct Finder<'a> {
     threads: Threads<'a>,
     asked: &'a Asked,
     /// Decisions so far.
@@ -166,7 +172,7 @@ pub(crate) struct Finder<'a> {
 }
 
 impl<'a> Finder<'a> {
-    pub(crate) fn new(workload: &'a Workload, asked: &'a Asked) -> Self {
+    fn new(workload: &'a Workload, asked: &'a Asked) -> Self {
         Self {
             threads: Threads::new(workload),
             asked,
@@ -179,17 +185,17 @@ impl<'a> Finder<'a> {
     }
 
     /// As `RunReport::threads` has it.
-    pub(crate) fn name(&self, thread: u32) -> String {
+    fn name(&self, thread: u32) -> String {
         self.threads.name(thread)
     }
 
     /// Which wake-up of its task the last decision was, from 1; 0: a fork.
-    pub(crate) fn number(&self) -> u64 {
+    fn number(&self) -> u64 {
         self.number
     }
 
     /// It was not found.
-    pub(crate) fn missing(&self, end_ns: u64) -> Missing {
+    fn missing(&self, end_ns: u64) -> Missing {
         Missing {
             wakeups: self.wakeups,
             last_ns: self.last_ns,

@@ -1,7 +1,7 @@
 //! One wake-up of a run under a sched_ext scheduler: which callbacks it led to, what these did, and
 //! who took the task in the end.
 
-use crate::explain::{Asked, Finder, Missing};
+use super::{Asked, Finder, Missing};
 use crate::observe::{Observer, Placement, SchedExtStep};
 use crate::options::Options;
 use crate::outcome::Ended;

@@ -1,0 +1,42 @@
+//! Policies that are a kernel tree's own code, `kernel:...`: they are built when they are first
+//! named. How far a build is goes to Python's logger `wakeplace`.
+
+use pyo3::prelude::*;
+use std::sync::Arc;
+use wakeplace_kernel_run::Trees;
+use wakeplace_kernel_tree::Watch;
+use wakeplace_policy_sys::{TreeRef, provide_trees};
+
+/// Python's logger.
+struct Logger;
+
+impl Logger {
+    /// A logger that fails stops nothing.
+    fn log(level: &str, what: &str) {
+        Python::attach(|py| {
+            let said = PyModule::import(py, "logging")
+                .and_then(|logging| logging.call_method1("getLogger", ("wakeplace",)))
+                .and_then(|logger| logger.call_method1(level, ("%s", what)));
+            drop(said);
+        });
+    }
+}
+
+impl Watch for Logger {
+    fn step(&self, what: &str) {
+        Self::log("info", what);
+    }
+
+    fn remark(&self, what: &str) {
+        Self::log("warning", what);
+    }
+}
+
+/// From now on names of trees can be parsed.
+pub(crate) fn provide() {
+    provide_trees(|name| {
+        let trees = Trees::of_user(None, Box::new(Logger));
+        let tree = trees.and_then(|trees| Arc::new(trees).find(name, &[]));
+        tree.map(TreeRef::new).map_err(|error| error.to_string())
+    });
+}

@@ -1,0 +1,252 @@
+//! One decision of a tree's own code: the state that it found, and what policies of the core
+//! answer to the same question.
+
+use super::{Question, asked, to};
+use crate::tree::runs_of;
+use crate::{Experiment, StudyError};
+use serde_json::{Value, json};
+use wakeplace_engine::observe::PlacementKind;
+use wakeplace_engine::{NoTreeExplanation, TreeExplanation, explain_tree, tree_refuses};
+use wakeplace_kernel_abi::{Choice, Energy, Party};
+use wakeplace_policy_sys::{Explained, Policy};
+
+/// What a policy of the core answers to the tree's question.
+#[derive(Clone, Debug)]
+pub struct CoreAnswer {
+    /// Its name.
+    pub policy: String,
+    /// The answer, with its candidates.
+    pub explained: Explained,
+}
+
+/// A decision of a tree and where it is from.
+#[derive(Debug)]
+pub struct TreeAnswer {
+    /// The run; its first policy is the tree.
+    pub experiment: Experiment,
+    /// The decision.
+    pub told: TreeExplanation,
+    /// It was asked for as the run's wake-up of this number, from 1.
+    pub wakeup_of_run: Option<u64>,
+    /// Of each CPU the name of the idle state that it is in; None: it is in none.
+    pub idle: Vec<Option<String>>,
+    /// Policies of the core on the same state: the first is the one whose candidates are shown.
+    pub core: Vec<CoreAnswer>,
+    /// The CPU that was asked about.
+    pub why_not: Option<u32>,
+}
+
+impl Question {
+    /// The run's policy is a tree's own code, whose decisions [`Question::tree_answer`] explains.
+    #[must_use]
+    pub fn is_of_tree(&self) -> bool {
+        let mut policies = self.request.policies.iter();
+        policies.any(|name| name.starts_with(wakeplace_policy_sys::TREE_PREFIX))
+    }
+
+    /// Runs up to the decision of a tree.
+    ///
+    /// # Errors
+    /// The run cannot be made, the tree fails before, or it has no such decision; the message says
+    /// what there is.
+    pub fn tree_answer(&self) -> Result<TreeAnswer, StudyError> {
+        let experiment = self.request.resolve()?.experiments.swap_remove(0);
+        let workload = experiment.first_workload()?;
+        let Experiment {
+            platform, options, ..
+        } = &experiment;
+        for (option, cpu) in [("--to", to(self.which)), ("--why-not", self.why_not)] {
+            asked::check_cpu(option, cpu, platform)?;
+        }
+        let task = self.task.as_deref();
+        let asked = asked::asked(&workload, task, self.which)?;
+        let tree = &experiment.policies[0];
+        if let Some(reason) = tree_refuses(&workload, options) {
+            return Err(refused(tree, reason));
+        }
+        let runs = runs_of(tree).expect("a policy of a tree's name has its code")?;
+        let policies = self.core_policies(&experiment, &workload)?;
+        let told = explain_tree(&workload, &asked, |observer| {
+            runs.run(platform, &workload, options, observer)
+        });
+        let told = told.map_err(|why| match why {
+            NoTreeExplanation::Missing(missing) => {
+                asked::no_such(missing, self.which, task, options)
+            }
+            NoTreeExplanation::Run(reason) => refused(tree, reason),
+        })?;
+        Ok(TreeAnswer {
+            wakeup_of_run: self.wakeup_of_run(),
+            idle: told.idle(platform),
+            core: ask_core(&told, &experiment, &policies, !self.others.is_empty())?,
+            why_not: self.why_not,
+            told,
+            experiment,
+        })
+    }
+
+    /// Those named; without any the era that is nearest to the tree, then the others.
+    fn core_policies(
+        &self,
+        experiment: &Experiment,
+        workload: &wakeplace_workload::Workload,
+    ) -> Result<Vec<Policy>, StudyError> {
+        let era = experiment.policies[0].tree().map(|tree| tree.era());
+        let nearest = Policy::parse(era.unwrap_or("linux-7.3"))?;
+        let named = &self.others;
+        let others = asked::others(experiment, &nearest, workload, &self.request.set, named)?;
+        Ok(match named.is_empty() {
+            true => std::iter::once(nearest).chain(others).collect(),
+            false => others,
+        })
+    }
+}
+
+fn refused(tree: &Policy, reason: String) -> StudyError {
+    let name = tree.name().to_owned();
+    StudyError::Tree { name, reason }
+}
+
+/// Where the nearest era cannot be asked on this machine nobody is; a policy that was named must.
+fn ask_core(
+    told: &TreeExplanation,
+    experiment: &Experiment,
+    policies: &[Policy],
+    named: bool,
+) -> Result<Vec<CoreAnswer>, StudyError> {
+    let mut answers = Vec::new();
+    for policy in policies {
+        match told.asked_of(&experiment.platform, policy) {
+            Ok(explained) => answers.push(CoreAnswer {
+                policy: policy.name().to_owned(),
+                explained,
+            }),
+            Err(error) if named => {
+                let name = policy.name();
+                return Err(StudyError::Explain(format!(
+                    "--compare-policy {name}: {error}"
+                )));
+            }
+            Err(_) if answers.is_empty() => break,
+            Err(_) => {}
+        }
+    }
+    Ok(answers)
+}
+
+impl TreeAnswer {
+    /// What the tree is, in results.
+    #[must_use]
+    pub fn tree(&self) -> &str {
+        self.experiment.policies[0].name()
+    }
+
+    /// The CPUs that the task may use.
+    pub fn allowed(&self) -> impl Iterator<Item = &Choice> {
+        let all = self.told.decided.choices.iter();
+        all.filter(|choice| choice.allowed != 0 && choice.online != 0)
+    }
+
+    /// What the first policy of the core says of a CPU, in words; it chose it: None.
+    #[must_use]
+    pub fn dropped(&self, cpu: u32) -> Option<&'static str> {
+        let explained = &self.core.first()?.explained;
+        let seen = explained.candidates.get(cpu as usize)?;
+        (explained.choice.cpu != cpu).then(|| seen.dropped.doc())
+    }
+
+    /// The answer as one JSON object, with a newline.
+    #[must_use]
+    pub fn json(&self) -> String {
+        wakeplace_text::json(&format!("{:#}\n", self.object())).into_owned()
+    }
+
+    fn object(&self) -> Value {
+        let (told, facts) = (&self.told, &self.told.decided.facts);
+        let core = self.core.iter().map(|core| {
+            json!({
+                "policy": core.policy,
+                "cpu": core.explained.choice.cpu,
+                "rule": core.explained.choice.rule.name(),
+                "reason": core.explained.choice.reason.name(),
+            })
+        });
+        let energies = told.decided.energies.iter().map(energy);
+        json!({
+            "schema_version": crate::SCHEMA_VERSION,
+            "platform": self.experiment.platform.name,
+            "workload": self.experiment.workload.name,
+            "policy": self.tree(),
+            "seed": self.experiment.seeds[0],
+            "wakeup": {
+                "kind": match told.placement.kind {
+                    PlacementKind::Wake => "wake",
+                    PlacementKind::Fork => "fork",
+                    PlacementKind::Exec => "exec",
+                },
+                "number": told.number,
+                "number_in_run": self.wakeup_of_run,
+                "time_ns": told.time_ns,
+                "task": self.task(),
+                "waker": told.waker,
+                "interrupt": facts.in_interrupt != 0,
+                "waker_cpu": facts.cpu,
+                "sync": facts.sync != 0,
+                "flags": facts.flags,
+                "prev_cpu": facts.prev,
+            },
+            "cpu": facts.answer,
+            "reason": told.placement.reason.name(),
+            "energy_aware": facts.energy_aware != 0,
+            "overutilized": facts.overutilized != 0,
+            "candidates": self.allowed().map(|choice| self.candidate(choice)).collect::<Vec<_>>(),
+            "energies": energies.collect::<Vec<_>>(),
+            "core": core.collect::<Vec<_>>(),
+        })
+    }
+
+    fn task(&self) -> Value {
+        let (facts, party) = (&self.told.decided.facts, &self.told.decided.party);
+        let mut task = remembered(party);
+        task["name"] = json!(self.told.task);
+        task["util_avg"] = json!(facts.util);
+        task["util_est"] = json!(facts.util_est);
+        task["uclamp_min"] = json!(facts.uclamp_min);
+        task["uclamp_max"] = json!(facts.uclamp_max);
+        task
+    }
+
+    fn candidate(&self, choice: &Choice) -> Value {
+        json!({
+            "cpu": choice.cpu,
+            "util": choice.util,
+            "util_est": choice.util_est,
+            "runnable": choice.runnable,
+            "load": choice.load,
+            "capacity": choice.capacity,
+            "capacity_orig": choice.capacity_orig,
+            "nr_running": choice.nr_running,
+            "idle": choice.idle != 0,
+            "idle_state": self.idle[choice.cpu as usize],
+            "dropped_by_core": self.dropped(choice.cpu),
+        })
+    }
+}
+
+fn remembered(party: &Party) -> Value {
+    json!({
+        "load_avg": party.load,
+        "weight": party.weight,
+        "wakee_flips": party.wakee_flips,
+        "recent_used_cpu": party.recent_used_cpu,
+    })
+}
+
+fn energy(energy: &Energy) -> Value {
+    json!({
+        "first_cpu": energy.first_cpu,
+        "best_cpu": energy.best(),
+        "without": energy.without,
+        "with": energy.with,
+    })
+}
