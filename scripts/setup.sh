@@ -212,7 +212,8 @@ for tool in "$@"; do
             done
             ;;
         *)
-            say "unknown: $tool (lint, bpf, clang, lab, browser, node, python, emulator, cross, kernel)"
+            say "unknown: $tool (lint, bpf, clang, lab, browser, node, python, emulator, cross," \
+                "kernel)"
             exit 2
             ;;
     esac

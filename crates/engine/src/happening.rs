@@ -1,9 +1,9 @@
 //! What a run tells its observers, as values: for observers in another process. A run there is
 //! watched by a [`Teller`], and what it took down is told here by [`Happening::tell`].
 //!
-//! Who waits for the run asks its observer before it whether it wants situations. It asks before the
-//! run and after each state when the observer wants to see the next one. It asks after each value
-//! whether the observer has seen enough. Views of the model's core have no value.
+//! Who waits for the run asks its observer some questions: before the run, whether it wants
+//! situations; before it and after each state, when it wants to see the next one; after each value,
+//! whether it has seen enough. Views of the model's core have no value.
 
 use crate::observe::{
     CpuPower, Iteration, KernelWork, MigrateCause, Observer, Placement, Stop, Waking,

@@ -69,54 +69,82 @@ pub(crate) fn apart(
         unsafe { libc::_exit(i32::from(ran.is_err())) }
     }
     drop((theirs, their_answers));
-    let mut answers = File::from(our_answers);
-    let mut outcome = None;
-    let (mut now_ns, mut finished, mut is_enough) = (0, false, false);
-    let heard = receive(File::from(ours), |message| {
+    let listener = Listener {
+        child,
+        answers: File::from(our_answers),
+        now_ns: 0,
+        finished: false,
+        is_enough: false,
+        outcome: None,
+    };
+    listener.hear(File::from(ours), observer)
+}
+
+/// The process that waits for a run.
+struct Listener {
+    child: libc::pid_t,
+    answers: File,
+    /// Of what was told last.
+    now_ns: u64,
+    /// The run has said that it is over.
+    finished: bool,
+    /// The observer has seen what it wanted.
+    is_enough: bool,
+    outcome: Option<Result<RunReport, String>>,
+}
+
+impl Listener {
+    /// Tells the observer what the run says, until its end.
+    fn hear(mut self, from: File, observer: &mut dyn Observer) -> Result<RunReport, String> {
+        let heard = receive(from, |message| self.take(message, observer));
+        if heard.is_err() || self.outcome.is_none() {
+            // SAFETY: our child, which has not been waited for.
+            unsafe { libc::kill(self.child, libc::SIGKILL) };
+        }
+        let status = waited(self.child);
+        let outcome = self.outcome.unwrap_or_else(|| {
+            if self.is_enough {
+                return Ok(RunReport::default());
+            }
+            let said = match heard {
+                Err(error) => format!("what its process said cannot be read: {error}"),
+                Ok(()) => how(status),
+            };
+            Ok(RunReport {
+                ended: Ended::Kernel { said },
+                ..RunReport::default()
+            })
+        });
+        // A run that was broken off has not said that it is over.
+        outcome.map(|report| {
+            if self.finished {
+                return report;
+            }
+            let end_ns = report.end_ns.max(self.now_ns);
+            observer.finish(end_ns);
+            RunReport { end_ns, ..report }
+        })
+    }
+
+    /// Returns true if more is to come.
+    fn take(&mut self, message: Message, observer: &mut dyn Observer) -> bool {
         match message {
             Message::Told(since_ns, told) => {
-                now_ns += since_ns;
-                finished = told == Happening::Finish;
-                told.tell(now_ns, observer);
+                self.now_ns += since_ns;
+                self.finished = told == Happening::Finish;
+                told.tell(self.now_ns, observer);
                 if let Happening::State(_) = told {
                     let next_ns = observer.next_state_ns().unwrap_or(NEVER);
                     // A process that is gone has said its last.
-                    let _ = answers.write_all(&next_ns.to_le_bytes());
+                    let _ = self.answers.write_all(&next_ns.to_le_bytes());
                 }
-                is_enough = observer.is_done();
+                self.is_enough = observer.is_done();
             }
-            Message::Ended(report) => outcome = Some(Ok(*report)),
-            Message::Failed(why) => outcome = Some(Err(why)),
+            Message::Ended(report) => self.outcome = Some(Ok(*report)),
+            Message::Failed(why) => self.outcome = Some(Err(why)),
         }
-        outcome.is_none() && !is_enough
-    });
-    if heard.is_err() || outcome.is_none() {
-        // SAFETY: our child, which has not been waited for.
-        unsafe { libc::kill(child, libc::SIGKILL) };
+        self.outcome.is_none() && !self.is_enough
     }
-    let status = waited(child);
-    let outcome = outcome.unwrap_or_else(|| {
-        if is_enough {
-            return Ok(RunReport::default());
-        }
-        let said = match heard {
-            Err(error) => format!("what its process said cannot be read: {error}"),
-            Ok(()) => how(status),
-        };
-        Ok(RunReport {
-            ended: Ended::Kernel { said },
-            ..RunReport::default()
-        })
-    });
-    // A run that was broken off has not said that it is over.
-    outcome.map(|report| {
-        if finished {
-            return report;
-        }
-        let end_ns = report.end_ns.max(now_ns);
-        observer.finish(end_ns);
-        RunReport { end_ns, ..report }
-    })
 }
 
 /// What an unprivileged process may have (`/proc/sys/fs/pipe-max-size`).

@@ -74,7 +74,7 @@ pub(crate) struct LabFidelityArgs {
         display_order = 24
     )]
     pub(crate) from: Option<PathBuf>,
-    /// Compare the guests with this kernel's own scheduler in the simulator, as kernel:7.3.4
+    /// Compare with this kernel's own scheduler, as kernel:7.3.4
     ///
     /// Three columns: guest, this tree, our model of its version; energy-aware, and with
     /// `--capacity-aware` without. Where a task is not as the guest's, other beginnings are tried.

@@ -2,8 +2,8 @@
 //! to the same question.
 //!
 //! The core is asked about the tree's state: its averages, its queues, its idle CPUs, as the shim
-//! has read them. What the tree does not tell (docs/guide/kernel.md, "In a run") is as on a core that
-//! has just begun.
+//! has read them. What the tree does not tell (docs/guide/kernel.md, "In a run") is as on a core
+//! that has just begun.
 
 use super::{Asked, Finder, Missing};
 use crate::machine::core_facts;

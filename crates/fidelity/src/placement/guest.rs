@@ -1,5 +1,6 @@
 //! All sets in one guest, under one scheduler.
 
+use super::agree::Wakeups;
 use super::inside::{self, Inside};
 use super::record::Side;
 use super::sets::{Set, TaskSpec, WARM_UP_NS};
@@ -11,7 +12,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use wakeplace_guest::job::{Job, Loops, Op, Phase, Policy, Task, Timer, TimerMode};
-use wakeplace_guest::load::LoadResult;
+use wakeplace_guest::load::{LoadResult, TaskResult};
 use wakeplace_guest::report::Report;
 use wakeplace_platform::Platform;
 
@@ -215,12 +216,12 @@ fn outcome(
     if !lost.is_empty() {
         return Err(failed(&format!("its trace lacks events: {lost}")));
     }
-    let mut results = Vec::new();
-    for (index, spec) in set.tasks.iter().enumerate() {
-        let own = load.tasks.iter().find(|task| task.task as usize == index);
+    let own = (0..).zip(&set.tasks).map(|(index, spec)| {
+        let own = load.tasks.iter().find(|task| task.task == index);
         let own = own.ok_or_else(|| failed(&format!("no result of {}", spec.name)))?;
-        results.push((spec, own));
-    }
+        Ok((spec, own))
+    });
+    let results = own.collect::<Result<Vec<_>, Error>>()?;
     let tids: Vec<(&TaskSpec, i32)> = results.iter().map(|(spec, own)| (*spec, own.tid)).collect();
     let begin_ns = load.start_ns + WARM_UP_NS;
     let window_ns = begin_ns..begin_ns + set.window_ns;
@@ -229,15 +230,10 @@ fn outcome(
     // Recordings from before counts were asked for have none.
     let counts = part("before").and_then(|before| Ok(inside::counts(before, part("after")?)));
     let numbers: Vec<i32> = tids.iter().map(|(_, tid)| *tid).collect();
+    let khz = khz_of(platform, opps);
     let inside = Inside {
         counts: counts.unwrap_or_default(),
-        ..inside::of_trace(
-            text,
-            platform,
-            &window_ns,
-            &numbers,
-            &khz_of(platform, opps),
-        )
+        ..inside::of_trace(text, platform, &window_ns, &numbers, &khz)
     };
     let energy_j = cost::of_trace(text, &cost::Guest::of(platform), &window_ns, opps);
     let cost = Cost::new(energy_j, traced.waits_ns);
@@ -246,28 +242,35 @@ fn outcome(
         spec.period_ns > 0 && wakeups.is_empty()
     };
     if let Some(((spec, _), _)) = results.iter().zip(&traced.wakeups).find(silent) {
+        let of = &spec.name;
         return Err(failed(&format!(
-            "its trace has no wake-up of {} in the window",
-            spec.name
+            "its trace has no wake-up of {of} in the window"
         )));
     }
+    let seen = traced.wakeups.into_iter().zip(traced.first_cpus);
     let tasks = results
         .iter()
-        .zip(traced.wakeups.into_iter().zip(traced.first_cpus))
-        .map(|((spec, own), (wakeups, first_cpu))| TaskRun {
-            first_cpu,
-            wakeups,
-            run_ns: own.cpu_run_ns.clone(),
-            // What a job in fact took, with what the kernel did in the task's name.
-            job_ns: (spec.period_ns > 0)
-                .then_some((own.scaled_duty * spec.period_ns as f64) as u64),
-        });
+        .zip(seen)
+        .map(|((spec, own), seen)| task_run(spec, own, seen));
     Ok(SetRun {
         tasks: tasks.collect(),
         reasons: Vec::new(),
         cost,
         inside,
     })
+}
+
+/// What the guest says of a task, with where its wake-ups and its first run were.
+fn task_run(spec: &TaskSpec, own: &TaskResult, seen: (Wakeups, Option<u32>)) -> TaskRun {
+    let (wakeups, first_cpu) = seen;
+    // What a job in fact took, with what the kernel did in the task's name.
+    let job_ns = (own.scaled_duty * spec.period_ns as f64) as u64;
+    TaskRun {
+        first_cpu,
+        wakeups,
+        run_ns: own.cpu_run_ns.clone(),
+        job_ns: (spec.period_ns > 0).then_some(job_ns),
+    }
 }
 
 /// The frequency of each domain at these operating points.

@@ -1,7 +1,6 @@
 use super::super::agree::Clusters;
 use super::super::sets;
 use super::*;
-use crate::cost::Cost;
 use serde_json::json;
 use std::collections::BTreeMap;
 use wakeplace_platform::Platform;
