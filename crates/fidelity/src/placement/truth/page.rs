@@ -98,6 +98,7 @@ fn starts(machine: &MachineTruth) -> String {
     let counts = machine.sets.iter().map(|set| set.own.tree.len());
     match (counts.clone().min(), counts.max()) {
         (Some(least), Some(most)) if least != most => format!("{least} to {most} starts"),
+        (_, Some(1)) => "1 start".to_owned(),
         (_, most) => format!("{} starts", most.unwrap_or(0)),
     }
 }
@@ -468,3 +469,6 @@ fn task_objects(machine: &MachineTruth, set: &SetTruth, runs: &super::Simulated)
     });
     pairs.collect()
 }
+
+#[cfg(test)]
+mod tests;
