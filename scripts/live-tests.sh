@@ -312,8 +312,8 @@ together
 if [ -z "$quick" ]; then
     LIVE_KEEP=$keep scripts/live-unit.sh || fault "the unit, under systemd"
 else
-    say "**** NOT TRIED with LIVE_QUICK: all kernels, own images, killed loader, placement, hints, shares," \
-        "the unit (make live-test)"
+    say "**** NOT TRIED with LIVE_QUICK: all kernels, own images, killed loader," \
+        "placement, hints, shares, the unit (make live-test)"
 fi
 if ! all_held; then
     printf '\nlive tests: failed\n%s\n' "$(cat "$faults")" >&2
