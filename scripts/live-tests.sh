@@ -299,8 +299,8 @@ done < <(objects "kernel usable" <<<"$kernels")
 different=$(wc -w <<<"$interfaces")
 [ "$different" -ge 2 ] || fault "kernels with $different sched_ext interfaces, expected 2 or more"
 beside arm64-hikey960 steps arm64-hikey960 --arch arm64 --platform hikey960 $in_turn
-[ -z "$newest" ] || beside own-kernels own_kernels "$newest"
 if [ -z "$quick" ]; then
+    [ -z "$newest" ] || beside own-kernels own_kernels "$newest"
     [ -z "$newest" ] || beside killed killed "$newest"
     beside placement placement
     beside hints hints
@@ -312,8 +312,8 @@ together
 if [ -z "$quick" ]; then
     LIVE_KEEP=$keep scripts/live-unit.sh || fault "the unit, under systemd"
 else
-    say "**** NOT TRIED with LIVE_QUICK: all kernels, killed loader, placement, hints, shares," \
-        "the unit (make live-test)"
+    say "**** NOT TRIED with LIVE_QUICK: all kernels, own images, killed loader," \
+        "placement, hints, shares, the unit (make live-test)"
 fi
 if ! all_held; then
     printf '\nlive tests: failed\n%s\n' "$(cat "$faults")" >&2

@@ -189,7 +189,7 @@ fn kinds_of_machines_options_and_shims_are_built_apart() {
 #[test]
 fn an_option_that_is_not_taken_is_said() {
     // The tree's configuration does not take what it does not know.
-    let place = Place::new(&SCRIPT.replace("cat \"$@\"", "grep -v NONE \"$2\""));
+    let place = Place::new(&SCRIPT.replace("cat \"$@\"", "grep -v NONE \"$3\""));
     place.write("my.config", "CONFIG_HZ=1000\nCONFIG_NONE=y\n");
     let (mut request, said) = (place.request(""), Said::default());
     request.config = Some(place.path("my.config"));
