@@ -120,6 +120,21 @@ fn waits_for_devices_move_frequencies() {
     assert!(timer < 20.0 && device > 200.0, "{timer} and {device}");
 }
 
+/// Goal: a task whose call made the governor's thread run first goes on where it was. On Juno the
+/// fork by which all begins does.
+#[test]
+fn a_governor_that_comes_first_repeats_no_call() {
+    if !is_there() {
+        return;
+    }
+    let kernel = kernel();
+    let args = ["--duration", "200ms", "--format", "json"];
+    let of = ["--platform", "juno-r0", "--workload", TASKS, "--policy"];
+    let result = json(&run(&[&["sim"], &of[..], &[&kernel], &args].concat()));
+    // Ten tasks of 16 ms.
+    assert!(metric(&result, "wakeups_total") > 100.0, "{result}");
+}
+
 /// Goal: whatever a workload or a machine does, the kernel has nothing to complain about: a WARN
 /// ends a run with exit code 1.
 #[test]

@@ -2,6 +2,7 @@
 
 use super::Tree;
 use super::event::Event;
+use super::tasks::Sleep;
 use crate::ids::{CpuId, TaskId};
 use crate::kernel::Kernel as _;
 use crate::mechanics::{Mechanics, Mode, State};
@@ -156,7 +157,10 @@ impl Tree<'_> {
         self.cpus[cpu].runs = Some(task);
         m.run(cpu, task, switch);
         m.mix(u64::from(cpu.0) << 32 | u64::from(task.0));
-        m.program(self, cpu);
+        match self.tasks[task].owes_sleep.take() {
+            Some(Sleep(until_ns)) => self.sleep_now(m, cpu, task, until_ns),
+            None => m.program(self, cpu),
+        }
     }
 
     /// The CPU has no task: kernel work, then what the kernel says.

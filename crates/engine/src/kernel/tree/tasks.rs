@@ -25,7 +25,13 @@ pub(super) struct Own {
     group: Option<u32>,
     /// Its own CPUs; None: all.
     cpus: Option<Vec<u32>>,
+    /// It sleeps as soon as it has its CPU back, which the kernel took in the call before.
+    pub(super) owes_sleep: Option<Sleep>,
 }
+
+/// A sleep, and until when; None: until it is woken.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Sleep(pub(super) Option<u64>);
 
 impl Own {
     fn of_script(script: &TaskScript, group: Option<u32>) -> Self {
@@ -35,6 +41,7 @@ impl Own {
             lent: None,
             group,
             cpus: script.cpus.clone(),
+            owes_sleep: None,
         }
     }
 
@@ -45,6 +52,7 @@ impl Own {
             lent: None,
             group: None,
             cpus: None,
+            owes_sleep: None,
         }
     }
 }
@@ -166,6 +174,10 @@ impl Tree<'_> {
         until_ns: Option<u64>,
     ) {
         m.account(self, cpu);
+        if self.kernels(cpu) != Some(task) {
+            self.tasks[task].owes_sleep = Some(Sleep(until_ns));
+            return self.switch(m, cpu, false);
+        }
         m.set_state(task, State::Sleeping);
         let io = m.thread(task).is_in_io();
         let call = match until_ns {
@@ -206,6 +218,7 @@ impl Tree<'_> {
         sync: bool,
     ) {
         m.account(self, cpu);
+        self.tasks[task].owes_sleep = None;
         m.tell_woken(task, self.cpus[cpu].runs, cpu, sync);
         let call = Call::Wake { task: task.0, sync };
         self.carry_out(m, "a wake-up", |entries| entries.call(cpu.0, &call));

@@ -75,9 +75,10 @@ fn summary(text: &mut String, machine: &MachineTruth) {
         text,
         "- **{}** ({}): {agree} of {tasks} tasks have repeats that agree. Of these are within \
          {POINTS_MAX:.0} points and {WAKEUPS_MIN_PCT:.0} % of wake-ups: {} in the same source \
-         (`{}`, kernel {}), {} in our model (`{}`); of the others {} and {} have not that share of their \
-         wake-ups on one cluster from one start of the guest to the next either. Start by start, agreeing or not: {} and {} of \
-         all {tasks}; with each task on the CPU where the guest's first ran: {} and {}.",
+         (`{}`, kernel {}), {} in our model (`{}`); of the others {} and {} have not that share of \
+         their wake-ups on one cluster from one start of the guest to the next either. Start by \
+         start, agreeing or not: {} and {} of all {tasks}; with each task on the CPU where the \
+         guest's first ran: {} and {}.",
         title(machine),
         starts(machine),
         within(&own[0]),
@@ -359,30 +360,37 @@ fn causes(text: &mut String, machine: &MachineTruth) {
     }
     let _ = write!(
         text,
-        "\nTasks that are not as the guest's, with other beginnings. Yes: in every start within \
-         {POINTS_MAX:.0} points of the guest's own start, and {WAKEUPS_MIN_PCT:.0} % of \
+        "\nTasks that are not as the guest's, with other beginnings; of those whose wake-ups the \
+         guest does not repeat itself only the ones that some beginning helps. Yes: in every start \
+         within {POINTS_MAX:.0} points of the guest's own start, and {WAKEUPS_MIN_PCT:.0} % of \
          wake-ups.\n\n\
          | set | task | beginning | guest | same source | | our model | |\n\
          |---|---|---|---|---|---|---|---|\n"
     );
     for set in with {
-        let own = set.rows(&set.own, &machine.clusters, machine.big());
+        let rows = |runs| set.rows(runs, &machine.clusters, machine.big());
+        let mut all = vec![("as the guest's program does".to_owned(), rows(&set.own))];
+        for Tried { beginning, runs } in &set.tried {
+            all.push((beginning_name(machine, *beginning), rows(runs)));
+        }
         for at in 0..set.set.tasks.len() {
-            if !own.iter().any(|rows| differs(&rows[at])) {
-                continue;
-            }
-            cause(
-                text,
-                "as the guest's program does",
-                own.each_ref().map(|rows| &rows[at]),
-            );
-            for Tried { beginning, runs } in &set.tried {
-                let rows = set.rows(runs, &machine.clusters, machine.big());
-                let name = beginning_name(machine, *beginning);
-                cause(text, &name, rows.each_ref().map(|rows| &rows[at]));
+            if all[0].1.iter().any(|rows| is_explained(&rows[at]))
+                || all[0].1.iter().any(|rows| differs(&rows[at]))
+                    && all[1..]
+                        .iter()
+                        .any(|(_, own)| own.iter().any(|rows| rows[at].follows()))
+            {
+                for (name, own) in &all {
+                    cause(text, name, own.each_ref().map(|rows| &rows[at]));
+                }
             }
         }
     }
+}
+
+/// It could be as the guest's, whose wake-ups repeat, and is not.
+fn is_explained(row: &Row) -> bool {
+    row.has_one_figure() && row.wakes_alike() && !row.within()
 }
 
 fn cause(text: &mut String, beginning: &str, [tree, model]: [&Row; 2]) {

@@ -70,7 +70,8 @@ fn three_columns_say_who_is_as_the_guest() {
         "of the others 0 and 0 have not",
         "Start by start, agreeing or not: 1 and 0 of all 1",
         "where the guest's first ran: 1 and 1.",
-        "| D | t0 | 0.0, 0.0 | 0.0, 0.0 | 100.0, 100.0 | 100.0 % | 0.0 % | 100.0 % | yes | **no** |\n",
+        "| D | t0 | 0.0, 0.0 | 0.0, 0.0 | 100.0, 100.0 | 100.0 % | 0.0 % | 100.0 % | yes \
+         | **no** |\n",
         "| D | t0 | each task where the guest's first ran | 0.0, 0.0 | 0.0, 0.0 | 100.0 %, yes \
          | 0.0, 0.0 | 100.0 %, yes |\n",
         "MHz | 500.0, 500.0 | 600.0, 601.0 | 600.0, 601.0 |\n",
