@@ -109,6 +109,18 @@ pub enum PlacementKind {
     Exec,
 }
 
+impl PlacementKind {
+    /// As results have it.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Wake => "wake",
+            Self::Fork => "fork",
+            Self::Exec => "exec",
+        }
+    }
+}
+
 /// A finished placement decision.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Placement {

@@ -184,11 +184,10 @@ static void wake_one_each(void)
  */
 static int idle_before(void)
 {
-	u64 end = view.now_ns + BOOT_NS;
+	u64 begin = view.now_ns, end = begin + BOOT_NS;
 	unsigned int cpu;
 	int error;
 
-	begin_ns = view.now_ns;
 	while (view.now_ns < end) {
 		view.now_ns = max(view.now_ns, next_of_all(end));
 		if (view.now_ns == end) {
@@ -201,7 +200,7 @@ static int idle_before(void)
 		if (error)
 			return error;
 	}
-	view.now_ns = begin_ns;
+	view.now_ns = begin;
 	before_ns = BOOT_NS;
 	watch_begins();
 	for (cpu = 0; cpu < nr_cpus; cpu++)

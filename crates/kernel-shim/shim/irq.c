@@ -159,12 +159,11 @@ static void handle_request(void)
 
 /*
  * Kernel work that takes simulated time: interrupts come in, a preemption may take the CPU away. It
- * takes none at the boot and at the instant at which the host's time begins: parameters are set
- * then, and each has its answer at once.
+ * takes none at the boot.
  */
 static void kernel_work(u64 ns)
 {
-	if (!ns || !wp_booted || view.now_ns == begin_ns)
+	if (!ns || !wp_booted)
 		return;
 	view.cpus[wpsim_cpu].work_ns = ns;
 	do {

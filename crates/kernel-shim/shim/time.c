@@ -7,8 +7,6 @@
 #define BOOT_NS (10 * NSEC_PER_SEC)
 
 static u64 before_ns;
-/* When the host's time begins. */
-static u64 begin_ns;
 
 static u64 clock_ns(void)
 {

@@ -3,11 +3,11 @@
 use crate::StudyError;
 use crate::oracle::{Demand, Judged, judge};
 use crate::scheduler::Scheduler;
-use crate::tree::runs_of;
+use crate::tree::{self, runs_of};
 use std::cmp::Reverse;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use wakeplace_engine::observe::{Both, NoObserver};
-use wakeplace_engine::{Observer, Options, RunReport, run, run_sched_ext, tree_refuses};
+use wakeplace_engine::{Observer, Options, RunReport, run, run_sched_ext};
 use wakeplace_metrics::{Collector, RunMetrics, Timeline, TimelineRecorder, Window};
 use wakeplace_optimum::Machine;
 use wakeplace_platform::Platform;
@@ -71,14 +71,7 @@ impl Run<'_> {
     /// Whether it can be run.
     fn check(&self) -> Result<(), StudyError> {
         wakeplace_engine::check(self.platform, self.policy, self.workload, self.options)?;
-        let refused = self
-            .policy
-            .tree()
-            .and_then(|_| tree_refuses(self.workload, self.options));
-        refused.map_or(Ok(()), |reason| {
-            let name = self.policy.name().to_owned();
-            Err(StudyError::Tree { name, reason })
-        })
+        tree::check(self.policy, self.workload, self.options)
     }
 
     fn execute(&self) -> Result<Finished, StudyError> {

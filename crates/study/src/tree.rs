@@ -4,7 +4,7 @@ use crate::StudyError;
 use std::any::Any;
 use std::fmt;
 use std::sync::Arc;
-use wakeplace_engine::{Observer, Options, RunReport};
+use wakeplace_engine::{Observer, Options, RunReport, tree_refuses};
 use wakeplace_platform::Platform;
 use wakeplace_policy_sys::{Policy, Tree};
 use wakeplace_workload::Workload;
@@ -60,6 +60,19 @@ impl Tree for BuiltTree {
     fn as_any(&self) -> &dyn Any {
         self
     }
+}
+
+/// Whether a policy that is a tree's own code takes all that a run asks for.
+pub(crate) fn check(
+    policy: &Policy,
+    workload: &Workload,
+    options: &Options,
+) -> Result<(), StudyError> {
+    let refused = policy.tree().and_then(|_| tree_refuses(workload, options));
+    refused.map_or(Ok(()), |reason| {
+        let name = policy.name().to_owned();
+        Err(StudyError::Tree { name, reason })
+    })
 }
 
 /// How a policy's tree runs; None: the core decides.

@@ -53,25 +53,26 @@ fn answer(args: &ExplainArgs, asked: Option<&Asked>, terminal: Terminal) -> Outc
     } else {
         plain()
     };
-    let text = match (args.policy.is_some(), args.format) {
-        (true, format) if question(args).is_of_tree() => {
-            let answer = question(args).tree_answer().map_err(Failure::input)?;
-            match format {
-                AnswerFormat::Human => tree::answer(&answer, look),
-                AnswerFormat::Json => answer.json(),
-            }
+    let question = question(args);
+    let is_json = matches!(args.format, AnswerFormat::Json);
+    let text = if args.policy.is_none() {
+        let answer = of_scheduler(args, &question, asked, terminal)?;
+        match is_json {
+            true => answer.json(),
+            false => scheduler::answer(&answer, look),
         }
-        (true, format) => {
-            let answer = question(args).answer().map_err(Failure::input)?;
-            match format {
-                AnswerFormat::Human => text::answer(&answer, look),
-                AnswerFormat::Json => answer.json(),
-            }
+    } else if question.is_of_tree() {
+        let answer = question.tree_answer().map_err(Failure::input)?;
+        match is_json {
+            true => answer.json(),
+            false => tree::answer(&answer, look),
         }
-        (false, AnswerFormat::Human) => {
-            scheduler::answer(&of_scheduler(args, asked, terminal)?, look)
+    } else {
+        let answer = question.answer().map_err(Failure::input)?;
+        match is_json {
+            true => answer.json(),
+            false => text::answer(&answer, look),
         }
-        (false, AnswerFormat::Json) => of_scheduler(args, asked, terminal)?.json(),
     };
     output.write(&text, terminal)?;
     Ok(Verdict::Ok)
@@ -80,10 +81,10 @@ fn answer(args: &ExplainArgs, asked: Option<&Asked>, terminal: Terminal) -> Outc
 /// Loads the scheduler against the platform, then runs.
 fn of_scheduler(
     args: &ExplainArgs,
+    question: &Question,
     asked: Option<&Asked>,
     terminal: Terminal,
 ) -> Result<SchedulerAnswer, Failure> {
-    let question = question(args);
     let mut matrix = question.request.resolve().map_err(Failure::input)?;
     schedulers::add(asked, &args.schedulers, &mut matrix, terminal)?;
     let experiment = matrix.experiments.swap_remove(0);

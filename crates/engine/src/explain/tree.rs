@@ -156,15 +156,10 @@ impl TreeExplanation {
         let facts = core_facts(platform);
         let mut core = Core::new(&facts, policy.core_params())?;
         core.settle();
-        let state = core.state_mut();
-        state.overutilized = u32::from(self.decided.facts.overutilized != 0);
-        for (choice, cpu) in self.decided.choices.iter().zip(&mut state.cpus) {
-            take_cpu(choice, self.time_ns, cpu);
-        }
-        let exits = self.decided.choices.iter();
-        let exits = exits.map(|choice| exit_latency_us(platform, choice));
-        for (cpu, exit) in (0..).zip(exits) {
-            core.set_exit_latency_us(cpu, exit);
+        core.state_mut().overutilized = self.decided.facts.overutilized;
+        for choice in &self.decided.choices {
+            take_cpu(choice, self.time_ns, core.cpu_mut(choice.cpu));
+            core.set_exit_latency_us(choice.cpu, exit_latency_us(platform, choice));
         }
         let mut tasks = [self.placed(), self.waking()];
         let ask = self.request();

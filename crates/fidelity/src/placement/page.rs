@@ -65,7 +65,7 @@ fn cells(sums: &[Agreement]) -> String {
     sums.iter().map(cell).collect::<Vec<_>>().join(" | ")
 }
 
-fn pct(value: Option<f64>) -> String {
+pub(super) fn pct(value: Option<f64>) -> String {
     value.map_or_else(|| "-".to_owned(), |value| format!("{value:.1} %"))
 }
 

@@ -221,9 +221,8 @@ fn machine_truth(
             set.name,
             rules.name()
         ));
-        let own = simulated(platform, &policies, &set, &runs, &|offset_ns, _| {
-            Conditions::guest(offset_ns)
-        })?;
+        let as_the_guest = |offset_ns: u64, _: &SetRun| Conditions::guest(offset_ns);
+        let own = simulated(platform, &policies, &set, &runs, &as_the_guest)?;
         let first = runs.first().map(|(offset_ns, run)| {
             let others = (1..OTHER_STARTS).map(|k| {
                 let later_ns = k * sets::TICK_NS / OTHER_STARTS;
@@ -232,9 +231,7 @@ fn machine_truth(
             others.collect::<Vec<_>>()
         });
         let others = first.unwrap_or_default();
-        let other_starts = simulated(platform, &policies, &set, &others, &|offset_ns, _| {
-            Conditions::guest(offset_ns)
-        })?;
+        let other_starts = simulated(platform, &policies, &set, &others, &as_the_guest)?;
         let mut of_set = SetTruth {
             set,
             own,

@@ -3,7 +3,6 @@
 use super::Answer;
 use serde_json::{Value, json};
 use wakeplace_engine::Party;
-use wakeplace_engine::observe::PlacementKind;
 use wakeplace_policy_sys::{NoEnergy, Seen};
 
 fn allowed(party: &Party, nr_cpus: usize) -> Vec<u32> {
@@ -77,7 +76,7 @@ pub(super) fn answer(answer: &Answer) -> Value {
             .collect::<serde_json::Map<_, _>>(),
         "seed": answer.experiment.seeds[0],
         "wakeup": {
-            "kind": if e.placement.kind == PlacementKind::Wake { "wake" } else { "fork" },
+            "kind": e.placement.kind.name(),
             "number": e.number,
             "number_in_run": answer.wakeup_of_run,
             "time_ns": e.time_ns,

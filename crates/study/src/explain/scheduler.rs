@@ -3,7 +3,7 @@
 use super::{Question, asked, to};
 use crate::{Experiment, StudyError};
 use serde_json::{Value, json};
-use wakeplace_engine::observe::{PlacementKind, SchedExtStep};
+use wakeplace_engine::observe::SchedExtStep;
 use wakeplace_engine::sched_ext::TaskId;
 use wakeplace_engine::{CallbackSteps, SchedExtExplanation};
 
@@ -101,7 +101,7 @@ impl SchedulerAnswer {
             "kernel": self.fact("scheduler.kernel"),
             "seed": self.experiment.seeds[0],
             "wakeup": {
-                "kind": if told.placement.kind == PlacementKind::Wake { "wake" } else { "fork" },
+                "kind": told.placement.kind.name(),
                 "number": told.number,
                 "number_in_run": self.wakeup_of_run,
                 "time_ns": told.time_ns,

@@ -2,11 +2,10 @@
 //! answer to the same question.
 
 use super::{Question, asked, to};
-use crate::tree::runs_of;
+use crate::tree::{check, runs_of};
 use crate::{Experiment, StudyError};
 use serde_json::{Value, json};
-use wakeplace_engine::observe::PlacementKind;
-use wakeplace_engine::{NoTreeExplanation, TreeExplanation, explain_tree, tree_refuses};
+use wakeplace_engine::{NoTreeExplanation, TreeExplanation, explain_tree};
 use wakeplace_kernel_abi::{Choice, Energy, Party};
 use wakeplace_policy_sys::{Explained, Policy};
 
@@ -61,9 +60,7 @@ impl Question {
         let task = self.task.as_deref();
         let asked = asked::asked(&workload, task, self.which)?;
         let tree = &experiment.policies[0];
-        if let Some(reason) = tree_refuses(&workload, options) {
-            return Err(refused(tree, reason));
-        }
+        check(tree, &workload, options)?;
         let runs = runs_of(tree).expect("a policy of a tree's name has its code")?;
         let policies = self.core_policies(&experiment, &workload)?;
         let told = explain_tree(&workload, &asked, |observer| {
@@ -73,7 +70,10 @@ impl Question {
             NoTreeExplanation::Missing(missing) => {
                 asked::no_such(missing, self.which, task, options)
             }
-            NoTreeExplanation::Run(reason) => refused(tree, reason),
+            NoTreeExplanation::Run(reason) => StudyError::Tree {
+                name: tree.name().to_owned(),
+                reason,
+            },
         })?;
         Ok(TreeAnswer {
             wakeup_of_run: self.wakeup_of_run(),
@@ -100,11 +100,6 @@ impl Question {
             false => others,
         })
     }
-}
-
-fn refused(tree: &Policy, reason: String) -> StudyError {
-    let name = tree.name().to_owned();
-    StudyError::Tree { name, reason }
 }
 
 /// Where the nearest era cannot be asked on this machine nobody is; a policy that was named must.
@@ -179,11 +174,7 @@ impl TreeAnswer {
             "policy": self.tree(),
             "seed": self.experiment.seeds[0],
             "wakeup": {
-                "kind": match told.placement.kind {
-                    PlacementKind::Wake => "wake",
-                    PlacementKind::Fork => "fork",
-                    PlacementKind::Exec => "exec",
-                },
+                "kind": told.placement.kind.name(),
                 "number": told.number,
                 "number_in_run": self.wakeup_of_run,
                 "time_ns": told.time_ns,

@@ -1,23 +1,22 @@
 //! What a sched_ext scheduler's callbacks did for a wake-up, for people.
 
-use super::text::wakeup;
+use super::text::title;
 use crate::page::{Form, Page};
 use crate::text::time;
-use wakeplace_engine::observe::{PlacementKind, SchedExtStep};
+use wakeplace_engine::observe::SchedExtStep;
 use wakeplace_report::{Align, Style, Table};
 use wakeplace_sched_ext::consts as scx;
 use wakeplace_study::SchedulerAnswer;
 
 pub(super) fn answer(answer: &SchedulerAnswer, style: Style) -> String {
     let told = &answer.told;
-    let what = match told.placement.kind {
-        PlacementKind::Wake => wakeup(answer.wakeup_of_run, told.number, &told.task),
-        PlacementKind::Fork | PlacementKind::Exec => format!("start of `{}`", told.task),
-    };
-    let title = format!(
-        "{what} at {}: CPU {}",
-        time(told.time_ns),
-        told.placement.cpu
+    let of_run = answer.wakeup_of_run;
+    let title = title(
+        &told.placement,
+        told.time_ns,
+        of_run,
+        told.number,
+        &told.task,
     );
     let first = match told.start {
         Some((at, cpu)) => {

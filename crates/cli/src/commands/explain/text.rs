@@ -3,7 +3,7 @@
 use crate::page::{Form, Page};
 use crate::text::{cpu_list, time};
 use wakeplace_engine::Explanation;
-use wakeplace_engine::observe::PlacementKind;
+use wakeplace_engine::observe::{Placement, PlacementKind};
 use wakeplace_policy_sys::{Dropped, NoEnergy, Reason, Seen};
 use wakeplace_report::{Align, Style, Table};
 use wakeplace_study::Answer;
@@ -11,22 +11,23 @@ use wakeplace_study::Answer;
 /// On machines of more CPUs only those that were looked at are listed.
 const ROWS_MAX: usize = 32;
 
-/// "wake-up 17 of `t3`"; "wake-up 40 of the run (17 of `t3`)" where the run's were counted.
-pub(super) fn wakeup(of_run: Option<u64>, number: u64, task: &str) -> String {
-    match of_run {
-        Some(of_run) => format!("wake-up {of_run} of the run ({number} of `{task}`)"),
-        None => format!("wake-up {number} of `{task}`"),
-    }
-}
-
-/// "wake-up 17 of `t3` at 12.345 ms: CPU 2".
-fn title(answer: &Answer) -> String {
-    let e = &answer.explanation;
-    let what = match e.placement.kind {
-        PlacementKind::Wake => wakeup(answer.wakeup_of_run, e.number, &e.task.name),
-        PlacementKind::Fork | PlacementKind::Exec => format!("start of `{}`", e.task.name),
+/// "wake-up 17 of `t3` at 12.345 ms: CPU 2"; "wake-up 40 of the run (17 of `t3`) at ..." where the
+/// run's were counted.
+pub(super) fn title(
+    placement: &Placement,
+    time_ns: u64,
+    of_run: Option<u64>,
+    number: u64,
+    task: &str,
+) -> String {
+    let what = match (placement.kind, of_run) {
+        (PlacementKind::Wake, Some(of_run)) => {
+            format!("wake-up {of_run} of the run ({number} of `{task}`)")
+        }
+        (PlacementKind::Wake, None) => format!("wake-up {number} of `{task}`"),
+        (PlacementKind::Fork | PlacementKind::Exec, _) => format!("start of `{task}`"),
     };
-    format!("{what} at {}: CPU {}", time(e.time_ns), e.placement.cpu)
+    format!("{what} at {}: CPU {}", time(time_ns), placement.cpu)
 }
 
 pub(super) fn answer(answer: &Answer, style: Style) -> String {
@@ -34,7 +35,9 @@ pub(super) fn answer(answer: &Answer, style: Style) -> String {
     let reason = e.placement.reason;
     let chosen = format!("{} ({}).", capital(reason.doc()), reason.name());
     let first = answer.why_not.as_ref().map_or(&chosen, |(_, why)| why);
-    let mut page = Page::new(Form::Human(style), &title(answer), first);
+    let of_run = answer.wakeup_of_run;
+    let title = title(&e.placement, e.time_ns, of_run, e.number, &e.task.name);
+    let mut page = Page::new(Form::Human(style), &title, first);
     page.section("decision");
     if answer.why_not.is_some() {
         page.paragraph(&chosen);

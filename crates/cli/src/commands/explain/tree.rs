@@ -1,20 +1,22 @@
 //! A decision of a tree's own code, for people: the CPU first.
 
-use super::text::{Sentences, wakeup};
+use super::text::{Sentences, title};
 use crate::page::{Form, Page};
-use crate::text::{cpu_list, time};
+use crate::text::cpu_list;
 use wakeplace_engine::observe::PlacementKind;
 use wakeplace_report::{Align, Style, Table};
 use wakeplace_study::TreeAnswer;
 
 pub(super) fn answer(answer: &TreeAnswer, style: Style) -> String {
     let told = &answer.told;
-    let what = match told.placement.kind {
-        PlacementKind::Wake => wakeup(answer.wakeup_of_run, told.number, &told.task),
-        PlacementKind::Fork | PlacementKind::Exec => format!("start of `{}`", told.task),
-    };
-    let (at, cpu) = (time(told.time_ns), told.placement.cpu);
-    let title = format!("{what} at {at}: CPU {cpu}");
+    let of_run = answer.wakeup_of_run;
+    let title = title(
+        &told.placement,
+        told.time_ns,
+        of_run,
+        told.number,
+        &told.task,
+    );
     let mut page = Page::new(Form::Human(style), &title, &verdict(answer));
     page.section("decision");
     if let Some(cpu) = answer.why_not {

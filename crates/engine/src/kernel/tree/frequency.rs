@@ -6,15 +6,6 @@ use crate::observe::Observer;
 use crate::outcome::Ended;
 use wakeplace_kernel_abi::{Call, ORDER, Refused};
 
-/// What the machine's owner wants of a frequency domain of the kernel's.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Order {
-    /// Its CPUs are slowed to so much, by heat.
-    Pressure { domain: u32, khz: u64 },
-    /// It may be asked for no more.
-    Limit { domain: u32, khz: u64 },
-}
-
 impl Tree<'_> {
     /// The operating point of a domain of the platform's: of several cpufreq policies the highest
     /// request.
@@ -57,10 +48,10 @@ impl Tree<'_> {
         for domain in self.domains.kernels(domain) {
             if let Some(khz) = pressure_khz {
                 let khz = khz.into();
-                self.orders.push_back(Order::Pressure { domain, khz });
+                self.orders.push_back(Call::Pressure { domain, khz });
             }
             let khz = limit_khz.into();
-            self.orders.push_back(Order::Limit { domain, khz });
+            self.orders.push_back(Call::Limit { domain, khz });
         }
         self.next_orders(m);
     }
@@ -72,11 +63,7 @@ impl Tree<'_> {
             return;
         }
         while let Some(order) = self.orders.pop_front() {
-            let call = match order {
-                Order::Pressure { domain, khz } => Call::Pressure { domain, khz },
-                Order::Limit { domain, khz } => Call::Limit { domain, khz },
-            };
-            match self.enter(m, |entries| entries.control(&call, ORDER)) {
+            match self.enter(m, |entries| entries.control(&order, ORDER)) {
                 Ok(_) => {}
                 Err(Refused::Pending) => {
                     self.order_waits = true;

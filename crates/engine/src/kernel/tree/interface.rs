@@ -203,7 +203,7 @@ impl Kernel for Tree<'_> {
             cpu: cpu.0,
             up: online,
         };
-        let ticket = (u64::from(cpu.0) << 1 | u64::from(online)) + ORDER + 1;
+        let ticket = plug_ticket(cpu, online);
         match self.enter(m, |entries| entries.control(&call, ticket)) {
             Ok(result) => self.plugged(m, ticket, result),
             Err(Refused::Pending | Refused::Dead) => {}
@@ -221,6 +221,17 @@ impl Kernel for Tree<'_> {
     }
 }
 
+/// What the kernel answers an order of hotplug by: any number but [`ORDER`].
+fn plug_ticket(cpu: CpuId, online: bool) -> u64 {
+    (u64::from(cpu.0) << 1 | u64::from(online)) + ORDER + 1
+}
+
+/// The other way round.
+fn of_plug_ticket(ticket: u64) -> (CpuId, bool) {
+    let plugged = ticket - ORDER - 1;
+    (CpuId((plugged >> 1) as u32), plugged & 1 != 0)
+}
+
 impl Tree<'_> {
     /// A CPU has gone or come, or the kernel has kept it.
     pub(super) fn plugged<O: Observer>(
@@ -229,8 +240,7 @@ impl Tree<'_> {
         ticket: u64,
         result: i64,
     ) {
-        let ticket = ticket - ORDER - 1;
-        let (cpu, online) = (CpuId((ticket >> 1) as u32), ticket & 1 != 0);
+        let (cpu, online) = of_plug_ticket(ticket);
         if result < 0 {
             let way = if online { "come back" } else { "leave" };
             let said = format!("it does not let CPU {} {way} (errno {})", cpu.0, -result);

@@ -25,14 +25,13 @@ use crate::ids::{PerCpu, PerTask, TaskId};
 use crate::kernel::KernelSetup;
 use crate::machine::Machine;
 use crate::outcome::KernelCounts;
-use frequency::Order;
 use machine::Domains;
 pub use machine::tree_machine;
 pub use refused::tree_refuses;
 use sleepers::Sleepers;
 use std::collections::VecDeque;
 use tasks::Own;
-use wakeplace_kernel_abi::{Told, Tree as Entries};
+use wakeplace_kernel_abi::{Call, Told, Tree as Entries};
 use wakeplace_workload::Workload;
 
 /// What is kept of a CPU beside the kernel's view of it.
@@ -88,7 +87,7 @@ pub(crate) struct Tree<'a> {
     /// Frequencies of each of the platform's domains, ascending.
     khz: Vec<Vec<u32>>,
     /// What the machine's owner wants and has not ordered yet; one order is under way.
-    orders: VecDeque<Order>,
+    orders: VecDeque<Call<'static>>,
     order_waits: bool,
     overutilized: bool,
     energy_aware: bool,

@@ -182,12 +182,9 @@ pub fn traced_run(
         .map(|domain| log.khz.get(domain.cpus.first()?.index()).copied())
         .collect();
     let inside = inside::of_trace(trace, &platform, &log.window_ns, &log.tids, &khz);
-    let opps = platform.freq_domains.iter().zip(&khz);
+    let opps = khz.iter().enumerate();
     let mut opps: Vec<Option<u16>> = opps
-        .map(|(domain, khz)| {
-            let at = domain.opps.iter().position(|opp| Some(opp.khz) == *khz)?;
-            u16::try_from(at).ok()
-        })
+        .map(|(domain, khz)| cost::opp(&platform, domain, (*khz)?.into()))
         .collect();
     let energy_j = cost::of_trace(
         trace,

@@ -1,6 +1,7 @@
 //! The tables over the starts in Markdown, or as one object.
 
 use super::{Count, POINTS_MAX, Row, Rules, Runs, Start, WAKEUPS_MIN_PCT, rows};
+use crate::placement::page::pct;
 use crate::placement::{CAPACITY_POLICY, KERNEL_POLICY, MachineResult};
 use serde_json::{Value, json};
 use std::fmt::Write as _;
@@ -149,10 +150,6 @@ fn shares(runs: &Runs) -> String {
 fn mainly(runs: &Runs) -> String {
     let starts = runs.mainly.iter().map(ToString::to_string);
     starts.collect::<Vec<_>>().join(" / ")
-}
-
-fn pct(value: Option<f64>) -> String {
-    value.map_or_else(|| "-".to_owned(), |value| format!("{value:.1} %"))
 }
 
 /// All starts of a machine.

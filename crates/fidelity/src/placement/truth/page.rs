@@ -3,6 +3,7 @@
 use super::causes::{Beginning, Tried, differs};
 use super::{MachineTruth, OTHER_STARTS, SetTruth};
 use crate::placement::SetRun;
+use crate::placement::page::pct;
 use crate::placement::starts::{POINTS_MAX, Row, Runs, WAKEUPS_MIN_PCT};
 use serde_json::{Value, json};
 use std::fmt::Write as _;
@@ -33,18 +34,12 @@ fn title(machine: &MachineTruth) -> String {
 }
 
 /// Rows of all sets, by column.
-fn rows<'a>(
-    machine: &MachineTruth,
-    runs: impl Fn(&'a SetTruth) -> Option<&'a super::Simulated>,
-    sets: &'a [SetTruth],
-) -> [Vec<Row>; 2] {
+fn rows(machine: &MachineTruth, runs: impl Fn(&SetTruth) -> &super::Simulated) -> [Vec<Row>; 2] {
     let mut all = [Vec::new(), Vec::new()];
-    for set in sets {
-        if let Some(simulated) = runs(set) {
-            let rows = set.rows(simulated, &machine.clusters, machine.big());
-            for (all, own) in all.iter_mut().zip(rows) {
-                all.extend(own);
-            }
+    for set in &machine.sets {
+        let rows = set.rows(runs(set), &machine.clusters, machine.big());
+        for (all, own) in all.iter_mut().zip(rows) {
+            all.extend(own);
         }
     }
     all
@@ -58,8 +53,8 @@ fn begun(set: &SetTruth) -> &super::Simulated {
 }
 
 fn summary(text: &mut String, machine: &MachineTruth) {
-    let own = rows(machine, |set| Some(&set.own), &machine.sets);
-    let recorded = rows(machine, |set| Some(begun(set)), &machine.sets);
+    let own = rows(machine, |set| &set.own);
+    let recorded = rows(machine, begun);
     let tasks = own[0].len();
     let agree = own[0].iter().filter(|row| row.has_one_figure()).count();
     let count =
@@ -117,10 +112,6 @@ fn shares(runs: &Runs) -> String {
         .join(" / ")
 }
 
-fn pct(value: Option<f64>) -> String {
-    value.map_or_else(|| "-".to_owned(), |value| format!("{value:.1} %"))
-}
-
 /// Is it as the guest has it? Nothing to say where the guest's starts do not agree.
 fn verdict(row: &Row) -> &'static str {
     match (row.has_one_figure(), row.within()) {
@@ -141,7 +132,7 @@ fn tasks(text: &mut String, machine: &MachineTruth) {
          model | guest with itself | within, source | within, model |\n\
          |---|---|---|---|---|---:|---:|---:|---|---|\n"
     );
-    let [tree, model] = rows(machine, |set| Some(&set.own), &machine.sets);
+    let [tree, model] = rows(machine, |set| &set.own);
     for (tree, model) in tree.iter().zip(&model) {
         let _ = writeln!(
             text,
@@ -278,14 +269,7 @@ fn quantities(text: &mut String, machine: &MachineTruth) {
             let cells = columns
                 .each_ref()
                 .map(|values| quantity.cell(values.as_ref()));
-            let _ = writeln!(
-                text,
-                "| {} | {}{} | {} |",
-                markdown_cell(&set.set.name),
-                markdown_cell(&quantity.name),
-                quantity.unit,
-                cells.join(" | ")
-            );
+            quantity_row(text, set, &quantity, "", &cells);
             if quantity.by_tick {
                 by_tick(text, set, &quantity);
             }
@@ -294,6 +278,24 @@ fn quantities(text: &mut String, machine: &MachineTruth) {
             }
         }
     }
+}
+
+/// A row of three columns.
+fn quantity_row(
+    text: &mut String,
+    set: &SetTruth,
+    quantity: &Quantity,
+    of: &str,
+    cells: &[String],
+) {
+    let _ = writeln!(
+        text,
+        "| {} | {}{}{of} | {} |",
+        markdown_cell(&set.set.name),
+        markdown_cell(&quantity.name),
+        quantity.unit,
+        cells.join(" | ")
+    );
 }
 
 /// The range over the times after a tick at which a start may be.
@@ -310,29 +312,23 @@ fn by_tick(text: &mut String, set: &SetTruth, quantity: &Quantity) {
         let most = all.iter().copied().fold(f64::NEG_INFINITY, f64::max);
         format!("{least:.*} to {most:.*}", quantity.digits, quantity.digits)
     });
-    let _ = writeln!(
-        text,
-        "| {} | {}{}, over a tick | - | {} |",
-        markdown_cell(&set.set.name),
-        markdown_cell(&quantity.name),
-        quantity.unit,
-        cells.collect::<Vec<_>>().join(" | ")
-    );
+    let cells: Vec<String> = std::iter::once("-".to_owned()).chain(cells).collect();
+    quantity_row(text, set, quantity, ", over a tick", &cells);
 }
 
 /// With each task where the guest's first ran.
 fn by_beginning(text: &mut String, set: &SetTruth, quantity: &Quantity) {
-    let cells = begun(set).both().map(|starts| {
+    let [tree, model] = begun(set).both().map(|starts| {
         let values = quantity.each(starts.iter().map(|start| &start.simulated));
         quantity.cell(values.as_ref())
     });
-    let _ = writeln!(
+    let cells = ["-".to_owned(), tree, model];
+    quantity_row(
         text,
-        "| {} | {}{}, tasks begun where the guest's were | - | {} |",
-        markdown_cell(&set.set.name),
-        markdown_cell(&quantity.name),
-        quantity.unit,
-        cells.join(" | ")
+        set,
+        quantity,
+        ", tasks begun where the guest's were",
+        &cells,
     );
 }
 
