@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # The shim that a kernel tree runs on (crates/kernel-shim), under its own host in C: every scenario
-# twice with the same bytes and nothing to complain about, then the same with AddressSanitizer and
-# UndefinedBehaviorSanitizer in the shim, then on an arm64 host (by emulation) with the decisions of
-# this one, then what must not pass in silence: a clock that is lost, and trees that were broken on
-# purpose.
+# twice with the same bytes and nothing to complain about, then the same with guard pages, for the
+# kernel's own code, and with AddressSanitizer and UndefinedBehaviorSanitizer in the shim. Then on
+# an arm64 host (by emulation), with the decisions of this one. Then what must not pass in silence:
+# a clock that is lost, and trees that were broken on purpose.
 #
 #   scripts/kernel-shim.sh [VERSION [PROGRAM]]
 #
@@ -60,6 +60,10 @@ scenarios() {
 compile_drive "$work/drive"
 build_object plain
 scenarios plain "$work/drive" "$work/plain.so"
+say "with a guard behind each piece of memory"
+export GUARD=1
+scenarios guarded "$work/drive" "$work/plain.so"
+unset GUARD
 
 say "with sanitizers"
 sanitizers=-fsanitize=address,undefined

@@ -260,7 +260,13 @@ void put_task_struct_rcu_user(struct task_struct *p)
 void __noreturn do_exit(long code)
 {
 	struct completion *done = current->vfork_done;
+#ifdef WPK_HAS_KTHREAD_DO_EXIT
+	struct kthread *kthread = tsk_is_kthread(current);
 
+	/* It leaves the list of threads that follow their node's CPUs. */
+	if (kthread)
+		kthread_do_exit(kthread, code);
+#endif
 	if (done) {
 		current->vfork_done = NULL;
 		complete_all(done);

@@ -68,10 +68,32 @@ static void mix(uint64_t v)
 	hash = (hash ^ v) * 1099511628211ULL;
 }
 
+/*
+ * With GUARD in the environment each piece of memory ends at a page that nobody may touch, and one
+ * that was given back is such a page: the kernel's own code has no sanitizer.
+ */
+static int guard;
+#define PAGE 4096UL
+
+static void *guarded(wpk_u64 size, wpk_u64 align)
+{
+	wpk_u64 whole = align < 8 ? 8 : align, need = (size + whole - 1) / whole * whole;
+	wpk_u64 pages = (need + PAGE) / PAGE * PAGE;
+	char *p = mmap(NULL, pages + PAGE, PROT_READ | PROT_WRITE,
+		MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+
+	if (p == MAP_FAILED)
+		die("no memory");
+	mprotect(p + pages, PAGE, PROT_NONE);
+	return p + pages - need;
+}
+
 static void *host_alloc(void *data, wpk_u64 size, wpk_u64 align)
 {
 	void *p;
 
+	if (guard)
+		return guarded(size, align);
 	if (size >= 1 << 20) {
 		p = mmap(NULL, size, PROT_READ | PROT_WRITE,
 			MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
@@ -85,7 +107,10 @@ static void *host_alloc(void *data, wpk_u64 size, wpk_u64 align)
 
 static void host_free(void *data, void *p)
 {
-	free(p);
+	if (guard)
+		mprotect((void *)((uintptr_t)p & ~(PAGE - 1)), PAGE, PROT_NONE);
+	else
+		free(p);
 }
 
 /* Stacks come back: a stack that was used is as good as a new one. */
@@ -354,6 +379,7 @@ void host_start(const char *object)
 	machine.m.idle = machine.idle;
 	clock_gettime(CLOCK_MONOTONIC, &a);
 	view->detail = verbose > 1;
+	guard = getenv("GUARD") != NULL;
 	if (getenv("DEAF"))
 		deaf = atoi(getenv("DEAF"));
 	if (kernel.boot(&host, &machine.m))
