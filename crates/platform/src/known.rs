@@ -12,6 +12,7 @@ const GROUPS: [(&str, &[&str]); 14] = [
         "power",
         &[
             "cpu power of",
+            "measured power",
             "cluster power of",
             "work power of",
             "em power of",

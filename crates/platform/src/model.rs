@@ -4,6 +4,7 @@
 //! its highest frequency. Vectors indexed by CPU are in CPU number order and have one entry per
 //! CPU.
 
+use crate::measured::MeasuredPower;
 use std::fmt;
 
 /// Number of a CPU, as the kernel numbers it; dense from 0.
@@ -122,6 +123,19 @@ pub struct FreqDomain {
     pub transition_latency_ns: u64,
     /// Operating points, ascending frequency, at least one.
     pub opps: Vec<Opp>,
+    /// What its CPUs and its cluster draw, where that was measured. Then `Opp::power` is the busy
+    /// power beside the other clock's lowest state.
+    pub measured: Option<MeasuredPower>,
+}
+
+impl FreqDomain {
+    /// Number of different powers that a CPU can draw while busy: operating points, each beside
+    /// each state of the other clock that powers depend on.
+    #[must_use]
+    pub fn nr_points(&self) -> usize {
+        let measured = self.measured.as_ref();
+        measured.map_or(self.opps.len(), |measured| measured.points.len())
+    }
 }
 
 /// What an idle state switches off.

@@ -124,7 +124,29 @@ fn frequency(domain: &FreqDomain, states: &[EnergyState]) -> Value {
     json!({
         "cpus": numbers(&domain.cpus),
         "transition_latency_ns": domain.transition_latency_ns,
+        "measured": domain.measured.as_ref().map(measured),
         "opps": domain.opps.iter().enumerate().map(opp).collect::<Vec<_>>(),
+    })
+}
+
+/// Measured powers: `points` by operating point, then by state of the other clock.
+fn measured(measured: &MeasuredPower) -> Value {
+    let clock = |clock: &OtherClock| match clock {
+        OtherClock::Alone => Value::Null,
+        OtherClock::Domain { domain, opp } => json!({"domain": domain, "opp": opp}),
+        OtherClock::Unit { khz } => json!({"khz": khz}),
+    };
+    let point = |point: &MeasuredPoint| {
+        json!({
+            "busy_uw": point.busy_uw,
+            "gated_uw": point.gated_uw,
+            "off_uw": point.off_uw,
+            "cluster_uw": point.cluster_uw,
+        })
+    };
+    json!({
+        "other_clocks": measured.rows.iter().map(clock).collect::<Vec<_>>(),
+        "points": measured.points.iter().map(point).collect::<Vec<_>>(),
     })
 }
 

@@ -221,6 +221,9 @@ fn operating_points(
     if has_work {
         columns.insert(4, &work);
     }
+    if domain.measured.is_some() {
+        columns.splice(3..3, ["to", "WFI"]);
+    }
     let mut table = Table::new("opps", &columns);
     for column in columns.iter().filter(|column| **column != "note") {
         table = table.align(column, Align::Right);
@@ -244,6 +247,9 @@ fn operating_points(
         if has_work {
             cells.insert(4, power(platform, opp.work_power));
         }
+        if let Some(measured) = &domain.measured {
+            measured_cells(platform, measured, index, &mut cells);
+        }
         cells
     };
     let hidden = domain.opps.len().saturating_sub(SHOWN_POINTS);
@@ -264,6 +270,28 @@ fn operating_points(
     about_points(page, domain, states, hidden);
 }
 
+/// Busy power beside the highest other clock, in WFI, and the cluster's.
+fn measured_cells(
+    platform: &Platform,
+    measured: &MeasuredPower,
+    opp: usize,
+    cells: &mut Vec<Cell>,
+) {
+    let rows = 0..measured.rows.len();
+    let of = |row| measured.points[measured.at(opp, row)];
+    let lowest = of(measured.lowest_row());
+    let most = rows.map(|row| of(row).busy_uw).max();
+    let most = most.filter(|most| *most > lowest.busy_uw);
+    cells[3] = power(platform, Some(lowest.cluster_uw));
+    cells.splice(
+        3..3,
+        [
+            power(platform, most),
+            power(platform, Some(lowest.gated_uw)),
+        ],
+    );
+}
+
 /// What stands below the table of a clock; `hidden` of its points are not in it.
 fn about_points(page: &mut Page, domain: &FreqDomain, states: &[EnergyState], hidden: usize) {
     let latency = time(domain.transition_latency_ns);
@@ -278,12 +306,20 @@ fn about_points(page: &mut Page, domain: &FreqDomain, states: &[EnergyState], hi
         true => " Work is what the board draws more while a CPU is busy; no CPU energy.",
         false => "",
     };
+    let measured = match &domain.measured {
+        Some(measured) if measured.rows.len() > 1 => {
+            " Measured beside the lowest state of the other clocks that the powers depend on; `to`: \
+             the most beside any."
+        }
+        Some(_) => " Powers are measured.",
+        None => "",
+    };
     let hidden = match hidden {
         0 => String::new(),
         hidden => format!(" {hidden} points are not shown; `--format json` has all."),
     };
     page.paragraph(&format!(
-        "A change of frequency takes {latency}. {model}{work}{hidden}"
+        "A change of frequency takes {latency}. {model}{work}{measured}{hidden}"
     ));
 }
 

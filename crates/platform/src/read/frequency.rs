@@ -22,15 +22,24 @@ const MAX_OPPS: usize = 64;
 /// `WP_MAX_PERF_DOMS`.
 const MAX_DOMAINS_WITH_POWER: usize = 64;
 
+/// What the file's powers are.
+#[derive(Clone, Copy)]
+pub(super) struct PowerIs {
+    pub(super) unit: PowerUnit,
+    /// In a table of their own (`[measured_power]`), not at the operating points.
+    pub(super) measured: bool,
+}
+
 type Tables = Spanned<Vec<Spanned<RawDomain>>>;
 
 /// Reads the `[[frequency_domain]]` tables.
 pub(super) fn read(
     raw: &Tables,
     machine: &Machine<'_>,
-    unit: PowerUnit,
+    power: PowerIs,
     provenance: &mut Provenance,
 ) -> Result<Vec<FreqDomain>, Flaw> {
+    let unit = power.unit;
     let mut domains = Vec::new();
     let mut seen = vec![false; machine.cpus.len()];
     for table in raw.get_ref() {
@@ -46,8 +55,8 @@ pub(super) fn read(
                 ));
             }
         }
-        let opps = opps(row, unit)?;
-        note_sources(table, unit, &opps, provenance)?;
+        let opps = opps(row, power)?;
+        note_sources(table, power, &opps, provenance)?;
         let latency = &row.transition.get_ref().latency_us;
         let transition_latency_ns = us_as_ns(latency, "`latency_us`")?;
         let groups = match row.one_per {
@@ -61,6 +70,7 @@ pub(super) fn read(
                 policy_per_cpu: row.policy_per_cpu,
                 transition_latency_ns,
                 opps: opps.clone(),
+                measured: None,
             });
         }
     }
@@ -77,7 +87,7 @@ pub(super) fn read(
     Ok(domains)
 }
 
-fn opps(row: &RawDomain, unit: PowerUnit) -> Result<Vec<Opp>, Flaw> {
+fn opps(row: &RawDomain, power: PowerIs) -> Result<Vec<Opp>, Flaw> {
     let rows = row.opps.get_ref();
     if rows.is_empty() || rows.len() > MAX_OPPS {
         let problem = format!("a frequency domain has {} operating points", rows.len());
@@ -89,7 +99,7 @@ fn opps(row: &RawDomain, unit: PowerUnit) -> Result<Vec<Opp>, Flaw> {
     }
     let mut opps: Vec<Opp> = Vec::new();
     for raw in rows {
-        let opp = read_opp(raw, unit)?;
+        let opp = read_opp(raw, power)?;
         if let Some(below) = opps.last() {
             check_order(raw, below, &opp)?;
         }
@@ -98,8 +108,11 @@ fn opps(row: &RawDomain, unit: PowerUnit) -> Result<Vec<Opp>, Flaw> {
     Ok(opps)
 }
 
-fn read_opp(row: &Spanned<RawOpp>, unit: PowerUnit) -> Result<Opp, Flaw> {
+fn read_opp(row: &Spanned<RawOpp>, PowerIs { unit, measured }: PowerIs) -> Result<Opp, Flaw> {
     let raw = row.get_ref();
+    if measured {
+        check_measured(raw)?;
+    }
     let narrow = |value: u64| u32::try_from(value).expect("limits fit");
     let khz = narrow(between(&raw.khz, 1, MAX_KHZ, "`khz`", "kHz")?);
     let mv = match &raw.mv {
@@ -107,7 +120,7 @@ fn read_opp(row: &Spanned<RawOpp>, unit: PowerUnit) -> Result<Opp, Flaw> {
         None => None,
     };
     let power = raw.cpu().value(unit, 1, MAX_CPU_POWER)?;
-    if power.is_none() && unit != PowerUnit::None {
+    if power.is_none() && unit != PowerUnit::None && !measured {
         let problem = format!("the operating point of {khz} kHz has no power");
         let key = raw.cpu().key(unit);
         let expected = format!("expected {key}: a platform gives power for all points or none");
@@ -145,6 +158,26 @@ fn read_opp(row: &Spanned<RawOpp>, unit: PowerUnit) -> Result<Opp, Flaw> {
     })
 }
 
+/// Beside measured powers an operating point has none of its own.
+fn check_measured(raw: &RawOpp) -> Result<(), Flaw> {
+    let own = [
+        ("cpu_uw", &raw.cpu_uw),
+        ("cluster_uw", &raw.cluster_uw),
+        ("work_uw", &raw.work_uw),
+    ];
+    match own
+        .iter()
+        .find_map(|(key, value)| Some((key, value.as_ref()?)))
+    {
+        Some((key, value)) => Err(Flaw::new(
+            at(value),
+            format!("`{key}` beside a table `[measured_power]`"),
+            format!("expected no `{key}`: what is drawn is measured; what is believed is `em_uw`"),
+        )),
+        None => Ok(()),
+    }
+}
+
 fn check_order(row: &Spanned<RawOpp>, below: &Opp, opp: &Opp) -> Result<(), Flaw> {
     let raw = row.get_ref();
     if opp.khz <= below.khz {
@@ -154,6 +187,16 @@ fn check_order(row: &Spanned<RawOpp>, below: &Opp, opp: &Opp) -> Result<(), Flaw
             problem,
             "expected strictly rising frequencies",
         ));
+    }
+    if let (Some(lower), Some(own), Some(place)) = (below.em_power, opp.em_power, &raw.em_uw)
+        && own < lower
+    {
+        let problem = format!(
+            "the believed power falls from {lower} to {own} uW at {} kHz",
+            opp.khz
+        );
+        let expected = "expected `em_uw` to rise with the clock: only measured power may fall";
+        return Err(Flaw::new(at(place), problem, expected));
     }
     let uneven = [
         (
@@ -191,7 +234,7 @@ fn check_order(row: &Spanned<RawOpp>, below: &Opp, opp: &Opp) -> Result<(), Flaw
 /// Sources of the table and of its columns; a column without figures has none.
 fn note_sources(
     table: &Spanned<RawDomain>,
-    unit: PowerUnit,
+    PowerIs { unit, measured }: PowerIs,
     opps: &[Opp],
     provenance: &mut Provenance,
 ) -> Result<(), Flaw> {
@@ -212,7 +255,11 @@ fn note_sources(
     let has_em_power = opps[0].em_power.is_some();
     let has_cost = opps[0].em_cost.is_some();
     let columns = [
-        ("cpu_power", &row.cpu_power, unit != PowerUnit::None),
+        (
+            "cpu_power",
+            &row.cpu_power,
+            unit != PowerUnit::None && !measured,
+        ),
         ("cluster_power", &row.cluster_power, has_cluster),
         ("work_power", &row.work_power, has_work),
         ("em_power", &row.em_power, has_em_power),

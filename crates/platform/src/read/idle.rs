@@ -125,14 +125,26 @@ fn power(
     context: &Context<'_>,
 ) -> Result<(Option<u64>, Option<u64>), Flaw> {
     let (unit, name) = (context.unit, shorten(table.get_ref().name.get_ref()));
+    let is_measured = context
+        .domains
+        .iter()
+        .any(|domain| domain.measured.is_some());
     let Some(power) = &table.get_ref().power else {
-        if unit == PowerUnit::None {
+        if unit == PowerUnit::None || is_measured {
             return Ok((None, None));
         }
         let problem = format!("idle state `{name}` has no power");
         let expected = "expected `power = { ... }`: nothing is invented for an idle state";
         return Err(Flaw::new(at(table), problem, expected));
     };
+    if is_measured {
+        let problem = format!("idle state `{name}` has a power beside a table `[measured_power]`");
+        return Err(Flaw::new(
+            at(power),
+            problem,
+            "expected no `power`: it is measured",
+        ));
+    }
     let raw: &RawIdlePower = power.get_ref();
     let cpu_power = raw.cpu().value(unit, 0, MAX_CPU_POWER)?;
     let cluster_power = raw.cluster().value(unit, 0, MAX_POWER)?;

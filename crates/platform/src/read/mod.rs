@@ -2,14 +2,16 @@
 //!
 //! 1. `raw`: TOML and the shape of its tables.
 //! 2. `machine`: CPUs and clusters; every later table names CPUs of these.
-//! 3. `frequency`, `idle`, `topology`, `shared`, `sched_mc`, `thermal`: one table kind each, with
-//!    its rules.
+//! 3. `frequency`, `measured` with `power_table`, `idle`, `topology`, `shared`, `sched_mc`,
+//!    `thermal`: one table kind each, with its rules.
 //! 4. This file: name, kernel, costs, board, and the order of the steps.
 
 mod frequency;
 mod housekeeping;
 mod idle;
 mod machine;
+mod measured;
+mod power_table;
 mod provenance;
 mod raw;
 mod sched_mc;
@@ -72,7 +74,17 @@ fn platform(raw: &RawPlatform, text: &str) -> Result<Platform, Flaw> {
     let sched_mc = sched_mc::read(raw.sched_mc.as_ref(), &machine, &mut provenance)?;
     let numa = shared::numa(raw.numa.as_ref(), &machine, clusters_at, &mut provenance)?;
     topology::check_room(&raw.topology, &topology, numa.as_ref())?;
-    let freq_domains = frequency::read(&raw.frequency_domain, &machine, unit, &mut provenance)?;
+    let measured = raw.measured_power.is_some();
+    let power = frequency::PowerIs { unit, measured };
+    let mut freq_domains =
+        frequency::read(&raw.frequency_domain, &machine, power, &mut provenance)?;
+    let table = raw.measured_power.as_ref();
+    let file = measured::File {
+        text,
+        machine: &machine,
+        unit,
+    };
+    let odd = measured::read(table, &file, &mut freq_domains, &mut provenance)?;
     check_model(raw, &freq_domains)?;
     let context = idle::Context {
         machine: &machine,
@@ -86,6 +98,7 @@ fn platform(raw: &RawPlatform, text: &str) -> Result<Platform, Flaw> {
         None => None,
     };
     let thermal = thermal::read(&raw.thermal, &machine.clusters, unit, &mut provenance)?;
+    check_heat(raw, &freq_domains)?;
     let housekeeping = housekeeping::read(raw.housekeeping.as_ref(), &machine, &mut provenance)?;
     Ok(Platform {
         name,
@@ -107,14 +120,22 @@ fn platform(raw: &RawPlatform, text: &str) -> Result<Platform, Flaw> {
         housekeeping,
         thermal,
         provenance: provenance.in_file_order(),
-        notes: raw.notes.clone(),
+        notes: raw.notes.iter().cloned().chain(odd).collect(),
     })
 }
 
 /// A kernel that has no energy model has no figures of one.
 fn check_model(raw: &RawPlatform, domains: &[FreqDomain]) -> Result<(), Flaw> {
     let Some(none) = &raw.energy_model else {
-        return Ok(());
+        let mut opps = domains.iter().flat_map(|domain| &domain.opps);
+        return match &raw.measured_power {
+            Some(table) if opps.any(|opp| opp.em_power.is_none()) => Err(Flaw::new(
+                at(table),
+                "measured powers, and not what the kernel believes of them",
+                "expected `em_uw` at all operating points, or `energy_model = \"none\"`",
+            )),
+            _ => Ok(()),
+        };
     };
     let mut opps = domains.iter().flat_map(|domain| &domain.opps);
     match opps.any(|opp| opp.em_power.is_some() || opp.em_cost.is_some()) {
@@ -124,6 +145,19 @@ fn check_model(raw: &RawPlatform, domains: &[FreqDomain]) -> Result<(), Flaw> {
             "expected no `em_uw` and no `em_cost`, or no `energy_model`",
         )),
         false => Ok(()),
+    }
+}
+
+/// Heat is computed of clusters apart.
+fn check_heat(raw: &RawPlatform, domains: &[FreqDomain]) -> Result<(), Flaw> {
+    let mut measured = domains.iter().filter_map(|domain| domain.measured.as_ref());
+    match raw.thermal.first() {
+        Some(zone) if measured.any(|measured| measured.rows.len() > 1) => Err(Flaw::new(
+            at(zone),
+            "a `[[thermal]]` table beside powers that depend on another cluster's clock",
+            "expected powers by the cluster's own clock (`cpu_1d`), or no heat",
+        )),
+        _ => Ok(()),
     }
 }
 

@@ -7,5 +7,6 @@ mod bad_files;
 mod builtin;
 mod hostile;
 mod import;
+mod measured;
 mod shared;
 mod sysfs;
