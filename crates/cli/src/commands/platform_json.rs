@@ -5,7 +5,8 @@ use super::platform_text::standing;
 use crate::machine::{CoreView, EnergyState};
 use serde_json::{Value, json};
 use wakeplace_platform::{
-    CpuId, FreqDomain, IdleScope, IdleState, Platform, Source, TopologyLevel,
+    CpuId, FreqDomain, IdleScope, IdleState, MeasuredPoint, MeasuredPower, OtherClock, Platform,
+    Source, TopologyLevel,
 };
 use wakeplace_report::SCHEMA_VERSION;
 

@@ -4,8 +4,8 @@ use crate::machine::{CoreView, Domain, EnergyState};
 use crate::page::{Form, Page};
 use crate::text::{cpu_list, time};
 use wakeplace_platform::{
-    CpuGroup, CpuId, FreqDomain, HousekeepingThread, IdleScope, Opp, Platform, PowerUnit, Source,
-    Standing, other_names,
+    CpuGroup, CpuId, FreqDomain, HousekeepingThread, IdleScope, MeasuredPower, Opp, Platform,
+    PowerUnit, Source, Standing, other_names,
 };
 use wakeplace_report::{Align, Cell, Table};
 
