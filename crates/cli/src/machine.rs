@@ -46,7 +46,7 @@ pub(crate) struct CoreView {
 impl CoreView {
     /// Builds a core for the platform under the policy and reads it.
     pub(crate) fn new(platform: &Platform, policy: &Policy) -> Result<Self, MachineError> {
-        let core = Core::new(&core_facts(platform), policy.core_params())?;
+        let core = Core::new(&core_facts(platform, policy), policy.core_params())?;
         let ctx = core.state();
         let mut domains: Vec<_> = ctx.doms[..ctx.nr_doms as usize]
             .iter()

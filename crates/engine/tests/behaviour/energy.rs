@@ -7,7 +7,7 @@ use crate::common::*;
 use wakeplace_engine::Hotplug;
 use wakeplace_engine::check;
 use wakeplace_engine::observe::PlacementKind;
-use wakeplace_platform::{Platform, PowerUnit};
+use wakeplace_platform::{EmCost, EmCosts, Platform, PowerUnit};
 use wakeplace_policy_sys::Reason;
 use wakeplace_workload::{Event, Loops, TaskScript, Timer, TimerMode, Workload};
 
@@ -269,8 +269,17 @@ fn an_artificial_model_places_as_the_one_it_was_made_of() {
         [6223, 8120, 10_282, 12_695, 15_350],
     ];
     for (domain, costs) in artificial.freq_domains.iter_mut().zip(costs) {
-        for (opp, cost) in domain.opps.iter_mut().zip(costs) {
-            (opp.power, opp.cluster_power, opp.em_cost) = (None, None, Some(cost));
+        let states = domain.opps.iter().zip(costs);
+        let states = states.map(|(opp, cost)| EmCost {
+            level: opp.khz,
+            cost,
+        });
+        domain.em_costs = Some(EmCosts {
+            since: (5, 19),
+            states: states.collect(),
+        });
+        for opp in &mut domain.opps {
+            (opp.power, opp.cluster_power) = (None, None);
         }
     }
     for state in &mut artificial.idle_states {
@@ -286,7 +295,7 @@ fn an_artificial_model_places_as_the_one_it_was_made_of() {
     }
     let mut without = artificial.clone();
     for domain in &mut without.freq_domains {
-        domain.opps.iter_mut().for_each(|opp| opp.em_cost = None);
+        domain.em_costs = None;
     }
     let (old, bare) = (run(&artificial, "linux-5.0"), run(&without, "linux-5.0"));
     assert_eq!(old.event_hash, bare.event_hash);

@@ -2,6 +2,7 @@
 
 use toml::Spanned;
 
+use super::em_costs;
 use super::machine::Machine;
 use super::provenance::Provenance;
 use super::raw::{Int, RawDomain, RawOpp, RawSource};
@@ -47,6 +48,7 @@ pub(super) fn read(
             }
         }
         let opps = opps(row, unit)?;
+        let em_costs = em_costs::read(row, &opps, provenance)?;
         note_sources(table, unit, &opps, provenance)?;
         let latency = &row.transition.get_ref().latency_us;
         let transition_latency_ns = us_as_ns(latency, "`latency_us`")?;
@@ -61,6 +63,7 @@ pub(super) fn read(
                 policy_per_cpu: row.policy_per_cpu,
                 transition_latency_ns,
                 opps: opps.clone(),
+                em_costs: em_costs.clone(),
             });
         }
     }
@@ -68,7 +71,7 @@ pub(super) fn read(
         let problem = format!("CPU {cpu} is in no frequency domain");
         return Err(Flaw::new(at(raw), problem, "expected each CPU in one"));
     }
-    let modelled = |d: &FreqDomain| unit != PowerUnit::None || d.opps[0].em_cost.is_some();
+    let modelled = |d: &FreqDomain| unit != PowerUnit::None || d.em_costs.is_some();
     if domains.len() > MAX_DOMAINS_WITH_POWER && domains.iter().any(modelled) {
         let problem = format!("a platform with power has {} domains", domains.len());
         let expected = format!("expected at most {MAX_DOMAINS_WITH_POWER} frequency domains");
@@ -125,21 +128,11 @@ fn read_opp(row: &Spanned<RawOpp>, unit: PowerUnit) -> Result<Opp, Flaw> {
     };
     let work_power = watts(&raw.work_uw, 0, "`work_uw`", "a work power")?;
     let em_power = watts(&raw.em_uw, 1, "`em_uw`", "a power of the energy model")?;
-    let em_cost = match &raw.em_cost {
-        Some(cost) if unit == PowerUnit::Microwatt => {
-            let problem = "`em_cost` beside microwatts, of which the kernel makes the costs itself";
-            let expected = "expected `power_unit` \"none\" or \"bogo\", or no `em_cost`";
-            return Err(Flaw::new(at(cost), problem, expected));
-        }
-        Some(cost) => Some(narrow(between(cost, 1, MAX_CPU_POWER, "`em_cost`", "")?)),
-        None => None,
-    };
     Ok(Opp {
         khz,
         mv,
         power,
         em_power,
-        em_cost,
         cluster_power,
         work_power,
     })
@@ -170,11 +163,6 @@ fn check_order(row: &Spanned<RawOpp>, below: &Opp, opp: &Opp) -> Result<(), Flaw
             opp.em_power.is_some(),
             below.em_power.is_some(),
             "an `em_uw`",
-        ),
-        (
-            opp.em_cost.is_some(),
-            below.em_cost.is_some(),
-            "an `em_cost`",
         ),
     ];
     if let Some((.., what)) = uneven.iter().find(|(one, other, _)| one != other) {
@@ -210,13 +198,11 @@ fn note_sources(
     let has_cluster = opps[0].cluster_power.is_some();
     let has_work = opps[0].work_power.is_some();
     let has_em_power = opps[0].em_power.is_some();
-    let has_cost = opps[0].em_cost.is_some();
     let columns = [
         ("cpu_power", &row.cpu_power, unit != PowerUnit::None),
         ("cluster_power", &row.cluster_power, has_cluster),
         ("work_power", &row.work_power, has_work),
         ("em_power", &row.em_power, has_em_power),
-        ("em_cost", &row.em_cost, has_cost),
     ];
     for (key, source, has_figures) in columns {
         note_column(table, (key, source, has_figures), provenance)?;
