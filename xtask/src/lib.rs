@@ -11,7 +11,6 @@ pub mod kernel_map;
 pub mod lexer;
 pub mod mutants;
 pub mod params;
-pub mod platforms;
 pub mod protos;
 pub mod reasons;
 pub mod repo;

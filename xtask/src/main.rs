@@ -6,8 +6,8 @@ use std::process::ExitCode;
 
 use xtask::repo::Repo;
 use xtask::{
-    Finding, arrows, assets, bindings, kernel_map, mutants, params, platforms, protos, reasons,
-    site, tidy, truth,
+    Finding, arrows, assets, bindings, kernel_map, mutants, params, protos, reasons, site, tidy,
+    truth,
 };
 
 const USAGE: &str = "\
@@ -28,9 +28,6 @@ cargo xtask COMMAND
   mutants --check   whether each entry of policy/mutants.toml still is of a change
   params            write docs/guide/parameters.md from policy/include/wakeplace/params.def.h
   params --check    whether it is of that header
-  platforms FOLDER  write platforms/*.toml from the collected facts of machines in a folder
-  platforms --check FOLDER
-                    whether those files are what the facts give
   protos            write crates/trace/src/proto/generated.rs from crates/trace/proto
   protos --check    whether it is of that file
   reasons           write docs/guide/reasons.md from the enums in policy/include
@@ -89,10 +86,6 @@ fn run(args: &[&str]) -> anyhow::Result<Option<Vec<Finding>>> {
         }
         ["protos"] => protos::write(&root)?,
         ["protos", "--check"] => protos::check(&root)?,
-        ["platforms", "--check", folder] => platforms::check(&root, Path::new(folder))?,
-        ["platforms", folder] if !folder.starts_with('-') => {
-            platforms::write(&root, Path::new(folder))?
-        }
         ["truth", options @ ..] => truth::write(&root, options)?,
         ["check"] => {
             let repo = Repo::load(&root)?;

@@ -6,7 +6,7 @@ use crate::options::Options;
 use wakeplace_platform::{FreqDomain, IdleScope, Platform, PowerUnit};
 use wakeplace_policy_sys::{FreqFacts, LevelFacts, MachineFacts, PerfFacts, Policy, SchedMcFacts};
 
-/// Work units of one nanosecond on the biggest CPU at its highest frequency: capacity 1024 x 1024.
+/// Work units of one nanosecond on the fastest CPU at its highest frequency: speed 1024 x 1024.
 pub(crate) const FULL_SPEED: u64 = 1 << 20;
 
 /// An idle state of one CPU.
@@ -45,7 +45,6 @@ pub(crate) struct Machine {
     pub(crate) transition_ns: Vec<u64>,
     /// Work units per ns of each CPU at each operating point of its domain.
     pub(crate) speed: Vec<Vec<u64>>,
-    pub(crate) capacity: Vec<u64>,
     /// States of each CPU, shallow to deep; at least one.
     pub(crate) idle: Vec<Vec<CpuIdleState>>,
     /// NUMA node of each CPU.
@@ -186,10 +185,10 @@ impl Machine {
         for (index, domain) in platform.freq_domains.iter().enumerate() {
             let max_khz = u64::from(domain.opps.last().expect("validated").khz);
             for cpu in &domain.cpus {
-                let capacity = u64::from(platform.cpus[cpu.index()].capacity);
+                let full = u64::from(platform.cpus[cpu.index()].speed);
                 domain_of[cpu.index()] = index as u32;
                 speed[cpu.index()] = (domain.opps.iter())
-                    .map(|opp| (capacity * 1024 * u64::from(opp.khz) / max_khz).max(1))
+                    .map(|opp| (full * 1024 * u64::from(opp.khz) / max_khz).max(1))
                     .collect();
             }
         }
@@ -215,11 +214,6 @@ impl Machine {
                 .map(|d| latency(d.transition_latency_ns))
                 .collect(),
             speed,
-            capacity: platform
-                .cpus
-                .iter()
-                .map(|c| u64::from(c.capacity))
-                .collect(),
             idle: idle_states(platform, options, wake_latency_us),
             node_of: platform.cpus.iter().map(|c| c.node).collect(),
             distance: platform

@@ -2,7 +2,8 @@
 //!
 //! Under emulation every CPU does as much per second as every other, at every frequency. A load
 //! that is to be small on a big CPU must therefore make its progress at the rate the kernel
-//! believes in: CPU time x capacity / 1024 x current frequency / top frequency.
+//! believes in, or at the speed that a job says it really has: CPU time x speed / 1024 x current
+//! frequency / top frequency.
 
 use std::fs::{self, File};
 use std::os::unix::fs::FileExt;
@@ -28,9 +29,9 @@ impl Rate {
     /// The biggest CPU at its top frequency.
     pub(crate) const ONE: Self = Self(1 << RATE_BITS);
 
-    /// A CPU of this capacity at this fraction of its top frequency.
-    pub(crate) fn new(capacity: u32, khz: u64, khz_max: u64) -> Self {
-        let full = (u64::from(capacity) << RATE_BITS) / u64::from(CAPACITY_MAX);
+    /// A CPU of this speed at this fraction of its top frequency.
+    pub(crate) fn new(speed: u32, khz: u64, khz_max: u64) -> Self {
+        let full = (u64::from(speed) << RATE_BITS) / u64::from(CAPACITY_MAX);
         Self((full * khz / khz_max).max(1))
     }
 
@@ -63,6 +64,8 @@ pub struct CpuFacts {
 struct Cpu {
     number: u32,
     capacity: u32,
+    /// What it gets done at its top frequency, of 1024.
+    speed: u32,
     /// Top frequency, kHz, and the file with the current one.
     frequency: Option<(u64, File)>,
 }
@@ -99,6 +102,17 @@ impl Cpus {
         })
     }
 
+    /// The same CPUs with these speeds, by their numbers; one without goes on by its capacity.
+    pub(crate) fn at(mut self, speeds: &[u32]) -> Self {
+        for cpu in &mut self.cpus {
+            cpu.speed = speeds
+                .get(cpu.number as usize)
+                .copied()
+                .unwrap_or(cpu.speed);
+        }
+        self
+    }
+
     /// Their numbers, ascending.
     pub(crate) fn numbers(&self) -> Vec<u32> {
         self.cpus.iter().map(|cpu| cpu.number).collect()
@@ -125,9 +139,9 @@ impl Cpus {
         let cpu = &self.cpus[index];
         match (&cpu.frequency, cpu.khz()) {
             (Some((khz_max, _)), Some(khz)) if self.frequency_invariant => {
-                Rate::new(cpu.capacity, khz, *khz_max)
+                Rate::new(cpu.speed, khz, *khz_max)
             }
-            _ => Rate::new(cpu.capacity, 1, 1),
+            _ => Rate::new(cpu.speed, 1, 1),
         }
     }
 
@@ -148,9 +162,11 @@ impl Cpu {
         let capacity = number_in(&folder.join("cpu_capacity")).and_then(|n| u32::try_from(n).ok());
         let khz_max = number_in(&folder.join("cpufreq/cpuinfo_max_freq"));
         let current = File::open(folder.join("cpufreq/scaling_cur_freq"));
+        let capacity = capacity.unwrap_or(CAPACITY_MAX);
         Self {
             number,
-            capacity: capacity.unwrap_or(CAPACITY_MAX),
+            capacity,
+            speed: capacity,
             frequency: khz_max.zip(current.ok()),
         }
     }
@@ -221,6 +237,9 @@ mod tests {
         assert_eq!(fixed.rate(0), Rate(473_088), "capacity alone");
         assert_eq!(fixed.rate(10), Rate::ONE, "neither capacity nor frequency");
         assert_eq!(fixed.rate(11), Rate::ONE, "no such CPU");
+        let slow = fixed.at(&[600]);
+        assert_eq!(slow.rate(0), Rate((600 << RATE_BITS) / 1024), "its own");
+        assert_eq!(slow.rate(4), Rate::ONE, "none is said: its capacity");
         assert_eq!(fixed.big_and_little(), (vec![4, 10], vec![0]));
         assert_eq!(fixed.facts()[1].khz_at_window_begin, Some(2_362_000));
         assert_eq!(fixed.facts()[2].khz_max, None);

@@ -26,6 +26,10 @@ pub struct Job {
     pub window_ns: u64,
     /// Work goes slower at a lower frequency, as it does on hardware.
     pub frequency_invariant: bool,
+    /// By CPU number: what a CPU gets done at its top frequency, of 1024, where that is not the
+    /// capacity that the kernel has for it. Empty: it is.
+    #[serde(default)]
+    pub speeds: Vec<u32>,
     /// Start of the tasks after a multiple of 100 ms of CLOCK_MONOTONIC: shifts their releases
     /// against the scheduler's tick, ns.
     #[serde(default)]
@@ -199,6 +203,9 @@ impl Job {
         ];
         for (name, time_ns) in times {
             check_time(name, time_ns)?;
+        }
+        if let Some(wrong) = self.speeds.iter().find(|s| !(1..=1024).contains(*s)) {
+            return Err(format!("speeds: {wrong}, expected 1 to 1024"));
         }
         if self.window_ns == 0 {
             return Err("window_ns: 0, expected at least 1".to_owned());

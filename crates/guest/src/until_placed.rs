@@ -246,6 +246,7 @@ fn small_job(tasks: u64, period_ms: u64, duty_pct: u64, seconds: (u64, u64)) -> 
         }],
     };
     Job {
+        speeds: Vec::new(),
         warm_up_ns: seconds.0 * 1_000_000_000,
         window_ns: seconds.1 * 1_000_000_000,
         frequency_invariant: true,

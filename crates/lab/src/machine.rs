@@ -168,11 +168,11 @@ fn renumbered(platform: &Platform, kept: &[CpuId]) -> Platform {
         Some(CpuId(u32::try_from(at).unwrap_or(u32::MAX)))
     };
     let map = |cpus: &[CpuId]| cpus.iter().filter_map(new).collect::<Vec<_>>();
-    let biggest = kept
-        .iter()
-        .map(|cpu| platform.cpus[cpu.index()].capacity)
-        .max();
-    let biggest = biggest.unwrap_or(1024).max(1);
+    let most = |figure: fn(&wakeplace_platform::Cpu) -> u32| {
+        let figures = kept.iter().map(|cpu| figure(&platform.cpus[cpu.index()]));
+        figures.max().unwrap_or(1024).max(1)
+    };
+    let (biggest, fastest) = (most(|cpu| cpu.capacity), most(|cpu| cpu.speed));
     let mut cut = platform.clone();
     cut.cpus = kept
         .iter()
@@ -196,6 +196,7 @@ fn renumbered(platform: &Platform, kept: &[CpuId]) -> Platform {
     cut.clusters = clusters;
     for cpu in &mut cut.cpus {
         cpu.capacity = (cpu.capacity * 1024 / biggest).max(1);
+        cpu.speed = (cpu.speed * 1024 / fastest).max(1);
     }
     for domain in &mut cut.freq_domains {
         domain.cpus = map(&domain.cpus);

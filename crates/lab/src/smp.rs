@@ -140,6 +140,7 @@ mod tests {
             .map(|cpu| Cpu {
                 kind: "core".to_owned(),
                 capacity: 1024,
+                speed: 1024,
                 core: core_of(cpu),
                 cluster: core_of(cpu) / cores,
                 package: core_of(cpu) / (cores * caches),

@@ -161,7 +161,7 @@ fn translate(
 ) -> job::Job {
     let translation = Translation {
         guest_cpu,
-        capacity: calibration_capacity(workload, machine),
+        speed: calibration_speed(workload, machine),
     };
     let timer = |timer: &wakeplace_workload::Timer| job::Timer {
         mode: match timer.mode {
@@ -175,6 +175,7 @@ fn translate(
         warm_up_ns: WARM_UP_NS,
         window_ns: window_ns.or(workload.duration_ns).unwrap_or(WINDOW_NS),
         frequency_invariant: true,
+        speeds: speeds(machine, guest_cpu),
         start_offset_ns: 0,
         trace,
         timers: workload.timers.iter().map(timer).collect(),
@@ -187,20 +188,31 @@ fn translate(
     }
 }
 
-/// Capacity of the CPU on which the workload's times are meant.
-fn calibration_capacity(workload: &Workload, machine: &Machine) -> u64 {
+/// By the guest's CPU numbers, where one's speed is not what the guest's kernel is told.
+fn speeds(machine: &Machine, guest_cpu: &[u32]) -> Vec<u32> {
+    let cpus = machine.platform.iter().flat_map(|platform| &platform.cpus);
+    let mut rows: Vec<_> = guest_cpu.iter().zip(cpus).collect();
+    if rows.iter().all(|(_, cpu)| cpu.speed == cpu.capacity) {
+        return Vec::new();
+    }
+    rows.sort_unstable_by_key(|(number, _)| **number);
+    rows.iter().map(|(_, cpu)| cpu.speed).collect()
+}
+
+/// Speed of the CPU on which the workload's times are meant.
+fn calibration_speed(workload: &Workload, machine: &Machine) -> u64 {
     match (workload.calibration, &machine.platform) {
         (Calibration::Cpu(cpu), Some(platform)) => platform
             .cpus
             .get(cpu as usize)
-            .map_or(1024, |cpu| u64::from(cpu.capacity)),
+            .map_or(1024, |cpu| u64::from(cpu.speed)),
         (Calibration::Biggest | Calibration::Cpu(_), _) => 1024,
     }
 }
 
 struct Translation<'a> {
     guest_cpu: &'a [u32],
-    capacity: u64,
+    speed: u64,
 }
 
 impl Translation<'_> {
@@ -239,7 +251,7 @@ impl Translation<'_> {
     fn op(&self, event: Event) -> Option<job::Op> {
         Some(match event {
             Event::Run { work_ns } => job::Op::Run {
-                work_ns: scaled(work_ns, self.capacity),
+                work_ns: scaled(work_ns, self.speed),
             },
             Event::Runtime { wall_ns } => job::Op::Runtime { wall_ns },
             Event::Sleep { duration_ns } => job::Op::Sleep { duration_ns },
@@ -255,7 +267,7 @@ impl Translation<'_> {
 }
 
 /// Work in time of a CPU of some capacity, as time of one of 1024.
-fn scaled(work_ns: u64, capacity: u64) -> u64 {
+fn scaled(work_ns: u64, speed: u64) -> u64 {
     let work = u128::from(work_ns) * u128::from(capacity) / 1024;
     u64::try_from(work).unwrap_or(u64::MAX)
 }

@@ -44,6 +44,7 @@ pub(crate) fn two_clusters() -> Platform {
     let cpu = |cluster: u32| Cpu {
         kind: "test".to_owned(),
         capacity: 512 + 512 * cluster,
+        speed: 512 + 512 * cluster,
         core: 0,
         cluster,
         package: 0,

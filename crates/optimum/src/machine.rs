@@ -117,7 +117,7 @@ impl Machine {
 fn cpu_row(platform: &Platform, power: &PowerModel, cpu: CpuId) -> Vec<Point> {
     let opps = &platform.freq_domains[platform.freq_domain_of(cpu)].opps;
     let top = opps.last().map_or(1, |opp| u64::from(opp.khz));
-    let full = u64::from(platform.cpus[cpu.index()].capacity) * DEMAND_SCALE;
+    let full = u64::from(platform.cpus[cpu.index()].speed) * DEMAND_SCALE;
     let one = |(at, opp): (usize, &wakeplace_platform::Opp)| {
         let idle = platform.idle_states_of(cpu);
         let idle = idle.map(|(state, _)| power.cpu_idle(cpu, state, at)).min();

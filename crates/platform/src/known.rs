@@ -3,8 +3,9 @@
 use crate::{Platform, Standing};
 
 /// Groups of figures in the order lists show them, by how their entries in `provenance` begin.
-const GROUPS: [(&str, &[&str]); 13] = [
+const GROUPS: [(&str, &[&str]); 14] = [
     ("cpus", &["cluster "]),
+    ("speed", &["speed"]),
     ("levels", &["topology", "numa", "priority"]),
     ("clocks", &["frequencies of", "frequency transition of"]),
     (
@@ -30,8 +31,8 @@ const GROUPS: [(&str, &[&str]); 13] = [
 /// How many tables of a group are known in each way.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Known {
-    /// The group: `cpus`, `levels`, `clocks`, `power`, `idle states`, `idle power`, `threads`,
-    /// `tick`, `costs`, `board`, `heat`, `packing` or `housekeeping`.
+    /// The group: `cpus`, `speed`, `levels`, `clocks`, `power`, `idle states`, `idle power`,
+    /// `threads`, `tick`, `costs`, `board`, `heat`, `packing` or `housekeeping`.
     pub group: &'static str,
     /// Tables that a document states.
     pub published: usize,

@@ -52,8 +52,11 @@ pub struct Source {
 pub struct Cpu {
     /// Core type, as `cortex-a53`.
     pub kind: String,
-    /// Capacity at the highest frequency, 1..=1024.
+    /// Capacity at the highest frequency, 1..=1024: what a kernel is told.
     pub capacity: u32,
+    /// What the hardware gets done at the highest frequency, 1..=1024, 1024 = the fastest CPU.
+    /// Where a file states none it is the capacity.
+    pub speed: u32,
     /// Physical core; CPUs of one core are SMT siblings.
     pub core: u32,
     /// Cluster that shares power and (usually) a cache.
@@ -107,7 +110,7 @@ impl Opp {
 /// CPUs that share one clock.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FreqDomain {
-    /// Members, ascending; all have the same capacity.
+    /// Members, ascending; all have the same capacity and the same speed.
     pub cpus: Vec<CpuId>,
     /// The kernel has a cpufreq policy for each CPU, and hardware runs the domain at the highest
     /// request of a CPU that does not sleep; else there is one policy for all.
@@ -416,6 +419,12 @@ impl Platform {
     #[must_use]
     pub fn capacities(&self) -> Vec<u32> {
         self.cpus.iter().map(|cpu| cpu.capacity).collect()
+    }
+
+    /// Per CPU: its speed, 1024 for the fastest.
+    #[must_use]
+    pub fn speeds(&self) -> Vec<u32> {
+        self.cpus.iter().map(|cpu| cpu.speed).collect()
     }
 
     /// Whether it says what its board draws more while CPUs work (`Opp::work_power`).

@@ -51,7 +51,7 @@ impl Demand {
         let speed = |cpu: CpuId| {
             let opps = &platform.freq_domains[platform.freq_domain_of(cpu)].opps;
             let top = opps.last().map_or(1, |opp| u64::from(opp.khz));
-            let full = u64::from(platform.cpus[cpu.index()].capacity) * DEMAND_SCALE;
+            let full = u64::from(platform.cpus[cpu.index()].speed) * DEMAND_SCALE;
             opps.iter()
                 .map(|opp| full * u64::from(opp.khz) / top)
                 .collect()

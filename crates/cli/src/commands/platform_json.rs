@@ -95,6 +95,7 @@ fn cpus(platform: &Platform) -> Vec<Value> {
             "cpu": number,
             "kind": cpu.kind,
             "capacity": cpu.capacity,
+            "speed": cpu.speed,
             "core": cpu.core,
             "cluster": cpu.cluster,
             "package": cpu.package,

@@ -125,17 +125,23 @@ pub(super) fn numbers(cpus: &[CpuId]) -> String {
 
 fn cpus(page: &mut Page, platform: &Platform) {
     let columns = [
-        "cluster", "cpus", "kind", "capacity", "cores", "package", "node",
+        "cluster", "cpus", "kind", "capacity", "speed", "cores", "package", "node",
     ];
     let mut table = Table::new("cpus", &columns)
         .align("capacity", Align::Right)
+        .align("speed", Align::Right)
         .align("cores", Align::Right)
         .align("package", Align::Right)
         .align("node", Align::Right);
     // One line per cluster and kind: CPUs that differ in nothing stand together.
     let key = |id: CpuId| {
         let cpu = &platform.cpus[id.index()];
-        (cpu.kind.clone(), cpu.capacity, cpu.package, cpu.node)
+        (
+            cpu.kind.clone(),
+            (cpu.capacity, cpu.speed),
+            cpu.package,
+            cpu.node,
+        )
     };
     for cluster in &platform.clusters {
         let mut rest = cluster.cpus.as_slice();
@@ -144,7 +150,7 @@ fn cpus(page: &mut Page, platform: &Platform) {
                 .iter()
                 .take_while(|cpu| key(**cpu) == key(*first))
                 .count();
-            let (kind, capacity, package, node) = key(*first);
+            let (kind, (capacity, speed), package, node) = key(*first);
             let mut cores: Vec<u32> = rest[..same]
                 .iter()
                 .map(|cpu| platform.cpus[cpu.index()].core)
@@ -156,6 +162,7 @@ fn cpus(page: &mut Page, platform: &Platform) {
                 Cell::from(breakable(&numbers(&rest[..same]))),
                 Cell::from(kind),
                 Cell::from(u64::from(capacity)),
+                Cell::from(u64::from(speed)),
                 Cell::from(cores.len()),
                 Cell::from(u64::from(package)),
                 Cell::from(u64::from(node)),

@@ -104,6 +104,33 @@ fn calibration_says_which_cpu_run_times_mean() {
     );
 }
 
+/// Goal: what a CPU gets done is its speed, whatever the kernel takes for its capacity. Method:
+/// 10 ms of work on a P core and on an E core of a hybrid whose kernel has 1024 for both, and on
+/// its E core without threads. Source: HWP's levels 66 and 39 (platforms/alder-lake-12900k.toml).
+#[test]
+fn work_takes_as_long_as_the_cpu_is_slow() {
+    for (name, e_core) in [("alder-lake-12900k", 16), ("alder-lake-12900k-nosmt", 8)] {
+        let platform = builtin(name);
+        let run_ns = |cpu| {
+            let load = workload(vec![work_on(cpu, 10 * MS)], vec![]);
+            let (report, _) = simulate(&platform, &performance(), &load, &all_off(S));
+            report.tasks[0].run_ns
+        };
+        assert_eq!(run_ns(0), 10 * MS, "{name}: a P core");
+        let speed = 39 * 1024 / 66;
+        assert_eq!(
+            run_ns(e_core),
+            (10 * MS * 1024).div_ceil(speed),
+            "{name}: an E core"
+        );
+    }
+    let capacities = builtin("alder-lake-12900k").capacities();
+    assert!(
+        capacities.iter().all(|capacity| *capacity == 1024),
+        "the kernel's"
+    );
+}
+
 /// Goal: `Runtime` is wall time, whatever the speed and although others preempt (rt-app: it loops
 /// until the time is over). Method: alone on a slow CPU; then against a hog.
 #[test]

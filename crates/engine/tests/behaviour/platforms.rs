@@ -1,6 +1,5 @@
 //! Every built-in machine as the core builds its sched domains (docs/rules/domains.md#domains;
-//! docs/rules/domains.md#numa-nodes). That the platform files have the levels of the collected
-//! facts is tested in the platform crate.
+//! docs/rules/domains.md#numa-nodes).
 
 use crate::common::*;
 use wakeplace_engine::core_facts;

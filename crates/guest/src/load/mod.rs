@@ -34,7 +34,7 @@ const TRACING_ON: &str = "/sys/kernel/tracing/tracing_on";
 /// # Errors
 /// [`GuestError::Environment`] where a task cannot be set up or the trace not be switched.
 pub fn run(job: Job) -> Result<(LoadResult, Vec<String>), GuestError> {
-    let cpus = Cpus::read(Path::new(SYSFS_CPUS), job.frequency_invariant)?;
+    let cpus = Cpus::read(Path::new(SYSFS_CPUS), job.frequency_invariant)?.at(&job.speeds);
     let traced = job.trace && Path::new(TRACING_ON).exists();
     let shared = Arc::new(Shared::new(
         job,

@@ -125,6 +125,7 @@ impl<'a> View<'a> {
             tick_hz: None,
             cpus,
             capacity_from,
+            speed: None,
             parts,
             parts_from: Origin::derived(self.text(
                 "cpu-map and next-level-cache, read as Linux drivers/base/arch_topology.c does",

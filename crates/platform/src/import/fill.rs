@@ -1,6 +1,5 @@
-//! What a source lacks is filled in here: one rule each, with its reason, the same as platform
-//! files
-//! made of collected facts have (docs/decisions/026).
+//! What a source lacks is filled in here: one rule each, with its reason, the same as
+//! built-in platform files have (docs/decisions/026).
 
 use super::found::{Clock, Found, FoundIdle, Origin, Point, Scale};
 use crate::arch::Arch;
@@ -34,6 +33,7 @@ pub(super) fn fill(found: &mut Found) -> Vec<String> {
     capacities(found, &mut said);
     tick(found, &mut said);
     clocks(found, &mut said);
+    super::speeds::fill(found, &mut said);
     power(found, &mut said);
     idle(found, &mut said);
     said

@@ -111,6 +111,8 @@ pub(super) struct Found {
     pub(super) tick_hz: Option<(u32, Origin)>,
     pub(super) cpus: Vec<FoundCpu>,
     pub(super) capacity_from: Origin,
+    /// How fast each CPU is at its highest clock, on any scale, where that is not its capacity.
+    pub(super) speed: Option<(Vec<u64>, Origin)>,
     pub(super) parts: Parts,
     pub(super) parts_from: Origin,
     /// Distances of the nodes in the order of their lowest CPUs; empty: one node.

@@ -176,6 +176,7 @@ impl View<'_> {
             tick_hz: self.tick_hz(),
             cpus,
             capacity_from,
+            speed: None,
             parts: Parts {
                 smt: singles.clone(),
                 cluster: clusters.clone(),

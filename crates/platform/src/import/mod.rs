@@ -11,6 +11,7 @@ mod fill;
 mod found;
 mod lisa;
 mod nrg_model;
+mod speeds;
 mod sysfs;
 mod text;
 mod voltages;

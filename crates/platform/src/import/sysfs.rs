@@ -106,6 +106,7 @@ impl View<'_> {
             }),
             cpus,
             capacity_from,
+            speed: self.speeds(),
             parts: self.parts(),
             parts_from: Origin::stated(
                 self.file(
@@ -220,6 +221,22 @@ impl View<'_> {
                 Origin::assumed("no file states a capacity: all CPUs are taken to be alike"),
             ),
         }
+    }
+
+    /// By the firmware's levels of performance, where the kernel takes its CPUs for alike.
+    fn speeds(&self) -> Option<(Vec<u64>, Origin)> {
+        let levels = self.machine.capacity_from == CapacitySource::HighestPerf;
+        let speeds: Vec<u64> = self
+            .kept
+            .iter()
+            .map(|cpu| u64::from(self.machine.capacity[usize::from(*cpu)]))
+            .collect();
+        let differ = speeds.iter().any(|speed| *speed != speeds[0]);
+        (levels && differ).then(|| {
+            let file =
+                "sys/devices/system/cpu/cpu*/acpi_cppc/highest_perf, relative to the highest";
+            (speeds, Origin::derived(self.file(file)))
+        })
     }
 
     /// Symmetric, 10 within a node, as the kernel uses them: of two directions the shorter.

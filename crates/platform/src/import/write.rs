@@ -193,6 +193,9 @@ impl Writer<'_> {
             out += &source(&both);
             self.core_rows(members, &mut out);
         }
+        if let Some((_, from)) = &self.found.speed {
+            let _ = write!(out, "\n[speed]\n{}", source(from));
+        }
         out
     }
 
@@ -205,7 +208,14 @@ impl Writer<'_> {
                 .filter(|m| smt[usize::from(**m)] == smt[usize::from(cpu)])
                 .count()
         };
-        let key = |cpu: u16| (&self.cpu(cpu).kind, self.cpu(cpu).capacity, threads(cpu));
+        let speed = |cpu: u16| {
+            let stated = self.found.speed.as_ref();
+            stated.map(|(speeds, _)| speeds[usize::from(cpu)])
+        };
+        let key = |cpu: u16| {
+            let own = self.cpu(cpu);
+            (&own.kind, own.capacity, speed(cpu), threads(cpu))
+        };
         let mut rest = members.to_vec();
         while let Some(first) = rest.first().copied() {
             let (row, others): (Vec<u16>, Vec<u16>) =
@@ -217,6 +227,9 @@ impl Writer<'_> {
                 let _ = write!(out, "\n[[cluster.cores]]\ncpus = \"{}\"\n", cpu_list(&cpus));
                 *out += &entry("kind", kind);
                 let _ = writeln!(out, "capacity = {}", self.cpu(first).capacity);
+                if let Some(speed) = speed(first) {
+                    let _ = writeln!(out, "speed = {speed}");
+                }
                 if count > 1 {
                     let _ = write!(
                         out,

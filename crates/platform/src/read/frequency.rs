@@ -251,17 +251,20 @@ fn check_members(
     machine: &Machine<'_>,
 ) -> Result<(), Flaw> {
     let place = at(&table.get_ref().cpus);
-    let capacity = |cpu: &CpuId| machine.cpus[cpu.index()].capacity;
-    if let Some(other) = cpus.iter().find(|c| capacity(c) != capacity(&cpus[0])) {
-        let first = &cpus[0];
-        let (a, b) = (capacity(first), capacity(other));
-        let problem =
-            format!("CPUs {first} and {other} of one frequency domain have capacity {a} and {b}");
-        return Err(Flaw::new(
-            place,
-            problem,
-            "expected one capacity per domain",
-        ));
+    let of = |cpu: &CpuId| &machine.cpus[cpu.index()];
+    let figures: [(&str, &dyn Fn(&CpuId) -> u32); 2] = [
+        ("capacity", &|cpu| of(cpu).capacity),
+        ("speed", &|cpu| of(cpu).speed),
+    ];
+    for (what, figure) in figures {
+        if let Some(other) = cpus.iter().find(|c| figure(c) != figure(&cpus[0])) {
+            let first = &cpus[0];
+            let (a, b) = (figure(first), figure(other));
+            let problem =
+                format!("CPUs {first} and {other} of one frequency domain have {what} {a} and {b}");
+            let expected = format!("expected one {what} per domain");
+            return Err(Flaw::new(place, problem, expected));
+        }
     }
     if opps[0].cluster_power.is_none() {
         return Ok(());

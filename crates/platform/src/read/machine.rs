@@ -3,7 +3,7 @@
 use toml::Spanned;
 
 use super::provenance::Provenance;
-use super::raw::{Int, RawCluster, RawCores, RawNumbering, RawPart, Text};
+use super::raw::{Int, RawCluster, RawCores, RawNumbering, RawPart, RawSource, Text};
 use super::values::{at, between};
 use crate::cpu_list;
 use crate::error::Flaw;
@@ -24,9 +24,10 @@ pub(super) struct Machine<'a> {
 }
 
 impl<'a> Machine<'a> {
-    /// Reads the `[[cluster]]` tables.
+    /// Reads the `[[cluster]]` tables, and whose word the speeds in them are.
     pub(super) fn read(
         raw: &Spanned<Vec<Spanned<RawCluster>>>,
+        speed: Option<&Spanned<RawSource>>,
         text: &'a str,
         provenance: &mut Provenance,
     ) -> Result<Self, Flaw> {
@@ -62,6 +63,7 @@ impl<'a> Machine<'a> {
             text,
         };
         machine.check_scale(raw)?;
+        check_speeds(raw, speed, provenance)?;
         Ok(machine)
     }
 
@@ -118,6 +120,47 @@ impl<'a> Machine<'a> {
     }
 }
 
+/// All CPUs have a speed, by one source, or none has.
+fn check_speeds(
+    raw: &Spanned<Vec<Spanned<RawCluster>>>,
+    table: Option<&Spanned<RawSource>>,
+    provenance: &mut Provenance,
+) -> Result<(), Flaw> {
+    let rows = || {
+        let clusters = raw.get_ref().iter();
+        clusters.flat_map(|cluster| &cluster.get_ref().cores)
+    };
+    let stated = || rows().filter_map(|row| row.speed.as_ref());
+    let Some(table) = table else {
+        return match stated().next() {
+            None => Ok(()),
+            Some(speed) => Err(Flaw::new(
+                at(speed),
+                "a speed without a source",
+                "expected a table `[speed]` with `source` and `standing`",
+            )),
+        };
+    };
+    let RawSource { source, standing } = table.get_ref();
+    provenance.note(at(table), "speed".into(), source, *standing)?;
+    if let Some(row) = rows().find(|row| row.speed.is_none()) {
+        let problem = "these CPUs have no `speed`, and the file has a table `[speed]`";
+        let expected = "expected a `speed` of all CPUs, or no table";
+        return Err(Flaw::new(at(&row.cpus), problem, expected));
+    }
+    match stated().max_by_key(|speed| *speed.get_ref()) {
+        Some(fastest) if *fastest.get_ref() != CAPACITY_SCALE => Err(Flaw::new(
+            at(fastest),
+            format!(
+                "no CPU has speed 1024; the fastest has {}",
+                fastest.get_ref()
+            ),
+            "expected 1024 for the fastest CPU",
+        )),
+        _ => Ok(()),
+    }
+}
+
 fn read_list(
     list: &Text,
     text: &str,
@@ -169,6 +212,11 @@ fn place(
 ) -> Result<(), Flaw> {
     let capacity = between(&cores.capacity, 1, CAPACITY_SCALE, "`capacity`", "")?;
     let capacity = u32::try_from(capacity).expect("CAPACITY_SCALE fits");
+    let speed = match &cores.speed {
+        Some(speed) => between(speed, 1, CAPACITY_SCALE, "`speed`", "")?,
+        None => u64::from(capacity),
+    };
+    let speed = u32::try_from(speed).expect("CAPACITY_SCALE fits");
     let first_threads = first_threads(cores, list)?;
     for (&id, core) in list.iter().zip(first_threads) {
         if slots.len() <= id.index() {
@@ -186,6 +234,7 @@ fn place(
         *slot = Some(Cpu {
             kind: cores.kind.clone(),
             capacity,
+            speed,
             core: core.0,
             cluster: index,
             package: cluster.package,

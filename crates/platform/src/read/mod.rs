@@ -59,7 +59,7 @@ fn platform(raw: &RawPlatform, text: &str) -> Result<Platform, Flaw> {
     let name = platform_name(&raw.name)?;
     raw.also_known_as.iter().try_for_each(other_name)?;
     let tick_hz = tick_hz(raw, &mut provenance)?;
-    let mut machine = Machine::read(&raw.cluster, text, &mut provenance)?;
+    let mut machine = Machine::read(&raw.cluster, raw.speed.as_ref(), text, &mut provenance)?;
     let clusters_at = at(&raw.cluster);
     let topology = topology::read(&raw.topology, &machine, &mut provenance)?;
     let levels = (&topology[..], at(&raw.topology.get_ref().levels));

@@ -117,6 +117,7 @@ pub(super) struct RawPlatform {
     pub(super) notes: Vec<String>,
     pub(super) kernel: Spanned<RawKernel>,
     pub(super) cluster: Spanned<Vec<Spanned<RawCluster>>>,
+    pub(super) speed: Option<Spanned<RawSource>>,
     pub(super) topology: Spanned<RawTopology>,
     pub(super) numa: Option<Spanned<RawNuma>>,
     pub(super) smt: Option<Spanned<RawSmt>>,
@@ -179,6 +180,7 @@ pub(super) struct RawCores {
     pub(super) cpus: Text,
     pub(super) kind: String,
     pub(super) capacity: Int,
+    pub(super) speed: Option<Int>,
     pub(super) threads_per_core: Option<Int>,
     pub(super) thread_numbering: Option<RawNumbering>,
 }

@@ -64,7 +64,7 @@ fn keys_and_words() {
     check(
         "capacity = 400",
         "§capasity = 400",
-        "unknown key `capasity`; expected one of `cpus`, `kind`, `capacity`, \
+        "unknown key `capasity`; expected one of `cpus`, `kind`, `capacity`, `speed`, \
          `threads_per_core`, `thread_numbering`; did you mean `capacity`?",
     );
     check(
@@ -156,6 +156,43 @@ fn tick() {
         "tick_hz = 250",
         "tick_hz = §10001",
         "`tick_hz` is 10001; expected 1 to 10000 Hz",
+    );
+}
+
+/// Speeds of the good file's two kinds of core, and who says so.
+fn with_speeds(little: &str, big: &str, table: &str) -> String {
+    let text = GOOD
+        .replace("capacity = 400 ", &format!("capacity = 400{little} "))
+        .replace("capacity = 1024 ", &format!("capacity = 1024{big} "));
+    text.replacen("[topology]", &format!("{table}\n[topology]"), 1)
+}
+
+#[test]
+fn speeds() {
+    let table = "[speed]\nsource = \"test\"\nstanding = \"assumed\"\n";
+    let good = with_speeds(", speed = 300", ", speed = 1024", table);
+    let platform = Platform::from_toml(&good, "p.toml").unwrap_or_else(|e| panic!("{e}"));
+    assert_eq!(platform.speeds(), [300, 300, 1024, 1024]);
+    assert_eq!(platform.capacities(), [400, 400, 1024, 1024]);
+    let plain = Platform::from_toml(GOOD, "p.toml").expect("good");
+    assert_eq!(plain.speeds(), plain.capacities(), "none is stated");
+    check_text(
+        &with_speeds(", speed = §300", ", speed = 1024", ""),
+        "a speed without a source; expected a table `[speed]` with `source` and `standing`",
+    );
+    check_text(
+        &with_speeds(", speed = §0", ", speed = 1024", table),
+        "`speed` is 0; expected 1 to 1024",
+    );
+    check_text(
+        &with_speeds(", speed = 300", ", speed = §900", table),
+        "no CPU has speed 1024; the fastest has 900; expected 1024 for the fastest CPU",
+    );
+    let without = with_speeds("", ", speed = 1024", table);
+    check_text(
+        &without.replace("cpus = \"0-1\", kind", "cpus = §\"0-1\", kind"),
+        "these CPUs have no `speed`, and the file has a table `[speed]`; expected a `speed` of all \
+         CPUs, or no table",
     );
 }
 

@@ -1,5 +1,4 @@
-//! The built-in platforms: all load, and hold what their machines are known for. What they have in
-//! common with the collected facts is in `collected.rs`.
+//! The built-in platforms: all load, and hold what their machines are known for.
 
 use std::fs;
 use std::path::Path;
@@ -121,9 +120,8 @@ fn power_follows_from_coefficient_voltage_and_clock() {
     }
 }
 
-/// Capacities of the collected facts (docs/decisions/026), by the formula of
-/// docs/rules/capacity.md#capacity-setup where there is one: 605 = 39 * 1024 / 66, 624 = 39 * 1024
-/// / 64.
+/// By the formula of docs/rules/capacity.md#capacity-setup where there is one: 605 = 39 * 1024 /
+/// 66, 624 = 39 * 1024 / 64.
 #[test]
 fn capacities_of_machines_that_differ_from_all_others() {
     let capacities = |name: &str| {
@@ -241,8 +239,8 @@ fn machines_without_collected_facts() {
     }
 }
 
-/// A ring of four sockets: neighbours at 20, the one across at 30 (collected facts,
-/// docs/decisions/026); the Kunpeng's four nodes: 16, 25, 32, 33, overlapping from 25 on.
+/// A ring of four sockets: neighbours at 20, the one across at 30; the Kunpeng's four nodes: 16,
+/// 25, 32, 33, overlapping from 25 on.
 #[test]
 fn nodes_that_overlap() {
     let levels = |name: &str| {

@@ -5,7 +5,6 @@
 
 mod bad_files;
 mod builtin;
-mod collected;
 mod hostile;
 mod import;
 mod shared;

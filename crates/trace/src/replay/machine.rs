@@ -3,13 +3,14 @@
 
 use wakeplace_platform::{CpuId, IdleScope, IdleState, Platform};
 
-/// Work per ns of a CPU of capacity 1024 at its highest frequency, as in the engine.
+/// Work per ns of a CPU of speed 1024 at its highest frequency, as in the engine.
 pub(super) const FULL_SPEED: u64 = 1 << 20;
 
 /// One CPU.
 #[derive(Clone, Debug)]
 struct Cpu {
-    capacity: u64,
+    /// What it gets done at its highest frequency, of 1024.
+    speed: u64,
     /// Highest frequency, kHz; 0: not known.
     max_khz: u64,
     /// CPUs of its core, itself too.
@@ -60,7 +61,7 @@ impl Machine {
             let same_core = same_core.filter(|o| platform.cpus[o.index()].core == own.core);
             let group = cache.and_then(|level| level.groups.iter().find(|g| g.contains(&id)));
             Cpu {
-                capacity: u64::from(own.capacity),
+                speed: u64::from(own.speed),
                 max_khz: domain.opps.last().map_or(0, |opp| u64::from(opp.khz)),
                 threads: same_core.map(|other| other.0).collect(),
                 cache: group.map_or(id.0, |group| group[0].0),
@@ -94,7 +95,7 @@ impl Machine {
     /// CPUs of which the recording says no more than capacity and highest frequency, if that.
     pub(super) fn stated(cpus: impl Iterator<Item = (Option<u32>, Option<u32>)>) -> Self {
         let cpu = |(id, (capacity, khz)): (u32, (Option<u32>, Option<u32>))| Cpu {
-            capacity: capacity
+            speed: capacity
                 .filter(|c| (1..=1024).contains(c))
                 .map_or(1024, u64::from),
             max_khz: khz.map_or(0, u64::from),
@@ -127,9 +128,9 @@ impl Machine {
         let own = &self.cpus[cpu];
         let alone = match khz {
             Some(khz) if own.max_khz > 0 && khz < own.max_khz => {
-                own.capacity * 1024 * khz / own.max_khz
+                own.speed * 1024 * khz / own.max_khz
             }
-            _ => own.capacity * 1024,
+            _ => own.speed * 1024,
         };
         let alone = alone.max(1);
         match self.core_capacity.len() {

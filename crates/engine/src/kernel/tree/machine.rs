@@ -111,10 +111,10 @@ fn frequency_domain(
 /// takes one: on a CPU of the domain at its highest frequency, if not on any alike.
 fn governor_time_ns(platform: &Platform, stated: &Housekeeping, domain: u32) -> Option<u32> {
     let cpu = platform.freq_domains[domain as usize].cpus.first()?;
-    let capacity = platform.cpus[cpu.index()].capacity;
+    let speed = platform.cpus[cpu.index()].speed;
     let time_ns = match stated.wall {
         true => stated.governor_ns?,
-        false => stated.governor_ns? * u64::from(FULL) / u64::from(capacity.max(1)),
+        false => stated.governor_ns? * u64::from(FULL) / u64::from(speed.max(1)),
     };
     Some(u32::try_from(time_ns).unwrap_or(u32::MAX))
 }

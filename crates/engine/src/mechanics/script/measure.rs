@@ -4,7 +4,7 @@ use super::steps::Flow;
 use super::timers::{PrivateTimers, TimerState};
 use crate::ids::{CpuId, TaskId};
 use crate::kernel::Kernel;
-use crate::machine::Machine;
+use crate::machine::{FULL_SPEED, Machine};
 use crate::mechanics::Mechanics;
 use crate::observe::Observer;
 use wakeplace_workload::{Calibration, Event, Series, Since, Workload, Zero};
@@ -48,8 +48,13 @@ impl<'a> Program<'a> {
 /// Work units of one nanosecond on the calibration CPU at its highest frequency.
 fn work_per_ns(machine: &Machine, calibration: Calibration) -> u64 {
     match calibration {
-        Calibration::Biggest => 1024 * 1024,
-        Calibration::Cpu(cpu) => machine.capacity.get(cpu as usize).copied().unwrap_or(1024) * 1024,
+        Calibration::Biggest => FULL_SPEED,
+        Calibration::Cpu(cpu) => {
+            let speeds = machine.speed.get(cpu as usize);
+            speeds
+                .and_then(|row| row.last())
+                .map_or(FULL_SPEED, |top| *top)
+        }
     }
 }
 

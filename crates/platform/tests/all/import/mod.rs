@@ -82,6 +82,34 @@ fn two_sockets_with_threads() {
     );
 }
 
+/// Goal: CPUs of one capacity are not of one speed in silence. Method: the tree without the
+/// firmware's levels: E cores at 0.787 of a P core per clock, 3.9 * 0.78741 / 5.2 * 1024 = 604.7.
+#[test]
+fn speeds_by_clock_are_said_to_be_assumed() {
+    let mut files = Files::named("raptor-lake-1370p.tree");
+    for cpu in 0..20 {
+        files.remove(&format!(
+            "sys/devices/system/cpu/cpu{cpu}/acpi_cppc/highest_perf"
+        ));
+        let khz = if cpu < 12 { "5200000" } else { "3900000" };
+        let file = format!("sys/devices/system/cpu/cpu{cpu}/cpufreq/cpuinfo_max_freq");
+        files.put(&file, khz);
+    }
+    let (_folder, root) = files.folder("no-levels");
+    let Imported { platform, said, .. } =
+        import(Source::Tree(&root), None, None).expect("a machine");
+    assert_eq!(
+        (platform.cpus[0].speed, platform.cpus[19].speed),
+        (1024, 604)
+    );
+    assert!(
+        said.iter()
+            .any(|line| line.starts_with("speed, CPUs 12-19 slower")
+                && line.contains("0.787 for E cores")),
+        "{said:?}"
+    );
+}
+
 #[test]
 fn hybrids_have_priorities_or_capacities() {
     let Imported { platform, .. } = imported("raptor-lake-1370p");
@@ -92,6 +120,11 @@ fn hybrids_have_priorities_or_capacities() {
     assert_eq!(
         (platform.cpus[0].priority, platform.cpus[12].priority),
         (64, 39)
+    );
+    // The firmware's levels of performance say how fast they are.
+    assert_eq!(
+        (platform.cpus[0].speed, platform.cpus[12].speed),
+        (1024, 39 * 1024 / 64)
     );
     assert_eq!(
         (

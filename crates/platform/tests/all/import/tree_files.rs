@@ -56,6 +56,10 @@ impl Files {
         self.0.insert(whole(path), text.to_owned());
     }
 
+    pub(crate) fn remove(&mut self, path: &str) {
+        self.0.remove(&whole(path));
+    }
+
     /// Writes them below a folder.
     pub(crate) fn write(&self, root: &Path) {
         for (path, text) in &self.0 {

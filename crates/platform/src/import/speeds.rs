@@ -1,0 +1,84 @@
+//! How fast CPUs are that a kernel takes for alike: by the firmware's word where a source has it,
+//! else by their clocks and kinds.
+
+use super::found::{Found, Origin, cpu_list};
+
+/// Speed of the fastest CPU.
+const FULL: u64 = 1024;
+
+/// What an E core of Intel's gets done per clock, of a P core's 1: the scaling factors of
+/// `HYBRID_SCALING_FACTOR_ADL` and of E cores in drivers/cpufreq/intel_pstate.c.
+const EFFICIENCY_CORE: (u64, u64) = (78_741, 100_000);
+
+/// States the speeds of CPUs of one capacity that are not alike: of several kinds, or of several
+/// highest clocks. Elsewhere the capacity is the speed.
+pub(super) fn fill(found: &mut Found, said: &mut Vec<String>) {
+    if found.speed.is_none() {
+        found.speed = by_clock(found, said);
+    }
+    if let Some((speeds, _)) = &mut found.speed {
+        one_per_clock(speeds, &found.clocks);
+        scale(speeds);
+    }
+}
+
+fn by_clock(found: &Found, said: &mut Vec<String>) -> Option<(Vec<u64>, Origin)> {
+    if found
+        .cpus
+        .iter()
+        .any(|cpu| cpu.capacity != found.cpus[0].capacity)
+    {
+        return None;
+    }
+    let mut top = vec![0; found.cpus.len()];
+    for clock in &found.clocks {
+        let khz = clock.points.last().map_or(1, |point| u64::from(point.khz));
+        clock
+            .cpus
+            .iter()
+            .for_each(|cpu| top[usize::from(*cpu)] = khz);
+    }
+    let efficient = |cpu: usize| found.cpus[cpu].kind.as_deref() == Some("E");
+    let speed = |cpu: usize| match efficient(cpu) {
+        true => top[cpu] * EFFICIENCY_CORE.0 / EFFICIENCY_CORE.1,
+        false => top[cpu],
+    };
+    let speeds: Vec<u64> = (0..top.len()).map(speed).collect();
+    let kind = |cpu: usize| &found.cpus[cpu].kind;
+    if (0..top.len()).all(|cpu| speeds[cpu] == speeds[0] && kind(cpu) == kind(0)) {
+        return None;
+    }
+    let factor = match (0..top.len()).any(efficient) {
+        true => "0.787 for E cores (intel_pstate's scaling factors), 1 for all others",
+        false => "1",
+    };
+    let text = format!("the source does not say how fast a CPU is: highest clock times {factor}");
+    let slower: Vec<u16> = (0u16..)
+        .zip(&speeds)
+        .filter(|(_, speed)| Some(*speed) < speeds.iter().max())
+        .map(|(cpu, _)| cpu)
+        .collect();
+    let whose = match slower.is_empty() {
+        true => "all CPUs alike".to_owned(),
+        false => format!("CPUs {} slower than the others", cpu_list(&slower)),
+    };
+    said.push(format!("speed, {whose}: {text}"));
+    Some((speeds, Origin::assumed(text)))
+}
+
+/// CPUs of one clock have one speed, that of the fastest.
+fn one_per_clock(speeds: &mut [u64], clocks: &[super::found::Clock]) {
+    for clock in clocks {
+        let cpus = || clock.cpus.iter().map(|cpu| usize::from(*cpu));
+        let most = cpus().map(|cpu| speeds[cpu]).max().unwrap_or(0);
+        cpus().for_each(|cpu| speeds[cpu] = most);
+    }
+}
+
+/// The fastest becomes 1024.
+fn scale(speeds: &mut [u64]) {
+    let most = speeds.iter().max().copied().unwrap_or(0).max(1);
+    for speed in speeds {
+        *speed = (u128::from(*speed) * u128::from(FULL) / u128::from(most)).clamp(1, 1024) as u64;
+    }
+}
