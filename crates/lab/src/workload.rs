@@ -266,9 +266,9 @@ impl Translation<'_> {
     }
 }
 
-/// Work in time of a CPU of some capacity, as time of one of 1024.
+/// Work in time of a CPU of some speed, as time of one of 1024.
 fn scaled(work_ns: u64, speed: u64) -> u64 {
-    let work = u128::from(work_ns) * u128::from(capacity) / 1024;
+    let work = u128::from(work_ns) * u128::from(speed) / 1024;
     u64::try_from(work).unwrap_or(u64::MAX)
 }
 

@@ -276,7 +276,7 @@ fn costs_of_an_artificial_model() {
         (
             "cost = 7",
             "cost = 0",
-            "0 }",
+            "0 },\n  { level = 5",
             "`cost` is 0; expected 1 to 64000000",
         ),
         (
