@@ -1,7 +1,7 @@
 //! `--expect`: conditions on the mean of a metric, for every policy.
 
 use crate::failure::{Failure, Verdict};
-use wakeplace_metrics::{Expectation, ExpectationError, METRICS, Summary, find_metric, series};
+use wakeplace_metrics::{Expectation, ExpectationError, METRICS, Summary, series};
 use wakeplace_platform::Platform;
 use wakeplace_report::{Align, Cell, Format, Style, Table, Tone};
 use wakeplace_study::Comparison;
@@ -109,12 +109,11 @@ pub(crate) fn check(expectations: &[Expectation], comparison: &Comparison) -> Ch
             let met = word == "pass";
             failed += usize::from(!met);
             let tone = if met { Tone::Good } else { Tone::Bad };
-            let unit = find_metric(&expectation.metric).map_or("", |def| def.unit);
             table.row(vec![
                 Cell::from(expectation.to_string()),
                 Cell::from(runs.policy.clone()),
                 value.map(|value| format!("{value:.4}")).into(),
-                Cell::from(unit),
+                Cell::from(wakeplace_report::unit_of(&expectation.metric, comparison)),
                 Cell::Toned(tone, word.to_owned()),
             ]);
         }

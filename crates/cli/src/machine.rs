@@ -46,7 +46,7 @@ pub(crate) struct CoreView {
 impl CoreView {
     /// Builds a core for the platform under the policy and reads it.
     pub(crate) fn new(platform: &Platform, policy: &Policy) -> Result<Self, MachineError> {
-        let core = Core::new(&core_facts(platform), policy.core_params())?;
+        let core = Core::new(&core_facts(platform, policy), policy.core_params())?;
         let ctx = core.state();
         let mut domains: Vec<_> = ctx.doms[..ctx.nr_doms as usize]
             .iter()
@@ -157,10 +157,53 @@ mod tests {
             let models = match platform.power_unit {
                 PowerUnit::None => 0,
                 _ if !platform.has_energy_model => 0,
-                _ => platform.freq_domains.len(),
+                // 4.17 has no driver that states costs.
+                _ => { platform.freq_domains.iter() }
+                    .filter(|domain| domain.em_costs.is_none())
+                    .count(),
             };
             assert_eq!(view.energy.len(), models, "{name}");
         }
+    }
+
+    /// Goal: the costs that intel_pstate states are a hybrid's model from 6.16 on
+    /// (docs/decisions/039): four states at 40, 60, 80 and 100 % of 1024 and of 605, at 2 to 5 and 2
+    /// more on a P core, 1 more on an E core; before, and with SMT, there is none.
+    #[test]
+    fn hybrids_have_costs_from_the_kernel_on_that_states_them() {
+        let view = |platform: &str, policy: &str| {
+            let platform = Platform::load(platform).expect("built in");
+            let policy = Policy::parse(policy).expect("a policy");
+            CoreView::new(&platform, &policy).expect("facts the core takes")
+        };
+        let new = view("alder-lake-12900k-nosmt", "linux-7.3");
+        assert_eq!((new.energy.len(), new.energy_inactive), (16, None));
+        let states = |cpu: usize| -> Vec<(u32, u32, bool)> {
+            let states = new.energy[cpu].iter();
+            states
+                .map(|s| (s.performance, s.cost, s.inefficient))
+                .collect()
+        };
+        let p = [(409, 4), (614, 5), (819, 6), (1024, 7)];
+        let e = [(242, 3), (363, 4), (484, 5), (605, 6)];
+        let plain = |(performance, cost)| (performance, cost, false);
+        assert_eq!(states(0), p.map(plain));
+        assert_eq!(states(15), e.map(plain));
+        // No L3: 2 to 5, of 688.
+        let island = view("lunar-lake-258v", "linux-7.3");
+        let costs: Vec<u32> = island.energy[7].iter().map(|s| s.cost).collect();
+        assert_eq!(costs, [2, 3, 4, 5]);
+        for (platform, policy) in [
+            ("alder-lake-12900k-nosmt", "linux-6.12"),
+            ("raptor-lake-1370p-nosmt", "linux-6.2"),
+            ("alder-lake-12900k", "linux-7.3"),
+        ] {
+            let view = view(platform, policy);
+            assert!(view.energy.is_empty(), "{platform} {policy}");
+            assert!(view.energy_inactive.is_some(), "{platform} {policy}");
+        }
+        let passive = view("raptor-lake-1370p-nosmt", "linux-7.3:governor=powersave");
+        assert!(passive.energy_inactive.is_some(), "schedutil alone");
     }
 
     #[test]

@@ -248,9 +248,11 @@ pub fn check(
     check_classes(platform, policy, workload)?;
     check_hardware(platform, options)?;
     check_groups(policy, workload, options)?;
-    Core::new(&core_facts(platform), policy.core_params()).map_err(|error| RunError::Machine {
-        platform: platform.name.clone(),
-        error,
+    Core::new(&core_facts(platform, policy), policy.core_params()).map_err(|error| {
+        RunError::Machine {
+            platform: platform.name.clone(),
+            error,
+        }
     })?;
     check_changes(options)
 }
@@ -366,7 +368,7 @@ fn check_em_scale(platform: &Platform, scale: &EmScale) -> Result<(), RunError> 
         return refuse(what, format!("0 to {last}, the domains of `{name}`"));
     };
     let in_model = platform.has_energy_model && domain.opps[0].power.is_some();
-    if !in_model || domain.opps[0].em_cost.is_some() {
+    if !in_model || domain.em_costs.is_some() {
         let what = format!("domain {} of `{name}` has no model by power", scale.domain);
         return refuse(
             what,
@@ -492,7 +494,7 @@ fn check_cpus(platform: &Platform, workload: &Workload) -> Result<(), RunError> 
 /// Why the energy-aware rule is inactive on this machine although the policy asks for it.
 #[must_use]
 pub fn energy_inactive(platform: &Platform, policy: &Policy) -> Option<&'static str> {
-    Core::new(&core_facts(platform), policy.core_params())
+    Core::new(&core_facts(platform, policy), policy.core_params())
         .ok()?
         .energy_inactive()
 }

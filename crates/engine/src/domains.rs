@@ -65,7 +65,7 @@ mod tests {
     fn core() -> Core {
         let platform = Platform::builtin("hikey960").unwrap();
         let policy = Policy::parse("linux-7.3").unwrap();
-        Core::new(&core_facts(&platform), policy.core_params()).unwrap()
+        Core::new(&core_facts(&platform, &policy), policy.core_params()).unwrap()
     }
 
     #[test]

@@ -4,7 +4,7 @@
 use crate::ids::CpuId;
 use crate::options::Options;
 use wakeplace_platform::{FreqDomain, IdleScope, Platform, PowerUnit};
-use wakeplace_policy_sys::{FreqFacts, LevelFacts, MachineFacts, PerfFacts, SchedMcFacts};
+use wakeplace_policy_sys::{FreqFacts, LevelFacts, MachineFacts, PerfFacts, Policy, SchedMcFacts};
 
 /// Work units of one nanosecond on the fastest CPU at its highest frequency: speed 1024 x 1024.
 pub(crate) const FULL_SPEED: u64 = 1 << 20;
@@ -236,8 +236,8 @@ impl Machine {
     /// The machine as the core is told of it, with what a look at a CPU takes here: a cache line
     /// that another one wrote, where that has a cost. The kernel measures its searches and passes
     /// by the clock, so what it believes is what it is charged.
-    pub(crate) fn facts_of_run(&self, platform: &Platform) -> MachineFacts {
-        let mut facts = core_facts(platform);
+    pub(crate) fn facts_of_run(&self, platform: &Platform, policy: &Policy) -> MachineFacts {
+        let mut facts = core_facts(platform, policy);
         let line_ns = u32::try_from(self.costs.lock_shared_ns).unwrap_or(u32::MAX);
         facts.scan_cpu_ns = facts.scan_cpu_ns.max(line_ns);
         facts
@@ -290,12 +290,12 @@ fn hrtimer_rearm_deferred(arch: &str) -> bool {
     matches!(arch, "x86_64" | "riscv64" | "s390x" | "loongarch64")
 }
 
-/// The machine as the policy core is told of it.
+/// The machine as the policy core is told of it, with what drivers of the policy's kernel know.
 ///
 /// # Panics
 /// On a platform that was not validated.
 #[must_use]
-pub fn core_facts(platform: &Platform) -> MachineFacts {
+pub fn core_facts(platform: &Platform, policy: &Policy) -> MachineFacts {
     let nr_cpus = platform.cpus.len();
     let level = |l: &wakeplace_platform::TopologyLevel| {
         let mut group_of = vec![0; nr_cpus];
@@ -329,7 +329,7 @@ pub fn core_facts(platform: &Platform) -> MachineFacts {
         levels: levels.chain(numa_levels(platform)).collect(),
         reclaim_distance: platform.numa.as_ref().map_or(0, |n| n.reclaim_distance),
         freq_domains: platform.freq_domains.iter().map(domain).collect(),
-        perf_domains: perf_domains(platform),
+        perf_domains: perf_domains(platform, policy.release()),
         sched_mc: platform.sched_mc.as_ref().map(|mc| sched_mc(platform, mc)),
     }
 }
@@ -375,11 +375,18 @@ fn numa_levels(platform: &Platform) -> Vec<LevelFacts> {
 
 /// The energy model: one performance domain per frequency domain. Bogo units serve the model as
 /// well as microwatts: only their ratios matter. As milliwatts, since the 2018 estimates count in
-/// whole ones. Domains with costs of their own have them instead; one with neither has no model.
-fn perf_domains(platform: &Platform) -> Vec<PerfFacts> {
+/// whole ones. Where a driver states costs, its states are the model, from its first kernel on; a
+/// domain with neither has none.
+fn perf_domains(platform: &Platform, release: (u16, u16)) -> Vec<PerfFacts> {
     let facts = |d: &FreqDomain| {
-        let costs: Vec<u32> = d.opps.iter().filter_map(|o| o.em_cost).collect();
-        let states = em_states(platform.power_unit, d, 100);
+        let (states, costs) = match (&d.em_costs, d.em_costs_in(release)) {
+            (_, Some(known)) => (
+                known.states.iter().map(|s| (s.level, 0)).collect(),
+                known.states.iter().map(|s| s.cost).collect(),
+            ),
+            (Some(_), None) => return None,
+            (None, None) => (em_states(platform.power_unit, d, 100), Vec::new()),
+        };
         let powers = platform.has_energy_model && platform.power_unit != PowerUnit::None;
         (!costs.is_empty() || powers).then(|| PerfFacts {
             cpus: d.cpus.iter().map(|c| c.0 as u16).collect(),
@@ -415,7 +422,7 @@ mod tests {
         let drawn: Vec<u64> = opps().filter_map(|opp| opp.power).collect();
         assert_eq!(believed.len(), opps().count());
         assert_ne!(believed, drawn);
-        let facts = perf_domains(&juno);
+        let facts = perf_domains(&juno, (7, 3));
         let states = facts.iter().flat_map(|domain| &domain.states);
         let model: Vec<u64> = states.map(|state| state.1.into()).collect();
         assert_eq!(model, believed);
@@ -428,6 +435,6 @@ mod tests {
         let hybrid = Platform::builtin("alder-lake-12900k").expect("built in");
         let mut opps = hybrid.freq_domains.iter().flat_map(|domain| &domain.opps);
         assert!(opps.all(|opp| opp.power.is_some()));
-        assert!(perf_domains(&hybrid).is_empty());
+        assert!(perf_domains(&hybrid, (7, 3)).is_empty());
     }
 }

@@ -91,6 +91,7 @@ impl Trees {
                 .clone()
                 .unwrap_or_else(|| first.label.clone()),
             era: era(&first.version).to_owned(),
+            release: release(&first.version),
             facts,
             notes: Vec::new(),
             runs: Arc::new(tree),
@@ -106,16 +107,18 @@ fn era(version: &str) -> &'static str {
         ("6.0", "linux-6.2"),
         ("0", "linux-5.0"),
     ];
-    let number = |text: &str| {
-        let mut parts = text
-            .split(['.', '-'])
-            .map(|part| part.parse::<u32>().unwrap_or(0));
-        (parts.next().unwrap_or(0), parts.next().unwrap_or(0))
-    };
     let found = ERAS
         .iter()
-        .find(|(from, _)| number(version) >= number(from));
+        .find(|(from, _)| release(version) >= release(from));
     found.map_or("linux-5.0", |(_, era)| era)
+}
+
+/// Major and minor number of a version; what is no number counts as 0.
+fn release(version: &str) -> (u16, u16) {
+    let mut parts = version
+        .split(['.', '-'])
+        .map(|part| part.parse::<u16>().unwrap_or(0));
+    (parts.next().unwrap_or(0), parts.next().unwrap_or(0))
 }
 
 /// A tree, and what was built of it.

@@ -15,7 +15,6 @@ fn source() -> Source {
 
 fn opp(mhz: u32) -> Opp {
     Opp {
-        em_cost: None,
         khz: mhz * 1000,
         mv: None,
         power: Some(u64::from(mhz)),
@@ -62,6 +61,7 @@ pub(crate) fn two_clusters() -> Platform {
         cpus: cpus.iter().map(|&c| CpuId(c)).collect(),
         transition_latency_ns: 0,
         opps: mhz.iter().map(|&m| opp(m)).collect(),
+        em_costs: None,
     };
     Platform {
         name: "test".to_owned(),

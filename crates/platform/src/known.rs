@@ -3,11 +3,15 @@
 use crate::{Platform, Standing};
 
 /// Groups of figures in the order lists show them, by how their entries in `provenance` begin.
-const GROUPS: [(&str, &[&str]); 14] = [
+const GROUPS: [(&str, &[&str]); 16] = [
     ("cpus", &["cluster "]),
     ("speed", &["speed"]),
     ("levels", &["topology", "numa", "priority"]),
-    ("clocks", &["frequencies of", "frequency transition of"]),
+    (
+        "clocks",
+        &["frequencies of", "frequency transition of", "cpufreq"],
+    ),
+    ("limits", &["turbo", "power_limit"]),
     (
         "power",
         &[
@@ -15,9 +19,9 @@ const GROUPS: [(&str, &[&str]); 14] = [
             "measured power",
             "cluster power of",
             "work power of",
-            "em power of",
         ],
     ),
+    ("energy model", &["em power of", "em costs of"]),
     ("idle states", &["idle state "]),
     ("idle power", &["power in idle state "]),
     ("threads", &["smt"]),
@@ -32,7 +36,7 @@ const GROUPS: [(&str, &[&str]); 14] = [
 /// How many tables of a group are known in each way.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Known {
-    /// The group: `cpus`, `speed`, `levels`, `clocks`, `power`, `idle states`, `idle power`,
+    /// The group: `cpus`, `speed`, `levels`, `clocks`, `limits`, `power`, `energy model`, `idle states`, `idle power`,
     /// `threads`, `tick`, `costs`, `board`, `heat`, `packing` or `housekeeping`.
     pub group: &'static str,
     /// Tables that a document states.

@@ -92,9 +92,6 @@ pub struct Opp {
     /// What the kernel's energy model takes for that power, microwatts, where it is not what the
     /// hardware draws. All points of a domain have one, or none.
     pub em_power: Option<u64>,
-    /// Cost of the state in an artificial energy model, which knows no watts: what a driver's
-    /// `get_cost` says. All points of a domain have one, or none; never beside microwatts.
-    pub em_cost: Option<u32>,
     /// Power of the domain's cluster while it is powered (at least one CPU not in a cluster sleep).
     pub cluster_power: Option<u64>,
     /// What the rest of the machine draws more while ONE CPU is busy at this point, microwatts:
@@ -126,6 +123,30 @@ pub struct FreqDomain {
     /// What its CPUs and its cluster draw, where that was measured. Then `Opp::power` is the busy
     /// power beside the other clock's lowest state.
     pub measured: Option<MeasuredPower>,
+    /// The kernel's energy model where a driver makes one that knows no watts; it stands in the
+    /// place of one by powers.
+    pub em_costs: Option<EmCosts>,
+}
+
+/// An artificial energy model: what a driver's `get_cost` says of the states that it registers,
+/// which need not be operating points (docs/decisions/039).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct EmCosts {
+    /// The kernel whose driver is the first to make it, major and minor number; kernels before
+    /// have no energy model of these CPUs.
+    pub since: (u16, u16),
+    /// Rising by performance, at least one; the last one is the CPU's capacity.
+    pub states: Vec<EmCost>,
+}
+
+/// A state of such a model.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct EmCost {
+    /// The frequency that the driver gives the state, in a unit of its own: performance is its
+    /// ratio to the last state's.
+    pub level: u32,
+    /// What the kernel multiplies with busy time.
+    pub cost: u32,
 }
 
 impl FreqDomain {
@@ -135,6 +156,14 @@ impl FreqDomain {
     pub fn nr_points(&self) -> usize {
         let measured = self.measured.as_ref();
         measured.map_or(self.opps.len(), |measured| measured.points.len())
+    }
+
+    /// The artificial model that a kernel of this release has of the domain.
+    #[must_use]
+    pub fn em_costs_in(&self, release: (u16, u16)) -> Option<&EmCosts> {
+        self.em_costs
+            .as_ref()
+            .filter(|costs| release >= costs.since)
     }
 }
 

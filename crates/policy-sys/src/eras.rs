@@ -15,6 +15,8 @@ pub(crate) use patches::patches;
 pub(crate) struct Era {
     pub(crate) name: &'static str,
     pub(crate) doc: &'static str,
+    /// Major and minor number of the kernel: whose drivers it has.
+    pub(crate) release: (u16, u16),
     pub(crate) params: fn() -> wp_params,
     /// Versions that `+FEATURE` means in this era, where it is not the feature's first.
     pub(crate) versions: &'static [(&'static str, &'static str)],
@@ -44,54 +46,63 @@ pub(crate) const ERAS: &[Era] = &[
     Era {
         name: "linux-3.1",
         doc: "Linux 3.1 (October 2011): weights of queued tasks, no averages, all CPUs alike",
+        release: (3, 1),
         params: early::linux_3_1,
         versions: &[],
     },
     Era {
         name: "linux-3.8",
         doc: "Linux 3.8 (February 2013): as 3.1, with averages that decide nothing yet",
+        release: (3, 8),
         params: early::linux_3_8,
         versions: &[],
     },
     Era {
         name: "linux-4.7",
         doc: "Linux 4.7 (July 2016): scaled load averages, M:N wake-ups, no rule about capacity",
+        release: (4, 7),
         params: early::linux_4_7,
         versions: &[],
     },
     Era {
         name: "linux-4.17",
         doc: "Linux 4.17 (June 2018): capacity-aware wake-ups, util_est, schedutil",
+        release: (4, 17),
         params: base::linux_4_17,
         versions: &[],
     },
     Era {
         name: "linux-5.0",
         doc: "Linux 5.0 (March 2019): 4.17 with misfit tasks and energy-aware wake-ups",
+        release: (5, 0),
         params: later::linux_5_0,
         versions: &[("energy-aware", "5.0")],
     },
     Era {
         name: "linux-6.2",
         doc: "Linux 6.2 (February 2023): CFS, group classes, clock-scaled signals, uclamp",
+        release: (6, 2),
         params: later::linux_6_2,
         versions: &[("energy-aware", "6.1")],
     },
     Era {
         name: "linux-6.12",
         doc: "Linux 6.12 (long-term, as of 6.12.117): EEVDF, cores and clusters told apart",
+        release: (6, 12),
         params: later::linux_6_12,
         versions: &[("energy-aware", "6.12")],
     },
     Era {
         name: "linux-7.3",
         doc: "Linux 7.3: EEVDF, clock-scaled signals, energy-aware wake-ups, uclamp, group classes",
+        release: (7, 3),
         params: later::linux_7_3,
         versions: &[("energy-aware", "7.3")],
     },
     Era {
         name: "wakeplace",
         doc: "the live scheduler's own: linux-7.3 with its features, on the live queues",
+        release: (7, 3),
         params: later::wakeplace,
         versions: &[("energy-aware", "7.3")],
     },

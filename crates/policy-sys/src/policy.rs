@@ -16,6 +16,7 @@ use wakeplace_text::{
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Policy {
     name: String,
+    release: (u16, u16),
     pub(crate) params: wp_params,
     defaults: wp_params,
     overrides: Vec<(&'static str, String)>,
@@ -212,6 +213,7 @@ impl Policy {
         }
         let mut policy = Self {
             name: name.to_owned(),
+            release: era.release,
             params,
             defaults: params,
             overrides: Vec::new(),
@@ -229,6 +231,7 @@ impl Policy {
     fn of_tree(tree: TreeRef) -> Result<Self, PolicyError> {
         Ok(Self {
             name: tree.label().to_owned(),
+            release: tree.release(),
             tree: Some(tree.clone()),
             ..Self::parse(tree.era())?
         })
@@ -318,6 +321,12 @@ impl Policy {
     #[must_use]
     pub fn name(&self) -> &str {
         &self.name
+    }
+
+    /// Major and minor number of the kernel whose drivers the machine has.
+    #[must_use]
+    pub fn release(&self) -> (u16, u16) {
+        self.release
     }
 
     /// Changes one parameter.

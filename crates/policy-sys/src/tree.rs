@@ -20,6 +20,9 @@ pub trait Tree: fmt::Debug + Send + Sync + 'static {
     /// decisions.
     fn era(&self) -> &str;
 
+    /// Major and minor number of its version.
+    fn release(&self) -> (u16, u16);
+
     /// What it is and how it was built, key and value.
     fn facts(&self) -> Vec<(String, String)>;
 

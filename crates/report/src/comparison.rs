@@ -220,6 +220,16 @@ fn is_change_apart(base: &PolicyRuns, other: &PolicyRuns, metric: &str) -> bool 
     both.is_some_and(|((from, to), delta)| is_apart(from, to, delta.delta_pct))
 }
 
+/// A metric's unit, and that nobody measured what it is made of.
+#[must_use]
+pub fn unit_of(metric: &str, comparison: &Comparison) -> String {
+    let unit = find_metric(metric).map_or("", |def| def.unit);
+    match comparison.modelled_power && of_power(metric) {
+        true => format!("{unit}, {MODELLED}"),
+        false => unit.to_owned(),
+    }
+}
+
 /// A metric's name, and that nobody measured what it is made of.
 fn named(comparison: &Comparison, metric: &str) -> String {
     match comparison.modelled_power && of_power(metric) {

@@ -18,7 +18,7 @@ mod study;
 mod table;
 mod wakeup_cases;
 
-pub use comparison::{comparison, comparisons};
+pub use comparison::{comparison, comparisons, unit_of};
 pub use html::{Fragment, HtmlError, Page, Source, charts, decision, footer, fragment, html};
 pub use number::short;
 pub use paint::Tone;

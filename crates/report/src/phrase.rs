@@ -277,6 +277,17 @@ pub(crate) fn verdict(base: &PolicyRuns, other: &PolicyRuns, judge: Judge<'_>) -
 /// What stands before what is made of a power that nobody measured.
 pub(crate) const MODELLED: &str = "modelled";
 
+/// What stands behind the name of a metric in joules or watts where nobody measured the power of
+/// `some` of `of` machines, points or cases.
+pub(crate) fn power_word(metric: &str, (some, of): (usize, usize)) -> Option<&'static str> {
+    match some {
+        0 => None,
+        some if some < of => Some("partly modelled"),
+        _ => Some(MODELLED),
+    }
+    .filter(|_| of_power(metric))
+}
+
 /// A metric in joules or watts.
 pub(crate) fn of_power(metric: &str) -> bool {
     find_metric(metric).is_ok_and(|def| matches!(def.unit, "J" | "W"))

@@ -1,6 +1,6 @@
 //! A sweep as a table: one row per point, means over its seeds.
 
-use crate::phrase::{MODELLED, of_power};
+use crate::phrase::power_word;
 use crate::{Align, Cell, Table, short};
 use std::collections::BTreeSet;
 use wakeplace_metrics::Summary;
@@ -37,7 +37,7 @@ impl Points {
         let fixed = ["platform", "workload", "policy"].map(str::to_owned);
         let fixed = fixed.into_iter().filter(|name| !labels.contains(name));
         let names: Vec<String> = labels.iter().cloned().chain(fixed).collect();
-        let columns = columns(&names, &metrics, for_people, "");
+        let columns = columns(&names, &metrics, for_people, (0, 0));
         Self {
             table: table(&columns, names.len()),
             names,
@@ -52,12 +52,7 @@ impl Points {
     /// so many points (`of`).
     #[must_use]
     pub fn modelled(mut self, (some, of): (usize, usize)) -> Self {
-        let mark = match some {
-            0 => return self,
-            some if some < of => format!(" (partly {MODELLED})"),
-            _ => format!(" ({MODELLED})"),
-        };
-        let columns = columns(&self.names, &self.metrics, self.for_people, &mark);
+        let columns = columns(&self.names, &self.metrics, self.for_people, (some, of));
         self.table = table(&columns, self.names.len());
         self
     }
@@ -94,12 +89,17 @@ impl Points {
     }
 }
 
-/// The names of the columns; `mark` stands behind metrics that are made of a power.
-fn columns(names: &[String], metrics: &[String], for_people: bool, mark: &str) -> Vec<String> {
+/// The names of the columns; a word stands behind metrics that are made of a modelled power.
+fn columns(
+    names: &[String],
+    metrics: &[String],
+    for_people: bool,
+    modelled: (usize, usize),
+) -> Vec<String> {
     let mut columns = names.to_vec();
     columns.extend(COUNTS.map(str::to_owned));
     for metric in metrics {
-        let mark = if of_power(metric) { mark } else { "" };
+        let mark = power_word(metric, modelled).map_or_else(String::new, |w| format!(" ({w})"));
         columns.push(format!("{metric}{mark}"));
         if !for_people {
             columns.push(format!("{metric}_ci95{mark}"));

@@ -7,7 +7,9 @@ mod tradeoff;
 
 use crate::comparison::expected_by_chance;
 use crate::length::{Length, of_cases};
-use crate::phrase::{APART, Sense, WHY_APART, interval, is_apart, short_policy, title, wrap};
+use crate::phrase::{
+    APART, Sense, WHY_APART, interval, is_apart, power_word, short_policy, title, wrap,
+};
 use crate::{Align, Cell, Format, Style, Table, Tone, case_table, json, number};
 use csv::csv;
 use wakeplace_study::{CaseInfo, StudyResult, StudyRow};
@@ -96,7 +98,7 @@ fn human(result: &StudyResult, style: Style) -> String {
         text.push_str(&sensitivity::human(result, found, style));
     }
     if let Some(found) = &result.promise {
-        text.push_str(&promise::human(found, style));
+        text.push_str(&promise::human(result, found, style));
     }
     if let Some(found) = &result.tradeoff {
         text.push_str(&tradeoff::human(found, style));
@@ -132,7 +134,7 @@ fn document(result: &StudyResult) -> String {
         text.push_str(&sensitivity::document(result, found));
     }
     if let Some(found) = &result.promise {
-        text.push_str(&promise::markdown(found));
+        text.push_str(&promise::markdown(result, found));
     }
     if let Some(found) = &result.tradeoff {
         text.push_str(&tradeoff::markdown(found));
@@ -163,7 +165,10 @@ fn tables(result: &StudyResult) -> Vec<(String, Table)> {
             let Some(first) = rows.first() else {
                 continue;
             };
-            let title = format!("{metric} ({}){kind}", number::unit(&first.unit));
+            let modelled = rows.iter().filter(|row| is_modelled(result, row)).count();
+            let word = power_word(metric, (modelled, rows.len()));
+            let word = word.map_or_else(String::new, |word| format!(", {word}"));
+            let title = format!("{metric} ({}{word}){kind}", number::unit(&first.unit));
             let experiments = first.experiment().is_some();
             tables.push((title, table(result, &rows, experiments)));
         }
@@ -175,6 +180,17 @@ fn tables(result: &StudyResult) -> Vec<(String, Table)> {
         ));
     }
     tables
+}
+
+/// Nobody measured the power of the machine that a row is of.
+fn is_modelled(result: &StudyResult, row: &StudyRow) -> bool {
+    let platform = row.platform().unwrap_or(&result.platform);
+    result.modelled.iter().any(|name| name == platform)
+}
+
+/// `modelled` where a row is made of a power that nobody measured.
+pub(crate) fn power_of(result: &StudyResult, row: &StudyRow) -> Option<&'static str> {
+    power_word(&row.metric, (usize::from(is_modelled(result, row)), 1))
 }
 
 fn kind_of(row: &StudyRow) -> &'static str {

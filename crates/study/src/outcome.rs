@@ -31,6 +31,9 @@ pub struct StudyResult {
     pub options: Vec<(String, String)>,
     /// Workload argument per case token.
     pub workloads: BTreeMap<String, String>,
+    /// Names of the platforms of which nobody measured the power that joules are made of
+    /// ([`Platform::modelled_power`](wakeplace_platform::Platform::modelled_power)).
+    pub modelled: Vec<String>,
     /// The plain cases and the variants that were run, in order.
     pub cases: Vec<CaseInfo>,
     /// What was compared, the base first.

@@ -220,6 +220,7 @@ impl Study {
             workloads: own()
                 .map(|planned| (planned.token.clone(), planned.argument.clone()))
                 .collect(),
+            modelled: modelled(done),
             cases: own().map(case_info).collect(),
             columns: file.columns.iter().map(column_info).collect(),
             base_policy: file.columns[0].name.clone(),
@@ -301,6 +302,16 @@ impl Study {
         }
         notes
     }
+}
+
+/// The platforms whose joules are a model's, by name.
+fn modelled(done: &[(&Planned, Vec<PolicyRuns>)]) -> Vec<String> {
+    let platforms = done.iter().map(|(planned, _)| &planned.platform);
+    let modelled = platforms.filter(|platform| !platform.modelled_power().is_empty());
+    let mut names: Vec<String> = modelled.map(|platform| platform.name.clone()).collect();
+    names.sort();
+    names.dedup();
+    names
 }
 
 /// Why a metric was not measured, by the platforms that ran.

@@ -32,6 +32,8 @@ pub struct BuiltTree {
     pub label: String,
     /// The name of the policy whose era is nearest.
     pub era: String,
+    /// Major and minor number of its version.
+    pub release: (u16, u16),
     /// What it is and how it was built, key and value.
     pub facts: Vec<(String, String)>,
     /// What a reader must know before believing the figures: a sentence each.
@@ -47,6 +49,10 @@ impl Tree for BuiltTree {
 
     fn era(&self) -> &str {
         &self.era
+    }
+
+    fn release(&self) -> (u16, u16) {
+        self.release
     }
 
     fn facts(&self) -> Vec<(String, String)> {

@@ -109,7 +109,8 @@ fn cpus(platform: &Platform) -> Vec<Value> {
 
 fn frequency(domain: &FreqDomain, states: &[EnergyState]) -> Value {
     let opp = |(index, opp): (usize, &wakeplace_platform::Opp)| {
-        let state = states.get(index);
+        // A driver's states are no operating points.
+        let state = states.get(index).filter(|_| domain.em_costs.is_none());
         json!({
             "khz": opp.khz,
             "mv": opp.mv,
@@ -122,12 +123,17 @@ fn frequency(domain: &FreqDomain, states: &[EnergyState]) -> Value {
             "inefficient": state.map(|state| state.inefficient),
         })
     };
-    json!({
+    let mut shown = json!({
         "cpus": numbers(&domain.cpus),
         "transition_latency_ns": domain.transition_latency_ns,
         "measured": domain.measured.as_ref().map(measured),
         "opps": domain.opps.iter().enumerate().map(opp).collect::<Vec<_>>(),
-    })
+    });
+    if domain.em_costs.is_some() {
+        let state = |s: &EnergyState| json!({ "performance": s.performance, "cost": s.cost });
+        shown["energy_model_states"] = states.iter().map(state).collect();
+    }
+    shown
 }
 
 /// Measured powers: `points` by operating point, then by state of the other clock.

@@ -230,7 +230,8 @@ fn operating_points(
     }
     let none_or = |value: Option<u32>| value.map_or(Cell::from("-"), |v| Cell::from(u64::from(v)));
     let row = |(index, opp): (usize, &Opp)| {
-        let state = states.get(index);
+        // A driver's states are no operating points.
+        let state = states.get(index).filter(|_| domain.em_costs.is_none());
         let inefficient = state.is_some_and(|state| state.inefficient);
         let mut cells = vec![
             Cell::from(f64::from(opp.khz) / 1e3),
@@ -296,11 +297,19 @@ fn measured_cells(
 fn about_points(page: &mut Page, domain: &FreqDomain, states: &[EnergyState], hidden: usize) {
     let latency = time(domain.transition_latency_ns);
     let model = match states {
-        [] => "The policy has no energy model of these CPUs.",
-        _ => {
-            "Performance (of 1024) and cost (per unit of work) are the policy core's energy model, \
-             derived from CPU power alone."
+        [] => "The policy has no energy model of these CPUs.".to_owned(),
+        own if domain.em_costs.is_some() => {
+            let state = |s: &EnergyState| format!("{} at cost {}", s.performance, s.cost);
+            let states: Vec<String> = own.iter().map(state).collect();
+            format!(
+                "The policy core's energy model of each CPU is a driver's, without watts: \
+                 performance {} (of 1024; cost per unit of work).",
+                states.join(", ")
+            )
         }
+        _ => "Performance (of 1024) and cost (per unit of work) are the policy core's energy \
+              model, derived from CPU power alone."
+            .to_owned(),
     };
     let work = match domain.opps[0].work_power.is_some() {
         true => " Work is what the board draws more while a CPU is busy; no CPU energy.",

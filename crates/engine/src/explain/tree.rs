@@ -153,7 +153,7 @@ impl TreeExplanation {
         platform: &Platform,
         policy: &Policy,
     ) -> Result<Explained, MachineError> {
-        let facts = core_facts(platform);
+        let facts = core_facts(platform, policy);
         let mut core = Core::new(&facts, policy.core_params())?;
         core.settle();
         core.state_mut().overutilized = self.decided.facts.overutilized;

@@ -7,7 +7,7 @@ use crate::common::*;
 use wakeplace_engine::Hotplug;
 use wakeplace_engine::check;
 use wakeplace_engine::observe::PlacementKind;
-use wakeplace_platform::{Platform, PowerUnit};
+use wakeplace_platform::{EmCost, EmCosts, Platform, PowerUnit};
 use wakeplace_policy_sys::Reason;
 use wakeplace_workload::{Event, Loops, TaskScript, Timer, TimerMode, Workload};
 
@@ -269,8 +269,17 @@ fn an_artificial_model_places_as_the_one_it_was_made_of() {
         [6223, 8120, 10_282, 12_695, 15_350],
     ];
     for (domain, costs) in artificial.freq_domains.iter_mut().zip(costs) {
-        for (opp, cost) in domain.opps.iter_mut().zip(costs) {
-            (opp.power, opp.cluster_power, opp.em_cost) = (None, None, Some(cost));
+        let states = domain.opps.iter().zip(costs);
+        let states = states.map(|(opp, cost)| EmCost {
+            level: opp.khz,
+            cost,
+        });
+        domain.em_costs = Some(EmCosts {
+            since: (5, 19),
+            states: states.collect(),
+        });
+        for opp in &mut domain.opps {
+            (opp.power, opp.cluster_power) = (None, None);
         }
     }
     for state in &mut artificial.idle_states {
@@ -286,10 +295,48 @@ fn an_artificial_model_places_as_the_one_it_was_made_of() {
     }
     let mut without = artificial.clone();
     for domain in &mut without.freq_domains {
-        domain.opps.iter_mut().for_each(|opp| opp.em_cost = None);
+        domain.em_costs = None;
     }
     let (old, bare) = (run(&artificial, "linux-5.0"), run(&without, "linux-5.0"));
     assert_eq!(old.event_hash, bare.event_hash);
     let (new, bare) = (run(&artificial, "linux-7.3"), run(&without, "linux-7.3"));
     assert_ne!(new.event_hash, bare.event_hash);
+}
+
+/// Goal: energy-aware placement of a hybrid processor without SMT is a fact of the kernel's driver
+/// (docs/decisions/039): linux-7.3 has it, linux-6.12 has not, though the machine is one. Then a
+/// task of 10 % goes to an E core: the lowest state costs 3 there and 4 on a P core, per unit of
+/// work. With a driver that states the costs since 6.12 that era has it, too.
+#[test]
+fn a_hybrid_is_energy_aware_from_its_drivers_first_kernel_on() {
+    let hybrid = builtin("alder-lake-12900k-nosmt");
+    let load = periodic(&[(1600, 16)]);
+    let run = |platform: &Platform, era: &str| {
+        let (report, log) = simulate(platform, &policy(era, &[]), &load, &all_on(S));
+        let on_e = log.ran(0, 0, S, |cpu| cpu >= 8);
+        (report.energy_active, on_e)
+    };
+    let (active, on_e) = run(&hybrid, "linux-7.3");
+    assert!(active && on_e > 100 * MS, "{active} {on_e}");
+    assert_eq!(
+        run(&hybrid, "linux-6.12"),
+        run(&without(&hybrid), "linux-6.12")
+    );
+    assert!(!run(&hybrid, "linux-6.12").0);
+    let mut earlier = hybrid.clone();
+    for domain in &mut earlier.freq_domains {
+        domain.em_costs.as_mut().expect("stated").since = (6, 12);
+    }
+    assert!(run(&earlier, "linux-6.12").0);
+    assert!(!run(&without(&hybrid), "linux-7.3").0, "not by its watts");
+}
+
+/// The machine whose kernel knows no model at all.
+fn without(platform: &Platform) -> Platform {
+    let mut bare = platform.clone();
+    bare.has_energy_model = false;
+    bare.freq_domains
+        .iter_mut()
+        .for_each(|domain| domain.em_costs = None);
+    bare
 }

@@ -188,7 +188,7 @@ fn a_favoured_core_gets_the_task() {
 /// Spans of a CPU's domains from the bottom, size of its last-level cache, limit of its top level.
 fn domains(platform: &Platform, policy_name: &str, cpu: u32) -> (Vec<u32>, u32, u32) {
     let policy = policy(policy_name, &[]);
-    let facts = wakeplace_engine::core_facts(platform);
+    let facts = wakeplace_engine::core_facts(platform, &policy);
     let core = Core::new(&facts, policy.core_params()).expect("a machine the core takes");
     let c = core.cpu(cpu);
     let doms = &core.state().doms;
@@ -235,8 +235,9 @@ fn the_machine_table() {
 #[test]
 fn nodes_of_an_epyc() {
     let top_flags = |name: &str| {
-        let facts = wakeplace_engine::core_facts(&builtin("zen3-2s"));
-        let core = Core::new(&facts, policy(name, &[]).core_params()).expect("a machine");
+        let policy = policy(name, &[]);
+        let facts = wakeplace_engine::core_facts(&builtin("zen3-2s"), &policy);
+        let core = Core::new(&facts, policy.core_params()).expect("a machine");
         core.state().doms[core.cpu(0).topo.dom[3] as usize].flags
     };
     let near = sys::WP_SD_BALANCE_EXEC | sys::WP_SD_BALANCE_FORK | sys::WP_SD_WAKE_AFFINE;

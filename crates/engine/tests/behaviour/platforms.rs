@@ -104,10 +104,8 @@ fn built(platform: &Platform, core: &Core, cpu: u32) -> Vec<Domain> {
 fn domains_of_every_machine() {
     for name in builtin_names() {
         let platform = builtin(name);
-        let core = Core::new(
-            &core_facts(&platform),
-            policy("linux-7.3", &[]).core_params(),
-        );
+        let policy = policy("linux-7.3", &[]);
+        let core = Core::new(&core_facts(&platform, &policy), policy.core_params());
         let core = core.unwrap_or_else(|error| panic!("{name}: {error}"));
         for cpu in 0..platform.cpus.len() as u32 {
             let (built, expected) = (built(&platform, &core, cpu), expected(&platform, cpu));
@@ -123,10 +121,8 @@ fn domains_of_every_machine() {
 fn machines_that_differ() {
     let levels = |name: &str, cpu: u32| -> Vec<(String, usize, bool, bool)> {
         let platform = builtin(name);
-        let core = Core::new(
-            &core_facts(&platform),
-            policy("linux-7.3", &[]).core_params(),
-        );
+        let policy = policy("linux-7.3", &[]);
+        let core = Core::new(&core_facts(&platform, &policy), policy.core_params());
         let core = core.unwrap_or_else(|error| panic!("{name}: {error}"));
         let asym = |d: &Domain| d.flags & sys::WP_SD_ASYM_CPUCAPACITY != 0;
         let full = |d: &Domain| d.flags & sys::WP_SD_ASYM_CPUCAPACITY_FULL != 0;

@@ -2,6 +2,7 @@
 
 use toml::Spanned;
 
+use super::em_costs;
 use super::machine::Machine;
 use super::provenance::Provenance;
 use super::raw::{Int, RawDomain, RawOpp, RawSource};
@@ -56,6 +57,7 @@ pub(super) fn read(
             }
         }
         let opps = opps(row, power)?;
+        let em_costs = em_costs::read(row, &opps, provenance)?;
         note_sources(table, power, &opps, provenance)?;
         let latency = &row.transition.get_ref().latency_us;
         let transition_latency_ns = us_as_ns(latency, "`latency_us`")?;
@@ -71,6 +73,7 @@ pub(super) fn read(
                 transition_latency_ns,
                 opps: opps.clone(),
                 measured: None,
+                em_costs: em_costs.clone(),
             });
         }
     }
@@ -78,7 +81,7 @@ pub(super) fn read(
         let problem = format!("CPU {cpu} is in no frequency domain");
         return Err(Flaw::new(at(raw), problem, "expected each CPU in one"));
     }
-    let modelled = |d: &FreqDomain| unit != PowerUnit::None || d.opps[0].em_cost.is_some();
+    let modelled = |d: &FreqDomain| unit != PowerUnit::None || d.em_costs.is_some();
     if domains.len() > MAX_DOMAINS_WITH_POWER && domains.iter().any(modelled) {
         let problem = format!("a platform with power has {} domains", domains.len());
         let expected = format!("expected at most {MAX_DOMAINS_WITH_POWER} frequency domains");
@@ -138,21 +141,11 @@ fn read_opp(row: &Spanned<RawOpp>, PowerIs { unit, measured }: PowerIs) -> Resul
     };
     let work_power = watts(&raw.work_uw, 0, "`work_uw`", "a work power")?;
     let em_power = watts(&raw.em_uw, 1, "`em_uw`", "a power of the energy model")?;
-    let em_cost = match &raw.em_cost {
-        Some(cost) if unit == PowerUnit::Microwatt => {
-            let problem = "`em_cost` beside microwatts, of which the kernel makes the costs itself";
-            let expected = "expected `power_unit` \"none\" or \"bogo\", or no `em_cost`";
-            return Err(Flaw::new(at(cost), problem, expected));
-        }
-        Some(cost) => Some(narrow(between(cost, 1, MAX_CPU_POWER, "`em_cost`", "")?)),
-        None => None,
-    };
     Ok(Opp {
         khz,
         mv,
         power,
         em_power,
-        em_cost,
         cluster_power,
         work_power,
     })
@@ -214,11 +207,6 @@ fn check_order(row: &Spanned<RawOpp>, below: &Opp, opp: &Opp) -> Result<(), Flaw
             below.em_power.is_some(),
             "an `em_uw`",
         ),
-        (
-            opp.em_cost.is_some(),
-            below.em_cost.is_some(),
-            "an `em_cost`",
-        ),
     ];
     if let Some((.., what)) = uneven.iter().find(|(one, other, _)| one != other) {
         let problem = format!("of {} and {} kHz one has {what}", below.khz, opp.khz);
@@ -253,7 +241,6 @@ fn note_sources(
     let has_cluster = opps[0].cluster_power.is_some();
     let has_work = opps[0].work_power.is_some();
     let has_em_power = opps[0].em_power.is_some();
-    let has_cost = opps[0].em_cost.is_some();
     let columns = [
         (
             "cpu_power",
@@ -263,7 +250,6 @@ fn note_sources(
         ("cluster_power", &row.cluster_power, has_cluster),
         ("work_power", &row.work_power, has_work),
         ("em_power", &row.em_power, has_em_power),
-        ("em_cost", &row.em_cost, has_cost),
     ];
     for (key, source, has_figures) in columns {
         note_column(table, (key, source, has_figures), provenance)?;

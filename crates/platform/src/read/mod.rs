@@ -6,6 +6,7 @@
 //!    `thermal`: one table kind each, with its rules.
 //! 4. This file: name, kernel, costs, board, and the order of the steps.
 
+mod em_costs;
 mod frequency;
 mod housekeeping;
 mod idle;
@@ -137,12 +138,15 @@ fn check_model(raw: &RawPlatform, domains: &[FreqDomain]) -> Result<(), Flaw> {
             _ => Ok(()),
         };
     };
-    let mut opps = domains.iter().flat_map(|domain| &domain.opps);
-    match opps.any(|opp| opp.em_power.is_some() || opp.em_cost.is_some()) {
+    let stated = |domain: &FreqDomain| {
+        let by_power = domain.opps.iter().any(|opp| opp.em_power.is_some());
+        by_power || domain.em_costs.is_some()
+    };
+    match domains.iter().any(stated) {
         true => Err(Flaw::new(
             at(none),
             "figures of an energy model in a file that says there is none",
-            "expected no `em_uw` and no `em_cost`, or no `energy_model`",
+            "expected no `em_uw` and no `em_costs`, or no `energy_model`",
         )),
         false => Ok(()),
     }

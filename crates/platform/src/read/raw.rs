@@ -266,9 +266,25 @@ pub(super) struct RawDomain {
     pub(super) cluster_power: Option<Spanned<RawSource>>,
     pub(super) work_power: Option<Spanned<RawSource>>,
     pub(super) em_power: Option<Spanned<RawSource>>,
-    pub(super) em_cost: Option<Spanned<RawSource>>,
+    pub(super) em_costs: Option<Spanned<RawEmCosts>>,
     pub(super) source: Text,
     pub(super) standing: RawStanding,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct RawEmCosts {
+    pub(super) since: Text,
+    pub(super) states: Spanned<Vec<Spanned<RawEmCost>>>,
+    pub(super) source: Text,
+    pub(super) standing: RawStanding,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct RawEmCost {
+    pub(super) level: Int,
+    pub(super) cost: Int,
 }
 
 #[derive(Deserialize)]
@@ -290,7 +306,6 @@ pub(super) struct RawOpp {
     pub(super) cluster_bogo: Option<Int>,
     pub(super) work_uw: Option<Int>,
     pub(super) em_uw: Option<Int>,
-    pub(super) em_cost: Option<Int>,
 }
 
 /// Tables of measured powers, in the form of Wattson's files.

@@ -496,7 +496,7 @@ fn work_power() {
         second,
         "{ khz = 1200, cpu_uw = 800, §wrk_uw = 90 }",
         "unknown key `wrk_uw`; expected one of `khz`, `mv`, `cpu_uw`, `cpu_bogo`, `cluster_uw`, \
-         `cluster_bogo`, `work_uw`, `em_uw`, `em_cost`; did you mean `work_uw`?",
+         `cluster_bogo`, `work_uw`, `em_uw`; did you mean `work_uw`?",
     );
     check_text(
         &GOOD

@@ -242,77 +242,73 @@ fn a_cluster_level_shares_a_cache() {
     );
 }
 
-/// The good file without power, its little CPUs with these costs.
-fn costs(first: &str, second: &str, source: &str) -> String {
-    let text = GOOD.replace("power_unit = \"microwatt\"", "power_unit = \"none\"");
-    let lines = text.lines().filter(|line| {
-        let figures = ["power =", "cpu_power", "cluster_power"];
-        !figures.iter().any(|key| line.starts_with(key))
-    });
-    let text = lines.collect::<Vec<_>>().join("\n");
-    let text = text.split("[board]").next().expect("a part");
-    let text = text.replace("cpu_uw = 100, cluster_uw = 10", first);
-    let text = text.replace("cpu_uw = 200, cluster_uw = 20", second);
-    let text = text
-        .replace(", cpu_uw = 300", "")
-        .replace(", cpu_uw = 800", "");
-    text.replacen("source = \"test\"\nstanding = \"published\"", source, 1)
+/// The good file with a table of costs for its little CPUs.
+fn costs(table: &str) -> String {
+    GOOD.replacen(
+        "\n\n[[frequency_domain]]\ncpus = \"big\"",
+        &format!("\n\n{table}\n\n[[frequency_domain]]\ncpus = \"big\""),
+        1,
+    )
 }
 
-const WITH_SOURCE: &str = "em_cost = { source = \"test\", standing = \"assumed\" }\n\
-    source = \"test\"\nstanding = \"published\"";
+const COSTS: &str = "[frequency_domain.em_costs]\nsince = \"6.16\"\nstates = [\n  \
+    { level = 2, cost = 7 },\n  { level = 5, cost = 64_000_000 },\n]\n\
+    source = \"test\"\nstanding = \"assumed\"";
 
-/// Goal: costs of an artificial energy model (docs/rules/energy-aware.md#em-tables), and each rule
-/// broken once.
+/// Goal: an artificial energy model (docs/rules/energy-aware.md#em-tables), and each rule broken
+/// once. A driver's states need not be operating points; the powers are the hardware's.
 #[test]
 fn costs_of_an_artificial_model() {
-    let platform = read(&costs("em_cost = 7", "em_cost = 64_000_000", WITH_SOURCE));
-    let of = |domain: usize| {
-        let opps = platform.freq_domains[domain].opps.iter();
-        opps.map(|opp| opp.em_cost).collect::<Vec<_>>()
-    };
+    let platform = read(&costs(COSTS));
+    let of = |domain: usize| &platform.freq_domains[domain].em_costs;
+    let little = of(0).as_ref().expect("costs");
+    let states: Vec<_> = little.states.iter().map(|s| (s.level, s.cost)).collect();
     assert_eq!(
-        (of(0), of(1)),
-        (vec![Some(7), Some(64_000_000)], vec![None, None])
+        (little.since, states),
+        ((6, 16), vec![(2, 7), (5, 64_000_000)])
     );
+    assert!(of(1).is_none());
+    let known = |release| platform.freq_domains[0].em_costs_in(release).is_some();
+    assert!(known((6, 16)) && known((7, 3)) && !known((6, 15)) && !known((5, 19)));
     let what = platform.provenance.iter().map(|(what, _)| what.as_str());
-    assert!(what.clone().any(|what| what == "em cost of CPUs little"));
-    let text = costs("em_cost = 7", "em_cost = 0", WITH_SOURCE);
-    refused(&text, "0 },\n]", "`em_cost` is 0; expected 1 to 64000000");
-    let text = costs("em_cost = 7", "mv = 800", WITH_SOURCE);
-    assert!(
-        Platform::from_toml(&text.replace("mv = 800, mv = 800", "mv = 800"), "p.toml")
-            .unwrap_err()
-            .to_string()
-            .contains("of 500 and 900 kHz one has an `em_cost`")
+    assert!(what.clone().any(|what| what == "em costs of CPUs little"));
+    for (from, to, place, expected) in [
+        (
+            "cost = 7",
+            "cost = 0",
+            "0 },\n  { level = 5",
+            "`cost` is 0; expected 1 to 64000000",
+        ),
+        (
+            "level = 5",
+            "level = 2",
+            "2, cost = 64",
+            "level 2 follows level 2; expected rising levels",
+        ),
+        (
+            "\"6.16\"",
+            "\"six\"",
+            "\"six\"",
+            "`six` is no kernel release; expected major and minor number, as \"6.16\"",
+        ),
+    ] {
+        refused(&costs(&COSTS.replace(from, to)), place, expected);
+    }
+    let empty = COSTS.replace(
+        "{ level = 2, cost = 7 },\n  { level = 5, cost = 64_000_000 },\n",
+        "",
     );
-    let text = costs(
-        "em_cost = 7",
-        "em_cost = 9",
-        "source = \"test\"\nstanding = \"published\"",
+    refused(
+        &costs(&empty),
+        "[\n  ]",
+        "an energy model has 0 states; expected 1 to 64",
     );
-    let error = Platform::from_toml(&text, "p.toml")
-        .unwrap_err()
-        .to_string();
-    assert!(
-        error.contains("the em cost of `opps` has no source")
-            && error.contains("in a table `[frequency_domain.em_cost]` below them"),
-        "{error}"
-    );
-    let none = "power_unit = \"none\"\nenergy_model = \"none\"";
-    let text =
-        costs("em_cost = 7", "em_cost = 8", WITH_SOURCE).replace("power_unit = \"none\"", none);
+    let none = "power_unit = \"microwatt\"\nenergy_model = \"none\"";
+    let text = costs(COSTS).replace("power_unit = \"microwatt\"", none);
     refused(
         &text,
-        "\"none\"\n\n",
+        "\"none\"\n",
         "figures of an energy model in a file that says there is none; expected no `em_uw` and no \
-         `em_cost`, or no `energy_model`",
-    );
-    let text = GOOD.replace("cpu_uw = 100,", "cpu_uw = 100, em_cost = 7,");
-    refused(
-        &text,
-        "7, cluster_uw",
-        "`em_cost` beside microwatts, of which the kernel makes the costs itself; expected \
-         `power_unit` \"none\" or \"bogo\", or no `em_cost`",
+         `em_costs`, or no `energy_model`",
     );
 }

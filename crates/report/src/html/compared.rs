@@ -301,6 +301,7 @@ fn all_sections(id: &str, result: &Comparison) -> Vec<Section> {
     });
     let shown = Shown {
         case: String::new(),
+        modelled: result.modelled_power,
         policies: policies.collect(),
     };
     all.extend(sections(id, &[shown]));

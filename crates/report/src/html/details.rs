@@ -21,6 +21,8 @@ pub(super) struct Of<'a> {
 /// What is shown of one case; its name is empty where there are none.
 pub(super) struct Shown<'a> {
     pub(super) case: String,
+    /// Nobody measured the power that its joules are made of.
+    pub(super) modelled: bool,
     pub(super) policies: Vec<Of<'a>>,
 }
 

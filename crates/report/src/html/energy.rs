@@ -5,13 +5,24 @@ use super::details::{
     MAX_CHARTS, MAX_LINES, Shown, chart, depths, each, first_cells, heads, section,
 };
 use super::view::{Block, Cell, Chart, Section, Table};
-use crate::number;
+use crate::{number, phrase};
+
+/// The metric that the section takes apart.
+const WHOLE: &str = "cpu_energy_j";
+
+/// The unit of machines with power in watts.
+const JOULES: &str = "J";
 
 /// The least part of the longest bar that is drawn.
 const VISIBLE: f64 = 0.0005;
 
 pub(super) fn section_of(id: &str, cases: &[Shown<'_>]) -> Option<Section> {
     let unit = each(cases).find_map(|(_, of)| Some(of.details.energy.as_ref()?.unit.clone()))?;
+    let modelled = cases.iter().filter(|case| case.modelled).count();
+    let unit = match phrase::power_word(WHOLE, (modelled, cases.len())) {
+        Some(word) => format!("{unit}, {word}"),
+        None => unit,
+    };
     let title = format!("energy ({unit}, mean of a run)");
     let mut blocks = Vec::new();
     let whole = chart(
@@ -185,7 +196,11 @@ fn energy_table(id: &str, cases: &[Shown<'_>], unit: &str) -> Table {
     let caption = "Mean energy of a run by cluster and state; times of CPU states are sums over \
                    the cluster's CPUs";
     let mut table = Table::new(format!("{id}-energy-table"), caption, &columns).folded("Figures");
-    let watts = if unit == "J" { "W" } else { "bogo" };
+    let watts = if unit.starts_with(JOULES) {
+        "W"
+    } else {
+        "bogo"
+    };
     for (case, of) in each(cases) {
         let Some(energy) = &of.details.energy else {
             continue;

@@ -299,6 +299,9 @@ pub(crate) struct Case {
     pub(crate) duration_ns: u64,
     #[serde(default)]
     pub(crate) settings: Pairs<String>,
+    /// Nobody measured the power that its joules are made of.
+    #[serde(default)]
+    pub(crate) modelled_power: bool,
 }
 
 #[derive(Clone, Debug, serde::Deserialize)]
@@ -332,6 +335,9 @@ pub(crate) struct Row {
     /// From results of this version on.
     #[serde(default)]
     pub(crate) difference: Option<String>,
+    /// `modelled` where it is made of a power that nobody measured.
+    #[serde(default)]
+    pub(crate) power: Option<String>,
     #[serde(default)]
     pub(crate) calibrated: bool,
     #[serde(default)]

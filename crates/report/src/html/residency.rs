@@ -152,6 +152,7 @@ mod tests {
 
     fn shown(details: &Details) -> Shown<'_> {
         Shown {
+            modelled: false,
             case: String::new(),
             policies: vec![Of {
                 policy: "new".to_owned(),

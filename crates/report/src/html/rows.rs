@@ -17,25 +17,35 @@ struct Dots {
     means: Vec<Dot>,
 }
 
+/// The metric of rows in words, and that nobody measured what it is made of.
+pub(super) fn label(rows: &[&Row]) -> String {
+    let metric = rows[0].metric.as_str();
+    let modelled = rows.iter().filter(|row| row.power.is_some()).count();
+    match phrase::power_word(metric, (modelled, rows.len())) {
+        Some(word) => format!("{}, {word}", plain(metric)),
+        None => plain(metric),
+    }
+}
+
 /// Changes from the base, then means.
 pub(super) fn charts(id: &str, result: &Study, rows: &[&Row]) -> Vec<Chart> {
-    let Some(first) = rows.first() else {
+    if rows.is_empty() {
         return Vec::new();
-    };
-    let (metric, base) = (&first.metric, &result.base_policy);
+    }
+    let base = &result.base_policy;
     let published = |row: &&Row| row.published.is_some() || row.published_delta_pct.is_some();
     let has = rows.iter().any(published);
     let Dots { deltas, means } = points(base, rows, if has { "simulated" } else { "" });
     let mut charts = Vec::new();
     charts.extend(changes(
         format!("{id}-changes"),
-        (&format!("{}: change from {base}", plain(metric)), "case"),
+        (&format!("{}: change from {base}", label(rows)), "case"),
         "Points: change of each case from the base policy, published and simulated, the latter \
          with its 95 % confidence interval. The table below has the figures.",
         deltas,
     ));
     if !means.is_empty() {
-        charts.push(means_chart(id, first, &means));
+        charts.push(means_chart(id, rows, &means));
     }
     let both = charts.len() > 1;
     charts.iter_mut().for_each(|chart| chart.half = both);
@@ -80,10 +90,9 @@ fn around(figure: &Figure) -> Option<(f64, f64)> {
     sd.is_finite().then_some((mean - sd, mean + sd))
 }
 
-fn means_chart(id: &str, first: &Row, means: &[Dot]) -> Chart {
-    let metric = &first.metric;
-    let name = plain(metric);
-    let title = match first.unit.as_str() {
+fn means_chart(id: &str, rows: &[&Row], means: &[Dot]) -> Chart {
+    let name = label(rows);
+    let title = match rows[0].unit.as_str() {
         "" => name.clone(),
         "us" => format!("{name} (µs)"),
         unit => format!("{name} ({unit})"),
@@ -131,7 +140,7 @@ pub(super) fn rows_table(id: &str, result: &Study, kind: &str, rows: &[&Row]) ->
     columns.extend(has.distances.then_some("#off by"));
     columns.extend(has.robust.then_some("assumed costs"));
     let metric = &rows[0].metric;
-    let mut caption = format!("{} ({metric})", plain(metric));
+    let mut caption = format!("{} ({metric})", label(rows));
     if !kind.is_empty() {
         caption += &format!(", {kind}");
     }

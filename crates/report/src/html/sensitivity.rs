@@ -1,7 +1,7 @@
 //! Conclusions with assumed costs halved and doubled.
 
 use super::figures;
-use super::model::{Assumed, Cost, Study, Tried, ends};
+use super::model::{Assumed, Cost, Row, Study, Tried, ends};
 use super::view::{Block, Cell, Section, Table};
 use crate::{number, phrase};
 
@@ -98,9 +98,13 @@ fn tried_row(result: &Study, assumed: &Assumed, row: &Tried) -> Vec<Cell> {
         None if conclusion != "unknown" => Cell::of(number::FROM_ZERO),
         None => Cell::default(),
     };
+    let same = |own: &&Row| own.case == row.case && own.metric == row.metric;
+    let word = { result.rows.iter() }
+        .find(same)
+        .and_then(|own| own.power.clone());
     vec![
         Cell::head(&row.case),
-        Cell::of(&row.metric),
+        Cell::of(&row.metric).small(word.unwrap_or_default()),
         Cell::of(phrase::short_policy(&result.base_policy, &row.policy)),
         Cell::of(&row.cost).small(value.map_or("", |cost| cost.value.as_str())),
         Cell::of(row.factor.to_string()),

@@ -4,11 +4,10 @@ use super::charts::once;
 use super::details::{Of, Shown, sections};
 use super::figures::{self, minus};
 use super::model::{Row, Study};
-use super::rows::{charts, rows_table};
+use super::rows::{charts, label, rows_table};
 use super::view::{Answer, Block, ResultView, Section, Sentence, Tile};
 use super::{cases, repeat, sensitivity};
 use crate::comparison::expected_by_chance;
-use crate::plain::plain;
 use crate::{number, phrase};
 
 pub(super) fn view(id: &str, result: &Study, name: &str) -> ResultView {
@@ -119,7 +118,7 @@ fn tiles(result: &Study) -> Vec<Tile> {
         let short = phrase::short_policy(&result.base_policy, policy);
         Some(Tile {
             figure,
-            label: format!("{}, {short}", plain(metric)),
+            label: format!("{}, {short}", label(&rows)),
             raw: metric.to_owned(),
             below: match published {
                 Some(published) => format!("simulated; published {published}"),
@@ -138,6 +137,7 @@ fn all_sections(id: &str, result: &Study) -> Vec<Section> {
     let names = once(result.profiles.iter().map(|profile| &profile.case));
     let shown = |case: &&str| Shown {
         case: (*case).to_owned(),
+        modelled: { result.cases.iter() }.any(|own| own.case == **case && own.modelled_power),
         policies: { result.profiles.iter() }
             .filter(|profile| profile.case == **case)
             .map(|profile| Of {
@@ -181,7 +181,7 @@ fn figures(id: &str, result: &Study) -> Section {
             let rows = ours(kind);
             if !rows.is_empty() {
                 let mut table = rows_table(&id, result, kind, &rows);
-                table.folded = word.map(|word| format!("{word}: {}", plain(metric)));
+                table.folded = word.map(|word| format!("{word}: {}", label(&rows)));
                 blocks.push(Block::Table(table));
             }
         }

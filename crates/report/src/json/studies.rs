@@ -5,8 +5,8 @@ use crate::phrase::Sense;
 use crate::{RESULT_SCHEMA_VERSION, number};
 use serde_json::{Map, Value, json};
 use wakeplace_study::{
-    Beaten, CaseProfile, Kept, Loss, Mean, Param, Promise, PromiseRow, Sensitivity, StudyResult,
-    StudyRow, Tradeoff,
+    Beaten, CaseInfo, CaseProfile, Kept, Loss, Mean, Param, Promise, PromiseRow, Sensitivity,
+    StudyResult, StudyRow, Tradeoff,
 };
 
 /// `study run` of several.
@@ -37,20 +37,14 @@ pub(crate) fn study(result: &StudyResult) -> Value {
         "settings": pairs(&result.settings),
         "options": pairs(&result.options),
         "workloads": result.workloads,
-        "cases": result.cases.iter().map(|case| json!({
-            "case": case.case,
-            "platform": case.platform,
-            "workload": case.workload,
-            "duration_ns": case.duration_ns,
-            "settings": pairs(&case.settings),
-        })).collect::<Vec<_>>(),
+        "cases": result.cases.iter().map(|one| case_of(result, one)).collect::<Vec<_>>(),
         "columns": result.columns.iter().map(|column| json!({
             "name": column.name,
             "policy": column.policy,
             "settings": pairs(&column.settings),
             "hotplug": column.hotplug,
         })).collect::<Vec<_>>(),
-        "rows": result.rows.iter().map(|one| row(one, result.margin_pct)).collect::<Vec<_>>(),
+        "rows": result.rows.iter().map(|one| row(result, one)).collect::<Vec<_>>(),
         "profiles": result.profiles.iter().map(profile).collect::<Vec<_>>(),
         "multiplicity": multiplicity(crate::study::intervals(result)),
         "verdict": result.verdict,
@@ -61,6 +55,21 @@ pub(crate) fn study(result: &StudyResult) -> Value {
         "promise": result.promise.as_ref().map(promise),
         "tradeoff": result.tradeoff.as_ref().map(tradeoff),
     })
+}
+
+/// How a case was run; where nobody measured its machine's power, that, too.
+fn case_of(result: &StudyResult, case: &CaseInfo) -> Value {
+    let mut shown = json!({
+        "case": case.case,
+        "platform": case.platform,
+        "workload": case.workload,
+        "duration_ns": case.duration_ns,
+        "settings": pairs(&case.settings),
+    });
+    if result.modelled.contains(&case.platform) {
+        shown["modelled_power"] = json!(true);
+    }
+    shown
 }
 
 /// What the runs of a case did.
@@ -208,7 +217,7 @@ fn case(row: &StudyRow) -> String {
     row.case.clone() + &experiment.unwrap_or_default()
 }
 
-fn row(row: &StudyRow, margin_pct: f64) -> Value {
+fn row(result: &StudyResult, row: &StudyRow) -> Value {
     let param = |(key, value): (&String, &Param)| {
         let value = match value {
             Param::Number(number) => json!(number),
@@ -223,7 +232,7 @@ fn row(row: &StudyRow, margin_pct: f64) -> Value {
             "rsd_pct": p.rsd_pct.map_or(Value::Null, number::json),
         })
     });
-    json!({
+    let mut shown = json!({
         "case": case(row),
         "params": params,
         "metric": row.metric,
@@ -242,8 +251,12 @@ fn row(row: &StudyRow, margin_pct: f64) -> Value {
         "published_delta_pct": row.published_delta_pct.map_or(Value::Null, number::json),
         "simulated_delta_pct": row.simulated_delta_pct.map_or(Value::Null, number::json),
         "simulated_delta_ci95": interval(row.simulated_delta_ci95),
-        "difference": Sense::of_row(row, margin_pct).map(Sense::word),
+        "difference": Sense::of_row(row, result.margin_pct).map(Sense::word),
         "calibrated": row.calibrated,
         "robust": row.robust,
-    })
+    });
+    if let Some(word) = crate::study::power_of(result, row) {
+        shown["power"] = json!(word);
+    }
+    shown
 }

@@ -5,7 +5,7 @@ use crate::phrase::Sense;
 use crate::{Cell, Format, Style, Table};
 use wakeplace_study::{SensitivityRow, StudyResult, StudyRow};
 
-const COLUMNS: [&str; 22] = [
+const COLUMNS: [&str; 23] = [
     "study",
     "case",
     "experiment",
@@ -28,6 +28,7 @@ const COLUMNS: [&str; 22] = [
     "conclusion",
     "robust",
     "difference",
+    "power",
 ];
 
 /// All results under one heading.
@@ -71,6 +72,7 @@ fn of_row(result: &StudyResult, row: &StudyRow) -> Vec<Cell> {
         Sense::of_row(row, result.margin_pct)
             .map(Sense::word)
             .into(),
+        super::power_of(result, row).into(),
     ]
 }
 
@@ -83,6 +85,7 @@ fn of_change(result: &StudyResult, row: &SensitivityRow) -> Vec<Cell> {
     let platform = first
         .and_then(StudyRow::platform)
         .unwrap_or(&result.platform);
+    let same = of_case.clone().find(|other| other.metric == row.metric);
     let of_metric = result.rows.iter().find(|other| other.metric == row.metric);
     let nothing = || Cell::from(None::<&str>);
     vec![
@@ -112,6 +115,7 @@ fn of_change(result: &StudyResult, row: &SensitivityRow) -> Vec<Cell> {
         row.conclusion.word().into(),
         yes_no(!row.flips).into(),
         nothing(),
+        same.and_then(|row| super::power_of(result, row)).into(),
     ]
 }
 

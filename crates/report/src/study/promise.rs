@@ -1,22 +1,37 @@
 //! What a study promised: per case and goal the best feature, what is kept of it, what is lost.
 
+use super::power_of;
 use crate::phrase::title;
 use crate::{Align, Cell, Format, Style, Table, number};
-use wakeplace_study::{Kept, Loss, Promise, PromiseRow};
+use wakeplace_study::{Kept, Loss, Promise, PromiseRow, StudyResult, StudyRow};
 
 const TITLE: &str = "Kept of the best single feature's gain, and lost against the base";
 
-pub(super) fn human(found: &Promise, style: Style) -> String {
-    let table = table(found).render(Format::Human, style);
+pub(super) fn human(result: &StudyResult, found: &Promise, style: Style) -> String {
+    let table = table(result, found).render(Format::Human, style);
     format!("\n{}\n{table}", title(TITLE, style))
 }
 
-pub(super) fn markdown(found: &Promise) -> String {
-    let table = table(found).render(Format::Md, Style::default());
+pub(super) fn markdown(result: &StudyResult, found: &Promise) -> String {
+    let table = table(result, found).render(Format::Md, Style::default());
     format!("## {TITLE}\n\n{table}\n")
 }
 
-fn table(found: &Promise) -> Table {
+/// The metric, and that nobody measured what it is made of.
+fn goal(result: &StudyResult, row: &PromiseRow) -> String {
+    let same = |other: &&StudyRow| other.case == row.case && other.metric == row.metric;
+    let word = result
+        .rows
+        .iter()
+        .find(same)
+        .and_then(|row| power_of(result, row));
+    word.map_or_else(
+        || row.metric.clone(),
+        |word| format!("{} ({word})", row.metric),
+    )
+}
+
+fn table(result: &StudyResult, found: &Promise) -> Table {
     let columns = [
         "case",
         "goal",
@@ -34,12 +49,12 @@ fn table(found: &Promise) -> Table {
         table = table.align(column, Align::Right);
     }
     for row in &found.rows {
-        table.row(line(row));
+        table.row(line(result, row));
     }
     table
 }
 
-fn line(row: &PromiseRow) -> Vec<Cell> {
+fn line(result: &StudyResult, row: &PromiseRow) -> Vec<Cell> {
     let kept = row.kept.as_ref();
     let interval = |kept: &Kept| {
         let ends = kept.ours_ci95?;
@@ -58,7 +73,7 @@ fn line(row: &PromiseRow) -> Vec<Cell> {
     let verdict: Vec<String> = words.into_iter().chain(worst).collect();
     vec![
         row.case.as_str().into(),
-        row.metric.as_str().into(),
+        goal(result, row).into(),
         kept.map_or("none gains", |kept| kept.feature.as_str())
             .into(),
         kept.map(|kept| number::change(kept.gain_pct)).into(),

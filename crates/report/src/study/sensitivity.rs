@@ -1,8 +1,9 @@
 //! What becomes of the conclusions with assumed costs halved and doubled, as tables.
 
+use super::power_of;
 use crate::phrase::{short_policy, title, wrap};
 use crate::{Align, Cell, Format, Style, Table, Tone, number};
-use wakeplace_study::{Factor, Sensitivity, SensitivityRow, StudyResult};
+use wakeplace_study::{Factor, Sensitivity, SensitivityRow, StudyResult, StudyRow};
 use wakeplace_text::markdown;
 
 /// Marks a conclusion that is another than with nothing changed.
@@ -44,8 +45,13 @@ fn tables(result: &StudyResult, found: &Sensitivity) -> Vec<(String, Table)> {
             let ours = |row: &&SensitivityRow| row.metric == *metric && row.case == *case;
             let rows: Vec<&SensitivityRow> = found.rows.iter().filter(ours).collect();
             if !rows.is_empty() {
+                let one = |row: &&StudyRow| row.metric == *metric && row.case == *case;
+                let word = { result.rows.iter() }
+                    .find(one)
+                    .and_then(|row| power_of(result, row));
+                let word = word.map_or_else(String::new, |word| format!(" ({word})"));
                 let title = format!(
-                    "{metric}, case {case}: change with assumed costs halved and doubled, {}",
+                    "{metric}{word}, case {case}: change with assumed costs halved and doubled, {}",
                     number::seeds(&found.seeds)
                 );
                 tables.push((title, table(result, found, &rows)));

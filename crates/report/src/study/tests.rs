@@ -56,6 +56,7 @@ pub(crate) fn fake() -> StudyResult {
         settings: Vec::new(),
         options: Vec::new(),
         workloads: BTreeMap::from([("10".to_owned(), "periodic:n=10".to_owned())]),
+        modelled: Vec::new(),
         cases: Vec::new(),
         columns: Vec::new(),
         base_policy: BASE.to_owned(),
@@ -151,7 +152,7 @@ fn differences_have_the_words_of_comparisons() {
     assert!(
         csv.lines()
             .nth(2)
-            .is_some_and(|line| line.ends_with(",better")),
+            .is_some_and(|line| line.ends_with(",better,")),
         "{csv}"
     );
     result.margin_pct = 10.0;
@@ -184,7 +185,8 @@ fn no_mark_without_calibration() {
 fn csv_has_a_line_per_row() {
     let text = study(&fake(), Format::Csv, Style::default());
     assert_eq!(text.lines().count(), 6);
-    let line = "family/name,10,,energy_j,J,linux-4.17,33.45,1.2,33.45,0.5,10,,,,,yes,hikey960,,,,,";
+    let line =
+        "family/name,10,,energy_j,J,linux-4.17,33.45,1.2,33.45,0.5,10,,,,,yes,hikey960,,,,,,";
     assert_eq!(text.lines().nth(1), Some(line));
 }
 
@@ -272,7 +274,7 @@ fn a_conclusion_that_flips_is_marked_wherever_it_stands() {
     let csv = study(&tried(), Format::Csv, Style::default());
     assert_eq!(csv.lines().count(), 6 + 4);
     let line = "family/name,10,,energy_j,J,linux-4.17+energy-aware,,,,,3,,4,3,5,no,hikey960,ipi_ns,\
-                0.5,loss,no,";
+                0.5,loss,no,,";
     assert_eq!(csv.lines().nth(6), Some(line));
 }
 
@@ -340,4 +342,42 @@ fn a_mean_that_goes_another_way_explains_itself() {
     result.rows[1].simulated_delta_pct = Some(10.0);
     let text = words(&result);
     assert!(text.contains("+10.00 %†") && text.contains(told), "{text}");
+}
+
+/// Goal: joules of a study say that they are a model's where its machine's power is: in headings,
+/// in the column and key `power`, and nowhere else; of several machines some of them do.
+#[test]
+fn joules_of_a_modelled_power_say_so() {
+    let mut result = fake();
+    let power = |result: &StudyResult| -> Vec<Value> {
+        let text = study(result, Format::Json, Style::default());
+        let value: Value = serde_json::from_str(&text).unwrap();
+        let rows = value["rows"].as_array().unwrap().iter();
+        rows.map(|row| row["power"].clone()).collect()
+    };
+    assert!(power(&result).iter().all(Value::is_null));
+    assert!(!study(&result, Format::Human, Style::default()).contains("modelled"));
+    let csv = study(&result, Format::Csv, Style::default());
+    assert!(!csv.contains("modelled"), "{csv}");
+    result.modelled = vec!["hikey960".to_owned()];
+    assert!(power(&result).iter().all(|word| word == "modelled"));
+    for format in [Format::Human, Format::Md] {
+        let text = study(&result, format, Style::default());
+        assert!(text.contains("energy_j (J, modelled)"), "{text}");
+        assert!(text.contains("cpu_energy_j (J, modelled)"), "{text}");
+    }
+    let csv = study(&result, Format::Csv, Style::default());
+    assert_eq!(csv.matches(",modelled\n").count(), 5, "{csv}");
+    // One of the two cases ran on another machine, whose power somebody measured.
+    let mut other = row("cpu_energy_j", OTHER, None, 8.0);
+    let platform = ("platform".to_owned(), Param::Word("rk3588".to_owned()));
+    other.params.extend([platform]);
+    result.rows.push(other);
+    let text = study(&result, Format::Human, Style::default());
+    assert!(text.contains("cpu_energy_j (J, partly modelled)"), "{text}");
+    // Time is no model's.
+    result.rows = vec![row("wake_latency_us_p99", BASE, None, 3.0)];
+    result.metrics = vec!["wake_latency_us_p99".to_owned()];
+    let text = study(&result, Format::Human, Style::default());
+    assert!(!text.contains("modelled"), "{text}");
 }

@@ -104,7 +104,7 @@ mod tests {
 
     /// Goal: by the source of the table `cpu_power`: modelled in alder-lake-12900k and snb-ep-2s,
     /// published in apple-m1, derived in rk3588, LISA's in juno-r0; sdm845 has measured powers with
-    /// points between them, and raptor-lake-1370p no power at all.
+    /// points between them, and zen5-9950x no power at all.
     #[test]
     fn a_power_that_nobody_measured_is_told() {
         for (platform, modelled) in [
@@ -114,7 +114,9 @@ mod tests {
             ("rk3588", false),
             ("juno-r0", false),
             ("sdm845", false),
-            ("raptor-lake-1370p", false),
+            ("raptor-lake-1370p-nosmt", true),
+            ("lunar-lake-258v", true),
+            ("zen5-9950x", false),
         ] {
             let note = modelled_power(&Platform::load(platform).unwrap());
             assert_eq!(note.is_some(), modelled, "{platform}: {note:?}");

@@ -119,7 +119,7 @@ impl<'a> Model<'a> {
         options: &Options,
         ops: Option<&'a mut dyn SchedExtOps>,
     ) -> Self {
-        let facts = machine.facts_of_run(platform);
+        let facts = machine.facts_of_run(platform, policy);
         let (core, shares) = settled(&facts, policy, workload, options);
         let kthreads = Kthreads::new(platform, options);
         let own = task::task_states(workload, &kthreads);

@@ -97,7 +97,7 @@ fn frequency_domain(
         energy_model: platform.has_energy_model
             && platform.power_unit != PowerUnit::None
             // A model of costs without watts has another registration, which is not offered.
-            && of.opps.iter().all(|opp| opp.em_cost.is_none()),
+            && of.em_costs.is_none(),
         any_cpu: true,
         transition_latency_ns: u32::try_from(machine.transition_ns[domain as usize])
             .unwrap_or(u32::MAX),
