@@ -401,7 +401,7 @@ fn names_that_people_type() {
         "pixel7",
         "i9-14900K",
         "raspberrypi4",
-        "snapdragon 8 elite",
+        "snapdragon 8 gen 9",
         "--",
         "",
         "\u{1b}",
