@@ -194,7 +194,8 @@ pub struct IdleState {
     pub min_residency_ns: u64,
     /// A CPU in it watches for work: to wake it takes no interrupt.
     pub polling: bool,
-    /// Power of one CPU that is in this state, platform unit.
+    /// Power of one CPU that is in this state, platform unit. A polling state without it draws
+    /// what a busy CPU draws.
     pub cpu_power: Option<u64>,
     /// Cluster states: power of the whole cluster in it, platform unit. CPU states: power of the
     /// powered cluster while all its CPUs are idle and this is the shallowest state among them;

@@ -267,17 +267,26 @@ fn idle_row(platform: &Platform, cpu: CpuId) -> Vec<Option<ByPoint>> {
         };
         let power = match measured(platform, cpu) {
             Some(points) => ByPoint::Each(points.iter().map(of).collect()),
-            None => ByPoint::All(state.cpu_power.expect("a validated idle state has a power")),
+            None => ByPoint::All(stated(state)),
         };
         state.cpus.contains(&cpu).then_some(power)
     };
     platform.idle_states.iter().enumerate().map(power).collect()
 }
 
+/// Of a state; one that polls without a figure draws what a busy CPU does, which `cpu_idle` bounds.
+fn stated(state: &IdleState) -> u64 {
+    match (state.cpu_power, state.polling) {
+        (None, true) => u64::MAX,
+        (power, _) => power.expect("a validated idle state has a power"),
+    }
+}
+
 fn transition_row(platform: &Platform, cpu: CpuId) -> Vec<Option<ByPoint>> {
     let mut row = vec![None; platform.idle_states.len()];
     let idle = idle_row(platform, cpu);
-    let mut states = platform.idle_states_of(cpu);
+    // A state pays if it costs less than the first one in which the CPU halts.
+    let mut states = platform.idle_states_of(cpu).filter(|(_, s)| !s.polling);
     let Some((first, _)) = states.next() else {
         return row;
     };
@@ -353,6 +362,28 @@ mod tests {
             .find(|(_, state)| state.name == name)
             .expect("the CPU has it")
             .0
+    }
+
+    /// Goal: a CPU that polls draws what it draws busy, at each operating point, and the states
+    /// below it cost as if it were not there (docs/rules/cpuidle.md#poll).
+    #[test]
+    fn polling_is_busy() {
+        let (mut platform, model) = builtin("alder-lake-12900k");
+        for cpu in [0, 16].map(CpuId) {
+            let opps = &platform.freq_domains[platform.freq_domain_of(cpu)].opps;
+            for opp in 0..opps.len() {
+                let busy = model.cpu_busy(cpu, opp);
+                assert_eq!(
+                    model.cpu_idle(cpu, state(&platform, cpu.0, "POLL"), opp),
+                    busy
+                );
+            }
+        }
+        let c10 = state(&platform, 0, "C10");
+        let transition = model.cpu_transition(CpuId(0), c10, 0);
+        platform.idle_states.remove(0);
+        let without = PowerModel::new(&platform).expect("it has power");
+        assert_eq!(without.cpu_transition(CpuId(0), c10 - 1, 0), transition);
     }
 
     #[test]

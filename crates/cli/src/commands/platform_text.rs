@@ -362,7 +362,10 @@ fn idle_states(page: &mut Page, platform: &Platform) {
             Cell::from(time(state.entry_latency_ns)),
             Cell::from(time(state.exit_latency_ns)),
             Cell::from(time(state.min_residency_ns)),
-            power(platform, state.cpu_power),
+            match (state.cpu_power, state.polling, platform.power_unit) {
+                (None, true, PowerUnit::Microwatt | PowerUnit::Bogo) => Cell::from("as busy"),
+                (figure, ..) => power(platform, figure),
+            },
             power(platform, state.cluster_power),
         ];
         match rows.iter_mut().find(|(_, known)| *known == cells) {

@@ -91,6 +91,7 @@ fn platform(raw: &RawPlatform, text: &str) -> Result<Platform, Flaw> {
         machine: &machine,
         domains: &freq_domains,
         unit,
+        arch: raw.arch,
     };
     let idle_states = idle::read(&raw.idle_state, &context, &mut provenance)?;
     let costs = costs(&raw.costs, numa.is_some(), &mut provenance)?;

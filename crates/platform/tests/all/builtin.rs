@@ -179,6 +179,26 @@ fn hybrids_with_and_without_threads() {
     }
 }
 
+/// Goal: every x86 machine has the state that cpuidle's x86 drivers put first, and no other has it
+/// (Linux 7.3.4: intel_idle.c and processor_idle.c call `cpuidle_poll_state_init()`; cpuidle-psci.c
+/// does not).
+#[test]
+fn x86_polls_and_no_other() {
+    for name in wakeplace_platform::builtin_names() {
+        let platform = Platform::builtin(name).expect("built in");
+        let x86 = platform.arch == "x86_64";
+        for cpu in (0..platform.cpus.len() as u32).map(CpuId) {
+            let states: Vec<_> = platform.idle_states_of(cpu).map(|(_, s)| s).collect();
+            assert_eq!(states[0].polling, x86, "{name}");
+            assert!(states[1..].iter().all(|state| !state.polling), "{name}");
+            if x86 {
+                let first = (&states[0].name[..], states[0].wake_latency_ns());
+                assert_eq!(first, ("POLL", 0), "{name}");
+            }
+        }
+    }
+}
+
 /// The two tables of u8500 (mainline cpuidle-ux500.c; the vendor's 3.x driver): entry and exit.
 #[test]
 fn u8500_has_both_idle_tables() {
