@@ -3,8 +3,10 @@
 
 use crate::ids::CpuId;
 use crate::options::Options;
-use wakeplace_platform::{FreqDomain, IdleScope, IdleState, Platform, PowerUnit};
-use wakeplace_policy_sys::{FreqFacts, LevelFacts, MachineFacts, PerfFacts, Policy, SchedMcFacts};
+use wakeplace_platform::{FreqDomain, IdleScope, IdleState, Opp, Platform, PowerUnit};
+use wakeplace_policy_sys::{
+    FreqFacts, LevelFacts, MachineFacts, PerfFacts, Policy, SchedMcFacts, sys,
+};
 
 /// Work units of one nanosecond on the fastest CPU at its highest frequency: speed 1024 x 1024.
 pub(crate) const FULL_SPEED: u64 = 1 << 20;
@@ -355,7 +357,7 @@ pub fn core_facts(platform: &Platform, policy: &Policy) -> MachineFacts {
         levels: levels.chain(numa_levels(platform)).collect(),
         reclaim_distance: platform.numa.as_ref().map_or(0, |n| n.reclaim_distance),
         freq_domains: platform.freq_domains.iter().map(domain).collect(),
-        perf_domains: perf_domains(platform, policy.release()),
+        perf_domains: perf_domains(platform, policy),
         sched_mc: platform.sched_mc.as_ref().map(|mc| sched_mc(platform, mc)),
     }
 }
@@ -403,7 +405,13 @@ fn numa_levels(platform: &Platform) -> Vec<LevelFacts> {
 /// well as microwatts: only their ratios matter. As milliwatts, since the 2018 estimates count in
 /// whole ones. Where a driver states costs, its states are the model, from its first kernel on; a
 /// domain with neither has none.
-fn perf_domains(platform: &Platform, release: (u16, u16)) -> Vec<PerfFacts> {
+fn perf_domains(platform: &Platform, policy: &Policy) -> Vec<PerfFacts> {
+    let release = policy.release();
+    let drawn = policy.core_params().em_powers == sys::WP_EM_DRAWN;
+    let power = match drawn {
+        true => |opp: &Opp| opp.power,
+        false => Opp::power_in_model,
+    };
     let facts = |d: &FreqDomain| {
         let (states, costs) = match (&d.em_costs, d.em_costs_in(release)) {
             (_, Some(known)) => (
@@ -411,7 +419,7 @@ fn perf_domains(platform: &Platform, release: (u16, u16)) -> Vec<PerfFacts> {
                 known.states.iter().map(|s| s.cost).collect(),
             ),
             (Some(_), None) => return None,
-            (None, None) => (em_states(platform.power_unit, d, 100), Vec::new()),
+            (None, None) => (states_by(platform.power_unit, d, 100, power), Vec::new()),
         };
         let powers = platform.has_energy_model && platform.power_unit != PowerUnit::None;
         (!costs.is_empty() || powers).then(|| PerfFacts {
@@ -426,9 +434,18 @@ fn perf_domains(platform: &Platform, release: (u16, u16)) -> Vec<PerfFacts> {
 /// `(kHz, uW)` of a domain's states, `percent` of the powers that the kernel's model has (the
 /// hardware's where the platform tells no others); powers that nobody gave are 0.
 pub(crate) fn em_states(unit: PowerUnit, domain: &FreqDomain, percent: u32) -> Vec<(u32, u32)> {
+    states_by(unit, domain, percent, Opp::power_in_model)
+}
+
+fn states_by(
+    unit: PowerUnit,
+    domain: &FreqDomain,
+    percent: u32,
+    power: fn(&Opp) -> Option<u64>,
+) -> Vec<(u32, u32)> {
     let scale = if unit == PowerUnit::Bogo { 1000 } else { 1 };
-    let state = |o: &wakeplace_platform::Opp| {
-        let power = o.power_in_model().unwrap_or(0) * scale * u64::from(percent) / 100;
+    let state = |o: &Opp| {
+        let power = power(o).unwrap_or(0) * scale * u64::from(percent) / 100;
         (o.khz, u32::try_from(power).unwrap_or(u32::MAX))
     };
     domain.opps.iter().map(state).collect()
@@ -448,10 +465,15 @@ mod tests {
         let drawn: Vec<u64> = opps().filter_map(|opp| opp.power).collect();
         assert_eq!(believed.len(), opps().count());
         assert_ne!(believed, drawn);
-        let facts = perf_domains(&juno, (7, 3));
-        let states = facts.iter().flat_map(|domain| &domain.states);
-        let model: Vec<u64> = states.map(|state| state.1.into()).collect();
-        assert_eq!(model, believed);
+        let model = |settings: &str| -> Vec<u64> {
+            let name = format!("linux-7.3{settings}");
+            let policy = Policy::parse(&name).expect("a policy");
+            let facts = perf_domains(&juno, &policy);
+            let states = facts.iter().flat_map(|domain| &domain.states);
+            states.map(|state| state.1.into()).collect()
+        };
+        assert_eq!(model(""), believed);
+        assert_eq!(model(":em_powers=drawn"), drawn);
     }
 
     /// Goal: a kernel that knows no powers has no energy model, though the hardware's are known
@@ -459,8 +481,9 @@ mod tests {
     #[test]
     fn a_kernel_without_an_energy_model_is_told_no_powers() {
         let hybrid = Platform::builtin("alder-lake-12900k").expect("built in");
+        let policy = Policy::parse("linux-7.3").expect("a policy");
         let mut opps = hybrid.freq_domains.iter().flat_map(|domain| &domain.opps);
         assert!(opps.all(|opp| opp.power.is_some()));
-        assert!(perf_domains(&hybrid, (7, 3)).is_empty());
+        assert!(perf_domains(&hybrid, &policy).is_empty());
     }
 }

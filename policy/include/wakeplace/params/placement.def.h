@@ -166,6 +166,13 @@ WP_CHOICE(energy_aware, wp_energy_version, LIVE_HAS("off", "7.3"), RUN, "off",
 	WP_VALUE(WP_ENERGY_612, "6.12")  /* Linux 6.12 */
 	WP_VALUE(WP_ENERGY_73, "7.3"))   /* Linux 7.3 */
 
+WP_CHOICE(em_powers, wp_em_powers, SIMULATOR, RUN, "believed",
+	"docs/decisions/056",
+	"powers in the energy model: what the kernel of the machine believes, or what the hardware "
+	"draws",
+	WP_VALUE(WP_EM_BELIEVED, "believed")
+	WP_VALUE(WP_EM_DRAWN, "drawn"))
+
 WP_SWITCH(overutilized_new, LIVE_HAS("off"), RUN, "off", "docs/rules/energy-aware.md#overutilized",
 	"a new task's enqueue may set the overutilized flag (5.0 to 5.9)")
 WP_RANGE(energy_margin_shift, 1, 31, SIMULATOR, ANYTIME, "6",
