@@ -3,7 +3,7 @@
 use crate::{Platform, Standing};
 
 /// Groups of figures in the order lists show them, by how their entries in `provenance` begin.
-const GROUPS: [(&str, &[&str]); 13] = [
+const GROUPS: [(&str, &[&str]); 14] = [
     ("cpus", &["cluster "]),
     ("levels", &["topology", "numa", "priority"]),
     ("clocks", &["frequencies of", "frequency transition of"]),
@@ -21,6 +21,7 @@ const GROUPS: [(&str, &[&str]); 13] = [
     ("threads", &["smt"]),
     ("tick", &["kernel"]),
     ("costs", &["costs"]),
+    ("moves", &["transfer", "cache"]),
     ("board", &["board"]),
     ("heat", &["thermal "]),
     ("packing", &["sched_mc"]),
@@ -31,7 +32,7 @@ const GROUPS: [(&str, &[&str]); 13] = [
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Known {
     /// The group: `cpus`, `levels`, `clocks`, `power`, `idle states`, `idle power`, `threads`,
-    /// `tick`, `costs`, `board`, `heat`, `packing` or `housekeeping`.
+    /// `tick`, `costs`, `moves`, `board`, `heat`, `packing` or `housekeeping`.
     pub group: &'static str,
     /// Tables that a document states.
     pub published: usize,

@@ -10,3 +10,4 @@ mod hostile;
 mod import;
 mod shared;
 mod sysfs;
+mod transfer;
