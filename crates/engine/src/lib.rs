@@ -15,6 +15,7 @@ mod ids;
 mod kernel;
 mod machine;
 mod mechanics;
+mod nearness;
 pub mod observe;
 mod options;
 mod outcome;

@@ -2,6 +2,7 @@
 //! the core.
 
 use crate::ids::CpuId;
+use crate::nearness::{Cache, Nearness};
 use crate::options::Options;
 use wakeplace_platform::{FreqDomain, IdleScope, IdleState, Opp, Platform, PowerUnit};
 use wakeplace_policy_sys::{
@@ -60,6 +61,10 @@ pub(crate) struct Machine {
     pub(crate) node_of: Vec<u32>,
     /// Per node the distance to each node, 10 = local; empty: one node.
     pub(crate) distance: Vec<Vec<u64>>,
+    /// What CPUs share, and what lines take between them.
+    pub(crate) near: Nearness,
+    /// The last-level caches; None: nothing is known of them, or costs are off.
+    pub(crate) cache: Option<Cache>,
     pub(crate) smt: Option<Smt>,
     pub(crate) costs: Costs,
     /// What the kernel's threads and the parent do takes the same time on every CPU.
@@ -231,6 +236,8 @@ impl Machine {
                 .flat_map(|n| &n.distances)
                 .map(row)
                 .collect(),
+            cache: Cache::new(platform, options.kernel_costs),
+            near: Nearness::new(platform, options.kernel_costs),
             smt: Smt::new(platform),
             costs: Costs::new(platform, options),
             wall_times: platform

@@ -86,6 +86,8 @@ pub(crate) fn two_clusters() -> Platform {
         power_unit: PowerUnit::Microwatt,
         has_energy_model: true,
         board: None,
+        transfer: None,
+        cache: None,
         housekeeping: None,
         thermal: Vec::new(),
         sched_mc: None,

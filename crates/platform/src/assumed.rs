@@ -60,6 +60,8 @@ pub struct AssumedCost {
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum What {
     Cost(&'static str),
+    Line(&'static str),
+    Cache(&'static str),
     Transition(Vec<usize>),
     CpuPower(Vec<usize>),
     ClusterPower(Vec<usize>),
@@ -84,6 +86,7 @@ impl Platform {
                 found.extend(cost(name, "ns", &[*ns], What::Cost(name)));
             }
         }
+        self.add_moves(&mut found);
         self.add_clocks(&mut found);
         self.add_idle(&mut found);
         let assumed = |source: &crate::Source| source.standing == Standing::Assumed;
@@ -228,6 +231,8 @@ impl Platform {
                     .filter(|(key, _)| key == name)
                     .for_each(|(_, ns)| scale(ns));
             }
+            What::Line(key) => self.change_line(key, factor),
+            What::Cache(key) => self.change_cache(key, factor),
             What::Transition(all) => {
                 for domain in all {
                     scale(&mut self.freq_domains[*domain].transition_latency_ns);
@@ -366,5 +371,6 @@ fn fields(costs: &mut Costs) -> Vec<(&'static str, &mut u64)> {
     all
 }
 
+mod moves;
 #[cfg(test)]
 mod tests;

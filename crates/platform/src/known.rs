@@ -3,7 +3,7 @@
 use crate::{Platform, Standing};
 
 /// Groups of figures in the order lists show them, by how their entries in `provenance` begin.
-const GROUPS: [(&str, &[&str]); 16] = [
+const GROUPS: [(&str, &[&str]); 17] = [
     ("cpus", &["cluster "]),
     ("speed", &["speed"]),
     ("levels", &["topology", "numa", "priority"]),
@@ -27,6 +27,7 @@ const GROUPS: [(&str, &[&str]); 16] = [
     ("threads", &["smt"]),
     ("tick", &["kernel"]),
     ("costs", &["costs"]),
+    ("moves", &["transfer", "cache"]),
     ("board", &["board"]),
     ("heat", &["thermal "]),
     ("packing", &["sched_mc"]),
@@ -36,8 +37,9 @@ const GROUPS: [(&str, &[&str]); 16] = [
 /// How many tables of a group are known in each way.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Known {
-    /// The group: `cpus`, `speed`, `levels`, `clocks`, `limits`, `power`, `energy model`, `idle states`, `idle power`,
-    /// `threads`, `tick`, `costs`, `board`, `heat`, `packing` or `housekeeping`.
+    /// The group: `cpus`, `speed`, `levels`, `clocks`, `limits`, `power`, `energy model`, `idle
+    /// states`, `idle power`, `threads`, `tick`, `costs`, `moves`, `board`, `heat`, `packing` or
+    /// `housekeeping`.
     pub group: &'static str,
     /// Tables that a document states.
     pub published: usize,

@@ -273,6 +273,37 @@ pub struct Costs {
     pub source: Source,
 }
 
+/// How long a cache line that another CPU wrote takes, by the closest level that both CPUs share,
+/// ns: the time by the wall that a core stands still. Levels that a machine lacks are `None`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Transfer {
+    /// From another thread of the core.
+    pub smt_ns: Option<u64>,
+    /// From another core of the cluster: CPUs that share something below the last-level cache.
+    pub cluster_ns: Option<u64>,
+    /// From another CPU of the last-level cache.
+    pub cache_ns: Option<u64>,
+    /// From another last-level cache of the node.
+    pub node_ns: Option<u64>,
+    /// From another node.
+    pub other_node_ns: Option<u64>,
+    /// Source of the figures.
+    pub source: Source,
+}
+
+/// The last-level caches, which tasks with a working set compete for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Cache {
+    /// Size of each, KiB, > 0.
+    pub last_level_kib: u64,
+    /// What a core waits for a line that is in it, ns, > 0.
+    pub hit_ns: u64,
+    /// What it waits for a line of its node's memory, ns, >= `hit_ns`.
+    pub memory_ns: u64,
+    /// Source of the figures.
+    pub source: Source,
+}
+
 /// NUMA nodes: how far they are from each other.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Numa {
@@ -411,6 +442,10 @@ pub struct Platform {
     pub sched_mc: Option<SchedMc>,
     /// Kernel and hardware costs.
     pub costs: Costs,
+    /// What a cache line takes from one CPU to another, where it is stated.
+    pub transfer: Option<Transfer>,
+    /// The last-level caches, where they are stated.
+    pub cache: Option<Cache>,
     /// Unit of the power figures.
     pub power_unit: PowerUnit,
     /// The kernel knows the powers, as its energy model. False: they are the hardware's alone.
@@ -455,6 +490,18 @@ impl Platform {
         let mut groups = levels.rev().flat_map(|level| &level.groups);
         let found = groups.find(|group| group.len() > 1 && group.contains(&cpu));
         found.map(Vec::as_slice)
+    }
+
+    /// The CPUs with which a CPU shares something below its last-level cache, itself among them.
+    /// None: nothing, or nothing but its core.
+    #[must_use]
+    pub fn cache_cluster(&self, cpu: CpuId) -> Option<&[CpuId]> {
+        let levels = self.topology.iter().filter(|level| level.cluster);
+        let mut groups = levels.flat_map(|level| &level.groups);
+        let found = groups.find(|group| group.contains(&cpu))?;
+        let core = self.cpus[cpu.index()].core;
+        let cores = found.iter().any(|c| self.cpus[c.index()].core != core);
+        cores.then_some(found.as_slice())
     }
 
     /// Index of the frequency domain of a CPU.

@@ -24,7 +24,7 @@ pub use error::{ArgumentFault, Fault, FaultKind, Position, WorkloadError};
 pub use input::{READ_LIMIT_BYTES, standard_input};
 pub use jitter::Jitter;
 pub use models::{ModelInfo, ParameterInfo};
-pub use realtime::{Attributes, DL_PERIOD_NS, DL_RUNTIME_MIN_NS, RealTime};
+pub use realtime::{Attributes, DL_PERIOD_NS, DL_RUNTIME_MIN_NS, RealTime, WorkingSet};
 pub use recording::{Form, form};
 pub use rtapp::check::{CheckOutcome, check_file, check_file_as, check_rtapp, check_rtapp_as};
 pub use rtapp::log::{LogPhase, LogThread, RtAppLog};

@@ -24,6 +24,21 @@ pub enum RealTime {
     },
 }
 
+/// The data that a task goes over again and again while it waits for memory (`Event::Stall`).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum WorkingSet {
+    /// Each thread has its own.
+    Own {
+        /// > 0.
+        bytes: u64,
+    },
+    /// Threads have it in common, and write it.
+    Shared {
+        /// Index into `Shared::sets`.
+        set: u32,
+    },
+}
+
 /// What sets a task apart besides its place in the fair class; the default is nothing.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Attributes {
@@ -33,6 +48,8 @@ pub struct Attributes {
     pub io_wait: bool,
     /// Whoever wakes it asks for its own CPU (WF_CURRENT_CPU).
     pub wake_here: bool,
+    /// What it needs in its cache; None: its waits are as long wherever it runs.
+    pub working_set: Option<WorkingSet>,
 }
 
 /// The least runtime that SCHED_DEADLINE takes, ns (1 << DL_SCALE).

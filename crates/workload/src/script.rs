@@ -9,7 +9,7 @@ mod shared;
 
 pub use event::{Event, Pick, SLEEPS_ON_NS, Since, TimerMode};
 pub use measure::{Count, Figure, FigureOf, Series, Statistic, SysbenchBins, TimeUnit};
-pub use shared::{Barrier, Channel, Condition, Counter, Limit, Mutex, Shared, Timer};
+pub use shared::{Barrier, Channel, Condition, Counter, Limit, Mutex, Shared, SharedSet, Timer};
 
 use crate::realtime::{Attributes, RealTime};
 

@@ -6,7 +6,7 @@ use crate::machine::{CoreView, EnergyState};
 use serde_json::{Value, json};
 use wakeplace_platform::{
     CpuId, FreqDomain, IdleScope, IdleState, MeasuredPoint, MeasuredPower, OtherClock, Platform,
-    Source, TopologyLevel,
+    Source, TopologyLevel, Transfer,
 };
 use wakeplace_report::SCHEMA_VERSION;
 
@@ -17,10 +17,6 @@ pub(super) fn object(platform: &Platform, core: &CoreView, policy: &str) -> Valu
     let freq_domain = |(index, domain): (usize, &FreqDomain)| {
         frequency(domain, core.energy.get(index).map_or(none, Vec::as_slice))
     };
-    let costs: serde_json::Map<String, Value> = costs(platform)
-        .into_iter()
-        .map(|(key, ns)| (key.to_owned(), json!(ns)))
-        .collect();
     json!({
         "schema_version": SCHEMA_VERSION,
         "name": platform.name,
@@ -50,7 +46,13 @@ pub(super) fn object(platform: &Platform, core: &CoreView, policy: &str) -> Valu
         "scheduling_domains": scheduling_domains(core),
         "policy": policy,
         "energy_inactive": core.energy_inactive,
-        "costs": costs,
+        "costs": keyed(costs(platform)),
+        "transfer": platform.transfer.as_ref().map(|stated| keyed(lines(stated))),
+        "cache": platform.cache.as_ref().map(|cache| json!({
+            "last_level_kib": cache.last_level_kib,
+            "hit_ns": cache.hit_ns,
+            "memory_ns": cache.memory_ns,
+        })),
         "housekeeping": platform.housekeeping.as_ref().map(|stated| json!({
             "governor_ns": stated.governor_ns,
             "threads": stated.threads.iter().map(|thread| json!({
@@ -219,6 +221,25 @@ pub(super) fn costs(platform: &Platform) -> Vec<(&'static str, u64)> {
     ];
     all.extend(other_node.map(|ns| ("migrate_other_node_ns", ns)));
     all
+}
+
+/// What a cache line takes by what is shared, with its key; levels that the machine has, ns.
+pub(super) fn lines(transfer: &Transfer) -> Vec<(&'static str, u64)> {
+    let all = [
+        ("smt_ns", transfer.smt_ns),
+        ("cluster_ns", transfer.cluster_ns),
+        ("cache_ns", transfer.cache_ns),
+        ("node_ns", transfer.node_ns),
+        ("other_node_ns", transfer.other_node_ns),
+    ];
+    let stated = all.into_iter().filter_map(|(key, ns)| Some((key, ns?)));
+    stated.collect()
+}
+
+/// Figures by their keys.
+fn keyed(figures: Vec<(&'static str, u64)>) -> Value {
+    let entry = |(key, figure): (&str, u64)| (key.to_owned(), json!(figure));
+    Value::Object(figures.into_iter().map(entry).collect())
 }
 
 fn source(source: &Source) -> Value {

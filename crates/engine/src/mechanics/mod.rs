@@ -10,9 +10,11 @@
 
 mod clock;
 mod cpu;
+mod handover;
 mod hardware;
 mod hotplug;
 mod idle;
+mod memory;
 mod offered;
 mod power;
 mod queue;

@@ -128,21 +128,6 @@ impl<'a, O: Observer> Mechanics<'a, O> {
         self.threads[task].overhead += work;
     }
 
-    /// It has moved: work to refill caches comes before its own.
-    pub(crate) fn refill_caches(&mut self, task: TaskId, from: CpuId, to: CpuId) {
-        let machine = self.machine;
-        let same = |of: &[u32]| of[from.index()] == of[to.index()];
-        let costs = &machine.costs;
-        let work = if same(&machine.cache_of) {
-            costs.migrate_shared
-        } else if same(&machine.node_of) {
-            costs.migrate_other
-        } else {
-            costs.migrate_node
-        };
-        self.burden(task, work);
-    }
-
     /// Does its sleep end with a device? Asked once per wake-up.
     pub(crate) fn takes_io_wait(&mut self, task: TaskId) -> bool {
         let thread = &mut self.threads[task];

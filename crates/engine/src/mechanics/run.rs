@@ -37,6 +37,8 @@ impl<O: Observer> Mechanics<'_, O> {
         thread.kernel_wait_ns += std::mem::take(&mut c.kernel_wait_ns);
         c.kernel_until_ns = 0;
         thread.overhead += switch;
+        self.fetch_lines(cpu, task);
+        let thread = &mut self.threads[task];
         thread.totals.wait_ns += now - thread.runnable_since_ns;
         let fresh = std::mem::take(&mut thread.fresh).then(|| now - thread.due_ns);
         if self.threads.visible(task) {

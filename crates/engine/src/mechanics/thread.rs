@@ -1,5 +1,6 @@
 //! A thread of the workload: what the mechanics keep of it.
 
+use super::handover::Lines;
 use super::script::progress::Progress;
 use crate::ids::{CpuId, TaskId};
 use crate::observe::Iteration;
@@ -51,6 +52,10 @@ pub(crate) enum Pending {
         due_ns: u64,
         period_ns: u64,
     },
+    /// It has the lines of the channel that it gives a unit to.
+    Give(Post),
+    /// It has those of a channel that it takes a unit of.
+    Take { channel: u32 },
     /// It has done the work of waking somebody who waits for a unit.
     Post(Post),
     /// It waited for room, the unit in its hands.
@@ -89,6 +94,8 @@ pub(crate) struct Thread {
     pub(crate) overhead: u64,
     /// Waiting in the kernel to do before that, ns, whatever the CPU's speed.
     pub(crate) kernel_wait_ns: u64,
+    /// What of it is in which CPU's cache.
+    pub(super) lines: Lines,
     /// When its sleep ends or ended.
     pub(crate) due_ns: u64,
     /// It woke and has not run since.
@@ -142,6 +149,7 @@ impl Thread {
             action: None,
             overhead: 0,
             kernel_wait_ns: 0,
+            lines: Lines::default(),
             due_ns: 0,
             fresh: false,
             runnable_since_ns: 0,
@@ -187,6 +195,11 @@ impl Thread {
     /// The kernel goes on before it does.
     pub(crate) fn has_kernel_work(&self) -> bool {
         self.overhead | self.kernel_wait_ns > 0
+    }
+
+    /// It has not ended.
+    pub(crate) fn is_there(&self) -> bool {
+        self.state != State::Exited
     }
 
     /// Queued or executing.

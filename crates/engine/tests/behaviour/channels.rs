@@ -34,7 +34,7 @@ fn with_channels(tasks: Vec<TaskScript>, units: &[u64]) -> Workload {
     let channel = |(index, units): (usize, &u64)| Channel {
         name: format!("channel {index}"),
         units: *units,
-        limit: None,
+        ..Channel::default()
     };
     Workload {
         shared: Shared {

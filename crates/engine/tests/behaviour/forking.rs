@@ -92,8 +92,7 @@ fn threads_have_the_flips_of_their_maker() {
         let tasks = vec![main, waits, hog(Some(&[1])), partner];
         let channel = |name: &str| Channel {
             name: name.into(),
-            units: 0,
-            limit: None,
+            ..Channel::default()
         };
         let shared = Shared {
             channels: vec![channel("greeting"), channel("work")],

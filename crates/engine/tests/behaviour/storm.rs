@@ -45,6 +45,7 @@ fn shared(random: &mut Random) -> Shared {
                 ..Counter::default()
             },
         ],
+        ..Shared::default()
     }
 }
 

@@ -3,7 +3,7 @@
 //! 1. `raw`: TOML and the shape of its tables.
 //! 2. `machine`: CPUs and clusters; every later table names CPUs of these.
 //! 3. `frequency`, `measured` with `power_table`, `idle`, `topology`, `shared`, `sched_mc`,
-//!    `thermal`: one table kind each, with its rules.
+//!    `thermal`, `transfer`: one table kind each, with its rules.
 //! 4. This file: name, kernel, costs, board, and the order of the steps.
 
 mod em_costs;
@@ -19,6 +19,7 @@ mod sched_mc;
 mod shared;
 mod thermal;
 mod topology;
+mod transfer;
 mod values;
 
 use crate::error::{Flaw, PlatformError};
@@ -102,7 +103,7 @@ fn platform(raw: &RawPlatform, text: &str) -> Result<Platform, Flaw> {
     let thermal = thermal::read(&raw.thermal, &machine.clusters, unit, &mut provenance)?;
     check_heat(raw, &freq_domains)?;
     let housekeeping = housekeeping::read(raw.housekeeping.as_ref(), &machine, &mut provenance)?;
-    Ok(Platform {
+    let mut platform = Platform {
         name,
         title: raw.title.clone(),
         arch: raw.arch.name().to_owned(),
@@ -116,14 +117,19 @@ fn platform(raw: &RawPlatform, text: &str) -> Result<Platform, Flaw> {
         smt,
         sched_mc,
         costs,
+        transfer: None,
+        cache: transfer::cache(raw.cache.as_ref(), &mut provenance)?,
         power_unit: unit,
         has_energy_model: raw.energy_model.is_none(),
         board,
         housekeeping,
         thermal,
-        provenance: provenance.in_file_order(),
+        provenance: Vec::new(),
         notes: raw.notes.iter().cloned().chain(odd).collect(),
-    })
+    };
+    platform.transfer = transfer::transfer(raw.transfer.as_ref(), &platform, &mut provenance)?;
+    platform.provenance = provenance.in_file_order();
+    Ok(platform)
 }
 
 /// A kernel that has no energy model has no figures of one.

@@ -127,6 +127,8 @@ pub(super) struct RawPlatform {
     pub(super) measured_power: Option<Spanned<RawMeasured>>,
     pub(super) idle_state: Spanned<Vec<Spanned<RawIdle>>>,
     pub(super) costs: Spanned<RawCosts>,
+    pub(super) transfer: Option<Spanned<RawTransfer>>,
+    pub(super) cache: Option<Spanned<RawCache>>,
     pub(super) board: Option<Spanned<RawBoard>>,
     #[serde(default)]
     pub(super) thermal: Vec<Spanned<RawThermal>>,
@@ -362,6 +364,28 @@ pub(super) struct RawCosts {
     pub(super) lock_shared_cache_ns: Option<Int>,
     pub(super) lock_other_cache_ns: Option<Int>,
     pub(super) switch_out_ns: Option<Int>,
+    pub(super) source: Text,
+    pub(super) standing: RawStanding,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct RawTransfer {
+    pub(super) smt_ns: Option<Int>,
+    pub(super) cluster_ns: Option<Int>,
+    pub(super) cache_ns: Option<Int>,
+    pub(super) node_ns: Option<Int>,
+    pub(super) other_node_ns: Option<Int>,
+    pub(super) source: Text,
+    pub(super) standing: RawStanding,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct RawCache {
+    pub(super) last_level_kib: Int,
+    pub(super) hit_ns: Int,
+    pub(super) memory_ns: Int,
     pub(super) source: Text,
     pub(super) standing: RawStanding,
 }

@@ -10,3 +10,4 @@ mod import;
 mod measured;
 mod shared;
 mod sysfs;
+mod transfer;

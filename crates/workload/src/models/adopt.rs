@@ -2,7 +2,9 @@
 //! where they have a common start, count their times from their own start, and tell their program
 //! when they end.
 use super::builder::Builder;
+use super::carrier::Carrier;
 use super::tasks::{phase, post, wait};
+use crate::WorkingSet;
 use crate::script::{Count, Event, Phase, Series, StartLine, TaskScript, Workload, Zero};
 
 /// A program in the workload that it joined.
@@ -23,6 +25,7 @@ struct Offsets {
     conditions: u32,
     barriers: u32,
     counters: u32,
+    sets: u32,
     groups: u32,
     /// Of each series of the program; equal ones of two programs are one.
     series: Vec<u32>,
@@ -56,6 +59,7 @@ pub(super) fn adopt(
         conditions: into.shared.conditions.len() as u32,
         barriers: into.shared.barriers.len() as u32,
         counters: into.shared.counters.len() as u32,
+        sets: into.shared.sets.len() as u32,
         groups: into.groups.len() as u32,
         series: program
             .series
@@ -69,6 +73,7 @@ pub(super) fn adopt(
     into.shared.conditions.extend(shared.conditions);
     into.shared.barriers.extend(shared.barriers);
     into.shared.counters.extend(shared.counters);
+    into.shared.sets.extend(shared.sets);
     for mut group in program.groups {
         group.name = format!("{name}/{}", group.name);
         group
@@ -123,8 +128,9 @@ impl Line {
                 }
             }
             StartLine::Creator { sync } => {
-                let ready = builder.channel(format!("{name}: threads that are ready"));
-                let channel = builder.channel(format!("{name}: start"));
+                let ready =
+                    builder.channel(format!("{name}: threads that are ready"), Carrier::Word);
+                let channel = builder.channel(format!("{name}: start"), Carrier::Word);
                 Self {
                     steps: vec![post(ready), wait(channel)],
                     release: vec![
@@ -183,6 +189,10 @@ fn place_of(all: &mut Vec<Series>, series: Series) -> u32 {
 
 fn started_by_fork(task: TaskScript, name: &str, joined: u32, offsets: &Offsets) -> TaskScript {
     let first = is_first(&task);
+    let mut task = task;
+    if let Some(WorkingSet::Shared { set }) = &mut task.attributes.working_set {
+        *set += offsets.sets;
+    }
     TaskScript {
         name: format!("{name}/{}", task.name),
         forks: task.forks.or(Some(1)),

@@ -1,10 +1,12 @@
 //! `aim7-compute`: tasks that each do the 101 jobs of AIM7's compute mix in a random order.
 use super::builder::{Builder, TO_ITS_END_NS};
+use super::carrier::Carrier;
 use super::draw::shuffle;
 use super::measures::rate;
 use super::tasks::{DONE, child, once, phase, post, wait};
 use super::values::Values;
 use super::work::{Share, part, work};
+use super::working_set::{WORKING_SET, with_sets};
 use super::{Model, ModelInfo, fault, parameter};
 use crate::error::WorkloadError;
 use crate::script::{Event, Loops, Phase, Workload};
@@ -44,6 +46,7 @@ pub(crate) const INFO: ModelInfo = ModelInfo {
             "30%",
             "share of the memory tests' CPU time that waits for memory; assumed",
         ),
+        WORKING_SET,
         parameter(
             "fault",
             "0%..=100%",
@@ -154,7 +157,7 @@ pub(super) fn load(argument: &str) -> Result<Arc<dyn Model>, WorkloadError> {
         let expected = "at least 2 ns of `job` for each round";
         return Err(fault(argument, message).expected(expected).into());
     }
-    Ok(Arc::new(model))
+    Ok(Arc::new(with_sets(&values, model)?))
 }
 
 impl Aim7Compute {
@@ -230,8 +233,8 @@ impl Model for Aim7Compute {
             let name = format!("aim7-{index}");
             let partner = Partner {
                 task: 2 * index + 1,
-                there: builder.channel(format!("{name} to its partner")),
-                back: builder.channel(format!("{name} from its partner")),
+                there: builder.channel(format!("{name} to its partner"), Carrier::Pipe),
+                back: builder.channel(format!("{name} from its partner"), Carrier::Pipe),
             };
             let phases = self.phases(&name, seed, partner);
             let mut round = vec![wait(partner.there)];

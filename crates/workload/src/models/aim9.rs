@@ -1,9 +1,11 @@
 //! `aim9`: one process that does 56 small tests one after the other.
 use super::builder::{Builder, TO_ITS_END_NS};
+use super::carrier::Carrier;
 use super::measures::per_second;
 use super::tasks::{DONE, child, once, phase, post, wait};
 use super::values::Values;
 use super::work::{Share, work};
+use super::working_set::{WORKING_SET, with_sets};
 use super::{MAX_TASKS, Model, ModelInfo, fault, parameter};
 use crate::MachineFacts;
 use crate::error::WorkloadError;
@@ -47,6 +49,7 @@ pub(crate) const INFO: ModelInfo = ModelInfo {
             "50%",
             "share of the memory tests' CPU time that waits for memory; assumed",
         ),
+        WORKING_SET,
     ],
     metric: "throughput_per_s",
     source: "AIM9: 56 tests in one process, children one at a time \
@@ -116,7 +119,7 @@ pub(super) fn load(argument: &str) -> Result<Arc<dyn Model>, WorkloadError> {
         let expected = format!("at most {MAX_TASKS}");
         return Err(fault(argument, message).expected(expected).into());
     }
-    Ok(Arc::new(model))
+    Ok(Arc::new(with_sets(&values, model)?))
 }
 
 /// How many tests are of a kind.
@@ -182,9 +185,9 @@ impl Model for Aim9 {
     ) -> Result<Workload, WorkloadError> {
         let mut builder = Builder::new(argument);
         let ends = Ends {
-            there: builder.channel("to the partner".to_owned()),
-            back: builder.channel("from the partner".to_owned()),
-            ended: builder.channel("children".to_owned()),
+            there: builder.channel("to the partner".to_owned(), Carrier::Pipe),
+            back: builder.channel("from the partner".to_owned(), Carrier::Pipe),
+            ended: builder.channel("children".to_owned(), Carrier::Word),
         };
         let all = KINDS.iter();
         let all = all.flat_map(|(name, tests, kind)| {

@@ -1,8 +1,9 @@
 //! A workload while it is put together.
 use super::adopt::{Line, Program, adopt};
+use super::carrier::Carrier;
 use crate::script::{
     Barrier, Calibration, Channel, Condition, Count, Counter, Figure, Limit, Mutex, Series, Shared,
-    Start, StartLine, TaskScript, Timer, Workload,
+    SharedSet, Start, StartLine, TaskScript, Timer, Workload,
 };
 
 /// Length of a run that ends when its tasks do: an hour, which none of them comes near.
@@ -33,19 +34,20 @@ impl Builder {
     }
 
     /// A channel without a limit that holds nothing at the start.
-    pub(crate) fn channel(&mut self, name: String) -> u32 {
+    pub(crate) fn channel(&mut self, name: String, carrier: Carrier) -> u32 {
         let channel = Channel {
             name,
+            lines: carrier.lines(),
             ..Channel::default()
         };
         push(&mut self.0.shared.channels, channel)
     }
 
     /// A channel that takes no more than this, and holds nothing at the start.
-    pub(crate) fn limited_channel(&mut self, name: String, limit: Limit) -> u32 {
-        let (units, limit) = (0, Some(limit));
-        let channel = Channel { name, units, limit };
-        push(&mut self.0.shared.channels, channel)
+    pub(crate) fn limited_channel(&mut self, name: String, limit: Limit, carrier: Carrier) -> u32 {
+        let channel = self.channel(name, carrier);
+        self.0.shared.channels[channel as usize].limit = Some(limit);
+        channel
     }
 
     /// An ordinary mutex.
@@ -82,6 +84,11 @@ impl Builder {
     /// A counter; None: without an end.
     pub(crate) fn counter(&mut self, name: String, limit: Option<u64>) -> u32 {
         push(&mut self.0.shared.counters, Counter { name, limit })
+    }
+
+    /// Data that several threads go over.
+    pub(crate) fn shared_set(&mut self, set: SharedSet) -> u32 {
+        push(&mut self.0.shared.sets, set)
     }
 
     /// Times to measure.

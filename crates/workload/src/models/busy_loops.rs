@@ -1,5 +1,6 @@
 //! `busy-loops`: endless loops that a shell forks one after the other.
 use super::builder::Builder;
+use super::carrier::Carrier;
 use super::tasks::{endless, once, phase, run, wait};
 use super::values::Values;
 use super::work::{Share, work};
@@ -59,7 +60,7 @@ impl Model for BusyLoops {
         _: MachineFacts<'_>,
     ) -> Result<Workload, WorkloadError> {
         let mut builder = Builder::new(argument);
-        let ended = builder.channel("children of the shell".to_owned());
+        let ended = builder.channel("children of the shell".to_owned(), Carrier::Word);
         let mut fork = work(self.shell_ns, Share::NONE);
         fork.push(Event::Fork { task: LOOP });
         let phases = vec![

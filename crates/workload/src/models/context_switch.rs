@@ -1,5 +1,6 @@
 //! `context-switch`: pairs of tasks that wake each other, as will-it-scale's context_switch1.
 use super::builder::Builder;
+use super::carrier::Carrier;
 use super::grouping::{GROUPING, grouped};
 use super::measures::per_second;
 use super::tasks::{endless, phase, run, wait};
@@ -138,8 +139,8 @@ impl Model for ContextSwitch {
     ) -> Result<Workload, WorkloadError> {
         let mut builder = Builder::new(argument);
         for pair in 0..self.pairs {
-            let there = builder.channel(format!("pair {pair} to child"));
-            let back = builder.channel(format!("pair {pair} to parent"));
+            let there = builder.channel(format!("pair {pair} to child"), Carrier::Pipe);
+            let back = builder.channel(format!("pair {pair} to parent"), Carrier::Pipe);
             let post = |channel| Event::Post {
                 channel,
                 sync: self.sync,

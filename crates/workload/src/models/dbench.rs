@@ -5,6 +5,7 @@ use super::measures::mb_per_second;
 use super::tasks::endless;
 use super::values::Values;
 use super::work::{Share, work};
+use super::working_set::{WORKING_SET, with_sets};
 use super::{Model, ModelInfo, fault, parameter};
 use crate::error::WorkloadError;
 use crate::script::{Event, StartLine, TaskScript, Workload};
@@ -61,6 +62,7 @@ pub(crate) const INFO: ModelInfo = ModelInfo {
             "50%",
             "share of an operation's CPU time on 64 KiB that waits for memory; assumed",
         ),
+        WORKING_SET,
         parameter(
             "warmup",
             "time from 0ns to 1000s",
@@ -124,7 +126,7 @@ pub(super) fn load(argument: &str) -> Result<Arc<dyn Model>, WorkloadError> {
         let expected = format!("at most {MAX_STEPS}");
         return Err(fault(argument, message).expected(expected).into());
     }
-    Ok(Arc::new(model))
+    Ok(Arc::new(with_sets(&values, model)?))
 }
 
 /// Operations of all clients' cycles: a bound on memory.

@@ -1,9 +1,11 @@
 //! `kbuild`: `make -jN` over compile jobs, each a chain of processes that wait for each other.
 use super::builder::{Builder, TO_ITS_END_NS};
+use super::carrier::Carrier;
 use super::draw::Spread;
 use super::tasks::{child, once, phase, post, wait};
 use super::values::Values;
 use super::work::{Share, work};
+use super::working_set::{WORKING_SET, with_sets};
 use super::{Model, ModelInfo, parameter};
 use crate::error::WorkloadError;
 use crate::script::{Event, TaskScript, Workload};
@@ -74,6 +76,7 @@ pub(crate) const INFO: ModelInfo = ModelInfo {
             "share of the CPU time of compilers, assemblers and the link that waits for memory; \
              assumed",
         ),
+        WORKING_SET,
     ],
     metric: "runtime_s",
     source: "make -jN of a kernel as in the power-aware scheduling series v4 (2013); processes and \
@@ -103,7 +106,7 @@ pub(super) fn load(argument: &str) -> Result<Arc<dyn Model>, WorkloadError> {
     const MOST_NS: u64 = 100_000_000_000;
     const DRIVER_NS: std::ops::RangeInclusive<u64> = 1_000..=1_000_000_000;
     let values = Values::read(argument, &INFO)?;
-    Ok(Arc::new(Kbuild {
+    let model = Kbuild {
         slots: values.number("j", 1..=1_000)?,
         jobs: values.number("jobs", 1..=20_000)?,
         cc1: values.times("cc1", 1_000..=MOST_NS)?,
@@ -114,7 +117,8 @@ pub(super) fn load(argument: &str) -> Result<Arc<dyn Model>, WorkloadError> {
         head_ns: values.time_ns("head", 1_000..=MOST_NS)?,
         link_ns: values.time_ns("link", 1_000..=MOST_NS)?,
         memory: values.share("memory")?,
-    }))
+    };
+    Ok(Arc::new(with_sets(&values, model)?))
 }
 
 /// Index of the first of a job's scripts; make is script 0.
@@ -136,8 +140,8 @@ impl Kbuild {
     fn job(&self, builder: &mut Builder, job: u32, seed: u64, ended: u32) {
         let first = first_script(job);
         let fork = |nth| Event::Fork { task: first + nth };
-        let of_sh = builder.channel(format!("children of sh-{job}"));
-        let of_gcc = builder.channel(format!("children of gcc-{job}"));
+        let of_sh = builder.channel(format!("children of sh-{job}"), Carrier::Word);
+        let of_gcc = builder.channel(format!("children of gcc-{job}"), Carrier::Word);
         let draw = |name: &str, spread: Spread| spread.draw(&mut Stream::for_task(seed, name));
         let mut sh = work(self.sh_ns, Share::NONE);
         sh.extend([fork(1), wait(of_sh)]);
@@ -185,7 +189,7 @@ impl Model for Kbuild {
         _: MachineFacts<'_>,
     ) -> Result<Workload, WorkloadError> {
         let mut builder = Builder::new(argument);
-        let ended = builder.channel("children of make".to_owned());
+        let ended = builder.channel("children of make".to_owned(), Carrier::Word);
         builder.task(self.make(ended, first_script(self.jobs)));
         for job in 0..self.jobs {
             self.job(&mut builder, job, seed, ended);

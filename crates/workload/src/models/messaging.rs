@@ -1,6 +1,7 @@
 //! `messaging`: groups in which every sender writes to every receiver, as hackbench and
 //! `perf bench sched messaging` do.
 use super::builder::{Builder, TO_ITS_END_NS};
+use super::carrier::Carrier;
 use super::draw::begin_ns;
 use super::grouping::{GROUPING, grouped};
 use super::tasks::{once, phase, post, run, wait};
@@ -149,6 +150,13 @@ impl Messaging {
         channel + if self.processes { 250 } else { 0 }
     }
 
+    fn carrier(&self) -> Carrier {
+        match self.via {
+            Via::Socket => Carrier::Unix,
+            Via::Pipe => Carrier::Pipe,
+        }
+    }
+
     /// The most that a receiver's channel holds: a pipe has room again when a page is empty, a unix
     /// socket when at most a quarter of its buffer is in use.
     fn limit(&self) -> Limit {
@@ -184,7 +192,8 @@ impl Messaging {
         let mut writes = Vec::new();
         for index in 0..self.fds {
             let name = format!("receiver-{group}-{index}");
-            let channel = builder.limited_channel(format!("to {name}"), self.limit());
+            let channel =
+                builder.limited_channel(format!("to {name}"), self.limit(), self.carrier());
             let read = vec![wait(channel), run(receive_ns)];
             builder.task(self.task(name, self.fds * self.loops, read, seed));
             writes.extend([run(send_ns), post(channel)]);

@@ -5,6 +5,7 @@ mod aim9;
 mod aiostress;
 mod builder;
 mod busy_loops;
+mod carrier;
 mod class;
 mod context_switch;
 mod cyclictest;
@@ -26,12 +27,14 @@ mod specjbb;
 mod sysbench;
 mod sysbench_cpu;
 mod sysbench_fileio;
+mod sysbench_memory;
 mod sysbench_threads;
 mod tasks;
 mod tbench;
 mod tbench_load;
 mod values;
 mod work;
+mod working_set;
 
 use crate::error::{ArgumentFault, WorkloadError};
 use crate::{MachineFacts, Workload};
@@ -141,6 +144,7 @@ const MODELS: &[(&ModelInfo, Load)] = &[
     (&context_switch::INFO, context_switch::load),
     (&messaging::INFO, messaging::load),
     (&sysbench_cpu::INFO, sysbench_cpu::load),
+    (&sysbench_memory::INFO, sysbench_memory::load),
     (&sysbench_threads::INFO, sysbench_threads::load),
     (&cyclictest::INFO, cyclictest::load),
     (&netperf::TCP, netperf::load_tcp),

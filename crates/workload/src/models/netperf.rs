@@ -1,6 +1,7 @@
 //! `netperf-tcp-rr` and `netperf-udp-rr`: pairs of a client and a server that send each other one
 //! byte in turn over the loopback device.
 use super::builder::Builder;
+use super::carrier::Carrier;
 use super::grouping::{GROUPING, grouped};
 use super::measures::per_second;
 use super::tasks::{DONE, endless, once, phase, post, run, wait};
@@ -119,22 +120,27 @@ pub(super) struct Netperf {
     server_ns: u64,
     time_ns: u64,
     warm_up_ns: u64,
+    carrier: Carrier,
     /// CPU time of each step of the launch; None: all are there at the start.
     shell_ns: Option<u64>,
 }
 
 /// Reads `netperf-tcp-rr:key=value,...`.
 pub(super) fn load_tcp(argument: &str) -> Result<Arc<dyn Model>, WorkloadError> {
-    Netperf::parse(argument, &TCP)
+    Netperf::parse(argument, &TCP, Carrier::Tcp)
 }
 
 /// Reads `netperf-udp-rr:key=value,...`.
 pub(super) fn load_udp(argument: &str) -> Result<Arc<dyn Model>, WorkloadError> {
-    Netperf::parse(argument, &UDP)
+    Netperf::parse(argument, &UDP, Carrier::Udp)
 }
 
 impl Netperf {
-    fn parse(argument: &str, info: &'static ModelInfo) -> Result<Arc<dyn Model>, WorkloadError> {
+    fn parse(
+        argument: &str,
+        info: &'static ModelInfo,
+        carrier: Carrier,
+    ) -> Result<Arc<dyn Model>, WorkloadError> {
         let values = Values::read(argument, info)?;
         values.not_both("pairs", "instances", "how many there are")?;
         let number = |values: &Values<'_>, key| values.number(key, 1..=MAX_TASKS / 2);
@@ -148,6 +154,7 @@ impl Netperf {
             server_ns: values.time_above_zero_ns("server")?,
             time_ns: values.time_above_zero_ns("time")?,
             warm_up_ns: values.time_from_zero_ns("warmup")?,
+            carrier,
             shell_ns: values.word("start", [("shell", Some(shell_ns)), ("ready", None)])?,
         };
         values.check_warm_up(model.warm_up_ns, model.time_ns)?;
@@ -173,7 +180,7 @@ impl Netperf {
     /// and begins; for the n-th connection netserver forks the n-th server. The shell's times are
     /// drawn between half of it and one and a half.
     fn launched(&self, builder: &mut Builder, seed: u64, step_ns: u64) {
-        let connect = builder.channel("connections".to_owned());
+        let connect = builder.channel("connections".to_owned(), Carrier::Word);
         let clients = 2..2 + self.pairs;
         let mut stream = Stream::for_task(seed, "shell");
         let launch = clients.clone().flat_map(|task| {
@@ -205,8 +212,8 @@ impl Netperf {
     /// The steps of a client and of its server, over and over. Sending does all the work of both
     /// sides of the stack up to the wake-up, in the sender's context, and the wake-up is sync.
     fn pair(&self, builder: &mut Builder, pair: u32) -> [Vec<Event>; 2] {
-        let request = builder.channel(format!("pair {pair} to server"));
-        let reply = builder.channel(format!("pair {pair} to client"));
+        let request = builder.channel(format!("pair {pair} to server"), self.carrier);
+        let reply = builder.channel(format!("pair {pair} to client"), self.carrier);
         let client = vec![run(self.client_ns), post(request), wait(reply), DONE];
         let server = vec![wait(request), run(self.server_ns), post(reply)];
         [client, server]

@@ -1,11 +1,13 @@
 //! `oltp`: clients in a closed loop, a server thread each, row locks, and a log with group commit.
 use super::builder::Builder;
+use super::carrier::Carrier;
 use super::draw::Spread;
 use super::grouping::{GROUPING, grouped};
 use super::measures::{per_second, record, sysbench_latency};
 use super::tasks::{endless, lock, once, phase, post, unlock, wait};
 use super::values::Values;
 use super::work::{Share, work};
+use super::working_set::{WORKING_SET, with_sets};
 use super::{Model, ModelInfo, parameter};
 use crate::error::WorkloadError;
 use crate::script::{Event, Loops, TaskScript, Workload};
@@ -56,6 +58,7 @@ pub(crate) const INFO: ModelInfo = ModelInfo {
             "30%",
             "share of the servers' CPU time that waits for memory; assumed",
         ),
+        WORKING_SET,
         parameter(
             "warmup",
             "time from 0ns to 1000s",
@@ -106,6 +109,7 @@ pub(super) fn load(argument: &str) -> Result<Arc<dyn Model>, WorkloadError> {
         memory: values.share("memory")?,
         warm_up_ns: values.time_from_zero_ns("warmup")?,
     };
+    let model = with_sets(&values, model)?;
     grouped(&values, model, |name| !name.starts_with("client"))
 }
 
@@ -256,8 +260,8 @@ impl Model for Oltp {
             let numbers = (0..CYCLE).map(|_| self.statements.draw(&mut stream));
             let session = Session {
                 statements: numbers.collect(),
-                ask: builder.channel(format!("{client} to {server}")),
-                ack: builder.channel(format!("{server} to {client}")),
+                ask: builder.channel(format!("{client} to {server}"), Carrier::Unix),
+                ack: builder.channel(format!("{server} to {client}"), Carrier::Unix),
             };
             builder.task(self.client(client, seed, &session, database.latency));
             builder.task(self.server(server, seed, &session, database));

@@ -216,6 +216,7 @@ impl Periodic {
                 realtime,
                 io_wait: values.word("sleep", [("timer", false), ("io", true)])?,
                 wake_here: values.word("wake", [("free", false), ("here", true)])?,
+                working_set: None,
             },
             slice_ns: values.optional("slice", slice)?,
             uclamp: uclamp(argument, &values)?,

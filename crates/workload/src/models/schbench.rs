@@ -1,6 +1,7 @@
 //! `schbench`: message threads that wake workers, and how late the workers are, as schbench does
 //! before and since March 2023.
 use super::builder::Builder;
+use super::carrier::Carrier;
 use super::grouping::{GROUPING, grouped};
 use super::measures::{per_second, record, series};
 use super::parse::MAX_TIME_NS;
@@ -209,8 +210,8 @@ impl Schbench {
     /// The same since then: the message thread only passes wake-ups on. It does so with a channel
     /// each way, so that no message is lost between a worker's and its wait.
     fn current_group(&self, builder: &mut Builder, sampled: Sampled, group: &Group) {
-        let message = builder.channel(format!("messages to {}", group.name));
-        let answer = builder.channel(format!("answers of {}", group.name));
+        let message = builder.channel(format!("messages to {}", group.name), Carrier::Word);
+        let answer = builder.channel(format!("answers of {}", group.name), Carrier::Word);
         let post = |channel| Event::Post {
             channel,
             sync: false,

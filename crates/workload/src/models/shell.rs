@@ -2,6 +2,7 @@
 //! with the lines of a script.
 use super::adopt::Program;
 use super::builder::{Builder, TO_ITS_END_NS};
+use super::carrier::Carrier;
 use super::draw::begin_ns;
 use super::tasks::{once, phase, post, run, wait};
 use super::values::Values;
@@ -180,7 +181,7 @@ impl Model for Shell {
         machine: MachineFacts<'_>,
     ) -> Result<Workload, WorkloadError> {
         let mut builder = Builder::new(argument);
-        let ended = builder.channel("children of the shell".to_owned());
+        let ended = builder.channel("children of the shell".to_owned(), Carrier::Word);
         let programs = self.loops as usize * self.lines.len();
         let mut phases = Vec::with_capacity(programs);
         let mut threads = 1; // the shell
@@ -195,7 +196,7 @@ impl Model for Shell {
                 return Err(fault.into());
             }
             let name = format!("{}-{index}", split_name(line).0);
-            let joined = builder.channel(format!("threads of {name}"));
+            let joined = builder.channel(format!("threads of {name}"), Carrier::Word);
             let program = builder.adopt(program, &name, joined).map_err(|reason| {
                 fault(argument, format!("`{line}` {reason}")).expected("programs that go together")
             })?;

@@ -6,6 +6,7 @@ use super::parse::MAX_TIME_NS;
 use super::tasks::{DONE, endless, lock, unlock};
 use super::values::Values;
 use super::work::{Share, work};
+use super::working_set::{WORKING_SET, with_sets};
 use super::{Model, ModelInfo, parameter};
 use crate::error::WorkloadError;
 use crate::script::{Event, TaskScript, Workload};
@@ -37,6 +38,7 @@ pub(crate) const INFO: ModelInfo = ModelInfo {
             "30%",
             "share of all CPU time that waits for memory; assumed",
         ),
+        WORKING_SET,
         parameter(
             "gc_every",
             "time from 1ms to 1000s",
@@ -78,14 +80,15 @@ pub(crate) struct SpecJbb {
 /// Reads `specjbb:key=value,...`.
 pub(super) fn load(argument: &str) -> Result<Arc<dyn Model>, WorkloadError> {
     let values = Values::read(argument, &INFO)?;
-    Ok(Arc::new(SpecJbb {
+    let model = SpecJbb {
         warehouses: values.number("warehouses", 1..=10_000)?,
         transaction: values.times("transaction", 1_000..=1_000_000_000)?,
         memory: values.share("memory")?,
         gc_every_ns: values.time_ns("gc_every", 1_000_000..=MAX_TIME_NS)?,
         gc_burst_ns: values.time_ns("gc_burst", 1_000..=10_000_000_000)?,
         warm_up_ns: values.time_from_zero_ns("warmup")?,
-    }))
+    };
+    Ok(Arc::new(with_sets(&values, model)?))
 }
 
 /// Barriers of a collection.

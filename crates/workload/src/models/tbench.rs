@@ -1,6 +1,7 @@
 //! `tbench`: clients that replay file server operations over loopback TCP, each with a server
 //! process of its own.
 use super::builder::Builder;
+use super::carrier::Carrier;
 use super::grouping::{GROUPING, grouped};
 use super::measures::mb_per_second;
 use super::tasks::{endless, post, run, wait};
@@ -86,8 +87,8 @@ impl Tbench {
 
     /// A client and its server, in lock step.
     fn pair(&self, builder: &mut Builder, client: u32, operations: &[Operation]) {
-        let request = builder.channel(format!("client {client} to server"));
-        let reply = builder.channel(format!("server to client {client}"));
+        let request = builder.channel(format!("client {client} to server"), Carrier::Tcp);
+        let reply = builder.channel(format!("server to client {client}"), Carrier::Tcp);
         let (mut asks, mut answers) = (Vec::new(), Vec::new());
         for operation in operations {
             let work = self.work(operation);

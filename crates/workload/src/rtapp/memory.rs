@@ -127,6 +127,11 @@ pub(super) fn iorun(count: u64, buffer: u64, device: &str) -> Vec<Event> {
     events((work, stall))
 }
 
+/// The steps of going over so many bytes in order that are in the last-level cache.
+pub(crate) fn from_last_level_cache(bytes: u64) -> Vec<Event> {
+    events(times(LEVELS[2].byte_ps, bytes))
+}
+
 /// Work first, then stall; without either a step that takes no time.
 fn events((work_ps, stall_ps): Cost) -> Vec<Event> {
     let (work_ns, cpu_ns) = (work_ps.div_ceil(1000), stall_ps.div_ceil(1000));

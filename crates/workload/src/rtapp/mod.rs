@@ -14,6 +14,7 @@ mod global;
 mod keys;
 pub(crate) mod log;
 mod memory;
+pub(crate) use memory::from_last_level_cache;
 mod notes;
 mod places;
 mod read;

@@ -91,8 +91,8 @@ impl Resources {
 fn empty(name: String) -> Channel {
     Channel {
         name,
-        units: 0,
-        limit: None,
+        lines: 1,
+        ..Channel::default()
     }
 }
 

@@ -12,6 +12,9 @@ pub struct Channel {
     pub units: u64,
     /// The most it holds; None: no limit.
     pub limit: Option<Limit>,
+    /// Cache lines of 64 bytes that it and what it carries are in: each CPU that gives or takes a
+    /// unit has to have them.
+    pub lines: u32,
 }
 
 /// The most that a channel holds.
@@ -52,6 +55,15 @@ pub struct Barrier {
     pub parties: u64,
 }
 
+/// Data that several threads go over.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct SharedSet {
+    /// Name for messages.
+    pub name: String,
+    /// Size, > 0.
+    pub bytes: u64,
+}
+
 /// A shared counter.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Counter {
@@ -86,4 +98,6 @@ pub struct Shared {
     pub barriers: Vec<Barrier>,
     /// Of `Event::Claim`.
     pub counters: Vec<Counter>,
+    /// Of `WorkingSet::Shared`.
+    pub sets: Vec<SharedSet>,
 }

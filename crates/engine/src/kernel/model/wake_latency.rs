@@ -42,8 +42,7 @@ impl QueueLock {
 
 impl Model<'_> {
     pub(super) fn share_cache(&self, a: CpuId, b: CpuId) -> bool {
-        let cache_of = &self.machine.cache_of;
-        cache_of[a.index()] == cache_of[b.index()]
+        self.machine.near.share_cache(a, b)
     }
 
     /// Does the target queue the task itself? Then its queue's lock stays with it.

@@ -87,6 +87,8 @@ impl<O: Observer> Mechanics<'_, O> {
                 thread.pass.wake_latency_ns += now - due_ns;
                 self.program.timers[timer as usize].taken(now, period_ns);
             }
+            Pending::Give(post) => return self.give_unit(k, cpu, task, post),
+            Pending::Take { channel } => return self.take_fetched(k, cpu, task, channel),
             Pending::Post(post) => return self.post(k, cpu, task, post),
             Pending::Retry(post) => return self.begin_post(k, cpu, task, post),
             Pending::Taken { channel } => return self.let_givers_go_on(k, cpu, task, channel),
@@ -112,10 +114,13 @@ impl<O: Observer> Mechanics<'_, O> {
                 let until = self.clock.now.saturating_add(wall_ns);
                 self.run_for(k, cpu, task, Action::Until(until))
             }
-            Event::Stall { cpu_ns } => match self.stall_ns(cpu, task, cpu_ns) {
-                0 => Flow::Go,
-                ns => self.run_for(k, cpu, task, Action::Stall(ns)),
-            },
+            Event::Stall { cpu_ns } => {
+                let found_ns = self.access_ns(cpu, task, cpu_ns);
+                match self.stall_ns(cpu, task, found_ns) {
+                    0 => Flow::Go,
+                    ns => self.run_for(k, cpu, task, Action::Stall(ns)),
+                }
+            }
             Event::Sleep { duration_ns } => self.sleep_for(k, cpu, task, duration_ns, false),
             Event::Io { duration_ns } => self.sleep_for(k, cpu, task, duration_ns, true),
             Event::Timer { timer, period_ns } => self.await_timer(k, cpu, task, timer, period_ns),

@@ -19,8 +19,23 @@ impl<O: Observer> Mechanics<'_, O> {
         post: Post,
     ) -> Flow {
         self.threads[task].began_ns = self.clock.now;
+        let wait_ns = self.fetch_channel(cpu, post.channel);
+        if self.await_lines(k, cpu, wait_ns) {
+            return self.go_on_later(k, cpu, task, Pending::Give(post));
+        }
+        self.give_unit(k, cpu, task, post)
+    }
+
+    /// Its CPU has the lines of the channel.
+    pub(in crate::mechanics::script) fn give_unit<K: Kernel>(
+        &mut self,
+        k: &mut K,
+        cpu: CpuId,
+        task: TaskId,
+        post: Post,
+    ) -> Flow {
         let channel = &mut self.shared.channels[post.channel as usize];
-        if channel.waiters.is_empty() {
+        let Some(waiter) = channel.waiters.front().copied() else {
             if channel
                 .limit
                 .is_some_and(|limit| channel.units >= limit.units)
@@ -33,12 +48,10 @@ impl<O: Observer> Mechanics<'_, O> {
             channel.units += 1;
             channel.given_ns = self.clock.now;
             return Flow::Go;
-        }
-        let cost = self.machine.costs.wakeup;
-        if cost == 0 {
+        };
+        if !self.pay_wakeup(k, cpu, waiter) {
             return self.post(k, cpu, task, post);
         }
-        self.charge(k, cpu, cost);
         self.go_on_later(k, cpu, task, Pending::Post(post))
     }
 
@@ -64,6 +77,7 @@ impl<O: Observer> Mechanics<'_, O> {
             let channel = post.channel;
             woken.pending = Pending::Taken { channel };
         }
+        self.note_waker(waiter, cpu, Some(post.channel));
         k.wake(self, waiter, cpu, post.sync);
         let thread = &mut self.threads[task];
         if thread.has_kernel_work() || k.wants_cpu(cpu) {
@@ -76,6 +90,21 @@ impl<O: Observer> Mechanics<'_, O> {
 
     /// The running task takes a unit; if there is none it waits from now on.
     pub(in crate::mechanics::script) fn take_unit<K: Kernel>(
+        &mut self,
+        k: &mut K,
+        cpu: CpuId,
+        task: TaskId,
+        channel: u32,
+    ) -> Flow {
+        let wait_ns = self.fetch_channel(cpu, channel);
+        if self.await_lines(k, cpu, wait_ns) {
+            return self.go_on_later(k, cpu, task, Pending::Take { channel });
+        }
+        self.take_fetched(k, cpu, task, channel)
+    }
+
+    /// Its CPU has the lines of the channel.
+    pub(in crate::mechanics::script) fn take_fetched<K: Kernel>(
         &mut self,
         k: &mut K,
         cpu: CpuId,

@@ -24,6 +24,9 @@ struct ChannelState {
     /// When whoever gave the last unit that was kept began to.
     given_ns: u64,
     limit: Option<Limit>,
+    lines: u64,
+    /// Whose cache its lines are in.
+    holder: Option<CpuId>,
     waiters: VecDeque<TaskId>,
     posters: VecDeque<TaskId>,
 }
@@ -53,6 +56,8 @@ pub(in crate::mechanics) struct SharedState {
     /// Per condition those who wait for it.
     conditions: Vec<VecDeque<TaskId>>,
     barriers: Vec<BarrierState>,
+    /// Sizes of the data that several go over.
+    pub(in crate::mechanics) set_bytes: Vec<u64>,
     /// Tasks that sleep for something of the above.
     waiting: usize,
 }
@@ -63,6 +68,8 @@ impl SharedState {
             units: channel.units,
             given_ns: 0,
             limit: channel.limit,
+            lines: channel.lines.into(),
+            holder: None,
             waiters: VecDeque::new(),
             posters: VecDeque::new(),
         });
@@ -81,8 +88,19 @@ impl SharedState {
             inherits: shared.mutexes.iter().any(|mutex| mutex.inherit),
             conditions: vec![VecDeque::new(); shared.conditions.len()],
             barriers: barriers.collect(),
+            set_bytes: shared.sets.iter().map(|set| set.bytes).collect(),
             waiting: 0,
         }
+    }
+
+    /// Lines of a channel, and in whose cache they were; now they are in that of `cpu`.
+    pub(in crate::mechanics) fn touch_channel(
+        &mut self,
+        channel: u32,
+        cpu: CpuId,
+    ) -> (u64, Option<CpuId>) {
+        let channel = &mut self.channels[channel as usize];
+        (channel.lines, channel.holder.replace(cpu))
     }
 }
 
@@ -115,12 +133,10 @@ impl<O: Observer> Mechanics<'_, O> {
         then: Then,
     ) -> Flow {
         loop {
-            if self.threads[task].to_wake.is_empty() {
+            let Some((first, _)) = self.threads[task].to_wake.last().copied() else {
                 return self.have_woken(k, cpu, task, then);
-            }
-            let cost = self.machine.costs.wakeup;
-            if cost > 0 {
-                self.charge(k, cpu, cost);
+            };
+            if self.pay_wakeup(k, cpu, first) {
                 return self.go_on_later(k, cpu, task, Pending::Wake { then, paid: true });
             }
             if self.wake_first_listed(k, cpu, task) {
@@ -144,10 +160,21 @@ impl<O: Observer> Mechanics<'_, O> {
         self.wake_all_listed(k, cpu, task, then)
     }
 
+    /// What runs on this CPU begins to wake a thread. Returns true if that takes time.
+    fn pay_wakeup<K: Kernel>(&mut self, k: &mut K, cpu: CpuId, woken: TaskId) -> bool {
+        let work = self.machine.costs.wakeup;
+        if work > 0 {
+            self.charge(k, cpu, work);
+        }
+        let wait_ns = self.fetch_record(cpu, woken);
+        self.await_lines(k, cpu, wait_ns) || work > 0
+    }
+
     /// Returns true if the task cannot go on at once.
     fn wake_first_listed<K: Kernel>(&mut self, k: &mut K, cpu: CpuId, task: TaskId) -> bool {
         if let Some((woken, sync)) = self.threads[task].to_wake.pop() {
             self.threads[woken].due_ns = self.clock.now;
+            self.note_waker(woken, cpu, None);
             k.wake(self, woken, cpu, sync);
         }
         self.threads[task].has_kernel_work() || k.wants_cpu(cpu)

@@ -1,0 +1,53 @@
+//! What moves cost by what is shared (`[transfer]`, `[cache]`), where it is assumed.
+
+use super::{AssumedCost, Factor, What, cost};
+use crate::{Platform, Source, Standing, Transfer};
+
+fn assumed(source: &Source) -> bool {
+    source.standing == Standing::Assumed
+}
+
+/// The times of a line by their keys, those that the machine has.
+fn lines(transfer: &mut Transfer) -> impl Iterator<Item = (&'static str, &mut u64)> {
+    let all = [
+        ("smt_ns", &mut transfer.smt_ns),
+        ("cluster_ns", &mut transfer.cluster_ns),
+        ("cache_ns", &mut transfer.cache_ns),
+        ("node_ns", &mut transfer.node_ns),
+        ("other_node_ns", &mut transfer.other_node_ns),
+    ];
+    all.into_iter()
+        .filter_map(|(key, ns)| Some((key, ns.as_mut()?)))
+}
+
+impl Platform {
+    pub(super) fn add_moves(&self, found: &mut Vec<AssumedCost>) {
+        let transfer = self.transfer.as_ref().filter(|t| assumed(&t.source));
+        if let Some(mut transfer) = transfer.cloned() {
+            for (key, ns) in lines(&mut transfer) {
+                found.extend(cost(key, "ns", &[*ns], What::Line(key)));
+            }
+        }
+        if let Some(cache) = self.cache.as_ref().filter(|c| assumed(&c.source)) {
+            for (key, ns) in [("hit_ns", cache.hit_ns), ("memory_ns", cache.memory_ns)] {
+                found.extend(cost(key, "ns", &[ns], What::Cache(key)));
+            }
+        }
+    }
+
+    pub(super) fn change_line(&mut self, changed: &str, factor: Factor) {
+        let transfer = self.transfer.iter_mut().flat_map(lines);
+        for (_, ns) in transfer.filter(|(key, _)| *key == changed) {
+            *ns = factor.of(*ns);
+        }
+    }
+
+    /// Memory stays at least as far as the cache.
+    pub(super) fn change_cache(&mut self, changed: &str, factor: Factor) {
+        let Some(cache) = &mut self.cache else { return };
+        match changed {
+            "hit_ns" => cache.hit_ns = factor.of(cache.hit_ns).min(cache.memory_ns),
+            _ => cache.memory_ns = factor.of(cache.memory_ns).max(cache.hit_ns),
+        }
+    }
+}
