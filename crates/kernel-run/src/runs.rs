@@ -8,7 +8,9 @@ use std::cell::RefCell;
 use std::ffi::CString;
 use std::path::Path;
 use std::rc::Rc;
-use wakeplace_engine::{Observer, Options, RunReport, Teller, Wants, run_tree, tree_machine};
+use wakeplace_engine::{
+    CpuIdle, Observer, Options, RunReport, Teller, Wants, run_tree, tree_machine,
+};
 use wakeplace_kernel_abi::{Call, Machine, ORDER, Refused, Told, Tree as _};
 use wakeplace_kernel_tree::Kernel;
 use wakeplace_platform::Platform;
@@ -38,6 +40,12 @@ impl Input<'_> {
     }
 
     fn machine(&self) -> Result<Machine, String> {
+        if self.options.cpuidle == CpuIdle::Ladder {
+            let expected = "expected `menu`, `teo` or `none`";
+            return Err(format!(
+                "model.cpuidle=ladder: trees are built without ladder; {expected}"
+            ));
+        }
         let mut machine = tree_machine(self.platform, self.workload, self.options);
         for (key, value) in self.parameters {
             let name = || text(key, value);
