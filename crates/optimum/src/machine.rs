@@ -74,8 +74,8 @@ impl Machine {
     /// Reads a validated platform.
     ///
     /// # Errors
-    /// If it has no power figures, cores with several threads, or powers that depend on the clock of
-    /// another cluster.
+    /// If it has no power figures, cores with several threads, or powers that depend on the clock
+    /// of another cluster.
     pub fn new(platform: &Platform) -> Result<Self, Refusal> {
         let power = PowerModel::new(platform).ok_or(Refusal::NoPower)?;
         if platform.smt.is_some() || platform.topology.iter().any(|level| level.shares_capacity) {

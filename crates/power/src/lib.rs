@@ -17,9 +17,9 @@
 //! draws the figure. A cluster without figures draws nothing of its own: its CPUs' figures include
 //! it, as those of the kernel's Energy Model do.
 //!
-//! A *point* is what the powers of a CPU are looked up by. Where powers were measured beside another
-//! clock it is the operating point and the state of that clock (`Rows` follows it through a run).
-//! Everywhere else it is the operating point.
+//! A *point* is what the powers of a CPU are looked up by. Where powers were measured beside
+//! another clock it is the operating point and the state of that clock; `Rows` follows it through
+//! a run. Everywhere else it is the operating point.
 
 mod rows;
 mod thermal;

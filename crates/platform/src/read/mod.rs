@@ -76,18 +76,7 @@ fn platform(raw: &RawPlatform, text: &str) -> Result<Platform, Flaw> {
     let sched_mc = sched_mc::read(raw.sched_mc.as_ref(), &machine, &mut provenance)?;
     let numa = shared::numa(raw.numa.as_ref(), &machine, clusters_at, &mut provenance)?;
     topology::check_room(&raw.topology, &topology, numa.as_ref())?;
-    let measured = raw.measured_power.is_some();
-    let power = frequency::PowerIs { unit, measured };
-    let mut freq_domains =
-        frequency::read(&raw.frequency_domain, &machine, power, &mut provenance)?;
-    let table = raw.measured_power.as_ref();
-    let file = measured::File {
-        text,
-        machine: &machine,
-        unit,
-    };
-    let odd = measured::read(table, &file, &mut freq_domains, &mut provenance)?;
-    check_model(raw, &freq_domains)?;
+    let (freq_domains, odd) = freq_domains(raw, text, &machine, &mut provenance)?;
     let context = idle::Context {
         machine: &machine,
         domains: &freq_domains,
@@ -130,6 +119,28 @@ fn platform(raw: &RawPlatform, text: &str) -> Result<Platform, Flaw> {
     platform.transfer = transfer::transfer(raw.transfer.as_ref(), &platform, &mut provenance)?;
     platform.provenance = provenance.in_file_order();
     Ok(platform)
+}
+
+/// Clocks with their powers, and what was odd about measured ones.
+fn freq_domains(
+    raw: &RawPlatform,
+    text: &str,
+    machine: &Machine<'_>,
+    provenance: &mut Provenance,
+) -> Result<(Vec<FreqDomain>, Vec<String>), Flaw> {
+    let unit = PowerUnit::from(*raw.power_unit.get_ref());
+    let measured = raw.measured_power.is_some();
+    let power = frequency::PowerIs { unit, measured };
+    let mut domains = frequency::read(&raw.frequency_domain, machine, power, provenance)?;
+    let file = measured::File {
+        text,
+        machine,
+        unit,
+    };
+    let table = raw.measured_power.as_ref();
+    let odd = measured::read(table, &file, &mut domains, provenance)?;
+    check_model(raw, &domains)?;
+    Ok((domains, odd))
 }
 
 /// A kernel that has no energy model has no figures of one.

@@ -175,6 +175,29 @@ fn tables_that_are_refused() {
             beside("Two,0,900,2,1200", "§Two,0,900,2,1100"),
             "policy 2 has no clock of 1100 kHz; expected one of its domain's `opps`",
         ),
+    ] {
+        refused(&text, expected);
+    }
+}
+
+#[test]
+fn powers_beside_a_table_are_refused() {
+    let alone = |from: &str, to: &str| file(&ALONE.replacen(from, to, 1), BESIDE);
+    let believes_nothing: String = file(ALONE, BESIDE)
+        .lines()
+        .filter(|line| !line.starts_with("em_power"))
+        .map(|line| format!("{}\n", line.split(", em_uw").next().unwrap_or(line)))
+        .map(|line| line.replace("khz = 600\n", "khz = 600 },\n"))
+        .map(|line| line.replace("khz = 1200\n", "khz = 1200 },\n"))
+        .map(|line| line.replace("mv = 700\n", "mv = 700 },\n"))
+        .map(|line| line.replace("mv = 800\n", "mv = 800 },\n"))
+        .collect();
+    for (text, expected) in [
+        (
+            believes_nothing.replace("[measured_power]", "§[measured_power]"),
+            "measured powers, and not what the kernel believes of them; expected `em_uw` at all \
+             operating points, or `energy_model = \"none\"`",
+        ),
         (
             alone("2,1200,0,80,9,0\n", "").replace("[measured_power]", "§[measured_power]"),
             "no row of policy 2 at 1200 kHz; expected measured power at each operating point of \
@@ -189,19 +212,6 @@ fn tables_that_are_refused() {
             file(ALONE, BESIDE).replace("em_uw = 800", "em_uw = §200"),
             "the believed power falls from 300 to 200 uW at 1200 kHz; expected `em_uw` to rise \
              with the clock: only measured power may fall",
-        ),
-        (
-            file(ALONE, BESIDE)
-                .replace(", em_uw = 300", "")
-                .replace(", em_uw = 800", "")
-                .replacen("em_power = { source = \"test\", standing = \"derived\" }\ntransition = { \
-                           latency_us = 300, source = \"test\", standing = \"published\" }\nsource = \
-                           \"test\"\nstanding = \"published\"\n\n[[idle",
-                    "transition = { latency_us = 300, source = \"test\", standing = \"published\" }\n\
-                     source = \"test\"\nstanding = \"published\"\n\n[[idle", 1)
-                .replace("[measured_power]", "§[measured_power]"),
-            "measured powers, and not what the kernel believes of them; expected `em_uw` at all \
-             operating points, or `energy_model = \"none\"`",
         ),
     ] {
         refused(&text, expected);
