@@ -11,6 +11,7 @@ mod pages;
 mod platform;
 mod platform_import;
 mod platform_json;
+mod platform_moves;
 mod platform_points;
 mod platform_text;
 mod policy;

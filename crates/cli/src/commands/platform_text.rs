@@ -25,7 +25,6 @@ pub(super) fn page(platform: &Platform, core: &CoreView, policy: &str, form: For
     scheduling_domains(&mut page, core, policy);
     shared(&mut page, platform);
     costs(&mut page, platform);
-    moves(&mut page, platform);
     housekeeping(&mut page, platform);
     board(&mut page, platform);
     sources(&mut page, platform);
@@ -368,35 +367,12 @@ fn costs(page: &mut Page, platform: &Platform) {
     }
     page.section("Costs on a CPU of capacity 1024 at full speed");
     page.table(&table);
+    let mut more = super::platform_moves::sentences(platform);
     if !nothing.is_empty() {
-        page.paragraph(&format!("These cost nothing: {}.", nothing.join(", ")));
+        more.insert(0, format!("These cost nothing: {}.", nothing.join(", ")));
     }
-}
-
-fn moves(page: &mut Page, platform: &Platform) {
-    if let Some(transfer) = &platform.transfer {
-        let mut table = Table::new("lines", &["shared", "time"]).align("time", Align::Right);
-        for (key, ns) in super::platform_json::lines(transfer) {
-            let shared = match key {
-                "smt_ns" => "core",
-                "cluster_ns" => "cluster",
-                "cache_ns" => "last-level cache",
-                "node_ns" => "node",
-                _ => "nothing",
-            };
-            table.row(vec![Cell::from(shared), Cell::from(time(ns))]);
-        }
-        page.section("A cache line from another CPU, by what both share");
-        page.table(&table);
-    }
-    if let Some(cache) = &platform.cache {
-        page.section("Last-level caches");
-        page.paragraph(&format!(
-            "{} KiB each; a line of it takes {}, one of memory {}.",
-            cache.last_level_kib,
-            time(cache.hit_ns),
-            time(cache.memory_ns)
-        ));
+    if !more.is_empty() {
+        page.paragraph(&more.join(" "));
     }
 }
 
