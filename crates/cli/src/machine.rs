@@ -167,8 +167,8 @@ mod tests {
     }
 
     /// Goal: the costs that intel_pstate states are a hybrid's model from 6.16 on
-    /// (docs/decisions/039): four states at 40, 60, 80 and 100 % of 1024 and of 605, at 2 to 5 and 2
-    /// more on a P core, 1 more on an E core; before, and with SMT, there is none.
+    /// (docs/decisions/039): four states at 40, 60, 80 and 100 % of 1024 and of 605, at 2 to 5 and
+    /// 2 more on a P core, 1 more on an E core; before, and with SMT, there is none.
     #[test]
     fn hybrids_have_costs_from_the_kernel_on_that_states_them() {
         let view = |platform: &str, policy: &str| {

@@ -52,6 +52,8 @@ pub(crate) struct Machine {
     /// Per node the distance to each node, 10 = local; empty: one node.
     pub(crate) distance: Vec<Vec<u64>>,
     pub(crate) smt: Option<Smt>,
+    /// The hint that hardware gets where it chooses clocks itself; None: it never does.
+    preference: Option<u8>,
     pub(crate) costs: Costs,
     /// What the kernel's threads and the parent do takes the same time on every CPU.
     pub(crate) wall_times: bool,
@@ -161,6 +163,12 @@ impl Costs {
 }
 
 impl Machine {
+    /// The hint for hardware that chooses clocks itself, where the policy's governor leaves them to
+    /// it: `powersave` under a driver that has no such clock (docs/decisions/059).
+    pub(crate) fn hint_of(&self, policy: &Policy) -> Option<u8> {
+        self.preference.filter(|_| policy.leaves_clocks())
+    }
+
     /// All CPUs.
     pub(crate) fn cpus(&self) -> impl Iterator<Item = CpuId> + use<> {
         (0..self.nr_cpus).map(CpuId)
@@ -223,6 +231,7 @@ impl Machine {
                 .map(row)
                 .collect(),
             smt: Smt::new(platform),
+            preference: platform.cpufreq.as_ref().map(|own| own.preference),
             costs: Costs::new(platform, options),
             wall_times: platform
                 .housekeeping

@@ -31,8 +31,9 @@ const GROUPS: [(&str, &[&str]); 16] = [
 /// How many tables of a group are known in each way.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Known {
-    /// The group: `cpus`, `speed`, `levels`, `clocks`, `limits`, `power`, `energy model`, `idle states`, `idle power`,
-    /// `threads`, `tick`, `costs`, `board`, `heat`, `packing` or `housekeeping`.
+    /// The group: `cpus`, `speed`, `levels`, `clocks`, `limits`, `power`, `energy model`,
+    /// `idle states`, `idle power`, `threads`, `tick`, `costs`, `board`, `heat`, `packing` or
+    /// `housekeeping`.
     pub group: &'static str,
     /// Tables that a document states.
     pub published: usize,

@@ -1,9 +1,10 @@
 //! `platform show --format json`: the model's fields under their own names.
 
 use super::platform::unit;
+use super::platform_clocks;
 use super::platform_text::standing;
 use crate::machine::{CoreView, EnergyState};
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 use wakeplace_platform::{
     CpuId, FreqDomain, IdleScope, IdleState, Platform, Source, TopologyLevel,
 };
@@ -16,11 +17,9 @@ pub(super) fn object(platform: &Platform, core: &CoreView, policy: &str) -> Valu
     let freq_domain = |(index, domain): (usize, &FreqDomain)| {
         frequency(domain, core.energy.get(index).map_or(none, Vec::as_slice))
     };
-    let costs: serde_json::Map<String, Value> = costs(platform)
-        .into_iter()
-        .map(|(key, ns)| (key.to_owned(), json!(ns)))
-        .collect();
-    json!({
+    let costs = costs(platform).into_iter();
+    let costs: Map<String, Value> = costs.map(|(key, ns)| (key.to_owned(), json!(ns))).collect();
+    let mut shown = json!({
         "schema_version": SCHEMA_VERSION,
         "name": platform.name,
         "title": platform.title,
@@ -76,7 +75,10 @@ pub(super) fn object(platform: &Platform, core: &CoreView, policy: &str) -> Valu
             "source": source(from),
         })).collect::<Vec<_>>(),
         "notes": platform.notes,
-    })
+    });
+    let whole = shown.as_object_mut().expect("an object");
+    whole.extend(platform_clocks::json(platform));
+    shown
 }
 
 /// Groups of CPUs by name.

@@ -1,5 +1,6 @@
 //! `platform show` for people: what the model understood, and where each figure comes from.
 
+use super::platform_clocks;
 use crate::machine::{CoreView, Domain, EnergyState};
 use crate::page::{Form, Page};
 use crate::text::{cpu_list, time};
@@ -20,6 +21,7 @@ pub(super) fn page(platform: &Platform, core: &CoreView, policy: &str, form: For
     }
     cpus(&mut page, platform);
     clocks(&mut page, platform, core);
+    platform_clocks::section(&mut page, platform);
     idle_states(&mut page, platform);
     scheduling_domains(&mut page, core, policy);
     shared(&mut page, platform);

@@ -8,13 +8,16 @@
 //! hear), and those of `script`: `start` (how threads begin), `measure` (the program), `sync` (what
 //! tasks share). Methods of `Mechanics` need several of these.
 
+mod autonomous;
 mod clock;
+mod clocks;
 mod cpu;
 mod hardware;
 mod hotplug;
 mod idle;
 mod offered;
 mod power;
+mod power_limit;
 mod queue;
 mod report;
 mod run;
@@ -23,6 +26,7 @@ mod thermal;
 mod thread;
 mod threads;
 mod told;
+mod turbo;
 mod work;
 
 use crate::ids::PerCpu;
@@ -79,7 +83,7 @@ impl<'a, O: Observer> Mechanics<'a, O> {
         let alive = start::starters(workload);
         Self {
             clock: Clock::new(machine.nr_cpus, machine.tick_ns),
-            hardware: Hardware::new(platform, setup.opps, options),
+            hardware: Hardware::new(platform, (setup.opps, setup.preference), options),
             cpus: PerCpu((0..machine.nr_cpus).map(|_| Cpu::default()).collect()),
             threads: Threads::new(threads, &workload.tasks, nr_kthreads, alive),
             program: Program::new(workload, machine),

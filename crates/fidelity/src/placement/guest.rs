@@ -123,7 +123,6 @@ fn job(set: &Set, start_offset_ns: u64) -> Job {
         warm_up_ns: WARM_UP_NS,
         window_ns: set.window_ns,
         frequency_invariant: true,
-        speeds: Vec::new(),
         start_offset_ns,
         trace: true,
         timers: set.tasks.iter().map(timer).collect(),

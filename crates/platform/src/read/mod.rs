@@ -6,6 +6,7 @@
 //!    its rules.
 //! 4. This file: name, kernel, costs, board, and the order of the steps.
 
+mod clocks;
 mod em_costs;
 mod frequency;
 mod housekeeping;
@@ -81,6 +82,10 @@ fn platform(raw: &RawPlatform, text: &str) -> Result<Platform, Flaw> {
         unit,
     };
     let idle_states = idle::read(&raw.idle_state, &context, &mut provenance)?;
+    let cpufreq = clocks::cpufreq(raw.cpufreq.as_ref(), &mut provenance)?;
+    let of_clocks = (&machine, &freq_domains[..], &idle_states[..]);
+    let turbo = clocks::turbo(raw.turbo.as_ref(), of_clocks, &mut provenance)?;
+    let power_limit = clocks::power_limit(raw.power_limit.as_ref(), unit, &mut provenance)?;
     let costs = costs(&raw.costs, numa.is_some(), &mut provenance)?;
     let board = match &raw.board {
         Some(board) => Some(read_board(board, unit, &mut provenance)?),
@@ -101,6 +106,9 @@ fn platform(raw: &RawPlatform, text: &str) -> Result<Platform, Flaw> {
         numa,
         smt,
         sched_mc,
+        cpufreq,
+        turbo,
+        power_limit,
         costs,
         power_unit: unit,
         has_energy_model: raw.energy_model.is_none(),

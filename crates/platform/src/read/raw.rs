@@ -125,6 +125,9 @@ pub(super) struct RawPlatform {
     pub(super) sched_mc: Option<Spanned<RawSchedMc>>,
     pub(super) frequency_domain: Spanned<Vec<Spanned<RawDomain>>>,
     pub(super) idle_state: Spanned<Vec<Spanned<RawIdle>>>,
+    pub(super) cpufreq: Option<Spanned<RawCpufreq>>,
+    pub(super) turbo: Option<Spanned<RawTurbo>>,
+    pub(super) power_limit: Option<Spanned<RawPowerLimit>>,
     pub(super) costs: Spanned<RawCosts>,
     pub(super) board: Option<Spanned<RawBoard>>,
     #[serde(default)]
@@ -138,6 +141,42 @@ pub(super) struct RawHousekeeping {
     pub(super) governor_ns: Option<Int>,
     #[serde(default)]
     pub(super) threads: Vec<Spanned<RawThread>>,
+    pub(super) source: Text,
+    pub(super) standing: RawStanding,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct RawCpufreq {
+    pub(super) driver: Text,
+    pub(super) preference: Option<Int>,
+    pub(super) source: Text,
+    pub(super) standing: RawStanding,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct RawTurbo {
+    pub(super) awake: Vec<Text>,
+    pub(super) bins: Spanned<Vec<Spanned<RawBins>>>,
+    pub(super) source: Text,
+    pub(super) standing: RawStanding,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct RawBins {
+    pub(super) cpus: Text,
+    pub(super) khz: Spanned<Vec<Int>>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct RawPowerLimit {
+    pub(super) long_uw: Int,
+    pub(super) tau_ms: Int,
+    pub(super) short_uw: Int,
+    pub(super) beside_uw: Option<Int>,
     pub(super) source: Text,
     pub(super) standing: RawStanding,
 }
