@@ -3,11 +3,11 @@
 use crate::hardware::EmScale;
 use crate::hotplug::{self, HotplugError};
 use crate::machine::{core_facts, em_states};
-use crate::options::Options;
+use crate::options::{CpuIdle, Options};
 use crate::policy_change::{self, PolicyChangeError};
 use thiserror::Error;
 use wakeplace_platform::{Cpu, Platform};
-use wakeplace_policy_sys::sys::{WP_PELT_CLOCK, WP_QUEUE_LIVE};
+use wakeplace_policy_sys::sys::{WP_PELT_CLOCK, WP_QUEUE_LIVE, WP_TEO_NONE};
 use wakeplace_policy_sys::{Core, MachineError, Policy};
 use wakeplace_workload::{Calibration, PolicyChange, RealTime, TaskScript, Workload, time};
 
@@ -122,6 +122,15 @@ pub enum RunError {
         at_ns: u64,
         /// The end of the run, ns.
         end_ns: u64,
+    },
+    /// The kernel has no such governor.
+    #[error(
+        "model.cpuidle=teo: the kernel of policy `{policy}` has no teo governor (5.1 is the first \
+         with one); expected `menu`, `ladder` or `none`, or a form of it by the parameter `teo`"
+    )]
+    NoTeo {
+        /// Policy name.
+        policy: String,
     },
     /// Heat of a machine that says nothing of it.
     #[error("model.thermal=on: `{0}` has no `[[thermal]]` table; expected a platform with one")]
@@ -247,6 +256,7 @@ pub fn check(
     policy_change::check(&options.policy_at, policy, options.duration_ns)?;
     check_classes(platform, policy, workload)?;
     check_hardware(platform, options)?;
+    check_idle(policy, options)?;
     check_groups(policy, workload, options)?;
     Core::new(&core_facts(platform, policy), policy.core_params()).map_err(|error| {
         RunError::Machine {
@@ -298,6 +308,16 @@ fn check_classes(
             } else {
                 "each"
             },
+        });
+    }
+    Ok(())
+}
+
+/// The policy's kernel has the governor of idle states.
+fn check_idle(policy: &Policy, options: &Options) -> Result<(), RunError> {
+    if options.cpuidle == CpuIdle::Teo && policy.core_params().teo == WP_TEO_NONE {
+        return Err(RunError::NoTeo {
+            policy: policy.name().to_owned(),
         });
     }
     Ok(())

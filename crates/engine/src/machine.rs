@@ -3,7 +3,7 @@
 
 use crate::ids::CpuId;
 use crate::options::Options;
-use wakeplace_platform::{FreqDomain, IdleScope, Platform, PowerUnit};
+use wakeplace_platform::{FreqDomain, IdleScope, IdleState, Platform, PowerUnit};
 use wakeplace_policy_sys::{FreqFacts, LevelFacts, MachineFacts, PerfFacts, Policy, SchedMcFacts};
 
 /// Work units of one nanosecond on the fastest CPU at its highest frequency: speed 1024 x 1024.
@@ -22,6 +22,13 @@ pub(crate) struct CpuIdleState {
     pub(crate) residency_ns: u64,
     /// To wake a CPU in it takes no interrupt.
     pub(crate) polling: bool,
+}
+
+impl CpuIdleState {
+    /// Position of the first state in which a CPU halts; of the first if all poll.
+    pub(crate) fn first_halt(states: &[Self]) -> usize {
+        states.iter().position(|s| !s.polling).unwrap_or(0)
+    }
 }
 
 /// What a run needs to know of the platform.
@@ -222,7 +229,7 @@ impl Machine {
                 .map(|d| latency(d.transition_latency_ns))
                 .collect(),
             speed,
-            idle: idle_states(platform, options, wake_latency_us),
+            idle: idle_states(platform, options, wake_latency_us, |_| true),
             node_of: platform.cpus.iter().map(|c| c.node).collect(),
             distance: platform
                 .numa
@@ -242,6 +249,19 @@ impl Machine {
 }
 
 impl Machine {
+    /// The machine of a tree's kernel, which is offered no polling state: nothing in its process
+    /// would end its polling (docs/rules/cpuidle.md#poll).
+    pub(crate) fn of_tree(
+        platform: &Platform,
+        options: &Options,
+        wake_latency_us: Option<u32>,
+    ) -> Self {
+        let mut machine = Self::new(platform, options, None);
+        let latency = wake_latency_us;
+        machine.idle = idle_states(platform, options, latency, |state| !state.polling);
+        machine
+    }
+
     /// The machine as the core is told of it, with what a look at a CPU takes here: a cache line
     /// that another one wrote, where that has a cost. The kernel measures its searches and passes
     /// by the clock, so what it believes is what it is charged.
@@ -263,11 +283,12 @@ fn caches(platform: &Platform) -> Vec<u32> {
 }
 
 /// Per CPU its states that wake fast enough for the workload and the options, the first in any
-/// case; with idle states off only that remains.
+/// case; with idle states off, of those that do not poll only the first remains.
 fn idle_states(
     platform: &Platform,
     options: &Options,
     wake_latency_us: Option<u32>,
+    offered: impl Fn(&IdleState) -> bool,
 ) -> Vec<Vec<CpuIdleState>> {
     let limits = [wake_latency_us.map(u64::from), options.idle_latency_us];
     let longest_us = limits.into_iter().flatten().min();
@@ -275,7 +296,7 @@ fn idle_states(
     let states_of = |cpu: u32| {
         let all = platform.idle_states.iter().enumerate();
         let own = all
-            .filter(|(_, s)| s.cpus.iter().any(|c| c.0 == cpu))
+            .filter(|(_, s)| s.cpus.iter().any(|c| c.0 == cpu) && offered(s))
             .map(|(index, s)| CpuIdleState {
                 index: index as u16,
                 cluster: s.scope == IdleScope::Cluster,
@@ -285,10 +306,15 @@ fn idle_states(
                 residency_ns: s.min_residency_ns,
                 polling: s.polling,
             });
-        own.enumerate()
-            .filter(|(nth, s)| *nth == 0 || options.idle_states && s.wake_latency_ns <= longest_ns)
-            .map(|(_, state)| state)
-            .collect()
+        let mut kept: Vec<CpuIdleState> = Vec::new();
+        for state in own {
+            let shallow = kept.iter().all(|s| s.polling);
+            let fits = state.wake_latency_ns <= longest_ns && (shallow || options.idle_states);
+            if kept.is_empty() || fits {
+                kept.push(state);
+            }
+        }
+        kept
     };
     (0..platform.cpus.len() as u32).map(states_of).collect()
 }

@@ -113,6 +113,26 @@ pub enum CpuIdle {
     /// The menu governor.
     #[default]
     Menu,
+    /// The timer events oriented governor, as the policy's kernel has it.
+    Teo,
+    /// The ladder governor, which kernels without NO_HZ choose.
+    Ladder,
+}
+
+impl CpuIdle {
+    const NAMES: [(Self, &'static str); 4] = [
+        (Self::Menu, "menu"),
+        (Self::Teo, "teo"),
+        (Self::Ladder, "ladder"),
+        (Self::None, "none"),
+    ];
+
+    /// As settings name it.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        let known = Self::NAMES.iter().find(|known| known.0 == self);
+        known.expect("each has a name").1
+    }
 }
 
 /// A model setting that cannot be taken.
@@ -179,8 +199,9 @@ const SWITCH_DOC: &str = "while a task that sleeps is still on its CPU (platform
 const POLICY_DOC: &str = "a cpufreq policy for each CPU where the platform says so; off: one for \
      each clock (on, off)";
 const STATES_DOC: &str = "idle states deeper than the first (on, off)";
-const IDLE_DOC: &str = "what chooses the states of idle CPUs (menu, none: no cpuidle driver, as \
-     in most guests; then the era's idle_got_tick says when the tick stops)";
+const IDLE_DOC: &str = "what chooses the states of idle CPUs (menu; teo: in the era's form, or \
+     that of the parameter teo; ladder; none: no cpuidle driver, as in most guests; then the era's \
+     idle_got_tick says when the tick stops)";
 const LATENCY_DOC: &str = "idle states that take longer to leave are disabled, as by cpupower \
      idle-set -D (off, us)";
 const SEEN_DOC: &str = "until others see which CPU a waking task goes to (platform, off, ns)";
@@ -276,8 +297,7 @@ impl Options {
     pub fn keys(&self) -> Vec<(&'static str, String, &'static str)> {
         let show = |slot: &Slot<'_>| match slot {
             Slot::Switch(on) => if **on { "on" } else { "off" }.to_owned(),
-            Slot::CpuIdle(CpuIdle::None) => "none".to_owned(),
-            Slot::CpuIdle(CpuIdle::Menu) => "menu".to_owned(),
+            Slot::CpuIdle(cpuidle) => cpuidle.name().to_owned(),
             Slot::Cpu(None) => "policy".to_owned(),
             Slot::Cpu(Some(cpu)) => cpu.to_string(),
             Slot::Time(None) => "platform".to_owned(),
@@ -352,9 +372,11 @@ impl Options {
             (Slot::Switch(on), "on") => *on = true,
             (Slot::Switch(on), "off") => *on = false,
             (Slot::Switch(_), _) => return Err(wrong("`on` or `off`")),
-            (Slot::CpuIdle(cpuidle), "none") => *cpuidle = CpuIdle::None,
-            (Slot::CpuIdle(cpuidle), "menu") => *cpuidle = CpuIdle::Menu,
-            (Slot::CpuIdle(_), _) => return Err(wrong("`menu` or `none`")),
+            (Slot::CpuIdle(cpuidle), text) => {
+                let known = CpuIdle::NAMES.iter().find(|known| known.1 == text);
+                let known = known.ok_or_else(|| wrong("`menu`, `teo`, `ladder` or `none`"))?;
+                *cpuidle = known.0;
+            }
             (Slot::Time(time), text) => {
                 let expected = "`platform`, `off` or ns from 0 to 1000000";
                 *time = own_time(text, "platform").ok_or_else(|| wrong(expected))?;
@@ -420,7 +442,13 @@ mod tests {
         assert_eq!(parent.expect("a setting").1, "4");
         options.set("model.cpuidle", "none").unwrap();
         assert_eq!(options.cpuidle, CpuIdle::None);
-        assert!(options.set("model.cpuidle", "teo").is_err());
+        options.set("model.cpuidle", "teo").unwrap();
+        assert_eq!(options.cpuidle.name(), "teo");
+        let error = options.set("model.cpuidle", "haltpoll").unwrap_err().0;
+        assert!(
+            error.contains("`menu`, `teo`, `ladder` or `none`"),
+            "{error}"
+        );
         assert!(
             options
                 .set("model.idle", "off")

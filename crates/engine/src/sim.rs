@@ -38,7 +38,7 @@ pub(crate) fn run_tree<O: Observer>(
     entries: &mut dyn wakeplace_kernel_abi::Tree,
     observer: &mut O,
 ) -> RunReport {
-    let machine = Machine::new(platform, options, workload.cpu_dma_latency_us);
+    let machine = Machine::of_tree(platform, options, workload.cpu_dma_latency_us);
     let kernel = Tree::new(platform, &machine, workload, entries);
     let setup = kernel.setup();
     let mechanics = Mechanics::new(platform, &machine, workload, options, observer, setup);

@@ -171,7 +171,9 @@ pub(crate) fn opp(platform: &Platform, domain: usize, khz: u64) -> Option<u16> {
 /// A CPU in its first idle state. None: there is no such CPU or state.
 fn idle(platform: &Platform, cpu: u32) -> Option<CpuPower> {
     platform.cpus.get(cpu as usize)?;
-    let (state, _) = platform.idle_states_of(CpuId(cpu)).next()?;
+    let mut states = platform.idle_states_of(CpuId(cpu));
+    // Polling is the driver's, and the guest has none.
+    let (state, _) = states.find(|(_, state)| !state.polling)?;
     let state = u16::try_from(state).ok()?;
     Some(CpuPower::Idle { state })
 }

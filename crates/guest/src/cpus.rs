@@ -237,7 +237,7 @@ mod tests {
         assert_eq!(fixed.rate(0), Rate(473_088), "capacity alone");
         assert_eq!(fixed.rate(10), Rate::ONE, "neither capacity nor frequency");
         assert_eq!(fixed.rate(11), Rate::ONE, "no such CPU");
-        let slow = fixed.at(&[600]);
+        let slow = Cpus::read(folder.path(), false).expect("CPUs").at(&[600]);
         assert_eq!(slow.rate(0), Rate((600 << RATE_BITS) / 1024), "its own");
         assert_eq!(slow.rate(4), Rate::ONE, "none is said: its capacity");
         assert_eq!(fixed.big_and_little(), (vec![4, 10], vec![0]));

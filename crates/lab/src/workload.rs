@@ -329,7 +329,7 @@ mod tests {
     fn affinity_is_in_the_guests_numbers() {
         let translation = Translation {
             guest_cpu: &[0, 2, 1, 3],
-            capacity: 1024,
+            speed: 1024,
         };
         assert_eq!(translation.cpus(Some(&[1, 3])), Some(vec![2, 3]));
         assert_eq!(translation.cpus(None), None);

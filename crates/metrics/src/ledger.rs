@@ -15,11 +15,11 @@ pub(crate) struct Track {
     /// 0 = busy or powered, 1 + s = idle state s, 1 + states + s = into or out of s (CPUs), quiet
     /// in s (clusters), 2 * states + n = busy beside n threads of its core; None until announced.
     what: Option<usize>,
-    /// Operating point of its domain; None until announced.
+    /// Point of its domain (`wakeplace_power`); None until announced.
     opp: Option<usize>,
     /// Up to when `times` is complete, ns.
     since: u64,
-    /// Number of operating points.
+    /// Number of points.
     opps: usize,
     /// ns, at `what * opps + opp`.
     times: Vec<u64>,
@@ -67,7 +67,7 @@ pub(crate) struct Ledger {
 impl Ledger {
     pub(crate) fn new(platform: &Platform, wiring: &Wiring) -> Ledger {
         let states = platform.idle_states.len();
-        let opps = |d: usize| platform.freq_domains[d].opps.len();
+        let opps = |d: usize| platform.freq_domains[d].nr_points();
         let cpu =
             |(cpu, &d): (usize, &usize)| Track::new(states, wiring.siblings[cpu].len(), opps(d));
         let cluster = |&d: &usize| Track::new(states, 0, opps(d));

@@ -12,10 +12,12 @@ use crate::wiring::Wiring;
 use wakeplace_engine::Observer;
 use wakeplace_engine::observe::CpuPower;
 use wakeplace_platform::{Platform, PowerUnit};
+use wakeplace_power::Rows;
 
 /// Power of hardware states in one unit; all numbers index the platform's vectors.
 pub trait PowerSource {
-    /// A busy CPU at operating point `opp` of its domain.
+    /// A busy CPU at point `opp` of its domain: its operating point, and what else its powers were
+    /// measured beside (`wakeplace_power::Rows`).
     fn cpu_busy(&self, cpu: usize, opp: usize) -> u64;
     /// A busy CPU while `others` more threads of its core are busy.
     fn cpu_busy_beside(&self, cpu: usize, _others: usize, opp: usize) -> u64 {
@@ -53,8 +55,11 @@ pub struct EnergyMeter<P> {
     power: P,
     wiring: Wiring,
     occupancy: Occupancy,
-    /// Per CPU: whether it is busy.
+    /// Per CPU: whether it is busy. Per domain: how many of its CPUs are.
     busy: Vec<bool>,
+    nr_busy: Vec<usize>,
+    /// Where powers depend on another domain's clock: which of them are in force.
+    rows: Option<Rows>,
     /// What the books last heard of each cluster.
     uses: Vec<Option<ClusterUse>>,
     ledger: Ledger,
@@ -70,6 +75,8 @@ impl<P: PowerSource> EnergyMeter<P> {
         EnergyMeter {
             occupancy: Occupancy::new(&wiring.cluster_sizes(), platform.idle_states.len()),
             busy: vec![false; platform.cpus.len()],
+            nr_busy: vec![0; platform.freq_domains.len()],
+            rows: Rows::new(platform),
             uses: vec![None; platform.clusters.len()],
             ledger: Ledger::new(platform, &wiring),
             running: Running::new(&wiring, board(&power).unwrap_or(0)),
@@ -90,6 +97,21 @@ impl<P: PowerSource> EnergyMeter<P> {
         };
         self.ledger.cpu(time_ns, cpu, power, others);
         self.running.cpu(time_ns, cpu, (power, others), &self.power);
+    }
+
+    /// Tells both books by which powers a domain's CPUs and clusters go from now on.
+    fn point(&mut self, time_ns: u64, domain: usize, point: usize) {
+        self.ledger.frequency(time_ns, domain, point, &self.wiring);
+        let running = &mut self.running;
+        running.frequency(time_ns, (domain, point), &self.wiring, &self.power);
+    }
+
+    /// The same of all domains that a change has reached.
+    fn points(&mut self, time_ns: u64, changed: &[usize]) {
+        for domain in changed {
+            let point = self.rows.as_ref().map_or(0, |rows| rows.point(*domain));
+            self.point(time_ns, *domain, point);
+        }
     }
 
     /// Tells both books if a cluster does something else now.
@@ -174,7 +196,8 @@ fn board(power: &impl PowerSource) -> Option<u64> {
 impl<P: PowerSource> Observer for EnergyMeter<P> {
     fn cpu_power(&mut self, time_ns: u64, cpu: u32, power: CpuPower) {
         let busy = power == CpuPower::Busy;
-        let changed = std::mem::replace(&mut self.busy[cpu as usize], busy) != busy;
+        let was = std::mem::replace(&mut self.busy[cpu as usize], busy);
+        let changed = was != busy;
         self.tell(time_ns, cpu as usize, power);
         for at in 0..self.wiring.siblings[cpu as usize].len() {
             let other = self.wiring.siblings[cpu as usize][at];
@@ -185,6 +208,13 @@ impl<P: PowerSource> Observer for EnergyMeter<P> {
         let cluster = self.wiring.cpu_cluster[cpu as usize];
         self.occupancy.cpu(cpu as usize, cluster, power);
         self.follow(time_ns, cluster);
+        let domain = self.wiring.cpu_domain[cpu as usize];
+        if let Some(rows) = self.rows.as_mut().filter(|_| changed) {
+            let busy = &mut self.nr_busy[domain];
+            *busy = if was { *busy - 1 } else { *busy + 1 };
+            let changed = rows.busy(domain, *busy);
+            self.points(time_ns, &changed);
+        }
     }
 
     fn cluster_power(&mut self, time_ns: u64, cluster: u32, state: Option<u16>) {
@@ -193,10 +223,17 @@ impl<P: PowerSource> Observer for EnergyMeter<P> {
     }
 
     fn frequency(&mut self, time_ns: u64, domain: u32, opp: u16) {
-        self.ledger
-            .frequency(time_ns, domain as usize, opp.into(), &self.wiring);
-        self.running
-            .frequency(time_ns, (domain, opp), &self.wiring, &self.power);
+        let (domain, opp) = (domain as usize, usize::from(opp));
+        let Some(rows) = &mut self.rows else {
+            self.point(time_ns, domain, opp);
+            return;
+        };
+        let mut changed = rows.opp(domain, opp);
+        // At its first announcement it is at a point, though at no other one.
+        if !changed.contains(&domain) {
+            changed.push(domain);
+        }
+        self.points(time_ns, &changed);
     }
 
     fn finish(&mut self, time_ns: u64) {

@@ -153,7 +153,7 @@ pub struct Residency {
     groups: Vec<CpuGroup>,
     state_names: Vec<String>,
     domain_cpus: Vec<Vec<CpuId>>,
-    /// Per CPU: its shallowest idle state.
+    /// Per CPU: its shallowest idle state that does not poll.
     first_state: Vec<Option<usize>>,
     cpus: Vec<Track>,
     clusters: Vec<Track>,
@@ -174,7 +174,7 @@ impl Residency {
             platform
                 .idle_states
                 .iter()
-                .position(|s| s.cpus.iter().any(|c| c.index() == cpu))
+                .position(|s| !s.polling && s.cpus.iter().any(|c| c.index() == cpu))
         };
         let wiring = Wiring::new(platform);
         let mut packages = Vec::new();

@@ -15,7 +15,7 @@ struct Cpu {
     state: Option<CpuPower>,
     /// Threads of its core that are busy as well.
     others: usize,
-    opp: Option<u16>,
+    opp: Option<usize>,
     /// Power now, part of its cluster's.
     draw: u64,
     /// What the board draws more for its work now.
@@ -26,7 +26,7 @@ struct Cpu {
 #[derive(Clone, Copy, Debug, Default)]
 struct Cluster {
     state: Option<ClusterUse>,
-    opp: Option<u16>,
+    opp: Option<usize>,
     /// Power of its own now.
     draw: u64,
     sum: Sum,
@@ -136,15 +136,15 @@ impl Running {
     pub(crate) fn frequency(
         &mut self,
         time_ns: u64,
-        (domain, opp): (u32, u16),
+        (domain, opp): (usize, usize),
         wiring: &Wiring,
         p: &impl PowerSource,
     ) {
-        for &cpu in &wiring.domain_cpus[domain as usize] {
+        for &cpu in &wiring.domain_cpus[domain] {
             self.cpus[cpu].opp = Some(opp);
             self.redraw_cpu(time_ns, cpu, p);
         }
-        for &cluster in &wiring.domain_clusters[domain as usize] {
+        for &cluster in &wiring.domain_clusters[domain] {
             self.clusters[cluster].opp = Some(opp);
             self.redraw_cluster(time_ns, cluster, p);
         }
@@ -157,13 +157,13 @@ impl Running {
             return;
         };
         let draw = match state {
-            CpuPower::Busy if cpu.others > 0 => p.cpu_busy_beside(index, cpu.others, opp.into()),
-            CpuPower::Busy => p.cpu_busy(index, opp.into()),
-            CpuPower::Idle { state } => p.cpu_idle(index, state.into(), opp.into()),
-            CpuPower::Transition { state } => p.cpu_transition(index, state.into(), opp.into()),
+            CpuPower::Busy if cpu.others > 0 => p.cpu_busy_beside(index, cpu.others, opp),
+            CpuPower::Busy => p.cpu_busy(index, opp),
+            CpuPower::Idle { state } => p.cpu_idle(index, state.into(), opp),
+            CpuPower::Transition { state } => p.cpu_transition(index, state.into(), opp),
         };
         let work = match state {
-            CpuPower::Busy => p.work(index, cpu.others, opp.into()),
+            CpuPower::Busy => p.work(index, cpu.others, opp),
             CpuPower::Idle { .. } | CpuPower::Transition { .. } => 0,
         };
         let sum = &mut self.clusters[cpu.cluster].sum;
@@ -177,9 +177,9 @@ impl Running {
             return;
         };
         let draw = match state {
-            ClusterUse::On => p.cluster_on(index, opp.into()),
-            ClusterUse::Quiet(state) => p.cluster_all_idle(index, state, opp.into()),
-            ClusterUse::Idle(state) => p.cluster_idle(index, state, opp.into()),
+            ClusterUse::On => p.cluster_on(index, opp),
+            ClusterUse::Quiet(state) => p.cluster_all_idle(index, state, opp),
+            ClusterUse::Idle(state) => p.cluster_idle(index, state, opp),
         };
         cluster.sum.change(time_ns, &mut cluster.draw, draw);
     }

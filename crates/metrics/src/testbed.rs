@@ -57,6 +57,7 @@ pub(crate) fn two_clusters() -> Platform {
     };
     let domain = |cpus: &[u32], mhz: &[u32]| FreqDomain {
         policy_per_cpu: false,
+        measured: None,
         cpus: cpus.iter().map(|&c| CpuId(c)).collect(),
         transition_latency_ns: 0,
         opps: mhz.iter().map(|&m| opp(m)).collect(),

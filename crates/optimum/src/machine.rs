@@ -3,7 +3,7 @@
 use crate::DEMAND_SCALE;
 use std::fmt;
 use wakeplace_platform::{CpuId, Platform};
-use wakeplace_power::PowerModel;
+use wakeplace_power::{PowerModel, Rows};
 
 /// Why a platform has no optimum.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -12,6 +12,8 @@ pub enum Refusal {
     NoPower,
     /// What a thread gets done depends on its siblings: a demand has no fixed time.
     Threads,
+    /// What a CPU draws depends on what others do: a placement of one task changes others' cost.
+    SharedClock,
 }
 
 impl fmt::Display for Refusal {
@@ -19,6 +21,7 @@ impl fmt::Display for Refusal {
         f.write_str(match self {
             Self::NoPower => "its file has no power figures",
             Self::Threads => "its cores have several threads, which share what a core can do",
+            Self::SharedClock => "its powers depend on the clocks of other clusters",
         })
     }
 }
@@ -71,11 +74,15 @@ impl Machine {
     /// Reads a validated platform.
     ///
     /// # Errors
-    /// If it has no power figures, or cores with several threads.
+    /// If it has no power figures, cores with several threads, or powers that depend on the clock of
+    /// another cluster.
     pub fn new(platform: &Platform) -> Result<Self, Refusal> {
         let power = PowerModel::new(platform).ok_or(Refusal::NoPower)?;
         if platform.smt.is_some() || platform.topology.iter().any(|level| level.shares_capacity) {
             return Err(Refusal::Threads);
+        }
+        if Rows::new(platform).is_some() {
+            return Err(Refusal::SharedClock);
         }
         let ids = || (0..).take(platform.cpus.len()).map(CpuId);
         let domain_of: Vec<usize> = ids().map(|cpu| platform.freq_domain_of(cpu)).collect();

@@ -194,7 +194,10 @@ impl Platform {
     /// order of the states, a state's power after the state.
     fn assumed_states(&self) -> (Vec<usize>, Vec<usize>) {
         let (mut times, mut powers) = (Vec::new(), Vec::new());
-        let mut next = 0usize;
+        let of_states = |entry: &&(String, crate::Source)| entry.0.starts_with("idle state ");
+        let stated = self.provenance.iter().filter(of_states).count();
+        // First comes the state that no file states.
+        let mut next = self.idle_states.len().saturating_sub(stated);
         for (what, source) in &self.provenance {
             let assumed = source.standing == Standing::Assumed;
             if what.starts_with("idle state ") {

@@ -14,7 +14,12 @@ const GROUPS: [(&str, &[&str]); 16] = [
     ("limits", &["turbo", "power_limit"]),
     (
         "power",
-        &["cpu power of", "cluster power of", "work power of"],
+        &[
+            "cpu power of",
+            "measured power",
+            "cluster power of",
+            "work power of",
+        ],
     ),
     ("energy model", &["em power of", "em costs of"]),
     ("idle states", &["idle state "]),

@@ -15,6 +15,7 @@ mod given;
 mod groups;
 pub mod import;
 mod known;
+mod measured;
 pub mod model;
 pub mod numa;
 mod read;
@@ -26,6 +27,7 @@ pub use cpu_list::{CpuListError, parse_cpu_list};
 pub use error::PlatformError;
 pub use groups::CpuGroup;
 pub use known::Known;
+pub use measured::{MeasuredPoint, MeasuredPower, OtherClock};
 pub use model::*;
 
 /// Most CPUs a platform may have; the policy core's native limit.

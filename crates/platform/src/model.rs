@@ -4,6 +4,7 @@
 //! its highest frequency. Vectors indexed by CPU are in CPU number order and have one entry per
 //! CPU.
 
+use crate::measured::MeasuredPower;
 use std::fmt;
 
 /// Number of a CPU, as the kernel numbers it; dense from 0.
@@ -119,6 +120,9 @@ pub struct FreqDomain {
     pub transition_latency_ns: u64,
     /// Operating points, ascending frequency, at least one.
     pub opps: Vec<Opp>,
+    /// What its CPUs and its cluster draw, where that was measured. Then `Opp::power` is the busy
+    /// power beside the other clock's lowest state.
+    pub measured: Option<MeasuredPower>,
     /// The kernel's energy model where a driver makes one that knows no watts; it stands in the
     /// place of one by powers.
     pub em_costs: Option<EmCosts>,
@@ -146,6 +150,14 @@ pub struct EmCost {
 }
 
 impl FreqDomain {
+    /// Number of different powers that a CPU can draw while busy: operating points, each beside
+    /// each state of the other clock that powers depend on.
+    #[must_use]
+    pub fn nr_points(&self) -> usize {
+        let measured = self.measured.as_ref();
+        measured.map_or(self.opps.len(), |measured| measured.points.len())
+    }
+
     /// The artificial model that a kernel of this release has of the domain.
     #[must_use]
     pub fn em_costs_in(&self, release: (u16, u16)) -> Option<&EmCosts> {
@@ -223,7 +235,8 @@ pub struct IdleState {
     pub min_residency_ns: u64,
     /// A CPU in it watches for work: to wake it takes no interrupt.
     pub polling: bool,
-    /// Power of one CPU that is in this state, platform unit.
+    /// Power of one CPU that is in this state, platform unit. A polling state without it draws
+    /// what a busy CPU draws.
     pub cpu_power: Option<u64>,
     /// Cluster states: power of the whole cluster in it, platform unit. CPU states: power of the
     /// powered cluster while all its CPUs are idle and this is the shallowest state among them;

@@ -283,6 +283,13 @@ impl Core {
         unsafe { sys::wp_cpu_perf_request(&raw const *self.ctx, cpu) }
     }
 
+    /// How utilised a CPU is, as the kernel tells those outside of its scheduler.
+    #[must_use]
+    pub fn sched_cpu_util(&self, cpu: u32) -> u32 {
+        // SAFETY: reads the context only; the core masks the index.
+        unsafe { sys::wp_sched_cpu_util(&raw const *self.ctx, cpu) }
+    }
+
     /// Other parameters, while tasks run. What of them was decided before is decided anew;
     /// frequencies follow at the next update of their domain.
     pub fn change_params(&mut self, params: &sys::wp_params) {

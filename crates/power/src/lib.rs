@@ -16,25 +16,31 @@
 //! it), so its operating point is that of its first CPU. Where several clusters share a clock, each
 //! draws the figure. A cluster without figures draws nothing of its own: its CPUs' figures include
 //! it, as those of the kernel's Energy Model do.
+//!
+//! A *point* is what the powers of a CPU are looked up by. Where powers were measured beside another
+//! clock it is the operating point and the state of that clock (`Rows` follows it through a run).
+//! Everywhere else it is the operating point.
 
+mod rows;
 mod thermal;
 
+pub use rows::Rows;
 pub use thermal::ThermalRc;
-use wakeplace_platform::{CpuId, IdleState, Platform, PowerUnit};
+use wakeplace_platform::{CpuId, IdleState, MeasuredPoint, Platform, PowerUnit};
 
 /// Power of every state of one platform, in its unit (microwatts, or bogo units).
 #[derive(Clone, Debug)]
 pub struct PowerModel {
     unit: PowerUnit,
-    /// Per CPU and operating point.
+    /// Per CPU and point.
     cpu_busy: Vec<Vec<u64>>,
     /// Per CPU and idle state of the platform; `None` where the CPU does not have the state.
-    cpu_idle: Vec<Vec<Option<u64>>>,
+    cpu_idle: Vec<Vec<Option<ByPoint>>>,
     /// Per CPU and idle state of the platform; `None` = as busy.
-    cpu_transition: Vec<Vec<Option<u64>>>,
-    /// Per cluster and operating point.
+    cpu_transition: Vec<Vec<Option<ByPoint>>>,
+    /// Per cluster and point.
     cluster_on: Vec<Vec<u64>>,
-    /// Per idle state of the platform; `None` = as at the operating point.
+    /// Per idle state of the platform; `None` = as at the point.
     cluster_idle: Vec<Option<u64>>,
     /// Per cluster and idle state: whether any CPU of the cluster has the state.
     cluster_has: Vec<Vec<bool>>,
@@ -43,6 +49,22 @@ pub struct PowerModel {
     board: u64,
     /// Per CPU and operating point; empty: the platform has no such figures.
     work: Vec<Vec<u64>>,
+}
+
+/// A power that is the same at every point, or one for each.
+#[derive(Clone, Debug)]
+enum ByPoint {
+    All(u64),
+    Each(Vec<u64>),
+}
+
+impl ByPoint {
+    fn at(&self, point: usize) -> u64 {
+        match self {
+            Self::All(power) => *power,
+            Self::Each(powers) => powers[point],
+        }
+    }
 }
 
 impl PowerModel {
@@ -70,7 +92,7 @@ impl PowerModel {
             cluster_idle: platform
                 .idle_states
                 .iter()
-                .map(|s| s.cluster_power)
+                .map(|s| cluster_power(platform, s))
                 .collect(),
             cluster_has: platform
                 .clusters
@@ -97,8 +119,8 @@ impl PowerModel {
     /// # Panics
     /// If the platform has no such CPU, or its domain no such point.
     #[must_use]
-    pub fn cpu_busy(&self, cpu: CpuId, opp: usize) -> u64 {
-        self.cpu_busy[cpu.index()][opp]
+    pub fn cpu_busy(&self, cpu: CpuId, point: usize) -> u64 {
+        self.cpu_busy[cpu.index()][point]
     }
 
     /// The same while `others` more threads of its core run: its equal share of what the core draws
@@ -107,8 +129,8 @@ impl PowerModel {
     /// # Panics
     /// If the platform has no such CPU, or its domain no such point.
     #[must_use]
-    pub fn cpu_busy_beside(&self, cpu: CpuId, others: usize, opp: usize) -> u64 {
-        self.share(self.cpu_busy(cpu, opp), others)
+    pub fn cpu_busy_beside(&self, cpu: CpuId, others: usize, point: usize) -> u64 {
+        self.share(self.cpu_busy(cpu, point), others)
     }
 
     /// The share of a core's power that falls to one of its threads while `others` more run.
@@ -124,9 +146,10 @@ impl PowerModel {
     /// # Panics
     /// If the platform has no such CPU, the CPU no such state or its domain no such point.
     #[must_use]
-    pub fn cpu_idle(&self, cpu: CpuId, state: usize, opp: usize) -> u64 {
-        let power = self.cpu_idle[cpu.index()][state].expect("the CPU has the state");
-        power.min(self.cpu_busy(cpu, opp))
+    pub fn cpu_idle(&self, cpu: CpuId, state: usize, point: usize) -> u64 {
+        let own = self.cpu_idle[cpu.index()][state].as_ref();
+        let power = own.expect("the CPU has the state").at(point);
+        power.min(self.cpu_busy(cpu, point))
     }
 
     /// Power of a CPU that enters or leaves an idle state (index in `Platform::idle_states`) while
@@ -139,12 +162,12 @@ impl PowerModel {
     /// # Panics
     /// If the platform has no such CPU, the CPU no such state or its domain no such point.
     #[must_use]
-    pub fn cpu_transition(&self, cpu: CpuId, state: usize, opp: usize) -> u64 {
-        let own = self.cpu_idle[cpu.index()][state];
+    pub fn cpu_transition(&self, cpu: CpuId, state: usize, point: usize) -> u64 {
+        let own = self.cpu_idle[cpu.index()][state].as_ref();
         assert!(own.is_some(), "the CPU has the state");
-        let busy = self.cpu_busy(cpu, opp);
-        let power = self.cpu_transition[cpu.index()][state];
-        power.map_or(busy, |power| power.min(busy))
+        let busy = self.cpu_busy(cpu, point);
+        let power = self.cpu_transition[cpu.index()][state].as_ref();
+        power.map_or(busy, |power| power.at(point).min(busy))
     }
 
     /// Power of a cluster (index in `Platform::clusters`) of which at least one CPU runs (or enters
@@ -153,8 +176,8 @@ impl PowerModel {
     /// # Panics
     /// If the platform has no such cluster, or the domain no such point.
     #[must_use]
-    pub fn cluster_on(&self, cluster: usize, opp: usize) -> u64 {
-        self.cluster_on[cluster][opp]
+    pub fn cluster_on(&self, cluster: usize, point: usize) -> u64 {
+        self.cluster_on[cluster][point]
     }
 
     /// Power of a cluster of which all CPUs are idle. `state` is the cluster state it is in, else
@@ -165,12 +188,12 @@ impl PowerModel {
     /// If the platform has no such cluster, no CPU of the cluster has the state, or the domain has
     /// no such point.
     #[must_use]
-    pub fn cluster_idle(&self, cluster: usize, state: usize, opp: usize) -> u64 {
+    pub fn cluster_idle(&self, cluster: usize, state: usize, point: usize) -> u64 {
         assert!(
             self.cluster_has[cluster][state],
             "a CPU of the cluster has the state"
         );
-        let on = self.cluster_on(cluster, opp);
+        let on = self.cluster_on(cluster, point);
         self.cluster_idle[state].unwrap_or(on)
     }
 
@@ -194,8 +217,8 @@ impl PowerModel {
     /// # Panics
     /// If the platform has figures and no such CPU, or its domain no such point.
     #[must_use]
-    pub fn work(&self, cpu: CpuId, others: usize, opp: usize) -> u64 {
-        let alone = self.work.get(cpu.index()).map_or(0, |row| row[opp]);
+    pub fn work(&self, cpu: CpuId, others: usize, point: usize) -> u64 {
+        let alone = self.work.get(cpu.index()).map_or(0, |row| row[point]);
         self.share(alone, others)
     }
 }
@@ -216,41 +239,95 @@ fn work_rows(platform: &Platform) -> Vec<Vec<u64>> {
         .collect()
 }
 
+/// Measured powers of the domain of a CPU, by point; None: its operating points state them.
+fn measured(platform: &Platform, cpu: CpuId) -> Option<&[MeasuredPoint]> {
+    let domain = &platform.freq_domains[platform.freq_domain_of(cpu)];
+    domain
+        .measured
+        .as_ref()
+        .map(|measured| measured.points.as_slice())
+}
+
 fn busy_row(platform: &Platform, cpu: CpuId) -> Vec<u64> {
+    if let Some(points) = measured(platform, cpu) {
+        return points.iter().map(|point| point.busy_uw).collect();
+    }
     let opps = &platform.freq_domains[platform.freq_domain_of(cpu)].opps;
     opps.iter()
         .map(|opp| opp.power.expect("a validated operating point has a power"))
         .collect()
 }
 
-fn idle_row(platform: &Platform, cpu: CpuId) -> Vec<Option<u64>> {
-    let power = |state: &IdleState| {
-        let power = state.cpu_power.expect("a validated idle state has a power");
+fn idle_row(platform: &Platform, cpu: CpuId) -> Vec<Option<ByPoint>> {
+    let shallowest = platform.idle_states_of(cpu).next().map(|(index, _)| index);
+    let power = |(index, state): (usize, &IdleState)| {
+        let of = |point: &MeasuredPoint| match Some(index) == shallowest {
+            true => point.gated_uw,
+            false => point.off_uw,
+        };
+        let power = match measured(platform, cpu) {
+            Some(points) => ByPoint::Each(points.iter().map(of).collect()),
+            None => ByPoint::All(stated(state)),
+        };
         state.cpus.contains(&cpu).then_some(power)
     };
-    platform.idle_states.iter().map(power).collect()
+    platform.idle_states.iter().enumerate().map(power).collect()
 }
 
-/// P of `P * (entry + exit) + P_state * (residency - entry) = P_shallowest * residency`.
-fn transition_row(platform: &Platform, cpu: CpuId) -> Vec<Option<u64>> {
+/// Of a state; one that polls without a figure draws what a busy CPU does, which `cpu_idle` bounds.
+fn stated(state: &IdleState) -> u64 {
+    match (state.cpu_power, state.polling) {
+        (None, true) => u64::MAX,
+        (power, _) => power.expect("a validated idle state has a power"),
+    }
+}
+
+fn transition_row(platform: &Platform, cpu: CpuId) -> Vec<Option<ByPoint>> {
     let mut row = vec![None; platform.idle_states.len()];
-    let power = |state: &IdleState| state.cpu_power.expect("a validated idle state has a power");
-    let mut states = platform.idle_states_of(cpu);
-    let Some((_, shallowest)) = states.next() else {
+    let idle = idle_row(platform, cpu);
+    // A state pays if it costs less than the first one in which the CPU halts.
+    let mut states = platform.idle_states_of(cpu).filter(|(_, s)| !s.polling);
+    let Some((first, _)) = states.next() else {
         return row;
     };
+    let power = |index: usize, point| idle[index].as_ref().map_or(0, |power| power.at(point));
     for (index, state) in states {
-        let latency = u128::from(state.entry_latency_ns) + u128::from(state.exit_latency_ns);
-        let residency = state.min_residency_ns;
-        let inside = residency.saturating_sub(state.entry_latency_ns);
-        let all = u128::from(power(shallowest)) * u128::from(residency);
-        let rest = all.saturating_sub(u128::from(power(state)) * u128::from(inside));
-        row[index] = rest.checked_div(latency).map(|transition| {
-            let transition = u64::try_from(transition).unwrap_or(u64::MAX);
-            transition.max(power(state))
-        });
+        let at = |point| transition(state, power(first, point), power(index, point));
+        row[index] = match measured(platform, cpu) {
+            Some(points) => {
+                let each: Option<Vec<u64>> = (0..points.len()).map(at).collect();
+                each.map(ByPoint::Each)
+            }
+            None => at(0).map(ByPoint::All),
+        };
     }
     row
+}
+
+/// P of `P * (entry + exit) + P_state * (residency - entry) = P_shallowest * residency`, at least
+/// the state's own; None for a state without latencies.
+fn transition(state: &IdleState, shallowest: u64, own: u64) -> Option<u64> {
+    let latency = u128::from(state.entry_latency_ns) + u128::from(state.exit_latency_ns);
+    let residency = state.min_residency_ns;
+    let inside = residency.saturating_sub(state.entry_latency_ns);
+    let all = u128::from(shallowest) * u128::from(residency);
+    let rest = all.saturating_sub(u128::from(own) * u128::from(inside));
+    let power = rest.checked_div(latency)?;
+    Some(u64::try_from(power).unwrap_or(u64::MAX).max(own))
+}
+
+/// What a cluster draws in an idle state. Where powers were measured it draws nothing once all its
+/// CPUs are off, and is up while one is only clock-gated.
+fn cluster_power(platform: &Platform, state: &IdleState) -> Option<u64> {
+    let first = *state.cpus.first()?;
+    if measured(platform, first).is_none() {
+        return state.cluster_power;
+    }
+    let mut states = platform.idle_states_of(first);
+    let gated = states
+        .next()
+        .is_some_and(|(_, shallowest)| shallowest == state);
+    (!gated).then_some(0)
 }
 
 fn has_row(platform: &Platform, cluster: &[CpuId]) -> Vec<bool> {
@@ -259,6 +336,9 @@ fn has_row(platform: &Platform, cluster: &[CpuId]) -> Vec<bool> {
 }
 
 fn on_row(platform: &Platform, first: CpuId) -> Vec<u64> {
+    if let Some(points) = measured(platform, first) {
+        return points.iter().map(|point| point.cluster_uw).collect();
+    }
     let opps = &platform.freq_domains[platform.freq_domain_of(first)].opps;
     opps.iter()
         .map(|opp| opp.cluster_power.unwrap_or(0))
@@ -282,6 +362,28 @@ mod tests {
             .find(|(_, state)| state.name == name)
             .expect("the CPU has it")
             .0
+    }
+
+    /// Goal: a CPU that polls draws what it draws busy, at each operating point, and the states
+    /// below it cost as if it were not there (docs/rules/cpuidle.md#poll).
+    #[test]
+    fn polling_is_busy() {
+        let (mut platform, model) = builtin("alder-lake-12900k");
+        for cpu in [0, 16].map(CpuId) {
+            let opps = &platform.freq_domains[platform.freq_domain_of(cpu)].opps;
+            for opp in 0..opps.len() {
+                let busy = model.cpu_busy(cpu, opp);
+                assert_eq!(
+                    model.cpu_idle(cpu, state(&platform, cpu.0, "POLL"), opp),
+                    busy
+                );
+            }
+        }
+        let c10 = state(&platform, 0, "C10");
+        let transition = model.cpu_transition(CpuId(0), c10, 0);
+        platform.idle_states.remove(0);
+        let without = PowerModel::new(&platform).expect("it has power");
+        assert_eq!(without.cpu_transition(CpuId(0), c10 - 1, 0), transition);
     }
 
     #[test]

@@ -41,6 +41,9 @@ int wp_sugov_iowait_boost(struct wp_ctx *ctx WP_NONNULL, struct wp_cpu *c WP_NON
 int wp_io_update(struct wp_ctx *ctx WP_NONNULL, struct wp_cpu *c WP_NONNULL, u64 now_ns);
 int wp_io_floors(struct wp_ctx *ctx WP_NONNULL, struct wp_freq_dom *fd WP_NONNULL, u64 now_ns);
 
+/* demand.c: what the teo governor asks (docs/rules/cpuidle.md#teo-util) */
+u32 wp_sched_cpu_util(const struct wp_ctx *ctx WP_NONNULL, u32 cpu);
+
 /* freq_limit.c */
 int wp_freq_limit(struct wp_ctx *ctx WP_NONNULL, u32 freq_dom, u32 max_opp, u64 now_ns);
 

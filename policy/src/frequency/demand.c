@@ -5,7 +5,7 @@
  * it.
  *
  * Kernel: sugov_effective_cpu_perf(), kernel/sched/cpufreq_schedutil.c; effective_cpu_util(),
- *         kernel/sched/syscalls.c; cpu_util_cfs_boost(), kernel/sched/fair.c
+ *         sched_cpu_util(), kernel/sched/syscalls.c; cpu_util_cfs_boost(), kernel/sched/fair.c
  * Tests: fixtures/frequency, all/frequency.rs
  */
 #include "wakeplace/policy.h"
@@ -98,3 +98,13 @@ WP_INLINE u32 wp_cpu_freq_demand(const struct wp_ctx *ctx, const struct wp_cpu *
 	d = wp_effective_cpu_util(ctx, c, wp_cpu_util_cfs_boost(ctx, c));
 	return wp_sugov_effective_cpu_perf(ctx, &d);
 }
+
+#ifndef WP_LIVE
+/* How utilised a CPU is, for those outside of the scheduler. */
+WP_FN u32 wp_sched_cpu_util(const struct wp_ctx *ctx WP_NONNULL, u32 cpu)
+{
+	const struct wp_cpu *c = WP_AT(ctx->cpus, cpu);
+
+	return wp_effective_cpu_util(ctx, c, wp_cpu_util_cfs(ctx, c)).util;
+}
+#endif

@@ -6,7 +6,8 @@ use super::platform_text::standing;
 use crate::machine::{CoreView, EnergyState};
 use serde_json::{Map, Value, json};
 use wakeplace_platform::{
-    CpuId, FreqDomain, IdleScope, IdleState, Platform, Source, TopologyLevel,
+    CpuId, FreqDomain, IdleScope, IdleState, MeasuredPoint, MeasuredPower, OtherClock, Platform,
+    Source, TopologyLevel,
 };
 use wakeplace_report::SCHEMA_VERSION;
 
@@ -127,6 +128,7 @@ fn frequency(domain: &FreqDomain, states: &[EnergyState]) -> Value {
     let mut shown = json!({
         "cpus": numbers(&domain.cpus),
         "transition_latency_ns": domain.transition_latency_ns,
+        "measured": domain.measured.as_ref().map(measured),
         "opps": domain.opps.iter().enumerate().map(opp).collect::<Vec<_>>(),
     });
     if domain.em_costs.is_some() {
@@ -134,6 +136,27 @@ fn frequency(domain: &FreqDomain, states: &[EnergyState]) -> Value {
         shown["energy_model_states"] = states.iter().map(state).collect();
     }
     shown
+}
+
+/// Measured powers: `points` by operating point, then by state of the other clock.
+fn measured(measured: &MeasuredPower) -> Value {
+    let clock = |clock: &OtherClock| match clock {
+        OtherClock::Alone => Value::Null,
+        OtherClock::Domain { domain, opp } => json!({"domain": domain, "opp": opp}),
+        OtherClock::Unit { khz } => json!({"khz": khz}),
+    };
+    let point = |point: &MeasuredPoint| {
+        json!({
+            "busy_uw": point.busy_uw,
+            "gated_uw": point.gated_uw,
+            "off_uw": point.off_uw,
+            "cluster_uw": point.cluster_uw,
+        })
+    };
+    json!({
+        "other_clocks": measured.rows.iter().map(clock).collect::<Vec<_>>(),
+        "points": measured.points.iter().map(point).collect::<Vec<_>>(),
+    })
 }
 
 fn idle(state: &IdleState) -> Value {

@@ -5,8 +5,8 @@ use crate::machine::{CoreView, Domain, EnergyState};
 use crate::page::{Form, Page};
 use crate::text::{cpu_list, time};
 use wakeplace_platform::{
-    CpuGroup, CpuId, FreqDomain, HousekeepingThread, IdleScope, Opp, Platform, PowerUnit, Source,
-    Standing, other_names,
+    CpuGroup, CpuId, FreqDomain, HousekeepingThread, IdleScope, MeasuredPower, Opp, Platform,
+    PowerUnit, Source, Standing, other_names,
 };
 use wakeplace_report::{Align, Cell, Table};
 
@@ -223,6 +223,9 @@ fn operating_points(
     if has_work {
         columns.insert(4, &work);
     }
+    if domain.measured.is_some() {
+        columns.splice(3..3, ["to", "WFI"]);
+    }
     let mut table = Table::new("opps", &columns);
     for column in columns.iter().filter(|column| **column != "note") {
         table = table.align(column, Align::Right);
@@ -247,6 +250,9 @@ fn operating_points(
         if has_work {
             cells.insert(4, power(platform, opp.work_power));
         }
+        if let Some(measured) = &domain.measured {
+            measured_cells(platform, measured, index, &mut cells);
+        }
         cells
     };
     let hidden = domain.opps.len().saturating_sub(SHOWN_POINTS);
@@ -265,6 +271,28 @@ fn operating_points(
     page.section(&format!("Operating points of CPUs {cpus}"));
     page.table(&table);
     about_points(page, domain, states, hidden);
+}
+
+/// Busy power beside the highest other clock, in WFI, and the cluster's.
+fn measured_cells(
+    platform: &Platform,
+    measured: &MeasuredPower,
+    opp: usize,
+    cells: &mut Vec<Cell>,
+) {
+    let rows = 0..measured.rows.len();
+    let of = |row| measured.points[measured.at(opp, row)];
+    let lowest = of(measured.lowest_row());
+    let most = rows.map(|row| of(row).busy_uw).max();
+    let most = most.filter(|most| *most > lowest.busy_uw);
+    cells[3] = power(platform, Some(lowest.cluster_uw));
+    cells.splice(
+        3..3,
+        [
+            power(platform, most),
+            power(platform, Some(lowest.gated_uw)),
+        ],
+    );
 }
 
 /// What stands below the table of a clock; `hidden` of its points are not in it.
@@ -289,12 +317,20 @@ fn about_points(page: &mut Page, domain: &FreqDomain, states: &[EnergyState], hi
         true => " Work is what the board draws more while a CPU is busy; no CPU energy.",
         false => "",
     };
+    let measured = match &domain.measured {
+        Some(measured) if measured.rows.len() > 1 => {
+            " Measured beside the lowest state of the other clocks that the powers depend on; `to`: \
+             the most beside any."
+        }
+        Some(_) => " Powers are measured.",
+        None => "",
+    };
     let hidden = match hidden {
         0 => String::new(),
         hidden => format!(" {hidden} points are not shown; `--format json` has all."),
     };
     page.paragraph(&format!(
-        "A change of frequency takes {latency}. {model}{work}{hidden}"
+        "A change of frequency takes {latency}. {model}{work}{measured}{hidden}"
     ));
 }
 
@@ -328,7 +364,10 @@ fn idle_states(page: &mut Page, platform: &Platform) {
             Cell::from(time(state.entry_latency_ns)),
             Cell::from(time(state.exit_latency_ns)),
             Cell::from(time(state.min_residency_ns)),
-            power(platform, state.cpu_power),
+            match (state.cpu_power, state.polling, platform.power_unit) {
+                (None, true, PowerUnit::Microwatt | PowerUnit::Bogo) => Cell::from("as busy"),
+                (figure, ..) => power(platform, figure),
+            },
             power(platform, state.cluster_power),
         ];
         match rows.iter_mut().find(|(_, known)| *known == cells) {

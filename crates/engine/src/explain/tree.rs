@@ -265,6 +265,8 @@ fn idle_state(platform: &Platform, choice: &Choice) -> Option<usize> {
         return None;
     }
     let states = platform.idle_states_of(CpuId(choice.cpu));
+    // A tree's kernel is offered no state that polls.
+    let states = states.filter(|(_, state)| !state.polling);
     let states: Vec<usize> = states.map(|(index, _)| index).collect();
     // Without a driver for states the CPU waits in its first.
     let at = states.get(choice.idle_state as usize).or(states.first());

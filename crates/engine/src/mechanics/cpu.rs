@@ -1,6 +1,7 @@
 //! What the mechanics keep of each CPU and cluster.
 
 use crate::ids::TaskId;
+use crate::machine::CpuIdleState;
 use crate::observe::{CpuPower, Stop};
 
 /// What a CPU does.
@@ -63,6 +64,14 @@ pub(super) struct Cpu {
 }
 
 impl Cpu {
+    /// Before the run it idles, in its first state that does not poll.
+    pub(super) fn idle(states: &[CpuIdleState]) -> Self {
+        Self {
+            idle_state: CpuIdleState::first_halt(states),
+            ..Self::default()
+        }
+    }
+
     /// It executes a task or kernel work, and does not just stall on a cache line.
     pub(super) fn executes(&self) -> bool {
         matches!(self.mode, Mode::Running | Mode::Interrupted) && !self.stalls

@@ -84,7 +84,13 @@ impl<'a, O: Observer> Mechanics<'a, O> {
         Self {
             clock: Clock::new(machine.nr_cpus, machine.tick_ns),
             hardware: Hardware::new(platform, (setup.opps, setup.preference), options),
-            cpus: PerCpu((0..machine.nr_cpus).map(|_| Cpu::default()).collect()),
+            cpus: PerCpu(
+                machine
+                    .idle
+                    .iter()
+                    .map(|states| Cpu::idle(states))
+                    .collect(),
+            ),
             threads: Threads::new(threads, &workload.tasks, nr_kthreads, alive),
             program: Program::new(workload, machine),
             shared: SharedState::new(&workload.shared),

@@ -5,11 +5,12 @@ use crate::ids::CpuId;
 use crate::observe::{CpuPower, Observer};
 
 impl<O: Observer> Mechanics<'_, O> {
-    /// The state of everything at time 0: all CPUs idle in their shallowest state.
+    /// The state of everything at time 0: all CPUs idle in the shallowest state that
+    /// does not poll.
     pub(crate) fn announce(&mut self) {
         let machine = self.machine;
         for cpu in machine.cpus() {
-            let state = machine.idle[cpu.index()][0].index;
+            let state = self.idle_state(cpu).index;
             self.power(cpu, CpuPower::Idle { state });
         }
         for cluster in 0..self.hardware.clusters.len() as u32 {

@@ -19,7 +19,7 @@ struct Group {
 /// All groups of a machine.
 #[derive(Debug)]
 pub(super) struct Turbo {
-    /// By idle state: a core in it still counts as awake.
+    /// By idle state: a core in it still counts as awake, as one that polls does.
     shallow: Vec<bool>,
     /// Of each CPU its group, if it is in one.
     group_of: Vec<Option<u32>>,
@@ -50,7 +50,9 @@ impl Turbo {
             all.position(|other| other.core == cpu.core).unwrap_or(0) as u32
         };
         Some(Self {
-            shallow: stated.awake.clone(),
+            shallow: { stated.awake.iter().zip(&platform.idle_states) }
+                .map(|(awake, state)| *awake || state.polling)
+                .collect(),
             group_of,
             awake: vec![false; nr_cpus],
             of_core: vec![0; nr_cpus],

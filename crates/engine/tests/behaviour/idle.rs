@@ -472,3 +472,82 @@ fn other_interrupts_neither_stop_nor_start_it() {
     let at = idle_ticks("linux-7.3", &slow_beat(1), 3, &options);
     assert_eq!(at, [tick + US]);
 }
+
+/// Goal: a CPU that may only poll does so for a sixteenth of a tick, chooses again, and polls on
+/// (docs/rules/cpuidle.md#poll). Method: a latency limit of 0 on a machine of x86, whose tick is
+/// every ms: 62.5 us; between two ticks that is 16 times, which the tick may cut.
+#[test]
+fn a_polling_cpu_chooses_again() {
+    let platform = builtin("ivb-ep-2s");
+    assert_eq!(platform.tick_hz, 1000);
+    let era = policy("linux-6.12", &[("governor", "performance")]);
+    for cpuidle in [CpuIdle::Menu, CpuIdle::Teo, CpuIdle::Ladder] {
+        let options = Options {
+            idle_latency_us: Some(0),
+            cpuidle,
+            ..all_off(10 * MS)
+        };
+        let (_, log) = simulate(&platform, &era, &slow_beat(7), &options);
+        let polls = log.power(7).into_iter().filter(|(at, power)| {
+            let own = matches!(power, CpuPower::Idle { state: 0 });
+            own && (4 * MS..5 * MS).contains(at)
+        });
+        let times: Vec<u64> = polls.map(|(at, _)| at).collect();
+        let apart: Vec<u64> = times.windows(2).map(|pair| pair[1] - pair[0]).collect();
+        let whole = apart.iter().filter(|ns| **ns == 62_500).count();
+        assert!(whole >= 14, "{cpuidle:?}: {times:?}");
+        assert!(
+            apart.iter().all(|ns| *ns <= 62_500),
+            "{cpuidle:?}: {times:?}"
+        );
+    }
+}
+
+/// Goal: without a driver a CPU halts in its first state that does not poll; the driver's others
+/// are there with it.
+#[test]
+fn no_driver_does_not_poll() {
+    let platform = builtin("ivb-ep-2s");
+    let options = Options {
+        cpuidle: CpuIdle::None,
+        ..all_on(50 * MS)
+    };
+    let (_, log) = simulate(&platform, &performance(), &slow_beat(1), &options);
+    let states = log
+        .power(1)
+        .into_iter()
+        .filter_map(|(_, power)| match power {
+            CpuPower::Idle { state } => Some(usize::from(state)),
+            _ => None,
+        });
+    let names: Vec<&str> = states.map(|s| &platform.idle_states[s].name[..]).collect();
+    assert!(
+        names.len() > 1 && names.iter().all(|name| *name == "C1"),
+        "{names:?}"
+    );
+}
+
+/// Goal: an era whose kernel had no teo refuses it, and has it in the form that it is given.
+#[test]
+fn teo_is_of_the_era() {
+    let platform = Board::symmetric(4).platform();
+    let options = Options {
+        cpuidle: CpuIdle::Teo,
+        ..all_on(50 * MS)
+    };
+    let check = |era, set: &[(&str, &str)]| {
+        let policy = policy(era, set);
+        wakeplace_engine::check(&platform, &policy, &slow_beat(1), &options)
+    };
+    for era in ["linux-3.8", "linux-4.17", "linux-5.0"] {
+        let error = check(era, &[]).expect_err("it came with 5.1").to_string();
+        assert!(
+            error.contains("model.cpuidle=teo") && error.contains(era),
+            "{error}"
+        );
+    }
+    check("linux-5.0", &[("teo", "5.10")]).expect("a form");
+    for era in ["linux-6.2", "linux-6.12", "linux-7.3"] {
+        check(era, &[]).expect("it has teo");
+    }
+}

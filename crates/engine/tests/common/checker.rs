@@ -243,6 +243,8 @@ impl Checker<'_> {
             // At time 0 the CPUs are in a state they did not enter.
             (_, None, Idle { .. }) => self.now == 0,
             (None, Some(Idle { state: a }), Transition { state: b }) if self.now == 0 => a == b,
+            // ... and may choose one that takes no time to enter.
+            (None, Some(Idle { .. }), Idle { state }) if self.now == 0 => entry(state) == 0,
             (_, Some(Busy), Idle { state }) => entry(state) == 0,
             (_, Some(Busy), Transition { state }) => entry(state) > 0,
             (_, Some(Idle { state }), Busy) => left(state, 0),

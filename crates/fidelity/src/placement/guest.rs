@@ -119,10 +119,10 @@ fn job(set: &Set, start_offset_ns: u64) -> Job {
         start_delay_ns: task.delay_ns,
     };
     Job {
-        speeds: Vec::new(),
         warm_up_ns: WARM_UP_NS,
         window_ns: set.window_ns,
         frequency_invariant: true,
+        speeds: Vec::new(),
         start_offset_ns,
         trace: true,
         timers: set.tasks.iter().map(timer).collect(),

@@ -24,6 +24,7 @@ fn task(name: &str, ops: Vec<Op>) -> Task {
 
 fn job(window_ns: u64, tasks: Vec<Task>) -> Job {
     Job {
+        speeds: Vec::new(),
         warm_up_ns: 20_000_000,
         window_ns,
         frequency_invariant: false,

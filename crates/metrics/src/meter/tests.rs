@@ -459,3 +459,56 @@ fn threads_of_a_core_share_power() {
     // Both draw 100 * 1200 / 2048 = 58 for 40 ns, then CPU 0 alone 100.
     assert_eq!(report.work_energy, Some(2 * 40 * 58 + 60 * 100));
 }
+
+/// Goal: measured powers follow the other cluster's clock, in both books. Method: by hand from
+/// Wattson's Tensor_cpu_*.csv. CPU 0 (little, 1803 MHz) is busy for 100 ns; a big CPU joins at
+/// 2802 MHz from 40 to 60 ns. All others are off. mW of the little CPU: 342.95 beside the lowest
+/// clock, 269.2 beside 2802 MHz; of its cluster 35.71 and 35.12; of the big CPU 1942.89.
+#[test]
+fn measured_powers_follow_the_other_clock() {
+    let platform = Platform::builtin("gs101").expect("built in");
+    let mut meter = EnergyMeter::of_platform(&platform).expect("power");
+    let deep = |cpu: u32| {
+        let states = platform.idle_states_of(wakeplace_platform::CpuId(cpu));
+        let (index, _) = states.last().expect("idle states");
+        Idle {
+            state: u16::try_from(index).expect("few"),
+        }
+    };
+    for cpu in 0..8 {
+        meter.cpu_power(0, cpu, deep(cpu));
+    }
+    meter.cpu_power(0, 0, Busy);
+    for (domain, opp) in [(0, 10), (1, 0), (2, 16)] {
+        meter.cluster_power(0, domain, None);
+        meter.frequency(0, domain, opp);
+    }
+    meter.cpu_power(40, 6, Busy);
+    meter.cpu_power(60, 6, deep(6));
+    meter.finish(100);
+    let report = meter.close();
+    let little = 80 * (342_950 + 35_710) + 20 * (269_200 + 35_120);
+    assert_eq!(report.cluster_energy(0), little);
+    assert_eq!(report.cluster_energy(1), 0);
+    assert_eq!(report.cluster_energy(2), 20 * 1_942_890);
+}
+
+/// Goal: a CPU that is clock-gated draws by its clock, and its cluster stays up. Method: Wattson's
+/// Tensor_cpu_1d.csv: 2802 MHz 121.43 mW, 500 MHz 16.14; the big cluster has no power of its own.
+#[test]
+fn clock_gated_power_goes_with_the_clock() {
+    let platform = Platform::builtin("gs101").expect("built in");
+    let power = PlatformPower::new(&platform).expect("power");
+    let states = platform.idle_states_of(wakeplace_platform::CpuId(6));
+    let indices: Vec<usize> = states.map(|(index, _)| index).collect();
+    let [gated, off] = indices[..] else {
+        panic!("two states")
+    };
+    assert_eq!(power.cpu_idle(6, gated, 16), 121_430);
+    assert_eq!(power.cpu_idle(6, gated, 0), 16_140);
+    assert_eq!(power.cpu_idle(6, off, 16), 0);
+    let little = platform.idle_states_of(wakeplace_platform::CpuId(0)).next();
+    let (gated, _) = little.expect("a state");
+    let point = 10 * 31;
+    assert_eq!(power.cluster_all_idle(0, gated, point), 35_710);
+}

@@ -108,7 +108,7 @@ metrics! {
         "idle_residency_pct",
         "%",
         Higher,
-        "CPU time in idle states deeper than a CPU's first",
+        "CPU time in idle states deeper than a CPU's first that does not poll",
     ),
     def(
         "package_idle_pct",

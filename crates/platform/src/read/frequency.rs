@@ -8,7 +8,7 @@ use super::provenance::Provenance;
 use super::raw::{Int, RawDomain, RawOpp, RawSource};
 use super::values::{MAX_CPU_POWER, MAX_POWER, at, between, us_as_ns};
 use crate::error::Flaw;
-use crate::{CpuId, FreqDomain, Opp, PowerUnit};
+use crate::{Cpu, CpuId, FreqDomain, Opp, PowerUnit};
 
 /// Highest frequency, kHz (20 GHz).
 const MAX_KHZ: u64 = 20_000_000;
@@ -23,15 +23,24 @@ const MAX_OPPS: usize = 64;
 /// `WP_MAX_PERF_DOMS`.
 const MAX_DOMAINS_WITH_POWER: usize = 64;
 
+/// What the file's powers are.
+#[derive(Clone, Copy)]
+pub(super) struct PowerIs {
+    pub(super) unit: PowerUnit,
+    /// In a table of their own (`[measured_power]`), not at the operating points.
+    pub(super) measured: bool,
+}
+
 type Tables = Spanned<Vec<Spanned<RawDomain>>>;
 
 /// Reads the `[[frequency_domain]]` tables.
 pub(super) fn read(
     raw: &Tables,
     machine: &Machine<'_>,
-    unit: PowerUnit,
+    power: PowerIs,
     provenance: &mut Provenance,
 ) -> Result<Vec<FreqDomain>, Flaw> {
+    let unit = power.unit;
     let mut domains = Vec::new();
     let mut seen = vec![false; machine.cpus.len()];
     for table in raw.get_ref() {
@@ -47,9 +56,9 @@ pub(super) fn read(
                 ));
             }
         }
-        let opps = opps(row, unit)?;
+        let opps = opps(row, power)?;
         let em_costs = em_costs::read(row, &opps, provenance)?;
-        note_sources(table, unit, &opps, provenance)?;
+        note_sources(table, power, &opps, provenance)?;
         let latency = &row.transition.get_ref().latency_us;
         let transition_latency_ns = us_as_ns(latency, "`latency_us`")?;
         let groups = match row.one_per {
@@ -63,6 +72,7 @@ pub(super) fn read(
                 policy_per_cpu: row.policy_per_cpu,
                 transition_latency_ns,
                 opps: opps.clone(),
+                measured: None,
                 em_costs: em_costs.clone(),
             });
         }
@@ -80,7 +90,7 @@ pub(super) fn read(
     Ok(domains)
 }
 
-fn opps(row: &RawDomain, unit: PowerUnit) -> Result<Vec<Opp>, Flaw> {
+fn opps(row: &RawDomain, power: PowerIs) -> Result<Vec<Opp>, Flaw> {
     let rows = row.opps.get_ref();
     if rows.is_empty() || rows.len() > MAX_OPPS {
         let problem = format!("a frequency domain has {} operating points", rows.len());
@@ -92,7 +102,7 @@ fn opps(row: &RawDomain, unit: PowerUnit) -> Result<Vec<Opp>, Flaw> {
     }
     let mut opps: Vec<Opp> = Vec::new();
     for raw in rows {
-        let opp = read_opp(raw, unit)?;
+        let opp = read_opp(raw, power)?;
         if let Some(below) = opps.last() {
             check_order(raw, below, &opp)?;
         }
@@ -101,8 +111,11 @@ fn opps(row: &RawDomain, unit: PowerUnit) -> Result<Vec<Opp>, Flaw> {
     Ok(opps)
 }
 
-fn read_opp(row: &Spanned<RawOpp>, unit: PowerUnit) -> Result<Opp, Flaw> {
+fn read_opp(row: &Spanned<RawOpp>, PowerIs { unit, measured }: PowerIs) -> Result<Opp, Flaw> {
     let raw = row.get_ref();
+    if measured {
+        check_measured(raw)?;
+    }
     let narrow = |value: u64| u32::try_from(value).expect("limits fit");
     let khz = narrow(between(&raw.khz, 1, MAX_KHZ, "`khz`", "kHz")?);
     let mv = match &raw.mv {
@@ -110,7 +123,7 @@ fn read_opp(row: &Spanned<RawOpp>, unit: PowerUnit) -> Result<Opp, Flaw> {
         None => None,
     };
     let power = raw.cpu().value(unit, 1, MAX_CPU_POWER)?;
-    if power.is_none() && unit != PowerUnit::None {
+    if power.is_none() && unit != PowerUnit::None && !measured {
         let problem = format!("the operating point of {khz} kHz has no power");
         let key = raw.cpu().key(unit);
         let expected = format!("expected {key}: a platform gives power for all points or none");
@@ -138,6 +151,26 @@ fn read_opp(row: &Spanned<RawOpp>, unit: PowerUnit) -> Result<Opp, Flaw> {
     })
 }
 
+/// Beside measured powers an operating point has none of its own.
+fn check_measured(raw: &RawOpp) -> Result<(), Flaw> {
+    let own = [
+        ("cpu_uw", &raw.cpu_uw),
+        ("cluster_uw", &raw.cluster_uw),
+        ("work_uw", &raw.work_uw),
+    ];
+    match own
+        .iter()
+        .find_map(|(key, value)| Some((key, value.as_ref()?)))
+    {
+        Some((key, value)) => Err(Flaw::new(
+            at(value),
+            format!("`{key}` beside a table `[measured_power]`"),
+            format!("expected no `{key}`: what is drawn is measured; what is believed is `em_uw`"),
+        )),
+        None => Ok(()),
+    }
+}
+
 fn check_order(row: &Spanned<RawOpp>, below: &Opp, opp: &Opp) -> Result<(), Flaw> {
     let raw = row.get_ref();
     if opp.khz <= below.khz {
@@ -147,6 +180,16 @@ fn check_order(row: &Spanned<RawOpp>, below: &Opp, opp: &Opp) -> Result<(), Flaw
             problem,
             "expected strictly rising frequencies",
         ));
+    }
+    if let (Some(lower), Some(own), Some(place)) = (below.em_power, opp.em_power, &raw.em_uw)
+        && own < lower
+    {
+        let problem = format!(
+            "the believed power falls from {lower} to {own} uW at {} kHz",
+            opp.khz
+        );
+        let expected = "expected `em_uw` to rise with the clock: only measured power may fall";
+        return Err(Flaw::new(at(place), problem, expected));
     }
     let uneven = [
         (
@@ -179,7 +222,7 @@ fn check_order(row: &Spanned<RawOpp>, below: &Opp, opp: &Opp) -> Result<(), Flaw
 /// Sources of the table and of its columns; a column without figures has none.
 fn note_sources(
     table: &Spanned<RawDomain>,
-    unit: PowerUnit,
+    PowerIs { unit, measured }: PowerIs,
     opps: &[Opp],
     provenance: &mut Provenance,
 ) -> Result<(), Flaw> {
@@ -199,7 +242,11 @@ fn note_sources(
     let has_work = opps[0].work_power.is_some();
     let has_em_power = opps[0].em_power.is_some();
     let columns = [
-        ("cpu_power", &row.cpu_power, unit != PowerUnit::None),
+        (
+            "cpu_power",
+            &row.cpu_power,
+            unit != PowerUnit::None && !measured,
+        ),
         ("cluster_power", &row.cluster_power, has_cluster),
         ("work_power", &row.work_power, has_work),
         ("em_power", &row.em_power, has_em_power),
@@ -243,6 +290,9 @@ fn note_column(
     }
 }
 
+/// What is one figure in a domain.
+type Figure = (&'static str, fn(&Cpu) -> u32);
+
 /// Equal capacity in the domain; a cluster with a power of its own has one clock.
 fn check_members(
     table: &Spanned<RawDomain>,
@@ -252,11 +302,9 @@ fn check_members(
 ) -> Result<(), Flaw> {
     let place = at(&table.get_ref().cpus);
     let of = |cpu: &CpuId| &machine.cpus[cpu.index()];
-    let figures: [(&str, &dyn Fn(&CpuId) -> u32); 2] = [
-        ("capacity", &|cpu| of(cpu).capacity),
-        ("speed", &|cpu| of(cpu).speed),
-    ];
+    let figures: [Figure; 2] = [("capacity", |cpu| cpu.capacity), ("speed", |cpu| cpu.speed)];
     for (what, figure) in figures {
+        let figure = |cpu: &CpuId| figure(of(cpu));
         if let Some(other) = cpus.iter().find(|c| figure(c) != figure(&cpus[0])) {
             let first = &cpus[0];
             let (a, b) = (figure(first), figure(other));

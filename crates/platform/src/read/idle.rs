@@ -6,6 +6,7 @@ use super::machine::Machine;
 use super::provenance::Provenance;
 use super::raw::{RawIdle, RawIdlePower};
 use super::values::{MAX_CPU_POWER, MAX_POWER, at, us_as_ns};
+use crate::arch::Arch;
 use crate::error::Flaw;
 use crate::{CpuId, FreqDomain, IdleScope, IdleState, PowerUnit};
 use wakeplace_text::shorten;
@@ -18,6 +19,7 @@ pub(super) struct Context<'a> {
     pub(super) machine: &'a Machine<'a>,
     pub(super) domains: &'a [FreqDomain],
     pub(super) unit: PowerUnit,
+    pub(super) arch: Arch,
 }
 
 /// Reads the `[[idle_state]]` tables.
@@ -36,16 +38,16 @@ pub(super) fn read(
         ));
     }
     let mut states: Vec<IdleState> = Vec::new();
+    if context.arch == Arch::X86 && !tables.iter().any(|table| table.get_ref().polling) {
+        states.push(poll_state(context.machine.all()));
+    }
     for table in tables {
         let state = read_state(table, context, provenance)?;
         check_depth(table, &states, &state)?;
         states.push(state);
     }
-    let has_own = |cpu: &CpuId| {
-        states
-            .iter()
-            .any(|s| s.scope == IdleScope::Cpu && s.cpus.contains(cpu))
-    };
+    let is_own = |s: &&IdleState| s.scope == IdleScope::Cpu && !s.polling;
+    let has_own = |cpu: &CpuId| states.iter().filter(is_own).any(|s| s.cpus.contains(cpu));
     match context.machine.all().iter().find(|cpu| !has_own(cpu)) {
         Some(cpu) => {
             let problem = format!("CPU {cpu} has no idle state of scope `cpu`");
@@ -56,6 +58,23 @@ pub(super) fn read(
             ))
         }
         None => Ok(states),
+    }
+}
+
+/// State 0 of both x86 drivers, which no file states and every such machine has: the CPU watches
+/// for work in a loop, and draws what a busy one draws (docs/rules/cpuidle.md#poll). Source: Linux
+/// 7.3.4 drivers/cpuidle/poll_state.c, `cpuidle_poll_state_init()`.
+fn poll_state(cpus: Vec<CpuId>) -> IdleState {
+    IdleState {
+        name: "POLL".to_owned(),
+        scope: IdleScope::Cpu,
+        cpus,
+        entry_latency_ns: 0,
+        exit_latency_ns: 0,
+        min_residency_ns: 0,
+        polling: true,
+        cpu_power: None,
+        cluster_power: None,
     }
 }
 
@@ -125,14 +144,26 @@ fn power(
     context: &Context<'_>,
 ) -> Result<(Option<u64>, Option<u64>), Flaw> {
     let (unit, name) = (context.unit, shorten(table.get_ref().name.get_ref()));
+    let is_measured = context
+        .domains
+        .iter()
+        .any(|domain| domain.measured.is_some());
     let Some(power) = &table.get_ref().power else {
-        if unit == PowerUnit::None {
+        if unit == PowerUnit::None || is_measured {
             return Ok((None, None));
         }
         let problem = format!("idle state `{name}` has no power");
         let expected = "expected `power = { ... }`: nothing is invented for an idle state";
         return Err(Flaw::new(at(table), problem, expected));
     };
+    if is_measured {
+        let problem = format!("idle state `{name}` has a power beside a table `[measured_power]`");
+        return Err(Flaw::new(
+            at(power),
+            problem,
+            "expected no `power`: it is measured",
+        ));
+    }
     let raw: &RawIdlePower = power.get_ref();
     let cpu_power = raw.cpu().value(unit, 0, MAX_CPU_POWER)?;
     let cluster_power = raw.cluster().value(unit, 0, MAX_POWER)?;
@@ -175,7 +206,9 @@ fn check_depth(
 ) -> Result<(), Flaw> {
     let raw = table.get_ref();
     for cpu in &state.cpus {
-        let Some(above) = states.iter().rev().find(|s| s.cpus.contains(cpu)) else {
+        // Any state in which the CPU halts may follow one that polls.
+        let mut own = states.iter().rev().filter(|s| s.cpus.contains(cpu));
+        let Some(above) = own.next().filter(|s| !s.polling) else {
             continue;
         };
         let (place, what) = if state.wake_latency_ns() <= above.wake_latency_ns() {

@@ -2,8 +2,8 @@
 //!
 //! 1. `raw`: TOML and the shape of its tables.
 //! 2. `machine`: CPUs and clusters; every later table names CPUs of these.
-//! 3. `frequency`, `idle`, `topology`, `shared`, `sched_mc`, `thermal`: one table kind each, with
-//!    its rules.
+//! 3. `frequency`, `measured` with `power_table`, `idle`, `topology`, `shared`, `sched_mc`,
+//!    `thermal`: one table kind each, with its rules.
 //! 4. This file: name, kernel, costs, board, and the order of the steps.
 
 mod clocks;
@@ -12,6 +12,8 @@ mod frequency;
 mod housekeeping;
 mod idle;
 mod machine;
+mod measured;
+mod power_table;
 mod provenance;
 mod raw;
 mod sched_mc;
@@ -61,25 +63,31 @@ fn platform(raw: &RawPlatform, text: &str) -> Result<Platform, Flaw> {
     raw.also_known_as.iter().try_for_each(other_name)?;
     let tick_hz = tick_hz(raw, &mut provenance)?;
     let mut machine = Machine::read(&raw.cluster, raw.speed.as_ref(), text, &mut provenance)?;
-    let clusters_at = at(&raw.cluster);
     let topology = topology::read(&raw.topology, &machine, &mut provenance)?;
     let levels = (&topology[..], at(&raw.topology.get_ref().levels));
     shared::priority(raw.priority.as_ref(), &mut machine, levels, &mut provenance)?;
-    let smt = shared::smt(
-        raw.smt.as_ref(),
-        &machine,
-        (unit, clusters_at),
-        &mut provenance,
-    )?;
+    let place = (unit, at(&raw.cluster));
+    let smt = shared::smt(raw.smt.as_ref(), &machine, place, &mut provenance)?;
     let sched_mc = sched_mc::read(raw.sched_mc.as_ref(), &machine, &mut provenance)?;
-    let numa = shared::numa(raw.numa.as_ref(), &machine, clusters_at, &mut provenance)?;
+    let numa = shared::numa(raw.numa.as_ref(), &machine, place.1, &mut provenance)?;
     topology::check_room(&raw.topology, &topology, numa.as_ref())?;
-    let freq_domains = frequency::read(&raw.frequency_domain, &machine, unit, &mut provenance)?;
+    let measured = raw.measured_power.is_some();
+    let power = frequency::PowerIs { unit, measured };
+    let mut freq_domains =
+        frequency::read(&raw.frequency_domain, &machine, power, &mut provenance)?;
+    let table = raw.measured_power.as_ref();
+    let file = measured::File {
+        text,
+        machine: &machine,
+        unit,
+    };
+    let odd = measured::read(table, &file, &mut freq_domains, &mut provenance)?;
     check_model(raw, &freq_domains)?;
     let context = idle::Context {
         machine: &machine,
         domains: &freq_domains,
         unit,
+        arch: raw.arch,
     };
     let idle_states = idle::read(&raw.idle_state, &context, &mut provenance)?;
     let cpufreq = clocks::cpufreq(raw.cpufreq.as_ref(), &mut provenance)?;
@@ -87,11 +95,10 @@ fn platform(raw: &RawPlatform, text: &str) -> Result<Platform, Flaw> {
     let turbo = clocks::turbo(raw.turbo.as_ref(), of_clocks, &mut provenance)?;
     let power_limit = clocks::power_limit(raw.power_limit.as_ref(), unit, &mut provenance)?;
     let costs = costs(&raw.costs, numa.is_some(), &mut provenance)?;
-    let board = match &raw.board {
-        Some(board) => Some(read_board(board, unit, &mut provenance)?),
-        None => None,
-    };
+    let board = raw.board.as_ref();
+    let board = board.map(|board| read_board(board, unit, &mut provenance));
     let thermal = thermal::read(&raw.thermal, &machine.clusters, unit, &mut provenance)?;
+    check_heat(raw, &freq_domains)?;
     let housekeeping = housekeeping::read(raw.housekeeping.as_ref(), &machine, &mut provenance)?;
     Ok(Platform {
         name,
@@ -112,18 +119,26 @@ fn platform(raw: &RawPlatform, text: &str) -> Result<Platform, Flaw> {
         costs,
         power_unit: unit,
         has_energy_model: raw.energy_model.is_none(),
-        board,
+        board: board.transpose()?,
         housekeeping,
         thermal,
         provenance: provenance.in_file_order(),
-        notes: raw.notes.clone(),
+        notes: raw.notes.iter().cloned().chain(odd).collect(),
     })
 }
 
 /// A kernel that has no energy model has no figures of one.
 fn check_model(raw: &RawPlatform, domains: &[FreqDomain]) -> Result<(), Flaw> {
     let Some(none) = &raw.energy_model else {
-        return Ok(());
+        let mut opps = domains.iter().flat_map(|domain| &domain.opps);
+        return match &raw.measured_power {
+            Some(table) if opps.any(|opp| opp.em_power.is_none()) => Err(Flaw::new(
+                at(table),
+                "measured powers, and not what the kernel believes of them",
+                "expected `em_uw` at all operating points, or `energy_model = \"none\"`",
+            )),
+            _ => Ok(()),
+        };
     };
     let stated = |domain: &FreqDomain| {
         let by_power = domain.opps.iter().any(|opp| opp.em_power.is_some());
@@ -136,6 +151,19 @@ fn check_model(raw: &RawPlatform, domains: &[FreqDomain]) -> Result<(), Flaw> {
             "expected no `em_uw` and no `em_costs`, or no `energy_model`",
         )),
         false => Ok(()),
+    }
+}
+
+/// Heat is computed of clusters apart.
+fn check_heat(raw: &RawPlatform, domains: &[FreqDomain]) -> Result<(), Flaw> {
+    let mut measured = domains.iter().filter_map(|domain| domain.measured.as_ref());
+    match raw.thermal.first() {
+        Some(zone) if measured.any(|measured| measured.rows.len() > 1) => Err(Flaw::new(
+            at(zone),
+            "a `[[thermal]]` table beside powers that depend on another cluster's clock",
+            "expected powers by the cluster's own clock (`cpu_1d`), or no heat",
+        )),
+        _ => Ok(()),
     }
 }
 

@@ -124,6 +124,7 @@ pub(super) struct RawPlatform {
     pub(super) priority: Option<Spanned<RawPriority>>,
     pub(super) sched_mc: Option<Spanned<RawSchedMc>>,
     pub(super) frequency_domain: Spanned<Vec<Spanned<RawDomain>>>,
+    pub(super) measured_power: Option<Spanned<RawMeasured>>,
     pub(super) idle_state: Spanned<Vec<Spanned<RawIdle>>>,
     pub(super) cpufreq: Option<Spanned<RawCpufreq>>,
     pub(super) turbo: Option<Spanned<RawTurbo>>,
@@ -344,6 +345,16 @@ pub(super) struct RawOpp {
     pub(super) cluster_bogo: Option<Int>,
     pub(super) work_uw: Option<Int>,
     pub(super) em_uw: Option<Int>,
+}
+
+/// Tables of measured powers, in the form of Wattson's files.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct RawMeasured {
+    pub(super) cpu_1d: Option<Text>,
+    pub(super) cpu_2d: Option<Text>,
+    pub(super) source: Text,
+    pub(super) standing: RawStanding,
 }
 
 #[derive(Deserialize)]

@@ -115,8 +115,9 @@ fn power_follows_from_coefficient_voltage_and_clock() {
             .opps
             .iter()
             .find(|opp| u64::from(opp.khz) / 1000 == mhz);
-        let power = opp.unwrap_or_else(|| panic!("{name}: no {mhz} MHz")).power;
-        assert_eq!(power, Some(dpc * mv * mv * mhz / 1_000_000), "{name}");
+        let opp = opp.unwrap_or_else(|| panic!("{name}: no {mhz} MHz"));
+        let believed = opp.power_in_model();
+        assert_eq!(believed, Some(dpc * mv * mv * mhz / 1_000_000), "{name}");
     }
 }
 
@@ -175,6 +176,26 @@ fn hybrids_with_and_without_threads() {
         );
         assert!(off.smt.is_none() && off.cpus.iter().all(|cpu| cpu.priority == 0));
         assert!(off.topology.iter().all(|level| !level.asym_packing));
+    }
+}
+
+/// Goal: every x86 machine has the state that cpuidle's x86 drivers put first, and no other has it
+/// (Linux 7.3.4: intel_idle.c and processor_idle.c call `cpuidle_poll_state_init()`; cpuidle-psci.c
+/// does not).
+#[test]
+fn x86_polls_and_no_other() {
+    for name in wakeplace_platform::builtin_names() {
+        let platform = Platform::builtin(name).expect("built in");
+        let x86 = platform.arch == "x86_64";
+        for cpu in (0..platform.cpus.len() as u32).map(CpuId) {
+            let states: Vec<_> = platform.idle_states_of(cpu).map(|(_, s)| s).collect();
+            assert_eq!(states[0].polling, x86, "{name}");
+            assert!(states[1..].iter().all(|state| !state.polling), "{name}");
+            if x86 {
+                let first = (&states[0].name[..], states[0].wake_latency_ns());
+                assert_eq!(first, ("POLL", 0), "{name}");
+            }
+        }
     }
 }
 
@@ -400,7 +421,7 @@ fn names_that_people_type() {
         "pixel7",
         "i9-14900K",
         "raspberrypi4",
-        "snapdragon 8 elite",
+        "snapdragon 8 gen 9",
         "--",
         "",
         "\u{1b}",

@@ -8,5 +8,6 @@ mod builtin;
 mod clocks;
 mod hostile;
 mod import;
+mod measured;
 mod shared;
 mod sysfs;

@@ -65,6 +65,7 @@ pub(super) fn linux_6_2() -> wp_params {
         cfs_base_slice: 1,
         cfs_slice_limit: 1, // 79ba1e607d68, in 6.2
         cfs_idle_credit: 1,
+        teo: sys::WP_TEO_6_1,
         ..linux_5_0()
     };
     set_asym_capacity(&mut p, 0); // the rules of 2016 have successors, but for these two
@@ -98,6 +99,7 @@ pub(super) fn linux_6_12() -> wp_params {
         queue: sys::WP_QUEUE_EEVDF,
         eevdf_form: sys::WP_EEVDF_612,
         idle_got_tick: 1,
+        teo: sys::WP_TEO_6_12,
         ..linux_6_2()
     };
     set_energy_aware(&mut p, 3);
@@ -113,6 +115,7 @@ pub(super) fn linux_7_3() -> wp_params {
         prefer_sibling: sys::WP_SIBLING_ALL,
         eevdf_form: sys::WP_EEVDF_73,
         hrtick: sys::WP_HRTICK_AUTO,
+        teo: sys::WP_TEO_7_3,
         ..linux_6_12()
     };
     set_energy_aware(&mut p, 4);

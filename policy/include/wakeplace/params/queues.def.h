@@ -94,5 +94,17 @@ WP_CHOICE(wake_list, wp_wake_list, SIMULATOR, RUN, "off", "docs/rules/wake-ups.m
 	/* from 6.0: and those of another CPU that has no task */
 	WP_VALUE(WP_WAKE_LIST_IDLE, "idle"))
 
+/* The forms of the teo governor, each named after the kernel that it was read in. */
+WP_CHOICE(teo, wp_teo, SIMULATOR, RUN, "none", "docs/rules/cpuidle.md#teo",
+	"the form that model.cpuidle=teo has: none (to 5.0); 5.10: hits, misses, early hits "
+	"(5.1); 6.1: hits and intercepts (5.14); 6.10: and a CPU's utilisation (6.3); 6.12: "
+	"without it (6.11); 6.18: and idle times of an instant (6.14); 7.3: ticks count apart",
+	WP_VALUE(WP_TEO_NONE, "none")
+	WP_VALUE(WP_TEO_5_10, "5.10")
+	WP_VALUE(WP_TEO_6_1, "6.1")
+	WP_VALUE(WP_TEO_6_10, "6.10")
+	WP_VALUE(WP_TEO_6_12, "6.12")
+	WP_VALUE(WP_TEO_6_18, "6.18")
+	WP_VALUE(WP_TEO_7_3, "7.3"))
 WP_SWITCH(idle_got_tick, SIMULATOR, RUN, "off", "docs/decisions/006",
 	"without cpuidle: an idle CPU's tick stops after one idle tick (7.0); off: at once")

@@ -1,6 +1,6 @@
 //! What the model keeps of each CPU.
 
-use super::menu::Menu;
+use super::cpuidle::Governor;
 use super::wake_latency::QueueLock;
 use crate::ids::{CpuId, TaskId};
 use std::cmp::Reverse;
@@ -37,7 +37,7 @@ pub(super) enum Message {
 }
 
 /// One CPU.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Cpu {
     /// RT and deadline tasks, which go first.
     pub(super) classes: ClassQueue,
@@ -64,14 +64,30 @@ pub(super) struct Cpu {
     pub(super) got_tick: bool,
     /// Pending timers of tasks that went to sleep here; expired ones are dropped when seen.
     pub(super) timers: BinaryHeap<Reverse<u64>>,
-    pub(super) menu: Menu,
+    pub(super) governor: Governor,
+    /// How often it has polled; the last time ends with the event of this number.
+    pub(super) polls: u32,
 }
 
 impl Cpu {
-    pub(super) fn new() -> Self {
+    pub(super) fn new(governor: Governor) -> Self {
         Self {
+            classes: ClassQueue::default(),
             slice_end_armed_ns: u64::MAX,
-            ..Self::default()
+            inbox: Vec::new(),
+            lock: QueueLock::default(),
+            spins: false,
+            spin_until_ns: 0,
+            unseen: 0,
+            balance_wanted: false,
+            changed: None,
+            reschedule: false,
+            tick_armed: false,
+            tick_stopped: false,
+            got_tick: false,
+            timers: BinaryHeap::new(),
+            governor,
+            polls: 0,
         }
     }
 

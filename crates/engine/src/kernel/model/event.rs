@@ -32,6 +32,8 @@ pub(super) enum Event {
     Watchdog,
     /// The loader of the sched_ext scheduler goes on.
     SchedExtLoader,
+    /// An idle CPU has polled long enough, if it still does for this time.
+    PollEnd { cpu: CpuId, poll: u32 },
 }
 
 const TIMER: u8 = 2;
@@ -47,6 +49,7 @@ const QUEUED: u8 = 20;
 const SCHED_EXT_TIMER: u8 = 22;
 const WATCHDOG: u8 = 23;
 const SCHED_EXT_LOADER: u8 = 24;
+const POLL_END: u8 = 25;
 
 /// The name of a kind.
 pub(super) fn name(kind: u8) -> &'static str {
@@ -64,6 +67,7 @@ pub(super) fn name(kind: u8) -> &'static str {
         SCHED_EXT_TIMER => "timer of the scheduler's",
         WATCHDOG => "watchdog",
         SCHED_EXT_LOADER => "loader of the scheduler's",
+        POLL_END => "end of polling",
         _ => unreachable!("no kind of the model's"),
     }
 }
@@ -87,6 +91,7 @@ impl From<Event> for KernelEvent {
             Event::SchedExtTimer { timer, cpu } => (SCHED_EXT_TIMER, 18, timer, cpu.0),
             Event::Watchdog => (WATCHDOG, 19, 0, 0),
             Event::SchedExtLoader => (SCHED_EXT_LOADER, 20, 0, 0),
+            Event::PollEnd { cpu, poll } => (POLL_END, 21, cpu.0, poll),
         };
         Self {
             class,
@@ -123,6 +128,10 @@ impl From<KernelEvent> for Event {
             },
             WATCHDOG => Self::Watchdog,
             SCHED_EXT_LOADER => Self::SchedExtLoader,
+            POLL_END => Self::PollEnd {
+                cpu,
+                poll: event.more,
+            },
             _ => unreachable!("no kind of the model's"),
         }
     }

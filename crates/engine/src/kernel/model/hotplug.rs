@@ -5,7 +5,6 @@ use super::Model;
 use super::cpu::Message;
 use super::event::Event;
 use super::home::Home;
-use super::menu::Menu;
 use crate::ids::{CpuId, TaskId};
 use crate::mechanics::{Mechanics, Mode};
 use crate::observe::{MigrateCause, Observer};
@@ -116,7 +115,7 @@ impl Model<'_> {
         self.rebuild(m, cpu);
         self.ext_hotplug(m, cpu, true);
         self.interrupt_with(m, cpu, Message::Arrived);
-        self.cpus[cpu].menu = Menu::default();
+        self.cpus[cpu].governor = self.ticks.governor(&self.machine.idle[cpu.index()]);
     }
 
     /// A CPU that has just come back and has no work pulls some.

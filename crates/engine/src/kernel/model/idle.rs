@@ -2,12 +2,13 @@
 
 use super::Model;
 use super::cpu::Message;
+use super::cpuidle::{IdleChoice, Sleep, Slept, UTIL_THRESHOLD_SHIFT, poll_limit_ns};
+use super::event::Event;
 use super::home::Home;
-use super::menu::IdleChoice;
 use crate::ids::CpuId;
+use crate::machine::CpuIdleState;
 use crate::mechanics::{Leaving, Mechanics, Mode};
 use crate::observe::Observer;
-use crate::options::CpuIdle;
 
 /// "No timer": far enough for every residency, near enough for sums (an hour).
 const NO_TIMER_NS: u64 = 3_600_000_000_000;
@@ -49,6 +50,9 @@ impl Model<'_> {
         self.core.set_exit_latency_us(cpu.0, Some(latency_us));
         self.cpus[cpu].tick_stopped = choice.stop_tick;
         m.enter_idle(self, cpu, choice.state);
+        if state.polling {
+            self.arm_poll_end(m, cpu);
+        }
         match choice.stop_tick {
             true if !self.home.nohz() || !online => {}
             true => self.core.nohz_enter(cpu.0),
@@ -62,6 +66,7 @@ impl Model<'_> {
         let tick = self.machine.tick_ns;
         let has_idle_timer = self.home.has_idle_timer() && cpu == self.idle_timer.cpu;
         let to_idle_timer = self.idle_timer.at_ns.saturating_sub(now);
+        let utilized = self.ticks.cpuidle.asks_utilization() && self.utilized(cpu);
         let c = &mut self.cpus[cpu];
         let mut to_timer = c.next_timer_ns(now).map_or(NO_TIMER_NS, |at| at - now);
         if has_idle_timer {
@@ -70,19 +75,31 @@ impl Model<'_> {
         let got_tick = std::mem::take(&mut c.got_tick);
         let to_tick = (!c.tick_stopped).then_some(tick - now % tick);
         let states = &self.machine.idle[cpu.index()];
-        let mut choice = match self.ticks.cpuidle {
-            CpuIdle::Menu => c.menu.select(states, to_timer, to_tick, tick),
-            CpuIdle::None => IdleChoice {
-                state: 0,
-                stop_tick: got_tick || !self.ticks.keeps_first,
-            },
+        let sleep = Sleep {
+            states,
+            to_timer_ns: to_timer,
+            to_tick_ns: to_tick,
+            tick_ns: tick,
+            utilized,
         };
+        let chosen = c.governor.select(&sleep);
+        let mut choice = chosen.unwrap_or_else(|| IdleChoice {
+            // What a kernel without a driver knows to do: its polling is the driver's.
+            state: CpuIdleState::first_halt(states),
+            stop_tick: got_tick || !self.ticks.keeps_first,
+        });
         choice.stop_tick |= c.tick_stopped; // once stopped it stays so until work comes
         if !online {
             choice.state = states.len() - 1; // switched off
             choice.stop_tick = true;
         }
         choice
+    }
+
+    /// Is more in use of the CPU than teo of 6.10 calls noise?
+    fn utilized(&self, cpu: CpuId) -> bool {
+        let capacity = self.core.cpu(cpu.0).load.capacity_orig;
+        self.core.sched_cpu_util(cpu.0) > capacity >> UTIL_THRESHOLD_SHIFT
     }
 
     /// An interrupt reaches an idle CPU at `at`.
@@ -97,6 +114,30 @@ impl Model<'_> {
         self.leaves_idle(m, cpu, leaving);
     }
 
+    /// A polling CPU asks its governor again after a while.
+    fn arm_poll_end<O: Observer>(&mut self, m: &mut Mechanics<'_, O>, cpu: CpuId) {
+        let limit = poll_limit_ns(&self.machine.idle[cpu.index()], self.machine.tick_ns);
+        let c = &mut self.cpus[cpu];
+        c.polls = c.polls.wrapping_add(1);
+        let poll = c.polls;
+        m.push(m.now() + limit, Event::PollEnd { cpu, poll });
+    }
+
+    /// It has polled for that long, unless something ended it.
+    pub(super) fn poll_end<O: Observer>(
+        &mut self,
+        m: &mut Mechanics<'_, O>,
+        cpu: CpuId,
+        poll: u32,
+    ) {
+        let same = self.cpus[cpu].polls == poll;
+        if !same || m.mode(cpu) != Mode::Idle || !m.idle_state(cpu).polling {
+            return m.idle_event();
+        }
+        let leaving = m.leave_idle_state(cpu, m.now());
+        self.left_idle(m, cpu, leaving, true);
+    }
+
     /// An idle CPU leaves its state.
     #[inline]
     pub(super) fn leaves_idle<O: Observer>(
@@ -105,12 +146,25 @@ impl Model<'_> {
         cpu: CpuId,
         leaving: Leaving,
     ) {
+        self.left_idle(m, cpu, leaving, false);
+    }
+
+    fn left_idle<O: Observer>(
+        &mut self,
+        m: &mut Mechanics<'_, O>,
+        cpu: CpuId,
+        leaving: Leaving,
+        by_poll_limit: bool,
+    ) {
         let c = &mut self.cpus[cpu];
-        if self.ticks.cpuidle == CpuIdle::Menu {
-            let by_tick = (c.inbox == [Message::Tick]).then_some(self.machine.tick_ns);
-            c.menu
-                .reflect(leaving.idle_ns, leaving.wake_latency_ns, by_tick);
-        }
+        let slept = Slept {
+            idle_ns: leaving.idle_ns,
+            wake_latency_ns: leaving.wake_latency_ns,
+            by_tick: c.inbox == [Message::Tick],
+            by_poll_limit,
+            tick_ns: self.machine.tick_ns,
+        };
+        c.governor.reflect(&self.machine.idle[cpu.index()], &slept);
         self.core.set_exit_latency_us(cpu.0, None);
         if leaving.ready_ns == m.now() {
             m.awake(self, cpu);

@@ -64,6 +64,7 @@ impl Kernel for Model<'_> {
             Event::SchedExtTimer { timer, cpu } => self.ext_timer(m, timer, cpu),
             Event::Watchdog => self.watchdog(m),
             Event::SchedExtLoader => self.ext_loader(),
+            Event::PollEnd { cpu, poll } => self.poll_end(m, cpu, poll),
         }
     }
 

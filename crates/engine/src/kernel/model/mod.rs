@@ -11,6 +11,7 @@ mod class_change;
 mod class_state;
 mod classes;
 mod cpu;
+mod cpuidle;
 mod event;
 mod fork;
 mod groups;
@@ -22,7 +23,6 @@ mod kthreads;
 mod line;
 mod lines;
 mod live;
-mod menu;
 mod ondemand;
 mod queues;
 mod report;
@@ -127,9 +127,11 @@ impl<'a> Model<'a> {
         let mut home = AnyHome::new(&core, policy, machine, &shares, ops);
         home.add_tasks(&own, &workload.tasks, &tasks);
         add_ext_threads(&mut home, workload, &kthreads, &own, &tasks);
+        let ticks = Ticks::new(policy, machine, options);
+        let cpu = |states: &Vec<_>| Cpu::new(ticks.governor(states));
         Self {
             facts,
-            cpus: PerCpu((0..machine.nr_cpus).map(|_| Cpu::new()).collect()),
+            cpus: PerCpu(machine.idle.iter().map(cpu).collect()),
             tasks: PerTask(tasks),
             own: PerTask(own),
             recency: 0,
@@ -138,7 +140,7 @@ impl<'a> Model<'a> {
             ext: ExtRun::new(options),
             classes: Classes::new(workload, &kthreads, &core),
             kthreads,
-            ticks: Ticks::new(policy, machine, options),
+            ticks,
             idle_timer: IdleTimer::default(),
             sampling: Sampling::new(&core, platform.cpus.len(), machine.tick_ns),
             balancing: Balancing::new(machine.nr_cpus),

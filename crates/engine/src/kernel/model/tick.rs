@@ -2,13 +2,14 @@
 
 use super::Model;
 use super::cpu::Message;
+use super::cpuidle::{Governor, Kind};
 use super::event::Event;
 use super::home::Home;
 use crate::ids::CpuId;
-use crate::machine::Machine;
+use crate::machine::{CpuIdleState, Machine};
 use crate::mechanics::{Mechanics, Mode};
 use crate::observe::{KernelWork, Observer};
-use crate::options::{CpuIdle, Options};
+use crate::options::Options;
 use wakeplace_policy_sys::sys::{WP_HRTICK_AUTO, WP_HRTICK_ON, WP_QUEUE_LIVE};
 use wakeplace_policy_sys::{IdleKind, Policy};
 
@@ -18,7 +19,8 @@ const LEAST_SLICE_TIMER_NS: u64 = 10_000;
 /// What a run has of ticks and timers.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Ticks {
-    pub(super) cpuidle: CpuIdle,
+    /// What chooses idle states.
+    pub(super) cpuidle: Kind,
     /// Without cpuidle: the tick stops only after an idle tick.
     pub(super) keeps_first: bool,
     /// A timer ends slices between ticks.
@@ -29,7 +31,7 @@ impl Ticks {
     pub(super) fn new(policy: &Policy, machine: &Machine, options: &Options) -> Self {
         let params = policy.core_params();
         Self {
-            cpuidle: options.cpuidle,
+            cpuidle: Kind::new(options.cpuidle, params.teo),
             keeps_first: params.idle_got_tick != 0,
             hrtick: match params.hrtick {
                 // The live queues have a timer of their own on all machines.
@@ -37,6 +39,11 @@ impl Ticks {
                 set => set == WP_HRTICK_ON,
             },
         }
+    }
+
+    /// A CPU's governor, before its first idle time.
+    pub(super) fn governor(&self, states: &[CpuIdleState]) -> Governor {
+        Governor::new(self.cpuidle, states)
     }
 }
 

@@ -2,6 +2,7 @@
 
 use crate::machine::{CpuIdleState, Machine, em_states};
 use crate::options::{CpuIdle, Options};
+use std::ffi::CString;
 use wakeplace_kernel_abi as abi;
 use wakeplace_platform::{Housekeeping, Platform, PowerUnit};
 use wakeplace_workload::Workload;
@@ -15,7 +16,7 @@ const FULL: u32 = 1024;
 /// The numbers of idle states are the positions among a CPU's states.
 #[must_use]
 pub fn tree_machine(platform: &Platform, workload: &Workload, options: &Options) -> abi::Machine {
-    let machine = Machine::new(platform, options, workload.cpu_dma_latency_us);
+    let machine = Machine::of_tree(platform, options, workload.cpu_dma_latency_us);
     let domains = Domains::of(&machine);
     let mut idle: Vec<Vec<abi::IdleState>> = Vec::new();
     let mut cpus = Vec::new();
@@ -44,7 +45,7 @@ pub fn tree_machine(platform: &Platform, workload: &Workload, options: &Options)
             domain: domains.of_cpu[cpu.index()],
             idle: match options.cpuidle {
                 CpuIdle::None => abi::abi::NONE,
-                CpuIdle::Menu => table as u32,
+                CpuIdle::Menu | CpuIdle::Teo | CpuIdle::Ladder => table as u32,
             },
         });
     }
@@ -61,8 +62,8 @@ pub fn tree_machine(platform: &Platform, workload: &Workload, options: &Options)
             .collect(),
         governor: None,
         idle_governor: match options.cpuidle {
-            CpuIdle::Menu => Some(c"menu".to_owned()),
             CpuIdle::None => None,
+            governor => CString::new(governor.name()).ok(),
         },
         seed: 1,
         now_ns: 0,

@@ -3,6 +3,7 @@
 //! CPU woke before timers of that distance, and a pattern among the last eight idle times. It can
 //! be wrong.
 
+use super::{IdleChoice, Sleep, Slept};
 use crate::machine::CpuIdleState;
 
 const INTERVALS: usize = 8;
@@ -21,17 +22,10 @@ pub(crate) struct Menu {
     correction: [u64; BUCKETS],
     intervals_us: [u64; INTERVALS],
     at: usize,
+    /// Idle times so far, up to as many as are remembered.
+    known: usize,
     bucket: usize,
     next_timer_us: u64,
-}
-
-/// What the governor chose.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct IdleChoice {
-    /// Position among the CPU's states.
-    pub(crate) state: usize,
-    /// The tick may stop: the idle time is expected to be longer than one.
-    pub(crate) stop_tick: bool,
 }
 
 impl Default for Menu {
@@ -40,6 +34,7 @@ impl Default for Menu {
             correction: [UNITY; BUCKETS],
             intervals_us: [0; INTERVALS],
             at: 0,
+            known: 0,
             bucket: 0,
             next_timer_us: 0,
         }
@@ -59,40 +54,46 @@ fn bucket_of(us: u64) -> usize {
 }
 
 impl Menu {
-    /// Chooses among `states` with `next_timer_ns` to the next timer of the CPU (tick left out) and
-    /// `next_tick_ns` to its next tick; None: the tick is stopped. Then nothing ends a shallow
-    /// state before the timer: a prediction shorter than a tick is dropped (docs/decisions/006).
-    pub(crate) fn select(
-        &mut self,
-        states: &[CpuIdleState],
-        next_timer_ns: u64,
-        next_tick_ns: Option<u64>,
-        tick_ns: u64,
-    ) -> IdleChoice {
-        self.next_timer_us = next_timer_ns / 1000;
+    /// Chooses a state. Without a tick nothing ends a shallow one before the timer: a prediction
+    /// shorter than a tick is then dropped (docs/decisions/006).
+    pub(crate) fn select(&mut self, sleep: &Sleep<'_>) -> IdleChoice {
+        let states = sleep.states;
+        self.next_timer_us = sleep.to_timer_ns / 1000;
         self.bucket = bucket_of(self.next_timer_us);
         let corrected = self.next_timer_us * self.correction[self.bucket] / UNITY;
         let mut predicted_ns = corrected.min(self.typical_us()) * 1000;
-        if next_tick_ns.is_none() && predicted_ns < tick_ns {
+        if sleep.tick_stopped() && predicted_ns < sleep.tick_ns {
             predicted_ns = self.next_timer_us * 1000;
         }
         let fits = |s: &CpuIdleState, ns| s.residency_ns <= ns && s.wake_latency_ns <= ns;
         let deepest = |ns| states.iter().rposition(|s| fits(s, ns)).unwrap_or(0);
-        let stop_tick = predicted_ns >= tick_ns;
         let mut state = deepest(predicted_ns);
+        // Before a run a machine has been up for long: it does not poll for want of a past.
+        let long = |s: &CpuIdleState| s.wake_latency_ns <= predicted_ns || self.known < INTERVALS;
+        if states[state].polling
+            && let Some(physical) = states.get(state + 1)
+            && physical.residency_ns <= sleep.to_timer_ns
+            && long(physical)
+        {
+            state += 1;
+            predicted_ns = physical.residency_ns;
+        }
+        let stop_tick = predicted_ns >= sleep.tick_ns && !states[state].polling;
         let too_deep = |ns: &u64| !stop_tick && states[state].residency_ns > *ns;
-        if let Some(next_tick_ns) = next_tick_ns.filter(too_deep) {
-            state = deepest(next_tick_ns);
+        if let Some(to_tick_ns) = sleep.to_tick_ns.filter(too_deep) {
+            state = deepest(to_tick_ns);
         }
         IdleChoice { state, stop_tick }
     }
 
-    /// Learns from an idle time that ended after `idle_ns` in a state of that wake latency. If a
-    /// tick of `tick_ns` ended it although no timer was near, it could have been long.
-    pub(crate) fn reflect(&mut self, idle_ns: u64, wake_latency_ns: u64, tick_ns: Option<u64>) {
-        let (mut us, exit_us) = (idle_ns / 1000, wake_latency_ns / 1000);
-        us = if tick_ns.is_some_and(|tick| self.next_timer_us > tick / 1000) {
+    /// Learns from an idle time. If a tick or the end of polling ended it although no timer was
+    /// near, it could have been long.
+    pub(crate) fn reflect(&mut self, slept: &Slept) {
+        let (mut us, exit_us) = (slept.idle_ns / 1000, slept.wake_latency_ns / 1000);
+        us = if slept.by_tick && self.next_timer_us > slept.tick_ns / 1000 {
             9 * INTERESTING_US / 10
+        } else if slept.by_poll_limit {
+            self.next_timer_us
         } else if us > 2 * exit_us {
             us - exit_us
         } else {
@@ -109,6 +110,7 @@ impl Menu {
         *factor = (*factor).max(1);
         self.intervals_us[self.at] = us;
         self.at = (self.at + 1) % INTERVALS;
+        self.known = (self.known + 1).min(INTERVALS);
     }
 
     /// The mean of the last idle times if they agree, without up to two outliers at the top; else
@@ -141,6 +143,7 @@ impl Menu {
 
 #[cfg(test)]
 mod tests {
+    use super::super::{IdleChoice, Sleep, Slept};
     use super::Menu;
     use crate::machine::CpuIdleState;
 
@@ -160,9 +163,33 @@ mod tests {
         [state(0, 1, 1), state(1, 1050, 1500)]
     }
 
+    fn choose(
+        menu: &mut Menu,
+        states: &[CpuIdleState],
+        to_timer_ns: u64,
+        to_tick_ns: Option<u64>,
+    ) -> IdleChoice {
+        menu.select(&Sleep {
+            states,
+            to_timer_ns,
+            to_tick_ns,
+            tick_ns: TICK_NS,
+            utilized: false,
+        })
+    }
+
     fn select(menu: &mut Menu, next_timer_ns: u64) -> usize {
-        menu.select(&states(), next_timer_ns, Some(TICK_NS), TICK_NS)
-            .state
+        choose(menu, &states(), next_timer_ns, Some(TICK_NS)).state
+    }
+
+    fn reflect(menu: &mut Menu, idle_ns: u64, wake_latency_ns: u64) {
+        menu.reflect(&Slept {
+            idle_ns,
+            wake_latency_ns,
+            by_tick: false,
+            by_poll_limit: false,
+            tick_ns: TICK_NS,
+        });
     }
 
     /// A menu that has seen only long idle times.
@@ -170,7 +197,7 @@ mod tests {
         let mut menu = Menu::default();
         for _ in 0..32 {
             select(&mut menu, 20_000_000);
-            menu.reflect(20_000_000, 0, None);
+            reflect(&mut menu, 20_000_000, 0);
         }
         menu
     }
@@ -178,7 +205,7 @@ mod tests {
     #[test]
     fn a_far_timer_means_a_deep_state_and_no_tick() {
         let mut menu = calm();
-        let choice = menu.select(&states(), 20_000_000, Some(TICK_NS), TICK_NS);
+        let choice = choose(&mut menu, &states(), 20_000_000, Some(TICK_NS));
         assert_eq!((choice.state, choice.stop_tick), (1, true));
         assert_eq!(select(&mut menu, 1_000_000), 0);
     }
@@ -188,7 +215,7 @@ mod tests {
         let mut menu = calm();
         for _ in 0..16 {
             select(&mut menu, 20_000_000);
-            menu.reflect(200_000, 1_000, None);
+            reflect(&mut menu, 200_000, 1_000);
         }
         assert_eq!(
             select(&mut menu, 20_000_000),
@@ -203,7 +230,7 @@ mod tests {
         let mut menu = Menu::default();
         for _ in 0..8 {
             select(&mut menu, 20_000_000);
-            menu.reflect(200_000, 0, None);
+            reflect(&mut menu, 200_000, 0);
         }
         menu
     }
@@ -215,7 +242,7 @@ mod tests {
         let mut menu = Menu::default();
         for us in [20_000, 9_000, 4_000, 2_000, 1_000, 400, 200, 100] {
             select(&mut menu, 20_000_000);
-            menu.reflect(us * 1000, 0, None);
+            reflect(&mut menu, us * 1000, 0);
         }
         assert_eq!(select(&mut menu, 5_000_000), 1, "no pattern in these");
         assert_eq!(select(&mut interrupted(), 5_000_000), 0);
@@ -229,7 +256,7 @@ mod tests {
             let mut menu = interrupted();
             for n in 0..longer {
                 select(&mut menu, 20_000_000);
-                menu.reflect(10_000_000 + 3_000_000 * n, 0, None);
+                reflect(&mut menu, 10_000_000 + 3_000_000 * n, 0);
             }
             assert_eq!(select(&mut menu, 5_000_000), expected, "{longer}");
         }
@@ -241,7 +268,7 @@ mod tests {
     fn a_tick_that_goes_on_bounds_the_state() {
         for (next_tick_us, expected) in [(1_499, 0), (1_500, 1), (3_900, 1)] {
             let mut menu = calm();
-            let choice = menu.select(&states(), 3_000_000, Some(next_tick_us * 1000), TICK_NS);
+            let choice = choose(&mut menu, &states(), 3_000_000, Some(next_tick_us * 1000));
             let chosen = (choice.state, choice.stop_tick);
             assert_eq!(chosen, (expected, false), "{next_tick_us}");
         }
@@ -251,10 +278,10 @@ mod tests {
     #[test]
     fn a_tick_that_stops_bounds_nothing() {
         let mut menu = calm();
-        let choice = menu.select(&states(), TICK_NS, Some(1_000_000), TICK_NS);
+        let choice = choose(&mut menu, &states(), TICK_NS, Some(1_000_000));
         assert_eq!((choice.state, choice.stop_tick), (1, true));
         let mut menu = calm();
-        let choice = menu.select(&states(), TICK_NS - 1000, Some(1_000_000), TICK_NS);
+        let choice = choose(&mut menu, &states(), TICK_NS - 1000, Some(1_000_000));
         assert_eq!((choice.state, choice.stop_tick), (0, false));
     }
 
@@ -271,7 +298,7 @@ mod tests {
         });
         let select = |timer_us: u64, tick| {
             let mut menu = interrupted();
-            menu.select(&states, timer_us * 1000, tick, TICK_NS).state
+            choose(&mut menu, &states, timer_us * 1000, tick).state
         };
         assert_eq!(select(20_000, Some(TICK_NS)), 0);
         for (timer_us, expected) in [(20_000, 2), (5_000, 1), (1_500, 1), (1_400, 0)] {
@@ -289,10 +316,10 @@ mod tests {
         });
         let mut menu = Menu::default();
         for _ in 0..32 {
-            menu.select(&states, 20_000_000, None, TICK_NS);
-            menu.reflect(8_000_000, 0, None);
+            choose(&mut menu, &states, 20_000_000, None);
+            reflect(&mut menu, 8_000_000, 0);
         }
-        let choice = menu.select(&states, 20_000_000, None, TICK_NS);
+        let choice = choose(&mut menu, &states, 20_000_000, None);
         assert_eq!(choice.state, 1, "8 ms by the pattern, not the timer's 20");
     }
 
@@ -305,7 +332,7 @@ mod tests {
         let mut slow = states();
         slow[1].wake_latency_ns = 2_000_000;
         for (timer_us, expected) in [(1_999, 0), (2_000, 1)] {
-            let choice = calm().select(&slow, timer_us * 1000, Some(TICK_NS), TICK_NS);
+            let choice = choose(&mut calm(), &slow, timer_us * 1000, Some(TICK_NS));
             assert_eq!(choice.state, expected, "{timer_us}");
         }
     }

@@ -1,0 +1,59 @@
+//! The ladder governor (docs/rules/cpuidle.md#ladder): a state deeper after four idle times that
+//! outlasted the present one's exit, a state shallower after one that did not. Timers it does not
+//! look at, and the tick it always stops.
+
+use super::{IdleChoice, Sleep, Slept};
+use crate::machine::CpuIdleState;
+
+/// Idle times long enough in a row for a deeper state (`PROMOTION_COUNT`).
+const PROMOTION_COUNT: u32 = 4;
+
+/// The memory of one CPU.
+#[derive(Clone, Debug)]
+pub(crate) struct Ladder {
+    /// The state it is at, and the first that it uses.
+    at: usize,
+    first: usize,
+    /// Per state, idle times in a row that were long enough.
+    promotions: Vec<u32>,
+    /// The last idle time.
+    last_ns: u64,
+}
+
+impl Ladder {
+    pub(super) fn new(states: &[CpuIdleState]) -> Self {
+        let first = usize::from(states[0].polling && states.len() > 1);
+        Self {
+            at: first,
+            first,
+            promotions: vec![0; states.len()],
+            last_ns: 0,
+        }
+    }
+
+    pub(super) fn select(&mut self, sleep: &Sleep<'_>) -> IdleChoice {
+        let limit = sleep.states[self.at].wake_latency_ns;
+        // As the kernel compares, an idle time shorter than the exit is a very long one.
+        let last_ns = self.last_ns.wrapping_sub(limit);
+        if self.at + 1 < sleep.states.len() && last_ns > limit {
+            self.promotions[self.at] += 1;
+            if self.promotions[self.at] >= PROMOTION_COUNT {
+                return self.go(self.at + 1);
+            }
+        }
+        if self.at > self.first && last_ns < limit {
+            return self.go(self.at - 1);
+        }
+        IdleChoice::stops_tick(self.at)
+    }
+
+    fn go(&mut self, to: usize) -> IdleChoice {
+        self.promotions[self.at] = 0;
+        self.at = to;
+        IdleChoice::stops_tick(to)
+    }
+
+    pub(super) fn reflect(&mut self, slept: &Slept) {
+        self.last_ns = slept.idle_ns;
+    }
+}

@@ -1,0 +1,58 @@
+//! Powers that somebody measured: of one CPU and of its cluster, by clock, where they depend on
+//! another clock by that, too.
+
+/// A clock that powers depend on besides the domain's own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum OtherClock {
+    /// None.
+    Alone,
+    /// Another domain's: that of the domain whose busy CPU draws most, of those that are named.
+    Domain {
+        /// Index into `Platform::freq_domains`.
+        domain: usize,
+        /// Its operating point.
+        opp: usize,
+    },
+    /// That of a unit which CPUs share and no kernel sets, kHz.
+    Unit {
+        /// Of the unit.
+        khz: u32,
+    },
+}
+
+/// What is drawn at an operating point of the domain beside one state of the other clock,
+/// microwatts.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct MeasuredPoint {
+    /// One busy CPU.
+    pub busy_uw: u64,
+    /// One CPU whose clock is gated (WFI): the CPU's shallowest idle state.
+    pub gated_uw: u64,
+    /// One CPU that is off: its deeper idle states.
+    pub off_uw: u64,
+    /// The cluster while a CPU of it is not off.
+    pub cluster_uw: u64,
+}
+
+/// Measured powers of a frequency domain.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct MeasuredPower {
+    /// The states of the other clock; at least one.
+    pub rows: Vec<OtherClock>,
+    /// By operating point, then by row: `opp * rows.len() + row`.
+    pub points: Vec<MeasuredPoint>,
+}
+
+impl MeasuredPower {
+    /// Place of an operating point and a row in `points`.
+    #[must_use]
+    pub fn at(&self, opp: usize, row: usize) -> usize {
+        opp * self.rows.len() + row
+    }
+
+    /// The row in force while nothing else asks for a clock.
+    #[must_use]
+    pub fn lowest_row(&self) -> usize {
+        0
+    }
+}
