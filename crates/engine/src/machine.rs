@@ -66,6 +66,8 @@ pub(crate) struct Machine {
     /// The last-level caches; None: nothing is known of them, or costs are off.
     pub(crate) cache: Option<Cache>,
     pub(crate) smt: Option<Smt>,
+    /// The hint that hardware gets where it chooses clocks itself; None: it never does.
+    preference: Option<u8>,
     pub(crate) costs: Costs,
     /// What the kernel's threads and the parent do takes the same time on every CPU.
     pub(crate) wall_times: bool,
@@ -175,6 +177,12 @@ impl Costs {
 }
 
 impl Machine {
+    /// The hint for hardware that chooses clocks itself, where the policy's governor leaves them to
+    /// it: `powersave` under a driver that has no such clock (docs/decisions/059).
+    pub(crate) fn hint_of(&self, policy: &Policy) -> Option<u8> {
+        self.preference.filter(|_| policy.leaves_clocks())
+    }
+
     /// All CPUs.
     pub(crate) fn cpus(&self) -> impl Iterator<Item = CpuId> + use<> {
         (0..self.nr_cpus).map(CpuId)
@@ -239,6 +247,7 @@ impl Machine {
             cache: Cache::new(platform, options.kernel_costs),
             near: Nearness::new(platform, options.kernel_costs),
             smt: Smt::new(platform),
+            preference: platform.cpufreq.as_ref().map(|own| own.preference),
             costs: Costs::new(platform, options),
             wall_times: platform
                 .housekeeping

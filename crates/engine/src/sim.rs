@@ -25,7 +25,7 @@ pub(crate) fn run<O: Observer>(
     let machine = Machine::new(platform, options, workload.cpu_dma_latency_us);
     let ops = ops.map(|ops| -> &mut dyn SchedExtOps { ops });
     let kernel = Model::new(platform, &machine, policy, workload, options, ops);
-    let setup = kernel.setup();
+    let setup = kernel.setup(policy);
     let mechanics = Mechanics::new(platform, &machine, workload, options, observer, setup);
     Sim { mechanics, kernel }.run(options.duration_ns)
 }
@@ -87,6 +87,7 @@ impl<O: Observer, K: Kernel> Sim<'_, O, K> {
         k.start(m);
         m.arm_hardware();
         m.arm_thermal();
+        m.arm_clocks();
         m.begin_program(k);
         k.end_event(m);
     }
@@ -113,6 +114,9 @@ impl<O: Observer, K: Kernel> Sim<'_, O, K> {
             Event::FreqCap { index } => m.freq_cap(k, index),
             Event::EmScale { index } => m.em_scale(k, index),
             Event::Thermal => m.thermal_step(k),
+            Event::Clock { domain } => m.clock_moves(k, domain),
+            Event::Look { domain } => m.look_at_load(domain),
+            Event::PowerLimit => m.look_at_power(),
             Event::Begin => m.start_parent(k),
             Event::Kernel(event) => k.event(m, event),
         }

@@ -91,6 +91,9 @@ pub(crate) fn two_clusters() -> Platform {
         housekeeping: None,
         thermal: Vec::new(),
         sched_mc: None,
+        cpufreq: None,
+        turbo: None,
+        power_limit: None,
         provenance: Vec::new(),
         notes: Vec::new(),
     }

@@ -167,6 +167,47 @@ impl FreqDomain {
     }
 }
 
+/// A cpufreq driver under which hardware chooses the clock (docs/decisions/059).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Cpufreq {
+    /// The kernel's name of it.
+    pub driver: String,
+    /// The hint that `governor=powersave` begins with, of 255: 0 performance, 255 energy.
+    pub preference: u8,
+}
+
+/// The highest clock by the number of awake cores.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Turbo {
+    /// Of `Platform::idle_states`, by position: a core in this one still counts as awake.
+    pub awake: Vec<bool>,
+    /// Cores that are counted together.
+    pub bins: Vec<TurboBins>,
+}
+
+/// The clocks of cores that are counted together.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TurboBins {
+    /// Their CPUs, ascending.
+    pub cpus: Vec<CpuId>,
+    /// With 1, 2, ... awake cores, kHz, operating points of each of the CPUs, falling; of more
+    /// cores the last one.
+    pub khz: Vec<u32>,
+}
+
+/// What each package may draw.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PowerLimit {
+    /// In the long run, microwatts.
+    pub long_uw: u64,
+    /// What the long run is: time constant of the mean, ns.
+    pub tau_ns: u64,
+    /// At any time, microwatts.
+    pub short_uw: u64,
+    /// What the package draws beside its CPUs and clusters, microwatts.
+    pub beside_uw: u64,
+}
+
 /// What an idle state switches off.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum IdleScope {
@@ -440,6 +481,12 @@ pub struct Platform {
     pub smt: Option<Smt>,
     /// Tasks that a core is to hold at each frequency, where a kernel knew it.
     pub sched_mc: Option<SchedMc>,
+    /// The driver of the clocks, where its governors are the hardware's own.
+    pub cpufreq: Option<Cpufreq>,
+    /// Clocks by the number of awake cores, where they are stated.
+    pub turbo: Option<Turbo>,
+    /// What a package may draw, where it is stated.
+    pub power_limit: Option<PowerLimit>,
     /// Kernel and hardware costs.
     pub costs: Costs,
     /// What a cache line takes from one CPU to another, where it is stated.

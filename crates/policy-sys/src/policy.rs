@@ -3,7 +3,7 @@
 
 use crate::eras::{ERAS, Era, FEATURES, Feature, patches};
 use crate::param_table::{ALIASES, Kind, PARAMS, find};
-use crate::sys::wp_params;
+use crate::sys::{WP_GOV_POWERSAVE, WP_MODE_PERFORMANCE, wp_params};
 use crate::tree::{TreeRef, tree_named};
 use crate::{Mode, aliases};
 use std::collections::BTreeSet;
@@ -321,6 +321,14 @@ impl Policy {
     #[must_use]
     pub fn name(&self) -> &str {
         &self.name
+    }
+
+    /// Its governor leaves clocks to the hardware where a platform's driver does
+    /// (`governor=powersave`, unless the mode asks for the highest clock).
+    #[must_use]
+    pub fn leaves_clocks(&self) -> bool {
+        let params = &self.params;
+        params.governor == WP_GOV_POWERSAVE && params.mode != WP_MODE_PERFORMANCE
     }
 
     /// Major and minor number of the kernel whose drivers the machine has.

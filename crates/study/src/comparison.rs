@@ -7,7 +7,7 @@ mod stuck;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use cautions::{modelled_power, together};
+pub(crate) use cautions::{hardware_clocks, modelled_power, together};
 pub(crate) use endings::endings;
 use endings::time;
 use ignored::ignored;

@@ -1,7 +1,8 @@
 //! One platform, one workload, several policies, several seeds.
 
 use crate::comparison::{
-    Comparison, Origin, PolicyRuns, endings, modelled_power, together, warnings, why_stuck,
+    Comparison, Origin, PolicyRuns, endings, hardware_clocks, modelled_power, together, warnings,
+    why_stuck,
 };
 use crate::hotplug::shown;
 use crate::identity::hash_of;
@@ -196,6 +197,8 @@ impl Experiment {
             notes.extend(note(&run.policy, &judged.iter().collect::<Vec<_>>()));
         }
         notes.extend(modelled_power(&self.platform));
+        let policies = self.contenders().map(|(_, policy, _)| policy);
+        notes.extend(hardware_clocks(&self.platform, policies));
         notes.extend(together(workloads, &self.platform));
         let mut all = self.workload.warnings.clone();
         if let Some(workload) = workloads.first() {

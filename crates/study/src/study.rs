@@ -1,6 +1,6 @@
 //! Named studies: several cases on one platform, with published figures beside.
 
-use crate::comparison::{Origin, PolicyRuns, modelled_power, oddities, one_seed};
+use crate::comparison::{Origin, PolicyRuns, hardware_clocks, modelled_power, oddities, one_seed};
 use crate::experiment::{all_options, group};
 use crate::file::{Case, Column, StudyFile, TOTAL_ENERGY, WORK_ENERGY};
 use crate::hotplug::shown;
@@ -261,9 +261,12 @@ impl Study {
         }
         notes.extend(self.calibrated_arguments(rows));
         for (planned, _) in done {
-            let note = modelled_power(&planned.platform);
-            if let Some(note) = note.filter(|note| !notes.contains(note)) {
-                notes.push(note);
+            let policies = planned.columns.iter().map(|column| &column.policy);
+            let own = modelled_power(&planned.platform).into_iter();
+            for note in own.chain(hardware_clocks(&planned.platform, policies)) {
+                if !notes.contains(&note) {
+                    notes.push(note);
+                }
             }
         }
         if !file.published.is_empty() {

@@ -9,6 +9,7 @@ pub(crate) mod lab_watch;
 mod marked_page;
 mod pages;
 mod platform;
+mod platform_clocks;
 mod platform_import;
 mod platform_json;
 mod platform_moves;

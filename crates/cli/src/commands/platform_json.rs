@@ -1,6 +1,7 @@
 //! `platform show --format json`: the model's fields under their own names.
 
 use super::platform::unit;
+use super::platform_clocks;
 use super::platform_text::standing;
 use crate::machine::{CoreView, EnergyState};
 use serde_json::{Value, json};
@@ -17,7 +18,7 @@ pub(super) fn object(platform: &Platform, core: &CoreView, policy: &str) -> Valu
     let freq_domain = |(index, domain): (usize, &FreqDomain)| {
         frequency(domain, core.energy.get(index).map_or(none, Vec::as_slice))
     };
-    json!({
+    let mut shown = json!({
         "schema_version": SCHEMA_VERSION,
         "name": platform.name,
         "title": platform.title,
@@ -68,18 +69,29 @@ pub(super) fn object(platform: &Platform, core: &CoreView, policy: &str) -> Valu
             "source": source(&board.source),
             "calibrated_on": board.calibrated_on,
         })),
-        "known": platform.known().iter().map(|known| json!({
-            "figures": known.group,
-            "published": known.published,
-            "derived": known.derived,
-            "assumed": known.assumed,
-        })).collect::<Vec<_>>(),
+        "known": known(platform),
         "provenance": platform.provenance.iter().map(|(what, from)| json!({
             "what": what,
             "source": source(from),
         })).collect::<Vec<_>>(),
         "notes": platform.notes,
-    })
+    });
+    let whole = shown.as_object_mut().expect("an object");
+    whole.extend(platform_clocks::json(platform));
+    shown
+}
+
+/// How many tables of each group of figures are known in which way.
+fn known(platform: &Platform) -> Vec<Value> {
+    let one = |known: &wakeplace_platform::Known| {
+        json!({
+            "figures": known.group,
+            "published": known.published,
+            "derived": known.derived,
+            "assumed": known.assumed,
+        })
+    };
+    platform.known().iter().map(one).collect()
 }
 
 /// Groups of CPUs by name.

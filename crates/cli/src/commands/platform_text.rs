@@ -1,5 +1,6 @@
 //! `platform show` for people: what the model understood, and where each figure comes from.
 
+use super::platform_clocks;
 use super::platform_points::{operating_points, power};
 use crate::machine::{CoreView, Domain};
 use crate::page::{Form, Page};
@@ -21,6 +22,7 @@ pub(super) fn page(platform: &Platform, core: &CoreView, policy: &str, form: For
     }
     cpus(&mut page, platform);
     clocks(&mut page, platform, core);
+    platform_clocks::section(&mut page, platform);
     idle_states(&mut page, platform);
     scheduling_domains(&mut page, core, policy);
     shared(&mut page, platform);

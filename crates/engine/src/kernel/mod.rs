@@ -22,6 +22,8 @@ use wakeplace_workload::Change;
 pub(crate) struct KernelSetup {
     /// The operating point of each frequency domain.
     pub(crate) opps: Vec<u16>,
+    /// The hint for hardware that is to choose clocks itself; None: the kernel chooses.
+    pub(crate) preference: Option<u8>,
     /// What each of its own threads does when it first runs.
     pub(crate) threads: Vec<Action>,
 }
@@ -193,6 +195,10 @@ pub(crate) trait Kernel {
     /// A frequency domain is about to run at the operating point that was wanted
     /// (`Mechanics::want_opp`).
     fn opp_reached<O: Observer>(&mut self, m: &mut Mechanics<'_, O>, domain: u32, opp: u16);
+
+    /// A frequency domain runs at this operating point, which the kernel did not ask for: fewer or
+    /// more cores are awake, a package draws too much, or hardware chooses.
+    fn clock_is<O: Observer>(&mut self, _m: &mut Mechanics<'_, O>, _domain: u32, _opp: u16) {}
 
     /// A domain may use its operating points up to `most`. `cool`: those that heat leaves it, if
     /// that is known.

@@ -115,6 +115,9 @@ fn event_code(event: Event) -> (u64, u32) {
         Event::Thermal => (16, 0),
         Event::EmScale { index } => (18, index),
         Event::Begin => (21, 0),
+        Event::Clock { domain } => (29, domain),
+        Event::Look { domain } => (30, domain),
+        Event::PowerLimit => (31, 0),
         Event::Kernel(event) => (event.kind.into(), event.subject),
     }
 }
@@ -134,6 +137,9 @@ fn name(kind: u8) -> Option<&'static str> {
         16 => "temperature",
         18 => "change of energy model",
         21 => "begin",
+        29 => "clock of the hardware's",
+        30 => "look at the load",
+        31 => "look at the power",
         _ => return None,
     })
 }

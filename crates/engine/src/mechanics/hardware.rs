@@ -2,6 +2,7 @@
 //! frequency ranges, powers that are no longer those of the energy model.
 
 use super::Mechanics;
+use super::clocks::Clocks;
 use super::cpu::ClusterState;
 use super::queue::Event;
 use super::thermal::Thermal;
@@ -67,14 +68,21 @@ pub(super) struct Hardware<'a> {
     caps: Caps<'a>,
     em_updates: Vec<EmUpdate>,
     pub(super) thermal: Option<Thermal>,
+    pub(super) clocks: Clocks,
     devices: &'a [Interrupts],
 }
 
 impl<'a> Hardware<'a> {
     /// `opps`: the points that the kernel has them begin with.
-    pub(super) fn new(platform: &Platform, opps: Vec<u16>, options: &'a Options) -> Self {
+    /// `preference`: the hint for hardware that is to choose clocks itself.
+    pub(super) fn new(
+        platform: &Platform,
+        (opps, preference): (Vec<u16>, Option<u8>),
+        options: &'a Options,
+    ) -> Self {
         Self {
             clusters: vec![ClusterState::default(); platform.clusters.len()],
+            clocks: Clocks::new(platform, opps.clone(), preference),
             wanted: opps.clone(),
             opp: opps,
             caps: Caps::new(platform, &options.freq_cap),
@@ -82,6 +90,11 @@ impl<'a> Hardware<'a> {
             thermal: Thermal::new(platform, options.thermal),
             devices: &options.irq,
         }
+    }
+
+    /// The operating point that a domain is on its way to, as the kernel asked.
+    pub(super) fn wanted(&self, domain: u32) -> u16 {
+        self.wanted[domain as usize]
     }
 }
 
@@ -149,19 +162,5 @@ impl<O: Observer> Mechanics<'_, O> {
         self.hardware.wanted[domain as usize] = opp;
         let at = self.clock.now + self.machine.transition_ns[domain as usize];
         self.clock.push(at, Event::Freq { domain });
-    }
-
-    /// A frequency domain has reached the operating point that was wanted.
-    pub(crate) fn apply_frequency<K: Kernel>(&mut self, k: &mut K, domain: u32) {
-        let opp = self.hardware.wanted[domain as usize];
-        k.opp_reached(self, domain, opp);
-        self.hardware.opp[domain as usize] = opp;
-        self.told.observer.frequency(self.clock.now, domain, opp);
-        let machine = self.machine;
-        for cpu in &machine.domain_cpus[domain as usize] {
-            let busy = self.busy_threads(*cpu);
-            self.change_speed(k, *cpu, busy);
-            self.draws(machine.cluster_of[cpu.index()]);
-        }
     }
 }

@@ -8,7 +8,9 @@
 //! hear), and those of `script`: `start` (how threads begin), `measure` (the program), `sync` (what
 //! tasks share). Methods of `Mechanics` need several of these.
 
+mod autonomous;
 mod clock;
+mod clocks;
 mod cpu;
 mod handover;
 mod hardware;
@@ -17,6 +19,7 @@ mod idle;
 mod memory;
 mod offered;
 mod power;
+mod power_limit;
 mod queue;
 mod report;
 mod run;
@@ -25,6 +28,7 @@ mod thermal;
 mod thread;
 mod threads;
 mod told;
+mod turbo;
 mod work;
 
 use crate::ids::PerCpu;
@@ -81,7 +85,7 @@ impl<'a, O: Observer> Mechanics<'a, O> {
         let alive = start::starters(workload);
         Self {
             clock: Clock::new(machine.nr_cpus, machine.tick_ns),
-            hardware: Hardware::new(platform, setup.opps, options),
+            hardware: Hardware::new(platform, (setup.opps, setup.preference), options),
             cpus: PerCpu(
                 machine
                     .idle

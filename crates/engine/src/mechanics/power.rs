@@ -29,6 +29,7 @@ impl<O: Observer> Mechanics<'_, O> {
         if self.cpus[cpu].power.replace(power) != Some(power) {
             self.told.observer.cpu_power(self.clock.now, cpu.0, power);
             self.draws(self.machine.cluster_of[cpu.index()]);
+            self.clocks_hear(cpu, power);
         }
     }
 

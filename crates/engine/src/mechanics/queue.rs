@@ -48,6 +48,12 @@ pub(crate) enum Event {
     EmScale { index: u32 },
     /// A step of the temperatures.
     Thermal,
+    /// A domain's clock moves without the kernel's asking.
+    Clock { domain: u32 },
+    /// Hardware looks at a domain's load.
+    Look { domain: u32 },
+    /// Hardware looks at what packages drew.
+    PowerLimit,
     /// The program begins.
     Begin,
     /// Something of the kernel's.
@@ -60,7 +66,7 @@ impl Event {
     fn class(self) -> u8 {
         match self {
             // a step of the schedule is queued before the run: the first of its class
-            Self::Freq { .. } | Self::Hotplug { .. } => 0,
+            Self::Freq { .. } | Self::Hotplug { .. } | Self::Clock { .. } => 0,
             Self::RunEnd { .. } => 2,
             Self::Awake { .. } => 4,
             Self::Interrupt { .. } => 5,
@@ -68,7 +74,7 @@ impl Event {
             Self::IdleEntered { .. } => 7,
             Self::Device { .. } => 11,
             Self::FreqCap { .. } => 12,
-            Self::Thermal => 15,
+            Self::Thermal | Self::Look { .. } | Self::PowerLimit => 15,
             Self::EmScale { .. } => 16,
             Self::Begin => 17,
             Self::Kernel(event) => event.class,

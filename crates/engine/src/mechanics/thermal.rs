@@ -18,7 +18,6 @@ const STEP_NS: u64 = 10_000_000;
 #[derive(Debug)]
 struct Zone {
     cluster: u32,
-    cpus: Vec<CpuId>,
     /// Frequency domains of its CPUs.
     domains: Vec<u32>,
     rc: ThermalRc,
@@ -66,7 +65,6 @@ impl Thermal {
                 power_uw: 0,
                 energy: 0,
                 since_ns: 0,
-                cpus,
                 domains,
             }
         };
@@ -99,6 +97,9 @@ impl<O: Observer> Mechanics<'_, O> {
         if self.hardware.thermal.is_some() {
             self.zone_draws(cluster);
         }
+        if self.hardware.clocks.limits.is_some() {
+            self.limit_draws(cluster);
+        }
     }
 
     fn zone_draws(&mut self, cluster: u32) {
@@ -109,13 +110,14 @@ impl<O: Observer> Mechanics<'_, O> {
         if let Some(zone) = zone {
             zone.energy += u128::from(zone.power_uw) * u128::from(self.clock.now - zone.since_ns);
             zone.since_ns = self.clock.now;
-            zone.power_uw = self.cluster_power_uw(zone, &thermal.power);
+            zone.power_uw = self.cluster_power_uw(cluster, &thermal.power);
         }
         self.hardware.thermal = Some(thermal);
     }
 
     /// CPUs and cluster as the energy meter has them: busy threads of a core share its power.
-    fn cluster_power_uw(&self, zone: &Zone, power: &PowerModel) -> u64 {
+    pub(super) fn cluster_power_uw(&self, cluster: u32, power: &PowerModel) -> u64 {
+        let members = &self.machine.cluster_cpus[cluster as usize];
         let opp_of = |cpu: CpuId| {
             let domain = self.machine.domain_of[cpu.index()] as usize;
             usize::from(self.hardware.opp[domain])
@@ -131,10 +133,10 @@ impl<O: Observer> Mechanics<'_, O> {
                 Some(CpuPower::Idle { state }) => power.cpu_idle(cpu, state.into(), opp),
             }
         };
-        let cpus: u64 = zone.cpus.iter().map(draws).sum();
-        let cluster = zone.cluster as usize;
-        let opp = opp_of(zone.cpus[0]);
-        let own = match self.shallowest_idle(&zone.cpus) {
+        let cpus: u64 = members.iter().map(draws).sum();
+        let cluster = cluster as usize;
+        let opp = opp_of(members[0]);
+        let own = match self.shallowest_idle(members) {
             Some(state) => power.cluster_idle(cluster, state.into(), opp),
             None => power.cluster_on(cluster, opp),
         };

@@ -12,6 +12,7 @@ mod balance_old;
 mod changes;
 mod channels;
 mod classes;
+mod clocks;
 mod coarse_models;
 mod creation;
 mod deadline_budgets;

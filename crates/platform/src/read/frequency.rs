@@ -8,7 +8,7 @@ use super::provenance::Provenance;
 use super::raw::{Int, RawDomain, RawOpp, RawSource};
 use super::values::{MAX_CPU_POWER, MAX_POWER, at, between, us_as_ns};
 use crate::error::Flaw;
-use crate::{CpuId, FreqDomain, Opp, PowerUnit};
+use crate::{Cpu, CpuId, FreqDomain, Opp, PowerUnit};
 
 /// Highest frequency, kHz (20 GHz).
 const MAX_KHZ: u64 = 20_000_000;
@@ -290,6 +290,9 @@ fn note_column(
     }
 }
 
+/// What is one figure in a domain.
+type Figure = (&'static str, fn(&Cpu) -> u32);
+
 /// Equal capacity in the domain; a cluster with a power of its own has one clock.
 fn check_members(
     table: &Spanned<RawDomain>,
@@ -299,11 +302,9 @@ fn check_members(
 ) -> Result<(), Flaw> {
     let place = at(&table.get_ref().cpus);
     let of = |cpu: &CpuId| &machine.cpus[cpu.index()];
-    let figures: [(&str, &dyn Fn(&CpuId) -> u32); 2] = [
-        ("capacity", &|cpu| of(cpu).capacity),
-        ("speed", &|cpu| of(cpu).speed),
-    ];
+    let figures: [Figure; 2] = [("capacity", |cpu| cpu.capacity), ("speed", |cpu| cpu.speed)];
     for (what, figure) in figures {
+        let figure = |cpu: &CpuId| figure(of(cpu));
         if let Some(other) = cpus.iter().find(|c| figure(c) != figure(&cpus[0])) {
             let first = &cpus[0];
             let (a, b) = (figure(first), figure(other));

@@ -6,6 +6,7 @@
 //!    `thermal`, `transfer`: one table kind each, with its rules.
 //! 4. This file: name, kernel, costs, board, and the order of the steps.
 
+mod clocks;
 mod em_costs;
 mod frequency;
 mod housekeeping;
@@ -63,18 +64,13 @@ fn platform(raw: &RawPlatform, text: &str) -> Result<Platform, Flaw> {
     raw.also_known_as.iter().try_for_each(other_name)?;
     let tick_hz = tick_hz(raw, &mut provenance)?;
     let mut machine = Machine::read(&raw.cluster, raw.speed.as_ref(), text, &mut provenance)?;
-    let clusters_at = at(&raw.cluster);
     let topology = topology::read(&raw.topology, &machine, &mut provenance)?;
     let levels = (&topology[..], at(&raw.topology.get_ref().levels));
     shared::priority(raw.priority.as_ref(), &mut machine, levels, &mut provenance)?;
-    let smt = shared::smt(
-        raw.smt.as_ref(),
-        &machine,
-        (unit, clusters_at),
-        &mut provenance,
-    )?;
+    let place = (unit, at(&raw.cluster));
+    let smt = shared::smt(raw.smt.as_ref(), &machine, place, &mut provenance)?;
     let sched_mc = sched_mc::read(raw.sched_mc.as_ref(), &machine, &mut provenance)?;
-    let numa = shared::numa(raw.numa.as_ref(), &machine, clusters_at, &mut provenance)?;
+    let numa = shared::numa(raw.numa.as_ref(), &machine, place.1, &mut provenance)?;
     topology::check_room(&raw.topology, &topology, numa.as_ref())?;
     let (freq_domains, odd) = freq_domains(raw, text, &machine, &mut provenance)?;
     let context = idle::Context {
@@ -84,11 +80,13 @@ fn platform(raw: &RawPlatform, text: &str) -> Result<Platform, Flaw> {
         arch: raw.arch,
     };
     let idle_states = idle::read(&raw.idle_state, &context, &mut provenance)?;
+    let cpufreq = clocks::cpufreq(raw.cpufreq.as_ref(), &mut provenance)?;
+    let of_clocks = (&machine, &freq_domains[..], &idle_states[..]);
+    let turbo = clocks::turbo(raw.turbo.as_ref(), of_clocks, &mut provenance)?;
+    let power_limit = clocks::power_limit(raw.power_limit.as_ref(), unit, &mut provenance)?;
     let costs = costs(&raw.costs, numa.is_some(), &mut provenance)?;
-    let board = match &raw.board {
-        Some(board) => Some(read_board(board, unit, &mut provenance)?),
-        None => None,
-    };
+    let board = raw.board.as_ref();
+    let board = board.map(|board| read_board(board, unit, &mut provenance));
     let thermal = thermal::read(&raw.thermal, &machine.clusters, unit, &mut provenance)?;
     check_heat(raw, &freq_domains)?;
     let housekeeping = housekeeping::read(raw.housekeeping.as_ref(), &machine, &mut provenance)?;
@@ -105,12 +103,15 @@ fn platform(raw: &RawPlatform, text: &str) -> Result<Platform, Flaw> {
         numa,
         smt,
         sched_mc,
+        cpufreq,
+        turbo,
+        power_limit,
         costs,
         transfer: None,
         cache: transfer::cache(raw.cache.as_ref(), &mut provenance)?,
         power_unit: unit,
         has_energy_model: raw.energy_model.is_none(),
-        board,
+        board: board.transpose()?,
         housekeeping,
         thermal,
         provenance: Vec::new(),

@@ -126,6 +126,9 @@ pub(super) struct RawPlatform {
     pub(super) frequency_domain: Spanned<Vec<Spanned<RawDomain>>>,
     pub(super) measured_power: Option<Spanned<RawMeasured>>,
     pub(super) idle_state: Spanned<Vec<Spanned<RawIdle>>>,
+    pub(super) cpufreq: Option<Spanned<RawCpufreq>>,
+    pub(super) turbo: Option<Spanned<RawTurbo>>,
+    pub(super) power_limit: Option<Spanned<RawPowerLimit>>,
     pub(super) costs: Spanned<RawCosts>,
     pub(super) transfer: Option<Spanned<RawTransfer>>,
     pub(super) cache: Option<Spanned<RawCache>>,
@@ -141,6 +144,42 @@ pub(super) struct RawHousekeeping {
     pub(super) governor_ns: Option<Int>,
     #[serde(default)]
     pub(super) threads: Vec<Spanned<RawThread>>,
+    pub(super) source: Text,
+    pub(super) standing: RawStanding,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct RawCpufreq {
+    pub(super) driver: Text,
+    pub(super) preference: Option<Int>,
+    pub(super) source: Text,
+    pub(super) standing: RawStanding,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct RawTurbo {
+    pub(super) awake: Vec<Text>,
+    pub(super) bins: Spanned<Vec<Spanned<RawBins>>>,
+    pub(super) source: Text,
+    pub(super) standing: RawStanding,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct RawBins {
+    pub(super) cpus: Text,
+    pub(super) khz: Spanned<Vec<Int>>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct RawPowerLimit {
+    pub(super) long_uw: Int,
+    pub(super) tau_ms: Int,
+    pub(super) short_uw: Int,
+    pub(super) beside_uw: Option<Int>,
     pub(super) source: Text,
     pub(super) standing: RawStanding,
 }

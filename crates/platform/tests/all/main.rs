@@ -5,6 +5,7 @@
 
 mod bad_files;
 mod builtin;
+mod clocks;
 mod hostile;
 mod import;
 mod measured;

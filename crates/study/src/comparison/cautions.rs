@@ -3,6 +3,7 @@
 
 use std::collections::BTreeMap;
 use wakeplace_platform::Platform;
+use wakeplace_policy_sys::Policy;
 use wakeplace_workload::{Event, TaskScript, Workload};
 
 /// That joules are a model's, where nobody measured what the CPUs draw.
@@ -18,6 +19,23 @@ pub(crate) fn modelled_power(platform: &Platform) -> Option<String> {
          at which clocks others ran, not what a machine drew",
         platform.name
     ))
+}
+
+/// That `powersave` is not the lowest clock, where hardware chooses (docs/decisions/059).
+pub(crate) fn hardware_clocks<'a>(
+    platform: &Platform,
+    policies: impl Iterator<Item = &'a Policy>,
+) -> Option<String> {
+    let own = platform.cpufreq.as_ref()?;
+    let mut own_kernels = policies.filter(|policy| policy.tree().is_none());
+    own_kernels.any(Policy::leaves_clocks).then(|| {
+        format!(
+            "governor=powersave is not the lowest clock on {}: under its driver {} hardware \
+             chooses the clock by its own load, with the hint {} of 255 (0 performance, 255 \
+             energy)",
+            platform.name, own.driver, own.preference
+        )
+    })
 }
 
 /// That tasks wake at the same instants, where CPUs are unlike: what is placed first decides for
@@ -60,9 +78,10 @@ fn period_ns(task: &TaskScript) -> Option<u64> {
 
 #[cfg(test)]
 mod tests {
-    use super::{modelled_power, together};
+    use super::{hardware_clocks, modelled_power, together};
     use crate::experiment::expand;
     use wakeplace_platform::Platform;
+    use wakeplace_policy_sys::Policy;
     use wakeplace_workload::{Jitter, LoadOptions, Spec};
 
     fn said(platform: &str, workload: &str, jitter: Option<&str>) -> Option<String> {
@@ -120,6 +139,33 @@ mod tests {
         ] {
             let note = modelled_power(&Platform::load(platform).unwrap());
             assert_eq!(note.is_some(), modelled, "{platform}: {note:?}");
+        }
+    }
+
+    /// Goal: one line where hardware chooses, and only there: under `powersave` on a machine with
+    /// such a driver, not in the mode that asks for the highest clock.
+    #[test]
+    fn the_hardwares_choice_is_told() {
+        let said = |platform: &str, policy: &str| {
+            let platform = Platform::load(platform).unwrap();
+            let policy = Policy::parse(policy).unwrap();
+            hardware_clocks(&platform, [&policy].into_iter())
+        };
+        let line = said("alder-lake-12900k", "linux-7.3:governor=powersave").expect("a line");
+        assert!(
+            line.contains("intel_pstate") && line.contains("128 of 255"),
+            "{line}"
+        );
+        for (platform, policy) in [
+            ("hikey960", "linux-7.3:governor=powersave"),
+            ("alder-lake-12900k", "linux-7.3"),
+            ("alder-lake-12900k", "linux-7.3:governor=performance"),
+            (
+                "alder-lake-12900k",
+                "wakeplace:governor=powersave,mode=performance",
+            ),
+        ] {
+            assert_eq!(said(platform, policy), None, "{platform} {policy}");
         }
     }
 }

@@ -5,7 +5,9 @@ WP_GROUP("frequency")
 
 WP_CHOICE(governor, wp_governor, LIVE_HAS("schedutil", "performance", "powersave"),
 	RUN, "schedutil", "docs/rules/capacity.md#schedutil",
-	"cpufreq governor",
+	"cpufreq governor; powersave is the lowest clock, or the hardware's own choice where the "
+	"platform's driver is intel_pstate or amd-pstate, whose passive mode schedutil is "
+	"(docs/decisions/059)",
 	WP_VALUE(WP_GOV_SCHEDUTIL, "schedutil")
 	WP_VALUE(WP_GOV_PERFORMANCE, "performance")
 	WP_VALUE(WP_GOV_POWERSAVE, "powersave")

@@ -55,6 +55,7 @@ impl Kernel for Model<'_> {
             Event::PolicyChange { index } => {
                 let (_, policy) = &self.policies[index as usize];
                 self.core.change_params(policy.core_params());
+                m.choose_clocks(self.machine.hint_of(policy));
             }
             Event::Replenish { task } => self.replenish(m, task),
             Event::RtPeriod => self.rt_period(m),
@@ -223,6 +224,10 @@ impl Kernel for Model<'_> {
 
     fn opp_reached<O: Observer>(&mut self, m: &mut Mechanics<'_, O>, domain: u32, opp: u16) {
         self.apply_frequency(m, domain, opp);
+    }
+
+    fn clock_is<O: Observer>(&mut self, m: &mut Mechanics<'_, O>, domain: u32, opp: u16) {
+        self.follow_clock(m, domain, opp);
     }
 
     fn freq_limit<O: Observer>(

@@ -154,10 +154,11 @@ impl<'a> Model<'a> {
     }
 
     /// What the mechanics begin with.
-    pub(crate) fn setup(&self) -> KernelSetup {
+    pub(crate) fn setup(&self, policy: &Policy) -> KernelSetup {
         let domains = 0..self.machine.domain_cpus.len();
         KernelSetup {
             opps: domains.map(|d| self.core.freq_request(d) as u16).collect(),
+            preference: self.machine.hint_of(policy),
             threads: self.kthreads.actions(),
         }
     }

@@ -245,6 +245,22 @@ impl Model<'_> {
         self.tell_ext_frequency(domain);
     }
 
+    /// A frequency domain is about to run at an operating point that nobody here asked for. What
+    /// was asked for stays so, and so does a change that is under way.
+    pub(super) fn follow_clock<O: Observer>(
+        &mut self,
+        m: &mut Mechanics<'_, O>,
+        domain: u32,
+        opp: u16,
+    ) {
+        let machine = self.machine;
+        for cpu in &machine.domain_cpus[domain as usize] {
+            self.charge_budget(m, *cpu);
+        }
+        self.core.clock_is(domain, opp.into());
+        self.tell_ext_frequency(domain);
+    }
+
     /// A frequency domain may use its operating points up to `most`.
     pub(super) fn limit_frequency<O: Observer>(
         &mut self,

@@ -155,6 +155,7 @@ impl<'a> Tree<'a> {
         let domains = 0..self.khz.len() as u32;
         KernelSetup {
             opps: domains.map(|domain| self.opp_wanted(domain)).collect(),
+            preference: None,
             threads: Vec::new(),
         }
     }
