@@ -32,7 +32,7 @@ newidle newidle_random=on
 clusters sis_cluster=on
 pressure pressure_form=limits freq_pressure=on
 rt-server rt_server=on
-idle-tick idle_got_tick=on
+idle-tick idle_got_tick=on teo=6.12
 group-writes tg_write_interval_us=1000
 GROUPS
 }

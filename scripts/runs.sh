@@ -86,6 +86,8 @@ runs=(
     # Linux 6.12 and 7.3.
     'linux-6.12           sim --platform rk3588 --policy linux-6.12 --workload messaging:
         --set model.irq=0:3ms:200us EXPORTS'
+    'linux-6.12-memory    sim --platform zen4-7950x --policy linux-6.12
+        --workload sysbench-memory: --duration 50ms --set model.cpuidle=teo'
     'linux-6.12-no-driver sim --platform mt8195 --policy linux-6.12 --workload periodic:n=4
         --set model.cpuidle=none'
     'energy-aware-6.12    sim --platform mt8183 --policy linux-6.12+energy-aware=6.12
