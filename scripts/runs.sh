@@ -61,7 +61,7 @@ runs=(
         --set queue=eevdf EXPORTS'
     'energy-aware-5.0     sim --platform sdm845 --policy linux-6.2+energy-aware=5.0
         --workload workloads/ramp.json --timeline 20ms..60ms'
-    'energy-aware-6.1     sim --platform gs101 --policy linux-6.2+energy-aware=6.1
+    'energy-aware-6.1     sim --platform rk3588 --policy linux-6.2+energy-aware=6.1
         --workload workloads/frame-deadline.json --oracle'
     'linux-6.2-groups     sim --platform rpi5 --policy linux-6.2
         --workload periodic:n=8,duty=60%,groups=a+b --set model.shares=a:2048+b:512'
