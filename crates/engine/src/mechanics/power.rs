@@ -4,6 +4,30 @@ use super::Mechanics;
 use crate::ids::CpuId;
 use crate::observe::{CpuPower, Observer};
 
+/// What a cluster draws, and how much that was since somebody last looked.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Drawn {
+    power_uw: u64,
+    /// uW x ns up to `since_ns`.
+    energy: u128,
+    since_ns: u64,
+}
+
+impl Drawn {
+    /// It draws this from now on.
+    pub(super) fn change(&mut self, now_ns: u64, power_uw: u64) {
+        self.energy += u128::from(self.power_uw) * u128::from(now_ns - self.since_ns);
+        self.since_ns = now_ns;
+        self.power_uw = power_uw;
+    }
+
+    /// What it has drawn since the last look, uW x ns; the power goes on.
+    pub(super) fn take(&mut self, now_ns: u64) -> u128 {
+        self.change(now_ns, self.power_uw);
+        std::mem::take(&mut self.energy)
+    }
+}
+
 impl<O: Observer> Mechanics<'_, O> {
     /// The state of everything at time 0: all CPUs idle in the shallowest state that
     /// does not poll.

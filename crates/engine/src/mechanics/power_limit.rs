@@ -3,6 +3,7 @@
 //! millisecond.
 
 use super::Mechanics;
+use super::power::Drawn;
 use super::queue::Event;
 use crate::observe::Observer;
 use wakeplace_platform::{Platform, PowerLimit};
@@ -14,15 +15,6 @@ const STEP_NS: u64 = 1_000_000;
 /// Clocks rise again below this part of what may be drawn, per mille: a step of 100 MHz adds less
 /// than three in a hundred.
 const ROOM_PERMILLE: u64 = 970;
-
-/// What a cluster draws.
-#[derive(Clone, Copy, Debug, Default)]
-struct Drawn {
-    power_uw: u64,
-    /// Since the last look: uW x ns up to `since_ns`.
-    energy: u128,
-    since_ns: u64,
-}
 
 /// One package.
 #[derive(Debug)]
@@ -89,14 +81,10 @@ impl PowerLimits {
 
     /// Energy since the last look; the powers go on.
     fn take_energy(&mut self, package: usize, now_ns: u64) -> u128 {
-        let mut sum = 0;
-        for cluster in &self.packages[package].clusters {
-            let drawn = &mut self.drawn[*cluster];
-            drawn.energy += u128::from(drawn.power_uw) * u128::from(now_ns - drawn.since_ns);
-            drawn.since_ns = now_ns;
-            sum += std::mem::take(&mut drawn.energy);
-        }
-        sum
+        let clusters = self.packages[package].clusters.iter();
+        clusters
+            .map(|cluster| self.drawn[*cluster].take(now_ns))
+            .sum()
     }
 }
 
@@ -133,12 +121,8 @@ impl<O: Observer> Mechanics<'_, O> {
         let Some(mut limits) = self.hardware.clocks.limits.take() else {
             return;
         };
-        let now = self.clock.now;
         let power_uw = self.cluster_power_uw(cluster, &limits.power);
-        let drawn = &mut limits.drawn[cluster as usize];
-        drawn.energy += u128::from(drawn.power_uw) * u128::from(now - drawn.since_ns);
-        drawn.since_ns = now;
-        drawn.power_uw = power_uw;
+        limits.drawn[cluster as usize].change(self.clock.now, power_uw);
         self.hardware.clocks.limits = Some(limits);
     }
 

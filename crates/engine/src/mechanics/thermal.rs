@@ -4,6 +4,7 @@
 //! one thing that the mechanics have from there.
 
 use super::Mechanics;
+use super::power::Drawn;
 use super::queue::Event;
 use crate::kernel::Kernel;
 use crate::observe::{CpuPower, Observer};
@@ -23,11 +24,8 @@ struct Zone {
     rc: ThermalRc,
     governor: ThermalGovernor,
     next_look_ns: u64,
-    /// Now, uW.
-    power_uw: u64,
-    /// Since the last step: uW x ns up to `since_ns`.
-    energy: u128,
-    since_ns: u64,
+    /// Since the last step.
+    drawn: Drawn,
 }
 
 /// All zones of a machine.
@@ -62,9 +60,7 @@ impl Thermal {
                     start_millic: zone.ambient_millic as i32,
                 }),
                 next_look_ns: u64::from(zone.polling_ms) * 1_000_000,
-                power_uw: 0,
-                energy: 0,
-                since_ns: 0,
+                drawn: Drawn::default(),
                 domains,
             }
         };
@@ -108,9 +104,8 @@ impl<O: Observer> Mechanics<'_, O> {
         };
         let zone = thermal.zones.iter_mut().find(|z| z.cluster == cluster);
         if let Some(zone) = zone {
-            zone.energy += u128::from(zone.power_uw) * u128::from(self.clock.now - zone.since_ns);
-            zone.since_ns = self.clock.now;
-            zone.power_uw = self.cluster_power_uw(cluster, &thermal.power);
+            let power_uw = self.cluster_power_uw(cluster, &thermal.power);
+            zone.drawn.change(self.clock.now, power_uw);
         }
         self.hardware.thermal = Some(thermal);
     }
@@ -161,11 +156,8 @@ impl<O: Observer> Mechanics<'_, O> {
         };
         let mut changed: Vec<u32> = Vec::new();
         for zone in &mut thermal.zones {
-            zone.energy += u128::from(zone.power_uw) * u128::from(self.clock.now - zone.since_ns);
-            zone.since_ns = self.clock.now;
-            zone.rc
-                .pass(zone.energy, self.clock.now - thermal.stepped_ns);
-            zone.energy = 0;
+            let energy = zone.drawn.take(self.clock.now);
+            zone.rc.pass(energy, self.clock.now - thermal.stepped_ns);
             let millic = zone.rc.millic();
             if self.clock.now >= zone.next_look_ns {
                 if zone.governor.look(millic) {

@@ -236,10 +236,7 @@ impl Model<'_> {
         domain: u32,
         opp: u16,
     ) {
-        let machine = self.machine;
-        for cpu in &machine.domain_cpus[domain as usize] {
-            self.charge_budget(m, *cpu);
-        }
+        self.charge_budgets(m, domain);
         debug_assert_eq!(u32::from(opp), self.core.freq_request(domain as usize));
         self.core.freq_applied(domain, opp.into());
         self.tell_ext_frequency(domain);
@@ -253,12 +250,17 @@ impl Model<'_> {
         domain: u32,
         opp: u16,
     ) {
+        self.charge_budgets(m, domain);
+        self.core.clock_is(domain, opp.into());
+        self.tell_ext_frequency(domain);
+    }
+
+    /// Budgets count by the clock: before it changes, what was used at the present one.
+    fn charge_budgets<O: Observer>(&mut self, m: &mut Mechanics<'_, O>, domain: u32) {
         let machine = self.machine;
         for cpu in &machine.domain_cpus[domain as usize] {
             self.charge_budget(m, *cpu);
         }
-        self.core.clock_is(domain, opp.into());
-        self.tell_ext_frequency(domain);
     }
 
     /// A frequency domain may use its operating points up to `most`.

@@ -1,6 +1,6 @@
 //! The governors of idle states (docs/rules/cpuidle.md): which state a CPU without work enters, and
 //! whether its tick stops. Each is a pure function of what it was asked and told before, so that it
-//! can be compared with the kernel's own source, call by call (`against_trees`).
+//! can be compared with the kernel's own source, call by call (`recorded`).
 
 mod ladder;
 mod menu;
@@ -16,6 +16,10 @@ use menu::Menu;
 use teo::{Form, Teo};
 use teo_5_10::TeoByHits;
 use wakeplace_policy_sys::sys;
+
+/// What a wake-up counts in teo, and the part of old counts, a power of two, that it takes off.
+const PULSE: u32 = 1024;
+const DECAY_SHIFT: u32 = 3;
 
 /// Utilisation above this part of the capacity, a power of two, is more than noise.
 pub(super) const UTIL_THRESHOLD_SHIFT: u32 = 6;
@@ -53,6 +57,24 @@ impl Sleep<'_> {
         self.to_timer_ns.min(to_tick)
     }
 
+    /// Without a tick nothing ends a stay in a shallow state.
+    fn long_enough(self, ns: u64) -> bool {
+        !self.tick_stopped() || ns >= self.tick_ns
+    }
+
+    /// The tick stops if the idle time is expected to be as long; else the state must pay before
+    /// `to_event_ns`.
+    fn decide(self, state: usize, duration_ns: u64, to_event_ns: u64) -> IdleChoice {
+        let polls = self.states[state].polling;
+        if self.tick_stopped() || !polls && duration_ns >= self.tick_ns {
+            return IdleChoice::stops_tick(state);
+        }
+        match self.residency(state) > to_event_ns {
+            true => IdleChoice::keeps_tick(self.shallower(state, to_event_ns)),
+            false => IdleChoice::keeps_tick(state),
+        }
+    }
+
     fn residency(self, state: usize) -> u64 {
         self.states[state].residency_ns
     }
@@ -83,6 +105,20 @@ pub(super) struct Slept {
 }
 
 impl Slept {
+    /// How long the CPU could idle: half of what the state takes is taken off, and of a shorter
+    /// time half of that.
+    fn measured_ns(&self) -> u64 {
+        match self.outlasts_exit() {
+            true => self.idle_ns - self.wake_latency_ns / 2,
+            false => self.idle_ns / 2,
+        }
+    }
+
+    /// It was as long as what the state takes to be entered and left.
+    fn outlasts_exit(&self) -> bool {
+        self.idle_ns >= self.wake_latency_ns
+    }
+
     /// A safety net ended it, not what the CPU waited for: it could have idled on, since no timer
     /// was nearer than a tick.
     fn by_safety_net(&self, to_timer_ns: u64) -> bool {

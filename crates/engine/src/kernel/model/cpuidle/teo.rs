@@ -3,11 +3,9 @@
 //! and intercepts (a wake-up before the timer, whose idle time was in the bin), of which old ones
 //! count less. If most wake-ups come before a state pays, a shallower one is a better choice.
 
-use super::{IdleChoice, SHORT_NS, Sleep, Slept};
+use super::{DECAY_SHIFT, IdleChoice, PULSE, SHORT_NS, Sleep, Slept};
 use crate::machine::CpuIdleState;
 
-const PULSE: u32 = 1024;
-const DECAY_SHIFT: u32 = 3;
 /// Recent wake-ups that count by number (`NR_RECENT`), up to 6.10.
 const RECENT: usize = 9;
 /// As long as one likes (`KTIME_MAX`): the timer was not asked, or a safety net ended it.
@@ -137,12 +135,8 @@ impl Teo {
         if forever {
             return FOREVER;
         }
-        let in_time = slept.idle_ns >= slept.wake_latency_ns;
-        let measured = match in_time {
-            true => slept.idle_ns - slept.wake_latency_ns / 2,
-            false => slept.idle_ns / 2,
-        };
-        if self.form >= Form::V6_18 && (!in_time || measured < SHORT_NS) {
+        let measured = slept.measured_ns();
+        if self.form >= Form::V6_18 && (!slept.outlasts_exit() || measured < SHORT_NS) {
             self.short_idles += PULSE;
         }
         measured
@@ -253,17 +247,15 @@ impl Teo {
             [_, deeper, ..] if pays(deeper) => sleep.states.iter().rposition(pays).unwrap_or(0),
             _ => 0,
         };
-        let long_enough = |at: usize| {
-            let middle = (sleep.residency(at) + sleep.residency(at + 1)) / 2;
-            !sleep.tick_stopped() || middle >= sleep.tick_ns
-        };
+        let long_enough =
+            |at: usize| sleep.long_enough((sleep.residency(at) + sleep.residency(at + 1)) / 2);
         if let Some(early) = self.early_6_12(state, long_enough)
             && early != state
         {
             state = early;
             duration = (sleep.residency(state) + sleep.residency(state + 1)) / 2;
         }
-        choice(sleep, state, duration, sleep.to_event_ns())
+        sleep.decide(state, duration, sleep.to_event_ns())
     }
 
     /// The counts first: the timer is asked only if it matters.
@@ -271,14 +263,14 @@ impl Teo {
         let deepest = sleep.states.len() - 1;
         let half_tick = sleep.tick_ns / 2;
         if self.form == Form::V6_10 && sleep.utilized && deepest < 2 {
-            return match !sleep.states[0].polling && long_enough(sleep, 0) {
+            return match !sleep.states[0].polling && sleep.long_enough(sleep.residency(0)) {
                 true => IdleChoice::keeps_tick(0),
-                false => choice(sleep, 1, sleep.residency(1), half_tick),
+                false => sleep.decide(1, sleep.residency(1), half_tick),
             };
         }
         let mut state = match self.form {
             Form::V7_3 => self.early_7_3(deepest),
-            _ => self.early_6_12(deepest, |at| long_enough(sleep, at)),
+            _ => self.early_6_12(deepest, |at| sleep.long_enough(sleep.residency(at))),
         }
         .unwrap_or(deepest);
         if self.form == Form::V6_10 && sleep.utilized {
@@ -298,7 +290,7 @@ impl Teo {
         }
         if sleep.residency(state) > sleep.to_timer_ns {
             let shallower = sleep.shallower(state, sleep.to_timer_ns);
-            if self.form != Form::V6_10 || long_enough(sleep, shallower) {
+            if self.form != Form::V6_10 || sleep.long_enough(sleep.residency(shallower)) {
                 state = shallower;
             }
         }
@@ -308,7 +300,7 @@ impl Teo {
         } else {
             sleep.to_timer_ns
         };
-        choice(sleep, state, duration, sleep.to_event_ns())
+        sleep.decide(state, duration, sleep.to_event_ns())
     }
 
     /// Where the answer could not change the choice, the timer is not asked.
@@ -392,11 +384,6 @@ impl Teo {
     }
 }
 
-/// Without a tick nothing ends a stay in a shallow state.
-fn long_enough(sleep: &Sleep<'_>, state: usize) -> bool {
-    !sleep.tick_stopped() || sleep.residency(state) >= sleep.tick_ns
-}
-
 /// The next shallower state but one that polls, if it is deep enough without a tick.
 fn shallower_not_polling(sleep: &Sleep<'_>, state: usize) -> usize {
     let next = state.saturating_sub(1);
@@ -405,7 +392,7 @@ fn shallower_not_polling(sleep: &Sleep<'_>, state: usize) -> usize {
     } else {
         next
     };
-    if long_enough(sleep, next) {
+    if sleep.long_enough(sleep.residency(next)) {
         next
     } else {
         state
@@ -420,18 +407,6 @@ fn deep_without_tick(sleep: &Sleep<'_>, state: usize) -> Option<usize> {
         let deepest = sleep.states.iter().rposition(pays).unwrap_or(0);
         deepest.max(state)
     })
-}
-
-/// The tick stops if the idle time is expected to be as long; else the state must pay before it.
-fn choice(sleep: &Sleep<'_>, state: usize, duration: u64, to_event_ns: u64) -> IdleChoice {
-    let polls = sleep.states[state].polling;
-    if sleep.tick_stopped() || !polls && duration >= sleep.tick_ns {
-        return IdleChoice::stops_tick(state);
-    }
-    match sleep.residency(state) > to_event_ns {
-        true => IdleChoice::keeps_tick(sleep.shallower(state, to_event_ns)),
-        false => IdleChoice::keeps_tick(state),
-    }
 }
 
 #[cfg(test)]

@@ -2,11 +2,9 @@
 //! how often the next timer was a good guess, and how often a wake-up before the timer fitted the
 //! state; and the mean of recent idle times.
 
-use super::{IdleChoice, Sleep, Slept};
+use super::{DECAY_SHIFT, IdleChoice, PULSE, Sleep, Slept};
 use crate::machine::CpuIdleState;
 
-const PULSE: u32 = 1024;
-const DECAY_SHIFT: u32 = 3;
 const INTERVALS: usize = 8;
 
 /// What is known of one state.
@@ -56,10 +54,9 @@ impl TeoByHits {
 
     pub(super) fn reflect(&mut self, states: &[CpuIdleState], slept: &Slept) {
         let on_time = slept.idle_ns >= self.sleep_ns || slept.by_safety_net(self.sleep_ns);
-        let measured = match (slept.idle_ns, slept.wake_latency_ns) {
-            _ if on_time => u64::MAX,
-            (idle, latency) if idle >= latency => idle - latency / 2,
-            (idle, _) => idle / 2,
+        let measured = match on_time {
+            true => u64::MAX,
+            false => slept.measured_ns(),
         };
         self.known
             .iter_mut()
@@ -95,20 +92,14 @@ impl TeoByHits {
         }
         if state > 0
             && let Some(mean) = self.typical_ns(duration)
-            && long_enough(sleep, mean)
+            && sleep.long_enough(mean)
         {
             duration = mean;
             if sleep.residency(state) > mean {
                 state = sleep.shallower(state, mean);
             }
         }
-        if sleep.tick_stopped() || duration >= sleep.tick_ns && !sleep.states[state].polling {
-            return IdleChoice::stops_tick(state);
-        }
-        if state > 0 && sleep.residency(state) > sleep.to_event_ns() {
-            state = sleep.shallower(state, sleep.to_event_ns());
-        }
-        IdleChoice::keeps_tick(state)
+        sleep.decide(state, duration, sleep.to_event_ns())
     }
 
     fn candidate(&self, sleep: &Sleep<'_>) -> Candidate {
@@ -119,7 +110,7 @@ impl TeoByHits {
                 break;
             }
             state = at;
-            if most < known.early_hits && long_enough(sleep, sleep.residency(at)) {
+            if most < known.early_hits && sleep.long_enough(sleep.residency(at)) {
                 early_before = early;
                 most = known.early_hits;
                 early = Some(at);
@@ -143,9 +134,4 @@ impl TeoByHits {
         let count = below().count();
         (count > INTERVALS / 2).then(|| below().sum::<u64>() / count as u64)
     }
-}
-
-/// Without a tick nothing ends a short idle time but what it is mistaken about.
-fn long_enough(sleep: &Sleep<'_>, ns: u64) -> bool {
-    !sleep.tick_stopped() || ns >= sleep.tick_ns
 }
