@@ -55,9 +55,8 @@ pub struct EnergyMeter<P> {
     power: P,
     wiring: Wiring,
     occupancy: Occupancy,
-    /// Per CPU: whether it is busy. Per domain: how many of its CPUs are.
+    /// Per CPU: whether it is busy.
     busy: Vec<bool>,
-    nr_busy: Vec<usize>,
     /// Where powers depend on another domain's clock: which of them are in force.
     rows: Option<Rows>,
     /// What the books last heard of each cluster.
@@ -75,7 +74,6 @@ impl<P: PowerSource> EnergyMeter<P> {
         EnergyMeter {
             occupancy: Occupancy::new(&wiring.cluster_sizes(), platform.idle_states.len()),
             busy: vec![false; platform.cpus.len()],
-            nr_busy: vec![0; platform.freq_domains.len()],
             rows: Rows::new(platform),
             uses: vec![None; platform.clusters.len()],
             ledger: Ledger::new(platform, &wiring),
@@ -196,8 +194,7 @@ fn board(power: &impl PowerSource) -> Option<u64> {
 impl<P: PowerSource> Observer for EnergyMeter<P> {
     fn cpu_power(&mut self, time_ns: u64, cpu: u32, power: CpuPower) {
         let busy = power == CpuPower::Busy;
-        let was = std::mem::replace(&mut self.busy[cpu as usize], busy);
-        let changed = was != busy;
+        let changed = std::mem::replace(&mut self.busy[cpu as usize], busy) != busy;
         self.tell(time_ns, cpu as usize, power);
         for at in 0..self.wiring.siblings[cpu as usize].len() {
             let other = self.wiring.siblings[cpu as usize][at];
@@ -210,9 +207,7 @@ impl<P: PowerSource> Observer for EnergyMeter<P> {
         self.follow(time_ns, cluster);
         let domain = self.wiring.cpu_domain[cpu as usize];
         if let Some(rows) = self.rows.as_mut().filter(|_| changed) {
-            let busy = &mut self.nr_busy[domain];
-            *busy = if was { *busy - 1 } else { *busy + 1 };
-            let changed = rows.busy(domain, *busy);
+            let changed = rows.cpu(domain, busy);
             self.points(time_ns, &changed);
         }
     }

@@ -44,15 +44,18 @@ pub struct MeasuredPower {
 }
 
 impl MeasuredPower {
+    /// The row in force while nothing else asks for a clock.
+    pub const LOWEST_ROW: usize = 0;
+
     /// Place of an operating point and a row in `points`.
     #[must_use]
     pub fn at(&self, opp: usize, row: usize) -> usize {
         opp * self.rows.len() + row
     }
 
-    /// The row in force while nothing else asks for a clock.
+    /// They depend on another clock than the domain's own.
     #[must_use]
-    pub fn lowest_row(&self) -> usize {
-        0
+    pub fn is_shared(&self) -> bool {
+        self.rows.len() > 1
     }
 }

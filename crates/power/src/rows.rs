@@ -27,7 +27,6 @@ impl Rows {
     /// None: no power of the platform depends on another clock.
     #[must_use]
     pub fn new(platform: &Platform) -> Option<Self> {
-        let depends = |measured: &MeasuredPower| measured.rows.len() > 1;
         let domain = |domain: &wakeplace_platform::FreqDomain| Domain {
             khz: domain.opps.iter().map(|opp| opp.khz).collect(),
             busy_uw: domain
@@ -38,15 +37,15 @@ impl Rows {
             measured: domain.measured.clone(),
             opp: 0,
             busy: 0,
-            row: domain
-                .measured
-                .as_ref()
-                .map_or(0, MeasuredPower::lowest_row),
+            row: MeasuredPower::LOWEST_ROW,
         };
         let domains: Vec<Domain> = platform.freq_domains.iter().map(domain).collect();
-        let any = domains
-            .iter()
-            .any(|domain| domain.measured.as_ref().is_some_and(depends));
+        let any = domains.iter().any(|domain| {
+            domain
+                .measured
+                .as_ref()
+                .is_some_and(MeasuredPower::is_shared)
+        });
         any.then_some(Self { domains })
     }
 
@@ -55,11 +54,14 @@ impl Rows {
         self.change(|domains| domains[domain].opp = opp)
     }
 
-    /// So many CPUs of a domain are busy from now on. The domains whose `point` is another one.
-    pub fn busy(&mut self, domain: usize, busy: usize) -> Vec<usize> {
+    /// One more CPU of a domain is busy from now on, or one fewer. The domains whose `point` is
+    /// another one.
+    pub fn cpu(&mut self, domain: usize, busy: bool) -> Vec<usize> {
+        let own = &mut self.domains[domain].busy;
+        let before = *own;
+        *own = if busy { before + 1 } else { before - 1 };
         // The first busy CPU counts, and the last.
-        let before = std::mem::replace(&mut self.domains[domain].busy, busy);
-        match (before > 0) == (busy > 0) {
+        match (before > 0) == (*own > 0) {
             true => Vec::new(),
             false => self.change(|_| ()),
         }
@@ -108,7 +110,7 @@ impl Rows {
         let all = measured.rows.iter().enumerate().filter_map(votes);
         // Of equal powers the first policy's, as rows are in its order.
         let most = all.reduce(|best, other| if other.0 > best.0 { other } else { best });
-        most.map_or(measured.lowest_row(), |(_, row)| row)
+        most.map_or(MeasuredPower::LOWEST_ROW, |(_, row)| row)
     }
 
     /// No table says which clock a shared unit has beside which clocks of CPUs: it is taken to have
@@ -171,13 +173,13 @@ mod tests {
             0,
             "a clock without a busy CPU asks for nothing"
         );
-        assert_eq!(rows.busy(1, 1), [0]);
+        assert_eq!(rows.cpu(1, true), [0]);
         assert_eq!(little(&rows), row(&platform, 1, 13));
-        assert_eq!(rows.busy(1, 2), [], "one more changes nothing");
-        assert_eq!(rows.busy(2, 1), [], "527.05 is more than 87.31");
+        assert_eq!(rows.cpu(1, true), [], "one more changes nothing");
+        assert_eq!(rows.cpu(2, true), [], "527.05 is more than 87.31");
         assert_eq!(rows.opp(2, 16), [0, 2]);
         assert_eq!(little(&rows), row(&platform, 2, 16));
-        assert_eq!(rows.busy(2, 0), [0]);
+        assert_eq!(rows.cpu(2, false), [0]);
         assert_eq!(little(&rows), row(&platform, 1, 13));
         // Own operating points, then rows; the others' points are their operating points.
         rows.opp(0, 10);
@@ -197,7 +199,7 @@ mod tests {
         let mut rows = Rows::new(&platform).expect("they depend");
         rows.opp(2, 1);
         assert_eq!(rows.point(0), 0, "nobody is busy");
-        assert_eq!(rows.busy(2, 1), [0]);
+        assert_eq!(rows.cpu(2, true), [0]);
         assert_eq!(rows.point(0), 1);
         rows.opp(2, 0);
         assert_eq!(rows.point(0), 0, "500 of 2802 MHz: 17.8 %");

@@ -106,7 +106,7 @@ fn measured_cells(
 ) {
     let rows = 0..measured.rows.len();
     let of = |row| measured.points[measured.at(opp, row)];
-    let lowest = of(measured.lowest_row());
+    let lowest = of(MeasuredPower::LOWEST_ROW);
     let most = rows.map(|row| of(row).busy_uw).max();
     let most = most.filter(|most| *most > lowest.busy_uw);
     cells[3] = power(platform, Some(lowest.cluster_uw));
@@ -142,7 +142,7 @@ fn about_points(page: &mut Page, domain: &FreqDomain, states: &[EnergyState], hi
         false => "",
     };
     let measured = match &domain.measured {
-        Some(measured) if measured.rows.len() > 1 => {
+        Some(measured) if measured.is_shared() => {
             " Measured beside the lowest state of the other clocks that the powers depend on; \
              `to`: the most beside any."
         }

@@ -68,7 +68,7 @@ pub(super) fn read(
     }
     for (domain, measured) in domains.iter_mut().zip(all) {
         for (index, opp) in domain.opps.iter_mut().enumerate() {
-            let place = measured.at(index, measured.lowest_row());
+            let place = measured.at(index, MeasuredPower::LOWEST_ROW);
             opp.power = Some(measured.points[place].busy_uw);
         }
         domain.measured = Some(measured);
@@ -331,7 +331,7 @@ fn nearest<'a>(
 
 /// Measured power may fall where the clock rises.
 fn falls(measured: &MeasuredPower, domain: &FreqDomain, odd: &mut Odd) {
-    let busy = |opp| measured.points[measured.at(opp, measured.lowest_row())].busy_uw;
+    let busy = |opp| measured.points[measured.at(opp, MeasuredPower::LOWEST_ROW)].busy_uw;
     for opp in 1..domain.opps.len() {
         odd.steps += 1;
         if busy(opp) < busy(opp - 1) {

@@ -24,7 +24,9 @@ mod transfer;
 mod values;
 
 use crate::error::{Flaw, PlatformError};
-use crate::{Board, Costs, FreqDomain, MAX_FILE_BYTES, Platform, PowerUnit, Standing};
+use crate::{
+    Board, Costs, FreqDomain, MAX_FILE_BYTES, MeasuredPower, Platform, PowerUnit, Standing,
+};
 use machine::Machine;
 use provenance::Provenance;
 use raw::{Int, RawBoard, RawCosts, RawPlatform, Text};
@@ -88,7 +90,7 @@ fn platform(raw: &RawPlatform, text: &str) -> Result<Platform, Flaw> {
     let board = raw.board.as_ref();
     let board = board.map(|board| read_board(board, unit, &mut provenance));
     let thermal = thermal::read(&raw.thermal, &machine.clusters, unit, &mut provenance)?;
-    check_heat(raw, &freq_domains)?;
+    check_shared(raw, &freq_domains)?;
     let housekeeping = housekeeping::read(raw.housekeeping.as_ref(), &machine, &mut provenance)?;
     let mut platform = Platform {
         name,
@@ -171,16 +173,22 @@ fn check_model(raw: &RawPlatform, domains: &[FreqDomain]) -> Result<(), Flaw> {
     }
 }
 
-/// Heat is computed of clusters apart.
-fn check_heat(raw: &RawPlatform, domains: &[FreqDomain]) -> Result<(), Flaw> {
+/// Heat and what a package may draw are computed of clusters apart.
+fn check_shared(raw: &RawPlatform, domains: &[FreqDomain]) -> Result<(), Flaw> {
     let mut measured = domains.iter().filter_map(|domain| domain.measured.as_ref());
-    match raw.thermal.first() {
-        Some(zone) if measured.any(|measured| measured.rows.len() > 1) => Err(Flaw::new(
-            at(zone),
-            "a `[[thermal]]` table beside powers that depend on another cluster's clock",
-            "expected powers by the cluster's own clock (`cpu_1d`), or no heat",
+    if !measured.any(MeasuredPower::is_shared) {
+        return Ok(());
+    }
+    let heat = raw.thermal.first().map(|zone| ("[[thermal]]", at(zone)));
+    let limit = raw.power_limit.as_ref();
+    let limit = limit.map(|limit| ("[power_limit]", at(limit)));
+    match heat.or(limit) {
+        Some((table, place)) => Err(Flaw::new(
+            place,
+            format!("a table `{table}` beside powers that depend on another cluster's clock"),
+            "expected powers by the cluster's own clock (`cpu_1d`), or no such table",
         )),
-        _ => Ok(()),
+        None => Ok(()),
     }
 }
 

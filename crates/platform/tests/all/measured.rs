@@ -218,6 +218,28 @@ fn powers_beside_a_table_are_refused() {
     }
 }
 
+/// Goal: what is computed of clusters apart is refused where a cluster's power depends on another's
+/// clock. Method: a limit of packages, and heat, in the file of the tables above.
+#[test]
+fn heat_and_limits_need_powers_by_the_own_clock() {
+    let limit = "[power_limit]\nlong_uw = 1000\nshort_uw = 2000\ntau_ms = 10\nsource = \"t\"\n\
+                 standing = \"assumed\"\n";
+    let heat = "[[thermal]]\ncluster = \"big\"\ntrip_millic = 75000\nhysteresis_millic = 1000\n\
+                polling_ms = 1000\npassive_ms = 100\nsource = \"t\"\nstanding = \"assumed\"\n\
+                [thermal.rc]\nambient_millic = 25000\nresistance_mk_per_w = 10000\n\
+                capacity_mj_per_k = 500\nsource = \"t\"\nstanding = \"assumed\"\n";
+    for (name, table) in [("[power_limit]", limit), ("[[thermal]]", heat)] {
+        let text = format!("{}\n§{table}", file(ALONE, BESIDE));
+        refused(
+            &text,
+            &format!(
+                "a table `{name}` beside powers that depend on another cluster's clock; expected \
+                 powers by the cluster's own clock (`cpu_1d`), or no such table"
+            ),
+        );
+    }
+}
+
 /// Goal: gs101 has the measured figures as published (Wattson's Tensor_cpu_*.csv), and the device
 /// tree's as what the kernel believes.
 #[test]
