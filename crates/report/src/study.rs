@@ -193,6 +193,17 @@ pub(crate) fn power_of(result: &StudyResult, row: &StudyRow) -> Option<&'static 
     power_word(&row.metric, (usize::from(is_modelled(result, row)), 1))
 }
 
+/// `power_of` the first row of a case and a metric.
+pub(crate) fn power_of_case(
+    result: &StudyResult,
+    case: &str,
+    metric: &str,
+) -> Option<&'static str> {
+    let mut rows = result.rows.iter();
+    let row = rows.find(|row| row.case == case && row.metric == metric)?;
+    power_of(result, row)
+}
+
 fn kind_of(row: &StudyRow) -> &'static str {
     match (row.experiment(), row.variant()) {
         (Some(_), _) => ", experiments",

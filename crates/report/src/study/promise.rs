@@ -1,9 +1,9 @@
 //! What a study promised: per case and goal the best feature, what is kept of it, what is lost.
 
-use super::power_of;
+use super::power_of_case;
 use crate::phrase::title;
 use crate::{Align, Cell, Format, Style, Table, number};
-use wakeplace_study::{Kept, Loss, Promise, PromiseRow, StudyResult, StudyRow};
+use wakeplace_study::{Kept, Loss, Promise, PromiseRow, StudyResult};
 
 const TITLE: &str = "Kept of the best single feature's gain, and lost against the base";
 
@@ -19,12 +19,7 @@ pub(super) fn markdown(result: &StudyResult, found: &Promise) -> String {
 
 /// The metric, and that nobody measured what it is made of.
 fn goal(result: &StudyResult, row: &PromiseRow) -> String {
-    let same = |other: &&StudyRow| other.case == row.case && other.metric == row.metric;
-    let word = result
-        .rows
-        .iter()
-        .find(same)
-        .and_then(|row| power_of(result, row));
+    let word = power_of_case(result, &row.case, &row.metric);
     word.map_or_else(
         || row.metric.clone(),
         |word| format!("{} ({word})", row.metric),

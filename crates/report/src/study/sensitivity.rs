@@ -1,9 +1,9 @@
 //! What becomes of the conclusions with assumed costs halved and doubled, as tables.
 
-use super::power_of;
+use super::power_of_case;
 use crate::phrase::{short_policy, title, wrap};
 use crate::{Align, Cell, Format, Style, Table, Tone, number};
-use wakeplace_study::{Factor, Sensitivity, SensitivityRow, StudyResult, StudyRow};
+use wakeplace_study::{Factor, Sensitivity, SensitivityRow, StudyResult};
 use wakeplace_text::markdown;
 
 /// Marks a conclusion that is another than with nothing changed.
@@ -45,10 +45,7 @@ fn tables(result: &StudyResult, found: &Sensitivity) -> Vec<(String, Table)> {
             let ours = |row: &&SensitivityRow| row.metric == *metric && row.case == *case;
             let rows: Vec<&SensitivityRow> = found.rows.iter().filter(ours).collect();
             if !rows.is_empty() {
-                let one = |row: &&StudyRow| row.metric == *metric && row.case == *case;
-                let word = { result.rows.iter() }
-                    .find(one)
-                    .and_then(|row| power_of(result, row));
+                let word = power_of_case(result, case, metric);
                 let word = word.map_or_else(String::new, |word| format!(" ({word})"));
                 let title = format!(
                     "{metric}{word}, case {case}: change with assumed costs halved and doubled, {}",
