@@ -1,7 +1,7 @@
 //! What a source lacks is filled in here: one rule each, with its reason, the same as
 //! built-in platform files have (docs/decisions/026).
 
-use super::found::{Clock, Found, FoundIdle, Origin, Point, Scale};
+use super::found::{Clock, Found, FoundIdle, Origin, Point, Scale, of_largest};
 use crate::arch::Arch;
 use crate::sysfs::partition::Partition;
 
@@ -78,8 +78,7 @@ fn capacities(found: &mut Found, said: &mut Vec<String>) {
         return;
     }
     for cpu in &mut found.cpus {
-        let scaled = u128::from(cpu.capacity) * 1024 / u128::from(most);
-        cpu.capacity = scaled.clamp(1, 1024) as u64;
+        cpu.capacity = of_largest(cpu.capacity, most);
     }
     let words = format!("capacities: brought to 1024 for the biggest CPU, which had {most}");
     found.notes.push(words.clone());

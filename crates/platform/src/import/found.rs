@@ -104,6 +104,12 @@ pub(super) struct IdlePower {
     pub(super) from: Origin,
 }
 
+/// A figure of a CPU beside the largest, which is 1024.
+pub(super) fn of_largest(figure: u64, largest: u64) -> u64 {
+    let scaled = u128::from(figure) * 1024 / u128::from(largest.max(1));
+    scaled.clamp(1, 1024) as u64
+}
+
 /// A machine.
 pub(super) struct Found {
     pub(super) title: Option<String>,

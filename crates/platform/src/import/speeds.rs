@@ -1,10 +1,7 @@
 //! How fast CPUs are that a kernel takes for alike: by the firmware's word where a source has it,
 //! else by their clocks and kinds.
 
-use super::found::{Found, Origin, cpu_list};
-
-/// Speed of the fastest CPU.
-const FULL: u64 = 1024;
+use super::found::{Found, Origin, cpu_list, of_largest};
 
 /// What an E core of Intel's gets done per clock, of a P core's 1: the scaling factors of
 /// `HYBRID_SCALING_FACTOR_ADL` and of E cores in drivers/cpufreq/intel_pstate.c.
@@ -18,7 +15,10 @@ pub(super) fn fill(found: &mut Found, said: &mut Vec<String>) {
     }
     if let Some((speeds, _)) = &mut found.speed {
         one_per_clock(speeds, &found.clocks);
-        scale(speeds);
+        let most = speeds.iter().max().copied().unwrap_or(0);
+        speeds
+            .iter_mut()
+            .for_each(|speed| *speed = of_largest(*speed, most));
     }
 }
 
@@ -72,13 +72,5 @@ fn one_per_clock(speeds: &mut [u64], clocks: &[super::found::Clock]) {
         let cpus = || clock.cpus.iter().map(|cpu| usize::from(*cpu));
         let most = cpus().map(|cpu| speeds[cpu]).max().unwrap_or(0);
         cpus().for_each(|cpu| speeds[cpu] = most);
-    }
-}
-
-/// The fastest becomes 1024.
-fn scale(speeds: &mut [u64]) {
-    let most = speeds.iter().max().copied().unwrap_or(0).max(1);
-    for speed in speeds {
-        *speed = (u128::from(*speed) * u128::from(FULL) / u128::from(most)).clamp(1, 1024) as u64;
     }
 }
