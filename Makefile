@@ -16,7 +16,7 @@ build: ## the release build of everything
 	cargo build --locked --release $$(scripts/packages.sh)
 
 test: lint ## everything that must hold: lint, then all tests, with a count at the end
-	@scripts/test.sh
+	@cargo xtask test
 
 lint: ## formatting and clippy, warnings being errors (LINT=formatting: the first only)
 	@scripts/setup.sh lint
@@ -25,7 +25,7 @@ lint: ## formatting and clippy, warnings being errors (LINT=formatting: the firs
 
 check: ## this repository's own rules: style, dependency arrows, licences, generated files
 	@scripts/setup.sh
-	cargo run --locked --quiet --package xtask -- check
+	cargo xtask check
 
 lab: ## what runs in the lab's guests, for x86-64 and arm64, into target/lab
 	@scripts/lab-binaries.sh
@@ -33,7 +33,7 @@ lab: ## what runs in the lab's guests, for x86-64 and arm64, into target/lab
 fidelity: lab ## docs/results/fidelity.md and truth.md: placement beside the kernel's own (35 minutes of emulation on two CPUs)
 	cargo run --locked --release --bin wakeplace -- lab fidelity --jobs 2 --timeout 90m \
 		--keep target/fidelity --page docs/results/fidelity.md
-	cargo run --locked --quiet --package xtask -- truth --from target/fidelity
+	cargo xtask truth --from target/fidelity
 	rm -r target/fidelity
 	cargo run --locked --release --bin wakeplace -- lab fidelity --recorded --page docs/results/fidelity.md
 
@@ -49,29 +49,29 @@ soak: lab build ## ... under mixed load for half an hour (SOAK_MINUTES=N)
 same-runs: ## a list of runs happens as scripts/same-runs.txt has them (docs/internals/checks.md; RECORD=1: write it anew)
 	@scripts/setup.sh
 	cargo build --locked --package wakeplace-cli
-	@scripts/same-runs.sh $(if $(RECORD),--record,--compare) scripts/same-runs.txt
+	@cargo xtask same-runs $(if $(RECORD),--record,--compare) scripts/same-runs.txt
 
 bench: ## how many simulated events a second (WAKEPLACE_BENCH_QUICK=1: a short look)
 	@scripts/setup.sh
 	cargo bench --locked -p wakeplace-engine --bench engine
 	cargo build --locked --release -p wakeplace-cli
-	@scripts/bench.sh target/release/wakeplace
-	@scripts/traces/bench.sh target/release/wakeplace
+	@cargo xtask bench target/release/wakeplace
 
 bench-live: lab build ## what a wake-up costs, in instructions, beside the kernel's scheduler and others
 	@scripts/bench-live.sh
 
 fuzz: ## changed inputs, from the file to every output, guided by coverage (FUZZ_SECONDS=N each, 60)
 	@scripts/setup.sh
-	@scripts/fuzz.sh $${FUZZ_SECONDS:-60}
+	@cargo xtask fuzz $${FUZZ_SECONDS:-60}
 
 mutants: ## break core and engine in small ways and list what no test sees (MUTANTS=N of the core, 300)
 	@scripts/setup.sh bpf
-	cargo run --locked --quiet --package xtask -- mutants --count $${MUTANTS:-300}
-	@scripts/mutants-engine.sh
+	cargo xtask mutants --count $${MUTANTS:-300}
+	@cargo xtask mutants-engine
 
 nightly: ## everything that .ci/run has no time for, each part with its seconds (NIGHTLY_SCALE=N)
-	@scripts/nightly.sh
+	@scripts/setup.sh
+	@cargo xtask nightly
 
 playground: ## the simulator as one page for browsers, target/playground/index.html
 	@scripts/playground.sh
@@ -86,7 +86,7 @@ dist: ## what can be given away, into dist/: archives, Debian packages, crates, 
 	@scripts/dist.sh $(ARCHS)
 
 release: ## commits and tags a release (DRY_RUN=1: only checks, and says what it would do)
-	@scripts/release.sh $(if $(DRY_RUN),--dry-run)
+	@cargo xtask release $(if $(DRY_RUN),--dry-run)
 
 install: ## `wakeplace`, its loader of objects and `scx_wakeplace` into cargo's folder of programs
 	@scripts/setup.sh bpf

@@ -4,7 +4,7 @@
 #   wakeplace-guest    load and stress
 #   scx_wakeplace      the live scheduler
 #
-#   wakeplace          with --simulator, for arm64: what scripts/same-bytes.sh compares
+#   wakeplace          with --simulator, for arm64: what cargo xtask same-bytes compares
 #
 #   scripts/lab-binaries.sh                 both machines
 #   scripts/lab-binaries.sh x86_64          one of them

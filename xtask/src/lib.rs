@@ -1,21 +1,35 @@
-//! What is not cargo's: the style check, the dependency arrows, and generated files.
+//! What is not cargo's: the style check, the dependency arrows, generated files, and the tasks that
+//! measure, try and release.
 //!
 //! Every rule is a function from the repository's files (or its build graph) to findings, with its
 //! own tests beside it; `tests/all/repo.rs` runs all of them over this repository, so that
 //! `cargo test --workspace` keeps them.
 
+#![allow(
+    clippy::print_stdout,
+    clippy::print_stderr,
+    clippy::disallowed_methods,
+    reason = "its users sit before a terminal, and it says how long things take"
+)]
+
 pub mod arrows;
 pub mod assets;
 pub mod bindings;
+pub mod checks;
+pub mod commands;
+pub mod gives;
 pub mod kernel_map;
 pub mod lexer;
+pub mod measure;
 pub mod mutants;
 pub mod params;
 pub mod protos;
 pub mod reasons;
 pub mod repo;
+pub mod shop;
 pub mod site;
 pub mod tidy;
+pub mod tries;
 pub mod truth;
 
 use std::fmt;

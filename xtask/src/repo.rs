@@ -27,8 +27,9 @@ pub struct Repo {
 }
 
 /// Names of text files that the rules read, by what the name ends with.
-const TEXT: [&str; 11] = [
-    ".rs", ".c", ".h", ".sh", ".toml", ".md", ".py", ".json", "Makefile", ".ci/run", "LICENSE",
+const TEXT: [&str; 12] = [
+    ".rs", ".c", ".h", ".sh", ".toml", ".md", ".py", ".json", ".cff", "Makefile", ".ci/run",
+    "LICENSE",
 ];
 
 impl Repo {

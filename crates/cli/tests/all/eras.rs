@@ -75,10 +75,11 @@ fn an_era_differs_from_the_next_by_its_parameters_alone() {
 /// Goal: docs/results/eras.md attributes every difference: its groups of rules are all of them.
 #[test]
 fn the_page_of_eras_knows_every_difference() {
-    let script = std::fs::read_to_string(repository("scripts/eras-page.sh")).expect("the script");
-    let (_, groups) = script.split_once("<<'GROUPS'\n").expect("the groups");
-    let (groups, _) = groups.split_once("GROUPS\n").expect("their end");
-    let settings = groups.lines().flat_map(|line| line.split(' ').skip(1));
+    let list = std::fs::read_to_string(repository("xtask/data/eras.toml")).expect("the list");
+    let list: toml::Table = list.parse().expect("TOML");
+    let groups = list["groups"].as_array().expect("groups").iter();
+    let groups: Vec<&str> = groups.map(|group| group.as_str().expect("text")).collect();
+    let settings = groups.iter().flat_map(|group| group.split(' ').skip(1));
     let pair = |text: &str| {
         let (key, value) = text.split_once('=').expect("KEY=VALUE");
         (key.to_owned(), value.to_owned())
@@ -89,7 +90,7 @@ fn the_page_of_eras_knows_every_difference() {
     assert_eq!(named.len(), count, "a parameter is named twice");
     assert_eq!(named, differences("linux-6.2", "linux-6.12"));
     let page = std::fs::read_to_string(repository("docs/results/eras.md")).expect("the page");
-    for name in groups.lines().filter_map(|line| line.split(' ').next()) {
+    for name in groups.iter().filter_map(|group| group.split(' ').next()) {
         assert!(page.contains(&format!("| {name} |")), "{name} has no row");
     }
 }

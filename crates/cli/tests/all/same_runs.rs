@@ -1,5 +1,5 @@
-//! The list of runs that scripts/same-runs.sh compares has everything that can be chosen, and the
-//! record is of that list.
+//! The list of runs that `cargo xtask same-runs` compares has everything that can be chosen, and
+//! the record is of that list.
 
 use crate::common::repository;
 
@@ -11,27 +11,21 @@ fn text(path: &str) -> String {
     std::fs::read_to_string(repository(path)).expect("a file of the repository")
 }
 
-/// The lines of the list, each run on one.
-fn runs() -> Vec<String> {
-    let text = text("scripts/runs.sh");
-    let list = text.split_once("runs=(").expect("the list").1;
-    let list = list.split_once("\n)").expect("its end").0;
-    let quoted = list.split('\'').skip(1).step_by(2);
-    let joined = |run: &str| run.split_whitespace().collect::<Vec<_>>().join(" ");
-    quoted.map(joined).collect()
-}
-
-/// All words of the list.
-fn words() -> Vec<String> {
-    let runs = runs();
-    let words = runs.iter().flat_map(|run| run.split(' '));
-    words.map(str::to_owned).collect()
+/// The names of the runs, and all words of the list.
+fn runs() -> (Vec<String>, Vec<String>) {
+    let text = text("xtask/data/runs.txt");
+    let lines: Vec<&str> = text.lines().filter(|line| !line.starts_with('#')).collect();
+    let own = |line: &&&str| !line.is_empty() && !line.starts_with(' ');
+    let first = |line: &&str| line.split(' ').next().unwrap_or_default().to_owned();
+    let words = lines.iter().flat_map(|line| line.split_whitespace());
+    let words = words.map(str::to_owned).collect();
+    (lines.iter().filter(own).map(first).collect(), words)
 }
 
 /// Goal: who adds an era, a feature or a version of one adds a run of it.
 #[test]
 fn each_era_and_feature_has_a_run() {
-    let words = words();
+    let (_, words) = runs();
     let any = |is: &dyn Fn(&str) -> bool| {
         let mut policies = words.iter().filter(|word| Policy::parse(word).is_ok());
         policies.any(|policy| is(policy))
@@ -61,7 +55,7 @@ fn each_era_and_feature_has_a_run() {
 /// Goal: likewise models of loads, switches of the machine's model, and queues.
 #[test]
 fn each_model_switch_and_queue_has_a_run() {
-    let words = words();
+    let (_, words) = runs();
     let models = Spec::catalogue().map(|model| format!("{}:", model.name));
     let switches = Options::default().keys();
     let switches = switches.iter().map(|(key, ..)| format!("{key}="));
@@ -76,7 +70,7 @@ fn each_model_switch_and_queue_has_a_run() {
 #[test]
 fn the_record_is_of_the_list() {
     let name = |line: &str| line.split(' ').next().expect("a word").to_owned();
-    let listed: Vec<String> = runs().iter().map(|run| name(run)).collect();
+    let (listed, _) = runs();
     let record = text("scripts/same-runs.txt");
     let recorded = record.lines().filter(|line| !line.starts_with('#'));
     assert_eq!(recorded.map(name).collect::<Vec<_>>(), listed);

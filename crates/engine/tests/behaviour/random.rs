@@ -1,7 +1,7 @@
 //! Runs of which everything is drawn: the machine among all built-in ones, the policy with its
 //! features, parameters and queue, the workload, what happens to the machine meanwhile. The rules
 //! of `checker` hold, and the core neither leaves its memory nor computes what C leaves undefined:
-//! this is what scripts/sanitize.sh runs with sanitizers.
+//! this is what cargo xtask sanitize runs with sanitizers.
 //!
 //! Seeds are WAKEPLACE_RANDOM_SEED (1) and the following, WAKEPLACE_RANDOM_RUNS (22) in all. Each
 //! seed is a run of its own, whatever the first was.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * One of a kernel tree's own governors of idle states, unmodified, asked again and again: what it
- * chooses goes to standard output, one character per choice. scripts/idle-governors.sh builds it
+ * chooses goes to standard output, one character per choice. cargo xtask idle-governors builds it
  * against a tree; crates/engine/src/kernel/model/cpuidle/recorded.rs asks ours the same and
  * compares. The questions are of a generator that both have (docs/rules/cpuidle.md#recorded).
  *

@@ -261,7 +261,7 @@ mod exposition {
             lines.map(str::to_owned).collect()
         };
         assert_eq!(samples(&text), samples(&openmetrics::text(&status)));
-        // scripts/metrics-test.sh gives it to the parser of Prometheus.
+        // cargo xtask metrics gives it to the parser of Prometheus.
         if let Some(path) = std::env::var_os("WAKEPLACE_METRICS_OUT") {
             std::fs::write(path, text).expect("a file");
         }

@@ -1,6 +1,6 @@
 //! Our governors beside those of kernel trees. `recorded/NAME-VERSION.txt` is what the tree's own
 //! source chose, one character per choice, a line per table of states
-//! (crates/kernel-shim/tests/governors, scripts/idle-governors.sh); here the same questions are
+//! (crates/kernel-shim/tests/governors, cargo xtask idle-governors); here the same questions are
 //! asked of ours (docs/rules/cpuidle.md#recorded).
 
 use super::teo::Form;

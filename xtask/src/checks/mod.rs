@@ -1,0 +1,48 @@
+//! All checks, in one list that `.ci/run` and `make nightly` read.
+
+mod list;
+mod run;
+
+pub use run::{ci, nightly, part};
+
+use anyhow::Result;
+
+use crate::shop::Shop;
+
+/// How much of a check is done.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Size {
+    /// What a change can wait for: `.ci/run`.
+    Quick,
+    /// All of it: nightly.
+    Full,
+}
+
+/// Where a check is done.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum When {
+    Both,
+    Ci,
+    Nightly,
+    /// In both; in `.ci/run` it begins when the tests have been built, beside them.
+    BesideTests,
+}
+
+/// One check.
+struct Check {
+    name: &'static str,
+    /// What it is, as a heading.
+    title: &'static str,
+    when: When,
+    run: fn(&Shop, Size) -> Result<()>,
+}
+
+impl Check {
+    fn in_ci(&self) -> bool {
+        self.when != When::Nightly
+    }
+
+    fn in_nightly(&self) -> bool {
+        self.when != When::Ci
+    }
+}

@@ -1,0 +1,363 @@
+//! The commands of `cargo xtask`: their names, what they take, and what they do.
+
+use std::fmt::Write as _;
+use std::path::Path;
+
+use anyhow::{Result, bail};
+
+use crate::repo::Repo;
+use crate::shop::{Shop, choose, usage};
+use crate::{
+    Finding, arrows, assets, bindings, checks, gives, kernel_map, measure, mutants, params, protos,
+    reasons, site, tidy, tries, truth,
+};
+
+/// What came of a command.
+pub type Outcome = Result<Vec<Finding>>;
+
+/// One command.
+pub struct Command {
+    /// Its name.
+    pub name: &'static str,
+    /// What it takes.
+    takes: &'static str,
+    /// What it does, in lines of the help.
+    help: &'static str,
+    /// Carries it out.
+    pub run: fn(&[&str]) -> Outcome,
+}
+
+const fn command(
+    name: &'static str,
+    takes: &'static str,
+    help: &'static str,
+    run: fn(&[&str]) -> Outcome,
+) -> Command {
+    Command {
+        name,
+        takes,
+        help,
+        run,
+    }
+}
+
+/// A page or file that is written from sources: `NAME` writes it, `NAME --check` compares it.
+fn generated(
+    arguments: &[&str],
+    write: fn(&Path) -> Outcome,
+    check: fn(&Repo) -> Vec<Finding>,
+) -> Outcome {
+    let root = Repo::root();
+    match arguments {
+        [] => write(&root),
+        ["--check"] => Ok(check(&Repo::load(&root)?)),
+        _ => Err(usage("expected nothing or --check")),
+    }
+}
+
+/// A task that finds nothing but faults.
+fn task(arguments: &[&str], run: fn(&Shop, &[&str]) -> Result<()>) -> Outcome {
+    run(&Shop::open()?, arguments)?;
+    Ok(Vec::new())
+}
+
+/// A task that takes nothing.
+fn alone(arguments: &[&str], run: fn(&Shop) -> Result<()>) -> Outcome {
+    match arguments {
+        [] => run(&Shop::open()?).map(|()| Vec::new()),
+        _ => Err(usage("expected nothing more")),
+    }
+}
+
+/// The rules over the repository, and what is generated from it.
+const RULES: &[Command] = &[
+    command(
+        "check",
+        "",
+        "all rules below, and that what is generated is of its sources",
+        |_| check(),
+    ),
+    command(
+        "tidy",
+        "",
+        "sizes, widths, leftovers, headings, paths and citations of rules, over git's files",
+        |_| Ok(tidy::check(&Repo::load(&Repo::root())?)),
+    ),
+    command(
+        "arrows",
+        "",
+        "who may depend on whom, licences, and what the core may touch",
+        |_| arrows::check(&Repo::load(&Repo::root())?),
+    ),
+    command(
+        "assets",
+        "",
+        "whether the programs of others in pages are as they were published",
+        |_| assets::check(&Repo::root()),
+    ),
+    command(
+        "bindings",
+        "[--check | --stamp]",
+        "write crates/policy-sys/src/bindings.rs from policy/include with bindgen; --stamp: record \
+         the headers' hash in it, after checking them by eye",
+        |arguments| match arguments {
+            ["--stamp"] => bindings::stamp(&Repo::root()),
+            _ => generated(arguments, bindings::generate, bindings::check),
+        },
+    ),
+    command(
+        "kernel-map",
+        "[--check]",
+        "write docs/rules/kernel-map.md from the head comments in policy/src",
+        |arguments| generated(arguments, kernel_map::write, kernel_map::check),
+    ),
+    command(
+        "params",
+        "[--check]",
+        "write docs/guide/parameters.md from policy/include/wakeplace/params.def.h",
+        |arguments| generated(arguments, params::write, params::check),
+    ),
+    command(
+        "reasons",
+        "[--check]",
+        "write docs/guide/reasons.md from the enums in policy/include",
+        |arguments| generated(arguments, reasons::write, reasons::check),
+    ),
+    command(
+        "protos",
+        "[--check]",
+        "write crates/trace/src/proto/generated.rs from crates/trace/proto",
+        |arguments| match arguments {
+            [] => protos::write(&Repo::root()),
+            ["--check"] => protos::check(&Repo::root()),
+            _ => Err(usage("expected nothing or --check")),
+        },
+    ),
+    command(
+        "mutants",
+        "[--check | --count N | --all | --file NAME.c] [--seed N] [--jobs N]",
+        "break the core in small ways and list what no test of it sees; --check: whether each \
+         entry of policy/mutants.toml still is of a change",
+        |arguments| match arguments {
+            ["--check"] => mutants::check(&Repo::root()),
+            _ => mutants::run(&Repo::root(), arguments, &|text| eprint!("{text}")),
+        },
+    ),
+    command(
+        "site",
+        "--check | FOLDER | --links FOLDER",
+        "whether the links of the documents lead somewhere on the site; write the documents as the \
+         sources of a book; whether the links of the pages in a folder lead somewhere",
+        |arguments| match arguments {
+            ["--check"] => site::check(&Repo::load(&Repo::root())?),
+            ["--links", folder] => site::broken_links(Path::new(folder)),
+            [folder] if !folder.starts_with('-') => {
+                site::sources(&Repo::load(&Repo::root())?, Path::new(folder))
+            }
+            _ => Err(usage("expected --check, FOLDER or --links FOLDER")),
+        },
+    ),
+];
+
+/// What runs the program, compares it, and measures.
+const MEASURES: &[Command] = &[
+    command(
+        "same-runs",
+        "[--record [FILE] | --compare [FILE]] [PROGRAM]",
+        "whether a list of runs happens as scripts/same-runs.txt has them",
+        |arguments| measure::same_runs::run(&Shop::open()?, arguments),
+    ),
+    command(
+        "same-bytes",
+        "PROGRAM PROGRAM...",
+        "whether programs, each a command, write the same bytes in these runs",
+        |arguments| task(arguments, measure::same_bytes::run),
+    ),
+    command(
+        "instructions",
+        "[--record] [PROGRAM]",
+        "whether five runs take as many instructions as scripts/instructions.txt has",
+        |arguments| measure::instructions::run(&Shop::open()?, arguments),
+    ),
+    command(
+        "bench",
+        "PROGRAM [BEFORE]",
+        "how fast the program is, beside another build of it",
+        |arguments| task(arguments, measure::bench::run),
+    ),
+    command(
+        "eras",
+        "",
+        "docs/results/eras.md: what linux-6.12 does otherwise, rule by rule (SEEDS, WAKEPLACE)",
+        |arguments| alone(arguments, measure::eras::run),
+    ),
+    command(
+        "schedulers",
+        "",
+        "docs/results/schedulers.md: schedulers of others in PATH (SCHEDULERS, SEEDS, DURATION)",
+        |arguments| alone(arguments, measure::schedulers::run),
+    ),
+    command(
+        "idle-governors",
+        "TREE:VERSION...",
+        "record what the governors of idle states of kernels choose",
+        |arguments| task(arguments, measure::governors::run),
+    ),
+    command(
+        "truth",
+        "[OPTIONS]",
+        "docs/results/truth.md: the runs recorded on a real kernel beside the same source in the \
+         simulator; with options of `wakeplace lab fidelity`, as --from FOLDER --capacity-aware, \
+         its guests, too",
+        |arguments| truth::write(&Repo::root(), arguments),
+    ),
+];
+
+/// What tries the product.
+const TRIES: &[Command] = &[
+    command(
+        "ci",
+        "",
+        "the checks that a change must pass, for .ci/run",
+        |arguments| alone(arguments, checks::ci),
+    ),
+    command(
+        "nightly",
+        "[PART... | --list]",
+        "all checks at full size, whatever fails on the way; NIGHTLY_SCALE=N: fuzzing and mutants \
+         N times the usual",
+        |arguments| task(arguments, checks::nightly),
+    ),
+    command("part", "NAME [--quick]", "one of the checks", |arguments| {
+        task(arguments, checks::part)
+    }),
+    command(
+        "test",
+        "[ARGUMENT...]",
+        "all tests, with a count at the end",
+        |arguments| task(arguments, tries::all_tests::run),
+    ),
+    command(
+        "sanitize",
+        "quick | full",
+        "the core with sanitizers (WAKEPLACE_RANDOM_SEED, WAKEPLACE_RANDOM_RUNS)",
+        |arguments| task(arguments, tries::sanitize::run),
+    ),
+    command(
+        "fuzz",
+        "[SECONDS [TARGET...]]",
+        "changed inputs, guided by coverage",
+        |arguments| task(arguments, tries::fuzz::run),
+    ),
+    command(
+        "mutants-engine",
+        "[FILE...]",
+        "break the engine in small ways (MUTANTS_ENGINE, MUTANTS_PART)",
+        |arguments| task(arguments, tries::engine_mutants::run),
+    ),
+    command(
+        "pages",
+        "[PROGRAM [FOLDER]]",
+        "pages of results in a browser; their pictures go into FOLDER (REPORT_QUICK)",
+        |arguments| task(arguments, tries::pages::run),
+    ),
+    command(
+        "advisories",
+        "[Cargo.lock]",
+        "advisories about what we depend on",
+        |arguments| task(arguments, tries::advisories::run),
+    ),
+    command(
+        "metrics",
+        "",
+        "the metrics before Prometheus's parser",
+        |arguments| alone(arguments, tries::metrics::run),
+    ),
+];
+
+/// What is given away.
+const GIVES: &[Command] = &[command(
+    "release",
+    "[--dry-run]",
+    "commit and tag a release",
+    |arguments| gives::release::run(&Shop::open()?, arguments),
+)];
+
+const GROUPS: [(&str, &[Command]); 4] = [
+    ("The repository's own rules", RULES),
+    ("What the program does and costs", MEASURES),
+    ("What tries it", TRIES),
+    ("What is given away", GIVES),
+];
+
+/// A command by its name.
+///
+/// # Errors
+/// There is none.
+pub fn find(name: &str) -> Result<&'static Command> {
+    let all = GROUPS.iter().flat_map(|(_, commands)| commands.iter());
+    let all: Vec<&Command> = all.collect();
+    let names: Vec<&str> = all.iter().map(|command| command.name).collect();
+    Ok(all[choose("command", name, &names)?])
+}
+
+/// What there is.
+#[must_use]
+pub fn help() -> String {
+    let mut text = "cargo xtask COMMAND\n".to_owned();
+    for (title, commands) in GROUPS {
+        let _ = write!(text, "\n{title}\n");
+        for Command {
+            name, takes, help, ..
+        } in commands
+        {
+            let _ = write!(text, "\n  {name} {takes}");
+            let mut width = usize::MAX;
+            for word in help.split(' ') {
+                if width.saturating_add(word.len()) > 84 {
+                    text.truncate(text.trim_end().len());
+                    text.push_str("\n      ");
+                    width = 0;
+                }
+                width += word.len() + 1;
+                let _ = write!(text, "{word} ");
+            }
+            text.truncate(text.trim_end().len());
+        }
+        text.push('\n');
+    }
+    text + "\nExit code: 0 all holds, 1 something was found or failed, 2 wrong usage, 3 it cannot \
+            be done here\n"
+}
+
+fn check() -> Outcome {
+    let root = Repo::root();
+    let repo = Repo::load(&root)?;
+    if repo.get("Cargo.toml").is_none() {
+        bail!("no Cargo.toml among the files that git lists");
+    }
+    let mut findings = tidy::check(&repo);
+    findings.extend(arrows::check(&repo)?);
+    findings.extend(assets::check(&root)?);
+    findings.extend(bindings::check(&repo));
+    findings.extend(mutants::check(&root)?);
+    findings.extend(protos::check(&root)?);
+    findings.extend(params::check(&repo));
+    findings.extend(reasons::check(&repo));
+    findings.extend(kernel_map::check(&repo));
+    findings.extend(site::check(&repo)?);
+    Ok(findings)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{find, help};
+
+    #[test]
+    fn a_wrong_name_is_told_the_nearest() {
+        let error = find("same-run").err().expect("no such command").to_string();
+        assert!(error.contains("same-runs"), "{error}");
+        assert_eq!(find("tidy").expect("a command").name, "tidy");
+        assert!(help().lines().all(|line| line.len() <= 100), "{}", help());
+    }
+}

@@ -1,0 +1,11 @@
+//! What is measured by the program itself: whether runs stay the same, what they cost, and tables
+//! of pages.
+
+pub mod bench;
+pub mod eras;
+pub mod governors;
+pub mod instructions;
+pub mod runs;
+pub mod same_bytes;
+pub mod same_runs;
+pub mod schedulers;

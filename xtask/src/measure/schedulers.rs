@@ -1,0 +1,108 @@
+//! `cargo xtask schedulers`: schedulers of others beside linux-7.3 and wakeplace, into
+//! docs/results/schedulers.md.
+
+use std::fmt::Write as _;
+
+use anyhow::{Context, Result, bail};
+use serde::Deserialize;
+use serde_json::Value;
+use xshell::cmd;
+
+use crate::shop::figures::four;
+use crate::shop::{Shop, page, setting, text_of};
+
+const LIST: &str = include_str!("../../data/schedulers.toml");
+const PAGE: &str = "docs/results/schedulers.md";
+const COMMAND: &str = "cargo xtask schedulers";
+
+#[derive(Deserialize)]
+struct List {
+    schedulers: Vec<String>,
+    cases: Vec<String>,
+}
+
+/// Renews the page.
+///
+/// # Errors
+/// A comparison fails.
+pub fn run(shop: &Shop) -> Result<()> {
+    let mut list: List = toml::from_str(LIST)?;
+    if let Some(chosen) = text_of("SCHEDULERS") {
+        list.schedulers = chosen.split(',').map(str::to_owned).collect();
+    }
+    let program = shop.program()?;
+    let seeds = setting("SEEDS", "how many seeds", 5u32)?.to_string();
+    let duration = text_of("DURATION").unwrap_or("3s".into());
+    let version = cmd!(shop.sh, "{program} --version").quiet().read()?;
+    let version = version.lines().next().unwrap_or_default();
+    let mut text = format!("Of {version}, {duration} each, {seeds} seeds.\n");
+    for case in &list.cases {
+        let words: Vec<&str> = case.split(' ').collect();
+        let [platform, workload, third] = words[..] else {
+            bail!("schedulers.toml: `{case}`: expected three words");
+        };
+        let mut contenders: Vec<&str> = Vec::new();
+        for policy in ["linux-7.3", "linux-7.3-energy-aware", "wakeplace"] {
+            contenders.extend(["--policy", policy]);
+        }
+        contenders.extend(list.schedulers.iter().flat_map(|own| ["--scheduler", own]));
+        if third != "runtime_s" {
+            contenders.extend(["--duration", &duration]);
+        }
+        let json = cmd!(shop.sh, "{program} compare --quiet --platform {platform}")
+            .args([
+                "--workload",
+                workload,
+                "--seeds",
+                &seeds,
+                "--format",
+                "json",
+            ])
+            .args(contenders)
+            .quiet()
+            .read()?;
+        let result: Value = serde_json::from_str(&json)?;
+        let _ = write!(
+            text,
+            "\n### {platform}, {workload}\n\n{}",
+            table(&result, third)?
+        );
+    }
+    page::renew(&shop.root, PAGE, COMMAND, &text)
+}
+
+/// A row of each contender.
+fn table(result: &Value, third: &str) -> Result<String> {
+    let metrics = ["cpu_energy_j", "wake_latency_us_p99", third];
+    let mut text = format!("| | CPU energy | p99 of wake-ups | {third} |\n|:--|:--|:--|:--|\n");
+    for run in result["runs"].as_array().context("no runs")? {
+        let name = run["policy"].as_str().context("a run without a name")?;
+        let _ = write!(text, "| {name} |");
+        for metric in metrics {
+            let own = &run["metrics"][metric];
+            let cell = own["mean"].as_f64().map(|mean| {
+                let unit = own["unit"].as_str().filter(|unit| *unit != "count");
+                let unit = unit.map(|unit| format!(" {unit}")).unwrap_or_default();
+                format!("{}{unit}{}", four(mean), delta(result, name, metric))
+            });
+            let _ = write!(text, " {} |", cell.unwrap_or_default());
+        }
+        text.push('\n');
+    }
+    Ok(text)
+}
+
+/// How it differs from the first, and whether that is told; nothing of the first.
+fn delta(result: &Value, name: &str, metric: &str) -> String {
+    let all = result["deltas"].as_array().into_iter().flatten();
+    let mut own = all.filter(|delta| delta["other"] == name && delta["metric"] == metric);
+    let Some(delta) = own.next() else {
+        return String::new();
+    };
+    let Some(pct) = delta["delta_pct"].as_f64() else {
+        return String::new();
+    };
+    let end = |at: usize| delta["ci95"][at].as_f64().unwrap_or_default();
+    let told = delta["difference"].as_str().unwrap_or_default();
+    format!(", {pct:+.1} % [{:+.0}, {:+.0}] {told}", end(0), end(1))
+}

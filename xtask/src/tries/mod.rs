@@ -1,0 +1,23 @@
+//! What tries the product harder than its tests do, and the list of all checks.
+
+pub mod advisories;
+pub mod all_tests;
+pub mod engine_mutants;
+pub mod fuzz;
+pub mod metrics;
+pub mod pages;
+pub mod sanitize;
+
+use std::path::PathBuf;
+
+use anyhow::Result;
+
+use crate::shop::Shop;
+
+/// cargo-deny, which checks licences and advisories.
+///
+/// # Errors
+/// It cannot be had here.
+pub fn deny(shop: &Shop) -> Result<PathBuf> {
+    shop.tool("cargo-deny", "0.20.2", &[])
+}
