@@ -94,8 +94,8 @@ for (const name of ["r.txt", "r.pftrace"]) {
 }
 const single = { ...run({ policy: ["wakeplace"] }).run.ask };
 delete single.seeds;
-await same({ explain: { ask: single, about: { wakeup: 12, why_not: 7 } } });
-await same({ explain: { ask: { ...single, seed: 3 }, about: { at: "60ms" } } });
+await same({ explain: { ask: { ...single, wakeup: 12, why_not: 7 } } });
+await same({ explain: { ask: { ...single, seed: 3, at: "60ms" } } });
 
 // What cannot be run is said in a sentence.
 const deep = "[".repeat(200000);

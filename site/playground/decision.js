@@ -30,8 +30,8 @@ function decisionOf(state, cpus, files) {
 
 // The question about one run: the first seed's, of one policy.
 function decisionAsk(policy) {
-  const ask = askOf({ ...asked, policy: [policy], timeline: "", seeds: "", margin: "",
-    oracle: false });
+  const ask = askOf({ ...asked, policy: [policy] });
+  for (const key of NOT_OF_DECISIONS) delete ask[key];
   const seed = Number(/^\d+/.exec(asked.seeds.includes("..") || asked.seeds.includes(",")
     ? asked.seeds : "1")?.[0] ?? 1);
   if (seed !== 1) ask.seed = seed;
@@ -39,19 +39,18 @@ function decisionAsk(policy) {
 }
 
 async function explain() {
-  const about = {};
+  const policy = asked.policy[Number($("decision-policy").value)];
+  const ask = decisionAsk(policy);
   const task = $("decision-task").value.trim();
   const at = $("decision-at").value.trim();
-  if (task) about.task = task;
-  if (at === "start") about.wakeup = 0;
-  else if (/^#\d+$/.test(at)) about.wakeup = Number(at.slice(1));
-  else if (at) about.at = at;
-  if ($("decision-why-not").value !== "") about.why_not = Number($("decision-why-not").value);
+  if (task) ask.task = task;
+  if (at === "start") ask.wakeup = 0;
+  else if (/^#\d+$/.test(at)) ask.wakeup = Number(at.slice(1));
+  else if (at) ask.at = at;
+  if ($("decision-why-not").value !== "") ask.why_not = Number($("decision-why-not").value);
   $("decision-status").textContent = "Running up to the decision…";
   $("decision-error").hidden = true;
-  const policy = asked.policy[Number($("decision-policy").value)];
-  const { ok, error, cancelled } = await explainer.ask(
-    { explain: { ask: decisionAsk(policy), about } }, given);
+  const { ok, error, cancelled } = await explainer.ask({ explain: { ask } }, given);
   if (cancelled) return;
   $("decision-status").textContent = "";
   if (error) {

@@ -1,8 +1,5 @@
 // What can be chosen, and what is chosen.
 
-const $ = (id) => document.getElementById(id);
-const names = JSON.parse($("names").textContent);
-
 // Largest file that is taken, bytes.
 const FILE_MAX_BYTES = 128 << 20;
 
@@ -122,28 +119,21 @@ function countPolicies() {
 
 // ---- State
 
-const TEXTS = ["workload", "seeds", "duration", "timeline", "jitter", "hotplug", "margin"];
-
 function readState() {
-  const state = { platform: $("platform").value, policy: [], set: [] };
-  for (const key of TEXTS) state[key] = $(key).value.trim();
-  for (const key of FLAGS) state[key] = $(key).checked;
+  const state = { platform: $("platform").value, workload: $("workload").value.trim(), policy: [] };
+  readFields(state);
   for (const one of document.querySelectorAll("#policies .policy")) {
     if (one.value.trim()) state.policy.push(one.value.trim());
   }
-  state.set = $("set").value.split("\n").map((line) => line.trim()).filter(Boolean);
   return state;
 }
 
 function writeState(state) {
   choosePlatform(state.platform);
-  for (const key of TEXTS) $(key).value = state[key] ?? "";
-  for (const key of FLAGS) $(key).checked = Boolean(state[key]);
-  $("set").value = (state.set ?? []).join("\n");
+  $("workload").value = state.workload;
   $("policies").replaceChildren();
   for (const one of state.policy) addPolicy(one);
-  const more = ["jitter", "hotplug", "margin", ...FLAGS].some((key) => state[key]);
-  $("more").open = more || (state.set ?? []).length > 0;
+  writeFields(state);
   showModel();
 }
 
@@ -157,25 +147,10 @@ function choosePlatform(name) {
   showPlatform();
 }
 
-// The question in the words of the command line. What cannot be read as such a word at all is an
-// error; all else the program judges.
+// The question in the words of the command line.
 function askOf(state) {
   const ask = { platform: [state.platform], workload: [state.workload], policy: state.policy };
-  ask.set = state.set.map((line) => {
-    const at = line.indexOf("=");
-    if (at < 1) throw new Error(`set: \`${shown(line)}\` is no setting; expected KEY=VALUE`);
-    return [line.slice(0, at).trim(), line.slice(at + 1).trim()];
-  });
-  for (const key of ["seeds", "duration", "timeline", "jitter", "hotplug"]) {
-    if (state[key]) ask[key] = state[key];
-  }
-  if (state.margin) {
-    ask.margin = Number(state.margin.replace(/%$/, ""));
-    if (!Number.isFinite(ask.margin)) {
-      throw new Error(`margin: \`${shown(state.margin)}\`; expected a percentage of 0 or more`);
-    }
-  }
-  for (const key of FLAGS) if (state[key]) ask[key] = true;
+  giveFields(state, ask);
   return ask;
 }
 

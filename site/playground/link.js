@@ -8,11 +8,9 @@ const UNPACKED_MAX_BYTES = 1 << 20;
 // Most characters of a link that is looked at.
 const LINK_MAX = 60000;
 
-const SINGLE = ["platform", "workload", "seeds", "duration", "timeline", "jitter", "hotplug",
-  "margin"];
-const FLAGS = ["oracle", "allow_unmodelled"];
-const SEVERAL = ["policy", "set", "file"];
-const KNOWN = [...SINGLE, ...FLAGS, ...SEVERAL];
+const SINGLE = ["platform", "workload", ...TEXTS];
+const SEVERAL = ["policy", ...LINES];
+const KNOWN = [...SINGLE, ...FLAGS, ...SEVERAL, "file"];
 
 const shown = (text) => (text.length > 60 ? `${text.slice(0, 60)}…` : text);
 
@@ -50,7 +48,7 @@ async function linkOf(state, files) {
   const all = new URLSearchParams();
   for (const key of SINGLE) if (state[key]) all.append(key, state[key]);
   for (const key of FLAGS) if (state[key]) all.append(key, "1");
-  for (const key of ["policy", "set"]) for (const one of state[key]) all.append(key, one);
+  for (const key of SEVERAL) for (const one of state[key] ?? []) all.append(key, one);
   const left = [];
   let room = PACKED_MAX;
   for (const [name, bytes] of files) {
@@ -68,7 +66,7 @@ async function linkOf(state, files) {
 async function fromLink(text) {
   const wrong = (what) => new Error(`the link: ${what}; expected one that this page made`);
   if (text.length > LINK_MAX) throw wrong(`it has ${text.length} characters`);
-  const state = { policy: [], set: [] };
+  const state = Object.fromEntries(SEVERAL.map((key) => [key, []]));
   const files = new Map();
   for (const [key, value] of new URLSearchParams(text)) {
     if (!KNOWN.includes(key)) throw wrong(`\`${shown(key)}\` is no part of a question`);

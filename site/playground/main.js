@@ -60,8 +60,7 @@ async function run() {
   complain("");
   const state = readState();
   const given = filesOf(state);
-  let ask;
-  try { ask = askOf(state); } catch (error) { complain(error.message); return; }
+  const ask = askOf(state);
   busy(true);
   const begin = performance.now();
   let done = [0, 0];
@@ -124,6 +123,7 @@ async function takeLink() {
 }
 
 function begin() {
+  makeFields();
   fillLists();
   $("platform").addEventListener("change", showPlatform);
   $("model").addEventListener("change", () => {

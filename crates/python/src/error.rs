@@ -23,8 +23,3 @@ pub(crate) use exception::WakeplaceError;
 pub(crate) fn input(error: impl Display) -> PyErr {
     WakeplaceError::new_err(error.to_string())
 }
-
-/// The same for the value of an argument, named as in Python.
-pub(crate) fn argument(name: &str) -> impl Fn(String) -> PyErr + '_ {
-    move |why| input(format!("{name}: {why}"))
-}

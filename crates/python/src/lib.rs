@@ -42,6 +42,7 @@ fn _wakeplace(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(explain::explain, module)?)?;
     module.add_function(wrap_pyfunction!(study::study, module)?)?;
     module.add_function(wrap_pyfunction!(study::is_sweep, module)?)?;
+    module.add_function(wrap_pyfunction!(ask::arguments, module)?)?;
     module.add_function(wrap_pyfunction!(names::platforms, module)?)?;
     module.add_function(wrap_pyfunction!(names::studies, module)?)?;
     module.add_function(wrap_pyfunction!(names::policies, module)?)?;

@@ -1,13 +1,13 @@
 //! `sim` and `compare`, and their results and those of studies.
 
-use crate::ask::Ask;
+use crate::ask;
 use crate::error::input;
 use crate::frame;
 use crate::work::interruptible;
 use pyo3::prelude::*;
 use pyo3::types::{PyAny, PyCapsule};
 use wakeplace_report::{Format, Style};
-use wakeplace_study::{Comparison, PolicyRuns, RunRecord, RunTable, StudyResult};
+use wakeplace_study::{Command, Comparison, PolicyRuns, RunRecord, RunTable, StudyResult};
 
 /// What was run, whole: it is written when somebody asks.
 pub(crate) enum Kept {
@@ -104,12 +104,17 @@ impl Result {
 pub(crate) fn simulate(
     py: Python<'_>,
     command: &str,
-    ask: Ask,
+    ask: &str,
     jobs: Option<usize>,
 ) -> PyResult<Result> {
-    ask.check(command)?;
-    let request = ask.request()?;
-    let origin = ask.origin(command);
+    let command = match command {
+        "sim" => Command::Sim,
+        _ => Command::Compare,
+    };
+    let ask = ask::read(ask)?;
+    ask.check(command, 0).map_err(input)?;
+    let request = ask.request(command).map_err(input)?;
+    let origin = ask::origin(&ask, command);
     let jobs = crate::jobs(jobs);
     let run = move |stop: &crate::work::Stop| {
         let matrix = request.resolve()?;

@@ -1,78 +1,64 @@
 //! `study run` of studies by name.
 
-use crate::ask::{duration_ns, seeds};
+use crate::ask;
 use crate::error::input;
 use crate::result::{Kept, Result};
 use crate::work::interruptible;
 use pyo3::prelude::*;
 use wakeplace_study::{
-    Origin, StudyError, StudyOptions, StudyResult, any_policy, check_keys, run_studies, select,
+    Ask, Command, Origin, StudyError, StudyOptions, StudyResult, any_policy, check_keys,
+    run_studies, select,
 };
 use wakeplace_text::shell_word;
 
-/// What `study run` takes, one item of a dict each.
+/// What `study run` takes beside arguments, one item of a dict each.
 #[derive(FromPyObject)]
 #[pyo3(from_item_all)]
-pub(crate) struct StudyAsk {
+pub(crate) struct Which {
     names: Vec<String>,
     quick: bool,
     experiments: bool,
     sensitivity: bool,
-    duration: Option<String>,
-    set: Vec<(String, String)>,
-    seeds: Option<String>,
-    margin: Option<f64>,
 }
 
-impl StudyAsk {
+impl Which {
     /// The command that gives the same bytes.
-    fn command(&self) -> String {
-        let mut words = vec!["wakeplace study run".to_owned()];
-        words.extend(self.names.iter().map(|name| shell_word(name)));
-        for (flag, given) in [
+    fn origin(&self, ask: &Ask) -> Origin {
+        let mut words: Vec<String> = { self.names.iter() }.map(|name| shell_word(name)).collect();
+        let flags = [
             ("--quick", self.quick),
             ("--experiments", self.experiments),
             ("--sensitivity", self.sensitivity),
-        ] {
-            words.extend(given.then(|| flag.to_owned()));
-        }
-        let set = |(key, value): &(String, String)| shell_word(&format!("{key}={value}"));
-        let margin = self.margin.map(|margin| margin.to_string());
-        let options = [
-            ("--duration", &self.duration),
-            ("--seeds", &self.seeds),
-            ("--margin", &margin),
         ];
-        for (name, value) in options {
-            let value = value.iter().map(|value| shell_word(value));
-            words.extend(value.flat_map(|value| [name.to_owned(), value]));
-        }
-        for pair in &self.set {
-            words.extend(["--set".to_owned(), set(pair)]);
-        }
-        words.join(" ")
+        let given = flags.into_iter().filter(|(_, given)| *given);
+        words.extend(given.map(|(flag, _)| flag.to_owned()));
+        let mut origin = ask::origin(ask, Command::Study);
+        let head = format!("wakeplace {}", Command::Study.name());
+        let named = format!("{head} {}", words.join(" "));
+        origin.command = origin.command.replacen(&head, &named, 1);
+        origin
     }
 }
 
 /// Runs studies.
 #[pyfunction]
-pub(crate) fn study(py: Python<'_>, ask: StudyAsk, jobs: Option<usize>) -> PyResult<Result> {
+pub(crate) fn study(
+    py: Python<'_>,
+    which: Which,
+    ask: &str,
+    jobs: Option<usize>,
+) -> PyResult<Result> {
+    let ask = ask::read(ask)?;
     let options = StudyOptions {
-        quick: ask.quick,
-        seeds: seeds(ask.seeds.as_deref())?,
-        duration_ns: duration_ns(ask.duration.as_deref())?,
-        set: ask.set.clone(),
-        margin_pct: ask.margin,
-        experiments: ask.experiments,
-        sensitivity: ask.sensitivity,
+        quick: which.quick,
+        experiments: which.experiments,
+        sensitivity: which.sensitivity,
+        ..ask.study_options().map_err(input)?
     };
-    let origin = Origin {
-        command: ask.command(),
-        commit: crate::COMMIT.to_owned(),
-    };
+    let origin = which.origin(&ask);
     let jobs = crate::jobs(jobs);
     let run = move |stop: &crate::work::Stop| -> std::result::Result<_, StudyError> {
-        let studies = select(&ask.names)?;
+        let studies = select(&which.names)?;
         check_keys(&options.set, &any_policy()?)?;
         run_studies(&studies, &options, jobs, &|_| stop.check())
     };

@@ -1,7 +1,7 @@
 //! Sweeps: run here on threads, or cell by cell by workers anywhere while one process writes the
 //! store.
 
-use crate::ask::{Ask, duration_ns, seeds};
+use crate::ask;
 use crate::error::input;
 use crate::result::format;
 use crate::rows::Row;
@@ -13,7 +13,7 @@ use std::path::PathBuf;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use wakeplace_report::Style;
 use wakeplace_store::{Definition, Done, Store, StoreError, Summary};
-use wakeplace_study::{Axis, Design, RunRecord, RunTable, metric_order};
+use wakeplace_study::{Axis, Command, Design, RunRecord, RunTable, metric_order};
 
 /// The values of what is varied.
 #[derive(FromPyObject)]
@@ -74,7 +74,7 @@ impl Sweep {
     /// Of arguments.
     #[staticmethod]
     fn of(
-        ask: Ask,
+        ask: &str,
         vary: Vec<(String, Values)>,
         latin_hypercube: Option<usize>,
         design_seed: u64,
@@ -88,26 +88,17 @@ impl Sweep {
             points,
             seed: design_seed,
         });
-        let sweep = wakeplace_study::Sweep::new(ask.request()?, axes.map_err(input)?, design);
+        let base = ask::read(ask)?.request(Command::Sweep).map_err(input)?;
+        let sweep = wakeplace_study::Sweep::new(base, axes.map_err(input)?, design);
         let said = "wakeplace.sweep of Python".to_owned();
         Ok(Self::new(sweep.map_err(input)?, said))
     }
 
     /// Of a file, with what `study run` may change of it.
     #[staticmethod]
-    fn of_file(
-        file: &str,
-        duration: Option<&str>,
-        set: Vec<(String, String)>,
-        own_seeds: Option<&str>,
-    ) -> PyResult<Self> {
+    fn of_file(file: &str, ask: &str) -> PyResult<Self> {
         let found = wakeplace_study::Sweep::from_file(file).map_err(input)?;
-        let mut base = found.base;
-        base.duration_ns = duration_ns(duration)?.or(base.duration_ns);
-        base.set.extend(set);
-        if let Some(seeds) = seeds(own_seeds)? {
-            base.seeds = seeds;
-        }
+        let base = ask::read(ask)?.beside(found.base).map_err(input)?;
         let sweep = wakeplace_study::Sweep::new(base, found.axes, found.design);
         Ok(Self::new(
             sweep.map_err(input)?,

@@ -183,6 +183,12 @@ impl Flaw {
         }
     }
 
+    /// A message has what is wrong, and after `; ` what was expected.
+    pub(crate) fn from_message(at: usize, message: &str) -> Self {
+        let (problem, expected) = message.split_once("; ").unwrap_or((message, ""));
+        Self::new(at, problem, expected)
+    }
+
     pub(crate) fn locate(self, file: &str, text: &str) -> StudyError {
         let (line, column) = whereabouts(text.as_bytes(), self.at);
         StudyError::Invalid {
@@ -196,9 +202,12 @@ impl Flaw {
     }
 
     /// A flaw from the TOML reader. Of the keys its message lists, the nearest is offered.
-    pub(crate) fn from_toml(error: &toml::de::Error) -> Self {
+    /// `more`: keys that may stand there, too.
+    pub(crate) fn from_toml(error: &toml::de::Error, more: &[&str]) -> Self {
         let at = error.span().map_or(0, |span| span.start);
         let message = PlatformError::in_words(error.message(), "a table");
+        let more: String = more.iter().map(|key| format!("`{key}`, ")).collect();
+        let message = message.replacen("expected one of ", &format!("expected one of {more}"), 1);
         let (problem, expected, hint) = split_toml_message(&message, "the other studies");
         Self {
             at,

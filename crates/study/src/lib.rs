@@ -40,7 +40,10 @@ mod tradeoff;
 mod tree;
 mod verdict;
 
-pub use ask::{Ask, AskError, parse_window};
+pub use ask::{
+    ARGUMENTS, Argument, Ask, AskError, Command, Field, Kind, Place, Value, argument, parse_seed,
+    parse_setting, python_module,
+};
 pub use calibration::Calibration;
 pub use catalogue::{StudyInfo, select, studies};
 pub use comparison::{Comparison, Origin, PolicyRuns};

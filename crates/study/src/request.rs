@@ -23,7 +23,7 @@ use crate::oracle::check_fixed;
 use crate::settings::{check_keys, check_model_keys};
 use crate::{Experiment, Matrix, Scheduler, StudyError, apply_settings};
 use std::sync::Arc;
-use wakeplace_engine::{Hotplug, Options, PolicyChange};
+use wakeplace_engine::Options;
 use wakeplace_metrics::Window;
 use wakeplace_platform::Platform;
 use wakeplace_policy_sys::Policy;
@@ -37,8 +37,7 @@ pub const DEFAULT_DURATION_NS: u64 = 30_000_000_000;
 pub const DEFAULT_MARGIN_PCT: f64 = 1.0;
 
 /// A platform or a workload.
-#[derive(Clone, Debug, PartialEq, Eq, serde::Deserialize)]
-#[serde(from = "String")]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Source {
     /// What `--platform` or `--workload` takes: a name or a path.
     Named(String),
@@ -56,12 +55,6 @@ pub enum Source {
         /// What it holds.
         bytes: Arc<[u8]>,
     },
-}
-
-impl From<String> for Source {
-    fn from(name: String) -> Self {
-        Self::Named(name)
-    }
 }
 
 impl Source {
@@ -150,12 +143,9 @@ pub struct Request {
     pub seeds: Vec<u64>,
     /// Simulated time, ns. None: the workload's, or [`DEFAULT_DURATION_NS`].
     pub duration_ns: Option<u64>,
-    /// CPUs that leave and come back.
-    pub hotplug: Vec<Hotplug>,
-    /// Parameters that change in mid-run.
-    pub policy_at: Vec<PolicyChange>,
-    /// Count wake-up cases.
-    pub wakeup_cases: bool,
+    /// What a run is told beside platform, workload and policy; settings and the length come on
+    /// top.
+    pub options: Options,
     /// Also find how little energy the load could have taken.
     pub oracle: bool,
     /// Take down what runs where in this part of the first seed's runs.
@@ -176,9 +166,7 @@ impl Default for Request {
             set: Vec::new(),
             seeds: vec![1],
             duration_ns: None,
-            hotplug: Vec::new(),
-            policy_at: Vec::new(),
-            wakeup_cases: false,
+            options: Options::default(),
             oracle: false,
             timeline: None,
             margin_pct: DEFAULT_MARGIN_PCT,
@@ -274,7 +262,7 @@ impl Request {
     fn policies(&self) -> Result<(Vec<Policy>, Options), StudyError> {
         let policies = self.policies.iter().map(|name| Policy::parse(name));
         let mut policies = policies.collect::<Result<Vec<_>, _>>()?;
-        let mut options = Options::default();
+        let mut options = self.options.clone();
         match policies.first() {
             Some(base) => check_keys(&self.set, base)?,
             None => check_model_keys(&self.set)?,
@@ -294,9 +282,6 @@ impl Request {
         let own_ns = expand(&workload, platform, &[seed])?[0].duration_ns;
         let mut options = options.clone();
         options.duration_ns = self.duration_ns.or(own_ns).unwrap_or(DEFAULT_DURATION_NS);
-        options.wakeup_cases = self.wakeup_cases;
-        options.hotplug.clone_from(&self.hotplug);
-        options.policy_at.clone_from(&self.policy_at);
         self.check(&options)?;
         Ok(Experiment {
             platform: platform.clone(),

@@ -1,7 +1,7 @@
 //! `--set KEY=VALUE`: who takes which key.
 
-use crate::StudyError;
 use crate::hotplug::shown;
+use crate::{StudyError, argument};
 use wakeplace_engine::Options;
 use wakeplace_policy_sys::{Policy, PolicyError, of_setting};
 use wakeplace_text::{did_you_mean_first, nearest_few, shorten};
@@ -110,26 +110,12 @@ fn last_part(key: &str) -> &str {
     key.rsplit('.').next().unwrap_or(key)
 }
 
-/// What is set by an option of its own.
-const OPTIONS: [&str; 10] = [
-    "platform",
-    "workload",
-    "policy",
-    "scheduler",
-    "duration",
-    "jitter",
-    "hotplug",
-    "seed",
-    "seeds",
-    "margin",
-];
-
 /// Where a key is set that is neither a policy's nor the machine's model's: by an option, in the
 /// platform's file, or in the workload's argument.
 fn elsewhere(key: &str) -> Option<String> {
     let last = last_part(key);
-    if OPTIONS.contains(&last) {
-        return Some(format!("it is an option, `--{last}`"));
+    if last == "scheduler" || argument(last).is_ok() {
+        return Some(format!("it is an option, `--{}`", last.replace('_', "-")));
     }
     if let Some(path) = key.strip_prefix("platform.") {
         let path = shorten(path);

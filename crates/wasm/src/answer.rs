@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use wakeplace_platform::import::{capture, device_tree};
 use wakeplace_report::{Format, Fragment, Source, Style};
-use wakeplace_study::{About, Ask, Origin};
+use wakeplace_study::{Ask, Command, Origin};
 
 /// What the page has handed in.
 #[derive(Default)]
@@ -22,13 +22,15 @@ enum Question {
     /// What there is to choose from.
     Names {},
     /// A capture or a device tree as the text of a platform file.
-    Import { file: String },
+    Import {
+        file: String,
+    },
     /// `sim` or `compare`.
-    Run { ask: Ask },
+    Run {
+        ask: Ask,
+    },
     Explain {
         ask: Ask,
-        #[serde(default)]
-        about: About,
     },
 }
 
@@ -40,7 +42,7 @@ impl Asked {
 
     /// The question with what is in files here in its place.
     fn filled(&self, mut ask: Ask) -> Ask {
-        for source in ask.platform.iter_mut().chain(&mut ask.workload) {
+        for source in ask.sources_mut() {
             let name = source.name().to_owned();
             let file = match name.starts_with(wakeplace_trace::PREFIX) {
                 true => wakeplace_trace::file_name(&name).unwrap_or_default(),
@@ -62,7 +64,7 @@ pub fn answer(text: &[u8], asked: &Asked) -> String {
         Question::Names {} => names::all(),
         Question::Import { file } => import(&file, asked),
         Question::Run { ask } => run(&asked.filled(ask)),
-        Question::Explain { ask, about } => explain(&asked.filled(ask), &about),
+        Question::Explain { ask } => explain(&asked.filled(ask)),
     });
     match found {
         Ok(value) => json!({ "ok": value }).to_string(),
@@ -104,18 +106,21 @@ fn shown(fragment: Fragment) -> Value {
 }
 
 fn run(ask: &Ask) -> Result<Value, String> {
-    let command = if ask.policy.len() > 1 {
-        "compare"
-    } else {
-        "sim"
+    let command = match ask.texts("policy").len() {
+        0 | 1 => Command::Sim,
+        _ => Command::Compare,
     };
-    ask.check(command).map_err(words)?;
-    let matrix = ask.request().map_err(words)?.resolve().map_err(words)?;
+    ask.check(command, 0).map_err(words)?;
+    let matrix = ask
+        .request(command)
+        .map_err(words)?
+        .resolve()
+        .map_err(words)?;
     door::tell(0, matrix.len());
     let mut comparisons = matrix
         .run(1, &|progress| door::tell(progress.done, progress.total))
         .map_err(words)?;
-    let line = ask.command(command, None).unwrap_or_default();
+    let line = ask.command(command).unwrap_or_default();
     for comparison in &mut comparisons {
         comparison.origin = Origin {
             command: line.clone(),
@@ -134,23 +139,23 @@ fn run(ask: &Ask) -> Result<Value, String> {
     let cpus = matrix.experiments[0].platform.cpus.len();
     let mut value = shown(fragment);
     value["command"] = json!(line);
-    value["python"] = json!(ask.python(command, None));
+    value["python"] = json!(ask.python(command));
     value["event_hashes"] = json!(hashes);
     value["cpus"] = json!(cpus);
     value["json"] = json!(text);
     Ok(value)
 }
 
-fn explain(ask: &Ask, about: &About) -> Result<Value, String> {
-    let answer = about.question(ask).map_err(words)?.answer();
+fn explain(ask: &Ask) -> Result<Value, String> {
+    let answer = ask.question(0).map_err(words)?.answer();
     let text = answer.map_err(words)?.json();
     let source = Source {
         name: "the decision",
         text: &text,
     };
     let mut value = shown(wakeplace_report::decision(source).map_err(words)?);
-    value["command"] = json!(ask.command("explain", Some(about)));
-    value["python"] = json!(ask.python("explain", Some(about)));
+    value["command"] = json!(ask.command(Command::Explain));
+    value["python"] = json!(ask.python(Command::Explain));
     value["json"] = json!(text);
     Ok(value)
 }

@@ -4,6 +4,7 @@ use crate::COMMIT;
 use serde_json::{Value, json};
 use wakeplace_platform::{Platform, builtin_names};
 use wakeplace_policy_sys::Policy;
+use wakeplace_study::{ARGUMENTS, Command, Kind};
 use wakeplace_workload::Spec;
 
 pub(crate) fn all() -> Result<Value, String> {
@@ -29,7 +30,33 @@ pub(crate) fn all() -> Result<Value, String> {
         "models": models.collect::<Vec<_>>(),
         "policies": policies.collect::<Vec<_>>(),
         "modes": modes()?,
+        "arguments": arguments(),
     }))
+}
+
+/// The arguments of `compare` that a form has a field for; the page lays the others out itself.
+fn arguments() -> Vec<Value> {
+    let own = ARGUMENTS
+        .iter()
+        .filter(|one| one.is_taken_by(Command::Compare));
+    let fields = own.filter_map(|one| {
+        let field = one.field?;
+        let kind = match one.kind {
+            Kind::Flag => "flag",
+            Kind::Texts | Kind::Pairs => "lines",
+            _ => "text",
+        };
+        Some(json!({
+            "name": one.name,
+            "kind": kind,
+            "label": field.label,
+            "empty": field.empty,
+            "more": field.more,
+            "of_decisions": one.is_taken_by(Command::Explain),
+            "help": one.help,
+        }))
+    });
+    fields.collect()
 }
 
 fn platform(name: &str) -> Result<Value, String> {

@@ -198,7 +198,7 @@ pub(crate) struct LabRunArgs {
         long,
         allow_hyphen_values = true,
         value_name = "N",
-        value_parser = values::seed,
+        value_parser = wakeplace_study::parse_seed,
         default_value_t = 1,
         conflicts_with = "command",
         help_heading = "Input",

@@ -1,10 +1,10 @@
 //! What can be typed. Only this module and its children know clap.
 
+mod asked;
 mod explain;
 mod fidelity;
 mod help;
 mod import;
-mod input;
 mod kernel;
 mod lab;
 mod pages;
@@ -16,10 +16,10 @@ mod simulate;
 mod sweep;
 mod values;
 
+pub(crate) use asked::Asked;
 pub(crate) use explain::ExplainArgs;
 pub(crate) use fidelity::{LabFidelityArgs, ReportFormat};
 pub(crate) use import::{PlatformCaptureArgs, PlatformImportArgs, WorkloadRecordArgs};
-pub(crate) use input::{InputArgs, JitterArgs};
 pub(crate) use kernel::{KernelBuildArgs, KernelCommand, KernelListArgs};
 pub(crate) use lab::{ArchName, LabCommand, LabFetchArgs, LabKernelsArgs, LabRunArgs};
 pub(crate) use pages::{CompletionsArgs, ManArgs, completions, write_man};

@@ -147,7 +147,7 @@ pub(crate) struct PolicyShowArgs {
     #[arg(
         long,
         value_name = "KEY=VALUE",
-        value_parser = values::setting,
+        value_parser = wakeplace_study::parse_setting,
         help_heading = "Policy"
     )]
     pub(crate) set: Vec<(String, String)>,

@@ -1,60 +1,27 @@
 //! Options of the commands that simulate: `compare`, `sim`, `study`.
 
-use super::values::{self, Seeds};
-use super::{FormatName, InputArgs, JitterArgs, SchedulerArgs, help};
+use super::asked::{Compare, Sim, Study};
+use super::values;
+use super::{Asked, FormatName, SchedulerArgs, help};
 use clap::{Args, Subcommand};
 use std::path::PathBuf;
-use wakeplace_engine::PolicyChange;
-use wakeplace_metrics::Window;
 
 /// `compare`.
 #[derive(Debug, Args)]
 pub(crate) struct CompareArgs {
     #[command(flatten)]
+    pub(crate) ask: Asked<Compare>,
+    #[command(flatten)]
     pub(crate) run: RunArgs,
-    /// N for 1 to N, A..B, or a list as 1,5,9
-    ///
-    /// Every policy runs with every seed, and differences are taken seed by seed, so that chance
-    /// which strikes both does not count.
-    #[arg(
-        long,
-        allow_hyphen_values = true,
-        value_name = "SEEDS",
-        default_value = "5",
-        value_parser = values::seeds,
-        help_heading = "Execution",
-        display_order = 30
-    )]
-    pub(crate) seeds: Seeds,
 }
 
 /// `sim`.
 #[derive(Debug, Args)]
 pub(crate) struct SimArgs {
     #[command(flatten)]
+    pub(crate) ask: Asked<Sim>,
+    #[command(flatten)]
     pub(crate) run: RunArgs,
-    /// Seed of the workload's random choices
-    #[arg(
-        long,
-        allow_hyphen_values = true,
-        value_name = "N",
-        value_parser = values::seed,
-        default_value_t = 1,
-        help_heading = "Execution",
-        display_order = 30
-    )]
-    pub(crate) seed: u64,
-    /// Several seeds: N for 1 to N, A..B, or 1,5,9
-    #[arg(
-        long,
-        allow_hyphen_values = true,
-        value_name = "SEEDS",
-        value_parser = values::seeds,
-        conflicts_with = "seed",
-        help_heading = "Execution",
-        display_order = 31
-    )]
-    pub(crate) seeds: Option<Seeds>,
     /// Write a trace that ui.perfetto.dev opens
     ///
     /// What each CPU runs and why, wake-ups with their wakers, frequencies, idle states,
@@ -128,48 +95,6 @@ pub(crate) struct SimArgs {
 /// What `compare` and `sim` share.
 #[derive(Debug, Args)]
 pub(crate) struct RunArgs {
-    /// A name from `wakeplace platform list`, or a TOML file
-    ///
-    /// `compare` takes several: every one with every workload.
-    #[arg(
-        long,
-        value_name = "PLATFORM",
-        required = true,
-        help_heading = "Input",
-        display_order = 1
-    )]
-    pub(crate) platform: Vec<String>,
-    /// An rt-app JSON file, or a model as `periodic:n=10,duty=5%`
-    ///
-    /// `wakeplace workload list` shows the models and their keys. `-` reads an rt-app file from
-    /// standard input. `trace:FILE[,platform=NAME]` is a recording (ftrace text,
-    /// `trace-cmd report`, `perf script`, Perfetto) made on that platform, else on one like
-    /// --platform.
-    #[arg(
-        long,
-        value_name = "WORKLOAD",
-        required = true,
-        help_heading = "Input",
-        display_order = 2
-    )]
-    pub(crate) workload: Vec<String>,
-    #[command(flatten)]
-    pub(crate) input: InputArgs,
-    /// A policy, as linux-4.17+energy-aware
-    ///
-    /// The form is ERA[+FEATURE[=VERSION]]...[-FEATURE]...[:KEY=VALUE,...], with settings of this
-    /// policy alone after a colon. For `compare`, repeat the option: the first policy is the base
-    /// of the differences. `wakeplace policy list` shows eras and features, `wakeplace policy show
-    /// NAME` what a name means. `kernel:VERSION` or `kernel:PATH[@REV][:name=TEXT,KEY=VALUE...]` is
-    /// a kernel tree's own code (`wakeplace kernel --help`).
-    #[arg(
-        long,
-        value_name = "NAME",
-        required_unless_present = "scheduler",
-        help_heading = "Policy",
-        display_order = 10
-    )]
-    pub(crate) policy: Vec<String>,
     /// Options of kernels of `--policy kernel:...`, as lines of `.config`, merged last
     #[arg(
         long,
@@ -181,37 +106,6 @@ pub(crate) struct RunArgs {
     pub(crate) kernel_config: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) schedulers: SchedulerArgs,
-    /// Change a parameter in mid-run, as 10s=power-policy=powersaving; repeatable
-    ///
-    /// TIME=KEY=VALUE. KEY is `power-policy`, or a parameter that each decision reads anew. The
-    /// change itself moves no task.
-    #[arg(
-        long,
-        allow_hyphen_values = true,
-        value_name = "TIME=SETTING",
-        value_parser = values::policy_at,
-        hide_short_help = true,
-        help_heading = "Policy",
-        display_order = 12
-    )]
-    pub(crate) policy_at: Vec<PolicyChange>,
-    #[command(flatten)]
-    pub(crate) jitter: JitterArgs,
-    /// A difference of less does not matter, percent
-    ///
-    /// "better" and "worse" are said where the 95 % interval lies beyond it, "none that matters"
-    /// where it lies inside, else "not told".
-    #[arg(
-        long,
-        allow_hyphen_values = true,
-        value_name = "PERCENT",
-        value_parser = values::margin,
-        default_value = "1",
-        hide_short_help = true,
-        help_heading = "Output",
-        display_order = 22
-    )]
-    pub(crate) margin: f64,
     /// Write all runs as a table, one row per run, to a .csv or .parquet file
     ///
     /// Columns: what the run was made by, its hashes, and every metric.
@@ -254,28 +148,6 @@ pub(crate) struct RunArgs {
     /// Also write a page for a browser, as `wakeplace report` makes
     #[arg(long, value_name = "FILE", help_heading = "Output", display_order = 23)]
     pub(crate) export_html: Option<PathBuf>,
-    /// Take down what runs where between two times, as 1s..1200ms
-    ///
-    /// Of the first seed's run of each policy: tasks on CPUs, idle states, frequencies, placements
-    /// with their reasons. In JSON results (`runs[].timeline`) and pages; up to 20,000 entries.
-    #[arg(
-        long,
-        allow_hyphen_values = true,
-        value_name = "FROM..TO",
-        value_parser = values::window,
-        hide_short_help = true,
-        help_heading = "Output",
-        display_order = 26
-    )]
-    pub(crate) timeline: Option<Window>,
-    /// Find how little energy the load could have taken
-    ///
-    /// Finds the static placement of least CPU energy for the mean demand of each run's tasks, and
-    /// reports `energy_over_optimal_pct`. Exhaustive to 8 tasks on 8 CPUs; beyond, a search that
-    /// says what it has proven if it stops early. For platforms with power figures and one thread
-    /// per core.
-    #[arg(long, help_heading = "Execution", display_order = 34)]
-    pub(crate) oracle: bool,
     /// Run twice more and name the first difference
     ///
     /// Prints `identical: events=..., hash=...`; the exit code is 1 if there is a difference.
@@ -286,19 +158,6 @@ pub(crate) struct RunArgs {
 /// What all runs share, those of studies too.
 #[derive(Debug, Args)]
 pub(crate) struct HowArgs {
-    /// Change a parameter; repeatable
-    ///
-    /// KEY is a parameter of a policy (`wakeplace policy show NAME` lists them; every policy gets
-    /// it that does not set it itself after a colon), or a switch of the machine's model:
-    /// `model.idle_states`, `model.kernel_costs`, ...
-    #[arg(
-        long,
-        value_name = "KEY=VALUE",
-        value_parser = values::setting,
-        help_heading = "Policy",
-        display_order = 11
-    )]
-    pub(crate) set: Vec<(String, String)>,
     /// Threads; results do not depend on it [default: all CPUs]
     #[arg(
         long,
@@ -404,6 +263,8 @@ pub(crate) struct StudyShowArgs {
 /// `study run`.
 #[derive(Debug, Args)]
 pub(crate) struct StudyRunArgs {
+    #[command(flatten)]
+    pub(crate) ask: Asked<Study>,
     /// Names, as `energy-aware/energy-hikey960`; `*` stands for anything, as 'energy-aware/*'
     ///
     /// What ends in .toml is a file of your own (studies/README.md).
@@ -419,27 +280,6 @@ pub(crate) struct StudyRunArgs {
     /// study says so
     #[arg(long, help_heading = "Input", display_order = 3)]
     pub(crate) sensitivity: bool,
-    /// Simulated time per run, as 500ms [default: the study's]
-    #[arg(
-        long,
-        allow_hyphen_values = true,
-        value_name = "TIME",
-        value_parser = wakeplace_text::parse_duration_ns,
-        help_heading = "Input",
-        display_order = 4
-    )]
-    pub(crate) duration: Option<u64>,
-    /// A difference of less does not matter, percent [default: 1]
-    #[arg(
-        long,
-        allow_hyphen_values = true,
-        value_name = "PERCENT",
-        value_parser = values::margin,
-        hide_short_help = true,
-        help_heading = "Output",
-        display_order = 22
-    )]
-    pub(crate) margin: Option<f64>,
     #[command(flatten)]
     pub(crate) how: HowArgs,
     #[command(flatten)]
@@ -465,14 +305,4 @@ pub(crate) struct StudyRunArgs {
         display_order = 31
     )]
     pub(crate) store: Option<PathBuf>,
-    /// N for 1 to N, A..B, or a list as 1,5,9 [default: the study's]
-    #[arg(
-        long,
-        allow_hyphen_values = true,
-        value_name = "SEEDS",
-        value_parser = values::seeds,
-        help_heading = "Execution",
-        display_order = 30
-    )]
-    pub(crate) seeds: Option<Seeds>,
 }

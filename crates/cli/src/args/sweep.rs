@@ -1,46 +1,26 @@
 //! Options of `sweep`.
 
-use super::values::{self, Seeds};
-use super::{HowArgs, InputArgs, JitterArgs, OutputArgs};
+use super::asked::Sweep;
+use super::values;
+use super::{Asked, HowArgs, OutputArgs};
 use clap::Args;
 use std::path::PathBuf;
 
 /// `sweep`.
 #[derive(Debug, Args)]
 pub(crate) struct SweepArgs {
+    #[command(flatten)]
+    pub(crate) ask: Asked<Sweep>,
     /// A file in the language of studies with a table `vary` (studies/README.md)
     #[arg(value_name = "FILE.toml")]
     pub(crate) file: Option<String>,
-    /// A name from `wakeplace platform list`, or a TOML file; repeatable
-    #[arg(
-        long,
-        value_name = "PLATFORM",
-        help_heading = "Input",
-        display_order = 1
-    )]
-    pub(crate) platform: Vec<String>,
-    /// An rt-app JSON file, a model, or a recording; repeatable
-    #[arg(
-        long,
-        value_name = "WORKLOAD",
-        help_heading = "Input",
-        display_order = 2
-    )]
-    pub(crate) workload: Vec<String>,
-    #[command(flatten)]
-    pub(crate) input: InputArgs,
-    #[command(flatten)]
-    pub(crate) jitter: JitterArgs,
-    /// A policy; repeatable
-    #[arg(long, value_name = "NAME", help_heading = "Policy", display_order = 10)]
-    pub(crate) policy: Vec<String>,
     /// What is varied, as runnable_boost_pct=0..100:3 or platform=a,b; repeatable
     ///
     /// KEY=FROM..TO:STEPS or KEY=A,B,C. KEY is `platform`, `workload`, `policy`, `duration`,
-    /// `jitter`, `workload.KEY` (of a model), `platform.PATH` (a value of the platform's file, as
-    /// `platform.kernel.tick_hz` or `platform.cluster.big.cores.0.capacity`), `model.KEY`, or a
-    /// parameter of the policies. Every value runs with every other; equal points are one. Values
-    /// with commas go into a file.
+    /// `jitter`, `hotplug`, `workload.KEY` (of a model), `platform.PATH` (a value of the platform's
+    /// file, as `platform.kernel.tick_hz` or `platform.cluster.big.cores.0.capacity`), `model.KEY`,
+    /// or a parameter of the policies. Every value runs with every other; equal points are one.
+    /// Values with commas go into a file.
     #[arg(
         long,
         value_name = "KEY=VALUES",
@@ -63,7 +43,7 @@ pub(crate) struct SweepArgs {
         long,
         allow_hyphen_values = true,
         value_name = "N",
-        value_parser = values::seed,
+        value_parser = wakeplace_study::parse_seed,
         default_value_t = 1,
         requires = "latin_hypercube",
         hide_short_help = true,
@@ -71,16 +51,6 @@ pub(crate) struct SweepArgs {
         display_order = 14
     )]
     pub(crate) design_seed: u64,
-    /// N for 1 to N, A..B, or a list as 1,5,9 [default: 5]
-    #[arg(
-        long,
-        allow_hyphen_values = true,
-        value_name = "SEEDS",
-        value_parser = values::seeds,
-        help_heading = "Sweep",
-        display_order = 15
-    )]
-    pub(crate) seeds: Option<Seeds>,
     /// Keep the runs in this file, and go on with what it lacks
     ///
     /// One SQLite file. Runs are committed every half second; after a kill no committed run is made

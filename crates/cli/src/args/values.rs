@@ -2,23 +2,11 @@
 
 use std::fmt::Display;
 use std::str::FromStr;
-use wakeplace_engine::{Hotplug, PolicyChange};
-use wakeplace_metrics::Window;
 use wakeplace_policy_sys::Policy;
-use wakeplace_study::{Jitter, parse_hotplug, parse_policy_at, parse_seeds, parse_window};
 use wakeplace_workload::Dialect;
 
 /// Most CPUs of a machine.
 const MAX_CPUS: u32 = 1024;
-
-/// A list of seeds, so that clap takes it as one value.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Seeds(pub(crate) Vec<u64>);
-
-/// As [`parse_seeds`].
-pub(crate) fn seeds(text: &str) -> Result<Seeds, String> {
-    parse_seeds(text).map(Seeds)
-}
 
 /// Instants of a run, ns, so that clap takes them as one value.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -48,60 +36,9 @@ pub(crate) fn newest_kernel() -> String {
     kernels.next_back().unwrap_or_default()
 }
 
-/// `FROM..TO`, times of a run.
-pub(crate) fn window(text: &str) -> Result<Window, String> {
-    parse_window(text)
-}
-
-/// Amounts of jitter.
-pub(crate) fn jitter(text: &str) -> Result<Jitter, String> {
-    Jitter::parse(text)
-}
-
 /// Points of a design.
 pub(crate) fn points(text: &str) -> Result<usize, String> {
     whole(text, "a number of points", (1, 1_000_000))
-}
-
-/// A percentage of 0 or more.
-pub(crate) fn margin(text: &str) -> Result<f64, String> {
-    let number = text.strip_suffix('%').unwrap_or(text).trim().parse::<f64>();
-    let margin = number.ok().filter(|n| n.is_finite() && *n >= 0.0);
-    margin.ok_or_else(|| "expected a percentage of 0 or more, as `1`".to_owned())
-}
-
-/// `KEY=VALUE`.
-pub(crate) fn setting(text: &str) -> Result<(String, String), String> {
-    let assigns = |part: &str| part.contains('=');
-    if text
-        .split_once(',')
-        .is_some_and(|(_, rest)| rest.split(',').any(assigns))
-    {
-        return Err(format!(
-            "`{}` are several settings; expected one, and the option once for each",
-            wakeplace_text::shorten(text)
-        ));
-    }
-    match text.split_once('=') {
-        Some((key, value)) if !key.trim().is_empty() && !value.trim().is_empty() => {
-            Ok((key.trim().to_owned(), value.trim().to_owned()))
-        }
-        _ => Err("expected KEY=VALUE, as `energy_margin_shift=4`".to_owned()),
-    }
-}
-
-/// CPUs that leave and come back, so that clap takes them as one value.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Schedule(pub(crate) Vec<Hotplug>);
-
-/// `TIME:CPU=on|off,...`.
-pub(crate) fn hotplug(text: &str) -> Result<Schedule, String> {
-    parse_hotplug(text).map(Schedule)
-}
-
-/// `TIME=KEY=VALUE`.
-pub(crate) fn policy_at(text: &str) -> Result<PolicyChange, String> {
-    parse_policy_at(text)
 }
 
 /// A whole number from `from` to the greatest that fits.
@@ -115,25 +52,6 @@ fn whole<T: FromStr + PartialOrd + Display>(
         .ok()
         .filter(|number| (&from..=&to).contains(&number));
     number.ok_or_else(|| format!("expected {what} from {from} to {to}"))
-}
-
-/// A seed.
-pub(crate) fn seed(text: &str) -> Result<u64, String> {
-    let seed = whole(text, "a whole number", (0, u64::MAX));
-    seed.map_err(|expected| match seeds(text) {
-        Ok(_) => format!("{expected}; several are `--seeds {text}`"),
-        Err(_) => expected,
-    })
-}
-
-/// The number of a wake-up.
-pub(crate) fn wakeup(text: &str) -> Result<u64, String> {
-    whole(text, "the number of a wake-up", (0, u64::MAX))
-}
-
-/// The number of a CPU of some platform: whether it has the CPU is asked later.
-pub(crate) fn cpu(text: &str) -> Result<u32, String> {
-    whole(text, "the number of a CPU,", (0, MAX_CPUS - 1))
 }
 
 /// How many CPUs a machine has.
@@ -180,7 +98,7 @@ pub(crate) fn dialect(text: &str) -> Result<Dialect, String> {
 
 #[cfg(test)]
 mod tests {
-    use super::{cpu, cpus, icount_ns, jobs, round_us, seed, setting, window};
+    use super::{cpus, icount_ns, jobs, round_us};
 
     #[test]
     fn rounds_are_whole_microseconds() {
@@ -188,26 +106,6 @@ mod tests {
         for text in ["", "50", "999ns", "1500ns", "2s", "0us"] {
             round_us(text).expect_err(text);
         }
-    }
-
-    #[test]
-    fn windows_have_a_length() {
-        let found = window("0s..1200us").unwrap();
-        assert_eq!((found.from_ns, found.to_ns), (0, 1_200_000));
-        for text in ["", "1s", "1s..", "2s..1s", "1s..1s", "a..b"] {
-            let error = window(text).expect_err(text);
-            assert!(error.contains("expected FROM..TO"), "{text}: {error}");
-        }
-    }
-
-    #[test]
-    fn settings_and_jobs() {
-        assert_eq!(setting("a = b=c"), Ok(("a".to_owned(), "b=c".to_owned())));
-        let list = setting("a=b,c=d").unwrap_err();
-        assert!(list.contains("several settings"), "{list}");
-        assert!(setting("a").is_err() && setting("=b").is_err() && setting("a=").is_err());
-        assert_eq!(jobs("2"), Ok(2));
-        assert!(jobs("0").is_err() && jobs("many").is_err());
     }
 
     #[test]
@@ -221,20 +119,10 @@ mod tests {
     }
 
     #[test]
-    fn numbers_say_their_range() {
-        assert_eq!(seed("18446744073709551615"), Ok(u64::MAX));
-        assert_eq!(cpu("1023"), Ok(1023));
-        let range = "expected a whole number from 0 to 18446744073709551615";
-        for text in ["-1", "x", "", "1.5", "18446744073709551616"] {
-            assert_eq!(seed(text), Err(range.to_owned()), "{text}");
-        }
-        let several = format!("{range}; several are `--seeds 1,2`");
-        assert_eq!(seed("1,2"), Err(several));
-        let cpu = cpu("1024").unwrap_err();
-        assert_eq!(cpu, "expected the number of a CPU, from 0 to 1023");
-        assert_eq!(
-            cpus("0").unwrap_err(),
-            "expected a number of CPUs from 1 to 1024"
-        );
+    fn threads_and_cpus_are_one_or_more() {
+        assert_eq!(jobs("2"), Ok(2));
+        assert!(jobs("0").is_err() && jobs("many").is_err());
+        let range = "expected a number of CPUs from 1 to 1024";
+        assert_eq!(cpus("0").unwrap_err(), range);
     }
 }

@@ -6,6 +6,7 @@ mod text;
 mod tree;
 
 use super::schedulers::{self, Asked};
+use super::simulate::{inputs, texts};
 use crate::args::{AnswerFormat, ExplainArgs};
 use crate::failure::{Failure, Outcome, Verdict};
 use crate::output::Output;
@@ -14,30 +15,25 @@ use crate::terminal::Terminal;
 use crate::text::{plain, style};
 use crate::trees;
 use crate::wall;
-use wakeplace_engine::Which;
 use wakeplace_policy_sys::TREE_PREFIX;
-use wakeplace_study::{Question, Request, SchedulerAnswer, Source};
+use wakeplace_study::{Question, SchedulerAnswer};
 
 /// `explain`.
 pub(crate) fn explain(args: ExplainArgs, terminal: Terminal) -> Outcome {
-    let mut others = args.compare_policy.iter();
-    if let Some(tree) = others.find(|name| name.starts_with(TREE_PREFIX)) {
+    let ask = &args.ask.0;
+    let others = ask.texts("compare_policy");
+    if let Some(tree) = others.iter().find(|name| name.starts_with(TREE_PREFIX)) {
         return Err(Failure::Input(format!(
             "--compare-policy `{tree}`: a kernel's own code cannot be asked about the state of \
              another run; expected an era, as `linux-7.3`"
         )));
     }
-    let inputs = [
-        ("--platform", args.platform.as_str()),
-        ("--workload", args.workload.as_str()),
-    ];
-    places::apart(inputs, &[("--output", args.output.as_deref())])?;
-    let policies: Vec<String> = args.policy.iter().cloned().collect();
-    let platforms = std::slice::from_ref(&args.platform);
+    places::apart(inputs(ask), &[("--output", args.output.as_deref())])?;
+    let config = args.kernel_config.as_deref();
     trees::provide(
-        &policies,
-        platforms,
-        args.kernel_config.as_deref(),
+        &texts(ask, "policy"),
+        &texts(ask, "platform"),
+        config,
         terminal,
     )?;
     let outputs = args.output.iter().cloned().collect();
@@ -53,9 +49,10 @@ fn answer(args: &ExplainArgs, asked: Option<&Asked>, terminal: Terminal) -> Outc
     } else {
         plain()
     };
-    let question = question(args);
+    let schedulers = args.schedulers.scheduler.len();
+    let question = args.ask.0.question(schedulers).map_err(Failure::input)?;
     let is_json = matches!(args.format, AnswerFormat::Json);
-    let text = if args.policy.is_none() {
+    let text = if !args.ask.0.has("policy") {
         let answer = of_scheduler(args, &question, asked, terminal)?;
         match is_json {
             true => answer.json(),
@@ -94,34 +91,4 @@ fn of_scheduler(
     }
     let answer = question.scheduler_answer(experiment);
     answer.map_err(Failure::input)
-}
-
-fn question(args: &ExplainArgs) -> Question {
-    let which = which(args);
-    Question {
-        request: Request {
-            platforms: vec![Source::named(&args.platform)],
-            workloads: vec![Source::named(&args.workload)],
-            load: args.input.load(),
-            jitter: args.jitter.jitter,
-            policies: args.policy.iter().cloned().collect(),
-            set: args.set.clone(),
-            seeds: vec![args.seed],
-            duration_ns: args.input.duration,
-            hotplug: args.input.hotplug(),
-            ..Request::default()
-        },
-        task: args.task.clone(),
-        which,
-        others: args.compare_policy.clone(),
-        why_not: args.why_not,
-    }
-}
-
-fn which(args: &ExplainArgs) -> Which {
-    match (args.wakeup, args.at, args.to) {
-        (_, Some(at), _) => Which::At(at),
-        (_, _, Some(cpu)) => Which::To(cpu),
-        (number, ..) => Which::Wakeup(number.unwrap_or(1)),
-    }
 }

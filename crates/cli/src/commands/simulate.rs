@@ -23,27 +23,28 @@ use wakeplace_engine::{Observer, States};
 use wakeplace_metrics::Expectation;
 use wakeplace_policy_sys::{Policy, TREE_PREFIX};
 use wakeplace_report::Format;
-use wakeplace_study::{Comparison, Experiment, Matrix, PolicyRuns, Request, Source};
+use wakeplace_study::{Ask, Command, Comparison, Experiment, Matrix, PolicyRuns};
 use wakeplace_text::printable;
 use wakeplace_trace::{LogError, RtAppLogs, Traces};
 
 /// Two policies or more, the first being the base.
 pub(crate) fn compare(args: &CompareArgs, terminal: Terminal) -> Outcome {
-    if args.run.schedulers.scheduler.is_empty()
-        && let [only] = args.run.policy.as_slice()
-    {
+    let ask = &args.ask.0;
+    let checked = ask.check(Command::Compare, args.run.schedulers.scheduler.len());
+    if let Err(error) = checked {
         // A list, as any other wrong name, is told first. A tree would have to be built for that.
-        if !only.starts_with(TREE_PREFIX) {
-            matrix(&args.run, args.seeds.0.clone())?;
+        let trees = ask
+            .texts("policy")
+            .iter()
+            .any(|name| name.starts_with(TREE_PREFIX));
+        if !trees {
+            matrix(ask, &args.run, Command::Compare)?;
         }
-        return Err(Failure::Input(format!(
-            "compare needs two policies or more, and `{only}` is the only --policy; expected \
-             another one, or `wakeplace sim` for a single policy"
-        )));
+        return Err(Failure::input(error));
     }
     simulate(
-        &args.run,
-        args.seeds.0.clone(),
+        (ask, &args.run),
+        Command::Compare,
         Watched::Plain,
         None,
         terminal,
@@ -52,34 +53,17 @@ pub(crate) fn compare(args: &CompareArgs, terminal: Terminal) -> Outcome {
 
 /// One policy.
 pub(crate) fn sim(args: SimArgs, terminal: Terminal) -> Outcome {
-    let subjects = args.run.policy.len() + args.run.schedulers.scheduler.len();
-    if subjects > 1 {
-        return Err(Failure::Input(format!(
-            "sim takes one --policy or one --scheduler, and {subjects} are given; expected one, \
-             or `wakeplace compare` for several"
-        )));
-    }
-    for (option, given) in [
-        ("--platform", &args.run.platform),
-        ("--workload", &args.run.workload),
-    ] {
-        if given.len() > 1 {
-            return Err(Failure::Input(format!(
-                "sim takes one {option}, and {} are given; expected one, or `wakeplace compare` \
-                 for several",
-                given.len()
-            )));
-        }
-    }
-    let listed = args.seeds.as_ref().map(|seeds| seeds.0.clone());
-    let seeds = listed.unwrap_or_else(|| vec![args.seed]);
+    let ask = &args.ask.0;
+    let schedulers = args.run.schedulers.scheduler.len();
+    ask.check(Command::Sim, schedulers)
+        .map_err(Failure::input)?;
     let asked = Asked::of(&args);
     let watched = match (&args.rtapp_log, &args.dump_state) {
         (Some(folder), _) => Watched::Logs(folder),
         (None, Some(times)) => Watched::States(&times.0),
         (None, None) => Watched::Plain,
     };
-    simulate(&args.run, seeds, watched, asked, terminal)
+    simulate((ask, &args.run), Command::Sim, watched, asked, terminal)
 }
 
 /// What is taken down of the only run, beside what is measured.
@@ -93,23 +77,32 @@ enum Watched<'a> {
 }
 
 /// What a run reads, by option.
-fn inputs(args: &RunArgs) -> Vec<(&str, &str)> {
-    let platforms = args.platform.iter().map(|p| ("--platform", p.as_str()));
-    let workloads = args.workload.iter().map(|w| ("--workload", w.as_str()));
+pub(super) fn inputs(ask: &Ask) -> Vec<(&'static str, &str)> {
+    let platforms = ask
+        .texts("platform")
+        .into_iter()
+        .map(|name| ("--platform", name));
+    let workloads = ask
+        .texts("workload")
+        .into_iter()
+        .map(|name| ("--workload", name));
     platforms.chain(workloads).collect()
 }
 
+/// The values of an argument.
+pub(super) fn texts(ask: &Ask, name: &str) -> Vec<String> {
+    ask.texts(name).into_iter().map(str::to_owned).collect()
+}
+
 fn simulate(
-    args: &RunArgs,
-    seeds: Vec<u64>,
+    (ask, args): (&Ask, &RunArgs),
+    command: Command,
     watched: Watched<'_>,
     asked: Option<Asked<'_>>,
     terminal: Terminal,
 ) -> Outcome {
-    let trees = args
-        .policy
-        .iter()
-        .find(|name| name.starts_with(TREE_PREFIX));
+    let policies = texts(ask, "policy");
+    let trees = policies.iter().find(|name| name.starts_with(TREE_PREFIX));
     if let Some(tree) = trees.filter(|_| !args.schedulers.scheduler.is_empty()) {
         return Err(Failure::Input(format!(
             "--scheduler runs on the modelled kernel, not on a tree's own; expected no `--policy \
@@ -117,8 +110,8 @@ fn simulate(
         )));
     }
     let config = args.kernel_config.as_deref();
-    trees::provide(&args.policy, &args.platform, config, terminal)?;
-    let matrix = matrix(args, seeds)?;
+    trees::provide(&policies, &texts(ask, "platform"), config, terminal)?;
+    let matrix = matrix(ask, args, command)?;
     let written = written(args, &watched, asked.as_ref());
     let outputs = written
         .iter()
@@ -126,7 +119,14 @@ fn simulate(
     let jobs = jobs(args.how.jobs);
     let (of, outputs) = (&args.schedulers, outputs.collect());
     wall::behind(of, jobs, outputs, terminal, |schedulers| {
-        walled(args, matrix, watched, asked, (schedulers, jobs), terminal)
+        walled(
+            (ask, args),
+            matrix,
+            watched,
+            asked,
+            (schedulers, jobs),
+            terminal,
+        )
     })
 }
 
@@ -151,7 +151,7 @@ fn written<'a>(
 
 /// The command, where schedulers may run.
 fn walled(
-    args: &RunArgs,
+    (ask, args): (&Ask, &RunArgs),
     mut matrix: Matrix,
     watched: Watched<'_>,
     asked: Option<Asked<'_>>,
@@ -161,7 +161,7 @@ fn walled(
     let nr_schedulers = foreign.map_or(0, |foreign| foreign.images.len());
     let runs = matrix.len() + nr_schedulers * seeds_of(&matrix);
     let written = written(args, &watched, asked.as_ref());
-    let outputs = Outputs::prepare(args, &matrix, runs, (asked.as_ref(), &written))?;
+    let outputs = Outputs::prepare((ask, args), &matrix, runs, (asked.as_ref(), &written))?;
     schedulers::add(foreign, &args.schedulers, &mut matrix, terminal)?;
     let experiment = &matrix.experiments[0];
     let platforms = matrix.experiments.iter().map(|one| &one.platform);
@@ -190,7 +190,7 @@ fn walled(
         }
     };
     for comparison in &mut comparisons {
-        comparison.margin_pct = args.margin;
+        comparison.margin_pct = matrix.margin_pct;
         comparison.origin = repeat::origin();
     }
     if let Some(exports) = exports {
@@ -231,7 +231,7 @@ struct Outputs {
 
 impl Outputs {
     fn prepare(
-        args: &RunArgs,
+        (ask, args): (&Ask, &RunArgs),
         matrix: &Matrix,
         runs: usize,
         (asked, written): (Option<&Asked<'_>>, &[(&str, Option<&Path>)]),
@@ -242,7 +242,7 @@ impl Outputs {
                  one --platform and one --workload",
             ));
         }
-        places::apart(inputs(args), written)?;
+        places::apart(inputs(ask), written)?;
         let output = Output::prepare(args.output.output.as_deref())?;
         let cases = args.export_wakeup_cases.as_deref();
         let cases = cases.map(|path| Export::prepare(path, &matrix.experiments[0].platform));
@@ -361,25 +361,9 @@ fn seeds_of(matrix: &Matrix) -> usize {
 }
 
 /// Everything read and checked: nothing of it can fail later.
-fn matrix(args: &RunArgs, seeds: Vec<u64>) -> Result<Matrix, Failure> {
-    let request = Request {
-        platforms: args.platform.iter().map(Source::named).collect(),
-        workloads: args.workload.iter().map(Source::named).collect(),
-        load: args.input.load(),
-        jitter: args.jitter.jitter,
-        policies: args.policy.clone(),
-        // They are loaded for each platform (`schedulers::add`).
-        schedulers: Vec::new(),
-        set: args.how.set.clone(),
-        seeds,
-        duration_ns: args.input.duration,
-        hotplug: args.input.hotplug(),
-        policy_at: args.policy_at.clone(),
-        wakeup_cases: args.export_wakeup_cases.is_some(),
-        oracle: args.oracle,
-        timeline: args.timeline,
-        margin_pct: args.margin,
-    };
+fn matrix(ask: &Ask, args: &RunArgs, command: Command) -> Result<Matrix, Failure> {
+    let mut request = ask.request(command).map_err(Failure::input)?;
+    request.options.wakeup_cases = args.export_wakeup_cases.is_some();
     request.resolve().map_err(Failure::input)
 }
 

@@ -146,9 +146,19 @@ fn run_chosen(args: StudyRunArgs, terminal: Terminal) -> Outcome {
     run_named(args, terminal)
 }
 
+fn options(args: &StudyRunArgs) -> Result<StudyOptions, Failure> {
+    Ok(StudyOptions {
+        quick: args.quick,
+        experiments: args.experiments,
+        sensitivity: args.sensitivity,
+        ..args.ask.0.study_options().map_err(Failure::input)?
+    })
+}
+
 fn run_named(args: StudyRunArgs, terminal: Terminal) -> Outcome {
     let studies = select(&args.names).map_err(Failure::input)?;
-    check_keys(&args.how.set, &any_policy()?)?;
+    let options = options(&args)?;
+    check_keys(&options.set, &any_policy()?)?;
     let written = [
         ("--output", args.output.output.as_deref()),
         ("--export-html", args.export_html.as_deref()),
@@ -167,15 +177,6 @@ fn run_named(args: StudyRunArgs, terminal: Terminal) -> Outcome {
         .as_deref()
         .map(RunsExport::prepare)
         .transpose()?;
-    let options = StudyOptions {
-        quick: args.quick,
-        seeds: args.seeds.map(|seeds| seeds.0),
-        duration_ns: args.duration,
-        set: args.how.set,
-        margin_pct: args.margin,
-        experiments: args.experiments,
-        sensitivity: args.sensitivity,
-    };
     let jobs = jobs(args.how.jobs);
     let names: Vec<String> = studies.iter().map(|study| study.info().name).collect();
     terminal.detail(&format!("study {}, {jobs} threads", names.join(", ")));

@@ -1,6 +1,6 @@
 //! `sweep`, and `study run` of a file that varies something.
 
-use super::simulate::jobs;
+use super::simulate::{jobs, texts};
 use crate::args::{FormatName, OutputArgs, StudyRunArgs, SweepArgs};
 use crate::failure::{Failure, Outcome, Verdict};
 use crate::output::{A_FILE, Output};
@@ -15,18 +15,16 @@ use wakeplace_files::{Place, WriteError};
 use wakeplace_metrics::find_metric;
 use wakeplace_report::{Failed, Points, Table};
 use wakeplace_store::{Definition, Store, StoreError, Summary};
-use wakeplace_study::{
-    Axis, Design, Progress, Request, RunRecord, RunTable, Source, Sweep, metric_order,
-};
+use wakeplace_study::{Axis, Command, Design, Progress, RunRecord, RunTable, Sweep, metric_order};
 use wakeplace_text::{one_at_a_time, printable};
-use wakeplace_workload::Dialect;
 
 /// Points that people are shown.
 const MOST_SHOWN: usize = 50;
 
 /// `sweep`.
 pub(crate) fn sweep(args: &SweepArgs, terminal: Terminal) -> Outcome {
-    trees::provide(&[], &args.platform, None, terminal)?;
+    let ask = &args.ask.0;
+    trees::provide(&[], &texts(ask, "platform"), None, terminal)?;
     let sweep = definition(args)?;
     let place = Places {
         store: args.store.as_deref(),
@@ -37,8 +35,7 @@ pub(crate) fn sweep(args: &SweepArgs, terminal: Terminal) -> Outcome {
     };
     let mut inputs: Vec<(&str, &str)> = Vec::new();
     inputs.extend(args.file.iter().map(|file| ("FILE.toml", file.as_str())));
-    inputs.extend(args.platform.iter().map(|p| ("--platform", p.as_str())));
-    inputs.extend(args.workload.iter().map(|w| ("--workload", w.as_str())));
+    inputs.extend(super::simulate::inputs(ask));
     run(&sweep, &place, &inputs, terminal)
 }
 
@@ -50,56 +47,25 @@ pub(super) fn of_file(
     terminal: Terminal,
 ) -> Outcome {
     let found = Sweep::from_file(file).map_err(Failure::input)?;
-    let mut base = found.base;
-    base.duration_ns = args.duration.or(base.duration_ns);
-    base.set.extend(args.how.set.iter().cloned());
-    if let Some(seeds) = &args.seeds {
-        base.seeds.clone_from(&seeds.0);
-    }
+    let base = args.ask.0.beside(found.base).map_err(Failure::input)?;
     let sweep = Sweep::new(base, found.axes, found.design).map_err(Failure::input)?;
     run(&sweep, place, &[("NAME", file)], terminal)
 }
 
 /// What is to be swept: the file, and what the options say beside or instead of it.
 fn definition(args: &SweepArgs) -> Result<Sweep, Failure> {
-    let (mut base, mut axes, mut design) = match &args.file {
+    let ask = &args.ask.0;
+    let (base, mut axes, mut design) = match &args.file {
         Some(file) => {
             let sweep = Sweep::from_file(file).map_err(Failure::input)?;
-            (sweep.base, sweep.axes, sweep.design)
+            let base = ask.beside(sweep.base).map_err(Failure::input)?;
+            (base, sweep.axes, sweep.design)
         }
         None => {
-            let seeds = vec![1, 2, 3, 4, 5];
-            let base = Request {
-                seeds,
-                ..Request::default()
-            };
+            let base = ask.request(Command::Sweep).map_err(Failure::input)?;
             (base, Vec::new(), Design::Grid)
         }
     };
-    let sources = |names: &[String]| names.iter().map(Source::named).collect::<Vec<_>>();
-    if !args.platform.is_empty() {
-        base.platforms = sources(&args.platform);
-    }
-    if !args.workload.is_empty() {
-        base.workloads = sources(&args.workload);
-    }
-    if !args.policy.is_empty() {
-        base.policies.clone_from(&args.policy);
-    }
-    base.set.extend(args.how.set.iter().cloned());
-    let load = args.input.load();
-    base.load.allow_unmodelled |= load.allow_unmodelled;
-    if load.dialect != Dialect::default() {
-        base.load.dialect = load.dialect;
-    }
-    base.duration_ns = args.input.duration.or(base.duration_ns);
-    base.jitter = args.jitter.jitter.or(base.jitter);
-    if let Some(seeds) = &args.seeds {
-        base.seeds.clone_from(&seeds.0);
-    }
-    if args.input.hotplug.is_some() {
-        base.hotplug = args.input.hotplug();
-    }
     let own = args.vary.iter().map(|text| Axis::parse(text));
     let own = own.collect::<Result<Vec<_>, _>>().map_err(Failure::input)?;
     // Instead of the file's.

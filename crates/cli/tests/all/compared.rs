@@ -190,7 +190,7 @@ fn what_cannot_be_is_refused() {
             &["--export-runs=x.txt"],
             "ends in .csv or .parquet",
         ),
-        ("sim", &two, "sim takes one --platform"),
+        ("sim", &two, "sim takes one platform"),
     ] {
         let policies: &[&str] = match command {
             "sim" => &["--policy=linux-7.3"],

@@ -315,7 +315,7 @@ fn the_boot_is_forgotten() {
 fn a_comparison_of_one_kernel_is_refused_before_it_is_built() {
     let alone = ["compare", "--platform", "hikey960", "--workload", TASKS];
     let policy = ["--policy", "kernel:7.3.4"];
-    let said = "compare needs two policies or more, and `kernel:7.3.4` is the only --policy";
+    let said = "compare needs two policies or more, and `kernel:7.3.4` is the only policy";
     assert_refused(&run(&[&alone[..], &policy].concat()), &[said]);
 }
 

@@ -17,10 +17,10 @@ Names, defaults and messages are those of the command line; an option ``--some-n
 docs/guide/python.md is the guide.
 """
 
+from ._ask import compare, explain, sim, study, sweep
 from ._inputs import Platform, Workload
 from ._names import platforms, policies, studies
 from ._result import Answer, Result, SweepResult
-from ._run import compare, explain, sim, study, sweep
 from ._wakeplace import WakeplaceError, __commit__, __version__
 
 __all__ = [

@@ -143,55 +143,41 @@ def _percent(value: Any) -> float | None:
     return None if value is None else float(value)
 
 
-#: What the native module takes: what makes it of an argument in Python's forms, the argument where
-#: a function has none of that name, and what is said to be expected where that fails.
-_NATIVE: dict[str, tuple[Callable[[Any], Any], Any, str]] = {
-    "platform": (
-        lambda value: _several(value, _platform), (), "a name, a path, a dict or a Platform"
-    ),
-    "workload": (
-        lambda value: _several(value, _workload), (), "a model, a path, a dict or a Workload"
-    ),
-    "policy": (lambda value: _several(value, str), (), "a name, or several"),
-    "seeds": (_seeds, None, 'a number of seeds, a list of them, or a text as "4..6"'),
-    "seed": (_whole(0), None, "a whole number, 0 or more"),
-    "duration": (_text, None, 'a text with a unit, as "500ms"'),
-    "set": (_set, None, 'a dict, as {"busy_factor": 8}'),
-    "jitter": (_text, None, 'a text, as "start=10ms,run=5%"'),
-    "margin": (_percent, None, "a percentage, as 2.5"),
-    "hotplug": (_text, None, 'a text, as "0s:1=off,2s:1=on"'),
-    "policy_at": (
-        lambda value: _several(value, str), (), 'a text, as "10s=power-policy=powersaving"'
-    ),
-    "allow_unmodelled": (bool, False, "True or False"),
-    "rtapp_dialect": (_text, None, 'a text, as "workgen"'),
-    "oracle": (bool, False, "True or False"),
-    "timeline": (_text, None, 'a text, as "1s..1200ms"'),
+#: An argument in Python's forms: what makes of it what the native module takes, and what is said to
+#: be expected where that fails.
+Form = tuple[Callable[[Any], Any], str]
+
+
+_FORMS: dict[str, Callable[[Any], Any]] = {
+    "platform": lambda value: _several(value, _platform),
+    "workload": lambda value: _several(value, _workload),
+    "texts": lambda value: _several(value, str),
+    "pairs": _set,
+    "seeds": _seeds,
+    "whole": _whole(0),
+    "percent": _percent,
+    "flag": bool,
+    "text": _text,
+}
+#: The arguments of the command line.
+_NATIVE: dict[str, Form] = {
+    name: (_FORMS[kind], expected) for name, kind, expected in _wakeplace.arguments()
 }
 #: Arguments that go beside those.
-_OTHERS: dict[str, tuple[Callable[[Any], Any], Any, str]] = {
-    "jobs": (_whole(1), None, "a whole number, 1 or more"),
-    "latin_hypercube": (_whole(1), None, "a number of points, 1 or more"),
-    "design_seed": (_whole(0), 1, "a whole number, 0 or more"),
-}
-#: Of `explain` alone.
-_ABOUT: dict[str, tuple[Callable[[Any], Any], Any, str]] = {
-    "task": (_text, None, "a name of a task"),
-    "wakeup": (_whole(0), None, "a whole number, 0 or more"),
-    "at": (_text, None, 'a text with a unit, as "120ms"'),
-    "to": (_whole(0), None, "a number of a CPU"),
-    "why_not": (_whole(0), None, "a number of a CPU"),
-    "compare_policy": (lambda value: _several(value, str), (), "a name, or several"),
+_OTHERS: dict[str, Form] = {
+    "jobs": (_whole(1), "a whole number, 1 or more"),
+    "latin_hypercube": (_whole(1), "a number of points, 1 or more"),
+    "design_seed": (_whole(0), "a whole number, 0 or more"),
 }
 
 
-def _native(name: str, value: Any, known: tuple[Callable[[Any], Any], Any, str]) -> Any:
+def _one(name: str, value: Any) -> Any:
     """An argument as the native module takes it.
 
     Raises:
         WakeplaceError: It has none of the forms that it may have.
     """
-    form, _absent, expected = known
+    form, expected = (_NATIVE | _OTHERS)[name]
     try:
         return form(value)
     except _wakeplace.WakeplaceError:
@@ -200,20 +186,11 @@ def _native(name: str, value: Any, known: tuple[Callable[[Any], Any], Any, str])
         raise _wakeplace.WakeplaceError(f"{name}: {value!r}; expected {expected}") from None
 
 
-def _ask(given: Mapping[str, Any]) -> dict[str, Any]:
-    """What the native module takes, out of all arguments of a function; plain values, which a
-    process can send to another."""
-    return {name: _native(name, given.get(name, one[1]), one) for name, one in _NATIVE.items()}
-
-
-def _about(given: Mapping[str, Any]) -> dict[str, Any]:
-    """The same of what `explain` alone has."""
-    return {name: _native(name, given[name], one) for name, one in _ABOUT.items()}
-
-
-def _one(name: str, value: Any) -> Any:
-    """A single argument."""
-    return _native(name, value, (_NATIVE | _OTHERS)[name])
+def _ask(given: Mapping[str, Any]) -> str:
+    """What the native module takes, out of all arguments of a function: a text, which a process can
+    send to another."""
+    asked = {name: _one(name, value) for name, value in given.items() if name in _NATIVE}
+    return json.dumps(asked)
 
 
 def names_are_known(function: Callable[P, T]) -> Callable[P, T]:

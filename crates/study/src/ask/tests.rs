@@ -1,29 +1,27 @@
-use super::{Ask, parse_window};
-use crate::{About, Source};
+use super::{ARGUMENTS, Ask, Command, argument, python_module};
+use crate::Source;
 use std::sync::Arc;
 
 fn ask() -> Ask {
-    Ask {
-        platform: vec![Source::named("hikey960")],
-        workload: vec![Source::named("periodic:n=3,duty=5%")],
-        policy: vec!["linux-7.3".into(), "linux-4.17+energy-aware".into()],
-        seeds: Some("2".into()),
-        duration: Some("50ms".into()),
-        timeline: Some("0s..20ms".into()),
-        ..Ask::default()
-    }
+    Ask::default()
+        .with("platform", "hikey960")
+        .with("workload", "periodic:n=3,duty=5%")
+        .with("policy", "linux-7.3")
+        .with("policy", "linux-4.17+energy-aware")
+        .with("seeds", "2")
+        .with("duration", "50ms")
+        .with("timeline", "0s..20ms")
 }
 
 /// Goal: the command is in the options' own words, quoted for a shell, and Python's lines have the
 /// same arguments.
 #[test]
 fn the_same_question_in_two_languages() {
-    let mut ask = ask();
-    ask.set = vec![("busy_factor".into(), "5".into())];
+    let ask = ask().with("set", "busy_factor=5");
     let command = "wakeplace compare --platform hikey960 --workload periodic:n=3,duty=5% \
                    --policy linux-7.3 --policy linux-4.17+energy-aware --set busy_factor=5 \
                    --duration 50ms --seeds 2 --timeline 0s..20ms";
-    assert_eq!(ask.command("compare", None).as_deref(), Some(command));
+    assert_eq!(ask.command(Command::Compare).as_deref(), Some(command));
     let lines = [
         "import wakeplace",
         "",
@@ -38,31 +36,33 @@ fn the_same_question_in_two_languages() {
         ")",
         "",
     ];
-    let python = lines.join("\n");
-    assert_eq!(ask.python("compare", None), Some(python));
-    ask.workload = vec![Source::named("it's.json")];
-    let quoted = ask.command("compare", None).unwrap();
+    assert_eq!(ask.python(Command::Compare), Some(lines.join("\n")));
+    let file = Ask::default().with("workload", "it's.json");
+    let quoted = file.command(Command::Compare).unwrap();
     assert!(quoted.contains(r"--workload 'it'\''s.json'"), "{quoted}");
 }
 
 #[test]
 fn a_decision_is_asked_for_in_the_same_words() {
-    let mut ask = ask();
-    ask.policy.truncate(1);
-    (ask.seeds, ask.timeline, ask.seed) = (None, None, Some(4));
-    let about = About {
-        task: Some("periodic-1".into()),
-        at: Some("12ms".into()),
-        why_not: Some(3),
-        ..About::default()
-    };
+    let ask = Ask::default()
+        .with("platform", "hikey960")
+        .with("workload", "periodic:n=3,duty=5%")
+        .with("why_not", "3")
+        .with("at", "12ms")
+        .with("task", "periodic-1")
+        .with("seed", "4")
+        .with("policy", "linux-7.3");
     let command = "wakeplace explain --platform hikey960 --workload periodic:n=3,duty=5% --policy \
-                   linux-7.3 --duration 50ms --seed 4 --task periodic-1 --at 12ms --why-not 3";
-    let words = ask.command("explain", Some(&about));
-    assert_eq!(words.as_deref(), Some(command));
-    let python = ask.python("explain", Some(&about)).unwrap();
+                   linux-7.3 --seed 4 --task periodic-1 --at 12ms --why-not 3";
+    assert_eq!(ask.command(Command::Explain).as_deref(), Some(command));
+    let python = ask.python(Command::Explain).unwrap();
     assert!(python.contains("    platform=\"hikey960\",\n"), "{python}");
     assert!(python.contains("    why_not=3,\n"), "{python}");
+    let both = ask.with("to", "1").question(0).unwrap_err().to_string();
+    assert_eq!(
+        both,
+        "explain: both at and to are given; expected one of them"
+    );
 }
 
 /// Goal: a file that is in memory is what the same file on a disk is.
@@ -74,37 +74,94 @@ fn bytes_are_as_good_as_a_file() {
     let path = folder.join("two.json");
     std::fs::write(&path, text).unwrap();
     let name = path.to_str().unwrap().to_owned();
-    let mut on_disk = ask();
-    on_disk.workload = vec![Source::named(name.clone())];
-    let mut in_memory = on_disk.clone();
-    in_memory.workload = vec![Source::File {
-        name,
-        bytes: Arc::from(&text[..]),
-    }];
-    let run = |ask: &Ask| ask.request().unwrap().resolve().unwrap().run(1, &|_| {});
+    let mut base = ask();
+    base.remove("workload");
+    let on_disk = base.clone().with("workload", name.as_str());
+    let bytes = Arc::from(&text[..]);
+    let in_memory = base.with("workload", Source::File { name, bytes });
+    let request = |ask: &Ask| ask.request(Command::Compare).unwrap();
+    let run = |ask: &Ask| request(ask).resolve().unwrap().run(1, &|_| {});
     assert_eq!(run(&on_disk).unwrap(), run(&in_memory).unwrap());
     assert_eq!(
-        on_disk.command("compare", None),
-        in_memory.command("compare", None)
+        on_disk.command(Command::Compare),
+        in_memory.command(Command::Compare)
     );
     std::fs::remove_dir_all(folder).unwrap();
 }
 
 #[test]
 fn what_is_wrong_names_its_argument() {
-    let error = |change: &dyn Fn(&mut Ask)| {
-        let mut ask = ask();
-        change(&mut ask);
-        let checked = ask.check("compare").and_then(|()| ask.request());
+    let error = |command: Command, ask: Ask| {
+        let checked = ask.check(command, 0).and_then(|()| ask.request(command));
         checked.expect_err("refused").to_string()
     };
-    let said = error(&|ask| ask.duration = Some("5 parsecs".into()));
-    assert!(said.starts_with("duration: "), "{said}");
-    let said = error(&|ask| ask.timeline = Some("2s..1s".into()));
-    assert!(said.starts_with("timeline: it has no length"), "{said}");
-    let said = error(&|ask| ask.policy.truncate(1));
-    assert!(said.contains("needs two policies"), "{said}");
-    let said = error(&|ask| ask.platform.clear());
-    assert!(said.contains("no platform given"), "{said}");
-    assert!(parse_window("1s").unwrap_err().contains("no `..`"));
+    let with = |name: &str, value: &str| {
+        let mut ask = ask();
+        ask.remove(name);
+        error(Command::Compare, ask.with(name, value))
+    };
+    assert!(with("duration", "5 parsecs").starts_with("duration: "));
+    assert!(with("timeline", "2s..1s").starts_with("timeline: it has no length"));
+    assert!(with("timeline", "1s").contains("no `..`"));
+    assert!(with("policy", "linux-7.3").contains("needs two policies"));
+    assert!(with("task", "t").contains("compare takes no task"));
+    let mut none = ask();
+    none.remove("platform");
+    assert!(error(Command::Compare, none).contains("no platform given"));
+    assert!(error(Command::Sim, ask()).starts_with("sim takes one policy, and 2 are given"));
+    let unknown = argument("duratoin").unwrap_err().to_string();
+    assert_eq!(
+        unknown,
+        "`duratoin` is no argument; did you mean `duration`?"
+    );
+}
+
+/// Goal: JSON has the forms that other programs write: texts, numbers, lists, pairs, nothing.
+#[test]
+fn json_is_the_same_question() {
+    let text = r#"{"platform": ["hikey960"], "workload": "periodic:n=3,duty=5%",
+                   "policy": ["linux-7.3", "linux-4.17+energy-aware"], "seeds": 2,
+                   "duration": "50ms", "timeline": "0s..20ms", "set": [["a", "1"], "b=2"],
+                   "oracle": true, "allow_unmodelled": false, "jitter": null}"#;
+    let read: Ask = serde_json::from_str(text).unwrap();
+    let typed = ask()
+        .with("set", "a=1")
+        .with("set", "b=2")
+        .with("oracle", "");
+    assert_eq!(read, typed);
+    let of_texts: Ask = serde_json::from_str(r#"{"platform": [["mine", "name = 1"]]}"#).unwrap();
+    assert_eq!(of_texts.command(Command::Sim), None);
+    for (text, said) in [
+        (r#"{"platfrom": []}"#, "did you mean `platform`?"),
+        (r#"{"oracle": "yes"}"#, "oracle: expected true or false"),
+        (r#"{"duration": ["a", "b"]}"#, "duration: expected a text"),
+    ] {
+        let error = serde_json::from_str::<Ask>(text).unwrap_err().to_string();
+        assert!(error.contains(said), "{error}");
+    }
+}
+
+/// Goal: the names of `excludes` are arguments, and help has a sentence for each.
+#[test]
+fn the_list_is_whole() {
+    for one in &ARGUMENTS {
+        assert!(!one.help.is_empty() && !one.taken_by.is_empty(), "{one:?}");
+        for other in one.excludes {
+            argument(other).unwrap();
+        }
+        for (command, value) in one.defaults {
+            assert!(one.is_taken_by(*command));
+            one.check(value).unwrap();
+        }
+    }
+}
+
+/// Goal: the Python package's functions are those that the arguments make.
+#[test]
+fn the_python_module_is_made_from_the_list() {
+    let kept = include_str!("../../../python/python/wakeplace/_ask.py");
+    assert!(
+        kept == python_module(),
+        "_ask.py is of other arguments; run `cargo run -p wakeplace-study --example python-module`"
+    );
 }

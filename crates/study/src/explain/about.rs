@@ -1,58 +1,33 @@
-//! Which decision is asked about, in the words of the command line.
+//! Which decision is asked about.
 
-use super::Question;
-use crate::{Ask, AskError};
 use wakeplace_engine::Which;
-use wakeplace_text::parse_duration_ns;
 
 /// What `explain` takes beside what a run is made of.
-#[derive(Clone, Debug, Default, PartialEq, Eq, serde::Deserialize)]
-#[serde(default, deny_unknown_fields)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct About {
-    /// `--task`
+    /// Decisions on this task only: its name, or that of its kind.
     pub task: Option<String>,
-    /// `--wakeup`
+    /// The wake-up of this number, from 1; 0: where a new task begins.
     pub wakeup: Option<u64>,
-    /// `--at`
-    pub at: Option<String>,
-    /// `--to`
+    /// The first wake-up from this time of the run on, ns.
+    pub at_ns: Option<u64>,
+    /// The first wake-up that went to this CPU.
     pub to: Option<u32>,
-    /// `--why-not`
+    /// The CPU that was not chosen.
     pub why_not: Option<u32>,
-    /// `--compare-policy`
+    /// Policies that are asked, too; empty: all eras, and the run's policy with each feature
+    /// turned.
     pub compare_policy: Vec<String>,
 }
 
 impl About {
-    /// The question about a run.
-    ///
-    /// # Errors
-    /// An argument that cannot be read, or several of which one is expected.
-    pub fn question(&self, ask: &Ask) -> Result<Question, AskError> {
-        ask.check("explain")?;
-        let which = match (self.wakeup, &self.at, self.to) {
-            (None, None, None) => Which::Wakeup(1),
-            (Some(number), None, None) => Which::Wakeup(number),
-            (None, Some(at), None) => {
-                Which::At(parse_duration_ns(at).map_err(|why| AskError::Value {
-                    argument: "at",
-                    why: why.to_string(),
-                })?)
-            }
-            (None, None, Some(cpu)) => Which::To(cpu),
-            _ => {
-                return Err(AskError::Count(
-                    "explain: several of wakeup, at and to are given; expected one of them"
-                        .to_owned(),
-                ));
-            }
-        };
-        Ok(Question {
-            request: ask.request()?,
-            task: self.task.clone(),
-            which,
-            others: self.compare_policy.clone(),
-            why_not: self.why_not,
-        })
+    /// Which of the decisions.
+    #[must_use]
+    pub fn which(&self) -> Which {
+        match (self.wakeup, self.at_ns, self.to) {
+            (_, Some(at), _) => Which::At(at),
+            (_, _, Some(cpu)) => Which::To(cpu),
+            (number, ..) => Which::Wakeup(number.unwrap_or(1)),
+        }
     }
 }

@@ -21,15 +21,8 @@ use wakeplace_policy_sys::Seen;
 pub struct Question {
     /// The run: one platform, workload, policy and seed.
     pub request: Request,
-    /// Decisions on this task only: its name, or that of its kind.
-    pub task: Option<String>,
-    /// Which of them.
-    pub which: Which,
-    /// Policies that are asked, too; empty: all eras, and the run's policy with each feature
-    /// turned.
-    pub others: Vec<String>,
-    /// The CPU that was not chosen.
-    pub why_not: Option<u32>,
+    /// The decision.
+    pub about: About,
 }
 
 /// A decision and where it is from.
@@ -58,21 +51,24 @@ impl Question {
             &experiment.policies[0],
             &workload,
             &self.request.set,
-            &self.others,
+            &self.about.compare_policy,
         )?;
         let Experiment {
             platform, options, ..
         } = &experiment;
-        for (option, cpu) in [("--to", to(self.which)), ("--why-not", self.why_not)] {
+        for (option, cpu) in [
+            ("--to", to(self.about.which())),
+            ("--why-not", self.about.why_not),
+        ] {
             asked::check_cpu(option, cpu, platform)?;
         }
-        let task = self.task.as_deref();
-        let asked = asked::asked(&workload, task, self.which)?;
+        let task = self.about.task.as_deref();
+        let asked = asked::asked(&workload, task, self.about.which())?;
         let policy = &experiment.policies[0];
         let explanation =
             wakeplace_engine::explain(platform, policy, &workload, options, &asked, &others)
-                .map_err(|missing| asked::no_such(missing, self.which, task, options))?;
-        let why_not = self.why_not;
+                .map_err(|missing| asked::no_such(missing, self.about.which(), task, options))?;
+        let why_not = self.about.why_not;
         let why_not = why_not.map(|cpu| (cpu, why_not::sentence(&explanation, platform, cpu)));
         Ok(Answer {
             wakeup_of_run: self.wakeup_of_run(),
@@ -84,7 +80,7 @@ impl Question {
 
     /// The number, if a wake-up of the run was asked for, whosever it is.
     fn wakeup_of_run(&self) -> Option<u64> {
-        match (self.which, &self.task) {
+        match (self.about.which(), &self.about.task) {
             (Which::Wakeup(number), None) => Some(number),
             _ => None,
         }

@@ -26,9 +26,9 @@ impl Question {
     /// The run cannot be made, or it has no such wake-up; the message says what there is.
     pub fn scheduler_answer(&self, experiment: Experiment) -> Result<SchedulerAnswer, StudyError> {
         let workload = experiment.first_workload()?;
-        asked::check_cpu("--to", to(self.which), &experiment.platform)?;
-        let task = self.task.as_deref();
-        let asked = asked::asked(&workload, task, self.which)?;
+        asked::check_cpu("--to", to(self.about.which()), &experiment.platform)?;
+        let task = self.about.task.as_deref();
+        let asked = asked::asked(&workload, task, self.about.which())?;
         let scheduler = experiment.schedulers.first();
         let scheduler = scheduler.ok_or(StudyError::Empty("no scheduler given"))?;
         let told = wakeplace_engine::explain_sched_ext(
@@ -42,7 +42,7 @@ impl Question {
         let told = told.map_err(|missing| {
             let ended = missing.ended.clone();
             match (
-                asked::no_such(missing, self.which, task, &experiment.options),
+                asked::no_such(missing, self.about.which(), task, &experiment.options),
                 ended,
             ) {
                 (StudyError::Explain(what), Some(exit)) => StudyError::Explain(format!(

@@ -54,11 +54,14 @@ impl Question {
         let Experiment {
             platform, options, ..
         } = &experiment;
-        for (option, cpu) in [("--to", to(self.which)), ("--why-not", self.why_not)] {
+        for (option, cpu) in [
+            ("--to", to(self.about.which())),
+            ("--why-not", self.about.why_not),
+        ] {
             asked::check_cpu(option, cpu, platform)?;
         }
-        let task = self.task.as_deref();
-        let asked = asked::asked(&workload, task, self.which)?;
+        let task = self.about.task.as_deref();
+        let asked = asked::asked(&workload, task, self.about.which())?;
         let tree = &experiment.policies[0];
         check(tree, &workload, options)?;
         let runs = runs_of(tree).expect("a policy of a tree's name has its code")?;
@@ -68,7 +71,7 @@ impl Question {
         });
         let told = told.map_err(|why| match why {
             NoTreeExplanation::Missing(missing) => {
-                asked::no_such(missing, self.which, task, options)
+                asked::no_such(missing, self.about.which(), task, options)
             }
             NoTreeExplanation::Run(reason) => StudyError::Tree {
                 name: tree.name().to_owned(),
@@ -78,8 +81,13 @@ impl Question {
         Ok(TreeAnswer {
             wakeup_of_run: self.wakeup_of_run(),
             idle: told.idle(platform),
-            core: ask_core(&told, &experiment, &policies, !self.others.is_empty())?,
-            why_not: self.why_not,
+            core: ask_core(
+                &told,
+                &experiment,
+                &policies,
+                !self.about.compare_policy.is_empty(),
+            )?,
+            why_not: self.about.why_not,
             told,
             experiment,
         })
@@ -93,7 +101,7 @@ impl Question {
     ) -> Result<Vec<Policy>, StudyError> {
         let era = experiment.policies[0].tree().map(|tree| tree.era());
         let nearest = Policy::parse(era.unwrap_or("linux-7.3"))?;
-        let named = &self.others;
+        let named = &self.about.compare_policy;
         let others = asked::others(experiment, &nearest, workload, &self.request.set, named)?;
         Ok(match named.is_empty() {
             true => std::iter::once(nearest).chain(others).collect(),

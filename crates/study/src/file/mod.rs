@@ -1,5 +1,6 @@
 //! Study files: what they say, validated.
 
+mod arguments;
 mod columns;
 mod figures;
 mod from;
@@ -12,6 +13,7 @@ mod tradeoff;
 mod values;
 mod variations;
 
+pub(crate) use arguments::split;
 pub(crate) use read::with;
 pub(crate) use values::count;
 

@@ -23,11 +23,6 @@ pub(super) struct RawStudy {
     /// `KEY=VALUE` each, as for `--set`.
     #[serde(default)]
     pub(super) set: Vec<Text>,
-    /// CPUs that leave and come back, as for `--hotplug`.
-    pub(super) hotplug: Option<Text>,
-    /// How far the energy is from the best static placement's, as with `--oracle`.
-    #[serde(default)]
-    pub(super) oracle: bool,
     pub(super) quick: RawQuick,
     /// In the order of importance.
     pub(super) metric: Vec<RawMetric>,

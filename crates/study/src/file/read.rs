@@ -12,7 +12,7 @@ use super::{
 };
 use crate::error::Flaw;
 use crate::oracle::machine;
-use crate::{Param, StudyError, catalogue, verdict};
+use crate::{Command, Param, Request, StudyError, catalogue, verdict};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use wakeplace_engine::{Hotplug, Options};
@@ -22,9 +22,9 @@ use wakeplace_workload::{Jitter, Spec};
 impl StudyFile {
     /// Reads and validates a study; its name is taken from the file's path.
     pub(crate) fn read(text: &str, file: &str) -> Result<StudyFile, StudyError> {
-        toml::from_str(text)
-            .map_err(|error| Flaw::from_toml(&error))
-            .and_then(|raw: RawStudy| study(&raw, study_name(file)))
+        let mut asked = Request::default();
+        super::split(text, Command::StudyFile, &mut asked)
+            .and_then(|raw: RawStudy| study(&raw, asked, study_name(file)))
             .map_err(|flaw| flaw.locate(file, text))
     }
 }
@@ -39,14 +39,14 @@ fn study_name(file: &str) -> String {
     }
 }
 
-fn study(raw: &RawStudy, name: String) -> Result<StudyFile, Flaw> {
+/// `asked`: by the arguments at the top of the file.
+fn study(raw: &RawStudy, asked: Request, name: String) -> Result<StudyFile, Flaw> {
     let mut platforms = Vec::new();
     platform(&raw.platform, &mut platforms)?;
     let columns = columns((raw.policies.as_ref(), raw.column.as_ref()), at(&raw.title))?;
     let options = Options {
         duration_ns: duration_ns(&raw.duration)?,
-        hotplug: schedule(raw.hotplug.as_ref(), Vec::new())?,
-        ..Options::default()
+        ..asked.options
     };
     let set = settings_of(&raw.set, &columns)?;
     let context = Context {
@@ -75,7 +75,7 @@ fn study(raw: &RawStudy, name: String) -> Result<StudyFile, Flaw> {
         sensitivity: None,
         promise: None,
         tradeoff: None,
-        oracle: raw.oracle,
+        oracle: asked.oracle,
         platforms,
         columns,
         options,

@@ -20,10 +20,7 @@ pub(super) fn at<T>(value: &Spanned<T>) -> usize {
 
 /// What a parser makes of a text. Its message has the problem and what was expected.
 fn parsed<T>(text: &Text, parse: impl Fn(&str) -> Result<T, String>) -> Result<T, Flaw> {
-    parse(text.get_ref()).map_err(|message| {
-        let (problem, expected) = message.split_once("; ").unwrap_or((&message, ""));
-        Flaw::new(at(text), problem, expected)
-    })
+    parse(text.get_ref()).map_err(|message| Flaw::from_message(at(text), &message))
 }
 
 /// A time such as `30s`, more than 0.

@@ -15,9 +15,8 @@ pub use point::{MadePoint, Point, Points};
 
 use crate::file::with;
 use crate::identity::hash_of;
-use crate::{Request, RunRecord, Source, StudyError};
-use wakeplace_text::parse_duration_ns;
-use wakeplace_workload::{Jitter, is_path};
+use crate::{About, Ask, AskError, Request, RunRecord, Source, StudyError, argument};
+use wakeplace_workload::is_path;
 
 /// Keys of what has a name.
 const NAMES: [&str; 3] = ["platform", "workload", "policy"];
@@ -290,20 +289,26 @@ fn pick<T>(all: &mut Vec<T>, index: usize) -> usize {
     index / n
 }
 
-/// A varied name, or a parameter of every policy.
+/// A varied argument, or a parameter of every policy.
 fn name(request: &mut Request, key: &str, value: &str) -> Result<(), StudyError> {
     match key {
-        "platform" => request.platforms = vec![Source::named(value)],
-        "workload" => request.workloads = vec![Source::named(value)],
-        "policy" => request.policies = vec![value.to_owned()],
-        "duration" => {
-            let ns = parse_duration_ns(value).map_err(|why| vary(key, &why))?;
-            request.duration_ns = Some(ns);
-        }
-        "jitter" => request.jitter = Some(Jitter::parse(value).map_err(|why| vary(key, &why))?),
-        _ => request.set.push((key.to_owned(), value.to_owned())),
+        "platform" => request.platforms.clear(),
+        "workload" => request.workloads.clear(),
+        "policy" => request.policies.clear(),
+        _ => {}
     }
-    Ok(())
+    let own = argument(key).ok().filter(|own| own.is_axis());
+    let Some(own) = own else {
+        request.set.push((key.to_owned(), value.to_owned()));
+        return Ok(());
+    };
+    let mut ask = Ask::default();
+    ask.give(own, value);
+    let changed = ask.apply(request, &mut About::default());
+    changed.map_err(|error| match error {
+        AskError::Value { why, .. } => vary(key, &why),
+        other => vary(key, &other.to_string()),
+    })
 }
 
 /// A varied part of the machine's model, of a workload's argument, or of a platform's file.

@@ -110,7 +110,7 @@ fn options_that_fit_no_point_are_refused() {
         made.map_or_else(|error| error.to_string(), |_| String::new())
     };
     let hotplug = |base: &mut Request| {
-        base.hotplug = crate::parse_hotplug("0s:7=off").expect("a step");
+        base.options.hotplug = crate::parse_hotplug("0s:7=off").expect("a step");
     };
     // HiKey960 has eight CPUs, Juno six.
     assert_eq!(try_with(&hotplug, &["platform=hikey960,juno-r0"]), "");

@@ -31,8 +31,8 @@ fn a_decision_is_explained() {
     let ask = ASK
         .replace(r#", "linux-4.17+energy-aware""#, "")
         .replace(r#""seeds": "2","#, "");
-    let about = r#""about": {"wakeup": 2, "why_not": 7}"#;
-    let question = format!(r#"{{"explain": {{{ask}, {about}}}}}"#);
+    let ask = ask.replace(r#""duration""#, r#""wakeup": 2, "why_not": 7, "duration""#);
+    let question = format!(r#"{{"explain": {{{ask}}}}}"#);
     let found = asked(&question, &Asked::default()).unwrap();
     assert!(found["html"].as_str().unwrap().contains("CPU 7 was "));
     assert!(

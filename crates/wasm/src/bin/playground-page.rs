@@ -7,7 +7,8 @@ use std::process::ExitCode;
 use wakeplace_report::{Page, footer};
 
 /// In this order: each uses what those before it have.
-const SCRIPTS: [&str; 6] = [
+const SCRIPTS: [&str; 7] = [
+    "fields.js",
     "link.js",
     "runner.js",
     "form.js",

@@ -1,0 +1,107 @@
+//! The arguments of `wakeplace_study::ARGUMENTS` as options.
+
+use clap::parser::ValueSource;
+use clap::{Arg, ArgAction, ArgMatches, Command as ClapCommand};
+use clap::{Args, FromArgMatches};
+use std::marker::PhantomData;
+use wakeplace_study::{ARGUMENTS, Argument, Ask, Command, Kind};
+
+/// What a command's options ask for.
+#[derive(Debug)]
+pub(crate) struct Asked<C>(pub(crate) Ask, PhantomData<C>);
+
+/// A command that takes arguments.
+pub(crate) trait Takes: std::fmt::Debug {
+    const COMMAND: Command;
+}
+
+macro_rules! commands {
+    ($($name:ident)*) => {$(
+        #[derive(Debug)]
+        pub(crate) struct $name;
+        impl Takes for $name {
+            const COMMAND: Command = Command::$name;
+        }
+    )*};
+}
+commands!(Compare Sim Explain Sweep Study);
+
+/// What a sched_ext scheduler stands in for.
+const POLICY: &str = "policy";
+const SCHEDULER: &str = "scheduler";
+/// Its former name.
+const ALIASES: [(&str, &str); 1] = [("compare_policy", "other")];
+
+impl<C: Takes> Args for Asked<C> {
+    fn augment_args(command: ClapCommand) -> ClapCommand {
+        let own = ARGUMENTS.iter().filter(|one| one.is_taken_by(C::COMMAND));
+        own.fold(command, |command, argument| {
+            command.arg(option(argument, C::COMMAND))
+        })
+    }
+
+    fn augment_args_for_update(command: ClapCommand) -> ClapCommand {
+        Self::augment_args(command)
+    }
+}
+
+fn option(argument: &'static Argument, command: Command) -> Arg {
+    let place = argument.place;
+    let mut option = Arg::new(argument.name)
+        .long(argument.option())
+        .help(argument.help)
+        .help_heading(place.heading)
+        .display_order(place.order)
+        .hide_short_help(place.long_only);
+    if !argument.more.is_empty() {
+        option = option.long_help(format!("{}\n\n{}", argument.help, argument.more));
+    }
+    for (_, alias) in ALIASES.iter().filter(|(own, _)| *own == argument.name) {
+        option = option.alias(*alias);
+    }
+    if argument.is_flag() {
+        return option.action(ArgAction::SetTrue);
+    }
+    let several = matches!(argument.kind, Kind::Texts | Kind::Pairs | Kind::Sources);
+    option = option
+        .value_name(argument.value_name)
+        .action(match several {
+            true => ArgAction::Append,
+            false => ArgAction::Set,
+        })
+        .allow_hyphen_values(!several)
+        .value_parser(|text: &str| argument.check(text).map(|()| text.to_owned()));
+    if let Some(value) = argument.default_of(command) {
+        option = option.default_value(value);
+    }
+    match argument.is_needed_by(command) {
+        true if argument.name == POLICY => option.required_unless_present(SCHEDULER),
+        needed => option.required(needed),
+    }
+}
+
+impl<C: Takes> FromArgMatches for Asked<C> {
+    fn from_arg_matches(matches: &ArgMatches) -> Result<Self, clap::Error> {
+        let mut ask = Ask::default();
+        let own = ARGUMENTS.iter().filter(|one| one.is_taken_by(C::COMMAND));
+        let typed =
+            |one: &&Argument| matches.value_source(one.name) == Some(ValueSource::CommandLine);
+        for argument in own.filter(typed) {
+            if argument.is_flag() {
+                ask.give(argument, "");
+                continue;
+            }
+            let texts = matches.get_many::<String>(argument.name);
+            texts
+                .into_iter()
+                .flatten()
+                .for_each(|text| ask.give(argument, text.as_str()));
+        }
+        Ok(Self(ask, PhantomData))
+    }
+
+    fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), clap::Error> {
+        *self = Self::from_arg_matches(matches)?;
+        Ok(())
+    }
+}

@@ -1,0 +1,194 @@
+//! What an argument is: the one description that help, Python's functions, the playground's form
+//! and the keys of files are made from.
+
+use crate::{About, Request, Source};
+
+/// Who takes an argument.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Command {
+    /// `compare`
+    Compare,
+    /// `sim`
+    Sim,
+    /// `explain`
+    Explain,
+    /// `sweep`
+    Sweep,
+    /// A sweep's file, which has a table `vary`
+    SweepFile,
+    /// `study run`
+    Study,
+    /// A study's file
+    StudyFile,
+}
+
+impl Command {
+    /// As it is typed.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Compare => "compare",
+            Self::Sim => "sim",
+            Self::Explain => "explain",
+            Self::Sweep => "sweep",
+            Self::Study => "study run",
+            Self::SweepFile => "a sweep's file",
+            Self::StudyFile => "a study's file",
+        }
+    }
+}
+
+/// What an argument is written as.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// One text.
+    Text,
+    /// Seeds: a number of them, a list, or a text.
+    Seeds,
+    /// A whole number of 0 or more.
+    Whole,
+    /// A number of percent.
+    Percent,
+    /// It is there or not.
+    Flag,
+    /// Several texts, each given once more.
+    Texts,
+    /// Several pairs `KEY=VALUE`.
+    Pairs,
+    /// Platforms or workloads: names, paths, or texts with their names.
+    Sources,
+}
+
+/// Where an argument stands in help: a heading of the command line, a place below it, and whether
+/// `-h` shows it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Place {
+    /// Heading.
+    pub heading: &'static str,
+    /// Smaller ones come first.
+    pub order: usize,
+    /// Only `--help` shows it.
+    pub long_only: bool,
+}
+
+/// How an argument looks in a form.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Field {
+    /// What stands beside it.
+    pub label: &'static str,
+    /// What stands in it while it is empty.
+    pub empty: &'static str,
+    /// Below "More".
+    pub more: bool,
+}
+
+/// What an argument wants changed.
+#[derive(Clone, Copy)]
+pub(crate) enum Read {
+    /// A text of what is run; a flag's is empty.
+    Run(fn(&mut Request, &str) -> Result<(), String>),
+    /// A text of the decision that is asked about.
+    Decision(fn(&mut About, &str) -> Result<(), String>),
+    /// A platform or a workload.
+    Source(fn(&mut Request, Source)),
+}
+
+/// An argument.
+#[derive(Clone, Copy)]
+pub struct Argument {
+    /// As Python, forms and files write it; the command line has `-` for `_`.
+    pub name: &'static str,
+    /// What it is written as.
+    pub kind: Kind,
+    /// What stands for its value in help.
+    pub value_name: &'static str,
+    /// What it does, in one line.
+    pub help: &'static str,
+    /// The rest, for `--help`.
+    pub more: &'static str,
+    /// What Python's help says, where it is not the same line.
+    pub python: Option<&'static str>,
+    /// What is expected of a value in Python.
+    pub expected: &'static str,
+    /// In help.
+    pub place: Place,
+    /// Who takes it.
+    pub taken_by: &'static [Command],
+    /// Who cannot do without it.
+    pub needed_by: &'static [Command],
+    /// What is taken where it is not given.
+    pub defaults: &'static [(Command, &'static str)],
+    /// What cannot stand beside it.
+    pub excludes: &'static [&'static str],
+    /// In forms; None: it has no field.
+    pub field: Option<Field>,
+    pub(crate) read: Read,
+}
+
+impl std::fmt::Debug for Argument {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(self.name)
+    }
+}
+
+impl PartialEq for Argument {
+    fn eq(&self, other: &Self) -> bool {
+        self.name == other.name
+    }
+}
+
+impl Argument {
+    /// Does the command take it?
+    #[must_use]
+    pub fn is_taken_by(&self, command: Command) -> bool {
+        match command {
+            // The file says how many.
+            Command::SweepFile => self.is_taken_by(Command::Sweep) && self.kind != Kind::Seeds,
+            _ => self.taken_by.contains(&command),
+        }
+    }
+
+    /// Can the command not do without it?
+    #[must_use]
+    pub fn is_needed_by(&self, command: Command) -> bool {
+        self.needed_by.contains(&command)
+    }
+
+    /// What the command takes where it is not given.
+    #[must_use]
+    pub fn default_of(&self, command: Command) -> Option<&'static str> {
+        let mut own = self.defaults.iter().filter(|(of, _)| *of == command);
+        own.next().map(|(_, value)| *value)
+    }
+
+    /// Is it there or not?
+    #[must_use]
+    pub fn is_flag(&self) -> bool {
+        self.kind == Kind::Flag
+    }
+
+    /// Can a sweep vary it?
+    #[must_use]
+    pub fn is_axis(&self) -> bool {
+        let one = matches!(self.kind, Kind::Text | Kind::Sources) || self.name == "policy";
+        one && self.is_taken_by(Command::Sweep)
+    }
+
+    /// As the command line writes it, without `--`.
+    #[must_use]
+    pub fn option(&self) -> String {
+        self.name.replace('_', "-")
+    }
+
+    /// Reads a value by itself.
+    ///
+    /// # Errors
+    /// What is wrong, and what was expected.
+    pub fn check(&self, text: &str) -> Result<(), String> {
+        match self.read {
+            Read::Run(read) => read(&mut Request::default(), text),
+            Read::Decision(read) => read(&mut About::default(), text),
+            Read::Source(_) => Ok(()),
+        }
+    }
+}
