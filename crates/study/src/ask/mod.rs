@@ -271,8 +271,8 @@ impl Ask {
                 (_, 0) => return said(format!("no {own} given; expected at least one")),
                 (Command::Sim | Command::Explain, n) if n > 1 => {
                     return said(format!(
-                        "{name} takes one {own}, and {n} are given; expected one, or `wakeplace compare` \
-                         for several"
+                        "{name} takes one {own}, and {n} are given; expected one, or `wakeplace \
+                         compare` for several"
                     ));
                 }
                 (Command::Compare, 1) if *own == "policy" && schedulers == 0 => {
