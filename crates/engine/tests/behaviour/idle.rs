@@ -551,3 +551,33 @@ fn teo_is_of_the_era() {
         check(era, &[]).expect("it has teo");
     }
 }
+
+/// Goal: a governor sees a timer come, and not a device. Method: ten sleeps of 100 ms say that the
+/// next is long; the eleventh lasts 300 us, less than any state below WFI pays after (hi3660.dtsi).
+#[test]
+fn no_governor_foresees_a_device() {
+    let platform = builtin("hikey960");
+    let duration_ns = 300 * US;
+    let policy = policy("linux-6.12", &[("governor", "performance")]);
+    let (timer, device) = (Event::Sleep { duration_ns }, Event::Io { duration_ns });
+    for cpuidle in [CpuIdle::Menu, CpuIdle::Teo] {
+        let options = Options {
+            cpuidle,
+            ..all_on(2 * S)
+        };
+        for (event, foreseen) in [(timer, true), (device, false)] {
+            let long = phase(10, Some(&[1]), &[run_ms(1), sleep_ms(100)]);
+            let short = phase(1, Some(&[1]), &[run_ms(1), event, run_ms(1)]);
+            let load = workload(vec![script(Loops::Times(1), vec![long, short])], vec![]);
+            let (_, log) = simulate(&platform, &policy, &load, &options);
+            let (at, (_, late_ns)) = *log.latencies(0).last().expect("it woke");
+            let before = |(t, _): &(u64, CpuPower)| *t < at - late_ns;
+            let chosen = match log.power(1).into_iter().rfind(before).expect("it idled").1 {
+                CpuPower::Idle { state } | CpuPower::Transition { state } => state,
+                CpuPower::Busy => panic!("it was busy"),
+            };
+            let is_wfi = platform.idle_states[usize::from(chosen)].min_residency_ns < duration_ns;
+            assert_eq!(is_wfi, foreseen, "{cpuidle:?}, {event:?}");
+        }
+    }
+}

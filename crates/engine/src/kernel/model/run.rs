@@ -99,7 +99,8 @@ impl Model<'_> {
         wait
     }
 
-    /// Arms the timer that ends a task's sleep, on the CPU where it went to sleep.
+    /// Arms the timer that ends a task's sleep, on the CPU where it went to sleep. What ends a sleep
+    /// that waits for I/O is a device: no governor of idle states sees it come.
     pub(super) fn sleep_until<O: Observer>(
         &mut self,
         m: &mut Mechanics<'_, O>,
@@ -109,7 +110,9 @@ impl Model<'_> {
         let cpu = m.timer_cpu(self.cpu_of(task));
         m.set_due(task, due_ns);
         self.own[task].timer_cpu = cpu;
-        self.cpus[cpu].timers.push(std::cmp::Reverse(due_ns));
+        if !m.thread(task).is_in_io() {
+            self.cpus[cpu].timers.push(std::cmp::Reverse(due_ns));
+        }
         m.push(due_ns, Event::Timer { task });
         m.tell_timer_armed(task, cpu, due_ns);
     }
