@@ -204,6 +204,17 @@ const MEASURES: &[Command] = &[
         |arguments| task(arguments, measure::governors::run),
     ),
     command(
+        "outside",
+        "[--check | --compare] [PROGRAM]",
+        "docs/results/outside.md: what others measured beside what comes out; --compare: what of \
+         it comes out otherwise now; --check: whether its rows have what they need, and the page \
+         is of them",
+        |arguments| match arguments {
+            ["--check"] => Ok(measure::outside::check(&Repo::load(&Repo::root())?)),
+            _ => measure::outside::run(&Shop::open()?, arguments),
+        },
+    ),
+    command(
         "truth",
         "[OPTIONS]",
         "docs/results/truth.md: the runs recorded on a real kernel beside the same source in the \
@@ -342,6 +353,7 @@ fn check() -> Outcome {
     findings.extend(bindings::check(&repo));
     findings.extend(mutants::check(&root)?);
     findings.extend(protos::check(&root)?);
+    findings.extend(measure::outside::check(&repo));
     findings.extend(params::check(&repo));
     findings.extend(reasons::check(&repo));
     findings.extend(kernel_map::check(&repo));

@@ -9,7 +9,7 @@ use super::Check;
 use super::Size::{self, Quick};
 use super::When::{self, BesideTests, Both, Ci, Nightly};
 use crate::gives::release;
-use crate::measure::{instructions, same_bytes, same_runs};
+use crate::measure::{instructions, outside, same_bytes, same_runs};
 use crate::shop::{Shop, missing, run, setting};
 use crate::tries::{advisories, deny, engine_mutants, fuzz, metrics, pages, sanitize};
 use crate::{Finding, mutants};
@@ -29,7 +29,7 @@ const fn check(
 }
 
 /// All of them.
-pub(super) const ALL: [Check; 38] = [
+pub(super) const ALL: [Check; 39] = [
     check("tests", "lint and tests", Ci, tests),
     check("release-dry", "release, dry run", Ci, |shop, _| {
         none(release::run(shop, &["--dry-run"])?)
@@ -112,6 +112,10 @@ pub(super) const ALL: [Check; 38] = [
             shop,
             &["--compare", same_runs::RECORD, text(&program)],
         )?)
+    }),
+    check("outside", "results of others", Nightly, |shop, _| {
+        let program = shop.build("release")?;
+        none(outside::run(shop, &["--compare", text(&program)])?)
     }),
     check(
         "instructions",

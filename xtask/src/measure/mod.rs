@@ -5,6 +5,7 @@ pub mod bench;
 pub mod eras;
 pub mod governors;
 pub mod instructions;
+pub mod outside;
 pub mod runs;
 pub mod same_bytes;
 pub mod same_runs;

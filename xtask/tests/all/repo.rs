@@ -1,7 +1,9 @@
 //! The rules over this repository itself: `cargo test --workspace` keeps them.
 
 use xtask::repo::Repo;
-use xtask::{Finding, arrows, assets, bindings, kernel_map, mutants, params, reasons, tidy};
+use xtask::{
+    Finding, arrows, assets, bindings, kernel_map, measure, mutants, params, reasons, tidy,
+};
 
 fn repo() -> Repo {
     let repo = Repo::load(&Repo::root()).expect("the repository's files");
@@ -50,6 +52,11 @@ fn the_parameters_are_of_these_headers() {
 #[test]
 fn the_kernel_map_is_of_these_files() {
     none("kernel-map --check", &kernel_map::check(&repo()));
+}
+
+#[test]
+fn the_outside_results_are_of_their_rows() {
+    none("outside --check", &measure::outside::check(&repo()));
 }
 
 #[test]

@@ -99,8 +99,8 @@ impl Model<'_> {
         wait
     }
 
-    /// Arms the timer that ends a task's sleep, on the CPU where it went to sleep. What ends a sleep
-    /// that waits for I/O is a device: no governor of idle states sees it come.
+    /// Arms the timer that ends a task's sleep, on the CPU where it went to sleep. One that waits
+    /// for I/O ends with a device: no governor of idle states sees it come.
     pub(super) fn sleep_until<O: Observer>(
         &mut self,
         m: &mut Mechanics<'_, O>,
