@@ -9,7 +9,7 @@ use crate::repo::Repo;
 use crate::shop::{Shop, choose, usage};
 use crate::{
     Finding, arrows, assets, bindings, checks, gives, kernel_map, measure, mutants, params, protos,
-    reasons, site, tidy, tries, truth,
+    reasons, schema, site, tidy, tries, truth,
 };
 
 /// What came of a command.
@@ -122,6 +122,12 @@ const RULES: &[Command] = &[
         "[--check]",
         "write docs/guide/reasons.md from the enums in policy/include",
         |arguments| generated(arguments, reasons::write, reasons::check),
+    ),
+    command(
+        "schema",
+        "[--check]",
+        "write docs/result.schema.json from the types of crates/outcome",
+        |arguments| generated(arguments, schema::write, schema::check),
     ),
     command(
         "protos",
@@ -356,6 +362,7 @@ fn check() -> Outcome {
     findings.extend(measure::outside::check(&repo));
     findings.extend(params::check(&repo));
     findings.extend(reasons::check(&repo));
+    findings.extend(schema::check(&repo));
     findings.extend(kernel_map::check(&repo));
     findings.extend(site::check(&repo)?);
     Ok(findings)

@@ -26,6 +26,7 @@ pub mod params;
 pub mod protos;
 pub mod reasons;
 pub mod repo;
+pub mod schema;
 pub mod shop;
 pub mod site;
 pub mod tidy;

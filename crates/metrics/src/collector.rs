@@ -9,12 +9,13 @@ use crate::metric::Values;
 use crate::placements::Placements;
 use crate::power::PlatformPower;
 use crate::residency::{ClusterResidency, DomainResidency, Residency};
-use crate::stats::{Method, PairedDelta};
+use crate::stats::PairedDelta;
 use crate::thermal::Thermal;
 use crate::wakeup_cases::WakeupCases;
 use std::collections::BTreeMap;
 use wakeplace_engine::observe::{CpuPower, MigrateCause, Placement, Stop, WakeupCase};
 use wakeplace_engine::{BehaviourHash, Counted, Ended, Observer, Options, RunReport};
+use wakeplace_outcome::Method;
 use wakeplace_platform::Platform;
 use wakeplace_workload::{Count, FigureOf, Workload};
 

@@ -38,14 +38,14 @@ pub use expectation::{Expectation, ExpectationError, Operator, Verdict};
 pub use latency::{Latency, LatencyBucket, TaskLatency};
 pub use meter::{EnergyMeter, PowerSource};
 pub use metric::{
-    Better, KEY_METRICS, METRICS, MetricDef, UnknownMetric, Value, Values, find_metric,
+    Better, KEY_METRICS, METRICS, MODELLED, MetricDef, UnknownMetric, Value, Values, find_metric,
+    of_power,
 };
 pub use placements::Placements;
 pub use power::PlatformPower;
-pub use profile::{
-    ClusterProfile, DomainProfile, EnergyProfile, OppShare, PartMean, Profile, StateShare, coarse,
-};
+pub use profile::{coarse, details};
 pub use residency::{ClusterResidency, DomainResidency, OppResidency, Residency, StateResidency};
-pub use stats::{Equivalence, Method, PairedDelta, Summary};
-pub use timeline::{Mark, Placed, Span, Step, Timeline, TimelineRecorder, Window};
+pub use stats::{Equivalence, PairedDelta, Summary, difference_of};
+pub use timeline::{TimelineRecorder, Window};
+pub use wakeplace_outcome::Method;
 pub use wakeup_cases::{CaseCounts, WakeupCases};

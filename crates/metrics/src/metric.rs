@@ -19,6 +19,15 @@ pub enum Better {
     Neither,
 }
 
+/// What stands before what is made of a power that nobody measured.
+pub const MODELLED: &str = "modelled";
+
+/// A metric in joules or watts.
+#[must_use]
+pub fn of_power(metric: &str) -> bool {
+    find_metric(metric).is_ok_and(|def| matches!(def.unit, "J" | "W"))
+}
+
 /// Definition of one metric, or of one metric per group of CPUs, idle state or measured time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MetricDef {

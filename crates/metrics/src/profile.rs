@@ -8,114 +8,28 @@ use crate::energy::{CpuEnergy, EnergyReport};
 use crate::latency::LatencyBucket;
 use crate::residency::{ClusterResidency, StateResidency};
 use wakeplace_engine::RunReport;
+use wakeplace_outcome::{Details, Energy, Frequencies, Pairs, Residency, ranges};
 
 /// Machines with more CPUs than this have their energy by cluster only, or results would be long.
 const MAX_CPUS: usize = 64;
 
-/// What the runs of one policy did.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Profile {
-    /// Mean energy; None on a platform without power figures.
-    pub energy: Option<EnergyProfile>,
-    /// Per cluster, in the platform's order.
-    pub clusters: Vec<ClusterProfile>,
-    /// Per kind of CPU, where a cluster holds several.
-    pub kinds: Vec<ClusterProfile>,
-    /// Per frequency domain, in the platform's order.
-    pub domains: Vec<DomainProfile>,
-    /// Wake-up latencies of all runs, see [`coarse`].
-    pub wake_latency: Vec<LatencyBucket>,
-    /// Placements per reason, mean of the runs, in the order of the reasons.
-    pub reasons: Vec<(&'static str, f64)>,
-}
-
-/// Mean energy of a run, in the unit of power x s.
-#[derive(Clone, Debug, PartialEq)]
-pub struct EnergyProfile {
-    /// `J` or `bogo·s`.
-    pub unit: &'static str,
-    /// The board's constant power; None if the platform has no such figure.
-    pub board: Option<f64>,
-    /// What it drew more while CPUs worked; None if the platform has no such figures.
-    pub work: Option<f64>,
-    /// CPUs and clusters by cluster and state.
-    pub parts: Vec<PartMean>,
-    /// By CPU as busy, idle, transition; without what clusters draw. Empty on large machines.
-    pub cpus: Vec<[f64; 3]>,
-}
-
-/// Mean energy of one cluster in one kind of state.
-#[derive(Clone, Debug, PartialEq)]
-pub struct PartMean {
-    /// Index into [`Profile::clusters`].
-    pub cluster: usize,
-    /// As [`crate::EnergyPart::label`] says.
-    pub state: String,
-    /// In the profile's unit.
-    pub energy: f64,
-    /// s; for CPU states summed over the CPUs.
-    pub time_s: f64,
-}
-
-/// Share of the time in a state.
-#[derive(Clone, Debug, PartialEq)]
-pub struct StateShare {
-    /// Name of the state.
-    pub state: String,
-    /// Percent.
-    pub pct: f64,
-}
-
-/// What the CPUs of a cluster or kind spent their time on; `busy_pct`, `transition_pct` and `idle`
-/// add to 100.
-#[derive(Clone, Debug, PartialEq)]
-pub struct ClusterProfile {
-    /// Name.
-    pub name: String,
-    /// Number of CPUs.
-    pub cpus: usize,
-    /// Busy.
-    pub busy_pct: f64,
-    /// On the way into or out of idle states.
-    pub transition_pct: f64,
-    /// In idle states of CPUs.
-    pub idle: Vec<StateShare>,
-    /// The cluster itself in its states, of the runs' time.
-    pub cluster_idle: Vec<StateShare>,
-}
-
-/// What a frequency domain was set to.
-#[derive(Clone, Debug, PartialEq)]
-pub struct DomainProfile {
-    /// CPUs, ascending.
-    pub cpus: Vec<u32>,
-    /// Its operating points, ascending.
-    pub opps: Vec<OppShare>,
-}
-
-/// One operating point.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct OppShare {
-    /// Frequency, kHz.
-    pub khz: u32,
-    /// Share of the time that the domain was set to it.
-    pub time_pct: f64,
-    /// Share of the CPUs' time that they were busy at it.
-    pub busy_pct: f64,
-}
-
-impl Profile {
-    /// Of all runs of a policy, with the facts of each.
-    #[must_use]
-    pub fn of(runs: &[RunMetrics], reports: &[RunReport]) -> Self {
-        Self {
-            energy: energy(runs),
-            clusters: clusters(runs, |run| &run.clusters),
-            kinds: clusters(runs, |run| &run.kinds),
-            domains: domains(runs),
-            wake_latency: coarse(runs.iter().flat_map(|run| &run.wake_latency)),
-            reasons: reasons(reports),
-        }
+/// Of all runs of a policy, with the facts of each.
+#[must_use]
+pub fn details(runs: &[RunMetrics], reports: &[RunReport]) -> Details {
+    let residency = spent(runs, |run| &run.clusters);
+    let wake_latency = coarse(runs.iter().flat_map(|run| &run.wake_latency));
+    Details {
+        energy: energy(runs, &residency),
+        residency: named(residency, |name, spent| spent.cluster = Some(name)),
+        kinds: named(spent(runs, |run| &run.kinds), |name, spent| {
+            spent.kind = Some(name);
+            spent.cluster_idle_pct = None;
+        }),
+        frequencies: domains(runs),
+        wake_latency_up_to_ns_count: { wake_latency.iter() }
+            .map(|bucket| (bucket.up_to_ns, bucket.count))
+            .collect(),
+        placements_per_run: reasons(reports),
     }
 }
 
@@ -154,7 +68,18 @@ fn edge(ns: u64) -> u64 {
         .unwrap_or(u64::MAX)
 }
 
-fn energy(runs: &[RunMetrics]) -> Option<EnergyProfile> {
+/// A cluster's or kind's name and what its CPUs spent their time on.
+type Spent = (String, Residency);
+
+fn named(all: Vec<Spent>, name: impl Fn(String, &mut Residency)) -> Vec<Residency> {
+    let one = |(own, mut spent): Spent| {
+        name(own, &mut spent);
+        spent
+    };
+    all.into_iter().map(one).collect()
+}
+
+fn energy(runs: &[RunMetrics], clusters: &[Spent]) -> Option<Energy> {
     let reports: Vec<&EnergyReport> = runs.iter().filter_map(|run| run.energy.as_ref()).collect();
     let first = reports.first()?;
     let n = reports.len() as f64;
@@ -176,28 +101,31 @@ fn energy(runs: &[RunMetrics]) -> Option<EnergyProfile> {
         }
     }
     parts.sort_by_key(|part| part.0);
-    let part = |(cluster, state, energy, time_ns): (usize, String, u128, u128)| PartMean {
-        cluster,
-        state,
-        energy: mean(energy).unwrap_or(0.0),
-        time_s: time_ns as f64 / 1e9 / n,
+    let part = |(cluster, state, energy, time_ns): (usize, String, u128, u128)| {
+        let time_s = time_ns as f64 / 1e9 / n;
+        let cluster = clusters[cluster].0.clone();
+        (cluster, state, mean(energy).unwrap_or(0.0), time_s)
     };
     let cpus = Some(first.cpus.len())
         .filter(|n| *n <= MAX_CPUS)
         .unwrap_or(0);
     let cpu = |at: usize| {
         let sum = |of: fn(&CpuEnergy) -> u128| reports.iter().map(|r| of(&r.cpus[at])).sum();
-        let figures = [sum(|c| c.busy), sum(|c| c.idle), sum(|c| c.transition)];
-        figures.map(|figure| mean(figure).unwrap_or(0.0))
+        let figure = |of| mean(sum(of)).unwrap_or(0.0);
+        (
+            figure(|c| c.busy),
+            figure(|c| c.idle),
+            figure(|c| c.transition),
+        )
     };
     let board: Option<u128> = reports.iter().map(|report| report.board_energy).sum();
     let work: Option<u128> = reports.iter().map(|report| report.work_energy).sum();
-    Some(EnergyProfile {
-        unit: first.scaled_unit(),
+    Some(Energy {
+        unit: first.scaled_unit().to_owned(),
         board: board.and_then(mean),
         work: work.and_then(mean),
-        parts: parts.into_iter().map(part).collect(),
-        cpus: (0..cpus).map(cpu).collect(),
+        cluster_state_energy_s: parts.into_iter().map(part).collect(),
+        cpu_busy_idle_transition: (0..cpus).map(cpu).collect(),
     })
 }
 
@@ -215,10 +143,7 @@ fn accounted(cluster: &ClusterResidency) -> u128 {
     u128::from(cluster.busy_ns) + u128::from(cluster.transition_ns) + idle.sum::<u128>()
 }
 
-fn clusters(
-    runs: &[RunMetrics],
-    of: fn(&RunMetrics) -> &Vec<ClusterResidency>,
-) -> Vec<ClusterProfile> {
+fn spent(runs: &[RunMetrics], of: fn(&RunMetrics) -> &Vec<ClusterResidency>) -> Vec<Spent> {
     let Some(first) = runs.first() else {
         return Vec::new();
     };
@@ -227,7 +152,7 @@ fn clusters(
         let whole: u128 = all().map(accounted).sum();
         let run_ns = whole / cluster.cpus.max(1) as u128;
         let sum = |of: fn(&ClusterResidency) -> u64| all().map(|c| u128::from(of(c))).sum();
-        let shares = |of: fn(&ClusterResidency) -> &[StateResidency], whole| {
+        let shares = |of: fn(&ClusterResidency) -> &[StateResidency], whole| -> Pairs<f64> {
             let time = |name: &String| -> u128 {
                 let states = all().flat_map(of).filter(|state| state.state == *name);
                 states.map(|state| u128::from(state.time_ns)).sum()
@@ -241,25 +166,25 @@ fn clusters(
             });
             let times = names.into_iter().map(|name| (name, time(name)));
             let entered = times.filter(|(_, time)| *time > 0);
-            let share = |(name, time): (&String, u128)| StateShare {
-                state: name.clone(),
-                pct: percent(time, whole),
-            };
-            entered.map(share).collect()
+            entered
+                .map(|(name, time)| (name.clone(), percent(time, whole)))
+                .collect()
         };
-        ClusterProfile {
-            name: cluster.name.clone(),
+        let spent = Residency {
+            cluster: None,
+            kind: None,
             cpus: cluster.cpus,
             busy_pct: percent(sum(|c| c.busy_ns), whole),
             transition_pct: percent(sum(|c| c.transition_ns), whole),
-            idle: shares(|c| &c.idle, whole),
-            cluster_idle: shares(|c| &c.cluster_idle, run_ns),
-        }
+            idle_pct: shares(|c| &c.idle, whole),
+            cluster_idle_pct: Some(shares(|c| &c.cluster_idle, run_ns)),
+        };
+        (cluster.name.clone(), spent)
     };
     of(first).iter().enumerate().map(one).collect()
 }
 
-fn domains(runs: &[RunMetrics]) -> Vec<DomainProfile> {
+fn domains(runs: &[RunMetrics]) -> Vec<Frequencies> {
     let Some(first) = runs.first() else {
         return Vec::new();
     };
@@ -271,20 +196,21 @@ fn domains(runs: &[RunMetrics]) -> Vec<DomainProfile> {
         };
         let opps = domain.opps.len();
         let whole: u128 = (0..opps).map(|opp| sum(opp, |o| o.time_ns)).sum();
-        let share = |opp: usize| OppShare {
-            khz: domain.opps[opp].khz,
-            time_pct: percent(sum(opp, |o| o.time_ns), whole),
-            busy_pct: percent(sum(opp, |o| o.busy_ns), whole * domain.cpus.len() as u128),
+        let share = |opp: usize| {
+            let busy = percent(sum(opp, |o| o.busy_ns), whole * domain.cpus.len() as u128);
+            let khz = u64::from(domain.opps[opp].khz);
+            (khz, percent(sum(opp, |o| o.time_ns), whole), busy)
         };
-        DomainProfile {
-            cpus: domain.cpus.iter().map(|cpu| cpu.0).collect(),
-            opps: (0..opps).map(share).collect(),
+        let cpus: Vec<u32> = domain.cpus.iter().map(|cpu| cpu.0).collect();
+        Frequencies {
+            cpus: ranges(&cpus),
+            khz_time_busy_pct: (0..opps).map(share).collect(),
         }
     };
     first.domains.iter().enumerate().map(one).collect()
 }
 
-fn reasons(reports: &[RunReport]) -> Vec<(&'static str, f64)> {
+fn reasons(reports: &[RunReport]) -> Pairs<f64> {
     let mut sums: Vec<(usize, &'static str, u64)> = Vec::new();
     for (reason, count) in reports.iter().flat_map(|report| &report.reasons) {
         match sums.iter_mut().find(|sum| sum.0 == reason.index()) {
@@ -293,14 +219,15 @@ fn reasons(reports: &[RunReport]) -> Vec<(&'static str, f64)> {
         }
     }
     sums.sort_unstable();
-    let mean =
-        |(_, name, sum): (usize, &'static str, u64)| (name, sum as f64 / reports.len() as f64);
+    let mean = |(_, name, sum): (usize, &'static str, u64)| {
+        (name.to_owned(), sum as f64 / reports.len() as f64)
+    };
     sums.into_iter().map(mean).collect()
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{Profile, coarse, edge};
+    use super::{coarse, details, edge};
     use crate::{LatencyBucket, RunMetrics};
     use wakeplace_engine::observe::CpuPower::{Busy, Idle};
     use wakeplace_engine::{Observer, Options, RunReport};
@@ -387,35 +314,28 @@ mod tests {
     #[test]
     fn shares_by_hand() {
         let (metrics, reports): (Vec<_>, Vec<_>) = [run(20), run(60)].into_iter().unzip();
-        let profile = Profile::of(&metrics, &reports);
-        let little = &profile.clusters[0];
+        let details = details(&metrics, &reports);
+        let little = &details.residency[0];
         // 20 + 60 of 2 CPUs x 2 runs x 100 ns.
         assert_eq!((little.busy_pct, little.transition_pct), (20.0, 0.0));
-        assert_eq!(
-            (little.idle[0].state.as_str(), little.idle[0].pct),
-            ("off", 80.0)
-        );
-        let opps = &profile.domains[0].opps;
-        assert_eq!(
-            (opps[0].time_pct, opps[1].time_pct, opps[2].time_pct),
-            (50.0, 0.0, 50.0)
-        );
+        assert_eq!(little.idle_pct[0], ("off".to_owned(), 80.0));
+        let opps = &details.frequencies[0].khz_time_busy_pct;
+        assert_eq!((opps[0].1, opps[1].1, opps[2].1), (50.0, 0.0, 50.0));
         // At the first 20 + 50 of 400 ns, at the last 0 + 10.
-        assert_eq!((opps[0].busy_pct, opps[2].busy_pct), (17.5, 2.5));
-        assert_eq!(profile.wake_latency, buckets(&[(10, 2)]));
-        let energy = profile.energy.expect("the machine has powers");
+        assert_eq!((opps[0].2, opps[2].2), (17.5, 2.5));
+        assert_eq!(details.wake_latency_up_to_ns_count, [(10, 2)]);
+        let energy = details.energy.expect("the machine has powers");
         let clusters = metrics[0].energy.as_ref().unwrap().unit;
         assert_eq!(clusters, metrics[1].energy.as_ref().unwrap().unit);
-        let busy = energy
-            .parts
-            .iter()
-            .find(|part| part.state == "busy")
-            .unwrap();
-        assert_eq!((busy.cluster, busy.time_s), (0, 40e-9));
-        let of_cpus: f64 = energy.cpus.iter().flatten().sum();
-        let of_parts: f64 = { energy.parts.iter() }
-            .filter(|part| !part.state.starts_with("cluster"))
-            .map(|part| part.energy)
+        let parts = || energy.cluster_state_energy_s.iter();
+        let (cluster, _, _, time_s) = parts().find(|part| part.1 == "busy").unwrap();
+        assert_eq!((cluster.as_str(), *time_s), (little.name(), 40e-9));
+        let of_cpus: f64 = { energy.cpu_busy_idle_transition.iter() }
+            .map(|(busy, idle, transition)| busy + idle + transition)
+            .sum();
+        let of_parts: f64 = parts()
+            .filter(|part| !part.1.starts_with("cluster"))
+            .map(|part| part.2)
             .sum();
         assert!(of_parts > 0.0 && (of_cpus - of_parts).abs() < of_parts * 1e-12);
     }

@@ -1,7 +1,9 @@
 //! Statistics over seeds. Sums run in index order; only `+ - * /` and `sqrt`, which IEEE 754 fixes
 //! to the last bit.
 
+use crate::metric::{Better, find_metric};
 use crate::student::t975;
+use wakeplace_outcome::{Difference, Method};
 
 /// What a list of values says.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -57,34 +59,6 @@ impl Summary {
     }
 }
 
-/// How an interval was made.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Method {
-    /// Student's t of the logarithms of the ratios, seed by seed: of positive quantities.
-    LogRatio,
-    /// Student's t of the differences, seed by seed, in percent of the base's mean: where a value
-    /// is 0 or negative, so that ratios say nothing. Where no value is negative, an end below
-    /// -100 % is cut there: nothing loses more than it has.
-    Difference,
-    /// No interval: there is one run of each.
-    OneRun,
-    /// No interval: every seed gives the same run, so that nothing is left to chance.
-    SameRuns,
-}
-
-impl Method {
-    /// As results name it.
-    #[must_use]
-    pub fn word(self) -> &'static str {
-        match self {
-            Method::LogRatio => "paired-log-ratio-t",
-            Method::Difference => "paired-difference-t",
-            Method::OneRun => "one-run",
-            Method::SameRuns => "same-runs",
-        }
-    }
-}
-
 /// What an interval says of a margin, below which a difference does not matter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Equivalence {
@@ -108,6 +82,28 @@ impl Equivalence {
             true => Self::Different,
             false => Self::Inconclusive,
         }
+    }
+}
+
+/// What a change in percent with its 95 % interval means; below the margin a difference does not
+/// matter.
+#[must_use]
+pub fn difference_of(
+    metric: &str,
+    (delta_pct, ci95): (f64, Option<(f64, f64)>),
+    margin_pct: f64,
+) -> Difference {
+    match ci95.map(|interval| Equivalence::of(interval, margin_pct)) {
+        None => return Difference::Unknown,
+        Some(Equivalence::Equivalent) => return Difference::Same,
+        Some(Equivalence::Inconclusive) => return Difference::NotTold,
+        Some(Equivalence::Different) => {}
+    }
+    match find_metric(metric).map_or(Better::Neither, |def| def.better) {
+        Better::Lower if delta_pct < 0.0 => Difference::Better,
+        Better::Higher if delta_pct > 0.0 => Difference::Better,
+        Better::Lower | Better::Higher => Difference::Worse,
+        Better::Neither => Difference::Other,
     }
 }
 
@@ -139,6 +135,12 @@ impl PairedDelta {
             Method::SameRuns => Some((self.delta_pct, self.delta_pct)),
             _ => self.ci95,
         }
+    }
+
+    /// What it means of a metric, by a margin in percent.
+    #[must_use]
+    pub fn difference(&self, metric: &str, margin_pct: f64) -> Difference {
+        difference_of(metric, (self.delta_pct, self.ci95), margin_pct)
     }
 
     /// Compares `other` with `base`, value by value: index = seed.

@@ -1,8 +1,9 @@
 //! What ran where in a window of a run: for drawing, so bounded.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use wakeplace_engine::Observer;
 use wakeplace_engine::observe::{CpuPower, Placement, PlacementKind, Stop};
+use wakeplace_outcome::{Span, Timeline, ranges};
 use wakeplace_platform::Platform;
 
 /// Most entries of a timeline; what comes after them is cut off.
@@ -17,89 +18,12 @@ pub struct Window {
     pub to_ns: u64,
 }
 
-/// Something that takes time on a CPU.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Span {
-    /// The CPU.
-    pub cpu: u32,
-    /// The task, or the index of the idle state.
-    pub what: u32,
-    /// Begin, ns, not before the window's.
-    pub from_ns: u64,
-    /// End, ns, not after the window's.
-    pub to_ns: u64,
-}
-
-/// A frequency domain changes its operating point.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Step {
-    /// Index of the domain.
-    pub domain: u32,
-    /// When, ns.
-    pub at_ns: u64,
-    /// What it is set to.
-    pub khz: u32,
-}
-
-/// The root domain's overutilized flag changes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Mark {
-    /// When, ns.
-    pub at_ns: u64,
-    /// It is set.
-    pub on: bool,
-}
-
-/// A CPU was chosen.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Placed {
-    /// When, ns.
-    pub at_ns: u64,
-    /// The task.
-    pub task: u32,
-    /// Where it ran before.
-    pub prev_cpu: u32,
-    /// The choice.
-    pub cpu: u32,
-    /// A new task, or one that runs another program.
-    pub is_new: bool,
-    /// Why, as [`wakeplace_engine::observe::Placement::reason`] is called.
-    pub reason: &'static str,
-}
-
-/// A window of one run.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Timeline {
-    /// What was asked for.
-    pub window: Window,
-    /// How far it is complete: less than the window if the run ended or there was too much.
-    pub until_ns: u64,
-    /// There was too much.
-    pub is_cut: bool,
-    /// Number of CPUs.
-    pub cpus: usize,
-    /// CPUs of each cluster, or kind where a cluster holds several, and its name.
-    pub clusters: Vec<(String, Vec<u32>)>,
-    /// CPUs of each frequency domain.
-    pub domains: Vec<Vec<u32>>,
-    /// Names of the idle states.
-    pub idle_states: Vec<String>,
-    /// Tasks that ran.
-    pub ran: Vec<Span>,
-    /// Idle states that CPUs were in.
-    pub idle: Vec<Span>,
-    /// Frequencies; each domain has one at the begin.
-    pub steps: Vec<Step>,
-    /// Placements.
-    pub placed: Vec<Placed>,
-    /// Changes of the overutilized flag; the first is its state at the begin.
-    pub overutilized: Vec<Mark>,
-}
-
 /// Takes a timeline down.
 #[derive(Clone, Debug)]
 pub struct TimelineRecorder {
     timeline: Timeline,
+    /// What was asked for.
+    window: Window,
     khz: Vec<Vec<u32>>,
     /// Per CPU: what runs, since when.
     running: Vec<Option<(u32, u64)>>,
@@ -115,28 +39,27 @@ impl TimelineRecorder {
     /// For a run on `platform`.
     #[must_use]
     pub fn new(platform: &Platform, window: Window) -> Self {
-        let numbers = |cpus: &[wakeplace_platform::CpuId]| cpus.iter().map(|cpu| cpu.0).collect();
+        let numbers = |cpus: &[wakeplace_platform::CpuId]| {
+            ranges(&cpus.iter().map(|cpu| cpu.0).collect::<Vec<_>>())
+        };
         let domains = platform.freq_domains.iter();
         let khz = |d: &wakeplace_platform::FreqDomain| d.opps.iter().map(|o| o.khz).collect();
         let groups = platform.cpu_partition();
         let states = platform.idle_states.iter();
         Self {
             timeline: Timeline {
-                window,
+                from_ns: window.from_ns,
+                to_ns: window.to_ns,
                 until_ns: window.from_ns,
-                is_cut: false,
-                cpus: platform.cpus.len(),
+                cpus: u32::try_from(platform.cpus.len()).expect("at most 1024 CPUs"),
                 clusters: { groups.into_iter() }
                     .map(|group| (group.name, numbers(&group.cpus)))
                     .collect(),
                 domains: domains.clone().map(|d| numbers(&d.cpus)).collect(),
                 idle_states: states.map(|state| state.name.clone()).collect(),
-                ran: Vec::new(),
-                idle: Vec::new(),
-                steps: Vec::new(),
-                placed: Vec::new(),
-                overutilized: Vec::new(),
+                ..Timeline::default()
             },
+            window,
             khz: domains.map(khz).collect(),
             running: vec![None; platform.cpus.len()],
             idle: vec![None; platform.cpus.len()],
@@ -146,41 +69,45 @@ impl TimelineRecorder {
         }
     }
 
-    /// The timeline of the finished run, entries in the order of their begin.
+    /// The timeline of the finished run, entries in the order of their begin; `name` has the names
+    /// of tasks.
     #[must_use]
-    pub fn taken(self) -> Timeline {
+    pub fn taken(self, name: impl Fn(u32) -> String) -> Timeline {
         let mut timeline = self.timeline;
-        let from_ns = timeline.window.from_ns;
-        let begin = |(&domain, &khz): (&u32, &u32)| Step {
-            domain,
-            at_ns: from_ns,
-            khz,
-        };
-        timeline.steps.splice(0..0, self.before.iter().map(begin));
-        let flag = Mark {
-            at_ns: from_ns,
-            on: self.flag_before,
-        };
-        timeline.overutilized.insert(0, flag);
+        let from_ns = self.window.from_ns;
+        let begin = |(&domain, &khz): (&u32, &u32)| (domain, from_ns, khz);
+        let steps = &mut timeline.domain_at_ns_khz;
+        steps.splice(0..0, self.before.iter().map(begin));
+        let flag = (from_ns, u8::from(self.flag_before));
+        timeline.overutilized_at_ns_on.insert(0, flag);
         let until = timeline.until_ns;
-        for spans in [&mut timeline.ran, &mut timeline.idle] {
-            spans.retain_mut(|span| {
-                span.to_ns = span.to_ns.min(until);
-                span.from_ns < span.to_ns
+        for spans in [
+            &mut timeline.cpu_task_from_to_ns,
+            &mut timeline.cpu_idle_state_from_to_ns,
+        ] {
+            spans.retain_mut(|(_, _, from_ns, to_ns)| {
+                *to_ns = until.min(*to_ns);
+                *from_ns < *to_ns
             });
-            spans.sort_by_key(|span| (span.from_ns, span.cpu));
+            spans.sort_by_key(|(cpu, _, from_ns, _)| (*from_ns, *cpu));
         }
+        let ran = timeline.cpu_task_from_to_ns.iter().map(|span| span.1);
+        let placed = timeline.at_ns_task_prev_cpu_reason_new.iter();
+        let seen: BTreeSet<u32> = ran.chain(placed.map(|placed| placed.1)).collect();
+        timeline.tasks = seen.into_iter().map(|task| (task, name(task))).collect();
         timeline
     }
 
     /// Is it within the window, and is there still room? The first event after either ends it.
     fn takes(&mut self, time_ns: u64) -> bool {
-        let window = self.timeline.window;
+        let window = self.window;
         if self.is_over || time_ns < window.from_ns {
             return false;
         }
         let line = &self.timeline;
-        let entries = line.ran.len() + line.idle.len() + line.steps.len() + line.placed.len();
+        let spans = line.cpu_task_from_to_ns.len() + line.cpu_idle_state_from_to_ns.len();
+        let placed = line.at_ns_task_prev_cpu_reason_new.len();
+        let entries = spans + line.domain_at_ns_khz.len() + placed;
         let is_full = entries >= MAX_ENTRIES;
         if time_ns < window.to_ns && !is_full {
             return true;
@@ -193,7 +120,7 @@ impl TimelineRecorder {
     /// Nothing is taken down from now on.
     fn close(&mut self, until_ns: u64) {
         self.is_over = true;
-        self.timeline.until_ns = until_ns.max(self.timeline.window.from_ns);
+        self.timeline.until_ns = until_ns.max(self.window.from_ns);
         for cpu in 0..self.running.len() {
             self.stop(until_ns, cpu);
             self.leave(until_ns, cpu);
@@ -203,27 +130,34 @@ impl TimelineRecorder {
     fn stop(&mut self, time_ns: u64, cpu: usize) {
         if let Some(open) = self.running[cpu].take() {
             let span = self.span(cpu, open, time_ns);
-            self.timeline.ran.extend(span);
+            self.timeline.cpu_task_from_to_ns.extend(span);
         }
     }
 
     fn leave(&mut self, time_ns: u64, cpu: usize) {
         if let Some(open) = self.idle[cpu].take() {
             let span = self.span(cpu, open, time_ns);
-            self.timeline.idle.extend(span);
+            self.timeline.cpu_idle_state_from_to_ns.extend(span);
         }
+    }
+
+    /// The place of a reason among those that were seen.
+    fn reason(&mut self, name: &str) -> u32 {
+        let reasons = &mut self.timeline.reasons;
+        let known = reasons.iter().position(|reason| reason == name);
+        let at = known.unwrap_or_else(|| {
+            reasons.push(name.to_owned());
+            reasons.len() - 1
+        });
+        u32::try_from(at).expect("reasons are few")
     }
 
     /// What of it lies in the window.
     fn span(&self, cpu: usize, (what, since): (u32, u64), time_ns: u64) -> Option<Span> {
-        let window = self.timeline.window;
-        let span = Span {
-            cpu: u32::try_from(cpu).expect("at most 1024 CPUs"),
-            what,
-            from_ns: since.max(window.from_ns),
-            to_ns: time_ns.min(window.to_ns),
-        };
-        (span.from_ns < span.to_ns).then_some(span)
+        let window = self.window;
+        let (from_ns, to_ns) = (since.max(window.from_ns), time_ns.min(window.to_ns));
+        let cpu = u32::try_from(cpu).expect("at most 1024 CPUs");
+        (from_ns < to_ns).then_some((cpu, what, from_ns, to_ns))
     }
 }
 
@@ -242,8 +176,7 @@ impl Observer for TimelineRecorder {
     fn frequency(&mut self, time_ns: u64, domain: u32, opp: u16) {
         let khz = self.khz[domain as usize][usize::from(opp)];
         if self.takes(time_ns) {
-            let at_ns = time_ns;
-            self.timeline.steps.push(Step { domain, at_ns, khz });
+            self.timeline.domain_at_ns_khz.push((domain, time_ns, khz));
         } else if !self.is_over {
             self.before.insert(domain, khz);
         }
@@ -251,14 +184,10 @@ impl Observer for TimelineRecorder {
 
     fn placement(&mut self, time_ns: u64, placement: &Placement) {
         if self.takes(time_ns) {
-            self.timeline.placed.push(Placed {
-                at_ns: time_ns,
-                task: placement.task,
-                prev_cpu: placement.prev_cpu,
-                cpu: placement.cpu,
-                is_new: placement.kind != PlacementKind::Wake,
-                reason: placement.reason.name(),
-            });
+            let (p, reason) = (placement, self.reason(placement.reason.name()));
+            let is_new = u8::from(p.kind != PlacementKind::Wake);
+            let placed = (time_ns, p.task, p.prev_cpu, p.cpu, reason, is_new);
+            self.timeline.at_ns_task_prev_cpu_reason_new.push(placed);
         }
     }
 
@@ -279,7 +208,9 @@ impl Observer for TimelineRecorder {
 
     fn overutilized(&mut self, time_ns: u64, on: bool) {
         if self.takes(time_ns) {
-            self.timeline.overutilized.push(Mark { at_ns: time_ns, on });
+            self.timeline
+                .overutilized_at_ns_on
+                .push((time_ns, on.into()));
         } else if !self.is_over {
             self.flag_before = on;
         }
@@ -287,14 +218,14 @@ impl Observer for TimelineRecorder {
 
     fn finish(&mut self, time_ns: u64) {
         if !self.is_over {
-            self.close(time_ns.min(self.timeline.window.to_ns));
+            self.close(time_ns.min(self.window.to_ns));
         }
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{MAX_ENTRIES, Span, TimelineRecorder, Window};
+    use super::{MAX_ENTRIES, Timeline, TimelineRecorder, Window};
     use crate::testbed::two_clusters;
     use wakeplace_engine::Observer;
     use wakeplace_engine::observe::CpuPower::{Busy, Idle};
@@ -304,13 +235,8 @@ mod tests {
         TimelineRecorder::new(&two_clusters(), Window { from_ns, to_ns })
     }
 
-    fn span(cpu: u32, what: u32, from_ns: u64, to_ns: u64) -> Span {
-        Span {
-            cpu,
-            what,
-            from_ns,
-            to_ns,
-        }
+    fn taken(recorder: TimelineRecorder) -> Timeline {
+        recorder.taken(|task| format!("t{task}"))
     }
 
     #[test]
@@ -328,12 +254,13 @@ mod tests {
         r.run_stop(500, 1, 8, 350, Stop::Sleeps);
         r.run_start(500, 0, 9, None);
         r.finish(1000);
-        let t = r.taken();
-        assert_eq!(t.ran, [span(0, 7, 100, 120), span(1, 8, 150, 200)]);
-        assert_eq!(t.idle, [span(1, 2, 100, 150)]);
-        let steps: Vec<_> = t.steps.iter().map(|s| (s.domain, s.at_ns)).collect();
+        let t = taken(r);
+        assert_eq!(t.cpu_task_from_to_ns, [(0, 7, 100, 120), (1, 8, 150, 200)]);
+        assert_eq!(t.tasks, [(7, "t7".to_owned()), (8, "t8".to_owned())]);
+        assert_eq!(t.cpu_idle_state_from_to_ns, [(1, 2, 100, 150)]);
+        let steps: Vec<_> = t.domain_at_ns_khz.iter().map(|s| (s.0, s.1)).collect();
         assert_eq!(steps, [(0, 100), (1, 100), (0, 130)]);
-        assert!(t.overutilized[0].on && t.overutilized.len() == 1);
+        assert_eq!(t.overutilized_at_ns_on, [(100, 1)]);
         assert_eq!((t.until_ns, t.is_cut), (200, false));
     }
 
@@ -342,12 +269,12 @@ mod tests {
         let mut r = recorder(100, 200);
         r.run_start(110, 0, 1, None);
         r.finish(140);
-        let t = r.taken();
-        assert_eq!(t.ran, [span(0, 1, 110, 140)]);
+        let t = taken(r);
+        assert_eq!(t.cpu_task_from_to_ns, [(0, 1, 110, 140)]);
         assert_eq!((t.until_ns, t.is_cut), (140, false));
         let mut r = recorder(100, 200);
         r.finish(40);
-        assert_eq!(r.taken().until_ns, 100, "nothing of it");
+        assert_eq!(taken(r).until_ns, 100, "nothing of it");
     }
 
     #[test]
@@ -358,8 +285,8 @@ mod tests {
             r.run_stop(2 * at + 1, 0, 1, 1, Stop::Sleeps);
         }
         r.finish(1_000_000);
-        let t = r.taken();
-        assert_eq!(t.ran.len(), MAX_ENTRIES);
+        let t = taken(r);
+        assert_eq!(t.cpu_task_from_to_ns.len(), MAX_ENTRIES);
         assert_eq!((t.until_ns, t.is_cut), (2 * MAX_ENTRIES as u64, true));
     }
 }

@@ -7,12 +7,16 @@ use crate::work::interruptible;
 use pyo3::prelude::*;
 use pyo3::types::{PyAny, PyCapsule};
 use wakeplace_report::{Format, Style};
+<<<<<<< HEAD
 use wakeplace_study::{Command, Comparison, PolicyRuns, RunRecord, RunTable, StudyResult};
+=======
+use wakeplace_study::{Comparison, PolicyRuns, RunRecord, RunTable, study_records};
+>>>>>>> d13718ac (Results are one set of types: JSON, its schema, pages and studies are made of them)
 
 /// What was run, whole: it is written when somebody asks.
 pub(crate) enum Kept {
     Comparisons(Vec<Comparison>),
-    Studies(Vec<StudyResult>),
+    Studies(Vec<wakeplace_outcome::Study>),
 }
 
 /// A result.
@@ -27,7 +31,7 @@ impl Result {
     fn records(&self) -> Vec<RunRecord> {
         match &self.0 {
             Kept::Comparisons(all) => all.iter().flat_map(Comparison::records).collect(),
-            Kept::Studies(all) => all.iter().flat_map(StudyResult::records).collect(),
+            Kept::Studies(all) => all.iter().flat_map(study_records).collect(),
         }
     }
 }

@@ -6,8 +6,12 @@ use crate::result::{Kept, Result};
 use crate::work::interruptible;
 use pyo3::prelude::*;
 use wakeplace_study::{
+<<<<<<< HEAD
     Ask, Command, Origin, StudyError, StudyOptions, StudyResult, any_policy, check_keys,
     run_studies, select,
+=======
+    Origin, StudyError, StudyOptions, any_policy, check_keys, run_studies, select,
+>>>>>>> d13718ac (Results are one set of types: JSON, its schema, pages and studies are made of them)
 };
 use wakeplace_text::shell_word;
 
@@ -62,9 +66,9 @@ pub(crate) fn study(
         check_keys(&options.set, &any_policy()?)?;
         run_studies(&studies, &options, jobs, &|_| stop.check())
     };
-    let mut results: Vec<StudyResult> = interruptible(py, run)?.map_err(input)?;
+    let mut results = interruptible(py, run)?.map_err(input)?;
     for result in &mut results {
-        result.origin = origin.clone();
+        origin.put_on(result);
     }
     Ok(Result::new(Kept::Studies(results)))
 }

@@ -3,7 +3,7 @@
 
 use crate::{Align, Cell, Table, number};
 use wakeplace_metrics::{CaseCounts, WakeupCases};
-use wakeplace_study::{StudyResult, StudyRow};
+use wakeplace_outcome::{Row, Study};
 
 /// The cell `wakeup_CASE_COUNTER_total`.
 fn metric(case: &str, counter: &str) -> String {
@@ -16,19 +16,19 @@ pub(crate) fn holds(metric: &str) -> bool {
 }
 
 /// One table for each case of the study and policy that counted wake-up cases.
-pub(crate) fn tables(result: &StudyResult, kind: &str, rows: &[&StudyRow]) -> Vec<(String, Table)> {
+pub(crate) fn tables(result: &Study, kind: &str, rows: &[&Row]) -> Vec<(String, Table)> {
     let mut named: Vec<(&str, Option<&str>, &str)> = Vec::new();
     for row in rows.iter().filter(|row| holds(&row.metric)) {
-        let key = (row.case.as_str(), row.experiment(), row.policy.as_str());
+        let key = (row.token(), row.experiment(), row.policy.as_str());
         if !named.contains(&key) {
             named.push(key);
         }
     }
     let one = |(case, experiment, policy): (&str, Option<&str>, &str)| {
-        let own = |row: &&&StudyRow| {
-            row.case == case && row.experiment() == experiment && row.policy == policy
+        let own = |row: &&&Row| {
+            row.token() == case && row.experiment() == experiment && row.policy == policy
         };
-        let own: Vec<&StudyRow> = rows.iter().filter(own).copied().collect();
+        let own: Vec<&Row> = rows.iter().filter(own).copied().collect();
         let experiment = experiment.map_or_else(String::new, |name| format!(", {name}"));
         let both = own.iter().any(|row| row.published.is_some());
         let legend = if both { " (published > simulated)" } else { "" };
@@ -38,7 +38,7 @@ pub(crate) fn tables(result: &StudyResult, kind: &str, rows: &[&StudyRow]) -> Ve
     named.into_iter().map(one).collect()
 }
 
-fn table(result: &StudyResult, rows: &[&StudyRow]) -> Table {
+fn table(result: &Study, rows: &[&Row]) -> Table {
     let shown = |counter: &&str| {
         let of_counter = |name: &String| name.ends_with(&format!("_{counter}_total"));
         result
@@ -71,7 +71,7 @@ fn table(result: &StudyResult, rows: &[&StudyRow]) -> Table {
 }
 
 /// What was published, and what was simulated.
-fn cell(rows: &[&StudyRow], metric: &str) -> Cell {
+fn cell(rows: &[&Row], metric: &str) -> Cell {
     let Some(row) = rows.iter().find(|row| row.metric == metric) else {
         return "".into();
     };

@@ -2,12 +2,13 @@
 
 use crate::length::Length;
 use crate::phrase::{
-    APART, Judge, MODELLED, Sense, Verdict, WHY_APART, interval, is_apart, of_power, short_policy,
+    APART, Judge, MODELLED, WHY_APART, cell, interval, is_apart, of_power, paint, short_policy,
     verdict, wrap,
 };
 use crate::{Align, Cell, Format, Style, Table, Tone, json, number, states};
 use std::collections::BTreeMap;
 use wakeplace_metrics::{KEY_METRICS, PairedDelta, Series, Summary, find_metric, paired, series};
+use wakeplace_outcome::{Difference, Verdict};
 use wakeplace_study::{Comparison, PolicyRuns};
 use wakeplace_text::markdown;
 
@@ -64,12 +65,8 @@ pub(crate) fn intervals(comparison: &Comparison) -> usize {
     others.iter().map(judged).sum()
 }
 
-/// How many of so many 95 % intervals miss the true change by chance.
-pub(crate) fn expected_misses(intervals: usize) -> f64 {
-    intervals as f64 * 5.0 / 100.0
-}
-
-/// The same for people: hundredths below 1, else tenths, halves up.
+/// How many of so many 95 % intervals miss the true change by chance, for people: hundredths
+/// below 1, else tenths, halves up.
 fn shown_misses(intervals: usize) -> String {
     let hundredths = intervals * 5;
     if hundredths < 100 {
@@ -149,7 +146,7 @@ fn human(comparison: &Comparison, style: Style) -> String {
     }
     for line in lines {
         let wrapped = wrap(&line.text, style.width);
-        text.push_str(&(line.paint(&wrapped, style) + "\n"));
+        text.push_str(&(paint(&line, &wrapped, style) + "\n"));
     }
     let mut others = others(comparison);
     others.extend(expected_by_chance(intervals(comparison)));
@@ -385,9 +382,7 @@ fn figure_cells(
         spread.into(),
         delta.map(|d| change(&d) + mark).into(),
         delta.and_then(|d| interval(d.ci95)).into(),
-        delta
-            .map(|d| Sense::of(metric, &d, margin_pct).cell())
-            .into(),
+        delta.map(|d| cell(d.difference(metric, margin_pct))).into(),
     ]
 }
 
@@ -401,8 +396,11 @@ fn others(comparison: &Comparison) -> Vec<String> {
     for other in others {
         let delta = |name: &String| {
             let delta = paired(&base.metrics, &other.metrics, name)?;
-            let sense = Sense::of(name, &delta, comparison.margin_pct);
-            let told = matches!(sense, Sense::Better | Sense::Worse | Sense::Different);
+            let difference = delta.difference(name, comparison.margin_pct);
+            let told = matches!(
+                difference,
+                Difference::Better | Difference::Worse | Difference::Other
+            );
             told.then(|| (delta.delta_pct, name.clone()))
         };
         let names = series(&base.metrics).into_keys();
@@ -484,7 +482,7 @@ fn csv_rows(comparison: &Comparison, table: &mut Table) {
                 ci95.map(|c| c.1).into(),
                 delta.map(|d| d.significant).into(),
                 delta
-                    .map(|d| Sense::of(&name, &d, comparison.margin_pct).word())
+                    .map(|d| d.difference(&name, comparison.margin_pct).word())
                     .into(),
                 delta.map(|d| d.method.word()).into(),
                 (comparison.modelled_power && of_power(&name))

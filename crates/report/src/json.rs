@@ -1,218 +1,189 @@
-//! JSON as the outward contract names it.
+//! JSON as the outward contract names it: results in the types of [`wakeplace_outcome`].
 
-use crate::comparison::{expected_misses, intervals};
-use crate::phrase::Sense;
-use crate::{RESULT_SCHEMA_VERSION, number, phrase};
-use serde_json::{Map, Value, json};
-use wakeplace_metrics::{Profile, RunMetrics, Summary, Values, independent, paired, series};
-use wakeplace_study::{Comparison, PolicyRuns, RunReport};
+use crate::RESULT_SCHEMA_VERSION;
+use crate::comparison::intervals;
+use serde::Serialize;
+use wakeplace_metrics::{Summary, details, independent, paired, series};
+use wakeplace_outcome::{
+    Comparison, Comparisons, Delta, Exit, LongestWait, Metric, Multiplicity, Pairs, Run, SchedExt,
+    hashes,
+};
+use wakeplace_study::{Ended, PolicyRuns, RunReport, SchedExtReport};
 
-mod details;
 mod layout;
-mod sched_ext;
-mod studies;
-pub(crate) use studies::{several, study};
 
 /// The object as text, with a newline.
-pub(crate) fn text(value: &Value) -> String {
-    wakeplace_text::json(&layout::pretty(value)).into_owned() + "\n"
+pub(crate) fn text(value: &impl Serialize) -> String {
+    let value = serde_json::to_value(value).expect("results have names for keys");
+    wakeplace_text::json(&layout::pretty(&value)).into_owned() + "\n"
 }
 
 /// `compare` of several platforms or workloads.
-pub(crate) fn comparisons(all: &[Comparison]) -> Value {
-    json!({
-        "schema_version": RESULT_SCHEMA_VERSION,
-        "version": env!("CARGO_PKG_VERSION"),
-        "comparisons": all.iter().map(comparison).collect::<Vec<_>>(),
-    })
+pub(crate) fn comparisons(all: &[wakeplace_study::Comparison]) -> Comparisons {
+    Comparisons {
+        schema_version: RESULT_SCHEMA_VERSION,
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+        comparisons: all.iter().map(comparison).collect(),
+    }
 }
 
 /// `sim` with one policy, `compare` with more.
-pub(crate) fn comparison(comparison: &Comparison) -> Value {
-    let run = |runs: &PolicyRuns| {
-        let mut run = json!({
-            "platform": comparison.platform,
-            "platform_hash": comparison.platform_hash,
-            "workload": comparison.workload,
-            "workload_hash": comparison.workload_hash,
-            "policy": runs.policy,
-            "set": pairs(&runs.overrides),
-            "settings": pairs(&runs.settings),
-            "seeds": comparison.seeds,
-            "complete": !runs.is_stuck(),
-            "end_ns": runs.reports.iter().map(|report| report.end_ns).collect::<Vec<_>>(),
-            "metrics": metrics(runs),
-            "independent_runs": independent(&runs.metrics).len(),
-            "seed_runs": seed_runs(&comparison.seeds, runs),
-            "event_hashes": hashes(runs.reports.iter().map(|report| report.event_hash)),
-            "behaviour_hashes": hashes(runs.metrics.iter().map(|run| run.behaviour_hash)),
-            "details": details::details(&Profile::of(&runs.metrics, &runs.reports)),
-        });
-        if let Some(timeline) = details::timeline(runs) {
-            run["timeline"] = timeline;
-        }
-        if let Some(ext) = sched_ext::of_runs(runs) {
-            run["sched_ext"] = ext;
-        }
-        run
+pub(crate) fn comparison(found: &wakeplace_study::Comparison) -> Comparison {
+    let judged = match found.runs.as_slice() {
+        [base, others @ ..] if !others.is_empty() => Some((base, others)),
+        _ => None,
     };
-    let mut whole = json!({
-        "schema_version": RESULT_SCHEMA_VERSION,
-        "version": env!("CARGO_PKG_VERSION"),
-        "commit": known(&comparison.origin.commit),
-        "command": known(&comparison.origin.command),
-        "duration_ns": comparison.duration_ns,
-        "settings": pairs(&comparison.settings),
-        "options": pairs(&comparison.options),
-        "jitter": comparison.jitter,
-        "margin_pct": comparison.margin_pct,
-        "runs": comparison.runs.iter().map(run).collect::<Vec<_>>(),
-    });
-    if let [base, others @ ..] = comparison.runs.as_slice()
-        && !others.is_empty()
-    {
-        let all = others
-            .iter()
-            .flat_map(|o| deltas(base, o, comparison.margin_pct));
-        whole["deltas"] = Value::Array(all.collect());
-        whole["multiplicity"] = multiplicity(intervals(comparison));
-        whole["verdicts"] = verdicts(comparison);
-    }
-    whole["measured_by"] = json!(comparison.measured_by);
-    whole["modelled_power"] = json!(comparison.modelled_power);
-    if !comparison.states.is_empty() {
-        whole["states"] = crate::states::json(&comparison.states);
-    }
-    whole["notes"] = json!(comparison.notes);
-    whole["warnings"] = json!(comparison.warnings);
-    whole
-}
-
-/// How many of a result's intervals miss the true change by chance.
-fn multiplicity(intervals: usize) -> Value {
-    json!({
-        "intervals": intervals,
-        "expected_to_miss": number::json(expected_misses(intervals)),
-    })
-}
-
-/// Each run: what it was drawn by, what happened, what was measured.
-fn seed_runs(seeds: &[u64], runs: &PolicyRuns) -> Vec<Value> {
-    let one = |((seed, metrics), report): ((&u64, &RunMetrics), Option<&RunReport>)| {
-        json!({
-            "seed": seed,
-            "event_hash": report.map(|report| hash(report.event_hash)),
-            "behaviour_hash": hash(metrics.behaviour_hash),
-            "metrics": values(&metrics.values),
-        })
-    };
-    let reports = runs.reports.iter().map(Some).chain(std::iter::repeat(None));
-    seeds
-        .iter()
-        .zip(&runs.metrics)
-        .zip(reports)
-        .map(one)
-        .collect()
-}
-
-/// The values of one run by name.
-fn values(of_run: &Values) -> Value {
-    let values = of_run.iter();
-    let values = values.map(|(name, value)| (name.to_owned(), number::json(value.value)));
-    Value::Object(values.collect())
-}
-
-/// What is known of a result's origin.
-fn known(text: &str) -> Value {
-    if text.is_empty() {
-        Value::Null
-    } else {
-        json!(text)
+    let [commit, command] = found.origin.known();
+    Comparison {
+        schema_version: RESULT_SCHEMA_VERSION,
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+        commit,
+        command,
+        duration_ns: found.duration_ns,
+        settings: found.settings.clone().into(),
+        options: found.options.clone().into(),
+        jitter: found.jitter.clone(),
+        margin_pct: Some(found.margin_pct),
+        runs: found.runs.iter().map(|runs| run(found, runs)).collect(),
+        deltas: judged.map(|(base, others)| {
+            let of = |other| deltas(base, other, found.margin_pct);
+            others.iter().flat_map(of).collect()
+        }),
+        multiplicity: judged.map(|_| Multiplicity::of(intervals(found))),
+        verdicts: judged.map(|_| crate::comparison::verdicts(found)),
+        measured_by: found.measured_by.clone(),
+        modelled_power: found.modelled_power,
+        states: found.states.iter().map(crate::states::outcome).collect(),
+        notes: found.notes.clone(),
+        warnings: found.warnings.clone(),
     }
 }
 
-/// What the differences mean, a sentence per policy that can be compared.
-fn verdicts(comparison: &Comparison) -> Value {
-    let one = |verdict: phrase::Verdict| {
-        json!({
-            "policy": verdict.policy,
-            "metric": verdict.metric,
-            "difference": verdict.sense.word(),
-            "worse": verdict.worse,
-            "text": verdict.text,
-        })
-    };
-    crate::comparison::verdicts(comparison)
-        .into_iter()
-        .map(one)
-        .collect()
+fn run(found: &wakeplace_study::Comparison, runs: &PolicyRuns) -> Run {
+    let ext: Vec<SchedExt> = runs.reports.iter().filter_map(sched_ext).collect();
+    Run {
+        platform: found.platform.clone(),
+        platform_hash: found.platform_hash.clone(),
+        workload: found.workload.clone(),
+        workload_hash: found.workload_hash.clone(),
+        policy: runs.policy.clone(),
+        set: runs.overrides.clone().into(),
+        settings: runs.settings.clone().into(),
+        seeds: found.seeds.clone(),
+        complete: !runs.is_stuck(),
+        end_ns: runs.reports.iter().map(|report| report.end_ns).collect(),
+        metrics: metrics(runs),
+        independent_runs: independent(&runs.metrics).len(),
+        seed_runs: runs.seed_runs(&found.seeds),
+        event_hashes: hashes(runs.reports.iter().map(|report| report.event_hash)),
+        behaviour_hashes: hashes(runs.metrics.iter().map(|run| run.behaviour_hash)),
+        details: Some(details(&runs.metrics, &runs.reports)),
+        timeline: runs.timeline.clone(),
+        sched_ext: (!ext.is_empty()).then_some(ext),
+    }
 }
 
-/// Hashes of runs, hexadecimal since JSON numbers lose digits.
-fn hashes(of_runs: impl Iterator<Item = u64>) -> Vec<String> {
-    of_runs.map(hash).collect()
-}
-
-fn hash(of_run: u64) -> String {
-    format!("{of_run:016x}")
-}
-
-fn pairs(pairs: &[(String, String)]) -> Value {
-    let entries = pairs.iter().map(|(key, value)| (key.clone(), json!(value)));
-    Value::Object(entries.collect())
-}
-
-fn metrics(runs: &PolicyRuns) -> Value {
-    let mut all = Map::new();
-    for (name, series) in series(&runs.metrics) {
+fn metrics(runs: &PolicyRuns) -> Pairs<Metric> {
+    let one = |(name, series): (String, wakeplace_metrics::Series)| {
         let summary = Summary::of(&series.values);
-        let entry = json!({
-            "mean": number::json(summary.mean),
-            "rsd_pct": spread(summary.n, summary.rsd_pct),
-            "ci95": summary.ci95.map_or(Value::Null, number::json),
-            "unit": series.unit,
-        });
-        all.insert(name, entry);
-    }
-    Value::Object(all)
+        let metric = Metric {
+            mean: Some(summary.mean),
+            // One value has no spread.
+            rsd_pct: (summary.n > 1).then_some(summary.rsd_pct),
+            ci95: summary.ci95,
+            unit: series.unit.to_owned(),
+        };
+        (name, metric)
+    };
+    series(&runs.metrics).into_iter().map(one).collect()
 }
 
-/// The change of every metric both policies have, in the order of the names; its percent and their
-/// interval are null from a base of 0.
-fn deltas(base: &PolicyRuns, other: &PolicyRuns, margin_pct: f64) -> Vec<Value> {
+/// The change of every metric both policies have, in the order of the names.
+fn deltas(base: &PolicyRuns, other: &PolicyRuns, margin_pct: f64) -> Vec<Delta> {
     let measured = series(&other.metrics);
-    let entry = |name: String| {
-        let delta = paired(&base.metrics, &other.metrics, &name);
-        json!({
-            "metric": name,
-            "base": base.policy,
-            "other": other.policy,
-            "delta_pct": delta.map_or(Value::Null, |d| number::json(d.delta_pct)),
-            "ci95": interval(delta.and_then(|d| d.ci95)),
-            "significant": delta.map_or(Value::Null, |d| json!(d.significant)),
-            "difference": delta.map(|d| Sense::of(&name, &d, margin_pct).word()),
-            "method": delta.map(|d| d.method.word()),
-            "n": delta.map(|d| d.n),
-        })
+    let entry = |metric: String| {
+        let delta = paired(&base.metrics, &other.metrics, &metric);
+        let word = |d: wakeplace_metrics::PairedDelta| d.difference(&metric, margin_pct).word();
+        Delta {
+            base: base.policy.clone(),
+            other: other.policy.clone(),
+            delta_pct: delta.map(|d| d.delta_pct),
+            ci95: delta.and_then(|d| d.ci95),
+            significant: delta.map(|d| d.significant),
+            difference: delta.map(|d| word(d).to_owned()),
+            method: delta.map(|d| d.method.word().to_owned()),
+            n: delta.map(|d| d.n),
+            metric,
+        }
     };
     let names = series(&base.metrics).into_keys();
     let both = names.filter(|name| measured.contains_key(name));
     both.map(entry).collect()
 }
 
-/// One value has no spread.
-fn spread(n: usize, rsd_pct: f64) -> Value {
-    if n > 1 {
-        number::json(rsd_pct)
-    } else {
-        Value::Null
+/// What a sched_ext scheduler did in a run; None: none ran.
+fn sched_ext(report: &RunReport) -> Option<SchedExt> {
+    let mut told = scheduler(report.sched_ext.as_ref()?);
+    if let Ended::Scheduler { exit } = &report.ended {
+        told.exit = Some(Exit {
+            kind: exit.kind.reason().to_owned(),
+            code: exit.code,
+            message: exit.message.clone(),
+        });
+    }
+    Some(told)
+}
+
+fn scheduler(ext: &SchedExtReport) -> SchedExt {
+    let callback = |c: &wakeplace_study::CallbackTotals| {
+        let figures = (c.calls, c.kfuncs, c.time_ns);
+        (c.callback.name().to_owned(), figures)
+    };
+    SchedExt {
+        name: ext.name.clone(),
+        callback_ns: ext.callback_ns,
+        kfunc_ns: ext.kfunc_ns,
+        callbacks_calls_kfuncs_ns: ext.callbacks.iter().map(callback).collect(),
+        longest_wait: ext.longest_wait.as_ref().map(|wait| LongestWait {
+            task: wait.task,
+            waits_ns: wait.waits_ns,
+            place: wait.place.clone(),
+        }),
+        exit: None,
     }
 }
 
-/// Null also where neither end is a number, as from a base of 0.
-fn interval(ci95: Option<(f64, f64)>) -> Value {
-    let told = ci95.filter(|(low, high)| low.is_finite() || high.is_finite());
-    told.map_or(Value::Null, |(low, high)| {
-        json!([number::json(low), number::json(high)])
-    })
+#[cfg(test)]
+mod tests {
+    use super::scheduler;
+    use serde_json::json;
+    use wakeplace_study::{Callback, CallbackTotals, LongestWait, SchedExtReport};
+
+    #[test]
+    fn callbacks_are_listed_by_name() {
+        let ext = SchedExtReport {
+            name: "mine".to_owned(),
+            callbacks: vec![CallbackTotals {
+                callback: Callback::SelectCpu,
+                calls: 5,
+                kfuncs: 7,
+                time_ns: 570,
+            }],
+            callback_ns: 100,
+            kfunc_ns: 10,
+            longest_wait: Some(LongestWait {
+                task: Some(3),
+                waits_ns: 9,
+                place: "in DSQ 0x7, last on CPU 1".to_owned(),
+            }),
+        };
+        let expected = json!({
+            "name": "mine",
+            "callback_ns": 100,
+            "kfunc_ns": 10,
+            "callbacks_calls_kfuncs_ns": { "select_cpu": [5, 7, 570] },
+            "longest_wait": { "task": 3, "waits_ns": 9, "place": "in DSQ 0x7, last on CPU 1" },
+        });
+        assert_eq!(serde_json::to_value(scheduler(&ext)).unwrap(), expected);
+    }
 }

@@ -30,14 +30,7 @@ pub use study::{studies, study};
 pub use table::{Align, Cell, Table};
 pub use wakeup_cases::wakeup_cases;
 
-pub use wakeplace_study::SCHEMA_VERSION;
-
-/// Version of the results of `compare`, `sim` and `study run`; 2 since they carry their runs
-/// (docs/result.schema.json).
-pub const RESULT_SCHEMA_VERSION: u32 = 2;
-
-/// The JSON Schema of these results.
-pub const RESULT_SCHEMA: &str = include_str!("../result.schema.json");
+pub use wakeplace_outcome::{RESULT_SCHEMA_VERSION, SCHEMA_VERSION};
 
 /// How results are written.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

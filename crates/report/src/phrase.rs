@@ -3,89 +3,31 @@
 use crate::paint::Tone;
 use crate::plain::plain;
 use crate::{Cell, Style, number};
-use wakeplace_metrics::{Better, Equivalence, PairedDelta, find_metric};
-use wakeplace_study::{PolicyRuns, SHOWN_PCT, StudyRow};
+use wakeplace_metrics::PairedDelta;
+pub(crate) use wakeplace_metrics::{MODELLED, of_power};
+use wakeplace_outcome::{Difference, Verdict};
+use wakeplace_study::{PolicyRuns, SHOWN_PCT};
 use wakeplace_text::printable;
 
-/// What a difference means.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Sense {
-    /// An improvement.
-    Better,
-    /// A deterioration.
-    Worse,
-    /// A difference that is neither good nor bad in itself.
-    Different,
-    /// The interval lies within the margin.
-    Same,
-    /// The interval reaches beyond the margin and into it: more seeds may tell.
-    NotTold,
-    /// One run: nothing is known of chance.
-    Unknown,
+/// A difference's word as a cell of a table.
+pub(crate) fn cell(difference: Difference) -> Cell {
+    let word = difference.word();
+    match difference {
+        Difference::Better => Cell::Toned(Tone::Good, word.to_owned()),
+        Difference::Worse => Cell::Toned(Tone::Bad, word.to_owned()),
+        _ => word.into(),
+    }
 }
 
-/// A change in percent with its 95 % interval.
-type Change = (f64, Option<(f64, f64)>);
-
-impl Sense {
-    /// `margin_pct`: below this a difference does not matter.
-    pub(crate) fn of(metric: &str, delta: &PairedDelta, margin_pct: f64) -> Sense {
-        Self::of_change(metric, (delta.delta_pct, delta.ci95), margin_pct)
-    }
-
-    /// What a row of a study means, by the rule for comparisons. None: there is no change, as in
-    /// the base's rows.
-    pub(crate) fn of_row(row: &StudyRow, margin_pct: f64) -> Option<Sense> {
-        let change = (row.simulated_delta_pct?, row.chance_ci95());
-        Some(Self::of_change(&row.metric, change, margin_pct))
-    }
-
-    fn of_change(metric: &str, (delta_pct, ci95): Change, margin_pct: f64) -> Sense {
-        match ci95.map(|interval| Equivalence::of(interval, margin_pct)) {
-            None => return Sense::Unknown,
-            Some(Equivalence::Equivalent) => return Sense::Same,
-            Some(Equivalence::Inconclusive) => return Sense::NotTold,
-            Some(Equivalence::Different) => {}
-        }
-        match find_metric(metric).map_or(Better::Neither, |def| def.better) {
-            Better::Lower if delta_pct < 0.0 => Sense::Better,
-            Better::Higher if delta_pct > 0.0 => Sense::Better,
-            Better::Lower | Better::Higher => Sense::Worse,
-            Better::Neither => Sense::Different,
-        }
-    }
-
-    /// The word in the column `difference`.
-    pub(crate) fn word(self) -> &'static str {
-        match self {
-            Sense::Better => "better",
-            Sense::Worse => "worse",
-            Sense::Different => "other",
-            Sense::Same => "none that matters",
-            Sense::NotTold => "not told",
-            Sense::Unknown => "one run",
-        }
-    }
-
-    /// The word as a cell of a table.
-    pub(crate) fn cell(self) -> Cell {
-        match self {
-            Sense::Better => Cell::Toned(Tone::Good, self.word().to_owned()),
-            Sense::Worse => Cell::Toned(Tone::Bad, self.word().to_owned()),
-            Sense::Different | Sense::Same | Sense::NotTold | Sense::Unknown => self.word().into(),
-        }
-    }
-
-    /// The sentence in the colour of its sense.
-    pub(crate) fn paint(self, text: &str, style: Style) -> String {
-        let code = match self {
-            _ if !style.color => return text.to_owned(),
-            Sense::Better => "1;32",
-            Sense::Worse => "1;31",
-            Sense::Different | Sense::Same | Sense::NotTold | Sense::Unknown => "1",
-        };
-        format!("\x1b[{code}m{text}\x1b[0m")
-    }
+/// A verdict in the colour of what it says: good with something worse beside it has none.
+pub(crate) fn paint(verdict: &Verdict, text: &str, style: Style) -> String {
+    let code = match Difference::of_word(&verdict.difference) {
+        _ if !style.color => return text.to_owned(),
+        Some(Difference::Better) if verdict.worse.is_empty() => "1;32",
+        Some(Difference::Worse) => "1;31",
+        _ => "1",
+    };
+    format!("\x1b[{code}m{text}\x1b[0m")
 }
 
 /// The title of a table, perhaps with a name from a file in it.
@@ -117,7 +59,8 @@ pub(crate) fn interval_pct(ci95: Option<(f64, f64)>) -> Option<String> {
     Some(format!("{low} to {high} %"))
 }
 
-fn finite(ci95: Option<(f64, f64)>) -> Option<(f64, f64)> {
+/// The interval, if it has both ends.
+pub(crate) fn finite(ci95: Option<(f64, f64)>) -> Option<(f64, f64)> {
     ci95.filter(|(low, high)| low.is_finite() && high.is_finite())
 }
 
@@ -170,31 +113,6 @@ const PRICE: (&str, &str) = (
     "99th percentile of the wake-up latency",
 );
 
-/// What the comparison of a policy with the base comes to.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Verdict {
-    /// The policy.
-    pub(crate) policy: String,
-    /// The metric that it is about.
-    pub(crate) metric: String,
-    /// What the difference means.
-    pub(crate) sense: Sense,
-    /// Other metrics that a result is read by and that got worse.
-    pub(crate) worse: Vec<String>,
-    /// One sentence.
-    pub(crate) text: String,
-}
-
-impl Verdict {
-    /// The sentence in the colour of what it says: good with something worse beside it has none.
-    pub(crate) fn paint(&self, text: &str, style: Style) -> String {
-        match (self.sense, self.worse.as_slice()) {
-            (Sense::Better, [_, ..]) => Sense::Different.paint(text, style),
-            (sense, _) => sense.paint(text, style),
-        }
-    }
-}
-
 /// How to say what a metric measures; by its name if nobody has found words.
 pub(crate) fn noun(metric: &str) -> &str {
     let known = SUBJECTS
@@ -233,7 +151,7 @@ pub(crate) fn verdict(base: &PolicyRuns, other: &PolicyRuns, judge: Judge<'_>) -
     let subjects = own.map(named).into_iter().chain(SUBJECTS);
     let (metric, noun, delta_of_subject) =
         { subjects }.find_map(|(metric, noun)| delta(metric).map(|delta| (metric, noun, delta)))?;
-    let sense = Sense::of(metric, &delta_of_subject, margin_pct);
+    let sense = delta_of_subject.difference(metric, margin_pct);
     let names = (base.policy.as_str(), other.policy.as_str());
     let noun = match judge.modelled_power && of_power(metric) {
         true => format!("{MODELLED} {noun}"),
@@ -243,18 +161,18 @@ pub(crate) fn verdict(base: &PolicyRuns, other: &PolicyRuns, judge: Judge<'_>) -
     if metric != PRICE.0
         && let Some(price) = delta(PRICE.0)
     {
-        line.push_str(&aside(&price, Sense::of(PRICE.0, &price, margin_pct)));
+        line.push_str(&aside(&price, price.difference(PRICE.0, margin_pct)));
     }
     let rest = judge.key.iter().filter(|name| **name != metric);
     let rest: Vec<_> = rest
         .filter_map(|name| {
             let delta = delta(name)?;
-            Some((*name, delta, Sense::of(name, &delta, margin_pct)))
+            Some((*name, delta, delta.difference(name, margin_pct)))
         })
         .collect();
-    let all = |wanted: Sense| rest.iter().filter(move |(.., sense)| *sense == wanted);
-    let unsaid = |(name, ..): &&(&str, PairedDelta, Sense)| *name != PRICE.0;
-    for (word, wanted) in [("worse", Sense::Worse), ("better", Sense::Better)] {
+    let all = |wanted: Difference| rest.iter().filter(move |(.., sense)| *sense == wanted);
+    let unsaid = |(name, ..): &&(&str, PairedDelta, Difference)| *name != PRICE.0;
+    for (word, wanted) in [("worse", Difference::Worse), ("better", Difference::Better)] {
         let named = all(wanted).filter(unsaid);
         let named: Vec<String> = named.map(|(name, delta, _)| besides(name, delta)).collect();
         // Good beside good is for the table.
@@ -266,16 +184,13 @@ pub(crate) fn verdict(base: &PolicyRuns, other: &PolicyRuns, judge: Judge<'_>) -
     Some(Verdict {
         policy: other.policy.clone(),
         metric: metric.to_owned(),
-        sense,
-        worse: all(Sense::Worse)
+        difference: sense.word().to_owned(),
+        worse: all(Difference::Worse)
             .map(|(name, ..)| (*name).to_owned())
             .collect(),
         text: line,
     })
 }
-
-/// What stands before what is made of a power that nobody measured.
-pub(crate) const MODELLED: &str = "modelled";
 
 /// What stands behind the name of a metric in joules or watts where nobody measured the power of
 /// `some` of `of` machines, points or cases.
@@ -286,11 +201,6 @@ pub(crate) fn power_word(metric: &str, (some, of): (usize, usize)) -> Option<&'s
         _ => Some(MODELLED),
     }
     .filter(|_| of_power(metric))
-}
-
-/// A metric in joules or watts.
-pub(crate) fn of_power(metric: &str) -> bool {
-    find_metric(metric).is_ok_and(|def| matches!(def.unit, "J" | "W"))
 }
 
 /// `missed periods +8.50 %`.
@@ -308,7 +218,7 @@ fn sentence(
     (base, other): (&str, &str),
     noun: &str,
     delta: &PairedDelta,
-    (sense, margin_pct): (Sense, f64),
+    (sense, margin_pct): (Difference, f64),
 ) -> String {
     let verb = match noun {
         "time" => "takes",
@@ -328,22 +238,22 @@ fn sentence(
         None => String::new(),
     };
     match sense {
-        Sense::Unknown => {
+        Difference::Unknown => {
             format!("{compared} (one run, no interval)")
         }
-        Sense::Same => {
+        Difference::Same => {
             format!("No difference that matters in {noun} between {other} and {base}{ci}")
         }
-        Sense::NotTold if delta.significant => format!(
+        Difference::NotTold if delta.significant => format!(
             "{compared}{ci}; not told from {} seeds whether by more than the margin of \
              {margin_pct} %",
             delta.n
         ),
-        Sense::NotTold => format!(
+        Difference::NotTold => format!(
             "Not told from {} seeds whether {noun} differs between {other} and {base}{ci}",
             delta.n
         ),
-        Sense::Better | Sense::Worse | Sense::Different => format!("{compared}{ci}"),
+        Difference::Better | Difference::Worse | Difference::Other => format!("{compared}{ci}"),
     }
 }
 
@@ -362,20 +272,22 @@ fn amount(delta_pct: f64, [less, more]: [&str; 2]) -> String {
 }
 
 /// What happens to latency, for a verdict about something else.
-fn aside(price: &PairedDelta, sense: Sense) -> String {
+fn aside(price: &PairedDelta, sense: Difference) -> String {
     let noun = PRICE.1;
     let amount = match number::factor(price.delta_pct) {
         Some(times) => format!("{times} times as high"),
         None => amount(price.delta_pct, ["lower", "higher"]),
     };
     match sense {
-        Sense::Better | Sense::Worse | Sense::Different => format!("; the {noun} is {amount}"),
-        Sense::Same => format!("; no difference that matters in the {noun}"),
-        Sense::NotTold if price.significant => {
+        Difference::Better | Difference::Worse | Difference::Other => {
+            format!("; the {noun} is {amount}")
+        }
+        Difference::Same => format!("; no difference that matters in the {noun}"),
+        Difference::NotTold if price.significant => {
             format!("; the {noun} is {amount}, whether by more than the margin is not told")
         }
-        Sense::NotTold => format!("; the {noun} is not told from chance"),
-        Sense::Unknown => String::new(),
+        Difference::NotTold => format!("; the {noun} is not told from chance"),
+        Difference::Unknown => String::new(),
     }
 }
 
@@ -402,7 +314,7 @@ pub(crate) fn wrap(line: &str, width: usize) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{Sense, amount, aside, interval, interval_pct, is_apart, sentence};
+    use super::{Difference, amount, aside, interval, interval_pct, is_apart, sentence};
     use wakeplace_metrics::{Method, PairedDelta};
 
     const MARGIN: f64 = 1.0;
@@ -420,7 +332,7 @@ mod tests {
     #[test]
     fn sentences_say_what_it_means() {
         let say = |d: &PairedDelta| {
-            let sense = Sense::of("energy_j", d, MARGIN);
+            let sense = d.difference("energy_j", MARGIN);
             sentence(("a", "b"), "energy", d, (sense, MARGIN))
         };
         assert_eq!(
@@ -457,7 +369,7 @@ mod tests {
         );
         let high = delta(1407.0, Some((1100.0, 2300.0)));
         assert_eq!(
-            aside(&high, Sense::Worse),
+            aside(&high, Difference::Worse),
             "; the 99th percentile of the wake-up latency is 15.1 times as high"
         );
         assert_eq!(interval(high.ci95).as_deref(), Some("x 12.0 to x 24.0"));
@@ -490,25 +402,25 @@ mod tests {
     fn a_loss_from_nothing_is_a_loss() {
         let inf = f64::INFINITY;
         let of = |metric: &str, low: f64, high: f64| {
-            Sense::of(metric, &delta(high, Some((low, high))), MARGIN)
+            delta(high, Some((low, high))).difference(metric, MARGIN)
         };
-        assert_eq!(of("missed_periods_total", inf, inf), Sense::Worse);
-        assert_eq!(of("missed_periods_total", -inf, -inf), Sense::Better);
-        assert_eq!(of("missed_periods_total", -inf, inf), Sense::NotTold);
-        assert_eq!(of("wakeups_total", inf, inf), Sense::Different);
+        assert_eq!(of("missed_periods_total", inf, inf), Difference::Worse);
+        assert_eq!(of("missed_periods_total", -inf, -inf), Difference::Better);
+        assert_eq!(of("missed_periods_total", -inf, inf), Difference::NotTold);
+        assert_eq!(of("wakeups_total", inf, inf), Difference::Other);
     }
 
     #[test]
     fn direction_decides_what_is_better() {
         let less = delta(-5.0, Some((-6.0, -4.0)));
-        let of = |metric: &str, delta: &PairedDelta| Sense::of(metric, delta, MARGIN);
-        assert_eq!(of("energy_j", &less), Sense::Better);
-        assert_eq!(of("idle_residency_pct", &less), Sense::Worse);
-        assert_eq!(of("wakeups_total", &less), Sense::Different);
-        assert_eq!(of("energy_j", &delta(-5.0, None)), Sense::Unknown);
+        let of = |metric: &str, delta: &PairedDelta| delta.difference(metric, MARGIN);
+        assert_eq!(of("energy_j", &less), Difference::Better);
+        assert_eq!(of("idle_residency_pct", &less), Difference::Worse);
+        assert_eq!(of("wakeups_total", &less), Difference::Other);
+        assert_eq!(of("energy_j", &delta(-5.0, None)), Difference::Unknown);
         assert_eq!(
             of("energy_j", &delta(-5.0, Some((-11.0, 1.0)))),
-            Sense::NotTold
+            Difference::NotTold
         );
     }
 
@@ -517,15 +429,15 @@ mod tests {
     #[test]
     fn the_margin_decides_what_matters() {
         let of = |low: f64, high: f64, margin: f64| {
-            Sense::of("energy_j", &delta(low, Some((low, high))), margin)
+            delta(low, Some((low, high))).difference("energy_j", margin)
         };
-        assert_eq!(of(0.2, 0.9, 1.0), Sense::Same);
-        assert_eq!(of(0.2, 0.9, 0.1), Sense::Worse);
-        assert_eq!(of(0.2, 1.1, 1.0), Sense::NotTold);
-        assert_eq!(of(1.1, 1.2, 1.0), Sense::Worse);
-        assert_eq!(of(-1.2, -1.1, 1.0), Sense::Better);
-        assert_eq!(of(-0.1, 0.1, 0.0), Sense::NotTold);
-        assert_eq!(of(0.0, 0.0, 0.0), Sense::Same);
-        assert_eq!(of(f64::NAN, f64::NAN, 1.0), Sense::NotTold);
+        assert_eq!(of(0.2, 0.9, 1.0), Difference::Same);
+        assert_eq!(of(0.2, 0.9, 0.1), Difference::Worse);
+        assert_eq!(of(0.2, 1.1, 1.0), Difference::NotTold);
+        assert_eq!(of(1.1, 1.2, 1.0), Difference::Worse);
+        assert_eq!(of(-1.2, -1.1, 1.0), Difference::Better);
+        assert_eq!(of(-0.1, 0.1, 0.0), Difference::NotTold);
+        assert_eq!(of(0.0, 0.0, 0.0), Difference::Same);
+        assert_eq!(of(f64::NAN, f64::NAN, 1.0), Difference::NotTold);
     }
 }

@@ -1,13 +1,13 @@
 //! What was published beside what was simulated, of several studies: tables by series and a count
 //! of directions. From the JSON of results only.
 
-use crate::html::model::{Row, Study, ends};
 use crate::html::read::{self, Parsed};
 use crate::phrase::interval_pct;
 use crate::{HtmlError, Source, number};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
-use wakeplace_study::{Checked, Direction};
+use wakeplace_outcome::{Figure, Row, Study};
+use wakeplace_study::Direction;
 use wakeplace_text::markdown;
 
 /// How much of the tables is wanted.
@@ -22,12 +22,7 @@ pub enum Extent {
 /// Whether a row's simulated change goes the way of the published one; None: no check, also where
 /// the runs are not the study's own.
 fn direction(study: &Study, row: &Row) -> Option<Direction> {
-    let checked = Checked {
-        published_pct: row.published_delta_pct,
-        simulated_ci95: ends(row.simulated_delta_ci95),
-        calibrated: row.calibrated,
-    };
-    Direction::of(checked).filter(|_| !other_conditions(study))
+    Direction::of_row(row).filter(|_| !other_conditions(study))
 }
 
 fn word(direction: Option<Direction>) -> &'static str {
@@ -88,7 +83,7 @@ pub fn published(sources: &[Source<'_>], extent: Extent) -> Result<String, HtmlE
 
 /// Run with another length or settings than its own.
 fn other_conditions(study: &Study) -> bool {
-    study.as_written == Some(false)
+    !study.as_written
 }
 
 const HEAD: &str = "\
@@ -129,18 +124,21 @@ fn headlines<'a>(rows: impl Iterator<Item = &'a Row>) -> Vec<&'a Row> {
 fn line(study: &Study, row: &Row) -> String {
     let name = study.study.split('/').next_back().unwrap_or_default();
     let size = if study.quick { " (reduced)" } else { "" };
-    let mean = |figure: Option<f64>| figure.map_or(String::new(), number::short);
+    let finite = |mean: &f64| mean.is_finite();
+    let mean = |figure: Option<&Figure>| {
+        let mean = figure.map(|figure| figure.mean).filter(finite);
+        mean.map_or(String::new(), number::short)
+    };
     let change = |delta: Option<f64>| delta.map_or(String::new(), number::percent);
-    let ci95 = interval_pct(ends(row.simulated_delta_ci95));
+    let ci95 = interval_pct(row.simulated_delta_ci95);
     let simulated = [change(row.simulated_delta_pct), ci95.unwrap_or_default()];
     let cells = [
         markdown(&format!("{name}{size}")),
         markdown(&row.case),
         markdown(&row.policy),
         markdown(&row.metric),
-        mean(row.published.as_ref().and_then(|figure| figure.mean))
-            + if row.calibrated { "*" } else { "" },
-        mean(row.simulated.mean),
+        mean(row.published.as_ref()) + if row.calibrated { "*" } else { "" },
+        mean(Some(&row.simulated)),
         change(row.published_delta_pct),
         simulated.join(" ").trim().to_owned(),
         word(direction(study, row)).to_owned(),

@@ -1,8 +1,8 @@
 //! What everything was at some instants of a run (`sim --dump-state`).
 
 use crate::{Align, Cell, Format, Style, Table, number, phrase};
-use serde_json::{Value, json};
-use wakeplace_study::{Activity, CpuState, DomainState, GroupState, MachineState, SchedMcState};
+use wakeplace_outcome::{self as outcome, State, ranges};
+use wakeplace_study::{Activity, CpuState, DomainState, MachineState};
 
 /// For people: tables of the CPUs, then the domains.
 pub(crate) fn human(states: &[MachineState], style: Style) -> String {
@@ -88,80 +88,61 @@ fn debug_files(cpus: &[CpuState]) -> Table {
 
 fn domain(domain: &DomainState) -> String {
     let groups = domain.groups.iter();
-    let groups = groups.map(|group| format!("{{{}}} {}", list(&group.cpus), group.capacity));
+    let groups = groups.map(|group| format!("{{{}}} {}", ranges(&group.cpus), group.capacity));
     format!(
         "{} {}: groups {}; {}",
         domain.level,
-        list(&domain.cpus),
+        ranges(&domain.cpus),
         groups.collect::<Vec<_>>().join(", "),
         domain.flags.join(" ")
     )
 }
 
-/// CPU numbers as the kernel writes them: `0-3,6`.
-fn list(cpus: &[u32]) -> String {
-    let mut parts: Vec<String> = Vec::new();
-    let mut rest = cpus;
-    while let [first, ..] = rest {
-        let run = (*first..).zip(rest).take_while(|(a, b)| a == *b).count();
-        parts.push(match run {
-            1 => first.to_string(),
-            _ => format!("{first}-{}", rest[run - 1]),
-        });
-        rest = &rest[run..];
+/// As results have it.
+pub(crate) fn outcome(state: &MachineState) -> State {
+    let domain = |domain: &DomainState| outcome::DomainState {
+        level: domain.level.to_owned(),
+        cpus: domain.cpus.clone(),
+        flags: domain.flags.iter().map(|flag| (*flag).to_owned()).collect(),
+        groups: { domain.groups.iter() }
+            .map(|group| outcome::GroupState {
+                cpus: group.cpus.clone(),
+                capacity: group.capacity,
+            })
+            .collect(),
+    };
+    State {
+        time_ns: state.time_ns,
+        overutilized: state.overutilized,
+        cpus: state.cpus.iter().map(cpu).collect(),
+        domains: state.domains.iter().map(domain).collect(),
     }
-    parts.join(",")
 }
 
-/// As the contract of the JSON has it.
-pub(crate) fn json(states: &[MachineState]) -> Value {
-    let group = |group: &GroupState| {
-        let (cpus, capacity) = (&group.cpus, group.capacity);
-        json!({ "cpus": cpus, "capacity": capacity })
-    };
-    let domain = |domain: &DomainState| {
-        json!({
-            "level": domain.level,
-            "cpus": domain.cpus,
-            "flags": domain.flags,
-            "groups": domain.groups.iter().map(group).collect::<Vec<_>>(),
-        })
-    };
-    let one = |state: &MachineState| {
-        json!({
-            "time_ns": state.time_ns,
-            "overutilized": state.overutilized,
-            "cpus": state.cpus.iter().map(cpu).collect::<Vec<_>>(),
-            "domains": state.domains.iter().map(domain).collect::<Vec<_>>(),
-        })
-    };
-    states.iter().map(one).collect()
-}
-
-fn cpu(cpu: &CpuState) -> Value {
+fn cpu(cpu: &CpuState) -> outcome::CpuState {
     let (activity, idle_state) = match &cpu.activity {
         Activity::Busy => ("busy", None),
         Activity::Transition(state) => ("transition", Some(state)),
         Activity::Idle(state) => ("idle", Some(state)),
         Activity::Offline => ("offline", None),
     };
-    let sched_mc = |mc: &SchedMcState| {
-        let (power, scale, khz) = (mc.cpu_power, mc.scale, mc.freq_khz);
-        json!({ "cpu_power": power, "scale": scale, "freq_khz": khz })
-    };
-    json!({
-        "cpu": cpu.cpu,
-        "online": cpu.online,
-        "activity": activity,
-        "idle_state": idle_state,
-        "tick_stopped": cpu.tick_stopped,
-        "freq_khz": cpu.khz,
-        "running": cpu.running,
-        "nr_running": cpu.nr_running,
-        "util": cpu.util,
-        "util_est": cpu.util_est,
-        "capacity": cpu.capacity,
-        "capacity_orig": cpu.capacity_orig,
-        "sched_mc": cpu.sched_mc.as_ref().map(sched_mc),
-    })
+    outcome::CpuState {
+        cpu: cpu.cpu,
+        online: cpu.online,
+        activity: activity.to_owned(),
+        idle_state: idle_state.cloned(),
+        tick_stopped: cpu.tick_stopped,
+        freq_khz: cpu.khz,
+        running: cpu.running.clone(),
+        nr_running: cpu.nr_running,
+        util: cpu.util,
+        util_est: cpu.util_est,
+        capacity: cpu.capacity,
+        capacity_orig: cpu.capacity_orig,
+        sched_mc: cpu.sched_mc.as_ref().map(|mc| outcome::SchedMcState {
+            cpu_power: mc.cpu_power,
+            scale: mc.scale,
+            freq_khz: mc.freq_khz,
+        }),
+    }
 }

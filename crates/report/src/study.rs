@@ -7,12 +7,13 @@ mod tradeoff;
 
 use crate::comparison::expected_by_chance;
 use crate::length::{Length, of_cases};
+use crate::number;
 use crate::phrase::{
-    APART, Sense, WHY_APART, interval, is_apart, power_word, short_policy, title, wrap,
+    APART, WHY_APART, cell, interval, is_apart, power_word, short_policy, title, wrap,
 };
-use crate::{Align, Cell, Format, Style, Table, Tone, case_table, json, number};
+use crate::{Align, Cell, Format, RESULT_SCHEMA_VERSION, Style, Table, Tone, case_table, json};
 use csv::csv;
-use wakeplace_study::{CaseInfo, StudyResult, StudyRow};
+use wakeplace_outcome::{Case, Difference, Row, Studies, Study};
 use wakeplace_text::markdown;
 
 /// Marks a published figure that something was calibrated on.
@@ -22,9 +23,9 @@ const DIFFERENCE: &str = "difference";
 
 /// The result of a study.
 #[must_use]
-pub fn study(result: &StudyResult, format: Format, style: Style) -> String {
+pub fn study(result: &Study, format: Format, style: Style) -> String {
     match format {
-        Format::Json => json::text(&json::study(result)),
+        Format::Json => json::text(result),
         Format::Csv => csv(std::slice::from_ref(result)),
         Format::Human => human(result, style),
         Format::Md => document(result),
@@ -33,10 +34,14 @@ pub fn study(result: &StudyResult, format: Format, style: Style) -> String {
 
 /// The results of several studies; of one, as [`study`].
 #[must_use]
-pub fn studies(results: &[StudyResult], format: Format, style: Style) -> String {
+pub fn studies(results: &[Study], format: Format, style: Style) -> String {
     match (results, format) {
         ([one], _) => study(one, format, style),
-        (several, Format::Json) => json::text(&json::several(several)),
+        (several, Format::Json) => json::text(&Studies {
+            schema_version: RESULT_SCHEMA_VERSION,
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+            studies: several.to_vec(),
+        }),
         (several, Format::Csv) => csv(several),
         (several, _) => {
             let texts = several.iter().map(|result| study(result, format, style));
@@ -45,7 +50,7 @@ pub fn studies(results: &[StudyResult], format: Format, style: Style) -> String 
     }
 }
 
-fn heading(result: &StudyResult) -> Vec<String> {
+fn heading(result: &Study) -> Vec<String> {
     let mut lines = vec![
         format!("{}: {}", result.study, result.title),
         format!(
@@ -65,7 +70,7 @@ fn heading(result: &StudyResult) -> Vec<String> {
 }
 
 /// The platforms of the cases, the study's first.
-fn platforms(result: &StudyResult) -> String {
+fn platforms(result: &Study) -> String {
     let mut names = vec![result.platform.as_str()];
     for case in &result.cases {
         if !names.contains(&case.platform.as_str()) {
@@ -76,8 +81,8 @@ fn platforms(result: &StudyResult) -> String {
 }
 
 /// How long the runs were.
-fn durations(result: &StudyResult) -> String {
-    let one = |case: &CaseInfo| {
+fn durations(result: &Study) -> String {
+    let one = |case: &Case| {
         let own = || result.profiles.iter().filter(|own| own.case == case.case);
         let ends: Vec<u64> = own().flat_map(|own| own.end_ns.iter().copied()).collect();
         Length::of(&ends, own().all(|own| own.complete), case.duration_ns)
@@ -86,7 +91,7 @@ fn durations(result: &StudyResult) -> String {
     of_cases(&all, result.duration_ns)
 }
 
-fn human(result: &StudyResult, style: Style) -> String {
+fn human(result: &Study, style: Style) -> String {
     let lines = heading(result);
     let line = |line: &String| wrap(line, style.width) + "\n";
     let mut text: String = lines.iter().map(line).collect();
@@ -94,9 +99,7 @@ fn human(result: &StudyResult, style: Style) -> String {
         let table = table.render(Format::Human, style);
         text.push_str(&format!("\n{}\n{table}", title(&name, style)));
     }
-    if let Some(found) = &result.sensitivity {
-        text.push_str(&sensitivity::human(result, found, style));
-    }
+    text.push_str(&sensitivity::human(result, style));
     if let Some(found) = &result.promise {
         text.push_str(&promise::human(result, found, style));
     }
@@ -119,7 +122,7 @@ fn human(result: &StudyResult, style: Style) -> String {
     text
 }
 
-fn document(result: &StudyResult) -> String {
+fn document(result: &Study) -> String {
     let mut text = format!("# {}\n\n", markdown(&result.title));
     let lines = heading(result);
     text.extend(lines.iter().map(|line| markdown(line) + "\n\n"));
@@ -130,9 +133,7 @@ fn document(result: &StudyResult) -> String {
         let table = table.render(Format::Md, Style::default());
         text.push_str(&format!("## {}\n\n{table}\n", markdown(&name)));
     }
-    if let Some(found) = &result.sensitivity {
-        text.push_str(&sensitivity::document(result, found));
-    }
+    text.push_str(&sensitivity::document(result));
     if let Some(found) = &result.promise {
         text.push_str(&promise::markdown(result, found));
     }
@@ -152,67 +153,48 @@ fn document(result: &StudyResult) -> String {
 }
 
 /// One table per metric and kind of row: cases, variants, experiments.
-fn tables(result: &StudyResult) -> Vec<(String, Table)> {
+fn tables(result: &Study) -> Vec<(String, Table)> {
     let mut tables = Vec::new();
-    for kind in ["", ", variants", ", experiments"] {
+    for kind in ["", "variants", "experiments"] {
+        let named = match kind {
+            "" => String::new(),
+            kind => format!(", {kind}"),
+        };
         for metric in result
             .metrics
             .iter()
             .filter(|name| !case_table::holds(name))
         {
-            let ours = |row: &&StudyRow| row.metric == *metric && kind_of(row) == kind;
-            let rows: Vec<&StudyRow> = result.rows.iter().filter(ours).collect();
+            let ours = |row: &&Row| row.metric == *metric && row.kind() == kind;
+            let rows: Vec<&Row> = result.rows.iter().filter(ours).collect();
             let Some(first) = rows.first() else {
                 continue;
             };
-            let modelled = rows.iter().filter(|row| is_modelled(result, row)).count();
+            let modelled = rows.iter().filter(|row| row.power.is_some()).count();
             let word = power_word(metric, (modelled, rows.len()));
             let word = word.map_or_else(String::new, |word| format!(", {word}"));
-            let title = format!("{metric} ({}{word}){kind}", number::unit(&first.unit));
+            let title = format!("{metric} ({}{word}){named}", number::unit(&first.unit));
             let experiments = first.experiment().is_some();
             tables.push((title, table(result, &rows, experiments)));
         }
-        let of_kind = result.rows.iter().filter(|row| kind_of(row) == kind);
+        let of_kind = result.rows.iter().filter(|row| row.kind() == kind);
         tables.extend(case_table::tables(
             result,
-            kind,
+            &named,
             &of_kind.collect::<Vec<_>>(),
         ));
     }
     tables
 }
 
-/// Nobody measured the power of the machine that a row is of.
-fn is_modelled(result: &StudyResult, row: &StudyRow) -> bool {
-    let platform = row.platform().unwrap_or(&result.platform);
-    result.modelled.iter().any(|name| name == platform)
-}
-
-/// `modelled` where a row is made of a power that nobody measured.
-pub(crate) fn power_of(result: &StudyResult, row: &StudyRow) -> Option<&'static str> {
-    power_word(&row.metric, (usize::from(is_modelled(result, row)), 1))
-}
-
-/// `power_of` the first row of a case and a metric.
-pub(crate) fn power_of_case(
-    result: &StudyResult,
-    case: &str,
-    metric: &str,
-) -> Option<&'static str> {
+/// The word for the power of the first row of a case and a metric.
+pub(crate) fn power_of_case<'a>(result: &'a Study, case: &str, metric: &str) -> Option<&'a str> {
     let mut rows = result.rows.iter();
-    let row = rows.find(|row| row.case == case && row.metric == metric)?;
-    power_of(result, row)
+    let row = rows.find(|row| row.token() == case && row.metric == metric)?;
+    row.power.as_deref()
 }
 
-fn kind_of(row: &StudyRow) -> &'static str {
-    match (row.experiment(), row.variant()) {
-        (Some(_), _) => ", experiments",
-        (None, Some(_)) => ", variants",
-        (None, None) => "",
-    }
-}
-
-fn table(result: &StudyResult, rows: &[&StudyRow], experiments: bool) -> Table {
+fn table(result: &Study, rows: &[&Row], experiments: bool) -> Table {
     let means = rows.iter().any(|row| row.published.is_some());
     let has = Has {
         means,
@@ -254,7 +236,7 @@ fn table(result: &StudyResult, rows: &[&StudyRow], experiments: bool) -> Table {
     }
     let mut before = (None, "");
     for row in rows {
-        let here = (row.experiment(), row.case.as_str());
+        let here = (row.experiment(), row.token());
         let word = |same: bool, word: &str| if same { "" } else { word }.into();
         let mut cells: Vec<Cell> = Vec::new();
         if experiments {
@@ -281,7 +263,7 @@ struct Has {
 }
 
 /// The cells from the policy on.
-fn figures(result: &StudyResult, row: &StudyRow, has: &Has) -> Vec<Cell> {
+fn figures(result: &Study, row: &Row, has: &Has) -> Vec<Cell> {
     let mut cells: Vec<Cell> = vec![short_policy(&result.base_policy, &row.policy).into()];
     let mark = if row.calibrated { CALIBRATED } else { "" };
     if has.means {
@@ -291,14 +273,14 @@ fn figures(result: &StudyResult, row: &StudyRow, has: &Has) -> Vec<Cell> {
         cells.push(row.published_delta_pct.map(number::change).into());
     }
     cells.push(format!("{}{mark}", number::short(row.simulated.mean)).into());
-    let spread = (row.simulated.n > 1).then(|| number::spread(row.simulated.rsd_pct));
+    let spread = row.simulated.rsd_pct.map(number::spread);
     cells.push(spread.into());
     let mark = if goes_apart(result, row) { APART } else { "" };
     let change = row.simulated_delta_pct.map(number::change);
     cells.push(change.map(|change| change + mark).into());
     cells.push(interval(row.simulated_delta_ci95).into());
-    let sense = Sense::of_row(row, result.margin_pct);
-    cells.push(sense.map_or_else(|| "".into(), Sense::cell));
+    let difference = row.difference.as_deref().and_then(Difference::of_word);
+    cells.push(difference.map_or_else(|| "".into(), cell));
     if has.distances {
         let distance = row.distance_pct().filter(|_| !row.calibrated);
         cells.push(distance.map(number::change).into());
@@ -314,8 +296,8 @@ fn figures(result: &StudyResult, row: &StudyRow, has: &Has) -> Vec<Cell> {
 }
 
 /// The change of a row has another sign than that of its mean.
-fn goes_apart(result: &StudyResult, row: &StudyRow) -> bool {
-    let is_base = |other: &&StudyRow| {
+fn goes_apart(result: &Study, row: &Row) -> bool {
+    let is_base = |other: &&Row| {
         other.policy == result.base_policy
             && other.metric == row.metric
             && other.case == row.case
@@ -326,7 +308,7 @@ fn goes_apart(result: &StudyResult, row: &StudyRow) -> bool {
     both.is_some_and(|(base, pct)| is_apart(base.simulated.mean, row.simulated.mean, pct))
 }
 
-fn footnotes(result: &StudyResult) -> Vec<String> {
+fn footnotes(result: &Study) -> Vec<String> {
     let calibrated = result.rows.iter().any(|row| row.calibrated);
     let note = format!(
         "{CALIBRATED} the platform's board power or an argument of the workload is calibrated on \
@@ -336,14 +318,9 @@ fn footnotes(result: &StudyResult) -> Vec<String> {
     if result.rows.iter().any(|row| goes_apart(result, row)) {
         notes.push(WHY_APART.to_owned());
     }
-    notes.extend(expected_by_chance(intervals(result)));
+    let intervals = result.multiplicity.map_or(0, |all| all.intervals);
+    notes.extend(expected_by_chance(intervals));
     notes
-}
-
-/// Intervals of changes in all tables.
-pub(crate) fn intervals(result: &StudyResult) -> usize {
-    let is_one = |row: &&StudyRow| row.chance_ci95().is_some();
-    result.rows.iter().filter(is_one).count()
 }
 
 #[cfg(test)]

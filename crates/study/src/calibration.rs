@@ -1,8 +1,9 @@
 //! What was calibrated on published cells: the board's constant power, and arguments of workloads.
 
+use crate::Study;
 use crate::file::{CPU_ENERGY, Cell, Figure, StudyFile, WORK_ENERGY};
 use crate::sensitivity::argument;
-use crate::{Study, StudyResult, StudyRow};
+use wakeplace_outcome::{Row, Study as StudyResult};
 
 /// Nanoseconds in a second.
 const NS_PER_SECOND: f64 = 1e9;
@@ -28,13 +29,13 @@ pub struct Calibration {
 
 impl Study {
     /// Which arguments of workloads were set by which of the shown figures.
-    pub(crate) fn calibrated_arguments(&self, rows: &[StudyRow]) -> Vec<String> {
+    pub(crate) fn calibrated_arguments(&self, rows: &[Row]) -> Vec<String> {
         let file = &self.file;
         let shown = |cell: &Cell| {
             rows.iter().any(|row| {
                 let (case, column) = (&file.cases[cell.case], &file.columns[cell.policy]);
                 row.calibrated
-                    && (&row.case, &row.policy) == (&case.token, &column.name)
+                    && (row.token(), &row.policy) == (case.token.as_str(), &column.name)
                     && row.metric == cell.metric
             })
         };

@@ -14,7 +14,8 @@ use ignored::ignored;
 use stuck::causes;
 pub(crate) use stuck::why_stuck;
 use wakeplace_engine::{Ended, MachineState, RunReport};
-use wakeplace_metrics::{RunMetrics, Timeline, independent};
+use wakeplace_metrics::{RunMetrics, independent};
+use wakeplace_outcome::{SeedRun, Timeline, hash};
 use wakeplace_workload::Workload;
 
 /// The runs of an experiment.
@@ -67,6 +68,20 @@ pub struct Origin {
     pub command: String,
     /// Commit of the program that ran it.
     pub commit: String,
+}
+
+impl Origin {
+    /// What is known: commit and command.
+    #[must_use]
+    pub fn known(&self) -> [Option<String>; 2] {
+        let known = |text: &String| Some(text.clone()).filter(|text| !text.is_empty());
+        [known(&self.commit), known(&self.command)]
+    }
+
+    /// Writes what is known on the result of a study.
+    pub fn put_on(&self, result: &mut wakeplace_outcome::Study) {
+        [result.commit, result.command] = self.known();
+    }
 }
 
 /// The runs of one policy.
@@ -209,6 +224,24 @@ impl PolicyRuns {
     pub fn all_tasks_ended(&self) -> bool {
         let ended = |report: &RunReport| report.ended == Ended::AllTasksExited;
         !self.reports.is_empty() && self.reports.iter().all(ended)
+    }
+
+    /// Each run: what it was drawn by, what happened, what was measured.
+    #[must_use]
+    pub fn seed_runs(&self, seeds: &[u64]) -> Vec<SeedRun> {
+        let event_hashes = self.reports.iter().map(|report| hash(report.event_hash));
+        let event_hashes = event_hashes.chain(std::iter::repeat(String::new()));
+        let one = |((seed, run), event_hash): ((&u64, &RunMetrics), String)| SeedRun {
+            seed: *seed,
+            workload_hash: None,
+            event_hash,
+            behaviour_hash: hash(run.behaviour_hash),
+            metrics: { run.values.iter() }
+                .map(|(name, value)| (name.to_owned(), Some(value.value)))
+                .collect(),
+        };
+        let runs = seeds.iter().zip(&self.metrics).zip(event_hashes);
+        runs.map(one).collect()
     }
 
     /// A run ended because a task repeats steps that take no time, because all wait for ever, or

@@ -30,6 +30,16 @@ pub enum Direction {
 }
 
 impl Direction {
+    /// Of a row of a study.
+    #[must_use]
+    pub fn of_row(row: &wakeplace_outcome::Row) -> Option<Direction> {
+        Self::of(Checked {
+            published_pct: row.published_delta_pct,
+            simulated_ci95: row.simulated_delta_ci95,
+            calibrated: row.calibrated,
+        })
+    }
+
     /// A published change of a percent at least has a direction: the simulated one's 95 % interval
     /// has to lie on that side of 0. A smaller one says that nothing changes: the simulated one
     /// says so if its whole interval is within 5 %, and the contrary if its whole interval is

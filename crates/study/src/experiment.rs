@@ -13,8 +13,9 @@ use crate::settings::changed_options;
 use crate::{DEFAULT_MARGIN_PCT, StudyError};
 use std::collections::BTreeSet;
 use wakeplace_engine::{Observer, Options};
-use wakeplace_metrics::{Timeline, Window};
+use wakeplace_metrics::Window;
 use wakeplace_optimum::Machine;
+use wakeplace_outcome::Timeline;
 use wakeplace_platform::Platform;
 use wakeplace_policy_sys::Policy;
 use wakeplace_workload::{MachineFacts, Spec, Workload};
@@ -246,11 +247,11 @@ fn cut_timeline(runs: &PolicyRuns) -> Option<String> {
             wakeplace_text::time(line.until_ns)
         ));
     }
-    (line.until_ns <= line.window.from_ns).then(|| {
+    (line.until_ns <= line.from_ns).then(|| {
         format!(
             "{}: the timeline is empty: the run was over before its window begins at {}",
             runs.policy,
-            wakeplace_text::time(line.window.from_ns)
+            wakeplace_text::time(line.from_ns)
         )
     })
 }

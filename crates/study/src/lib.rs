@@ -53,26 +53,19 @@ pub use experiment::Experiment;
 pub use explain::{About, Answer, CoreAnswer, Question, SchedulerAnswer, TreeAnswer};
 pub use hotplug::parse_hotplug;
 pub use matrix::Matrix;
-pub use outcome::{
-    CaseInfo, CaseProfile, ColumnInfo, Param, Published, PublishedChange, Simulated, StudyResult,
-    StudyRow,
-};
 pub use policy_at::parse_policy_at;
 pub use pool::Progress;
-pub use promise::{Kept, Loss, Promise, PromiseRow, Word};
 pub use request::{DEFAULT_DURATION_NS, DEFAULT_MARGIN_PCT, Request, Source};
 pub use run_table::{
-    RunColumn, RunRecord, RunTable, RunValues, json_object, json_pairs, metric_order,
+    RunColumn, RunRecord, RunTable, RunValues, json_object, json_pairs, metric_order, study_records,
 };
 pub use scheduler::Scheduler;
 pub use seeds::parse_seeds;
-pub use sensitivity::{Conclusion, Sensitivity, SensitivityRow};
 pub use settings::{SettingError, any_policy, apply_settings, check_keys};
 pub use study::{Study, StudyOptions, run_studies};
 pub use sweep::{Axis, Design, MadePoint, Point, Points, Range, Sweep, is_sweep};
 #[cfg(not(target_family = "wasm"))]
 pub use trace_meter::trace_meter;
-pub use tradeoff::{Beaten, Mean, Ratio, Tradeoff};
 pub use tree::{BuiltTree, TreeRuns, runs_of};
 pub use verdict::SHOWN_PCT;
 pub use wakeplace_engine::sched_ext::{Callback, Loader};
@@ -80,8 +73,6 @@ pub use wakeplace_engine::{
     Activity, CallbackTotals, CpuState, DomainState, Ended, GroupState, LongestWait, MachineState,
     RunReport, SchedExtReport, SchedMcState, Which,
 };
+pub use wakeplace_outcome::SCHEMA_VERSION;
 pub use wakeplace_platform::{Factor, PlatformError};
 pub use wakeplace_workload::Jitter;
-
-/// Version of the JSON objects beside results; raised when a key changes its meaning or goes away.
-pub const SCHEMA_VERSION: u32 = 1;

@@ -3,13 +3,13 @@
 use crate::experiment::{expand, measured_by};
 use crate::file::{Case, Column, StudyFile, Variation, with};
 use crate::oracle::{check_fixed, machine};
-use crate::outcome::{EXPERIMENT, PLATFORM, VARIANT};
 use crate::pool::Run;
-use crate::{Param, StudyError, StudyOptions, apply_settings, catalogue};
+use crate::{StudyError, StudyOptions, apply_settings, catalogue};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use wakeplace_engine::Options;
 use wakeplace_optimum::Machine;
+use wakeplace_outcome::{Param, Row};
 use wakeplace_platform::Platform;
 use wakeplace_policy_sys::Policy;
 use wakeplace_workload::{Spec, Workload};
@@ -83,12 +83,12 @@ pub(crate) fn plan(file: &StudyFile, how: &StudyOptions) -> Result<Vec<Planned>,
     planner.add(&plain, None, &mut all)?;
     if !how.quick {
         for variant in &file.variants {
-            planner.add(variant, Some(VARIANT), &mut all)?;
+            planner.add(variant, Some(Row::VARIANT), &mut all)?;
         }
     }
     if how.experiments {
         for experiment in &file.experiments {
-            planner.add(experiment, Some(EXPERIMENT), &mut all)?;
+            planner.add(experiment, Some(Row::EXPERIMENT), &mut all)?;
         }
     }
     Ok(all)
@@ -195,14 +195,14 @@ impl Planner<'_> {
             let columns = columns.map(column).collect::<Result<_, _>>()?;
             let mut params = plain.params.clone();
             let own = self.file.platforms[0].name.as_str();
-            if platform.name != own && !params.contains_key(PLATFORM) {
-                params.insert(PLATFORM.to_owned(), Param::Word(platform.name.clone()));
+            if platform.name != own && !params.contains_key(Row::PLATFORM) {
+                params.insert(Row::PLATFORM.to_owned(), Param::Word(platform.name.clone()));
             }
             let mut token = plain.token.clone();
             if let Some(kind) = kind {
                 params.insert(kind.to_owned(), Param::Word(variation.name.clone()));
             }
-            if kind == Some(VARIANT) {
+            if kind == Some(Row::VARIANT) {
                 token = format!("{token},{}", variation.name);
             }
             let workloads = expand(spec, platform, &seeds)?;
@@ -219,7 +219,7 @@ impl Planner<'_> {
                 seeds,
                 // Figures were published for the plain cases; what an experiment changes is to
                 // be seen beside them, a variant is a case of its own.
-                published_case: (kind != Some(VARIANT)).then_some(*case),
+                published_case: (kind != Some(Row::VARIANT)).then_some(*case),
                 oracle: oracle(platform)?,
                 as_written: kind.is_none() && as_written(self.file, self.how),
             });
@@ -300,7 +300,7 @@ impl Planned {
 
     /// The case as the study has it: no variant, no experiment.
     pub(crate) fn is_plain(&self) -> bool {
-        !self.params.contains_key(VARIANT) && !self.params.contains_key(EXPERIMENT)
+        !self.params.contains_key(Row::VARIANT) && !self.params.contains_key(Row::EXPERIMENT)
     }
 
     /// How many runs it is.

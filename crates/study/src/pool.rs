@@ -8,8 +8,9 @@ use std::cmp::Reverse;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use wakeplace_engine::observe::{Both, NoObserver};
 use wakeplace_engine::{Observer, Options, RunReport, run, run_sched_ext};
-use wakeplace_metrics::{Collector, RunMetrics, Timeline, TimelineRecorder, Window};
+use wakeplace_metrics::{Collector, RunMetrics, TimelineRecorder, Window};
 use wakeplace_optimum::Machine;
+use wakeplace_outcome::Timeline;
 use wakeplace_platform::Platform;
 use wakeplace_policy_sys::Policy;
 use wakeplace_workload::Workload;
@@ -91,7 +92,10 @@ impl Run<'_> {
             None => self.measured(Some(&mut recorder)),
             Some(observer) => self.measured(Some(&mut Both(&mut recorder, observer))),
         }?;
-        finished.timeline = Some(recorder.taken());
+        finished.timeline = Some(recorder.taken(|task| {
+            let thread = finished.report.threads.get(task as usize);
+            thread.map_or_else(String::new, |thread| thread.name.clone())
+        }));
         Ok(finished)
     }
 

@@ -8,97 +8,10 @@ use crate::comparison::PolicyRuns;
 use crate::file::{CPU_ENERGY, Feature, Promise as Said, StudyFile};
 use crate::plan::Planned;
 use wakeplace_metrics::{Better, PairedDelta, RunMetrics, find_metric, paired};
+use wakeplace_outcome::{Kept, Loss, Promise, PromiseRow, Worth as Word};
 
 /// A gain below this is none that somebody would turn a feature on for, percent.
 const LEAST_GAIN_PCT: f64 = 1.0;
-
-/// What became of a study's promise.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Promise {
-    /// Of the best feature's gain this much is to be kept, percent.
-    pub keep_pct: f64,
-    /// Against the base no more than this may be lost, percent.
-    pub lose_pct: f64,
-    /// One row per case and goal.
-    pub rows: Vec<PromiseRow>,
-}
-
-/// One goal of a case.
-#[derive(Clone, Debug, PartialEq)]
-pub struct PromiseRow {
-    /// Token of the case.
-    pub case: String,
-    /// Name of the platform.
-    pub platform: String,
-    /// What is to be gained.
-    pub metric: String,
-    /// The best single feature and what is kept of it; None: no feature gains.
-    pub kept: Option<Kept>,
-    /// What the bounded columns lost: of each the worst metric.
-    pub losses: Vec<Loss>,
-}
-
-/// What is kept of a gain.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Kept {
-    /// Column of the feature.
-    pub feature: String,
-    /// Its gain, percent.
-    pub gain_pct: f64,
-    /// The column that is to keep it.
-    pub ours: String,
-    /// That column's gain, percent; negative: a loss.
-    pub ours_pct: f64,
-    /// 95 % interval of it.
-    pub ours_ci95: Option<(f64, f64)>,
-    /// Share of the gain that is kept, percent.
-    pub kept_pct: f64,
-    /// What that is worth.
-    pub word: Word,
-}
-
-/// What a bounded column lost.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Loss {
-    /// The column.
-    pub column: String,
-    /// Where it lost most; empty: nothing of what counts was measured.
-    pub metric: String,
-    /// Loss, percent; negative: a gain.
-    pub loss_pct: f64,
-    /// 95 % interval of it.
-    pub ci95: Option<(f64, f64)>,
-    /// Energy that it saved, percent, if there are joules.
-    pub saved_pct: Option<f64>,
-    /// What that is worth.
-    pub word: Word,
-}
-
-/// Is the promise kept?
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Word {
-    /// It is.
-    Ok,
-    /// It is not, but energy was saved in exchange.
-    Traded,
-    /// The means say no, but chance could have made the difference.
-    Unclear,
-    /// It is not.
-    Misses,
-}
-
-impl Word {
-    /// As it is shown.
-    #[must_use]
-    pub fn word(self) -> &'static str {
-        match self {
-            Self::Ok => "ok",
-            Self::Traded => "for energy",
-            Self::Unclear => "unclear",
-            Self::Misses => "misses",
-        }
-    }
-}
 
 /// A change for the better, percent; negative: for the worse.
 struct Change {
@@ -254,7 +167,7 @@ impl Of<'_> {
         let own = self.change(from, ours, goal)?;
         let kept_pct = own.pct / gain.pct * 100.0;
         let enough = gain.pct * self.said.keep_pct / 100.0;
-        let word = match () {
+        let verdict = match () {
             () if own.pct >= enough => Word::Ok,
             () if own.ci95.is_none_or(|(_, high)| high >= enough) => Word::Unclear,
             () => Word::Misses,
@@ -262,11 +175,11 @@ impl Of<'_> {
         Some(Kept {
             feature: self.runs[column].policy.clone(),
             gain_pct: gain.pct,
-            ours: self.runs[ours].policy.clone(),
-            ours_pct: own.pct,
-            ours_ci95: own.ci95,
+            by: self.runs[ours].policy.clone(),
+            by_pct: own.pct,
+            by_ci95: own.ci95,
             kept_pct,
-            word,
+            verdict,
         })
     }
 
@@ -283,15 +196,15 @@ impl Of<'_> {
             metric: metric.clone(),
             loss_pct: -change.pct,
             ci95: change.ci95.map(|(low, high)| (-high, -low)),
-            saved_pct: energy.as_ref().map(|e| e.pct),
-            word: match () {
+            saved_energy_pct: energy.as_ref().map(|e| e.pct),
+            verdict: match () {
                 () if -change.pct <= self.said.lose_pct => Word::Ok,
                 () if saves => Word::Traded,
                 () if change.is_loss() => Word::Misses,
                 () => Word::Unclear,
             },
         });
-        let rank = |loss: &Loss| match loss.word {
+        let rank = |loss: &Loss| match loss.verdict {
             Word::Ok => 0,
             Word::Traded => 1,
             Word::Unclear => 2,
@@ -304,67 +217,67 @@ impl Of<'_> {
     }
 }
 
-impl Promise {
-    /// In two lines how often it is kept, then what misses.
-    #[must_use]
-    pub fn verdict(&self) -> String {
-        let kept: Vec<&Kept> = self
-            .rows
-            .iter()
-            .filter_map(|row| row.kept.as_ref())
-            .collect();
-        // Losses are a case's, and stand in each row of it.
-        let first = |(at, row): &(usize, &PromiseRow)| {
-            !self.rows[..*at].iter().any(|other| other.case == row.case)
-        };
-        let cases = self.rows.iter().enumerate().filter(first);
-        let losses: Vec<(&str, &Loss)> = cases
-            .flat_map(|(_, row)| row.losses.iter().map(|loss| (row.case.as_str(), loss)))
-            .collect();
-        let of = |word: Word, words: &[Word]| words.iter().filter(|w| **w == word).count();
-        let of_kept: Vec<Word> = kept.iter().map(|k| k.word).collect();
-        let of_lost: Vec<Word> = losses.iter().map(|(_, loss)| loss.word).collect();
-        let mut lines = vec![
+/// In two lines how often it is kept, then what misses.
+pub(crate) fn verdict(found: &Promise) -> String {
+    let kept: Vec<&Kept> = found
+        .rows
+        .iter()
+        .filter_map(|row| row.kept.as_ref())
+        .collect();
+    // Losses are a case's, and stand in each row of it.
+    let first = |(at, row): &(usize, &PromiseRow)| {
+        !found.rows[..*at].iter().any(|other| other.case == row.case)
+    };
+    let cases = found.rows.iter().enumerate().filter(first);
+    let losses: Vec<(&str, &Loss)> = cases
+        .flat_map(|(_, row)| row.losses.iter().map(|loss| (row.case.as_str(), loss)))
+        .collect();
+    let of = |word: Word, words: &[Word]| words.iter().filter(|w| **w == word).count();
+    let of_kept: Vec<Word> = kept.iter().map(|k| k.verdict).collect();
+    let of_lost: Vec<Word> = losses.iter().map(|(_, loss)| loss.verdict).collect();
+    let mut lines = vec![
+        format!(
+            "Gains: some feature gains in {} of {} cells; at least {} % of the best one's is \
+             kept in {} of them, {} are unclear, {} miss.",
+            kept.len(),
+            found.rows.len(),
+            found.keep_pct,
+            of(Word::Ok, &of_kept),
+            of(Word::Unclear, &of_kept),
+            of(Word::Misses, &of_kept),
+        ),
+        format!(
+            "Losses: of {} cells {} lose at most {} %, {} more than that but save energy, {} \
+             are unclear, {} miss.",
+            losses.len(),
+            of(Word::Ok, &of_lost),
+            found.lose_pct,
+            of(Word::Traded, &of_lost),
+            of(Word::Unclear, &of_lost),
+            of(Word::Misses, &of_lost),
+        ),
+    ];
+    for row in &found.rows {
+        let misses = row
+            .kept
+            .as_ref()
+            .filter(|kept| kept.verdict == Word::Misses);
+        lines.extend(misses.map(|k| {
             format!(
-                "Gains: some feature gains in {} of {} cells; at least {} % of the best one's is \
-                 kept in {} of them, {} are unclear, {} miss.",
-                kept.len(),
-                self.rows.len(),
-                self.keep_pct,
-                of(Word::Ok, &of_kept),
-                of(Word::Unclear, &of_kept),
-                of(Word::Misses, &of_kept),
-            ),
-            format!(
-                "Losses: of {} cells {} lose at most {} %, {} more than that but save energy, {} \
-                 are unclear, {} miss.",
-                losses.len(),
-                of(Word::Ok, &of_lost),
-                self.lose_pct,
-                of(Word::Traded, &of_lost),
-                of(Word::Unclear, &of_lost),
-                of(Word::Misses, &of_lost),
-            ),
-        ];
-        for row in &self.rows {
-            let misses = row.kept.as_ref().filter(|kept| kept.word == Word::Misses);
-            lines.extend(misses.map(|k| {
-                format!(
-                    "misses: {} {}: {} gains {:.1} %, {} {:.1} %",
-                    row.case, row.metric, k.feature, k.gain_pct, k.ours, k.ours_pct
-                )
-            }));
-        }
-        for (case, loss) in losses {
-            if loss.word == Word::Misses {
-                lines.push(format!(
-                    "misses: {case} {}: {} loses {:.1} %",
-                    loss.metric, loss.column, loss.loss_pct
-                ));
-            }
-        }
-        lines.join("\n")
+                "misses: {} {}: {} gains {:.1} %, {} {:.1} %",
+                row.case, row.metric, k.feature, k.gain_pct, k.by, k.by_pct
+            )
+        }));
     }
+    for (case, loss) in losses {
+        if loss.verdict == Word::Misses {
+            lines.push(format!(
+                "misses: {case} {}: {} loses {:.1} %",
+                loss.metric, loss.column, loss.loss_pct
+            ));
+        }
+    }
+    lines.join("\n")
 }
 
 #[cfg(test)]

@@ -3,16 +3,27 @@
 use crate::comparison::PolicyRuns;
 use crate::file::{Cell, StudyFile};
 use crate::plan::Planned;
-use crate::{Published, Simulated, StudyRow};
-use wakeplace_metrics::{Summary, find_metric, independent, paired};
+use wakeplace_metrics::{
+    MODELLED, PairedDelta, Summary, find_metric, independent, of_power, paired,
+};
+use wakeplace_outcome::{Figure, Param, PublishedSpread, Row};
 
 /// The rows of one case, in the order of the metrics, then of the policies. What was not measured
 /// has no row.
-pub(crate) fn rows(file: &StudyFile, planned: &Planned, runs: &[PolicyRuns]) -> Vec<StudyRow> {
+pub(crate) fn rows(
+    file: &StudyFile,
+    planned: &Planned,
+    runs: &[PolicyRuns],
+    margin_pct: f64,
+) -> Vec<Row> {
     let mut rows = Vec::new();
     for metric in &file.metrics {
         for role in 0..runs.len() {
-            rows.extend(row(file, planned, runs, (&metric.name, role)));
+            let row = row(file, planned, runs, (&metric.name, role));
+            let delta = (role > 0)
+                .then(|| paired(&runs[0].metrics, &runs[role].metrics, &metric.name))
+                .flatten();
+            rows.extend(row.map(|row| judged(row, delta, margin_pct)));
         }
     }
     rows
@@ -24,7 +35,7 @@ fn row(
     planned: &Planned,
     runs: &[PolicyRuns],
     (metric, role): (&str, usize),
-) -> Option<StudyRow> {
+) -> Option<Row> {
     let values = |runs: &PolicyRuns| -> Vec<f64> {
         let runs = independent(&runs.metrics).iter();
         let values = runs.filter_map(|m| m.values.get(metric));
@@ -44,36 +55,49 @@ fn row(
     };
     let published = |policy: usize| cell(policy).and_then(|cell| file.published(&cell));
     let change = cell(role).and_then(|cell| file.published_change(&cell));
-    let delta = (role > 0)
-        .then(|| paired(&runs[0].metrics, &runs[role].metrics, metric))
-        .flatten();
-    Some(StudyRow {
-        case: planned.token.clone(),
+    let experiment = planned.params.get(Row::EXPERIMENT).and_then(Param::word);
+    let experiment = experiment.map_or_else(String::new, |name| format!(",{name}"));
+    let modelled = of_power(metric) && !planned.platform.modelled_power().is_empty();
+    Some(Row {
+        case: planned.token.clone() + &experiment,
         params: planned.params.clone(),
         metric: metric.to_owned(),
         unit: find_metric(metric).map_or("", |def| def.unit).to_owned(),
         policy: runs[role].policy.clone(),
         published: published(role),
-        simulated: Simulated {
+        simulated: Figure {
             mean: summary.mean,
-            rsd_pct: summary.rsd_pct,
-            n: summary.n,
+            rsd_pct: (summary.n > 1).then_some(summary.rsd_pct),
+            n: Some(summary.n),
         },
-        published_change: change,
+        published_change_rsd_pct: change.map(|change| PublishedSpread {
+            base: change.base_rsd_pct,
+            policy: change.rsd_pct,
+        }),
         published_delta_pct: (role > 0)
             .then(|| published_delta(published(0), published(role)))
             .flatten()
             .or(change.map(|change| change.delta_pct)),
-        simulated_delta_pct: delta.map(|d| d.delta_pct),
-        simulated_delta_ci95: delta.and_then(|d| d.bounds()),
-        simulated_delta_method: delta.map(|d| d.method),
         calibrated: planned.as_written && cell(role).is_some_and(|cell| file.is_calibrated(&cell)),
-        robust: None,
+        power: modelled.then(|| MODELLED.to_owned()),
+        ..Row::default()
     })
 }
 
+/// The row with what it changed from the base.
+fn judged(row: Row, delta: Option<PairedDelta>, margin_pct: f64) -> Row {
+    let Some(delta) = delta else { return row };
+    let difference = delta.difference(&row.metric, margin_pct);
+    Row {
+        simulated_delta_pct: Some(delta.delta_pct),
+        simulated_delta_ci95: delta.bounds(),
+        difference: Some(difference.word().to_owned()),
+        ..row
+    }
+}
+
 /// Published change, from the published means.
-fn published_delta(base: Option<Published>, other: Option<Published>) -> Option<f64> {
+fn published_delta(base: Option<Figure>, other: Option<Figure>) -> Option<f64> {
     let (base, other) = (base?.mean, other?.mean);
     (base != 0.0).then(|| (other - base) / base.abs() * 100.0)
 }

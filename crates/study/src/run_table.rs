@@ -1,8 +1,9 @@
 //! Runs as a table: one row per run, columns by name. What CSV, Parquet and Arrow are made of.
 
-use crate::{Comparison, PolicyRuns, StudyResult};
+use crate::{Comparison, PolicyRuns};
 use std::collections::{BTreeMap, BTreeSet};
 use wakeplace_metrics::RunMetrics;
+use wakeplace_outcome::{CaseProfile, SeedRun, Study, hash};
 
 /// One run with all that it was made by.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -245,8 +246,8 @@ impl Comparison {
                     jitter: self.jitter.clone().unwrap_or_default(),
                     duration_ns: self.duration_ns,
                     seed: *seed,
-                    event_hash: format!("{:016x}", report.event_hash),
-                    behaviour_hash: format!("{:016x}", metrics.behaviour_hash),
+                    event_hash: hash(report.event_hash),
+                    behaviour_hash: hash(metrics.behaviour_hash),
                     error: if stuck {
                         STUCK.to_owned()
                     } else {
@@ -265,45 +266,37 @@ impl Comparison {
 /// What stands for a run that ended since it could go no further.
 pub(crate) const STUCK: &str = "stuck";
 
-impl StudyResult {
-    /// The runs of its cases and variants.
-    #[must_use]
-    pub fn records(&self) -> Vec<RunRecord> {
-        let options = json_object(&self.options);
-        let of = |profile: &crate::CaseProfile| {
-            let case = self.cases.iter().find(|case| case.case == profile.case);
-            let one = |(at, seed): (usize, &u64)| RunRecord {
-                labels: vec![
-                    ("study".to_owned(), self.study.clone()),
-                    ("case".to_owned(), profile.case.clone()),
-                ],
-                platform: case.map_or_else(String::new, |case| case.platform.clone()),
-                platform_hash: profile.platform_hash.clone(),
-                workload: case.map_or_else(String::new, |case| case.workload.clone()),
-                workload_hash: profile.workload_hashes[at].clone(),
-                policy: profile.policy.clone(),
-                settings: json_object(&profile.settings),
-                options: options.clone(),
-                jitter: String::new(),
-                duration_ns: case.map_or(self.duration_ns, |case| case.duration_ns),
-                seed: *seed,
-                event_hash: format!("{:016x}", profile.event_hashes[at]),
-                behaviour_hash: format!("{:016x}", profile.behaviour_hashes[at]),
-                error: String::new(),
-                metrics: profile.values[at]
-                    .iter()
-                    .map(|(name, value)| (name.to_owned(), value.value))
-                    .collect(),
-            };
-            profile
-                .seeds
-                .iter()
-                .enumerate()
-                .map(one)
-                .collect::<Vec<_>>()
+/// The runs of a study's cases and variants.
+#[must_use]
+pub fn study_records(study: &Study) -> Vec<RunRecord> {
+    let options = json_object(&study.options);
+    let of = |profile: &CaseProfile| {
+        let case = study.cases.iter().find(|case| case.case == profile.case);
+        let one = |run: &SeedRun| RunRecord {
+            labels: vec![
+                ("study".to_owned(), study.study.clone()),
+                ("case".to_owned(), profile.case.clone()),
+            ],
+            platform: case.map_or_else(String::new, |case| case.platform.clone()),
+            platform_hash: profile.platform_hash.clone(),
+            workload: case.map_or_else(String::new, |case| case.workload.clone()),
+            workload_hash: run.workload_hash.clone().unwrap_or_default(),
+            policy: profile.policy.clone(),
+            settings: json_object(&profile.settings),
+            options: options.clone(),
+            jitter: String::new(),
+            duration_ns: case.map_or(study.duration_ns, |case| case.duration_ns),
+            seed: run.seed,
+            event_hash: run.event_hash.clone(),
+            behaviour_hash: run.behaviour_hash.clone(),
+            error: String::new(),
+            metrics: { run.metrics.iter() }
+                .filter_map(|(name, value)| Some((name.clone(), (*value)?)))
+                .collect(),
         };
-        self.profiles.iter().flat_map(of).collect()
-    }
+        profile.seed_runs.iter().map(one).collect::<Vec<_>>()
+    };
+    study.profiles.iter().flat_map(of).collect()
 }
 
 #[cfg(test)]

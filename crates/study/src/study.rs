@@ -1,23 +1,23 @@
 //! Named studies: several cases on one platform, with published figures beside.
 
-use crate::comparison::{Origin, PolicyRuns, hardware_clocks, modelled_power, oddities, one_seed};
+use crate::comparison::{PolicyRuns, hardware_clocks, modelled_power, oddities, one_seed};
 use crate::experiment::{all_options, group};
 use crate::file::{Case, Column, StudyFile, TOTAL_ENERGY, WORK_ENERGY};
 use crate::hotplug::shown;
 use crate::identity::hash_of;
-use crate::outcome::{CaseInfo, CaseProfile, ColumnInfo, EXPERIMENT, VARIANT};
 use crate::plan::{Planned, as_written, plan, seeds};
 use crate::pool::{Progress, Run, check, execute};
-use crate::promise::promise;
+use crate::promise::{self, promise};
 use crate::request::check_margin;
 use crate::rows::rows;
 use crate::sensitivity::{Tried, sensitivity, tried};
-use crate::tradeoff::tradeoff;
-use crate::{
-    DEFAULT_MARGIN_PCT, Param, StudyError, StudyInfo, StudyResult, StudyRow, apply_settings,
-    verdict,
+use crate::tradeoff::{self, tradeoff};
+use crate::{DEFAULT_MARGIN_PCT, StudyError, StudyInfo, apply_settings, verdict};
+use wakeplace_metrics::details;
+use wakeplace_outcome::{
+    Case as CaseInfo, CaseProfile, Column as ColumnInfo, Difference, Multiplicity, Param,
+    RESULT_SCHEMA_VERSION, Row, SeedRun, Study as StudyResult, hashes,
 };
-use wakeplace_metrics::Profile;
 use wakeplace_platform::{Platform, PowerUnit};
 
 /// The verdict when length or settings are not those of the published runs.
@@ -139,11 +139,11 @@ impl Study {
         let mut result = self.result(how, &done)?;
         self.judge(&mut result, &tried);
         if let Some(promise) = promise(&self.file, &done) {
-            result.verdict = promise.verdict();
+            result.verdict = promise::verdict(&promise);
             result.promise = Some(promise);
         }
         if let Some(tradeoff) = tradeoff(&self.file, &done) {
-            result.verdict = tradeoff.verdict();
+            result.verdict = tradeoff::verdict(&tradeoff);
             result.tradeoff = Some(tradeoff);
         }
         Ok(result)
@@ -178,7 +178,8 @@ impl Study {
         }
         let lines = found.verdict();
         result.verdict = format!("{}\n{lines}", result.verdict);
-        result.sensitivity = Some(found);
+        result.assumed = Some(found.assumed);
+        result.sensitivity = Some(found.rows);
     }
 
     fn result(
@@ -192,9 +193,10 @@ impl Study {
         let settings: Vec<_> = file.set.iter().chain(&how.set).cloned().collect();
         let mut policies: Vec<_> = file.columns.iter().map(|c| c.policy.clone()).collect();
         apply_settings(&settings, &mut options, &mut policies)?;
-        let of_case = |(planned, runs): &(&Planned, Vec<PolicyRuns>)| rows(file, planned, runs);
-        let rows: Vec<StudyRow> = done.iter().flat_map(of_case).collect();
         let margin = how.margin_pct.unwrap_or(DEFAULT_MARGIN_PCT);
+        let of_case =
+            |(planned, runs): &(&Planned, Vec<PolicyRuns>)| rows(file, planned, runs, margin);
+        let rows: Vec<Row> = done.iter().flat_map(of_case).collect();
         let mut sources = file.sources.clone();
         for board in file.platforms.iter().filter_map(|p| p.board.as_ref()) {
             let source = format!("board power: {}", board.source.text.trim());
@@ -205,9 +207,13 @@ impl Study {
         let own = || {
             done.iter()
                 .map(|(planned, _)| *planned)
-                .filter(|planned| !planned.params.contains_key(EXPERIMENT))
+                .filter(|planned| !planned.params.contains_key(Row::EXPERIMENT))
         };
         Ok(StudyResult {
+            schema_version: RESULT_SCHEMA_VERSION,
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+            commit: None,
+            command: None,
             study: file.name.clone(),
             title: file.title.clone(),
             platform: file.platforms[0].name.clone(),
@@ -215,16 +221,16 @@ impl Study {
             seeds: seeds(file, how),
             quick: how.quick,
             as_written: as_written(file, how),
-            settings,
-            options: all_options(&options),
+            settings: settings.into(),
+            options: all_options(&options).into(),
             workloads: own()
                 .map(|planned| (planned.token.clone(), planned.argument.clone()))
                 .collect(),
-            modelled: modelled(done),
             cases: own().map(case_info).collect(),
             columns: file.columns.iter().map(column_info).collect(),
             base_policy: file.columns[0].name.clone(),
-            margin_pct: margin,
+            margin_pct: Some(margin),
+            multiplicity: Some(Multiplicity::of(intervals(&rows))),
             metrics: file.metrics.iter().map(|m| m.name.clone()).collect(),
             verdict: if as_written(file, how) {
                 verdict::verdict(file, &rows, margin)
@@ -233,10 +239,10 @@ impl Study {
             },
             notes: self.notes(how, &rows, done),
             profiles: done.iter().flat_map(profiles).collect(),
-            origin: Origin::default(),
             rows,
             sources,
             sensitivity: None,
+            assumed: None,
             promise: None,
             tradeoff: None,
         })
@@ -245,7 +251,7 @@ impl Study {
     fn notes(
         &self,
         how: &StudyOptions,
-        rows: &[StudyRow],
+        rows: &[Row],
         done: &[(&Planned, Vec<PolicyRuns>)],
     ) -> Vec<String> {
         let file = &self.file;
@@ -282,7 +288,10 @@ impl Study {
                 notes.push("settings were changed: these are not the study's figures".to_owned());
             }
         }
-        for (kind, variations) in [(VARIANT, &file.variants), (EXPERIMENT, &file.experiments)] {
+        for (kind, variations) in [
+            (Row::VARIANT, &file.variants),
+            (Row::EXPERIMENT, &file.experiments),
+        ] {
             let ran = |name: &String| {
                 let of =
                     |p: &Planned| p.params.get(kind).and_then(Param::word) == Some(name.as_str());
@@ -298,7 +307,7 @@ impl Study {
         }
         for (planned, runs) in done {
             let odd = oddities(runs, &planned.workloads);
-            let experiment = planned.params.get(EXPERIMENT).and_then(Param::word);
+            let experiment = planned.params.get(Row::EXPERIMENT).and_then(Param::word);
             let label = experiment.map_or_else(String::new, |name| format!(" ({name})"));
             let note = |odd: &String| format!("case {}{label}: {odd}", planned.token);
             notes.extend(odd.iter().map(note));
@@ -307,14 +316,12 @@ impl Study {
     }
 }
 
-/// The platforms whose joules are a model's, by name.
-fn modelled(done: &[(&Planned, Vec<PolicyRuns>)]) -> Vec<String> {
-    let platforms = done.iter().map(|(planned, _)| &planned.platform);
-    let modelled = platforms.filter(|platform| !platform.modelled_power().is_empty());
-    let mut names: Vec<String> = modelled.map(|platform| platform.name.clone()).collect();
-    names.sort();
-    names.dedup();
-    names
+/// Rows whose change has an interval that chance has a part in.
+fn intervals(rows: &[Row]) -> usize {
+    let unknown = Some(Difference::Unknown.word());
+    let has =
+        |row: &&Row| row.simulated_delta_ci95.is_some() && row.difference.as_deref() != unknown;
+    rows.iter().filter(has).count()
 }
 
 /// Why a metric was not measured, by the platforms that ran.
@@ -352,13 +359,14 @@ fn case_info(planned: &Planned) -> CaseInfo {
         platform: planned.platform.name.clone(),
         workload: planned.argument.clone(),
         duration_ns: planned.duration_ns(),
-        settings: planned.set.clone(),
+        settings: planned.set.clone().into(),
+        modelled_power: !planned.platform.modelled_power().is_empty(),
     }
 }
 
 /// What the runs of a case did; not those of experiments, of which only figures are shown.
 fn profiles((planned, runs): &(&Planned, Vec<PolicyRuns>)) -> Vec<CaseProfile> {
-    if planned.params.contains_key(EXPERIMENT) {
+    if planned.params.contains_key(Row::EXPERIMENT) {
         return Vec::new();
     }
     let platform_hash = hash_of(&planned.platform);
@@ -366,20 +374,23 @@ fn profiles((planned, runs): &(&Planned, Vec<PolicyRuns>)) -> Vec<CaseProfile> {
     let one = |runs: &PolicyRuns| CaseProfile {
         case: planned.token.clone(),
         policy: runs.policy.clone(),
-        settings: runs.settings.clone(),
-        seeds: planned.seeds.clone(),
-        values: runs.metrics.iter().map(|run| run.values.clone()).collect(),
-        platform_hash: platform_hash.clone(),
-        workload_hashes: workload_hashes.clone(),
         complete: !runs.is_stuck(),
         end_ns: runs.reports.iter().map(|report| report.end_ns).collect(),
-        profile: Profile::of(&runs.metrics, &runs.reports),
-        event_hashes: runs
-            .reports
-            .iter()
-            .map(|report| report.event_hash)
-            .collect(),
-        behaviour_hashes: runs.metrics.iter().map(|run| run.behaviour_hash).collect(),
+        details: details(&runs.metrics, &runs.reports),
+        settings: runs.settings.clone().into(),
+        platform_hash: platform_hash.clone(),
+        event_hashes: hashes(runs.reports.iter().map(|report| report.event_hash)),
+        behaviour_hashes: hashes(runs.metrics.iter().map(|run| run.behaviour_hash)),
+        seed_runs: {
+            runs.seed_runs(&planned.seeds)
+                .into_iter()
+                .zip(&workload_hashes)
+        }
+        .map(|(run, workload)| SeedRun {
+            workload_hash: Some(workload.clone()),
+            ..run
+        })
+        .collect(),
     };
     runs.iter().map(one).collect()
 }
@@ -388,7 +399,7 @@ fn column_info(column: &Column) -> ColumnInfo {
     ColumnInfo {
         name: column.name.clone(),
         policy: column.policy.name().to_owned(),
-        settings: column.set.clone(),
+        settings: column.set.clone().into(),
         hotplug: column
             .hotplug
             .as_deref()

@@ -7,77 +7,10 @@
 
 use crate::comparison::PolicyRuns;
 use crate::file::{StudyFile, Tradeoff as Said};
-use crate::outcome::Param;
 use crate::plan::Planned;
 use std::collections::BTreeMap;
 use wakeplace_metrics::{RunMetrics, paired};
-
-/// What became of a study's tradeoff.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Tradeoff {
-    /// The column that ratios are of: the study's first.
-    pub base: String,
-    /// The column that is to be beaten nowhere.
-    pub ours: String,
-    /// Metric of energy.
-    pub energy: String,
-    /// Metric of latency.
-    pub latency: String,
-    /// Metrics whose sum is the time that tasks took.
-    pub time: Vec<String>,
-    /// More energy than this is a loss, percent.
-    pub energy_pct: f64,
-    /// A longer latency than this is a loss, percent.
-    pub latency_pct: f64,
-    /// One row for each group of cases and each column; the base has one where distances are known.
-    pub means: Vec<Mean>,
-    /// Cells in which a rival beats ours, in the order of cases.
-    pub beaten: Vec<Beaten>,
-    /// Cases times rivals that were compared.
-    pub compared: usize,
-}
-
-/// Geometric means of a column over the cases of a group, as ratios to the base's.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Mean {
-    /// Value of the cases' parameter; `all`: every case.
-    pub group: String,
-    /// Name of the column.
-    pub column: String,
-    /// Cases.
-    pub cases: usize,
-    /// Of the energy.
-    pub energy: Ratio,
-    /// Of the latency. Cases in which it is 0 are left out.
-    pub latency: Ratio,
-    /// Of the time.
-    pub time: Ratio,
-    /// How far the energy is above that of the best static placement, percent: the arithmetic mean
-    /// over runs and cases. None: the study does not ask, or it is not known of some case.
-    pub over_optimal_pct: Option<f64>,
-    /// The case with the highest ratio of energy.
-    pub worst_case: String,
-    /// Its ratio.
-    pub worst_energy: f64,
-}
-
-/// A geometric mean of ratios; None: there are none.
-pub type Ratio = Option<f64>;
-
-/// A cell in which a rival is better.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Beaten {
-    /// Token of the case.
-    pub case: String,
-    /// Name of the platform.
-    pub platform: String,
-    /// The column that is better.
-    pub rival: String,
-    /// Its energy from ours, percent.
-    pub energy_pct: f64,
-    /// Its latency from ours, percent.
-    pub latency_pct: f64,
-}
+use wakeplace_outcome::{Beaten, Mean, Param, Tradeoff};
 
 /// Group of every case.
 const ALL: &str = "all";
@@ -153,7 +86,7 @@ fn ratio(runs: &[PolicyRuns], column: usize, metrics: &[String]) -> Option<f64> 
     Some(of(column)? / of(0)?)
 }
 
-fn geometric(ratios: impl Iterator<Item = f64>) -> Ratio {
+fn geometric(ratios: impl Iterator<Item = f64>) -> Option<f64> {
     let (sum, count) = ratios.fold((0.0, 0_u32), |(sum, n), ratio| (sum + ratio.ln(), n + 1));
     (count > 0).then(|| (sum / f64::from(count)).exp())
 }
@@ -192,12 +125,12 @@ fn mean(
         group: group.to_owned(),
         column: column.to_owned(),
         cases: cases.len(),
-        energy: of(energy),
-        latency: of(std::slice::from_ref(&said.latency)),
-        time: of(&said.time),
+        energy_ratio: of(energy),
+        latency_ratio: of(std::slice::from_ref(&said.latency)),
+        time_ratio: of(&said.time),
         over_optimal_pct: over_optimal(cases, at),
         worst_case: worst.map_or_else(String::new, |(_, token)| token.clone()),
-        worst_energy: worst.map_or(1.0, |(ratio, _)| ratio),
+        worst_energy_ratio: worst.map_or(1.0, |(ratio, _)| ratio),
     }
 }
 
@@ -226,26 +159,23 @@ fn versus(said: &Said, runs: &[PolicyRuns], rival: usize) -> Option<Versus> {
     })
 }
 
-impl Tradeoff {
-    /// In a line how often ours is beaten.
-    #[must_use]
-    pub fn verdict(&self) -> String {
-        format!(
-            "In {} of {} comparisons with one rival in one case, {} is beaten: the rival \
-             takes over {} % less {} and its {} is at most {} % longer, or it is over {} % \
-             shorter for at most {} % more {}.",
-            self.beaten.len(),
-            self.compared,
-            self.ours,
-            self.energy_pct,
-            self.energy,
-            self.latency,
-            self.latency_pct,
-            self.latency_pct,
-            self.energy_pct,
-            self.energy,
-        )
-    }
+/// In a line how often ours is beaten.
+pub(crate) fn verdict(found: &Tradeoff) -> String {
+    format!(
+        "In {} of {} comparisons with one rival in one case, {} is beaten: the rival \
+         takes over {} % less {} and its {} is at most {} % longer, or it is over {} % \
+         shorter for at most {} % more {}.",
+        found.beaten.len(),
+        found.compared,
+        found.ours,
+        found.energy_pct,
+        found.energy,
+        found.latency,
+        found.latency_pct,
+        found.latency_pct,
+        found.energy_pct,
+        found.energy,
+    )
 }
 
 #[cfg(test)]

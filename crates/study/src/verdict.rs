@@ -2,12 +2,12 @@
 //!
 //! Counted are the study's own cases; variants, experiments and calibrated cells are not.
 
-use crate::StudyRow;
 use crate::direction::Direction;
 use crate::error::Flaw;
 use crate::file::StudyFile;
 use std::collections::BTreeMap;
 use wakeplace_metrics::Equivalence;
+use wakeplace_outcome::Row;
 
 /// Words in braces that need no published figures.
 const ALWAYS: [&str; 4] = ["base", "policy", "change", "where_seen"];
@@ -64,15 +64,15 @@ pub(crate) fn check(template: &str, known: Known, at: usize) -> Result<(), Flaw>
 
 /// The verdict: a line per metric with a template and per policy that is not the base. A
 /// difference is told where its interval lies beyond the margin.
-pub(crate) fn verdict(file: &StudyFile, rows: &[StudyRow], margin_pct: f64) -> String {
-    let own = |row: &&StudyRow| row.experiment().is_none() && row.variant().is_none();
+pub(crate) fn verdict(file: &StudyFile, rows: &[Row], margin_pct: f64) -> String {
+    let own = |row: &&Row| row.experiment().is_none() && row.variant().is_none();
     let mut lines = Vec::new();
     for metric in &file.metrics {
         let Some(template) = &metric.verdict else {
             continue;
         };
-        let of_metric = |row: &&StudyRow| row.metric == metric.name;
-        let rows: Vec<&StudyRow> = rows.iter().filter(own).filter(of_metric).collect();
+        let of_metric = |row: &&Row| row.metric == metric.name;
+        let rows: Vec<&Row> = rows.iter().filter(own).filter(of_metric).collect();
         for column in &file.columns[1..] {
             let names = (file.columns[0].name.as_str(), column.name.as_str());
             let words = words(names, &rows, margin_pct);
@@ -100,15 +100,18 @@ fn fill(template: &str, words: &BTreeMap<&str, String>) -> String {
 /// The words for one metric and policy; None without a change to speak of.
 fn words(
     (base, policy): (&str, &str),
-    rows: &[&StudyRow],
+    rows: &[&Row],
     margin_pct: f64,
 ) -> Option<BTreeMap<&'static str, String>> {
-    let ours: Vec<&&StudyRow> = rows.iter().filter(|row| row.policy == policy).collect();
+    let ours: Vec<&&Row> = rows.iter().filter(|row| row.policy == policy).collect();
     let published: Vec<f64> = ours
         .iter()
         .filter_map(|row| row.published_delta_pct)
         .collect();
-    let directions: Vec<_> = ours.iter().filter_map(|row| row.direction()).collect();
+    let directions: Vec<_> = ours
+        .iter()
+        .filter_map(|row| Direction::of_row(row))
+        .collect();
     let of = |wanted| directions.iter().filter(|other| **other == wanted).count();
     let (agree, apart) = (of(Direction::Right), of(Direction::Wrong));
     let deltas = ours
@@ -178,9 +181,9 @@ fn told(deltas: &[Delta], margin_pct: f64) -> Option<(String, String)> {
 }
 
 /// How far the simulated means lie from the published, over all policies.
-fn distances(rows: &[&StudyRow]) -> [(&'static str, String); 4] {
+fn distances(rows: &[&Row]) -> [(&'static str, String); 4] {
     let checks = rows.iter().copied().filter(|row| !row.calibrated);
-    let all: Vec<(f64, &StudyRow)> = checks
+    let all: Vec<(f64, &Row)> = checks
         .filter_map(|row| Some((row.distance_pct()?.abs(), row)))
         .collect();
     let sum = all.iter().fold(0.0, |sum, (distance, _)| sum + distance);
@@ -238,8 +241,7 @@ fn percents(changes: &[f64]) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::{Known, check, range, told};
-    use crate::StudyRow;
-    use std::collections::BTreeMap;
+    use wakeplace_outcome::Row;
 
     #[test]
     fn changes_become_words() {
@@ -262,25 +264,14 @@ mod tests {
     /// is right or wrong there.
     #[test]
     fn directions_are_counted_by_the_rule() {
-        let row = |published, ci95, calibrated| StudyRow {
-            case: "10".to_owned(),
-            params: BTreeMap::new(),
+        let row = |published, ci95, calibrated| Row {
             metric: "energy_j".to_owned(),
-            unit: "J".to_owned(),
             policy: "new".to_owned(),
-            published: None,
-            published_change: None,
-            simulated: crate::Simulated {
-                mean: 1.0,
-                rsd_pct: 0.0,
-                n: 10,
-            },
             published_delta_pct: Some(published),
             simulated_delta_pct: Some(1.0),
             simulated_delta_ci95: ci95,
-            simulated_delta_method: None,
             calibrated,
-            robust: None,
+            ..Row::default()
         };
         let rows = [
             row(13.0, Some((0.1, 2.0)), false),
@@ -291,7 +282,7 @@ mod tests {
             row(13.0, None, false),             // not told
             row(13.0, Some((0.1, 2.0)), true),  // no check
         ];
-        let rows: Vec<&StudyRow> = rows.iter().collect();
+        let rows: Vec<&Row> = rows.iter().collect();
         let words = super::words(("old", "new"), &rows, 1.0).unwrap();
         assert_eq!([&words["agree"], &words["compared"]], ["2", "4"]);
     }

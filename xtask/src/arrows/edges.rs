@@ -6,9 +6,10 @@ use crate::Finding;
 /// Each crate with the crates of this workspace it may name: what is below it and nothing else.
 /// `report` is made from results only, so not from `engine`; `scx` knows nothing of the simulator
 /// and is in nobody's list, nor are `cli`, `python` and `wasm`.
-const MAY_KNOW: [(&str, &[&str]); 33] = [
+const MAY_KNOW: [(&str, &[&str]); 34] = [
     ("text", &[]),
     ("files", &[]),
+    ("outcome", &[]),
     ("policy-sys", &["text"]),
     ("platform", &["text"]),
     ("workload", &["text", "platform"]),
@@ -34,6 +35,7 @@ const MAY_KNOW: [(&str, &[&str]); 33] = [
     (
         "metrics",
         &[
+            "outcome",
             "text",
             "policy-sys",
             "platform",
@@ -57,6 +59,7 @@ const MAY_KNOW: [(&str, &[&str]); 33] = [
     (
         "study",
         &[
+            "outcome",
             "text",
             "policy-sys",
             "platform",
@@ -69,7 +72,7 @@ const MAY_KNOW: [(&str, &[&str]); 33] = [
             "trace",
         ],
     ),
-    ("report", &["text", "study", "metrics"]),
+    ("report", &["outcome", "text", "study", "metrics"]),
     (
         "store",
         &[
@@ -132,6 +135,7 @@ const MAY_KNOW: [(&str, &[&str]); 33] = [
     (
         "cli",
         &[
+            "outcome",
             "text",
             "files",
             "policy-sys",
@@ -156,6 +160,7 @@ const MAY_KNOW: [(&str, &[&str]); 33] = [
     (
         "python",
         &[
+            "outcome",
             "text",
             "policy-sys",
             "platform",
@@ -200,7 +205,7 @@ const MAY_KNOW: [(&str, &[&str]); 33] = [
             "report",
         ],
     ),
-    ("xtask", &["text", "platform"]),
+    ("xtask", &["outcome", "text", "platform"]),
 ];
 
 /// Crates that must be the same on every machine, and what they may not even reach.

@@ -2,7 +2,11 @@
 
 use xtask::repo::Repo;
 use xtask::{
+<<<<<<< HEAD
     Finding, arrows, assets, bindings, kernel_map, measure, mutants, params, reasons, tidy,
+=======
+    Finding, arrows, assets, bindings, kernel_map, mutants, params, reasons, schema, tidy,
+>>>>>>> d13718ac (Results are one set of types: JSON, its schema, pages and studies are made of them)
 };
 
 fn repo() -> Repo {
@@ -37,6 +41,11 @@ fn the_arrows_hold() {
 #[test]
 fn the_bindings_are_of_these_headers() {
     none("bindings --check", &bindings::check(&repo()));
+}
+
+#[test]
+fn the_schema_is_of_the_types_of_results() {
+    none("schema --check", &schema::check(&repo()));
 }
 
 #[test]

@@ -18,7 +18,7 @@ use crate::terminal::Terminal;
 use crate::text::{format, heading, plain, style, wrapped};
 use crate::trees;
 use wakeplace_report::{Align, Cell, Extent, Format, Table};
-use wakeplace_study::{Study, StudyOptions, StudyResult, is_sweep, run_studies, select, studies};
+use wakeplace_study::{Study, StudyOptions, is_sweep, run_studies, select, studies, study_records};
 
 /// `study ...`.
 pub(crate) fn run(command: StudyCommand, terminal: Terminal) -> Outcome {
@@ -185,13 +185,13 @@ fn run_named(args: StudyRunArgs, terminal: Terminal) -> Outcome {
     })?;
     results
         .iter_mut()
-        .for_each(|result| result.origin = repeat::origin());
+        .for_each(|result| repeat::origin().put_on(result));
     if let Some(page) = &page {
         let json = wakeplace_report::studies(&results, Format::Json, plain());
         page.write(&json, terminal)?;
     }
     if let Some(rows) = rows {
-        let records: Vec<_> = results.iter().flat_map(StudyResult::records).collect();
+        let records: Vec<_> = results.iter().flat_map(study_records).collect();
         rows.publish(&records, terminal)?;
     }
     let look = if output.is_stdout() {

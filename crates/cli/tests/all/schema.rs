@@ -3,10 +3,13 @@
 use crate::common;
 
 use common::{assert_code, run, stdout};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
 use serde_json::Value;
+use wakeplace_outcome::{Comparison, Comparisons, Study};
 
 fn problems(of: &Value) -> Vec<String> {
-    let schema: Value = serde_json::from_str(wakeplace_report::RESULT_SCHEMA).expect("JSON");
+    let schema: Value = serde_json::from_str(&wakeplace_outcome::schema()).expect("JSON");
     let validator = jsonschema::validator_for(&schema).expect("a schema");
     validator
         .iter_errors(of)
@@ -14,13 +17,28 @@ fn problems(of: &Value) -> Vec<String> {
         .collect()
 }
 
-/// The result of a command, found to be valid.
+/// The result as who reads it writes it again.
+fn read_back(value: &Value) -> Value {
+    fn by<T: Serialize + DeserializeOwned>(value: &Value) -> Value {
+        let read: T = serde_json::from_str(&value.to_string()).expect("a result");
+        serde_json::to_value(read).expect("JSON")
+    }
+    let read = match value {
+        _ if value.get("comparisons").is_some() => by::<Comparisons>,
+        _ if value.get("study").is_some() => by::<Study>,
+        _ => by::<Comparison>,
+    };
+    read(value)
+}
+
+/// The result of a command, found to be valid and to be read back as it is.
 fn valid(args: &[&str]) -> Value {
     let output = run(&[args, &["--format=json"]].concat());
     assert_code(&output, 0);
     let value: Value = serde_json::from_str(&stdout(&output)).expect("JSON");
     let found = problems(&value);
     assert!(found.is_empty(), "{args:?}: {}", found.join("\n"));
+    assert_eq!(read_back(&value), value, "{args:?}");
     value
 }
 

@@ -1,10 +1,10 @@
 //! Wake-ups by sizes of task and CPUs, where they were counted.
 
 use super::charts::once;
-use super::model::{Row, Run};
 use super::view::{Block, Cell, Section, Table};
 use crate::number;
 use wakeplace_metrics::{CaseCounts, WakeupCases};
+use wakeplace_outcome::{Row, Run};
 
 /// It is a cell of these tables.
 pub(super) fn holds(metric: &str) -> bool {
@@ -72,7 +72,7 @@ fn section(id: &str, tables: Vec<Table>) -> Option<Section> {
 /// Of `sim` and `compare`.
 pub(super) fn of_runs(id: &str, runs: &[Run]) -> Option<Section> {
     let one = |(at, run): (usize, &Run)| {
-        let figure = |name: &str| Some((run.metrics.get(name)?.mean, None));
+        let figure = |name: &str| Some((run.metrics.value(name)?.mean, None));
         table(
             format!("{id}-cases-{at}"),
             format!("{}, mean of the runs", run.policy),
@@ -92,10 +92,7 @@ pub(super) fn of_rows(id: &str, rows: &[Row]) -> Option<Section> {
             let figure = |name: &str| {
                 let own = |row: &&&Row| row.policy == policy && row.metric == name;
                 let row = of_case().find(own)?;
-                Some((
-                    row.simulated.mean,
-                    row.published.as_ref().and_then(|p| p.mean),
-                ))
+                Some((Some(row.simulated.mean), row.published.map(|p| p.mean)))
             };
             let id = format!("{id}-cases-{}", tables.len());
             tables.extend(table(id, format!("Case {case}, {policy}"), &figure));

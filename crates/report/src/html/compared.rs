@@ -3,15 +3,16 @@
 use super::charts::{Dot, once};
 use super::details::{Of, Shown, changes, sections};
 use super::figures::{minus, unit};
-use super::model::{Comparison, Delta, Metric, Run, Verdict, ends};
+use super::lengths;
 use super::tables::{self, difference};
 use super::view::{Answer, Block, Chip, ResultView, Section, Sentence, Tile, tone};
 use super::{cases, figures, repeat, timeline};
 use crate::comparison::expected_by_chance;
-use crate::phrase::Sense;
+use crate::phrase::finite as ends;
 use crate::plain::plain;
 use crate::{number, phrase};
 use wakeplace_metrics::{KEY_METRICS, find_metric};
+use wakeplace_outcome::{Comparison, Delta, Difference, Metric, Run, Verdict};
 
 /// What a saving costs.
 const PRICE: &str = "wake_latency_us_p99";
@@ -57,10 +58,10 @@ pub(super) fn view(id: &str, result: &Comparison, (name, heads): (&str, bool)) -
 fn facts(result: &Comparison) -> Vec<String> {
     let base = &result.runs[0];
     let mut facts = vec![base.platform.clone(), base.workload.clone()];
-    facts.push(result.length());
+    facts.push(lengths::of_comparison(result));
     facts.push(number::seeds(&base.seeds));
     let shown = |(key, value): &(String, String)| format!("{key}={value}");
-    facts.extend(result.settings.0.iter().map(shown));
+    facts.extend(result.settings.iter().map(shown));
     facts
 }
 
@@ -84,7 +85,7 @@ fn answer(result: &Comparison) -> Answer {
         answer.sentences.extend(plain_sentence(result, one));
         answer.tiles = key_metrics(result)
             .into_iter()
-            .filter_map(|name| Some(figure_tile(result, name, one.metrics.get(name)?)))
+            .filter_map(|name| Some(figure_tile(result, name, one.metrics.value(name)?)))
             .take(6)
             .collect();
         answer.sure.push(match one.seeds.len() {
@@ -93,21 +94,21 @@ fn answer(result: &Comparison) -> Answer {
         });
         return answer;
     }
-    for verdict in &result.verdicts {
+    for verdict in result.verdicts() {
         answer.sentences.push(Sentence {
             text: minus(&verdict.text),
-            tone: verdict.tone(tone(&verdict.difference)),
-            badge: verdict.badge(),
+            tone: verdict_tone(verdict),
+            badge: verdict_badge(verdict),
             chips: chips(result, &verdict.policy),
         });
         for metric in once([&verdict.metric, &PRICE.to_owned()].into_iter()) {
             let own = |d: &&Delta| d.metric == metric && d.other == verdict.policy;
-            let found = result.deltas.iter().find(own);
+            let found = result.deltas().iter().find(own);
             let tile = |delta: &Delta| change_tile(result, delta, difference(delta));
             answer.tiles.extend(found.map(tile));
         }
     }
-    if result.verdicts.is_empty() {
+    if result.verdicts().is_empty() {
         answer.sentences.push(Sentence {
             text: "The result holds no verdict; its tables follow.".to_owned(),
             tone: "unknown",
@@ -134,7 +135,7 @@ fn answer(result: &Comparison) -> Answer {
 /// What one policy's runs come to: how much, and how long wake-ups took.
 fn plain_sentence(result: &Comparison, run: &Run) -> Option<Sentence> {
     let say = |name: &str| {
-        let metric = run.metrics.get(name)?;
+        let metric = run.metrics.value(name)?;
         Some(format!(
             "{} {}",
             noun(result, name),
@@ -167,7 +168,7 @@ fn noun(result: &Comparison, metric: &str) -> String {
 fn chips(result: &Comparison, policy: &str) -> Vec<Chip> {
     let own = |name: &&str| {
         let of = |d: &&Delta| d.metric == **name && d.other == policy;
-        result.deltas.iter().find(of)
+        result.deltas().iter().find(of)
     };
     let chip = |delta: &Delta| {
         let word = difference(delta);
@@ -184,7 +185,7 @@ fn chips(result: &Comparison, policy: &str) -> Vec<Chip> {
 
 /// The change in percent; of nothing there are none. None: it is not known.
 pub(super) fn figure(result: &Comparison, delta: &Delta) -> Option<String> {
-    let base = || result.runs[0].metrics.get(&delta.metric)?.mean;
+    let base = || result.runs[0].metrics.value(&delta.metric)?.mean;
     match delta.delta_pct {
         Some(pct) => Some(figures::change(pct)),
         None => (base() == Some(0.0)).then(|| number::FROM_ZERO.to_owned()),
@@ -199,23 +200,24 @@ pub(super) fn label(result: &Comparison, metric: &str) -> String {
     }
 }
 
-impl Verdict {
-    /// Its word for a badge: good with something worse beside it has a price.
-    pub(super) fn badge(&self) -> String {
-        match self.has_price() {
-            true => "better, at a price".to_owned(),
-            false => badge(&self.difference),
-        }
+/// A verdict's word for a badge: good with something worse beside it has a price.
+pub(super) fn verdict_badge(verdict: &Verdict) -> String {
+    match has_price(verdict) {
+        true => "better, at a price".to_owned(),
+        false => badge(&verdict.difference),
     }
+}
 
-    /// The class of what it says, where that has no price.
-    pub(super) fn tone(&self, plain: &'static str) -> &'static str {
-        if self.has_price() { "other" } else { plain }
+/// The class of what a verdict says; with a price it is not that of good.
+pub(super) fn verdict_tone(verdict: &Verdict) -> &'static str {
+    match has_price(verdict) {
+        true => "other",
+        false => tone(&verdict.difference),
     }
+}
 
-    fn has_price(&self) -> bool {
-        self.difference == Sense::Better.word() && !self.worse.is_empty()
-    }
+fn has_price(verdict: &Verdict) -> bool {
+    verdict.difference == Difference::Better.word() && !verdict.worse.is_empty()
 }
 
 /// A difference's word for a badge.
@@ -232,7 +234,7 @@ pub(super) fn badge(word: &str) -> String {
 fn change_tile(result: &Comparison, delta: &Delta, difference: &str) -> Tile {
     let base = &result.runs[0];
     let mean = |run: &Run| {
-        let metric = run.metrics.get(&delta.metric)?;
+        let metric = run.metrics.value(&delta.metric)?;
         Some(unit(metric.mean?, &metric.unit))
     };
     let other = result.runs.iter().find(|run| run.policy == delta.other);
@@ -276,7 +278,7 @@ fn key_metrics(result: &Comparison) -> Vec<&str> {
         let measured = result
             .runs
             .iter()
-            .any(|run| run.metrics.get(name).is_some());
+            .any(|run| run.metrics.value(name).is_some());
         if measured && !names.contains(&name) {
             names.push(name);
         }
@@ -335,7 +337,7 @@ fn differences(id: &str, result: &Comparison) -> Section {
     };
     let dots = key.iter().flat_map(|name| {
         let own = result
-            .deltas
+            .deltas()
             .iter()
             .filter(move |delta| delta.metric == **name);
         own.filter_map(dot)
@@ -350,7 +352,7 @@ fn differences(id: &str, result: &Comparison) -> Section {
     let mut blocks: Vec<Block> = chart.map(Block::Chart).into_iter().collect();
     blocks.push(Block::Table(tables::important(id, result, &key)));
     let is_key = |delta: &&Delta| key.contains(&delta.metric.as_str());
-    let mut read = result.deltas.iter().filter(is_key);
+    let mut read = result.deltas().iter().filter(is_key);
     if read.any(|delta| tables::goes_apart(result, delta)) {
         let text = phrase::WHY_APART.to_owned();
         blocks.push(Block::Text { text });

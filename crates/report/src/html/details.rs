@@ -1,11 +1,11 @@
 //! Where energy and time went: sections that `compare`, `sim` and studies share.
 
 use super::charts::{Bar, Dot, bars, dots};
-use super::model::Details;
 use super::view::{Block, Cell, Chart, Section, Table};
 use super::{energy, latency, residency};
 use crate::number;
 use serde_json::Value;
+use wakeplace_outcome::Details;
 
 /// Clusters or domains of which each gets a chart; of more, tables say it.
 pub(super) const MAX_CHARTS: usize = 4;
@@ -98,7 +98,7 @@ pub(super) fn first_cells(cases: &[Shown<'_>], case: &str, policy: &str) -> Vec<
 /// Idle states in the order of all results, shallow ones first.
 pub(super) fn depths<'a>(cases: &'a [Shown<'a>]) -> Vec<&'a str> {
     let residency = each(cases).flat_map(|(_, of)| &of.details.residency);
-    let states = residency.flat_map(|r| r.idle_pct.0.iter().chain(&r.cluster_idle_pct.0));
+    let states = residency.flat_map(|r| r.idle_pct.iter().chain(r.cluster_idle()));
     super::charts::once(states.map(|(name, _)| name))
 }
 
@@ -201,9 +201,9 @@ fn placements(id: &str, cases: &[Shown<'_>]) -> Option<Section> {
         Table::new(format!("{id}-reasons-table"), caption, &columns).folded("Figures")
     };
     for (case, of) in each(cases) {
-        let counts = &of.details.placements_per_run.0;
+        let counts = &of.details.placements_per_run;
         let all = counts.iter().fold(0.0, |sum, (_, count)| sum + count);
-        for (reason, count) in counts {
+        for (reason, count) in counts.iter() {
             let mut cells = first_cells(cases, case, &of.policy);
             let share = if all > 0.0 { count / all * 100.0 } else { 0.0 };
             cells.extend([Cell::of(reason), Cell::of(number::short(*count))]);
@@ -227,7 +227,6 @@ fn placements(id: &str, cases: &[Shown<'_>]) -> Option<Section> {
                 all.extend(
                     of.details
                         .placements_per_run
-                        .0
                         .iter()
                         .take(MAX_LINES)
                         .map(bar),

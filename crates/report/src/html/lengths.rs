@@ -1,28 +1,24 @@
 //! How long the runs of a result were.
 
-use super::model::{Case, Comparison, Study};
-use crate::length::{Length, of_cases};
+use crate::length::{Length, of_cases as shown};
+use wakeplace_outcome::{Case, Comparison, Study};
 
-impl Comparison {
-    /// How long the runs were, for people.
-    pub(crate) fn length(&self) -> String {
-        let all = self.runs.iter().map(|run| (&run.end_ns, run.complete));
-        length(all, self.duration_ns).shown()
-    }
+/// How long the runs of a comparison were, for people.
+pub(super) fn of_comparison(result: &Comparison) -> String {
+    let all = result.runs.iter().map(|run| (&run.end_ns, run.complete));
+    length(all, result.duration_ns).shown()
 }
 
-impl Study {
-    /// How long the runs of a case were.
-    pub(crate) fn length_of(&self, case: &Case) -> Length {
-        let own = self.profiles.iter().filter(|own| own.case == case.case);
-        length(own.map(|own| (&own.end_ns, own.complete)), case.duration_ns)
-    }
+/// How long the runs of a study's case were.
+pub(crate) fn of_case(result: &Study, case: &Case) -> Length {
+    let own = result.profiles.iter().filter(|own| own.case == case.case);
+    length(own.map(|own| (&own.end_ns, own.complete)), case.duration_ns)
+}
 
-    /// How long the runs were, for people.
-    pub(crate) fn length(&self) -> String {
-        let all: Vec<Length> = self.cases.iter().map(|case| self.length_of(case)).collect();
-        of_cases(&all, self.duration_ns)
-    }
+/// How long the runs of a study were, for people.
+pub(crate) fn of_study(result: &Study) -> String {
+    let of_cases = result.cases.iter().map(|case| of_case(result, case));
+    shown(&of_cases.collect::<Vec<_>>(), result.duration_ns)
 }
 
 /// Of each policy when its runs were over, and that none got stuck.

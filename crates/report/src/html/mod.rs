@@ -13,7 +13,6 @@ mod energy;
 mod figures;
 mod latency;
 mod lengths;
-pub(crate) mod model;
 mod overview;
 mod page;
 pub(crate) mod read;

@@ -1,11 +1,11 @@
 //! Several comparisons at a glance: what tells them apart, and one table across them.
 
-use super::compared::{badge, figure, label};
-use super::model::{Comparison, Delta};
+use super::compared::{badge, figure, label, verdict_badge, verdict_tone};
 use super::read::Parsed;
 use super::tables::difference;
-use super::view::{Cell, Table, tone};
+use super::view::{Cell, Table};
 use crate::phrase;
+use wakeplace_outcome::{Comparison, Delta};
 
 /// What stands beside the subject of each verdict.
 const PRICE: &str = "wake_latency_us_p99";
@@ -84,14 +84,14 @@ pub(super) fn table(all: &[Parsed], names: &[String]) -> Option<Table> {
         .filter(|(result, _)| result.runs.len() > 1)
         .collect();
     for (result, name) in &compared {
-        for (nth, verdict) in result.verdicts.iter().enumerate() {
+        for (nth, verdict) in result.verdicts().iter().enumerate() {
             let head = match nth {
                 0 => Cell::head(name.as_str()),
                 _ => Cell::default(),
             };
             let own = |metric: &str| {
                 let of = |d: &&Delta| d.metric == metric && d.other == verdict.policy;
-                result.deltas.iter().find(of)
+                result.deltas().iter().find(of)
             };
             let shown = |metric: &str| own(metric).and_then(|delta| figure(result, delta));
             let price = own(PRICE).map(difference).unwrap_or_default();
@@ -102,7 +102,7 @@ pub(super) fn table(all: &[Parsed], names: &[String]) -> Option<Table> {
                 Cell::of(policy).small(label(result, &verdict.metric)),
                 shown(&verdict.metric).into(),
                 Cell::from(shown(PRICE)).small(badge(price)),
-                Cell::of(verdict.badge()).tone(verdict.tone(tone(&verdict.difference))),
+                Cell::of(verdict_badge(verdict)).tone(verdict_tone(verdict)),
             ]);
         }
     }

@@ -1,10 +1,9 @@
 //! From the text of a result to what a page is made of; anything else is refused.
 
-use super::model::{Comparison, Study, Timeline};
-use crate::RESULT_SCHEMA_VERSION;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 use std::fmt;
+use wakeplace_outcome::{Comparison, Comparisons, RESULT_SCHEMA_VERSION, Studies, Study, Timeline};
 use wakeplace_study::PlatformError;
 
 /// A result to be shown.
@@ -132,17 +131,7 @@ fn compared(found: Comparison, refuse: impl Fn(&str) -> HtmlError) -> Result<Par
 }
 
 /// The newest form of a result; 1 had no values of single runs.
-const NEWEST: u64 = RESULT_SCHEMA_VERSION as u64;
-
-#[derive(serde::Deserialize)]
-struct Comparisons {
-    comparisons: Vec<Comparison>,
-}
-
-#[derive(serde::Deserialize)]
-struct Studies {
-    studies: Vec<Study>,
-}
+const NEWEST: u64 = RESULT_SCHEMA_VERSION;
 
 pub(super) fn parse<T: DeserializeOwned>(source: Source<'_>) -> Result<T, HtmlError> {
     serde_json::from_str(source.text).map_err(|error| {

@@ -1,15 +1,20 @@
 //! Everything needed to repeat a run.
 
-use super::model::{Comparison, Pairs, Study};
+use super::lengths;
 use super::view::{Block, Cell, Section, Table};
 use crate::number;
+use wakeplace_outcome::{Comparison, Pairs, Study};
 
 fn joined(pairs: &Pairs<String>) -> String {
     let shown = |(key, value): &(String, String)| format!("{key}={value}");
     match pairs.is_empty() {
         true => "none".to_owned(),
-        false => pairs.0.iter().map(shown).collect::<Vec<_>>().join(", "),
+        false => pairs.iter().map(shown).collect::<Vec<_>>().join(", "),
     }
+}
+
+fn version(text: &str) -> String {
+    known(&Some(text.to_owned()).filter(|text| !text.is_empty()))
 }
 
 fn known(text: &Option<String>) -> String {
@@ -33,7 +38,7 @@ fn options(id: &str, options: &Pairs<String>) -> Option<Block> {
     let caption = "The machine's model: every switch and its value";
     let mut table = Table::new(format!("{id}-options"), caption, &["switch", "value"]);
     let row = |(key, value): &(String, String)| vec![Cell::head(key), Cell::of(value)];
-    table.rows.extend(options.0.iter().map(row));
+    table.rows.extend(options.iter().map(row));
     table.folded = Some("All switches of the machine's model".to_owned());
     (!table.rows.is_empty()).then_some(Block::Table(table))
 }
@@ -63,11 +68,11 @@ fn fact(name: &str, value: impl Into<String>) -> (String, String) {
 pub(super) fn of_comparison(id: &str, result: &Comparison) -> Section {
     let base = &result.runs[0];
     let mut facts = vec![
-        fact("Version", known(&result.version)),
+        fact("Version", version(&result.version)),
         fact("Commit", known(&result.commit)),
         fact("Platform", base.platform.clone()),
         fact("Workload", base.workload.clone()),
-        fact("Simulated time", result.length()),
+        fact("Simulated time", lengths::of_comparison(result)),
         fact("Seeds", number::seeds(&base.seeds)),
         fact("Settings", joined(&result.settings)),
     ];
@@ -101,11 +106,11 @@ pub(super) fn of_comparison(id: &str, result: &Comparison) -> Section {
 
 pub(super) fn of_study(id: &str, result: &Study) -> Section {
     let facts = vec![
-        fact("Version", known(&result.version)),
+        fact("Version", version(&result.version)),
         fact("Commit", known(&result.commit)),
         fact("Study", result.study.clone()),
         fact("Platform", result.platform.clone()),
-        fact("Simulated time", result.length()),
+        fact("Simulated time", lengths::of_study(result)),
         fact("Seeds", number::seeds(&result.seeds)),
         fact(
             "Size",
@@ -141,7 +146,7 @@ pub(super) fn of_study(id: &str, result: &Study) -> Section {
             Cell::head(&case.case),
             Cell::of(&case.platform),
             Cell::of(&case.workload),
-            Cell::of(result.length_of(case).shown()),
+            Cell::of(lengths::of_case(result, case).shown()),
             Cell::of(joined(&case.settings)),
         ]
     }));

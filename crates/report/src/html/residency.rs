@@ -2,15 +2,15 @@
 
 use super::charts::{Colours, Part, once, stacks};
 use super::details::{MAX_CHARTS, Shown, chart, depths, each, first_cells, heads, section};
-use super::model::{Details, Residency};
 use super::view::{Block, Cell, Chart, Section, Table};
 use serde_json::Value;
+use wakeplace_outcome::{Details, Residency};
 
 /// What CPUs did with their time, by cluster or kind; the mean of all where there are many.
 pub(super) fn section_of(id: &str, cases: &[Shown<'_>]) -> Option<Section> {
     let names: Vec<String> = each(cases)
         .flat_map(|(_, of)| groups(of.details))
-        .map(|r| r.cluster.clone())
+        .map(|r| r.name().to_owned())
         .collect();
     let names = once(names.iter());
     let mut blocks = match names.len() {
@@ -47,7 +47,7 @@ fn charts_of(id: &str, cases: &[Shown<'_>], names: &[&str]) -> Vec<Block> {
             &format!("CPUs of {name}"),
             "Bars: share of the CPUs' time busy, in each idle state and between, per policy.",
             cases,
-            |case| drawn(&times(case, |of| of.cluster == *name), &depths),
+            |case| drawn(&times(case, |of| of.name() == *name), &depths),
         )?;
         let half = names.len() > 1;
         Some(Block::Chart(Chart { half, ..found }))
@@ -111,7 +111,7 @@ fn shares(of: &Residency) -> Vec<(String, f64)> {
     if of.transition_pct > 0.0 {
         all.push(("into/out of idle".to_owned(), of.transition_pct));
     }
-    let idle = of.idle_pct.0.iter();
+    let idle = of.idle_pct.iter();
     all.extend(idle.map(|(state, pct)| (format!("idle {state}"), *pct)));
     all
 }
@@ -125,18 +125,18 @@ fn residency_table(id: &str, cases: &[Shown<'_>]) -> Table {
     for (case, of) in each(cases) {
         let mut row = |r: &Residency, state: &str, pct: f64| {
             let mut cells = first_cells(cases, case, &of.policy);
-            cells.extend([Cell::of(&r.cluster), Cell::of(r.cpus.to_string())]);
+            cells.extend([Cell::of(r.name()), Cell::of(r.cpus.to_string())]);
             cells.extend([Cell::of(state), Cell::of(format!("{pct:.2} %"))]);
             table.rows.push(cells);
         };
         for r in groups(of.details) {
             row(r, "busy", r.busy_pct);
             row(r, "into/out of idle", r.transition_pct);
-            let idle = r.idle_pct.0.iter();
+            let idle = r.idle_pct.iter();
             idle.for_each(|(state, pct)| row(r, &format!("idle {state}"), *pct));
         }
         for r in &of.details.residency {
-            let of_cluster = r.cluster_idle_pct.0.iter();
+            let of_cluster = r.cluster_idle();
             of_cluster.for_each(|(state, pct)| row(r, &format!("cluster in {state}"), *pct));
         }
     }
@@ -146,9 +146,9 @@ fn residency_table(id: &str, cases: &[Shown<'_>]) -> Table {
 #[cfg(test)]
 mod tests {
     use super::super::details::Of;
-    use super::super::model::Details;
     use super::{Shown, section_of, times};
     use crate::html::view::{Block, Cell};
+    use wakeplace_outcome::Details;
 
     fn shown(details: &Details) -> Shown<'_> {
         Shown {

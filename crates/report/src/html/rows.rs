@@ -4,11 +4,12 @@ use super::charts::{Dot, dots, once};
 use super::compared::badge;
 use super::details::{changes, key};
 use super::figures::{self, unit};
-use super::model::{Figure, Row, Study, ends};
 use super::view::{Cell, Chart, Table, tone};
+use crate::phrase::finite as ends;
 use crate::plain::plain;
 use crate::{number, phrase};
 use wakeplace_metrics::find_metric;
+use wakeplace_outcome::{Figure, Row, Study};
 
 /// The points of the two charts of a metric.
 #[derive(Default)]
@@ -74,18 +75,18 @@ fn points(base: &str, rows: &[&Row], simulated: &'static str) -> Dots {
             .extend(dot(simulated, row.simulated_delta_pct, ci95));
         if let Some(figure) = &row.published {
             all.means
-                .extend(dot("published", figure.mean, around(figure)));
+                .extend(dot("published", Some(figure.mean), around(figure)));
         }
         let figure = &row.simulated;
         all.means
-            .extend(dot(simulated, figure.mean, around(figure)));
+            .extend(dot(simulated, Some(figure.mean), around(figure)));
     }
     all
 }
 
 /// One standard deviation around the mean.
 fn around(figure: &Figure) -> Option<(f64, f64)> {
-    let (mean, rsd) = (figure.mean?, figure.rsd_pct?);
+    let (mean, rsd) = (figure.mean, figure.rsd_pct?);
     let sd = mean.abs() * rsd / 100.0;
     sd.is_finite().then_some((mean - sd, mean + sd))
 }
@@ -126,7 +127,7 @@ pub(super) fn rows_table(id: &str, result: &Study, kind: &str, rows: &[&Row]) ->
     let means = rows.iter().any(|row| row.published.is_some());
     let has = Has {
         means,
-        distances: means && result.as_written != Some(false),
+        distances: means && result.as_written,
         changes: means || rows.iter().any(|row| row.published_delta_pct.is_some()),
         robust: rows.iter().any(|row| row.robust.is_some()),
         difference: rows.iter().any(|row| row.difference.is_some()),
@@ -198,7 +199,8 @@ fn figures(row: &Row, has: &Has) -> Vec<Cell> {
 /// A mean and its spread, which one run has not.
 fn mean(figure: Option<&Figure>, row: &Row, mark: &str) -> Option<Cell> {
     let figure = figure?;
-    let mean = figure.mean.map(|mean| unit(mean, &row.unit) + mark);
+    let mean = Some(figure.mean).filter(|mean| mean.is_finite());
+    let mean = mean.map(|mean| unit(mean, &row.unit) + mark);
     let spread = figure.rsd_pct.filter(|_| figure.n.is_none_or(|n| n > 1));
     let spread = spread.map(figures::spread).unwrap_or_default();
     Some(Cell::from(mean).small(spread))

@@ -1,9 +1,10 @@
 //! Conclusions with assumed costs halved and doubled.
 
 use super::figures;
-use super::model::{Assumed, Cost, Row, Study, Tried, ends};
 use super::view::{Block, Cell, Section, Table};
+use crate::phrase::finite as ends;
 use crate::{number, phrase};
+use wakeplace_outcome::{Assumed, Conclusion, Cost, Row, Study, Tried};
 
 pub(super) fn section_of(id: &str, result: &Study) -> Option<Section> {
     let tried = result.sensitivity.as_ref()?;
@@ -92,10 +93,10 @@ fn tables(id: &str, result: &Study, tried: &[Tried], assumed: &Assumed) -> Vec<B
 
 fn tried_row(result: &Study, assumed: &Assumed, row: &Tried) -> Vec<Cell> {
     let value = assumed.costs.iter().find(|cost| cost.cost == row.cost);
-    let tone = |word: &str| super::view::tone(word);
-    let change = |pct: Option<f64>, conclusion: &str| match pct {
+    let said = |found: Conclusion| Cell::of(found.word()).tone(super::view::tone(found.word()));
+    let change = |pct: Option<f64>, conclusion: Conclusion| match pct {
         Some(pct) => Cell::of(figures::change(pct)),
-        None if conclusion != "unknown" => Cell::of(number::FROM_ZERO),
+        None if conclusion != Conclusion::Unknown => Cell::of(number::FROM_ZERO),
         None => Cell::default(),
     };
     let same = |own: &&Row| own.case == row.case && own.metric == row.metric;
@@ -108,10 +109,10 @@ fn tried_row(result: &Study, assumed: &Assumed, row: &Tried) -> Vec<Cell> {
         Cell::of(phrase::short_policy(&result.base_policy, &row.policy)),
         Cell::of(&row.cost).small(value.map_or("", |cost| cost.value.as_str())),
         Cell::of(row.factor.to_string()),
-        change(row.delta_pct, &row.conclusion),
+        change(row.delta_pct, row.conclusion),
         Cell::of(figures::interval(ends(row.ci95)).unwrap_or_default()),
-        Cell::of(&row.conclusion).tone(tone(&row.conclusion)),
-        change(row.plain_delta_pct, &row.plain_conclusion),
-        Cell::of(&row.plain_conclusion).tone(tone(&row.plain_conclusion)),
+        said(row.conclusion),
+        change(row.plain_delta_pct, row.plain_conclusion),
+        said(row.plain_conclusion),
     ]
 }

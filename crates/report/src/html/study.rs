@@ -3,23 +3,24 @@
 use super::charts::once;
 use super::details::{Of, Shown, sections};
 use super::figures::{self, minus};
-use super::model::{Row, Study};
+use super::lengths;
 use super::rows::{charts, label, rows_table};
 use super::view::{Answer, Block, ResultView, Section, Sentence, Tile};
 use super::{cases, repeat, sensitivity};
 use crate::comparison::expected_by_chance;
 use crate::{number, phrase};
+use wakeplace_outcome::{Row, Study};
 
 pub(super) fn view(id: &str, result: &Study, name: &str) -> ResultView {
     let mut facts = vec![result.study.clone()];
     facts.extend(platforms(result).into_iter().map(str::to_owned));
-    facts.push(result.length());
+    facts.push(lengths::of_study(result));
     facts.push(number::seeds(&result.seeds));
     if result.quick {
         facts.push("reduced size".to_owned());
     }
     let shown = |(key, value): &(String, String)| format!("{key}={value}");
-    facts.extend(result.settings.0.iter().map(shown));
+    facts.extend(result.settings.iter().map(shown));
     let title = if result.title.is_empty() {
         &result.study
     } else {

@@ -3,10 +3,11 @@
 use super::cases;
 use super::compared::{badge, figure, label};
 use super::figures::{self, unit};
-use super::model::{Comparison, Delta, Run, ends};
 use super::view::{Block, Cell, Section, Table, tone};
+use crate::phrase::finite as ends;
 use crate::{number, phrase};
 use wakeplace_metrics::{Better, find_metric};
+use wakeplace_outcome::{Comparison, Delta, Run};
 
 /// The metrics that a comparison is read by.
 pub(super) fn important(id: &str, result: &Comparison, key: &[&str]) -> Table {
@@ -38,9 +39,9 @@ const COLUMNS: [&str; 5] = [
 /// The figures of one policy; none where it has no such metric.
 fn row(head: Cell, result: &Comparison, run: &Run, name: &str) -> Option<Vec<Cell>> {
     let base = &result.runs[0].policy;
-    let metric = run.metrics.get(name)?;
+    let metric = run.metrics.value(name)?;
     let own = |d: &&Delta| d.metric == name && d.other == run.policy;
-    let delta = { result.deltas.iter() }
+    let delta = { result.deltas().iter() }
         .find(own)
         .filter(|_| run.policy != *base);
     let mean = Cell::from(metric.mean.map(|mean| unit(mean, &metric.unit)));
@@ -67,7 +68,7 @@ fn row(head: Cell, result: &Comparison, run: &Run, name: &str) -> Option<Vec<Cel
 
 /// The change has another sign than that of the means.
 pub(super) fn goes_apart(result: &Comparison, delta: &Delta) -> bool {
-    let mean = |run: &Run| run.metrics.get(&delta.metric)?.mean;
+    let mean = |run: &Run| run.metrics.value(&delta.metric)?.mean;
     let other = result.runs.iter().find(|run| run.policy == delta.other);
     let both = mean(&result.runs[0]).zip(other.and_then(mean));
     let all = both.zip(delta.delta_pct);
@@ -112,7 +113,7 @@ pub(super) fn all(id: &str, result: &Comparison) -> Section {
     ));
     let mut names: Vec<&String> = Vec::new();
     for run in &result.runs {
-        names.extend(run.metrics.0.iter().map(|(name, _)| name));
+        names.extend(run.metrics.iter().map(|(name, _)| name));
     }
     names.sort_unstable();
     names.dedup();
@@ -140,7 +141,7 @@ pub(super) fn all(id: &str, result: &Comparison) -> Section {
 
 /// The figures of the only policy.
 fn alone(head: Cell, run: &Run, name: &str) -> Option<Vec<Cell>> {
-    let metric = run.metrics.get(name)?;
+    let metric = run.metrics.value(name)?;
     Some(vec![
         head,
         metric.mean.map(|mean| unit(mean, &metric.unit)).into(),

@@ -305,6 +305,33 @@ fn an_older_result_has_less_and_says_so() {
     assert!(!page.contains(">Energy by CPU and state</h2>"));
 }
 
+/// Results that the last commit of schema 1 (dcf2b769) wrote; the study is shortened to one profile
+/// and three conclusions. Goal: they are read, with all that they have, and say what they lack.
+#[test]
+fn results_of_version_1_are_read() {
+    let compared = page(include_str!("../../tests/old/compare-1.json"));
+    for part in [
+        "<h1>linux-5.0 against linux-4.17 on tc2</h1>",
+        "<h2>Energy by CPU and state</h2>",
+        "<h2>What ran where</h2>",
+        "no difference seen",
+        "wakeplace compare --platform tc2 --workload periodic:n=1",
+        "schema_version 1",
+    ] {
+        assert!(compared.contains(part), "{part}");
+    }
+    let study = page(include_str!("../../tests/old/study-1.json"));
+    for part in [
+        "<h2>Published against simulated</h2>",
+        "<h2>With assumed costs halved and doubled</h2>",
+        "tick_ns",
+        "<h2>Busy and idle</h2>",
+        "schema_version 1",
+    ] {
+        assert!(study.contains(part), "{part}");
+    }
+}
+
 #[test]
 fn several_results_have_a_heading_each() {
     let text = whole().to_string();

@@ -1,9 +1,9 @@
 //! What ran where in a window, for the page's own drawing.
 
-use super::model::{Run, Timeline};
 use super::view::{Block, Cell, Section, Table, TimelineView};
 use crate::number;
 use serde_json::{Value, json};
+use wakeplace_outcome::{Run, Span, Timeline};
 
 /// Placements listed as text; the drawing has all.
 const MAX_LISTED: usize = 200;
@@ -48,7 +48,7 @@ pub(super) fn section(id: &str, lines: &[(&Run, &Timeline)]) -> Option<Section> 
     })
 }
 
-fn name(line: &Timeline, task: u64) -> String {
+fn name(line: &Timeline, task: u32) -> String {
     let known = line
         .tasks
         .iter()
@@ -59,7 +59,7 @@ fn name(line: &Timeline, task: u64) -> String {
 /// Times from the window's begin, ns: numbers that a browser holds exactly.
 fn data(policy: &str, seed: Option<u64>, line: &Timeline) -> Value {
     let from = |ns: u64| ns.saturating_sub(line.from_ns);
-    let spans = |all: &[(u32, u64, u64, u64)]| -> Vec<Value> {
+    let spans = |all: &[Span]| -> Vec<Value> {
         let span = |&(cpu, what, begin, end): &_| json!([cpu, what, from(begin), from(end)]);
         all.iter().map(span).collect()
     };
@@ -101,7 +101,7 @@ fn placements(id: &str, policy: &str, line: &Timeline) -> Table {
     let caption = format!("Placements under {policy}{more}");
     let columns = ["#at (ms)", "task", "#previous CPU", "#chosen CPU", "reason"];
     let mut table = Table::new(format!("{id}-table"), caption, &columns).folded("Placements");
-    let row = |&(at, task, prev, cpu, reason, new): &(u64, u64, u32, u32, u32, u8)| {
+    let row = |&(at, task, prev, cpu, reason, new): &(u64, u32, u32, u32, u32, u8)| {
         let reason = line.reasons.get(reason as usize).map_or("", String::as_str);
         vec![
             Cell::head(format!("{:.3}", at as f64 / 1e6)),

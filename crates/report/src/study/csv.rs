@@ -1,9 +1,8 @@
 //! Studies as lines: first the rows of a study, then what becomes of them with assumed costs
 //! changed (`cost` and `factor` say which).
 
-use crate::phrase::Sense;
 use crate::{Cell, Format, Style, Table};
-use wakeplace_study::{SensitivityRow, StudyResult, StudyRow};
+use wakeplace_outcome::{Row, Study, Tried};
 
 const COLUMNS: [&str; 23] = [
     "study",
@@ -32,24 +31,26 @@ const COLUMNS: [&str; 23] = [
 ];
 
 /// All results under one heading.
-pub(super) fn csv(results: &[StudyResult]) -> String {
+pub(super) fn csv(results: &[Study]) -> String {
     let mut table = Table::new("rows", &COLUMNS);
     for result in results {
         for row in &result.rows {
             table.row(of_row(result, row));
         }
-        for row in result.sensitivity.iter().flat_map(|found| &found.rows) {
+        for row in result.sensitivity.iter().flatten() {
             table.row(of_change(result, row));
         }
     }
     table.render(Format::Csv, Style::default())
 }
 
-fn of_row(result: &StudyResult, row: &StudyRow) -> Vec<Cell> {
-    let of_change = row.published_change.and_then(|change| change.rsd_pct);
+fn of_row(result: &Study, row: &Row) -> Vec<Cell> {
+    let of_change = row
+        .published_change_rsd_pct
+        .and_then(|change| change.policy);
     vec![
         result.study.as_str().into(),
-        row.case.as_str().into(),
+        row.token().into(),
         row.experiment().into(),
         row.metric.as_str().into(),
         row.unit.as_str().into(),
@@ -57,8 +58,8 @@ fn of_row(result: &StudyResult, row: &StudyRow) -> Vec<Cell> {
         row.published.map(|p| p.mean).into(),
         row.published.and_then(|p| p.rsd_pct).or(of_change).into(),
         row.simulated.mean.into(),
-        row.simulated.rsd_pct.into(),
-        row.simulated.n.into(),
+        row.simulated.rsd_pct.unwrap_or(0.0).into(),
+        row.simulated.n.unwrap_or_default().into(),
         row.published_delta_pct.into(),
         row.simulated_delta_pct.into(),
         row.simulated_delta_ci95.map(|c| c.0).into(),
@@ -69,22 +70,18 @@ fn of_row(result: &StudyResult, row: &StudyRow) -> Vec<Cell> {
         None::<&str>.into(),
         None::<&str>.into(),
         row.robust.map(yes_no).into(),
-        Sense::of_row(row, result.margin_pct)
-            .map(Sense::word)
-            .into(),
-        super::power_of(result, row).into(),
+        row.difference.as_deref().into(),
+        row.power.as_deref().into(),
     ]
 }
 
-fn of_change(result: &StudyResult, row: &SensitivityRow) -> Vec<Cell> {
+fn of_change(result: &Study, row: &Tried) -> Vec<Cell> {
     let of_case = result
         .rows
         .iter()
         .filter(|r| r.case == row.case && r.experiment().is_none());
     let first = of_case.clone().next();
-    let platform = first
-        .and_then(StudyRow::platform)
-        .unwrap_or(&result.platform);
+    let platform = first.and_then(Row::platform).unwrap_or(&result.platform);
     let same = of_case.clone().find(|other| other.metric == row.metric);
     let of_metric = result.rows.iter().find(|other| other.metric == row.metric);
     let nothing = || Cell::from(None::<&str>);
@@ -100,7 +97,7 @@ fn of_change(result: &StudyResult, row: &SensitivityRow) -> Vec<Cell> {
         nothing(),
         nothing(),
         result
-            .sensitivity
+            .assumed
             .as_ref()
             .map(|found| found.seeds.len() as f64)
             .into(),
@@ -111,11 +108,11 @@ fn of_change(result: &StudyResult, row: &SensitivityRow) -> Vec<Cell> {
         false.into(),
         platform.into(),
         row.cost.as_str().into(),
-        row.factor.value().into(),
+        row.factor.into(),
         row.conclusion.word().into(),
         yes_no(!row.flips).into(),
         nothing(),
-        same.and_then(|row| super::power_of(result, row)).into(),
+        same.and_then(|row| row.power.as_deref()).into(),
     ]
 }
 

@@ -3,22 +3,22 @@
 use super::power_of_case;
 use crate::phrase::title;
 use crate::{Align, Cell, Format, Style, Table, number};
-use wakeplace_study::{Kept, Loss, Promise, PromiseRow, StudyResult};
+use wakeplace_outcome::{Kept, Loss, Promise, PromiseRow, Study};
 
 const TITLE: &str = "Kept of the best single feature's gain, and lost against the base";
 
-pub(super) fn human(result: &StudyResult, found: &Promise, style: Style) -> String {
+pub(super) fn human(result: &Study, found: &Promise, style: Style) -> String {
     let table = table(result, found).render(Format::Human, style);
     format!("\n{}\n{table}", title(TITLE, style))
 }
 
-pub(super) fn markdown(result: &StudyResult, found: &Promise) -> String {
+pub(super) fn markdown(result: &Study, found: &Promise) -> String {
     let table = table(result, found).render(Format::Md, Style::default());
     format!("## {TITLE}\n\n{table}\n")
 }
 
 /// The metric, and that nobody measured what it is made of.
-fn goal(result: &StudyResult, row: &PromiseRow) -> String {
+fn goal(result: &Study, row: &PromiseRow) -> String {
     let word = power_of_case(result, &row.case, &row.metric);
     word.map_or_else(
         || row.metric.clone(),
@@ -26,7 +26,7 @@ fn goal(result: &StudyResult, row: &PromiseRow) -> String {
     )
 }
 
-fn table(result: &StudyResult, found: &Promise) -> Table {
+fn table(result: &Study, found: &Promise) -> Table {
     let columns = [
         "case",
         "goal",
@@ -49,10 +49,10 @@ fn table(result: &StudyResult, found: &Promise) -> Table {
     table
 }
 
-fn line(result: &StudyResult, row: &PromiseRow) -> Vec<Cell> {
+fn line(result: &Study, row: &PromiseRow) -> Vec<Cell> {
     let kept = row.kept.as_ref();
     let interval = |kept: &Kept| {
-        let ends = kept.ours_ci95?;
+        let ends = kept.by_ci95?;
         Some(format!(
             "{} to {}",
             number::change(ends.0),
@@ -60,11 +60,11 @@ fn line(result: &StudyResult, row: &PromiseRow) -> Vec<Cell> {
         ))
     };
     let lost: Vec<String> = row.losses.iter().map(lost).collect();
-    let words = kept.map(|kept| format!("kept: {}", kept.word.word()));
+    let words = kept.map(|kept| format!("kept: {}", kept.verdict.word()));
     let worst = row
         .losses
         .iter()
-        .map(|loss| format!("{}: {}", loss.column, loss.word.word()));
+        .map(|loss| format!("{}: {}", loss.column, loss.verdict.word()));
     let verdict: Vec<String> = words.into_iter().chain(worst).collect();
     vec![
         row.case.as_str().into(),
@@ -72,8 +72,8 @@ fn line(result: &StudyResult, row: &PromiseRow) -> Vec<Cell> {
         kept.map_or("none gains", |kept| kept.feature.as_str())
             .into(),
         kept.map(|kept| number::change(kept.gain_pct)).into(),
-        kept.map(|kept| kept.ours.as_str()).into(),
-        kept.map(|kept| number::change(kept.ours_pct)).into(),
+        kept.map(|kept| kept.by.as_str()).into(),
+        kept.map(|kept| number::change(kept.by_pct)).into(),
         kept.and_then(interval).into(),
         kept.map(|kept| format!("{:.0} %", kept.kept_pct)).into(),
         lost.join("; ").into(),

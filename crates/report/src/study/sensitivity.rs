@@ -3,20 +3,21 @@
 use super::power_of_case;
 use crate::phrase::{short_policy, title, wrap};
 use crate::{Align, Cell, Format, Style, Table, Tone, number};
-use wakeplace_study::{Factor, Sensitivity, SensitivityRow, StudyResult};
+use wakeplace_outcome::{Assumed, Study, Tried};
+use wakeplace_study::Factor;
 use wakeplace_text::markdown;
 
 /// Marks a conclusion that is another than with nothing changed.
 const FLIPS: &str = "!";
 
 /// The tables for people.
-pub(super) fn human(result: &StudyResult, found: &Sensitivity, style: Style) -> String {
+pub(super) fn human(result: &Study, style: Style) -> String {
     let mut text = String::new();
-    for (name, table) in tables(result, found) {
+    for (name, table) in tables(result) {
         let table = table.render(Format::Human, style);
         text.push_str(&format!("\n{}\n{table}", title(&name, style)));
     }
-    let lines = remarks(found);
+    let lines = remarks(result);
     text.extend(
         lines
             .iter()
@@ -26,24 +27,27 @@ pub(super) fn human(result: &StudyResult, found: &Sensitivity, style: Style) -> 
 }
 
 /// The same for documents.
-pub(super) fn document(result: &StudyResult, found: &Sensitivity) -> String {
+pub(super) fn document(result: &Study) -> String {
     let mut text = String::new();
-    for (name, table) in tables(result, found) {
+    for (name, table) in tables(result) {
         let table = table.render(Format::Md, Style::default());
         text.push_str(&format!("## {}\n\n{table}\n", markdown(&name)));
     }
-    let remarks = remarks(found);
+    let remarks = remarks(result);
     text.extend(remarks.iter().map(|line| markdown(line) + "\n\n"));
     text
 }
 
 /// One table per metric and case: two lines per cost that acts, a column per policy.
-fn tables(result: &StudyResult, found: &Sensitivity) -> Vec<(String, Table)> {
+fn tables(result: &Study) -> Vec<(String, Table)> {
     let mut tables = Vec::new();
+    let Some((tried, found)) = both(result) else {
+        return tables;
+    };
     for metric in &result.metrics {
         for case in &found.cases {
-            let ours = |row: &&SensitivityRow| row.metric == *metric && row.case == *case;
-            let rows: Vec<&SensitivityRow> = found.rows.iter().filter(ours).collect();
+            let ours = |row: &&Tried| row.metric == *metric && row.case == *case;
+            let rows: Vec<&Tried> = tried.iter().filter(ours).collect();
             if !rows.is_empty() {
                 let word = power_of_case(result, case, metric);
                 let word = word.map_or_else(String::new, |word| format!(" ({word})"));
@@ -58,7 +62,7 @@ fn tables(result: &StudyResult, found: &Sensitivity) -> Vec<(String, Table)> {
     tables
 }
 
-fn table(result: &StudyResult, found: &Sensitivity, rows: &[&SensitivityRow]) -> Table {
+fn table(result: &Study, found: &Assumed, rows: &[&Tried]) -> Table {
     let mut policies: Vec<&str> = Vec::new();
     for row in rows {
         if !policies.contains(&row.policy.as_str()) {
@@ -85,16 +89,13 @@ fn table(result: &StudyResult, found: &Sensitivity, rows: &[&SensitivityRow]) ->
         );
     }
     table.row(plain);
-    let acting = found
-        .costs
-        .iter()
-        .filter(|(name, _)| !found.unused.contains(name));
-    for (cost, value) in acting {
-        let mut head = format!("{cost} ({value})");
+    for own in found.costs.iter().filter(|own| !own.unused) {
+        let cost = &own.cost;
+        let mut head = format!("{cost} ({})", own.value);
         for factor in Factor::ALL {
             let here: Vec<_> = rows
                 .iter()
-                .filter(|row| row.cost == *cost && row.factor == factor)
+                .filter(|row| row.cost == *cost && row.factor == factor.value())
                 .collect();
             if here.is_empty() {
                 continue;
@@ -112,7 +113,7 @@ fn table(result: &StudyResult, found: &Sensitivity, rows: &[&SensitivityRow]) ->
 }
 
 /// The change, marked if it means something else now.
-fn change(row: &SensitivityRow) -> Cell {
+fn change(row: &Tried) -> Cell {
     let figure = row.delta_pct.map_or_else(|| "-".to_owned(), number::change);
     if row.flips {
         let text = format!("{FLIPS} {} {figure}", row.conclusion.word());
@@ -121,22 +122,31 @@ fn change(row: &SensitivityRow) -> Cell {
     figure.into()
 }
 
+/// What was tried and what was changed for it, if anything was.
+fn both(result: &Study) -> Option<(&Vec<Tried>, &Assumed)> {
+    result.sensitivity.as_ref().zip(result.assumed.as_ref())
+}
+
 /// What the tables do not show.
-fn remarks(found: &Sensitivity) -> Vec<String> {
+fn remarks(result: &Study) -> Vec<String> {
     let mut lines = Vec::new();
-    if found.rows.iter().any(|row| row.flips) {
+    let Some((tried, found)) = both(result) else {
+        return lines;
+    };
+    if tried.iter().any(|row| row.flips) {
         lines.push(format!(
             "{FLIPS} not robust: the conclusion is another one than with nothing changed"
         ));
     }
-    if !found.unused.is_empty() {
+    let unused = found.costs.iter().filter(|own| own.unused);
+    let unused: Vec<&str> = unused.map(|own| own.cost.as_str()).collect();
+    if !unused.is_empty() {
         lines.push(format!(
             "Assumed, and without any effect in these runs: {}.",
-            found.unused.join(", ")
+            unused.join(", ")
         ));
     }
-    for (cost, why) in &found.except {
-        lines.push(format!("Assumed, and not tried: {cost}: {why}"));
-    }
+    let except = found.except.iter();
+    lines.extend(except.map(|own| format!("Assumed, and not tried: {}: {}", own.cost, own.why)));
     lines
 }

@@ -2,65 +2,63 @@ use super::{short_policy, studies, study, wrap};
 use crate::{Format, Style};
 use serde_json::Value;
 use std::collections::BTreeMap;
-use wakeplace_metrics::Method;
-use wakeplace_study::{
-    Conclusion, Factor, Origin, Param, Published, PublishedChange, Sensitivity, SensitivityRow,
-    Simulated, StudyResult, StudyRow,
+use wakeplace_metrics::difference_of;
+use wakeplace_outcome::{
+    Assumed, Conclusion, Cost, Except, Figure, Multiplicity, Param, PublishedSpread, Row, Study,
+    Tried,
 };
+use wakeplace_study::Factor;
 
 const BASE: &str = "linux-4.17";
 const OTHER: &str = "linux-4.17+energy-aware";
 
-fn row(metric: &str, policy: &str, published: Option<f64>, mean: f64) -> StudyRow {
+fn row(metric: &str, policy: &str, published: Option<f64>, mean: f64) -> Row {
     let other = policy == OTHER;
-    StudyRow {
+    Row {
         case: "10".to_owned(),
         params: BTreeMap::from([("tasks".to_owned(), Param::Number(10))]),
         metric: metric.to_owned(),
         unit: "J".to_owned(),
         policy: policy.to_owned(),
-        published: published.map(|mean| Published {
+        published: published.map(|mean| Figure {
             mean,
             rsd_pct: Some(1.2),
+            n: None,
         }),
-        published_change: None,
-        simulated: Simulated {
+        simulated: Figure {
             mean,
-            rsd_pct: 0.5,
-            n: 10,
+            rsd_pct: Some(0.5),
+            n: Some(10),
         },
         published_delta_pct: (other && published.is_some()).then_some(-13.39),
         simulated_delta_pct: other.then_some(-10.0),
         simulated_delta_ci95: other.then_some((-10.5, -9.5)),
-        simulated_delta_method: other.then_some(Method::LogRatio),
+        difference: other.then(|| "better".to_owned()),
         calibrated: published.is_some() && !other,
-        robust: None,
+        ..Row::default()
     }
 }
 
-pub(crate) fn fake() -> StudyResult {
+pub(crate) fn fake() -> Study {
     let mut experiment = row("energy_j", OTHER, Some(28.97), 29.5);
     let name = (
         "experiment".to_owned(),
         Param::Word("pelt_scale=clock".to_owned()),
     );
     experiment.params.extend([name]);
-    StudyResult {
+    experiment.case += ",pelt_scale=clock";
+    Study {
         study: "family/name".to_owned(),
         title: "Energy".to_owned(),
         platform: "hikey960".to_owned(),
         duration_ns: 30_000_000_000,
         seeds: (1..=10).collect(),
-        quick: false,
+        schema_version: 2,
         as_written: true,
-        settings: Vec::new(),
-        options: Vec::new(),
         workloads: BTreeMap::from([("10".to_owned(), "periodic:n=10".to_owned())]),
-        modelled: Vec::new(),
-        cases: Vec::new(),
-        columns: Vec::new(),
         base_policy: BASE.to_owned(),
-        margin_pct: 1.0,
+        margin_pct: Some(1.0),
+        multiplicity: Some(Multiplicity::of(3)),
         metrics: vec!["energy_j".to_owned(), "cpu_energy_j".to_owned()],
         rows: vec![
             row("energy_j", BASE, Some(33.45), 33.45),
@@ -71,12 +69,8 @@ pub(crate) fn fake() -> StudyResult {
         ],
         verdict: "less energy.".to_owned(),
         notes: vec!["a note".to_owned()],
-        profiles: Vec::new(),
-        origin: Origin::default(),
         sources: vec!["a mail".to_owned()],
-        sensitivity: None,
-        promise: None,
-        tradeoff: None,
+        ..Study::default()
     }
 }
 
@@ -130,15 +124,21 @@ fn calibrated_cells_are_marked_and_explained() {
 /// intervals miss by chance: three rows have one.
 #[test]
 fn differences_have_the_words_of_comparisons() {
-    let word = |result: &StudyResult, at: usize| {
-        let text = study(result, Format::Json, Style::default());
-        let value: Value = serde_json::from_str(&text).unwrap();
-        assert_eq!(value["multiplicity"]["intervals"], 3);
-        value["rows"][at]["difference"].clone()
+    let json = |result: &Study| -> Value {
+        serde_json::from_str(&study(result, Format::Json, Style::default())).unwrap()
+    };
+    let word = |result: &Study, margin_pct: f64| {
+        let mut result = result.clone();
+        let row = &mut result.rows[1];
+        let change = (row.simulated_delta_pct.unwrap(), row.simulated_delta_ci95);
+        let word = difference_of(&row.metric, change, margin_pct).word();
+        row.difference = Some(word.to_owned());
+        json(&result)["rows"][1]["difference"].clone()
     };
     let mut result = fake();
-    assert_eq!(word(&result, 0), Value::Null);
-    assert_eq!(word(&result, 1), "better");
+    assert_eq!(json(&result)["rows"][0]["difference"], Value::Null);
+    assert_eq!(json(&result)["multiplicity"]["intervals"], 3);
+    assert_eq!(word(&result, 1.0), "better");
     let text = study(&result, Format::Human, Style::default());
     assert!(
         text.contains("better\n") || text.contains("better  "),
@@ -155,21 +155,14 @@ fn differences_have_the_words_of_comparisons() {
             .is_some_and(|line| line.ends_with(",better,")),
         "{csv}"
     );
-    result.margin_pct = 10.0;
-    assert_eq!(word(&result, 1), "not told");
-    result.margin_pct = 11.0;
-    assert_eq!(word(&result, 1), "none that matters");
+    assert_eq!(word(&result, 10.0), "not told");
+    assert_eq!(word(&result, 11.0), "none that matters");
     // Seeds that differ, but not in their differences, as in a comparison.
     result.rows[1].simulated_delta_ci95 = Some((0.0, 0.0));
-    assert_eq!(word(&result, 1), "none that matters");
-    // Every seed gave the same run.
-    result.rows[1].simulated_delta_ci95 = Some((-10.0, -10.0));
-    result.rows[1].simulated_delta_method = Some(Method::SameRuns);
-    result.rows[4].simulated_delta_ci95 = None;
-    let text = study(&result, Format::Json, Style::default());
-    let value: Value = serde_json::from_str(&text).unwrap();
-    assert_eq!(value["rows"][1]["difference"], "one run");
-    assert_eq!(value["multiplicity"]["intervals"], 1);
+    assert_eq!(word(&result, 1.0), "none that matters");
+    // No interval that chance has a part in.
+    result.rows[1].simulated_delta_ci95 = None;
+    assert_eq!(word(&result, 1.0), "one run");
 }
 
 #[test]
@@ -201,14 +194,14 @@ fn small_things() {
 }
 
 /// A study whose gain one cost turns into a loss.
-pub(crate) fn tried() -> StudyResult {
+pub(crate) fn tried() -> Study {
     let mut result = fake();
-    let row = |cost: &str, factor, delta_pct: f64| SensitivityRow {
+    let row = |cost: &str, factor: Factor, delta_pct: f64| Tried {
         case: "10".to_owned(),
         metric: "energy_j".to_owned(),
         policy: OTHER.to_owned(),
         cost: cost.to_owned(),
-        factor,
+        factor: factor.value(),
         delta_pct: Some(delta_pct),
         ci95: Some((delta_pct - 1.0, delta_pct + 1.0)),
         conclusion: if delta_pct < 0.0 {
@@ -220,20 +213,26 @@ pub(crate) fn tried() -> StudyResult {
         plain_conclusion: Conclusion::Gain,
         flips: delta_pct > 0.0,
     };
-    let cost = |name: &str| (name.to_owned(), "1000 ns".to_owned());
-    result.sensitivity = Some(Sensitivity {
+    let cost = |name: &str, unused| Cost {
+        cost: name.to_owned(),
+        value: "1000 ns".to_owned(),
+        unused,
+    };
+    result.assumed = Some(Assumed {
         seeds: vec![1, 2, 3],
         cases: vec!["10".to_owned()],
-        costs: vec![cost("ipi_ns"), cost("fork_ns")],
-        unused: vec!["fork_ns".to_owned()],
-        except: vec![("tick_ns".to_owned(), "measured".to_owned())],
-        rows: vec![
-            row("ipi_ns", Factor::Half, 4.0),
-            row("ipi_ns", Factor::Double, -12.0),
-            row("fork_ns", Factor::Half, -10.0),
-            row("fork_ns", Factor::Double, -10.0),
-        ],
+        costs: vec![cost("ipi_ns", false), cost("fork_ns", true)],
+        except: vec![Except {
+            cost: "tick_ns".to_owned(),
+            why: "measured".to_owned(),
+        }],
     });
+    result.sensitivity = Some(vec![
+        row("ipi_ns", Factor::Half, 4.0),
+        row("ipi_ns", Factor::Double, -12.0),
+        row("fork_ns", Factor::Half, -10.0),
+        row("fork_ns", Factor::Double, -10.0),
+    ]);
     result.rows[1].robust = Some(false);
     result
 }
@@ -293,10 +292,9 @@ fn a_change_without_means_is_shown_as_one() {
     let mut result = fake();
     result.rows.retain(|row| row.metric == "cpu_energy_j");
     result.rows[1].published_delta_pct = Some(687.45);
-    result.rows[1].published_change = Some(PublishedChange {
-        delta_pct: 687.45,
-        rsd_pct: Some(0.5),
-        base_rsd_pct: None,
+    result.rows[1].published_change_rsd_pct = Some(PublishedSpread {
+        base: None,
+        policy: Some(0.5),
     });
     let text = study(&result, Format::Human, Style::default());
     assert!(
@@ -334,7 +332,7 @@ fn several_results_are_one_answer() {
 fn a_mean_that_goes_another_way_explains_itself() {
     let mut result = fake();
     let told = "The mean over all seeds goes the other way";
-    let words = |result: &StudyResult| {
+    let words = |result: &Study| {
         let text = study(result, Format::Human, Style::default());
         text.split_whitespace().collect::<Vec<_>>().join(" ")
     };
@@ -349,7 +347,7 @@ fn a_mean_that_goes_another_way_explains_itself() {
 #[test]
 fn joules_of_a_modelled_power_say_so() {
     let mut result = fake();
-    let power = |result: &StudyResult| -> Vec<Value> {
+    let power = |result: &Study| -> Vec<Value> {
         let text = study(result, Format::Json, Style::default());
         let value: Value = serde_json::from_str(&text).unwrap();
         let rows = value["rows"].as_array().unwrap().iter();
@@ -359,7 +357,9 @@ fn joules_of_a_modelled_power_say_so() {
     assert!(!study(&result, Format::Human, Style::default()).contains("modelled"));
     let csv = study(&result, Format::Csv, Style::default());
     assert!(!csv.contains("modelled"), "{csv}");
-    result.modelled = vec!["hikey960".to_owned()];
+    for row in &mut result.rows {
+        row.power = Some("modelled".to_owned());
+    }
     assert!(power(&result).iter().all(|word| word == "modelled"));
     for format in [Format::Human, Format::Md] {
         let text = study(&result, format, Style::default());

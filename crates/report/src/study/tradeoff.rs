@@ -2,7 +2,7 @@
 
 use crate::phrase::title;
 use crate::{Align, Cell, Format, Style, Table, number};
-use wakeplace_study::{Beaten, Mean, Tradeoff};
+use wakeplace_outcome::{Beaten, Mean, Tradeoff};
 
 const BEATEN: &str = "Cases in which a rival is better";
 /// Mean distance from the best static placement (`--oracle`).
@@ -74,10 +74,10 @@ fn mean_line(mean: &Mean) -> Vec<Cell> {
         mean.group.as_str().into(),
         mean.cases.to_string().into(),
         mean.column.as_str().into(),
-        ratio(mean.energy),
-        ratio(mean.latency),
-        ratio(mean.time),
-        format!("{:.3} ({})", mean.worst_energy, mean.worst_case).into(),
+        ratio(mean.energy_ratio),
+        ratio(mean.latency_ratio),
+        ratio(mean.time_ratio),
+        format!("{:.3} ({})", mean.worst_energy_ratio, mean.worst_case).into(),
     ]
 }
 

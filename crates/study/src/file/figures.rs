@@ -3,7 +3,6 @@
 use super::raw::{RawPublished, RawStudy, Text};
 use super::values::{at, position, sentence};
 use super::{Cell, Figure, FigureValue, StudyFile, TOTAL_ENERGY};
-use crate::Published;
 use crate::error::Flaw;
 use crate::outcome::PublishedChange;
 use toml::Spanned;
@@ -55,9 +54,10 @@ fn calibrates(raw: &RawPublished, cell: &Cell, file: &StudyFile) -> Result<Optio
 fn value(raw: &RawPublished, base: bool) -> Result<FigureValue, Flaw> {
     let rsd_pct = raw.rsd_pct.as_ref().map(spread).transpose()?;
     match (&raw.mean, &raw.delta_pct, &raw.base_rsd_pct) {
-        (Some(mean), None, None) => Ok(FigureValue::Mean(Published {
+        (Some(mean), None, None) => Ok(FigureValue::Mean(wakeplace_outcome::Figure {
             mean: finite(mean)?,
             rsd_pct,
+            n: None,
         })),
         (None, Some(delta), _) if base => {
             let problem = "a change of the base from itself";

@@ -21,11 +21,11 @@ pub(crate) use values::count;
 mod tests;
 
 use crate::outcome::PublishedChange;
-use crate::{Param, Published};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use wakeplace_engine::{Hotplug, Options};
 use wakeplace_metrics::{MetricDef, find_metric};
+use wakeplace_outcome::{Figure as Published, Param};
 use wakeplace_platform::Platform;
 use wakeplace_policy_sys::Policy;
 use wakeplace_workload::Spec;

@@ -12,10 +12,15 @@ use super::{
 };
 use crate::error::Flaw;
 use crate::oracle::machine;
+<<<<<<< HEAD
 use crate::{Command, Param, Request, StudyError, catalogue, verdict};
+=======
+use crate::{StudyError, catalogue, verdict};
+>>>>>>> d13718ac (Results are one set of types: JSON, its schema, pages and studies are made of them)
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use wakeplace_engine::{Hotplug, Options};
+use wakeplace_outcome::Param;
 use wakeplace_platform::Platform;
 use wakeplace_workload::{Jitter, Spec};
 

@@ -1,4 +1,5 @@
-use crate::{Param, Study};
+use crate::Study;
+use wakeplace_outcome::Param;
 
 /// A valid study with everything that can stand in one.
 const GOOD: &str = r#"title = "A study"

@@ -1,5 +1,6 @@
 use super::Word;
-use crate::{Study, StudyOptions, StudyResult, by_interrupts};
+use crate::{Study, StudyOptions, by_interrupts};
+use wakeplace_outcome::Study as StudyResult;
 
 /// "fast" stands for the feature, "ours" for us; what counts is the order of the latencies.
 fn study(ours_ns: u32, keep_pct: &str, more: &str) -> Study {
@@ -31,9 +32,9 @@ fn what_is_kept_is_a_share_of_the_best_gain() {
         let kept = promise.rows[0].kept.as_ref().expect("fast gains");
         assert_eq!(kept.feature, "fast");
         assert!((kept.kept_pct - 50.0).abs() < 5.0, "{kept:?}");
-        assert_eq!(kept.word, word, "{keep_pct}");
+        assert_eq!(kept.verdict, word, "{keep_pct}");
         assert_eq!(result.verdict.contains("misses: "), word == Word::Misses);
-        assert_eq!(promise.rows[0].losses[0].word, Word::Ok);
+        assert_eq!(promise.rows[0].losses[0].verdict, Word::Ok);
     }
 }
 
@@ -43,7 +44,7 @@ fn a_loss_is_told() {
     let result = run(&study(40_000, "90.0", ""));
     let row = &result.promise.expect("it promises something").rows[0];
     assert!(row.kept.as_ref().is_some_and(|kept| kept.kept_pct < 0.0));
-    assert_eq!(row.losses[0].word, Word::Misses);
+    assert_eq!(row.losses[0].verdict, Word::Misses);
     assert_eq!(row.losses[0].metric, "wake_latency_us_p50");
     assert!(row.losses[0].loss_pct > 50.0, "{row:?}");
 }

@@ -1,102 +1,37 @@
 //! What becomes of each conclusion: gain, loss or no difference, by the 95 % interval.
 
 use super::plan::{Change, Tried, wanted};
+use crate::PolicyRuns;
 use crate::file::StudyFile;
-use crate::{PolicyRuns, StudyRow};
 use wakeplace_metrics::{Better, PairedDelta, RunMetrics, find_metric, paired};
+use wakeplace_outcome::{Assumed, Conclusion, Cost, Except, Row as StudyRow, Tried as Row};
 use wakeplace_platform::Factor;
 
 /// What the comparison of a column with the base says about a metric.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Conclusion {
-    /// Better than the base.
-    Gain,
-    /// Worse.
-    Loss,
-    /// More, of what is neither good nor bad.
-    More,
-    /// Less of it.
-    Less,
-    /// The interval spans 0.
-    NoDifference,
-    /// One seed, or nothing to compare.
-    Unknown,
-}
-
-impl Conclusion {
-    pub(crate) fn of(metric: &str, delta: Option<(f64, Option<(f64, f64)>)>) -> Self {
-        let Some((delta_pct, Some((low, high)))) = delta else {
-            return Self::Unknown;
-        };
-        // A change that is nowhere shows as (0, 0).
-        if !(low > 0.0 || high < 0.0) {
-            return Self::NoDifference;
-        }
-        match find_metric(metric).map_or(Better::Neither, |def| def.better) {
-            Better::Lower if delta_pct < 0.0 => Self::Gain,
-            Better::Higher if delta_pct > 0.0 => Self::Gain,
-            Better::Lower | Better::Higher => Self::Loss,
-            Better::Neither if delta_pct > 0.0 => Self::More,
-            Better::Neither => Self::Less,
-        }
+fn conclusion(metric: &str, delta: Option<(f64, Option<(f64, f64)>)>) -> Conclusion {
+    let Some((delta_pct, Some((low, high)))) = delta else {
+        return Conclusion::Unknown;
+    };
+    // A change that is nowhere shows as (0, 0).
+    if !(low > 0.0 || high < 0.0) {
+        return Conclusion::NoDifference;
     }
-
-    /// As results show it.
-    #[must_use]
-    pub fn word(self) -> &'static str {
-        match self {
-            Self::Gain => "gain",
-            Self::Loss => "loss",
-            Self::More => "more",
-            Self::Less => "less",
-            Self::NoDifference => "no difference",
-            Self::Unknown => "unknown",
-        }
+    match find_metric(metric).map_or(Better::Neither, |def| def.better) {
+        Better::Lower if delta_pct < 0.0 => Conclusion::Gain,
+        Better::Higher if delta_pct > 0.0 => Conclusion::Gain,
+        Better::Lower | Better::Higher => Conclusion::Loss,
+        Better::Neither if delta_pct > 0.0 => Conclusion::More,
+        Better::Neither => Conclusion::Less,
     }
 }
 
 /// What becomes of the conclusions of a study at half and double of what is assumed.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Sensitivity {
-    /// Seeds of these runs, plain ones included.
-    pub seeds: Vec<u64>,
-    /// Cases that were tried.
-    pub cases: Vec<String>,
-    /// What was changed, name and value, over all cases; each once.
-    pub costs: Vec<(String, String)>,
-    /// Of these, what changed nothing at all: no run uses it.
-    pub unused: Vec<String>,
-    /// What is assumed and was left out, with the reason.
-    pub except: Vec<(String, String)>,
+#[derive(Clone, Debug)]
+pub(crate) struct Sensitivity {
+    /// What was tried.
+    pub(crate) assumed: Assumed,
     /// One row per case, cost, factor, metric and policy.
-    pub rows: Vec<SensitivityRow>,
-}
-
-/// One conclusion with one cost changed.
-#[derive(Clone, Debug, PartialEq)]
-pub struct SensitivityRow {
-    /// Case.
-    pub case: String,
-    /// Metric.
-    pub metric: String,
-    /// Policy that is compared with the base.
-    pub policy: String,
-    /// What was changed.
-    pub cost: String,
-    /// By what.
-    pub factor: Factor,
-    /// Change from the base, percent; None: nothing to compare with.
-    pub delta_pct: Option<f64>,
-    /// Its 95 % confidence interval.
-    pub ci95: Option<(f64, f64)>,
-    /// What it says.
-    pub conclusion: Conclusion,
-    /// Change from the base with nothing changed, same seeds.
-    pub plain_delta_pct: Option<f64>,
-    /// What that says.
-    pub plain_conclusion: Conclusion,
-    /// They differ.
-    pub flips: bool,
+    pub(crate) rows: Vec<Row>,
 }
 
 /// Judges all runs; None if there are none.
@@ -105,34 +40,39 @@ pub(crate) fn sensitivity(
     tried: &[(&Tried, Vec<PolicyRuns>)],
 ) -> Option<Sensitivity> {
     let (first, _) = tried.first()?;
+    let except = wanted(file).except.into_iter();
     let mut found = Sensitivity {
-        seeds: first.planned.seeds.clone(),
-        cases: Vec::new(),
-        costs: Vec::new(),
-        unused: Vec::new(),
-        except: wanted(file).except,
+        assumed: Assumed {
+            seeds: first.planned.seeds.clone(),
+            except: except.map(|(cost, why)| Except { cost, why }).collect(),
+            ..Assumed::default()
+        },
         rows: Vec::new(),
     };
     let mut used: Vec<String> = Vec::new();
     let mut plain: &[PolicyRuns] = &[];
     for (tried, runs) in tried {
         let Some(change) = &tried.change else {
-            found.cases.push(tried.planned.token.clone());
+            found.assumed.cases.push(tried.planned.token.clone());
             plain = runs;
             continue;
         };
-        if !found.costs.iter().any(|(name, _)| *name == change.cost) {
-            found
-                .costs
-                .push((change.cost.clone(), change.value.clone()));
+        let costs = &mut found.assumed.costs;
+        if !costs.iter().any(|known| known.cost == change.cost) {
+            costs.push(Cost {
+                cost: change.cost.clone(),
+                value: change.value.clone(),
+                unused: false,
+            });
         }
         if !same(plain, runs) {
             used.push(change.cost.clone());
         }
         found.add(file, (&tried.planned.token, change), plain, runs);
     }
-    let names = found.costs.iter().map(|(name, _)| name);
-    found.unused = names.filter(|name| !used.contains(name)).cloned().collect();
+    for cost in &mut found.assumed.costs {
+        cost.unused = !used.contains(&cost.cost);
+    }
     Some(found)
 }
 
@@ -180,15 +120,15 @@ impl Sensitivity {
                     continue;
                 }
                 let says = |delta: Option<PairedDelta>| {
-                    Conclusion::of(&metric.name, delta.map(|d| (d.delta_pct, d.bounds())))
+                    conclusion(&metric.name, delta.map(|d| (d.delta_pct, d.bounds())))
                 };
                 let (plain_conclusion, conclusion) = (says(before), says(after));
-                self.rows.push(SensitivityRow {
+                self.rows.push(Row {
                     case: case.to_owned(),
                     metric: metric.name.clone(),
                     policy: runs[role].policy.clone(),
                     cost: change.cost.clone(),
-                    factor: change.factor,
+                    factor: change.factor.value(),
                     delta_pct: after.map(|d| d.delta_pct),
                     ci95: after.and_then(|d| d.ci95),
                     conclusion,
@@ -201,29 +141,26 @@ impl Sensitivity {
     }
 
     /// Whether a conclusion holds throughout; None: it was not tried, or one seed tells nothing.
-    #[must_use]
-    pub fn robust(&self, case: &str, metric: &str, policy: &str) -> Option<bool> {
+    pub(crate) fn robust(&self, case: &str, metric: &str, policy: &str) -> Option<bool> {
         let mut rows = self.of(case, metric, policy).peekable();
         let plain = rows.peek()?.plain_conclusion;
         (plain != Conclusion::Unknown).then(|| !rows.any(|row| row.flips))
     }
 
     /// The rows of a conclusion.
-    pub fn of<'a>(
+    fn of<'a>(
         &'a self,
         case: &'a str,
         metric: &'a str,
         policy: &'a str,
-    ) -> impl Iterator<Item = &'a SensitivityRow> {
-        let ours = move |row: &&SensitivityRow| {
-            row.case == case && row.metric == metric && row.policy == policy
-        };
+    ) -> impl Iterator<Item = &'a Row> {
+        let ours =
+            move |row: &&Row| row.case == case && row.metric == metric && row.policy == policy;
         self.rows.iter().filter(ours)
     }
 
     /// The conclusions that were tried: case, metric, policy; each once.
-    #[must_use]
-    pub fn conclusions(&self) -> Vec<(&str, &str, &str)> {
+    fn conclusions(&self) -> Vec<(&str, &str, &str)> {
         let mut all: Vec<(&str, &str, &str)> = Vec::new();
         for row in &self.rows {
             let key = (row.case.as_str(), row.metric.as_str(), row.policy.as_str());
@@ -240,7 +177,7 @@ impl Sensitivity {
         let delta = row
             .simulated_delta_pct
             .map(|d| (d, row.simulated_delta_ci95));
-        let of_all = Conclusion::of(&row.metric, delta);
+        let of_all = conclusion(&row.metric, delta);
         (tried.plain_conclusion != of_all).then(|| {
             format!(
                 "case {}, {} of {}: {} with {} seeds, {} with the {} seeds that tried the assumed \
@@ -249,9 +186,9 @@ impl Sensitivity {
                 row.metric,
                 row.policy,
                 of_all.word(),
-                row.simulated.n,
+                row.simulated.n.unwrap_or_default(),
                 tried.plain_conclusion.word(),
-                self.seeds.len()
+                self.assumed.seeds.len()
             )
         })
     }
@@ -260,9 +197,9 @@ impl Sensitivity {
     /// rest.
     pub(crate) fn verdict(&self) -> String {
         let conclusions = self.conclusions();
-        let costs = match self.costs.len() {
+        let costs = match self.assumed.costs.len() {
             0 => return "Nothing assumed to try: no conclusion depends on it.".to_owned(),
-            1 => format!("the one assumed cost ({})", self.costs[0].0),
+            1 => format!("the one assumed cost ({})", self.assumed.costs[0].cost),
             n => format!("each of the {n} assumed costs"),
         };
         let holds = |key: &&(&str, &str, &str)| self.robust(key.0, key.1, key.2);
@@ -322,7 +259,7 @@ impl Sensitivity {
     }
 
     fn cases_in_words(&self) -> String {
-        match self.cases.as_slice() {
+        match self.assumed.cases.as_slice() {
             [one] => format!("case {one}"),
             several => format!("cases {}", several.join(", ")),
         }
@@ -333,8 +270,8 @@ impl Sensitivity {
         let mut flips: Vec<String> = Vec::new();
         for row in self.of(case, metric, policy).filter(|row| row.flips) {
             plain = row.plain_conclusion;
-            let (cost, factor, now) = (&row.cost, row.factor.word(), row.conclusion.word());
-            flips.push(format!("{now} with {cost} {factor}"));
+            let (cost, times, now) = (&row.cost, factor(row.factor), row.conclusion.word());
+            flips.push(format!("{now} with {cost} {times}"));
         }
         format!(
             "Not robust: {metric} of {policy} in case {case}: {} becomes {}.",
@@ -342,6 +279,14 @@ impl Sensitivity {
             flips.join(", ")
         )
     }
+}
+
+/// The word of a factor.
+fn factor(value: f64) -> &'static str {
+    let known = Factor::ALL
+        .into_iter()
+        .find(|factor| factor.value() == value);
+    known.map_or("", Factor::word)
 }
 
 #[cfg(test)]

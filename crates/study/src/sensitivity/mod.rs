@@ -8,5 +8,5 @@ mod plan;
 pub(crate) use arguments::{arguments, value as argument};
 pub(crate) use costs::{changed_workload, cost_names};
 pub(crate) use judge::sensitivity;
-pub use judge::{Conclusion, Sensitivity, SensitivityRow};
+
 pub(crate) use plan::{Tried, tried};

@@ -1,6 +1,6 @@
 //! Columns with workloads of their own, cases with jitter, and studies that ask the oracle.
 use super::{Study, StudyOptions};
-use crate::{Simulated, StudyRow};
+use wakeplace_outcome::{Figure as Simulated, Row as StudyRow};
 
 /// Two columns of one policy; a file with everything that the next two tests change.
 const TWO: &str = r#"title = "Pinned and free"

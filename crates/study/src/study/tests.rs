@@ -1,8 +1,8 @@
 use super::{Study, StudyOptions};
 use crate::file::Cell;
-use crate::{Param, Simulated, StudyInfo, StudyResult, StudyRow, run_studies, studies};
-use std::collections::BTreeMap;
+use crate::{StudyInfo, run_studies, studies};
 use std::sync::Arc;
+use wakeplace_outcome::{Figure, Param, Row as StudyRow, Study as StudyResult};
 use wakeplace_platform::{Board, Source, Standing};
 
 const HIKEY: &str = "energy-aware/energy-hikey960";
@@ -222,23 +222,13 @@ fn a_board_power_is_recomputed_from_its_cell() {
     result.cases[0].duration_ns = 30_000_000_000;
     let row = |metric: &str, mean: f64| StudyRow {
         case: "10".to_owned(),
-        params: BTreeMap::new(),
         metric: metric.to_owned(),
-        unit: "J".to_owned(),
         policy: "linux-4.17".to_owned(),
-        published: None,
-        published_change: None,
-        simulated: Simulated {
+        simulated: Figure {
             mean,
-            rsd_pct: 0.0,
-            n: 10,
+            ..Figure::default()
         },
-        published_delta_pct: None,
-        simulated_delta_pct: None,
-        simulated_delta_ci95: None,
-        simulated_delta_method: None,
-        calibrated: false,
-        robust: None,
+        ..StudyRow::default()
     };
     result.rows = vec![row("cpu_energy_j", 2.25)];
     assert_eq!(study.calibration(&result), None, "nothing on work");
@@ -474,11 +464,8 @@ fn a_change_published_without_means_stands_as_a_change() {
         (row.published, row.published_delta_pct),
         (None, Some(687.45))
     );
-    let change = row.published_change.unwrap();
-    assert_eq!(
-        (change.rsd_pct, change.base_rsd_pct),
-        (Some(1.5), Some(2.5))
-    );
+    let change = row.published_change_rsd_pct.unwrap();
+    assert_eq!((change.policy, change.base), (Some(1.5), Some(2.5)));
     assert_eq!(
         rows()
             .filter(|row| row.published_delta_pct.is_some())

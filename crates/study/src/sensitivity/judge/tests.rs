@@ -1,5 +1,6 @@
-use super::Conclusion;
-use crate::{Study, StudyOptions, StudyResult};
+use super::{Conclusion, conclusion};
+use crate::{Study, StudyOptions};
+use wakeplace_outcome::Study as StudyResult;
 
 /// Two columns that differ in one time only: until an interrupt of another CPU is taken. Two tasks
 /// that wake each other sleep and are woken across CPUs, so their latency is that time and a rest
@@ -50,10 +51,10 @@ fn a_conclusion_that_one_assumed_time_makes_is_not_robust() {
     // 1500 against 1000 ns: a gain. 750 against 1000, and 1500 against 2000: a loss.
     let result = run(&study(1500, TABLE), false, false);
     let found = result.sensitivity.as_ref().unwrap();
-    let flips: Vec<_> = found.rows.iter().filter(|row| row.flips).collect();
+    let flips: Vec<_> = found.iter().filter(|row| row.flips).collect();
     let named: Vec<_> = flips
         .iter()
-        .map(|row| (row.cost.as_str(), row.factor.value()))
+        .map(|row| (row.cost.as_str(), row.factor))
         .collect();
     assert_eq!(named, [("ipi_ns", 2.0), ("model.ipi_ns", 0.5)]);
     for row in flips {
@@ -72,16 +73,17 @@ fn a_conclusion_that_stands_at_half_and_double_is_robust() {
     // 9000 against 1000 ns: 4500 against 1000 and 9000 against 2000 say the same.
     let result = run(&study(9000, TABLE), false, false);
     let found = result.sensitivity.as_ref().unwrap();
-    assert!(found.rows.iter().all(|row| !row.flips));
+    assert!(found.iter().all(|row| !row.flips));
     assert_eq!(result.rows[1].robust, Some(true));
     // Eight of [costs] and the model's own; two rows each.
-    assert_eq!((found.costs.len(), found.rows.len()), (9, 18));
+    let costs = &result.assumed.as_ref().unwrap().costs;
+    assert_eq!((costs.len(), found.len()), (9, 18));
     let line = "Robust: the conclusion (gain) holds in case 2 at half and double of each of the 9 \
                 assumed costs.";
     assert!(result.verdict.contains(line), "{}", result.verdict);
     // Nobody forks after the start, and nothing is searched on a machine where each task has its
     // CPU: at least one of them is told as without effect.
-    assert!(!found.unused.contains(&"ipi_ns".to_owned()));
+    assert!(costs.iter().any(|own| own.cost == "ipi_ns" && !own.unused));
 }
 
 #[test]
@@ -89,12 +91,12 @@ fn a_cost_that_no_run_uses_is_told() {
     // Without costs the kernel's are not used at all; the interrupt's time still is.
     let text = format!("set = [\"model.kernel_costs=off\"]\n{TABLE}");
     let result = run(&study(9000, &text), false, false);
-    let found = result.sensitivity.as_ref().unwrap();
+    let found = result.assumed.as_ref().unwrap();
     for cost in ["context_switch_ns", "wakeup_ns", "tick_ns", "fork_ns"] {
         assert!(
-            found.unused.contains(&cost.to_owned()),
+            found.costs.iter().any(|own| own.cost == cost && own.unused),
             "{cost}: {:?}",
-            found.unused
+            found.costs
         );
     }
 }
@@ -106,7 +108,7 @@ fn it_is_run_where_the_study_says_so_or_on_demand() {
     assert!(run(&with, true, false).sensitivity.is_none());
     assert!(run(&with, true, true).sensitivity.is_some());
     assert!(run(&without, false, false).sensitivity.is_none());
-    let asked = run(&without, false, true).sensitivity.unwrap();
+    let asked = run(&without, false, true).assumed.unwrap();
     assert_eq!(
         (asked.cases, asked.seeds),
         (vec!["2".to_owned()], vec![1, 2, 3])
@@ -131,27 +133,27 @@ fn one_seed_tells_nothing() {
 fn what_is_excepted_is_not_tried_and_workloads_are() {
     let except = format!("{TABLE}\nexcept = [{{ cost = \"ipi_ns\", why = \"measured since\" }}]");
     let result = run(&study(1500, &except), false, false);
-    let found = result.sensitivity.unwrap();
-    assert!(!found.costs.iter().any(|(name, _)| name == "ipi_ns"));
-    assert_eq!(
-        found.except,
-        [("ipi_ns".to_owned(), "measured since".to_owned())]
-    );
+    let found = result.assumed.unwrap();
+    assert!(!found.costs.iter().any(|own| own.cost == "ipi_ns"));
+    let [except] = found.except.as_slice() else {
+        panic!("one is excepted: {found:?}");
+    };
+    assert_eq!((&*except.cost, &*except.why), ("ipi_ns", "measured since"));
 }
 
 #[test]
 fn the_interval_and_the_metric_decide() {
-    let of = |metric, delta, low, high| Conclusion::of(metric, Some((delta, Some((low, high)))));
+    let of = |metric, delta, low, high| conclusion(metric, Some((delta, Some((low, high)))));
     assert_eq!(of("energy_j", -5.0, -6.0, -4.0), Conclusion::Gain);
     assert_eq!(of("energy_j", 5.0, 4.0, 6.0), Conclusion::Loss);
     assert_eq!(of("idle_residency_pct", 5.0, 4.0, 6.0), Conclusion::Gain);
     assert_eq!(of("wakeups_total", -5.0, -6.0, -4.0), Conclusion::Less);
     assert_eq!(of("energy_j", -5.0, -11.0, 1.0), Conclusion::NoDifference);
     assert_eq!(
-        Conclusion::of("energy_j", Some((-5.0, None))),
+        conclusion("energy_j", Some((-5.0, None))),
         Conclusion::Unknown
     );
-    assert_eq!(Conclusion::of("energy_j", None), Conclusion::Unknown);
+    assert_eq!(conclusion("energy_j", None), Conclusion::Unknown);
 }
 
 #[test]

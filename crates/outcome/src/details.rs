@@ -1,0 +1,95 @@
+//! What runs spent time and energy on: means over the seeds. Long lists are lists of lists:
+//! docs/guide/report.md says what stands in which place.
+
+use crate::Pairs;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// What the runs of one policy did.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
+pub struct Details {
+    /// Mean energy; null on a platform without power figures.
+    pub energy: Option<Energy>,
+    /// Per cluster, in the platform's order.
+    pub residency: Vec<Residency>,
+    /// Per frequency domain, in the platform's order.
+    pub frequencies: Vec<Frequencies>,
+    /// Wake-up latencies of all runs: up to how many ns, and how many; four buckets per doubling.
+    pub wake_latency_up_to_ns_count: Vec<(u64, u64)>,
+    /// Placements by reason, mean of the runs, in the order of the reasons.
+    pub placements_per_run: Pairs<f64>,
+    /// Per kind of CPU, where a cluster holds several.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub kinds: Vec<Residency>,
+}
+
+/// Mean energy of a run, in the unit of power x s.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Energy {
+    /// `J` or `bogo·s`.
+    pub unit: String,
+    /// The board's constant power; null if the platform has no such figure.
+    #[serde(default)]
+    pub board: Option<f64>,
+    /// CPUs and clusters: cluster, state, energy, time in s (of CPU states summed over the CPUs).
+    #[serde(default)]
+    pub cluster_state_energy_s: Vec<(String, String, f64, f64)>,
+    /// By CPU, without what clusters draw. Empty on machines of more than 64 CPUs.
+    #[serde(default)]
+    pub cpu_busy_idle_transition: Vec<(f64, f64, f64)>,
+    /// What the board drew more while CPUs worked; absent if the platform has no such figures.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub work: Option<f64>,
+}
+
+/// What the CPUs of a cluster or kind spent their time on; `busy_pct`, `transition_pct` and
+/// `idle_pct` add to 100.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Residency {
+    /// Name of the cluster.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cluster: Option<String>,
+    /// Name of the kind.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub kind: Option<String>,
+    /// Number of CPUs.
+    #[serde(default)]
+    pub cpus: usize,
+    /// Busy.
+    pub busy_pct: f64,
+    /// On the way into or out of idle states.
+    #[serde(default)]
+    pub transition_pct: f64,
+    /// In idle states of CPUs.
+    #[serde(default)]
+    pub idle_pct: Pairs<f64>,
+    /// The cluster itself in its states, of the runs' time.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cluster_idle_pct: Option<Pairs<f64>>,
+}
+
+impl Residency {
+    /// Of the cluster or the kind.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        let name = self.cluster.as_deref().or(self.kind.as_deref());
+        name.unwrap_or_default()
+    }
+
+    /// The cluster's states; of a kind there are none.
+    pub fn cluster_idle(&self) -> impl Iterator<Item = &(String, f64)> {
+        self.cluster_idle_pct.iter().flat_map(|all| all.iter())
+    }
+}
+
+/// What a frequency domain was set to.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Frequencies {
+    /// Its CPUs, as `0-3,8`.
+    pub cpus: String,
+    /// Its operating points, ascending: frequency, share of the time that the domain was set to
+    /// it, share of the CPUs' time that they were busy at it.
+    #[serde(default)]
+    pub khz_time_busy_pct: Vec<(u64, f64, f64)>,
+}

@@ -1,0 +1,34 @@
+//! Results as plain types, each written once. JSON is written from them and read back into them;
+//! pages and tables show them, and docs/result.schema.json is made of them ([`schema`]).
+//!
+//! What results of older versions lack is empty when it is read. Keys stand in JSON in the order of
+//! the fields. A figure that is not finite is null in JSON.
+
+mod comparison;
+mod details;
+mod forms;
+mod schema;
+mod sensitivity;
+mod states;
+mod study;
+mod timeline;
+
+pub use comparison::{
+    Comparison, Comparisons, Delta, Exit, LongestWait, Metric, Run, SchedExt, SeedRun, Verdict,
+};
+pub use details::{Details, Energy, Frequencies, Residency};
+pub use forms::{Difference, Method, Multiplicity, Pairs, Param, hash, hashes, ranges};
+pub use schema::schema;
+pub use sensitivity::{Assumed, Conclusion, Cost, Except, Tried};
+pub use states::{CpuState, DomainState, GroupState, SchedMcState, State};
+pub use study::{
+    Beaten, Case, CaseProfile, Column, Figure, Kept, Loss, Mean, Promise, PromiseRow,
+    PublishedSpread, Row, Studies, Study, Tradeoff, Worth,
+};
+pub use timeline::{Span, Timeline};
+
+/// Version of the results of `compare`, `sim` and `study run`; 2 since they carry their runs.
+pub const RESULT_SCHEMA_VERSION: u64 = 2;
+
+/// Version of the JSON objects beside results; raised when a key changes its meaning or goes away.
+pub const SCHEMA_VERSION: u64 = 1;
