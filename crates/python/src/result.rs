@@ -7,11 +7,7 @@ use crate::work::interruptible;
 use pyo3::prelude::*;
 use pyo3::types::{PyAny, PyCapsule};
 use wakeplace_report::{Format, Style};
-<<<<<<< HEAD
-use wakeplace_study::{Command, Comparison, PolicyRuns, RunRecord, RunTable, StudyResult};
-=======
-use wakeplace_study::{Comparison, PolicyRuns, RunRecord, RunTable, study_records};
->>>>>>> d13718ac (Results are one set of types: JSON, its schema, pages and studies are made of them)
+use wakeplace_study::{Command, Comparison, PolicyRuns, RunRecord, RunTable, study_records};
 
 /// What was run, whole: it is written when somebody asks.
 pub(crate) enum Kept {

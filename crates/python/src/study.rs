@@ -6,12 +6,7 @@ use crate::result::{Kept, Result};
 use crate::work::interruptible;
 use pyo3::prelude::*;
 use wakeplace_study::{
-<<<<<<< HEAD
-    Ask, Command, Origin, StudyError, StudyOptions, StudyResult, any_policy, check_keys,
-    run_studies, select,
-=======
-    Origin, StudyError, StudyOptions, any_policy, check_keys, run_studies, select,
->>>>>>> d13718ac (Results are one set of types: JSON, its schema, pages and studies are made of them)
+    Ask, Command, Origin, StudyError, StudyOptions, any_policy, check_keys, run_studies, select,
 };
 use wakeplace_text::shell_word;
 

@@ -2,11 +2,7 @@
 
 use xtask::repo::Repo;
 use xtask::{
-<<<<<<< HEAD
-    Finding, arrows, assets, bindings, kernel_map, measure, mutants, params, reasons, tidy,
-=======
-    Finding, arrows, assets, bindings, kernel_map, mutants, params, reasons, schema, tidy,
->>>>>>> d13718ac (Results are one set of types: JSON, its schema, pages and studies are made of them)
+    Finding, arrows, assets, bindings, kernel_map, measure, mutants, params, reasons, schema, tidy,
 };
 
 fn repo() -> Repo {

@@ -324,7 +324,7 @@ fn results_of_version_1_are_read() {
     for part in [
         "<h2>Published against simulated</h2>",
         "<h2>With assumed costs halved and doubled</h2>",
-        "tick_ns",
+        "context_switch_ns",
         "<h2>Busy and idle</h2>",
         "schema_version 1",
     ] {

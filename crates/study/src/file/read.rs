@@ -12,11 +12,7 @@ use super::{
 };
 use crate::error::Flaw;
 use crate::oracle::machine;
-<<<<<<< HEAD
-use crate::{Command, Param, Request, StudyError, catalogue, verdict};
-=======
-use crate::{StudyError, catalogue, verdict};
->>>>>>> d13718ac (Results are one set of types: JSON, its schema, pages and studies are made of them)
+use crate::{Command, Request, StudyError, catalogue, verdict};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use wakeplace_engine::{Hotplug, Options};
