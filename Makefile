@@ -28,7 +28,8 @@ check: ## this repository's own rules: style, dependency arrows, licences, gener
 	cargo xtask check
 
 lab: ## what runs in the lab's guests, for x86-64 and arm64, into target/lab
-	@scripts/lab-binaries.sh
+	@scripts/setup.sh
+	@cargo xtask programs
 
 fidelity: lab ## docs/results/fidelity.md and truth.md: placement beside the kernel's own (35 minutes of emulation on two CPUs)
 	cargo run --locked --release --bin wakeplace -- lab fidelity --jobs 2 --timeout 90m \
@@ -38,13 +39,13 @@ fidelity: lab ## docs/results/fidelity.md and truth.md: placement beside the ker
 	cargo run --locked --release --bin wakeplace -- lab fidelity --recorded --page docs/results/fidelity.md
 
 live-test: lab build ## the live scheduler in emulated machines (LIVE_QUICK=1: shorter)
-	@scripts/live-tests.sh
+	@cargo xtask live-tests
 
 live-unit: lab build ## ... as a service, where systemd is the first process
-	@scripts/live-unit.sh
+	@cargo xtask live-unit
 
 soak: lab build ## ... under mixed load for half an hour (SOAK_MINUTES=N)
-	@scripts/soak.sh
+	@cargo xtask soak
 
 same-runs: ## a list of runs happens as scripts/same-runs.txt has them (docs/internals/checks.md; RECORD=1: write it anew)
 	@scripts/setup.sh
@@ -58,7 +59,7 @@ bench: ## how many simulated events a second (WAKEPLACE_BENCH_QUICK=1: a short l
 	@cargo xtask bench target/release/wakeplace
 
 bench-live: lab build ## what a wake-up costs, in instructions, beside the kernel's scheduler and others
-	@scripts/bench-live.sh
+	@cargo xtask live-cost
 
 fuzz: ## changed inputs, from the file to every output, guided by coverage (FUZZ_SECONDS=N each, 60)
 	@scripts/setup.sh
@@ -74,18 +75,23 @@ nightly: ## everything that .ci/run has no time for, each part with its seconds 
 	@cargo xtask nightly
 
 playground: ## the simulator as one page for browsers, target/playground/index.html
-	@scripts/playground.sh
+	@scripts/setup.sh
+	@cargo xtask playground
 
 site: ## documents and playground as one folder for any static host, target/site
-	@scripts/site.sh
+	@scripts/setup.sh
+	@cargo xtask build-site
 
 python: ## the wheel for Python into dist/, and its tests (PYTEST=ARGUMENTS of pytest)
-	@scripts/python.sh
+	@scripts/setup.sh
+	@cargo xtask python
 
 dist: ## what can be given away, into dist/: archives, Debian packages, crates, sums (ARCHS=x86_64)
-	@scripts/dist.sh $(ARCHS)
+	@scripts/setup.sh
+	@cargo xtask dist $(ARCHS)
 
 release: ## commits and tags a release (DRY_RUN=1: only checks, and says what it would do)
+	@scripts/setup.sh
 	@cargo xtask release $(if $(DRY_RUN),--dry-run)
 
 install: ## `wakeplace`, its loader of objects and `scx_wakeplace` into cargo's folder of programs

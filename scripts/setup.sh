@@ -138,7 +138,7 @@ set_up_bpf() {
         fail "no libelf or zlib to build with: install libelf-dev and zlib1g-dev"
 }
 
-# For scripts/lab-binaries.sh. clang is the compiler for arm64, so only its libraries and linker are
+# For cargo xtask programs. clang is the compiler for arm64, so only its libraries and linker are
 # installed: gcc for arm64 would drive out gcc-multilib.
 set_up_lab() {
     [ "$(uname -m)" = x86_64 ] || fail "guests are built on x86-64, this is $(uname -m)"

@@ -9,7 +9,7 @@
  *
  * Nothing else is there: no decision where a task goes (its previous CPU if that idles, or any that
  * does), no statistics, timers, pulls, pushes, control groups, execs, hotplug. The CPUs are equal.
- * All wake-ups count as synchronous. Not part of scx_wakeplace; scripts/bench-floor.sh measures it
+ * All wake-ups count as synchronous. Not part of scx_wakeplace; cargo xtask live-floor measures it
  * (docs/results/live.md).
  */
 #include "kernel.h"

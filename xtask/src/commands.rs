@@ -8,8 +8,7 @@ use anyhow::{Result, bail};
 use crate::repo::Repo;
 use crate::shop::{Shop, choose, usage};
 use crate::{
-    Finding, arrows, assets, bindings, checks, gives, kernel_map, measure, mutants, params, protos,
-    reasons, schema, site, tidy, tries, truth,
+    Finding, arrows, assets, bindings, checks, gives, kernel_map, live, measure, mutants, params, protos, reasons, schema, site, tidy, trees, tries, truth,
 };
 
 /// What came of a command.
@@ -279,6 +278,24 @@ const TRIES: &[Command] = &[
         |arguments| task(arguments, tries::pages::run),
     ),
     command(
+        "kernel-shim",
+        "[VERSION [PROGRAM]]",
+        "the shim that kernel trees run on, with guards and sanitizers, here and on arm64",
+        |arguments| task(arguments, trees::shim::run),
+    ),
+    command(
+        "kernel-coverage",
+        "[--page]",
+        "what of a tree the tests execute (KEEP)",
+        |arguments| trees::coverage::run(&Shop::open()?, arguments),
+    ),
+    command(
+        "traces",
+        "[PROGRAM]",
+        "traces before readers of others",
+        |arguments| task(arguments, tries::traces::run),
+    ),
+    command(
         "advisories",
         "[Cargo.lock]",
         "advisories about what we depend on",
@@ -292,18 +309,139 @@ const TRIES: &[Command] = &[
     ),
 ];
 
-/// What is given away.
-const GIVES: &[Command] = &[command(
-    "release",
-    "[--dry-run]",
-    "commit and tag a release",
-    |arguments| gives::release::run(&Shop::open()?, arguments),
-)];
+/// The live scheduler, and schedulers of others.
+const LIVE: &[Command] = &[
+    command(
+        "live-tests",
+        "",
+        "the live scheduler in emulated machines (LIVE_QUICK, LIVE_KEEP)",
+        |arguments| alone(arguments, live::tests::run),
+    ),
+    command(
+        "live-unit",
+        "",
+        "... as a service, where systemd is the first process",
+        |arguments| alone(arguments, live::unit::run),
+    ),
+    command(
+        "soak",
+        "[--page]",
+        "... under mixed load for long (SOAK_MINUTES and more)",
+        |arguments| task(arguments, live::soak::run),
+    ),
+    command(
+        "live-cost",
+        "[--page]",
+        "instructions of a wake-up, beside others (BENCH_PEERS)",
+        |arguments| task(arguments, live::cost::wakeups),
+    ),
+    command(
+        "live-floor",
+        "[--page]",
+        "... what its parts cost at least",
+        |arguments| task(arguments, live::cost::floor),
+    ),
+    command(
+        "live-rule",
+        "[--page]",
+        "... what the parts of the energy rule cost",
+        |arguments| task(arguments, live::cost::rule),
+    ),
+    command(
+        "live-waits",
+        "[--page]",
+        "waits of short tasks beside endless ones",
+        |arguments| task(arguments, live::waits::live),
+    ),
+    command(
+        "idle-waits",
+        "FOLDER [--page]",
+        "waits on idle CPUs in kept recordings",
+        |arguments| task(arguments, live::waits::idle),
+    ),
+    command(
+        "kernel-schedulers",
+        "[--check | --arm64]",
+        "build those of the kernel's tools",
+        |arguments| task(arguments, tries::kernel_schedulers::run),
+    ),
+    command(
+        "schedulers-check",
+        "",
+        "those in PATH do the same twice (SCHEDULERS)",
+        |arguments| alone(arguments, live::schedulers::check),
+    ),
+    command(
+        "schedulers-arm64",
+        "",
+        "... and in an emulated arm64 machine",
+        |arguments| alone(arguments, live::schedulers::arm64),
+    ),
+];
 
-const GROUPS: [(&str, &[Command]); 4] = [
+/// What is given away.
+const GIVES: &[Command] = &[
+    command(
+        "release",
+        "[--dry-run]",
+        "commit and tag a release",
+        |arguments| gives::release::run(&Shop::open()?, arguments),
+    ),
+    command(
+        "programs",
+        "[--simulator | --tested | --dist] [MACHINE...]",
+        "static programs for guests, into target/lab, or to give away",
+        |arguments| task(arguments, gives::programs::run),
+    ),
+    command(
+        "dist",
+        "[MACHINE...]",
+        "archives, packages, crates and sums, into dist/",
+        |arguments| task(arguments, gives::dist::run),
+    ),
+    command(
+        "dist-again",
+        "",
+        "whether another folder gives the same bytes",
+        |arguments| alone(arguments, gives::dist::again),
+    ),
+    command(
+        "dist-test",
+        "",
+        "both Debian packages, in a guest with systemd",
+        |arguments| alone(arguments, live::unit::packages),
+    ),
+    command(
+        "python",
+        "[arm64]",
+        "the wheel for Python, and its tests",
+        |arguments| task(arguments, gives::python::run),
+    ),
+    command(
+        "playground",
+        "[FILE]",
+        "the simulator as one page for browsers",
+        |arguments| task(arguments, gives::playground::run),
+    ),
+    command(
+        "playground-test",
+        "[PROGRAM [FOLDER]]",
+        "whether it gives the program's bytes; pictures go into FOLDER (PLAYGROUND_QUICK)",
+        |arguments| task(arguments, gives::playground::test),
+    ),
+    command(
+        "build-site",
+        "[FOLDER]",
+        "documents and playground as one folder",
+        |arguments| gives::site::run(&Shop::open()?, arguments),
+    ),
+];
+
+const GROUPS: [(&str, &[Command]); 5] = [
     ("The repository's own rules", RULES),
     ("What the program does and costs", MEASURES),
     ("What tries it", TRIES),
+    ("The live scheduler, and schedulers of others", LIVE),
     ("What is given away", GIVES),
 ];
 

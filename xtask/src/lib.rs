@@ -20,6 +20,7 @@ pub mod commands;
 pub mod gives;
 pub mod kernel_map;
 pub mod lexer;
+pub mod live;
 pub mod measure;
 pub mod mutants;
 pub mod params;
@@ -30,6 +31,7 @@ pub mod schema;
 pub mod shop;
 pub mod site;
 pub mod tidy;
+pub mod trees;
 pub mod tries;
 pub mod truth;
 

@@ -81,9 +81,9 @@ impl Drop for Running {
 ///
 /// Without `kpti=off` an arm64 kernel takes page tables of its own, since its addresses are random
 /// (`kaslr_requires_kpti`). Then it changes tables whenever it is entered or left, and each time
-/// the emulator forgets all translations. Three minutes of mixed load on eight CPUs
-/// (scripts/soak.sh) took 336 s of the host's time so, and 169 s without. The emulated CPU needs no
-/// such tables: it says so (CSV3).
+/// the emulator forgets all translations. Three minutes of mixed load on eight CPUs (`cargo xtask
+/// soak`) took 336 s of the host's time so, and 169 s without. The emulated CPU needs no such
+/// tables: it says so (CSV3).
 fn kernel_command_line(arch: Arch, console: &str) -> String {
     let own_tables = match arch {
         Arch::X86_64 => "",

@@ -205,7 +205,7 @@ const MAY_KNOW: [(&str, &[&str]); 34] = [
             "report",
         ],
     ),
-    ("xtask", &["outcome", "text", "platform"]),
+    ("xtask", &["archive", "outcome", "text"]),
 ];
 
 /// Crates that must be the same on every machine, and what they may not even reach.

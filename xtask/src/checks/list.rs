@@ -6,13 +6,15 @@ use anyhow::{Result, ensure};
 use xshell::{Cmd, cmd};
 
 use super::Check;
-use super::Size::{self, Quick};
+use super::Size::{self, Full, Quick};
 use super::When::{self, BesideTests, Both, Ci, Nightly};
-use crate::gives::release;
+use crate::gives::programs::{self, Kind, MACHINES, Machine};
+use crate::gives::{self, dist, playground, python, release};
+use crate::live;
 use crate::measure::{instructions, outside, same_bytes, same_runs};
 use crate::shop::{Shop, missing, run, setting};
-use crate::tries::{advisories, deny, engine_mutants, fuzz, metrics, pages, sanitize};
-use crate::{Finding, mutants};
+use crate::tries::{advisories, deny, engine_mutants, fuzz, metrics, pages, sanitize, traces};
+use crate::{Finding, mutants, trees};
 
 const fn check(
     name: &'static str,
@@ -58,16 +60,16 @@ pub(super) const ALL: [Check; 39] = [
         "playground",
         "the module for browsers",
         BesideTests,
-        playground,
+        in_browsers,
     ),
     check(
         "python",
         "the module for Python and its notebooks",
         BesideTests,
-        python,
+        for_python,
     ),
     check("site", "the site", Nightly, |shop, _| {
-        script(shop, "scripts/site.sh")
+        none(gives::site::run(shop, &[])?)
     }),
     check(
         "parity",
@@ -127,29 +129,24 @@ pub(super) const ALL: [Check; 39] = [
         "traces",
         "traces before readers of others",
         Nightly,
-        |shop, _| {
-            let program = shop.build("release")?;
-            run(cmd!(shop.sh, "scripts/traces/check.sh {program}"))
-        },
+        |shop, _| traces::run(shop, &[text(&shop.build("release")?)]),
     ),
     check(
         "pages",
         "pages of results in a browser",
         Both,
         |shop, size| {
-            if size == Quick {
-                shop.sh.set_var("REPORT_QUICK", "1");
-            } else {
+            if size == Full {
                 shop.setup(&["browser"])?;
             }
-            pages::run(shop, &[])
+            pages::look_at(shop, size == Quick, &[])
         },
     ),
     check(
         "live",
         "the live scheduler in emulated machines",
         BesideTests,
-        live,
+        in_guests,
     ),
     check(
         "compiler",
@@ -167,16 +164,13 @@ pub(super) const ALL: [Check; 39] = [
         "kernel-shim",
         "the shim that trees run on",
         Nightly,
-        |shop, _| {
-            shop.build("dev")?;
-            script(shop, "scripts/kernel-shim.sh")
-        },
+        |shop, _| trees::shim::run(shop, &[]),
     ),
     check(
         "kernel-coverage",
         "what tests execute of a tree",
         Nightly,
-        |shop, _| script(shop, "scripts/kernel-coverage.sh"),
+        |shop, _| none(trees::coverage::run(shop, &[])?),
     ),
     check(
         "callbacks",
@@ -190,7 +184,7 @@ pub(super) const ALL: [Check; 39] = [
         Nightly,
         |shop, _| {
             shop.build("release")?;
-            script(shop, "scripts/schedulers-check.sh")
+            live::schedulers::check(shop)
         },
     ),
     check(
@@ -199,7 +193,7 @@ pub(super) const ALL: [Check; 39] = [
         Nightly,
         |shop, _| {
             shop.build("release")?;
-            script(shop, "scripts/schedulers-arm64.sh")
+            live::schedulers::arm64(shop)
         },
     ),
     check(
@@ -213,7 +207,7 @@ pub(super) const ALL: [Check; 39] = [
         "dist",
         "what is given away, built twice and installed",
         Nightly,
-        dist,
+        given_away,
     ),
     check("bench", "benchmarks, simulated", Nightly, |shop, _| {
         make(shop, "bench")
@@ -223,9 +217,9 @@ pub(super) const ALL: [Check; 39] = [
         "benchmarks of wake-ups, live",
         Nightly,
         |shop, _| {
-            script(shop, "scripts/lab-binaries.sh")?;
+            guests(shop)?;
             shop.build("release")?;
-            script(shop, "scripts/bench-live.sh")
+            live::cost::wakeups(shop, &[])
         },
     ),
 ];
@@ -249,10 +243,6 @@ fn text(path: &Path) -> &str {
 
 fn make(shop: &Shop, target: &str) -> Result<()> {
     run(cmd!(shop.sh, "make --no-print-directory {target}"))
-}
-
-fn script(shop: &Shop, path: &str) -> Result<()> {
-    run(cmd!(shop.sh, "{path}"))
 }
 
 /// Tests of a package: `cargo test --locked --package NAME ARGUMENTS`.
@@ -330,35 +320,34 @@ fn kills(shop: &Shop, _: Size) -> Result<()> {
 }
 
 /// The module for browsers gives the program's bytes, and its page holds whatever it is given.
-fn playground(shop: &Shop, size: Size) -> Result<()> {
-    if size == Quick {
-        let program = shop.program()?;
-        let quick = cmd!(shop.sh, "scripts/playground-test.sh {program}");
-        return run(quick.env("PLAYGROUND_QUICK", "1"));
+fn in_browsers(shop: &Shop, size: Size) -> Result<()> {
+    if size == Full {
+        shop.setup(&["browser", "node"])?;
+        let all = ["--locked", "--package", "wakeplace-wasm"];
+        run(cmd!(
+            shop.sh,
+            "cargo clippy {all...} --all-targets -- -D warnings"
+        ))?;
+        run(cmd!(shop.sh, "cargo test {all...}"))?;
     }
-    shop.setup(&["browser", "node"])?;
-    shop.build("release")?;
-    run(cmd!(
-        shop.sh,
-        "cargo clippy --locked --package wakeplace-wasm --all-targets -- -D warnings"
-    ))?;
-    run(cmd!(
-        shop.sh,
-        "cargo test --locked --package wakeplace-wasm"
-    ))?;
-    script(shop, "scripts/playground-test.sh")
+    playground::try_out(shop, size == Quick, &shop.program()?, &[])
 }
 
-fn python(shop: &Shop, size: Size) -> Result<()> {
+fn for_python(shop: &Shop, size: Size) -> Result<()> {
     if size == Quick {
-        return run(cmd!(shop.sh, "scripts/python.sh").env("PYTHON_PROFILE", "dev"));
+        return python::build(shop, "dev", false);
     }
-    make(shop, "python")?;
-    run(cmd!(shop.sh, "scripts/python.sh arm64"))?;
+    python::build(shop, "release", false)?;
+    python::build(shop, "release", true)?;
     run(cmd!(
         shop.sh,
         "cargo clippy --locked --package wakeplace-python -- -D warnings"
     ))
+}
+
+/// What runs in the lab's guests.
+fn guests(shop: &Shop) -> Result<()> {
+    programs::make(shop, Kind::Guests, &MACHINES)
 }
 
 /// All reasons of the core are among the answers.
@@ -406,7 +395,7 @@ fn fuzzing(shop: &Shop, _: Size) -> Result<()> {
 
 fn builds(shop: &Shop, _: Size) -> Result<()> {
     shop.setup(&["emulator"])?;
-    run(cmd!(shop.sh, "scripts/lab-binaries.sh --simulator"))?;
+    programs::make(shop, Kind::Simulator, &MACHINES)?;
     let (release, debug) = (shop.build("release")?, shop.build("dev")?);
     let arm64 = format!(
         "qemu-aarch64 {}",
@@ -415,17 +404,17 @@ fn builds(shop: &Shop, _: Size) -> Result<()> {
     same_bytes::run(shop, &[text(&debug), text(&release), &arm64])
 }
 
-fn live(shop: &Shop, size: Size) -> Result<()> {
+fn in_guests(shop: &Shop, size: Size) -> Result<()> {
     if size == Quick {
         // The programs of the guests are those that the tests have built. In guests whose time is
         // counted in instructions a busy machine changes nothing. The one that minds it is the
         // last, as a rule after the tests have ended; if it is late, it runs again.
-        run(cmd!(shop.sh, "scripts/lab-binaries.sh --tested"))?;
-        return run(cmd!(shop.sh, "scripts/live-tests.sh").env("LIVE_QUICK", "1"));
+        programs::make(shop, Kind::Tested, &MACHINES)?;
+        return live::tests::in_size(shop, true);
     }
-    script(shop, "scripts/lab-binaries.sh")?;
+    guests(shop)?;
     shop.build("release")?;
-    script(shop, "scripts/live-tests.sh")
+    live::tests::in_size(shop, false)
 }
 
 /// On this machine and on arm64.
@@ -434,10 +423,16 @@ fn compiler(shop: &Shop, _: Size) -> Result<()> {
         .set_var("WAKEPLACE_SAME_PROGRAMS", (20_000 * scale()?).to_string());
     run(cargo_test(shop, "bpf-vm", "--test all same::"))?;
     shop.setup(&["lab", "emulator"])?;
-    const ARM64: &str = ". scripts/arm64-cargo.sh && \
-        CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_RUNNER=qemu-aarch64 cargo test --locked \
-        --package wakeplace-bpf-vm --target aarch64-unknown-linux-gnu --test all";
-    run(cmd!(shop.sh, "bash -ec {ARM64}"))
+    let test = cargo_test(
+        shop,
+        "bpf-vm",
+        "--test all --target aarch64-unknown-linux-gnu",
+    )
+    .env(
+        "CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_RUNNER",
+        "qemu-aarch64",
+    );
+    run(programs::for_machine(shop, test, Machine::Arm64, "")?)
 }
 
 /// The tests use 7.3.4.
@@ -452,7 +447,7 @@ fn kernels(shop: &Shop, _: Size) -> Result<()> {
 
 fn callbacks(shop: &Shop, _: Size) -> Result<()> {
     shop.setup(&["bpf", "emulator"])?;
-    script(shop, "scripts/lab-binaries.sh")?;
+    guests(shop)?;
     run(cargo_test(
         shop,
         "cli",
@@ -462,22 +457,12 @@ fn callbacks(shop: &Shop, _: Size) -> Result<()> {
 }
 
 fn crates(shop: &Shop, _: Size) -> Result<()> {
-    let left_out = [
-        "wakeplace-python",
-        "wakeplace-wasm",
-        "wakeplace-fuzz",
-        "xtask",
-    ];
-    let left_out = left_out.iter().flat_map(|name| ["--exclude", name]);
-    run(cmd!(
-        shop.sh,
-        "cargo package --locked --workspace {left_out...}"
-    ))
+    run(dist::package(shop))
 }
 
-fn dist(shop: &Shop, _: Size) -> Result<()> {
-    make(shop, "dist")?;
+fn given_away(shop: &Shop, _: Size) -> Result<()> {
+    dist::run(shop, &[])?;
     shop.build("release")?;
-    run(cmd!(shop.sh, "scripts/dist-test.sh packages"))?;
-    run(cmd!(shop.sh, "scripts/dist-test.sh same"))
+    live::unit::packages(shop)?;
+    dist::again(shop)
 }

@@ -1,5 +1,5 @@
 //! The site: documents of the repository as the sources of a book, and whether all links of what
-//! was built lead somewhere (`scripts/site.sh`).
+//! was built lead somewhere (`cargo xtask build-site`).
 //!
 //! The sources keep their paths, so that links between them hold. `README.md` becomes `index.md`,
 //! which is what a folder shows.
@@ -20,7 +20,7 @@ use crate::tidy;
 pub(crate) const FIRST: &str = "site/index.md";
 /// Documents outside `docs`.
 const OTHERS: [&str; 3] = ["ARCHITECTURE.md", "CONTRIBUTING.md", "CHANGELOG.md"];
-/// What `scripts/site.sh` puts beside the documents.
+/// What `cargo xtask build-site` puts beside the documents.
 const BESIDE: [&str; 2] = ["playground/index.html", "report.png"];
 
 /// A document on the site.

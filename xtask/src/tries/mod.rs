@@ -4,9 +4,11 @@ pub mod advisories;
 pub mod all_tests;
 pub mod engine_mutants;
 pub mod fuzz;
+pub mod kernel_schedulers;
 pub mod metrics;
 pub mod pages;
 pub mod sanitize;
+pub mod traces;
 
 use std::path::PathBuf;
 

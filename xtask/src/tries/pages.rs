@@ -58,6 +58,14 @@ struct Browser<'a> {
 /// # Errors
 /// A page is not as it must be, or there is no browser here.
 pub fn run(shop: &Shop, arguments: &[&str]) -> Result<()> {
+    look_at(shop, text_of("REPORT_QUICK").is_some(), arguments)
+}
+
+/// Looks at all pages, or at each twice only.
+///
+/// # Errors
+/// A page is not as it must be, or there is no browser here.
+pub fn look_at(shop: &Shop, quick: bool, arguments: &[&str]) -> Result<()> {
     let (program, folder) = match arguments {
         [] => (shop.program()?, None),
         [program] => (shop.root.join(program), None),
@@ -84,7 +92,7 @@ pub fn run(shop: &Shop, arguments: &[&str]) -> Result<()> {
     for name in ["study", "sim", "compare", "both"] {
         let height = if name == "both" { 16_000 } else { 9000 };
         let mut looks = vec![(1280, false), (390, true)];
-        if text_of("REPORT_QUICK").is_none() {
+        if !quick {
             looks.extend([(1280, true), (390, false), (360, false)]);
         }
         for (width, dark) in looks {

@@ -1,5 +1,5 @@
 //! Puts the playground together: `playground-page MODULE FOLDER` prints the page. MODULE is the
-//! module, packed and as base64 (scripts/playground.sh); FOLDER is `site/playground`.
+//! module, packed and as base64 (`cargo xtask playground`); FOLDER is `site/playground`.
 
 use std::io::Write as _;
 use std::path::Path;

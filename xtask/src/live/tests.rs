@@ -1,0 +1,624 @@
+//! `cargo xtask live-tests`: the live scheduler in emulated machines, on every x86-64 kernel that
+//! can be had and on one arm64 kernel with a big.LITTLE machine. Takes what `make lab` and `make
+//! build` made.
+//!
+//! LIVE_QUICK=1: the size of continuous integration: kernels of two sched_ext interfaces and arm64,
+//! and 1 s of each kind of work instead of 8. LIVE_KEEP=FOLDER: where all that the guests brought
+//! back is left.
+//!
+//! The guest with the newest kernel has a thread of this machine per CPU, so that its CPUs meet as
+//! real ones do; if all that went wrong is that it was slow, it runs once more like the others.
+//! Those have one clock and run their CPUs in turn: slower, but how late a task is does not depend
+//! on how busy this machine is.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+use std::process::Command;
+
+use anyhow::{Context, Result};
+use serde_json::Value;
+
+use super::{Guests, Job, Run, Said, Work, lines_of, script, unit};
+use crate::shop::{Shop, missing, read, text_of};
+
+const CEILINGS: &str = "crates/scx/verifier_ceilings.txt";
+const IN_TURN: &str = "--icount";
+const ARM64: [&str; 4] = ["--arch", "arm64", "--platform", "hikey960"];
+
+struct Tests {
+    guests: Guests,
+    quick: bool,
+    /// Programs of the kernel side, and what each may cost the verifier from 7.1 on and before.
+    ceilings: String,
+}
+
+/// Runs them.
+///
+/// # Errors
+/// Something does not hold, or there is no kernel to try.
+pub fn run(shop: &Shop) -> Result<()> {
+    in_size(
+        shop,
+        text_of("LIVE_QUICK").is_some_and(|value| value != "0"),
+    )
+}
+
+/// Runs them, or the size of continuous integration.
+///
+/// # Errors
+/// Something does not hold, or there is no kernel to try.
+pub fn in_size(shop: &Shop, quick: bool) -> Result<()> {
+    let begin = std::time::Instant::now();
+    let tests = Tests {
+        guests: Guests::open(shop, None)?,
+        quick,
+        ceilings: read(&shop.root.join(CEILINGS))?,
+    };
+    let interfaces = tests.all()?;
+    tests.guests.all_held()?;
+    println!(
+        "\nlive tests: all held, {interfaces} different sched_ext interfaces, {} s",
+        begin.elapsed().as_secs()
+    );
+    Ok(())
+}
+
+/// Kernels before 7.0, 7.0, and later ones have three different interfaces (bpf/compat.h).
+fn interface(version: &str) -> &'static str {
+    match version {
+        _ if version.starts_with("6.") => "6",
+        _ if version.starts_with("7.0.") => "7.0",
+        _ => "later",
+    }
+}
+
+impl Tests {
+    /// How many interfaces were tried.
+    fn all(&self) -> Result<usize> {
+        self.without_sched_ext()?;
+        let versions = self.kernels()?;
+        let interfaces: BTreeSet<_> = versions.iter().map(|version| interface(version)).collect();
+        if interfaces.len() < 2 {
+            let what = format!("kernels with {} sched_ext interfaces", interfaces.len());
+            self.guests.fault(format!("{what}, expected 2 or more"));
+        }
+        let newest = versions.first().map(String::as_str);
+        let mut tried: BTreeSet<_> = newest.map(interface).into_iter().collect();
+        let mut jobs: Vec<Job<'_>> = Vec::new();
+        for version in versions.iter().skip(1) {
+            let own = interface(version);
+            if self.quick && (tried.len() >= 2 || tried.contains(own)) {
+                continue;
+            }
+            tried.insert(own);
+            let name = format!("x86_64-{version}");
+            jobs.push((
+                name.clone(),
+                Box::new(move |said| {
+                    self.steps(
+                        said,
+                        &name,
+                        &["--arch", "x86_64", "--kernel", version, IN_TURN],
+                    )
+                }),
+            ));
+        }
+        jobs.push((
+            "arm64-hikey960".to_owned(),
+            Box::new(|said| self.steps(said, "arm64-hikey960", &[&ARM64[..], &[IN_TURN]].concat())),
+        ));
+        if !self.quick {
+            self.add_rest(&mut jobs, newest);
+        }
+        // Two at a time: each guest with one clock takes one thread of this machine.
+        self.guests.side_by_side(2, &jobs);
+        // Alone: it is the one that minds a busy machine.
+        if let Some(newest) = newest {
+            let name = format!("x86_64-{newest}");
+            let mut said = Said::default();
+            self.steps(&mut said, &name, &["--arch", "x86_64", "--kernel", newest])?;
+            print!("{}", said.0);
+        }
+        if self.quick {
+            println!(
+                "**** NOT TRIED with LIVE_QUICK: all kernels and interfaces, own images, killed \
+                 loader, placement, hints, shares, the unit (make live-test)"
+            );
+        } else {
+            unit::in_guest(&self.guests)?;
+        }
+        Ok(tried.len())
+    }
+
+    fn add_rest<'a>(&'a self, jobs: &mut Vec<Job<'a>>, newest: Option<&'a str>) {
+        let mut add = |name: &str, job: Work<'a>| {
+            jobs.push((name.to_owned(), job));
+        };
+        add("placement", Box::new(|said| self.placement(said)));
+        // What performance hints of groups change, on big and little CPUs with the kernel's energy
+        // model: where tasks are and how fast, within 10 %.
+        add(
+            "hints",
+            Box::new(|said| self.beside_the_kernel(said, "hints", "hint:", 10.0, &ARM64, "60")),
+        );
+        let Some(newest) = newest else { return };
+        add(
+            "own-kernels",
+            Box::new(move |said| self.own_kernels(said, newest)),
+        );
+        add("killed", Box::new(move |said| self.killed(said, newest)));
+        // What control groups get of the CPUs, within 3 % of them.
+        add(
+            "shares",
+            Box::new(move |said| {
+                let options = ["--arch", "x86_64", "--kernel", newest];
+                self.beside_the_kernel(said, "shares", "share:", 3.0, &options, "3")
+            }),
+        );
+    }
+
+    /// Versions for x86-64 that can be used, the newest first.
+    fn kernels(&self) -> Result<Vec<String>> {
+        let output = Command::new(&self.guests.program)
+            .args(["lab", "kernels", "--arch", "x86_64", "--format", "json"])
+            .output()?;
+        if !output.status.success() {
+            eprintln!("{}", String::from_utf8_lossy(&output.stderr));
+            self.guests.all_held()?;
+            return Err(missing("no kernels: see above"));
+        }
+        let list: Value = serde_json::from_slice(&output.stdout)?;
+        let mut versions = Vec::new();
+        for kernel in list["kernels"].as_array().context("no list of kernels")? {
+            let version = kernel["kernel"].as_str().unwrap_or_default();
+            if kernel["usable"] == true {
+                versions.push(version.to_owned());
+            } else {
+                eprintln!("**** MISSING: Linux {version} for x86-64 cannot be had or used");
+            }
+        }
+        Ok(versions)
+    }
+
+    fn timeout(&self) -> &'static str {
+        // Beside the tests each guest has half a core or less.
+        if self.quick { "15m" } else { "30m" }
+    }
+
+    fn guest(&self, name: &str, options: &[&str], add: &[&str], command: &str) -> Result<Run> {
+        let options = [options, &["--timeout", self.timeout()]].concat();
+        self.guests.run(name, &options, add, command)
+    }
+
+    /// Every kind of work in one boot.
+    fn steps(&self, said: &mut Said, name: &str, options: &[&str]) -> Result<()> {
+        said.say(format!("==== {name}"));
+        let in_turn = options.contains(&IN_TURN);
+        let seconds = if self.quick { 1 } else { 8 };
+        let all = [options, &["--scheduler", "wakeplace"]].concat();
+        let add = [script("guest.sh"), script("load.json")];
+        let add = [add[0].as_str(), add[1].as_str()];
+        let run = self.guest(name, &all, &add, &format!("sh guest.sh steps {seconds}"))?;
+        let log = run.text("log");
+        said.say(lines_of(&log, &["step:", "steps:", "switches:"]));
+        let late = !in_turn && only_late(&log);
+        if run.code != 0 && !late {
+            let rest: Vec<&str> = log
+                .lines()
+                .filter(|line| !(line.starts_with("step:") && line.contains(" ok")))
+                .collect();
+            let from = rest.len().saturating_sub(40);
+            self.guests.fault(format!(
+                "{name}: exit code {}\n{}",
+                run.code,
+                rest[from..].join("\n")
+            ));
+            return Ok(());
+        }
+        self.guests.clean(&run, name);
+        if in_turn {
+            self.no_stall(said, &run, name)?;
+        }
+        let release = run.fact("release").unwrap_or_default();
+        self.verifier(said, &run, name, &release);
+        let has_no_flag = ["6.12.", "6.13.", "6.14."]
+            .iter()
+            .any(|old| release.starts_with(old));
+        let queued = "scx_wakeplace: wake-ups are queued by the target";
+        if !has_no_flag && !run.text("scheduler.log").lines().any(|line| line == queued) {
+            self.guests
+                .fault(format!("{name}: wake-ups are not queued by the target"));
+        }
+        if late {
+            said.say(format!(
+                "**** {name}: too slow, maybe because this machine is busy: once more, in turn"
+            ));
+            let again = [options, &[IN_TURN]].concat();
+            self.steps(said, &format!("{name}-in-turn"), &again)?;
+        }
+        Ok(())
+    }
+
+    /// No program of the kernel side costs its verifier more than its ceiling.
+    fn verifier(&self, said: &mut Said, run: &Run, name: &str, release: &str) {
+        let old = interface(release) != "later";
+        let faults = over_ceilings(&self.ceilings, &run.text("scheduler.log"), old, said);
+        if !faults.is_empty() {
+            let all = faults.join("\n");
+            self.guests.fault(format!(
+                "{name}: {all}\n(set {CEILINGS} anew if it must be)"
+            ));
+        }
+    }
+
+    /// No CPU took 2 s to come or go. Under the kernel's own scheduler it is 0.1 s at most; where
+    /// the last task of one that goes is forgotten, up to 4 (docs/decisions/011). Guests with one
+    /// clock only: elsewhere a busy host looks the same.
+    fn no_stall(&self, said: &mut Said, run: &Run, name: &str) -> Result<()> {
+        let mut longest: Option<u64> = None;
+        for entry in std::fs::read_dir(&run.folder)? {
+            let path = entry?.path();
+            let file = path
+                .file_name()
+                .unwrap_or_default()
+                .to_string_lossy()
+                .into_owned();
+            if file.starts_with("live-hotplug-storm") && file.ends_with(".out") {
+                for part in run.text(&file).split("\"change_ns_max\":").skip(1) {
+                    let digits: String = part.chars().take_while(char::is_ascii_digit).collect();
+                    longest = longest.max(digits.parse().ok());
+                }
+            }
+        }
+        let longest_ms = longest.unwrap_or(u64::MAX) / 1_000_000;
+        said.say(format!(
+            "hotplug: a CPU took {longest_ms} ms at most to come or go"
+        ));
+        if longest_ms >= 2000 {
+            self.guests
+                .fault(format!("{name}: a CPU took {longest_ms} ms to come or go"));
+        }
+        Ok(())
+    }
+
+    /// A loader that is killed gives the machine back, and the lab does not call that a result.
+    fn killed(&self, said: &mut Said, kernel: &str) -> Result<()> {
+        said.say(format!("==== loader killed, bad input ({kernel})"));
+        // One clock for all CPUs: how long it takes must not depend on how busy this machine is.
+        let options = [
+            "--arch",
+            "x86_64",
+            "--kernel",
+            kernel,
+            IN_TURN,
+            "--scheduler",
+            "wakeplace",
+        ];
+        let run = self.guest(
+            "killed",
+            &options,
+            &[&script("guest.sh")],
+            "sh guest.sh killed",
+        )?;
+        let out = run.text("stdout");
+        said.say(lines_of(&out, &["step", "loader killed"]));
+        if !out.lines().any(|line| line == "steps: 0, failed: 0") {
+            self.guests.fault(format!("killed: {}", run.end()));
+        }
+        if run.code == 1 && run.text("log").contains("scheduler") {
+            said.say("step: the lab calls it a failure, ok");
+        } else {
+            self.guests.fault(format!(
+                "killed: expected exit code 1 of the lab: {}",
+                run.end()
+            ));
+        }
+        self.guests.silent(&run, "killed");
+        Ok(())
+    }
+
+    /// Big and little CPUs with the kernel's energy model: where tasks end up. The guest program
+    /// has judged them: on a big CPU within 100 ms, at most 1 % of small tasks' run time on big
+    /// CPUs. That big CPUs are idle is judged here.
+    fn placement(&self, said: &mut Said) -> Result<()> {
+        said.say("==== placement (arm64, hikey960)");
+        let options = [&ARM64[..], &[IN_TURN, "--scheduler", "wakeplace"]].concat();
+        let run = self.guest(
+            "placement",
+            &options,
+            &[&script("guest.sh")],
+            "sh guest.sh placement",
+        )?;
+        said.say(lines_of(&run.text("log"), &["step:", "steps:"]));
+        if run.code != 0 {
+            self.guests.fault(format!("placement: {}", run.end()));
+            return Ok(());
+        }
+        self.guests.clean(&run, "placement");
+        let small = run.text("live-until-placed-small.out");
+        for part in small.split("\"big_idle_pct\":").skip(1) {
+            let end = part
+                .find(|c: char| !c.is_ascii_digit() && c != '.')
+                .unwrap_or(part.len());
+            let idle: f64 = part[..end].parse().unwrap_or_default();
+            said.say(format!("big CPUs idle {idle} %"));
+            if idle < 99.0 {
+                self.guests.fault("placement: big CPUs idle below 99 %");
+            }
+        }
+        Ok(())
+    }
+
+    /// What SCRIPT.sh measures in a guest with one clock is the same under the kernel's own
+    /// scheduler, within `most`. It prints `WORD CASE OF NUMBER`, and `SCRIPT: done`.
+    fn beside_the_kernel(
+        &self,
+        said: &mut Said,
+        name: &str,
+        word: &str,
+        most: f64,
+        options: &[&str],
+        argument: &str,
+    ) -> Result<()> {
+        said.say(format!("==== {name}, beside the kernel's own scheduler"));
+        let mut measured = Vec::new();
+        for scheduler in ["kernel", "wakeplace"] {
+            let all = [options, &[IN_TURN, "--scheduler", scheduler]].concat();
+            let file = format!("{name}.sh");
+            let command = format!("sh {file} {argument}");
+            let run = self.guest(
+                &format!("{name}-{scheduler}"),
+                &all,
+                &[&script(&file)],
+                &command,
+            )?;
+            let out = run.text("stdout");
+            if run.code != 0 || !out.lines().any(|line| line == format!("{name}: done")) {
+                self.guests
+                    .fault(format!("{name}: {scheduler}: {}", run.end()));
+                return Ok(());
+            }
+            if scheduler == "wakeplace" {
+                self.guests.clean(&run, name);
+            }
+            measured.push(out);
+        }
+        let (lines, wrong) = apart(&measured[0], &measured[1], word, most);
+        said.say(lines.join("\n"));
+        if !wrong.is_empty() {
+            self.guests.fault(format!("{name}: {}", wrong.join("\n")));
+        }
+        Ok(())
+    }
+
+    /// The image of the newest kernel of each architecture, out of the cache; on arm64 with its
+    /// module of operating points.
+    fn own_kernels(&self, said: &mut Said, version: &str) -> Result<()> {
+        let home = text_of("XDG_CACHE_HOME").map(|home| format!("{home}/wakeplace/lab"));
+        let usual = format!(
+            "{}/.cache/wakeplace/lab",
+            text_of("HOME").unwrap_or_default()
+        );
+        let cache = text_of("WAKEPLACE_LAB_CACHE").or(home).unwrap_or(usual);
+        let image = format!("{cache}/kernels/amd64/{version}/vmlinuz");
+        let x86 = [
+            "--arch",
+            "x86_64",
+            "--platform",
+            "snb-laptop",
+            "--kernel",
+            &image,
+        ];
+        self.priced(said, "own-x86_64", &x86)?;
+        let modules = format!("{cache}/kernels/arm64/{version}");
+        let image = format!("{modules}/vmlinuz");
+        let arm64 = [&ARM64[..], &["--kernel", &image, "--modules", &modules]].concat();
+        self.priced(said, "own-arm64", &arm64)
+    }
+
+    /// A workload on an image in a file, as a user's own kernel is one: it comes back with the
+    /// energy of the platform's CPUs and with the wake-ups of the workload's tasks.
+    fn priced(&self, said: &mut Said, name: &str, options: &[&str]) -> Result<()> {
+        said.say(format!("==== a kernel of the user's own ({name})"));
+        let folder = self.guests.keep.join(name);
+        let load = [
+            "lab",
+            "run",
+            "--timeout",
+            self.timeout(),
+            IN_TURN,
+            "--scheduler",
+            "kernel",
+        ];
+        let what = [
+            "--workload",
+            "periodic:n=4,period=10ms,duty=20%",
+            "--duration",
+            "1s",
+        ];
+        let how = ["--format", "json"];
+        let run = self
+            .guests
+            .lab(&folder, &[&load[..], &what, &how, options].concat(), "json")?;
+        let text = run.text("json");
+        let figure = |key: &str| super::first_figure(&text, key);
+        let (energy, wakeups) = (figure("cpu_energy_j"), figure("wakeups"));
+        let latency = figure("wake_latency_us_p50");
+        said.say(format!("{energy} J, {wakeups} wake-ups, {latency} us"));
+        // Four tasks, a hundred times each; the first or last may be beyond the window's end.
+        let right = energy > 0.0 && (390.0..=410.0).contains(&wakeups) && latency > 0.0;
+        if run.code != 0 || !right {
+            self.guests.fault(format!("{name}: {}", run.end()));
+        }
+        Ok(())
+    }
+
+    /// This machine's own kernel, where it has no sched_ext.
+    fn without_sched_ext(&self) -> Result<()> {
+        println!("==== a kernel without sched_ext");
+        if Path::new("/sys/kernel/sched_ext").exists() {
+            println!("**** SKIPPED: this machine's kernel has sched_ext");
+            return Ok(());
+        }
+        let program = self.guests.lab.join("x86_64/scx_wakeplace");
+        let output = Command::new(&program).output();
+        let output = output.with_context(|| program.display().to_string())?;
+        let said = [output.stdout, output.stderr].concat();
+        let said = String::from_utf8_lossy(&said).replace('\n', " ");
+        let right = said
+            .split_once("nothing was changed")
+            .is_some_and(|(_, rest)| rest.contains("sched_ext"));
+        if output.status.code() == Some(3) && right {
+            println!("step: no-sched-ext ok");
+        } else {
+            let what = "expected exit code 3, and that nothing was changed for want of sched_ext";
+            self.guests
+                .fault(format!("scx_wakeplace here: {what}: {said}"));
+        }
+        Ok(())
+    }
+}
+
+/// Did nothing fail but that changes of the policy were answered slowly? A guest whose time passes
+/// as this machine's does needs no more for that than other work here.
+fn only_late(log: &str) -> bool {
+    let failed = log
+        .lines()
+        .filter(|line| line.starts_with("step: ") && line.contains(" FAILED"));
+    let late = log.lines().filter(|line| line.starts_with("late: "));
+    let failed = failed.count();
+    failed != 0 && failed == late.count()
+}
+
+/// Programs over their ceilings, without one, and ceilings without a program.
+fn over_ceilings(ceilings: &str, log: &str, old: bool, said: &mut Said) -> Vec<String> {
+    let rows = ceilings.lines().filter(|line| !line.starts_with('#'));
+    let rows = rows.map(|line| line.split_whitespace().collect::<Vec<_>>());
+    let number = |text: &str| text.parse::<u64>().unwrap_or(u64::MAX);
+    let rows = rows.filter(|row| row.len() == 3);
+    let mut most: BTreeMap<&str, u64> = rows
+        .map(|row| (row[0], number(row[1 + usize::from(old)])))
+        .collect();
+    let mut faults = Vec::new();
+    let mut seen: BTreeMap<&str, u64> = BTreeMap::new();
+    for line in log
+        .lines()
+        .filter_map(|line| line.strip_prefix("scx_wakeplace: verified: "))
+    {
+        let (name, count) = line.split_once(' ').unwrap_or((line, ""));
+        let count = number(count);
+        match most.get(name) {
+            None => faults.push(format!("{name} has no ceiling")),
+            Some(most) if count > *most => {
+                faults.push(format!("{name} takes {count}, ceiling {most}"))
+            }
+            Some(_) => {
+                seen.insert(name, count);
+            }
+        }
+    }
+    // A kernel has not all callbacks of control groups; one program stands in for another.
+    if old {
+        most.remove("wakeplace_cgroup_set_bandwidth");
+    }
+    for (here, other) in [
+        ("wakeplace_cgroup_set_idle", "wakeplace_group_idle"),
+        ("wakeplace_group_idle", "wakeplace_cgroup_set_idle"),
+    ] {
+        if seen.contains_key(here) {
+            most.remove(other);
+        }
+    }
+    faults.extend(
+        most.keys()
+            .filter(|name| !seen.contains_key(*name))
+            .map(|name| format!("no program {name}")),
+    );
+    let sum: u64 = seen.values().sum();
+    said.say(format!(
+        "verifier: {} programs, {sum} instructions processed",
+        seen.len()
+    ));
+    faults
+}
+
+/// The figures of two runs side by side, and what lies further apart than `most` or is missing.
+fn apart(kernel: &str, ours: &str, word: &str, most: f64) -> (Vec<String>, Vec<String>) {
+    let figures = |text: &str| -> BTreeMap<String, f64> {
+        let lines = text.lines().filter(|line| line.starts_with(word));
+        let words = lines.map(|line| line.split_whitespace().collect::<Vec<_>>());
+        let words = words.filter(|words| words.len() == 4);
+        words
+            .map(|words| {
+                (
+                    format!("{} {}", words[1], words[2]),
+                    words[3].parse().unwrap_or(f64::NAN),
+                )
+            })
+            .collect()
+    };
+    let (kernel, ours) = (figures(kernel), figures(ours));
+    let (mut lines, mut wrong) = (Vec::new(), Vec::new());
+    for (of, own) in &ours {
+        let Some(there) = kernel.get(of) else {
+            wrong.push(format!("not measured under the kernel's: {of}"));
+            continue;
+        };
+        lines.push(format!("{of}: kernel {there} %, wakeplace {own} %"));
+        // What is not a number is too far from everything.
+        if (own - there).is_nan() || (own - there).abs() > most {
+            wrong.push(format!("too far apart: {of}"));
+        }
+    }
+    wrong.extend(
+        kernel
+            .keys()
+            .filter(|of| !ours.contains_key(*of))
+            .map(|of| format!("not measured: {of}")),
+    );
+    if kernel.is_empty() {
+        wrong.push("nothing was measured".to_owned());
+    }
+    (lines, wrong)
+}
+
+#[cfg(test)]
+mod judged {
+    use super::{Said, apart, only_late, over_ceilings};
+
+    #[test]
+    fn ceilings_hold_per_kernel() {
+        let ceilings =
+            "# heading\na 10 20\nwakeplace_group_idle 5 5\nwakeplace_cgroup_set_idle 5 5\n";
+        let of = |log: &str, old| over_ceilings(ceilings, log, old, &mut Said::default());
+        let log = |a: u32| {
+            format!(
+                "x\nscx_wakeplace: verified: a {a}\n\
+                 scx_wakeplace: verified: wakeplace_group_idle 1\n"
+            )
+        };
+        assert!(of(&log(10), false).is_empty());
+        assert_eq!(of(&log(11), false).len(), 2, "over, and so not seen");
+        assert!(of(&log(11), true).is_empty());
+        assert_eq!(of("scx_wakeplace: verified: b 1\n", true).len(), 4);
+    }
+
+    #[test]
+    fn figures_must_be_near() {
+        let kernel = "share: a x 50\nshare: a y 10.5\n";
+        let of = |ours: &str| apart(kernel, ours, "share:", 3.0).1;
+        assert!(of("share: a x 52.9\nshare: a y 10\n").is_empty());
+        assert_eq!(of("share: a x 54\nshare: a y nothing\n").len(), 2);
+        assert_eq!(of("share: a x 50\nshare: b y 1\n").len(), 2);
+        assert_eq!(apart("", "", "share:", 3.0).1.len(), 1);
+    }
+
+    #[test]
+    fn slow_answers_alone_are_no_fault() {
+        assert!(only_late("step: a FAILED: x\nlate: a\n"));
+        assert!(!only_late(
+            "step: a FAILED: x\nstep: b FAILED: x\nlate: a\n"
+        ));
+        assert!(!only_late("step: a ok\n"));
+    }
+}
