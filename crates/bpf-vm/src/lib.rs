@@ -9,7 +9,6 @@
 //! program, not the process (docs/decisions/058).
 
 mod arena;
-pub mod btf;
 pub mod budget;
 mod fault;
 pub mod helpers;
@@ -26,10 +25,10 @@ mod program;
 mod vm;
 
 pub use arena::Arena;
-pub use btf::{Btf, BtfError};
 pub use fault::{Fault, Refusal};
 pub use insn::Insn;
 pub use map::{Map, MapKind, MapSpec};
 pub use memory::{Memory, Retired};
 pub use program::{Linker, Program};
 pub use vm::{Env, Mode, Vm};
+pub use wakeplace_btf::{self as btf, Btf, BtfError};

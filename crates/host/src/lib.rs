@@ -21,7 +21,7 @@ mod tree;
 
 use std::path::PathBuf;
 
-pub use btf::{BtfError, Kfuncs};
+pub use btf::Kfuncs;
 pub use config::kernel_option;
 pub use kernel::{called, kfuncs_read, scheduler_in_force};
 pub use power_source::{PowerSource, platform_profile, power_source};

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 
 use wakeplace_host::{
-    BtfError, Check, Kfuncs, NeededFor, Probe, Release, State, called, can_run, kernel_option,
+    Check, Kfuncs, NeededFor, Probe, Release, State, called, can_run, kernel_option,
 };
 
 /// A temporary tree with the given files.
@@ -410,15 +410,19 @@ fn without_types_the_release_is_all_there_is() {
 #[test]
 fn damaged_types_are_doubt_not_failure() {
     let whole = btf(&[KICK]);
-    assert_eq!(Kfuncs::from_btf(b"ELF"), Err(BtfError::NotBtf));
+    let said = |bytes: &[u8]| {
+        let error = Kfuncs::from_btf(bytes).expect_err("no types");
+        error.to_string()
+    };
+    assert!(said(b"ELF").contains("magic number"));
     let cut = &whole[..whole.len() - 4];
-    assert_eq!(Kfuncs::from_btf(cut), Err(BtfError::CutShort(cut.len())));
+    assert!(said(cut).contains("cut short"));
+    let mut later = whole.clone();
+    later[2] = 2;
+    assert!(said(&later).contains("another version than 1"));
     let mut odd = whole.clone();
     odd[24 + 7] = 30; // the kind of type 1
-    assert_eq!(
-        Kfuncs::from_btf(&odd),
-        Err(BtfError::UnknownKind { id: 1, kind: 30 })
-    );
+    assert!(said(&odd).contains("unknown kind"));
     let doubt = check("kfuncs", &[("sys/kernel/btf/vmlinux", cut)]);
     assert_eq!(doubt.state, State::Unknown);
     assert!(doubt.found.contains("cut short"), "{}", doubt.found);

@@ -15,7 +15,8 @@ const MAY_KNOW: [(&str, &[&str]); 34] = [
     ("workload", &["text", "platform"]),
     ("power", &["platform"]),
     ("optimum", &["platform", "power"]),
-    ("host", &[]),
+    ("btf", &[]),
+    ("host", &["btf"]),
     ("guest", &["text"]),
     ("sched-ext", &[]),
     ("kernel-abi", &[]),
@@ -173,7 +174,7 @@ const MAY_KNOW: [(&str, &[&str]); 34] = [
             "kernel-run",
         ],
     ),
-    ("bpf-vm", &[]),
+    ("bpf-vm", &["btf"]),
     ("bpf-load", &[]),
     ("foreign", &["text", "platform", "sched-ext", "bpf-vm"]),
     (

@@ -17,7 +17,7 @@ const LIVE: &str = "scx";
 const CARRIED: &str = "wakeplace-kernel-shim";
 const CARRIED_UNDER: &str = "GPL-2.0-only";
 /// What it links of this workspace.
-const LINKED_BY_LIVE: [&str; 3] = ["policy-sys", "platform", "host"];
+const LINKED_BY_LIVE: [&str; 4] = ["policy-sys", "platform", "host", "btf"];
 /// What it may link beyond the list.
 const COPYLEFT: [&str; 5] = [
     "GPL-2.0-only",

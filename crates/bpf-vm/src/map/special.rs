@@ -1,7 +1,7 @@
 //! Fields of a map's values that belong to the kernel: an update leaves them as they are.
 
-use crate::btf::{Btf, Kind, MAX_STEPS};
 use std::ops::Range;
+use wakeplace_btf::{Btf, Kind, MAX_STEPS};
 
 /// Structs that are such fields (`btf_parse_fields`, kernel/bpf/btf.c).
 const STRUCTS: [&str; 9] = [

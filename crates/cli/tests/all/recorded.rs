@@ -5,8 +5,6 @@ use crate::common;
 
 use common::{assert_code, assert_refused, file, folder, program, repository, run, run_in, stdout};
 use serde_json::Value;
-use std::io::Write as _;
-use std::path::PathBuf;
 
 const RECORDED: [&str; 3] = ["lab", "fidelity", "--recorded"];
 const MARKS: (&str, &str) = ("<!-- recorded: begin -->", "<!-- recorded: end -->");
@@ -79,18 +77,6 @@ fn it_boots_nothing_and_takes_nothing_that_is_for_a_guest() {
     }
 }
 
-/// The material beside the checkout, absent in a clone of the repository alone.
-fn capture() -> Option<PathBuf> {
-    let path = repository("../shared/kernel-truth");
-    if path.is_dir() {
-        return Some(path);
-    }
-    // Past the harness's capture: a test that checked nothing must not look like one that did.
-    let mut stderr = std::io::stderr();
-    let _ = writeln!(stderr, "recorded: SKIPPED, no ../shared/kernel-truth");
-    None
-}
-
 /// Columns of a row of a recorded run by name.
 fn column<'a>(header: &str, row: &'a str, name: &str) -> &'a str {
     let at = header.split(',').position(|column| column == name);
@@ -105,11 +91,11 @@ fn after(line: &str, word: &str) -> u64 {
     words.next().and_then(|text| text.parse().ok()).expect(word)
 }
 
-/// Goal: nobody edits a recorded figure to make a comparison come out. Source: the recordings
-/// beside the checkout (docs/guide/traces-in.md).
+/// Goal: nobody edits a recorded figure to make a comparison come out. Source:
+/// crates/fidelity/data/captured/README.md.
 #[test]
 fn the_recorded_figures_are_the_captures() {
-    let Some(capture) = capture() else { return };
+    let capture = repository("crates/fidelity/data/captured");
     let text = std::fs::read_to_string(repository("crates/fidelity/data/recorded_runs.toml"));
     let data: toml::Table = text.expect("the data").parse().expect("TOML");
     let sets = data["set"].as_array().expect("sets");
@@ -125,10 +111,7 @@ fn the_recorded_figures_are_the_captures() {
         let read = |path: String| {
             std::fs::read_to_string(capture.join(&path)).unwrap_or_else(|e| panic!("{path}: {e}"))
         };
-        let (csv, log) = (
-            read(format!("runs/{name}.csv")),
-            read(format!("logs/{name}.log")),
-        );
+        let (csv, log) = (read(format!("{name}.csv")), read(format!("{name}.log")));
         let (header, rows) = csv.split_once('\n').expect("a header");
         let set = sets
             .iter()

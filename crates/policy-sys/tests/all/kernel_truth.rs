@@ -2,7 +2,7 @@
 
 use crate::common;
 
-use common::{Table, shared_dir, skip_loudly};
+use common::{Table, data_dir};
 use std::io::Read as _;
 use wakeplace_policy_sys::{avg_update, sys};
 
@@ -21,7 +21,7 @@ fn state(t: &Table, row: &[String], prefix: &str) -> sys::wp_sched_avg {
     }
 }
 
-/// Flags as kernel-truth/README.md names them; `weight` is scaled by 1024 there.
+/// Flags as tests/data/README.md names them; `weight` is scaled by 1024 there.
 fn step(t: &Table, row: &[String]) -> sys::wp_pelt_step {
     let of = |name: &str| t.number(row, name) as u32;
     let blocked = t.text(row, "type") == "B";
@@ -39,10 +39,10 @@ fn step(t: &Table, row: &[String]) -> sys::wp_pelt_step {
     }
 }
 
-/// Rows checked in a file.
-fn check(name: &str) -> Option<(usize, usize)> {
-    let path = shared_dir().join("kernel-truth/pelt").join(name);
-    let packed = std::fs::read(&path).ok()?;
+/// Rows checked in a file: of entities, and of blocked ones.
+fn check(name: &str) -> (usize, usize) {
+    let path = data_dir().join("recorded").join(name);
+    let packed = std::fs::read(&path).expect(name);
     let mut text = String::new();
     let mut unpack = flate2::read::GzDecoder::new(&packed[..]);
     unpack.read_to_string(&mut text).expect("gzip text");
@@ -64,21 +64,17 @@ fn check(name: &str) -> Option<(usize, usize)> {
             line + 2
         );
     }
-    Some((entity, blocked))
+    (entity, blocked)
 }
 
 /// Goal: Linux 7.3.4 and the core compute the same state, bit for bit. Source:
-/// docs/rules/signals.md#pelt-update; data and flags: README.md of the recordings, beside the
-/// checkout. The row counts are those of the files.
+/// docs/rules/signals.md#pelt-update; data and flags: tests/data/README.md. The row counts are
+/// those of the files.
 #[test]
 fn every_recorded_update_is_reproduced() {
     for name in ["P1.csv.gz", "P3.csv.gz"] {
-        match check(name) {
-            None => skip_loudly("every_recorded_update_is_reproduced", &format!("no {name}")),
-            Some((entity, blocked)) => {
-                assert!(entity > 4000, "{name}: {entity} rows of type X");
-                assert!(blocked > 500, "{name}: {blocked} rows of type B");
-            }
-        }
+        let (entity, blocked) = check(name);
+        assert!(entity > 4000, "{name}: {entity} rows of type X");
+        assert!(blocked > 500, "{name}: {blocked} rows of type B");
     }
 }

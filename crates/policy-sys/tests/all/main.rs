@@ -12,7 +12,6 @@ mod capacity_vectors;
 mod classes;
 mod common;
 mod contributing;
-mod data_copies;
 mod durations;
 mod early_eras;
 mod energy_7_3;

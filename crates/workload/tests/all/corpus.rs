@@ -53,33 +53,6 @@ fn every_file_is_read_as_rtapp_reads_it() {
     assert_eq!(files.len(), 119);
 }
 
-/// The copies are those that the answers were recorded of.
-#[test]
-fn the_copies_are_the_recorded_files() {
-    let origin = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/rt-app-corpus");
-    if !origin.is_dir() {
-        // Past the capture of the test harness.
-        use std::io::Write as _;
-        writeln!(
-            std::io::stderr(),
-            "SKIPPED: no recorded corpus at {}",
-            origin.display()
-        )
-        .expect("stderr");
-        return;
-    }
-    for (name, (text, answer)) in files() {
-        let file = origin.join("quirks").join(format!("{name}.json"));
-        assert_eq!(std::fs::read(file).expect(&name), text, "{name}");
-        let file = origin.join("expected/quirks").join(format!("{name}.txt"));
-        assert_eq!(
-            std::fs::read_to_string(file).expect(&name),
-            answer,
-            "{name}"
-        );
-    }
-}
-
 /// Exit code and structure of a recorded answer; buffer names end in an address, recorded as a tag.
 fn recorded(text: &str) -> (u32, String) {
     let code = text

@@ -3,7 +3,6 @@
 
 pub(crate) mod wake;
 
-use std::io::Write as _;
 use std::path::PathBuf;
 use wakeplace_policy_sys::{
     Balance, Core, FreqFacts, IdleKind, LevelFacts, MachineFacts, PerfFacts, PlaceKind, Policy,
@@ -65,20 +64,10 @@ pub(crate) fn data_dir() -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/data")
 }
 
-/// The material beside the checkout, absent in a clone of the repository alone.
-pub(crate) fn shared_dir() -> PathBuf {
-    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../../shared")
-}
-
 pub(crate) fn table(name: &str) -> Table {
     let path = data_dir().join(name);
     let text = std::fs::read_to_string(&path);
     Table::parse(&text.unwrap_or_else(|e| panic!("{}: {e}", path.display())))
-}
-
-/// Says on the real stderr, past the harness's capture, that a test checked nothing.
-pub(crate) fn skip_loudly(test: &str, why: &str) {
-    writeln!(std::io::stderr(), "SKIPPED {test}: {why}").expect("stderr");
 }
 
 // ------------------------------------------------------------------------------- policies

@@ -12,7 +12,7 @@ const MAX_NAME: usize = 512;
 /// Types within types, arrays within structs: deeper is a circle.
 const MAX_DEPTH: usize = 32;
 /// Members that one search looks at. Structs in structs multiply: 100 in each of eight are 10^16.
-pub(crate) const MAX_STEPS: usize = 64 << 10;
+pub const MAX_STEPS: usize = 64 << 10;
 
 /// The kind of a type, `BTF_KIND_*`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -122,9 +122,12 @@ impl Btf {
     /// When it is none.
     pub fn parse(bytes: Vec<u8>, base: Option<Arc<Self>>) -> Result<Self, BtfError> {
         let word = |at: usize| word(&bytes, at);
-        let magic = bytes.get(..2).map(|b| u16::from_le_bytes([b[0], b[1]]));
-        if magic != Some(MAGIC) {
+        let start = bytes.first_chunk::<3>();
+        if start.map(|b| u16::from_le_bytes([b[0], b[1]])) != Some(MAGIC) {
             return Err(BtfError("another magic number than 0xeb9f, little-endian"));
+        }
+        if start.is_some_and(|b| b[2] != 1) {
+            return Err(BtfError("another version than 1"));
         }
         if bytes.len() > u32::MAX as usize {
             return Err(BtfError("more than 4 GiB"));
