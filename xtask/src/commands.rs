@@ -8,7 +8,8 @@ use anyhow::{Result, bail};
 use crate::repo::Repo;
 use crate::shop::{Shop, choose, usage};
 use crate::{
-    Finding, arrows, assets, bindings, checks, gives, kernel_map, live, measure, mutants, params, protos, reasons, schema, site, tidy, trees, tries, truth,
+    Finding, arrows, assets, bindings, checks, gives, glue, kernel_map, live, measure, mutants,
+    params, protos, reasons, schema, site, tidy, trees, tries, truth,
 };
 
 /// What came of a command.
@@ -502,6 +503,7 @@ fn check() -> Outcome {
     findings.extend(reasons::check(&repo));
     findings.extend(schema::check(&repo));
     findings.extend(kernel_map::check(&repo));
+    findings.extend(glue::check(&repo));
     findings.extend(site::check(&repo)?);
     Ok(findings)
 }

@@ -54,7 +54,7 @@ fn is_labelled(line: &str) -> bool {
 }
 
 /// The text after `Kernel:` or `Tests:` in the head comment, on one line.
-fn paragraph(text: &str, word: &str) -> String {
+pub(crate) fn paragraph(text: &str, word: &str) -> String {
     let head = text.split("*/").next().unwrap_or_default();
     let lines = head.lines().map(|line| line.trim_start_matches([' ', '*']));
     let mut rest = lines.skip_while(|line| !line.starts_with(word));

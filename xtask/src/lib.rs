@@ -18,6 +18,7 @@ pub mod bindings;
 pub mod checks;
 pub mod commands;
 pub mod gives;
+pub mod glue;
 pub mod kernel_map;
 pub mod lexer;
 pub mod live;

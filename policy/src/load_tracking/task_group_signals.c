@@ -147,7 +147,8 @@ WP_INLINE void wp_update_tg_cfs_load(struct wp_ctx *ctx, struct wp_cpu *c, struc
 	e->load_avg = avg;
 }
 
-/* Where the third signal is queued load, the CPU's queue has the entity's while it is queued. */
+/* Where the third signal is queued load (runnable_is_load), the load of the entity is part of the
+ * load of the CPU's queue while the entity is queued. */
 WP_INLINE void wp_tg_runnable_load(struct wp_ctx *ctx, struct wp_cpu *c,
 				   const struct wp_tg_queue *q, int add)
 {

@@ -6,7 +6,7 @@ use crate::Finding;
 /// Each crate with the crates of this workspace it may name: what is below it and nothing else.
 /// `report` is made from results only, so not from `engine`; `scx` knows nothing of the simulator
 /// and is in nobody's list, nor are `cli`, `python` and `wasm`.
-const MAY_KNOW: [(&str, &[&str]); 34] = [
+const MAY_KNOW: [(&str, &[&str]); 35] = [
     ("text", &[]),
     ("files", &[]),
     ("outcome", &[]),

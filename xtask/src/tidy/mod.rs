@@ -1,5 +1,6 @@
 //! The style check: what rustfmt and clippy do not look at.
 
+mod coverage;
 mod docs;
 mod lines;
 mod links;
@@ -26,6 +27,7 @@ pub fn check(repo: &Repo) -> Vec<Finding> {
     docs::directions_are_counted(repo, &mut findings);
     links::relative(repo, &mut findings);
     rules::citations(repo, &mut findings);
+    coverage::names(repo, &mut findings);
     test_programs::one_test_program(repo, &mut findings);
     findings
 }

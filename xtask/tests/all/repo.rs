@@ -2,7 +2,8 @@
 
 use xtask::repo::Repo;
 use xtask::{
-    Finding, arrows, assets, bindings, kernel_map, measure, mutants, params, reasons, schema, tidy,
+    Finding, arrows, assets, bindings, glue, kernel_map, measure, mutants, params, reasons, schema,
+    tidy,
 };
 
 fn repo() -> Repo {
@@ -57,6 +58,7 @@ fn the_parameters_are_of_these_headers() {
 #[test]
 fn the_kernel_map_is_of_these_files() {
     none("kernel-map --check", &kernel_map::check(&repo()));
+    none("check", &glue::check(&repo()));
 }
 
 #[test]

@@ -8,6 +8,11 @@
  *   cgroup_set_idle        from 7.0; before, a program at the kernel's function that sets it
  *
  * The loader leaves out what the kernel does not call.
+ *
+ * Kernel: ops cgroup_init(), cgroup_exit(), cgroup_set_weight(), cgroup_set_bandwidth(),
+ *         cgroup_set_idle(), kernel/sched/ext.c; sched_group_set_idle(), kernel/sched/fair.c
+ * Rule: docs/rules/live-queue.md#vq-groups, #vq-quota
+ * Tests: scripts/live/shares.sh, scripts/live/hints.sh, scripts/live/group-storm.sh
  */
 #ifndef SCX_WAKEPLACE_CGROUP_H
 #define SCX_WAKEPLACE_CGROUP_H

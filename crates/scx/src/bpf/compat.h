@@ -8,6 +8,11 @@
  *   move_to_local   one argument until 7.0, enqueue flags besides (___v2) from 7.1
  *   set slice       a field write until 6.18, a function from 7.0
  *   now             a function from 6.14, the clock helper before
+ *
+ * Kernel: scx_bpf_dsq_insert(), scx_bpf_dsq_insert_vtime(), scx_bpf_dsq_move_to_local(),
+ *         kernel/sched/ext.c, 6.12 to 7.3
+ * Rule: docs/decisions/011
+ * Tests: xtask/src/live/tests.rs
  */
 #ifndef SCX_WAKEPLACE_COMPAT_H
 #define SCX_WAKEPLACE_COMPAT_H

@@ -1,5 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* The timer that stands for the ticks of idle CPUs; its turns are idle_tick's, in machine.bpf.h. */
+/*
+ * The timer that stands for the ticks of idle CPUs; its turns are idle_tick's, in machine.bpf.h.
+ *
+ * Rule: docs/rules/live-queue.md#vq-timer
+ * Tests: scripts/live/guest.sh, xtask/src/live/tests.rs
+ */
 #ifndef SCX_WAKEPLACE_IDLE_TIMER_H
 #define SCX_WAKEPLACE_IDLE_TIMER_H
 

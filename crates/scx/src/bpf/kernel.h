@@ -3,6 +3,10 @@
  * What the glue knows of the kernel: the few fields it reads, relocated to the running kernel's
  * layout when it is loaded (CO-RE), and the functions of sched_ext it calls. Hand-written: a
  * generated vmlinux.h has 130,000 lines and belongs to one kernel.
+ *
+ * Kernel: struct task_struct, include/linux/sched.h; kfuncs of kernel/sched/ext.c
+ * Rule: docs/decisions/011
+ * Tests: crates/scx/tests/parity/loaded.rs
  */
 #ifndef SCX_WAKEPLACE_KERNEL_H
 #define SCX_WAKEPLACE_KERNEL_H

@@ -2,6 +2,9 @@
 /*
  * What the kernel side and the loader share, plain integers. A CPU writes its own statistics, but
  * for `placed` and `preempted`, to which others add; the loader reads them from the mapped memory.
+ *
+ * Rule: docs/guide/live.md
+ * Tests: crates/scx/src/metrics/tests.rs
  */
 #ifndef SCX_WAKEPLACE_LIVE_H
 #define SCX_WAKEPLACE_LIVE_H

@@ -1,5 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* The machine: idle CPUs and their timer, CPUs that come and go, start and end. */
+/*
+ * The machine: idle CPUs and their timer, CPUs that come and go, start and end.
+ *
+ * Kernel: ops update_idle(), cpu_online(), cpu_offline(), init(), exit(), kernel/sched/ext.c
+ * Rule: docs/rules/live-queue.md#vq-timer, docs/rules/hotplug.md#hotplug
+ * Tests: scripts/live/guest.sh, xtask/src/live/tests.rs
+ */
 #ifndef SCX_WAKEPLACE_MACHINE_H
 #define SCX_WAKEPLACE_MACHINE_H
 

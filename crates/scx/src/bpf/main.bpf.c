@@ -10,6 +10,10 @@
  *   slice.bpf.h    the timers that end slices; idle_timer.bpf.h the one for idle CPUs
  *   cgroup.bpf.h   control groups come, change and go; quota.bpf.h: tasks wait for their quota
  *   machine.bpf.h  idle, hotplug, that timer's turns, start and end
+ *
+ * Kernel: struct sched_ext_ops, kernel/sched/ext.c
+ * Rule: docs/decisions/011
+ * Tests: crates/scx/tests/parity, xtask/src/live/tests.rs
  */
 #include "kernel.h"
 #include "compat.h"

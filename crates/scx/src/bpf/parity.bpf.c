@@ -4,6 +4,9 @@
  * (tests/parity): it fills `parity`, runs a program with BPF_PROG_TEST_RUN, and compares what is
  * there then with what the native build made of the same bytes. The layout of struct
  * parity_state and the names of the programs are in tests/parity/state.rs and ops.rs, too.
+ *
+ * Rule: docs/decisions/011
+ * Tests: crates/scx/tests/parity
  */
 #include "kernel.h"
 #include "policy.c"

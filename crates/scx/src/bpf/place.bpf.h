@@ -1,5 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Questions to the core: where does a task go that wakes, was forked, or execs? */
+/*
+ * Questions to the core: where does a task go that wakes, was forked, or execs?
+ *
+ * Kernel: ops select_cpu(), kernel/sched/ext.c; try_to_wake_up(), kernel/sched/core.c
+ * Rule: docs/rules/wake-ups.md
+ * Tests: scripts/live/guest.sh, crates/scx/tests/parity
+ */
 #ifndef SCX_WAKEPLACE_PLACE_H
 #define SCX_WAKEPLACE_PLACE_H
 

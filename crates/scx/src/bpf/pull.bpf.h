@@ -4,6 +4,10 @@
  * CPU that takes, in its dispatch, with its queue locked. A CPU out of work takes one task, to run
  * at once: on its own run queue, so that nobody else touches its record. Others take several, which
  * wait in the queue's order and may be pulled again (enum carried).
+ *
+ * Kernel: ops dispatch(), kernel/sched/ext.c
+ * Rule: docs/rules/balancing.md
+ * Tests: scripts/live/guest.sh, crates/scx/tests/parity
  */
 #ifndef SCX_WAKEPLACE_PULL_H
 #define SCX_WAKEPLACE_PULL_H

@@ -3,6 +3,11 @@
  * The queues: one dispatch queue per CPU, ordered by the virtual deadlines that the core keeps. A
  * task waits in the queue of the CPU it was placed on; a CPU that runs out of work takes the first
  * of its own queue that is eligible, then what the core lets it pull.
+ *
+ * Kernel: ops enqueue(), dispatch(), yield(), running(), stopping(), cpu_release(), tick(),
+ *         kernel/sched/ext.c
+ * Rule: docs/rules/live-queue.md
+ * Tests: scripts/live/guest.sh, crates/scx/tests/parity
  */
 #ifndef SCX_WAKEPLACE_QUEUE_H
 #define SCX_WAKEPLACE_QUEUE_H
@@ -277,7 +282,7 @@ OPS(dispatch) void wakeplace_dispatch(u64 *args)
 		return;
 	waiting = nr_queued(dsq_of(cpu));
 	stays = goes_on && may_go_on(prev, cpu);
-	/* of one that waits, and none that goes on, there is nothing to choose */
+	/* if one task waits and no task goes on, there is no choice: the waiting task runs */
 	taken = waiting > !stays && (stays || !goes_on || cgroups.limited) &&
 		take_next(cpu, stays, waiting);
 	if (stays && !taken) {

@@ -4,6 +4,9 @@
  * nobody looks at for work: they are parked. They count neither in their CPU's signals nor in its
  * virtual time. One timer per CPU tells when the next of them may run; the CPU then puts those into
  * its queue, under its own lock.
+ *
+ * Rule: docs/rules/live-queue.md#vq-quota
+ * Tests: scripts/live/shares.sh
  */
 #ifndef SCX_WAKEPLACE_QUOTA_H
 #define SCX_WAKEPLACE_QUOTA_H

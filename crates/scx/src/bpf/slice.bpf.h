@@ -4,6 +4,10 @@
  * (hrtick), but on the CPU that arms it, a waker's perhaps, which then kicks. It is armed while
  * somebody waits, and again only for an earlier end: one that fires for a task that is gone looks
  * how long the present one has. Without it a slice ends at a tick.
+ *
+ * Kernel: hrtick_start(), kernel/sched/core.c
+ * Rule: docs/rules/live-queue.md#vq-slice
+ * Tests: scripts/live/guest.sh
  */
 #ifndef SCX_WAKEPLACE_SLICE_H
 #define SCX_WAKEPLACE_SLICE_H

@@ -2,6 +2,9 @@
 /*
  * The live scheduler's memory: the core's one context, the record of each task, scratch space of
  * decisions, counters.
+ *
+ * Rule: docs/decisions/011
+ * Tests: crates/scx/tests/parity
  */
 #ifndef SCX_WAKEPLACE_STATE_H
 #define SCX_WAKEPLACE_STATE_H

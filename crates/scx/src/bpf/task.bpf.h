@@ -1,5 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Tasks come, change and go; they become runnable and sleep. */
+/*
+ * Tasks come, change and go; they become runnable and sleep.
+ *
+ * Kernel: ops init_task(), enable(), disable(), set_weight(), set_cpumask(), cgroup_move(),
+ *         kernel/sched/ext.c
+ * Rule: docs/rules/signals.md#new-task, docs/rules/live-queue.md#vq-lag
+ * Tests: scripts/live/guest.sh, crates/scx/tests/parity
+ */
 #ifndef SCX_WAKEPLACE_TASK_H
 #define SCX_WAKEPLACE_TASK_H
 
