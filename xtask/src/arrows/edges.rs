@@ -325,7 +325,7 @@ mod tests {
             found,
             [
                 "platform: depends on engine; it may know: text",
-                "report: depends on engine; it may know: text, study, metrics",
+                "report: depends on engine; it may know: outcome, text, study, metrics",
             ]
         );
     }
