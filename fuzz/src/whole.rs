@@ -2,8 +2,8 @@
 
 use crate::{Reached, refused};
 use std::path::Path;
-use wakeplace_engine::observe::{Both, Iteration};
-use wakeplace_engine::{Observer, Options, States};
+use wakeplace_engine::observe::Both;
+use wakeplace_engine::{Happening, Observer, Options, States};
 use wakeplace_metrics::{Expectation, Summary, Window, series};
 use wakeplace_platform::Platform;
 use wakeplace_policy_sys::Policy;
@@ -157,7 +157,15 @@ fn traced(experiment: &Experiment, workload: &Workload) -> Result<Comparison, St
 struct Iterations(u64);
 
 impl Observer for Iterations {
-    fn iteration(&mut self, _time_ns: u64, _task: u32, _iteration: &Iteration) {
+    fn happened(&mut self, _: u64, what: &Happening) {
+        if let Happening::Iteration { .. } = *what {
+            self.iteration()
+        }
+    }
+}
+
+impl Iterations {
+    fn iteration(&mut self) {
         self.0 += 1;
     }
 }

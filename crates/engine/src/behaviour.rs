@@ -4,7 +4,7 @@
 //! events are numbered otherwise, or one that leads to nothing is left out. This hash is for
 //! changes of that kind: what happened on the simulated machine must be the same before and after.
 
-use crate::observe::{CpuPower, MigrateCause, Observer, Placement, PlacementKind, Stop};
+use crate::observe::{CpuPower, Happening, MigrateCause, Observer, Placement, PlacementKind};
 use wakeplace_platform::Platform;
 use wakeplace_policy_sys::Reason;
 
@@ -223,6 +223,33 @@ const fn of_cause(cause: MigrateCause) -> u64 {
 }
 
 impl Observer for BehaviourHash {
+    fn happened(&mut self, time_ns: u64, what: &Happening) {
+        match *what {
+            Happening::CpuPower { cpu, power } => self.cpu_power(time_ns, cpu, power),
+            Happening::ClusterPower { cluster, state } => {
+                self.cluster_power(time_ns, cluster, state)
+            }
+            Happening::Frequency { domain, opp } => self.frequency(time_ns, domain, opp),
+            Happening::Placement(ref it) => self.placement(time_ns, it),
+            Happening::Wakeup { task, cpu, due_ns } => self.wakeup(time_ns, task, cpu, due_ns),
+            Happening::RunStart { cpu, task, .. } => self.run_start(time_ns, cpu, task),
+            Happening::RunStop { cpu, .. } => self.run_stop(time_ns, cpu),
+            Happening::Migrate {
+                task,
+                from_cpu,
+                to_cpu,
+                cause,
+            } => self.migrate(time_ns, task, from_cpu, to_cpu, cause),
+            Happening::Forked { task, script } => self.forked(time_ns, task, script),
+            Happening::TaskExit { task } => self.task_exit(time_ns, task),
+            Happening::Hotplug { cpu, online } => self.hotplug(time_ns, cpu, online),
+            Happening::Finish => self.finish(time_ns),
+            _ => {}
+        }
+    }
+}
+
+impl BehaviourHash {
     #[inline]
     fn cpu_power(&mut self, time_ns: u64, cpu: u32, power: CpuPower) {
         let over = self.cpus[cpu as usize].change(time_ns, of_power(power));
@@ -260,13 +287,13 @@ impl Observer for BehaviourHash {
     }
 
     #[inline]
-    fn run_start(&mut self, time_ns: u64, cpu: u32, task: u32, _wake_latency_ns: Option<u64>) {
+    fn run_start(&mut self, time_ns: u64, cpu: u32, task: u32) {
         let over = self.running[cpu as usize].change(time_ns, task.into());
         self.span(STRETCH, cpu, over);
     }
 
     #[inline]
-    fn run_stop(&mut self, time_ns: u64, cpu: u32, _task: u32, _ran_ns: u64, _stop: Stop) {
+    fn run_stop(&mut self, time_ns: u64, cpu: u32) {
         let over = self.running[cpu as usize].change(time_ns, NOTHING);
         self.span(STRETCH, cpu, over);
     }

@@ -1,164 +1,197 @@
-//! What a run tells its observers, as values: for observers in another process. A run there is
-//! watched by a [`Teller`], and what it took down is told here by [`Happening::tell`].
+//! What happens in a run, each kind once, and how an observer in another process is told of it.
 //!
+//! A run there is watched by a [`Teller`], and what it took down is told here by [`Telling::tell`].
 //! Who waits for the run asks its observer some questions: before the run, whether it wants
 //! situations; before it and after each state, when it wants to see the next one; after each value,
 //! whether it has seen enough. Views of the model's core have no value.
 
 use crate::observe::{
-    CpuPower, Iteration, KernelWork, MigrateCause, Observer, Placement, Stop, Waking,
+    CpuPower, Iteration, KernelWork, MigrateCause, Observer, Placement, Stop, WakeupCase, Waking,
 };
 use crate::state::{MachineState, StateView};
 use serde::{Deserialize, Serialize};
 use wakeplace_kernel_abi::Decided;
 
-/// One call of an observer's, as its method of the same name has it.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[allow(missing_docs, reason = "the methods' parameters")]
+/// Something that happens. Indices are those of [`crate::observe`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Happening {
+    /// A CPU changed what it draws power for. At time 0 each CPU is announced once.
     CpuPower {
+        /// The CPU.
         cpu: u32,
+        /// From now on.
         power: CpuPower,
     },
+    /// A cluster entered a cluster idle state, or is powered. Announced at 0.
     ClusterPower {
+        /// The cluster.
         cluster: u32,
+        /// None: powered.
         state: Option<u16>,
     },
+    /// A frequency domain runs at another operating point from now on. Announced at 0.
     Frequency {
+        /// The domain.
         domain: u32,
+        /// Index into its operating points.
         opp: u16,
     },
-    Decided(Box<Decided>),
+    /// A CPU was chosen for a task.
     Placement(Placement),
+    /// What the decision announced last was about; only with `Options::wakeup_cases`.
+    WakeupCase(WakeupCase),
+    /// A task became runnable because its sleep ended.
     Wakeup {
+        /// The task.
         task: u32,
+        /// Where.
         cpu: u32,
+        /// When it wanted to wake.
         due_ns: u64,
     },
+    /// A CPU does kernel work, which costs as much as a tick.
     KernelWork {
+        /// The CPU.
         cpu: u32,
+        /// Which work.
         work: KernelWork,
     },
+    /// A task that sleeps is to be woken by a timer.
     TimerArmed {
+        /// The task.
         task: u32,
+        /// The timer's CPU.
         cpu: u32,
+        /// When.
         due_ns: u64,
     },
+    /// A sleeping task is woken, whether or not a CPU is chosen for it.
     Woken(Waking),
+    /// A task begins or continues to execute.
     RunStart {
+        /// Where.
         cpu: u32,
+        /// The task.
         task: u32,
+        /// Since it was due; on the first run after a wake-up only.
         wake_latency_ns: Option<u64>,
     },
+    /// A task stops executing.
     RunStop {
+        /// Where.
         cpu: u32,
+        /// The task.
         task: u32,
+        /// Wall time since its `RunStart`.
         ran_ns: u64,
+        /// Why.
         stop: Stop,
     },
+    /// A task changed its CPU.
     Migrate {
+        /// The task.
         task: u32,
+        /// The CPU before.
         from_cpu: u32,
+        /// The CPU from now on.
         to_cpu: u32,
+        /// Why.
         cause: MigrateCause,
     },
+    /// A task reached a timer event.
     TimerSlack {
+        /// The task.
         task: u32,
+        /// From now to the next expiry; negative: late, a missed period.
         slack_ns: i64,
     },
+    /// A task has gone once through the steps of a phase.
     Iteration {
+        /// The task.
         task: u32,
+        /// The pass.
         iteration: Iteration,
     },
+    /// A time that the workload is measured by.
     Sample {
+        /// The task.
         task: u32,
+        /// Index into the workload's series.
         series: u32,
+        /// The time.
         value_ns: u64,
     },
+    /// `Event::Fork` made a task.
     Forked {
+        /// The task.
         task: u32,
+        /// Index of its script.
         script: u32,
     },
+    /// A task ended.
     TaskExit {
+        /// The task.
         task: u32,
     },
+    /// A task's priority is another from now on, its own or what it is lent with a mutex.
     Priority {
+        /// The task.
         task: u32,
+        /// As the kernel numbers it: 120 + nice, 99 - that of RT tasks, -1 of deadline tasks.
         prio: i32,
     },
+    /// The root domain's overutilized flag changed.
     Overutilized {
+        /// From now on.
         on: bool,
     },
+    /// How warm a cluster is. Only with `model.thermal`.
     Thermal {
+        /// The cluster.
         cluster: u32,
+        /// Thousandths of a degree Celsius.
         millic: i32,
+        /// How many of its fastest operating points are not used for it.
         steps: u32,
     },
+    /// A CPU left the machine or came back.
     Hotplug {
+        /// The CPU.
         cpu: u32,
+        /// It came back.
         online: bool,
     },
-    State(Box<MachineState>),
+    /// The run is over; nothing follows.
     Finish,
 }
 
-impl Happening {
+/// Tells an observer in one line that something happened, as
+/// `happen!(observer, 5 => TaskExit { task: 1 })`: for tests of observers.
+#[macro_export]
+macro_rules! happen {
+    ($observer:expr, $time_ns:expr => $($what:tt)+) => {
+        $observer.happened($time_ns, &$crate::Happening::$($what)+)
+    };
+}
+
+/// What an observer in another process is told.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Telling {
+    /// Something happened.
+    Happened(Happening),
+    /// A tree's own code has chosen.
+    Decided(Box<Decided>),
+    /// The state that the observer asked for.
+    State(Box<MachineState>),
+}
+
+impl Telling {
     /// Tells it to an observer.
     pub fn tell(&self, time_ns: u64, observer: &mut (impl Observer + ?Sized)) {
-        let (t, o) = (time_ns, observer);
-        match *self {
-            Self::CpuPower { cpu, power } => o.cpu_power(t, cpu, power),
-            Self::ClusterPower { cluster, state } => o.cluster_power(t, cluster, state),
-            Self::Frequency { domain, opp } => o.frequency(t, domain, opp),
-            Self::Decided(ref decided) => o.decided(t, decided),
-            Self::Placement(ref placement) => o.placement(t, placement),
-            Self::Wakeup { task, cpu, due_ns } => o.wakeup(t, task, cpu, due_ns),
-            Self::KernelWork { cpu, work } => o.kernel_work(t, cpu, work),
-            Self::TimerArmed { task, cpu, due_ns } => o.timer_armed(t, task, cpu, due_ns),
-            Self::Woken(ref waking) => o.woken(t, waking),
-            Self::RunStart {
-                cpu,
-                task,
-                wake_latency_ns,
-            } => {
-                o.run_start(t, cpu, task, wake_latency_ns);
-            }
-            Self::RunStop {
-                cpu,
-                task,
-                ran_ns,
-                stop,
-            } => o.run_stop(t, cpu, task, ran_ns, stop),
-            Self::Migrate {
-                task,
-                from_cpu,
-                to_cpu,
-                cause,
-            } => {
-                o.migrate(t, task, from_cpu, to_cpu, cause);
-            }
-            Self::TimerSlack { task, slack_ns } => o.timer_slack(t, task, slack_ns),
-            Self::Iteration {
-                task,
-                ref iteration,
-            } => o.iteration(t, task, iteration),
-            Self::Sample {
-                task,
-                series,
-                value_ns,
-            } => o.sample(t, task, series, value_ns),
-            Self::Forked { task, script } => o.forked(t, task, script),
-            Self::TaskExit { task } => o.task_exit(t, task),
-            Self::Priority { task, prio } => o.priority(t, task, prio),
-            Self::Overutilized { on } => o.overutilized(t, on),
-            Self::Thermal {
-                cluster,
-                millic,
-                steps,
-            } => o.thermal(t, cluster, millic, steps),
-            Self::Hotplug { cpu, online } => o.hotplug(t, cpu, online),
-            Self::State(ref state) => StateView::show(state, o),
-            Self::Finish => o.finish(t),
+        match self {
+            Self::Happened(what) => observer.happened(time_ns, what),
+            Self::Decided(decided) => observer.decided(time_ns, decided),
+            Self::State(state) => StateView::show(state, observer),
         }
     }
 }
@@ -188,7 +221,7 @@ impl Wants {
     }
 }
 
-impl<F: FnMut(u64, Happening) -> Option<u64>> Teller<F> {
+impl<F: FnMut(u64, Telling) -> Option<u64>> Teller<F> {
     /// For an observer that `wants` this. What `tell` returns counts after a state: when the
     /// observer wants to see the next one.
     pub fn new(wants: Wants, tell: F) -> Self {
@@ -196,17 +229,9 @@ impl<F: FnMut(u64, Happening) -> Option<u64>> Teller<F> {
     }
 }
 
-impl<F: FnMut(u64, Happening) -> Option<u64>> Observer for Teller<F> {
-    fn cpu_power(&mut self, t: u64, cpu: u32, power: CpuPower) {
-        (self.tell)(t, Happening::CpuPower { cpu, power });
-    }
-
-    fn cluster_power(&mut self, t: u64, cluster: u32, state: Option<u16>) {
-        (self.tell)(t, Happening::ClusterPower { cluster, state });
-    }
-
-    fn frequency(&mut self, t: u64, domain: u32, opp: u16) {
-        (self.tell)(t, Happening::Frequency { domain, opp });
+impl<F: FnMut(u64, Telling) -> Option<u64>> Observer for Teller<F> {
+    fn happened(&mut self, time_ns: u64, what: &Happening) {
+        (self.tell)(time_ns, Telling::Happened(*what));
     }
 
     fn next_state_ns(&self) -> Option<u64> {
@@ -214,7 +239,7 @@ impl<F: FnMut(u64, Happening) -> Option<u64>> Observer for Teller<F> {
     }
 
     fn state(&mut self, state: &StateView<'_>) {
-        let taken = Happening::State(Box::new(state.machine()));
+        let taken = Telling::State(Box::new(state.machine()));
         self.wants.next_state_ns = (self.tell)(state.time_ns, taken);
     }
 
@@ -222,124 +247,9 @@ impl<F: FnMut(u64, Happening) -> Option<u64>> Observer for Teller<F> {
         self.wants.situation
     }
 
-    fn decided(&mut self, t: u64, decided: &Decided) {
+    fn decided(&mut self, time_ns: u64, decided: &Decided) {
         if self.wants.situation {
-            (self.tell)(t, Happening::Decided(Box::new(decided.clone())));
+            (self.tell)(time_ns, Telling::Decided(Box::new(decided.clone())));
         }
-    }
-
-    fn placement(&mut self, t: u64, placement: &Placement) {
-        (self.tell)(t, Happening::Placement(*placement));
-    }
-
-    fn wakeup(&mut self, t: u64, task: u32, cpu: u32, due_ns: u64) {
-        (self.tell)(t, Happening::Wakeup { task, cpu, due_ns });
-    }
-
-    fn kernel_work(&mut self, t: u64, cpu: u32, work: KernelWork) {
-        (self.tell)(t, Happening::KernelWork { cpu, work });
-    }
-
-    fn timer_armed(&mut self, t: u64, task: u32, cpu: u32, due_ns: u64) {
-        (self.tell)(t, Happening::TimerArmed { task, cpu, due_ns });
-    }
-
-    fn woken(&mut self, t: u64, waking: &Waking) {
-        (self.tell)(t, Happening::Woken(*waking));
-    }
-
-    fn run_start(&mut self, t: u64, cpu: u32, task: u32, wake_latency_ns: Option<u64>) {
-        (self.tell)(
-            t,
-            Happening::RunStart {
-                cpu,
-                task,
-                wake_latency_ns,
-            },
-        );
-    }
-
-    fn run_stop(&mut self, t: u64, cpu: u32, task: u32, ran_ns: u64, stop: Stop) {
-        (self.tell)(
-            t,
-            Happening::RunStop {
-                cpu,
-                task,
-                ran_ns,
-                stop,
-            },
-        );
-    }
-
-    fn migrate(&mut self, t: u64, task: u32, from_cpu: u32, to_cpu: u32, cause: MigrateCause) {
-        (self.tell)(
-            t,
-            Happening::Migrate {
-                task,
-                from_cpu,
-                to_cpu,
-                cause,
-            },
-        );
-    }
-
-    fn timer_slack(&mut self, t: u64, task: u32, slack_ns: i64) {
-        (self.tell)(t, Happening::TimerSlack { task, slack_ns });
-    }
-
-    fn iteration(&mut self, t: u64, task: u32, iteration: &Iteration) {
-        (self.tell)(
-            t,
-            Happening::Iteration {
-                task,
-                iteration: *iteration,
-            },
-        );
-    }
-
-    fn sample(&mut self, t: u64, task: u32, series: u32, value_ns: u64) {
-        (self.tell)(
-            t,
-            Happening::Sample {
-                task,
-                series,
-                value_ns,
-            },
-        );
-    }
-
-    fn forked(&mut self, t: u64, task: u32, script: u32) {
-        (self.tell)(t, Happening::Forked { task, script });
-    }
-
-    fn task_exit(&mut self, t: u64, task: u32) {
-        (self.tell)(t, Happening::TaskExit { task });
-    }
-
-    fn priority(&mut self, t: u64, task: u32, prio: i32) {
-        (self.tell)(t, Happening::Priority { task, prio });
-    }
-
-    fn overutilized(&mut self, t: u64, on: bool) {
-        (self.tell)(t, Happening::Overutilized { on });
-    }
-
-    fn thermal(&mut self, t: u64, cluster: u32, millic: i32, steps: u32) {
-        (self.tell)(
-            t,
-            Happening::Thermal {
-                cluster,
-                millic,
-                steps,
-            },
-        );
-    }
-
-    fn hotplug(&mut self, t: u64, cpu: u32, online: bool) {
-        (self.tell)(t, Happening::Hotplug { cpu, online });
-    }
-
-    fn finish(&mut self, t: u64) {
-        (self.tell)(t, Happening::Finish);
     }
 }

@@ -1,10 +1,12 @@
 //! What a run tells its observers. Observers measure; they never change the run.
 //!
-//! All times are simulated nanoseconds since the start of the run. Calls come in time order; calls
-//! of one instant come in the order in which the simulated machine did the things. Indices: `cpu`
-//! is the CPU number, `task` the thread's position in `Workload::tasks` or, of forked ones, what
-//! follows after these in the order of creation; `domain`, `cluster` and `state` the positions in
-//! the platform's `freq_domains`, `clusters` and `idle_states`.
+//! All that happens is a [`Happening`]; views of the machine and of the core, which have no value
+//! of their own, are shown beside. All times are simulated nanoseconds since the start of the run.
+//! Calls come in time order; calls of one instant come in the order in which the simulated machine
+//! did the things. Indices: `cpu` is the CPU number, `task` the thread's position in
+//! `Workload::tasks` or, of forked ones, what follows after these in the order of creation;
+//! `domain`, `cluster` and `state` the positions in the platform's `freq_domains`, `clusters` and
+//! `idle_states`.
 
 use crate::state::StateView;
 use serde::{Deserialize, Serialize};
@@ -188,61 +190,8 @@ pub struct Iteration {
 /// Watches a run. All methods do nothing unless implemented.
 #[allow(unused_variables)]
 pub trait Observer {
-    /// A CPU changed what it draws power for. At time 0 each CPU is announced once.
-    fn cpu_power(&mut self, time_ns: u64, cpu: u32, power: CpuPower) {}
-    /// A cluster entered a cluster idle state (`Some(state)`) or is powered (`None`). Announced at
-    /// 0.
-    fn cluster_power(&mut self, time_ns: u64, cluster: u32, state: Option<u16>) {}
-    /// A frequency domain runs at operating point `opp` from now on. Announced at 0.
-    fn frequency(&mut self, time_ns: u64, domain: u32, opp: u16) {}
-    /// A CPU was chosen for a task.
-    fn placement(&mut self, time_ns: u64, placement: &Placement) {}
-    /// What the decision announced last was about; only with `Options::wakeup_cases`.
-    fn wakeup_case(&mut self, time_ns: u64, case: WakeupCase) {}
-    /// A task became runnable because its sleep ended (`due_ns`: when it wanted to wake).
-    fn wakeup(&mut self, time_ns: u64, task: u32, cpu: u32, due_ns: u64) {}
-    /// A CPU does kernel work, which costs as much as a tick.
-    fn kernel_work(&mut self, time_ns: u64, cpu: u32, work: KernelWork) {}
-    /// A task that sleeps is to be woken at `due_ns` by a timer on `cpu`.
-    fn timer_armed(&mut self, time_ns: u64, task: u32, cpu: u32, due_ns: u64) {}
-    /// A sleeping task is woken, whether or not a CPU is chosen for it.
-    fn woken(&mut self, time_ns: u64, waking: &Waking) {}
-    /// A task begins or continues to execute. `wake_latency_ns` is the time since it was due, on
-    /// the first run after a wake-up only.
-    fn run_start(&mut self, time_ns: u64, cpu: u32, task: u32, wake_latency_ns: Option<u64>) {}
-    /// A task stops executing; `ran_ns` is the wall time since `run_start`.
-    fn run_stop(&mut self, time_ns: u64, cpu: u32, task: u32, ran_ns: u64, stop: Stop) {}
-    /// A task changed its CPU.
-    fn migrate(
-        &mut self,
-        time_ns: u64,
-        task: u32,
-        from_cpu: u32,
-        to_cpu: u32,
-        cause: MigrateCause,
-    ) {
-    }
-    /// A task reached a timer event: `slack_ns` = next expiry - now (negative: late, a missed
-    /// period).
-    fn timer_slack(&mut self, time_ns: u64, task: u32, slack_ns: i64) {}
-    /// A task has gone once through the steps of a phase.
-    fn iteration(&mut self, time_ns: u64, task: u32, iteration: &Iteration) {}
-    /// A time that the workload is measured by.
-    fn sample(&mut self, time_ns: u64, task: u32, series: u32, value_ns: u64) {}
-    /// `Event::Fork` made a task (a thread of the script of index `script`).
-    fn forked(&mut self, time_ns: u64, task: u32, script: u32) {}
-    /// A task ended.
-    fn task_exit(&mut self, time_ns: u64, task: u32) {}
-    /// A task's priority is another from now on, as the kernel numbers it: 120 + nice, 99 - that of
-    /// RT tasks, -1 of deadline tasks; its own, or what it is lent with a mutex.
-    fn priority(&mut self, time_ns: u64, task: u32, prio: i32) {}
-    /// The root domain's overutilized flag changed.
-    fn overutilized(&mut self, time_ns: u64, on: bool) {}
-    /// A cluster is so warm now, thousandths of a degree Celsius, and `steps` of its fastest
-    /// operating points are not used for it. Only with `model.thermal`.
-    fn thermal(&mut self, time_ns: u64, cluster: u32, millic: i32, steps: u32) {}
-    /// A CPU left the machine or (`online`) came back.
-    fn hotplug(&mut self, time_ns: u64, cpu: u32, online: bool) {}
+    /// Something happened.
+    fn happened(&mut self, time_ns: u64, what: &Happening) {}
     /// Is the decision that is about to fall to be shown as a `Situation`?
     fn wants_situation(&self) -> bool {
         false
@@ -270,11 +219,10 @@ pub trait Observer {
     /// One step of a callback; those of one event come at its end. Threads that observers do not
     /// see have numbers from `u32::MAX` downwards.
     fn sched_ext(&mut self, time_ns: u64, step: &SchedExtStep) {}
-    /// The run is over; nothing follows.
-    fn finish(&mut self, time_ns: u64) {}
 }
 
 pub use crate::both::Both;
+pub use crate::happening::Happening;
 
 /// Watches nothing.
 #[derive(Clone, Copy, Debug, Default)]

@@ -3,8 +3,8 @@
 //! runs are measured by the same meter.
 
 use std::ops::Range;
-use wakeplace_engine::Observer;
 use wakeplace_engine::observe::CpuPower;
+use wakeplace_engine::{Happening, Observer};
 use wakeplace_metrics::{EnergyMeter, PlatformPower, scaled};
 use wakeplace_platform::{CpuId, Platform, PowerUnit};
 use wakeplace_trace::read::Line;
@@ -71,23 +71,12 @@ impl WindowMeter {
 }
 
 impl Observer for WindowMeter {
-    fn cpu_power(&mut self, time_ns: u64, cpu: u32, power: CpuPower) {
+    fn happened(&mut self, time_ns: u64, what: &Happening) {
         self.before(time_ns);
-        self.meter.cpu_power(time_ns, cpu, power);
-    }
-
-    fn cluster_power(&mut self, time_ns: u64, cluster: u32, state: Option<u16>) {
-        self.before(time_ns);
-        self.meter.cluster_power(time_ns, cluster, state);
-    }
-
-    fn frequency(&mut self, time_ns: u64, domain: u32, opp: u16) {
-        self.before(time_ns);
-        self.meter.frequency(time_ns, domain, opp);
-    }
-
-    fn finish(&mut self, time_ns: u64) {
-        self.before(time_ns);
+        // What is read lies in the run.
+        if *what != Happening::Finish {
+            self.meter.happened(time_ns, what);
+        }
     }
 }
 
@@ -139,7 +128,7 @@ pub(crate) fn of_trace(
                     0 => idle(platform, cpu)?,
                     _ => CpuPower::Busy,
                 };
-                meter.cpu_power(line.time_ns, cpu, power);
+                meter.happened(line.time_ns, &Happening::CpuPower { cpu, power });
             }
             "cpu_frequency" => {
                 let khz = line.number::<u64>("state")?;
@@ -149,13 +138,19 @@ pub(crate) fn of_trace(
                 opps[domain] = Some(opp);
                 known[domain] |= line.time_ns < window_ns.start;
                 if line.time_ns < window_ns.end {
-                    meter.frequency(line.time_ns, domain as u32, opp);
+                    meter.happened(
+                        line.time_ns,
+                        &Happening::Frequency {
+                            domain: domain as u32,
+                            opp,
+                        },
+                    );
                 }
             }
             _ => {}
         }
     }
-    meter.finish(window_ns.end);
+    meter.happened(window_ns.end, &Happening::Finish);
     meter
         .cpu_energy_j()
         .filter(|_| known.iter().all(|known| *known))
@@ -186,13 +181,25 @@ fn begin(meter: &mut WindowMeter, guest: &Guest<'_>, opps: &[Option<u16>]) -> Op
             true => CpuPower::Busy,
             false => idle(guest.platform, cpu)?,
         };
-        meter.cpu_power(0, cpu, power);
+        meter.happened(0, &Happening::CpuPower { cpu, power });
     }
     for (cluster, _) in (0..).zip(&guest.platform.clusters) {
-        meter.cluster_power(0, cluster, None);
+        meter.happened(
+            0,
+            &Happening::ClusterPower {
+                cluster,
+                state: None,
+            },
+        );
     }
     for (domain, opp) in (0..).zip(opps) {
-        meter.frequency(0, domain, opp.unwrap_or(0));
+        meter.happened(
+            0,
+            &Happening::Frequency {
+                domain,
+                opp: opp.unwrap_or(0),
+            },
+        );
     }
     Some(())
 }

@@ -6,7 +6,7 @@ use crate::stream::{Message, Sender, receive};
 use std::fs::File;
 use std::io::{self, Read as _, Write as _};
 use std::os::fd::{AsRawFd as _, FromRawFd as _, OwnedFd};
-use wakeplace_engine::{Ended, Happening, Observer, RunReport};
+use wakeplace_engine::{Ended, Happening, Observer, RunReport, Telling};
 
 /// What the process of a run has: it says what happens, and how the run ended.
 pub(crate) struct Said {
@@ -17,8 +17,8 @@ pub(crate) struct Said {
 
 impl Said {
     /// Says that something happened at a time, ns; after a state, when the next one is wanted.
-    pub(crate) fn tell(&mut self, time_ns: u64, what: Happening) -> io::Result<Option<u64>> {
-        let asks = matches!(what, Happening::State(_));
+    pub(crate) fn tell(&mut self, time_ns: u64, what: Telling) -> io::Result<Option<u64>> {
+        let asks = matches!(what, Telling::State(_));
         self.sender.tell(time_ns, what)?;
         if !asks {
             return Ok(None);
@@ -121,7 +121,7 @@ impl Listener {
                 return report;
             }
             let end_ns = report.end_ns.max(self.now_ns);
-            observer.finish(end_ns);
+            observer.happened(end_ns, &Happening::Finish);
             RunReport { end_ns, ..report }
         })
     }
@@ -131,9 +131,9 @@ impl Listener {
         match message {
             Message::Told(since_ns, told) => {
                 self.now_ns += since_ns;
-                self.finished = told == Happening::Finish;
+                self.finished = told == Telling::Happened(Happening::Finish);
                 told.tell(self.now_ns, observer);
-                if let Happening::State(_) = told {
+                if let Telling::State(_) = told {
                     let next_ns = observer.next_state_ns().unwrap_or(NEVER);
                     // A process that is gone has said its last.
                     let _ = self.answers.write_all(&next_ns.to_le_bytes());

@@ -4,7 +4,7 @@
 use postcard::ser_flavors::Flavor;
 use serde::{Deserialize, Serialize};
 use std::io::{self, Read, Write};
-use wakeplace_engine::{Happening, RunReport};
+use wakeplace_engine::{RunReport, Telling};
 
 /// A batch is sent when it has as many bytes.
 const BATCH: usize = 256 << 10;
@@ -17,7 +17,7 @@ const MAX_BATCH: u32 = 256 << 20;
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) enum Message {
     /// Something happened so long after what was told before, ns.
-    Told(u64, Happening),
+    Told(u64, Telling),
     /// The run is over.
     Ended(Box<RunReport>),
     /// The run cannot begin: why.
@@ -69,7 +69,7 @@ impl<W: Write> Sender<W> {
     }
 
     /// Says that something happened at a time, ns.
-    pub(crate) fn tell(&mut self, time_ns: u64, what: Happening) -> io::Result<()> {
+    pub(crate) fn tell(&mut self, time_ns: u64, what: Telling) -> io::Result<()> {
         let since = time_ns - self.told_ns;
         self.told_ns = time_ns;
         self.send(&Message::Told(since, what))
@@ -144,7 +144,7 @@ pub(crate) fn receive(
 #[cfg(test)]
 mod tests {
     use super::{BATCH, Message, Sender, receive};
-    use wakeplace_engine::{Happening, RunReport};
+    use wakeplace_engine::{Happening, RunReport, Telling};
 
     /// Goal: what is sent arrives whole and in order, over many batches.
     #[test]
@@ -156,6 +156,7 @@ mod tests {
                 cpu,
                 online: at % 2 == 0,
             };
+            let told = Telling::Happened(told);
             sender.tell(3 * at, told).expect("a vector");
         }
         // Longer than a batch.
@@ -178,6 +179,7 @@ mod tests {
                         cpu: (next % 7) as u32,
                         online: next % 2 == 0,
                     };
+                    let expected = Telling::Happened(expected);
                     assert_eq!((now, &told), (3 * next, &expected));
                     next += 1;
                 }

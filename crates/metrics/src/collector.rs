@@ -13,8 +13,7 @@ use crate::stats::PairedDelta;
 use crate::thermal::Thermal;
 use crate::wakeup_cases::WakeupCases;
 use std::collections::BTreeMap;
-use wakeplace_engine::observe::{CpuPower, MigrateCause, Placement, Stop, WakeupCase};
-use wakeplace_engine::{BehaviourHash, Counted, Ended, Observer, Options, RunReport};
+use wakeplace_engine::{BehaviourHash, Counted, Ended, Happening, Observer, Options, RunReport};
 use wakeplace_outcome::Method;
 use wakeplace_platform::Platform;
 use wakeplace_workload::{Count, FigureOf, Workload};
@@ -234,103 +233,38 @@ fn effects(report: &RunReport, n_cpus: usize, values: &mut Values) {
 }
 
 impl Observer for Collector {
-    fn cpu_power(&mut self, time_ns: u64, cpu: u32, power: CpuPower) {
+    fn happened(&mut self, time_ns: u64, what: &Happening) {
         if let Some(energy) = &mut self.energy {
-            energy.cpu_power(time_ns, cpu, power);
+            energy.happened(time_ns, what);
         }
-        self.residency.cpu_power(time_ns, cpu, power);
-        self.idle_choices.cpu_power(time_ns, cpu, power);
-        self.behaviour.cpu_power(time_ns, cpu, power);
-    }
-
-    fn cluster_power(&mut self, time_ns: u64, cluster: u32, state: Option<u16>) {
-        if let Some(energy) = &mut self.energy {
-            energy.cluster_power(time_ns, cluster, state);
-        }
-        self.residency.cluster_power(time_ns, cluster, state);
-        self.behaviour.cluster_power(time_ns, cluster, state);
-    }
-
-    fn frequency(&mut self, time_ns: u64, domain: u32, opp: u16) {
-        if let Some(energy) = &mut self.energy {
-            energy.frequency(time_ns, domain, opp);
-        }
-        self.residency.frequency(time_ns, domain, opp);
-        self.behaviour.frequency(time_ns, domain, opp);
-    }
-
-    fn placement(&mut self, time_ns: u64, placement: &Placement) {
-        self.placements.placement(time_ns, placement);
-        self.behaviour.placement(time_ns, placement);
-    }
-
-    fn wakeup(&mut self, time_ns: u64, task: u32, cpu: u32, due_ns: u64) {
-        self.behaviour.wakeup(time_ns, task, cpu, due_ns);
-    }
-
-    fn wakeup_case(&mut self, time_ns: u64, case: WakeupCase) {
-        self.wakeup_cases.wakeup_case(time_ns, case);
-    }
-
-    fn run_start(&mut self, time_ns: u64, cpu: u32, task: u32, wake_latency_ns: Option<u64>) {
+        self.residency.happened(time_ns, what);
+        self.idle_choices.happened(time_ns, what);
+        self.placements.happened(time_ns, what);
+        self.wakeup_cases.happened(time_ns, what);
         if let Some(latency) = &mut self.latency {
-            latency.run_start(time_ns, cpu, task, wake_latency_ns);
+            latency.happened(time_ns, what);
         }
-        self.behaviour
-            .run_start(time_ns, cpu, task, wake_latency_ns);
-    }
-
-    fn run_stop(&mut self, time_ns: u64, cpu: u32, task: u32, ran_ns: u64, stop: Stop) {
-        self.behaviour.run_stop(time_ns, cpu, task, ran_ns, stop);
-    }
-
-    fn migrate(&mut self, time_ns: u64, task: u32, from: u32, to: u32, cause: MigrateCause) {
-        self.placements.migrate(time_ns, task, from, to, cause);
-        self.behaviour.migrate(time_ns, task, from, to, cause);
-    }
-
-    fn timer_slack(&mut self, time_ns: u64, task: u32, slack_ns: i64) {
-        if let Some(latency) = &mut self.latency {
-            latency.timer_slack(time_ns, task, slack_ns);
+        self.behaviour.happened(time_ns, what);
+        match *what {
+            Happening::Sample {
+                series, value_ns, ..
+            } => self.measured.sample(series, value_ns),
+            Happening::Forked { task, .. } => {
+                if let Some(latency) = &mut self.latency {
+                    latency.forked(task);
+                }
+            }
+            Happening::Thermal {
+                cluster,
+                millic,
+                steps,
+            } => self.thermal.sample(time_ns, cluster, millic, steps),
+            Happening::Finish => {
+                self.thermal.finish(time_ns);
+                self.end_ns = Some(time_ns);
+            }
+            _ => {}
         }
-    }
-
-    fn sample(&mut self, _time_ns: u64, _task: u32, series: u32, value_ns: u64) {
-        self.measured.sample(series, value_ns);
-    }
-
-    fn forked(&mut self, time_ns: u64, task: u32, script: u32) {
-        if let Some(latency) = &mut self.latency {
-            latency.forked(task);
-        }
-        self.behaviour.forked(time_ns, task, script);
-    }
-
-    fn task_exit(&mut self, time_ns: u64, task: u32) {
-        self.behaviour.task_exit(time_ns, task);
-    }
-
-    fn hotplug(&mut self, time_ns: u64, cpu: u32, online: bool) {
-        self.behaviour.hotplug(time_ns, cpu, online);
-    }
-
-    fn thermal(&mut self, time_ns: u64, cluster: u32, millic: i32, steps: u32) {
-        self.thermal.sample(time_ns, cluster, millic, steps);
-    }
-
-    fn overutilized(&mut self, time_ns: u64, on: bool) {
-        self.placements.overutilized(time_ns, on);
-    }
-
-    fn finish(&mut self, time_ns: u64) {
-        if let Some(energy) = &mut self.energy {
-            energy.finish(time_ns);
-        }
-        self.residency.finish(time_ns);
-        self.placements.finish(time_ns);
-        self.thermal.finish(time_ns);
-        self.behaviour.finish(time_ns);
-        self.end_ns = Some(time_ns);
     }
 }
 

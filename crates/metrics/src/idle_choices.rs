@@ -1,8 +1,8 @@
 //! How well the idle governor chose: whole idle periods against the states' min-residencies.
 
 use crate::metric::Values;
-use wakeplace_engine::Observer;
 use wakeplace_engine::observe::CpuPower;
+use wakeplace_engine::{Happening, Observer};
 use wakeplace_platform::{CpuId, Platform};
 
 /// What a state of one CPU says of an idle period's length.
@@ -90,6 +90,14 @@ fn row(platform: &Platform, cpu: u32) -> Vec<Option<Bounds>> {
 }
 
 impl Observer for IdleChoices {
+    fn happened(&mut self, time_ns: u64, what: &Happening) {
+        if let Happening::CpuPower { cpu, power } = *what {
+            self.cpu_power(time_ns, cpu, power);
+        }
+    }
+}
+
+impl IdleChoices {
     fn cpu_power(&mut self, time_ns: u64, cpu: u32, power: CpuPower) {
         let cpu = cpu as usize;
         let was_busy = std::mem::replace(&mut self.was_busy[cpu], power == CpuPower::Busy);
@@ -123,6 +131,7 @@ mod tests {
     use crate::metric::Values;
     use crate::testbed::two_clusters;
     use wakeplace_engine::Observer;
+    use wakeplace_engine::happen;
     use wakeplace_engine::observe::CpuPower::{self, Busy, Idle, Transition};
 
     const WFI: CpuPower = Idle { state: 0 };
@@ -143,7 +152,7 @@ mod tests {
     fn counts(cpu: u32, events: &[(u64, CpuPower)]) -> (u64, u64, u64) {
         let mut choices = choices();
         for &(at, power) in events {
-            choices.cpu_power(at, cpu, power);
+            happen!(choices, at => CpuPower { cpu, power });
         }
         (choices.total, choices.too_deep, choices.too_shallow)
     }
@@ -206,11 +215,11 @@ mod tests {
         // CPU 1: too deep, right, too shallow; CPU 0: too shallow in WFI.
         for (start, inside) in [(0, 10), (2000, 100), (4000, 1000)] {
             for (at, power) in visit(inside) {
-                choices.cpu_power(start + at, 1, power);
+                happen!(choices, start + at => CpuPower { cpu: 1, power });
             }
         }
         for (at, power) in [(7000, Busy), (7010, WFI), (8000, Busy)] {
-            choices.cpu_power(at, 0, power);
+            happen!(choices, at => CpuPower { cpu: 0, power });
         }
         choices.report(&mut values);
         assert_eq!(values.get("idle_too_deep_pct"), Some(25.0));

@@ -3,7 +3,7 @@
 use crate::measured::permille;
 use crate::metric::Values;
 use hdrhistogram::Histogram;
-use wakeplace_engine::Observer;
+use wakeplace_engine::{Happening, Observer};
 
 /// Significant decimal digits of the latency histogram: a percentile is at most 0.1 % too high.
 const DIGITS: u8 = 3;
@@ -129,7 +129,21 @@ impl Latency {
 }
 
 impl Observer for Latency {
-    fn run_start(&mut self, _time_ns: u64, _cpu: u32, task: u32, wake_latency_ns: Option<u64>) {
+    fn happened(&mut self, _: u64, what: &Happening) {
+        match *what {
+            Happening::RunStart {
+                task,
+                wake_latency_ns,
+                ..
+            } => self.run_start(task, wake_latency_ns),
+            Happening::TimerSlack { task, slack_ns } => self.timer_slack(task, slack_ns),
+            _ => {}
+        }
+    }
+}
+
+impl Latency {
+    fn run_start(&mut self, task: u32, wake_latency_ns: Option<u64>) {
         let Some(latency) = wake_latency_ns else {
             return;
         };
@@ -142,7 +156,7 @@ impl Observer for Latency {
         task.latency_ns_max = task.latency_ns_max.max(latency);
     }
 
-    fn timer_slack(&mut self, _time_ns: u64, task: u32, slack_ns: i64) {
+    fn timer_slack(&mut self, task: u32, slack_ns: i64) {
         let task = &mut self.tasks[task as usize];
         task.periods += 1;
         task.missed_periods += u64::from(slack_ns < 0);
@@ -158,6 +172,7 @@ mod tests {
     use super::{Latency, TaskLatency};
     use crate::metric::Values;
     use wakeplace_engine::Observer;
+    use wakeplace_engine::happen;
 
     fn report(latency: &Latency) -> Values {
         let mut values = Values::default();
@@ -171,8 +186,9 @@ mod tests {
         let mut latency = Latency::new(2);
         for i in 0..1000_u64 {
             let us = (i * 7) % 1000 + 1;
-            latency.run_start(i, 0, (i % 2) as u32, Some(us * 1000));
-            latency.run_start(i, 0, 0, None);
+            happen!(latency, i =>
+                RunStart { cpu: 0, task: (i % 2) as u32, wake_latency_ns: Some(us * 1000) });
+            happen!(latency, i => RunStart { cpu: 0, task: 0, wake_latency_ns: None });
         }
         let values = report(&latency);
         assert_eq!(values.get("wake_latency_us_mean"), Some(500.5));
@@ -189,21 +205,21 @@ mod tests {
     fn short_latencies_and_ranks_are_exact() {
         let mut latency = Latency::new(1);
         for ns in 1..=700 {
-            latency.run_start(0, 0, 0, Some(ns));
+            happen!(latency, 0 => RunStart { cpu: 0, task: 0, wake_latency_ns: Some(ns) });
         }
         // 0.99 x 700 is 693 exactly; as floats it is 693.0000000000001 and would round up to 694.
         assert_eq!(latency.percentile_ns(99), Some(693));
         assert_eq!(latency.percentile_ns(50), Some(350));
         assert_eq!(latency.percentile_ns(100), Some(700));
         let mut zero = Latency::new(1);
-        zero.run_start(0, 0, 0, Some(0));
+        happen!(zero, 0 => RunStart { cpu: 0, task: 0, wake_latency_ns: Some(0) });
         assert_eq!(report(&zero).get("wake_latency_us_p99"), Some(0.0));
     }
 
     #[test]
     fn percentiles_do_not_exceed_the_longest() {
         let mut latency = Latency::new(1);
-        latency.run_start(0, 0, 0, Some(1_000_000_001));
+        happen!(latency, 0 => RunStart { cpu: 0, task: 0, wake_latency_ns: Some(1_000_000_001) });
         assert_eq!(latency.percentile_ns(50), Some(1_000_000_001));
     }
 
@@ -219,7 +235,7 @@ mod tests {
     fn slack_by_hand() {
         let mut latency = Latency::new(2);
         for (task, slack) in [(0, 5_000), (0, -1_500), (1, 0), (1, 700), (0, -1)] {
-            latency.timer_slack(0, task, slack);
+            happen!(latency, 0 => TimerSlack { task, slack_ns: slack });
         }
         let values = report(&latency);
         assert_eq!(values.get("slack_us_min"), Some(-1.5));

@@ -9,8 +9,8 @@ use crate::ledger::Ledger;
 use crate::occupancy::{ClusterUse, Occupancy};
 use crate::running::Running;
 use crate::wiring::Wiring;
-use wakeplace_engine::Observer;
 use wakeplace_engine::observe::CpuPower;
+use wakeplace_engine::{Happening, Observer};
 use wakeplace_platform::{Platform, PowerUnit};
 use wakeplace_power::Rows;
 
@@ -192,6 +192,20 @@ fn board(power: &impl PowerSource) -> Option<u64> {
 }
 
 impl<P: PowerSource> Observer for EnergyMeter<P> {
+    fn happened(&mut self, time_ns: u64, what: &Happening) {
+        match *what {
+            Happening::CpuPower { cpu, power } => self.cpu_power(time_ns, cpu, power),
+            Happening::ClusterPower { cluster, state } => {
+                self.cluster_power(time_ns, cluster, state)
+            }
+            Happening::Frequency { domain, opp } => self.frequency(time_ns, domain, opp),
+            Happening::Finish => self.finish(time_ns),
+            _ => {}
+        }
+    }
+}
+
+impl<P: PowerSource> EnergyMeter<P> {
     fn cpu_power(&mut self, time_ns: u64, cpu: u32, power: CpuPower) {
         let busy = power == CpuPower::Busy;
         let changed = std::mem::replace(&mut self.busy[cpu as usize], busy) != busy;

@@ -2,8 +2,8 @@
 
 use crate::metric::Values;
 use crate::wiring::elapsed;
-use wakeplace_engine::Observer;
 use wakeplace_engine::observe::{MigrateCause, Placement, PlacementKind};
+use wakeplace_engine::{Happening, Observer};
 use wakeplace_platform::{CpuGroup, Platform};
 
 /// Metric of each cause, in the order of [`cause_index`].
@@ -104,11 +104,23 @@ impl Placements {
 }
 
 impl Observer for Placements {
-    fn placement(&mut self, _time_ns: u64, placement: &Placement) {
+    fn happened(&mut self, time_ns: u64, what: &Happening) {
+        match *what {
+            Happening::Placement(ref it) => self.placement(it),
+            Happening::Migrate { cause, .. } => self.migrate(cause),
+            Happening::Overutilized { on } => self.overutilized(time_ns, on),
+            Happening::Finish => self.finish(time_ns),
+            _ => {}
+        }
+    }
+}
+
+impl Placements {
+    fn placement(&mut self, placement: &Placement) {
         self.count(placement.kind, placement.cpu);
     }
 
-    fn migrate(&mut self, _time_ns: u64, _task: u32, _from: u32, _to: u32, cause: MigrateCause) {
+    fn migrate(&mut self, cause: MigrateCause) {
         self.migrations[cause_index(cause)] += 1;
     }
 
@@ -131,6 +143,7 @@ mod tests {
     use crate::metric::Values;
     use crate::testbed::{one_cluster, two_clusters};
     use wakeplace_engine::Observer;
+    use wakeplace_engine::happen;
     use wakeplace_engine::observe::{MigrateCause, PlacementKind};
 
     fn report(placements: &Placements) -> Values {
@@ -154,7 +167,8 @@ mod tests {
             (MigrateCause::Active, 2),
             (MigrateCause::Affinity, 1),
         ] {
-            (0..n).for_each(|_| p.migrate(0, 0, 0, 1, cause));
+            (0..n)
+                .for_each(|_| happen!(p, 0 => Migrate { task: 0, from_cpu: 0, to_cpu: 1, cause }));
         }
         let values = report(&p);
         for (name, expected) in [
@@ -196,11 +210,11 @@ mod tests {
     #[test]
     fn overutilized_share() {
         let mut p = Placements::new(&two_clusters());
-        p.overutilized(100, true);
-        p.overutilized(150, true); // A repetition changes nothing.
-        p.overutilized(300, false);
-        p.overutilized(900, true);
-        p.finish(1000);
+        happen!(p, 100 => Overutilized { on: true });
+        happen!(p, 150 => Overutilized { on: true }); // A repetition changes nothing.
+        happen!(p, 300 => Overutilized { on: false });
+        happen!(p, 900 => Overutilized { on: true });
+        happen!(p, 1000 => Finish);
         // 200 + 100 of 1000.
         assert_eq!(report(&p).get("overutilized_pct"), Some(30.0));
     }

@@ -229,6 +229,7 @@ fn reasons(reports: &[RunReport]) -> Pairs<f64> {
 mod tests {
     use super::{coarse, details, edge};
     use crate::{LatencyBucket, RunMetrics};
+    use wakeplace_engine::happen;
     use wakeplace_engine::observe::CpuPower::{Busy, Idle};
     use wakeplace_engine::{Observer, Options, RunReport};
     use wakeplace_workload::{LoadOptions, MachineFacts, Spec};
@@ -287,23 +288,23 @@ mod tests {
             &workload,
             &Options::default(),
         );
-        collector.cpu_power(0, 0, Busy);
-        collector.cpu_power(0, 1, Idle { state: 1 });
-        collector.cpu_power(0, 2, Idle { state: 1 });
+        happen!(collector, 0 => CpuPower { cpu: 0, power: Busy });
+        happen!(collector, 0 => CpuPower { cpu: 1, power: Idle { state: 1 } });
+        happen!(collector, 0 => CpuPower { cpu: 2, power: Idle { state: 1 } });
         for at in 0..2 {
-            collector.cluster_power(0, at, None);
-            collector.frequency(0, at, 0);
+            happen!(collector, 0 => ClusterPower { cluster: at, state: None });
+            happen!(collector, 0 => Frequency { domain: at, opp: 0 });
         }
-        collector.run_start(0, 0, 0, Some(9));
+        happen!(collector, 0 => RunStart { cpu: 0, task: 0, wake_latency_ns: Some(9) });
         // In the order of time.
         if busy > 50 {
-            collector.frequency(50, 0, 2);
+            happen!(collector, 50 => Frequency { domain: 0, opp: 2 });
         }
-        collector.cpu_power(busy, 0, Idle { state: 1 });
+        happen!(collector, busy => CpuPower { cpu: 0, power: Idle { state: 1 } });
         if busy <= 50 {
-            collector.frequency(50, 0, 2);
+            happen!(collector, 50 => Frequency { domain: 0, opp: 2 });
         }
-        Observer::finish(&mut collector, 100);
+        happen!(collector, 100 => Finish);
         let report = RunReport {
             end_ns: 100,
             ..RunReport::default()

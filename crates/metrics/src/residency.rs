@@ -3,8 +3,8 @@
 use crate::metric::Values;
 use crate::wiring::{Wiring, elapsed};
 use std::collections::BTreeMap;
-use wakeplace_engine::Observer;
 use wakeplace_engine::observe::CpuPower;
+use wakeplace_engine::{Happening, Observer};
 use wakeplace_platform::{CpuGroup, CpuId, FreqDomain, Opp, Platform};
 
 /// Time in one idle state.
@@ -307,6 +307,20 @@ fn deep_ns((track, first): (&Track, &Option<usize>)) -> u64 {
 }
 
 impl Observer for Residency {
+    fn happened(&mut self, time_ns: u64, what: &Happening) {
+        match *what {
+            Happening::CpuPower { cpu, power } => self.cpu_power(time_ns, cpu, power),
+            Happening::ClusterPower { cluster, state } => {
+                self.cluster_power(time_ns, cluster, state)
+            }
+            Happening::Frequency { domain, opp } => self.frequency(time_ns, domain, opp),
+            Happening::Finish => self.finish(time_ns),
+            _ => {}
+        }
+    }
+}
+
+impl Residency {
     fn cpu_power(&mut self, time_ns: u64, cpu: u32, power: CpuPower) {
         let track = &mut self.cpus[cpu as usize];
         let was_busy = track.now == Some(0);
@@ -356,25 +370,26 @@ mod tests {
     use crate::metric::Values;
     use crate::testbed::{one_cluster, two_clusters};
     use wakeplace_engine::Observer;
+    use wakeplace_engine::happen;
     use wakeplace_engine::observe::CpuPower::{Busy, Idle, Transition};
 
     /// CPUs 0, 1 = little, 2 = big; states 0 `wfi`, 1 `off`, 2 `cluster-off`.
     fn measured() -> Residency {
         let mut r = Residency::new(&two_clusters());
-        r.cpu_power(0, 0, Busy);
-        r.cpu_power(0, 1, Idle { state: 0 });
-        r.cpu_power(0, 2, Idle { state: 2 });
-        r.cluster_power(0, 0, None);
-        r.cluster_power(0, 1, Some(2));
-        r.frequency(0, 0, 0);
-        r.frequency(0, 1, 0);
-        r.cpu_power(100, 1, Busy);
-        r.frequency(300, 0, 1);
-        r.cpu_power(400, 0, Idle { state: 1 });
-        r.cpu_power(600, 2, Busy);
-        r.cluster_power(600, 1, None);
-        r.frequency(600, 1, 0); // Set again: no change.
-        r.finish(1000);
+        happen!(r, 0 => CpuPower { cpu: 0, power: Busy });
+        happen!(r, 0 => CpuPower { cpu: 1, power: Idle { state: 0 } });
+        happen!(r, 0 => CpuPower { cpu: 2, power: Idle { state: 2 } });
+        happen!(r, 0 => ClusterPower { cluster: 0, state: None });
+        happen!(r, 0 => ClusterPower { cluster: 1, state: Some(2) });
+        happen!(r, 0 => Frequency { domain: 0, opp: 0 });
+        happen!(r, 0 => Frequency { domain: 1, opp: 0 });
+        happen!(r, 100 => CpuPower { cpu: 1, power: Busy });
+        happen!(r, 300 => Frequency { domain: 0, opp: 1 });
+        happen!(r, 400 => CpuPower { cpu: 0, power: Idle { state: 1 } });
+        happen!(r, 600 => CpuPower { cpu: 2, power: Busy });
+        happen!(r, 600 => ClusterPower { cluster: 1, state: None });
+        happen!(r, 600 => Frequency { domain: 1, opp: 0 }); // Set again: no change.
+        happen!(r, 1000 => Finish);
         r
     }
 
@@ -406,13 +421,13 @@ mod tests {
         let mut platform = one_cluster();
         platform.idle_states.truncate(2);
         let mut r = Residency::new(&platform);
-        r.cpu_power(0, 0, Busy);
-        r.cpu_power(0, 1, Idle { state: 0 });
-        r.cpu_power(0, 2, Idle { state: 1 });
-        r.cpu_power(100, 1, Busy);
-        r.cpu_power(400, 0, Idle { state: 1 });
-        r.cpu_power(600, 2, Busy);
-        r.finish(1000);
+        happen!(r, 0 => CpuPower { cpu: 0, power: Busy });
+        happen!(r, 0 => CpuPower { cpu: 1, power: Idle { state: 0 } });
+        happen!(r, 0 => CpuPower { cpu: 2, power: Idle { state: 1 } });
+        happen!(r, 100 => CpuPower { cpu: 1, power: Busy });
+        happen!(r, 400 => CpuPower { cpu: 0, power: Idle { state: 1 } });
+        happen!(r, 600 => CpuPower { cpu: 2, power: Busy });
+        happen!(r, 1000 => Finish);
         let mut values = Values::default();
         r.report(&mut values);
         let busy = |name: &str| values.get(&format!("busy_{name}_pct"));
@@ -433,16 +448,16 @@ mod tests {
     fn a_package_is_idle_while_all_its_cpus_are() {
         let mut r = Residency::new(&two_clusters());
         for cpu in 0..3 {
-            r.cpu_power(0, cpu, Idle { state: 0 });
+            happen!(r, 0 => CpuPower { cpu, power: Idle { state: 0 } });
         }
-        r.cpu_power(200, 1, Busy);
-        r.cpu_power(250, 2, Transition { state: 2 }); // on its way out
-        r.cpu_power(300, 2, Busy);
-        r.cpu_power(400, 1, Transition { state: 1 }); // on its way in
-        r.cpu_power(450, 1, Idle { state: 1 });
-        r.cpu_power(500, 2, Idle { state: 0 });
-        r.cpu_power(700, 2, Idle { state: 2 }); // deeper, without waking
-        r.finish(1000);
+        happen!(r, 200 => CpuPower { cpu: 1, power: Busy });
+        happen!(r, 250 => CpuPower { cpu: 2, power: Transition { state: 2 } }); // on its way out
+        happen!(r, 300 => CpuPower { cpu: 2, power: Busy });
+        happen!(r, 400 => CpuPower { cpu: 1, power: Transition { state: 1 } }); // on its way in
+        happen!(r, 450 => CpuPower { cpu: 1, power: Idle { state: 1 } });
+        happen!(r, 500 => CpuPower { cpu: 2, power: Idle { state: 0 } });
+        happen!(r, 700 => CpuPower { cpu: 2, power: Idle { state: 2 } }); // deeper, without waking
+        happen!(r, 1000 => Finish);
         let mut values = Values::default();
         r.report(&mut values);
         assert_eq!(
@@ -457,20 +472,20 @@ mod tests {
     fn transitions_are_neither_busy_nor_idle() {
         let mut r = Residency::new(&two_clusters());
         for cpu in 0..3 {
-            r.cpu_power(0, cpu, Busy);
+            happen!(r, 0 => CpuPower { cpu, power: Busy });
         }
         for i in 0..2 {
-            r.cluster_power(0, i, None);
-            r.frequency(0, i, 0);
+            happen!(r, 0 => ClusterPower { cluster: i, state: None });
+            happen!(r, 0 => Frequency { domain: i, opp: 0 });
         }
         // CPU 0: 400 busy, 100 in, 300 off, 50 out, 150 busy. CPU 2: 700 busy, 250 caught, 50 busy.
-        r.cpu_power(400, 0, Transition { state: 1 });
-        r.cpu_power(500, 0, Idle { state: 1 });
-        r.cpu_power(700, 2, Transition { state: 2 });
-        r.cpu_power(800, 0, Transition { state: 1 });
-        r.cpu_power(850, 0, Busy);
-        r.cpu_power(950, 2, Busy);
-        r.finish(1000);
+        happen!(r, 400 => CpuPower { cpu: 0, power: Transition { state: 1 } });
+        happen!(r, 500 => CpuPower { cpu: 0, power: Idle { state: 1 } });
+        happen!(r, 700 => CpuPower { cpu: 2, power: Transition { state: 2 } });
+        happen!(r, 800 => CpuPower { cpu: 0, power: Transition { state: 1 } });
+        happen!(r, 850 => CpuPower { cpu: 0, power: Busy });
+        happen!(r, 950 => CpuPower { cpu: 2, power: Busy });
+        happen!(r, 1000 => Finish);
         let mut values = Values::default();
         r.report(&mut values);
         assert_eq!(values.get("busy_cpus_mean"), Some(2.3), "550 + 1000 + 750");

@@ -1,8 +1,8 @@
 //! What ran where in a window of a run: for drawing, so bounded.
 
 use std::collections::{BTreeMap, BTreeSet};
-use wakeplace_engine::Observer;
-use wakeplace_engine::observe::{CpuPower, Placement, PlacementKind, Stop};
+use wakeplace_engine::observe::{CpuPower, Placement, PlacementKind};
+use wakeplace_engine::{Happening, Observer};
 use wakeplace_outcome::{Span, Timeline, ranges};
 use wakeplace_platform::Platform;
 
@@ -162,6 +162,21 @@ impl TimelineRecorder {
 }
 
 impl Observer for TimelineRecorder {
+    fn happened(&mut self, time_ns: u64, what: &Happening) {
+        match *what {
+            Happening::CpuPower { cpu, power } => self.cpu_power(time_ns, cpu, power),
+            Happening::Frequency { domain, opp } => self.frequency(time_ns, domain, opp),
+            Happening::Placement(ref it) => self.placement(time_ns, it),
+            Happening::RunStart { cpu, task, .. } => self.run_start(time_ns, cpu, task),
+            Happening::RunStop { cpu, .. } => self.run_stop(time_ns, cpu),
+            Happening::Overutilized { on } => self.overutilized(time_ns, on),
+            Happening::Finish => self.finish(time_ns),
+            _ => {}
+        }
+    }
+}
+
+impl TimelineRecorder {
     fn cpu_power(&mut self, time_ns: u64, cpu: u32, power: CpuPower) {
         self.takes(time_ns);
         if self.is_over {
@@ -191,7 +206,7 @@ impl Observer for TimelineRecorder {
         }
     }
 
-    fn run_start(&mut self, time_ns: u64, cpu: u32, task: u32, _wake_latency_ns: Option<u64>) {
+    fn run_start(&mut self, time_ns: u64, cpu: u32, task: u32) {
         self.takes(time_ns);
         if !self.is_over {
             self.stop(time_ns, cpu as usize);
@@ -199,7 +214,7 @@ impl Observer for TimelineRecorder {
         }
     }
 
-    fn run_stop(&mut self, time_ns: u64, cpu: u32, _task: u32, _ran_ns: u64, _stop: Stop) {
+    fn run_stop(&mut self, time_ns: u64, cpu: u32) {
         self.takes(time_ns);
         if !self.is_over {
             self.stop(time_ns, cpu as usize);
@@ -228,6 +243,7 @@ mod tests {
     use super::{MAX_ENTRIES, Timeline, TimelineRecorder, Window};
     use crate::testbed::two_clusters;
     use wakeplace_engine::Observer;
+    use wakeplace_engine::happen;
     use wakeplace_engine::observe::CpuPower::{Busy, Idle};
     use wakeplace_engine::observe::Stop;
 
@@ -242,18 +258,18 @@ mod tests {
     #[test]
     fn spans_are_clipped_to_the_window() {
         let mut r = recorder(100, 200);
-        r.frequency(0, 0, 0);
-        r.frequency(0, 1, 1);
-        r.cpu_power(0, 1, Idle { state: 2 });
-        r.run_start(50, 0, 7, None);
-        r.overutilized(60, true);
-        r.run_stop(120, 0, 7, 70, Stop::Sleeps);
-        r.frequency(130, 0, 2);
-        r.cpu_power(150, 1, Busy);
-        r.run_start(150, 1, 8, None);
-        r.run_stop(500, 1, 8, 350, Stop::Sleeps);
-        r.run_start(500, 0, 9, None);
-        r.finish(1000);
+        happen!(r, 0 => Frequency { domain: 0, opp: 0 });
+        happen!(r, 0 => Frequency { domain: 1, opp: 1 });
+        happen!(r, 0 => CpuPower { cpu: 1, power: Idle { state: 2 } });
+        happen!(r, 50 => RunStart { cpu: 0, task: 7, wake_latency_ns: None });
+        happen!(r, 60 => Overutilized { on: true });
+        happen!(r, 120 => RunStop { cpu: 0, task: 7, ran_ns: 70, stop: Stop::Sleeps });
+        happen!(r, 130 => Frequency { domain: 0, opp: 2 });
+        happen!(r, 150 => CpuPower { cpu: 1, power: Busy });
+        happen!(r, 150 => RunStart { cpu: 1, task: 8, wake_latency_ns: None });
+        happen!(r, 500 => RunStop { cpu: 1, task: 8, ran_ns: 350, stop: Stop::Sleeps });
+        happen!(r, 500 => RunStart { cpu: 0, task: 9, wake_latency_ns: None });
+        happen!(r, 1000 => Finish);
         let t = taken(r);
         assert_eq!(t.cpu_task_from_to_ns, [(0, 7, 100, 120), (1, 8, 150, 200)]);
         assert_eq!(t.tasks, [(7, "t7".to_owned()), (8, "t8".to_owned())]);
@@ -267,13 +283,13 @@ mod tests {
     #[test]
     fn a_run_that_ends_within_is_known_up_to_its_end() {
         let mut r = recorder(100, 200);
-        r.run_start(110, 0, 1, None);
-        r.finish(140);
+        happen!(r, 110 => RunStart { cpu: 0, task: 1, wake_latency_ns: None });
+        happen!(r, 140 => Finish);
         let t = taken(r);
         assert_eq!(t.cpu_task_from_to_ns, [(0, 1, 110, 140)]);
         assert_eq!((t.until_ns, t.is_cut), (140, false));
         let mut r = recorder(100, 200);
-        r.finish(40);
+        happen!(r, 40 => Finish);
         assert_eq!(taken(r).until_ns, 100, "nothing of it");
     }
 
@@ -281,10 +297,10 @@ mod tests {
     fn too_much_is_cut_and_says_so() {
         let mut r = recorder(0, u64::MAX);
         for at in 0..MAX_ENTRIES as u64 + 10 {
-            r.run_start(2 * at, 0, 1, None);
-            r.run_stop(2 * at + 1, 0, 1, 1, Stop::Sleeps);
+            happen!(r, 2 * at => RunStart { cpu: 0, task: 1, wake_latency_ns: None });
+            happen!(r, 2 * at + 1 => RunStop { cpu: 0, task: 1, ran_ns: 1, stop: Stop::Sleeps });
         }
-        r.finish(1_000_000);
+        happen!(r, 1_000_000 => Finish);
         let t = taken(r);
         assert_eq!(t.cpu_task_from_to_ns.len(), MAX_ENTRIES);
         assert_eq!((t.until_ns, t.is_cut), (2 * MAX_ENTRIES as u64, true));

@@ -3,8 +3,8 @@
 //! docs/rules/capacity-aware.md#patch-by-patch).
 
 use crate::metric::Values;
-use wakeplace_engine::Observer;
 use wakeplace_engine::observe::WakeupCase;
+use wakeplace_engine::{Happening, Observer};
 
 /// Placements of one case.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -119,7 +119,15 @@ impl WakeupCases {
 }
 
 impl Observer for WakeupCases {
-    fn wakeup_case(&mut self, _time_ns: u64, case: WakeupCase) {
+    fn happened(&mut self, _: u64, what: &Happening) {
+        if let Happening::WakeupCase(it) = *what {
+            self.wakeup_case(it);
+        }
+    }
+}
+
+impl WakeupCases {
+    fn wakeup_case(&mut self, case: WakeupCase) {
         self.told = true;
         self.cases[case.index()].count(case);
     }

@@ -7,7 +7,7 @@ use crate::task::Task;
 
 /// One decision as the core saw it. "Big" are the CPUs of the biggest capacity, within an eighth;
 /// a big task fits no others.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct WakeupCase(u32);
 
 impl WakeupCase {

@@ -2,8 +2,7 @@
 //! (docs/decisions/036). The load is what the run's tasks did; the optimum knows no policy.
 
 use crate::StudyError;
-use wakeplace_engine::observe::Stop;
-use wakeplace_engine::{Observer, Options, RunReport};
+use wakeplace_engine::{Happening, Observer, Options, RunReport};
 use wakeplace_metrics::RunMetrics;
 use wakeplace_optimum::{DEMAND_SCALE, Limits, Load, Machine, POWER_SCALE, Verdict, search};
 use wakeplace_platform::{CpuId, Platform, PowerUnit};
@@ -103,6 +102,18 @@ fn affinity(task: &TaskScript) -> Option<Vec<u32>> {
 }
 
 impl Observer for Demand {
+    fn happened(&mut self, time_ns: u64, what: &Happening) {
+        match *what {
+            Happening::Frequency { domain, opp } => self.frequency(time_ns, domain, opp),
+            Happening::RunStart { cpu, task, .. } => self.run_start(time_ns, cpu, task),
+            Happening::RunStop { cpu, .. } => self.run_stop(time_ns, cpu),
+            Happening::Finish => self.finish(time_ns),
+            _ => {}
+        }
+    }
+}
+
+impl Demand {
     fn frequency(&mut self, time_ns: u64, domain: u32, opp: u16) {
         for cpu in 0..self.running.len() {
             if self.domain_of[cpu] == domain as usize {
@@ -112,7 +123,7 @@ impl Observer for Demand {
         self.opp[domain as usize] = opp.into();
     }
 
-    fn run_start(&mut self, time_ns: u64, cpu: u32, task: u32, _: Option<u64>) {
+    fn run_start(&mut self, time_ns: u64, cpu: u32, task: u32) {
         let task = task as usize;
         if self.work.len() <= task {
             self.work.resize(task + 1, 0);
@@ -120,7 +131,7 @@ impl Observer for Demand {
         self.running[cpu as usize] = Some((task, time_ns));
     }
 
-    fn run_stop(&mut self, time_ns: u64, cpu: u32, _: u32, _: u64, _: Stop) {
+    fn run_stop(&mut self, time_ns: u64, cpu: u32) {
         self.count(cpu as usize, time_ns);
         self.running[cpu as usize] = None;
     }
@@ -234,6 +245,7 @@ pub(crate) fn note(policy: &str, judged: &[&Judged]) -> Option<String> {
 mod tests {
     use super::{Demand, Judged, affinity, note};
     use wakeplace_engine::Observer;
+    use wakeplace_engine::happen;
     use wakeplace_engine::observe::Stop;
     use wakeplace_platform::Platform;
     use wakeplace_workload::{LoadOptions, MachineFacts, Spec};
@@ -263,13 +275,14 @@ mod tests {
         let mut demand = Demand::new(&platform);
         const MS: u64 = 1_000_000;
         for domain in 0..2 {
-            demand.frequency(0, domain, 4);
+            happen!(demand, 0 => Frequency { domain, opp: 4 });
         }
-        demand.run_start(0, 0, 1, None);
-        demand.run_start(5 * MS, 7, 0, None);
-        demand.frequency(10 * MS, 0, 0);
-        demand.run_stop(20 * MS, 0, 1, 20 * MS, Stop::Sleeps);
-        demand.finish(25 * MS);
+        happen!(demand, 0 => RunStart { cpu: 0, task: 1, wake_latency_ns: None });
+        happen!(demand, 5 * MS => RunStart { cpu: 7, task: 0, wake_latency_ns: None });
+        happen!(demand, 10 * MS => Frequency { domain: 0, opp: 0 });
+        happen!(demand, 20 * MS =>
+            RunStop { cpu: 0, task: 1, ran_ns: 20 * MS, stop: Stop::Sleeps });
+        happen!(demand, 25 * MS => Finish);
         let little = 462 * 1024;
         let slow = 462 * 1024 * 533 / 1844;
         assert_eq!(demand.work[1], (u128::from(MS)) * 10 * (little + slow));

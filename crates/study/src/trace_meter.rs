@@ -1,7 +1,6 @@
 //! The energy meter of all runs, as traces ask it.
 
-use wakeplace_engine::Observer;
-use wakeplace_engine::observe::CpuPower;
+use wakeplace_engine::{Happening, Observer};
 use wakeplace_metrics::{EnergyMeter, PlatformPower, scaled, scaled_unit};
 use wakeplace_platform::Platform;
 use wakeplace_trace::EnergySource;
@@ -15,16 +14,11 @@ pub fn trace_meter(platform: &Platform) -> Option<Box<dyn EnergySource>> {
 struct Meter(EnergyMeter<PlatformPower>);
 
 impl Observer for Meter {
-    fn cpu_power(&mut self, time_ns: u64, cpu: u32, power: CpuPower) {
-        self.0.cpu_power(time_ns, cpu, power);
-    }
-
-    fn cluster_power(&mut self, time_ns: u64, cluster: u32, state: Option<u16>) {
-        self.0.cluster_power(time_ns, cluster, state);
-    }
-
-    fn frequency(&mut self, time_ns: u64, domain: u32, opp: u16) {
-        self.0.frequency(time_ns, domain, opp);
+    fn happened(&mut self, time_ns: u64, what: &Happening) {
+        // The last reading is taken before the end is told.
+        if *what != Happening::Finish {
+            self.0.happened(time_ns, what);
+        }
     }
 }
 

@@ -1,4 +1,5 @@
 use super::BehaviourHash;
+use crate::happen;
 use crate::observe::{CpuPower, MigrateCause, Observer, Placement, PlacementKind, Stop};
 use std::collections::BTreeSet;
 use wakeplace_platform::Platform;
@@ -14,7 +15,7 @@ fn fresh() -> BehaviourHash {
 fn hash_of(calls: &[Call]) -> u64 {
     let mut hash = fresh();
     calls.iter().for_each(|call| call(&mut hash));
-    hash.finish(100);
+    happen!(hash, 100 => Finish);
     hash.value()
 }
 
@@ -37,13 +38,16 @@ fn placement() -> Placement {
 }
 
 fn chosen(time_ns: u64, placement: Placement) -> Call {
-    call(move |hash| hash.placement(time_ns, &placement))
+    call(move |hash| happen!(hash, time_ns => Placement(placement)))
 }
 
 fn ran(cpu: u32, task: u32, from_ns: u64, until_ns: u64) -> [Call; 2] {
     [
-        call(move |hash| hash.run_start(from_ns, cpu, task, None)),
-        call(move |hash| hash.run_stop(until_ns, cpu, task, until_ns - from_ns, Stop::Sleeps)),
+        call(move |hash| happen!(hash, from_ns => RunStart { cpu, task, wake_latency_ns: None })),
+        call(move |hash| {
+            happen!(hash, until_ns =>
+                RunStop { cpu, task, ran_ns: until_ns - from_ns, stop: Stop::Sleeps })
+        }),
     ]
 }
 
@@ -56,13 +60,15 @@ fn each_part_counts() {
         hash_of(&[chosen(5, placement)])
     };
     let moved = |at: u64, from: u32, to: u32, cause: MigrateCause| {
-        hash_of(&[call(move |hash| hash.migrate(at, 3, from, to, cause))])
+        hash_of(&[call(
+            move |hash| happen!(hash, at => Migrate { task: 3, from_cpu: from, to_cpu: to, cause }),
+        )])
     };
     let power = |state: CpuPower, until_ns: u64| {
         let busy = CpuPower::Busy;
         hash_of(&[
-            call(move |hash| hash.cpu_power(0, 1, state)),
-            call(move |hash| hash.cpu_power(until_ns, 1, busy)),
+            call(move |hash| happen!(hash, 0 => CpuPower { cpu: 1, power: state })),
+            call(move |hash| happen!(hash, until_ns => CpuPower { cpu: 1, power: busy })),
         ])
     };
     let figure = |name: &'static str, index: usize, value: u128| {
@@ -106,29 +112,29 @@ fn each_part_counts() {
 fn each_event_counts() {
     let told = |one: fn(&mut BehaviourHash)| hash_of(&[call(one)]);
     let all = [
-        told(|hash| hash.wakeup(5, 3, 1, 9)),
-        told(|hash| hash.wakeup(6, 3, 1, 9)),
-        told(|hash| hash.wakeup(5, 4, 1, 9)),
-        told(|hash| hash.wakeup(5, 3, 2, 9)),
-        told(|hash| hash.wakeup(5, 3, 1, 8)),
-        told(|hash| hash.forked(5, 3, 1)),
-        told(|hash| hash.forked(6, 3, 1)),
-        told(|hash| hash.forked(5, 4, 1)),
-        told(|hash| hash.forked(5, 3, 2)),
-        told(|hash| hash.task_exit(5, 3)),
-        told(|hash| hash.task_exit(6, 3)),
-        told(|hash| hash.task_exit(5, 4)),
-        told(|hash| hash.hotplug(5, 1, false)),
-        told(|hash| hash.hotplug(6, 1, false)),
-        told(|hash| hash.hotplug(5, 2, false)),
-        told(|hash| hash.hotplug(5, 1, true)),
-        told(|hash| hash.cluster_power(5, 1, Some(0))),
-        told(|hash| hash.cluster_power(6, 1, Some(0))),
-        told(|hash| hash.cluster_power(5, 0, Some(0))),
-        told(|hash| hash.frequency(5, 1, 2)),
-        told(|hash| hash.frequency(6, 1, 2)),
-        told(|hash| hash.frequency(5, 0, 2)),
-        told(|hash| hash.frequency(5, 1, 3)),
+        told(|hash| happen!(hash, 5 => Wakeup { task: 3, cpu: 1, due_ns: 9 })),
+        told(|hash| happen!(hash, 6 => Wakeup { task: 3, cpu: 1, due_ns: 9 })),
+        told(|hash| happen!(hash, 5 => Wakeup { task: 4, cpu: 1, due_ns: 9 })),
+        told(|hash| happen!(hash, 5 => Wakeup { task: 3, cpu: 2, due_ns: 9 })),
+        told(|hash| happen!(hash, 5 => Wakeup { task: 3, cpu: 1, due_ns: 8 })),
+        told(|hash| happen!(hash, 5 => Forked { task: 3, script: 1 })),
+        told(|hash| happen!(hash, 6 => Forked { task: 3, script: 1 })),
+        told(|hash| happen!(hash, 5 => Forked { task: 4, script: 1 })),
+        told(|hash| happen!(hash, 5 => Forked { task: 3, script: 2 })),
+        told(|hash| happen!(hash, 5 => TaskExit { task: 3 })),
+        told(|hash| happen!(hash, 6 => TaskExit { task: 3 })),
+        told(|hash| happen!(hash, 5 => TaskExit { task: 4 })),
+        told(|hash| happen!(hash, 5 => Hotplug { cpu: 1, online: false })),
+        told(|hash| happen!(hash, 6 => Hotplug { cpu: 1, online: false })),
+        told(|hash| happen!(hash, 5 => Hotplug { cpu: 2, online: false })),
+        told(|hash| happen!(hash, 5 => Hotplug { cpu: 1, online: true })),
+        told(|hash| happen!(hash, 5 => ClusterPower { cluster: 1, state: Some(0) })),
+        told(|hash| happen!(hash, 6 => ClusterPower { cluster: 1, state: Some(0) })),
+        told(|hash| happen!(hash, 5 => ClusterPower { cluster: 0, state: Some(0) })),
+        told(|hash| happen!(hash, 5 => Frequency { domain: 1, opp: 2 })),
+        told(|hash| happen!(hash, 6 => Frequency { domain: 1, opp: 2 })),
+        told(|hash| happen!(hash, 5 => Frequency { domain: 0, opp: 2 })),
+        told(|hash| happen!(hash, 5 => Frequency { domain: 1, opp: 3 })),
     ];
     let different: BTreeSet<u64> = all.into_iter().collect();
     assert_eq!(different.len(), all.len());
@@ -143,10 +149,10 @@ fn order_and_signals_do_not_count() {
         let mut calls = vec![
             chosen(5, placement()),
             chosen(5, second),
-            call(|hash| hash.frequency(5, 1, 2)),
-            call(|hash| hash.cpu_power(5, 2, CpuPower::Busy)),
-            call(|hash| hash.wakeup(5, 3, 2, 5)),
-            call(|hash| hash.overutilized(5, true)),
+            call(|hash| happen!(hash, 5 => Frequency { domain: 1, opp: 2 })),
+            call(|hash| happen!(hash, 5 => CpuPower { cpu: 2, power: CpuPower::Busy })),
+            call(|hash| happen!(hash, 5 => Wakeup { task: 3, cpu: 2, due_ns: 5 })),
+            call(|hash| happen!(hash, 5 => Overutilized { on: true })),
         ];
         calls.rotate_left(rotated);
         hash_of(&calls)
@@ -173,17 +179,27 @@ fn nothing_between_is_nothing() {
         .collect();
     assert_ne!(hash_of(&apart), whole);
 
-    let once = hash_of(&[call(|hash| hash.frequency(0, 0, 2))]);
+    let once = hash_of(&[call(
+        |hash| happen!(hash, 0 => Frequency { domain: 0, opp: 2 }),
+    )]);
     let again = [(0, 1), (0, 2), (6, 2), (8, 4), (8, 2)];
-    let again = again.map(|(at, opp)| call(move |hash| hash.frequency(at, 0, opp)));
+    let again =
+        again.map(|(at, opp)| call(move |hash| happen!(hash, at => Frequency { domain: 0, opp })));
     assert_eq!(hash_of(&again), once);
 }
 
 /// Goal: stretches and states that the end of the run cuts off end there.
 #[test]
 fn the_end_cuts() {
-    let open = || call(|hash: &mut BehaviourHash| hash.run_start(5, 0, 3, None));
-    let stop = call(|hash| hash.run_stop(100, 0, 3, 95, Stop::Preempted));
+    let open = || {
+        call(|hash: &mut BehaviourHash| {
+            happen!(hash, 5 =>
+                RunStart { cpu: 0, task: 3, wake_latency_ns: None })
+        })
+    };
+    let stop = call(
+        |hash| happen!(hash, 100 => RunStop { cpu: 0, task: 3, ran_ns: 95, stop: Stop::Preempted }),
+    );
     assert_eq!(hash_of(&[open()]), hash_of(&[open(), stop]));
     let [start, stop] = ran(0, 3, 5, 99);
     assert_ne!(hash_of(&[open()]), hash_of(&[start, stop]));

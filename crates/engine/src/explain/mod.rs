@@ -10,7 +10,7 @@ mod tree;
 pub use sched_ext::{CallbackSteps, SchedExtExplanation, explain_sched_ext};
 pub use tree::{NoTreeExplanation, TreeExplanation, explain_tree};
 
-use crate::observe::{CpuPower, Observer, Placement, PlacementKind, Situation, Waking};
+use crate::observe::{CpuPower, Happening, Observer, Placement, PlacementKind, Situation, Waking};
 use crate::options::Options;
 use std::collections::BTreeSet;
 use wakeplace_platform::Platform;
@@ -206,7 +206,21 @@ impl<'a> Finder<'a> {
 }
 
 impl Observer for Finder<'_> {
-    fn forked(&mut self, _time_ns: u64, _task: u32, script: u32) {
+    fn happened(&mut self, time_ns: u64, what: &Happening) {
+        match *what {
+            Happening::Forked { script, .. } => self.forked(script),
+            Happening::Placement(ref it) => self.placement(time_ns, it),
+            _ => {}
+        }
+    }
+
+    fn is_done(&self) -> bool {
+        self.found.is_some()
+    }
+}
+
+impl Finder<'_> {
+    fn forked(&mut self, script: u32) {
         self.threads.forked(script);
     }
 
@@ -234,10 +248,6 @@ impl Observer for Finder<'_> {
         if is_it {
             self.found = Some(self.passed);
         }
-    }
-
-    fn is_done(&self) -> bool {
-        self.found.is_some()
     }
 }
 
@@ -305,8 +315,13 @@ fn idle_states(power: &[Option<CpuPower>]) -> Vec<Option<u16>> {
 }
 
 impl Observer for Taker<'_> {
-    fn forked(&mut self, _time_ns: u64, _task: u32, script: u32) {
-        self.threads.forked(script);
+    fn happened(&mut self, _: u64, what: &Happening) {
+        match *what {
+            Happening::Forked { script, .. } => self.forked(script),
+            Happening::Woken(ref it) => self.woken(it),
+            Happening::Placement(ref it) => self.placement(it),
+            _ => {}
+        }
     }
 
     fn wants_situation(&self) -> bool {
@@ -351,7 +366,17 @@ impl Observer for Taker<'_> {
         });
     }
 
-    fn woken(&mut self, _time_ns: u64, waking: &Waking) {
+    fn is_done(&self) -> bool {
+        self.done
+    }
+}
+
+impl Taker<'_> {
+    fn forked(&mut self, script: u32) {
+        self.threads.forked(script);
+    }
+
+    fn woken(&mut self, waking: &Waking) {
         if waking.waker.is_none() {
             self.by_interrupt.insert(waking.task);
         } else {
@@ -359,7 +384,7 @@ impl Observer for Taker<'_> {
         }
     }
 
-    fn placement(&mut self, _time_ns: u64, placement: &Placement) {
+    fn placement(&mut self, placement: &Placement) {
         if self.done || !is_shown(placement) {
             return;
         }
@@ -372,10 +397,6 @@ impl Observer for Taker<'_> {
             taken.number = number;
             self.done = true;
         }
-    }
-
-    fn is_done(&self) -> bool {
-        self.done
     }
 }
 

@@ -2,7 +2,7 @@
 //! who took the task in the end.
 
 use super::{Asked, Finder, Missing};
-use crate::observe::{Observer, Placement, SchedExtStep};
+use crate::observe::{Happening, Observer, Placement, SchedExtStep};
 use crate::options::Options;
 use crate::outcome::Ended;
 use std::collections::BTreeMap;
@@ -64,22 +64,12 @@ impl Follower<'_> {
 }
 
 impl Observer for Follower<'_> {
-    fn forked(&mut self, time_ns: u64, task: u32, script: u32) {
-        self.finder.forked(time_ns, task, script);
-    }
-
-    fn placement(&mut self, time_ns: u64, placement: &Placement) {
-        self.finder.placement(time_ns, placement);
-        if self.found.is_none() && self.finder.is_done() {
-            self.found = Some(SchedExtExplanation {
-                time_ns,
-                placement: *placement,
-                number: self.finder.number(),
-                task: self.finder.name(placement.task),
-                callbacks: Vec::new(),
-                names: BTreeMap::new(),
-                start: None,
-            });
+    fn happened(&mut self, time_ns: u64, what: &Happening) {
+        match *what {
+            Happening::Forked { script, .. } => self.finder.forked(script),
+            Happening::Placement(ref it) => self.placement(time_ns, it),
+            Happening::RunStart { cpu, task, .. } => self.run_start(time_ns, cpu, task),
+            _ => {}
         }
     }
 
@@ -105,19 +95,36 @@ impl Observer for Follower<'_> {
         }
     }
 
-    fn run_start(&mut self, time_ns: u64, cpu: u32, task: u32, _wake_latency_ns: Option<u64>) {
-        if let Some(found) = &mut self.found
-            && found.placement.task == task
-        {
-            found.start.get_or_insert((time_ns, cpu));
-        }
-    }
-
     /// Asked after each event, when its steps have been told.
     fn is_done(&self) -> bool {
         self.found
             .as_ref()
             .is_some_and(|found| found.start.is_some())
+    }
+}
+
+impl Follower<'_> {
+    fn placement(&mut self, time_ns: u64, placement: &Placement) {
+        self.finder.placement(time_ns, placement);
+        if self.found.is_none() && self.finder.is_done() {
+            self.found = Some(SchedExtExplanation {
+                time_ns,
+                placement: *placement,
+                number: self.finder.number(),
+                task: self.finder.name(placement.task),
+                callbacks: Vec::new(),
+                names: BTreeMap::new(),
+                start: None,
+            });
+        }
+    }
+
+    fn run_start(&mut self, time_ns: u64, cpu: u32, task: u32) {
+        if let Some(found) = &mut self.found
+            && found.placement.task == task
+        {
+            found.start.get_or_insert((time_ns, cpu));
+        }
     }
 }
 

@@ -7,7 +7,7 @@
 
 use super::{Asked, Finder, Missing};
 use crate::machine::core_facts;
-use crate::observe::{Observer, Placement, PlacementKind};
+use crate::observe::{Happening, Observer, Placement, PlacementKind};
 use crate::outcome::{Ended, RunReport};
 use wakeplace_kernel_abi::{Choice, Decided, Party, abi};
 use wakeplace_platform::{CpuId, Platform};
@@ -40,8 +40,12 @@ struct Follower<'a> {
 }
 
 impl Observer for Follower<'_> {
-    fn forked(&mut self, time_ns: u64, task: u32, script: u32) {
-        self.finder.forked(time_ns, task, script);
+    fn happened(&mut self, time_ns: u64, what: &Happening) {
+        match *what {
+            Happening::Forked { script, .. } => self.finder.forked(script),
+            Happening::Placement(ref it) => self.placement(time_ns, it),
+            _ => {}
+        }
     }
 
     fn wants_situation(&self) -> bool {
@@ -52,6 +56,12 @@ impl Observer for Follower<'_> {
         self.told = Some(decided.clone());
     }
 
+    fn is_done(&self) -> bool {
+        self.found.is_some()
+    }
+}
+
+impl Follower<'_> {
     fn placement(&mut self, time_ns: u64, placement: &Placement) {
         self.finder.placement(time_ns, placement);
         if self.found.is_none() && self.finder.is_done() {
@@ -64,10 +74,6 @@ impl Observer for Follower<'_> {
                 decided: self.told.take().expect("a tree tells it before"),
             });
         }
-    }
-
-    fn is_done(&self) -> bool {
-        self.found.is_some()
     }
 }
 

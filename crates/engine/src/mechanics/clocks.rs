@@ -9,7 +9,7 @@ use super::queue::Event;
 use super::turbo::Turbo;
 use crate::ids::CpuId;
 use crate::kernel::Kernel;
-use crate::observe::{CpuPower, Observer};
+use crate::observe::{CpuPower, Happening, Observer};
 use wakeplace_platform::Platform;
 
 /// What bounds clocks without a kernel's knowing.
@@ -70,7 +70,7 @@ impl<O: Observer> Mechanics<'_, O> {
     /// The domain runs at this point from now on.
     fn run_at<K: Kernel>(&mut self, k: &mut K, domain: u32, opp: u16) {
         self.hardware.opp[domain as usize] = opp;
-        self.told.observer.frequency(self.clock.now, domain, opp);
+        self.tell(Happening::Frequency { domain, opp });
         let machine = self.machine;
         for cpu in &machine.domain_cpus[domain as usize] {
             let busy = self.busy_threads(*cpu);

@@ -5,7 +5,7 @@ use super::queue::Event;
 use crate::hotplug::{Hotplug, in_order};
 use crate::ids::{CpuId, PerCpu};
 use crate::kernel::Kernel;
-use crate::observe::Observer;
+use crate::observe::{Happening, Observer};
 use crate::options::Options;
 
 /// What changes while a run lasts.
@@ -70,6 +70,7 @@ impl<O: Observer> Mechanics<'_, O> {
     /// The kernel has stopped using the CPU, or uses it again.
     pub(crate) fn set_online(&mut self, cpu: CpuId, online: bool) {
         self.changes.online[cpu] = online;
-        self.told.observer.hotplug(self.clock.now, cpu.0, online);
+        let cpu = cpu.0;
+        self.tell(Happening::Hotplug { cpu, online });
     }
 }

@@ -7,7 +7,7 @@ use super::queue::Event;
 use crate::ids::CpuId;
 use crate::kernel::Kernel;
 use crate::machine::CpuIdleState;
-use crate::observe::{CpuPower, Observer};
+use crate::observe::{CpuPower, Happening, Observer};
 
 /// An idle CPU leaves its state.
 #[derive(Clone, Copy, Debug)]
@@ -81,9 +81,10 @@ impl<O: Observer> Mechanics<'_, O> {
         }
         let shallowest = self.shallowest_idle(cpus);
         self.hardware.clusters[cluster as usize].state = shallowest;
-        self.told
-            .observer
-            .cluster_power(self.clock.now, cluster, shallowest);
+        self.tell(Happening::ClusterPower {
+            cluster,
+            state: shallowest,
+        });
     }
 
     /// The shallowest of the idle states that these CPUs are in, by the platform's order; None: one
@@ -143,9 +144,10 @@ impl<O: Observer> Mechanics<'_, O> {
         let c = &mut self.hardware.clusters[cluster as usize];
         c.asleep -= 1;
         if c.state.take().is_some() {
-            self.told
-                .observer
-                .cluster_power(self.clock.now, cluster, None);
+            self.tell(Happening::ClusterPower {
+                cluster,
+                state: None,
+            });
         }
     }
 

@@ -9,7 +9,7 @@ use super::queue::{Event, KernelEvent};
 use super::thread::{Action, Thread};
 use super::threads::Threads;
 use crate::ids::{CpuId, TaskId};
-use crate::observe::Observer;
+use crate::observe::{Happening, Observer};
 use crate::outcome::Ended;
 
 /// Time, and events of the kernel's own.
@@ -143,9 +143,11 @@ impl<'a, O: Observer> Mechanics<'a, O> {
         thread.action.get_or_insert(Action::Work(0));
         let due = thread.due_ns;
         if self.threads.visible(task) {
-            let number = self.threads.shown(task);
-            let now = self.clock.now;
-            self.told.observer.wakeup(now, number, cpu.0, due);
+            self.tell(Happening::Wakeup {
+                task: self.threads.shown(task),
+                cpu: cpu.0,
+                due_ns: due,
+            });
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use super::Mechanics;
 use crate::ids::CpuId;
-use crate::observe::{CpuPower, Observer};
+use crate::observe::{CpuPower, Happening, Observer};
 
 /// What a cluster draws, and how much that was since somebody last looked.
 #[derive(Clone, Copy, Debug, Default)]
@@ -38,10 +38,19 @@ impl<O: Observer> Mechanics<'_, O> {
             self.power(cpu, CpuPower::Idle { state });
         }
         for cluster in 0..self.hardware.clusters.len() as u32 {
-            self.told.observer.cluster_power(0, cluster, None);
+            self.tell(Happening::ClusterPower {
+                cluster,
+                state: None,
+            });
         }
         for (domain, opp) in self.hardware.opp.iter().enumerate() {
-            self.told.observer.frequency(0, domain as u32, *opp);
+            self.told.observer.happened(
+                0,
+                &Happening::Frequency {
+                    domain: domain as u32,
+                    opp: *opp,
+                },
+            );
         }
         for cpu in machine.cpus() {
             self.cpus[cpu].speed = self.speed_alone(cpu);
@@ -51,7 +60,7 @@ impl<O: Observer> Mechanics<'_, O> {
     /// What the CPU draws power for from now on; observers hear of changes.
     pub(super) fn power(&mut self, cpu: CpuId, power: CpuPower) {
         if self.cpus[cpu].power.replace(power) != Some(power) {
-            self.told.observer.cpu_power(self.clock.now, cpu.0, power);
+            self.tell(Happening::CpuPower { cpu: cpu.0, power });
             self.draws(self.machine.cluster_of[cpu.index()]);
             self.clocks_hear(cpu, power);
         }

@@ -4,7 +4,7 @@ use super::Mechanics;
 use super::queue::Event;
 use super::thread::Thread;
 use crate::kernel::{Kernel, KernelReport};
-use crate::observe::Observer;
+use crate::observe::{Happening, Observer};
 use crate::outcome::{Counted, Ended, RunReport, ThreadName};
 
 /// The loop.
@@ -62,7 +62,7 @@ impl<O: Observer> Mechanics<'_, O> {
         event_name: impl Fn(u8) -> &'static str,
     ) -> RunReport {
         let now = self.clock.now;
-        self.told.observer.finish(now);
+        self.told.observer.happened(now, &Happening::Finish);
         let counted = self.program.counts_from_ns().and_then(|from| {
             let window_ns = now.saturating_sub(from);
             let units = self.threads.all.iter().map(|t| t.totals.counted).sum();

@@ -4,7 +4,7 @@ use super::Mechanics;
 use super::cpu::Mode;
 use super::thread::State;
 use crate::ids::{CpuId, TaskId};
-use crate::observe::{Observer, Stop};
+use crate::observe::{Happening, Observer, Stop};
 
 impl<O: Observer> Mechanics<'_, O> {
     /// A task is about to take the CPU. Returns false if another one has had it until now.
@@ -42,8 +42,11 @@ impl<O: Observer> Mechanics<'_, O> {
         thread.totals.wait_ns += now - thread.runnable_since_ns;
         let fresh = std::mem::take(&mut thread.fresh).then(|| now - thread.due_ns);
         if self.threads.visible(task) {
-            let number = self.threads.shown(task);
-            self.told.observer.run_start(now, cpu.0, number, fresh);
+            self.tell(Happening::RunStart {
+                cpu: cpu.0,
+                task: self.threads.shown(task),
+                wake_latency_ns: fresh,
+            });
         }
     }
 
@@ -67,10 +70,12 @@ impl<O: Observer> Mechanics<'_, O> {
 
     fn tell_stop(&mut self, cpu: CpuId, task: TaskId, stop: Stop) {
         if self.threads.visible(task) {
-            let ran = self.stretch_ns(cpu);
-            let number = self.threads.shown(task);
-            let now = self.clock.now;
-            self.told.observer.run_stop(now, cpu.0, number, ran, stop);
+            self.tell(Happening::RunStop {
+                cpu: cpu.0,
+                task: self.threads.shown(task),
+                ran_ns: self.stretch_ns(cpu),
+                stop,
+            });
         }
     }
 
@@ -103,7 +108,7 @@ impl<O: Observer> Mechanics<'_, O> {
     pub(crate) fn gone(&mut self, task: TaskId) {
         self.threads[task].state = State::Exited;
         self.threads.alive -= 1;
-        let number = self.threads.shown(task);
-        self.told.observer.task_exit(self.clock.now, number);
+        let task = self.threads.shown(task);
+        self.tell(Happening::TaskExit { task });
     }
 }

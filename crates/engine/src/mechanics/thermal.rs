@@ -7,7 +7,7 @@ use super::Mechanics;
 use super::power::Drawn;
 use super::queue::Event;
 use crate::kernel::Kernel;
-use crate::observe::{CpuPower, Observer};
+use crate::observe::{CpuPower, Happening, Observer};
 use wakeplace_platform::{CpuId, Platform};
 use wakeplace_policy_sys::{ThermalFacts, ThermalGovernor};
 use wakeplace_power::{PowerModel, ThermalRc};
@@ -167,9 +167,12 @@ impl<O: Observer> Mechanics<'_, O> {
                     self.clock.now + u64::from(zone.governor.delay_ms()) * 1_000_000;
             }
             let steps = zone.governor.steps();
-            self.told
-                .observer
-                .thermal(self.clock.now, zone.cluster, millic, steps);
+            let what = Happening::Thermal {
+                cluster: zone.cluster,
+                millic,
+                steps,
+            };
+            self.told.observer.happened(self.clock.now, &what);
         }
         thermal.stepped_ns = self.clock.now;
         self.hardware.thermal = Some(thermal);

@@ -4,7 +4,7 @@ use super::Mechanics;
 use super::cpu::Cpu;
 use super::threads::Threads;
 use crate::ids::{CpuId, PerCpu, TaskId};
-use crate::observe::{CpuPower, MigrateCause, Observer, Waking};
+use crate::observe::{CpuPower, Happening, MigrateCause, Observer, Waking};
 use wakeplace_platform::Platform;
 
 /// The observer of a run.
@@ -106,6 +106,12 @@ impl<O: Observer> Mechanics<'_, O> {
         self.visible(task).then(|| self.shown(task))
     }
 
+    /// Something happens now.
+    #[inline]
+    pub(crate) fn tell(&mut self, what: Happening) {
+        self.told.observer.happened(self.clock.now, &what);
+    }
+
     /// What runs on `cpu`, or an interrupt that it takes, wakes a task.
     #[inline]
     pub(crate) fn tell_woken(
@@ -122,7 +128,7 @@ impl<O: Observer> Mechanics<'_, O> {
                 cpu: cpu.0,
                 sync,
             };
-            self.told.observer.woken(self.clock.now, &waking);
+            self.tell(Happening::Woken(waking));
         }
     }
 
@@ -130,8 +136,8 @@ impl<O: Observer> Mechanics<'_, O> {
     #[inline]
     pub(crate) fn tell_timer_armed(&mut self, task: TaskId, cpu: CpuId, due_ns: u64) {
         if let Some(task) = self.seen(task) {
-            let now = self.clock.now;
-            self.told.observer.timer_armed(now, task, cpu.0, due_ns);
+            let cpu = cpu.0;
+            self.tell(Happening::TimerArmed { task, cpu, due_ns });
         }
     }
 
@@ -139,8 +145,12 @@ impl<O: Observer> Mechanics<'_, O> {
     #[inline]
     pub(crate) fn tell_migrate(&mut self, task: TaskId, from: CpuId, to: CpuId, why: MigrateCause) {
         if let Some(task) = self.seen(task) {
-            let now = self.clock.now;
-            self.told.observer.migrate(now, task, from.0, to.0, why);
+            self.tell(Happening::Migrate {
+                task,
+                from_cpu: from.0,
+                to_cpu: to.0,
+                cause: why,
+            });
         }
     }
 
@@ -149,7 +159,7 @@ impl<O: Observer> Mechanics<'_, O> {
     pub(crate) fn tell_overutilized(&mut self, on: bool) {
         if on != self.told.overutilized {
             self.told.overutilized = on;
-            self.told.observer.overutilized(self.clock.now, on);
+            self.tell(Happening::Overutilized { on });
         }
     }
 }

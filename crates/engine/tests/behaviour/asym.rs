@@ -2,7 +2,7 @@
 //! leaves out, what an observer of wake-up cases is told, and when a task counts as big.
 
 use crate::common::*;
-use wakeplace_engine::observe::{Observer, WakeupCase};
+use wakeplace_engine::observe::{Happening, Observer, WakeupCase};
 use wakeplace_engine::{Options, check, run};
 use wakeplace_workload::{Event, Loops, TaskScript};
 
@@ -66,6 +66,14 @@ fn misfit_on_top_of_the_series() {
 struct Cases(Vec<(u64, WakeupCase)>);
 
 impl Observer for Cases {
+    fn happened(&mut self, time_ns: u64, what: &Happening) {
+        if let Happening::WakeupCase(it) = *what {
+            self.wakeup_case(time_ns, it)
+        }
+    }
+}
+
+impl Cases {
     fn wakeup_case(&mut self, time_ns: u64, case: WakeupCase) {
         self.0.push((time_ns, case));
     }

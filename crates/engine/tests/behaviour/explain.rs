@@ -1,6 +1,6 @@
 //! An explained decision is the one that the run takes, and asking does not change the run.
 
-use wakeplace_engine::observe::{Observer, Placement, PlacementKind};
+use wakeplace_engine::observe::{Happening, Observer, Placement, PlacementKind};
 use wakeplace_engine::{Asked, Explanation, Missing, Options, Which, check, explain, run};
 use wakeplace_platform::Platform;
 use wakeplace_policy_sys::{Dropped, Policy};
@@ -13,6 +13,14 @@ const MS: u64 = 1_000_000;
 struct Wakes(Vec<(u64, Placement)>);
 
 impl Observer for Wakes {
+    fn happened(&mut self, time_ns: u64, what: &Happening) {
+        if let Happening::Placement(ref it) = *what {
+            self.placement(time_ns, it)
+        }
+    }
+}
+
+impl Wakes {
     fn placement(&mut self, time_ns: u64, placement: &Placement) {
         if placement.kind == PlacementKind::Wake {
             self.0.push((time_ns, *placement));

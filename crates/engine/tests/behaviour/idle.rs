@@ -2,7 +2,7 @@
 
 use crate::common::*;
 use wakeplace_engine::observe::{CpuPower, KernelWork};
-use wakeplace_engine::{CpuIdle, Hotplug, Observer, Options};
+use wakeplace_engine::{CpuIdle, Happening, Hotplug, Observer, Options};
 use wakeplace_platform::{IdleScope, Platform};
 use wakeplace_workload::{Event, Loops, TaskScript, Timer, TimerMode, Workload};
 
@@ -422,6 +422,14 @@ struct IdleTicks {
 }
 
 impl Observer for IdleTicks {
+    fn happened(&mut self, time_ns: u64, what: &Happening) {
+        if let Happening::KernelWork { cpu, work } = *what {
+            self.kernel_work(time_ns, cpu, work)
+        }
+    }
+}
+
+impl IdleTicks {
     fn kernel_work(&mut self, at: u64, cpu: u32, work: KernelWork) {
         if cpu == self.of && work == KernelWork::IdleTick {
             self.at.push(at);

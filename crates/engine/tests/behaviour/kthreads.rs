@@ -3,7 +3,7 @@
 
 use crate::common::*;
 use wakeplace_engine::Options;
-use wakeplace_engine::observe::{CpuPower, KernelWork, Observer};
+use wakeplace_engine::observe::{CpuPower, Happening, KernelWork, Observer};
 use wakeplace_platform::{CpuId, Housekeeping, HousekeepingThread, Platform, Source, Standing};
 use wakeplace_workload::{Loops, Workload};
 
@@ -148,7 +148,15 @@ struct SliceEnds {
 }
 
 impl Observer for SliceEnds {
-    fn kernel_work(&mut self, at: u64, _cpu: u32, work: KernelWork) {
+    fn happened(&mut self, time_ns: u64, what: &Happening) {
+        if let Happening::KernelWork { work, .. } = *what {
+            self.kernel_work(time_ns, work)
+        }
+    }
+}
+
+impl SliceEnds {
+    fn kernel_work(&mut self, at: u64, work: KernelWork) {
         if work == KernelWork::SliceEnd {
             self.at.push(at);
         }

@@ -3,7 +3,7 @@
 //! way out of WFI. The semantics are those of `workloads`; all numbers are worked out by hand.
 
 use crate::common::*;
-use wakeplace_engine::{Ended, Observer, Options, RunReport, run};
+use wakeplace_engine::{Ended, Happening, Observer, Options, RunReport, run};
 use wakeplace_workload::{Event, LoadOptions, MachineFacts, Spec, Workload};
 
 /// Time zero.
@@ -38,7 +38,18 @@ fn alone(load: &Workload, cpus: u32, options: &Options) -> (RunReport, Log) {
 struct Samples(Vec<(u32, u64)>);
 
 impl Observer for Samples {
-    fn sample(&mut self, _time_ns: u64, _task: u32, series: u32, value_ns: u64) {
+    fn happened(&mut self, _: u64, what: &Happening) {
+        if let Happening::Sample {
+            series, value_ns, ..
+        } = *what
+        {
+            self.sample(series, value_ns)
+        }
+    }
+}
+
+impl Samples {
+    fn sample(&mut self, series: u32, value_ns: u64) {
         self.0.push((series, value_ns));
     }
 }

@@ -1,7 +1,7 @@
 //! Heat and the governor that caps for it (docs/guide/model.md), on the board that its users had to
 //! cool. Expected temperatures: T_air + P R (1 - exp(-t / RC)) with R 11.111 K/W and RC 10 s.
 
-use wakeplace_engine::{Observer, Options, RunReport};
+use wakeplace_engine::{Happening, Observer, Options, RunReport};
 use wakeplace_platform::{Platform, Smt, Source, Standing};
 use wakeplace_policy_sys::Policy;
 use wakeplace_workload::{LoadOptions, MachineFacts, Spec};
@@ -24,6 +24,20 @@ struct Heat {
 }
 
 impl Observer for Heat {
+    fn happened(&mut self, time_ns: u64, what: &Happening) {
+        match *what {
+            Happening::Thermal {
+                cluster,
+                millic,
+                steps,
+            } => self.thermal(time_ns, cluster, millic, steps),
+            Happening::Frequency { domain, opp } => self.frequency(domain, opp),
+            _ => {}
+        }
+    }
+}
+
+impl Heat {
     fn thermal(&mut self, time_ns: u64, cluster: u32, millic: i32, steps: u32) {
         let at = cluster as usize;
         self.calls += 1;
@@ -40,7 +54,7 @@ impl Observer for Heat {
         }
     }
 
-    fn frequency(&mut self, _: u64, domain: u32, opp: u16) {
+    fn frequency(&mut self, domain: u32, opp: u16) {
         if domain == 1 {
             self.opp = opp;
             self.fastest = self.fastest.max(opp);

@@ -1,7 +1,7 @@
 //! An observer that writes down everything, and questions to what it wrote.
 
-use wakeplace_engine::Observer;
 use wakeplace_engine::observe::{CpuPower, Iteration, MigrateCause, Placement, Stop};
+use wakeplace_engine::{Happening, Observer};
 
 /// What happened.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -231,24 +231,77 @@ impl Log {
 }
 
 impl Observer for Log {
+    fn happened(&mut self, time_ns: u64, what: &Happening) {
+        match *what {
+            Happening::CpuPower { cpu, power } => self.cpu_power(time_ns, cpu, power),
+            Happening::ClusterPower { cluster, state } => {
+                self.cluster_power(time_ns, cluster, state)
+            }
+            Happening::Frequency { domain, opp } => self.frequency(time_ns, domain, opp),
+            Happening::Placement(ref it) => self.placement(time_ns, it),
+            Happening::Wakeup { task, cpu, due_ns } => self.wakeup(time_ns, task, cpu, due_ns),
+            Happening::RunStart {
+                cpu,
+                task,
+                wake_latency_ns,
+            } => self.run_start(time_ns, cpu, task, wake_latency_ns),
+            Happening::RunStop {
+                cpu,
+                task,
+                ran_ns,
+                stop,
+            } => self.run_stop(time_ns, cpu, task, ran_ns, stop),
+            Happening::Migrate {
+                task,
+                from_cpu,
+                to_cpu,
+                cause,
+            } => self.migrate(time_ns, task, from_cpu, to_cpu, cause),
+            Happening::TimerSlack { task, slack_ns } => self.timer_slack(time_ns, task, slack_ns),
+            Happening::TaskExit { task } => self.task_exit(time_ns, task),
+            Happening::Forked { task, script } => self.forked(time_ns, task, script),
+            Happening::Iteration {
+                task,
+                ref iteration,
+            } => self.iteration(time_ns, task, iteration),
+            Happening::Sample {
+                task,
+                series,
+                value_ns,
+            } => self.sample(time_ns, task, series, value_ns),
+            Happening::Overutilized { on } => self.note(time_ns, What::Overutilized(on)),
+            Happening::Hotplug { cpu, online } => self.hotplug(time_ns, cpu, online),
+            Happening::Finish => self.finish(time_ns),
+            _ => {}
+        }
+    }
+}
+
+impl Log {
     fn cpu_power(&mut self, at: u64, cpu: u32, power: CpuPower) {
         self.note(at, What::Power { cpu, power });
     }
+
     fn cluster_power(&mut self, at: u64, cluster: u32, state: Option<u16>) {
         self.note(at, What::Cluster { cluster, state });
     }
+
     fn frequency(&mut self, at: u64, domain: u32, opp: u16) {
         self.note(at, What::Frequency { domain, opp });
     }
+
     fn placement(&mut self, at: u64, placement: &Placement) {
         self.note(at, What::Placement(*placement));
     }
+
     fn wakeup(&mut self, at: u64, task: u32, cpu: u32, due: u64) {
         self.note(at, What::Wakeup { task, cpu, due });
     }
+
     fn run_start(&mut self, at: u64, cpu: u32, task: u32, latency: Option<u64>) {
         self.note(at, What::Start { cpu, task, latency });
     }
+
     fn run_stop(&mut self, at: u64, cpu: u32, task: u32, ran: u64, stop: Stop) {
         self.note(
             at,
@@ -260,6 +313,7 @@ impl Observer for Log {
             },
         );
     }
+
     fn migrate(&mut self, at: u64, task: u32, from: u32, to: u32, cause: MigrateCause) {
         self.note(
             at,
@@ -271,18 +325,23 @@ impl Observer for Log {
             },
         );
     }
+
     fn timer_slack(&mut self, at: u64, task: u32, slack: i64) {
         self.note(at, What::Slack { task, slack });
     }
+
     fn task_exit(&mut self, at: u64, task: u32) {
         self.note(at, What::Exit { task });
     }
+
     fn forked(&mut self, at: u64, task: u32, script: u32) {
         self.note(at, What::Forked { task, script });
     }
+
     fn iteration(&mut self, at: u64, task: u32, pass: &Iteration) {
         self.note(at, What::Iteration { task, pass: *pass });
     }
+
     fn sample(&mut self, at: u64, task: u32, series: u32, value: u64) {
         self.note(
             at,
@@ -293,12 +352,11 @@ impl Observer for Log {
             },
         );
     }
-    fn overutilized(&mut self, at: u64, on: bool) {
-        self.note(at, What::Overutilized(on));
-    }
+
     fn hotplug(&mut self, at: u64, cpu: u32, online: bool) {
         self.note(at, What::Hotplug { cpu, online });
     }
+
     fn finish(&mut self, at: u64) {
         self.note(at, What::Finish);
     }

@@ -9,7 +9,7 @@ use crate::Error;
 use crate::cost::{Cost, WindowMeter};
 use std::ops::Range;
 use wakeplace_engine::observe::{Both, NoObserver, Stop};
-use wakeplace_engine::{CpuIdle, Ended, Observer, Options, RunReport};
+use wakeplace_engine::{CpuIdle, Ended, Happening, Observer, Options, RunReport};
 use wakeplace_platform::Platform;
 use wakeplace_policy_sys::Policy;
 use wakeplace_study::runs_of;
@@ -176,7 +176,28 @@ fn window(set: &Set, start_ns: u64) -> Range<u64> {
 }
 
 impl Observer for Recorder<'_> {
-    fn wakeup(&mut self, time_ns: u64, task: u32, _cpu: u32, due_ns: u64) {
+    fn happened(&mut self, time_ns: u64, what: &Happening) {
+        match *what {
+            Happening::Wakeup { task, due_ns, .. } => self.wakeup(time_ns, task, due_ns),
+            Happening::Frequency { domain, opp } => self.frequency(time_ns, domain, opp),
+            Happening::RunStart {
+                cpu,
+                task,
+                wake_latency_ns,
+            } => self.run_start(time_ns, cpu, task, wake_latency_ns),
+            Happening::RunStop {
+                cpu,
+                task,
+                ran_ns,
+                stop,
+            } => self.run_stop(time_ns, cpu, task, ran_ns, stop),
+            _ => {}
+        }
+    }
+}
+
+impl Recorder<'_> {
+    fn wakeup(&mut self, time_ns: u64, task: u32, due_ns: u64) {
         let spec = &self.set.tasks[task as usize];
         let release = due_ns
             .checked_sub(self.start_ns)

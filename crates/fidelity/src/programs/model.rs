@@ -6,7 +6,7 @@ use super::structure::{INTERRUPT, Structure, role_of_name};
 use crate::Error;
 use std::collections::BTreeSet;
 use wakeplace_engine::observe::{Placement, PlacementKind, Stop, Waking};
-use wakeplace_engine::{Observer, Options};
+use wakeplace_engine::{Happening, Observer, Options};
 use wakeplace_platform::Platform;
 use wakeplace_policy_sys::Policy;
 use wakeplace_workload::{LoadOptions, MachineFacts, Spec};
@@ -95,7 +95,20 @@ impl Counter {
 }
 
 impl Observer for Counter {
-    fn placement(&mut self, _time_ns: u64, placement: &Placement) {
+    fn happened(&mut self, _: u64, what: &Happening) {
+        match *what {
+            Happening::Placement(ref it) => self.placement(it),
+            Happening::Forked { task, script } => self.forked(task, script),
+            Happening::Woken(ref it) => self.woken(it),
+            Happening::RunStop { task, stop, .. } => self.run_stop(task, stop),
+            Happening::TaskExit { task } => self.task_exit(task),
+            _ => {}
+        }
+    }
+}
+
+impl Counter {
+    fn placement(&mut self, placement: &Placement) {
         match placement.kind {
             PlacementKind::Fork => {
                 self.found.forks += 1;
@@ -106,7 +119,7 @@ impl Observer for Counter {
         }
     }
 
-    fn forked(&mut self, _time_ns: u64, task: u32, script: u32) {
+    fn forked(&mut self, task: u32, script: u32) {
         let role = self.role(script).to_owned();
         let at = task as usize;
         if self.roles.len() <= at {
@@ -115,19 +128,19 @@ impl Observer for Counter {
         self.roles[at] = role;
     }
 
-    fn woken(&mut self, _time_ns: u64, waking: &Waking) {
+    fn woken(&mut self, waking: &Waking) {
         let waker = waking.waker.map_or(INTERRUPT, |waker| self.role(waker));
         let waker = waker.to_owned();
         let woken = self.role(waking.task).to_owned();
         self.found.wake(&waker, &woken, waking.sync);
     }
 
-    fn run_stop(&mut self, _time_ns: u64, _cpu: u32, task: u32, _ran_ns: u64, stop: Stop) {
+    fn run_stop(&mut self, task: u32, stop: Stop) {
         let role = self.role(task).to_owned();
         self.found.left(&role, stop.sleeps());
     }
 
-    fn task_exit(&mut self, _time_ns: u64, task: u32) {
+    fn task_exit(&mut self, task: u32) {
         self.ended.push(task);
     }
 }
@@ -135,6 +148,7 @@ impl Observer for Counter {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use wakeplace_engine::happen;
 
     fn hikey() -> Platform {
         Platform::load("hikey960").expect("built in")
@@ -193,18 +207,18 @@ mod tests {
     #[test]
     fn threads_made_on_the_way_have_their_scripts_role() {
         let mut counter = Counter::new(vec!["make".to_owned(), "cc".to_owned()]);
-        counter.forked(5, 3, 1);
+        happen!(counter, 5 => Forked { task: 3, script: 1 });
         let woken = |task, waker| Waking {
             task,
             waker,
             cpu: 0,
             sync: false,
         };
-        counter.woken(6, &woken(0, Some(3)));
-        counter.woken(7, &woken(3, None));
-        counter.run_stop(8, 0, 3, 1, Stop::Sleeps);
-        counter.run_stop(9, 0, 3, 1, Stop::Exits);
-        counter.task_exit(9, 3);
+        happen!(counter, 6 => Woken(woken(0, Some(3))));
+        happen!(counter, 7 => Woken(woken(3, None)));
+        happen!(counter, 8 => RunStop { cpu: 0, task: 3, ran_ns: 1, stop: Stop::Sleeps });
+        happen!(counter, 9 => RunStop { cpu: 0, task: 3, ran_ns: 1, stop: Stop::Exits });
+        happen!(counter, 9 => TaskExit { task: 3 });
         let found = counter.finish();
         let pairs: Vec<_> = found.wakes.keys().map(String::as_str).collect();
         assert_eq!(pairs, ["cc -> make", "interrupt -> cc"]);

@@ -1,6 +1,7 @@
 use super::{RunMetrics, paired, series};
 use crate::metric::{METRICS, Values};
 use crate::testbed::two_clusters;
+use wakeplace_engine::happen;
 use wakeplace_engine::observe::{CpuPower, MigrateCause};
 use wakeplace_engine::{Counted, Observer, Options, RunReport, TaskTotals};
 use wakeplace_platform::{Platform, PowerUnit};
@@ -48,19 +49,19 @@ fn run_of(platform: &Platform, workload: &Workload) -> RunMetrics {
         } else {
             CpuPower::Idle { state: 0 }
         };
-        c.cpu_power(0, cpu, power);
+        happen!(c, 0 => CpuPower { cpu, power });
     }
     for i in 0..2 {
-        c.cluster_power(0, i, None);
-        c.frequency(0, i, 0);
+        happen!(c, 0 => ClusterPower { cluster: i, state: None });
+        happen!(c, 0 => Frequency { domain: i, opp: 0 });
     }
-    c.cpu_power(5, 0, CpuPower::Idle { state: 0 });
-    c.cpu_power(5, 0, CpuPower::Busy);
-    c.run_start(10, 0, 0, Some(2000));
-    c.migrate(20, 0, 0, 1, MigrateCause::Active);
-    c.timer_slack(30, 1, 4000);
-    c.overutilized(500_000_000, true);
-    Observer::finish(&mut c, 1_000_000_000);
+    happen!(c, 5 => CpuPower { cpu: 0, power: CpuPower::Idle { state: 0 } });
+    happen!(c, 5 => CpuPower { cpu: 0, power: CpuPower::Busy });
+    happen!(c, 10 => RunStart { cpu: 0, task: 0, wake_latency_ns: Some(2000) });
+    happen!(c, 20 => Migrate { task: 0, from_cpu: 0, to_cpu: 1, cause: MigrateCause::Active });
+    happen!(c, 30 => TimerSlack { task: 1, slack_ns: 4000 });
+    happen!(c, 500_000_000 => Overutilized { on: true });
+    happen!(c, 1_000_000_000 => Finish);
     c.finish(&report(1_000_000_000))
 }
 
@@ -173,7 +174,7 @@ fn no_power_figures_no_energy() {
 #[should_panic(expected = "the announced and the reported end differ")]
 fn a_report_of_another_run_is_refused() {
     let mut c = RunMetrics::collector(&two_clusters(), &pair(), &Options::default());
-    Observer::finish(&mut c, 5);
+    happen!(c, 5 => Finish);
     let _ = c.finish(&report(6));
 }
 

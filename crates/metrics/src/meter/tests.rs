@@ -3,6 +3,7 @@ use crate::energy::PartKind;
 use crate::power::PlatformPower;
 use crate::testbed::{Digits, Random, two_clusters};
 use wakeplace_engine::Observer;
+use wakeplace_engine::happen;
 use wakeplace_engine::observe::CpuPower::{self, Busy, Idle, Transition};
 use wakeplace_platform::{Platform, PowerUnit, Smt};
 
@@ -19,11 +20,11 @@ fn names(platform: &Platform) -> Vec<String> {
 fn started(power: Digits) -> EnergyMeter<Digits> {
     let mut meter = EnergyMeter::new(&two_clusters(), power);
     for cpu in 0..3 {
-        meter.cpu_power(0, cpu, Busy);
+        happen!(meter, 0 => CpuPower { cpu, power: Busy });
     }
     for i in 0..2 {
-        meter.cluster_power(0, i, None);
-        meter.frequency(0, i, 0);
+        happen!(meter, 0 => ClusterPower { cluster: i, state: None });
+        happen!(meter, 0 => Frequency { domain: i, opp: 0 });
     }
     meter
 }
@@ -31,14 +32,14 @@ fn started(power: Digits) -> EnergyMeter<Digits> {
 #[test]
 fn energy_by_hand() {
     let mut meter = started(Digits::NO_BOARD);
-    meter.cpu_power(10, 1, Idle { state: 1 });
+    happen!(meter, 10 => CpuPower { cpu: 1, power: Idle { state: 1 } });
     let early: Vec<u128> = meter.clusters(20).collect();
     let little = 20 * 1000 + 10 * 1100 + 10 * 2110 + 20 * 3000;
     assert_eq!(early, [little, 20 * 1200 + 20 * 3100]);
-    meter.frequency(30, 0, 2);
-    meter.cpu_power(40, 2, Idle { state: 2 });
-    meter.cluster_power(50, 1, Some(2));
-    meter.finish(100);
+    happen!(meter, 30 => Frequency { domain: 0, opp: 2 });
+    happen!(meter, 40 => CpuPower { cpu: 2, power: Idle { state: 2 } });
+    happen!(meter, 50 => ClusterPower { cluster: 1, state: Some(2) });
+    happen!(meter, 100 => Finish);
     let report = meter.close();
     let cpu0 = 30 * 1000 + 70 * 1002;
     let (cpu1_busy, cpu1_idle) = (10 * 1100, 20 * 2110 + 70 * 2112);
@@ -96,16 +97,16 @@ fn energy_by_hand() {
 #[test]
 fn transitions_are_drawn_and_named() {
     let mut meter = started(Digits::NO_BOARD);
-    meter.cpu_power(0, 0, Idle { state: 0 });
+    happen!(meter, 0 => CpuPower { cpu: 0, power: Idle { state: 0 } });
     // CPU 1 goes into `off` and out again; the clock changes on the way in. CPU 2 is caught.
-    meter.cpu_power(10, 1, Transition { state: 1 });
-    meter.frequency(20, 0, 2);
-    meter.cpu_power(30, 2, Transition { state: 2 });
-    meter.cpu_power(40, 1, Idle { state: 1 });
-    meter.cpu_power(70, 1, Transition { state: 1 });
-    meter.cpu_power(80, 2, Busy);
-    meter.cpu_power(90, 1, Busy);
-    meter.finish(100);
+    happen!(meter, 10 => CpuPower { cpu: 1, power: Transition { state: 1 } });
+    happen!(meter, 20 => Frequency { domain: 0, opp: 2 });
+    happen!(meter, 30 => CpuPower { cpu: 2, power: Transition { state: 2 } });
+    happen!(meter, 40 => CpuPower { cpu: 1, power: Idle { state: 1 } });
+    happen!(meter, 70 => CpuPower { cpu: 1, power: Transition { state: 1 } });
+    happen!(meter, 80 => CpuPower { cpu: 2, power: Busy });
+    happen!(meter, 90 => CpuPower { cpu: 1, power: Busy });
+    happen!(meter, 100 => Finish);
     let report = meter.close();
     let little: Vec<_> = report.parts.iter().filter(|p| p.cluster == 0).collect();
     let found: Vec<_> = little
@@ -146,7 +147,7 @@ fn board_is_counted_only_beside_microwatts() {
             unit,
             work: false,
         });
-        meter.finish(100);
+        happen!(meter, 100 => Finish);
         let report = meter.close();
         assert_eq!(
             (report.cpu_energy, report.board_energy),
@@ -162,7 +163,7 @@ fn a_run_of_length_zero_closes() {
         unit: PowerUnit::Microwatt,
         work: true,
     });
-    meter.finish(0);
+    happen!(meter, 0 => Finish);
     assert_eq!(
         (meter.close().cpu_energy, meter.close().board_energy),
         (0, Some(0))
@@ -176,14 +177,14 @@ fn a_run_of_length_zero_closes() {
 fn work_is_drawn_by_busy_cpus_alone() {
     let events = |meter: &mut EnergyMeter<Digits>| {
         // CPU 0 busy throughout, from 30 on at operating point 2; CPU 1 until 10, and from 80 on.
-        meter.cpu_power(10, 1, Transition { state: 1 });
-        meter.cpu_power(20, 1, Idle { state: 1 });
-        meter.frequency(30, 0, 2);
+        happen!(meter, 10 => CpuPower { cpu: 1, power: Transition { state: 1 } });
+        happen!(meter, 20 => CpuPower { cpu: 1, power: Idle { state: 1 } });
+        happen!(meter, 30 => Frequency { domain: 0, opp: 2 });
         // CPU 2 until 40.
-        meter.cpu_power(40, 2, Idle { state: 2 });
-        meter.cpu_power(70, 1, Transition { state: 1 });
-        meter.cpu_power(80, 1, Busy);
-        meter.finish(100);
+        happen!(meter, 40 => CpuPower { cpu: 2, power: Idle { state: 2 } });
+        happen!(meter, 70 => CpuPower { cpu: 1, power: Transition { state: 1 } });
+        happen!(meter, 80 => CpuPower { cpu: 1, power: Busy });
+        happen!(meter, 100 => Finish);
     };
     let mut with = started(Digits {
         work: true,
@@ -208,7 +209,7 @@ fn work_is_drawn_by_busy_cpus_alone() {
 #[should_panic(expected = "energy books differ: ledger 940001, running total 940000")]
 fn a_ledger_entry_under_the_wrong_state_is_found() {
     let mut meter = started(Digits::NO_BOARD);
-    meter.finish(100);
+    happen!(meter, 100 => Finish);
     // One ns of CPU 0 moves from busy at OPP 0 (power 1000) to busy at OPP 1 (1001).
     meter.ledger.corrupt(0, 0, 1);
     let _ = meter.close();
@@ -219,7 +220,7 @@ fn a_ledger_entry_under_the_wrong_state_is_found() {
 fn a_wrong_running_total_is_found() {
     let mut meter = started(Digits::NO_BOARD);
     meter.running.corrupt();
-    meter.finish(100);
+    happen!(meter, 100 => Finish);
     let _ = meter.close();
 }
 
@@ -230,7 +231,7 @@ fn work_under_the_wrong_state_is_found() {
         work: true,
         ..Digits::NO_BOARD
     });
-    meter.finish(100);
+    happen!(meter, 100 => Finish);
     // As above, and what the CPU itself draws less is drawn by nobody: only work is wrong.
     meter.ledger.corrupt(0, 0, 1);
     meter.running.corrupt();
@@ -243,14 +244,14 @@ fn work_under_the_wrong_state_is_found() {
 fn an_unannounced_cpu_is_found() {
     let mut meter = EnergyMeter::new(&two_clusters(), Digits::NO_BOARD);
     for cpu in 0..2 {
-        meter.cpu_power(0, cpu, Busy);
+        happen!(meter, 0 => CpuPower { cpu, power: Busy });
     }
     for i in 0..2 {
-        meter.cluster_power(0, i, None);
-        meter.frequency(0, i, 0);
+        happen!(meter, 0 => ClusterPower { cluster: i, state: None });
+        happen!(meter, 0 => Frequency { domain: i, opp: 0 });
     }
-    meter.cpu_power(10, 2, Busy);
-    meter.finish(100);
+    happen!(meter, 10 => CpuPower { cpu: 2, power: Busy });
+    happen!(meter, 100 => Finish);
     let _ = meter.close();
 }
 
@@ -259,13 +260,13 @@ fn an_unannounced_cpu_is_found() {
 fn an_unannounced_cluster_is_found() {
     let mut meter = EnergyMeter::new(&two_clusters(), Digits::NO_BOARD);
     for cpu in 0..3 {
-        meter.cpu_power(0, cpu, Busy);
+        happen!(meter, 0 => CpuPower { cpu, power: Busy });
     }
-    meter.cluster_power(0, 0, None);
+    happen!(meter, 0 => ClusterPower { cluster: 0, state: None });
     for domain in 0..2 {
-        meter.frequency(0, domain, 0);
+        happen!(meter, 0 => Frequency { domain, opp: 0 });
     }
-    meter.finish(100);
+    happen!(meter, 100 => Finish);
     let _ = meter.close();
 }
 
@@ -273,8 +274,8 @@ fn an_unannounced_cluster_is_found() {
 #[should_panic(expected = "time order")]
 fn time_that_runs_backwards_is_found() {
     let mut meter = started(Digits::NO_BOARD);
-    meter.cpu_power(10, 1, Busy);
-    meter.cpu_power(9, 0, Busy);
+    happen!(meter, 10 => CpuPower { cpu: 1, power: Busy });
+    happen!(meter, 9 => CpuPower { cpu: 0, power: Busy });
 }
 
 #[derive(Clone, Copy)]
@@ -382,12 +383,16 @@ fn equals_the_power_summed_nanosecond_by_nanosecond() {
         let mut meter = started(power);
         for &(time, event) in &events {
             match event {
-                Event::Cpu(cpu, power) => meter.cpu_power(time, cpu, power),
-                Event::Cluster(cluster, state) => meter.cluster_power(time, cluster, state),
-                Event::Frequency(domain, opp) => meter.frequency(time, domain, opp),
+                Event::Cpu(cpu, power) => happen!(meter, time => CpuPower { cpu, power }),
+                Event::Cluster(cluster, state) => {
+                    happen!(meter, time => ClusterPower { cluster, state })
+                }
+                Event::Frequency(domain, opp) => {
+                    happen!(meter, time => Frequency { domain, opp })
+                }
             }
         }
-        meter.finish(end);
+        happen!(meter, end => Finish);
         let report = meter.close();
 
         let mut machine = Machine {
@@ -430,14 +435,14 @@ fn threads_of_a_core_share_power() {
     let power = PlatformPower::new(&platform).expect("it has power");
     let mut meter = EnergyMeter::new(&platform, power);
     for cpu in 0..3 {
-        meter.cpu_power(0, cpu, Busy);
+        happen!(meter, 0 => CpuPower { cpu, power: Busy });
     }
     for i in 0..2 {
-        meter.cluster_power(0, i, None);
-        meter.frequency(0, i, 0);
+        happen!(meter, 0 => ClusterPower { cluster: i, state: None });
+        happen!(meter, 0 => Frequency { domain: i, opp: 0 });
     }
-    meter.cpu_power(40, 1, Idle { state: 1 });
-    meter.finish(100);
+    happen!(meter, 40 => CpuPower { cpu: 1, power: Idle { state: 1 } });
+    happen!(meter, 100 => Finish);
     let report = meter.close();
     let found: Vec<_> = report
         .parts
@@ -476,16 +481,16 @@ fn measured_powers_follow_the_other_clock() {
         }
     };
     for cpu in 0..8 {
-        meter.cpu_power(0, cpu, deep(cpu));
+        happen!(meter, 0 => CpuPower { cpu, power: deep(cpu) });
     }
-    meter.cpu_power(0, 0, Busy);
+    happen!(meter, 0 => CpuPower { cpu: 0, power: Busy });
     for (domain, opp) in [(0, 10), (1, 0), (2, 16)] {
-        meter.cluster_power(0, domain, None);
-        meter.frequency(0, domain, opp);
+        happen!(meter, 0 => ClusterPower { cluster: domain, state: None });
+        happen!(meter, 0 => Frequency { domain, opp });
     }
-    meter.cpu_power(40, 6, Busy);
-    meter.cpu_power(60, 6, deep(6));
-    meter.finish(100);
+    happen!(meter, 40 => CpuPower { cpu: 6, power: Busy });
+    happen!(meter, 60 => CpuPower { cpu: 6, power: deep(6) });
+    happen!(meter, 100 => Finish);
     let report = meter.close();
     let little = 80 * (342_950 + 35_710) + 20 * (269_200 + 35_120);
     assert_eq!(report.cluster_energy(0), little);

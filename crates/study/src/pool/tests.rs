@@ -1,6 +1,6 @@
 use super::{Finished, Run};
 use wakeplace_engine::observe::CpuPower;
-use wakeplace_engine::{Observer, Options};
+use wakeplace_engine::{Happening, Observer, Options};
 use wakeplace_platform::Platform;
 use wakeplace_policy_sys::Policy;
 use wakeplace_workload::{LoadOptions, MachineFacts, Spec, Workload};
@@ -14,12 +14,25 @@ struct Trace {
 }
 
 impl Observer for Trace {
+    fn happened(&mut self, time_ns: u64, what: &Happening) {
+        match *what {
+            Happening::CpuPower { cpu, power } => self.cpu_power(time_ns, cpu, power),
+            Happening::Frequency { domain, opp } => self.frequency(time_ns, domain, opp),
+            Happening::Finish => self.finish(time_ns),
+            _ => {}
+        }
+    }
+}
+
+impl Trace {
     fn cpu_power(&mut self, time_ns: u64, cpu: u32, power: CpuPower) {
         self.busy.push((time_ns, cpu, power == CpuPower::Busy));
     }
+
     fn frequency(&mut self, time_ns: u64, domain: u32, opp: u16) {
         self.opps.push((time_ns, domain, opp));
     }
+
     fn finish(&mut self, time_ns: u64) {
         self.end_ns = time_ns;
     }

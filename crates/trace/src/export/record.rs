@@ -4,9 +4,7 @@ use super::Traces;
 use super::sink::Counter;
 use super::told::{Told, What};
 use wakeplace_engine::StateView;
-use wakeplace_engine::observe::{
-    CpuPower, KernelWork, MigrateCause, Observer, Placement, Stop, Waking,
-};
+use wakeplace_engine::observe::{Happening, Observer};
 
 /// Things told that are handed over at once.
 const BATCH: usize = 1 << 12;
@@ -36,77 +34,24 @@ impl Traces {
 }
 
 impl Observer for Traces {
-    fn cpu_power(&mut self, time_ns: u64, cpu: u32, power: CpuPower) {
-        self.tell(time_ns, What::CpuPower { cpu, power });
-    }
-
-    fn cluster_power(&mut self, time_ns: u64, cluster: u32, state: Option<u16>) {
-        self.tell(time_ns, What::ClusterPower { cluster, state });
-    }
-
-    fn frequency(&mut self, time_ns: u64, domain: u32, opp: u16) {
-        self.tell(time_ns, What::Frequency { domain, opp });
-    }
-
-    fn placement(&mut self, time_ns: u64, placement: &Placement) {
-        self.tell(time_ns, What::Placement(*placement));
-    }
-
-    fn kernel_work(&mut self, time_ns: u64, cpu: u32, work: KernelWork) {
-        self.tell(time_ns, What::KernelWork { cpu, work });
-    }
-
-    fn timer_armed(&mut self, time_ns: u64, task: u32, cpu: u32, due_ns: u64) {
-        self.tell(time_ns, What::TimerArmed { task, cpu, due_ns });
-    }
-
-    fn woken(&mut self, time_ns: u64, waking: &Waking) {
-        self.tell(time_ns, What::Woken(*waking));
-    }
-
-    fn wakeup(&mut self, time_ns: u64, task: u32, target_cpu: u32, _due_ns: u64) {
-        self.tell(time_ns, What::Wakeup { task, target_cpu });
-    }
-
-    fn run_start(&mut self, time_ns: u64, cpu: u32, task: u32, _wake_latency_ns: Option<u64>) {
-        self.tell(time_ns, What::RunStart { cpu, task });
-    }
-
-    fn run_stop(&mut self, time_ns: u64, cpu: u32, task: u32, _ran_ns: u64, stop: Stop) {
-        self.tell(time_ns, What::RunStop { cpu, task, stop });
-    }
-
-    fn migrate(&mut self, time_ns: u64, task: u32, from: u32, to: u32, cause: MigrateCause) {
-        // Who pulls does so on its own CPU, who pushes on the task's.
-        let by = match cause {
-            MigrateCause::Balance | MigrateCause::NewIdle => to,
-            _ => from,
-        };
-        self.tell(time_ns, What::Migrate { task, to, by });
-    }
-
-    fn forked(&mut self, time_ns: u64, task: u32, script: u32) {
-        self.tell(time_ns, What::Forked { task, script });
-    }
-
-    fn task_exit(&mut self, time_ns: u64, task: u32) {
-        self.tell(time_ns, What::TaskExit { task });
-    }
-
-    fn priority(&mut self, time_ns: u64, task: u32, prio: i32) {
-        self.tell(time_ns, What::Priority { task, prio });
-    }
-
-    fn hotplug(&mut self, time_ns: u64, cpu: u32, online: bool) {
-        self.count(time_ns, Counter::Online(cpu), online.into());
-    }
-
-    fn overutilized(&mut self, time_ns: u64, on: bool) {
-        self.count(time_ns, Counter::Overutilized, on.into());
-    }
-
-    fn thermal(&mut self, time_ns: u64, cluster: u32, millic: i32, _steps: u32) {
-        self.tell(time_ns, What::Temperature { cluster, millic });
+    fn happened(&mut self, time_ns: u64, what: &Happening) {
+        match *what {
+            Happening::Hotplug { cpu, online } => {
+                self.count(time_ns, Counter::Online(cpu), online.into());
+            }
+            Happening::Overutilized { on } => {
+                self.count(time_ns, Counter::Overutilized, on.into());
+            }
+            // They are no events of a kernel.
+            Happening::WakeupCase(_)
+            | Happening::TimerSlack { .. }
+            | Happening::Iteration { .. }
+            | Happening::Sample { .. } => {}
+            _ => self.tell(time_ns, What::Happened(*what)),
+        }
+        if *what == Happening::Finish {
+            self.scribe.last(&mut self.batch);
+        }
     }
 
     fn next_state_ns(&self) -> Option<u64> {
@@ -133,10 +78,5 @@ impl Observer for Traces {
 
     fn is_done(&self) -> bool {
         self.scribe.has_failed()
-    }
-
-    fn finish(&mut self, time_ns: u64) {
-        self.tell(time_ns, What::End);
-        self.scribe.last(&mut self.batch);
     }
 }

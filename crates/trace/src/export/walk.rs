@@ -8,7 +8,9 @@ use super::told::{Told, What};
 use crate::event::{
     CLONE_THREAD_FLAGS, IDLE_EXIT, Kind, SOFTIRQ_HRTIMER, SOFTIRQ_SCHED, SOFTIRQ_TIMER, TaskState,
 };
-use wakeplace_engine::observe::{CpuPower, KernelWork, Placement, PlacementKind, Stop, Waking};
+use wakeplace_engine::observe::{
+    CpuPower, Happening, KernelWork, MigrateCause, Placement, PlacementKind, Stop, Waking,
+};
 
 /// Goes through what the engine told, and tells the sinks.
 pub(super) struct Walk {
@@ -30,27 +32,55 @@ impl Walk {
         let time_ns = told.time_ns;
         self.advance(time_ns);
         match told.what {
-            What::CpuPower { cpu, power } => self.cpu_power(time_ns, cpu, power),
-            What::ClusterPower { cluster, state } => self.cluster_power(time_ns, cluster, state),
-            What::Frequency { domain, opp } => self.frequency(time_ns, domain, opp),
-            What::Placement(placement) => self.placement(&placement),
-            What::KernelWork { cpu, work } => self.kernel_work(cpu, work),
-            What::TimerArmed { task, cpu, due_ns } => self.timer_armed(task, cpu, due_ns),
-            What::Woken(waking) => self.woken(time_ns, &waking),
-            What::Wakeup { task, target_cpu } => self.wakeup(task, target_cpu),
-            What::RunStart { cpu, task } => self.run_start(cpu, task),
-            What::RunStop { cpu, task, stop } => self.run_stop(cpu, task, stop),
-            What::Migrate { task, to, by } => self.migrate(task, to, by),
-            What::Forked { task, script } => self.known.forked(task, script),
-            What::TaskExit { task } => self.task_exit(task),
-            What::Priority { task, prio } => self.known.threads[task as usize].prio = prio,
+            What::Happened(what) => self.happened(time_ns, &what),
             What::Counter { counter, value } => self.count(time_ns, counter, value.into()),
-            What::Temperature { cluster, millic } => {
+            What::Sample => self.read_energy(time_ns),
+        }
+    }
+
+    fn happened(&mut self, time_ns: u64, what: &Happening) {
+        if let Some(energy) = &mut self.energy {
+            energy.meter.happened(time_ns, what);
+        }
+        match *what {
+            Happening::CpuPower { cpu, power } => self.cpu_power(cpu, power),
+            Happening::ClusterPower { cluster, state } => {
+                self.cluster_power(time_ns, cluster, state);
+            }
+            Happening::Frequency { domain, opp } => self.frequency(domain, opp),
+            Happening::Placement(ref placement) => self.placement(placement),
+            Happening::KernelWork { cpu, work } => self.kernel_work(cpu, work),
+            Happening::TimerArmed { task, cpu, due_ns } => self.timer_armed(task, cpu, due_ns),
+            Happening::Woken(ref waking) => self.woken(time_ns, waking),
+            Happening::Wakeup { task, cpu, .. } => self.wakeup(task, cpu),
+            Happening::RunStart { cpu, task, .. } => self.run_start(cpu, task),
+            Happening::RunStop {
+                cpu, task, stop, ..
+            } => self.run_stop(cpu, task, stop),
+            Happening::Migrate {
+                task,
+                from_cpu,
+                to_cpu,
+                cause,
+            } => {
+                // Who pulls does so on its own CPU, who pushes on the task's.
+                let by = match cause {
+                    MigrateCause::Balance | MigrateCause::NewIdle => to_cpu,
+                    _ => from_cpu,
+                };
+                self.migrate(task, to_cpu, by);
+            }
+            Happening::Forked { task, script } => self.known.forked(task, script),
+            Happening::TaskExit { task } => self.task_exit(task),
+            Happening::Priority { task, prio } => self.known.threads[task as usize].prio = prio,
+            Happening::Thermal {
+                cluster, millic, ..
+            } => {
                 let degrees = f64::from(millic) / 1000.0;
                 self.count(time_ns, Counter::Temperature(cluster), degrees);
             }
-            What::Sample => self.read_energy(time_ns),
-            What::End => self.end(time_ns),
+            Happening::Finish => self.end(time_ns),
+            _ => {}
         }
     }
 
@@ -198,10 +228,7 @@ enum Move {
 
 /// What is told, one by one; the clock has gone on already.
 impl Walk {
-    fn cpu_power(&mut self, time_ns: u64, cpu: u32, power: CpuPower) {
-        if let Some(energy) = &mut self.energy {
-            energy.meter.cpu_power(time_ns, cpu, power);
-        }
+    fn cpu_power(&mut self, cpu: u32, power: CpuPower) {
         let state = match power {
             CpuPower::Busy => None,
             CpuPower::Transition { state } | CpuPower::Idle { state } => {
@@ -213,9 +240,6 @@ impl Walk {
     }
 
     fn cluster_power(&mut self, time_ns: u64, cluster: u32, state: Option<u16>) {
-        if let Some(energy) = &mut self.energy {
-            energy.meter.cluster_power(time_ns, cluster, state);
-        }
         if let Some(first) = self.known.clusters[cluster as usize] {
             let index = |state| f64::from(self.known.cpu(first).idle_state(state));
             let value = state.map_or(-1.0, index);
@@ -223,10 +247,7 @@ impl Walk {
         }
     }
 
-    fn frequency(&mut self, time_ns: u64, domain: u32, opp: u16) {
-        if let Some(energy) = &mut self.energy {
-            energy.meter.frequency(time_ns, domain, opp);
-        }
+    fn frequency(&mut self, domain: u32, opp: u16) {
         let known = &self.known;
         let cpus = &known.domains[domain as usize];
         for cpu in cpus.iter().copied() {

@@ -2,7 +2,7 @@
 use super::files::{Files, LogError};
 use super::line::{HEADER, Line};
 use std::path::Path;
-use wakeplace_engine::observe::{Iteration, Observer};
+use wakeplace_engine::observe::{Happening, Iteration, Observer};
 use wakeplace_files::{Names, Part};
 use wakeplace_workload::{RtAppLog, Workload};
 
@@ -134,6 +134,19 @@ impl RtAppLogs {
 }
 
 impl Observer for RtAppLogs {
+    fn happened(&mut self, time_ns: u64, what: &Happening) {
+        match *what {
+            Happening::Iteration {
+                task,
+                ref iteration,
+            } => self.iteration(time_ns, task, iteration),
+            Happening::Forked { task, script } => self.forked(task, script),
+            _ => {}
+        }
+    }
+}
+
+impl RtAppLogs {
     fn iteration(&mut self, time_ns: u64, task: u32, iteration: &Iteration) {
         let thread = self.threads.get(task as usize).copied().flatten();
         if let (Some(thread), None) = (thread, &self.failed) {
@@ -143,7 +156,7 @@ impl Observer for RtAppLogs {
         }
     }
 
-    fn forked(&mut self, _time_ns: u64, task: u32, script: u32) {
+    fn forked(&mut self, task: u32, script: u32) {
         let script = script as usize;
         if self.failed.is_some() || task as usize != self.threads.len() {
             return;

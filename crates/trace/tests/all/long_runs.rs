@@ -4,6 +4,7 @@ use std::fs;
 use std::panic::{self, AssertUnwindSafe};
 use std::path::Path;
 use tempfile::TempDir;
+use wakeplace_engine::happen;
 use wakeplace_engine::observe::Observer;
 use wakeplace_engine::{Options, run};
 use wakeplace_platform::Platform;
@@ -60,7 +61,8 @@ fn traces_dropped_in_the_midst_leave_nothing() {
     traces.parquet(&path("tables")).expect("a folder");
     // As many calls as several batches, and no end.
     for time_ns in 0..20_000 {
-        traces.run_start(time_ns, 0, (time_ns % 50) as u32, None);
+        happen!(traces, time_ns =>
+            RunStart { cpu: 0, task: (time_ns % 50) as u32, wake_latency_ns: None });
     }
     drop(traces);
     assert_eq!(names(&folder), Vec::<String>::new());
@@ -76,10 +78,10 @@ fn a_panic_of_the_writing_thread_is_the_runs() {
     traces.ftrace(&path).expect("a file");
     // A task that is not there, in more batches than may wait.
     for time_ns in 0..100_000 {
-        traces.run_start(time_ns, 0, 50_000, None);
+        happen!(traces, time_ns => RunStart { cpu: 0, task: 50_000, wake_latency_ns: None });
     }
     assert!(traces.is_done());
-    let end = panic::catch_unwind(AssertUnwindSafe(|| traces.finish(100_000)));
+    let end = panic::catch_unwind(AssertUnwindSafe(|| happen!(traces, 100_000 => Finish)));
     assert!(end.is_err());
     drop(traces);
     assert_eq!(names(&folder), Vec::<String>::new());

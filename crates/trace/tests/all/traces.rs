@@ -5,8 +5,10 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 use tempfile::TempDir;
+use wakeplace_engine::happen;
 use wakeplace_engine::observe::{
-    Both, CpuPower, KernelWork, MigrateCause, Observer, Placement, PlacementKind, Stop, Waking,
+    Both, CpuPower, Happening, KernelWork, MigrateCause, Observer, Placement, PlacementKind, Stop,
+    Waking,
 };
 use wakeplace_engine::{Options, run};
 use wakeplace_platform::{CpuId, IdleState, Platform};
@@ -89,37 +91,23 @@ fn track_events(trace: &Trace) -> impl Iterator<Item = &TrackEvent> {
 
 /// Task 0 wakes task 1 for another CPU.
 fn one_wakes_another(t: &mut Traces) {
-    t.woken(
-        8000,
-        &Waking {
-            task: 1,
-            waker: Some(0),
-            cpu: 4,
-            sync: true,
-        },
-    );
-    t.placement(
-        8000,
-        &Placement {
-            prev_cpu: 1,
-            cpu: 2,
-            ..placement(1, PlacementKind::Wake, 0)
-        },
-    );
-    t.wakeup(8000, 1, 2, 8000);
-    t.migrate(8000, 1, 1, 2, MigrateCause::Wake);
+    happen!(t, 8000 => Woken(Waking { task: 1, waker: Some(0), cpu: 4, sync: true }));
+    happen!(t, 8000 =>
+        Placement(Placement { prev_cpu: 1, cpu: 2, ..placement(1, PlacementKind::Wake, 0) }));
+    happen!(t, 8000 => Wakeup { task: 1, cpu: 2, due_ns: 8000 });
+    happen!(t, 8000 => Migrate { task: 1, from_cpu: 1, to_cpu: 2, cause: MigrateCause::Wake });
 }
 
 /// A timer that is late wakes a task.
 fn a_timer_is_late(t: &mut Traces) {
-    t.timer_armed(9100, 1, 2, 9200);
+    happen!(t, 9100 => TimerArmed { task: 1, cpu: 2, due_ns: 9200 });
     let waking = Waking {
         task: 1,
         waker: None,
         cpu: 2,
         sync: false,
     };
-    t.woken(9300, &waking);
+    happen!(t, 9300 => Woken(waking));
 }
 
 /// Goal: what the engine tells becomes the kernel's events in the kernel's order
@@ -131,32 +119,32 @@ fn events_told_by_hand() {
     let (platform, workload) = (hikey(), workload("periodic:n=2,period=16ms,duty=5%"));
     let mut traces = traces(&folder, &platform, &workload);
     let t = &mut traces;
-    t.placement(1000, &placement(0, PlacementKind::Fork, 0));
-    t.run_start(2000, 1, 0, None);
-    t.placement(2500, &placement(1, PlacementKind::Fork, 0));
+    happen!(t, 1000 => Placement(placement(0, PlacementKind::Fork, 0)));
+    happen!(t, 2000 => RunStart { cpu: 1, task: 0, wake_latency_ns: None });
+    happen!(t, 2500 => Placement(placement(1, PlacementKind::Fork, 0)));
     // Task 0 is pre-empted by task 1: one switch, though told as a stop and a start.
-    t.run_stop(3000, 1, 0, 1000, Stop::Preempted);
-    t.run_start(3000, 1, 1, None);
+    happen!(t, 3000 => RunStop { cpu: 1, task: 0, ran_ns: 1000, stop: Stop::Preempted });
+    happen!(t, 3000 => RunStart { cpu: 1, task: 1, wake_latency_ns: None });
     // Task 1 yields to nobody and is picked again: no switch.
-    t.run_stop(4000, 1, 1, 1000, Stop::Yields);
-    t.run_start(4000, 1, 1, None);
+    happen!(t, 4000 => RunStop { cpu: 1, task: 1, ran_ns: 1000, stop: Stop::Yields });
+    happen!(t, 4000 => RunStart { cpu: 1, task: 1, wake_latency_ns: None });
     // It wakes nobody, waits for a device; the CPU pulls nothing and takes task 0 from its queue.
-    t.run_stop(5000, 1, 1, 2000, Stop::Waits);
-    t.timer_armed(5000, 1, 1, 7500);
-    t.run_start(5000, 1, 0, None);
+    happen!(t, 5000 => RunStop { cpu: 1, task: 1, ran_ns: 2000, stop: Stop::Waits });
+    happen!(t, 5000 => TimerArmed { task: 1, cpu: 1, due_ns: 7500 });
+    happen!(t, 5000 => RunStart { cpu: 1, task: 0, wake_latency_ns: None });
     // Task 0 is pulled away; the CPU is left to its idle task and goes into its second state.
-    t.run_stop(6000, 1, 0, 1000, Stop::Preempted);
-    t.migrate(6000, 0, 1, 4, MigrateCause::Active);
-    t.cpu_power(6000, 1, CpuPower::Transition { state: 2 });
-    t.run_start(6500, 4, 0, None);
-    t.cpu_power(7000, 1, CpuPower::Idle { state: 2 });
-    t.kernel_work(7000, 4, KernelWork::Balance);
+    happen!(t, 6000 => RunStop { cpu: 1, task: 0, ran_ns: 1000, stop: Stop::Preempted });
+    happen!(t, 6000 => Migrate { task: 0, from_cpu: 1, to_cpu: 4, cause: MigrateCause::Active });
+    happen!(t, 6000 => CpuPower { cpu: 1, power: CpuPower::Transition { state: 2 } });
+    happen!(t, 6500 => RunStart { cpu: 4, task: 0, wake_latency_ns: None });
+    happen!(t, 7000 => CpuPower { cpu: 1, power: CpuPower::Idle { state: 2 } });
+    happen!(t, 7000 => KernelWork { cpu: 4, work: KernelWork::Balance });
     one_wakes_another(t);
-    t.run_stop(9000, 4, 0, 2500, Stop::Exits);
-    t.task_exit(9000, 0);
+    happen!(t, 9000 => RunStop { cpu: 4, task: 0, ran_ns: 2500, stop: Stop::Exits });
+    happen!(t, 9000 => TaskExit { task: 0 });
     a_timer_is_late(t);
-    t.frequency(9500, 1, 2);
-    t.finish(10_000);
+    happen!(t, 9500 => Frequency { domain: 1, opp: 2 });
+    happen!(t, 10_000 => Finish);
     traces.publish().expect("written");
 
     let text = fs::read_to_string(folder.path().join("t.txt")).expect("written");
@@ -185,17 +173,9 @@ fn an_interrupt_is_no_tasks_doing() {
     let folder = tempfile::tempdir().expect("a folder");
     let (platform, workload) = (hikey(), workload("periodic:n=2,period=16ms,duty=5%"));
     let mut traces = traces(&folder, &platform, &workload);
-    traces.run_start(1000, 3, 0, None);
-    traces.woken(
-        2000,
-        &Waking {
-            task: 1,
-            waker: None,
-            cpu: 3,
-            sync: false,
-        },
-    );
-    traces.finish(3000);
+    happen!(traces, 1000 => RunStart { cpu: 3, task: 0, wake_latency_ns: None });
+    happen!(traces, 2000 => Woken(Waking { task: 1, waker: None, cpu: 3, sync: false }));
+    happen!(traces, 3000 => Finish);
     traces.publish().expect("written");
     let trace = read(&folder.path().join("t.pftrace"));
     let woken = events(&trace).into_iter().find_map(|event| match event {
@@ -213,10 +193,10 @@ fn decisions_carry_the_average_run() {
     let folder = tempfile::tempdir().expect("a folder");
     let (platform, workload) = (hikey(), workload("periodic:n=1,period=16ms,duty=5%"));
     let mut traces = traces(&folder, &platform, &workload);
-    traces.placement(1000, &placement(0, PlacementKind::Fork, 0));
-    traces.run_start(1500, 1, 0, None);
-    traces.placement(2000, &placement(0, PlacementKind::Wake, 12_345));
-    traces.finish(3000);
+    happen!(traces, 1000 => Placement(placement(0, PlacementKind::Fork, 0)));
+    happen!(traces, 1500 => RunStart { cpu: 1, task: 0, wake_latency_ns: None });
+    happen!(traces, 2000 => Placement(placement(0, PlacementKind::Wake, 12_345)));
+    happen!(traces, 3000 => Finish);
     traces.publish().expect("written");
     let trace = read(&folder.path().join("t.pftrace"));
     let begins = |event: &&TrackEvent| event.r#type == Some(Type::SliceBegin.into());
@@ -246,12 +226,22 @@ struct Told {
 }
 
 impl Observer for Told {
-    fn woken(&mut self, _time_ns: u64, waking: &Waking) {
+    fn happened(&mut self, _: u64, what: &Happening) {
+        match *what {
+            Happening::Woken(ref it) => self.woken(it),
+            Happening::RunStop { task, ran_ns, .. } => self.run_stop(task, ran_ns),
+            _ => {}
+        }
+    }
+}
+
+impl Told {
+    fn woken(&mut self, waking: &Waking) {
         let waker = waking.waker.map_or(0, |waker| 1001 + waker);
         *self.wakes.entry((waker, 1001 + waking.task)).or_default() += 1;
     }
 
-    fn run_stop(&mut self, _time_ns: u64, _cpu: u32, task: u32, ran_ns: u64, _stop: Stop) {
+    fn run_stop(&mut self, task: u32, ran_ns: u64) {
         *self.run_ns.entry(1001 + task).or_default() += ran_ns;
     }
 }
@@ -343,11 +333,11 @@ fn clusters_and_hotplug_have_tracks() {
     let state = state.expect("it has states") as u16;
     let mut traces = traces(&folder, &platform, &workload);
     let t = &mut traces;
-    t.cluster_power(0, 1, None);
-    t.cluster_power(2000, 1, Some(state));
-    t.hotplug(3000, 5, false);
-    t.hotplug(4000, 5, true);
-    t.finish(5000);
+    happen!(t, 0 => ClusterPower { cluster: 1, state: None });
+    happen!(t, 2000 => ClusterPower { cluster: 1, state: Some(state) });
+    happen!(t, 3000 => Hotplug { cpu: 5, online: false });
+    happen!(t, 4000 => Hotplug { cpu: 5, online: true });
+    happen!(t, 5000 => Finish);
     traces.publish().expect("written");
     let trace = read(&folder.path().join("t.pftrace"));
     let mut tracks = BTreeMap::new();
@@ -411,7 +401,7 @@ fn nothing_is_half_written() {
     let (platform, workload) = (hikey(), workload("periodic:n=2,period=16ms,duty=5%"));
     fs::write(folder.path().join("t.txt"), "old").expect("a file of before");
     let mut dropped = traces(&folder, &platform, &workload);
-    dropped.run_start(1000, 3, 0, None);
+    happen!(dropped, 1000 => RunStart { cpu: 3, task: 0, wake_latency_ns: None });
     drop(dropped);
     let entries = fs::read_dir(folder.path()).expect("a folder");
     let names: Vec<_> = entries.map(|e| e.expect("one").file_name()).collect();

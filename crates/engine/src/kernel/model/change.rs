@@ -6,7 +6,7 @@ use super::class_state::ClassState;
 use super::home::Home;
 use crate::ids::{CpuId, TaskId};
 use crate::mechanics::Mechanics;
-use crate::observe::{MigrateCause, Observer};
+use crate::observe::{Happening, MigrateCause, Observer};
 use wakeplace_kernel_queues::task_weight;
 use wakeplace_policy_sys::ClassMove;
 use wakeplace_workload::{Change, FairPolicy, PolicyChange, RealTime};
@@ -96,9 +96,8 @@ impl Model<'_> {
     fn tell_prio<O: Observer>(&mut self, m: &mut Mechanics<'_, O>, task: TaskId, before: i32) {
         let now = self.prio(task);
         if now != before && m.visible(task) {
-            let number = m.shown(task);
-            let now_ns = m.now();
-            m.observer().priority(now_ns, number, now);
+            let task = m.shown(task);
+            m.tell(Happening::Priority { task, prio: now });
         }
     }
 

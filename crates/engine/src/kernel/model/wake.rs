@@ -38,7 +38,9 @@ use super::cpu::Message;
 use super::home::Home;
 use crate::ids::{CpuId, TaskId};
 use crate::mechanics::{Mechanics, Mode, State};
-use crate::observe::{KernelWork, MigrateCause, Observer, Placement, PlacementKind, Situation};
+use crate::observe::{
+    Happening, KernelWork, MigrateCause, Observer, Placement, PlacementKind, Situation,
+};
 use crate::options::Options;
 use wakeplace_policy_sys::{Choice, Reason, Request, Waker};
 
@@ -196,8 +198,8 @@ impl Model<'_> {
         work: KernelWork,
     ) {
         m.charge(self, cpu, self.costs.tick);
-        let now = m.now();
-        m.observer().kernel_work(now, cpu.0, work);
+        let cpu = cpu.0;
+        m.tell(Happening::KernelWork { cpu, work });
     }
 
     /// A sleep has ended: the timer's interrupt wakes the task.
@@ -361,13 +363,11 @@ impl Model<'_> {
             cpu: choice.cpu,
             reason: choice.reason,
         };
-        let now = m.now();
-        m.observer().placement(now, &placement);
+        m.tell(Happening::Placement(placement));
         if self.placements.wakeup_cases {
             let asked = &self.tasks[task];
             let case = self.core.wakeup_case(asked, ask, choice);
-            let now = m.now();
-            m.observer().wakeup_case(now, case);
+            m.tell(Happening::WakeupCase(case));
         }
     }
 

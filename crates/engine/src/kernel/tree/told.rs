@@ -3,7 +3,7 @@
 use super::Tree;
 use crate::ids::{CpuId, TaskId};
 use crate::mechanics::Mechanics;
-use crate::observe::{MigrateCause, Observer, Placement, PlacementKind};
+use crate::observe::{Happening, MigrateCause, Observer, Placement, PlacementKind};
 use crate::outcome::KernelCounts;
 use wakeplace_kernel_abi::{Decided, ORDER, Tree as Entries, abi};
 use wakeplace_policy_sys::Reason;
@@ -108,6 +108,6 @@ impl Tree<'_> {
             util: facts.util,
             dur_avg_ns: 0,
         };
-        m.observer().placement(now, &placement);
+        m.tell(Happening::Placement(placement));
     }
 }

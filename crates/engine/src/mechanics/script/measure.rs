@@ -6,7 +6,7 @@ use crate::ids::{CpuId, TaskId};
 use crate::kernel::Kernel;
 use crate::machine::{FULL_SPEED, Machine};
 use crate::mechanics::Mechanics;
-use crate::observe::Observer;
+use crate::observe::{Happening, Observer};
 use wakeplace_workload::{Calibration, Event, Series, Since, Workload, Zero};
 
 /// What the threads of the workload share, beside what they wait for, and what they are measured
@@ -119,10 +119,11 @@ impl<O: Observer> Mechanics<'_, O> {
         };
         let value = self.clock.now.saturating_sub(from_ns);
         let value = value.saturating_sub(rules.less_ns).max(rules.floor_ns);
-        let number = self.threads.shown(task);
-        self.told
-            .observer
-            .sample(self.clock.now, number, series, value);
+        self.tell(Happening::Sample {
+            task: self.threads.shown(task),
+            series,
+            value_ns: value,
+        });
     }
 
     /// Units of what the workload is measured by, if its warm-up is over.

@@ -11,7 +11,7 @@ use crate::machine::FULL_SPEED;
 use crate::mechanics::Mechanics;
 use crate::mechanics::queue::Event;
 use crate::mechanics::thread::{Action, Pending, State, Then, Thread};
-use crate::observe::Observer;
+use crate::observe::{Happening, Observer};
 use crate::options::Options;
 use crate::outcome::Ended;
 use wakeplace_workload::{Start, StartLine, Workload};
@@ -208,8 +208,11 @@ impl<O: Observer> Mechanics<'_, O> {
         self.threads.alive += 1;
         self.account(k, cpu);
         let child = self.make_thread(k, cpu, script, made);
-        let number = self.threads.shown(child);
-        self.told.observer.forked(self.clock.now, number, script);
+        let task_number = self.threads.shown(child);
+        self.tell(Happening::Forked {
+            task: task_number,
+            script,
+        });
         self.fork(k, child, task);
         if k.wants_cpu(cpu) || self.threads[task].has_kernel_work() {
             return self.go_on_later(k, cpu, task, Pending::Nothing);

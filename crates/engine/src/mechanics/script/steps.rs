@@ -5,7 +5,7 @@ use crate::ids::{CpuId, TaskId};
 use crate::kernel::Kernel;
 use crate::mechanics::Mechanics;
 use crate::mechanics::thread::{Action, Pending, Post, Then};
-use crate::observe::{Observer, Stop};
+use crate::observe::{Happening, Observer, Stop};
 use crate::outcome::Ended;
 use wakeplace_workload::Event;
 
@@ -42,9 +42,10 @@ impl<O: Observer> Mechanics<'_, O> {
         }
         loop {
             if self.threads[task].progress.take_last() {
-                let number = self.threads.shown(task);
-                let pass = &self.threads[task].pass;
-                self.told.observer.iteration(self.clock.now, number, pass);
+                self.tell(Happening::Iteration {
+                    task: self.threads.shown(task),
+                    iteration: self.threads[task].pass,
+                });
             }
             let next = self.threads.step(task, self.clock.now);
             let flow = match next {
@@ -234,10 +235,10 @@ impl<O: Observer> Mechanics<'_, O> {
         thread.stamp_ns = due_ns;
         thread.pass.slack_ns = slack;
         thread.pass.slack_sum_ns += slack;
-        let number = self.threads.shown(task);
-        self.told
-            .observer
-            .timer_slack(self.clock.now, number, slack);
+        self.tell(Happening::TimerSlack {
+            task: self.threads.shown(task),
+            slack_ns: slack,
+        });
         if !used.ahead {
             return Flow::Go;
         }

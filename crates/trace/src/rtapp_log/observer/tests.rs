@@ -2,6 +2,7 @@
 //! (docs/rules/rt-app.md#rt-app-log).
 use super::*;
 use std::fs;
+use wakeplace_engine::happen;
 use wakeplace_workload::{LoadOptions, MachineFacts, Spec};
 
 const FILE: &str = r#"{"global":{"calibration":10,"log_basename":"base","cumulative_slack":SUM},
@@ -36,15 +37,15 @@ fn each_thread_has_its_file() {
     let folder = tempfile::tempdir().expect("folder");
     let mut logs = logs(false, folder.path());
     // Scripts: a-0, a-1, w. Tasks 3 and 4 are forked of the third.
-    logs.iteration(3_000_000, 1, &iteration());
-    logs.forked(3_000_000, 3, 2);
-    logs.forked(3_000_000, 4, 2);
+    happen!(logs, 3_000_000 => Iteration { task: 1, iteration: iteration() });
+    happen!(logs, 3_000_000 => Forked { task: 3, script: 2 });
+    happen!(logs, 3_000_000 => Forked { task: 4, script: 2 });
     let short = Iteration {
         start_ns: 3_000_000,
         run_ns: 5_000,
         ..Iteration::default()
     };
-    logs.iteration(3_005_000, 4, &short);
+    happen!(logs, 3_005_000 => Iteration { task: 4, iteration: short });
     assert_eq!(logs.publish().expect("written"), 4);
     let read = |name: &str| fs::read_to_string(folder.path().join(name)).expect(name);
     assert_eq!(read("base-a-0.log"), HEADER);
@@ -63,7 +64,7 @@ fn slack_is_the_last_or_the_sum() {
     let folder = tempfile::tempdir().expect("folder");
     for (cumulative, slack) in [(false, "-3"), (true, "7")] {
         let mut logs = logs(cumulative, folder.path());
-        logs.iteration(3_000_000, 0, &iteration());
+        happen!(logs, 3_000_000 => Iteration { task: 0, iteration: iteration() });
         logs.publish().expect("written");
         let text = fs::read_to_string(folder.path().join("base-a-0.log")).expect("log");
         let column = text

@@ -2,7 +2,9 @@
 //! same run again; odd recordings have a defined result or one message.
 
 use std::fmt::Write as _;
-use wakeplace_engine::observe::{CpuPower, Observer, Placement, PlacementKind, Stop, Waking};
+use wakeplace_engine::observe::{
+    CpuPower, Happening, Observer, Placement, PlacementKind, Stop, Waking,
+};
 use wakeplace_engine::{Options, RunReport, run};
 use wakeplace_platform::{CpuId, Platform};
 use wakeplace_policy_sys::Policy;
@@ -101,6 +103,23 @@ impl<'a> Recorder<'a> {
 }
 
 impl Observer for Recorder<'_> {
+    fn happened(&mut self, time_ns: u64, what: &Happening) {
+        match *what {
+            Happening::CpuPower { cpu, power } => self.cpu_power(time_ns, cpu, power),
+            Happening::Frequency { domain, opp } => self.frequency(time_ns, domain, opp),
+            Happening::Woken(ref it) => self.woken(time_ns, it),
+            Happening::Placement(ref it) => self.placement(time_ns, it),
+            Happening::RunStart { cpu, task, .. } => self.run_start(time_ns, cpu, task),
+            Happening::RunStop {
+                cpu, task, stop, ..
+            } => self.run_stop(time_ns, cpu, task, stop),
+            Happening::Forked { task, script } => self.forked(task, script),
+            _ => {}
+        }
+    }
+}
+
+impl Recorder<'_> {
     fn cpu_power(&mut self, time: u64, cpu: u32, power: CpuPower) {
         let idle = &mut self.idle[cpu as usize];
         match power {
@@ -165,7 +184,7 @@ impl Observer for Recorder<'_> {
         }
     }
 
-    fn run_start(&mut self, time: u64, cpu: u32, task: u32, _latency: Option<u64>) {
+    fn run_start(&mut self, time: u64, cpu: u32, task: u32) {
         self.settle(time);
         self.current[cpu as usize] = Some(task);
         match self.left[cpu as usize].take() {
@@ -177,7 +196,7 @@ impl Observer for Recorder<'_> {
         }
     }
 
-    fn run_stop(&mut self, time: u64, cpu: u32, task: u32, _ran: u64, stop: Stop) {
+    fn run_stop(&mut self, time: u64, cpu: u32, task: u32, stop: Stop) {
         self.settle(time);
         self.current[cpu as usize] = None;
         let state = match stop {
@@ -190,7 +209,7 @@ impl Observer for Recorder<'_> {
         self.left[cpu as usize] = Some((time, task, state));
     }
 
-    fn forked(&mut self, _time: u64, task: u32, script: u32) {
+    fn forked(&mut self, task: u32, script: u32) {
         let name = format!("{}-0000", self.names[script as usize]);
         self.names.resize(task as usize + 1, name);
     }
