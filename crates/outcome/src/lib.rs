@@ -5,6 +5,7 @@
 //! the fields. A figure that is not finite is null in JSON.
 
 mod comparison;
+mod decision;
 mod details;
 mod forms;
 mod schema;
@@ -15,6 +16,11 @@ mod timeline;
 
 pub use comparison::{
     Comparison, Comparisons, Delta, Exit, LongestWait, Metric, Run, SchedExt, SeedRun, Verdict,
+};
+pub use decision::{
+    CallbackSteps, Candidate, Decision, Other, Party, SchedulerDecision, SchedulerStep,
+    SchedulerWakeup, Task, TreeCandidate, TreeDecision, TreeEnergy, TreeTask, TreeWakeup, Wakeup,
+    WhyNot,
 };
 pub use details::{Details, Energy, Frequencies, Residency};
 pub use forms::{Difference, Method, Multiplicity, Pairs, Param, hash, hashes, ranges};

@@ -1,25 +1,24 @@
 //! The JSON Schema of results.
 
-use crate::{Comparison, Comparisons, Studies, Study};
+use crate::{Comparison, Comparisons, Decision, SchedulerDecision, Studies, Study, TreeDecision};
 use schemars::JsonSchema;
 use schemars::generate::SchemaSettings;
 use schemars::transform::RecursiveTransform;
 use serde::Serialize;
 use serde_json::{Value, json};
 
-/// Results of wakeplace: `compare`, `sim` and `study run` with `--format json`.
+/// Results of wakeplace: `compare`, `sim`, `study run` and `explain` with `--format json`.
 #[derive(Serialize, JsonSchema)]
 #[serde(untagged)]
-#[expect(
-    dead_code,
-    clippy::large_enum_variant,
-    reason = "only its form is of use"
-)]
+#[expect(dead_code, reason = "only its form is of use")]
 enum Outcome {
     Comparison(Comparison),
     Comparisons(Comparisons),
     Study(Study),
     Studies(Studies),
+    Decision(Decision),
+    SchedulerDecision(SchedulerDecision),
+    TreeDecision(TreeDecision),
 }
 
 /// The JSON Schema of results, as text: what docs/result.schema.json holds.

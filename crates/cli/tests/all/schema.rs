@@ -6,7 +6,7 @@ use common::{assert_code, run, stdout};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
-use wakeplace_outcome::{Comparison, Comparisons, Study};
+use wakeplace_outcome::{Comparison, Comparisons, Decision, Study};
 
 fn problems(of: &Value) -> Vec<String> {
     let schema: Value = serde_json::from_str(&wakeplace_outcome::schema()).expect("JSON");
@@ -26,6 +26,7 @@ fn read_back(value: &Value) -> Value {
     let read = match value {
         _ if value.get("comparisons").is_some() => by::<Comparisons>,
         _ if value.get("study").is_some() => by::<Study>,
+        _ if value.get("rule").is_some() => by::<Decision>,
         _ => by::<Comparison>,
     };
     read(value)
@@ -73,6 +74,8 @@ fn results_are_what_the_schema_says() {
         "--policy=linux-5.0",
     ];
     valid(&[&sim[..], &["--duration=50ms"]].concat());
+    let explain = ["explain", "--platform=hikey960", "--workload=periodic:n=3"];
+    valid(&[&explain[..], &["--policy=linux-5.0", "--why-not=2"]].concat());
     let study = [
         "study",
         "run",

@@ -3,84 +3,10 @@
 use super::read::{HtmlError, Source, parse};
 use super::view::{Block, Cell, Table};
 use crate::number;
-use serde::Deserialize;
+use wakeplace_outcome::{Candidate, Decision, Wakeup};
 
 /// On machines of more CPUs only those that were looked at are listed.
 const ROWS_MAX: usize = 32;
-
-#[derive(Deserialize)]
-struct Answer {
-    policy: String,
-    wakeup: Wakeup,
-    rule: String,
-    #[serde(default)]
-    rule_doc: String,
-    reason: String,
-    #[serde(default)]
-    reason_doc: String,
-    cpu: u32,
-    #[serde(default)]
-    energy_aware: Option<String>,
-    #[serde(default)]
-    energy_aware_off: Option<String>,
-    #[serde(default)]
-    energy_unit: Option<String>,
-    #[serde(default)]
-    candidates: Vec<Candidate>,
-    #[serde(default)]
-    others: Vec<Other>,
-    #[serde(default)]
-    why_not: Option<WhyNot>,
-}
-
-#[derive(Deserialize)]
-struct Wakeup {
-    kind: String,
-    number: u64,
-    time_ns: u64,
-    task: Party,
-    #[serde(default)]
-    waker: Option<Party>,
-    #[serde(default)]
-    interrupt: bool,
-    waker_cpu: u32,
-    #[serde(default)]
-    sync: bool,
-    prev_cpu: u32,
-}
-
-#[derive(Deserialize)]
-struct Party {
-    name: String,
-    util_avg: u64,
-    util_est: u64,
-}
-
-#[derive(Deserialize)]
-struct Candidate {
-    cpu: u32,
-    util: i64,
-    capacity: i64,
-    spare: i64,
-    idle_state: Option<String>,
-    energy: Option<f64>,
-    fits: bool,
-    order: Option<u64>,
-    dropped: Option<String>,
-}
-
-#[derive(Deserialize)]
-struct Other {
-    policy: String,
-    cpu: u32,
-    rule: String,
-    reason: String,
-}
-
-#[derive(Deserialize)]
-struct WhyNot {
-    answer: String,
-}
 
 pub(super) struct View {
     pub(super) title: String,
@@ -89,11 +15,11 @@ pub(super) struct View {
 
 /// What a page shows of it.
 pub(super) fn view(source: Source<'_>) -> Result<View, HtmlError> {
-    let answer: Answer = parse(source)?;
+    let answer: Decision = parse(source)?;
     let wakeup = &answer.wakeup;
     let what = match wakeup.kind.as_str() {
-        "fork" => format!("Start of {}", wakeup.task.name),
-        _ => format!("Wake-up {} of {}", wakeup.number, wakeup.task.name),
+        "fork" => format!("Start of {}", wakeup.task.party.name),
+        _ => format!("Wake-up {} of {}", wakeup.number, wakeup.task.party.name),
     };
     let at = number::duration(wakeup.time_ns);
     let title = format!("{what} at {at}: CPU {}", answer.cpu);
@@ -117,7 +43,7 @@ pub(super) fn view(source: Source<'_>) -> Result<View, HtmlError> {
     Ok(View { title, blocks })
 }
 
-fn facts(answer: &Answer, reason: String) -> Vec<(String, String)> {
+fn facts(answer: &Decision, reason: String) -> Vec<(String, String)> {
     let wakeup = &answer.wakeup;
     let fact = |name: &str, text: String| (name.to_owned(), text);
     let rule = match answer.rule_doc.is_empty() {
@@ -132,7 +58,10 @@ fn facts(answer: &Answer, reason: String) -> Vec<(String, String)> {
             "Task",
             format!(
                 "{}: utilisation {}, estimate {}; last on CPU {}",
-                wakeup.task.name, wakeup.task.util_avg, wakeup.task.util_est, wakeup.prev_cpu
+                wakeup.task.party.name,
+                wakeup.task.party.util_avg,
+                wakeup.task.party.util_est,
+                wakeup.prev_cpu
             ),
         ),
         fact("Woken by", waker(wakeup)),
@@ -161,7 +90,7 @@ fn waker(wakeup: &Wakeup) -> String {
     }
 }
 
-fn candidates(answer: &Answer) -> Table {
+fn candidates(answer: &Decision) -> Table {
     let estimated = answer.candidates.iter().any(|c| c.energy.is_some());
     let energy = answer.energy_unit.as_deref().unwrap_or("power");
     let energy = format!("#estimate ({energy})");
@@ -203,7 +132,7 @@ fn candidates(answer: &Answer) -> Table {
     table
 }
 
-fn others(answer: &Answer) -> Table {
+fn others(answer: &Decision) -> Table {
     let columns = ["policy", "#CPU", "rule", "reason"];
     let caption = "What other policies would have done with the same state";
     let mut table = Table::new("x-others".to_owned(), caption, &columns)

@@ -1,107 +1,116 @@
-//! The answer as one object.
+//! The answer in the types of results.
 
 use super::Answer;
-use serde_json::{Value, json};
 use wakeplace_engine::Party;
+use wakeplace_outcome as outcome;
 use wakeplace_policy_sys::{NoEnergy, Seen};
+
+/// An answer as one JSON object, with a newline.
+pub(super) fn text(answer: &impl serde::Serialize) -> String {
+    let value = serde_json::to_value(answer).expect("answers have names for keys");
+    wakeplace_text::json(&format!("{value:#}\n")).into_owned()
+}
 
 fn allowed(party: &Party, nr_cpus: usize) -> Vec<u32> {
     let has = |cpu: &u32| party.record.allowed[*cpu as usize / 64] >> (cpu % 64) & 1 != 0;
     (0..nr_cpus as u32).filter(has).collect()
 }
 
-fn party(answer: &Answer, party: &Party) -> Value {
+fn party(answer: &Answer, party: &Party) -> outcome::Party {
     let r = &party.record;
-    json!({
-        "name": party.name,
-        "cpu": r.cpu,
-        "util_avg": r.avg.util_avg,
-        "util_est": party.util_est,
-        "load_avg": r.avg.load_avg,
-        "weight": r.weight,
-        "uclamp_min": r.uclamp_min,
-        "uclamp_max": r.uclamp_max,
-        "dur_avg_ns": r.dur_avg_ns,
-        "wakee_flips": r.waker.wakee_flips,
-        "allowed_cpus": allowed(party, answer.platform().cpus.len()),
-    })
+    outcome::Party {
+        name: party.name.clone(),
+        cpu: r.cpu,
+        util_avg: r.avg.util_avg.into(),
+        util_est: party.util_est.into(),
+        load_avg: r.avg.load_avg.into(),
+        weight: r.weight.into(),
+        uclamp_min: r.uclamp_min.into(),
+        uclamp_max: r.uclamp_max.into(),
+        dur_avg_ns: r.dur_avg_ns,
+        wakee_flips: r.waker.wakee_flips.into(),
+        allowed_cpus: allowed(party, answer.platform().cpus.len()),
+    }
 }
 
-fn task(answer: &Answer) -> Value {
-    let e = &answer.explanation;
-    let mut task = party(answer, &e.task);
-    task["short"] = json!(e.explained.short.map(|short| short.short));
-    task["short_limit_ns"] = json!(e.explained.short.map(|short| short.limit_ns));
-    task
-}
-
-fn candidate(answer: &Answer, seen: &Seen) -> Value {
+fn candidate(answer: &Answer, seen: &Seen) -> outcome::Candidate {
     let e = &answer.explanation;
     let state = e.idle[seen.cpu as usize];
     let chosen = seen.cpu == e.placement.cpu;
-    json!({
-        "cpu": seen.cpu,
-        "util": seen.util,
-        "capacity": seen.capacity,
-        "spare": seen.spare,
-        "idle_state": state.map(|at| answer.platform().idle_states[at as usize].name.as_str()),
-        "energy": seen.energy.map(|energy| answer.power(energy)),
-        "fits": seen.fits > 0,
-        "fits_but_for_hint": seen.fits < 0,
-        "order": (seen.order > 0).then_some(seen.order),
-        "dropped": (!chosen).then(|| seen.dropped.name()),
-    })
+    outcome::Candidate {
+        cpu: seen.cpu,
+        util: seen.util,
+        capacity: seen.capacity,
+        spare: seen.spare,
+        idle_state: state.map(|at| answer.platform().idle_states[at as usize].name.clone()),
+        energy: seen.energy.map(|energy| answer.power(energy)),
+        fits: seen.fits > 0,
+        fits_but_for_hint: seen.fits < 0,
+        order: (seen.order > 0).then_some(seen.order),
+        dropped: (!chosen).then(|| seen.dropped.name().to_owned()),
+    }
 }
 
-pub(super) fn answer(answer: &Answer) -> Value {
+fn wakeup(answer: &Answer) -> outcome::Wakeup {
+    let e = &answer.explanation;
+    outcome::Wakeup {
+        kind: e.placement.kind.name().to_owned(),
+        number: e.number,
+        number_in_run: answer.wakeup_of_run,
+        time_ns: e.time_ns,
+        task: outcome::Task {
+            party: party(answer, &e.task),
+            short: e.explained.short.map(|short| short.short),
+            short_limit_ns: e.explained.short.map(|short| short.limit_ns),
+        },
+        waker: e.waker.as_ref().map(|waker| party(answer, waker)),
+        interrupt: e.interrupt,
+        waker_cpu: e.placement.waker_cpu,
+        sync: e.sync,
+        prev_cpu: e.placement.prev_cpu,
+    }
+}
+
+pub(super) fn answer(answer: &Answer) -> outcome::Decision {
     let e = &answer.explanation;
     let policy = &answer.experiment.policies[0];
     let choice = &e.explained.choice;
-    let others = e.others.iter().map(|other| {
-        json!({
-            "policy": other.policy,
-            "cpu": other.choice.cpu,
-            "rule": other.choice.rule.name(),
-            "reason": other.choice.reason.name(),
-            "same_signals": other.same_signals,
-        })
-    });
+    let other = |other: &wakeplace_engine::Other| outcome::Other {
+        policy: other.policy.clone(),
+        cpu: other.choice.cpu,
+        rule: other.choice.rule.name().to_owned(),
+        reason: other.choice.reason.name().to_owned(),
+        same_signals: Some(other.same_signals),
+    };
     let all = e.explained.candidates.iter();
-    json!({
-        "schema_version": crate::SCHEMA_VERSION,
-        "platform": answer.platform().name,
-        "workload": answer.experiment.workload.name,
-        "policy": policy.name(),
-        "set": policy.overrides().iter().map(|(key, value)| (key.to_string(), json!(value)))
-            .collect::<serde_json::Map<_, _>>(),
-        "seed": answer.experiment.seeds[0],
-        "wakeup": {
-            "kind": e.placement.kind.name(),
-            "number": e.number,
-            "number_in_run": answer.wakeup_of_run,
-            "time_ns": e.time_ns,
-            "task": task(answer),
-            "waker": e.waker.as_ref().map(|waker| party(answer, waker)),
-            "interrupt": e.interrupt,
-            "waker_cpu": e.placement.waker_cpu,
-            "sync": e.sync,
-            "prev_cpu": e.placement.prev_cpu,
+    outcome::Decision {
+        schema_version: crate::SCHEMA_VERSION,
+        platform: answer.platform().name.clone(),
+        workload: answer.experiment.workload.name.clone(),
+        policy: policy.name().to_owned(),
+        set: { policy.overrides().iter() }
+            .map(|(key, value)| (key.to_string(), value.clone()))
+            .collect(),
+        seed: answer.experiment.seeds[0],
+        wakeup: wakeup(answer),
+        rule: choice.rule.name().to_owned(),
+        rule_doc: choice.rule.doc().to_owned(),
+        reason_doc: e.placement.reason.doc().to_owned(),
+        reason: e.placement.reason.name().to_owned(),
+        cpu: e.placement.cpu,
+        target: e.explained.target,
+        scanned: e.explained.scanned,
+        energy_aware: match e.explained.no_energy {
+            NoEnergy::Asked => None,
+            why => Some(why.name().to_owned()),
         },
-        "rule": choice.rule.name(),
-        "rule_doc": choice.rule.doc(),
-        "reason_doc": e.placement.reason.doc(),
-        "reason": e.placement.reason.name(),
-        "cpu": e.placement.cpu,
-        "target": e.explained.target,
-        "scanned": e.explained.scanned,
-        "energy_aware": match e.explained.no_energy {
-            NoEnergy::Asked => Value::Null,
-            why => json!(why.name()),
-        },
-        "energy_aware_off": e.energy_inactive,
-        "energy_unit": e.energy_per_uw.map(|_| answer.power_unit()),
-        "candidates": all.map(|seen| candidate(answer, seen)).collect::<Vec<_>>(),
-        "others": others.collect::<Vec<_>>(),
-        "why_not": answer.why_not.as_ref().map(|(cpu, text)| json!({"cpu": cpu, "answer": text})),
-    })
+        energy_aware_off: e.energy_inactive.map(str::to_owned),
+        energy_unit: e.energy_per_uw.map(|_| answer.power_unit().to_owned()),
+        candidates: all.map(|seen| candidate(answer, seen)).collect(),
+        others: e.others.iter().map(other).collect(),
+        why_not: { answer.why_not.as_ref() }.map(|(cpu, answer)| outcome::WhyNot {
+            cpu: *cpu,
+            answer: answer.clone(),
+        }),
+    }
 }

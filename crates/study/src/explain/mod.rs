@@ -121,7 +121,7 @@ impl Answer {
     /// The answer as one JSON object, with a newline.
     #[must_use]
     pub fn json(&self) -> String {
-        wakeplace_text::json(&format!("{:#}\n", json::answer(self))).into_owned()
+        json::text(&json::answer(self))
     }
 }
 

@@ -1,11 +1,11 @@
 //! One wake-up of a run under a sched_ext scheduler: what its callbacks did.
 
-use super::{Question, asked, to};
+use super::{Question, asked, json, to};
 use crate::{Experiment, StudyError};
-use serde_json::{Value, json};
 use wakeplace_engine::observe::SchedExtStep;
 use wakeplace_engine::sched_ext::TaskId;
 use wakeplace_engine::{CallbackSteps, SchedExtExplanation};
+use wakeplace_outcome::{self as outcome, SchedulerDecision, SchedulerStep, SchedulerWakeup};
 
 /// A wake-up under a scheduler and where it is from.
 #[derive(Debug)]
@@ -87,70 +87,72 @@ impl SchedulerAnswer {
     /// The answer as one JSON object, with a newline.
     #[must_use]
     pub fn json(&self) -> String {
-        wakeplace_text::json(&format!("{:#}\n", self.object())).into_owned()
+        json::text(&self.outcome())
     }
 
-    fn object(&self) -> Value {
+    fn outcome(&self) -> SchedulerDecision {
         let told = &self.told;
-        let callbacks: Vec<Value> = told.callbacks.iter().map(|c| self.callback(c)).collect();
-        json!({
-            "schema_version": crate::SCHEMA_VERSION,
-            "platform": self.experiment.platform.name,
-            "workload": self.experiment.workload.name,
-            "scheduler": self.scheduler(),
-            "kernel": self.fact("scheduler.kernel"),
-            "seed": self.experiment.seeds[0],
-            "wakeup": {
-                "kind": told.placement.kind.name(),
-                "number": told.number,
-                "number_in_run": self.wakeup_of_run,
-                "time_ns": told.time_ns,
-                "task": told.task,
-                "waker_cpu": told.placement.waker_cpu,
-                "prev_cpu": told.placement.prev_cpu,
+        SchedulerDecision {
+            schema_version: crate::SCHEMA_VERSION,
+            platform: self.experiment.platform.name.clone(),
+            workload: self.experiment.workload.name.clone(),
+            scheduler: self.scheduler().to_owned(),
+            kernel: self.fact("scheduler.kernel").map(str::to_owned),
+            seed: self.experiment.seeds[0],
+            wakeup: SchedulerWakeup {
+                kind: told.placement.kind.name().to_owned(),
+                number: told.number,
+                number_in_run: self.wakeup_of_run,
+                time_ns: told.time_ns,
+                task: told.task.clone(),
+                waker_cpu: told.placement.waker_cpu,
+                prev_cpu: told.placement.prev_cpu,
             },
-            "cpu": told.placement.cpu,
-            "start_ns": told.start.map(|(at, _)| at),
-            "start_cpu": told.start.map(|(_, cpu)| cpu),
-            "callbacks": callbacks,
-        })
+            cpu: told.placement.cpu,
+            start_ns: told.start.map(|(at, _)| at),
+            start_cpu: told.start.map(|(_, cpu)| cpu),
+            callbacks: told.callbacks.iter().map(|c| self.callback(c)).collect(),
+        }
     }
 
-    fn callback(&self, callback: &CallbackSteps) -> Value {
-        let steps: Vec<Value> = callback.steps.iter().map(|step| self.step(step)).collect();
-        json!({
-            "time_ns": callback.time_ns,
-            "callback": callback.callback.name(),
-            "cpu": callback.cpu,
-            "steps": steps,
-        })
+    fn callback(&self, callback: &CallbackSteps) -> outcome::CallbackSteps {
+        outcome::CallbackSteps {
+            time_ns: callback.time_ns,
+            callback: callback.callback.name().to_owned(),
+            cpu: callback.cpu,
+            steps: callback.steps.iter().map(|step| self.step(step)).collect(),
+        }
     }
 
-    /// Queues are numbers above what JSON's readers keep exactly: they are texts.
-    fn step(&self, step: &SchedExtStep) -> Value {
-        let task = step.task().map(|task| self.task(task));
+    fn step(&self, step: &SchedExtStep) -> SchedulerStep {
+        let task = step.task().map(|task| self.task(task).to_owned());
+        let queue = |dsq: u64| format!("{dsq:#x}");
         match *step {
-            SchedExtStep::Callback { callback, cpu, .. } => {
-                json!({"step": "callback", "callback": callback.name(), "cpu": cpu, "task": task})
-            }
-            SchedExtStep::Selected { cpu, .. } => {
-                json!({"step": "selected", "task": task, "cpu": cpu})
-            }
-            SchedExtStep::Picked { cpu } => json!({"step": "picked", "cpu": cpu}),
+            SchedExtStep::Callback { callback, cpu, .. } => SchedulerStep::Callback {
+                callback: callback.name().to_owned(),
+                cpu,
+                task,
+            },
+            SchedExtStep::Selected { cpu, .. } => SchedulerStep::Selected { task, cpu },
+            SchedExtStep::Picked { cpu } => SchedulerStep::Picked { cpu },
             SchedExtStep::Inserted {
                 dsq,
                 vtime,
                 slice_ns,
                 ..
-            } => json!({"step": "inserted", "task": task, "dsq": format!("{dsq:#x}"),
-                "vtime": vtime, "slice_ns": slice_ns}),
-            SchedExtStep::Taken { dsq, cpu, by, .. } => {
-                let dsq = dsq.map(|dsq| format!("{dsq:#x}"));
-                json!({"step": "taken", "task": task, "dsq": dsq, "cpu": cpu, "by_cpu": by})
-            }
-            SchedExtStep::Kicked { cpu, flags } => {
-                json!({"step": "kicked", "cpu": cpu, "flags": flags})
-            }
+            } => SchedulerStep::Inserted {
+                task,
+                dsq: queue(dsq),
+                vtime,
+                slice_ns,
+            },
+            SchedExtStep::Taken { dsq, cpu, by, .. } => SchedulerStep::Taken {
+                task,
+                dsq: dsq.map(queue),
+                cpu,
+                by_cpu: by,
+            },
+            SchedExtStep::Kicked { cpu, flags } => SchedulerStep::Kicked { cpu, flags },
         }
     }
 }

@@ -1,12 +1,12 @@
 //! One decision of a tree's own code: the state that it found, and what policies of the core
 //! answer to the same question.
 
-use super::{Question, asked, to};
+use super::{Question, asked, json, to};
 use crate::tree::{check, runs_of};
 use crate::{Experiment, StudyError};
-use serde_json::{Value, json};
 use wakeplace_engine::{NoTreeExplanation, TreeExplanation, explain_tree};
-use wakeplace_kernel_abi::{Choice, Energy, Party};
+use wakeplace_kernel_abi::Choice;
+use wakeplace_outcome::{Other, TreeCandidate, TreeDecision, TreeEnergy, TreeTask, TreeWakeup};
 use wakeplace_policy_sys::{Explained, Policy};
 
 /// What a policy of the core answers to the tree's question.
@@ -161,91 +161,85 @@ impl TreeAnswer {
     /// The answer as one JSON object, with a newline.
     #[must_use]
     pub fn json(&self) -> String {
-        wakeplace_text::json(&format!("{:#}\n", self.object())).into_owned()
+        json::text(&self.outcome())
     }
 
-    fn object(&self) -> Value {
+    fn outcome(&self) -> TreeDecision {
         let (told, facts) = (&self.told, &self.told.decided.facts);
-        let core = self.core.iter().map(|core| {
-            json!({
-                "policy": core.policy,
-                "cpu": core.explained.choice.cpu,
-                "rule": core.explained.choice.rule.name(),
-                "reason": core.explained.choice.reason.name(),
-            })
+        let core = self.core.iter().map(|core| Other {
+            policy: core.policy.clone(),
+            cpu: core.explained.choice.cpu,
+            rule: core.explained.choice.rule.name().to_owned(),
+            reason: core.explained.choice.reason.name().to_owned(),
+            same_signals: None,
         });
-        let energies = told.decided.energies.iter().map(energy);
-        json!({
-            "schema_version": crate::SCHEMA_VERSION,
-            "platform": self.experiment.platform.name,
-            "workload": self.experiment.workload.name,
-            "policy": self.tree(),
-            "seed": self.experiment.seeds[0],
-            "wakeup": {
-                "kind": told.placement.kind.name(),
-                "number": told.number,
-                "number_in_run": self.wakeup_of_run,
-                "time_ns": told.time_ns,
-                "task": self.task(),
-                "waker": told.waker,
-                "interrupt": facts.in_interrupt != 0,
-                "waker_cpu": facts.cpu,
-                "sync": facts.sync != 0,
-                "flags": facts.flags,
-                "prev_cpu": facts.prev,
+        let energies = told.decided.energies.iter().map(|energy| TreeEnergy {
+            first_cpu: energy.first_cpu,
+            best_cpu: energy.best(),
+            without: energy.without,
+            with: energy.with,
+        });
+        TreeDecision {
+            schema_version: crate::SCHEMA_VERSION,
+            platform: self.experiment.platform.name.clone(),
+            workload: self.experiment.workload.name.clone(),
+            policy: self.tree().to_owned(),
+            seed: self.experiment.seeds[0],
+            wakeup: self.wakeup(),
+            cpu: facts.answer,
+            reason: told.placement.reason.name().to_owned(),
+            energy_aware: facts.energy_aware != 0,
+            overutilized: facts.overutilized != 0,
+            candidates: self
+                .allowed()
+                .map(|choice| self.candidate(choice))
+                .collect(),
+            energies: energies.collect(),
+            core: core.collect(),
+        }
+    }
+
+    fn wakeup(&self) -> TreeWakeup {
+        let (told, facts) = (&self.told, &self.told.decided.facts);
+        let party = &told.decided.party;
+        TreeWakeup {
+            kind: told.placement.kind.name().to_owned(),
+            number: told.number,
+            number_in_run: self.wakeup_of_run,
+            time_ns: told.time_ns,
+            task: TreeTask {
+                load_avg: party.load,
+                weight: party.weight,
+                wakee_flips: party.wakee_flips,
+                recent_used_cpu: party.recent_used_cpu,
+                name: told.task.clone(),
+                util_avg: facts.util,
+                util_est: facts.util_est,
+                uclamp_min: facts.uclamp_min,
+                uclamp_max: facts.uclamp_max,
             },
-            "cpu": facts.answer,
-            "reason": told.placement.reason.name(),
-            "energy_aware": facts.energy_aware != 0,
-            "overutilized": facts.overutilized != 0,
-            "candidates": self.allowed().map(|choice| self.candidate(choice)).collect::<Vec<_>>(),
-            "energies": energies.collect::<Vec<_>>(),
-            "core": core.collect::<Vec<_>>(),
-        })
+            waker: told.waker.clone(),
+            interrupt: facts.in_interrupt != 0,
+            waker_cpu: facts.cpu,
+            sync: facts.sync != 0,
+            flags: facts.flags,
+            prev_cpu: facts.prev,
+        }
     }
 
-    fn task(&self) -> Value {
-        let (facts, party) = (&self.told.decided.facts, &self.told.decided.party);
-        let mut task = remembered(party);
-        task["name"] = json!(self.told.task);
-        task["util_avg"] = json!(facts.util);
-        task["util_est"] = json!(facts.util_est);
-        task["uclamp_min"] = json!(facts.uclamp_min);
-        task["uclamp_max"] = json!(facts.uclamp_max);
-        task
+    fn candidate(&self, choice: &Choice) -> TreeCandidate {
+        TreeCandidate {
+            cpu: choice.cpu,
+            util: choice.util,
+            util_est: choice.util_est,
+            runnable: choice.runnable,
+            load: choice.load,
+            capacity: choice.capacity,
+            capacity_orig: choice.capacity_orig,
+            nr_running: choice.nr_running,
+            idle: choice.idle != 0,
+            idle_state: self.idle[choice.cpu as usize].clone(),
+            dropped_by_core: self.dropped(choice.cpu).map(str::to_owned),
+        }
     }
-
-    fn candidate(&self, choice: &Choice) -> Value {
-        json!({
-            "cpu": choice.cpu,
-            "util": choice.util,
-            "util_est": choice.util_est,
-            "runnable": choice.runnable,
-            "load": choice.load,
-            "capacity": choice.capacity,
-            "capacity_orig": choice.capacity_orig,
-            "nr_running": choice.nr_running,
-            "idle": choice.idle != 0,
-            "idle_state": self.idle[choice.cpu as usize],
-            "dropped_by_core": self.dropped(choice.cpu),
-        })
-    }
-}
-
-fn remembered(party: &Party) -> Value {
-    json!({
-        "load_avg": party.load,
-        "weight": party.weight,
-        "wakee_flips": party.wakee_flips,
-        "recent_used_cpu": party.recent_used_cpu,
-    })
-}
-
-fn energy(energy: &Energy) -> Value {
-    json!({
-        "first_cpu": energy.first_cpu,
-        "best_cpu": energy.best(),
-        "without": energy.without,
-        "with": energy.with,
-    })
 }
