@@ -354,22 +354,16 @@ pub struct Kept {
     /// Column of the feature.
     pub feature: String,
     /// Its gain, percent.
-    #[serde(with = "number")]
-    #[schemars(with = "Option<f64>")]
     pub gain_pct: f64,
     /// The column that is to keep it.
     pub by: String,
     /// That column's gain, percent; negative: a loss.
-    #[serde(with = "number")]
-    #[schemars(with = "Option<f64>")]
     pub by_pct: f64,
     /// 95 % interval of it.
     #[serde(default, with = "interval")]
     #[schemars(with = "Interval")]
     pub by_ci95: Option<(f64, f64)>,
     /// Share of the gain that is kept, percent.
-    #[serde(with = "number")]
-    #[schemars(with = "Option<f64>")]
     pub kept_pct: f64,
     /// What that is worth.
     pub verdict: Worth,
@@ -383,8 +377,6 @@ pub struct Loss {
     /// Where it lost most; empty: nothing of what counts was measured.
     pub metric: String,
     /// Loss, percent; negative: a gain.
-    #[serde(with = "number")]
-    #[schemars(with = "Option<f64>")]
     pub loss_pct: f64,
     /// 95 % interval of it.
     #[serde(default, with = "interval")]
@@ -410,12 +402,8 @@ pub struct Tradeoff {
     /// Metrics whose sum is the time that tasks took.
     pub time: Vec<String>,
     /// More energy than this is a loss, percent.
-    #[serde(with = "number")]
-    #[schemars(with = "Option<f64>")]
     pub energy_pct: f64,
     /// A longer latency than this is a loss, percent.
-    #[serde(with = "number")]
-    #[schemars(with = "Option<f64>")]
     pub latency_pct: f64,
     /// Cases times rivals that were compared.
     pub compared: usize,
@@ -448,8 +436,6 @@ pub struct Mean {
     /// The case with the highest ratio of energy.
     pub worst_case: String,
     /// Its ratio.
-    #[serde(with = "number")]
-    #[schemars(with = "Option<f64>")]
     pub worst_energy_ratio: f64,
 }
 
@@ -463,11 +449,7 @@ pub struct Beaten {
     /// The column that is better.
     pub rival: String,
     /// Its energy from ours, percent.
-    #[serde(with = "number")]
-    #[schemars(with = "Option<f64>")]
     pub energy_pct: f64,
     /// Its latency from ours, percent.
-    #[serde(with = "number")]
-    #[schemars(with = "Option<f64>")]
     pub latency_pct: f64,
 }

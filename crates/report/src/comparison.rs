@@ -6,9 +6,8 @@ use crate::phrase::{
     verdict, wrap,
 };
 use crate::{Align, Cell, Format, Style, Table, Tone, json, number, states};
-use std::collections::BTreeMap;
-use wakeplace_metrics::{KEY_METRICS, PairedDelta, Series, Summary, find_metric, paired, series};
-use wakeplace_outcome::{Difference, Verdict};
+use wakeplace_metrics::{KEY_METRICS, Summary, find_metric, paired, series};
+use wakeplace_outcome::{self as outcome, Delta, Difference, Metric, Run, Verdict};
 use wakeplace_study::{Comparison, PolicyRuns};
 use wakeplace_text::markdown;
 
@@ -25,8 +24,8 @@ pub fn comparison(comparison: &Comparison, format: Format, style: Style) -> Stri
     match format {
         Format::Json => json::text(&json::comparison(comparison)),
         Format::Csv => csv(std::slice::from_ref(comparison)),
-        Format::Human => human(comparison, style),
-        Format::Md => document(comparison),
+        Format::Human => human(comparison, &json::comparison(comparison), style),
+        Format::Md => document(comparison, &json::comparison(comparison)),
     }
 }
 
@@ -39,8 +38,14 @@ pub fn comparisons(all: &[Comparison], format: Format, style: Style) -> String {
         (_, Format::Json) => json::text(&json::comparisons(all)),
         (_, Format::Csv) => csv(all),
         (_, Format::Human) => {
-            let parts: Vec<String> = all.iter().map(one).collect();
-            let by_chance = expected_by_chance(all.iter().map(intervals).sum());
+            let results: Vec<_> = all.iter().map(json::comparison).collect();
+            let by_chance = results
+                .iter()
+                .map(|result| intervals(result.deltas()))
+                .sum();
+            let by_chance = expected_by_chance(by_chance);
+            let parts = all.iter().zip(&results);
+            let parts: Vec<String> = parts.map(|(of, result)| human(of, result, style)).collect();
             parts.join("\n")
                 + &by_chance.map_or_else(String::new, |line| wrap(&line, style.width) + "\n")
         }
@@ -50,19 +55,8 @@ pub fn comparisons(all: &[Comparison], format: Format, style: Style) -> String {
 
 /// Differences that are judged by an interval, for the count of those that miss by chance: of every
 /// metric that both policies have, since all are looked through for what else differs.
-pub(crate) fn intervals(comparison: &Comparison) -> usize {
-    let [base, others @ ..] = comparison.runs.as_slice() else {
-        return 0;
-    };
-    let measured = series(&base.metrics);
-    let judged = |other: &PolicyRuns| {
-        let has = |metric: &&String| {
-            let delta = paired(&base.metrics, &other.metrics, metric);
-            delta.is_some_and(|delta| delta.ci95.is_some())
-        };
-        measured.keys().filter(has).count()
-    };
-    others.iter().map(judged).sum()
+pub(crate) fn intervals(deltas: &[Delta]) -> usize {
+    deltas.iter().filter(|delta| delta.ci95.is_some()).count()
 }
 
 /// How many of so many 95 % intervals miss the true change by chance, for people: hundredths
@@ -135,21 +129,21 @@ fn length(comparison: &Comparison) -> String {
     length.shown()
 }
 
-fn human(comparison: &Comparison, style: Style) -> String {
+fn human(comparison: &Comparison, result: &outcome::Comparison, style: Style) -> String {
     let line = |line: &String| wrap(line, style.width) + "\n";
     let mut text: String = heading(comparison).iter().map(line).collect();
     text.push('\n');
-    text.push_str(&tables(comparison, Format::Human, style));
-    let lines = verdicts(comparison);
+    text.push_str(&tables(result, Format::Human, style));
+    let lines = result.verdicts();
     if !lines.is_empty() {
         text.push('\n');
     }
     for line in lines {
         let wrapped = wrap(&line.text, style.width);
-        text.push_str(&(paint(&line, &wrapped, style) + "\n"));
+        text.push_str(&(paint(line, &wrapped, style) + "\n"));
     }
-    let mut others = others(comparison);
-    others.extend(expected_by_chance(intervals(comparison)));
+    let mut others = others(result);
+    others.extend(expected_by_chance(intervals(result.deltas())));
     text.extend(others.iter().map(|line| wrap(line, style.width) + "\n"));
     if !comparison.notes.is_empty() {
         text.push('\n');
@@ -158,15 +152,15 @@ fn human(comparison: &Comparison, style: Style) -> String {
     text + &states::human(&comparison.states, style)
 }
 
-fn document(comparison: &Comparison) -> String {
+fn document(comparison: &Comparison, result: &outcome::Comparison) -> String {
     let lines = heading(comparison);
     let lines = lines.iter().map(|line| markdown(line) + "\n\n");
     let mut text: String = lines.collect();
-    for line in verdicts(comparison) {
+    for line in result.verdicts() {
         text.push_str(&format!("**{}**\n\n", markdown(&line.text)));
     }
-    text.push_str(&tables(comparison, Format::Md, Style::default()));
-    let by_chance = expected_by_chance(intervals(comparison));
+    text.push_str(&tables(result, Format::Md, Style::default()));
+    let by_chance = expected_by_chance(intervals(result.deltas()));
     text.extend(by_chance.map(|line| format!("\n{line}\n")));
     if !(comparison.notes.is_empty() && comparison.warnings.is_empty()) {
         text.push('\n');
@@ -179,16 +173,16 @@ fn document(comparison: &Comparison) -> String {
 }
 
 /// The key metrics of a comparison, or all metrics of a plain simulation.
-fn tables(comparison: &Comparison, format: Format, style: Style) -> String {
-    match comparison.runs.as_slice() {
+fn tables(result: &outcome::Comparison, format: Format, style: Style) -> String {
+    match result.runs.as_slice() {
         [] => "nothing was run\n".to_owned(),
-        [one] => single(one, comparison).render(format, style),
-        [base, ..] => {
-            let mut text = compared(base, comparison, format).render(format, style);
-            if key_metrics(comparison)
-                .iter()
-                .any(|name| goes_apart(comparison, name))
-            {
+        [one] => single(one, result).render(format, style),
+        _ => {
+            let mut text = compared(result, format).render(format, style);
+            let key = key_metrics(result);
+            let is_key = |delta: &&Delta| key.contains(&delta.metric.as_str());
+            let mut shown = result.deltas().iter().filter(is_key);
+            if shown.any(|delta| goes_apart(result, delta)) {
                 text.push_str(&format!("\n{}\n", wrap(WHY_APART, style.width)));
             }
             text
@@ -196,25 +190,13 @@ fn tables(comparison: &Comparison, format: Format, style: Style) -> String {
     }
 }
 
-/// Some policy's change of the metric has another sign than the change of its mean.
-fn goes_apart(comparison: &Comparison, metric: &str) -> bool {
-    let [base, others @ ..] = comparison.runs.as_slice() else {
-        return false;
-    };
-    others
-        .iter()
-        .any(|other| is_change_apart(base, other, metric))
-}
-
-fn is_change_apart(base: &PolicyRuns, other: &PolicyRuns, metric: &str) -> bool {
-    let mean = |runs: &PolicyRuns| {
-        let all = series(&runs.metrics);
-        all.get(metric)
-            .map(|series| Summary::of(&series.values).mean)
-    };
-    let delta = paired(&base.metrics, &other.metrics, metric);
-    let both = mean(base).zip(mean(other)).zip(delta);
-    both.is_some_and(|((from, to), delta)| is_apart(from, to, delta.delta_pct))
+/// The change has another sign than that of the means.
+pub(crate) fn goes_apart(result: &outcome::Comparison, delta: &Delta) -> bool {
+    let mean = |run: &Run| run.metrics.value(&delta.metric)?.mean;
+    let other = result.runs.iter().find(|run| run.policy == delta.other);
+    let both = mean(&result.runs[0]).zip(other.and_then(mean));
+    let all = both.zip(delta.delta_pct);
+    all.is_some_and(|((from, to), pct)| is_apart(from, to, pct))
 }
 
 /// A metric's unit, and that nobody measured what it is made of.
@@ -228,54 +210,48 @@ pub fn unit_of(metric: &str, comparison: &Comparison) -> String {
 }
 
 /// A metric's name, and that nobody measured what it is made of.
-fn named(comparison: &Comparison, metric: &str) -> String {
-    match comparison.modelled_power && of_power(metric) {
+fn named(result: &outcome::Comparison, metric: &str) -> String {
+    match result.modelled_power && of_power(metric) {
         true => format!("{metric} ({MODELLED})"),
         false => metric.to_owned(),
     }
 }
 
-pub(crate) fn verdicts(comparison: &Comparison) -> Vec<Verdict> {
-    match comparison.runs.as_slice() {
-        // Runs that got stuck are no ground for a verdict.
-        runs if runs.iter().any(PolicyRuns::is_stuck) => Vec::new(),
-        [base, others @ ..] => {
+/// What the differences mean, of `runs` in which `result` has its metrics. Runs that got stuck are
+/// no ground for a verdict.
+pub(crate) fn verdicts(runs: &[PolicyRuns], result: &outcome::Comparison) -> Vec<Verdict> {
+    match runs {
+        [base, others @ ..] if runs.iter().all(|runs| !runs.is_stuck()) => {
             let judge = Judge {
-                own: comparison.measured_by.first().map(String::as_str),
-                key: &key_metrics(comparison),
-                margin_pct: comparison.margin_pct,
-                modelled_power: comparison.modelled_power,
+                own: result.measured_by.first().map(String::as_str),
+                key: &key_metrics(result),
+                margin_pct: result.margin_pct.unwrap_or_default(),
+                modelled_power: result.modelled_power,
             };
             let lines = others.iter().filter_map(|o| verdict(base, o, judge));
             lines.collect()
         }
-        [] => Vec::new(),
+        _ => Vec::new(),
     }
 }
 
-/// What the workload is measured by, then what is looked at of every run; each once.
-fn key_metrics(comparison: &Comparison) -> Vec<&str> {
-    let own = comparison.measured_by.iter().map(String::as_str);
-    let mut names: Vec<&str> = own.take(MAX_OWN).collect();
-    let others = KEY_METRICS.into_iter();
-    let others: Vec<_> = others.filter(|name| !names.contains(name)).collect();
-    names.extend(others);
+/// Of what was measured: what the workload is measured by, then what is looked at of every run;
+/// each once.
+pub(crate) fn key_metrics(result: &outcome::Comparison) -> Vec<&str> {
+    let mut names: Vec<&str> = Vec::new();
+    let own = result.measured_by.iter().take(MAX_OWN).map(String::as_str);
+    for name in own.chain(KEY_METRICS) {
+        let has = |run: &Run| run.metrics.value(name).is_some();
+        if !names.contains(&name) && result.runs.iter().any(has) {
+            names.push(name);
+        }
+    }
     names
 }
 
 /// It is a cell of the table of wake-up cases, which has a file of its own.
 fn of_cases(name: &str) -> bool {
     find_metric(name).is_ok_and(wakeplace_metrics::MetricDef::is_of_cases)
-}
-
-/// Names in the order of importance, then of the alphabet.
-fn ordered<'a>(all: &'a BTreeMap<String, Series>, key: &[&'a str]) -> Vec<&'a str> {
-    let first = key.iter().copied().filter(|name| all.contains_key(*name));
-    let rest = all.keys().map(String::as_str);
-    let rest = rest.filter(|name| !of_cases(name));
-    first
-        .chain(rest.filter(|name| !key.contains(name)))
-        .collect()
 }
 
 pub(crate) fn with_unit(value: f64, unit: &str) -> String {
@@ -286,9 +262,10 @@ pub(crate) fn with_unit(value: f64, unit: &str) -> String {
     }
 }
 
-fn single(runs: &PolicyRuns, comparison: &Comparison) -> Table {
-    let many = runs.metrics.len() > 1;
-    let mut columns = vec![runs.policy.as_str(), "mean"];
+/// Metrics in the order of importance, then of the alphabet.
+fn single(run: &Run, result: &outcome::Comparison) -> Table {
+    let many = run.seeds.len() > 1;
+    let mut columns = vec![run.policy.as_str(), "mean"];
     if many {
         columns.extend(["spread", "±95 % CI"]);
     }
@@ -296,26 +273,31 @@ fn single(runs: &PolicyRuns, comparison: &Comparison) -> Table {
     for column in &columns[1..] {
         table = table.align(column, Align::Right);
     }
-    let all = series(&runs.metrics);
-    for name in ordered(&all, &key_metrics(comparison)) {
-        let series = &all[name];
-        let summary = Summary::of(&series.values);
-        let mut cells = vec![
-            named(comparison, name).into(),
-            with_unit(summary.mean, series.unit).into(),
-        ];
+    let key = key_metrics(result);
+    let rest = run.metrics.iter().map(|(name, _)| name.as_str());
+    let rest = rest.filter(|name| !of_cases(name) && !key.contains(name));
+    for name in key.iter().copied().chain(rest) {
+        let Some(metric) = run.metrics.value(name) else {
+            continue;
+        };
+        let mut cells = vec![named(result, name).into(), mean(metric)];
         if many {
-            cells.push(number::spread(summary.rsd_pct).into());
-            cells.push(summary.ci95.map(number::short).into());
+            // One value has none.
+            cells.push(number::spread(metric.rsd_pct.unwrap_or_default()).into());
+            cells.push(metric.ci95.map(number::short).into());
         }
         table.row(cells);
     }
     table
 }
 
+fn mean(metric: &Metric) -> Cell {
+    metric.mean.map(|mean| with_unit(mean, &metric.unit)).into()
+}
+
 /// The key metrics, policy by policy. For people the metrics head their groups, so that the table
 /// stays narrow.
-fn compared(base: &PolicyRuns, comparison: &Comparison, format: Format) -> Table {
+fn compared(result: &outcome::Comparison, format: Format) -> Table {
     let grouped = format == Format::Human;
     let figures = ["mean", "spread", "change", "95 % CI", "difference"];
     let names: &[&str] = if grouped {
@@ -330,29 +312,21 @@ fn compared(base: &PolicyRuns, comparison: &Comparison, format: Format) -> Table
     for column in &figures[..4] {
         table = table.align(column, Align::Right);
     }
-    let runs = comparison.runs.iter();
-    let all: Vec<_> = runs.map(|runs| (runs, series(&runs.metrics))).collect();
-    for metric in key_metrics(comparison) {
-        let having = |(runs, all): &(&PolicyRuns, BTreeMap<String, Series>)| {
-            all.get(metric)
-                .map(|series| figure_cells((base, runs), metric, series, comparison.margin_pct))
-        };
-        let rows: Vec<_> = all
-            .iter()
-            .filter_map(|one| Some((one.0, having(one)?)))
-            .collect();
-        if grouped && !rows.is_empty() {
+    let base = &result.runs[0].policy;
+    for metric in key_metrics(result) {
+        if grouped {
             let mut heading = vec![Cell::Empty; columns.len()];
-            heading[0] = Cell::Toned(Tone::Heading, named(comparison, metric));
+            heading[0] = Cell::Toned(Tone::Heading, named(result, metric));
             table.row(heading);
         }
-        for (runs, figures) in rows {
-            let policy = short_policy(&base.policy, &runs.policy);
+        for run in &result.runs {
+            let Some(figures) = figure_cells(result, run, metric) else {
+                continue;
+            };
             let mut cells: Vec<Cell> = if grouped {
-                vec![format!("  {policy}").into()]
+                vec![format!("  {}", short_policy(base, &run.policy)).into()]
             } else {
-                let metric = named(comparison, metric);
-                vec![metric.into(), runs.policy.as_str().into()]
+                vec![named(result, metric).into(), run.policy.as_str().into()]
             };
             cells.extend(figures);
             table.row(cells);
@@ -361,51 +335,44 @@ fn compared(base: &PolicyRuns, comparison: &Comparison, format: Format) -> Table
     table
 }
 
-fn figure_cells(
-    (base, runs): (&PolicyRuns, &PolicyRuns),
-    metric: &str,
-    series: &Series,
-    margin_pct: f64,
-) -> [Cell; 5] {
-    let summary = Summary::of(&series.values);
-    let spread = (summary.n > 1).then(|| number::spread(summary.rsd_pct));
-    let delta = (!std::ptr::eq(base, runs))
-        .then(|| paired(&base.metrics, &runs.metrics, metric))
-        .flatten();
-    let change = |delta: &PairedDelta| number::change(delta.delta_pct);
-    let mark = match delta.is_some() && is_change_apart(base, runs, metric) {
-        true => APART,
-        false => "",
+/// None: the policy has no such metric.
+fn figure_cells(result: &outcome::Comparison, run: &Run, name: &str) -> Option<[Cell; 5]> {
+    let metric = run.metrics.value(name)?;
+    let own = |d: &&Delta| d.metric == name && d.other == run.policy;
+    let delta = result.deltas().iter().find(own);
+    let change = |delta: &Delta| {
+        let mark = if goes_apart(result, delta) { APART } else { "" };
+        Some(number::change(delta.delta_pct?) + mark)
     };
-    [
-        with_unit(summary.mean, series.unit).into(),
-        spread.into(),
-        delta.map(|d| change(&d) + mark).into(),
+    let difference = delta.and_then(|d| Difference::of_word(d.difference.as_deref()?));
+    Some([
+        mean(metric),
+        metric.rsd_pct.map(number::spread).into(),
+        delta.and_then(change).into(),
         delta.and_then(|d| interval(d.ci95)).into(),
-        delta.map(|d| cell(d.difference(metric, margin_pct))).into(),
-    ]
+        difference.map(cell).into(),
+    ])
 }
 
 /// The largest differences beyond the key metrics, and where the rest is.
-fn others(comparison: &Comparison) -> Vec<String> {
-    let [base, others @ ..] = comparison.runs.as_slice() else {
+fn others(result: &outcome::Comparison) -> Vec<String> {
+    let [base, others @ ..] = result.runs.as_slice() else {
         return Vec::new();
     };
     let mut lines = Vec::new();
-    let key = key_metrics(comparison);
+    let key = key_metrics(result);
+    let told = [Difference::Better, Difference::Worse, Difference::Other].map(Difference::word);
     for other in others {
-        let delta = |name: &String| {
-            let delta = paired(&base.metrics, &other.metrics, name)?;
-            let difference = delta.difference(name, comparison.margin_pct);
-            let told = matches!(
-                difference,
-                Difference::Better | Difference::Worse | Difference::Other
-            );
-            told.then(|| (delta.delta_pct, name.clone()))
+        let is_told = |delta: &&Delta| {
+            let difference = delta.difference.as_deref();
+            delta.other == other.policy && difference.is_some_and(|word| told.contains(&word))
         };
-        let names = series(&base.metrics).into_keys();
-        let names = names.filter(|name| !key.contains(&name.as_str()) && !of_cases(name));
-        let mut all: Vec<_> = names.filter_map(|name| delta(&name)).collect();
+        let is_rest = |name: &str| !key.contains(&name) && !of_cases(name);
+        let mut all: Vec<(f64, &str)> = { result.deltas().iter() }
+            .filter(is_told)
+            .filter_map(|delta| Some((delta.delta_pct?, delta.metric.as_str())))
+            .filter(|(_, name)| is_rest(name))
+            .collect();
         all.sort_by(|a, b| b.0.abs().total_cmp(&a.0.abs()));
         let left = all.len().saturating_sub(MAX_OTHERS);
         let shown = all.iter().take(MAX_OTHERS);

@@ -1,7 +1,7 @@
 //! JSON as the outward contract names it: results in the types of [`wakeplace_outcome`].
 
 use crate::RESULT_SCHEMA_VERSION;
-use crate::comparison::intervals;
+use crate::comparison::{intervals, verdicts};
 use serde::Serialize;
 use wakeplace_metrics::{Summary, details, independent, paired, series};
 use wakeplace_outcome::{
@@ -29,12 +29,8 @@ pub(crate) fn comparisons(all: &[wakeplace_study::Comparison]) -> Comparisons {
 
 /// `sim` with one policy, `compare` with more.
 pub(crate) fn comparison(found: &wakeplace_study::Comparison) -> Comparison {
-    let judged = match found.runs.as_slice() {
-        [base, others @ ..] if !others.is_empty() => Some((base, others)),
-        _ => None,
-    };
     let [commit, command] = found.origin.known();
-    Comparison {
+    let mut result = Comparison {
         schema_version: RESULT_SCHEMA_VERSION,
         version: env!("CARGO_PKG_VERSION").to_owned(),
         commit,
@@ -45,18 +41,25 @@ pub(crate) fn comparison(found: &wakeplace_study::Comparison) -> Comparison {
         jitter: found.jitter.clone(),
         margin_pct: Some(found.margin_pct),
         runs: found.runs.iter().map(|runs| run(found, runs)).collect(),
-        deltas: judged.map(|(base, others)| {
-            let of = |other| deltas(base, other, found.margin_pct);
-            others.iter().flat_map(of).collect()
-        }),
-        multiplicity: judged.map(|_| Multiplicity::of(intervals(found))),
-        verdicts: judged.map(|_| crate::comparison::verdicts(found)),
+        deltas: None,
+        multiplicity: None,
+        verdicts: None,
         measured_by: found.measured_by.clone(),
         modelled_power: found.modelled_power,
         states: found.states.iter().map(crate::states::outcome).collect(),
         notes: found.notes.clone(),
         warnings: found.warnings.clone(),
+    };
+    if let [base, others @ ..] = found.runs.as_slice()
+        && !others.is_empty()
+    {
+        let of = |other| deltas(base, other, found.margin_pct);
+        let deltas: Vec<Delta> = others.iter().flat_map(of).collect();
+        result.multiplicity = Some(Multiplicity::of(intervals(&deltas)));
+        result.deltas = Some(deltas);
+        result.verdicts = Some(verdicts(&found.runs, &result));
     }
+    result
 }
 
 fn run(found: &wakeplace_study::Comparison, runs: &PolicyRuns) -> Run {

@@ -6,14 +6,14 @@ mod sensitivity;
 mod tradeoff;
 
 use crate::comparison::expected_by_chance;
-use crate::length::{Length, of_cases};
+use crate::html::lengths;
 use crate::number;
 use crate::phrase::{
     APART, WHY_APART, cell, interval, is_apart, power_word, short_policy, title, wrap,
 };
 use crate::{Align, Cell, Format, RESULT_SCHEMA_VERSION, Style, Table, Tone, case_table, json};
 use csv::csv;
-use wakeplace_outcome::{Case, Difference, Row, Studies, Study};
+use wakeplace_outcome::{Difference, Row, Studies, Study};
 use wakeplace_text::markdown;
 
 /// Marks a published figure that something was calibrated on.
@@ -56,7 +56,7 @@ fn heading(result: &Study) -> Vec<String> {
         format!(
             "{}, {}, {}{}",
             platforms(result),
-            durations(result),
+            lengths::of_study(result),
             number::seeds(&result.seeds),
             if result.quick { ", reduced size" } else { "" }
         ),
@@ -78,17 +78,6 @@ fn platforms(result: &Study) -> String {
         }
     }
     names.join(", ")
-}
-
-/// How long the runs were.
-fn durations(result: &Study) -> String {
-    let one = |case: &Case| {
-        let own = || result.profiles.iter().filter(|own| own.case == case.case);
-        let ends: Vec<u64> = own().flat_map(|own| own.end_ns.iter().copied()).collect();
-        Length::of(&ends, own().all(|own| own.complete), case.duration_ns)
-    };
-    let all: Vec<Length> = result.cases.iter().map(one).collect();
-    of_cases(&all, result.duration_ns)
 }
 
 fn human(result: &Study, style: Style) -> String {

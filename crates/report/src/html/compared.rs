@@ -7,17 +7,15 @@ use super::lengths;
 use super::tables::{self, difference};
 use super::view::{Answer, Block, Chip, ResultView, Section, Sentence, Tile, tone};
 use super::{cases, figures, repeat, timeline};
-use crate::comparison::expected_by_chance;
+use crate::comparison::{expected_by_chance, goes_apart, key_metrics};
 use crate::phrase::finite as ends;
 use crate::plain::plain;
 use crate::{number, phrase};
-use wakeplace_metrics::{KEY_METRICS, find_metric};
+use wakeplace_metrics::find_metric;
 use wakeplace_outcome::{Comparison, Delta, Difference, Metric, Run, Verdict};
 
 /// What a saving costs.
 const PRICE: &str = "wake_latency_us_p99";
-/// Metrics of the workload's own that are shown first.
-const MAX_OWN: usize = 12;
 
 /// `name`: what it is called on the page, and whether that heads its title.
 pub(super) fn view(id: &str, result: &Comparison, (name, heads): (&str, bool)) -> ResultView {
@@ -271,21 +269,6 @@ fn figure_tile(result: &Comparison, name: &str, metric: &Metric) -> Tile {
     }
 }
 
-fn key_metrics(result: &Comparison) -> Vec<&str> {
-    let mut names: Vec<&str> = Vec::new();
-    let own = result.measured_by.iter().take(MAX_OWN).map(String::as_str);
-    for name in own.chain(KEY_METRICS) {
-        let measured = result
-            .runs
-            .iter()
-            .any(|run| run.metrics.value(name).is_some());
-        if measured && !names.contains(&name) {
-            names.push(name);
-        }
-    }
-    names
-}
-
 fn all_sections(id: &str, result: &Comparison) -> Vec<Section> {
     let base = &result.runs[0];
     let several = result.runs.len() > 1;
@@ -353,7 +336,7 @@ fn differences(id: &str, result: &Comparison) -> Section {
     blocks.push(Block::Table(tables::important(id, result, &key)));
     let is_key = |delta: &&Delta| key.contains(&delta.metric.as_str());
     let mut read = result.deltas().iter().filter(is_key);
-    if read.any(|delta| tables::goes_apart(result, delta)) {
+    if read.any(|delta| goes_apart(result, delta)) {
         let text = phrase::WHY_APART.to_owned();
         blocks.push(Block::Text { text });
     }

@@ -10,7 +10,7 @@ pub(super) fn of_comparison(result: &Comparison) -> String {
 }
 
 /// How long the runs of a study's case were.
-pub(crate) fn of_case(result: &Study, case: &Case) -> Length {
+pub(super) fn of_case(result: &Study, case: &Case) -> Length {
     let own = result.profiles.iter().filter(|own| own.case == case.case);
     length(own.map(|own| (&own.end_ns, own.complete)), case.duration_ns)
 }

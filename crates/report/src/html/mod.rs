@@ -12,7 +12,7 @@ mod drawings;
 mod energy;
 mod figures;
 mod latency;
-mod lengths;
+pub(crate) mod lengths;
 mod overview;
 mod page;
 pub(crate) mod read;

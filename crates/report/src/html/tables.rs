@@ -4,6 +4,7 @@ use super::cases;
 use super::compared::{badge, figure, label};
 use super::figures::{self, unit};
 use super::view::{Block, Cell, Section, Table, tone};
+use crate::comparison::goes_apart;
 use crate::phrase::finite as ends;
 use crate::{number, phrase};
 use wakeplace_metrics::{Better, find_metric};
@@ -64,15 +65,6 @@ fn row(head: Cell, result: &Comparison, run: &Run, name: &str) -> Option<Vec<Cel
         Cell::of(change).small(interval.unwrap_or_default()),
         Cell::of(badge(word)).tone(tone(word)),
     ])
-}
-
-/// The change has another sign than that of the means.
-pub(super) fn goes_apart(result: &Comparison, delta: &Delta) -> bool {
-    let mean = |run: &Run| run.metrics.value(&delta.metric)?.mean;
-    let other = result.runs.iter().find(|run| run.policy == delta.other);
-    let both = mean(&result.runs[0]).zip(other.and_then(mean));
-    let all = both.zip(delta.delta_pct);
-    all.is_some_and(|((from, to), pct)| phrase::is_apart(from, to, pct))
 }
 
 /// What a difference means, as the terminal's tables say it.
