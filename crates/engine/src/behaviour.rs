@@ -223,6 +223,7 @@ const fn of_cause(cause: MigrateCause) -> u64 {
 }
 
 impl Observer for BehaviourHash {
+    #[inline(always)]
     fn happened(&mut self, time_ns: u64, what: &Happening) {
         match *what {
             Happening::CpuPower { cpu, power } => self.cpu_power(time_ns, cpu, power),

@@ -9,6 +9,7 @@ use wakeplace_kernel_abi::Decided;
 pub struct Both<'a, A: ?Sized, B: ?Sized>(pub &'a mut A, pub &'a mut B);
 
 impl<A: Observer + ?Sized, B: Observer + ?Sized> Observer for Both<'_, A, B> {
+    #[inline(always)]
     fn happened(&mut self, time_ns: u64, what: &Happening) {
         self.0.happened(time_ns, what);
         self.1.happened(time_ns, what);

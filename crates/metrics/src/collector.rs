@@ -233,6 +233,7 @@ fn effects(report: &RunReport, n_cpus: usize, values: &mut Values) {
 }
 
 impl Observer for Collector {
+    #[inline(always)]
     fn happened(&mut self, time_ns: u64, what: &Happening) {
         if let Some(energy) = &mut self.energy {
             energy.happened(time_ns, what);

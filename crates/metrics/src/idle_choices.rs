@@ -90,6 +90,7 @@ fn row(platform: &Platform, cpu: u32) -> Vec<Option<Bounds>> {
 }
 
 impl Observer for IdleChoices {
+    #[inline(always)]
     fn happened(&mut self, time_ns: u64, what: &Happening) {
         if let Happening::CpuPower { cpu, power } = *what {
             self.cpu_power(time_ns, cpu, power);

@@ -129,6 +129,7 @@ impl Latency {
 }
 
 impl Observer for Latency {
+    #[inline(always)]
     fn happened(&mut self, _: u64, what: &Happening) {
         match *what {
             Happening::RunStart {

@@ -192,6 +192,7 @@ fn board(power: &impl PowerSource) -> Option<u64> {
 }
 
 impl<P: PowerSource> Observer for EnergyMeter<P> {
+    #[inline(always)]
     fn happened(&mut self, time_ns: u64, what: &Happening) {
         match *what {
             Happening::CpuPower { cpu, power } => self.cpu_power(time_ns, cpu, power),

@@ -104,6 +104,7 @@ impl Placements {
 }
 
 impl Observer for Placements {
+    #[inline(always)]
     fn happened(&mut self, time_ns: u64, what: &Happening) {
         match *what {
             Happening::Placement(ref it) => self.placement(it),

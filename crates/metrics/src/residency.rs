@@ -307,6 +307,7 @@ fn deep_ns((track, first): (&Track, &Option<usize>)) -> u64 {
 }
 
 impl Observer for Residency {
+    #[inline(always)]
     fn happened(&mut self, time_ns: u64, what: &Happening) {
         match *what {
             Happening::CpuPower { cpu, power } => self.cpu_power(time_ns, cpu, power),

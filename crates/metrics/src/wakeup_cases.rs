@@ -119,6 +119,7 @@ impl WakeupCases {
 }
 
 impl Observer for WakeupCases {
+    #[inline(always)]
     fn happened(&mut self, _: u64, what: &Happening) {
         if let Happening::WakeupCase(it) = *what {
             self.wakeup_case(it);
