@@ -1,9 +1,10 @@
 //! What happens in a run, each kind once, and how an observer in another process is told of it.
 //!
 //! A run there is watched by a [`Teller`], and what it took down is told here by [`Telling::tell`].
-//! Who waits for the run asks its observer some questions: before the run, whether it wants
-//! situations; before it and after each state, when it wants to see the next one; after each value,
-//! whether it has seen enough. Views of the model's core have no value.
+//! Who waits for the run asks its observer some questions: before the run and after each state,
+//! when it wants to see the next one; after each value, whether it has seen enough. An observer
+//! that wants situations is asked in the run's process, by a copy of it, which decision is the one.
+//! Views of the model's core have no value.
 
 use crate::observe::{
     CpuPower, Iteration, KernelWork, MigrateCause, Observer, Placement, Stop, WakeupCase, Waking,
@@ -196,60 +197,141 @@ impl Telling {
     }
 }
 
-/// An observer that hands everything on as a value.
-#[derive(Debug)]
-pub struct Teller<F> {
+/// An observer that hands everything on as a value, for the one of another process.
+pub struct Teller<'a, F> {
     tell: F,
-    wants: Wants,
-}
-
-/// What an observer in another process wants to be asked about.
-#[derive(Clone, Copy, Debug)]
-pub struct Wants {
-    situation: bool,
     next_state_ns: Option<u64>,
+    /// A copy of the other one, if that wants situations: it says of which decision.
+    copy: Option<&'a mut dyn Observer>,
+    /// The last decision, whose placement comes next.
+    decided: Option<Box<Decided>>,
 }
 
-impl Wants {
-    /// As it says before the run.
-    #[must_use]
-    pub fn of(observer: &dyn Observer) -> Self {
+impl<F> std::fmt::Debug for Teller<'_, F> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Teller").finish_non_exhaustive()
+    }
+}
+
+impl<'a, F: FnMut(u64, Telling) -> Option<u64>> Teller<'a, F> {
+    /// For an observer of which `copy` is one, as it is before the run. What `tell` returns counts
+    /// after a state: when the observer wants to see the next one.
+    pub fn new(copy: &'a mut dyn Observer, tell: F) -> Self {
         Self {
-            situation: observer.wants_situation(),
-            next_state_ns: observer.next_state_ns(),
+            tell,
+            next_state_ns: copy.next_state_ns(),
+            copy: copy.wants_situation().then_some(copy),
+            decided: None,
+        }
+    }
+
+    /// A decision has many bytes. The only one that is told is that by whose placement the observer
+    /// has seen enough.
+    fn tell_decided(&mut self, time_ns: u64, what: &Happening) {
+        let Some(copy) = &mut self.copy else { return };
+        let decided = match what {
+            Happening::Placement(_) => self.decided.take(),
+            _ => None,
+        };
+        if let Some(decided) = &decided {
+            copy.decided(time_ns, decided);
+        }
+        copy.happened(time_ns, what);
+        if let Some(decided) = decided.filter(|_| copy.is_done()) {
+            (self.tell)(time_ns, Telling::Decided(decided));
         }
     }
 }
 
-impl<F: FnMut(u64, Telling) -> Option<u64>> Teller<F> {
-    /// For an observer that `wants` this. What `tell` returns counts after a state: when the
-    /// observer wants to see the next one.
-    pub fn new(wants: Wants, tell: F) -> Self {
-        Self { tell, wants }
-    }
-}
-
-impl<F: FnMut(u64, Telling) -> Option<u64>> Observer for Teller<F> {
+impl<F: FnMut(u64, Telling) -> Option<u64>> Observer for Teller<'_, F> {
     fn happened(&mut self, time_ns: u64, what: &Happening) {
+        self.tell_decided(time_ns, what);
         (self.tell)(time_ns, Telling::Happened(*what));
     }
 
     fn next_state_ns(&self) -> Option<u64> {
-        self.wants.next_state_ns
+        self.next_state_ns
     }
 
     fn state(&mut self, state: &StateView<'_>) {
         let taken = Telling::State(Box::new(state.machine()));
-        self.wants.next_state_ns = (self.tell)(state.time_ns, taken);
+        self.next_state_ns = (self.tell)(state.time_ns, taken);
     }
 
     fn wants_situation(&self) -> bool {
-        self.wants.situation
+        self.copy.is_some()
     }
 
-    fn decided(&mut self, time_ns: u64, decided: &Decided) {
-        if self.wants.situation {
-            (self.tell)(time_ns, Telling::Decided(Box::new(decided.clone())));
+    fn decided(&mut self, _: u64, decided: &Decided) {
+        if self.copy.is_some() {
+            self.decided = Some(Box::new(decided.clone()));
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Happening, Teller, Telling};
+    use crate::observe::{Observer, Placement, PlacementKind};
+    use wakeplace_kernel_abi::Decided;
+    use wakeplace_policy_sys::Reason;
+
+    /// Has seen enough with the placement of one of its task.
+    struct Seeks {
+        task: u32,
+        found: bool,
+    }
+
+    impl Observer for Seeks {
+        fn wants_situation(&self) -> bool {
+            true
+        }
+
+        fn happened(&mut self, _: u64, what: &Happening) {
+            self.found |= matches!(what, Happening::Placement(of) if of.task == self.task);
+        }
+
+        fn is_done(&self) -> bool {
+            self.found
+        }
+    }
+
+    /// Goal: of all decisions the one that was asked for is told, just before its placement.
+    #[test]
+    fn one_decision_is_told() {
+        let mut told = Vec::new();
+        let mut copy = Seeks {
+            task: 3,
+            found: false,
+        };
+        let mut teller = Teller::new(&mut copy, |time_ns, what| {
+            told.push((time_ns, what));
+            None
+        });
+        assert!(teller.wants_situation());
+        for task in 0..4 {
+            let mut decided = Decided::default();
+            decided.facts.task = task;
+            teller.decided(task.into(), &decided);
+            let placement = Placement {
+                kind: PlacementKind::Wake,
+                task,
+                waker: None,
+                waker_cpu: 0,
+                prev_cpu: 0,
+                cpu: 1,
+                reason: Reason::Kernel,
+                util: 0,
+                dur_avg_ns: 0,
+            };
+            teller.happened(task.into(), &Happening::Placement(placement));
+        }
+        assert_eq!(told.len(), 5, "{told:?}");
+        assert!(matches!(&told[3], (3, Telling::Decided(of)) if of.facts.task == 3));
+        let last = &told[4];
+        assert!(
+            matches!(last, (3, Telling::Happened(Happening::Placement(of))) if of.task == 3),
+            "{last:?}"
+        );
     }
 }

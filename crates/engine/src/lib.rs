@@ -28,7 +28,7 @@ pub use check::{RunError, check, energy_inactive};
 pub use explain::{Asked, Explanation, Missing, Other, Party, Which, explain};
 pub use explain::{CallbackSteps, SchedExtExplanation, explain_sched_ext};
 pub use explain::{NoTreeExplanation, TreeExplanation, explain_tree};
-pub use happening::{Happening, Teller, Telling, Wants};
+pub use happening::{Happening, Teller, Telling};
 pub use hardware::{EmScale, FreqCap, Interrupts};
 pub use hotplug::{Hotplug, HotplugError};
 pub use kernel::tree::{tree_machine, tree_refuses};

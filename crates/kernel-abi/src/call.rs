@@ -185,6 +185,22 @@ impl Call<'_> {
         raw
     }
 
+    /// What a message calls that which has this number.
+    #[must_use]
+    pub fn what(op: u32) -> &'static str {
+        match op {
+            1 | 2 => "a sleep",
+            3 => "a yield",
+            5 => "an exec",
+            6 => "a wake-up",
+            7 => "a fork",
+            8 => "new attributes",
+            9 => "other CPUs",
+            10 => "another group",
+            _ => "a call",
+        }
+    }
+
     /// The interface's number of it.
     pub fn op(&self) -> u32 {
         match self {

@@ -11,4 +11,4 @@ mod tree;
 pub use abi::{Attr, Choice, Cpu, CpuState, Energy, Facts, MachineCpu, Opp, Party, TaskState};
 pub use call::{Call, Fork, Mask};
 pub use machine::{Domain, IdleState, Machine};
-pub use tree::{Decided, ORDER, Refused, Told, Tree};
+pub use tree::{CALL, Decided, ORDER, Refused, Told, Tree};

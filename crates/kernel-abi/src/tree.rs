@@ -7,6 +7,9 @@ use serde::{Deserialize, Serialize};
 /// The ticket of orders that stand for nothing else: hotplug has others.
 pub const ORDER: u64 = 0;
 
+/// Tickets of calls and spawns: this, and the number of what was called ([`Call::op`]).
+pub const CALL: u64 = 1 << 63;
+
 /// Why an entry has no answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Refused {
@@ -99,13 +102,15 @@ pub trait Tree {
     /// The run is over.
     fn go_on(&mut self, cpu: u32) -> Result<i64, Refused>;
 
-    /// A system call of the task that runs on a CPU.
+    /// A system call of the task that runs on a CPU. One that is refused after the task has lost
+    /// the CPU has the answer 0; [`Told::done`] has the error, with a ticket of [`CALL`].
     ///
     /// # Errors
     /// The kernel refuses, or the run is over.
     fn call(&mut self, cpu: u32, call: &Call<'_>) -> Result<i64, Refused>;
 
-    /// Creates a task that no simulated task creates, as an interrupt on `cpu` would.
+    /// Creates a task that no simulated task creates, as an interrupt on `cpu` would. Where the
+    /// CPU takes it later it is [`Refused::Pending`], with a ticket of [`CALL`].
     ///
     /// # Errors
     /// The kernel refuses, or the run is over.

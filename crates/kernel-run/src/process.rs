@@ -39,9 +39,10 @@ impl Said {
 /// The answer if no state is wanted any more.
 const NEVER: u64 = u64::MAX;
 
-/// Runs `body` in a process of its own and tells `observer` what it says. Err: why there is no run.
+/// Runs `body` in a process of its own, where the observer is a copy, and tells `observer` what it
+/// says. Err: why there is no run.
 pub(crate) fn apart(
-    body: impl FnOnce(Said),
+    body: impl FnOnce(Said, &mut dyn Observer),
     observer: &mut dyn Observer,
 ) -> Result<RunReport, String> {
     let cannot = |error: io::Error| format!("a process for the run: {error}");
@@ -64,7 +65,7 @@ pub(crate) fn apart(
             sender: Sender::new(File::from(theirs)),
             answers: File::from(their_answers),
         };
-        let ran = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| body(said)));
+        let ran = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| body(said, observer)));
         // SAFETY: it ends this process without what its parent has yet to do at its end.
         unsafe { libc::_exit(i32::from(ran.is_err())) }
     }

@@ -8,9 +8,7 @@ use std::cell::RefCell;
 use std::ffi::CString;
 use std::path::Path;
 use std::rc::Rc;
-use wakeplace_engine::{
-    CpuIdle, Observer, Options, RunReport, Teller, Wants, run_tree, tree_machine,
-};
+use wakeplace_engine::{CpuIdle, Observer, Options, RunReport, Teller, run_tree, tree_machine};
 use wakeplace_kernel_abi::{Call, Machine, ORDER, Refused, Told, Tree as _};
 use wakeplace_kernel_tree::Kernel;
 use wakeplace_platform::Platform;
@@ -35,8 +33,7 @@ impl Input<'_> {
     /// Runs it in a process of its own.
     pub(crate) fn run(&self, observer: &mut dyn Observer) -> Result<RunReport, String> {
         let machine = self.machine()?;
-        let wants = Wants::of(observer);
-        apart(|said| self.within(&machine, wants, said), observer)
+        apart(|said, copy| self.within(&machine, copy, said), observer)
     }
 
     fn machine(&self) -> Result<Machine, String> {
@@ -58,14 +55,14 @@ impl Input<'_> {
         Ok(machine)
     }
 
-    /// In the process of the run.
-    fn within(&self, machine: &Machine, wants: Wants, said: Said) {
+    /// In the process of the run, which has a copy of the observer.
+    fn within(&self, machine: &Machine, copy: &mut dyn Observer, said: Said) {
         let said = Rc::new(RefCell::new(said));
         let last = match self.booted(machine, &said) {
             Err(why) => Message::Failed(why),
             Ok(mut entered) => {
                 let told = said.clone();
-                let mut teller = Teller::new(wants, move |time_ns, what| {
+                let mut teller = Teller::new(copy, move |time_ns, what| {
                     let told = told.borrow_mut().tell(time_ns, what);
                     // Nobody listens any more: the run is of no use.
                     // SAFETY: the process of a run ends so.

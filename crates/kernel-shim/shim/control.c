@@ -5,10 +5,7 @@
  */
 static struct {
 	struct task_struct *thread;
-	struct wpk_call call;
-	char name[64], value[512];
-	wpk_u64 mask[BITS_TO_LONGS(NR_CPUS)];
-	struct wpk_attr attr;
+	struct kept_call kept;
 	wpk_s64 answer;
 	bool busy, tell;
 } control;
@@ -57,10 +54,10 @@ static void __noreturn control_loop(void)
 			continue;
 		}
 		__set_current_state(TASK_RUNNING);
-		control.answer = control_call(&control.call);
+		control.answer = control_call(&control.kept.call);
 		control.busy = false;
 		if (control.tell)
-			host->done(host->data, control.call.ticket, control.answer);
+			host->done(host->data, control.kept.call.ticket, control.answer);
 	}
 }
 
@@ -102,27 +99,6 @@ static int settle(void)
 	return view.dead ? WPK_DEAD : 0;
 }
 
-static int keep_call(const struct wpk_call *call)
-{
-	if ((call->name && strlen(call->name) >= sizeof(control.name)) ||
-	    (call->value && strlen(call->value) >= sizeof(control.value)))
-		return -E2BIG;
-	control.call = *call;
-	if (call->name)
-		control.call.name = strcpy(control.name, call->name);
-	if (call->value)
-		control.call.value = strcpy(control.value, call->value);
-	if (call->mask) {
-		memcpy(control.mask, call->mask, DIV_ROUND_UP(nr_cpus, 64) * sizeof(*call->mask));
-		control.call.mask = control.mask;
-	}
-	if (call->attr) {
-		control.attr = *call->attr;
-		control.call.attr = &control.attr;
-	}
-	return 0;
-}
-
 /* Where the thread is woken: an idle CPU, else the first. */
 static unsigned int quiet_cpu(void)
 {
@@ -148,7 +124,7 @@ wpk_s64 wpk_control(const struct wpk_call *call)
 		return WPK_DEAD;
 	if (!wp_booted || control.busy)
 		return -EBUSY;
-	error = keep_call(call);
+	error = keep_call(&control.kept, call);
 	if (error)
 		return error;
 	control.busy = true;

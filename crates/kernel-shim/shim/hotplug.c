@@ -53,6 +53,7 @@ void arch_cpu_idle_dead(void)
 {
 	for (;;) {
 		arrived[wpsim_cpu] = 0;
+		pass_on(wpsim_cpu);
 		to_host(WPK_OFFLINE);
 	}
 }

@@ -46,10 +46,37 @@ void arch_irq_work_raise(void)
 	send(wpsim_cpu, WPK_CALL);
 }
 
+/* A task that nobody creates, and what the kernel says to it. */
+struct spawn {
+	struct spawn *next;
+	struct kept_call kept;
+	wpk_s64 answer;
+	bool done, late;	/* late: the host no longer waits for the answer */
+};
+
+static void add_spawns(struct arrival *a, struct spawn *spawns)
+{
+	struct spawn **end = &a->spawns;
+
+	while (*end)
+		end = &(*end)->next;
+	*end = spawns;
+}
+
+static void make(struct spawn *spawn)
+{
+	spawn->answer = do_fork_call(&spawn->kept.call);
+	spawn->done = true;
+	if (!spawn->late)
+		return;
+	host->done(host->data, spawn->kept.call.ticket, spawn->answer);
+	wp_free(spawn);
+}
+
 static void device_handler(void)
 {
 	struct arrival *a = &arrivals[wpsim_cpu];
-	const struct wpk_call *spawn = a->spawn;
+	struct spawn *spawn = a->spawns, *next;
 	unsigned int i;
 
 	for (i = 0; i < a->nr; i++) {
@@ -62,9 +89,11 @@ static void device_handler(void)
 	if (a->handler)
 		a->handler();
 	a->handler = NULL;
-	a->spawn = NULL;
-	if (spawn)
-		a->answer = do_fork_call(spawn);
+	a->spawns = NULL;
+	for (; spawn; spawn = next) {
+		next = spawn->next;
+		make(spawn);
+	}
 }
 
 /* The host's list is the host's: a CPU with interrupts off takes it after this entry. */
@@ -81,6 +110,27 @@ static void keep_tasks(struct arrival *a, const wpk_u32 *tasks, unsigned int nr)
 	}
 	memcpy(a->tasks + a->nr, tasks, nr * sizeof(*tasks));
 	a->nr += nr;
+}
+
+/*
+ * A CPU that is gone takes no interrupts: its devices' go to one that is there, as by
+ * irq_migrate_all_off_this_cpu().
+ */
+static void pass_on(unsigned int cpu)
+{
+	struct arrival *from = &arrivals[cpu];
+	unsigned int to = cpumask_first(cpu_online_mask);
+
+	if (!from->nr && !from->spawns)
+		return;
+	if (from->nr)
+		keep_tasks(&arrivals[to], from->tasks, from->nr);
+	add_spawns(&arrivals[to], from->spawns);
+	from->nr = 0;
+	from->spawns = NULL;
+	arrived[to] |= WP_DEVICE;
+	view.cpus[to].ipi |= WPK_RESCHED;
+	changed(to);
 }
 
 static void one_interrupt(unsigned int what, struct pt_regs *regs)
@@ -222,6 +272,7 @@ static void user_loop(void *arg)
 		if (request.kind == ENTER_CALL) {
 			const struct wpk_call *call = request.call;
 			unsigned long visit = request.visit;
+			wpk_u64 ticket = call->ticket;
 			wpk_s64 answer;
 
 			request.answer = 0;
@@ -230,6 +281,8 @@ static void user_loop(void *arg)
 			/* If it has blocked this is another visit, with an answer of its own. */
 			if (request.visit == visit)
 				request.answer = answer;
+			else if (answer < 0)
+				host->done(host->data, ticket, answer);
 		} else if (arrived[wpsim_cpu]) {
 			take_arrived(&user_regs);
 		}
@@ -250,30 +303,52 @@ wpk_s32 wpk_interrupt(wpk_u32 cpu, wpk_u32 what)
 	return enter(cpu, ENTER_IRQ);
 }
 
+/* What has arrived at a CPU by a device. */
+static int device_arrives(unsigned int cpu)
+{
+	if (view.dead)
+		return WPK_DEAD;
+	if (view.cpus[cpu].state == WPK_OFFLINE) {
+		pass_on(cpu);
+		return 0;
+	}
+	arrived[cpu] |= WP_DEVICE;
+	return enter(cpu, ENTER_IRQ);
+}
+
 wpk_s32 wpk_device(wpk_u32 cpu, const wpk_u32 *tasks, wpk_u32 nr)
 {
 	if (cpu >= nr_cpus)
 		return -EINVAL;
 	keep_tasks(&arrivals[cpu], tasks, nr);
-	arrived[cpu] |= WP_DEVICE;
-	return enter(cpu, ENTER_IRQ);
+	return device_arrives(cpu);
 }
 
 wpk_s64 wpk_spawn(wpk_u32 cpu, const struct wpk_call *fork)
 {
-	struct arrival *a;
+	struct spawn *spawn;
+	wpk_s64 answer;
 	int error;
 
 	if (cpu >= nr_cpus)
 		return -EINVAL;
-	a = &arrivals[cpu];
-	a->spawn = fork;
-	a->answer = -EBUSY;
-	arrived[cpu] |= WP_DEVICE;
-	error = enter(cpu, ENTER_IRQ);
-	/* Not taken: what it is made of does not outlive this entry. */
-	a->spawn = NULL;
-	return error ? error : a->answer;
+	spawn = wp_alloc(sizeof(*spawn), 8);
+	error = keep_call(&spawn->kept, fork);
+	if (error) {
+		wp_free(spawn);
+		return error;
+	}
+	add_spawns(&arrivals[cpu], spawn);
+	error = device_arrives(cpu);
+	if (error)
+		return error;
+	if (!spawn->done) {
+		spawn->late = true;
+		return WPK_PENDING;
+	}
+	answer = spawn->answer;
+	wp_free(spawn);
+	return answer;
 }
 
 wpk_s32 wpk_continue(wpk_u32 cpu)

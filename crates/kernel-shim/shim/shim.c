@@ -11,6 +11,7 @@
 #include "watch.c"
 #include "switch.c"
 #include "rcu.c"
+#include "kept.c"
 #include "irq.c"
 #include "idle.c"
 #include "works.c"

@@ -87,9 +87,8 @@ static struct {
 struct arrival {
 	wpk_u32 *tasks;
 	unsigned int nr, room;
-	const struct wpk_call *spawn;
+	struct spawn *spawns;
 	void (*handler)(void);
-	wpk_s64 answer;
 };
 
 /* boot.c */
@@ -110,6 +109,7 @@ static void set_cpu(unsigned int cpu);
 static unsigned int arrived[NR_CPUS];
 static void handle_request(void);
 static void kernel_work(u64 ns);
+static void pass_on(unsigned int cpu);
 static bool owner_waits(void);
 /* watch.c */
 static void watch(unsigned int state);

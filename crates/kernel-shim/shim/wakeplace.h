@@ -253,7 +253,7 @@ struct wpk_host {
 	void (*fault)(void *data, wpk_u32 kind, const char *text);
 	void (*frequency)(void *data, wpk_u32 domain, wpk_u32 khz);
 	void (*placed)(void *data, const struct wpk_decision *d);	/* may be null */
-	/* of what was WPK_PENDING */
+	/* of what was WPK_PENDING; of a call that was refused after it had lost the CPU */
 	void (*done)(void *data, wpk_u64 ticket, wpk_s64 result);
 };
 
@@ -332,12 +332,18 @@ struct wpk_call {
 	const wpk_u64 *mask;	/* 64 CPUs a word, as many words as the machine needs */
 	const char *name;
 	const char *value;
-	wpk_u64 ticket;		/* for host->done */
+	wpk_u64 ticket;		/* of the host's own, for host->done */
 };
 
-/* A system call of the task that runs on `cpu`. The answer of one that sleeps is 0. */
+/*
+ * A system call of the task that runs on `cpu`. The answer of one that loses the CPU is 0; if it is
+ * refused after that, host->done tells the error.
+ */
 WPK_EXPORT wpk_s64 wpk_call(wpk_u32 cpu, const struct wpk_call *call);
-/* Creates a task as an interrupt on `cpu` would: for tasks that no simulated task creates. */
+/*
+ * Creates a task as an interrupt on `cpu` would: for tasks that no simulated task creates.
+ * WPK_PENDING if the CPU takes no interrupts now.
+ */
 WPK_EXPORT wpk_s64 wpk_spawn(wpk_u32 cpu, const struct wpk_call *fork);
 /* By the machine's owner. What waits for other CPUs runs them; what needs time is WPK_PENDING. */
 WPK_EXPORT wpk_s64 wpk_control(const struct wpk_call *call);

@@ -7,6 +7,7 @@
  *   storm      hikey960, everything at random: classes, nice, masks, groups, hotplug, limits,
  *              parameters
  *   deadline   the same with deadline tasks and without hotplug
+ *   probes     a storm, and what arrives where or when it cannot be taken (probes.c)
  *   groups     hikey960, two groups of busy tasks with weights 100 and 300, a third with half a CPU
  *   big        512 CPUs: 4 nodes, 64 cores of 2 threads each
  * MACHINE=x86 in the environment: 2 nodes, 4 cores of 2 threads each, instead of the hikey960.
@@ -127,6 +128,8 @@ int main(int argc, char **argv)
 	host_start(object);
 	if (!strcmp(scenario, "storm") || !strcmp(scenario, "deadline")) {
 		storm(n ? n : 40, !strcmp(scenario, "deadline"));
+	} else if (!strcmp(scenario, "probes")) {
+		probes();
 	} else if (!strcmp(scenario, "groups")) {
 		weights();
 	} else {
@@ -140,5 +143,7 @@ int main(int argc, char **argv)
 	host_report();
 	if (!strcmp(scenario, "groups"))
 		weights_report();
+	if (!strcmp(scenario, "probes"))
+		probes_report();
 	return 0;
 }

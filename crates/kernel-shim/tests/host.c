@@ -33,6 +33,8 @@ static double energy_uj;
 static uint64_t random_state = 88172645463325252ULL;
 static int (*action)(void);
 static uint64_t action_every, action_at = NEVER;
+void (*host_spins)(unsigned cpu);
+void (*host_told)(uint64_t ticket, int64_t result);
 static int faulted;
 /* The CPU whose clock is lost half a second after the start, as by a host's mistake; or none. */
 static unsigned deaf = MAX_CPUS;
@@ -199,6 +201,8 @@ static void host_placed(void *data, const struct wpk_decision *d)
 static void host_done(void *data, wpk_u64 ticket, wpk_s64 result)
 {
 	done_count++;
+	if (host_told)
+		host_told(ticket, result);
 }
 
 static double rate(unsigned cpu)
@@ -459,6 +463,8 @@ static int take_turn(void)
 			turn = c;
 			turns++;
 			account(c);
+			if (host_spins)
+				host_spins(c);
 			kernel.continue_(c);
 			after();
 			return 1;

@@ -59,6 +59,9 @@ extern uint64_t started, warned_count, done_count;
 void host_start(const char *object);
 void host_run(uint64_t until);
 void host_report(void);
+/* Null, or called for a CPU that waits for another one, and of what host->done tells. */
+extern void (*host_spins)(unsigned cpu);
+extern void (*host_told)(uint64_t ticket, int64_t result);
 void host_action(int (*action)(void), uint64_t every);
 int64_t control(uint32_t op, uint32_t task, uint32_t number, uint64_t at, const char *name,
 		const char *value);

@@ -297,7 +297,7 @@ static int blow(void)
 	return 0;
 }
 
-void storm(unsigned n, int with_deadlines)
+int (*storm(unsigned n, int with_deadlines))(void)
 {
 	struct wpk_call fork = { .op = WPK_FORK, .task = 0, .name = "creator" };
 
@@ -322,6 +322,7 @@ void storm(unsigned n, int with_deadlines)
 	if (kernel.spawn(0, &fork))
 		die("no creator");
 	host_action(blow, 700001);
+	return blow;
 }
 
 #define PER_GROUP 8

@@ -4,7 +4,10 @@
 void machine_hikey960(void);
 void machine_small_x86(void);
 void machine_big(unsigned n);
-void storm(unsigned n, int with_deadlines);
+/* Returns what happens again and again. */
+int (*storm(unsigned n, int with_deadlines))(void);
+void probes(void);
+void probes_report(void);
 void weights(void);
 void weights_report(void);
 void parameters(void);

@@ -283,3 +283,97 @@ fn exit_latency_us(platform: &Platform, choice: &Choice) -> Option<u32> {
     let state = &platform.idle_states[idle_state(platform, choice)?];
     u32::try_from(state.wake_latency_ns() / 1000).ok()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::TreeExplanation;
+    use crate::observe::{Placement, PlacementKind};
+    use wakeplace_kernel_abi::{Choice, Decided, Facts, Party, abi};
+    use wakeplace_platform::Platform;
+    use wakeplace_policy_sys::{Policy, Reason};
+
+    /// A task of 50 of 1024 wakes on HiKey960 (littles 462), whose little CPUs are at 440, with
+    /// one task each.
+    fn wakes(task: [u32; 2], choice: impl Fn(u32) -> [u32; 2]) -> TreeExplanation {
+        let choices = (0..8).map(|cpu| {
+            let (little, [uclamp_min, uclamp_max]) = (cpu < 4, choice(cpu));
+            let capacity = if little { 462 } else { 1024 };
+            Choice {
+                cpu,
+                util: if little { 440 } else { 0 },
+                capacity,
+                capacity_orig: capacity,
+                uclamp_min,
+                uclamp_max,
+                nr_running: little.into(),
+                nr_fair: little.into(),
+                curr_fair: little.into(),
+                weight: if little { 1024 } else { 0 },
+                idle: (!little).into(),
+                idle_state: abi::NONE,
+                allowed: 1,
+                online: 1,
+                ..Choice::default()
+            }
+        });
+        let party = Party {
+            weight: 1024,
+            last_wakee: abi::NONE,
+            ..Party::default()
+        };
+        let facts = Facts {
+            task: 0,
+            waker: 1,
+            util: 50,
+            uclamp_min: task[0],
+            uclamp_max: task[1],
+            energy_aware: 1,
+            ..Facts::default()
+        };
+        TreeExplanation {
+            time_ns: 1_000_000,
+            placement: Placement {
+                kind: PlacementKind::Wake,
+                task: 0,
+                waker: Some(1),
+                waker_cpu: 0,
+                prev_cpu: 0,
+                cpu: 0,
+                reason: Reason::Kernel,
+                util: 50,
+                dur_avg_ns: 0,
+            },
+            number: 1,
+            task: "t0".to_owned(),
+            waker: None,
+            decided: Decided {
+                facts,
+                party,
+                waking: party,
+                choices: choices.collect(),
+                energies: Vec::new(),
+            },
+        }
+    }
+
+    /// Which CPUs the task fits by 7.3: as the core says it of the tree's state.
+    fn fits(explanation: &TreeExplanation) -> Vec<i32> {
+        let platform = Platform::load("hikey960").expect("built in");
+        let policy = Policy::parse("linux-7.3").expect("an era");
+        let explained = explanation.asked_of(&platform, &policy).expect("a machine");
+        explained.candidates.iter().map(|seen| seen.fits).collect()
+    }
+
+    /// Goal: the core hears of the tree's hints. The expected values are those of `util_fits_cpu()`
+    /// (kernel/sched/fair.c): a task and a queue whose `uclamp_max` is at most the CPU's capacity
+    /// fit it, however high its utilisation; the queue's hint counts where it is above the task's;
+    /// a CPU whose capacity is below `uclamp_min` fits but for that (-1).
+    #[test]
+    fn hints_of_a_tree_reach_the_core() {
+        let none = [0, 1024];
+        let capped = wakes([0, 100], |cpu| if cpu == 1 { none } else { [0, 100] });
+        assert_eq!(fits(&capped), [1, 0, 1, 1, 1, 1, 1, 1], "a queue's maximum");
+        let uncapped = wakes(none, |_| [0, 100]);
+        assert_eq!(fits(&uncapped)[..4], [0; 4], "the task's maximum");
+    }
+}

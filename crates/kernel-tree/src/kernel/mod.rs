@@ -11,8 +11,8 @@ mod tests;
 pub use host::{Deaf, Decision, Fault, FaultEntries, Host};
 pub use symbols::Symbols;
 pub use wakeplace_kernel_abi::{
-    Attr, Call, Choice, Cpu, CpuState, Domain, Energy, Facts, Fork, IdleState, Machine, MachineCpu,
-    Mask, Opp, Party, Refused, TaskState, abi,
+    Attr, CALL, Call, Choice, Cpu, CpuState, Domain, Energy, Facts, Fork, IdleState, Machine,
+    MachineCpu, Mask, Opp, Party, Refused, TaskState, abi,
 };
 
 use crate::TreeError;
@@ -249,7 +249,8 @@ impl<H: Host> Kernel<H> {
     /// The kernel refuses, or the run is over.
     pub fn call(&mut self, cpu: u32, call: &Call<'_>) -> Result<i64, Refused> {
         self.check_mask(call)?;
-        answer(self.entries.call(cpu, &call.raw(0)))
+        let ticket = CALL | u64::from(call.op());
+        answer(self.entries.call(cpu, &call.raw(ticket)))
     }
 
     /// Creates a task that no simulated task creates.
@@ -259,7 +260,8 @@ impl<H: Host> Kernel<H> {
     pub fn spawn(&mut self, cpu: u32, fork: &Fork<'_>) -> Result<i64, Refused> {
         let call = Call::Fork(*fork);
         self.check_mask(&call)?;
-        answer(self.entries.spawn(cpu, &call.raw(0)))
+        let ticket = CALL | u64::from(call.op());
+        answer(self.entries.spawn(cpu, &call.raw(ticket)))
     }
 
     /// An order of the machine's owner. What needs time is [`Refused::Pending`]; then

@@ -9,7 +9,7 @@ use crate::mechanics::{Mechanics, Mode, State};
 use crate::observe::{MigrateCause, Observer};
 use crate::outcome::Ended;
 use wakeplace_kernel_abi::abi::{self, state};
-use wakeplace_kernel_abi::{Cpu, Refused, Tree as Entries};
+use wakeplace_kernel_abi::{Call, Cpu, Refused, Tree as Entries};
 
 /// A CPU that waits for another one looks again after so long: the other may be on its way out of
 /// an idle state.
@@ -62,6 +62,17 @@ impl Tree<'_> {
             let said = format!("it refuses {what} (errno {errno})");
             m.end(Ended::Kernel { said });
         }
+    }
+
+    /// The same for a call of the task that runs on a CPU.
+    pub(super) fn call<O: Observer>(
+        &mut self,
+        m: &mut Mechanics<'_, O>,
+        cpu: CpuId,
+        call: &Call<'_>,
+    ) {
+        let what = Call::what(call.op());
+        self.carry_out(m, what, |entries| entries.call(cpu.0, call));
     }
 
     /// Timers and interrupts of CPUs that changed.

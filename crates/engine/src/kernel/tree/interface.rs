@@ -147,13 +147,13 @@ impl Kernel for Tree<'_> {
 
     fn yields<O: Observer>(&mut self, m: &mut Mechanics<'_, O>, cpu: CpuId, _: TaskId) -> bool {
         m.account(self, cpu);
-        self.carry_out(m, "a yield", |entries| entries.call(cpu.0, &Call::Yield));
+        self.call(m, cpu, &Call::Yield);
         self.wants_cpu(cpu)
     }
 
     fn exec<O: Observer>(&mut self, m: &mut Mechanics<'_, O>, cpu: CpuId, _: TaskId) -> bool {
         m.account(self, cpu);
-        self.carry_out(m, "an exec", |entries| entries.call(cpu.0, &Call::Exec));
+        self.call(m, cpu, &Call::Exec);
         self.wants_cpu(cpu)
     }
 

@@ -160,8 +160,7 @@ impl Tree<'_> {
         self.tasks[child].cpu = cpu;
         m.set_state(child, State::Runnable);
         self.forked(m, child, |tree, m, fork| {
-            let call = Call::Fork(*fork);
-            tree.carry_out(m, "a fork", |entries| entries.call(cpu.0, &call));
+            tree.call(m, cpu, &Call::Fork(*fork));
         });
     }
 
@@ -221,7 +220,7 @@ impl Tree<'_> {
         self.tasks[task].owes_sleep = None;
         m.tell_woken(task, self.cpus[cpu].runs, cpu, sync);
         let call = Call::Wake { task: task.0, sync };
-        self.carry_out(m, "a wake-up", |entries| entries.call(cpu.0, &call));
+        self.call(m, cpu, &call);
         self.arrived(m, task);
     }
 
@@ -283,13 +282,13 @@ impl Tree<'_> {
                 task: None,
                 attr: &attr,
             };
-            self.carry_out(m, "new attributes", |entries| entries.call(cpu.0, &call));
+            self.call(m, cpu, &call);
         }
         if let Some(group) = change.group {
             self.tasks[task].group = group;
             let group = self.group(group);
             let call = Call::Move { task: None, group };
-            self.carry_out(m, "another group", |entries| entries.call(cpu.0, &call));
+            self.call(m, cpu, &call);
         }
         if let Some(cpus) = allowed {
             let mask = attributes::mask(cpus, self.machine.nr_cpus);
@@ -297,7 +296,7 @@ impl Tree<'_> {
                 task: None,
                 mask: &mask,
             };
-            self.carry_out(m, "other CPUs", |entries| entries.call(cpu.0, &call));
+            self.call(m, cpu, &call);
         }
         self.wants_cpu(cpu)
     }

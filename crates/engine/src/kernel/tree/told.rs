@@ -4,8 +4,8 @@ use super::Tree;
 use crate::ids::{CpuId, TaskId};
 use crate::mechanics::Mechanics;
 use crate::observe::{Happening, MigrateCause, Observer, Placement, PlacementKind};
-use crate::outcome::KernelCounts;
-use wakeplace_kernel_abi::{Decided, ORDER, Tree as Entries, abi};
+use crate::outcome::{Ended, KernelCounts};
+use wakeplace_kernel_abi::{CALL, Call, Decided, ORDER, Tree as Entries, abi};
 use wakeplace_policy_sys::Reason;
 
 /// `WPK_WHY_*`.
@@ -55,6 +55,7 @@ impl Tree<'_> {
         for (ticket, result) in &told.done {
             match *ticket {
                 ORDER => self.ordered(m, *result),
+                ticket if ticket & CALL != 0 => called(m, ticket as u32, *result),
                 ticket => self.plugged(m, ticket, *result),
             }
         }
@@ -109,5 +110,13 @@ impl Tree<'_> {
             dur_avg_ns: 0,
         };
         m.tell(Happening::Placement(placement));
+    }
+}
+
+/// The end of a call that had lost its CPU.
+fn called<O: Observer>(m: &mut Mechanics<'_, O>, op: u32, result: i64) {
+    if result < 0 {
+        let said = format!("it refuses {}, late (errno {})", Call::what(op), -result);
+        m.end(Ended::Kernel { said });
     }
 }

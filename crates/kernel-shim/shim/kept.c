@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* What the host points to is the host's, and lives as long as an entry: here it outlives that. */
+struct kept_call {
+	struct wpk_call call;
+	char name[64], value[512];
+	wpk_u64 mask[BITS_TO_LONGS(NR_CPUS)];
+	struct wpk_attr attr;
+};
+
+static int keep_call(struct kept_call *to, const struct wpk_call *call)
+{
+	/* A task's name is cut, as any kernel does it. */
+	if (call->name && strscpy(to->name, call->name, sizeof(to->name)) < 0 &&
+	    call->op != WPK_FORK)
+		return -E2BIG;
+	if (call->value && strlen(call->value) >= sizeof(to->value))
+		return -E2BIG;
+	to->call = *call;
+	if (call->name)
+		to->call.name = to->name;
+	if (call->value)
+		to->call.value = strcpy(to->value, call->value);
+	if (call->mask) {
+		memcpy(to->mask, call->mask, DIV_ROUND_UP(nr_cpus, 64) * sizeof(*call->mask));
+		to->call.mask = to->mask;
+	}
+	if (call->attr) {
+		to->attr = *call->attr;
+		to->call.attr = &to->attr;
+	}
+	return 0;
+}
