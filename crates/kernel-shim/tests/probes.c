@@ -4,6 +4,7 @@
  * interrupts off, calls that are refused after their task has lost the CPU. The host's words are
  * written over as soon as an entry is over.
  */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include "host.h"
@@ -55,19 +56,19 @@ static void at_spin(unsigned cpu)
 		die("a task for CPU %u: %lld", cpu, (long long)r);
 }
 
-static unsigned late;	/* spawns and errors that were told late */
+static unsigned told_spawns, told_wrongs;	/* late */
 static void at_done(uint64_t ticket, int64_t result)
 {
 	if (ticket == SPAWN) {
 		if (result)
 			die("a late task: %lld", (long long)result);
 		late_spawns--;
-		late++;
+		told_spawns++;
 	} else if (ticket == WRONG) {
 		if (result != -EINVAL)
 			die("a late error: %lld", (long long)result);
 		late_wrongs--;
-		late++;
+		told_wrongs++;
 	}
 }
 
@@ -98,7 +99,11 @@ static void wake_where_gone(void)
 	wpk_u32 task = wakes.task;
 
 	if (wakes.until) {
-		if (tasks[task].jobs > wakes.jobs) {
+		struct wpk_task_state t;
+
+		/* It may have to wait for real-time tasks: awake is all it must be. */
+		kernel.task_state(task, &t);
+		if (tasks[task].jobs > wakes.jobs || !t.state) {
 			wakes.until = 0;
 			woken++;
 		} else if (now() > wakes.until) {
@@ -125,7 +130,7 @@ static int probe(void)
 {
 	static unsigned times;
 
-	if (++times % 100 == 0 && times < 3000)
+	if (++times % 7 == 0 && times < 3000)
 		fork_wrongly();
 	wake_where_gone();
 	return blow();
@@ -144,6 +149,9 @@ void probes_report(void)
 {
 	if (late_spawns || late_wrongs)
 		die("not told: %u late tasks, %u late errors", late_spawns, late_wrongs);
-	if (!late || !woken || spawned < NR_SPAWNS)
-		die("nothing was probed: %u late, %u woken, %u spawned", late, woken, spawned);
+	if (!told_spawns || !woken || spawned < NR_SPAWNS || (getenv("SLOW") && !told_wrongs))
+		die("nothing was probed: %u late tasks, %u late errors, %u woken, %u spawned",
+			told_spawns, told_wrongs, woken, spawned);
+	printf("probed: %u late tasks, %u late errors, %u woken\n", told_spawns, told_wrongs,
+		woken);
 }
