@@ -189,33 +189,34 @@ static wpk_s64 do_fork_call(const struct wpk_call *call)
 {
 	struct task_struct *parent = current->flags & PF_KTHREAD ? &init_task : current;
 	/*
-	 * Once the child is awake it, or the governor's thread, may run first: the host's words are
-	 * gone by then.
+	 * The child, or the governor's thread, may run first as soon as the scheduler is asked: the
+	 * host's words are gone by then.
 	 */
 	const struct wpk_attr attr = call->attr ? *call->attr : (struct wpk_attr){};
-	const bool later = call->attr && (!is_fair(attr.policy) || attr.runtime);
-	unsigned int number = call->group;
+	const bool has_attr = call->attr;
+	const bool later = has_attr && (!is_fair(attr.policy) || attr.runtime);
+	const unsigned int number = call->task, group = call->group;
 	struct task_struct *p;
 	int error;
 
-	if (call->task & WPK_KTHREAD || !css_set_of(number))
+	if (number & WPK_KTHREAD || !css_set_of(group))
 		return -EINVAL;
-	if (task_by_number(call->task))
+	if (task_by_number(number))
 		return -EEXIST;
 	p = new_task(parent, call->name ? call->name : "task", 0);
-	p->pid = p->tgid = PID_OF_TASKS + call->task;
-	p->thread.number = call->task;
+	p->pid = p->tgid = PID_OF_TASKS + number;
+	p->thread.number = number;
 	birth(p, call);
 	error = fork_from(parent, p);
 	if (error) {
 		wp_free(p);
 		return error;
 	}
-	if (call->attr && is_fair(attr.policy))
+	if (has_attr && is_fair(attr.policy))
 		p->prio = p->normal_prio;
-	error = join_group(p, number);
+	error = join_group(p, group);
 	if (!error)
-		error = keep_task(call->task, p);
+		error = keep_task(number, p);
 	if (error)
 		return error;
 	give_stack(p, user_loop, NULL);
