@@ -202,7 +202,7 @@ def test_errors_have_the_words_of_the_command_line(cli, more, said):
             "executor: 7; expected an executor",
         ),
         (lambda: compared(jitter="start=-1ms"), "jitter: "),
-        (lambda: compared(margin=-1), "margin -1 %: expected"),
+        (lambda: compared(margin=-1), "margin: `-1.0`; expected"),
         (lambda: compared(platform=[]), "no platform given"),
         (lambda: wp.Platform({"cpus": 3}), "dict:"),
         (lambda: wp.study("nothing/of-it"), "unknown study"),
@@ -212,7 +212,7 @@ def test_errors_have_the_words_of_the_command_line(cli, more, said):
         ),
         (
             lambda: wp.explain("hikey960", "periodic:n=2", "linux-7.3", at="1ms", to=1),
-            "several of wakeup, at and to",
+            "both at and to are given",
         ),
         (lambda: compared().text("xml"), "expected human, json, csv or md"),
     ],

@@ -41,8 +41,8 @@ mod tree;
 mod verdict;
 
 pub use ask::{
-    ARGUMENTS, Argument, Ask, AskError, Command, Field, Kind, Place, Value, argument, parse_seed,
-    parse_setting, python_module,
+    ARGUMENTS, Argument, Ask, AskError, Command, Field, Kind, Place, SCHEDULER, Value, argument,
+    parse_seed, parse_setting, parse_whole, python_module,
 };
 pub use calibration::Calibration;
 pub use catalogue::{StudyInfo, select, studies};

@@ -1,7 +1,7 @@
 //! `--set KEY=VALUE`: who takes which key.
 
 use crate::hotplug::shown;
-use crate::{StudyError, argument};
+use crate::{Argument, Command, StudyError, argument};
 use wakeplace_engine::Options;
 use wakeplace_policy_sys::{Policy, PolicyError, of_setting};
 use wakeplace_text::{did_you_mean_first, nearest_few, shorten};
@@ -114,7 +114,8 @@ fn last_part(key: &str) -> &str {
 /// platform's file, or in the workload's argument.
 fn elsewhere(key: &str) -> Option<String> {
     let last = last_part(key);
-    if last == "scheduler" || argument(last).is_ok() {
+    let is_option = |one: &Argument| one.is_taken_by(Command::Compare);
+    if last == "scheduler" || argument(last).is_ok_and(is_option) || last == "seed" {
         return Some(format!("it is an option, `--{}`", last.replace('_', "-")));
     }
     if let Some(path) = key.strip_prefix("platform.") {

@@ -4,7 +4,7 @@ use clap::parser::ValueSource;
 use clap::{Arg, ArgAction, ArgMatches, Command as ClapCommand};
 use clap::{Args, FromArgMatches};
 use std::marker::PhantomData;
-use wakeplace_study::{ARGUMENTS, Argument, Ask, Command, Kind};
+use wakeplace_study::{ARGUMENTS, Argument, Ask, Command, Kind, SCHEDULER};
 
 /// What a command's options ask for.
 #[derive(Debug)]
@@ -26,9 +26,8 @@ macro_rules! commands {
 }
 commands!(Compare Sim Explain Sweep Study);
 
-/// What a sched_ext scheduler stands in for.
+/// What a sched_ext scheduler may stand in for.
 const POLICY: &str = "policy";
-const SCHEDULER: &str = "scheduler";
 /// Its former name.
 const ALIASES: [(&str, &str); 1] = [("compare_policy", "other")];
 
@@ -49,29 +48,43 @@ fn option(argument: &'static Argument, command: Command) -> Arg {
     let place = argument.place;
     let mut option = Arg::new(argument.name)
         .long(argument.option())
-        .help(argument.help)
+        .help(argument.help_of(command))
         .help_heading(place.heading)
         .display_order(place.order)
         .hide_short_help(place.long_only);
     if !argument.more.is_empty() {
-        option = option.long_help(format!("{}\n\n{}", argument.help, argument.more));
+        let first = argument.help_of(command);
+        option = option.long_help(format!("{first}\n\n{}", argument.more));
     }
     for (_, alias) in ALIASES.iter().filter(|(own, _)| *own == argument.name) {
         option = option.alias(*alias);
     }
+    for other in argument.excludes {
+        let is_there = wakeplace_study::argument(other).is_ok_and(|one| one.is_taken_by(command));
+        if is_there || (*other == SCHEDULER && command == Command::Explain) {
+            option = option.conflicts_with(*other);
+        }
+    }
     if argument.is_flag() {
         return option.action(ArgAction::SetTrue);
     }
-    let several = matches!(argument.kind, Kind::Texts | Kind::Pairs | Kind::Sources);
+    // What begins with `-` is no name, but may be a wrong number or time.
+    let is_name =
+        matches!(argument.kind, Kind::Sources | Kind::Pairs) || argument.value_name == "NAME";
+    let several = argument.takes_several();
     option = option
         .value_name(argument.value_name)
         .action(match several {
             true => ArgAction::Append,
             false => ArgAction::Set,
         })
-        .allow_hyphen_values(!several)
+        .allow_hyphen_values(!is_name)
         .value_parser(|text: &str| argument.check(text).map(|()| text.to_owned()));
-    if let Some(value) = argument.default_of(command) {
+    // A sweep's file has its own.
+    if let Some(value) = argument
+        .default_of(command)
+        .filter(|_| command != Command::Sweep)
+    {
         option = option.default_value(value);
     }
     match argument.is_needed_by(command) {

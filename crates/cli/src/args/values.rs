@@ -1,12 +1,9 @@
 //! Reading the values of options: seeds, settings, threads.
 
-use std::fmt::Display;
-use std::str::FromStr;
+use wakeplace_platform::MAX_CPUS;
 use wakeplace_policy_sys::Policy;
+use wakeplace_study::parse_whole as whole;
 use wakeplace_workload::Dialect;
-
-/// Most CPUs of a machine.
-const MAX_CPUS: u32 = 1024;
 
 /// Instants of a run, ns, so that clap takes them as one value.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -41,22 +38,9 @@ pub(crate) fn points(text: &str) -> Result<usize, String> {
     whole(text, "a number of points", (1, 1_000_000))
 }
 
-/// A whole number from `from` to the greatest that fits.
-fn whole<T: FromStr + PartialOrd + Display>(
-    text: &str,
-    what: &str,
-    (from, to): (T, T),
-) -> Result<T, String> {
-    let number = text
-        .parse::<T>()
-        .ok()
-        .filter(|number| (&from..=&to).contains(&number));
-    number.ok_or_else(|| format!("expected {what} from {from} to {to}"))
-}
-
 /// How many CPUs a machine has.
 pub(crate) fn cpus(text: &str) -> Result<u32, String> {
-    whole(text, "a number of CPUs", (1, MAX_CPUS))
+    whole(text, "a number of CPUs", (1, MAX_CPUS as u32))
 }
 
 /// How often a measurement is repeated.

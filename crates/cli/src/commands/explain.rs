@@ -16,11 +16,14 @@ use crate::text::{plain, style};
 use crate::trees;
 use crate::wall;
 use wakeplace_policy_sys::TREE_PREFIX;
-use wakeplace_study::{Question, SchedulerAnswer};
+use wakeplace_study::{Command, Question, SchedulerAnswer};
 
 /// `explain`.
 pub(crate) fn explain(args: ExplainArgs, terminal: Terminal) -> Outcome {
     let ask = &args.ask.0;
+    let schedulers = args.schedulers.scheduler.len();
+    ask.check(Command::Explain, schedulers)
+        .map_err(Failure::input)?;
     let others = ask.texts("compare_policy");
     if let Some(tree) = others.iter().find(|name| name.starts_with(TREE_PREFIX)) {
         return Err(Failure::Input(format!(

@@ -157,10 +157,7 @@ fn mistakes_say_what_there_is() {
         (&["--to", "8"], "`hikey960` has the CPUs 0 to 7"),
         (&["--why-not", "8"], "`hikey960` has the CPUs 0 to 7"),
         (&["--compare-policy", "linux-5.1"], "did you mean"),
-        (
-            &["--wakeup", "1", "--to", "1"],
-            "both wakeup and to are given",
-        ),
+        (&["--wakeup", "1", "--to", "1"], "cannot be used with"),
     ] {
         let output = explain(args);
         assert_code(&output, 2);

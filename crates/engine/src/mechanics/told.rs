@@ -106,8 +106,8 @@ impl<O: Observer> Mechanics<'_, O> {
         self.visible(task).then(|| self.shown(task))
     }
 
-    /// Something happens now. Observers' `happened` are inlined, so that of each of their matches one
-    /// arm is left.
+    /// Something happens now. Observers' `happened` are inlined: of each of their matches one arm is
+    /// left.
     #[inline(always)]
     pub(crate) fn tell(&mut self, what: Happening) {
         self.told.observer.happened(self.clock.now, &what);

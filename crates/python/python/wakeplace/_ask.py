@@ -113,6 +113,7 @@ def explain(
     policy: str,
     *,
     set: Mapping[str, Setting] | None = None,
+    policy_at: str | Iterable[str] = (),
     duration: str | None = None,
     seed: int | None = None,
     jitter: str | None = None,
@@ -134,6 +135,7 @@ def explain(
         workload: A model, an rt-app file, a recording, a dict, or a `Workload`.
         policy: ``ERA[+FEATURE[=VERSION]]...[-FEATURE]...[:KEY=VALUE,...]``.
         set: Parameters of the policy and of the machine's model (``model.KEY``).
+        policy_at: Parameters that change in mid-run, as ``"10s=power-policy=powersaving"``.
         duration: Simulated time with its unit, as ``"500ms"``; else the workload's, or 30 s.
         seed: Seed of the workload's random choices; 1 unless given.
         jitter: Varies a recording or an rt-app file with the seed, as ``"start=10ms,run=5%"``.
@@ -184,8 +186,9 @@ def sweep(
         workload: A model, an rt-app file, a recording, a dict, or a `Workload`.
         policy: ``ERA[+FEATURE[=VERSION]]...[-FEATURE]...[:KEY=VALUE,...]``.
         vary: Key and values: a text as ``"4..32:3"`` (from, to, steps) or ``"a,b"``, or a list.
-            Keys are ``platform``, ``workload``, ``policy``, ``duration``, ``jitter``,
-            ``workload.KEY``, ``platform.PATH``, ``model.KEY``, or a parameter of the policies.
+            Keys are ``platform``, ``workload``, ``policy``, ``duration``, ``jitter``, ``hotplug``,
+            ``rtapp_dialect``, ``workload.KEY``, ``platform.PATH``, ``model.KEY``, or a parameter
+            of the policies.
         latin_hypercube: So many points, drawn by ``design_seed``, instead of every value with
             every other.
         design_seed: Seed of that draw.

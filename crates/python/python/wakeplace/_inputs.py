@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import inspect
 import json
+import math
 import operator
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -88,13 +89,13 @@ Setting = str | int | float | bool
 def _platform(one: PlatformLike) -> Native:
     if isinstance(one, Mapping):
         one = Platform(one)
-    return one._native if isinstance(one, Platform) else os.fspath(one)
+    return one._native if isinstance(one, Platform) else os.fsdecode(one)
 
 
 def _workload(one: WorkloadLike) -> Native:
     if isinstance(one, Mapping):
         one = Workload(one)
-    return one._native if isinstance(one, Workload) else os.fspath(one)
+    return one._native if isinstance(one, Workload) else os.fsdecode(one)
 
 
 def _several(value: Any, one: Callable[[Any], T]) -> list[T]:
@@ -140,7 +141,10 @@ def _whole(least: int) -> Callable[[Any], int | None]:
 
 
 def _percent(value: Any) -> float | None:
-    return None if value is None else float(value)
+    number = None if value is None else float(value)
+    if number is not None and not math.isfinite(number):
+        raise ValueError
+    return number
 
 
 #: An argument in Python's forms: what makes of it what the native module takes, and what is said to

@@ -59,6 +59,9 @@ pub enum Kind {
     Sources,
 }
 
+/// What `excludes` calls a sched_ext scheduler, which is no argument.
+pub const SCHEDULER: &str = "scheduler";
+
 /// Where an argument stands in help: a heading of the command line, a place below it, and whether
 /// `-h` shows it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -118,7 +121,9 @@ pub struct Argument {
     pub needed_by: &'static [Command],
     /// What is taken where it is not given.
     pub defaults: &'static [(Command, &'static str)],
-    /// What cannot stand beside it.
+    /// The line of [`Argument::help`] where a command has another.
+    pub helps: &'static [(Command, &'static str)],
+    /// What cannot stand beside it: arguments, and [`SCHEDULER`].
     pub excludes: &'static [&'static str],
     /// In forms; None: it has no field.
     pub field: Option<Field>,
@@ -167,11 +172,24 @@ impl Argument {
         self.kind == Kind::Flag
     }
 
+    /// Can it be given more than once?
+    #[must_use]
+    pub fn takes_several(&self) -> bool {
+        matches!(self.kind, Kind::Texts | Kind::Pairs | Kind::Sources)
+    }
+
     /// Can a sweep vary it?
     #[must_use]
     pub fn is_axis(&self) -> bool {
         let one = matches!(self.kind, Kind::Text | Kind::Sources) || self.name == "policy";
         one && self.is_taken_by(Command::Sweep)
+    }
+
+    /// Its line in a command's help.
+    #[must_use]
+    pub fn help_of(&self, command: Command) -> &'static str {
+        let mut own = self.helps.iter().filter(|(of, _)| *of == command);
+        own.next().map_or(self.help, |(_, help)| help)
     }
 
     /// As the command line writes it, without `--`.

@@ -2,6 +2,7 @@
 
 use super::argument::{
     Argument, Command, Command::*, Field, Kind, Kind::*, Place, Read, Read::Decision, Read::Run,
+    SCHEDULER,
 };
 use super::values;
 use crate::{Jitter, parse_hotplug, parse_policy_at, parse_seeds};
@@ -40,6 +41,10 @@ pub static ARGUMENTS: [Argument; 21] = [
     Argument {
         value_name: "NAME",
         help: "A policy, as linux-4.17+energy-aware",
+        helps: &[(
+            Explain,
+            "The policy whose decision it is, as linux-7.3 or kernel:7.3.4",
+        )],
         more: "The form is ERA[+FEATURE[=VERSION]]...[-FEATURE]...[:KEY=VALUE,...], with settings \
                of this policy alone after a colon. For `compare`, repeat the option: the first \
                policy is the base of the differences. `wakeplace policy list` shows eras and \
@@ -82,7 +87,7 @@ pub static ARGUMENTS: [Argument; 21] = [
         python: Some("Parameters that change in mid-run, as ``\"10s=power-policy=powersaving\"``."),
         expected: "a text, as \"10s=power-policy=powersaving\"",
         place: hidden(POLICY, 12),
-        taken_by: &[Compare, Sim, Sweep, StudyFile],
+        taken_by: &[Compare, Sim, Explain, Sweep, StudyFile],
         field: more("Changes in mid-run, one TIME=SETTING a line", ""),
         read: Run(|request, text| {
             request.options.policy_at.push(parse_policy_at(text)?);
@@ -93,6 +98,10 @@ pub static ARGUMENTS: [Argument; 21] = [
     Argument {
         value_name: "TIME",
         help: "Simulated time, as 500ms [default: the workload's, or 30s]",
+        helps: &[(
+            Study,
+            "Simulated time per run, as 500ms [default: the study's]",
+        )],
         more: "Units: ns, us, ms, s, m. Without it, `duration` in the rt-app file or the length \
                that the benchmark of a model has counts, or else 30s.",
         python: Some(
@@ -127,7 +136,18 @@ pub static ARGUMENTS: [Argument; 21] = [
         value_name: "SEEDS",
         help: "Several seeds: N for 1 to N, A..B, or 1,5,9",
         more: "Every policy runs with every seed, and differences are taken seed by seed, so that \
-               chance which strikes both does not count. Without it a study takes its own.",
+               chance which strikes both does not count.",
+        helps: &[
+            (Compare, "N for 1 to N, A..B, or a list as 1,5,9"),
+            (
+                Sweep,
+                "N for 1 to N, A..B, or a list as 1,5,9 [default: 5, or the file's]",
+            ),
+            (
+                Study,
+                "N for 1 to N, A..B, or a list as 1,5,9 [default: the study's]",
+            ),
+        ],
         python: Some("Several: 5 for 1 to 5, a list, or a text as ``\"4..6\"``."),
         expected: "a number of seeds, a list of them, or a text as \"4..6\"",
         place: shown(EXECUTION, 31),
@@ -311,6 +331,7 @@ pub static ARGUMENTS: [Argument; 21] = [
     Argument {
         value_name: "CPU",
         help: "Say first why this CPU was not chosen",
+        excludes: &[SCHEDULER],
         read: Decision(|about, text| {
             about.why_not = Some(values::cpu(text)?);
             Ok(())
@@ -325,6 +346,7 @@ pub static ARGUMENTS: [Argument; 21] = [
         ),
         expected: "a name, or several",
         place: shown(POLICY, 12),
+        excludes: &[SCHEDULER],
         read: Decision(|about, text| {
             about.compare_policy.push(text.to_owned());
             Ok(())
@@ -384,6 +406,7 @@ const fn named(name: &'static str, kind: Kind) -> Argument {
         taken_by: &[],
         needed_by: &[],
         defaults: &[],
+        helps: &[],
         excludes: &[],
         field: None,
         read: Run(|_, _| Ok(())),

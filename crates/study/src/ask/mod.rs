@@ -8,10 +8,10 @@ mod python;
 mod values;
 mod words;
 
-pub use argument::{Argument, Command, Field, Kind, Place};
+pub use argument::{Argument, Command, Field, Kind, Place, SCHEDULER};
 pub use arguments::ARGUMENTS;
 pub use python::python_module;
-pub use values::{seed as parse_seed, setting as parse_setting};
+pub use values::{seed as parse_seed, setting as parse_setting, whole as parse_whole};
 
 use crate::{About, Question, Request, Source, StudyOptions};
 use argument::Read;
@@ -255,7 +255,11 @@ impl Ask {
                     "{name} takes no {own}; expected a command that does"
                 ));
             }
-            if let Some(other) = argument.excludes.iter().find(|other| self.has(other)) {
+            let beside = |other: &&&str| match **other {
+                SCHEDULER => schedulers > 0,
+                other => self.has(other),
+            };
+            if let Some(other) = argument.excludes.iter().find(beside) {
                 return said(format!(
                     "{name}: both {own} and {other} are given; expected one of them"
                 ));
@@ -270,9 +274,16 @@ impl Ask {
             match (command, count(own)) {
                 (_, 0) => return said(format!("no {own} given; expected at least one")),
                 (Command::Sim | Command::Explain, n) if n > 1 => {
+                    let own = match *own {
+                        "policy" => "policy or scheduler",
+                        own => own,
+                    };
+                    let several = match command {
+                        Command::Sim => ", or `wakeplace compare` for several",
+                        _ => "",
+                    };
                     return said(format!(
-                        "{name} takes one {own}, and {n} are given; expected one, or `wakeplace \
-                         compare` for several"
+                        "{name} takes one {own}, and {n} are given; expected one{several}"
                     ));
                 }
                 (Command::Compare, 1) if *own == "policy" && schedulers == 0 => {

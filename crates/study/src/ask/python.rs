@@ -69,8 +69,8 @@ const FUNCTIONS: [Function; 5] = [
                 "vary: Mapping[str, str | Iterable[Setting]]",
                 "Key and values: a text as ``\"4..32:3\"`` (from, to, steps) or ``\"a,b\"``, or a \
                  list. Keys are ``platform``, ``workload``, ``policy``, ``duration``, \
-                 ``jitter``, ``workload.KEY``, ``platform.PATH``, ``model.KEY``, or a parameter \
-                 of the policies.",
+                 ``jitter``, ``hotplug``, ``rtapp_dialect``, ``workload.KEY``, ``platform.PATH``, \
+                 ``model.KEY``, or a parameter of the policies.",
             ],
             [
                 "latin_hypercube: int | None = None",

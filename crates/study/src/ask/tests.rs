@@ -1,4 +1,4 @@
-use super::{ARGUMENTS, Ask, Command, argument, python_module};
+use super::{ARGUMENTS, Ask, Command, SCHEDULER, argument, python_module};
 use crate::Source;
 use std::sync::Arc;
 
@@ -37,6 +37,12 @@ fn the_same_question_in_two_languages() {
         "",
     ];
     assert_eq!(ask.python(Command::Compare), Some(lines.join("\n")));
+    let numbers = Ask::default().with("margin", "2%").with("seed", "007");
+    let written = numbers.python(Command::Sim).unwrap();
+    assert!(
+        written.contains("margin=2,") && written.contains("seed=7,"),
+        "{written}"
+    );
     let file = Ask::default().with("workload", "it's.json");
     let quoted = file.command(Command::Compare).unwrap();
     assert!(quoted.contains(r"--workload 'it'\''s.json'"), "{quoted}");
@@ -58,10 +64,24 @@ fn a_decision_is_asked_for_in_the_same_words() {
     let python = ask.python(Command::Explain).unwrap();
     assert!(python.contains("    platform=\"hikey960\",\n"), "{python}");
     assert!(python.contains("    why_not=3,\n"), "{python}");
-    let both = ask.with("to", "1").question(0).unwrap_err().to_string();
+    let both = ask
+        .clone()
+        .with("to", "1")
+        .question(0)
+        .unwrap_err()
+        .to_string();
     assert_eq!(
         both,
         "explain: both at and to are given; expected one of them"
+    );
+    let mut beside = ask;
+    for name in ["policy", "to"] {
+        beside.remove(name);
+    }
+    let beside = beside.question(1).unwrap_err().to_string();
+    assert_eq!(
+        beside,
+        "explain: both why_not and scheduler are given; expected one of them"
     );
 }
 
@@ -108,7 +128,10 @@ fn what_is_wrong_names_its_argument() {
     let mut none = ask();
     none.remove("platform");
     assert!(error(Command::Compare, none).contains("no platform given"));
-    assert!(error(Command::Sim, ask()).starts_with("sim takes one policy, and 2 are given"));
+    assert!(
+        error(Command::Sim, ask())
+            .starts_with("sim takes one policy or scheduler, and 2 are given")
+    );
     let unknown = argument("duratoin").unwrap_err().to_string();
     assert_eq!(
         unknown,
@@ -146,8 +169,13 @@ fn json_is_the_same_question() {
 fn the_list_is_whole() {
     for one in &ARGUMENTS {
         assert!(!one.help.is_empty() && !one.taken_by.is_empty(), "{one:?}");
-        for other in one.excludes {
+        for other in one.excludes.iter().filter(|other| **other != SCHEDULER) {
             argument(other).unwrap();
+        }
+        // Who reads what can be varied reads all of it.
+        if one.is_axis() {
+            let said = format!("``{}``", one.name);
+            assert!(python_module().contains(&said), "{said}");
         }
         for (command, value) in one.defaults {
             assert!(one.is_taken_by(*command));

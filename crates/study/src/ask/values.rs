@@ -3,10 +3,8 @@
 use std::fmt::Display;
 use std::str::FromStr;
 use wakeplace_metrics::Window;
+use wakeplace_platform::MAX_CPUS;
 use wakeplace_text::shorten;
-
-/// Most CPUs of a machine.
-const MAX_CPUS: u32 = 1024;
 
 /// `FROM..TO`, times of a run.
 pub(super) fn window(text: &str) -> Result<Window, String> {
@@ -77,11 +75,14 @@ pub(super) fn wakeup(text: &str) -> Result<u64, String> {
 
 /// The number of a CPU of some platform: whether it has the CPU is asked later.
 pub(super) fn cpu(text: &str) -> Result<u32, String> {
-    whole(text, "the number of a CPU,", (0, MAX_CPUS - 1))
+    whole(text, "the number of a CPU,", (0, MAX_CPUS as u32 - 1))
 }
 
-/// A whole number from `from` to the greatest that fits.
-fn whole<T: FromStr + PartialOrd + Display>(
+/// A whole number from `from` to `to`.
+///
+/// # Errors
+/// What was expected.
+pub fn whole<T: FromStr + PartialOrd + Display>(
     text: &str,
     what: &str,
     (from, to): (T, T),

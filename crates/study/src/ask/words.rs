@@ -10,6 +10,16 @@ fn quoted(text: &str) -> String {
     json!(text).to_string()
 }
 
+/// A number as Python writes it: without `%`, and without zeros before it.
+fn number(text: &str) -> String {
+    let bare = text.trim_end_matches('%').trim();
+    match (bare.parse::<u64>(), bare.parse::<f64>()) {
+        (Ok(whole), _) => whole.to_string(),
+        (_, Ok(number)) => number.to_string(),
+        _ => quoted(text),
+    }
+}
+
 impl Value {
     /// What the command line and Python can write; a text is no file.
     fn word(&self) -> Option<&str> {
@@ -57,7 +67,7 @@ impl Ask {
             };
             let value = match argument.kind {
                 Kind::Text | Kind::Seeds => quoted(values[0]),
-                Kind::Whole | Kind::Percent => values[0].to_owned(),
+                Kind::Whole | Kind::Percent => number(values[0]),
                 Kind::Flag => "True".to_owned(),
                 // `compare` takes lists; of one thing the others take that thing.
                 Kind::Sources | Kind::Texts if command != Command::Compare && values.len() == 1 => {

@@ -33,28 +33,25 @@ pub(crate) fn split<'t, T: Deserialize<'t>>(
 
 /// Changes the request by an argument.
 fn take(name: &str, value: &Spanned<DeValue<'_>>, request: &mut Request) -> Result<(), Flaw> {
+    let argument = argument(name).expect("a name of the list");
     let all = match value.get_ref() {
-        DeValue::Array(all) => all.iter().collect(),
+        DeValue::Array(all) if argument.takes_several() => all.iter().collect(),
         _ => vec![value],
     };
     for one in all {
-        let place = one.span().start;
         let mut ask = Ask::default();
-        let argument = argument(name).expect("a name of the list");
-        match one.get_ref() {
-            DeValue::String(text) => ask.give(argument, text.as_ref()),
-            DeValue::Boolean(true) if argument.is_flag() => ask.give(argument, ""),
-            DeValue::Boolean(false) if argument.is_flag() => {}
-            _ => {
-                let expected = match argument.is_flag() {
+        let place = one.span().start;
+        match (argument.is_flag(), one.get_ref()) {
+            (true, DeValue::Boolean(true)) => ask.give(argument, ""),
+            (true, DeValue::Boolean(false)) => {}
+            (false, DeValue::String(text)) => ask.give(argument, text.as_ref()),
+            (is_flag, other) => {
+                let expected = match is_flag {
                     true => "expected true or false",
                     false => "expected a text in quotes",
                 };
-                return Err(Flaw::new(
-                    place,
-                    format!("`{name}` is no such value"),
-                    expected,
-                ));
+                let problem = format!("`{name}` is {}", kind(other));
+                return Err(Flaw::new(place, problem, expected));
             }
         }
         let applied = ask.apply(request, &mut About::default());
@@ -66,4 +63,49 @@ fn take(name: &str, value: &Spanned<DeValue<'_>>, request: &mut Request) -> Resu
         })?;
     }
     Ok(())
+}
+
+/// What a value is, for people.
+fn kind(value: &DeValue<'_>) -> &'static str {
+    match value {
+        DeValue::String(_) => "a text",
+        DeValue::Integer(_) | DeValue::Float(_) => "a number",
+        DeValue::Boolean(_) => "true or false",
+        DeValue::Datetime(_) => "a date",
+        DeValue::Array(_) => "a list",
+        DeValue::Table(_) => "a table",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::split;
+    use crate::{Command, Request};
+
+    fn error(text: &str) -> String {
+        let mut request = Request::default();
+        let found = split::<toml::Table>(text, Command::SweepFile, &mut request);
+        found.expect_err(text).locate("f.toml", text).to_string()
+    }
+
+    /// Goal: an argument in a file has the kind of value that it has anywhere else.
+    #[test]
+    fn a_value_of_another_kind_is_refused() {
+        for (text, said) in [
+            ("allow_unmodelled = \"no\"", "`allow_unmodelled` is a text"),
+            ("allow_unmodelled = [true]", "expected true or false"),
+            ("duration = [\"50ms\", \"9ms\"]", "`duration` is a list"),
+            ("duration = 5", "`duration` is a number"),
+            ("hotplug = [\"0s:1=off\"]", "expected a text in quotes"),
+            ("set = [5]", "`set` is a number"),
+        ] {
+            let error = error(text);
+            assert!(error.contains(said), "{text}: {error}");
+        }
+        let text = "set = [\"a=1\", \"b=2\"]\nallow_unmodelled = true\nown = 1";
+        let mut request = Request::default();
+        let rest: toml::Table = split(text, Command::SweepFile, &mut request).ok().unwrap();
+        assert_eq!((request.set.len(), rest.len()), (2, 1));
+        assert!(request.load.allow_unmodelled);
+    }
 }

@@ -78,6 +78,19 @@ fn what_is_wrong_is_said_in_the_programs_words() {
 fn the_names_are_the_programs() {
     let names = asked(r#"{"names": {}}"#, &Asked::default()).unwrap();
     assert!(names["platforms"].as_array().unwrap().len() > 30);
+    // docs/guide/playground.md names them.
+    let fields = names["arguments"].as_array().unwrap();
+    let more = fields.iter().filter(|one| one["more"] == true);
+    let more: Vec<_> = more.map(|one| one["name"].as_str().unwrap()).collect();
+    let page = include_str!("../../../../docs/guide/playground.md");
+    let row = page
+        .lines()
+        .find(|line| line.starts_with("| More |"))
+        .unwrap();
+    for name in &more {
+        let option = format!("`--{}`", name.replace('_', "-"));
+        assert!(row.contains(&option), "{option}: {row}");
+    }
     assert!(
         names["modes"]
             .as_array()
