@@ -106,8 +106,7 @@ impl<O: Observer> Mechanics<'_, O> {
         self.visible(task).then(|| self.shown(task))
     }
 
-    /// Something happens now. Observers' `happened` are inlined: of each of their matches one arm is
-    /// left.
+    /// Something happens now. Observers' `happened` are inlined: of each match one arm is left.
     #[inline(always)]
     pub(crate) fn tell(&mut self, what: Happening) {
         self.told.observer.happened(self.clock.now, &what);
