@@ -183,6 +183,27 @@ pub struct Turbo {
     pub awake: Vec<bool>,
     /// Cores that are counted together.
     pub bins: Vec<TurboBins>,
+    /// A driver offers all clocks above this one as one.
+    pub nominal: Option<Nominal>,
+}
+
+/// The clock above which a driver offers one for all.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Nominal {
+    /// An operating point of each CPU that is counted, not the last one.
+    pub khz: u32,
+    /// The first kernel whose driver asks for each clock, major and minor number.
+    pub each_since: Option<(u16, u16)>,
+}
+
+impl Turbo {
+    /// The clock above which a kernel of this release asks for the highest or for none.
+    #[must_use]
+    pub fn nominal_khz_in(&self, release: (u16, u16)) -> Option<u32> {
+        let nominal = self.nominal.as_ref()?;
+        let one = nominal.each_since.is_none_or(|since| release < since);
+        one.then_some(nominal.khz)
+    }
 }
 
 /// The clocks of cores that are counted together.

@@ -24,8 +24,9 @@ pub(super) fn section(page: &mut Page, platform: &Platform) {
     if let Some(turbo) = &platform.turbo {
         page.table(&bins(turbo));
         page.paragraph(&format!(
-            "Highest clock by the number of awake cores.{}",
-            counts(platform, turbo)
+            "Highest clock by the number of awake cores.{}{}",
+            counts(platform, turbo),
+            one_for_all(turbo)
         ));
     }
     if let Some(limit) = &platform.power_limit {
@@ -68,6 +69,19 @@ fn counts(platform: &Platform, turbo: &Turbo) -> String {
     }
 }
 
+/// What a kernel can ask for above the nominal clock.
+fn one_for_all(turbo: &Turbo) -> String {
+    let Some(nominal) = &turbo.nominal else {
+        return String::new();
+    };
+    let mhz = f64::from(nominal.khz) / 1e3;
+    let who = match nominal.each_since {
+        Some((major, minor)) => format!("Kernels before {major}.{minor} ask"),
+        None => "A kernel asks".to_owned(),
+    };
+    format!(" {who} for all clocks above {mhz} MHz as for one.")
+}
+
 /// The names of those states, each once.
 fn awake<'a>(platform: &'a Platform, turbo: &Turbo) -> Vec<&'a str> {
     let states = platform.idle_states.iter().zip(&turbo.awake);
@@ -92,7 +106,14 @@ pub(super) fn json(platform: &Platform) -> Map<String, Value> {
             json!({ "cpus": cpus, "khz_by_awake_cores": group.khz })
         };
         let bins: Vec<Value> = turbo.bins.iter().map(group).collect();
-        let value = json!({ "awake": awake(platform, turbo), "bins": bins });
+        let mut value = json!({ "awake": awake(platform, turbo), "bins": bins });
+        if let Some(nominal) = &turbo.nominal {
+            let since = nominal.each_since;
+            value["nominal_khz"] = nominal.khz.into();
+            value["each_since"] = since.map_or(Value::Null, |(major, minor)| {
+                format!("{major}.{minor}").into()
+            });
+        }
         shown.insert("turbo".to_owned(), value);
     }
     if let Some(PowerLimit {

@@ -24,6 +24,8 @@ pub(crate) struct KernelSetup {
     pub(crate) opps: Vec<u16>,
     /// The hint for hardware that is to choose clocks itself; None: the kernel chooses.
     pub(crate) preference: Option<u8>,
+    /// Which kernel it is, major and minor number: its drivers offer clocks by that.
+    pub(crate) release: (u16, u16),
     /// What each of its own threads does when it first runs.
     pub(crate) threads: Vec<Action>,
 }

@@ -8,13 +8,13 @@ use super::power_limit::PowerLimits;
 use super::queue::Event;
 use super::turbo::Turbo;
 use crate::ids::CpuId;
-use crate::kernel::Kernel;
+use crate::kernel::{Kernel, KernelSetup};
 use crate::observe::{CpuPower, Happening, Observer};
 use wakeplace_platform::Platform;
 
 /// What bounds clocks without a kernel's knowing.
 pub(super) struct Clocks {
-    /// The operating point last asked for of each domain.
+    /// The operating point that each domain's driver last took.
     pub(super) asked: Vec<u16>,
     pub(super) turbo: Option<Turbo>,
     pub(super) limits: Option<PowerLimits>,
@@ -22,13 +22,24 @@ pub(super) struct Clocks {
 }
 
 impl Clocks {
-    pub(super) fn new(platform: &Platform, opps: Vec<u16>, preference: Option<u8>) -> Self {
-        Self {
-            asked: opps,
-            turbo: Turbo::new(platform),
+    /// `setup`: what the kernel begins with.
+    pub(super) fn new(platform: &Platform, setup: &KernelSetup) -> Self {
+        let mut clocks = Self {
+            asked: Vec::new(),
+            turbo: Turbo::new(platform, setup.release),
             limits: PowerLimits::new(platform),
-            autonomous: Autonomous::new(platform, preference),
-        }
+            autonomous: Autonomous::new(platform, setup.preference),
+        };
+        let opps = (0..).zip(&setup.opps);
+        clocks.asked = opps.map(|(at, opp)| clocks.offered(at, *opp)).collect();
+        clocks
+    }
+
+    /// The operating point that the driver takes for this one: firmware may have one for all clocks
+    /// above the nominal one.
+    pub(super) fn offered(&self, domain: u32, opp: u16) -> u16 {
+        let turbo = self.turbo.as_ref();
+        turbo.map_or(opp, |turbo| turbo.offered(domain, opp))
     }
 
     /// The operating point that the domain is to run at.
@@ -48,8 +59,9 @@ impl<O: Observer> Mechanics<'_, O> {
     pub(crate) fn apply_frequency<K: Kernel>(&mut self, k: &mut K, domain: u32) {
         let wanted = self.hardware.wanted(domain);
         k.opp_reached(self, domain, wanted);
-        self.hardware.clocks.asked[domain as usize] = wanted;
-        let opp = self.hardware.clocks.grants(domain);
+        let clocks = &mut self.hardware.clocks;
+        clocks.asked[domain as usize] = clocks.offered(domain, wanted);
+        let opp = clocks.grants(domain);
         if opp != wanted {
             k.clock_is(self, domain, opp);
         }

@@ -8,7 +8,7 @@ use super::queue::Event;
 use super::thermal::Thermal;
 use crate::hardware::{EmScale, FreqCap, Interrupts};
 use crate::ids::CpuId;
-use crate::kernel::Kernel;
+use crate::kernel::{Kernel, KernelSetup};
 use crate::machine::em_states;
 use crate::observe::Observer;
 use crate::options::Options;
@@ -73,18 +73,14 @@ pub(super) struct Hardware<'a> {
 }
 
 impl<'a> Hardware<'a> {
-    /// `opps`: the points that the kernel has them begin with.
-    /// `preference`: the hint for hardware that is to choose clocks itself.
-    pub(super) fn new(
-        platform: &Platform,
-        (opps, preference): (Vec<u16>, Option<u8>),
-        options: &'a Options,
-    ) -> Self {
+    /// `setup`: what the kernel begins with.
+    pub(super) fn new(platform: &Platform, setup: &KernelSetup, options: &'a Options) -> Self {
+        let clocks = Clocks::new(platform, setup);
         Self {
             clusters: vec![ClusterState::default(); platform.clusters.len()],
-            clocks: Clocks::new(platform, opps.clone(), preference),
-            wanted: opps.clone(),
-            opp: opps,
+            wanted: setup.opps.clone(),
+            opp: clocks.asked.clone(),
+            clocks,
             caps: Caps::new(platform, &options.freq_cap),
             em_updates: em_updates(platform, &options.em_scale),
             thermal: Thermal::new(platform, options.thermal),

@@ -81,11 +81,12 @@ impl<'a, O: Observer> Mechanics<'a, O> {
         setup: KernelSetup,
     ) -> Self {
         let nr_kthreads = setup.threads.len() as u32;
+        let hardware = Hardware::new(platform, &setup, options);
         let threads = start::threads(workload, setup.threads);
         let alive = start::starters(workload);
         Self {
             clock: Clock::new(machine.nr_cpus, machine.tick_ns),
-            hardware: Hardware::new(platform, (setup.opps, setup.preference), options),
+            hardware,
             cpus: PerCpu(
                 machine
                     .idle

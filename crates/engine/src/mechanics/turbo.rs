@@ -3,7 +3,7 @@
 use super::Mechanics;
 use crate::ids::CpuId;
 use crate::observe::{CpuPower, Observer};
-use wakeplace_platform::Platform;
+use wakeplace_platform::{FreqDomain, Platform};
 
 /// Cores that are counted together.
 #[derive(Debug)]
@@ -31,11 +31,14 @@ pub(super) struct Turbo {
     groups: Vec<Group>,
     /// Last operating point that is left to each domain.
     pub(super) most: Vec<u16>,
+    /// Of each domain the point above which the driver offers the last one alone, and the last one.
+    nominal: Vec<Option<(u16, u16)>>,
 }
 
 impl Turbo {
     /// None: the machine says nothing of it. All CPUs sleep.
-    pub(super) fn new(platform: &Platform) -> Option<Self> {
+    /// `release`: the kernel's.
+    pub(super) fn new(platform: &Platform, release: (u16, u16)) -> Option<Self> {
         let stated = platform.turbo.as_ref()?;
         let nr_cpus = platform.cpus.len();
         let mut group_of = vec![None; nr_cpus];
@@ -63,7 +66,16 @@ impl Turbo {
                 .map(|bins| group(platform, bins))
                 .collect(),
             most: (0..platform.freq_domains.len()).map(last).collect(),
+            nominal: nominal(platform, release),
         })
+    }
+
+    /// The point that the kernel's driver takes for this one.
+    pub(super) fn offered(&self, domain: u32, opp: u16) -> u16 {
+        match self.nominal[domain as usize] {
+            Some((nominal, last)) if opp > nominal => last,
+            _ => opp,
+        }
     }
 
     /// Notes what a CPU does; the domains whose limit may be another one now.
@@ -89,6 +101,18 @@ impl Turbo {
         }
         &group.domains
     }
+}
+
+/// Of each domain the nominal and the last point, where the driver offers none between them. A
+/// domain whose cores are not counted may lack that clock.
+fn nominal(platform: &Platform, release: (u16, u16)) -> Vec<Option<(u16, u16)>> {
+    let turbo = platform.turbo.as_ref();
+    let khz = turbo.and_then(|turbo| turbo.nominal_khz_in(release));
+    let points = |domain: &FreqDomain| {
+        let nominal = domain.opps.iter().position(|opp| Some(opp.khz) == khz)?;
+        Some((nominal as u16, domain.opps.len() as u16 - 1))
+    };
+    platform.freq_domains.iter().map(points).collect()
 }
 
 fn group(platform: &Platform, bins: &wakeplace_platform::TurboBins) -> Group {

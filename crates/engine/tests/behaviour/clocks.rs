@@ -62,6 +62,41 @@ fn awake_cores_bound_each_others_clock() {
     assert_eq!(khz_at(&free, &log, 0, 500 * MS), 5_200_000, "unless stated");
 }
 
+/// Goal: a driver may offer all clocks above the nominal one as one. What is asked for there is the
+/// highest, and what runs is what awake cores leave. Source: `snb-ep-2s`: nominal 2.0 GHz; 2.8 with
+/// one awake core, 2.4 with eight; Linux 3.9 has the first driver that asks for each. Method:
+/// endless tasks under ondemand of 3.8; then a task that needs some 2.3 GHz under schedutil of 7.3,
+/// which picks a clock between, unless the platform says that no kernel can.
+#[test]
+fn a_driver_may_offer_one_clock_for_all_above_the_nominal() {
+    let mut platform = builtin("snb-ep-2s");
+    let old = policy("linux-3.8", &[("governor", "ondemand")]);
+    for (cores, expected) in [(1, 2_800_000), (3, 2_700_000), (8, 2_400_000)] {
+        let load = workload((0..cores).map(one).collect(), vec![]);
+        let (_, log) = simulate(&platform, &old, &load, &all_on(S));
+        let most = (500..900).map(|ms| khz_at(&platform, &log, 0, ms * MS));
+        let times = most.clone().filter(|khz| *khz == expected).count();
+        assert!(times > 360, "{cores} cores: {times} of 400 at {expected}");
+    }
+    let new = policy("linux-7.3", &[("governor", "schedutil")]);
+    let busy = [run_ms(26), sleep_ms(14)];
+    let task = TaskScript {
+        cpus: Some(vec![0]),
+        ..script(Loops::Forever, vec![phase(1, None, &busy)])
+    };
+    let load = workload(vec![task], vec![]);
+    let between = |platform: &Platform| {
+        let (_, log) = simulate(platform, &new, &load, &all_on(2 * S));
+        let all = (500..1900).map(|ms| khz_at(platform, &log, 0, ms * MS));
+        all.filter(|khz| (2_000_001..2_700_000).contains(khz))
+            .count()
+    };
+    assert!(between(&platform) > 100, "{}", between(&platform));
+    let turbo = platform.turbo.as_mut().expect("stated");
+    turbo.nominal.as_mut().expect("stated").each_since = None;
+    assert_eq!(between(&platform), 0);
+}
+
 /// Goal: a shallow idle state keeps a core awake for the others, by the platform's word. Method:
 /// three CPUs of a plain board, two of them idle; with `awake` the idle ones count.
 #[test]
@@ -85,6 +120,7 @@ fn what_counts_as_awake_is_the_platforms_word() {
                 cpus: cpus.clone(),
                 khz: vec![1_000_000, 500_000],
             }],
+            nominal: None,
         });
         let (_, log) = simulate(&platform, &policy, &load, &all_on(S));
         assert_eq!(khz_at(&platform, &log, 0, 500 * MS), expected, "{awake}");

@@ -4,12 +4,13 @@
 use toml::Spanned;
 use wakeplace_text::{did_you_mean, nearest, shorten};
 
+use super::em_costs::release;
 use super::machine::Machine;
 use super::provenance::Provenance;
 use super::raw::{RawBins, RawCpufreq, RawPowerLimit, RawTurbo, Text};
 use super::values::{MAX_POWER, at, between};
 use crate::error::Flaw;
-use crate::{Cpufreq, FreqDomain, IdleState, PowerLimit, PowerUnit, Turbo, TurboBins};
+use crate::{Cpufreq, FreqDomain, IdleState, Nominal, PowerLimit, PowerUnit, Turbo, TurboBins};
 
 /// Drivers under which `governor=powersave` is a hint to the hardware.
 const DRIVERS: [&str; 2] = ["intel_pstate", "amd-pstate"];
@@ -72,7 +73,47 @@ pub(super) fn turbo(
     for row in raw.bins.get_ref() {
         bins.push(read_bins(row, machine, domains, &mut seen)?);
     }
-    Ok(Some(Turbo { awake, bins }))
+    let nominal = nominal(raw, &bins, domains)?;
+    Ok(Some(Turbo {
+        awake,
+        bins,
+        nominal,
+    }))
+}
+
+/// The clock above which a driver offers one for all.
+fn nominal(
+    raw: &RawTurbo,
+    bins: &[TurboBins],
+    domains: &[FreqDomain],
+) -> Result<Option<Nominal>, Flaw> {
+    let each_since = raw.each_since.as_ref();
+    let Some(value) = &raw.nominal_khz else {
+        return each_since.map_or(Ok(None), |text| {
+            let problem = "a kernel that asks for each clock, and none that asks for one of all";
+            Err(Flaw::new(at(text), problem, "expected `nominal_khz`"))
+        });
+    };
+    let khz = u32::try_from(*value.get_ref()).unwrap_or(0);
+    let counted = |domain: &&FreqDomain| {
+        let mut groups = bins.iter();
+        groups.any(|group| group.cpus.contains(&domain.cpus[0]))
+    };
+    let below_the_last = |domain: &FreqDomain| {
+        let (_, below) = domain.opps.split_last().expect("at least one");
+        below.iter().any(|opp| opp.khz == khz)
+    };
+    let without = domains.iter().filter(counted);
+    if let Some(domain) = { without }.find(|domain| !below_the_last(domain)) {
+        let problem = format!(
+            "{} kHz is no operating point of CPU {} below its highest",
+            value.get_ref(),
+            domain.cpus[0]
+        );
+        return Err(Flaw::new(at(value), problem, "expected the nominal clock"));
+    }
+    let each_since = each_since.map(release).transpose()?;
+    Ok(Some(Nominal { khz, each_since }))
 }
 
 /// A core in a state of this name counts as awake.

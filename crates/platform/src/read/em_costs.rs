@@ -55,7 +55,7 @@ fn states(raw: &RawEmCosts) -> Result<Vec<EmCost>, Flaw> {
 }
 
 /// A kernel's major and minor number: `6.16`.
-fn release(text: &Text) -> Result<(u16, u16), Flaw> {
+pub(super) fn release(text: &Text) -> Result<(u16, u16), Flaw> {
     let parts = text.get_ref().split_once('.');
     let number = |part: &str| part.parse::<u16>().ok();
     let both = parts.and_then(|(major, minor)| Some((number(major)?, number(minor)?)));

@@ -162,6 +162,8 @@ pub(super) struct RawCpufreq {
 pub(super) struct RawTurbo {
     pub(super) awake: Vec<Text>,
     pub(super) bins: Spanned<Vec<Spanned<RawBins>>>,
+    pub(super) nominal_khz: Option<Int>,
+    pub(super) each_since: Option<Text>,
     pub(super) source: Text,
     pub(super) standing: RawStanding,
 }

@@ -60,6 +60,12 @@ fn what_is_read() {
         (100, 250, 40)
     );
     assert_eq!(limit.tau_ns, 28_000_000_000);
+    assert_eq!(turbo.nominal, None);
+    let one = TURBO.replace("source", "nominal_khz = 600\neach_since = \"3.9\"\nsource");
+    let platform = Platform::from_toml(&with(&one), "p.toml").unwrap_or_else(|e| panic!("{e}"));
+    let turbo = platform.turbo.expect("stated");
+    assert_eq!(turbo.nominal_khz_in((3, 8)), Some(600));
+    assert_eq!(turbo.nominal_khz_in((3, 9)), None);
     let plain = Platform::from_toml(GOOD, "p.toml").expect("good");
     assert!(plain.cpufreq.is_none() && plain.turbo.is_none() && plain.power_limit.is_none());
 }
@@ -118,6 +124,24 @@ fn rules_of_bins() {
         ("},\n]", "},\n  { cpus = \"3\", khz = [600] },\n]"),
         "cpus = \"3\"",
         "CPU 3 is counted twice; expected each CPU once",
+    );
+    refused(
+        TURBO,
+        ("source", "nominal_khz = 1200\nsource"),
+        "1200\nsource",
+        "1200 kHz is no operating point of CPU 2 below its highest; expected the nominal clock",
+    );
+    refused(
+        TURBO,
+        ("source", "each_since = \"3.9\"\nsource"),
+        "\"3.9\"",
+        "expected `nominal_khz`",
+    );
+    refused(
+        TURBO,
+        ("source", "nominal_khz = 600\neach_since = \"3\"\nsource"),
+        "\"3\"",
+        "`3` is no kernel release; expected major and minor number",
     );
 }
 

@@ -159,6 +159,7 @@ impl<'a> Model<'a> {
         KernelSetup {
             opps: domains.map(|d| self.core.freq_request(d) as u16).collect(),
             preference: self.machine.hint_of(policy),
+            release: policy.release(),
             threads: self.kthreads.actions(),
         }
     }

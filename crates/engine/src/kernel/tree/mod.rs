@@ -34,6 +34,9 @@ use tasks::Own;
 use wakeplace_kernel_abi::{Call, Told, Tree as Entries};
 use wakeplace_workload::Workload;
 
+/// No tree that can be built is older (docs/guide/kernel.md).
+const OLDEST: (u16, u16) = (5, 10);
+
 /// What is kept of a CPU beside the kernel's view of it.
 #[derive(Debug)]
 struct Cpu {
@@ -156,6 +159,7 @@ impl<'a> Tree<'a> {
         KernelSetup {
             opps: domains.map(|domain| self.opp_wanted(domain)).collect(),
             preference: None,
+            release: OLDEST,
             threads: Vec::new(),
         }
     }
