@@ -76,6 +76,7 @@ impl Row {
                 behaviour_hash: self.behaviour_hash,
                 error: self.error,
                 metrics: self.metrics,
+                ..RunRecord::default()
             },
         }
     }

@@ -246,12 +246,11 @@ impl Runs {
                 true => metric_order(&store.metrics()?, &self.sweep.get().sweep.measured_by()),
                 false => metrics,
             };
-            let modelled = match form {
-                wakeplace_report::Format::Json => (0, 0),
-                _ => self.sweep.get().sweep.modelled(),
-            };
             let points = wakeplace_report::Points::new(&labels, metrics, for_people);
-            let mut points = points.modelled(modelled);
+            let mut points = match form {
+                wakeplace_report::Format::Json => points.with_power(),
+                _ => points.modelled(self.sweep.get().sweep.modelled()),
+            };
             store.parts(|part| -> Result<(), StoreError> {
                 points.add(part);
                 Ok(())

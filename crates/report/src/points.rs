@@ -17,6 +17,8 @@ pub struct Points {
     names: Vec<String>,
     metrics: Vec<String>,
     for_people: bool,
+    /// A column says where nobody measured the power.
+    with_power: bool,
     failed: Failed,
     group: Vec<RunRecord>,
 }
@@ -39,6 +41,7 @@ impl Points {
         let names: Vec<String> = labels.iter().cloned().chain(fixed).collect();
         let columns = columns(&names, &metrics, for_people, (0, 0));
         Self {
+            with_power: false,
             table: table(&columns, names.len()),
             names,
             metrics,
@@ -54,6 +57,16 @@ impl Points {
     pub fn modelled(mut self, (some, of): (usize, usize)) -> Self {
         let columns = columns(&self.names, &self.metrics, self.for_people, (some, of));
         self.table = table(&columns, self.names.len());
+        self
+    }
+
+    /// For programs: the column `power` says of each point whether nobody measured the power.
+    #[must_use]
+    pub fn with_power(mut self) -> Self {
+        let mut columns = columns(&self.names, &self.metrics, self.for_people, (0, 0));
+        columns.push("power".to_owned());
+        self.table = table(&columns, self.names.len());
+        self.with_power = true;
         self
     }
 
@@ -82,7 +95,12 @@ impl Points {
 
     fn end_point(&mut self) {
         if !self.group.is_empty() {
-            let row = row(&self.group, &self.names, &self.metrics, self.for_people);
+            let mut row = row(&self.group, &self.names, &self.metrics, self.for_people);
+            match self.group[0].power {
+                _ if !self.with_power => {}
+                "" => row.push(Cell::Empty),
+                word => row.push(word.into()),
+            }
             self.table.row(row);
             self.group.clear();
         }
@@ -231,6 +249,25 @@ mod tests {
         let mut points = Points::new(&[], vec!["energy_j".to_owned()], false);
         points.add(runs);
         points.finish().0.render(Format::Csv, Style::default())
+    }
+
+    /// Goal: a program finds the word where joules stand, point by point.
+    #[test]
+    fn a_modelled_power_is_told_to_programs() {
+        let modelled = RunRecord {
+            power: wakeplace_metrics::MODELLED,
+            ..run("b", 1, 3.0)
+        };
+        let mut points = Points::new(&[], vec!["energy_j".to_owned()], false).with_power();
+        points.add(&[run("a", 1, 1.0), modelled]);
+        let text = points.finish().0.render(Format::Json, Style::default());
+        let rows: serde_json::Value = serde_json::from_str(&text).expect("JSON");
+        let power = |at: usize| rows["points"][at]["power"].as_str().map(str::to_owned);
+        assert_eq!(
+            (power(0), power(1).as_deref()),
+            (None, Some("modelled")),
+            "{text}"
+        );
     }
 
     /// Goal: an interval is as wide as the distinct runs make it, and files that share a name are

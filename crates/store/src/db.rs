@@ -53,6 +53,8 @@ pub struct Store {
     pub(crate) chunk: usize,
     pub(crate) metrics: BTreeMap<String, i64>,
     pub(crate) points: BTreeSet<usize>,
+    /// Names of the platforms of which nobody measured the power.
+    pub(crate) modelled: BTreeSet<String>,
 }
 
 /// Points that are remembered as written.

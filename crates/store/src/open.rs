@@ -47,6 +47,7 @@ impl Store {
             chunk,
             metrics: BTreeMap::new(),
             points: BTreeSet::new(),
+            modelled: definition.sweep.modelled_platforms(),
         };
         check::rows(&store, definition)?;
         Ok(store)

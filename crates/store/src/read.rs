@@ -67,9 +67,15 @@ impl Store {
         mut each: impl FnMut(&[RunRecord]) -> Result<(), E>,
     ) -> Result<(), E> {
         self.each_part(|part| {
-            let part: Vec<RunRecord> = part.into_iter().map(|done| done.record).collect();
-            each(&part)
+            let part = part.into_iter().map(|done| self.with_power(done.record));
+            each(&part.collect::<Vec<_>>())
         })
+    }
+
+    /// What is known of a run's joules beside what is stored.
+    fn with_power(&self, record: RunRecord) -> RunRecord {
+        let modelled = self.modelled.contains(&record.platform);
+        record.with_power(modelled)
     }
 
     /// Writes all runs as a Parquet file, one row per run; `labels` are the varied keys.

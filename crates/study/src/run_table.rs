@@ -2,7 +2,7 @@
 
 use crate::{Comparison, PolicyRuns};
 use std::collections::{BTreeMap, BTreeSet};
-use wakeplace_metrics::RunMetrics;
+use wakeplace_metrics::{MODELLED, RunMetrics};
 use wakeplace_outcome::{CaseProfile, SeedRun, Study, hash};
 
 /// One run with all that it was made by.
@@ -38,6 +38,23 @@ pub struct RunRecord {
     pub error: String,
     /// Metrics by name.
     pub metrics: BTreeMap<String, f64>,
+    /// [`MODELLED`] where nobody measured the power that joules and watts are made of; else empty.
+    pub power: &'static str,
+}
+
+impl RunRecord {
+    /// With the word for the power of its platform, by whether nobody measured it.
+    #[must_use]
+    pub fn with_power(self, modelled: bool) -> Self {
+        Self {
+            power: power(modelled),
+            ..self
+        }
+    }
+}
+
+fn power(modelled: bool) -> &'static str {
+    if modelled { MODELLED } else { "" }
 }
 
 /// Values of a column, one per row.
@@ -98,6 +115,7 @@ impl RunTable {
             whole("duration_ns", &|r| r.duration_ns),
             text("jitter", &|r| &r.jitter),
             text("error", &|r| &r.error),
+            text("power", &|r| r.power),
             text("event_hash", &|r| &r.event_hash),
             text("behaviour_hash", &|r| &r.behaviour_hash),
             text("platform_hash", &|r| &r.platform_hash),
@@ -254,6 +272,7 @@ impl Comparison {
                         String::new()
                     },
                     metrics: metrics_of(metrics),
+                    power: power(self.modelled_power),
                 }
             };
             let all = self.seeds.iter().zip(&runs.metrics).zip(&runs.reports);
@@ -293,6 +312,7 @@ pub fn study_records(study: &Study) -> Vec<RunRecord> {
             metrics: { run.metrics.iter() }
                 .filter_map(|(name, value)| Some((name.clone(), (*value)?)))
                 .collect(),
+            power: power(case.is_some_and(|case| case.modelled_power)),
         };
         profile.seed_runs.iter().map(one).collect::<Vec<_>>()
     };
@@ -372,6 +392,7 @@ mod tests {
         let failed = RunRecord {
             labels,
             error: "why".to_owned(),
+            power: wakeplace_metrics::MODELLED,
             ..RunRecord::default()
         };
         let table = RunTable::of(&[made, failed]);
@@ -379,5 +400,11 @@ mod tests {
         let values: Vec<_> = named.map(|c| c.values.clone()).collect();
         let both = vec![Some("juno-r0".to_owned()); 2];
         assert_eq!(values, [RunValues::Text(both)]);
+        let power = table.columns.iter().find(|c| c.name == "power");
+        let words = ["", "modelled"].map(|word| Some(word.to_owned()));
+        assert_eq!(
+            power.expect("always").values,
+            RunValues::Text(words.to_vec())
+        );
     }
 }

@@ -260,7 +260,7 @@ fn columns(store: &Store, place: &Places<'_>, sweep: &Sweep) -> Result<Points, F
     let points = Points::new(&sweep.labels(), metrics, for_people);
     Ok(match place.output.format {
         // Names in JSON are keys, which programs look for.
-        FormatName::Json => points,
+        FormatName::Json => points.with_power(),
         _ => points.modelled(sweep.modelled()),
     })
 }

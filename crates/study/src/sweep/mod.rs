@@ -13,9 +13,11 @@ pub use axis::{Axis, Design, Range};
 pub use file::is_sweep;
 pub use point::{MadePoint, Point, Points};
 
+use crate::comparison::{hardware_clocks, modelled_power};
 use crate::file::with;
 use crate::identity::hash_of;
-use crate::{About, Ask, AskError, Request, RunRecord, Source, StudyError, argument};
+use crate::{About, Ask, AskError, Experiment, Request, RunRecord, Source, StudyError, argument};
+use std::collections::BTreeSet;
 use wakeplace_workload::is_path;
 
 /// Keys of what has a name.
@@ -125,17 +127,31 @@ impl Sweep {
         names
     }
 
-    /// CPUs whose power nobody measured, as a sentence for each platform that has some.
+    /// For each platform a sentence if nobody measured its power, and one if hardware chooses its
+    /// clocks under `powersave`.
     #[must_use]
     pub fn cautions(&self) -> Vec<String> {
         let mut said: Vec<String> = Vec::new();
         for point in self.tried() {
-            let note = crate::comparison::modelled_power(&point.experiment.platform);
-            if let Some(note) = note.filter(|note| !said.contains(note)) {
-                said.push(note);
+            let Experiment {
+                platform, policies, ..
+            } = &point.experiment;
+            let clocks = hardware_clocks(platform, policies.iter());
+            for note in modelled_power(platform).into_iter().chain(clocks) {
+                if !said.contains(&note) {
+                    said.push(note);
+                }
             }
         }
         said
+    }
+
+    /// Names of the platforms of which nobody measured the power.
+    #[must_use]
+    pub fn modelled_platforms(&self) -> BTreeSet<String> {
+        let platforms = self.tried().map(|point| point.experiment.platform);
+        let modelled = platforms.filter(|platform| !platform.modelled_power().is_empty());
+        modelled.map(|platform| platform.name).collect()
     }
 
     /// Of how many points nobody measured the power of some CPU, and of how many points that was
