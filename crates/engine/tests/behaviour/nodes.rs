@@ -36,7 +36,7 @@ fn ran(platform: &Platform, tasks: Vec<TaskScript>, expected_us: &[u64]) {
 /// 100 ms x 2048 / 1178 = 173.854 ms.
 #[test]
 fn threads_share_a_core() {
-    let platform = builtin("ivb-ep-2s");
+    let platform = without_turbo("ivb-ep-2s");
     ran(&platform, vec![job(0, 100)], &[100_000]);
     ran(
         &platform,
@@ -51,7 +51,7 @@ fn threads_share_a_core() {
 /// together; then the other has 50 of its 100 ms left and the core for itself: 136.927 ms.
 #[test]
 fn a_thread_speeds_up_when_its_sibling_stops() {
-    let platform = builtin("ivb-ep-2s");
+    let platform = without_turbo("ivb-ep-2s");
     let together = 50_000 * 2048 / BOTH;
     let tasks = vec![job(0, 50), job(20, 100)];
     ran(&platform, tasks, &[together, together + 50_000]);
@@ -61,7 +61,7 @@ fn a_thread_speeds_up_when_its_sibling_stops() {
 /// runs both at full speed: what the platform states is what happens.
 #[test]
 fn the_platform_states_what_threads_get() {
-    let mut platform = builtin("ivb-ep-2s");
+    let mut platform = without_turbo("ivb-ep-2s");
     for (capacity, each_ms) in [(1024, 200), (2048, 100)] {
         platform.smt.as_mut().expect("it has threads").core_capacity = vec![1024, capacity];
         let us = each_ms * 1000;
@@ -80,7 +80,7 @@ fn with_a_move_to(cpu: u32) -> u64 {
         ],
     );
     let load = workload(vec![move_once], vec![]);
-    let platform = builtin("ivb-ep-2s");
+    let platform = without_turbo("ivb-ep-2s");
     let (report, _) = simulate(&platform, &performance(), &load, &all_on(20 * MS));
     report.tasks[0].run_ns
 }
@@ -165,7 +165,7 @@ fn caches_of_a_node_are_evened_out() {
 /// docs/rules/balancing.md#class-order, docs/rules/balancing.md#active-balance.
 #[test]
 fn a_favoured_core_gets_the_task() {
-    let mut platform = builtin("ivb-ep-2s");
+    let mut platform = without_turbo("ivb-ep-2s");
     platform.topology[1].asym_packing = true;
     for cpu in [5, 25] {
         platform.cpus[cpu].priority = 9;

@@ -64,6 +64,13 @@ pub(crate) fn builtin(name: &str) -> Platform {
     Platform::builtin(name).unwrap_or_else(|e| panic!("{e}"))
 }
 
+/// One whose clock is what the kernel asks for, however many cores are awake.
+pub(crate) fn without_turbo(name: &str) -> Platform {
+    let mut platform = builtin(name);
+    platform.turbo = None;
+    platform
+}
+
 /// The same under a sched_ext scheduler.
 pub(crate) fn simulate_sched_ext(
     platform: &Platform,
