@@ -114,8 +114,9 @@ fn last_part(key: &str) -> &str {
 /// platform's file, or in the workload's argument.
 fn elsewhere(key: &str) -> Option<String> {
     let last = last_part(key);
-    let is_option = |one: &Argument| one.is_taken_by(Command::Compare);
-    if last == "scheduler" || argument(last).is_ok_and(is_option) || last == "seed" {
+    let of_runs = [Command::Compare, Command::Sim];
+    let is_option = |one: &Argument| of_runs.iter().any(|command| one.is_taken_by(*command));
+    if last == "scheduler" || argument(last).is_ok_and(is_option) {
         return Some(format!("it is an option, `--{}`", last.replace('_', "-")));
     }
     if let Some(path) = key.strip_prefix("platform.") {

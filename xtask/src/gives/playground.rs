@@ -1,5 +1,5 @@
-//! The simulator in browsers: `cargo xtask playground [FILE]` makes
-//! the page that is complete, and `cargo xtask playground-test [PROGRAM [FOLDER]]` tries both: the
+//! The simulator in browsers: `cargo xtask playground [FILE]` makes the page that is complete, and
+//! `cargo xtask playground-test [PROGRAM [FOLDER]]` tries both: the
 //! module gives the program's bytes (Node.js), and the page does so in a browser, from a disk and
 //! from a static host, whatever it is given. Each prints the path of what it made.
 //!

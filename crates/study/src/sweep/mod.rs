@@ -16,7 +16,7 @@ pub use point::{MadePoint, Point, Points};
 use crate::comparison::{hardware_clocks, modelled_power};
 use crate::file::with;
 use crate::identity::hash_of;
-use crate::{About, Ask, AskError, Experiment, Request, RunRecord, Source, StudyError, argument};
+use crate::{Ask, AskError, Experiment, Request, RunRecord, Source, StudyError, argument};
 use std::collections::BTreeSet;
 use wakeplace_workload::is_path;
 
@@ -307,12 +307,6 @@ fn pick<T>(all: &mut Vec<T>, index: usize) -> usize {
 
 /// A varied argument, or a parameter of every policy.
 fn name(request: &mut Request, key: &str, value: &str) -> Result<(), StudyError> {
-    match key {
-        "platform" => request.platforms.clear(),
-        "workload" => request.workloads.clear(),
-        "policy" => request.policies.clear(),
-        _ => {}
-    }
     let own = argument(key).ok().filter(|own| own.is_axis());
     let Some(own) = own else {
         request.set.push((key.to_owned(), value.to_owned()));
@@ -320,11 +314,12 @@ fn name(request: &mut Request, key: &str, value: &str) -> Result<(), StudyError>
     };
     let mut ask = Ask::default();
     ask.give(own, value);
-    let changed = ask.apply(request, &mut About::default());
-    changed.map_err(|error| match error {
+    let changed = ask.beside(std::mem::take(request));
+    *request = changed.map_err(|error| match error {
         AskError::Value { why, .. } => vary(key, &why),
         other => vary(key, &other.to_string()),
-    })
+    })?;
+    Ok(())
 }
 
 /// A varied part of the machine's model, of a workload's argument, or of a platform's file.
