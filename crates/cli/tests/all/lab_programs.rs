@@ -126,8 +126,10 @@ fn models_have_the_programs_tasks_and_wakeups() {
         let real: f64 = runs.iter().map(per_event).sum::<f64>() / runs.len() as f64;
         let factor = match key {
             "sysbench-threads" => 4.0,
-            // A run of some ms: the model's first messages find idle CPUs, a guest's fewer.
-            "hackbench-pipe" => 2.5,
+            // How many receivers sleep when a message comes depends on how soon an idle CPU wakes:
+            // 0.02 to 0.08 of the model's messages, without idle states and with those of the
+            // board; 0.11 to 0.19 of the guests'.
+            "hackbench-pipe" => 3.0,
             _ => 2.0,
         };
         let ratio = per_event(model) / real;

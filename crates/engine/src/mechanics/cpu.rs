@@ -59,7 +59,7 @@ pub(super) struct Cpu {
     pub(super) entered_ns: u64,
     /// As last announced.
     pub(super) power: Option<CpuPower>,
-    /// Counted as asleep by its cluster.
+    /// Counted among those of its cluster that ask for a cluster state.
     pub(super) votes_cluster: bool,
 }
 
@@ -92,8 +92,8 @@ impl Cpu {
 /// One cluster.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct ClusterState {
-    /// CPUs that are in a cluster idle state.
-    pub(super) asleep: u32,
+    /// CPUs that have asked for a cluster idle state and have not left it.
+    pub(super) asking: u32,
     /// The idle state that it is in; None: it is up.
     pub(super) state: Option<u16>,
 }

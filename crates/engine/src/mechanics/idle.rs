@@ -36,22 +36,56 @@ impl<O: Observer> Mechanics<'_, O> {
     #[inline]
     pub(crate) fn enter_idle<K: Kernel>(&mut self, k: &mut K, cpu: CpuId, position: usize) {
         let now = self.clock.now;
-        let state = self.machine.idle[cpu.index()][position];
+        self.cpus[cpu].idle_state = position;
+        let index = self.idle_state(cpu).index;
+        let entry_ns = self.way_in(cpu).entry_ns;
         let c = &mut self.cpus[cpu];
         c.mode = Mode::Idle;
-        c.idle_state = position;
         c.idle_since_ns = now;
-        c.entered_ns = now + state.entry_ns;
+        c.entered_ns = now + entry_ns;
         c.generation += 1;
         let generation = c.generation;
         self.share_core(k, cpu);
-        if state.entry_ns == 0 {
+        if entry_ns == 0 {
             self.idle_entered(cpu);
         } else {
-            self.power(cpu, CpuPower::Transition { state: state.index });
+            self.power(cpu, CpuPower::Transition { state: index });
             self.clock
-                .push(now + state.entry_ns, Event::IdleEntered { cpu, generation });
+                .push(now + entry_ns, Event::IdleEntered { cpu, generation });
         }
+    }
+
+    /// The CPU asks for its idle state. Returns the one whose entry it goes through: only the last
+    /// of a cluster takes the cluster down, the others just their own CPU.
+    ///
+    /// Rule: docs/guide/model.md, Idle. Test: `only_the_last_pays_for_the_cluster`.
+    #[inline]
+    fn way_in(&mut self, cpu: CpuId) -> CpuIdleState {
+        let state = self.idle_state(cpu);
+        if !state.cluster {
+            return state;
+        }
+        self.cpus[cpu].votes_cluster = true;
+        let cluster = self.machine.cluster_of[cpu.index()];
+        let cpus = &self.machine.cluster_cpus[cluster as usize];
+        let asking = &mut self.hardware.clusters[cluster as usize].asking;
+        *asking += 1;
+        let down = ((*asking as usize) == cpus.len()).then(|| {
+            let asked = cpus.iter().map(|cpu| self.idle_state(*cpu).index);
+            asked.min().unwrap_or(state.index)
+        });
+        self.way_of(cpu, down).unwrap_or(state)
+    }
+
+    /// The state whose entry and exit a CPU in a cluster state has: the one that the cluster is in,
+    /// or, while the cluster is up, the CPU's own deepest.
+    fn way_of(&self, cpu: CpuId, cluster: Option<u16>) -> Option<CpuIdleState> {
+        let own = &self.machine.idle[cpu.index()];
+        let found = match cluster {
+            Some(down) => own.iter().find(|state| state.index == down),
+            None => own.iter().rev().find(|state| !state.cluster),
+        };
+        found.copied()
     }
 
     /// The event of an entry that may have been given up.
@@ -63,27 +97,25 @@ impl<O: Observer> Mechanics<'_, O> {
         }
     }
 
-    /// Entry is complete: the CPU draws the state's power; the last of a cluster takes it down,
-    /// into the shallowest state that one of its CPUs has asked for.
+    /// Entry is complete: the CPU draws the state's power. When the last of a cluster is there, the
+    /// cluster goes down, into the shallowest state that one of its CPUs has asked for.
     fn idle_entered(&mut self, cpu: CpuId) {
         let state = self.idle_state(cpu);
         self.power(cpu, CpuPower::Idle { state: state.index });
-        if !state.cluster {
-            return;
-        }
-        self.cpus[cpu].votes_cluster = true;
         let cluster = self.machine.cluster_of[cpu.index()];
         let cpus = &self.machine.cluster_cpus[cluster as usize];
-        let asleep = &mut self.hardware.clusters[cluster as usize].asleep;
-        *asleep += 1;
-        if (*asleep as usize) < cpus.len() {
+        let asking = self.hardware.clusters[cluster as usize].asking as usize;
+        if !state.cluster || asking < cpus.len() {
             return;
         }
-        let shallowest = self.shallowest_idle(cpus);
-        self.hardware.clusters[cluster as usize].state = shallowest;
+        // None: one of them is still on its way in.
+        let Some(shallowest) = self.shallowest_idle(cpus) else {
+            return;
+        };
+        self.hardware.clusters[cluster as usize].state = Some(shallowest);
         self.tell(Happening::ClusterPower {
             cluster,
-            state: shallowest,
+            state: Some(shallowest),
         });
     }
 
@@ -102,9 +134,9 @@ impl<O: Observer> Mechanics<'_, O> {
     #[inline]
     pub(crate) fn leave_idle_state(&mut self, cpu: CpuId, at: u64) -> Leaving {
         let state = self.idle_state(cpu);
-        let exit = self.exit_latency(cpu, state);
+        let way = self.way_out(cpu, state);
         let c = &mut self.cpus[cpu];
-        let ready_ns = at.max(c.entered_ns) + exit;
+        let ready_ns = at.max(c.entered_ns) + way.exit_ns;
         let idle_ns = ready_ns - c.idle_since_ns;
         c.mode = Mode::Waking;
         c.generation += 1;
@@ -121,19 +153,14 @@ impl<O: Observer> Mechanics<'_, O> {
         }
     }
 
-    /// Way out of a state. A cluster state is left as the state that the cluster is in; if the
-    /// cluster stayed up, like the CPU's own deepest.
-    fn exit_latency(&self, cpu: CpuId, state: CpuIdleState) -> u64 {
+    /// The state whose exit a CPU goes through.
+    fn way_out(&self, cpu: CpuId, state: CpuIdleState) -> CpuIdleState {
         if !state.cluster {
-            return state.exit_ns;
+            return state;
         }
         let cluster = self.machine.cluster_of[cpu.index()];
-        let own = &self.machine.idle[cpu.index()];
-        let found = match self.hardware.clusters[cluster as usize].state {
-            Some(down) => own.iter().find(|s| s.index == down),
-            None => own.iter().rev().find(|s| !s.cluster),
-        };
-        found.map_or(state.exit_ns, |s| s.exit_ns)
+        let down = self.hardware.clusters[cluster as usize].state;
+        self.way_of(cpu, down).unwrap_or(state)
     }
 
     fn leave_cluster(&mut self, cpu: CpuId) {
@@ -142,7 +169,7 @@ impl<O: Observer> Mechanics<'_, O> {
         }
         let cluster = self.machine.cluster_of[cpu.index()];
         let c = &mut self.hardware.clusters[cluster as usize];
-        c.asleep -= 1;
+        c.asking -= 1;
         if c.state.take().is_some() {
             self.tell(Happening::ClusterPower {
                 cluster,

@@ -138,6 +138,59 @@ fn a_cluster_goes_no_deeper_than_its_shallowest_cpu() {
     );
 }
 
+/// Goal: a CPU that asks for a cluster state while another CPU of the cluster is awake just powers
+/// itself down, as platform-coordinated PSCI has it; the last one takes the cluster down and pays
+/// for it. Source: Arm DEN0022, platform-coordinated mode: the implementation enters the deepest
+/// state that all cores of the node permit. Method: own entry 100 us, cluster 700 us; CPU 1 ends
+/// its work 0.5 ms after CPU 0.
+#[test]
+fn only_the_last_pays_for_the_cluster() {
+    let state = |cluster, entry, residency| Idle {
+        cluster,
+        entry,
+        exit: 300,
+        residency,
+    };
+    let board = Board {
+        idle: vec![state(false, 100, 1_000), state(true, 700, 2_000)],
+        ..Board::symmetric(2)
+    };
+    let mut load = slow_beat(0);
+    load.timers.push(Timer {
+        start_delay_ns: 500 * US,
+        ..load.timers[0].clone()
+    });
+    let wait = Event::Timer {
+        timer: 1,
+        period_ns: 100 * MS,
+    };
+    load.tasks.push(TaskScript {
+        cpus: Some(vec![1]),
+        ..script(Loops::Forever, vec![phase(1, None, &[run_ms(1), wait])])
+    });
+    let options = Options {
+        idle_states: true,
+        ..all_off(3 * S)
+    };
+    let (_, log) = simulate(&board.platform(), &performance(), &load, &options);
+    for (cpu, entry) in [(0, 100 * US), (1, 700 * US)] {
+        let powers = log.power(cpu);
+        let ways = powers.windows(2).filter_map(|pair| match pair {
+            [
+                (began, CpuPower::Transition { state: 2 }),
+                (ended, CpuPower::Idle { state: 2 }),
+            ] => Some((*began, ended - began)),
+            _ => None,
+        });
+        let ways: Vec<_> = ways.filter(|(began, _)| *began > S).collect();
+        assert!(ways.len() >= 15, "CPU {cpu}: {ways:?}");
+        assert!(
+            ways.iter().all(|(_, ns)| *ns == entry),
+            "CPU {cpu}: {ways:?}"
+        );
+    }
+}
+
 /// Goal: a CPU without a tick does not stay in a shallow state by a wrong prediction: nothing would
 /// end it (docs/decisions/006). Method: a CPU that comes back knows no idle times, so that its
 /// governor predicts none, and its tick is stopped; nothing runs there any more.

@@ -234,27 +234,29 @@ impl Checker<'_> {
         use CpuPower::{Busy, Idle, Transition};
         let (before, since) = self.before[cpu as usize];
         let lasted = self.now - since;
-        let entry = |s: u16| self.platform.idle_states[usize::from(s)].entry_latency_ns;
+        let entries = |s: u16| self.ways(cpu, s).map(|way| way.entry_latency_ns);
+        let entered = |s: u16, lasted: u64| entries(s).any(|entry| entry == lasted);
         let left = |s: u16, lasted: u64| {
-            let (exits, ipi) = (self.exits(cpu, s), self.platform.costs.ipi_ns);
-            exits.iter().any(|e| (*e..=e + ipi).contains(&lasted))
+            let ipi = self.platform.costs.ipi_ns;
+            let mut exits = self.ways(cpu, s).map(|way| way.exit_latency_ns);
+            exits.any(|exit| (exit..=exit + ipi).contains(&lasted))
         };
         let legal = match (before, self.power[cpu as usize], power) {
             // At time 0 the CPUs are in a state they did not enter.
             (_, None, Idle { .. }) => self.now == 0,
             (None, Some(Idle { state: a }), Transition { state: b }) if self.now == 0 => a == b,
             // ... and may choose one that takes no time to enter.
-            (None, Some(Idle { .. }), Idle { state }) if self.now == 0 => entry(state) == 0,
-            (_, Some(Busy), Idle { state }) => entry(state) == 0,
-            (_, Some(Busy), Transition { state }) => entry(state) > 0,
+            (None, Some(Idle { .. }), Idle { state }) if self.now == 0 => entered(state, 0),
+            (_, Some(Busy), Idle { state }) => entered(state, 0),
+            (_, Some(Busy), Transition { state }) => entries(state).any(|entry| entry > 0),
             (_, Some(Idle { state }), Busy) => left(state, 0),
             (_, Some(Idle { state: a }), Transition { state: b }) => a == b,
             (Some(Idle { .. }), Some(Transition { state }), Busy) => left(state, lasted),
             (Some(Busy), Some(Transition { state: a }), Idle { state: b }) => {
-                a == b && lasted == entry(a)
+                a == b && entered(a, lasted)
             }
             (Some(Busy), Some(Transition { state }), Busy) => {
-                lasted >= entry(state) && left(state, lasted - entry(state))
+                entries(state).any(|entry| lasted >= entry && left(state, lasted - entry))
             }
             _ => false,
         };
@@ -266,22 +268,18 @@ impl Checker<'_> {
         );
     }
 
-    /// Ways out of a state: a cluster state whose cluster stayed up is left like the CPU's own
-    /// deepest, and one whose cluster is in a shallower state like that.
-    fn exits(&self, cpu: u32, state: u16) -> Vec<u64> {
+    /// The states as which a CPU enters and leaves a state: a cluster state whose cluster stays up
+    /// like the CPU's own deepest, and one whose cluster is in a shallower state like that.
+    fn ways(&self, cpu: u32, state: u16) -> impl Iterator<Item = &IdleState> {
         let (states, index) = (&self.platform.idle_states, usize::from(state));
-        let state = &states[index];
-        let mut exits = vec![state.exit_latency_ns];
-        if state.scope == IdleScope::Cluster {
-            let of_cpu = |s: &&IdleState| s.cpus.iter().any(|c| c.0 == cpu);
-            let mut own = states.iter().filter(of_cpu);
-            let deepest = own.rfind(|s| s.scope == IdleScope::Cpu);
-            exits.extend(deepest.map(|s| s.exit_latency_ns));
-            let shallower = states[..index].iter().filter(of_cpu);
-            let of_cluster = shallower.filter(|s| s.scope == IdleScope::Cluster);
-            exits.extend(of_cluster.map(|s| s.exit_latency_ns));
-        }
-        exits
+        let of_cpu = move |s: &&IdleState| s.cpus.iter().any(|c| c.0 == cpu);
+        let of_cluster = states[index].scope == IdleScope::Cluster;
+        let mut own = states.iter().filter(of_cpu);
+        let deepest = own.rfind(|s| s.scope == IdleScope::Cpu);
+        let shallower = states[..index].iter().filter(of_cpu);
+        let shallower = shallower.filter(|s| s.scope == IdleScope::Cluster);
+        let others = deepest.into_iter().chain(shallower);
+        std::iter::once(&states[index]).chain(others.filter(move |_| of_cluster))
     }
 
     /// A cluster is down only while all its CPUs are in a cluster state, and then in the shallowest
