@@ -113,6 +113,22 @@ pub enum Happening {
         /// The pass.
         iteration: Iteration,
     },
+    /// A frame of a chain began.
+    FrameBegin {
+        /// The chain's first task.
+        task: u32,
+        /// Index into the workload's chains.
+        chain: u32,
+        /// When the task's timer or sleep was due.
+        begin_ns: u64,
+    },
+    /// A chain's last task is done with what it worked on.
+    FrameEnd {
+        /// The task.
+        task: u32,
+        /// Index into the workload's chains.
+        chain: u32,
+    },
     /// A time that the workload is measured by.
     Sample {
         /// The task.

@@ -122,6 +122,8 @@ pub struct TaskTotals {
     pub activations: u64,
     /// Units it counted after the warm-up.
     pub counted: u64,
+    /// Work of its steps that is done, ns of the machine's fastest CPU at its highest clock.
+    pub work_ns: u64,
 }
 
 /// Events of one kind.

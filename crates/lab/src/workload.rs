@@ -138,6 +138,8 @@ fn unknown(event: Event) -> Option<&'static str> {
         | Event::Yield
         | Event::Post { .. }
         | Event::Wait { .. }
+        | Event::FrameBegin { .. }
+        | Event::FrameEnd { .. }
         | Event::Count { .. } => None,
         Event::Stall { .. } => Some("waits for memory"),
         Event::Io { .. } => Some("waits for a device"),

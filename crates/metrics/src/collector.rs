@@ -1,6 +1,7 @@
 //! Everything that is measured of a run, in one observer.
 
 use crate::energy::EnergyReport;
+use crate::frames::Frames;
 use crate::idle_choices::IdleChoices;
 use crate::latency::{Latency, LatencyBucket, TaskLatency};
 use crate::measured::Measured;
@@ -55,8 +56,10 @@ impl RunMetrics {
             measured: Measured::new(&workload.series),
             count: workload.count.clone(),
             ends: workload.comes_to_an_end(),
+            frames: Frames::new(&workload.chains),
             energy: EnergyMeter::of_run(platform, options),
-            latency: (!workload.wakeups_unknown).then(|| Latency::new(workload.tasks.len())),
+            latency: (!workload.wakeups_unknown)
+                .then(|| Latency::new(workload.tasks.len(), !workload.no_periods)),
             residency: Residency::new(platform),
             idle_choices: IdleChoices::new(platform),
             placements: Placements::new(platform),
@@ -84,6 +87,7 @@ pub struct Collector {
     energy: Option<EnergyMeter<PlatformPower>>,
     /// None: when tasks are due is not known.
     latency: Option<Latency>,
+    frames: Frames,
     residency: Residency,
     idle_choices: IdleChoices,
     placements: Placements,
@@ -116,6 +120,7 @@ impl Collector {
         if let Some(latency) = &self.latency {
             latency.report(&mut values);
         }
+        self.frames.report(report.end_ns, &mut values);
         self.residency.report(&mut values);
         self.idle_choices.report(&mut values);
         self.placements.report(&mut values);
@@ -147,6 +152,13 @@ impl Collector {
         {
             values.set("cpu_power_w", joules / seconds(report.end_ns.into()));
         }
+        let work: u128 = report.tasks.iter().map(|t| u128::from(t.work_ns)).sum();
+        if let Some(joules) = values.get("cpu_energy_j")
+            && work > 0
+        {
+            values.set("cpu_energy_per_work_j", joules / seconds(work));
+        }
+        values.set("task_work_s", seconds(work));
         values.set("task_run_s", seconds(run));
         values.set("task_wait_s", seconds(wait));
         add_figures(&mut self.behaviour, energy.as_ref(), report);
@@ -245,6 +257,7 @@ impl Observer for Collector {
         if let Some(latency) = &mut self.latency {
             latency.happened(time_ns, what);
         }
+        self.frames.happened(time_ns, what);
         self.behaviour.happened(time_ns, what);
         match *what {
             Happening::Sample {

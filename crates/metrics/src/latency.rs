@@ -39,19 +39,22 @@ pub struct LatencyBucket {
 pub struct Latency {
     histogram: Histogram<u64>,
     tasks: Vec<TaskLatency>,
+    /// Timer events are periods.
+    periods: bool,
 }
 
 impl Latency {
-    /// For a workload of `n_tasks` tasks.
+    /// For a workload of `n_tasks` tasks, whose timer events are periods or not.
     ///
     /// # Panics
     /// Never: the histogram's digits are valid.
     #[must_use]
-    pub fn new(n_tasks: usize) -> Latency {
+    pub fn new(n_tasks: usize, periods: bool) -> Latency {
         let histogram = Histogram::new(DIGITS).expect("3 digits are in range");
         Latency {
             histogram,
             tasks: vec![TaskLatency::default(); n_tasks],
+            periods,
         }
     }
 
@@ -120,11 +123,12 @@ impl Latency {
         if let Some(slack) = tasks().filter_map(|t| t.slack_ns_min).min() {
             values.set("slack_us_min", slack as f64 / 1e3);
         }
-        values.count(
-            "missed_periods_total",
-            tasks().map(|t| t.missed_periods).sum(),
-        );
-        values.count("periods_total", tasks().map(|t| t.periods).sum());
+        let periods = tasks().map(|t| t.periods).sum();
+        if periods > 0 {
+            let missed = tasks().map(|t| t.missed_periods).sum();
+            values.count("missed_periods_total", missed);
+            values.count("periods_total", periods);
+        }
     }
 }
 
@@ -137,7 +141,9 @@ impl Observer for Latency {
                 wake_latency_ns,
                 ..
             } => self.run_start(task, wake_latency_ns),
-            Happening::TimerSlack { task, slack_ns } => self.timer_slack(task, slack_ns),
+            Happening::TimerSlack { task, slack_ns } if self.periods => {
+                self.timer_slack(task, slack_ns);
+            }
             _ => {}
         }
     }
@@ -184,7 +190,7 @@ mod tests {
     #[test]
     fn latencies_by_hand() {
         // 1 us to 1000 us, in an order that is not sorted, on two tasks.
-        let mut latency = Latency::new(2);
+        let mut latency = Latency::new(2, true);
         for i in 0..1000_u64 {
             let us = (i * 7) % 1000 + 1;
             happen!(latency, i =>
@@ -204,7 +210,7 @@ mod tests {
 
     #[test]
     fn short_latencies_and_ranks_are_exact() {
-        let mut latency = Latency::new(1);
+        let mut latency = Latency::new(1, true);
         for ns in 1..=700 {
             happen!(latency, 0 => RunStart { cpu: 0, task: 0, wake_latency_ns: Some(ns) });
         }
@@ -212,29 +218,29 @@ mod tests {
         assert_eq!(latency.percentile_ns(99), Some(693));
         assert_eq!(latency.percentile_ns(50), Some(350));
         assert_eq!(latency.percentile_ns(100), Some(700));
-        let mut zero = Latency::new(1);
+        let mut zero = Latency::new(1, true);
         happen!(zero, 0 => RunStart { cpu: 0, task: 0, wake_latency_ns: Some(0) });
         assert_eq!(report(&zero).get("wake_latency_us_p99"), Some(0.0));
     }
 
     #[test]
     fn percentiles_do_not_exceed_the_longest() {
-        let mut latency = Latency::new(1);
+        let mut latency = Latency::new(1, true);
         happen!(latency, 0 => RunStart { cpu: 0, task: 0, wake_latency_ns: Some(1_000_000_001) });
         assert_eq!(latency.percentile_ns(50), Some(1_000_000_001));
     }
 
     #[test]
     fn nothing_measured_is_absent() {
-        let values = report(&Latency::new(3));
+        let values = report(&Latency::new(3, true));
         assert_eq!(values.get("wake_latency_us_mean"), None);
         assert_eq!(values.get("slack_us_min"), None);
-        assert_eq!(values.get("periods_total"), Some(0.0));
+        assert_eq!(values.get("periods_total"), None);
     }
 
     #[test]
     fn slack_by_hand() {
-        let mut latency = Latency::new(2);
+        let mut latency = Latency::new(2, true);
         for (task, slack) in [(0, 5_000), (0, -1_500), (1, 0), (1, 700), (0, -1)] {
             happen!(latency, 0 => TimerSlack { task, slack_ns: slack });
         }

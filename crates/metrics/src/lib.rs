@@ -11,6 +11,7 @@
 mod collector;
 mod energy;
 mod expectation;
+mod frames;
 mod idle_choices;
 mod latency;
 mod ledger;

@@ -33,8 +33,9 @@ pub fn of_power(metric: &str) -> bool {
 pub struct MetricDef {
     /// Name, ending in its unit (and the statistic); `{cluster}` stands for a cluster's name or
     /// that of a kind of CPU, where a cluster holds several (`Platform::cpu_groups`), `{state}` for
-    /// an idle state's, `{time}` for what a workload calls a time that it measures, `{case}` for
-    /// `case1` to `case8` of the wake-up cases, or `cases`, their sum.
+    /// an idle state's, `{time}` for what a workload calls a time that it measures, `{chain}` for a
+    /// chain with a deadline, `{case}` for `case1` to `case8` of the wake-up cases, or `cases`,
+    /// their sum.
     pub name: &'static str,
     /// Unit of the value, as printed.
     pub unit: &'static str,
@@ -48,7 +49,7 @@ impl MetricDef {
     /// `name` is this metric, or one of this pattern's.
     #[must_use]
     pub fn matches(&self, name: &str) -> bool {
-        let pattern = [CLUSTER, STATE, TIME, CASE]
+        let pattern = [CLUSTER, STATE, TIME, CHAIN, CASE]
             .into_iter()
             .find_map(|p| self.name.split_once(p));
         match pattern {
@@ -85,6 +86,8 @@ const CLUSTER: &str = "{cluster}";
 const STATE: &str = "{state}";
 /// Placeholder of the name of a measured time.
 const TIME: &str = "{time}";
+/// Placeholder of the name of a chain.
+const CHAIN: &str = "{chain}";
 /// Placeholder of a wake-up case.
 const CASE: &str = "{case}";
 
@@ -95,7 +98,7 @@ fn a_case(given: &str) -> bool {
 }
 
 /// What a reader looks at next, in this order, after what a workload is measured by.
-pub const KEY_METRICS: [&str; 9] = [
+pub const KEY_METRICS: [&str; 10] = [
     "energy_j",
     "cpu_energy_j",
     "work_energy_j",
@@ -103,6 +106,7 @@ pub const KEY_METRICS: [&str; 9] = [
     "energy_over_optimal_pct",
     "wake_latency_us_p50",
     "wake_latency_us_p99",
+    "missed_frames_total",
     "missed_periods_total",
     "migrations_total",
 ];

@@ -28,7 +28,7 @@ use wakeplace_metrics::Window;
 use wakeplace_platform::Platform;
 use wakeplace_policy_sys::Policy;
 use wakeplace_text::one_at_a_time;
-use wakeplace_workload::{Dialect, Jitter, LoadOptions, Spec, WorkloadError};
+use wakeplace_workload::{Deadlines, Dialect, Jitter, LoadOptions, Spec, WorkloadError};
 
 /// Simulated time if neither the caller nor the workload says: that of the published tests.
 pub const DEFAULT_DURATION_NS: u64 = 30_000_000_000;
@@ -133,6 +133,8 @@ pub struct Request {
     pub load: LoadOptions,
     /// What is drawn from the seed where the workload draws nothing.
     pub jitter: Option<Jitter>,
+    /// Deadlines of chains, instead of those of files.
+    pub deadlines: Option<Deadlines>,
     /// `ERA[+FEATURE]...[:KEY=VALUE,...]`, the base first; at least one.
     pub policies: Vec<String>,
     /// sched_ext schedulers, which take part after the policies.
@@ -161,6 +163,7 @@ impl Default for Request {
             workloads: Vec::new(),
             load: LoadOptions::default(),
             jitter: None,
+            deadlines: None,
             policies: Vec::new(),
             schedulers: Vec::new(),
             set: Vec::new(),
@@ -218,7 +221,7 @@ impl Request {
             let platform = Arc::new(platform);
             for (source, spec) in self.workloads.iter().zip(&specs) {
                 let spec = match source.is_recording() && at > 0 {
-                    true => self.jittered(source.workload(&self.load, &platform)?)?,
+                    true => self.varied(source.workload(&self.load, &platform)?)?,
                     false => spec.clone(),
                 };
                 experiments.push(self.experiment(&platform, spec, &policies, &options)?);
@@ -247,11 +250,15 @@ impl Request {
 
     /// The workloads as the first platform has them; files are read once.
     fn specs(&self, platform: &Platform) -> Result<Vec<Spec>, StudyError> {
-        let one = |source: &Source| self.jittered(source.workload(&self.load, platform)?);
+        let one = |source: &Source| self.varied(source.workload(&self.load, platform)?);
         self.workloads.iter().map(one).collect()
     }
 
-    fn jittered(&self, spec: Spec) -> Result<Spec, StudyError> {
+    fn varied(&self, spec: Spec) -> Result<Spec, StudyError> {
+        let spec = match &self.deadlines {
+            None => spec,
+            Some(deadlines) => spec.with_deadlines(deadlines.clone()),
+        };
         match self.jitter {
             None => Ok(spec),
             Some(jitter) => spec.with_jitter(jitter).map_err(StudyError::Jitter),

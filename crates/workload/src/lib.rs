@@ -7,6 +7,7 @@
 pub mod script;
 pub use script::*;
 
+mod deadline;
 mod dialect;
 mod error;
 mod input;
@@ -19,6 +20,7 @@ mod rtapp;
 mod spec;
 mod stream;
 
+pub use deadline::Deadlines;
 pub use dialect::Dialect;
 pub use error::{ArgumentFault, Fault, FaultKind, Position, WorkloadError};
 pub use input::{READ_LIMIT_BYTES, standard_input};

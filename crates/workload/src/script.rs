@@ -8,7 +8,7 @@ mod measure;
 mod shared;
 
 pub use event::{Event, Pick, SLEEPS_ON_NS, Since, TimerMode};
-pub use measure::{Count, Figure, FigureOf, Series, Statistic, SysbenchBins, TimeUnit};
+pub use measure::{Chain, Count, Figure, FigureOf, Series, Statistic, SysbenchBins, TimeUnit};
 pub use shared::{Barrier, Channel, Condition, Counter, Limit, Mutex, Shared, SharedSet, Timer};
 
 use crate::realtime::{Attributes, RealTime};
@@ -255,6 +255,10 @@ pub struct Workload {
     pub shared: Shared,
     /// What is measured by times; may be empty.
     pub series: Vec<Series>,
+    /// Chains with deadlines; may be empty.
+    pub chains: Vec<Chain>,
+    /// Its timers stand for ends of sleeps, as those of a recording. They are no periods.
+    pub no_periods: bool,
     /// What is measured by counting; None: nothing.
     pub count: Option<Count>,
     /// Task groups; a thread that is in none of them belongs to the root.

@@ -2,7 +2,9 @@
 use crate::error::WorkloadError;
 use crate::models::{self, Model, ModelInfo};
 use crate::rtapp::template::Template;
-use crate::{Jitter, LoadOptions, MachineFacts, RtAppLog, Workload, input, recording, rtapp};
+use crate::{
+    Deadlines, Jitter, LoadOptions, MachineFacts, RtAppLog, Workload, input, recording, rtapp,
+};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -17,6 +19,8 @@ pub struct Spec {
     source: Source,
     /// What is drawn beside what the workload itself draws.
     pub(crate) jitter: Option<Jitter>,
+    /// Instead of those of its file.
+    pub(crate) deadlines: Option<Deadlines>,
 }
 
 #[derive(Clone, Debug)]
@@ -42,6 +46,7 @@ impl Spec {
             warnings: model.warnings(argument),
             source: Source::Model(model),
             jitter: None,
+            deadlines: None,
         })
     }
 
@@ -71,6 +76,7 @@ impl Spec {
             warnings,
             source: Source::RtApp(Arc::new(template)),
             jitter: None,
+            deadlines: None,
         })
     }
 
@@ -83,6 +89,7 @@ impl Spec {
             warnings,
             source: Source::Recorded(Arc::new(workload)),
             jitter: None,
+            deadlines: None,
         }
     }
 
@@ -90,9 +97,15 @@ impl Spec {
     pub fn expand(&self, seed: u64, machine: MachineFacts<'_>) -> Result<Workload, WorkloadError> {
         let mut workload = match &self.source {
             Source::Model(model) => model.expand(&self.name, seed, machine)?,
-            Source::RtApp(template) => rtapp::expand::expand(template, &self.name, seed, machine)?,
+            Source::RtApp(template) => {
+                let own = self.deadlines.is_none();
+                rtapp::expand::expand(template, &self.name, seed, machine, own)?
+            }
             Source::Recorded(workload) => Workload::clone(workload),
         };
+        if let Some(deadlines) = &self.deadlines {
+            deadlines.apply(&mut workload)?;
+        }
         if let Some(jitter) = self.jitter {
             jitter.apply(&mut workload, seed);
         }

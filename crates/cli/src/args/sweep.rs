@@ -16,8 +16,8 @@ pub(crate) struct SweepArgs {
     pub(crate) file: Option<String>,
     /// What is varied, as runnable_boost_pct=0..100:3 or platform=a,b; repeatable
     ///
-    /// KEY=FROM..TO:STEPS or KEY=A,B,C. KEY is `platform`, `workload`, `policy`, `duration`,
-    /// `jitter`, `hotplug`, `rtapp_dialect`, `workload.KEY` (of a model), `platform.PATH` (a
+    /// KEY=FROM..TO:STEPS or KEY=A,B,C. KEY is an option that takes one value and says what is
+    /// run, as `platform`, `policy` or `duration`, `workload.KEY` (of a model), `platform.PATH` (a
     /// value of the platform's file, as `platform.kernel.tick_hz` or
     /// `platform.cluster.big.cores.0.capacity`), `model.KEY`, or a parameter of the policies.
     /// Every value runs with every other; equal points are one. Values with commas go into a

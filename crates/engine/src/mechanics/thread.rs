@@ -3,6 +3,7 @@
 use super::handover::Lines;
 use super::script::progress::Progress;
 use crate::ids::{CpuId, TaskId};
+use crate::machine::FULL_SPEED;
 use crate::observe::Iteration;
 use crate::outcome::{TaskTotals, WaitsFor};
 use wakeplace_workload::TaskScript;
@@ -102,6 +103,8 @@ pub(crate) struct Thread {
     pub(crate) fresh: bool,
     pub(crate) runnable_since_ns: u64,
     pub(crate) totals: TaskTotals,
+    /// Work of its steps that is done (`machine::FULL_SPEED` units).
+    pub(crate) work: u128,
     /// It is past the start line, where all wait until the last one is created.
     pub(crate) started: bool,
     /// When it was created, ns.
@@ -132,6 +135,12 @@ pub(crate) struct Thread {
     pub(crate) mark_ns: u64,
     /// When whoever woke it last began to, ns.
     pub(crate) stamp_ns: u64,
+    /// When its last timer or sleep was due, ns, until a frame begins with that.
+    pub(crate) frame_due_ns: Option<u64>,
+    /// It has worked since its last `FrameEnd`.
+    pub(crate) worked: bool,
+    /// How long it has slept by `Sleep` since its last timer event, ns.
+    pub(crate) rested_ns: u64,
     /// When it began the step that wakes others, ns.
     pub(crate) began_ns: u64,
     /// The number it claimed last.
@@ -154,6 +163,7 @@ impl Thread {
             fresh: false,
             runnable_since_ns: 0,
             totals: TaskTotals::default(),
+            work: 0,
             started: false,
             born_ns: 0,
             ends: false,
@@ -170,6 +180,9 @@ impl Thread {
             lent_to: None,
             mark_ns: 0,
             stamp_ns: 0,
+            frame_due_ns: None,
+            worked: false,
+            rested_ns: 0,
             began_ns: 0,
             claimed: 0,
             lock_cpu: None,
@@ -217,6 +230,7 @@ impl Thread {
         };
         TaskTotals {
             wait_ns: self.totals.wait_ns + open,
+            work_ns: (self.work / u128::from(FULL_SPEED)) as u64,
             ..self.totals
         }
     }

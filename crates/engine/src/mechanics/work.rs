@@ -26,7 +26,11 @@ impl<O: Observer> Mechanics<'_, O> {
         thread.overhead -= overhead;
         done -= overhead;
         match &mut thread.action {
-            Some(Action::Work(left)) => *left = left.saturating_sub(done),
+            Some(Action::Work(left)) => {
+                let done = done.min(*left);
+                *left -= done;
+                thread.work += u128::from(done);
+            }
             Some(Action::Stall(left)) => *left = left.saturating_sub(done / c.speed),
             Some(Action::Until(_)) | None => {}
         }

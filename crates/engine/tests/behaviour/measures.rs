@@ -2,10 +2,10 @@
 
 use crate::common::checker::check_log;
 use crate::common::*;
-use wakeplace_engine::{Ended, check};
+use wakeplace_engine::{Ended, Happening, Observer, Options, check};
 use wakeplace_workload::{
-    Channel, Condition, Event, Loops, Phase, Series, Shared, Since, TimeUnit, Timer, TimerMode,
-    Workload,
+    Channel, Condition, Event, Loops, Phase, Series, Shared, Since, TaskScript, TimeUnit, Timer,
+    TimerMode, Workload,
 };
 
 const POST: Event = Event::Post {
@@ -214,4 +214,129 @@ fn stalls_take_time_not_work() {
     let load = workload(vec![script(Loops::Times(1), vec![lost])], vec![]);
     let error = check(&platform, &performance(), &load, &all_off(S)).expect_err("no node 2");
     assert!(error.to_string().contains("nodes 0 to 1"), "{error}");
+}
+
+/// Goal: the work that tasks got done is that of their steps, on whichever CPU and at whatever
+/// clock: 20 ms on the calibration CPU, which is a big one of full speed (docs/guide/model.md, Work
+/// and speed). Method: the same task on a little and on a big CPU of HiKey960, all costs on.
+#[test]
+fn work_is_that_of_the_steps() {
+    let platform = builtin("hikey960");
+    for cpu in [0, 4] {
+        let steps = [run_ms(5), sleep_ms(3), run_ms(15)];
+        let task = TaskScript {
+            cpus: Some(vec![cpu]),
+            ..once(0, &steps)
+        };
+        let load = workload(vec![task], vec![]);
+        let (report, _) = simulate(&platform, &performance(), &load, &all_on(S));
+        assert_eq!(report.ended, Ended::AllTasksExited);
+        assert_eq!(report.tasks[0].work_ns, 20 * MS, "CPU {cpu}");
+        assert!(report.tasks[0].run_ns > 20 * MS, "costs are no work");
+    }
+}
+
+/// Frames begun and done: (time, task, begin of one that began).
+#[derive(Default)]
+struct Frames(Vec<(u64, u32, Option<u64>)>, Vec<i64>);
+
+impl Observer for Frames {
+    fn happened(&mut self, at: u64, what: &Happening) {
+        match *what {
+            Happening::FrameBegin { task, begin_ns, .. } => self.0.push((at, task, Some(begin_ns))),
+            Happening::FrameEnd { task, .. } => self.0.push((at, task, None)),
+            Happening::TimerSlack { slack_ns, .. } => self.1.push(slack_ns),
+            _ => {}
+        }
+    }
+}
+
+/// Goal: a frame begins when its timer was due, also if the work before took longer than the
+/// period, and is done when the last task waits again. Method: by hand, no costs: period 10 ms,
+/// work 4, 14, 4 ms in turn, and 3 ms of the second task each time.
+#[test]
+fn frames_begin_when_due_and_end_with_the_last_task() {
+    let begin = Event::FrameBegin { chain: 0 };
+    let end = Event::FrameEnd { chain: 0 };
+    let tick = Event::Timer {
+        timer: 0,
+        period_ns: 10 * MS,
+    };
+    let pass = |ms| [begin, run_ms(ms), POST, tick];
+    let first = once(0, &[&[tick][..], &pass(4), &pass(14), &pass(4)].concat());
+    let second = [end, Event::Wait { channel: 0 }, run_ms(3), end];
+    let second = TaskScript {
+        cpus: Some(vec![1]),
+        ..script(Loops::Forever, vec![phase(1, None, &second)])
+    };
+    let timer = Timer {
+        name: "unique".into(),
+        mode: TimerMode::Absolute,
+        start_delay_ns: 0,
+    };
+    let load = Workload {
+        timers: vec![timer],
+        ..sharing(
+            vec![first, second],
+            Shared {
+                channels: vec![Channel::default()],
+                ..Shared::default()
+            },
+        )
+    };
+    let platform = Board::symmetric(2).platform();
+    let options = Options {
+        idle_states: false,
+        ..all_off(S)
+    };
+    let mut seen = Frames::default();
+    wakeplace_engine::run_watched(&platform, &performance(), &load, &options, &mut seen);
+    let begins: Vec<u64> = seen.0.iter().filter_map(|(_, _, begin)| *begin).collect();
+    // Time zero is when the starter has woken.
+    assert!(begins[0].abs_diff(10 * MS) < 50 * US, "{begins:?}");
+    assert_eq!(begins[1..], [begins[0] + 10 * MS, begins[0] + 20 * MS]);
+    let ends: Vec<_> = seen
+        .0
+        .iter()
+        .filter(|(_, _, begin)| begin.is_none())
+        .collect();
+    // The second frame's work ends at 34, 4 after the third was due.
+    let done = [17, 37, 41].map(|ms| (ms * MS, 1, None));
+    let near = |(one, other): (&&(u64, u32, Option<u64>), &(u64, u32, Option<u64>))| {
+        one.0.abs_diff(other.0) < 50 * US && one.1 == other.1
+    };
+    assert!(
+        ends.len() == 3 && ends.iter().zip(&done).all(near),
+        "{ends:?}"
+    );
+}
+
+/// Goal: who is late since it has slept for a period or longer has rested and missed nothing; who
+/// has worked for too long has. Method: period 10 ms; rests of 30 and of 2 ms, work of 14 ms.
+#[test]
+fn a_rest_is_no_missed_period() {
+    let tick = Event::Timer {
+        timer: 0,
+        period_ns: 10 * MS,
+    };
+    let steps = [
+        tick,
+        sleep_ms(30),
+        tick,
+        run_ms(14),
+        tick,
+        sleep_ms(2),
+        tick,
+    ];
+    let timer = Timer {
+        name: "unique".into(),
+        mode: TimerMode::Relative,
+        start_delay_ns: 0,
+    };
+    let load = workload(vec![once(0, &steps)], vec![timer]);
+    let platform = Board::symmetric(2).platform();
+    let mut seen = Frames::default();
+    wakeplace_engine::run_watched(&platform, &performance(), &load, &all_off(S), &mut seen);
+    let late: Vec<bool> = seen.1.iter().map(|slack| *slack < 0).collect();
+    assert_eq!(late, [false, true, false], "{:?}", seen.1);
 }

@@ -53,6 +53,8 @@ pub(crate) fn workload(tasks: Vec<TaskScript>, timers: Vec<Timer>) -> Workload {
         duration_ns: None,
         cpu_dma_latency_us: None,
         wakeups_unknown: false,
+        chains: Vec::new(),
+        no_periods: false,
         unmodelled: Vec::new(),
     }
 }

@@ -54,6 +54,8 @@ pub(super) fn workload(
         duration_ns: None,
         cpu_dma_latency_us: None,
         wakeups_unknown: false,
+        chains: Vec::new(),
+        no_periods: false,
         unmodelled: Vec::new(),
     }
 }

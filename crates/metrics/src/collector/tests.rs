@@ -13,6 +13,7 @@ fn report(end_ns: u64) -> RunReport {
         wait_ns: 250_000_000,
         activations: 1,
         counted: 500,
+        work_ns: 125_000_000,
     };
     RunReport {
         energy_active: true,
@@ -71,6 +72,7 @@ fn every_observer_reports() {
     for (name, expected) in [
         ("runtime_s", 1.0),
         ("task_run_s", 1.0),
+        ("task_work_s", 0.25),
         ("task_wait_s", 0.5),
         ("throughput_per_s", 2000.0),
         ("double_placements_total", 7.0),
@@ -90,6 +92,10 @@ fn every_observer_reports() {
     }
     // Microwatts for one second: little 500 busy, 1 idle, 10 cluster; big 1 idle, 1 cluster.
     assert_eq!(metrics.values.get("cpu_energy_j"), Some(513e-6));
+    assert_eq!(
+        metrics.values.get("cpu_energy_per_work_j"),
+        Some(513e-6 / 0.25)
+    );
     assert_eq!(metrics.values.get("energy_j"), None);
     let energy = metrics.energy.unwrap();
     assert_eq!(energy.cluster_energy(1), 2 * 1_000_000_000);
@@ -127,7 +133,7 @@ fn every_plain_metric_is_reported_or_excluded_by_the_platform() {
     let metrics = run(&two_clusters());
     for def in METRICS {
         // No board joules without a board, nor for work; no bogo units, no CPU that left; the
-        // workload counts round trips, and measures no times; no heat and no oracle.
+        // workload counts round trips, measures no times and has no chain; no heat and no oracle.
         let absent = [
             "energy_j",
             "work_energy_j",
@@ -146,8 +152,20 @@ fn every_plain_metric_is_reported_or_excluded_by_the_platform() {
             "optimal_cpu_energy_j",
             "optimal_cpu_energy_bogo",
             "optimal_unproven_pct",
+            "frames_total",
+            "missed_frames_total",
+            "dropped_frames_total",
+            "missed_frames_streak_total",
+            "frame_lateness_us_p50",
+            "frame_lateness_us_p95",
+            "frame_lateness_us_p99",
         ];
-        let asked_for = ["{time}", "wakeup_{case}"];
+        let asked_for = [
+            "{time}",
+            "wakeup_{case}",
+            "frames_of_{chain}",
+            "missed_frames_of_{chain}",
+        ];
         let patterned = asked_for.iter().any(|head| def.name.starts_with(head));
         let expected = !absent.contains(&def.name) && !patterned;
         let name = def.for_cluster("big").replace("{state}", "wfi");

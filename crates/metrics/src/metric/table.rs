@@ -48,6 +48,12 @@ metrics! {
         Lower,
         "Energy that the board drew more while CPUs worked",
     ),
+    def(
+        "cpu_energy_per_work_j",
+        "J",
+        Lower,
+        "Energy of CPUs and clusters for each second of work (task_work_s)",
+    ),
     def("cpu_power_w", "W", Lower, "Mean power of CPUs and clusters"),
     def(
         "cpu_energy_bogo",
@@ -97,7 +103,54 @@ metrics! {
         Lower,
         "Timer events reached after their expiry; one that is never reached does not count",
     ),
-    def("periods_total", "count", Neither, "Timer events reached"),
+    def(
+        "periods_total",
+        "count",
+        Neither,
+        "Timer events reached, without those that a rest of a period or longer made late",
+    ),
+    def(
+        "frames_total",
+        "count",
+        Neither,
+        "Frames of chains whose deadline came, or that were done before it",
+    ),
+    def(
+        "missed_frames_total",
+        "count",
+        Lower,
+        "Frames of chains that were not done by their deadline",
+    ),
+    def(
+        "dropped_frames_total",
+        "count",
+        Lower,
+        "Missed frames that were never done: a task was not ready to be handed them",
+    ),
+    def(
+        "missed_frames_streak_total",
+        "count",
+        Lower,
+        "Longest streak of missed frames of one chain",
+    ),
+    def(
+        "frame_lateness_us_p50",
+        "us",
+        Lower,
+        "Time from a frame's deadline to its end, median of those done; negative = early",
+    ),
+    def(
+        "frame_lateness_us_p95",
+        "us",
+        Lower,
+        "Time from a frame's deadline to its end, 95th percentile",
+    ),
+    def(
+        "frame_lateness_us_p99",
+        "us",
+        Lower,
+        "Time from a frame's deadline to its end, 99th percentile",
+    ),
     def(
         "busy_cpus_mean",
         "cpus",
@@ -226,6 +279,12 @@ metrics! {
         "Wall time tasks executed, all tasks",
     ),
     def(
+        "task_work_s",
+        "s",
+        Higher,
+        "Work that tasks got done, all tasks, as time of the fastest CPU at its highest clock",
+    ),
+    def(
         "throughput_per_s",
         "1/s",
         Higher,
@@ -338,6 +397,18 @@ metrics! {
         "count",
         Neither,
         "Waking tasks placed in a cluster or on a kind of CPU",
+    ),
+    def(
+        "frames_of_{chain}_total",
+        "count",
+        Neither,
+        "Frames of this chain; where there are several chains",
+    ),
+    def(
+        "missed_frames_of_{chain}_total",
+        "count",
+        Lower,
+        "Missed frames of this chain; where there are several chains",
     ),
     def(
         "wakeup_{case}_little_total",

@@ -87,7 +87,7 @@ fn unknown_names_get_the_nearest() {
         find_metric("migration_total").unwrap_err().to_string(),
         "unknown metric `migration_total`; expected a metric as energy_j, cpu_energy_j, \
          work_energy_j, cpu_energy_bogo, energy_over_optimal_pct, wake_latency_us_p50, \
-         wake_latency_us_p99, missed_periods_total, migrations_total; \
+         wake_latency_us_p99, missed_frames_total, missed_periods_total, migrations_total; \
          did you mean `migrations_total`?"
     );
     assert!(KEY_METRICS.iter().all(|name| find_metric(name).is_ok()));

@@ -27,6 +27,7 @@ def sim(
     seed: int | None = None,
     seeds: Seeds | None = None,
     jitter: str | None = None,
+    deadlines: str | None = None,
     margin: float | None = None,
     hotplug: str | None = None,
     rtapp_dialect: str | None = None,
@@ -47,6 +48,7 @@ def sim(
         seed: Seed of the workload's random choices; 1 unless given.
         seeds: Several: 5 for 1 to 5, a list, or a text as ``"4..6"``.
         jitter: Varies a recording or an rt-app file with the seed, as ``"start=10ms,run=5%"``.
+        deadlines: A file with deadlines of chains of tasks.
         margin: A difference of less does not matter, percent; 1 unless given.
         hotplug: CPUs that leave and come back, as ``"0s:1=off,2s:1=on"``.
         rtapp_dialect: Read an rt-app file as older tools did: ``"workgen"``, ``"suspend-ref"``.
@@ -72,6 +74,7 @@ def compare(
     duration: str | None = None,
     seeds: Seeds | None = None,
     jitter: str | None = None,
+    deadlines: str | None = None,
     margin: float | None = None,
     hotplug: str | None = None,
     rtapp_dialect: str | None = None,
@@ -92,6 +95,7 @@ def compare(
         duration: Simulated time with its unit, as ``"500ms"``; else the workload's, or 30 s.
         seeds: Several: 5 for 1 to 5, a list, or a text as ``"4..6"``.
         jitter: Varies a recording or an rt-app file with the seed, as ``"start=10ms,run=5%"``.
+        deadlines: A file with deadlines of chains of tasks.
         margin: A difference of less does not matter, percent; 1 unless given.
         hotplug: CPUs that leave and come back, as ``"0s:1=off,2s:1=on"``.
         rtapp_dialect: Read an rt-app file as older tools did: ``"workgen"``, ``"suspend-ref"``.
@@ -171,6 +175,7 @@ def sweep(
     duration: str | None = None,
     seeds: Seeds | None = None,
     jitter: str | None = None,
+    deadlines: str | None = None,
     hotplug: str | None = None,
     rtapp_dialect: str | None = None,
     allow_unmodelled: bool = False,
@@ -186,9 +191,9 @@ def sweep(
         workload: A model, an rt-app file, a recording, a dict, or a `Workload`.
         policy: ``ERA[+FEATURE[=VERSION]]...[-FEATURE]...[:KEY=VALUE,...]``.
         vary: Key and values: a text as ``"4..32:3"`` (from, to, steps) or ``"a,b"``, or a list.
-            Keys are ``platform``, ``workload``, ``policy``, ``duration``, ``jitter``, ``hotplug``,
-            ``rtapp_dialect``, ``workload.KEY``, ``platform.PATH``, ``model.KEY``, or a parameter
-            of the policies.
+            Keys are ``platform``, ``workload``, ``policy``, ``duration``, ``jitter``,
+            ``deadlines``, ``hotplug``, ``rtapp_dialect``, ``workload.KEY``, ``platform.PATH``,
+            ``model.KEY``, or a parameter of the policies.
         latin_hypercube: So many points, drawn by ``design_seed``, instead of every value with
             every other.
         design_seed: Seed of that draw.
@@ -197,6 +202,7 @@ def sweep(
         duration: Simulated time with its unit, as ``"500ms"``; else the workload's, or 30 s.
         seeds: Several: 5 for 1 to 5, a list, or a text as ``"4..6"``.
         jitter: Varies a recording or an rt-app file with the seed, as ``"start=10ms,run=5%"``.
+        deadlines: A file with deadlines of chains of tasks.
         hotplug: CPUs that leave and come back, as ``"0s:1=off,2s:1=on"``.
         rtapp_dialect: Read an rt-app file as older tools did: ``"workgen"``, ``"suspend-ref"``.
         allow_unmodelled: Leave out parts of an rt-app file that have no model.

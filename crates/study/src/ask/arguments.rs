@@ -7,10 +7,10 @@ use super::argument::{
 use super::values;
 use crate::{Jitter, parse_hotplug, parse_policy_at, parse_seeds};
 use wakeplace_text::parse_duration_ns;
-use wakeplace_workload::Dialect;
+use wakeplace_workload::{Deadlines, Dialect};
 
 /// All of them, in the order of commands and of Python's functions.
-pub static ARGUMENTS: [Argument; 21] = [
+pub static ARGUMENTS: [Argument; 22] = [
     Argument {
         value_name: "PLATFORM",
         help: "A name from `wakeplace platform list`, or a TOML file",
@@ -179,6 +179,24 @@ pub static ARGUMENTS: [Argument; 21] = [
             Ok(())
         }),
         ..named("jitter", Text)
+    },
+    Argument {
+        value_name: "FILE",
+        help: "Deadlines of chains of tasks, JSON; they replace those of an rt-app file",
+        more: "{\"NAME\": {\"from\": \"TASK\", \"to\": \"TASK\", \"deadline\": US}}. A frame \
+               begins when a timer or sleep of the first task is due, and is done when the last \
+               task that it was handed to waits again. Frames, missed frames and their lateness \
+               become metrics. An rt-app file has the same under `_deadlines`.",
+        python: Some("A file with deadlines of chains of tasks."),
+        expected: "a path, as \"deadlines.json\"",
+        place: hidden(INPUT, 5),
+        taken_by: &[Compare, Sim, Sweep],
+        read: Run(|request, text| {
+            let read = Deadlines::read(text).map_err(|error| error.to_string())?;
+            request.deadlines = Some(read);
+            Ok(())
+        }),
+        ..named("deadlines", Text)
     },
     Argument {
         value_name: "PERCENT",

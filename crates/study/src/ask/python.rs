@@ -68,9 +68,8 @@ const FUNCTIONS: [Function; 5] = [
             [
                 "vary: Mapping[str, str | Iterable[Setting]]",
                 "Key and values: a text as ``\"4..32:3\"`` (from, to, steps) or ``\"a,b\"``, or a \
-                 list. Keys are ``platform``, ``workload``, ``policy``, ``duration``, \
-                 ``jitter``, ``hotplug``, ``rtapp_dialect``, ``workload.KEY``, ``platform.PATH``, \
-                 ``model.KEY``, or a parameter of the policies.",
+                 list. Keys are {axes}, ``workload.KEY``, ``platform.PATH``, ``model.KEY``, or a \
+                 parameter of the policies.",
             ],
             [
                 "latin_hypercube: int | None = None",
@@ -181,12 +180,20 @@ impl Function {
         text += "\n    Args:\n";
         for (typed, help) in unnamed.iter().chain(&named) {
             let own = typed.split(':').next().unwrap_or_default();
+            let help = help.replace("{axes}", &axes());
             text += &wrapped(&format!("{own}: {help}"), 8, 12);
         }
         text += "\n    Raises:\n";
         text += &wrapped(&format!("WakeplaceError: {}", self.raises), 8, 12);
         text + &format!("    \"\"\"\n    return _run.{name}(locals())\n")
     }
+}
+
+/// The arguments that a sweep can vary.
+fn axes() -> String {
+    let axes = ARGUMENTS.iter().filter(|one| one.is_axis());
+    let axes: Vec<String> = axes.map(|one| format!("``{}``", one.name)).collect();
+    axes.join(", ")
 }
 
 /// Name, type and default, and the help.

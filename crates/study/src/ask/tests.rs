@@ -172,11 +172,6 @@ fn the_list_is_whole() {
         for other in one.excludes.iter().filter(|other| **other != SCHEDULER) {
             argument(other).unwrap();
         }
-        // Who reads what can be varied reads all of it.
-        if one.is_axis() {
-            let said = format!("``{}``", one.name);
-            assert!(python_module().contains(&said), "{said}");
-        }
         for (command, value) in one.defaults {
             assert!(one.is_taken_by(*command));
             one.check(value).unwrap();

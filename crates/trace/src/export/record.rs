@@ -46,6 +46,8 @@ impl Observer for Traces {
             Happening::WakeupCase(_)
             | Happening::TimerSlack { .. }
             | Happening::Iteration { .. }
+            | Happening::FrameBegin { .. }
+            | Happening::FrameEnd { .. }
             | Happening::Sample { .. } => {}
             _ => self.tell(time_ns, What::Happened(*what)),
         }

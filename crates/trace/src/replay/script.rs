@@ -182,6 +182,8 @@ impl Recorded {
             duration_ns: Some((self.last_ns - self.first_ns).max(1)),
             cpu_dma_latency_us: None,
             wakeups_unknown: !self.has_wakeups,
+            chains: Vec::new(),
+            no_periods: true,
             unmodelled: Vec::new(),
         })
     }

@@ -243,6 +243,8 @@ fn shift(event: &mut Event, offsets: &Offsets) {
         | Event::Exec
         | Event::ExitAfter { .. }
         | Event::Mark
+        | Event::FrameBegin { .. }
+        | Event::FrameEnd { .. }
         | Event::Count { .. } => {}
     }
 }

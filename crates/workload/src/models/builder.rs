@@ -29,6 +29,8 @@ impl Builder {
             duration_ns: None,
             cpu_dma_latency_us: None,
             wakeups_unknown: false,
+            chains: Vec::new(),
+            no_periods: false,
             unmodelled: Vec::new(),
         })
     }

@@ -6,6 +6,7 @@ use super::scheduling::Set;
 use super::steps::{NOTHING, Step};
 use super::template::{Phase as TemplatePhase, Task, Template};
 use crate::MachineFacts;
+use crate::deadline;
 use crate::error::{Fault, WorkloadError};
 use crate::script::{
     Calibration, Change, Event, Phase, Start, StartLine, TaskGroup, TaskScript, Timer, TimerMode,
@@ -14,12 +15,14 @@ use crate::script::{
 use crate::stream::Stream;
 use std::collections::BTreeMap;
 
-/// Makes the scripts, if the machine has the CPUs they name.
+/// Makes the scripts, if the machine has the CPUs they name, with the file's own deadlines or
+/// without.
 pub(crate) fn expand(
     template: &Template,
     file: &str,
     seed: u64,
     machine: MachineFacts<'_>,
+    deadlines: bool,
 ) -> Result<Workload, WorkloadError> {
     check_cpus(template, machine.nr_cpus()).map_err(|fault| fault.in_file(file))?;
     let mut expansion = Expansion {
@@ -31,7 +34,7 @@ pub(crate) fn expand(
     let tasks = scripts(template).enumerate();
     let tasks = tasks.map(|(index, script)| expansion.thread(script, index));
     let tasks = tasks.collect();
-    Ok(Workload {
+    let mut workload = Workload {
         name: file.to_owned(),
         calibration: template.calibration,
         tasks,
@@ -42,13 +45,20 @@ pub(crate) fn expand(
         timers: expansion.timers.list,
         shared: template.shared.clone(),
         series: Vec::new(),
+        chains: Vec::new(),
+        no_periods: false,
         count: None,
         groups: expansion.groups,
         duration_ns: template.duration_ns,
         cpu_dma_latency_us: None,
         wakeups_unknown: false,
         unmodelled: template.unmodelled.clone(),
-    })
+    };
+    if deadlines {
+        let applied = deadline::apply(&template.deadlines, &mut workload);
+        applied.map_err(|fault| fault.in_file(file))?;
+    }
+    Ok(workload)
 }
 
 /// The logs of the threads, by the same indices.

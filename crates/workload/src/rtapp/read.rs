@@ -6,6 +6,7 @@ use super::keys::{Place, warn_of_unknown};
 use super::notes::Notes;
 use super::structure::{Resource, Structure};
 use super::task::read_task;
+use crate::deadline;
 use crate::error::Fault;
 use crate::json::{self, Document, Extensions};
 
@@ -39,9 +40,13 @@ pub(super) fn read(bytes: &[u8], notes: &mut Notes) -> Result<Structure, Fault> 
     let tasks = Fields::of(&tasks.value, "tasks")?;
     let global = read_global(root, notes)?;
     let resources = read_resources(root)?;
+    let deadlines = root.get(deadline::KEY);
+    let deadlines = deadlines.map(|member| deadline::declared(&member.value, deadline::KEY));
+    let deadlines = deadlines.transpose()?.unwrap_or_default();
     let mut structure = Structure {
         global,
         resources,
+        deadlines,
         tasks: Vec::new(),
     };
     let mut buffers = Buffers::new();

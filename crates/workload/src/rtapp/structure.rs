@@ -1,5 +1,6 @@
 //! What rt-app makes of a file: every task, phase and event with its defaults filled in. Times are
 //! rt-app's own microseconds (32 bits, signed) unless the name says otherwise.
+use crate::deadline::Declared;
 pub use crate::error::Position;
 use crate::script::TimerMode;
 
@@ -10,6 +11,8 @@ pub struct Structure {
     pub global: Global,
     /// The legacy `resources`, in order: they create nothing that their first use would not.
     pub resources: Vec<Resource>,
+    /// Chains with deadlines, which rt-app does not read.
+    pub(crate) deadlines: Vec<Declared>,
     /// The tasks, in order.
     pub tasks: Vec<Task>,
 }

@@ -10,6 +10,7 @@ use super::steps::{self, Step};
 use super::structure::{Global, LoadCalibration, Position, Scheduling, Structure};
 use super::structure::{Phase as RtPhase, Task as RtTask};
 use crate::LoadOptions;
+use crate::deadline::Declared;
 use crate::error::{Fault, FaultKind, WorkloadError, cut};
 use crate::script::{Calibration, Event, Loops, Shared, TaskGroup};
 use std::collections::BTreeMap;
@@ -35,6 +36,7 @@ pub(crate) struct Template {
     pub(super) duration_ns: Option<u64>,
     pub(super) start_spread_ns: u64,
     pub(super) unmodelled: Vec<String>,
+    pub(super) deadlines: Vec<Declared>,
     pub(super) shared: Shared,
     /// Names of the task groups.
     pub(super) groups: Vec<String>,
@@ -150,6 +152,7 @@ fn make_template(structure: &Structure, notes: &mut Notes) -> Result<Template, F
         duration_ns: duration_s.map(|seconds| seconds * 1_000_000_000),
         start_spread_ns: global.start_spread_us * 1000, // read from 31 bits
         unmodelled: Vec::new(),
+        deadlines: structure.deadlines.clone(),
         shared: maker.resources.shared,
         groups: maker.groups,
         log: log::wanted(global),

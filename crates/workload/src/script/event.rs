@@ -159,6 +159,17 @@ pub enum Event {
         /// Since when.
         since: Since,
     },
+    /// A frame of a chain begins, when the thread's last timer or sleep was due. Once for each of
+    /// these: a second one before the next says nothing.
+    FrameBegin {
+        /// Index into `Workload::chains`.
+        chain: u32,
+    },
+    /// The frame that the thread works on is done, if it has worked since the last one.
+    FrameEnd {
+        /// Index into `Workload::chains`.
+        chain: u32,
+    },
     /// So much of what the workload is measured by is done.
     Count {
         /// Units of `Workload::count`.

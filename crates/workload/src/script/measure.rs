@@ -77,6 +77,15 @@ impl Statistic {
     }
 }
 
+/// A chain of tasks with a deadline from the wake-up of its first to the end of what its last does.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Chain {
+    /// Its name.
+    pub name: String,
+    /// A frame that ends later than so long after its begin is missed, ns.
+    pub deadline_ns: u64,
+}
+
 /// What `Event::Count` counts, and the metrics made of it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Count {

@@ -78,10 +78,30 @@ impl<O: Observer> Mechanics<'_, O> {
             }
             Event::Mark => self.threads[task].mark_ns = now,
             Event::Sample { series, since } => self.sample_time(task, series, since),
+            Event::FrameBegin { chain } => self.begin_frame(task, chain),
+            Event::FrameEnd { chain } => self.end_frame(task, chain),
             Event::Count { units } => self.count_units(task, units),
             _ => unreachable!("`carry_out` hands over no other"),
         }
         Flow::Go
+    }
+
+    fn begin_frame(&mut self, task: TaskId, chain: u32) {
+        let Some(begin_ns) = self.threads[task].frame_due_ns.take() else {
+            return;
+        };
+        self.tell(Happening::FrameBegin {
+            task: self.threads.shown(task),
+            chain,
+            begin_ns,
+        });
+    }
+
+    fn end_frame(&mut self, task: TaskId, chain: u32) {
+        if std::mem::take(&mut self.threads[task].worked) {
+            let task = self.threads.shown(task);
+            self.tell(Happening::FrameEnd { task, chain });
+        }
     }
 
     /// Where the task's own times begin; None: that is still to come.

@@ -148,6 +148,8 @@ impl<O: Observer> Mechanics<'_, O> {
             | Event::ExitAfter { .. }
             | Event::Mark
             | Event::Sample { .. }
+            | Event::FrameBegin { .. }
+            | Event::FrameEnd { .. }
             | Event::Count { .. } => self.measure(k, cpu, task, event),
         }
     }
@@ -174,6 +176,7 @@ impl<O: Observer> Mechanics<'_, O> {
 
     fn run_for<K: Kernel>(&mut self, k: &mut K, cpu: CpuId, task: TaskId, action: Action) -> Flow {
         let thread = &mut self.threads[task];
+        thread.worked = true;
         thread.pending = Pending::Ran {
             since_ns: self.clock.now,
         };
@@ -210,6 +213,10 @@ impl<O: Observer> Mechanics<'_, O> {
         let due = self.clock.now.saturating_add(duration_ns);
         let thread = &mut self.threads[task];
         thread.stamp_ns = due;
+        if !io {
+            thread.frame_due_ns = Some(due);
+            thread.rested_ns = thread.rested_ns.saturating_add(duration_ns);
+        }
         if duration_ns == 0 {
             return Flow::Go;
         }
@@ -233,12 +240,17 @@ impl<O: Observer> Mechanics<'_, O> {
         let due_ns = used.due_ns;
         let slack = due_ns.cast_signed() - self.clock.now.cast_signed();
         thread.stamp_ns = due_ns;
+        thread.frame_due_ns = Some(due_ns);
         thread.pass.slack_ns = slack;
         thread.pass.slack_sum_ns += slack;
-        self.tell(Happening::TimerSlack {
-            task: self.threads.shown(task),
-            slack_ns: slack,
-        });
+        // Late since it has slept for a whole period: a rest, and no period.
+        let rested = std::mem::take(&mut thread.rested_ns) >= period_ns;
+        if used.ahead || !rested {
+            self.tell(Happening::TimerSlack {
+                task: self.threads.shown(task),
+                slack_ns: slack,
+            });
+        }
         if !used.ahead {
             return Flow::Go;
         }

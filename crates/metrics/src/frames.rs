@@ -1,0 +1,302 @@
+//! Frames of chains: when each began, when it was done, and whether that was too late.
+//!
+//! A frame goes from its first task to those that the task wakes while it works on the frame, and
+//! so on. A task that takes what was kept for it, and is woken by nobody, works on the oldest frame
+//! that is open.
+
+use crate::metric::Values;
+use std::collections::BTreeMap;
+use wakeplace_engine::observe::Waking;
+use wakeplace_engine::{Happening, Observer};
+use wakeplace_workload::Chain;
+
+/// All chains of a run.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Frames {
+    chains: Vec<Record>,
+}
+
+#[derive(Clone, Debug)]
+struct Record {
+    name: String,
+    deadline_ns: u64,
+    frames: Vec<Frame>,
+    /// All before this one are done.
+    first_open: usize,
+    /// What each task works on.
+    of_task: BTreeMap<u32, Works>,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Frame {
+    due_ns: u64,
+    end_ns: Option<u64>,
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Works {
+    /// On this frame.
+    On(usize),
+    /// On none: it was woken by somebody who works on none, and has not been handed one.
+    Elsewhere,
+}
+
+/// A frame that counts.
+#[derive(Clone, Copy, Debug)]
+enum Judged {
+    /// From its deadline to its end, ns; negative: early.
+    Done(i64),
+    /// Its deadline came, and it was never done.
+    Dropped,
+}
+
+impl Judged {
+    fn is_missed(self) -> bool {
+        matches!(self, Self::Dropped | Self::Done(1..))
+    }
+}
+
+impl Record {
+    fn new(chain: &Chain) -> Self {
+        Self {
+            name: chain.name.clone(),
+            deadline_ns: chain.deadline_ns,
+            frames: Vec::new(),
+            first_open: 0,
+            of_task: BTreeMap::new(),
+        }
+    }
+
+    fn begin(&mut self, task: u32, begin_ns: u64) {
+        self.of_task.insert(task, Works::On(self.frames.len()));
+        self.frames.push(Frame {
+            due_ns: begin_ns.saturating_add(self.deadline_ns),
+            end_ns: None,
+        });
+    }
+
+    fn woken(&mut self, it: &Waking) {
+        match it.waker.and_then(|waker| self.of_task.get(&waker)) {
+            Some(Works::On(frame)) => {
+                let frame = Works::On(*frame);
+                self.of_task.insert(it.task, frame);
+            }
+            // A lock or a timer in the middle of a frame leaves the task on its frame.
+            Some(Works::Elsewhere) | None => {
+                self.of_task.entry(it.task).or_insert(Works::Elsewhere);
+            }
+        }
+    }
+
+    fn end(&mut self, now_ns: u64, task: u32) {
+        let open = |frames: &[Frame], at: usize| frames[at].end_ns.is_none();
+        let done = match self.of_task.remove(&task) {
+            Some(Works::Elsewhere) => None,
+            Some(Works::On(frame)) if open(&self.frames, frame) => Some(frame),
+            Some(Works::On(_)) | None => {
+                let mut frames = self.first_open..self.frames.len();
+                frames.find(|frame| open(&self.frames, *frame))
+            }
+        };
+        if let Some(frame) = done {
+            self.frames[frame].end_ns = Some(now_ns);
+        }
+        let is_done = |frame: &Frame| frame.end_ns.is_some();
+        let done = self.frames[self.first_open..]
+            .iter()
+            .take_while(|frame| is_done(frame));
+        self.first_open += done.count();
+    }
+
+    /// The frames that count, in the order of their begins. One that is not done counts if its
+    /// deadline came in the run.
+    fn judged(&self, end_ns: u64) -> impl Iterator<Item = Judged> + '_ {
+        let frames = self.frames.iter();
+        frames.filter_map(move |frame| match frame.end_ns {
+            Some(done_ns) => Some(Judged::Done(signed(done_ns) - signed(frame.due_ns))),
+            None if frame.due_ns > end_ns => None,
+            None => Some(Judged::Dropped),
+        })
+    }
+}
+
+fn signed(ns: u64) -> i64 {
+    i64::try_from(ns).unwrap_or(i64::MAX)
+}
+
+impl Frames {
+    pub(crate) fn new(chains: &[Chain]) -> Self {
+        let chains = chains.iter().map(Record::new).collect();
+        Self { chains }
+    }
+
+    /// Enters the metrics, if there are chains and frames.
+    pub(crate) fn report(&self, end_ns: u64, values: &mut Values) {
+        let (mut late, mut dropped, mut missed, mut row_max) = (Vec::new(), 0, 0, 0);
+        for chain in &self.chains {
+            let (mut of_chain, mut missed_of_chain, mut row) = (0, 0, 0);
+            for frame in chain.judged(end_ns) {
+                match frame {
+                    Judged::Done(late_ns) => late.push(late_ns),
+                    Judged::Dropped => dropped += 1,
+                }
+                of_chain += 1;
+                missed_of_chain += u64::from(frame.is_missed());
+                row = if frame.is_missed() { row + 1 } else { 0 };
+                row_max = row_max.max(row);
+            }
+            missed += missed_of_chain;
+            if self.chains.len() > 1 {
+                let name = &chain.name;
+                values.count(&format!("frames_of_{name}_total"), of_chain);
+                values.count(&format!("missed_frames_of_{name}_total"), missed_of_chain);
+            }
+        }
+        let frames = late.len() as u64 + dropped;
+        if frames == 0 {
+            return;
+        }
+        values.count("frames_total", frames);
+        values.count("dropped_frames_total", dropped);
+        values.count("missed_frames_total", missed);
+        values.count("missed_frames_streak_total", row_max);
+        if late.is_empty() {
+            return;
+        }
+        late.sort_unstable();
+        for (name, percent) in [
+            ("frame_lateness_us_p50", 50),
+            ("frame_lateness_us_p95", 95),
+            ("frame_lateness_us_p99", 99),
+        ] {
+            // The least value that so many of all are not above.
+            let rank = (late.len() * percent).div_ceil(100).max(1);
+            values.set(name, late[rank - 1] as f64 / 1e3);
+        }
+    }
+}
+
+impl Observer for Frames {
+    #[inline]
+    fn happened(&mut self, time_ns: u64, what: &Happening) {
+        if self.chains.is_empty() {
+            return;
+        }
+        match *what {
+            Happening::FrameBegin {
+                task,
+                chain,
+                begin_ns,
+            } => self.chains[chain as usize].begin(task, begin_ns),
+            Happening::FrameEnd { task, chain } => self.chains[chain as usize].end(time_ns, task),
+            Happening::Woken(ref it) => self.chains.iter_mut().for_each(|chain| chain.woken(it)),
+            _ => {}
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Frames;
+    use crate::metric::Values;
+    use wakeplace_engine::observe::Waking;
+    use wakeplace_engine::{Observer, happen};
+    use wakeplace_workload::Chain;
+
+    const MS: u64 = 1_000_000;
+
+    fn one(deadline_ms: u64) -> Frames {
+        Frames::new(&[Chain {
+            name: "screen".to_owned(),
+            deadline_ns: deadline_ms * MS,
+        }])
+    }
+
+    fn wake(frames: &mut Frames, at: u64, waker: Option<u32>, task: u32) {
+        let (cpu, sync) = (0, false);
+        happen!(frames, at => Woken(Waking { task, waker, cpu, sync }));
+    }
+
+    fn values(frames: &Frames, end_ns: u64) -> Values {
+        let mut values = Values::default();
+        frames.report(end_ns, &mut values);
+        values
+    }
+
+    /// Goal: by hand, deadline 10 ms, two tasks: frames begin at 0, 16, 32, 48 and 64 ms; they end
+    /// at 9, 30 (late by 4), never, 60 (late by 2), and the last is not due when the run ends at
+    /// 70. So 4 frames, 3 missed, all in a row, one of them dropped, and lateness -1, 2 and 4 ms.
+    #[test]
+    fn frames_by_hand() {
+        let mut frames = one(10);
+        for (frame, end) in [Some(9), Some(30), None, Some(60), None]
+            .into_iter()
+            .enumerate()
+        {
+            let begin_ns = 16 * MS * frame as u64;
+            wake(&mut frames, begin_ns, None, 0);
+            happen!(frames, begin_ns => FrameBegin { task: 0, chain: 0, begin_ns });
+            if let Some(end) = end {
+                wake(&mut frames, begin_ns + MS, Some(0), 1);
+                happen!(frames, end * MS => FrameEnd { task: 1, chain: 0 });
+            }
+        }
+        let values = values(&frames, 70 * MS);
+        for (name, expected) in [
+            ("frames_total", 4.0),
+            ("missed_frames_total", 3.0),
+            ("missed_frames_streak_total", 3.0),
+            ("frame_lateness_us_p50", 2000.0),
+            ("dropped_frames_total", 1.0),
+            ("frame_lateness_us_p95", 4000.0),
+            ("frame_lateness_us_p99", 4000.0),
+        ] {
+            assert_eq!(values.get(name), Some(expected), "{name}");
+        }
+        assert_eq!(values.get("frames_of_screen_total"), None, "one chain");
+    }
+
+    /// Goal: two frames are under way at once, and each end is that of the frame which was handed
+    /// on; a pass of the last task that somebody else has started ends none.
+    #[test]
+    fn an_end_is_that_of_the_frame_that_was_handed_on() {
+        let mut frames = one(10);
+        for begin in [0, 5] {
+            happen!(frames, begin => FrameBegin { task: 0, chain: 0, begin_ns: begin * MS });
+            wake(&mut frames, begin * MS, Some(0), 1 + u32::from(begin > 0));
+        }
+        wake(&mut frames, 6 * MS, Some(9), 3);
+        happen!(frames, 7 * MS => FrameEnd { task: 3, chain: 0 });
+        happen!(frames, 8 * MS => FrameEnd { task: 2, chain: 0 });
+        assert_eq!(
+            values(&frames, 9 * MS).get("frames_total"),
+            Some(1.0),
+            "the second"
+        );
+        happen!(frames, 12 * MS => FrameEnd { task: 1, chain: 0 });
+        let values = values(&frames, 20 * MS);
+        assert_eq!(values.get("missed_frames_total"), Some(1.0));
+        assert_eq!(values.get("frame_lateness_us_p50"), Some(-7000.0));
+        assert_eq!(values.get("frame_lateness_us_p99"), Some(2000.0));
+    }
+
+    /// Goal: a task that takes a kept unit without sleeping works on the oldest open frame.
+    #[test]
+    fn what_was_kept_is_the_oldest_frame() {
+        let mut frames = one(10);
+        for begin in [0, 2, 4] {
+            happen!(frames, begin * MS => FrameBegin { task: 0, chain: 0, begin_ns: begin * MS });
+        }
+        for end in [9, 11, 13] {
+            happen!(frames, end * MS => FrameEnd { task: 1, chain: 0 });
+        }
+        assert_eq!(
+            values(&frames, 20 * MS).get("missed_frames_total"),
+            Some(0.0)
+        );
+        assert_eq!(
+            values(&frames, 20 * MS).get("frame_lateness_us_p99"),
+            Some(-1000.0)
+        );
+    }
+}

@@ -1,0 +1,227 @@
+//! Deadlines of chains of tasks, as a file says them (docs/guide/workloads.md, Deadlines): under
+//! `_deadlines` of an rt-app file, which rt-app passes over, or in a file of their own.
+
+use crate::error::{Fault, Position, WorkloadError};
+use crate::json::{self, Extensions, Kind, Value};
+use crate::script::{Chain, Event, TaskScript, Workload};
+use crate::{Spec, input};
+
+/// The key of an rt-app file.
+pub(crate) const KEY: &str = "_deadlines";
+/// What is said of a chain.
+const KEYS: [&str; 3] = ["from", "to", "deadline"];
+
+/// Deadlines of a file of their own.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Deadlines {
+    file: String,
+    chains: Vec<Declared>,
+}
+
+/// A chain as it was declared.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Declared {
+    name: String,
+    from: (String, Position),
+    to: (String, Position),
+    deadline_ns: u64,
+}
+
+impl Deadlines {
+    /// Reads a file: `{"NAME": {"from": "TASK", "to": "TASK", "deadline": 16667}}`, microseconds.
+    /// Without `to` the first task is the last one, too.
+    ///
+    /// # Errors
+    /// It cannot be read, or what is wrong in it, with its place.
+    pub fn read(file: &str) -> Result<Self, WorkloadError> {
+        Self::parse(&input::read(file)?, file)
+    }
+
+    /// The same of a text; `file` is its name in messages.
+    ///
+    /// # Errors
+    /// What is wrong, with its place.
+    pub fn parse(text: &[u8], file: &str) -> Result<Self, WorkloadError> {
+        let document = json::parse(text, Extensions::default());
+        let chains = document.and_then(|document| declared(&document.root, "the root"));
+        Ok(Self {
+            file: file.to_owned(),
+            chains: chains.map_err(|fault| fault.in_file(file))?,
+        })
+    }
+
+    pub(crate) fn apply(&self, workload: &mut Workload) -> Result<(), WorkloadError> {
+        apply(&self.chains, workload).map_err(|fault| fault.in_file(&self.file))
+    }
+}
+
+impl Spec {
+    /// The same with these deadlines, instead of those that its file has.
+    #[must_use]
+    pub fn with_deadlines(mut self, deadlines: Deadlines) -> Self {
+        self.deadlines = Some(deadlines);
+        self
+    }
+}
+
+/// Reads chains by name.
+pub(crate) fn declared(value: &Value, what: &str) -> Result<Vec<Declared>, Fault> {
+    let Kind::Object(object) = &value.kind else {
+        return Err(wrong_kind(value, what, "an object of chains"));
+    };
+    let members = object.collapsed().into_iter();
+    let mut chains = Vec::new();
+    for member in members {
+        let of_a_name = |byte: u8| byte.is_ascii_alphanumeric() || b"_-".contains(&byte);
+        if member.key.is_empty() || !member.key.bytes().all(of_a_name) {
+            let message = format!("`{}` is no name of a chain", member.key);
+            return Err(Fault::unusable(member.at, message)
+                .expected("letters, digits, `_` and `-`: it is part of metrics' names"));
+        }
+        let Kind::Object(chain) = &member.value.kind else {
+            return Err(wrong_kind(&member.value, &member.key, "an object"));
+        };
+        let other = chain.members.iter().find(|one| !KEYS.contains(&&*one.key));
+        if let Some(other) = other {
+            let message = format!("unknown key `{}` of a chain", other.key);
+            return Err(Fault::unusable(other.at, message).one_of(&other.key, &KEYS));
+        }
+        let missing = |key: &str| {
+            let message = format!("`{key}` of chain `{}` is missing", member.key);
+            Fault::unusable(member.at, message)
+        };
+        let task = |key: &str| match chain.get(key).map(|one| &one.value) {
+            None => Ok(None),
+            Some(value) => match &value.kind {
+                Kind::Text(name) => Ok(Some((name.clone(), value.at))),
+                _ => Err(wrong_kind(value, key, "the name of a task")),
+            },
+        };
+        let from = task("from")?.ok_or_else(|| missing("from").expected("the name of a task"))?;
+        let deadline = chain.get("deadline");
+        let deadline = deadline.ok_or_else(|| missing("deadline").expected("microseconds"))?;
+        let us = match deadline.value.kind {
+            Kind::Int(us @ 1..) => us.unsigned_abs(),
+            _ => {
+                let expected = "whole microseconds above 0, as 16667";
+                return Err(wrong_kind(&deadline.value, "deadline", expected));
+            }
+        };
+        chains.push(Declared {
+            name: member.key.clone(),
+            to: task("to")?.unwrap_or_else(|| from.clone()),
+            from,
+            deadline_ns: u64::from(us) * 1000,
+        });
+    }
+    Ok(chains)
+}
+
+fn wrong_kind(value: &Value, what: &str, expected: &str) -> Fault {
+    let message = match value.kind {
+        Kind::Int(number) => format!("`{what}` is {number}"),
+        _ => format!("`{what}` is {}", value.kind.name()),
+    };
+    Fault::unusable(value.at, message).expected(expected)
+}
+
+/// Adds the chains to a workload: their events to the scripts of its first and last tasks.
+pub(crate) fn apply(declared: &[Declared], workload: &mut Workload) -> Result<(), Fault> {
+    for new in declared {
+        let chain = workload.chains.len() as u32;
+        for script in named(workload, &new.from)? {
+            let script = &mut workload.tasks[script];
+            if !events(script).any(waits_for_time) {
+                let message = format!("task `{}` has no timer and no sleep", new.from.0);
+                return Err(Fault::unusable(new.from.1, message)
+                    .expected("a first task that has: a frame begins when one of them ends"));
+            }
+            if events(script).any(|event| matches!(event, Event::FrameBegin { .. })) {
+                let message = format!("task `{}` begins another chain, too", new.from.0);
+                return Err(Fault::unusable(new.from.1, message).expected("a chain of its own"));
+            }
+            insert(script, |event| {
+                work(event).then_some(Event::FrameBegin { chain })
+            });
+        }
+        for script in named(workload, &new.to)? {
+            let script = &mut workload.tasks[script];
+            if !events(script).any(work) {
+                let message = format!("task `{}` does nothing", new.to.0);
+                return Err(Fault::unusable(new.to.1, message).expected("a last task that runs"));
+            }
+            insert(script, |event| {
+                waits(event).then_some(Event::FrameEnd { chain })
+            });
+            if let Some(last) = script.phases.last_mut() {
+                last.events.push(Event::FrameEnd { chain });
+            }
+        }
+        workload.chains.push(Chain {
+            name: new.name.clone(),
+            deadline_ns: new.deadline_ns,
+        });
+    }
+    Ok(())
+}
+
+fn events(script: &TaskScript) -> impl Iterator<Item = Event> + '_ {
+    script
+        .phases
+        .iter()
+        .flat_map(|phase| phase.events.iter().copied())
+}
+
+/// Puts what a step asks for before the step.
+fn insert(script: &mut TaskScript, before: impl Fn(Event) -> Option<Event>) {
+    for phase in &mut script.phases {
+        let with = |event: &Event| before(*event).into_iter().chain([*event]);
+        phase.events = phase.events.iter().flat_map(with).collect();
+    }
+}
+
+fn work(event: Event) -> bool {
+    matches!(
+        event,
+        Event::Run { .. } | Event::Runtime { .. } | Event::Stall { .. }
+    )
+}
+
+fn waits_for_time(event: Event) -> bool {
+    matches!(event, Event::Timer { .. } | Event::Sleep { .. })
+}
+
+fn waits(event: Event) -> bool {
+    let for_others = matches!(
+        event,
+        Event::Wait { .. } | Event::Await { .. } | Event::Barrier { .. } | Event::Io { .. }
+    );
+    for_others || waits_for_time(event)
+}
+
+/// The scripts of a task: of that name, or of that name with a thread's number.
+fn named(workload: &Workload, (name, at): &(String, Position)) -> Result<Vec<usize>, Fault> {
+    let scripts = || workload.tasks.iter().map(|task| &*task.name);
+    let all = scripts().enumerate();
+    let found = all.filter(|(_, script)| *script == name || kind(script) == name);
+    let found: Vec<usize> = found.map(|(index, _)| index).collect();
+    if !found.is_empty() {
+        return Ok(found);
+    }
+    let fault = Fault::unusable(*at, format!("there is no task `{name}`"));
+    let mut kinds: Vec<&str> = scripts().map(kind).collect();
+    kinds.dedup();
+    kinds.truncate(8);
+    Err(fault.one_of(name, &kinds))
+}
+
+/// A thread's name without its number.
+fn kind(script: &str) -> &str {
+    match script.rsplit_once('-') {
+        Some((head, number)) if number.bytes().all(|byte| byte.is_ascii_digit()) => head,
+        _ => script,
+    }
+}
+
+#[cfg(test)]
+mod tests;
