@@ -1,26 +1,58 @@
-//! `--expect`: conditions on the mean of a metric, for every policy.
+//! `--expect`: conditions on the mean of a metric, or on its change from the base, for every policy
+//! or for one.
 
 use crate::failure::{Failure, Verdict};
-use wakeplace_metrics::{Expectation, ExpectationError, METRICS, Summary, series};
+use wakeplace_metrics::{
+    ChangeVerdict, Expectation, ExpectationError, Limit, METRICS, Summary, Verdict as OfValue,
+    paired, series,
+};
 use wakeplace_platform::Platform;
 use wakeplace_report::{Align, Cell, Format, Style, Table, Tone};
-use wakeplace_study::Comparison;
+use wakeplace_study::{Comparison, PolicyRuns};
 use wakeplace_text::{did_you_mean, nearest, one_at_a_time};
 
-/// Reads the conditions; a metric per cluster, kind of CPU or state must name one of each
-/// platform's.
+/// Reads the conditions on these policies, the base first; a metric per cluster, kind of CPU or
+/// state must name one of each platform's.
 pub(crate) fn parse<'a>(
     texts: &[String],
+    policies: &[String],
     platforms: impl Iterator<Item = &'a Platform> + Clone,
 ) -> Result<Vec<Expectation>, Failure> {
     let mut all = Vec::new();
     for text in texts {
         let mut on_each = platforms.clone().map(|platform| one(text, platform));
         // The condition is the same on each; what it names has to be on all.
-        all.extend(on_each.next().transpose()?);
+        let first = on_each.next().transpose()?;
         on_each.try_for_each(|other| other.map(drop))?;
+        if let Some(expectation) = first {
+            about(text, &expectation, policies)?;
+            all.push(expectation);
+        }
     }
     Ok(all)
+}
+
+/// Is it about policies that are compared?
+fn about(text: &str, expectation: &Expectation, policies: &[String]) -> Result<(), Failure> {
+    let wrong = |why: String| Err(Failure::Input(format!("--expect `{text}`: {why}")));
+    let change = matches!(expectation.limit, Limit::FromBase(_));
+    if change && policies.len() < 2 {
+        return wrong("there is no base; expected two policies or more, or a value".to_owned());
+    }
+    match &expectation.policy {
+        None => Ok(()),
+        Some(name) if change && policies.first() == Some(name) => wrong(format!(
+            "`{name}` is the base; expected a change of another policy, or a value"
+        )),
+        Some(name) if policies.contains(name) => Ok(()),
+        Some(name) => {
+            let hint = did_you_mean(nearest(name, policies.iter().map(String::as_str)));
+            let all = policies.join(", ");
+            wrong(format!(
+                "`{name}` is not compared; expected one of {all}{hint}"
+            ))
+        }
+    }
 }
 
 /// Reads a condition for a platform.
@@ -31,7 +63,11 @@ fn one(text: &str, platform: &Platform) -> Result<Expectation, Failure> {
     }
     let known = names(platform);
     let expectation = Expectation::parse(text).map_err(|error| wrong(on(&known, error)))?;
-    if known.contains(&expectation.metric) {
+    let of_platform = METRICS.iter().find(|def| def.matches(&expectation.metric));
+    let of_platform = of_platform
+        .is_some_and(|def| def.for_cluster("x") != def.name || def.for_state("x") != def.name);
+    // Names of times and chains are the workload's.
+    if known.contains(&expectation.metric) || !of_platform {
         return Ok(expectation);
     }
     let near = nearest(&expectation.metric, known.iter().map(String::as_str));
@@ -82,57 +118,142 @@ fn names(platform: &Platform) -> Vec<String> {
 pub(crate) struct Checked {
     table: Table,
     failed: usize,
+    not_told: usize,
     total: usize,
+    /// What is not told counts as failed.
+    strict: bool,
 }
 
-/// Checks every condition on every policy's means.
-pub(crate) fn check(expectations: &[Expectation], comparison: &Comparison) -> Checked {
-    let mut table = Table::new(
-        "expectations",
-        &["expected", "policy", "mean", "unit", "verdict"],
-    )
-    .align("mean", Align::Right);
-    let mut failed = 0;
-    for expectation in expectations {
-        for runs in &comparison.runs {
-            let measured = series(&runs.metrics);
-            let mean = |name: &str| {
-                let found = measured.get(name)?;
-                Some(Summary::of(&found.values).mean)
-            };
-            let verdict = expectation.check(mean);
-            let (value, word) = match verdict {
-                wakeplace_metrics::Verdict::Met(value) => (Some(value), "pass"),
-                wakeplace_metrics::Verdict::Failed(value) => (Some(value), "FAIL"),
-                wakeplace_metrics::Verdict::Absent => (None, "FAIL: not measured here"),
-            };
-            let met = word == "pass";
-            failed += usize::from(!met);
-            let tone = if met { Tone::Good } else { Tone::Bad };
-            table.row(vec![
-                Cell::from(expectation.to_string()),
-                Cell::from(runs.policy.clone()),
-                value.map(|value| format!("{value:.4}")).into(),
-                Cell::from(wakeplace_report::unit_of(&expectation.metric, comparison)),
-                Cell::Toned(tone, word.to_owned()),
-            ]);
+/// What one check of one policy found: what is shown of it, and whether it holds; None: not told.
+struct Found {
+    mean: Option<f64>,
+    change: Option<String>,
+    holds: Option<bool>,
+    word: &'static str,
+}
+
+impl Found {
+    fn absent() -> Self {
+        Self {
+            mean: None,
+            change: None,
+            holds: Some(false),
+            word: "FAIL: not measured here",
         }
     }
-    let total = expectations.len() * comparison.runs.len();
-    Checked {
-        table,
-        failed,
-        total,
+
+    fn new(mean: Option<f64>, change: Option<String>, holds: Option<bool>) -> Self {
+        let word = match holds {
+            Some(true) => "pass",
+            Some(false) => "FAIL",
+            None => "not told",
+        };
+        Self {
+            mean,
+            change,
+            holds,
+            word,
+        }
     }
+}
+
+/// Checks every condition on the policies that it is about.
+pub(crate) fn check(
+    expectations: &[Expectation],
+    comparison: &Comparison,
+    strict: bool,
+) -> Checked {
+    let heads = ["expected", "policy", "mean", "unit", "change", "verdict"];
+    let table = Table::new("expectations", &heads);
+    let mut checked = Checked {
+        table: table.align("mean", Align::Right),
+        failed: 0,
+        not_told: 0,
+        total: 0,
+        strict,
+    };
+    for expectation in expectations {
+        for (place, runs) in comparison.runs.iter().enumerate() {
+            let named = expectation.policy.as_ref();
+            if named.is_none_or(|name| *name == runs.policy)
+                && let Some(found) = one_of(expectation, comparison, place)
+            {
+                checked.add(expectation, runs, found, comparison);
+            }
+        }
+    }
+    checked
+}
+
+/// None: the base has no change.
+fn one_of(expectation: &Expectation, comparison: &Comparison, place: usize) -> Option<Found> {
+    let (base, runs) = (&comparison.runs[0], &comparison.runs[place]);
+    let measured = series(&runs.metrics);
+    let mean = measured.get(&expectation.metric);
+    let mean = mean.map(|found| Summary::of(&found.values).mean);
+    let limit_pct = match expectation.limit {
+        Limit::FromBase(percent) => percent,
+        Limit::Value(limit) => {
+            return Some(match expectation.check(mean, limit) {
+                OfValue::Met(_) => Found::new(mean, None, Some(true)),
+                OfValue::Failed(_) => Found::new(mean, None, Some(false)),
+                OfValue::Absent => Found::absent(),
+            });
+        }
+    };
+    if place == 0 {
+        return None;
+    }
+    let Some(change) = paired(&base.metrics, &runs.metrics, &expectation.metric) else {
+        return Some(Found::absent());
+    };
+    let (holds, bounds) = match expectation.check_change(&change, limit_pct) {
+        ChangeVerdict::Met(bounds) => (Some(true), Some(bounds)),
+        ChangeVerdict::Failed(bounds) => (Some(false), Some(bounds)),
+        ChangeVerdict::NotTold(bounds) => (None, bounds),
+    };
+    let text = match bounds {
+        Some((low, high)) if low.is_finite() && high.is_finite() => {
+            format!("{:+.2} % [{low:+.1}, {high:+.1}]", change.delta_pct)
+        }
+        _ if change.delta_pct.is_infinite() => "from 0".to_owned(),
+        _ => format!("{:+.2} %", change.delta_pct),
+    };
+    Some(Found::new(mean, Some(text), holds))
 }
 
 impl Checked {
-    /// Exit code 1 if one failed.
+    fn add(
+        &mut self,
+        expectation: &Expectation,
+        runs: &PolicyRuns,
+        found: Found,
+        comparison: &Comparison,
+    ) {
+        self.total += 1;
+        self.failed += usize::from(found.holds == Some(false));
+        self.not_told += usize::from(found.holds.is_none());
+        let word = found.word.to_owned();
+        let verdict = match found.holds {
+            Some(true) => Cell::Toned(Tone::Good, word),
+            None if !self.strict => Cell::from(word),
+            Some(false) | None => Cell::Toned(Tone::Bad, word),
+        };
+        self.table.row(vec![
+            Cell::from(expectation.to_string()),
+            Cell::from(runs.policy.clone()),
+            found.mean.map(|mean| format!("{mean:.4}")).into(),
+            Cell::from(wakeplace_report::unit_of(&expectation.metric, comparison)),
+            found.change.into(),
+            verdict,
+        ]);
+    }
+
+    /// Exit code 1 if one failed, or is not told where that counts.
     pub(crate) fn verdict(&self) -> Verdict {
-        if self.failed == 0 {
-            Verdict::Ok
-        } else {
-            Verdict::Unmet
+        match self.failed + usize::from(self.strict) * self.not_told {
+            0 => Verdict::Ok,
+            _ => Verdict::Unmet,
         }
     }
 
@@ -141,13 +262,23 @@ impl Checked {
         if self.table.is_empty() {
             return String::new();
         }
-        let sum = sum(self.failed, self.total);
-        format!("\n{}{sum}\n", self.table.render(Format::Human, style))
+        let mut sum = sum(self.failed, self.total - self.not_told);
+        if self.not_told > 0 {
+            let seeds = if self.strict {
+                "that fails, too"
+            } else {
+                "more seeds may tell"
+            };
+            sum = format!("{sum} Not told: {}; {seeds}.", self.not_told);
+        }
+        let table = self.table.render(Format::Human, style);
+        format!("\n{table}{}\n", sum.trim_start())
     }
 }
 
 fn sum(failed: usize, total: usize) -> String {
     match (failed, total) {
+        (_, 0) => String::new(),
         (0, 1) => "The expectation holds.".to_owned(),
         (_, 1) => "The expectation failed.".to_owned(),
         (0, all) => format!("All {all} expectations hold."),

@@ -1,6 +1,8 @@
-//! Conditions on metrics, as `wake_latency_us_p99<=500`.
+//! Conditions on metrics: absolute, as `wake_latency_us_p99<=500`, or on the change from the base,
+//! as `cpu_energy_j<=+3%` and `missed_frames_total<=base`.
 
 use crate::metric::{UnknownMetric, find_metric};
+use crate::stats::PairedDelta;
 use std::fmt;
 use wakeplace_text::shorten;
 
@@ -41,6 +43,12 @@ impl Operator {
         }
     }
 
+    /// Of the change's interval: it holds in all of it, fails in all of it, or is not told.
+    fn told(self, (low, high): (f64, f64), limit: f64) -> Option<bool> {
+        let ends = [low, high].map(|end| self.holds(end, limit));
+        (ends[0] == ends[1]).then_some(ends[0])
+    }
+
     fn holds(self, value: f64, limit: f64) -> bool {
         match self {
             Operator::AtMost => value <= limit,
@@ -57,7 +65,8 @@ impl Operator {
 pub enum ExpectationError {
     /// No comparison in it.
     #[error(
-        "'{}' has no operator; expected METRIC then one of <= < >= > == then a number",
+        "'{}' has no operator; expected METRIC then one of <= < >= > == then a number, `base` or a \
+         change as `+3%`",
         shorten(.text)
     )]
     NoOperator {
@@ -66,7 +75,7 @@ pub enum ExpectationError {
     },
     /// What follows the operator is not a finite number.
     #[error(
-        "'{}': expected a number after {operator}, found '{}'",
+        "'{}': expected a number, `base` or a change as `+3%` after {operator}, found '{}'",
         shorten(.text),
         shorten(.found)
     )]
@@ -77,6 +86,15 @@ pub enum ExpectationError {
         operator: &'static str,
         /// What stands after the operator.
         found: String,
+    },
+    /// A change is never told to be exactly so much.
+    #[error(
+        "'{}': a change cannot be told to be exactly that; expected <= < >= or >",
+        shorten(.text)
+    )]
+    ExactChange {
+        /// The text given.
+        text: String,
     },
     /// The name is not a metric's.
     #[error(transparent)]
@@ -94,71 +112,144 @@ pub enum Verdict {
     Absent,
 }
 
+/// What a check of a change found, with its interval.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum ChangeVerdict {
+    /// The condition holds for all of the interval, percent.
+    Met((f64, f64)),
+    /// It holds for nothing of it.
+    Failed((f64, f64)),
+    /// It holds for a part of it; None: one run says nothing of chance.
+    NotTold(Option<(f64, f64)>),
+}
+
+/// What a metric is compared with.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Limit {
+    /// This value, in the metric's unit.
+    Value(f64),
+    /// So much more than the base's, percent.
+    FromBase(f64),
+}
+
+impl Limit {
+    /// `3`, `base`, `+3%`, `-3%`, `base+3%`.
+    fn parse(text: &str) -> Option<Self> {
+        let number = |text: &str| text.parse().ok().filter(|n: &f64| n.is_finite());
+        let text: String = text.split_whitespace().collect();
+        let change = text.strip_prefix("base");
+        match change.unwrap_or(&text).strip_suffix('%') {
+            Some(percent) if percent.starts_with(['+', '-']) => number(percent).map(Self::FromBase),
+            Some(_) => None,
+            None if change == Some("") => Some(Self::FromBase(0.0)),
+            None => number(&text).map(Self::Value),
+        }
+    }
+}
+
+impl fmt::Display for Limit {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match *self {
+            Self::Value(value) => write!(f, "{value}"),
+            Self::FromBase(0.0) => f.write_str("base"),
+            Self::FromBase(percent) => write!(f, "{percent:+}%"),
+        }
+    }
+}
+
 /// A condition on one metric.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Expectation {
+    /// The policy that it is about, as typed; None: all, or all but the base for a change.
+    pub policy: Option<String>,
     /// Name of the metric, defined in [`crate::METRICS`].
     pub metric: String,
     /// Comparison.
     pub operator: Operator,
-    /// Right-hand side, in the metric's unit.
-    pub limit: f64,
+    /// Right-hand side.
+    pub limit: Limit,
 }
 
 impl Expectation {
-    /// Reads `METRIC OP NUMBER`; blanks around the parts are allowed.
+    /// Reads `[POLICY ]METRIC OP LIMIT`; blanks around the parts are allowed.
     ///
     /// # Errors
     /// No operator, no number, or an unknown metric with the nearest name.
     pub fn parse(text: &str) -> Result<Expectation, ExpectationError> {
-        let at = text
-            .find(['<', '>', '='])
-            .ok_or_else(|| ExpectationError::NoOperator {
-                text: text.to_owned(),
-            })?;
-        let (name, rest) = text.split_at(at);
+        let no_operator = || ExpectationError::NoOperator {
+            text: text.to_owned(),
+        };
+        // A policy's name has `=` in its settings; a limit has no operator.
+        let last = text.rfind(['<', '>', '=']).ok_or_else(no_operator)?;
+        let head = &text[..last];
+        let at = head.trim_end_matches(['<', '>', '=']).len();
         let operator = Operator::ALL
             .into_iter()
-            .find(|op| rest.starts_with(op.symbol()))
-            .ok_or_else(|| ExpectationError::NoOperator {
-                text: text.to_owned(),
-            })?;
-        let metric = name.trim();
+            .find(|op| text[at..=last] == *op.symbol())
+            .ok_or_else(no_operator)?;
+        let named = text[..at].trim();
+        let (policy, metric) = match named.rsplit_once(char::is_whitespace) {
+            Some((policy, metric)) => (Some(policy.trim().to_owned()), metric),
+            None => (None, named),
+        };
         find_metric(metric)?;
-        let number = rest[operator.symbol().len()..].trim();
-        let limit = number.parse().ok().filter(|n: &f64| n.is_finite());
-        let limit = limit.ok_or_else(|| ExpectationError::NotANumber {
+        let found = text[last + 1..].trim();
+        let limit = Limit::parse(found).ok_or_else(|| ExpectationError::NotANumber {
             text: text.to_owned(),
             operator: operator.symbol(),
-            found: number.to_owned(),
+            found: found.to_owned(),
         })?;
+        if operator == Operator::Equal && matches!(limit, Limit::FromBase(_)) {
+            return Err(ExpectationError::ExactChange {
+                text: text.to_owned(),
+            });
+        }
         Ok(Expectation {
+            policy,
             metric: metric.to_owned(),
             operator,
             limit,
         })
     }
 
-    /// Compares the value that `values` gives for the metric's name, as
-    /// `check(|name| run.values.get(name))`.
-    pub fn check(&self, values: impl FnOnce(&str) -> Option<f64>) -> Verdict {
-        match values(&self.metric) {
+    /// Compares a value of the metric with a limit.
+    #[must_use]
+    pub fn check(&self, value: Option<f64>, limit: f64) -> Verdict {
+        match value {
             None => Verdict::Absent,
-            Some(v) if self.operator.holds(v, self.limit) => Verdict::Met(v),
+            Some(v) if self.operator.holds(v, limit) => Verdict::Met(v),
             Some(v) => Verdict::Failed(v),
+        }
+    }
+
+    /// Compares the change from the base with a limit, percent.
+    #[must_use]
+    pub fn check_change(&self, change: &PairedDelta, limit_pct: f64) -> ChangeVerdict {
+        let Some(bounds) = change.bounds() else {
+            return ChangeVerdict::NotTold(None);
+        };
+        match self.operator.told(bounds, limit_pct) {
+            Some(true) => ChangeVerdict::Met(bounds),
+            Some(false) => ChangeVerdict::Failed(bounds),
+            None => ChangeVerdict::NotTold(Some(bounds)),
         }
     }
 }
 
 impl fmt::Display for Expectation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Some(policy) = &self.policy {
+            write!(f, "{policy} ")?;
+        }
         write!(f, "{}{}{}", self.metric, self.operator.symbol(), self.limit)
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{Expectation, ExpectationError, Operator, Verdict};
+    use super::{ChangeVerdict, Expectation, ExpectationError, Limit, Operator, Verdict};
+    use crate::stats::PairedDelta;
+    use wakeplace_outcome::Method;
 
     #[test]
     fn reads_every_operator() {
@@ -171,7 +262,10 @@ mod tests {
         ] {
             let e = Expectation::parse(text).unwrap();
             let parts = (e.metric.as_str(), e.operator, e.limit);
-            assert_eq!(parts, ("wake_latency_us_p99", operator, 500.0));
+            assert_eq!(
+                parts,
+                ("wake_latency_us_p99", operator, Limit::Value(500.0))
+            );
         }
     }
 
@@ -191,14 +285,11 @@ mod tests {
                 } else {
                     Verdict::Failed(value)
                 };
-                assert_eq!(
-                    e.check(|name| (name == "runtime_s").then_some(value)),
-                    expected
-                );
+                assert_eq!(e.check(Some(value), 2.0), expected);
             }
         }
         let e = Expectation::parse("energy_j<=3").unwrap();
-        assert_eq!(e.check(|_| None), Verdict::Absent);
+        assert_eq!(e.check(None, 3.0), Verdict::Absent);
     }
 
     #[test]
@@ -213,7 +304,8 @@ mod tests {
         );
         assert_eq!(
             message("runtime_s<=soon"),
-            "'runtime_s<=soon': expected a number after <=, found 'soon'"
+            "'runtime_s<=soon': expected a number, `base` or a change as `+3%` after <=, found \
+             'soon'"
         );
         assert!(matches!(
             Expectation::parse("runtime_s=3"),
@@ -226,7 +318,57 @@ mod tests {
 
     #[test]
     fn prints_as_it_is_read() {
-        let text = "slack_us_min>=-12.5";
-        assert_eq!(Expectation::parse(text).unwrap().to_string(), text);
+        for text in [
+            "slack_us_min>=-12.5",
+            "cpu_energy_j<=+3%",
+            "cpu_energy_j<-2.5%",
+            "missed_frames_total<=base",
+            "linux-7.3:runnable_boost=off cpu_energy_j<3",
+        ] {
+            assert_eq!(Expectation::parse(text).unwrap().to_string(), text);
+        }
+        let parsed = Expectation::parse("cpu_energy_j <= base + 3%").unwrap();
+        assert_eq!(parsed.limit, Limit::FromBase(3.0));
+    }
+
+    /// Goal: a change is judged by its interval: all of it, nothing of it, or a part.
+    #[test]
+    fn a_change_is_judged_by_its_interval() {
+        let change = |ci95: Option<(f64, f64)>, method| PairedDelta {
+            delta_pct: 1.0,
+            ci95,
+            significant: false,
+            n: 5,
+            method,
+        };
+        let at_most = Expectation::parse("cpu_energy_j<=+3%").unwrap();
+        let judged = |low, high| {
+            let change = change(Some((low, high)), Method::LogRatio);
+            at_most.check_change(&change, 3.0)
+        };
+        assert_eq!(judged(-1.0, 3.0), ChangeVerdict::Met((-1.0, 3.0)));
+        assert_eq!(judged(3.1, 9.0), ChangeVerdict::Failed((3.1, 9.0)));
+        assert_eq!(judged(2.0, 4.0), ChangeVerdict::NotTold(Some((2.0, 4.0))));
+        let inf = f64::INFINITY;
+        assert_eq!(
+            judged(inf, inf),
+            ChangeVerdict::Failed((inf, inf)),
+            "from 0"
+        );
+        assert_eq!(judged(-inf, inf), ChangeVerdict::NotTold(Some((-inf, inf))));
+        let one = change(None, Method::OneRun);
+        assert_eq!(
+            at_most.check_change(&one, 3.0),
+            ChangeVerdict::NotTold(None)
+        );
+        let same = change(None, Method::SameRuns);
+        assert_eq!(
+            at_most.check_change(&same, 3.0),
+            ChangeVerdict::Met((1.0, 1.0))
+        );
+        let exact = Expectation::parse("cpu_energy_j==base")
+            .unwrap_err()
+            .to_string();
+        assert!(exact.ends_with("expected <= < >= or >"), "{exact}");
     }
 }

@@ -154,6 +154,14 @@ impl Experiment {
         policies.chain(schedulers.map(|s| (s.name.as_str(), &s.kernel, Some(s))))
     }
 
+    /// Names of all that is compared, the base first.
+    #[must_use]
+    pub fn names(&self) -> Vec<String> {
+        self.contenders()
+            .map(|(name, ..)| name.to_owned())
+            .collect()
+    }
+
     /// How many runs it takes.
     pub(crate) fn nr_runs(&self) -> usize {
         (self.policies.len() + self.schedulers.len()) * self.seeds.len()

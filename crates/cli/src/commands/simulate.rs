@@ -165,7 +165,7 @@ fn walled(
     schedulers::add(foreign, &args.schedulers, &mut matrix, terminal)?;
     let experiment = &matrix.experiments[0];
     let platforms = matrix.experiments.iter().map(|one| &one.platform);
-    let expectations = expect::parse(&args.expect, platforms)?;
+    let expectations = expect::parse(&args.expect, &experiment.names(), platforms)?;
     // Of several runs `--export-parquet` has one table, of all runs.
     let asked = asked.filter(|_| matrix.len() == 1);
     let mut exports = None;
@@ -434,7 +434,7 @@ fn report(
     let mut remarks = String::new();
     let mut verdict = Verdict::Ok;
     for comparison in comparisons {
-        let checked = expect::check(judged, comparison);
+        let checked = expect::check(judged, comparison, args.strict);
         remarks.push_str(&checked.text(style(terminal)));
         if checked.verdict() == Verdict::Unmet {
             verdict = Verdict::Unmet;

@@ -2,7 +2,9 @@
 
 use crate::common;
 
-use common::{assert_code, compare, folder, repository, run, run_in, sim, stderr, stdout};
+use common::{
+    assert_code, assert_refused, compare, folder, repository, run, run_in, sim, stderr, stdout,
+};
 use serde_json::Value;
 
 fn json(output: &std::process::Output) -> Value {
@@ -210,6 +212,70 @@ fn work_wakes_as_often_as_its_periods_say() {
     let periods = value["runs"][0]["metrics"]["periods_total"]["mean"].as_f64();
     let periods = periods.expect("a count");
     assert!((392.0..=408.0).contains(&periods), "{periods}");
+}
+
+/// Goal: a change is judged by its interval, of the policy that is named or of all but the base;
+/// what is not told fails only if that is asked for.
+#[test]
+fn expectations_of_changes_are_told_or_not() {
+    let compare = |more: &[&str]| {
+        let asked = [
+            "compare",
+            "--platform",
+            "hikey960",
+            "--workload",
+            "periodic:n=4,period=16ms,duty=5%,start=spread",
+            "--policy",
+            "linux-7.3",
+            "--policy",
+            "linux-7.3-energy-aware",
+            "--duration",
+            "500ms",
+        ];
+        run(&[&asked[..], more].concat())
+    };
+    let said = |more: &[&str], code| {
+        let output = compare(more);
+        assert_code(&output, code);
+        stdout(&output)
+    };
+    // Energy-aware placement is there to save energy; how much is not asked here.
+    let more = said(&["--expect", "cpu_energy_j<=base"], 1);
+    let judged: Vec<&str> = more
+        .lines()
+        .filter(|line| line.starts_with("cpu_energy_j<=base"))
+        .collect();
+    assert!(
+        judged.len() == 1 && judged[0].contains("energy-aware") && judged[0].ends_with("FAIL"),
+        "{more}"
+    );
+    said(&["--expect", "cpu_energy_j>=+1%"], 0);
+    said(&["--expect", "linux-7.3-energy-aware cpu_energy_j>+1%"], 0);
+    let wide = ["--expect", "wake_latency_us_max<=base", "--seeds", "1"];
+    let open = said(&wide, 0);
+    assert!(
+        open.contains("not told") && open.contains("more seeds may tell"),
+        "{open}"
+    );
+    said(&[&wide[..], &["--strict"]].concat(), 1);
+    for (condition, expected) in [
+        (
+            "linux-7 cpu_energy_j<=+3%",
+            "`linux-7` is not compared; expected one of linux-7.3, ",
+        ),
+        (
+            "linux-7.3 cpu_energy_j<=+3%",
+            "is the base; expected a change of another policy",
+        ),
+        ("cpu_energy_j==base", "expected <= < >= or >"),
+        (
+            "cpu_energy_j<=3%",
+            "expected a number, `base` or a change as `+3%`",
+        ),
+    ] {
+        let output = compare(&["--expect", condition]);
+        assert_refused(&output, &[expected]);
+    }
 }
 
 #[test]
