@@ -209,7 +209,9 @@ pub(super) fn check(data: &Data) -> Vec<Finding> {
             found(row.name(), what);
         }
         for command in row.ours.iter().flat_map(Ours::commands) {
-            if !command.starts_with("wakeplace ") {
+            // A changed platform comes through a pipe.
+            let last = command.rsplit("|\n").next().unwrap_or(command);
+            if !last.trim_start().starts_with("wakeplace ") {
                 found(row.name(), "a command does not begin with `wakeplace `");
             }
         }
