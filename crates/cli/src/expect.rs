@@ -32,6 +32,18 @@ pub(crate) fn parse<'a>(
     Ok(all)
 }
 
+/// Reads conditions on results, of whose machines only the metrics are known.
+pub(crate) fn of_results(texts: &[String], policies: &[&str]) -> Result<Vec<Expectation>, Failure> {
+    let policies: Vec<String> = policies.iter().map(|name| (*name).to_owned()).collect();
+    let one = |text: &String| {
+        let wrong = |error: ExpectationError| Failure::Input(format!("--expect {error}"));
+        let expectation = Expectation::parse(text).map_err(wrong)?;
+        about(text, &expectation, &policies)?;
+        Ok(expectation)
+    };
+    texts.iter().map(one).collect()
+}
+
 /// Is it about policies that are compared?
 fn about(text: &str, expectation: &Expectation, policies: &[String]) -> Result<(), Failure> {
     let wrong = |why: String| Err(Failure::Input(format!("--expect `{text}`: {why}")));

@@ -49,6 +49,28 @@ pub struct RunMetrics {
 }
 
 impl RunMetrics {
+    /// A run of which a result keeps nothing but its values and its hash.
+    ///
+    /// # Panics
+    /// If a name is no metric's, or stands twice.
+    #[must_use]
+    pub fn kept<'a>(values: impl Iterator<Item = (&'a str, f64)>, behaviour_hash: u64) -> Self {
+        let mut all = Values::default();
+        values.for_each(|(name, value)| all.set(name, value));
+        Self {
+            values: all,
+            energy: None,
+            clusters: Vec::new(),
+            kinds: Vec::new(),
+            domains: Vec::new(),
+            tasks: Vec::new(),
+            wake_latency: Vec::new(),
+            idle_states: Vec::new(),
+            wakeup_cases: WakeupCases::default(),
+            behaviour_hash,
+        }
+    }
+
     /// The observer for one run of `workload` on `platform` with `options`.
     #[must_use]
     pub fn collector(platform: &Platform, workload: &Workload, options: &Options) -> Collector {

@@ -3,6 +3,7 @@
 
 mod case_table;
 mod comparison;
+mod diff;
 mod html;
 mod json;
 mod length;
@@ -19,6 +20,7 @@ mod table;
 mod wakeup_cases;
 
 pub use comparison::{comparison, comparisons, unit_of};
+pub use diff::{Difference, Differences, diff};
 pub use html::{Fragment, HtmlError, Page, Source, charts, decision, footer, fragment, html};
 pub use number::short;
 pub use paint::Tone;

@@ -42,7 +42,7 @@ mod verdict;
 
 pub use ask::{
     ARGUMENTS, Argument, Ask, AskError, Command, Field, Kind, Place, SCHEDULER, Value, argument,
-    parse_seed, parse_setting, parse_whole, python_module,
+    parse_margin, parse_seed, parse_setting, parse_whole, python_module,
 };
 pub use calibration::Calibration;
 pub use catalogue::{StudyInfo, select, studies};

@@ -112,6 +112,14 @@ Examples:
   The same without a file between
   wakeplace study run energy-aware/energy-hikey960 --quick --export-html report.html";
 
+pub(super) const DIFF: &str = "\
+Examples:
+  Yesterday's result and today's, as a gate
+  wakeplace diff yesterday.json today.json --expect 'cpu_energy_j<=+3%'
+
+  The same load on another board, for a browser
+  wakeplace diff hikey960.json gs101.json --export-html diff.html";
+
 pub(super) const STUDY: &str = "\
 Examples:
   wakeplace study list

@@ -1,6 +1,7 @@
 //! What can be typed. Only this module and its children know clap.
 
 mod asked;
+mod diff;
 mod explain;
 mod fidelity;
 mod help;
@@ -17,6 +18,7 @@ mod sweep;
 mod values;
 
 pub(crate) use asked::Asked;
+pub(crate) use diff::DiffArgs;
 pub(crate) use explain::ExplainArgs;
 pub(crate) use fidelity::{LabFidelityArgs, ReportFormat};
 pub(crate) use import::{PlatformCaptureArgs, PlatformImportArgs, WorkloadRecordArgs};
@@ -129,6 +131,15 @@ pub(crate) enum Command {
         arg_required_else_help = true,
     )]
     Report(ReportArgs),
+    /// Compare two results: what was asked otherwise, and what became of every metric
+    #[command(
+        help_template = help::TEMPLATE,
+        before_help = help::DIFF,
+        after_help = help::EXIT_CODES_SHORT,
+        after_long_help = help::EXIT_CODES,
+        arg_required_else_help = true,
+    )]
+    Diff(DiffArgs),
     /// List the modelled machines, show one with the source of every figure, or import yours
     #[command(
         help_template = help::TEMPLATE,

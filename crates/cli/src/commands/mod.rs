@@ -1,5 +1,6 @@
 //! One module per command.
 
+mod diff;
 mod doctor;
 mod explain;
 mod fidelity;
@@ -41,6 +42,7 @@ pub(crate) fn run(command: Command, terminal: Terminal) -> Outcome {
         Command::Platform { command } => platform::run(command, terminal),
         Command::Workload { command } => workload::run(command, terminal),
         Command::Policy { command } => policy::run(command, terminal),
+        Command::Diff(args) => diff::diff(&args, terminal),
         Command::Report(args) => report::report(&args, terminal),
         Command::Doctor(args) => doctor::run(&args, terminal),
         Command::Kernel { command } => kernel::run(&command, terminal),

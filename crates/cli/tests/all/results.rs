@@ -214,6 +214,49 @@ fn work_wakes_as_often_as_its_periods_say() {
     assert!((392.0..=408.0).contains(&periods), "{periods}");
 }
 
+/// Goal: two kept results are compared by seed; what was asked otherwise comes first, a condition
+/// decides the exit code, and a page is written. Slack of a tenth of the period more than the work
+/// takes is no question of chance: a longer duration has more periods.
+#[test]
+fn two_results_are_compared() {
+    let folder = folder();
+    for (file, duration) in [("a.json", "100ms"), ("b.json", "200ms")] {
+        let asked = [
+            "sim",
+            "--platform",
+            "hikey960",
+            "--workload",
+            "periodic:n=4,period=10ms,duty=5%,start=spread",
+            "--policy",
+            "linux-7.3",
+            "--seeds",
+            "3",
+            "--format",
+            "json",
+            "-o",
+            file,
+            "--duration",
+            duration,
+        ];
+        assert_code(&run_in(folder.path(), &asked), 0);
+    }
+    let asked = ["diff", "a.json", "b.json", "--export-html", "d.html"];
+    let output = run_in(folder.path(), &asked);
+    assert_code(&output, 0);
+    let said = stdout(&output);
+    let head =
+        "hikey960, periodic:n=4,period=10ms,duty=5%,start=spread, linux-7.3: asked otherwise\n";
+    let first = format!("{head}  duration: 100 ms, then 200 ms\n");
+    assert!(said.starts_with(&first), "{said}");
+    assert!(folder.path().join("d.html").is_file());
+    for (condition, code) in [("periods_total>=+50%", 0), ("periods_total<=base", 1)] {
+        let asked = ["diff", "a.json", "b.json", "--expect", condition];
+        assert_code(&run_in(folder.path(), &asked), code);
+    }
+    let wrong = run_in(folder.path(), &["diff", "a.json", "c.json"]);
+    assert_refused(&wrong, &["c.json: cannot be read"]);
+}
+
 /// Goal: a change is judged by its interval, of the policy that is named or of all but the base;
 /// what is not told fails only if that is asked for.
 #[test]

@@ -11,7 +11,9 @@ mod words;
 pub use argument::{Argument, Command, Field, Kind, Place, SCHEDULER};
 pub use arguments::ARGUMENTS;
 pub use python::python_module;
-pub use values::{seed as parse_seed, setting as parse_setting, whole as parse_whole};
+pub use values::{
+    margin as parse_margin, seed as parse_seed, setting as parse_setting, whole as parse_whole,
+};
 
 use crate::{About, Question, Request, Source, StudyOptions};
 use argument::Read;

@@ -24,7 +24,10 @@ pub(super) fn window(text: &str) -> Result<Window, String> {
 }
 
 /// A percentage of 0 or more.
-pub(super) fn margin(text: &str) -> Result<f64, String> {
+///
+/// # Errors
+/// What was expected.
+pub fn margin(text: &str) -> Result<f64, String> {
     let number = text.strip_suffix('%').unwrap_or(text).trim().parse::<f64>();
     let margin = number.ok().filter(|n| n.is_finite() && *n >= 0.0);
     margin.ok_or_else(|| {
