@@ -128,12 +128,24 @@ fn names(platform: &Platform) -> Vec<String> {
 
 /// The conditions checked.
 pub(crate) struct Checked {
+    cases: Vec<Case>,
+    /// For people.
     table: Table,
-    failed: usize,
-    not_told: usize,
-    total: usize,
     /// What is not told counts as failed.
     strict: bool,
+}
+
+/// A condition and a policy.
+#[derive(Clone, Debug)]
+pub(crate) struct Case {
+    /// The condition.
+    pub(crate) expected: String,
+    /// The policy.
+    pub(crate) policy: String,
+    /// What was found.
+    pub(crate) said: String,
+    /// None: not told.
+    pub(crate) holds: Option<bool>,
 }
 
 /// What one check of one policy found: what is shown of it, and whether it holds; None: not told.
@@ -175,14 +187,9 @@ pub(crate) fn check(
     comparison: &Comparison,
     strict: bool,
 ) -> Checked {
-    let heads = ["expected", "policy", "mean", "unit", "change", "verdict"];
-    let table = Table::new("expectations", &heads);
     let mut checked = Checked {
-        table: table.align("mean", Align::Right),
-        failed: 0,
-        not_told: 0,
-        total: 0,
         strict,
+        ..Checked::of(Vec::new())
     };
     for expectation in expectations {
         for (place, runs) in comparison.runs.iter().enumerate() {
@@ -235,6 +242,24 @@ fn one_of(expectation: &Expectation, comparison: &Comparison, place: usize) -> O
 }
 
 impl Checked {
+    pub(crate) fn of(cases: Vec<Case>) -> Self {
+        let heads = ["expected", "policy", "mean", "unit", "change", "verdict"];
+        Self {
+            cases,
+            table: Table::new("expectations", &heads).align("mean", Align::Right),
+            strict: false,
+        }
+    }
+
+    /// What was checked, in order.
+    pub(crate) fn cases(&self) -> &[Case] {
+        &self.cases
+    }
+
+    fn number(&self, holds: Option<bool>) -> usize {
+        self.cases.iter().filter(|case| case.holds == holds).count()
+    }
+
     fn add(
         &mut self,
         expectation: &Expectation,
@@ -242,9 +267,19 @@ impl Checked {
         found: Found,
         comparison: &Comparison,
     ) {
-        self.total += 1;
-        self.failed += usize::from(found.holds == Some(false));
-        self.not_told += usize::from(found.holds.is_none());
+        let unit = wakeplace_report::unit_of(&expectation.metric, comparison);
+        let mean = found.mean.map(|mean| format!("{mean:.4}"));
+        let said = match (&found.change, &mean) {
+            (Some(change), _) => change.clone(),
+            (None, Some(mean)) => format!("{mean} {unit}"),
+            (None, None) => found.word.to_owned(),
+        };
+        self.cases.push(Case {
+            expected: expectation.to_string(),
+            policy: runs.policy.clone(),
+            said,
+            holds: found.holds.or(self.strict.then_some(false)),
+        });
         let word = found.word.to_owned();
         let verdict = match found.holds {
             Some(true) => Cell::Toned(Tone::Good, word),
@@ -254,8 +289,8 @@ impl Checked {
         self.table.row(vec![
             Cell::from(expectation.to_string()),
             Cell::from(runs.policy.clone()),
-            found.mean.map(|mean| format!("{mean:.4}")).into(),
-            Cell::from(wakeplace_report::unit_of(&expectation.metric, comparison)),
+            mean.into(),
+            Cell::from(unit),
             found.change.into(),
             verdict,
         ]);
@@ -263,7 +298,7 @@ impl Checked {
 
     /// Exit code 1 if one failed, or is not told where that counts.
     pub(crate) fn verdict(&self) -> Verdict {
-        match self.failed + usize::from(self.strict) * self.not_told {
+        match self.number(Some(false)) {
             0 => Verdict::Ok,
             _ => Verdict::Unmet,
         }
@@ -274,14 +309,10 @@ impl Checked {
         if self.table.is_empty() {
             return String::new();
         }
-        let mut sum = sum(self.failed, self.total - self.not_told);
-        if self.not_told > 0 {
-            let seeds = if self.strict {
-                "that fails, too"
-            } else {
-                "more seeds may tell"
-            };
-            sum = format!("{sum} Not told: {}; {seeds}.", self.not_told);
+        let not_told = self.number(None);
+        let mut sum = sum(self.number(Some(false)), self.cases.len() - not_told);
+        if not_told > 0 {
+            sum = format!("{sum} Not told: {not_told}; more seeds may tell.");
         }
         let table = self.table.render(Format::Human, style);
         format!("\n{table}{}\n", sum.trim_start())

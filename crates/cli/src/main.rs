@@ -8,6 +8,7 @@ mod export;
 mod failure;
 mod html;
 mod interrupt;
+mod junit;
 mod machine;
 mod output;
 mod page;

@@ -1,6 +1,6 @@
 //! Options of `diff`.
 
-use super::OutputArgs;
+use super::{GateArgs, OutputArgs};
 use clap::Args;
 use std::path::PathBuf;
 
@@ -23,19 +23,8 @@ pub(crate) struct DiffArgs {
         display_order = 22
     )]
     pub(crate) margin: Option<String>,
-    /// Check a change, as 'energy_j<=+3%'; repeatable
-    ///
-    /// METRIC OP LIMIT, as `compare --expect` has it. The base is the earlier result.
-    #[arg(
-        long,
-        value_name = "CONDITION",
-        help_heading = "Output",
-        display_order = 22
-    )]
-    pub(crate) expect: Vec<String>,
-    /// A change that is not told from chance fails its check
-    #[arg(long, requires = "expect", help_heading = "Output", display_order = 22)]
-    pub(crate) strict: bool,
+    #[command(flatten)]
+    pub(crate) gates: GateArgs,
     /// Also write a page for a browser, as `wakeplace report` makes
     #[arg(long, value_name = "FILE", help_heading = "Output", display_order = 23)]
     pub(crate) export_html: Option<PathBuf>,

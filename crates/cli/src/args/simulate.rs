@@ -2,7 +2,7 @@
 
 use super::asked::{Compare, Sim, Study};
 use super::values;
-use super::{Asked, FormatName, SchedulerArgs, help};
+use super::{Asked, FormatName, GateArgs, SchedulerArgs, help};
 use clap::{Args, Subcommand};
 use std::path::PathBuf;
 
@@ -134,28 +134,8 @@ pub(crate) struct RunArgs {
         display_order = 24
     )]
     pub(crate) export_wakeup_cases: Option<PathBuf>,
-    /// Check a value or a change, as 'energy_j<=+3%'
-    ///
-    /// [POLICY ]METRIC OP LIMIT. With a value the mean over the seeds is compared, of POLICY or of
-    /// every policy. With a change in percent, or `base`, the change from the first policy is: it
-    /// holds or fails if all of its 95 % interval does, and is not told else. Operators: <= < >= >,
-    /// and == for values. If a check fails, the exit code is 1; the result is written all the same.
-    #[arg(
-        long,
-        value_name = "CONDITION",
-        help_heading = "Output",
-        display_order = 22
-    )]
-    pub(crate) expect: Vec<String>,
-    /// A change that is not told from chance fails its check
-    #[arg(
-        long,
-        requires = "expect",
-        hide_short_help = true,
-        help_heading = "Output",
-        display_order = 22
-    )]
-    pub(crate) strict: bool,
+    #[command(flatten)]
+    pub(crate) gates: GateArgs,
     /// Also write a page for a browser, as `wakeplace report` makes
     #[arg(long, value_name = "FILE", help_heading = "Output", display_order = 23)]
     pub(crate) export_html: Option<PathBuf>,

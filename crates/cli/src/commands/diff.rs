@@ -5,6 +5,7 @@ use crate::args::{DiffArgs, FormatName};
 use crate::expect;
 use crate::failure::{Failure, Outcome, Verdict};
 use crate::html::HtmlExport;
+use crate::junit::JunitExport;
 use crate::output::Output;
 use crate::places;
 use crate::terminal::Terminal;
@@ -21,13 +22,15 @@ pub(crate) fn diff(args: &DiffArgs, terminal: Terminal) -> Outcome {
         &[
             ("--output", args.output.output.as_deref()),
             ("--export-html", args.export_html.as_deref()),
+            ("--export-junit", args.gates.export_junit.as_deref()),
         ],
     )?;
     let margin = args.margin.as_deref().map(parse_margin).transpose();
     let margin = margin.map_err(|why| Failure::Input(format!("--margin {why}")))?;
-    let expectations = expect::of_results(&args.expect, &["before", "after"])?;
+    let expectations = expect::of_results(&args.gates.expect, &["before", "after"])?;
     let output = Output::prepare(args.output.output.as_deref())?;
     let page = HtmlExport::prepare(args.export_html.as_deref())?;
+    let junit = JunitExport::prepare(args.gates.export_junit.as_deref())?;
     let texts = texts(&files)?;
     let [before, after] = sources(&texts)[..] else {
         unreachable!("two files have two texts")
@@ -40,12 +43,16 @@ pub(crate) fn diff(args: &DiffArgs, terminal: Terminal) -> Outcome {
     }
     let mut verdict = Verdict::Ok;
     let mut remarks = String::new();
-    for comparison in &comparisons {
-        let checked = expect::check(&expectations, comparison, args.strict);
+    let check = |of| (of, expect::check(&expectations, of, args.gates.strict));
+    let checked: Vec<_> = comparisons.iter().map(check).collect();
+    for (_, checked) in &checked {
         remarks.push_str(&checked.text(style(terminal)));
         if checked.verdict() == Verdict::Unmet {
             verdict = Verdict::Unmet;
         }
+    }
+    if let Some(junit) = &junit {
+        junit.write(&checked, terminal)?;
     }
     let human = args.output.format == FormatName::Human;
     let result = match human {

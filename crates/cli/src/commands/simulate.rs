@@ -7,6 +7,7 @@ use crate::export::{A_FOLDER, Asked};
 use crate::failure::{Failure, Outcome, Verdict};
 use crate::html::HtmlExport;
 use crate::interrupt;
+use crate::junit::JunitExport;
 use crate::output::Output;
 use crate::places;
 use crate::progress::Follower;
@@ -140,6 +141,7 @@ fn written<'a>(
         ("--output", args.output.output.as_deref()),
         ("--export-wakeup-cases", args.export_wakeup_cases.as_deref()),
         ("--export-html", args.export_html.as_deref()),
+        ("--export-junit", args.gates.export_junit.as_deref()),
         ("--export-runs", args.export_runs.as_deref()),
     ];
     written.extend(asked.iter().flat_map(|asked| asked.places()));
@@ -165,7 +167,7 @@ fn walled(
     schedulers::add(foreign, &args.schedulers, &mut matrix, terminal)?;
     let experiment = &matrix.experiments[0];
     let platforms = matrix.experiments.iter().map(|one| &one.platform);
-    let expectations = expect::parse(&args.expect, &experiment.names(), platforms)?;
+    let expectations = expect::parse(&args.gates.expect, &experiment.names(), platforms)?;
     // Of several runs `--export-parquet` has one table, of all runs.
     let asked = asked.filter(|_| matrix.len() == 1);
     let mut exports = None;
@@ -196,7 +198,7 @@ fn walled(
     if let Some(exports) = exports {
         exports.publish(&comparisons[0], terminal)?;
     }
-    let output = outputs.write(&comparisons, terminal)?;
+    let (output, junit) = outputs.write(&comparisons, terminal)?;
     let mut difference = None;
     for experiment in matrix
         .experiments
@@ -214,7 +216,7 @@ fn walled(
         &comparisons,
         &expectations,
         verified,
-        &output,
+        (&output, junit.as_ref()),
         terminal,
     )
 }
@@ -227,6 +229,7 @@ struct Outputs {
     rows: Option<RunsExport>,
     folder: Option<RunsExport>,
     page: Option<HtmlExport>,
+    junit: Option<JunitExport>,
 }
 
 impl Outputs {
@@ -255,11 +258,16 @@ impl Outputs {
             rows: rows.transpose()?,
             folder: folder.map(RunsExport::folder).transpose()?,
             page: HtmlExport::prepare(args.export_html.as_deref())?,
+            junit: JunitExport::prepare(args.gates.export_junit.as_deref())?,
         })
     }
 
-    /// Writes what stands beside the result; the place of the result is left.
-    fn write(self, comparisons: &[Comparison], terminal: Terminal) -> Result<Output, Failure> {
+    /// Writes what stands beside the result; the places of the result and of its checks are left.
+    fn write(
+        self,
+        comparisons: &[Comparison],
+        terminal: Terminal,
+    ) -> Result<(Output, Option<JunitExport>), Failure> {
         if let Some(page) = &self.page {
             let json = wakeplace_report::comparisons(comparisons, Format::Json, plain());
             page.write(&json, terminal)?;
@@ -271,7 +279,7 @@ impl Outputs {
             let records = comparisons.iter().flat_map(Comparison::records);
             export.publish(&records.collect::<Vec<_>>(), terminal)?;
         }
-        Ok(self.output)
+        Ok((self.output, self.junit))
     }
 }
 
@@ -418,7 +426,7 @@ fn report(
     comparisons: &[Comparison],
     expectations: &[Expectation],
     verified: Option<Option<String>>,
-    output: &Output,
+    (output, junit): (&Output, Option<&JunitExport>),
     terminal: Terminal,
 ) -> Outcome {
     let look = if output.is_stdout() {
@@ -433,12 +441,16 @@ fn report(
     let judged = if stuck { &[] } else { expectations };
     let mut remarks = String::new();
     let mut verdict = Verdict::Ok;
-    for comparison in comparisons {
-        let checked = expect::check(judged, comparison, args.strict);
+    let check = |of| (of, expect::check(judged, of, args.gates.strict));
+    let checked: Vec<_> = comparisons.iter().map(check).collect();
+    for (_, checked) in &checked {
         remarks.push_str(&checked.text(style(terminal)));
         if checked.verdict() == Verdict::Unmet {
             verdict = Verdict::Unmet;
         }
+    }
+    if let Some(junit) = junit {
+        junit.write(&checked, terminal)?;
     }
     match &verified {
         None => {}

@@ -251,7 +251,11 @@ fn two_results_are_compared() {
     assert!(folder.path().join("d.html").is_file());
     for (condition, code) in [("periods_total>=+50%", 0), ("periods_total<=base", 1)] {
         let asked = ["diff", "a.json", "b.json", "--expect", condition];
+        let asked = [&asked[..], &["--export-junit", "checks.xml"]].concat();
         assert_code(&run_in(folder.path(), &asked), code);
+        let checks = std::fs::read_to_string(folder.path().join("checks.xml")).expect("there");
+        let counted = format!("tests=\"1\" failures=\"{code}\" skipped=\"0\"");
+        assert!(checks.contains(&counted) && checks.contains("classname=\"after\""), "{checks}");
     }
     let wrong = run_in(folder.path(), &["diff", "a.json", "c.json"]);
     assert_refused(&wrong, &["c.json: cannot be read"]);

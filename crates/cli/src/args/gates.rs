@@ -1,0 +1,42 @@
+//! Conditions that a result is judged by.
+
+use clap::Args;
+use std::path::PathBuf;
+
+/// Of `compare`, `sim` and `diff`.
+#[derive(Debug, Args)]
+pub(crate) struct GateArgs {
+    /// Check a value or a change, as 'energy_j<=+3%'
+    ///
+    /// Repeatable: [POLICY ]METRIC OP LIMIT. With a value the mean over the seeds is compared, of
+    /// POLICY or of every policy. With a change in percent, or `base`, the change from the first
+    /// policy is, in `diff` from the earlier result: it holds or fails if all of its 95 % interval
+    /// does, and is not told else. Operators: <= < >= >, and == for values. If a check fails, the
+    /// exit code is 1; the result is written all the same.
+    #[arg(
+        long,
+        value_name = "CONDITION",
+        help_heading = "Output",
+        display_order = 22
+    )]
+    pub(crate) expect: Vec<String>,
+    /// A change that is not told from chance fails its check
+    #[arg(
+        long,
+        requires = "expect",
+        hide_short_help = true,
+        help_heading = "Output",
+        display_order = 22
+    )]
+    pub(crate) strict: bool,
+    /// Also write the checks as a JUnit file, which CI systems show
+    #[arg(
+        long,
+        value_name = "FILE",
+        requires = "expect",
+        hide_short_help = true,
+        help_heading = "Output",
+        display_order = 22
+    )]
+    pub(crate) export_junit: Option<PathBuf>,
+}
