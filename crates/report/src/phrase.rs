@@ -107,6 +107,12 @@ const OWN: [(&str, &str); 6] = [
     ("runtime_s", "time"),
 ];
 
+/// Subjects that fall where less is done.
+const ENERGY: [&str; 3] = ["energy_j", "cpu_energy_j", "cpu_energy_bogo"];
+
+/// The work that was done, and the energy for each unit of it.
+const WORK: (&str, &str) = ("task_work_s", "cpu_energy_per_work_j");
+
 /// The metric that shows what a saving cost.
 const PRICE: (&str, &str) = (
     "wake_latency_us_p99",
@@ -158,6 +164,11 @@ pub(crate) fn verdict(base: &PolicyRuns, other: &PolicyRuns, judge: Judge<'_>) -
         false => noun.to_owned(),
     };
     let mut line = sentence(names, &noun, &delta_of_subject, (sense, margin_pct));
+    if ENERGY.contains(&metric)
+        && let Some(done) = delta(WORK.0)
+    {
+        line.push_str(&of_work(&done, delta(WORK.1).as_ref(), margin_pct));
+    }
     if metric != PRICE.0
         && let Some(price) = delta(PRICE.0)
     {
@@ -271,6 +282,20 @@ fn amount(delta_pct: f64, [less, more]: [&str; 2]) -> String {
     format!("{:.decimals$} % {side}", delta_pct.abs())
 }
 
+/// What a difference in energy rests on, if the work that was done is told to differ, too.
+fn of_work(done: &PairedDelta, per_work: Option<&PairedDelta>, margin_pct: f64) -> String {
+    let told = [Difference::Better, Difference::Worse];
+    if !told.contains(&done.difference(WORK.0, margin_pct)) {
+        return String::new();
+    }
+    let work = amount(done.delta_pct, ["less", "more"]);
+    let energy = per_work.map(|delta| amount(delta.delta_pct, ["less", "more"]));
+    let energy = energy.map_or_else(String::new, |amount| {
+        format!(": {amount} CPU energy per work")
+    });
+    format!("; it does {work} work{energy}")
+}
+
 /// What happens to latency, for a verdict about something else.
 fn aside(price: &PairedDelta, sense: Difference) -> String {
     let noun = PRICE.1;
@@ -314,10 +339,27 @@ pub(crate) fn wrap(line: &str, width: usize) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{Difference, amount, aside, interval, interval_pct, is_apart, sentence};
+    use super::{Difference, amount, aside, interval, interval_pct, is_apart, of_work, sentence};
     use wakeplace_metrics::{Method, PairedDelta};
 
     const MARGIN: f64 = 1.0;
+
+    /// Goal: energy that was saved by doing less is said to be so; where work does not differ by
+    /// more than the margin, or is not told to, nothing is said.
+    #[test]
+    fn less_work_is_said() {
+        let less = delta(-5.0, Some((-6.0, -4.0)));
+        let per_work = delta(3.1, Some((2.0, 4.0)));
+        let said = of_work(&less, Some(&per_work), MARGIN);
+        assert_eq!(
+            said,
+            "; it does 5.0 % less work: 3.1 % more CPU energy per work"
+        );
+        assert_eq!(of_work(&less, None, MARGIN), "; it does 5.0 % less work");
+        for open in [(-6.0, -0.5), (-0.4, 0.4)] {
+            assert_eq!(of_work(&delta(-0.3, Some(open)), None, MARGIN), "");
+        }
+    }
 
     fn delta(delta_pct: f64, ci95: Option<(f64, f64)>) -> PairedDelta {
         PairedDelta {

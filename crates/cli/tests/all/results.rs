@@ -255,7 +255,10 @@ fn two_results_are_compared() {
         assert_code(&run_in(folder.path(), &asked), code);
         let checks = std::fs::read_to_string(folder.path().join("checks.xml")).expect("there");
         let counted = format!("tests=\"1\" failures=\"{code}\" skipped=\"0\"");
-        assert!(checks.contains(&counted) && checks.contains("classname=\"after\""), "{checks}");
+        assert!(
+            checks.contains(&counted) && checks.contains("classname=\"after\""),
+            "{checks}"
+        );
     }
     let wrong = run_in(folder.path(), &["diff", "a.json", "c.json"]);
     assert_refused(&wrong, &["c.json: cannot be read"]);
