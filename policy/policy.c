@@ -1,71 +1,79 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
  * The policy core as one compilation unit, so that the small static functions of one file serve
- * the next without being exported. Order: later files may call earlier ones.
+ * the next without being exported. Folders stand bottom up, each once. What a folder uses of one
+ * that stands above it has its prototype in include/wakeplace or in above.h.
+ *
+ * WP_LIVE: the live build leaves out what only older kernels do.
  */
+#include "above.h"
+
 #include "src/load_tracking/pelt.c"
 #include "src/load_tracking/weights.c"
 #include "src/load_tracking/util_est.c"
 #include "src/load_tracking/uclamp.c"
-#include "src/packing/mode.c"
 #include "src/load_tracking/capacity.c"
-#include "src/balance/intervals.c"
-#ifdef WP_KEEPS
-#include "src/kept/kept.c"
-#include "src/kept/kept_sums.c"
+#ifndef WP_LIVE
+#include "src/load_tracking/runnable_avg_3_8.c"
+#include "src/load_tracking/capacity_4_18.c"
 #endif
+#include "src/load_tracking/signals.c"
+#include "src/load_tracking/duration.c"
+#ifndef WP_LIVE
+#include "src/load_tracking/task_group_load.c"
+#include "src/load_tracking/task_group_signals.c"
+#include "src/load_tracking/rt_dl_irq.c"
+#endif
+
 #ifdef WP_EXPLAINS
 #include "src/explain/explain_notes.c"
 #endif
-#ifndef WP_LIVE /* the live build leaves out what only older kernels do */
-#include "src/load_tracking/runnable_avg_3_8.c"
+#ifndef WP_LIVE
+#include "src/explain/wakeup_case.c"
 #endif
+#ifdef WP_EXPLAINS
+#include "src/explain/explain.c"
+#endif
+
+#include "src/packing/mode.c"
 #include "src/packing/sched_mc_table.c"
 #ifndef WP_LIVE
 #include "src/packing/sched_mc_topology.c"
 #include "src/packing/sched_mc_power.c"
-#include "src/load_tracking/capacity_4_18.c"
-#include "src/topology/domains_3_9.c"
-#endif
-#include "src/topology/topology.c"
-#ifndef WP_LIVE
 #include "src/packing/sched_mc_boot.c"
 #endif
-#include "src/topology/numa.c"
+#include "src/packing/power_policy.c"
+#include "src/packing/sched_mc_pack.c"
+#ifndef WP_LIVE
+#include "src/packing/sched_mc_place.c"
+#include "src/packing/power_savings_3_4.c"
+#endif
+#include "src/packing/power_balance.c"
+#ifndef WP_LIVE
+#include "src/packing/sched_mc_irq.c"
+#endif
+
+#ifdef WP_KEEPS
+#include "src/kept/kept.c"
+#include "src/kept/kept_sums.c"
+#include "src/kept/kept_demand.c"
+#include "src/kept/kept_idle.c"
+#endif
+
 #ifndef WP_LIVE
 #include "src/frequency/effective_util_6_7.c"
 #include "src/frequency/iowait.c"
 #endif
 #include "src/frequency/demand.c"
-#ifdef WP_KEEPS
-#include "src/kept/kept_demand.c"
-#endif
 #include "src/frequency/freq.c"
 #ifndef WP_LIVE
 #include "src/frequency/ondemand.c"
-#endif
-#include "src/energy/energy_model.c"
-#include "src/load_tracking/signals.c"
-#include "src/placement/idle_hints.c"
-#include "src/load_tracking/duration.c"
-#ifndef WP_LIVE
-#include "src/runqueue/delayed.c"
-#endif
-#include "src/live_queue/queue_mean.c"
-#include "src/live_queue/queue_sleepers.c"
-#include "src/live_queue/queue.c"
-#include "src/runqueue/rq.c"
-#ifndef WP_LIVE
-#include "src/load_tracking/task_group_load.c"
-#include "src/load_tracking/task_group_signals.c"
-#include "src/runqueue/task_group.c"
-#endif
-#ifndef WP_LIVE
-#include "src/load_tracking/rt_dl_irq.c"
 #include "src/frequency/freq_limit.c"
 #include "src/frequency/perf_target.c"
+#include "src/frequency/thermal.c"
 #endif
-#include "src/balance/group_class.c"
+
+#include "src/energy/energy_model.c"
 #include "src/energy/energy_util.c"
 #ifndef WP_LIVE
 #include "src/energy/energy_5_0.c"
@@ -73,10 +81,46 @@
 #endif
 #include "src/energy/energy_delta.c"
 #include "src/energy/energy_idle.c"
-#include "src/placement/idle_search.c"
-#ifdef WP_KEEPS
-#include "src/kept/kept_idle.c"
+
+#include "src/balance/intervals.c"
+#include "src/balance/group_class.c"
+#include "src/balance/balance_common.c"
+#ifndef WP_LIVE
+#include "src/balance/asym_packing_5_4.c"
+#include "src/balance/busiest_5_4.c"
+#include "src/balance/busiest_3_12.c"
 #endif
+#include "src/balance/asym_packing.c"
+#include "src/balance/busiest.c"
+#include "src/balance/imbalance.c"
+#include "src/balance/newidle_ratio.c"
+#include "src/balance/balance.c"
+#include "src/balance/detach.c"
+#include "src/balance/newidle.c"
+#ifndef WP_LIVE
+#include "src/balance/nohz_4_16.c"
+#endif
+#include "src/balance/nohz.c"
+
+#include "src/live_queue/queue_mean.c"
+#include "src/live_queue/queue_sleepers.c"
+#include "src/live_queue/queue.c"
+#include "src/live_queue/queue_walk.c"
+#include "src/live_queue/group.c"
+#include "src/live_queue/group_quota.c"
+#include "src/live_queue/live.c"
+
+#ifndef WP_LIVE
+#include "src/topology/domains_3_9.c"
+#endif
+#include "src/topology/topology.c"
+#include "src/topology/numa.c"
+#ifndef WP_LIVE
+#include "src/topology/hotplug.c"
+#endif
+
+#include "src/placement/idle_hints.c"
+#include "src/placement/idle_search.c"
 #include "src/placement/short_wake.c"
 #include "src/placement/idle_scan.c"
 #ifndef WP_LIVE
@@ -85,11 +129,8 @@
 #include "src/placement/idle_capacity.c"
 #include "src/placement/idle_sibling.c"
 #include "src/placement/idlest_class.c"
-#include "src/packing/power_policy.c"
-#include "src/packing/sched_mc_pack.c"
 #ifndef WP_LIVE
 #include "src/placement/idle_sibling_5_11.c"
-#include "src/packing/sched_mc_place.c"
 #include "src/placement/idle_sibling_4_8.c"
 #include "src/placement/wake_affine_4_13.c"
 #include "src/placement/idlest_5_4.c"
@@ -102,36 +143,12 @@
 #include "src/placement/select.c"
 #ifndef WP_LIVE
 #include "src/placement/select_rt.c"
-#include "src/explain/wakeup_case.c"
 #endif
-#ifdef WP_EXPLAINS
-#include "src/explain/explain.c"
-#endif
-#include "src/balance/balance_common.c"
+
 #ifndef WP_LIVE
-#include "src/balance/asym_packing_5_4.c"
-#include "src/balance/busiest_5_4.c"
-#include "src/balance/busiest_3_12.c"
-#include "src/packing/power_savings_3_4.c"
+#include "src/runqueue/delayed.c"
 #endif
-#include "src/balance/asym_packing.c"
-#include "src/balance/busiest.c"
-#include "src/balance/imbalance.c"
-#include "src/balance/newidle_ratio.c"
-#include "src/packing/power_balance.c"
-#include "src/balance/balance.c"
-#include "src/balance/detach.c"
-#include "src/balance/newidle.c"
+#include "src/runqueue/rq.c"
 #ifndef WP_LIVE
-#include "src/balance/nohz_4_16.c"
+#include "src/runqueue/task_group.c"
 #endif
-#include "src/balance/nohz.c"
-#ifndef WP_LIVE
-#include "src/packing/sched_mc_irq.c"
-#include "src/topology/hotplug.c"
-#include "src/frequency/thermal.c"
-#endif
-#include "src/live_queue/queue_walk.c"
-#include "src/live_queue/group.c"
-#include "src/live_queue/group_quota.c"
-#include "src/live_queue/live.c"

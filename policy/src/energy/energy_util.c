@@ -10,8 +10,6 @@
  */
 #include "wakeplace/policy.h"
 
-#define WP_NO_ENERGY (~0ull)
-
 /*
  * Energy, `wakeplace`: what an idle CPU did before does not run while the task does, so it is not
  * charged for a higher frequency (docs/rules/energy-idle.md#energy-idle-free).

@@ -185,9 +185,12 @@ fn write(root: &Path, schemata: &Schemata) -> Result<PathBuf> {
     let folder = root.join("target/mutants/policy");
     let whole = fs::read_to_string(root.join("policy/policy.c"))?;
     let whole = format!("{}{whole}", schemata::CHOICE);
+    let above = fs::read_to_string(root.join("policy/above.h"))?;
     let files = schemata.files.iter();
     let files = files.map(|(name, text)| (format!("src/{name}"), text.as_str()));
-    for (name, text) in files.chain([("policy.c".to_owned(), whole.as_str())]) {
+    let whole = [("policy.c", &whole), ("above.h", &above)];
+    let whole = whole.map(|(name, text)| (name.to_owned(), text.as_str()));
+    for (name, text) in files.chain(whole) {
         let path = folder.join(name);
         // What has not changed need not be built again.
         if fs::read_to_string(&path).ok().as_deref() != Some(text) {
