@@ -5,42 +5,7 @@ use crate::core::{Choice, Core, Request, zeroed_box};
 use crate::machine::{MachineError, MachineFacts};
 use crate::sys;
 use crate::task::Task;
-
-macro_rules! words {
-    ($(#[$about:meta])* $kind:ident {
-        $($name:ident = $symbol:ident, $text:literal, $doc:literal;)*
-    }) => {
-        $(#[$about])*
-        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-        #[repr(u32)]
-        pub enum $kind {
-            $(#[doc = $doc] $name = sys::$symbol,)*
-        }
-
-        impl $kind {
-            /// All of them, in the order of their numbers.
-            pub const ALL: &'static [$kind] = &[$($kind::$name,)*];
-
-            /// Short name, as in results.
-            #[must_use]
-            pub fn name(self) -> &'static str {
-                match self { $($kind::$name => $text,)* }
-            }
-
-            /// One line for people.
-            #[must_use]
-            pub fn doc(self) -> &'static str {
-                match self { $($kind::$name => $doc,)* }
-            }
-
-            /// From the core's number; the first one for a number it does not have.
-            #[must_use]
-            pub fn from_number(number: u32) -> Self {
-                Self::ALL.get(number as usize).copied().unwrap_or(Self::ALL[0])
-            }
-        }
-    };
-}
+use crate::words::words;
 
 words! {
     /// Why a CPU was not chosen.

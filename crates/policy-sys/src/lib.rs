@@ -1,5 +1,7 @@
 //! The native build of the placement policy core and its bindings: policy names and parameters,
 //! the decision and reason types, and the core itself. The only crate that calls C.
+//!
+//! Tests: crates/policy-sys/tests/all, beside its modules
 
 mod aliases;
 mod arith;
@@ -48,6 +50,7 @@ mod task_group;
 mod thermal;
 mod tree;
 mod wakeup_case;
+mod words;
 
 pub use self::core::{Candidate, Choice, Core, EventResult, PlaceKind, Request, Waker};
 pub use aliases::of_setting;

@@ -2,86 +2,69 @@
 
 use crate::{CgroupId, Exit, Kernel, TaskId, TimerId};
 
-/// One callback.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-#[repr(u8)]
-#[expect(missing_docs, reason = "the names of struct sched_ext_ops")]
-pub enum Callback {
-    SelectCpu,
-    Enqueue,
-    Dequeue,
-    Dispatch,
-    Tick,
-    Runnable,
-    Running,
-    Stopping,
-    Quiescent,
-    Yield,
-    SetWeight,
-    SetCpumask,
-    UpdateIdle,
-    CpuAcquire,
-    CpuRelease,
-    InitTask,
-    ExitTask,
-    Enable,
-    Disable,
-    CgroupInit,
-    CgroupExit,
-    CgroupPrepMove,
-    CgroupMove,
-    CgroupCancelMove,
-    CgroupSetWeight,
-    CpuOnline,
-    CpuOffline,
-    InitCids,
-    Init,
-    Exit,
+macro_rules! callbacks {
+    ($($(#[$about:meta])* $callback:ident = $name:literal,)*) => {
+        /// One callback.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+        #[repr(u8)]
+        #[expect(missing_docs, reason = "the names of struct sched_ext_ops")]
+        pub enum Callback {
+            $($(#[$about])* $callback,)*
+        }
+
+        impl Callback {
+            /// All of them.
+            pub const ALL: [Self; Self::COUNT] = [$(Self::$callback,)*];
+
+            /// As `struct sched_ext_ops` has it.
+            #[must_use]
+            pub fn name(self) -> &'static str {
+                match self { $(Self::$callback => $name,)* }
+            }
+        }
+    };
+}
+
+callbacks! {
+    SelectCpu = "select_cpu",
+    Enqueue = "enqueue",
+    Dequeue = "dequeue",
+    Dispatch = "dispatch",
+    Tick = "tick",
+    Runnable = "runnable",
+    Running = "running",
+    Stopping = "stopping",
+    Quiescent = "quiescent",
+    Yield = "yield",
+    SetWeight = "set_weight",
+    SetCpumask = "set_cpumask",
+    UpdateIdle = "update_idle",
+    CpuAcquire = "cpu_acquire",
+    CpuRelease = "cpu_release",
+    InitTask = "init_task",
+    ExitTask = "exit_task",
+    Enable = "enable",
+    Disable = "disable",
+    CgroupInit = "cgroup_init",
+    CgroupExit = "cgroup_exit",
+    CgroupPrepMove = "cgroup_prep_move",
+    CgroupMove = "cgroup_move",
+    CgroupCancelMove = "cgroup_cancel_move",
+    CgroupSetWeight = "cgroup_set_weight",
+    CpuOnline = "cpu_online",
+    CpuOffline = "cpu_offline",
+    InitCids = "init_cids",
+    Init = "init",
+    Exit = "exit",
     /// A `bpf_timer` of the scheduler's: no member of the table, but code of it that runs.
-    Timer,
+    Timer = "timer",
     /// The process that has loaded the scheduler goes on: no member either.
-    Loader,
+    Loader = "loader",
 }
 
 impl Callback {
     /// How many there are.
     pub const COUNT: usize = Self::Loader as usize + 1;
-
-    /// All of them.
-    pub const ALL: [Self; Self::COUNT] = [
-        Self::SelectCpu,
-        Self::Enqueue,
-        Self::Dequeue,
-        Self::Dispatch,
-        Self::Tick,
-        Self::Runnable,
-        Self::Running,
-        Self::Stopping,
-        Self::Quiescent,
-        Self::Yield,
-        Self::SetWeight,
-        Self::SetCpumask,
-        Self::UpdateIdle,
-        Self::CpuAcquire,
-        Self::CpuRelease,
-        Self::InitTask,
-        Self::ExitTask,
-        Self::Enable,
-        Self::Disable,
-        Self::CgroupInit,
-        Self::CgroupExit,
-        Self::CgroupPrepMove,
-        Self::CgroupMove,
-        Self::CgroupCancelMove,
-        Self::CgroupSetWeight,
-        Self::CpuOnline,
-        Self::CpuOffline,
-        Self::InitCids,
-        Self::Init,
-        Self::Exit,
-        Self::Timer,
-        Self::Loader,
-    ];
 
     /// Does the kernel modelled here call it? Cgroups neither end nor change, and their moves are
     /// not taken back (docs/rules/sched-ext.md#kfuncs).
@@ -93,45 +76,6 @@ impl Callback {
             Self::CgroupSetWeight,
         ];
         !never.contains(&self)
-    }
-
-    /// As `struct sched_ext_ops` has it.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::SelectCpu => "select_cpu",
-            Self::Enqueue => "enqueue",
-            Self::Dequeue => "dequeue",
-            Self::Dispatch => "dispatch",
-            Self::Tick => "tick",
-            Self::Runnable => "runnable",
-            Self::Running => "running",
-            Self::Stopping => "stopping",
-            Self::Quiescent => "quiescent",
-            Self::Yield => "yield",
-            Self::SetWeight => "set_weight",
-            Self::SetCpumask => "set_cpumask",
-            Self::UpdateIdle => "update_idle",
-            Self::CpuAcquire => "cpu_acquire",
-            Self::CpuRelease => "cpu_release",
-            Self::InitTask => "init_task",
-            Self::ExitTask => "exit_task",
-            Self::Enable => "enable",
-            Self::Disable => "disable",
-            Self::CgroupInit => "cgroup_init",
-            Self::CgroupExit => "cgroup_exit",
-            Self::CgroupPrepMove => "cgroup_prep_move",
-            Self::CgroupMove => "cgroup_move",
-            Self::CgroupCancelMove => "cgroup_cancel_move",
-            Self::CgroupSetWeight => "cgroup_set_weight",
-            Self::CpuOnline => "cpu_online",
-            Self::CpuOffline => "cpu_offline",
-            Self::InitCids => "init_cids",
-            Self::Init => "init",
-            Self::Exit => "exit",
-            Self::Timer => "timer",
-            Self::Loader => "loader",
-        }
     }
 }
 
