@@ -32,11 +32,10 @@ lab: ## what runs in the lab's guests, for x86-64 and arm64, into target/lab
 	@cargo xtask programs
 
 fidelity: lab ## docs/results/fidelity.md and truth.md: placement beside the kernel's own (35 minutes of emulation on two CPUs)
-	cargo run --locked --release --bin wakeplace -- lab fidelity --jobs 2 --timeout 90m \
-		--keep target/fidelity --page docs/results/fidelity.md
+	cargo xtask fidelity --jobs 2 --timeout 90m --keep target/fidelity --page
 	cargo xtask truth --from target/fidelity
 	rm -r target/fidelity
-	cargo run --locked --release --bin wakeplace -- lab fidelity --recorded --page docs/results/fidelity.md
+	cargo xtask fidelity --recorded --page
 
 live-test: lab build ## the live scheduler in emulated machines (LIVE_QUICK=1: shorter)
 	@cargo xtask live-tests

@@ -9,7 +9,7 @@ use crate::repo::Repo;
 use crate::shop::{Shop, choose, usage};
 use crate::{
     Finding, arrows, assets, bindings, checks, gives, glue, kernel_map, live, measure, mutants,
-    params, protos, reasons, schema, site, tidy, trees, tries, truth,
+    params, protos, reasons, schema, site, tidy, trees, tries,
 };
 
 /// What came of a command.
@@ -92,7 +92,7 @@ const RULES: &[Command] = &[
     command(
         "assets",
         "",
-        "whether the programs of others in pages are as they were published",
+        "whether programs of others and recorded figures are as they were published",
         |_| assets::check(&Repo::root()),
     ),
     command(
@@ -221,12 +221,32 @@ const MEASURES: &[Command] = &[
         },
     ),
     command(
+        "fidelity",
+        "[--page] [OPTION...]",
+        "placement in guests, or with --recorded in recorded runs, beside the simulator; --page: \
+         into docs/results/fidelity.md (--help: all options)",
+        |arguments| task(arguments, measure::fidelity::placement),
+    ),
+    command(
         "truth",
-        "[OPTIONS]",
+        "[OPTION...]",
         "docs/results/truth.md: the runs recorded on a real kernel beside the same source in the \
-         simulator; with options of `wakeplace lab fidelity`, as --from FOLDER --capacity-aware, \
-         its guests, too",
-        |arguments| truth::write(&Repo::root(), arguments),
+         simulator; with options of `fidelity`, as --from FOLDER --capacity-aware, its guests, too",
+        |arguments| measure::fidelity::truth(&Shop::open()?, arguments),
+    ),
+    command(
+        "real-programs",
+        "[--page] [OPTION...]",
+        "real programs beside their models, in a guest or with --recorded without one; --page: \
+         into docs/guide/workloads.md (--help: all options)",
+        |arguments| task(arguments, measure::fidelity::programs),
+    ),
+    command(
+        "published",
+        "[--page] [--headlines] RESULT...",
+        "published figures beside results of `wakeplace study run --format json`; --page: into \
+         docs/results/published.md",
+        |arguments| task(arguments, measure::fidelity::published),
     ),
 ];
 

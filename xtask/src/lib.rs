@@ -4,6 +4,8 @@
 //! Every rule is a function from the repository's files (or its build graph) to findings, with its
 //! own tests beside it; `tests/all/repo.rs` runs all of them over this repository, so that
 //! `cargo test --workspace` keeps them.
+//!
+//! Tests: xtask/tests/all, beside its modules
 
 #![allow(
     clippy::print_stdout,
@@ -34,7 +36,6 @@ pub mod site;
 pub mod tidy;
 pub mod trees;
 pub mod tries;
-pub mod truth;
 
 use std::fmt;
 

@@ -1,6 +1,8 @@
 //! What is fetched from Debian's archive, and where it is kept: a private tree for apt ([`apt`]),
 //! whose mirror is this machine's own ([`sources`]), and a folder below the user's cache
 //! ([`Cache`]). Nothing needs root, and nothing of the machine's own state is read or changed.
+//!
+//! Tests: beside its modules
 
 pub mod apt;
 mod cache;

@@ -1,5 +1,7 @@
 //! Loads a sched_ext object file that has no loader of its own, and attaches its table of
 //! callbacks. It runs in a process of its own, in front of the kernel that `wakeplace` offers.
+//!
+//! Tests: crates/cli/tests/all/schedulers.rs
 
 use libbpf_rs::{MapCore as _, MapType, ObjectBuilder};
 use std::convert::Infallible;

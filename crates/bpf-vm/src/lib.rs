@@ -7,6 +7,8 @@
 //! Foreign code cannot reach the simulator: every address is checked against one region
 //! ([`memory`]), all work and all bytes are from one budget ([`budget`]), and a fault ends the
 //! program, not the process (docs/decisions/058).
+//!
+//! Tests: crates/bpf-vm/tests/all, beside its modules
 
 mod arena;
 pub mod budget;

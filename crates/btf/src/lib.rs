@@ -1,6 +1,8 @@
 //! Type information: BTF as the kernel and compilers write it (Documentation/bpf/btf.rst).
 //!
 //! Hostile bytes are refused or read as nothing; no method panics on what `parse` has let in.
+//!
+//! Tests: crates/bpf-vm/tests/all, crates/host/src/btf.rs
 
 use std::sync::Arc;
 

@@ -89,17 +89,6 @@ impl From<TreeError> for Failure {
     }
 }
 
-impl From<wakeplace_fidelity::Error> for Failure {
-    fn from(error: wakeplace_fidelity::Error) -> Self {
-        use wakeplace_fidelity::Error;
-        match error {
-            Error::Input(message) => Self::Input(message),
-            Error::NoResult(message) => Self::NoResult(message),
-            Error::Environment(message) => Self::Environment(message),
-        }
-    }
-}
-
 impl fmt::Display for Failure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

@@ -1,5 +1,7 @@
 //! `wakeplace`: parses arguments, calls the libraries, prints, picks the exit code. It decides
 //! nothing that a result depends on.
+//!
+//! Tests: crates/cli/tests/all, beside its modules
 
 mod args;
 mod commands;

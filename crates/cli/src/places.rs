@@ -34,18 +34,6 @@ pub(crate) fn apart<'a>(
     Ok(())
 }
 
-/// The folder of `--keep`, in one that is there already: a path that is mistyped is not made.
-pub(crate) fn keep_folder(folder: Option<&Path>) -> Result<Option<PathBuf>, Failure> {
-    let above = folder.and_then(Path::parent);
-    match above.filter(|above| *above != "" && !above.is_dir()) {
-        None => Ok(folder.map(Path::to_owned)),
-        Some(above) => Err(Failure::Input(format!(
-            "--keep: {} is no folder; expected a folder in one that is there",
-            above.display()
-        ))),
-    }
-}
-
 /// By what names of one file are equal, there already or not; None: standard output, a device, a
 /// pipe, which may be named twice, or a place that cannot be.
 fn identity(path: &Path) -> Option<PathBuf> {

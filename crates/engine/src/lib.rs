@@ -2,6 +2,8 @@
 //! interrupts, idle states, frequency domains. Every decision is the core's; every input is
 //! validated before a run, so a run cannot fail. Opens no file, reads no clock; draws one number,
 //! from a fixed stream per CPU: whether a CPU that goes idle tries to pull.
+//!
+//! Tests: crates/engine/tests/behaviour, beside its modules
 
 mod behaviour;
 mod both;

@@ -1,16 +1,14 @@
 //! How near the simulator is to real kernels: the same tasks in a guest and in the simulator
-//! (`placement`), and real programs beside the models that stand for them (`programs`). And what a
-//! guest's run cost by the platform's power model (`price`).
+//! (`placement`), and real programs beside the models that stand for them (`programs`).
 //!
 //! It returns what was found, as tables of a page or as one object. Whoever calls it says what is
 //! to be measured, shows what it is doing, and writes the result.
+//!
+//! Tests: crates/fidelity/tests/all, beside its modules
 
-mod cost;
 mod guest_text;
 pub mod placement;
-pub mod price;
 pub mod programs;
-mod waits;
 
 use wakeplace_lab::{Class, LabError};
 

@@ -16,7 +16,6 @@ mod starts;
 mod trace;
 mod truth;
 
-use crate::cost::Cost;
 use crate::{Error, Watch};
 use agree::{Agreement, Clusters, Wakeups};
 use inside::Inside;
@@ -33,6 +32,7 @@ use std::time::Duration;
 pub use truth::{TreeNames, Truth};
 use wakeplace_platform::Platform;
 use wakeplace_policy_sys::Policy;
+use wakeplace_price::cost::Cost;
 
 /// What is to be measured.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -191,7 +191,7 @@ fn measure(
     let packages = packages.map(|own| (own.package.clone(), own.version.clone()));
     let packages = std::iter::once(kernel).chain(packages);
     Ok(Recorded {
-        made_by: "wakeplace lab programs --record crates/fidelity/data/real_programs.json"
+        made_by: "cargo xtask real-programs --record crates/fidelity/data/real_programs.json"
             .to_owned(),
         release: guest_text::release(&result.stdout)
             .unwrap_or_default()

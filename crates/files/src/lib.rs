@@ -4,6 +4,8 @@
 //! synced ([`Place`]). Files that belong together fill a folder beside their place, which is then
 //! exchanged with the old one ([`FileSet`]). Drafts are held under flock by their writer: the next
 //! process that writes in the same folder removes those that nobody holds any more.
+//!
+//! Tests: beside its modules
 
 mod behind;
 mod draft;

@@ -5,6 +5,8 @@
 //! programs are taken over. An [`Instance`] is the `SchedExtOps` that the engine calls: it runs the
 //! programs in a memory of their own. Each run has one instance, with a loader of its own, whose
 //! threads go on in virtual time; that of a bare object file has nothing more to do, and is ended.
+//!
+//! Tests: crates/cli/tests/all/schedulers.rs, crates/foreign/tests/schedulers, beside its modules
 
 mod error;
 mod guard;

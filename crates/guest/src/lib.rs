@@ -3,6 +3,8 @@
 //!
 //! Every subcommand prints one JSON object, a [`report::Report`], and holds if nothing that it
 //! started was lost, hung or stood still.
+//!
+//! Tests: crates/guest/tests/programs.rs, beside its modules
 
 use std::fs::File;
 use std::io::Read;

@@ -8,6 +8,8 @@
 //! asked for, since the policy core is already built into the program that asks. The live scheduler
 //! needs its own program, a kernel with sched_ext and its type information, and the right to load
 //! programs.
+//!
+//! Tests: crates/host/tests/probe.rs, beside its modules
 
 mod btf;
 mod config;

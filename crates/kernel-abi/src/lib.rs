@@ -2,6 +2,8 @@
 //! the C interface of `crates/kernel-shim/shim/wakeplace.h` in Rust ([`abi`]), the machine that a
 //! kernel boots on, what tasks ask of it ([`Call`]), and all of that as a trait ([`Tree`]). The
 //! engine knows this crate and not how an object is built, loaded or entered.
+//!
+//! Tests: crates/kernel-tree/tests/all
 
 pub mod abi;
 mod call;

@@ -1,5 +1,7 @@
 //! The fair run queue of the kernels from 6.6 on (EEVDF): lag, eligibility, virtual deadlines,
 //! delayed dequeue (docs/rules/queues.md#eevdf).
+//!
+//! Tests: crates/kernel-queues/src/eevdf/tests.rs, crates/engine/tests/behaviour/eevdf.rs
 
 mod class;
 mod entity;

@@ -5,6 +5,9 @@
 //! task: vruntime, deadline, lag, weight. RT and deadline tasks have a queue per CPU of their own
 //! (`ClassQueue`). Mechanics only: which CPU a task is on is decided elsewhere, and so is what a
 //! group weighs on a CPU.
+//!
+//! Tests: crates/engine/tests/behaviour/fair.rs, crates/engine/tests/behaviour/eevdf.rs, beside its
+//! modules
 
 mod cfs;
 mod eevdf;

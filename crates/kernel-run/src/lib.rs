@@ -1,5 +1,7 @@
 //! A kernel tree's own scheduler as a policy: named, built on first use, and run, each run in a
 //! process of its own ([`Trees`]).
+//!
+//! Tests: crates/cli/tests/all/kernel_runs.rs, beside its modules
 
 mod entered;
 mod faults;

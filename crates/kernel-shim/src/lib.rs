@@ -5,6 +5,8 @@
 //! kernel's licence and in a crate of its own. No Rust calls it and nothing here is compiled with
 //! this program: the program carries the files as text, and writes them out to build a kernel on
 //! the machine where the tree is (`crates/kernel-tree`).
+//!
+//! Tests: crates/kernel-shim/tests, crates/kernel-tree/tests/all
 
 /// One file of the shim.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -5,6 +5,8 @@
 //! what the build reads. The tree is built by its own Kbuild, with the architecture and the other
 //! files of `crates/kernel-shim` ([`build`]), and never written to. Built objects are kept by the
 //! content of all that went into them, and loaded by dlopen ([`Kernel`]).
+//!
+//! Tests: crates/kernel-tree/tests/all, beside its modules
 
 mod builds;
 mod compile;

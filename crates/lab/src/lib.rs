@@ -6,6 +6,8 @@
 //! a kernel's type information is checked before it is used ([`kernels`]), and what the guest did
 //! comes back as files ([`run`]). A guest that ran under another scheduler than the one asked for
 //! is an error, never a result ([`outcome`]).
+//!
+//! Tests: crates/lab/tests/boot.rs, beside its modules
 
 mod arch;
 mod bootable;
@@ -36,6 +38,7 @@ pub use error::{Class, LabError, Tried};
 pub use own::{Choice, Own};
 pub use wakeplace_archive::{Cache, Watch};
 
+use std::path::{Path, PathBuf};
 use wakeplace_archive::apt::{AptTree, Selection};
 
 /// Where kernels that take schedulers are, and programs of the same age.
@@ -58,4 +61,44 @@ fn apt(cache: &Cache, arch: Arch) -> Result<AptTree, LabError> {
         sources: false,
     };
     Ok(AptTree::open(cache, selection)?)
+}
+
+/// The folder of `--keep`, in one that is there already: a path that is mistyped is not made.
+///
+/// # Errors
+/// There is no such folder.
+pub fn keep_folder(folder: Option<&Path>) -> Result<Option<PathBuf>, LabError> {
+    let above = folder.and_then(Path::parent);
+    match above.filter(|above| *above != "" && !above.is_dir()) {
+        None => Ok(folder.map(Path::to_owned)),
+        Some(above) => Err(LabError::Request(format!(
+            "--keep: {} is no folder; expected a folder in one that is there",
+            above.display()
+        ))),
+    }
+}
+
+/// Microseconds in which each CPU of a guest has its turn, as `--round` has them.
+///
+/// # Errors
+/// It is no such time.
+pub fn round_us(text: &str) -> Result<u32, String> {
+    let ns = wakeplace_text::parse_duration_ns(text)?;
+    match u32::try_from(ns / 1000) {
+        Ok(us @ 1..=1_000_000) if ns % 1000 == 0 => Ok(us),
+        _ => Err("expected whole microseconds from 1us to 1s".to_owned()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::round_us;
+
+    #[test]
+    fn rounds_are_whole_microseconds() {
+        assert_eq!([round_us("1us"), round_us("1s")], [Ok(1), Ok(1_000_000)]);
+        for text in ["", "50", "999ns", "1500ns", "2s", "0us"] {
+            round_us(text).expect_err(text);
+        }
+    }
 }

@@ -7,6 +7,8 @@
 //! Observers keep integers (ns, power unit x ns); floating point appears only in results and in
 //! the statistics, which use nothing but IEEE-exact operations in index order: the same inputs give
 //! the same bits on every machine.
+//!
+//! Tests: crates/engine/tests/behaviour, beside its modules
 
 mod collector;
 mod energy;

@@ -1,6 +1,8 @@
 //! The counters of the capacity-aware series: placements by the sizes of the task, its previous CPU
 //! and the waker's, and by which way the choice went (docs/rules/capacity-aware.md#wakeup-cases;
 //! docs/rules/capacity-aware.md#patch-by-patch).
+//!
+//! Tests: below, crates/cli/tests/all/wakeup_cases.rs
 
 use crate::metric::Values;
 use wakeplace_engine::observe::WakeupCase;

@@ -10,6 +10,8 @@
 //!   a cluster are busy at the same time as far as they can be, and else it is in its best state.
 //!
 //! Integers only: demand is in 1/1024 of a capacity unit, power in 2^-20 of the platform's unit.
+//!
+//! Tests: crates/optimum/tests/brute_force.rs, beside its modules
 
 mod machine;
 mod search;

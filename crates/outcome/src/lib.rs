@@ -3,6 +3,8 @@
 //!
 //! What results of older versions lack is empty when it is read. Keys stand in JSON in the order of
 //! the fields. A figure that is not finite is null in JSON.
+//!
+//! Tests: crates/report/tests/old, crates/cli/tests/all/schema.rs, beside its modules
 
 mod comparison;
 mod decision;

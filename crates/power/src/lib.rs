@@ -20,6 +20,8 @@
 //! A *point* is what the powers of a CPU are looked up by. Where powers were measured beside
 //! another clock it is the operating point and the state of that clock; `Rows` follows it through
 //! a run. Everywhere else it is the operating point.
+//!
+//! Tests: beside its modules
 
 mod rows;
 mod thermal;

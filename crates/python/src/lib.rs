@@ -1,5 +1,7 @@
 //! `wakeplace._wakeplace`: what the Python package (`python/wakeplace`) is made on. It turns
 //! Python's arguments into a request of the study crate, and results into text and Arrow.
+//!
+//! Tests: crates/python/tests
 
 mod ask;
 mod error;

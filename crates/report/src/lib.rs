@@ -1,5 +1,7 @@
 //! Results as text: tables for people, JSON, CSV, Markdown, one HTML file. From results only; never
 //! prints.
+//!
+//! Tests: crates/cli/tests/all/report.rs, crates/report/tests/old, beside its modules
 
 mod case_table;
 mod comparison;

@@ -11,6 +11,8 @@
 //!
 //! **Times** are nanoseconds. **Errors** of kfuncs are what the kernel returns: negative errno
 //! values, false, or an exit of the scheduler, which is recorded; the callback goes on.
+//!
+//! Tests: crates/sched-ext/tests/all, beside its modules
 
 pub mod class;
 pub mod consts;

@@ -4,6 +4,8 @@
 //!
 //! Exit codes: 0 ok, 1 the kernel ended it with an error, 2 usage or bad input, 3 this machine
 //! cannot.
+//!
+//! Tests: crates/scx/tests/parity, beside its modules
 
 mod args;
 mod client;

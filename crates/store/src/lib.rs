@@ -7,6 +7,8 @@
 //! A store may come from anybody. [`Store::open`] believes nothing of it but the figures of runs:
 //! `place` looks at what stands where the file should be, `guard` bounds what SQLite may do with
 //! it, and `check` compares all that it holds with what the sweep says.
+//!
+//! Tests: crates/store/tests/all, beside its modules
 
 mod check;
 mod db;

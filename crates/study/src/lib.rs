@@ -4,6 +4,8 @@
 //! `studies/FAMILY/NAME/study.toml`, with several cases and published figures beside the simulated
 //! ones. Both run on a pool of threads; the results stand in an order that does not depend on it.
 //! Nothing here prints.
+//!
+//! Tests: crates/cli/tests/all/results.rs, crates/cli/tests/all/sweeps.rs, beside its modules
 
 mod ask;
 #[cfg(test)]

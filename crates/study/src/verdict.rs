@@ -260,8 +260,8 @@ mod tests {
         assert_eq!(words(&[f64::NEG_INFINITY]), "less from 0");
     }
 
-    /// Goal: what is counted as agreeing is what `study published` calls right, and compared what
-    /// is right or wrong there.
+    /// Goal: what is counted as agreeing is what `cargo xtask published` calls right, and compared
+    /// what is right or wrong there.
     #[test]
     fn directions_are_counted_by_the_rule() {
         let row = |published, ci95, calibrated| Row {

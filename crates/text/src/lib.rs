@@ -1,6 +1,8 @@
 //! What everything that reads words from outside shares: the nearest valid name and how it is
 //! offered, how a wrong word is repeated and where it stands, durations, and how text from outside
 //! is shown.
+//!
+//! Tests: beside its modules
 
 mod duration;
 mod place;

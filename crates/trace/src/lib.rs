@@ -6,6 +6,8 @@
 //! every number is the engine's, the policy core's, the file's, or told by who measures it.
 //! [`load`] makes a workload of a recording. Where there are no files (in a browser), nothing is
 //! written.
+//!
+//! Tests: crates/trace/tests/all, beside its modules
 pub mod event;
 #[cfg(not(target_family = "wasm"))]
 mod export;

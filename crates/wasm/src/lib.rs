@@ -13,6 +13,8 @@
 //! The module imports one function, `progress(done, total)`, called after each run. If a call
 //! traps, `last_words()` is the address of what the panic said (as an answer, empty if nothing
 //! did), and `exhausted()` is 1 if memory could not be had.
+//!
+//! Tests: xtask/src/gives/playground.rs
 
 mod answer;
 pub mod door;

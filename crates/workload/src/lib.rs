@@ -4,6 +4,8 @@
 //! and [`check_rtapp`] says what rt-app itself would think of a file. Everything that does not
 //! depend on the seed or the machine is validated by `parse`; `expand` only adds what those two
 //! decide.
+//!
+//! Tests: crates/workload/tests/all, beside its modules
 pub mod script;
 pub use script::*;
 

@@ -6,7 +6,7 @@ use crate::Finding;
 /// Each crate with the crates of this workspace it may name: what is below it and nothing else.
 /// `report` is made from results only, so not from `engine`; `scx` knows nothing of the simulator
 /// and is in nobody's list, nor are `cli`, `python` and `wasm`.
-const MAY_KNOW: [(&str, &[&str]); 35] = [
+const MAY_KNOW: [(&str, &[&str]); 36] = [
     ("text", &[]),
     ("files", &[]),
     ("outcome", &[]),
@@ -118,6 +118,10 @@ const MAY_KNOW: [(&str, &[&str]); 35] = [
         ],
     ),
     (
+        "price",
+        &["platform", "engine", "metrics", "trace", "guest", "lab"],
+    ),
+    (
         "fidelity",
         &[
             "text",
@@ -131,6 +135,9 @@ const MAY_KNOW: [(&str, &[&str]); 35] = [
             "report",
             "guest",
             "lab",
+            "price",
+            "kernel-tree",
+            "kernel-run",
         ],
     ),
     (
@@ -151,7 +158,7 @@ const MAY_KNOW: [(&str, &[&str]); 35] = [
             "report",
             "host",
             "lab",
-            "fidelity",
+            "price",
             "sched-ext",
             "foreign",
             "kernel-tree",
@@ -221,7 +228,7 @@ const NOT_IN_CORE: [&str; 6] = [
 ];
 
 /// Crates that parse arguments and print, and the libraries for it.
-const AT_THE_DOOR: [&str; 2] = ["cli", "scx"];
+const AT_THE_DOOR: [&str; 3] = ["cli", "scx", "fidelity"];
 const ONLY_AT_THE_DOOR: [&str; 3] = ["clap", "anstream", "indicatif"];
 
 /// Edges between crates of this workspace that the table does not have.
@@ -382,7 +389,7 @@ mod tests {
                 "engine: the core reaches a library it must not: engine -> workload -> clap",
                 "engine: the core reaches a library it must not: engine -> workload -> reader -> \
                  serde_json",
-                "workload: depends on clap, which is for cli, scx",
+                "workload: depends on clap, which is for cli, scx, fidelity",
             ]
         );
     }

@@ -289,6 +289,7 @@ pub fn package(shop: &Shop) -> xshell::Cmd<'_> {
         "wakeplace-python",
         "wakeplace-wasm",
         "wakeplace-fuzz",
+        "wakeplace-fidelity",
         "xtask",
     ];
     let left_out = left_out.iter().flat_map(|name| ["--exclude", name]);

@@ -3,11 +3,12 @@
 //! - `cargo xtask live-waits [--page]`: short tasks beside tasks without end, under the kernel's
 //!   own scheduler and under scx_wakeplace: pairs of boots of an emulated machine with the same
 //!   seed. WAITS_BOOTS=N: so many pairs of each case; WAITS_CASES=4x4,8x8: some cases
-//! - `cargo xtask idle-waits FOLDER [--page]`: a task of `lab fidelity` that wakes to an idle CPU
-//!   on which no other task of the set runs meanwhile, by how many other CPUs run something. On a
-//!   machine whose CPUs run side by side the one does not depend on the other. Of all wake-ups from
-//!   the start of a set on, warm-up included. FOLDER is kept by `lab fidelity --platform juno-r0
-//!   --sets L20,L35,E,B --starts 1 --keep FOLDER`, and once more with `--round 50us`
+//! - `cargo xtask idle-waits FOLDER [--page]`: a task of `cargo xtask fidelity` that wakes to an
+//!   idle CPU on which no other task of the set runs meanwhile, by how many other CPUs run
+//!   something. On a machine whose CPUs run side by side the one does not depend on the other. Of
+//!   all wake-ups from the start of a set on, warm-up included. FOLDER is kept by `cargo xtask
+//!   fidelity --platform juno-r0 --sets L20,L35,E,B --starts 1 --keep FOLDER`, and once more with
+//!   `--round 50us`
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -344,7 +345,7 @@ fn idle_waits(recording: &str) -> Vec<IdleWait> {
     found
 }
 
-/// Tasks of `lab fidelity` are t0, t1 and so on.
+/// Tasks of `cargo xtask fidelity` are t0, t1 and so on.
 fn is_task(name: &str) -> bool {
     let digits = name.strip_prefix('t').unwrap_or_default();
     !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit())

@@ -3,6 +3,7 @@
 
 pub mod bench;
 pub mod eras;
+pub mod fidelity;
 pub mod governors;
 pub mod instructions;
 pub mod outside;

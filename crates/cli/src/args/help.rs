@@ -259,19 +259,6 @@ pub(super) const LAB_FETCH: &str = "\
 Example:
   wakeplace lab fetch --arch x86_64";
 
-pub(super) const LAB_FIDELITY: &str = "\
-Examples:
-  wakeplace lab fidelity --quick
-  wakeplace lab fidelity --platform juno-r0 --sets L20,L95 --starts 3
-  wakeplace lab fidelity --jobs 2 --keep kept
-  wakeplace lab fidelity --recorded";
-
-pub(super) const LAB_PROGRAMS: &str = "\
-Examples:
-  wakeplace lab programs --recorded
-  wakeplace lab programs --programs cyclictest,perf-pipe --repeats 1
-  wakeplace lab programs --recorded --page workloads.md";
-
 pub(super) const EXIT_CODES_SHORT: &str = "Exit codes: 0 done, 1 expectation failed or run \
     stuck, 2 bad input, 3 this machine cannot do it";
 

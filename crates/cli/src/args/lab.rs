@@ -1,8 +1,6 @@
 //! Options of `lab`.
 
-use super::fidelity::LabFidelityArgs;
 use super::help;
-use super::programs::LabProgramsArgs;
 use super::show::AnswerFormArgs;
 use super::values;
 use clap::{Args, Subcommand, ValueEnum};
@@ -36,22 +34,6 @@ pub(crate) enum LabCommand {
         after_help = help::EXIT_CODES_SHORT,
     )]
     Fetch(LabFetchArgs),
-    /// Compare placement: the kernel's own, the live scheduler's, the simulator's
-    #[command(
-        help_template = help::TEMPLATE,
-        before_help = help::LAB_FIDELITY,
-        after_help = help::EXIT_CODES_SHORT,
-        after_long_help = help::EXIT_CODES,
-    )]
-    Fidelity(Box<LabFidelityArgs>),
-    /// Compare programs with their models: tasks, who wakes whom, how often
-    #[command(
-        help_template = help::TEMPLATE,
-        before_help = help::LAB_PROGRAMS,
-        after_help = help::EXIT_CODES_SHORT,
-        after_long_help = help::EXIT_CODES,
-    )]
-    Programs(Box<LabProgramsArgs>),
 }
 
 /// Architectures of guests.
@@ -148,7 +130,7 @@ pub(crate) struct LabRunArgs {
         value_name = "TIME",
         requires = "icount",
         hide_short_help = true,
-        value_parser = values::round_us,
+        value_parser = wakeplace_lab::round_us,
         help_heading = "Machine",
         display_order = 5
     )]

@@ -3,14 +3,12 @@
 mod asked;
 mod diff;
 mod explain;
-mod fidelity;
 mod gates;
 mod help;
 mod import;
 mod kernel;
 mod lab;
 mod pages;
-mod programs;
 mod report;
 mod scheduler;
 mod show;
@@ -21,13 +19,11 @@ mod values;
 pub(crate) use asked::Asked;
 pub(crate) use diff::DiffArgs;
 pub(crate) use explain::ExplainArgs;
-pub(crate) use fidelity::{LabFidelityArgs, ReportFormat};
 pub(crate) use gates::GateArgs;
 pub(crate) use import::{PlatformCaptureArgs, PlatformImportArgs, WorkloadRecordArgs};
 pub(crate) use kernel::{KernelBuildArgs, KernelCommand, KernelListArgs};
 pub(crate) use lab::{ArchName, LabCommand, LabFetchArgs, LabKernelsArgs, LabRunArgs};
 pub(crate) use pages::{CompletionsArgs, ManArgs, completions, write_man};
-pub(crate) use programs::LabProgramsArgs;
 pub(crate) use report::ReportArgs;
 pub(crate) use scheduler::SchedulerArgs;
 pub(crate) use show::{
@@ -35,8 +31,7 @@ pub(crate) use show::{
 };
 pub(crate) use show::{ListArgs, PlatformShowArgs, WorkloadCheckArgs, WorkloadListArgs};
 pub(crate) use simulate::{
-    CompareArgs, HowArgs, OutputArgs, RunArgs, SimArgs, StudyCommand, StudyPublishedArgs,
-    StudyRunArgs, StudyShowArgs,
+    CompareArgs, HowArgs, OutputArgs, RunArgs, SimArgs, StudyCommand, StudyRunArgs, StudyShowArgs,
 };
 pub(crate) use sweep::SweepArgs;
 
@@ -214,6 +209,7 @@ pub(crate) enum Command {
 
 /// How the program talks.
 #[derive(Clone, Debug, Args)]
+#[command(next_help_heading = "Output")]
 pub(crate) struct Talk {
     /// When to colour; `auto` honours NO_COLOR
     #[arg(
@@ -222,7 +218,6 @@ pub(crate) struct Talk {
         hide_possible_values = true,
         global = true,
         default_value = "auto",
-        help_heading = "Output",
         display_order = 90
     )]
     pub(crate) color: ColorWhen,
@@ -231,19 +226,12 @@ pub(crate) struct Talk {
         long,
         short,
         global = true,
-        help_heading = "Output",
         conflicts_with = "verbose",
         display_order = 91
     )]
     quiet: bool,
     /// Say what is run and how long it took
-    #[arg(
-        long,
-        short,
-        global = true,
-        help_heading = "Output",
-        display_order = 92
-    )]
+    #[arg(long, short, global = true, display_order = 92)]
     verbose: bool,
 }
 

@@ -4,6 +4,7 @@ use clap::Args;
 
 /// What loads one, and into what.
 #[derive(Debug, Args)]
+#[command(next_help_heading = "Policy")]
 pub(crate) struct SchedulerArgs {
     /// A sched_ext scheduler, as 'scx_lavd --performance' or ./x.bpf.o
     ///
@@ -15,7 +16,6 @@ pub(crate) struct SchedulerArgs {
         value_name = "COMMAND",
         num_args = 0..=1,
         default_missing_value = "",
-        help_heading = "Policy",
         display_order = 13
     )]
     pub(crate) scheduler: Vec<String>,
@@ -29,7 +29,6 @@ pub(crate) struct SchedulerArgs {
         value_name = "VERSION",
         requires = "scheduler",
         hide_short_help = true,
-        help_heading = "Policy",
         display_order = 14
     )]
     pub(crate) kernel: Option<String>,
@@ -38,7 +37,6 @@ pub(crate) struct SchedulerArgs {
         long,
         requires = "scheduler",
         hide_short_help = true,
-        help_heading = "Policy",
         display_order = 15
     )]
     pub(crate) interpret: bool,

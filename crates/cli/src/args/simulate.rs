@@ -17,6 +17,7 @@ pub(crate) struct CompareArgs {
 
 /// `sim`.
 #[derive(Debug, Args)]
+#[command(next_help_heading = "Output")]
 pub(crate) struct SimArgs {
     #[command(flatten)]
     pub(crate) ask: Asked<Sim>,
@@ -30,7 +31,6 @@ pub(crate) struct SimArgs {
         long,
         value_name = "FILE",
         conflicts_with = "seeds",
-        help_heading = "Output",
         display_order = 23
     )]
     pub(crate) export_perfetto: Option<PathBuf>,
@@ -42,7 +42,6 @@ pub(crate) struct SimArgs {
         long,
         value_name = "FILE",
         conflicts_with = "seeds",
-        help_heading = "Output",
         display_order = 23
     )]
     pub(crate) export_ftrace: Option<PathBuf>,
@@ -54,7 +53,6 @@ pub(crate) struct SimArgs {
         long,
         value_name = "FOLDER",
         hide_short_help = true,
-        help_heading = "Output",
         display_order = 23
     )]
     pub(crate) export_parquet: Option<PathBuf>,
@@ -69,7 +67,6 @@ pub(crate) struct SimArgs {
         value_name = "FOLDER",
         conflicts_with = "seeds",
         hide_short_help = true,
-        help_heading = "Output",
         display_order = 24
     )]
     pub(crate) rtapp_log: Option<PathBuf>,
@@ -86,7 +83,6 @@ pub(crate) struct SimArgs {
         value_parser = values::times,
         conflicts_with_all = ["seeds", "rtapp_log"],
         hide_short_help = true,
-        help_heading = "Output",
         display_order = 25
     )]
     pub(crate) dump_state: Option<values::Times>,
@@ -148,6 +144,7 @@ pub(crate) struct RunArgs {
 
 /// What all runs share, those of studies too.
 #[derive(Debug, Args)]
+#[command(next_help_heading = "Execution")]
 pub(crate) struct HowArgs {
     /// Threads; results do not depend on it [default: all CPUs]
     #[arg(
@@ -156,7 +153,6 @@ pub(crate) struct HowArgs {
         allow_hyphen_values = true,
         value_name = "N",
         value_parser = values::jobs,
-        help_heading = "Execution",
         display_order = 32
     )]
     pub(crate) jobs: Option<usize>,
@@ -164,6 +160,7 @@ pub(crate) struct HowArgs {
 
 /// Where a result goes, and in which form.
 #[derive(Debug, Args)]
+#[command(next_help_heading = "Output")]
 pub(crate) struct OutputArgs {
     /// Form of the result
     #[arg(
@@ -171,18 +168,11 @@ pub(crate) struct OutputArgs {
         value_name = "human|json|csv|md",
         hide_possible_values = true,
         default_value = "human",
-        help_heading = "Output",
         display_order = 20
     )]
     pub(crate) format: FormatName,
     /// Write to a file, complete or not at all
-    #[arg(
-        long,
-        short,
-        value_name = "FILE",
-        help_heading = "Output",
-        display_order = 21
-    )]
+    #[arg(long, short, value_name = "FILE", display_order = 21)]
     pub(crate) output: Option<PathBuf>,
 }
 
@@ -204,44 +194,6 @@ pub(crate) enum StudyCommand {
         arg_required_else_help = true,
     )]
     Run(StudyRunArgs),
-    /// Put all that was published beside what results of studies say, and count the directions
-    #[command(
-        help_template = help::TEMPLATE,
-        after_help = help::ANSWER_EXIT_CODES_SHORT,
-        after_long_help = help::ANSWER_EXIT_CODES,
-        arg_required_else_help = true,
-    )]
-    Published(StudyPublishedArgs),
-}
-
-/// `study published`.
-#[derive(Debug, Args)]
-pub(crate) struct StudyPublishedArgs {
-    /// Results of `study run` with `--format json`; `-` reads standard input
-    #[arg(value_name = "RESULT", required = true)]
-    pub(crate) results: Vec<PathBuf>,
-    /// Only the largest published change of each study and policy, in the metric that comes first
-    #[arg(long, help_heading = "Output", display_order = 20)]
-    pub(crate) headlines: bool,
-    /// Renew the part of a Markdown page between the lines `<!-- published: begin -->` and
-    /// `<!-- published: end -->`
-    #[arg(
-        long,
-        value_name = "FILE",
-        conflicts_with = "output",
-        help_heading = "Output",
-        display_order = 21
-    )]
-    pub(crate) page: Option<PathBuf>,
-    /// Write to a file, complete or not at all
-    #[arg(
-        long,
-        short,
-        value_name = "FILE",
-        help_heading = "Output",
-        display_order = 22
-    )]
-    pub(crate) output: Option<PathBuf>,
 }
 
 /// `study show`.

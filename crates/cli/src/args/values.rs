@@ -43,30 +43,11 @@ pub(crate) fn cpus(text: &str) -> Result<u32, String> {
     whole(text, "a number of CPUs", (1, MAX_CPUS as u32))
 }
 
-/// How often a measurement is repeated.
-pub(crate) fn repeats(text: &str) -> Result<u32, String> {
-    whole(text, "a number of repeats", (1, 5))
-}
-
-/// How many starts a set has.
-pub(crate) fn starts(text: &str) -> Result<usize, String> {
-    whole(text, "a number of starts", (1, 50))
-}
-
 /// Nanoseconds that an instruction of a guest takes.
 pub(crate) fn icount_ns(text: &str) -> Result<u32, String> {
     match text.parse() {
         Ok(ns @ 1..=1024) if u32::is_power_of_two(ns) => Ok(ns),
         _ => Err("expected 1, 2, 4, ... 1024 nanoseconds".to_owned()),
-    }
-}
-
-/// Microseconds in which each CPU of a guest has its turn.
-pub(crate) fn round_us(text: &str) -> Result<u32, String> {
-    let ns = wakeplace_text::parse_duration_ns(text)?;
-    match u32::try_from(ns / 1000) {
-        Ok(us @ 1..=1_000_000) if ns % 1000 == 0 => Ok(us),
-        _ => Err("expected whole microseconds from 1us to 1s".to_owned()),
     }
 }
 
@@ -82,15 +63,7 @@ pub(crate) fn dialect(text: &str) -> Result<Dialect, String> {
 
 #[cfg(test)]
 mod tests {
-    use super::{cpus, icount_ns, jobs, round_us};
-
-    #[test]
-    fn rounds_are_whole_microseconds() {
-        assert_eq!([round_us("1us"), round_us("1s")], [Ok(1), Ok(1_000_000)]);
-        for text in ["", "50", "999ns", "1500ns", "2s", "0us"] {
-            round_us(text).expect_err(text);
-        }
-    }
+    use super::{cpus, icount_ns, jobs};
 
     #[test]
     fn instructions_take_powers_of_two() {

@@ -1,8 +1,6 @@
 //! `lab run`, `lab kernels`, `lab fetch`.
 
-use super::fidelity;
 use super::lab_watch::Steps;
-use super::programs;
 use crate::args::{AnswerFormat, ArchName, LabCommand, LabFetchArgs, LabKernelsArgs, LabRunArgs};
 use crate::failure::{Failure, Outcome, Verdict};
 use crate::output::Output;
@@ -13,7 +11,6 @@ use serde_json::{Value, json};
 use std::fmt::Write as _;
 use std::path::Path;
 use std::time::Duration;
-use wakeplace_fidelity::price::{self, Price};
 use wakeplace_lab::kernels::{self, Kernel, Offer};
 use wakeplace_lab::machine::Machine;
 use wakeplace_lab::outcome::Scheduler;
@@ -21,6 +18,7 @@ use wakeplace_lab::run::{self, Icount, Request, RunResult, TraceReport, Work};
 use wakeplace_lab::scheduler::Loader;
 use wakeplace_lab::{Arch, Choice, workload};
 use wakeplace_policy_sys::Policy;
+use wakeplace_price::{self as price, Price};
 use wakeplace_report::{Cell, Format, Table};
 
 /// `lab ...`.
@@ -29,8 +27,6 @@ pub(crate) fn run(command: LabCommand, terminal: Terminal) -> Outcome {
         LabCommand::Run(args) => run_guest(&args, terminal),
         LabCommand::Kernels(args) => list(&args, terminal),
         LabCommand::Fetch(args) => fetch(&args, terminal),
-        LabCommand::Fidelity(args) => fidelity::run(&args, terminal),
-        LabCommand::Programs(args) => programs::run(&args, terminal),
     }
 }
 
@@ -130,7 +126,7 @@ fn request(args: &LabRunArgs) -> Result<Request, Failure> {
             "--add {file}: expected a file that can be read"
         )));
     }
-    let keep = places::keep_folder(args.keep.as_deref())?;
+    let keep = wakeplace_lab::keep_folder(args.keep.as_deref())?;
     Ok(Request {
         arch,
         machine,

@@ -54,17 +54,3 @@ impl Watch for Steps {
         }
     }
 }
-
-impl wakeplace_fidelity::Watch for Terminal {
-    fn detail(&self, what: &str) {
-        Terminal::detail(*self, what);
-    }
-
-    fn warn(&self, what: &str) {
-        Terminal::warn(*self, what);
-    }
-
-    fn steps(&self) -> Box<dyn Watch + '_> {
-        Box::new(Steps::start(*self))
-    }
-}

@@ -1,11 +1,8 @@
 //! `study list`, `study show` and `study run`.
 
-use super::marked_page::{Destination, Marks};
 use super::simulate::{follow, jobs};
 use super::sweep;
-use crate::args::{
-    FormatName, ListArgs, StudyCommand, StudyPublishedArgs, StudyRunArgs, StudyShowArgs,
-};
+use crate::args::{FormatName, ListArgs, StudyCommand, StudyRunArgs, StudyShowArgs};
 use crate::failure::{Failure, Outcome, Verdict};
 use crate::html::HtmlExport;
 use crate::output::Output;
@@ -17,7 +14,7 @@ use crate::settings::{any_policy, check_keys};
 use crate::terminal::Terminal;
 use crate::text::{format, heading, plain, style, wrapped};
 use crate::trees;
-use wakeplace_report::{Align, Cell, Extent, Format, Table};
+use wakeplace_report::{Align, Cell, Format, Table};
 use wakeplace_study::{Study, StudyOptions, is_sweep, run_studies, select, studies, study_records};
 
 /// `study ...`.
@@ -27,7 +24,6 @@ pub(crate) fn run(command: StudyCommand, terminal: Terminal) -> Outcome {
         StudyCommand::List(args) => list(&args, terminal),
         StudyCommand::Show(args) => show(&args, terminal),
         StudyCommand::Run(args) => run_chosen(args, terminal),
-        StudyCommand::Published(args) => published(&args, terminal),
     }
 }
 
@@ -79,31 +75,6 @@ fn show(args: &StudyShowArgs, terminal: Terminal) -> Outcome {
         None => format!("{}\n", study.readme().trim()),
     });
     terminal.print(&text)?;
-    Ok(Verdict::Ok)
-}
-
-/// The part of a page that `study published` makes.
-const PUBLISHED: Marks = Marks {
-    begin: "<!-- published: begin -->",
-    end: "<!-- published: end -->",
-};
-
-fn published(args: &StudyPublishedArgs, terminal: Terminal) -> Outcome {
-    let results = args.results.iter().filter_map(|path| path.to_str());
-    let written = [
-        ("--output", args.output.as_deref()),
-        ("--page", args.page.as_deref()),
-    ];
-    places::apart(results.map(|path| ("RESULT", path)), &written)?;
-    let place = Destination::prepare(args.page.as_deref(), args.output.as_deref(), &PUBLISHED)?;
-    let texts = super::report::texts(&args.results)?;
-    let extent = match args.headlines {
-        true => Extent::Headlines,
-        false => Extent::All,
-    };
-    let tables = wakeplace_report::published(&super::report::sources(&texts), extent)
-        .map_err(Failure::input)?;
-    place.write(&tables, terminal)?;
     Ok(Verdict::Ok)
 }
 

@@ -255,8 +255,4 @@ fn files_are_looked_at_before_anything_is_booted() {
         &run(&["--keep", "not/there"]),
         &["--keep: not is no folder"],
     );
-    for command in ["fidelity", "programs"] {
-        let kept = common::run(&["lab", command, "--keep", "not/there"]);
-        assert_refused(&kept, &["--keep: not is no folder"]);
-    }
 }

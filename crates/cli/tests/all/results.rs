@@ -660,32 +660,6 @@ fn cores_and_domains_are_shown_as_they_are() {
     assert!(text.contains(heading), "{text}");
 }
 
-/// Goal: published changes are judged by runs like the published ones, each study once.
-#[test]
-fn what_was_run_in_another_way_is_not_judged() {
-    let folder = folder();
-    let study = [
-        "study",
-        "run",
-        "energy-aware/energy-hikey960",
-        "--quick",
-        "--duration=20ms",
-        "--format=json",
-        "--output=study.json",
-    ];
-    assert_code(&run_in(folder.path(), &study), 0);
-    let published = ["study", "published", "study.json"];
-    let output = run_in(folder.path(), &published);
-    assert_code(&output, 0);
-    let text = stdout(&output);
-    assert!(text.contains("| energy-aware | 0 | 0 | 0 | 0 |"), "{text}");
-    let said = "energy-aware/energy-hikey960: run with another length or settings than its own";
-    assert!(text.contains(said), "{text}");
-    let twice = [&published[..], &["study.json"]].concat();
-    let said = ["study.json: the study `energy-aware/energy-hikey960` stood before"];
-    common::assert_refused(&run_in(folder.path(), &twice), &said);
-}
-
 #[test]
 fn a_policy_is_shown_with_what_was_set() {
     let args = [

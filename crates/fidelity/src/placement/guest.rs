@@ -6,7 +6,6 @@ use super::record::Side;
 use super::sets::{Set, TaskSpec, WARM_UP_NS};
 use super::{SetRun, TaskRun, trace};
 use crate::Error;
-use crate::cost::{self, Cost};
 use crate::guest_text::{LOST, SECTION, TRACER, sections, write_file};
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -15,6 +14,7 @@ use wakeplace_guest::job::{Job, Loops, Op, Phase, Policy, Task, Timer, TimerMode
 use wakeplace_guest::load::{LoadResult, TaskResult};
 use wakeplace_guest::report::Report;
 use wakeplace_platform::Platform;
+use wakeplace_price::cost::{self, Cost};
 
 /// Whether a run held.
 type Verdict = Report<BTreeMap<String, serde_json::Value>>;

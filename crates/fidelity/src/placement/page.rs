@@ -2,9 +2,9 @@
 
 use super::agree::Agreement;
 use super::{KERNEL_POLICY, LIVE_POLICY, MachineResult, PAIRS, RUNS, SetResult, sets, starts};
-use crate::cost::Cost;
 use serde_json::{Value, json};
 use std::fmt::Write as _;
+use wakeplace_price::cost::Cost;
 use wakeplace_text::{markdown as plain, markdown_cell};
 
 /// Runs whose shares are shown; the shifted one is there for the wake-ups only.

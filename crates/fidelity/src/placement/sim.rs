@@ -6,12 +6,12 @@ use super::script::workload;
 use super::sets::{Set, WARM_UP_NS};
 use super::{SetRun, TaskRun};
 use crate::Error;
-use crate::cost::{Cost, WindowMeter};
 use std::ops::Range;
 use wakeplace_engine::observe::{Both, NoObserver, Stop};
 use wakeplace_engine::{CpuIdle, Ended, Happening, Observer, Options, RunReport};
 use wakeplace_platform::Platform;
 use wakeplace_policy_sys::Policy;
+use wakeplace_price::cost::{Cost, WindowMeter};
 use wakeplace_study::runs_of;
 use wakeplace_workload::Workload;
 

@@ -2,9 +2,9 @@
 
 use super::agree::Wakeups;
 use super::sets::TaskSpec;
-use crate::waits;
 use std::collections::BTreeMap;
 use std::ops::Range;
+use wakeplace_price::waits;
 use wakeplace_trace::read::Line;
 
 /// The text form has whole microseconds; a release is taken this much later, so that none is

@@ -1,4 +1,6 @@
 //! Topological numbers of CPUs (7.1 and later; docs/rules/sched-ext.md#cids).
+//!
+//! Tests: below
 
 use super::running::write_mask;
 use crate::topology::last_level;

@@ -1,5 +1,7 @@
 //! CPUs in the order of the topology (cids, 7.1 and later), and calls that take them
 //! (docs/rules/sched-ext.md#cids).
+//!
+//! Tests: crates/cli/tests/all/schedulers.rs
 
 use super::{Code, Named, cpus, int, signed};
 use crate::kernel::{CMASK_HEADER, Place, Running, in_arena};

@@ -1,4 +1,6 @@
 //! The loader's clocks and timers: virtual time (docs/rules/sched-ext.md#loader).
+//!
+//! Tests: below, crates/cli/tests/all/schedulers.rs
 
 use super::calls::{Answer, Call};
 use super::rings;

@@ -2,6 +2,8 @@
 //!
 //! A thread that waits is one whose call has no answer yet. The next one is the one that could
 //! first go on: equal loaders take equal turns.
+//!
+//! Tests: crates/cli/tests/all/schedulers.rs
 
 use super::calls::{Answer, Call, Event};
 use super::futex;

@@ -1,5 +1,7 @@
 //! Whom a queue prefers or passes over at its next pick, and the pick (docs/rules/queues.md#cfs).
 //! One implementation for the CPU's queue and for those of groups.
+//!
+//! Tests: crates/kernel-queues/src/cfs/buddies/tests.rs, crates/engine/tests/behaviour/fair.rs
 
 #[cfg(test)]
 mod tests;

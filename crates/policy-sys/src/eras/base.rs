@@ -1,5 +1,7 @@
 //! Linux 4.17, which the other eras are written down against. Sources of the values:
 //! docs/rules/linux-4-17.md#linux-4-17, docs/rules/rt-and-deadline.md#rt-capacity-4-17.
+//!
+//! Tests: crates/policy-sys/tests/all/forms_by_era.rs
 
 use crate::sys::{self, wp_params};
 

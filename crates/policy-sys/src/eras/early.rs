@@ -1,5 +1,7 @@
 //! Eras before 4.17, each as what differs from the next. Sources of the values:
 //! docs/rules/linux-3-1-to-4-7.md#linux-3-1-to-4-7.
+//!
+//! Tests: crates/policy-sys/tests/all/early_eras.rs
 
 use super::base::linux_4_17;
 use super::set_asym_capacity;

@@ -1,4 +1,6 @@
 //! Eras after 4.17, each as what differs from the one before (docs/rules/linux-5-0-to-6-12.md).
+//!
+//! Tests: crates/policy-sys/tests/all/forms_by_era.rs
 
 use super::base::linux_4_17;
 use super::{sched_mc, set_asym_capacity, set_energy_aware, short};

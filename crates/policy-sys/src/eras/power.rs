@@ -1,6 +1,8 @@
 //! `power-policy`: the power-aware series, v4 of 2013
 //! (docs/rules/power-policy.md#power-placement-cleanup to
 //! docs/rules/power-policy.md#power-parameters; docs/decisions/032).
+//!
+//! Tests: crates/policy-sys/tests/all/power_policy.rs
 
 use crate::sys::{self, wp_params};
 

@@ -1,6 +1,8 @@
 //! `sched-mc`: the series of 2011 for dual and quad Cortex-A9
 //! (docs/rules/sched-mc.md#sched-mc-patches; docs/decisions/033), and its form for later kernels
 //! (040). Its versions are the levels of the knob with all of its patches applied.
+//!
+//! Tests: crates/policy-sys/tests/all/sched_mc.rs, crates/policy-sys/tests/all/sched_mc_later.rs
 
 use crate::sys::{self, wp_params};
 

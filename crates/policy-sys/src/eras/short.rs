@@ -1,6 +1,8 @@
 //! `sis-short`: the versions of the series, v1 (September 2022) to v8 (April 2023), and the
 //! prototype that its authors dropped, as sets of its tests
 //! (docs/rules/short-wakes.md#short-versions; docs/decisions/028).
+//!
+//! Tests: crates/policy-sys/tests/all/short_names.rs, crates/policy-sys/tests/all/short_wake.rs
 
 use crate::sys::{self, wp_params};
 

@@ -1,4 +1,6 @@
 //! A CPU needs a task (`balance_one`, `pick_task_scx`; docs/rules/sched-ext.md#dispatch).
+//!
+//! Tests: crates/engine/tests/behaviour/sched_ext/rules.rs, crates/sched-ext/tests/all/life.rs
 
 use super::{Effect, ExtClass};
 use crate::consts::{SCX_DSP_MAX_LOOPS, SCX_OPS_ENQ_LAST};

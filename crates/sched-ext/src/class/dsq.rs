@@ -1,5 +1,7 @@
 //! Dispatch queues: local ones, global ones of nodes, and those of the scheduler
 //! (docs/rules/sched-ext.md#queues).
+//!
+//! Tests: below
 
 use crate::consts::{SCX_DSQ_FLAG_BUILTIN, SCX_DSQ_GLOBAL, SCX_DSQ_LOCAL};
 use crate::{DsqIter, TaskId};

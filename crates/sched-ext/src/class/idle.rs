@@ -1,5 +1,7 @@
 //! Idle CPUs as kernel/sched/ext_idle.c tracks them, and the kernel's choice among them
 //! (docs/rules/sched-ext.md#idle).
+//!
+//! Tests: crates/sched-ext/tests/all/idle.rs
 
 use crate::consts::{EBUSY, SCX_PICK_IDLE_CORE, SCX_PICK_IDLE_IN_NODE};
 use crate::{CpuFacts, mask_words, test_cpu};

@@ -1,5 +1,7 @@
 //! Tasks that run at once or are enqueued again: `SCX_ENQ_IMMED`
 //! (docs/rules/sched-ext.md#immed).
+//!
+//! Tests: crates/sched-ext/tests/all/immed.rs
 
 use super::dsq::DsqRef;
 use super::{Due, ExtClass, Scx};

@@ -1,5 +1,7 @@
 //! Tasks go into queues: by kfuncs, by the kernel, and from one to another
 //! (docs/rules/sched-ext.md#insert).
+//!
+//! Tests: crates/cli/tests/all/schedulers.rs
 
 use super::dsq::DsqRef;
 use super::record::Step;

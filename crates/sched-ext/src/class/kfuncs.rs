@@ -1,5 +1,7 @@
 //! The kernel that callbacks get: kfuncs by the names that they have without `scx_bpf_`
 //! (docs/rules/sched-ext.md#kfuncs).
+//!
+//! Tests: crates/sched-ext/tests/all/kernel.rs
 
 use super::dsq::DsqRef;
 use super::record::Step;

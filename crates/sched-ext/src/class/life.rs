@@ -1,5 +1,7 @@
 //! The scheduler is loaded; tasks and cgroups come, change and go; CPUs leave and come back
 //! (docs/rules/sched-ext.md#life).
+//!
+//! Tests: crates/sched-ext/tests/all/life.rs
 
 use super::kfuncs::FIRST_PID;
 use super::task::{ExtTask, NewTask, TaskState, weight_to_cgroup};

@@ -4,6 +4,8 @@
 //! `ExtClass` is what a machine asks: a wake-up chooses a CPU, a task is queued, a CPU needs one.
 //! It runs the scheduler's callbacks; these get `Scx`, which is the kernel of `Kernel`. What the
 //! machine must do in turn is handed over as `Effect`s, in the order in which it was asked for.
+//!
+//! Tests: crates/sched-ext/tests/all/kernel.rs, crates/engine/tests/behaviour/sched_ext/rules.rs
 
 mod balance;
 mod call;

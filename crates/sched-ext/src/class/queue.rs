@@ -1,4 +1,6 @@
 //! Tasks become runnable, run, stop and leave (docs/rules/sched-ext.md#tasks).
+//!
+//! Tests: crates/sched-ext/tests/all/life.rs
 
 use super::{Direct, ExtClass, Scx};
 use crate::consts::{

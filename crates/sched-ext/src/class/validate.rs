@@ -1,5 +1,7 @@
 //! What a kernel refuses of a table before it calls anything (`bpf_scx_init_member`,
 //! `validate_ops`; docs/rules/sched-ext.md#errors).
+//!
+//! Tests: crates/engine/tests/behaviour/sched_ext/errors.rs, crates/sched-ext/tests/all/table.rs
 
 use crate::consts::{
     SCX_OPS_ALL_FLAGS, SCX_OPS_BUILTIN_IDLE_PER_NODE, SCX_OPS_ENQ_LAST, SCX_OPS_KEEP_BUILTIN_IDLE,

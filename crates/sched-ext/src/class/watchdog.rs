@@ -1,5 +1,7 @@
 //! A runnable task that waits for too long ends its scheduler
 //! (docs/rules/sched-ext.md#watchdog).
+//!
+//! Tests: crates/engine/tests/behaviour/sched_ext/errors.rs
 
 use super::{ExtClass, Scx};
 use crate::consts::SCX_WATCHDOG_MAX_TIMEOUT_MS;

@@ -1,5 +1,7 @@
 //! Perfetto's protobuf, packet by packet (docs/rules/traces.md#perfetto). Of a packet only what is
 //! looked at is decoded, one event at a time, so that no packet takes more memory than its bytes.
+//!
+//! Tests: crates/trace/tests/all/traces.rs
 
 use super::{ReadError, Sink};
 use crate::event::{Context, Event, Kind, SYNC_WAKE, TaskState, Who};

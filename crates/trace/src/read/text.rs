@@ -1,6 +1,8 @@
 //! Text, line by line: `COMM-PID [CPU] FLAGS SECONDS.FRACTION: EVENT: FIELDS` of ftrace and
 //! `trace-cmd report` (docs/rules/traces.md#ftrace-text), and `COMM PID [CPU] SECONDS.FRACTION:
 //! EVENT: FIELDS` of `perf script`.
+//!
+//! Tests: below, crates/trace/tests/all/replay/forms.rs
 
 use super::{ReadError, Sink, fields};
 use crate::event::{Context, Event};

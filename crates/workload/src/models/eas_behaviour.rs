@@ -1,5 +1,7 @@
 //! `eas-behaviour`: the seven loads that LISA checks energy-aware placement with
 //! (docs/rules/workloads.md#eas-behaviour).
+//!
+//! Tests: crates/workload/tests/all/eas_behaviour.rs
 use super::builder::Builder;
 use super::draw::begin_ns;
 use super::tasks::{phase, run, task};

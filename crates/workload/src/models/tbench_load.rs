@@ -6,6 +6,8 @@
 //! 57 million, is left out. Sizes: docs/rules/workloads.md#tbench-dbench, names of 40 bytes. Data
 //! sizes are the common ones of the file; how often each occurs is assumed such that the mean is
 //! that of the run: 307.799 MB/s x 1000 s / (15370483 + 4887239) = 15194 bytes.
+//!
+//! Tests: crates/workload/tests/all/schbench_tbench.rs
 use super::draw::shuffle;
 use crate::Stream;
 

@@ -1,5 +1,7 @@
 //! CPUs leave and come back: their tasks, timers and messages are handed over; where a task goes is
 //! the core's answer (docs/rules/hotplug.md#hotplug).
+//!
+//! Tests: crates/engine/tests/behaviour/hotplug.rs
 
 use super::Model;
 use super::cpu::Message;

@@ -1,5 +1,7 @@
 //! A cache line that many CPUs read and write (docs/rules/contended-lines.md#line-cost): who has
 //! it, and until when it is on its way to somebody.
+//!
+//! Tests: below, crates/engine/tests/behaviour/lines.rs
 
 use wakeplace_policy_sys::GroupAccesses;
 

@@ -11,6 +11,8 @@
 //!   picks a task nor is idle;
 //! - a CPU that moves a task, changes one, takes a tick or brings signals up to date waits then: as
 //!   the run time of its task, and of nobody if it has none.
+//!
+//! Tests: crates/engine/tests/behaviour/lines.rs
 
 use super::Model;
 use super::event::Event;

@@ -2,6 +2,8 @@
 //! looks at ticks of one CPU of the clock, the first that is online, or, where each CPU has a
 //! policy of its own, at those of any: its timer does not wake an idle CPU. What follows from the
 //! numbers is the core's (docs/rules/ondemand.md#ondemand).
+//!
+//! Tests: crates/engine/tests/behaviour/ondemand.rs
 
 use super::Model;
 use crate::ids::CpuId;

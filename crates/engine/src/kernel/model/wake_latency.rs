@@ -2,6 +2,8 @@
 //! choice, the wake list of the target, the lock of its queue, and a task that is still on the CPU
 //! it is leaving (docs/rules/wake-ups.md#try-to-wake-up and docs/rules/wake-ups.md#race-window;
 //! docs/decisions/019).
+//!
+//! Tests: crates/engine/tests/behaviour/wake_latency.rs
 
 use super::Model;
 use super::cpu::Message;

@@ -1,5 +1,7 @@
 //! Periodic timers: when they expire next, by mode (docs/rules/rt-app.md#rt-app-events,
 //! docs/rules/workloads.md#cyclictest).
+//!
+//! Tests: below, crates/engine/tests/behaviour/measures.rs
 
 use wakeplace_workload::{Event, TaskScript, Timer, TimerMode, Workload};
 

@@ -7,12 +7,12 @@ use super::super::sets::TaskSpec;
 use super::super::{SetRun, TaskRun, trace};
 use super::data::{self, Recorded, Rules, Run};
 use crate::Error;
-use crate::cost::{self, Cost};
 use serde::Deserialize;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::ops::Range;
 use wakeplace_platform::Platform;
+use wakeplace_price::cost::{self, Cost};
 use wakeplace_trace::read::Line;
 
 /// The file within the repository, and its text.

@@ -1,5 +1,7 @@
 //! Kernel events as Perfetto has them: fields by their numbers of docs/rules/traces.md#perfetto and
 //! `trace.proto`; the tests read them with the types made of that file.
+//!
+//! Tests: crates/trace/tests/all/traces.rs
 
 use super::fields::Stamp;
 use crate::event::{Event, Kind, SYNC_WAKE, Who};

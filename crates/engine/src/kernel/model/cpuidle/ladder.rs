@@ -1,6 +1,8 @@
 //! The ladder governor (docs/rules/cpuidle.md#ladder): a state deeper after four idle times that
 //! outlasted the present one's exit, a state shallower after one that did not. Timers it does not
 //! look at, and the tick it always stops.
+//!
+//! Tests: crates/engine/src/kernel/model/cpuidle/recorded.rs
 
 use super::{IdleChoice, Sleep, Slept};
 use crate::machine::CpuIdleState;

@@ -1,6 +1,8 @@
 //! The governors of idle states (docs/rules/cpuidle.md): which state a CPU without work enters, and
 //! whether its tick stops. Each is a pure function of what it was asked and told before, so that it
 //! can be compared with the kernel's own source, call by call (`recorded`).
+//!
+//! Tests: below, crates/engine/tests/behaviour/idle.rs
 
 mod ladder;
 mod menu;

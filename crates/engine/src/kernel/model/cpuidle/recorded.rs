@@ -2,6 +2,8 @@
 //! source chose, one character per choice, a line per table of states
 //! (crates/kernel-shim/tests/governors, cargo xtask idle-governors); here the same questions are
 //! asked of ours (docs/rules/cpuidle.md#recorded).
+//!
+//! Tests: below
 
 use super::teo::Form;
 use super::{Governor, Kind, Sleep, Slept, poll_limit_ns};

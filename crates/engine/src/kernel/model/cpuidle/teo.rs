@@ -2,6 +2,8 @@
 //! bins, one per state. Per bin it counts hits (the timer was in the bin, and so was the idle time)
 //! and intercepts (a wake-up before the timer, whose idle time was in the bin), of which old ones
 //! count less. If most wake-ups come before a state pays, a shallower one is a better choice.
+//!
+//! Tests: below, crates/engine/src/kernel/model/cpuidle/recorded.rs
 
 use super::{DECAY_SHIFT, IdleChoice, PULSE, SHORT_NS, Sleep, Slept};
 use crate::machine::CpuIdleState;

@@ -1,6 +1,8 @@
 //! The TEO governor of 5.1 to 5.13, as read in 5.10 (docs/rules/cpuidle.md#teo-5-10): per state,
 //! how often the next timer was a good guess, and how often a wake-up before the timer fitted the
 //! state; and the mean of recent idle times.
+//!
+//! Tests: crates/engine/src/kernel/model/cpuidle/recorded.rs
 
 use super::{DECAY_SHIFT, IdleChoice, PULSE, Sleep, Slept};
 use crate::machine::CpuIdleState;

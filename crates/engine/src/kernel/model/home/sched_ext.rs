@@ -1,6 +1,9 @@
 //! A sched_ext scheduler of anybody's: what the class of sched_ext makes of the machine's events
 //! (docs/rules/sched-ext.md). The scheduler decides where and when tasks run. The core keeps the
 //! signals of tasks and the frequencies.
+//!
+//! Tests: crates/engine/tests/behaviour/sched_ext/rules.rs,
+//! crates/engine/tests/behaviour/sched_ext/errors.rs
 
 use super::{Home, Services};
 use crate::ids::{CpuId, TaskId};

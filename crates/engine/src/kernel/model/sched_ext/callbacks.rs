@@ -1,5 +1,7 @@
 //! Where callbacks run, what they cost, and what the scheduler is told of the machine
 //! (docs/rules/sched-ext.md#costs).
+//!
+//! Tests: crates/engine/tests/behaviour/sched_ext/rules.rs
 
 use crate::ids::{CpuId, TaskId};
 use crate::kernel::model::Model;

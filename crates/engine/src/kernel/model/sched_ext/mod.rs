@@ -1,5 +1,8 @@
 //! A sched_ext scheduler in the machine: when it hears of what, what it asks for, and what its
 //! callbacks cost (docs/rules/sched-ext.md#machine). Without one all of this is nothing.
+//!
+//! Tests: crates/engine/tests/behaviour/sched_ext/clocks.rs,
+//! crates/engine/tests/behaviour/sched_ext/release.rs
 
 mod callbacks;
 mod effects;

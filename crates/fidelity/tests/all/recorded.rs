@@ -1,71 +1,25 @@
-//! `lab fidelity --recorded`: the page's table is what the command says, and the recorded figures
-//! are those of the capture they come from.
+//! Recorded runs: the page's table is what the program says, and the recorded figures are those of
+//! the capture they come from.
 
-use crate::common;
-
-use common::{assert_code, assert_refused, file, folder, program, repository, run, run_in, stdout};
+use super::{assert_code, part, repository, run_in, said};
 use serde_json::Value;
 
-const RECORDED: [&str; 3] = ["lab", "fidelity", "--recorded"];
-const MARKS: (&str, &str) = ("<!-- recorded: begin -->", "<!-- recorded: end -->");
-
-fn page() -> String {
-    std::fs::read_to_string(repository("docs/results/fidelity.md")).expect("the page")
-}
-
-/// Text before, between and after the marks.
-fn parts(page: &str) -> (&str, &str, &str) {
-    let (head, rest) = page.split_once(MARKS.0).expect("a begin mark");
-    let (block, tail) = rest.split_once(MARKS.1).expect("an end mark");
-    (head, block, tail)
-}
+const RECORDED: [&str; 2] = ["placement", "--recorded"];
 
 #[test]
-fn the_page_says_what_the_command_says() {
-    let output = run(&RECORDED);
-    assert_code(&output, 0);
-    let now = stdout(&output);
-    assert_eq!(
-        parts(&page()).1.trim(),
-        now.trim(),
-        "renew it with `wakeplace lab fidelity --recorded --page docs/results/fidelity.md`"
-    );
-}
-
-#[test]
-fn only_its_own_part_of_the_page_is_replaced() {
-    let old = page();
-    let (head, _, tail) = parts(&old);
-    let folder = folder();
-    let path = file(
-        &folder,
-        "page.md",
-        &format!("{head}{}\nstale\n{}{tail}", MARKS.0, MARKS.1),
-    );
-    let args = [&RECORDED[..], &["--page", "page.md"]].concat();
-    assert_code(&run_in(folder.path(), &args), 0);
-    assert_eq!(std::fs::read_to_string(&path).expect("the page"), old);
-    // A page without a place for it stays as it is.
-    let without = format!("{head}{tail}");
-    std::fs::write(&path, &without).expect("a file");
-    assert_refused(&run_in(folder.path(), &args), &["page.md", MARKS.0]);
-    assert_eq!(std::fs::read_to_string(&path).expect("the page"), without);
+fn the_page_says_what_the_program_says() {
+    let command = "cargo xtask fidelity --recorded --page";
+    let page = part("docs/results/fidelity.md", command);
+    assert_eq!(page, said(&RECORDED).trim(), "renew it with `{command}`");
 }
 
 #[test]
 fn it_boots_nothing_and_takes_nothing_that_is_for_a_guest() {
-    let folder = folder();
-    let output = program(folder.path())
-        .env("WAKEPLACE_LAB_CACHE", folder.path().join("cache"))
-        .args(RECORDED)
-        .args(["--format", "json"])
-        .output()
-        .expect("the program starts");
-    assert_code(&output, 0);
-    assert!(!folder.path().join("cache").exists());
-    let object: Value = serde_json::from_str(&stdout(&output)).expect("JSON");
+    let text = said(&[&RECORDED[..], &["--format", "json"]].concat());
+    let object: Value = serde_json::from_str(&text).expect("JSON");
     // Two sets of rules, 4 + 5 + 1 tasks.
     assert_eq!(object["rows"].as_array().map(Vec::len), Some(20));
+    let folder = tempfile::tempdir().expect("a folder");
     for more in [
         ["--kernel", "7.3"],
         ["--round", "50us"],
@@ -73,7 +27,8 @@ fn it_boots_nothing_and_takes_nothing_that_is_for_a_guest() {
         ["--from", "x"],
         ["--timeout", "1s"],
     ] {
-        assert_code(&run(&[&RECORDED[..], &more].concat()), 2);
+        let arguments = [&RECORDED[..], &more].concat();
+        assert_code(&run_in(folder.path(), &arguments), 2);
     }
 }
 

@@ -11,16 +11,18 @@ use wakeplace_trace::read::Line;
 
 /// Of one run.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(crate) struct Cost {
+pub struct Cost {
     /// CPUs and clusters, J. None: the platform has no powers in watts, or the trace does not say
     /// at which frequency a CPU was.
-    pub(crate) cpu_energy_j: Option<f64>,
+    pub cpu_energy_j: Option<f64>,
     /// From each wake-up in the window to the run after it, ns, ascending.
     waits_ns: Vec<u64>,
 }
 
 impl Cost {
-    pub(crate) fn new(cpu_energy_j: Option<f64>, mut waits_ns: Vec<u64>) -> Self {
+    /// Of an energy and of waits in any order.
+    #[must_use]
+    pub fn new(cpu_energy_j: Option<f64>, mut waits_ns: Vec<u64>) -> Self {
         waits_ns.sort_unstable();
         Self {
             cpu_energy_j,
@@ -29,7 +31,8 @@ impl Cost {
     }
 
     /// The wait that `percent` of all wake-ups did not exceed, us; None without wake-ups.
-    pub(crate) fn wait_us(&self, percent: usize) -> Option<f64> {
+    #[must_use]
+    pub fn wait_us(&self, percent: usize) -> Option<f64> {
         let rank = (self.waits_ns.len() * percent).div_ceil(100);
         let wait_ns = self.waits_ns.get(rank.checked_sub(1)?)?;
         Some(*wait_ns as f64 / 1e3)
@@ -37,7 +40,7 @@ impl Cost {
 }
 
 /// Reads the energy meter at both ends of the window.
-pub(crate) struct WindowMeter {
+pub struct WindowMeter {
     meter: EnergyMeter<PlatformPower>,
     ends_ns: [u64; 2],
     read: [Option<u128>; 2],
@@ -45,7 +48,8 @@ pub(crate) struct WindowMeter {
 
 impl WindowMeter {
     /// None where the platform has no powers in watts.
-    pub(crate) fn new(platform: &Platform, window_ns: &Range<u64>) -> Option<Self> {
+    #[must_use]
+    pub fn new(platform: &Platform, window_ns: &Range<u64>) -> Option<Self> {
         let meter = EnergyMeter::of_platform(platform)?;
         (meter.unit() == PowerUnit::Microwatt).then_some(Self {
             meter,
@@ -64,7 +68,8 @@ impl WindowMeter {
     }
 
     /// Of the window, once it is over.
-    pub(crate) fn cpu_energy_j(&self) -> Option<f64> {
+    #[must_use]
+    pub fn cpu_energy_j(&self) -> Option<f64> {
         let [begin, end] = self.read;
         scaled(self.meter.unit(), end? - begin?)
     }
@@ -81,19 +86,20 @@ impl Observer for WindowMeter {
 }
 
 /// A guest whose trace is priced.
-pub(crate) struct Guest<'a> {
+pub struct Guest<'a> {
     /// What it models.
-    pub(crate) platform: &'a Platform,
+    pub platform: &'a Platform,
     /// The platform's number of each of its CPUs.
-    pub(crate) cpus: Vec<u32>,
+    pub cpus: Vec<u32>,
     /// The platform's CPUs that are busy as its trace begins; it says no more of them until they
     /// switch.
-    pub(crate) busy: Vec<u32>,
+    pub busy: Vec<u32>,
 }
 
 impl<'a> Guest<'a> {
     /// Its CPUs have the platform's numbers and are idle at the beginning.
-    pub(crate) fn of(platform: &'a Platform) -> Self {
+    #[must_use]
+    pub fn of(platform: &'a Platform) -> Self {
         Self {
             platform,
             cpus: (0..).zip(&platform.cpus).map(|(cpu, _)| cpu).collect(),
@@ -110,7 +116,7 @@ impl<'a> Guest<'a> {
 /// and else in its first idle state, since the guest has no cpuidle driver. None: see [`Cost`].
 /// `opps`: the operating point of each domain, as the trace of what ran before in this guest left
 /// it; as this one leaves it afterwards.
-pub(crate) fn of_trace(
+pub fn of_trace(
     text: &str,
     guest: &Guest<'_>,
     window_ns: &Range<u64>,
@@ -157,7 +163,8 @@ pub(crate) fn of_trace(
 }
 
 /// The operating point of a domain at a frequency.
-pub(crate) fn opp(platform: &Platform, domain: usize, khz: u64) -> Option<u16> {
+#[must_use]
+pub fn opp(platform: &Platform, domain: usize, khz: u64) -> Option<u16> {
     let mut all = platform.freq_domains.get(domain)?.opps.iter();
     let at = all.position(|opp| u64::from(opp.khz) == khz)?;
     u16::try_from(at).ok()

@@ -1,13 +1,17 @@
 //! What a run in the lab cost: energy by the platform's power model, and how long its tasks waited
-//! from their wake-ups until they ran. `wakeplace lab run` shows it; the meter is that of
-//! `placement` (`cost`).
+//! from their wake-ups until they ran. `wakeplace lab run` shows it; comparisons of guests with the
+//! simulator (`crates/fidelity`) measure both by the same meter ([`cost`]).
 //!
 //! Of a job the window and the tasks are those that the load program tells. Of a command the window
 //! begins with its process and ends with the trace, and its tasks are that process and all that
 //! descend from it.
+//!
+//! Tests: crates/price/src/tests.rs, beside its modules
 
-use crate::cost::{self, Cost, Guest};
-use crate::waits;
+pub mod cost;
+pub mod waits;
+
+use cost::{Cost, Guest};
 use serde::Serialize;
 use std::collections::BTreeSet;
 use std::ops::Range;

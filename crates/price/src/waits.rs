@@ -6,26 +6,27 @@ use wakeplace_trace::read::Line;
 
 /// A wake-up and the run after it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Wait {
+pub struct Wait {
     /// The thread that was woken up.
-    pub(crate) tid: i32,
+    pub tid: i32,
     /// When.
-    pub(crate) since_ns: u64,
+    pub since_ns: u64,
     /// When it ran.
     until_ns: u64,
     /// And where.
-    pub(crate) cpu: u32,
+    pub cpu: u32,
 }
 
 impl Wait {
     /// How long it waited.
-    pub(crate) fn ns(&self) -> u64 {
+    #[must_use]
+    pub fn ns(&self) -> u64 {
         self.until_ns.saturating_sub(self.since_ns)
     }
 }
 
 /// Every wake-up in the window of a thread that is wanted, in the order in which they ran.
-pub(crate) fn all(text: &str, window_ns: &Range<u64>, wanted: impl Fn(i32) -> bool) -> Vec<Wait> {
+pub fn all(text: &str, window_ns: &Range<u64>, wanted: impl Fn(i32) -> bool) -> Vec<Wait> {
     let mut found = Vec::new();
     // Woken up, and has not run yet: since when.
     let mut woken = BTreeMap::new();

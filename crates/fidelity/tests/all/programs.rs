@@ -1,29 +1,26 @@
-//! `lab programs`: what it refuses before anything is booted, and what it says of recorded runs.
+//! Real programs: what is refused before anything is booted, and what is said of recorded runs.
 
-use crate::common;
-
-use common::{assert_code, assert_refused, file, folder, program, repository, run, run_in, stdout};
+use super::{assert_code, assert_refused, part, run_in, said};
 use serde_json::Value;
 
-const RECORDED: [&str; 3] = ["lab", "programs", "--recorded"];
-const MARKS: (&str, &str) = ("<!-- programs: begin -->", "<!-- programs: end -->");
+const RECORDED: [&str; 2] = ["programs", "--recorded"];
 
 #[test]
 fn wrong_options_are_refused() {
-    let folder = folder();
-    let run = |more: &[&str]| run_in(folder.path(), &[&["lab", "programs"], more].concat());
+    let folder = tempfile::tempdir().expect("a folder");
+    let run = |more: &[&str]| run_in(folder.path(), &[&["programs"], more].concat());
     assert_refused(
         &run(&["--programs", "cyclictst"]),
         &["`cyclictst`", "did you mean `cyclictest`"],
     );
-    assert_refused(&run(&["--page", "missing.md"]), &["missing.md"]);
-    file(&folder, "page.md", "# no marks\n");
-    assert_refused(&run(&["--page", "page.md"]), &["page.md", MARKS.0]);
+    for question in ["placement", "programs"] {
+        let kept = run_in(folder.path(), &[question, "--keep", "not/there"]);
+        assert_refused(&kept, &["--keep: not is no folder"]);
+    }
     for wrong in [
         &["--repeats", "0"][..],
         &["--repeats", "6"],
         &["--timeout", "x"],
-        &["--page", "page.md", "--output", "x.md"],
         &["--record", "x.json", "--programs", "rt-app"],
         &["--recorded", "--kernel", "7.3.4"],
         &["--recorded", "--record", "x.json"],
@@ -34,29 +31,16 @@ fn wrong_options_are_refused() {
 
 #[test]
 fn a_right_request_gets_as_far_as_the_cache() {
-    let folder = folder();
-    std::fs::write(folder.path().join("no-folder"), "").expect("a file");
-    let output = program(folder.path())
-        .env("WAKEPLACE_LAB_CACHE", folder.path().join("no-folder/cache"))
-        .args(["lab", "programs", "--programs", "cyclictest"])
-        .output()
-        .expect("the program starts");
-    // All is right but the cache.
+    let folder = tempfile::tempdir().expect("a folder");
+    // Where the cache is to be is a file.
+    std::fs::write(folder.path().join("cache"), "").expect("a file");
+    let output = run_in(folder.path(), &["programs", "--programs", "cyclictest"]);
     assert_code(&output, 3);
 }
 
-/// The command's answer to `--recorded`; it boots and fetches nothing.
 fn object() -> Value {
-    let folder = folder();
-    let output = program(folder.path())
-        .env("WAKEPLACE_LAB_CACHE", folder.path().join("cache"))
-        .args(RECORDED)
-        .args(["--format", "json"])
-        .output()
-        .expect("the program starts");
-    assert_code(&output, 0);
-    assert!(!folder.path().join("cache").exists(), "it made a cache");
-    serde_json::from_str(&stdout(&output)).expect("JSON")
+    let text = said(&[&RECORDED[..], &["--format", "json"]].concat());
+    serde_json::from_str(&text).expect("JSON")
 }
 
 /// What the programs' own sources and options fix is what was recorded: 20 receivers and senders of
@@ -138,30 +122,11 @@ fn models_have_the_programs_tasks_and_wakeups() {
 }
 
 #[test]
-fn only_its_own_part_of_the_page_is_replaced() {
-    let folder = folder();
-    let page = std::fs::read_to_string(repository("docs/guide/workloads.md")).expect("the page");
-    let (head, rest) = page.split_once(MARKS.0).expect("a begin mark");
-    let (_, tail) = rest.split_once(MARKS.1).expect("an end mark");
-    let old = format!("{head}{}\nstale\n{}{tail}", MARKS.0, MARKS.1);
-    let path = file(&folder, "page.md", &old);
-    let args = [&RECORDED[..], &["--page", "page.md"]].concat();
-    assert_code(&run_in(folder.path(), &args), 0);
-    let new = std::fs::read_to_string(&path).expect("the page");
-    assert!(new.starts_with(head) && new.ends_with(tail) && !new.contains("\nstale\n"));
-    assert_code(&run(&RECORDED), 0);
-}
-
-#[test]
-fn the_page_says_what_the_command_says() {
-    let page = std::fs::read_to_string(repository("docs/guide/workloads.md")).expect("the page");
-    let (_, rest) = page.split_once(MARKS.0).expect("a begin mark");
-    let (block, _) = rest.split_once(MARKS.1).expect("an end mark");
-    let output = run(&RECORDED);
-    assert_code(&output, 0);
-    assert_eq!(
-        block.trim(),
-        stdout(&output).trim(),
-        "renew it with `wakeplace lab programs --recorded --page docs/guide/workloads.md`"
+fn the_page_says_what_the_program_says() {
+    let page = part(
+        "docs/guide/workloads.md",
+        "cargo xtask real-programs --page",
     );
+    let renew = "renew it with `cargo xtask real-programs --recorded --page`";
+    assert_eq!(page, said(&RECORDED).trim(), "{renew}");
 }
