@@ -1,4 +1,4 @@
-//! Programs of others that stand in this repository as they were published: their sums.
+//! Files that stand in this repository as others made them, or as a machine wrote them: their sums.
 
 use std::fs;
 use std::path::Path;
@@ -8,43 +8,64 @@ use sha2::{Digest, Sha256};
 
 use crate::Finding;
 
-/// Where they are, and what says what they are.
-const FOLDER: &str = "crates/report/assets";
-const TABLE: &str = "README.md";
-/// Files in it that are this project's.
-const OWN: [&str; 6] = [
-    TABLE,
-    "palettes.json",
-    "report.css",
-    "report.js",
-    "timeline-drawing.js",
-    "timeline.js",
-];
-
-/// Whether each file is the one that the folder's table names.
-///
-/// # Errors
-/// The folder or one of its files cannot be read.
-pub fn check(root: &Path) -> Result<Vec<Finding>> {
-    let folder = root.join(FOLDER);
-    let table = fs::read_to_string(folder.join(TABLE)).with_context(|| place(TABLE))?;
-    let mut files = Vec::new();
-    for entry in fs::read_dir(&folder).with_context(|| FOLDER.to_owned())? {
-        let path = entry?.path();
-        let name = path
-            .file_name()
-            .unwrap_or_default()
-            .to_string_lossy()
-            .into_owned();
-        let bytes = fs::read(&path).with_context(|| place(&name))?;
-        files.push((name, sum(&bytes)));
-    }
-    files.sort();
-    Ok(findings(&table, &files))
+/// A folder whose files are copies.
+struct Folder {
+    path: &'static str,
+    /// Its file that names each copy with its SHA-256: a Markdown table, or lines of `sha256sum`.
+    table: &'static str,
+    /// Files in it that are this project's.
+    own: &'static [&'static str],
 }
 
-fn place(name: &str) -> String {
-    format!("{FOLDER}/{name}")
+const FOLDERS: [Folder; 3] = [
+    // Programs of others, with their sources.
+    Folder {
+        path: "crates/report/assets",
+        table: "README.md",
+        own: &[
+            "palettes.json",
+            "report.css",
+            "report.js",
+            "timeline-drawing.js",
+            "timeline.js",
+        ],
+    },
+    // Figures and logs of recorded runs.
+    Folder {
+        path: "crates/fidelity/data/captured",
+        table: "SHA256SUMS",
+        own: &["README.md"],
+    },
+    // Figures that kernels and series were measured by.
+    Folder {
+        path: "crates/policy-sys/tests/data",
+        table: "SHA256SUMS",
+        own: &["README.md"],
+    },
+];
+
+/// Whether each file is the one that its folder's table names.
+///
+/// # Errors
+/// A folder or one of its files cannot be read.
+pub fn check(root: &Path) -> Result<Vec<Finding>> {
+    let mut found = Vec::new();
+    for folder in &FOLDERS {
+        let table = folder.place(folder.table);
+        let table = fs::read_to_string(root.join(&table)).context(table)?;
+        let mut files = Vec::new();
+        for entry in fs::read_dir(root.join(folder.path)).context(folder.path)? {
+            let entry = entry?;
+            let name = entry.file_name().to_string_lossy().into_owned();
+            if entry.file_type()?.is_file() {
+                let bytes = fs::read(entry.path()).with_context(|| folder.place(&name))?;
+                files.push((name, sum(&bytes)));
+            }
+        }
+        files.sort();
+        found.extend(folder.findings(&table, &files));
+    }
+    Ok(found)
 }
 
 fn sum(bytes: &[u8]) -> String {
@@ -52,40 +73,54 @@ fn sum(bytes: &[u8]) -> String {
     digest.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// `files`: names and sums.
-fn findings(table: &str, files: &[(String, String)]) -> Vec<Finding> {
-    let mut findings = Vec::new();
-    let mut named = Vec::new();
-    for (at, line) in table.lines().enumerate() {
-        let cells: Vec<&str> = line.split('|').map(str::trim).collect();
-        let [_, name, .., listed, _] = cells.as_slice() else {
-            continue;
-        };
-        if listed.len() != 64 {
-            continue;
+/// The name and the sum in a line of a table.
+fn entry(line: &str) -> Option<(&str, &str)> {
+    let cells: Vec<&str> = line.split('|').map(str::trim).collect();
+    let (name, sum) = match cells.as_slice() {
+        [_, name, .., sum, _] => (*name, *sum),
+        _ => line.split_once("  ").map(|(sum, name)| (name, sum))?,
+    };
+    (sum.len() == 64).then_some((name, sum))
+}
+
+impl Folder {
+    fn place(&self, name: &str) -> String {
+        format!("{}/{name}", self.path)
+    }
+
+    /// `files`: names and sums.
+    fn findings(&self, table: &str, files: &[(String, String)]) -> Vec<Finding> {
+        let mut findings = Vec::new();
+        let mut named = vec![self.table];
+        named.extend(self.own);
+        for (at, line) in table.lines().enumerate() {
+            let Some((name, listed)) = entry(line) else {
+                continue;
+            };
+            named.push(name);
+            let what = match files.iter().find(|(file, _)| file == name) {
+                None => format!("`{name}` is listed and not there"),
+                Some((_, found)) if found != listed => {
+                    format!("`{name}` is not as it was published: its sha256 is {found}")
+                }
+                Some(_) => continue,
+            };
+            findings.push(Finding::at(&self.place(self.table), at + 1, what));
         }
-        named.push(*name);
-        let what = match files.iter().find(|(file, _)| file == name) {
-            None => format!("`{name}` is listed and not there"),
-            Some((_, found)) if found != listed => {
-                format!("`{name}` is not as it was published: its sha256 is {found}")
+        for (name, _) in files {
+            if !named.contains(&name.as_str()) {
+                let table = self.place(self.table);
+                let what = format!("has no row with its source and sum in {table}");
+                findings.push(Finding::on(&self.place(name), what));
             }
-            Some(_) => continue,
-        };
-        findings.push(Finding::at(&place(TABLE), at + 1, what));
-    }
-    for (name, _) in files {
-        if !OWN.contains(&name.as_str()) && !named.contains(&name.as_str()) {
-            let what = format!("has no row with its source and sum in {}", place(TABLE));
-            findings.push(Finding::on(&place(name), what));
         }
+        findings
     }
-    findings
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{findings, sum};
+    use super::{FOLDERS, sum};
 
     #[test]
     fn sums_are_sha256() {
@@ -101,7 +136,7 @@ mod tests {
         let table = row("x.js", &a) + &row("y.js", &b);
         let file = |name: &str, sum: &str| (name.to_owned(), sum.to_owned());
         let found = |files: &[(String, String)]| {
-            let all = findings(&table, files);
+            let all = FOLDERS[0].findings(&table, files);
             all.iter()
                 .map(ToString::to_string)
                 .collect::<Vec<_>>()

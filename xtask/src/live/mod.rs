@@ -2,6 +2,7 @@
 //! judged.
 
 pub mod cost;
+mod judge;
 pub mod schedulers;
 pub mod soak;
 pub mod tests;

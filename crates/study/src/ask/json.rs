@@ -39,8 +39,13 @@ fn value(argument: &Argument, json: &Json) -> Result<Value, String> {
         },
         _ => None,
     };
+    let wrong = |expected: &str| {
+        let value = json.to_string();
+        let value = wakeplace_text::shorten(&value);
+        Err(format!("{}: {value}; expected {expected}", argument.name))
+    };
     match (argument.kind, json, pair) {
-        (Kind::Flag, ..) => Err(format!("{}: expected true or false", argument.name)),
+        (Kind::Flag, ..) => wrong("true or false"),
         (_, Json::String(text), _) => Ok(Value::from(text.as_str())),
         (_, Json::Number(number), _) => Ok(Value::Text(number.to_string())),
         (Kind::Pairs, _, Some((key, value))) => Ok(Value::Text(format!("{key}={value}"))),
@@ -48,6 +53,6 @@ fn value(argument: &Argument, json: &Json) -> Result<Value, String> {
             name: name.clone(),
             text: text.clone(),
         })),
-        _ => Err(format!("{}: expected a text", argument.name)),
+        _ => wrong(argument.expected),
     }
 }

@@ -156,8 +156,14 @@ fn json_is_the_same_question() {
     assert_eq!(of_texts.command(Command::Sim), None);
     for (text, said) in [
         (r#"{"platfrom": []}"#, "did you mean `platform`?"),
-        (r#"{"oracle": "yes"}"#, "oracle: expected true or false"),
-        (r#"{"duration": ["a", "b"]}"#, "duration: expected a text"),
+        (
+            r#"{"oracle": "yes"}"#,
+            r#"oracle: "yes"; expected true or false"#,
+        ),
+        (
+            r#"{"duration": ["a", "b"]}"#,
+            r#"duration: ["a","b"]; expected a text with a unit, as "500ms""#,
+        ),
     ] {
         let error = serde_json::from_str::<Ask>(text).unwrap_err().to_string();
         assert!(error.contains(said), "{error}");
