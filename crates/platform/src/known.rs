@@ -35,11 +35,12 @@ const GROUPS: [(&str, &[&str]); 17] = [
 ];
 
 /// How many tables of a group are known in each way.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
 pub struct Known {
     /// The group: `cpus`, `speed`, `levels`, `clocks`, `limits`, `power`, `energy model`, `idle
     /// states`, `idle power`, `threads`, `tick`, `costs`, `moves`, `board`, `heat`, `packing` or
     /// `housekeeping`.
+    #[serde(rename = "figures")]
     pub group: &'static str,
     /// Tables that a document states.
     pub published: usize,

@@ -3,6 +3,8 @@
 //! A platform is one TOML file. `Platform::from_toml` reads and validates it, `Platform::load` also
 //! finds built-in ones by name. What comes out satisfies every rule of `read`, so that the crates
 //! above need no checks of their own.
+//!
+//! Tests: crates/platform/tests/all, beside its modules
 
 mod arch;
 mod assumed;
@@ -13,6 +15,7 @@ pub mod fdt;
 pub mod form;
 mod given;
 mod groups;
+mod housekeeping;
 pub mod import;
 mod known;
 mod measured;
@@ -26,6 +29,7 @@ pub use builtin::{builtin_names, other_names};
 pub use cpu_list::{CpuListError, parse_cpu_list};
 pub use error::PlatformError;
 pub use groups::CpuGroup;
+pub use housekeeping::{Housekeeping, HousekeepingThread};
 pub use known::Known;
 pub use measured::{MeasuredPoint, MeasuredPower, OtherClock};
 pub use model::*;

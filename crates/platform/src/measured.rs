@@ -1,8 +1,11 @@
 //! Powers that somebody measured: of one CPU and of its cluster, by clock, where they depend on
 //! another clock by that, too.
 
+use serde::Serialize;
+
 /// A clock that powers depend on besides the domain's own.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(untagged)]
 pub enum OtherClock {
     /// None.
     Alone,
@@ -22,7 +25,7 @@ pub enum OtherClock {
 
 /// What is drawn at an operating point of the domain beside one state of the other clock,
 /// microwatts.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct MeasuredPoint {
     /// One busy CPU.
     pub busy_uw: u64,
@@ -35,9 +38,10 @@ pub struct MeasuredPoint {
 }
 
 /// Measured powers of a frequency domain.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct MeasuredPower {
     /// The states of the other clock; at least one.
+    #[serde(rename = "other_clocks")]
     pub rows: Vec<OtherClock>,
     /// By operating point, then by row: `opp * rows.len() + row`.
     pub points: Vec<MeasuredPoint>,

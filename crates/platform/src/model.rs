@@ -4,11 +4,13 @@
 //! its highest frequency. Vectors indexed by CPU are in CPU number order and have one entry per
 //! CPU.
 
+use crate::housekeeping::Housekeeping;
 use crate::measured::MeasuredPower;
+use serde::Serialize;
 use std::fmt;
 
 /// Number of a CPU, as the kernel numbers it; dense from 0.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 pub struct CpuId(pub u32);
 
 impl CpuId {
@@ -27,7 +29,8 @@ impl fmt::Display for CpuId {
 }
 
 /// How a figure is known.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
 pub enum Standing {
     /// A document or a kernel source states it.
     Published,
@@ -40,7 +43,7 @@ pub enum Standing {
 }
 
 /// Where a figure comes from. Every table of a platform file carries one.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Source {
     /// How the figure is known.
     pub standing: Standing,
@@ -49,7 +52,7 @@ pub struct Source {
 }
 
 /// One CPU.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Cpu {
     /// Core type, as `cortex-a53`.
     pub kind: String,
@@ -71,7 +74,7 @@ pub struct Cpu {
 }
 
 /// CPUs that share power: the unit of cluster idle states and cluster power.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Cluster {
     /// Short name, as `little`; usable in CPU lists.
     pub name: String,
@@ -80,7 +83,7 @@ pub struct Cluster {
 }
 
 /// An operating point of a frequency domain.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Opp {
     /// Frequency, kHz; strictly rising within a domain.
     pub khz: u32,
@@ -89,15 +92,15 @@ pub struct Opp {
     /// Power of ONE busy CPU at this point in the platform's power unit (microwatts, or bogo
     /// units).
     pub power: Option<u64>,
-    /// What the kernel's energy model takes for that power, microwatts, where it is not what the
-    /// hardware draws. All points of a domain have one, or none.
-    pub em_power: Option<u64>,
     /// Power of the domain's cluster while it is powered (at least one CPU not in a cluster sleep).
     pub cluster_power: Option<u64>,
     /// What the rest of the machine draws more while ONE CPU is busy at this point, microwatts:
     /// memory, interconnect, regulators. No part of CPU energy. All points of a domain have one, or
     /// none.
     pub work_power: Option<u64>,
+    /// What the kernel's energy model takes for that power, microwatts, where it is not what the
+    /// hardware draws. All points of a domain have one, or none.
+    pub em_power: Option<u64>,
 }
 
 impl Opp {
@@ -230,7 +233,8 @@ pub struct PowerLimit {
 }
 
 /// What an idle state switches off.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
 pub enum IdleScope {
     /// One CPU.
     Cpu,
@@ -240,7 +244,7 @@ pub enum IdleScope {
 
 /// An idle state. The states of one CPU are ordered from shallow to deep in
 /// `Platform::idle_states`.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct IdleState {
     /// Name, as `cpu-sleep-0`.
     pub name: String,
@@ -283,7 +287,7 @@ impl IdleState {
 
 /// One level of the scheduler's topology table, bottom first (SMT, MC, PKG, ...), NUMA levels left
 /// out.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct TopologyLevel {
     /// Kernel name of the level.
     pub name: String,
@@ -354,7 +358,7 @@ pub struct Transfer {
 }
 
 /// The last-level caches, which tasks with a working set compete for.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Cache {
     /// Size of each, KiB, > 0.
     pub last_level_kib: u64,
@@ -363,35 +367,43 @@ pub struct Cache {
     /// What it waits for a line of its node's memory, ns, >= `hit_ns`.
     pub memory_ns: u64,
     /// Source of the figures.
+    #[serde(skip)]
     pub source: Source,
 }
 
+fn none_if_empty<S: serde::Serializer>(all: &Vec<u32>, serializer: S) -> Result<S::Ok, S::Error> {
+    (!all.is_empty()).then_some(all).serialize(serializer)
+}
+
 /// NUMA nodes: how far they are from each other.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Numa {
     /// Per node the distance to each node, as firmware states it: 10 is its own memory. Symmetric.
     pub distances: Vec<Vec<u32>>,
     /// Farther nodes are far: the kernel's `node_reclaim_distance`.
     pub reclaim_distance: u32,
     /// Source of the figures.
+    #[serde(skip)]
     pub source: Source,
 }
 
 /// What the threads of a core get done while several of them are busy.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Smt {
     /// Work of the whole core with 1, 2, ... busy threads; 1024 = one thread alone. Never falls.
     pub core_capacity: Vec<u32>,
     /// Power of the whole core with 1, 2, ... busy threads; 1024 = one thread alone. Empty: each
     /// busy thread draws its CPU's power.
+    #[serde(serialize_with = "none_if_empty")]
     pub core_power: Vec<u32>,
     /// Source of the figures.
+    #[serde(skip)]
     pub source: Source,
 }
 
 /// What kernels of 2011 knew of a kind of core: how many tasks to pack on one while its clock is
 /// slow.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct SchedMc {
     /// The kind of core (`Cpu::kind`) it holds for.
     pub core_kind: String,
@@ -400,6 +412,7 @@ pub struct SchedMc {
     /// Tasks per entry from 0 kHz on, the last one for all above; at least 1 each, never rising.
     pub tasks: Vec<u32>,
     /// Source of the figures.
+    #[serde(skip)]
     pub source: Source,
 }
 
@@ -415,7 +428,7 @@ pub enum PowerUnit {
 }
 
 /// Power of everything that is not CPU or cluster.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Board {
     /// Constant power, microwatts.
     pub power_uw: u64,
@@ -445,34 +458,6 @@ pub struct ThermalZone {
     pub resistance_mk_per_w: u32,
     /// Millijoules per kelvin.
     pub capacity_mj_per_k: u32,
-}
-
-/// A kernel thread that runs now and then.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct HousekeepingThread {
-    /// Name, unique in the platform.
-    pub name: String,
-    /// CPUs it may use; None: all.
-    pub cpus: Option<Vec<CpuId>>,
-    /// From one wake-up by its timer to the next, ns, > 0.
-    pub period_ns: u64,
-    /// What it runs each time, on a CPU of capacity 1024 at its highest frequency, ns.
-    pub run_ns: u64,
-}
-
-/// What the kernel itself runs.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Housekeeping {
-    /// What schedutil's thread runs for a change of frequency, ns; None: the hardware is told at
-    /// once (fast switch).
-    pub governor_ns: Option<u64>,
-    /// The others.
-    pub threads: Vec<HousekeepingThread>,
-    /// Run times, and those to create threads, are wall time on whatever CPU, as in an emulated
-    /// machine.
-    pub wall: bool,
-    /// Where the figures come from.
-    pub source: Source,
 }
 
 /// A machine.

@@ -2,13 +2,10 @@
 
 use super::platform::unit;
 use super::platform_clocks;
-use super::platform_text::standing;
 use crate::machine::{CoreView, EnergyState};
+use serde::Serialize;
 use serde_json::{Value, json};
-use wakeplace_platform::{
-    CpuId, FreqDomain, IdleScope, IdleState, MeasuredPoint, MeasuredPower, OtherClock, Platform,
-    Source, TopologyLevel, Transfer,
-};
+use wakeplace_platform::{CpuId, FreqDomain, Platform, Transfer};
 use wakeplace_report::SCHEMA_VERSION;
 
 /// The whole object.
@@ -26,53 +23,26 @@ pub(super) fn object(platform: &Platform, core: &CoreView, policy: &str) -> Valu
         "tick_hz": platform.tick_hz,
         "power_unit": unit(platform.power_unit),
         "cpus": cpus(platform),
-        "clusters": groups(platform.clusters.iter().map(|one| (&one.name, &one.cpus))),
+        "clusters": platform.clusters,
         "cpu_kinds": groups(platform.cpu_kinds().iter().map(|one| (&one.name, &one.cpus))),
         "freq_domains": domains.map(freq_domain).collect::<Vec<_>>(),
-        "idle_states": platform.idle_states.iter().map(idle).collect::<Vec<_>>(),
-        "topology": platform.topology.iter().map(level).collect::<Vec<_>>(),
-        "sched_mc": platform.sched_mc.as_ref().map(|mc| json!({
-            "core_kind": mc.core_kind,
-            "step_khz": mc.step_khz,
-            "tasks": mc.tasks,
-        })),
-        "numa": platform.numa.as_ref().map(|numa| json!({
-            "distances": numa.distances,
-            "reclaim_distance": numa.reclaim_distance,
-        })),
-        "smt": platform.smt.as_ref().map(|smt| json!({
-            "core_capacity": smt.core_capacity,
-            "core_power": (!smt.core_power.is_empty()).then_some(&smt.core_power),
-        })),
+        "idle_states": platform.idle_states,
+        "topology": platform.topology,
+        "sched_mc": platform.sched_mc,
+        "numa": platform.numa,
+        "smt": platform.smt,
         "scheduling_domains": scheduling_domains(core),
         "policy": policy,
         "energy_inactive": core.energy_inactive,
         "costs": keyed(costs(platform)),
         "transfer": platform.transfer.as_ref().map(|stated| keyed(lines(stated))),
-        "cache": platform.cache.as_ref().map(|cache| json!({
-            "last_level_kib": cache.last_level_kib,
-            "hit_ns": cache.hit_ns,
-            "memory_ns": cache.memory_ns,
-        })),
-        "housekeeping": platform.housekeeping.as_ref().map(|stated| json!({
-            "governor_ns": stated.governor_ns,
-            "threads": stated.threads.iter().map(|thread| json!({
-                "name": thread.name,
-                "cpus": thread.cpus.as_deref().map(numbers),
-                "period_ns": thread.period_ns,
-                "run_ns": thread.run_ns,
-            })).collect::<Vec<_>>(),
-            "source": source(&stated.source),
-        })),
-        "board": platform.board.as_ref().map(|board| json!({
-            "power_uw": board.power_uw,
-            "source": source(&board.source),
-            "calibrated_on": board.calibrated_on,
-        })),
-        "known": known(platform),
+        "cache": platform.cache,
+        "housekeeping": platform.housekeeping,
+        "board": platform.board,
+        "known": platform.known(),
         "provenance": platform.provenance.iter().map(|(what, from)| json!({
             "what": what,
-            "source": source(from),
+            "source": from,
         })).collect::<Vec<_>>(),
         "notes": platform.notes,
     });
@@ -81,66 +51,46 @@ pub(super) fn object(platform: &Platform, core: &CoreView, policy: &str) -> Valu
     shown
 }
 
-/// How many tables of each group of figures are known in which way.
-fn known(platform: &Platform) -> Vec<Value> {
-    let one = |known: &wakeplace_platform::Known| {
-        json!({
-            "figures": known.group,
-            "published": known.published,
-            "derived": known.derived,
-            "assumed": known.assumed,
-        })
-    };
-    platform.known().iter().map(one).collect()
-}
-
 /// Groups of CPUs by name.
 fn groups<'a>(all: impl Iterator<Item = (&'a String, &'a Vec<CpuId>)>) -> Vec<Value> {
-    all.map(|(name, cpus)| json!({"name": name, "cpus": numbers(cpus)}))
+    all.map(|(name, cpus)| json!({"name": name, "cpus": cpus}))
         .collect()
 }
 
-fn numbers(cpus: &[CpuId]) -> Vec<u32> {
-    cpus.iter().map(|cpu| cpu.0).collect()
+/// Keys and values, then all of a figure's.
+fn with(mut first: Value, figures: impl Serialize, last: Value) -> Value {
+    let more = [serde_json::to_value(figures).unwrap_or_default(), last];
+    if let Some(all) = first.as_object_mut() {
+        all.extend(
+            more.into_iter()
+                .flat_map(|one| one.as_object().cloned().unwrap_or_default()),
+        );
+    }
+    first
 }
 
 fn cpus(platform: &Platform) -> Vec<Value> {
-    let one = |(number, cpu): (usize, &wakeplace_platform::Cpu)| {
-        json!({
-            "cpu": number,
-            "kind": cpu.kind,
-            "capacity": cpu.capacity,
-            "speed": cpu.speed,
-            "core": cpu.core,
-            "cluster": cpu.cluster,
-            "package": cpu.package,
-            "node": cpu.node,
-            "priority": cpu.priority,
-        })
-    };
-    platform.cpus.iter().enumerate().map(one).collect()
+    let numbered = platform.cpus.iter().enumerate();
+    numbered
+        .map(|(number, cpu)| with(json!({"cpu": number}), cpu, json!({})))
+        .collect()
 }
 
 fn frequency(domain: &FreqDomain, states: &[EnergyState]) -> Value {
     let opp = |(index, opp): (usize, &wakeplace_platform::Opp)| {
         // A driver's states are no operating points.
         let state = states.get(index).filter(|_| domain.em_costs.is_none());
-        json!({
-            "khz": opp.khz,
-            "mv": opp.mv,
-            "power": opp.power,
-            "cluster_power": opp.cluster_power,
-            "work_power": opp.work_power,
-            "em_power": opp.em_power,
+        let believed = json!({
             "performance": state.map(|state| state.performance),
             "cost": state.map(|state| state.cost),
             "inefficient": state.map(|state| state.inefficient),
-        })
+        });
+        with(json!({}), opp, believed)
     };
     let mut shown = json!({
-        "cpus": numbers(&domain.cpus),
+        "cpus": domain.cpus,
         "transition_latency_ns": domain.transition_latency_ns,
-        "measured": domain.measured.as_ref().map(measured),
+        "measured": domain.measured,
         "opps": domain.opps.iter().enumerate().map(opp).collect::<Vec<_>>(),
     });
     if domain.em_costs.is_some() {
@@ -148,55 +98,6 @@ fn frequency(domain: &FreqDomain, states: &[EnergyState]) -> Value {
         shown["energy_model_states"] = states.iter().map(state).collect();
     }
     shown
-}
-
-/// Measured powers: `points` by operating point, then by state of the other clock.
-fn measured(measured: &MeasuredPower) -> Value {
-    let clock = |clock: &OtherClock| match clock {
-        OtherClock::Alone => Value::Null,
-        OtherClock::Domain { domain, opp } => json!({"domain": domain, "opp": opp}),
-        OtherClock::Unit { khz } => json!({"khz": khz}),
-    };
-    let point = |point: &MeasuredPoint| {
-        json!({
-            "busy_uw": point.busy_uw,
-            "gated_uw": point.gated_uw,
-            "off_uw": point.off_uw,
-            "cluster_uw": point.cluster_uw,
-        })
-    };
-    json!({
-        "other_clocks": measured.rows.iter().map(clock).collect::<Vec<_>>(),
-        "points": measured.points.iter().map(point).collect::<Vec<_>>(),
-    })
-}
-
-fn idle(state: &IdleState) -> Value {
-    json!({
-        "name": state.name,
-        "scope": match state.scope {
-            IdleScope::Cpu => "cpu",
-            IdleScope::Cluster => "cluster",
-        },
-        "cpus": numbers(&state.cpus),
-        "entry_latency_ns": state.entry_latency_ns,
-        "exit_latency_ns": state.exit_latency_ns,
-        "min_residency_ns": state.min_residency_ns,
-        "polling": state.polling,
-        "cpu_power": state.cpu_power,
-        "cluster_power": state.cluster_power,
-    })
-}
-
-fn level(level: &TopologyLevel) -> Value {
-    json!({
-        "name": level.name,
-        "shares_cache": level.shares_cache,
-        "shares_capacity": level.shares_capacity,
-        "cluster": level.cluster,
-        "asym_packing": level.asym_packing,
-        "groups": level.groups.iter().map(|group| numbers(group)).collect::<Vec<_>>(),
-    })
 }
 
 fn scheduling_domains(core: &CoreView) -> Vec<Value> {
@@ -252,8 +153,4 @@ pub(super) fn lines(transfer: &Transfer) -> Vec<(&'static str, u64)> {
 fn keyed(figures: Vec<(&'static str, u64)>) -> Value {
     let entry = |(key, figure): (&str, u64)| (key.to_owned(), json!(figure));
     Value::Object(figures.into_iter().map(entry).collect())
-}
-
-fn source(source: &Source) -> Value {
-    json!({ "standing": standing(source.standing), "text": source.text })
 }
