@@ -7,6 +7,7 @@ mod links;
 mod rules;
 mod sizes;
 mod test_programs;
+mod tested;
 
 use crate::Finding;
 use crate::repo::Repo;
@@ -29,6 +30,7 @@ pub fn check(repo: &Repo) -> Vec<Finding> {
     rules::citations(repo, &mut findings);
     coverage::names(repo, &mut findings);
     test_programs::one_test_program(repo, &mut findings);
+    tested::named(repo, &mut findings);
     findings
 }
 
