@@ -27,18 +27,20 @@ pub struct Command {
     pub run: fn(&[&str]) -> Outcome,
 }
 
-const fn command(
-    name: &'static str,
-    takes: &'static str,
-    help: &'static str,
-    run: fn(&[&str]) -> Outcome,
-) -> Command {
-    Command {
-        name,
-        takes,
-        help,
-        run,
-    }
+/// A list of commands: name, what it takes, what it does in lines of the help, who carries it out.
+macro_rules! commands {
+    (
+        $(#[$about:meta])*
+        $list:ident: $($name:literal, $takes:literal, $help:literal, $run:expr;)*
+    ) => {
+        $(#[$about])*
+        const $list: &[Command] = &[$(Command {
+            name: $name,
+            takes: $takes,
+            help: $help,
+            run: $run,
+        }),*];
+    };
 }
 
 /// A page or file that is written from sources: `NAME` writes it, `NAME --check` compares it.
@@ -69,89 +71,53 @@ fn alone(arguments: &[&str], run: fn(&Shop) -> Result<()>) -> Outcome {
     }
 }
 
-/// The rules over the repository, and what is generated from it.
-const RULES: &[Command] = &[
-    command(
-        "check",
-        "",
-        "all rules below, and that what is generated is of its sources",
-        |_| check(),
-    ),
-    command(
-        "tidy",
-        "",
+commands! {
+    /// The rules over the repository, and what is generated from it.
+    RULES:
+    "check", "", "all rules below, and that what is generated is of its sources", |_| check();
+    "tidy", "",
         "sizes, widths, leftovers, headings, paths and citations of rules, over git's files",
-        |_| Ok(tidy::check(&Repo::load(&Repo::root())?)),
-    ),
-    command(
-        "arrows",
-        "",
+        |_| Ok(tidy::check(&Repo::load(&Repo::root())?));
+    "arrows", "",
         "who may depend on whom, licences, and what the core may touch",
-        |_| arrows::check(&Repo::load(&Repo::root())?),
-    ),
-    command(
-        "assets",
-        "",
+        |_| arrows::check(&Repo::load(&Repo::root())?);
+    "assets", "",
         "whether programs of others and recorded figures are as they were published",
-        |_| assets::check(&Repo::root()),
-    ),
-    command(
-        "bindings",
-        "[--check | --stamp]",
+        |_| assets::check(&Repo::root());
+    "bindings", "[--check | --stamp]",
         "write crates/policy-sys/src/bindings.rs from policy/include with bindgen; --stamp: record \
          the headers' hash in it, after checking them by eye",
         |arguments| match arguments {
             ["--stamp"] => bindings::stamp(&Repo::root()),
             _ => generated(arguments, bindings::generate, bindings::check),
-        },
-    ),
-    command(
-        "kernel-map",
-        "[--check]",
+        };
+    "kernel-map", "[--check]",
         "write docs/rules/kernel-map.md from the head comments in policy/src",
-        |arguments| generated(arguments, kernel_map::write, kernel_map::check),
-    ),
-    command(
-        "params",
-        "[--check]",
+        |arguments| generated(arguments, kernel_map::write, kernel_map::check);
+    "params", "[--check]",
         "write docs/guide/parameters.md from policy/include/wakeplace/params.def.h",
-        |arguments| generated(arguments, params::write, params::check),
-    ),
-    command(
-        "reasons",
-        "[--check]",
+        |arguments| generated(arguments, params::write, params::check);
+    "reasons", "[--check]",
         "write docs/guide/reasons.md from the enums in policy/include",
-        |arguments| generated(arguments, reasons::write, reasons::check),
-    ),
-    command(
-        "schema",
-        "[--check]",
+        |arguments| generated(arguments, reasons::write, reasons::check);
+    "schema", "[--check]",
         "write docs/result.schema.json from the types of crates/outcome",
-        |arguments| generated(arguments, schema::write, schema::check),
-    ),
-    command(
-        "protos",
-        "[--check]",
+        |arguments| generated(arguments, schema::write, schema::check);
+    "protos", "[--check]",
         "write crates/trace/src/proto/generated.rs from crates/trace/proto",
         |arguments| match arguments {
             [] => protos::write(&Repo::root()),
             ["--check"] => protos::check(&Repo::root()),
             _ => Err(usage("expected nothing or --check")),
-        },
-    ),
-    command(
-        "mutants",
-        "[--check | --count N | --all | --file NAME.c] [--seed N] [--jobs N]",
+        };
+    "mutants", "[--check | --count N | --all | --file NAME.c] [--seed N] [--jobs N]",
         "break the core in small ways and list what no test of it sees; --check: whether each \
          entry of policy/mutants.toml still is of a change",
         |arguments| match arguments {
             ["--check"] => mutants::check(&Repo::root()),
             _ => mutants::run(&Repo::root(), arguments, &|text| eprint!("{text}")),
-        },
-    ),
-    command(
-        "site",
-        "--check | FOLDER | --links FOLDER",
+        };
+    "site", "--check | FOLDER | --links FOLDER",
         "whether the links of the documents lead somewhere on the site; write the documents as the \
          sources of a book; whether the links of the pages in a folder lead somewhere",
         |arguments| match arguments {
@@ -161,302 +127,163 @@ const RULES: &[Command] = &[
                 site::sources(&Repo::load(&Repo::root())?, Path::new(folder))
             }
             _ => Err(usage("expected --check, FOLDER or --links FOLDER")),
-        },
-    ),
-];
+        };
+}
 
-/// What runs the program, compares it, and measures.
-const MEASURES: &[Command] = &[
-    command(
-        "same-runs",
-        "[--record [FILE] | --compare [FILE]] [PROGRAM]",
+commands! {
+    /// What runs the program, compares it, and measures.
+    MEASURES:
+    "same-runs", "[--record [FILE] | --compare [FILE]] [PROGRAM]",
         "whether a list of runs happens as scripts/same-runs.txt has them",
-        |arguments| measure::same_runs::run(&Shop::open()?, arguments),
-    ),
-    command(
-        "same-bytes",
-        "PROGRAM PROGRAM...",
+        |arguments| measure::same_runs::run(&Shop::open()?, arguments);
+    "same-bytes", "PROGRAM PROGRAM...",
         "whether programs, each a command, write the same bytes in these runs",
-        |arguments| task(arguments, measure::same_bytes::run),
-    ),
-    command(
-        "instructions",
-        "[--record] [PROGRAM]",
+        |arguments| task(arguments, measure::same_bytes::run);
+    "instructions", "[--record] [PROGRAM]",
         "whether five runs take as many instructions as scripts/instructions.txt has",
-        |arguments| measure::instructions::run(&Shop::open()?, arguments),
-    ),
-    command(
-        "bench",
-        "PROGRAM [BEFORE]",
+        |arguments| measure::instructions::run(&Shop::open()?, arguments);
+    "bench", "PROGRAM [BEFORE]",
         "how fast the program is, beside another build of it",
-        |arguments| task(arguments, measure::bench::run),
-    ),
-    command(
-        "eras",
-        "",
+        |arguments| task(arguments, measure::bench::run);
+    "eras", "",
         "docs/results/eras.md: what linux-6.12 does otherwise, rule by rule (SEEDS, WAKEPLACE)",
-        |arguments| alone(arguments, measure::eras::run),
-    ),
-    command(
-        "schedulers",
-        "",
+        |arguments| alone(arguments, measure::eras::run);
+    "schedulers", "",
         "docs/results/schedulers.md: schedulers of others in PATH (SCHEDULERS, SEEDS, DURATION)",
-        |arguments| alone(arguments, measure::schedulers::run),
-    ),
-    command(
-        "idle-governors",
-        "TREE:VERSION...",
+        |arguments| alone(arguments, measure::schedulers::run);
+    "idle-governors", "TREE:VERSION...",
         "record what the governors of idle states of kernels choose",
-        |arguments| task(arguments, measure::governors::run),
-    ),
-    command(
-        "outside",
-        "[--check | --compare] [PROGRAM]",
-        "docs/results/outside.md: what others measured beside what comes out; --compare: what of \
-         it comes out otherwise now; --check: whether its rows have what they need, and the page \
-         is of them",
+        |arguments| task(arguments, measure::governors::run);
+    "outside", "[--check | --compare] [PROGRAM]",
+        "docs/results/outside.md: what others measured beside what comes out; --compare: what \
+         of it comes out otherwise now; --check: whether its rows have what they need, and \
+         the page is of them",
         |arguments| match arguments {
             ["--check"] => Ok(measure::outside::check(&Repo::load(&Repo::root())?)),
             _ => measure::outside::run(&Shop::open()?, arguments),
-        },
-    ),
-    command(
-        "fidelity",
-        "[--page] [OPTION...]",
+        };
+    "fidelity", "[--page] [OPTION...]",
         "placement in guests, or with --recorded in recorded runs, beside the simulator; --page: \
          into docs/results/fidelity.md (--help: all options)",
-        |arguments| task(arguments, measure::fidelity::placement),
-    ),
-    command(
-        "truth",
-        "[OPTION...]",
+        |arguments| task(arguments, measure::fidelity::placement);
+    "truth", "[OPTION...]",
         "docs/results/truth.md: the runs recorded on a real kernel beside the same source in the \
          simulator; with options of `fidelity`, as --from FOLDER --capacity-aware, its guests, too",
-        |arguments| measure::fidelity::truth(&Shop::open()?, arguments),
-    ),
-    command(
-        "real-programs",
-        "[--page] [OPTION...]",
+        |arguments| measure::fidelity::truth(&Shop::open()?, arguments);
+    "real-programs", "[--page] [OPTION...]",
         "real programs beside their models, in a guest or with --recorded without one; --page: \
          into docs/guide/workloads.md (--help: all options)",
-        |arguments| task(arguments, measure::fidelity::programs),
-    ),
-    command(
-        "published",
-        "[--page] [--headlines] RESULT...",
+        |arguments| task(arguments, measure::fidelity::programs);
+    "published", "[--page] [--headlines] RESULT...",
         "published figures beside results of `wakeplace study run --format json`; --page: into \
          docs/results/published.md",
-        |arguments| task(arguments, measure::fidelity::published),
-    ),
-];
+        |arguments| task(arguments, measure::fidelity::published);
+}
 
-/// What tries the product.
-const TRIES: &[Command] = &[
-    command(
-        "ci",
-        "",
-        "the checks that a change must pass, for .ci/run",
-        |arguments| alone(arguments, checks::ci),
-    ),
-    command(
-        "nightly",
-        "[PART... | --list]",
+commands! {
+    /// What tries the product.
+    TRIES:
+    "ci", "",
+        "the checks that a change must pass, for .ci/run", |arguments| alone(arguments, checks::ci);
+    "nightly", "[PART... | --list]",
         "all checks at full size, whatever fails on the way; NIGHTLY_SCALE=N: fuzzing and mutants \
          N times the usual",
-        |arguments| task(arguments, checks::nightly),
-    ),
-    command("part", "NAME [--quick]", "one of the checks", |arguments| {
-        task(arguments, checks::part)
-    }),
-    command(
-        "test",
-        "[ARGUMENT...]",
-        "all tests, with a count at the end",
-        |arguments| task(arguments, tries::all_tests::run),
-    ),
-    command(
-        "sanitize",
-        "quick | full",
+        |arguments| task(arguments, checks::nightly);
+    "part", "NAME [--quick]",
+        "one of the checks",
+        |arguments| {
+            task(arguments, checks::part)
+        };
+    "test", "[ARGUMENT...]",
+        "all tests, with a count at the end", |arguments| task(arguments, tries::all_tests::run);
+    "sanitize", "quick | full",
         "the core with sanitizers (WAKEPLACE_RANDOM_SEED, WAKEPLACE_RANDOM_RUNS)",
-        |arguments| task(arguments, tries::sanitize::run),
-    ),
-    command(
-        "fuzz",
-        "[SECONDS [TARGET...]]",
-        "changed inputs, guided by coverage",
-        |arguments| task(arguments, tries::fuzz::run),
-    ),
-    command(
-        "mutants-engine",
-        "[FILE...]",
+        |arguments| task(arguments, tries::sanitize::run);
+    "fuzz", "[SECONDS [TARGET...]]",
+        "changed inputs, guided by coverage", |arguments| task(arguments, tries::fuzz::run);
+    "mutants-engine", "[FILE...]",
         "break the engine in small ways (MUTANTS_ENGINE, MUTANTS_PART)",
-        |arguments| task(arguments, tries::engine_mutants::run),
-    ),
-    command(
-        "pages",
-        "[PROGRAM [FOLDER]]",
+        |arguments| task(arguments, tries::engine_mutants::run);
+    "pages", "[PROGRAM [FOLDER]]",
         "pages of results in a browser; their pictures go into FOLDER (REPORT_QUICK)",
-        |arguments| task(arguments, tries::pages::run),
-    ),
-    command(
-        "kernel-shim",
-        "[VERSION [PROGRAM]]",
+        |arguments| task(arguments, tries::pages::run);
+    "kernel-shim", "[VERSION [PROGRAM]]",
         "the shim that kernel trees run on, with guards and sanitizers, here and on arm64",
-        |arguments| task(arguments, trees::shim::run),
-    ),
-    command(
-        "kernel-coverage",
-        "[--page]",
+        |arguments| task(arguments, trees::shim::run);
+    "kernel-coverage", "[--page]",
         "what of a tree the tests execute (KEEP)",
-        |arguments| trees::coverage::run(&Shop::open()?, arguments),
-    ),
-    command(
-        "traces",
-        "[PROGRAM]",
-        "traces before readers of others",
-        |arguments| task(arguments, tries::traces::run),
-    ),
-    command(
-        "advisories",
-        "[Cargo.lock]",
-        "advisories about what we depend on",
-        |arguments| task(arguments, tries::advisories::run),
-    ),
-    command(
-        "metrics",
-        "",
-        "the metrics before Prometheus's parser",
-        |arguments| alone(arguments, tries::metrics::run),
-    ),
-];
+        |arguments| trees::coverage::run(&Shop::open()?, arguments);
+    "traces", "[PROGRAM]",
+        "traces before readers of others", |arguments| task(arguments, tries::traces::run);
+    "advisories", "[Cargo.lock]",
+        "advisories about what we depend on", |arguments| task(arguments, tries::advisories::run);
+    "metrics", "",
+        "the metrics before Prometheus's parser", |arguments| alone(arguments, tries::metrics::run);
+}
 
-/// The live scheduler, and schedulers of others.
-const LIVE: &[Command] = &[
-    command(
-        "live-tests",
-        "",
+commands! {
+    /// The live scheduler, and schedulers of others.
+    LIVE:
+    "live-tests", "",
         "the live scheduler in emulated machines (LIVE_QUICK, LIVE_KEEP)",
-        |arguments| alone(arguments, live::tests::run),
-    ),
-    command(
-        "live-unit",
-        "",
+        |arguments| alone(arguments, live::tests::run);
+    "live-unit", "",
         "... as a service, where systemd is the first process",
-        |arguments| alone(arguments, live::unit::run),
-    ),
-    command(
-        "soak",
-        "[--page]",
+        |arguments| alone(arguments, live::unit::run);
+    "soak", "[--page]",
         "... under mixed load for long (SOAK_MINUTES and more)",
-        |arguments| task(arguments, live::soak::run),
-    ),
-    command(
-        "live-cost",
-        "[--page]",
+        |arguments| task(arguments, live::soak::run);
+    "live-cost", "[--page]",
         "instructions of a wake-up, beside others (BENCH_PEERS)",
-        |arguments| task(arguments, live::cost::wakeups),
-    ),
-    command(
-        "live-floor",
-        "[--page]",
-        "... what its parts cost at least",
-        |arguments| task(arguments, live::cost::floor),
-    ),
-    command(
-        "live-rule",
-        "[--page]",
-        "... what the parts of the energy rule cost",
-        |arguments| task(arguments, live::cost::rule),
-    ),
-    command(
-        "live-waits",
-        "[--page]",
-        "waits of short tasks beside endless ones",
-        |arguments| task(arguments, live::waits::live),
-    ),
-    command(
-        "idle-waits",
-        "FOLDER [--page]",
-        "waits on idle CPUs in kept recordings",
-        |arguments| task(arguments, live::waits::idle),
-    ),
-    command(
-        "kernel-schedulers",
-        "[--check | --arm64]",
+        |arguments| task(arguments, live::cost::wakeups);
+    "live-floor", "[--page]",
+        "... what its parts cost at least", |arguments| task(arguments, live::cost::floor);
+    "live-rule", "[--page]",
+        "... what the parts of the energy rule cost", |arguments| task(arguments, live::cost::rule);
+    "live-waits", "[--page]",
+        "waits of short tasks beside endless ones", |arguments| task(arguments, live::waits::live);
+    "idle-waits", "FOLDER [--page]",
+        "waits on idle CPUs in kept recordings", |arguments| task(arguments, live::waits::idle);
+    "kernel-schedulers", "[--check | --arm64]",
         "build those of the kernel's tools",
-        |arguments| task(arguments, tries::kernel_schedulers::run),
-    ),
-    command(
-        "schedulers-check",
-        "",
+        |arguments| task(arguments, tries::kernel_schedulers::run);
+    "schedulers-check", "",
         "those in PATH do the same twice (SCHEDULERS)",
-        |arguments| alone(arguments, live::schedulers::check),
-    ),
-    command(
-        "schedulers-arm64",
-        "",
+        |arguments| alone(arguments, live::schedulers::check);
+    "schedulers-arm64", "",
         "... and in an emulated arm64 machine",
-        |arguments| alone(arguments, live::schedulers::arm64),
-    ),
-];
+        |arguments| alone(arguments, live::schedulers::arm64);
+}
 
-/// What is given away.
-const GIVES: &[Command] = &[
-    command(
-        "release",
-        "[--dry-run]",
-        "commit and tag a release",
-        |arguments| gives::release::run(&Shop::open()?, arguments),
-    ),
-    command(
-        "programs",
-        "[--simulator | --tested | --dist] [MACHINE...]",
+commands! {
+    /// What is given away.
+    GIVES:
+    "release", "[--dry-run]",
+        "commit and tag a release", |arguments| gives::release::run(&Shop::open()?, arguments);
+    "programs", "[--simulator | --tested | --dist] [MACHINE...]",
         "static programs for guests, into target/lab, or to give away",
-        |arguments| task(arguments, gives::programs::run),
-    ),
-    command(
-        "dist",
-        "[MACHINE...]",
+        |arguments| task(arguments, gives::programs::run);
+    "dist", "[MACHINE...]",
         "archives, packages, crates and sums, into dist/",
-        |arguments| task(arguments, gives::dist::run),
-    ),
-    command(
-        "dist-again",
-        "",
+        |arguments| task(arguments, gives::dist::run);
+    "dist-again", "",
         "whether another folder gives the same bytes",
-        |arguments| alone(arguments, gives::dist::again),
-    ),
-    command(
-        "dist-test",
-        "",
+        |arguments| alone(arguments, gives::dist::again);
+    "dist-test", "",
         "both Debian packages, in a guest with systemd",
-        |arguments| alone(arguments, live::unit::packages),
-    ),
-    command(
-        "python",
-        "[arm64]",
-        "the wheel for Python, and its tests",
-        |arguments| task(arguments, gives::python::run),
-    ),
-    command(
-        "playground",
-        "[FILE]",
+        |arguments| alone(arguments, live::unit::packages);
+    "python", "[arm64]",
+        "the wheel for Python, and its tests", |arguments| task(arguments, gives::python::run);
+    "playground", "[FILE]",
         "the simulator as one page for browsers",
-        |arguments| task(arguments, gives::playground::run),
-    ),
-    command(
-        "playground-test",
-        "[PROGRAM [FOLDER]]",
+        |arguments| task(arguments, gives::playground::run);
+    "playground-test", "[PROGRAM [FOLDER]]",
         "whether it gives the program's bytes; pictures go into FOLDER (PLAYGROUND_QUICK)",
-        |arguments| task(arguments, gives::playground::test),
-    ),
-    command(
-        "build-site",
-        "[FOLDER]",
+        |arguments| task(arguments, gives::playground::test);
+    "build-site", "[FOLDER]",
         "documents and playground as one folder",
-        |arguments| gives::site::run(&Shop::open()?, arguments),
-    ),
-];
+        |arguments| gives::site::run(&Shop::open()?, arguments);
+}
 
 const GROUPS: [(&str, &[Command]); 5] = [
     ("The repository's own rules", RULES),

@@ -7,7 +7,7 @@ use xshell::{Cmd, cmd};
 
 use super::Check;
 use super::Size::{self, Full, Quick};
-use super::When::{self, BesideTests, Both, Ci, Nightly};
+use super::When::{BesideTests, Both, Ci, Nightly};
 use crate::gives::programs::{self, Kind, MACHINES, Machine};
 use crate::gives::{self, dist, playground, python, release};
 use crate::live;
@@ -16,213 +16,97 @@ use crate::shop::{Shop, missing, run, setting};
 use crate::tries::{advisories, deny, engine_mutants, fuzz, metrics, pages, sanitize, traces};
 use crate::{Finding, mutants, trees};
 
-const fn check(
-    name: &'static str,
-    title: &'static str,
-    when: When,
-    run: fn(&Shop, Size) -> Result<()>,
-) -> Check {
-    Check {
-        name,
-        title,
-        when,
-        run,
-    }
+macro_rules! checks {
+    ($($name:literal, $when:expr, $title:literal, $run:expr;)*) => {
+        &[$(Check { name: $name, title: $title, when: $when, run: $run }),*]
+    };
 }
 
-/// All of them.
-pub(super) const ALL: [Check; 39] = [
-    check("tests", "lint and tests", Ci, tests),
-    check("release-dry", "release, dry run", Ci, |shop, _| {
-        none(release::run(shop, &["--dry-run"])?)
-    }),
-    check("determinism", "determinism", Ci, determinism),
-    check("lint", "lint, built apart", Nightly, |shop, _| {
-        make(shop, "lint")
-    }),
-    check("release", "the optimized build", Nightly, |shop, _| {
-        make(shop, "build")
-    }),
-    check("demo", "demo", Both, demo),
-    check(
-        "oracle",
-        "a million states for the energy rules",
-        Nightly,
-        oracle,
-    ),
-    check(
-        "kills",
-        "a sweep that is killed at 200 moments",
-        Nightly,
-        kills,
-    ),
-    check(
-        "playground",
-        "the module for browsers",
-        BesideTests,
-        in_browsers,
-    ),
-    check(
-        "python",
-        "the module for Python and its notebooks",
-        BesideTests,
-        for_python,
-    ),
-    check("site", "the site", Nightly, |shop, _| {
-        none(gives::site::run(shop, &[])?)
-    }),
-    check(
-        "parity",
-        "a million states for each build of the core",
-        Nightly,
-        parity,
-    ),
-    check(
-        "line",
-        "the published figures of a contended line",
-        Nightly,
-        line,
-    ),
-    check("licences", "licences", Nightly, |shop, _| {
-        let tool = deny(shop)?;
-        run(cmd!(shop.sh, "{tool} --locked check licenses bans sources"))
-    }),
-    check("advisories", "advisories", Nightly, |shop, _| {
-        advisories::run(shop, &[])
-    }),
-    check("sanitizers", "sanitizers", Nightly, |shop, _| {
-        sanitize::run(shop, &["full"])
-    }),
-    check("faults", "files on a faulty disk", Nightly, faults),
-    check("mutants", "mutants of the core", Nightly, |shop, _| {
-        let count = (300 * scale()?).to_string();
-        none(mutants::run(&shop.root, &["--count", &count], &|text| {
-            print!("{text}")
-        })?)
-    }),
-    check(
-        "mutants-engine",
-        "mutants of the engine",
-        Nightly,
-        |shop, _| engine_mutants::run(shop, &[]),
-    ),
-    check("fuzz", "fuzzing", Nightly, fuzzing),
-    check("same-bytes", "equal bytes from all builds", Nightly, builds),
-    check("same-runs", "recorded runs", Nightly, |shop, _| {
-        let program = shop.build("release")?;
-        none(same_runs::run(
-            shop,
-            &["--compare", same_runs::RECORD, text(&program)],
-        )?)
-    }),
-    check("outside", "results of others", Nightly, |shop, _| {
-        let program = shop.build("release")?;
-        none(outside::run(shop, &["--compare", text(&program)])?)
-    }),
-    check(
-        "instructions",
-        "instructions of runs",
-        Nightly,
-        |shop, _| none(instructions::run(shop, &[text(&shop.build("release")?)])?),
-    ),
-    check(
-        "traces",
-        "traces before readers of others",
-        Nightly,
-        |shop, _| traces::run(shop, &[text(&shop.build("release")?)]),
-    ),
-    check(
-        "pages",
-        "pages of results in a browser",
-        Both,
+/// All of them: name, when it is done, what it is of, who does it.
+pub(super) const ALL: &[Check] = checks! {
+    "tests", Ci, "lint and tests", tests;
+    "release-dry", Ci, "release, dry run", |shop, _| none(release::run(shop, &["--dry-run"])?);
+    "determinism", Ci, "determinism", determinism;
+    "lint", Nightly, "lint, built apart", |shop, _| make(shop, "lint");
+    "release", Nightly, "the optimized build", |shop, _| make(shop, "build");
+    "demo", Both, "demo", demo;
+    "oracle", Nightly, "a million states for the energy rules", oracle;
+    "kills", Nightly, "a sweep that is killed at 200 moments", kills;
+    "playground", BesideTests, "the module for browsers", in_browsers;
+    "python", BesideTests, "the module for Python and its notebooks", for_python;
+    "site", Nightly, "the site", |shop, _| none(gives::site::run(shop, &[])?);
+    "parity", Nightly, "a million states for each build of the core", parity;
+    "line", Nightly, "the published figures of a contended line", line;
+    "licences", Nightly, "licences",
+        |shop, _| {
+            let tool = deny(shop)?;
+            run(cmd!(shop.sh, "{tool} --locked check licenses bans sources"))
+        };
+    "advisories", Nightly, "advisories", |shop, _| advisories::run(shop, &[]);
+    "sanitizers", Nightly, "sanitizers", |shop, _| sanitize::run(shop, &["full"]);
+    "faults", Nightly, "files on a faulty disk", faults;
+    "mutants", Nightly, "mutants of the core",
+        |shop, _| {
+            let count = (300 * scale()?).to_string();
+            none(mutants::run(&shop.root, &["--count", &count], &|text| {
+                print!("{text}")
+            })?)
+        };
+    "mutants-engine", Nightly, "mutants of the engine", |shop, _| engine_mutants::run(shop, &[]);
+    "fuzz", Nightly, "fuzzing", fuzzing;
+    "same-bytes", Nightly, "equal bytes from all builds", builds;
+    "same-runs", Nightly, "recorded runs",
+        |shop, _| {
+            let program = shop.build("release")?;
+            none(same_runs::run(
+                shop,
+                &["--compare", same_runs::RECORD, text(&program)],
+            )?)
+        };
+    "outside", Nightly, "results of others",
+        |shop, _| {
+            let program = shop.build("release")?;
+            none(outside::run(shop, &["--compare", text(&program)])?)
+        };
+    "instructions", Nightly, "instructions of runs",
+        |shop, _| none(instructions::run(shop, &[text(&shop.build("release")?)])?);
+    "traces", Nightly, "traces before readers of others",
+        |shop, _| traces::run(shop, &[text(&shop.build("release")?)]);
+    "pages", Both, "pages of results in a browser",
         |shop, size| {
             if size == Full {
                 shop.setup(&["browser"])?;
             }
             pages::look_at(shop, size == Quick, &[])
-        },
-    ),
-    check(
-        "live",
-        "the live scheduler in emulated machines",
-        BesideTests,
-        in_guests,
-    ),
-    check(
-        "compiler",
-        "compiled BPF programs against interpreted",
-        Nightly,
-        compiler,
-    ),
-    check(
-        "kernels",
-        "kernels of other versions as policies",
-        Nightly,
-        kernels,
-    ),
-    check(
-        "kernel-shim",
-        "the shim that trees run on",
-        Nightly,
-        |shop, _| trees::shim::run(shop, &[]),
-    ),
-    check(
-        "kernel-coverage",
-        "what tests execute of a tree",
-        Nightly,
-        |shop, _| none(trees::coverage::run(shop, &[])?),
-    ),
-    check(
-        "callbacks",
-        "a kernel calls a scheduler as the simulator does",
-        Nightly,
-        callbacks,
-    ),
-    check(
-        "schedulers",
-        "schedulers of others in PATH",
-        Nightly,
+        };
+    "live", BesideTests, "the live scheduler in emulated machines", in_guests;
+    "compiler", Nightly, "compiled BPF programs against interpreted", compiler;
+    "kernels", Nightly, "kernels of other versions as policies", kernels;
+    "kernel-shim", Nightly, "the shim that trees run on", |shop, _| trees::shim::run(shop, &[]);
+    "kernel-coverage", Nightly, "what tests execute of a tree",
+        |shop, _| none(trees::coverage::run(shop, &[])?);
+    "callbacks", Nightly, "a kernel calls a scheduler as the simulator does", callbacks;
+    "schedulers", Nightly, "schedulers of others in PATH",
         |shop, _| {
             shop.build("release")?;
             live::schedulers::check(shop)
-        },
-    ),
-    check(
-        "schedulers-arm64",
-        "... in an emulated arm64 machine",
-        Nightly,
+        };
+    "schedulers-arm64", Nightly, "... in an emulated arm64 machine",
         |shop, _| {
             shop.build("release")?;
             live::schedulers::arm64(shop)
-        },
-    ),
-    check(
-        "metrics",
-        "metrics before Prometheus's parser",
-        Nightly,
-        |shop, _| metrics::run(shop),
-    ),
-    check("crates", "each crate as cargo packages it", Nightly, crates),
-    check(
-        "dist",
-        "what is given away, built twice and installed",
-        Nightly,
-        given_away,
-    ),
-    check("bench", "benchmarks, simulated", Nightly, |shop, _| {
-        make(shop, "bench")
-    }),
-    check(
-        "bench-live",
-        "benchmarks of wake-ups, live",
-        Nightly,
+        };
+    "metrics", Nightly, "metrics before Prometheus's parser", |shop, _| metrics::run(shop);
+    "crates", Nightly, "each crate as cargo packages it", crates;
+    "dist", Nightly, "what is given away, built twice and installed", given_away;
+    "bench", Nightly, "benchmarks, simulated", |shop, _| make(shop, "bench");
+    "bench-live", Nightly, "benchmarks of wake-ups, live",
         |shop, _| {
             guests(shop)?;
             shop.build("release")?;
             live::cost::wakeups(shop, &[])
-        },
-    ),
-];
+        };
+};
 
 /// NIGHTLY_SCALE: times and counts of fuzzing and of mutants, so many times the usual.
 pub(super) fn scale() -> Result<u32> {

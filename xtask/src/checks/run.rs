@@ -32,7 +32,8 @@ pub fn part(shop: &Shop, arguments: &[&str]) -> Result<()> {
         }
         _ => return Err(usage("expected NAME or NAME --quick")),
     };
-    let check = &ALL[choose("check", name, &ALL.map(|check| check.name))?];
+    let names: Vec<&str> = ALL.iter().map(|check| check.name).collect();
+    let check = &ALL[choose("check", name, &names)?];
     (check.run)(shop, size)
 }
 

@@ -20,7 +20,7 @@ const MAX_COPY: u64 = 1 << 20;
 /// The name of a helper, by its number.
 #[must_use]
 pub fn name(number: u32) -> String {
-    let known = NAMES.get(number as usize);
+    let known = NAMES.split(' ').nth(number as usize);
     known.map_or(format!("helper number {number}"), |name| {
         format!("bpf_{name}")
     })

@@ -18,27 +18,18 @@ pub(crate) struct Patch {
     pub(crate) without: &'static str,
 }
 
-const fn switch(
-    number: &'static str,
-    key: &'static str,
-    doc: &'static str,
-    without: &'static str,
-) -> Patch {
-    Patch {
-        number,
-        doc,
-        key: Some(key),
-        without,
-    }
-}
-
-const fn none(number: &'static str, doc: &'static str, why: &'static str) -> Patch {
-    Patch {
-        number,
-        doc,
-        key: None,
-        without: why,
-    }
+/// Number, the parameter's key if there is one, what the patch does, what is left without it.
+macro_rules! patches {
+    (@key) => { None };
+    (@key $key:literal) => { Some($key) };
+    ($($number:literal $($key:literal)?, $doc:literal, $without:literal;)*) => {
+        &[$(Patch {
+            number: $number,
+            doc: $doc,
+            key: patches!(@key $($key)?),
+            without: $without,
+        }),*]
+    };
 }
 
 /// The patches of a feature; empty: it is one rule, or a choice of versions.
@@ -52,265 +43,102 @@ pub(crate) fn patches(feature: &str) -> &'static [Patch] {
 }
 
 /// "[PATCH v2 00/13] sched: Clean-ups and asymmetric cpu capacity support", June 2016.
-const ASYM_CAPACITY: &[Patch] = &[
-    none(
-        "1",
-        "a comment says capacity, not power",
-        "nothing runs differently",
-    ),
-    none(
-        "2",
-        "rules take the previous CPU as an argument",
-        "all rules take it from the request: the task's record is the same at a wake-up",
-    ),
-    switch(
-        "3",
-        "idlest_single_cpu",
-        "the CPU of a group of one is taken without a look at it",
-        "the same CPU, after a look at it",
-    ),
-    switch(
-        "4",
-        "asym_flag",
-        "domains whose CPUs differ in capacity are marked",
-        "no domain is asymmetric: 5, 11 and what later kernels do find none",
-    ),
-    switch(
-        "5",
-        "asym_balance_wake",
-        "wake-ups may take the slow path on asymmetric domains",
-        "what 7 and wake_wide divert is searched around the previous CPU",
-    ),
-    none(
-        "6",
-        "the root domain knows its largest capacity",
-        "a value that only 7 reads",
-    ),
-    switch(
-        "7",
-        "wake_cap",
-        "no fast path if waker's or previous CPU is too small for the task",
-        "big tasks are searched an idle CPU near small ones",
-    ),
-    switch(
-        "8",
-        "idlest_without_task",
-        "the waking task's own past does not count on its previous CPU",
-        "for 9 the previous CPU looks fuller than it is",
-    ),
-    switch(
-        "9",
-        "idlest_spare",
-        "the slow path prefers the group with most spare capacity",
-        "the slow path goes by load alone",
-    ),
-    none(
-        "10",
-        "groups know the capacity of their biggest (later also smallest) CPU",
-        "a value that only 11 reads; asym_no_pull_max says which of the two",
-    ),
-    switch(
-        "11",
-        "asym_no_pull",
-        "no pull from a group of bigger CPUs that is not overloaded",
-        "idle small CPUs take running tasks off big ones",
-    ),
-    switch(
-        "12",
-        "asym_flag",
-        "arm declares 4's flag for big.LITTLE",
-        "as 4: it is found from the platform's capacities",
-    ),
-    none(
-        "13",
-        "arm gives CPUs' capacities by another function",
-        "capacities are the platform's",
-    ),
-    switch(
-        "dropped (v1)",
-        "wakee_flips_fix",
+const ASYM_CAPACITY: &[Patch] = patches! {
+    "1", "a comment says capacity, not power", "nothing runs differently";
+    "2", "rules take the previous CPU as an argument",
+        "all rules take it from the request: the task's record is the same at a wake-up";
+    "3" "idlest_single_cpu", "the CPU of a group of one is taken without a look at it",
+        "the same CPU, after a look at it";
+    "4" "asym_flag", "domains whose CPUs differ in capacity are marked",
+        "no domain is asymmetric: 5, 11 and what later kernels do find none";
+    "5" "asym_balance_wake", "wake-ups may take the slow path on asymmetric domains",
+        "what 7 and wake_wide divert is searched around the previous CPU";
+    "6", "the root domain knows its largest capacity", "a value that only 7 reads";
+    "7" "wake_cap", "no fast path if waker's or previous CPU is too small for the task",
+        "big tasks are searched an idle CPU near small ones";
+    "8" "idlest_without_task", "the waking task's own past does not count on its previous CPU",
+        "for 9 the previous CPU looks fuller than it is";
+    "9" "idlest_spare", "the slow path prefers the group with most spare capacity",
+        "the slow path goes by load alone";
+    "10", "groups know the capacity of their biggest (later also smallest) CPU",
+        "a value that only 11 reads; asym_no_pull_max says which of the two";
+    "11" "asym_no_pull", "no pull from a group of bigger CPUs that is not overloaded",
+        "idle small CPUs take running tasks off big ones";
+    "12" "asym_flag", "arm declares 4's flag for big.LITTLE",
+        "as 4: it is found from the platform's capacities";
+    "13", "arm gives CPUs' capacities by another function", "capacities are the platform's";
+    "dropped (v1)" "wakee_flips_fix",
         "a wake-up by an interrupt on an idle CPU counts in no wakee_flips",
-        "timers make the idle task look like a waker of many",
-    ),
-    switch(
-        "left out (4.20)",
-        "misfit",
-        "a running task that does not fit is moved to a bigger CPU",
-        "a task that never sleeps stays on a small CPU",
-    ),
-];
+        "timers make the idle task look like a waker of many";
+    "left out (4.20)" "misfit", "a running task that does not fit is moved to a bigger CPU",
+        "a task that never sleeps stays on a small CPU";
+};
 
 /// "[patch v4 0/18] sched: simplified fork, release load avg and power awareness scheduling",
 /// January 2013.
-const POWER_POLICY: &[Patch] = &[
-    switch(
-        "1",
-        "power_level_fewer",
-        "no CPU level over one cache (3.8 only)",
-        "one level more, as 3.8 has it",
-    ),
-    switch(
-        "2 to 4",
-        "power_idlest_cases",
+const POWER_POLICY: &[Patch] = patches! {
+    "1" "power_level_fewer", "no CPU level over one cache (3.8 only)",
+        "one level more, as 3.8 has it";
+    "2 to 4" "power_idlest_cases",
         "a local group that the task may not use loses against any other (to 4.9)",
-        "a task that only remote groups may have can stay where it must not",
-    ),
-    switch(
-        "5",
-        "power_single_shot",
+        "a task that only remote groups may have can stay where it must not";
+    "5" "power_single_shot",
         "the slow path takes the idlest CPU of one level's idlest group (to 4.9)",
-        "each level below is searched again",
-    ),
-    switch(
-        "6 to 8",
-        "power_new_averages",
-        "a new task's load average is its weight (3.8 only)",
-        "it begins with none",
-    ),
-    switch(
-        "9",
-        "power_policy",
-        "the policy: performance, balance or powersaving",
-        "tasks are spread, and no history is kept",
-    ),
-    none(
-        "10",
-        "the policy is a file that can be written",
-        "it is a parameter that can change: --policy-at, the live scheduler's control",
-    ),
-    switch(
-        "11",
-        "power_full_util",
-        "utilisation per CPU, and from which percent on it is full",
-        "(a value, not a switch)",
-    ),
-    switch(
-        "12",
-        "power_placement",
-        "forks, execs and wake-ups join the fullest group with room",
-        "only balancing packs",
-    ),
-    switch(
-        "13",
-        "power_small_tasks",
-        "small tasks that wake or exec join a CPU that runs already",
-        "the least loaded CPU of the group",
-    ),
-    switch(
-        "14, 17",
-        "power_balance",
-        "balancing packs where nothing is overloaded",
-        "balancing spreads what placement packed",
-    ),
-    switch(
-        "15",
-        "power_pull_all",
-        "balancing that packs also moves the only task of a CPU",
-        "a group whose CPUs run one task each is not emptied",
-    ),
-    switch(
-        "16",
-        "power_siblings",
-        "SD_PREFER_SIBLING counts only in passes that may spread (to 3.12)",
-        "a group with room relieves any other of all but one task",
-    ),
-    switch(
-        "18",
-        "power_lazy",
-        "no packing soon after an attempt that had to spread",
-        "tasks go to and fro where their number is at the limit",
-    ),
-    switch(
-        "added",
-        "power_kick",
-        "busy CPUs kick idle ones for what could be packed (3.8 only)",
-        "lone endless tasks on different cores stay there",
-    ),
-    switch(
-        "added",
-        "power_freq",
-        "a group's room is what it has at its highest frequency",
-        "its present frequency says nothing",
-    ),
-];
+        "each level below is searched again";
+    "6 to 8" "power_new_averages", "a new task's load average is its weight (3.8 only)",
+        "it begins with none";
+    "9" "power_policy", "the policy: performance, balance or powersaving",
+        "tasks are spread, and no history is kept";
+    "10", "the policy is a file that can be written",
+        "it is a parameter that can change: --policy-at, the live scheduler's control";
+    "11" "power_full_util", "utilisation per CPU, and from which percent on it is full",
+        "(a value, not a switch)";
+    "12" "power_placement", "forks, execs and wake-ups join the fullest group with room",
+        "only balancing packs";
+    "13" "power_small_tasks", "small tasks that wake or exec join a CPU that runs already",
+        "the least loaded CPU of the group";
+    "14, 17" "power_balance", "balancing packs where nothing is overloaded",
+        "balancing spreads what placement packed";
+    "15" "power_pull_all", "balancing that packs also moves the only task of a CPU",
+        "a group whose CPUs run one task each is not emptied";
+    "16" "power_siblings", "SD_PREFER_SIBLING counts only in passes that may spread (to 3.12)",
+        "a group with room relieves any other of all but one task";
+    "18" "power_lazy", "no packing soon after an attempt that had to spread",
+        "tasks go to and fro where their number is at the limit";
+    "added" "power_kick", "busy CPUs kick idle ones for what could be packed (3.8 only)",
+        "lone endless tasks on different cores stay there";
+    "added" "power_freq", "a group's room is what it has at its highest frequency",
+        "its present frequency says nothing";
+};
 
 /// "[RFC 00/11] sched: sched_mc for dual Cortex-A9", late 2011.
-const SCHED_MC: &[Patch] = &[
-    switch(
-        "1 to 3",
-        "mc_topology",
+const SCHED_MC: &[Patch] = patches! {
+    "1 to 3" "mc_topology",
         "3.1: with power saving on, even and odd CPUs count as two packages",
-        "one package, within which the knob saves nothing; later kernels never have it",
-    ),
-    switch(
-        "4",
-        "arch_power",
-        "cpu_power is multiplied by what the architecture's hook answers",
-        "every core holds one task",
-    ),
-    switch(
-        "5",
-        "mc_arch_hook",
-        "the hook answers a value for each CPU",
-        "every core holds one task",
-    ),
-    switch(
-        "6, 7",
-        "mc_freq_table",
-        "that value: how many tasks a core takes at its frequency",
-        "every core holds one task at any frequency",
-    ),
-    switch(
-        "8",
-        "mc_lowest_first",
-        "CPUs of lower number are filled first",
-        "a lone task stays on whichever CPU it began",
-    ),
-    none(
-        "9",
-        "a debug view of power and frequency per CPU",
-        "it is sim --dump-state",
-    ),
-    switch(
-        "10",
-        "capacity_newidle",
-        "3.1: new-idle balancing refreshes a power that is due",
-        "it goes by the power of the last tick; later kernels ask at each decision",
-    ),
-    switch(
-        "11",
-        "ilb_idle_at_tick",
+        "one package, within which the knob saves nothing; later kernels never have it";
+    "4" "arch_power", "cpu_power is multiplied by what the architecture's hook answers",
+        "every core holds one task";
+    "5" "mc_arch_hook", "the hook answers a value for each CPU", "every core holds one task";
+    "6, 7" "mc_freq_table", "that value: how many tasks a core takes at its frequency",
+        "every core holds one task at any frequency";
+    "8" "mc_lowest_first", "CPUs of lower number are filled first",
+        "a lone task stays on whichever CPU it began";
+    "9", "a debug view of power and frequency per CPU", "it is sim --dump-state";
+    "10" "capacity_newidle", "3.1: new-idle balancing refreshes a power that is due",
+        "it goes by the power of the last tick; later kernels ask at each decision";
+    "11" "ilb_idle_at_tick",
         "3.1, on = without the patch: a kicked CPU goes by what it did at its last tick",
-        "kicks get lost; later kernels look at its state",
-    ),
-    switch(
-        "later kernels",
-        "mc_placement",
+        "kicks get lost; later kernels look at its state";
+    "later kernels" "mc_placement",
         "forks and execs, at level 2 wake-ups, take the lowest CPU with room",
-        "they spread as in that kernel",
-    ),
-    switch(
-        "later kernels",
-        "mc_balance",
-        "balancing leaves groups alone that have room",
-        "it spreads what placement packed",
-    ),
-    switch(
-        "authors' list",
-        "mc_kick_by_room",
+        "they spread as in that kernel";
+    "later kernels" "mc_balance", "balancing leaves groups alone that have room",
+        "it spreads what placement packed";
+    "authors' list" "mc_kick_by_room",
         "a CPU kicks an idle one only if it has more tasks than it may take",
-        "a second task makes a CPU kick an idle one",
-    ),
-    switch(
-        "authors' list",
-        "mc_irq_idle_us",
-        "interrupts leave a CPU that was idle for so long",
-        "they wake it",
-    ),
-    switch(
-        "authors' list",
-        "mc_boot_freq",
-        "3.1: the first frequency is known",
-        "it is 0 until it changes; later kernels know it",
-    ),
-];
+        "a second task makes a CPU kick an idle one";
+    "authors' list" "mc_irq_idle_us", "interrupts leave a CPU that was idle for so long",
+        "they wake it";
+    "authors' list" "mc_boot_freq", "3.1: the first frequency is known",
+        "it is 0 until it changes; later kernels know it";
+};

@@ -7,7 +7,7 @@ use super::tasks::{DONE, child, once, phase, post, wait};
 use super::values::Values;
 use super::work::{Share, part, work};
 use super::working_set::{WORKING_SET, with_sets};
-use super::{Model, ModelInfo, fault, parameter};
+use super::{Model, ModelInfo, fault, parameters};
 use crate::error::WorkloadError;
 use crate::script::{Event, Loops, Phase, Workload};
 use crate::{MachineFacts, Stream};
@@ -18,48 +18,24 @@ pub(crate) const INFO: ModelInfo = ModelInfo {
     name: "aim7-compute",
     also: &["aim7", "reaim", "compute"],
     summary: "tasks released together that each do 101 jobs of CPU, memory, disk and pipes once",
-    parameters: &[
-        parameter("tasks", "1..=2000", "1", "number of tasks"),
-        parameter(
-            "job",
-            "time from 1us to 100s",
-            "39505us",
+    parameters: parameters! {
+        "tasks", "1..=2000", "1", "number of tasks";
+        "job", "time from 1us to 100s", "39505us",
             "CPU time of each job, on the biggest CPU; calibrated: 101 jobs are the 3.99 cpu s of \
-             tasks=1,performance in 001_aim7.csv",
-        ),
-        parameter(
-            "disk_wait",
-            "time from 0ns to 100s",
-            "1251250us",
+             tasks=1,performance in 001_aim7.csv";
+        "disk_wait", "time from 0ns to 100s", "1251250us",
             "time a disk job waits for the disk; calibrated: 8 jobs are the 14.00 - 3.99 s of \
-             tasks=1,performance in 001_aim7.csv",
-        ),
-        parameter(
-            "disk_requests",
-            "1..=100",
-            "1",
-            "requests to the disk that a disk job's work and waits are divided into; assumed",
-        ),
-        parameter(
-            "memory",
-            "0%..=100%",
-            "30%",
-            "share of the memory tests' CPU time that waits for memory; assumed",
-        ),
-        WORKING_SET,
-        parameter(
-            "fault",
-            "0%..=100%",
-            "50%",
-            "the same of the tests that are bound by page faults and shared memory; assumed",
-        ),
-        parameter(
-            "rounds",
-            "1..=100000",
-            "1000",
-            "round trips with its partner that a pipe or socket job makes; assumed",
-        ),
-    ],
+             tasks=1,performance in 001_aim7.csv";
+        "disk_requests", "1..=100", "1",
+            "requests to the disk that a disk job's work and waits are divided into; assumed";
+        "memory", "0%..=100%", "30%",
+            "share of the memory tests' CPU time that waits for memory; assumed";
+        WORKING_SET;
+        "fault", "0%..=100%", "50%",
+            "the same of the tests that are bound by page faults and shared memory; assumed";
+        "rounds", "1..=100000", "1000",
+            "round trips with its partner that a pipe or socket job makes; assumed";
+    },
     metric: "jobs_per_min_per_task",
     source: "AIM7 workfile.compute: hits of 26 tests, 101 jobs per task; AIM7 of the power-aware \
              scheduling series v4 (2013). Two costs are calibrated on its single task",

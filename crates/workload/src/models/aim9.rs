@@ -6,7 +6,7 @@ use super::tasks::{DONE, child, once, phase, post, wait};
 use super::values::Values;
 use super::work::{Share, work};
 use super::working_set::{WORKING_SET, with_sets};
-use super::{MAX_TASKS, Model, ModelInfo, fault, parameter};
+use super::{MAX_TASKS, Model, ModelInfo, fault, parameters};
 use crate::MachineFacts;
 use crate::error::WorkloadError;
 use crate::script::{Event, Loops, Phase, Workload};
@@ -18,39 +18,19 @@ pub(crate) const INFO: ModelInfo = ModelInfo {
     also: &[],
     summary: "coarse: one process that does 56 tests one after the other, some with a child at a \
               time; each test has a fixed number of operations instead of a fixed time",
-    parameters: &[
-        parameter(
-            "test",
-            "time from 1ms to 10s",
-            "500ms",
-            "length of a test at full speed, which says how many operations it has; assumed",
-        ),
-        parameter(
-            "op",
-            "time from 1us to 1s",
-            "100us",
-            "CPU time of an operation, on the biggest CPU; assumed",
-        ),
-        parameter(
-            "process",
-            "time from 100us to 1s",
-            "500us",
-            "CPU time of an operation that starts a child, all of it the child's; assumed",
-        ),
-        parameter(
-            "disk",
-            "time from 1us to 1s",
-            "5ms",
-            "time an operation of a disk test waits for the disk; assumed",
-        ),
-        parameter(
-            "memory",
-            "0%..=100%",
-            "50%",
-            "share of the memory tests' CPU time that waits for memory; assumed",
-        ),
-        WORKING_SET,
-    ],
+    parameters: parameters! {
+        "test", "time from 1ms to 10s", "500ms",
+            "length of a test at full speed, which says how many operations it has; assumed";
+        "op", "time from 1us to 1s", "100us",
+            "CPU time of an operation, on the biggest CPU; assumed";
+        "process", "time from 100us to 1s", "500us",
+            "CPU time of an operation that starts a child, all of it the child's; assumed";
+        "disk", "time from 1us to 1s", "5ms",
+            "time an operation of a disk test waits for the disk; assumed";
+        "memory", "0%..=100%", "50%",
+            "share of the memory tests' CPU time that waits for memory; assumed";
+        WORKING_SET;
+    },
     metric: "throughput_per_s",
     source: "AIM9: 56 tests in one process, children one at a time \
              (docs/rules/workloads.md#other-benchmarks); kinds of tests and costs are assumed",

@@ -5,7 +5,7 @@ use super::measures::mb_per_second;
 use super::tasks::endless;
 use super::values::Values;
 use super::work::{Share, work};
-use super::{Model, ModelInfo, parameter};
+use super::{Model, ModelInfo, parameters};
 use crate::error::WorkloadError;
 use crate::script::{Event, Workload};
 use crate::{MachineFacts, Stream};
@@ -17,33 +17,16 @@ pub(crate) const INFO: ModelInfo = ModelInfo {
     also: &["aio-stress"],
     summary: "coarse: one thread that submits batches of requests and sleeps until the last one of \
               a batch is done",
-    parameters: &[
-        parameter("batch", "1..=1024", "8", "requests of a batch; assumed"),
-        parameter(
-            "io",
-            "times, 1us to 10s",
-            "5ms-10ms",
-            "time a request takes the disk, drawn; assumed as of sysbench-fileio",
-        ),
-        parameter(
-            "submit",
-            "times, 1us to 1s",
-            "5us-10us",
-            "CPU time to submit a request, drawn, on the biggest CPU; assumed",
-        ),
-        parameter(
-            "reap",
-            "times, 1us to 1s",
-            "2us-5us",
-            "CPU time to take a completed request, drawn; assumed",
-        ),
-        parameter(
-            "warmup",
-            "time from 0ns to 1000s",
-            "500ms",
-            "data counts from then on; assumed",
-        ),
-    ],
+    parameters: parameters! {
+        "batch", "1..=1024", "8", "requests of a batch; assumed";
+        "io", "times, 1us to 10s", "5ms-10ms",
+            "time a request takes the disk, drawn; assumed as of sysbench-fileio";
+        "submit", "times, 1us to 1s", "5us-10us",
+            "CPU time to submit a request, drawn, on the biggest CPU; assumed";
+        "reap", "times, 1us to 1s", "2us-5us",
+            "CPU time to take a completed request, drawn; assumed";
+        "warmup", "time from 0ns to 1000s", "500ms", "data counts from then on; assumed";
+    },
     metric: "throughput_mb_per_s",
     source: "aio-stress: structure of docs/rules/workloads.md#other-benchmarks; its unit, \
              MB of 10^6 bytes in requests of 64 KiB",

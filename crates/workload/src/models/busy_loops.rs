@@ -4,7 +4,7 @@ use super::carrier::Carrier;
 use super::tasks::{endless, once, phase, run, wait};
 use super::values::Values;
 use super::work::{Share, work};
-use super::{Model, ModelInfo, parameter};
+use super::{Model, ModelInfo, parameters};
 use crate::MachineFacts;
 use crate::error::WorkloadError;
 use crate::script::{Event, TaskScript, Workload};
@@ -15,15 +15,11 @@ pub(crate) const INFO: ModelInfo = ModelInfo {
     name: "busy-loops",
     also: &["stress", "stress-ng", "burn", "spin", "yes"],
     summary: "a shell forks n endless loops and waits",
-    parameters: &[
-        parameter("n", "1..=10000", "2", "number of loops"),
-        parameter(
-            "shell",
-            "time from 1us to 10s",
-            "500us",
-            "CPU time of the shell before each fork, on the biggest CPU; assumed",
-        ),
-    ],
+    parameters: parameters! {
+        "n", "1..=10000", "2", "number of loops";
+        "shell", "time from 1us to 10s", "500us",
+            "CPU time of the shell before each fork, on the biggest CPU; assumed";
+    },
     metric: "cpu_power_w",
     source: "busy loops of the power-aware scheduling series v4 (2013); \
              docs/rules/workloads.md#other-benchmarks",

@@ -5,7 +5,7 @@ use super::grouping::{GROUPING, grouped};
 use super::measures::per_second;
 use super::tasks::{endless, phase, run, wait};
 use super::values::Values;
-use super::{MAX_TASKS, Model, ModelInfo, parameter, parse};
+use super::{MAX_TASKS, Model, ModelInfo, parameters, parse};
 use crate::error::WorkloadError;
 use crate::script::{Event, Loops, TaskScript, Workload};
 use crate::{MachineFacts, Stream};
@@ -23,47 +23,22 @@ pub(crate) const INFO: ModelInfo = ModelInfo {
         "lat_ctx",
     ],
     summary: "pairs of tasks that wake each other through two pipes and sleep",
-    parameters: &[
-        parameter("pairs", "1..=50000", "1", "number of pairs"),
-        parameter(
-            "tasks",
-            "an even number, 2..=100000",
-            "",
-            "number of tasks, two per pair, instead of `pairs`",
-        ),
-        parameter(
-            "run",
-            "time (ns, us, ms, s)",
-            "1500ns",
-            "CPU work of a task between its wake-up and its sleep, on the biggest CPU",
-        ),
-        parameter(
-            "sync",
-            "on or off",
-            "on",
-            "the waker says that it will sleep, as writers of pipes do",
-        ),
-        parameter(
-            "pin",
-            "none or cpu",
-            "none",
-            "cpu: both tasks of pair i on CPU i, as the benchmark does by default",
-        ),
-        parameter(
-            "warmup",
-            "time (ns, us, ms, s)",
-            "500ms",
-            "round trips count from then on (the benchmark: 5 s)",
-        ),
-        parameter(
-            "start",
-            "fork or ready",
-            "fork",
+    parameters: parameters! {
+        "pairs", "1..=50000", "1", "number of pairs";
+        "tasks", "an even number, 2..=100000", "",
+            "number of tasks, two per pair, instead of `pairs`";
+        "run", "time (ns, us, ms, s)", "1500ns",
+            "CPU work of a task between its wake-up and its sleep, on the biggest CPU";
+        "sync", "on or off", "on", "the waker says that it will sleep, as writers of pipes do";
+        "pin", "none or cpu", "none",
+            "cpu: both tasks of pair i on CPU i, as the benchmark does by default";
+        "warmup", "time (ns, us, ms, s)", "500ms",
+            "round trips count from then on (the benchmark: 5 s)";
+        "start", "fork or ready", "fork",
             "fork: when all are released, each parent forks its child, as the benchmark does; \
-             ready: all are there before",
-        ),
-        GROUPING,
-    ],
+             ready: all are there before";
+        GROUPING;
+    },
     metric: "throughput_per_s",
     source: "will-it-scale tests/context_switch1.c: a round trip counts 2",
 };

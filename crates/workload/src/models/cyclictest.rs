@@ -3,7 +3,7 @@ use super::builder::Builder;
 use super::measures::series;
 use super::tasks::{endless, run};
 use super::values::Values;
-use super::{MAX_TASKS, Model, ModelInfo, parameter};
+use super::{MAX_TASKS, Model, ModelInfo, parameters};
 use crate::error::WorkloadError;
 use crate::script::{
     Event, Since, StartLine, Statistic, TaskScript, TimeUnit, Timer, TimerMode, Workload,
@@ -16,71 +16,27 @@ pub(crate) const INFO: ModelInfo = ModelInfo {
     name: "cyclictest",
     also: &["rt-tests", "latency"],
     summary: "threads that wake by timers and measure how late they run",
-    parameters: &[
-        parameter(
-            "threads",
-            "1..=100000",
-            "",
-            "number of threads; one per configured CPU if not given (-t)",
-        ),
-        parameter(
-            "interval",
-            "time (ns, us, ms, s)",
-            "1000us",
-            "interval of thread 0 (-i)",
-        ),
-        parameter(
-            "distance",
-            "time (ns, us, ms, s)",
-            "500us",
-            "each thread's interval is so much longer than the one's before (-d)",
-        ),
-        parameter(
-            "time",
-            "time (ns, us, ms, s)",
-            "20s",
-            "a thread ends when it wakes later than this (-D)",
-        ),
-        parameter(
-            "mode",
-            "itimer or clock_nanosleep",
-            "itimer",
-            "itimer: signals of POSIX timers, the default of 0.83; clock_nanosleep: that of 2.x",
-        ),
-        parameter(
-            "run",
-            "time (ns, us, ms, s)",
-            "",
+    parameters: parameters! {
+        "threads", "1..=100000", "", "number of threads; one per configured CPU if not given (-t)";
+        "interval", "time (ns, us, ms, s)", "1000us", "interval of thread 0 (-i)";
+        "distance", "time (ns, us, ms, s)", "500us",
+            "each thread's interval is so much longer than the one's before (-d)";
+        "time", "time (ns, us, ms, s)", "20s", "a thread ends when it wakes later than this (-D)";
+        "mode", "itimer or clock_nanosleep", "itimer",
+            "itimer: signals of POSIX timers, the default of 0.83; clock_nanosleep: that of 2.x";
+        "run", "time (ns, us, ms, s)", "",
             "CPU work of a cycle on the biggest CPU; 15us for itimer, 10us for clock_nanosleep if \
-             not given (assumed)",
-        ),
-        parameter(
-            "dma_latency",
-            "held or free",
-            "held",
+             not given (assumed)";
+        "dma_latency", "held or free", "held",
             "held: /dev/cpu_dma_latency is held at 0, so that only idle states without exit \
-             latency are used",
-        ),
-        parameter(
-            "phase",
-            "random or aligned",
-            "random",
-            "when within its first interval a thread's timer begins",
-        ),
-        parameter(
-            "other",
-            "time (ns, us, ms, s)",
-            "",
+             latency are used";
+        "phase", "random or aligned", "random",
+            "when within its first interval a thread's timer begins";
+        "other", "time (ns, us, ms, s)", "",
             "CPU work that another task of the machine does every other_period; no such task if \
-             not given",
-        ),
-        parameter(
-            "other_period",
-            "time (ns, us, ms, s)",
-            "250ms",
-            "... and how often",
-        ),
-    ],
+             not given";
+        "other_period", "time (ns, us, ms, s)", "250ms", "... and how often";
+    },
     metric: "t0_latency_max_us",
     source: "rt-tests 0.83 cyclictest -q -t -D 20",
 };

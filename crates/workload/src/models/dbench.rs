@@ -6,7 +6,7 @@ use super::tasks::endless;
 use super::values::Values;
 use super::work::{Share, work};
 use super::working_set::{WORKING_SET, with_sets};
-use super::{Model, ModelInfo, fault, parameter};
+use super::{Model, ModelInfo, fault, parameters};
 use crate::error::WorkloadError;
 use crate::script::{Event, StartLine, TaskScript, Workload};
 use crate::{MachineFacts, Stream};
@@ -18,58 +18,24 @@ pub(crate) const INFO: ModelInfo = ModelInfo {
     also: &["dbench4"],
     summary: "coarse: clients that each repeat a cycle of operations on files, some of which wait \
               for the disk",
-    parameters: &[
-        parameter("clients", "1..=10000", "8", "number of clients"),
-        parameter(
-            "ops",
-            "10..=10000",
-            "100",
-            "operations that a client draws and repeats; assumed",
-        ),
-        parameter(
-            "data",
-            "0%..=100%",
-            "50%",
-            "share of operations that read or write 64 KiB; assumed",
-        ),
-        parameter(
-            "flush",
-            "0%..=100%",
-            "2%",
-            "share of operations that wait for the disk; assumed",
-        ),
-        parameter(
-            "meta_run",
-            "times, 1us to 100ms",
-            "5us-20us",
-            "CPU time of an operation on names, and of a flush, drawn, on the biggest CPU; assumed",
-        ),
-        parameter(
-            "data_run",
-            "times, 1us to 100ms",
-            "20us-40us",
-            "CPU time of an operation on 64 KiB, drawn; assumed",
-        ),
-        parameter(
-            "io",
-            "times, 1us to 10s",
-            "5ms-10ms",
-            "time a flush waits for the disk, drawn; assumed as of sysbench-fileio",
-        ),
-        parameter(
-            "memory",
-            "0%..=100%",
-            "50%",
-            "share of an operation's CPU time on 64 KiB that waits for memory; assumed",
-        ),
-        WORKING_SET,
-        parameter(
-            "warmup",
-            "time from 0ns to 1000s",
-            "500ms",
-            "data counts from then on (the benchmark: a fifth of its time)",
-        ),
-    ],
+    parameters: parameters! {
+        "clients", "1..=10000", "8", "number of clients";
+        "ops", "10..=10000", "100", "operations that a client draws and repeats; assumed";
+        "data", "0%..=100%", "50%", "share of operations that read or write 64 KiB; assumed";
+        "flush", "0%..=100%", "2%", "share of operations that wait for the disk; assumed";
+        "meta_run", "times, 1us to 100ms", "5us-20us",
+            "CPU time of an operation on names, and of a flush, drawn, on the biggest CPU; \
+             assumed";
+        "data_run", "times, 1us to 100ms", "20us-40us",
+            "CPU time of an operation on 64 KiB, drawn; assumed";
+        "io", "times, 1us to 10s", "5ms-10ms",
+            "time a flush waits for the disk, drawn; assumed as of sysbench-fileio";
+        "memory", "0%..=100%", "50%",
+            "share of an operation's CPU time on 64 KiB that waits for memory; assumed";
+        WORKING_SET;
+        "warmup", "time from 0ns to 1000s", "500ms",
+            "data counts from then on (the benchmark: a fifth of its time)";
+    },
     metric: "throughput_mb_per_s",
     source: "dbench: operations of docs/rules/workloads.md#tbench-dbench; its unit, \
              MB of 10^6 bytes read or written",

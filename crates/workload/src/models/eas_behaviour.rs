@@ -6,7 +6,7 @@ use super::builder::Builder;
 use super::draw::begin_ns;
 use super::tasks::{phase, run, task};
 use super::values::Values;
-use super::{Model, ModelInfo, fault, parameter};
+use super::{Model, ModelInfo, fault, parameters};
 use crate::error::WorkloadError;
 use crate::script::{Event, Loops, Phase, StartLine, Timer, TimerMode, Workload};
 use crate::{MachineFacts, Stream};
@@ -17,28 +17,18 @@ pub(crate) const INFO: ModelInfo = ModelInfo {
     name: "eas-behaviour",
     also: &["lisa", "eas", "energy-aware"],
     summary: "the seven loads of LISA's checks of energy-aware placement, sized by the machine",
-    parameters: &[
-        parameter(
-            "kind",
+    parameters: parameters! {
+        "kind",
             "one-small, three-small, two-big, two-big-three-small, wake-migration, ramp-up or \
              ramp-down",
             "two-big-three-small",
-            "which of the seven",
-        ),
-        parameter(
-            "pin",
-            "off or on",
-            "off",
-            "on: each task may only use a CPU of its own, of the smallest kind that it fits",
-        ),
-        parameter(
-            "start",
-            "together or spread",
-            "together",
+            "which of the seven";
+        "pin", "off or on", "off",
+            "on: each task may only use a CPU of its own, of the smallest kind that it fits";
+        "start", "together or spread", "together",
             "together: as rt-app's threads; spread: each begins within the first period, as the \
-             seed says",
-        ),
-    ],
+             seed says";
+    },
     metric: "cpu_energy_j",
     source: "LISA 3, lisa/tests/scheduler/eas_behaviour.py; docs/rules/workloads.md#eas-behaviour",
 };

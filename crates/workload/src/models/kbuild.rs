@@ -6,7 +6,7 @@ use super::tasks::{child, once, phase, post, wait};
 use super::values::Values;
 use super::work::{Share, work};
 use super::working_set::{WORKING_SET, with_sets};
-use super::{Model, ModelInfo, parameter};
+use super::{Model, ModelInfo, parameters};
 use crate::error::WorkloadError;
 use crate::script::{Event, TaskScript, Workload};
 use crate::{MachineFacts, Stream};
@@ -24,60 +24,22 @@ pub(crate) const INFO: ModelInfo = ModelInfo {
         "gcc",
     ],
     summary: "make -jN: chains of sh, gcc, cc1 and as, at most N at a time, then a link",
-    parameters: &[
-        parameter("j", "1..=1000", "1", "chains that run at a time (-jN)").also(&["threads"]),
-        parameter("jobs", "1..=20000", "2800", "files to compile"),
-        parameter(
-            "cc1",
-            "times, 1us to 100s",
-            "200ms-1500ms",
-            "CPU time of a compiler, drawn per job, on the biggest CPU",
-        ),
-        parameter(
-            "as",
-            "times, 1us to 100s",
-            "20ms-50ms",
-            "CPU time of an assembler, drawn per job",
-        ),
-        parameter(
-            "make",
-            "time from 1us to 1s",
-            "1ms",
-            "CPU time of make per job; assumed",
-        ),
-        parameter(
-            "sh",
-            "time from 1us to 1s",
-            "2ms",
-            "CPU time of a shell per job; assumed",
-        ),
-        parameter(
-            "gcc",
-            "time from 1us to 1s",
-            "3ms",
-            "CPU time of a compiler's driver per job; assumed",
-        ),
-        parameter(
-            "head",
-            "time from 1us to 100s",
-            "3s",
-            "CPU time of make before the first job; assumed",
-        ),
-        parameter(
-            "link",
-            "time from 1us to 100s",
-            "8s",
-            "CPU time of the link after the last job; assumed",
-        ),
-        parameter(
-            "memory",
-            "0%..=100%",
-            "20%",
+    parameters: parameters! {
+        "j" also ["threads"], "1..=1000", "1", "chains that run at a time (-jN)";
+        "jobs", "1..=20000", "2800", "files to compile";
+        "cc1", "times, 1us to 100s", "200ms-1500ms",
+            "CPU time of a compiler, drawn per job, on the biggest CPU";
+        "as", "times, 1us to 100s", "20ms-50ms", "CPU time of an assembler, drawn per job";
+        "make", "time from 1us to 1s", "1ms", "CPU time of make per job; assumed";
+        "sh", "time from 1us to 1s", "2ms", "CPU time of a shell per job; assumed";
+        "gcc", "time from 1us to 1s", "3ms", "CPU time of a compiler's driver per job; assumed";
+        "head", "time from 1us to 100s", "3s", "CPU time of make before the first job; assumed";
+        "link", "time from 1us to 100s", "8s", "CPU time of the link after the last job; assumed";
+        "memory", "0%..=100%", "20%",
             "share of the CPU time of compilers, assemblers and the link that waits for memory; \
-             assumed",
-        ),
-        WORKING_SET,
-    ],
+             assumed";
+        WORKING_SET;
+    },
     metric: "runtime_s",
     source: "make -jN of a kernel as in the power-aware scheduling series v4 (2013); processes and \
              ranges of docs/rules/workloads.md#other-benchmarks",

@@ -6,7 +6,7 @@ use super::draw::begin_ns;
 use super::grouping::{GROUPING, grouped};
 use super::tasks::{once, phase, post, run, wait};
 use super::values::Values;
-use super::{MAX_TASKS, Model, ModelInfo, fault, parameter};
+use super::{MAX_TASKS, Model, ModelInfo, fault, parameters};
 use crate::error::WorkloadError;
 use crate::script::{Event, Limit, StartLine, TaskScript, Workload};
 use crate::{MachineFacts, Stream};
@@ -17,65 +17,27 @@ pub(crate) const INFO: ModelInfo = ModelInfo {
     name: "messaging",
     also: &["hackbench", "sched-messaging", "perf-bench-sched-messaging"],
     summary: "groups of senders and receivers, each sender writes to every receiver of its group",
-    parameters: &[
-        parameter("groups", "1..=2500", "10", "number of groups").also(&["g"]),
-        parameter(
-            "loops",
-            "1..=1000000000",
-            "100",
-            "messages from each sender to each receiver",
-        )
-        .also(&["l"]),
-        parameter(
-            "fds",
-            "1..=100",
-            "20",
-            "senders of a group, and as many receivers",
-        )
-        .also(&["f"]),
-        parameter(
-            "tasks",
-            "process or thread",
-            "process",
+    parameters: parameters! {
+        "groups" also ["g"], "1..=2500", "10", "number of groups";
+        "loops" also ["l"], "1..=1000000000", "100", "messages from each sender to each receiver";
+        "fds" also ["f"], "1..=100", "20", "senders of a group, and as many receivers";
+        "tasks" also ["threads", "T"], "process or thread", "process",
             "process: 250 ns more for each message at either end, if `send` and `receive` do not \
-             say otherwise (assumed)",
-        )
-        .also(&["threads", "T"]),
-        parameter(
-            "via",
-            "socket or pipe",
-            "socket",
-            "a receiver's channel: a pair of unix sockets, 277 messages, or a pipe, 640 messages",
-        )
-        .also(&["pipe", "p"]),
-        parameter(
-            "send",
-            "time (ns, us, ms, s)",
-            "",
+             say otherwise (assumed)";
+        "via" also ["pipe", "p"], "socket or pipe", "socket",
+            "a receiver's channel: a pair of unix sockets, 277 messages, or a pipe, 640 messages";
+        "send", "time (ns, us, ms, s)", "",
             "CPU work to write a message, on the biggest CPU; 1us for a pipe, 1500ns for a socket \
-             if not given (assumed)",
-        ),
-        parameter(
-            "receive",
-            "time (ns, us, ms, s)",
-            "",
-            "CPU work to read a message, on the biggest CPU; as `send` if not given",
-        ),
-        parameter(
-            "writers",
-            "all or first",
-            "all",
-            "who wakes when a full channel has room; pipes of Linux 5.6 and later: first",
-        ),
-        parameter(
-            "release",
-            "time (ns, us, ms, s)",
-            "0us",
+             if not given (assumed)";
+        "receive", "time (ns, us, ms, s)", "",
+            "CPU work to read a message, on the biggest CPU; as `send` if not given";
+        "writers", "all or first", "all",
+            "who wakes when a full channel has room; pipes of Linux 5.6 and later: first";
+        "release", "time (ns, us, ms, s)", "0us",
             "each task begins at a random time below this after it was released; the benchmark's \
-             begin at once",
-        ),
-        GROUPING,
-    ],
+             begin at once";
+        GROUPING;
+    },
     metric: "runtime_s",
     source: "perf sched-messaging.c and hackbench of rt-tests: 40 tasks and 400 messages x loops \
              per group of 20 fds",

@@ -90,6 +90,27 @@ const fn parameter(
     }
 }
 
+/// What a model takes, a row each: key (and what people call it besides), form, default (empty:
+/// none) and a line; or the name of a parameter that several models have.
+macro_rules! parameters {
+    (@ [$($done:expr,)*]) => { &[$($done,)*] };
+    (@ [$($done:expr,)*] $shared:ident; $($rest:tt)*) => {
+        parameters!(@ [$($done,)* $shared,] $($rest)*)
+    };
+    (
+        @ [$($done:expr,)*]
+        $key:literal $(also [$($also:literal),*])?, $form:expr, $default:expr, $doc:expr;
+        $($rest:tt)*
+    ) => {
+        parameters!(@ [
+            $($done,)*
+            $crate::models::parameter($key, $form, $default, $doc)$(.also(&[$($also),*]))?,
+        ] $($rest)*)
+    };
+    ($($rows:tt)*) => { parameters!(@ [] $($rows)*) };
+}
+use parameters;
+
 impl ParameterInfo {
     /// The same key with what people call it besides.
     const fn also(self, also: &'static [&'static str]) -> Self {

@@ -6,7 +6,7 @@ use super::grouping::{GROUPING, grouped};
 use super::measures::per_second;
 use super::tasks::{DONE, endless, once, phase, post, run, wait};
 use super::values::Values;
-use super::{MAX_TASKS, Model, ModelInfo, ParameterInfo, parameter};
+use super::{MAX_TASKS, Model, ModelInfo, ParameterInfo, parameter, parameters};
 use crate::error::WorkloadError;
 use crate::script::{Event, Loops, Phase, TaskScript, Workload};
 use crate::{MachineFacts, Stream};
@@ -57,27 +57,14 @@ pub(crate) const TCP: ModelInfo = ModelInfo {
     name: "netperf-tcp-rr",
     also: &["netperf", "tcp-rr"],
     summary: "pairs of client and server, one request of a byte at a time over loopback TCP",
-    parameters: &[
-        PAIRS,
-        INSTANCES,
-        parameter(
-            "client",
-            "time (ns, us, ms, s)",
-            "6us",
-            "CPU work of the client per transaction, on the biggest CPU (assumed)",
-        ),
-        parameter(
-            "server",
-            "time (ns, us, ms, s)",
-            "6us",
-            "CPU work of the server per transaction, on the biggest CPU (assumed)",
-        ),
-        TIME,
-        WARM_UP,
-        START,
-        SHELL,
-        GROUPING,
-    ],
+    parameters: parameters! {
+        PAIRS; INSTANCES;
+        "client", "time (ns, us, ms, s)", "6us",
+            "CPU work of the client per transaction, on the biggest CPU (assumed)";
+        "server", "time (ns, us, ms, s)", "6us",
+            "CPU work of the server per transaction, on the biggest CPU (assumed)";
+        TIME; WARM_UP; START; SHELL; GROUPING;
+    },
     metric: "throughput_per_s",
     source: "netperf manual, TCP_RR: 1 byte each way, one transaction outstanding, 10 s",
 };
@@ -87,27 +74,14 @@ pub(crate) const UDP: ModelInfo = ModelInfo {
     name: "netperf-udp-rr",
     also: &["udp-rr"],
     summary: "pairs of client and server, one request of a byte at a time over loopback UDP",
-    parameters: &[
-        PAIRS,
-        INSTANCES,
-        parameter(
-            "client",
-            "time (ns, us, ms, s)",
-            "5us",
-            "CPU work of the client per transaction, on the biggest CPU (assumed)",
-        ),
-        parameter(
-            "server",
-            "time (ns, us, ms, s)",
-            "5us",
-            "CPU work of the server per transaction, on the biggest CPU (assumed)",
-        ),
-        TIME,
-        WARM_UP,
-        START,
-        SHELL,
-        GROUPING,
-    ],
+    parameters: parameters! {
+        PAIRS; INSTANCES;
+        "client", "time (ns, us, ms, s)", "5us",
+            "CPU work of the client per transaction, on the biggest CPU (assumed)";
+        "server", "time (ns, us, ms, s)", "5us",
+            "CPU work of the server per transaction, on the biggest CPU (assumed)";
+        TIME; WARM_UP; START; SHELL; GROUPING;
+    },
     metric: "throughput_per_s",
     source: "netperf manual, UDP_RR: 1 byte each way, one transaction outstanding, 10 s",
 };

@@ -8,7 +8,7 @@ use super::tasks::{endless, lock, once, phase, post, unlock, wait};
 use super::values::Values;
 use super::work::{Share, work};
 use super::working_set::{WORKING_SET, with_sets};
-use super::{Model, ModelInfo, parameter};
+use super::{Model, ModelInfo, parameters};
 use crate::error::WorkloadError;
 use crate::script::{Event, Loops, TaskScript, Workload};
 use crate::{MachineFacts, Stream};
@@ -20,53 +20,23 @@ pub(crate) const INFO: ModelInfo = ModelInfo {
     also: &["mysql", "postgres", "pgbench", "database", "sysbench-oltp"],
     summary: "coarse: clients in a closed loop with a database thread each, row locks and a log \
               with group commit",
-    parameters: &[
-        parameter("clients", "1..=2000", "16", "number of clients"),
-        parameter(
-            "statements",
-            "numbers, 6 to 100",
-            "18-20",
-            "statements of a transaction, drawn; the last one commits",
-        ),
-        parameter(
-            "client",
-            "times, 1us to 100ms",
-            "20us-50us",
-            "CPU time of a client per statement, drawn, on the biggest CPU",
-        ),
-        parameter(
-            "server",
-            "times, 1us to 100ms",
-            "50us-300us",
-            "CPU time of a server thread per statement, drawn",
-        ),
-        parameter(
-            "log",
-            "times, 1us to 1s",
-            "1ms-10ms",
-            "time the disk needs for a write of the log, drawn",
-        ),
-        parameter(
-            "rows",
-            "4..=100000",
-            "10000",
-            "rows that writing statements lock until the commit, drawn evenly; assumed",
-        ),
-        parameter(
-            "memory",
-            "0%..=100%",
-            "30%",
-            "share of the servers' CPU time that waits for memory; assumed",
-        ),
-        WORKING_SET,
-        parameter(
-            "warmup",
-            "time from 0ns to 1000s",
-            "500ms",
-            "transactions count from then on; assumed",
-        ),
-        GROUPING,
-    ],
+    parameters: parameters! {
+        "clients", "1..=2000", "16", "number of clients";
+        "statements", "numbers, 6 to 100", "18-20",
+            "statements of a transaction, drawn; the last one commits";
+        "client", "times, 1us to 100ms", "20us-50us",
+            "CPU time of a client per statement, drawn, on the biggest CPU";
+        "server", "times, 1us to 100ms", "50us-300us",
+            "CPU time of a server thread per statement, drawn";
+        "log", "times, 1us to 1s", "1ms-10ms", "time the disk needs for a write of the log, drawn";
+        "rows", "4..=100000", "10000",
+            "rows that writing statements lock until the commit, drawn evenly; assumed";
+        "memory", "0%..=100%", "30%",
+            "share of the servers' CPU time that waits for memory; assumed";
+        WORKING_SET;
+        "warmup", "time from 0ns to 1000s", "500ms", "transactions count from then on; assumed";
+        GROUPING;
+    },
     metric: "throughput_per_s",
     source: "sysbench OLTP with a database; structure and ranges of \
              docs/rules/workloads.md#other-benchmarks",

@@ -6,7 +6,7 @@ use super::groups::{GROUPS, Groups, SHARES};
 use super::tasks::{phase, run, task};
 use super::values::Values;
 use super::work::Share;
-use super::{MAX_TASKS, Model, ModelInfo, fault, parameter, parse};
+use super::{MAX_TASKS, Model, ModelInfo, fault, parameters, parse};
 use crate::error::WorkloadError;
 use crate::script::{
     Calibration, Event, FairPolicy, Loops, StartLine, TaskScript, Timer, TimerMode, Workload,
@@ -20,131 +20,47 @@ pub(crate) const INFO: ModelInfo = ModelInfo {
     name: "periodic",
     also: &["rt-app", "rtapp", "mostly-idle"],
     summary: "n tasks that run for a share of every period and sleep the rest",
-    parameters: &[
-        parameter("n", "1..=100000", "10", "number of tasks").also(&[
-            "tasks",
-            "threads",
-            "instances",
-            "count",
-            "nr",
-        ]),
-        parameter(
-            "period",
-            "time (ns, us, ms, s)",
-            "16ms",
-            "time from one start to the next",
-        ),
-        parameter(
-            "duty",
-            "percent",
-            "5%",
-            "CPU work per period, of the CPU `cal` at full speed",
-        )
-        .also(&["util", "load", "utilisation", "utilization", "share"]),
-        parameter(
-            "run",
-            "time (ns, us, ms, s)",
-            "",
-            "CPU work per period, instead of `duty`",
-        )
-        .also(&["runtime", "work"]),
-        parameter(
-            "cal",
-            "biggest or cpuN",
-            "biggest",
-            "the CPU whose full speed work refers to",
-        ),
-        parameter("nice", "-20..=19", "0", "nice value of every task"),
-        parameter(
-            "policy",
-            "other, batch, idle, fifo, rr or deadline",
-            "other",
-            "SCHED_OTHER, SCHED_BATCH, SCHED_IDLE, SCHED_FIFO, SCHED_RR or SCHED_DEADLINE",
-        )
-        .also(&["class", "sched"]),
-        parameter(
-            "priority",
-            "1..=99",
-            "",
-            "priority under fifo and rr, 99 first; 10 if not given",
-        )
-        .also(&["prio", "rt_priority"]),
-        parameter(
-            "dl_runtime",
-            "time from 1024ns to dl_period",
-            "",
-            "budget of each period under deadline; the work per period if not given",
-        ),
-        parameter(
-            "dl_period",
-            "time from 100us to 4194304us",
-            "",
-            "period under deadline; `period` if not given",
-        ),
-        parameter(
-            "dl_deadline",
-            "time from dl_runtime to dl_period",
-            "",
-            "deadline under deadline; `dl_period` if not given",
-        ),
-        parameter(
-            "sleep",
-            "timer or io",
-            "timer",
-            "io: the sleeps wait for I/O, so that schedutil helps the CPU",
-        ),
-        parameter(
-            "wake",
-            "free or here",
-            "free",
-            "here: whoever wakes a task asks for its own CPU (WF_CURRENT_CPU)",
-        ),
-        parameter(
-            "slice",
-            "time from 100us to 100ms",
-            "",
-            "a slice of each task's own (sched_attr's runtime, kernels from 6.12)",
-        ),
-        parameter(
-            "uclamp_min",
-            "0..=1024 or percent",
-            "",
-            "least performance to run the tasks at (util_clamp, kernels from 5.3); 0 if not given",
-        )
-        .also(&["util_min", "clamp_min"]),
-        parameter(
-            "uclamp_max",
-            "0..=1024 or percent",
-            "",
-            "the most performance they are worth; 1024 if not given",
-        )
-        .also(&["util_max", "clamp_max"]),
-        parameter(
-            "cpus",
-            "list such as 0-3+5",
-            "",
-            "CPUs the tasks may use; all if not given",
-        )
-        .also(&["pin", "pinned", "affinity", "cpu", "cpuset", "taskset"]),
-        GROUPS,
-        SHARES,
-        parameter(
-            "start",
-            "together or spread",
-            "",
+    parameters: parameters! {
+        "n" also ["tasks", "threads", "instances", "count", "nr"], "1..=100000", "10",
+            "number of tasks";
+        "period", "time (ns, us, ms, s)", "16ms", "time from one start to the next";
+        "duty" also ["util", "load", "utilisation", "utilization", "share"], "percent", "5%",
+            "CPU work per period, of the CPU `cal` at full speed";
+        "run" also ["runtime", "work"], "time (ns, us, ms, s)", "",
+            "CPU work per period, instead of `duty`";
+        "cal", "biggest or cpuN", "biggest", "the CPU whose full speed work refers to";
+        "nice", "-20..=19", "0", "nice value of every task";
+        "policy" also ["class", "sched"], "other, batch, idle, fifo, rr or deadline", "other",
+            "SCHED_OTHER, SCHED_BATCH, SCHED_IDLE, SCHED_FIFO, SCHED_RR or SCHED_DEADLINE";
+        "priority" also ["prio", "rt_priority"], "1..=99", "",
+            "priority under fifo and rr, 99 first; 10 if not given";
+        "dl_runtime", "time from 1024ns to dl_period", "",
+            "budget of each period under deadline; the work per period if not given";
+        "dl_period", "time from 100us to 4194304us", "",
+            "period under deadline; `period` if not given";
+        "dl_deadline", "time from dl_runtime to dl_period", "",
+            "deadline under deadline; `dl_period` if not given";
+        "sleep", "timer or io", "timer",
+            "io: the sleeps wait for I/O, so that schedutil helps the CPU";
+        "wake", "free or here", "free",
+            "here: whoever wakes a task asks for its own CPU (WF_CURRENT_CPU)";
+        "slice", "time from 100us to 100ms", "",
+            "a slice of each task's own (sched_attr's runtime, kernels from 6.12)";
+        "uclamp_min" also ["util_min", "clamp_min"], "0..=1024 or percent", "",
+            "least performance to run the tasks at (util_clamp, kernels from 5.3); 0 if not given";
+        "uclamp_max" also ["util_max", "clamp_max"], "0..=1024 or percent", "",
+            "the most performance they are worth; 1024 if not given";
+        "cpus" also ["pin", "pinned", "affinity", "cpu", "cpuset", "taskset"],
+            "list such as 0-3+5", "",
+            "CPUs the tasks may use; all if not given";
+        GROUPS; SHARES;
+        "start" also ["release", "spread"], "together or spread", "",
             "together: as rt-app's threads, when the last one of them exists; the seed says when \
              within a tick they are created; spread: each at its `phase`; together if no phase is \
-             given",
-        )
-        .also(&["release", "spread"]),
-        parameter(
-            "phase",
-            "random, aligned or a time",
-            "",
-            "spread: when each task starts first, random if not given",
-        )
-        .also(&["offset"]),
-    ],
+             given";
+        "phase" also ["offset"], "random, aligned or a time", "",
+            "spread: when each task starts first, random if not given";
+    },
     metric: "energy_j",
     source: "rt-app 55cb0c0 doc/tutorial.txt; 10 to 50 tasks, 16 ms, 5 % as in the energy-aware \
              scheduling series v3 (2018)",

@@ -7,7 +7,7 @@ use super::measures::{per_second, record, series};
 use super::parse::MAX_TIME_NS;
 use super::tasks::{endless, locked, phase, run, task, wait};
 use super::values::Values;
-use super::{MAX_TASKS, Model, ModelInfo, fault, parameter};
+use super::{MAX_TASKS, Model, ModelInfo, fault, parameters};
 use crate::error::WorkloadError;
 use crate::script::{Event, Loops, Pick, Series, Since, Statistic, TaskScript, TimeUnit, Workload};
 use crate::{MachineFacts, Stream};
@@ -18,70 +18,28 @@ pub(crate) const INFO: ModelInfo = ModelInfo {
     name: "schbench",
     also: &["schbench-old"],
     summary: "message threads that wake workers, and how late the workers are",
-    parameters: &[
-        parameter(
-            "version",
-            "old or current",
-            "old",
-            "old: before March 2023, spinning workers; current: requests of matrix work",
-        ),
-        parameter(
-            "messages",
-            "1..=1000",
-            "",
-            "message threads (-m); 2 for old and 1 for current if not given",
-        ),
-        parameter(
-            "workers",
-            "1..=100000",
-            "",
-            "workers per message thread (-t); 16 for old and one per CPU for current if not given",
-        ),
-        parameter(
-            "time",
-            "time (ns, us, ms, s)",
-            "30s",
-            "length of the test, warm-up included (-r)",
-        ),
-        parameter(
-            "warmup",
-            "time (ns, us, ms, s)",
-            "5s",
-            "measured from then on (-w)",
-        ),
-        parameter(
-            "cputime",
-            "time from 100us",
-            "30ms",
-            "old: a worker spins so long by the clock after each wake-up (-c)",
-        ),
-        parameter(
-            "message",
-            "time (ns, us, ms, s)",
-            "30ms",
-            "old: a message thread spins so long by the clock when it is woken",
-        ),
-        parameter(
-            "sleep",
-            "time (ns, us, ms, s)",
-            "30ms",
-            "old: then it sleeps so long and up to a quarter more (-s)",
-        ),
-        parameter(
-            "think",
-            "time (ns, us, ms, s)",
-            "",
-            "current: a worker sleeps so long when it is woken; 100us if not given",
-        ),
-        parameter(
-            "work",
-            "time (ns, us, ms, s)",
-            "",
+    parameters: parameters! {
+        "version", "old or current", "old",
+            "old: before March 2023, spinning workers; current: requests of matrix work";
+        "messages", "1..=1000", "",
+            "message threads (-m); 2 for old and 1 for current if not given";
+        "workers", "1..=100000", "",
+            "workers per message thread (-t); 16 for old and one per CPU for current if not given";
+        "time", "time (ns, us, ms, s)", "30s", "length of the test, warm-up included (-r)";
+        "warmup", "time (ns, us, ms, s)", "5s", "measured from then on (-w)";
+        "cputime", "time from 100us", "30ms",
+            "old: a worker spins so long by the clock after each wake-up (-c)";
+        "message", "time (ns, us, ms, s)", "30ms",
+            "old: a message thread spins so long by the clock when it is woken";
+        "sleep", "time (ns, us, ms, s)", "30ms",
+            "old: then it sleeps so long and up to a quarter more (-s)";
+        "think", "time (ns, us, ms, s)", "",
+            "current: a worker sleeps so long when it is woken; 100us if not given";
+        "work", "time (ns, us, ms, s)", "",
             "current: CPU work of a request on the biggest CPU; 5624320ns if not given, 5 products \
-             of 104 x 104 matrices at 1 ns per step (assumed)",
-        ),
-        GROUPING,
-    ],
+             of 104 x 104 matrices at 1 ns per step (assumed)";
+        GROUPING;
+    },
     metric: "latency_p99_us",
     source: "schbench 2eef447 (the last before March 2023) and its current version",
 };

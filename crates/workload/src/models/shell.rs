@@ -6,7 +6,7 @@ use super::carrier::Carrier;
 use super::draw::begin_ns;
 use super::tasks::{once, phase, post, run, wait};
 use super::values::Values;
-use super::{MAX_TASKS, Model, ModelInfo, fault, parameter, split_name};
+use super::{MAX_TASKS, Model, ModelInfo, fault, parameters, split_name};
 use crate::error::WorkloadError;
 use crate::script::{Event, FigureOf, Phase, StartLine, TaskScript, Workload};
 use crate::{MachineFacts, Stream};
@@ -17,27 +17,13 @@ pub(crate) const INFO: ModelInfo = ModelInfo {
     name: "shell",
     also: &["script", "sh"],
     summary: "other models as the lines of a script: shell:loops=10;sysbench-cpu:time=3s",
-    parameters: &[
-        parameter("loops", "1..=1000", "1", "how often the script is run"),
-        parameter(
-            "fork",
-            "time from 0ns to 1s",
-            "500us",
-            "CPU work of the shell before each fork; assumed",
-        ),
-        parameter(
-            "load",
-            "time from 0ns to 1s",
-            "1ms",
-            "CPU work of a program between its exec and its first thread; assumed",
-        ),
-        parameter(
-            "pause",
-            "time from 0ns to 1000s",
-            "0ns",
-            "the shell sleeps so long after each program",
-        ),
-    ],
+    parameters: parameters! {
+        "loops", "1..=1000", "1", "how often the script is run";
+        "fork", "time from 0ns to 1s", "500us", "CPU work of the shell before each fork; assumed";
+        "load", "time from 0ns to 1s", "1ms",
+            "CPU work of a program between its exec and its first thread; assumed";
+        "pause", "time from 0ns to 1000s", "0ns", "the shell sleeps so long after each program";
+    },
     metric: "runtime_s",
     source: "fork, execve and wait4 of a POSIX shell's foreground commands",
 };

@@ -7,7 +7,7 @@ use super::tasks::{DONE, endless, lock, unlock};
 use super::values::Values;
 use super::work::{Share, work};
 use super::working_set::{WORKING_SET, with_sets};
-use super::{Model, ModelInfo, parameter};
+use super::{Model, ModelInfo, parameters};
 use crate::error::WorkloadError;
 use crate::script::{Event, TaskScript, Workload};
 use crate::{MachineFacts, Stream};
@@ -19,45 +19,18 @@ pub(crate) const INFO: ModelInfo = ModelInfo {
     also: &["specjbb2005", "jbb", "java"],
     summary: "coarse: a thread per warehouse that never sleeps, and one collector of garbage per \
               CPU that stops them all",
-    parameters: &[
-        parameter(
-            "warehouses",
-            "1..=10000",
-            "8",
-            "number of warehouses, a thread each",
-        ),
-        parameter(
-            "transaction",
-            "times, 1us to 1s",
-            "50us-200us",
-            "CPU time of a transaction, drawn, on the biggest CPU",
-        ),
-        parameter(
-            "memory",
-            "0%..=100%",
-            "30%",
-            "share of all CPU time that waits for memory; assumed",
-        ),
-        WORKING_SET,
-        parameter(
-            "gc_every",
-            "time from 1ms to 1000s",
-            "1s",
-            "from the end of a collection to the next; assumed",
-        ),
-        parameter(
-            "gc_burst",
-            "time from 1us to 10s",
-            "5ms",
-            "CPU time of each collector in a collection; assumed",
-        ),
-        parameter(
-            "warmup",
-            "time from 0ns to 1000s",
-            "500ms",
-            "transactions count from then on; assumed",
-        ),
-    ],
+    parameters: parameters! {
+        "warehouses", "1..=10000", "8", "number of warehouses, a thread each";
+        "transaction", "times, 1us to 1s", "50us-200us",
+            "CPU time of a transaction, drawn, on the biggest CPU";
+        "memory", "0%..=100%", "30%", "share of all CPU time that waits for memory; assumed";
+        WORKING_SET;
+        "gc_every", "time from 1ms to 1000s", "1s",
+            "from the end of a collection to the next; assumed";
+        "gc_burst", "time from 1us to 10s", "5ms",
+            "CPU time of each collector in a collection; assumed";
+        "warmup", "time from 0ns to 1000s", "500ms", "transactions count from then on; assumed";
+    },
     metric: "throughput_per_s",
     source: "SPECjbb2005 as in the power-aware scheduling series v4 (2013); structure and range of \
              docs/rules/workloads.md#other-benchmarks",

@@ -3,7 +3,7 @@ use super::parse::MAX_TIME_NS;
 use super::sysbench::{CLAIM, Common, REQUESTS, START, THREADS, TIME, VERSION};
 use super::tasks::{endless, run};
 use super::values::Values;
-use super::{Model, ModelInfo, fault, parameter};
+use super::{Model, ModelInfo, fault, parameters};
 use crate::MachineFacts;
 use crate::error::WorkloadError;
 use crate::script::Workload;
@@ -14,32 +14,16 @@ pub(crate) const INFO: ModelInfo = ModelInfo {
     name: "sysbench-cpu",
     also: &["sysbench", "cpu"],
     summary: "threads that look for primes by trial division, without system calls",
-    parameters: &[
-        THREADS,
-        REQUESTS,
-        TIME,
-        VERSION,
-        parameter(
-            "prime",
-            "4..=1000000",
-            "10000",
-            "an event tries the numbers from 3 to below this (--cpu-max-prime)",
-        ),
-        parameter(
-            "operation",
-            "time (ns, us, ms, s)",
-            "10ns",
-            "one division with remainder, on the biggest CPU (assumed)",
-        ),
-        parameter(
-            "event",
-            "time (ns, us, ms, s)",
-            "",
-            "CPU work of an event on the biggest CPU, instead of `prime` and `operation`",
-        ),
-        CLAIM,
-        START,
-    ],
+    parameters: parameters! {
+        THREADS; REQUESTS; TIME; VERSION;
+        "prime", "4..=1000000", "10000",
+            "an event tries the numbers from 3 to below this (--cpu-max-prime)";
+        "operation", "time (ns, us, ms, s)", "10ns",
+            "one division with remainder, on the biggest CPU (assumed)";
+        "event", "time (ns, us, ms, s)", "",
+            "CPU work of an event on the biggest CPU, instead of `prime` and `operation`";
+        CLAIM; START;
+    },
     metric: "events_total",
     source: "sysbench 0.4 (6f3592e) and 1.0.20, cpu test: 117526 divisions per event",
 };

@@ -6,7 +6,7 @@ use super::parse::MAX_TIME_NS;
 use super::tasks::endless;
 use super::values::Values;
 use super::work::{Share, work};
-use super::{Model, ModelInfo, parameter};
+use super::{Model, ModelInfo, parameters};
 use crate::error::WorkloadError;
 use crate::script::{Event, TaskScript, Workload};
 use crate::{MachineFacts, Stream};
@@ -17,33 +17,13 @@ pub(crate) const INFO: ModelInfo = ModelInfo {
     name: "sysbench-fileio",
     also: &["fileio", "fio"],
     summary: "coarse: threads that wait for the disk and run a little; the disk serves all at once",
-    parameters: &[
-        parameter("threads", "1..=10000", "16", "number of threads"),
-        parameter(
-            "io",
-            "times, 1us to 10s",
-            "5ms-10ms",
-            "time a request waits for the disk, drawn",
-        ),
-        parameter(
-            "run",
-            "times, 1us to 1s",
-            "10us-50us",
-            "CPU time per request, drawn, on the biggest CPU",
-        ),
-        parameter(
-            "requests",
-            "1..=1000000000",
-            "10000",
-            "requests of all threads together",
-        ),
-        parameter(
-            "time",
-            "time from 1ms to 1000s",
-            "1000s",
-            "no request is begun after this time",
-        ),
-    ],
+    parameters: parameters! {
+        "threads", "1..=10000", "16", "number of threads";
+        "io", "times, 1us to 10s", "5ms-10ms", "time a request waits for the disk, drawn";
+        "run", "times, 1us to 1s", "10us-50us", "CPU time per request, drawn, on the biggest CPU";
+        "requests", "1..=1000000000", "10000", "requests of all threads together";
+        "time", "time from 1ms to 1000s", "1000s", "no request is begun after this time";
+    },
     metric: "throughput_per_s",
     source: "sysbench 0.4 fileio, cfq; structure and ranges of \
              docs/rules/workloads.md#sysbench and docs/rules/workloads.md#other-benchmarks",

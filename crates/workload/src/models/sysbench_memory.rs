@@ -4,7 +4,7 @@ use super::sysbench::{CLAIM, Common, REQUESTS, START, THREADS, TIME, VERSION};
 use super::tasks::endless;
 use super::values::Values;
 use super::working_set::MAX_KIB;
-use super::{Model, ModelInfo, parameter};
+use super::{Model, ModelInfo, parameters};
 use crate::error::WorkloadError;
 use crate::rtapp::from_last_level_cache;
 use crate::script::{SharedSet, TaskScript, Workload};
@@ -16,27 +16,15 @@ pub(crate) const INFO: ModelInfo = ModelInfo {
     name: "sysbench-memory",
     also: &["memory", "stream", "shared-memory"],
     summary: "threads that write a block of memory over and over, one for all or one each",
-    parameters: &[
-        THREADS,
-        REQUESTS,
-        TIME,
-        VERSION,
-        parameter(
-            "block_kib",
-            "1..=16777216",
-            "1024",
+    parameters: parameters! {
+        THREADS; REQUESTS; TIME; VERSION;
+        "block_kib", "1..=16777216", "1024",
             "size of a block, KiB (--memory-block-size, 1 KiB there); an event writes it once: per \
-             byte 16 ps of work and 34 ps of waiting for the last-level cache (assumed)",
-        ),
-        parameter(
-            "scope",
-            "global or local",
-            "global",
-            "global: all threads write one block; local: each has its own (--memory-scope)",
-        ),
-        CLAIM,
-        START,
-    ],
+             byte 16 ps of work and 34 ps of waiting for the last-level cache (assumed)";
+        "scope", "global or local", "global",
+            "global: all threads write one block; local: each has its own (--memory-scope)";
+        CLAIM; START;
+    },
     metric: "events_total",
     source: "sysbench 1.0.20, memory test: --memory-oper=write, sequential; costs of \
              docs/decisions/023",

@@ -3,7 +3,7 @@
 use super::sysbench::{CLAIM, Common, REQUESTS, START, THREADS, TIME, VERSION};
 use super::tasks::{locked, phase, run, task};
 use super::values::Values;
-use super::{Model, ModelInfo, parameter};
+use super::{Model, ModelInfo, parameters};
 use crate::MachineFacts;
 use crate::error::WorkloadError;
 use crate::script::{Event, Loops, Pick, Workload};
@@ -14,32 +14,16 @@ pub(crate) const INFO: ModelInfo = ModelInfo {
     name: "sysbench-threads",
     also: &[],
     summary: "threads that lock a mutex, yield and unlock it, over and over",
-    parameters: &[
-        THREADS,
-        parameter(
-            "locks",
-            "1..=100000",
-            "8",
-            "number of mutexes; event i uses mutex i modulo this (--thread-locks)",
-        ),
-        parameter(
-            "yields",
-            "1..=1000000",
-            "1000",
-            "an event locks, yields and unlocks so often (--thread-yields)",
-        ),
-        parameter(
-            "run",
-            "time (ns, us, ms, s)",
-            "1500ns",
-            "CPU work of one such turn on the biggest CPU, with the mutex held (assumed)",
-        ),
-        REQUESTS,
-        TIME,
-        VERSION,
-        CLAIM,
-        START,
-    ],
+    parameters: parameters! {
+        THREADS;
+        "locks", "1..=100000", "8",
+            "number of mutexes; event i uses mutex i modulo this (--thread-locks)";
+        "yields", "1..=1000000", "1000",
+            "an event locks, yields and unlocks so often (--thread-yields)";
+        "run", "time (ns, us, ms, s)", "1500ns",
+            "CPU work of one such turn on the biggest CPU, with the mutex held (assumed)";
+        REQUESTS; TIME; VERSION; CLAIM; START;
+    },
     metric: "events_total",
     source: "sysbench 0.4 (6f3592e) and 1.0.20, threads test",
 };

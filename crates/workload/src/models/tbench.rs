@@ -7,7 +7,7 @@ use super::measures::mb_per_second;
 use super::tasks::{endless, post, run, wait};
 use super::tbench_load::{Operation, operations};
 use super::values::Values;
-use super::{Model, ModelInfo, parameter};
+use super::{Model, ModelInfo, parameters};
 use crate::MachineFacts;
 use crate::error::WorkloadError;
 use crate::script::{Event, StartLine, Workload};
@@ -18,34 +18,17 @@ pub(crate) const INFO: ModelInfo = ModelInfo {
     name: "tbench",
     also: &["tbench4"],
     summary: "clients that each replay file server operations against a process over loopback TCP",
-    parameters: &[
-        parameter("clients", "1..=2000", "1", "number of clients"),
-        parameter(
-            "run",
-            "time (ns, us, ms, s)",
-            "5us",
-            "CPU work of either side per operation, on the biggest CPU (assumed)",
-        ),
-        parameter(
-            "per_kib",
-            "time (ns, us, ms, s)",
-            "156ns",
-            "more of it per KiB of request and reply (assumed)",
-        ),
-        parameter(
-            "time",
-            "time (ns, us, ms, s)",
-            "10s",
-            "length of the test (-t; the benchmark: 600 s)",
-        ),
-        parameter(
-            "warmup",
-            "time (ns, us, ms, s)",
-            "",
-            "counted from then on; a fifth of `time` if not given",
-        ),
-        GROUPING,
-    ],
+    parameters: parameters! {
+        "clients", "1..=2000", "1", "number of clients";
+        "run", "time (ns, us, ms, s)", "5us",
+            "CPU work of either side per operation, on the biggest CPU (assumed)";
+        "per_kib", "time (ns, us, ms, s)", "156ns",
+            "more of it per KiB of request and reply (assumed)";
+        "time", "time (ns, us, ms, s)", "10s", "length of the test (-t; the benchmark: 600 s)";
+        "warmup", "time (ns, us, ms, s)", "",
+            "counted from then on; a fifth of `time` if not given";
+        GROUPING;
+    },
     metric: "throughput_mb_per_s",
     source: "tbench of dbench 4: reads and writes count, 10^6 bytes a MB; the mix as dbench \
              counted it (linux-raid, 2020-05-27)",
