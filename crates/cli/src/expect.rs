@@ -32,16 +32,42 @@ pub(crate) fn parse<'a>(
     Ok(all)
 }
 
-/// Reads conditions on results, of whose machines only the metrics are known.
-pub(crate) fn of_results(texts: &[String], policies: &[&str]) -> Result<Vec<Expectation>, Failure> {
-    let policies: Vec<String> = policies.iter().map(|name| (*name).to_owned()).collect();
+/// Reads conditions on the later ones of kept results, of whose machines only the metrics are
+/// known.
+pub(crate) fn of_results(
+    texts: &[String],
+    policies: &[String],
+) -> Result<Vec<Expectation>, Failure> {
+    let wrong = |why: String| Failure::Input(format!("--expect {why}"));
     let one = |text: &String| {
-        let wrong = |error: ExpectationError| Failure::Input(format!("--expect {error}"));
-        let expectation = Expectation::parse(text).map_err(wrong)?;
-        about(text, &expectation, &policies)?;
-        Ok(expectation)
+        a_single(text).map_err(wrong)?;
+        let parsed = Expectation::parse(text).map_err(|error| wrong(error.to_string()))?;
+        match &parsed.policy {
+            Some(name) if !policies.contains(name) => Err(not_compared(text, name, policies)),
+            _ => Ok(parsed),
+        }
     };
     texts.iter().map(one).collect()
+}
+
+/// A list in one option is told; a policy's settings may have commas.
+fn a_single(text: &str) -> Result<(), String> {
+    let operator = text.rfind(['<', '>', '=']).unwrap_or(text.len());
+    let named = text[..operator]
+        .trim_end_matches(['<', '>', '='])
+        .trim_end();
+    let from = named
+        .rfind(char::is_whitespace)
+        .map_or(0, |blank| blank + 1);
+    one_at_a_time("condition", text.get(from..).unwrap_or(text)).map_or(Ok(()), Err)
+}
+
+fn not_compared(text: &str, name: &str, policies: &[String]) -> Failure {
+    let hint = did_you_mean(nearest(name, policies.iter().map(String::as_str)));
+    let all = policies.join(", ");
+    Failure::Input(format!(
+        "--expect `{text}`: `{name}` is not compared; expected one of {all}{hint}"
+    ))
 }
 
 /// Is it about policies that are compared?
@@ -70,9 +96,7 @@ fn about(text: &str, expectation: &Expectation, policies: &[String]) -> Result<(
 /// Reads a condition for a platform.
 fn one(text: &str, platform: &Platform) -> Result<Expectation, Failure> {
     let wrong = |why: String| Failure::Input(format!("--expect {why}"));
-    if let Some(list) = one_at_a_time("condition", text) {
-        return Err(wrong(list));
-    }
+    a_single(text).map_err(wrong)?;
     let known = names(platform);
     let expectation = Expectation::parse(text).map_err(|error| wrong(on(&known, error)))?;
     let of_platform = METRICS.iter().find(|def| def.matches(&expectation.metric));
@@ -204,6 +228,17 @@ pub(crate) fn check(
     checked
 }
 
+/// Where nothing can be judged: a run got stuck.
+pub(crate) fn stuck(policies: impl Iterator<Item = String>) -> Checked {
+    let case = |policy| Case {
+        expected: "the runs go to their end".to_owned(),
+        policy,
+        said: "a run got stuck, nothing is judged".to_owned(),
+        holds: Some(false),
+    };
+    Checked::of(policies.map(case).collect())
+}
+
 /// None: the base has no change.
 fn one_of(expectation: &Expectation, comparison: &Comparison, place: usize) -> Option<Found> {
     let (base, runs) = (&comparison.runs[0], &comparison.runs[place]);
@@ -275,7 +310,7 @@ impl Checked {
             (None, None) => found.word.to_owned(),
         };
         self.cases.push(Case {
-            expected: expectation.to_string(),
+            expected: expectation.condition(),
             policy: runs.policy.clone(),
             said,
             holds: found.holds.or(self.strict.then_some(false)),
@@ -287,13 +322,32 @@ impl Checked {
             Some(false) | None => Cell::Toned(Tone::Bad, word),
         };
         self.table.row(vec![
-            Cell::from(expectation.to_string()),
+            Cell::from(expectation.condition()),
             Cell::from(runs.policy.clone()),
             mean.into(),
             Cell::from(unit),
             found.change.into(),
             verdict,
         ]);
+    }
+
+    /// One that cannot be judged.
+    pub(crate) fn leave_open(&mut self, expected: String, policy: &str, why: &str) {
+        let empty = || Cell::from("");
+        self.table.row(vec![
+            Cell::from(expected.clone()),
+            Cell::from(policy),
+            empty(),
+            empty(),
+            Cell::from(why),
+            Cell::from("not told"),
+        ]);
+        self.cases.push(Case {
+            expected,
+            policy: policy.to_owned(),
+            said: why.to_owned(),
+            holds: self.strict.then_some(false),
+        });
     }
 
     /// Exit code 1 if one failed, or is not told where that counts.
@@ -310,18 +364,22 @@ impl Checked {
             return String::new();
         }
         let not_told = self.number(None);
-        let mut sum = sum(self.number(Some(false)), self.cases.len() - not_told);
-        if not_told > 0 {
-            sum = format!("{sum} Not told: {not_told}; more seeds may tell.");
-        }
+        let sum = match not_told {
+            0 => sum(self.number(Some(false)), self.cases.len()),
+            open => format!(
+                "{} of {} hold, {} failed, {open} not told; more seeds may tell.",
+                self.number(Some(true)),
+                self.cases.len(),
+                self.number(Some(false))
+            ),
+        };
         let table = self.table.render(Format::Human, style);
-        format!("\n{table}{}\n", sum.trim_start())
+        format!("\n{table}{}\n", sum)
     }
 }
 
 fn sum(failed: usize, total: usize) -> String {
     match (failed, total) {
-        (_, 0) => String::new(),
         (0, 1) => "The expectation holds.".to_owned(),
         (_, 1) => "The expectation failed.".to_owned(),
         (0, all) => format!("All {all} expectations hold."),

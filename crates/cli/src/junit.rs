@@ -9,6 +9,7 @@ use quick_xml::Writer;
 use std::io;
 use std::path::Path;
 use wakeplace_study::Comparison;
+use wakeplace_text::printable;
 
 /// Place for the file, found to be writable before anything is simulated.
 #[derive(Debug)]
@@ -25,9 +26,10 @@ impl JunitExport {
         Ok(Some(Self(Output::prepare(Some(path))?)))
     }
 
+    /// Writes the checks, a suite for each name.
     pub(crate) fn write(
         &self,
-        all: &[(&Comparison, Checked)],
+        all: &[(String, Checked)],
         terminal: Terminal,
     ) -> Result<(), Failure> {
         let text = text(all).map_err(Failure::input)?;
@@ -35,14 +37,18 @@ impl JunitExport {
     }
 }
 
-fn text(all: &[(&Comparison, Checked)]) -> io::Result<String> {
+/// What a suite is called.
+pub(crate) fn suite_of(comparison: &Comparison) -> String {
+    format!("{}, {}", comparison.platform, comparison.workload)
+}
+
+fn text(all: &[(String, Checked)]) -> io::Result<String> {
     let mut writer = Writer::new_with_indent(Vec::new(), b' ', 2);
     let suites = writer.create_element("testsuites");
     let suites = suites.with_attribute(("name", "wakeplace"));
     suites.write_inner_content(|writer| {
-        for (comparison, checked) in all {
-            let name = format!("{}, {}", comparison.platform, comparison.workload);
-            suite(writer, &name, checked)?;
+        for (name, checked) in all {
+            suite(writer, name, checked)?;
         }
         Ok(())
     })?;
@@ -56,8 +62,9 @@ fn suite(writer: &mut Writer<Vec<u8>>, name: &str, checked: &Checked) -> io::Res
         let cases = cases.iter().filter(|case| case.holds == holds);
         cases.count().to_string()
     };
+    let name = printable(name);
     let attributes = [
-        ("name", name),
+        ("name", &*name),
         ("tests", &cases.len().to_string()),
         ("failures", &number(Some(false))),
         ("skipped", &number(None)),
@@ -70,7 +77,8 @@ fn suite(writer: &mut Writer<Vec<u8>>, name: &str, checked: &Checked) -> io::Res
 }
 
 fn case(writer: &mut Writer<Vec<u8>>, case: &Case) -> io::Result<()> {
-    let attributes = [("classname", &*case.policy), ("name", &*case.expected)];
+    let [policy, expected, said] = [&case.policy, &case.expected, &case.said].map(|t| printable(t));
+    let attributes = [("classname", &*policy), ("name", &*expected)];
     let element = writer
         .create_element("testcase")
         .with_attributes(attributes);
@@ -81,7 +89,7 @@ fn case(writer: &mut Writer<Vec<u8>>, case: &Case) -> io::Result<()> {
     };
     element.write_inner_content(|writer| {
         let why = writer.create_element(outcome);
-        why.with_attribute(("message", &*case.said)).write_empty()?;
+        why.with_attribute(("message", &*said)).write_empty()?;
         Ok(())
     })?;
     Ok(())

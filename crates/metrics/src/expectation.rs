@@ -135,15 +135,25 @@ pub enum Limit {
 impl Limit {
     /// `3`, `base`, `+3%`, `-3%`, `base+3%`.
     fn parse(text: &str) -> Option<Self> {
-        let number = |text: &str| text.parse().ok().filter(|n: &f64| n.is_finite());
-        let text: String = text.split_whitespace().collect();
-        let change = text.strip_prefix("base");
-        match change.unwrap_or(&text).strip_suffix('%') {
-            Some(percent) if percent.starts_with(['+', '-']) => number(percent).map(Self::FromBase),
-            Some(_) => None,
-            None if change == Some("") => Some(Self::FromBase(0.0)),
-            None => number(&text).map(Self::Value),
-        }
+        let number = |text: &str| text.trim().parse().ok().filter(|n: &f64| n.is_finite());
+        let base = text.strip_prefix("base").map(str::trim_start);
+        let Some(percent) = base.unwrap_or(text).strip_suffix('%') else {
+            return match base {
+                Some("") => Some(Self::FromBase(0.0)),
+                Some(_) => None,
+                // `+3` is a change whose `%` was forgotten.
+                None => number(text)
+                    .filter(|_| !text.starts_with('+'))
+                    .map(Self::Value),
+            };
+        };
+        let (sign, size) = match percent.split_at_checked(1)? {
+            ("+", size) => (1.0, size),
+            ("-", size) => (-1.0, size),
+            _ => return None,
+        };
+        let size = number(size).filter(|size| *size >= 0.0)?;
+        Some(Self::FromBase(sign * size))
     }
 }
 
@@ -212,6 +222,12 @@ impl Expectation {
         })
     }
 
+    /// What is expected, of whomever.
+    #[must_use]
+    pub fn condition(&self) -> String {
+        format!("{}{}{}", self.metric, self.operator.symbol(), self.limit)
+    }
+
     /// Compares a value of the metric with a limit.
     #[must_use]
     pub fn check(&self, value: Option<f64>, limit: f64) -> Verdict {
@@ -241,7 +257,7 @@ impl fmt::Display for Expectation {
         if let Some(policy) = &self.policy {
             write!(f, "{policy} ")?;
         }
-        write!(f, "{}{}{}", self.metric, self.operator.symbol(), self.limit)
+        f.write_str(&self.condition())
     }
 }
 
@@ -314,6 +330,10 @@ mod tests {
         assert!(message("runtime_s").contains("no operator"));
         assert!(message("runtime_s<NaN").contains("expected a number"));
         assert!(message("runtime_s<=").contains("expected a number"));
+        for wrong in ["+3", "1 0 0", "b a s e", "3%", "+-3%", "base3%", "base+3"] {
+            let said = message(&format!("runtime_s<={wrong}"));
+            assert!(said.contains("expected a number"), "{wrong}: {said}");
+        }
     }
 
     #[test]

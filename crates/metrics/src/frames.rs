@@ -1,8 +1,8 @@
 //! Frames of chains: when each began, when it was done, and whether that was too late.
 //!
 //! A frame goes from its first task to those that the task wakes while it works on the frame, and
-//! so on. A task that takes what was kept for it, and is woken by nobody, works on the oldest frame
-//! that is open.
+//! so on. Who takes what was kept for it, and is woken by nobody, works on the oldest open frame; so
+//! does whom it wakes then.
 
 use crate::metric::Values;
 use std::collections::BTreeMap;
@@ -75,27 +75,37 @@ impl Record {
         });
     }
 
+    fn is_open(&self, frame: usize) -> bool {
+        self.frames[frame].end_ns.is_none()
+    }
+
     fn woken(&mut self, it: &Waking) {
-        match it.waker.and_then(|waker| self.of_task.get(&waker)) {
-            Some(Works::On(frame)) => {
-                let frame = Works::On(*frame);
-                self.of_task.insert(it.task, frame);
+        let works = |task: u32| self.of_task.get(&task).copied();
+        let (waker, own) = (it.waker.and_then(works), works(it.task));
+        let on_open = |works| matches!(works, Some(Works::On(frame)) if self.is_open(frame));
+        match waker {
+            Some(handed) if on_open(waker) => {
+                self.of_task.insert(it.task, handed);
             }
             // A lock or a timer in the middle of a frame leaves the task on its frame.
+            _ if on_open(own) => {}
+            // The waker went on with what was kept for it: which frame that is, nobody has said.
+            Some(Works::On(_)) => {
+                self.of_task.remove(&it.task);
+            }
             Some(Works::Elsewhere) | None => {
-                self.of_task.entry(it.task).or_insert(Works::Elsewhere);
+                self.of_task.insert(it.task, Works::Elsewhere);
             }
         }
     }
 
     fn end(&mut self, now_ns: u64, task: u32) {
-        let open = |frames: &[Frame], at: usize| frames[at].end_ns.is_none();
         let done = match self.of_task.remove(&task) {
+            Some(Works::On(frame)) => Some(frame).filter(|frame| self.is_open(*frame)),
             Some(Works::Elsewhere) => None,
-            Some(Works::On(frame)) if open(&self.frames, frame) => Some(frame),
-            Some(Works::On(_)) | None => {
+            None => {
                 let mut frames = self.first_open..self.frames.len();
-                frames.find(|frame| open(&self.frames, *frame))
+                frames.find(|frame| self.is_open(*frame))
             }
         };
         if let Some(frame) = done {
@@ -108,13 +118,12 @@ impl Record {
         self.first_open += done.count();
     }
 
-    /// The frames that count, in the order of their begins. One that is not done counts if its
-    /// deadline came in the run.
+    /// The frames that count, in the order of their begins: those whose deadline came in the run.
     fn judged(&self, end_ns: u64) -> impl Iterator<Item = Judged> + '_ {
         let frames = self.frames.iter();
         frames.filter_map(move |frame| match frame.end_ns {
+            _ if frame.due_ns > end_ns => None,
             Some(done_ns) => Some(Judged::Done(signed(done_ns) - signed(frame.due_ns))),
-            None if frame.due_ns > end_ns => None,
             None => Some(Judged::Dropped),
         })
     }
@@ -268,16 +277,32 @@ mod tests {
         wake(&mut frames, 6 * MS, Some(9), 3);
         happen!(frames, 7 * MS => FrameEnd { task: 3, chain: 0 });
         happen!(frames, 8 * MS => FrameEnd { task: 2, chain: 0 });
-        assert_eq!(
-            values(&frames, 9 * MS).get("frames_total"),
-            Some(1.0),
-            "the second"
-        );
         happen!(frames, 12 * MS => FrameEnd { task: 1, chain: 0 });
         let values = values(&frames, 20 * MS);
         assert_eq!(values.get("missed_frames_total"), Some(1.0));
         assert_eq!(values.get("frame_lateness_us_p50"), Some(-7000.0));
         assert_eq!(values.get("frame_lateness_us_p99"), Some(2000.0));
+    }
+
+    /// Goal: a task in the middle that is woken by somebody else, after its frame is done, hands on
+    /// no frame; so the next one is not ended before its time.
+    #[test]
+    fn a_foreign_wake_hands_on_nothing() {
+        let mut frames = one(10);
+        happen!(frames, 0 => FrameBegin { task: 0, chain: 0, begin_ns: 0 });
+        wake(&mut frames, 0, Some(0), 1);
+        wake(&mut frames, MS, Some(1), 2);
+        happen!(frames, 2 * MS => FrameEnd { task: 2, chain: 0 });
+        happen!(frames, 16 * MS => FrameBegin { task: 0, chain: 0, begin_ns: 16 * MS });
+        wake(&mut frames, 17 * MS, Some(9), 1);
+        wake(&mut frames, 18 * MS, Some(1), 2);
+        happen!(frames, 19 * MS => FrameEnd { task: 2, chain: 0 });
+        wake(&mut frames, 28 * MS, Some(0), 1);
+        wake(&mut frames, 29 * MS, Some(1), 2);
+        happen!(frames, 30 * MS => FrameEnd { task: 2, chain: 0 });
+        let values = values(&frames, 40 * MS);
+        assert_eq!(values.get("missed_frames_total"), Some(1.0));
+        assert_eq!(values.get("frame_lateness_us_p99"), Some(4000.0));
     }
 
     /// Goal: a task that takes a kept unit without sleeping works on the oldest open frame.

@@ -5,14 +5,17 @@ use crate::comparison::comparison;
 use crate::html::read::{self, Parsed};
 use crate::html::{HtmlError, Source};
 use crate::{Format, Style};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::fmt::Write as _;
 use wakeplace_metrics::{RunMetrics, find_metric};
 use wakeplace_outcome::{self as outcome, Pairs, SeedRun};
 use wakeplace_study::{Comparison, PolicyRuns, RunReport};
+use wakeplace_text::printable;
 
-/// Names of the two in a difference.
-const NAMES: [&str; 2] = ["before", "after"];
+/// What stands behind a policy's name.
+const SIDES: [&str; 2] = ["before", "after"];
+/// Most pairs of results that are looked through for what is alike in some names only.
+const MOST_LOOKED_AT: usize = 100_000;
 /// Most lines about settings that differ; a policy has some 300.
 const MOST_SETTINGS: usize = 12;
 
@@ -28,16 +31,22 @@ pub struct Differences {
 /// Runs of a policy in both results.
 #[derive(Debug)]
 pub struct Difference {
-    /// The later result's policy.
-    pub policy: String,
-    /// What was asked otherwise, a line each.
+    /// The policy's name in each.
+    pub policies: [String; 2],
+    /// What differs of what was asked, and of the program, a line each.
     pub asked: Vec<String>,
     /// The runs: before, and after.
     pub runs: Comparison,
+    /// False: a run got stuck in one of them.
+    pub complete: bool,
+    /// Both were as long: what is counted can be compared.
+    pub same_length: bool,
 }
 
 /// The runs of one policy in a result.
 struct Kept {
+    /// A study's name of the case.
+    case: Option<String>,
     platform: String,
     platform_hash: String,
     workload: String,
@@ -50,6 +59,7 @@ struct Kept {
     program: String,
     measured_by: Vec<String>,
     modelled_power: bool,
+    complete: bool,
     seed_runs: Vec<SeedRun>,
 }
 
@@ -65,48 +75,113 @@ pub fn diff(
 ) -> Result<Differences, HtmlError> {
     let (olds, _) = kept(before)?;
     let (news, own_pct) = kept(after)?;
-    let margin_pct = margin_pct
-        .or(own_pct)
-        .unwrap_or(wakeplace_study::DEFAULT_MARGIN_PCT);
-    let mut olds: Vec<Option<Kept>> = olds.into_iter().map(Some).collect();
-    let mut news: Vec<Option<Kept>> = news.into_iter().map(Some).collect();
-    let mut found = Differences::default();
-    // First what is named alike in everything, then what is alike in most.
-    for alike in (0..=3).rev() {
-        for new in &mut news {
-            let Some(of) = new.as_ref() else { continue };
-            let same =
-                |old: &&mut Option<Kept>| old.as_ref().is_some_and(|old| old.alike(of) == alike);
-            let mut candidates = olds.iter_mut().filter(same);
-            let (Some(old), None) = (candidates.next(), candidates.next()) else {
-                continue;
-            };
-            if let Some((old, new)) = old.take().zip(new.take()) {
-                found
-                    .pairs
-                    .push(difference(old, new, margin_pct, [before.name, after.name])?);
+    let margin_pct = margin_pct.or(own_pct.filter(|pct| *pct >= 0.0 && pct.is_finite()));
+    let margin_pct = margin_pct.unwrap_or(wakeplace_study::DEFAULT_MARGIN_PCT);
+    let mut left = Left::of(olds, news);
+    let mut pairs = left.by_name();
+    // Then what is alike in two of the names, in one, in none, and has no rival.
+    for alike in (0..3).rev() {
+        pairs.extend(left.by_likeness(alike));
+    }
+    if pairs.is_empty() {
+        let what = format!("has nothing that is alike in {}", before.name);
+        return Err(read::refused(after.name, &what));
+    }
+    let files = [before.name, after.name];
+    let of = |(old, new)| difference(old, new, margin_pct, files);
+    Ok(Differences {
+        pairs: pairs.into_iter().map(of).collect::<Result<_, _>>()?,
+        alone: left.alone(files),
+    })
+}
+
+/// What has no pair yet, before and after.
+struct Left([Vec<Kept>; 2]);
+
+impl Left {
+    fn of(olds: Vec<Kept>, news: Vec<Kept>) -> Self {
+        Self([olds, news])
+    }
+
+    /// Those whose names are all the same, in the order of the later result.
+    fn by_name(&mut self) -> Vec<(Kept, Kept)> {
+        let mut olds: BTreeMap<[String; 3], VecDeque<Kept>> = BTreeMap::new();
+        for old in std::mem::take(&mut self.0[0]) {
+            olds.entry(old.names().map(str::to_owned))
+                .or_default()
+                .push_back(old);
+        }
+        let mut pairs = Vec::new();
+        for new in std::mem::take(&mut self.0[1]) {
+            let same = olds.get_mut(&new.names().map(str::to_owned));
+            match same.and_then(VecDeque::pop_front) {
+                Some(old) => pairs.push((old, new)),
+                None => self.0[1].push(new),
             }
         }
+        self.0[0] = olds.into_values().flatten().collect();
+        pairs
     }
-    let alone = |name: &str, left: Vec<Option<Kept>>| -> Vec<String> {
-        let left = left.into_iter().flatten();
-        left.map(|of| format!("only in {name}: {}", of.named()))
-            .collect()
-    };
-    found.alone = [alone(before.name, olds), alone(after.name, news)].concat();
-    Ok(found)
+
+    /// Those of which so many names are the same, if that is so of no other one on either side.
+    fn by_likeness(&mut self, alike: usize) -> Vec<(Kept, Kept)> {
+        let [olds, news] = &self.0;
+        if olds.len() * news.len() > MOST_LOOKED_AT {
+            return Vec::new();
+        }
+        let of = |one: &Kept, others: &[Kept]| -> Vec<usize> {
+            let found = others
+                .iter()
+                .enumerate()
+                .filter(|(_, other)| one.alike(other) == alike);
+            found.map(|(at, _)| at).collect()
+        };
+        let mut found = Vec::new();
+        for (at, new) in news.iter().enumerate() {
+            if let [old] = of(new, olds)[..]
+                && of(&olds[old], news) == [at]
+            {
+                found.push((old, at));
+            }
+        }
+        let mut sides = std::mem::take(&mut self.0).map(|side| {
+            let side = side.into_iter().map(Some);
+            side.collect::<Vec<_>>()
+        });
+        let mut take = |side: usize, at: usize| sides[side][at].take();
+        let pairs = found
+            .into_iter()
+            .filter_map(|(old, new)| take(0, old).zip(take(1, new)));
+        let pairs = pairs.collect();
+        self.0 = sides.map(|side| side.into_iter().flatten().collect());
+        pairs
+    }
+
+    fn alone(&self, files: [&str; 2]) -> Vec<String> {
+        let sides = self.0.iter().zip(files);
+        let lines = sides.flat_map(|(side, file)| {
+            let line =
+                move |of: &Kept| printable(&format!("only in {file}: {}", of.named())).into();
+            side.iter().map(line)
+        });
+        lines.collect()
+    }
 }
 
 impl Kept {
+    fn names(&self) -> [&str; 3] {
+        let workload = self.case.as_ref().unwrap_or(&self.workload);
+        [&self.platform, workload, &self.policy]
+    }
+
     /// How many of platform, workload and policy have the same name.
     fn alike(&self, other: &Self) -> usize {
-        let names = |of: &Self| [of.platform.clone(), of.workload.clone(), of.policy.clone()];
-        let both = names(self).into_iter().zip(names(other));
+        let both = self.names().into_iter().zip(other.names());
         both.filter(|(one, other)| one == other).count()
     }
 
     fn named(&self) -> String {
-        format!("{}, {}, {}", self.platform, self.workload, self.policy)
+        self.names().join(", ")
     }
 }
 
@@ -127,11 +202,36 @@ fn kept(source: Source<'_>) -> Result<(Vec<Kept>, Option<f64>), HtmlError> {
             }
         }
     }
-    if all.iter().any(|one| one.seed_runs.is_empty()) {
-        let what = "has means and no single runs, so nothing can be paired: make it again";
-        return Err(read::refused(source.name, what));
+    for one in &all {
+        check(one)
+            .map_err(|what| read::refused(source.name, &format!("{}: {what}", one.named())))?;
     }
     Ok((all, margin_pct))
+}
+
+/// Can runs of it be paired?
+fn check(of: &Kept) -> Result<(), &'static str> {
+    if of.seed_runs.is_empty() {
+        return Err("there are means and no single runs, so nothing can be paired: make it again");
+    }
+    let mut seeds = BTreeSet::new();
+    for run in &of.seed_runs {
+        if !seeds.insert(run.seed) {
+            return Err("a seed stands twice");
+        }
+        let mut names = BTreeSet::new();
+        if !run.metrics.iter().all(|(name, _)| names.insert(name)) {
+            return Err("a metric stands twice in a run");
+        }
+        if hash(run).is_none() {
+            return Err("a `behaviour_hash` is no hash");
+        }
+    }
+    Ok(())
+}
+
+fn hash(run: &SeedRun) -> Option<u64> {
+    u64::from_str_radix(&run.behaviour_hash, 16).ok()
 }
 
 fn program(version: &str, commit: Option<&String>) -> String {
@@ -149,6 +249,8 @@ fn pairs(all: [&Pairs; 2]) -> Vec<(String, String)> {
 
 fn of_comparison(result: &outcome::Comparison, run: &outcome::Run) -> Kept {
     Kept {
+        case: None,
+        complete: run.complete,
         platform: run.platform.clone(),
         platform_hash: run.platform_hash.clone(),
         workload: run.workload.clone(),
@@ -167,10 +269,11 @@ fn of_comparison(result: &outcome::Comparison, run: &outcome::Run) -> Kept {
 fn of_study(result: &outcome::Study, profile: &outcome::CaseProfile) -> Option<Kept> {
     let case = result.cases.iter().find(|case| case.case == profile.case)?;
     Some(Kept {
+        case: Some(profile.case.clone()),
+        complete: profile.complete,
         platform: case.platform.clone(),
         platform_hash: profile.platform_hash.clone(),
-        // Two cases may have one workload.
-        workload: format!("{}, {}", profile.case, case.workload),
+        workload: case.workload.clone(),
         workload_hash: String::new(),
         policy: profile.policy.clone(),
         duration_ns: case.duration_ns,
@@ -196,14 +299,26 @@ fn difference(
         return Err(read::refused(files[1], &what));
     }
     let mut asked = asked(&old, &new);
-    for (of, name) in [(&old, NAMES[0]), (&new, NAMES[1])] {
+    for (of, side) in [(&old, SIDES[0]), (&new, SIDES[1])] {
         let left = of.seed_runs.len() - both.len();
         if left > 0 {
-            asked.push(format!("seeds that are only {name}, left out: {left}"));
+            asked.push(format!("seeds that are only {side}, left out: {left}"));
         }
     }
-    let runs = [(&old, NAMES[0]), (&new, NAMES[1])].map(|(of, name)| policy_runs(of, name, &both));
-    let mut runs = Comparison {
+    let runs = [(&old, SIDES[0]), (&new, SIDES[1])].map(|(of, side)| policy_runs(of, side, &both));
+    let mut notes = Vec::new();
+    let same = |run: &PolicyRuns| -> Vec<u64> {
+        run.metrics.iter().map(|run| run.behaviour_hash).collect()
+    };
+    if same(&runs[0]) == same(&runs[1]) {
+        notes.push("in every run the same happened, before and after".to_owned());
+    }
+    let complete = old.complete && new.complete;
+    let same_length = old.duration_ns == new.duration_ns;
+    if !complete {
+        notes.push("a run got stuck: what it measured is no ground for a judgement".to_owned());
+    }
+    let runs = Comparison {
         platform: new.platform,
         platform_hash: new.platform_hash,
         workload: new.workload,
@@ -219,21 +334,16 @@ fn difference(
         margin_pct,
         states: Vec::new(),
         origin: wakeplace_study::Origin::default(),
-        notes: Vec::new(),
+        notes,
         warnings: Vec::new(),
         why_stuck: None,
     };
-    let same = |run: &PolicyRuns| -> Vec<u64> {
-        run.metrics.iter().map(|run| run.behaviour_hash).collect()
-    };
-    if same(&runs.runs[0]) == same(&runs.runs[1]) {
-        runs.notes
-            .push("in every run the same happened, before and after".to_owned());
-    }
     Ok(Difference {
-        policy: new.policy,
-        asked,
+        policies: [old.policy, new.policy],
+        asked: asked.iter().map(|line| printable(line).into()).collect(),
         runs,
+        complete,
+        same_length,
     })
 }
 
@@ -259,7 +369,10 @@ fn asked(old: &Kept, new: &Kept) -> Vec<String> {
         lines.push(format!("platform: {} has other figures", new.platform));
     }
     if old.workload == new.workload && changed(&old.workload_hash, &new.workload_hash) {
-        lines.push(format!("workload: {} has other contents", new.workload));
+        lines.push(format!(
+            "workload: {} has other contents or deadlines",
+            new.workload
+        ));
     }
     lines.extend(settings(old, new));
     lines
@@ -267,17 +380,14 @@ fn asked(old: &Kept, new: &Kept) -> Vec<String> {
 
 /// Parameters that have another value, or that only one of them has.
 fn settings(old: &Kept, new: &Kept) -> Vec<String> {
-    let of = |all: &Kept, key: &str| -> String {
-        let found = all.settings.iter().find(|(name, _)| name == key);
-        found.map_or("absent".to_owned(), |(_, value)| value.clone())
-    };
-    let keys: BTreeSet<&String> = [old, new]
-        .into_iter()
-        .flat_map(|all| all.settings.iter().map(|(key, _)| key))
-        .collect();
+    let map = |all: &Kept| -> BTreeMap<String, String> { all.settings.iter().cloned().collect() };
+    let sides = [map(old), map(new)];
+    let keys: BTreeSet<&String> = sides.iter().flat_map(BTreeMap::keys).collect();
     let one = |key: &&String| {
-        let values = [of(old, key), of(new, key)];
-        (values[0] != values[1]).then(|| format!("{key}: {}, then {}", values[0], values[1]))
+        let of = |side: &BTreeMap<String, String>| side.get(*key).cloned();
+        let [old, new] = [&sides[0], &sides[1]].map(of);
+        let shown = |value: &Option<String>| value.clone().unwrap_or_else(|| "absent".to_owned());
+        (old != new).then(|| format!("{key}: {}, then {}", shown(&old), shown(&new)))
     };
     let mut lines: Vec<String> = keys.iter().filter_map(one).collect();
     if lines.len() > MOST_SETTINGS {
@@ -289,19 +399,19 @@ fn settings(old: &Kept, new: &Kept) -> Vec<String> {
 }
 
 /// The runs of these seeds, in their order. A metric that this program does not know is left out.
-fn policy_runs(of: &Kept, name: &str, seeds: &[u64]) -> PolicyRuns {
-    let run = |seed: &u64| of.seed_runs.iter().find(|run| run.seed == *seed);
-    let metrics = seeds.iter().filter_map(run).map(|run| {
+fn policy_runs(of: &Kept, side: &str, seeds: &[u64]) -> PolicyRuns {
+    let by_seed: BTreeMap<u64, &SeedRun> = of.seed_runs.iter().map(|run| (run.seed, run)).collect();
+    let runs = seeds.iter().filter_map(|seed| by_seed.get(seed));
+    let metrics = runs.map(|run| {
         let known = run
             .metrics
             .iter()
             .filter(|(name, _)| find_metric(name).is_ok());
         let values = known.filter_map(|(name, value)| Some((name.as_str(), (*value)?)));
-        let hash = u64::from_str_radix(&run.behaviour_hash, 16).unwrap_or(0);
-        RunMetrics::kept(values, hash)
+        RunMetrics::kept(values, hash(run).unwrap_or(0))
     });
     PolicyRuns {
-        policy: name.to_owned(),
+        policy: format!("{}, {side}", of.policy),
         overrides: Vec::new(),
         settings: of.settings.clone(),
         metrics: metrics.collect(),
@@ -311,12 +421,10 @@ fn policy_runs(of: &Kept, name: &str, seeds: &[u64]) -> PolicyRuns {
 }
 
 impl Difference {
-    /// Of what it is, and what was asked otherwise.
+    /// Of what it is, and what differs of what was asked.
     fn heading(&self) -> String {
-        let at = format!(
-            "{}, {}, {}",
-            self.runs.platform, self.runs.workload, self.policy
-        );
+        let at = [&self.runs.platform, &self.runs.workload, &self.policies[1]];
+        let at = printable(&at.map(String::as_str).join(", ")).into_owned();
         let mut text = match self.asked.is_empty() {
             true => format!("{at}: the same was asked\n"),
             false => format!("{at}: asked otherwise\n"),
@@ -345,17 +453,15 @@ impl Differences {
         parts.join("\n")
     }
 
-    /// The differences as comparisons, whose notes say of which policy they are and what was asked
-    /// otherwise.
+    /// The differences as comparisons, whose notes say what was asked otherwise.
     #[must_use]
     pub fn comparisons(&self) -> Vec<Comparison> {
         let one = |pair: &Difference| {
-            let of = std::iter::once(format!("policy: {}", pair.policy));
             let asked = pair
                 .asked
                 .iter()
                 .map(|line| format!("asked otherwise: {line}"));
-            let notes = of.chain(asked).chain(pair.runs.notes.iter().cloned());
+            let notes = asked.chain(pair.runs.notes.iter().cloned());
             Comparison {
                 notes: notes.collect(),
                 ..pair.runs.clone()

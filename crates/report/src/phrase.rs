@@ -187,7 +187,7 @@ pub(crate) fn verdict(base: &PolicyRuns, other: &PolicyRuns, judge: Judge<'_>) -
         let named = all(wanted).filter(unsaid);
         let named: Vec<String> = named.map(|(name, delta, _)| besides(name, delta)).collect();
         // Good beside good is for the table.
-        if !named.is_empty() && wanted != sense {
+        if !named.is_empty() && (wanted == Difference::Worse || wanted != sense) {
             line.push_str(&format!("; {word}: {}", named.join(", ")));
         }
     }

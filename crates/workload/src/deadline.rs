@@ -3,11 +3,17 @@
 
 use crate::error::{Fault, Position, WorkloadError};
 use crate::json::{self, Extensions, Kind, Value};
-use crate::script::{Chain, Event, TaskScript, Workload};
+use crate::script::{Chain, Event, Loops, TaskScript, Workload};
 use crate::{Spec, input};
+use std::collections::BTreeSet;
+use wakeplace_text::nearest;
 
 /// The key of an rt-app file.
 pub(crate) const KEY: &str = "_deadlines";
+/// Most names of tasks in a message.
+const MAX_NAMES: usize = 8;
+/// Most chains: a thread has a bit for each.
+const MAX_CHAINS: usize = 64;
 /// What is said of a chain.
 const KEYS: [&str; 3] = ["from", "to", "deadline"];
 
@@ -69,7 +75,11 @@ pub(crate) fn declared(value: &Value, what: &str) -> Result<Vec<Declared>, Fault
     let Kind::Object(object) = &value.kind else {
         return Err(wrong_kind(value, what, "an object of chains"));
     };
-    let members = object.collapsed().into_iter();
+    let members = object.collapsed();
+    if let Some(over) = members.get(MAX_CHAINS) {
+        let message = format!("more than {MAX_CHAINS} chains");
+        return Err(Fault::unusable(over.at, message));
+    }
     let mut chains = Vec::new();
     for member in members {
         let of_a_name = |byte: u8| byte.is_ascii_alphanumeric() || b"_-".contains(&byte);
@@ -101,9 +111,10 @@ pub(crate) fn declared(value: &Value, what: &str) -> Result<Vec<Declared>, Fault
         let deadline = chain.get("deadline");
         let deadline = deadline.ok_or_else(|| missing("deadline").expected("microseconds"))?;
         let us = match deadline.value.kind {
-            Kind::Int(us @ 1..) => us.unsigned_abs(),
+            // The reader cuts longer numbers to the last one.
+            Kind::Int(us) if us > 0 && us < i32::MAX => us.unsigned_abs(),
             _ => {
-                let expected = "whole microseconds above 0, as 16667";
+                let expected = "whole microseconds above 0 and up to 2147 s, as 16667";
                 return Err(wrong_kind(&deadline.value, "deadline", expected));
             }
         };
@@ -153,9 +164,7 @@ pub(crate) fn apply(declared: &[Declared], workload: &mut Workload) -> Result<()
             insert(script, |event| {
                 waits(event).then_some(Event::FrameEnd { chain })
             });
-            if let Some(last) = script.phases.last_mut() {
-                last.events.push(Event::FrameEnd { chain });
-            }
+            end_with_the_last_pass(script, chain);
         }
         workload.chains.push(Chain {
             name: new.name.clone(),
@@ -163,6 +172,22 @@ pub(crate) fn apply(declared: &[Declared], workload: &mut Workload) -> Result<()
         });
     }
     Ok(())
+}
+
+/// A script that ends has no wait after its last pass. Where the last phase goes round without one,
+/// its end is not that of a pass.
+fn end_with_the_last_pass(script: &mut TaskScript, chain: u32) {
+    let Some(last) = script.phases.last_mut() else {
+        return;
+    };
+    let mut steps = last
+        .events
+        .iter()
+        .filter(|event| waits(**event) || work(**event));
+    let begins_with_a_wait = steps.next().is_some_and(|event| waits(*event));
+    if begins_with_a_wait || last.loops == Loops::Times(1) {
+        last.events.push(Event::FrameEnd { chain });
+    }
 }
 
 fn events(script: &TaskScript) -> impl Iterator<Item = Event> + '_ {
@@ -209,16 +234,19 @@ fn named(workload: &Workload, (name, at): &(String, Position)) -> Result<Vec<usi
         return Ok(found);
     }
     let fault = Fault::unusable(*at, format!("there is no task `{name}`"));
-    let mut kinds: Vec<&str> = scripts().map(kind).collect();
-    kinds.dedup();
-    kinds.truncate(8);
-    Err(fault.one_of(name, &kinds))
+    let kinds: BTreeSet<&str> = scripts().map(kind).collect();
+    let few: Vec<&str> = kinds.iter().take(MAX_NAMES).copied().collect();
+    let more = if kinds.len() > few.len() { ", ..." } else { "" };
+    let mut fault = fault.expected(format!("one of {}{more}", few.join(", ")));
+    fault.nearest = nearest(name, kinds.iter().copied()).map(str::to_owned);
+    Err(fault)
 }
 
-/// A thread's name without its number.
+/// A thread's name without its numbers.
 fn kind(script: &str) -> &str {
+    let is_number = |tail: &str| !tail.is_empty() && tail.bytes().all(|byte| byte.is_ascii_digit());
     match script.rsplit_once('-') {
-        Some((head, number)) if number.bytes().all(|byte| byte.is_ascii_digit()) => head,
+        Some((head, number)) if is_number(number) && !head.is_empty() => kind(head),
         _ => script,
     }
 }

@@ -1,16 +1,18 @@
 //! `diff`: two results, before and after.
 
 use super::report::{sources, texts};
+use super::simulate::{judge, say};
 use crate::args::{DiffArgs, FormatName};
-use crate::expect;
+use crate::expect::{self, Checked};
 use crate::failure::{Failure, Outcome, Verdict};
 use crate::html::HtmlExport;
-use crate::junit::JunitExport;
+use crate::junit::{JunitExport, suite_of};
 use crate::output::Output;
 use crate::places;
 use crate::terminal::Terminal;
 use crate::text::{format, plain, style};
-use wakeplace_report::Format;
+use wakeplace_metrics::{Expectation, Limit, find_metric};
+use wakeplace_report::{Difference, Format};
 use wakeplace_study::parse_margin;
 
 /// Reads both, and writes what they differ by.
@@ -27,7 +29,6 @@ pub(crate) fn diff(args: &DiffArgs, terminal: Terminal) -> Outcome {
     )?;
     let margin = args.margin.as_deref().map(parse_margin).transpose();
     let margin = margin.map_err(|why| Failure::Input(format!("--margin {why}")))?;
-    let expectations = expect::of_results(&args.gates.expect, &["before", "after"])?;
     let output = Output::prepare(args.output.output.as_deref())?;
     let page = HtmlExport::prepare(args.export_html.as_deref())?;
     let junit = JunitExport::prepare(args.gates.export_junit.as_deref())?;
@@ -36,38 +37,74 @@ pub(crate) fn diff(args: &DiffArgs, terminal: Terminal) -> Outcome {
         unreachable!("two files have two texts")
     };
     let found = wakeplace_report::diff(before, after, margin).map_err(Failure::input)?;
+    let later: Vec<String> = found
+        .pairs
+        .iter()
+        .map(|pair| pair.policies[1].clone())
+        .collect();
+    let expectations = expect::of_results(&args.gates.expect, &later)?;
     let comparisons = found.comparisons();
     if let Some(page) = &page {
         let json = wakeplace_report::comparisons(&comparisons, Format::Json, plain());
         page.write(&json, terminal)?;
     }
-    let mut verdict = Verdict::Ok;
     let mut remarks = String::new();
-    let check = |of| (of, expect::check(&expectations, of, args.gates.strict));
-    let checked: Vec<_> = comparisons.iter().map(check).collect();
-    for (_, checked) in &checked {
-        remarks.push_str(&checked.text(style(terminal)));
-        if checked.verdict() == Verdict::Unmet {
+    let mut verdict = Verdict::Ok;
+    let pairs = found.pairs.iter();
+    let checked: Vec<_> = pairs
+        .map(|pair| check(pair, &expectations, args.gates.strict))
+        .collect();
+    judge(
+        &checked,
+        junit.as_ref(),
+        (&mut remarks, &mut verdict),
+        terminal,
+    )?;
+    if !found.alone.is_empty() && !expectations.is_empty() {
+        let alone = found.alone.join("\n");
+        remarks.push_str(&format!(
+            "\nNOT judged, since one result lacks them:\n{alone}\n"
+        ));
+        // As what is not told.
+        if args.gates.strict {
             verdict = Verdict::Unmet;
         }
     }
-    if let Some(junit) = &junit {
-        junit.write(&checked, terminal)?;
-    }
-    let human = args.output.format == FormatName::Human;
-    let result = match human {
-        true if output.is_stdout() => found.text(style(terminal)),
-        true => found.text(plain()),
-        false => {
-            let form = format(args.output.format);
-            wakeplace_report::comparisons(&comparisons, form, plain())
-        }
+    let form = args.output.format;
+    let result = match form {
+        FormatName::Human if output.is_stdout() => found.text(style(terminal)),
+        FormatName::Human => found.text(plain()),
+        form => wakeplace_report::comparisons(&comparisons, format(form), plain()),
     };
-    if human && output.is_stdout() {
-        output.write(&format!("{result}{remarks}"), terminal)?;
-    } else {
-        output.write(&result, terminal)?;
-        terminal.eprint(remarks.trim_start_matches('\n'));
-    }
+    say((&result, &remarks), form, &output, terminal)?;
     Ok(verdict)
+}
+
+/// Judges the later runs of a pair by the conditions that are about their policy.
+fn check(pair: &Difference, all: &[Expectation], strict: bool) -> (String, Checked) {
+    let later = &pair.runs.runs[1].policy;
+    let about = all.iter().filter(|one| {
+        let named = one.policy.as_ref();
+        named.is_none_or(|name| *name == pair.policies[1])
+    });
+    let of_later = |one: &Expectation| Expectation {
+        policy: Some(later.clone()),
+        ..one.clone()
+    };
+    let grows = |one: &Expectation| {
+        let unit = find_metric(&one.metric).map_or("", |def| def.unit);
+        matches!(one.limit, Limit::FromBase(_)) && matches!(unit, "J" | "bogo·s" | "s" | "count")
+    };
+    let (left, conditions): (Vec<_>, Vec<_>) =
+        { about.map(of_later) }.partition(|one| !pair.same_length && grows(one));
+    let checked = match pair.complete {
+        true => {
+            let mut checked = expect::check(&conditions, &pair.runs, strict);
+            let open = left.iter().map(Expectation::condition);
+            open.for_each(|condition| checked.leave_open(condition, later, "the lengths differ"));
+            checked
+        }
+        false => expect::stuck(std::iter::once(later.clone())),
+    };
+    (suite_of(&pair.runs), checked)
 }

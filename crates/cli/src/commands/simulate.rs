@@ -2,12 +2,12 @@
 
 use super::schedulers;
 use crate::args::{CompareArgs, FormatName, RunArgs, SimArgs, Verbosity};
-use crate::expect;
+use crate::expect::{self, Checked};
 use crate::export::{A_FOLDER, Asked};
 use crate::failure::{Failure, Outcome, Verdict};
 use crate::html::HtmlExport;
 use crate::interrupt;
-use crate::junit::JunitExport;
+use crate::junit::{JunitExport, suite_of};
 use crate::output::Output;
 use crate::places;
 use crate::progress::Follower;
@@ -441,17 +441,15 @@ fn report(
     let judged = if stuck { &[] } else { expectations };
     let mut remarks = String::new();
     let mut verdict = Verdict::Ok;
-    let check = |of| (of, expect::check(judged, of, args.gates.strict));
+    let check = |of: &Comparison| {
+        let checked = match of.runs.iter().any(PolicyRuns::is_stuck) {
+            true => expect::stuck(of.runs.iter().map(|runs| runs.policy.clone())),
+            false => expect::check(judged, of, args.gates.strict),
+        };
+        (suite_of(of), checked)
+    };
     let checked: Vec<_> = comparisons.iter().map(check).collect();
-    for (_, checked) in &checked {
-        remarks.push_str(&checked.text(style(terminal)));
-        if checked.verdict() == Verdict::Unmet {
-            verdict = Verdict::Unmet;
-        }
-    }
-    if let Some(junit) = junit {
-        junit.write(&checked, terminal)?;
-    }
+    judge(&checked, junit, (&mut remarks, &mut verdict), terminal)?;
     match &verified {
         None => {}
         Some(None) => remarks.push_str(&format!("\n{}\n", identical(comparisons))),
@@ -475,12 +473,7 @@ fn report(
             "\nNOT complete: a run got stuck, nothing is judged{cause}\n"
         ));
     }
-    if args.output.format == FormatName::Human && output.is_stdout() {
-        output.write(&format!("{result}{remarks}"), terminal)?;
-    } else {
-        output.write(&result, terminal)?;
-        terminal.eprint(remarks.trim_start_matches('\n'));
-    }
+    say((&result, &remarks), args.output.format, output, terminal)?;
     if matches!(args.output.format, FormatName::Human | FormatName::Csv) {
         // The other forms carry them.
         warnings(comparisons)
@@ -488,6 +481,37 @@ fn report(
             .for_each(|warning| terminal.warn(warning));
     }
     Ok(verdict)
+}
+
+/// Says what the checks found, and writes the file of them.
+pub(super) fn judge(
+    checked: &[(String, Checked)],
+    junit: Option<&JunitExport>,
+    (remarks, verdict): (&mut String, &mut Verdict),
+    terminal: Terminal,
+) -> Result<(), Failure> {
+    for (_, checked) in checked {
+        remarks.push_str(&checked.text(style(terminal)));
+        if checked.verdict() == Verdict::Unmet {
+            *verdict = Verdict::Unmet;
+        }
+    }
+    junit.map_or(Ok(()), |junit| junit.write(checked, terminal))
+}
+
+/// The result with its remarks, or the remarks beside it.
+pub(super) fn say(
+    (result, remarks): (&str, &str),
+    form: FormatName,
+    output: &Output,
+    terminal: Terminal,
+) -> Result<(), Failure> {
+    if form == FormatName::Human && output.is_stdout() {
+        return output.write(&format!("{result}{remarks}"), terminal);
+    }
+    output.write(result, terminal)?;
+    terminal.eprint(remarks.trim_start_matches('\n'));
+    Ok(())
 }
 
 /// Each warning once; one that is not of all comparisons says of which.

@@ -215,18 +215,19 @@ fn work_wakes_as_often_as_its_periods_say() {
 }
 
 /// Goal: two kept results are compared by seed; what was asked otherwise comes first, a condition
-/// decides the exit code, and a page is written. Slack of a tenth of the period more than the work
-/// takes is no question of chance: a longer duration has more periods.
+/// decides the exit code, and a page is written. What is counted in another length is not judged.
 #[test]
 fn two_results_are_compared() {
     let folder = folder();
-    for (file, duration) in [("a.json", "100ms"), ("b.json", "200ms")] {
+    for (file, duty) in [("a.json", "5%"), ("b.json", "10%"), ("c.json", "5%")] {
+        let workload = format!("periodic:n=4,period=10ms,duty={duty},start=spread");
+        let duration = if file == "c.json" { "200ms" } else { "100ms" };
         let asked = [
             "sim",
             "--platform",
             "hikey960",
             "--workload",
-            "periodic:n=4,period=10ms,duty=5%,start=spread",
+            &workload,
             "--policy",
             "linux-7.3",
             "--seeds",
@@ -244,24 +245,43 @@ fn two_results_are_compared() {
     let output = run_in(folder.path(), &asked);
     assert_code(&output, 0);
     let said = stdout(&output);
-    let head =
-        "hikey960, periodic:n=4,period=10ms,duty=5%,start=spread, linux-7.3: asked otherwise\n";
-    let first = format!("{head}  duration: 100 ms, then 200 ms\n");
+    let load = |duty| format!("periodic:n=4,period=10ms,duty={duty},start=spread");
+    let first = format!(
+        "hikey960, {}, linux-7.3: asked otherwise\n  workload: {}, then {}\n",
+        load("10%"),
+        load("5%"),
+        load("10%")
+    );
     assert!(said.starts_with(&first), "{said}");
     assert!(folder.path().join("d.html").is_file());
-    for (condition, code) in [("periods_total>=+50%", 0), ("periods_total<=base", 1)] {
+    for (condition, code) in [("task_work_s>=+50%", 0), ("task_work_s<=base", 1)] {
         let asked = ["diff", "a.json", "b.json", "--expect", condition];
         let asked = [&asked[..], &["--export-junit", "checks.xml"]].concat();
         assert_code(&run_in(folder.path(), &asked), code);
         let checks = std::fs::read_to_string(folder.path().join("checks.xml")).expect("there");
         let counted = format!("tests=\"1\" failures=\"{code}\" skipped=\"0\"");
         assert!(
-            checks.contains(&counted) && checks.contains("classname=\"after\""),
+            checks.contains(&counted) && checks.contains("classname=\"linux-7.3, after\""),
             "{checks}"
         );
     }
-    let wrong = run_in(folder.path(), &["diff", "a.json", "c.json"]);
-    assert_refused(&wrong, &["c.json: cannot be read"]);
+    let longer = ["diff", "a.json", "c.json", "--expect", "task_work_s<=base"];
+    let longer = run_in(folder.path(), &longer);
+    assert_code(&longer, 0);
+    assert!(stdout(&longer).contains("not told"), "{}", stdout(&longer));
+    let other = [
+        "diff",
+        "a.json",
+        "b.json",
+        "--expect",
+        "linux-5.0 task_work_s<=base",
+    ];
+    assert_refused(
+        &run_in(folder.path(), &other),
+        &["`linux-5.0` is not compared; expected one of linux-7.3"],
+    );
+    let wrong = run_in(folder.path(), &["diff", "a.json", "d.json"]);
+    assert_refused(&wrong, &["d.json: cannot be read"]);
 }
 
 /// Goal: a change is judged by its interval, of the policy that is named or of all but the base;
@@ -308,6 +328,10 @@ fn expectations_of_changes_are_told_or_not() {
         "{open}"
     );
     said(&[&wide[..], &["--strict"]].concat(), 1);
+    // A policy's settings have commas; a list of conditions is told.
+    let set = ["--policy", "linux-7.3:busy_factor=16,sis_util=on"];
+    let of_it = ["linux-7.3:busy_factor=16,sis_util=on cpu_energy_j<=+900%"];
+    said(&[&set[..], &["--expect"], &of_it].concat(), 0);
     for (condition, expected) in [
         (
             "linux-7 cpu_energy_j<=+3%",

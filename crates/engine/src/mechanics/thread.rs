@@ -137,8 +137,8 @@ pub(crate) struct Thread {
     pub(crate) stamp_ns: u64,
     /// When its last timer or sleep was due, ns, until a frame begins with that.
     pub(crate) frame_due_ns: Option<u64>,
-    /// It has worked since its last `FrameEnd`.
-    pub(crate) worked: bool,
+    /// For which chains it has worked since their last `FrameEnd`, a bit each.
+    pub(crate) worked_for: u64,
     /// How long it has slept by `Sleep` since its last timer event, ns.
     pub(crate) rested_ns: u64,
     /// When it began the step that wakes others, ns.
@@ -181,7 +181,7 @@ impl Thread {
             mark_ns: 0,
             stamp_ns: 0,
             frame_due_ns: None,
-            worked: false,
+            worked_for: 0,
             rested_ns: 0,
             began_ns: 0,
             claimed: 0,

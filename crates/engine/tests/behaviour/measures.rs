@@ -258,13 +258,22 @@ impl Observer for Frames {
 fn frames_begin_when_due_and_end_with_the_last_task() {
     let begin = Event::FrameBegin { chain: 0 };
     let end = Event::FrameEnd { chain: 0 };
+    // A second chain with the same last task ends as often.
+    let other = Event::FrameEnd { chain: 1 };
     let tick = Event::Timer {
         timer: 0,
         period_ns: 10 * MS,
     };
     let pass = |ms| [begin, run_ms(ms), POST, tick];
     let first = once(0, &[&[tick][..], &pass(4), &pass(14), &pass(4)].concat());
-    let second = [end, Event::Wait { channel: 0 }, run_ms(3), end];
+    let second = [
+        end,
+        other,
+        Event::Wait { channel: 0 },
+        run_ms(3),
+        end,
+        other,
+    ];
     let second = TaskScript {
         cpus: Some(vec![1]),
         ..script(Loops::Forever, vec![phase(1, None, &second)])
@@ -296,7 +305,9 @@ fn frames_begin_when_due_and_end_with_the_last_task() {
     assert!(begins[0].abs_diff(10 * MS) < 50 * US, "{begins:?}");
     assert_eq!(begins[1..], [begins[0] + 10 * MS, begins[0] + 20 * MS]);
     let ends = seen.0.iter().filter(|(_, _, begin)| begin.is_none());
-    let ends: Vec<(u64, u32)> = ends.map(|(at, task, _)| (*at, *task)).collect();
+    let mut ends: Vec<(u64, u32)> = ends.map(|(at, task, _)| (*at, *task)).collect();
+    assert_eq!(ends.len(), 6, "three of each chain");
+    ends.dedup();
     // The second frame's work ends at 34, 4 after the third was due.
     let expected = [17, 37, 41].map(|ms| ms * MS);
     let near = |(end, at): (&(u64, u32), &u64)| end.0.abs_diff(*at) < 50 * US && end.1 == 1;

@@ -58,10 +58,10 @@ metrics! {
     "periods_total", "count", Neither,
         "Timer events reached, without those that a rest of a period or longer made late";
     "frames_total", "count", Neither,
-        "Frames of chains whose deadline came, or that were done before it";
+        "Frames of chains whose deadline came";
     "missed_frames_total", "count", Lower, "Frames of chains that were not done by their deadline";
     "dropped_frames_total", "count", Lower,
-        "Missed frames that were never done: a task was not ready to be handed them";
+        "Missed frames that were not done in the run: most met a task that was not ready";
     "missed_frames_streak_total", "count", Lower, "Longest streak of missed frames of one chain";
     "frame_lateness_us_p50", "us", Lower,
         "Time from a frame's deadline to its end, median of those done; negative = early";

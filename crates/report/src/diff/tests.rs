@@ -52,10 +52,10 @@ fn runs_of_one_seed_are_a_pair() {
     assert!((deltas[0]["delta_pct"].as_f64().expect("a change") + 50.0).abs() < 1e-9);
     assert_eq!(
         (&deltas[0]["base"], &deltas[0]["other"]),
-        (&json!("before"), &json!("after"))
+        (&json!("linux-7.3, before"), &json!("linux-7.3, after"))
     );
     assert_eq!(
-        value["notes"][1],
+        value["notes"][0],
         "asked otherwise: busy_factor: 16, then 32"
     );
     let text = found.text(Style::default());
@@ -65,8 +65,8 @@ fn runs_of_one_seed_are_a_pair() {
     );
 }
 
-/// Goal: what has the same names is a pair; then what differs in one of them, which is said; what
-/// is left stands alone. Nothing in common but the form is a pair of its own if both are one run.
+/// Goal: what has the same names is a pair; then what differs in some of them and has no rival, on
+/// either side, which is said; what is left stands alone.
 #[test]
 fn the_most_alike_are_a_pair() {
     let runs = [(1, 2.0), (2, 4.0)];
@@ -86,6 +86,20 @@ fn the_most_alike_are_a_pair() {
     assert_eq!(found.alone, ["only in a.json: board, load, linux-5.0"]);
     let same = "in every run the same happened, before and after";
     assert_eq!(found.pairs[0].runs.notes, [same]);
+    // Nothing in common, and no rival.
+    let new = result(["other", "another", "linux-5.0"], "16", &runs);
+    let found = diff(source("a.json", &old), source("b.json", &new), None).expect("alike");
+    assert_eq!(found.pairs[0].asked.len(), 3, "{:?}", found.pairs[0].asked);
+    // Two policies of the earlier one are as like to the later one's: neither is its pair.
+    let new = result(["board", "load", "linux-4.17"], "16", &runs);
+    for files in [[&two, &new], [&new, &two]] {
+        let refused = diff(source("a.json", files[0]), source("b.json", files[1]), None);
+        let said = refused.expect_err("a rival").to_string();
+        assert!(
+            said.starts_with("b.json: has nothing that is alike in a.json"),
+            "{said}"
+        );
+    }
 }
 
 /// Goal: what cannot be compared is said in one sentence.
@@ -102,6 +116,20 @@ fn what_has_no_pairs_is_refused() {
         refused(&old, &new).starts_with(seeds),
         "{}",
         refused(&old, &new)
+    );
+    let twice = result(ASKED, "16", &[(2, 2.0), (2, 3.0)]);
+    assert!(refused(&twice, &new).contains("a seed stands twice"));
+    let hash = new.replace("\"behaviour_hash\":\"4", "\"behaviour_hash\":\"x");
+    assert!(
+        refused(&hash, &new).contains("no hash"),
+        "{}",
+        refused(&hash, &new)
+    );
+    let key = new.replace("\"of_another_version\"", "\"cpu_energy_j\"");
+    assert!(
+        refused(&key, &new).contains("a metric stands twice"),
+        "{}",
+        refused(&key, &new)
     );
     let none = result(ASKED, "16", &[]);
     assert!(

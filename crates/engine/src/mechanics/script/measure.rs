@@ -98,7 +98,11 @@ impl<O: Observer> Mechanics<'_, O> {
     }
 
     fn end_frame(&mut self, task: TaskId, chain: u32) {
-        if std::mem::take(&mut self.threads[task].worked) {
+        // As many chains as bits: `wakeplace_workload::Deadlines` takes no more.
+        let of_chain = 1_u64 << (chain % u64::BITS);
+        let thread = &mut self.threads[task];
+        if thread.worked_for & of_chain != 0 {
+            thread.worked_for &= !of_chain;
             let task = self.threads.shown(task);
             self.tell(Happening::FrameEnd { task, chain });
         }

@@ -176,7 +176,7 @@ impl<O: Observer> Mechanics<'_, O> {
 
     fn run_for<K: Kernel>(&mut self, k: &mut K, cpu: CpuId, task: TaskId, action: Action) -> Flow {
         let thread = &mut self.threads[task];
-        thread.worked = true;
+        thread.worked_for = u64::MAX;
         thread.pending = Pending::Ran {
             since_ns: self.clock.now,
         };
@@ -243,9 +243,13 @@ impl<O: Observer> Mechanics<'_, O> {
         thread.frame_due_ns = Some(due_ns);
         thread.pass.slack_ns = slack;
         thread.pass.slack_sum_ns += slack;
-        // Late since it has slept for a whole period: a rest, and no period.
-        let rested = std::mem::take(&mut thread.rested_ns) >= period_ns;
-        if used.ahead || !rested {
+        let rested_ns = std::mem::take(&mut thread.rested_ns);
+        if !used.ahead && rested_ns >= period_ns {
+            // Late since it has slept for a whole period: a rest, and no period. The next frame
+            // begins now. A timer that catches up comes to one event for each period of the rest.
+            thread.frame_due_ns = Some(self.clock.now);
+            thread.rested_ns = u64::from(used.catches_up) * (rested_ns - period_ns);
+        } else {
             self.tell(Happening::TimerSlack {
                 task: self.threads.shown(task),
                 slack_ns: slack,

@@ -20,6 +20,8 @@ pub(crate) struct TimerUse {
     pub(crate) due_ns: u64,
     /// It lies ahead; else it is over and nobody waits.
     pub(crate) ahead: bool,
+    /// Late, and the expiries since go by back to back.
+    pub(crate) catches_up: bool,
 }
 
 impl TimerState {
@@ -42,7 +44,11 @@ impl TimerState {
         if !ahead {
             self.taken(now_ns, period_ns);
         }
-        TimerUse { due_ns, ahead }
+        TimerUse {
+            due_ns,
+            ahead,
+            catches_up: !ahead && self.mode == TimerMode::Absolute,
+        }
     }
 
     /// The thread has noticed the expiry: one that counts overruns leaves out the expiries since.
