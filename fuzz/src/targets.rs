@@ -282,6 +282,13 @@ pub fn report(bytes: &[u8]) -> Reached {
         name: "fuzz.json",
         text,
     };
+    // A result that is none to either.
+    if let Ok(found) = wakeplace_report::diff(source, source, None) {
+        assert!(!found.text(Style::default()).is_empty());
+        let json =
+            wakeplace_report::comparisons(&found.comparisons(), Format::Json, Style::default());
+        page(&json);
+    }
     match wakeplace_report::html(&[source, source]) {
         Err(error) => refused(&error),
         Ok(page) => {

@@ -4,7 +4,7 @@ use crate::{Reached, refused};
 use std::path::Path;
 use wakeplace_engine::observe::Both;
 use wakeplace_engine::{Happening, Observer, Options, States};
-use wakeplace_metrics::{Expectation, Summary, Window, series};
+use wakeplace_metrics::{Expectation, Limit, Summary, Window, paired, series};
 use wakeplace_platform::Platform;
 use wakeplace_policy_sys::Policy;
 use wakeplace_report::{Format, Source, Style};
@@ -214,8 +214,17 @@ fn reports(comparison: &Comparison, expectations: &[Expectation]) {
     for expectation in expectations {
         for runs in &comparison.runs {
             let measured = series(&runs.metrics);
-            let mean = |name: &str| Some(Summary::of(&measured.get(name)?.values).mean);
-            expectation.check(mean);
+            let mean = measured.get(&expectation.metric);
+            let mean = mean.map(|found| Summary::of(&found.values).mean);
+            let base = &comparison.runs[0].metrics;
+            match expectation.limit {
+                Limit::Value(limit) => drop(expectation.check(mean, limit)),
+                Limit::FromBase(percent) => {
+                    if let Some(change) = paired(base, &runs.metrics, &expectation.metric) {
+                        let _ = expectation.check_change(&change, percent);
+                    }
+                }
+            }
         }
     }
 }

@@ -331,7 +331,8 @@ mod tests {
         assert!(message("runtime_s<NaN").contains("expected a number"));
         assert!(message("runtime_s<=").contains("expected a number"));
         for wrong in ["+3", "1 0 0", "b a s e", "3%", "+-3%", "base3%", "base+3"] {
-            let said = message(&format!("runtime_s<={wrong}"));
+            let text = format!("runtime_s<={wrong}");
+            let said = Expectation::parse(&text).unwrap_err().to_string();
             assert!(said.contains("expected a number"), "{wrong}: {said}");
         }
     }

@@ -223,10 +223,6 @@ fn numbers_say_what_is_expected() {
         ),
         (run(&["lab", "run", "--seed", "-1"]), whole),
         (
-            run(&["lab", "programs", "--repeats", "9"]),
-            "a number of repeats from 1 to 5",
-        ),
-        (
             run(&["study", "run", "x", "--seeds", "x"]),
             "N from 1 to 100000",
         ),

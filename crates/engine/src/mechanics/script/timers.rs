@@ -140,13 +140,15 @@ mod tests {
         TimerUse {
             due_ns,
             ahead: true,
+            catches_up: false,
         }
     }
 
-    fn late(due_ns: u64) -> TimerUse {
+    fn late(mode: TimerMode, due_ns: u64) -> TimerUse {
         TimerUse {
             due_ns,
             ahead: false,
+            catches_up: mode == TimerMode::Absolute,
         }
     }
 
@@ -156,12 +158,21 @@ mod tests {
     fn late_timers_rebase_or_keep_the_grid() {
         let mut relative = timer(TimerMode::Relative);
         assert_eq!(relative.advance(20, 100, 10), ahead(115));
-        assert_eq!(relative.advance(130, 100, 10), late(125));
+        assert_eq!(
+            relative.advance(130, 100, 10),
+            late(TimerMode::Relative, 125)
+        );
         assert_eq!(relative.advance(131, 100, 10), ahead(140));
         let mut absolute = timer(TimerMode::Absolute);
         assert_eq!(absolute.advance(20, 100, 10), ahead(115));
-        assert_eq!(absolute.advance(140, 100, 10), late(125));
-        assert_eq!(absolute.advance(141, 100, 10), late(135));
+        assert_eq!(
+            absolute.advance(140, 100, 10),
+            late(TimerMode::Absolute, 125)
+        );
+        assert_eq!(
+            absolute.advance(141, 100, 10),
+            late(TimerMode::Absolute, 135)
+        );
         assert_eq!(absolute.advance(142, 100, 10), ahead(145));
     }
 
@@ -172,7 +183,7 @@ mod tests {
         let mut overrun = timer(TimerMode::Overrun);
         assert_eq!(overrun.advance(20, 100, 10), ahead(115));
         // 125 is late; 135 and 145 passed, too, until 147.
-        assert_eq!(overrun.advance(147, 100, 10), late(125));
+        assert_eq!(overrun.advance(147, 100, 10), late(TimerMode::Overrun, 125));
         assert_eq!(overrun.advance(148, 100, 10), ahead(155));
         // It was noticed at 176: 165 and 175 are left out, and 185 is next.
         overrun.taken(176, 10);
