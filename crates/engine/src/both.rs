@@ -20,6 +20,10 @@ impl<A: Observer + ?Sized, B: Observer + ?Sized> Observer for Both<'_, A, B> {
         self.1.decided(time_ns, decided);
     }
 
+    fn wants_decided(&self) -> bool {
+        self.0.wants_decided() || self.1.wants_decided()
+    }
+
     fn wants_situation(&self) -> bool {
         self.0.wants_situation() || self.1.wants_situation()
     }

@@ -241,8 +241,7 @@ impl<'a, F: FnMut(u64, Telling) -> Option<u64>> Teller<'a, F> {
         }
     }
 
-    /// A decision has many bytes. The only one that is told is that by whose placement the observer
-    /// has seen enough.
+    /// A decision has many bytes. Told are those of which the observer says so at their placement.
     fn tell_decided(&mut self, time_ns: u64, what: &Happening) {
         let Some(copy) = &mut self.copy else { return };
         let decided = match what {
@@ -253,7 +252,7 @@ impl<'a, F: FnMut(u64, Telling) -> Option<u64>> Teller<'a, F> {
             copy.decided(time_ns, decided);
         }
         copy.happened(time_ns, what);
-        if let Some(decided) = decided.filter(|_| copy.is_done()) {
+        if let Some(decided) = decided.filter(|_| copy.wants_decided()) {
             (self.tell)(time_ns, Telling::Decided(decided));
         }
     }

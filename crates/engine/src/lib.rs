@@ -29,7 +29,7 @@ pub use behaviour::BehaviourHash;
 pub use check::{RunError, check, energy_inactive};
 pub use explain::{Asked, Explanation, Missing, Other, Party, Which, explain};
 pub use explain::{CallbackSteps, SchedExtExplanation, explain_sched_ext};
-pub use explain::{NoTreeExplanation, TreeExplanation, explain_tree};
+pub use explain::{NoTreeExplanation, OnTree, TreeExplanation, explain_tree, watch_tree};
 pub use happening::{Happening, Teller, Telling};
 pub use hardware::{EmScale, FreqCap, Interrupts};
 pub use hotplug::{Hotplug, HotplugError};

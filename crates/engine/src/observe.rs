@@ -201,6 +201,11 @@ pub trait Observer {
     /// A tree's own code has chosen a CPU for a task, which is told next: with all that it found,
     /// if the observer wants situations.
     fn decided(&mut self, time_ns: u64, decided: &Decided) {}
+    /// In the process of a tree's run, where a copy of the observer sees all: is what the tree had
+    /// to be told to the observer itself? Asked when the placement was told.
+    fn wants_decided(&self) -> bool {
+        self.is_done()
+    }
     /// When it next wants to see the state of everything, ns; None: no more. Asked at the start and
     /// after each state.
     fn next_state_ns(&self) -> Option<u64> {

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use std::ffi::{c_char, c_void};
 
 /// Of the interface; an object with another one is not loaded.
-pub const ABI: u32 = 2;
+pub const ABI: u32 = 3;
 /// No time.
 pub const NEVER: u64 = u64::MAX;
 /// No number.
@@ -176,6 +176,23 @@ pub struct Machine {
     pub now_ns: u64,
 }
 
+/// Levels of scheduling domains that are told of a CPU.
+pub const LEVELS: usize = 8;
+
+/// The group of a CPU in a scheduling domain, as balancing last left it.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Group {
+    /// Of its CPUs.
+    pub capacity: u32,
+    /// Of the smallest of them.
+    pub min_capacity: u32,
+    /// Of the biggest.
+    pub max_capacity: u32,
+    /// A pull from it failed because of affinity.
+    pub imbalanced: u32,
+}
+
 /// A CPU as a decision found it.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -230,8 +247,18 @@ pub struct Choice {
     pub has_idle_cores: u32,
     /// Of its last-level cache: CPUs that are worth a look.
     pub nr_idle_scan: u32,
+    /// Sleepers that its queue keeps, in `nr_running`.
+    pub nr_delayed: u32,
+    /// What limits of the hardware or of cpufreq take of `capacity_orig`.
+    pub pressure: u32,
+    /// No task is queued that its hints could come from.
+    pub uclamp_idle: u32,
+    /// Levels of scheduling domains that are told.
+    pub nr_levels: u32,
     #[doc(hidden)]
     pub unused: u32,
+    /// Its group in each of them, the lowest first.
+    pub groups: [Group; LEVELS],
     /// How long it is idle on average.
     pub avg_idle_ns: u64,
     /// When it last became idle; 0: it is not, or nobody noted it.
@@ -244,6 +271,8 @@ pub struct Choice {
 pub struct Party {
     /// `load_avg`.
     pub load: u32,
+    /// Of the whole CPU, as balancing counts it.
+    pub h_load: u32,
     /// Of its nice value.
     pub weight: u32,
     /// It is of `SCHED_IDLE`.
@@ -254,6 +283,8 @@ pub struct Party {
     pub last_wakee: u32,
     /// Where it ran before.
     pub recent_used_cpu: u32,
+    #[doc(hidden)]
+    pub unused: u32,
     /// When its flips were last halved.
     pub flip_decay_ns: u64,
 }
@@ -327,6 +358,10 @@ pub struct Facts {
     pub sync: u32,
     /// Who ran there is a kernel thread that may use this CPU only.
     pub waker_pinned: u32,
+    /// `runnable_avg` of the task.
+    pub runnable: u32,
+    /// The task has not been on a queue yet.
+    pub is_new: u32,
 }
 
 /// How a task is scheduled, in the kernel's own numbers.

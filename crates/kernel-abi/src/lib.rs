@@ -10,7 +10,9 @@ mod call;
 mod machine;
 mod tree;
 
-pub use abi::{Attr, Choice, Cpu, CpuState, Energy, Facts, MachineCpu, Opp, Party, TaskState};
+pub use abi::{
+    Attr, Choice, Cpu, CpuState, Energy, Facts, Group, MachineCpu, Opp, Party, TaskState,
+};
 pub use call::{Call, Fork, Mask};
 pub use machine::{Domain, IdleState, Machine};
 pub use tree::{CALL, Decided, ORDER, Refused, Told, Tree};

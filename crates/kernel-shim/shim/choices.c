@@ -21,7 +21,7 @@ static unsigned int task_estimate(const struct task_struct *p)
 
 static unsigned int idle_state_of(unsigned int cpu)
 {
-	return view.cpus[cpu].running == WPK_IDLE ? view.cpus[cpu].idle_state : WPK_NONE;
+	return idle_get_state(cpu_rq(cpu)) ? view.cpus[cpu].idle_state : WPK_NONE;
 }
 
 static unsigned int nr_fair(const struct cfs_rq *cfs)
@@ -43,10 +43,36 @@ static unsigned int nr_idle(const struct cfs_rq *cfs)
 #endif
 }
 
-/* What the CPUs of a last-level cache share. */
+/* Sleepers that the queue keeps. */
+static unsigned int nr_delayed(const struct cfs_rq *cfs)
+{
+#if defined(WPK_HAS_H_NR_DELAYED)
+	return cfs->h_nr_delayed;
+#elif defined(WPK_HAS_H_NR_QUEUED)
+	return cfs->h_nr_queued - cfs->h_nr_runnable;
+#else
+	return 0;
+#endif
+}
+
+/* What arch_scale_cpu_capacity() says and limits do not leave. */
+static unsigned int pressure_of(struct rq *rq)
+{
+#ifdef WPK_HAS_HW_PRESSURE
+	return max(hw_load_avg(rq), cpufreq_get_pressure(cpu_of(rq)));
+#else
+	return thermal_load_avg(rq);
+#endif
+}
+
+/* What the CPUs of a last-level cache, or of the domain that idle searches look at, share. */
 static void cache_of(struct wpk_choice *c, unsigned int cpu)
 {
+#ifdef WPK_HAS_BALANCE_SHARED
+	struct sched_domain_shared *shared = rcu_dereference_raw(per_cpu(sd_balance_shared, cpu));
+#else
 	struct sched_domain_shared *shared = rcu_dereference_raw(per_cpu(sd_llc_shared, cpu));
+#endif
 
 	if (!shared)
 		return;
@@ -55,6 +81,24 @@ static void cache_of(struct wpk_choice *c, unsigned int cpu)
 #ifdef WPK_HAS_NR_IDLE_SCAN
 	c->nr_idle_scan = READ_ONCE(shared->nr_idle_scan);
 #endif
+}
+
+static void groups_of(struct wpk_choice *c, unsigned int cpu)
+{
+	struct sched_domain *sd;
+
+	for_each_domain(cpu, sd) {
+		struct sched_group *own = sd->groups;
+
+		if (c->nr_levels == WPK_LEVELS)
+			break;
+		c->groups[c->nr_levels++] = (struct wpk_group){
+			.capacity = own->sgc->capacity,
+			.min_capacity = own->sgc->min_capacity,
+			.max_capacity = own->sgc->max_capacity,
+			.imbalanced = own->sgc->imbalance,
+		};
+	}
 }
 
 static void choice_of(struct wpk_choice *c, unsigned int cpu, struct task_struct *p)
@@ -70,7 +114,7 @@ static void choice_of(struct wpk_choice *c, unsigned int cpu, struct task_struct
 		.capacity_orig = arch_scale_cpu_capacity(cpu),
 		.nr_running = rq->nr_running,
 		.idle_state = idle_state_of(cpu),
-		.idle = view.cpus[cpu].running == WPK_IDLE,
+		.idle = rq->curr == rq->idle,
 		.allowed = cpumask_test_cpu(cpu, p->cpus_ptr),
 		.online = cpu_online(cpu),
 		.load = READ_ONCE(rq->cfs.avg.load_avg),
@@ -78,6 +122,8 @@ static void choice_of(struct wpk_choice *c, unsigned int cpu, struct task_struct
 		.nr_fair = nr_fair(&rq->cfs),
 		.nr_idle_policy = nr_idle(&rq->cfs),
 		.curr_fair = rq->curr->sched_class == &fair_sched_class,
+		.nr_delayed = nr_delayed(&rq->cfs),
+		.pressure = pressure_of(rq),
 		.pending = rq->ttwu_pending,
 		.util_rt = cpu_util_rt(rq),
 		.util_dl = READ_ONCE(rq->avg_dl.util_avg),
@@ -87,9 +133,11 @@ static void choice_of(struct wpk_choice *c, unsigned int cpu, struct task_struct
 #ifdef CONFIG_UCLAMP_TASK
 		.uclamp_min = READ_ONCE(rq->uclamp[UCLAMP_MIN].value),
 		.uclamp_max = READ_ONCE(rq->uclamp[UCLAMP_MAX].value),
+		.uclamp_idle = !!(rq->uclamp_flags & UCLAMP_FLAG_IDLE),
 #endif
 	};
 	cache_of(c, cpu);
+	groups_of(c, cpu);
 }
 
 static void tell_choices(struct wpk_decision *d, struct task_struct *p)
@@ -110,6 +158,23 @@ static unsigned int number_of_wakee(const struct task_struct *p)
 		if (task_table[i] == p->last_wakee)
 			return i;
 	return WPK_NONE;
+}
+
+/*
+ * As task_h_load(), from what the tree's own left of it: a queue's share of its CPU, which is
+ * refreshed once a jiffy. Said after the decision: it was refreshed where it was needed. `load` is
+ * the task's as wake_affine() saw it, which is before it is brought up to date.
+ */
+static unsigned int h_load_of(struct task_struct *p, unsigned long load)
+{
+#ifdef CONFIG_FAIR_GROUP_SCHED
+	struct cfs_rq *cfs = task_cfs_rq(p);
+
+	return div64_ul(load * READ_ONCE(cfs->h_load),
+			READ_ONCE(cfs->avg.load_avg) + 1);
+#else
+	return load;
+#endif
 }
 
 static void party_of(struct wpk_party *party, const struct task_struct *p)

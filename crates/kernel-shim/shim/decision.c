@@ -103,11 +103,15 @@ static void describe(struct wpk_decision *d, struct task_struct *p)
 }
 
 /* The task's own averages, which the rules bring up to date before they look at them. */
-static void describe_task(struct wpk_decision *d, struct task_struct *p)
+static void describe_task(struct wpk_decision *d, struct task_struct *p, unsigned long load)
 {
 	d->util = READ_ONCE(p->se.avg.util_avg);
+	d->runnable = READ_ONCE(p->se.avg.runnable_avg);
 	d->util_est = task_estimate(p);
 	d->party.load = READ_ONCE(p->se.avg.load_avg);
+	d->party.h_load = h_load_of(p, d->why == WPK_WHY_WAKE ? load : d->party.load);
+	if (current->sched_class == &fair_sched_class)
+		d->waking.h_load = h_load_of(current, READ_ONCE(current->se.avg.load_avg));
 	if (view.detail && d->energy_aware)
 		tell_energies(d, p);
 }
@@ -126,6 +130,7 @@ static void describe_more(struct wpk_decision *d, struct task_struct *p)
 static int select_and_tell(SELECT_ARGS)
 {
 	struct wpk_decision d = { .prev = prev, .flags = flags };
+	unsigned long load = READ_ONCE(p->se.avg.load_avg);
 	unsigned int dead = view.dead;
 
 	view.decisions++;
@@ -134,11 +139,12 @@ static int select_and_tell(SELECT_ARGS)
 	describe(&d, p);
 	d.why = WAKE_FORK(flags) ? WPK_WHY_FORK : WAKE_EXEC(flags) ? WPK_WHY_EXEC :
 		WAKE_TTWU(flags) ? WPK_WHY_WAKE : WPK_WHY_OTHER;
-	d.sync = d.why == WPK_WHY_WAKE && flags & WF_SYNC;
+	d.sync = d.why == WPK_WHY_WAKE && flags & WF_SYNC && !(current->flags & PF_EXITING);
+	d.is_new = !p->se.avg.last_update_time;
 	if (view.detail)
 		describe_more(&d, p);
 	d.answer = select_of_tree(SELECT_PASS);
-	describe_task(&d, p);
+	describe_task(&d, p, load);
 	if (!dead)
 		host->placed(host->data, &d);
 	return d.answer;

@@ -45,6 +45,7 @@
 #define WP_HAS_REARM 1
 #endif
 #include "kernel/sched/sched.h"
+#include "kernel/sched/pelt.h"
 #include "kernel/sched/smp.h"
 #include "kernel/smpboot.h"
 #include "kernel/time/tick-internal.h"

@@ -13,7 +13,7 @@
 #ifndef WAKEPLACE_H
 #define WAKEPLACE_H
 
-#define WPK_ABI 2
+#define WPK_ABI 3
 
 typedef unsigned int wpk_u32;
 typedef int wpk_s32;
@@ -150,6 +150,17 @@ struct wpk_view {
 
 /* ---- Decisions: a CPU was chosen for a task of the fair class. ---- */
 
+/* Levels of scheduling domains that are told of a CPU, the lowest first. */
+#define WPK_LEVELS 8
+
+/* The group of a CPU in a scheduling domain, as balancing last left it. */
+struct wpk_group {
+	wpk_u32 capacity;
+	wpk_u32 min_capacity;
+	wpk_u32 max_capacity;
+	wpk_u32 imbalanced;
+};
+
 /* A CPU as the decision found it: what the rules for fair tasks look at. */
 struct wpk_choice {
 	wpk_u32 cpu;
@@ -171,9 +182,14 @@ struct wpk_choice {
 	wpk_u32 pending;	/* a wake-up is on its way */
 	wpk_u32 util_rt, util_dl, util_irq;
 	wpk_u32 uclamp_min, uclamp_max;		/* of the queued tasks */
-	/* of its last-level cache */
+	/* of its last-level cache, or of the domain that idle searches look at */
 	wpk_u32 nr_busy_cpus, has_idle_cores, nr_idle_scan;
+	wpk_u32 nr_delayed;	/* sleepers that its queue keeps, in nr_running */
+	wpk_u32 pressure;	/* what limits of hardware or cpufreq take of capacity_orig */
+	wpk_u32 uclamp_idle;	/* no task is queued that its hints could come from */
+	wpk_u32 nr_levels;
 	wpk_u32 unused;
+	struct wpk_group groups[WPK_LEVELS];
 	wpk_u64 avg_idle_ns;
 	wpk_u64 idle_stamp_ns;	/* when it last became idle; 0: it is not, or nobody noted it */
 };
@@ -181,11 +197,13 @@ struct wpk_choice {
 /* What the rules remember of a task, or of who wakes it. */
 struct wpk_party {
 	wpk_u32 load;
+	wpk_u32 h_load;		/* of the whole CPU, as balancing counts it */
 	wpk_u32 weight;
 	wpk_u32 idle_policy;	/* SCHED_IDLE */
 	wpk_u32 wakee_flips;
 	wpk_u32 last_wakee;	/* a task, or WPK_NONE */
 	wpk_u32 recent_used_cpu;
+	wpk_u32 unused;
 	wpk_u64 flip_decay_ns;
 };
 
@@ -218,6 +236,8 @@ struct wpk_decision {
 	wpk_u32 in_interrupt;
 	wpk_u32 sync;		/* the waker is about to sleep */
 	wpk_u32 waker_pinned;	/* a kernel thread that may use this CPU only */
+	wpk_u32 runnable;	/* of the task */
+	wpk_u32 is_new;		/* the task has not been on a queue yet */
 	/* with view->detail: all CPUs, and the performance domains where it was energy-aware */
 	wpk_u32 nr_choices;
 	wpk_u32 nr_energies;

@@ -355,6 +355,10 @@ pub struct TreeTask {
     pub weight: u32,
     /// How often it woke another task than before.
     pub wakee_flips: u32,
+    /// It is of SCHED_IDLE.
+    pub idle_policy: bool,
+    /// How much of the time it could run.
+    pub runnable_avg: u32,
     /// Where it ran before.
     pub recent_used_cpu: u32,
     /// Its name.
@@ -388,6 +392,24 @@ pub struct TreeCandidate {
     pub capacity_orig: u32,
     /// Tasks that are queued.
     pub nr_running: u32,
+    /// A wake-up is on its way to it.
+    pub pending: bool,
+    /// SCHED_IDLE tasks among those queued.
+    pub nr_idle_policy: u32,
+    /// Utilisation by RT tasks.
+    pub util_rt: u32,
+    /// Utilisation by deadline tasks.
+    pub util_dl: u32,
+    /// Utilisation by interrupts.
+    pub util_irq: u32,
+    /// Least performance that its queued tasks ask for.
+    pub uclamp_min: u32,
+    /// The most that they are worth.
+    pub uclamp_max: u32,
+    /// How many CPUs an idle search around it may look at.
+    pub nr_idle_scan: u32,
+    /// A core of its cache may be idle.
+    pub has_idle_cores: bool,
     /// Its idle task runs.
     pub idle: bool,
     /// The idle state that it is in.

@@ -1,13 +1,15 @@
 //! The JSON Schema of results.
 
-use crate::{Comparison, Comparisons, Decision, SchedulerDecision, Studies, Study, TreeDecision};
+use crate::{Comparison, Comparisons, Decision, KernelDiff, SchedulerDecision};
+use crate::{Studies, Study, TreeDecision};
 use schemars::JsonSchema;
 use schemars::generate::SchemaSettings;
 use schemars::transform::RecursiveTransform;
 use serde::Serialize;
 use serde_json::{Value, json};
 
-/// Results of wakeplace: `compare`, `sim`, `study run` and `explain` with `--format json`.
+/// Results of wakeplace: `compare`, `sim`, `study run`, `explain` and `kernel diff` with
+/// `--format json`.
 #[derive(Serialize, JsonSchema)]
 #[serde(untagged)]
 #[expect(dead_code, reason = "only its form is of use")]
@@ -19,6 +21,7 @@ enum Outcome {
     Decision(Decision),
     SchedulerDecision(SchedulerDecision),
     TreeDecision(TreeDecision),
+    KernelDiff(KernelDiff),
 }
 
 /// The JSON Schema of results, as text: what docs/result.schema.json holds.

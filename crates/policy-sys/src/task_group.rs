@@ -103,8 +103,9 @@ impl Core {
 
     /// A task of a group, before a question about it.
     pub(crate) fn prepare_grouped(&mut self, task: &mut Task) {
-        if let Some(group) = task.group() {
-            let group = &raw mut *self.groups[group];
+        // A task whose weight is known has a group that is not here.
+        let group = task.group().and_then(|group| self.groups.get_mut(group));
+        if let Some(group) = group.map(|group| &raw mut **group) {
             // SAFETY: all three are live and exclusive for the call.
             unsafe { sys::wp_tg_prepare(self.ctx_mut(), group, &raw mut task.0) };
         }

@@ -24,7 +24,7 @@ macro_rules! commands {
         }
     )*};
 }
-commands!(Compare Sim Explain Sweep Study);
+commands!(Compare Sim Explain Diff Sweep Study);
 
 /// What a sched_ext scheduler may stand in for.
 const POLICY: &str = "policy";

@@ -201,7 +201,16 @@ Shells: bash, elvish, fish, powershell, zsh";
 pub(super) const KERNEL: &str = "\
 Examples:
   wakeplace kernel list
-  wakeplace kernel build 7.3";
+  wakeplace kernel build 7.3
+  wakeplace kernel diff linux-7.3 kernel:7.3 --platform hikey960 --workload periodic:n=10";
+
+pub(super) const KERNEL_DIFF: &str = "\
+Examples:
+  Every decision of the kernel's code beside the answer of the policy core
+  wakeplace kernel diff linux-7.3 kernel:7.3 --platform hikey960 --workload periodic:n=10
+
+  Machines and loads drawn from a seed, until there are 100,000 decisions
+  wakeplace kernel diff linux-6.12 kernel:6.12 --random 100000 --seed 7 --allow 0.1";
 
 pub(super) const KERNEL_LIST: &str = "\
 Examples:

@@ -1,5 +1,7 @@
 //! Options of `kernel`.
 
+use super::Asked;
+use super::asked::Diff;
 use super::help;
 use super::lab::ArchName;
 use super::show::AnswerFormArgs;
@@ -25,6 +27,83 @@ pub(crate) enum KernelCommand {
         arg_required_else_help = true,
     )]
     Build(KernelBuildArgs),
+    /// Ask the policy core at each decision of a kernel's code, and say where the two differ
+    #[command(
+        help_template = help::TEMPLATE,
+        before_help = help::KERNEL_DIFF,
+        after_help = help::EXIT_CODES_SHORT,
+        after_long_help = help::EXIT_CODES,
+        arg_required_else_help = true,
+    )]
+    Diff(Box<KernelDiffArgs>),
+}
+
+/// `kernel diff`.
+#[derive(Debug, Args)]
+pub(crate) struct KernelDiffArgs {
+    /// The policy of the core, as linux-7.3
+    #[arg(value_name = "POLICY")]
+    pub(crate) policy: String,
+    /// The kernel, as kernel:7.3.4 or kernel:PATH[@REV]
+    #[arg(value_name = "KERNEL")]
+    pub(crate) kernel: String,
+    #[command(flatten)]
+    pub(crate) ask: Asked<Diff>,
+    /// Draw machines and loads from the seed until there are N decisions
+    ///
+    /// The first machine and its load are drawn from --seed, the next from the seed after it, and
+    /// so on: `--random 1 --seed K` has the machine of seed K alone.
+    #[arg(
+        long,
+        value_name = "N",
+        help_heading = "Input",
+        display_order = 3,
+        conflicts_with_all = ["platform", "workload"]
+    )]
+    pub(crate) random: Option<u64>,
+    /// Keep each drawn machine and load in this folder, as files
+    #[arg(
+        long,
+        value_name = "FOLDER",
+        help_heading = "Output",
+        display_order = 22,
+        requires = "random"
+    )]
+    pub(crate) keep: Option<PathBuf>,
+    /// Exit with 1 if more decisions differ, percent
+    #[arg(
+        long,
+        value_name = "PERCENT",
+        value_parser = percent,
+        help_heading = "Output",
+        display_order = 20
+    )]
+    pub(crate) allow: Option<f64>,
+    /// Options of the kernel, as lines of `.config`, which are merged last
+    #[arg(
+        long,
+        value_name = "FILE",
+        hide_short_help = true,
+        help_heading = "Input"
+    )]
+    pub(crate) kernel_config: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) form: AnswerFormArgs,
+    /// Write to a file, complete or not at all
+    #[arg(
+        long,
+        short,
+        value_name = "FILE",
+        help_heading = "Output",
+        display_order = 21
+    )]
+    pub(crate) output: Option<PathBuf>,
+}
+
+fn percent(text: &str) -> Result<f64, String> {
+    let value: Option<f64> = text.parse().ok();
+    let found = value.filter(|value| (0.0..=100.0).contains(value));
+    found.ok_or_else(|| "expected a percentage from 0 to 100, as 0.1".to_owned())
 }
 
 /// `kernel list`.

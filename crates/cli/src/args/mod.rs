@@ -21,7 +21,7 @@ pub(crate) use diff::DiffArgs;
 pub(crate) use explain::ExplainArgs;
 pub(crate) use gates::GateArgs;
 pub(crate) use import::{PlatformCaptureArgs, PlatformImportArgs, WorkloadRecordArgs};
-pub(crate) use kernel::{KernelBuildArgs, KernelCommand, KernelListArgs};
+pub(crate) use kernel::{KernelBuildArgs, KernelCommand, KernelDiffArgs, KernelListArgs};
 pub(crate) use lab::{ArchName, LabCommand, LabFetchArgs, LabKernelsArgs, LabRunArgs};
 pub(crate) use pages::{CompletionsArgs, ManArgs, completions, write_man};
 pub(crate) use report::ReportArgs;

@@ -1,6 +1,8 @@
 //! `explain`: one decision, its candidates and what other policies would have done; of a tree's own
 //! code the state that it found; under a sched_ext scheduler what its callbacks did.
 
+pub(super) use tree::example as example_of_tree;
+
 mod scheduler;
 mod text;
 mod tree;

@@ -19,6 +19,7 @@ pub(crate) fn run(command: &KernelCommand, terminal: Terminal) -> Outcome {
     match command {
         KernelCommand::List(args) => list(args, terminal),
         KernelCommand::Build(args) => build_one(args, terminal),
+        KernelCommand::Diff(args) => super::kernel_diff::run(args, terminal),
     }
 }
 

@@ -4,6 +4,7 @@ mod diff;
 mod doctor;
 mod explain;
 mod kernel;
+mod kernel_diff;
 mod lab;
 pub(crate) mod lab_watch;
 mod pages;

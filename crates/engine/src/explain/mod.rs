@@ -4,11 +4,13 @@
 //! just before it, where the core is copied and asked (docs/decisions/034). What the run itself
 //! then does is taken along: the two must agree.
 
+mod on_tree;
 mod sched_ext;
 mod tree;
 
+pub use on_tree::OnTree;
 pub use sched_ext::{CallbackSteps, SchedExtExplanation, explain_sched_ext};
-pub use tree::{NoTreeExplanation, TreeExplanation, explain_tree};
+pub use tree::{NoTreeExplanation, TreeExplanation, explain_tree, watch_tree};
 
 use crate::observe::{CpuPower, Happening, Observer, Placement, PlacementKind, Situation, Waking};
 use crate::options::Options;

@@ -1,19 +1,13 @@
 //! One decision of a tree's own code, with the state that it found, and what the policy core says
-//! to the same question.
-//!
-//! The core is asked about the tree's state: its averages, its queues, its idle CPUs, as the shim
-//! has read them. What the tree does not tell (docs/guide/kernel.md, "In a run") is as on a core
-//! that has just begun.
+//! to the same question (`on_tree.rs`).
 
-use super::{Asked, Finder, Missing};
-use crate::machine::core_facts;
-use crate::observe::{Happening, Observer, Placement, PlacementKind};
+use super::on_tree::{OnTree, idle_state_of};
+use super::{Asked, Finder, Missing, Threads};
+use crate::observe::{Happening, Observer, Placement};
 use crate::outcome::{Ended, RunReport};
-use wakeplace_kernel_abi::{Choice, Decided, Party, abi};
-use wakeplace_platform::{CpuId, Platform};
-use wakeplace_policy_sys::sys::{self, wp_cpu, wp_task};
-use wakeplace_policy_sys::{Core, Explained, MachineError, PlaceKind, Policy};
-use wakeplace_policy_sys::{Request, Task, Waker};
+use wakeplace_kernel_abi::{Choice, Decided};
+use wakeplace_platform::Platform;
+use wakeplace_policy_sys::{Explained, MachineError, Policy};
 
 /// A decision of a tree.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -110,44 +104,95 @@ pub fn explain_tree(
     })
 }
 
+/// Looks at each decision. In the process of the run it says which of them are told with all that
+/// the tree had; the others are counted only.
+struct Watcher<'a, F> {
+    threads: Threads<'a>,
+    told: Option<Decided>,
+    /// Whether a decision is of interest.
+    is_of_interest: F,
+    /// The last one is.
+    of_interest: bool,
+    decisions: u64,
+    most: u64,
+}
+
+impl<F: FnMut(TreeExplanation) -> bool> Observer for Watcher<'_, F> {
+    fn happened(&mut self, time_ns: u64, what: &Happening) {
+        match *what {
+            Happening::Forked { script, .. } => self.threads.forked(script),
+            Happening::Placement(placement) if !self.is_done() => {
+                self.decisions += 1;
+                let number = self.threads.count(&placement);
+                let told = self.told.take().map(|decided| TreeExplanation {
+                    time_ns,
+                    placement,
+                    number,
+                    task: self.threads.name(placement.task),
+                    waker: placement.waker.map(|waker| self.threads.name(waker)),
+                    decided,
+                });
+                self.of_interest = told.is_some_and(&mut self.is_of_interest);
+            }
+            _ => self.of_interest = false,
+        }
+    }
+
+    fn wants_situation(&self) -> bool {
+        true
+    }
+
+    fn wants_decided(&self) -> bool {
+        self.of_interest
+    }
+
+    fn decided(&mut self, _time_ns: u64, decided: &Decided) {
+        self.told = Some(decided.clone());
+    }
+
+    fn is_done(&self) -> bool {
+        self.decisions >= self.most
+    }
+}
+
+/// Looks at each decision of a tree, which `run` runs, until there were `most`; the inputs have
+/// passed `check`. `is_of_interest` is asked in the process of the run about all of them, and here
+/// about those of interest: the same of the same. Returns how many there were, and the tree's words
+/// if it failed.
+///
+/// # Errors
+/// The run cannot be made.
+pub fn watch_tree(
+    workload: &wakeplace_workload::Workload,
+    most: u64,
+    run: impl FnOnce(&mut dyn Observer) -> Result<RunReport, String>,
+    is_of_interest: impl FnMut(TreeExplanation) -> bool,
+) -> Result<(u64, Option<String>), String> {
+    let mut watcher = Watcher {
+        threads: Threads::new(workload),
+        told: None,
+        is_of_interest,
+        of_interest: false,
+        decisions: 0,
+        most,
+    };
+    let report = run(&mut watcher)?;
+    let failed = match report.ended {
+        Ended::Kernel { said } => Some(said),
+        _ => None,
+    };
+    Ok((watcher.decisions, failed))
+}
+
 impl TreeExplanation {
     /// Of each CPU the name of the idle state that it is in; None: it is in none.
     #[must_use]
     pub fn idle(&self, platform: &Platform) -> Vec<Option<String>> {
         let name = |choice: &Choice| {
-            let state = idle_state(platform, choice)?;
+            let state = idle_state_of(platform, choice)?;
             Some(platform.idle_states[state].name.clone())
         };
         self.decided.choices.iter().map(name).collect()
-    }
-
-    /// The question as the core takes it; the task is the first of the two, the waker the other.
-    fn request(&self) -> Request {
-        let facts = &self.decided.facts;
-        let waker = match facts.waker {
-            abi::IDLE => Waker::Idle,
-            // An interrupt that comes upon it is not its doing (select_idle_sibling()).
-            abi::KTHREAD.. if facts.waker_pinned != 0 && facts.in_interrupt == 0 => {
-                Waker::Kthread(1)
-            }
-            _ => Waker::Task(1),
-        };
-        Request {
-            now_ns: self.time_ns,
-            kind: match self.placement.kind {
-                PlacementKind::Wake => PlaceKind::Wake,
-                PlacementKind::Fork => PlaceKind::Fork,
-                PlacementKind::Exec => PlaceKind::Exec,
-            },
-            this_cpu: facts.cpu,
-            prev_cpu: facts.prev,
-            sync: facts.sync != 0,
-            waker_load: match waker {
-                Waker::Idle => 0,
-                _ => self.decided.waking.load,
-            },
-            waker,
-        }
     }
 
     /// What a policy of the core answers to the same question on the tree's state.
@@ -159,129 +204,8 @@ impl TreeExplanation {
         platform: &Platform,
         policy: &Policy,
     ) -> Result<Explained, MachineError> {
-        let facts = core_facts(platform, policy);
-        let mut core = Core::new(&facts, policy.core_params())?;
-        core.settle();
-        core.state_mut().overutilized = self.decided.facts.overutilized;
-        for choice in &self.decided.choices {
-            take_cpu(choice, self.time_ns, core.cpu_mut(choice.cpu));
-            core.set_exit_latency_us(choice.cpu, exit_latency_us(platform, choice));
-        }
-        let mut tasks = [self.placed(), self.waking()];
-        let ask = self.request();
-        if let Waker::Idle = ask.waker {
-            // What an idle CPU's own thread remembers is kept with the CPU.
-            core.cpu_mut(ask.this_cpu).idle.idle_waker = tasks[1].raw().waker;
-        }
-        core.task_set_allowed(&mut tasks[0]);
-        Ok(core.explain(&mut tasks, 0, None, &ask))
+        Ok(OnTree::new(platform, policy)?.explain(self.time_ns, &self.decided))
     }
-
-    fn placed(&self) -> Task {
-        let (facts, party) = (&self.decided.facts, &self.decided.party);
-        let choices = self.decided.choices.iter();
-        let allowed = choices.filter(|choice| choice.allowed != 0);
-        let allowed: Vec<u32> = allowed.map(|choice| choice.cpu).collect();
-        let nr_cpus = self.decided.choices.len() as u32;
-        let weight = party.weight.max(1);
-        let mut task = Task::new(facts.task + 1, weight, facts.prev, Some(&allowed), nr_cpus);
-        let raw = task.raw_mut();
-        raw.avg.util_avg = facts.util;
-        raw.util_est = facts.util_est;
-        raw.util_est_ewma = facts.util_est;
-        raw.uclamp_min = facts.uclamp_min;
-        raw.uclamp_max = facts.uclamp_max;
-        take_party(party, self.time_ns, raw);
-        task
-    }
-
-    fn waking(&self) -> Task {
-        let (facts, party) = (&self.decided.facts, &self.decided.waking);
-        let nr_cpus = self.decided.choices.len() as u32;
-        // No task has this number: threads of the kernel are one waker to the rules.
-        let id = match facts.waker {
-            abi::KTHREAD.. => u32::MAX,
-            waker => waker + 1,
-        };
-        let mut task = Task::new(id, party.weight.max(1), facts.cpu, None, nr_cpus);
-        take_party(party, self.time_ns, task.raw_mut());
-        task
-    }
-}
-
-fn take_party(party: &Party, now_ns: u64, raw: &mut wp_task) {
-    raw.avg.load_avg = party.load;
-    raw.avg.last_update_ns = now_ns;
-    raw.idle_policy = party.idle_policy;
-    raw.waker.wakee_flips = party.wakee_flips;
-    raw.waker.last_wakee = match party.last_wakee {
-        abi::NONE => 0,
-        task => task + 1,
-    };
-    raw.waker.recent_used_cpu = party.recent_used_cpu;
-    raw.waker.flip_decay_ns = party.flip_decay_ns;
-}
-
-fn take_cpu(choice: &Choice, now_ns: u64, cpu: &mut wp_cpu) {
-    let queue = &mut cpu.queue;
-    queue.nr_running = choice.nr_running;
-    queue.nr_fair = choice.nr_fair;
-    queue.pending = choice.pending;
-    queue.online = choice.online;
-    queue.curr_idle = choice.idle;
-    queue.curr_fair = choice.curr_fair;
-    queue.nr_idle_policy = choice.nr_idle_policy;
-    let load = &mut cpu.load;
-    load.avg.load_avg = choice.load;
-    load.avg.runnable_avg = choice.runnable;
-    load.avg.util_avg = choice.util;
-    load.avg.last_update_ns = now_ns;
-    (load.clock_ns, load.clock_task_ns, load.clock_pelt_ns) = (now_ns, now_ns, now_ns);
-    load.load_weight = choice.weight;
-    load.util_est = choice.util_est;
-    load.capacity = choice.capacity;
-    load.capacity_orig = choice.capacity_orig;
-    (load.rt_util, load.dl_util, load.irq_util) = (choice.util_rt, choice.util_dl, choice.util_irq);
-    take_hints(choice, cpu);
-    let idle = &mut cpu.idle;
-    idle.avg_idle_ns = choice.avg_idle_ns;
-    idle.idle_stamp_ns = choice.idle_stamp_ns;
-    idle.nr_busy_cpus = choice.nr_busy_cpus;
-    idle.has_idle_cores = choice.has_idle_cores;
-    idle.nr_idle_scan = choice.nr_idle_scan;
-}
-
-/// The tree's hints, as those of one queued task; of an idle CPU those of the task that left last.
-fn take_hints(choice: &Choice, cpu: &mut wp_cpu) {
-    let load = &mut cpu.load;
-    if choice.nr_running == 0 {
-        load.uclamp_last_cut = sys::WP_SCALE.saturating_sub(choice.uclamp_max);
-        return;
-    }
-    (load.uclamp_tasks, load.uclamp_hinted) = (1, 1);
-    let hints = [choice.uclamp_min, choice.uclamp_max];
-    for (hint, value) in load.uclamp.iter_mut().zip(hints) {
-        (hint.tasks[0], hint.highest[0]) = (1, value);
-    }
-}
-
-/// The idle state that a CPU is in, as the platform numbers them; None: it is in none.
-fn idle_state(platform: &Platform, choice: &Choice) -> Option<usize> {
-    if choice.idle_state == abi::NONE {
-        return None;
-    }
-    let states = platform.idle_states_of(CpuId(choice.cpu));
-    // A tree's kernel is offered no state that polls.
-    let states = states.filter(|(_, state)| !state.polling);
-    let states: Vec<usize> = states.map(|(index, _)| index).collect();
-    // Without a driver for states the CPU waits in its first.
-    let at = states.get(choice.idle_state as usize).or(states.first());
-    at.copied()
-}
-
-fn exit_latency_us(platform: &Platform, choice: &Choice) -> Option<u32> {
-    let state = &platform.idle_states[idle_state(platform, choice)?];
-    u32::try_from(state.wake_latency_ns() / 1000).ok()
 }
 
 #[cfg(test)]
@@ -306,6 +230,7 @@ mod tests {
                 uclamp_min,
                 uclamp_max,
                 nr_running: little.into(),
+                uclamp_idle: (!little).into(),
                 nr_fair: little.into(),
                 curr_fair: little.into(),
                 weight: if little { 1024 } else { 0 },

@@ -12,6 +12,8 @@ pub enum Command {
     Sim,
     /// `explain`
     Explain,
+    /// `kernel diff`
+    Diff,
     /// `sweep`
     Sweep,
     /// A sweep's file, which has a table `vary`
@@ -30,6 +32,7 @@ impl Command {
             Self::Compare => "compare",
             Self::Sim => "sim",
             Self::Explain => "explain",
+            Self::Diff => "kernel diff",
             Self::Sweep => "sweep",
             Self::Study => "study run",
             Self::SweepFile => "a sweep's file",

@@ -18,7 +18,7 @@ pub static ARGUMENTS: [Argument; 22] = [
         python: Some("A name, a TOML file, a dict, or a `Platform`."),
         expected: "a name, a path, a dict or a Platform",
         place: shown(INPUT, 1),
-        taken_by: &[Compare, Sim, Explain, Sweep],
+        taken_by: &[Compare, Sim, Explain, Diff, Sweep],
         needed_by: &[Compare, Sim, Explain],
         read: Read::Source(|request, source| request.platforms.push(source)),
         ..named("platform", Sources)
@@ -33,7 +33,7 @@ pub static ARGUMENTS: [Argument; 22] = [
         python: Some("A model, an rt-app file, a recording, a dict, or a `Workload`."),
         expected: "a model, a path, a dict or a Workload",
         place: shown(INPUT, 2),
-        taken_by: &[Compare, Sim, Explain, Sweep],
+        taken_by: &[Compare, Sim, Explain, Diff, Sweep],
         needed_by: &[Compare, Sim, Explain],
         read: Read::Source(|request, source| request.workloads.push(source)),
         ..named("workload", Sources)
@@ -109,7 +109,7 @@ pub static ARGUMENTS: [Argument; 22] = [
         ),
         expected: "a text with a unit, as \"500ms\"",
         place: shown(INPUT, 4),
-        taken_by: &[Compare, Sim, Explain, Sweep, Study],
+        taken_by: &[Compare, Sim, Explain, Diff, Sweep, Study],
         field: field("Simulated time", "the workload's, or 30s"),
         read: Run(|request, text| {
             request.duration_ns = Some(parse_duration_ns(text)?);
@@ -123,8 +123,8 @@ pub static ARGUMENTS: [Argument; 22] = [
         python: Some("Seed of the workload's random choices; 1 unless given."),
         expected: "a whole number, 0 or more",
         place: shown(INPUT, 6),
-        taken_by: &[Sim, Explain],
-        defaults: &[(Sim, "1"), (Explain, "1")],
+        taken_by: &[Sim, Explain, Diff],
+        defaults: &[(Sim, "1"), (Explain, "1"), (Diff, "1")],
         excludes: &["seeds"],
         read: Run(|request, text| {
             request.seeds = vec![values::seed(text)?];
@@ -172,7 +172,7 @@ pub static ARGUMENTS: [Argument; 22] = [
         ),
         expected: "a text, as \"start=10ms,run=5%\"",
         place: hidden(INPUT, 5),
-        taken_by: &[Compare, Sim, Explain, Sweep],
+        taken_by: &[Compare, Sim, Explain, Diff, Sweep],
         field: more("Jitter", "start=5ms,run=5%"),
         read: Run(|request, text| {
             request.jitter = Some(Jitter::parse(text)?);
@@ -223,7 +223,7 @@ pub static ARGUMENTS: [Argument; 22] = [
         python: Some("CPUs that leave and come back, as ``\"0s:1=off,2s:1=on\"``."),
         expected: "a text, as \"0s:1=off,2s:1=on\"",
         place: hidden(INPUT, 5),
-        taken_by: &[Compare, Sim, Explain, Sweep, StudyFile],
+        taken_by: &[Compare, Sim, Explain, Diff, Sweep, StudyFile],
         field: more("Hotplug", "0s:1=off,2s:1=on"),
         read: Run(|request, text| {
             request.options.hotplug = parse_hotplug(text)?;
@@ -242,7 +242,7 @@ pub static ARGUMENTS: [Argument; 22] = [
         ),
         expected: "a text, as \"workgen\"",
         place: hidden(INPUT, 3),
-        taken_by: &[Compare, Sim, Explain, Sweep],
+        taken_by: &[Compare, Sim, Explain, Diff, Sweep],
         field: more("Dialect of rt-app", "workgen"),
         read: Run(|request, text| {
             request.load.dialect = Dialect::parse(text)?;
@@ -273,7 +273,7 @@ pub static ARGUMENTS: [Argument; 22] = [
                this option such a file is refused; with it the result lists what was left out.",
         python: Some("Leave out parts of an rt-app file that have no model."),
         place: shown(INPUT, 3),
-        taken_by: &[Compare, Sim, Explain, Sweep],
+        taken_by: &[Compare, Sim, Explain, Diff, Sweep],
         field: more("Leave out parts of an rt-app file that have no model", ""),
         read: Run(|request, _| {
             request.load.allow_unmodelled = true;

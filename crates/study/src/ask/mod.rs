@@ -275,7 +275,7 @@ impl Ask {
         for Argument { name: own, .. } in needed {
             match (command, count(own)) {
                 (_, 0) => return said(format!("no {own} given; expected at least one")),
-                (Command::Sim | Command::Explain, n) if n > 1 => {
+                (Command::Sim | Command::Explain | Command::Diff, n) if n > 1 => {
                     let own = match *own {
                         "policy" => "policy or scheduler",
                         own => own,

@@ -6,7 +6,7 @@ use wakeplace_outcome as outcome;
 use wakeplace_policy_sys::{NoEnergy, Seen};
 
 /// An answer as one JSON object, with a newline.
-pub(super) fn text(answer: &impl serde::Serialize) -> String {
+pub(crate) fn text(answer: &impl serde::Serialize) -> String {
     let value = serde_json::to_value(answer).expect("answers have names for keys");
     wakeplace_text::json(&format!("{value:#}\n")).into_owned()
 }

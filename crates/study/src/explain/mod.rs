@@ -7,6 +7,8 @@ mod scheduler;
 mod tree;
 mod why_not;
 
+pub(crate) use json::text as json_text;
+
 pub use about::About;
 pub use scheduler::SchedulerAnswer;
 pub use tree::{CoreAnswer, TreeAnswer};

@@ -164,7 +164,7 @@ impl TreeAnswer {
         json::text(&self.outcome())
     }
 
-    fn outcome(&self) -> TreeDecision {
+    pub(crate) fn outcome(&self) -> TreeDecision {
         let (told, facts) = (&self.told, &self.told.decided.facts);
         let core = self.core.iter().map(|core| Other {
             policy: core.policy.clone(),
@@ -211,6 +211,8 @@ impl TreeAnswer {
                 load_avg: party.load,
                 weight: party.weight,
                 wakee_flips: party.wakee_flips,
+                idle_policy: party.idle_policy != 0,
+                runnable_avg: facts.runnable,
                 recent_used_cpu: party.recent_used_cpu,
                 name: told.task.clone(),
                 util_avg: facts.util,
@@ -237,6 +239,15 @@ impl TreeAnswer {
             capacity: choice.capacity,
             capacity_orig: choice.capacity_orig,
             nr_running: choice.nr_running,
+            pending: choice.pending != 0,
+            nr_idle_policy: choice.nr_idle_policy,
+            util_rt: choice.util_rt,
+            util_dl: choice.util_dl,
+            util_irq: choice.util_irq,
+            uclamp_min: choice.uclamp_min,
+            uclamp_max: choice.uclamp_max,
+            nr_idle_scan: choice.nr_idle_scan,
+            has_idle_cores: choice.has_idle_cores != 0,
             idle: choice.idle != 0,
             idle_state: self.idle[choice.cpu as usize].clone(),
             dropped_by_core: self.dropped(choice.cpu).map(str::to_owned),

@@ -49,6 +49,15 @@ pub(super) fn answer(answer: &TreeAnswer, style: Style) -> String {
     page.finish()
 }
 
+/// A decision as an example: circumstances, the task and its CPUs.
+pub(crate) fn example(page: &mut Page, answer: &TreeAnswer) {
+    page.paragraph(&circumstances(answer));
+    page.paragraph(&task(answer));
+    let mut reasons = Sentences::default();
+    page.table(&candidates(answer, &mut reasons));
+    reasons.write(page);
+}
+
 /// What our model says to it.
 fn verdict(answer: &TreeAnswer) -> String {
     let chosen = answer.told.placement.cpu;

@@ -35,9 +35,10 @@ pub fn tree_machine(platform: &Platform, workload: &Workload, options: &Options)
         cpus.push(abi::MachineCpu {
             capacity: of.capacity,
             core: machine.core_of(cpu),
-            cluster: match machine.cluster_cpus.len() {
-                1 => abi::abi::NONE,
-                _ => of.cluster,
+            // A kernel makes a level of clusters within a cache where it is told of some.
+            cluster: match platform.topology.iter().any(|level| level.cluster) {
+                true => of.cluster,
+                false => abi::abi::NONE,
             },
             llc: machine.cache_of[cpu.index()],
             package: of.package,

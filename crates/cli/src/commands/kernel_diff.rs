@@ -1,0 +1,205 @@
+//! `kernel diff`: a kernel's decisions beside the core's answers to the same questions.
+
+use super::explain::example_of_tree;
+use super::simulate::inputs;
+use crate::args::{AnswerFormat, KernelDiffArgs};
+use crate::failure::{Failure, Outcome, Verdict};
+use crate::output::Output;
+use crate::page::{Form, Page};
+use crate::places;
+use crate::terminal::Terminal;
+use crate::text::{plain, style};
+use crate::trees;
+use std::path::Path;
+use wakeplace_policy_sys::{Policy, TREE_PREFIX};
+use wakeplace_report::{Align, Style, Table};
+use wakeplace_study::{Command, DiffFound, Drawn, Experiment, KernelDiff, Request, Source};
+
+/// Of one drawn machine, so that many are.
+const MOST_OF_ONE: u64 = 20_000;
+
+/// `kernel diff`.
+pub(crate) fn run(args: &KernelDiffArgs, terminal: Terminal) -> Outcome {
+    let ask = &args.ask.0;
+    ask.check(Command::Diff, 0).map_err(Failure::input)?;
+    if !args.kernel.starts_with(TREE_PREFIX) {
+        return Err(Failure::Input(format!(
+            "KERNEL `{}`: expected a kernel's own code, as {TREE_PREFIX}{}",
+            wakeplace_text::shorten(&args.kernel),
+            wakeplace_text::shorten(args.kernel.trim_start_matches("linux-")),
+        )));
+    }
+    places::apart(inputs(ask), &[("--output", args.output.as_deref())])?;
+    let output = Output::prepare(args.output.as_deref())?;
+    let platforms: Vec<String> = { ask.texts("platform").into_iter() }
+        .map(str::to_owned)
+        .collect();
+    let config = args.kernel_config.as_deref();
+    trees::provide(
+        std::slice::from_ref(&args.kernel),
+        &platforms,
+        config,
+        terminal,
+    )?;
+    let diff = compare(args, terminal)?;
+    let look = match output.is_stdout() {
+        true => style(terminal),
+        false => plain(),
+    };
+    let text = match args.form.format {
+        AnswerFormat::Json => diff.json(),
+        AnswerFormat::Human => page(&diff, look),
+    };
+    output.write(&text, terminal)?;
+    Ok(verdict(args, &diff, terminal))
+}
+
+/// A run that the kernel ended early is none; differences are a result unless `--allow` bounds
+/// them.
+fn verdict(args: &KernelDiffArgs, diff: &KernelDiff, terminal: Terminal) -> Verdict {
+    for said in diff.failed() {
+        terminal.warn(&format!("the kernel failed: {said}"));
+    }
+    let differ = diff.differ_pct();
+    let beyond = args.allow.filter(|most| differ > *most);
+    if let Some(most) = beyond {
+        terminal.warn(&format!(
+            "--allow {most}: {differ:.4} % of the decisions differ"
+        ));
+    }
+    match beyond.is_some() || !diff.failed().is_empty() {
+        true => Verdict::Unmet,
+        false => Verdict::Ok,
+    }
+}
+
+fn compare(args: &KernelDiffArgs, terminal: Terminal) -> Result<KernelDiff, Failure> {
+    let mut request = args.ask.0.request(Command::Diff).map_err(Failure::input)?;
+    request.policies = vec![args.kernel.clone()];
+    let policy = Policy::parse(&args.policy).map_err(Failure::input)?;
+    let tree = Policy::parse(&args.kernel).map_err(Failure::input)?;
+    let mut diff = KernelDiff::new(policy, &tree).map_err(Failure::input)?;
+    let Some(most) = args.random else {
+        let experiment = experiment(&request)?;
+        diff.add(&experiment, u64::MAX).map_err(Failure::input)?;
+        return Ok(diff);
+    };
+    let mut seed = request.seeds[0];
+    while diff.decisions() < most {
+        let drawn = wakeplace_study::draw(seed);
+        if let Some(folder) = &args.keep {
+            keep(folder, seed, &drawn)?;
+        }
+        terminal.detail(&format!(
+            "seed {seed}: {}, {} decisions",
+            drawn.title,
+            diff.decisions()
+        ));
+        request.platforms = vec![Source::Text {
+            name: format!("drawn-{seed}"),
+            text: drawn.platform,
+        }];
+        request.workloads = vec![match drawn.is_rtapp {
+            true => Source::Text {
+                name: format!("drawn-{seed}.json"),
+                text: drawn.workload,
+            },
+            false => Source::named(drawn.workload),
+        }];
+        request.seeds = vec![seed];
+        request.duration_ns = request.duration_ns.or(Some(drawn.duration_ns));
+        let enough = most.min(diff.decisions() + MOST_OF_ONE);
+        diff.add(&experiment(&request)?, enough)
+            .map_err(Failure::input)?;
+        seed += 1;
+    }
+    Ok(diff)
+}
+
+/// Writes a machine and its load where `--platform` and `--workload` can read them.
+fn keep(folder: &Path, seed: u64, drawn: &Drawn) -> Result<(), Failure> {
+    let load = if drawn.is_rtapp { "json" } else { "txt" };
+    for (text, kind) in [(&drawn.platform, "toml"), (&drawn.workload, load)] {
+        let path = folder.join(format!("drawn-{seed}.{kind}"));
+        let written = std::fs::create_dir_all(folder).and_then(|()| std::fs::write(&path, text));
+        written.map_err(|error| {
+            Failure::Input(format!(
+                "--keep {}: {error}; expected a folder",
+                path.display()
+            ))
+        })?;
+    }
+    Ok(())
+}
+
+fn experiment(request: &Request) -> Result<Experiment, Failure> {
+    let mut matrix = request.resolve().map_err(Failure::input)?;
+    Ok(matrix.experiments.swap_remove(0))
+}
+
+/// The figures, then each kind with its smallest example.
+fn page(diff: &KernelDiff, style: Style) -> String {
+    let title = format!("{} beside {}", diff.policy().name(), diff.tree());
+    let differ = diff.decisions() - diff.agree();
+    let sentence = format!(
+        "{} decisions, {} agree, {differ} differ ({:.4} %).",
+        diff.decisions(),
+        diff.agree(),
+        diff.differ_pct(),
+    );
+    let mut page = Page::new(Form::Human(style), &title, &sentence);
+    if differ == 0 {
+        return page.finish();
+    }
+    page.section("kinds of differences: what the core did, and what it says of the tree's CPU");
+    page.table(&kinds(diff));
+    for (number, kind) in (1..).zip(diff.kinds()) {
+        example(&mut page, number, kind);
+    }
+    page.finish()
+}
+
+fn kinds(diff: &KernelDiff) -> Table {
+    let columns = [
+        "kind",
+        "asked",
+        "rule",
+        "reason",
+        "tree's CPU",
+        "count",
+        "share_pct",
+    ];
+    let mut table = Table::new("kinds", &columns).keys(1);
+    for column in ["kind", "count", "share_pct"] {
+        table = table.align(column, Align::Right);
+    }
+    for (number, kind) in (1u64..).zip(diff.kinds()) {
+        table.row(vec![
+            number.into(),
+            kind.asked.into(),
+            kind.rule.into(),
+            kind.reason.into(),
+            kind.dropped.into(),
+            kind.count.into(),
+            format!("{:.4}", diff.share_pct(kind.count)).into(),
+        ]);
+    }
+    table
+}
+
+fn example(page: &mut Page, number: u64, found: &DiffFound) {
+    let answer = &found.example;
+    let core = &answer.core[0];
+    page.section(&format!("kind {number}: smallest example"));
+    page.paragraph(&format!(
+        "{} on {}, seed {}, at {}: the tree chose CPU {}, {} CPU {}.",
+        answer.experiment.workload.name,
+        answer.experiment.platform.name,
+        answer.experiment.seeds[0],
+        wakeplace_text::time(answer.told.time_ns),
+        answer.told.placement.cpu,
+        core.policy,
+        core.explained.choice.cpu,
+    ));
+    example_of_tree(page, answer);
+}
