@@ -39,21 +39,26 @@ struct wp_util_pair {
 
 /*
  * Both for `cpu`; `with` is never less. With `boost`, time in the queue counts like time on the
- * CPU: what the frequency will follow.
+ * CPU: what the frequency will follow. The task's own part of either goes and comes with it.
  */
 WP_INLINE struct wp_util_pair wp_cpu_util_pair(const struct wp_ctx *ctx, u32 cpu,
 					       const struct wp_task *task, u32 boost)
 {
 	const struct wp_cpu *c = WP_AT(ctx->cpus, cpu);
-	struct wp_util_pair u = { c->load.avg.util_avg, 0 };
+	struct wp_util_pair u = { c->load.avg.util_avg, c->load.avg.util_avg };
+	struct wp_util_pair r = { c->load.avg.runnable_avg, c->load.avg.runnable_avg };
 
-	if (boost)
-		u.without = wp_runnable_boost(ctx, u.without, c->load.avg.runnable_avg);
-	u.with = u.without;
-	if (task->cpu == cpu)
+	if (task->cpu == cpu) {
 		u.without = (u32)wp_sub(u.without, task->avg.util_avg);
-	else
+		r.without = (u32)wp_sub(r.without, task->avg.runnable_avg);
+	} else {
 		u.with += task->avg.util_avg;
+		r.with += task->avg.runnable_avg;
+	}
+	if (boost) {
+		u.without = wp_runnable_boost(ctx, u.without, r.without);
+		u.with = wp_runnable_boost(ctx, u.with, r.with);
+	}
 	if (ctx->params.util_est != WP_UTIL_EST_OFF) {
 		u.without = wp_max(u.without, c->load.util_est);
 		u.with = wp_max(u.with, c->load.util_est + wp_task_est(ctx, task));

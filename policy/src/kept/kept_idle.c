@@ -127,6 +127,18 @@ WP_INLINE int wp_kept_word(const struct wp_ctx *ctx, const struct wp_kept *k,
 	return 1;
 }
 
+/* ... where the task would run at once: of SCHED_IDLE itself not among such tasks. */
+WP_INLINE int wp_kept_apart(const struct wp_ctx *ctx, const struct wp_task *task)
+{
+	return ctx->params.idle_policy_apart && task->idle_policy;
+}
+
+WP_INLINE const u64 *wp_kept_free(const struct wp_ctx *ctx, const struct wp_kept *k,
+				  const struct wp_task *task)
+{
+	return wp_kept_apart(ctx, task) ? k->idle : k->free;
+}
+
 /* The pass from behind the target on. Returns the CPU that a walk finds. */
 static u32 wp_kept_pass(const struct wp_ctx *ctx, const struct wp_kept *k,
 			const struct wp_task *task, u32 target, u32 level,
@@ -137,7 +149,7 @@ static u32 wp_kept_pass(const struct wp_ctx *ctx, const struct wp_kept *k,
 	u32 seen = level == t->topo.llc_level && wp_has_clusters(ctx, t);
 	const struct wp_sched_domain *cluster =
 		WP_AT(ctx->doms, seen ? *WP_AT(t->topo.dom, t->topo.cluster_level) : 0);
-	const u64 *hits = dec->scan_cores ? k->core_idle : k->free;
+	const u64 *hits = dec->scan_cores ? k->core_idle : wp_kept_free(ctx, k, task);
 	u64 behind = ~0ull << (target % 64) << 1;
 	struct wp_kept_look look = { .looked = 0 };
 	u32 i, words = wp_kept_words(ctx), found = WP_NONE;
@@ -173,7 +185,9 @@ WP_INLINE const struct wp_kept *wp_keeps_idle(const struct wp_ctx *ctx, const st
 {
 	struct wp_kept *k = wp_kept(ctx);
 
-	if (!k || ctx->explain || (dec->scan_cores && task->nr_allowed != ctx->nr_cpus))
+	if (!k || ctx->explain)
+		return (const struct wp_kept *)0;
+	if (dec->scan_cores && (task->nr_allowed != ctx->nr_cpus || wp_kept_apart(ctx, task)))
 		return (const struct wp_kept *)0;
 	wp_kept_idle_now(ctx, k);
 	return k;

@@ -106,7 +106,7 @@ WP_FN int wp_select_idle_capacity(struct wp_ctx *ctx WP_NONNULL,
 			break;
 		}
 		dec->nr_scanned++;
-		if (!wp_free_at(ctx, cpu)) {
+		if (!wp_free_for(ctx, task, cpu)) {
 			WP_EXPLAIN(ctx, wp_drop(ctx, cpu, WP_DROP_BUSY));
 			continue;
 		}

@@ -29,7 +29,7 @@ WP_FN u32 wp_select_idle_smt(struct wp_ctx *ctx WP_NONNULL, const struct wp_task
 	WP_FOR(i, core->nr_cpus, WP_MAX_CPUS) {
 		u32 thread = *WP_AT(ctx->list, core->first_cpu + i);
 
-		if (thread != cpu && wp_allowed(task, thread) && wp_free_at(ctx, thread))
+		if (thread != cpu && wp_allowed(task, thread) && wp_free_for(ctx, task, thread))
 			return thread;
 		if (thread != cpu && wp_allowed(task, thread))
 			WP_EXPLAIN(ctx, wp_drop(ctx, thread, WP_DROP_BUSY));
@@ -54,7 +54,7 @@ WP_FN int wp_select_idle_core(struct wp_ctx *ctx WP_NONNULL, const struct wp_tas
 
 		idle &= (u32)wp_idle_at(ctx, thread);
 		if (dec->scan_spare == WP_NONE && wp_allowed(task, thread) &&
-		    wp_free_at(ctx, thread))
+		    wp_free_for(ctx, task, thread))
 			dec->scan_spare = thread;
 		if (!idle && dec->scan_spare != WP_NONE)
 			break;
@@ -68,7 +68,7 @@ WP_INLINE int wp_cluster_seen(const struct wp_ctx *ctx, u32 target, u32 level, u
 	const struct wp_cpu *t = WP_AT(ctx->cpus, target);
 
 	return level == t->topo.llc_level && wp_has_clusters(ctx, t) &&
-	       wp_cpus_share_resources(ctx, cpu, target);
+	       wp_span_has(WP_AT(ctx->doms, *WP_AT(t->topo.dom, t->topo.cluster_level)), cpu);
 }
 
 /* One pass over the target's domain of a level, CPU by CPU. */
@@ -90,9 +90,9 @@ WP_FN u32 wp_walk_dom(struct wp_ctx *ctx WP_NONNULL, const struct wp_task *task 
 		}
 		dec->nr_scanned++;
 		if (dec->scan_cores ? wp_select_idle_core(ctx, task, cpu, dec)
-				    : wp_free_at(ctx, cpu))
+				    : wp_free_for(ctx, task, cpu))
 			return cpu;
-		WP_EXPLAIN(ctx, wp_drop(ctx, cpu, wp_free_at(ctx, cpu) ? WP_DROP_CORE_BUSY :
+		WP_EXPLAIN(ctx, wp_drop(ctx, cpu, wp_free_for(ctx, task, cpu) ? WP_DROP_CORE_BUSY :
 									 WP_DROP_BUSY));
 	}
 	return WP_NONE;

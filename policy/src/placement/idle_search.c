@@ -4,6 +4,7 @@
  * walked from a CPU on.
  *
  * Kernel: cpus_share_cache(), cpus_share_resources(), kernel/sched/core.c; sched_idle_rq(),
+ *         choose_sched_idle_rq() as wp_sched_idle_for(), choose_idle_cpu() as wp_free_for(),
  *         kernel/sched/fair.c
  * Tests: fixtures/scan, fixtures/wake
  */
@@ -14,16 +15,24 @@ WP_INLINE int wp_cpus_share_cache(const struct wp_ctx *ctx, u32 a, u32 b)
 	return WP_AT(ctx->cpus, a)->topo.llc_id == WP_AT(ctx->cpus, b)->topo.llc_id;
 }
 
-/* CPUs of one cache that also share what the cores of a cluster have in common. */
+/* The first CPU of a CPU's cluster; without one, of its cache (sd_share_id). */
+WP_INLINE u32 wp_share_id(const struct wp_ctx *ctx, u32 cpu)
+{
+	const struct wp_cpu *c = WP_AT(ctx->cpus, cpu);
+	u32 level = c->topo.cluster_level == WP_NONE ? c->topo.llc_level : c->topo.cluster_level;
+
+	if (level == WP_NONE)
+		return cpu;
+	return *WP_AT(ctx->list, WP_AT(ctx->doms, *WP_AT(c->topo.dom, level))->first_cpu);
+}
+
+/*
+ * CPUs of one cache that also share what the cores of a cluster have in common. A CPU without a
+ * cluster passes for one of the first cluster of its cache (docs/rules/wake-ups.md#share-id).
+ */
 WP_INLINE int wp_cpus_share_resources(const struct wp_ctx *ctx, u32 a, u32 b)
 {
-	const struct wp_cpu *x = WP_AT(ctx->cpus, a), *y = WP_AT(ctx->cpus, b);
-
-	if (x->topo.cluster_level == WP_NONE || y->topo.cluster_level == WP_NONE)
-		return x->topo.cluster_level == y->topo.cluster_level &&
-		       x->topo.llc_id == y->topo.llc_id;
-	return *WP_AT(x->topo.dom, x->topo.cluster_level) ==
-	       *WP_AT(y->topo.dom, y->topo.cluster_level);
+	return wp_share_id(ctx, a) == wp_share_id(ctx, b);
 }
 
 WP_INLINE int wp_idle_at(const struct wp_ctx *ctx, u32 cpu)
@@ -37,7 +46,22 @@ WP_INLINE int wp_sched_idle_rq(const struct wp_cpu *c)
 	return c->queue.nr_running && c->queue.nr_running == c->queue.nr_idle_policy;
 }
 
-/* A task placed here runs at once. */
+/* ... which a task of that kind is not: it would wait there (7.3). */
+WP_INLINE int wp_sched_idle_for(const struct wp_ctx *ctx, const struct wp_cpu *c,
+				const struct wp_task *task)
+{
+	return wp_sched_idle_rq(c) && !(ctx->params.idle_policy_apart && task->idle_policy);
+}
+
+/* The task would run here at once. */
+WP_INLINE int wp_free_for(const struct wp_ctx *ctx, const struct wp_task *task, u32 cpu)
+{
+	const struct wp_cpu *c = WP_AT(ctx->cpus, cpu);
+
+	return wp_cpu_idle(c) || wp_sched_idle_for(ctx, c, task);
+}
+
+/* A task placed here runs at once, if it is not of SCHED_IDLE. */
 WP_INLINE int wp_free_at(const struct wp_ctx *ctx, u32 cpu)
 {
 	const struct wp_cpu *c = WP_AT(ctx->cpus, cpu);

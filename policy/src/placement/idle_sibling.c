@@ -31,7 +31,7 @@ WP_INLINE int wp_asym_search(const struct wp_ctx *ctx)
 /* A CPU that a task may go to at once: free, and big enough where sizes differ. */
 WP_INLINE int wp_near_ok(const struct wp_ctx *ctx, const struct wp_task *task, u32 cpu)
 {
-	if (!wp_free_at(ctx, cpu)) {
+	if (!wp_free_for(ctx, task, cpu)) {
 		WP_EXPLAIN(ctx, wp_drop(ctx, cpu, WP_DROP_BUSY));
 		return 0;
 	}

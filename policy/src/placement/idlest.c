@@ -56,7 +56,7 @@ WP_FN u32 wp_find_idlest_group_cpu(struct wp_ctx *ctx WP_NONNULL,
 		if (!wp_allowed(task, cpu))
 			continue;
 		dec->nr_idlest_cpus++;
-		if (ctx->params.idlest_classes && wp_sched_idle_rq(c))
+		if (ctx->params.idlest_classes && wp_sched_idle_for(ctx, c, task))
 			return cpu;
 		WP_EXPLAIN(ctx, wp_drop(ctx, cpu, wp_cpu_idle(c) ? WP_DROP_IDLE_STATE :
 								   WP_DROP_BUSY));

@@ -84,10 +84,13 @@ WP_FN int wp_update_sg_wakeup_stats(struct wp_ctx *ctx WP_NONNULL, u32 dom_index
 	/* Until one is found, no CPU of the group fits the task. */
 	s->misfit = !!(dom->flags & WP_SD_ASYM_CPUCAPACITY);
 	WP_FOR(i, g->nr_cpus, WP_MAX_CPUS) {
-		u32 cpu = *WP_AT(ctx->list, g->first_cpu + i);
+		u32 cpu = *WP_AT(ctx->list, g->first_cpu + i), allowed;
 
+		allowed = (u32)wp_allowed(task, cpu);
+		if (!allowed && !WP_NOT_LIVE(!ctx->params.idlest_allowed))
+			continue;
 		wp_sums_add_less(ctx, s, cpu, task);
-		s->allowed += (u32)wp_allowed(task, cpu);
+		s->allowed += allowed;
 		if (s->misfit && wp_task_fits_cpu(ctx, task, cpu))
 			s->misfit = 0;
 	}

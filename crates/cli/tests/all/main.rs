@@ -18,6 +18,7 @@ mod interception;
 mod interrupt;
 mod kept_inputs;
 mod kernel;
+mod kernel_diff;
 mod kernel_runs;
 mod lab;
 mod output;

@@ -304,6 +304,18 @@ fn runnable_boost() {
     }
 }
 
+/// Goal: a task takes its time in the queue along. Source: cpu_util() of 6.12.117 and 7.3.4,
+/// docs/rules/energy-aware.md#util-of-candidate. Utilisation 43, runnable 300, estimate 59: on idle
+/// CPU 0 max(43, 300) + 75 = 375 needs the state of 428, cost 4392.
+#[test]
+fn a_task_brings_its_waiting() {
+    let (mut core, mut task) = hikey(&[0, 0, 0, 0, 43, 0, 0, 0], (43, 59, 4));
+    core.cpu_mut(4).load.avg.runnable_avg = 300;
+    task.raw_mut().avg.runnable_avg = 300;
+    wake(&mut core, &task, 4);
+    assert!(candidates(&core).contains(&(0, 4392 * 59)));
+}
+
 /// Goal: RT, deadline and interrupt time count. Source: docs/rules/energy-aware.md#compute-energy,
 /// docs/rules/capacity.md#schedutil.
 #[test]

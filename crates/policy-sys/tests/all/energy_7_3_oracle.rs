@@ -57,6 +57,7 @@ mod rule {
         /// In the order of registration.
         pub(super) domains: Vec<Domain>,
         pub(super) util: i64,
+        pub(super) runnable: i64,
         pub(super) est: i64,
         pub(super) hints: (i64, i64),
         pub(super) prev: usize,
@@ -66,16 +67,14 @@ mod rule {
     fn util_with(s: &State, cpu: usize, dst: Option<usize>, boost: bool) -> i64 {
         let c = &s.cpus[cpu];
         let here = dst == Some(cpu);
-        let mut util = if boost {
-            c.util.max(c.runnable)
-        } else {
-            c.util
+        let change = |of: i64, own: i64| match (s.prev == cpu, here) {
+            (true, false) => (of - own).max(0),
+            (false, true) => of + own,
+            _ => of,
         };
-        if s.prev == cpu && !here {
-            util = (util - s.util).max(0);
-        }
-        if s.prev != cpu && here {
-            util += s.util;
+        let mut util = change(c.util, s.util);
+        if boost {
+            util = util.max(change(c.runnable, s.runnable));
         }
         let est = c.est + if here { s.est } else { 0 };
         util.max(est).min(c.full)
@@ -344,6 +343,7 @@ fn random_machine(rng: &mut Rng, form: Form) -> State {
         cpus,
         domains,
         util: 0,
+        runnable: 0,
         est: 0,
         hints: (0, 1024),
         prev: 0,
@@ -404,6 +404,7 @@ fn random_situation(rng: &mut Rng, s: &mut State) {
     if rng.one_in(16) {
         (s.util, s.est) = (0, 0);
     }
+    s.runnable = s.util + seldom(rng, 3, 300);
     s.hints = random_hints(rng);
     s.prev = rng.index(n);
     let all = rng.one_in(2);
@@ -413,7 +414,7 @@ fn random_situation(rng: &mut Rng, s: &mut State) {
     }
     let prev = &mut s.cpus[s.prev];
     prev.util = (prev.util + s.util).min(prev.full);
-    prev.runnable = prev.runnable.max(prev.util);
+    prev.runnable = (prev.runnable + s.runnable - s.util).max(prev.util);
 }
 
 fn new_core(s: &State) -> Core {
@@ -468,6 +469,7 @@ fn put(core: &mut Core, s: &State) -> Task {
     core.task_set_uclamp(&mut task, s.hints.0 as u32, s.hints.1 as u32);
     let allowed: Vec<u32> = s.allowed.iter().map(|c| *c as u32).collect();
     task.set_allowed(Some(&allowed), n);
+    task.raw_mut().avg.runnable_avg = s.runnable as u32;
     core.task_set_allowed(&mut task);
     task
 }

@@ -308,7 +308,7 @@ fn numa_keeps_small_groups_together() {
             core.cpu_mut(cpu).queue.pending = 1;
         }
         let mut task = child(&mut core, 0);
-        let list: Vec<u32> = (112 - allowed_here..224).collect();
+        let list: Vec<u32> = (0..allowed_here).chain(112..112 + allowed_here).collect();
         task.set_allowed(Some(&list), 224);
         fork(&mut core, &task, 0).0 / 112
     };

@@ -61,6 +61,10 @@ WP_SWITCH(sis_cluster, LIVE_HAS("on"), RUN, "off", "docs/rules/wake-ups.md#idle-
 	"the idle search looks at the target's cluster before the rest of the cache (6.8)")
 WP_SWITCH(idlest_classes, LIVE_HAS("on"), RUN, "off", "docs/rules/wake-ups.md#idlest-group",
 	"the slow path compares groups by class, as balancing does (5.5); off: by load")
+WP_SWITCH(idlest_allowed, LIVE_HAS("on"), RUN, "off", "docs/rules/wake-ups.md#idlest-group",
+	"idlest_classes: a group is seen by those of its CPUs that the task may use (6.12)")
+WP_SWITCH(idle_policy_apart, BOTH, RUN, "off", "docs/rules/wake-ups.md#idle-policy-apart",
+	"a SCHED_IDLE task does not take a CPU that runs only such tasks for a free one (7.3)")
 
 /* What the slow path compares where it compares loads. */
 WP_CHOICE(idlest_load, wp_idlest_load, SIMULATOR, RUN, "4.10",

@@ -1,0 +1,104 @@
+//! A kernel's decisions beside the core's answers. Where no kernel is there nothing is tried, which
+//! is said (kernel_runs.rs).
+
+use crate::common;
+use crate::kernel_runs::{is_there, version};
+
+use common::{assert_code, assert_refused, run, stdout};
+use serde_json::Value;
+
+/// Compares them on HiKey960 with tasks of several sizes that wake each other.
+fn diff(policy: &str, more: &[&str]) -> (Value, Option<i32>) {
+    let kernel = format!("kernel:{}", version());
+    let load = common::repository("workloads/mixed-sizes.json");
+    let args = [
+        "kernel",
+        "diff",
+        policy,
+        &kernel,
+        "--platform",
+        "hikey960",
+        "--workload",
+        load.to_str().expect("a path"),
+        "--duration",
+        "4s",
+        "--format",
+        "json",
+    ];
+    let output = run(&[&args, more].concat());
+    let json = serde_json::from_str(&stdout(&output)).expect("JSON");
+    (json, output.status.code())
+}
+
+/// Goal: the core decides as the kernel of its era on the kernel's own state: at most 1 in 1000
+/// differs (docs/rules/README.md#decision-by-decision). A difference comes with its smallest
+/// example: the task, both answers and the state of each CPU.
+#[test]
+fn the_core_decides_as_the_kernel() {
+    if !is_there() || version() != "7.3.4" {
+        return;
+    }
+    let (found, code) = diff("linux-7.3", &["--allow", "0.1"]);
+    assert_eq!(code, Some(0), "{found}");
+    let decisions = found["decisions"].as_u64().expect("a number");
+    assert!(decisions > 2000, "{found}");
+}
+
+/// Goal: a rule that is wrong is found, with the step that differs. Broken are the energy estimate
+/// (the boost of 6.12, which 7.3 takes otherwise) and the choice between waker and previous CPU.
+#[test]
+fn a_broken_rule_is_found() {
+    if !is_there() || version() != "7.3.4" {
+        return;
+    }
+    for (policy, rule) in [
+        ("linux-7.3:runnable_boost=off", "energy"),
+        (
+            "linux-7.3:wake_affine_idle=off,energy_aware=off",
+            "idle-sibling",
+        ),
+    ] {
+        let (found, code) = diff(policy, &["--allow", "0.5"]);
+        assert_eq!(code, Some(1), "{policy}: {found}");
+        let kinds = found["kinds"].as_array().expect("kinds");
+        assert_eq!(kinds[0]["rule"], rule, "{policy}: {}", kinds[0]);
+        let example = &kinds[0]["example"];
+        assert_ne!(example["cpu"], example["core"][0]["cpu"], "{example}");
+        assert_eq!(example["candidates"].as_array().map(Vec::len), Some(8));
+    }
+}
+
+/// Goal: drawn machines and loads are the same for the same seed, and each can be had alone.
+#[test]
+fn what_is_drawn_depends_on_the_seed() {
+    if !is_there() {
+        return;
+    }
+    let kernel = format!("kernel:{}", version());
+    let drawn = |most: &str, seed: &str| {
+        // A broken rule gives examples, which have the machine.
+        let policy = "linux-7.3:wake_affine_idle=off,energy_aware=off";
+        let args = ["kernel", "diff", policy, &kernel, "--random", most];
+        let more = ["--seed", seed, "--format", "json"];
+        let output = run(&[&args[..], &more].concat());
+        assert_code(&output, 0);
+        stdout(&output)
+    };
+    assert_eq!(drawn("600", "3"), drawn("600", "3"));
+    assert_ne!(drawn("600", "3"), drawn("600", "4"));
+}
+
+/// Goal: what cannot be compared is refused in a sentence.
+#[test]
+fn what_cannot_be_compared_is_refused() {
+    let with = ["--platform", "hikey960", "--workload", "periodic:n=2"];
+    let diff = |args: &[&str]| run(&[&["kernel", "diff"], args].concat());
+    assert_refused(
+        &diff(&[&["linux-7.3", "linux-7.3"], &with[..]].concat()),
+        &["expected a kernel's own code, as kernel:7.3"],
+    );
+    assert_refused(
+        &diff(&["linux-7.3", "kernel:7.3", "--platform", "hikey960"]),
+        &["no workload given; expected"],
+    );
+}
