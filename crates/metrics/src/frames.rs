@@ -1,8 +1,8 @@
 //! Frames of chains: when each began, when it was done, and whether that was too late.
 //!
 //! A frame goes from its first task to those that the task wakes while it works on the frame, and
-//! so on. Who takes what was kept for it, and is woken by nobody, works on the oldest open frame; so
-//! does whom it wakes then.
+//! so on. Who takes what was kept for it, and is woken by nobody, works on the oldest open frame;
+//! so does whom it wakes then.
 
 use crate::metric::Values;
 use std::collections::BTreeMap;

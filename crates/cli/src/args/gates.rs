@@ -8,11 +8,11 @@ use std::path::PathBuf;
 pub(crate) struct GateArgs {
     /// Check a value or a change, as 'energy_j<=+3%'
     ///
-    /// Repeatable: [POLICY ]METRIC OP LIMIT. Without POLICY every policy is meant. A LIMIT such as 5
-    /// is compared with the mean over the seeds. A LIMIT such as +3%, -2% or `base` is compared with
-    /// the change from the first policy; in `diff`, from the earlier result. The change holds or
-    /// fails if all of its 95 % interval does. Else it is not told. Operators: <= < >= >, and == for
-    /// values. If a check fails, the exit code is 1. The result is written all the same.
+    /// Repeatable: [POLICY ]METRIC OP LIMIT. Without POLICY every policy is meant. A LIMIT such as
+    /// 5 is compared with the mean over the seeds. A LIMIT such as +3% or `base` is compared with
+    /// the change from the first policy; in `diff`, from the earlier result. The change holds
+    /// or fails if all of its 95 % interval does. Else it is not told. Operators: <= < >= >, and ==
+    /// for values. If a check fails, the exit code is 1. The result is written all the same.
     #[arg(
         long,
         value_name = "CONDITION",

@@ -76,7 +76,8 @@ fn a_round_without_a_wait_is_no_end() {
     let ends = |phases: &str| {
         let text = format!(
             r#"{{"tasks": {{"a": {{"phases": {{"wait": {{"timer": {{"ref": "unique",
-            "period": 9000}}}}, {phases}}}}}}}, "_deadlines": {{"c": {{"from": "a", "deadline": 5}}}}}}"#
+            "period": 9000}}}}, {phases}}}}}}},
+            "_deadlines": {{"c": {{"from": "a", "deadline": 5}}}}}}"#
         );
         let spec = Spec::parse_rtapp(text.as_bytes(), "f.json", &LoadOptions::default());
         let workload = expanded(&spec.expect("valid")).expect("it fits");

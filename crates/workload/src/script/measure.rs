@@ -77,8 +77,8 @@ impl Statistic {
     }
 }
 
-/// A chain of tasks with a deadline: from when its first was due to wake, to the end of what its last
-/// does.
+/// A chain of tasks with a deadline: from when its first was due to wake, to the end of what its
+/// last does.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Chain {
     /// Its name.
