@@ -8,7 +8,7 @@ use wakeplace_metrics::{
 };
 use wakeplace_platform::Platform;
 use wakeplace_report::{Align, Cell, Format, Style, Table, Tone};
-use wakeplace_study::{Comparison, PolicyRuns};
+use wakeplace_study::Comparison;
 use wakeplace_text::{did_you_mean, nearest, one_at_a_time};
 
 /// Reads the conditions on these policies, the base first; a metric per cluster, kind of CPU or
@@ -83,13 +83,7 @@ fn about(text: &str, expectation: &Expectation, policies: &[String]) -> Result<(
             "`{name}` is the base; expected a change of another policy, or a value"
         )),
         Some(name) if policies.contains(name) => Ok(()),
-        Some(name) => {
-            let hint = did_you_mean(nearest(name, policies.iter().map(String::as_str)));
-            let all = policies.join(", ");
-            wrong(format!(
-                "`{name}` is not compared; expected one of {all}{hint}"
-            ))
-        }
+        Some(name) => Err(not_compared(text, name, policies)),
     }
 }
 
@@ -99,20 +93,17 @@ fn one(text: &str, platform: &Platform) -> Result<Expectation, Failure> {
     a_single(text).map_err(wrong)?;
     let known = names(platform);
     let expectation = Expectation::parse(text).map_err(|error| wrong(on(&known, error)))?;
-    let of_platform = METRICS.iter().find(|def| def.matches(&expectation.metric));
-    let of_platform = of_platform
-        .is_some_and(|def| def.for_cluster("x") != def.name || def.for_state("x") != def.name);
+    let def = METRICS.iter().find(|def| def.matches(&expectation.metric));
+    let is_state = def.is_some_and(|def| def.for_state("x") != def.name);
+    let is_group = def.is_some_and(|def| def.for_cluster("x") != def.name);
     // Names of times and chains are the workload's.
-    if known.contains(&expectation.metric) || !of_platform {
+    if known.contains(&expectation.metric) || !(is_state || is_group) {
         return Ok(expectation);
     }
     let near = nearest(&expectation.metric, known.iter().map(String::as_str));
     let hint = did_you_mean(near);
     let groups = platform.cpu_groups().into_iter().map(|group| group.name);
     let states = platform.idle_states.iter().map(|s| s.name.clone());
-    let is_state = METRICS
-        .iter()
-        .any(|def| def.matches(&expectation.metric) && def.for_state("x") != def.name);
     let (what, parts): (_, Vec<String>) = if is_state {
         ("idle state", states.collect())
     } else {
@@ -221,7 +212,8 @@ pub(crate) fn check(
             if named.is_none_or(|name| *name == runs.policy)
                 && let Some(found) = one_of(expectation, comparison, place)
             {
-                checked.add(expectation, runs, found, comparison);
+                let unit = wakeplace_report::unit_of(&expectation.metric, comparison);
+                checked.add(expectation.condition(), &runs.policy, &unit, found);
             }
         }
     }
@@ -295,26 +287,13 @@ impl Checked {
         self.cases.iter().filter(|case| case.holds == holds).count()
     }
 
-    fn add(
-        &mut self,
-        expectation: &Expectation,
-        runs: &PolicyRuns,
-        found: Found,
-        comparison: &Comparison,
-    ) {
-        let unit = wakeplace_report::unit_of(&expectation.metric, comparison);
+    fn add(&mut self, expected: String, policy: &str, unit: &str, found: Found) {
         let mean = found.mean.map(|mean| format!("{mean:.4}"));
         let said = match (&found.change, &mean) {
             (Some(change), _) => change.clone(),
             (None, Some(mean)) => format!("{mean} {unit}"),
             (None, None) => found.word.to_owned(),
         };
-        self.cases.push(Case {
-            expected: expectation.condition(),
-            policy: runs.policy.clone(),
-            said,
-            holds: found.holds.or(self.strict.then_some(false)),
-        });
         let word = found.word.to_owned();
         let verdict = match found.holds {
             Some(true) => Cell::Toned(Tone::Good, word),
@@ -322,32 +301,25 @@ impl Checked {
             Some(false) | None => Cell::Toned(Tone::Bad, word),
         };
         self.table.row(vec![
-            Cell::from(expectation.condition()),
-            Cell::from(runs.policy.clone()),
+            Cell::from(expected.clone()),
+            Cell::from(policy),
             mean.into(),
             Cell::from(unit),
             found.change.into(),
             verdict,
         ]);
+        self.cases.push(Case {
+            expected,
+            policy: policy.to_owned(),
+            said,
+            holds: found.holds.or(self.strict.then_some(false)),
+        });
     }
 
     /// One that cannot be judged.
     pub(crate) fn leave_open(&mut self, expected: String, policy: &str, why: &str) {
-        let empty = || Cell::from("");
-        self.table.row(vec![
-            Cell::from(expected.clone()),
-            Cell::from(policy),
-            empty(),
-            empty(),
-            Cell::from(why),
-            Cell::from("not told"),
-        ]);
-        self.cases.push(Case {
-            expected,
-            policy: policy.to_owned(),
-            said: why.to_owned(),
-            holds: self.strict.then_some(false),
-        });
+        let found = Found::new(None, Some(why.to_owned()), None);
+        self.add(expected, policy, "", found);
     }
 
     /// Exit code 1 if one failed, or is not told where that counts.

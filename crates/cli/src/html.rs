@@ -12,13 +12,7 @@ pub(crate) struct HtmlExport(Output);
 
 impl HtmlExport {
     pub(crate) fn prepare(path: Option<&Path>) -> Result<Option<Self>, Failure> {
-        let Some(path) = path else { return Ok(None) };
-        if path == "-" {
-            return Err(Failure::input(
-                "--export-html -: the result goes to standard output; expected a file",
-            ));
-        }
-        Ok(Some(Self(Output::prepare(Some(path))?)))
+        Ok(Output::beside("--export-html", path)?.map(Self))
     }
 
     /// Writes the page of one result, given as JSON.

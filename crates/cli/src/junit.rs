@@ -17,13 +17,7 @@ pub(crate) struct JunitExport(Output);
 
 impl JunitExport {
     pub(crate) fn prepare(path: Option<&Path>) -> Result<Option<Self>, Failure> {
-        let Some(path) = path else { return Ok(None) };
-        if path == "-" {
-            return Err(Failure::input(
-                "--export-junit -: the result goes to standard output; expected a file",
-            ));
-        }
-        Ok(Some(Self(Output::prepare(Some(path))?)))
+        Ok(Output::beside("--export-junit", path)?.map(Self))
     }
 
     /// Writes the checks, a suite for each name.

@@ -34,6 +34,15 @@ impl Output {
         Ok(Self::File(path.to_owned()))
     }
 
+    /// The same for a file that is written beside the result, by an option; None: it is not given.
+    pub(crate) fn beside(option: &str, path: Option<&Path>) -> Result<Option<Self>, Failure> {
+        if path.is_some_and(|path| path == "-") {
+            let text = "-: the result goes to standard output; expected a file";
+            return Err(Failure::Input(format!("{option} {text}")));
+        }
+        path.map(|path| Self::prepare(Some(path))).transpose()
+    }
+
     /// It is standard output.
     pub(crate) fn is_stdout(&self) -> bool {
         matches!(self, Self::Stdout)

@@ -1,21 +1,24 @@
 //! Two results, before and after: what was asked otherwise, and what became of every metric, paired
 //! by seed.
 
+mod kept;
+mod left;
+
 use crate::comparison::comparison;
-use crate::html::read::{self, Parsed};
+use crate::html::read;
 use crate::html::{HtmlError, Source};
 use crate::{Format, Style};
-use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use kept::{Kept, hash, kept};
+use left::Left;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use wakeplace_metrics::{RunMetrics, find_metric};
-use wakeplace_outcome::{self as outcome, Pairs, SeedRun};
+use wakeplace_outcome::SeedRun;
 use wakeplace_study::{Comparison, PolicyRuns, RunReport};
 use wakeplace_text::printable;
 
 /// What stands behind a policy's name.
 const SIDES: [&str; 2] = ["before", "after"];
-/// Most pairs of results that are looked through for what is alike in some names only.
-const MOST_LOOKED_AT: usize = 100_000;
 /// Most lines about settings that differ; a policy has some 300.
 const MOST_SETTINGS: usize = 12;
 
@@ -43,26 +46,6 @@ pub struct Difference {
     pub same_length: bool,
 }
 
-/// The runs of one policy in a result.
-struct Kept {
-    /// A study's name of the case.
-    case: Option<String>,
-    platform: String,
-    platform_hash: String,
-    workload: String,
-    workload_hash: String,
-    policy: String,
-    duration_ns: u64,
-    jitter: Option<String>,
-    /// Of the policy and of the machine's model.
-    settings: Vec<(String, String)>,
-    program: String,
-    measured_by: Vec<String>,
-    modelled_power: bool,
-    complete: bool,
-    seed_runs: Vec<SeedRun>,
-}
-
 /// Compares what two results have in common. A difference of less than `margin_pct` does not
 /// matter; None: the later result's own margin.
 ///
@@ -77,7 +60,7 @@ pub fn diff(
     let (news, own_pct) = kept(after)?;
     let margin_pct = margin_pct.or(own_pct.filter(|pct| *pct >= 0.0 && pct.is_finite()));
     let margin_pct = margin_pct.unwrap_or(wakeplace_study::DEFAULT_MARGIN_PCT);
-    let mut left = Left::of(olds, news);
+    let mut left = Left([olds, news]);
     let mut pairs = left.by_name();
     // Then what is alike in two of the names, in one, in none, and has no rival.
     for alike in (0..3).rev() {
@@ -92,197 +75,6 @@ pub fn diff(
     Ok(Differences {
         pairs: pairs.into_iter().map(of).collect::<Result<_, _>>()?,
         alone: left.alone(files),
-    })
-}
-
-/// What has no pair yet, before and after.
-struct Left([Vec<Kept>; 2]);
-
-impl Left {
-    fn of(olds: Vec<Kept>, news: Vec<Kept>) -> Self {
-        Self([olds, news])
-    }
-
-    /// Those whose names are all the same, in the order of the later result.
-    fn by_name(&mut self) -> Vec<(Kept, Kept)> {
-        let mut olds: BTreeMap<[String; 3], VecDeque<Kept>> = BTreeMap::new();
-        for old in std::mem::take(&mut self.0[0]) {
-            olds.entry(old.names().map(str::to_owned))
-                .or_default()
-                .push_back(old);
-        }
-        let mut pairs = Vec::new();
-        for new in std::mem::take(&mut self.0[1]) {
-            let same = olds.get_mut(&new.names().map(str::to_owned));
-            match same.and_then(VecDeque::pop_front) {
-                Some(old) => pairs.push((old, new)),
-                None => self.0[1].push(new),
-            }
-        }
-        self.0[0] = olds.into_values().flatten().collect();
-        pairs
-    }
-
-    /// Those of which so many names are the same, if that is so of no other one on either side.
-    fn by_likeness(&mut self, alike: usize) -> Vec<(Kept, Kept)> {
-        let [olds, news] = &self.0;
-        if olds.len() * news.len() > MOST_LOOKED_AT {
-            return Vec::new();
-        }
-        let of = |one: &Kept, others: &[Kept]| -> Vec<usize> {
-            let found = others
-                .iter()
-                .enumerate()
-                .filter(|(_, other)| one.alike(other) == alike);
-            found.map(|(at, _)| at).collect()
-        };
-        let mut found = Vec::new();
-        for (at, new) in news.iter().enumerate() {
-            if let [old] = of(new, olds)[..]
-                && of(&olds[old], news) == [at]
-            {
-                found.push((old, at));
-            }
-        }
-        let mut sides = std::mem::take(&mut self.0).map(|side| {
-            let side = side.into_iter().map(Some);
-            side.collect::<Vec<_>>()
-        });
-        let mut take = |side: usize, at: usize| sides[side][at].take();
-        let pairs = found
-            .into_iter()
-            .filter_map(|(old, new)| take(0, old).zip(take(1, new)));
-        let pairs = pairs.collect();
-        self.0 = sides.map(|side| side.into_iter().flatten().collect());
-        pairs
-    }
-
-    fn alone(&self, files: [&str; 2]) -> Vec<String> {
-        let sides = self.0.iter().zip(files);
-        let lines = sides.flat_map(|(side, file)| {
-            let line =
-                move |of: &Kept| printable(&format!("only in {file}: {}", of.named())).into();
-            side.iter().map(line)
-        });
-        lines.collect()
-    }
-}
-
-impl Kept {
-    fn names(&self) -> [&str; 3] {
-        let workload = self.case.as_ref().unwrap_or(&self.workload);
-        [&self.platform, workload, &self.policy]
-    }
-
-    /// How many of platform, workload and policy have the same name.
-    fn alike(&self, other: &Self) -> usize {
-        let both = self.names().into_iter().zip(other.names());
-        both.filter(|(one, other)| one == other).count()
-    }
-
-    fn named(&self) -> String {
-        self.names().join(", ")
-    }
-}
-
-/// The runs of a result, and its margin.
-fn kept(source: Source<'_>) -> Result<(Vec<Kept>, Option<f64>), HtmlError> {
-    let mut all = Vec::new();
-    let mut margin_pct = None;
-    for parsed in read::read(source)? {
-        match parsed {
-            Parsed::Comparison(result) => {
-                margin_pct = margin_pct.or(result.margin_pct);
-                all.extend(result.runs.iter().map(|run| of_comparison(&result, run)));
-            }
-            Parsed::Study(result) => {
-                margin_pct = margin_pct.or(result.margin_pct);
-                let profiles = result.profiles.iter();
-                all.extend(profiles.filter_map(|profile| of_study(&result, profile)));
-            }
-        }
-    }
-    for one in &all {
-        check(one)
-            .map_err(|what| read::refused(source.name, &format!("{}: {what}", one.named())))?;
-    }
-    Ok((all, margin_pct))
-}
-
-/// Can runs of it be paired?
-fn check(of: &Kept) -> Result<(), &'static str> {
-    if of.seed_runs.is_empty() {
-        return Err("there are means and no single runs, so nothing can be paired: make it again");
-    }
-    let mut seeds = BTreeSet::new();
-    for run in &of.seed_runs {
-        if !seeds.insert(run.seed) {
-            return Err("a seed stands twice");
-        }
-        let mut names = BTreeSet::new();
-        if !run.metrics.iter().all(|(name, _)| names.insert(name)) {
-            return Err("a metric stands twice in a run");
-        }
-        if hash(run).is_none() {
-            return Err("a `behaviour_hash` is no hash");
-        }
-    }
-    Ok(())
-}
-
-fn hash(run: &SeedRun) -> Option<u64> {
-    u64::from_str_radix(&run.behaviour_hash, 16).ok()
-}
-
-fn program(version: &str, commit: Option<&String>) -> String {
-    match commit {
-        Some(commit) => format!("{version} of commit {commit}"),
-        None => version.to_owned(),
-    }
-}
-
-fn pairs(all: [&Pairs; 2]) -> Vec<(String, String)> {
-    let both = all.into_iter().flat_map(|pairs| pairs.iter());
-    both.map(|(key, value)| (key.clone(), value.clone()))
-        .collect()
-}
-
-fn of_comparison(result: &outcome::Comparison, run: &outcome::Run) -> Kept {
-    Kept {
-        case: None,
-        complete: run.complete,
-        platform: run.platform.clone(),
-        platform_hash: run.platform_hash.clone(),
-        workload: run.workload.clone(),
-        workload_hash: run.workload_hash.clone(),
-        policy: run.policy.clone(),
-        duration_ns: result.duration_ns,
-        jitter: result.jitter.clone(),
-        settings: pairs([&run.settings, &result.options]),
-        program: program(&result.version, result.commit.as_ref()),
-        measured_by: result.measured_by.clone(),
-        modelled_power: result.modelled_power,
-        seed_runs: run.seed_runs.clone(),
-    }
-}
-
-fn of_study(result: &outcome::Study, profile: &outcome::CaseProfile) -> Option<Kept> {
-    let case = result.cases.iter().find(|case| case.case == profile.case)?;
-    Some(Kept {
-        case: Some(profile.case.clone()),
-        complete: profile.complete,
-        platform: case.platform.clone(),
-        platform_hash: profile.platform_hash.clone(),
-        workload: case.workload.clone(),
-        workload_hash: String::new(),
-        policy: profile.policy.clone(),
-        duration_ns: case.duration_ns,
-        jitter: None,
-        settings: pairs([&profile.settings, &result.options]),
-        program: program(&result.version, result.commit.as_ref()),
-        measured_by: Vec::new(),
-        modelled_power: case.modelled_power,
-        seed_runs: profile.seed_runs.clone(),
     })
 }
 
@@ -330,7 +122,7 @@ fn difference(
         options: Vec::new(),
         measured_by: new.measured_by,
         modelled_power: old.modelled_power || new.modelled_power,
-        runs: runs.to_vec(),
+        runs: runs.into(),
         margin_pct,
         states: Vec::new(),
         origin: wakeplace_study::Origin::default(),

@@ -3,7 +3,7 @@
 
 use crate::error::{Fault, Position, WorkloadError};
 use crate::json::{self, Extensions, Kind, Value};
-use crate::script::{Chain, Event, Loops, TaskScript, Workload};
+use crate::script::{Chain, Event, Loops, TaskScript, Workload, task_of_thread};
 use crate::{Spec, input};
 use std::collections::BTreeSet;
 use wakeplace_text::nearest;
@@ -228,27 +228,18 @@ fn waits(event: Event) -> bool {
 fn named(workload: &Workload, (name, at): &(String, Position)) -> Result<Vec<usize>, Fault> {
     let scripts = || workload.tasks.iter().map(|task| &*task.name);
     let all = scripts().enumerate();
-    let found = all.filter(|(_, script)| *script == name || kind(script) == name);
+    let found = all.filter(|(_, script)| *script == name || task_of_thread(script) == name);
     let found: Vec<usize> = found.map(|(index, _)| index).collect();
     if !found.is_empty() {
         return Ok(found);
     }
     let fault = Fault::unusable(*at, format!("there is no task `{name}`"));
-    let kinds: BTreeSet<&str> = scripts().map(kind).collect();
+    let kinds: BTreeSet<&str> = scripts().map(task_of_thread).collect();
     let few: Vec<&str> = kinds.iter().take(MAX_NAMES).copied().collect();
     let more = if kinds.len() > few.len() { ", ..." } else { "" };
     let mut fault = fault.expected(format!("one of {}{more}", few.join(", ")));
     fault.nearest = nearest(name, kinds.iter().copied()).map(str::to_owned);
     Err(fault)
-}
-
-/// A thread's name without its numbers.
-fn kind(script: &str) -> &str {
-    let is_number = |tail: &str| !tail.is_empty() && tail.bytes().all(|byte| byte.is_ascii_digit());
-    match script.rsplit_once('-') {
-        Some((head, number)) if is_number(number) && !head.is_empty() => kind(head),
-        _ => script,
-    }
 }
 
 #[cfg(test)]

@@ -238,6 +238,16 @@ pub struct Start {
     pub line: StartLine,
 }
 
+/// A thread's name without the numbers behind it: `worker-3` is a worker.
+#[must_use]
+pub fn task_of_thread(name: &str) -> &str {
+    let is_number = |tail: &str| !tail.is_empty() && tail.bytes().all(|byte| byte.is_ascii_digit());
+    match name.rsplit_once('-') {
+        Some((task, number)) if !task.is_empty() && is_number(number) => task_of_thread(task),
+        _ => name,
+    }
+}
+
 /// All threads of a run. They are created in order by one parent, one after the other.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Workload {

@@ -2,14 +2,14 @@
 
 use super::Run;
 use super::list::{Model, ModelEvents, RT_APP_FILE};
-use super::structure::{INTERRUPT, Structure, role_of_name};
+use super::structure::{INTERRUPT, Structure};
 use crate::Error;
 use std::collections::BTreeSet;
 use wakeplace_engine::observe::{Placement, PlacementKind, Stop, Waking};
 use wakeplace_engine::{Happening, Observer, Options};
 use wakeplace_platform::Platform;
 use wakeplace_policy_sys::Policy;
-use wakeplace_workload::{LoadOptions, MachineFacts, Spec};
+use wakeplace_workload::{LoadOptions, MachineFacts, Spec, task_of_thread};
 
 /// Of whoever makes the threads: the simulator's own task, which is none of the workload's.
 const STARTER: &str = "starter";
@@ -34,7 +34,7 @@ pub(super) fn run(platform: &Platform, policy: &Policy, model: &Model) -> Result
         ..Options::default()
     };
     wakeplace_engine::check(platform, policy, &workload, &options).map_err(Error::input)?;
-    let names = workload.tasks.iter().map(|task| role_of_name(&task.name));
+    let names = workload.tasks.iter().map(|task| task_of_thread(&task.name));
     let mut counter = Counter::new(names.map(str::to_owned).collect());
     let report = wakeplace_engine::run_watched(platform, policy, &workload, &options, &mut counter);
     let events = match model.events {

@@ -4,6 +4,7 @@ use super::list::Roles;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use wakeplace_trace::read::Line;
+use wakeplace_workload::task_of_thread;
 
 /// The role of whatever is not a task of the program: its sleep was over, or a device was done.
 pub(super) const INTERRUPT: &str = "interrupt";
@@ -191,7 +192,7 @@ impl Family {
         let one = |(tid, task): (&i32, &Task)| {
             let role = match (*tid == self.main, roles) {
                 (true, _) => roles.main(),
-                (false, Roles::ByName) => role_of_name(&task.name),
+                (false, Roles::ByName) => task_of_thread(&task.name),
                 (false, Roles::ByOrder { children, .. }) if task.parent == self.main => {
                     by_order(children, task.ordinal)
                 }
@@ -221,18 +222,6 @@ fn by_order(children: &[(&'static str, usize)], ordinal: usize) -> &'static str 
         }
     }
     children.last().map_or(OTHERS, |(role, _)| role)
-}
-
-/// A name without the number behind it: `worker-3` is a worker.
-pub(super) fn role_of_name(name: &str) -> &str {
-    match name.rsplit_once('-') {
-        Some((role, number)) if !role.is_empty() && is_number(number) => role_of_name(role),
-        _ => name,
-    }
-}
-
-fn is_number(text: &str) -> bool {
-    !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit())
 }
 
 #[cfg(test)]
@@ -338,7 +327,7 @@ x-7 [002] ..... 1.000019: sched_process_fork: comm=x pid=7 child_comm=x child_pi
             ("a-", "a-"),
             ("main", "main"),
         ] {
-            assert_eq!(role_of_name(name), role, "{name}");
+            assert_eq!(task_of_thread(name), role, "{name}");
         }
     }
 }

@@ -1,28 +1,14 @@
 use super::{comparison, comparisons, shown_misses};
 use crate::{Format, Style};
 use serde_json::Value;
-use wakeplace_metrics::{RunMetrics, Values, WakeupCases};
+use wakeplace_metrics::RunMetrics;
 use wakeplace_study::{Comparison, Origin, PolicyRuns};
 
 /// Metrics of a run of which only `values` are looked at.
 fn metrics(values: &[(&str, f64)]) -> RunMetrics {
-    let mut all = Values::default();
-    for (name, value) in values {
-        all.set(name, *value);
-    }
-    RunMetrics {
-        values: all,
-        energy: None,
-        clusters: Vec::new(),
-        kinds: Vec::new(),
-        domains: Vec::new(),
-        tasks: Vec::new(),
-        wake_latency: Vec::new(),
-        idle_states: Vec::new(),
-        wakeup_cases: WakeupCases::default(),
-        // Runs that measure something else are other runs.
-        behaviour_hash: values.iter().fold(0, |hash, (_, v)| hash ^ v.to_bits()),
-    }
+    // Runs that measure something else are other runs.
+    let hash = values.iter().fold(0, |hash, (_, v)| hash ^ v.to_bits());
+    RunMetrics::kept(values.iter().copied(), hash)
 }
 
 /// Energies per seed under a policy; wake-up latency 100 us for all.

@@ -1,0 +1,144 @@
+//! What a result keeps of the runs of a policy.
+
+use crate::html::read::{self, Parsed};
+use crate::html::{HtmlError, Source};
+use std::collections::BTreeSet;
+use wakeplace_outcome::{self as outcome, Pairs, SeedRun};
+
+/// The runs of one policy in a result.
+pub(super) struct Kept {
+    /// A study's name of the case.
+    pub(super) case: Option<String>,
+    pub(super) platform: String,
+    pub(super) platform_hash: String,
+    pub(super) workload: String,
+    pub(super) workload_hash: String,
+    pub(super) policy: String,
+    pub(super) duration_ns: u64,
+    pub(super) jitter: Option<String>,
+    /// Of the policy and of the machine's model.
+    pub(super) settings: Vec<(String, String)>,
+    pub(super) program: String,
+    pub(super) measured_by: Vec<String>,
+    pub(super) modelled_power: bool,
+    pub(super) complete: bool,
+    pub(super) seed_runs: Vec<SeedRun>,
+}
+
+impl Kept {
+    pub(super) fn names(&self) -> [&str; 3] {
+        let workload = self.case.as_ref().unwrap_or(&self.workload);
+        [&self.platform, workload, &self.policy]
+    }
+
+    /// How many of platform, workload and policy have the same name.
+    pub(super) fn alike(&self, other: &Self) -> usize {
+        let both = self.names().into_iter().zip(other.names());
+        both.filter(|(one, other)| one == other).count()
+    }
+
+    pub(super) fn named(&self) -> String {
+        self.names().join(", ")
+    }
+}
+
+/// The runs of a result, and its margin.
+pub(super) fn kept(source: Source<'_>) -> Result<(Vec<Kept>, Option<f64>), HtmlError> {
+    let mut all = Vec::new();
+    let mut margin_pct = None;
+    for parsed in read::read(source)? {
+        match parsed {
+            Parsed::Comparison(result) => {
+                margin_pct = margin_pct.or(result.margin_pct);
+                all.extend(result.runs.iter().map(|run| of_comparison(&result, run)));
+            }
+            Parsed::Study(result) => {
+                margin_pct = margin_pct.or(result.margin_pct);
+                let profiles = result.profiles.iter();
+                all.extend(profiles.filter_map(|profile| of_study(&result, profile)));
+            }
+        }
+    }
+    for one in &all {
+        check(one)
+            .map_err(|what| read::refused(source.name, &format!("{}: {what}", one.named())))?;
+    }
+    Ok((all, margin_pct))
+}
+
+/// Can runs of it be paired?
+fn check(of: &Kept) -> Result<(), &'static str> {
+    if of.seed_runs.is_empty() {
+        return Err("there are means and no single runs, so nothing can be paired: make it again");
+    }
+    let mut seeds = BTreeSet::new();
+    for run in &of.seed_runs {
+        if !seeds.insert(run.seed) {
+            return Err("a seed stands twice");
+        }
+        let mut names = BTreeSet::new();
+        if !run.metrics.iter().all(|(name, _)| names.insert(name)) {
+            return Err("a metric stands twice in a run");
+        }
+        if hash(run).is_none() {
+            return Err("a `behaviour_hash` is no hash");
+        }
+    }
+    Ok(())
+}
+
+pub(super) fn hash(run: &SeedRun) -> Option<u64> {
+    u64::from_str_radix(&run.behaviour_hash, 16).ok()
+}
+
+fn program(version: &str, commit: Option<&String>) -> String {
+    match commit {
+        Some(commit) => format!("{version} of commit {commit}"),
+        None => version.to_owned(),
+    }
+}
+
+fn pairs(all: [&Pairs; 2]) -> Vec<(String, String)> {
+    let both = all.into_iter().flat_map(|pairs| pairs.iter());
+    both.map(|(key, value)| (key.clone(), value.clone()))
+        .collect()
+}
+
+fn of_comparison(result: &outcome::Comparison, run: &outcome::Run) -> Kept {
+    Kept {
+        case: None,
+        complete: run.complete,
+        platform: run.platform.clone(),
+        platform_hash: run.platform_hash.clone(),
+        workload: run.workload.clone(),
+        workload_hash: run.workload_hash.clone(),
+        policy: run.policy.clone(),
+        duration_ns: result.duration_ns,
+        jitter: result.jitter.clone(),
+        settings: pairs([&run.settings, &result.options]),
+        program: program(&result.version, result.commit.as_ref()),
+        measured_by: result.measured_by.clone(),
+        modelled_power: result.modelled_power,
+        seed_runs: run.seed_runs.clone(),
+    }
+}
+
+fn of_study(result: &outcome::Study, profile: &outcome::CaseProfile) -> Option<Kept> {
+    let case = result.cases.iter().find(|case| case.case == profile.case)?;
+    Some(Kept {
+        case: Some(profile.case.clone()),
+        complete: profile.complete,
+        platform: case.platform.clone(),
+        platform_hash: profile.platform_hash.clone(),
+        workload: case.workload.clone(),
+        workload_hash: String::new(),
+        policy: profile.policy.clone(),
+        duration_ns: case.duration_ns,
+        jitter: None,
+        settings: pairs([&profile.settings, &result.options]),
+        program: program(&result.version, result.commit.as_ref()),
+        measured_by: Vec::new(),
+        modelled_power: case.modelled_power,
+        seed_runs: profile.seed_runs.clone(),
+    })
+}

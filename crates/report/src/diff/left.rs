@@ -1,0 +1,77 @@
+//! Which runs of two results belong together.
+
+use super::kept::Kept;
+use std::collections::{BTreeMap, VecDeque};
+use wakeplace_text::printable;
+
+/// Most pairs of results that are looked through for what is alike in some names only.
+const MOST_LOOKED_AT: usize = 100_000;
+
+/// What has no pair yet, before and after.
+pub(super) struct Left(pub(super) [Vec<Kept>; 2]);
+
+impl Left {
+    /// Those whose names are all the same, in the order of the later result.
+    pub(super) fn by_name(&mut self) -> Vec<(Kept, Kept)> {
+        let mut olds: BTreeMap<[String; 3], VecDeque<Kept>> = BTreeMap::new();
+        for old in std::mem::take(&mut self.0[0]) {
+            olds.entry(old.names().map(str::to_owned))
+                .or_default()
+                .push_back(old);
+        }
+        let mut pairs = Vec::new();
+        for new in std::mem::take(&mut self.0[1]) {
+            let same = olds.get_mut(&new.names().map(str::to_owned));
+            match same.and_then(VecDeque::pop_front) {
+                Some(old) => pairs.push((old, new)),
+                None => self.0[1].push(new),
+            }
+        }
+        self.0[0] = olds.into_values().flatten().collect();
+        pairs
+    }
+
+    /// Those of which so many names are the same, if that is so of no other one on either side.
+    pub(super) fn by_likeness(&mut self, alike: usize) -> Vec<(Kept, Kept)> {
+        let [olds, news] = &self.0;
+        if olds.len() * news.len() > MOST_LOOKED_AT {
+            return Vec::new();
+        }
+        let of = |one: &Kept, others: &[Kept]| -> Vec<usize> {
+            let found = others
+                .iter()
+                .enumerate()
+                .filter(|(_, other)| one.alike(other) == alike);
+            found.map(|(at, _)| at).collect()
+        };
+        let mut found = Vec::new();
+        for (at, new) in news.iter().enumerate() {
+            if let [old] = of(new, olds)[..]
+                && of(&olds[old], news) == [at]
+            {
+                found.push((old, at));
+            }
+        }
+        let mut sides = std::mem::take(&mut self.0).map(|side| {
+            let side = side.into_iter().map(Some);
+            side.collect::<Vec<_>>()
+        });
+        let mut take = |side: usize, at: usize| sides[side][at].take();
+        let pairs = found
+            .into_iter()
+            .filter_map(|(old, new)| take(0, old).zip(take(1, new)));
+        let pairs = pairs.collect();
+        self.0 = sides.map(|side| side.into_iter().flatten().collect());
+        pairs
+    }
+
+    pub(super) fn alone(&self, files: [&str; 2]) -> Vec<String> {
+        let sides = self.0.iter().zip(files);
+        let lines = sides.flat_map(|(side, file)| {
+            let line =
+                move |of: &Kept| printable(&format!("only in {file}: {}", of.named())).into();
+            side.iter().map(line)
+        });
+        lines.collect()
+    }
+}
