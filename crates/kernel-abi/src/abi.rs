@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use std::ffi::{c_char, c_void};
 
 /// Of the interface; an object with another one is not loaded.
-pub const ABI: u32 = 4;
+pub const ABI: u32 = 5;
 /// No time.
 pub const NEVER: u64 = u64::MAX;
 /// No number.
@@ -287,8 +287,8 @@ pub struct Party {
     pub recent_used_cpu: u32,
     #[doc(hidden)]
     pub unused: u32,
-    /// When its flips were last halved.
-    pub flip_decay_ns: u64,
+    /// Since `wakee_flips` were last halved.
+    pub flip_age_ns: u64,
 }
 
 /// A performance domain as a decision found it.
@@ -495,7 +495,7 @@ pub fn layout() -> Vec<(&'static str, &'static str, usize, usize)> {
         row!("wpk_view", "detail", View, detail),
         row!("wpk_choice", "idle_stamp_ns", Choice, idle_stamp_ns),
         row!("wpk_choice", "allowed", Choice, allowed),
-        row!("wpk_party", "flip_decay_ns", Party, flip_decay_ns),
+        row!("wpk_party", "flip_age_ns", Party, flip_age_ns),
         row!("wpk_energy", "with", Energy, with),
         row!("wpk_decision", "energies", RawDecision, energies),
         row!("wpk_decision", "nr_choices", RawDecision, nr_choices),

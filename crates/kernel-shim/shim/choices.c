@@ -190,7 +190,6 @@ static void party_of(struct wpk_party *party, const struct task_struct *p)
 		.wakee_flips = p->wakee_flips,
 		.last_wakee = number_of_wakee(p),
 		.recent_used_cpu = p->recent_used_cpu,
-		.flip_decay_ns = p->wakee_flip_decay_ts ?
-			host_time((p->wakee_flip_decay_ts - INITIAL_JIFFIES) * TICK_NSEC) : 0,
+		.flip_age_ns = (jiffies - p->wakee_flip_decay_ts) * TICK_NSEC,
 	};
 }

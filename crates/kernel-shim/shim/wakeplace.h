@@ -13,7 +13,7 @@
 #ifndef WAKEPLACE_H
 #define WAKEPLACE_H
 
-#define WPK_ABI 4
+#define WPK_ABI 5
 
 typedef unsigned int wpk_u32;
 typedef int wpk_s32;
@@ -205,7 +205,7 @@ struct wpk_party {
 	wpk_u32 last_wakee;	/* a task, or WPK_NONE */
 	wpk_u32 recent_used_cpu;
 	wpk_u32 unused;
-	wpk_u64 flip_decay_ns;
+	wpk_u64 flip_age_ns;	/* since wakee_flips were last halved */
 };
 
 struct wpk_energy {

@@ -9,6 +9,9 @@ use wakeplace_policy_sys::sys::{self, wp_cpu, wp_task};
 use wakeplace_policy_sys::{Core, Explained, MachineError, MachineFacts, PlaceKind, Policy};
 use wakeplace_policy_sys::{Request, Task, Waker};
 
+/// How long the core's time has gone on when a run begins: what a kernel remembers is older.
+const BEFORE_NS: u64 = 1 << 40;
+
 /// A core of a policy that is asked what a tree was asked.
 #[derive(Debug)]
 pub struct OnTree {
@@ -37,6 +40,7 @@ impl OnTree {
 
     /// The answer to the same question on the tree's state, with its candidates.
     pub fn explain(&mut self, now_ns: u64, decided: &Decided) -> Explained {
+        let now_ns = now_ns + BEFORE_NS;
         self.take(now_ns, decided);
         let mut tasks = [placed(now_ns, decided), waking(now_ns, decided)];
         let ask = request(now_ns, decided);
@@ -169,7 +173,7 @@ fn take_party(party: &Party, now_ns: u64, raw: &mut wp_task) {
         task => task + 1,
     };
     raw.waker.recent_used_cpu = party.recent_used_cpu;
-    raw.waker.flip_decay_ns = party.flip_decay_ns;
+    raw.waker.flip_decay_ns = now_ns.saturating_sub(party.flip_age_ns);
 }
 
 fn take_cpu(choice: &Choice, now_ns: u64, cpu: &mut wp_cpu) {
@@ -200,7 +204,10 @@ fn take_cpu(choice: &Choice, now_ns: u64, cpu: &mut wp_cpu) {
     }
     let idle = &mut cpu.idle;
     idle.avg_idle_ns = choice.avg_idle_ns;
-    idle.idle_stamp_ns = choice.idle_stamp_ns;
+    idle.idle_stamp_ns = match choice.idle_stamp_ns {
+        0 => 0,
+        stamp => stamp + BEFORE_NS,
+    };
     idle.nr_busy_cpus = choice.nr_busy_cpus;
     idle.has_idle_cores = choice.has_idle_cores;
     idle.nr_idle_scan = choice.nr_idle_scan;
