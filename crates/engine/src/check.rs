@@ -1,4 +1,11 @@
-//! What must hold before a run.
+//! What must hold before a run. The engine cannot fail: what a run may not be is refused here, and
+//! a new input of a run has its check here. A message names what is wrong, for the command line to
+//! show.
+//!
+//! Tests: crates/engine/tests/behaviour/classes.rs::devices_and_caps_must_fit_the_machine,
+//! crates/engine/tests/behaviour/groups.rs::what_cannot_have_groups_is_refused,
+//! crates/engine/tests/behaviour/hotplug.rs::impossible_schedules_are_refused,
+//! crates/engine/tests/behaviour/energy.rs::new_tables_must_fit_the_machine
 
 use crate::hardware::EmScale;
 use crate::hotplug::{self, HotplugError};

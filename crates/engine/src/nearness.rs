@@ -1,4 +1,6 @@
 //! What two CPUs share, and what a cache line takes between them (docs/decisions/060).
+//!
+//! Tests: crates/engine/tests/behaviour/handover.rs, crates/engine/tests/behaviour/memory.rs
 
 use crate::ids::CpuId;
 use wakeplace_platform::{CpuId as PlatformCpu, Platform, Transfer};

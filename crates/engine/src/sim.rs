@@ -1,4 +1,6 @@
 //! One run: the mechanics, a kernel above them, and the loop that hands events to both.
+//!
+//! Tests: crates/engine/tests/behaviour/invariants.rs, crates/engine/tests/behaviour/outcomes.rs
 
 use crate::kernel::Kernel;
 use crate::kernel::model::Model;

@@ -3,6 +3,8 @@
 //! The run goes twice: once to find the decision asked for, with the answers it gave; then up to
 //! just before it, where the core is copied and asked (docs/decisions/034). What the run itself
 //! then does is taken along: the two must agree.
+//!
+//! Tests: crates/engine/tests/behaviour/explain.rs
 
 mod on_tree;
 mod sched_ext;

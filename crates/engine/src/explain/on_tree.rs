@@ -1,6 +1,9 @@
 //! The policy core on a tree's state: its averages, its queues, its idle CPUs, as the shim has read
 //! them. What the tree does not tell (docs/guide/kernel.md, "In a run") is as on a core that has
-//! just begun.
+//! just begun. Each figure is the tree's own, or that of a core that has just begun: none is made
+//! up.
+//!
+//! Tests: crates/cli/tests/all/kernel_runs.rs::a_decision_is_explained_by_the_trees_own_figures
 
 use crate::machine::core_facts;
 use wakeplace_kernel_abi::{Choice, Decided, Facts, Party, abi};

@@ -7,6 +7,8 @@
 //!   wake-up.
 //! - The woken task's CPU fetches them back when the task begins to run. The target's run queue
 //!   goes to the waker and back; both ways are counted there.
+//!
+//! Tests: crates/engine/tests/behaviour/handover.rs
 
 use super::Mechanics;
 use super::memory::Behind;

@@ -1,5 +1,10 @@
 //! Operating points, and what the hardware does of its own accord: interrupts of devices, limits of
 //! frequency ranges, powers that are no longer those of the energy model.
+//!
+//! Tests: crates/engine/tests/behaviour/frequency.rs,
+//! crates/engine/tests/behaviour/classes.rs::a_cap_holds_while_it_lasts,
+//! crates/engine/tests/behaviour/classes.rs::interrupts_take_a_tenth,
+//! crates/engine/tests/behaviour/energy.rs::a_new_table_moves_the_work
 
 use super::Mechanics;
 use super::clocks::Clocks;

@@ -1,5 +1,7 @@
 //! Idle states entered and left, and those of clusters. Which state a CPU enters is a kernel's
-//! choice.
+//! choice. Latencies are docs/decisions/006.
+//!
+//! Tests: crates/engine/tests/behaviour/idle.rs
 
 use super::Mechanics;
 use super::cpu::Mode;

@@ -1,4 +1,7 @@
-//! Who runs where, as the kernel says: tasks begin and stop to execute.
+//! Who runs where, as the kernel says: tasks begin and stop to execute. A CPU has at most one task,
+//! and a task at most one CPU.
+//!
+//! Tests: crates/engine/tests/behaviour/invariants.rs
 
 use super::Mechanics;
 use super::cpu::Mode;

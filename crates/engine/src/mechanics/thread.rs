@@ -1,4 +1,7 @@
-//! A thread of the workload: what the mechanics keep of it.
+//! A thread of the workload: what the mechanics keep of it. What the kernel above keeps of it is
+//! not here.
+//!
+//! Tests: crates/engine/tests/behaviour/invariants.rs
 
 use super::handover::Lines;
 use super::script::progress::Progress;

@@ -1,5 +1,9 @@
 //! A thread's scheduling attributes change while it lives: by its phases, and by what is lent to
-//! it. As in the kernel it leaves its queue, changes, and joins it again.
+//! it. As in the kernel it leaves its queue, changes, and joins it again. What is lent never
+//! changes what the thread itself has: when the loan ends, that is in force again.
+//!
+//! Tests: crates/engine/tests/behaviour/changes.rs,
+//! crates/engine/tests/behaviour/sync.rs::a_holder_is_lent_the_priority_of_its_waiter
 
 use super::Model;
 use super::class_state::ClassState;

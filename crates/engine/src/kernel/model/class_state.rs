@@ -1,4 +1,8 @@
 //! What the engine keeps of RT and deadline tasks: place, budget, turn, and what was lent to them.
+//! Budgets follow docs/rules/rt-and-deadline.md#rt-budgets.
+//!
+//! Tests: crates/engine/tests/behaviour/classes.rs,
+//! crates/engine/tests/behaviour/deadline_budgets.rs
 
 use super::kthreads::Kthreads;
 use crate::ids::TaskId;

@@ -1,4 +1,6 @@
-//! What the model keeps of each CPU.
+//! What the model keeps of each CPU. What a home or a class keeps of a CPU is not here.
+//!
+//! Tests: crates/engine/tests/behaviour/invariants.rs
 
 use super::cpuidle::Governor;
 use super::wake_latency::QueueLock;

@@ -1,4 +1,7 @@
-//! CPUs without a task: which idle state they enter, and what is done as they leave it.
+//! CPUs without a task: which idle state they enter, and what is done as they leave it. Which state
+//! it enters is the governor's (`cpuidle`).
+//!
+//! Tests: crates/engine/tests/behaviour/idle.rs
 
 use super::Model;
 use super::cpu::Message;

@@ -1,4 +1,7 @@
-//! The end of a run: what came out, and whether the books are right.
+//! The end of a run: what came out, and whether the books are right. A run whose books are wrong
+//! ends the program: it is a fault of ours.
+//!
+//! Tests: crates/engine/tests/behaviour/invariants.rs
 
 use super::Model;
 use super::home::Home;

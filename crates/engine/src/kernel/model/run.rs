@@ -1,4 +1,6 @@
 //! Execution: work is done at the CPU's speed, steps end, the next task is picked.
+//!
+//! Tests: crates/engine/tests/behaviour/arithmetic.rs, crates/engine/tests/behaviour/invariants.rs
 
 use super::Model;
 use super::event::Event;

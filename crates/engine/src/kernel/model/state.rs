@@ -1,4 +1,6 @@
-//! The state of everything, for who asks.
+//! The state of everything, for who asks. Showing changes nothing.
+//!
+//! Tests: crates/engine/tests/behaviour/states.rs
 
 use super::Model;
 use crate::ids::{CpuId, TaskId};

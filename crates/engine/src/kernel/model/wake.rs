@@ -32,6 +32,9 @@
 //!
 //! From `choice_made` to `ttwu_lock` the functions are in `wake_latency`, `ttwu_activated` is in
 //! `lines`. What brings a CPU out of its idle state is `leave_idle_state`, in `idle`.
+//!
+//! Tests: crates/engine/tests/behaviour/wake_latency.rs,
+//! crates/engine/tests/behaviour/arithmetic.rs::costs_add_up
 
 use super::Model;
 use super::cpu::Message;

@@ -1,4 +1,7 @@
-//! Entering the kernel, and what it said meanwhile.
+//! Entering the kernel, and what it said meanwhile. Whoever enters carries out all that the kernel
+//! has said (`follow`) before anything else happens.
+//!
+//! Tests: crates/cli/tests/all/kernel_runs.rs
 
 use super::Tree;
 use super::event::Event;

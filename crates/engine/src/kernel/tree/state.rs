@@ -1,4 +1,7 @@
-//! The state of everything, for who asks: signals and queues as the tree has them.
+//! The state of everything, for who asks: signals and queues as the tree has them. Showing changes
+//! nothing.
+//!
+//! Tests: crates/cli/tests/all/kernel_runs.rs::a_decision_is_explained_by_the_trees_own_figures
 
 use super::Tree;
 use crate::ids::CpuId;

@@ -1,4 +1,7 @@
-//! Tasks: how they begin, sleep, wake, change and end.
+//! Tasks: how they begin, sleep, wake, change and end. The kernel's task and the mechanics' thread
+//! have one number.
+//!
+//! Tests: crates/cli/tests/all/kernel_runs.rs::no_kind_of_work_makes_it_warn
 
 use super::Tree;
 use super::attributes;

@@ -1,5 +1,7 @@
 //! When the step of each CPU's running task ends. That changes more often than it happens: each CPU
 //! has one place, which is written anew, instead of an event that is outdated later.
+//!
+//! Tests: crates/engine/src/mechanics/queue/tests.rs
 
 use crate::ids::CpuId;
 

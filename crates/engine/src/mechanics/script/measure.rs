@@ -1,4 +1,6 @@
-//! Steps that count, measure, or end the thread.
+//! Steps that count, measure, or end the thread. None of them takes time.
+//!
+//! Tests: crates/engine/tests/behaviour/measures.rs
 
 use super::steps::Flow;
 use super::timers::{PrivateTimers, TimerState};

@@ -1,4 +1,8 @@
-//! What the running task does next: the steps of its script, carried out until one takes time.
+//! What the running task does next: the steps of its script, carried out until one takes time
+//! (docs/decisions/022).
+//!
+//! Tests: crates/engine/tests/behaviour/storm.rs, crates/engine/tests/behaviour/arithmetic.rs,
+//! crates/engine/tests/behaviour/outcomes.rs
 
 use super::progress::Next;
 use crate::ids::{CpuId, TaskId};

@@ -9,6 +9,9 @@
 //!
 //! A home never moves a task between CPUs. It says what it wants, and the engine, which has to
 //! account for the move, makes it (`Model::dispatch`, `Model::move_task`).
+//!
+//! Tests: crates/engine/tests/behaviour/fair.rs, crates/engine/tests/behaviour/eevdf.rs,
+//! crates/engine/tests/behaviour/live_queue.rs, crates/engine/tests/behaviour/sched_ext/rules.rs
 
 mod any;
 mod kernel;

@@ -1,4 +1,9 @@
-//! What the scheduler asks for is done: moves, kicks, timers, frequencies, its end.
+//! What the scheduler asks for is done: moves, kicks, timers, frequencies, its end. In the order in
+//! which the callback asked, after it has returned (docs/rules/sched-ext.md#dispatch,
+//! docs/rules/sched-ext.md#kicks).
+//!
+//! Tests: crates/engine/tests/behaviour/sched_ext/rules.rs,
+//! crates/engine/tests/behaviour/sched_ext/storms.rs
 
 use crate::ids::{CpuId, TaskId};
 use crate::kernel::model::Model;

@@ -1,5 +1,7 @@
 //! Priority inheritance: who holds a mutex that lends runs in the class of the highest waiter while
 //! that is above its own. Among fair tasks Linux changes nothing.
+//!
+//! Tests: crates/engine/tests/behaviour/sync.rs::a_holder_is_lent_the_priority_of_its_waiter
 
 use crate::ids::{CpuId, TaskId};
 use crate::kernel::Kernel;
