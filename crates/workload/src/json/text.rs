@@ -1,4 +1,7 @@
-//! The characters of a JSON text: where we are, blanks, comments and strings.
+//! The characters of a JSON text: where we are, blanks, comments and strings
+//! (docs/rules/rt-app.md#rt-app-json).
+//!
+//! Tests: crates/workload/tests/all/corpus.rs, crates/workload/tests/all/hostile.rs
 use crate::error::{Fault, FaultKind, Position};
 
 /// Bytes with a place. json-c works on bytes too: it does not ask whether a text is valid UTF-8.

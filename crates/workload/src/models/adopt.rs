@@ -1,6 +1,8 @@
 //! One workload as a program of another: its threads are started by a fork, wait for their program
 //! where they have a common start, count their times from their own start, and tell their program
-//! when they end.
+//! when they end (docs/decisions/025).
+//!
+//! Tests: crates/workload/tests/all/shell.rs
 use super::builder::Builder;
 use super::carrier::Carrier;
 use super::tasks::{phase, post, wait};

@@ -1,4 +1,7 @@
-//! `dbench`: clients that replay a mix of operations on files.
+//! `dbench`: clients that replay a mix of operations on files
+//! (docs/rules/workloads.md#tbench-dbench).
+//!
+//! Tests: crates/workload/tests/all/coarse_models.rs::dbench_cycles_have_their_shares
 use super::builder::Builder;
 use super::draw::{Spread, shuffle};
 use super::measures::mb_per_second;

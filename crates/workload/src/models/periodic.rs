@@ -1,4 +1,7 @@
-//! `periodic`: n tasks that each run a little every period, as rt-app's periodic files do.
+//! `periodic`: n tasks that each run a little every period, as rt-app's periodic files do
+//! (docs/rules/workloads.md#periodic).
+//!
+//! Tests: crates/workload/tests/all/periodic.rs
 use super::builder::Builder;
 use super::class::Class;
 use super::draw::begin_ns;

@@ -1,5 +1,8 @@
 //! `schbench`: message threads that wake workers, and how late the workers are, as schbench does
-//! before and since March 2023.
+//! before and since March 2023 (docs/rules/workloads.md#schbench).
+//!
+//! Tests: crates/workload/tests/all/schbench_tbench.rs,
+//! crates/engine/tests/behaviour/models.rs::old_schbench_rounds_are_two_spins_and_a_sleep
 use super::builder::Builder;
 use super::carrier::Carrier;
 use super::grouping::{GROUPING, grouped};

@@ -1,4 +1,7 @@
-//! Events (rt-app 55cb0c0 src/rt-app_parse_config.c, `parse_task_event_data`).
+//! Events (rt-app 55cb0c0 src/rt-app_parse_config.c, `parse_task_event_data`)
+//! (docs/rules/rt-app.md#rt-app-events).
+//!
+//! Tests: crates/workload/tests/all/corpus.rs, crates/workload/tests/all/rtapp_events.rs
 use super::fields::{Fields, int, text, wrong_type};
 use super::keys::{Place, warn_of_unknown};
 use super::notes::Notes;

@@ -1,4 +1,7 @@
-//! One script per thread.
+//! One script per thread (docs/rules/rt-app.md#rt-app-threads).
+//!
+//! Tests: crates/workload/tests/all/rtapp_scripts.rs,
+//! crates/workload/tests/all/rtapp_files.rs::the_fixture_expands_to_its_threads
 use super::forks;
 use super::log::{LogThread, RtAppLog};
 use super::places::Cpus;

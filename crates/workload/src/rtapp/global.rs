@@ -1,4 +1,7 @@
-//! The `global` object (rt-app 55cb0c0 src/rt-app_parse_config.c, `parse_global`).
+//! The `global` object (rt-app 55cb0c0 src/rt-app_parse_config.c, `parse_global`)
+//! (docs/rules/rt-app.md#rt-app-global).
+//!
+//! Tests: crates/workload/tests/all/corpus.rs, crates/workload/tests/all/rtapp_files.rs
 use super::fields::{Fields, wrong_type};
 use super::keys::{Place, warn_of_unknown};
 use super::notes::Notes;

@@ -1,4 +1,7 @@
 //! CPUs and nodes that tasks and phases name.
+//!
+//! Tests: crates/workload/tests/all/corpus.rs,
+//! crates/workload/tests/all/rtapp_events.rs::memory_is_bound_to_nodes
 use super::structure::{Affinity, Nodes, Position};
 use crate::error::Fault;
 use std::sync::Arc;

@@ -1,4 +1,7 @@
-//! The root object and `resources`.
+//! The root object and `resources` (docs/rules/rt-app.md#rt-app-root).
+//!
+//! Tests: crates/workload/tests/all/corpus.rs,
+//! crates/workload/tests/all/rtapp_events.rs::the_dialect_workgen
 use super::event::{Buffers, event_word};
 use super::fields::{Fields, text};
 use super::global::read_global;

@@ -4,7 +4,11 @@
 //! A thread gets its task's attributes when it starts, then those of each phase when the phase
 //! begins; a phase that sets none leaves everything as it is. "The policy of before" is settled the
 //! first time a phase is reached, and rt-app then keeps it: so each phase has one answer, whatever
-//! pass it is in.
+//! pass it is in. (docs/decisions/023)
+//!
+//! Tests:
+//! crates/workload/tests/all/rtapp_events.rs::phases_change_policies_and_what_goes_with_them,
+//! crates/workload/tests/all/rtapp_files.rs::policies_of_tasks_and_phases
 use super::structure::{Phase, Policy, Position, Scheduling, Task};
 use crate::error::Fault;
 use crate::realtime::{Attributes, RealTime};

@@ -1,4 +1,7 @@
-//! Tasks and phases (rt-app 55cb0c0 src/rt-app_parse_config.c, `parse_task_data`).
+//! Tasks and phases (rt-app 55cb0c0 src/rt-app_parse_config.c, `parse_task_data`)
+//! (docs/rules/rt-app.md#rt-app-task).
+//!
+//! Tests: crates/workload/tests/all/corpus.rs, crates/workload/tests/all/rtapp_files.rs
 use super::event::{Buffers, WORDS, event_word, read_event};
 use super::fields::{Fields, wrong_type};
 use super::global::{leading_int, policy};

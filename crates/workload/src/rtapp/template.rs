@@ -1,4 +1,8 @@
-//! From what rt-app reads to what can run here.
+//! From what rt-app reads to what can run here. What is not modelled is refused here with its
+//! place, never left out.
+//!
+//! Tests: crates/workload/tests/all/rtapp_files.rs::what_cannot_run_here_names_its_place,
+//! crates/workload/tests/all/rtapp_scripts.rs
 use super::forks::{self, Role};
 use super::log::{self, LogPhase};
 use super::notes::Notes;
