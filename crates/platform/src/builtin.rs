@@ -1,4 +1,8 @@
-//! Finding a platform: built into the program, or a file.
+//! Finding a platform: built into the program, or a file. The one way from a name or path to a
+//! machine, for every program.
+//!
+//! Tests: crates/platform/tests/all/builtin.rs,
+//! crates/platform/tests/all/hostile.rs::names_and_paths_do_not_shadow_each_other
 
 use serde::Deserialize;
 use std::fs::File;

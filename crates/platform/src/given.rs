@@ -1,4 +1,7 @@
-//! What a file is by its beginning, so that a message can say what to give instead.
+//! What a file is by its beginning, so that a message can say what to give instead. `platform
+//! import` alone asks; a form that import learns to read leaves this list.
+//!
+//! Tests: below, crates/platform/tests/all/import/archives.rs::other_descriptions_of_machines
 
 /// Most of a file that is looked at, bytes.
 pub(crate) const HEAD_BYTES: usize = 4096;
@@ -22,7 +25,7 @@ pub(crate) enum Given {
     Zip,
 }
 
-/// How a tree of a machine is made.
+/// What to give instead of a listing: the machine's `/sys` and `/proc` as a tree of files.
 const TREE: &str = "a tree of the machine: `hwloc-gather-topology NAME` makes one there, and so \
                     does the script that `wakeplace platform capture` prints; --live reads this \
                     machine";

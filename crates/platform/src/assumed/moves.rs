@@ -1,4 +1,6 @@
 //! What moves cost by what is shared (`[transfer]`, `[cache]`), where it is assumed.
+//!
+//! Tests: crates/platform/src/assumed/tests.rs
 
 use super::{AssumedCost, Factor, What, cost};
 use crate::{Platform, Source, Standing, Transfer};

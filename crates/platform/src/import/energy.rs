@@ -1,4 +1,7 @@
 //! The kernel's energy model laid over a machine that another source described.
+//!
+//! Tests: crates/platform/tests/all/import/mod.rs::an_energy_model_beside_the_tree,
+//! crates/platform/tests/all/import/mod.rs::both_energy_models
 
 use super::ImportError;
 use super::found::{Clock, Found, FoundIdle, IdlePower, Origin, Point, Scale};

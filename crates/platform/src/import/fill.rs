@@ -1,5 +1,7 @@
 //! What a source lacks is filled in here: one rule each, with its reason, the same as
 //! built-in platform files have (docs/decisions/026).
+//!
+//! Tests: below, crates/platform/tests/all/import/mod.rs
 
 use super::found::{Clock, Found, FoundIdle, Origin, Point, Scale, of_largest};
 use crate::arch::Arch;

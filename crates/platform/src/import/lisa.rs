@@ -1,6 +1,10 @@
 //! A machine out of LISA's `plat_info` (lisa.platforms.platinfo.PlatformInfo): capacities,
 //! frequency
 //! domains, frequencies, and the kernel's tick.
+//!
+//! Tests: crates/platform/tests/all/import/mod.rs::a_plat_info_of_lisa,
+//! crates/platform/tests/all/import/mod.rs::parts_of_a_plat_info_that_are_pickled,
+//! crates/platform/tests/all/import/hostile.rs::a_plat_info_of_too_many_cpus
 
 use super::found::{Clock, Found, FoundCpu, FoundIdle, Origin, Point};
 use super::nrg_model::{self, NrgModel};

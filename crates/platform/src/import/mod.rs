@@ -1,8 +1,10 @@
 //! Machines from elsewhere: the kernel's files, device trees, LISA's descriptions.
 //!
 //! A source is read into what it says (`found`), what it does not say is filled in by stated rules
-//! (`fill`), and a platform file is written of both (`write`). Nothing of the file is there
-//! without its origin, and what was filled in is listed for the user.
+//! (`fill`), and a platform file is written of both (`write`). Nothing of the file is there without
+//! its origin, and what was filled in is listed for the user (docs/guide/import.md).
+//!
+//! Tests: crates/platform/tests/all/import/mod.rs, crates/platform/tests/all/import/hostile.rs
 
 mod costs;
 mod devicetree;

@@ -1,5 +1,7 @@
 //! How fast CPUs are that a kernel takes for alike: by the firmware's word where a source has it,
 //! else by their clocks and kinds.
+//!
+//! Tests: crates/platform/tests/all/import/mod.rs::speeds_by_clock_are_said_to_be_assumed
 
 use super::found::{Found, Origin, cpu_list, of_largest};
 

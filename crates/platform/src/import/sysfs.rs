@@ -1,4 +1,6 @@
 //! A machine out of the kernel's files.
+//!
+//! Tests: crates/platform/tests/all/import/mod.rs, crates/platform/tests/all/import/round_trip.rs
 
 use super::fill::grid;
 use super::found::{Clock, Found, FoundCpu, FoundIdle, Origin, Point, Scale, cpu_list};

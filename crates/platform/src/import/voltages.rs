@@ -8,6 +8,8 @@
 //! ```
 //!
 //! Blanks or commas divide the columns. Behind `#` stands what is not read.
+//!
+//! Tests: crates/platform/tests/all/import/voltages.rs
 
 use super::ImportError;
 use super::found::{Point, cpu_list};

@@ -1,4 +1,7 @@
-//! The platform file of a machine that is completely known.
+//! The platform file of a machine that is completely known. The keys are those of `read/raw.rs`: a
+//! file that is written is read back as the same machine (docs/guide/platforms.md).
+//!
+//! Tests: crates/platform/tests/all/import/round_trip.rs, crates/platform/tests/all/import/mod.rs
 
 mod idle;
 

@@ -1,5 +1,7 @@
 //! What hardware does with clocks of its own accord: `[cpufreq]`, `[turbo]`, `[power_limit]`
 //! (docs/decisions/059).
+//!
+//! Tests: crates/platform/tests/all/clocks.rs
 
 use toml::Spanned;
 use wakeplace_text::{did_you_mean, nearest, shorten};

@@ -1,4 +1,6 @@
 //! Energy models without watts: `[frequency_domain.em_costs]` (docs/decisions/039).
+//!
+//! Tests: crates/platform/tests/all/shared.rs::costs_of_an_artificial_model
 
 use wakeplace_text::shorten;
 

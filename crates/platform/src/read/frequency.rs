@@ -1,4 +1,7 @@
 //! Frequency domains and operating points.
+//!
+//! Tests: crates/platform/tests/all/bad_files.rs::frequencies,
+//! crates/platform/tests/all/bad_files.rs::frequency_domains_partition_the_cpus
 
 use toml::Spanned;
 

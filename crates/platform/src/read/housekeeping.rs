@@ -1,4 +1,6 @@
-//! What the kernel itself runs: `[housekeeping]`.
+//! What the kernel itself runs: `[housekeeping]`. (docs/guide/model.md, "Kernel threads")
+//!
+//! Tests: crates/engine/tests/behaviour/kthreads.rs, crates/platform/tests/all/hostile.rs
 
 use toml::Spanned;
 use wakeplace_text::shorten;

@@ -1,4 +1,7 @@
 //! Idle states.
+//!
+//! Tests: crates/platform/tests/all/bad_files.rs::idle_states_run_from_shallow_to_deep,
+//! crates/platform/tests/all/bad_files.rs::power_of_idle_states
 
 use toml::Spanned;
 

@@ -1,4 +1,7 @@
 //! CPUs and clusters.
+//!
+//! Tests: crates/platform/tests/all/bad_files.rs::cpus_and_clusters,
+//! crates/platform/tests/all/bad_files.rs::threads_of_cores
 
 use toml::Spanned;
 

@@ -1,5 +1,7 @@
 //! `[measured_power]`: what CPUs and clusters draw by clock, from tables of policies, as Wattson
 //! has them (docs/guide/platforms.md "Measured power").
+//!
+//! Tests: crates/platform/tests/all/measured.rs
 
 use std::collections::BTreeMap;
 

@@ -5,6 +5,8 @@
 //! 3. `frequency`, `measured` with `power_table`, `idle`, `topology`, `shared`, `sched_mc`,
 //!    `thermal`, `transfer`: one table kind each, with its rules.
 //! 4. This file: name, kernel, costs, board, and the order of the steps.
+//!
+//! Tests: crates/platform/tests/all/bad_files.rs, crates/platform/tests/all/builtin.rs
 
 mod clocks;
 mod em_costs;

@@ -1,4 +1,6 @@
-//! How many tasks a core is to hold at each frequency: `[sched_mc]`.
+//! How many tasks a core is to hold at each frequency: `[sched_mc]` (docs/decisions/033).
+//!
+//! Tests: crates/platform/tests/all/bad_files.rs::tasks_of_a_core_while_power_is_saved
 
 use toml::Spanned;
 

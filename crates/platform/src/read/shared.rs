@@ -1,4 +1,6 @@
 //! What nodes, threads and CPUs are to each other: `[numa]`, `[smt]`, `[priority]`.
+//!
+//! Tests: crates/platform/tests/all/shared.rs
 
 use toml::Spanned;
 

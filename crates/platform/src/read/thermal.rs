@@ -1,4 +1,7 @@
 //! How warm clusters get: `[[thermal]]` with its `[thermal.rc]`.
+//!
+//! Tests: crates/engine/tests/behaviour/thermal.rs,
+//! crates/platform/tests/all/measured.rs::heat_and_limits_need_powers_by_the_own_clock
 
 use toml::Spanned;
 use wakeplace_text::{did_you_mean, nearest, shorten};

@@ -1,4 +1,7 @@
 //! Scheduler topology levels: each a partition, each nested in the next.
+//!
+//! Tests: crates/platform/tests/all/bad_files.rs::topology,
+//! crates/platform/tests/all/shared.rs::priorities_and_levels_belong_together
 
 use toml::Spanned;
 

@@ -1,4 +1,6 @@
-//! What is between CPUs and their data: `[transfer]`, `[cache]`.
+//! What is between CPUs and their data: `[transfer]`, `[cache]` (docs/decisions/060).
+//!
+//! Tests: crates/platform/tests/all/transfer.rs
 
 use toml::Spanned;
 

@@ -1,4 +1,7 @@
 //! Numbers within limits, and the unit a power figure is written in.
+//!
+//! Tests: crates/platform/tests/all/bad_files.rs::capacity,
+//! crates/platform/tests/all/bad_files.rs::costs_are_at_most_a_millisecond
 
 use toml::Spanned;
 

@@ -1,4 +1,7 @@
 //! The kernel's frequency domains: cpufreq policies.
+//!
+//! Tests: crates/platform/tests/all/sysfs.rs::a_board_of_two_clusters,
+//! crates/platform/tests/all/sysfs.rs::an_inactive_policy_and_an_unknown_latency
 
 use super::{CPUS, SysfsError, Tree, tree};
 

@@ -1,4 +1,6 @@
 //! The instruction set, by the names of the CPUs (`compatible`).
+//!
+//! Tests: crates/platform/tests/all/import/architectures.rs::names_of_cpus_in_device_trees
 
 use crate::arch::Arch;
 use crate::fdt::Node;

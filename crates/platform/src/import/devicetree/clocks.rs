@@ -1,4 +1,7 @@
 //! Clocks, their operating points and the power at each.
+//!
+//! Tests: crates/platform/tests/all/import/voltages.rs::coefficients_and_voltages_make_power,
+//! crates/platform/tests/all/import/mod.rs::a_device_tree_with_the_kernels_energy_model
 
 use super::{MAX_STEPS, View};
 use crate::fdt::Node;

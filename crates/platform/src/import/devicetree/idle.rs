@@ -1,4 +1,7 @@
 //! Idle states of CPUs and of the power domains they are in.
+//!
+//! Tests: crates/platform/tests/all/import/mod.rs::phones,
+//! crates/platform/tests/all/import/hostile.rs::a_device_tree_with_a_nameless_idle_state
 
 use super::{MAX_STEPS, View};
 use crate::fdt::Node;

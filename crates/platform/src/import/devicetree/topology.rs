@@ -1,4 +1,7 @@
 //! Which CPUs belong together, by the tree's `cpu-map`, caches and NUMA nodes.
+//!
+//! Tests: crates/platform/tests/all/import/mod.rs::phones,
+//! crates/platform/tests/all/import/hostile.rs::device_trees_in_circles
 
 use super::{MAX_STEPS, View};
 use crate::arch::Arch;

@@ -1,4 +1,6 @@
 //! Nodes of clusters in LISA's energy model: what a cluster draws beside its CPUs.
+//!
+//! Tests: crates/platform/tests/all/import/mod.rs::clusters_of_an_energy_model_of_lisa
 
 use super::{MAX_POWER, NrgModel, capacity_and_power, entries, idle, khz};
 use crate::import::found::cpu_list;

@@ -1,4 +1,6 @@
 //! Idle states in LISA's energy model: names and powers, without times.
+//!
+//! Tests: crates/platform/tests/all/import/mod.rs::an_energy_model_of_lisa
 
 use super::{MAX_POWER, NrgModel, entries};
 use crate::IdleState;

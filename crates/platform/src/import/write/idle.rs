@@ -1,4 +1,6 @@
 //! The `[[idle_state]]` tables.
+//!
+//! Tests: crates/platform/tests/all/import/round_trip.rs, crates/platform/tests/all/import/mod.rs
 
 use super::Writer;
 use crate::form::{entry, number};
