@@ -1,5 +1,8 @@
 //! Instructions (Documentation/bpf/standardization/instruction-set.rst), and what is checked of a
 //! program before it may run: after that no register, jump or call of it can be out of range.
+//!
+//! Tests: crates/bpf-vm/tests/all/programs.rs,
+//! crates/bpf-vm/tests/all/hostile.rs::any_bytes_are_refused_or_run
 
 use crate::fault::Refusal;
 

@@ -1,4 +1,7 @@
-//! The interpreter: slow, plain, and what the compiler is compared with.
+//! The interpreter: slow, plain, and what the compiler is compared with. A change of what an
+//! instruction does is one of `jit` as well.
+//!
+//! Tests: crates/bpf-vm/tests/all/programs.rs, crates/bpf-vm/tests/all/same.rs
 
 use crate::Fault;
 use crate::budget;

@@ -16,6 +16,10 @@
 //! before the region, and twice as many behind it, which nobody writes. So a load whose register
 //! points into the region needs no other check, and one whose register does not reads the middle of
 //! what is behind: 0.
+//!
+//! Tests:
+//! crates/bpf-vm/tests/all/programs.rs::a_load_from_a_wild_address_is_0_and_a_store_is_a_fault,
+//! crates/bpf-vm/tests/all/same.rs::a_store_at_a_shifted_address_stays_inside
 
 use crate::{Fault, budget};
 use rustix::mm::{MapFlags, ProtFlags, mmap, mmap_anonymous, munmap};

@@ -1,4 +1,6 @@
 //! A program that has been checked, with all that it refers to found.
+//!
+//! Tests: crates/bpf-vm/tests/all/programs.rs, crates/bpf-vm/tests/all/hostile.rs
 
 use crate::fault::Refusal;
 use crate::insn::{self, Insn, STX, TO_FUNCTION, TO_HELPER};

@@ -1,4 +1,6 @@
 //! The machine: memory, maps, programs, and how a program is entered.
+//!
+//! Tests: crates/bpf-vm/tests/all/budget.rs, crates/bpf-vm/tests/all/programs.rs
 
 use crate::arena::Arena;
 use crate::jit::{Compiled, Entry};

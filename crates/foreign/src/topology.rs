@@ -1,4 +1,6 @@
 //! Caches of the modelled machine, as the kernel sees them.
+//!
+//! Tests: crates/cli/tests/all/schedulers.rs::a_loader_sees_the_modelled_machine
 
 use wakeplace_platform::{CpuId, Platform};
 

@@ -1,4 +1,6 @@
-//! Helpers on maps.
+//! Helpers on maps. `jit/lookup.rs` does one of these in compiled code: both must agree.
+//!
+//! Tests: crates/bpf-vm/tests/all/maps.rs, crates/bpf-vm/tests/all/budget.rs
 
 use super::EFAULT;
 use crate::Fault;

@@ -1,4 +1,7 @@
 //! Helpers that need no kernel: maps, memory, loops, strings.
+//!
+//! Tests: crates/cli/tests/all/syscall_programs.rs::a_program_gives_what_a_kernel_gives,
+//! crates/bpf-vm/tests/all/budget.rs
 
 mod maps;
 mod names;

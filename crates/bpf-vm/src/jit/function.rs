@@ -1,4 +1,6 @@
 //! One function: its frame, its blocks, memory, jumps and calls.
+//!
+//! Tests: crates/bpf-vm/tests/all/same.rs, crates/bpf-vm/tests/all/programs.rs
 
 use crate::helpers::{CPU_ID, MAP_LOOKUP};
 use crate::insn::{

@@ -1,4 +1,7 @@
 //! Arithmetic.
+//!
+//! Tests: crates/bpf-vm/tests/all/same.rs,
+//! crates/bpf-vm/tests/all/programs.rs::division_by_zero_and_by_minus_one_have_results
 
 use super::function::Making;
 use crate::insn::{ALU64, Insn};

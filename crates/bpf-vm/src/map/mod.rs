@@ -2,6 +2,9 @@
 //!
 //! Values are in the memory of the programs, which hold pointers to them. Keys are outside. The
 //! order of a hash map is that of insertion: equal runs walk it in the same order.
+//!
+//! Tests: crates/bpf-vm/tests/all/maps.rs, crates/bpf-vm/tests/all/budget.rs,
+//! crates/bpf-vm/tests/all/programs.rs::a_hash_map_is_filled_by_a_program
 
 mod kind;
 mod special;

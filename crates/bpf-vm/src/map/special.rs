@@ -1,4 +1,7 @@
 //! Fields of a map's values that belong to the kernel: an update leaves them as they are.
+//!
+//! Tests: crates/cli/tests/all/schedulers.rs::runs_are_the_same_twice_and_interpreted,
+//! crates/bpf-vm/tests/all/maps.rs::values_with_fields_of_the_kernel_are_given_up
 
 use std::ops::Range;
 use wakeplace_btf::{Btf, Kind, MAX_STEPS};

@@ -3,6 +3,8 @@
 //!
 //! A run asks by messages ([`crate::wire`]) and needs no right of its own to any of it. Beside a
 //! walled run the guard is a process ([`crate::wall`]); else it is a thread.
+//!
+//! Tests: crates/cli/tests/all/interception.rs, crates/cli/tests/all/wall.rs
 
 mod kin;
 mod memory;

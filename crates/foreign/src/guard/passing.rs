@@ -1,4 +1,7 @@
 //! A descriptor over a socket (`SCM_RIGHTS`, unix(7)).
+//!
+//! Tests: crates/cli/tests/all/interception.rs::virtual_time_does_not_depend_on_the_way,
+//! crates/cli/tests/all/wall.rs
 
 use super::checked;
 use std::ffi::c_void;

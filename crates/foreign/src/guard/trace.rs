@@ -2,7 +2,11 @@
 //! profile, for example. A traced thread stops before any filter sees its call, and once more with
 //! the result. A call that is answered here becomes one that does nothing, and its result the
 //! answer. A descriptor goes to the loader, or comes from it, by a call that is made in the place
-//! of its own, over a socket that it has from its start.
+//! of its own, over a socket that it has from its start. What a call is answered must not depend on
+//! the way: `notify` does the same by notification.
+//!
+//! Tests: crates/cli/tests/all/interception.rs::results_do_not_depend_on_the_way,
+//! crates/cli/tests/all/interception.rs::a_loader_may_close_all_descriptors
 
 use super::memory::memory_of;
 use super::process::Beside;

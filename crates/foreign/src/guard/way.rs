@@ -1,4 +1,7 @@
 //! The way that calls of loaders take here: tried out once.
+//!
+//! Tests: crates/cli/tests/all/interception.rs::doctor_says_which_way_calls_take,
+//! crates/cli/tests/all/interception.rs::no_other_way_is_known
 
 use super::passing::receive;
 use super::{Answer, Event, checked, notify, spawn, trapped, vdso};

@@ -1,4 +1,7 @@
 //! Where fields are in the structures of the offered kernel, by its type information.
+//!
+//! Tests: crates/cli/tests/all/schedulers.rs::calls_answer_as_a_kernel_does,
+//! crates/cli/tests/all/schedulers.rs::wrong_options_are_refused
 
 use crate::ForeignError;
 use wakeplace_bpf_vm::Btf;

@@ -1,4 +1,6 @@
 //! Walks over cgroups (`struct bpf_iter_css`, kernel/bpf/cgroup_iter.c).
+//!
+//! Tests: crates/cli/tests/all/schedulers.rs::calls_answer_as_a_kernel_does
 
 use super::{Named, nothing, signed};
 use crate::kernel::Running;

@@ -1,4 +1,7 @@
 //! Masks of CPUs that programs make (kernel/bpf/cpumask.c).
+//!
+//! Tests: crates/cli/tests/all/schedulers.rs::runs_are_the_same_twice_and_interpreted,
+//! xtask/src/tries/kernel_schedulers.rs
 
 use super::cpus::read_mask;
 use super::{Named, nothing, objects};

@@ -1,4 +1,6 @@
-//! How schedulers end themselves, and what they print.
+//! How schedulers end themselves, and what they print (docs/rules/sched-ext.md#errors).
+//!
+//! Tests: crates/cli/tests/all/schedulers.rs::what_a_scheduler_does_wrong_is_named
 
 use super::{Named, nothing};
 use crate::kernel::Running;

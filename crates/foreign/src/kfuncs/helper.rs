@@ -1,4 +1,7 @@
 //! Helpers that need the kernel.
+//!
+//! Tests: crates/cli/tests/all/schedulers.rs::calls_answer_as_a_kernel_does,
+//! xtask/src/tries/kernel_schedulers.rs
 
 use super::{Code, cpus, timers};
 use crate::kernel::{Running, get};

@@ -1,4 +1,6 @@
-//! Iterators: numbers, tasks.
+//! Iterators: numbers, tasks. Only real schedulers use these.
+//!
+//! Tests: xtask/src/tries/kernel_schedulers.rs
 
 use super::{Named, int, nothing, signed};
 use crate::kernel::Running;

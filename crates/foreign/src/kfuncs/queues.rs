@@ -1,4 +1,9 @@
-//! Queues: insert, move, walk, count.
+//! Queues: insert, move, walk, count. Each does what the kernel's function of that name does
+//! (kernel/sched/ext.c; docs/rules/sched-ext.md#insert, docs/rules/sched-ext.md#queues); names of
+//! older kernels go the same way.
+//!
+//! Tests: crates/cli/tests/all/schedulers.rs::calls_answer_as_a_kernel_does,
+//! crates/cli/tests/all/schedulers.rs::runs_are_the_same_twice_and_interpreted
 
 use super::{Named, int, signed};
 use crate::kernel::Running;

@@ -1,4 +1,6 @@
 //! Tasks and cgroups.
+//!
+//! Tests: crates/cli/tests/all/schedulers.rs::calls_answer_as_a_kernel_does
 
 use super::{Named, int, nothing, same};
 use crate::kernel::{Running, get};

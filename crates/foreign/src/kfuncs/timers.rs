@@ -1,4 +1,7 @@
 //! Timers and work items, which live in values of maps.
+//!
+//! Tests: crates/cli/tests/all/schedulers.rs::calls_answer_as_a_kernel_does,
+//! crates/cli/tests/all/schedulers.rs::runs_are_the_same_twice_and_interpreted
 
 use super::{Named, signed};
 use crate::kernel::{Running, Timer};

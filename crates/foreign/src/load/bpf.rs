@@ -1,5 +1,8 @@
 //! bpf(2): commands on maps, types and links. Offsets are those of `union bpf_attr`
 //! (include/uapi/linux/bpf.h).
+//!
+//! Tests: crates/cli/tests/all/schedulers.rs::runs_are_the_same_twice_and_interpreted,
+//! fuzz/tests/all/mutations.rs
 
 use super::attr::Attr;
 use super::calls::{Answer, Call};

@@ -1,5 +1,8 @@
 //! Calls of the loader: they come in, and answers go out. What a call is answered is not said here.
 //! All of it goes over the wire to the loader's guard, which alone touches the loader.
+//!
+//! Tests: crates/cli/tests/all/schedulers.rs::a_loader_runs_in_virtual_time,
+//! crates/cli/tests/all/wall.rs
 
 use super::memory_file::file_id;
 use crate::guard::{self, Way};

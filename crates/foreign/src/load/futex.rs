@@ -1,4 +1,7 @@
-//! Futexes: threads of the loader wake each other here, not in the host's kernel.
+//! Futexes: threads of the loader wake each other here, not in the host's kernel. A thread that
+//! waits must be in virtual time, or the run would wait for the host.
+//!
+//! Tests: crates/cli/tests/all/schedulers.rs::a_loader_runs_in_virtual_time
 
 use super::calls::{Answer, Call};
 use super::serve::Session;

@@ -1,5 +1,8 @@
 //! The files that loaders read, as the modelled machine would have them
-//! (Documentation/ABI/testing/sysfs-devices-system-cpu), by path.
+//! (Documentation/ABI/testing/sysfs-devices-system-cpu), by path. What is told here and what the
+//! core is told come from one platform.
+//!
+//! Tests: crates/cli/tests/all/schedulers.rs::a_loader_sees_the_modelled_machine
 
 use crate::topology;
 use wakeplace_platform::{CpuId, Platform};

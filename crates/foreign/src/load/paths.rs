@@ -1,4 +1,6 @@
 //! Calls with paths, and the few others that would show the host's machine.
+//!
+//! Tests: crates/cli/tests/all/schedulers.rs::a_loader_sees_the_modelled_machine
 
 use super::calls::{Answer, Call};
 use super::clocks;

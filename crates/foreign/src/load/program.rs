@@ -1,4 +1,7 @@
 //! bpf(2): programs.
+//!
+//! Tests: crates/cli/tests/all/syscall_programs.rs,
+//! crates/cli/tests/all/schedulers.rs::what_is_not_offered_is_refused_by_name
 
 use super::attr::Attr;
 use super::calls::{Answer, Call};

@@ -1,4 +1,8 @@
-//! Calls that wait, for a time or for a descriptor, and what they become in virtual time.
+//! Calls that wait, for a time or for a descriptor, and what they become in virtual time
+//! (docs/rules/sched-ext.md#loader).
+//!
+//! Tests: crates/cli/tests/all/schedulers.rs::a_loader_runs_in_virtual_time,
+//! crates/cli/tests/all/interception.rs::virtual_time_does_not_depend_on_the_way
 
 use super::calls::{Answer, Call};
 use super::memory_file::fstat;

@@ -14,6 +14,8 @@
 //! of each is noticed by another: the kernel ends the worker with main, and a guard whose worker is
 //! gone ends its loader with all descendants. Keeper and guards are a session of their own, which
 //! no Ctrl-C reaches. Orphans become children of the guard, the keeper or main, whichever lives.
+//!
+//! Tests: crates/cli/tests/all/wall.rs
 
 mod filter;
 mod keeper;
