@@ -1,4 +1,6 @@
 //! One decision with all that it looked at: the record of `policy/include/wakeplace/explain.h`.
+//!
+//! Tests: crates/policy-sys/tests/all/explain.rs
 
 use crate::classes::ClassTask;
 use crate::core::{Choice, Core, Request, zeroed_box};

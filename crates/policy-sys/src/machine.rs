@@ -1,4 +1,7 @@
 //! A machine as the core wants to be told of it.
+//!
+//! Tests: crates/policy-sys/tests/all/topology.rs, crates/policy-sys/tests/all/topology_numa.rs,
+//! crates/policy-sys/tests/all/fixtures.rs
 
 use crate::core::Core;
 use crate::sys;

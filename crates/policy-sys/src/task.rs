@@ -1,4 +1,6 @@
 //! A task as the core sees it.
+//!
+//! Tests: crates/policy-sys/tests/all/signals.rs, crates/policy-sys/tests/all/fixtures.rs
 
 use crate::sys;
 

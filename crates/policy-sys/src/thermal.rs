@@ -1,4 +1,6 @@
 //! Thermal zones: the home measures the temperature and looks; the core says what to cap.
+//!
+//! Tests: crates/policy-sys/tests/all/thermal.rs
 
 use crate::core::Core;
 use crate::sys;

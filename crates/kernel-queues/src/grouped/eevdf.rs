@@ -1,5 +1,8 @@
 //! Two levels of the queue of the kernels from 6.6 on. A group's entity runs, waits and is delayed
-//! like a task; it goes on being the one that runs while the group's tasks change.
+//! like a task; it goes on being the one that runs while the group's tasks change
+//! (docs/decisions/020, docs/rules/queues.md#eevdf).
+//!
+//! Tests: crates/engine/tests/behaviour/groups.rs
 
 use super::{entity_of, group_of};
 use crate::eevdf::{EevdfParams, EevdfQueue, Entity};
