@@ -1,6 +1,9 @@
 //! The first book of the energy meter: how long each CPU and cluster did what.
 //!
 //! It knows times only. Energies follow at the end, as the sum of time x power over its entries.
+//!
+//! Tests: crates/metrics/src/meter/tests.rs::a_ledger_entry_under_the_wrong_state_is_found,
+//! crates/metrics/src/meter/tests.rs::energy_by_hand
 
 use crate::energy::{CpuEnergy, EnergyPart, PartKind};
 use crate::meter::PowerSource;

@@ -2,6 +2,9 @@
 //! changes.
 //!
 //! It keeps no times and shares no entry with the ledger; both must come to the same energy.
+//!
+//! Tests: crates/metrics/src/meter/tests.rs::a_wrong_running_total_is_found,
+//! crates/metrics/src/meter/tests.rs::energy_by_hand
 
 use crate::meter::PowerSource;
 use crate::occupancy::ClusterUse;

@@ -1,4 +1,6 @@
 //! What the search knows of a machine: rooms and powers per operating point.
+//!
+//! Tests: crates/optimum/tests/brute_force.rs
 
 use crate::DEMAND_SCALE;
 use std::fmt;

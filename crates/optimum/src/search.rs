@@ -1,8 +1,10 @@
 //! Branch and bound over placements, largest task first.
 //!
 //! A branch is cut if its bound (what is placed, plus `State::least_added` for the rest) is no
-//! better than the best placement known, or if one with the same demand on alike CPUs was seen.
-//! The first placement to beat is a greedy one, improved by moves and swaps.
+//! better than the best placement known, or if one with the same demand on alike CPUs was seen. The
+//! first placement to beat is a greedy one, improved by moves and swaps (docs/decisions/036).
+//!
+//! Tests: crates/optimum/tests/brute_force.rs
 
 use crate::Load;
 use crate::machine::Machine;

@@ -1,5 +1,7 @@
 //! The table of wake-up cases in a study, as it was published: a row per case, a column per
 //! counter, `published > simulated` in each cell.
+//!
+//! Tests: crates/cli/tests/all/wakeup_cases.rs::the_tables_of_a_study_have_a_legend
 
 use crate::{Align, Cell, Table, number};
 use wakeplace_metrics::{CaseCounts, WakeupCases};

@@ -1,4 +1,6 @@
 //! What everything was at some instants of a run (`sim --dump-state`).
+//!
+//! Tests: crates/cli/tests/all/results.rs::the_state_at_some_times
 
 use crate::{Align, Cell, Format, Style, Table, number, phrase};
 use wakeplace_outcome::{self as outcome, State, ranges};

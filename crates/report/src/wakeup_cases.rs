@@ -1,4 +1,6 @@
 //! `--export-wakeup-cases`: the table of the capacity-aware series, per policy and seed.
+//!
+//! Tests: crates/cli/tests/all/wakeup_cases.rs
 
 use crate::{Cell, Format, SCHEMA_VERSION, Style, Table, json};
 use serde_json::{Map, Value, json};

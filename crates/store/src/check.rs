@@ -2,6 +2,8 @@
 //!
 //! All but the figures of a run is computed again: which cells there are, what each of them is of,
 //! and its key. The figures have a sum, which tells an accident, and no forgery.
+//!
+//! Tests: crates/store/tests/all/forged.rs, crates/store/tests/all/damage.rs
 
 use crate::error::Flaw;
 use crate::sweep::expected;

@@ -3,6 +3,9 @@
 //!
 //! What is switched off and why: <https://www.sqlite.org/security.html>, "Untrusted SQLite Database
 //! Files".
+//!
+//! Tests: crates/store/tests/all/forged.rs::what_is_none_of_a_stores_tables_is_refused,
+//! fuzz/tests/all/mutations.rs
 
 use crate::place::beside;
 use rusqlite::config::DbConfig;

@@ -1,4 +1,7 @@
 //! How a store is opened, or made.
+//!
+//! Tests: crates/store/tests/all/names.rs,
+//! crates/cli/tests/all/sweeps.rs::a_store_of_something_else_is_refused
 
 use crate::check::{APPLICATION, MAX_CHUNK, SCHEMA, VERSION};
 use crate::owner::Owner;

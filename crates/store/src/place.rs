@@ -1,4 +1,6 @@
 //! What stands where a store is to be: an ordinary file, or nothing yet.
+//!
+//! Tests: crates/store/tests/all/names.rs
 
 use crate::StoreError;
 use std::fs::File;

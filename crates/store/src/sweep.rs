@@ -1,4 +1,7 @@
-//! A sweep on some threads: cells are claimed in chunks, run, and committed in batches.
+//! A sweep on some threads: cells are claimed in chunks, run, and committed in batches. A cell is
+//! committed once, whoever ran it; the result does not depend on threads.
+//!
+//! Tests: crates/cli/tests/all/sweeps.rs::a_killed_sweep_goes_on, crates/store/tests/all/leases.rs
 
 use crate::{Done, Store, StoreError};
 use std::collections::BTreeMap;

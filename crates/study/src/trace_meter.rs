@@ -1,4 +1,6 @@
 //! The energy meter of all runs, as traces ask it.
+//!
+//! Tests: crates/cli/tests/all/traces.rs::all_forms_of_one_run
 
 use wakeplace_engine::{Happening, Observer};
 use wakeplace_metrics::{EnergyMeter, PlatformPower, scaled, scaled_unit};

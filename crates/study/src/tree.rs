@@ -1,4 +1,6 @@
 //! A kernel tree's own code in the place of a policy.
+//!
+//! Tests: crates/cli/tests/all/kernel_runs.rs::a_comparison_does_not_depend_on_threads
 
 use crate::StudyError;
 use std::any::Any;

@@ -1,4 +1,7 @@
 //! What a result keeps of the runs of a policy.
+//!
+//! Tests: crates/report/src/diff/tests.rs,
+//! crates/cli/tests/all/results.rs::two_results_are_compared
 
 use crate::html::read::{self, Parsed};
 use crate::html::{HtmlError, Source};

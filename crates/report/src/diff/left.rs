@@ -1,4 +1,6 @@
 //! Which runs of two results belong together.
+//!
+//! Tests: crates/report/src/diff/tests.rs
 
 use super::kept::Kept;
 use std::collections::{BTreeMap, VecDeque};

@@ -1,4 +1,7 @@
 //! Wake-ups by sizes of task and CPUs, where they were counted.
+//!
+//! Tests: crates/report/src/html/tests.rs::an_older_result_has_less_and_says_so,
+//! crates/cli/tests/all/wakeup_cases.rs
 
 use super::charts::once;
 use super::view::{Block, Cell, Section, Table};

@@ -1,4 +1,8 @@
-//! Charts as Vega-Lite. Strings that begin with `@` are colours of the page's theme.
+//! Charts as Vega-Lite. Strings that begin with `@` are colours of the page's theme. A colour that
+//! begins with `@` is one of the template's.
+//!
+//! Tests: crates/report/src/html/drawings.rs::names_become_colours_and_data_stays,
+//! xtask/src/tries/pages.rs
 
 use super::axis;
 use serde_json::{Value, json};

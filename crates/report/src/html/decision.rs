@@ -1,4 +1,7 @@
 //! One decision, from the JSON of `explain`: the CPU first, then why, then the other candidates.
+//!
+//! Tests: crates/cli/tests/all/hostile_text.rs::a_page_shows_names_harmlessly,
+//! xtask/src/tries/pages.rs
 
 use super::read::{HtmlError, Source, parse};
 use super::view::{Block, Cell, Table};

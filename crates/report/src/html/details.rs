@@ -1,4 +1,7 @@
 //! Where energy and time went: sections that `compare`, `sim` and studies share.
+//!
+//! Tests: crates/report/src/html/tests.rs::an_older_result_has_less_and_says_so,
+//! crates/cli/tests/all/report.rs::kinds_of_cpu_within_a_cluster_add_up
 
 use super::charts::{Bar, Dot, bars, dots};
 use super::view::{Block, Cell, Chart, Section, Table};

@@ -1,4 +1,7 @@
 //! Wake-up latencies as curves and figures.
+//!
+//! Tests: crates/report/src/html/tests.rs::an_older_result_has_less_and_says_so,
+//! xtask/src/tries/pages.rs
 
 use super::charts::{Point, curves};
 use super::details::{Shown, chart, each, first_cells, heads, section};

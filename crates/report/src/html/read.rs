@@ -1,4 +1,8 @@
-//! From the text of a result to what a page is made of; anything else is refused.
+//! From the text of a result to what a page is made of; anything else is refused. What a page needs
+//! and an older result lacks is left out of the page, and the page says so.
+//!
+//! Tests: crates/report/src/html/tests.rs::no_result_is_refused_in_a_sentence,
+//! crates/report/src/html/tests.rs::results_of_version_1_are_read
 
 use serde::de::DeserializeOwned;
 use serde_json::Value;

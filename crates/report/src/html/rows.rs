@@ -1,4 +1,7 @@
 //! A study's figures: charts and tables of published beside simulated ones.
+//!
+//! Tests: crates/report/src/html/tests.rs::the_json_of_a_study_is_read_back,
+//! crates/cli/tests/all/report.rs::a_study_has_its_page
 
 use super::charts::{Dot, dots, once};
 use super::compared::badge;

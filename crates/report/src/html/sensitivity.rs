@@ -1,4 +1,7 @@
 //! Conclusions with assumed costs halved and doubled.
+//!
+//! Tests: crates/cli/tests/all/report.rs::a_study_has_its_page,
+//! crates/report/src/html/tests.rs::the_json_of_a_study_is_read_back
 
 use super::figures;
 use super::view::{Block, Cell, Section, Table};

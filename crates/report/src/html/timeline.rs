@@ -1,4 +1,8 @@
-//! What ran where in a window, for the page's own drawing.
+//! What ran where in a window, for the page's own drawing. The page's script (`assets`) reads these
+//! lists by place.
+//!
+//! Tests: crates/report/src/html/tests.rs::what_a_result_says_is_no_markup,
+//! crates/cli/tests/all/report.rs::a_window_changes_no_run
 
 use super::view::{Block, Cell, Section, Table, TimelineView};
 use crate::number;

@@ -1,4 +1,6 @@
 //! What a study promised: per case and goal the best feature, what is kept of it, what is lost.
+//!
+//! Tests: none; its figures are crates/study/src/promise/tests.rs', and docs/results has the pages.
 
 use super::power_of_case;
 use crate::phrase::title;

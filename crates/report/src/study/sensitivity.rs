@@ -1,4 +1,6 @@
 //! What becomes of the conclusions with assumed costs halved and doubled, as tables.
+//!
+//! Tests: crates/report/src/study/tests.rs::a_conclusion_that_flips_is_marked_wherever_it_stands
 
 use super::power_of_case;
 use crate::phrase::{short_policy, title, wrap};

@@ -1,4 +1,7 @@
 //! Energy against latency over all cases: geometric means, and where a rival beats ours.
+//!
+//! Tests: none; its figures are crates/study/src/tradeoff/tests.rs', and docs/results has the
+//! pages.
 
 use crate::phrase::title;
 use crate::{Align, Cell, Format, Style, Table, number};

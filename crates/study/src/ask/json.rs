@@ -1,4 +1,6 @@
 //! An ask as JSON: one key per argument. Other programs and languages hand it over so.
+//!
+//! Tests: crates/study/src/ask/tests.rs::json_is_the_same_question
 
 use super::{Argument, Ask, Kind, Value, argument};
 use crate::Source;

@@ -1,4 +1,7 @@
 //! What is asked, in names: threads, policies, CPUs.
+//!
+//! Tests: crates/cli/tests/all/explain.rs::mistakes_say_what_there_is,
+//! crates/cli/tests/all/explain.rs::named_others_only
 
 use crate::{Experiment, StudyError, apply_settings, check_keys};
 use wakeplace_engine::{Asked, Missing, Options, Which};

@@ -1,4 +1,7 @@
 //! The answer in the types of results.
+//!
+//! Tests: crates/cli/tests/all/explain.rs::the_object_has_what_the_contract_says,
+//! crates/cli/tests/all/schema.rs
 
 use super::Answer;
 use wakeplace_engine::Party;

@@ -1,4 +1,7 @@
 //! One wake-up of a run under a sched_ext scheduler: what its callbacks did.
+//!
+//! Tests: crates/cli/tests/all/schedulers.rs::explain_says_what_callbacks_did,
+//! crates/cli/tests/all/schedulers.rs::explain_takes_one_scheduler_and_says_how_it_ended
 
 use super::{Question, asked, json, to};
 use crate::{Experiment, StudyError};

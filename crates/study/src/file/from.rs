@@ -1,4 +1,6 @@
 //! Cases that a study takes from others.
+//!
+//! Tests: crates/study/src/promise/tests.rs::cases_come_from_other_studies
 
 use super::columns::settings_of;
 use super::raw::{RawFrom, Text};

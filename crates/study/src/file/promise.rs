@@ -1,4 +1,6 @@
 //! What a study promises, from its `[promise]` table.
+//!
+//! Tests: crates/study/src/promise/tests.rs::wrong_names_are_told
 
 use super::raw::{RawFeature, RawPromise, Text};
 use super::values::{metric, percent, position};

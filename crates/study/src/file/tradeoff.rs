@@ -1,4 +1,6 @@
 //! Energy against latency, from a study's `[tradeoff]` table.
+//!
+//! Tests: crates/study/src/tradeoff/tests.rs
 
 use super::raw::{RawTradeoff, Text};
 use super::values::{at, metric, percent, position};

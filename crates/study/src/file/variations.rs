@@ -1,4 +1,7 @@
 //! The study's cases with something changed: variants and experiments.
+//!
+//! Tests: crates/study/src/study/tests.rs::experiments_stand_beside_the_published_figures,
+//! crates/study/src/study/tests.rs::variants_have_no_published_figures
 
 use super::columns::{columns, settings_of};
 use super::raw::{RawCase, RawVariation};

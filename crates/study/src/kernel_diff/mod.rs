@@ -1,5 +1,7 @@
 //! A tree's decisions, each beside what a policy of the core answers to the same question on the
 //! tree's state at that moment. Trajectories are not compared: they part within milliseconds.
+//!
+//! Tests: crates/cli/tests/all/kernel_diff.rs
 
 mod draw;
 mod tally;

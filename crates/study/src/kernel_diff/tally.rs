@@ -1,4 +1,7 @@
 //! What is counted, and the examples that are kept.
+//!
+//! Tests: crates/cli/tests/all/kernel_diff.rs::a_broken_rule_is_found,
+//! crates/cli/tests/all/kernel_diff.rs::the_core_decides_as_the_kernel
 
 use crate::explain::{CoreAnswer, TreeAnswer};
 use crate::{Experiment, StudyError};

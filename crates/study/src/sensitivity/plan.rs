@@ -1,4 +1,6 @@
 //! Which runs it takes: per case the plain one and two per cost, all with the same seeds.
+//!
+//! Tests: crates/study/src/sensitivity/judge/tests.rs
 
 use super::costs::costs;
 use crate::file::{Sensitivity, StudyFile};

@@ -1,4 +1,6 @@
 //! A sweep in the language of studies: TOML with a table `vary`.
+//!
+//! Tests: crates/study/src/sweep/tests.rs::a_file_says_the_same
 
 use super::{Axis, Design, Sweep};
 use crate::error::Flaw;

@@ -1,4 +1,7 @@
 //! A platform with one value of its file changed.
+//!
+//! Tests: crates/study/src/sweep/tests.rs,
+//! crates/study/src/run_table.rs::a_varied_platform_has_one_column
 
 use super::vary;
 use crate::{Source, StudyError};

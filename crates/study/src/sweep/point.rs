@@ -1,4 +1,7 @@
-//! A point of a sweep: what it consists of, and its runs.
+//! A point of a sweep: what it consists of, and its runs. A cell is what `compare` runs with the
+//! same arguments, to the byte.
+//!
+//! Tests: crates/study/src/sweep/tests.rs::a_cell_is_the_run_of_a_comparison
 
 use super::Sweep;
 use crate::experiment::expand;
