@@ -1,4 +1,6 @@
 //! A column of a table: values that wait, and those that are encoded already.
+//!
+//! Tests: crates/cli/tests/all/traces.rs::all_forms_of_one_run
 
 use super::texts::{Text, Texts};
 use parquet::column::page::{CompressedPage, PageWriteSpec, PageWriter};

@@ -1,4 +1,6 @@
 //! Energy as whoever measures it says it.
+//!
+//! Tests: crates/trace/tests/all/traces.rs::events_told_by_hand
 
 use super::sink::Counter;
 use wakeplace_engine::Observer;

@@ -1,4 +1,7 @@
 //! What is known of the run while its events are told, and how they are named.
+//!
+//! Tests: crates/trace/tests/all/traces.rs::events_told_by_hand,
+//! crates/trace/tests/all/traces.rs::priorities_follow_the_phases
 
 use super::threads::{Cpu, LEADER, Thread, leader_comm};
 use crate::event::{Context, Event, Kind, TaskState, Who};

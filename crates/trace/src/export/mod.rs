@@ -1,4 +1,7 @@
-//! Traces of a simulated run, for the readers of real ones: an observer of the engine.
+//! Traces of a simulated run, for the readers of real ones: an observer of the engine. All forms
+//! are written of one walk: an event that one form has, each has that can show it.
+//!
+//! Tests: crates/trace/tests/all/traces.rs, crates/cli/tests/all/traces.rs::all_forms_of_one_run
 
 mod bytes;
 #[cfg(feature = "parquet")]

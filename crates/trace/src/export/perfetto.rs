@@ -1,7 +1,9 @@
 //! Perfetto's protobuf: kernel events in bundles by CPU, quantities and decisions on tracks.
 //!
 //! What waits is written as soon as it is a chunk; a chunk is one bundle per CPU, then its tracks.
-//! Nothing in a chunk is earlier than anything in the one before.
+//! Nothing in a chunk is earlier than anything in the one before (docs/rules/traces.md#perfetto).
+//!
+//! Tests: crates/trace/tests/all/traces.rs::whole_runs_read_back
 
 mod events;
 mod fields;

@@ -1,5 +1,7 @@
 //! Texts of tables: most are names of threads and of reasons. Each is kept once, and rows have its
 //! number.
+//!
+//! Tests: crates/cli/tests/all/traces.rs::all_forms_of_one_run
 
 use parquet::column::writer::ColumnWriterImpl;
 use parquet::data_type::{ByteArray, ByteArrayType};

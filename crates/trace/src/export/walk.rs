@@ -1,4 +1,9 @@
-//! From the engine's events to those of a trace. There is one walk, whatever is written of it.
+//! From the engine's events to those of a trace. There is one walk, whatever is written of it
+//! (docs/rules/traces.md#trace-events).
+//!
+//! Tests: crates/trace/tests/all/traces.rs::events_told_by_hand,
+//! crates/trace/tests/all/traces.rs::an_interrupt_is_no_tasks_doing,
+//! crates/trace/tests/all/replay/exported.rs
 
 use super::energy::Energy;
 use super::known::Known;

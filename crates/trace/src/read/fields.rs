@@ -2,6 +2,10 @@
 //! same without words and arrows (`trace-cmd report -R`), or the short form of libtraceevent's
 //! plugins (`comm:pid [prio] S ==> comm:pid [prio]`), which `trace-cmd report` and `perf script`
 //! use.
+//!
+//! Tests: crates/trace/tests/all/replay/forms.rs,
+//! crates/trace/tests/all/replay/gaps.rs::names_like_fields_are_names,
+//! crates/trace/tests/all/replay/gaps.rs::short_forms_of_parked_and_idle_threads
 
 use crate::event::{Kind, SYNC_WAKE, TaskState, Who};
 

@@ -1,5 +1,9 @@
 //! Events in the order of time, from a file that has them nearly so: recorders write CPU by CPU, a
-//! stretch of time each.
+//! stretch of time each. Memory stays bounded: what cannot be put in order within a stretch is
+//! refused (docs/guide/traces-in.md#order-gaps-size).
+//!
+//! Tests: crates/trace/tests/all/replay/stream.rs,
+//! crates/trace/tests/all/replay/perfetto.rs::bundles_are_put_in_order
 
 use super::Sink;
 use crate::event::{Context, Event, Kind, TaskState, Who};

@@ -1,5 +1,7 @@
 //! A recording as a workload: who ran how long, slept how long, woke whom
 //! (docs/guide/traces-in.md).
+//!
+//! Tests: crates/trace/tests/all/replay/mod.rs, crates/cli/tests/all/recordings.rs
 
 mod machine;
 mod script;

@@ -1,4 +1,7 @@
 //! What the tasks did, as scripts.
+//!
+//! Tests: crates/trace/tests/all/replay/mod.rs::a_recording_by_hand,
+//! crates/trace/tests/all/replay/exported.rs
 
 use super::tracker::{Made, Odd, Step, Task, Tracker};
 use crate::read::order::Found;

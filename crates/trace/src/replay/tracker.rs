@@ -1,4 +1,7 @@
 //! Follows what every task and CPU does, and writes down what the tasks did.
+//!
+//! Tests: crates/trace/tests/all/replay/mod.rs::a_recording_by_hand,
+//! crates/trace/tests/all/replay/exported.rs, crates/trace/tests/all/replay/gaps.rs
 
 mod gaps;
 mod kernel;

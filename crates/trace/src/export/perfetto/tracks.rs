@@ -1,4 +1,8 @@
-//! What stands at the start of a trace, and what is drawn on tracks: quantities and decisions.
+//! What stands at the start of a trace, and what is drawn on tracks: quantities and decisions
+//! (docs/rules/traces.md#perfetto).
+//!
+//! Tests: crates/trace/tests/all/traces.rs::decisions_carry_the_average_run,
+//! crates/trace/tests/all/traces.rs::clusters_and_hotplug_have_tracks
 
 use super::fields::Stamp;
 use crate::export::bytes::Bytes;

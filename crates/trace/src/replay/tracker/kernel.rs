@@ -1,4 +1,8 @@
-//! What CPUs do besides tasks: timers, interrupts' work, idle states, frequencies, moves.
+//! What CPUs do besides tasks: timers, interrupts' work, idle states, frequencies, moves. What is
+//! the kernel's time must not become a task's work: the simulator adds its own.
+//!
+//! Tests: crates/trace/tests/all/replay/exported.rs,
+//! crates/trace/tests/all/replay/mod.rs::odd_recordings_have_a_defined_result
 
 use super::{Current, JUST_LEFT_NS, Tracker};
 use crate::event::{IDLE_EXIT, SOFTIRQ_HRTIMER, SOFTIRQ_SCHED, SOFTIRQ_TIMER, Who};
