@@ -1,4 +1,6 @@
 //! `--export-perfetto`, `--export-ftrace`, `--export-parquet`: traces of the only run.
+//!
+//! Tests: crates/cli/tests/all/traces.rs
 
 use crate::args::SimArgs;
 use crate::failure::Failure;

@@ -1,4 +1,6 @@
 //! Ctrl-C, and other polite ends, while files are written: nothing is left of them.
+//!
+//! Tests: crates/cli/tests/all/interrupt.rs
 
 use crate::failure::Failure;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};

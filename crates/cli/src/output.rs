@@ -1,4 +1,6 @@
 //! Where a result goes: standard output, or a file that is complete or not there at all.
+//!
+//! Tests: crates/cli/tests/all/output.rs
 
 use crate::failure::Failure;
 use crate::interrupt;

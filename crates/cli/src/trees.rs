@@ -1,4 +1,6 @@
 //! `--policy kernel:...`: kernel trees are built before anything is simulated.
+//!
+//! Tests: crates/cli/tests/all/kernel_runs.rs, crates/cli/tests/all/kernel.rs
 
 use crate::commands::lab_watch::Steps;
 use crate::failure::Failure;

@@ -1,4 +1,6 @@
 //! `explain`: one decision.
+//!
+//! Tests: crates/python/tests/test_results.py::test_explain_gives_the_bytes_of_its_command
 
 use crate::ask;
 use crate::error::input;

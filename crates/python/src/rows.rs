@@ -1,5 +1,7 @@
 //! A finished cell on its way from a worker to the process that writes the store: a dict of plain
 //! values, which any executor can carry.
+//!
+//! Tests: crates/python/tests/test_executors.py::test_any_executor_gives_the_same
 
 use pyo3::prelude::*;
 use std::collections::BTreeMap;

@@ -1,5 +1,8 @@
 //! Sweeps: run here on threads, or cell by cell by workers anywhere while one process writes the
-//! store.
+//! store. One process writes the store, whoever ran the cells.
+//!
+//! Tests: crates/python/tests/test_executors.py,
+//! crates/python/tests/test_results.py::test_sweep_gives_the_bytes_of_its_command
 
 use crate::ask;
 use crate::error::input;

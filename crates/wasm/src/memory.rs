@@ -1,4 +1,6 @@
 //! The module's memory is bounded; a run that wants more ends in a trap, and the page says why.
+//!
+//! Tests: xtask/src/gives/playground.rs
 
 use std::sync::atomic::AtomicBool;
 #[cfg(target_family = "wasm")]

@@ -1,4 +1,6 @@
 //! What there is to choose from, with the words of the program's own lists.
+//!
+//! Tests: crates/wasm/src/answer/tests.rs::the_names_are_the_programs
 
 use crate::COMMIT;
 use serde_json::{Value, json};

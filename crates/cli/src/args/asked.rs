@@ -1,4 +1,8 @@
-//! The arguments of `wakeplace_study::ARGUMENTS` as options.
+//! The arguments of `wakeplace_study::ARGUMENTS` as options. A new argument needs nothing here:
+//! help, names and values come from its entry.
+//!
+//! Tests: crates/cli/tests/all/help.rs,
+//! crates/cli/tests/all/bad_input.rs::unknown_names_get_the_nearest
 
 use clap::parser::ValueSource;
 use clap::{Arg, ArgAction, ArgMatches, Command as ClapCommand};

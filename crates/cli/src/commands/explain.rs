@@ -1,5 +1,7 @@
 //! `explain`: one decision, its candidates and what other policies would have done; of a tree's own
 //! code the state that it found; under a sched_ext scheduler what its callbacks did.
+//!
+//! Tests: crates/cli/tests/all/explain.rs
 
 pub(super) use tree::example as example_of_tree;
 

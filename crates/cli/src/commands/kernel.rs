@@ -1,4 +1,6 @@
 //! `kernel list`, `kernel build`.
+//!
+//! Tests: crates/cli/tests/all/kernel.rs
 
 use super::lab_watch::Steps;
 use crate::args::{AnswerFormat, ArchName, KernelBuildArgs, KernelCommand, KernelListArgs};

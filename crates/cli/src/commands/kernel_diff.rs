@@ -1,4 +1,6 @@
 //! `kernel diff`: a kernel's decisions beside the core's answers to the same questions.
+//!
+//! Tests: crates/cli/tests/all/kernel_diff.rs
 
 use super::explain::example_of_tree;
 use super::simulate::inputs;

@@ -1,4 +1,6 @@
 //! `lab run`, `lab kernels`, `lab fetch`.
+//!
+//! Tests: crates/cli/tests/all/lab.rs, crates/lab/tests/boot.rs
 
 use super::lab_watch::Steps;
 use crate::args::{AnswerFormat, ArchName, LabCommand, LabFetchArgs, LabKernelsArgs, LabRunArgs};

@@ -1,4 +1,7 @@
 //! `platform list` and `platform show`; the others are in `platform_import`.
+//!
+//! Tests: crates/cli/tests/all/results.rs::lists_have_every_form,
+//! crates/cli/tests/all/results.rs::a_platform_is_shown_with_its_sources
 
 use super::{platform_import, platform_json, platform_text};
 use crate::args::{ListArgs, PlatformCommand, PlatformShowArgs, ShowFormat};

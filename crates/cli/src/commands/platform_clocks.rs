@@ -1,4 +1,6 @@
 //! What `platform show` says of clocks that hardware chooses or bounds.
+//!
+//! Tests: crates/cli/tests/all/results.rs::cores_and_domains_are_shown_as_they_are
 
 use super::platform_text::numbers;
 use crate::page::Page;

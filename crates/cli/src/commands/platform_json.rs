@@ -1,4 +1,7 @@
-//! `platform show --format json`: the model's fields under their own names.
+//! `platform show --format json`: the model's fields under their own names. A key that is there
+//! stays.
+//!
+//! Tests: crates/cli/tests/all/results.rs::a_platform_is_shown_with_its_sources
 
 use super::platform::unit;
 use super::platform_clocks;

@@ -1,4 +1,6 @@
 //! What moves cost by what is shared, of one platform.
+//!
+//! Tests: crates/cli/tests/all/results.rs::a_platform_is_shown_with_its_sources
 
 use super::platform_json::lines;
 use crate::text::time;

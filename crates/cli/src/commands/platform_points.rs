@@ -1,4 +1,6 @@
 //! `platform show`: the operating points of a clock, what is drawn and believed at each.
+//!
+//! Tests: crates/cli/tests/all/results.rs::a_platform_is_shown_with_its_sources
 
 use crate::machine::EnergyState;
 use crate::page::Page;

@@ -1,4 +1,8 @@
 //! `platform show` for people: what the model understood, and where each figure comes from.
+//!
+//! Tests: crates/cli/tests/all/results.rs::a_platform_is_shown_with_its_sources,
+//! crates/cli/tests/all/results.rs::cores_and_domains_are_shown_as_they_are,
+//! crates/cli/tests/all/results.rs::lists_and_pages_of_platforms_are_short
 
 use super::platform_clocks;
 use super::platform_points::{operating_points, power};

@@ -1,4 +1,7 @@
-//! `workload record`: a program's scheduling, by perf or by the kernel's own trace.
+//! `workload record`: a program's scheduling, by perf or by the kernel's own trace. The kernel's
+//! tracing is as it was, whatever ends the recording.
+//!
+//! Tests: crates/cli/tests/all/interrupt.rs::an_ended_recording_leaves_the_kernel_as_it_was
 
 use crate::args::WorkloadRecordArgs;
 use crate::failure::{Failure, Outcome, Verdict};

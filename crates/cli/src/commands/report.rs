@@ -1,4 +1,6 @@
 //! `report`: results as one page.
+//!
+//! Tests: crates/cli/tests/all/report.rs
 
 use crate::args::ReportArgs;
 use crate::failure::{Failure, Outcome, Verdict};

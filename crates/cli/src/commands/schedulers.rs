@@ -1,4 +1,6 @@
 //! `--scheduler`: anybody's schedulers, loaded before anything is simulated.
+//!
+//! Tests: crates/cli/tests/all/schedulers.rs
 
 use crate::args::SchedulerArgs;
 use crate::failure::Failure;

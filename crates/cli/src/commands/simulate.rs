@@ -1,4 +1,7 @@
 //! `compare` and `sim`.
+//!
+//! Tests: crates/cli/tests/all/results.rs, crates/cli/tests/all/compared.rs,
+//! crates/cli/tests/all/traces.rs
 
 use super::schedulers;
 use crate::args::{CompareArgs, FormatName, RunArgs, SimArgs, Verbosity};

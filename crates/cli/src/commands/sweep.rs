@@ -1,4 +1,6 @@
 //! `sweep`, and `study run` of a file that varies something.
+//!
+//! Tests: crates/cli/tests/all/sweeps.rs
 
 use super::simulate::{jobs, texts};
 use crate::args::{FormatName, OutputArgs, StudyRunArgs, SweepArgs};

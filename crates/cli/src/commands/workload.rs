@@ -1,4 +1,8 @@
-//! `workload list` and `workload check`.
+//! `workload list` and `workload check`. The rows of `workload list` in CSV and JSON are for
+//! programs: their columns stay.
+//!
+//! Tests: below, crates/cli/tests/all/said.rs::one_model_can_be_listed,
+//! crates/cli/tests/all/results.rs::lists_have_every_form
 
 use super::workload_recording;
 use crate::args::{AnswerFormat, FormatName, WorkloadCheckArgs, WorkloadCommand, WorkloadListArgs};

@@ -1,4 +1,6 @@
 //! `workload check trace:FILE`: what was found in a recording.
+//!
+//! Tests: crates/cli/tests/all/recordings.rs
 
 use crate::args::{AnswerFormat, FormatName, WorkloadCheckArgs};
 use crate::failure::{Failure, Outcome, Verdict};

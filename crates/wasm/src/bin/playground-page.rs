@@ -1,5 +1,7 @@
 //! Puts the playground together: `playground-page MODULE FOLDER` prints the page. MODULE is the
 //! module, packed and as base64 (`cargo xtask playground`); FOLDER is `site/playground`.
+//!
+//! Tests: xtask/src/gives/playground.rs
 
 use std::io::Write as _;
 use std::path::Path;

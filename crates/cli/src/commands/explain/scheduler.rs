@@ -1,4 +1,6 @@
 //! What a sched_ext scheduler's callbacks did for a wake-up, for people.
+//!
+//! Tests: crates/cli/tests/all/schedulers.rs::explain_says_what_callbacks_did
 
 use super::text::title;
 use crate::page::{Form, Page};

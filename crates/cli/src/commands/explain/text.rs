@@ -1,4 +1,8 @@
 //! The answer for people: the CPU first.
+//!
+//! Tests: crates/cli/tests/all/explain.rs::why_not_comes_first,
+//! crates/cli/tests/all/explain.rs::what_costs_more_saves_nothing,
+//! crates/cli/tests/all/said.rs::a_decision_says_each_reason_once
 
 use crate::page::{Form, Page};
 use crate::text::{cpu_list, time};

@@ -1,4 +1,6 @@
 //! A decision of a tree's own code, for people: the CPU first.
+//!
+//! Tests: crates/cli/tests/all/kernel_runs.rs::a_decision_is_explained_by_the_trees_own_figures
 
 use super::text::{Sentences, title};
 use crate::page::{Form, Page};
