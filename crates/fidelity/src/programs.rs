@@ -1,5 +1,7 @@
 //! Real programs in an emulated machine, and their models in the simulator; of
 //! which tasks they are made, and who wakes whom how often.
+//!
+//! Tests: crates/fidelity/tests/all/programs.rs
 
 mod guest;
 mod list;

@@ -1,4 +1,7 @@
 //! What the kernel offers to a scheduler that is loaded into it.
+//!
+//! Tests: crates/host/tests/probe.rs::an_old_kernel_and_an_unset_option_are_named,
+//! crates/host/tests/probe.rs::a_loaded_scheduler_is_named
 
 use crate::btf::Kfuncs;
 use crate::config;

@@ -2,6 +2,9 @@
 //! loop without an end, or the kernel's own words. Each of them is said as the run's outcome.
 //!
 //! Only the process of a run has these, and it has one thread.
+//!
+//! Tests: crates/cli/tests/all/kernel_runs.rs::no_kind_of_work_makes_it_warn,
+//! crates/fidelity/tests/all/truth.rs::a_tree_that_is_none_is_refused
 
 use crate::process::Said;
 use crate::stream::Message;

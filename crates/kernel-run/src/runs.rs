@@ -1,4 +1,6 @@
 //! One run.
+//!
+//! Tests: crates/cli/tests/all/kernel_runs.rs
 
 use crate::entered::{Entered, Heard};
 use crate::faults::Place;

@@ -1,4 +1,6 @@
 //! From the name of a kernel to a built object: found in the cache, or built.
+//!
+//! Tests: crates/kernel-tree/tests/all/fake_tree.rs
 
 use crate::content::{Content, hex};
 use crate::kept::{Kept, Trees};

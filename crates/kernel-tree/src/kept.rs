@@ -1,4 +1,8 @@
 //! Trees that were fetched: sources of a version, or of a revision, in the cache.
+//!
+//! Tests: crates/kernel-tree/tests/all/real_tree.rs,
+//! crates/kernel-tree/tests/all/fake_tree.rs::a_revision_is_built_beside_the_work_tree,
+//! crates/cli/tests/all/kernel.rs
 
 use crate::git::Revision;
 use crate::offers::{Kind, Offer, Offers};

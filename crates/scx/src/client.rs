@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 //! `set` and `status`: speaks to the scheduler that runs.
+//!
+//! Tests: scripts/live/guest.sh
 
 use crate::Failure;
 use crate::args::Format;

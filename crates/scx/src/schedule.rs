@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-//! The scheduler's life: check, load, attach, watch, let go.
+//! The scheduler's life: check, load, attach, watch, let go. It changes nothing before it attaches,
+//! and whatever ends it, the kernel's own scheduler is in force again.
+//!
+//! Tests: xtask/src/live/tests.rs, scripts/live/guest.sh, scripts/live/systemd.sh
 
 use crate::args::{Cli, ModeArg};
 use crate::control::socket::SocketError;

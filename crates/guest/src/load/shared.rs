@@ -1,4 +1,6 @@
 //! What all threads of a job see.
+//!
+//! Tests: crates/guest/src/load/tests.rs
 
 use std::sync::atomic::{AtomicU8, Ordering};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};

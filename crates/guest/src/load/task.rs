@@ -1,4 +1,8 @@
-//! One thread of a job: carries its script out.
+//! One thread of a job: carries its script out. The steps are `job.rs`' types, which the lab
+//! writes.
+//!
+//! Tests: crates/guest/src/load/tests.rs,
+//! crates/guest/tests/programs.rs::load_runs_a_job_file_and_reports_each_task
 
 use std::sync::Arc;
 

@@ -1,4 +1,7 @@
-//! The functions of a loaded object.
+//! The functions of a loaded object. Each is one of the C interface
+//! (`crates/kernel-abi/src/abi.rs`).
+//!
+//! Tests: crates/kernel-tree/src/kernel/tests.rs, crates/kernel-tree/tests/all/real_tree.rs
 
 use super::abi::{ABI, CpuState, HostTable, Machine, RawCall, TaskState, View};
 use super::{Claim, FaultEntries, object};

@@ -1,4 +1,6 @@
-//! What a kernel asks of and tells to its host.
+//! What a kernel asks of and tells to its host. What the kernel calls must not unwind into it.
+//!
+//! Tests: crates/kernel-tree/src/kernel/tests.rs, crates/kernel-tree/tests/all/real_tree.rs
 
 use super::abi::{ABI, Choice, Energy, Facts, HostTable, Party, RawDecision};
 use super::memory::Memory;

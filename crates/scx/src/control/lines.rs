@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 //! One line each way, in bounded memory and bounded time, whatever the other end does; and the
 //! threads that serve a bounded number of clients.
+//!
+//! Tests: crates/scx/src/stats/tests.rs::a_gigabyte_is_refused, scripts/live/guest.sh
 
 use crate::control::socket::{Socket, SocketError};
 use std::io::{self, ErrorKind, Read, Write};

@@ -2,6 +2,8 @@
 //! Exposition text, OpenMetrics 1.0. The library writes what it can; it gives every histogram a
 //! sum, which the kernel side does not keep, so histograms are written here, without one (the
 //! specification, "Histogram", does not ask for it).
+//!
+//! Tests: crates/scx/src/metrics/tests.rs, xtask/src/tries/metrics.rs
 
 use super::{Metrics, Part, Status};
 use prometheus_client::collector::Collector;

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 //! Statistics for people: one block per interval, the result first.
+//!
+//! Tests: crates/scx/src/stats/tests.rs::a_block_says_the_result_first
 
 use crate::metrics::{Metrics, Part};
 use std::collections::BTreeMap;

@@ -1,4 +1,7 @@
 //! The tables over the starts in Markdown, or as one object.
+//!
+//! Tests: none; its figures are those of `starts`, and `cargo xtask fidelity` needs guests to make
+//! them.
 
 use super::{Count, POINTS_MAX, Row, Rules, Runs, Start, WAKEUPS_MIN_PCT, rows};
 use crate::placement::page::pct;
