@@ -1,5 +1,7 @@
 //! `cargo xtask COMMAND`: the repository's own checks and generators, and what measures, tries and
 //! releases.
+//!
+//! Tests: xtask/src/commands.rs::a_wrong_name_is_told_the_nearest
 
 use std::io::{self, Write};
 use std::process::ExitCode;

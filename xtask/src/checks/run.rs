@@ -1,4 +1,6 @@
 //! Runs the checks of the list: `.ci/run` stops at the first that fails, nightly does all.
+//!
+//! Tests: none; CI and nightly are its trial.
 
 use std::collections::BTreeMap;
 use std::fs::{self, File};

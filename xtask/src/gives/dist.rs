@@ -10,6 +10,8 @@
 //!
 //! Same sources and tools give the same bytes in any folder: paths are cut off, times are the
 //! commit's.
+//!
+//! Tests: none; nightly builds all of it twice, compares the bytes and installs the packages.
 
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -5,6 +5,8 @@
 //! that version. PYTHON=python3.12: another interpreter. PYTEST='-k sweep': arguments of pytest.
 //! PYTHON_PROFILE=dev: built quickly with this machine's own linker and glibc, for work on it.
 //! WAKEPLACE=FILE: the program to compare with, of the same commit; else it is built.
+//!
+//! Tests: none; it runs crates/python/tests, in nightly.
 
 use std::fs;
 use std::path::PathBuf;

@@ -5,6 +5,8 @@
 //! Each figure is the least of several runs, in processor time (user and system, as the kernel
 //! charged it to the process) and in wall time: on a shared machine only the first says something.
 //! WAKEPLACE_BENCH_QUICK=1: fewer and shorter runs. It judges nothing.
+//!
+//! Tests: none; it prints times and judges nothing.
 
 use std::path::{Path, PathBuf};
 

@@ -3,6 +3,8 @@
 //!
 //! Each workload runs under linux-6.2, then under linux-6.2 with one more group of rules as 6.12
 //! has them in each line, until it is linux-6.12, and under linux-6.2 with that group alone.
+//!
+//! Tests: none; the page that it writes is looked at.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;

@@ -1,4 +1,6 @@
 //! What the program `wakeplace-fidelity` (crates/fidelity) says, to be read or as part of a page.
+//!
+//! Tests: crates/fidelity/tests/all, xtask/src/shop/page.rs::only_the_part_of_a_command_is_replaced
 
 use anyhow::{Context, Result};
 use serde::Deserialize;

@@ -5,6 +5,9 @@
 //! written to NAME-VERSION.txt beside our governors, whose test compares
 //! (docs/rules/cpuidle.md#recorded). Governors of which no recording is there are left out: ours
 //! have no such form.
+//!
+//! Tests:
+//! crates/engine/src/kernel/model/cpuidle/recorded.rs::teo_and_ladder_choose_as_the_kernels_own
 
 use std::path::Path;
 

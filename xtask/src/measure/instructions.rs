@@ -3,6 +3,8 @@
 //!
 //! The counts of the file are of one tool chain, which it names. With another the comparison says
 //! nothing and is skipped.
+//!
+//! Tests: none; nightly compares the counts.
 
 use std::fmt::Write as _;
 use std::path::Path;

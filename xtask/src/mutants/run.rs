@@ -1,5 +1,7 @@
 //! Builds the tests with all mutations in them, once, and runs them with one after the other in
 //! force.
+//!
+//! Tests: none; a run of `cargo xtask mutants` shows a mutation that it does not build or try.
 
 use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader};

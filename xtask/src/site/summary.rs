@@ -1,5 +1,7 @@
 //! The book's table of contents: what is listed in `docs/README.md` first, in its order, then the
 //! rest of each folder by name.
+//!
+//! Tests: xtask/src/site/mod.rs::documents_keep_their_places_and_links
 
 use super::{Document, on_site};
 use std::fmt::Write as _;

@@ -1,4 +1,7 @@
 //! docs/results/outside.md, from the rows and what came of them; and read back.
+//!
+//! Tests: xtask/src/measure/outside/tests.rs,
+//! xtask/tests/all/repo.rs::the_outside_results_are_of_their_rows
 
 use super::measure::Measured;
 use super::rows::{DATA, Data, Ours, Row, Series};

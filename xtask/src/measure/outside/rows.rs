@@ -1,4 +1,7 @@
 //! docs/results/outside/rows.toml: what others published, and how our figure is got.
+//!
+//! Tests: xtask/src/measure/outside/tests.rs::a_wrong_row_has_its_cause,
+//! xtask/src/measure/outside/tests.rs::rows_have_what_they_need
 
 use crate::Finding;
 use serde::Deserialize;
