@@ -1,7 +1,8 @@
-//! Where the tests of a Rust source are. The head comment of each crate says it, and that of each
-//! source that carries out a rule of docs/rules, as the core's sources do. `Tests:` has paths from
-//! the root, `PATH::NAME` for one test of a file, `below`, or `beside its modules`; or `none; WHY`.
-//! It is the head's last paragraph.
+//! Where the tests of a Rust source are. A source has tests of its own, or its head comment says
+//! who tries it. The head says so in any case of a crate's first file, and of a source that carries
+//! out a rule of docs/rules or a decision of docs/decisions, as the core's sources do. `Tests:` has
+//! paths from the root, `PATH::NAME` for one test of a file, `below`, or `beside its modules`; or
+//! `none; WHY`. It is the head's last paragraph.
 //!
 //! Tests: below
 
@@ -9,7 +10,7 @@ use crate::Finding;
 use crate::repo::{Repo, SourceFile};
 
 /// Who cites one of these carries out what it says.
-const RULES: [&str; 1] = ["docs/rules/"];
+const RULES: [&str; 2] = ["docs/rules/", "docs/decisions/"];
 /// Each module has its own at its end, or in a file of its name.
 const BESIDE: &str = "beside its modules";
 /// Nothing tries it; the reason follows.
@@ -20,7 +21,7 @@ pub(super) fn named(repo: &Repo, findings: &mut Vec<Finding>) {
     let crates = (repo.below("crates/")).filter(|file| file.path.contains("/src/"));
     let all = crates.chain(repo.below("xtask/src/"));
     let rust = all.filter(|file| file.extension() == "rs" && !is_test(file));
-    for file in rust {
+    for file in rust.filter(|file| !is_generated(&file.text)) {
         let head = head(&file.text);
         let tests = head.rsplit_once("Tests: ").map(|(_, tests)| tests);
         match tests {
@@ -35,6 +36,11 @@ pub(super) fn named(repo: &Repo, findings: &mut Vec<Finding>) {
             }
             None if is_root(repo, file) || RULES.iter().any(|rule| head.contains(rule)) => {
                 let what = "its head comment has no `Tests:`; expected the paths of its tests";
+                findings.push(Finding::at(&file.path, 1, what.to_owned()));
+            }
+            None if does_something(&file.text) && !has_tests(&file.text) => {
+                let what = "it has no tests of its own, and its head comment no `Tests:`; \
+                            expected the test that fails when this code breaks";
                 findings.push(Finding::at(&file.path, 1, what.to_owned()));
             }
             None => {}
@@ -62,6 +68,19 @@ fn not_there<'a>(repo: &Repo, file: &SourceFile, tests: &'a str) -> Vec<&'a str>
     };
     let tests = tests.split(',').map(str::trim);
     tests.filter(|test| !is_there(test)).collect()
+}
+
+/// Another program wrote it; what it is made of has its tests.
+fn is_generated(text: &str) -> bool {
+    let mut head = text.lines().take(3);
+    head.any(|line| line.contains("automatically generated"))
+}
+
+/// It has a function; what only declares is tried with those who use it.
+fn does_something(text: &str) -> bool {
+    let code = text.lines().map(str::trim_start);
+    let mut code = code.filter(|line| !line.starts_with("//"));
+    code.any(|line| line.starts_with("fn ") || line.contains(" fn "))
 }
 
 /// Its own tests, at its end or in a file that it declares.
@@ -118,6 +137,28 @@ mod tests {
             assert_eq!(of("//! Tests: below", own), 0);
             assert_eq!(of("", own), 1);
         }
+    }
+
+    #[test]
+    fn what_does_something_has_its_tests() {
+        let of = |text: &str| found("crates/a/src/x.rs", text);
+        assert_eq!(
+            of("//! A.\nstruct X;\n/// Of fn x.\nconst Y: u32 = 1;\n"),
+            0
+        );
+        assert_eq!(of("//! A.\nfn x() {}\n"), 1);
+        assert_eq!(of("//! A.\nimpl X {\n    pub(crate) fn x() {}\n}\n"), 1);
+        assert_eq!(of("//! A.\nfn x() {}\n#[cfg(test)]\nmod tests;\n"), 0);
+        assert_eq!(
+            of("//! A.\n//!\n//! Tests: crates/a/tests/x.rs\nfn x() {}\n"),
+            0
+        );
+        assert_eq!(
+            of("//! A.\n//!\n//! Tests: none; it prints.\nfn x() {}\n"),
+            0
+        );
+        assert_eq!(found("xtask/src/x.rs", "//! A.\nfn x() {}\n"), 1);
+        assert_eq!(found("crates/a/src/x/tests.rs", "//! A.\nfn x() {}\n"), 0);
     }
 
     #[test]
