@@ -1,5 +1,6 @@
 //! Loads a sched_ext object file that has no loader of its own, and attaches its table of
-//! callbacks. It runs in a process of its own, in front of the kernel that `wakeplace` offers.
+//! callbacks. It runs in a process of its own, in front of the kernel that `wakeplace` offers
+//! (docs/guide/schedulers.md).
 //!
 //! Tests: crates/cli/tests/all/schedulers.rs
 

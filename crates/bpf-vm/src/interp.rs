@@ -1,5 +1,5 @@
 //! The interpreter: slow, plain, and what the compiler is compared with. A change of what an
-//! instruction does is one of `jit` as well.
+//! instruction does is one of `jit` as well (docs/decisions/058).
 //!
 //! Tests: crates/bpf-vm/tests/all/programs.rs, crates/bpf-vm/tests/all/same.rs
 

@@ -1,4 +1,4 @@
-//! A program that has been checked, with all that it refers to found.
+//! A program that has been checked, with all that it refers to found (docs/decisions/058).
 //!
 //! Tests: crates/bpf-vm/tests/all/programs.rs, crates/bpf-vm/tests/all/hostile.rs
 

@@ -1,4 +1,4 @@
-//! The machine: memory, maps, programs, and how a program is entered.
+//! The machine: memory, maps, programs, and how a program is entered (docs/decisions/058).
 //!
 //! Tests: crates/bpf-vm/tests/all/budget.rs, crates/bpf-vm/tests/all/programs.rs
 

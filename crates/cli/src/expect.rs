@@ -1,5 +1,5 @@
 //! `--expect`: conditions on the mean of a metric, or on its change from the base, for every policy
-//! or for one.
+//! or for one (docs/guide/results.md, "Gates").
 
 use crate::failure::{Failure, Verdict};
 use wakeplace_metrics::{

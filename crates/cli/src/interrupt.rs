@@ -1,4 +1,5 @@
-//! Ctrl-C, and other polite ends, while files are written: nothing is left of them.
+//! Ctrl-C, and other polite ends, while files are written: nothing is left of them
+//! (docs/guide/traces.md, "What is promised of files").
 //!
 //! Tests: crates/cli/tests/all/interrupt.rs
 

@@ -1,5 +1,6 @@
 //! `--export-junit`: checks as CI systems read them. A suite for each platform and workload, a case
 //! for each condition and policy (the form of Apache Ant's `junitreport`, which has no standard).
+//! See docs/guide/results.md, "Gates".
 
 use crate::expect::{Case, Checked};
 use crate::failure::Failure;

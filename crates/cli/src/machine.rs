@@ -1,5 +1,5 @@
 //! A platform as the policy core sees it: its scheduling domains and its energy model, read from
-//! the core's own state, so that no second formula computes them.
+//! the core's own state, so that no second formula computes them (docs/guide/platforms.md).
 
 use wakeplace_engine::core_facts;
 use wakeplace_platform::Platform;

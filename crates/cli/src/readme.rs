@@ -1,5 +1,5 @@
 //! The text of a study's page, which is Markdown, for a terminal: paragraphs and tables fit its
-//! width, and nothing else is changed.
+//! width, and nothing else is changed (studies/README.md).
 
 use crate::text::{folded, heading, prose_width};
 use wakeplace_report::{Align, Cell, Format, Style, Table};

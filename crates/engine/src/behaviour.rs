@@ -2,7 +2,8 @@
 //!
 //! `RunReport::event_hash` covers the engine's own events, in their order. It differs as soon as
 //! events are numbered otherwise, or one that leads to nothing is left out. This hash is for
-//! changes of that kind: what happened on the simulated machine must be the same before and after.
+//! changes of that kind: what happened on the simulated machine must be the same before and after
+//! (docs/internals/checks.md, "Same runs").
 
 use crate::observe::{CpuPower, Happening, MigrateCause, Observer, Placement, PlacementKind};
 use wakeplace_platform::Platform;

@@ -1,5 +1,5 @@
 //! A platform flattened for the run: speeds, scaled costs, idle states per CPU, and the facts for
-//! the core.
+//! the core (docs/guide/model.md).
 
 use crate::ids::CpuId;
 use crate::nearness::{Cache, Nearness};

@@ -1,4 +1,4 @@
-//! What a run can be told besides platform, policy and workload.
+//! What a run can be told besides platform, policy and workload (docs/guide/model.md).
 
 use crate::hardware::{
     EmScale, FreqCap, Interrupts, parse_caps, parse_interrupts, parse_scales, show_caps,

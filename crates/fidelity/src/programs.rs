@@ -1,5 +1,5 @@
-//! Real programs in an emulated machine, and their models in the simulator; of
-//! which tasks they are made, and who wakes whom how often.
+//! Real programs in an emulated machine, and their models in the simulator; of which tasks they are
+//! made, and who wakes whom how often (docs/guide/workloads.md, "How it is counted").
 //!
 //! Tests: crates/fidelity/tests/all/programs.rs
 

@@ -1,4 +1,5 @@
-//! Files and folders in the making, and what others left of theirs.
+//! Files and folders in the making, and what others left of theirs (docs/guide/traces.md, "What is
+//! promised of files").
 
 use crate::drafts;
 use crate::swap;

@@ -1,7 +1,8 @@
 //! Files of a process that may open none: another process writes them for it.
 //!
 //! Each [`Place`] and [`FileSet`] of such a process is a number, and one of the same kind at a
-//! [`Desk`] in the other process. Open files come from there; what has been written is moved there.
+//! [`Desk`] in the other process. Open files come from there; what has been written is moved there
+//! (docs/guide/traces.md, "What is promised of files").
 
 use crate::error::Told;
 use crate::{FileSet, Names, Place, WriteError};

@@ -1,4 +1,4 @@
-//! Which files belong to a set, by name.
+//! Which files belong to a set, by name (docs/guide/traces.md, "What is promised of files").
 
 use serde::{Deserialize, Serialize};
 

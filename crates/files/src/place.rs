@@ -1,4 +1,5 @@
-//! A file that is there whole or not at all. A device or a pipe is written in place.
+//! A file that is there whole or not at all. A device or a pipe is written in place
+//! (docs/guide/traces.md, "What is promised of files").
 
 use crate::draft::Draft;
 use crate::drafts;

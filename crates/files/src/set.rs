@@ -1,5 +1,5 @@
-//! Files that change as one: a folder of them is filled beside its place and exchanged with the
-//! old one.
+//! Files that change as one: a folder of them is filled beside its place and exchanged with the old
+//! one (docs/guide/traces.md, "What is promised of files").
 
 use crate::draft::{Draft, sweep};
 use crate::drafts::{self, Held};

@@ -1,4 +1,4 @@
-//! What tasks and the machine's owner ask of a kernel.
+//! What tasks and the machine's owner ask of a kernel (docs/guide/kernel.md, "In a run").
 //!
 //! Tests: crates/kernel-tree/src/kernel/tests.rs::calls_are_what_the_header_says
 

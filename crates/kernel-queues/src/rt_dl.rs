@@ -1,4 +1,5 @@
-//! The queue of one CPU above its fair one: RT tasks by priority, deadline tasks by deadline.
+//! The queue of one CPU above its fair one: RT tasks by priority, deadline tasks by deadline
+//! (docs/guide/model.md, "Above the fair tasks").
 
 use crate::TaskId;
 

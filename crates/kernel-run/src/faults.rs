@@ -1,7 +1,7 @@
 //! What can end the process of a run while it is in the tree's code: a fault of the processor, a
 //! loop without an end, or the kernel's own words. Each of them is said as the run's outcome.
 //!
-//! Only the process of a run has these, and it has one thread.
+//! Only the process of a run has these, and it has one thread (docs/guide/kernel.md, "In a run").
 //!
 //! Tests: crates/cli/tests/all/kernel_runs.rs::no_kind_of_work_makes_it_warn,
 //! crates/fidelity/tests/all/truth.rs::a_tree_that_is_none_is_refused

@@ -1,4 +1,4 @@
-//! One run.
+//! One run (docs/guide/kernel.md, "In a run").
 //!
 //! Tests: crates/cli/tests/all/kernel_runs.rs
 

@@ -1,4 +1,5 @@
-//! From the name of a kernel to a built object: found in the cache, or built.
+//! From the name of a kernel to a built object: found in the cache, or built (docs/guide/kernel.md,
+//! "What is kept").
 //!
 //! Tests: crates/kernel-tree/tests/all/fake_tree.rs
 

@@ -3,7 +3,7 @@
 //! Only files that the build reads count. Each is read once and remembered with its size, times and
 //! inode; a tree of 12,000 such files is looked at again in a tenth of a second. A file whose times
 //! lie so near to the look that it may have been written again within the same tick of the clock is
-//! read the next time, too, as git does it.
+//! read the next time, too, as git does it (docs/guide/kernel.md, "What is kept").
 
 use crate::TreeError;
 use crate::wanted::Wanted;

@@ -1,4 +1,5 @@
-//! Trees that were fetched: sources of a version, or of a revision, in the cache.
+//! Trees that were fetched: sources of a version, or of a revision, in the cache
+//! (docs/guide/kernel.md, "What is kept").
 //!
 //! Tests: crates/kernel-tree/tests/all/real_tree.rs,
 //! crates/kernel-tree/tests/all/fake_tree.rs::a_revision_is_built_beside_the_work_tree,

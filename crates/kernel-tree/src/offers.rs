@@ -1,4 +1,4 @@
-//! Which versions the package archive has.
+//! Which versions the package archive has (docs/guide/kernel.md, "Names").
 
 use crate::TreeError;
 use crate::version::Version;

@@ -1,4 +1,5 @@
-//! How a kernel is named: `kernel:VERSION` or `kernel:PATH[@REV]`, then `:key=value,...`.
+//! How a kernel is named: `kernel:VERSION` or `kernel:PATH[@REV]`, then `:key=value,...`
+//! (docs/guide/kernel.md, "Names").
 
 use crate::version::Version;
 use std::path::{Path, PathBuf};

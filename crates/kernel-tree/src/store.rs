@@ -1,4 +1,4 @@
-//! Built objects in the cache, each whole or not there.
+//! Built objects in the cache, each whole or not there (docs/guide/kernel.md, "What is kept").
 
 use crate::{TreeError, compile};
 use serde::{Deserialize, Serialize};

@@ -1,4 +1,4 @@
-//! The kernel of one guest, wherever it is from.
+//! The kernel of one guest, wherever it is from (docs/guide/lab.md, "A kernel of your own").
 //!
 //! Tests: crates/cli/tests/all/lab.rs::a_file_that_is_no_kernel_of_the_guest_is_refused,
 //! crates/lab/tests/boot.rs::a_kernel_of_the_users_own_is_booted

@@ -1,4 +1,5 @@
-//! The emulated machine: its command line, its start, its end and what it leaves behind.
+//! The emulated machine: its command line, its start, its end and what it leaves behind
+//! (docs/guide/lab.md).
 
 use crate::bootable::Bootable;
 use crate::machine::Machine;

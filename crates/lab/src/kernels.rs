@@ -1,4 +1,5 @@
-//! The kernels that guests can have: which are wanted, which can be had, which can be used.
+//! The kernels that guests can have: which are wanted, which can be had, which can be used
+//! (docs/guide/lab.md).
 
 use crate::error::Tried;
 use crate::own::is_version;

@@ -1,4 +1,5 @@
-//! The machine of a guest: a platform, or a plain machine of equal CPUs; cut to size where asked.
+//! The machine of a guest: a platform, or a plain machine of equal CPUs; cut to size where asked
+//! (docs/guide/lab.md).
 
 use crate::smp::Smp;
 use crate::{Arch, LabError};

@@ -1,5 +1,5 @@
 //! Modules of a kernel of the user's own: where they are, and in which order a guest loads those
-//! that it needs.
+//! that it needs (docs/guide/lab.md, "A kernel of your own").
 
 use crate::{LabError, image};
 use object::{Object as _, ObjectSection as _};

@@ -1,5 +1,6 @@
 //! A kernel of the user's own: an image in a file, with its modules or without. What the lab's
-//! guests need and it lacks is said before anything is booted, as far as its configuration tells.
+//! guests need and it lacks is said before anything is booted, as far as its configuration tells
+//! (docs/guide/lab.md, "A kernel of your own").
 
 use crate::image::config::{self, Config, Setting};
 use crate::image::{self, kind};

@@ -1,4 +1,4 @@
-//! One run: a guest from start to result.
+//! One run: a guest from start to result (docs/guide/lab.md).
 
 use crate::bootable::{Bootable, Origin};
 use crate::cpio::Archive;

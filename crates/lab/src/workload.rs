@@ -1,4 +1,4 @@
-//! A workload's scripts as a job for the load generator in the guest.
+//! A workload's scripts as a job for the load generator in the guest (docs/guide/lab.md).
 
 use crate::machine::Machine;
 use crate::{Arch, LabError};

@@ -1,4 +1,5 @@
-//! Everything that is measured of a run, in one observer.
+//! Everything that is measured of a run, in one observer (docs/guide/results.md, "What a result
+//! holds").
 
 use crate::energy::EnergyReport;
 use crate::frames::Frames;

@@ -1,5 +1,5 @@
 //! Conditions on metrics: absolute, as `wake_latency_us_p99<=500`, or on the change from the base,
-//! as `cpu_energy_j<=+3%` and `missed_frames_total<=base`.
+//! as `cpu_energy_j<=+3%` and `missed_frames_total<=base` (docs/guide/results.md, "Gates").
 
 use crate::metric::{UnknownMetric, find_metric};
 use crate::stats::PairedDelta;

@@ -2,7 +2,7 @@
 //!
 //! A frame goes from its first task to those that the task wakes while it works on the frame, and
 //! so on. Who takes what was kept for it, and is woken by nobody, works on the oldest open frame;
-//! so does whom it wakes then.
+//! so does whom it wakes then (docs/guide/workloads.md, "Deadlines").
 
 use crate::metric::Values;
 use std::collections::BTreeMap;

@@ -1,4 +1,5 @@
-//! How well the idle governor chose: whole idle periods against the states' min-residencies.
+//! How well the idle governor chose: whole idle periods against the states' min-residencies
+//! (docs/guide/results.md, "What a result holds").
 
 use crate::metric::Values;
 use wakeplace_engine::observe::CpuPower;

@@ -1,4 +1,4 @@
-//! Wake-up latency and period slack.
+//! Wake-up latency and period slack (docs/guide/results.md, "What a result holds").
 
 use crate::measured::permille;
 use crate::metric::Values;

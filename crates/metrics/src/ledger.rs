@@ -1,6 +1,7 @@
 //! The first book of the energy meter: how long each CPU and cluster did what.
 //!
-//! It knows times only. Energies follow at the end, as the sum of time x power over its entries.
+//! It knows times only. Energies follow at the end, as the sum of time x power over its entries
+//! (docs/guide/model.md, "Energy").
 //!
 //! Tests: crates/metrics/src/meter/tests.rs::a_ledger_entry_under_the_wrong_state_is_found,
 //! crates/metrics/src/meter/tests.rs::energy_by_hand

@@ -1,4 +1,5 @@
-//! Times and counts that a workload is measured by, reported as its benchmark reports them.
+//! Times and counts that a workload is measured by, reported as its benchmark reports them
+//! (docs/guide/results.md, "What a result holds").
 
 use crate::metric::Values;
 use hdrhistogram::Histogram;

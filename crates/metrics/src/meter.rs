@@ -2,7 +2,8 @@
 //!
 //! It keeps two independent books. The ledger records times by state and multiplies at the end; the
 //! running total multiplies at every change. At the end of every run they must agree to the last
-//! unit, and the ledger must account for every nanosecond of every CPU and cluster.
+//! unit, and the ledger must account for every nanosecond of every CPU and cluster
+//! (docs/guide/model.md, "Energy").
 
 use crate::energy::EnergyReport;
 use crate::ledger::Ledger;

@@ -1,4 +1,5 @@
-//! The names, units and meanings of all metrics of a run.
+//! The names, units and meanings of all metrics of a run (docs/guide/results.md, "What a result
+//! holds").
 
 mod table;
 #[cfg(test)]

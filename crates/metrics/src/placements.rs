@@ -1,4 +1,4 @@
-//! Placements, migrations and the overutilized flag.
+//! Placements, migrations and the overutilized flag (docs/guide/results.md, "What a result holds").
 
 use crate::metric::Values;
 use crate::wiring::elapsed;

@@ -1,4 +1,4 @@
-//! The platform's power model as the meter's source.
+//! The platform's power model as the meter's source (docs/guide/model.md, "Energy").
 
 use crate::meter::{EnergyMeter, PowerSource};
 use wakeplace_engine::Options;

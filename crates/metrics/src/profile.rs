@@ -1,7 +1,7 @@
 //! What the runs of one policy spent time and energy on: means over the seeds, in shares.
 //!
 //! Made of what the observers found, for results that keep no run as a whole. Sums are integers;
-//! one division makes each figure.
+//! one division makes each figure (docs/guide/report.md, "In the JSON").
 
 use crate::collector::RunMetrics;
 use crate::energy::{CpuEnergy, EnergyReport};

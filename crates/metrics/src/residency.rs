@@ -1,4 +1,4 @@
-//! Time in idle states and at operating points.
+//! Time in idle states and at operating points (docs/guide/results.md, "What a result holds").
 
 use crate::metric::Values;
 use crate::wiring::{Wiring, elapsed};

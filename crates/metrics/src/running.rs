@@ -1,7 +1,8 @@
 //! The second book of the energy meter: the power of each cluster with its CPUs, integrated as it
 //! changes.
 //!
-//! It keeps no times and shares no entry with the ledger; both must come to the same energy.
+//! It keeps no times and shares no entry with the ledger; both must come to the same energy
+//! (docs/guide/model.md, "Energy").
 //!
 //! Tests: crates/metrics/src/meter/tests.rs::a_wrong_running_total_is_found,
 //! crates/metrics/src/meter/tests.rs::energy_by_hand

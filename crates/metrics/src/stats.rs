@@ -1,5 +1,5 @@
 //! Statistics over seeds. Sums run in index order; only `+ - * /` and `sqrt`, which IEEE 754 fixes
-//! to the last bit.
+//! to the last bit (docs/guide/results.md, "Intervals").
 
 use crate::metric::{Better, find_metric};
 use crate::student::t975;

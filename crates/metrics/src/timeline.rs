@@ -1,4 +1,5 @@
-//! What ran where in a window of a run: for drawing, so bounded.
+//! What ran where in a window of a run: for drawing, so bounded (docs/guide/report.md, "In the
+//! JSON").
 
 use std::collections::{BTreeMap, BTreeSet};
 use wakeplace_engine::observe::{CpuPower, Placement, PlacementKind};

@@ -1,4 +1,5 @@
-//! Which CPUs and clusters a frequency change reaches, fixed for a platform; and elapsed time.
+//! Which CPUs and clusters a frequency change reaches, fixed for a platform; and elapsed time
+//! (docs/guide/model.md, "Energy").
 
 use wakeplace_platform::{Cpu, Platform};
 

@@ -1,5 +1,5 @@
 //! What `sim` and `compare` give. A key that is there stays; a new one is optional for readers of
-//! older results.
+//! older results (docs/guide/report.md, "In the JSON").
 //!
 //! Tests: crates/cli/tests/all/schema.rs::results_are_what_the_schema_says,
 //! crates/report/src/html/tests.rs::results_of_version_1_are_read

@@ -1,4 +1,4 @@
-//! What results have at several places.
+//! What results have at several places (docs/guide/report.md, "In the JSON").
 
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};

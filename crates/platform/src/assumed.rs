@@ -1,5 +1,6 @@
 //! Figures of a machine that nobody published and that cost time or energy, each to be changed by
-//! itself: whether a conclusion depends on them can then be tried.
+//! itself: whether a conclusion depends on them can then be tried (docs/guide/platforms.md, "What
+//! is assumed everywhere, and how").
 
 use crate::cpu_list::parse_cpu_list;
 use crate::{Costs, CpuId, IdleState, Platform, Standing};

@@ -1,5 +1,5 @@
 //! Finding a platform: built into the program, or a file. The one way from a name or path to a
-//! machine, for every program.
+//! machine, for every program (docs/guide/platforms.md, "What the words mean").
 //!
 //! Tests: crates/platform/tests/all/builtin.rs,
 //! crates/platform/tests/all/hostile.rs::names_and_paths_do_not_shadow_each_other

@@ -1,4 +1,4 @@
-//! CPU lists: `0-3,12`, cluster names, `all`.
+//! CPU lists: `0-3,12`, cluster names, `all` (docs/guide/platforms.md, "What the words mean").
 
 use crate::{Cluster, CpuId, MAX_CPUS, Platform};
 use wakeplace_text::{did_you_mean, nearest, shorten};

@@ -1,5 +1,6 @@
 //! What a file is by its beginning, so that a message can say what to give instead. `platform
-//! import` alone asks; a form that import learns to read leaves this list.
+//! import` alone asks; a form that import learns to read leaves this list (docs/guide/import.md,
+//! "Bad trees").
 //!
 //! Tests: below, crates/platform/tests/all/import/archives.rs::other_descriptions_of_machines
 

@@ -1,4 +1,5 @@
-//! Control groups of the live scheduler: what their tasks weigh, and how long they may run.
+//! Control groups of the live scheduler: what their tasks weigh, and how long they may run
+//! (docs/guide/live.md, "Control groups").
 
 use crate::core::Core;
 use crate::sys;

@@ -1,5 +1,5 @@
 //! Policy names and parameters: the one parser of
-//! `ERA[+FEATURE[=VALUE]]...[-FEATURE]...[:KEY=VALUE,...]`.
+//! `ERA[+FEATURE[=VALUE]]...[-FEATURE]...[:KEY=VALUE,...]` (docs/guide/policy.md).
 
 use crate::eras::{ERAS, Era, FEATURES, Feature, patches};
 use crate::param_table::{ALIASES, Kind, PARAMS, find};

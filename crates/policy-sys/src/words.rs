@@ -1,4 +1,4 @@
-//! The core's lists of numbers with names, as enums.
+//! The core's lists of numbers with names, as enums (docs/guide/policy.md).
 //!
 //! Tests: crates/policy-sys/tests/all/fixtures.rs, crates/policy-sys/tests/all/explain.rs
 

@@ -1,6 +1,6 @@
 //! What a run cost within its window: the energy of CPUs and clusters by the platform's power
 //! model, and how long tasks waited from their wake-up until they ran. Guests' traces and simulated
-//! runs are measured by the same meter.
+//! runs are measured by the same meter (docs/guide/lab.md, "What a run costs").
 
 use std::ops::Range;
 use wakeplace_engine::observe::CpuPower;

@@ -4,7 +4,7 @@
 //!
 //! Of a job the window and the tasks are those that the load program tells. Of a command the window
 //! begins with its process and ends with the trace, and its tasks are that process and all that
-//! descend from it.
+//! descend from it (docs/guide/lab.md, "What a run costs").
 //!
 //! Tests: crates/price/src/tests.rs, beside its modules
 

@@ -1,5 +1,5 @@
 //! A finished cell on its way from a worker to the process that writes the store: a dict of plain
-//! values, which any executor can carry.
+//! values, which any executor can carry (docs/guide/python.md, "Sweeps, and who runs them").
 //!
 //! Tests: crates/python/tests/test_executors.py::test_any_executor_gives_the_same
 

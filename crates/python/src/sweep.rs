@@ -1,5 +1,6 @@
 //! Sweeps: run here on threads, or cell by cell by workers anywhere while one process writes the
-//! store. One process writes the store, whoever ran the cells.
+//! store. One process writes the store, whoever ran the cells (docs/guide/python.md, "Sweeps, and
+//! who runs them").
 //!
 //! Tests: crates/python/tests/test_executors.py,
 //! crates/python/tests/test_results.py::test_sweep_gives_the_bytes_of_its_command

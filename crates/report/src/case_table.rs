@@ -1,5 +1,5 @@
 //! The table of wake-up cases in a study, as it was published: a row per case, a column per
-//! counter, `published > simulated` in each cell.
+//! counter, `published > simulated` in each cell (docs/guide/report.md, "In the JSON").
 //!
 //! Tests: crates/cli/tests/all/wakeup_cases.rs::the_tables_of_a_study_have_a_legend
 

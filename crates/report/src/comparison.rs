@@ -1,4 +1,4 @@
-//! `sim` and `compare`.
+//! `sim` and `compare` (docs/guide/results.md, "Intervals").
 
 use crate::length::Length;
 use crate::phrase::{

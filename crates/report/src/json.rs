@@ -1,4 +1,5 @@
-//! JSON as the outward contract names it: results in the types of [`wakeplace_outcome`].
+//! JSON as the outward contract names it: results in the types of [`wakeplace_outcome`]
+//! (docs/guide/report.md, "In the JSON").
 
 use crate::RESULT_SCHEMA_VERSION;
 use crate::comparison::{intervals, verdicts};

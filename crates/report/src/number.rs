@@ -1,4 +1,4 @@
-//! Figures as text.
+//! Figures as text (docs/guide/results.md, "Intervals").
 
 use serde_json::{Number, Value};
 

@@ -1,4 +1,4 @@
-//! Differences as sentences, and what colour may add to them.
+//! Differences as sentences, and what colour may add to them (docs/guide/results.md, "Intervals").
 
 use crate::paint::Tone;
 use crate::plain::plain;

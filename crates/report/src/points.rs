@@ -1,4 +1,4 @@
-//! A sweep as a table: one row per point, means over its seeds.
+//! A sweep as a table: one row per point, means over its seeds (docs/guide/results.md, "Sweeps").
 
 use crate::phrase::power_word;
 use crate::{Align, Cell, Table, short};

@@ -1,5 +1,5 @@
 //! What was published beside what was simulated, of several studies: tables by series and a count
-//! of directions. From the JSON of results only.
+//! of directions. From the JSON of results only (studies/README.md).
 
 use crate::html::read::{self, Parsed};
 use crate::phrase::interval_pct;

@@ -1,4 +1,5 @@
-//! What everything was at some instants of a run (`sim --dump-state`).
+//! What everything was at some instants of a run (`sim --dump-state`). See docs/guide/report.md,
+//! "The state at a time".
 //!
 //! Tests: crates/cli/tests/all/results.rs::the_state_at_some_times
 

@@ -1,4 +1,4 @@
-//! `study run`.
+//! `study run` (studies/README.md).
 
 mod csv;
 mod promise;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-//! `set` and `status`: speaks to the scheduler that runs.
+//! `set` and `status`: speaks to the scheduler that runs (docs/guide/live.md, "Steer").
 //!
 //! Tests: scripts/live/guest.sh
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 //! This machine as the core is told of it: topology from sysfs; capacities and energy model from
-//! the kernel too, or from a platform file that fits the machine.
+//! the kernel too, or from a platform file that fits the machine (docs/guide/live.md, "Run").
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 //! What the kernel side counted, as what people read: sums by decision reason, by CPU class and by
-//! performance domain; wake-up latency; estimated energy.
+//! performance domain; wake-up latency; estimated energy (docs/guide/live.md, "Watch").
 
 pub(crate) mod latency;
 pub(crate) mod openmetrics;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 //! The scheduler's life: check, load, attach, watch, let go. It changes nothing before it attaches,
-//! and whatever ends it, the kernel's own scheduler is in force again.
+//! and whatever ends it, the kernel's own scheduler is in force again (docs/guide/live.md, "Run").
 //!
 //! Tests: xtask/src/live/tests.rs, scripts/live/guest.sh, scripts/live/systemd.sh
 

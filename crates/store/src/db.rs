@@ -1,4 +1,4 @@
-//! The store: one SQLite file with the runs of one sweep.
+//! The store: one SQLite file with the runs of one sweep (docs/guide/results.md, "Sweeps").
 
 use crate::error::Flaw;
 use crate::guard::Steps;

@@ -1,4 +1,4 @@
-//! How a store is opened, or made.
+//! How a store is opened, or made (docs/guide/results.md, "Sweeps").
 //!
 //! Tests: crates/store/tests/all/names.rs,
 //! crates/cli/tests/all/sweeps.rs::a_store_of_something_else_is_refused

@@ -1,4 +1,5 @@
-//! A table of runs as a Parquet file, which Polars, pandas, DuckDB and Arrow read.
+//! A table of runs as a Parquet file, which Polars, pandas, DuckDB and Arrow read
+//! (docs/guide/python.md, "Tables").
 
 use parquet::basic::{Compression, LogicalType, Repetition, Type as Physical};
 use parquet::data_type::{ByteArray, ByteArrayType, DataType, DoubleType, Int64Type};

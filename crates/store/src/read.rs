@@ -1,4 +1,5 @@
-//! Runs read back from a store, a part at a time: memory does not grow with the sweep.
+//! Runs read back from a store, a part at a time: memory does not grow with the sweep
+//! (docs/guide/results.md, "Sweeps").
 //!
 //! Tests: below, crates/store/tests/all/damage.rs
 

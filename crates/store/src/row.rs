@@ -1,6 +1,6 @@
 //! Rows of a store: how a finished cell is written, and how it is read and believed. A column that
 //! is written is one that the sum has and the reader checks; a store of an earlier version stays
-//! readable or is refused.
+//! readable or is refused (docs/guide/results.md, "Sweeps").
 //!
 //! Tests: crates/store/tests/all/forged.rs::a_row_that_is_not_as_it_was_is_refused,
 //! crates/store/tests/all/damage.rs

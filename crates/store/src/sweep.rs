@@ -1,5 +1,6 @@
 //! A sweep on some threads: cells are claimed in chunks, run, and committed in batches. A cell is
-//! committed once, whoever ran it; the result does not depend on threads.
+//! committed once, whoever ran it; the result does not depend on threads (docs/guide/results.md,
+//! "Sweeps").
 //!
 //! Tests: crates/cli/tests/all/sweeps.rs::a_killed_sweep_goes_on, crates/store/tests/all/leases.rs
 

@@ -1,4 +1,4 @@
-//! What an experiment found.
+//! What an experiment found (docs/guide/results.md, "What a result holds").
 
 mod cautions;
 mod endings;

@@ -1,4 +1,5 @@
-//! One platform, one workload, several policies, several seeds.
+//! One platform, one workload, several policies, several seeds (docs/guide/results.md, "What a
+//! result holds").
 
 use crate::comparison::{
     Comparison, Origin, PolicyRuns, endings, hardware_clocks, modelled_power, together, warnings,

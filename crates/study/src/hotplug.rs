@@ -1,4 +1,5 @@
-//! `--hotplug '0s:1=off,2s:1=on'`: CPUs that leave and come back, as people write them.
+//! `--hotplug '0s:1=off,2s:1=on'`: CPUs that leave and come back, as people write them
+//! (docs/guide/model.md, "CPUs that come and go").
 
 use wakeplace_engine::Hotplug;
 use wakeplace_text::{did_you_mean, nearest, parse_duration_or_zero_ns, shorten};

@@ -1,4 +1,5 @@
-//! Runs on several threads, with results in the order in which they were asked for.
+//! Runs on several threads, with results in the order in which they were asked for
+//! (docs/guide/results.md, "What a result holds").
 
 use crate::StudyError;
 use crate::oracle::{Demand, Judged, judge};

@@ -2,7 +2,8 @@
 //!
 //! A *gain* is a change for the better that the 95 % interval tells from chance; a *loss* one for
 //! the worse. Whoever saves energy, told from chance, may lose: that is what it is saved in
-//! exchange for. Energy is counted per unit of work where the workload counts work.
+//! exchange for. Energy is counted per unit of work where the workload counts work
+//! (studies/README.md).
 
 use crate::comparison::PolicyRuns;
 use crate::file::{CPU_ENERGY, Feature, Promise as Said, StudyFile};

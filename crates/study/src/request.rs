@@ -17,6 +17,8 @@
 //! assert_eq!(comparisons[0].runs[1].metrics.len(), 3);
 //! # Ok::<(), wakeplace_study::StudyError>(())
 //! ```
+//!
+//! See CONTRIBUTING.md, "Add an argument".
 
 use crate::experiment::expand;
 use crate::oracle::check_fixed;

@@ -1,4 +1,4 @@
-//! Named studies: several cases on one platform, with published figures beside.
+//! Named studies: several cases on one platform, with published figures beside (studies/README.md).
 
 use crate::comparison::{PolicyRuns, hardware_clocks, modelled_power, oddities, one_seed};
 use crate::experiment::{all_options, group};

@@ -1,4 +1,4 @@
-//! The energy meter of all runs, as traces ask it.
+//! The energy meter of all runs, as traces ask it (docs/guide/traces.md, "What no kernel records").
 //!
 //! Tests: crates/cli/tests/all/traces.rs::all_forms_of_one_run
 

@@ -1,6 +1,7 @@
 //! What a study's figures mean, from the templates of its file.
 //!
-//! Counted are the study's own cases; variants, experiments and calibrated cells are not.
+//! Counted are the study's own cases; variants, experiments and calibrated cells are not
+//! (studies/README.md).
 
 use crate::direction::Direction;
 use crate::error::Flaw;

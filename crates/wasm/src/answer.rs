@@ -1,4 +1,4 @@
-//! From a question as JSON to its answer as JSON.
+//! From a question as JSON to its answer as JSON (docs/guide/playground.md).
 
 use crate::{COMMIT, door, names};
 use serde::Deserialize;

@@ -1,5 +1,5 @@
 //! What the page calls, and what it is called with: addresses and lengths. The page
-//! (`site/playground/worker.js`) calls these by name.
+//! (`site/playground/worker.js`) calls these by name (docs/guide/playground.md).
 //!
 //! Tests: xtask/src/gives/playground.rs
 

@@ -1,4 +1,5 @@
-//! What there is to choose from, with the words of the program's own lists.
+//! What there is to choose from, with the words of the program's own lists
+//! (docs/guide/playground.md).
 //!
 //! Tests: crates/wasm/src/answer/tests.rs::the_names_are_the_programs
 

@@ -1,5 +1,5 @@
 //! What the user asked for: a file or a model, validated but not yet expanded. The one way from an
-//! argument or a file to a workload, for every program.
+//! argument or a file to a workload, for every program (docs/guide/workloads.md).
 //!
 //! Tests: crates/workload/tests/all/periodic.rs::wrong_arguments_say_what_was_expected,
 //! crates/workload/tests/all/corpus.rs

@@ -2,7 +2,7 @@
 //! counted by valgrind. Time on a shared machine says little; a count is the same each time.
 //!
 //! The counts of the file are of one tool chain, which it names. With another the comparison says
-//! nothing and is skipped.
+//! nothing and is skipped (docs/internals/performance.md, "How to measure").
 //!
 //! Tests: none; nightly compares the counts.
 

@@ -1,4 +1,4 @@
-//! `doctor`: what this machine has and lacks.
+//! `doctor`: what this machine has and lacks (docs/guide/live.md, "Run").
 
 use crate::args::{AnswerFormat, DoctorArgs};
 use crate::failure::{Failure, Outcome, Verdict};

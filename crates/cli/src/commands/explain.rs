@@ -1,5 +1,6 @@
 //! `explain`: one decision, its candidates and what other policies would have done; of a tree's own
-//! code the state that it found; under a sched_ext scheduler what its callbacks did.
+//! code the state that it found; under a sched_ext scheduler what its callbacks did
+//! (docs/guide/tour.md).
 //!
 //! Tests: crates/cli/tests/all/explain.rs
 

@@ -1,4 +1,4 @@
-//! `kernel list`, `kernel build`.
+//! `kernel list`, `kernel build` (docs/guide/kernel.md).
 //!
 //! Tests: crates/cli/tests/all/kernel.rs
 

@@ -1,4 +1,5 @@
-//! `kernel diff`: a kernel's decisions beside the core's answers to the same questions.
+//! `kernel diff`: a kernel's decisions beside the core's answers to the same questions
+//! (docs/guide/kernel.md, "Beside the policy core").
 //!
 //! Tests: crates/cli/tests/all/kernel_diff.rs
 

@@ -1,4 +1,4 @@
-//! `lab run`, `lab kernels`, `lab fetch`.
+//! `lab run`, `lab kernels`, `lab fetch` (docs/guide/lab.md).
 //!
 //! Tests: crates/cli/tests/all/lab.rs, crates/lab/tests/boot.rs
 

@@ -1,4 +1,5 @@
-//! `platform list` and `platform show`; the others are in `platform_import`.
+//! `platform list` and `platform show`; the others are in `platform_import`
+//! (docs/guide/platforms.md, "What the words mean").
 //!
 //! Tests: crates/cli/tests/all/results.rs::lists_have_every_form,
 //! crates/cli/tests/all/results.rs::a_platform_is_shown_with_its_sources

@@ -1,4 +1,5 @@
-//! What `platform show` says of clocks that hardware chooses or bounds.
+//! What `platform show` says of clocks that hardware chooses or bounds (docs/guide/platforms.md,
+//! "What the words mean").
 //!
 //! Tests: crates/cli/tests/all/results.rs::cores_and_domains_are_shown_as_they_are
 

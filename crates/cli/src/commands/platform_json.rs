@@ -1,5 +1,5 @@
 //! `platform show --format json`: the model's fields under their own names. A key that is there
-//! stays.
+//! stays (docs/guide/platforms.md, "What the words mean").
 //!
 //! Tests: crates/cli/tests/all/results.rs::a_platform_is_shown_with_its_sources
 

@@ -1,4 +1,5 @@
-//! What moves cost by what is shared, of one platform.
+//! What moves cost by what is shared, of one platform (docs/guide/platforms.md, "What the words
+//! mean").
 //!
 //! Tests: crates/cli/tests/all/results.rs::a_platform_is_shown_with_its_sources
 

@@ -1,4 +1,5 @@
-//! `platform show`: the operating points of a clock, what is drawn and believed at each.
+//! `platform show`: the operating points of a clock, what is drawn and believed at each
+//! (docs/guide/platforms.md, "What the words mean").
 //!
 //! Tests: crates/cli/tests/all/results.rs::a_platform_is_shown_with_its_sources
 

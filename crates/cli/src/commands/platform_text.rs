@@ -1,4 +1,5 @@
-//! `platform show` for people: what the model understood, and where each figure comes from.
+//! `platform show` for people: what the model understood, and where each figure comes from
+//! (docs/guide/platforms.md, "What the words mean").
 //!
 //! Tests: crates/cli/tests/all/results.rs::a_platform_is_shown_with_its_sources,
 //! crates/cli/tests/all/results.rs::cores_and_domains_are_shown_as_they_are,

@@ -1,4 +1,4 @@
-//! `policy list` and `policy show`.
+//! `policy list` and `policy show` (docs/guide/policy.md).
 
 use crate::args::{FormatName, ListArgs, PolicyCommand, PolicyShowArgs, ShowFormat};
 use crate::failure::{Failure, Outcome, Verdict};

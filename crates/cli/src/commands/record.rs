@@ -1,5 +1,5 @@
 //! `workload record`: a program's scheduling, by perf or by the kernel's own trace. The kernel's
-//! tracing is as it was, whatever ends the recording.
+//! tracing is as it was, whatever ends the recording (docs/guide/traces-in.md).
 //!
 //! Tests: crates/cli/tests/all/interrupt.rs::an_ended_recording_leaves_the_kernel_as_it_was
 

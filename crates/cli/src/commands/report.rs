@@ -1,4 +1,4 @@
-//! `report`: results as one page.
+//! `report`: results as one page (docs/guide/report.md).
 //!
 //! Tests: crates/cli/tests/all/report.rs
 

@@ -1,4 +1,4 @@
-//! `compare` and `sim`.
+//! `compare` and `sim` (docs/guide/results.md).
 //!
 //! Tests: crates/cli/tests/all/results.rs, crates/cli/tests/all/compared.rs,
 //! crates/cli/tests/all/traces.rs

@@ -1,4 +1,4 @@
-//! `study list`, `study show` and `study run`.
+//! `study list`, `study show` and `study run` (studies/README.md).
 
 use super::simulate::{follow, jobs};
 use super::sweep;

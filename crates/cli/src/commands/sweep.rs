@@ -1,4 +1,4 @@
-//! `sweep`, and `study run` of a file that varies something.
+//! `sweep`, and `study run` of a file that varies something (docs/guide/results.md, "Sweeps").
 //!
 //! Tests: crates/cli/tests/all/sweeps.rs
 

@@ -1,5 +1,5 @@
 //! `workload list` and `workload check`. The rows of `workload list` in CSV and JSON are for
-//! programs: their columns stay.
+//! programs: their columns stay (docs/guide/workloads.md).
 //!
 //! Tests: below, crates/cli/tests/all/said.rs::one_model_can_be_listed,
 //! crates/cli/tests/all/results.rs::lists_have_every_form

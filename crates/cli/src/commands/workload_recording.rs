@@ -1,4 +1,4 @@
-//! `workload check trace:FILE`: what was found in a recording.
+//! `workload check trace:FILE`: what was found in a recording (docs/guide/traces-in.md).
 //!
 //! Tests: crates/cli/tests/all/recordings.rs
 

@@ -1,5 +1,6 @@
 //! Operating points, and what the hardware does of its own accord: interrupts of devices, limits of
-//! frequency ranges, powers that are no longer those of the energy model.
+//! frequency ranges, powers that are no longer those of the energy model (docs/guide/model.md,
+//! "Frequencies").
 //!
 //! Tests: crates/engine/tests/behaviour/frequency.rs,
 //! crates/engine/tests/behaviour/classes.rs::a_cap_holds_while_it_lasts,

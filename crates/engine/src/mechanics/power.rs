@@ -1,5 +1,5 @@
-//! What CPUs draw power for. Every change goes through `power`: the energy meter, heat and
-//! limits hear of CPUs' powers nowhere else.
+//! What CPUs draw power for. Every change goes through `power`: the energy meter, heat and limits
+//! hear of CPUs' powers nowhere else (docs/guide/model.md, "Energy").
 //!
 //! Tests: crates/engine/tests/behaviour/thermal.rs,
 //! crates/engine/tests/behaviour/clocks.rs::a_package_keeps_to_its_limit

@@ -1,4 +1,4 @@
-//! All sets in one guest, under one scheduler.
+//! All sets in one guest, under one scheduler (docs/results/fidelity.md).
 
 use super::agree::Wakeups;
 use super::inside::{self, Inside};

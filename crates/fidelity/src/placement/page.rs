@@ -1,4 +1,4 @@
-//! The measured part of the page: tables in Markdown, or one object.
+//! The measured part of the page: tables in Markdown, or one object (docs/results/fidelity.md).
 
 use super::agree::Agreement;
 use super::{KERNEL_POLICY, LIVE_POLICY, MachineResult, PAIRS, RUNS, SetResult, sets, starts};

@@ -1,4 +1,5 @@
-//! The guests of a measurement: booted, or read again from what an earlier one left.
+//! The guests of a measurement: booted, or read again from what an earlier one left
+//! (docs/results/fidelity.md).
 
 use super::plan::{Part, Plan};
 use super::{LIVE_POLICY, Request, SetRun, guest, sets};

@@ -1,4 +1,4 @@
-//! A set as a workload of the simulator's.
+//! A set as a workload of the simulator's (docs/results/fidelity.md).
 
 use super::sets::{Set, Step, TaskSpec};
 use super::sim::Conditions;

@@ -1,4 +1,5 @@
-//! All programs in one guest, under the kernel's own scheduler, their wake-ups recorded.
+//! All programs in one guest, under the kernel's own scheduler, their wake-ups recorded
+//! (docs/guide/workloads.md, "How it is counted").
 
 use super::Run;
 use super::list::{Program, RT_APP_FILE};

@@ -1,4 +1,5 @@
-//! The page's part: tables in Markdown, or one object.
+//! The page's part: tables in Markdown, or one object (docs/guide/workloads.md, "How it is
+//! counted").
 
 use super::list::{Model, RT_APP_FILE};
 use super::recorded::Recorded;

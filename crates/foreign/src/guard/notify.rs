@@ -1,5 +1,6 @@
 //! Calls by seccomp user notification: a filter in the loader hands them over. What a call is
-//! answered must not depend on the way: `trace` does the same by ptrace.
+//! answered must not depend on the way: `trace` does the same by ptrace (docs/guide/schedulers.md,
+//! "What the loader sees").
 //!
 //! Tests: crates/cli/tests/all/interception.rs::results_do_not_depend_on_the_way
 

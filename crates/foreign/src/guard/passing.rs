@@ -1,4 +1,5 @@
-//! A descriptor over a socket (`SCM_RIGHTS`, unix(7)).
+//! A descriptor over a socket (`SCM_RIGHTS`, unix(7)). See docs/guide/schedulers.md, "What the
+//! loader sees".
 //!
 //! Tests: crates/cli/tests/all/interception.rs::virtual_time_does_not_depend_on_the_way,
 //! crates/cli/tests/all/wall.rs

@@ -1,4 +1,5 @@
-//! Calls with paths that are answered from the files of the modelled machine.
+//! Calls with paths that are answered from the files of the modelled machine
+//! (docs/guide/schedulers.md, "What the loader sees").
 //!
 //! Tests: crates/cli/tests/all/schedulers.rs::a_loader_sees_the_modelled_machine,
 //! crates/cli/tests/all/interception.rs::results_do_not_depend_on_the_way

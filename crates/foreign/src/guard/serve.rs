@@ -1,4 +1,5 @@
-//! What a guard does for a run: message by message. Each message of `wire` has its answer here.
+//! What a guard does for a run: message by message. Each message of `wire` has its answer here
+//! (docs/guide/schedulers.md, "What the loader sees").
 //!
 //! Tests: crates/cli/tests/all/schedulers.rs::a_loader_runs_in_virtual_time,
 //! crates/cli/tests/all/wall.rs::a_guard_that_is_killed_ends_the_run

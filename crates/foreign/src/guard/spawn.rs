@@ -1,5 +1,5 @@
 //! Starts the loader as a process of its own whose system calls are answered by us. Neither root
-//! nor a namespace is needed.
+//! nor a namespace is needed (docs/guide/schedulers.md, "What the loader sees").
 
 use super::notify::Listener;
 use super::passing::{receive, send};

@@ -3,7 +3,8 @@
 //! the result. A call that is answered here becomes one that does nothing, and its result the
 //! answer. A descriptor goes to the loader, or comes from it, by a call that is made in the place
 //! of its own, over a socket that it has from its start. What a call is answered must not depend on
-//! the way: `notify` does the same by notification.
+//! the way: `notify` does the same by notification (docs/guide/schedulers.md, "What the loader
+//! sees").
 //!
 //! Tests: crates/cli/tests/all/interception.rs::results_do_not_depend_on_the_way,
 //! crates/cli/tests/all/interception.rs::a_loader_may_close_all_descriptors

@@ -1,4 +1,5 @@
-//! The files of the modelled machine that a loader finds, in a folder of ours.
+//! The files of the modelled machine that a loader finds, in a folder of ours
+//! (docs/guide/schedulers.md, "What the loader sees").
 
 use crate::wire::Start;
 use std::fs::{self, File, OpenOptions, TryLockError};

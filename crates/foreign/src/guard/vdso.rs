@@ -1,5 +1,6 @@
 //! Clock reads become system calls: the code that the kernel maps into every process to read its
-//! clocks (vDSO) is replaced by calls, in the loader only.
+//! clocks (vDSO) is replaced by calls, in the loader only (docs/guide/schedulers.md, "What the
+//! loader sees").
 
 use super::memory::{lines_of_maps, memory_of};
 use object::{Object as _, ObjectSymbol as _};

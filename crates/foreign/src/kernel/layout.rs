@@ -1,4 +1,5 @@
-//! Where fields are in the structures of the offered kernel, by its type information.
+//! Where fields are in the structures of the offered kernel, by its type information
+//! (docs/guide/schedulers.md, "What its programs see").
 //!
 //! Tests: crates/cli/tests/all/schedulers.rs::calls_answer_as_a_kernel_does,
 //! crates/cli/tests/all/schedulers.rs::wrong_options_are_refused

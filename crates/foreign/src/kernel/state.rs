@@ -1,5 +1,5 @@
 //! What programs see of the kernel: its structures in their memory, and what belongs to one
-//! scheduler (timers, walks, trees).
+//! scheduler (timers, walks, trees). See docs/guide/schedulers.md, "What its programs see".
 
 use super::cids::Cids;
 use super::layout::{Layout, Place};

@@ -1,4 +1,4 @@
-//! Helpers that need the kernel.
+//! Helpers that need the kernel (docs/guide/schedulers.md, "What its programs see").
 //!
 //! Tests: crates/cli/tests/all/schedulers.rs::calls_answer_as_a_kernel_does,
 //! xtask/src/tries/kernel_schedulers.rs

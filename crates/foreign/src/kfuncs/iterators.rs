@@ -1,4 +1,5 @@
-//! Iterators: numbers, tasks. Only real schedulers use these.
+//! Iterators: numbers, tasks. Only real schedulers use these (docs/guide/schedulers.md, "What its
+//! programs see").
 //!
 //! Tests: xtask/src/tries/kernel_schedulers.rs
 

@@ -1,4 +1,4 @@
-//! Tasks and cgroups.
+//! Tasks and cgroups (docs/guide/schedulers.md, "What its programs see").
 //!
 //! Tests: crates/cli/tests/all/schedulers.rs::calls_answer_as_a_kernel_does
 

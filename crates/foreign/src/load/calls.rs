@@ -1,5 +1,6 @@
 //! Calls of the loader: they come in, and answers go out. What a call is answered is not said here.
-//! All of it goes over the wire to the loader's guard, which alone touches the loader.
+//! All of it goes over the wire to the loader's guard, which alone touches the loader
+//! (docs/guide/schedulers.md, "What the loader sees").
 //!
 //! Tests: crates/cli/tests/all/schedulers.rs::a_loader_runs_in_virtual_time,
 //! crates/cli/tests/all/wall.rs

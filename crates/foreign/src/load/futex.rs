@@ -1,5 +1,6 @@
 //! Futexes: threads of the loader wake each other here, not in the host's kernel. A thread that
-//! waits must be in virtual time, or the run would wait for the host.
+//! waits must be in virtual time, or the run would wait for the host (docs/guide/schedulers.md,
+//! "What the loader sees").
 //!
 //! Tests: crates/cli/tests/all/schedulers.rs::a_loader_runs_in_virtual_time
 

@@ -1,4 +1,5 @@
-//! What is known of a loader: what it has been given, and what it was refused.
+//! What is known of a loader: what it has been given, and what it was refused
+//! (docs/guide/schedulers.md, "What the loader sees").
 
 use super::bpf;
 use crate::kernel::Layout;

@@ -1,4 +1,4 @@
-//! bpf(2): programs.
+//! bpf(2): programs (docs/guide/schedulers.md, "What the loader sees").
 //!
 //! Tests: crates/cli/tests/all/syscall_programs.rs,
 //! crates/cli/tests/all/schedulers.rs::what_is_not_offered_is_refused_by_name

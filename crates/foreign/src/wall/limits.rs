@@ -1,4 +1,4 @@
-//! How much a worker may take.
+//! How much a worker may take (docs/guide/schedulers.md, "How it ends").
 
 use crate::guard::checked;
 use std::io;

@@ -1,4 +1,5 @@
-//! The process that the user has started: it makes the others, and outlives them.
+//! The process that the user has started: it makes the others, and outlives them
+//! (docs/guide/schedulers.md, "How it ends").
 
 use super::keeper;
 use super::limits::memory_bytes;

@@ -1,5 +1,5 @@
 //! EEVDF as a fair class without task groups. No rule is here: each call goes to the queue of one
-//! CPU.
+//! CPU (docs/guide/model.md, "Run queues").
 //!
 //! Tests: crates/engine/tests/behaviour/eevdf.rs
 

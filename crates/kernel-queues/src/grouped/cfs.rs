@@ -1,4 +1,4 @@
-//! Two levels of the queue of the kernels before 6.6.
+//! Two levels of the queue of the kernels before 6.6 (docs/guide/model.md, "Task groups").
 
 #[cfg(test)]
 mod tests;

@@ -1,5 +1,5 @@
-//! EEVDF with task groups as a fair class. No rule is here: each call goes to the queues of one
-//! CPU.
+//! EEVDF with task groups as a fair class. No rule is here: each call goes to the queues of one CPU
+//! (docs/guide/model.md, "Task groups").
 //!
 //! Tests: crates/engine/tests/behaviour/groups.rs
 

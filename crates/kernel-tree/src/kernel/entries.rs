@@ -1,5 +1,5 @@
 //! The functions of a loaded object. Each is one of the C interface
-//! (`crates/kernel-abi/src/abi.rs`).
+//! (`crates/kernel-abi/src/abi.rs`). See docs/guide/kernel.md, "In a run".
 //!
 //! Tests: crates/kernel-tree/src/kernel/tests.rs, crates/kernel-tree/tests/all/real_tree.rs
 

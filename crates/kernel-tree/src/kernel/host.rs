@@ -1,4 +1,5 @@
-//! What a kernel asks of and tells to its host. What the kernel calls must not unwind into it.
+//! What a kernel asks of and tells to its host. What the kernel calls must not unwind into it
+//! (docs/guide/kernel.md, "In a run").
 //!
 //! Tests: crates/kernel-tree/src/kernel/tests.rs, crates/kernel-tree/tests/all/real_tree.rs
 

@@ -1,4 +1,5 @@
-//! A built kernel in this process: loaded, booted on a modelled machine, entered CPU by CPU.
+//! A built kernel in this process: loaded, booted on a modelled machine, entered CPU by CPU
+//! (docs/guide/kernel.md, "In a run").
 
 mod claim;
 mod entries;

@@ -1,4 +1,5 @@
-//! The table of all metrics. A name that is there stays: results, studies and `--expect` have it.
+//! The table of all metrics. A name that is there stays: results, studies and `--expect` have it
+//! (docs/guide/results.md, "What a result holds").
 //!
 //! Tests: crates/metrics/src/metric/tests.rs
 

@@ -1,4 +1,5 @@
-//! What moves cost by what is shared (`[transfer]`, `[cache]`), where it is assumed.
+//! What moves cost by what is shared (`[transfer]`, `[cache]`), where it is assumed
+//! (docs/guide/platforms.md, "What is assumed everywhere, and how").
 //!
 //! Tests: crates/platform/src/assumed/tests.rs
 

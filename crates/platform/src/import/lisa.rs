@@ -1,6 +1,5 @@
 //! A machine out of LISA's `plat_info` (lisa.platforms.platinfo.PlatformInfo): capacities,
-//! frequency
-//! domains, frequencies, and the kernel's tick.
+//! frequency domains, frequencies, and the kernel's tick (docs/guide/import.md, "What is read").
 //!
 //! Tests: crates/platform/tests/all/import/mod.rs::a_plat_info_of_lisa,
 //! crates/platform/tests/all/import/mod.rs::parts_of_a_plat_info_that_are_pickled,

@@ -1,5 +1,5 @@
 //! How fast CPUs are that a kernel takes for alike: by the firmware's word where a source has it,
-//! else by their clocks and kinds.
+//! else by their clocks and kinds (docs/guide/import.md, "What is assumed, and how").
 //!
 //! Tests: crates/platform/tests/all/import/mod.rs::speeds_by_clock_are_said_to_be_assumed
 

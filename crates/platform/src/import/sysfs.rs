@@ -1,4 +1,4 @@
-//! A machine out of the kernel's files.
+//! A machine out of the kernel's files (docs/guide/import.md, "What is read").
 //!
 //! Tests: crates/platform/tests/all/import/mod.rs, crates/platform/tests/all/import/round_trip.rs
 

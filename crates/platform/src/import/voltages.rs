@@ -7,7 +7,8 @@
 //! 4    710.4   600
 //! ```
 //!
-//! Blanks or commas divide the columns. Behind `#` stands what is not read.
+//! Blanks or commas divide the columns. Behind `#` stands what is not read (docs/guide/import.md,
+//! "A device tree without voltages").
 //!
 //! Tests: crates/platform/tests/all/import/voltages.rs
 

@@ -1,6 +1,6 @@
 //! A YAML document as a tree, from the events of `saphyr-parser`. Tags are left out. Aliases are
-//! written out in full, so there is a limit on what they add: nine lines of aliases can stand for
-//! a billion values.
+//! written out in full, so there is a limit on what they add: nine lines of aliases can stand for a
+//! billion values (docs/guide/import.md, "What is read").
 
 use saphyr_parser::{Event, Marker, Parser, ScalarStyle};
 use std::collections::BTreeMap;

@@ -1,4 +1,4 @@
-//! Frequency domains and operating points.
+//! Frequency domains and operating points (docs/guide/platforms.md, "What the words mean").
 //!
 //! Tests: crates/platform/tests/all/bad_files.rs::frequencies,
 //! crates/platform/tests/all/bad_files.rs::frequency_domains_partition_the_cpus

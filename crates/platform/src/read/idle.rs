@@ -1,4 +1,4 @@
-//! Idle states.
+//! Idle states (docs/guide/platforms.md, "What the words mean").
 //!
 //! Tests: crates/platform/tests/all/bad_files.rs::idle_states_run_from_shallow_to_deep,
 //! crates/platform/tests/all/bad_files.rs::power_of_idle_states

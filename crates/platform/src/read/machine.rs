@@ -1,4 +1,4 @@
-//! CPUs and clusters.
+//! CPUs and clusters (docs/guide/platforms.md, "Speed and capacity").
 //!
 //! Tests: crates/platform/tests/all/bad_files.rs::cpus_and_clusters,
 //! crates/platform/tests/all/bad_files.rs::threads_of_cores

@@ -6,6 +6,8 @@
 //!    `thermal`, `transfer`: one table kind each, with its rules.
 //! 4. This file: name, kernel, costs, board, and the order of the steps.
 //!
+//! See docs/guide/platforms.md, "What the words mean".
+//!
 //! Tests: crates/platform/tests/all/bad_files.rs, crates/platform/tests/all/builtin.rs
 
 mod clocks;

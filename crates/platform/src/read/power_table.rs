@@ -1,5 +1,5 @@
 //! The rows of a table of measured powers: text in the form of Wattson's files, with the place of
-//! each figure in the platform file.
+//! each figure in the platform file (docs/guide/platforms.md, "Measured power").
 
 use wakeplace_text::{nearest, shorten};
 

@@ -1,4 +1,5 @@
-//! Where the figures come from, collected while the tables are read.
+//! Where the figures come from, collected while the tables are read (docs/guide/platforms.md, "What
+//! the words mean").
 //!
 //! Tests:
 //! crates/platform/tests/all/builtin.rs::assumed_figures_are_marked_and_published_ones_named,

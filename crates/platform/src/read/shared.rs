@@ -1,4 +1,5 @@
-//! What nodes, threads and CPUs are to each other: `[numa]`, `[smt]`, `[priority]`.
+//! What nodes, threads and CPUs are to each other: `[numa]`, `[smt]`, `[priority]`
+//! (docs/guide/platforms.md, "What the words mean").
 //!
 //! Tests: crates/platform/tests/all/shared.rs
 

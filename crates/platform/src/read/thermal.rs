@@ -1,4 +1,4 @@
-//! How warm clusters get: `[[thermal]]` with its `[thermal.rc]`.
+//! How warm clusters get: `[[thermal]]` with its `[thermal.rc]` (docs/guide/model.md, "Heat").
 //!
 //! Tests: crates/engine/tests/behaviour/thermal.rs,
 //! crates/platform/tests/all/measured.rs::heat_and_limits_need_powers_by_the_own_clock

@@ -1,4 +1,5 @@
-//! Scheduler topology levels: each a partition, each nested in the next.
+//! Scheduler topology levels: each a partition, each nested in the next (docs/guide/platforms.md,
+//! "What the words mean").
 //!
 //! Tests: crates/platform/tests/all/bad_files.rs::topology,
 //! crates/platform/tests/all/shared.rs::priorities_and_levels_belong_together

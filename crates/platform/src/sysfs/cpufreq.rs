@@ -1,4 +1,4 @@
-//! The kernel's frequency domains: cpufreq policies.
+//! The kernel's frequency domains: cpufreq policies (docs/guide/import.md, "What is read").
 //!
 //! Tests: crates/platform/tests/all/sysfs.rs::a_board_of_two_clusters,
 //! crates/platform/tests/all/sysfs.rs::an_inactive_policy_and_an_unknown_latency

@@ -1,5 +1,6 @@
 //! The kernel's energy model, as debugfs shows it: one folder per performance domain, with one
-//! folder per state. Devices have such folders too, without a list of CPUs.
+//! folder per state. Devices have such folders too, without a list of CPUs (docs/guide/import.md,
+//! "What is read").
 //!
 //! Tests: crates/platform/tests/all/sysfs.rs::the_kernel_says_what_its_powers_count,
 //! crates/platform/tests/all/import/mod.rs

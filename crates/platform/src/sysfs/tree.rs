@@ -1,4 +1,5 @@
-//! Reading the small text files of sysfs and debugfs, from a live tree or a saved copy.
+//! Reading the small text files of sysfs and debugfs, from a live tree or a saved copy
+//! (docs/guide/import.md, "How a tree is read").
 
 use super::{CPUS, SysfsError, tar};
 use crate::MAX_CPUS;

@@ -1,4 +1,4 @@
-//! What a result keeps of the runs of a policy.
+//! What a result keeps of the runs of a policy (docs/guide/results.md, "Two results").
 //!
 //! Tests: crates/report/src/diff/tests.rs,
 //! crates/cli/tests/all/results.rs::two_results_are_compared

@@ -1,4 +1,4 @@
-//! Which runs of two results belong together.
+//! Which runs of two results belong together (docs/guide/results.md, "Two results").
 //!
 //! Tests: crates/report/src/diff/tests.rs
 

@@ -1,4 +1,4 @@
-//! Wake-ups by sizes of task and CPUs, where they were counted.
+//! Wake-ups by sizes of task and CPUs, where they were counted (docs/guide/report.md).
 //!
 //! Tests: crates/report/src/html/tests.rs::an_older_result_has_less_and_says_so,
 //! crates/cli/tests/all/wakeup_cases.rs

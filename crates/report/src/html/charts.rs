@@ -1,5 +1,5 @@
 //! Charts as Vega-Lite. Strings that begin with `@` are colours of the page's theme. A colour that
-//! begins with `@` is one of the template's.
+//! begins with `@` is one of the template's (docs/guide/report.md).
 //!
 //! Tests: crates/report/src/html/drawings.rs::names_become_colours_and_data_stays,
 //! xtask/src/tries/pages.rs

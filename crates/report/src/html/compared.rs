@@ -1,4 +1,4 @@
-//! A page's part for a result of `sim` or `compare`.
+//! A page's part for a result of `sim` or `compare` (docs/guide/report.md).
 //!
 //! Tests: crates/report/src/html/tests.rs::the_answer_stands_first_and_everything_after_it,
 //! crates/report/src/html/tests.rs::a_price_takes_the_green

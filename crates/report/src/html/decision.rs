@@ -1,4 +1,5 @@
-//! One decision, from the JSON of `explain`: the CPU first, then why, then the other candidates.
+//! One decision, from the JSON of `explain`: the CPU first, then why, then the other candidates
+//! (docs/guide/playground.md, "One decision").
 //!
 //! Tests: crates/cli/tests/all/hostile_text.rs::a_page_shows_names_harmlessly,
 //! xtask/src/tries/pages.rs

@@ -1,4 +1,5 @@
-//! Where energy and time went: sections that `compare`, `sim` and studies share.
+//! Where energy and time went: sections that `compare`, `sim` and studies share
+//! (docs/guide/report.md).
 //!
 //! Tests: crates/report/src/html/tests.rs::an_older_result_has_less_and_says_so,
 //! crates/cli/tests/all/report.rs::kinds_of_cpu_within_a_cluster_add_up

@@ -1,4 +1,4 @@
-//! Energy by cluster, state and CPU.
+//! Energy by cluster, state and CPU (docs/guide/report.md).
 //!
 //! Tests: crates/cli/tests/all/report.rs::kinds_of_cpu_within_a_cluster_add_up,
 //! crates/report/src/html/tests.rs::modelled_joules_have_a_word

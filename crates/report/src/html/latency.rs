@@ -1,4 +1,4 @@
-//! Wake-up latencies as curves and figures.
+//! Wake-up latencies as curves and figures (docs/guide/report.md).
 //!
 //! Tests: crates/report/src/html/tests.rs::an_older_result_has_less_and_says_so,
 //! xtask/src/tries/pages.rs

@@ -1,4 +1,5 @@
-//! What every page stands in: styles, the scripts that draw, and how text gets into markup.
+//! What every page stands in: styles, the scripts that draw, and how text gets into markup
+//! (docs/guide/report.md).
 
 use super::drawings::PALETTES;
 use data_encoding::BASE64;

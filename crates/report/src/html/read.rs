@@ -1,5 +1,5 @@
 //! From the text of a result to what a page is made of; anything else is refused. What a page needs
-//! and an older result lacks is left out of the page, and the page says so.
+//! and an older result lacks is left out of the page, and the page says so (docs/guide/report.md).
 //!
 //! Tests: crates/report/src/html/tests.rs::no_result_is_refused_in_a_sentence,
 //! crates/report/src/html/tests.rs::results_of_version_1_are_read

@@ -1,4 +1,4 @@
-//! Everything needed to repeat a run.
+//! Everything needed to repeat a run (docs/guide/report.md).
 //!
 //! Tests: crates/cli/tests/all/report.rs::what_the_page_is_made_of_is_in_the_json,
 //! crates/report/src/html/tests.rs::the_answer_stands_first_and_everything_after_it

@@ -1,4 +1,4 @@
-//! Busy and idle time of CPUs.
+//! Busy and idle time of CPUs (docs/guide/report.md).
 
 use super::charts::{Colours, Part, once, stacks};
 use super::details::{MAX_CHARTS, Shown, chart, depths, each, first_cells, heads, section};

@@ -1,4 +1,4 @@
-//! A study's figures: charts and tables of published beside simulated ones.
+//! A study's figures: charts and tables of published beside simulated ones (docs/guide/report.md).
 //!
 //! Tests: crates/report/src/html/tests.rs::the_json_of_a_study_is_read_back,
 //! crates/cli/tests/all/report.rs::a_study_has_its_page

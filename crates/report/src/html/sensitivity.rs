@@ -1,4 +1,4 @@
-//! Conclusions with assumed costs halved and doubled.
+//! Conclusions with assumed costs halved and doubled (docs/guide/report.md).
 //!
 //! Tests: crates/cli/tests/all/report.rs::a_study_has_its_page,
 //! crates/report/src/html/tests.rs::the_json_of_a_study_is_read_back

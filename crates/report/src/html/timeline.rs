@@ -1,5 +1,5 @@
 //! What ran where in a window, for the page's own drawing. The page's script (`assets`) reads these
-//! lists by place.
+//! lists by place (docs/guide/report.md).
 //!
 //! Tests: crates/report/src/html/tests.rs::what_a_result_says_is_no_markup,
 //! crates/cli/tests/all/report.rs::a_window_changes_no_run

@@ -1,5 +1,5 @@
 //! JSON as text: indented, but lists within lists stand on one line each. A histogram or a timeline
-//! has thousands of them.
+//! has thousands of them (docs/guide/report.md, "In the JSON").
 
 use serde_json::Value;
 

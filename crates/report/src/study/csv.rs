@@ -1,5 +1,6 @@
 //! Studies as lines: first the rows of a study, then what becomes of them with assumed costs
-//! changed (`cost` and `factor` say which). Names of columns stay: programs read them.
+//! changed (`cost` and `factor` say which). Names of columns stay: programs read them
+//! (studies/README.md).
 //!
 //! Tests: crates/report/src/study/tests.rs::csv_has_a_line_per_row
 

@@ -1,4 +1,5 @@
-//! What a study promised: per case and goal the best feature, what is kept of it, what is lost.
+//! What a study promised: per case and goal the best feature, what is kept of it, what is lost
+//! (studies/README.md).
 //!
 //! Tests: none; its figures are crates/study/src/promise/tests.rs', and docs/results has the pages.
 

@@ -1,4 +1,5 @@
-//! What becomes of the conclusions with assumed costs halved and doubled, as tables.
+//! What becomes of the conclusions with assumed costs halved and doubled, as tables
+//! (studies/README.md).
 //!
 //! Tests: crates/report/src/study/tests.rs::a_conclusion_that_flips_is_marked_wherever_it_stands
 

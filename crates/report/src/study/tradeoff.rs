@@ -1,4 +1,5 @@
-//! Energy against latency over all cases: geometric means, and where a rival beats ours.
+//! Energy against latency over all cases: geometric means, and where a rival beats ours
+//! (studies/README.md).
 //!
 //! Tests: none; its figures are crates/study/src/tradeoff/tests.rs', and docs/results has the
 //! pages.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 //! One line each way, in bounded memory and bounded time, whatever the other end does; and the
-//! threads that serve a bounded number of clients.
+//! threads that serve a bounded number of clients (docs/guide/live.md, "Steer").
 //!
 //! Tests: crates/scx/src/stats/tests.rs::a_gigabyte_is_refused, scripts/live/guest.sh
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 //! A Unix socket that only the right people reach: how it comes into being, who is at its other
-//! end, and whether one that is there may be trusted.
+//! end, and whether one that is there may be trusted (docs/guide/live.md, "Steer").
 
 use std::fs::{self, DirBuilder, File, OpenOptions, Permissions, TryLockError};
 use std::io;

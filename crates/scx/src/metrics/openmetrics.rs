@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 //! Exposition text, OpenMetrics 1.0. The library writes what it can; it gives every histogram a
 //! sum, which the kernel side does not keep, so histograms are written here, without one (the
-//! specification, "Histogram", does not ask for it).
+//! specification, "Histogram", does not ask for it). See docs/guide/live.md, "Watch".
 //!
 //! Tests: crates/scx/src/metrics/tests.rs, xtask/src/tries/metrics.rs
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-//! Statistics for people: one block per interval, the result first.
+//! Statistics for people: one block per interval, the result first (docs/guide/live.md, "Watch").
 //!
 //! Tests: crates/scx/src/stats/tests.rs::a_block_says_the_result_first
 

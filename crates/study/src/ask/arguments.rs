@@ -1,5 +1,6 @@
 //! The arguments, each once: a new one is one entry here, and what it changes in a run. A name that
-//! is there stays: files of studies, Python and commands have it.
+//! is there stays: files of studies, Python and commands have it (CONTRIBUTING.md, "Add an
+//! argument").
 //!
 //! Tests: crates/study/src/ask/tests.rs, crates/cli/tests/all/help.rs
 

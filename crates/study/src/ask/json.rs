@@ -1,4 +1,5 @@
-//! An ask as JSON: one key per argument. Other programs and languages hand it over so.
+//! An ask as JSON: one key per argument. Other programs and languages hand it over so
+//! (CONTRIBUTING.md, "Add an argument").
 //!
 //! Tests: crates/study/src/ask/tests.rs::json_is_the_same_question
 

@@ -1,4 +1,5 @@
-//! The Python package's functions, made from the arguments: signatures and help.
+//! The Python package's functions, made from the arguments: signatures and help
+//! (docs/guide/python.md).
 //!
 //! Tests: crates/study/src/ask/tests.rs::the_python_module_is_made_from_the_list,
 //! crates/python/tests/test_results.py::test_functions_agree_on_the_arguments_that_they_share

@@ -1,4 +1,4 @@
-//! What is asked, in names: threads, policies, CPUs.
+//! What is asked, in names: threads, policies, CPUs (docs/guide/tour.md).
 //!
 //! Tests: crates/cli/tests/all/explain.rs::mistakes_say_what_there_is,
 //! crates/cli/tests/all/explain.rs::named_others_only

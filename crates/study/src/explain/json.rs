@@ -1,4 +1,4 @@
-//! The answer in the types of results.
+//! The answer in the types of results (docs/guide/tour.md).
 //!
 //! Tests: crates/cli/tests/all/explain.rs::the_object_has_what_the_contract_says,
 //! crates/cli/tests/all/schema.rs

@@ -1,4 +1,5 @@
-//! One wake-up of a run under a sched_ext scheduler: what its callbacks did.
+//! One wake-up of a run under a sched_ext scheduler: what its callbacks did
+//! (docs/guide/schedulers.md).
 //!
 //! Tests: crates/cli/tests/all/schedulers.rs::explain_says_what_callbacks_did,
 //! crates/cli/tests/all/schedulers.rs::explain_takes_one_scheduler_and_says_how_it_ended

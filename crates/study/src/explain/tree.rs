@@ -1,5 +1,5 @@
-//! One decision of a tree's own code: the state that it found, and what policies of the core
-//! answer to the same question.
+//! One decision of a tree's own code: the state that it found, and what policies of the core answer
+//! to the same question (docs/guide/kernel.md, "In a run").
 //!
 //! Tests: crates/cli/tests/all/kernel_runs.rs::a_decision_is_explained_by_the_trees_own_figures
 

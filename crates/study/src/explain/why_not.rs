@@ -1,4 +1,4 @@
-//! The question people ask: why not that CPU?
+//! The question people ask: why not that CPU (docs/guide/tour.md)?
 
 use super::{power, power_unit};
 use wakeplace_engine::Explanation;

@@ -1,4 +1,4 @@
-//! Published figures of a study and what is calibrated on them.
+//! Published figures of a study and what is calibrated on them (studies/README.md).
 //!
 //! Tests: crates/study/src/file/tests.rs::a_calibrated_cell_must_be_published,
 //! crates/study/src/file/tests.rs::verdicts_about_what_was_published_need_it

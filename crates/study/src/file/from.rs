@@ -1,4 +1,4 @@
-//! Cases that a study takes from others.
+//! Cases that a study takes from others (studies/README.md).
 //!
 //! Tests: crates/study/src/promise/tests.rs::cases_come_from_other_studies
 

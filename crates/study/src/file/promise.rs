@@ -1,4 +1,4 @@
-//! What a study promises, from its `[promise]` table.
+//! What a study promises, from its `[promise]` table (studies/README.md).
 //!
 //! Tests: crates/study/src/promise/tests.rs::wrong_names_are_told
 

@@ -1,7 +1,8 @@
 //! Machines and workloads that nobody chose: drawn from a seed, the same everywhere.
 //!
 //! A machine is written as a platform file and read like one; a workload as an argument. Each case
-//! draws from a stream of its own, so that more cases leave the first ones as they are.
+//! draws from a stream of its own, so that more cases leave the first ones as they are
+//! (studies/README.md).
 
 use super::Case;
 use super::raw::RawRandom;

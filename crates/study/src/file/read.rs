@@ -1,4 +1,4 @@
-//! From the text of a study file to a validated [`StudyFile`].
+//! From the text of a study file to a validated [`StudyFile`] (studies/README.md).
 
 use super::columns::{columns, settings_of};
 use super::raw::{RawCase, RawParam, RawStudy, Text};

@@ -1,4 +1,4 @@
-//! Energy against latency, from a study's `[tradeoff]` table.
+//! Energy against latency, from a study's `[tradeoff]` table (studies/README.md).
 //!
 //! Tests: crates/study/src/tradeoff/tests.rs
 

@@ -1,4 +1,4 @@
-//! The study's cases with something changed: variants and experiments.
+//! The study's cases with something changed: variants and experiments (studies/README.md).
 //!
 //! Tests: crates/study/src/study/tests.rs::experiments_stand_beside_the_published_figures,
 //! crates/study/src/study/tests.rs::variants_have_no_published_figures

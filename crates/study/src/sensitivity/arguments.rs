@@ -1,4 +1,4 @@
-//! Arguments of workload models whose values can be halved and doubled.
+//! Arguments of workload models whose values can be halved and doubled (studies/README.md).
 
 use wakeplace_platform::Factor;
 use wakeplace_text::parse_duration_or_zero_ns;

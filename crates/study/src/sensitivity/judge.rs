@@ -1,4 +1,5 @@
-//! What becomes of each conclusion: gain, loss or no difference, by the 95 % interval.
+//! What becomes of each conclusion: gain, loss or no difference, by the 95 % interval
+//! (studies/README.md).
 
 use super::plan::{Change, Tried, wanted};
 use crate::PolicyRuns;

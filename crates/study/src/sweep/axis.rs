@@ -1,4 +1,5 @@
-//! What is varied: `KEY=FROM..TO:STEPS` or `KEY=A,B,C`, and the points that a design takes of it.
+//! What is varied: `KEY=FROM..TO:STEPS` or `KEY=A,B,C`, and the points that a design takes of it
+//! (docs/guide/results.md, "Sweeps").
 
 use crate::StudyError;
 use std::collections::BTreeSet;

@@ -1,4 +1,4 @@
-//! A sweep in the language of studies: TOML with a table `vary`.
+//! A sweep in the language of studies: TOML with a table `vary` (docs/guide/results.md, "Sweeps").
 //!
 //! Tests: crates/study/src/sweep/tests.rs::a_file_says_the_same
 

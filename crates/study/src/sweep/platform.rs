@@ -1,4 +1,4 @@
-//! A platform with one value of its file changed.
+//! A platform with one value of its file changed (docs/guide/results.md, "Sweeps").
 //!
 //! Tests: crates/study/src/sweep/tests.rs,
 //! crates/study/src/run_table.rs::a_varied_platform_has_one_column

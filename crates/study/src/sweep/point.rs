@@ -1,5 +1,5 @@
 //! A point of a sweep: what it consists of, and its runs. A cell is what `compare` runs with the
-//! same arguments, to the byte.
+//! same arguments, to the byte (docs/guide/results.md, "Sweeps").
 //!
 //! Tests: crates/study/src/sweep/tests.rs::a_cell_is_the_run_of_a_comparison
 

@@ -1,5 +1,5 @@
-//! Elements written straight into memory, one at a time. There is room for the longest before it
-//! is begun, so that nothing in it asks for more.
+//! Elements written straight into memory, one at a time. There is room for the longest before it is
+//! begun, so that nothing in it asks for more (docs/guide/traces.md).
 //!
 //! Tests: crates/trace/tests/all/traces.rs::whole_runs_read_back,
 //! crates/trace/src/export/ftrace.rs::fields_are_as_the_kernel_prints_them

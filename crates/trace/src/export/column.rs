@@ -1,4 +1,5 @@
-//! A column of a table: values that wait, and those that are encoded already.
+//! A column of a table: values that wait, and those that are encoded already (docs/guide/traces.md,
+//! "The tables").
 //!
 //! Tests: crates/cli/tests/all/traces.rs::all_forms_of_one_run
 

@@ -1,4 +1,4 @@
-//! Energy as whoever measures it says it.
+//! Energy as whoever measures it says it (docs/guide/traces.md).
 //!
 //! Tests: crates/trace/tests/all/traces.rs::events_told_by_hand
 

@@ -1,4 +1,5 @@
-//! ftrace text, as `trace-cmd report -t` prints it: no flags, times to the nanosecond.
+//! ftrace text, as `trace-cmd report -t` prints it: no flags, times to the nanosecond
+//! (docs/guide/traces.md).
 
 mod line;
 mod time;

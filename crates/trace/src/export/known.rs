@@ -1,4 +1,5 @@
-//! What is known of the run while its events are told, and how they are named.
+//! What is known of the run while its events are told, and how they are named
+//! (docs/guide/traces.md).
 //!
 //! Tests: crates/trace/tests/all/traces.rs::events_told_by_hand,
 //! crates/trace/tests/all/traces.rs::priorities_follow_the_phases

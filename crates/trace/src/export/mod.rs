@@ -1,5 +1,6 @@
 //! Traces of a simulated run, for the readers of real ones: an observer of the engine. All forms
-//! are written of one walk: an event that one form has, each has that can show it.
+//! are written of one walk: an event that one form has, each has that can show it
+//! (docs/guide/traces.md).
 //!
 //! Tests: crates/trace/tests/all/traces.rs, crates/cli/tests/all/traces.rs::all_forms_of_one_run
 

@@ -1,5 +1,5 @@
 //! Takes down what the engine tells. Nothing is left out or put in another order: the walk on the
-//! other thread sees what an observer would.
+//! other thread sees what an observer would (docs/guide/traces.md).
 //!
 //! Tests: crates/trace/tests/all/traces.rs::events_told_by_hand,
 //! crates/trace/tests/all/long_runs.rs

@@ -1,4 +1,4 @@
-//! A table in a Parquet file, written in groups of rows.
+//! A table in a Parquet file, written in groups of rows (docs/guide/traces.md, "The tables").
 //!
 //! Tests: crates/cli/tests/all/traces.rs::all_forms_of_one_run,
 //! crates/trace/tests/all/long_runs.rs::a_full_disk_ends_the_run

@@ -1,5 +1,5 @@
 //! Texts of tables: most are names of threads and of reasons. Each is kept once, and rows have its
-//! number.
+//! number (docs/guide/traces.md, "The tables").
 //!
 //! Tests: crates/cli/tests/all/traces.rs::all_forms_of_one_run
 

@@ -1,4 +1,4 @@
-//! Threads and CPUs as a trace names them.
+//! Threads and CPUs as a trace names them (docs/guide/traces.md).
 
 use crate::event::{TaskState, Who};
 use wakeplace_platform::Platform;

@@ -1,6 +1,6 @@
 //! Text in strings of JavaScript and JSON, as it was before it was put there: pages of systrace
-//! have `var linuxPerfData = "# tracer: nop\n\`, JSON for trace viewers
-//! `"systemTraceEvents": "..."`.
+//! have `var linuxPerfData = "# tracer: nop\n\`, JSON for trace viewers `"systemTraceEvents":
+//! "..."` (docs/guide/traces-in.md, "Forms").
 
 use std::io::{self, BufRead, Read};
 

@@ -1,7 +1,7 @@
 //! The fields of an event as text prints them: `key=value` as the kernel's own format has it, the
 //! same without words and arrows (`trace-cmd report -R`), or the short form of libtraceevent's
 //! plugins (`comm:pid [prio] S ==> comm:pid [prio]`), which `trace-cmd report` and `perf script`
-//! use.
+//! use (docs/guide/traces-in.md, "Forms").
 //!
 //! Tests: crates/trace/tests/all/replay/forms.rs,
 //! crates/trace/tests/all/replay/gaps.rs::names_like_fields_are_names,

@@ -1,4 +1,4 @@
-//! What the tasks did, as scripts.
+//! What the tasks did, as scripts (docs/guide/traces-in.md, "What becomes of it").
 //!
 //! Tests: crates/trace/tests/all/replay/mod.rs::a_recording_by_hand,
 //! crates/trace/tests/all/replay/exported.rs

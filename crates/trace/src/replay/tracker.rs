@@ -1,4 +1,5 @@
-//! Follows what every task and CPU does, and writes down what the tasks did.
+//! Follows what every task and CPU does, and writes down what the tasks did
+//! (docs/guide/traces-in.md, "What becomes of it").
 //!
 //! Tests: crates/trace/tests/all/replay/mod.rs::a_recording_by_hand,
 //! crates/trace/tests/all/replay/exported.rs, crates/trace/tests/all/replay/gaps.rs

@@ -1,4 +1,4 @@
-//! Collects iterations.
+//! Collects iterations (docs/guide/rt-app.md, "Logs").
 use super::files::{Files, LogError};
 use super::line::{HEADER, Line};
 use std::path::Path;

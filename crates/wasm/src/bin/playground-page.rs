@@ -1,5 +1,6 @@
 //! Puts the playground together: `playground-page MODULE FOLDER` prints the page. MODULE is the
-//! module, packed and as base64 (`cargo xtask playground`); FOLDER is `site/playground`.
+//! module, packed and as base64 (`cargo xtask playground`); FOLDER is `site/playground`
+//! (docs/guide/playground.md).
 //!
 //! Tests: xtask/src/gives/playground.rs
 

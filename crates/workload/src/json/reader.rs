@@ -1,4 +1,4 @@
-//! Values, arrays and objects.
+//! Values, arrays and objects (docs/guide/rt-app.md, "How a file is read").
 use super::text::Text;
 use super::{Kind, Member, Object, Value};
 use crate::error::{Fault, FaultKind, Position};

@@ -1,4 +1,5 @@
-//! Built-in workload models: their catalogue and their `NAME:key=value,...` arguments.
+//! Built-in workload models: their catalogue and their `NAME:key=value,...` arguments
+//! (docs/guide/workloads.md).
 mod adopt;
 mod aim7_compute;
 mod aim9;

@@ -1,4 +1,5 @@
-//! `sysbench-cpu`: threads that look for primes, as sysbench's cpu test does.
+//! `sysbench-cpu`: threads that look for primes, as sysbench's cpu test does
+//! (docs/guide/workloads.md).
 use super::parse::MAX_TIME_NS;
 use super::sysbench::{CLAIM, Common, REQUESTS, START, THREADS, TIME, VERSION};
 use super::tasks::{endless, run};

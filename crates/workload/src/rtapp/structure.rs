@@ -1,6 +1,6 @@
 //! What rt-app makes of a file: every task, phase and event with its defaults filled in. Times are
 //! rt-app's own microseconds (32 bits, signed) unless the name says otherwise. `workload check`
-//! shows these: the corpus has rt-app's own values.
+//! shows these: the corpus has rt-app's own values (docs/guide/rt-app.md, "How a file is read").
 //!
 //! Tests: crates/workload/tests/all/corpus.rs
 use crate::deadline::Declared;

@@ -1,5 +1,5 @@
 //! From what rt-app reads to what can run here. What is not modelled is refused here with its
-//! place, never left out.
+//! place, never left out (docs/guide/rt-app.md, "How a file is read").
 //!
 //! Tests: crates/workload/tests/all/rtapp_files.rs::what_cannot_run_here_names_its_place,
 //! crates/workload/tests/all/rtapp_scripts.rs

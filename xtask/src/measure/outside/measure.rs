@@ -1,5 +1,6 @@
 //! Our figures, by the commands of the rows. What a comparison says is taken from its JSON; where
-//! the two sides need a command each, runs of one seed are a pair.
+//! the two sides need a command each, runs of one seed are a pair (docs/internals/checks.md,
+//! "Outside results").
 
 use super::rows::{Ours, Row};
 use super::trace;

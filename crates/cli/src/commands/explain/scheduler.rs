@@ -1,4 +1,4 @@
-//! What a sched_ext scheduler's callbacks did for a wake-up, for people.
+//! What a sched_ext scheduler's callbacks did for a wake-up, for people (docs/guide/schedulers.md).
 //!
 //! Tests: crates/cli/tests/all/schedulers.rs::explain_says_what_callbacks_did
 

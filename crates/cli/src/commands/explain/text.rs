@@ -1,4 +1,4 @@
-//! The answer for people: the CPU first.
+//! The answer for people: the CPU first (docs/guide/tour.md).
 //!
 //! Tests: crates/cli/tests/all/explain.rs::why_not_comes_first,
 //! crates/cli/tests/all/explain.rs::what_costs_more_saves_nothing,

@@ -1,4 +1,4 @@
-//! A decision of a tree's own code, for people: the CPU first.
+//! A decision of a tree's own code, for people: the CPU first (docs/guide/kernel.md, "In a run").
 //!
 //! Tests: crates/cli/tests/all/kernel_runs.rs::a_decision_is_explained_by_the_trees_own_figures
 

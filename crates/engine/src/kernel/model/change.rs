@@ -1,6 +1,7 @@
 //! A thread's scheduling attributes change while it lives: by its phases, and by what is lent to
 //! it. As in the kernel it leaves its queue, changes, and joins it again. What is lent never
-//! changes what the thread itself has: when the loan ends, that is in force again.
+//! changes what the thread itself has: when the loan ends, that is in force again
+//! (docs/guide/rt-app.md, "Attributes").
 //!
 //! Tests: crates/engine/tests/behaviour/changes.rs,
 //! crates/engine/tests/behaviour/sync.rs::a_holder_is_lent_the_priority_of_its_waiter

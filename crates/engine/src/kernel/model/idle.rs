@@ -1,5 +1,5 @@
 //! CPUs without a task: which idle state they enter, and what is done as they leave it. Which state
-//! it enters is the governor's (`cpuidle`).
+//! it enters is the governor's (`cpuidle`). See docs/guide/model.md, "Idle".
 //!
 //! Tests: crates/engine/tests/behaviour/idle.rs
 

@@ -1,4 +1,5 @@
-//! Execution: work is done at the CPU's speed, steps end, the next task is picked.
+//! Execution: work is done at the CPU's speed, steps end, the next task is picked
+//! (docs/guide/model.md, "Work and speed").
 //!
 //! Tests: crates/engine/tests/behaviour/arithmetic.rs, crates/engine/tests/behaviour/invariants.rs
 

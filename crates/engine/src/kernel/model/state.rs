@@ -1,4 +1,5 @@
-//! The state of everything, for who asks. Showing changes nothing.
+//! The state of everything, for who asks. Showing changes nothing (docs/guide/report.md, "The state
+//! at a time").
 //!
 //! Tests: crates/engine/tests/behaviour/states.rs
 

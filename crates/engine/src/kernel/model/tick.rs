@@ -1,4 +1,5 @@
-//! The tick of busy CPUs (and of idle ones that keep it), on the same grid for all CPUs.
+//! The tick of busy CPUs (and of idle ones that keep it), on the same grid for all CPUs
+//! (docs/guide/model.md, "Run queues").
 //!
 //! Tests: crates/engine/tests/behaviour/idle.rs::stopped_ticks_stay_silent,
 //! crates/engine/tests/behaviour/eevdf.rs::a_high_resolution_tick_ends_slices_in_time

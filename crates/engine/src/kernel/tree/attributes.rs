@@ -1,4 +1,4 @@
-//! What scripts say of a task, in the kernel's numbers.
+//! What scripts say of a task, in the kernel's numbers (docs/guide/kernel.md, "In a run").
 
 use wakeplace_kernel_abi::Attr;
 use wakeplace_workload::{Change, FairPolicy, PolicyChange, RealTime, TaskScript};

@@ -1,5 +1,5 @@
 //! Entering the kernel, and what it said meanwhile. Whoever enters carries out all that the kernel
-//! has said (`follow`) before anything else happens.
+//! has said (`follow`) before anything else happens (docs/guide/kernel.md, "In a run").
 //!
 //! Tests: crates/cli/tests/all/kernel_runs.rs
 

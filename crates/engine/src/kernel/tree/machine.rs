@@ -1,4 +1,4 @@
-//! The machine as a tree's kernel is told of it.
+//! The machine as a tree's kernel is told of it (docs/guide/kernel.md, "In a run").
 
 use crate::machine::{CpuIdleState, Machine, em_states};
 use crate::options::{CpuIdle, Options};

@@ -1,5 +1,5 @@
 //! The state of everything, for who asks: signals and queues as the tree has them. Showing changes
-//! nothing.
+//! nothing (docs/guide/kernel.md, "In a run").
 //!
 //! Tests: crates/cli/tests/all/kernel_runs.rs::a_decision_is_explained_by_the_trees_own_figures
 

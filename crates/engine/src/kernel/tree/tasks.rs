@@ -1,5 +1,5 @@
 //! Tasks: how they begin, sleep, wake, change and end. The kernel's task and the mechanics' thread
-//! have one number.
+//! have one number (docs/guide/kernel.md, "In a run").
 //!
 //! Tests: crates/cli/tests/all/kernel_runs.rs::no_kind_of_work_makes_it_warn
 

@@ -1,4 +1,5 @@
-//! Steps that count, measure, or end the thread. None of them takes time.
+//! Steps that count, measure, or end the thread. None of them takes time (docs/guide/workloads.md,
+//! "Work").
 //!
 //! Tests: crates/engine/tests/behaviour/measures.rs
 

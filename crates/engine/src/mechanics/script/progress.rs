@@ -1,4 +1,4 @@
-//! Scripts as they are executed, and where a thread stands in its own.
+//! Scripts as they are executed, and where a thread stands in its own (docs/guide/rt-app.md).
 
 use wakeplace_workload::{Change, Event, Loops, Phase, TaskScript};
 

@@ -1,4 +1,4 @@
-//! The recorded runs: read from their file and checked.
+//! The recorded runs: read from their file and checked (docs/results/fidelity.md).
 
 use super::super::sets::{Set, Step, TaskSpec, WARM_UP_NS};
 use crate::Error;

@@ -1,4 +1,5 @@
-//! The recorded part of the page: a sentence and tables in Markdown, or one object.
+//! The recorded part of the page: a sentence and tables in Markdown, or one object
+//! (docs/results/fidelity.md).
 
 use super::{Comparison, POINTS_MAX, Row, Rules};
 use serde_json::{Value, json};

@@ -1,5 +1,5 @@
 //! What the traces of the recorded runs show beside the shares of run time: read from the file that
-//! [`traced_run`] writes.
+//! [`traced_run`] writes (docs/results/fidelity.md).
 
 use super::super::agree::Wakeups;
 use super::super::inside::{self, Counts, Inside};

@@ -1,4 +1,4 @@
-//! The tables over the starts in Markdown, or as one object.
+//! The tables over the starts in Markdown, or as one object (docs/results/fidelity.md).
 //!
 //! Tests: none; its figures are those of `starts`, and `cargo xtask fidelity` needs guests to make
 //! them.

@@ -1,4 +1,4 @@
-//! The three columns in Markdown, or as one object.
+//! The three columns in Markdown, or as one object (docs/results/truth.md).
 
 use super::causes::{Beginning, Tried, differs};
 use super::{MachineTruth, OTHER_STARTS, SetTruth};

@@ -1,4 +1,4 @@
-//! Clocks, their operating points and the power at each.
+//! Clocks, their operating points and the power at each (docs/guide/import.md, "What is read").
 //!
 //! Tests: crates/platform/tests/all/import/voltages.rs::coefficients_and_voltages_make_power,
 //! crates/platform/tests/all/import/mod.rs::a_device_tree_with_the_kernels_energy_model

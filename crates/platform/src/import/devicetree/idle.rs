@@ -1,4 +1,4 @@
-//! Idle states of CPUs and of the power domains they are in.
+//! Idle states of CPUs and of the power domains they are in (docs/guide/import.md, "What is read").
 //!
 //! Tests: crates/platform/tests/all/import/mod.rs::phones,
 //! crates/platform/tests/all/import/hostile.rs::a_device_tree_with_a_nameless_idle_state

@@ -1,4 +1,5 @@
-//! Which CPUs belong together, by the tree's `cpu-map`, caches and NUMA nodes.
+//! Which CPUs belong together, by the tree's `cpu-map`, caches and NUMA nodes
+//! (docs/guide/import.md, "What is read").
 //!
 //! Tests: crates/platform/tests/all/import/mod.rs::phones,
 //! crates/platform/tests/all/import/hostile.rs::device_trees_in_circles

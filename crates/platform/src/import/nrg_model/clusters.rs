@@ -1,4 +1,5 @@
-//! Nodes of clusters in LISA's energy model: what a cluster draws beside its CPUs.
+//! Nodes of clusters in LISA's energy model: what a cluster draws beside its CPUs
+//! (docs/guide/import.md, "What is read").
 //!
 //! Tests: crates/platform/tests/all/import/mod.rs::clusters_of_an_energy_model_of_lisa
 

@@ -1,4 +1,4 @@
-//! The `[[idle_state]]` tables.
+//! The `[[idle_state]]` tables (docs/guide/import.md).
 //!
 //! Tests: crates/platform/tests/all/import/round_trip.rs, crates/platform/tests/all/import/mod.rs
 

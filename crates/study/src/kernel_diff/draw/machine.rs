@@ -1,5 +1,5 @@
 //! Machines: boards of several kinds of CPU, and servers of nodes, caches and threads. All that is
-//! drawn comes from the seed.
+//! drawn comes from the seed (docs/guide/kernel.md, "Beside the policy core").
 //!
 //! Tests: crates/study/src/kernel_diff/draw.rs::what_is_drawn_can_be_run,
 //! crates/cli/tests/all/kernel_diff.rs::what_is_drawn_depends_on_the_seed

@@ -1,5 +1,6 @@
 //! What CPUs do besides tasks: timers, interrupts' work, idle states, frequencies, moves. What is
-//! the kernel's time must not become a task's work: the simulator adds its own.
+//! the kernel's time must not become a task's work: the simulator adds its own
+//! (docs/guide/traces-in.md, "What becomes of it").
 //!
 //! Tests: crates/trace/tests/all/replay/exported.rs,
 //! crates/trace/tests/all/replay/mod.rs::odd_recordings_have_a_defined_result
