@@ -1,7 +1,7 @@
 //! What `platform show` says of clocks that hardware chooses or bounds (docs/guide/platforms.md,
 //! "What the words mean").
 //!
-//! Tests: crates/cli/tests/all/results.rs::cores_and_domains_are_shown_as_they_are
+//! Tests: crates/cli/tests/all/results.rs::clocks_points_and_moves_are_shown
 
 use super::platform_text::numbers;
 use crate::page::Page;
@@ -45,6 +45,7 @@ pub(super) fn section(page: &mut Page, platform: &Platform) {
     }
 }
 
+/// The highest clock by the number of awake cores.
 fn bins(turbo: &Turbo) -> Table {
     let mut table = Table::new("turbo", &["cpus", "awake cores", "MHz"])
         .align("awake cores", Align::Right)

@@ -1,7 +1,7 @@
 //! A folder of tables: one per kind of event, quantities, decisions and metrics. Names and types of
 //! columns are what readers rely on (docs/guide/traces.md).
 //!
-//! Tests: crates/cli/tests/all/traces.rs::all_forms_of_one_run, xtask/src/tries/traces.rs
+//! Tests: crates/trace/tests/all/traces.rs::tables_told_by_hand, xtask/src/tries/traces.rs
 
 mod columns;
 

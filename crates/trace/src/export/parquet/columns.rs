@@ -1,6 +1,6 @@
 //! The tables and their columns. docs/guide/traces.md has the same tables.
 //!
-//! Tests: crates/cli/tests/all/traces.rs::all_forms_of_one_run, xtask/src/tries/traces.rs
+//! Tests: crates/trace/tests/all/traces.rs::tables_told_by_hand, xtask/src/tries/traces.rs
 
 use crate::event::{Kind, SYNC_WAKE};
 use crate::export::column::Holds;
