@@ -27,6 +27,7 @@ fn main() -> ExitCode {
     }
 }
 
+/// Says why a task failed; the exit code is the kind of its end.
 fn failed(name: &str, error: &anyhow::Error) -> ExitCode {
     match error.downcast_ref::<End>() {
         Some(End::Missing(_)) => {

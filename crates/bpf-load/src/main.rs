@@ -16,6 +16,7 @@ fn main() -> ExitCode {
     ExitCode::FAILURE
 }
 
+/// Loads, attaches and waits; it returns only if that fails.
 fn load() -> Result<Infallible, String> {
     let usage = "expected one argument: an object file for BPF with a struct sched_ext_ops";
     let path = std::env::args_os().nth(1).ok_or(usage)?;

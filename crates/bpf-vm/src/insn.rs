@@ -174,6 +174,7 @@ pub(crate) fn check(insns: &[Insn]) -> Result<Vec<usize>, Refusal> {
     Ok(starts)
 }
 
+/// No jump of a function leaves it or lands within an instruction.
 fn check_function(insns: &[Insn], second: &[bool], from: usize, to: usize) -> Result<(), Refusal> {
     let bad = |pc: usize, what: &str| Refusal::Instruction {
         pc,

@@ -97,6 +97,7 @@ impl Program {
     }
 }
 
+/// What an instruction refers to: a function, a map, a variable, a helper.
 fn value(insns: &[Insn], pc: usize, linker: &mut dyn Linker) -> Result<u64, String> {
     let insn = insns[pc];
     if let Some(to) = insn::function(insn, pc) {

@@ -116,6 +116,7 @@ fn check_step(
     Ok(())
 }
 
+/// Some CPU stays online.
 fn check_last(step: Hotplug, online: &[bool]) -> Result<(), HotplugError> {
     if online.contains(&true) {
         return Ok(());

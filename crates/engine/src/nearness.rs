@@ -61,6 +61,7 @@ impl Nearness {
         self.line_ns.is_some()
     }
 
+    /// The closest that two CPUs share.
     pub(crate) fn level(&self, a: CpuId, b: CpuId) -> Level {
         let (one, other) = (self.places[a.index()], self.places[b.index()]);
         match () {

@@ -94,6 +94,7 @@ impl<O: Observer, K: Kernel> Sim<'_, O, K> {
         k.end_event(m);
     }
 
+    /// Hands one event to the half that it belongs to.
     fn handle(&mut self, event: Event) {
         let (m, k) = (&mut self.mechanics, &mut self.kernel);
         m.count(event);

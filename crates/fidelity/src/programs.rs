@@ -150,6 +150,7 @@ impl Compared {
     }
 }
 
+/// A program's recorded runs beside its model.
 fn compare(
     recorded: &Recorded,
     platform: &Platform,
@@ -206,6 +207,7 @@ fn measure(
     })
 }
 
+/// Boots a guest with the programs and their packages.
 fn boot(
     request: &Request,
     machine: &Machine,

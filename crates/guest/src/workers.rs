@@ -84,6 +84,7 @@ fn name(index: usize) -> String {
     format!("worker-{index}")
 }
 
+/// One worker: runs and sleeps until the storm ends.
 fn work(common: &Common, index: usize) {
     let (run_ns, sleep_ns) = HABITS[index % HABITS.len()];
     while !common.stop.load(Ordering::Relaxed) {

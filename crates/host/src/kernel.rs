@@ -248,6 +248,7 @@ pub fn kfuncs_read(kfuncs: &Kfuncs, release: &str) -> Check {
     )
 }
 
+/// What is known of a release, where its type information cannot be read.
 fn kfuncs_by_release(tree: &Tree, release: &str, why: &str) -> Check {
     const NAME: &str = "kfuncs";
     let build = tree.text("proc/sys/kernel/version").unwrap_or_default();

@@ -1,5 +1,6 @@
 //! The fair run queue of the kernels from 6.6 on (EEVDF): lag, eligibility, virtual deadlines,
-//! delayed dequeue (docs/rules/queues.md#eevdf).
+//! delayed dequeue (docs/rules/queues.md#eevdf). The core's live queues (`live_queue/queue.c`) are
+//! of the same idea, not the same code.
 //!
 //! Tests: crates/kernel-queues/src/eevdf/tests.rs, crates/engine/tests/behaviour/eevdf.rs
 
@@ -207,6 +208,7 @@ impl EevdfQueue {
         self.remove(params, self.position(task), Arrival::Moved)
     }
 
+    /// Takes a task out, with what it is owed.
     fn remove(&mut self, params: &EevdfParams, at: usize, arrival: Arrival) -> Entity {
         let entity = self.waiting[at].1;
         let mut lag = self.lag(params, &entity);
@@ -468,6 +470,7 @@ impl EevdfQueue {
             && (woken.deadline < current.deadline || !self.eligible(current))
     }
 
+    /// The running task's protection ends.
     fn unprotect(&mut self, params: &EevdfParams) {
         if let Some((_, e)) = &mut self.current
             && e.is_protected(params)

@@ -135,6 +135,7 @@ fn fatal(why: &str, stack: &[u64]) -> ! {
     unsafe { libc::_exit(1) }
 }
 
+/// Handlers for faults and for time, on a stack of their own.
 fn take_signals() {
     let stack = vec![0u8; STACK_BYTES].leak();
     let alternative = libc::stack_t {
@@ -177,6 +178,7 @@ fn take_signals() {
     }
 }
 
+/// A fault of the processor in the tree's code: says what, where, and ends the process.
 extern "C" fn on_fault(signal: i32, info: *mut libc::siginfo_t, context: *mut libc::c_void) {
     let what = match signal {
         libc::SIGSEGV | libc::SIGBUS => "wild access",

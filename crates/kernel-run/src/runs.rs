@@ -38,6 +38,7 @@ impl Input<'_> {
         apart(|said, copy| self.within(&machine, copy, said), observer)
     }
 
+    /// The machine that the kernel boots on, with the parameters of its name.
     fn machine(&self) -> Result<Machine, String> {
         if self.options.cpuidle == CpuIdle::Ladder {
             let expected = "expected `menu`, `teo` or `none`";

@@ -130,6 +130,7 @@ pub fn build(
     )))
 }
 
+/// Puts sources, configuration and shim where the build script wants them.
 fn prepare(
     cache: &Cache,
     wanted: &Wanted,
@@ -262,6 +263,7 @@ impl Job<'_> {
         }
     }
 
+    /// What is in the tree now.
     fn look(&self, folder: &Path) -> Result<Content, TreeError> {
         if self.prepared.fixed.is_some() {
             return Ok(Content::default());
@@ -326,6 +328,7 @@ impl Job<'_> {
         Ok(links)
     }
 
+    /// Options of the user's that the tree's configuration did not keep.
     fn say_what_was_not_taken(&self, folder: &Path) {
         let Some(fragment) = self.fragment else {
             return;

@@ -89,6 +89,7 @@ impl Trees<'_> {
         }
     }
 
+    /// Fetches and unpacks the sources of an offer, whole or not at all.
     fn fetch(&self, offer: &Offer, watch: &dyn Watch) -> Result<Kept, TreeError> {
         let package = &offer.listed.package;
         // Debian's versions have `:` and `~` at most, which stand in names of files.

@@ -142,6 +142,7 @@ fn selection(suites: &'static [&'static str], sources: bool) -> Selection {
     }
 }
 
+/// What one suite of the archive offers.
 fn of_suite(
     apt: &AptTree,
     suite: &str,

@@ -58,6 +58,7 @@ impl Spec {
         Self::parse(&name).map(|_| name)
     }
 
+    /// A name; `exists` says whether a path is there, so that tests need no files.
     fn parse_with(text: &str, exists: &dyn Fn(&Path) -> bool) -> Result<Self, String> {
         let whole = text;
         let text = text.strip_prefix(PREFIX).unwrap_or(text);

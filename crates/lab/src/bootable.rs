@@ -110,6 +110,7 @@ impl Bootable {
         })
     }
 
+    /// The user's own kernel.
     fn of_own(own: &Own, request: &Request) -> Result<Self, LabError> {
         Ok(Self {
             version: own.version(),
@@ -125,6 +126,7 @@ impl Bootable {
     }
 }
 
+/// The kernel's configuration; None: it cannot be had, which is remarked.
 fn config(
     cache: &Cache,
     arch: Arch,

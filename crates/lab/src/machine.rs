@@ -126,6 +126,7 @@ impl Machine {
     }
 }
 
+/// The machine is not larger than the emulator takes.
 fn check_size(name: &str, cpus: u32, can_cut: bool) -> Result<(), LabError> {
     if (1..=MAX_CPUS).contains(&cpus) {
         return Ok(());

@@ -100,6 +100,7 @@ impl Observer for IdleChoices {
 }
 
 impl IdleChoices {
+    /// An idle period begins, goes on or ends.
     fn cpu_power(&mut self, time_ns: u64, cpu: u32, power: CpuPower) {
         let cpu = cpu as usize;
         let was_busy = std::mem::replace(&mut self.was_busy[cpu], power == CpuPower::Busy);

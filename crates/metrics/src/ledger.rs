@@ -69,6 +69,7 @@ pub(crate) struct Ledger {
 }
 
 impl Ledger {
+    /// Books of a platform, every entry 0.
     pub(crate) fn new(platform: &Platform, wiring: &Wiring) -> Ledger {
         let states = platform.idle_states.len();
         let opps = |d: usize| platform.freq_domains[d].nr_points();
@@ -254,6 +255,7 @@ impl PartTable {
         row[what].1 += u128::from(ns) * u128::from(power);
     }
 
+    /// The entries of a cluster that have time.
     fn of_cluster(
         &self,
         cluster: usize,

@@ -22,6 +22,7 @@ struct LogBins {
 }
 
 impl LogBins {
+    /// Bins of that version of sysbench, empty.
     fn new(bins: SysbenchBins) -> LogBins {
         // Of 1.0: 0.001 ms to 100 s; both in ns here.
         let (n, least, most) = match bins {
@@ -91,6 +92,7 @@ impl Record {
         }
     }
 
+    /// One more value of the series.
     fn add(&mut self, value_ns: u64) {
         self.histogram
             .record(value_ns)
@@ -113,6 +115,7 @@ impl Record {
         }
     }
 
+    /// The series as metrics.
     fn report(&self, values: &mut Values) {
         if self.histogram.is_empty() {
             return;

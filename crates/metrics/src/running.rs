@@ -114,6 +114,7 @@ impl Running {
         self.clusters.iter().map(|cluster| cluster.sum.energy)
     }
 
+    /// A CPU draws for something else from now on.
     pub(crate) fn cpu(
         &mut self,
         time_ns: u64,
@@ -126,6 +127,7 @@ impl Running {
         self.redraw_cpu(time_ns, cpu, p);
     }
 
+    /// A cluster draws for something else from now on.
     pub(crate) fn cluster(
         &mut self,
         time_ns: u64,
@@ -137,6 +139,7 @@ impl Running {
         self.redraw_cluster(time_ns, cluster, p);
     }
 
+    /// A clock changes: its CPUs and clusters draw otherwise from now on.
     pub(crate) fn frequency(
         &mut self,
         time_ns: u64,
@@ -175,6 +178,7 @@ impl Running {
         self.work.change(time_ns, &mut cpu.work, work);
     }
 
+    /// The power of a cluster as it is now.
     fn redraw_cluster(&mut self, time_ns: u64, index: usize, p: &impl PowerSource) {
         let cluster = &mut self.clusters[index];
         let (Some(state), Some(opp)) = (cluster.state, cluster.opp) else {

@@ -33,6 +33,7 @@ pub(crate) struct Wiring {
 }
 
 impl Wiring {
+    /// Which CPUs, clusters and siblings belong together.
     pub(crate) fn new(platform: &Platform) -> Wiring {
         let mut cpu_domain = vec![0; platform.cpus.len()];
         let mut domain_cpus = Vec::with_capacity(platform.freq_domains.len());
@@ -78,6 +79,7 @@ impl Wiring {
     }
 }
 
+/// The other threads of each CPU's core.
 fn siblings(platform: &Platform) -> Vec<Vec<usize>> {
     let share = platform.smt.as_ref();
     let share = share.is_some_and(|smt| !smt.core_power.is_empty());

@@ -167,6 +167,7 @@ impl Search<'_> {
         }
     }
 
+    /// Moves one task to where the machine draws less; false: no move does.
     fn moved(&self, state: &mut State<'_>, at: &mut [usize]) -> bool {
         for (task, from) in at.iter_mut().enumerate() {
             let demand = self.demand[task];
@@ -185,6 +186,7 @@ impl Search<'_> {
         false
     }
 
+    /// Exchanges two tasks where the machine then draws less; false: no exchange does.
     fn swapped(&self, state: &mut State<'_>, at: &mut [usize]) -> bool {
         let n = if at.len() > MAX_SWAPPED { 0 } else { at.len() };
         for (a, b) in (0..n).flat_map(|a| (0..a).map(move |b| (a, b))) {
@@ -285,6 +287,7 @@ impl Search<'_> {
         false
     }
 
+    /// What the search found, in the order of the caller's tasks.
     fn verdict(self, order: &[usize]) -> Verdict {
         let Some((power, at)) = self.best else {
             return match self.open {

@@ -145,6 +145,7 @@ fn text_of_file(path: &str) -> Result<String, PlatformError> {
     text_of_bytes(&bytes, path)
 }
 
+/// The file as text, if it is not too large and UTF-8; else where it is not.
 fn text_of_bytes(bytes: &[u8], path: &str) -> Result<String, PlatformError> {
     if bytes.len() > MAX_FILE_BYTES {
         return Err(PlatformError::TooLarge {

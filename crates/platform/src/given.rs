@@ -95,6 +95,7 @@ pub(crate) fn given(head: &[u8]) -> Option<Given> {
     of_text(text.trim_start_matches('\u{feff}').trim_start())
 }
 
+/// What a text is, by its first lines: each form by what no other form begins with.
 fn of_text(text: &str) -> Option<Given> {
     let first = text.lines().next().unwrap_or_default();
     let has = |word: &str| text.contains(word);

@@ -219,6 +219,7 @@ impl Core {
     }
 }
 
+/// What the record says of one CPU.
 fn of_record(cpu: u32, seen: &sys::wp_seen) -> Seen {
     Seen {
         cpu,

@@ -1,5 +1,5 @@
 //! The live scheduler's queues: order, slices and preemption by virtual deadlines
-//! (docs/rules/live-queue.md#vq-pick).
+//! (docs/rules/live-queue.md#vq-pick). Both homes make the same calls in the same order.
 //!
 //! Tests: crates/policy-sys/tests/all/queue.rs, crates/policy-sys/tests/all/queue_walk.rs
 

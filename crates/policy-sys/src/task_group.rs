@@ -121,6 +121,7 @@ impl Core {
         Some(copy)
     }
 
+    /// A task of a group joins its queue, by the core's entry point for groups.
     #[inline]
     fn enqueue(&mut self, task: &mut Task, cpu: u32, now_ns: u64, flags: u32) -> EventResult {
         self.touch(cpu);

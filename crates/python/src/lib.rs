@@ -31,6 +31,7 @@ fn jobs(asked: Option<usize>) -> usize {
     asked.unwrap_or_else(all)
 }
 
+/// The module: what Python's half imports.
 #[pymodule]
 fn _wakeplace(module: &Bound<'_, PyModule>) -> PyResult<()> {
     trees::provide();

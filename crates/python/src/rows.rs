@@ -33,6 +33,7 @@ pub(crate) struct Row {
 }
 
 impl Row {
+    /// For the way to another process.
     pub(crate) fn of(done: Done) -> Self {
         let record = done.record;
         Self {
@@ -57,6 +58,7 @@ impl Row {
         }
     }
 
+    /// Back from it; `of` and this one have the same fields.
     pub(crate) fn done(self) -> Done {
         Done {
             cell: self.cell,

@@ -59,6 +59,7 @@ impl Sweep {
         wakeplace_store::run_cell(&point, (cell, number, seed), &program())
     }
 
+    /// Opens the store of this sweep, in memory where no path is given.
     fn store(&self, path: Option<&PathBuf>, workers: usize) -> Result<Store, StoreError> {
         let definition = Definition {
             sweep: &self.sweep,

@@ -40,6 +40,7 @@ pub(crate) fn tables(result: &Study, kind: &str, rows: &[&Row]) -> Vec<(String, 
     named.into_iter().map(one).collect()
 }
 
+/// One policy's table: counters that some case has.
 fn table(result: &Study, rows: &[&Row]) -> Table {
     let shown = |counter: &&str| {
         let of_counter = |name: &String| name.ends_with(&format!("_{counter}_total"));

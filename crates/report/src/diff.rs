@@ -78,6 +78,7 @@ pub fn diff(
     })
 }
 
+/// Two runs side by side, over the seeds that both have.
 fn difference(
     old: Kept,
     new: Kept,

@@ -121,6 +121,7 @@ fn headlines<'a>(rows: impl Iterator<Item = &'a Row>) -> Vec<&'a Row> {
     found
 }
 
+/// One published figure beside ours, as a row of Markdown.
 fn line(study: &Study, row: &Row) -> String {
     let name = study.study.split('/').next_back().unwrap_or_default();
     let size = if study.quick { " (reduced)" } else { "" };

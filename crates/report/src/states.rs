@@ -33,6 +33,7 @@ pub(crate) fn human(states: &[MachineState], style: Style) -> String {
     states.iter().map(one).collect()
 }
 
+/// The CPUs at that instant, for people.
 fn cpus(cpus: &[CpuState]) -> Table {
     let figures = [
         "freq_khz",
@@ -122,6 +123,7 @@ pub(crate) fn outcome(state: &MachineState) -> State {
     }
 }
 
+/// A CPU in the types of results.
 fn cpu(cpu: &CpuState) -> outcome::CpuState {
     let (activity, idle_state) = match &cpu.activity {
         Activity::Busy => ("busy", None),

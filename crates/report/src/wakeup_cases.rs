@@ -46,6 +46,7 @@ fn counters(counts: &CaseCounts) -> Map<String, Value> {
         .collect()
 }
 
+/// The table as JSON. Its keys stay.
 fn object(comparison: &Comparison) -> Value {
     let run = |(policy, seed, cases): (&str, u64, &WakeupCases)| {
         let case = |(number, counts): (usize, &CaseCounts)| {

@@ -52,6 +52,7 @@ fn in_force(status: &Status) -> String {
     text
 }
 
+/// Sends one request to the scheduler's socket and waits for the answer.
 fn ask(path: &Path, request: &Request) -> Result<Status, Failure> {
     let stream = socket::connect(path).map_err(|error| unreachable(path, &error))?;
     let broken = |error: std::io::Error| {

@@ -4,7 +4,7 @@
 //! Everything the kernel side keeps is in its mapped memory: the loader writes the core's context
 //! there before it attaches, and reads counters from it afterwards. What it changes later it
 //! changes through a program of the kernel side, so that the core's own rules apply it
-//! (docs/decisions/011).
+//! (docs/decisions/011). Whatever fails, nothing of it stays loaded.
 //!
 //! Tests: xtask/src/live/tests.rs, scripts/live/guest.sh
 

@@ -63,6 +63,7 @@ fn main() -> ExitCode {
     }
 }
 
+/// Carries out the command; the exit code.
 fn run(cli: &Cli) -> Result<u8, Failure> {
     let text = match &cli.command {
         Some(Command::Set { changes }) => client::set(&cli.socket, changes)?,

@@ -33,6 +33,7 @@ pub(crate) struct Shape {
 }
 
 impl Shape {
+    /// The CPUs of each class and performance domain of the machine.
     pub(crate) fn new(machine: &Machine) -> Self {
         let class = |(at, name): (usize, &String)| {
             let of_class = |(_, class): &(usize, &usize)| **class == at;
@@ -259,6 +260,7 @@ impl<'a> Delta<'a> {
         Histogram::new(|bucket| self.sum(|c| c.duration[bucket]))
     }
 
+    /// What some CPUs counted within an interval.
     fn part(&self, interval_ns: u64) -> Part {
         let run_ns = self.sum(|c| c.run_ns);
         let all_ns = self.cpus.len() as f64 * interval_ns as f64;

@@ -206,6 +206,7 @@ impl Running {
         Ok(())
     }
 
+    /// Takes over the profile that the machine is to have now.
     fn follow(&mut self, follower: &mut Follower) {
         if let Some(warning) = follower.warning() {
             say(&warning);
@@ -250,6 +251,7 @@ impl Running {
         Ok(())
     }
 
+    /// All counters as they are now.
     fn sample(&self) -> Sample {
         let owned = |(key, value): &(&'static str, String)| ((*key).to_owned(), value.clone());
         Sample {
@@ -296,6 +298,7 @@ fn finish(live: Live) -> Result<u8, Failure> {
     }
 }
 
+/// Why the kernel ended the scheduler, in words.
 fn words(exit: &Exit) -> String {
     let mut text = exit.reason.clone();
     if !exit.message.is_empty() {

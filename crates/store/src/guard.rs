@@ -72,6 +72,7 @@ pub(crate) fn open(file: Option<&Path>) -> rusqlite::Result<(Connection, Steps)>
     Ok((connection, steps))
 }
 
+/// Switches off all that a file could make SQLite do.
 fn restrict(connection: &Connection) -> rusqlite::Result<()> {
     for (switch, on) in [
         (DbConfig::SQLITE_DBCONFIG_DEFENSIVE, true),

@@ -36,6 +36,7 @@ impl Store {
         Self::begin(None, definition)
     }
 
+    /// Opens the file, or makes the tables in a new one.
     fn begin(file: Option<&Path>, definition: &Definition<'_>) -> Result<Self, StoreError> {
         let path = file.unwrap_or(Path::new(":memory:"));
         let opened = guard::open(file);
@@ -92,6 +93,7 @@ fn prepare(
     Ok(chunk)
 }
 
+/// Makes the tables of a new store, and writes what it is of.
 fn create(change: &Transaction<'_>, definition: &Definition<'_>) -> rusqlite::Result<()> {
     change.execute_batch(SCHEMA)?;
     change.pragma_update(None, "application_id", APPLICATION)?;

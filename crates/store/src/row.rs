@@ -63,6 +63,7 @@ pub(crate) fn sweep_sum(definition: &str, said: &str, cells: i64, chunk: i64) ->
         .end()
 }
 
+/// Writes what a point of the sweep is, once.
 pub(crate) fn put_point(
     change: &Transaction<'_>,
     point: usize,
@@ -124,6 +125,7 @@ fn point_sum(point: usize, texts: [&str; 9], duration_ns: u64) -> i64 {
     sum.number(duration_ns).end()
 }
 
+/// Writes a finished cell with its sum.
 pub(crate) fn put_run(
     change: &Transaction<'_>,
     done: &Done,

@@ -27,6 +27,7 @@ pub fn parse_hotplug(text: &str) -> Result<Vec<Hotplug>, String> {
     steps.iter().enumerate().map(one).collect()
 }
 
+/// One step `TIME:CPU=on` or `TIME:CPU=off`.
 fn parse_step(step: &str) -> Result<Hotplug, String> {
     let form = "expected TIME:CPU=on or TIME:CPU=off, as `2s:1=off`";
     let (time, rest) = step

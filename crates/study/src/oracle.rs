@@ -48,6 +48,7 @@ pub(crate) struct Demand {
 }
 
 impl Demand {
+    /// The platform's speeds by operating point, on the search's scale.
     pub(crate) fn new(platform: &Platform) -> Self {
         let ids = || (0..).take(platform.cpus.len()).map(CpuId);
         let speed = |cpu: CpuId| {

@@ -102,6 +102,7 @@ fn over_optimal(cases: &[&(&Planned, Vec<PolicyRuns>)], at: usize) -> Option<f64
     Some(sum? / cases.len() as f64)
 }
 
+/// The geometric means of a column over a group's cases.
 fn mean(
     said: &Said,
     group: &str,

@@ -214,6 +214,7 @@ fn range(changes: &[f64]) -> Option<String> {
     (!parts.is_empty()).then(|| parts.join(" and "))
 }
 
+/// A range of changes in words; None: there are none.
 fn percents(changes: &[f64]) -> Option<String> {
     let low = changes.iter().copied().reduce(f64::min)?;
     let high = changes.iter().copied().reduce(f64::max)?;

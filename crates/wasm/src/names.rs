@@ -10,6 +10,7 @@ use wakeplace_policy_sys::Policy;
 use wakeplace_study::{ARGUMENTS, Command, Kind};
 use wakeplace_workload::Spec;
 
+/// Everything that a form offers, as JSON that the page's scripts read.
 pub(crate) fn all() -> Result<Value, String> {
     let platforms: Vec<Value> = builtin_names().map(platform).collect::<Result<_, _>>()?;
     let models = Spec::catalogue().map(|model| {

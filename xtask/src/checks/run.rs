@@ -130,6 +130,7 @@ impl Sections {
         Ok(())
     }
 
+    /// All checks of `.ci/run`; the first that fails ends it.
     fn all(&mut self, own: &Path) -> Result<()> {
         for check in ALL.iter().filter(|check| check.in_ci()) {
             println!(

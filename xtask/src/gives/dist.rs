@@ -93,6 +93,7 @@ impl Dist<'_> {
             .join(format!("lab/dist-{}", machine.name()))
     }
 
+    /// Removes what an earlier run left.
     fn clear(&self) -> Result<()> {
         let sh = &self.shop.sh;
         sh.remove_path(&self.work)?;
@@ -260,6 +261,7 @@ impl Dist<'_> {
         Ok(())
     }
 
+    /// SHA256SUMS of all that is given away.
     fn sums(&self) -> Result<()> {
         let mut names = Vec::new();
         for (folder, prefix) in [(self.to.clone(), "./"), (self.to.join("crates"), "crates/")] {

@@ -87,6 +87,7 @@ pub fn build(shop: &Shop, profile: &str, arm64: bool) -> Result<()> {
 }
 
 impl Python<'_> {
+    /// An environment of its own with what building and testing need.
     fn prepare(&self) -> Result<()> {
         let (sh, room) = (&self.shop.sh, &self.room);
         self.shop.setup(&["python"])?;
@@ -170,6 +171,7 @@ impl Python<'_> {
         }
     }
 
+    /// The wheel for this machine.
     fn of_this_machine(&self) -> Result<PathBuf> {
         let sh = &self.shop.sh;
         let machine = std::env::consts::ARCH;

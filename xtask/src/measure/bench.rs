@@ -169,6 +169,7 @@ impl Bench<'_> {
         Ok(least)
     }
 
+    /// Simulated seconds a second on four machines.
     fn speeds(&self) -> Result<()> {
         let columns = ("simulated s per s, by", "processor", "wall", "must", "aim");
         let (what, cpu, wall, must, aim) = columns;
@@ -211,6 +212,7 @@ impl Bench<'_> {
         Ok(())
     }
 
+    /// How long the process takes to start, and how large the program is.
     fn start_and_size(&self) -> Result<()> {
         let (start, _) = self.measure(&["--version".to_owned()])?;
         let (cpu, wall) = (start.cpu * 1e3, start.wall * 1e3);

@@ -78,6 +78,7 @@ pub fn run(shop: &Shop) -> Result<()> {
 }
 
 impl Case<'_> {
+    /// The figures of one policy with these settings.
     fn run(&self, policy: &str, sets: &[&str]) -> Result<Figures> {
         let Self {
             program,
@@ -111,6 +112,7 @@ impl Case<'_> {
         Ok(figures.collect())
     }
 
+    /// The table of one machine and workload.
     fn table(&self, groups: &[String]) -> Result<String> {
         let (base, goal) = (self.run("linux-6.2", &[])?, self.run("linux-6.12", &[])?);
         let mut text = format!(

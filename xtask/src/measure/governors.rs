@@ -65,6 +65,7 @@ pub fn run(shop: &Shop, trees: &[&str]) -> Result<()> {
     Ok(())
 }
 
+/// Builds a kernel's governor, asks it, and writes what it chose.
 fn record(shop: &Shop, work: &Path, folder: &Path, name: &str, version: &str) -> Result<()> {
     let out = shop.root.join(format!("{RECORDED}/{name}-{version}.txt"));
     if !out.exists() {

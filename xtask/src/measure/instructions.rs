@@ -86,6 +86,7 @@ pub fn run(shop: &Shop, arguments: &[&str]) -> Result<Vec<Finding>> {
     compare(shop, &program, &was)
 }
 
+/// Each run's count beside the recorded one; a finding for each that grew too much.
 fn compare(shop: &Shop, program: &Path, was: &str) -> Result<Vec<Finding>> {
     let mut findings = Vec::new();
     println!(
@@ -122,6 +123,7 @@ fn tool_chain(shop: &Shop) -> Result<String> {
     ))
 }
 
+/// The instructions of one run.
 fn count(shop: &Shop, program: &Path, what: &str, policy: &str) -> Result<u64> {
     let words = what.split(' ').chain(policy.split(' '));
     let said = cmd!(shop.sh, "valgrind --tool=cachegrind --cache-sim=no")

@@ -101,6 +101,7 @@ struct Running {
 }
 
 impl Running {
+    /// Starts a test program with one mutation in force.
     fn new(program: &Program, tests: &[String], mutant: usize, limit: Duration) -> Result<Self> {
         let mut child = Command::new(&program.path)
             .args(["--test-threads", "1", "--exact"])
@@ -151,6 +152,7 @@ impl Running {
         }
     }
 
+    /// How it ended: a test failed, time ran out, or nothing was seen.
     fn outcome(&mut self) -> Result<Outcome> {
         loop {
             match self.next() {

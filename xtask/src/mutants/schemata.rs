@@ -101,6 +101,7 @@ fn choices(point: &Point, number: usize) -> String {
         .collect()
 }
 
+/// What is put around a place so that it chooses while it runs.
 fn side_by_side(point: &Point, number: usize) -> Vec<Insertion> {
     let choices = choices(point, number);
     match &point.form {

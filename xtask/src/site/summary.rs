@@ -16,6 +16,7 @@ const PARTS: [(&str, &str); 6] = [
     ("docs/decisions/", "Decisions"),
 ];
 
+/// The table of contents as mdBook reads it.
 pub(super) fn of(documents: &[Document]) -> String {
     let mut text = "# Summary\n\n[wakeplace](index.md)\n".to_owned();
     let overview = documents.iter().find(|d| d.path == "docs/README.md");

@@ -40,6 +40,7 @@ pub fn special_fields(btf: &Btf, ty: u32) -> Option<Vec<Range<u64>>> {
     (search.steps <= MAX_STEPS).then_some(search.found)
 }
 
+/// Goes down a type, to a depth, and takes each field that is the kernel's.
 fn collect(btf: &Btf, ty: u32, at: u64, depth: usize, search: &mut Search) {
     let ty = btf.bare(ty);
     search.steps += 1;

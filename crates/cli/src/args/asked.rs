@@ -48,6 +48,7 @@ impl<C: Takes> Args for Asked<C> {
     }
 }
 
+/// An argument as clap has it; help, names and choices are the entry's.
 fn option(argument: &'static Argument, command: Command) -> Arg {
     let place = argument.place;
     let mut option = Arg::new(argument.name)

@@ -50,6 +50,7 @@ pub(crate) fn explain(args: ExplainArgs, terminal: Terminal) -> Outcome {
     })
 }
 
+/// Looks at the decision that is asked for and prints it in the form that is asked for.
 fn answer(args: &ExplainArgs, asked: Option<&Asked>, terminal: Terminal) -> Outcome {
     let output = Output::prepare(args.output.as_deref())?;
     let look = if output.is_stdout() {

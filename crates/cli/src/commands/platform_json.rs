@@ -79,6 +79,7 @@ fn cpus(platform: &Platform) -> Vec<Value> {
         .collect()
 }
 
+/// A frequency domain with its operating points, and what an energy model believes of each.
 fn frequency(domain: &FreqDomain, states: &[EnergyState]) -> Value {
     let opp = |(index, opp): (usize, &wakeplace_platform::Opp)| {
         // A driver's states are no operating points.
@@ -103,6 +104,7 @@ fn frequency(domain: &FreqDomain, states: &[EnergyState]) -> Value {
     shown
 }
 
+/// Sched domains as the core built them.
 fn scheduling_domains(core: &CoreView) -> Vec<Value> {
     let one = |domain: &crate::machine::Domain| {
         json!({

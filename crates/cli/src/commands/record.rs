@@ -121,6 +121,7 @@ fn start(command: &[OsString]) -> io::Result<Option<i32>> {
 struct Instance(KernelFolder);
 
 impl Instance {
+    /// An instance of the kernel's trace that is this recording's alone.
     fn new() -> Result<Self, String> {
         let mounted = TRACEFS
             .map(Path::new)
@@ -153,6 +154,7 @@ impl Read for UntilTheEnd {
     }
 }
 
+/// Records by the kernel's own trace, in an instance that is removed afterwards.
 fn tracefs(command: &[OsString], mut text: &File) -> Recorded {
     let instance = Instance::new()?;
     instance.set("tracing_on", "0")?;
@@ -177,6 +179,7 @@ fn tracefs(command: &[OsString], mut text: &File) -> Recorded {
     Ok(ended)
 }
 
+/// Records by perf, where the kernel's trace cannot be used.
 fn perf(command: &[OsString], folder: &Path, text: &File) -> Recorded {
     let data = folder.join("perf.data");
     let missing = |error: io::Error| match error.kind() {

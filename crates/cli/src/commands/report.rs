@@ -63,6 +63,7 @@ fn name(path: &Path) -> String {
     path.display().to_string()
 }
 
+/// A result's text from a file or standard input, of bounded length.
 fn read(path: &Path) -> Result<String, Failure> {
     let wrong = |why: &str| {
         Failure::Input(format!(

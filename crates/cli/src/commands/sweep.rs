@@ -101,6 +101,7 @@ fn program() -> String {
     format!("{} {}", env!("CARGO_PKG_VERSION"), env!("WAKEPLACE_COMMIT"))
 }
 
+/// Runs what the store lacks, then exports and shows it.
 fn run(sweep: &Sweep, place: &Places<'_>, inputs: &[(&str, &str)], terminal: Terminal) -> Outcome {
     let written = [
         ("--store", place.store),
@@ -176,6 +177,7 @@ enum ExportForm {
     Parquet,
 }
 
+/// The form of `--export`, by the file's name.
 fn export_form(path: &Path) -> Result<ExportForm, Failure> {
     let form = match path.extension().and_then(|ending| ending.to_str()) {
         Some("csv") => ExportForm::Csv,

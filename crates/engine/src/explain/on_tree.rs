@@ -121,6 +121,7 @@ fn kind(facts: &Facts) -> PlaceKind {
     }
 }
 
+/// The woken task as the core has tasks, with the tree's averages.
 fn placed(now_ns: u64, decided: &Decided) -> Task {
     let (facts, party) = (&decided.facts, &decided.party);
     let choices = decided.choices.iter();
@@ -149,6 +150,7 @@ fn placed(now_ns: u64, decided: &Decided) -> Task {
     task
 }
 
+/// The task that wakes, as the core has a waker.
 fn waking(now_ns: u64, decided: &Decided) -> Task {
     let (facts, party) = (&decided.facts, &decided.waking);
     let nr_cpus = decided.choices.len() as u32;
@@ -162,6 +164,7 @@ fn waking(now_ns: u64, decided: &Decided) -> Task {
     task
 }
 
+/// A task's averages and weight, from what the tree said of it.
 fn take_party(party: &Party, now_ns: u64, raw: &mut wp_task) {
     raw.avg.load_avg = party.load;
     raw.avg.last_update_ns = now_ns;
@@ -175,6 +178,7 @@ fn take_party(party: &Party, now_ns: u64, raw: &mut wp_task) {
     raw.waker.flip_decay_ns = party.flip_decay_ns;
 }
 
+/// A CPU's queue and signals, from what the tree said of it.
 fn take_cpu(choice: &Choice, now_ns: u64, cpu: &mut wp_cpu) {
     let queue = &mut cpu.queue;
     queue.nr_running = choice.nr_running;

@@ -27,6 +27,7 @@ pub(super) struct Clock {
 }
 
 impl Clock {
+    /// Time 0, nothing pending.
     pub(super) fn new(nr_cpus: u32, tick_ns: u64) -> Self {
         Self {
             now: 0,

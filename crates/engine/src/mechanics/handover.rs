@@ -86,6 +86,7 @@ impl<O: Observer> Mechanics<'_, O> {
         }
     }
 
+    /// What all lines that a task brings take, ns.
     fn fetch_all(&mut self, cpu: CpuId, task: TaskId) -> u64 {
         let record_ns = self.fetch_record(cpu, task);
         let Some(woken) = self.threads[task].lines.woken.take() else {

@@ -51,6 +51,7 @@ struct EmUpdate {
     states: Vec<(u32, u32)>,
 }
 
+/// The new powers of each change of the energy model.
 fn em_updates(platform: &Platform, asked: &[EmScale]) -> Vec<EmUpdate> {
     let update = |scale: &EmScale| {
         let domain = scale.domain as usize;

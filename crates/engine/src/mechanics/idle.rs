@@ -165,6 +165,7 @@ impl<O: Observer> Mechanics<'_, O> {
         self.way_of(cpu, down).unwrap_or(state)
     }
 
+    /// The first CPU that wakes takes its cluster out of its state.
     fn leave_cluster(&mut self, cpu: CpuId) {
         if !std::mem::take(&mut self.cpus[cpu].votes_cluster) {
             return;

@@ -71,6 +71,7 @@ impl<O: Observer> Mechanics<'_, O> {
         Some(task)
     }
 
+    /// Observers hear why a task stopped and how long it ran.
     fn tell_stop(&mut self, cpu: CpuId, task: TaskId, stop: Stop) {
         if self.threads.visible(task) {
             self.tell(Happening::RunStop {

@@ -100,6 +100,7 @@ impl<O: Observer> Mechanics<'_, O> {
         }
     }
 
+    /// A zone draws otherwise from now on.
     fn zone_draws(&mut self, cluster: u32) {
         let Some(mut thermal) = self.hardware.thermal.take() else {
             return;

@@ -155,6 +155,7 @@ pub(crate) struct Thread {
 }
 
 impl Thread {
+    /// A thread that has not begun.
     pub(crate) fn new() -> Self {
         Self {
             state: State::Sleeping,

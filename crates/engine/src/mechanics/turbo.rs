@@ -118,6 +118,7 @@ fn nominal(platform: &Platform, release: (u16, u16)) -> Vec<Option<(u16, u16)>> 
     platform.freq_domains.iter().map(points).collect()
 }
 
+/// The domains of some CPUs, and the highest point of each by awake cores.
 fn group(platform: &Platform, bins: &wakeplace_platform::TurboBins) -> Group {
     let domain = |cpu: &wakeplace_platform::CpuId| platform.freq_domain_of(*cpu) as u32;
     let mut domains: Vec<u32> = bins.cpus.iter().map(domain).collect();

@@ -109,6 +109,7 @@ fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
+/// The recording of one boot; None: it is not there and nothing may be booted.
 fn recording(
     request: &Request,
     boot: Boot<'_>,
@@ -169,6 +170,7 @@ fn kept(request: &Request, folder: &Path, boot: Boot<'_>) -> Result<String, Erro
     }
 }
 
+/// Boots a guest and takes what it sends.
 fn booted(
     request: &Request,
     boot: Boot<'_>,

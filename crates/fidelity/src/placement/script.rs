@@ -60,6 +60,7 @@ pub(super) fn workload(
     }
 }
 
+/// A task of a set as a script of the simulator.
 fn script(timer: u32, task: &TaskSpec, more_ns: i64, start_ns: u64) -> TaskScript {
     let phase = |loops, events| Phase {
         name: task.name.clone(),

@@ -47,6 +47,7 @@ fn workload(model: &Model) -> String {
     }
 }
 
+/// The table of all programs.
 fn summary(text: &mut String, compared: &[Comparison]) {
     text.push_str(
         "\n## All programs\n\n\
@@ -147,6 +148,7 @@ fn label(kind: Kind, name: &str) -> String {
     }
 }
 
+/// The part of one program.
 fn program(text: &mut String, comparison: &Comparison) {
     let program = comparison.program;
     let events = range(comparison.real.iter().map(|run| run.events));
@@ -188,6 +190,7 @@ fn program(text: &mut String, comparison: &Comparison) {
 
 type Counts = BTreeMap<(Kind, String), u64>;
 
+/// One kind of wake-up in one line.
 fn table_row(
     text: &mut String,
     comparison: &Comparison,

@@ -57,6 +57,7 @@ impl Output {
         }
     }
 
+    /// Keeps the end of what was printed.
     fn keep(&mut self, bytes: &[u8]) {
         if let Some(file) = &mut self.file {
             let room = FILE_BYTES.saturating_sub(self.written);

@@ -34,6 +34,7 @@ fn empty_part() -> libc::iovec {
     }
 }
 
+/// Sends a descriptor.
 pub(crate) fn send(socket: RawFd, fd: RawFd) -> io::Result<()> {
     let (mut byte, mut part, mut control) = (0, empty_part(), Control([0; 64]));
     let message = message(&mut byte, &mut part, &mut control);
@@ -49,6 +50,7 @@ pub(crate) fn send(socket: RawFd, fd: RawFd) -> io::Result<()> {
     Ok(())
 }
 
+/// Receives a descriptor.
 pub(crate) fn receive(socket: BorrowedFd<'_>) -> io::Result<OwnedFd> {
     let (mut byte, mut part, mut control) = (0, empty_part(), Control([0; 64]));
     let mut message = message(&mut byte, &mut part, &mut control);

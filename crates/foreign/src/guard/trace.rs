@@ -138,6 +138,7 @@ impl Tracer {
         -self.leader.cast_signed()
     }
 
+    /// Waits for a call of some thread, for the end, or until patience ends.
     pub(super) fn wait(&self, patience: Duration, beside: &mut Beside<'_>) -> io::Result<Event> {
         #[allow(clippy::disallowed_methods, reason = "the loader is of the real world")]
         let began = Instant::now();
@@ -186,6 +187,7 @@ impl Tracer {
         None
     }
 
+    /// The call at which a thread has stopped; None: it stopped for another reason.
     fn look_at_call(&self, tid: u32) -> Option<RawCall> {
         // SAFETY: numbers only.
         let mut info: Info = unsafe { std::mem::zeroed() };
@@ -266,6 +268,7 @@ impl Tracer {
         Ok(())
     }
 
+    /// The answer goes to the thread that has stopped.
     pub(super) fn respond(&self, call: &RawCall, answer: &Answer) {
         let tid = call.pid;
         let answered = match answer {
@@ -381,6 +384,7 @@ impl Tracer {
         }
     }
 
+    /// Ends all threads and waits until none is left.
     pub(super) fn end(&self) -> io::Result<ExitStatus> {
         let mut flags = libc::WNOHANG;
         loop {

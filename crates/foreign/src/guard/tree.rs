@@ -132,6 +132,7 @@ impl Tree {
         }
     }
 
+    /// Writes one file below the folder.
     fn put(&self, path: &str, bytes: &[u8]) -> io::Result<()> {
         let path = self.place(path)?;
         if let Some(folder) = path.parent() {

@@ -34,6 +34,7 @@ fn stands_for(name: &str) -> Option<Stands> {
     })
 }
 
+/// Machine code that stands in a function's place.
 #[cfg(target_arch = "x86_64")]
 fn code(stands: &Stands) -> Vec<u8> {
     match stands {

@@ -268,6 +268,7 @@ impl Layout {
         })
     }
 
+    /// Where callbacks and settings are in the table `name` of a scheduler.
     fn ops(btf: &Btf, name: &str) -> Option<OpsFields> {
         let value = btf.find(Kind::Struct, &format!("bpf_struct_ops_{name}"))?;
         let data = btf.field(value, "data")?;

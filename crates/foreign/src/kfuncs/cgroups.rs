@@ -36,6 +36,7 @@ fn new(_: &mut Running<'_>, vm: &mut Vm, args: [u64; 5]) -> Result {
     Ok(if is_known { 0 } else { signed(-EINVAL) })
 }
 
+/// bpf_iter_css_next(): the next group of the walk, 0 at its end.
 fn next(running: &mut Running<'_>, vm: &mut Vm, args: [u64; 5]) -> Result {
     let iterator = args[0];
     let [start, at, order] = [0, 8, 16].map(|word| vm.memory.u64(iterator.wrapping_add(word)));

@@ -63,6 +63,7 @@ fn pid_tgid(running: &mut Running<'_>, vm: &mut Vm, _: [u64; 5]) -> Result {
     Ok(get(vm, current, fields.tgid) << 32 | get(vm, current, fields.pid))
 }
 
+/// bpf_get_current_comm(): the name of the current task, cut to the room.
 fn comm(running: &mut Running<'_>, vm: &mut Vm, args: [u64; 5]) -> Result {
     let current = running.current(vm)?;
     let at = running

@@ -390,6 +390,7 @@ pub(super) fn way() -> Result<Way, crate::ForeignError> {
 
 /// The memory of this process, of which any part may be missing.
 mod own_memory {
+    /// Copies between this process and memory of another one; false: not all of it is there.
     fn transfer(addr: u64, ours: *mut u8, len: usize, read: bool) -> bool {
         let local = libc::iovec {
             iov_base: ours.cast(),

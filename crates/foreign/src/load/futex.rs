@@ -53,6 +53,7 @@ impl Session<'_> {
         }
     }
 
+    /// FUTEX_WAIT: the thread waits if the word still has the value.
     fn futex_wait(&self, call: &Call, bits: u32, absolute: bool) -> Result<Reply, Answer> {
         let [addr, operation, value, timeout, ..] = call.args;
         let value = value as u32;

@@ -74,6 +74,7 @@ impl Known {
     }
 }
 
+/// How a loader ended, in words.
 pub(super) fn how(ended: &Ended) -> String {
     match ended.status.map(ExitStatus::from_raw) {
         Some(status) => match (status.code(), status.signal()) {

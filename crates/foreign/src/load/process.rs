@@ -151,6 +151,7 @@ impl Process {
         }
     }
 
+    /// Answers calls until the loader has attached a scheduler, ends, or is silent for too long.
     fn until_attached(&mut self, vm: &mut Vm, state: &mut State) -> Result<Stop, ForeignError> {
         let latest = after(LONGEST);
         let latest_ns = self.known.clock_ns + LONGEST.as_nanos() as u64;

@@ -259,6 +259,8 @@ impl Session<'_> {
         ns.map(|ns| self.known.clock_ns.saturating_add(ns))
     }
 
+    /// A wait for descriptors: answered at once if one is ready, else until one is or the time
+    /// ends.
     fn until_ready(
         &self,
         call: &Call,
@@ -359,6 +361,7 @@ enum Turn {
     Keeps,
 }
 
+/// Which kind of wait a call is.
 fn turn(number: libc::c_long) -> Turn {
     match number {
         libc::SYS_clock_nanosleep | libc::SYS_nanosleep => Turn::Sleep,

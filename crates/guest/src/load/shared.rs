@@ -137,6 +137,7 @@ pub(super) struct Shared {
 }
 
 impl Shared {
+    /// What the threads of a job share before any of them has begun.
     pub(super) fn new(job: Job, cpus: Cpus, allowed: Vec<u32>) -> Self {
         Self {
             stage: StageCell(AtomicU8::new(Stage::WarmUp as u8)),

@@ -59,6 +59,7 @@ macro_rules! entry {
 }
 
 impl Entries {
+    /// Loads an object and looks all functions up; one of another interface is refused.
     pub(super) fn open(path: &Path, claim: Claim) -> Result<Self, TreeError> {
         // SAFETY: what runs when it is loaded is what the shim's build put there, which is nothing.
         let library = unsafe { Library::open(Some(claim.name()), RTLD_NOW | RTLD_LOCAL) };

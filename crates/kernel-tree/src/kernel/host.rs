@@ -150,6 +150,7 @@ impl<H: Host> Context<H> {
         self.host
     }
 
+    /// The functions of this host, as the kernel calls them.
     pub(super) fn table(this: NonNull<Self>) -> HostTable {
         HostTable {
             abi: ABI,

@@ -24,6 +24,7 @@ fn lines(transfer: &mut Transfer) -> impl Iterator<Item = (&'static str, &mut u6
 }
 
 impl Platform {
+    /// The assumed times of lines and caches.
     pub(super) fn add_moves(&self, found: &mut Vec<AssumedCost>) {
         let transfer = self.transfer.as_ref().filter(|t| assumed(&t.source));
         if let Some(mut transfer) = transfer.cloned() {

@@ -109,6 +109,7 @@ impl<'a> View<'a> {
         Some(plain).filter(|kind| !kind.is_empty())
     }
 
+    /// All that the tree says, CPU by CPU; `said` hears what it lacks.
     fn found(&self, said: &mut Vec<String>) -> Result<Found, ImportError> {
         let clocks = self.clocks(said)?;
         let (capacity, capacity_from) = self.capacities(&clocks, said);

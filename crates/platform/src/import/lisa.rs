@@ -137,6 +137,7 @@ impl View<'_> {
         ImportError::wrong(self.file, problem, expected)
     }
 
+    /// All that the file says, CPU by CPU; `said` hears what it lacks.
     fn found(&self, said: &mut Vec<String>) -> Result<Found, ImportError> {
         let (capacity, capacity_from) = self.capacities(said)?;
         let domains = self.domains(said)?;
@@ -198,6 +199,7 @@ impl View<'_> {
         })
     }
 
+    /// The tick, of the file's kernel configuration.
     fn tick_hz(&self) -> Option<(u32, Origin)> {
         let config = self.conf.get("kernel")?.get("config")?;
         let text = config.get("text").and_then(Yaml::text).unwrap_or_default();
@@ -213,6 +215,7 @@ impl View<'_> {
         Some((hz, Origin::stated(self.text("kernel config, CONFIG_HZ"))))
     }
 
+    /// Capacities by `cpu-capacities`, else by the energy model, else 1024 for all.
     fn capacities(&self, said: &mut Vec<String>) -> Result<(Vec<u64>, Origin), ImportError> {
         let stated = self.part("cpu-capacities");
         let table = stated.and_then(|table| table.get("orig")).or(stated);
@@ -274,6 +277,7 @@ impl View<'_> {
         Ok(divided)
     }
 
+    /// Which CPUs share a clock.
     fn domains(&self, said: &mut Vec<String>) -> Result<Vec<Vec<u16>>, ImportError> {
         let of_model = self
             .conf
@@ -300,6 +304,7 @@ impl View<'_> {
         }
     }
 
+    /// Which CPUs are a cluster: by name, else by the energy model, else by clock.
     fn clusters(
         &self,
         domains: &[Vec<u16>],
@@ -324,6 +329,7 @@ impl View<'_> {
         Ok((label(domains), Origin::assumed(text)))
     }
 
+    /// Frequency domains with their points; powers by the energy model.
     fn clocks(&self, domains: Vec<Vec<u16>>) -> Result<Vec<Clock>, ImportError> {
         let mut clocks = Vec::new();
         for cpus in domains {

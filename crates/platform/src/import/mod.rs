@@ -183,6 +183,7 @@ fn refused(bytes: &[u8], file: &str, wanted: Given) -> Option<ImportError> {
     Some(ImportError::wrong(file, given.is(), given.instead()))
 }
 
+/// A machine from the kernel's files, of this machine or of a copy.
 fn of_tree(
     tree: Tree,
     energy_model: Option<&Path>,
@@ -202,6 +203,7 @@ fn of_tree(
     Ok(found)
 }
 
+/// A machine from a flattened device tree.
 fn of_device_tree(
     bytes: &[u8],
     voltages: Option<&Voltages>,
@@ -216,6 +218,7 @@ fn of_device_tree(
     devicetree::read(&tree, voltages, (file, place), said)
 }
 
+/// Fills in what is not known and writes the platform file; all that was said goes with it.
 fn finish(
     mut found: Found,
     name: &str,
@@ -262,6 +265,7 @@ fn place(source: Source<'_>) -> (String, String) {
     }
 }
 
+/// A file of bounded length, or why it cannot be read.
 fn read_limited(file: &str, path: &Path, expected: &'static str) -> Result<Vec<u8>, ImportError> {
     let failed = |source: std::io::Error| ImportError::Read {
         file: file.to_owned(),

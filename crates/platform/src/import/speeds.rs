@@ -24,6 +24,7 @@ pub(super) fn fill(found: &mut Found, said: &mut Vec<String>) {
     }
 }
 
+/// Speeds by the highest clocks, where all CPUs have one capacity and their clocks differ.
 fn by_clock(found: &Found, said: &mut Vec<String>) -> Option<(Vec<u64>, Origin)> {
     if found
         .cpus

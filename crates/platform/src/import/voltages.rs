@@ -190,6 +190,7 @@ fn rising(file: &str, before: Row, row: Row) -> Result<(), ImportError> {
     Ok(())
 }
 
+/// The rows of a list; the first line may name the units.
 fn rows(text: &str, file: &str) -> Result<Vec<Row>, ImportError> {
     let mut units = None;
     let mut rows = Vec::new();
@@ -250,6 +251,7 @@ fn header(cells: &[&str]) -> Result<(u64, u64), (String, String)> {
     ))
 }
 
+/// A CPU, a frequency and a voltage, each within what hardware has.
 fn row(line: usize, cells: &[&str], units: (u64, u64)) -> Result<Row, (String, String)> {
     let [cpu, frequency, voltage] = cells else {
         let problem = format!("{} columns", cells.len());

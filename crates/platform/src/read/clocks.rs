@@ -135,6 +135,7 @@ fn mark(name: &Text, states: &[IdleState], awake: &mut [bool]) -> Result<(), Fla
     Ok(())
 }
 
+/// The highest clocks of some CPUs by awake cores: none rises, each is an operating point.
 fn read_bins(
     row: &Spanned<RawBins>,
     machine: &Machine<'_>,

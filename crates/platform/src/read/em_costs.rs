@@ -34,6 +34,7 @@ pub(super) fn read(
     Ok(Some(EmCosts { since, states }))
 }
 
+/// The states of an energy model without watts, in rising order.
 fn states(raw: &RawEmCosts) -> Result<Vec<EmCost>, Flaw> {
     let rows = raw.states.get_ref();
     if rows.is_empty() || rows.len() > MAX_STATES {

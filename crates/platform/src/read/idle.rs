@@ -81,6 +81,7 @@ fn poll_state(cpus: Vec<CpuId>) -> IdleState {
     }
 }
 
+/// One state: its CPUs, times, residency and power.
 fn read_state(
     table: &Spanned<RawIdle>,
     context: &Context<'_>,

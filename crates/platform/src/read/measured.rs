@@ -116,6 +116,7 @@ struct Odd {
 }
 
 impl Odd {
+    /// What is odd in the figures, in words for the file's provenance.
     fn said(self) -> Vec<String> {
         let mut said = Vec::new();
         if !self.falling.is_empty() {
@@ -183,6 +184,7 @@ fn other(row: &Row) -> Option<Other> {
     })
 }
 
+/// The power of one domain by its own clock and, where the table has it, by another.
 fn measured(
     domain: &FreqDomain,
     rows: &[Row],

@@ -154,6 +154,7 @@ fn columns(line_at: usize, line: &str, two: bool) -> Result<Vec<&'static str>, F
     }
 }
 
+/// One row by the names of the columns.
 fn row(line_at: usize, line: &str, columns: &[&'static str], two: bool) -> Result<Row, Flaw> {
     let values: Vec<(usize, &str)> = fields(line_at, line).collect();
     if values.len() != columns.len() {

@@ -21,6 +21,7 @@ const MAX_TASKS: u64 = 64;
 /// Highest frequency, kHz.
 const MAX_KHZ: u64 = 100_000_000;
 
+/// The table, None: the machine has none.
 pub(super) fn read(
     raw: Option<&Spanned<RawSchedMc>>,
     machine: &Machine<'_>,

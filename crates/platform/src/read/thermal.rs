@@ -23,6 +23,7 @@ const MAX_CAPACITY: u64 = 2_000_000;
 /// Shortest time constant, us (R * C): the simulation goes in steps of 10 ms.
 const MIN_TAU_US: u64 = 200_000;
 
+/// All zones; a cluster is in one at most.
 pub(super) fn read(
     raw: &[Spanned<RawThermal>],
     clusters: &[Cluster],
@@ -42,6 +43,7 @@ pub(super) fn read(
     Ok(zones)
 }
 
+/// One zone: its cluster, trip points, resistance and capacity.
 fn zone(
     raw: &Spanned<RawThermal>,
     clusters: &[Cluster],

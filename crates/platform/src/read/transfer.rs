@@ -81,6 +81,7 @@ struct Levels {
 }
 
 impl Levels {
+    /// Which levels of nearness two CPUs of the machine can have.
     fn of(machine: &Platform) -> Self {
         let mut levels = Self::default();
         let first = |cpus: Option<&[CpuId]>, own: CpuId| cpus.map_or(own, |cpus| cpus[0]);

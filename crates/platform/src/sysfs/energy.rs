@@ -151,6 +151,7 @@ fn states(tree: &Tree, domain: &str, unit_uw: u64) -> Result<Vec<EnergyState>, S
     Ok(states)
 }
 
+/// One performance state, its power in uW.
 fn state(tree: &Tree, at: &str, unit_uw: u64) -> Result<EnergyState, SysfsError> {
     let value = |file: &str, max: u64, what: &str| {
         let path = format!("{at}/{file}");

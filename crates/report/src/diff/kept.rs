@@ -107,6 +107,7 @@ fn pairs(all: [&Pairs; 2]) -> Vec<(String, String)> {
         .collect()
 }
 
+/// Of a policy in a result of `sim` or `compare`.
 fn of_comparison(result: &outcome::Comparison, run: &outcome::Run) -> Kept {
     Kept {
         case: None,
@@ -126,6 +127,7 @@ fn of_comparison(result: &outcome::Comparison, run: &outcome::Run) -> Kept {
     }
 }
 
+/// Of a case's policy in a result of `study run`; None: the case is not there.
 fn of_study(result: &outcome::Study, profile: &outcome::CaseProfile) -> Option<Kept> {
     let case = result.cases.iter().find(|case| case.case == profile.case)?;
     Some(Kept {

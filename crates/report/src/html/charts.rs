@@ -47,6 +47,7 @@ pub(super) struct Point {
 const STEP: usize = 15;
 const LINE: usize = 13;
 
+/// What all charts have.
 fn base(height: usize, values: Vec<Value>, rest: Value) -> Value {
     let mut spec = json!({
         "$schema": "https://vega.github.io/schema/vega-lite/v6.json",

@@ -66,6 +66,7 @@ fn facts(result: &Comparison) -> Vec<String> {
     facts
 }
 
+/// The first part of a page: what differs in a sentence, how sure it is, and warnings.
 fn answer(result: &Comparison) -> Answer {
     let base = &result.runs[0];
     let mut answer = Answer {
@@ -272,6 +273,7 @@ fn figure_tile(result: &Comparison, name: &str, metric: &Metric) -> Tile {
     }
 }
 
+/// Every section that the result has figures for, in the page's order.
 fn all_sections(id: &str, result: &Comparison) -> Vec<Section> {
     let base = &result.runs[0];
     let several = result.runs.len() > 1;
@@ -304,6 +306,7 @@ fn all_sections(id: &str, result: &Comparison) -> Vec<Section> {
     all
 }
 
+/// The changes against the base with their intervals, as a dot plot.
 fn differences(id: &str, result: &Comparison) -> Section {
     let base = &result.runs[0].policy;
     let key = key_metrics(result);

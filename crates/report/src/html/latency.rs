@@ -8,6 +8,7 @@ use super::details::{Shown, chart, each, first_cells, heads, section};
 use super::view::{Block, Cell, Chart, Section, Table};
 use crate::number;
 
+/// The share of wake-ups served within a time; None: none was measured.
 pub(super) fn section_of(id: &str, cases: &[Shown<'_>]) -> Option<Section> {
     let x = "wake-up latency";
     let up_to = chart(
@@ -70,6 +71,7 @@ fn served(case: &Shown<'_>, waiting: bool) -> Vec<Point> {
     points
 }
 
+/// The times within which shares of all wake-ups were served.
 fn latency_table(id: &str, cases: &[Shown<'_>]) -> Table {
     const SHARES: [f64; 5] = [0.5, 0.9, 0.95, 0.99, 0.999];
     let mut columns = heads(cases);

@@ -137,6 +137,7 @@ fn compared(found: Comparison, refuse: impl Fn(&str) -> HtmlError) -> Result<Par
 /// The newest form of a result; 1 had no values of single runs.
 const NEWEST: u64 = RESULT_SCHEMA_VERSION;
 
+/// A result's text in the types of results; what is none is refused in a sentence.
 pub(super) fn parse<T: DeserializeOwned>(source: Source<'_>) -> Result<T, HtmlError> {
     serde_json::from_str(source.text).map_err(|error| {
         let (line, column) = (error.line(), error.column());

@@ -68,6 +68,7 @@ fn fact(name: &str, value: impl Into<String>) -> (String, String) {
     (name.to_owned(), value.into())
 }
 
+/// Versions, hashes, settings and the command of a result of `sim` or `compare`.
 pub(super) fn of_comparison(id: &str, result: &Comparison) -> Section {
     let base = &result.runs[0];
     let mut facts = vec![
@@ -107,6 +108,7 @@ pub(super) fn of_comparison(id: &str, result: &Comparison) -> Section {
     section(id, blocks)
 }
 
+/// The same of a study.
 pub(super) fn of_study(id: &str, result: &Study) -> Section {
     let facts = vec![
         fact("Version", version(&result.version)),

@@ -116,6 +116,7 @@ fn shares(of: &Residency) -> Vec<(String, f64)> {
     all
 }
 
+/// Shares of time in figures.
 fn residency_table(id: &str, cases: &[Shown<'_>]) -> Table {
     let mut columns = heads(cases);
     columns.extend(["CPUs of", "#CPUs", "state", "#share of time"]);

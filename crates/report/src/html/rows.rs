@@ -56,6 +56,7 @@ pub(super) fn charts(id: &str, result: &Study, rows: &[&Row]) -> Vec<Chart> {
     charts
 }
 
+/// Published and simulated values of rows as dots, one row of the plot per case.
 fn points(base: &str, rows: &[&Row], simulated: &'static str) -> Dots {
     let policies = once(rows.iter().map(|row| &row.policy));
     let mut all = Dots::default();
@@ -94,6 +95,7 @@ fn around(figure: &Figure) -> Option<(f64, f64)> {
     sd.is_finite().then_some((mean - sd, mean + sd))
 }
 
+/// The means of one metric, published beside simulated.
 fn means_chart(id: &str, rows: &[&Row], means: &[Dot]) -> Chart {
     let name = label(rows);
     let title = match rows[0].unit.as_str() {

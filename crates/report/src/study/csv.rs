@@ -47,6 +47,7 @@ pub(super) fn csv(results: &[Study]) -> String {
     table.render(Format::Csv, Style::default())
 }
 
+/// A line for a row of the study, in the order of the columns.
 fn of_row(result: &Study, row: &Row) -> Vec<Cell> {
     let of_change = row
         .published_change_rsd_pct
@@ -78,6 +79,7 @@ fn of_row(result: &Study, row: &Row) -> Vec<Cell> {
     ]
 }
 
+/// A line for a conclusion with one cost changed, in the order of the columns.
 fn of_change(result: &Study, row: &Tried) -> Vec<Cell> {
     let of_case = result
         .rows

@@ -65,6 +65,7 @@ fn tables(result: &Study) -> Vec<(String, Table)> {
     tables
 }
 
+/// What becomes of the conclusions of one case, a column per policy.
 fn table(result: &Study, found: &Assumed, rows: &[&Tried]) -> Table {
     let mut policies: Vec<&str> = Vec::new();
     for row in rows {

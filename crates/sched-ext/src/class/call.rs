@@ -119,6 +119,7 @@ impl ExtClass<'_> {
         }
     }
 
+    /// Calls the callbacks that had to wait until the one in progress returned, in their order.
     fn run_all_due(&mut self) {
         while let Some(due) = self.scx.due.pop_front() {
             match due {

@@ -122,6 +122,7 @@ pub(crate) struct Listening {
 }
 
 impl Listening {
+    /// Serves a socket on a thread of its own until this is dropped.
     pub(crate) fn start(socket: Socket, service: impl Service) -> Result<Self, SocketError> {
         let end = Arc::new(AtomicBool::new(false));
         let path = socket.path.clone();
@@ -164,6 +165,7 @@ impl Drop for Place {
     }
 }
 
+/// Takes clients; those that may not, or are too many, are told why.
 fn listen<S: Service>(socket: &Socket, service: &Arc<S>, end: &AtomicBool) {
     let clients = Arc::new(AtomicUsize::new(0));
     while !end.load(Ordering::Relaxed) {

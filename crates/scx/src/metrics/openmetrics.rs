@@ -76,6 +76,7 @@ impl Collector for Exposed {
 }
 
 impl Exposed {
+    /// What is in force, as labels.
     fn state(&self, encoder: &mut DescriptorEncoder<'_>) -> fmt::Result {
         let labels: Labels = vec![
             ("version", self.0.version.clone()),
@@ -113,6 +114,7 @@ impl Exposed {
     }
 }
 
+/// Counters of the whole machine. Names stay: dashboards read them.
 fn plain(encoder: &mut DescriptorEncoder<'_>, totals: &Metrics) -> fmt::Result {
     let requests = [
         ("wakeup", totals.wakeups),
@@ -152,6 +154,7 @@ fn plain(encoder: &mut DescriptorEncoder<'_>, totals: &Metrics) -> fmt::Result {
     Ok(())
 }
 
+/// Counters of CPU classes or domains. Names stay: dashboards read them.
 fn by_part(
     encoder: &mut DescriptorEncoder<'_>,
     kind: &'static str,

@@ -114,6 +114,7 @@ fn reasons(text: &mut String, m: &Metrics) {
     let _ = writeln!(text, "{line}");
 }
 
+/// A row per class or domain.
 fn table(
     text: &mut String,
     kind: &str,

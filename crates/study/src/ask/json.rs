@@ -34,6 +34,7 @@ fn values(argument: &Argument, json: Json) -> Result<Vec<Value>, String> {
     }
 }
 
+/// A value in JSON for what the argument is; else what was expected.
 fn value(argument: &Argument, json: &Json) -> Result<Value, String> {
     let pair = match json {
         Json::Array(pair) => match pair.as_slice() {

@@ -169,6 +169,7 @@ impl Function {
         (unnamed, named)
     }
 
+    /// The function with its signature and help, as it stands in the module.
     fn text(&self) -> String {
         let Self { name, result, .. } = self;
         let (unnamed, named) = self.parameters();

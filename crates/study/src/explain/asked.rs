@@ -41,6 +41,7 @@ pub(super) fn others(
     Ok(others)
 }
 
+/// The policies that are asked where none is named: each feature turned, then the eras.
 fn usual_others(policy: &Policy) -> Vec<Policy> {
     let features = policy.features();
     let turned = features.iter().map(|feature| {
@@ -59,6 +60,7 @@ fn usual_others(policy: &Policy) -> Vec<Policy> {
     found
 }
 
+/// The CPU is one of the platform's.
 pub(super) fn check_cpu(
     option: &str,
     cpu: Option<u32>,

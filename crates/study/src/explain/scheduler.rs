@@ -94,6 +94,7 @@ impl SchedulerAnswer {
         json::text(&self.outcome())
     }
 
+    /// The whole answer, in the types of results.
     fn outcome(&self) -> SchedulerDecision {
         let told = &self.told;
         SchedulerDecision {
@@ -128,6 +129,7 @@ impl SchedulerAnswer {
         }
     }
 
+    /// One thing that a callback did, in the types of results.
     fn step(&self, step: &SchedExtStep) -> SchedulerStep {
         let task = step.task().map(|task| self.task(task).to_owned());
         let queue = |dsq: u64| format!("{dsq:#x}");

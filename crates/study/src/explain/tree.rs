@@ -166,6 +166,7 @@ impl TreeAnswer {
         json::text(&self.outcome())
     }
 
+    /// The whole answer, in the types of results.
     pub(crate) fn outcome(&self) -> TreeDecision {
         let (told, facts) = (&self.told, &self.told.decided.facts);
         let core = self.core.iter().map(|core| Other {
@@ -201,6 +202,7 @@ impl TreeAnswer {
         }
     }
 
+    /// What was asked, in the types of results.
     fn wakeup(&self) -> TreeWakeup {
         let (told, facts) = (&self.told, &self.told.decided.facts);
         let party = &told.decided.party;
@@ -231,6 +233,7 @@ impl TreeAnswer {
         }
     }
 
+    /// A CPU as the tree knows it, in the types of results.
     fn candidate(&self, choice: &Choice) -> TreeCandidate {
         TreeCandidate {
             cpu: choice.cpu,

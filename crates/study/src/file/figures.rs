@@ -131,6 +131,7 @@ pub(super) fn calibration(raw: &RawStudy, file: &mut StudyFile) -> Result<(), Fl
     Ok(())
 }
 
+/// The cell of a case, policy and metric, which the study has.
 fn cell(case: &Text, policy: &Text, metric: &Text, file: &StudyFile) -> Result<Cell, Flaw> {
     let tokens = file.cases.iter().map(|case| case.token.as_str());
     let names = file.columns.iter().map(|column| column.name.as_str());

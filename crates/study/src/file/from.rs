@@ -60,6 +60,7 @@ fn other(name: &Text) -> Result<StudyFile, Flaw> {
     StudyFile::read(text, &path).map_err(|e| flaw(e.to_string()))
 }
 
+/// A case of another study with this study's columns.
 fn taken(
     raw: &RawFrom,
     file: &StudyFile,
@@ -101,6 +102,7 @@ fn taken(
     })
 }
 
+/// The metrics that are to be gained.
 fn goals(raw: &RawFrom, file: &StudyFile) -> Result<Vec<String>, Flaw> {
     let named: Vec<String> = raw.goals.iter().map(metric).collect::<Result<_, _>>()?;
     Ok(match named.is_empty() {

@@ -7,6 +7,7 @@ use super::values::{metric, percent, position};
 use super::{Feature, Promise, StudyFile};
 use crate::error::Flaw;
 
+/// The columns and goals that the table names.
 pub(super) fn promise(raw: &RawPromise, file: &StudyFile) -> Result<Promise, Flaw> {
     let column = |text: &Text| {
         let names = file.columns.iter().map(|column| column.name.as_str());

@@ -10,6 +10,7 @@ use super::values::{at, count, duration_ns, sentence, token};
 use super::{StudyFile, Variation};
 use crate::error::Flaw;
 
+/// All variants or experiments of the file, each name once.
 pub(super) fn variations(
     list: &[RawVariation],
     raw_cases: &[RawCase],
@@ -27,6 +28,7 @@ pub(super) fn variations(
     Ok(all)
 }
 
+/// One of them: its columns, and the cases with what it changes.
 fn variation(
     raw: &RawVariation,
     name: String,

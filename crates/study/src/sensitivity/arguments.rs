@@ -55,6 +55,7 @@ fn scaled(value: &str, factor: Factor) -> Option<String> {
     (text != value).then_some(text)
 }
 
+/// A number, percentage or time times the factor; None: it is none of these.
 fn one(text: &str, factor: Factor) -> Option<String> {
     let (digits, suffix) = match text.strip_suffix('%') {
         Some(digits) => (digits, "%"),

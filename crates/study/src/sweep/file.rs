@@ -39,6 +39,7 @@ pub fn is_sweep(text: &str) -> bool {
     toml::from_str::<toml::Table>(text).is_ok_and(|table| table.contains_key("vary"))
 }
 
+/// A sweep's file.
 pub(super) fn read(text: &str, file: &str) -> Result<Sweep, StudyError> {
     let mut base = Request::default();
     let parts = split(text, Command::SweepFile, &mut base)
@@ -51,6 +52,7 @@ pub(super) fn read(text: &str, file: &str) -> Result<Sweep, StudyError> {
     })
 }
 
+/// The axes and the design; the rest goes into the request.
 fn parts(raw: &Raw, text: &str, base: &mut Request) -> Result<(Vec<Axis>, Design), Flaw> {
     let _about = raw.title.as_ref();
     base.seeds = (1..=count(&raw.seeds)? as u64).collect();

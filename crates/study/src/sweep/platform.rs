@@ -67,6 +67,7 @@ pub(super) fn changed(source: &Source, path: &str, value: &str) -> Result<Source
     Ok(Source::Text { name, text })
 }
 
+/// The value at a path of keys; a key that is not there is named with the nearest.
 fn find<'a>(table: &'a mut Value, key: &str, path: &str) -> Result<&'a mut Value, StudyError> {
     let mut at = table;
     for part in path.split('.') {

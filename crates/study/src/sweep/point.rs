@@ -26,6 +26,7 @@ pub struct Point {
 }
 
 impl Point {
+    /// What a request comes to; it has one platform, one workload and one policy.
     pub(super) fn of(request: &Request, labels: Vec<(String, String)>) -> Result<Self, StudyError> {
         let comparison = request.resolve()?.experiments.swap_remove(0);
         let [policy] = comparison.policies.as_slice() else {
@@ -105,6 +106,7 @@ impl Point {
         }
     }
 
+    /// One run of this point.
     fn simulate(&self, seed: u64) -> Result<RunRecord, StudyError> {
         let experiment = &self.experiment;
         let workloads = expand(&experiment.workload, &experiment.platform, &[seed])?;

@@ -122,6 +122,7 @@ impl Traces {
         }
     }
 
+    /// One more form of this trace.
     fn add(&mut self, path: &Path, sink: Box<dyn sink::Sink>, destination: Destination) {
         let path = path.to_owned();
         if let Some(walk) = self.walk() {

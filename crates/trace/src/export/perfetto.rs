@@ -47,6 +47,7 @@ pub(super) struct Perfetto {
 }
 
 impl Perfetto {
+    /// A new file, its first packets written.
     pub(super) fn create(path: &Path, names: &Names<'_>) -> Result<(Self, Place), WriteError> {
         let (place, file) = Place::open(path)?;
         let mut trace = Self {
@@ -93,6 +94,7 @@ impl Perfetto {
         }
     }
 
+    /// Writes a chunk: a bundle per CPU, then the tracks.
     fn flush(&mut self) -> io::Result<()> {
         let full = (0..)
             .zip(&self.events)

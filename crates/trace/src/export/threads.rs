@@ -108,6 +108,7 @@ pub(crate) struct Cpu {
 }
 
 impl Cpu {
+    /// The CPUs of a platform, as a trace describes them.
     pub(crate) fn all(platform: &Platform) -> Vec<Self> {
         let one = |number: u32| {
             let id = wakeplace_platform::CpuId(number);

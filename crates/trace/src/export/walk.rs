@@ -43,6 +43,7 @@ impl Walk {
         }
     }
 
+    /// One thing that happened becomes the events that a kernel would have traced.
     fn happened(&mut self, time_ns: u64, what: &Happening) {
         if let Some(energy) = &mut self.energy {
             energy.meter.happened(time_ns, what);
@@ -233,6 +234,7 @@ enum Move {
 
 /// What is told, one by one; the clock has gone on already.
 impl Walk {
+    /// A CPU enters or leaves an idle state.
     fn cpu_power(&mut self, cpu: u32, power: CpuPower) {
         let state = match power {
             CpuPower::Busy => None,
@@ -269,6 +271,7 @@ impl Walk {
         self.decided(placement);
     }
 
+    /// An interrupt's work, as a softirq.
     fn kernel_work(&mut self, cpu: u32, work: KernelWork) {
         let vec = match work {
             KernelWork::IdleTick => SOFTIRQ_TIMER,
@@ -281,6 +284,7 @@ impl Walk {
         self.sinks.tell(&event);
     }
 
+    /// The timer of a sleep is started.
     fn timer_armed(&mut self, task: u32, cpu: u32, due_ns: u64) {
         self.known.threads[task as usize].timer_armed = true;
         let (timer, expires_ns) = (self.known.timer(task), due_ns);
@@ -294,6 +298,7 @@ impl Walk {
         self.sinks.tell(&self.known.event(context, start));
     }
 
+    /// The events of a wake-up, and before it those of what woke the task.
     fn woken(&mut self, time_ns: u64, waking: &Waking) {
         self.settle(waking.task);
         let armed = std::mem::take(&mut self.known.threads[waking.task as usize].timer_armed);
@@ -323,6 +328,7 @@ impl Walk {
         }
     }
 
+    /// The task is in its queue.
     fn wakeup(&mut self, task: u32, target_cpu: u32) {
         let (cpu, waker) = self.known.thread(task).woken_by;
         // The kernel moves it before it is runnable.
@@ -335,6 +341,7 @@ impl Walk {
         self.sinks.tell(&event);
     }
 
+    /// A CPU goes to a task.
     fn run_start(&mut self, cpu: u32, task: u32) {
         self.reached(task);
         if self.known.just_left(task) == Some(cpu) {
@@ -349,6 +356,7 @@ impl Walk {
         self.known.cpu_mut(cpu).running = Some(task);
     }
 
+    /// A CPU leaves a task; to whom it goes shows later.
     fn run_stop(&mut self, cpu: u32, task: u32, stop: Stop) {
         let state = match stop {
             Stop::Preempted => TaskState::Preempted,
@@ -368,6 +376,7 @@ impl Walk {
         self.move_to(task, to, Move::Cpu(by));
     }
 
+    /// A thread has ended.
     fn task_exit(&mut self, task: u32) {
         let thread = self.known.thread(task);
         let kind = Kind::Exit {

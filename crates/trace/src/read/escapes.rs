@@ -43,6 +43,7 @@ impl<R: BufRead> Unescaped<R> {
         })
     }
 
+    /// The character of four hexadecimal digits.
     fn by_number(&mut self) -> io::Result<Vec<u8>> {
         let mut digits = Vec::new();
         while digits.len() < 4 {

@@ -117,6 +117,7 @@ fn state(letters: &str) -> Option<TaskState> {
     })
 }
 
+/// The fields of sched_switch, in any of the forms.
 fn switch(fields: &str) -> Option<Kind<'_>> {
     let mut arrows = fields.match_indices(" ==> ").map(|(at, _)| at);
     let raw = || {

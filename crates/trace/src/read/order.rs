@@ -245,6 +245,7 @@ struct Names {
 }
 
 impl Names {
+    /// The number of a text, each text kept once.
     fn number(&mut self, text: &str) -> Result<u32, String> {
         let mut end = text.len().min(MAX_NAME_BYTES);
         while !text.is_char_boundary(end) {
@@ -285,6 +286,7 @@ impl Names {
         }
     }
 
+    /// An event whose texts are kept here.
     fn own(&mut self, kind: &Kind<'_>) -> Result<Owned, String> {
         Ok(match kind {
             Kind::Switch {

@@ -62,6 +62,7 @@ struct Argument<'a> {
 }
 
 impl<'a> Argument<'a> {
+    /// The argument `trace:FILE[,platform=NAME]`.
     fn parse(argument: &'a str) -> Result<Self, TraceError> {
         let wrong = |problem: String, expected: &str| TraceError::Argument {
             argument: argument.to_owned(),

@@ -231,6 +231,7 @@ struct Maker<'a> {
 }
 
 impl Maker<'_> {
+    /// What one task did, as a script.
     fn script(
         &self,
         task: &Task,

@@ -36,6 +36,7 @@ fn main() -> ExitCode {
     }
 }
 
+/// The page with its scripts, styles and the module in it.
 fn page(module: &Path, folder: &Path) -> std::io::Result<String> {
     let read = |name: &str| {
         let path = folder.join(name);

@@ -72,6 +72,7 @@ impl<'a> Text<'a> {
         }
     }
 
+    /// From `//` to the line's end, or from `/*` to `*/`.
     fn skip_comment(&mut self) -> Result<(), Fault> {
         let start = self.at;
         self.take();
@@ -145,6 +146,7 @@ impl<'a> Text<'a> {
         })
     }
 
+    /// What stands behind a backslash.
     fn take_escape(&mut self, bytes: &mut Vec<u8>) -> Result<(), Fault> {
         let plain = match self.peek() {
             Some(byte @ (b'"' | b'\\' | b'/')) => byte,

@@ -189,6 +189,7 @@ fn place_of(all: &mut Vec<Series>, series: Series) -> u32 {
     place as u32
 }
 
+/// A thread of the program that a fork starts, with a name below the program's.
 fn started_by_fork(task: TaskScript, name: &str, joined: u32, offsets: &Offsets) -> TaskScript {
     let first = is_first(&task);
     let mut task = task;

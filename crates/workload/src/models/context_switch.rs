@@ -68,6 +68,7 @@ pub(super) fn load(argument: &str) -> Result<Arc<dyn Model>, WorkloadError> {
 }
 
 impl ContextSwitch {
+    /// The model from its argument.
     fn parse(argument: &str) -> Result<Self, WorkloadError> {
         let values = Values::read(argument, &INFO)?;
         values.not_both("pairs", "tasks", "how many there are")?;

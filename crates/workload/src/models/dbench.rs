@@ -108,6 +108,7 @@ impl Dbench {
         (self.data.of(ops), self.flush.of(ops))
     }
 
+    /// One client: its operations in an order of its own.
     fn client(&self, name: String, seed: u64) -> TaskScript {
         let (data, flush) = self.counts();
         let meta = u64::from(self.ops) - data - flush;

@@ -83,6 +83,7 @@ pub(super) fn load(argument: &str) -> Result<Arc<dyn Model>, WorkloadError> {
 }
 
 impl Messaging {
+    /// The model from its argument.
     fn parse(argument: &str) -> Result<Self, WorkloadError> {
         let values = Values::read(argument, &INFO)?;
         let model = Self {

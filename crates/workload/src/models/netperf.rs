@@ -113,6 +113,7 @@ pub(super) fn load_udp(argument: &str) -> Result<Arc<dyn Model>, WorkloadError> 
 }
 
 impl Netperf {
+    /// One of the two models from its argument.
     fn parse(
         argument: &str,
         info: &'static ModelInfo,

@@ -105,6 +105,7 @@ pub(super) fn load(argument: &str) -> Result<Arc<dyn Model>, WorkloadError> {
 }
 
 impl Periodic {
+    /// The model from its argument.
     fn parse(argument: &str) -> Result<Self, WorkloadError> {
         let values = Values::read(argument, &INFO)?;
         values.not_both("duty", "run", "how much each task runs")?;

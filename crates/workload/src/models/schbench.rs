@@ -83,6 +83,7 @@ pub(super) fn load(argument: &str) -> Result<Arc<dyn Model>, WorkloadError> {
 }
 
 impl Schbench {
+    /// The model from its argument; each version has keys of its own.
     fn parse(argument: &str) -> Result<Self, WorkloadError> {
         let values = Values::read(argument, &INFO)?;
         let old = values.word("version", [("old", true), ("current", false)])?;

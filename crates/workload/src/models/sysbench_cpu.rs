@@ -42,6 +42,7 @@ pub(super) fn load(argument: &str) -> Result<Arc<dyn Model>, WorkloadError> {
 }
 
 impl SysbenchCpu {
+    /// The model from its argument.
     fn parse(argument: &str) -> Result<Self, WorkloadError> {
         let values = Values::read(argument, &INFO)?;
         for other in ["prime", "operation"] {

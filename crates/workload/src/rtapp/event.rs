@@ -159,6 +159,7 @@ fn condition(value: &Value, notes: &mut Notes) -> Result<(String, String), Fault
     Ok((reference.to_owned(), mutex.to_owned()))
 }
 
+/// The event `memrun`.
 fn read_memrun(member: &Member, buffers: &mut Buffers, notes: &mut Notes) -> Result<Action, Fault> {
     let fields = Fields::of(&member.value, &member.key)?;
     warn_of_unknown(fields.object, Place::MemRun, notes);

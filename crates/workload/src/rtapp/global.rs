@@ -70,6 +70,7 @@ fn has_key(member: &Member, key: &str) -> bool {
     matches!(&member.value.kind, Kind::Object(object) if object.get(key).is_some())
 }
 
+/// Takes over the keys of `global` in rt-app's order.
 fn fill(global: &mut Global, fields: Fields<'_>) -> Result<(), Fault> {
     global.duration_s = fields.int("duration")?.unwrap_or(-1);
     if let Some(name) = fields.text("default_policy")? {

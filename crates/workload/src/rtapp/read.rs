@@ -91,6 +91,7 @@ fn warn_of_dialect(document: &Document, notes: &mut Notes) {
     }
 }
 
+/// The object `resources`, which older files have.
 fn read_resources(root: Fields<'_>) -> Result<Vec<Resource>, Fault> {
     let Some(resources) = root.get("resources") else {
         return Ok(Vec::new());

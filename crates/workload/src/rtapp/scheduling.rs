@@ -120,6 +120,7 @@ struct State {
 }
 
 impl State {
+    /// What a task or phase sets, given all that was set before it.
     fn set(&mut self, task: &str, at: Position, given: &Scheduling) -> Result<Set, Fault> {
         self.policy = given.policy.unwrap_or(self.policy);
         let mut set = Set {
@@ -175,6 +176,7 @@ fn realtime(policy: Policy, priority: i32, at: Position) -> Result<RealTime, Fau
     })
 }
 
+/// The attributes of SCHED_DEADLINE, within what Linux takes.
 fn deadline(task: &str, at: Position, given: &Scheduling) -> Result<RealTime, Fault> {
     let ns = |time: i64| u64::try_from(time).unwrap_or(0);
     let (runtime, deadline) = (given.runtime_ns, given.deadline_ns);

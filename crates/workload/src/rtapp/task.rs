@@ -66,6 +66,7 @@ pub(super) fn read_task(
     Ok(task)
 }
 
+/// One phase.
 fn read_phase(
     member: &Member,
     task: &str,
@@ -85,6 +86,7 @@ fn read_phase(
     })
 }
 
+/// The events of a phase or task, in the file's order.
 fn read_events(
     fields: Fields<'_>,
     place: Place,
@@ -120,6 +122,7 @@ fn warn_of_hidden_events(fields: Fields<'_>, notes: &mut Notes) {
     }
 }
 
+/// The key `cpus`; None: the task may use all.
 fn read_affinity(fields: Fields<'_>, notes: &Notes) -> Result<Option<Affinity>, Fault> {
     let Some(member) = fields.get("cpus") else {
         return Ok(None);

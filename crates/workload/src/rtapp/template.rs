@@ -109,6 +109,7 @@ fn refuse_unmodelled(notes: &mut Notes, options: &LoadOptions) -> Result<(), Fau
     }
 }
 
+/// All tasks that run, with what they share.
 fn make_template(structure: &Structure, notes: &mut Notes) -> Result<Template, Fault> {
     let global = &structure.global;
     let roles = roles(structure, notes)?;
@@ -233,6 +234,7 @@ struct Maker<'a> {
 }
 
 impl Maker<'_> {
+    /// One task; refuses what is not modelled.
     fn task(
         &mut self,
         task: &RtTask,
@@ -282,6 +284,7 @@ impl Maker<'_> {
         })
     }
 
+    /// One phase with its steps.
     fn phase(
         &mut self,
         phase: &RtPhase,

@@ -227,6 +227,7 @@ fn commands(ours: &Ours) -> String {
     text
 }
 
+/// The table of one series.
 fn table(series: &Series, measured: &[Option<Measured>]) -> String {
     let mut platforms: Vec<&str> = series.row.iter().map(|row| row.platform.as_str()).collect();
     platforms.dedup();
@@ -271,6 +272,7 @@ fn within(data: &Data, measured: &[Option<Measured>]) -> String {
     wrapped(&text, "")
 }
 
+/// The counts of all rows in a paragraph.
 fn result(data: &Data, measured: &[Option<Measured>]) -> String {
     let of = |verdict| count(data, measured, verdict);
     let (right, open, wrong) = (of(Verdict::Right), of(Verdict::NotTold), of(Verdict::Wrong));

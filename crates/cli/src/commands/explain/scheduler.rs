@@ -10,6 +10,7 @@ use wakeplace_report::{Align, Style, Table};
 use wakeplace_sched_ext::consts as scx;
 use wakeplace_study::SchedulerAnswer;
 
+/// A page: the CPU, then callback by callback what the scheduler did.
 pub(super) fn answer(answer: &SchedulerAnswer, style: Style) -> String {
     let told = &answer.told;
     let of_run = answer.wakeup_of_run;
@@ -121,6 +122,7 @@ fn queue(dsq: u64) -> String {
     }
 }
 
+/// What a kick asks of a CPU, in words.
 fn kick(flags: u64) -> String {
     let names = [
         (scx::SCX_KICK_IDLE, "if it idles"),

@@ -119,6 +119,7 @@ impl Model<'_> {
         }
     }
 
+    /// The task moves to another group; false: it is there already.
     fn change_group<O: Observer>(
         &mut self,
         m: &mut Mechanics<'_, O>,
@@ -139,6 +140,7 @@ impl Model<'_> {
         off.place == Place::Running
     }
 
+    /// The task gets another policy; false: it has that one already.
     fn change_policy<O: Observer>(
         &mut self,
         m: &mut Mechanics<'_, O>,
@@ -259,6 +261,7 @@ impl Model<'_> {
         }
     }
 
+    /// Takes a fair task off its queue and says where it was, for `put_on`.
     fn take_off_fair<O: Observer>(
         &mut self,
         m: &mut Mechanics<'_, O>,
@@ -288,6 +291,7 @@ impl Model<'_> {
         }
     }
 
+    /// Takes an RT or deadline task off its queue and says where it was, for `put_on`.
     fn take_off_class<O: Observer>(
         &mut self,
         m: &mut Mechanics<'_, O>,

@@ -39,6 +39,7 @@ pub(super) struct ClassParams {
 }
 
 impl ClassParams {
+    /// The era's parameters of these classes, in ns.
     pub(super) fn new(core: &Core) -> Self {
         let params = &core.state().params;
         Self {

@@ -443,6 +443,7 @@ impl Model<'_> {
         self.try_preempt(m, task, to, by);
     }
 
+    /// Moves a waiting task of these classes to another CPU's queue.
     pub(super) fn class_carry<O: Observer>(
         &mut self,
         m: &mut Mechanics<'_, O>,

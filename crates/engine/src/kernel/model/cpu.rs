@@ -72,6 +72,7 @@ pub(super) struct Cpu {
 }
 
 impl Cpu {
+    /// A CPU at the start: idle, nothing armed.
     pub(super) fn new(governor: Governor) -> Self {
         Self {
             classes: ClassQueue::default(),

@@ -152,6 +152,7 @@ impl Model<'_> {
         self.left_idle(m, cpu, leaving, false);
     }
 
+    /// Tells the governor how long the CPU was idle and what ended it.
     fn left_idle<O: Observer>(
         &mut self,
         m: &mut Mechanics<'_, O>,

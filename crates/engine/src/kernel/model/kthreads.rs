@@ -55,6 +55,7 @@ pub(super) struct Kthreads {
 }
 
 impl Kthreads {
+    /// The platform's threads, each with its CPU, class and work; none where the setting is off.
     pub(super) fn new(platform: &Platform, options: &Options) -> Self {
         let stated = platform.housekeeping.as_ref();
         let Some(stated) = stated.filter(|_| options.housekeeping) else {

@@ -113,6 +113,7 @@ fn settled(
 }
 
 impl<'a> Model<'a> {
+    /// The kernel before its boot: the core described, queues empty.
     pub(crate) fn new(
         platform: &Platform,
         machine: &'a Machine,

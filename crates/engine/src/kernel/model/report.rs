@@ -13,6 +13,7 @@ use crate::observe::Observer;
 use wakeplace_policy_sys::Reason;
 
 impl Model<'_> {
+    /// The model's part of the report, once its books have been checked.
     pub(super) fn report<O: Observer>(&mut self, m: &mut Mechanics<'_, O>) -> KernelReport {
         self.check_nothing_lost(m);
         let sched_ext = self.unload_scheduler(m);

@@ -160,6 +160,7 @@ impl Model<'_> {
         self.leave_ext(m, outer);
     }
 
+    /// The CPU looks whom it runs next: classes, then fair tasks, then a pull, then idle.
     fn schedule_here<O: Observer>(&mut self, m: &mut Mechanics<'_, O>, cpu: CpuId) {
         if self.cpus[cpu].spins {
             return; // it will

@@ -37,6 +37,7 @@ impl Model<'_> {
 }
 
 impl Parts<'_, '_> {
+    /// The whole machine at this instant.
     fn machine(&self) -> MachineState {
         MachineState {
             time_ns: self.time_ns,
@@ -51,6 +52,7 @@ impl Parts<'_, '_> {
         }
     }
 
+    /// One CPU as `States` show it.
     fn cpu_state(&self, cpu: CpuId) -> CpuState {
         let (core, model) = (self.model.core.cpu(cpu.0), &self.model.cpus[cpu]);
         let domain = self.model.machine.domain_of[cpu.index()] as usize;

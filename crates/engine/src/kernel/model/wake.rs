@@ -139,6 +139,7 @@ impl Model<'_> {
         self.after_interrupt(m, cpu);
     }
 
+    /// What an interrupt was sent for is done on the CPU that took it.
     fn take_message<O: Observer>(
         &mut self,
         m: &mut Mechanics<'_, O>,

@@ -151,6 +151,7 @@ impl Tree<'_> {
         }
     }
 
+    /// The CPU begins to run the task that its kernel has switched to.
     fn start<O: Observer>(&mut self, m: &mut Mechanics<'_, O>, cpu: CpuId, task: TaskId) {
         m.take_cpu(cpu);
         if m.thread(task).state != State::Runnable {

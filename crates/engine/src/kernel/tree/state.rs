@@ -31,6 +31,7 @@ impl Tree<'_> {
         });
     }
 
+    /// One CPU as `States` show it.
     fn state_of(&self, cpu: CpuId, seen: &Seen<'_>) -> CpuState {
         let state = self.entries.cpu_state(cpu.0).unwrap_or_default();
         let domain = self.machine.domain_of[cpu.index()] as usize;

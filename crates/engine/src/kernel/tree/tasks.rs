@@ -37,6 +37,7 @@ pub(super) struct Own {
 pub(super) struct Sleep(pub(super) Option<u64>);
 
 impl Own {
+    /// A task as the kernel is to make it.
     fn of_script(script: &TaskScript, group: Option<u32>) -> Self {
         Self {
             cpu: CpuId(0),
@@ -48,6 +49,7 @@ impl Own {
         }
     }
 
+    /// A task without any attribute of its own.
     fn plain() -> Self {
         Self {
             cpu: CpuId(0),

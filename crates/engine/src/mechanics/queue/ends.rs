@@ -35,6 +35,7 @@ pub(super) struct Ends {
 }
 
 impl Ends {
+    /// For so many CPUs, without an end yet.
     pub(super) fn new(nr_cpus: usize, ahead_ns: u64, class: u8) -> Self {
         assert!(nr_cpus <= 1 << CPU_BITS, "a key has too few bits");
         let (mut cpus, mut of_cpus) = (0, 1);

@@ -36,6 +36,7 @@ pub(in crate::mechanics) struct Creation {
 }
 
 impl Creation {
+    /// How this workload's threads begin.
     pub(in crate::mechanics) fn new(workload: &Workload, options: &Options) -> Self {
         Self {
             start: workload.start,

@@ -76,6 +76,7 @@ pub(crate) struct PrivateTimers {
 }
 
 impl PrivateTimers {
+    /// Which script alone names which timer; empty where no thread is forked.
     pub(crate) fn new(workload: &Workload) -> Self {
         if workload.tasks.iter().all(|task| task.forks.is_none()) {
             return Self::default(); // one thread each

@@ -68,6 +68,7 @@ fn summary(comparison: &Comparison) -> String {
     )
 }
 
+/// The rows that cannot be compared, with the reason.
 fn not_comparable(text: &mut String, comparison: &Comparison) {
     let mut rows = comparison
         .rows

@@ -37,6 +37,7 @@ impl View<'_> {
         }
     }
 
+    /// CPUs that share a clock or a table of operating points, each group with its points.
     pub(super) fn clocks(&self, said: &mut Vec<String>) -> Result<Vec<Clock>, ImportError> {
         if let Some(list) = self.voltages {
             list.check_cpus(self.nodes.len())?;
@@ -87,6 +88,8 @@ impl View<'_> {
         Ok(())
     }
 
+    /// One clock: its points from the table, with powers where voltages and a coefficient are
+    /// known.
     fn clock(&self, cpus: Vec<u16>, said: &mut Vec<String>) -> Result<Clock, ImportError> {
         let first = |key: &str| {
             let mut nodes = cpus.iter().map(|cpu| self.nodes[usize::from(*cpu)]);

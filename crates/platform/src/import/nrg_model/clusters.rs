@@ -40,6 +40,7 @@ pub(super) fn read(
     Ok(found)
 }
 
+/// Goes down the nodes and takes each that draws power and is of no single CPU.
 fn collect(value: &Yaml, count: usize, found: &mut Vec<Cluster>) -> Result<(), String> {
     let below: Vec<&Yaml> = match value {
         Yaml::Map(map) => map.values().collect(),

@@ -131,6 +131,7 @@ fn numa(dice: &mut Dice, nodes: u64) -> String {
     format!("[numa]\ndistances = [{}]\n{DRAWN}\n", rows.join(", "))
 }
 
+/// The machine as a platform file.
 fn written(
     dice: &mut Dice,
     title: String,
@@ -223,6 +224,7 @@ fn clock(dice: &mut Dice, text: &mut String, cluster: usize, powered: bool) {
     );
 }
 
+/// The tables of idle states.
 fn idle(dice: &mut Dice, text: &mut String, powered: bool) {
     let power = |uw: u64| match powered {
         true => format!("[idle_state.power]\ncpu_uw = {uw}\n{DRAWN}\n"),

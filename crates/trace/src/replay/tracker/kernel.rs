@@ -117,6 +117,7 @@ impl Tracker {
         }
     }
 
+    /// A CPU enters or leaves an idle state.
     pub(super) fn idle(&mut self, now: u64, cpu: u32, state: u32) -> Result<(), String> {
         let cpu = self.cpu(cpu)?;
         if state == IDLE_EXIT

@@ -43,6 +43,7 @@ impl Model<'_> {
         self.ext.moves = moves;
     }
 
+    /// One task goes to another CPU's queue: signals, counts and caches follow it.
     fn carry_ext_move<O: Observer>(&mut self, m: &mut Mechanics<'_, O>, moved: Moved) {
         let task = TaskId(moved.task.0);
         let (from, to) = (CpuId(moved.from), CpuId(moved.to));
@@ -98,6 +99,7 @@ impl Model<'_> {
         }
     }
 
+    /// One thing that the scheduler asked for.
     fn carry_out_effect<O: Observer>(&mut self, m: &mut Mechanics<'_, O>, effect: Effect) {
         match effect {
             Effect::Resched { cpu, by } => self.resched_ext(m, CpuId(cpu), CpuId(by)),
@@ -227,6 +229,7 @@ impl Model<'_> {
         }
     }
 
+    /// Observers hear what callbacks did, with tasks by their visible numbers.
     fn tell_ext_steps<O: Observer>(&mut self, m: &mut Mechanics<'_, O>) {
         let Some(ext) = self.home.sched_ext().filter(|ext| ext.class.has_steps()) else {
             return;

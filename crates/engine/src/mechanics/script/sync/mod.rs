@@ -66,6 +66,7 @@ pub(in crate::mechanics) struct SharedState {
 }
 
 impl SharedState {
+    /// All that the tasks share, as it is at the start.
     pub(in crate::mechanics) fn new(shared: &Shared) -> Self {
         let channels = shared.channels.iter().map(|channel| ChannelState {
             units: channel.units,
