@@ -15,8 +15,8 @@ WP_INLINE u32 wp_cpu_freq_demand(const struct wp_ctx *ctx, const struct wp_cpu *
 WP_INLINE const struct wp_em_perf_table *wp_em_perf_table(const struct wp_perf_domain *pd);
 WP_FN u32 wp_cpu_util(const struct wp_ctx *ctx WP_NONNULL, u32 cpu,
 		      const struct wp_task *task WP_NONNULL, u32 dst, u32 boost);
-WP_FN int wp_delta_fits(const struct wp_ctx *ctx WP_NONNULL, u32 cpu,
-			const struct wp_task *task WP_NONNULL, u32 util);
+WP_INLINE void wp_delta_hints(const struct wp_ctx *ctx, const struct wp_cpu *c,
+			      const struct wp_task *task, struct wp_delta_pd *p);
 /* balance */
 WP_INLINE struct wp_sched_domain *wp_bal_dom(struct wp_ctx *ctx, const struct wp_lb_env *bal);
 WP_INLINE struct wp_lb *wp_bal_lb(struct wp_ctx *ctx, const struct wp_lb_env *bal);

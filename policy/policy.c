@@ -91,6 +91,9 @@
 #include "src/energy/energy_6_1.c"
 #endif
 #include "src/energy/energy_delta.c"
+#ifndef WP_LIVE
+#include "src/energy/energy_5_10.c"
+#endif
 #include "src/energy/energy_idle.c"
 
 #include "src/balance/intervals.c"

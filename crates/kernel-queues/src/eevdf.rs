@@ -6,15 +6,15 @@
 
 mod class;
 mod entity;
+mod preempt;
 #[cfg(test)]
 mod tests;
 
-use crate::weight::{Weight, preempts_by_policy, virtual_time};
+use crate::weight::{Weight, virtual_time};
 pub(crate) use class::Eevdf;
 use entity::Arrival;
 pub use entity::EevdfParams;
-pub(crate) use entity::Entity;
-use wakeplace_workload::FairPolicy;
+pub(crate) use entity::{Entity, Form};
 
 /// How far the running task may be ahead of the origin, ns of virtual time (4.3 s): times the
 /// weight of 20,000 tasks of nice -20 that still fits into 63 bits.
@@ -36,6 +36,8 @@ pub(crate) struct EevdfQueue {
     /// Waiting tasks, and sleepers that are still queued, by descending deadline.
     waiting: Vec<(u32, Entity)>,
     current: Option<(u32, Entity)>,
+    /// The waiting task that is picked next if it is eligible.
+    buddy: Option<u32>,
     nr_delayed: usize,
     nr_own_slices: usize,
     /// Vruntimes are summed up as distances from here. It follows V.
@@ -111,6 +113,9 @@ impl EevdfQueue {
 
     fn take(&mut self, at: usize) -> (u32, Entity) {
         let (task, entity) = self.waiting.remove(at);
+        if self.buddy == Some(task) {
+            self.buddy = None;
+        }
         self.sum -= (entity.vruntime - self.origin) * entity.weight();
         self.load -= entity.weight();
         (task, entity)
@@ -153,7 +158,7 @@ impl EevdfQueue {
 
     /// What the queue owes a queued task, within the limit.
     fn lag(&self, params: &EevdfParams, entity: &Entity) -> i64 {
-        let limit_ns = if params.form_73 {
+        let limit_ns = if params.form >= Form::Linux73 {
             self.slice_of_all(params, u64::max) + params.tick_ns
         } else {
             params.tick_ns.max(2 * entity.slice_ns(params))
@@ -176,8 +181,8 @@ impl EevdfQueue {
         entity.deadline = entity.vruntime
             + match entity.arrival {
                 Arrival::New => slice / 2,
-                Arrival::Woken => slice,
-                Arrival::Moved => entity.deadline,
+                Arrival::Moved if params.form > Form::Linux66 => entity.deadline,
+                Arrival::Woken | Arrival::Moved => slice,
             };
     }
 
@@ -322,7 +327,7 @@ impl EevdfQueue {
         }
         let entity = *entity;
         let displaced = params.preempt_short && !self.eligible(&entity);
-        over |= !entity.is_protected(params) && (params.form_73 || displaced);
+        over |= !entity.is_protected(params) && (params.form >= Form::Linux618 || displaced);
         self.resched |= over && self.nr_queued() > 1;
     }
 
@@ -333,17 +338,20 @@ impl EevdfQueue {
     }
 
     /// The running task gives up the rest of its request, if it has not had more than its share
-    /// already. Returns false if nobody else is queued.
+    /// already; in 6.6 only its deadline is put off. Returns false if nobody else is queued.
     pub(crate) fn yields(&mut self, params: &EevdfParams) -> bool {
         if self.nr_queued() <= 1 {
             return false;
         }
         self.update(params);
         let eligible = self.current.as_ref().is_some_and(|(_, e)| self.eligible(e));
+        let forfeits = params.form > Form::Linux66;
         if let Some((_, entity)) = &mut self.current
-            && eligible
+            && (eligible || !forfeits)
         {
-            entity.vruntime = entity.deadline;
+            if forfeits {
+                entity.vruntime = entity.deadline;
+            }
             entity.deadline += virtual_time(entity.slice_ns(params), entity.weight);
             self.move_origin();
         }
@@ -367,9 +375,14 @@ impl EevdfQueue {
         self.resched = false;
     }
 
-    /// Of the eligible tasks the one with the earliest deadline; the running one first while it is
-    /// protected.
+    /// Who runs next: the buddy if it is eligible, else the running task while it is protected and
+    /// eligible, else of the eligible tasks the one with the earliest deadline.
     fn choose(&self, params: &EevdfParams) -> Choice {
+        self.choose_if(params, true)
+    }
+
+    /// The same; without `protect` neither buddy nor protection counts.
+    fn choose_if(&self, params: &EevdfParams, protect: bool) -> Choice {
         if self.nr_queued() <= 1 {
             return match self.current {
                 Some(_) => Choice::Current,
@@ -377,9 +390,16 @@ impl EevdfQueue {
                 None => Choice::Waiting(0),
             };
         }
+        if protect
+            && let Some(at) = self
+                .buddy_at()
+                .filter(|at| self.eligible(&self.waiting[*at].1))
+        {
+            return Choice::Waiting(at);
+        }
         let current = self.current.as_ref().map(|(_, e)| e);
         let current = current.filter(|e| self.eligible(e));
-        if current.is_some_and(|e| e.is_protected(params)) {
+        if protect && current.is_some_and(|e| e.is_protected(params)) {
             return Choice::Current;
         }
         let best = self.waiting.iter().rposition(|(_, e)| self.eligible(e));
@@ -390,6 +410,12 @@ impl EevdfQueue {
         }
     }
 
+    /// Where the buddy waits.
+    fn buddy_at(&self) -> Option<usize> {
+        let buddy = self.buddy?;
+        Some(self.position(buddy))
+    }
+
     /// Takes the next task; it runs.
     pub(crate) fn pick(&mut self, params: &EevdfParams) -> Option<u32> {
         let Choice::Waiting(at) = self.choose(params) else {
@@ -398,13 +424,8 @@ impl EevdfQueue {
         let shortest = self.slice_of_all(params, u64::min);
         let (task, mut entity) = self.take(at);
         entity.protection = entity.deadline;
-        if params.form_73 {
-            let slice = if params.run_to_parity {
-                shortest
-            } else {
-                params.least_run_ns.min(entity.slice_ns(params))
-            };
-            entity.limit_protection(slice);
+        if params.form >= Form::Linux618 {
+            self.protect_slice(params, &mut entity, shortest);
         }
         self.current = Some((task, entity));
         Some(task)
@@ -415,71 +436,6 @@ impl EevdfQueue {
         if let Some((task, entity)) = self.current.take() {
             self.insert(task, entity);
             self.move_origin();
-        }
-    }
-
-    /// Should `task`, just queued, run at once?
-    pub(crate) fn preempts(&mut self, params: &EevdfParams, task: u32) -> bool {
-        self.preempts_as(params, task, None)
-    }
-
-    /// The same for one that stands for a task of another policy.
-    pub(crate) fn preempts_as(
-        &mut self,
-        params: &EevdfParams,
-        task: u32,
-        policy: Option<FairPolicy>,
-    ) -> bool {
-        self.update(params);
-        if self.resched {
-            return true;
-        }
-        let Some((_, current)) = self.current else {
-            return false;
-        };
-        if !params.wakeup_preemption {
-            return false;
-        }
-        let woken = self.waiting[self.position(task)].1;
-        let policy = policy.unwrap_or(woken.policy);
-        if let Some(preempts) = preempts_by_policy(current.policy, policy) {
-            if preempts {
-                self.unprotect(params); // nor is it picked again for that
-            }
-            return preempts;
-        }
-        if params.preempt_short && self.overrides(params, &woken, &current) {
-            self.unprotect(params);
-        }
-        let choice = self.choose(params);
-        if matches!(choice, Choice::Waiting(at) if self.waiting[at].0 == task) {
-            return true;
-        }
-        if params.form_73 && params.run_to_parity {
-            let shortest = self.slice_of_all(params, u64::min);
-            let current = self.current.iter_mut();
-            current.for_each(|(_, e)| e.limit_protection(shortest));
-        }
-        false
-    }
-
-    /// Does the woken task's shorter slice end the running one's protection?
-    fn overrides(&self, params: &EevdfParams, woken: &Entity, current: &Entity) -> bool {
-        woken.slice_ns(params) < current.slice_ns(params)
-            && self.eligible(woken)
-            && (woken.deadline < current.deadline || !self.eligible(current))
-    }
-
-    /// The running task's protection ends.
-    fn unprotect(&mut self, params: &EevdfParams) {
-        if let Some((_, e)) = &mut self.current
-            && e.is_protected(params)
-        {
-            e.protection = if params.form_73 {
-                e.vruntime
-            } else {
-                e.deadline + 1
-            };
         }
     }
 
@@ -497,14 +453,18 @@ impl EevdfQueue {
     pub(crate) fn reweight_waiting(&mut self, params: &EevdfParams, task: u32, weight: Weight) {
         self.update(params);
         let at = self.position(task);
-        let entity = self.reweighted(params, self.waiting[at].1, weight);
+        let (entity, buddy) = (
+            self.reweighted(params, self.waiting[at].1, weight),
+            self.buddy,
+        );
         self.take(at);
         self.insert(task, entity);
+        self.buddy = buddy;
         self.move_origin();
     }
 
     /// Lag and the rest of its request stay what they were in real time, and so V stays where it
-    /// is.
+    /// is. In 7.3 so does its protection.
     fn reweighted(&self, params: &EevdfParams, entity: Entity, weight: Weight) -> Entity {
         let (average, lag) = (self.average(), self.lag(params, &entity));
         let new = weight.weight.cast_signed();
@@ -514,7 +474,7 @@ impl EevdfQueue {
             weight,
             vruntime: average - scaled(lag),
             deadline: moved(entity.deadline),
-            protection: if entity.is_protected(params) {
+            protection: if params.form >= Form::Linux73 && entity.is_protected(params) {
                 moved(entity.protection)
             } else {
                 entity.protection

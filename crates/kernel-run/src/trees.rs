@@ -13,6 +13,7 @@ use wakeplace_engine::{Observer, Options, RunReport};
 use wakeplace_kernel_tree::{Arch, Built, Cache, Like, Request, Shim, Spec, TreeError, Watch};
 use wakeplace_kernel_tree::{build, cache};
 use wakeplace_platform::Platform;
+use wakeplace_policy_sys::Policy;
 use wakeplace_study::{BuiltTree, TreeRuns};
 use wakeplace_workload::Workload;
 
@@ -94,27 +95,13 @@ impl Trees {
                 .name
                 .clone()
                 .unwrap_or_else(|| first.label.clone()),
-            era: era(&first.version).to_owned(),
+            era: Policy::era_of(release(&first.version)).to_owned(),
             release: release(&first.version),
             facts,
             notes: Vec::new(),
             runs: Arc::new(tree),
         })
     }
-}
-
-/// The policy whose era is nearest: the last one that is not younger.
-fn era(version: &str) -> &'static str {
-    const ERAS: [(&str, &str); 4] = [
-        ("7.0", "linux-7.3"),
-        ("6.6", "linux-6.12"),
-        ("6.0", "linux-6.2"),
-        ("0", "linux-5.0"),
-    ];
-    let found = ERAS
-        .iter()
-        .find(|(from, _)| release(version) >= release(from));
-    found.map_or("linux-5.0", |(_, era)| era)
 }
 
 /// Major and minor number of a version; what is no number counts as 0.
@@ -184,17 +171,19 @@ impl TreeRuns for KernelTree {
 
 #[cfg(test)]
 mod tests {
-    use super::era;
+    use super::{Policy, release};
 
     #[test]
     fn a_version_has_an_era() {
         for (version, expected) in [
             ("7.3.4", "linux-7.3"),
-            ("6.12.117", "linux-6.12"),
-            ("6.1.176", "linux-6.2"),
-            ("5.10.223", "linux-5.0"),
+            ("7.2.12", "linux-6.18"),
+            ("6.16.12", "linux-6.12"),
+            ("6.1.176", "linux-6.1"),
+            ("5.15.1", "linux-5.10"),
+            ("2.6.32", "linux-3.1"),
         ] {
-            assert_eq!(era(version), expected, "{version}");
+            assert_eq!(Policy::era_of(release(version)), expected, "{version}");
         }
     }
 }

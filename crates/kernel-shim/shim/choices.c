@@ -74,6 +74,10 @@ static void cache_of(struct wpk_choice *c, unsigned int cpu)
 	struct sched_domain_shared *shared = rcu_dereference_raw(per_cpu(sd_llc_shared, cpu));
 #endif
 
+#ifdef WPK_HAS_SCAN_COST
+	if (rcu_dereference_raw(per_cpu(sd_llc, cpu)))
+		c->scan_cost_ns = rcu_dereference_raw(per_cpu(sd_llc, cpu))->avg_scan_cost;
+#endif
 	if (!shared)
 		return;
 	c->nr_busy_cpus = atomic_read(&shared->nr_busy_cpus);
@@ -168,7 +172,7 @@ static unsigned int number_of_wakee(const struct task_struct *p)
 static unsigned int h_load_of(struct task_struct *p, unsigned long load)
 {
 #ifdef CONFIG_FAIR_GROUP_SCHED
-	struct cfs_rq *cfs = task_cfs_rq(p);
+	struct cfs_rq *cfs = p->se.cfs_rq;
 
 	return div64_ul(load * READ_ONCE(cfs->h_load),
 			READ_ONCE(cfs->avg.load_avg) + 1);

@@ -179,7 +179,8 @@ DATA(__lock_text_start) DATA(__lock_text_end) DATA(param_ops_int) DATA(param_ops
 DATA(param_ops_bool)
 DATA(param_ops_uint) DATA(param_ops_ulong) DATA(node_data)
 WEAK const char hex_asc[] = "0123456789abcdef", hex_asc_upper[] = "0123456789ABCDEF";
-DATA(gfpflag_names) DATA(pageflag_names) DATA(vmaflag_names) DATA(guid_index) DATA(uuid_index)
+DATA(gfpflag_names) DATA(pageflag_names) DATA(pagetype_names) DATA(vmaflag_names)
+DATA(guid_index) DATA(uuid_index)
 char static_key_initialized = 1;
 WEAK unsigned long net_rand_noise __attribute__((section(".data..percpu")));
 

@@ -13,7 +13,7 @@
 #ifndef WAKEPLACE_H
 #define WAKEPLACE_H
 
-#define WPK_ABI 3
+#define WPK_ABI 4
 
 typedef unsigned int wpk_u32;
 typedef int wpk_s32;
@@ -192,6 +192,7 @@ struct wpk_choice {
 	struct wpk_group groups[WPK_LEVELS];
 	wpk_u64 avg_idle_ns;
 	wpk_u64 idle_stamp_ns;	/* when it last became idle; 0: it is not, or nobody noted it */
+	wpk_u64 scan_cost_ns;	/* what an idle search of its cache takes on average, to 6.5 */
 };
 
 /* What the rules remember of a task, or of who wakes it. */

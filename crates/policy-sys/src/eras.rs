@@ -83,6 +83,20 @@ pub(crate) const ERAS: &[Era] = &[
         versions: &[("energy-aware", "5.0")],
     },
     Era {
+        name: "linux-5.10",
+        doc: "Linux 5.10 (long-term, as of 5.10.223): group classes, clock-scaled signals, uclamp",
+        release: (5, 10),
+        params: later::linux_5_10,
+        versions: &[("energy-aware", "5.10")],
+    },
+    Era {
+        name: "linux-6.1",
+        doc: "Linux 6.1 (long-term, as of 6.1.176): 6.2 without the limit of a turn",
+        release: (6, 1),
+        params: later::linux_6_1,
+        versions: &[("energy-aware", "6.1")],
+    },
+    Era {
         name: "linux-6.2",
         doc: "Linux 6.2 (February 2023): CFS, group classes, clock-scaled signals, uclamp",
         release: (6, 2),
@@ -90,10 +104,24 @@ pub(crate) const ERAS: &[Era] = &[
         versions: &[("energy-aware", "6.1")],
     },
     Era {
+        name: "linux-6.6",
+        doc: "Linux 6.6 (long-term, as of 6.6.63): the first EEVDF, the runnable boost",
+        release: (6, 6),
+        params: later::linux_6_6,
+        versions: &[("energy-aware", "6.1")],
+    },
+    Era {
         name: "linux-6.12",
         doc: "Linux 6.12 (long-term, as of 6.12.117): EEVDF, cores and clusters told apart",
         release: (6, 12),
         params: later::linux_6_12,
+        versions: &[("energy-aware", "6.12")],
+    },
+    Era {
+        name: "linux-6.18",
+        doc: "Linux 6.18 (long-term, as of 6.18.15): 6.12 with slices protected apart",
+        release: (6, 18),
+        params: later::linux_6_18,
         versions: &[("energy-aware", "6.12")],
     },
     Era {
@@ -131,7 +159,7 @@ pub(crate) const FEATURES: &[Feature] = &[
     Feature {
         name: "energy-aware",
         doc: "a waking task goes where it costs least energy (2018)",
-        versions: &["v3", "5.0", "6.1", "6.12", "7.3"],
+        versions: &["v3", "5.0", "5.10", "6.1", "6.12", "7.3"],
         usual: 0,
         enable: set_energy_aware,
         disable: |p| p.energy_aware = sys::WP_ENERGY_OFF,
@@ -183,16 +211,17 @@ fn set_asym_capacity(p: &mut wp_params, on: u32) {
     p.asym_no_pull = on;
 }
 
-/// v3: margin 1/64; 5.0: margin 1/16 and a limit on the estimate's cost; 6.1: that limit only; from
-/// 6.12 on neither (docs/rules/energy-aware.md#energy-wake-up-v3,
+/// v3: margin 1/64; 5.0 and 5.10: margin 1/16 and a limit on the estimate's cost; 6.1: that limit
+/// only; from 6.12 on neither (docs/rules/energy-aware.md#energy-wake-up-v3,
 /// docs/rules/energy-aware.md#energy-5-0, docs/rules/energy-aware.md#energy-wake-up,
 /// docs/rules/energy-aware.md#energy-conditions).
 fn set_energy_aware(p: &mut wp_params, version: usize) {
     let (form, shift, complexity) = match version {
         0 => (sys::WP_ENERGY_V3, 6, 0),
         1 => (sys::WP_ENERGY_50, 4, 2048),
-        2 => (sys::WP_ENERGY_61, 6, 2048),
-        3 => (sys::WP_ENERGY_612, 6, 0),
+        2 => (sys::WP_ENERGY_510, 4, 2048),
+        3 => (sys::WP_ENERGY_61, 6, 2048),
+        4 => (sys::WP_ENERGY_612, 6, 0),
         _ => (sys::WP_ENERGY_73, 6, 0),
     };
     p.energy_aware = form;

@@ -200,13 +200,13 @@ impl Core {
     }
 
     /// What an estimate of energy is divided by to have microwatts on average; None: the policy
-    /// makes none. The forms differ: milliwatts (v3, 5.0), microwatts (6.1), tenths of them.
+    /// makes none. The forms differ: milliwatts (v3, 5.0), microwatts (5.10, 6.1), tenths of them.
     #[must_use]
     pub fn energy_per_uw(&self) -> Option<f64> {
         match self.state().params.energy_aware {
             sys::WP_ENERGY_OFF => None,
             sys::WP_ENERGY_V3 | sys::WP_ENERGY_50 => Some(0.001),
-            sys::WP_ENERGY_61 => Some(1.0),
+            sys::WP_ENERGY_510 | sys::WP_ENERGY_61 => Some(1.0),
             _ => Some(10.0),
         }
     }

@@ -336,6 +336,14 @@ impl Policy {
         params.governor == WP_GOV_POWERSAVE && params.mode != WP_MODE_PERFORMANCE
     }
 
+    /// The era of a kernel: the last one that is not younger, or the first.
+    #[must_use]
+    pub fn era_of(release: (u16, u16)) -> &'static str {
+        let kernels = ERAS.iter().filter(|era| era.name.starts_with("linux-"));
+        let older = kernels.filter(|era| era.release <= release);
+        older.last().unwrap_or(&ERAS[0]).name
+    }
+
     /// Major and minor number of the kernel whose drivers the machine has.
     #[must_use]
     pub fn release(&self) -> (u16, u16) {
@@ -632,12 +640,13 @@ mod tests {
             ("v6.12", "`linux-6.12`"),
             ("Linux 6.12.30", "`linux-6.12`"),
             ("linux-6.12.117", "`linux-6.12`"),
-            ("5.10", "`linux-5.0` or `linux-6.2`"),
-            ("linux-6.6", "`linux-6.2` or `linux-6.12`"),
-            ("linux-6.1", "did you mean `linux-5.0` or `linux-6.2`?"),
+            ("5.10", "`linux-5.10`"),
+            ("5.15", "`linux-5.10` or `linux-6.1`"),
+            ("linux-6.8", "`linux-6.6` or `linux-6.12`"),
+            ("linux-6.5", "did you mean `linux-6.2` or `linux-6.6`?"),
             ("linux-6.12-eas", "`linux-6.12-energy-aware`"),
             ("linux-6.12-sched_mc", "`linux-6.12-sched-mc`"),
-            ("6.1.0-rc4", "`linux-5.0` or `linux-6.2`"),
+            ("6.1.0-rc4", "`linux-6.1`"),
             ("2.6.32", "`linux-3.1`"),
             ("9.0", "`linux-7.3`"),
             ("schedutil", "`--set governor=schedutil`"),

@@ -42,6 +42,9 @@ struct wp_delta_pd {
 	u32 most;  /* the performance that its most demanding CPU needs without the task ... */
 	u32 next;  /* ... any other than that one ... */
 	u32 most_cpu;
+	u32 hinted;     /* some CPU has been looked at */
+	u32 uclamp_min; /* the hints that count on that CPU */
+	u32 uclamp_max;
 	u32 prev_util;
 	u32 prev_boosted; /* what the frequency would follow */
 	s32 prev_fits; /* 0: the previous CPU is not here or holds the task in no way */

@@ -15,11 +15,19 @@
  * The previous CPU is left only for a saving larger than the margin. Ties keep the previous CPU,
  * then the first candidate. Estimates are in mW, truncated per domain, as the kernel computes them.
  *
- * Kernel: find_energy_efficient_cpu(), compute_energy() as wp_energy_on(), kernel/sched/fair.c,
- *         5.0; em_pd_energy(), include/linux/energy_model.h, 5.0
+ * The search over all domains is wp_find_energy_efficient_cpu_5_10() (energy_5_10.c).
+ *
+ * Kernel: compute_energy() as wp_energy_on(), kernel/sched/fair.c, 5.0; em_pd_energy(),
+ *         include/linux/energy_model.h, 5.0
  * Tests: fixtures/energy, all/oracle.rs
  */
 #include "wakeplace/policy.h"
+
+/* Cost per work at the top frequency: powers in mW, their quotient a thousand times as fine. */
+WP_INLINE u64 wp_em_cost_5_10(const struct wp_em_perf_table *t, const struct wp_em_perf_state *s)
+{
+	return wp_div((u64)t->max_khz * (s->power_uw / 1000 * 1000), s->khz);
+}
 
 /* Energy of domain `index` for its highest and summed utilisation. */
 WP_FN u64 wp_em_pd_energy_5_0(const struct wp_ctx *ctx WP_NONNULL, u32 index, u32 max_util,
@@ -41,6 +49,8 @@ WP_FN u64 wp_em_pd_energy_5_0(const struct wp_ctx *ctx WP_NONNULL, u32 index, u3
 	}
 	if (ctx->params.energy_aware == WP_ENERGY_V3)
 		return wp_div((u64)(s->power_uw / 1000) * sum_util, s->performance);
+	if (ctx->params.energy_aware == WP_ENERGY_510)
+		return wp_div(wp_em_cost_5_10(t, s) * sum_util, pd->capacity);
 	return wp_div((u64)s->cost_mw * sum_util, pd->capacity);
 }
 
@@ -206,38 +216,4 @@ WP_INLINE int wp_energy_choose_5_0(const struct wp_ctx *ctx, u32 prev,
 	if (s->best_cpu != WP_NONE)
 		WP_EXPLAIN(ctx, wp_drop(ctx, s->best_cpu, WP_DROP_MARGIN));
 	return wp_energy_decide(dec, prev, WP_REASON_ENERGY_PREV);
-}
-
-/*
- * Returns 1 and fills `dec` if this rule decides, 0 if the normal path must. The caller has
- * checked that the energy model is active and the system not overutilized.
- */
-WP_FN int wp_find_energy_efficient_cpu_5_0(struct wp_ctx *ctx WP_NONNULL,
-					   struct wp_task *task WP_NONNULL, u32 this_cpu, u32 prev,
-					   struct wp_decision *dec WP_NONNULL)
-{
-	struct wp_energy_search s = {
-		.prev_energy = WP_ENERGY_UNKNOWN,
-		.best_energy = WP_ENERGY_UNKNOWN,
-		.best_cpu = WP_NONE,
-	};
-	u32 i, reverse = ctx->params.energy_aware != WP_ENERGY_V3;
-
-	s.dom = wp_energy_dom(ctx, this_cpu, prev, WP_AT(ctx->cpus, this_cpu)->topo.asym_level);
-	if (s.dom == WP_NONE && ctx->params.energy_aware != WP_ENERGY_V3)
-		return 0;
-	wp_sync_entity_load_avg(ctx, task);
-	if (!wp_task_util_est(ctx, task))
-		return wp_energy_decide(dec, prev, WP_REASON_ENERGY_ZERO_UTIL);
-	if (s.dom == WP_NONE)
-		return wp_energy_decide(dec, prev, WP_REASON_ENERGY_NO_DOMAIN);
-
-	WP_FOR(i, ctx->nr_perf_doms, WP_MAX_PERF_DOMS) {
-		/* 5.0 keeps the domains in a list that grows at its head. */
-		u32 index = reverse ? ctx->nr_perf_doms - 1 - i : i;
-
-		wp_energy_visit(ctx, task, prev, &s, dec, index);
-	}
-	wp_energy_of_all(dec, s.base);
-	return wp_energy_choose_5_0(ctx, prev, &s, dec);
 }

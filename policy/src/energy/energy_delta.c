@@ -65,6 +65,7 @@ WP_INLINE struct wp_delta_pd *wp_delta_begin(struct wp_decision *dec, u32 index)
 	struct wp_delta_pd *p = &dec->energy_pd;
 
 	p->index = index;
+	p->hinted = 0;
 	p->online = p->busy = p->most = p->next = 0;
 	p->most_cpu = p->cpu = p->idle_cpu = WP_NONE;
 	p->capacity = 0;
@@ -89,18 +90,25 @@ struct wp_delta_search {
 	u32 prev_usable;
 };
 
-/* Does the task fit with the hints of the queue it would join? */
-WP_FN int wp_delta_fits(const struct wp_ctx *ctx WP_NONNULL, u32 cpu,
-			const struct wp_task *task WP_NONNULL, u32 util)
+/*
+ * The hints that count where the task would join `c`: the larger ones of its own and the queue's.
+ * An idle queue has none; with `energy_hints_carried` what was found last stands
+ * (docs/rules/energy-aware.md#energy-hints-carried).
+ */
+WP_INLINE void wp_delta_hints(const struct wp_ctx *ctx, const struct wp_cpu *c,
+			      const struct wp_task *task, struct wp_delta_pd *p)
 {
-	const struct wp_cpu *c = WP_AT(ctx->cpus, cpu);
-	u32 min = wp_uclamp_eff_min(ctx, task), max = wp_uclamp_eff_max(ctx, task);
+	int alone = !ctx->params.uclamp || wp_uclamp_rq_is_idle(c);
 
-	if (ctx->params.uclamp && !wp_uclamp_rq_is_idle(c)) {
-		min = wp_max(min, wp_uclamp_rq_min(ctx, c));
-		max = wp_max(max, wp_uclamp_rq_max(ctx, c));
-	}
-	return wp_util_fits_on(ctx, util, min, max, c);
+	if (alone && p->hinted && WP_NOT_LIVE(ctx->params.energy_hints_carried))
+		return;
+	p->hinted = 1;
+	p->uclamp_min = wp_uclamp_eff_min(ctx, task);
+	p->uclamp_max = wp_uclamp_eff_max(ctx, task);
+	if (alone)
+		return;
+	p->uclamp_min = wp_max(p->uclamp_min, wp_uclamp_rq_min(ctx, c));
+	p->uclamp_max = wp_max(p->uclamp_max, wp_uclamp_rq_max(ctx, c));
 }
 
 /* What a CPU adds to the demand of its domain without the task. The verifier looks at it once. */
@@ -161,7 +169,8 @@ WP_FN int wp_delta_pick(const struct wp_ctx *ctx WP_NONNULL,
 			WP_EXPLAIN(ctx, wp_drop_barred(ctx, dom, cpu));
 			continue;
 		}
-		fits = wp_delta_fits(ctx, cpu, task, u.with);
+		wp_delta_hints(ctx, c, task, p);
+		fits = wp_util_fits_cpu(ctx, u.with, p->uclamp_min, p->uclamp_max, cpu);
 		if (!fits) {
 			WP_EXPLAIN(ctx, wp_drop(ctx, cpu, WP_DROP_UNFIT));
 			continue;

@@ -186,7 +186,7 @@ WP_INLINE int wp_select_by_energy(struct wp_ctx *ctx, struct wp_task *task, u32 
 {
 #ifndef WP_LIVE
 	if (ctx->params.energy_aware < WP_ENERGY_61)
-		return wp_find_energy_efficient_cpu_5_0(ctx, task, this_cpu, prev, dec);
+		return wp_find_energy_efficient_cpu_5_10(ctx, task, this_cpu, prev, dec);
 #endif
 	if (ctx->params.energy_idle && wp_find_energy_idle_cpu(ctx, task, this_cpu, prev, dec))
 		return 1;

@@ -41,16 +41,22 @@ struct wp_util_pair {
 };
 
 /*
- * Both for `cpu`; `with` is never less. With `boost`, time in the queue counts like time on the
- * CPU: what the frequency will follow. The task's own part of either goes and comes with it.
+ * What counts as run on `cpu`, without and with the task. With `boost`, time in the queue counts
+ * like time on the CPU: what the frequency will follow. The task's own part of that goes and comes
+ * with it; without `runnable_boost_task` only the task's time on the CPU does.
  */
-WP_INLINE struct wp_util_pair wp_cpu_util_pair(const struct wp_ctx *ctx, u32 cpu,
-					       const struct wp_task *task, u32 boost)
+WP_INLINE struct wp_util_pair wp_run_pair(const struct wp_ctx *ctx, u32 cpu,
+					  const struct wp_task *task, u32 boost)
 {
 	const struct wp_cpu *c = WP_AT(ctx->cpus, cpu);
 	struct wp_util_pair u = { c->load.avg.util_avg, c->load.avg.util_avg };
 	struct wp_util_pair r = { c->load.avg.runnable_avg, c->load.avg.runnable_avg };
 
+	if (WP_NOT_LIVE(boost && !ctx->params.runnable_boost_task)) {
+		u.without = wp_runnable_boost(ctx, u.without, r.without);
+		u.with = u.without;
+		boost = 0;
+	}
 	if (task->cpu == cpu) {
 		u.without = (u32)wp_sub(u.without, task->avg.util_avg);
 		r.without = (u32)wp_sub(r.without, task->avg.runnable_avg);
@@ -62,6 +68,16 @@ WP_INLINE struct wp_util_pair wp_cpu_util_pair(const struct wp_ctx *ctx, u32 cpu
 		u.without = wp_runnable_boost(ctx, u.without, r.without);
 		u.with = wp_runnable_boost(ctx, u.with, r.with);
 	}
+	return u;
+}
+
+/* Both for `cpu`, with what was estimated; `with` is never less. */
+WP_INLINE struct wp_util_pair wp_cpu_util_pair(const struct wp_ctx *ctx, u32 cpu,
+					       const struct wp_task *task, u32 boost)
+{
+	const struct wp_cpu *c = WP_AT(ctx->cpus, cpu);
+	struct wp_util_pair u = wp_run_pair(ctx, cpu, task, boost);
+
 	if (ctx->params.util_est != WP_UTIL_EST_OFF) {
 		u.without = wp_max(u.without, c->load.util_est);
 		u.with = wp_max(u.with, c->load.util_est + wp_task_est(ctx, task));

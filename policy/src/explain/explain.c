@@ -24,13 +24,17 @@ void wp_explain_begin(struct wp_explain *x)
 WP_INLINE u32 wp_explain_fits(const struct wp_ctx *ctx, const struct wp_task *task, u32 rule,
 			      u32 cpu, u32 util)
 {
+	struct wp_delta_pd p;
+
 	if (rule != WP_RULE_ENERGY)
 		return (u32)wp_util_fits(ctx, wp_task_util_est(ctx, task),
 					 wp_uclamp_eff_min(ctx, task), wp_uclamp_eff_max(ctx, task),
 					 cpu);
-	if (ctx->params.energy_aware < WP_ENERGY_61)
+	if (ctx->params.energy_aware < WP_ENERGY_510)
 		return !wp_unfit(util, WP_AT(ctx->cpus, cpu)->load.capacity);
-	return (u32)wp_delta_fits(ctx, cpu, task, util);
+	p.hinted = 0;
+	wp_delta_hints(ctx, WP_AT(ctx->cpus, cpu), task, &p);
+	return (u32)wp_util_fits(ctx, util, p.uclamp_min, p.uclamp_max, cpu);
 }
 
 /* How a CPU stands: whatever the rule has looked at. */

@@ -84,13 +84,16 @@ WP_INLINE int wp_task_fits_cpu(const struct wp_ctx *ctx, const struct wp_task *t
 
 /*
  * Beyond the tipping point (docs/rules/energy-aware.md#overutilized,
- * docs/rules/energy-aware.md#overutilized-6-12). From 6.1 on hints count. Of those only the upper
- * one can matter: a wish that is not met alone (-1) is not yet too much.
+ * docs/rules/energy-aware.md#overutilized-6-12). From 5.10 on hints count. From 6.1 on only the
+ * upper one can matter: a wish that is not met alone (-1) is not yet too much.
  */
 WP_INLINE int wp_cpu_overutilized(const struct wp_ctx *ctx, const struct wp_cpu *c)
 {
-	if (ctx->params.energy_aware < WP_ENERGY_61)
+	if (ctx->params.energy_aware < WP_ENERGY_510)
 		return wp_unfit(wp_cpu_util_cfs(ctx, c), c->load.capacity);
+	if (WP_NOT_LIVE(ctx->params.energy_aware == WP_ENERGY_510))
+		return wp_util_fits_on(ctx, wp_cpu_util_cfs(ctx, c), wp_uclamp_rq_min(ctx, c),
+				       wp_uclamp_rq_max(ctx, c), c) <= 0;
 	return ctx->energy_active &&
 	       !wp_util_fits_on(ctx, wp_cpu_util_cfs(ctx, c), 0, wp_uclamp_rq_max(ctx, c), c);
 }

@@ -30,7 +30,8 @@ WP_INLINE int wp_within_margin(u32 a, u32 b)
 
 /*
  * The estimate after an activation that ended at utilisation `util`. For the pair forms `est` is
- * the slow half (ewma); the fast half (enqueued) is `util` itself.
+ * the slow half (ewma); the fast half (enqueued) is `util` itself. Above `capacity` it does not
+ * fall: the CPU may have had no time that was not used.
  */
 WP_FN u32 wp_util_est_next(u32 mode, u32 est, u32 util, u32 runnable, u32 capacity)
 {
@@ -148,12 +149,14 @@ WP_INLINE void wp_util_est_update(struct wp_ctx *ctx, struct wp_cpu *c, struct w
 {
 	u32 mode = ctx->params.util_est;
 	u32 util = task->avg.util_avg;
-	u32 est, next;
+	u32 est, next, capacity = WP_NONE;
 
 	if (mode == WP_UTIL_EST_OFF || (task->util_est & WP_UTIL_EST_UNCHANGED))
 		return;
 	est = wp_util_est_pair(mode) ? task->util_est_ewma : task->util_est;
-	next = wp_util_est_next(mode, est, util, task->avg.runnable_avg, c->load.capacity_orig);
+	if (WP_NOT_LIVE(ctx->params.util_est_to_capacity))
+		capacity = c->load.capacity_orig;
+	next = wp_util_est_next(mode, est, util, task->avg.runnable_avg, capacity);
 	if (!wp_util_est_pair(mode)) {
 		task->util_est = next | WP_UTIL_EST_UNCHANGED;
 	} else if (next != est) {

@@ -50,6 +50,8 @@ WP_INLINE int wp_sched_idle_rq(const struct wp_cpu *c)
 WP_INLINE int wp_sched_idle_for(const struct wp_ctx *ctx, const struct wp_cpu *c,
 				const struct wp_task *task)
 {
+	if (WP_NOT_LIVE(!ctx->params.idle_policy_free))
+		return 0;
 	return wp_sched_idle_rq(c) && !(ctx->params.idle_policy_apart && task->idle_policy);
 }
 

@@ -53,6 +53,8 @@ WP_INLINE int wp_near_enough(const struct wp_ctx *ctx, u32 cpu, u32 target)
 WP_INLINE int wp_kthread_done(const struct wp_ctx *ctx, const struct wp_task *task,
 			      const struct wp_request *req)
 {
+	if (WP_NOT_LIVE(!ctx->params.sis_kthread))
+		return 0;
 	return req->waker_kthread && req->prev_cpu == req->this_cpu &&
 	       WP_AT(ctx->cpus, req->this_cpu)->queue.nr_running <= 1 &&
 	       (!wp_asym_search(ctx) || wp_task_fits_cpu(ctx, task, req->prev_cpu));

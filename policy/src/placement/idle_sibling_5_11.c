@@ -6,12 +6,16 @@
  *
  *  1. the target itself
  *  2. the previous CPU, if it shares the target's cache: the task's data may still be there
- *  3. the recently used CPU, likewise: two tasks that wake each other keep swapping two CPUs
- *  4. SMT: a core with all threads idle, if the cache domain may have one
- *  5. a CPU of the cache domain, from the target on, as far as the scan limit allows: long
+ *  3. the previous CPU, if a kernel thread bound to it is the waker and alone there (5.6)
+ *  4. the recently used CPU, as 2: two tasks that wake each other keep swapping two CPUs
+ *  5. asymmetric machines: an idle CPU that fits, in the whole domain (5.7; idle_capacity.c)
+ *  6. SMT: a core with all threads idle, if the cache domain may have one
+ *  7. a CPU of the cache domain, from the target on, as far as the scan limit allows: long
  *     searches cost more than they find when idle periods are short
- *  6. SMT: an idle thread of the target's own core
- *  7. the target, busy
+ *  8. SMT: an idle thread of the target's own core
+ *  9. the target, busy
+ *
+ * From 5.7 on a CPU that runs only SCHED_IDLE tasks counts as idle, but not for an idle core.
  *
  * Kernel: select_idle_sibling(), select_idle_core(), select_idle_cpu(), kernel/sched/fair.c, to
  *         5.11
@@ -49,7 +53,7 @@ WP_FN u32 wp_idle_thread(struct wp_ctx *ctx WP_NONNULL, const struct wp_task *ta
 	WP_FOR(i, dom->nr_cpus, WP_MAX_CPUS) {
 		u32 thread = *WP_AT(ctx->list, dom->first_cpu + i);
 
-		if (!wp_idle_at(ctx, thread))
+		if (!(all ? wp_idle_at(ctx, thread) : wp_free_for(ctx, task, thread)))
 			continue;
 		idle++;
 		if (found == WP_NONE && wp_allowed(task, thread))
@@ -107,12 +111,14 @@ WP_FN u32 wp_select_idle_cpu_5_11(struct wp_ctx *ctx WP_NONNULL,
 	WP_FOR(i, dom->nr_cpus, WP_MAX_CPUS) {
 		u32 cpu = wp_span_wrap(ctx, dom, start, i);
 
+		if (ctx->params.sis_prop_allowed && !wp_allowed(task, cpu))
+			continue;
 		if (!--left) { /* the limit ends the search before its cost is learnt */
 			WP_EXPLAIN(ctx, wp_drop_beyond(ctx, dom, start, i));
 			return WP_NONE;
 		}
 		seen++;
-		if (wp_allowed(task, cpu) && wp_idle_at(ctx, cpu)) {
+		if (wp_allowed(task, cpu) && wp_free_for(ctx, task, cpu)) {
 			found = cpu;
 			break;
 		}
@@ -130,8 +136,8 @@ WP_INLINE u32 wp_idle_recent(struct wp_ctx *ctx, struct wp_task *task, u32 prev,
 	u32 recent = task->waker.recent_used_cpu;
 
 	if (!ctx->params.sis_recent_used || recent == prev || recent == target ||
-	    !wp_cpus_share_cache(ctx, recent, target) || !wp_idle_at(ctx, recent) ||
-	    !wp_allowed(task, recent))
+	    !wp_cpus_share_cache(ctx, recent, target) || !wp_allowed(task, recent) ||
+	    !wp_near_ok(ctx, task, recent))
 		return WP_NONE;
 	task->waker.recent_used_cpu = prev;
 	return recent;
@@ -147,15 +153,20 @@ WP_FN int wp_select_idle_sibling_5_11(struct wp_ctx *ctx WP_NONNULL,
 	const struct wp_sched_domain *dom;
 	u32 prev = req->prev_cpu;
 
-	if (wp_idle_at(ctx, target))
+	if (wp_asym_search(ctx))
+		wp_sync_entity_load_avg(ctx, task);
+	if (wp_near_ok(ctx, task, target))
 		return wp_idle_decide(dec, target, WP_REASON_IDLE_TARGET);
-	WP_EXPLAIN(ctx, wp_drop(ctx, target, WP_DROP_BUSY));
-	if (prev != target && wp_cpus_share_cache(ctx, prev, target) && wp_idle_at(ctx, prev))
+	if (prev != target && wp_cpus_share_cache(ctx, prev, target) && wp_near_ok(ctx, task, prev))
 		return wp_idle_decide(dec, prev, WP_REASON_IDLE_PREV);
-	if (prev != target)
-		WP_EXPLAIN(ctx, wp_drop_prev(ctx, prev, target));
+	if (prev != target && !wp_cpus_share_cache(ctx, prev, target))
+		WP_EXPLAIN(ctx, wp_drop(ctx, prev, WP_DROP_OTHER_CACHE));
+	if (wp_kthread_done(ctx, task, req))
+		return wp_idle_decide(dec, prev, WP_REASON_KTHREAD_PREV);
 	if (wp_idle_decide(dec, wp_idle_recent(ctx, task, prev, target), WP_REASON_IDLE_RECENT))
 		return 1;
+	if (wp_asym_search(ctx) && t->topo.asym_full_level != WP_NONE)
+		return wp_select_idle_capacity(ctx, task, target, dec);
 	if (t->topo.llc_level == WP_NONE)
 		return wp_idle_decide(dec, target, WP_REASON_TARGET_NO_LLC);
 	dom = WP_AT(ctx->doms, *WP_AT(t->topo.dom, t->topo.llc_level));

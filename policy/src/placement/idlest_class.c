@@ -141,7 +141,10 @@ WP_INLINE int wp_leave_for_idle(const struct wp_ctx *ctx, const struct wp_sched_
 	u32 limit = dom->imb_numa_nr, more = wp_max(local->idle_cpus, best->idle_cpus) -
 					     wp_min(local->idle_cpus, best->idle_cpus);
 
-	if (dom->flags & WP_SD_NUMA) {
+	if (WP_NOT_LIVE(ctx->params.idlest_numa_idle)) {
+		if ((dom->flags & WP_SD_NUMA) && local->idle_cpus)
+			return 0;
+	} else if (dom->flags & WP_SD_NUMA) {
 		if (task->nr_allowed != ctx->nr_cpus)
 			limit = wp_min(limit, local->allowed);
 		if (!wp_adjust_numa_imbalance(more, local->nr_running + 1, limit))

@@ -52,7 +52,7 @@ const MAY_KNOW: [(&str, &str); 36] = [
     ),
     (
         "kernel-run",
-        "platform workload engine study kernel-abi kernel-tree",
+        "policy-sys platform workload engine study kernel-abi kernel-tree",
     ),
     ("price", "platform engine metrics trace guest lab"),
     (

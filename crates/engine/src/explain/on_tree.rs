@@ -202,6 +202,9 @@ fn take_cpu(choice: &Choice, now_ns: u64, cpu: &mut wp_cpu) {
     (load.pressure, load.thermal_pressure) = (choice.pressure, choice.pressure);
     (load.rt_util, load.dl_util, load.irq_util) = (choice.util_rt, choice.util_dl, choice.util_irq);
     take_hints(choice, cpu);
+    if let Some(lb) = cpu.balance.lb.get_mut(cpu.topo.llc_level as usize) {
+        lb.avg_scan_cost_ns = choice.scan_cost_ns;
+    }
     let idle = &mut cpu.idle;
     idle.avg_idle_ns = choice.avg_idle_ns;
     idle.idle_stamp_ns = choice.idle_stamp_ns;
@@ -213,6 +216,7 @@ fn take_cpu(choice: &Choice, now_ns: u64, cpu: &mut wp_cpu) {
 /// The tree's hints, as those of one queued task; of an idle CPU those of the task that left last.
 fn take_hints(choice: &Choice, cpu: &mut wp_cpu) {
     let load = &mut cpu.load;
+    (load.uclamp_tasks, load.uclamp_hinted) = (0, 0);
     if choice.uclamp_idle != 0 {
         load.uclamp_last_cut = sys::WP_SCALE.saturating_sub(choice.uclamp_max);
         return;

@@ -3,8 +3,22 @@
 //! Tests: crates/kernel-queues/src/eevdf/tests.rs
 
 use crate::weight::{NICE_0_WEIGHT, Weight, scaling_factor, virtual_time};
-use wakeplace_policy_sys::sys::{WP_EEVDF_73, wp_params};
+use wakeplace_policy_sys::sys::{WP_EEVDF_66, WP_EEVDF_612, WP_EEVDF_618, wp_params};
 use wakeplace_workload::FairPolicy;
+
+/// Whose rules: each kernel's are its own from there on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Form {
+    /// No slices of a task's own, and a task that moves begins a slice.
+    Linux66,
+    /// The picked task is protected to its deadline.
+    Linux612,
+    /// ... for the shortest slice in the queue.
+    Linux618,
+    /// ... while it is eligible, where others have shorter slices. The longest slice limits the
+    /// lag.
+    Linux73,
+}
 
 /// The era's constants and rules, scaled for a machine.
 #[derive(Clone, Copy, Debug)]
@@ -14,8 +28,7 @@ pub struct EevdfParams {
     /// Without `run_to_parity` a picked task still runs this long.
     pub(crate) least_run_ns: u64,
     pub(crate) tick_ns: u64,
-    /// Forms of 7.3 instead of 6.12: limit of the lag, end of the protection.
-    pub(crate) form_73: bool,
+    pub(crate) form: Form,
     pub(crate) run_to_parity: bool,
     pub(crate) preempt_short: bool,
     pub(crate) delay_dequeue: bool,
@@ -30,7 +43,12 @@ impl EevdfParams {
             slice_ns: u64::from(params.base_slice_ns) * scaling_factor(params, nr_cpus),
             least_run_ns: u64::from(params.base_slice_ns),
             tick_ns,
-            form_73: params.eevdf_form == WP_EEVDF_73,
+            form: match params.eevdf_form {
+                WP_EEVDF_66 => Form::Linux66,
+                WP_EEVDF_612 => Form::Linux612,
+                WP_EEVDF_618 => Form::Linux618,
+                _ => Form::Linux73,
+            },
             run_to_parity: params.run_to_parity != 0,
             preempt_short: params.preempt_short != 0,
             delay_dequeue: params.delay_dequeue != 0,
@@ -58,7 +76,8 @@ pub(crate) struct Entity {
     pub(super) deadline: i64,
     /// V - vruntime when it left.
     pub(super) lag: i64,
-    /// 6.12: the deadline as it was at the pick; 7.3: the vruntime up to which it is protected.
+    /// To 6.12: the deadline as it was at the pick; from 6.18 on the vruntime up to which it is
+    /// protected.
     pub(super) protection: i64,
     pub(super) weight: Weight,
     pub(super) policy: FairPolicy,
@@ -122,7 +141,8 @@ impl Entity {
     }
 
     pub(super) fn slice_ns(&self, params: &EevdfParams) -> u64 {
-        self.own_slice_ns.unwrap_or(params.slice_ns)
+        let own_ns = self.own_slice_ns.filter(|_| params.form > Form::Linux66);
+        own_ns.unwrap_or(params.slice_ns)
     }
 
     pub(super) fn weight(&self) -> i64 {
@@ -135,9 +155,9 @@ impl Entity {
         (left * self.weight.weight).div_ceil(NICE_0_WEIGHT)
     }
 
-    /// It is not protected beyond this run time from now on.
-    pub(super) fn limit_protection(&mut self, slice_ns: u64) {
-        let end = self.vruntime + virtual_time(slice_ns, self.weight);
+    /// It is not protected beyond this run time from a vruntime on.
+    pub(super) fn limit_protection(&mut self, from: i64, slice_ns: u64) {
+        let end = from + virtual_time(slice_ns, self.weight);
         self.protection = self.protection.min(end);
     }
 
@@ -156,7 +176,7 @@ impl Entity {
 
     /// Does it go on, while it runs, although another's deadline is earlier?
     pub(super) fn is_protected(&self, params: &EevdfParams) -> bool {
-        if params.form_73 {
+        if params.form >= Form::Linux618 {
             self.vruntime < self.protection
         } else {
             params.run_to_parity && self.protection == self.deadline

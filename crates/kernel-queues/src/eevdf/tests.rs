@@ -278,17 +278,22 @@ fn parity_protects_the_running_task_while_eligible() {
     assert!(!queue.keeps(&params), "no protection");
 }
 
-/// Source: docs/rules/queues.md#eevdf: 7.3 has an explicit protected-until vruntime; how long is
-/// read in the kernel (set_protect_slice and update_protect_slice of kernel/sched/fair.c): the
-/// shortest slice in the queue, without RUN_TO_PARITY the base slice before its scaling, and a
-/// wake-up that does not preempt only shortens it.
-#[test]
-fn protection_in_7_3_is_the_shortest_slice() {
-    let woken = |own, lag| Entity {
+/// Of nice 0, from a sleep.
+fn woken(own_slice_ns: Option<u64>, lag: i64) -> Entity {
+    Entity {
         lag,
         arrival: Arrival::Woken,
-        ..Entity::new(0, FairPolicy::Other, own)
-    };
+        ..Entity::new(0, FairPolicy::Other, own_slice_ns)
+    }
+}
+
+/// Source: docs/rules/queues.md#eevdf-protection: for the shortest slice in the queue (6.18), or
+/// while the task is eligible beside the others (7.3), where one has a shorter slice; without
+/// RUN_TO_PARITY and PREEMPT_SHORT for the base slice before its scaling; a wake-up that does not
+/// preempt only shortens it. Task 1 owes 1 ms and pulls V: it is placed 2 ms above, which is all of
+/// the others' average.
+#[test]
+fn protection_is_the_shortest_slice() {
     let picked = |params: &EevdfParams, other| {
         let mut queue = EevdfQueue::default();
         queue.enqueue(params, 0, woken(None, 0));
@@ -297,17 +302,128 @@ fn protection_in_7_3_is_the_shortest_slice() {
         queue
     };
     let until = |queue: &EevdfQueue| entity_of(queue, 0).protection;
-    assert_eq!(until(&picked(&params(), None)), 2_800_000);
-    assert_eq!(until(&picked(&params(), Some(2_000_000))), 2_000_000);
-    assert_eq!(until(&picked(&params(), Some(9_000_000))), 2_800_000);
-    let off = params_of(&[("run_to_parity", "off")], 8);
-    assert_eq!(until(&picked(&off, None)), 700_000);
-    for (own, end) in [(500_000, 600_000), (9_000_000, 2_800_000)] {
-        let mut queue = picked(&params(), None);
-        queue.charge(100_000);
-        queue.enqueue(&params(), 2, woken(Some(own), -MS));
-        assert!(!queue.preempts(&params(), 2));
-        assert_eq!(until(&queue), end);
+    for (form, shorter) in [("6.18", 1_500_000), ("7.3", 2_000_001)] {
+        let params = params_of(&[("eevdf_form", form)], 8);
+        assert_eq!(until(&picked(&params, None)), 2_800_000);
+        assert_eq!(until(&picked(&params, Some(1_500_000))), shorter, "{form}");
+        assert_eq!(until(&picked(&params, Some(9_000_000))), 2_800_000);
+        let settings = [
+            ("eevdf_form", form),
+            ("run_to_parity", "off"),
+            ("preempt_short", "off"),
+        ];
+        assert_eq!(until(&picked(&params_of(&settings, 8), None)), 700_000);
+        for (own, end) in [(500_000, 600_000), (9_000_000, 2_800_000)] {
+            let mut queue = picked(&params, None);
+            queue.charge(100_000);
+            queue.enqueue(&params, 2, woken(Some(own), -MS));
+            assert!(!queue.preempts(&params, 2));
+            assert_eq!(until(&queue), end, "{form}");
+        }
+    }
+}
+
+/// Source: docs/rules/queues.md#eevdf-wake-up: in 7.3 a fork does not preempt, although its
+/// deadline is the earliest and the running task is not protected.
+#[test]
+fn a_fork_waits_in_7_3() {
+    for (form, preempts) in [
+        ("6.6", true),
+        ("6.12", true),
+        ("6.18", true),
+        ("7.3", false),
+    ] {
+        let params = params_of(&[("eevdf_form", form)], 8);
+        let mut queue = EevdfQueue::default();
+        queue.enqueue(&params, 0, woken(None, 0));
+        queue.enqueue(&params, 1, woken(None, 0));
+        assert_eq!(queue.pick(&params), Some(0));
+        queue.charge(1_000_000); // not eligible, so not protected
+        queue.enqueue(&params, 2, nice_0());
+        assert_eq!(queue.preempts(&params, 2), preempts, "{form}");
+    }
+}
+
+/// Source: docs/rules/queues.md#eevdf-wake-up: in 7.3 an eligible wakee with a shorter slice
+/// preempts although another's deadline is earlier, and is picked before that one; in 6.18 it
+/// waits. The running task has had 0.4 ms of its 2.8; task 1's deadline is at 0.2 ms, that of the
+/// wakee at V + 1 = 1.2 ms or so.
+#[test]
+fn a_shorter_slice_is_the_buddy_in_7_3() {
+    for (form, preempts, next) in [("6.18", false, 1), ("7.3", true, 2)] {
+        let params = params_of(&[("eevdf_form", form)], 8);
+        let mut queue = EevdfQueue::default();
+        queue.enqueue(&params, 0, woken(None, 0));
+        queue.enqueue(&params, 1, woken(None, 0));
+        assert_eq!(queue.pick(&params), Some(0));
+        queue.charge(400_000);
+        queue.waiting[0].1.deadline = 200_000;
+        queue.enqueue(&params, 2, woken(Some(MS as u64), 0));
+        assert_eq!(queue.preempts(&params, 2), preempts, "{form}");
+        queue.put_back();
+        assert_eq!(queue.next(&params), Some(next), "{form}");
+        // Who is picked, or leaves, is no buddy any more.
+        queue.dequeue(&params, 2);
+        assert_eq!(queue.next(&params), Some(1));
+    }
+}
+
+/// Source: docs/rules/queues.md#eevdf, Placement: in 6.6 a task that moves begins a slice, later it
+/// keeps what was left of its request; in 6.6 no task has a slice of its own.
+#[test]
+fn a_move_begins_a_slice_in_6_6() {
+    for (form, left) in [("6.6", 2_800_000), ("6.12", 1_800_000)] {
+        let params = params_of(&[("eevdf_form", form)], 8);
+        let (mut from, mut to) = (EevdfQueue::default(), EevdfQueue::default());
+        from.enqueue(&params, 0, woken(None, 0));
+        assert_eq!(from.pick(&params), Some(0));
+        from.charge(1_000_000);
+        from.put_back();
+        let moved = from.dequeue(&params, 0);
+        to.enqueue(&params, 0, moved);
+        let there = entity_of(&to, 0);
+        assert_eq!(there.deadline - there.vruntime, left, "{form}");
+        to.enqueue(&params, 1, woken(Some(100_000), 0));
+        let own = entity_of(&to, 1);
+        let slice = if form == "6.6" { 2_800_000 } else { 100_000 };
+        assert_eq!(own.deadline - own.vruntime, slice, "{form}");
+    }
+}
+
+/// Source: docs/rules/queues.md#yield-forms: in 6.6 only the deadline is put off, by a slice; later
+/// the rest of the request is given up, too.
+#[test]
+fn a_yield_in_6_6_puts_the_deadline_off() {
+    for (form, vruntime, deadline) in [("6.6", 0, 5_600_000), ("6.12", 2_800_000, 5_600_000)] {
+        let params = params_of(&[("eevdf_form", form)], 8);
+        let mut queue = EevdfQueue::default();
+        queue.enqueue(&params, 0, woken(None, 0));
+        queue.enqueue(&params, 1, woken(None, 0));
+        assert_eq!(queue.pick(&params), Some(0));
+        assert!(queue.yields(&params));
+        let entity = entity_of(&queue, 0);
+        assert_eq!(
+            (entity.vruntime, entity.deadline),
+            (vruntime, deadline),
+            "{form}"
+        );
+    }
+}
+
+/// Source: docs/rules/queues.md#eevdf-protection: a new weight ends the protection to 6.12, since
+/// the deadline moves. In 7.3 the protection moves along: half of the weight, so twice as far.
+#[test]
+fn a_new_weight_and_the_protection() {
+    for (form, protected) in [("6.12", false), ("7.3", true)] {
+        let params = params_of(&[("eevdf_form", form)], 8);
+        let mut queue = EevdfQueue::default();
+        queue.enqueue(&params, 0, woken(None, 0));
+        queue.enqueue(&params, 1, woken(None, 0));
+        assert_eq!(queue.pick(&params), Some(0));
+        queue.reweight(&params, Weight::of_sum(512));
+        let entity = entity_of(&queue, 0);
+        assert_eq!(entity.is_protected(&params), protected, "{form}");
+        assert_eq!(entity.deadline, 5_600_000, "{form}");
     }
 }
 
@@ -370,10 +486,10 @@ fn a_wakee_preempts_only_as_the_next_pick() {
         queue.enqueue(params, 1, nice_0());
         assert_eq!(queue.pick(params), Some(0));
         queue.charge(1_000_000); // ineligible, so not protected
-        queue.enqueue(params, 2, Entity { lag, ..nice_0() });
+        queue.enqueue(params, 2, woken(None, lag));
         queue.preempts(params, 2)
     };
-    // Owed 2 ms, its deadline is at V - 3 + 1.4 ms, before that of task 1.
+    // Owed 2 ms, its deadline is at V - 3 + 2.8 ms, before that of task 1.
     assert!(run(2 * MS, &params));
     assert!(!run(-MS, &params), "not eligible");
     assert!(!run(2 * MS, &params_of(&[("wakeup_preemption", "off")], 8)));

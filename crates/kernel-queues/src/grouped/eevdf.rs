@@ -5,7 +5,7 @@
 //! Tests: crates/engine/tests/behaviour/groups.rs
 
 use super::{entity_of, group_of};
-use crate::eevdf::{EevdfParams, EevdfQueue, Entity};
+use crate::eevdf::{EevdfParams, EevdfQueue, Entity, Form};
 use crate::weight::Weight;
 use wakeplace_workload::FairPolicy;
 
@@ -71,9 +71,9 @@ impl EevdfTree {
             .is_delayed(task)
     }
 
-    /// In 7.3 a group asks for the shortest slice among its tasks.
+    /// A group asks for the shortest slice among its tasks; in 6.6 no task has one of its own.
     fn follow_slice(&mut self, g: usize) {
-        if !self.params.form_73 {
+        if self.params.form == Form::Linux66 {
             return;
         }
         let group = &mut self.groups[g];

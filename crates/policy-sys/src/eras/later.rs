@@ -30,44 +30,35 @@ pub(super) fn linux_5_0() -> wp_params {
     p
 }
 
-/// Linux 6.2: what docs/rules marks as read in 6.1, which differs in nothing that is modelled.
-pub(super) fn linux_6_2() -> wp_params {
+/// Linux 5.10, the long-term release (5.10.223): balancing by classes, PELT's clock, uclamp; the
+/// idle search still has two passes.
+pub(super) fn linux_5_10() -> wp_params {
     let mut p = wp_params {
         pelt_scale: sys::WP_PELT_CLOCK,
         runnable_is_load: 0,
         util_est: sys::WP_UTIL_EST_PAIR_FASTUP,
-        util_est_dequeue_late: 0,
         overutilized_new: 0,
         uclamp: 1,
-        misfit_form: sys::WP_MISFIT_61,
+        energy_hints_carried: 1,
         pressure_form: sys::WP_PRESSURE_THERMAL,
-        wake_affine_prev_idle: 1,
-        sis_prop: 0,
-        sis_single_pass: 1,
-        sis_util: 1,
-        sis_asym: sys::WP_SIS_ASYM_ALL,
+        sis_asym: sys::WP_SIS_ASYM_PLAIN,
+        sis_kthread: 1,
+        sis_prop_allowed: 1,
+        idle_policy_free: 1,
         idlest_classes: 1,
+        idlest_numa_idle: 1,
+        domain_form: sys::WP_DOMAINS_47, // clusters are a level from 5.16 on
         wake_cap_est: 0,
         imbalance_pct: 117,
         busy_factor: 16,
         balance_classes: 1,
         busy_interval_apart: 1,
-        pinned_unless_found: 1,
         ilb_looks_on: 1,
-        newidle_first_cost: 1,
-        avg_idle_truncates: 1,
         load_idx: 0,
-        migrate_pelt_lag: 1,
         reclaim_distance: sys::WP_NONE,
-        wake_list: sys::WP_WAKE_LIST_IDLE,
         rt_fits: 1,
         iowait_boost: sys::WP_IOWAIT_UTIL,
-        freq_headroom_on_util: 1,
-        freq_skip_inefficient: 1,
-        cfs_base_slice: 1,
-        cfs_slice_limit: 1, // 79ba1e607d68, in 6.2
-        cfs_idle_credit: 1,
-        teo: sys::WP_TEO_6_1,
+        teo: sys::WP_TEO_5_10,
         ..linux_5_0()
     };
     set_asym_capacity(&mut p, 0); // the rules of 2016 have successors, but for these two
@@ -75,6 +66,62 @@ pub(super) fn linux_6_2() -> wp_params {
     p.idlest_without_task = 1;
     set_energy_aware(&mut p, 2);
     p
+}
+
+/// Linux 6.2: what docs/rules marks as read in 6.1, with the limit of a turn.
+pub(super) fn linux_6_2() -> wp_params {
+    let mut p = wp_params {
+        util_est_dequeue_late: 0,
+        misfit_form: sys::WP_MISFIT_61,
+        wake_affine_prev_idle: 1,
+        sis_prop: 0,
+        sis_single_pass: 1,
+        sis_util: 1,
+        sis_asym: sys::WP_SIS_ASYM_ALL,
+        idlest_numa_idle: 0,
+        domain_form: sys::WP_DOMAINS_516,
+        pinned_unless_found: 1,
+        newidle_first_cost: 1,
+        avg_idle_truncates: 1,
+        migrate_pelt_lag: 1,
+        wake_list: sys::WP_WAKE_LIST_IDLE,
+        freq_headroom_on_util: 1,
+        freq_skip_inefficient: 1,
+        cfs_base_slice: 1,
+        cfs_slice_limit: 1, // 79ba1e607d68, in 6.2
+        cfs_idle_credit: 1,
+        teo: sys::WP_TEO_6_1,
+        ..linux_5_10()
+    };
+    set_energy_aware(&mut p, 3);
+    p
+}
+
+/// Linux 6.1, the long-term release (6.1.176), with what that release took from later kernels:
+/// new-idle attempts by chance, and the tick of CPUs that idle without cpuidle.
+pub(super) fn linux_6_1() -> wp_params {
+    wp_params {
+        cfs_slice_limit: 0,
+        newidle_random: 1,
+        idle_got_tick: 1,
+        ..linux_6_2()
+    }
+}
+
+/// Linux 6.6, the long-term release (6.6.63): the first EEVDF, without delayed dequeues and slices
+/// of a task's own.
+pub(super) fn linux_6_6() -> wp_params {
+    wp_params {
+        runnable_boost: 1, // 7d0583cf9ec7, in 6.5
+        balance_smt: 1,
+        queue: sys::WP_QUEUE_EEVDF,
+        eevdf_form: sys::WP_EEVDF_66,
+        base_slice_ns: 750_000,
+        preempt_short: 0,
+        delay_dequeue: 0,
+        teo: sys::WP_TEO_6_10,
+        ..linux_6_2()
+    }
 }
 
 /// Linux 6.12, the long-term release that docs/rules was read in (6.12.117), with what that release
@@ -86,6 +133,7 @@ pub(super) fn linux_6_12() -> wp_params {
         post_init_scaled_weight: 0, // 72bffbf57c52, in 6.10
         util_est_before_update: 1,
         runnable_boost: 1,
+        runnable_boost_task: 1,
         tg_write_interval_us: 1_000, // 1528c661c24b, in 6.7
         misfit_form: sys::WP_MISFIT_612,
         pressure_form: sys::WP_PRESSURE_LIMITS,
@@ -105,8 +153,22 @@ pub(super) fn linux_6_12() -> wp_params {
         teo: sys::WP_TEO_6_12,
         ..linux_6_2()
     };
-    set_energy_aware(&mut p, 3);
+    set_energy_aware(&mut p, 4);
     p
+}
+
+/// Linux 6.18, the long-term release (6.18.15): EEVDF protects the picked task for the shortest
+/// slice in the queue.
+pub(super) fn linux_6_18() -> wp_params {
+    wp_params {
+        util_est_to_capacity: 0,
+        runnable_boost_task: 0,
+        idlest_allowed: 0, // 6.12.117 has it from later
+        eevdf_form: sys::WP_EEVDF_618,
+        idle_got_tick: 0,
+        teo: sys::WP_TEO_6_18,
+        ..linux_6_12()
+    }
 }
 
 /// Linux 7.3, in the forms that docs/rules marks as read in 6.12 and 7.3. The numbers of CFS are
@@ -114,15 +176,18 @@ pub(super) fn linux_6_12() -> wp_params {
 pub(super) fn linux_7_3() -> wp_params {
     let mut p = wp_params {
         util_est_before_update: 0,
+        runnable_boost_task: 1,
+        idlest_allowed: 1,
         sis_asym: sys::WP_SIS_ASYM_LIMITED,
         prefer_sibling: sys::WP_SIBLING_ALL,
         idle_policy_apart: 1,
         eevdf_form: sys::WP_EEVDF_73,
         hrtick: sys::WP_HRTICK_AUTO,
+        idle_got_tick: 1,
         teo: sys::WP_TEO_7_3,
-        ..linux_6_12()
+        ..linux_6_18()
     };
-    set_energy_aware(&mut p, 4);
+    set_energy_aware(&mut p, 5);
     p
 }
 
@@ -152,6 +217,7 @@ pub(super) fn wakeplace() -> wp_params {
     p.energy_idle = 1;
     p.energy_idle_free = 1;
     p.energy_wait = 1;
+    p.energy_hints_carried = 0; // an accident of the kernels' loop
     p.runnable_boost_pct = 50;
     p
 }

@@ -168,11 +168,28 @@ mod rule {
         cost_of(enough.unwrap_or(n - 1)) * busy / full
     }
 
+    /// Hints beside the task's: those queued on the CPU, or on the last busy one before it that the
+    /// search looked at (docs/rules/energy-aware.md#energy-hints-carried).
+    fn hints_beside(s: &State, cpu: usize) -> &[(i64, i64)] {
+        let domain = s.domains.iter().find(|d| d.cpus.contains(&cpu));
+        let looked_at = domain
+            .expect("a domain")
+            .cpus
+            .iter()
+            .filter(|c| **c <= cpu && s.cpus[**c].online && s.allowed.contains(c));
+        let queued = looked_at.map(|c| &s.cpus[*c].hints[..]);
+        queued
+            .filter(|hints| !hints.is_empty())
+            .last()
+            .unwrap_or(&[])
+    }
+
     pub(super) fn fits(s: &State, cpu: usize) -> i64 {
         let c = &s.cpus[cpu];
         let util = util_with(s, cpu, Some(cpu), false);
-        let min = c.hints.iter().map(|h| h.0).fold(s.hints.0, i64::max);
-        let max = c.hints.iter().map(|h| h.1).fold(s.hints.1, i64::max);
+        let beside = hints_beside(s, cpu);
+        let min = beside.iter().map(|h| h.0).fold(s.hints.0, i64::max);
+        let max = beside.iter().map(|h| h.1).fold(s.hints.1, i64::max);
         let mut fit = util * 1280 < c.left * 1024;
         fit |= max <= c.full && (c.full, max) != (1024, 1024);
         let wish = min.min(max);

@@ -53,9 +53,16 @@ WP_CHOICE(util_est_faster, wp_util_est_faster, LIVE_HAS("off"), RUN, "off",
 WP_SWITCH(util_est_before_update, LIVE_HAS("off"), RUN, "off", "docs/rules/signals.md#util-est",
 	"at sleep util_est takes the task's utilisation from before the dequeue's PELT update "
 	"(6.12)")
+WP_SWITCH(util_est_to_capacity, LIVE_HAS("off"), RUN, "off", "docs/rules/signals.md#util-est",
+	"util_est=pair-fastup, single: the estimate does not fall where the utilisation is above "
+	"the CPU's capacity (5.5 to 6.12)")
 WP_SWITCH(runnable_boost, LIVE_HAS("on"), RUN, "off", "docs/rules/capacity.md#schedutil",
 	"the frequency follows the larger of utilisation and runnable average, so that time "
 	"spent waiting counts (6.5)")
+WP_SWITCH(runnable_boost_task, LIVE_HAS("on"), RUN, "off",
+	"docs/rules/energy-aware.md#util-of-candidate",
+	"runnable_boost: in the energy estimate a task's time in the queue comes and goes with the "
+	"task (6.12.117, 7.3); off: only its time on the CPU does (6.5 to 6.18)")
 WP_RANGE(runnable_boost_pct, 0, 100, BOTH, RUN, "100", "docs/rules/energy-idle.md#boost-part",
 	"runnable_boost: part of the difference (runnable average - utilisation) that counts, "
 	"percent; 100 = as in the kernel")

@@ -50,10 +50,12 @@ WP_SWITCH(sis_util, BOTH, RUN, "off", "docs/rules/wake-ups.md#sis-util",
 
 /* The idle search on asymmetric domains. */
 WP_CHOICE(sis_asym, wp_sis_asym, BOTH, RUN, "off", "docs/rules/wake-ups.md#idle-capacity",
-	"search asymmetric domains for an idle CPU that fits the task: all: all of the domain "
-	"(5.12); limited: as far as sis_util allows (7.3)",
+	"search asymmetric domains for an idle CPU that fits the task: plain: all of the domain, "
+	"else the largest idle one (5.7); all: all of it, else the one that comes nearest (6.2); "
+	"limited: as far as sis_util allows (7.3)",
 	WP_VALUE(WP_SIS_ASYM_OFF, "off")
-	WP_VALUE(WP_SIS_ASYM_ALL, "all")          /* 5.12: the whole domain */
+	WP_VALUE(WP_SIS_ASYM_PLAIN, "plain")      /* 5.7: a CPU fits or does not */
+	WP_VALUE(WP_SIS_ASYM_ALL, "all")          /* 6.2: one that lacks only the hint is nearer */
 	/* 7.3: as far as sis_util allows; SMT: idle cores first */
 	WP_VALUE(WP_SIS_ASYM_LIMITED, "limited"))
 
@@ -63,6 +65,17 @@ WP_SWITCH(idlest_classes, LIVE_HAS("on"), RUN, "off", "docs/rules/wake-ups.md#id
 	"the slow path compares groups by class, as balancing does (5.5); off: by load")
 WP_SWITCH(idlest_allowed, LIVE_HAS("on"), RUN, "off", "docs/rules/wake-ups.md#idlest-group",
 	"idlest_classes: a group is seen by those of its CPUs that the task may use (6.12)")
+WP_SWITCH(idlest_numa_idle, LIVE_HAS("off"), RUN, "off", "docs/rules/wake-ups.md#idlest-group",
+	"idlest_classes: on NUMA a group that has an idle CPU is not left for one that has more "
+	"(5.5 to 5.10)")
+WP_SWITCH(idle_policy_free, LIVE_HAS("on"), RUN, "off", "docs/rules/wake-ups.md#idle-sibling",
+	"a CPU that runs only SCHED_IDLE tasks is as good as an idle one for others (5.7)")
+WP_SWITCH(sis_kthread, LIVE_HAS("on"), RUN, "off", "docs/rules/wake-ups.md#idle-sibling",
+	"the fast path takes the previous CPU if a kernel thread bound to it wakes the task and is "
+	"alone there (5.6)")
+WP_SWITCH(sis_prop_allowed, LIVE_HAS("on"), RUN, "off",
+	"docs/rules/linux-5-0-to-6-12.md#sis-prop-forms",
+	"sis_single_pass=off, sis_prop: CPUs that the task may not use do not count (5.5)")
 WP_SWITCH(idle_policy_apart, BOTH, RUN, "off", "docs/rules/wake-ups.md#idle-policy-apart",
 	"a SCHED_IDLE task does not take a CPU that runs only such tasks for a free one (7.3)")
 
@@ -166,10 +179,15 @@ WP_CHOICE(energy_aware, wp_energy_version, LIVE_HAS("off", "7.3"), RUN, "off",
 	WP_VALUE(WP_ENERGY_OFF, "off")
 	WP_VALUE(WP_ENERGY_V3, "v3")     /* RFC v3, May 2018 */
 	WP_VALUE(WP_ENERGY_50, "5.0")    /* Linux 5.0 */
+	WP_VALUE(WP_ENERGY_510, "5.10")  /* Linux 5.10 */
 	WP_VALUE(WP_ENERGY_61, "6.1")    /* Linux 6.1 */
 	WP_VALUE(WP_ENERGY_612, "6.12")  /* Linux 6.12 */
 	WP_VALUE(WP_ENERGY_73, "7.3"))   /* Linux 7.3 */
 
+WP_SWITCH(energy_hints_carried, LIVE_SETS("off"), RUN, "off",
+	"docs/rules/energy-aware.md#energy-hints-carried",
+	"energy-aware wake-up: an idle CPU is judged by the hints of the busy CPU before it in its "
+	"performance domain, too, as the kernels' loop keeps them (5.10.223, 6.1)")
 WP_CHOICE(em_powers, wp_em_powers, SIMULATOR, RUN, "believed",
 	"docs/decisions/056",
 	"powers in the energy model: what the kernel of the machine believes, or what the hardware "

@@ -60,9 +60,13 @@ WP_RANGE(base_slice_ns, 100000, 100000000, BOTH, RUN, "700000", "docs/rules/queu
 	"short tasks by")
 
 WP_CHOICE(eevdf_form, wp_eevdf_form, SIMULATOR, RUN, "6.12", "docs/rules/queues.md#eevdf",
-	"eevdf: 6.12: lag of at most two slices, picked task protected to its deadline; 7.3: lag "
-	"of at most the longest slice + a tick, picked task protected for the shortest slice",
+	"eevdf: 6.6: lag of at most two slices, a task that moves begins a slice; 6.12: keeps its "
+	"deadline, picked task protected to it; 6.18: protected for the shortest slice; 7.3: until "
+	"it is not eligible, if others have shorter slices; lag of at most the longest slice + a "
+	"tick",
+	WP_VALUE(WP_EEVDF_66, "6.6")
 	WP_VALUE(WP_EEVDF_612, "6.12")
+	WP_VALUE(WP_EEVDF_618, "6.18")
 	WP_VALUE(WP_EEVDF_73, "7.3"))
 
 WP_SWITCH(run_to_parity, SIMULATOR, RUN, "off", "docs/rules/queues.md#eevdf-features",

@@ -1,0 +1,152 @@
+//! Wake-up preemption, and for how long a picked task is protected from it
+//! (docs/rules/queues.md#eevdf-protection, docs/rules/queues.md#eevdf-wake-up).
+//!
+//! Kernel: wakeup_preempt_fair(), set_protect_slice(), update_protect_slice(), set_short_buddy(),
+//! kernel/sched/fair.c, 7.3; check_preempt_wakeup_fair(), 6.6 to 6.18.
+//! Tests: crates/kernel-queues/src/eevdf/tests.rs
+
+use super::entity::{Arrival, EevdfParams, Entity, Form};
+use super::{Choice, EevdfQueue};
+use crate::weight::preempts_by_policy;
+use wakeplace_workload::FairPolicy;
+
+impl EevdfQueue {
+    /// Until when the picked task is protected, from 6.18 on. It has left the waiting ones.
+    pub(super) fn protect_slice(
+        &self,
+        params: &EevdfParams,
+        picked: &mut Entity,
+        shortest_ns: u64,
+    ) {
+        let least_ns = if params.run_to_parity {
+            shortest_ns
+        } else {
+            params.least_run_ns
+        };
+        if least_ns >= picked.slice_ns(params) {
+            return;
+        }
+        if params.form >= Form::Linux73 && params.preempt_short {
+            // One nanosecond above what the others' average is: it is not eligible there.
+            let others = self.sum.checked_div_euclid(self.load).unwrap_or(0);
+            picked.protection = picked.protection.min(self.origin + others + 1);
+        } else {
+            picked.limit_protection(picked.vruntime, least_ns);
+        }
+    }
+
+    /// Should `task`, just queued, run at once?
+    pub(crate) fn preempts(&mut self, params: &EevdfParams, task: u32) -> bool {
+        self.preempts_as(params, task, None)
+    }
+
+    /// The same for one that stands for a task of another policy.
+    pub(crate) fn preempts_as(
+        &mut self,
+        params: &EevdfParams,
+        task: u32,
+        policy: Option<FairPolicy>,
+    ) -> bool {
+        self.update(params);
+        if self.resched && params.form < Form::Linux73 {
+            return true;
+        }
+        let Some((_, current)) = self.current else {
+            return false;
+        };
+        if !params.wakeup_preemption {
+            return self.resched;
+        }
+        let woken = self.waiting[self.position(task)].1;
+        let preempts = match preempts_by_policy(current.policy, policy.unwrap_or(woken.policy)) {
+            Some(true) => {
+                if params.form > Form::Linux66 {
+                    self.unprotect(params); // nor is it picked again for that
+                }
+                true
+            }
+            Some(false) => {
+                self.shorten_protection(params, false);
+                false
+            }
+            None => self.preempts_by_turn(params, task, &woken, &current),
+        };
+        preempts || self.resched
+    }
+
+    /// Of two tasks whose policies say nothing: is it the woken one's turn? A shorter slice may end
+    /// the running task's protection.
+    fn preempts_by_turn(
+        &mut self,
+        params: &EevdfParams,
+        task: u32,
+        woken: &Entity,
+        current: &Entity,
+    ) -> bool {
+        let short = params.preempt_short && woken.slice_ns(params) < current.slice_ns(params);
+        if short && params.form < Form::Linux618 && self.overrides(woken, current) {
+            self.unprotect(params); // even if it is another's turn
+        }
+        if params.form >= Form::Linux73 && !short && woken.arrival == Arrival::New {
+            self.shorten_protection(params, short); // a fork waits, except with a shorter slice
+            return false;
+        }
+        let choice = self.choose_if(params, !short || params.form < Form::Linux618);
+        let is_next = matches!(choice, Choice::Waiting(at) if self.waiting[at].0 == task);
+        let at_once = params.form >= Form::Linux73 && short && self.eligible(woken);
+        if is_next || at_once {
+            if short && params.form >= Form::Linux618 {
+                self.unprotect(params);
+            }
+            if short && params.form >= Form::Linux73 {
+                self.set_short_buddy(params, task, woken);
+            }
+            return true;
+        }
+        self.shorten_protection(params, short);
+        false
+    }
+
+    /// 6.12: does the woken task's shorter slice end the running one's protection?
+    fn overrides(&self, woken: &Entity, current: &Entity) -> bool {
+        self.eligible(woken) && (woken.deadline < current.deadline || !self.eligible(current))
+    }
+
+    /// The running task is not protected for longer than the shortest slice from now on: 6.18, if
+    /// the woken task has a shorter one; 7.3, after each wake-up that does not preempt.
+    fn shorten_protection(&mut self, params: &EevdfParams, short: bool) {
+        let form = params.form;
+        if !params.run_to_parity || form < Form::Linux618 || (form < Form::Linux73 && !short) {
+            return;
+        }
+        let (shortest, average) = (self.slice_of_all(params, u64::min), self.average());
+        if let Some((_, entity)) = &mut self.current {
+            let from = if form < Form::Linux73 {
+                entity.vruntime
+            } else {
+                entity.vruntime.min(average)
+            };
+            entity.limit_protection(from, shortest);
+        }
+    }
+
+    /// It is picked next if it is eligible then, unless a buddy with a shorter slice is.
+    fn set_short_buddy(&mut self, params: &EevdfParams, task: u32, woken: &Entity) {
+        let shorter = |at: usize| self.waiting[at].1.slice_ns(params) < woken.slice_ns(params);
+        if !self.buddy_at().is_some_and(shorter) {
+            self.buddy = Some(task);
+        }
+    }
+
+    fn unprotect(&mut self, params: &EevdfParams) {
+        if let Some((_, e)) = &mut self.current
+            && e.is_protected(params)
+        {
+            e.protection = if params.form >= Form::Linux618 {
+                e.vruntime
+            } else {
+                e.deadline + 1
+            };
+        }
+    }
+}
