@@ -5,6 +5,17 @@
  * that stands above it has its prototype in include/wakeplace or in above.h.
  *
  * WP_LIVE: the live build leaves out what only older kernels do.
+ *
+ * What a change must keep:
+ *
+ * - A function whose name ends in a version serves the eras up to that kernel, and may change for
+ *   them alone. One without a version serves all eras that call it.
+ * - What stands within `#ifndef WP_LIVE` no rule of the live build calls.
+ * - A function that a folder below calls has its prototype in above.h as well: change both.
+ * - WP_FN is a call of its own to the kernel's verifier: it checks the arguments anew. WP_INLINE is
+ *   part of its caller.
+ * - A wrong answer is seen by the tests in the head of the function's file; two builds that differ,
+ *   by crates/scx/tests/parity; a run that changed, by `make same-runs`.
  */
 #include "above.h"
 

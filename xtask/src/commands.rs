@@ -333,6 +333,7 @@ pub fn help() -> String {
             be done here\n"
 }
 
+/// `cargo xtask check`: every rule of the repository, one line for each finding.
 fn check() -> Outcome {
     let root = Repo::root();
     let repo = Repo::load(&root)?;

@@ -5,7 +5,11 @@
 //!  * Kernel: CALLBACK(), CALLBACK(), FILE
 //!  * Rule: a citation of docs/rules or docs/decisions
 //!  * Tests: PATH, PATH
+//!  * Covers: what these see of it
+//!  * Untried: what nothing tries
 //! ```
+//!
+//! Tests: below
 
 use crate::Finding;
 use crate::kernel_map::paragraph;

@@ -9,6 +9,8 @@
 //! `NAME()` alone stands for `wp_NAME`, or for `wp_NAME_5_4` where that form ended with 5.4; the
 //! kernel's leading underscores are left out. VERSIONS may be missing. A path is below
 //! crates/policy-sys/tests.
+//!
+//! Tests: below
 
 use std::fmt::Write as _;
 use std::fs;

@@ -54,6 +54,7 @@ impl Scanner {
         }
     }
 
+    /// One comment, literal or character.
     fn step(&mut self) {
         match (self.peek(0), self.peek(1)) {
             ('/', '/') => {
@@ -78,6 +79,7 @@ impl Scanner {
         is_word(before(1)) && (before(1) != 'b' || is_word(before(2)))
     }
 
+    /// A comment of several lines; Rust's nest.
     fn block_comment(&mut self) {
         let mut depth = 0;
         while self.at < self.chars.len() {

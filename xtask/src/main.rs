@@ -1,5 +1,7 @@
 //! `cargo xtask COMMAND`: the repository's own checks and generators, and what measures, tries and
 //! releases.
+//!
+//! Tests: xtask/src/commands.rs::a_wrong_name_is_told_the_nearest
 
 use std::io::{self, Write};
 use std::process::ExitCode;
@@ -25,6 +27,7 @@ fn main() -> ExitCode {
     }
 }
 
+/// Says why a task failed; the exit code is the kind of its end.
 fn failed(name: &str, error: &anyhow::Error) -> ExitCode {
     match error.downcast_ref::<End>() {
         Some(End::Missing(_)) => {

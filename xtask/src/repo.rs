@@ -91,6 +91,7 @@ impl Repo {
     }
 }
 
+/// The files that git knows or would add.
 fn git_files(root: &Path) -> Result<Vec<String>> {
     let output = Command::new("git")
         .arg("-C")

@@ -1,4 +1,6 @@
 //! docs/result.schema.json: the JSON Schema of results, written from their types.
+//!
+//! Tests: xtask/tests/all/repo.rs::the_schema_is_of_the_types_of_results
 
 use std::fs;
 use std::path::Path;

@@ -199,6 +199,7 @@ fn paragraphs(text: &str) -> Vec<Entry> {
     entries
 }
 
+/// Paragraphs of fields, as Debian's control files have them.
 fn split_paragraphs(text: &str) -> Vec<Vec<(String, String)>> {
     let mut all = vec![Vec::<(String, String)>::new()];
     for line in text.lines().filter(|line| !line.starts_with('#')) {

@@ -1,5 +1,6 @@
 //! Loads a sched_ext object file that has no loader of its own, and attaches its table of
-//! callbacks. It runs in a process of its own, in front of the kernel that `wakeplace` offers.
+//! callbacks. It runs in a process of its own, in front of the kernel that `wakeplace` offers
+//! (docs/guide/schedulers.md).
 //!
 //! Tests: crates/cli/tests/all/schedulers.rs
 
@@ -15,6 +16,7 @@ fn main() -> ExitCode {
     ExitCode::FAILURE
 }
 
+/// Loads, attaches and waits; it returns only if that fails.
 fn load() -> Result<Infallible, String> {
     let usage = "expected one argument: an object file for BPF with a struct sched_ext_ops";
     let path = std::env::args_os().nth(1).ok_or(usage)?;

@@ -1,6 +1,9 @@
 //! The arena: pages that programs and their loader share (kernel/bpf/arena.c).
 //!
 //! The loader sees it at one address, programs at another; the low 32 bits are the same.
+//!
+//! Tests: crates/cli/tests/all/schedulers.rs::runs_are_the_same_twice_and_interpreted,
+//! crates/bpf-vm/tests/all/programs.rs::the_arena_is_cast_by_its_low_half
 
 use crate::memory::{ARENA, Memory, PAGE};
 use crate::vm::ArenaBases;

@@ -8,6 +8,8 @@
 //!
 //! Nothing here asks a clock or the host, and both ways of running pay the same: equal runs end at
 //! the same place.
+//!
+//! Tests: crates/bpf-vm/tests/all/budget.rs, crates/bpf-vm/tests/all/same.rs
 
 /// Most instructions of one call from outside. A kernel ends `may_goto` loops after 8 million
 /// iterations and refuses programs that it cannot prove to end.

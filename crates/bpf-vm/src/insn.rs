@@ -1,5 +1,8 @@
 //! Instructions (Documentation/bpf/standardization/instruction-set.rst), and what is checked of a
 //! program before it may run: after that no register, jump or call of it can be out of range.
+//!
+//! Tests: crates/bpf-vm/tests/all/programs.rs,
+//! crates/bpf-vm/tests/all/hostile.rs::any_bytes_are_refused_or_run
 
 use crate::fault::Refusal;
 
@@ -171,6 +174,7 @@ pub(crate) fn check(insns: &[Insn]) -> Result<Vec<usize>, Refusal> {
     Ok(starts)
 }
 
+/// No jump of a function leaves it or lands within an instruction.
 fn check_function(insns: &[Insn], second: &[bool], from: usize, to: usize) -> Result<(), Refusal> {
     let bad = |pc: usize, what: &str| Refusal::Instruction {
         pc,

@@ -1,4 +1,7 @@
-//! The interpreter: slow, plain, and what the compiler is compared with.
+//! The interpreter: slow, plain, and what the compiler is compared with. A change of what an
+//! instruction does is one of `jit` as well (docs/decisions/058).
+//!
+//! Tests: crates/bpf-vm/tests/all/programs.rs, crates/bpf-vm/tests/all/same.rs
 
 use crate::Fault;
 use crate::budget;
@@ -119,6 +122,7 @@ pub(crate) fn spend(vm: &mut Vm, insns: i64) -> Result<(), Fault> {
     }
 }
 
+/// A call of a function, a helper or a kfunc.
 fn call(
     vm: &mut Vm,
     env: &mut dyn Env,
@@ -166,6 +170,7 @@ fn load(insn: Insn, registers: &mut Registers, vm: &Vm) {
     registers.set(insn.dst, value);
 }
 
+/// A store or an atomic operation.
 fn store(insn: Insn, registers: &mut Registers, vm: &mut Vm) -> Result<(), Fault> {
     let (bytes, value) = (insn.bytes(), registers.get(insn.src));
     let addr = address(registers.get(insn.dst), insn);
@@ -198,6 +203,7 @@ fn store(insn: Insn, registers: &mut Registers, vm: &mut Vm) -> Result<(), Fault
     Ok(())
 }
 
+/// Whether a conditional jump is taken.
 fn taken(insn: Insn, registers: &Registers) -> bool {
     let (mut a, mut b) = (registers.get(insn.dst), registers.operand(insn));
     if insn.class() == JMP32 {
@@ -222,6 +228,7 @@ fn taken(insn: Insn, registers: &Registers) -> bool {
     }
 }
 
+/// The result of an arithmetic instruction of either width.
 fn arithmetic(insn: Insn, registers: &Registers, arena: ArenaBases) -> u64 {
     let (a, b) = (registers.get(insn.dst), registers.operand(insn));
     if insn.op() == 0xd0 {
@@ -240,6 +247,7 @@ fn arithmetic(insn: Insn, registers: &Registers, arena: ArenaBases) -> u64 {
     }
 }
 
+/// The bytes of a register in another order.
 fn swapped(insn: Insn, a: u64) -> u64 {
     let swaps = insn.class() == ALU64 || insn.by_register();
     match (insn.imm, swaps) {
@@ -263,6 +271,7 @@ fn moved(insn: Insn, b: u64, arena: ArenaBases) -> u64 {
     }
 }
 
+/// Arithmetic of 64 bits; dividing by 0 gives 0, and a remainder leaves the number.
 fn wide(insn: Insn, a: u64, b: u64) -> u64 {
     let (sa, sb) = (a.cast_signed(), b.cast_signed());
     match (insn.op(), insn.off) {
@@ -286,6 +295,7 @@ fn wide(insn: Insn, a: u64, b: u64) -> u64 {
     }
 }
 
+/// Arithmetic of 32 bits, by the same rules.
 fn narrow(insn: Insn, a: u32, b: u32) -> u32 {
     let (sa, sb) = (a.cast_signed(), b.cast_signed());
     match (insn.op(), insn.off) {

@@ -15,7 +15,11 @@
 //! An instruction adds at most 32 KiB to a register, either way. The host has so many bytes more
 //! before the region, and twice as many behind it, which nobody writes. So a load whose register
 //! points into the region needs no other check, and one whose register does not reads the middle of
-//! what is behind: 0.
+//! what is behind: 0 (docs/decisions/058).
+//!
+//! Tests:
+//! crates/bpf-vm/tests/all/programs.rs::a_load_from_a_wild_address_is_0_and_a_store_is_a_fault,
+//! crates/bpf-vm/tests/all/same.rs::a_store_at_a_shifted_address_stays_inside
 
 use crate::{Fault, budget};
 use rustix::mm::{MapFlags, ProtFlags, mmap, mmap_anonymous, munmap};

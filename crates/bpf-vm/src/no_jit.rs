@@ -1,4 +1,6 @@
 //! Without the feature `jit`: nothing is compiled, so that the interpreter runs every program.
+//!
+//! Tests: none; it stands in for the compiler where there is none, and compiles nothing.
 
 use crate::Fault;
 use crate::program::Program;

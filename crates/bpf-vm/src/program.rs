@@ -1,4 +1,6 @@
-//! A program that has been checked, with all that it refers to found.
+//! A program that has been checked, with all that it refers to found (docs/decisions/058).
+//!
+//! Tests: crates/bpf-vm/tests/all/programs.rs, crates/bpf-vm/tests/all/hostile.rs
 
 use crate::fault::Refusal;
 use crate::insn::{self, Insn, STX, TO_FUNCTION, TO_HELPER};
@@ -95,6 +97,7 @@ impl Program {
     }
 }
 
+/// What an instruction refers to: a function, a map, a variable, a helper.
 fn value(insns: &[Insn], pc: usize, linker: &mut dyn Linker) -> Result<u64, String> {
     let insn = insns[pc];
     if let Some(to) = insn::function(insn, pc) {

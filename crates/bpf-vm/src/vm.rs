@@ -1,4 +1,7 @@
-//! The machine: memory, maps, programs, and how a program is entered.
+//! The machine: memory, maps, programs, and how a program is entered (docs/decisions/058). A
+//! program ends with a value or a fault, whatever it is: it reaches nothing of the host.
+//!
+//! Tests: crates/bpf-vm/tests/all/budget.rs, crates/bpf-vm/tests/all/programs.rs
 
 use crate::arena::Arena;
 use crate::jit::{Compiled, Entry};
@@ -113,6 +116,7 @@ impl Vm {
         Ok(Self::of(memory, nr_cpus))
     }
 
+    /// A machine without maps and programs.
     fn of(memory: Memory, nr_cpus: u32) -> Self {
         let context = Context {
             host: memory.host(),
@@ -346,6 +350,7 @@ impl Vm {
         self.call(env, handle, args)
     }
 
+    /// Runs a program's function, compiled or interpreted, and restores the stack.
     fn enter(
         &mut self,
         env: &mut dyn Env,
@@ -383,6 +388,7 @@ impl Vm {
         (self.context.arena_from, self.context.arena_bytes) = self.memory.arena();
     }
 
+    /// Runs compiled code, which reaches the machine by the context.
     fn enter_compiled(
         &mut self,
         env: &mut dyn Env,
@@ -434,6 +440,7 @@ impl Vm {
     not(feature = "jit"),
     expect(dead_code, reason = "compiled code calls it")
 )]
+/// What compiled code calls for all that it does not do itself.
 pub(crate) unsafe extern "C" fn call_out(
     context: *mut Context,
     a: u64,

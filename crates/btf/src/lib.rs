@@ -293,6 +293,7 @@ impl Btf {
         self.size_within(id, 0)
     }
 
+    /// Bytes of a type; 0: unknown, or nested too deep.
     fn size_within(&self, id: u32, depth: usize) -> u64 {
         let id = self.bare(id);
         if depth > MAX_DEPTH {
@@ -363,6 +364,7 @@ impl Btf {
         below.or_else(|| (self.first()..self.end()).find_map(|id| self.enumerator_of(id, name)))
     }
 
+    /// The value of a name of an enum.
     fn enumerator_of(&self, id: u32, name: &str) -> Option<u64> {
         let (step, wide) = match self.kind(id) {
             Kind::Enum => (8, false),

@@ -1,5 +1,7 @@
 //! `--expect`: conditions on the mean of a metric, or on its change from the base, for every policy
-//! or for one.
+//! or for one (docs/guide/results.md, "Gates"). What is not measured is not met.
+//!
+//! Tests: below, crates/cli/tests/all/results.rs::expectations_decide_the_exit_code
 
 use crate::failure::{Failure, Verdict};
 use wakeplace_metrics::{
@@ -287,6 +289,7 @@ impl Checked {
         self.cases.iter().filter(|case| case.holds == holds).count()
     }
 
+    /// One condition as it was met or missed: a row of the table and a case for CI.
     fn add(&mut self, expected: String, policy: &str, unit: &str, found: Found) {
         let mean = found.mean.map(|mean| format!("{mean:.4}"));
         let said = match (&found.change, &mean) {

@@ -1,4 +1,7 @@
-//! `--export-perfetto`, `--export-ftrace`, `--export-parquet`: traces of the only run.
+//! `--export-perfetto`, `--export-ftrace`, `--export-parquet`: traces of the only run
+//! (docs/guide/traces.md).
+//!
+//! Tests: crates/cli/tests/all/traces.rs
 
 use crate::args::SimArgs;
 use crate::failure::Failure;

@@ -1,4 +1,8 @@
-//! Why a command could not do what was asked, and the exit code that says so.
+//! Why a command could not do what was asked, and the exit code that says so. The codes are those
+//! of `--help`; no other place picks one.
+//!
+//! Tests: crates/cli/tests/all/bad_input.rs,
+//! crates/cli/tests/all/results.rs::expectations_decide_the_exit_code
 
 use std::fmt;
 use std::process::ExitCode;

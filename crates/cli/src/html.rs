@@ -1,4 +1,6 @@
-//! `--export-html`, and what `report` writes.
+//! `--export-html`, and what `report` writes (docs/guide/report.md).
+//!
+//! Tests: crates/cli/tests/all/report.rs::what_is_no_result_is_refused_and_leaves_the_page
 
 use crate::failure::Failure;
 use crate::output::Output;

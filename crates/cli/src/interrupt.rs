@@ -1,4 +1,7 @@
-//! Ctrl-C, and other polite ends, while files are written: nothing is left of them.
+//! Ctrl-C, and other polite ends, while files are written: nothing is left of them
+//! (docs/guide/traces.md, "What is promised of files").
+//!
+//! Tests: crates/cli/tests/all/interrupt.rs
 
 use crate::failure::Failure;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
@@ -29,6 +32,7 @@ pub(crate) fn watch_for(signals: &[i32]) -> Result<(), Failure> {
     WATCHED.get_or_init(|| start(signals)).clone()
 }
 
+/// A thread that waits for these signals, but for those that the process was started to ignore.
 fn start(signals: &[i32]) -> Result<(), Failure> {
     let cannot = |error| Failure::Environment(format!("Ctrl-C cannot be watched: {error}"));
     let ignored = ignored();

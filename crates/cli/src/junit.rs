@@ -1,5 +1,6 @@
 //! `--export-junit`: checks as CI systems read them. A suite for each platform and workload, a case
 //! for each condition and policy (the form of Apache Ant's `junitreport`, which has no standard).
+//! See docs/guide/results.md, "Gates".
 
 use crate::expect::{Case, Checked};
 use crate::failure::Failure;
@@ -36,6 +37,7 @@ pub(crate) fn suite_of(comparison: &Comparison) -> String {
     format!("{}, {}", comparison.platform, comparison.workload)
 }
 
+/// The whole document.
 fn text(all: &[(String, Checked)]) -> io::Result<String> {
     let mut writer = Writer::new_with_indent(Vec::new(), b' ', 2);
     let suites = writer.create_element("testsuites");
@@ -50,6 +52,7 @@ fn text(all: &[(String, Checked)]) -> io::Result<String> {
     Ok(String::from_utf8_lossy(&bytes).into_owned() + "\n")
 }
 
+/// A platform and workload with all its conditions.
 fn suite(writer: &mut Writer<Vec<u8>>, name: &str, checked: &Checked) -> io::Result<()> {
     let cases = checked.cases();
     let number = |holds: Option<bool>| {
@@ -70,6 +73,7 @@ fn suite(writer: &mut Writer<Vec<u8>>, name: &str, checked: &Checked) -> io::Res
     Ok(())
 }
 
+/// One condition under one policy: held, missed, or without a figure.
 fn case(writer: &mut Writer<Vec<u8>>, case: &Case) -> io::Result<()> {
     let [policy, expected, said] = [&case.policy, &case.expected, &case.said].map(|t| printable(t));
     let attributes = [("classname", &*policy), ("name", &*expected)];

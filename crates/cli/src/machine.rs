@@ -1,5 +1,5 @@
 //! A platform as the policy core sees it: its scheduling domains and its energy model, read from
-//! the core's own state, so that no second formula computes them.
+//! the core's own state, so that no second formula computes them (docs/guide/platforms.md).
 
 use wakeplace_engine::core_facts;
 use wakeplace_platform::Platform;
@@ -70,6 +70,7 @@ fn list(ctx: &wp_ctx, first: u32, count: u32) -> Vec<u32> {
         .collect()
 }
 
+/// A sched domain of the core in words.
 fn domain(platform: &Platform, ctx: &wp_ctx, dom: &sys::wp_sched_domain) -> Domain {
     let level = platform.topology.get(dom.topo_level as usize);
     let above = match ctx.topo[dom.topo_level as usize].distance {
@@ -114,6 +115,7 @@ fn flags(bits: u32) -> Vec<&'static str> {
         .collect()
 }
 
+/// The states of the core's energy model of a domain.
 fn energy_states(domain: &sys::wp_perf_domain) -> Vec<EnergyState> {
     let table = &domain.table[(domain.live & 1) as usize];
     let states = &table.state[..table.nr_states as usize];

@@ -1,4 +1,7 @@
-//! Where a result goes: standard output, or a file that is complete or not there at all.
+//! Where a result goes: standard output, or a file that is complete or not there at all
+//! (docs/guide/traces.md, "What is promised of files").
+//!
+//! Tests: crates/cli/tests/all/output.rs
 
 use crate::failure::Failure;
 use crate::interrupt;

@@ -1,5 +1,8 @@
 //! A page of facts with headings, tables and text: for people or as Markdown. What it is given may
 //! come from files; it is made harmless here.
+//!
+//! Tests: crates/cli/tests/all/hostile_text.rs::answers_show_names_harmlessly_in_every_form,
+//! crates/cli/tests/all/results.rs::a_platform_is_shown_with_its_sources
 
 use crate::text::{heading, indented, wrapped};
 use std::fmt::Write as _;

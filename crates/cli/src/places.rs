@@ -1,4 +1,5 @@
-//! The files of one command: what it reads is not written over, and no two results are one file.
+//! The files of one command: what it reads is not written over, and no two results are one file
+//! (docs/guide/traces.md, "What is promised of files").
 
 use crate::failure::Failure;
 use std::fs;

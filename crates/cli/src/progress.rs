@@ -93,6 +93,7 @@ impl Follower {
         }
     }
 
+    /// A line now and then, where a bar cannot be drawn.
     fn line(&self, shown: &Mutex<usize>, progress: &Progress) {
         let Ok(mut shown) = shown.lock() else { return };
         let Progress { done, total, .. } = *progress;

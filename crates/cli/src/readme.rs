@@ -1,5 +1,7 @@
 //! The text of a study's page, which is Markdown, for a terminal: paragraphs and tables fit its
-//! width, and nothing else is changed.
+//! width, and nothing else is changed (studies/README.md). No word of the page is lost or changed.
+//!
+//! Tests: below
 
 use crate::text::{folded, heading, prose_width};
 use wakeplace_report::{Align, Cell, Format, Style, Table};
@@ -44,6 +46,7 @@ struct Paragraph {
 }
 
 impl Readme {
+    /// One line of the page: a row of a table, a command, a heading, or words of a paragraph.
     fn line(&mut self, line: &str) {
         let words = line.trim_start();
         let set_in = line.len() - words.len();

@@ -1,4 +1,8 @@
-//! `--export-runs` and the folder of `--export-parquet` with several seeds: one row per run.
+//! `--export-runs` and the folder of `--export-parquet` with several seeds: one row per run
+//! (docs/guide/python.md, "Tables").
+//!
+//! Tests: crates/cli/tests/all/compared.rs::several_machines_and_loads_are_a_matrix,
+//! crates/cli/tests/all/faults/mod.rs::tables_change_as_one
 
 use crate::export::A_FOLDER;
 use crate::failure::Failure;

@@ -1,4 +1,4 @@
-//! `--set KEY=VALUE` where no policy is named.
+//! `--set KEY=VALUE` where no policy is named (docs/guide/results.md, "Settings").
 
 use crate::failure::Failure;
 use wakeplace_policy_sys::Policy;

@@ -1,4 +1,7 @@
-//! The one place that writes to standard output and standard error.
+//! The one place that writes to standard output and standard error. What it prints was made
+//! harmless, or is made so here.
+//!
+//! Tests: below, crates/cli/tests/all/streams.rs
 
 use crate::args::{ColorWhen, Verbosity};
 use crate::failure::Failure;

@@ -1,4 +1,7 @@
-//! Small pieces of text that several commands print.
+//! Small pieces of text that several commands print. What it joins and wraps has been made harmless
+//! by its caller.
+//!
+//! Tests: below, crates/cli/tests/all/hostile_text.rs
 
 use crate::args::FormatName;
 use crate::terminal::Terminal;

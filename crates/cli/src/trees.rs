@@ -1,4 +1,7 @@
-//! `--policy kernel:...`: kernel trees are built before anything is simulated.
+//! `--policy kernel:...`: kernel trees are built before anything is simulated
+//! (docs/guide/kernel.md).
+//!
+//! Tests: crates/cli/tests/all/kernel_runs.rs, crates/cli/tests/all/kernel.rs
 
 use crate::commands::lab_watch::Steps;
 use crate::failure::Failure;

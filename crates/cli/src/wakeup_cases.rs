@@ -1,4 +1,6 @@
 //! `--export-wakeup-cases`.
+//!
+//! Tests: crates/cli/tests/all/wakeup_cases.rs
 
 use crate::failure::Failure;
 use crate::output::Output;

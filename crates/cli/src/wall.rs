@@ -1,5 +1,8 @@
 //! Commands with schedulers run behind the wall: this process writes their files and says how they
-//! ended, another one that has no rights runs them (`wakeplace_foreign::wall`).
+//! ended, another one that has no rights runs them (`wakeplace_foreign::wall`). See
+//! docs/guide/schedulers.md, "How it ends".
+//!
+//! Tests: crates/cli/tests/all/wall.rs::results_and_traces_are_written_through_the_wall
 
 use crate::args::SchedulerArgs;
 use crate::commands::schedulers::{self, Asked};

@@ -2,7 +2,11 @@
 //!
 //! `RunReport::event_hash` covers the engine's own events, in their order. It differs as soon as
 //! events are numbered otherwise, or one that leads to nothing is left out. This hash is for
-//! changes of that kind: what happened on the simulated machine must be the same before and after.
+//! changes of that kind: what happened on the simulated machine must be the same before and after
+//! (docs/internals/checks.md, "Same runs"). What is in it is what observers hear, not how the
+//! engine came to it.
+//!
+//! Tests: crates/engine/src/behaviour/tests.rs, crates/engine/tests/behaviour/same_behaviour.rs
 
 use crate::observe::{CpuPower, Happening, MigrateCause, Observer, Placement, PlacementKind};
 use wakeplace_platform::Platform;
@@ -269,6 +273,7 @@ impl BehaviourHash {
         self.span(CLOCK, domain, over);
     }
 
+    /// A placement's part of the hash.
     #[inline]
     fn placement(&mut self, time_ns: u64, placement: &Placement) {
         let Placement {
@@ -318,6 +323,7 @@ impl BehaviourHash {
         self.fact(HOTPLUG, [time_ns, cpu.into(), online.into(), 0]);
     }
 
+    /// What is still open at the end of the run.
     fn finish(&mut self, time_ns: u64) {
         for (kind, spans) in [
             (STRETCH, std::mem::take(&mut self.running)),

@@ -1,4 +1,7 @@
-//! Two observers of one run.
+//! Two observers of one run. Each hears all, in one order; what either wants is shown, and the run
+//! ends where either is done.
+//!
+//! Tests: crates/trace/tests/all/traces.rs::whole_runs_read_back
 
 use crate::observe::{Happening, Observer, SchedExtStep, Situation};
 use crate::state::StateView;

@@ -1,4 +1,11 @@
-//! What must hold before a run.
+//! What must hold before a run. The engine cannot fail: what a run may not be is refused here, and
+//! a new input of a run has its check here. A message names what is wrong, for the command line to
+//! show.
+//!
+//! Tests: crates/engine/tests/behaviour/classes.rs::devices_and_caps_must_fit_the_machine,
+//! crates/engine/tests/behaviour/groups.rs::what_cannot_have_groups_is_refused,
+//! crates/engine/tests/behaviour/hotplug.rs::impossible_schedules_are_refused,
+//! crates/engine/tests/behaviour/energy.rs::new_tables_must_fit_the_machine
 
 use crate::hardware::EmScale;
 use crate::hotplug::{self, HotplugError};
@@ -405,6 +412,7 @@ fn check_em_scale(platform: &Platform, scale: &EmScale) -> Result<(), RunError> 
     }
 }
 
+/// Groups that the settings name exist, and the kernel of the policy has what the workload asks.
 fn check_groups(policy: &Policy, workload: &Workload, options: &Options) -> Result<(), RunError> {
     let names = || workload.groups.iter().map(|group| group.name.as_str());
     for (group, _) in &options.shares {
@@ -469,6 +477,7 @@ fn deadline_bandwidths(task: &TaskScript, whole: u128) -> impl Iterator<Item = u
     })
 }
 
+/// Memory is bound to nodes that the machine has.
 fn check_nodes(platform: &Platform, workload: &Workload) -> Result<(), RunError> {
     let last = platform.cpus.iter().map(|cpu| cpu.node).max().unwrap_or(0);
     for task in &workload.tasks {
@@ -486,6 +495,7 @@ fn check_nodes(platform: &Platform, workload: &Workload) -> Result<(), RunError>
     Ok(())
 }
 
+/// CPUs that tasks name exist.
 fn check_cpus(platform: &Platform, workload: &Workload) -> Result<(), RunError> {
     let exists = |cpu: u32, what: &dyn Fn() -> String| {
         if (cpu as usize) < platform.cpus.len() {

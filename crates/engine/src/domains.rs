@@ -1,5 +1,5 @@
 //! The sched domains as the core built them, checked once a run: they nest, and their groups divide
-//! them; groups of nodes that overlap cover them.
+//! them; groups of nodes that overlap cover them (docs/guide/model.md).
 
 use wakeplace_policy_sys::sys::{WP_DOMAINS_38, wp_ctx, wp_sched_domain, wp_sched_group};
 

@@ -4,7 +4,7 @@
 //! Who waits for the run asks its observer some questions: before the run and after each state,
 //! when it wants to see the next one; after each value, whether it has seen enough. An observer
 //! that wants situations is asked in the run's process, by a copy of it, which decision is the one.
-//! Views of the model's core have no value.
+//! Views of the model's core have no value (docs/guide/kernel.md, "In a run").
 
 use crate::observe::{
     CpuPower, Iteration, KernelWork, MigrateCause, Observer, Placement, Stop, WakeupCase, Waking,

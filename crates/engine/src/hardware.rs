@@ -1,6 +1,7 @@
 //! What the simulated hardware does of its own accord: interrupts of devices, limits of the
 //! frequency ranges, new tables of the energy model. All are model settings (`model.irq`,
-//! `model.freq_cap`, `model.em_scale`).
+//! `model.freq_cap`, `model.em_scale`). See docs/guide/model.md, "Interrupts of devices, limits of
+//! frequencies, I/O".
 
 use wakeplace_workload::parse_duration_or_zero_ns;
 

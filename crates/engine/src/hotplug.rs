@@ -1,4 +1,7 @@
-//! CPUs that leave and come back in a run, and which schedules of that are possible.
+//! CPUs that leave and come back in a run, and which schedules of that are possible
+//! (docs/rules/hotplug.md#hotplug).
+//!
+//! Tests: below, crates/engine/tests/behaviour/hotplug.rs
 
 use std::fmt;
 use thiserror::Error;
@@ -113,6 +116,7 @@ fn check_step(
     Ok(())
 }
 
+/// Some CPU stays online.
 fn check_last(step: Hotplug, online: &[bool]) -> Result<(), HotplugError> {
     if online.contains(&true) {
         return Ok(());

@@ -1,4 +1,7 @@
-//! Numbers of CPUs and tasks, and tables by them.
+//! Numbers of CPUs and tasks, and tables by them. A CPU's number cannot be taken for a task's,
+//! which plain integers could.
+//!
+//! Tests: crates/engine/tests/behaviour/invariants.rs
 
 use std::ops::{Deref, DerefMut, Index, IndexMut};
 pub(crate) use wakeplace_kernel_queues::{CpuId, TaskId};

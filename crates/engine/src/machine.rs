@@ -1,5 +1,8 @@
 //! A platform flattened for the run: speeds, scaled costs, idle states per CPU, and the facts for
-//! the core.
+//! the core (docs/guide/model.md). Nothing of the platform is read elsewhere during a run.
+//!
+//! Tests: below, crates/engine/tests/behaviour/arithmetic.rs,
+//! crates/engine/tests/behaviour/platforms.rs
 
 use crate::ids::CpuId;
 use crate::nearness::{Cache, Nearness};
@@ -133,6 +136,7 @@ pub(crate) struct Costs {
 }
 
 impl Costs {
+    /// The platform's costs, or none, with what settings put in their place.
     fn new(platform: &Platform, options: &Options) -> Self {
         let mut costs = if options.kernel_costs {
             Self::of(platform)
@@ -156,6 +160,7 @@ impl Costs {
         self.lock_hold_ns | self.lock_shared_ns | self.lock_other_ns != 0
     }
 
+    /// The platform's costs: those that a CPU works off as work, the others in ns.
     fn of(platform: &Platform) -> Self {
         let c = &platform.costs;
         Self {
@@ -383,6 +388,7 @@ fn mpidr(cluster: u32, core: u32) -> u32 {
     2 << 30 | (cluster & 0xff) << 8 | core & 0xff
 }
 
+/// How many tasks a core holds, in the core's form.
 fn sched_mc(platform: &Platform, mc: &wakeplace_platform::SchedMc) -> SchedMcFacts {
     let place = |(index, cpu): (usize, &wakeplace_platform::Cpu)| {
         let mates = platform.cpus[..index].iter();

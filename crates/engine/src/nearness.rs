@@ -1,4 +1,6 @@
 //! What two CPUs share, and what a cache line takes between them (docs/decisions/060).
+//!
+//! Tests: crates/engine/tests/behaviour/handover.rs, crates/engine/tests/behaviour/memory.rs
 
 use crate::ids::CpuId;
 use wakeplace_platform::{CpuId as PlatformCpu, Platform, Transfer};
@@ -59,6 +61,7 @@ impl Nearness {
         self.line_ns.is_some()
     }
 
+    /// The closest that two CPUs share.
     pub(crate) fn level(&self, a: CpuId, b: CpuId) -> Level {
         let (one, other) = (self.places[a.index()], self.places[b.index()]);
         match () {

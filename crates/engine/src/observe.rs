@@ -6,7 +6,11 @@
 //! did the things. Indices: `cpu` is the CPU number, `task` the thread's position in
 //! `Workload::tasks` or, of forked ones, what follows after these in the order of creation;
 //! `domain`, `cluster` and `state` the positions in the platform's `freq_domains`, `clusters` and
-//! `idle_states`.
+//! `idle_states`. Numbers and names stay: traces, meters and `BehaviourHash` read them
+//! (docs/guide/traces.md).
+//!
+//! Tests: crates/engine/tests/behaviour/invariants.rs,
+//! crates/engine/tests/behaviour/same_behaviour.rs
 
 use crate::state::StateView;
 use serde::{Deserialize, Serialize};

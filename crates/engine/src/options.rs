@@ -1,4 +1,7 @@
-//! What a run can be told besides platform, policy and workload.
+//! What a run can be told besides platform, policy and workload (docs/guide/model.md). A new one is
+//! one row of `slots`; its default changes no run.
+//!
+//! Tests: below, crates/cli/tests/all/same_runs.rs::each_model_switch_and_queue_has_a_run
 
 use crate::hardware::{
     EmScale, FreqCap, Interrupts, parse_caps, parse_interrupts, parse_scales, show_caps,
@@ -225,6 +228,7 @@ impl Options {
     /// Longest time of a wake-up's part, as a platform's costs.
     pub const MAX_TIME_NS: u64 = 1_000_000;
 
+    /// All settings `model.*`: name, place and help. A new one is one row here.
     fn slots(&mut self) -> [(&'static str, Slot<'_>, &'static str); 23] {
         let o = self;
         let (switch, time, cost) = (Slot::Switch, Slot::Time, Slot::Cost);

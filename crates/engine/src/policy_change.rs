@@ -1,5 +1,8 @@
 //! Parameters of the policy that change while a run goes on. A change moves no task: it counts from
-//! the next decision on.
+//! the next decision on (docs/guide/policy.md).
+//!
+//! Tests: crates/engine/tests/behaviour/power.rs::a_change_in_mid_run_moves_tasks_in_time,
+//! crates/engine/tests/behaviour/power.rs::what_is_built_cannot_change
 
 use crate::hotplug::Time;
 use std::fmt;

@@ -1,4 +1,6 @@
 //! One run: the mechanics, a kernel above them, and the loop that hands events to both.
+//!
+//! Tests: crates/engine/tests/behaviour/invariants.rs, crates/engine/tests/behaviour/outcomes.rs
 
 use crate::kernel::Kernel;
 use crate::kernel::model::Model;
@@ -92,6 +94,7 @@ impl<O: Observer, K: Kernel> Sim<'_, O, K> {
         k.end_event(m);
     }
 
+    /// Hands one event to the half that it belongs to.
     fn handle(&mut self, event: Event) {
         let (m, k) = (&mut self.mechanics, &mut self.kernel);
         m.count(event);

@@ -1,5 +1,8 @@
 //! What everything is at one instant of a run, for people to look at. Nothing is brought up to date
-//! for it: signals are as the policy last saw them, and the run goes on as without.
+//! for it: signals are as the policy last saw them, and the run goes on as without
+//! (docs/guide/report.md, "The state at a time").
+//!
+//! Tests: crates/engine/tests/behaviour/states.rs
 
 use crate::observe::{CpuPower, Observer};
 use serde::{Deserialize, Serialize};

@@ -1,4 +1,7 @@
-//! What can be asked.
+//! What can be asked (docs/results/fidelity.md).
+//!
+//! Tests: crates/fidelity/tests/all/programs.rs::wrong_options_are_refused,
+//! crates/fidelity/tests/all/recorded.rs
 
 use clap::{Args, Parser, ValueEnum};
 use std::path::PathBuf;

@@ -1,5 +1,5 @@
 //! What guests of several commands are given and send back: files of a run, the beginning of a
-//! script that records, and sections of a text.
+//! script that records, and sections of a text (docs/results/fidelity.md).
 
 use crate::Error;
 use std::collections::BTreeMap;

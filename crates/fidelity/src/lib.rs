@@ -2,7 +2,7 @@
 //! (`placement`), and real programs beside the models that stand for them (`programs`).
 //!
 //! It returns what was found, as tables of a page or as one object. Whoever calls it says what is
-//! to be measured, shows what it is doing, and writes the result.
+//! to be measured, shows what it is doing, and writes the result (docs/results/fidelity.md).
 //!
 //! Tests: crates/fidelity/tests/all, beside its modules
 

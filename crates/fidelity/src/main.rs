@@ -1,6 +1,8 @@
 //! `wakeplace-fidelity`, a program of the workshop: what the simulator says beside recordings,
 //! guests, real programs and published figures. `cargo xtask fidelity`, `truth`, `real-programs`
-//! and `published` call it, and put its tables into pages.
+//! and `published` call it, and put its tables into pages (docs/results/fidelity.md).
+//!
+//! Tests: crates/fidelity/tests/all
 
 mod asked;
 

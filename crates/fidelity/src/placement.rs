@@ -1,5 +1,6 @@
-//! The same tasks under the kernel's own energy-aware scheduling, under the live
-//! scheduler and in the simulator; on which cluster each job began, and how often two agree.
+//! The same tasks under the kernel's own energy-aware scheduling, under the live scheduler and in
+//! the simulator; on which cluster each job began, and how often two agree
+//! (docs/results/fidelity.md).
 
 mod agree;
 mod guest;

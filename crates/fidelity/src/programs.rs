@@ -1,5 +1,7 @@
-//! Real programs in an emulated machine, and their models in the simulator; of
-//! which tasks they are made, and who wakes whom how often.
+//! Real programs in an emulated machine, and their models in the simulator; of which tasks they are
+//! made, and who wakes whom how often (docs/guide/workloads.md, "How it is counted").
+//!
+//! Tests: crates/fidelity/tests/all/programs.rs
 
 mod guest;
 mod list;
@@ -148,6 +150,7 @@ impl Compared {
     }
 }
 
+/// A program's recorded runs beside its model.
 fn compare(
     recorded: &Recorded,
     platform: &Platform,
@@ -204,6 +207,7 @@ fn measure(
     })
 }
 
+/// Boots a guest with the programs and their packages.
 fn boot(
     request: &Request,
     machine: &Machine,

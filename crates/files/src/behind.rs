@@ -1,4 +1,4 @@
-//! Files that grow for long.
+//! Files that grow for long (docs/guide/traces.md, "What is promised of files").
 
 use std::fs::File;
 use std::io::{self, IoSlice, Write as _};

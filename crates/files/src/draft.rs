@@ -1,4 +1,7 @@
-//! Files and folders in the making, and what others left of theirs.
+//! Files and folders in the making, and what others left of theirs (docs/guide/traces.md, "What is
+//! promised of files"). A draft that another process still writes is left alone.
+//!
+//! Tests: crates/cli/tests/all/faults/leftovers.rs
 
 use crate::drafts;
 use crate::swap;
@@ -42,6 +45,7 @@ impl Draft {
         })
     }
 
+    /// A new draft that is locked as long as it is in the making.
     fn in_folder(folder: &Path, make: impl Fn(&Path) -> io::Result<File>) -> io::Result<Self> {
         sweep(folder);
         loop {
@@ -119,6 +123,7 @@ pub(crate) fn sweep(folder: &Path) {
     }
 }
 
+/// Removes a draft whose process is gone; one that is locked stays.
 fn remove_if_left(path: &Path) -> io::Result<()> {
     let found = fs::symlink_metadata(path)?;
     let kind = found.file_type();

@@ -1,4 +1,5 @@
-//! The drafts of this process, for whoever ends it early.
+//! The drafts of this process, for whoever ends it early (docs/guide/traces.md, "What is promised
+//! of files").
 
 use std::collections::BTreeSet;
 use std::fs;

@@ -1,7 +1,11 @@
 //! Files of a process that may open none: another process writes them for it.
 //!
 //! Each [`Place`] and [`FileSet`] of such a process is a number, and one of the same kind at a
-//! [`Desk`] in the other process. Open files come from there; what has been written is moved there.
+//! [`Desk`] in the other process. Open files come from there; what has been written is moved there
+//! (docs/guide/traces.md, "What is promised of files"). The other process writes places that were
+//! named to it at the start, no others.
+//!
+//! Tests: below, crates/cli/tests/all/wall.rs::results_and_traces_are_written_through_the_wall
 
 use crate::error::Told;
 use crate::{FileSet, Names, Place, WriteError};
@@ -63,6 +67,7 @@ pub(crate) fn is_elsewhere() -> bool {
     ELSEWHERE.get().is_some()
 }
 
+/// Asks the other process, and waits for its answer.
 fn ask(path: &Path, what: &Request) -> Result<(Option<u64>, Option<File>), WriteError> {
     let failed = |error| WriteError::new(path, error);
     let ask = ELSEWHERE
@@ -182,6 +187,7 @@ impl Desk {
         }
     }
 
+    /// Does for the other process what it asks, for places that it may write.
     fn done(&mut self, what: Request) -> Result<(Reply, Option<File>), WriteError> {
         match what {
             Request::Place(path) => {

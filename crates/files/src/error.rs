@@ -1,4 +1,5 @@
-//! Why a file is not in its place, and whose fault that is.
+//! Why a file is not in its place, and whose fault that is (docs/guide/traces.md, "What is promised
+//! of files").
 
 use serde::{Deserialize, Serialize};
 use std::io::{self, ErrorKind};

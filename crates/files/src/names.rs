@@ -1,4 +1,4 @@
-//! Which files belong to a set, by name.
+//! Which files belong to a set, by name (docs/guide/traces.md, "What is promised of files").
 
 use serde::{Deserialize, Serialize};
 
@@ -51,6 +51,7 @@ impl Names {
     }
 }
 
+/// Whether a name is made of these parts.
 fn is_of(name: &str, parts: &[Part]) -> bool {
     let Some((part, rest)) = parts.split_first() else {
         return name.is_empty();

@@ -1,4 +1,7 @@
-//! A file that is there whole or not at all. A device or a pipe is written in place.
+//! A file that is there whole or not at all. A device or a pipe is written in place
+//! (docs/guide/traces.md, "What is promised of files"). Nobody sees a file that is half written.
+//!
+//! Tests: below, crates/cli/tests/all/output.rs
 
 use crate::draft::Draft;
 use crate::drafts;

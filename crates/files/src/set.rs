@@ -1,5 +1,8 @@
-//! Files that change as one: a folder of them is filled beside its place and exchanged with the
-//! old one.
+//! Files that change as one: a folder of them is filled beside its place and exchanged with the old
+//! one (docs/guide/traces.md, "What is promised of files"). Readers see the old folder or the new
+//! one, nothing between.
+//!
+//! Tests: below, crates/cli/tests/all/faults/mod.rs::tables_change_as_one
 
 use crate::draft::{Draft, sweep};
 use crate::drafts::{self, Held};
@@ -132,6 +135,7 @@ impl FileSet {
 }
 
 impl Here {
+    /// A new folder beside the place; one there that has other files is refused.
     fn open(path: &Path, names: Names) -> Result<Self, WriteError> {
         let failed = |error| WriteError::new(path, error);
         let cannot = |why: &str| {
@@ -185,6 +189,7 @@ impl Here {
         sealed.map_err(|error| WriteError::new(&self.path, error))
     }
 
+    /// The new folder takes the old one's place; both are synced.
     fn publish(self) -> Result<(), WriteError> {
         let draft = self.draft.path();
         let because = |why| WriteError::because(&self.path, why);
@@ -258,6 +263,7 @@ fn old_folder(path: &Path, names: &Names) -> Result<PathBuf, WriteError> {
     Ok(real)
 }
 
+/// A folder with files of somebody else is not exchanged.
 fn refuse_foreign(path: &Path, folder: &Path, names: &Names) -> Result<(), WriteError> {
     let names = foreign(folder, names).map_err(|error| WriteError::new(path, error))?;
     match names.first() {

@@ -1,4 +1,5 @@
-//! Puts a finished folder where another one may be.
+//! Puts a finished folder where another one may be (docs/guide/traces.md, "What is promised of
+//! files").
 
 use crate::drafts::Held;
 use crate::error::Why;

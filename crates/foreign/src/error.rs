@@ -1,4 +1,4 @@
-//! Why a scheduler cannot be run.
+//! Why a scheduler cannot be run (docs/guide/schedulers.md).
 
 use std::io;
 

@@ -1,4 +1,8 @@
-//! One scheduler in one run: the callbacks, each of which runs a program.
+//! One scheduler in one run: the callbacks, each of which runs a program. Which callbacks there
+//! are, and in which order they come, is sched-ext's (docs/rules/sched-ext.md#tasks).
+//!
+//! Tests: crates/cli/tests/all/schedulers.rs::runs_are_the_same_twice_and_interpreted,
+//! crates/cli/tests/all/callbacks.rs
 
 use crate::kernel::{Running, State, put, write_mask};
 use crate::load::{Attached, Process};

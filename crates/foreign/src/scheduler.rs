@@ -1,4 +1,8 @@
-//! A scheduler, loaded.
+//! A scheduler, loaded. The result names what was loaded, with a hash: all that decides must be in
+//! that hash (docs/guide/schedulers.md).
+//!
+//! Tests: crates/cli/tests/all/schedulers.rs::a_result_says_which_scheduler_it_was,
+//! crates/cli/tests/all/schedulers.rs::what_is_no_scheduler_is_refused
 
 use crate::kernel::Layout;
 use crate::load::{self, Attached, Offered, OfferedKernel};

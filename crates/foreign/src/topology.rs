@@ -1,4 +1,7 @@
-//! Caches of the modelled machine, as the kernel sees them.
+//! Caches of the modelled machine, as the kernel sees them (docs/guide/schedulers.md, "What its
+//! programs see").
+//!
+//! Tests: crates/cli/tests/all/schedulers.rs::a_loader_sees_the_modelled_machine
 
 use wakeplace_platform::{CpuId, Platform};
 

@@ -1,6 +1,6 @@
 //! What a run and the guard of its loader say to each other, over a socket: the length in a word of
 //! 32 bits, whether a descriptor goes along in a byte, the message (postcard), and the descriptor
-//! with a byte of its own.
+//! with a byte of its own (docs/guide/schedulers.md, "What the loader sees").
 
 use crate::guard::passing;
 use serde::de::DeserializeOwned;

@@ -1,4 +1,4 @@
-//! A command as one text: words, with quotes as a shell has them.
+//! A command as one text: words, with quotes as a shell has them (docs/guide/schedulers.md).
 
 /// Splits it. Err: what is wrong.
 pub(crate) fn split(text: &str) -> Result<Vec<String>, String> {

@@ -1,4 +1,6 @@
 //! `affinity-storm`: threads whose affinity, nice value and policy change all the time.
+//!
+//! Tests: crates/guest/tests/programs.rs::affinity_storm_changes_and_all_get_on
 
 use std::io;
 

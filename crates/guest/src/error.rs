@@ -1,4 +1,6 @@
 //! Why a subcommand cannot be carried out.
+//!
+//! Tests: crates/guest/tests/programs.rs::what_is_wrong_is_exit_code_2_and_nothing_on_stdout
 
 use std::fmt;
 

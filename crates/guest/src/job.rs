@@ -224,6 +224,7 @@ impl Job {
         Ok(())
     }
 
+    /// A task has a name, and its phases are ones that it can do.
     fn check_task(&self, task: &Task) -> Result<(), String> {
         if task.name.is_empty() || task.name.contains('\0') {
             return Err("name: expected at least one character and no NUL".to_owned());
@@ -241,6 +242,7 @@ impl Job {
         Ok(())
     }
 
+    /// A phase has steps that can be done.
     fn check_phase(&self, phase: &Phase) -> Result<(), String> {
         check_nice(phase.nice.unwrap_or(0))?;
         check_affinity(phase.affinity.as_deref())?;
@@ -254,6 +256,7 @@ impl Job {
         Ok(())
     }
 
+    /// What a step names is there.
     fn check_op(&self, op: Op) -> Result<(), String> {
         let below = |name: &str, index: u32, count: usize| {
             if (index as usize) < count {
@@ -295,6 +298,7 @@ fn check_nice(nice: i8) -> Result<(), String> {
     Ok(())
 }
 
+/// Named CPUs are within what a mask holds.
 fn check_affinity(cpus: Option<&[u32]>) -> Result<(), String> {
     let Some(cpus) = cpus else {
         return Ok(());

@@ -115,6 +115,7 @@ fn outcome(report: &impl Serialize, held: bool) -> Outcome {
     }
 }
 
+/// The subcommand `load`: reads the job file and runs it.
 fn load_file(args: &[String]) -> Result<Report<load::LoadResult>, GuestError> {
     let [path] = args else {
         let expected = "load: expected one argument, the job file";

@@ -1,4 +1,6 @@
 //! `wakeplace-guest`: see the library.
+//!
+//! Tests: crates/guest/tests/programs.rs
 
 use std::io::Write;
 use std::process::ExitCode;

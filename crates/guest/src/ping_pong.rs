@@ -1,4 +1,6 @@
 //! `ping-pong`: pairs of processes that wake each other through pipes.
+//!
+//! Tests: crates/guest/tests/programs.rs::ping_pong_counts_two_wakeups_a_round
 
 use std::io::{self, PipeReader, PipeWriter, Read, Write};
 

@@ -1,4 +1,6 @@
-//! What a subcommand prints.
+//! What a subcommand prints. `scripts/live/guest.sh` and xtask read the keys.
+//!
+//! Tests: crates/guest/tests/programs.rs
 
 use serde::{Deserialize, Serialize};
 

@@ -1,4 +1,6 @@
 //! Work without meaning: a loop that the compiler keeps.
+//!
+//! Tests: crates/guest/tests/programs.rs::load_runs_a_job_file_and_reports_each_task
 
 use std::hint::black_box;
 

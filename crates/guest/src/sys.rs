@@ -1,4 +1,6 @@
 //! The system calls that std has no name for, each as a safe function.
+//!
+//! Tests: crates/guest/tests/programs.rs, crates/guest/src/load/tests.rs
 
 use std::io;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};

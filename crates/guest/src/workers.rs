@@ -1,4 +1,7 @@
 //! Busy and sleeping threads for the storms, with their progress counted.
+//!
+//! Tests: crates/guest/tests/programs.rs::affinity_storm_changes_and_all_get_on,
+//! crates/guest/src/steady.rs::a_thread_that_hangs_is_named_and_one_that_ends_is_not
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -81,6 +84,7 @@ fn name(index: usize) -> String {
     format!("worker-{index}")
 }
 
+/// One worker: runs and sleeps until the storm ends.
 fn work(common: &Common, index: usize) {
     let (run_ns, sleep_ns) = HABITS[index % HABITS.len()];
     while !common.stop.load(Ordering::Relaxed) {

@@ -3,6 +3,9 @@
 //! Since 7.1 a function is usable only if it carries the `bpf_kfunc` declaration tag, and some
 //! distribution kernels lack tags at random: whether a scheduler can load is written here, before
 //! anything is loaded.
+//!
+//! Tests: crates/host/tests/probe.rs::an_untagged_function_counts_from_7_1_on_if_it_is_called,
+//! crates/host/tests/probe.rs::damaged_types_are_doubt_not_failure
 
 use std::collections::BTreeSet;
 use wakeplace_btf::{Btf, BtfError, Kind};

@@ -1,5 +1,7 @@
 //! What the running kernel was configured with: from itself where it keeps that, else from the
 //! file that distributions install beside it.
+//!
+//! Tests: crates/host/tests/probe.rs::options_of_the_kernel
 
 use crate::tree::Tree;
 use std::io::Read;

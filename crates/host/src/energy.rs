@@ -1,5 +1,8 @@
 //! What the kernel knows of capacity, frequency and energy. None of it stops the live scheduler;
 //! without it there is less to place by.
+//!
+//! Tests: crates/host/tests/probe.rs::another_governor_is_named_by_policy,
+//! crates/host/tests/probe.rs::debugfs_without_models_differs_from_no_debugfs
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,7 @@
 //! What the kernel offers to a scheduler that is loaded into it.
+//!
+//! Tests: crates/host/tests/probe.rs::an_old_kernel_and_an_unset_option_are_named,
+//! crates/host/tests/probe.rs::a_loaded_scheduler_is_named
 
 use crate::btf::Kfuncs;
 use crate::config;
@@ -245,6 +248,7 @@ pub fn kfuncs_read(kfuncs: &Kfuncs, release: &str) -> Check {
     )
 }
 
+/// What is known of a release, where its type information cannot be read.
 fn kfuncs_by_release(tree: &Tree, release: &str, why: &str) -> Check {
     const NAME: &str = "kfuncs";
     let build = tree.text("proc/sys/kernel/version").unwrap_or_default();

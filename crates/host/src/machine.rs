@@ -1,4 +1,7 @@
 //! The machine itself: CPUs, memory, and what whoever asks may do on it.
+//!
+//! Tests: crates/host/tests/probe.rs::a_board_with_everything_lacks_nothing,
+//! crates/host/tests/probe.rs::rights_are_the_effective_ones
 
 use crate::tree::{Absent, Tree, cpu_list_len};
 use crate::{Check, NeededFor, State, fact};

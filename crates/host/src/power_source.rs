@@ -1,5 +1,5 @@
 //! What the machine runs on, and what its user has asked it to favour: files of `/sys`, read anew
-//! at every call.
+//! at every call (docs/guide/live.md, "Steer").
 
 use crate::tree::Tree;
 use std::path::Path;

@@ -1,4 +1,6 @@
 //! Whether the live scheduler's program is installed.
+//!
+//! Tests: crates/host/tests/probe.rs::a_program_that_is_not_installed_is_a_lack
 
 use crate::tree::Tree;
 use crate::{Check, NeededFor, State, fact};

@@ -1,4 +1,7 @@
 //! Reading a file tree that may be live or saved, where absent and forbidden are different facts.
+//! It reads below its root alone.
+//!
+//! Tests: below, crates/host/tests/probe.rs
 
 use std::fs;
 use std::io::ErrorKind;

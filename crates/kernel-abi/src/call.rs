@@ -1,4 +1,6 @@
-//! What tasks and the machine's owner ask of a kernel.
+//! What tasks and the machine's owner ask of a kernel (docs/guide/kernel.md, "In a run").
+//!
+//! Tests: crates/kernel-tree/src/kernel/tests.rs::calls_are_what_the_header_says
 
 use crate::abi::{Attr, RawCall, SELF};
 use std::ffi::CStr;

@@ -1,4 +1,6 @@
-//! The machine that a kernel boots on.
+//! The machine that a kernel boots on (docs/guide/kernel.md, "In a run").
+//!
+//! Tests: crates/kernel-tree/src/kernel/tests.rs::what_cannot_be_booted_is_refused
 
 use crate::abi::{self, MachineCpu, Opp};
 use std::ffi::CString;

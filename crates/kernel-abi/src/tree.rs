@@ -1,4 +1,7 @@
-//! A kernel whose machine is up, as the engine sees it.
+//! A kernel whose machine is up, as the engine sees it (docs/guide/kernel.md, "In a run").
+//!
+//! Tests: crates/kernel-tree/src/kernel/tests.rs::a_kernel_is_booted_entered_and_left,
+//! crates/cli/tests/all/kernel_runs.rs
 
 use crate::abi::{Choice, Cpu, CpuState, Energy, Facts, Party, TaskState};
 use crate::call::Call;

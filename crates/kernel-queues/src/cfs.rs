@@ -1,5 +1,6 @@
 //! The fair run queue of the kernels before 6.6 (CFS): virtual run time, slices, wake-up preemption
-//! (docs/rules/queues.md#cfs; 4.17 form, with what later kernels changed as parameters).
+//! (docs/rules/queues.md#cfs; 4.17 form, with what later kernels changed as parameters). Equal
+//! virtual times keep the order of arrival: runs depend on it.
 //!
 //! Tests: crates/kernel-queues/src/cfs/tests.rs, crates/engine/tests/behaviour/fair.rs
 

@@ -1,5 +1,6 @@
 //! The fair run queue of the kernels from 6.6 on (EEVDF): lag, eligibility, virtual deadlines,
-//! delayed dequeue (docs/rules/queues.md#eevdf).
+//! delayed dequeue (docs/rules/queues.md#eevdf). The core's live queues (`live_queue/queue.c`) are
+//! of the same idea, not the same code.
 //!
 //! Tests: crates/kernel-queues/src/eevdf/tests.rs, crates/engine/tests/behaviour/eevdf.rs
 
@@ -212,6 +213,7 @@ impl EevdfQueue {
         self.remove(params, self.position(task), Arrival::Moved)
     }
 
+    /// Takes a task out, with what it is owed.
     fn remove(&mut self, params: &EevdfParams, at: usize, arrival: Arrival) -> Entity {
         let entity = self.waiting[at].1;
         let mut lag = self.lag(params, &entity);

@@ -1,4 +1,9 @@
-//! What a fair class is asked, whatever its discipline.
+//! What a fair class is asked, whatever its discipline. The engine calls these at the points where
+//! a kernel calls its class; all four kinds of queues keep to what is said of each
+//! (docs/guide/model.md, "Run queues").
+//!
+//! Tests: crates/engine/tests/behaviour/fair.rs, crates/engine/tests/behaviour/eevdf.rs,
+//! crates/engine/tests/behaviour/groups.rs
 
 use crate::{CpuId, TaskId};
 use wakeplace_workload::FairPolicy;

@@ -1,5 +1,9 @@
 //! The four kinds of fair queues as one type. A run asks its queues at every event: an enum costs a
-//! predictable branch, and the compiler can inline what is behind it.
+//! predictable branch, and the compiler can inline what is behind it. No rule is here
+//! (docs/guide/model.md, "Run queues").
+//!
+//! Tests: crates/engine/tests/behaviour/fair.rs, crates/engine/tests/behaviour/eevdf.rs,
+//! crates/engine/tests/behaviour/groups.rs
 
 use crate::cfs::{Cfs, CfsParams};
 use crate::eevdf::{Eevdf, EevdfParams};

@@ -1,6 +1,8 @@
 //! Fair queues whose tasks may be in groups (one level, docs/decisions/020): the queue of a CPU
 //! holds the tasks of no group and an entity for each group that has tasks there; each group has a
 //! queue of its own on each CPU. Both levels are the same kind of queue.
+//!
+//! Tests: crates/engine/tests/behaviour/groups.rs, crates/kernel-queues/src/grouped/cfs/tests.rs
 
 mod cfs;
 mod cfs_class;

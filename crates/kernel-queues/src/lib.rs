@@ -4,7 +4,7 @@
 //! groups (`FairQueues`, used through the trait `FairClass`). It owns what the queues keep of a
 //! task: vruntime, deadline, lag, weight. RT and deadline tasks have a queue per CPU of their own
 //! (`ClassQueue`). Mechanics only: which CPU a task is on is decided elsewhere, and so is what a
-//! group weighs on a CPU.
+//! group weighs on a CPU (docs/guide/model.md, "Run queues").
 //!
 //! Tests: crates/engine/tests/behaviour/fair.rs, crates/engine/tests/behaviour/eevdf.rs, beside its
 //! modules

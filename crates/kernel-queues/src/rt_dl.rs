@@ -1,4 +1,8 @@
-//! The queue of one CPU above its fair one: RT tasks by priority, deadline tasks by deadline.
+//! The queue of one CPU above its fair one: RT tasks by priority, deadline tasks by deadline
+//! (docs/guide/model.md, "Above the fair tasks"). Equals keep the order of arrival, but for one
+//! that was displaced.
+//!
+//! Tests: below, crates/engine/tests/behaviour/classes.rs
 
 use crate::TaskId;
 

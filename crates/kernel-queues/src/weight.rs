@@ -1,4 +1,9 @@
-//! Weights of tasks, and virtual time by them, in the kernel's fixed point.
+//! Weights of tasks, and virtual time by them, in the kernel's fixed point. The core has the same
+//! arithmetic in C (`load_tracking/weights.c`): both must agree
+//! (docs/rules/queues.md#nice-weights).
+//!
+//! Tests: crates/kernel-queues/src/cfs/tests.rs::virtual_time_matches_the_kernels_fixed_point,
+//! crates/engine/tests/behaviour/fair.rs::nice_0_and_nice_5_share_1024_to_335
 
 use wakeplace_policy_sys::sys::{WP_WEIGHT_IDLE_POLICY, wp_params};
 use wakeplace_policy_sys::{nice_inv_weight, nice_weight};

@@ -1,4 +1,7 @@
-//! A booted kernel as the engine enters it.
+//! A booted kernel as the engine enters it. No call may depend on more than the kernel's own state:
+//! runs repeat to the byte (docs/guide/kernel.md, "In a run").
+//!
+//! Tests: crates/cli/tests/all/kernel_runs.rs::a_comparison_does_not_depend_on_threads
 
 use crate::faults::Place;
 use std::ffi::CStr;

@@ -1,7 +1,10 @@
 //! What can end the process of a run while it is in the tree's code: a fault of the processor, a
 //! loop without an end, or the kernel's own words. Each of them is said as the run's outcome.
 //!
-//! Only the process of a run has these, and it has one thread.
+//! Only the process of a run has these, and it has one thread (docs/guide/kernel.md, "In a run").
+//!
+//! Tests: crates/cli/tests/all/kernel_runs.rs::no_kind_of_work_makes_it_warn,
+//! crates/fidelity/tests/all/truth.rs::a_tree_that_is_none_is_refused
 
 use crate::process::Said;
 use crate::stream::Message;
@@ -132,6 +135,7 @@ fn fatal(why: &str, stack: &[u64]) -> ! {
     unsafe { libc::_exit(1) }
 }
 
+/// Handlers for faults and for time, on a stack of their own.
 fn take_signals() {
     let stack = vec![0u8; STACK_BYTES].leak();
     let alternative = libc::stack_t {
@@ -174,6 +178,7 @@ fn take_signals() {
     }
 }
 
+/// A fault of the processor in the tree's code: says what, where, and ends the process.
 extern "C" fn on_fault(signal: i32, info: *mut libc::siginfo_t, context: *mut libc::c_void) {
     let what = match signal {
         libc::SIGSEGV | libc::SIGBUS => "wild access",

@@ -1,6 +1,9 @@
 //! A run in a process of its own: a copy of this one, which has the tree's code in its memory and
 //! has not run any of it. So each run begins with the same memory, and what goes wrong in a tree
-//! ends one run.
+//! ends one run (docs/guide/kernel.md, "In a run").
+//!
+//! Tests: crates/cli/tests/all/kernel_runs.rs::a_comparison_does_not_depend_on_threads,
+//! crates/cli/tests/all/kernel_runs.rs::the_boot_is_forgotten
 
 use crate::stream::{Message, Sender, receive};
 use std::fs::File;

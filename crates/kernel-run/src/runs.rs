@@ -1,4 +1,6 @@
-//! One run.
+//! One run (docs/guide/kernel.md, "In a run").
+//!
+//! Tests: crates/cli/tests/all/kernel_runs.rs
 
 use crate::entered::{Entered, Heard};
 use crate::faults::Place;
@@ -36,6 +38,7 @@ impl Input<'_> {
         apart(|said, copy| self.within(&machine, copy, said), observer)
     }
 
+    /// The machine that the kernel boots on, with the parameters of its name.
     fn machine(&self) -> Result<Machine, String> {
         if self.options.cpuidle == CpuIdle::Ladder {
             let expected = "expected `menu`, `teo` or `none`";

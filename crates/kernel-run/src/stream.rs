@@ -1,5 +1,6 @@
 //! What the process of a run says to the one that waits for it: batches of messages, each batch
-//! after its length in a word of 32 bits. A message has the time since the one before it.
+//! after its length in a word of 32 bits. A message has the time since the one before it
+//! (docs/guide/kernel.md, "In a run").
 
 use postcard::ser_flavors::Flavor;
 use serde::{Deserialize, Serialize};

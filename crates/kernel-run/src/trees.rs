@@ -1,4 +1,8 @@
-//! From names to trees that can be run.
+//! From names to trees that can be run. What a tree's label and facts are, results keep: `compare`
+//! and `explain` show them (docs/guide/kernel.md).
+//!
+//! Tests: below, crates/cli/tests/all/kernel_runs.rs,
+//! crates/cli/tests/all/kernel.rs::what_is_no_kernel_is_refused
 
 use crate::runs::Input;
 use std::collections::BTreeMap;
@@ -122,7 +126,8 @@ impl fmt::Debug for KernelTree {
 }
 
 impl KernelTree {
-    /// For this kind of machine, built once.
+    /// The tree's kernel for machines like this. The first call builds it, or finds it in the
+    /// user's cache; later ones get the same. Threads wait for each other: nothing is built twice.
     fn built(&self, like: Like) -> Result<Built, TreeError> {
         let mut all = self.built.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(built) = all.get(&like) {

@@ -1,4 +1,7 @@
-//! From the name of a kernel to a built object: found in the cache, or built.
+//! From the name of a kernel to a built object: found in the cache, or built (docs/guide/kernel.md,
+//! "What is kept").
+//!
+//! Tests: crates/kernel-tree/tests/all/fake_tree.rs
 
 use crate::content::{Content, hex};
 use crate::kept::{Kept, Trees};
@@ -127,6 +130,7 @@ pub fn build(
     )))
 }
 
+/// Puts sources, configuration and shim where the build script wants them.
 fn prepare(
     cache: &Cache,
     wanted: &Wanted,
@@ -259,6 +263,7 @@ impl Job<'_> {
         }
     }
 
+    /// What is in the tree now.
     fn look(&self, folder: &Path) -> Result<Content, TreeError> {
         if self.prepared.fixed.is_some() {
             return Ok(Content::default());
@@ -323,6 +328,7 @@ impl Job<'_> {
         Ok(links)
     }
 
+    /// Options of the user's that the tree's configuration did not keep.
     fn say_what_was_not_taken(&self, folder: &Path) {
         let Some(fragment) = self.fragment else {
             return;

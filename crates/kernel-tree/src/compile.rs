@@ -1,4 +1,5 @@
-//! One call of the shim's build script, and what its end means.
+//! One call of the shim's build script, and what its end means (docs/guide/kernel.md, "What it
+//! needs").
 
 use crate::{TreeError, messages, tools};
 use std::path::{Path, PathBuf};

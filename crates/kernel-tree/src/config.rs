@@ -1,4 +1,4 @@
-//! A configuration fragment of the user's own.
+//! A configuration fragment of the user's own (docs/guide/kernel.md, "What it needs").
 
 use crate::TreeError;
 use std::fs;

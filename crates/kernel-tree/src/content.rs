@@ -3,7 +3,11 @@
 //! Only files that the build reads count. Each is read once and remembered with its size, times and
 //! inode; a tree of 12,000 such files is looked at again in a tenth of a second. A file whose times
 //! lie so near to the look that it may have been written again within the same tick of the clock is
-//! read the next time, too, as git does it.
+//! read the next time, too, as git does it (docs/guide/kernel.md, "What is kept"). A tree that
+//! changed in anything that the build reads has another key.
+//!
+//! Tests: below,
+//! crates/kernel-tree/tests/all/fake_tree.rs::a_tree_is_built_once_and_again_when_it_changes
 
 use crate::TreeError;
 use crate::wanted::Wanted;
@@ -46,6 +50,7 @@ impl Content {
         Ok(content)
     }
 
+    /// Takes in a folder and all below it that the build reads.
     fn add(
         &mut self,
         tree: &Path,
@@ -76,6 +81,7 @@ impl Content {
         Ok(())
     }
 
+    /// Takes in a file; one whose size and time are as before keeps its sum.
     fn add_file(&mut self, tree: &Path, path: String, before: &Self) -> Result<(), TreeError> {
         let whole = tree.join(&path);
         // A link to nothing, or to a folder, is in some trees and read by no build.
@@ -136,6 +142,7 @@ impl Content {
         Self::parse(&text).unwrap_or_default()
     }
 
+    /// What an earlier look has left; None: it is of another form.
     fn parse(text: &str) -> Option<Self> {
         let mut lines = text.lines();
         let at_ns = lines.next()?.parse().ok()?;

@@ -1,4 +1,5 @@
-//! What can go wrong between a name and a kernel that is loaded, and whose fault it is.
+//! What can go wrong between a name and a kernel that is loaded, and whose fault it is
+//! (docs/guide/kernel.md, "What it needs").
 
 use std::io::ErrorKind;
 use std::path::PathBuf;

@@ -1,4 +1,4 @@
-//! The git history of a tree: read, never written.
+//! The git history of a tree: read, never written (docs/guide/kernel.md, "Names").
 
 use crate::wanted::Wanted;
 use crate::{TreeError, unpack};

@@ -1,4 +1,9 @@
-//! Trees that were fetched: sources of a version, or of a revision, in the cache.
+//! Trees that were fetched: sources of a version, or of a revision, in the cache
+//! (docs/guide/kernel.md, "What is kept").
+//!
+//! Tests: crates/kernel-tree/tests/all/real_tree.rs,
+//! crates/kernel-tree/tests/all/fake_tree.rs::a_revision_is_built_beside_the_work_tree,
+//! crates/cli/tests/all/kernel.rs
 
 use crate::git::Revision;
 use crate::offers::{Kind, Offer, Offers};
@@ -84,6 +89,7 @@ impl Trees<'_> {
         }
     }
 
+    /// Fetches and unpacks the sources of an offer, whole or not at all.
     fn fetch(&self, offer: &Offer, watch: &dyn Watch) -> Result<Kept, TreeError> {
         let package = &offer.listed.package;
         // Debian's versions have `:` and `~` at most, which stand in names of files.

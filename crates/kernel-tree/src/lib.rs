@@ -4,7 +4,7 @@
 //! folder, or a revision of its git history. What is fetched is kept in the user's cache, and only
 //! what the build reads. The tree is built by its own Kbuild, with the architecture and the other
 //! files of `crates/kernel-shim` ([`build`]), and never written to. Built objects are kept by the
-//! content of all that went into them, and loaded by dlopen ([`Kernel`]).
+//! content of all that went into them, and loaded by dlopen ([`Kernel`]). See docs/guide/kernel.md.
 //!
 //! Tests: crates/kernel-tree/tests/all, beside its modules
 

@@ -1,5 +1,5 @@
 //! What a build that failed said, for the user: files are named from the tree's root, and make's
-//! own words go.
+//! own words go (docs/guide/kernel.md, "What it needs").
 
 use std::path::Path;
 

@@ -1,4 +1,4 @@
-//! Which versions the package archive has.
+//! Which versions the package archive has (docs/guide/kernel.md, "Names").
 
 use crate::TreeError;
 use crate::version::Version;
@@ -142,6 +142,7 @@ fn selection(suites: &'static [&'static str], sources: bool) -> Selection {
     }
 }
 
+/// What one suite of the archive offers.
 fn of_suite(
     apt: &AptTree,
     suite: &str,

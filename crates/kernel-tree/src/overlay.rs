@@ -1,5 +1,5 @@
 //! A folder of links to a tree's sources, for trees in which something was built: what such a build
-//! left would be taken for this one's.
+//! left would be taken for this one's (docs/guide/kernel.md, "What is kept").
 
 use crate::TreeError;
 use crate::content::Content;

@@ -1,4 +1,5 @@
-//! The shim's files, written out where the compiler finds them.
+//! The shim's files, written out where the compiler finds them (docs/guide/kernel.md, "What it
+//! needs").
 
 use crate::TreeError;
 use crate::content::hex;

@@ -1,4 +1,5 @@
-//! How a kernel is named: `kernel:VERSION` or `kernel:PATH[@REV]`, then `:key=value,...`.
+//! How a kernel is named: `kernel:VERSION` or `kernel:PATH[@REV]`, then `:key=value,...`
+//! (docs/guide/kernel.md, "Names").
 
 use crate::version::Version;
 use std::path::{Path, PathBuf};
@@ -57,6 +58,7 @@ impl Spec {
         Self::parse(&name).map(|_| name)
     }
 
+    /// A name; `exists` says whether a path is there, so that tests need no files.
     fn parse_with(text: &str, exists: &dyn Fn(&Path) -> bool) -> Result<Self, String> {
         let whole = text;
         let text = text.strip_prefix(PREFIX).unwrap_or(text);

@@ -1,4 +1,7 @@
-//! Built objects in the cache, each whole or not there.
+//! Built objects in the cache, each whole or not there (docs/guide/kernel.md, "What is kept"). An
+//! object that is half written is never found.
+//!
+//! Tests: below, crates/kernel-tree/tests/all/fake_tree.rs
 
 use crate::{TreeError, compile};
 use serde::{Deserialize, Serialize};

@@ -1,4 +1,4 @@
-//! The programs that a kernel is built with.
+//! The programs that a kernel is built with (docs/guide/kernel.md, "What it needs").
 
 use crate::TreeError;
 use std::env;

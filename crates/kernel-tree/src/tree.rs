@@ -1,4 +1,5 @@
-//! A tree on disk: is it one of a kernel, which version, how is it called.
+//! A tree on disk: is it one of a kernel, which version, how is it called (docs/guide/kernel.md,
+//! "Names").
 
 use crate::TreeError;
 use crate::git::Git;

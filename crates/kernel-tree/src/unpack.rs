@@ -1,4 +1,5 @@
-//! Sources of a kernel out of what was fetched, only as far as the build reads them.
+//! Sources of a kernel out of what was fetched, only as far as the build reads them
+//! (docs/guide/kernel.md, "What is kept").
 
 use crate::TreeError;
 use crate::wanted::Wanted;

@@ -1,4 +1,4 @@
-//! Versions of kernels, as `7.3.4`.
+//! Versions of kernels, as `7.3.4` (docs/guide/kernel.md, "Names").
 
 use serde::{Deserialize, Serialize};
 use std::cmp::Ordering;

@@ -1,4 +1,5 @@
-//! Which files of a tree the build reads, by the shim's own list (`unpacked`).
+//! Which files of a tree the build reads, by the shim's own list (`unpacked`). See
+//! docs/guide/kernel.md, "What is kept".
 
 use std::path::Path;
 

@@ -1,4 +1,7 @@
-//! The architectures of guests.
+//! The architectures of guests (docs/guide/lab.md).
+//!
+//! Tests: crates/cli/tests/all/lab.rs,
+//! crates/lab/src/image/kind.rs::images_that_boot_have_an_architecture
 
 use crate::LabError;
 

@@ -1,4 +1,7 @@
-//! The kernel of one guest, wherever it is from.
+//! The kernel of one guest, wherever it is from (docs/guide/lab.md, "A kernel of your own").
+//!
+//! Tests: crates/cli/tests/all/lab.rs::a_file_that_is_no_kernel_of_the_guest_is_refused,
+//! crates/lab/tests/boot.rs::a_kernel_of_the_users_own_is_booted
 
 use crate::kernels::{self, Kernel};
 use crate::modules::{self, Module};
@@ -107,6 +110,7 @@ impl Bootable {
         })
     }
 
+    /// The user's own kernel.
     fn of_own(own: &Own, request: &Request) -> Result<Self, LabError> {
         Ok(Self {
             version: own.version(),
@@ -122,6 +126,7 @@ impl Bootable {
     }
 }
 
+/// The kernel's configuration; None: it cannot be had, which is remarked.
 fn config(
     cache: &Cache,
     arch: Arch,

@@ -1,4 +1,4 @@
-//! What the end of a console says of a kernel that cannot have a guest.
+//! What the end of a console says of a kernel that cannot have a guest (docs/guide/lab.md).
 
 /// Begins a line of the guest's first process.
 const LACKS: &str = "lab: the kernel lacks ";

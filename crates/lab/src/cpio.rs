@@ -64,6 +64,7 @@ impl Archive {
         }
     }
 
+    /// One entry in the `newc` form.
     fn entry(&mut self, path: &str, mode: u32, device: (u32, u32), contents: &[u8]) {
         // The last entry has number 0, which no other has.
         self.entries = self.entries.wrapping_add(1);

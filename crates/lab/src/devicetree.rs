@@ -141,6 +141,7 @@ struct Clocked {
 }
 
 impl Clocked {
+    /// The nodes of one clock, with operating points that the kernel takes.
     fn new(
         platform: &Platform,
         domain: &FreqDomain,

@@ -1,5 +1,5 @@
 //! Which shared libraries a program needs, read from its own headers: no loader of the host is
-//! asked.
+//! asked (docs/guide/lab.md).
 
 use crate::LabError;
 use object::elf::{DT_NEEDED, DT_RPATH, DT_RUNPATH, FileHeader64};

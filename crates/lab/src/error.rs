@@ -1,4 +1,4 @@
-//! What can go wrong, and whose fault it is.
+//! What can go wrong, and whose fault it is (docs/guide/lab.md).
 
 use std::fmt;
 use std::path::PathBuf;

@@ -1,4 +1,7 @@
-//! The emulated machine: its command line, its start, its end and what it leaves behind.
+//! The emulated machine: its command line, its start, its end and what it leaves behind
+//! (docs/guide/lab.md). A guest that hangs is ended, and its console is kept.
+//!
+//! Tests: below, crates/lab/tests/boot.rs::a_guest_that_hangs_is_ended_with_its_console
 
 use crate::bootable::Bootable;
 use crate::machine::Machine;
@@ -230,6 +233,7 @@ impl Guest<'_> {
         }
     }
 
+    /// Starts the emulator; what an earlier try left is removed first.
     fn start(&self) -> Result<Running, LabError> {
         let of_last_try = self.results();
         if of_last_try.exists() {

@@ -1,4 +1,4 @@
-//! This project's own programs for the guest: static, built by `make lab`.
+//! This project's own programs for the guest: static, built by `make lab` (docs/guide/lab.md).
 
 use crate::{Arch, LabError};
 use std::path::{Path, PathBuf};

@@ -1,5 +1,7 @@
 //! What a guest's memory holds when it starts: programs from packages (the base, kept in the cache)
-//! and what one run adds.
+//! and what one run adds (docs/guide/lab.md).
+//!
+//! Tests: crates/lab/tests/boot.rs::an_x86_guest_runs_a_command_and_brings_back_what_it_did
 
 use crate::cpio::Archive;
 use crate::{Arch, Cache, LabError, Watch, apt, elf};

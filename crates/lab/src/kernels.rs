@@ -1,4 +1,7 @@
-//! The kernels that guests can have: which are wanted, which can be had, which can be used.
+//! The kernels that guests can have: which are wanted, which can be had, which can be used
+//! (docs/guide/lab.md). What was fetched is kept whole or fetched again.
+//!
+//! Tests: crates/cli/tests/all/lab.rs, crates/lab/tests/boot.rs
 
 use crate::error::Tried;
 use crate::own::is_version;
@@ -123,6 +126,7 @@ fn get(cache: &Cache, arch: Arch, version: &str, watch: &dyn Watch) -> Result<Ke
     open(&at, arch, version)
 }
 
+/// Fetches a kernel's packages and keeps what a guest needs of them.
 fn fetch(
     cache: &Cache,
     arch: Arch,
@@ -183,6 +187,7 @@ fn read_btf(arch: Arch, image: &Path) -> Result<Vec<u8>, LabError> {
     image::btf(arch, &bytes)
 }
 
+/// A kernel that was fetched; one that is not whole is named.
 fn open(at: &Path, arch: Arch, version: &str) -> Result<Kernel, LabError> {
     let damaged = |why: &str| {
         let what = format!("{} (remove it, it is fetched again)", at.display());

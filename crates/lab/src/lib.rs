@@ -5,7 +5,7 @@
 //! emulator and the guest's programs are fetched by name into the user's cache (`crates/archive`),
 //! a kernel's type information is checked before it is used ([`kernels`]), and what the guest did
 //! comes back as files ([`run`]). A guest that ran under another scheduler than the one asked for
-//! is an error, never a result ([`outcome`]).
+//! is an error, never a result ([`outcome`]). See docs/guide/lab.md.
 //!
 //! Tests: crates/lab/tests/boot.rs, beside its modules
 

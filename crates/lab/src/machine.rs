@@ -1,4 +1,5 @@
-//! The machine of a guest: a platform, or a plain machine of equal CPUs; cut to size where asked.
+//! The machine of a guest: a platform, or a plain machine of equal CPUs; cut to size where asked
+//! (docs/guide/lab.md).
 
 use crate::smp::Smp;
 use crate::{Arch, LabError};
@@ -125,6 +126,7 @@ impl Machine {
     }
 }
 
+/// The machine is not larger than the emulator takes.
 fn check_size(name: &str, cpus: u32, can_cut: bool) -> Result<(), LabError> {
     if (1..=MAX_CPUS).contains(&cpus) {
         return Ok(());

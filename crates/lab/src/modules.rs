@@ -1,5 +1,9 @@
 //! Modules of a kernel of the user's own: where they are, and in which order a guest loads those
-//! that it needs.
+//! that it needs (docs/guide/lab.md, "A kernel of your own"). A module comes after those that it
+//! needs.
+//!
+//! Tests: below,
+//! crates/lab/tests/boot.rs::a_kernel_of_the_users_own_has_operating_points_by_its_module
 
 use crate::{LabError, image};
 use object::{Object as _, ObjectSection as _};

@@ -1,4 +1,5 @@
-//! What a guest's facts say: which scheduler ran, and whether it was the one asked for.
+//! What a guest's facts say: which scheduler ran, and whether it was the one asked for
+//! (docs/guide/lab.md).
 
 use crate::LabError;
 use crate::scheduler::Loader;

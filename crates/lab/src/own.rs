@@ -1,5 +1,9 @@
 //! A kernel of the user's own: an image in a file, with its modules or without. What the lab's
-//! guests need and it lacks is said before anything is booted, as far as its configuration tells.
+//! guests need and it lacks is said before anything is booted, as far as its configuration tells
+//! (docs/guide/lab.md, "A kernel of your own"). What is lacking is named with the option of the
+//! kernel's configuration.
+//!
+//! Tests: crates/lab/src/own/tests.rs, crates/cli/tests/all/lab.rs
 
 use crate::image::config::{self, Config, Setting};
 use crate::image::{self, kind};
@@ -286,6 +290,7 @@ fn boot_file(arch: Arch) -> &'static str {
     }
 }
 
+/// An image's bytes, or what else would do.
 fn read(file: &Path) -> Result<Vec<u8>, LabError> {
     let Ok(facts) = fs::metadata(file) else {
         let wanted = WANTED.join(", ");

@@ -1,4 +1,4 @@
-//! Debian packages that a run adds to its guest, whole, with what they need.
+//! Debian packages that a run adds to its guest, whole, with what they need (docs/guide/lab.md).
 
 use crate::cpio::Archive;
 use crate::initramfs::add;

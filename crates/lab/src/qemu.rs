@@ -1,5 +1,6 @@
 //! The emulator: the machine's own if it is new enough, else one fetched into the cache and started
-//! through the loader it came with, so that it needs nothing of the host's libraries.
+//! through the loader it came with, so that it needs nothing of the host's libraries
+//! (docs/guide/lab.md).
 
 use crate::{Arch, Cache, LabError, Watch, apt};
 use std::path::{Path, PathBuf};

@@ -1,4 +1,7 @@
-//! One run: a guest from start to result.
+//! One run: a guest from start to result (docs/guide/lab.md). A guest under another scheduler than
+//! the one asked for is an error.
+//!
+//! Tests: crates/lab/tests/boot.rs
 
 use crate::bootable::{Bootable, Origin};
 use crate::cpio::Archive;
@@ -196,6 +199,7 @@ struct Prepared {
     scheduler: Option<Carried>,
 }
 
+/// All that a guest needs; what is wrong is said before anything is fetched.
 fn prepare(cache: &Cache, request: &Request, watch: &dyn Watch) -> Result<Prepared, LabError> {
     let arch = request.arch;
     // What is wrong or missing here is said before anything is fetched.
@@ -267,6 +271,7 @@ fn command(work: &Work) -> Vec<String> {
     }
 }
 
+/// The guest's memory: the base, and what a trace and packages take.
 fn memory_mib(request: &Request, prepared: &Prepared) -> u32 {
     let trace = request.trace_kb.map_or(0, |kb| {
         // The buffers, and the text that is made of them, which is larger.
@@ -457,6 +462,7 @@ fn report(stdout: &str, stderr: &str, facts: &Facts) -> Value {
     }
 }
 
+/// What the guest said of its machine.
 fn guest_facts(facts: &Facts, cpus: u32) -> Value {
     let capacity = |cpu| facts.number::<u32>(&format!("capacity_{cpu}"));
     let capacities: Option<Vec<u32>> = (0..cpus).map(capacity).collect();

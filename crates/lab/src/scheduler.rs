@@ -1,5 +1,5 @@
 //! Anybody's scheduler for a guest: its program, and the shared libraries of this machine that it
-//! needs.
+//! needs (docs/guide/lab.md).
 
 use crate::cpio::Archive;
 use crate::elf::{self, Needs};

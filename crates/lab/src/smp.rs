@@ -97,6 +97,7 @@ fn shared_cache(platform: &Platform) -> Option<Vec<Vec<CpuId>>> {
     level.map(|level| level.groups.clone())
 }
 
+/// Packages, caches, cores and threads as a tree.
 fn tree(platform: &Platform, cached: Option<&[Vec<CpuId>]>) -> Tree {
     let mut tree = Tree::new();
     for (number, cpu) in (0..).map(CpuId).zip(&platform.cpus) {
@@ -113,6 +114,7 @@ fn tree(platform: &Platform, cached: Option<&[Vec<CpuId>]>) -> Tree {
     tree
 }
 
+/// The CPUs of each NUMA node, in the guest's numbers.
 fn nodes(platform: &Platform, guest_cpu: &[u32]) -> Vec<Vec<u32>> {
     let mut nodes: BTreeMap<u32, Vec<u32>> = BTreeMap::new();
     for (cpu, number) in platform.cpus.iter().zip(guest_cpu) {

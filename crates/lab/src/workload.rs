@@ -1,4 +1,7 @@
-//! A workload's scripts as a job for the load generator in the guest.
+//! A workload's scripts as a job for the load generator in the guest (docs/guide/lab.md). What a
+//! guest cannot do as the simulator does is refused.
+//!
+//! Tests: below, crates/cli/tests/all/lab.rs
 
 use crate::machine::Machine;
 use crate::{Arch, LabError};
@@ -154,6 +157,7 @@ fn unknown(event: Event) -> Option<&'static str> {
     }
 }
 
+/// The scripts as a job; what a guest cannot do was refused before.
 fn translate(
     workload: &Workload,
     machine: &Machine,
@@ -218,6 +222,7 @@ struct Translation<'a> {
 }
 
 impl Translation<'_> {
+    /// A task's script as a job's.
     fn task(&self, task: &TaskScript) -> job::Task {
         job::Task {
             name: task.name.clone(),
@@ -231,6 +236,7 @@ impl Translation<'_> {
         }
     }
 
+    /// A phase of it.
     fn phase(&self, phase: &Phase) -> job::Phase {
         job::Phase {
             loops: loops(phase.loops),

@@ -1,4 +1,7 @@
-//! Everything that is measured of a run, in one observer.
+//! Everything that is measured of a run, in one observer (docs/guide/results.md, "What a result
+//! holds"). What it hears it passes to each observer of this crate; none changes another.
+//!
+//! Tests: crates/metrics/src/collector/tests.rs
 
 use crate::energy::EnergyReport;
 use crate::frames::Frames;

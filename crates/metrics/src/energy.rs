@@ -1,4 +1,4 @@
-//! Energy of a finished run.
+//! Energy of a finished run (docs/guide/model.md, "Energy").
 
 use crate::metric::Values;
 use wakeplace_platform::PowerUnit;

@@ -1,5 +1,8 @@
 //! Conditions on metrics: absolute, as `wake_latency_us_p99<=500`, or on the change from the base,
-//! as `cpu_energy_j<=+3%` and `missed_frames_total<=base`.
+//! as `cpu_energy_j<=+3%` and `missed_frames_total<=base` (docs/guide/results.md, "Gates"). How one
+//! is typed, and how it is printed, are one form.
+//!
+//! Tests: below
 
 use crate::metric::{UnknownMetric, find_metric};
 use crate::stats::PairedDelta;

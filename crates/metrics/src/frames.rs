@@ -2,7 +2,7 @@
 //!
 //! A frame goes from its first task to those that the task wakes while it works on the frame, and
 //! so on. Who takes what was kept for it, and is woken by nobody, works on the oldest open frame;
-//! so does whom it wakes then.
+//! so does whom it wakes then (docs/guide/workloads.md, "Deadlines").
 
 use crate::metric::Values;
 use std::collections::BTreeMap;
@@ -79,6 +79,7 @@ impl Record {
         self.frames[frame].end_ns.is_none()
     }
 
+    /// The woken task works on the waker's frame, on its own, or on none.
     fn woken(&mut self, it: &Waking) {
         let works = |task: u32| self.of_task.get(&task).copied();
         let (waker, own) = (it.waker.and_then(works), works(it.task));
@@ -99,6 +100,7 @@ impl Record {
         }
     }
 
+    /// The task's work ends a frame: the one that it is on; if it is on none, the first open one.
     fn end(&mut self, now_ns: u64, task: u32) {
         let done = match self.of_task.remove(&task) {
             Some(Works::On(frame)) => Some(frame).filter(|frame| self.is_open(*frame)),

@@ -1,4 +1,5 @@
-//! How well the idle governor chose: whole idle periods against the states' min-residencies.
+//! How well the idle governor chose: whole idle periods against the states' min-residencies
+//! (docs/guide/results.md, "What a result holds").
 
 use crate::metric::Values;
 use wakeplace_engine::observe::CpuPower;
@@ -99,6 +100,7 @@ impl Observer for IdleChoices {
 }
 
 impl IdleChoices {
+    /// An idle period begins, goes on or ends.
     fn cpu_power(&mut self, time_ns: u64, cpu: u32, power: CpuPower) {
         let cpu = cpu as usize;
         let was_busy = std::mem::replace(&mut self.was_busy[cpu], power == CpuPower::Busy);

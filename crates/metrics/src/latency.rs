@@ -1,4 +1,6 @@
-//! Wake-up latency and period slack.
+//! Wake-up latency and period slack (docs/guide/results.md, "What a result holds").
+//!
+//! Tests: below, crates/metrics/src/collector/tests.rs
 
 use crate::measured::permille;
 use crate::metric::Values;
@@ -150,6 +152,7 @@ impl Observer for Latency {
 }
 
 impl Latency {
+    /// A task begins to run; with a latency it had been woken.
     fn run_start(&mut self, task: u32, wake_latency_ns: Option<u64>) {
         let Some(latency) = wake_latency_ns else {
             return;

@@ -1,6 +1,10 @@
 //! The first book of the energy meter: how long each CPU and cluster did what.
 //!
-//! It knows times only. Energies follow at the end, as the sum of time x power over its entries.
+//! It knows times only. Energies follow at the end, as the sum of time x power over its entries
+//! (docs/guide/model.md, "Energy").
+//!
+//! Tests: crates/metrics/src/meter/tests.rs::a_ledger_entry_under_the_wrong_state_is_found,
+//! crates/metrics/src/meter/tests.rs::energy_by_hand
 
 use crate::energy::{CpuEnergy, EnergyPart, PartKind};
 use crate::meter::PowerSource;
@@ -65,6 +69,7 @@ pub(crate) struct Ledger {
 }
 
 impl Ledger {
+    /// Books of a platform, every entry 0.
     pub(crate) fn new(platform: &Platform, wiring: &Wiring) -> Ledger {
         let states = platform.idle_states.len();
         let opps = |d: usize| platform.freq_domains[d].nr_points();
@@ -250,6 +255,7 @@ impl PartTable {
         row[what].1 += u128::from(ns) * u128::from(power);
     }
 
+    /// The entries of a cluster that have time.
     fn of_cluster(
         &self,
         cluster: usize,

@@ -1,4 +1,5 @@
-//! Times and counts that a workload is measured by, reported as its benchmark reports them.
+//! Times and counts that a workload is measured by, reported as its benchmark reports them
+//! (docs/guide/results.md, "What a result holds").
 
 use crate::metric::Values;
 use hdrhistogram::Histogram;
@@ -21,6 +22,7 @@ struct LogBins {
 }
 
 impl LogBins {
+    /// Bins of that version of sysbench, empty.
     fn new(bins: SysbenchBins) -> LogBins {
         // Of 1.0: 0.001 ms to 100 s; both in ns here.
         let (n, least, most) = match bins {
@@ -90,6 +92,7 @@ impl Record {
         }
     }
 
+    /// One more value of the series.
     fn add(&mut self, value_ns: u64) {
         self.histogram
             .record(value_ns)
@@ -112,6 +115,7 @@ impl Record {
         }
     }
 
+    /// The series as metrics.
     fn report(&self, values: &mut Values) {
         if self.histogram.is_empty() {
             return;

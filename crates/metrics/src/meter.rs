@@ -2,7 +2,11 @@
 //!
 //! It keeps two independent books. The ledger records times by state and multiplies at the end; the
 //! running total multiplies at every change. At the end of every run they must agree to the last
-//! unit, and the ledger must account for every nanosecond of every CPU and cluster.
+//! unit, and the ledger must account for every nanosecond of every CPU and cluster
+//! (docs/guide/model.md, "Energy"). Two books are kept that share nothing; they must agree to the
+//! last unit.
+//!
+//! Tests: crates/metrics/src/meter/tests.rs
 
 use crate::energy::EnergyReport;
 use crate::ledger::Ledger;
@@ -207,6 +211,7 @@ impl<P: PowerSource> Observer for EnergyMeter<P> {
 }
 
 impl<P: PowerSource> EnergyMeter<P> {
+    /// A CPU draws for something else; threads of its core with it.
     fn cpu_power(&mut self, time_ns: u64, cpu: u32, power: CpuPower) {
         let busy = power == CpuPower::Busy;
         let changed = std::mem::replace(&mut self.busy[cpu as usize], busy) != busy;
@@ -232,6 +237,7 @@ impl<P: PowerSource> EnergyMeter<P> {
         self.follow(time_ns, cluster as usize);
     }
 
+    /// A clock changes: all that draw by it draw otherwise.
     fn frequency(&mut self, time_ns: u64, domain: u32, opp: u16) {
         let (domain, opp) = (domain as usize, usize::from(opp));
         let Some(rows) = &mut self.rows else {

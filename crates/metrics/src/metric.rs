@@ -1,4 +1,7 @@
-//! The names, units and meanings of all metrics of a run.
+//! The names, units and meanings of all metrics of a run (docs/guide/results.md, "What a result
+//! holds"). A name ends in its unit, and one that is there stays.
+//!
+//! Tests: crates/metrics/src/metric/tests.rs
 
 mod table;
 #[cfg(test)]

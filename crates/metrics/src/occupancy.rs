@@ -1,4 +1,5 @@
-//! What a cluster does, from what the engine announces of it and of its CPUs.
+//! What a cluster does, from what the engine announces of it and of its CPUs (docs/guide/model.md,
+//! "Energy").
 
 use wakeplace_engine::observe::CpuPower;
 

@@ -1,4 +1,7 @@
-//! Placements, migrations and the overutilized flag.
+//! Placements, migrations and the overutilized flag (docs/guide/results.md, "What a result holds").
+//! Reasons are the core's, by their numbers.
+//!
+//! Tests: below, crates/metrics/src/collector/tests.rs
 
 use crate::metric::Values;
 use crate::wiring::elapsed;

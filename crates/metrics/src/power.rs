@@ -1,4 +1,7 @@
-//! The platform's power model as the meter's source.
+//! The platform's power model as the meter's source (docs/guide/model.md, "Energy"). `power` has
+//! the figures; a policy's estimate is not asked.
+//!
+//! Tests: below, crates/metrics/src/meter/tests.rs
 
 use crate::meter::{EnergyMeter, PowerSource};
 use wakeplace_engine::Options;

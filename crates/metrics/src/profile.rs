@@ -1,7 +1,10 @@
 //! What the runs of one policy spent time and energy on: means over the seeds, in shares.
 //!
 //! Made of what the observers found, for results that keep no run as a whole. Sums are integers;
-//! one division makes each figure.
+//! one division makes each figure (docs/guide/report.md, "In the JSON"). Shares of a whole add up
+//! to it.
+//!
+//! Tests: below, crates/cli/tests/all/report.rs::kinds_of_cpu_within_a_cluster_add_up
 
 use crate::collector::RunMetrics;
 use crate::energy::{CpuEnergy, EnergyReport};
@@ -79,6 +82,7 @@ fn named(all: Vec<Spent>, name: impl Fn(String, &mut Residency)) -> Vec<Residenc
     all.into_iter().map(one).collect()
 }
 
+/// Mean energies of the runs; None: no powers are known.
 fn energy(runs: &[RunMetrics], clusters: &[Spent]) -> Option<Energy> {
     let reports: Vec<&EnergyReport> = runs.iter().filter_map(|run| run.energy.as_ref()).collect();
     let first = reports.first()?;
@@ -143,6 +147,7 @@ fn accounted(cluster: &ClusterResidency) -> u128 {
     u128::from(cluster.busy_ns) + u128::from(cluster.transition_ns) + idle.sum::<u128>()
 }
 
+/// Mean times of clusters or kinds in each state.
 fn spent(runs: &[RunMetrics], of: fn(&RunMetrics) -> &Vec<ClusterResidency>) -> Vec<Spent> {
     let Some(first) = runs.first() else {
         return Vec::new();
@@ -184,6 +189,7 @@ fn spent(runs: &[RunMetrics], of: fn(&RunMetrics) -> &Vec<ClusterResidency>) -> 
     of(first).iter().enumerate().map(one).collect()
 }
 
+/// Mean times of clocks at each frequency.
 fn domains(runs: &[RunMetrics]) -> Vec<Frequencies> {
     let Some(first) = runs.first() else {
         return Vec::new();

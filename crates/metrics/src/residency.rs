@@ -1,4 +1,7 @@
-//! Time in idle states and at operating points.
+//! Time in idle states and at operating points (docs/guide/results.md, "What a result holds"). All
+//! times of a CPU add up to the run.
+//!
+//! Tests: below, crates/metrics/src/collector/tests.rs
 
 use crate::metric::Values;
 use crate::wiring::{Wiring, elapsed};
@@ -235,6 +238,7 @@ impl Residency {
         kinds.map(|group| self.of_group(group)).collect()
     }
 
+    /// The times of a group's CPUs together.
     fn of_group(&self, group: &CpuGroup) -> ClusterResidency {
         let mut sum = Track::new(self.state_names.len());
         for cpu in &group.cpus {
@@ -322,6 +326,7 @@ impl Observer for Residency {
 }
 
 impl Residency {
+    /// The CPU is in another state from now on.
     fn cpu_power(&mut self, time_ns: u64, cpu: u32, power: CpuPower) {
         let track = &mut self.cpus[cpu as usize];
         let was_busy = track.now == Some(0);

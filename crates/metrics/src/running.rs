@@ -1,7 +1,11 @@
 //! The second book of the energy meter: the power of each cluster with its CPUs, integrated as it
 //! changes.
 //!
-//! It keeps no times and shares no entry with the ledger; both must come to the same energy.
+//! It keeps no times and shares no entry with the ledger; both must come to the same energy
+//! (docs/guide/model.md, "Energy").
+//!
+//! Tests: crates/metrics/src/meter/tests.rs::a_wrong_running_total_is_found,
+//! crates/metrics/src/meter/tests.rs::energy_by_hand
 
 use crate::meter::PowerSource;
 use crate::occupancy::ClusterUse;
@@ -110,6 +114,7 @@ impl Running {
         self.clusters.iter().map(|cluster| cluster.sum.energy)
     }
 
+    /// A CPU draws for something else from now on.
     pub(crate) fn cpu(
         &mut self,
         time_ns: u64,
@@ -122,6 +127,7 @@ impl Running {
         self.redraw_cpu(time_ns, cpu, p);
     }
 
+    /// A cluster draws for something else from now on.
     pub(crate) fn cluster(
         &mut self,
         time_ns: u64,
@@ -133,6 +139,7 @@ impl Running {
         self.redraw_cluster(time_ns, cluster, p);
     }
 
+    /// A clock changes: its CPUs and clusters draw otherwise from now on.
     pub(crate) fn frequency(
         &mut self,
         time_ns: u64,
@@ -171,6 +178,7 @@ impl Running {
         self.work.change(time_ns, &mut cpu.work, work);
     }
 
+    /// The power of a cluster as it is now.
     fn redraw_cluster(&mut self, time_ns: u64, index: usize, p: &impl PowerSource) {
         let cluster = &mut self.clusters[index];
         let (Some(state), Some(opp)) = (cluster.state, cluster.opp) else {

@@ -1,7 +1,7 @@
 //! Student's t: the factor of a two-sided 95 % confidence interval.
 //!
 //! A table and a rational expansion instead of a library call, so that no platform's `libm` can
-//! change a bit of a result.
+//! change a bit of a result (docs/guide/results.md, "Intervals").
 
 /// 0.975 quantile for 1 to 30 degrees of freedom. NIST/SEMATECH e-Handbook of Statistical Methods,
 /// table 1.3.6.7.2, with more decimals from the closed form of the distribution for whole degrees

@@ -1,4 +1,6 @@
 //! A small platform with made-up powers, for the tests of this crate.
+//!
+//! Tests: none; it is part of the tests.
 
 use crate::meter::PowerSource;
 use wakeplace_platform::{

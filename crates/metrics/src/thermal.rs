@@ -1,4 +1,4 @@
-//! How warm clusters got, and how long one of them was capped for it.
+//! How warm clusters got, and how long one of them was capped for it (docs/guide/model.md, "Heat").
 
 use crate::metric::Values;
 

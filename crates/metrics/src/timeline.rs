@@ -1,4 +1,7 @@
-//! What ran where in a window of a run: for drawing, so bounded.
+//! What ran where in a window of a run: for drawing, so bounded (docs/guide/report.md, "In the
+//! JSON"). What is cut off is said.
+//!
+//! Tests: below, crates/cli/tests/all/report.rs::a_window_changes_no_run
 
 use std::collections::{BTreeMap, BTreeSet};
 use wakeplace_engine::observe::{CpuPower, Placement, PlacementKind};
@@ -177,6 +180,7 @@ impl Observer for TimelineRecorder {
 }
 
 impl TimelineRecorder {
+    /// An idle stretch of a CPU begins or ends.
     fn cpu_power(&mut self, time_ns: u64, cpu: u32, power: CpuPower) {
         self.takes(time_ns);
         if self.is_over {

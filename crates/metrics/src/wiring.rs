@@ -1,4 +1,5 @@
-//! Which CPUs and clusters a frequency change reaches, fixed for a platform; and elapsed time.
+//! Which CPUs and clusters a frequency change reaches, fixed for a platform; and elapsed time
+//! (docs/guide/model.md, "Energy").
 
 use wakeplace_platform::{Cpu, Platform};
 
@@ -32,6 +33,7 @@ pub(crate) struct Wiring {
 }
 
 impl Wiring {
+    /// Which CPUs, clusters and siblings belong together.
     pub(crate) fn new(platform: &Platform) -> Wiring {
         let mut cpu_domain = vec![0; platform.cpus.len()];
         let mut domain_cpus = Vec::with_capacity(platform.freq_domains.len());
@@ -77,6 +79,7 @@ impl Wiring {
     }
 }
 
+/// The other threads of each CPU's core.
 fn siblings(platform: &Platform) -> Vec<Vec<usize>> {
     let share = platform.smt.as_ref();
     let share = share.is_some_and(|smt| !smt.core_power.is_empty());

@@ -1,4 +1,6 @@
 //! What the search knows of a machine: rooms and powers per operating point.
+//!
+//! Tests: crates/optimum/tests/brute_force.rs
 
 use crate::DEMAND_SCALE;
 use std::fmt;
@@ -121,6 +123,7 @@ impl Machine {
     }
 }
 
+/// What a CPU does and draws at each operating point.
 fn cpu_row(platform: &Platform, power: &PowerModel, cpu: CpuId) -> Vec<Point> {
     let opps = &platform.freq_domains[platform.freq_domain_of(cpu)].opps;
     let top = opps.last().map_or(1, |opp| u64::from(opp.khz));
@@ -139,6 +142,7 @@ fn cpu_row(platform: &Platform, power: &PowerModel, cpu: CpuId) -> Vec<Point> {
     opps.iter().enumerate().map(one).collect()
 }
 
+/// What each cluster draws beside its CPUs, by operating point.
 fn cluster_rows(platform: &Platform, power: &PowerModel) -> Vec<Cluster> {
     let row = |(index, cluster): (usize, &wakeplace_platform::Cluster)| {
         let first = cluster.cpus[0];

@@ -1,8 +1,10 @@
 //! Branch and bound over placements, largest task first.
 //!
 //! A branch is cut if its bound (what is placed, plus `State::least_added` for the rest) is no
-//! better than the best placement known, or if one with the same demand on alike CPUs was seen.
-//! The first placement to beat is a greedy one, improved by moves and swaps.
+//! better than the best placement known, or if one with the same demand on alike CPUs was seen. The
+//! first placement to beat is a greedy one, improved by moves and swaps (docs/decisions/036).
+//!
+//! Tests: crates/optimum/tests/brute_force.rs
 
 use crate::Load;
 use crate::machine::Machine;
@@ -165,6 +167,7 @@ impl Search<'_> {
         }
     }
 
+    /// Moves one task to where the machine draws less; false: no move does.
     fn moved(&self, state: &mut State<'_>, at: &mut [usize]) -> bool {
         for (task, from) in at.iter_mut().enumerate() {
             let demand = self.demand[task];
@@ -183,6 +186,7 @@ impl Search<'_> {
         false
     }
 
+    /// Exchanges two tasks where the machine then draws less; false: no exchange does.
     fn swapped(&self, state: &mut State<'_>, at: &mut [usize]) -> bool {
         let n = if at.len() > MAX_SWAPPED { 0 } else { at.len() };
         for (a, b) in (0..n).flat_map(|a| (0..a).map(move |b| (a, b))) {
@@ -283,6 +287,7 @@ impl Search<'_> {
         false
     }
 
+    /// What the search found, in the order of the caller's tasks.
     fn verdict(self, order: &[usize]) -> Verdict {
         let Some((power, at)) = self.best else {
             return match self.open {

@@ -1,4 +1,8 @@
-//! What `sim` and `compare` give.
+//! What `sim` and `compare` give. A key that is there stays; a new one is optional for readers of
+//! older results (docs/guide/report.md, "In the JSON").
+//!
+//! Tests: crates/cli/tests/all/schema.rs::results_are_what_the_schema_says,
+//! crates/report/src/html/tests.rs::results_of_version_1_are_read
 
 use crate::forms::{Difference, Interval, interval, yes};
 use crate::{Details, Method, Multiplicity, Pairs, State, Timeline};

@@ -1,5 +1,9 @@
 //! What runs spent time and energy on: means over the seeds. Long lists are lists of lists:
-//! docs/guide/report.md says what stands in which place.
+//! docs/guide/report.md says what stands in which place. A key that is there stays; a list's places
+//! are docs/guide/report.md's.
+//!
+//! Tests: crates/cli/tests/all/schema.rs::results_are_what_the_schema_says,
+//! crates/report/src/comparison/tests.rs::compare_has_the_shape_of_the_contract
 
 use crate::Pairs;
 use schemars::JsonSchema;

@@ -1,4 +1,7 @@
-//! What results have at several places.
+//! What results have at several places (docs/guide/report.md, "In the JSON"). A form that is there
+//! stays: results of earlier versions are read.
+//!
+//! Tests: below, crates/report/src/html/tests.rs::results_of_version_1_are_read
 
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};

@@ -1,4 +1,7 @@
-//! The JSON Schema of results.
+//! The JSON Schema of results (docs/guide/report.md, "In the JSON").
+//!
+//! Tests: xtask/tests/all/repo.rs::the_schema_is_of_the_types_of_results,
+//! crates/cli/tests/all/schema.rs
 
 use crate::{Comparison, Comparisons, Decision, KernelDiff, SchedulerDecision};
 use crate::{Studies, Study, TreeDecision};

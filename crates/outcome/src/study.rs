@@ -1,4 +1,8 @@
-//! What `study run` gives.
+//! What `study run` gives. A key that is there stays; a new one is optional for readers of older
+//! results (docs/guide/report.md, "In the JSON").
+//!
+//! Tests: crates/cli/tests/all/schema.rs::results_are_what_the_schema_says,
+//! crates/report/src/study/tests.rs::json_has_the_shape_of_the_contract
 
 use crate::forms::{Difference, Interval, interval, is_false, number, words, yes};
 use crate::{Assumed, Details, Multiplicity, Pairs, Param, SeedRun, Tried};

@@ -1,4 +1,5 @@
-//! Instruction sets: those that a platform can have, by the names that kernels and files give them.
+//! Instruction sets: those that a platform can have, by the names that kernels and files give them
+//! (docs/guide/platforms.md, "What the words mean").
 
 use serde::Deserialize;
 

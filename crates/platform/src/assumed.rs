@@ -1,5 +1,6 @@
 //! Figures of a machine that nobody published and that cost time or energy, each to be changed by
-//! itself: whether a conclusion depends on them can then be tried.
+//! itself: whether a conclusion depends on them can then be tried (docs/guide/platforms.md, "What
+//! is assumed everywhere, and how").
 
 use crate::cpu_list::parse_cpu_list;
 use crate::{Costs, CpuId, IdleState, Platform, Standing};
@@ -138,6 +139,8 @@ impl Platform {
         tables.collect()
     }
 
+    /// The assumed times that a change of a clock takes, and the assumed powers at operating
+    /// points.
     fn add_clocks(&self, found: &mut Vec<AssumedCost>) {
         let domains = |cpus: &[CpuId]| -> Vec<usize> {
             let of = |(_, domain): &(usize, &crate::FreqDomain)| cpus.contains(&domain.cpus[0]);
@@ -170,6 +173,7 @@ impl Platform {
         }
     }
 
+    /// The assumed times and powers of idle states, those of one name together.
     fn add_idle(&self, found: &mut Vec<AssumedCost>) {
         let (times, powers) = self.assumed_states();
         let state = |index: &usize| &self.idle_states[*index];
@@ -222,6 +226,7 @@ impl Platform {
         }
     }
 
+    /// Makes one assumed figure larger or smaller by the factor, wherever the platform has it.
     fn change(&mut self, what: &What, factor: Factor) {
         let scale = |figure: &mut u64| *figure = factor.of(*figure);
         match what {

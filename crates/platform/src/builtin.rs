@@ -1,4 +1,8 @@
-//! Finding a platform: built into the program, or a file.
+//! Finding a platform: built into the program, or a file. The one way from a name or path to a
+//! machine, for every program (docs/guide/platforms.md, "What the words mean").
+//!
+//! Tests: crates/platform/tests/all/builtin.rs,
+//! crates/platform/tests/all/hostile.rs::names_and_paths_do_not_shadow_each_other
 
 use serde::Deserialize;
 use std::fs::File;
@@ -141,6 +145,7 @@ fn text_of_file(path: &str) -> Result<String, PlatformError> {
     text_of_bytes(&bytes, path)
 }
 
+/// The file as text, if it is not too large and UTF-8; else where it is not.
 fn text_of_bytes(bytes: &[u8], path: &str) -> Result<String, PlatformError> {
     if bytes.len() > MAX_FILE_BYTES {
         return Err(PlatformError::TooLarge {

@@ -1,4 +1,4 @@
-//! CPU lists: `0-3,12`, cluster names, `all`.
+//! CPU lists: `0-3,12`, cluster names, `all` (docs/guide/platforms.md, "What the words mean").
 
 use crate::{Cluster, CpuId, MAX_CPUS, Platform};
 use wakeplace_text::{did_you_mean, nearest, shorten};
@@ -45,6 +45,7 @@ pub(crate) fn parse(
     Ok(cpus.collect())
 }
 
+/// One part between commas: a number, a range, a cluster's name or `all`.
 fn add_part(
     part: &str,
     at: usize,
@@ -97,6 +98,7 @@ fn range(part: &str, at: usize, cpu_count: usize) -> Result<(usize, usize), CpuL
     Ok((first_cpu, last_cpu))
 }
 
+/// The number of a CPU that the machine has.
 fn number(digits: &str, at: usize, cpu_count: usize) -> Result<usize, CpuListError> {
     let fault = |problem: String, expected: String| {
         Err(CpuListError {

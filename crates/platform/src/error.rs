@@ -1,4 +1,5 @@
-//! What can be wrong with a platform file, and where.
+//! What can be wrong with a platform file, and where (docs/guide/platforms.md, "What the words
+//! mean").
 
 use std::io;
 use wakeplace_text::{did_you_mean, did_you_mean_first, split_toml_message, whereabouts};

@@ -1,5 +1,7 @@
 //! Flattened device trees: read into nodes, edited, written back. Devicetree Specification v0.4,
-//! chapter 5; all numbers are big-endian.
+//! chapter 5; all numbers are big-endian. A damaged tree is an error, never a panic.
+//!
+//! Tests: below, crates/platform/tests/all/import/hostile.rs::damaged_device_trees
 
 const MAGIC: u32 = 0xd00d_feed;
 const BEGIN_NODE: u32 = 1;
@@ -138,6 +140,7 @@ impl Node {
         below.max().unwrap_or(0).max(own)
     }
 
+    /// The node with its properties and all below it; `strings` collects the properties' names.
     fn write(&self, out: &mut Vec<u8>, strings: &mut Vec<u8>) {
         push_u32(out, BEGIN_NODE);
         out.extend(self.name.as_bytes());

@@ -1,4 +1,5 @@
-//! The form of a platform file: strings and comments within the line width, numbers.
+//! The form of a platform file: strings and comments within the line width, numbers
+//! (docs/guide/platforms.md, "What the words mean").
 
 use std::fmt::Write;
 

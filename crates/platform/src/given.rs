@@ -1,4 +1,8 @@
-//! What a file is by its beginning, so that a message can say what to give instead.
+//! What a file is by its beginning, so that a message can say what to give instead. `platform
+//! import` alone asks; a form that import learns to read leaves this list (docs/guide/import.md,
+//! "Bad trees").
+//!
+//! Tests: below, crates/platform/tests/all/import/archives.rs::other_descriptions_of_machines
 
 /// Most of a file that is looked at, bytes.
 pub(crate) const HEAD_BYTES: usize = 4096;
@@ -22,7 +26,7 @@ pub(crate) enum Given {
     Zip,
 }
 
-/// How a tree of a machine is made.
+/// What to give instead of a listing: the machine's `/sys` and `/proc` as a tree of files.
 const TREE: &str = "a tree of the machine: `hwloc-gather-topology NAME` makes one there, and so \
                     does the script that `wakeplace platform capture` prints; --live reads this \
                     machine";
@@ -91,6 +95,7 @@ pub(crate) fn given(head: &[u8]) -> Option<Given> {
     of_text(text.trim_start_matches('\u{feff}').trim_start())
 }
 
+/// What a text is, by its first lines: each form by what no other form begins with.
 fn of_text(text: &str) -> Option<Given> {
     let first = text.lines().next().unwrap_or_default();
     let has = |word: &str| text.contains(word);

@@ -1,5 +1,6 @@
 //! CPUs whose figures stand together: the clusters and, where these do not tell kinds of CPU apart,
-//! the kinds. On most phones all CPUs share one last-level cache, and so one cluster.
+//! the kinds. On most phones all CPUs share one last-level cache, and so one cluster
+//! (docs/guide/platforms.md, "What the words mean").
 
 use crate::{CpuId, Platform};
 

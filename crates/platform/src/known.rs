@@ -1,4 +1,8 @@
-//! What of a machine is published, what follows from it, what is assumed: for lists of machines.
+//! What of a machine is published, what follows from it, what is assumed: for lists of machines
+//! (docs/guide/platforms.md, "What the words mean").
+//!
+//! Tests: crates/platform/tests/all/builtin.rs::every_table_is_known_in_one_way,
+//! crates/platform/tests/all/builtin.rs::the_page_lists_every_machine
 
 use crate::{Platform, Standing};
 

@@ -1,5 +1,7 @@
 //! Powers that somebody measured: of one CPU and of its cluster, by clock, where they depend on
-//! another clock by that, too.
+//! another clock by that, too (docs/guide/platforms.md, "Measured power").
+//!
+//! Tests: crates/platform/tests/all/measured.rs
 
 use serde::Serialize;
 

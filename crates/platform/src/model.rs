@@ -2,7 +2,10 @@
 //!
 //! Units are in the field names. Capacities are on the kernel's scale, 1024 = the biggest CPU at
 //! its highest frequency. Vectors indexed by CPU are in CPU number order and have one entry per
-//! CPU.
+//! CPU. A value that another crate reads was validated by `read`; who makes one otherwise keeps the
+//! same rules (docs/guide/platforms.md, "What the words mean").
+//!
+//! Tests: crates/platform/tests/all/builtin.rs, crates/platform/tests/all/bad_files.rs
 
 use crate::housekeeping::Housekeeping;
 use crate::measured::MeasuredPower;

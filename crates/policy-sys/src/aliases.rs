@@ -1,5 +1,6 @@
 //! What people call things that have another name here. No name is accepted for another: a policy's
-//! name stands in results, and one spelling each keeps them comparable. Messages offer the name.
+//! name stands in results, and one spelling each keeps them comparable. Messages offer the name
+//! (docs/guide/policy.md).
 
 use crate::param_table::find;
 use wakeplace_text::{did_you_mean_first, nearest_few};

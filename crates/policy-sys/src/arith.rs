@@ -1,4 +1,8 @@
-//! The core's arithmetic as functions: load tracking, util_est, weights, frequency mapping.
+//! The core's arithmetic as functions: load tracking, util_est, weights, frequency mapping. One
+//! call of C each, for tests and observers.
+//!
+//! Tests: crates/policy-sys/tests/all/pelt_vectors.rs,
+//! crates/policy-sys/tests/all/capacity_vectors.rs
 
 use crate::sys;
 

@@ -1,4 +1,7 @@
-//! Load balancing as a dialogue: the core says where to pull from, the home offers tasks.
+//! Load balancing as a dialogue: the core says where to pull from, the home offers tasks. The order
+//! of calls is the dialogue's: begin, offers, end, until it is over.
+//!
+//! Tests: crates/policy-sys/tests/all/balance.rs, crates/policy-sys/tests/all/newidle_7_3.rs
 
 use crate::core::Core;
 use crate::sys;

@@ -1,4 +1,6 @@
 //! Where the core ends when an index of its arrays is too large, in builds that check (build.rs).
+//!
+//! Tests: crates/policy-sys/tests/all/bounds.rs
 
 use std::backtrace::{Backtrace, BacktraceStatus};
 use std::ffi::{CStr, c_char};

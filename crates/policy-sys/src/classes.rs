@@ -1,5 +1,7 @@
 //! RT and deadline tasks, interrupt time, I/O waits and limits of the frequency range: what a home
 //! without a kernel beneath tells the core (`policy/include/wakeplace/rt_dl_irq.h`).
+//!
+//! Tests: crates/policy-sys/tests/all/classes.rs
 
 use crate::core::{Choice, Core, EventResult, PlaceKind, Request};
 use crate::reason::{Reason, Rule};

@@ -1,4 +1,7 @@
-//! The core's state and entry points as a safe object. One `Core` per simulated machine.
+//! The core's state and entry points as a safe object. One `Core` per simulated machine. A pointer
+//! into the state never leaves this crate.
+//!
+//! Tests: crates/policy-sys/tests/all/fixtures.rs, crates/policy-sys/tests/all/frequency.rs
 
 use crate::kept::Kept;
 use crate::machine::{MachineError, MachineFacts};

@@ -1,4 +1,8 @@
-//! Eras and features as sets of parameter values. The only place where a kernel version is a fact.
+//! Eras and features as sets of parameter values. The only place where a kernel version is a fact
+//! (docs/guide/policy.md).
+//!
+//! Tests: crates/policy-sys/tests/all/forms_by_era.rs, crates/policy-sys/tests/all/early_eras.rs,
+//! crates/cli/tests/all/eras.rs
 
 mod base;
 mod early;

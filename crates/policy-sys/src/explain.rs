@@ -1,4 +1,6 @@
 //! One decision with all that it looked at: the record of `policy/include/wakeplace/explain.h`.
+//!
+//! Tests: crates/policy-sys/tests/all/explain.rs
 
 use crate::classes::ClassTask;
 use crate::core::{Choice, Core, Request, zeroed_box};
@@ -217,6 +219,7 @@ impl Core {
     }
 }
 
+/// What the record says of one CPU.
 fn of_record(cpu: u32, seen: &sys::wp_seen) -> Seen {
     Seen {
         cpu,

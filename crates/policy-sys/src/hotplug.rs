@@ -1,4 +1,7 @@
-//! CPUs that leave and come back, and the state that a run begins with.
+//! CPUs that leave and come back, and the state that a run begins with
+//! (docs/rules/hotplug.md#hotplug).
+//!
+//! Tests: crates/policy-sys/tests/all/hotplug.rs
 
 use crate::core::Core;
 use crate::machine::{MachineError, MachineFacts};

@@ -1,5 +1,8 @@
 //! Sums over CPUs that the core keeps for a home of one thread (`policy/include/wakeplace/kept.h`):
-//! which CPUs are to be looked at again.
+//! which CPUs are to be looked at again. Whoever changes a CPU's state by other ways than an event
+//! of the core touches the CPU, or a kept sum is wrong.
+//!
+//! Tests: crates/policy-sys/tests/all/kept.rs
 
 use crate::core::{Core, zeroed_box};
 use crate::sys;

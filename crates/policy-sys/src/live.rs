@@ -1,4 +1,7 @@
-//! What the live scheduler takes of a policy (the column `where` of params.def.h).
+//! What the live scheduler takes of a policy (the column `where` of params.def.h)
+//! (docs/decisions/011).
+//!
+//! Tests: crates/policy-sys/tests/all/early_eras.rs, crates/policy-sys/tests/all/power_policy.rs
 
 use crate::eras::FEATURES;
 use crate::param_table::{Live, PARAMS, Param, find};

@@ -1,4 +1,8 @@
-//! Control groups of the live scheduler: what their tasks weigh, and how long they may run.
+//! Control groups of the live scheduler: what their tasks weigh, and how long they may run
+//! (docs/guide/live.md, "Control groups"). The glue's `cgroup.bpf.h` and `quota.bpf.h` do the same
+//! in BPF.
+//!
+//! Tests: below, crates/policy-sys/tests/all/live_groups.rs
 
 use crate::core::Core;
 use crate::sys;

@@ -1,4 +1,7 @@
 //! A machine as the core wants to be told of it.
+//!
+//! Tests: crates/policy-sys/tests/all/topology.rs, crates/policy-sys/tests/all/topology_numa.rs,
+//! crates/policy-sys/tests/all/fixtures.rs
 
 use crate::core::Core;
 use crate::sys;
@@ -128,6 +131,7 @@ fn room(what: &'static str, limit: u32, found: usize) -> Result<(), MachineError
 }
 
 impl LevelFacts {
+    /// One level of the topology.
     fn describe(&self, level: &mut sys::wp_topo_level) {
         let flag = |on: bool, flag: u32| if on { flag } else { 0 };
         level.flags = flag(self.shares_capacity, sys::WP_SD_SHARE_CPUCAPACITY)
@@ -165,6 +169,7 @@ impl MachineFacts {
         Ok(())
     }
 
+    /// Capacities, and which CPUs are online.
     fn describe_cpus(&self, ctx: &mut sys::wp_ctx) {
         ctx.tick_ns = self.tick_ns;
         ctx.scan_cpu_ns = self.scan_cpu_ns;
@@ -191,6 +196,7 @@ impl MachineFacts {
         }
     }
 
+    /// How many tasks a core holds while power is saved.
     fn describe_sched_mc(&self, ctx: &mut sys::wp_ctx) -> Result<(), MachineError> {
         let Some(facts) = &self.sched_mc else {
             return Ok(());
@@ -208,6 +214,7 @@ impl MachineFacts {
         Ok(())
     }
 
+    /// Frequency domains with their operating points.
     fn describe_freq(&self, ctx: &mut sys::wp_ctx) -> Result<(), MachineError> {
         room(
             "frequency domains",
@@ -250,6 +257,7 @@ impl MachineFacts {
         Ok(())
     }
 
+    /// The energy model, domain by domain.
     fn describe_energy(&self, ctx: &mut sys::wp_ctx) -> Result<(), MachineError> {
         for (domain, facts) in self.perf_domains.iter().enumerate() {
             room(
@@ -285,6 +293,7 @@ fn fill_scratch(ctx: &mut sys::wp_ctx, states: &[(u32, u32)], costs: &[u32]) {
     }
 }
 
+/// What the core refused of the topology, in words.
 fn topology_error(error: u32) -> Result<(), MachineError> {
     let why = match error {
         sys::WP_TOPO_OK => return Ok(()),
@@ -297,6 +306,7 @@ fn topology_error(error: u32) -> Result<(), MachineError> {
     Err(MachineError::Topology(why))
 }
 
+/// What the core refused of the energy model, in words.
 fn energy_error(domain: usize, error: u32) -> Result<(), MachineError> {
     let why = match error {
         sys::WP_EM_OK => return Ok(()),

@@ -1,4 +1,5 @@
-//! What a user favours: the parameter `mode` under the names that people type.
+//! What a user favours: the parameter `mode` under the names that people type
+//! (docs/guide/policy.md).
 
 use crate::policy::{Policy, PolicyError};
 use wakeplace_text::{did_you_mean_first, nearest_few};

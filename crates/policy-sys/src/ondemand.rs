@@ -1,4 +1,6 @@
-//! The ondemand governor: the home keeps the times and the timer.
+//! The ondemand governor: the home keeps the times and the timer (docs/rules/ondemand.md#ondemand).
+//!
+//! Tests: crates/policy-sys/tests/all/ondemand.rs, crates/engine/tests/behaviour/ondemand.rs
 
 use crate::core::{Core, EventResult};
 use crate::sys;

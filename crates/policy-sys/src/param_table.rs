@@ -1,5 +1,7 @@
 //! The table of parameters: what is parsed and shown. Its rows are made by build.rs from
 //! `policy/include/wakeplace/params.def.h`.
+//!
+//! Tests: crates/policy-sys/src/policy.rs::parameters_check_key_and_range
 
 use crate::sys::{WP_DOMAINS_31, WP_NONE, wp_params};
 use wakeplace_text::{did_you_mean, nearest};

@@ -1,5 +1,8 @@
 //! Policy names and parameters: the one parser of
-//! `ERA[+FEATURE[=VALUE]]...[-FEATURE]...[:KEY=VALUE,...]`.
+//! `ERA[+FEATURE[=VALUE]]...[-FEATURE]...[:KEY=VALUE,...]` (docs/guide/policy.md). A name that was
+//! understood stays: results and studies have it.
+//!
+//! Tests: below, crates/policy-sys/tests/all/policy_matrix.rs
 
 use crate::eras::{ERAS, Era, FEATURES, Feature, patches};
 use crate::param_table::{ALIASES, Kind, PARAMS, find};
@@ -121,6 +124,7 @@ fn split_removals(piece: &str) -> (String, Vec<String>) {
     }
 }
 
+/// The era of that name, or the nearest name.
 fn find_era(name: &str, whole: &str) -> Result<&'static Era, PolicyError> {
     ERAS.iter().find(|e| e.name == name).ok_or_else(|| {
         let known: Vec<_> = ERAS.iter().map(|e| e.name).collect();
@@ -132,6 +136,7 @@ fn find_era(name: &str, whole: &str) -> Result<&'static Era, PolicyError> {
     })
 }
 
+/// The feature of that name, or the nearest name.
 fn find_feature(name: &str, whole: &str) -> Result<&'static Feature, PolicyError> {
     FEATURES.iter().find(|f| f.name == name).ok_or_else(|| {
         let known: Vec<_> = FEATURES.iter().map(|f| f.name).collect();

@@ -1,4 +1,7 @@
-//! The live scheduler's queues: order, slices and preemption by virtual deadlines.
+//! The live scheduler's queues: order, slices and preemption by virtual deadlines
+//! (docs/rules/live-queue.md#vq-pick). Both homes make the same calls in the same order.
+//!
+//! Tests: crates/policy-sys/tests/all/queue.rs, crates/policy-sys/tests/all/queue_walk.rs
 
 use crate::balance::Offer;
 use crate::core::{Core, EventResult};

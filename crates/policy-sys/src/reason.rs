@@ -1,4 +1,7 @@
-//! Why a CPU was chosen and which part of the policy decided, as the core numbers them.
+//! Why a CPU was chosen and which part of the policy decided, as the core numbers them. The numbers
+//! are the C enum's (`reasons.h`).
+//!
+//! Tests: crates/policy-sys/tests/all/fixtures.rs, crates/policy-sys/tests/all/explain.rs
 
 use crate::sys;
 use crate::words::words;

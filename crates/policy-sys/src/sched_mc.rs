@@ -1,5 +1,7 @@
 //! Power saving of the kernels to 3.4: the knob, the debug files of the series, and whose
-//! interrupts go where.
+//! interrupts go where (docs/decisions/033).
+//!
+//! Tests: crates/policy-sys/tests/all/sched_mc.rs
 
 use crate::core::Core;
 use crate::machine::{MachineError, MachineFacts};

@@ -1,4 +1,6 @@
-//! A task as the core sees it.
+//! A task as the core sees it. What a home may change of it has a method; the rest is the core's.
+//!
+//! Tests: crates/policy-sys/tests/all/signals.rs, crates/policy-sys/tests/all/fixtures.rs
 
 use crate::sys;
 

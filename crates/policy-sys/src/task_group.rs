@@ -1,5 +1,7 @@
 //! Task groups with shares: their memory, and the events that the core has other entry points for
-//! if a task is in one. A core without groups does nothing of this.
+//! if a task is in one. A core without groups does nothing of this (docs/decisions/020).
+//!
+//! Tests: crates/policy-sys/tests/all/task_groups.rs, crates/policy-sys/tests/all/group_accesses.rs
 
 use crate::core::{Core, EventResult, zeroed_box};
 use crate::sys;
@@ -119,6 +121,7 @@ impl Core {
         Some(copy)
     }
 
+    /// A task of a group joins its queue, by the core's entry point for groups.
     #[inline]
     fn enqueue(&mut self, task: &mut Task, cpu: u32, now_ns: u64, flags: u32) -> EventResult {
         self.touch(cpu);

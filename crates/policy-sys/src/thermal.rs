@@ -1,4 +1,7 @@
-//! Thermal zones: the home measures the temperature and looks; the core says what to cap.
+//! Thermal zones: the home measures the temperature and looks; the core says what to cap
+//! (docs/guide/model.md, "Heat").
+//!
+//! Tests: crates/policy-sys/tests/all/thermal.rs
 
 use crate::core::Core;
 use crate::sys;

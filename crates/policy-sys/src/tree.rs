@@ -1,6 +1,10 @@
 //! Policies that are a kernel tree's own code: `kernel:VERSION` or `kernel:PATH`. Nothing of the
 //! core decides in them. What a tree is, and how it runs, is said by who makes trees
-//! ([`provide_trees`]); where nobody does, such a policy is refused.
+//! ([`provide_trees`]); where nobody does, such a policy is refused (docs/guide/kernel.md,
+//! "Names").
+//!
+//! Tests: crates/cli/tests/all/kernel_runs.rs,
+//! crates/cli/tests/all/kernel.rs::what_is_no_kernel_is_refused
 
 use crate::PolicyError;
 use std::any::Any;

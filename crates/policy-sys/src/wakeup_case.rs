@@ -1,5 +1,7 @@
 //! What a decision was about: sizes of the task, its previous CPU and the waker's, and which way
 //! the choice went (`policy/src/explain/wakeup_case.c`).
+//!
+//! Tests: crates/policy-sys/tests/all/asym_switches.rs, crates/cli/tests/all/wakeup_cases.rs
 
 use crate::core::{Choice, Core, Request};
 use crate::sys;

@@ -1,4 +1,6 @@
-//! The core's lists of numbers with names, as enums.
+//! The core's lists of numbers with names, as enums (docs/guide/policy.md).
+//!
+//! Tests: crates/policy-sys/tests/all/fixtures.rs, crates/policy-sys/tests/all/explain.rs
 
 /// An enum of the core's constants: each with the name that results have, and a line for people.
 macro_rules! words {

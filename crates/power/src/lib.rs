@@ -260,6 +260,7 @@ fn busy_row(platform: &Platform, cpu: CpuId) -> Vec<u64> {
         .collect()
 }
 
+/// What a CPU draws in each idle state.
 fn idle_row(platform: &Platform, cpu: CpuId) -> Vec<Option<ByPoint>> {
     let shallowest = platform.idle_states_of(cpu).next().map(|(index, _)| index);
     let power = |(index, state): (usize, &IdleState)| {
@@ -284,6 +285,7 @@ fn stated(state: &IdleState) -> u64 {
     }
 }
 
+/// What a CPU draws on its way into and out of each state but the first in which it halts.
 fn transition_row(platform: &Platform, cpu: CpuId) -> Vec<Option<ByPoint>> {
     let mut row = vec![None; platform.idle_states.len()];
     let idle = idle_row(platform, cpu);

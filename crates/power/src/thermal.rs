@@ -1,5 +1,5 @@
 //! How warm a cluster gets by what it draws: one thermal resistance R to the air around and one
-//! capacity C, `C dT/dt = P - (T - T_air) / R`, in integers.
+//! capacity C, `C dT/dt = P - (T - T_air) / R`, in integers (docs/guide/model.md, "Heat").
 
 use wakeplace_platform::ThermalZone;
 

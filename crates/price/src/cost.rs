@@ -1,6 +1,9 @@
 //! What a run cost within its window: the energy of CPUs and clusters by the platform's power
 //! model, and how long tasks waited from their wake-up until they ran. Guests' traces and simulated
-//! runs are measured by the same meter.
+//! runs are measured by the same meter (docs/guide/lab.md, "What a run costs"). It reads the trace
+//! alone; what the trace does not say has no figure.
+//!
+//! Tests: below, crates/price/src/tests.rs
 
 use std::ops::Range;
 use wakeplace_engine::observe::CpuPower;

@@ -4,7 +4,7 @@
 //!
 //! Of a job the window and the tasks are those that the load program tells. Of a command the window
 //! begins with its process and ends with the trace, and its tasks are that process and all that
-//! descend from it.
+//! descend from it (docs/guide/lab.md, "What a run costs").
 //!
 //! Tests: crates/price/src/tests.rs, beside its modules
 
@@ -103,6 +103,7 @@ impl Run {
         }
     }
 
+    /// The window of a job, from the report of the load program.
     fn of_job(stdout: &str, cpus: u32) -> Option<Self> {
         let load: LoadResult = serde_json::from_str(stdout).ok()?;
         let khz = |number| {
@@ -116,6 +117,7 @@ impl Run {
         })
     }
 
+    /// The window of a command: from its start to the end of the trace, of all its threads.
     fn of_command(text: &str, pid: i32, khz: &[Option<u64>]) -> Option<Self> {
         let mut tids = BTreeSet::from([pid]);
         let (mut begin_ns, mut end_ns) = (None, 0);

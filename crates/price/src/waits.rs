@@ -1,4 +1,7 @@
-//! Wake-ups in a kernel's trace, and how long each waited until its thread ran.
+//! Wake-ups in a kernel's trace, and how long each waited until its thread ran (docs/guide/lab.md,
+//! "What a run costs").
+//!
+//! Tests: crates/price/src/cost.rs::percentiles_are_waits_that_were_met, crates/price/src/tests.rs
 
 use std::collections::BTreeMap;
 use std::ops::Range;

@@ -1,4 +1,8 @@
-//! Arguments from Python, as JSON, and the command that gives the same result.
+//! Arguments from Python, as JSON, and the command that gives the same result
+//! (docs/guide/python.md).
+//!
+//! Tests: crates/python/tests/test_results.py::test_errors_have_the_words_of_the_command_line,
+//! crates/python/tests/test_results.py::test_compare_gives_the_bytes_of_its_command
 
 use crate::error::input;
 use pyo3::prelude::*;

@@ -1,4 +1,7 @@
-//! Errors: one exception, with the words of the library that found what is wrong.
+//! Errors: one exception, with the words of the library that found what is wrong
+//! (docs/guide/python.md, "Errors, Ctrl-C and threads").
+//!
+//! Tests: crates/python/tests/test_results.py::test_errors_have_the_words_of_the_command_line
 
 use pyo3::PyErr;
 use pyo3::exceptions::PyValueError;

@@ -1,4 +1,6 @@
-//! `explain`: one decision.
+//! `explain`: one decision (docs/guide/python.md).
+//!
+//! Tests: crates/python/tests/test_results.py::test_explain_gives_the_bytes_of_its_command
 
 use crate::ask;
 use crate::error::input;

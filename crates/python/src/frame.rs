@@ -1,5 +1,8 @@
 //! Tables of runs as Arrow's stream in a capsule, which pyarrow, Polars, pandas and DuckDB take
 //! without a copy (<https://arrow.apache.org/docs/format/CDataInterface/PyCapsuleInterface.html>).
+//!
+//! Tests: crates/python/tests/test_results.py::test_tables_hold_what_the_json_holds,
+//! crates/python/tests/test_results.py::test_a_stream_may_be_dropped_or_taken_once
 
 use crate::error::input;
 use arrow_array::ffi_stream::FFI_ArrowArrayStream;

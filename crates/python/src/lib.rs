@@ -1,5 +1,6 @@
 //! `wakeplace._wakeplace`: what the Python package (`python/wakeplace`) is made on. It turns
-//! Python's arguments into a request of the study crate, and results into text and Arrow.
+//! Python's arguments into a request of the study crate, and results into text and Arrow
+//! (docs/guide/python.md).
 //!
 //! Tests: crates/python/tests
 
@@ -30,6 +31,7 @@ fn jobs(asked: Option<usize>) -> usize {
     asked.unwrap_or_else(all)
 }
 
+/// The module: what Python's half imports.
 #[pymodule]
 fn _wakeplace(module: &Bound<'_, PyModule>) -> PyResult<()> {
     trees::provide();

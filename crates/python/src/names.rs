@@ -1,4 +1,7 @@
-//! What there is, and what was meant.
+//! What there is, and what was meant (docs/guide/python.md).
+//!
+//! Tests: crates/python/tests/test_results.py::test_policies_are_those_of_the_command_line,
+//! crates/python/tests/test_results.py::test_what_is_wrong_is_said
 
 use crate::ask::SourceArg;
 use crate::error::input;

@@ -1,4 +1,8 @@
-//! `sim` and `compare`, and their results and those of studies.
+//! `sim` and `compare`, and their results and those of studies. The bytes are those of the command
+//! (docs/guide/python.md).
+//!
+//! Tests: crates/python/tests/test_results.py::test_compare_gives_the_bytes_of_its_command,
+//! crates/python/tests/test_results.py::test_charts_are_those_of_the_page
 
 use crate::ask;
 use crate::error::input;

@@ -1,5 +1,7 @@
 //! A finished cell on its way from a worker to the process that writes the store: a dict of plain
-//! values, which any executor can carry.
+//! values, which any executor can carry (docs/guide/python.md, "Sweeps, and who runs them").
+//!
+//! Tests: crates/python/tests/test_executors.py::test_any_executor_gives_the_same
 
 use pyo3::prelude::*;
 use std::collections::BTreeMap;
@@ -31,6 +33,7 @@ pub(crate) struct Row {
 }
 
 impl Row {
+    /// For the way to another process.
     pub(crate) fn of(done: Done) -> Self {
         let record = done.record;
         Self {
@@ -55,6 +58,7 @@ impl Row {
         }
     }
 
+    /// Back from it; `of` and this one have the same fields.
     pub(crate) fn done(self) -> Done {
         Done {
             cell: self.cell,

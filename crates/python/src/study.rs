@@ -1,4 +1,6 @@
-//! `study run` of studies by name.
+//! `study run` of studies by name (docs/guide/python.md).
+//!
+//! Tests: crates/python/tests/test_results.py::test_study_gives_the_bytes_of_its_command
 
 use crate::ask;
 use crate::error::input;

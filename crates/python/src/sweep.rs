@@ -1,5 +1,9 @@
 //! Sweeps: run here on threads, or cell by cell by workers anywhere while one process writes the
-//! store.
+//! store. One process writes the store, whoever ran the cells (docs/guide/python.md, "Sweeps, and
+//! who runs them").
+//!
+//! Tests: crates/python/tests/test_executors.py,
+//! crates/python/tests/test_results.py::test_sweep_gives_the_bytes_of_its_command
 
 use crate::ask;
 use crate::error::input;
@@ -55,6 +59,7 @@ impl Sweep {
         wakeplace_store::run_cell(&point, (cell, number, seed), &program())
     }
 
+    /// Opens the store of this sweep, in memory where no path is given.
     fn store(&self, path: Option<&PathBuf>, workers: usize) -> Result<Store, StoreError> {
         let definition = Definition {
             sweep: &self.sweep,

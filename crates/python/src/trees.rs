@@ -1,5 +1,7 @@
 //! Policies that are a kernel tree's own code, `kernel:...`: they are built when they are first
-//! named. How far a build is goes to Python's logger `wakeplace`.
+//! named. How far a build is goes to Python's logger `wakeplace` (docs/guide/python.md).
+//!
+//! Tests: crates/python/tests/test_kernels.py
 
 use pyo3::prelude::*;
 use std::sync::Arc;

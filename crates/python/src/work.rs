@@ -1,5 +1,8 @@
 //! Long work: on a thread of its own and without the interpreter's lock, so that other threads of
-//! Python run and Ctrl-C is heard.
+//! Python run and Ctrl-C is heard (docs/guide/python.md, "Errors, Ctrl-C and threads").
+//!
+//! Tests: crates/python/tests/test_results.py::test_other_threads_run_meanwhile,
+//! crates/python/tests/test_results.py::test_ctrl_c_ends_a_comparison
 
 use pyo3::prelude::*;
 use std::any::Any;

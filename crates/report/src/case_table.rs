@@ -1,5 +1,7 @@
 //! The table of wake-up cases in a study, as it was published: a row per case, a column per
-//! counter, `published > simulated` in each cell.
+//! counter, `published > simulated` in each cell (docs/guide/report.md, "In the JSON").
+//!
+//! Tests: crates/cli/tests/all/wakeup_cases.rs::the_tables_of_a_study_have_a_legend
 
 use crate::{Align, Cell, Table, number};
 use wakeplace_metrics::{CaseCounts, WakeupCases};
@@ -38,6 +40,7 @@ pub(crate) fn tables(result: &Study, kind: &str, rows: &[&Row]) -> Vec<(String, 
     named.into_iter().map(one).collect()
 }
 
+/// One policy's table: counters that some case has.
 fn table(result: &Study, rows: &[&Row]) -> Table {
     let shown = |counter: &&str| {
         let of_counter = |name: &String| name.ends_with(&format!("_{counter}_total"));

@@ -1,4 +1,8 @@
-//! `sim` and `compare`.
+//! `sim` and `compare` (docs/guide/results.md, "Intervals"). JSON, CSV and Markdown have the
+//! figures that people see; names of columns stay.
+//!
+//! Tests: crates/report/src/comparison/tests.rs,
+//! crates/cli/tests/all/results.rs::compare_and_sim_follow_the_contract
 
 use crate::length::Length;
 use crate::phrase::{
@@ -129,6 +133,7 @@ fn length(comparison: &Comparison) -> String {
     length.shown()
 }
 
+/// For people: what was run, the tables, then what differs.
 fn human(comparison: &Comparison, result: &outcome::Comparison, style: Style) -> String {
     let line = |line: &String| wrap(line, style.width) + "\n";
     let mut text: String = heading(comparison).iter().map(line).collect();
@@ -152,6 +157,7 @@ fn human(comparison: &Comparison, result: &outcome::Comparison, style: Style) ->
     text + &states::human(&comparison.states, style)
 }
 
+/// The same as Markdown.
 fn document(comparison: &Comparison, result: &outcome::Comparison) -> String {
     let lines = heading(comparison);
     let lines = lines.iter().map(|line| markdown(line) + "\n\n");
@@ -426,6 +432,7 @@ fn csv(all: &[Comparison]) -> String {
     table.render(Format::Csv, Style::default())
 }
 
+/// One row per metric and policy. Its columns stay.
 fn csv_rows(comparison: &Comparison, table: &mut Table) {
     for (at, runs) in comparison.runs.iter().enumerate() {
         for (name, series) in series(&runs.metrics) {

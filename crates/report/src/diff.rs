@@ -1,5 +1,5 @@
 //! Two results, before and after: what was asked otherwise, and what became of every metric, paired
-//! by seed.
+//! by seed (docs/guide/results.md, "Two results").
 
 mod kept;
 mod left;
@@ -78,6 +78,7 @@ pub fn diff(
     })
 }
 
+/// Two runs side by side, over the seeds that both have.
 fn difference(
     old: Kept,
     new: Kept,

@@ -1,4 +1,5 @@
-//! JSON as the outward contract names it: results in the types of [`wakeplace_outcome`].
+//! JSON as the outward contract names it: results in the types of [`wakeplace_outcome`]
+//! (docs/guide/report.md, "In the JSON").
 
 use crate::RESULT_SCHEMA_VERSION;
 use crate::comparison::{intervals, verdicts};
@@ -62,6 +63,7 @@ pub(crate) fn comparison(found: &wakeplace_study::Comparison) -> Comparison {
     result
 }
 
+/// What a policy's runs came to, in the types of results.
 fn run(found: &wakeplace_study::Comparison, runs: &PolicyRuns) -> Run {
     let ext: Vec<SchedExt> = runs.reports.iter().filter_map(sched_ext).collect();
     Run {
@@ -86,6 +88,7 @@ fn run(found: &wakeplace_study::Comparison, runs: &PolicyRuns) -> Run {
     }
 }
 
+/// The metrics of a policy's runs with their statistics.
 fn metrics(runs: &PolicyRuns) -> Pairs<Metric> {
     let one = |(name, series): (String, wakeplace_metrics::Series)| {
         let summary = Summary::of(&series.values);
@@ -137,6 +140,7 @@ fn sched_ext(report: &RunReport) -> Option<SchedExt> {
     Some(told)
 }
 
+/// What a sched_ext scheduler's callbacks took.
 fn scheduler(ext: &SchedExtReport) -> SchedExt {
     let callback = |c: &wakeplace_study::CallbackTotals| {
         let figures = (c.calls, c.kfuncs, c.time_ns);

@@ -1,4 +1,6 @@
-//! Figures as text.
+//! Figures as text (docs/guide/results.md, "Intervals").
+//!
+//! Tests: below
 
 use serde_json::{Number, Value};
 

@@ -1,4 +1,7 @@
 //! Colour for people. It never carries what the words do not say.
+//!
+//! Tests: crates/report/src/comparison/tests.rs::colour_adds_nothing_but_colour,
+//! crates/report/src/table.rs::colour_changes_nothing_but_colour
 
 /// What a word or line says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

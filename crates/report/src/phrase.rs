@@ -1,4 +1,7 @@
-//! Differences as sentences, and what colour may add to them.
+//! Differences as sentences, and what colour may add to them (docs/guide/results.md, "Intervals").
+//! A sentence says no more than the interval does.
+//!
+//! Tests: below, crates/report/src/comparison/tests.rs
 
 use crate::paint::Tone;
 use crate::plain::plain;
@@ -225,6 +228,7 @@ fn besides(metric: &str, delta: &PairedDelta) -> String {
     format!("{name} {}", number::change(delta.delta_pct))
 }
 
+/// One change as a sentence: better, worse, within the margin, or perhaps chance.
 fn sentence(
     (base, other): (&str, &str),
     noun: &str,

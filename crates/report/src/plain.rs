@@ -1,7 +1,8 @@
 //! Metrics' names in plain words, by one rule: the unit goes, the statistic comes last.
 //!
 //! `wake_latency_us_p99` is "Wake-up latency, 99th percentile", `missed_periods_total` "Missed
-//! periods". The raw name stands beside it wherever there is room.
+//! periods". The raw name stands beside it wherever there is room (docs/guide/results.md,
+//! "Intervals").
 
 /// Parts that are a unit, which stands with the value.
 const UNITS: [&str; 8] = ["j", "w", "us", "ms", "s", "pct", "bogo", "total"];

@@ -1,4 +1,7 @@
-//! A sweep as a table: one row per point, means over its seeds.
+//! A sweep as a table: one row per point, means over its seeds (docs/guide/results.md, "Sweeps").
+//! Each run counts once.
+//!
+//! Tests: below, crates/cli/tests/all/sweeps.rs::no_run_counts_twice
 
 use crate::phrase::power_word;
 use crate::{Align, Cell, Table, short};
@@ -93,6 +96,7 @@ impl Points {
         (self.table, self.failed)
     }
 
+    /// The point that is open is whole: its row is made.
     fn end_point(&mut self) {
         if !self.group.is_empty() {
             let mut row = row(&self.group, &self.names, &self.metrics, self.for_people);
@@ -173,6 +177,7 @@ fn without_varied(record: &RunRecord) -> String {
     }
 }
 
+/// One point of the sweep: its values, its number of runs, means of its metrics.
 fn row(group: &[RunRecord], names: &[String], metrics: &[String], for_people: bool) -> Vec<Cell> {
     let first = &group[0];
     let name = |name: &String| -> Cell {

@@ -1,5 +1,5 @@
 //! What was published beside what was simulated, of several studies: tables by series and a count
-//! of directions. From the JSON of results only.
+//! of directions. From the JSON of results only (studies/README.md).
 
 use crate::html::read::{self, Parsed};
 use crate::phrase::interval_pct;
@@ -121,6 +121,7 @@ fn headlines<'a>(rows: impl Iterator<Item = &'a Row>) -> Vec<&'a Row> {
     found
 }
 
+/// One published figure beside ours, as a row of Markdown.
 fn line(study: &Study, row: &Row) -> String {
     let name = study.study.split('/').next_back().unwrap_or_default();
     let size = if study.quick { " (reduced)" } else { "" };

@@ -1,4 +1,8 @@
-//! Runs as CSV: one row per run.
+//! Runs as CSV: one row per run. Names of columns stay: programs read them (docs/guide/results.md,
+//! "What a result holds").
+//!
+//! Tests: crates/cli/tests/all/compared.rs::several_machines_and_loads_are_a_matrix,
+//! crates/cli/tests/all/report.rs::what_the_page_is_made_of_is_in_the_json
 
 use crate::{Cell, Format, Style, Table};
 use wakeplace_study::{RunTable, RunValues};

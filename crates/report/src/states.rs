@@ -1,4 +1,7 @@
-//! What everything was at some instants of a run (`sim --dump-state`).
+//! What everything was at some instants of a run (`sim --dump-state`). See docs/guide/report.md,
+//! "The state at a time".
+//!
+//! Tests: crates/cli/tests/all/results.rs::the_state_at_some_times
 
 use crate::{Align, Cell, Format, Style, Table, number, phrase};
 use wakeplace_outcome::{self as outcome, State, ranges};
@@ -30,6 +33,7 @@ pub(crate) fn human(states: &[MachineState], style: Style) -> String {
     states.iter().map(one).collect()
 }
 
+/// The CPUs at that instant, for people.
 fn cpus(cpus: &[CpuState]) -> Table {
     let figures = [
         "freq_khz",
@@ -119,6 +123,7 @@ pub(crate) fn outcome(state: &MachineState) -> State {
     }
 }
 
+/// A CPU in the types of results.
 fn cpu(cpu: &CpuState) -> outcome::CpuState {
     let (activity, idle_state) = match &cpu.activity {
         Activity::Busy => ("busy", None),

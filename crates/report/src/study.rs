@@ -1,4 +1,7 @@
-//! `study run`.
+//! `study run` (studies/README.md). JSON, CSV and Markdown have the figures that people see; names
+//! of columns stay.
+//!
+//! Tests: crates/report/src/study/tests.rs
 
 mod csv;
 mod promise;
@@ -50,6 +53,7 @@ pub fn studies(results: &[Study], format: Format, style: Style) -> String {
     }
 }
 
+/// What was run, in the lines before the tables.
 fn heading(result: &Study) -> Vec<String> {
     let mut lines = vec![
         format!("{}: {}", result.study, result.title),
@@ -80,6 +84,7 @@ fn platforms(result: &Study) -> String {
     names.join(", ")
 }
 
+/// For people.
 fn human(result: &Study, style: Style) -> String {
     let lines = heading(result);
     let line = |line: &String| wrap(line, style.width) + "\n";
@@ -111,6 +116,7 @@ fn human(result: &Study, style: Style) -> String {
     text
 }
 
+/// The same as Markdown.
 fn document(result: &Study) -> String {
     let mut text = format!("# {}\n\n", markdown(&result.title));
     let lines = heading(result);
@@ -183,6 +189,7 @@ pub(crate) fn power_of_case<'a>(result: &'a Study, case: &str, metric: &str) -> 
     row.power.as_deref()
 }
 
+/// Published beside simulated of one metric; columns that no row has are left out.
 fn table(result: &Study, rows: &[&Row], experiments: bool) -> Table {
     let means = rows.iter().any(|row| row.published.is_some());
     let has = Has {
@@ -297,6 +304,7 @@ fn goes_apart(result: &Study, row: &Row) -> bool {
     both.is_some_and(|(base, pct)| is_apart(base.simulated.mean, row.simulated.mean, pct))
 }
 
+/// What marks in the tables mean.
 fn footnotes(result: &Study) -> Vec<String> {
     let calibrated = result.rows.iter().any(|row| row.calibrated);
     let note = format!(

@@ -1,4 +1,7 @@
-//! A list as a table for people, CSV, Markdown or JSON.
+//! A list as a table for people, CSV, Markdown or JSON. All forms have the same cells; a new form
+//! escapes what its readers take for markup.
+//!
+//! Tests: below, crates/cli/tests/all/hostile_text.rs
 
 mod layout;
 
@@ -243,6 +246,7 @@ impl Table {
         }
     }
 
+    /// Rows as JSON objects.
     fn json(&self) -> String {
         let object = |row: &Vec<Cell>| {
             let keys = self.columns.iter().map(|(name, _)| name.clone());
@@ -264,6 +268,7 @@ impl Table {
         text
     }
 
+    /// A Markdown table, its cells escaped.
     fn markdown(&self) -> String {
         let line = |cells: Vec<String>| format!("| {} |\n", cells.join(" | "));
         let header = (0..self.columns.len()).map(|at| self.header(at));

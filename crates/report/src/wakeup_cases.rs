@@ -1,4 +1,6 @@
 //! `--export-wakeup-cases`: the table of the capacity-aware series, per policy and seed.
+//!
+//! Tests: crates/cli/tests/all/wakeup_cases.rs
 
 use crate::{Cell, Format, SCHEMA_VERSION, Style, Table, json};
 use serde_json::{Map, Value, json};
@@ -44,6 +46,7 @@ fn counters(counts: &CaseCounts) -> Map<String, Value> {
         .collect()
 }
 
+/// The table as JSON. Its keys stay.
 fn object(comparison: &Comparison) -> Value {
     let run = |(policy, seed, cases): (&str, u64, &WakeupCases)| {
         let case = |(number, counts): (usize, &CaseCounts)| {

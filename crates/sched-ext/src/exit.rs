@@ -1,4 +1,6 @@
-//! How a scheduler ends.
+//! How a scheduler ends. The words are the kernel's own (docs/rules/sched-ext.md#errors).
+//!
+//! Tests: crates/engine/tests/behaviour/sched_ext/errors.rs
 
 use std::fmt;
 

@@ -1,4 +1,6 @@
 //! What a program may read of tasks and CPUs.
+//!
+//! Tests: crates/cli/tests/all/schedulers.rs::calls_answer_as_a_kernel_does
 
 use crate::{CgroupId, TaskId};
 

@@ -1,5 +1,9 @@
 //! What a callback may ask of the kernel: the kfuncs of sched_ext and the facts that programs read.
-//! Names without `scx_bpf_` are those of kfuncs.
+//! Names without `scx_bpf_` are those of kfuncs. A new one is offered to programs by
+//! `crates/foreign/src/kfuncs`.
+//!
+//! Tests: crates/sched-ext/tests/all/kernel.rs, crates/sched-ext/tests/all/again.rs,
+//! crates/cli/tests/all/schedulers.rs::calls_answer_as_a_kernel_does
 
 use crate::{CgroupId, CpuFacts, Events, ExitKind, RqClock, TaskFacts, TaskId, TimerId};
 

@@ -1,4 +1,6 @@
 //! Masks of CPUs.
+//!
+//! Tests: crates/sched-ext/tests/all/idle.rs::claims_and_masks
 
 /// Words that a mask of so many CPUs has.
 #[must_use]

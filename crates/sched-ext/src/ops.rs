@@ -1,4 +1,7 @@
-//! The callbacks of a scheduler (`struct sched_ext_ops`).
+//! The callbacks of a scheduler (`struct sched_ext_ops`). Their order is
+//! docs/rules/sched-ext.md#tasks; `crates/foreign/src/instance.rs` runs a program for each.
+//!
+//! Tests: crates/sched-ext/tests/all/life.rs, crates/engine/tests/behaviour/sched_ext/wild.rs
 
 use crate::{CgroupId, Exit, Kernel, TaskId, TimerId};
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-//! What people type.
+//! What people type (docs/guide/live.md, "Run").
 
 use crate::follow::Follow;
 use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
-//! `set` and `status`: speaks to the scheduler that runs.
+//! `set` and `status`: speaks to the scheduler that runs (docs/guide/live.md, "Steer").
+//!
+//! Tests: scripts/live/guest.sh
 
 use crate::Failure;
 use crate::args::Format;
@@ -50,6 +52,7 @@ fn in_force(status: &Status) -> String {
     text
 }
 
+/// Sends one request to the scheduler's socket and waits for the answer.
 fn ask(path: &Path, request: &Request) -> Result<Status, Failure> {
     let stream = socket::connect(path).map_err(|error| unreachable(path, &error))?;
     let broken = |error: std::io::Error| {

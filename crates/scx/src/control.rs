@@ -2,7 +2,8 @@
 //! The control socket: what a running scheduler is asked, by whom, and how it answers.
 //!
 //! One JSON object on one line each way, one request per connection. Requests reach the main loop,
-//! which owns the scheduler, through a channel; nothing here touches it.
+//! which owns the scheduler, through a channel; nothing here touches it (docs/guide/live.md,
+//! "Steer").
 
 pub(crate) mod lines;
 pub(crate) mod socket;

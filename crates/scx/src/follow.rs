@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
-//! `--follow`: power-policy follows the machine's source of power or its power profile.
+//! `--follow`: power-policy follows the machine's source of power or its power profile
+//! (docs/guide/live.md, "Steer"). It asks for changes as a user would, by the same words.
 
 mod daemon;
 

@@ -3,7 +3,10 @@
 //!
 //! Everything the kernel side keeps is in its mapped memory: the loader writes the core's context
 //! there before it attaches, and reads counters from it afterwards. What it changes later it
-//! changes through a program of the kernel side, so that the core's own rules apply it.
+//! changes through a program of the kernel side, so that the core's own rules apply it
+//! (docs/decisions/011). Whatever fails, nothing of it stays loaded.
+//!
+//! Tests: xtask/src/live/tests.rs, scripts/live/guest.sh
 
 use crate::machine::Machine;
 use libbpf_rs::btf::{Btf, types};

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 //! This machine as the core is told of it: topology from sysfs; capacities and energy model from
-//! the kernel too, or from a platform file that fits the machine.
+//! the kernel too, or from a platform file that fits the machine (docs/guide/live.md, "Run"). A
+//! platform file of another machine is refused with all that differs.
+//!
+//! Tests: crates/scx/src/machine/tests.rs
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -194,6 +197,7 @@ fn preempts_lazily(root: &Path) -> bool {
     models.is_ok_and(|models| models.contains("(lazy)"))
 }
 
+/// A level of the kernel's topology, in the core's form.
 fn level(level: &SysfsLevel) -> LevelFacts {
     let kind = level.kind;
     LevelFacts {
@@ -295,6 +299,7 @@ fn fitting(name: &str, kernel: &SysfsMachine) -> Result<Platform, Problem> {
     Err(Problem::DoesNotFit { name, mismatches })
 }
 
+/// Where the platform's clocks differ from the kernel's policies.
 fn compare_clocks(platform: &Platform, kernel: &SysfsMachine, mismatches: &mut Vec<String>) {
     for policy in &kernel.policies {
         let first = CpuId(u32::from(policy.cpus[0]));

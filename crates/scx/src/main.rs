@@ -3,7 +3,7 @@
 //! go, or the kernel throws it out; then the kernel's own scheduler is in force again.
 //!
 //! Exit codes: 0 ok, 1 the kernel ended it with an error, 2 usage or bad input, 3 this machine
-//! cannot.
+//! cannot (docs/guide/live.md, "Run").
 //!
 //! Tests: crates/scx/tests/parity, beside its modules
 
@@ -63,6 +63,7 @@ fn main() -> ExitCode {
     }
 }
 
+/// Carries out the command; the exit code.
 fn run(cli: &Cli) -> Result<u8, Failure> {
     let text = match &cli.command {
         Some(Command::Set { changes }) => client::set(&cli.socket, changes)?,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 //! What the kernel side counted, as what people read: sums by decision reason, by CPU class and by
-//! performance domain; wake-up latency; estimated energy.
+//! performance domain; wake-up latency; estimated energy (docs/guide/live.md, "Watch").
 
 pub(crate) mod latency;
 pub(crate) mod openmetrics;
@@ -33,6 +33,7 @@ pub(crate) struct Shape {
 }
 
 impl Shape {
+    /// The CPUs of each class and performance domain of the machine.
     pub(crate) fn new(machine: &Machine) -> Self {
         let class = |(at, name): (usize, &String)| {
             let of_class = |(_, class): &(usize, &usize)| **class == at;
@@ -259,6 +260,7 @@ impl<'a> Delta<'a> {
         Histogram::new(|bucket| self.sum(|c| c.duration[bucket]))
     }
 
+    /// What some CPUs counted within an interval.
     fn part(&self, interval_ns: u64) -> Part {
         let run_ns = self.sum(|c| c.run_ns);
         let all_ns = self.cpus.len() as f64 * interval_ns as f64;

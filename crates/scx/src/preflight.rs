@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
-//! What must hold before anything is loaded, said in words that help.
+//! What must hold before anything is loaded, said in words that help (docs/guide/live.md, "Run").
+//!
+//! Tests: crates/host/tests/probe.rs, xtask/src/live/tests.rs
 
 use std::fmt::Write;
 use std::path::Path;

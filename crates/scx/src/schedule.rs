@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-//! The scheduler's life: check, load, attach, watch, let go.
+//! The scheduler's life: check, load, attach, watch, let go. It changes nothing before it attaches,
+//! and whatever ends it, the kernel's own scheduler is in force again (docs/guide/live.md, "Run").
+//!
+//! Tests: xtask/src/live/tests.rs, scripts/live/guest.sh, scripts/live/systemd.sh
 
 use crate::args::{Cli, ModeArg};
 use crate::control::socket::SocketError;
@@ -203,6 +206,7 @@ impl Running {
         Ok(())
     }
 
+    /// Takes over the profile that the machine is to have now.
     fn follow(&mut self, follower: &mut Follower) {
         if let Some(warning) = follower.warning() {
             say(&warning);
@@ -247,6 +251,7 @@ impl Running {
         Ok(())
     }
 
+    /// All counters as they are now.
     fn sample(&self) -> Sample {
         let owned = |(key, value): &(&'static str, String)| ((*key).to_owned(), value.clone());
         Sample {
@@ -293,6 +298,7 @@ fn finish(live: Live) -> Result<u8, Failure> {
     }
 }
 
+/// Why the kernel ended the scheduler, in words.
 fn words(exit: &Exit) -> String {
     let mut text = exit.reason.clone();
     if !exit.message.is_empty() {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 //! Statistics as the scx tools read them: their protocol (crate `scx_stats`) on their socket, one
 //! line each way, as many requests per connection as the reader likes. The server is ours: theirs
-//! takes lines of any length from any number of clients.
+//! takes lines of any length from any number of clients (docs/guide/live.md, "Watch").
 
 mod text;
 

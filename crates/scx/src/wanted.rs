@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
-//! What the user wants: a policy's name, a mode, single parameters; and the policy they make.
+//! What the user wants: a policy's name, a mode, single parameters; and the policy they make
+//! (docs/guide/live.md, "Steer").
 
 use wakeplace_policy_sys::{Mode, Policy, PolicyError};
 use wakeplace_text::{did_you_mean, nearest};

@@ -1,7 +1,10 @@
 //! What a store must be before anything of it is believed. It may come from anybody.
 //!
 //! All but the figures of a run is computed again: which cells there are, what each of them is of,
-//! and its key. The figures have a sum, which tells an accident, and no forgery.
+//! and its key. The figures have a sum, which tells an accident, and no forgery
+//! (docs/guide/results.md, "Sweeps").
+//!
+//! Tests: crates/store/tests/all/forged.rs, crates/store/tests/all/damage.rs
 
 use crate::error::Flaw;
 use crate::sweep::expected;

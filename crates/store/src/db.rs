@@ -1,4 +1,4 @@
-//! The store: one SQLite file with the runs of one sweep.
+//! The store: one SQLite file with the runs of one sweep (docs/guide/results.md, "Sweeps").
 
 use crate::error::Flaw;
 use crate::guard::Steps;
@@ -101,6 +101,7 @@ impl Store {
         claimed.map_err(|flaw| self.failed(flaw))
     }
 
+    /// The next chunk that nobody works on, leased; None: there is none now.
     fn try_claim(&mut self) -> Result<Option<(usize, Vec<usize>)>, Flaw> {
         let (cells, size) = (self.cells, self.chunk);
         let owner = self.owner.clone();
@@ -162,6 +163,7 @@ impl Store {
         given.map(drop).map_err(|error| self.failed(error))
     }
 
+    /// Writes finished cells and ends leases in one transaction.
     fn try_commit(&mut self, done: &[Done], ended: &[usize]) -> rusqlite::Result<()> {
         self.steps.begin();
         let immediate = TransactionBehavior::Immediate;

@@ -1,4 +1,7 @@
-//! Why a store cannot be used.
+//! Why a store cannot be used (docs/guide/results.md, "Sweeps").
+//!
+//! Tests: crates/store/tests/all/damage.rs,
+//! crates/cli/tests/all/sweeps.rs::a_store_of_anybodys_ends_with_a_sentence
 
 use crate::guard::MAX_ROW;
 use rusqlite::ErrorCode;

@@ -3,6 +3,9 @@
 //!
 //! What is switched off and why: <https://www.sqlite.org/security.html>, "Untrusted SQLite Database
 //! Files".
+//!
+//! Tests: crates/store/tests/all/forged.rs::what_is_none_of_a_stores_tables_is_refused,
+//! fuzz/tests/all/mutations.rs
 
 use crate::place::beside;
 use rusqlite::config::DbConfig;
@@ -69,6 +72,7 @@ pub(crate) fn open(file: Option<&Path>) -> rusqlite::Result<(Connection, Steps)>
     Ok((connection, steps))
 }
 
+/// Switches off all that a file could make SQLite do.
 fn restrict(connection: &Connection) -> rusqlite::Result<()> {
     for (switch, on) in [
         (DbConfig::SQLITE_DBCONFIG_DEFENSIVE, true),

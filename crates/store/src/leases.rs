@@ -1,4 +1,8 @@
-//! Leases: which process works on which chunk of cells, and until when.
+//! Leases: which process works on which chunk of cells, and until when (docs/guide/results.md,
+//! "Sweeps").
+//!
+//! Tests: crates/store/tests/all/leases.rs,
+//! crates/cli/tests/all/sweeps.rs::two_processes_share_a_store
 
 use crate::error::Flaw;
 use crate::owner::is_gone;

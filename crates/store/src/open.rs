@@ -1,4 +1,7 @@
-//! How a store is opened, or made.
+//! How a store is opened, or made (docs/guide/results.md, "Sweeps").
+//!
+//! Tests: crates/store/tests/all/names.rs,
+//! crates/cli/tests/all/sweeps.rs::a_store_of_something_else_is_refused
 
 use crate::check::{APPLICATION, MAX_CHUNK, SCHEMA, VERSION};
 use crate::owner::Owner;
@@ -33,6 +36,7 @@ impl Store {
         Self::begin(None, definition)
     }
 
+    /// Opens the file, or makes the tables in a new one.
     fn begin(file: Option<&Path>, definition: &Definition<'_>) -> Result<Self, StoreError> {
         let path = file.unwrap_or(Path::new(":memory:"));
         let opened = guard::open(file);
@@ -89,6 +93,7 @@ fn prepare(
     Ok(chunk)
 }
 
+/// Makes the tables of a new store, and writes what it is of.
 fn create(change: &Transaction<'_>, definition: &Definition<'_>) -> rusqlite::Result<()> {
     change.execute_batch(SCHEMA)?;
     change.pragma_update(None, "application_id", APPLICATION)?;

@@ -1,4 +1,4 @@
-//! Which process holds a lease, and whether it is still there.
+//! Which process holds a lease, and whether it is still there (docs/guide/results.md, "Sweeps").
 
 use std::fs;
 use std::sync::atomic::{AtomicU64, Ordering};

@@ -1,4 +1,7 @@
-//! A table of runs as a Parquet file, which Polars, pandas, DuckDB and Arrow read.
+//! A table of runs as a Parquet file, which Polars, pandas, DuckDB and Arrow read
+//! (docs/guide/python.md, "Tables"). Names and types of columns stay: programs read them.
+//!
+//! Tests: below, crates/store/src/read.rs::parts_become_one_file
 
 use parquet::basic::{Compression, LogicalType, Repetition, Type as Physical};
 use parquet::data_type::{ByteArray, ByteArrayType, DataType, DoubleType, Int64Type};
@@ -44,6 +47,7 @@ impl<W: Write + Send> ParquetRuns<W> {
         self.group(table).map_err(system_error)
     }
 
+    /// Writes a table as a group of rows.
     fn group(&mut self, table: &RunTable) -> Result<()> {
         let mut group = self.writer.next_row_group()?;
         for column in &table.columns {
@@ -93,6 +97,7 @@ fn optional<D: DataType>(
     Ok(())
 }
 
+/// A field for each column. Names and types stay: programs read them.
 fn schema(table: &RunTable) -> Result<Type> {
     let field = |column: &wakeplace_study::RunColumn| {
         let (physical, logical, needed) = match &column.values {

@@ -1,4 +1,7 @@
-//! What stands where a store is to be: an ordinary file, or nothing yet.
+//! What stands where a store is to be: an ordinary file, or nothing yet (docs/guide/results.md,
+//! "Sweeps").
+//!
+//! Tests: crates/store/tests/all/names.rs
 
 use crate::StoreError;
 use std::fs::File;

@@ -1,4 +1,7 @@
-//! Runs read back from a store, a part at a time: memory does not grow with the sweep.
+//! Runs read back from a store, a part at a time: memory does not grow with the sweep
+//! (docs/guide/results.md, "Sweeps").
+//!
+//! Tests: below, crates/store/tests/all/damage.rs
 
 use crate::error::Flaw;
 use crate::row::{CELLS, Names, Reader, metric_names};
@@ -7,8 +10,8 @@ use rusqlite::params;
 use std::io::Write;
 use wakeplace_study::{RunRecord, RunTable};
 
-/// Rows that are in memory at once.
-const PART: usize = 4096;
+/// Rows that are in memory at once; in the test below few enough for several parts.
+const PART: usize = if cfg!(test) { 3 } else { 4096 };
 /// Bytes of the metrics of such a part, about.
 const PART_BYTES: usize = 1 << 28;
 
@@ -27,12 +30,14 @@ impl Store {
         metric_names(self.reading()).map_err(|flaw| self.failed(flaw))
     }
 
-    /// Calls `each` with all finished cells, part by part.
+    /// Calls `each` with the finished cells in the order of their numbers, a part of them at a
+    /// time. A part has at most `PART` cells, fewer where their metrics are large.
     pub(crate) fn each_part<E: From<StoreError>>(
         &self,
         mut each: impl FnMut(Vec<Done>) -> Result<(), E>,
     ) -> Result<(), E> {
-        // From the first number that a row can have: what is out of range is seen.
+        // From the smallest number that SQLite can hold: a row with a number below 0 is found, and
+        // refused as damage.
         let mut from = i64::MIN;
         loop {
             let part = self.part(from).map_err(|flaw| self.failed(flaw))?;
@@ -78,7 +83,8 @@ impl Store {
         record.with_power(modelled)
     }
 
-    /// Writes all runs as a Parquet file, one row per run; `labels` are the varied keys.
+    /// Writes all runs as a Parquet file, one row per run; `labels` are the varied keys. Names and
+    /// metrics leave the program as they are stored: a reader of the file must expect any text.
     ///
     /// # Errors
     /// It cannot be read or written.
@@ -93,5 +99,65 @@ impl Store {
             Ok(file.add(&RunTable::with_columns(part, labels, &metrics))?)
         })?;
         Ok(file.finish()?)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::{Definition, Store, run};
+    use parquet::file::reader::{FileReader, SerializedFileReader};
+    use wakeplace_study::{Axis, Design, Request, RunTable, Source, Sweep};
+
+    /// Goal: a store's parts become one file, which has the columns of each run once and in order.
+    /// Method: eight cells in parts of three, beside a file of the same runs made without a store.
+    #[test]
+    fn parts_become_one_file() {
+        let base = Request {
+            platforms: vec![Source::named("hikey960")],
+            workloads: vec![Source::named("periodic:n=2")],
+            policies: vec!["linux-7.3".to_owned()],
+            seeds: vec![1, 2],
+            duration_ns: Some(30_000_000),
+            ..Request::default()
+        };
+        let axes = vec![Axis::parse("workload.n=1..4:4").expect("an axis")];
+        let sweep = Sweep::new(base, axes, Design::Grid).expect("a sweep");
+        let of = Definition {
+            sweep: &sweep,
+            program: "a test",
+            said: "a test".to_owned(),
+            workers: 1,
+        };
+        let folder = tempfile::tempdir().expect("a folder");
+        let mut store = Store::open(&folder.path().join("runs.db"), &of).expect("a store");
+        run(&sweep, &mut store, (1, "a test"), &|_| {}).expect("runs");
+        let mut exported = Vec::new();
+        let labels = sweep.labels();
+        (store.export_parquet(&mut exported, &labels)).expect("an export");
+
+        let cells: Vec<_> = (0..8)
+            .map(|cell| {
+                let (point, seed) = sweep.cell(cell);
+                sweep.point(point).expect("a point").run(seed)
+            })
+            .collect();
+        let metrics = store.metrics().expect("names");
+        let table = RunTable::with_columns(&cells, &labels, &metrics);
+        let whole = crate::write_parquet(&table).expect("a file");
+        let (parts, rows) = read(exported);
+        assert_eq!((parts, rows.len()), (3, 8));
+        assert_eq!(rows, read(whole).1);
+    }
+
+    /// How many groups of rows a file has, and its rows, column by column.
+    fn read(file: Vec<u8>) -> (usize, Vec<Vec<(String, String)>>) {
+        let reader = SerializedFileReader::new(bytes::Bytes::from(file)).expect("a file");
+        let rows = reader.get_row_iter(None).expect("rows").map(|row| {
+            let row = row.expect("a row");
+            let columns = row.get_column_iter();
+            let column = columns.map(|(name, value)| (name.clone(), value.to_string()));
+            column.collect()
+        });
+        (reader.num_row_groups(), rows.collect())
     }
 }

@@ -1,4 +1,9 @@
-//! Rows of a store: how a finished cell is written, and how it is read and believed.
+//! Rows of a store: how a finished cell is written, and how it is read and believed. A column that
+//! is written is one that the sum has and the reader checks; a store of an earlier version stays
+//! readable or is refused (docs/guide/results.md, "Sweeps").
+//!
+//! Tests: crates/store/tests/all/forged.rs::a_row_that_is_not_as_it_was_is_refused,
+//! crates/store/tests/all/damage.rs
 
 use crate::Done;
 use crate::error::Flaw;
@@ -58,6 +63,7 @@ pub(crate) fn sweep_sum(definition: &str, said: &str, cells: i64, chunk: i64) ->
         .end()
 }
 
+/// Writes what a point of the sweep is, once.
 pub(crate) fn put_point(
     change: &Transaction<'_>,
     point: usize,
@@ -119,6 +125,7 @@ fn point_sum(point: usize, texts: [&str; 9], duration_ns: u64) -> i64 {
     sum.number(duration_ns).end()
 }
 
+/// Writes a finished cell with its sum.
 pub(crate) fn put_run(
     change: &Transaction<'_>,
     done: &Done,

@@ -1,4 +1,8 @@
-//! A sweep on some threads: cells are claimed in chunks, run, and committed in batches.
+//! A sweep on some threads: cells are claimed in chunks, run, and committed in batches. A cell is
+//! committed once, whoever ran it; the result does not depend on threads (docs/guide/results.md,
+//! "Sweeps").
+//!
+//! Tests: crates/cli/tests/all/sweeps.rs::a_killed_sweep_goes_on, crates/store/tests/all/leases.rs
 
 use crate::{Done, Store, StoreError};
 use std::collections::BTreeMap;
@@ -109,6 +113,7 @@ fn now() -> Instant {
     Instant::now()
 }
 
+/// One thread: takes cells, runs them, hands the records over.
 fn work(tasks: &Mutex<Receiver<Task>>, ran: &std::sync::mpsc::Sender<Ran>, program: &str) {
     loop {
         let task = tasks.lock().unwrap_or_else(PoisonError::into_inner).recv();
@@ -177,6 +182,8 @@ struct Driver<'a> {
 }
 
 impl Driver<'_> {
+    /// Hands tasks to the threads and takes what they finish, until all cells are done or it must
+    /// end.
     fn drive(
         &mut self,
         to_run: &SyncSender<Task>,
@@ -207,6 +214,7 @@ impl Driver<'_> {
         }
     }
 
+    /// A cell as a thread takes it.
     fn task(&mut self, chunk: usize, cell: usize) -> Task {
         let (number, seed) = self.sweep.cell(cell);
         Task {
@@ -250,6 +258,7 @@ impl Driver<'_> {
         Ok(())
     }
 
+    /// A cell is finished; its chunk may be.
     fn took(&mut self, (chunk, done): Ran) {
         self.summary.made += 1;
         self.summary.failed += usize::from(!done.record.error.is_empty());
@@ -276,6 +285,7 @@ impl Driver<'_> {
         }
     }
 
+    /// Writes what waits, and now and then asks how many cells others have finished.
     fn commit(&mut self) -> Result<(), StoreError> {
         self.store.commit(&self.waiting, &self.ended)?;
         self.commits += 1;

@@ -1,4 +1,6 @@
-//! A study for tests whose columns differ in one time only.
+//! A study for tests whose columns differ in one time only. It is compiled for tests alone.
+//!
+//! Tests: crates/study/src/promise/tests.rs, crates/study/src/tradeoff/tests.rs
 
 use crate::Study;
 

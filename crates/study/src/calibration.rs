@@ -1,4 +1,5 @@
-//! What was calibrated on published cells: the board's constant power, and arguments of workloads.
+//! What was calibrated on published cells: the board's constant power, and arguments of workloads
+//! (studies/README.md).
 
 use crate::Study;
 use crate::file::{CPU_ENERGY, Cell, Figure, StudyFile, WORK_ENERGY};

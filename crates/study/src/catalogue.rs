@@ -1,4 +1,4 @@
-//! The studies that are built into the program.
+//! The studies that are built into the program (studies/README.md).
 
 use crate::{Source, Study, StudyError};
 use std::fs::File;

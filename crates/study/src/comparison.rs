@@ -1,4 +1,7 @@
-//! What an experiment found.
+//! What an experiment found (docs/guide/results.md, "What a result holds"). All forms of a result
+//! are made of this.
+//!
+//! Tests: crates/study/src/comparison/tests.rs, crates/report/src/comparison/tests.rs
 
 mod cautions;
 mod endings;
@@ -283,6 +286,7 @@ fn missed(run: &PolicyRuns) -> Option<String> {
     })
 }
 
+/// Why the workload's own metric was not measured.
 fn unmeasured(runs: &[PolicyRuns]) -> Option<String> {
     let none = runs.iter().flat_map(|r| &r.metrics).all(|m| {
         let has = |metric: &str| m.values.get(metric).is_some();

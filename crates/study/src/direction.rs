@@ -1,4 +1,5 @@
-//! Whether a simulated change goes the way of the published one: the only place of this rule.
+//! Whether a simulated change goes the way of the published one: the only place of this rule
+//! (studies/README.md).
 
 /// Published changes below this are taken as "no change", %.
 const NO_CHANGE_PCT: f64 = 1.0;

@@ -1,4 +1,7 @@
-//! One platform, one workload, several policies, several seeds.
+//! One platform, one workload, several policies, several seeds (docs/guide/results.md, "What a
+//! result holds"). Results do not depend on how many threads run it.
+//!
+//! Tests: crates/study/src/experiment/tests.rs, crates/cli/tests/all/results.rs
 
 use crate::comparison::{
     Comparison, Origin, PolicyRuns, endings, hardware_clocks, modelled_power, together, warnings,
@@ -167,6 +170,7 @@ impl Experiment {
         (self.policies.len() + self.schedulers.len()) * self.seeds.len()
     }
 
+    /// All runs, policy by policy and seed by seed: results stand in this order.
     pub(crate) fn runs<'a>(
         &'a self,
         workloads: &'a [Workload],
@@ -192,6 +196,7 @@ impl Experiment {
         runs
     }
 
+    /// What finished runs come to; they stand in the order of `runs`.
     pub(crate) fn comparison(&self, workloads: &[Workload], finished: Vec<Finished>) -> Comparison {
         let judged: Vec<_> = finished.iter().filter_map(|f| f.judged.clone()).collect();
         let columns = self.contenders().map(|(name, policy, _)| (name, policy));
@@ -360,6 +365,7 @@ fn first_difference(runs: &[Run<'_>], first: &[Finished], second: &[Finished]) -
         .next()
 }
 
+/// The first thing in which two runs of the same inputs differ.
 fn difference(a: &Finished, b: &Finished) -> String {
     let (r, s) = (&a.report, &b.report);
     if r.events != s.events {

@@ -1,4 +1,5 @@
-//! `--hotplug '0s:1=off,2s:1=on'`: CPUs that leave and come back, as people write them.
+//! `--hotplug '0s:1=off,2s:1=on'`: CPUs that leave and come back, as people write them
+//! (docs/guide/model.md, "CPUs that come and go").
 
 use wakeplace_engine::Hotplug;
 use wakeplace_text::{did_you_mean, nearest, parse_duration_or_zero_ns, shorten};
@@ -26,6 +27,7 @@ pub fn parse_hotplug(text: &str) -> Result<Vec<Hotplug>, String> {
     steps.iter().enumerate().map(one).collect()
 }
 
+/// One step `TIME:CPU=on` or `TIME:CPU=off`.
 fn parse_step(step: &str) -> Result<Hotplug, String> {
     let form = "expected TIME:CPU=on or TIME:CPU=off, as `2s:1=off`";
     let (time, rest) = step

@@ -1,4 +1,5 @@
-//! What a platform, a workload or a policy is, as a hash: equal hashes, equal input of the engine.
+//! What a platform, a workload or a policy is, as a hash: equal hashes, equal input of the engine
+//! (docs/guide/results.md, "What a result holds").
 
 use sha2::{Digest, Sha256};
 use std::fmt::{Debug, Write};

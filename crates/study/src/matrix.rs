@@ -1,4 +1,8 @@
-//! Several experiments as one: platforms by workloads, on one pool of threads.
+//! Several experiments as one: platforms by workloads, on one pool of threads
+//! (docs/guide/results.md, "What a result holds").
+//!
+//! Tests: crates/cli/tests/all/compared.rs::several_machines_and_loads_are_a_matrix,
+//! crates/study/src/request.rs::a_matrix_is_its_comparisons
 
 use crate::pool::{Progress, execute};
 use crate::{Comparison, Experiment, StudyError};

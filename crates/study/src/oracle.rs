@@ -1,5 +1,8 @@
 //! `--oracle`: how far a run's energy is from that of the best static placement of its load
 //! (docs/decisions/036). The load is what the run's tasks did; the optimum knows no policy.
+//!
+//! Tests: below, crates/optimum/tests/brute_force.rs,
+//! crates/cli/tests/all/bad_input.rs::the_oracle_wants_a_machine_that_stays_as_it_is
 
 use crate::StudyError;
 use wakeplace_engine::{Happening, Observer, Options, RunReport};
@@ -45,6 +48,7 @@ pub(crate) struct Demand {
 }
 
 impl Demand {
+    /// The platform's speeds by operating point, on the search's scale.
     pub(crate) fn new(platform: &Platform) -> Self {
         let ids = || (0..).take(platform.cpus.len()).map(CpuId);
         let speed = |cpu: CpuId| {

@@ -1,4 +1,8 @@
-//! Which runs a study consists of.
+//! Which runs a study consists of. Runs stand in the order of cases, columns and seeds: results
+//! rely on it, not on who ran first (studies/README.md).
+//!
+//! Tests: crates/study/src/study/tests.rs::sizes_count_the_seeds_of_cases,
+//! crates/study/src/study/tests.rs::threads_change_nothing_and_base_rows_have_no_change
 
 use crate::experiment::{expand, measured_by};
 use crate::file::{Case, Column, StudyFile, Variation, with};

@@ -1,5 +1,5 @@
 //! `--policy-at 10s=power-policy=powersaving`: parameters that change in a run, as people write
-//! them.
+//! them (docs/guide/results.md, "Settings").
 
 use wakeplace_engine::PolicyChange;
 use wakeplace_text::{parse_duration_or_zero_ns, shorten};

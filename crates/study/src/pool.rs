@@ -1,4 +1,9 @@
-//! Runs on several threads, with results in the order in which they were asked for.
+//! Runs on several threads, with results in the order in which they were asked for
+//! (docs/guide/results.md, "What a result holds"). The order of results is that of the questions,
+//! whichever thread was first.
+//!
+//! Tests: crates/study/src/pool/tests.rs,
+//! crates/study/src/experiment/tests.rs::the_number_of_threads_changes_nothing
 
 use crate::StudyError;
 use crate::oracle::{Demand, Judged, judge};
@@ -99,6 +104,7 @@ impl Run<'_> {
         Ok(finished)
     }
 
+    /// One run with all that is measured of it; an observer of the caller's hears it, too.
     fn measured(&self, observer: Option<&mut dyn Observer>) -> Result<Finished, StudyError> {
         let mut collector = RunMetrics::collector(self.platform, self.workload, self.options);
         let mut demand = self.oracle.map(|_| Demand::new(self.platform));

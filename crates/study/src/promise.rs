@@ -2,7 +2,10 @@
 //!
 //! A *gain* is a change for the better that the 95 % interval tells from chance; a *loss* one for
 //! the worse. Whoever saves energy, told from chance, may lose: that is what it is saved in
-//! exchange for. Energy is counted per unit of work where the workload counts work.
+//! exchange for. Energy is counted per unit of work where the workload counts work
+//! (studies/README.md). A gain whose interval reaches nothing is none.
+//!
+//! Tests: crates/study/src/promise/tests.rs
 
 use crate::comparison::PolicyRuns;
 use crate::file::{CPU_ENERGY, Feature, Promise as Said, StudyFile};
@@ -139,6 +142,7 @@ impl Of<'_> {
         change(self.runs, (from, to), metric, work)
     }
 
+    /// What became of one goal of a case.
     fn row(&self, goal: &str) -> PromiseRow {
         let kept = self.said.features.iter().filter_map(|f| self.kept(f, goal));
         let best = kept.reduce(|a, b| if b.gain_pct > a.gain_pct { b } else { a });
@@ -183,6 +187,7 @@ impl Of<'_> {
         })
     }
 
+    /// The worst loss of a column against the base, in metrics beside energy; None: it has not run.
     fn loss(&self, column: usize) -> Option<Loss> {
         let at = self.at(column)?;
         let energy = self.change(0, at, CPU_ENERGY);

@@ -17,6 +17,11 @@
 //! assert_eq!(comparisons[0].runs[1].metrics.len(), 3);
 //! # Ok::<(), wakeplace_study::StudyError>(())
 //! ```
+//!
+//! See CONTRIBUTING.md, "Add an argument". A new argument changes `Request` and its entry in
+//! `ask/arguments.rs`.
+//!
+//! Tests: below, crates/study/src/ask/tests.rs
 
 use crate::experiment::expand;
 use crate::oracle::check_fixed;
@@ -254,6 +259,7 @@ impl Request {
         self.workloads.iter().map(one).collect()
     }
 
+    /// The workload with the deadlines and the jitter that are asked for.
     fn varied(&self, spec: Spec) -> Result<Spec, StudyError> {
         let spec = match &self.deadlines {
             None => spec,
@@ -278,6 +284,7 @@ impl Request {
         Ok((policies, options))
     }
 
+    /// One platform and one workload under all policies.
     fn experiment(
         &self,
         platform: &Platform,

@@ -1,4 +1,7 @@
-//! From finished runs to the rows of a study.
+//! From finished runs to the rows of a study (studies/README.md).
+//!
+//! Tests: crates/study/src/study/tests.rs::published_figures_are_those_of_the_mail,
+//! crates/study/src/study/tests.rs::the_cell_the_platform_names_is_marked
 
 use crate::comparison::PolicyRuns;
 use crate::file::{Cell, StudyFile};

@@ -1,4 +1,5 @@
-//! Runs as a table: one row per run, columns by name. What CSV, Parquet and Arrow are made of.
+//! Runs as a table: one row per run, columns by name. What CSV, Parquet and Arrow are made of
+//! (docs/guide/results.md, "What a result holds").
 
 use crate::{Comparison, PolicyRuns};
 use std::collections::{BTreeMap, BTreeSet};

@@ -1,4 +1,7 @@
-//! A sched_ext scheduler in the place of a policy.
+//! A sched_ext scheduler in the place of a policy (docs/guide/schedulers.md).
+//!
+//! Tests: crates/study/src/experiment/tests.rs::a_scheduler_takes_part,
+//! crates/study/src/experiment/tests.rs::a_scheduler_that_cannot_be_loaded_is_named
 
 use crate::StudyError;
 use std::sync::Arc;

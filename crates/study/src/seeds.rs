@@ -1,4 +1,4 @@
-//! Seeds as people write them: `5`, `4..6`, `1,5,9`.
+//! Seeds as people write them: `5`, `4..6`, `1,5,9` (docs/guide/results.md, "What a result holds").
 
 /// Most seeds, by option and in files of studies and sweeps.
 pub(crate) const MAX_SEEDS: u64 = 100_000;

@@ -1,4 +1,4 @@
-//! `--set KEY=VALUE`: who takes which key.
+//! `--set KEY=VALUE`: who takes which key (docs/guide/results.md, "Settings").
 
 use crate::hotplug::shown;
 use crate::{Argument, Command, StudyError, argument};

@@ -1,4 +1,8 @@
-//! Named studies: several cases on one platform, with published figures beside.
+//! Named studies: several cases on one platform, with published figures beside (studies/README.md).
+//! What was calibrated is marked; what was not published is not judged.
+//!
+//! Tests: crates/study/src/study/tests.rs,
+//! crates/cli/tests/all/results.rs::a_study_runs_and_lists_its_rows
 
 use crate::comparison::{PolicyRuns, hardware_clocks, modelled_power, oddities, one_seed};
 use crate::experiment::{all_options, group};
@@ -182,6 +186,7 @@ impl Study {
         result.sensitivity = Some(found.rows);
     }
 
+    /// What finished runs come to: rows, verdict, conclusions, notes.
     fn result(
         &self,
         how: &StudyOptions,
@@ -248,6 +253,7 @@ impl Study {
         })
     }
 
+    /// What a reader must know of the figures, each sentence once.
     fn notes(
         &self,
         how: &StudyOptions,

@@ -1,4 +1,6 @@
-//! The energy meter of all runs, as traces ask it.
+//! The energy meter of all runs, as traces ask it (docs/guide/traces.md, "What no kernel records").
+//!
+//! Tests: none; the meter that it asks has them (crates/metrics/src/meter.rs).
 
 use wakeplace_engine::{Happening, Observer};
 use wakeplace_metrics::{EnergyMeter, PlatformPower, scaled, scaled_unit};

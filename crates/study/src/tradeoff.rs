@@ -3,7 +3,7 @@
 //!
 //! A column *beats* another in a cell if it takes less energy by more than the margin and its
 //! latency is not worse by more than its own, or the other way round. Such a saving must be told
-//! from chance by the 95 % interval of the differences that are paired by seed.
+//! from chance by the 95 % interval of the differences that are paired by seed (studies/README.md).
 
 use crate::comparison::PolicyRuns;
 use crate::file::{StudyFile, Tradeoff as Said};
@@ -102,6 +102,7 @@ fn over_optimal(cases: &[&(&Planned, Vec<PolicyRuns>)], at: usize) -> Option<f64
     Some(sum? / cases.len() as f64)
 }
 
+/// The geometric means of a column over a group's cases.
 fn mean(
     said: &Said,
     group: &str,

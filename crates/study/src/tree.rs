@@ -1,4 +1,7 @@
-//! A kernel tree's own code in the place of a policy.
+//! A kernel tree's own code in the place of a policy (docs/guide/kernel.md, "In a run"). What a
+//! tree decides, the core has no part in.
+//!
+//! Tests: crates/cli/tests/all/kernel_runs.rs::a_comparison_does_not_depend_on_threads
 
 use crate::StudyError;
 use std::any::Any;

@@ -1,6 +1,7 @@
 //! What a study's figures mean, from the templates of its file.
 //!
-//! Counted are the study's own cases; variants, experiments and calibrated cells are not.
+//! Counted are the study's own cases; variants, experiments and calibrated cells are not
+//! (studies/README.md).
 
 use crate::direction::Direction;
 use crate::error::Flaw;
@@ -213,6 +214,7 @@ fn range(changes: &[f64]) -> Option<String> {
     (!parts.is_empty()).then(|| parts.join(" and "))
 }
 
+/// A range of changes in words; None: there are none.
 fn percents(changes: &[f64]) -> Option<String> {
     let low = changes.iter().copied().reduce(f64::min)?;
     let high = changes.iter().copied().reduce(f64::max)?;

@@ -28,6 +28,7 @@ pub fn parse_duration_or_zero_ns(text: &str) -> Result<u64, String> {
     )
 }
 
+/// A number with its unit in ns, exact.
 fn parse(text: &str, expected: &str) -> Result<u64, String> {
     let shown = crate::shorten(text);
     let end = text.find(|c: char| !c.is_ascii_digit() && c != '.');

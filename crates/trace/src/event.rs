@@ -1,4 +1,5 @@
-//! Events of a trace in the kernel's vocabulary, as its tracepoints have them.
+//! Events of a trace in the kernel's vocabulary, as its tracepoints have them
+//! (docs/guide/traces.md, "The kernel's events").
 
 /// A task as an event names it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

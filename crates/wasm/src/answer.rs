@@ -1,4 +1,4 @@
-//! From a question as JSON to its answer as JSON.
+//! From a question as JSON to its answer as JSON (docs/guide/playground.md).
 
 use crate::{COMMIT, door, names};
 use serde::Deserialize;
@@ -105,6 +105,7 @@ fn shown(fragment: Fragment) -> Value {
     json!({"title": fragment.title, "html": fragment.html, "drawn": fragment.drawn})
 }
 
+/// `sim` or `compare`, by how many policies are named.
 fn run(ask: &Ask) -> Result<Value, String> {
     let command = match ask.texts("policy").len() {
         0 | 1 => Command::Sim,

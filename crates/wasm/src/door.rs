@@ -1,4 +1,7 @@
-//! What the page calls, and what it is called with: addresses and lengths.
+//! What the page calls, and what it is called with: addresses and lengths. The page
+//! (`site/playground/worker.js`) calls these by name (docs/guide/playground.md).
+//!
+//! Tests: xtask/src/gives/playground.rs
 
 use crate::answer::{Asked, answer};
 use crate::memory::EXHAUSTED;

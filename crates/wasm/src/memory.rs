@@ -1,4 +1,7 @@
-//! The module's memory is bounded; a run that wants more ends in a trap, and the page says why.
+//! The module's memory is bounded; a run that wants more ends in a trap, and the page says why
+//! (docs/guide/playground.md, "Limits").
+//!
+//! Tests: xtask/src/gives/playground.rs
 
 use std::sync::atomic::AtomicBool;
 #[cfg(target_family = "wasm")]

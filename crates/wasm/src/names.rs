@@ -1,4 +1,7 @@
-//! What there is to choose from, with the words of the program's own lists.
+//! What there is to choose from, with the words of the program's own lists
+//! (docs/guide/playground.md).
+//!
+//! Tests: crates/wasm/src/answer/tests.rs::the_names_are_the_programs
 
 use crate::COMMIT;
 use serde_json::{Value, json};
@@ -7,6 +10,7 @@ use wakeplace_policy_sys::Policy;
 use wakeplace_study::{ARGUMENTS, Command, Kind};
 use wakeplace_workload::Spec;
 
+/// Everything that a form offers, as JSON that the page's scripts read.
 pub(crate) fn all() -> Result<Value, String> {
     let platforms: Vec<Value> = builtin_names().map(platform).collect::<Result<_, _>>()?;
     let models = Spec::catalogue().map(|model| {

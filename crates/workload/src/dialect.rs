@@ -1,4 +1,4 @@
-//! How older tools read rt-app files.
+//! How older tools read rt-app files (docs/guide/rt-app.md, "Dialects").
 
 use wakeplace_text::{did_you_mean, nearest};
 

@@ -1,5 +1,8 @@
 //! What can be wrong with a workload, and how it is said: `FILE:LINE:COL: message; expected ...;
-//! did you mean ...?`.
+//! did you mean ...?`. Each loader of the crate says its errors by this.
+//!
+//! Tests: crates/workload/tests/all/rtapp_files.rs,
+//! crates/cli/tests/all/said.rs::refusals_of_rtapp_files_name_the_key
 use std::fmt;
 use wakeplace_text::{did_you_mean, did_you_mean_first, nearest, shorten, shorten_to};
 

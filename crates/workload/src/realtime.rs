@@ -1,4 +1,5 @@
-//! The policies above the fair class and what Linux takes of their attributes.
+//! The policies above the fair class and what Linux takes of their attributes
+//! (docs/guide/rt-app.md, "Attributes").
 
 /// A policy above the fair class.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

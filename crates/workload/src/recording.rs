@@ -1,5 +1,5 @@
 //! What sort of file it is that is given as a workload or a recording, told by how it begins: never
-//! by a name that stands in it.
+//! by a name that stands in it (docs/guide/traces-in.md, "Forms").
 
 use crate::json::Text;
 

@@ -1,7 +1,12 @@
 //! What tasks do, fully expanded: one entry per thread, no more names to look up.
 //!
 //! This is all the engine knows of a workload. `Spec::expand` (crate root) makes it from an rt-app
-//! file or a model and a seed.
+//! file or a model and a seed. A new kind of step is one for the engine
+//! (`mechanics/script/steps.rs`), for the player of the tests and for readers of recordings
+//! (docs/guide/rt-app.md, "Events").
+//!
+//! Tests: crates/workload/tests/all/rtapp_scripts.rs, crates/engine/tests/behaviour/storm.rs,
+//! crates/workload/tests/all/shell.rs::a_program_without_a_limit_does_not_end
 
 mod event;
 mod measure;

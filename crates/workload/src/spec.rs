@@ -1,4 +1,8 @@
-//! What the user asked for: a file or a model, validated but not yet expanded.
+//! What the user asked for: a file or a model, validated but not yet expanded. The one way from an
+//! argument or a file to a workload, for every program (docs/guide/workloads.md).
+//!
+//! Tests: crates/workload/tests/all/periodic.rs::wrong_arguments_say_what_was_expected,
+//! crates/workload/tests/all/corpus.rs
 use crate::error::WorkloadError;
 use crate::models::{self, Model, ModelInfo};
 use crate::rtapp::template::Template;

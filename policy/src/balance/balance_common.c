@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
  * What both forms of load balancing use: the parts of a balance object, capacity as it is
- * refreshed on the way.
+ * refreshed on the way (docs/rules/balancing.md#reduced-capacity).
  *
  * Kernel: check_cpu_capacity(), kernel/sched/fair.c
  * Tests: fixtures/balance, all/balance.rs

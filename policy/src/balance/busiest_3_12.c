@@ -236,7 +236,8 @@ WP_FN u32 wp_find_busiest_queue_3_12(struct wp_ctx *ctx WP_NONNULL,
 WP_FN int wp_check_power_save_busiest_group_3_4(struct wp_ctx *ctx WP_NONNULL,
 						struct wp_lb_env *bal WP_NONNULL);
 
-/* Groups, amount and source in one; returns the source, WP_NONE: balanced. */
+/* The whole search: the busiest group, how much load is to move (bal->imbalance), and the CPU to
+ * take it from, which is returned. WP_NONE: balanced. */
 WP_INLINE u32 wp_find_busiest_3_12(struct wp_ctx *ctx, struct wp_lb_env *bal)
 {
 	struct wp_sg_lb_stats_5_4 zero = {0};

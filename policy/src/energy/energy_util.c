@@ -5,8 +5,11 @@
  * (docs/rules/energy-aware.md#compute-energy-v3, docs/rules/energy-aware.md#sd-ea,
  * docs/rules/energy-aware.md#util-of-candidate).
  *
+ * wp_cpu_util() is asked from 6.1 on: of the tests fixtures/energy (*-6-1, *-7-3) and
+ * all/energy_7_3_oracle.rs reach it, not all/energy_vectors.rs, which is of v3 and 5.0.
+ *
  * Kernel: cpu_util(), kernel/sched/fair.c
- * Tests: fixtures/energy, all/energy_vectors.rs
+ * Tests: fixtures/energy, all/energy_7_3_oracle.rs, all/energy_vectors.rs
  */
 #include "wakeplace/policy.h"
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
  * The record of one decision, before and after the rules have added to it (explain.h), and what a
- * copy of a context needs under another policy's parameters. Natively only; no decision depends on
- * any of it.
+ * copy of a context needs under another policy's parameters (docs/decisions/034). Natively only; no
+ * decision depends on any of it.
  *
  * Tests: all/explain.rs
  */

@@ -2,7 +2,8 @@
 /*
  * What the rules note while they decide, if they are asked to (explain.h): each rule says of each
  * CPU that it looks at why it goes on to the next. A later word counts more: a target that was busy
- * may come up again in the search around it. Natively only.
+ * may come up again in the search around it (docs/decisions/034). Natively only; no decision
+ * depends on a note.
  *
  * Tests: all/explain.rs
  */

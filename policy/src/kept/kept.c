@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
  * Sums that are kept (kept.h): where they are, what is due, and which sums a CPU is part of.
- * Natively only.
+ * Natively only. A kept sum must equal the walk that it stands for: no answer may depend on whether
+ * it is kept (docs/internals/performance.md, "What is kept").
  *
  * Tests: all/kept.rs
  */

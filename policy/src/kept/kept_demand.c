@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * The most demanding CPU of a frequency domain, kept (kept.h). Natively only.
+ * The most demanding CPU of a frequency domain, kept (kept.h). Natively only. It must equal the
+ * highest demand that the walk finds (docs/rules/capacity.md#schedutil).
  *
  * Tests: all/kept.rs
  */

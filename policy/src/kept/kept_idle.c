@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
  * Which CPUs are idle, one bit each, kept (kept.h), and the search of a domain by these bits
- * (idle_scan.c): the same CPU as a walk from behind the target on, and as many looked at. Natively
- * only.
+ * (idle_scan.c): the same CPU as a walk from behind the target on, and as many looked at
+ * (docs/rules/wake-ups.md#idle-scan). Natively only.
  *
  * Tests: all/kept.rs
  */

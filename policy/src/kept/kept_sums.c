@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
  * What balancing adds up over groups and domains, kept (kept.h), and the passes that can find
- * nothing by what is kept of the whole domain. Natively only.
+ * nothing by what is kept of the whole domain. Natively only. What a CPU adds here is what the
+ * walks of balancing (docs/rules/balancing.md#group-class) add: change both.
  *
  * Tests: all/kept.rs
  */

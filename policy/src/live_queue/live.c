@@ -2,7 +2,7 @@
 /*
  * What the live scheduler asks besides: signals that have not been updated for a while, what the
  * energy model says of time that was run, and whether an idle CPU without a tick should look for
- * work.
+ * work (docs/rules/live-queue.md#vq-timer).
  *
  * Tests: all/idle_pass.rs
  */

@@ -3,7 +3,8 @@
  * The live scheduler's queues: one per CPU, earliest eligible virtual deadline first, as the fair
  * class has it since 6.6. The home owns the queue (a dispatch queue of sched_ext, a list in the
  * simulator) and keeps it in the order of deadline_ns; what a task's times are, when its slice is
- * over, whom it preempts and who is due is decided here, for both.
+ * over, whom it preempts and who is due is decided here, for both (docs/rules/live-queue.md#vq-lag,
+ * docs/rules/live-queue.md#vq-slice, docs/rules/live-queue.md#vq-yield).
  *
  * Kernel: place_entity() as wp_live_queue_join(), entity_eligible(), update_deadline(),
  *         protect_slice() as wp_live_queue_protected_ns(), yield_task_fair() as wp_yield_task(),
@@ -197,8 +198,8 @@ WP_INLINE u64 wp_live_queue_protected_ns(const struct wp_ctx *ctx, const struct 
 	return wp_sub(wp_live_queue_slice_ns(ctx), wp_sub(now_ns, c->live.curr_start_ns));
 }
 
-/* Has the running task, at `curr`, had its share? Once it is not protected, also if it is level
- * with V: it would be ahead a moment later. */
+/* Has the running task, at virtual time `curr`, had its share? While it is protected: if `curr` is
+ * ahead of V. Later: also if `curr` is level with V, since it would be ahead a moment later. */
 WP_INLINE int wp_live_queue_had_share(const struct wp_cpu *c, u64 curr, u64 protected_ns,
 				      u64 now_ns)
 {

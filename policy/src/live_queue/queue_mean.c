@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * V, the mean of a live queue (queue.c), and what a task is owed that leaves it.
+ * V, the mean of a live queue (queue.c), and what a task is owed that leaves it
+ * (docs/rules/live-queue.md#vq-mean, docs/rules/live-queue.md#vq-lag).
  *
  * Virtual time of a task: its run time x 1024 / weight. Of a queue, V: the mean of its tasks'
  * times, by weight, the running one's included. A task that is behind V is owed time: it is

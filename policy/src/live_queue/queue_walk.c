@@ -2,7 +2,8 @@
 /*
  * Looks at the tasks that wait on a CPU, as begin, offer and end: who runs next there, and whether
  * a task that has just joined them runs at once. The home walks over the first that wait, in the
- * order of deadline_ns, offers each, and does what it is told.
+ * order of deadline_ns, offers each, and does what it is told (docs/rules/live-queue.md#vq-pick,
+ * docs/rules/live-queue.md#vq-preempt).
  *
  * Kernel: pick_eevdf() as wp_pick_offer(), wakeup_preempt_fair() as wp_preempt_begin(),
  *         kernel/sched/fair.c

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
  * What the searches for an idle CPU share: who is idle, who shares what, how a domain's list is
- * walked from a CPU on.
+ * walked from a CPU on (docs/rules/wake-ups.md#share-id, docs/rules/wake-ups.md#idle-scan).
  *
  * Kernel: cpus_share_cache(), cpus_share_resources(), kernel/sched/core.c; sched_idle_rq(),
  *         choose_sched_idle_rq() as wp_sched_idle_for(), choose_idle_cpu() as wp_free_for(),

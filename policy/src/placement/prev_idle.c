@@ -10,7 +10,8 @@
  * Whatever else could lead to another CPU, or change something, is left to the whole decision:
  * energy, packing, CPUs of different sizes, short wakers, clusters, a waker's CPU that counts as
  * free. The native core has no short cut: the parity test (crates/scx/tests/parity), which compares
- * the two, says that it never differs.
+ * the two, says that it never differs. A new rule of a wake-up that may choose otherwise
+ * (docs/rules/wake-ups.md#idle-sibling) is left to the whole decision here, too.
  *
  * Tests: fixtures/wake
  */

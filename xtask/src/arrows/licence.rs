@@ -153,6 +153,7 @@ fn all(rest: &mut &[&str], permitted: &dyn Fn(&str) -> bool) -> Result<bool> {
     Ok(value)
 }
 
+/// One licence, or an expression in brackets.
 fn one(rest: &mut &[&str], permitted: &dyn Fn(&str) -> bool) -> Result<bool> {
     match **rest {
         ["(", ref tail @ ..] => {

@@ -1,4 +1,7 @@
 //! The dependency arrows: who may know whom, under which licences, and what the core may touch.
+//!
+//! Tests: xtask/tests/all/repo.rs::the_arrows_hold, xtask/src/arrows/edges.rs,
+//! xtask/src/arrows/sources.rs
 
 mod edges;
 mod graph;

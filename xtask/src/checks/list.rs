@@ -1,4 +1,7 @@
-//! The checks, in the order in which they are done.
+//! The checks, in the order in which they are done. `.ci/run` and nightly both read it: a check
+//! stands here once.
+//!
+//! Tests: none; CI and nightly are its trial.
 
 use std::path::Path;
 

@@ -1,4 +1,6 @@
 //! All checks, in one list that `.ci/run` and `make nightly` read.
+//!
+//! Tests: none; CI and nightly are its trial.
 
 mod list;
 mod run;

@@ -1,4 +1,6 @@
 //! Runs the checks of the list: `.ci/run` stops at the first that fails, nightly does all.
+//!
+//! Tests: none; CI and nightly are its trial.
 
 use std::collections::BTreeMap;
 use std::fs::{self, File};
@@ -128,6 +130,7 @@ impl Sections {
         Ok(())
     }
 
+    /// All checks of `.ci/run`; the first that fails ends it.
     fn all(&mut self, own: &Path) -> Result<()> {
         for check in ALL.iter().filter(|check| check.in_ci()) {
             println!(

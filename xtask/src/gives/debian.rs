@@ -1,5 +1,7 @@
 //! Packages of Debian, unpacked below target: libraries to link with, programs of other machines.
 //! The host's own apt and dpkg know nothing of them, and it needs no root.
+//!
+//! Tests: none; nightly uses it for programs of arm64.
 
 use std::path::Path;
 

@@ -10,6 +10,8 @@
 //!
 //! Same sources and tools give the same bytes in any folder: paths are cut off, times are the
 //! commit's.
+//!
+//! Tests: none; nightly builds all of it twice, compares the bytes and installs the packages.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -91,6 +93,7 @@ impl Dist<'_> {
             .join(format!("lab/dist-{}", machine.name()))
     }
 
+    /// Removes what an earlier run left.
     fn clear(&self) -> Result<()> {
         let sh = &self.shop.sh;
         sh.remove_path(&self.work)?;
@@ -258,6 +261,7 @@ impl Dist<'_> {
         Ok(())
     }
 
+    /// SHA256SUMS of all that is given away.
     fn sums(&self) -> Result<()> {
         let mut names = Vec::new();
         for (folder, prefix) in [(self.to.clone(), "./"), (self.to.join("crates"), "crates/")] {

@@ -6,6 +6,8 @@
 //! Rust's library for wasm32 is rustup's where that can be had, else Debian's. WASM_LIBRARY=debian:
 //! that one in any case. WASM_PROFILE=dev: built quickly. PLAYGROUND_QUICK=1: that, a few runs, and
 //! in the browser no files and no runs without end.
+//!
+//! Tests: none; it is the test of the playground, which CI and nightly run.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;

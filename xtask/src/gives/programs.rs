@@ -1,6 +1,8 @@
 //! `cargo xtask programs`: static programs for other places than this machine's own folders: what
 //! runs inside the lab's guests (target/lab/{x86_64,arm64}), and what is given away
 //! (target/lab/dist-MACHINE).
+//!
+//! Tests: none; guests of the lab run what it builds.
 
 use std::fs;
 use std::path::{Path, PathBuf};

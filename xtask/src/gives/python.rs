@@ -5,6 +5,8 @@
 //! that version. PYTHON=python3.12: another interpreter. PYTEST='-k sweep': arguments of pytest.
 //! PYTHON_PROFILE=dev: built quickly with this machine's own linker and glibc, for work on it.
 //! WAKEPLACE=FILE: the program to compare with, of the same commit; else it is built.
+//!
+//! Tests: none; it runs crates/python/tests, in nightly.
 
 use std::fs;
 use std::path::PathBuf;
@@ -85,6 +87,7 @@ pub fn build(shop: &Shop, profile: &str, arm64: bool) -> Result<()> {
 }
 
 impl Python<'_> {
+    /// An environment of its own with what building and testing need.
     fn prepare(&self) -> Result<()> {
         let (sh, room) = (&self.shop.sh, &self.room);
         self.shop.setup(&["python"])?;
@@ -168,6 +171,7 @@ impl Python<'_> {
         }
     }
 
+    /// The wheel for this machine.
     fn of_this_machine(&self) -> Result<PathBuf> {
         let sh = &self.shop.sh;
         let machine = std::env::consts::ARCH;

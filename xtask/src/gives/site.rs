@@ -1,6 +1,8 @@
 //! `cargo xtask build-site [FOLDER]`: the site, one folder that any static host can serve and that
 //! can be opened from a disk. Documents become a book (mdBook), the playground stands beside it,
 //! and links are checked. SITE_PLAYGROUND=PAGE: this page instead of building one.
+//!
+//! Tests: xtask/src/site/mod.rs, xtask/src/site/links.rs
 
 use std::fs;
 

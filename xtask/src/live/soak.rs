@@ -16,6 +16,8 @@
 //!   With 16 ns an hour of an x86-64 guest of four CPUs takes about an hour of it, an arm64 guest's
 //!   40 minutes
 //! - SOAK_KEEP=target/soak: where parts are kept
+//!
+//! Tests: none; what it judges by is `judge`'s, which has tests.
 
 use std::path::PathBuf;
 

@@ -1,6 +1,8 @@
 //! What is tried in an emulated Debian machine whose first process is systemd: `cargo xtask
 //! live-unit`, the systemd unit (part of `make live-test`), and `cargo xtask dist-test`, which
 //! installs, runs and removes both Debian packages of `make dist`.
+//!
+//! Tests: none; it is itself a test (`make live-test`), of scripts/live/systemd.sh and deb.sh.
 
 use anyhow::{Context, Result};
 

@@ -257,6 +257,7 @@ pub fn idle(shop: &Shop, arguments: &[&str]) -> Result<()> {
 /// Whether to an idle CPU, how many others were busy, and the wait in us.
 type IdleWait = (bool, usize, f64);
 
+/// The table of the page.
 fn idle_table(found: &[Vec<IdleWait>]) -> String {
     let both = |values: &[f64]| match values {
         [] => "-".to_owned(),
@@ -293,6 +294,7 @@ fn idle_table(found: &[Vec<IdleWait>]) -> String {
     text + "\n"
 }
 
+/// The waits of one recording that ended on an idle CPU.
 fn idle_waits(recording: &str) -> Vec<IdleWait> {
     let mut running: BTreeMap<u32, String> = BTreeMap::new();
     let mut woken: BTreeMap<String, Wait> = BTreeMap::new();

@@ -5,6 +5,8 @@
 //! Each figure is the least of several runs, in processor time (user and system, as the kernel
 //! charged it to the process) and in wall time: on a shared machine only the first says something.
 //! WAKEPLACE_BENCH_QUICK=1: fewer and shorter runs. It judges nothing.
+//!
+//! Tests: none; it prints times and judges nothing.
 
 use std::path::{Path, PathBuf};
 
@@ -167,6 +169,7 @@ impl Bench<'_> {
         Ok(least)
     }
 
+    /// Simulated seconds a second on four machines.
     fn speeds(&self) -> Result<()> {
         let columns = ("simulated s per s, by", "processor", "wall", "must", "aim");
         let (what, cpu, wall, must, aim) = columns;
@@ -209,6 +212,7 @@ impl Bench<'_> {
         Ok(())
     }
 
+    /// How long the process takes to start, and how large the program is.
     fn start_and_size(&self) -> Result<()> {
         let (start, _) = self.measure(&["--version".to_owned()])?;
         let (cpu, wall) = (start.cpu * 1e3, start.wall * 1e3);

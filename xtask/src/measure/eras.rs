@@ -3,6 +3,8 @@
 //!
 //! Each workload runs under linux-6.2, then under linux-6.2 with one more group of rules as 6.12
 //! has them in each line, until it is linux-6.12, and under linux-6.2 with that group alone.
+//!
+//! Tests: none; the page that it writes is looked at.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -76,6 +78,7 @@ pub fn run(shop: &Shop) -> Result<()> {
 }
 
 impl Case<'_> {
+    /// The figures of one policy with these settings.
     fn run(&self, policy: &str, sets: &[&str]) -> Result<Figures> {
         let Self {
             program,
@@ -109,6 +112,7 @@ impl Case<'_> {
         Ok(figures.collect())
     }
 
+    /// The table of one machine and workload.
     fn table(&self, groups: &[String]) -> Result<String> {
         let (base, goal) = (self.run("linux-6.2", &[])?, self.run("linux-6.12", &[])?);
         let mut text = format!(

@@ -1,4 +1,7 @@
-//! What the program `wakeplace-fidelity` (crates/fidelity) says, to be read or as part of a page.
+//! What the program `wakeplace-fidelity` (crates/fidelity) says, to be read or as part of a page
+//! (docs/results/fidelity.md).
+//!
+//! Tests: crates/fidelity/tests/all, xtask/src/shop/page.rs::only_the_part_of_a_command_is_replaced
 
 use anyhow::{Context, Result};
 use serde::Deserialize;

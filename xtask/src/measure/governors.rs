@@ -5,6 +5,9 @@
 //! written to NAME-VERSION.txt beside our governors, whose test compares
 //! (docs/rules/cpuidle.md#recorded). Governors of which no recording is there are left out: ours
 //! have no such form.
+//!
+//! Tests:
+//! crates/engine/src/kernel/model/cpuidle/recorded.rs::teo_and_ladder_choose_as_the_kernels_own
 
 use std::path::Path;
 
@@ -62,6 +65,7 @@ pub fn run(shop: &Shop, trees: &[&str]) -> Result<()> {
     Ok(())
 }
 
+/// Builds a kernel's governor, asks it, and writes what it chose.
 fn record(shop: &Shop, work: &Path, folder: &Path, name: &str, version: &str) -> Result<()> {
     let out = shop.root.join(format!("{RECORDED}/{name}-{version}.txt"));
     if !out.exists() {

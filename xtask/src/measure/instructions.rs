@@ -2,7 +2,9 @@
 //! counted by valgrind. Time on a shared machine says little; a count is the same each time.
 //!
 //! The counts of the file are of one tool chain, which it names. With another the comparison says
-//! nothing and is skipped.
+//! nothing and is skipped (docs/internals/performance.md, "How to measure").
+//!
+//! Tests: none; nightly compares the counts.
 
 use std::fmt::Write as _;
 use std::path::Path;
@@ -84,6 +86,7 @@ pub fn run(shop: &Shop, arguments: &[&str]) -> Result<Vec<Finding>> {
     compare(shop, &program, &was)
 }
 
+/// Each run's count beside the recorded one; a finding for each that grew too much.
 fn compare(shop: &Shop, program: &Path, was: &str) -> Result<Vec<Finding>> {
     let mut findings = Vec::new();
     println!(
@@ -120,6 +123,7 @@ fn tool_chain(shop: &Shop) -> Result<String> {
     ))
 }
 
+/// The instructions of one run.
 fn count(shop: &Shop, program: &Path, what: &str, policy: &str) -> Result<u64> {
     let words = what.split(' ').chain(policy.split(' '));
     let said = cmd!(shop.sh, "valgrind --tool=cachegrind --cache-sim=no")

@@ -1,4 +1,5 @@
-//! The list of runs that are kept the same (`xtask/data/runs.txt`), and one run of it.
+//! The list of runs that are kept the same (`xtask/data/runs.txt`), and one run of it
+//! (docs/internals/checks.md, "Same runs").
 
 use std::fs;
 use std::path::{Path, PathBuf};

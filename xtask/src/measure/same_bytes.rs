@@ -1,6 +1,9 @@
 //! `cargo xtask same-bytes PROGRAM PROGRAM...`: are results the same bytes, whichever machine the
 //! program was built for and however? Makes the runs of `xtask/data/runs.txt` with each program and
-//! compares the JSON and all exports with those of the first.
+//! compares the JSON and all exports with those of the first (docs/internals/checks.md, "Same
+//! runs").
+//!
+//! Tests: none; nightly compares the programs by it.
 
 use std::fs;
 

@@ -1,5 +1,7 @@
 //! `cargo xtask schedulers`: schedulers of others beside linux-7.3 and wakeplace, into
 //! docs/results/schedulers.md.
+//!
+//! Tests: none; the page that it writes is looked at.
 
 use std::fmt::Write as _;
 

@@ -108,6 +108,7 @@ fn native_only(text: &str) -> String {
     lines.collect()
 }
 
+/// The words of a C text, with their places.
 fn tokens(text: &str) -> Vec<Token> {
     let bytes = text.as_bytes();
     let word = |c: u8| c.is_ascii_alphanumeric() || c == b'_';
@@ -158,6 +159,7 @@ impl Code {
         Ok(code)
     }
 
+    /// Which bracket closes which.
     fn match_brackets(&mut self) -> Result<()> {
         let mut open: Vec<usize> = Vec::new();
         for i in 0..self.tokens.len() {
@@ -177,6 +179,7 @@ impl Code {
         Ok(())
     }
 
+    /// Where functions begin and end.
     fn find_functions(&mut self) {
         let mut head = 0;
         let mut i = 0;

@@ -60,6 +60,7 @@ struct Options {
     jobs: usize,
 }
 
+/// What is asked for.
 fn options(args: &[&str]) -> Result<Options> {
     let mut options = Options {
         count: Some(300),
@@ -181,6 +182,7 @@ fn sample(mutations: &[Mutation], wanted: &[usize], options: &Options) -> Vec<us
     all
 }
 
+/// Writes the core with all mutations in it below target.
 fn write(root: &Path, schemata: &Schemata) -> Result<PathBuf> {
     let folder = root.join("target/mutants/policy");
     let whole = fs::read_to_string(root.join("policy/policy.c"))?;
@@ -204,6 +206,7 @@ fn write(root: &Path, schemata: &Schemata) -> Result<PathBuf> {
 /// Told what happens meanwhile.
 type Say<'a> = &'a (dyn Fn(&str) + Sync);
 
+/// Tries the sample on several threads; outcomes stand in its order.
 fn run_all(
     tests: &Tests,
     mutations: &[Mutation],

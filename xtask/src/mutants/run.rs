@@ -1,5 +1,7 @@
 //! Builds the tests with all mutations in them, once, and runs them with one after the other in
 //! force.
+//!
+//! Tests: none; a run of `cargo xtask mutants` shows a mutation that it does not build or try.
 
 use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader};
@@ -99,6 +101,7 @@ struct Running {
 }
 
 impl Running {
+    /// Starts a test program with one mutation in force.
     fn new(program: &Program, tests: &[String], mutant: usize, limit: Duration) -> Result<Self> {
         let mut child = Command::new(&program.path)
             .args(["--test-threads", "1", "--exact"])
@@ -149,6 +152,7 @@ impl Running {
         }
     }
 
+    /// How it ended: a test failed, time ran out, or nothing was seen.
     fn outcome(&mut self) -> Result<Outcome> {
         loop {
             match self.next() {

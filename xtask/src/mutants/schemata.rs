@@ -1,5 +1,8 @@
 //! All mutations of a file in one text: each place chooses by `wp_mutant` which of them is in
 //! force, 0 being none. The program is built once for all.
+//!
+//! Tests: xtask/src/mutants/points.rs,
+//! xtask/tests/all/repo.rs::every_justified_mutation_can_be_made
 
 use std::ops::Range;
 
@@ -98,6 +101,7 @@ fn choices(point: &Point, number: usize) -> String {
         .collect()
 }
 
+/// What is put around a place so that it chooses while it runs.
 fn side_by_side(point: &Point, number: usize) -> Vec<Insertion> {
     let choices = choices(point, number);
     match &point.form {

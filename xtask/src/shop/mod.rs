@@ -1,4 +1,6 @@
 //! What the tasks share: the repository's folders, programs that they call, and how a task ends.
+//!
+//! Tests: none; every task uses it.
 
 pub mod figures;
 pub mod page;

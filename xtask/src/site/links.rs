@@ -83,6 +83,7 @@ fn decoded(link: &str) -> String {
     String::from_utf8_lossy(&bytes).replace("&amp;", "&")
 }
 
+/// Links of built pages that lead nowhere.
 pub(super) fn broken(folder: &Path) -> Result<Vec<Finding>> {
     let mut paths = Vec::new();
     pages(folder, &mut paths)?;

@@ -48,6 +48,7 @@ fn linked(text: &str) -> String {
     text
 }
 
+/// The documents that are on the site.
 fn documents(repo: &Repo) -> Vec<Document> {
     let belongs = |path: &str| {
         let below = path.starts_with("docs/") || path.starts_with("studies/");

@@ -1,5 +1,7 @@
 //! The book's table of contents: what is listed in `docs/README.md` first, in its order, then the
 //! rest of each folder by name.
+//!
+//! Tests: xtask/src/site/mod.rs::documents_keep_their_places_and_links
 
 use super::{Document, on_site};
 use std::fmt::Write as _;
@@ -14,6 +16,7 @@ const PARTS: [(&str, &str); 6] = [
     ("docs/decisions/", "Decisions"),
 ];
 
+/// The table of contents as mdBook reads it.
 pub(super) fn of(documents: &[Document]) -> String {
     let mut text = "# Summary\n\n[wakeplace](index.md)\n".to_owned();
     let overview = documents.iter().find(|d| d.path == "docs/README.md");

@@ -1,4 +1,6 @@
 //! The style check: what rustfmt and clippy do not look at.
+//!
+//! Tests: xtask/tests/all/repo.rs::the_style_holds
 
 mod coverage;
 mod docs;

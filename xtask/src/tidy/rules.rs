@@ -1,6 +1,8 @@
 //! Citations of rules: `docs/rules/PAGE.md#anchor` names an anchor that is there, once, a
 //! decision's number has its page, and no other form of citation is left. A rule that cannot be
 //! found in the repository is no rule.
+//!
+//! Tests: below
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -1,5 +1,7 @@
 //! Kernel trees under the shim (crates/kernel-shim): its own host in C, and what both tasks run on
 //! it.
+//!
+//! Tests: none; it runs the shim's own scenarios (crates/kernel-shim/tests), in nightly.
 
 pub mod coverage;
 pub mod shim;

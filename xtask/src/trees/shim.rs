@@ -4,6 +4,8 @@
 //! objects, the one for large machines and the one for small ones. Then on an arm64 host (by
 //! emulation), with the decisions of this one. Then what must not pass in silence: a clock that is
 //! lost, and trees that were broken on purpose.
+//!
+//! Tests: none; it is the test of crates/kernel-shim, which nightly runs.
 
 use std::collections::BTreeMap;
 use std::fs;

@@ -8,6 +8,8 @@
 //!
 //! A Wasmtime whose series has a later release on crates.io is found without that database, too:
 //! later releases of a series mend faults, nothing else.
+//!
+//! Tests: none; it asks databases of others.
 
 use std::path::{Path, PathBuf};
 

@@ -2,6 +2,8 @@
 //! input that takes over 60 s or memory above 1 GiB is a fault; the input is kept below
 //! target/fuzz/found. Starts from the kept inputs, and goes on from what earlier runs left in
 //! target/fuzz/corpus. For a night: `cargo test -p wakeplace-fuzz` runs the same without a tool.
+//!
+//! Tests: fuzz/tests/all/mutations.rs
 
 use std::fs;
 use std::path::Path;

@@ -7,6 +7,8 @@
 //!
 //! Needs what `wakeplace lab kernels` has fetched, a C compiler, make, libelf and zlib, clang 22 or
 //! 19 (BPF_CLANG names another). scx_qmap as clang 19 compiles it writes to a wild address.
+//!
+//! Tests: none; `--check` is a trial of crates/foreign with the kernel's own schedulers.
 
 use std::fs;
 use std::os::unix::fs::{PermissionsExt as _, symlink};

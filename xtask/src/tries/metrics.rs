@@ -1,5 +1,7 @@
 //! `cargo xtask metrics`: what `scx_wakeplace status --format prometheus` prints, before
 //! Prometheus's own parser (promtool, out of Debian's package, unpacked below target/tools).
+//!
+//! Tests: none; it is a trial of crates/scx/src/metrics, which nightly runs.
 
 use anyhow::{Result, ensure};
 use xshell::cmd;

@@ -1,4 +1,6 @@
 //! What tries the product harder than its tests do, and the list of all checks.
+//!
+//! Tests: none; nightly runs it.
 
 pub mod advisories;
 pub mod all_tests;

@@ -3,6 +3,8 @@
 //! drawn. No script that is not the page's own may run: each page is looked at with three that
 //! somebody put into it. Screenshots at two widths, light and dark, go into FOLDER (one that is
 //! removed). REPORT_QUICK=1: each page twice only.
+//!
+//! Tests: none; it is a trial of crates/report/src/html, which CI and nightly run.
 
 use std::path::{Path, PathBuf};
 

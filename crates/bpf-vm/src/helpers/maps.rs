@@ -1,4 +1,6 @@
-//! Helpers on maps.
+//! Helpers on maps. `jit/lookup.rs` does one of these in compiled code: both must agree.
+//!
+//! Tests: crates/bpf-vm/tests/all/maps.rs, crates/bpf-vm/tests/all/budget.rs
 
 use super::EFAULT;
 use crate::Fault;
@@ -130,6 +132,7 @@ pub(super) fn lookup(vm: &mut Vm, map: u64, key: u64, cpu: Option<u64>) -> Resul
     }
 }
 
+/// bpf_map_update_elem().
 pub(super) fn update(
     vm: &mut Vm,
     map: u64,
@@ -173,6 +176,7 @@ pub(super) fn push(vm: &mut Vm, map: u64, value: u64, flags: u64) -> Result<i64,
     map.push(memory, &value, flags & FORCE != 0)
 }
 
+/// bpf_map_pop_elem(), or with `stays` bpf_map_peek_elem().
 pub(super) fn pop(vm: &mut Vm, map: u64, into: u64, stays: bool) -> Result<i64, Fault> {
     charge(vm, map, false)?;
     let (map, memory) = find(vm, map)?;
@@ -194,6 +198,7 @@ pub(super) fn pop(vm: &mut Vm, map: u64, into: u64, stays: bool) -> Result<i64, 
 /// `BPF_LOCAL_STORAGE_GET_F_CREATE`.
 const CREATE: u64 = 1;
 
+/// The storage of a task or cgroup in a map, made if it is asked for.
 pub(super) fn storage(
     vm: &mut Vm,
     map: u64,
@@ -272,6 +277,7 @@ struct Walk {
 }
 
 impl Walk {
+    /// Calls the program for each of these keys, until it says that it is enough.
     fn over<K: AsRef<[u8]>>(
         &mut self,
         vm: &mut Vm,

@@ -1,4 +1,7 @@
 //! Helpers that need no kernel: maps, memory, loops, strings.
+//!
+//! Tests: crates/cli/tests/all/syscall_programs.rs::a_program_gives_what_a_kernel_gives,
+//! crates/bpf-vm/tests/all/budget.rs
 
 mod maps;
 mod names;
@@ -122,6 +125,7 @@ fn release(vm: &mut Vm, number: u32, record: u64) -> Result<u64, Fault> {
     Ok(0)
 }
 
+/// bpf_probe_read_kernel() and its kind: what cannot be read gives zeros and an error.
 fn copy(vm: &mut Vm, to: u64, bytes: u64, from: u64, user: bool) -> Result<u64, Fault> {
     let bytes = bytes & 0xffff_ffff;
     if bytes > MAX_COPY {

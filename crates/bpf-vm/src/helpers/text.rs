@@ -1,4 +1,6 @@
 //! Helpers on strings.
+//!
+//! Tests: crates/cli/tests/all/syscall_programs.rs::a_program_gives_what_a_kernel_gives
 
 use super::{EFAULT, MAX_COPY};
 use crate::Fault;

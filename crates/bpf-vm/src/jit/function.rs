@@ -1,4 +1,7 @@
-//! One function: its frame, its blocks, memory, jumps and calls.
+//! One function: its frame, its blocks, memory, jumps and calls. What it does to registers and
+//! memory is what `interp` does.
+//!
+//! Tests: crates/bpf-vm/tests/all/same.rs, crates/bpf-vm/tests/all/programs.rs
 
 use crate::helpers::{CPU_ID, MAP_LOOKUP};
 use crate::insn::{
@@ -61,6 +64,7 @@ const FAULT: i32 = offset_of!(Context, fault) as i32;
 const FAULT_ADDR: i32 = offset_of!(Context, fault_addr) as i32;
 const CALL: i32 = offset_of!(Context, call) as i32;
 
+/// Compiles one function of a program.
 pub(super) fn build(
     module: &mut JITModule,
     function: &mut Function,
@@ -181,6 +185,7 @@ impl Making<'_, '_> {
         self.b.ins().jump(out, &[]);
     }
 
+    /// The places to which instructions go whose check failed.
     fn faults(&mut self) {
         self.b.switch_to_block(self.wild);
         let addr = self.b.block_params(self.wild)[0];
@@ -224,6 +229,7 @@ impl Making<'_, '_> {
         }
     }
 
+    /// All instructions, block by block.
     fn body(&mut self) {
         let function = self.of.program.functions[self.of.at];
         self.leaders(function.start, function.end);
@@ -389,6 +395,7 @@ impl Making<'_, '_> {
         }
     }
 
+    /// A jump, call or exit; false: what follows is not reached from here.
     fn jump(&mut self, insn: Insn, pc: usize) -> bool {
         if insn.code == EXIT {
             let top = self.top;
@@ -433,6 +440,7 @@ impl Making<'_, '_> {
         self.b.ins().jump(target, &[]);
     }
 
+    /// The value that a conditional jump tests.
     fn condition(&mut self, insn: Insn) -> Value {
         let mut a = self.get(insn.dst);
         let mut b = match insn.by_register() {
@@ -462,6 +470,7 @@ impl Making<'_, '_> {
         self.b.ins().icmp(order, a, b)
     }
 
+    /// A call of a function or a helper.
     fn call(&mut self, insn: Insn, pc: usize) {
         let value = self.of.program.values[pc];
         let result = match insn.src {

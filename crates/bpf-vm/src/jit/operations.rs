@@ -1,4 +1,7 @@
 //! Arithmetic.
+//!
+//! Tests: crates/bpf-vm/tests/all/same.rs,
+//! crates/bpf-vm/tests/all/programs.rs::division_by_zero_and_by_minus_one_have_results
 
 use super::function::Making;
 use crate::insn::{ALU64, Insn};
@@ -10,6 +13,7 @@ use cranelift_codegen::ir::{InstBuilder as _, MemFlags, Type, Value};
 use std::mem::offset_of;
 
 impl Making<'_, '_> {
+    /// An arithmetic instruction of either width.
     pub(super) fn arithmetic(&mut self, insn: Insn) {
         let result = match insn.op() {
             0xd0 => self.swapped(insn),
@@ -25,6 +29,7 @@ impl Making<'_, '_> {
         self.set(insn.dst, result);
     }
 
+    /// A change of byte order.
     fn swapped(&mut self, insn: Insn) -> Value {
         let value = self.get(insn.dst);
         let swaps = insn.class() == ALU64 || insn.by_register();
@@ -70,6 +75,7 @@ impl Making<'_, '_> {
         self.b.ins().uextend(I64, low)
     }
 
+    /// An address of the arena, from the program's form to the loader's or back.
     fn cast(&mut self, value: Value, to_program: bool) -> Value {
         let low = self.b.ins().ireduce(I32, value);
         let low = self.b.ins().uextend(I64, low);
@@ -136,6 +142,7 @@ impl Making<'_, '_> {
         (safe, is_zero, Some(is_minus_one))
     }
 
+    /// A quotient, without the cases in which the host's division traps.
     fn divided(&mut self, ty: Type, a: Value, b: Value, signed: bool) -> Value {
         let (safe, is_zero, is_minus_one) = self.divisor(ty, b, signed);
         let quotient = match is_minus_one {

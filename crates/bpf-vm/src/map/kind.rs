@@ -1,4 +1,7 @@
 //! Types of maps, by the kernel's numbers (`enum bpf_map_type`, include/uapi/linux/bpf.h).
+//!
+//! Tests: crates/bpf-vm/tests/all/maps.rs,
+//! crates/cli/tests/all/schedulers.rs::what_is_not_offered_is_refused_by_name
 
 /// What a map is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

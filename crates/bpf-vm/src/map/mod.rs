@@ -1,7 +1,11 @@
 //! Maps.
 //!
 //! Values are in the memory of the programs, which hold pointers to them. Keys are outside. The
-//! order of a hash map is that of insertion: equal runs walk it in the same order.
+//! order of a hash map is that of insertion: equal runs walk it in the same order. A change here is
+//! one of `jit/lookup.rs`, where arrays are looked up.
+//!
+//! Tests: crates/bpf-vm/tests/all/maps.rs, crates/bpf-vm/tests/all/budget.rs,
+//! crates/bpf-vm/tests/all/programs.rs::a_hash_map_is_filled_by_a_program
 
 mod kind;
 mod special;
@@ -294,6 +298,7 @@ impl Map {
         Ok(())
     }
 
+    /// A new key of a hash map; None: there is no room, or the budget has none.
     fn insert(&mut self, memory: &mut Memory, key: &[u8]) -> Result<Option<u64>, Fault> {
         if self.table.len() >= self.spec.max_entries as usize {
             if !self.spec.kind.is_lru() {

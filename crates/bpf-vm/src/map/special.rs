@@ -1,4 +1,7 @@
 //! Fields of a map's values that belong to the kernel: an update leaves them as they are.
+//!
+//! Tests: crates/cli/tests/all/schedulers.rs::runs_are_the_same_twice_and_interpreted,
+//! crates/bpf-vm/tests/all/maps.rs::values_with_fields_of_the_kernel_are_given_up
 
 use std::ops::Range;
 use wakeplace_btf::{Btf, Kind, MAX_STEPS};
@@ -37,6 +40,7 @@ pub fn special_fields(btf: &Btf, ty: u32) -> Option<Vec<Range<u64>>> {
     (search.steps <= MAX_STEPS).then_some(search.found)
 }
 
+/// Goes down a type, to a depth, and takes each field that is the kernel's.
 fn collect(btf: &Btf, ty: u32, at: u64, depth: usize, search: &mut Search) {
     let ty = btf.bare(ty);
     search.steps += 1;

@@ -1,4 +1,8 @@
-//! The arguments of `wakeplace_study::ARGUMENTS` as options.
+//! The arguments of `wakeplace_study::ARGUMENTS` as options. A new argument needs nothing here:
+//! help, names and values come from its entry.
+//!
+//! Tests: crates/cli/tests/all/help.rs,
+//! crates/cli/tests/all/bad_input.rs::unknown_names_get_the_nearest
 
 use clap::parser::ValueSource;
 use clap::{Arg, ArgAction, ArgMatches, Command as ClapCommand};
@@ -44,6 +48,7 @@ impl<C: Takes> Args for Asked<C> {
     }
 }
 
+/// An argument as clap has it; help, names and choices are the entry's.
 fn option(argument: &'static Argument, command: Command) -> Arg {
     let place = argument.place;
     let mut option = Arg::new(argument.name)

@@ -1,4 +1,7 @@
-//! Options of `kernel`.
+//! Options of `kernel` (docs/guide/kernel.md).
+//!
+//! Tests: crates/cli/tests/all/kernel.rs,
+//! crates/cli/tests/all/kernel_diff.rs::what_cannot_be_compared_is_refused
 
 use super::Asked;
 use super::asked::Diff;

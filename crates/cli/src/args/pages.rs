@@ -1,4 +1,6 @@
 //! Completions and manual pages, made from the same definitions as `--help`.
+//!
+//! Tests: crates/cli/tests/all/help.rs::every_example_works
 
 use super::Cli;
 use clap::{Args, Command, CommandFactory};

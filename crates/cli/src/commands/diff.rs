@@ -1,4 +1,6 @@
-//! `diff`: two results, before and after.
+//! `diff`: two results, before and after (docs/guide/results.md, "Two results").
+//!
+//! Tests: crates/cli/tests/all/results.rs::two_results_are_compared
 
 use super::report::{sources, texts};
 use super::simulate::{judge, say};

@@ -1,4 +1,7 @@
-//! `doctor`: what this machine has and lacks.
+//! `doctor`: what this machine has and lacks (docs/guide/live.md, "Run"). It changes nothing of the
+//! machine; keys of its JSON stay.
+//!
+//! Tests: below, crates/cli/tests/all/results.rs::doctor_says_what_is_there
 
 use crate::args::{AnswerFormat, DoctorArgs};
 use crate::failure::{Failure, Outcome, Verdict};
@@ -79,6 +82,7 @@ fn kernel_tools(root: &Path) -> Check {
     }
 }
 
+/// For people: per home what is there, what is missing, and what to do about it.
 fn page(checks: &[Check], look: Style) -> String {
     let mut text = String::new();
     for (home, title, what) in [
@@ -152,6 +156,7 @@ fn mark(check: &Check, look: Style) -> String {
     }
 }
 
+/// One sentence: can this home run here?
 fn sum(checks: &[Check], home: NeededFor) -> String {
     let own = || {
         checks
@@ -186,6 +191,7 @@ fn worse_without(checks: &[Check], home: NeededFor) -> String {
     }
 }
 
+/// As JSON: one object per check. Its keys stay.
 fn object(checks: &[Check]) -> Value {
     let check = |check: &Check| {
         json!({

@@ -1,5 +1,8 @@
 //! `explain`: one decision, its candidates and what other policies would have done; of a tree's own
-//! code the state that it found; under a sched_ext scheduler what its callbacks did.
+//! code the state that it found; under a sched_ext scheduler what its callbacks did
+//! (docs/guide/tour.md).
+//!
+//! Tests: crates/cli/tests/all/explain.rs
 
 pub(super) use tree::example as example_of_tree;
 
@@ -47,6 +50,7 @@ pub(crate) fn explain(args: ExplainArgs, terminal: Terminal) -> Outcome {
     })
 }
 
+/// Looks at the decision that is asked for and prints it in the form that is asked for.
 fn answer(args: &ExplainArgs, asked: Option<&Asked>, terminal: Terminal) -> Outcome {
     let output = Output::prepare(args.output.as_deref())?;
     let look = if output.is_stdout() {

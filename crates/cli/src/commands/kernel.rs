@@ -1,4 +1,6 @@
-//! `kernel list`, `kernel build`.
+//! `kernel list`, `kernel build` (docs/guide/kernel.md).
+//!
+//! Tests: crates/cli/tests/all/kernel.rs
 
 use super::lab_watch::Steps;
 use crate::args::{AnswerFormat, ArchName, KernelBuildArgs, KernelCommand, KernelListArgs};
@@ -23,6 +25,7 @@ pub(crate) fn run(command: &KernelCommand, terminal: Terminal) -> Outcome {
     }
 }
 
+/// `kernel build`: builds one tree, or finds it built, and says where.
 fn build_one(args: &KernelBuildArgs, terminal: Terminal) -> Outcome {
     let spec = Spec::parse(&args.kernel).map_err(Failure::Input)?;
     if !spec.parameters.is_empty() {
@@ -105,6 +108,7 @@ struct Known {
 }
 
 impl Known {
+    /// What the archive offers and what the cache has.
     fn get(cache: &Cache, terminal: Terminal) -> Result<Self, Failure> {
         let shim = Shim::of_user()?;
         let steps = Steps::start(terminal);
@@ -147,6 +151,7 @@ impl Known {
     }
 }
 
+/// `kernel list`: what the archive has, and what is here.
 fn list(args: &KernelListArgs, terminal: Terminal) -> Outcome {
     let known = Known::get(&cache()?, terminal)?;
     for why in &known.offers.missing {
@@ -168,6 +173,7 @@ fn list(args: &KernelListArgs, terminal: Terminal) -> Outcome {
     }
 }
 
+/// The list for people.
 fn tables(known: &Known, terminal: Terminal) -> String {
     let look = style(terminal);
     let mut table = Table::new(
@@ -210,6 +216,7 @@ fn tables(known: &Known, terminal: Terminal) -> String {
     text
 }
 
+/// The list as JSON. Its keys stay.
 fn object(known: &Known) -> Value {
     let version = |offer: &&Offer| {
         json!({
@@ -231,6 +238,7 @@ fn object(known: &Known) -> Value {
     })
 }
 
+/// An object in the cache, as JSON.
 fn row_of_built(built: &Built) -> Value {
     json!({
         "kernel": built.label,

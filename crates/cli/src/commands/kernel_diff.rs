@@ -1,4 +1,7 @@
-//! `kernel diff`: a kernel's decisions beside the core's answers to the same questions.
+//! `kernel diff`: a kernel's decisions beside the core's answers to the same questions
+//! (docs/guide/kernel.md, "Beside the policy core").
+//!
+//! Tests: crates/cli/tests/all/kernel_diff.rs
 
 use super::explain::example_of_tree;
 use super::simulate::inputs;
@@ -73,6 +76,7 @@ fn verdict(args: &KernelDiffArgs, diff: &KernelDiff, terminal: Terminal) -> Verd
     }
 }
 
+/// Decisions of the runs that are asked for, or of drawn ones, each put to the core as well.
 fn compare(args: &KernelDiffArgs, terminal: Terminal) -> Result<KernelDiff, Failure> {
     let mut request = args.ask.0.request(Command::Diff).map_err(Failure::input)?;
     request.policies = vec![args.kernel.clone()];
@@ -159,6 +163,7 @@ fn page(diff: &KernelDiff, style: Style) -> String {
     page.finish()
 }
 
+/// Differences by kind: what was asked, who answered what, how often.
 fn kinds(diff: &KernelDiff) -> Table {
     let columns = [
         "kind",
@@ -187,6 +192,7 @@ fn kinds(diff: &KernelDiff) -> Table {
     table
 }
 
+/// The smallest run in which a kind occurs, with the command that shows it.
 fn example(page: &mut Page, number: u64, found: &DiffFound) {
     let answer = &found.example;
     let core = &answer.core[0];

@@ -1,4 +1,7 @@
-//! `lab run`, `lab kernels`, `lab fetch`.
+//! `lab run`, `lab kernels`, `lab fetch` (docs/guide/lab.md). What is wrong is said before anything
+//! is fetched or booted.
+//!
+//! Tests: crates/cli/tests/all/lab.rs, crates/lab/tests/boot.rs
 
 use super::lab_watch::Steps;
 use crate::args::{AnswerFormat, ArchName, LabCommand, LabFetchArgs, LabKernelsArgs, LabRunArgs};
@@ -41,6 +44,7 @@ fn arches(name: Option<ArchName>) -> Vec<Arch> {
     name.map_or_else(|| Arch::ALL.to_vec(), |name| vec![arch(name)])
 }
 
+/// `lab run`: boots one guest and prints what became of it.
 fn run_guest(args: &LabRunArgs, terminal: Terminal) -> Outcome {
     let kernel = args.kernel.as_deref().map(|kernel| ("--kernel", kernel));
     places::apart(kernel, &[("--trace", args.trace.as_deref())])?;
@@ -83,6 +87,7 @@ fn trace_output(path: Option<&Path>) -> Result<Option<Output>, Failure> {
     Ok(Some(output))
 }
 
+/// What a guest is to be, from the options; refuses what cannot be before anything is fetched.
 fn request(args: &LabRunArgs) -> Result<Request, Failure> {
     let arch = arch(args.arch);
     let scheduler = asked(&args.scheduler, arch)?;
@@ -266,6 +271,7 @@ fn kernel(result: &RunResult) -> String {
     format!("{name} {version} (sha256 {sha256})")
 }
 
+/// The guest's machine in one sentence.
 fn machine(result: &RunResult) -> String {
     let clock = match result.icount_ns {
         Some(ns) => format!(", clock counts instructions of {ns} ns"),
@@ -293,6 +299,7 @@ fn machine(result: &RunResult) -> String {
     )
 }
 
+/// Which scheduler ran, how it ended, and its reasons by number.
 fn scheduler(result: &RunResult) -> String {
     let report = &result.scheduler;
     let exit = report.exit_kind.as_ref().map(|kind| format!(", {kind}"));
@@ -313,6 +320,7 @@ fn scheduler(result: &RunResult) -> String {
     )
 }
 
+/// `lab kernels`: the kernels that guests can have.
 fn list(args: &LabKernelsArgs, terminal: Terminal) -> Outcome {
     let offers = offers(&arches(args.arch), terminal)?;
     let text = match args.form.format {
@@ -381,6 +389,7 @@ fn found(arch: Arch, kernel: &Kernel) -> String {
     }
 }
 
+/// A kernel as JSON.
 fn row(arch: Arch, offer: &Offer) -> Value {
     let (package, found) = match &offer.kernel {
         Ok(kernel) => (Some(&kernel.package), found(arch, kernel)),
@@ -415,6 +424,7 @@ fn enough(offers: &[(Arch, Offer)]) -> Outcome {
     }
 }
 
+/// `lab fetch`: what a later run needs, without running anything.
 fn fetch(args: &LabFetchArgs, terminal: Terminal) -> Outcome {
     let cache = wakeplace_lab::cache()?;
     let arches = arches(args.arch);

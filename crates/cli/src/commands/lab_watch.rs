@@ -1,4 +1,7 @@
 //! What the lab is doing, on standard error: one changing line on a terminal, lines elsewhere.
+//! Nothing of it is on standard output (docs/guide/lab.md).
+//!
+//! Tests: none; it shows how far the lab is.
 
 use crate::args::Verbosity;
 use crate::terminal::Terminal;

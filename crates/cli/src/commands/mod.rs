@@ -1,4 +1,6 @@
 //! One module per command.
+//!
+//! Tests: crates/cli/tests/all/help.rs
 
 mod diff;
 mod doctor;

@@ -1,4 +1,6 @@
 //! `wakeplace completions` and `wakeplace man`.
+//!
+//! Tests: crates/cli/tests/all/help.rs::every_example_works
 
 use crate::args::{self, CompletionsArgs, ManArgs};
 use crate::failure::{Failure, Outcome, Verdict};

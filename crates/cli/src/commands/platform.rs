@@ -1,4 +1,8 @@
-//! `platform list` and `platform show`; the others are in `platform_import`.
+//! `platform list` and `platform show`; the others are in `platform_import`
+//! (docs/guide/platforms.md, "What the words mean").
+//!
+//! Tests: crates/cli/tests/all/results.rs::lists_have_every_form,
+//! crates/cli/tests/all/results.rs::a_platform_is_shown_with_its_sources
 
 use super::{platform_import, platform_json, platform_text};
 use crate::args::{ListArgs, PlatformCommand, PlatformShowArgs, ShowFormat};
@@ -33,6 +37,7 @@ fn list(args: &ListArgs, terminal: Terminal) -> Outcome {
     Ok(Verdict::Ok)
 }
 
+/// The short list for people: a line for each machine.
 fn names(style: Style) -> Result<String, Failure> {
     let columns = ["name", "cpus", "power", "machine"];
     let mut table = Table::new("platforms", &columns).align("cpus", Align::Right);
@@ -62,6 +67,7 @@ fn short(title: &str) -> String {
     }
 }
 
+/// The whole list for programs: of each machine what is published, derived and assumed.
 fn known() -> Result<Table, Failure> {
     let columns = [
         "name",
@@ -111,6 +117,7 @@ pub(super) fn unit(unit: PowerUnit) -> &'static str {
     }
 }
 
+/// `platform show`: one machine as the model and a policy's core understand it.
 fn show(args: &PlatformShowArgs, terminal: Terminal) -> Outcome {
     let platform = Platform::load(&args.platform).map_err(Failure::input)?;
     let policy = Policy::parse(&args.policy).map_err(Failure::input)?;

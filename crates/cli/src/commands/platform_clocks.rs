@@ -1,4 +1,7 @@
-//! What `platform show` says of clocks that hardware chooses or bounds.
+//! What `platform show` says of clocks that hardware chooses or bounds (docs/guide/platforms.md,
+//! "What the words mean").
+//!
+//! Tests: crates/cli/tests/all/results.rs::clocks_points_and_moves_are_shown
 
 use super::platform_text::numbers;
 use crate::page::Page;
@@ -42,6 +45,7 @@ pub(super) fn section(page: &mut Page, platform: &Platform) {
     }
 }
 
+/// The highest clock by the number of awake cores.
 fn bins(turbo: &Turbo) -> Table {
     let mut table = Table::new("turbo", &["cpus", "awake cores", "MHz"])
         .align("awake cores", Align::Right)

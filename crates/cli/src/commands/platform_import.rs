@@ -1,4 +1,8 @@
-//! `platform import` and `platform capture`.
+//! `platform import` and `platform capture` (docs/guide/import.md).
+//!
+//! Tests: crates/cli/tests/all/help.rs::every_example_works,
+//! crates/cli/tests/all/bad_platforms.rs::an_import_spares_what_it_reads,
+//! crates/cli/tests/all/said.rs::an_import_says_which_folder_it_needs
 
 use crate::args::{PlatformCaptureArgs, PlatformImportArgs};
 use crate::failure::{Failure, Outcome, Verdict};

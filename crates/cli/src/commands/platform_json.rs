@@ -1,4 +1,7 @@
-//! `platform show --format json`: the model's fields under their own names.
+//! `platform show --format json`: the model's fields under their own names. A key that is there
+//! stays (docs/guide/platforms.md, "What the words mean").
+//!
+//! Tests: crates/cli/tests/all/results.rs::a_platform_is_shown_with_its_sources
 
 use super::platform::unit;
 use super::platform_clocks;
@@ -76,6 +79,7 @@ fn cpus(platform: &Platform) -> Vec<Value> {
         .collect()
 }
 
+/// A frequency domain with its operating points, and what an energy model believes of each.
 fn frequency(domain: &FreqDomain, states: &[EnergyState]) -> Value {
     let opp = |(index, opp): (usize, &wakeplace_platform::Opp)| {
         // A driver's states are no operating points.
@@ -100,6 +104,7 @@ fn frequency(domain: &FreqDomain, states: &[EnergyState]) -> Value {
     shown
 }
 
+/// Sched domains as the core built them.
 fn scheduling_domains(core: &CoreView) -> Vec<Value> {
     let one = |domain: &crate::machine::Domain| {
         json!({

@@ -1,4 +1,7 @@
-//! What moves cost by what is shared, of one platform.
+//! What moves cost by what is shared, of one platform (docs/guide/platforms.md, "What the words
+//! mean").
+//!
+//! Tests: crates/cli/tests/all/results.rs::clocks_points_and_moves_are_shown
 
 use super::platform_json::lines;
 use crate::text::time;

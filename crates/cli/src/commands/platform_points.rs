@@ -1,4 +1,7 @@
-//! `platform show`: the operating points of a clock, what is drawn and believed at each.
+//! `platform show`: the operating points of a clock, what is drawn and believed at each
+//! (docs/guide/platforms.md, "What the words mean").
+//!
+//! Tests: crates/cli/tests/all/results.rs::clocks_points_and_moves_are_shown
 
 use crate::machine::EnergyState;
 use crate::page::Page;

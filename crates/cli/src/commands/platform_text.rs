@@ -1,4 +1,9 @@
-//! `platform show` for people: what the model understood, and where each figure comes from.
+//! `platform show` for people: what the model understood, and where each figure comes from
+//! (docs/guide/platforms.md, "What the words mean").
+//!
+//! Tests: crates/cli/tests/all/results.rs::a_platform_is_shown_with_its_sources,
+//! crates/cli/tests/all/results.rs::cores_and_domains_are_shown_as_they_are,
+//! crates/cli/tests/all/results.rs::lists_and_pages_of_platforms_are_short
 
 use super::platform_clocks;
 use super::platform_points::{operating_points, power};
@@ -54,6 +59,7 @@ fn clocks(page: &mut Page, platform: &Platform, core: &CoreView) {
     }
 }
 
+/// The machine in one line: CPUs, kinds, clocks, power.
 fn summary(platform: &Platform) -> String {
     let count = |n: usize, one: &str| {
         if n == 1 {
@@ -123,6 +129,7 @@ pub(super) fn numbers(cpus: &[CpuId]) -> String {
     cpu_list(&numbers)
 }
 
+/// A table of the CPUs, those that are alike in one row.
 fn cpus(page: &mut Page, platform: &Platform) {
     let columns = [
         "cluster", "cpus", "kind", "capacity", "speed", "cores", "package", "node",
@@ -184,6 +191,7 @@ fn cpus(page: &mut Page, platform: &Platform) {
     }
 }
 
+/// A table of the idle states; power in the unit of the heading.
 fn idle_states(page: &mut Page, platform: &Platform) {
     // Power in the unit of the heading: the columns have no room for it.
     let columns = [
@@ -242,6 +250,7 @@ fn idle_states(page: &mut Page, platform: &Platform) {
 /// Most scheduling domains of a level that are listed one by one, and most groups of one.
 const LISTED_GROUPS: usize = 8;
 
+/// Sched domains as the policy's core built them, equal ones once.
 fn scheduling_domains(page: &mut Page, core: &CoreView, policy: &str) {
     let columns = ["level", "cpus", "groups", "imbalance_pct"];
     let mut table = Table::new("domains", &columns).align("imbalance_pct", Align::Right);
@@ -357,6 +366,7 @@ fn shared(page: &mut Page, platform: &Platform) {
     }
 }
 
+/// What the kernel's work costs on this machine; costs that are 0 are only named.
 fn costs(page: &mut Page, platform: &Platform) {
     let mut table = Table::new("costs", &["cost", "time"]).align("time", Align::Right);
     let mut nothing = Vec::new();
@@ -378,6 +388,7 @@ fn costs(page: &mut Page, platform: &Platform) {
     }
 }
 
+/// Threads of the kernel, where the machine states them.
 fn housekeeping(page: &mut Page, platform: &Platform) {
     let Some(stated) = &platform.housekeeping else {
         return;
@@ -418,6 +429,7 @@ fn housekeeping(page: &mut Page, platform: &Platform) {
     }
 }
 
+/// Power of the rest of the board.
 fn board(page: &mut Page, platform: &Platform) {
     let Some(board) = &platform.board else { return };
     page.section("The rest of the board");
@@ -430,6 +442,7 @@ fn board(page: &mut Page, platform: &Platform) {
     );
 }
 
+/// Per group of figures how many are published, derived and assumed, then every source.
 fn sources(page: &mut Page, platform: &Platform) {
     let columns = ["figures", "published", "derived", "assumed"];
     let mut table = Table::new("known", &columns);

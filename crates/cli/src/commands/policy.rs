@@ -1,4 +1,6 @@
-//! `policy list` and `policy show`.
+//! `policy list` and `policy show` (docs/guide/policy.md). Keys and columns of JSON and CSV stay.
+//!
+//! Tests: below, crates/cli/tests/all/results.rs::a_policy_is_shown_with_what_was_set
 
 use crate::args::{FormatName, ListArgs, PolicyCommand, PolicyShowArgs, ShowFormat};
 use crate::failure::{Failure, Outcome, Verdict};
@@ -44,6 +46,7 @@ fn features() -> Result<Vec<FeatureView>, Failure> {
     Ok(any_policy()?.features())
 }
 
+/// One row per name, for programs.
 fn flat() -> Result<Table, Failure> {
     let features = features()?;
     let mut table = Table::new("policies", &["name", "kind", "versions", "doc"]);
@@ -62,6 +65,7 @@ fn flat() -> Result<Table, Failure> {
     Ok(table)
 }
 
+/// The list for people: eras, features, modes.
 fn names(form: Form) -> Result<String, Failure> {
     let about = "A policy's name is ERA[+FEATURE[=VERSION]]...[-FEATURE]...[:KEY=VALUE,...]: what \
         that kernel shipped, with features added or taken away, as linux-4.17+energy-aware=5.0, \
@@ -105,6 +109,7 @@ fn state(feature: &FeatureView) -> String {
     }
 }
 
+/// `policy show`.
 fn show(args: &PolicyShowArgs, terminal: Terminal) -> Outcome {
     let mut policy = Policy::parse(&args.name).map_err(Failure::input)?;
     check_keys(&args.set, &policy)?;
@@ -129,6 +134,7 @@ fn doc(policy: &Policy) -> &'static str {
         .map_or("", |(_, doc)| *doc)
 }
 
+/// One policy: its features, patches and parameters, with what was set.
 fn page(policy: &Policy, options: &Options, form: Form) -> String {
     let mut page = Page::new(form, policy.name(), &format!("{}.", doc(policy)));
     let mut features = Table::new(
@@ -169,6 +175,7 @@ fn page(policy: &Policy, options: &Options, form: Form) -> String {
     page.finish()
 }
 
+/// The patches of a feature and which of them are in force.
 fn of_patches(patches: &[PatchView]) -> Table {
     let columns = ["patch", "what it does", "switch", "state", "without it"];
     let mut table = Table::new("patches", &columns);
@@ -194,6 +201,7 @@ fn value(value: &str, is_set: bool) -> Cell {
     })
 }
 
+/// Parameters with their values, those that were set marked.
 fn parameters<'a>(policy: &Policy, params: impl Iterator<Item = &'a ParamView>) -> Table {
     let mut table = Table::new("parameters", &["key", "value", "default", "meaning"])
         .keys(1)
@@ -213,6 +221,7 @@ fn is_set(policy: &Policy, param: &ParamView) -> bool {
     policy.overrides().iter().any(|(key, _)| *key == param.key)
 }
 
+/// Settings of the simulator.
 fn switches(options: &Options) -> Table {
     let mut table = Table::new("switches", &["key", "value", "default", "meaning"]);
     let defaults = Options::default().keys();
@@ -228,6 +237,7 @@ fn switches(options: &Options) -> Table {
     table
 }
 
+/// One policy as JSON. Its keys stay.
 fn object(policy: &Policy) -> Value {
     let patch = |patch: PatchView| {
         json!({

@@ -1,4 +1,7 @@
-//! `workload record`: a program's scheduling, by perf or by the kernel's own trace.
+//! `workload record`: a program's scheduling, by perf or by the kernel's own trace. The kernel's
+//! tracing is as it was, whatever ends the recording (docs/guide/traces-in.md).
+//!
+//! Tests: crates/cli/tests/all/interrupt.rs::an_ended_recording_leaves_the_kernel_as_it_was
 
 use crate::args::WorkloadRecordArgs;
 use crate::failure::{Failure, Outcome, Verdict};
@@ -118,6 +121,7 @@ fn start(command: &[OsString]) -> io::Result<Option<i32>> {
 struct Instance(KernelFolder);
 
 impl Instance {
+    /// An instance of the kernel's trace that is this recording's alone.
     fn new() -> Result<Self, String> {
         let mounted = TRACEFS
             .map(Path::new)
@@ -150,6 +154,7 @@ impl Read for UntilTheEnd {
     }
 }
 
+/// Records by the kernel's own trace, in an instance that is removed afterwards.
 fn tracefs(command: &[OsString], mut text: &File) -> Recorded {
     let instance = Instance::new()?;
     instance.set("tracing_on", "0")?;
@@ -174,6 +179,7 @@ fn tracefs(command: &[OsString], mut text: &File) -> Recorded {
     Ok(ended)
 }
 
+/// Records by perf, where the kernel's trace cannot be used.
 fn perf(command: &[OsString], folder: &Path, text: &File) -> Recorded {
     let data = folder.join("perf.data");
     let missing = |error: io::Error| match error.kind() {

@@ -1,4 +1,6 @@
-//! `report`: results as one page.
+//! `report`: results as one page (docs/guide/report.md).
+//!
+//! Tests: crates/cli/tests/all/report.rs
 
 use crate::args::ReportArgs;
 use crate::failure::{Failure, Outcome, Verdict};
@@ -61,6 +63,7 @@ fn name(path: &Path) -> String {
     path.display().to_string()
 }
 
+/// A result's text from a file or standard input, of bounded length.
 fn read(path: &Path) -> Result<String, Failure> {
     let wrong = |why: &str| {
         Failure::Input(format!(

@@ -1,4 +1,7 @@
-//! `--scheduler`: anybody's schedulers, loaded before anything is simulated.
+//! `--scheduler`: anybody's schedulers, loaded before anything is simulated
+//! (docs/guide/schedulers.md).
+//!
+//! Tests: crates/cli/tests/all/schedulers.rs
 
 use crate::args::SchedulerArgs;
 use crate::failure::Failure;

@@ -1,4 +1,8 @@
-//! `compare` and `sim`.
+//! `compare` and `sim` (docs/guide/results.md). Places for results are opened before the first run;
+//! a mistake leaves old files as they were.
+//!
+//! Tests: crates/cli/tests/all/results.rs, crates/cli/tests/all/compared.rs,
+//! crates/cli/tests/all/traces.rs
 
 use super::schedulers;
 use crate::args::{CompareArgs, FormatName, RunArgs, SimArgs, Verbosity};
@@ -95,6 +99,7 @@ pub(super) fn texts(ask: &Ask, name: &str) -> Vec<String> {
     ask.texts(name).into_iter().map(str::to_owned).collect()
 }
 
+/// From the ask to runs; with schedulers of others behind the wall.
 fn simulate(
     (ask, args): (&Ask, &RunArgs),
     command: Command,
@@ -233,6 +238,7 @@ struct Outputs {
 }
 
 impl Outputs {
+    /// Opens every place that results go to, so that a mistake is found before anything runs.
     fn prepare(
         (ask, args): (&Ask, &RunArgs),
         matrix: &Matrix,

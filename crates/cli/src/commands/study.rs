@@ -1,4 +1,7 @@
-//! `study list`, `study show` and `study run`.
+//! `study list`, `study show` and `study run` (studies/README.md). The bytes of a result do not
+//! depend on `--jobs`.
+//!
+//! Tests: below, crates/cli/tests/all/results.rs::a_study_runs_and_lists_its_rows
 
 use super::simulate::{follow, jobs};
 use super::sweep;
@@ -32,6 +35,7 @@ fn list(args: &ListArgs, terminal: Terminal) -> Outcome {
     Ok(Verdict::Ok)
 }
 
+/// The list of studies with their sizes.
 fn names() -> Table {
     let columns = ["name", "quick_runs", "full_runs", "published", "title"];
     let mut table = Table::new("studies", &columns)
@@ -51,6 +55,7 @@ fn names() -> Table {
     table
 }
 
+/// `study show`: a study's page and how many runs it takes.
 fn show(args: &StudyShowArgs, terminal: Terminal) -> Outcome {
     let study = Study::load(&args.name).map_err(Failure::input)?;
     let info = study.info();
@@ -96,6 +101,7 @@ fn varying(args: &StudyRunArgs) -> Result<Option<&str>, Failure> {
     Ok(None)
 }
 
+/// `study run`: studies by name, or a file of the user's that may vary something.
 fn run_chosen(args: StudyRunArgs, terminal: Terminal) -> Outcome {
     if let Some(file) = varying(&args)? {
         let place = sweep::Places {
@@ -126,6 +132,7 @@ fn options(args: &StudyRunArgs) -> Result<StudyOptions, Failure> {
     })
 }
 
+/// Runs built-in studies and writes their results.
 fn run_named(args: StudyRunArgs, terminal: Terminal) -> Outcome {
     let studies = select(&args.names).map_err(Failure::input)?;
     let options = options(&args)?;

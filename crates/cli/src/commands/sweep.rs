@@ -1,4 +1,6 @@
-//! `sweep`, and `study run` of a file that varies something.
+//! `sweep`, and `study run` of a file that varies something (docs/guide/results.md, "Sweeps").
+//!
+//! Tests: crates/cli/tests/all/sweeps.rs
 
 use super::simulate::{jobs, texts};
 use crate::args::{FormatName, OutputArgs, StudyRunArgs, SweepArgs};
@@ -99,6 +101,7 @@ fn program() -> String {
     format!("{} {}", env!("CARGO_PKG_VERSION"), env!("WAKEPLACE_COMMIT"))
 }
 
+/// Runs what the store lacks, then exports and shows it.
 fn run(sweep: &Sweep, place: &Places<'_>, inputs: &[(&str, &str)], terminal: Terminal) -> Outcome {
     let written = [
         ("--store", place.store),
@@ -174,6 +177,7 @@ enum ExportForm {
     Parquet,
 }
 
+/// The form of `--export`, by the file's name.
 fn export_form(path: &Path) -> Result<ExportForm, Failure> {
     let form = match path.extension().and_then(|ending| ending.to_str()) {
         Some("csv") => ExportForm::Csv,

@@ -1,4 +1,8 @@
-//! `workload list` and `workload check`.
+//! `workload list` and `workload check`. The rows of `workload list` in CSV and JSON are for
+//! programs: their columns stay (docs/guide/workloads.md).
+//!
+//! Tests: below, crates/cli/tests/all/said.rs::one_model_can_be_listed,
+//! crates/cli/tests/all/results.rs::lists_have_every_form
 
 use super::workload_recording;
 use crate::args::{AnswerFormat, FormatName, WorkloadCheckArgs, WorkloadCommand, WorkloadListArgs};
@@ -27,6 +31,7 @@ pub(crate) fn run(command: WorkloadCommand, terminal: Terminal) -> Outcome {
     }
 }
 
+/// `workload list`: all models, or those that are named.
 fn list(args: &WorkloadListArgs, terminal: Terminal) -> Outcome {
     let look = style(terminal);
     let models = match args.models.as_slice() {
@@ -71,6 +76,7 @@ fn flat(models: &[&ModelInfo]) -> Table {
     table
 }
 
+/// One page per model, or the list of all.
 fn pages(form: Form, models: &[&ModelInfo]) -> String {
     let about = "A workload is a path to an rt-app JSON file, a recording as trace:FILE, or a \
         model as NAME:KEY=VALUE,... with the keys below.";
@@ -102,6 +108,7 @@ fn index(models: &[&ModelInfo]) -> Table {
     table
 }
 
+/// What a model can be told.
 fn keys(model: &ModelInfo) -> Table {
     let mut table = Table::new("keys", &["key", "value", "default", "meaning"]);
     for key in model.parameters {
@@ -128,6 +135,7 @@ struct Found {
     unusable: Option<String>,
 }
 
+/// `workload check`: would rt-app accept the file, and what does it become here?
 fn check(args: &WorkloadCheckArgs, terminal: Terminal) -> Outcome {
     if args.file.starts_with(wakeplace_trace::PREFIX) {
         return workload_recording::check(args, terminal);
@@ -165,6 +173,7 @@ fn checked_for(cpus: u32) -> String {
     format!("checked for a machine of {cpus} CPUs; `--cpus N` is for another")
 }
 
+/// The file's structure, or where and why it is refused.
 fn examine(args: &WorkloadCheckArgs) -> Result<Found, Failure> {
     let (outcome, text) = if args.file == "-" {
         let stdin = standard_input().map_err(|error| unreadable("-", &error))?;
@@ -207,6 +216,7 @@ fn unreadable(file: &str, error: &io::Error) -> Failure {
     Failure::Input(format!("{file}: cannot be read: {error}"))
 }
 
+/// A text of bounded length, or why it cannot be read.
 fn read_capped(reader: impl Read, file: &str) -> Result<Vec<u8>, Failure> {
     let mut bytes = Vec::new();
     let read = reader.take(READ_LIMIT_BYTES + 1).read_to_end(&mut bytes);
@@ -291,6 +301,7 @@ fn event_names(task: &Task) -> Vec<String> {
     names
 }
 
+/// The answer as JSON. Its keys stay.
 fn answer(args: &WorkloadCheckArgs, found: &Found) -> Value {
     let task = |task: &Task| {
         json!({

@@ -1,4 +1,6 @@
-//! `workload check trace:FILE`: what was found in a recording.
+//! `workload check trace:FILE`: what was found in a recording (docs/guide/traces-in.md).
+//!
+//! Tests: crates/cli/tests/all/recordings.rs
 
 use crate::args::{AnswerFormat, FormatName, WorkloadCheckArgs};
 use crate::failure::{Failure, Outcome, Verdict};
@@ -10,6 +12,7 @@ use wakeplace_report::{Cell, Style, Table};
 use wakeplace_trace::TraceError;
 use wakeplace_workload::{Dialect, Event, MachineFacts, TaskScript, Workload};
 
+/// `workload check trace:FILE`.
 pub(super) fn check(args: &WorkloadCheckArgs, terminal: Terminal) -> Outcome {
     if args.rtapp_dialect != Dialect::default() {
         let problem = "--rtapp-dialect: a recording has no dialect; expected an rt-app file";
@@ -90,6 +93,7 @@ fn class(task: &TaskScript) -> String {
     }
 }
 
+/// For people: what each task of the recording does.
 fn describe(workload: &Workload, look: Style) -> String {
     let length_ms = workload.duration_ns.unwrap_or(0) as f64 / 1e6;
     let count = workload.tasks.len();
@@ -120,6 +124,7 @@ fn describe(workload: &Workload, look: Style) -> String {
     text
 }
 
+/// The same as JSON. Its keys stay.
 fn answer(args: &WorkloadCheckArgs, workload: &Workload, warnings: &[String]) -> Value {
     let task = |task: &TaskScript| {
         let does = Does::of(task);

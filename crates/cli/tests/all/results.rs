@@ -605,6 +605,49 @@ fn a_platform_is_shown_with_its_sources() {
     assert!(markdown.starts_with("# tc2\n") && markdown.contains("\n## CPUs\n"));
 }
 
+/// Goal: what the page of a machine says of clocks that hardware chooses or bounds, of lines that
+/// go between CPUs, and of operating points is what platforms/alder-lake-12900k.toml and
+/// platforms/hikey960.toml state.
+#[test]
+fn clocks_points_and_moves_are_shown() {
+    let show = |name: &str, more: &[&str]| {
+        let output = run(&[&["platform", "show", name], more].concat());
+        stdout(&output)
+            .split_whitespace()
+            .collect::<Vec<_>>()
+            .join(" ")
+    };
+    let page = show("alder-lake-12900k", &[]);
+    for part in [
+        "The driver is intel_pstate: under `governor=powersave` hardware chooses the clock by its \
+         own load, with the hint 128 of 255",
+        "0-15 1 5200 2 5200 3 5000 4 5000 5+ 4900 16-23 1 3900",
+        "A core in C1E counts.",
+        "A package may draw 241 W at any time and 125 W in the mean over 56 s; 31.25 W of it \
+         beside its CPUs and clusters.",
+        "A cache line of another CPU: core 4 ns, cluster 50 ns, last-level cache 37 ns.",
+    ] {
+        assert!(page.contains(part), "{part}\n{page}");
+    }
+    let value = json(&run(&[
+        "platform",
+        "show",
+        "alder-lake-12900k",
+        "--format",
+        "json",
+    ]));
+    assert_eq!(value["power_limit"]["short_uw"], 241_000_000);
+    assert_eq!(
+        value["turbo"]["bins"][1]["khz_by_awake_cores"][4],
+        3_700_000
+    );
+    assert_eq!(value["transfer"]["cluster_ns"], 50);
+    let page = show("hikey960", &[]);
+    for point in ["533 700", "1844 1100", "903 700"] {
+        assert!(page.contains(point), "{point}\n{page}");
+    }
+}
+
 /// Goal: a list has a line for each machine, and a page of the biggest machine is one to read: what
 /// hundreds of clocks, domains and sources have in common stands once.
 #[test]

@@ -3,6 +3,8 @@
 //! The run goes twice: once to find the decision asked for, with the answers it gave; then up to
 //! just before it, where the core is copied and asked (docs/decisions/034). What the run itself
 //! then does is taken along: the two must agree.
+//!
+//! Tests: crates/engine/tests/behaviour/explain.rs
 
 mod on_tree;
 mod sched_ext;
@@ -174,6 +176,7 @@ struct Finder<'a> {
 }
 
 impl<'a> Finder<'a> {
+    /// The workload's own threads; `forked` adds those that are made.
     fn new(workload: &'a Workload, asked: &'a Asked) -> Self {
         Self {
             threads: Threads::new(workload),
@@ -226,6 +229,7 @@ impl Finder<'_> {
         self.threads.forked(script);
     }
 
+    /// Counts the placements of the task that is asked for; the wanted one is kept.
     fn placement(&mut self, time_ns: u64, placement: &Placement) {
         if self.found.is_some() || !is_shown(placement) {
             return;
@@ -285,6 +289,7 @@ impl Taker<'_> {
         }
     }
 
+    /// What other policies answer, asked on copies of the core.
     fn others(&self, s: &Situation<'_>) -> Vec<Other> {
         let answer = |policy: &Policy| {
             let mut core = s.core.copy_under(s.facts, policy.core_params()).ok()?;

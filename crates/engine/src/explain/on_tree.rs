@@ -1,6 +1,9 @@
 //! The policy core on a tree's state: its averages, its queues, its idle CPUs, as the shim has read
 //! them. What the tree does not tell (docs/guide/kernel.md, "In a run") is as on a core that has
-//! just begun.
+//! just begun. Each figure is the tree's own, or that of a core that has just begun: none is made
+//! up.
+//!
+//! Tests: crates/cli/tests/all/kernel_runs.rs::a_decision_is_explained_by_the_trees_own_figures
 
 use crate::machine::core_facts;
 use wakeplace_kernel_abi::{Choice, Decided, Facts, Party, abi};
@@ -122,6 +125,7 @@ fn kind(facts: &Facts) -> PlaceKind {
     }
 }
 
+/// The woken task as the core has tasks, with the tree's averages.
 fn placed(now_ns: u64, decided: &Decided) -> Task {
     let (facts, party) = (&decided.facts, &decided.party);
     let choices = decided.choices.iter();
@@ -150,6 +154,7 @@ fn placed(now_ns: u64, decided: &Decided) -> Task {
     task
 }
 
+/// The task that wakes, as the core has a waker.
 fn waking(now_ns: u64, decided: &Decided) -> Task {
     let (facts, party) = (&decided.facts, &decided.waking);
     let nr_cpus = decided.choices.len() as u32;
@@ -163,6 +168,7 @@ fn waking(now_ns: u64, decided: &Decided) -> Task {
     task
 }
 
+/// A task's averages and weight, from what the tree said of it.
 fn take_party(party: &Party, now_ns: u64, raw: &mut wp_task) {
     raw.avg.load_avg = party.load;
     raw.avg.last_update_ns = now_ns;
@@ -176,6 +182,7 @@ fn take_party(party: &Party, now_ns: u64, raw: &mut wp_task) {
     raw.waker.flip_decay_ns = now_ns.saturating_sub(party.flip_age_ns);
 }
 
+/// A CPU's queue and signals, from what the tree said of it.
 fn take_cpu(choice: &Choice, now_ns: u64, cpu: &mut wp_cpu) {
     let queue = &mut cpu.queue;
     queue.nr_running = choice.nr_running;

@@ -1,5 +1,7 @@
 //! One wake-up of a run under a sched_ext scheduler: which callbacks it led to, what these did, and
-//! who took the task in the end.
+//! who took the task in the end (docs/rules/sched-ext.md#tasks).
+//!
+//! Tests: crates/engine/tests/behaviour/sched_ext/explained.rs
 
 use super::{Asked, Finder, Missing};
 use crate::observe::{Happening, Observer, Placement, SchedExtStep};

@@ -1,5 +1,5 @@
 //! One decision of a tree's own code, with the state that it found, and what the policy core says
-//! to the same question (`on_tree.rs`).
+//! to the same question (`on_tree.rs`). See docs/guide/kernel.md, "In a run".
 
 use super::on_tree::{OnTree, idle_state_of};
 use super::{Asked, Finder, Missing, Threads};

@@ -5,7 +5,10 @@
 //!
 //! A kernel keeps all that has to do with scheduling: run queues, classes, ticks, timers that end
 //! sleeps, what an interrupt is for, the idle governor, balancing, requests for frequencies,
-//! threads of its own. ARCHITECTURE.md has the interface in a table.
+//! threads of its own. ARCHITECTURE.md has the interface in a table. What a method may take for
+//! granted is in its comment; both kernels and all places that call it rely on that.
+//!
+//! Tests: crates/engine/tests/behaviour/invariants.rs, crates/cli/tests/all/kernel_runs.rs
 
 pub(crate) mod model;
 pub(crate) mod tree;

@@ -1,5 +1,8 @@
 //! Hardware that chooses the clock by its own load, with a hint for what it is to prefer
 //! (docs/decisions/059): HWP of Intel, CPPC of AMD. Nobody published how; the rule here is assumed.
+//!
+//! Tests: below,
+//! crates/engine/tests/behaviour/clocks.rs::powersave_is_the_hardwares_choice_under_such_a_driver
 
 use super::Mechanics;
 use super::queue::Event;

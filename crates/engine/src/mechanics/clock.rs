@@ -1,4 +1,8 @@
-//! Time: what is pending, and a hash of what has happened.
+//! Time: what is pending, and a hash of what has happened. Events of one instant come in the order
+//! (class, sequence): whoever pushes must not depend on more. The codes make the run's hash: an old
+//! event keeps its own.
+//!
+//! Tests: crates/engine/src/mechanics/queue/tests.rs, crates/engine/tests/behaviour/invariants.rs
 
 use super::queue::{Event, EventQueue, KernelEvent};
 use crate::ids::CpuId;
@@ -23,6 +27,7 @@ pub(super) struct Clock {
 }
 
 impl Clock {
+    /// Time 0, nothing pending.
     pub(super) fn new(nr_cpus: u32, tick_ns: u64) -> Self {
         Self {
             now: 0,

@@ -1,6 +1,8 @@
 //! The clock that a frequency domain really runs at: what was asked for, by the kernel or by the
 //! hardware itself, within what awake cores and the package's power leave (docs/decisions/059).
 //! Limits that a kernel knows of are `hardware`'s (`limit_domain`).
+//!
+//! Tests: crates/engine/tests/behaviour/clocks.rs
 
 use super::Mechanics;
 use super::autonomous::Autonomous;

@@ -1,4 +1,7 @@
-//! What the mechanics keep of each CPU and cluster.
+//! What the mechanics keep of each CPU and cluster. The kernel above has its own record of a CPU;
+//! neither reads the other's.
+//!
+//! Tests: crates/engine/tests/behaviour/invariants.rs
 
 use crate::ids::TaskId;
 use crate::machine::CpuIdleState;

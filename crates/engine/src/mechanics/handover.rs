@@ -7,6 +7,8 @@
 //!   wake-up.
 //! - The woken task's CPU fetches them back when the task begins to run. The target's run queue
 //!   goes to the waker and back; both ways are counted there.
+//!
+//! Tests: crates/engine/tests/behaviour/handover.rs
 
 use super::Mechanics;
 use super::memory::Behind;
@@ -84,6 +86,7 @@ impl<O: Observer> Mechanics<'_, O> {
         }
     }
 
+    /// What all lines that a task brings take, ns.
     fn fetch_all(&mut self, cpu: CpuId, task: TaskId) -> u64 {
         let record_ns = self.fetch_record(cpu, task);
         let Some(woken) = self.threads[task].lines.woken.take() else {

@@ -1,5 +1,11 @@
 //! Operating points, and what the hardware does of its own accord: interrupts of devices, limits of
-//! frequency ranges, powers that are no longer those of the energy model.
+//! frequency ranges, powers that are no longer those of the energy model (docs/guide/model.md,
+//! "Frequencies").
+//!
+//! Tests: crates/engine/tests/behaviour/frequency.rs,
+//! crates/engine/tests/behaviour/classes.rs::a_cap_holds_while_it_lasts,
+//! crates/engine/tests/behaviour/classes.rs::interrupts_take_a_tenth,
+//! crates/engine/tests/behaviour/energy.rs::a_new_table_moves_the_work
 
 use super::Mechanics;
 use super::clocks::Clocks;
@@ -45,6 +51,7 @@ struct EmUpdate {
     states: Vec<(u32, u32)>,
 }
 
+/// The new powers of each change of the energy model.
 fn em_updates(platform: &Platform, asked: &[EmScale]) -> Vec<EmUpdate> {
     let update = |scale: &EmScale| {
         let domain = scale.domain as usize;

@@ -1,4 +1,7 @@
-//! CPUs leave and come back, as the run's schedule says; who is online.
+//! CPUs leave and come back, as the run's schedule says; who is online. No event may run a task on
+//! a CPU that has left (docs/rules/hotplug.md#hotplug).
+//!
+//! Tests: crates/engine/tests/behaviour/hotplug.rs
 
 use super::Mechanics;
 use super::queue::Event;

@@ -1,5 +1,7 @@
 //! Idle states entered and left, and those of clusters. Which state a CPU enters is a kernel's
-//! choice.
+//! choice. Latencies are docs/decisions/006.
+//!
+//! Tests: crates/engine/tests/behaviour/idle.rs
 
 use super::Mechanics;
 use super::cpu::Mode;
@@ -163,6 +165,7 @@ impl<O: Observer> Mechanics<'_, O> {
         self.way_of(cpu, down).unwrap_or(state)
     }
 
+    /// The first CPU that wakes takes its cluster out of its state.
     fn leave_cluster(&mut self, cpu: CpuId) {
         if !std::mem::take(&mut self.cpus[cpu].votes_cluster) {
             return;

@@ -9,6 +9,8 @@
 //!   likely, and comes from where that one ran last.
 //! - **A move.** The lines of a task's own set that it has not gone over since it came to its cache
 //!   come from the one that it left.
+//!
+//! Tests: crates/engine/tests/behaviour/memory.rs
 
 use super::Mechanics;
 use super::thread::Thread;

@@ -7,6 +7,8 @@
 //! nothing else: `clock`, `threads`, `hardware`, `hotplug` (what changes), `told` (what observers
 //! hear), and those of `script`: `start` (how threads begin), `measure` (the program), `sync` (what
 //! tasks share). Methods of `Mechanics` need several of these.
+//!
+//! Tests: crates/engine/tests/behaviour/arithmetic.rs, crates/engine/tests/behaviour/invariants.rs
 
 mod autonomous;
 mod clock;

@@ -1,6 +1,8 @@
 //! What else the mechanics offer a kernel: time and events, interrupts, what a thread is and when
 //! it sleeps. The rest of the interface is with what it does: `work`, `run`, `idle`, `hardware`,
 //! `hotplug`, `told`.
+//!
+//! Tests: crates/engine/tests/behaviour/invariants.rs
 
 use super::Mechanics;
 use super::cpu::Mode;

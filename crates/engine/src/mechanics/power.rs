@@ -1,4 +1,8 @@
-//! What CPUs draw power for.
+//! What CPUs draw power for. Every change goes through `power`: the energy meter, heat and limits
+//! hear of CPUs' powers nowhere else (docs/guide/model.md, "Energy").
+//!
+//! Tests: crates/engine/tests/behaviour/thermal.rs,
+//! crates/engine/tests/behaviour/clocks.rs::a_package_keeps_to_its_limit
 
 use super::Mechanics;
 use crate::ids::CpuId;

@@ -1,6 +1,8 @@
 //! What a package may draw: the mean over some time, and at any time (Intel's PL1 and PL2). How
 //! fast hardware gives way is not published: here a step of all clocks of the package each
-//! millisecond.
+//! millisecond (docs/decisions/059).
+//!
+//! Tests: below, crates/engine/tests/behaviour/clocks.rs::a_package_keeps_to_its_limit
 
 use super::Mechanics;
 use super::power::Drawn;
@@ -12,8 +14,8 @@ use wakeplace_power::PowerModel;
 /// From one look to the next.
 const STEP_NS: u64 = 1_000_000;
 
-/// Clocks rise again below this part of what may be drawn, per mille: a step of 100 MHz adds less
-/// than three in a hundred.
+/// Clocks rise again once a package draws less than this part of what it may draw, per mille. The
+/// rest is more than a step of 100 MHz adds to the power, so that clocks do not go to and fro.
 const ROOM_PERMILLE: u64 = 970;
 
 /// One package.

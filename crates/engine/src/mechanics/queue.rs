@@ -1,5 +1,8 @@
 //! The event queue: ordered by (time, class, sequence), so equal inputs give equal orders
-//! everywhere.
+//! everywhere. The order of `class` decides what is done first at one instant: another one is
+//! another run.
+//!
+//! Tests: crates/engine/src/mechanics/queue/tests.rs, crates/engine/tests/behaviour/invariants.rs
 
 mod ends;
 mod heap;

@@ -1,4 +1,8 @@
-//! The loop's view of a run, and what came out at its end.
+//! The loop's view of a run, and what came out at its end. What is told at the end is made of what
+//! observers heard: both must add up.
+//!
+//! Tests: crates/engine/tests/behaviour/outcomes.rs,
+//! crates/engine/tests/behaviour/arithmetic.rs::run_time_is_work_over_speed_at_each_operating_point
 
 use super::Mechanics;
 use super::queue::Event;

@@ -1,4 +1,7 @@
-//! Who runs where, as the kernel says: tasks begin and stop to execute.
+//! Who runs where, as the kernel says: tasks begin and stop to execute. A CPU has at most one task,
+//! and a task at most one CPU.
+//!
+//! Tests: crates/engine/tests/behaviour/invariants.rs
 
 use super::Mechanics;
 use super::cpu::Mode;
@@ -68,6 +71,7 @@ impl<O: Observer> Mechanics<'_, O> {
         Some(task)
     }
 
+    /// Observers hear why a task stopped and how long it ran.
     fn tell_stop(&mut self, cpu: CpuId, task: TaskId, stop: Stop) {
         if self.threads.visible(task) {
             self.tell(Happening::RunStop {

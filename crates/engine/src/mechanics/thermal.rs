@@ -2,6 +2,8 @@
 //! frequencies of one that is too warm (docs/guide/model.md). The governor is the platform's, no
 //! part of a scheduler, so it is here; a kernel hears of the limit. Its rule is in the core, the
 //! one thing that the mechanics have from there.
+//!
+//! Tests: crates/engine/tests/behaviour/thermal.rs
 
 use super::Mechanics;
 use super::power::Drawn;
@@ -98,6 +100,7 @@ impl<O: Observer> Mechanics<'_, O> {
         }
     }
 
+    /// A zone draws otherwise from now on.
     fn zone_draws(&mut self, cluster: u32) {
         let Some(mut thermal) = self.hardware.thermal.take() else {
             return;

@@ -1,4 +1,7 @@
-//! A thread of the workload: what the mechanics keep of it.
+//! A thread of the workload: what the mechanics keep of it. What the kernel above keeps of it is
+//! not here.
+//!
+//! Tests: crates/engine/tests/behaviour/invariants.rs
 
 use super::handover::Lines;
 use super::script::progress::Progress;
@@ -152,6 +155,7 @@ pub(crate) struct Thread {
 }
 
 impl Thread {
+    /// A thread that has not begun.
     pub(crate) fn new() -> Self {
         Self {
             state: State::Sleeping,

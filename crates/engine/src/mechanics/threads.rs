@@ -1,4 +1,7 @@
-//! The threads of a run, with what their scripts say.
+//! The threads of a run, with what their scripts say. A thread keeps its number for the whole run;
+//! forked ones follow in the order of creation.
+//!
+//! Tests: crates/engine/tests/behaviour/forking.rs, crates/engine/tests/behaviour/creation.rs
 
 use super::script::progress::{Next, Programs};
 use super::thread::Thread;

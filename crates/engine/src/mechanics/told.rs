@@ -1,4 +1,8 @@
-//! Those who watch, and what they can be shown.
+//! Those who watch, and what they can be shown. Observers hear of everything here, in the order in
+//! which it happens.
+//!
+//! Tests: crates/engine/tests/behaviour/invariants.rs,
+//! crates/engine/tests/behaviour/states.rs::looking_changes_nothing
 
 use super::Mechanics;
 use super::cpu::Cpu;

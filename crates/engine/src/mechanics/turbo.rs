@@ -1,4 +1,7 @@
-//! The highest clock by the number of awake cores.
+//! The highest clock by the number of awake cores (docs/decisions/059).
+//!
+//! Tests: crates/engine/tests/behaviour/clocks.rs::awake_cores_bound_each_others_clock,
+//! crates/engine/tests/behaviour/clocks.rs::what_counts_as_awake_is_the_platforms_word
 
 use super::Mechanics;
 use crate::ids::CpuId;
@@ -115,6 +118,7 @@ fn nominal(platform: &Platform, release: (u16, u16)) -> Vec<Option<(u16, u16)>> 
     platform.freq_domains.iter().map(points).collect()
 }
 
+/// The domains of some CPUs, and the highest point of each by awake cores.
 fn group(platform: &Platform, bins: &wakeplace_platform::TurboBins) -> Group {
     let domain = |cpu: &wakeplace_platform::CpuId| platform.freq_domain_of(*cpu) as u32;
     let mut domains: Vec<u32> = bins.cpus.iter().map(domain).collect();

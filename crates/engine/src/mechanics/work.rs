@@ -1,4 +1,10 @@
-//! Progress: work is done at the CPU's speed, steps end; threads share their core.
+//! Progress: work is done at the CPU's speed, steps end; threads share their core. Work that is
+//! done and work that is left add up to the step; whoever changes a speed accounts first
+//! (docs/guide/model.md, "Work and speed").
+//!
+//! Tests: crates/engine/tests/behaviour/arithmetic.rs,
+//! crates/engine/tests/behaviour/measures.rs::stalls_take_time_not_work,
+//! crates/engine/tests/behaviour/nodes.rs::threads_share_a_core
 
 use super::Mechanics;
 use super::cpu::Mode;

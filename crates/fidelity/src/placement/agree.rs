@@ -1,4 +1,5 @@
-//! Wake-ups of two runs, release by release: how many were on the same cluster.
+//! Wake-ups of two runs, release by release: how many were on the same cluster
+//! (docs/results/fidelity.md).
 
 use std::collections::BTreeMap;
 use wakeplace_platform::Platform;

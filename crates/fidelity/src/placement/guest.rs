@@ -1,4 +1,4 @@
-//! All sets in one guest, under one scheduler.
+//! All sets in one guest, under one scheduler (docs/results/fidelity.md).
 
 use super::agree::Wakeups;
 use super::inside::{self, Inside};
@@ -79,6 +79,7 @@ pub(crate) fn is_whole(text: &str, sets: &[Set], start_offset_ns: u64, side: Sid
     sections.contains_key(END) && sets.iter().all(same)
 }
 
+/// What the guest runs: each set with its recording.
 fn script(sets: &[Set]) -> String {
     let mut text = [TRACER, PROLOGUE, LOST, COUNTS].concat();
     for set in sets {
@@ -113,6 +114,7 @@ pub(super) fn job_text(set: &Set, start_offset_ns: u64) -> Result<String, Error>
     serde_json::to_string(&job(set, start_offset_ns)).map_err(Error::input)
 }
 
+/// A set as a job of the load program.
 fn job(set: &Set, start_offset_ns: u64) -> Job {
     let timer = |task: &TaskSpec| Timer {
         mode: TimerMode::Absolute,
@@ -134,6 +136,7 @@ fn job(set: &Set, start_offset_ns: u64) -> Job {
     }
 }
 
+/// A task of a set as the load program has it.
 fn task(timer: u32, spec: &TaskSpec) -> Task {
     let phase = |loops, ops| Phase {
         loops,
@@ -192,6 +195,7 @@ pub(crate) fn outcomes(
     outcomes.collect()
 }
 
+/// What the guest sent of one set.
 fn outcome(
     sections: &BTreeMap<&str, &str>,
     set: &Set,

@@ -1,6 +1,6 @@
 //! What happened inside a run beside the shares of run time: clocks, how often tasks began to run
 //! and changed their CPU, and what the kernel counted of its own doings. Guests' traces and
-//! simulated runs are counted by the same code.
+//! simulated runs are counted by the same code (docs/results/fidelity.md).
 
 use std::ops::Range;
 use wakeplace_platform::{CpuId, Platform};

@@ -1,4 +1,4 @@
-//! The measured part of the page: tables in Markdown, or one object.
+//! The measured part of the page: tables in Markdown, or one object (docs/results/fidelity.md).
 
 use super::agree::Agreement;
 use super::{KERNEL_POLICY, LIVE_POLICY, MachineResult, PAIRS, RUNS, SetResult, sets, starts};
@@ -69,6 +69,7 @@ pub(super) fn pct(value: Option<f64>) -> String {
     value.map_or_else(|| "-".to_owned(), |value| format!("{value:.1} %"))
 }
 
+/// The part of one machine.
 fn machine(text: &mut String, result: &MachineResult) {
     let platform = &result.platform;
     let capacity: u32 = platform.cpus.iter().map(|cpu| cpu.capacity).sum();
@@ -148,6 +149,7 @@ fn waits(cost: &Cost) -> String {
     format!("{} us", [50, 95, 99].map(cell).join(" / "))
 }
 
+/// One set in one line.
 fn set_row(text: &mut String, result: &MachineResult, set: &SetResult, big: usize) {
     let clusters = &result.clusters;
     let sums: Vec<_> = (0..PAIRS.len())
@@ -184,6 +186,7 @@ fn task_table(text: &mut String, result: &MachineResult) {
     }
 }
 
+/// One task of a set in one line.
 fn task(text: &mut String, result: &MachineResult, set: &SetResult, at: usize) {
     let spec = &set.set.tasks[at];
     let (period, job) = match set.runs[0].tasks[at].job_ns {
@@ -225,6 +228,7 @@ pub(super) fn object(results: &[MachineResult], round_us: Option<u32>) -> Value 
     })
 }
 
+/// The same as JSON.
 fn machine_object(result: &MachineResult) -> Value {
     let sets: Vec<Value> = result
         .sets
@@ -242,6 +246,7 @@ fn machine_object(result: &MachineResult) -> Value {
     })
 }
 
+/// One set as JSON.
 fn set_object(result: &MachineResult, set: &SetResult) -> Value {
     let clusters = &result.clusters;
     let sums: Vec<_> = (0..PAIRS.len())

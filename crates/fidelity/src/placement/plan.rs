@@ -1,4 +1,4 @@
-//! Which guests a measurement has: machines, sets and starts.
+//! Which guests a measurement has: machines, sets and starts (docs/results/fidelity.md).
 
 use super::Request;
 use super::record::{Boot, Side};

@@ -1,4 +1,5 @@
-//! The guests of a measurement: booted, or read again from what an earlier one left.
+//! The guests of a measurement: booted, or read again from what an earlier one left
+//! (docs/results/fidelity.md).
 
 use super::plan::{Part, Plan};
 use super::{LIVE_POLICY, Request, SetRun, guest, sets};
@@ -108,6 +109,7 @@ fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
+/// The recording of one boot; None: it is not there and nothing may be booted.
 fn recording(
     request: &Request,
     boot: Boot<'_>,
@@ -168,6 +170,7 @@ fn kept(request: &Request, folder: &Path, boot: Boot<'_>) -> Result<String, Erro
     }
 }
 
+/// Boots a guest and takes what it sends.
 fn booted(
     request: &Request,
     boot: Boot<'_>,

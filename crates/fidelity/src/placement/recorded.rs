@@ -1,5 +1,6 @@
-//! Task sets that were recorded on a real kernel, simulated again with
-//! the job sizes measured there; nothing is booted. The share of each task's run time by cluster.
+//! Task sets that were recorded on a real kernel, simulated again with the job sizes measured
+//! there; nothing is booted. The share of each task's run time by cluster
+//! (docs/results/fidelity.md).
 
 pub(super) mod data;
 mod page;

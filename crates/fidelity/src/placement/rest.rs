@@ -1,4 +1,5 @@
-//! What a guest's kernel runs beside the tasks, measured in a guest at rest.
+//! What a guest's kernel runs beside the tasks, measured in a guest at rest
+//! (docs/results/fidelity.md).
 
 use crate::Error;
 use serde::Deserialize;

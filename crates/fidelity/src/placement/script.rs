@@ -1,4 +1,4 @@
-//! A set as a workload of the simulator's.
+//! A set as a workload of the simulator's (docs/results/fidelity.md).
 
 use super::sets::{Set, Step, TaskSpec};
 use super::sim::Conditions;
@@ -60,6 +60,7 @@ pub(super) fn workload(
     }
 }
 
+/// A task of a set as a script of the simulator.
 fn script(timer: u32, task: &TaskSpec, more_ns: i64, start_ns: u64) -> TaskScript {
     let phase = |loops, events| Phase {
         name: task.name.clone(),

@@ -1,4 +1,4 @@
-//! The task sets, and how much of a machine each of them asks for.
+//! The task sets, and how much of a machine each of them asks for (docs/results/fidelity.md).
 
 use wakeplace_platform::Platform;
 

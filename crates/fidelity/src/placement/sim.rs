@@ -1,4 +1,4 @@
-//! A set in the simulator.
+//! A set in the simulator (docs/results/fidelity.md).
 
 use super::inside::{Counter, Counts, Inside};
 use super::rest::Rest;

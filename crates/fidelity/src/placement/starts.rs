@@ -1,5 +1,6 @@
 //! The kernel over several starts of one set, beside the simulator: task by task, the share of the
-//! run time on the biggest CPUs' cluster, and the wake-ups on the same cluster.
+//! run time on the biggest CPUs' cluster, and the wake-ups on the same cluster
+//! (docs/results/fidelity.md).
 
 mod page;
 

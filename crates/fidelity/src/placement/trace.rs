@@ -1,4 +1,5 @@
-//! Wake-ups in a kernel's trace: where jobs began, and how long they waited.
+//! Wake-ups in a kernel's trace: where jobs began, and how long they waited
+//! (docs/results/fidelity.md).
 
 use super::agree::Wakeups;
 use super::sets::TaskSpec;

@@ -1,6 +1,8 @@
 //! Three columns: a guest, the same source in the simulator (a kernel tree's own `kernel/sched`),
 //! and our model. Where a simulation is not as the guest, the same run is tried with other
 //! beginnings, and what that changes is shown.
+//!
+//! Tests: crates/fidelity/tests/all/truth.rs
 
 mod causes;
 mod page;

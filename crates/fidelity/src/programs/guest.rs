@@ -1,4 +1,5 @@
-//! All programs in one guest, under the kernel's own scheduler, their wake-ups recorded.
+//! All programs in one guest, under the kernel's own scheduler, their wake-ups recorded
+//! (docs/guide/workloads.md, "How it is counted").
 
 use super::Run;
 use super::list::{Program, RT_APP_FILE};
@@ -91,6 +92,7 @@ pub(super) fn runs(
     programs.iter().map(of).collect()
 }
 
+/// One run of a program, from what the guest sent.
 fn run(sections: &BTreeMap<&str, &str>, program: &Program, repeat: u32) -> Result<Run, Error> {
     let title = format!("{} {repeat}", program.key);
     let failed = |why: &str| Error::NoResult(format!("{title} in the guest: {why}"));

@@ -1,4 +1,4 @@
-//! The programs, and which model stands for each.
+//! The programs, and which model stands for each (docs/guide/workloads.md, "How it is counted").
 
 use crate::Error;
 

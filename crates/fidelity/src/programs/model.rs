@@ -1,4 +1,5 @@
-//! A program's model in the simulator: the same counts as of the real one.
+//! A program's model in the simulator: the same counts as of the real one (docs/guide/workloads.md,
+//! "How it is counted").
 
 use super::Run;
 use super::list::{Model, ModelEvents, RT_APP_FILE};

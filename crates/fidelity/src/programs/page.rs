@@ -1,4 +1,5 @@
-//! The page's part: tables in Markdown, or one object.
+//! The page's part: tables in Markdown, or one object (docs/guide/workloads.md, "How it is
+//! counted").
 
 use super::list::{Model, RT_APP_FILE};
 use super::recorded::Recorded;
@@ -46,6 +47,7 @@ fn workload(model: &Model) -> String {
     }
 }
 
+/// The table of all programs.
 fn summary(text: &mut String, compared: &[Comparison]) {
     text.push_str(
         "\n## All programs\n\n\
@@ -146,6 +148,7 @@ fn label(kind: Kind, name: &str) -> String {
     }
 }
 
+/// The part of one program.
 fn program(text: &mut String, comparison: &Comparison) {
     let program = comparison.program;
     let events = range(comparison.real.iter().map(|run| run.events));
@@ -187,6 +190,7 @@ fn program(text: &mut String, comparison: &Comparison) {
 
 type Counts = BTreeMap<(Kind, String), u64>;
 
+/// One kind of wake-up in one line.
 fn table_row(
     text: &mut String,
     comparison: &Comparison,

@@ -1,4 +1,5 @@
-//! Counts of real runs, kept in a file so that the page can be made without a guest.
+//! Counts of real runs, kept in a file so that the page can be made without a guest
+//! (docs/guide/workloads.md, "How it is counted").
 
 use super::Run;
 use super::list::Program;

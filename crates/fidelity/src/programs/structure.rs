@@ -1,4 +1,5 @@
-//! What a program is made of and who wakes whom in it; counted from a kernel's trace.
+//! What a program is made of and who wakes whom in it; counted from a kernel's trace
+//! (docs/guide/workloads.md, "How it is counted").
 
 use super::list::Roles;
 use serde::{Deserialize, Serialize};

@@ -1,4 +1,8 @@
-//! All processes that a loader has started, and their end.
+//! All processes that a loader has started, and their end. None of them outlives the run
+//! (docs/decisions/058).
+//!
+//! Tests: crates/cli/tests/all/wall.rs::nothing_of_a_loader_outlives_the_run,
+//! crates/cli/tests/all/schedulers.rs::a_loader_that_hangs_leaves_nothing_behind
 
 use super::memory::lines_of_maps;
 use super::{checked, pidfd};

@@ -2,7 +2,10 @@
 //!
 //! A caller may be ended at any time, and its number may then be another process's. So its memory
 //! is opened first, then it is asked whether the caller still waits: if it does, what was opened is
-//! its memory and nobody else's.
+//! its memory and nobody else's (docs/guide/schedulers.md, "What the loader sees"). What is read of
+//! a caller counts only if the caller still waits.
+//!
+//! Tests: below, crates/cli/tests/all/wall.rs
 
 use super::process::Calls;
 use crate::wire::{FileId, MAX_BYTES, RawCall};

@@ -2,7 +2,10 @@
 //! its memory for the run, and ends it with all that it has started.
 //!
 //! A run asks by messages ([`crate::wire`]) and needs no right of its own to any of it. Beside a
-//! walled run the guard is a process ([`crate::wall`]); else it is a thread.
+//! walled run the guard is a process ([`crate::wall`]); else it is a thread
+//! (docs/guide/schedulers.md, "What the loader sees").
+//!
+//! Tests: crates/cli/tests/all/interception.rs, crates/cli/tests/all/wall.rs
 
 mod kin;
 mod memory;

@@ -1,4 +1,8 @@
-//! Calls by seccomp user notification: a filter in the loader hands them over.
+//! Calls by seccomp user notification: a filter in the loader hands them over. What a call is
+//! answered must not depend on the way: `trace` does the same by ptrace (docs/guide/schedulers.md,
+//! "What the loader sees").
+//!
+//! Tests: crates/cli/tests/all/interception.rs::results_do_not_depend_on_the_way
 
 use super::process::{Beside, polled};
 use super::{Answer, Event};

@@ -1,5 +1,6 @@
 //! What a loader prints. It goes through a pipe that is always emptied, so that a loader never
-//! waits; its end is kept, and all of it goes to a file if the user wants it.
+//! waits; its end is kept, and all of it goes to a file if the user wants it
+//! (docs/guide/schedulers.md, "What the loader sees").
 
 use std::fs::File;
 use std::io::{self, Read as _, Write as _};
@@ -56,6 +57,7 @@ impl Output {
         }
     }
 
+    /// Keeps the end of what was printed.
     fn keep(&mut self, bytes: &[u8]) {
         if let Some(file) = &mut self.file {
             let room = FILE_BYTES.saturating_sub(self.written);

@@ -1,4 +1,8 @@
-//! A descriptor over a socket (`SCM_RIGHTS`, unix(7)).
+//! A descriptor over a socket (`SCM_RIGHTS`, unix(7)). See docs/guide/schedulers.md, "What the
+//! loader sees".
+//!
+//! Tests: crates/cli/tests/all/interception.rs::virtual_time_does_not_depend_on_the_way,
+//! crates/cli/tests/all/wall.rs
 
 use super::checked;
 use std::ffi::c_void;
@@ -30,6 +34,7 @@ fn empty_part() -> libc::iovec {
     }
 }
 
+/// Sends a descriptor.
 pub(crate) fn send(socket: RawFd, fd: RawFd) -> io::Result<()> {
     let (mut byte, mut part, mut control) = (0, empty_part(), Control([0; 64]));
     let message = message(&mut byte, &mut part, &mut control);
@@ -45,6 +50,7 @@ pub(crate) fn send(socket: RawFd, fd: RawFd) -> io::Result<()> {
     Ok(())
 }
 
+/// Receives a descriptor.
 pub(crate) fn receive(socket: BorrowedFd<'_>) -> io::Result<OwnedFd> {
     let (mut byte, mut part, mut control) = (0, empty_part(), Control([0; 64]));
     let mut message = message(&mut byte, &mut part, &mut control);

@@ -1,4 +1,8 @@
-//! Calls with paths that are answered from the files of the modelled machine.
+//! Calls with paths that are answered from the files of the modelled machine
+//! (docs/guide/schedulers.md, "What the loader sees").
+//!
+//! Tests: crates/cli/tests/all/schedulers.rs::a_loader_sees_the_modelled_machine,
+//! crates/cli/tests/all/interception.rs::results_do_not_depend_on_the_way
 
 use super::memory::Caller;
 use super::tree::Tree;
@@ -85,6 +89,7 @@ pub(super) fn answer(caller: &Caller<'_>, tree: &Tree, process: Option<&OwnedFd>
     }
 }
 
+/// Answers stat(2) and its kind.
 fn stat(caller: &Caller<'_>, path: &Path, to: u64) -> Answer {
     let Ok(name) = CString::new(path.as_os_str().as_bytes()) else {
         return Answer::error(libc::ENOENT);
@@ -154,6 +159,7 @@ fn access(path: &Path, _mode: u64) -> Answer {
     }
 }
 
+/// Answers readlink(2).
 fn read_link(caller: &Caller<'_>, path: &Path, to: u64, room: u64) -> Answer {
     match fs::read_link(path) {
         Ok(target) => {
@@ -168,6 +174,7 @@ fn read_link(caller: &Caller<'_>, path: &Path, to: u64, room: u64) -> Answer {
     }
 }
 
+/// Answers statx(2) for a path below the folder of the modelled machine.
 fn statx(caller: &Caller<'_>, path: &Path, rest: [u64; 4]) -> Answer {
     let [flags, mask, to, _] = rest;
     let Ok(name) = CString::new(path.as_os_str().as_bytes()) else {

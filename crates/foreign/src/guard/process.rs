@@ -1,4 +1,6 @@
-//! The way that a loader's calls take.
+//! The way that a loader's calls take (docs/guide/schedulers.md, "What the loader sees").
+//!
+//! Tests: crates/cli/tests/all/interception.rs::results_do_not_depend_on_the_way
 
 use super::notify::Listener;
 use super::output::Output;

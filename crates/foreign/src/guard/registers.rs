@@ -1,4 +1,6 @@
 //! Registers of a thread that has been stopped at a call (ptrace(2)).
+//!
+//! Tests: crates/cli/tests/all/interception.rs::results_do_not_depend_on_the_way
 
 use super::checked;
 use std::io;

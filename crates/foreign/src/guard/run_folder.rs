@@ -1,5 +1,9 @@
 //! `/run/scx`: where loaders offer their statistics. It is a folder of ours: two loaders do not
-//! meet there, no right to write on the host is needed, and nothing is left behind.
+//! meet there, no right to write on the host is needed, and nothing is left behind
+//! (docs/guide/schedulers.md, "What the loader sees").
+//!
+//! Tests: crates/cli/tests/all/schedulers.rs::a_loader_runs_in_virtual_time,
+//! crates/cli/tests/all/wall.rs::a_pipe_among_temporary_files_is_not_waited_for
 
 use super::memory::Caller;
 use super::{Answer, checked};

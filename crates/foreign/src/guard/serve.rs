@@ -1,4 +1,8 @@
-//! What a guard does for a run: message by message.
+//! What a guard does for a run: message by message. Each message of `wire` has its answer here
+//! (docs/guide/schedulers.md, "What the loader sees").
+//!
+//! Tests: crates/cli/tests/all/schedulers.rs::a_loader_runs_in_virtual_time,
+//! crates/cli/tests/all/wall.rs::a_guard_that_is_killed_ends_the_run
 
 use super::kin::{self, Kin};
 use super::memory::{Caller, Opened};
@@ -133,6 +137,7 @@ impl Guard {
         self.wire.receive()
     }
 
+    /// Does what the run asks, and says what came of it.
     fn carry_out(&mut self, (ask, file): (Ask, Option<OwnedFd>)) -> io::Result<()> {
         let Self { wire, loader, .. } = self;
         let loader = match (ask, loader) {
@@ -193,6 +198,7 @@ impl Guard {
         }
     }
 
+    /// Starts the loader that the run asks for.
     fn start(&mut self, start: &Start) -> io::Result<()> {
         let program = PathBuf::from(&start.program);
         let allowed = self.loader.is_none() && self.rights.allow(&program, &start.args);
@@ -210,6 +216,7 @@ impl Guard {
 }
 
 impl Loader {
+    /// Starts the loader, with its folder of files and a pipe for what it prints.
     fn start(program: &Path, start: &Start, is_process: bool) -> io::Result<Self> {
         spawn::allow_descriptors();
         let way = way::chosen().map_err(io::Error::other)?;
@@ -279,6 +286,7 @@ impl Loader {
         }
     }
 
+    /// A call with what the run needs to know of its caller.
     fn arrival(&self, call: RawCall) -> Arrival {
         let path = paths::path_of(&self.caller_of(call));
         let seen = asked_for(&call).into_iter();
@@ -294,6 +302,7 @@ impl Loader {
         }
     }
 
+    /// The answer goes to the caller, with a file if it has one.
     fn answer(&self, call: &RawCall, reply: Reply, file: Option<OwnedFd>) {
         let answer = match (reply, file) {
             (Reply::Value(value), _) => Answer::Value(value),
@@ -330,6 +339,7 @@ impl Loader {
         }
     }
 
+    /// Ends the loader with all that it has started; how it ended.
     fn end(&mut self) -> Ended {
         let status = match std::mem::replace(&mut self.over, true) {
             true => None,

@@ -1,5 +1,8 @@
 //! Starts the loader as a process of its own whose system calls are answered by us. Neither root
-//! nor a namespace is needed.
+//! nor a namespace is needed (docs/guide/schedulers.md, "What the loader sees"). The loader has no
+//! right that the user has not, and fewer.
+//!
+//! Tests: below, crates/cli/tests/all/interception.rs
 
 use super::notify::Listener;
 use super::passing::{receive, send};
@@ -41,6 +44,7 @@ pub(super) fn spawn(
     }
 }
 
+/// Starts the loader so that its calls come by notification.
 fn notified(command: &mut Command) -> io::Result<(Calls, u32)> {
     let (ours, theirs) = UnixStream::pair()?;
     let filter = trapped::filter();
@@ -61,6 +65,7 @@ fn notified(command: &mut Command) -> io::Result<(Calls, u32)> {
     }
 }
 
+/// Starts the loader so that its calls come by ptrace.
 fn traced(command: &mut Command) -> io::Result<(Calls, u32)> {
     let (ours, theirs) = UnixStream::pair()?;
     let socket = theirs.as_raw_fd();

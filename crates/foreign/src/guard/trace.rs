@@ -2,7 +2,12 @@
 //! profile, for example. A traced thread stops before any filter sees its call, and once more with
 //! the result. A call that is answered here becomes one that does nothing, and its result the
 //! answer. A descriptor goes to the loader, or comes from it, by a call that is made in the place
-//! of its own, over a socket that it has from its start.
+//! of its own, over a socket that it has from its start. What a call is answered must not depend on
+//! the way: `notify` does the same by notification (docs/guide/schedulers.md, "What the loader
+//! sees").
+//!
+//! Tests: crates/cli/tests/all/interception.rs::results_do_not_depend_on_the_way,
+//! crates/cli/tests/all/interception.rs::a_loader_may_close_all_descriptors
 
 use super::memory::memory_of;
 use super::process::Beside;
@@ -133,6 +138,7 @@ impl Tracer {
         -self.leader.cast_signed()
     }
 
+    /// Waits for a call of some thread, for the end, or until patience ends.
     pub(super) fn wait(&self, patience: Duration, beside: &mut Beside<'_>) -> io::Result<Event> {
         #[allow(clippy::disallowed_methods, reason = "the loader is of the real world")]
         let began = Instant::now();
@@ -181,6 +187,7 @@ impl Tracer {
         None
     }
 
+    /// The call at which a thread has stopped; None: it stopped for another reason.
     fn look_at_call(&self, tid: u32) -> Option<RawCall> {
         // SAFETY: numbers only.
         let mut info: Info = unsafe { std::mem::zeroed() };
@@ -261,6 +268,7 @@ impl Tracer {
         Ok(())
     }
 
+    /// The answer goes to the thread that has stopped.
     pub(super) fn respond(&self, call: &RawCall, answer: &Answer) {
         let tid = call.pid;
         let answered = match answer {
@@ -376,6 +384,7 @@ impl Tracer {
         }
     }
 
+    /// Ends all threads and waits until none is left.
     pub(super) fn end(&self) -> io::Result<ExitStatus> {
         let mut flags = libc::WNOHANG;
         loop {

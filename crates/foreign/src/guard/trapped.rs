@@ -1,4 +1,8 @@
-//! Which calls are answered here, and the filter that hands them over.
+//! Which calls are answered here, and the filter that hands them over. A call that is not in the
+//! list goes to the host's kernel (docs/rules/sched-ext.md#loader).
+//!
+//! Tests: crates/cli/tests/all/schedulers.rs::a_loader_sees_the_modelled_machine,
+//! crates/cli/tests/all/schedulers.rs::a_loader_runs_in_virtual_time
 
 use crate::wire::RawCall;
 

@@ -1,4 +1,5 @@
-//! The files of the modelled machine that a loader finds, in a folder of ours.
+//! The files of the modelled machine that a loader finds, in a folder of ours
+//! (docs/guide/schedulers.md, "What the loader sees").
 
 use crate::wire::Start;
 use std::fs::{self, File, OpenOptions, TryLockError};
@@ -131,6 +132,7 @@ impl Tree {
         }
     }
 
+    /// Writes one file below the folder.
     fn put(&self, path: &str, bytes: &[u8]) -> io::Result<()> {
         let path = self.place(path)?;
         if let Some(folder) = path.parent() {

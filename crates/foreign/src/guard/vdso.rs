@@ -1,5 +1,6 @@
 //! Clock reads become system calls: the code that the kernel maps into every process to read its
-//! clocks (vDSO) is replaced by calls, in the loader only.
+//! clocks (vDSO) is replaced by calls, in the loader only (docs/guide/schedulers.md, "What the
+//! loader sees").
 
 use super::memory::{lines_of_maps, memory_of};
 use object::{Object as _, ObjectSymbol as _};
@@ -33,6 +34,7 @@ fn stands_for(name: &str) -> Option<Stands> {
     })
 }
 
+/// Machine code that stands in a function's place.
 #[cfg(target_arch = "x86_64")]
 fn code(stands: &Stands) -> Vec<u8> {
     match stands {

@@ -1,4 +1,8 @@
-//! The way that calls of loaders take here: tried out once.
+//! The way that calls of loaders take here: tried out once (docs/guide/schedulers.md, "What the
+//! loader sees").
+//!
+//! Tests: crates/cli/tests/all/interception.rs::doctor_says_which_way_calls_take,
+//! crates/cli/tests/all/interception.rs::no_other_way_is_known
 
 use super::passing::receive;
 use super::{Answer, Event, checked, notify, spawn, trapped, vdso};

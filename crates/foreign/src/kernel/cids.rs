@@ -245,6 +245,7 @@ fn cores(places: &[Place]) -> Vec<u32> {
     places.chunk_by(|a, b| a.core == b.core).map(of).collect()
 }
 
+/// The kernel's own rules for shards, in its words.
 fn check_shards(shards: &[i32], count: i32) -> Result<(), String> {
     let wrong = |text: String| Err(format!("scx_bpf_cid_override: {text}"));
     match shards.first() {

@@ -1,4 +1,8 @@
-//! Where fields are in the structures of the offered kernel, by its type information.
+//! Where fields are in the structures of the offered kernel, by its type information
+//! (docs/guide/schedulers.md, "What its programs see").
+//!
+//! Tests: crates/cli/tests/all/schedulers.rs::calls_answer_as_a_kernel_does,
+//! crates/cli/tests/all/schedulers.rs::wrong_options_are_refused
 
 use crate::ForeignError;
 use wakeplace_bpf_vm::Btf;
@@ -264,6 +268,7 @@ impl Layout {
         })
     }
 
+    /// Where callbacks and settings are in the table `name` of a scheduler.
     fn ops(btf: &Btf, name: &str) -> Option<OpsFields> {
         let value = btf.find(Kind::Struct, &format!("bpf_struct_ops_{name}"))?;
         let data = btf.field(value, "data")?;

@@ -1,4 +1,5 @@
-//! Lists and trees of objects: the nodes in their order, by the heads' addresses.
+//! Lists and trees of objects: the nodes in their order, by the heads' addresses
+//! (docs/guide/schedulers.md, "What its programs see").
 
 use std::collections::{BTreeMap, VecDeque};
 use std::ops::Range;

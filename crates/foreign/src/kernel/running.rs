@@ -1,4 +1,9 @@
-//! One callback in progress: programs on one side, the simulated kernel on the other.
+//! One callback in progress: programs on one side, the simulated kernel on the other. What a
+//! program reads of the kernel must be as if the kernel had just written it: facts are written
+//! before it runs, and taken back after (docs/guide/schedulers.md, "What its programs see").
+//!
+//! Tests: crates/cli/tests/all/schedulers.rs::calls_answer_as_a_kernel_does,
+//! crates/cli/tests/all/callbacks.rs
 
 use super::state::{HandedOut, State, get_wide, put, put_in, put_wide};
 use crate::kfuncs;

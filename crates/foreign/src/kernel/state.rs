@@ -1,5 +1,8 @@
 //! What programs see of the kernel: its structures in their memory, and what belongs to one
-//! scheduler (timers, walks, trees).
+//! scheduler (timers, walks, trees). See docs/guide/schedulers.md, "What its programs see". A field
+//! of a pointer that is none reads as 0, as in the kernel.
+//!
+//! Tests: below, crates/cli/tests/all/schedulers.rs::calls_answer_as_a_kernel_does
 
 use super::cids::Cids;
 use super::layout::{Layout, Place};
@@ -165,6 +168,7 @@ impl State {
         Ok(at)
     }
 
+    /// The idle task of a CPU, as programs read it.
     fn describe_idle(&self, vm: &mut Vm, at: u64, cpu: u32) {
         let fields = &self.layout.task;
         put(

@@ -1,4 +1,8 @@
-//! Variables of the kernel that programs refer to by name.
+//! Variables of the kernel that programs refer to by name (docs/guide/schedulers.md, "What its
+//! programs see").
+//!
+//! Tests: crates/cli/tests/all/schedulers.rs::calls_answer_as_a_kernel_does,
+//! xtask/src/tries/kernel_schedulers.rs
 
 use super::state::{State, put};
 use crate::topology::last_level;

@@ -1,4 +1,5 @@
-//! Timers and work items of a scheduler: fields of values in its maps.
+//! Timers and work items of a scheduler: fields of values in its maps (docs/guide/schedulers.md,
+//! "What its programs see").
 
 use std::collections::BTreeMap;
 use std::ops::Range;

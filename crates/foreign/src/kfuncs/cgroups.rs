@@ -1,4 +1,6 @@
 //! Walks over cgroups (`struct bpf_iter_css`, kernel/bpf/cgroup_iter.c).
+//!
+//! Tests: crates/cli/tests/all/schedulers.rs::calls_answer_as_a_kernel_does
 
 use super::{Named, nothing, signed};
 use crate::kernel::Running;
@@ -34,6 +36,7 @@ fn new(_: &mut Running<'_>, vm: &mut Vm, args: [u64; 5]) -> Result {
     Ok(if is_known { 0 } else { signed(-EINVAL) })
 }
 
+/// bpf_iter_css_next(): the next group of the walk, 0 at its end.
 fn next(running: &mut Running<'_>, vm: &mut Vm, args: [u64; 5]) -> Result {
     let iterator = args[0];
     let [start, at, order] = [0, 8, 16].map(|word| vm.memory.u64(iterator.wrapping_add(word)));

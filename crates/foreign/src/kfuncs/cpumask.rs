@@ -1,4 +1,7 @@
 //! Masks of CPUs that programs make (kernel/bpf/cpumask.c).
+//!
+//! Tests: crates/cli/tests/all/schedulers.rs::runs_are_the_same_twice_and_interpreted,
+//! xtask/src/tries/kernel_schedulers.rs
 
 use super::cpus::read_mask;
 use super::{Named, nothing, objects};
@@ -91,6 +94,7 @@ fn inside(vm: &Vm, word: usize) -> u64 {
     }
 }
 
+/// bpf_cpumask_first(): the first CPU of the mask, or the number of CPUs.
 fn first(vm: &Vm, mask: &[u64]) -> u64 {
     let words = mask
         .iter()
@@ -113,6 +117,7 @@ fn test(vm: &Vm, mask: u64, cpu: u64) -> bool {
         && vm.memory.u64(mask.wrapping_add(cpu / 64 * 8)) >> (cpu % 64) & 1 != 0
 }
 
+/// Sets or clears a CPU of a mask; one out of range changes nothing.
 fn change(vm: &mut Vm, mask: u64, cpu: u64, set: bool) -> Result {
     let (was, cpu) = (test(vm, mask, cpu), cpu & 0xffff_ffff);
     if cpu < u64::from(vm.nr_cpus()) {

@@ -1,4 +1,8 @@
-//! CPUs: idle ones, kicks, the kernel's choice, performance.
+//! CPUs: idle ones, kicks, the kernel's choice, performance (docs/rules/sched-ext.md#idle,
+//! docs/rules/sched-ext.md#cpuperf). Each answers as the kernel's function of that name does.
+//!
+//! Tests: crates/cli/tests/all/schedulers.rs::calls_answer_as_a_kernel_does,
+//! crates/sched-ext/tests/all/idle.rs
 
 use super::{Named, int, nothing, signed};
 use crate::kernel::{Running, put, write_mask};

@@ -1,4 +1,6 @@
-//! How schedulers end themselves, and what they print.
+//! How schedulers end themselves, and what they print (docs/rules/sched-ext.md#errors).
+//!
+//! Tests: crates/cli/tests/all/schedulers.rs::what_a_scheduler_does_wrong_is_named
 
 use super::{Named, nothing};
 use crate::kernel::Running;
@@ -29,6 +31,7 @@ fn text(vm: &mut Vm, format: u64, data: u64, bytes: u64) -> std::result::Result<
     Ok(text)
 }
 
+/// scx_bpf_error_bstr(): the scheduler ends with an error.
 fn error(running: &mut Running<'_>, vm: &mut Vm, args: [u64; 5]) -> Result {
     let message = text(vm, args[0], args[1], args[2])?;
     match &mut running.kernel {
@@ -40,6 +43,7 @@ fn error(running: &mut Running<'_>, vm: &mut Vm, args: [u64; 5]) -> Result {
     }
 }
 
+/// scx_bpf_exit_bstr(): the scheduler ends as it wants to.
 fn exit(running: &mut Running<'_>, vm: &mut Vm, args: [u64; 5]) -> Result {
     let message = text(vm, args[1], args[2], args[3])?;
     match &mut running.kernel {

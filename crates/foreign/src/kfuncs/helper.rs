@@ -1,4 +1,7 @@
-//! Helpers that need the kernel.
+//! Helpers that need the kernel (docs/guide/schedulers.md, "What its programs see").
+//!
+//! Tests: crates/cli/tests/all/schedulers.rs::calls_answer_as_a_kernel_does,
+//! xtask/src/tries/kernel_schedulers.rs
 
 use super::{Code, cpus, timers};
 use crate::kernel::{Running, get};
@@ -60,6 +63,7 @@ fn pid_tgid(running: &mut Running<'_>, vm: &mut Vm, _: [u64; 5]) -> Result {
     Ok(get(vm, current, fields.tgid) << 32 | get(vm, current, fields.pid))
 }
 
+/// bpf_get_current_comm(): the name of the current task, cut to the room.
 fn comm(running: &mut Running<'_>, vm: &mut Vm, args: [u64; 5]) -> Result {
     let current = running.current(vm)?;
     let at = running

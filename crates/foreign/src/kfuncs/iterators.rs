@@ -1,4 +1,7 @@
-//! Iterators: numbers, tasks.
+//! Iterators: numbers, tasks. Only real schedulers use these (docs/guide/schedulers.md, "What its
+//! programs see").
+//!
+//! Tests: xtask/src/tries/kernel_schedulers.rs
 
 use super::{Named, int, nothing, signed};
 use crate::kernel::Running;
@@ -67,6 +70,7 @@ fn task_new(running: &mut Running<'_>, vm: &mut Vm, args: [u64; 5]) -> Result {
     Ok(0)
 }
 
+/// bpf_iter_task_next(): the next task of the walk, 0 at its end.
 fn task_next(running: &mut Running<'_>, vm: &mut Vm, args: [u64; 5]) -> Result {
     let iterator = args[0];
     let flags = vm.memory.load(iterator.wrapping_add(4), 4);

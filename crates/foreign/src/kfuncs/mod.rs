@@ -1,4 +1,8 @@
-//! What programs call: the kfuncs by name, and the helpers that need a kernel by number.
+//! What programs call: the kfuncs by name, and the helpers that need a kernel by number. A name
+//! that is in no table is refused as the program is loaded (docs/rules/sched-ext.md#kfuncs).
+//!
+//! Tests: crates/cli/tests/all/schedulers.rs::what_is_not_offered_is_refused_by_name,
+//! crates/cli/tests/all/schedulers.rs::calls_answer_as_a_kernel_does
 
 mod cgroups;
 mod cids;

@@ -1,4 +1,8 @@
-//! Lists and trees of objects that programs make.
+//! Lists and trees of objects that programs make. What lists and trees hold is `kernel/nodes.rs`',
+//! which has tests of its own; trees are tried with scx_flatcg.
+//!
+//! Tests: crates/cli/tests/all/schedulers.rs::what_a_scheduler_does_wrong_is_named,
+//! xtask/src/tries/kernel_schedulers.rs
 
 use super::Named;
 use crate::kernel::Running;

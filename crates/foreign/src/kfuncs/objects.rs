@@ -1,4 +1,8 @@
-//! Objects that programs make, the arena, and what only a real kernel has to count or lock.
+//! Objects that programs make, the arena, and what only a real kernel has to count or lock
+//! (docs/guide/schedulers.md, "What its programs see").
+//!
+//! Tests: crates/cli/tests/all/schedulers.rs::runs_are_the_same_twice_and_interpreted,
+//! xtask/src/tries/kernel_schedulers.rs
 
 use super::{Named, nothing, same};
 use crate::kernel::{self, MAX_OBJECT, Running};

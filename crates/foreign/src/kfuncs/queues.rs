@@ -1,4 +1,9 @@
-//! Queues: insert, move, walk, count.
+//! Queues: insert, move, walk, count. Each does what the kernel's function of that name does
+//! (kernel/sched/ext.c; docs/rules/sched-ext.md#insert, docs/rules/sched-ext.md#queues); names of
+//! older kernels go the same way.
+//!
+//! Tests: crates/cli/tests/all/schedulers.rs::calls_answer_as_a_kernel_does,
+//! crates/cli/tests/all/schedulers.rs::runs_are_the_same_twice_and_interpreted
 
 use super::{Named, int, signed};
 use crate::kernel::Running;
@@ -81,6 +86,7 @@ impl Running<'_> {
     }
 }
 
+/// scx_bpf_dsq_insert(): behind all others.
 fn insert(running: &mut Running<'_>, vm: &mut Vm, args: [u64; 5]) -> Result {
     let [task, dsq, slice, flags, _] = args;
     let task = running.task_of(vm, task)?;
@@ -93,6 +99,7 @@ fn insert(running: &mut Running<'_>, vm: &mut Vm, args: [u64; 5]) -> Result {
     Ok(done.into())
 }
 
+/// scx_bpf_dsq_insert_vtime(): by virtual time.
 fn insert_vtime(running: &mut Running<'_>, vm: &mut Vm, args: [u64; 5]) -> Result {
     let [task, dsq, slice, vtime, flags] = args;
     let task = running.task_of(vm, task)?;
@@ -153,6 +160,7 @@ fn walk_new(running: &mut Running<'_>, vm: &mut Vm, args: [u64; 5]) -> Result {
     }
 }
 
+/// bpf_iter_scx_dsq_next(): the next task of the walk, 0 at its end.
 fn walk_next(running: &mut Running<'_>, vm: &mut Vm, args: [u64; 5]) -> Result {
     let Some(mut walk) = running.state.walks.get(&args[0]).copied() else {
         return Ok(0);
@@ -171,6 +179,7 @@ fn walk_destroy(running: &mut Running<'_>, _: &mut Vm, args: [u64; 5]) -> Result
     Ok(0)
 }
 
+/// Moves the task of a walk to another queue; 0: it is not there any more.
 fn moved(running: &mut Running<'_>, vm: &mut Vm, args: [u64; 5], vtime: bool) -> Result {
     let [iterator, task, dsq, flags, _] = args;
     let task = running.task_of(vm, task)?;

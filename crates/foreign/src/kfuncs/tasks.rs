@@ -1,4 +1,6 @@
-//! Tasks and cgroups.
+//! Tasks and cgroups (docs/guide/schedulers.md, "What its programs see").
+//!
+//! Tests: crates/cli/tests/all/schedulers.rs::calls_answer_as_a_kernel_does
 
 use super::{Named, int, nothing, same};
 use crate::kernel::{Running, get};
@@ -28,6 +30,7 @@ pub(super) const TABLE: &[Named] = &[
 
 type Result = std::result::Result<u64, Fault>;
 
+/// scx_bpf_task_running().
 fn task_running(running: &mut Running<'_>, vm: &mut Vm, args: [u64; 5]) -> Result {
     if let Some(task) = running.state.task_of(vm, args[0]) {
         return Ok(running.kernel()?.task_running(task).into());
@@ -94,6 +97,7 @@ fn from_tid(running: &mut Running<'_>, vm: &mut Vm, args: [u64; 5]) -> Result {
     }
 }
 
+/// bpf_task_under_cgroup().
 fn under_cgroup(running: &mut Running<'_>, vm: &mut Vm, args: [u64; 5]) -> Result {
     let (Some(task), Some(above)) = (
         running.state.task_of(vm, args[0]),
@@ -117,6 +121,7 @@ fn cgroup_from_id(running: &mut Running<'_>, vm: &mut Vm, args: [u64; 5]) -> Res
     }
 }
 
+/// bpf_cgroup_ancestor(): the group at a level above this one, 0: there is none.
 fn cgroup_ancestor(running: &mut Running<'_>, vm: &mut Vm, args: [u64; 5]) -> Result {
     let Some(cgroup) = running.state.cgroup_of(vm, args[0]) else {
         return Ok(0);

@@ -1,4 +1,8 @@
-//! Timers and work items, which live in values of maps.
+//! Timers and work items, which live in values of maps (docs/guide/schedulers.md, "What its
+//! programs see").
+//!
+//! Tests: crates/cli/tests/all/schedulers.rs::calls_answer_as_a_kernel_does,
+//! crates/cli/tests/all/schedulers.rs::runs_are_the_same_twice_and_interpreted
 
 use super::{Named, signed};
 use crate::kernel::{Running, Timer};

@@ -1,5 +1,6 @@
 //! The CPUs that threads of the loader are bound to: modelled ones. The host's do not matter. A
-//! program that a bound thread runs is executed on a CPU of the thread's.
+//! program that a bound thread runs is executed on a CPU of the thread's (docs/guide/schedulers.md,
+//! "What the loader sees").
 
 use super::calls::{Answer, Call};
 use super::fixed::PID;

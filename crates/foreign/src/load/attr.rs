@@ -1,4 +1,7 @@
 //! The attribute of a bpf(2) command (`union bpf_attr`, include/uapi/linux/bpf.h).
+//!
+//! Tests: fuzz/tests/all/mutations.rs,
+//! crates/cli/tests/all/schedulers.rs::runs_are_the_same_twice_and_interpreted
 
 /// The attribute of a command.
 pub(super) struct Attr(pub(super) Vec<u8>);

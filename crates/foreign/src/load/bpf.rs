@@ -1,5 +1,8 @@
 //! bpf(2): commands on maps, types and links. Offsets are those of `union bpf_attr`
-//! (include/uapi/linux/bpf.h).
+//! (include/uapi/linux/bpf.h). What is not offered is refused by its name; nothing is passed over.
+//!
+//! Tests: crates/cli/tests/all/schedulers.rs::runs_are_the_same_twice_and_interpreted,
+//! fuzz/tests/all/mutations.rs
 
 use super::attr::Attr;
 use super::calls::{Answer, Call};
@@ -69,6 +72,7 @@ impl Session<'_> {
         }
     }
 
+    /// bpf(2) by its command; what is not offered is refused by name.
     fn command(&mut self, call: &Call, command: u64, attr: &Attr) -> Answer {
         match command {
             0 => self.map_create(call, attr),
@@ -122,6 +126,7 @@ impl Session<'_> {
         Answer::error(libc::EINVAL)
     }
 
+    /// BPF_MAP_CREATE.
     fn map_create(&mut self, call: &Call, attr: &Attr) -> Answer {
         let name = attr.name(28);
         let kind = match MapKind::from_number(attr.u32(0)) {
@@ -167,6 +172,7 @@ impl Session<'_> {
         }
     }
 
+    /// Makes a map, if the budget has room for it.
     fn add_map(&mut self, spec: MapSpec) -> Result<Answer, Refusal> {
         let limit = |bytes: Option<u64>| {
             let bytes = bytes.filter(|bytes| *bytes <= 4 << 30);
@@ -295,6 +301,7 @@ impl Session<'_> {
         }
     }
 
+    /// BPF_MAP_UPDATE_ELEM.
     fn update(
         &mut self,
         call: &Call,
@@ -325,6 +332,7 @@ impl Session<'_> {
         }
     }
 
+    /// BPF_MAP_LOOKUP_ELEM, and with `takes` also the deletion.
     fn look_up(
         &mut self,
         call: &Call,
@@ -361,6 +369,7 @@ impl Session<'_> {
         }
     }
 
+    /// An element of a map of maps.
     fn set_inner(
         &mut self,
         call: &Call,
@@ -468,6 +477,7 @@ impl Session<'_> {
         answer
     }
 
+    /// BPF_LINK_CREATE: the scheduler's table, or a program that nothing here calls.
     fn link_create(&mut self, call: &Call, attr: &Attr) -> Answer {
         let (of, target, kind) = (attr.u32(0), attr.u32(4), attr.u32(8));
         if kind == STRUCT_OPS {
@@ -499,6 +509,7 @@ impl Session<'_> {
         }
     }
 
+    /// BPF_BTF_LOAD.
     fn btf_load(&mut self, call: &Call, attr: &Attr) -> Answer {
         let Some(bytes) = call.read(attr.u64(0), u64::from(attr.u32(16))) else {
             return Answer::error(libc::EFAULT);
@@ -518,6 +529,7 @@ impl Session<'_> {
         }
     }
 
+    /// BPF_OBJ_GET_INFO_BY_FD.
     fn info(&mut self, call: &Call, attr: &Attr) -> Answer {
         let (fd, room, at) = (attr.u32(0), attr.u32(4) as usize, attr.u64(8));
         let mut info = vec![0_u8; 256];

@@ -1,5 +1,9 @@
 //! Calls of the loader: they come in, and answers go out. What a call is answered is not said here.
-//! All of it goes over the wire to the loader's guard, which alone touches the loader.
+//! All of it goes over the wire to the loader's guard, which alone touches the loader
+//! (docs/guide/schedulers.md, "What the loader sees").
+//!
+//! Tests: crates/cli/tests/all/schedulers.rs::a_loader_runs_in_virtual_time,
+//! crates/cli/tests/all/wall.rs
 
 use super::memory_file::file_id;
 use crate::guard::{self, Way};
@@ -386,6 +390,7 @@ pub(super) fn way() -> Result<Way, crate::ForeignError> {
 
 /// The memory of this process, of which any part may be missing.
 mod own_memory {
+    /// Copies between this process and memory of another one; false: not all of it is there.
     fn transfer(addr: u64, ours: *mut u8, len: usize, read: bool) -> bool {
         let local = libc::iovec {
             iov_base: ours.cast(),

@@ -1,6 +1,8 @@
 //! What differs between two loads on the host and must not in results: numbers of processes, and
 //! random bytes. (A C library that takes random bytes from the kernel's vDSO makes no call for
-//! them.)
+//! them.) What a loader sees is in docs/guide/schedulers.md.
+//!
+//! Tests: crates/cli/tests/all/schedulers.rs::runs_with_a_loader_beside_them_are_the_same
 
 use super::calls::{Answer, Call};
 use super::serve::Session;

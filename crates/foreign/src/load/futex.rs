@@ -1,4 +1,8 @@
-//! Futexes: threads of the loader wake each other here, not in the host's kernel.
+//! Futexes: threads of the loader wake each other here, not in the host's kernel. A thread that
+//! waits must be in virtual time, or the run would wait for the host (docs/guide/schedulers.md,
+//! "What the loader sees").
+//!
+//! Tests: crates/cli/tests/all/schedulers.rs::a_loader_runs_in_virtual_time
 
 use super::calls::{Answer, Call};
 use super::serve::Session;
@@ -49,6 +53,7 @@ impl Session<'_> {
         }
     }
 
+    /// FUTEX_WAIT: the thread waits if the word still has the value.
     fn futex_wait(&self, call: &Call, bits: u32, absolute: bool) -> Result<Reply, Answer> {
         let [addr, operation, value, timeout, ..] = call.args;
         let value = value as u32;

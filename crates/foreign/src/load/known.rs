@@ -1,4 +1,5 @@
-//! What is known of a loader: what it has been given, and what it was refused.
+//! What is known of a loader: what it has been given, and what it was refused
+//! (docs/guide/schedulers.md, "What the loader sees").
 
 use super::bpf;
 use crate::kernel::Layout;
@@ -73,6 +74,7 @@ impl Known {
     }
 }
 
+/// How a loader ended, in words.
 pub(super) fn how(ended: &Ended) -> String {
     match ended.status.map(ExitStatus::from_raw) {
         Some(status) => match (status.code(), status.signal()) {

@@ -1,5 +1,8 @@
 //! The files that loaders read, as the modelled machine would have them
-//! (Documentation/ABI/testing/sysfs-devices-system-cpu), by path.
+//! (Documentation/ABI/testing/sysfs-devices-system-cpu), by path. What is told here and what the
+//! core is told come from one platform.
+//!
+//! Tests: crates/cli/tests/all/schedulers.rs::a_loader_sees_the_modelled_machine
 
 use crate::topology;
 use wakeplace_platform::{CpuId, Platform};
@@ -31,6 +34,7 @@ impl MachineFiles {
             .push((path.into(), format!("{text}\n").into_bytes()));
     }
 
+    /// Lists of CPUs.
     fn cpus(&mut self, platform: &Platform) {
         let base = "sys/devices/system/cpu";
         let all = list(0..platform.cpus.len() as u32);
@@ -51,6 +55,7 @@ impl MachineFiles {
         }
     }
 
+    /// Topology, caches and capacity of one CPU.
     fn cpu(&mut self, platform: &Platform, id: CpuId) {
         let base = format!("sys/devices/system/cpu/cpu{}", id.0);
         let cpu = &platform.cpus[id.index()];
@@ -95,6 +100,7 @@ impl MachineFiles {
         self.frequencies(platform, id, &base)
     }
 
+    /// The clock of one CPU.
     fn frequencies(&mut self, platform: &Platform, id: CpuId, base: &str) {
         let domain = &platform.freq_domains[platform.freq_domain_of(id)];
         let (Some(low), Some(high)) = (domain.opps.first(), domain.opps.last()) else {
@@ -122,6 +128,7 @@ impl MachineFiles {
         }
     }
 
+    /// NUMA nodes with their CPUs and distances.
     fn nodes(&mut self, platform: &Platform) {
         let base = "sys/devices/system/node";
         let nodes = 1 + platform.cpus.iter().map(|cpu| cpu.node).max().unwrap_or(0);
@@ -152,6 +159,7 @@ impl MachineFiles {
         }
     }
 
+    /// What the offered kernel says of itself and of sched_ext.
     fn kernel(&mut self, platform: &Platform, kernel: &KernelFiles<'_>) {
         let base = "sys/kernel/sched_ext";
         for (name, text) in [

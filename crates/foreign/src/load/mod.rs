@@ -1,5 +1,9 @@
 //! The kernel that a loader sees: it runs as a process of its own, unchanged, and what it asks of
-//! the kernel is answered here until it has attached a scheduler, and beside the simulation.
+//! the kernel is answered here until it has attached a scheduler, and beside the simulation
+//! (docs/rules/sched-ext.md#loader).
+//!
+//! Tests: crates/cli/tests/all/schedulers.rs::a_loader_runs_in_virtual_time,
+//! crates/cli/tests/all/schedulers.rs::what_a_loader_must_not_do_is_named
 
 mod affinity;
 mod attr;

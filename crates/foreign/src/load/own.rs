@@ -1,5 +1,8 @@
 //! bpf(2) without a loader: the calls are made here. So anything can be handed over, many times a
-//! second (`fuzz/`, target `bpf`).
+//! second (`fuzz/`, target `bpf`). See docs/guide/schedulers.md, "What the loader sees". What is
+//! answered is what a loader's own calls are answered.
+//!
+//! Tests: below, fuzz/tests/all/mutations.rs
 
 use super::calls::{Answer, Call, Calls};
 use super::known::Known;

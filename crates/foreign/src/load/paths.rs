@@ -1,4 +1,7 @@
-//! Calls with paths, and the few others that would show the host's machine.
+//! Calls with paths, and the few others that would show the host's machine
+//! (docs/guide/schedulers.md, "What the loader sees").
+//!
+//! Tests: crates/cli/tests/all/schedulers.rs::a_loader_sees_the_modelled_machine
 
 use super::calls::{Answer, Call};
 use super::clocks;

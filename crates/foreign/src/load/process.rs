@@ -1,4 +1,8 @@
-//! The loader's process: until it has attached a scheduler, and then beside the simulation.
+//! The loader's process: until it has attached a scheduler, and then beside the simulation
+//! (docs/rules/sched-ext.md#loader).
+//!
+//! Tests: crates/cli/tests/all/schedulers.rs::runs_with_a_loader_beside_them_are_the_same,
+//! crates/cli/tests/all/wall.rs
 
 use super::calls::{self, Calls};
 use super::known::{Known, how, said};
@@ -147,6 +151,7 @@ impl Process {
         }
     }
 
+    /// Answers calls until the loader has attached a scheduler, ends, or is silent for too long.
     fn until_attached(&mut self, vm: &mut Vm, state: &mut State) -> Result<Stop, ForeignError> {
         let latest = after(LONGEST);
         let latest_ns = self.known.clock_ns + LONGEST.as_nanos() as u64;

@@ -1,4 +1,7 @@
-//! bpf(2): programs.
+//! bpf(2): programs (docs/guide/schedulers.md, "What the loader sees").
+//!
+//! Tests: crates/cli/tests/all/syscall_programs.rs,
+//! crates/cli/tests/all/schedulers.rs::what_is_not_offered_is_refused_by_name
 
 use super::attr::Attr;
 use super::calls::{Answer, Call};
@@ -22,6 +25,7 @@ const POISONED: std::ops::Range<u32> = 2_001_000_000..2_003_000_000;
 const BAD_RELOCATION: u32 = 195_896_080;
 
 impl Session<'_> {
+    /// BPF_PROG_LOAD: checks and keeps a program; refuses what it calls and is not offered.
     pub(super) fn program_load(&mut self, call: &Call, attr: &Attr) -> Answer {
         let (kind, count, name) = (attr.u32(0), attr.u32(4), attr.name(48));
         if count == 0 || count > MAX_INSNS {
@@ -93,6 +97,7 @@ impl Session<'_> {
 }
 
 impl Session<'_> {
+    /// Runs a program for BPF_PROG_TEST_RUN, on the caller's CPU; it may ask a running simulation.
     fn run_program(&mut self, call: &Call, number: usize, context: u64) -> Result<u64, Fault> {
         let here = self.sim.as_ref().map_or(0, |sim| sim.this_cpu());
         self.vm.cpu = self.cpu_of(call, here);

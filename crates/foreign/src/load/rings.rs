@@ -1,5 +1,7 @@
 //! Ring buffers that the loader waits for. The host's kernel knows nothing of their records: in its
-//! place a counter of ours is waited for.
+//! place a counter of ours is waited for (docs/guide/schedulers.md, "What the loader sees").
+//!
+//! Tests: crates/cli/tests/all/schedulers.rs::a_loader_runs_in_virtual_time
 
 use super::calls::{Answer, Call};
 use super::known::{Known, Object};

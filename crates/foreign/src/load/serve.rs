@@ -1,4 +1,7 @@
-//! Answers calls of the loader that do not wait.
+//! Answers calls of the loader that do not wait (docs/guide/schedulers.md, "What the loader sees").
+//!
+//! Tests: crates/cli/tests/all/schedulers.rs::a_loader_runs_in_virtual_time,
+//! crates/cli/tests/all/schedulers.rs::what_a_loader_must_not_do_is_named
 
 use super::calls::{Answer, Call, Calls};
 pub(super) use super::known::{Known, Object};

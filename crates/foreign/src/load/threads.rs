@@ -151,6 +151,7 @@ impl Threads {
         threads.into_iter().any(|tid| self.position(tid).is_none())
     }
 
+    /// A call of a thread: answered at once, or the thread waits in virtual time.
     fn take(&mut self, session: &mut Session<'_>, call: &Call) -> io::Result<()> {
         let Some(at) = self.position(call.pid) else {
             self.take_new(session, call);

@@ -1,4 +1,8 @@
-//! Calls that wait, for a time or for a descriptor, and what they become in virtual time.
+//! Calls that wait, for a time or for a descriptor, and what they become in virtual time
+//! (docs/rules/sched-ext.md#loader).
+//!
+//! Tests: crates/cli/tests/all/schedulers.rs::a_loader_runs_in_virtual_time,
+//! crates/cli/tests/all/interception.rs::virtual_time_does_not_depend_on_the_way
 
 use super::calls::{Answer, Call};
 use super::memory_file::fstat;
@@ -255,6 +259,8 @@ impl Session<'_> {
         ns.map(|ns| self.known.clock_ns.saturating_add(ns))
     }
 
+    /// A wait for descriptors: answered at once if one is ready, else until one is or the time
+    /// ends.
     fn until_ready(
         &self,
         call: &Call,
@@ -355,6 +361,7 @@ enum Turn {
     Keeps,
 }
 
+/// Which kind of wait a call is.
 fn turn(number: libc::c_long) -> Turn {
     match number {
         libc::SYS_clock_nanosleep | libc::SYS_nanosleep => Turn::Sleep,

@@ -3,7 +3,7 @@
 //!
 //! It computes, has memory and threads, writes to what it has open, and talks over sockets that it
 //! has. It opens nothing, makes no socket but a pair of its own, starts no process, and reaches no
-//! other one.
+//! other one (docs/guide/schedulers.md, "How it ends").
 
 use crate::guard::checked;
 use crate::guard::trapped::{AUDIT_ARCH, GIVE, LOAD, NR, argument, if_equal, statement};

@@ -1,5 +1,8 @@
 //! The keeper: it has one thread and nothing of the run, so that a guard can be made of it at any
-//! time.
+//! time (docs/guide/schedulers.md, "How it ends").
+//!
+//! Tests: crates/cli/tests/all/wall.rs::a_guard_that_is_killed_ends_the_run,
+//! crates/cli/tests/all/wall.rs::nothing_of_a_loader_outlives_the_run
 
 use crate::guard::{Guard, Kin, Rights, adopt_orphans, passing, polled};
 use crate::wire::Wire;

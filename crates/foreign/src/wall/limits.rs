@@ -1,4 +1,4 @@
-//! How much a worker may take.
+//! How much a worker may take (docs/guide/schedulers.md, "How it ends").
 
 use crate::guard::checked;
 use std::io;
@@ -43,6 +43,7 @@ pub(super) fn memory_bytes(runs: usize) -> u64 {
     BYTES.saturating_add(BYTES_PER_RUN.saturating_mul(runs as u64))
 }
 
+/// Bounds a resource of this process for good.
 pub(super) fn limit(what: libc::__rlimit_resource_t, most: u64) -> io::Result<()> {
     let mut now = libc::rlimit {
         rlim_cur: 0,

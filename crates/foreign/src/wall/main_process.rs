@@ -1,4 +1,8 @@
-//! The process that the user has started: it makes the others, and outlives them.
+//! The process that the user has started: it makes the others, and outlives them
+//! (docs/guide/schedulers.md, "How it ends"). It runs no foreign code, and no thread before the
+//! others are made.
+//!
+//! Tests: below, crates/cli/tests/all/wall.rs
 
 use super::keeper;
 use super::limits::memory_bytes;

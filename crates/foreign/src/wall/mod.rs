@@ -10,10 +10,13 @@
 //! ```
 //!
 //! [`run`] makes them out of one process, before it has threads. The worker goes on with the
-//! command, and gives its rights up before foreign code is run ([`lock_down`]). The end
-//! of each is noticed by another: the kernel ends the worker with main, and a guard whose worker is
-//! gone ends its loader with all descendants. Keeper and guards are a session of their own, which
-//! no Ctrl-C reaches. Orphans become children of the guard, the keeper or main, whichever lives.
+//! command, and gives its rights up before foreign code is run ([`lock_down`]). The end of each is
+//! noticed by another: the kernel ends the worker with main, and a guard whose worker is gone ends
+//! its loader with all descendants. Keeper and guards are a session of their own, which no Ctrl-C
+//! reaches. Orphans become children of the guard, the keeper or main, whichever lives
+//! (docs/guide/schedulers.md, "How it ends").
+//!
+//! Tests: crates/cli/tests/all/wall.rs
 
 mod filter;
 mod keeper;

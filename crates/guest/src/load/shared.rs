@@ -1,4 +1,6 @@
 //! What all threads of a job see.
+//!
+//! Tests: crates/guest/src/load/tests.rs
 
 use std::sync::atomic::{AtomicU8, Ordering};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
@@ -135,6 +137,7 @@ pub(super) struct Shared {
 }
 
 impl Shared {
+    /// What the threads of a job share before any of them has begun.
     pub(super) fn new(job: Job, cpus: Cpus, allowed: Vec<u32>) -> Self {
         Self {
             stage: StageCell(AtomicU8::new(Stage::WarmUp as u8)),

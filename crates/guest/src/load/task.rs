@@ -1,4 +1,8 @@
-//! One thread of a job: carries its script out.
+//! One thread of a job: carries its script out. The steps are `job.rs`' types, which the lab
+//! writes.
+//!
+//! Tests: crates/guest/src/load/tests.rs,
+//! crates/guest/tests/programs.rs::load_runs_a_job_file_and_reports_each_task
 
 use std::sync::Arc;
 
@@ -21,6 +25,8 @@ pub(super) fn start(shared: &Arc<Shared>, index: usize) -> Result<(), GuestError
     shared.roll.spawn(name, move || body(&own, index))
 }
 
+/// A thread from its start to its end: it sets itself up, waits for all, and carries its script
+/// out.
 fn body(shared: &Arc<Shared>, index: usize) {
     let task = &shared.job.tasks[index];
     let set_up = set_up(shared, task);
@@ -88,6 +94,7 @@ impl<'a> Runner<'a> {
         self.shared.stage.is(Stage::Stop)
     }
 
+    /// All passes of the script.
     fn script(&mut self) {
         let task = self.task;
         let mut passes = 0;
@@ -138,6 +145,7 @@ impl<'a> Runner<'a> {
         self.shared.fail(format!("task {}: {what}", self.task.name));
     }
 
+    /// One step.
     fn step(&mut self, op: Op) {
         match op {
             Op::Run { work_ns } => {
@@ -224,6 +232,7 @@ impl<'a> Runner<'a> {
         }
     }
 
+    /// Starts one more thread of the job.
     fn fork(&mut self, task: usize) {
         let started = if self.shared.roll.len() < THREADS_MAX {
             start(self.shared, task).map_err(|error| error.to_string())
@@ -235,6 +244,7 @@ impl<'a> Runner<'a> {
         }
     }
 
+    /// What the thread got in the window.
     fn finish(mut self) -> TaskResult {
         self.meter.settle();
         let cpu_ns = self.meter.cpu_ns();

@@ -140,6 +140,7 @@ impl CfsQueue {
             .or(Some(left))
     }
 
+    /// The two tasks with the least virtual time, the running one among them.
     fn first_two<'a>(
         &self,
         running: Option<u32>,

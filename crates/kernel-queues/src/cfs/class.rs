@@ -1,4 +1,7 @@
-//! CFS as a fair class without task groups.
+//! CFS as a fair class without task groups. No rule is here: each call goes to the queue of one CPU
+//! (docs/guide/model.md, "Run queues").
+//!
+//! Tests: crates/engine/tests/behaviour/fair.rs
 
 use super::{CfsParams, CfsQueue, Entity};
 use crate::fair_class::FairClass;

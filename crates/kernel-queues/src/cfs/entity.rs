@@ -1,4 +1,6 @@
-//! What the queue keeps of a task, and the era's constants.
+//! What the queue keeps of a task, and the era's constants (docs/rules/queues.md#cfs-constants).
+//!
+//! Tests: crates/kernel-queues/src/cfs/tests.rs
 
 use crate::weight::{Weight, scaling_factor};
 use wakeplace_policy_sys::sys::wp_params;

@@ -1,4 +1,7 @@
-//! EEVDF as a fair class without task groups.
+//! EEVDF as a fair class without task groups. No rule is here: each call goes to the queue of one
+//! CPU (docs/guide/model.md, "Run queues").
+//!
+//! Tests: crates/engine/tests/behaviour/eevdf.rs
 
 use super::{EevdfParams, EevdfQueue, Entity};
 use crate::fair_class::FairClass;

@@ -1,4 +1,6 @@
-//! What the queue keeps of a task, and the era's rules.
+//! What the queue keeps of a task, and the era's rules (docs/rules/queues.md#eevdf).
+//!
+//! Tests: crates/kernel-queues/src/eevdf/tests.rs
 
 use crate::weight::{NICE_0_WEIGHT, Weight, scaling_factor, virtual_time};
 use wakeplace_policy_sys::sys::{WP_EEVDF_66, WP_EEVDF_612, WP_EEVDF_618, wp_params};

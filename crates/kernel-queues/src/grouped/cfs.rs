@@ -1,4 +1,7 @@
-//! Two levels of the queue of the kernels before 6.6.
+//! Two levels of the queue of the kernels before 6.6 (docs/guide/model.md, "Task groups"). An
+//! entity of a group is queued while the group has tasks that wait or run.
+//!
+//! Tests: crates/kernel-queues/src/grouped/cfs/tests.rs, crates/engine/tests/behaviour/groups.rs
 
 #[cfg(test)]
 mod tests;
@@ -114,6 +117,7 @@ impl CfsTree {
         }
     }
 
+    /// The task leaves its queue; its group's entity leaves with the last task.
     pub(super) fn remove(
         &mut self,
         task: u32,

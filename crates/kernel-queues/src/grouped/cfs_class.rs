@@ -1,4 +1,7 @@
-//! CFS with task groups as a fair class.
+//! CFS with task groups as a fair class. No rule is here: each call goes to the queues of one CPU
+//! (docs/guide/model.md, "Task groups").
+//!
+//! Tests: crates/engine/tests/behaviour/groups.rs
 
 use super::cfs::CfsTree;
 use crate::cfs::{CfsParams, Entity};

@@ -1,5 +1,8 @@
 //! Two levels of the queue of the kernels from 6.6 on. A group's entity runs, waits and is delayed
-//! like a task; it goes on being the one that runs while the group's tasks change.
+//! like a task; it goes on being the one that runs while the group's tasks change
+//! (docs/decisions/020, docs/rules/queues.md#eevdf). `check` says what both levels must agree on.
+//!
+//! Tests: crates/engine/tests/behaviour/groups.rs
 
 use super::{entity_of, group_of};
 use crate::eevdf::{EevdfParams, EevdfQueue, Entity, Form};
@@ -28,6 +31,7 @@ pub(crate) struct EevdfTree {
 }
 
 impl EevdfTree {
+    /// Queues of one CPU: the root's and one for each group.
     pub(super) fn new(params: EevdfParams, shares: &[u32]) -> Self {
         let group = |shares: &u32| Group {
             queue: EevdfQueue::default(),
@@ -81,6 +85,7 @@ impl EevdfTree {
         }
     }
 
+    /// A task joins its queue, and with the first its group joins the root's.
     pub(super) fn insert(&mut self, task: u32, entity: Entity, group: Option<usize>) {
         self.nr += 1;
         self.touched = group;
@@ -125,6 +130,7 @@ impl EevdfTree {
         left
     }
 
+    /// A task leaves its queue; its group's entity follows the last.
     pub(super) fn remove(&mut self, task: u32, group: Option<usize>, waiting: bool) -> Entity {
         self.nr -= 1;
         self.touched = group;
@@ -188,6 +194,7 @@ impl EevdfTree {
         gone
     }
 
+    /// A sleeper that was kept leaves for good; None: it was not kept.
     pub(super) fn drop_delayed(&mut self, task: u32, group: Option<usize>) -> Option<Entity> {
         let params = self.params;
         let queue = self.queue_mut(group);
@@ -240,6 +247,7 @@ impl EevdfTree {
         self.root.keeps(&params) && (group.is_none() || self.queue_mut(group).keeps(&params))
     }
 
+    /// The next task: the root's choice, and within a group the group's.
     pub(super) fn pick(&mut self) -> Option<u32> {
         let params = self.params;
         if self.root.current().is_none() || !self.root.keeps(&params) {
@@ -288,6 +296,7 @@ impl EevdfTree {
         self.queue_mut(group).reweight(&params, weight);
     }
 
+    /// The group's entity has another weight on this CPU.
     pub(super) fn set_group_weight(&mut self, g: usize, weight: Weight) {
         let group = &mut self.groups[g];
         if group.weight == weight {
@@ -304,6 +313,7 @@ impl EevdfTree {
         }
     }
 
+    /// Both levels agree; it panics if not.
     pub(super) fn check(&self) {
         self.root.check();
         let mut grouped = 0;

@@ -1,7 +1,10 @@
 //! Each kernel has an object of its own.
 //!
 //! An object has one kernel's globals, and dlopen loads a file once. So the first kernel of a file
-//! has the file, where debuggers and profilers find it, and each one beside it a copy in memory.
+//! has the file, where debuggers and profilers find it, and each one beside it a copy in memory
+//! (docs/guide/kernel.md, "In a run").
+//!
+//! Tests: crates/kernel-tree/src/kernel/tests.rs::each_kernel_has_its_own_state
 
 use crate::TreeError;
 use rustix::fs::{MemfdFlags, memfd_create};

@@ -1,4 +1,7 @@
-//! The functions of a loaded object.
+//! The functions of a loaded object. Each is one of the C interface
+//! (`crates/kernel-abi/src/abi.rs`). See docs/guide/kernel.md, "In a run".
+//!
+//! Tests: crates/kernel-tree/src/kernel/tests.rs, crates/kernel-tree/tests/all/real_tree.rs
 
 use super::abi::{ABI, CpuState, HostTable, Machine, RawCall, TaskState, View};
 use super::{Claim, FaultEntries, object};
@@ -56,6 +59,7 @@ macro_rules! entry {
 }
 
 impl Entries {
+    /// Loads an object and looks all functions up; one of another interface is refused.
     pub(super) fn open(path: &Path, claim: Claim) -> Result<Self, TreeError> {
         // SAFETY: what runs when it is loaded is what the shim's build put there, which is nothing.
         let library = unsafe { Library::open(Some(claim.name()), RTLD_NOW | RTLD_LOCAL) };

@@ -1,4 +1,7 @@
-//! What a kernel asks of and tells to its host.
+//! What a kernel asks of and tells to its host. What the kernel calls must not unwind into it
+//! (docs/guide/kernel.md, "In a run").
+//!
+//! Tests: crates/kernel-tree/src/kernel/tests.rs, crates/kernel-tree/tests/all/real_tree.rs
 
 use super::abi::{ABI, Choice, Energy, Facts, HostTable, Party, RawDecision};
 use super::memory::Memory;
@@ -147,6 +150,7 @@ impl<H: Host> Context<H> {
         self.host
     }
 
+    /// The functions of this host, as the kernel calls them.
     pub(super) fn table(this: NonNull<Self>) -> HostTable {
         HostTable {
             abi: ABI,

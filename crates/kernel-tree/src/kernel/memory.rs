@@ -1,4 +1,5 @@
-//! The memory of a kernel: what it asked for and did not give back goes with it.
+//! The memory of a kernel: what it asked for and did not give back goes with it
+//! (docs/guide/kernel.md, "In a run").
 
 use rustix::mm::{MapFlags, MprotectFlags, ProtFlags, mmap_anonymous, mprotect, munmap};
 use std::alloc::{Layout, alloc_zeroed, dealloc};

@@ -1,4 +1,8 @@
-//! A built kernel in this process: loaded, booted on a modelled machine, entered CPU by CPU.
+//! A built kernel in this process: loaded, booted on a modelled machine, entered CPU by CPU
+//! (docs/guide/kernel.md, "In a run"). One thread enters a kernel; what it does depends on what it
+//! was told alone.
+//!
+//! Tests: crates/kernel-tree/src/kernel/tests.rs, crates/cli/tests/all/kernel_runs.rs
 
 mod claim;
 mod entries;

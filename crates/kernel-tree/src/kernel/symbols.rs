@@ -1,4 +1,7 @@
-//! Names of an object's functions, for the stack of a run that ended early.
+//! Names of an object's functions, for the stack of a run that ended early (docs/guide/kernel.md,
+//! "In a run").
+//!
+//! Tests: crates/kernel-tree/src/kernel/tests.rs::addresses_have_names
 
 use crate::TreeError;
 use object::elf::FileHeader64;

@@ -1,4 +1,5 @@
-//! What a kernel was configured with: the copy in its image (`CONFIG_IKCONFIG`), or a file.
+//! What a kernel was configured with: the copy in its image (`CONFIG_IKCONFIG`), or a file
+//! (docs/guide/lab.md, "A kernel of your own").
 
 use flate2::read::GzDecoder;
 use std::collections::BTreeMap;

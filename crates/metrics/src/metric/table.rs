@@ -1,4 +1,7 @@
-//! The table of all metrics.
+//! The table of all metrics. A name that is there stays: results, studies and `--expect` have it
+//! (docs/guide/results.md, "What a result holds").
+//!
+//! Tests: crates/metrics/src/metric/tests.rs
 
 use super::Better::{self, Higher, Lower, Neither};
 use super::MetricDef;

@@ -1,4 +1,6 @@
-//! What was measured, by name.
+//! What was measured, by name (docs/guide/results.md, "What a result holds").
+//!
+//! Tests: crates/metrics/src/metric/tests.rs::values_take_units_from_the_table_and_keep_name_order
 
 use super::{CLUSTER, find_metric};
 use std::collections::BTreeMap;

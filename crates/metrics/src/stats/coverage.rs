@@ -1,5 +1,6 @@
 //! How often the 95 % intervals hold the true change: data are drawn whose change is known, and the
-//! intervals are counted that hold it. 93 to 97 % is asked for.
+//! intervals are counted that hold it. 93 to 97 % is asked for (docs/guide/results.md,
+//! "Intervals").
 
 use super::PairedDelta;
 use crate::student::t975;

@@ -1,4 +1,7 @@
-//! What moves cost by what is shared (`[transfer]`, `[cache]`), where it is assumed.
+//! What moves cost by what is shared (`[transfer]`, `[cache]`), where it is assumed
+//! (docs/guide/platforms.md, "What is assumed everywhere, and how").
+//!
+//! Tests: crates/platform/src/assumed/tests.rs
 
 use super::{AssumedCost, Factor, What, cost};
 use crate::{Platform, Source, Standing, Transfer};
@@ -21,6 +24,7 @@ fn lines(transfer: &mut Transfer) -> impl Iterator<Item = (&'static str, &mut u6
 }
 
 impl Platform {
+    /// The assumed times of lines and caches.
     pub(super) fn add_moves(&self, found: &mut Vec<AssumedCost>) {
         let transfer = self.transfer.as_ref().filter(|t| assumed(&t.source));
         if let Some(mut transfer) = transfer.cloned() {

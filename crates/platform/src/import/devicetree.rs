@@ -3,6 +3,10 @@
 //! Bindings: Linux 7.3.4 Documentation/devicetree/bindings/arm/cpus.yaml, cpu/cpu-topology.txt,
 //! cpu/cpu-capacity.txt, opp/opp-v2-base.yaml, cpu/idle-states.yaml, power/domain-idle-state.yaml,
 //! numa.txt. CPUs are numbered in the order of their nodes; Linux puts the one it boots on first.
+//!
+//! Tests: crates/platform/tests/all/import/mod.rs::phones,
+//! crates/platform/tests/all/import/hostile.rs::damaged_device_trees,
+//! crates/lab/src/devicetree.rs::an_import_of_the_tree_has_the_platforms_figures
 
 mod architecture;
 mod clocks;
@@ -105,6 +109,7 @@ impl<'a> View<'a> {
         Some(plain).filter(|kind| !kind.is_empty())
     }
 
+    /// All that the tree says, CPU by CPU; `said` hears what it lacks.
     fn found(&self, said: &mut Vec<String>) -> Result<Found, ImportError> {
         let clocks = self.clocks(said)?;
         let (capacity, capacity_from) = self.capacities(&clocks, said);

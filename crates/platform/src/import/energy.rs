@@ -1,4 +1,8 @@
-//! The kernel's energy model laid over a machine that another source described.
+//! The kernel's energy model laid over a machine that another source described
+//! (docs/guide/import.md, "What is read").
+//!
+//! Tests: crates/platform/tests/all/import/mod.rs::an_energy_model_beside_the_tree,
+//! crates/platform/tests/all/import/mod.rs::both_energy_models
 
 use super::ImportError;
 use super::found::{Clock, Found, FoundIdle, IdlePower, Origin, Point, Scale};

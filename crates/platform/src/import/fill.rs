@@ -1,5 +1,7 @@
 //! What a source lacks is filled in here: one rule each, with its reason, the same as
 //! built-in platform files have (docs/decisions/026).
+//!
+//! Tests: below, crates/platform/tests/all/import/mod.rs
 
 use super::found::{Clock, Found, FoundIdle, Origin, Point, Scale, of_largest};
 use crate::arch::Arch;
@@ -39,6 +41,7 @@ pub(super) fn fill(found: &mut Found) -> Vec<String> {
     said
 }
 
+/// The instruction set, by the kinds of CPUs, where the source does not say.
 fn arch(found: &mut Found, said: &mut Vec<String>) {
     if found.arch.is_none() {
         let kind = |start: &str| {
@@ -85,6 +88,8 @@ fn capacities(found: &mut Found, said: &mut Vec<String>) {
     said.push(words);
 }
 
+/// The tick's frequency, of the architecture's default configuration, where the source does not
+/// say.
 fn tick(found: &mut Found, said: &mut Vec<String>) {
     if found.tick_hz.is_some() {
         return;
@@ -168,6 +173,7 @@ fn clocks(found: &mut Found, said: &mut Vec<String>) {
     found.clocks.sort_by_key(|clock| clock.cpus[0]);
 }
 
+/// What a change of a clock takes, where the source does not say.
 fn latency(arch: Arch) -> (u64, Origin) {
     match arch {
         Arch::X86 => (
@@ -421,6 +427,7 @@ fn whole_clusters(found: &mut Found, said: &mut Vec<String>) {
     }
 }
 
+/// Leaves out states that are no deeper than the one before: a platform file needs them in order.
 fn deeper_only(found: &mut Found, said: &mut Vec<String>) {
     let mut reached = vec![(None, None); found.cpus.len()];
     let mut dropped = Vec::new();

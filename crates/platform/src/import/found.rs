@@ -1,5 +1,8 @@
 //! A machine as far as some source knows it: what all sources are turned into before the rest is
-//! filled in and a platform file is written.
+//! filled in and a platform file is written. What a source does not say stays absent here; nothing
+//! is filled in (docs/guide/import.md, "What is read").
+//!
+//! Tests: crates/platform/tests/all/import/mod.rs, crates/platform/tests/all/import/round_trip.rs
 
 use crate::Standing;
 use crate::arch::Arch;

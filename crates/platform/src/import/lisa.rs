@@ -1,6 +1,9 @@
 //! A machine out of LISA's `plat_info` (lisa.platforms.platinfo.PlatformInfo): capacities,
-//! frequency
-//! domains, frequencies, and the kernel's tick.
+//! frequency domains, frequencies, and the kernel's tick (docs/guide/import.md, "What is read").
+//!
+//! Tests: crates/platform/tests/all/import/mod.rs::a_plat_info_of_lisa,
+//! crates/platform/tests/all/import/mod.rs::parts_of_a_plat_info_that_are_pickled,
+//! crates/platform/tests/all/import/hostile.rs::a_plat_info_of_too_many_cpus
 
 use super::found::{Clock, Found, FoundCpu, FoundIdle, Origin, Point};
 use super::nrg_model::{self, NrgModel};
@@ -134,6 +137,7 @@ impl View<'_> {
         ImportError::wrong(self.file, problem, expected)
     }
 
+    /// All that the file says, CPU by CPU; `said` hears what it lacks.
     fn found(&self, said: &mut Vec<String>) -> Result<Found, ImportError> {
         let (capacity, capacity_from) = self.capacities(said)?;
         let domains = self.domains(said)?;
@@ -195,6 +199,7 @@ impl View<'_> {
         })
     }
 
+    /// The tick, of the file's kernel configuration.
     fn tick_hz(&self) -> Option<(u32, Origin)> {
         let config = self.conf.get("kernel")?.get("config")?;
         let text = config.get("text").and_then(Yaml::text).unwrap_or_default();
@@ -210,6 +215,7 @@ impl View<'_> {
         Some((hz, Origin::stated(self.text("kernel config, CONFIG_HZ"))))
     }
 
+    /// Capacities by `cpu-capacities`, else by the energy model, else 1024 for all.
     fn capacities(&self, said: &mut Vec<String>) -> Result<(Vec<u64>, Origin), ImportError> {
         let stated = self.part("cpu-capacities");
         let table = stated.and_then(|table| table.get("orig")).or(stated);
@@ -271,6 +277,7 @@ impl View<'_> {
         Ok(divided)
     }
 
+    /// Which CPUs share a clock.
     fn domains(&self, said: &mut Vec<String>) -> Result<Vec<Vec<u16>>, ImportError> {
         let of_model = self
             .conf
@@ -297,6 +304,7 @@ impl View<'_> {
         }
     }
 
+    /// Which CPUs are a cluster: by name, else by the energy model, else by clock.
     fn clusters(
         &self,
         domains: &[Vec<u16>],
@@ -321,6 +329,7 @@ impl View<'_> {
         Ok((label(domains), Origin::assumed(text)))
     }
 
+    /// Frequency domains with their points; powers by the energy model.
     fn clocks(&self, domains: Vec<Vec<u16>>) -> Result<Vec<Clock>, ImportError> {
         let mut clocks = Vec::new();
         for cpus in domains {

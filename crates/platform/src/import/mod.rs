@@ -1,8 +1,10 @@
 //! Machines from elsewhere: the kernel's files, device trees, LISA's descriptions.
 //!
 //! A source is read into what it says (`found`), what it does not say is filled in by stated rules
-//! (`fill`), and a platform file is written of both (`write`). Nothing of the file is there
-//! without its origin, and what was filled in is listed for the user.
+//! (`fill`), and a platform file is written of both (`write`). Nothing of the file is there without
+//! its origin, and what was filled in is listed for the user (docs/guide/import.md).
+//!
+//! Tests: crates/platform/tests/all/import/mod.rs, crates/platform/tests/all/import/hostile.rs
 
 mod costs;
 mod devicetree;
@@ -181,6 +183,7 @@ fn refused(bytes: &[u8], file: &str, wanted: Given) -> Option<ImportError> {
     Some(ImportError::wrong(file, given.is(), given.instead()))
 }
 
+/// A machine from the kernel's files, of this machine or of a copy.
 fn of_tree(
     tree: Tree,
     energy_model: Option<&Path>,
@@ -200,6 +203,7 @@ fn of_tree(
     Ok(found)
 }
 
+/// A machine from a flattened device tree.
 fn of_device_tree(
     bytes: &[u8],
     voltages: Option<&Voltages>,
@@ -214,6 +218,7 @@ fn of_device_tree(
     devicetree::read(&tree, voltages, (file, place), said)
 }
 
+/// Fills in what is not known and writes the platform file; all that was said goes with it.
 fn finish(
     mut found: Found,
     name: &str,
@@ -260,6 +265,7 @@ fn place(source: Source<'_>) -> (String, String) {
     }
 }
 
+/// A file of bounded length, or why it cannot be read.
 fn read_limited(file: &str, path: &Path, expected: &'static str) -> Result<Vec<u8>, ImportError> {
     let failed = |source: std::io::Error| ImportError::Read {
         file: file.to_owned(),

@@ -2,7 +2,10 @@
 //! (`lisa.energy_model.EnergyModel`): a node per CPU with the capacity and power of each frequency
 //! and the power of each idle state, nodes of clusters above them with the power of the cluster
 //! beside its CPUs, and parents that point back at their children. Board files of LISA 1 have the
-//! capacity of a big and of a little CPU (`nrg_model`).
+//! capacity of a big and of a little CPU (`nrg_model`). See docs/guide/import.md, "What is read".
+//!
+//! Tests: crates/platform/tests/all/import/mod.rs::an_energy_model_of_lisa,
+//! crates/platform/tests/all/import/mod.rs::a_board_file_of_lisa_1
 
 mod clusters;
 mod idle;

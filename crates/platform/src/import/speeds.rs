@@ -1,5 +1,7 @@
 //! How fast CPUs are that a kernel takes for alike: by the firmware's word where a source has it,
-//! else by their clocks and kinds.
+//! else by their clocks and kinds (docs/guide/import.md, "What is assumed, and how").
+//!
+//! Tests: crates/platform/tests/all/import/mod.rs::speeds_by_clock_are_said_to_be_assumed
 
 use super::found::{Found, Origin, cpu_list, of_largest};
 
@@ -22,6 +24,7 @@ pub(super) fn fill(found: &mut Found, said: &mut Vec<String>) {
     }
 }
 
+/// Speeds by the highest clocks, where all CPUs have one capacity and their clocks differ.
 fn by_clock(found: &Found, said: &mut Vec<String>) -> Option<(Vec<u64>, Origin)> {
     if found
         .cpus

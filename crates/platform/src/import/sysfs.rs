@@ -1,4 +1,6 @@
-//! A machine out of the kernel's files.
+//! A machine out of the kernel's files (docs/guide/import.md, "What is read").
+//!
+//! Tests: crates/platform/tests/all/import/mod.rs, crates/platform/tests/all/import/round_trip.rs
 
 use super::fill::grid;
 use super::found::{Clock, Found, FoundCpu, FoundIdle, Origin, Point, Scale, cpu_list};
@@ -82,6 +84,7 @@ struct View<'a> {
 }
 
 impl View<'_> {
+    /// All that the files say, CPU by CPU; `said` hears what was left out.
     fn found(&self, said: &mut Vec<String>) -> Found {
         let mut notes = Vec::new();
         self.note_offline(&mut notes, said);
@@ -129,6 +132,7 @@ impl View<'_> {
         format!("{}: {path}", self.place)
     }
 
+    /// What the files say of one CPU.
     fn cpu(&self, cpu: u16, capacity: u32) -> FoundCpu {
         let index = usize::from(cpu);
         // Without numbers the lists of siblings say it.
@@ -170,6 +174,7 @@ impl View<'_> {
         Partition::of_labels(&labels)
     }
 
+    /// Cores, caches, nodes and packages of the CPUs that are kept.
     fn parts(&self) -> Parts {
         let parts = &self.details.parts;
         Parts {
@@ -188,6 +193,7 @@ impl View<'_> {
         found.filter_map(|at| u16::try_from(at).ok()).collect()
     }
 
+    /// Capacities as the kernel has them, or 1024 for all where they are only ranks.
     fn capacities(&self) -> (Vec<u32>, Origin) {
         let arch = self.arch.as_ref().map(|(arch, _)| *arch);
         let capacity: Vec<u32> = self
@@ -279,6 +285,7 @@ impl View<'_> {
         })
     }
 
+    /// Priorities of CPUs, where the kernel has some.
     fn rank(&self) -> Option<(Vec<u32>, Origin)> {
         let ranks = self.details.rank.as_ref()?;
         let kept: Vec<u32> = self
@@ -294,6 +301,8 @@ impl View<'_> {
         differ.then_some((kept, from))
     }
 
+    /// Clocks by cpufreq policies, then those that the energy model alone has; powers are the
+    /// energy model's, unless it is artificial.
     fn clocks(&self, said: &mut Vec<String>) -> Vec<Clock> {
         let mut clocks = Vec::new();
         let mut artificial = 0;
@@ -333,6 +342,7 @@ impl View<'_> {
         clocks
     }
 
+    /// A clock of which only the energy model is known.
     fn energy_clock(
         &self,
         cpus: Vec<u16>,
@@ -359,6 +369,7 @@ impl View<'_> {
         }
     }
 
+    /// A clock of a cpufreq policy: its points from the driver's list, or from the energy model.
     fn clock(
         &self,
         policy: &CpufreqPolicy,
@@ -452,6 +463,8 @@ impl View<'_> {
         states
     }
 
+    /// An idle state as cpuidle states it; what it does not state is derived, and the origin says
+    /// so.
     fn idle_state(&self, state: &details::IdleFiles, cpus: &[u16]) -> FoundIdle {
         let path = self.file("sys/devices/system/cpu/cpu*/cpuidle");
         let words = format!("{} {}", state.name, state.description).to_lowercase();

@@ -1,4 +1,4 @@
-//! Sources and names in a platform file.
+//! Sources and names in a platform file (docs/guide/import.md, "What is read").
 
 use super::found::Origin;
 use crate::Standing;

@@ -7,7 +7,10 @@
 //! 4    710.4   600
 //! ```
 //!
-//! Blanks or commas divide the columns. Behind `#` stands what is not read.
+//! Blanks or commas divide the columns. Behind `#` stands what is not read (docs/guide/import.md,
+//! "A device tree without voltages").
+//!
+//! Tests: crates/platform/tests/all/import/voltages.rs
 
 use super::ImportError;
 use super::found::{Point, cpu_list};
@@ -187,6 +190,7 @@ fn rising(file: &str, before: Row, row: Row) -> Result<(), ImportError> {
     Ok(())
 }
 
+/// The rows of a list; the first line may name the units.
 fn rows(text: &str, file: &str) -> Result<Vec<Row>, ImportError> {
     let mut units = None;
     let mut rows = Vec::new();
@@ -247,6 +251,7 @@ fn header(cells: &[&str]) -> Result<(u64, u64), (String, String)> {
     ))
 }
 
+/// A CPU, a frequency and a voltage, each within what hardware has.
 fn row(line: usize, cells: &[&str], units: (u64, u64)) -> Result<Row, (String, String)> {
     let [cpu, frequency, voltage] = cells else {
         let problem = format!("{} columns", cells.len());

@@ -1,4 +1,7 @@
-//! The platform file of a machine that is completely known.
+//! The platform file of a machine that is completely known. The keys are those of `read/raw.rs`: a
+//! file that is written is read back as the same machine (docs/guide/platforms.md).
+//!
+//! Tests: crates/platform/tests/all/import/round_trip.rs, crates/platform/tests/all/import/mod.rs
 
 mod idle;
 
@@ -122,6 +125,7 @@ impl Writer<'_> {
         clock.power.as_ref().map(|(scale, _)| *scale)
     }
 
+    /// The file's beginning: what made it, the name, the kernel's tick.
     fn head(&mut self, name: &str, made_of: &str) -> String {
         let title = self.found.title.as_deref().unwrap_or("An imported machine");
         let mut out = comment(&format!(
@@ -152,6 +156,7 @@ impl Writer<'_> {
         out
     }
 
+    /// The tables `[[cluster]]` with their cores, in the order of the CPUs' numbers.
     fn cluster_tables(&self) -> String {
         let dense = |values: Vec<u64>| {
             let mut known: Vec<u64> = Vec::new();
@@ -240,6 +245,7 @@ impl Writer<'_> {
         }
     }
 
+    /// The table `[topology]`: levels from threads to nodes, those of equal groups once.
     fn topology(&self) -> String {
         let mut levels = self.found.parts.levels();
         // The kernel knows no package apart from the node (default_topology).
@@ -281,6 +287,8 @@ impl Writer<'_> {
         out + &source(&from)
     }
 
+    /// The groups of a level as a key: `one_per` where a part of the machine divides so, else
+    /// `groups`.
     fn level_groups(&self, partition: &Partition) -> String {
         let all = self.found.all();
         let named = ["core", "cluster", "machine", "node"];
@@ -318,6 +326,7 @@ impl Writer<'_> {
         made.into_iter().map(|(_, members)| members).collect()
     }
 
+    /// The tables `[numa]`, `[smt]`, `[priority]` and others on what CPUs are to each other.
     fn shared(&mut self) -> String {
         let mut out = String::new();
         if let Some(from) = &self.found.distances_from {
@@ -413,6 +422,7 @@ impl Writer<'_> {
         out
     }
 
+    /// One table `[[frequency_domain]]`.
     fn clock(&self, clock: &Clock, cpus: &[u16], one_per: Option<&str>) -> String {
         let mut out = String::from("\n[[frequency_domain]]\n");
         out += &entry("cpus", &self.list(cpus));
@@ -440,6 +450,7 @@ impl Writer<'_> {
         out
     }
 
+    /// The table `[kernel.costs]`: a board's or a server's, since no source states them.
     fn costs(&mut self) -> String {
         let boards = matches!(self.found.arch(), Arch::Arm | Arch::Arm64 | Arch::Riscv64);
         let server = !boards || self.found.cpus.len() > 8;

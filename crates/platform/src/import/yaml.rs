@@ -1,6 +1,8 @@
 //! A YAML document as a tree, from the events of `saphyr-parser`. Tags are left out. Aliases are
-//! written out in full, so there is a limit on what they add: nine lines of aliases can stand for
-//! a billion values.
+//! written out in full, so there is a limit on what they add: nine lines of aliases can stand for a
+//! billion values (docs/guide/import.md, "What is read"). The tree's size is bounded by the file's.
+//!
+//! Tests: below, crates/platform/tests/all/import/hostile.rs
 
 use saphyr_parser::{Event, Marker, Parser, ScalarStyle};
 use std::collections::BTreeMap;
@@ -153,6 +155,7 @@ struct Builder {
 }
 
 impl Builder {
+    /// One event of the parser: a value begins, ends, or is there.
     fn take(&mut self, event: Event<'_>) -> Result<(), String> {
         match event {
             Event::DocumentStart(_) => {
@@ -208,6 +211,7 @@ impl Builder {
         Ok(())
     }
 
+    /// The innermost list or map ends, and becomes a value of the one around it.
     fn end(&mut self) -> Result<(), String> {
         let Some(open) = self.open.pop() else {
             return Ok(());

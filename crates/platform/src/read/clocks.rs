@@ -1,5 +1,7 @@
 //! What hardware does with clocks of its own accord: `[cpufreq]`, `[turbo]`, `[power_limit]`
 //! (docs/decisions/059).
+//!
+//! Tests: crates/platform/tests/all/clocks.rs
 
 use toml::Spanned;
 use wakeplace_text::{did_you_mean, nearest, shorten};
@@ -133,6 +135,7 @@ fn mark(name: &Text, states: &[IdleState], awake: &mut [bool]) -> Result<(), Fla
     Ok(())
 }
 
+/// The highest clocks of some CPUs by awake cores: none rises, each is an operating point.
 fn read_bins(
     row: &Spanned<RawBins>,
     machine: &Machine<'_>,

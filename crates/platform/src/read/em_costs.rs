@@ -1,4 +1,6 @@
 //! Energy models without watts: `[frequency_domain.em_costs]` (docs/decisions/039).
+//!
+//! Tests: crates/platform/tests/all/shared.rs::costs_of_an_artificial_model
 
 use wakeplace_text::shorten;
 
@@ -32,6 +34,7 @@ pub(super) fn read(
     Ok(Some(EmCosts { since, states }))
 }
 
+/// The states of an energy model without watts, in rising order.
 fn states(raw: &RawEmCosts) -> Result<Vec<EmCost>, Flaw> {
     let rows = raw.states.get_ref();
     if rows.is_empty() || rows.len() > MAX_STATES {

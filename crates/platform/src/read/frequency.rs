@@ -1,4 +1,7 @@
-//! Frequency domains and operating points.
+//! Frequency domains and operating points (docs/guide/platforms.md, "What the words mean").
+//!
+//! Tests: crates/platform/tests/all/bad_files.rs::frequencies,
+//! crates/platform/tests/all/bad_files.rs::frequency_domains_partition_the_cpus
 
 use toml::Spanned;
 
@@ -90,6 +93,7 @@ pub(super) fn read(
     Ok(domains)
 }
 
+/// All operating points of a domain; each is more than the one before (`check_order`).
 fn opps(row: &RawDomain, power: PowerIs) -> Result<Vec<Opp>, Flaw> {
     let rows = row.opps.get_ref();
     if rows.is_empty() || rows.len() > MAX_OPPS {
@@ -111,6 +115,7 @@ fn opps(row: &RawDomain, power: PowerIs) -> Result<Vec<Opp>, Flaw> {
     Ok(opps)
 }
 
+/// One operating point, its figures within limits.
 fn read_opp(row: &Spanned<RawOpp>, PowerIs { unit, measured }: PowerIs) -> Result<Opp, Flaw> {
     let raw = row.get_ref();
     if measured {
@@ -171,6 +176,7 @@ fn check_measured(raw: &RawOpp) -> Result<(), Flaw> {
     }
 }
 
+/// A higher point is faster, is believed to draw no less, and has the same columns.
 fn check_order(row: &Spanned<RawOpp>, below: &Opp, opp: &Opp) -> Result<(), Flaw> {
     let raw = row.get_ref();
     if opp.khz <= below.khz {
@@ -257,6 +263,8 @@ fn note_sources(
     Ok(())
 }
 
+/// Where a column's figures come from; figures without a source are refused, and so is the
+/// opposite.
 fn note_column(
     table: &Spanned<RawDomain>,
     (key, source, has_figures): (&str, &Option<Spanned<RawSource>>, bool),

@@ -1,4 +1,6 @@
-//! What the kernel itself runs: `[housekeeping]`.
+//! What the kernel itself runs: `[housekeeping]`. (docs/guide/model.md, "Kernel threads")
+//!
+//! Tests: crates/engine/tests/behaviour/kthreads.rs, crates/platform/tests/all/hostile.rs
 
 use toml::Spanned;
 use wakeplace_text::shorten;
@@ -17,6 +19,7 @@ const MAX_PERIOD_US: u64 = 600_000_000;
 /// Most threads.
 const MAX_THREADS: usize = 4096;
 
+/// The table, None: the machine states no threads of the kernel.
 pub(super) fn read(
     raw: Option<&Spanned<RawHousekeeping>>,
     machine: &Machine<'_>,
@@ -67,6 +70,7 @@ pub(super) fn read(
     }))
 }
 
+/// A thread that runs now and then.
 fn thread(raw: &RawThread, machine: &Machine<'_>) -> Result<HousekeepingThread, Flaw> {
     let name = raw.name.get_ref();
     if name.is_empty() || name.chars().any(char::is_control) {

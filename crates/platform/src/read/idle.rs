@@ -1,4 +1,7 @@
-//! Idle states.
+//! Idle states (docs/guide/platforms.md, "What the words mean").
+//!
+//! Tests: crates/platform/tests/all/bad_files.rs::idle_states_run_from_shallow_to_deep,
+//! crates/platform/tests/all/bad_files.rs::power_of_idle_states
 
 use toml::Spanned;
 
@@ -78,6 +81,7 @@ fn poll_state(cpus: Vec<CpuId>) -> IdleState {
     }
 }
 
+/// One state: its CPUs, times, residency and power.
 fn read_state(
     table: &Spanned<RawIdle>,
     context: &Context<'_>,

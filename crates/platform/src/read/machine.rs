@@ -1,4 +1,7 @@
-//! CPUs and clusters.
+//! CPUs and clusters (docs/guide/platforms.md, "Speed and capacity").
+//!
+//! Tests: crates/platform/tests/all/bad_files.rs::cpus_and_clusters,
+//! crates/platform/tests/all/bad_files.rs::threads_of_cores
 
 use toml::Spanned;
 
@@ -98,6 +101,7 @@ impl<'a> Machine<'a> {
         (0..).take(self.cpus.len()).map(CpuId).collect()
     }
 
+    /// The biggest capacity is 1024.
     fn check_scale(&self, raw: &Spanned<Vec<Spanned<RawCluster>>>) -> Result<(), Flaw> {
         let rows = raw
             .get_ref()
@@ -161,6 +165,7 @@ fn check_speeds(
     }
 }
 
+/// A list of CPUs; a mistake is pointed at where it stands in the text.
 fn read_list(
     list: &Text,
     text: &str,
@@ -182,6 +187,7 @@ fn read_list(
     })
 }
 
+/// A word in small letters that no other cluster has.
 fn cluster_name(name: &Text, clusters: &[Cluster]) -> Result<String, Flaw> {
     let text = name.get_ref();
     let is_word = text.starts_with(|c: char| c.is_ascii_lowercase())

@@ -1,5 +1,7 @@
 //! `[measured_power]`: what CPUs and clusters draw by clock, from tables of policies, as Wattson
 //! has them (docs/guide/platforms.md "Measured power").
+//!
+//! Tests: crates/platform/tests/all/measured.rs
 
 use std::collections::BTreeMap;
 
@@ -114,6 +116,7 @@ struct Odd {
 }
 
 impl Odd {
+    /// What is odd in the figures, in words for the file's provenance.
     fn said(self) -> Vec<String> {
         let mut said = Vec::new();
         if !self.falling.is_empty() {
@@ -181,6 +184,7 @@ fn other(row: &Row) -> Option<Other> {
     })
 }
 
+/// The power of one domain by its own clock and, where the table has it, by another.
 fn measured(
     domain: &FreqDomain,
     rows: &[Row],

@@ -5,6 +5,10 @@
 //! 3. `frequency`, `measured` with `power_table`, `idle`, `topology`, `shared`, `sched_mc`,
 //!    `thermal`, `transfer`: one table kind each, with its rules.
 //! 4. This file: name, kernel, costs, board, and the order of the steps.
+//!
+//! See docs/guide/platforms.md, "What the words mean".
+//!
+//! Tests: crates/platform/tests/all/bad_files.rs, crates/platform/tests/all/builtin.rs
 
 mod clocks;
 mod em_costs;
@@ -59,6 +63,7 @@ impl Platform {
     }
 }
 
+/// All tables in the order in which one needs the other.
 fn platform(raw: &RawPlatform, text: &str) -> Result<Platform, Flaw> {
     let mut provenance = Provenance::default();
     let unit = PowerUnit::from(*raw.power_unit.get_ref());
@@ -192,6 +197,7 @@ fn check_shared(raw: &RawPlatform, domains: &[FreqDomain]) -> Result<(), Flaw> {
     }
 }
 
+/// A word in small letters, digits and dashes, as it is typed.
 fn platform_name(name: &Text) -> Result<String, Flaw> {
     let text = name.get_ref();
     let valid = text.starts_with(|c: char| c.is_ascii_lowercase())
@@ -225,6 +231,7 @@ fn other_name(name: &Text) -> Result<(), Flaw> {
     ))
 }
 
+/// The scheduler tick's frequency.
 fn tick_hz(raw: &RawPlatform, provenance: &mut Provenance) -> Result<u32, Flaw> {
     let kernel = raw.kernel.get_ref();
     provenance.note(
@@ -254,6 +261,7 @@ fn other_node_ns(raw: &Spanned<RawCosts>, nodes: bool) -> Result<Option<u64>, Fl
     }
 }
 
+/// What the kernel's own work takes; what is absent is not modelled.
 fn costs(raw: &Spanned<RawCosts>, nodes: bool, provenance: &mut Provenance) -> Result<Costs, Flaw> {
     let table = raw.get_ref();
     let source = provenance.note(at(raw), "costs".into(), &table.source, table.standing)?;
@@ -281,6 +289,7 @@ fn costs(raw: &Spanned<RawCosts>, nodes: bool, provenance: &mut Provenance) -> R
     })
 }
 
+/// The power of the rest of the board: only beside powers in watts.
 fn read_board(
     raw: &Spanned<RawBoard>,
     unit: PowerUnit,

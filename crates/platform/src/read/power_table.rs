@@ -1,5 +1,5 @@
 //! The rows of a table of measured powers: text in the form of Wattson's files, with the place of
-//! each figure in the platform file.
+//! each figure in the platform file (docs/guide/platforms.md, "Measured power").
 
 use wakeplace_text::{nearest, shorten};
 
@@ -154,6 +154,7 @@ fn columns(line_at: usize, line: &str, two: bool) -> Result<Vec<&'static str>, F
     }
 }
 
+/// One row by the names of the columns.
 fn row(line_at: usize, line: &str, columns: &[&'static str], two: bool) -> Result<Row, Flaw> {
     let values: Vec<(usize, &str)> = fields(line_at, line).collect();
     if values.len() != columns.len() {

@@ -1,6 +1,10 @@
 //! The file as written: one struct per table, every value with its place in the text.
 //!
-//! Units are in the key names. Each table with figures has `source` and `standing`.
+//! Units are in the key names. Each table with figures has `source` and `standing`. A new key
+//! stands here, in the reader of its table, in `import/write.rs`, and in docs/guide/platforms.md.
+//!
+//! Tests: crates/platform/tests/all/bad_files.rs::keys_and_words,
+//! crates/platform/tests/all/import/round_trip.rs
 
 use serde::Deserialize;
 use toml::Spanned;

@@ -1,4 +1,6 @@
-//! How many tasks a core is to hold at each frequency: `[sched_mc]`.
+//! How many tasks a core is to hold at each frequency: `[sched_mc]` (docs/decisions/033).
+//!
+//! Tests: crates/platform/tests/all/bad_files.rs::tasks_of_a_core_while_power_is_saved
 
 use toml::Spanned;
 
@@ -19,6 +21,7 @@ const MAX_TASKS: u64 = 64;
 /// Highest frequency, kHz.
 const MAX_KHZ: u64 = 100_000_000;
 
+/// The table, None: the machine has none.
 pub(super) fn read(
     raw: Option<&Spanned<RawSchedMc>>,
     machine: &Machine<'_>,

@@ -1,4 +1,7 @@
-//! What nodes, threads and CPUs are to each other: `[numa]`, `[smt]`, `[priority]`.
+//! What nodes, threads and CPUs are to each other: `[numa]`, `[smt]`, `[priority]`
+//! (docs/guide/platforms.md, "What the words mean").
+//!
+//! Tests: crates/platform/tests/all/shared.rs
 
 use toml::Spanned;
 
@@ -89,6 +92,7 @@ fn node_count(machine: &Machine<'_>, clusters_at: usize) -> Result<usize, Flaw> 
     Ok(numbers.len())
 }
 
+/// The matrix: as many rows and columns as nodes, each node nearest to itself.
 fn distances(rows: &Spanned<Vec<Spanned<Vec<Int>>>>, nodes: usize) -> Result<Vec<Vec<u32>>, Flaw> {
     let expected = format!("expected {nodes} rows of {nodes}, one per node");
     if rows.get_ref().len() != nodes {

@@ -1,4 +1,7 @@
-//! How warm clusters get: `[[thermal]]` with its `[thermal.rc]`.
+//! How warm clusters get: `[[thermal]]` with its `[thermal.rc]` (docs/guide/model.md, "Heat").
+//!
+//! Tests: crates/engine/tests/behaviour/thermal.rs,
+//! crates/platform/tests/all/measured.rs::heat_and_limits_need_powers_by_the_own_clock
 
 use toml::Spanned;
 use wakeplace_text::{did_you_mean, nearest, shorten};
@@ -20,6 +23,7 @@ const MAX_CAPACITY: u64 = 2_000_000;
 /// Shortest time constant, us (R * C): the simulation goes in steps of 10 ms.
 const MIN_TAU_US: u64 = 200_000;
 
+/// All zones; a cluster is in one at most.
 pub(super) fn read(
     raw: &[Spanned<RawThermal>],
     clusters: &[Cluster],
@@ -39,6 +43,7 @@ pub(super) fn read(
     Ok(zones)
 }
 
+/// One zone: its cluster, trip points, resistance and capacity.
 fn zone(
     raw: &Spanned<RawThermal>,
     clusters: &[Cluster],

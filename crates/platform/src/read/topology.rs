@@ -1,4 +1,8 @@
-//! Scheduler topology levels: each a partition, each nested in the next.
+//! Scheduler topology levels: each a partition, each nested in the next (docs/guide/platforms.md,
+//! "What the words mean").
+//!
+//! Tests: crates/platform/tests/all/bad_files.rs::topology,
+//! crates/platform/tests/all/shared.rs::priorities_and_levels_belong_together
 
 use toml::Spanned;
 
@@ -60,6 +64,7 @@ pub(super) fn check_room(
     Err(Flaw::new(at(&raw.get_ref().levels), problem, expected))
 }
 
+/// One level, with its groups from `groups` or `one_per`.
 fn read_level(row: &Spanned<RawLevel>, machine: &Machine<'_>) -> Result<TopologyLevel, Flaw> {
     let raw = row.get_ref();
     let groups = match (&raw.groups, raw.one_per) {
@@ -93,6 +98,7 @@ fn read_level(row: &Spanned<RawLevel>, machine: &Machine<'_>) -> Result<Topology
     })
 }
 
+/// Each CPU is in one group of the level.
 fn check_partition(
     row: &Spanned<RawLevel>,
     groups: &[Vec<CpuId>],
@@ -126,6 +132,7 @@ fn check_partition(
     }
 }
 
+/// A group of the level below lies in one group of this one.
 fn check_nesting(
     row: &Spanned<RawLevel>,
     below: &TopologyLevel,

@@ -1,4 +1,6 @@
-//! What is between CPUs and their data: `[transfer]`, `[cache]`.
+//! What is between CPUs and their data: `[transfer]`, `[cache]` (docs/decisions/060).
+//!
+//! Tests: crates/platform/tests/all/transfer.rs
 
 use toml::Spanned;
 
@@ -79,6 +81,7 @@ struct Levels {
 }
 
 impl Levels {
+    /// Which levels of nearness two CPUs of the machine can have.
     fn of(machine: &Platform) -> Self {
         let mut levels = Self::default();
         let first = |cpus: Option<&[CpuId]>, own: CpuId| cpus.map_or(own, |cpus| cpus[0]);

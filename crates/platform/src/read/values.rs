@@ -1,4 +1,8 @@
-//! Numbers within limits, and the unit a power figure is written in.
+//! Numbers within limits, and the unit a power figure is written in (docs/guide/platforms.md, "What
+//! the words mean").
+//!
+//! Tests: crates/platform/tests/all/bad_files.rs::capacity,
+//! crates/platform/tests/all/bad_files.rs::costs_are_at_most_a_millisecond
 
 use toml::Spanned;
 

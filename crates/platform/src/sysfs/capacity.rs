@@ -1,4 +1,7 @@
-//! How fast each CPU is at its best, on the kernel's scale.
+//! How fast each CPU is at its best, on the kernel's scale (docs/guide/import.md, "What is read").
+//!
+//! Tests: crates/platform/tests/all/sysfs.rs::capacity_from_the_firmware,
+//! crates/platform/tests/all/sysfs.rs::rankings_are_no_capacities
 
 use super::{CPUS, CapacitySource, SysfsError, Tree, details, marked};
 

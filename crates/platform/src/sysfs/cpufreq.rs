@@ -1,4 +1,7 @@
-//! The kernel's frequency domains: cpufreq policies.
+//! The kernel's frequency domains: cpufreq policies (docs/guide/import.md, "What is read").
+//!
+//! Tests: crates/platform/tests/all/sysfs.rs::a_board_of_two_clusters,
+//! crates/platform/tests/all/sysfs.rs::an_inactive_policy_and_an_unknown_latency
 
 use super::{CPUS, SysfsError, Tree, tree};
 
@@ -50,6 +53,7 @@ pub(super) fn read(tree: &Tree, nr_cpus: usize) -> Result<Vec<CpufreqPolicy>, Sy
     Ok(policies)
 }
 
+/// One policy; None: its folder has no CPUs.
 fn read_policy(
     tree: &Tree,
     at: &str,
@@ -82,6 +86,7 @@ fn read_policy(
     }))
 }
 
+/// Frequencies of a file, rising; empty: it is not there.
 fn available(tree: &Tree, path: &str) -> Result<Vec<u32>, SysfsError> {
     let expected = format!("frequencies from 1 to {MAX_KHZ} kHz");
     let Some(text) = tree.text(path, &expected)? else {

@@ -200,6 +200,7 @@ fn rank(tree: &Tree, online: &[bool]) -> Result<Option<Vec<u32>>, SysfsError> {
     Ok(Some(ranks))
 }
 
+/// The idle states of one CPU, in cpuidle's order.
 fn idle(tree: &Tree, folder: &str) -> Result<Vec<IdleFiles>, SysfsError> {
     let mut states = Vec::new();
     for number in tree.numbered(folder, "state")? {

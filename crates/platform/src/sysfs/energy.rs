@@ -1,5 +1,9 @@
 //! The kernel's energy model, as debugfs shows it: one folder per performance domain, with one
-//! folder per state. Devices have such folders too, without a list of CPUs.
+//! folder per state. Devices have such folders too, without a list of CPUs (docs/guide/import.md,
+//! "What is read").
+//!
+//! Tests: crates/platform/tests/all/sysfs.rs::the_kernel_says_what_its_powers_count,
+//! crates/platform/tests/all/import/mod.rs
 
 use super::{SysfsError, Tree, details, tree};
 
@@ -147,6 +151,7 @@ fn states(tree: &Tree, domain: &str, unit_uw: u64) -> Result<Vec<EnergyState>, S
     Ok(states)
 }
 
+/// One performance state, its power in uW.
 fn state(tree: &Tree, at: &str, unit_uw: u64) -> Result<EnergyState, SysfsError> {
     let value = |file: &str, max: u64, what: &str| {
         let path = format!("{at}/{file}");

@@ -6,7 +6,10 @@
 //! saved copy can hold anything.
 //!
 //! Files: Documentation/ABI/testing/sysfs-devices-system-cpu, .../stable/sysfs-devices-node,
-//! Documentation/admin-guide/pm/cpufreq.rst, Documentation/power/energy-model.rst.
+//! Documentation/admin-guide/pm/cpufreq.rst, Documentation/power/energy-model.rst. `scx_wakeplace`
+//! and `platform import` both read by it.
+//!
+//! Tests: crates/platform/tests/all/sysfs.rs, crates/platform/tests/all/import/mod.rs
 
 mod capacity;
 mod cpufreq;

@@ -1,4 +1,4 @@
-//! Ways to divide the CPUs into groups.
+//! Ways to divide the CPUs into groups (docs/guide/import.md, "What is read").
 
 /// Each CPU's group, named by its lowest member.
 #[derive(Clone, Debug, PartialEq, Eq)]

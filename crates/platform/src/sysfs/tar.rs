@@ -1,5 +1,6 @@
 //! The files of a tar archive, in memory. Links are left out: nothing that is read stands behind
-//! one. The `tar` crate keeps names of any length, so the archive is read through a budget.
+//! one. The `tar` crate keeps names of any length, so the archive is read through a budget
+//! (docs/guide/import.md, "How a tree is read").
 
 use std::cell::Cell;
 use std::collections::BTreeMap;

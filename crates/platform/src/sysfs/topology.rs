@@ -1,6 +1,8 @@
 //! The scheduler's topology out of the kernel's lists of siblings, divided as the kernel's own
 //! domain builder divides it (include/linux/topology.h, drivers/base/arch_topology.c,
 //! kernel/sched/topology.c).
+//!
+//! Tests: crates/platform/tests/all/sysfs.rs, crates/platform/tests/all/import/round_trip.rs
 
 use super::partition::Partition;
 use super::{CPUS, SysfsError, Tree, marked, tree};

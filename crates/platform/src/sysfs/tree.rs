@@ -1,4 +1,8 @@
-//! Reading the small text files of sysfs and debugfs, from a live tree or a saved copy.
+//! Reading the small text files of sysfs and debugfs, from a live tree or a saved copy
+//! (docs/guide/import.md, "How a tree is read"). A file that is absent, one that may not be read
+//! and one with nonsense are three different answers.
+//!
+//! Tests: below, crates/platform/tests/all/sysfs.rs::what_is_missing_or_no_file_is_named
 
 use super::{CPUS, SysfsError, tar};
 use crate::MAX_CPUS;

@@ -1,4 +1,7 @@
-//! What a result keeps of the runs of a policy.
+//! What a result keeps of the runs of a policy (docs/guide/results.md, "Two results").
+//!
+//! Tests: crates/report/src/diff/tests.rs,
+//! crates/cli/tests/all/results.rs::two_results_are_compared
 
 use crate::html::read::{self, Parsed};
 use crate::html::{HtmlError, Source};
@@ -104,6 +107,7 @@ fn pairs(all: [&Pairs; 2]) -> Vec<(String, String)> {
         .collect()
 }
 
+/// Of a policy in a result of `sim` or `compare`.
 fn of_comparison(result: &outcome::Comparison, run: &outcome::Run) -> Kept {
     Kept {
         case: None,
@@ -123,6 +127,7 @@ fn of_comparison(result: &outcome::Comparison, run: &outcome::Run) -> Kept {
     }
 }
 
+/// Of a case's policy in a result of `study run`; None: the case is not there.
 fn of_study(result: &outcome::Study, profile: &outcome::CaseProfile) -> Option<Kept> {
     let case = result.cases.iter().find(|case| case.case == profile.case)?;
     Some(Kept {

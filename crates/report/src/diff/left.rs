@@ -1,4 +1,6 @@
-//! Which runs of two results belong together.
+//! Which runs of two results belong together (docs/guide/results.md, "Two results").
+//!
+//! Tests: crates/report/src/diff/tests.rs
 
 use super::kept::Kept;
 use std::collections::{BTreeMap, VecDeque};

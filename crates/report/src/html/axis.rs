@@ -1,4 +1,4 @@
-//! The axis of a dot plot.
+//! The axis of a dot plot (docs/guide/report.md).
 
 use super::charts::Dot;
 use serde_json::{Value, json};

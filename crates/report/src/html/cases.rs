@@ -1,4 +1,6 @@
-//! Wake-ups by sizes of task and CPUs, where they were counted.
+//! Wake-ups by sizes of task and CPUs, where they were counted (docs/guide/report.md).
+//!
+//! Tests: crates/report/src/html/tests.rs::counted_cases_have_a_table
 
 use super::charts::once;
 use super::view::{Block, Cell, Section, Table};
@@ -14,6 +16,7 @@ pub(super) fn holds(metric: &str) -> bool {
 /// Where a table's figures come from: by the metric's name, figure and what was published.
 type Figure<'a> = &'a dyn Fn(&str) -> Option<(Option<f64>, Option<f64>)>;
 
+/// A row per case of sizes, a column per counter that was counted; None: none was.
 fn table(id: String, caption: String, figure: Figure<'_>) -> Option<Table> {
     let name = |case: &str, counter: &str| format!("wakeup_{case}_{counter}_total");
     let any = |counter: &&str| {

@@ -1,4 +1,8 @@
-//! Charts as Vega-Lite. Strings that begin with `@` are colours of the page's theme.
+//! Charts as Vega-Lite. Strings that begin with `@` are colours of the page's theme. A colour that
+//! begins with `@` is one of the template's (docs/guide/report.md).
+//!
+//! Tests: crates/report/src/html/drawings.rs::names_become_colours_and_data_stays,
+//! xtask/src/tries/pages.rs
 
 use super::axis;
 use serde_json::{Value, json};
@@ -43,6 +47,7 @@ pub(super) struct Point {
 const STEP: usize = 15;
 const LINE: usize = 13;
 
+/// What all charts have.
 fn base(height: usize, values: Vec<Value>, rest: Value) -> Value {
     let mut spec = json!({
         "$schema": "https://vega.github.io/schema/vega-lite/v6.json",

@@ -1,4 +1,7 @@
-//! A page's part for a result of `sim` or `compare`.
+//! A page's part for a result of `sim` or `compare` (docs/guide/report.md).
+//!
+//! Tests: crates/report/src/html/tests.rs::the_answer_stands_first_and_everything_after_it,
+//! crates/report/src/html/tests.rs::a_price_takes_the_green
 
 use super::charts::{Dot, once};
 use super::details::{Of, Shown, changes, sections};
@@ -63,6 +66,7 @@ fn facts(result: &Comparison) -> Vec<String> {
     facts
 }
 
+/// The first part of a page: what differs in a sentence, how sure it is, and warnings.
 fn answer(result: &Comparison) -> Answer {
     let base = &result.runs[0];
     let mut answer = Answer {
@@ -269,6 +273,7 @@ fn figure_tile(result: &Comparison, name: &str, metric: &Metric) -> Tile {
     }
 }
 
+/// Every section that the result has figures for, in the page's order.
 fn all_sections(id: &str, result: &Comparison) -> Vec<Section> {
     let base = &result.runs[0];
     let several = result.runs.len() > 1;
@@ -301,6 +306,7 @@ fn all_sections(id: &str, result: &Comparison) -> Vec<Section> {
     all
 }
 
+/// The changes against the base with their intervals, as a dot plot.
 fn differences(id: &str, result: &Comparison) -> Section {
     let base = &result.runs[0].policy;
     let key = key_metrics(result);

@@ -1,4 +1,7 @@
-//! One decision, from the JSON of `explain`: the CPU first, then why, then the other candidates.
+//! One decision, from the JSON of `explain`: the CPU first, then why, then the other candidates
+//! (docs/guide/playground.md, "One decision").
+//!
+//! Tests: crates/wasm/src/answer/tests.rs::a_decision_is_explained, xtask/src/tries/pages.rs
 
 use super::read::{HtmlError, Source, parse};
 use super::view::{Block, Cell, Table};
@@ -43,6 +46,7 @@ pub(super) fn view(source: Source<'_>) -> Result<View, HtmlError> {
     Ok(View { title, blocks })
 }
 
+/// The decision in pairs of a word and its value.
 fn facts(answer: &Decision, reason: String) -> Vec<(String, String)> {
     let wakeup = &answer.wakeup;
     let fact = |name: &str, text: String| (name.to_owned(), text);
@@ -90,6 +94,7 @@ fn waker(wakeup: &Wakeup) -> String {
     }
 }
 
+/// The CPUs that were looked at, the chosen one among them.
 fn candidates(answer: &Decision) -> Table {
     let estimated = answer.candidates.iter().any(|c| c.energy.is_some());
     let energy = answer.energy_unit.as_deref().unwrap_or("power");
@@ -132,6 +137,7 @@ fn candidates(answer: &Decision) -> Table {
     table
 }
 
+/// What other policies answer to the same question.
 fn others(answer: &Decision) -> Table {
     let columns = ["policy", "#CPU", "rule", "reason"];
     let caption = "What other policies would have done with the same state";

@@ -1,4 +1,8 @@
-//! Where energy and time went: sections that `compare`, `sim` and studies share.
+//! Where energy and time went: sections that `compare`, `sim` and studies share
+//! (docs/guide/report.md).
+//!
+//! Tests: crates/report/src/html/tests.rs::an_older_result_has_less_and_says_so,
+//! crates/cli/tests/all/report.rs::kinds_of_cpu_within_a_cluster_add_up
 
 use super::charts::{Bar, Dot, bars, dots};
 use super::view::{Block, Cell, Chart, Section, Table};
@@ -102,6 +106,7 @@ pub(super) fn depths<'a>(cases: &'a [Shown<'a>]) -> Vec<&'a str> {
     super::charts::once(states.map(|(name, _)| name))
 }
 
+/// Where clocks were and how busy CPUs were there; None: no clock has two points.
 fn frequencies(id: &str, cases: &[Shown<'_>]) -> Option<Section> {
     let names: Vec<String> = each(cases)
         .flat_map(|(_, of)| &of.details.frequencies)
@@ -151,6 +156,7 @@ fn mhz(khz: u64) -> String {
     format!("{}", khz as f64 / 1000.0)
 }
 
+/// The bars of one domain.
 fn busy_at(case: &Shown<'_>, cpus: &str) -> Vec<Bar> {
     let mut all = Vec::new();
     for of in &case.policies {
@@ -171,6 +177,7 @@ fn busy_at(case: &Shown<'_>, cpus: &str) -> Vec<Bar> {
     all
 }
 
+/// The same in figures.
 fn frequency_table(id: &str, cases: &[Shown<'_>]) -> Table {
     let mut columns = heads(cases);
     columns.extend(["CPUs", "#frequency (MHz)", "#set to it", "#busy at it"]);
@@ -192,6 +199,7 @@ fn frequency_table(id: &str, cases: &[Shown<'_>]) -> Table {
     table
 }
 
+/// Why CPUs were chosen, by reason; None: nothing was placed.
 fn placements(id: &str, cases: &[Shown<'_>]) -> Option<Section> {
     let mut table = {
         let mut columns = heads(cases);

@@ -1,4 +1,4 @@
-//! The charts of a page apart from the page: for notebooks.
+//! The charts of a page apart from the page: for notebooks (docs/guide/report.md).
 
 use super::read::Source;
 use super::view::Block;

@@ -1,4 +1,7 @@
-//! Energy by cluster, state and CPU.
+//! Energy by cluster, state and CPU (docs/guide/report.md).
+//!
+//! Tests: crates/cli/tests/all/report.rs::kinds_of_cpu_within_a_cluster_add_up,
+//! crates/report/src/html/tests.rs::modelled_joules_have_a_word
 
 use super::charts::{Bar, Colours, Part, bars, stacks};
 use super::details::{
@@ -16,6 +19,7 @@ const JOULES: &str = "J";
 /// The least part of the longest bar that is drawn.
 const VISIBLE: f64 = 0.0005;
 
+/// Energy as charts and figures; None: no powers are known.
 pub(super) fn section_of(id: &str, cases: &[Shown<'_>]) -> Option<Section> {
     let unit = each(cases).find_map(|(_, of)| Some(of.details.energy.as_ref()?.unit.clone()))?;
     let modelled = cases.iter().filter(|case| case.modelled).count();
@@ -94,6 +98,7 @@ fn most(parts: &[Part]) -> f64 {
     rows.iter().map(sum).fold(0.0, f64::max)
 }
 
+/// The parts of each cluster and the board.
 fn by_cluster(case: &Shown<'_>) -> Vec<Part> {
     let mut parts: Vec<Part> = Vec::new();
     for of in &case.policies {
@@ -126,6 +131,7 @@ fn by_cluster(case: &Shown<'_>) -> Vec<Part> {
     parts
 }
 
+/// The parts of each state of a cluster.
 fn by_state(case: &Shown<'_>, cluster: &str) -> Vec<Part> {
     let mut parts = Vec::new();
     for of in &case.policies {
@@ -163,6 +169,7 @@ fn kind(state: &str) -> &str {
     state
 }
 
+/// The bars of each CPU: busy, idle and on the way.
 fn cpu_energies(case: &Shown<'_>) -> Vec<Bar> {
     let mut bars = Vec::new();
     for of in &case.policies {
@@ -182,6 +189,7 @@ fn cpu_energies(case: &Shown<'_>) -> Vec<Bar> {
     bars
 }
 
+/// All energies in figures, with shares and times.
 fn energy_table(id: &str, cases: &[Shown<'_>], unit: &str) -> Table {
     let mut columns = heads(cases);
     let energy = format!("#energy ({unit})");

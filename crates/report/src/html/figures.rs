@@ -1,4 +1,5 @@
-//! Figures as pages show them: with true minus signs, and units that stay with their values.
+//! Figures as pages show them: with true minus signs, and units that stay with their values
+//! (docs/guide/report.md).
 
 use crate::comparison::with_unit;
 use crate::{number, phrase};

@@ -1,10 +1,14 @@
-//! Wake-up latencies as curves and figures.
+//! Wake-up latencies as curves and figures (docs/guide/report.md).
+//!
+//! Tests: crates/report/src/html/tests.rs::an_older_result_has_less_and_says_so,
+//! xtask/src/tries/pages.rs
 
 use super::charts::{Point, curves};
 use super::details::{Shown, chart, each, first_cells, heads, section};
 use super::view::{Block, Cell, Chart, Section, Table};
 use crate::number;
 
+/// The share of wake-ups served within a time; None: none was measured.
 pub(super) fn section_of(id: &str, cases: &[Shown<'_>]) -> Option<Section> {
     let x = "wake-up latency";
     let up_to = chart(
@@ -67,6 +71,7 @@ fn served(case: &Shown<'_>, waiting: bool) -> Vec<Point> {
     points
 }
 
+/// The times within which shares of all wake-ups were served.
 fn latency_table(id: &str, cases: &[Shown<'_>]) -> Table {
     const SHARES: [f64; 5] = [0.5, 0.9, 0.95, 0.99, 0.999];
     let mut columns = heads(cases);

@@ -1,4 +1,7 @@
-//! How long the runs of a result were.
+//! How long the runs of a result were (docs/guide/report.md).
+//!
+//! Tests: crates/report/src/html/tests.rs::runs_to_the_end_of_their_tasks_say_so,
+//! crates/report/src/length.rs
 
 use crate::length::{Length, of_cases as shown};
 use wakeplace_outcome::{Case, Comparison, Study};

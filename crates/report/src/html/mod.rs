@@ -1,6 +1,7 @@
 //! Results as one HTML file that loads nothing: what is drawn, what draws it and its fonts' choice
 //! are all in it. From the JSON of results only, so a page of a file and a page of a run are equal.
-//! The same parts without the page around them are for pages that make results themselves.
+//! The same parts without the page around them are for pages that make results themselves
+//! (docs/guide/report.md).
 
 mod axis;
 mod cases;

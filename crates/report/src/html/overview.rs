@@ -1,4 +1,7 @@
-//! Several comparisons at a glance: what tells them apart, and one table across them.
+//! Several comparisons at a glance: what tells them apart, and one table across them
+//! (docs/guide/report.md).
+//!
+//! Tests: crates/report/src/html/tests.rs::several_workloads_are_told_apart_at_a_glance
 
 use super::compared::{badge, figure, label, verdict_badge, verdict_tone};
 use super::read::Parsed;

@@ -1,4 +1,7 @@
-//! What every page stands in: styles, the scripts that draw, and how text gets into markup.
+//! What every page stands in: styles, the scripts that draw, and how text gets into markup
+//! (docs/guide/report.md). Text of a result never becomes markup.
+//!
+//! Tests: below, crates/report/src/html/tests.rs::what_a_result_says_is_no_markup
 
 use super::drawings::PALETTES;
 use data_encoding::BASE64;

@@ -1,4 +1,8 @@
-//! From the text of a result to what a page is made of; anything else is refused.
+//! From the text of a result to what a page is made of; anything else is refused. What a page needs
+//! and an older result lacks is left out of the page, and the page says so (docs/guide/report.md).
+//!
+//! Tests: crates/report/src/html/tests.rs::no_result_is_refused_in_a_sentence,
+//! crates/report/src/html/tests.rs::results_of_version_1_are_read
 
 use serde::de::DeserializeOwned;
 use serde_json::Value;
@@ -133,6 +137,7 @@ fn compared(found: Comparison, refuse: impl Fn(&str) -> HtmlError) -> Result<Par
 /// The newest form of a result; 1 had no values of single runs.
 const NEWEST: u64 = RESULT_SCHEMA_VERSION;
 
+/// A result's text in the types of results; what is none is refused in a sentence.
 pub(super) fn parse<T: DeserializeOwned>(source: Source<'_>) -> Result<T, HtmlError> {
     serde_json::from_str(source.text).map_err(|error| {
         let (line, column) = (error.line(), error.column());

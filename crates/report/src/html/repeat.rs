@@ -1,4 +1,7 @@
-//! Everything needed to repeat a run.
+//! Everything needed to repeat a run (docs/guide/report.md).
+//!
+//! Tests: crates/cli/tests/all/report.rs::what_the_page_is_made_of_is_in_the_json,
+//! crates/report/src/html/tests.rs::the_answer_stands_first_and_everything_after_it
 
 use super::lengths;
 use super::view::{Block, Cell, Section, Table};
@@ -65,6 +68,7 @@ fn fact(name: &str, value: impl Into<String>) -> (String, String) {
     (name.to_owned(), value.into())
 }
 
+/// Versions, hashes, settings and the command of a result of `sim` or `compare`.
 pub(super) fn of_comparison(id: &str, result: &Comparison) -> Section {
     let base = &result.runs[0];
     let mut facts = vec![
@@ -104,6 +108,7 @@ pub(super) fn of_comparison(id: &str, result: &Comparison) -> Section {
     section(id, blocks)
 }
 
+/// The same of a study.
 pub(super) fn of_study(id: &str, result: &Study) -> Section {
     let facts = vec![
         fact("Version", version(&result.version)),

@@ -1,4 +1,4 @@
-//! Busy and idle time of CPUs.
+//! Busy and idle time of CPUs (docs/guide/report.md).
 
 use super::charts::{Colours, Part, once, stacks};
 use super::details::{MAX_CHARTS, Shown, chart, depths, each, first_cells, heads, section};
@@ -116,6 +116,7 @@ fn shares(of: &Residency) -> Vec<(String, f64)> {
     all
 }
 
+/// Shares of time in figures.
 fn residency_table(id: &str, cases: &[Shown<'_>]) -> Table {
     let mut columns = heads(cases);
     columns.extend(["CPUs of", "#CPUs", "state", "#share of time"]);

@@ -1,4 +1,7 @@
-//! A study's figures: charts and tables of published beside simulated ones.
+//! A study's figures: charts and tables of published beside simulated ones (docs/guide/report.md).
+//!
+//! Tests: crates/report/src/html/tests.rs::the_json_of_a_study_is_read_back,
+//! crates/cli/tests/all/report.rs::a_study_has_its_page
 
 use super::charts::{Dot, dots, once};
 use super::compared::badge;
@@ -53,6 +56,7 @@ pub(super) fn charts(id: &str, result: &Study, rows: &[&Row]) -> Vec<Chart> {
     charts
 }
 
+/// Published and simulated values of rows as dots, one row of the plot per case.
 fn points(base: &str, rows: &[&Row], simulated: &'static str) -> Dots {
     let policies = once(rows.iter().map(|row| &row.policy));
     let mut all = Dots::default();
@@ -91,6 +95,7 @@ fn around(figure: &Figure) -> Option<(f64, f64)> {
     sd.is_finite().then_some((mean - sd, mean + sd))
 }
 
+/// The means of one metric, published beside simulated.
 fn means_chart(id: &str, rows: &[&Row], means: &[Dot]) -> Chart {
     let name = label(rows);
     let title = match rows[0].unit.as_str() {

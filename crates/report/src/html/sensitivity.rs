@@ -1,4 +1,7 @@
-//! Conclusions with assumed costs halved and doubled.
+//! Conclusions with assumed costs halved and doubled (docs/guide/report.md).
+//!
+//! Tests: crates/cli/tests/all/report.rs::a_study_has_its_page,
+//! crates/report/src/html/tests.rs::the_json_of_a_study_is_read_back
 
 use super::figures;
 use super::view::{Block, Cell, Section, Table};
@@ -6,6 +9,7 @@ use crate::phrase::finite as ends;
 use crate::{number, phrase};
 use wakeplace_outcome::{Assumed, Conclusion, Cost, Row, Study, Tried};
 
+/// What becomes of each conclusion; None: it was not tried.
 pub(super) fn section_of(id: &str, result: &Study) -> Option<Section> {
     let tried = result.sensitivity.as_ref()?;
     let assumed = result.assumed.clone().unwrap_or_default();
@@ -91,6 +95,7 @@ fn tables(id: &str, result: &Study, tried: &[Tried], assumed: &Assumed) -> Vec<B
     blocks
 }
 
+/// A conclusion with one cost halved or doubled, beside the one of the study.
 fn tried_row(result: &Study, assumed: &Assumed, row: &Tried) -> Vec<Cell> {
     let value = assumed.costs.iter().find(|cost| cost.cost == row.cost);
     let said = |found: Conclusion| Cell::of(found.word()).tone(super::view::tone(found.word()));

@@ -1,4 +1,7 @@
-//! A page's part for a study.
+//! A page's part for a study (docs/guide/report.md).
+//!
+//! Tests: crates/cli/tests/all/report.rs::a_study_has_its_page,
+//! crates/report/src/html/tests.rs::the_json_of_a_study_is_read_back
 
 use super::charts::once;
 use super::details::{Of, Shown, sections};
@@ -11,6 +14,7 @@ use crate::comparison::expected_by_chance;
 use crate::{number, phrase};
 use wakeplace_outcome::{Row, Study};
 
+/// A study's part of the page, from its title to the command.
 pub(super) fn view(id: &str, result: &Study, name: &str) -> ResultView {
     let mut facts = vec![result.study.clone()];
     facts.extend(platforms(result).into_iter().map(str::to_owned));
@@ -48,6 +52,7 @@ fn metrics(result: &Study) -> Vec<&str> {
     once(rows.map(|row| &row.metric))
 }
 
+/// What the study found, in the sentences of its verdict.
 fn answer(result: &Study) -> Answer {
     let sentence = |line: &str| Sentence {
         text: minus(line),
@@ -131,6 +136,7 @@ fn tiles(result: &Study) -> Vec<Tile> {
     policies.iter().filter_map(tile).take(6).collect()
 }
 
+/// Every section that the result has figures for, in the page's order.
 fn all_sections(id: &str, result: &Study) -> Vec<Section> {
     let mut all = vec![figures(id, result)];
     all.extend(cases::of_rows(id, &result.rows));
@@ -163,6 +169,7 @@ fn all_sections(id: &str, result: &Study) -> Vec<Section> {
     all
 }
 
+/// Per metric: published beside simulated, changes, and rows without a published figure.
 fn figures(id: &str, result: &Study) -> Section {
     let published = |row: &Row| row.published.is_some() || row.published_delta_pct.is_some();
     let has = result.rows.iter().any(published);

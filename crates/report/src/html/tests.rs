@@ -518,6 +518,25 @@ fn no_result_is_refused_in_a_sentence() {
     }
 }
 
+/// Goal: wake-ups by sizes of task and CPUs have a table where they were counted, and no page has
+/// an empty one. Case 1 is that of a little task on little CPUs.
+#[test]
+fn counted_cases_have_a_table() {
+    assert!(!page(&whole().to_string()).contains("Wake-up cases"));
+    let mut result = whole();
+    let metric = json!({"mean": 37.0, "rsd_pct": 1.0, "ci95": 0.1, "unit": ""});
+    result["runs"][0]["metrics"]["wakeup_case1_big_total"] = metric.clone();
+    result["runs"][0]["metrics"]["wakeup_cases_big_total"] = metric;
+    let page = page(&result.to_string());
+    let table = page.split("Wake-up cases").nth(1).expect("a table");
+    assert!(table.contains("linux-4.17, mean of the runs"), "{table}");
+    assert_eq!(
+        table.matches(">37<").count(),
+        2,
+        "case 1 and the sum: {table}"
+    );
+}
+
 #[test]
 fn the_json_of_a_study_is_read_back() {
     let result = crate::study::tests::fake();

@@ -1,4 +1,8 @@
-//! What ran where in a window, for the page's own drawing.
+//! What ran where in a window, for the page's own drawing. The page's script (`assets`) reads these
+//! lists by place (docs/guide/report.md).
+//!
+//! Tests: crates/report/src/html/tests.rs::what_a_result_says_is_no_markup,
+//! crates/cli/tests/all/report.rs::a_window_changes_no_run
 
 use super::view::{Block, Cell, Section, Table, TimelineView};
 use crate::number;
@@ -8,6 +12,7 @@ use wakeplace_outcome::{Run, Span, Timeline};
 /// Placements listed as text; the drawing has all.
 const MAX_LISTED: usize = 200;
 
+/// A drawing per run that kept its timeline; None: none did.
 pub(super) fn section(id: &str, lines: &[(&Run, &Timeline)]) -> Option<Section> {
     let (_, first) = lines.first()?;
     let mut blocks = Vec::new();
@@ -92,6 +97,7 @@ fn data(policy: &str, seed: Option<u64>, line: &Timeline) -> Value {
     })
 }
 
+/// The placements of the window, the first of them if there are many.
 fn placements(id: &str, policy: &str, line: &Timeline) -> Table {
     let all = &line.at_ns_task_prev_cpu_reason_new;
     let more = match all.len() > MAX_LISTED {

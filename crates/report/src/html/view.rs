@@ -1,4 +1,6 @@
-//! What a page consists of. The template draws it and decides nothing.
+//! What a page consists of. The template draws it and decides nothing (docs/guide/report.md).
+//!
+//! Tests: crates/report/src/html/tests.rs
 
 use serde::Serialize;
 use serde_json::Value;

@@ -1,5 +1,5 @@
 //! JSON as text: indented, but lists within lists stand on one line each. A histogram or a timeline
-//! has thousands of them.
+//! has thousands of them (docs/guide/report.md, "In the JSON").
 
 use serde_json::Value;
 
@@ -10,6 +10,7 @@ pub(super) fn pretty(value: &Value) -> String {
     text
 }
 
+/// A value at a depth of indentation; within a list a list of plain values takes one line.
 fn write(value: &Value, depth: usize, in_list: bool, text: &mut String) {
     match value {
         Value::Array(items) if in_list && items.iter().all(is_scalar) => {
@@ -36,6 +37,7 @@ fn is_scalar(value: &Value) -> bool {
     !matches!(value, Value::Array(_) | Value::Object(_))
 }
 
+/// Brackets with an item on each line between them.
 fn block<T>(
     [open, close]: [char; 2],
     depth: usize,

@@ -1,5 +1,8 @@
 //! Studies as lines: first the rows of a study, then what becomes of them with assumed costs
-//! changed (`cost` and `factor` say which).
+//! changed (`cost` and `factor` say which). Names of columns stay: programs read them
+//! (studies/README.md).
+//!
+//! Tests: crates/report/src/study/tests.rs::csv_has_a_line_per_row
 
 use crate::{Cell, Format, Style, Table};
 use wakeplace_outcome::{Row, Study, Tried};
@@ -44,6 +47,7 @@ pub(super) fn csv(results: &[Study]) -> String {
     table.render(Format::Csv, Style::default())
 }
 
+/// A line for a row of the study, in the order of the columns.
 fn of_row(result: &Study, row: &Row) -> Vec<Cell> {
     let of_change = row
         .published_change_rsd_pct
@@ -75,6 +79,7 @@ fn of_row(result: &Study, row: &Row) -> Vec<Cell> {
     ]
 }
 
+/// A line for a conclusion with one cost changed, in the order of the columns.
 fn of_change(result: &Study, row: &Tried) -> Vec<Cell> {
     let of_case = result
         .rows

@@ -1,4 +1,7 @@
-//! What a study promised: per case and goal the best feature, what is kept of it, what is lost.
+//! What a study promised: per case and goal the best feature, what is kept of it, what is lost
+//! (studies/README.md).
+//!
+//! Tests: crates/report/src/study/tests.rs::promises_and_tradeoffs_are_tables
 
 use super::power_of_case;
 use crate::phrase::title;
@@ -26,6 +29,7 @@ fn goal(result: &Study, row: &PromiseRow) -> String {
     )
 }
 
+/// Per case and goal what is kept of the best gain.
 fn table(result: &Study, found: &Promise) -> Table {
     let columns = [
         "case",
@@ -49,6 +53,7 @@ fn table(result: &Study, found: &Promise) -> Table {
     table
 }
 
+/// One row of it.
 fn line(result: &Study, row: &PromiseRow) -> Vec<Cell> {
     let kept = row.kept.as_ref();
     let interval = |kept: &Kept| {

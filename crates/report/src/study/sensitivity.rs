@@ -1,4 +1,7 @@
-//! What becomes of the conclusions with assumed costs halved and doubled, as tables.
+//! What becomes of the conclusions with assumed costs halved and doubled, as tables
+//! (studies/README.md).
+//!
+//! Tests: crates/report/src/study/tests.rs::a_conclusion_that_flips_is_marked_wherever_it_stands
 
 use super::power_of_case;
 use crate::phrase::{short_policy, title, wrap};
@@ -62,6 +65,7 @@ fn tables(result: &Study) -> Vec<(String, Table)> {
     tables
 }
 
+/// What becomes of the conclusions of one case, a column per policy.
 fn table(result: &Study, found: &Assumed, rows: &[&Tried]) -> Table {
     let mut policies: Vec<&str> = Vec::new();
     for row in rows {

@@ -4,8 +4,8 @@ use serde_json::Value;
 use std::collections::BTreeMap;
 use wakeplace_metrics::difference_of;
 use wakeplace_outcome::{
-    Assumed, Conclusion, Cost, Except, Figure, Multiplicity, Param, PublishedSpread, Row, Study,
-    Tried,
+    Assumed, Beaten, Conclusion, Cost, Except, Figure, Kept, Loss, Mean, Multiplicity, Param,
+    Promise, PromiseRow, PublishedSpread, Row, Study, Tradeoff, Tried, Worth,
 };
 use wakeplace_study::Factor;
 
@@ -380,4 +380,100 @@ fn joules_of_a_modelled_power_say_so() {
     result.metrics = vec!["wake_latency_us_p99".to_owned()];
     let text = study(&result, Format::Human, Style::default());
     assert!(!text.contains("modelled"), "{text}");
+}
+
+/// Goal: a study's tables of what was kept of gains, and of energy against latency, have each
+/// figure in its column, and no column of figures that nobody has.
+#[test]
+fn promises_and_tradeoffs_are_tables() {
+    let kept = Kept {
+        feature: "sis-short".to_owned(),
+        gain_pct: 10.0,
+        by: "auto".to_owned(),
+        by_pct: 9.0,
+        by_ci95: Some((8.0, 9.5)),
+        kept_pct: 90.0,
+        verdict: Worth::Ok,
+    };
+    let loss = Loss {
+        column: "auto".to_owned(),
+        metric: "energy_j".to_owned(),
+        loss_pct: 0.31,
+        ci95: None,
+        saved_energy_pct: None,
+        verdict: Worth::Unclear,
+    };
+    let row = |case: &str, kept: Option<Kept>| PromiseRow {
+        case: case.to_owned(),
+        platform: "hikey960".to_owned(),
+        metric: "wake_latency_us_p99".to_owned(),
+        kept,
+        losses: vec![loss.clone()],
+    };
+    let promise = Promise {
+        keep_pct: 80.0,
+        lose_pct: 1.0,
+        rows: vec![row("light", Some(kept)), row("heavy", None)],
+    };
+    let said = crate::study(
+        &Study {
+            promise: Some(promise),
+            ..fake()
+        },
+        Format::Md,
+        Style::default(),
+    );
+    for line in [
+        "| light | wake_latency_us_p99 | sis-short | +10.00 % | auto | +9.00 % | +8.00 % to \
+         +9.50 % | 90 % | auto 0.3 % of energy_j | kept: ok; auto: unclear |",
+        "| heavy | wake_latency_us_p99 | none gains |  |  |  |  |  | auto 0.3 % of energy_j | \
+         auto: unclear |",
+    ] {
+        assert!(said.contains(line), "{line}\n{said}");
+    }
+    let mean = |over_optimal_pct| Mean {
+        group: "all".to_owned(),
+        column: "auto".to_owned(),
+        cases: 2,
+        energy_ratio: Some(0.9),
+        latency_ratio: Some(1.25),
+        time_ratio: None,
+        over_optimal_pct,
+        worst_energy_ratio: 0.95,
+        worst_case: "light".to_owned(),
+    };
+    let of = |over_optimal_pct| {
+        let tradeoff = Tradeoff {
+            base: BASE.to_owned(),
+            ours: "auto".to_owned(),
+            energy: "energy_j".to_owned(),
+            latency: "wake_latency_us_p99".to_owned(),
+            time: vec!["runtime_s".to_owned()],
+            energy_pct: 1.0,
+            latency_pct: 1.0,
+            compared: 2,
+            means: vec![mean(over_optimal_pct)],
+            beaten: vec![Beaten {
+                case: "heavy".to_owned(),
+                platform: "hikey960".to_owned(),
+                rival: "powersave".to_owned(),
+                energy_pct: -3.0,
+                latency_pct: -10.0,
+            }],
+        };
+        let result = Study {
+            tradeoff: Some(tradeoff),
+            ..fake()
+        };
+        crate::study(&result, Format::Md, Style::default())
+    };
+    let plain = of(None);
+    for line in [
+        "| all | 2 | auto | 0.900 | 1.250 |  | 0.950 (light) |\n",
+        "| heavy | powersave | -3.00 % | -10.00 % |",
+    ] {
+        assert!(plain.contains(line), "{line}\n{plain}");
+    }
+    let known = "| all | 2 | auto | 0.900 | 1.250 |  | 0.950 (light) | 12.3 % |";
+    assert!(of(Some(12.34)).contains(known), "{}", of(Some(12.34)));
 }

@@ -1,4 +1,7 @@
-//! Energy against latency over all cases: geometric means, and where a rival beats ours.
+//! Energy against latency over all cases: geometric means, and where a rival beats ours
+//! (studies/README.md).
+//!
+//! Tests: crates/report/src/study/tests.rs::promises_and_tradeoffs_are_tables
 
 use crate::phrase::title;
 use crate::{Align, Cell, Format, Style, Table, number};
@@ -32,6 +35,7 @@ pub(super) fn markdown(found: &Tradeoff) -> String {
     text
 }
 
+/// Geometric means of energy and latency by policy.
 fn means(found: &Tradeoff) -> Table {
     let time = found.time.join(" + ");
     let mut columns = vec![

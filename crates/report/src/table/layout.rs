@@ -21,6 +21,8 @@ const GAP: usize = 2;
 const SET_IN: usize = 4;
 
 impl Table {
+    /// Fits the terminal: leaves out what is the same in all rows, then what is optional, then
+    /// parts.
     pub(super) fn human(&self, style: Style) -> String {
         let all: Vec<usize> = (0..self.columns.len()).collect();
         if self.fits(&all, style) || self.keys == 0 {

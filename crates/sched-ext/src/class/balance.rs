@@ -60,6 +60,7 @@ impl ExtClass<'_> {
         running.is_some_and(|task| slice(task) > 0)
     }
 
+    /// Looks for a task in the kernel's order, at last by `dispatch`; true: the running one stays.
     fn look(&mut self, cpu: u32, running: Option<TaskId>) -> bool {
         if self.goes_on(running) {
             return true;

@@ -1,4 +1,7 @@
-//! Callbacks are called, counted and recorded.
+//! Callbacks are called, counted and recorded (docs/rules/sched-ext.md#costs).
+//!
+//! Tests: crates/sched-ext/tests/all/kernel.rs::kfuncs_count_once,
+//! crates/engine/tests/behaviour/sched_ext/rules.rs::callbacks_cost_time
 
 use super::{Due, ExtClass, Scx};
 use crate::consts::SCX_TASK_REENQ_IMMED;
@@ -116,6 +119,7 @@ impl ExtClass<'_> {
         }
     }
 
+    /// Calls the callbacks that had to wait until the one in progress returned, in their order.
     fn run_all_due(&mut self) {
         while let Some(due) = self.scx.due.pop_front() {
             match due {

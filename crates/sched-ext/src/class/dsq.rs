@@ -1,5 +1,5 @@
 //! Dispatch queues: local ones, global ones of nodes, and those of the scheduler
-//! (docs/rules/sched-ext.md#queues).
+//! (docs/rules/sched-ext.md#queues). No task is lost, whatever times it has.
 //!
 //! Tests: below
 

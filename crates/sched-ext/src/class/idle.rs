@@ -1,5 +1,5 @@
 //! Idle CPUs as kernel/sched/ext_idle.c tracks them, and the kernel's choice among them
-//! (docs/rules/sched-ext.md#idle).
+//! (docs/rules/sched-ext.md#idle). The order of the search is the kernel's.
 //!
 //! Tests: crates/sched-ext/tests/all/idle.rs
 
@@ -348,6 +348,7 @@ impl Idle {
         cpu
     }
 
+    /// An idle CPU, whole cores first: where the task was, in its cache, in its node, elsewhere.
     fn search_near(
         &mut self,
         by: u32,

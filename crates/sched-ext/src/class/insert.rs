@@ -1,5 +1,6 @@
 //! Tasks go into queues: by kfuncs, by the kernel, and from one to another
-//! (docs/rules/sched-ext.md#insert).
+//! (docs/rules/sched-ext.md#insert). An order that the kernel refuses ends the scheduler here, with
+//! the kernel's words.
 //!
 //! Tests: crates/cli/tests/all/schedulers.rs
 

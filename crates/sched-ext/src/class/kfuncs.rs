@@ -1,5 +1,6 @@
 //! The kernel that callbacks get: kfuncs by the names that they have without `scx_bpf_`
-//! (docs/rules/sched-ext.md#kfuncs).
+//! (docs/rules/sched-ext.md#kfuncs). Each answers as the kernel's function does, errors included:
+//! programs rely on both.
 //!
 //! Tests: crates/sched-ext/tests/all/kernel.rs
 
@@ -72,6 +73,7 @@ impl Scx {
         }
     }
 
+    /// scx_bpf_pick_idle_cpu() and its kind; an error is a negative number.
     fn pick(&mut self, mask: &[u64], node: Option<i32>, flags: u64, any: bool) -> i32 {
         self.kfunc();
         if !any && !self.tracks_idle() {

@@ -1,5 +1,5 @@
 //! The scheduler is loaded; tasks and cgroups come, change and go; CPUs leave and come back
-//! (docs/rules/sched-ext.md#life).
+//! (docs/rules/sched-ext.md#life). The order of callbacks is part of the rule.
 //!
 //! Tests: crates/sched-ext/tests/all/life.rs
 

@@ -257,6 +257,7 @@ const IDLE_BY_TOPOLOGY: (u16, u16) = (6, 13);
 const DEQUEUE_ALWAYS: (u16, u16) = (7, 1);
 
 impl Scx {
+    /// The class before a scheduler is enabled; settings that it leaves out are the kernel's.
     fn new(mut info: OpsInfo, setup: Setup) -> Self {
         if info.kernel == (0, 0) {
             info.kernel = (u16::MAX, 0);

@@ -1,4 +1,5 @@
-//! Tasks become runnable, run, stop and leave (docs/rules/sched-ext.md#tasks).
+//! Tasks become runnable, run, stop and leave (docs/rules/sched-ext.md#tasks). A task is in one
+//! queue at a time, or runs.
 //!
 //! Tests: crates/sched-ext/tests/all/life.rs
 
@@ -43,6 +44,7 @@ impl Scx {
         self.events.refill_slice_dfl += 1;
     }
 
+    /// The task waits to run from now on: the watchdog counts from here.
     fn set_runnable(&mut self, task: TaskId) {
         self.runnable_seq += 1;
         let (now_ns, seq) = (self.now_ns, self.runnable_seq);
@@ -123,6 +125,7 @@ impl ExtClass<'_> {
         cpu
     }
 
+    /// select_task_rq_scx(): the callback, or the kernel's own choice.
     fn select(&mut self, task: TaskId, prev_cpu: u32, wake_flags: u64) -> u32 {
         let entity = self.scx.task_mut(task);
         entity.cpu_selected = false;
@@ -454,6 +457,7 @@ impl Scx {
         cpu
     }
 
+    /// scx_select_cpu_dfl(): the kernel's choice of an idle CPU near the task.
     fn select_in(&mut self, prev: u32, wake_flags: u64, allowed: &[u64], flags: u64) -> i32 {
         let by = self.this_cpu;
         if wake_flags & SCX_WAKE_SYNC != 0 {

@@ -1,4 +1,6 @@
 //! What callbacks did, step by step, for who wants to know.
+//!
+//! Tests: crates/engine/tests/behaviour/sched_ext/explained.rs
 
 use super::Scx;
 use crate::{Callback, TaskId};

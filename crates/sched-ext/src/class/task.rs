@@ -1,4 +1,7 @@
-//! What the class keeps of a task (`struct sched_ext_entity`).
+//! What the class keeps of a task (`struct sched_ext_entity`) (docs/rules/sched-ext.md#weights).
+//!
+//! Tests: crates/sched-ext/tests/all/life.rs::weights_are_told_when_they_change,
+//! crates/engine/tests/behaviour/sched_ext/rules.rs::virtual_time_shares_by_weight
 
 use super::dsq::{DsqRef, Key};
 use crate::consts::{SCX_DSQ_INVALID, SCX_SLICE_DFL, SCX_TASK_RESET_RUNNABLE_AT};

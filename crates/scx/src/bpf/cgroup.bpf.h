@@ -13,6 +13,9 @@
  *         cgroup_set_idle(), kernel/sched/ext.c; sched_group_set_idle(), kernel/sched/fair.c
  * Rule: docs/rules/live-queue.md#vq-groups, #vq-quota
  * Tests: scripts/live/shares.sh, scripts/live/hints.sh, scripts/live/group-storm.sh
+ * Covers: shares.sh: what groups get by weight, nesting and cpu.max, beside the kernel's own class;
+ *         hints.sh: what cpu.uclamp changes; group-storm.sh: groups that come and go under load;
+ *         guest.sh long-wait: a SCHED_IDLE group.
  */
 #ifndef SCX_WAKEPLACE_CGROUP_H
 #define SCX_WAKEPLACE_CGROUP_H

@@ -13,6 +13,7 @@
  *         kernel/sched/ext.c, 6.12 to 7.3
  * Rule: docs/decisions/011
  * Tests: xtask/src/live/tests.rs
+ * Covers: a guest for each of the three interfaces (6.x, 7.0, later) loads and runs all forms.
  */
 #ifndef SCX_WAKEPLACE_COMPAT_H
 #define SCX_WAKEPLACE_COMPAT_H

@@ -4,6 +4,10 @@
  *
  * Rule: docs/rules/live-queue.md#vq-timer
  * Tests: scripts/live/guest.sh, xtask/src/live/tests.rs
+ * Covers: guest.sh timer_follows: nine of ten turns are on a busy CPU; hotplug-storm: its CPU
+ *         leaves.
+ * Untried: the times between turns; those are the core's
+ *          (crates/policy-sys/tests/all/idle_pass.rs).
  */
 #ifndef SCX_WAKEPLACE_IDLE_TIMER_H
 #define SCX_WAKEPLACE_IDLE_TIMER_H

@@ -7,6 +7,8 @@
  * Kernel: struct task_struct, include/linux/sched.h; kfuncs of kernel/sched/ext.c
  * Rule: docs/decisions/011
  * Tests: crates/scx/tests/parity/loaded.rs
+ * Covers: loaded.rs compares the object that is loaded; a field that a kernel lacks stops each
+ *         guest of xtask/src/live/tests.rs as it loads.
  */
 #ifndef SCX_WAKEPLACE_KERNEL_H
 #define SCX_WAKEPLACE_KERNEL_H

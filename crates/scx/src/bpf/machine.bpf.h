@@ -5,6 +5,9 @@
  * Kernel: ops update_idle(), cpu_online(), cpu_offline(), init(), exit(), kernel/sched/ext.c
  * Rule: docs/rules/live-queue.md#vq-timer, docs/rules/hotplug.md#hotplug
  * Tests: scripts/live/guest.sh, xtask/src/live/tests.rs
+ * Covers: guest.sh hotplug-storm: CPUs leave and come back under load, and no task is lost;
+ *         tests.rs: start, end and a killed loader on each kernel.
+ * Untried: CPUs that change between the loader's look and the start (note_online).
  */
 #ifndef SCX_WAKEPLACE_MACHINE_H
 #define SCX_WAKEPLACE_MACHINE_H
@@ -174,8 +177,8 @@ static __always_inline s32 start_timer(void)
 	return bpf_timer_start(&tick->timer, wp_idle_timer_ns(&ctx, WP_BUSY_NOW, now_ns()), 0);
 }
 
-/* The loader has described the machine some seconds ago: CPUs may have come or gone since. From
- * now on the kernel tells. */
+/* Which CPUs are online at the start. The loader looked seconds before, and a CPU may have come
+ * or gone since. From here on the kernel's callbacks tell. */
 static __always_inline void note_online(void)
 {
 	const struct cpumask *online = scx_bpf_get_online_cpumask();

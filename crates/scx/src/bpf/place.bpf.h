@@ -5,6 +5,11 @@
  * Kernel: ops select_cpu(), kernel/sched/ext.c; try_to_wake_up(), kernel/sched/core.c
  * Rule: docs/rules/wake-ups.md
  * Tests: scripts/live/guest.sh, crates/scx/tests/parity
+ * Covers: guest.sh placement: heavy tasks get to big CPUs; affinity-storm: no CPU is chosen that a
+ *         mask forbids (the kernel would end the scheduler); parity compares the core's functions
+ *         that this file calls with the native build; it does not run this file (a callback cannot
+ *         be run alone).
+ * Untried: an idle CPU that another waker claims first.
  */
 #ifndef SCX_WAKEPLACE_PLACE_H
 #define SCX_WAKEPLACE_PLACE_H

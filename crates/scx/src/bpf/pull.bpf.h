@@ -8,6 +8,12 @@
  * Kernel: ops dispatch(), kernel/sched/ext.c
  * Rule: docs/rules/balancing.md
  * Tests: scripts/live/guest.sh, crates/scx/tests/parity
+ * Covers: guest.sh under load: no task is lost or waits 30 s while CPUs pull, and displaced: a
+ *         waiting task is pulled by an idle CPU; parity compares the core's functions that this
+ *         file calls with the native build; it does not run this file (a callback cannot be run
+ *         alone).
+ * Untried: a task that leaves while another CPU counts it (enum carried) is met by chance alone, in
+ *          storms.
  */
 #ifndef SCX_WAKEPLACE_PULL_H
 #define SCX_WAKEPLACE_PULL_H

@@ -8,6 +8,10 @@
  *         kernel/sched/ext.c
  * Rule: docs/rules/live-queue.md
  * Tests: scripts/live/guest.sh, crates/scx/tests/parity
+ * Covers: guest.sh under load: no task is lost or waits 30 s, and long-wait: one that is owed
+ *         little runs; parity compares the core's functions that this file calls with the native
+ *         build; it does not run this file (a callback cannot be run alone).
+ * Untried: how long a push takes, and one that is dropped (docs/rules/live-queue.md#vq-push).
  */
 #ifndef SCX_WAKEPLACE_QUEUE_H
 #define SCX_WAKEPLACE_QUEUE_H
@@ -53,7 +57,7 @@ static __always_inline void queue_task(struct task_struct *p, struct task_live *
 	}
 	if (preempts(cpu, t, now)) {
 		WP_ADD(&stats_of(cpu)->preempted, 1);
-		/* the second before the CPU looks: who goes first is asked then */
+		/* if one waits at the front already, the CPU asks which of the two is first */
 		if (!wish_of(cpu)->lazy && !nr_queued(SCX_DSQ_LOCAL_ON | cpu)) {
 			dsq_insert(p, SCX_DSQ_LOCAL, slice, enq_flags | SCX_ENQ_PREEMPT);
 			return;
@@ -72,20 +76,20 @@ static __always_inline void queue_task(struct task_struct *p, struct task_live *
 		arm_slice_end(cpu, now);
 }
 
-/* Nothing is pushed: what was to go has gone by itself, or too much time has passed. */
+/* No task is pushed: the one that was meant is gone, or the wish is too old. */
 static __always_inline void drop_push(u32 cpu)
 {
 	struct cpu_wish *w = wish_of(cpu);
 	u32 to = w->push_to;
 
-	/* first the wish: once its end is told, another CPU may state the next one */
+	/* In this order: as soon as the core knows of the end, another CPU may write a new wish. */
 	w->push_to = WP_NONE;
 	wp_active_balance_end(&ctx, cpu, to, w->push_level, 0);
 }
 
 /*
- * Where the running task of `cpu` is to be pushed, WP_NONE: nowhere. The task that was meant may
- * have slept meanwhile: an old wish is dropped.
+ * Where the running task of `cpu` is to be pushed, WP_NONE: nowhere. A wish of two ticks ago is
+ * dropped: the task that was meant has slept meanwhile (docs/rules/live-queue.md#vq-push).
  */
 static __always_inline u32 push_wanted(u32 cpu)
 {

@@ -7,6 +7,8 @@
  *
  * Rule: docs/rules/live-queue.md#vq-quota
  * Tests: scripts/live/shares.sh
+ * Covers: shares.sh: groups with cpu.max get their part; guest.sh small-quota and
+ *         affinity-storm-limited: no parked task is forgotten.
  */
 #ifndef SCX_WAKEPLACE_QUOTA_H
 #define SCX_WAKEPLACE_QUOTA_H

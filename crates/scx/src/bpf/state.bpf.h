@@ -5,6 +5,8 @@
  *
  * Rule: docs/decisions/011
  * Tests: crates/scx/tests/parity
+ * Covers: parity compares struct wp_ctx, byte for byte, with the native one; guests run with the
+ *         rest.
  */
 #ifndef SCX_WAKEPLACE_STATE_H
 #define SCX_WAKEPLACE_STATE_H

@@ -6,6 +6,10 @@
  *         kernel/sched/ext.c
  * Rule: docs/rules/signals.md#new-task, docs/rules/live-queue.md#vq-lag
  * Tests: scripts/live/guest.sh, crates/scx/tests/parity
+ * Covers: guest.sh fork-storm and affinity-storm: tasks come, change CPUs and go, none is lost;
+ *         parity compares the core's functions that this file calls with the native build; it does
+ *         not run this file (a callback cannot be run alone).
+ * Untried: an attribute that changes while the task is being pulled.
  */
 #ifndef SCX_WAKEPLACE_TASK_H
 #define SCX_WAKEPLACE_TASK_H

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 //! One line each way, in bounded memory and bounded time, whatever the other end does; and the
-//! threads that serve a bounded number of clients.
+//! threads that serve a bounded number of clients (docs/guide/live.md, "Steer").
+//!
+//! Tests: crates/scx/src/stats/tests.rs::a_gigabyte_is_refused, scripts/live/guest.sh
 
 use crate::control::socket::{Socket, SocketError};
 use std::io::{self, ErrorKind, Read, Write};
@@ -120,6 +122,7 @@ pub(crate) struct Listening {
 }
 
 impl Listening {
+    /// Serves a socket on a thread of its own until this is dropped.
     pub(crate) fn start(socket: Socket, service: impl Service) -> Result<Self, SocketError> {
         let end = Arc::new(AtomicBool::new(false));
         let path = socket.path.clone();
@@ -162,6 +165,7 @@ impl Drop for Place {
     }
 }
 
+/// Takes clients; those that may not, or are too many, are told why.
 fn listen<S: Service>(socket: &Socket, service: &Arc<S>, end: &AtomicBool) {
     let clients = Arc::new(AtomicUsize::new(0));
     while !end.load(Ordering::Relaxed) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 //! A Unix socket that only the right people reach: how it comes into being, who is at its other
-//! end, and whether one that is there may be trusted.
+//! end, and whether one that is there may be trusted (docs/guide/live.md, "Steer").
 
 use std::fs::{self, DirBuilder, File, OpenOptions, Permissions, TryLockError};
 use std::io;
@@ -114,6 +114,7 @@ impl Socket {
         made
     }
 
+    /// A socket with its rights, made beside the place and then renamed into it.
     fn make(
         new: &Path,
         path: &Path,
@@ -156,6 +157,7 @@ impl Drop for Socket {
 }
 
 impl Access {
+    /// Why somebody may not be served; None: he may.
     fn objection(&self, peer: &Peer) -> Option<String> {
         let owner = [0, own_uid()].contains(&peer.uid);
         let group = self.group.unwrap_or_else(own_gid);
@@ -180,6 +182,7 @@ fn folder_of(path: &Path) -> &Path {
     }
 }
 
+/// Nobody else may put something in the socket's place.
 fn check_folder(folder: &Path) -> Result<(), SocketError> {
     let meta = fs::metadata(folder).map_err(io_error(folder))?;
     let problem = if ![0, own_uid()].contains(&meta.uid()) {
@@ -274,6 +277,7 @@ struct Peer {
     groups: Vec<u32>,
 }
 
+/// Who is at the other end, with all groups.
 fn peer(stream: &UnixStream) -> io::Result<Peer> {
     let mut who = [libc::ucred {
         pid: 0,

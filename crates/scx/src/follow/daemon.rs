@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 //! The profile that power-profiles-daemon, or a service in its place such as tuned-ppd, has in
-//! force: property `ActiveProfile`, asked for over D-Bus.
+//! force: property `ActiveProfile`, asked for over D-Bus (docs/guide/live.md, "Steer").
+//!
+//! Tests: crates/scx/src/follow.rs::the_daemons_profile_goes_first,
+//! crates/scx/src/follow.rs::the_daemon_is_waited_for
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 //! Exposition text, OpenMetrics 1.0. The library writes what it can; it gives every histogram a
 //! sum, which the kernel side does not keep, so histograms are written here, without one (the
-//! specification, "Histogram", does not ask for it).
+//! specification, "Histogram", does not ask for it). See docs/guide/live.md, "Watch".
+//!
+//! Tests: crates/scx/src/metrics/tests.rs, xtask/src/tries/metrics.rs
 
 use super::{Metrics, Part, Status};
 use prometheus_client::collector::Collector;
@@ -74,6 +76,7 @@ impl Collector for Exposed {
 }
 
 impl Exposed {
+    /// What is in force, as labels.
     fn state(&self, encoder: &mut DescriptorEncoder<'_>) -> fmt::Result {
         let labels: Labels = vec![
             ("version", self.0.version.clone()),
@@ -111,6 +114,7 @@ impl Exposed {
     }
 }
 
+/// Counters of the whole machine. Names stay: dashboards read them.
 fn plain(encoder: &mut DescriptorEncoder<'_>, totals: &Metrics) -> fmt::Result {
     let requests = [
         ("wakeup", totals.wakeups),
@@ -150,6 +154,7 @@ fn plain(encoder: &mut DescriptorEncoder<'_>, totals: &Metrics) -> fmt::Result {
     Ok(())
 }
 
+/// Counters of CPU classes or domains. Names stay: dashboards read them.
 fn by_part(
     encoder: &mut DescriptorEncoder<'_>,
     kind: &'static str,

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 //! The exposition text in the format that Prometheus had before OpenMetrics, 0.0.4: what the node
 //! exporter's textfile collector reads. It knows neither units nor infos nor an end mark, and names
-//! a counter as its samples are named.
+//! a counter as its samples are named (docs/guide/live.md, "Watch").
+//!
+//! Tests: crates/scx/src/metrics/tests.rs::the_older_format_has_the_same_samples,
+//! xtask/src/tries/metrics.rs
 
 use super::{Status, openmetrics};
 

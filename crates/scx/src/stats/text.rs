@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
-//! Statistics for people: one block per interval, the result first.
+//! Statistics for people: one block per interval, the result first (docs/guide/live.md, "Watch").
+//!
+//! Tests: crates/scx/src/stats/tests.rs::a_block_says_the_result_first
 
 use crate::metrics::{Metrics, Part};
 use std::collections::BTreeMap;
@@ -112,6 +114,7 @@ fn reasons(text: &mut String, m: &Metrics) {
     let _ = writeln!(text, "{line}");
 }
 
+/// A row per class or domain.
 fn table(
     text: &mut String,
     kind: &str,

@@ -1,5 +1,8 @@
 //! What an argument is: the one description that help, Python's functions, the playground's form
-//! and the keys of files are made from.
+//! and the keys of files are made from (CONTRIBUTING.md, "Add an argument").
+//!
+//! Tests: crates/study/src/ask/tests.rs::the_list_is_whole,
+//! crates/study/src/ask/tests.rs::what_is_wrong_names_its_argument
 
 use crate::{About, Request, Source};
 

@@ -1,4 +1,8 @@
-//! The arguments, each once: a new one is one entry here, and what it changes in a run.
+//! The arguments, each once: a new one is one entry here, and what it changes in a run. A name that
+//! is there stays: files of studies, Python and commands have it (CONTRIBUTING.md, "Add an
+//! argument").
+//!
+//! Tests: crates/study/src/ask/tests.rs, crates/cli/tests/all/help.rs
 
 use super::argument::{
     Argument, Command, Command::*, Field, Kind, Kind::*, Place, Read, Read::Decision, Read::Run,

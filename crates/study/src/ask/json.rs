@@ -1,4 +1,7 @@
-//! An ask as JSON: one key per argument. Other programs and languages hand it over so.
+//! An ask as JSON: one key per argument. Other programs and languages hand it over so
+//! (CONTRIBUTING.md, "Add an argument").
+//!
+//! Tests: crates/study/src/ask/tests.rs::json_is_the_same_question
 
 use super::{Argument, Ask, Kind, Value, argument};
 use crate::Source;
@@ -31,6 +34,7 @@ fn values(argument: &Argument, json: Json) -> Result<Vec<Value>, String> {
     }
 }
 
+/// A value in JSON for what the argument is; else what was expected.
 fn value(argument: &Argument, json: &Json) -> Result<Value, String> {
     let pair = match json {
         Json::Array(pair) => match pair.as_slice() {

@@ -1,5 +1,6 @@
 //! What somebody asks for in the words of the command line: the one way from them to a request, and
-//! back to a command or lines of Python that give the same bytes.
+//! back to a command or lines of Python that give the same bytes (CONTRIBUTING.md, "Add an
+//! argument").
 
 mod argument;
 mod arguments;

@@ -1,4 +1,8 @@
-//! The Python package's functions, made from the arguments: signatures and help.
+//! The Python package's functions, made from the arguments: signatures and help
+//! (docs/guide/python.md).
+//!
+//! Tests: crates/study/src/ask/tests.rs::the_python_module_is_made_from_the_list,
+//! crates/python/tests/test_results.py::test_functions_agree_on_the_arguments_that_they_share
 
 use super::{ARGUMENTS, Argument, Command, Kind};
 
@@ -165,6 +169,7 @@ impl Function {
         (unnamed, named)
     }
 
+    /// The function with its signature and help, as it stands in the module.
     fn text(&self) -> String {
         let Self { name, result, .. } = self;
         let (unnamed, named) = self.parameters();

@@ -1,4 +1,4 @@
-//! Reading values of arguments that nothing else reads.
+//! Reading values of arguments that nothing else reads (CONTRIBUTING.md, "Add an argument").
 
 use std::fmt::Display;
 use std::str::FromStr;

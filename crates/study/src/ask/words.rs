@@ -1,4 +1,8 @@
-//! A question as a command and as lines of Python.
+//! A question as a command and as lines of Python. What it says, typed again, gives the same result
+//! (CONTRIBUTING.md, "Add an argument").
+//!
+//! Tests: crates/study/src/ask/tests.rs::the_same_question_in_two_languages,
+//! crates/cli/tests/all/report.rs::what_the_page_is_made_of_is_in_the_json
 
 use super::{Argument, Ask, Command, Kind, Value};
 use crate::Source;

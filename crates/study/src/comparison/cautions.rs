@@ -1,5 +1,5 @@
 //! What a reader should know of a result before he believes its figures: where its joules come
-//! from, and that its tasks wake together.
+//! from, and that its tasks wake together (docs/guide/results.md, "What a result holds").
 
 use std::collections::BTreeMap;
 use wakeplace_platform::Platform;

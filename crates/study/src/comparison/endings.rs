@@ -1,4 +1,6 @@
-//! How runs of tasks that come to an end ended.
+//! How runs of tasks that come to an end ended (docs/guide/results.md, "What a result holds").
+//!
+//! Tests: crates/cli/tests/all/results.rs::a_run_says_how_it_ended
 
 use super::PolicyRuns;
 use wakeplace_engine::{Ended, RunReport};

@@ -1,5 +1,7 @@
 //! What is asked of a scheduler that the policy's kernel does not have: by a workload
 //! (docs/decisions/023-rt-app-events.md), or by a mode. The run goes on without it, and says so.
+//!
+//! Tests: below, crates/cli/tests/all/compared.rs::what_an_era_ignores_is_said
 
 use super::PolicyRuns;
 use wakeplace_workload::{Phase, Workload};

@@ -1,5 +1,10 @@
 //! Why a run could go no further: tasks that let no time pass, that wait for each other, that fork
-//! without an end, a sched_ext scheduler that ended, or a kernel that failed.
+//! without an end, a sched_ext scheduler that ended, or a kernel that failed
+//! (docs/guide/results.md, "What a result holds").
+//!
+//! Tests: crates/study/src/comparison/tests.rs::who_waits_for_what_is_named,
+//! crates/study/src/comparison/tests.rs::a_scheduler_that_ends_is_named_with_its_error,
+//! crates/cli/tests/all/results.rs::a_task_that_never_lets_time_pass_is_named
 
 use super::PolicyRuns;
 use wakeplace_engine::{Ended, RunReport, Waiting, WaitsFor};

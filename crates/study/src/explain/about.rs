@@ -1,4 +1,6 @@
-//! Which decision is asked about.
+//! Which decision is asked about (docs/guide/tour.md).
+//!
+//! Tests: crates/study/src/ask/tests.rs::a_decision_is_asked_for_in_the_same_words
 
 use wakeplace_engine::Which;
 

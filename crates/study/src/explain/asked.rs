@@ -1,4 +1,7 @@
-//! What is asked, in names: threads, policies, CPUs.
+//! What is asked, in names: threads, policies, CPUs (docs/guide/tour.md).
+//!
+//! Tests: crates/cli/tests/all/explain.rs::mistakes_say_what_there_is,
+//! crates/cli/tests/all/explain.rs::named_others_only
 
 use crate::{Experiment, StudyError, apply_settings, check_keys};
 use wakeplace_engine::{Asked, Missing, Options, Which};
@@ -38,6 +41,7 @@ pub(super) fn others(
     Ok(others)
 }
 
+/// The policies that are asked where none is named: each feature turned, then the eras.
 fn usual_others(policy: &Policy) -> Vec<Policy> {
     let features = policy.features();
     let turned = features.iter().map(|feature| {
@@ -56,6 +60,7 @@ fn usual_others(policy: &Policy) -> Vec<Policy> {
     found
 }
 
+/// The CPU is one of the platform's.
 pub(super) fn check_cpu(
     option: &str,
     cpu: Option<u32>,

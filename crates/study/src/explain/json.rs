@@ -1,4 +1,7 @@
-//! The answer in the types of results.
+//! The answer in the types of results (docs/guide/tour.md).
+//!
+//! Tests: crates/cli/tests/all/explain.rs::the_object_has_what_the_contract_says,
+//! crates/cli/tests/all/schema.rs
 
 use super::Answer;
 use wakeplace_engine::Party;
@@ -16,6 +19,7 @@ fn allowed(party: &Party, nr_cpus: usize) -> Vec<u32> {
     (0..nr_cpus as u32).filter(has).collect()
 }
 
+/// The woken task or the waker, in the types of results.
 fn party(answer: &Answer, party: &Party) -> outcome::Party {
     let r = &party.record;
     outcome::Party {
@@ -33,6 +37,7 @@ fn party(answer: &Answer, party: &Party) -> outcome::Party {
     }
 }
 
+/// A CPU that was looked at, in the types of results.
 fn candidate(answer: &Answer, seen: &Seen) -> outcome::Candidate {
     let e = &answer.explanation;
     let state = e.idle[seen.cpu as usize];
@@ -51,6 +56,7 @@ fn candidate(answer: &Answer, seen: &Seen) -> outcome::Candidate {
     }
 }
 
+/// What was asked, in the types of results.
 fn wakeup(answer: &Answer) -> outcome::Wakeup {
     let e = &answer.explanation;
     outcome::Wakeup {
@@ -71,6 +77,7 @@ fn wakeup(answer: &Answer) -> outcome::Wakeup {
     }
 }
 
+/// The whole answer, in the types of results.
 pub(super) fn answer(answer: &Answer) -> outcome::Decision {
     let e = &answer.explanation;
     let policy = &answer.experiment.policies[0];

@@ -1,4 +1,7 @@
-//! One decision of a run: its candidates, and what other policies would have done.
+//! One decision of a run: its candidates, and what other policies would have done
+//! (docs/decisions/034).
+//!
+//! Tests: crates/cli/tests/all/explain.rs
 
 mod about;
 mod asked;

@@ -1,4 +1,8 @@
-//! One wake-up of a run under a sched_ext scheduler: what its callbacks did.
+//! One wake-up of a run under a sched_ext scheduler: what its callbacks did
+//! (docs/guide/schedulers.md).
+//!
+//! Tests: crates/cli/tests/all/schedulers.rs::explain_says_what_callbacks_did,
+//! crates/cli/tests/all/schedulers.rs::explain_takes_one_scheduler_and_says_how_it_ended
 
 use super::{Question, asked, json, to};
 use crate::{Experiment, StudyError};
@@ -90,6 +94,7 @@ impl SchedulerAnswer {
         json::text(&self.outcome())
     }
 
+    /// The whole answer, in the types of results.
     fn outcome(&self) -> SchedulerDecision {
         let told = &self.told;
         SchedulerDecision {
@@ -124,6 +129,7 @@ impl SchedulerAnswer {
         }
     }
 
+    /// One thing that a callback did, in the types of results.
     fn step(&self, step: &SchedExtStep) -> SchedulerStep {
         let task = step.task().map(|task| self.task(task).to_owned());
         let queue = |dsq: u64| format!("{dsq:#x}");

@@ -1,5 +1,7 @@
-//! One decision of a tree's own code: the state that it found, and what policies of the core
-//! answer to the same question.
+//! One decision of a tree's own code: the state that it found, and what policies of the core answer
+//! to the same question (docs/guide/kernel.md, "In a run").
+//!
+//! Tests: crates/cli/tests/all/kernel_runs.rs::a_decision_is_explained_by_the_trees_own_figures
 
 use super::{Question, asked, json, to};
 use crate::tree::{check, runs_of};
@@ -164,6 +166,7 @@ impl TreeAnswer {
         json::text(&self.outcome())
     }
 
+    /// The whole answer, in the types of results.
     pub(crate) fn outcome(&self) -> TreeDecision {
         let (told, facts) = (&self.told, &self.told.decided.facts);
         let core = self.core.iter().map(|core| Other {
@@ -199,6 +202,7 @@ impl TreeAnswer {
         }
     }
 
+    /// What was asked, in the types of results.
     fn wakeup(&self) -> TreeWakeup {
         let (told, facts) = (&self.told, &self.told.decided.facts);
         let party = &told.decided.party;
@@ -229,6 +233,7 @@ impl TreeAnswer {
         }
     }
 
+    /// A CPU as the tree knows it, in the types of results.
     fn candidate(&self, choice: &Choice) -> TreeCandidate {
         TreeCandidate {
             cpu: choice.cpu,

@@ -1,4 +1,4 @@
-//! The question people ask: why not that CPU?
+//! The question people ask: why not that CPU (docs/guide/tour.md)?
 
 use super::{power, power_unit};
 use wakeplace_engine::Explanation;
@@ -92,6 +92,7 @@ fn spare(e: &Explanation, platform: &Platform, seen: &Seen) -> String {
     )
 }
 
+/// The task does not fit the CPU: by how much.
 fn unfit(e: &Explanation, seen: &Seen) -> String {
     let need = if e.explained.choice.rule == Rule::Energy {
         format!("with the task it would be used by {}", seen.util)
@@ -112,6 +113,7 @@ fn in_rule(e: &Explanation) -> &'static str {
     }
 }
 
+/// Why the rule never came to the CPU.
 fn not_looked_at(e: &Explanation) -> String {
     let choice = &e.explained.choice;
     let around = match (choice.rule, e.explained.target) {

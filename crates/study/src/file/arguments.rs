@@ -1,4 +1,5 @@
-//! The arguments that a file of a study or a sweep may have at its top: those of the command line.
+//! The arguments that a file of a study or a sweep may have at its top: those of the command line
+//! (studies/README.md).
 
 use crate::error::Flaw;
 use crate::{About, Ask, AskError, Command, Request, argument};

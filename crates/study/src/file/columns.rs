@@ -1,4 +1,7 @@
-//! What is compared: policies, each with what belongs to it alone.
+//! What is compared: policies, each with what belongs to it alone (studies/README.md).
+//!
+//! Tests: crates/study/src/file/tests.rs::columns_and_their_cases_are_read,
+//! crates/study/src/file/tests.rs::rules_of_columns_cases_and_sensitivity_hold
 
 use super::Column;
 use super::raw::{RawColumn, Text};

@@ -1,4 +1,7 @@
-//! Published figures of a study and what is calibrated on them.
+//! Published figures of a study and what is calibrated on them (studies/README.md).
+//!
+//! Tests: crates/study/src/file/tests.rs::a_calibrated_cell_must_be_published,
+//! crates/study/src/file/tests.rs::verdicts_about_what_was_published_need_it
 
 use super::raw::{RawPublished, RawStudy, Text};
 use super::values::{at, position, sentence};
@@ -128,6 +131,7 @@ pub(super) fn calibration(raw: &RawStudy, file: &mut StudyFile) -> Result<(), Fl
     Ok(())
 }
 
+/// The cell of a case, policy and metric, which the study has.
 fn cell(case: &Text, policy: &Text, metric: &Text, file: &StudyFile) -> Result<Cell, Flaw> {
     let tokens = file.cases.iter().map(|case| case.token.as_str());
     let names = file.columns.iter().map(|column| column.name.as_str());

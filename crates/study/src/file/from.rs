@@ -1,4 +1,6 @@
-//! Cases that a study takes from others.
+//! Cases that a study takes from others (studies/README.md).
+//!
+//! Tests: crates/study/src/promise/tests.rs::cases_come_from_other_studies
 
 use super::columns::settings_of;
 use super::raw::{RawFrom, Text};
@@ -58,6 +60,7 @@ fn other(name: &Text) -> Result<StudyFile, Flaw> {
     StudyFile::read(text, &path).map_err(|e| flaw(e.to_string()))
 }
 
+/// A case of another study with this study's columns.
 fn taken(
     raw: &RawFrom,
     file: &StudyFile,
@@ -99,6 +102,7 @@ fn taken(
     })
 }
 
+/// The metrics that are to be gained.
 fn goals(raw: &RawFrom, file: &StudyFile) -> Result<Vec<String>, Flaw> {
     let named: Vec<String> = raw.goals.iter().map(metric).collect::<Result<_, _>>()?;
     Ok(match named.is_empty() {

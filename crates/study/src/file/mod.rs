@@ -1,4 +1,4 @@
-//! Study files: what they say, validated.
+//! Study files: what they say, validated (studies/README.md).
 
 mod arguments;
 mod columns;

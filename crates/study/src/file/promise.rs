@@ -1,10 +1,13 @@
-//! What a study promises, from its `[promise]` table.
+//! What a study promises, from its `[promise]` table (studies/README.md).
+//!
+//! Tests: crates/study/src/promise/tests.rs::wrong_names_are_told
 
 use super::raw::{RawFeature, RawPromise, Text};
 use super::values::{metric, percent, position};
 use super::{Feature, Promise, StudyFile};
 use crate::error::Flaw;
 
+/// The columns and goals that the table names.
 pub(super) fn promise(raw: &RawPromise, file: &StudyFile) -> Result<Promise, Flaw> {
     let column = |text: &Text| {
         let names = file.columns.iter().map(|column| column.name.as_str());

@@ -1,7 +1,10 @@
 //! Machines and workloads that nobody chose: drawn from a seed, the same everywhere.
 //!
 //! A machine is written as a platform file and read like one; a workload as an argument. Each case
-//! draws from a stream of its own, so that more cases leave the first ones as they are.
+//! draws from a stream of its own, so that more cases leave the first ones as they are
+//! (studies/README.md).
+//!
+//! Tests: below, crates/cli/tests/all/promise.rs
 
 use super::Case;
 use super::raw::RawRandom;
@@ -101,6 +104,7 @@ fn opps_of(cluster: &Cluster) -> Vec<Opp> {
     cluster.opps.iter().map(same).collect()
 }
 
+/// A cluster of one kind of CPU, its clocks and powers drawn.
 fn cluster(stream: &mut Stream, kind: u64, threads: u64, capacity: u64) -> Cluster {
     let cores = match kind {
         0 | 1 => range(stream, 1, 4),
@@ -142,6 +146,7 @@ fn put(text: &mut String, line: &str) {
     text.push('\n');
 }
 
+/// The machine as a platform file.
 fn text(name: &str, clusters: &[Cluster], powers: bool) -> String {
     let mut text = String::new();
     let unit = if powers { "microwatt" } else { "none" };
@@ -216,6 +221,7 @@ fn topology(text: &mut String, clusters: &[Cluster]) {
     }
 }
 
+/// The table of a cluster's clock.
 fn domain(text: &mut String, number: usize, cluster: &Cluster, powers: bool) {
     let _ = writeln!(text, "[[frequency_domain]]\ncpus = \"c{number}\"\nopps = [");
     for opp in &cluster.opps {
@@ -239,6 +245,7 @@ fn domain(text: &mut String, number: usize, cluster: &Cluster, powers: bool) {
     );
 }
 
+/// The tables of a cluster's idle states.
 fn idle(text: &mut String, number: usize, cluster: &Cluster, powers: bool) {
     let (cpu_uw, cluster_uw) = cluster.idle_uw;
     let states = [

@@ -1,4 +1,7 @@
-//! From the text of a study file to a validated [`StudyFile`].
+//! From the text of a study file to a validated [`StudyFile`] (studies/README.md). A file that
+//! breaks a rule is refused with its line, as `file/values` says it.
+//!
+//! Tests: below, crates/study/src/file/tests.rs
 
 use super::columns::{columns, settings_of};
 use super::raw::{RawCase, RawParam, RawStudy, Text};
@@ -219,6 +222,7 @@ fn all_cases(
     Ok(cases)
 }
 
+/// All cases, each with a token of its own.
 fn cases(
     raw: &[RawCase],
     context: &Context<'_>,
@@ -292,6 +296,7 @@ pub(super) fn workload(
         .map_err(|error| Flaw::new(at(place), error.to_string(), "expected a workload"))
 }
 
+/// The metrics that the study shows, each once.
 fn metrics(raw: &RawStudy) -> Result<Vec<Shown>, Flaw> {
     if raw.metric.is_empty() {
         let expected = "expected at least one [[metric]]";

@@ -1,4 +1,7 @@
-//! Which conclusions are tried with assumed costs halved and doubled.
+//! Which conclusions are tried with assumed costs halved and doubled (studies/README.md).
+//!
+//! Tests: crates/study/src/file/tests.rs::rules_of_columns_cases_and_sensitivity_hold,
+//! crates/study/src/sensitivity/judge/tests.rs
 
 use super::raw::{RawSensitivity, Text};
 use super::read::chosen;

@@ -1,10 +1,13 @@
-//! Energy against latency, from a study's `[tradeoff]` table.
+//! Energy against latency, from a study's `[tradeoff]` table (studies/README.md).
+//!
+//! Tests: crates/study/src/tradeoff/tests.rs
 
 use super::raw::{RawTradeoff, Text};
 use super::values::{at, metric, percent, position};
 use super::{StudyFile, Tradeoff};
 use crate::error::Flaw;
 
+/// The columns that are compared: ours, and rivals that are not ours.
 pub(super) fn tradeoff(raw: &RawTradeoff, file: &StudyFile) -> Result<Tradeoff, Flaw> {
     let column = |text: &Text| {
         let names = file.columns.iter().map(|column| column.name.as_str());

@@ -1,4 +1,8 @@
-//! Single values of a study file.
+//! Single values of a study file. A message has file, line, what was expected and the nearest name
+//! (studies/README.md).
+//!
+//! Tests: crates/study/src/file/tests.rs::errors_name_place_expectation_and_nearest,
+//! crates/study/src/file/tests.rs::rules_hold
 
 use super::raw::Text;
 use crate::error::Flaw;

@@ -1,4 +1,7 @@
-//! The study's cases with something changed: variants and experiments.
+//! The study's cases with something changed: variants and experiments (studies/README.md).
+//!
+//! Tests: crates/study/src/study/tests.rs::experiments_stand_beside_the_published_figures,
+//! crates/study/src/study/tests.rs::variants_have_no_published_figures
 
 use super::columns::{columns, settings_of};
 use super::raw::{RawCase, RawVariation};
@@ -7,6 +10,7 @@ use super::values::{at, count, duration_ns, sentence, token};
 use super::{StudyFile, Variation};
 use crate::error::Flaw;
 
+/// All variants or experiments of the file, each name once.
 pub(super) fn variations(
     list: &[RawVariation],
     raw_cases: &[RawCase],
@@ -24,6 +28,7 @@ pub(super) fn variations(
     Ok(all)
 }
 
+/// One of them: its columns, and the cases with what it changes.
 fn variation(
     raw: &RawVariation,
     name: String,

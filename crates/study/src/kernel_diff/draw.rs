@@ -1,5 +1,6 @@
 //! Machines and loads drawn from a seed: threads of cores, nodes, capacities that differ; periodic
-//! tasks, groups that send messages, and mixes of all ways to wait.
+//! tasks, groups that send messages, and mixes of all ways to wait (docs/guide/kernel.md, "Beside
+//! the policy core").
 
 mod load;
 mod machine;

@@ -1,5 +1,8 @@
 //! A tree's decisions, each beside what a policy of the core answers to the same question on the
-//! tree's state at that moment. Trajectories are not compared: they part within milliseconds.
+//! tree's state at that moment. Trajectories are not compared: they part within milliseconds
+//! (docs/guide/kernel.md, "Beside the policy core").
+//!
+//! Tests: crates/cli/tests/all/kernel_diff.rs
 
 mod draw;
 mod tally;

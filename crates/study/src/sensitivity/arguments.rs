@@ -1,4 +1,4 @@
-//! Arguments of workload models whose values can be halved and doubled.
+//! Arguments of workload models whose values can be halved and doubled (studies/README.md).
 
 use wakeplace_platform::Factor;
 use wakeplace_text::parse_duration_or_zero_ns;
@@ -55,6 +55,7 @@ fn scaled(value: &str, factor: Factor) -> Option<String> {
     (text != value).then_some(text)
 }
 
+/// A number, percentage or time times the factor; None: it is none of these.
 fn one(text: &str, factor: Factor) -> Option<String> {
     let (digits, suffix) = match text.strip_suffix('%') {
         Some(digits) => (digits, "%"),

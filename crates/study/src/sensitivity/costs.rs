@@ -1,5 +1,8 @@
 //! What is assumed in the runs of a case: costs of the platform, times of the machine's model that
-//! a setting gives, listed arguments of the workload.
+//! a setting gives, listed arguments of the workload (studies/README.md).
+//!
+//! Tests: crates/study/src/sensitivity/judge/tests.rs,
+//! crates/cli/tests/all/results.rs::assumed_costs_are_tried_on_demand
 
 use super::arguments::{changed, value};
 use crate::experiment::expand;

@@ -1,4 +1,5 @@
-//! What becomes of each conclusion: gain, loss or no difference, by the 95 % interval.
+//! What becomes of each conclusion: gain, loss or no difference, by the 95 % interval
+//! (studies/README.md).
 
 use super::plan::{Change, Tried, wanted};
 use crate::PolicyRuns;
@@ -100,6 +101,7 @@ fn same(plain: &[PolicyRuns], runs: &[PolicyRuns]) -> bool {
 }
 
 impl Sensitivity {
+    /// Judges each conclusion of a case anew, with one cost changed.
     fn add(
         &mut self,
         file: &StudyFile,
@@ -265,6 +267,7 @@ impl Sensitivity {
         }
     }
 
+    /// What is said of a conclusion that does not stand.
     fn fragile(&self, (case, metric, policy): (&str, &str, &str)) -> String {
         let mut plain = Conclusion::Unknown;
         let mut flips: Vec<String> = Vec::new();

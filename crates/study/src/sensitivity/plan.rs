@@ -1,4 +1,7 @@
-//! Which runs it takes: per case the plain one and two per cost, all with the same seeds.
+//! Which runs it takes: per case the plain one and two per cost, all with the same seeds
+//! (studies/README.md).
+//!
+//! Tests: crates/study/src/sensitivity/judge/tests.rs
 
 use super::costs::costs;
 use crate::file::{Sensitivity, StudyFile};

@@ -1,4 +1,8 @@
-//! What is varied: `KEY=FROM..TO:STEPS` or `KEY=A,B,C`, and the points that a design takes of it.
+//! What is varied: `KEY=FROM..TO:STEPS` or `KEY=A,B,C`, and the points that a design takes of it
+//! (docs/guide/results.md, "Sweeps"). The same words give the same points everywhere: workers count
+//! on it.
+//!
+//! Tests: below
 
 use crate::StudyError;
 use std::collections::BTreeSet;
@@ -86,6 +90,7 @@ impl Axis {
         Self::checked(key, Range::List(values))
     }
 
+    /// An axis whose values are there and differ.
     fn checked(key: &str, range: Range) -> Result<Self, StudyError> {
         if let Range::List(values) = &range {
             if values.is_empty() || values.iter().any(String::is_empty) {
@@ -161,6 +166,7 @@ impl Axis {
 }
 
 impl Range {
+    /// A range of numbers with its steps.
     fn span(from: &str, rest: &str) -> Result<Self, String> {
         let (to, steps) = match rest.split_once(':') {
             Some((to, steps)) => (to, Some(steps)),

@@ -1,4 +1,7 @@
-//! What of a sweep is checked before its first run.
+//! What of a sweep is checked before its first run (docs/guide/results.md, "Sweeps").
+//!
+//! Tests: crates/study/src/sweep/tests.rs::wrong_keys_and_values_are_named,
+//! crates/study/src/sweep/tests.rs::options_that_fit_no_point_are_refused
 
 use super::{Axis, Design, NAMES, Range, Sweep, name};
 use crate::StudyError;

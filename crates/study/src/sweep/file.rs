@@ -1,4 +1,6 @@
-//! A sweep in the language of studies: TOML with a table `vary`.
+//! A sweep in the language of studies: TOML with a table `vary` (docs/guide/results.md, "Sweeps").
+//!
+//! Tests: crates/study/src/sweep/tests.rs::a_file_says_the_same
 
 use super::{Axis, Design, Sweep};
 use crate::error::Flaw;
@@ -37,6 +39,7 @@ pub fn is_sweep(text: &str) -> bool {
     toml::from_str::<toml::Table>(text).is_ok_and(|table| table.contains_key("vary"))
 }
 
+/// A sweep's file.
 pub(super) fn read(text: &str, file: &str) -> Result<Sweep, StudyError> {
     let mut base = Request::default();
     let parts = split(text, Command::SweepFile, &mut base)
@@ -49,6 +52,7 @@ pub(super) fn read(text: &str, file: &str) -> Result<Sweep, StudyError> {
     })
 }
 
+/// The axes and the design; the rest goes into the request.
 fn parts(raw: &Raw, text: &str, base: &mut Request) -> Result<(Vec<Axis>, Design), Flaw> {
     let _about = raw.title.as_ref();
     base.seeds = (1..=count(&raw.seeds)? as u64).collect();

@@ -1,5 +1,8 @@
 //! Sweeps: a request with some of its parts varied, run cell by cell. A cell is a point of the
-//! design with a policy and a seed; all that decides it makes its key.
+//! design with a policy and a seed; all that decides it makes its key (docs/guide/results.md,
+//! "Sweeps"). Two workers that run a cell get the same record.
+//!
+//! Tests: crates/study/src/sweep/tests.rs, crates/cli/tests/all/sweeps.rs
 
 mod axis;
 mod check;

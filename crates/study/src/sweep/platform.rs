@@ -1,4 +1,7 @@
-//! A platform with one value of its file changed.
+//! A platform with one value of its file changed (docs/guide/results.md, "Sweeps").
+//!
+//! Tests: crates/study/src/sweep/tests.rs,
+//! crates/study/src/run_table.rs::a_varied_platform_has_one_column
 
 use super::vary;
 use crate::{Source, StudyError};
@@ -64,6 +67,7 @@ pub(super) fn changed(source: &Source, path: &str, value: &str) -> Result<Source
     Ok(Source::Text { name, text })
 }
 
+/// The value at a path of keys; a key that is not there is named with the nearest.
 fn find<'a>(table: &'a mut Value, key: &str, path: &str) -> Result<&'a mut Value, StudyError> {
     let mut at = table;
     for part in path.split('.') {

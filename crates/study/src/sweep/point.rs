@@ -1,4 +1,7 @@
-//! A point of a sweep: what it consists of, and its runs.
+//! A point of a sweep: what it consists of, and its runs. A cell is what `compare` runs with the
+//! same arguments, to the byte (docs/guide/results.md, "Sweeps").
+//!
+//! Tests: crates/study/src/sweep/tests.rs::a_cell_is_the_run_of_a_comparison
 
 use super::Sweep;
 use crate::experiment::expand;
@@ -23,6 +26,7 @@ pub struct Point {
 }
 
 impl Point {
+    /// What a request comes to; it has one platform, one workload and one policy.
     pub(super) fn of(request: &Request, labels: Vec<(String, String)>) -> Result<Self, StudyError> {
         let comparison = request.resolve()?.experiments.swap_remove(0);
         let [policy] = comparison.policies.as_slice() else {
@@ -102,6 +106,7 @@ impl Point {
         }
     }
 
+    /// One run of this point.
     fn simulate(&self, seed: u64) -> Result<RunRecord, StudyError> {
         let experiment = &self.experiment;
         let workloads = expand(&experiment.workload, &experiment.platform, &[seed])?;

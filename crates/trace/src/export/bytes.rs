@@ -1,5 +1,8 @@
-//! Elements written straight into memory, one at a time. There is room for the longest before it
-//! is begun, so that nothing in it asks for more.
+//! Elements written straight into memory, one at a time. There is room for the longest before it is
+//! begun, so that nothing in it asks for more (docs/guide/traces.md).
+//!
+//! Tests: crates/trace/tests/all/traces.rs::whole_runs_read_back,
+//! crates/trace/src/export/ftrace.rs::fields_are_as_the_kernel_prints_them
 
 /// Bytes of the longest element, generously: an event has at most two names of 15 bytes and seven
 /// numbers, a decision twelve numbers. In protobuf a number takes at most 11 bytes with its key, in

@@ -1,4 +1,7 @@
-//! A column of a table: values that wait, and those that are encoded already.
+//! A column of a table: values that wait, and those that are encoded already (docs/guide/traces.md,
+//! "The tables").
+//!
+//! Tests: crates/trace/tests/all/traces.rs::tables_told_by_hand
 
 use super::texts::{Text, Texts};
 use parquet::column::page::{CompressedPage, PageWriteSpec, PageWriter};

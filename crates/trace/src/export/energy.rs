@@ -1,4 +1,6 @@
-//! Energy as whoever measures it says it.
+//! Energy as whoever measures it says it (docs/guide/traces.md).
+//!
+//! Tests: below
 
 use super::sink::Counter;
 use wakeplace_engine::Observer;
@@ -48,5 +50,46 @@ impl Energy {
                 .into_iter()
                 .flatten()
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Counter, Energy, EnergySource};
+    use wakeplace_engine::{Happening, Observer};
+
+    /// A cluster that has had 2 J after each second, and one that draws nothing.
+    struct TwoWatts;
+
+    impl Observer for TwoWatts {
+        fn happened(&mut self, _: u64, _: &Happening) {}
+    }
+
+    impl EnergySource for TwoWatts {
+        fn read(&mut self, time_ns: u64, by_cluster: &mut [f64]) {
+            by_cluster.copy_from_slice(&[2.0 * time_ns as f64 / 1e9, 0.0]);
+        }
+
+        fn unit(&self) -> &'static str {
+            "J"
+        }
+    }
+
+    /// Goal: a reading has the energy from the start, and the mean power since the one before; at
+    /// the start there is no power yet.
+    #[test]
+    fn power_is_that_since_the_reading_before() {
+        let mut energy = Energy::new(Box::new(TwoWatts), 2);
+        let read = |energy: &mut Energy, time_ns| energy.read(time_ns).collect::<Vec<_>>();
+        let start = [(Counter::Energy(0), 0.0), (Counter::Energy(1), 0.0)];
+        assert_eq!(read(&mut energy, 0), start);
+        read(&mut energy, 500_000_000);
+        let expected = [
+            (Counter::Energy(0), 3.0),
+            (Counter::Power(0), 2.0),
+            (Counter::Energy(1), 0.0),
+            (Counter::Power(1), 0.0),
+        ];
+        assert_eq!(read(&mut energy, 1_500_000_000), expected);
     }
 }

@@ -1,4 +1,7 @@
-//! ftrace text, as `trace-cmd report -t` prints it: no flags, times to the nanosecond.
+//! ftrace text, as `trace-cmd report -t` prints it: no flags, times to the nanosecond
+//! (docs/guide/traces.md). The same events as Perfetto's, in the kernel's own formats.
+//!
+//! Tests: below, crates/trace/tests/all/traces.rs::events_told_by_hand
 
 mod line;
 mod time;
@@ -56,6 +59,7 @@ struct Name {
 }
 
 impl Name {
+    /// The pieces of a line that name the thread.
     fn of(who: Who<'_>) -> Self {
         Self {
             own: Piece::new(|out| named(&mut Line(out), who)),
@@ -77,6 +81,7 @@ impl Name {
 }
 
 impl Ftrace {
+    /// A new file; its first line says how many CPUs there are.
     pub(crate) fn create(path: &Path, nr_cpus: usize) -> Result<(Self, Place), WriteError> {
         let (place, file) = Place::open(path)?;
         let mut waiting = Chunk::default();
@@ -156,6 +161,7 @@ impl Parts {
         out.piece(&self.cpus[context.cpu as usize]);
     }
 
+    /// The fields of an event, as the kernel's format prints them.
     #[inline]
     fn fields(&mut self, out: &mut Bytes<'_>, kind: &Kind<'_>, cpu: u32) {
         match *kind {

@@ -1,4 +1,8 @@
-//! What is known of the run while its events are told, and how they are named.
+//! What is known of the run while its events are told, and how they are named
+//! (docs/guide/traces.md). Names and numbers are given once and never change.
+//!
+//! Tests: crates/trace/tests/all/traces.rs::events_told_by_hand,
+//! crates/trace/tests/all/traces.rs::priorities_follow_the_phases
 
 use super::threads::{Cpu, LEADER, Thread, leader_comm};
 use crate::event::{Context, Event, Kind, TaskState, Who};
@@ -25,6 +29,7 @@ pub(crate) struct Known {
 }
 
 impl Known {
+    /// Before the run: the workload's threads, every CPU idle.
     pub(crate) fn new(platform: &Platform, workload: &Workload) -> Self {
         let numbered = workload.tasks.iter().enumerate();
         let domain = |domain: &FreqDomain| domain.cpus.iter().map(|cpu| cpu.0).collect();
@@ -122,6 +127,7 @@ impl Known {
         self.event(context(cpu, prev), kind)
     }
 
+    /// The event of a move, with its task as it is known.
     pub(crate) fn migration<'a>(
         &'a self,
         task: u32,

@@ -1,4 +1,8 @@
-//! Traces of a simulated run, for the readers of real ones: an observer of the engine.
+//! Traces of a simulated run, for the readers of real ones: an observer of the engine. All forms
+//! are written of one walk: an event that one form has, each has that can show it
+//! (docs/guide/traces.md).
+//!
+//! Tests: crates/trace/tests/all/traces.rs, crates/cli/tests/all/traces.rs::all_forms_of_one_run
 
 mod bytes;
 #[cfg(feature = "parquet")]
@@ -118,6 +122,7 @@ impl Traces {
         }
     }
 
+    /// One more form of this trace.
     fn add(&mut self, path: &Path, sink: Box<dyn sink::Sink>, destination: Destination) {
         let path = path.to_owned();
         if let Some(walk) = self.walk() {

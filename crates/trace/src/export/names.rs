@@ -1,4 +1,7 @@
-//! What is made of a thread's name, number and priority once, and copied into each of its events.
+//! What is made of a thread's name, number and priority once, and copied into each of its events
+//! (docs/guide/traces.md).
+//!
+//! Tests: crates/trace/tests/all/traces.rs::events_told_by_hand
 
 use super::threads::LEADER;
 use crate::event::Who;

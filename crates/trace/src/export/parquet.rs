@@ -1,4 +1,7 @@
-//! A folder of tables: one per kind of event, quantities, decisions and metrics.
+//! A folder of tables: one per kind of event, quantities, decisions and metrics. Names and types of
+//! columns are what readers rely on (docs/guide/traces.md).
+//!
+//! Tests: crates/trace/tests/all/traces.rs::tables_told_by_hand, xtask/src/tries/traces.rs
 
 mod columns;
 

@@ -1,7 +1,9 @@
 //! Perfetto's protobuf: kernel events in bundles by CPU, quantities and decisions on tracks.
 //!
 //! What waits is written as soon as it is a chunk; a chunk is one bundle per CPU, then its tracks.
-//! Nothing in a chunk is earlier than anything in the one before.
+//! Nothing in a chunk is earlier than anything in the one before (docs/rules/traces.md#perfetto).
+//!
+//! Tests: crates/trace/tests/all/traces.rs::whole_runs_read_back
 
 mod events;
 mod fields;
@@ -45,6 +47,7 @@ pub(super) struct Perfetto {
 }
 
 impl Perfetto {
+    /// A new file, its first packets written.
     pub(super) fn create(path: &Path, names: &Names<'_>) -> Result<(Self, Place), WriteError> {
         let (place, file) = Place::open(path)?;
         let mut trace = Self {
@@ -91,6 +94,7 @@ impl Perfetto {
         }
     }
 
+    /// Writes a chunk: a bundle per CPU, then the tracks.
     fn flush(&mut self) -> io::Result<()> {
         let full = (0..)
             .zip(&self.events)

@@ -1,4 +1,8 @@
-//! Takes down what the engine tells.
+//! Takes down what the engine tells. Nothing is left out or put in another order: the walk on the
+//! other thread sees what an observer would (docs/guide/traces.md).
+//!
+//! Tests: crates/trace/tests/all/traces.rs::events_told_by_hand,
+//! crates/trace/tests/all/long_runs.rs
 
 use super::Traces;
 use super::sink::Counter;

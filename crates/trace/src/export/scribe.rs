@@ -1,6 +1,9 @@
 //! Who makes traces of what was told: another thread, once there is a batch to hand over.
 //!
-//! The run goes on meanwhile. What is written depends on what was told and its order alone.
+//! The run goes on meanwhile. What is written depends on what was told and its order alone
+//! (docs/guide/traces.md).
+//!
+//! Tests: crates/trace/tests/all/long_runs.rs
 
 use super::told::Told;
 use super::walk::Walk;

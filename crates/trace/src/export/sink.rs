@@ -1,4 +1,8 @@
-//! What takes a trace down.
+//! What takes a trace down. A form of trace implements this; the walk knows no form
+//! (docs/guide/traces.md).
+//!
+//! Tests: crates/trace/tests/all/traces.rs,
+//! crates/trace/tests/all/long_runs.rs::traces_dropped_in_the_midst_leave_nothing
 
 use crate::event::Event;
 use std::io;

@@ -1,4 +1,7 @@
-//! A table in a Parquet file, written in groups of rows.
+//! A table in a Parquet file, written in groups of rows (docs/guide/traces.md, "The tables").
+//!
+//! Tests: crates/trace/tests/all/traces.rs::tables_told_by_hand,
+//! crates/trace/tests/all/long_runs.rs::a_full_disk_ends_the_run
 
 use super::column::{Encoded, Holds, Values};
 use super::texts::{Text, Texts};
@@ -125,6 +128,7 @@ impl Table {
         }
     }
 
+    /// Writes what waits as a group of rows.
     fn write_group(&mut self) -> Result<()> {
         if let Some(writer) = self.writer.as_mut().filter(|_| !self.group.is_empty()) {
             let mut group = writer.next_row_group()?;
@@ -184,6 +188,7 @@ fn properties(columns: &[(&str, Holds)]) -> WriterProperties {
     properties.build()
 }
 
+/// A field for each column.
 fn schema(columns: &[(&str, Holds)]) -> Result<Type> {
     let field = |(name, holds): &(&str, Holds)| {
         let (physical, logical) = match holds {

@@ -1,5 +1,7 @@
 //! Texts of tables: most are names of threads and of reasons. Each is kept once, and rows have its
-//! number.
+//! number (docs/guide/traces.md, "The tables").
+//!
+//! Tests: crates/trace/tests/all/traces.rs::tables_told_by_hand
 
 use parquet::column::writer::ColumnWriterImpl;
 use parquet::data_type::{ByteArray, ByteArrayType};

@@ -1,4 +1,4 @@
-//! Threads and CPUs as a trace names them.
+//! Threads and CPUs as a trace names them (docs/guide/traces.md).
 
 use crate::event::{TaskState, Who};
 use wakeplace_platform::Platform;
@@ -108,6 +108,7 @@ pub(crate) struct Cpu {
 }
 
 impl Cpu {
+    /// The CPUs of a platform, as a trace describes them.
     pub(crate) fn all(platform: &Platform) -> Vec<Self> {
         let one = |number: u32| {
             let id = wakeplace_platform::CpuId(number);

@@ -1,4 +1,9 @@
-//! From the engine's events to those of a trace. There is one walk, whatever is written of it.
+//! From the engine's events to those of a trace. There is one walk, whatever is written of it
+//! (docs/rules/traces.md#trace-events).
+//!
+//! Tests: crates/trace/tests/all/traces.rs::events_told_by_hand,
+//! crates/trace/tests/all/traces.rs::an_interrupt_is_no_tasks_doing,
+//! crates/trace/tests/all/replay/exported.rs
 
 use super::energy::Energy;
 use super::known::Known;
@@ -38,6 +43,7 @@ impl Walk {
         }
     }
 
+    /// One thing that happened becomes the events that a kernel would have traced.
     fn happened(&mut self, time_ns: u64, what: &Happening) {
         if let Some(energy) = &mut self.energy {
             energy.meter.happened(time_ns, what);
@@ -228,6 +234,7 @@ enum Move {
 
 /// What is told, one by one; the clock has gone on already.
 impl Walk {
+    /// A CPU enters or leaves an idle state.
     fn cpu_power(&mut self, cpu: u32, power: CpuPower) {
         let state = match power {
             CpuPower::Busy => None,
@@ -264,6 +271,7 @@ impl Walk {
         self.decided(placement);
     }
 
+    /// An interrupt's work, as a softirq.
     fn kernel_work(&mut self, cpu: u32, work: KernelWork) {
         let vec = match work {
             KernelWork::IdleTick => SOFTIRQ_TIMER,
@@ -276,6 +284,7 @@ impl Walk {
         self.sinks.tell(&event);
     }
 
+    /// The timer of a sleep is started.
     fn timer_armed(&mut self, task: u32, cpu: u32, due_ns: u64) {
         self.known.threads[task as usize].timer_armed = true;
         let (timer, expires_ns) = (self.known.timer(task), due_ns);
@@ -289,6 +298,7 @@ impl Walk {
         self.sinks.tell(&self.known.event(context, start));
     }
 
+    /// The events of a wake-up, and before it those of what woke the task.
     fn woken(&mut self, time_ns: u64, waking: &Waking) {
         self.settle(waking.task);
         let armed = std::mem::take(&mut self.known.threads[waking.task as usize].timer_armed);
@@ -318,6 +328,7 @@ impl Walk {
         }
     }
 
+    /// The task is in its queue.
     fn wakeup(&mut self, task: u32, target_cpu: u32) {
         let (cpu, waker) = self.known.thread(task).woken_by;
         // The kernel moves it before it is runnable.
@@ -330,6 +341,7 @@ impl Walk {
         self.sinks.tell(&event);
     }
 
+    /// A CPU goes to a task.
     fn run_start(&mut self, cpu: u32, task: u32) {
         self.reached(task);
         if self.known.just_left(task) == Some(cpu) {
@@ -344,6 +356,7 @@ impl Walk {
         self.known.cpu_mut(cpu).running = Some(task);
     }
 
+    /// A CPU leaves a task; to whom it goes shows later.
     fn run_stop(&mut self, cpu: u32, task: u32, stop: Stop) {
         let state = match stop {
             Stop::Preempted => TaskState::Preempted,
@@ -363,6 +376,7 @@ impl Walk {
         self.move_to(task, to, Move::Cpu(by));
     }
 
+    /// A thread has ended.
     fn task_exit(&mut self, task: u32) {
         let thread = self.known.thread(task);
         let kind = Kind::Exit {

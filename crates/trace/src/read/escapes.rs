@@ -1,6 +1,6 @@
 //! Text in strings of JavaScript and JSON, as it was before it was put there: pages of systrace
-//! have `var linuxPerfData = "# tracer: nop\n\`, JSON for trace viewers
-//! `"systemTraceEvents": "..."`.
+//! have `var linuxPerfData = "# tracer: nop\n\`, JSON for trace viewers `"systemTraceEvents":
+//! "..."` (docs/guide/traces-in.md, "Forms").
 
 use std::io::{self, BufRead, Read};
 
@@ -43,6 +43,7 @@ impl<R: BufRead> Unescaped<R> {
         })
     }
 
+    /// The character of four hexadecimal digits.
     fn by_number(&mut self) -> io::Result<Vec<u8>> {
         let mut digits = Vec::new();
         while digits.len() < 4 {

@@ -1,7 +1,11 @@
 //! The fields of an event as text prints them: `key=value` as the kernel's own format has it, the
 //! same without words and arrows (`trace-cmd report -R`), or the short form of libtraceevent's
 //! plugins (`comm:pid [prio] S ==> comm:pid [prio]`), which `trace-cmd report` and `perf script`
-//! use.
+//! use (docs/guide/traces-in.md, "Forms").
+//!
+//! Tests: crates/trace/tests/all/replay/forms.rs,
+//! crates/trace/tests/all/replay/gaps.rs::names_like_fields_are_names,
+//! crates/trace/tests/all/replay/gaps.rs::short_forms_of_parked_and_idle_threads
 
 use crate::event::{Kind, SYNC_WAKE, TaskState, Who};
 
@@ -113,6 +117,7 @@ fn state(letters: &str) -> Option<TaskState> {
     })
 }
 
+/// The fields of sched_switch, in any of the forms.
 fn switch(fields: &str) -> Option<Kind<'_>> {
     let mut arrows = fields.match_indices(" ==> ").map(|(at, _)| at);
     let raw = || {

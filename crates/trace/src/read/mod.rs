@@ -1,6 +1,9 @@
 //! Recordings: ftrace's text, what `trace-cmd report` and `perf script` print, pages and JSON that
 //! have such text in a string, and Perfetto's protobuf, each read as a stream of events. What a
-//! recording says that is not about scheduling is passed over.
+//! recording says that is not about scheduling is passed over (docs/guide/traces-in.md, "Forms").
+//!
+//! Tests: crates/trace/tests/all/replay/forms.rs,
+//! crates/trace/tests/all/replay/mod.rs::what_is_no_recording_has_one_message
 
 mod escapes;
 mod fields;

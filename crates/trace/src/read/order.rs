@@ -1,5 +1,9 @@
 //! Events in the order of time, from a file that has them nearly so: recorders write CPU by CPU, a
-//! stretch of time each.
+//! stretch of time each. Memory stays bounded: what cannot be put in order within a stretch is
+//! refused (docs/guide/traces-in.md#order-gaps-size).
+//!
+//! Tests: crates/trace/tests/all/replay/stream.rs,
+//! crates/trace/tests/all/replay/perfetto.rs::bundles_are_put_in_order
 
 use super::Sink;
 use crate::event::{Context, Event, Kind, TaskState, Who};
@@ -241,6 +245,7 @@ struct Names {
 }
 
 impl Names {
+    /// The number of a text, each text kept once.
     fn number(&mut self, text: &str) -> Result<u32, String> {
         let mut end = text.len().min(MAX_NAME_BYTES);
         while !text.is_char_boundary(end) {
@@ -281,6 +286,7 @@ impl Names {
         }
     }
 
+    /// An event whose texts are kept here.
     fn own(&mut self, kind: &Kind<'_>) -> Result<Owned, String> {
         Ok(match kind {
             Kind::Switch {

@@ -33,6 +33,7 @@ type Running = BTreeMap<u32, Current>;
 /// Pid, name and priority.
 type Current = (i32, String, i32);
 
+/// All packets of a trace; events go to the sink.
 pub(super) fn read(mut from: impl Read, sink: &mut dyn Sink) -> Result<(), ReadError> {
     let mut running = Running::new();
     let mut packet = Vec::new();
@@ -152,6 +153,7 @@ fn one(packet: &[u8], running: &mut Running, sink: &mut dyn Sink) -> Result<u64,
     Ok(events)
 }
 
+/// Capacities of CPUs, where the trace states them.
 fn cpu_info(bytes: &[u8], sink: &mut dyn Sink) -> Result<(), String> {
     let info = CpuInfo::decode(bytes).map_err(|_| "a damaged cpu_info".to_owned())?;
     let count = u32::try_from(info.cpus.len())
@@ -164,6 +166,7 @@ fn cpu_info(bytes: &[u8], sink: &mut dyn Sink) -> Result<(), String> {
     Ok(())
 }
 
+/// The events of one CPU's bundle; how many there were.
 fn bundle(bytes: &[u8], running: &mut Running, sink: &mut dyn Sink) -> Result<u64, String> {
     let (mut cpu, mut lost) = (0, false);
     fields(bytes, |tag, field| {
@@ -234,6 +237,7 @@ fn time(ns: Option<i64>) -> Option<u64> {
     u64::try_from(ns?).ok()
 }
 
+/// An event of the kernel's; None: it is not about scheduling.
 fn kind(inner: &Inner) -> Option<Kind<'_>> {
     Some(match inner {
         Inner::SchedSwitch(e) => Kind::Switch {

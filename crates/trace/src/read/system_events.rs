@@ -1,6 +1,6 @@
-//! The string of JSON for trace viewers that has ftrace's text: `"systemTraceEvents": "..."` of
-//! the outermost object. Other strings may have lines of such text, too: remarks of whoever drew
-//! the picture.
+//! The string of JSON for trace viewers that has ftrace's text: `"systemTraceEvents": "..."` of the
+//! outermost object. Other strings may have lines of such text, too: remarks of whoever drew the
+//! picture (docs/guide/traces-in.md, "Forms").
 
 use std::io::{self, BufRead, Read};
 

@@ -1,6 +1,7 @@
 //! Text, line by line: `COMM-PID [CPU] FLAGS SECONDS.FRACTION: EVENT: FIELDS` of ftrace and
 //! `trace-cmd report` (docs/rules/traces.md#ftrace-text), and `COMM PID [CPU] SECONDS.FRACTION:
-//! EVENT: FIELDS` of `perf script`.
+//! EVENT: FIELDS` of `perf script`. A line that is none is passed over or quoted; it never ends the
+//! reading in silence.
 //!
 //! Tests: below, crates/trace/tests/all/replay/forms.rs
 
@@ -39,6 +40,7 @@ pub(super) enum Place {
     Within(&'static str),
 }
 
+/// All lines of a text; events go to the sink.
 pub(super) fn read(
     mut from: impl BufRead,
     place: Place,

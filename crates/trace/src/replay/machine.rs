@@ -1,5 +1,9 @@
 //! The machine a recording was made on, as far as it decides how much work a time on a CPU was, and
-//! what of that time the simulator will add by itself.
+//! what of that time the simulator will add by itself (docs/guide/traces-in.md, "What becomes of
+//! it").
+//!
+//! Tests: crates/trace/tests/all/replay/mod.rs::work_is_scaled_by_capacity_and_frequency,
+//! crates/trace/tests/all/replay/exported.rs::moves_cost_also_without_a_run_between
 
 use wakeplace_platform::{CpuId, IdleScope, IdleState, Platform};
 

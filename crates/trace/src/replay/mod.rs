@@ -1,5 +1,7 @@
 //! A recording as a workload: who ran how long, slept how long, woke whom
 //! (docs/guide/traces-in.md).
+//!
+//! Tests: crates/trace/tests/all/replay/mod.rs, crates/cli/tests/all/recordings.rs
 
 mod machine;
 mod script;
@@ -60,6 +62,7 @@ struct Argument<'a> {
 }
 
 impl<'a> Argument<'a> {
+    /// The argument `trace:FILE[,platform=NAME]`.
     fn parse(argument: &'a str) -> Result<Self, TraceError> {
         let wrong = |problem: String, expected: &str| TraceError::Argument {
             argument: argument.to_owned(),

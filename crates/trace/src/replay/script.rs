@@ -1,4 +1,7 @@
-//! What the tasks did, as scripts.
+//! What the tasks did, as scripts (docs/guide/traces-in.md, "What becomes of it").
+//!
+//! Tests: crates/trace/tests/all/replay/mod.rs::a_recording_by_hand,
+//! crates/trace/tests/all/replay/exported.rs
 
 use super::tracker::{Made, Odd, Step, Task, Tracker};
 use crate::read::order::Found;
@@ -228,6 +231,7 @@ struct Maker<'a> {
 }
 
 impl Maker<'_> {
+    /// What one task did, as a script.
     fn script(
         &self,
         task: &Task,

@@ -1,4 +1,7 @@
-//! Follows what every task and CPU does, and writes down what the tasks did.
+//! Follows what every task and CPU does, and writes down what the tasks did
+//! (docs/guide/traces-in.md, "What becomes of it").
+//!
+//! Tests: crates/trace/tests/all/replay
 
 mod gaps;
 mod kernel;
@@ -314,6 +317,7 @@ impl Tracker {
         }
     }
 
+    /// A CPU goes from one task to another.
     fn switch(
         &mut self,
         now: u64,
@@ -366,6 +370,7 @@ impl Tracker {
         Ok(())
     }
 
+    /// The task runs on a CPU from now on; what cannot have been so is counted.
     fn enter(&mut self, now: u64, cpu: usize, prev: i32, next: &Who<'_>) -> Result<(), String> {
         let task = self.task(next)?;
         match self.tasks[task as usize].state {

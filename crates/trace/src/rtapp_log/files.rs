@@ -1,5 +1,5 @@
 //! The files of one run, which change as one. What waits to be written is bounded, and no more than
-//! one file is open at a time.
+//! one file is open at a time (docs/guide/rt-app.md, "Logs").
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use wakeplace_files::{FileSet, Names, WriteError};

@@ -1,4 +1,6 @@
-//! Collects iterations.
+//! Collects iterations (docs/guide/rt-app.md, "Logs"). Columns and rounding are rt-app's.
+//!
+//! Tests: crates/trace/src/rtapp_log/observer/tests.rs
 use super::files::{Files, LogError};
 use super::line::{HEADER, Line};
 use std::path::Path;
@@ -106,6 +108,7 @@ impl RtAppLogs {
         Ok(())
     }
 
+    /// One iteration as rt-app logs it.
     fn line(&self, end_ns: u64, thread: Thread, iteration: &Iteration) -> Line {
         let phases = &self.log.threads[thread.script].phases;
         let sums = phases.get(iteration.phase as usize).copied();

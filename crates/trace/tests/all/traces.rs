@@ -1,5 +1,6 @@
 //! Traces told by hand, and of whole runs read back with prost.
 
+use parquet::file::reader::{FileReader, SerializedFileReader};
 use prost::Message;
 use std::collections::BTreeMap;
 use std::fs;
@@ -165,6 +166,56 @@ fn events_told_by_hand() {
     let of_cpu_4 = [(6500, 0), (9000, 16)];
     let both = of_cpu_1.into_iter().chain(of_cpu_4);
     assert_eq!(states, both.map(|(t, s)| (t, Some(s))).collect::<Vec<_>>());
+}
+
+/// Goal: tables have the kernel's events by their fields (docs/guide/traces.md, "The tables"): a
+/// switch from the idle task to task 0, whose number is 1001, and one back as it waits (D, 2).
+#[test]
+fn tables_told_by_hand() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let (platform, workload) = (hikey(), workload("periodic:n=2,period=16ms,duty=5%"));
+    let mut traces = Traces::new(&platform, &workload, None);
+    let tables = folder.path().join("tables");
+    traces.parquet(&tables).expect("a folder");
+    happen!(traces, 1000 => Placement(placement(0, PlacementKind::Fork, 0)));
+    happen!(traces, 2000 => RunStart { cpu: 1, task: 0, wake_latency_ns: None });
+    happen!(traces, 5000 => RunStop { cpu: 1, task: 0, ran_ns: 3000, stop: Stop::Waits });
+    happen!(traces, 5000 => CpuPower { cpu: 1, power: CpuPower::Transition { state: 2 } });
+    happen!(traces, 6000 => Finish);
+    traces.publish().expect("written");
+
+    let rows = |table: &str| -> Vec<BTreeMap<String, String>> {
+        let file = fs::File::open(tables.join(format!("{table}.parquet"))).expect("a table");
+        let reader = SerializedFileReader::new(file).expect("Parquet");
+        let rows = reader.get_row_iter(None).expect("rows");
+        let row = |row: parquet::record::Row| {
+            let fields = row.get_column_iter();
+            fields
+                .map(|(key, value)| (key.clone(), value.to_string()))
+                .collect()
+        };
+        rows.map(|one| row(one.expect("a row"))).collect()
+    };
+    let switches = rows("sched_switch");
+    let keys = [
+        "common_ts",
+        "common_cpu",
+        "prev_pid",
+        "prev_state",
+        "next_pid",
+        "next_prio",
+    ];
+    let of = |row: &BTreeMap<String, String>| keys.map(|key| row[key].clone());
+    assert_eq!(of(&switches[0])[..5], ["2000", "1", "0", "0", "1001"]);
+    assert_eq!(of(&switches[1]), ["5000", "1", "1001", "2", "0", "120"]);
+    assert_eq!(switches.len(), 2);
+    let decisions = rows("decisions");
+    let keys = [
+        "time_ns", "pid", "kind", "reason", "cpu", "prev_cpu", "util",
+    ];
+    let of = |row: &BTreeMap<String, String>| keys.map(|key| row[key].clone());
+    let expected = ["1000", "1001", "\"fork\"", "\"idle-prev\"", "1", "0", "77"];
+    assert_eq!(decisions.iter().map(of).collect::<Vec<_>>(), [expected]);
 }
 
 /// Goal: a sleep that a timer ends has no task as its waker, and says that it was an interrupt.

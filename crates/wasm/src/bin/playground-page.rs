@@ -1,5 +1,8 @@
 //! Puts the playground together: `playground-page MODULE FOLDER` prints the page. MODULE is the
-//! module, packed and as base64 (`cargo xtask playground`); FOLDER is `site/playground`.
+//! module, packed and as base64 (`cargo xtask playground`); FOLDER is `site/playground`
+//! (docs/guide/playground.md).
+//!
+//! Tests: xtask/src/gives/playground.rs
 
 use std::io::Write as _;
 use std::path::Path;
@@ -33,6 +36,7 @@ fn main() -> ExitCode {
     }
 }
 
+/// The page with its scripts, styles and the module in it.
 fn page(module: &Path, folder: &Path) -> std::io::Result<String> {
     let read = |name: &str| {
         let path = folder.join(name);

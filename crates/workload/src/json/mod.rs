@@ -5,6 +5,8 @@
 //! `#`, `0x10`, `+5` and unquoted keys. No JSON library for Rust reads that, and rt-app files that
 //! mean one thing to rt-app must not mean another here. Source: json-c 0.16 json_tokener.c
 //! (non-strict), with the results recorded from rt-app 55cb0c0.
+//!
+//! Tests: crates/workload/tests/all/corpus.rs, crates/workload/tests/all/hostile.rs
 mod reader;
 mod text;
 

@@ -1,4 +1,4 @@
-//! Values, arrays and objects.
+//! Values, arrays and objects (docs/guide/rt-app.md, "How a file is read").
 use super::text::Text;
 use super::{Kind, Member, Object, Value};
 use crate::error::{Fault, FaultKind, Position};
@@ -106,6 +106,7 @@ impl Reader<'_> {
         }
     }
 
+    /// From `[` to `]`.
     fn array(&mut self, level: usize) -> Result<Kind, Fault> {
         self.text.take();
         let mut values = Vec::new();
@@ -126,6 +127,7 @@ impl Reader<'_> {
         Ok(Kind::Array(values))
     }
 
+    /// From `{` to `}`; `insert` says what becomes of equal keys.
     fn object(&mut self, level: usize) -> Result<Kind, Fault> {
         self.text.take();
         let mut object = Object::default();
@@ -148,6 +150,7 @@ impl Reader<'_> {
         Ok(Kind::Object(object))
     }
 
+    /// A key with its value.
     fn member(&mut self, level: usize) -> Result<Member, Fault> {
         let at = self.text.at();
         let Some(b'"' | b'\'') = self.text.peek() else {

@@ -1,4 +1,7 @@
-//! The characters of a JSON text: where we are, blanks, comments and strings.
+//! The characters of a JSON text: where we are, blanks, comments and strings
+//! (docs/rules/rt-app.md#rt-app-json).
+//!
+//! Tests: crates/workload/tests/all/corpus.rs, crates/workload/tests/all/hostile.rs
 use crate::error::{Fault, FaultKind, Position};
 
 /// Bytes with a place. json-c works on bytes too: it does not ask whether a text is valid UTF-8.
@@ -69,6 +72,7 @@ impl<'a> Text<'a> {
         }
     }
 
+    /// From `//` to the line's end, or from `/*` to `*/`.
     fn skip_comment(&mut self) -> Result<(), Fault> {
         let start = self.at;
         self.take();
@@ -142,6 +146,7 @@ impl<'a> Text<'a> {
         })
     }
 
+    /// What stands behind a backslash.
     fn take_escape(&mut self, bytes: &mut Vec<u8>) -> Result<(), Fault> {
         let plain = match self.peek() {
             Some(byte @ (b'"' | b'\\' | b'/')) => byte,

@@ -1,6 +1,8 @@
 //! One workload as a program of another: its threads are started by a fork, wait for their program
 //! where they have a common start, count their times from their own start, and tell their program
-//! when they end.
+//! when they end (docs/decisions/025).
+//!
+//! Tests: crates/workload/tests/all/shell.rs
 use super::builder::Builder;
 use super::carrier::Carrier;
 use super::tasks::{phase, post, wait};
@@ -187,6 +189,7 @@ fn place_of(all: &mut Vec<Series>, series: Series) -> u32 {
     place as u32
 }
 
+/// A thread of the program that a fork starts, with a name below the program's.
 fn started_by_fork(task: TaskScript, name: &str, joined: u32, offsets: &Offsets) -> TaskScript {
     let first = is_first(&task);
     let mut task = task;

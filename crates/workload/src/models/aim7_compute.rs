@@ -1,4 +1,7 @@
-//! `aim7-compute`: tasks that each do the 101 jobs of AIM7's compute mix in a random order.
+//! `aim7-compute`: tasks that each do the 101 jobs of AIM7's compute mix in a random order
+//! (docs/rules/workloads.md#aim7).
+//!
+//! Tests: crates/workload/tests/all/aim7_compute.rs
 use super::builder::{Builder, TO_ITS_END_NS};
 use super::carrier::Carrier;
 use super::draw::shuffle;

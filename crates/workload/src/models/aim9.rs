@@ -1,4 +1,8 @@
-//! `aim9`: one process that does 56 small tests one after the other.
+//! `aim9`: one process that does 56 small tests one after the other
+//! (docs/rules/workloads.md#other-benchmarks).
+//!
+//! Tests: crates/workload/tests/all/coarse_models.rs::aim9_has_56_tests_in_one_process,
+//! crates/workload/tests/all/played.rs
 use super::builder::{Builder, TO_ITS_END_NS};
 use super::carrier::Carrier;
 use super::measures::per_second;

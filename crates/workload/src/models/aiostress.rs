@@ -1,4 +1,7 @@
-//! `aiostress`: one thread that submits batches of asynchronous requests and waits for them.
+//! `aiostress`: one thread that submits batches of asynchronous requests and waits for them
+//! (docs/rules/workloads.md#other-benchmarks).
+//!
+//! Tests: crates/workload/tests/all/coarse_models.rs::aiostress_waits_for_the_slowest_of_a_batch
 use super::builder::Builder;
 use super::draw::Spread;
 use super::measures::mb_per_second;

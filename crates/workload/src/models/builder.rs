@@ -1,4 +1,7 @@
-//! A workload while it is put together.
+//! A workload while it is put together. Numbers of what tasks share are given out here alone: a
+//! step that names one comes after it (docs/guide/workloads.md).
+//!
+//! Tests: crates/workload/tests/all/benchmark_models.rs, crates/workload/tests/all/shell.rs
 use super::adopt::{Line, Program, adopt};
 use super::carrier::Carrier;
 use crate::script::{

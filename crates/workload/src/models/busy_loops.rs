@@ -1,4 +1,6 @@
-//! `busy-loops`: endless loops that a shell forks one after the other.
+//! `busy-loops`: endless loops that a shell forks one after the other (docs/guide/workloads.md).
+//!
+//! Tests: crates/workload/tests/all/kbuild.rs::a_shell_forks_endless_loops
 use super::builder::Builder;
 use super::carrier::Carrier;
 use super::tasks::{endless, once, phase, run, wait};

@@ -1,4 +1,9 @@
-//! What a channel is made of in the kernel: how many cache lines go with a message.
+//! What a channel is made of in the kernel: how many cache lines go with a message
+//! (docs/decisions/060).
+//!
+//! Tests:
+//! crates/workload/tests/all/benchmark_models.rs,
+//! crates/engine/tests/behaviour/handover.rs
 
 /// What carries a message from one task to another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,4 +1,7 @@
-//! `policy` and the keys that go with it: fair tasks and tasks above the fair class.
+//! `policy` and the keys that go with it: fair tasks and tasks above the fair class
+//! (docs/guide/workloads.md).
+//!
+//! Tests: crates/workload/tests/all/periodic.rs::classes_above_the_fair_one
 use super::parse::time;
 use super::values::Values;
 use crate::error::WorkloadError;

@@ -1,4 +1,7 @@
-//! `context-switch`: pairs of tasks that wake each other, as will-it-scale's context_switch1.
+//! `context-switch`: pairs of tasks that wake each other, as will-it-scale's context_switch1
+//! (docs/rules/workloads.md#context-switch).
+//!
+//! Tests: crates/workload/tests/all/context_switch.rs
 use super::builder::Builder;
 use super::carrier::Carrier;
 use super::grouping::{GROUPING, grouped};
@@ -65,6 +68,7 @@ pub(super) fn load(argument: &str) -> Result<Arc<dyn Model>, WorkloadError> {
 }
 
 impl ContextSwitch {
+    /// The model from its argument.
     fn parse(argument: &str) -> Result<Self, WorkloadError> {
         let values = Values::read(argument, &INFO)?;
         values.not_both("pairs", "tasks", "how many there are")?;

@@ -1,4 +1,8 @@
-//! `cyclictest`: threads that each wake by a timer and measure how late they run.
+//! `cyclictest`: threads that each wake by a timer and measure how late they run
+//! (docs/rules/workloads.md#cyclictest).
+//!
+//! Tests: crates/workload/tests/all/benchmark_models.rs::cyclictest_threads_have_their_intervals,
+//! crates/engine/tests/behaviour/models.rs::cyclictest_wakes_once_per_interval
 use super::builder::Builder;
 use super::measures::series;
 use super::tasks::{endless, run};

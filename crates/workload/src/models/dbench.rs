@@ -1,4 +1,7 @@
-//! `dbench`: clients that replay a mix of operations on files.
+//! `dbench`: clients that replay a mix of operations on files
+//! (docs/rules/workloads.md#tbench-dbench).
+//!
+//! Tests: crates/workload/tests/all/coarse_models.rs::dbench_cycles_have_their_shares
 use super::builder::Builder;
 use super::draw::{Spread, shuffle};
 use super::measures::mb_per_second;
@@ -105,6 +108,7 @@ impl Dbench {
         (self.data.of(ops), self.flush.of(ops))
     }
 
+    /// One client: its operations in an order of its own.
     fn client(&self, name: String, seed: u64) -> TaskScript {
         let (data, flush) = self.counts();
         let meta = u64::from(self.ops) - data - flush;

@@ -1,4 +1,5 @@
-//! What models draw from a task's stream: values of a range, the order of a list.
+//! What models draw from a task's stream: values of a range, the order of a list
+//! (docs/guide/workloads.md).
 use crate::Stream;
 use std::ops::RangeInclusive;
 

@@ -1,4 +1,5 @@
-//! Task groups in a model's argument: `groups=NAME+NAME...,shares=N+N...`.
+//! Task groups in a model's argument: `groups=NAME+NAME...,shares=N+N...` (docs/guide/workloads.md,
+//! "Groups of benchmark tasks").
 
 use super::{ParameterInfo, parameter, parse};
 use crate::script::TaskGroup;

@@ -1,4 +1,8 @@
-//! `kbuild`: `make -jN` over compile jobs, each a chain of processes that wait for each other.
+//! `kbuild`: `make -jN` over compile jobs, each a chain of processes that wait for each other
+//! (docs/rules/workloads.md#kbuild).
+//!
+//! Tests: crates/workload/tests/all/kbuild.rs,
+//! crates/workload/tests/all/played.rs::builds_keep_their_slots_full
 use super::builder::{Builder, TO_ITS_END_NS};
 use super::carrier::Carrier;
 use super::draw::Spread;

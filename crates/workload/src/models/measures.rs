@@ -1,4 +1,7 @@
-//! What the models' benchmarks report: times and units counted.
+//! What the models' benchmarks report: times and units counted
+//! (docs/rules/workloads.md#workload-measures).
+//!
+//! Tests: crates/engine/tests/behaviour/models.rs, crates/workload/tests/all/benchmark_models.rs
 use super::tasks::DONE;
 use crate::script::{Event, Figure, FigureOf, Series, Since, Statistic, SysbenchBins, TimeUnit};
 

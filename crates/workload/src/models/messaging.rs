@@ -1,5 +1,8 @@
-//! `messaging`: groups in which every sender writes to every receiver, as hackbench and
-//! `perf bench sched messaging` do.
+//! `messaging`: groups in which every sender writes to every receiver, as hackbench and `perf bench
+//! sched messaging` do (docs/rules/workloads.md#messaging).
+//!
+//! Tests: crates/workload/tests/all/benchmark_models.rs::messaging_has_the_benchmarks_totals,
+//! crates/engine/tests/behaviour/models.rs::messaging_on_one_cpu_is_its_messages
 use super::builder::{Builder, TO_ITS_END_NS};
 use super::carrier::Carrier;
 use super::draw::begin_ns;
@@ -80,6 +83,7 @@ pub(super) fn load(argument: &str) -> Result<Arc<dyn Model>, WorkloadError> {
 }
 
 impl Messaging {
+    /// The model from its argument.
     fn parse(argument: &str) -> Result<Self, WorkloadError> {
         let values = Values::read(argument, &INFO)?;
         let model = Self {

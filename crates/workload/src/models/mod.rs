@@ -1,4 +1,9 @@
-//! Built-in workload models: their catalogue and their `NAME:key=value,...` arguments.
+//! Built-in workload models: their catalogue and their `NAME:key=value,...` arguments
+//! (docs/guide/workloads.md). A model and its keys stand once, in its `INFO`: list, help and checks
+//! are made of it.
+//!
+//! Tests: crates/workload/tests/all/periodic.rs::the_catalogue_names_defaults_that_parse,
+//! crates/workload/tests/all/benchmark_arguments.rs
 mod adopt;
 mod aim7_compute;
 mod aim9;

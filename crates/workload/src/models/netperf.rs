@@ -1,5 +1,8 @@
 //! `netperf-tcp-rr` and `netperf-udp-rr`: pairs of a client and a server that send each other one
-//! byte in turn over the loopback device.
+//! byte in turn over the loopback device (docs/rules/workloads.md#netperf).
+//!
+//! Tests: crates/workload/tests/all/benchmark_models.rs::netperf_pairs_take_turns,
+//! crates/engine/tests/behaviour/models.rs::netperf_on_one_cpu_is_the_work_of_both
 use super::builder::Builder;
 use super::carrier::Carrier;
 use super::grouping::{GROUPING, grouped};
@@ -110,6 +113,7 @@ pub(super) fn load_udp(argument: &str) -> Result<Arc<dyn Model>, WorkloadError> 
 }
 
 impl Netperf {
+    /// One of the two models from its argument.
     fn parse(
         argument: &str,
         info: &'static ModelInfo,

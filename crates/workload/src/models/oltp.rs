@@ -1,4 +1,8 @@
-//! `oltp`: clients in a closed loop, a server thread each, row locks, and a log with group commit.
+//! `oltp`: clients in a closed loop, a server thread each, row locks, and a log with group commit
+//! (docs/decisions/025).
+//!
+//! Tests: crates/workload/tests/all/coarse_models.rs::oltp_transactions_are_statements,
+//! crates/workload/tests/all/played.rs::commits_share_writes_of_the_log
 use super::builder::Builder;
 use super::carrier::Carrier;
 use super::draw::Spread;

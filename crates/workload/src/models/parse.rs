@@ -1,5 +1,6 @@
 //! What the text of one value says, whichever model and key it is of (`values.rs` knows those):
-//! numbers, times, percentages, ranges to draw from, CPU lists. Integers only.
+//! numbers, times, percentages, ranges to draw from, CPU lists. Integers only
+//! (docs/guide/workloads.md).
 use super::draw::Spread;
 use super::work::Share;
 use std::str::FromStr;

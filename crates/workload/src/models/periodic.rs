@@ -1,4 +1,7 @@
-//! `periodic`: n tasks that each run a little every period, as rt-app's periodic files do.
+//! `periodic`: n tasks that each run a little every period, as rt-app's periodic files do
+//! (docs/rules/workloads.md#periodic).
+//!
+//! Tests: crates/workload/tests/all/periodic.rs
 use super::builder::Builder;
 use super::class::Class;
 use super::draw::begin_ns;
@@ -102,6 +105,7 @@ pub(super) fn load(argument: &str) -> Result<Arc<dyn Model>, WorkloadError> {
 }
 
 impl Periodic {
+    /// The model from its argument.
     fn parse(argument: &str) -> Result<Self, WorkloadError> {
         let values = Values::read(argument, &INFO)?;
         values.not_both("duty", "run", "how much each task runs")?;

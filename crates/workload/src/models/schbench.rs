@@ -1,5 +1,8 @@
 //! `schbench`: message threads that wake workers, and how late the workers are, as schbench does
-//! before and since March 2023.
+//! before and since March 2023 (docs/rules/workloads.md#schbench).
+//!
+//! Tests: crates/workload/tests/all/schbench_tbench.rs,
+//! crates/engine/tests/behaviour/models.rs::old_schbench_rounds_are_two_spins_and_a_sleep
 use super::builder::Builder;
 use super::carrier::Carrier;
 use super::grouping::{GROUPING, grouped};
@@ -80,6 +83,7 @@ pub(super) fn load(argument: &str) -> Result<Arc<dyn Model>, WorkloadError> {
 }
 
 impl Schbench {
+    /// The model from its argument; each version has keys of its own.
     fn parse(argument: &str) -> Result<Self, WorkloadError> {
         let values = Values::read(argument, &INFO)?;
         let old = values.word("version", [("old", true), ("current", false)])?;

@@ -1,5 +1,7 @@
 //! `shell`: programs one after the other, each forked, executed and waited for, as a shell does it
-//! with the lines of a script.
+//! with the lines of a script (docs/decisions/025).
+//!
+//! Tests: crates/workload/tests/all/shell.rs
 use super::adopt::Program;
 use super::builder::{Builder, TO_ITS_END_NS};
 use super::carrier::Carrier;

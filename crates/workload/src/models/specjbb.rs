@@ -1,4 +1,8 @@
-//! `specjbb`: warehouses whose threads never sleep but while the garbage is collected.
+//! `specjbb`: warehouses whose threads never sleep but while the garbage is collected
+//! (docs/decisions/025).
+//!
+//! Tests: crates/workload/tests/all/coarse_models.rs::specjbb_stops_its_warehouses,
+//! crates/workload/tests/all/played.rs::collections_stop_the_world
 use super::builder::Builder;
 use super::draw::Spread;
 use super::measures::per_second;

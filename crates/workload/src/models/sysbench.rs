@@ -1,5 +1,9 @@
 //! What sysbench's tests have in common: threads that take requests until a number or a time is
-//! reached, and the latency of each.
+//! reached, and the latency of each (docs/rules/workloads.md#sysbench).
+//!
+//! Tests:
+//! crates/workload/tests/all/benchmark_models.rs,
+//! crates/engine/tests/behaviour/models.rs::sysbench_requests_end_the_threads
 use super::builder::{Builder, TO_ITS_END_NS};
 use super::measures::{events_total, record, series};
 use super::tasks::{lock, run, unlock};

@@ -1,4 +1,5 @@
-//! `sysbench-cpu`: threads that look for primes, as sysbench's cpu test does.
+//! `sysbench-cpu`: threads that look for primes, as sysbench's cpu test does
+//! (docs/guide/workloads.md).
 use super::parse::MAX_TIME_NS;
 use super::sysbench::{CLAIM, Common, REQUESTS, START, THREADS, TIME, VERSION};
 use super::tasks::{endless, run};
@@ -41,6 +42,7 @@ pub(super) fn load(argument: &str) -> Result<Arc<dyn Model>, WorkloadError> {
 }
 
 impl SysbenchCpu {
+    /// The model from its argument.
     fn parse(argument: &str) -> Result<Self, WorkloadError> {
         let values = Values::read(argument, &INFO)?;
         for other in ["prime", "operation"] {

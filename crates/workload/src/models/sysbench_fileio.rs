@@ -1,4 +1,7 @@
-//! `sysbench-fileio`: threads that each wait for the disk and run a little, over and over.
+//! `sysbench-fileio`: threads that each wait for the disk and run a little, over and over
+//! (docs/rules/workloads.md#sysbench).
+//!
+//! Tests: crates/workload/tests/all/coarse_models.rs::fileio_threads_wait_and_run
 use super::builder::{Builder, TO_ITS_END_NS};
 use super::draw::Spread;
 use super::measures::{events_total, per_second, record, sysbench_latency};

@@ -1,5 +1,5 @@
 //! `sysbench-memory`: threads that write a block of memory from its beginning to its end, over and
-//! over: one block for all, or one each.
+//! over: one block for all, or one each (docs/guide/workloads.md).
 use super::sysbench::{CLAIM, Common, REQUESTS, START, THREADS, TIME, VERSION};
 use super::tasks::endless;
 use super::values::Values;

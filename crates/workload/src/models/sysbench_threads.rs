@@ -1,5 +1,8 @@
 //! `sysbench-threads`: threads that take turns at a few mutexes and yield with them in their hands,
-//! as sysbench's threads test does.
+//! as sysbench's threads test does (docs/rules/workloads.md#sysbench).
+//!
+//! Tests:
+//! crates/workload/tests/all/benchmark_models.rs
 use super::sysbench::{CLAIM, Common, REQUESTS, START, THREADS, TIME, VERSION};
 use super::tasks::{locked, phase, run, task};
 use super::values::Values;

@@ -1,4 +1,6 @@
-//! Tasks, their phases and the steps that most models have.
+//! Tasks, their phases and the steps that most models have (docs/guide/workloads.md).
+//!
+//! Tests: crates/workload/tests/all/benchmark_models.rs, crates/workload/tests/all/coarse_models.rs
 use crate::script::{Change, Event, Loops, Phase, Pick, TaskScript};
 
 /// Steps that are repeated so often.

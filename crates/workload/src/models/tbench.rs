@@ -1,5 +1,8 @@
 //! `tbench`: clients that replay file server operations over loopback TCP, each with a server
-//! process of its own.
+//! process of its own (docs/rules/workloads.md#tbench-dbench).
+//!
+//! Tests:
+//! crates/workload/tests/all/schbench_tbench.rs::tbench_clients_are_in_lock_step_with_their_servers
 use super::builder::Builder;
 use super::carrier::Carrier;
 use super::grouping::{GROUPING, grouped};

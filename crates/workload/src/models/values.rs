@@ -1,5 +1,8 @@
 //! The values of a model's argument, by key (`parse.rs` reads their text): what is not given has
-//! the catalogue's default, and what is wrong is said with key, value and what was expected.
+//! the catalogue's default, and what is wrong is said with key, value and what was expected
+//! (docs/guide/workloads.md). A message names the key, what was given and what can be.
+//!
+//! Tests: crates/workload/tests/all/benchmark_arguments.rs, crates/workload/tests/all/hostile.rs
 use super::draw::Spread;
 use super::parse::{self, MAX_TIME_NS};
 use super::work::Share;

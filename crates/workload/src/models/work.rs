@@ -1,4 +1,4 @@
-//! CPU time of a task, a share of which may wait for memory.
+//! CPU time of a task, a share of which may wait for memory (docs/guide/workloads.md, "Work").
 use crate::script::Event;
 
 /// Work and waits for memory take turns in pieces of this length, so that a change of frequency or

@@ -1,4 +1,5 @@
-//! Working sets of tasks that wait for memory: `working_set_kib` of the models that have `memory`.
+//! Working sets of tasks that wait for memory: `working_set_kib` of the models that have `memory`
+//! (docs/guide/workloads.md).
 use super::values::Values;
 use super::{Model, ParameterInfo, parameter};
 use crate::error::WorkloadError;

@@ -1,4 +1,8 @@
-//! Would rt-app accept this file?
+//! Would rt-app accept this file? What it accepts must be what rt-app accepts, whether or not it
+//! can run here (docs/guide/rt-app.md, "How a file is read").
+//!
+//! Tests: crates/workload/tests/all/corpus.rs,
+//! crates/workload/tests/all/rtapp_files.rs::the_check_depends_on_the_number_of_cpus
 use super::notes::Notes;
 use super::read::read;
 use super::structure::Structure;

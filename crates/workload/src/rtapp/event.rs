@@ -1,4 +1,7 @@
-//! Events (rt-app 55cb0c0 src/rt-app_parse_config.c, `parse_task_event_data`).
+//! Events (rt-app 55cb0c0 src/rt-app_parse_config.c, `parse_task_event_data`)
+//! (docs/rules/rt-app.md#rt-app-events).
+//!
+//! Tests: crates/workload/tests/all/corpus.rs, crates/workload/tests/all/rtapp_events.rs
 use super::fields::{Fields, int, text, wrong_type};
 use super::keys::{Place, warn_of_unknown};
 use super::notes::Notes;
@@ -156,6 +159,7 @@ fn condition(value: &Value, notes: &mut Notes) -> Result<(String, String), Fault
     Ok((reference.to_owned(), mutex.to_owned()))
 }
 
+/// The event `memrun`.
 fn read_memrun(member: &Member, buffers: &mut Buffers, notes: &mut Notes) -> Result<Action, Fault> {
     let fields = Fields::of(&member.value, &member.key)?;
     warn_of_unknown(fields.object, Place::MemRun, notes);

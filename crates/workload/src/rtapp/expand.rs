@@ -1,4 +1,7 @@
-//! One script per thread.
+//! One script per thread (docs/rules/rt-app.md#rt-app-threads).
+//!
+//! Tests: crates/workload/tests/all/rtapp_scripts.rs,
+//! crates/workload/tests/all/rtapp_files.rs::the_fixture_expands_to_its_threads
 use super::forks;
 use super::log::{LogThread, RtAppLog};
 use super::places::Cpus;
@@ -123,6 +126,7 @@ struct Expansion {
 }
 
 impl Expansion {
+    /// The script of one thread, with what is drawn for it.
     fn thread(&mut self, (task, forked): (&Task, bool), index: usize) -> TaskScript {
         let name = thread_name(task, forked, index);
         if let Some(own) = &task.initial.group
@@ -155,6 +159,7 @@ impl Expansion {
         }
     }
 
+    /// One phase of a thread's script.
     fn phase(&mut self, phase: &TemplatePhase, thread: &str, delay_ns: u64) -> Phase {
         let events = phase.steps.iter().map(|step| match step {
             Step::Event(event) => *event,
@@ -245,6 +250,7 @@ impl Timers {
     }
 }
 
+/// CPUs that the file names exist.
 fn check_cpus(template: &Template, nr_cpus: u32) -> Result<(), Fault> {
     let missing = |key: &str, cpu: u32, at| {
         let last = nr_cpus.saturating_sub(1);

@@ -1,5 +1,9 @@
 //! Typed access to the keys of an object, by rt-app's type rules: no conversion between types, and
-//! `null` is absent.
+//! `null` is absent (docs/guide/rt-app.md, "How a file is read").
+//!
+//! Tests:
+//! crates/workload/tests/all/rtapp_files.rs::values_of_the_wrong_type_are_refused_at_their_place,
+//! crates/workload/tests/all/corpus.rs
 use crate::error::{Fault, Position};
 use crate::json::{Kind, Member, Object, Value};
 

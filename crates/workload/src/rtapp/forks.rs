@@ -1,4 +1,8 @@
-//! Which tasks run at all: those started at first and, from them on, those that are forked.
+//! Which tasks run at all: those started at first and, from them on, those that are forked
+//! (docs/decisions/023).
+//!
+//! Tests: crates/workload/tests/all/rtapp_events.rs::forked_tasks_are_scripts_behind_the_others,
+//! crates/workload/tests/all/rtapp_events.rs::what_a_forked_thread_would_inherit_is_said
 use super::notes::Notes;
 use super::structure::{Action, Phase, Step, Structure, Task};
 use crate::error::Fault;

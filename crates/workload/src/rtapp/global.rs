@@ -1,4 +1,7 @@
-//! The `global` object (rt-app 55cb0c0 src/rt-app_parse_config.c, `parse_global`).
+//! The `global` object (rt-app 55cb0c0 src/rt-app_parse_config.c, `parse_global`)
+//! (docs/rules/rt-app.md#rt-app-global).
+//!
+//! Tests: crates/workload/tests/all/corpus.rs, crates/workload/tests/all/rtapp_files.rs
 use super::fields::{Fields, wrong_type};
 use super::keys::{Place, warn_of_unknown};
 use super::notes::Notes;
@@ -67,6 +70,7 @@ fn has_key(member: &Member, key: &str) -> bool {
     matches!(&member.value.kind, Kind::Object(object) if object.get(key).is_some())
 }
 
+/// Takes over the keys of `global` in rt-app's order.
 fn fill(global: &mut Global, fields: Fields<'_>) -> Result<(), Fault> {
     global.duration_s = fields.int("duration")?.unwrap_or(-1);
     if let Some(name) = fields.text("default_policy")? {

@@ -1,5 +1,9 @@
 //! Which keys rt-app looks up in which object, and what is said of others. rt-app passes over a key
-//! that it does not know, and so do runs here: the file may say less than its author meant.
+//! that it does not know, and so do runs here: the file may say less than its author meant. The
+//! lists are those of rt-app's parser: a key that is read elsewhere in this folder must be in one
+//! (docs/guide/rt-app.md, "How a file is read").
+//!
+//! Tests: crates/workload/tests/all/rtapp_keys.rs
 use super::event::{WORDS, event_word};
 use super::notes::Notes;
 use crate::error::Position;

@@ -1,6 +1,8 @@
 //! CPU time of `mem`, `memrun` and `iorun`. rt-app measures nothing of these, and no machine here
 //! states its caches: every figure below is assumed, for reasons in docs/decisions/023. Part of the
 //! time scales with the CPU (work), part waits for what has its own clock (stall).
+//!
+//! Tests: below, crates/workload/tests/all/rtapp_events.rs::memory_events_that_cannot_be
 use super::structure::{Access, MemRun};
 use crate::script::Event;
 

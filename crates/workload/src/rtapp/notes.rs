@@ -1,4 +1,8 @@
-//! What is collected while a file is read, besides its structure.
+//! What is collected while a file is read, besides its structure (docs/guide/rt-app.md, "How a file
+//! is read").
+//!
+//! Tests: crates/workload/tests/all/rtapp_keys.rs::equal_warnings_are_one,
+//! crates/workload/tests/all/rtapp_keys.rs::warnings_of_a_large_file_are_bounded
 use crate::Dialect;
 use crate::error::{Position, cut};
 use std::collections::BTreeMap;

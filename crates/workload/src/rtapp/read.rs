@@ -1,4 +1,7 @@
-//! The root object and `resources`.
+//! The root object and `resources` (docs/rules/rt-app.md#rt-app-root).
+//!
+//! Tests: crates/workload/tests/all/corpus.rs,
+//! crates/workload/tests/all/rtapp_events.rs::the_dialect_workgen
 use super::event::{Buffers, event_word};
 use super::fields::{Fields, text};
 use super::global::read_global;
@@ -88,6 +91,7 @@ fn warn_of_dialect(document: &Document, notes: &mut Notes) {
     }
 }
 
+/// The object `resources`, which older files have.
 fn read_resources(root: Fields<'_>) -> Result<Vec<Resource>, Fault> {
     let Some(resources) = root.get("resources") else {
         return Ok(Vec::new());

@@ -1,4 +1,8 @@
-//! What tasks share, by name and type: a mutex and a condition may have one name.
+//! What tasks share, by name and type: a mutex and a condition may have one name
+//! (docs/guide/rt-app.md, "How a file is read").
+//!
+//! Tests: crates/workload/tests/all/corpus.rs,
+//! crates/workload/tests/all/rtapp_events.rs::resources_are_keyed_by_name_and_type
 use super::structure::{Action, Position, Task};
 use crate::error::Fault;
 use crate::script::{Barrier, Channel, Condition, Mutex, Shared};

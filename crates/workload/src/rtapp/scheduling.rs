@@ -4,7 +4,11 @@
 //! A thread gets its task's attributes when it starts, then those of each phase when the phase
 //! begins; a phase that sets none leaves everything as it is. "The policy of before" is settled the
 //! first time a phase is reached, and rt-app then keeps it: so each phase has one answer, whatever
-//! pass it is in.
+//! pass it is in. (docs/decisions/023)
+//!
+//! Tests:
+//! crates/workload/tests/all/rtapp_events.rs::phases_change_policies_and_what_goes_with_them,
+//! crates/workload/tests/all/rtapp_files.rs::policies_of_tasks_and_phases
 use super::structure::{Phase, Policy, Position, Scheduling, Task};
 use crate::error::Fault;
 use crate::realtime::{Attributes, RealTime};
@@ -116,6 +120,7 @@ struct State {
 }
 
 impl State {
+    /// What a task or phase sets, given all that was set before it.
     fn set(&mut self, task: &str, at: Position, given: &Scheduling) -> Result<Set, Fault> {
         self.policy = given.policy.unwrap_or(self.policy);
         let mut set = Set {
@@ -171,6 +176,7 @@ fn realtime(policy: Policy, priority: i32, at: Position) -> Result<RealTime, Fau
     })
 }
 
+/// The attributes of SCHED_DEADLINE, within what Linux takes.
 fn deadline(task: &str, at: Position, given: &Scheduling) -> Result<RealTime, Fault> {
     let ns = |time: i64| u64::try_from(time).unwrap_or(0);
     let (runtime, deadline) = (given.runtime_ns, given.deadline_ns);

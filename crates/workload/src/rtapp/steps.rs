@@ -1,4 +1,6 @@
-//! The steps of a phase.
+//! The steps of a phase (docs/decisions/023).
+//!
+//! Tests: crates/workload/tests/all/rtapp_scripts.rs, crates/workload/tests/all/rtapp_events.rs
 use super::memory;
 use super::resources::{Rendezvous, Resources};
 use super::structure::{Access, Action, Global, MemRun, Position, Step as RtStep};

@@ -1,5 +1,8 @@
 //! What rt-app makes of a file: every task, phase and event with its defaults filled in. Times are
-//! rt-app's own microseconds (32 bits, signed) unless the name says otherwise.
+//! rt-app's own microseconds (32 bits, signed) unless the name says otherwise. `workload check`
+//! shows these: the corpus has rt-app's own values (docs/guide/rt-app.md, "How a file is read").
+//!
+//! Tests: crates/workload/tests/all/corpus.rs
 use crate::deadline::Declared;
 pub use crate::error::Position;
 use crate::script::TimerMode;

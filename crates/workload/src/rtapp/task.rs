@@ -1,4 +1,7 @@
-//! Tasks and phases (rt-app 55cb0c0 src/rt-app_parse_config.c, `parse_task_data`).
+//! Tasks and phases (rt-app 55cb0c0 src/rt-app_parse_config.c, `parse_task_data`)
+//! (docs/rules/rt-app.md#rt-app-task).
+//!
+//! Tests: crates/workload/tests/all/corpus.rs, crates/workload/tests/all/rtapp_files.rs
 use super::event::{Buffers, WORDS, event_word, read_event};
 use super::fields::{Fields, wrong_type};
 use super::global::{leading_int, policy};
@@ -63,6 +66,7 @@ pub(super) fn read_task(
     Ok(task)
 }
 
+/// One phase.
 fn read_phase(
     member: &Member,
     task: &str,
@@ -82,6 +86,7 @@ fn read_phase(
     })
 }
 
+/// The events of a phase or task, in the file's order.
 fn read_events(
     fields: Fields<'_>,
     place: Place,
@@ -117,6 +122,7 @@ fn warn_of_hidden_events(fields: Fields<'_>, notes: &mut Notes) {
     }
 }
 
+/// The key `cpus`; None: the task may use all.
 fn read_affinity(fields: Fields<'_>, notes: &Notes) -> Result<Option<Affinity>, Fault> {
     let Some(member) = fields.get("cpus") else {
         return Ok(None);

@@ -1,4 +1,8 @@
-//! From what rt-app reads to what can run here.
+//! From what rt-app reads to what can run here. What is not modelled is refused here with its
+//! place, never left out (docs/guide/rt-app.md, "How a file is read").
+//!
+//! Tests: crates/workload/tests/all/rtapp_files.rs::what_cannot_run_here_names_its_place,
+//! crates/workload/tests/all/rtapp_scripts.rs
 use super::forks::{self, Role};
 use super::log::{self, LogPhase};
 use super::notes::Notes;
@@ -105,6 +109,7 @@ fn refuse_unmodelled(notes: &mut Notes, options: &LoadOptions) -> Result<(), Fau
     }
 }
 
+/// All tasks that run, with what they share.
 fn make_template(structure: &Structure, notes: &mut Notes) -> Result<Template, Fault> {
     let global = &structure.global;
     let roles = roles(structure, notes)?;
@@ -229,6 +234,7 @@ struct Maker<'a> {
 }
 
 impl Maker<'_> {
+    /// One task; refuses what is not modelled.
     fn task(
         &mut self,
         task: &RtTask,
@@ -278,6 +284,7 @@ impl Maker<'_> {
         })
     }
 
+    /// One phase with its steps.
     fn phase(
         &mut self,
         phase: &RtPhase,

@@ -1,4 +1,7 @@
-//! What a workload is measured by, as its benchmark reports it.
+//! What a workload is measured by, as its benchmark reports it
+//! (docs/rules/workloads.md#workload-measures).
+//!
+//! Tests: crates/engine/tests/behaviour/measures.rs, crates/workload/tests/all/benchmark_models.rs
 
 /// Times that are measured, one value after the other.
 #[derive(Clone, Debug, PartialEq, Eq)]

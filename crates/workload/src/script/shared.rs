@@ -73,7 +73,7 @@ pub struct Counter {
     pub limit: Option<u64>,
 }
 
-/// A timer. One that only one thread names is private ("unique").
+/// A timer. Of one that only one script names, each forked thread has a copy (docs/decisions/023).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Timer {
     /// Name for messages.

@@ -1,5 +1,6 @@
 //! Our figures, by the commands of the rows. What a comparison says is taken from its JSON; where
-//! the two sides need a command each, runs of one seed are a pair.
+//! the two sides need a command each, runs of one seed are a pair (docs/internals/checks.md,
+//! "Outside results").
 
 use super::rows::{Ours, Row};
 use super::trace;
@@ -54,6 +55,7 @@ impl Runner<'_> {
             .with_context(|| format!("row `{}`", row.name()))
     }
 
+    /// What a command prints.
     fn run(&self, command: &str, more: &str) -> Result<String> {
         // The commands stand in the data file as one types them: the program is found by its name.
         let script = format!("wakeplace() {{ \"$WAKEPLACE\" --quiet \"$@\"; }}\n{command} {more}");
@@ -80,6 +82,7 @@ impl Runner<'_> {
         serde_json::from_str(&text).with_context(|| format!("the result of `{command}`"))
     }
 
+    /// Two means of one comparison, and the change between them.
     fn compared(&self, ours: &Ours, command: &str) -> Result<Measured> {
         let metric = ours.metric.as_deref().unwrap_or_default();
         let result = self.json(command, "")?;
@@ -110,6 +113,7 @@ impl Runner<'_> {
         })
     }
 
+    /// Figures of two commands, seed by seed.
     fn pairs(&self, ours: &Ours) -> Result<Measured> {
         let command = ours.base.as_deref().context("no command")?;
         let base = self.side(ours, command)?;

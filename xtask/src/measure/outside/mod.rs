@@ -48,6 +48,7 @@ pub fn run(shop: &Shop, arguments: &[&str]) -> Result<Vec<Finding>> {
     Ok([page::check(&data, &new), counted(&readme, &new)].concat())
 }
 
+/// Our figures for all rows; None where no policy has the rule.
 fn measured(shop: &Shop, data: &Data, program: Option<&str>) -> Result<Vec<Option<Measured>>> {
     let program = match program {
         Some(file) => PathBuf::from(file)

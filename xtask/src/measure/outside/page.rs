@@ -1,4 +1,7 @@
 //! docs/results/outside.md, from the rows and what came of them; and read back.
+//!
+//! Tests: xtask/src/measure/outside/tests.rs,
+//! xtask/tests/all/repo.rs::the_outside_results_are_of_their_rows
 
 use super::measure::Measured;
 use super::rows::{DATA, Data, Ours, Row, Series};
@@ -224,6 +227,7 @@ fn commands(ours: &Ours) -> String {
     text
 }
 
+/// The table of one series.
 fn table(series: &Series, measured: &[Option<Measured>]) -> String {
     let mut platforms: Vec<&str> = series.row.iter().map(|row| row.platform.as_str()).collect();
     platforms.dedup();
@@ -268,6 +272,7 @@ fn within(data: &Data, measured: &[Option<Measured>]) -> String {
     wrapped(&text, "")
 }
 
+/// The counts of all rows in a paragraph.
 fn result(data: &Data, measured: &[Option<Measured>]) -> String {
     let of = |verdict| count(data, measured, verdict);
     let (right, open, wrong) = (of(Verdict::Right), of(Verdict::NotTold), of(Verdict::Wrong));

@@ -1,4 +1,7 @@
 //! docs/results/outside/rows.toml: what others published, and how our figure is got.
+//!
+//! Tests: xtask/src/measure/outside/tests.rs::a_wrong_row_has_its_cause,
+//! xtask/src/measure/outside/tests.rs::rows_have_what_they_need
 
 use crate::Finding;
 use serde::Deserialize;
@@ -109,6 +112,7 @@ impl Row {
         format!("{}, {}, {}", self.platform, self.workload, self.metric)
     }
 
+    /// What a row lacks.
     fn wants(&self) -> Option<&'static str> {
         let figures = [self.base, self.patched, self.change_pct];
         let ours = self.ours.as_ref();

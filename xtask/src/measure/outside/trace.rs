@@ -1,4 +1,5 @@
-//! What is read from a run's trace (`--export-ftrace`).
+//! What is read from a run's trace (`--export-ftrace`). See docs/internals/checks.md, "Outside
+//! results".
 
 use super::rows::{Idle, Rise};
 

@@ -1,4 +1,5 @@
-//! Whether our figures go the way of the published ones.
+//! Whether our figures go the way of the published ones (docs/internals/checks.md, "Outside
+//! results").
 
 /// What a row comes to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

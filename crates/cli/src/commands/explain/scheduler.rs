@@ -1,4 +1,6 @@
-//! What a sched_ext scheduler's callbacks did for a wake-up, for people.
+//! What a sched_ext scheduler's callbacks did for a wake-up, for people (docs/guide/schedulers.md).
+//!
+//! Tests: crates/cli/tests/all/schedulers.rs::explain_says_what_callbacks_did
 
 use super::text::title;
 use crate::page::{Form, Page};
@@ -8,6 +10,7 @@ use wakeplace_report::{Align, Style, Table};
 use wakeplace_sched_ext::consts as scx;
 use wakeplace_study::SchedulerAnswer;
 
+/// A page: the CPU, then callback by callback what the scheduler did.
 pub(super) fn answer(answer: &SchedulerAnswer, style: Style) -> String {
     let told = &answer.told;
     let of_run = answer.wakeup_of_run;
@@ -119,6 +122,7 @@ fn queue(dsq: u64) -> String {
     }
 }
 
+/// What a kick asks of a CPU, in words.
 fn kick(flags: u64) -> String {
     let names = [
         (scx::SCX_KICK_IDLE, "if it idles"),

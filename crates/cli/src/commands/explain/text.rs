@@ -1,4 +1,8 @@
-//! The answer for people: the CPU first.
+//! The answer for people: the CPU first (docs/guide/tour.md).
+//!
+//! Tests: crates/cli/tests/all/explain.rs::why_not_comes_first,
+//! crates/cli/tests/all/explain.rs::what_costs_more_saves_nothing,
+//! crates/cli/tests/all/said.rs::a_decision_says_each_reason_once
 
 use crate::page::{Form, Page};
 use crate::text::{cpu_list, time};
@@ -30,6 +34,7 @@ pub(super) fn title(
     format!("{what} at {}: CPU {}", time(time_ns), placement.cpu)
 }
 
+/// A page: the CPU and why, then the state, the candidates and other policies.
 pub(super) fn answer(answer: &Answer, style: Style) -> String {
     let e = &answer.explanation;
     let reason = e.placement.reason;
@@ -155,6 +160,7 @@ fn waker(e: &wakeplace_engine::Explanation) -> String {
     }
 }
 
+/// The woken task's state in one sentence.
 fn task(answer: &Answer) -> String {
     let e = &answer.explanation;
     let r = &e.task.record;
@@ -187,6 +193,7 @@ fn is_listed(answer: &Answer, seen: &Seen) -> bool {
     few || asked || seen.order > 0 || seen.dropped == Dropped::None
 }
 
+/// The CPUs that were looked at, in their order, with what spoke against each.
 fn candidates(answer: &Answer, reasons: &mut Sentences) -> Table {
     let e = &answer.explanation;
     let energy = format!("energy_{}", answer.power_unit());
@@ -237,6 +244,7 @@ fn candidates(answer: &Answer, reasons: &mut Sentences) -> Table {
     table
 }
 
+/// What other policies would have done.
 fn others(answer: &Answer, reasons: &mut Sentences) -> Table {
     let mut table = Table::new("others", &["policy", "cpu", "reason"])
         .keys(1)

@@ -1,4 +1,6 @@
-//! A decision of a tree's own code, for people: the CPU first.
+//! A decision of a tree's own code, for people: the CPU first (docs/guide/kernel.md, "In a run").
+//!
+//! Tests: crates/cli/tests/all/kernel_runs.rs::a_decision_is_explained_by_the_trees_own_figures
 
 use super::text::{Sentences, title};
 use crate::page::{Form, Page};
@@ -7,6 +9,7 @@ use wakeplace_engine::observe::PlacementKind;
 use wakeplace_report::{Align, Style, Table};
 use wakeplace_study::TreeAnswer;
 
+/// A page: the CPU, the state that the tree found, and what the core says to it.
 pub(super) fn answer(answer: &TreeAnswer, style: Style) -> String {
     let told = &answer.told;
     let of_run = answer.wakeup_of_run;
@@ -72,6 +75,7 @@ fn verdict(answer: &TreeAnswer) -> String {
     }
 }
 
+/// Why the tree did not take a CPU, as far as what it told says so.
 fn why_not(answer: &TreeAnswer, cpu: u32) -> String {
     let chosen = answer.told.placement.cpu;
     if cpu == chosen {
@@ -120,6 +124,7 @@ fn waker(answer: &TreeAnswer) -> String {
     }
 }
 
+/// The woken task's state in one sentence, by the tree's own figures.
 fn task(answer: &TreeAnswer) -> String {
     let (told, facts) = (&answer.told, &answer.told.decided.facts);
     let party = &told.decided.party;
@@ -140,6 +145,7 @@ fn task(answer: &TreeAnswer) -> String {
     )
 }
 
+/// The CPUs that the task may use, with the tree's own figures and what the core says of each.
 fn candidates(answer: &TreeAnswer, reasons: &mut Sentences) -> Table {
     let core = answer.core.first().map_or("core", |core| &core.policy);
     let numbers = ["cpu", "util", "util_est", "runnable", "capacity", "queued"];
@@ -191,6 +197,7 @@ fn energies(answer: &TreeAnswer) -> Table {
     table
 }
 
+/// What policies of the core answer to the same question.
 fn others(answer: &TreeAnswer, reasons: &mut Sentences) -> Table {
     let mut table = Table::new("core", &["policy", "cpu", "reason"])
         .keys(1)

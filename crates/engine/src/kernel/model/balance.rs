@@ -1,4 +1,7 @@
 //! Carries out what the core decides about load balancing: walk the levels, offer tasks, move them.
+//! The core says from where, which and how many (docs/rules/balancing.md#detach); no rule is here.
+//!
+//! Tests: crates/engine/tests/behaviour/balance.rs, crates/engine/tests/behaviour/balance_old.rs
 
 use super::Model;
 use super::cpu::Message;

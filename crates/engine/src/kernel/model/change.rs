@@ -1,5 +1,10 @@
 //! A thread's scheduling attributes change while it lives: by its phases, and by what is lent to
-//! it. As in the kernel it leaves its queue, changes, and joins it again.
+//! it. As in the kernel it leaves its queue, changes, and joins it again. What is lent never
+//! changes what the thread itself has: when the loan ends, that is in force again
+//! (docs/guide/rt-app.md, "Attributes").
+//!
+//! Tests: crates/engine/tests/behaviour/changes.rs,
+//! crates/engine/tests/behaviour/sync.rs::a_holder_is_lent_the_priority_of_its_waiter
 
 use super::Model;
 use super::class_state::ClassState;
@@ -114,6 +119,7 @@ impl Model<'_> {
         }
     }
 
+    /// The task moves to another group; false: it is there already.
     fn change_group<O: Observer>(
         &mut self,
         m: &mut Mechanics<'_, O>,
@@ -134,6 +140,7 @@ impl Model<'_> {
         off.place == Place::Running
     }
 
+    /// The task gets another policy; false: it has that one already.
     fn change_policy<O: Observer>(
         &mut self,
         m: &mut Mechanics<'_, O>,
@@ -254,6 +261,7 @@ impl Model<'_> {
         }
     }
 
+    /// Takes a fair task off its queue and says where it was, for `put_on`.
     fn take_off_fair<O: Observer>(
         &mut self,
         m: &mut Mechanics<'_, O>,
@@ -283,6 +291,7 @@ impl Model<'_> {
         }
     }
 
+    /// Takes an RT or deadline task off its queue and says where it was, for `put_on`.
     fn take_off_class<O: Observer>(
         &mut self,
         m: &mut Mechanics<'_, O>,

@@ -1,4 +1,9 @@
 //! Tasks enter and leave the classes above the fair one while they live, and borrow a place there.
+//! Fair sums (weights, signals) must be as if the task had left for good (docs/guide/model.md,
+//! "Above the fair tasks").
+//!
+//! Tests: crates/engine/tests/behaviour/changes.rs::a_policy_holds_from_its_phase_on,
+//! crates/engine/tests/behaviour/sync.rs::a_holder_is_lent_the_priority_of_its_waiter
 
 use super::Model;
 use super::event::Event;

@@ -1,4 +1,8 @@
 //! What the engine keeps of RT and deadline tasks: place, budget, turn, and what was lent to them.
+//! Budgets follow docs/rules/rt-and-deadline.md#rt-budgets.
+//!
+//! Tests: crates/engine/tests/behaviour/classes.rs,
+//! crates/engine/tests/behaviour/deadline_budgets.rs
 
 use super::kthreads::Kthreads;
 use crate::ids::TaskId;
@@ -35,6 +39,7 @@ pub(super) struct ClassParams {
 }
 
 impl ClassParams {
+    /// The era's parameters of these classes, in ns.
     pub(super) fn new(core: &Core) -> Self {
         let params = &core.state().params;
         Self {

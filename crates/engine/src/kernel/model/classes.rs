@@ -1,5 +1,9 @@
 //! RT and deadline tasks: they run before fair ones, by priority and by deadline; budgets; moves.
-//! Which CPU they go to is the core's.
+//! Which CPU they go to is the core's (docs/rules/rt-and-deadline.md#rt-placement,
+//! docs/rules/rt-and-deadline.md#rt-budgets).
+//!
+//! Tests: crates/engine/tests/behaviour/classes.rs,
+//! crates/engine/tests/behaviour/deadline_budgets.rs
 
 use super::Model;
 use super::cpu::Message;
@@ -439,6 +443,7 @@ impl Model<'_> {
         self.try_preempt(m, task, to, by);
     }
 
+    /// Moves a waiting task of these classes to another CPU's queue.
     pub(super) fn class_carry<O: Observer>(
         &mut self,
         m: &mut Mechanics<'_, O>,

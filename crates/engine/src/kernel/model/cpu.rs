@@ -1,4 +1,6 @@
-//! What the model keeps of each CPU.
+//! What the model keeps of each CPU. What a home or a class keeps of a CPU is not here.
+//!
+//! Tests: crates/engine/tests/behaviour/invariants.rs
 
 use super::cpuidle::Governor;
 use super::wake_latency::QueueLock;
@@ -70,6 +72,7 @@ pub(super) struct Cpu {
 }
 
 impl Cpu {
+    /// A CPU at the start: idle, nothing armed.
     pub(super) fn new(governor: Governor) -> Self {
         Self {
             classes: ClassQueue::default(),

@@ -1,4 +1,7 @@
-//! Events of the model's own.
+//! Events of the model's own. An event's code is part of the run's hash: a new one takes a new
+//! number, an old one keeps its own.
+//!
+//! Tests: crates/engine/tests/behaviour/invariants.rs, crates/engine/src/mechanics/queue/tests.rs
 
 use crate::ids::{CpuId, TaskId};
 use crate::mechanics::KernelEvent;

@@ -1,4 +1,7 @@
-//! New tasks: the first one, and those that others make.
+//! New tasks: the first one, and those that others make. Where it goes is the core's answer
+//! (docs/rules/wake-ups.md#slow-path); its first signals are docs/rules/signals.md#new-task.
+//!
+//! Tests: crates/engine/tests/behaviour/forking.rs, crates/engine/tests/behaviour/creation.rs
 
 use super::Model;
 use super::class_state::ClassState;

@@ -1,4 +1,7 @@
-//! Task groups: made before the run; what their entities weigh is taken over from the core.
+//! Task groups: made before the run; what their entities weigh is taken over from the core
+//! (docs/decisions/020).
+//!
+//! Tests: crates/engine/tests/behaviour/groups.rs
 
 use super::Model;
 use super::home::Home;

@@ -63,6 +63,7 @@ impl Model<'_> {
         }
     }
 
+    /// Where a task goes whose CPUs have all left: the core's answer.
     pub(super) fn fallback<O: Observer>(
         &self,
         m: &Mechanics<'_, O>,

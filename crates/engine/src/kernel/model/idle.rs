@@ -1,4 +1,7 @@
-//! CPUs without a task: which idle state they enter, and what is done as they leave it.
+//! CPUs without a task: which idle state they enter, and what is done as they leave it. Which state
+//! it enters is the governor's (`cpuidle`). See docs/guide/model.md, "Idle".
+//!
+//! Tests: crates/engine/tests/behaviour/idle.rs
 
 use super::Model;
 use super::cpu::Message;
@@ -149,6 +152,7 @@ impl Model<'_> {
         self.left_idle(m, cpu, leaving, false);
     }
 
+    /// Tells the governor how long the CPU was idle and what ended it.
     fn left_idle<O: Observer>(
         &mut self,
         m: &mut Mechanics<'_, O>,

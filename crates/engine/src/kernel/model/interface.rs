@@ -1,4 +1,7 @@
-//! What the mechanics tell, and which handler it is for.
+//! What the mechanics tell, and which handler it is for. One line per method: the work is in the
+//! handler's file.
+//!
+//! Tests: crates/engine/tests/behaviour/invariants.rs
 
 use super::Model;
 use super::cpu::Message;

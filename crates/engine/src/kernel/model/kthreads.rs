@@ -1,7 +1,9 @@
 //! Kernel threads that a platform states: those that change frequencies for schedutil where
 //! hardware cannot do it at once, and those that run now and then. They are tasks of CPUs like
 //! others, but nobody sees them: their time shows in what CPUs do and draw, and in what others
-//! wait.
+//! wait. (docs/guide/model.md, "Kernel threads")
+//!
+//! Tests: crates/engine/tests/behaviour/kthreads.rs
 
 use super::Model;
 use super::class_state::{ClassParams, ClassState};
@@ -53,6 +55,7 @@ pub(super) struct Kthreads {
 }
 
 impl Kthreads {
+    /// The platform's threads, each with its CPU, class and work; none where the setting is off.
     pub(super) fn new(platform: &Platform, options: &Options) -> Self {
         let stated = platform.housekeeping.as_ref();
         let Some(stated) = stated.filter(|_| options.housekeeping) else {

@@ -1,5 +1,10 @@
 //! What the live scheduler's glue does beside its queues: the pass of balancing before a dispatch,
-//! and the timer that stands for the ticks of idle CPUs.
+//! and the timer that stands for the ticks of idle CPUs. In the live scheduler these are in
+//! `pull.bpf.h` and `machine.bpf.h` (docs/rules/live-queue.md#vq-timer): change both.
+//!
+//! Tests:
+//! crates/engine/tests/behaviour/live_queue.rs,
+//! crates/engine/tests/behaviour/idle.rs::the_live_timer_leaves_idle_cpus_alone
 
 use super::Model;
 use super::cpu::Message;

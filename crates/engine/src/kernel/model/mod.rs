@@ -4,6 +4,8 @@
 //! (who decides about fair tasks). The handlers are methods of `Model`: `fork` and `wake` place
 //! tasks, `run` picks them, `idle` is what CPUs do without them, `tick` and `balance` what the
 //! kernel does meanwhile. They get the mechanics below as `m`.
+//!
+//! Tests: crates/engine/tests/behaviour/invariants.rs
 
 mod balance;
 mod change;
@@ -111,6 +113,7 @@ fn settled(
 }
 
 impl<'a> Model<'a> {
+    /// The kernel before its boot: the core described, queues empty.
     pub(crate) fn new(
         platform: &Platform,
         machine: &'a Machine,

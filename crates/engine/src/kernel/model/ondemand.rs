@@ -81,6 +81,7 @@ impl Model<'_> {
         self.begin_sample(m, self.machine.domain_of[cpu.index()]);
     }
 
+    /// The stretch that the next sample looks at begins.
     fn begin_sample<O: Observer>(&mut self, m: &mut Mechanics<'_, O>, domain: u32) {
         let online = self.facts.online.iter().filter(|online| **online).count();
         let tick = self.machine.tick_ns;

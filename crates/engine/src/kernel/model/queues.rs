@@ -1,4 +1,8 @@
 //! The home's queues as the rest of the machine uses them: what goes before and after a question.
+//! Every change of a queue goes through here, so that the core's signals, the count of tasks and
+//! the queue agree (docs/guide/model.md, "Run queues").
+//!
+//! Tests: crates/engine/tests/behaviour/invariants.rs, crates/engine/tests/behaviour/fair.rs
 
 use super::Model;
 use super::home::{AnyHome, Home, Services};

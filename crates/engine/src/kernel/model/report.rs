@@ -1,4 +1,7 @@
-//! The end of a run: what came out, and whether the books are right.
+//! The end of a run: what came out, and whether the books are right. A run whose books are wrong
+//! ends the program: it is a fault of ours.
+//!
+//! Tests: crates/engine/tests/behaviour/invariants.rs
 
 use super::Model;
 use super::home::Home;
@@ -10,6 +13,7 @@ use crate::observe::Observer;
 use wakeplace_policy_sys::Reason;
 
 impl Model<'_> {
+    /// The model's part of the report, once its books have been checked.
     pub(super) fn report<O: Observer>(&mut self, m: &mut Mechanics<'_, O>) -> KernelReport {
         self.check_nothing_lost(m);
         let sched_ext = self.unload_scheduler(m);

@@ -1,4 +1,7 @@
-//! Execution: work is done at the CPU's speed, steps end, the next task is picked.
+//! Execution: work is done at the CPU's speed, steps end, the next task is picked
+//! (docs/guide/model.md, "Work and speed").
+//!
+//! Tests: crates/engine/tests/behaviour/arithmetic.rs, crates/engine/tests/behaviour/invariants.rs
 
 use super::Model;
 use super::event::Event;
@@ -157,6 +160,7 @@ impl Model<'_> {
         self.leave_ext(m, outer);
     }
 
+    /// The CPU looks whom it runs next: classes, then fair tasks, then a pull, then idle.
     fn schedule_here<O: Observer>(&mut self, m: &mut Mechanics<'_, O>, cpu: CpuId) {
         if self.cpus[cpu].spins {
             return; // it will

@@ -1,4 +1,7 @@
-//! The state of everything, for who asks.
+//! The state of everything, for who asks. Showing changes nothing (docs/guide/report.md, "The state
+//! at a time").
+//!
+//! Tests: crates/engine/tests/behaviour/states.rs
 
 use super::Model;
 use crate::ids::{CpuId, TaskId};
@@ -34,6 +37,7 @@ impl Model<'_> {
 }
 
 impl Parts<'_, '_> {
+    /// The whole machine at this instant.
     fn machine(&self) -> MachineState {
         MachineState {
             time_ns: self.time_ns,
@@ -48,6 +52,7 @@ impl Parts<'_, '_> {
         }
     }
 
+    /// One CPU as `States` show it.
     fn cpu_state(&self, cpu: CpuId) -> CpuState {
         let (core, model) = (self.model.core.cpu(cpu.0), &self.model.cpus[cpu]);
         let domain = self.model.machine.domain_of[cpu.index()] as usize;

@@ -1,4 +1,8 @@
-//! What the model keeps of a task, beside the core's record of it.
+//! What the model keeps of a task, beside the core's record of it. What a script says of a thread
+//! becomes the core's words here, in one place (docs/guide/rt-app.md, "Attributes").
+//!
+//! Tests: crates/engine/tests/behaviour/fair.rs, crates/engine/tests/behaviour/classes.rs,
+//! crates/engine/tests/behaviour/groups.rs
 
 use super::kthreads::Kthreads;
 use crate::ids::CpuId;

@@ -1,4 +1,8 @@
-//! The tick of busy CPUs (and of idle ones that keep it), on the same grid for all CPUs.
+//! The tick of busy CPUs (and of idle ones that keep it), on the same grid for all CPUs
+//! (docs/guide/model.md, "Run queues").
+//!
+//! Tests: crates/engine/tests/behaviour/idle.rs::stopped_ticks_stay_silent,
+//! crates/engine/tests/behaviour/eevdf.rs::a_high_resolution_tick_ends_slices_in_time
 
 use super::Model;
 use super::cpu::Message;
@@ -28,6 +32,7 @@ pub(super) struct Ticks {
 }
 
 impl Ticks {
+    /// Ticks of the platform's frequency, and whether idle CPUs have them.
     pub(super) fn new(policy: &Policy, machine: &Machine, options: &Options) -> Self {
         let params = policy.core_params();
         Self {
@@ -62,6 +67,7 @@ impl Model<'_> {
         m.push_in_order(at, Event::Tick { cpu });
     }
 
+    /// A tick: of a busy CPU, or of an idle one that keeps it.
     pub(super) fn tick<O: Observer>(&mut self, m: &mut Mechanics<'_, O>, cpu: CpuId) {
         self.cpus[cpu].tick_armed = false;
         let stopped = self.cpus[cpu].tick_stopped;
@@ -74,6 +80,7 @@ impl Model<'_> {
         }
     }
 
+    /// The tick of a CPU with a task: signals, slices, balancing, all in the kernel's order.
     fn busy_tick<O: Observer>(&mut self, m: &mut Mechanics<'_, O>, cpu: CpuId) {
         self.arm_tick(m, cpu);
         let Some(task) = m.current(cpu) else {
@@ -123,6 +130,7 @@ impl Model<'_> {
         }
     }
 
+    /// The timer that ends the running task's slice (hrtick_start_fair()).
     fn arm_hrtick<O: Observer>(&mut self, m: &mut Mechanics<'_, O>, cpu: CpuId) {
         let Some(left) = self.home.slice_left_ns(&self.core, cpu, m.now()) else {
             return;

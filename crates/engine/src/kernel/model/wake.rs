@@ -31,7 +31,11 @@
 //! ```
 //!
 //! From `choice_made` to `ttwu_lock` the functions are in `wake_latency`, `ttwu_activated` is in
-//! `lines`. What brings a CPU out of its idle state is `leave_idle_state`, in `idle`.
+//! `lines`. What brings a CPU out of its idle state is `leave_idle_state`, in `idle`
+//! (docs/guide/model.md, "Wake-ups").
+//!
+//! Tests: crates/engine/tests/behaviour/wake_latency.rs,
+//! crates/engine/tests/behaviour/arithmetic.rs::costs_add_up
 
 use super::Model;
 use super::cpu::Message;
@@ -135,6 +139,7 @@ impl Model<'_> {
         self.after_interrupt(m, cpu);
     }
 
+    /// What an interrupt was sent for is done on the CPU that took it.
     fn take_message<O: Observer>(
         &mut self,
         m: &mut Mechanics<'_, O>,

@@ -170,6 +170,7 @@ impl Model<'_> {
         self.ttwu_lock(m, task, cpu, by);
     }
 
+    /// The task goes to the target's wake list, and the target is interrupted if it has to be.
     fn ttwu_queue_wakelist<O: Observer>(
         &mut self,
         m: &mut Mechanics<'_, O>,
@@ -196,6 +197,7 @@ impl Model<'_> {
         }
     }
 
+    /// The task joins its queue, once the queue's lock is had.
     fn ttwu_do_activate<O: Observer>(
         &mut self,
         m: &mut Mechanics<'_, O>,
@@ -242,6 +244,7 @@ impl Model<'_> {
         }
     }
 
+    /// `by` takes the lock of a run queue: how long it waits for the lock and its line, ns.
     fn wait_for_lock(&mut self, cpu: CpuId, by: CpuId, now: u64) -> u64 {
         let costs = &self.costs;
         let lock = self.cpus[cpu].lock;

@@ -1,4 +1,4 @@
-//! What scripts say of a task, in the kernel's numbers.
+//! What scripts say of a task, in the kernel's numbers (docs/guide/kernel.md, "In a run").
 
 use wakeplace_kernel_abi::Attr;
 use wakeplace_workload::{Change, FairPolicy, PolicyChange, RealTime, TaskScript};
@@ -94,6 +94,7 @@ fn fair(policy: FairPolicy) -> u32 {
     }
 }
 
+/// Policy, priority and budget as sched_setattr(2) has them.
 fn set_realtime(attr: &mut Attr, realtime: RealTime) {
     (attr.runtime, attr.deadline, attr.period) = (0, 0, 0);
     match realtime {
@@ -110,6 +111,7 @@ fn set_realtime(attr: &mut Attr, realtime: RealTime) {
     }
 }
 
+/// Performance hints as sched_setattr(2) has them.
 fn clamp(attr: &mut Attr, min: Option<u16>, max: Option<u16>) {
     if let Some(min) = min {
         attr.flags |= CLAMP_MIN;

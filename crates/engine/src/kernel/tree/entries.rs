@@ -1,4 +1,7 @@
-//! Entering the kernel, and what it said meanwhile.
+//! Entering the kernel, and what it said meanwhile. Whoever enters carries out all that the kernel
+//! has said (`follow`) before anything else happens (docs/guide/kernel.md, "In a run").
+//!
+//! Tests: crates/cli/tests/all/kernel_runs.rs
 
 use super::Tree;
 use super::event::Event;
@@ -148,6 +151,7 @@ impl Tree<'_> {
         }
     }
 
+    /// The CPU begins to run the task that its kernel has switched to.
     fn start<O: Observer>(&mut self, m: &mut Mechanics<'_, O>, cpu: CpuId, task: TaskId) {
         m.take_cpu(cpu);
         if m.thread(task).state != State::Runnable {

@@ -1,4 +1,9 @@
-//! Frequencies: what the kernel's drivers are asked for, and the limits that they are told.
+//! Frequencies: what the kernel's drivers are asked for, and the limits that they are told. Which
+//! frequency is the kernel's answer; the hardware's time to reach it is the mechanics'
+//! (docs/guide/kernel.md, "In a run").
+//!
+//! Tests: crates/cli/tests/all/kernel_runs.rs::waits_for_devices_move_frequencies,
+//! crates/cli/tests/all/kernel_runs.rs::a_governor_that_comes_first_repeats_no_call
 
 use super::Tree;
 use crate::mechanics::Mechanics;

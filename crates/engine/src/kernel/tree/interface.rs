@@ -1,4 +1,7 @@
-//! What the mechanics tell, and which handler it is for.
+//! What the mechanics tell, and which handler it is for. One entry of the kernel per call; no
+//! scheduling is decided here (docs/guide/kernel.md, "In a run").
+//!
+//! Tests: crates/cli/tests/all/kernel_runs.rs
 
 use super::Tree;
 use super::event::{self, Event};

@@ -1,5 +1,8 @@
 //! Interrupts of a CPU: its timer, those of other CPUs, devices, and what has no cause in the
-//! kernel: the first task, and sleeps that began without a timer.
+//! kernel: the first task, and sleeps that began without a timer (docs/guide/kernel.md, "In a
+//! run").
+//!
+//! Tests: crates/cli/tests/all/kernel_runs.rs::no_kind_of_work_makes_it_warn
 
 use super::Tree;
 use crate::ids::{CpuId, TaskId};

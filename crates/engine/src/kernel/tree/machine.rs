@@ -1,4 +1,4 @@
-//! The machine as a tree's kernel is told of it.
+//! The machine as a tree's kernel is told of it (docs/guide/kernel.md, "In a run").
 
 use crate::machine::{CpuIdleState, Machine, em_states};
 use crate::options::{CpuIdle, Options};
@@ -80,6 +80,7 @@ fn idle_state(platform: &Platform, state: &CpuIdleState) -> abi::IdleState {
     }
 }
 
+/// A domain as the kernel's driver states it.
 fn frequency_domain(
     platform: &Platform,
     machine: &Machine,
@@ -131,6 +132,7 @@ pub(super) struct Domains {
 }
 
 impl Domains {
+    /// Which of the platform's domains each of the kernel's is: one per CPU where policies are.
     pub(super) fn of(machine: &Machine) -> Self {
         let mut of_cpu = vec![0; machine.nr_cpus as usize];
         let mut platform_domain = Vec::new();

@@ -7,6 +7,9 @@
 //! mechanics are ready for it (`switch`), so that a task which is displaced by its own wake-up ends
 //! its step first. Time in the kernel is none of the tree's; what it costs is the machine's
 //! (`Platform::costs`), as for our model of a kernel.
+//!
+//! Tests: crates/cli/tests/all/kernel_runs.rs,
+//! crates/fidelity/tests/all/truth.rs::recorded_runs_happen_again_in_the_same_source
 
 mod attributes;
 mod entries;

@@ -1,4 +1,8 @@
-//! What a run can be asked for that a tree's own kernel does not have.
+//! What a run can be asked for that a tree's own kernel does not have. What can be asked for and is
+//! not carried out by a tree must be here: nothing is passed over (docs/guide/kernel.md, "In a
+//! run").
+//!
+//! Tests: crates/cli/tests/all/kernel_runs.rs::what_it_does_not_take_is_refused
 
 use crate::options::Options;
 use wakeplace_workload::Workload;

@@ -1,4 +1,4 @@
-//! Tasks that sleep until a time, the first to wake first.
+//! Tasks that sleep until a time, the first to wake first (docs/guide/kernel.md, "In a run").
 
 use crate::ids::{PerTask, TaskId};
 use std::cmp::Reverse;

@@ -1,4 +1,7 @@
-//! The state of everything, for who asks: signals and queues as the tree has them.
+//! The state of everything, for who asks: signals and queues as the tree has them. Showing changes
+//! nothing (docs/guide/kernel.md, "In a run").
+//!
+//! Tests: crates/cli/tests/all/kernel_runs.rs::a_decision_is_explained_by_the_trees_own_figures
 
 use super::Tree;
 use crate::ids::CpuId;
@@ -28,6 +31,7 @@ impl Tree<'_> {
         });
     }
 
+    /// One CPU as `States` show it.
     fn state_of(&self, cpu: CpuId, seen: &Seen<'_>) -> CpuState {
         let state = self.entries.cpu_state(cpu.0).unwrap_or_default();
         let domain = self.machine.domain_of[cpu.index()] as usize;

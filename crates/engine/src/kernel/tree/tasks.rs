@@ -1,4 +1,7 @@
-//! Tasks: how they begin, sleep, wake, change and end.
+//! Tasks: how they begin, sleep, wake, change and end. The kernel's task and the mechanics' thread
+//! have one number (docs/guide/kernel.md, "In a run").
+//!
+//! Tests: crates/cli/tests/all/kernel_runs.rs::no_kind_of_work_makes_it_warn
 
 use super::Tree;
 use super::attributes;
@@ -34,6 +37,7 @@ pub(super) struct Own {
 pub(super) struct Sleep(pub(super) Option<u64>);
 
 impl Own {
+    /// A task as the kernel is to make it.
     fn of_script(script: &TaskScript, group: Option<u32>) -> Self {
         Self {
             cpu: CpuId(0),
@@ -45,6 +49,7 @@ impl Own {
         }
     }
 
+    /// A task without any attribute of its own.
     fn plain() -> Self {
         Self {
             cpu: CpuId(0),

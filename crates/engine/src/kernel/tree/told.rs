@@ -1,4 +1,7 @@
-//! What entries have said: decisions, frequencies, and what is done that took its time.
+//! What entries have said: decisions, frequencies, and what is done that took its time
+//! (docs/guide/kernel.md, "In a run").
+//!
+//! Tests: crates/cli/tests/all/kernel_runs.rs::energy_aware_placement_is_the_kernels_own
 
 use super::Tree;
 use crate::ids::{CpuId, TaskId};

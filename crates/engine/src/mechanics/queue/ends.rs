@@ -1,5 +1,7 @@
 //! When the step of each CPU's running task ends. That changes more often than it happens: each CPU
 //! has one place, which is written anew, instead of an event that is outdated later.
+//!
+//! Tests: crates/engine/src/mechanics/queue/tests.rs
 
 use crate::ids::CpuId;
 
@@ -33,6 +35,7 @@ pub(super) struct Ends {
 }
 
 impl Ends {
+    /// For so many CPUs, without an end yet.
     pub(super) fn new(nr_cpus: usize, ahead_ns: u64, class: u8) -> Self {
         assert!(nr_cpus <= 1 << CPU_BITS, "a key has too few bits");
         let (mut cpus, mut of_cpus) = (0, 1);

@@ -1,4 +1,7 @@
-//! A heap of events by their keys.
+//! A heap of events by their keys. The same order as a sorted list: equal keys do not occur, since
+//! each has a sequence number.
+//!
+//! Tests: crates/engine/src/mechanics/queue/tests.rs
 
 use super::Event;
 use super::ends::NEVER;

@@ -1,4 +1,7 @@
-//! Steps that count, measure, or end the thread.
+//! Steps that count, measure, or end the thread. None of them takes time (docs/guide/workloads.md,
+//! "Work").
+//!
+//! Tests: crates/engine/tests/behaviour/measures.rs
 
 use super::steps::Flow;
 use super::timers::{PrivateTimers, TimerState};
@@ -26,6 +29,7 @@ pub(in crate::mechanics) struct Program<'a> {
 }
 
 impl<'a> Program<'a> {
+    /// What the workload measures, before the run.
     pub(in crate::mechanics) fn new(workload: &'a Workload, machine: &Machine) -> Self {
         let counters = workload.shared.counters.iter();
         Self {
@@ -59,6 +63,7 @@ fn work_per_ns(machine: &Machine, calibration: Calibration) -> u64 {
 }
 
 impl<O: Observer> Mechanics<'_, O> {
+    /// Carries out a step that takes no time.
     pub(super) fn measure<K: Kernel>(
         &mut self,
         k: &mut K,
@@ -86,6 +91,7 @@ impl<O: Observer> Mechanics<'_, O> {
         Flow::Go
     }
 
+    /// A frame of a chain begins, at the time at which it was due.
     fn begin_frame(&mut self, task: TaskId, chain: u32) {
         let Some(begin_ns) = self.threads[task].frame_due_ns.take() else {
             return;
@@ -97,6 +103,7 @@ impl<O: Observer> Mechanics<'_, O> {
         });
     }
 
+    /// The task has done its part of a frame.
     fn end_frame(&mut self, task: TaskId, chain: u32) {
         // As many chains as bits: `wakeplace_workload::Deadlines` takes no more.
         let of_chain = 1_u64 << (chain % u64::BITS);

@@ -1,4 +1,7 @@
-//! Scripts as they are executed, and where a thread stands in its own.
+//! Scripts as they are executed, and where a thread stands in its own (docs/guide/rt-app.md). A
+//! loop in which no time passes is found, not run.
+//!
+//! Tests: below, crates/engine/tests/behaviour/outcomes.rs
 
 use wakeplace_workload::{Change, Event, Loops, Phase, TaskScript};
 
@@ -48,6 +51,7 @@ struct Stage {
 }
 
 impl Programs {
+    /// All scripts of a workload.
     pub(crate) fn new(scripts: &[TaskScript]) -> Self {
         let mut programs = Self {
             scripts: Vec::with_capacity(scripts.len()),
@@ -60,6 +64,7 @@ impl Programs {
         programs
     }
 
+    /// One more script, its phases behind those of the others.
     fn add(&mut self, script: &TaskScript) {
         debug_assert!((script.once as usize) < script.phases.len());
         self.scripts.push(Program {
@@ -167,6 +172,7 @@ impl Progress {
         }
     }
 
+    /// The next pass of the phase, the next phase, or the next pass of the script.
     fn leave_phase(&mut self, script: &Program) {
         self.entered = false;
         self.event = 0;

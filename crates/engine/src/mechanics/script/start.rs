@@ -1,8 +1,10 @@
 //! Creation of the threads: a shell on the first CPU starts the program, and its parent thread
 //! forks the others one after the other, where the policy has put it (at its fork and its exec).
-//! Each goes to the start line and waits there for what the workload says (`StartLine`), then
-//! until its own delay is over. Threads that fork others pay for it; their children do not wait
-//! for anybody.
+//! Each goes to the start line and waits there for what the workload says (`StartLine`), then until
+//! its own delay is over. Threads that fork others pay for it; their children do not wait for
+//! anybody (docs/decisions/005).
+//!
+//! Tests: crates/engine/tests/behaviour/creation.rs, crates/engine/tests/behaviour/programs.rs
 
 use super::steps::Flow;
 use crate::ids::{CpuId, TaskId};
@@ -34,6 +36,7 @@ pub(in crate::mechanics) struct Creation {
 }
 
 impl Creation {
+    /// How this workload's threads begin.
     pub(in crate::mechanics) fn new(workload: &Workload, options: &Options) -> Self {
         Self {
             start: workload.start,

@@ -1,4 +1,8 @@
-//! What the running task does next: the steps of its script, carried out until one takes time.
+//! What the running task does next: the steps of its script, carried out until one takes time
+//! (docs/decisions/022).
+//!
+//! Tests: crates/engine/tests/behaviour/storm.rs, crates/engine/tests/behaviour/arithmetic.rs,
+//! crates/engine/tests/behaviour/outcomes.rs
 
 use super::progress::Next;
 use crate::ids::{CpuId, TaskId};
@@ -102,6 +106,7 @@ impl<O: Observer> Mechanics<'_, O> {
         Flow::Go
     }
 
+    /// Does one step; `Flow` says whether the task goes on at once, runs, sleeps or is gone.
     fn carry_out<K: Kernel>(&mut self, k: &mut K, cpu: CpuId, task: TaskId, event: Event) -> Flow {
         match event {
             Event::Run { work_ns } => {
@@ -174,6 +179,7 @@ impl<O: Observer> Mechanics<'_, O> {
         }
     }
 
+    /// The task executes until this is done.
     fn run_for<K: Kernel>(&mut self, k: &mut K, cpu: CpuId, task: TaskId, action: Action) -> Flow {
         let thread = &mut self.threads[task];
         thread.worked_for = u64::MAX;
@@ -202,6 +208,7 @@ impl<O: Observer> Mechanics<'_, O> {
         nearest.map_or(cpu_ns, |distance| cpu_ns.saturating_mul(distance) / 10)
     }
 
+    /// The task sleeps for a time; `io`: it waits for a device.
     fn sleep_for<K: Kernel>(
         &mut self,
         k: &mut K,
@@ -225,6 +232,7 @@ impl<O: Observer> Mechanics<'_, O> {
         Flow::Held
     }
 
+    /// The task waits for the next expiry of a timer, or is late and goes on.
     fn await_timer<K: Kernel>(
         &mut self,
         k: &mut K,

@@ -1,7 +1,9 @@
-//! Periodic timers: when they expire next, by mode (docs/rules/rt-app.md#rt-app-events,
-//! docs/rules/workloads.md#cyclictest).
+//! Periodic timers: when they expire next, by mode (docs/rules/rt-app.md#rt-app-timer,
+//! docs/rules/workloads.md#cyclictest), and which of them each forked thread has for itself
+//! (docs/decisions/023).
 //!
-//! Tests: below, crates/engine/tests/behaviour/measures.rs
+//! Tests: below, crates/engine/tests/behaviour/measures.rs,
+//! crates/engine/tests/behaviour/forking.rs::forked_threads_have_timers_of_their_own
 
 use wakeplace_workload::{Event, TaskScript, Timer, TimerMode, Workload};
 
@@ -62,16 +64,19 @@ impl TimerState {
     }
 }
 
-/// Which timers each thread of a script has for itself: those that no other script names.
+/// Which timers each forked thread has for itself: those that its script alone names. All threads
+/// use the others in common (docs/decisions/023). Without forks there are no copies.
 #[derive(Debug, Default)]
 pub(crate) struct PrivateTimers {
-    /// Per timer the only script that names it, and the timer's position among that script's.
+    /// Per timer: the script that alone names it, and the timer's place in `of_script`. None: the
+    /// timer is shared, or nobody names it.
     owner: Vec<Option<(u32, u32)>>,
     /// Per script its own timers.
     of_script: Vec<Vec<u32>>,
 }
 
 impl PrivateTimers {
+    /// Which script alone names which timer; empty where no thread is forked.
     pub(crate) fn new(workload: &Workload) -> Self {
         if workload.tasks.iter().all(|task| task.forks.is_none()) {
             return Self::default(); // one thread each

@@ -1,4 +1,4 @@
-//! The recorded runs: read from their file and checked.
+//! The recorded runs: read from their file and checked (docs/results/fidelity.md).
 
 use super::super::sets::{Set, Step, TaskSpec, WARM_UP_NS};
 use crate::Error;
@@ -139,6 +139,7 @@ impl RecordedTask {
         later_ns.div_ceil(self.period_us * 1000)
     }
 
+    /// The task with the job sizes that were measured.
     fn to_simulate(&self) -> TaskSpec {
         let mut steps = Vec::new();
         let mut work_ns = self.work_us * 1000;

@@ -1,4 +1,5 @@
-//! The recorded part of the page: a sentence and tables in Markdown, or one object.
+//! The recorded part of the page: a sentence and tables in Markdown, or one object
+//! (docs/results/fidelity.md).
 
 use super::{Comparison, POINTS_MAX, Row, Rules};
 use serde_json::{Value, json};
@@ -67,6 +68,7 @@ fn summary(comparison: &Comparison) -> String {
     )
 }
 
+/// The rows that cannot be compared, with the reason.
 fn not_comparable(text: &mut String, comparison: &Comparison) {
     let mut rows = comparison
         .rows

@@ -1,5 +1,5 @@
 //! What the traces of the recorded runs show beside the shares of run time: read from the file that
-//! [`traced_run`] writes.
+//! [`traced_run`] writes (docs/results/fidelity.md).
 
 use super::super::agree::Wakeups;
 use super::super::inside::{self, Counts, Inside};
@@ -131,6 +131,7 @@ struct Log {
 }
 
 impl Log {
+    /// The window and its events, of a recording's text.
     fn parse(text: &str) -> Option<Self> {
         let after = |line: &str, word: &str| {
             let mut words = line.split_whitespace().skip_while(|own| *own != word);

@@ -1,4 +1,7 @@
-//! The tables over the starts in Markdown, or as one object.
+//! The tables over the starts in Markdown, or as one object (docs/results/fidelity.md).
+//!
+//! Tests: none; its figures are those of `starts`, and `cargo xtask fidelity` needs guests to make
+//! them.
 
 use super::{Count, POINTS_MAX, Row, Rules, Runs, Start, WAKEUPS_MIN_PCT, rows};
 use crate::placement::page::pct;
@@ -28,6 +31,7 @@ pub(in crate::placement) fn markdown(results: &[MachineResult]) -> String {
     text
 }
 
+/// How many tasks agree, over all machines.
 fn summary(results: &[MachineResult]) -> String {
     let mut text = String::from("## Over the starts\n\n");
     for rules in Rules::ALL {
@@ -75,6 +79,7 @@ fn within(count: Count) -> String {
     format!("{} of {}", count.within, count.agree)
 }
 
+/// The tables of one machine.
 fn tables(text: &mut String, result: &MachineResult, rules: Rules) {
     let (agree, others): (Vec<Row>, Vec<Row>) = rows(result, rules)
         .into_iter()
@@ -123,6 +128,7 @@ fn agreeing(text: &mut String, row: &Row) {
     );
 }
 
+/// A task whose starts do not agree with each other, in one line.
 fn disagreeing(text: &mut String, row: &Row) {
     let uncertainty = row.uncertainty();
     let _ = writeln!(
@@ -171,6 +177,7 @@ pub(in crate::placement) fn object(result: &MachineResult) -> Value {
     Value::Object(each.collect())
 }
 
+/// A task as JSON.
 fn row_object(row: &Row) -> Value {
     let runs = |runs: &Runs| json!({ "share_pct": runs.shares, "starts_mainly": runs.mainly });
     json!({
@@ -201,6 +208,7 @@ fn set_objects(result: &MachineResult, rules: Rules) -> Vec<Value> {
     .collect()
 }
 
+/// A start as JSON.
 fn start_object(result: &MachineResult, start: &Start) -> Value {
     let tasks = start.kernel.tasks.iter().zip(&start.simulated.tasks);
     let tasks = tasks.map(|(kernel, simulated)| {

@@ -1,4 +1,6 @@
-//! Why a task is not where the guest has it: runs with other beginnings.
+//! Why a task is not where the guest has it: runs with other beginnings (docs/results/truth.md).
+//!
+//! Tests: crates/fidelity/tests/all/truth.rs
 
 use super::{MachineTruth, Policies, SetTruth, Simulated, simulated};
 use crate::Error;

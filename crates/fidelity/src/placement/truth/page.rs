@@ -1,4 +1,4 @@
-//! The three columns in Markdown, or as one object.
+//! The three columns in Markdown, or as one object (docs/results/truth.md).
 
 use super::causes::{Beginning, Tried, differs};
 use super::{MachineTruth, OTHER_STARTS, SetTruth};
@@ -52,6 +52,7 @@ fn begun(set: &SetTruth) -> &super::Simulated {
     tried.next().map_or(&set.own, |tried| &tried.runs)
 }
 
+/// What agrees, in sentences.
 fn summary(text: &mut String, machine: &MachineTruth) {
     let own = rows(machine, |set| &set.own);
     let recorded = rows(machine, begun);
@@ -121,6 +122,7 @@ fn verdict(row: &Row) -> &'static str {
     }
 }
 
+/// The table of tasks.
 fn tasks(text: &mut String, machine: &MachineTruth) {
     let big = plain(&machine.clusters.names[machine.big()]);
     let _ = write!(
@@ -166,6 +168,7 @@ struct Quantity {
     by_beginning: bool,
 }
 
+/// What is compared of each set's window.
 fn all_quantities(machine: &MachineTruth) -> Vec<Quantity> {
     fn quantity(
         name: &str,
@@ -251,6 +254,7 @@ impl Quantity {
     }
 }
 
+/// The table of these.
 fn quantities(text: &mut String, machine: &MachineTruth) {
     let _ = write!(
         text,
@@ -345,6 +349,7 @@ fn beginning_name(machine: &MachineTruth, beginning: Beginning) -> String {
     }
 }
 
+/// What other beginnings change.
 fn causes(text: &mut String, machine: &MachineTruth) {
     let with: Vec<&SetTruth> = machine
         .sets
@@ -389,6 +394,7 @@ fn is_explained(row: &Row) -> bool {
     row.has_one_figure() && row.wakes_alike() && !row.within()
 }
 
+/// One beginning in one line.
 fn cause(text: &mut String, beginning: &str, [tree, model]: [&Row; 2]) {
     let cell = |row: &Row| {
         let yes = if row.follows() { "yes" } else { "**no**" };
@@ -418,6 +424,7 @@ pub(super) fn object(machines: &[MachineTruth]) -> Value {
     })
 }
 
+/// One machine as JSON.
 fn machine_object(machine: &MachineTruth) -> Value {
     let sets = machine.sets.iter().map(|set| {
         let tried = set.tried.iter().map(|tried| {
@@ -449,6 +456,7 @@ fn machine_object(machine: &MachineTruth) -> Value {
     })
 }
 
+/// The tasks of a set as JSON.
 fn task_objects(machine: &MachineTruth, set: &SetTruth, runs: &super::Simulated) -> Vec<Value> {
     let [tree, model] = set.rows(runs, &machine.clusters, machine.big());
     let side = |row: &Row| {

@@ -1,4 +1,7 @@
-//! The instruction set, by the names of the CPUs (`compatible`).
+//! The instruction set, by the names of the CPUs (`compatible`). See docs/guide/import.md, "What is
+//! read".
+//!
+//! Tests: crates/platform/tests/all/import/architectures.rs::names_of_cpus_in_device_trees
 
 use crate::arch::Arch;
 use crate::fdt::Node;

@@ -1,4 +1,7 @@
-//! Clocks, their operating points and the power at each.
+//! Clocks, their operating points and the power at each (docs/guide/import.md, "What is read").
+//!
+//! Tests: crates/platform/tests/all/import/voltages.rs::coefficients_and_voltages_make_power,
+//! crates/platform/tests/all/import/mod.rs::a_device_tree_with_the_kernels_energy_model
 
 use super::{MAX_STEPS, View};
 use crate::fdt::Node;
@@ -34,6 +37,7 @@ impl View<'_> {
         }
     }
 
+    /// CPUs that share a clock or a table of operating points, each group with its points.
     pub(super) fn clocks(&self, said: &mut Vec<String>) -> Result<Vec<Clock>, ImportError> {
         if let Some(list) = self.voltages {
             list.check_cpus(self.nodes.len())?;
@@ -84,6 +88,8 @@ impl View<'_> {
         Ok(())
     }
 
+    /// One clock: its points from the table, with powers where voltages and a coefficient are
+    /// known.
     fn clock(&self, cpus: Vec<u16>, said: &mut Vec<String>) -> Result<Clock, ImportError> {
         let first = |key: &str| {
             let mut nodes = cpus.iter().map(|cpu| self.nodes[usize::from(*cpu)]);

@@ -1,4 +1,7 @@
-//! Idle states of CPUs and of the power domains they are in.
+//! Idle states of CPUs and of the power domains they are in (docs/guide/import.md, "What is read").
+//!
+//! Tests: crates/platform/tests/all/import/mod.rs::phones,
+//! crates/platform/tests/all/import/hostile.rs::a_device_tree_with_a_nameless_idle_state
 
 use super::{MAX_STEPS, View};
 use crate::fdt::Node;
@@ -69,6 +72,8 @@ impl View<'_> {
         all
     }
 
+    /// The idle states of a CPU, its own and those of the power domains around it (true: of a
+    /// domain).
     fn states_of(&self, cpu: usize) -> States {
         let node = self.nodes[cpu];
         let mut states: States = node
@@ -95,6 +100,7 @@ impl View<'_> {
         states
     }
 
+    /// The figures of a state's node; None where a time is missing or too long.
     fn idle_state(&self, node: &Node, cluster: bool, cpus: &[u16]) -> Option<FoundIdle> {
         let us = |key: &str| node.u32(key).filter(|us| *us <= MAX_IDLE_US).map(u64::from);
         let (entry, exit) = (us("entry-latency-us")?, us("exit-latency-us")?);

@@ -1,4 +1,8 @@
-//! Which CPUs belong together, by the tree's `cpu-map`, caches and NUMA nodes.
+//! Which CPUs belong together, by the tree's `cpu-map`, caches and NUMA nodes
+//! (docs/guide/import.md, "What is read").
+//!
+//! Tests: crates/platform/tests/all/import/mod.rs::phones,
+//! crates/platform/tests/all/import/hostile.rs::device_trees_in_circles
 
 use super::{MAX_STEPS, View};
 use crate::arch::Arch;
@@ -17,6 +21,7 @@ struct Map {
 }
 
 impl<'a> View<'a> {
+    /// Cores, clusters, caches, nodes and packages of all CPUs.
     pub(super) fn parts(&self, said: &mut Vec<String>) -> (Parts, Vec<u64>) {
         let count = self.nodes.len();
         let map = self.cpu_map();
@@ -106,6 +111,7 @@ impl<'a> View<'a> {
         (0..).zip(&self.nodes).map(place).collect()
     }
 
+    /// Distances of NUMA nodes, from the tree's matrix or as Linux takes them; empty: one node.
     pub(super) fn distances(&self) -> Vec<Vec<u32>> {
         let mut ids: Vec<u32> = Vec::new();
         for cpu in &self.nodes {

@@ -1,4 +1,7 @@
-//! Nodes of clusters in LISA's energy model: what a cluster draws beside its CPUs.
+//! Nodes of clusters in LISA's energy model: what a cluster draws beside its CPUs
+//! (docs/guide/import.md, "What is read").
+//!
+//! Tests: crates/platform/tests/all/import/mod.rs::clusters_of_an_energy_model_of_lisa
 
 use super::{MAX_POWER, NrgModel, capacity_and_power, entries, idle, khz};
 use crate::import::found::cpu_list;
@@ -37,6 +40,7 @@ pub(super) fn read(
     Ok(found)
 }
 
+/// Goes down the nodes and takes each that draws power and is of no single CPU.
 fn collect(value: &Yaml, count: usize, found: &mut Vec<Cluster>) -> Result<(), String> {
     let below: Vec<&Yaml> = match value {
         Yaml::Map(map) => map.values().collect(),

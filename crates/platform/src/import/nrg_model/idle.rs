@@ -1,4 +1,7 @@
-//! Idle states in LISA's energy model: names and powers, without times.
+//! Idle states in LISA's energy model: names and powers, without times (docs/guide/import.md, "What
+//! is read").
+//!
+//! Tests: crates/platform/tests/all/import/mod.rs::an_energy_model_of_lisa
 
 use super::{MAX_POWER, NrgModel, entries};
 use crate::IdleState;

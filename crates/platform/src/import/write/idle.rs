@@ -1,4 +1,6 @@
-//! The `[[idle_state]]` tables.
+//! The `[[idle_state]]` tables (docs/guide/import.md).
+//!
+//! Tests: crates/platform/tests/all/import/round_trip.rs, crates/platform/tests/all/import/mod.rs
 
 use super::Writer;
 use crate::form::{entry, number};
@@ -8,6 +10,7 @@ use crate::import::text::source;
 use std::fmt::Write;
 
 impl Writer<'_> {
+    /// All tables `[[idle_state]]`, for CPUs of the same figures together.
     pub(super) fn idle(&mut self) -> String {
         let mut out = String::new();
         let unknown = |state: &FoundIdle| state.power.is_none();
@@ -40,6 +43,7 @@ impl Writer<'_> {
         out
     }
 
+    /// One table `[[idle_state]]`.
     fn idle_state(&self, state: &FoundIdle, cpus: &[u16]) -> String {
         let mut out = String::from("\n[[idle_state]]\n");
         out += &entry("name", &state.name);

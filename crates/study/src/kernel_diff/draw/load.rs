@@ -1,4 +1,8 @@
 //! Loads: periodic tasks, groups that send messages, and rt-app files that mix all ways to wait.
+//! All that is drawn comes from the seed (docs/guide/kernel.md, "Beside the policy core").
+//!
+//! Tests: crates/study/src/kernel_diff/draw.rs::what_is_drawn_can_be_run,
+//! crates/cli/tests/all/kernel_diff.rs::what_is_drawn_depends_on_the_seed
 
 use super::Dice;
 

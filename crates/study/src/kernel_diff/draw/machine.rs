@@ -1,4 +1,8 @@
-//! Machines: boards of several kinds of CPU, and servers of nodes, caches and threads.
+//! Machines: boards of several kinds of CPU, and servers of nodes, caches and threads. All that is
+//! drawn comes from the seed (docs/guide/kernel.md, "Beside the policy core").
+//!
+//! Tests: crates/study/src/kernel_diff/draw.rs::what_is_drawn_can_be_run,
+//! crates/cli/tests/all/kernel_diff.rs::what_is_drawn_depends_on_the_seed
 
 use super::Dice;
 use std::fmt::Write as _;
@@ -127,6 +131,7 @@ fn numa(dice: &mut Dice, nodes: u64) -> String {
     format!("[numa]\ndistances = [{}]\n{DRAWN}\n", rows.join(", "))
 }
 
+/// The machine as a platform file.
 fn written(
     dice: &mut Dice,
     title: String,
@@ -219,6 +224,7 @@ fn clock(dice: &mut Dice, text: &mut String, cluster: usize, powered: bool) {
     );
 }
 
+/// The tables of idle states.
 fn idle(dice: &mut Dice, text: &mut String, powered: bool) {
     let power = |uw: u64| match powered {
         true => format!("[idle_state.power]\ncpu_uw = {uw}\n{DRAWN}\n"),

@@ -1,4 +1,5 @@
-//! Text put together without the formatter, which takes most of the time of a line.
+//! Text put together without the formatter, which takes most of the time of a line
+//! (docs/guide/traces.md).
 
 use crate::export::bytes::Bytes;
 

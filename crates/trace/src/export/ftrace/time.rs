@@ -1,4 +1,4 @@
-//! The time of a line, made once for all that happens then.
+//! The time of a line, made once for all that happens then (docs/guide/traces.md).
 
 use super::line::{Line, PAIRS};
 use crate::export::bytes::{Bytes, Piece};

@@ -1,4 +1,6 @@
-//! The tables and their columns.
+//! The tables and their columns. docs/guide/traces.md has the same tables.
+//!
+//! Tests: crates/trace/tests/all/traces.rs::tables_told_by_hand, xtask/src/tries/traces.rs
 
 use crate::event::{Kind, SYNC_WAKE};
 use crate::export::column::Holds;

@@ -53,6 +53,7 @@ pub(super) fn write(event: &Event<'_>, stamp: &Stamp, names: &mut Names, out: &m
     });
 }
 
+/// The fields of the events that a trace has most of.
 #[inline]
 fn fields(kind: &Kind<'_>, cpu: u32, names: &mut Names, out: &mut Bytes<'_>) {
     match *kind {
@@ -84,6 +85,7 @@ fn fields(kind: &Kind<'_>, cpu: u32, names: &mut Names, out: &mut Bytes<'_>) {
     }
 }
 
+/// The fields of all other events.
 fn rare(kind: &Kind<'_>, out: &mut Bytes<'_>) {
     match *kind {
         Kind::Migrate {

@@ -1,5 +1,7 @@
 //! Protobuf written straight into memory, for what a trace has most of. A message's length stands
-//! before it: room is left for it, and it is filled in afterwards.
+//! before it: room is left for it, and it is filled in afterwards (docs/guide/traces.md).
+//!
+//! Tests: crates/trace/tests/all/traces.rs::whole_runs_read_back
 
 use crate::export::bytes::{Bytes, Piece, ROOM};
 

@@ -1,4 +1,8 @@
-//! What stands at the start of a trace, and what is drawn on tracks: quantities and decisions.
+//! What stands at the start of a trace, and what is drawn on tracks: quantities and decisions
+//! (docs/rules/traces.md#perfetto). Numbers of tracks stay what they are for the whole trace.
+//!
+//! Tests: crates/trace/tests/all/traces.rs::decisions_carry_the_average_run,
+//! crates/trace/tests/all/traces.rs::clusters_and_hotplug_have_tracks
 
 use super::fields::Stamp;
 use crate::export::bytes::Bytes;
@@ -279,6 +283,7 @@ impl<'a> Names<'a> {
         packet(Data::SystemInfo(SystemInfo { utsname }))
     }
 
+    /// The machine, in the trace's own packet.
     fn machine(&self) -> TracePacket {
         let cpu = |number: u32| {
             let cpu = &self.platform.cpus[number as usize];
@@ -294,6 +299,7 @@ impl<'a> Names<'a> {
         packet(Data::CpuInfo(CpuInfo { cpus }))
     }
 
+    /// The process to which decisions belong.
     fn process(&self) -> TracePacket {
         let process = process_tree::Process {
             pid: Some(LEADER),
@@ -373,6 +379,7 @@ pub(super) fn online(cpu: u32) -> TracePacket {
     track(Counter::Online(cpu), &format!("online cpu{cpu}"), "", None)
 }
 
+/// The track of a quantity.
 fn track(counter: Counter, name: &str, unit: &str, holder: Option<u64>) -> TracePacket {
     let unit = (!unit.is_empty()).then(|| unit.to_owned());
     packet(Data::TrackDescriptor(TrackDescriptor {

@@ -1,4 +1,7 @@
-//! What is not known: who ran before a CPU's first event, and when events were lost.
+//! What is not known: who ran before a CPU's first event, and when events were lost
+//! (docs/guide/traces-in.md, "Order, gaps, size").
+//!
+//! Tests: crates/trace/tests/all/replay/gaps.rs
 
 use super::{Current, State, Tracker};
 use crate::event::{Context, TaskState, Who};

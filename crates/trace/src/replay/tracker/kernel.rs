@@ -1,4 +1,9 @@
-//! What CPUs do besides tasks: timers, interrupts' work, idle states, frequencies, moves.
+//! What CPUs do besides tasks: timers, interrupts' work, idle states, frequencies, moves. What is
+//! the kernel's time must not become a task's work: the simulator adds its own
+//! (docs/guide/traces-in.md, "What becomes of it").
+//!
+//! Tests: crates/trace/tests/all/replay/exported.rs,
+//! crates/trace/tests/all/replay/mod.rs::odd_recordings_have_a_defined_result
 
 use super::{Current, JUST_LEFT_NS, Tracker};
 use crate::event::{IDLE_EXIT, SOFTIRQ_HRTIMER, SOFTIRQ_SCHED, SOFTIRQ_TIMER, Who};
@@ -112,6 +117,7 @@ impl Tracker {
         }
     }
 
+    /// A CPU enters or leaves an idle state.
     pub(super) fn idle(&mut self, now: u64, cpu: u32, state: u32) -> Result<(), String> {
         let cpu = self.cpu(cpu)?;
         if state == IDLE_EXIT

@@ -1,7 +1,7 @@
 //! The idle governor: a prediction of how long a CPU will stay idle, and the deepest state that
 //! pays. In the manner of Linux's menu governor (4.17): the next timer, corrected by how early the
 //! CPU woke before timers of that distance, and a pattern among the last eight idle times. It can
-//! be wrong.
+//! be wrong (docs/guide/model.md, "Idle").
 
 use super::{IdleChoice, Sleep, Slept};
 use crate::machine::CpuIdleState;

@@ -67,6 +67,7 @@ struct Above {
 }
 
 impl Teo {
+    /// A governor that has seen nothing.
     pub(super) fn new(form: Form, states: &[CpuIdleState]) -> Self {
         Self {
             form,
@@ -93,6 +94,7 @@ impl Teo {
 
 /// Learning.
 impl Teo {
+    /// What an idle period came to: hits and intercepts of the states.
     pub(super) fn reflect(&mut self, states: &[CpuIdleState], slept: &Slept) {
         if self.form >= Form::V6_18 {
             self.short_idles = self.decayed(self.short_idles);
@@ -144,6 +146,7 @@ impl Teo {
         measured
     }
 
+    /// All bins lose a part; their sum.
     fn decay_bins(&mut self) -> u32 {
         let mut sum = 0;
         for at in 0..self.bins.len() {
@@ -199,6 +202,7 @@ impl Teo {
         }
     }
 
+    /// The bins as 7.3 counts them: wake-ups by the tick apart.
     fn count_7_3(
         &mut self,
         measured: u64,

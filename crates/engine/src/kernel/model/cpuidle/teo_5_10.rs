@@ -54,6 +54,7 @@ impl TeoByHits {
         }
     }
 
+    /// What an idle period came to: hits, misses and early hits of the states.
     pub(super) fn reflect(&mut self, states: &[CpuIdleState], slept: &Slept) {
         let on_time = slept.idle_ns >= self.sleep_ns || slept.by_safety_net(self.sleep_ns);
         let measured = match on_time {
@@ -81,6 +82,7 @@ impl TeoByHits {
         self.at = (self.at + 1) % INTERVALS;
     }
 
+    /// The state to enter, and whether the tick goes on.
     pub(super) fn select(&mut self, sleep: &Sleep<'_>) -> IdleChoice {
         self.sleep_ns = sleep.to_timer_ns;
         let mut duration = sleep.to_timer_ns;
@@ -104,6 +106,7 @@ impl TeoByHits {
         sleep.decide(state, duration, sleep.to_event_ns())
     }
 
+    /// The deepest state that the time to the timer allows, and the one with the most early hits.
     fn candidate(&self, sleep: &Sleep<'_>) -> Candidate {
         let (mut most, mut early, mut early_before) = (0, None, None);
         let mut state = 0;

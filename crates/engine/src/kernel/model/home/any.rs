@@ -1,4 +1,7 @@
-//! One type for all homes.
+//! One type for all homes. A match per call and no logic: what a call does is in the home.
+//!
+//! Tests: crates/engine/tests/behaviour/fair.rs, crates/engine/tests/behaviour/live_queue.rs,
+//! crates/engine/tests/behaviour/sched_ext/rules.rs
 
 use super::kernel::KernelHome;
 use super::live::LiveHome;

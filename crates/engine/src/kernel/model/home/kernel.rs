@@ -1,4 +1,8 @@
-//! A kernel's fair class: run queues of its own and the core's record of each task beside them.
+//! A kernel's fair class: run queues of its own and the core's record of each task beside them. The
+//! order of the queue is `kernel-queues`' (docs/rules/queues.md#cfs, docs/rules/queues.md#eevdf);
+//! each call tells the core and the queue, in the kernel's order.
+//!
+//! Tests: crates/engine/tests/behaviour/fair.rs, crates/engine/tests/behaviour/eevdf.rs
 
 use super::{Home, Services};
 use crate::kernel::model::task::TaskState;

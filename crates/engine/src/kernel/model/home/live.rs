@@ -1,5 +1,8 @@
 //! The live scheduler: the queues that sched_ext gives it. What they keep of a task, its virtual
-//! time among it, is in the core's record, and so are the rules.
+//! time among it, is in the core's record, and so are the rules. `scx_wakeplace` does the same in
+//! `crates/scx/src/bpf/queue.bpf.h`: change both (docs/rules/live-queue.md#vq-pick).
+//!
+//! Tests: crates/engine/tests/behaviour/live_queue.rs
 
 use super::live_queue::LiveQueue;
 use super::{Home, Services};

@@ -1,6 +1,7 @@
 //! The live scheduler's run queue of one CPU, as sched_ext has it: a local first-in-first-out queue
 //! that is served before all else and that nobody pulls from, and a queue in the order of the
-//! core's virtual deadlines. Mechanics only: times, slices and preemption are the core's.
+//! core's virtual deadlines. Mechanics only: times, slices and preemption are the core's
+//! (docs/guide/model.md, "The live scheduler's queues").
 
 use crate::ids::TaskId;
 use std::collections::VecDeque;

@@ -8,7 +8,11 @@
 //! there the engine asks the core itself.
 //!
 //! A home never moves a task between CPUs. It says what it wants, and the engine, which has to
-//! account for the move, makes it (`Model::dispatch`, `Model::move_task`).
+//! account for the move, makes it (`Model::dispatch`, `Model::move_task`). See docs/guide/model.md,
+//! "Run queues".
+//!
+//! Tests: crates/engine/tests/behaviour/fair.rs, crates/engine/tests/behaviour/eevdf.rs,
+//! crates/engine/tests/behaviour/live_queue.rs, crates/engine/tests/behaviour/sched_ext/rules.rs
 
 mod any;
 mod kernel;

@@ -1,6 +1,6 @@
 //! A sched_ext scheduler of anybody's: what the class of sched_ext makes of the machine's events
 //! (docs/rules/sched-ext.md). The scheduler decides where and when tasks run. The core keeps the
-//! signals of tasks and the frequencies.
+//! signals of tasks and the frequencies. It decides nothing: what the class says is carried out.
 //!
 //! Tests: crates/engine/tests/behaviour/sched_ext/rules.rs,
 //! crates/engine/tests/behaviour/sched_ext/errors.rs
@@ -77,6 +77,7 @@ fn mask(record: &Task, nr_cpus: u32) -> Vec<u64> {
     words
 }
 
+/// The machine as the scheduler's kernel has it, from what the core knows of it.
 fn setup(machine: &Machine, core: &Core, shares: &[u32]) -> Setup {
     let first = |label: &[u32], cpu: CpuId| {
         let same = label.iter().position(|other| *other == label[cpu.index()]);

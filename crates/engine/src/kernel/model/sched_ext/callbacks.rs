@@ -144,6 +144,7 @@ impl Model<'_> {
         }
     }
 
+    /// Whether the CPU has got a task since it found none.
     #[inline]
     pub(in crate::kernel::model) fn ext_has_next<O: Observer>(
         &mut self,

@@ -1,4 +1,9 @@
-//! What the scheduler asks for is done: moves, kicks, timers, frequencies, its end.
+//! What the scheduler asks for is done: moves, kicks, timers, frequencies, its end. In the order in
+//! which the callback asked, after it has returned (docs/rules/sched-ext.md#dispatch,
+//! docs/rules/sched-ext.md#kicks).
+//!
+//! Tests: crates/engine/tests/behaviour/sched_ext/rules.rs,
+//! crates/engine/tests/behaviour/sched_ext/storms.rs
 
 use crate::ids::{CpuId, TaskId};
 use crate::kernel::model::Model;
@@ -38,6 +43,7 @@ impl Model<'_> {
         self.ext.moves = moves;
     }
 
+    /// One task goes to another CPU's queue: signals, counts and caches follow it.
     fn carry_ext_move<O: Observer>(&mut self, m: &mut Mechanics<'_, O>, moved: Moved) {
         let task = TaskId(moved.task.0);
         let (from, to) = (CpuId(moved.from), CpuId(moved.to));
@@ -93,6 +99,7 @@ impl Model<'_> {
         }
     }
 
+    /// One thing that the scheduler asked for.
     fn carry_out_effect<O: Observer>(&mut self, m: &mut Mechanics<'_, O>, effect: Effect) {
         match effect {
             Effect::Resched { cpu, by } => self.resched_ext(m, CpuId(cpu), CpuId(by)),
@@ -222,6 +229,7 @@ impl Model<'_> {
         }
     }
 
+    /// Observers hear what callbacks did, with tasks by their visible numbers.
     fn tell_ext_steps<O: Observer>(&mut self, m: &mut Mechanics<'_, O>) {
         let Some(ext) = self.home.sched_ext().filter(|ext| ext.class.has_steps()) else {
             return;

@@ -1,5 +1,8 @@
 //! Priority inheritance: who holds a mutex that lends runs in the class of the highest waiter while
-//! that is above its own. Among fair tasks Linux changes nothing.
+//! that is above its own. Among fair tasks Linux changes nothing (docs/guide/model.md, "Waiting for
+//! each other").
+//!
+//! Tests: crates/engine/tests/behaviour/sync.rs::a_holder_is_lent_the_priority_of_its_waiter
 
 use crate::ids::{CpuId, TaskId};
 use crate::kernel::Kernel;

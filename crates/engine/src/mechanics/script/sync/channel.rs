@@ -1,4 +1,8 @@
-//! Channels: units are given and taken; one that is full keeps its givers waiting.
+//! Channels: units are given and taken; one that is full keeps its givers waiting. No unit is lost
+//! or made: what was given was taken or is in the channel (docs/decisions/022).
+//!
+//! Tests: crates/engine/tests/behaviour/channels.rs,
+//! crates/engine/tests/behaviour/sync.rs::a_full_channel_stops_its_giver_until_it_has_drained
 
 use crate::ids::{CpuId, TaskId};
 use crate::kernel::Kernel;

@@ -1,4 +1,6 @@
-//! Conditions, which remember no signal, and barriers.
+//! Conditions, which remember no signal, and barriers (docs/decisions/022).
+//!
+//! Tests: crates/engine/tests/behaviour/sync.rs
 
 use crate::ids::{CpuId, TaskId};
 use crate::kernel::Kernel;

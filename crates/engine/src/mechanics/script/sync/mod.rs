@@ -1,5 +1,8 @@
 //! Tasks that wait for each other: channels, mutexes, conditions, barriers. What wakes others takes
-//! the time of a wake-up for each of them, one after the other.
+//! the time of a wake-up for each of them, one after the other. A waiter is in one list at a time
+//! (docs/decisions/022).
+//!
+//! Tests: crates/engine/tests/behaviour/sync.rs, crates/engine/tests/behaviour/channels.rs
 
 mod boost;
 mod channel;
@@ -63,6 +66,7 @@ pub(in crate::mechanics) struct SharedState {
 }
 
 impl SharedState {
+    /// All that the tasks share, as it is at the start.
     pub(in crate::mechanics) fn new(shared: &Shared) -> Self {
         let channels = shared.channels.iter().map(|channel| ChannelState {
             units: channel.units,

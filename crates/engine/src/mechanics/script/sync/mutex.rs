@@ -1,5 +1,9 @@
 //! Mutexes. A plain one is a futex: whoever comes first after an unlock has it, and the one that
-//! was woken may be too late. One that lends priority is handed over to the highest waiter.
+//! was woken may be too late. One that lends priority is handed over to the highest waiter
+//! (docs/decisions/022).
+//!
+//! Tests: crates/engine/tests/behaviour/sync.rs::a_plain_mutex_can_be_barged_in_on,
+//! crates/engine/tests/behaviour/sync.rs::a_holder_is_lent_the_priority_of_its_waiter
 
 use crate::ids::{CpuId, TaskId};
 use crate::kernel::Kernel;
