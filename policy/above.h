@@ -33,6 +33,7 @@ WP_INLINE u32 wp_local_group(const struct wp_ctx *ctx, u32 dom_index, u32 cpu);
 WP_INLINE int wp_free_at(const struct wp_ctx *ctx, u32 cpu);
 WP_INLINE int wp_has_clusters(const struct wp_ctx *ctx, const struct wp_cpu *c);
 WP_INLINE int wp_idle_at(const struct wp_ctx *ctx, u32 cpu);
+WP_INLINE int wp_cpus_share_cache(const struct wp_ctx *ctx, u32 a, u32 b);
 WP_INLINE u32 wp_smt_dom(const struct wp_ctx *ctx, u32 cpu);
 
 #ifndef WP_LIVE

@@ -21,6 +21,9 @@
 
 #include "src/load_tracking/pelt.c"
 #include "src/load_tracking/weights.c"
+#ifdef WP_SCHED_CACHE
+#include "src/load_tracking/preferred_llc.c"
+#endif
 #include "src/load_tracking/util_est.c"
 #include "src/load_tracking/uclamp.c"
 #include "src/load_tracking/capacity.c"
@@ -105,6 +108,9 @@
 #include "src/balance/busiest_3_12.c"
 #endif
 #include "src/balance/asym_packing.c"
+#ifdef WP_SCHED_CACHE
+#include "src/balance/llc_balance.c"
+#endif
 #include "src/balance/busiest.c"
 #include "src/balance/imbalance.c"
 #include "src/balance/newidle_ratio.c"

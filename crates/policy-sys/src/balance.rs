@@ -112,6 +112,12 @@ impl Balance {
     pub fn push(&self) -> bool {
         self.0.push != 0
     }
+    /// ... or another one, but only one that prefers the cache of the CPU that balances
+    /// (`Core::prefers_llc_of`).
+    #[must_use]
+    pub fn push_llc(&self) -> bool {
+        self.0.push_llc != 0
+    }
     /// Tasks moved so far.
     #[must_use]
     pub fn moved(&self) -> u32 {
@@ -157,6 +163,12 @@ impl Core {
         let answer =
             unsafe { sys::wp_balance_offer(self.ctx_mut(), &raw mut balance.0, &raw const task.0) };
         Offer::new(answer)
+    }
+
+    /// `src_cpu` executes this fair task, before `balance_end`.
+    pub fn balance_running(&mut self, balance: &mut Balance, task: &Task) {
+        // SAFETY: see balance_due; the task is only read.
+        unsafe { sys::wp_balance_running(self.ctx_mut(), &raw mut balance.0, &raw const task.0) };
     }
 
     /// All tasks were offered (and those taken moved). `running_allowed`: the task that `src_cpu`

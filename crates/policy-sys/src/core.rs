@@ -6,6 +6,7 @@
 use crate::kept::Kept;
 use crate::machine::{MachineError, MachineFacts};
 use crate::reason::{Reason, Rule};
+use crate::sched_cache::Processes;
 use crate::sys;
 use crate::task::Task;
 use std::alloc::{Layout, alloc_zeroed, handle_alloc_error};
@@ -126,6 +127,7 @@ pub struct Core {
     decision: Box<sys::wp_decision>,
     pub(crate) groups: Vec<Box<sys::wp_task_group>>,
     pub(crate) kept: Option<Kept>,
+    pub(crate) processes: Option<Processes>,
 }
 
 impl std::fmt::Debug for Core {
@@ -161,6 +163,7 @@ impl Core {
             decision: zeroed_box(),
             groups: Vec::new(),
             kept: None,
+            processes: None,
         };
         core.ctx.params = *params;
         facts.describe(&mut core)?;
@@ -187,6 +190,7 @@ impl Core {
             decision: zeroed_box(),
             groups,
             kept: None,
+            processes: None,
         }
     }
 

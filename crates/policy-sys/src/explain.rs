@@ -127,6 +127,7 @@ impl Core {
         );
         copy.state_mut().explain = 0;
         copy.state_mut().kept = 0;
+        copy.state_mut().sched_cache = 0; // it places tasks, and balances none
         copy
     }
 

@@ -34,6 +34,7 @@ mod param_types {
 mod policy;
 mod queue;
 mod reason;
+mod sched_cache;
 mod sched_mc;
 #[allow(
     missing_docs,

@@ -91,6 +91,12 @@ impl Task {
         self.0.task_group = group.map_or(0, |group| group as u32 + 1);
     }
 
+    /// Makes it a thread of a process with several (`Core::add_processes`), or alone in its own. A
+    /// task to which nobody does this is a kernel thread.
+    pub fn set_process(&mut self, process: Option<u32>) {
+        self.0.mm = process.map_or(sys::WP_NONE, |process| process + 1);
+    }
+
     /// The raw record: for tests and tools that build a situation by hand.
     #[must_use]
     pub fn raw(&self) -> &sys::wp_task {

@@ -51,6 +51,9 @@ pub struct Attributes {
     pub wake_here: bool,
     /// What it needs in its cache; None: its waits are as long wherever it runs.
     pub working_set: Option<WorkingSet>,
+    /// Its process: threads with the same number share an address space, and are made by a main
+    /// thread that waits for them. None: it is alone in its process.
+    pub process: Option<u32>,
 }
 
 /// The least runtime that SCHED_DEADLINE takes, ns (1 << DL_SCALE).

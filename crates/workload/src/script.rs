@@ -208,6 +208,13 @@ impl TaskScript {
 }
 
 impl Workload {
+    /// Processes with several threads: their numbers are below this.
+    #[must_use]
+    pub fn nr_processes(&self) -> u32 {
+        let numbers = self.tasks.iter().filter_map(|task| task.attributes.process);
+        numbers.max().map_or(0, |last| last + 1)
+    }
+
     /// All its tasks end by themselves.
     #[must_use]
     pub fn comes_to_an_end(&self) -> bool {

@@ -19,6 +19,7 @@ enum wp_group_type {
 	WP_GROUP_SMT_BALANCE,
 	WP_GROUP_ASYM_PACKING,
 	WP_GROUP_IMBALANCED,
+	WP_GROUP_LLC_BALANCE, /* tasks of it prefer the destination's cache (7.2) */
 	WP_GROUP_OVERLOADED,
 };
 
@@ -40,6 +41,8 @@ struct wp_sg_lb_stats {
 	u32 asym_packing;
 	u32 group_type; /* enum wp_group_type */
 	u32 allowed; /* CPUs of the group that the task may use; slow path only */
+	u32 nr_pref_dst_llc; /* queued tasks that prefer the destination's cache */
+	u32 llc_balance;
 };
 
 /* What an imbalance counts (since 5.5). */
@@ -48,6 +51,7 @@ enum wp_migration_type {
 	WP_MIGRATE_UTIL,
 	WP_MIGRATE_TASK,
 	WP_MIGRATE_MISFIT, /* the running task of a CPU that is too small for it */
+	WP_MIGRATE_LLC_TASK, /* a task that prefers the destination's cache */
 };
 
 enum wp_group_type_5_4 {
@@ -114,6 +118,7 @@ struct wp_lb_env {
 	u32 src_cpu; /* pull from here; WP_NONE: nothing to do */
 	u32 dst_cpu; /* to here: this_cpu, or another one of its group */
 	u32 push;    /* instead: push the running task of src_cpu to this_cpu */
+	u32 push_llc; /* ... or another one, but only one that prefers the cache of this_cpu */
 	/* between the calls */
 	u32 moved;
 	u32 tries_left;
@@ -139,7 +144,10 @@ struct wp_lb_env {
 	struct wp_sg_lb_stats busiest_sums;
 	struct wp_sg_lb_stats sums; /* of the group that is looked at */
 	u32 kept; /* this pass takes sums from what is kept, which is up to date (kept.h) */
-	u32 pad;
+	u32 llc_pinned; /* a task stayed for the cache that it prefers */
+	/* of the fair task that src_cpu executes (wp_balance_running), 0: none */
+	u32 running_util;
+	u32 running_misfits; /* it fits there, and not the destination */
 	u64 excluded[WP_MASK_WORDS]; /* sources whose tasks are all pinned */
 	struct wp_pack_balance power;
 };

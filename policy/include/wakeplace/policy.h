@@ -29,6 +29,7 @@
 #include "wakeplace/port.h"
 #include "wakeplace/reasons.h"
 #include "wakeplace/runqueue.h"
+#include "wakeplace/sched_cache.h"
 #include "wakeplace/topology.h"
 
 struct wp_ctx {
@@ -72,6 +73,7 @@ struct wp_ctx {
 	u64 idle_timer_ns; /* ... how long it waits since then */
 	u64 explain; /* natively: address of a struct wp_explain to note decisions in, 0: none */
 	u64 kept;    /* natively: address of a struct wp_kept with sums over CPUs, 0: none */
+	u64 sched_cache; /* natively: address of a struct wp_sched_cache, 0: none */
 	u64 quick;   /* natively: 1 if passes may leave out statistics that they do not need */
 	u64 nohz_next_balance_tick; /* to nohz_has_blocked: idle CPUs with a stopped tick */
 	u64 nohz_next_blocked_ns;

@@ -103,6 +103,11 @@ typedef signed long long s64;
 #define WP_KEEPS
 #endif
 
+/* Processes and the caches they prefer: natively alone (sched_cache.h). */
+#if !defined(__bpf__) && !defined(WP_LIVE)
+#define WP_SCHED_CACHE
+#endif
+
 /* Something to note for `explain` (explain_notes.c): natively, while a home asks for it. */
 #if defined(__bpf__) || defined(WP_LIVE)
 #define WP_EXPLAIN(ctx, note) ((void)0)

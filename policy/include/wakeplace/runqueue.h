@@ -60,7 +60,10 @@ struct wp_task {
 	u64 dur_start_ns; /* ... by then at the last sample of dur_avg_ns */
 	u64 dur_avg_ns;   /* average run between two sleeps; 0: unknown */
 	u32 sleeps;       /* how often it fell asleep */
-	u32 pad;
+	/* sched_cache.h: its process, from 1; WP_NONE: alone in it; 0: a kernel thread */
+	u32 mm;
+	u32 preferred_llc;   /* number of the cache it prefers, + 1; 0: none */
+	u32 pref_llc_queued; /* it is queued there */
 	u64 allowed[WP_MASK_WORDS];
 };
 
@@ -81,6 +84,8 @@ struct wp_cpu_queue {
 	u32 curr_weight;    /* 0: no fair task runs */
 	u32 curr_idle_policy;
 	u32 curr_sleeps;
+	u32 curr_mm; /* its process (sched_cache.h) */
+	u32 pad;
 	u64 curr_run_since_woken_ns; /* of the fair task that executes */
 	u64 curr_dur_ns;        /* to curr_sleeps: duration.c, of the task that executes */
 	u64 curr_exec_ns;       /* when it began */

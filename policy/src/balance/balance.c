@@ -237,6 +237,10 @@ WP_FN int wp_balance_begin(struct wp_ctx *ctx WP_NONNULL, struct wp_lb_env *bal 
 	bal->dst_cpu = bal->this_cpu;
 	bal->src_cpu = WP_NONE;
 	bal->push = 0;
+	bal->push_llc = 0;
+	bal->llc_pinned = 0;
+	bal->running_util = 0;
+	bal->running_misfits = 0;
 	bal->moved = 0;
 	bal->some_pinned = 0;
 	bal->all_pinned = 0;

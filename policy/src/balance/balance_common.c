@@ -116,6 +116,9 @@ WP_INLINE int wp_below_tipping_point(struct wp_ctx *ctx, struct wp_lb_env *bal)
 WP_INLINE int wp_balanced_as_kept(struct wp_ctx *ctx, struct wp_lb_env *bal,
 				  u32 (*find)(struct wp_ctx *, struct wp_lb_env *))
 {
+	/* A pass has to see what its caches are used, and which tasks prefer this one. */
+	if (wp_sched_cache_enabled(ctx) && !(wp_bal_dom(ctx, bal)->flags & WP_SD_SHARE_LLC))
+		return 0;
 	if (!wp_kept_balanced(ctx, bal) && !wp_below_tipping_point(ctx, bal))
 		return 0;
 #ifdef WP_CHECK_BOUNDS

@@ -129,7 +129,9 @@ WP_FN int wp_update_sg_lb_stats(struct wp_ctx *ctx WP_NONNULL, struct wp_lb_env 
 	s->smt_balance = wp_bal_knows_cores(ctx) && !local && bal->idle != WP_CPU_NOT_IDLE &&
 			 s->nr_fair > 1 && (g->flags & WP_SD_SHARE_CPUCAPACITY);
 	s->asym_packing = !local && wp_sched_group_asym(ctx, bal, dom, g, s);
+	s->llc_balance = !local && wp_llc_balance(ctx, bal, g);
 	wp_sums_close(s, g, dom->imbalance_pct);
+	wp_record_sg_llc_stats(ctx, bal, g, s->util);
 	if (s->group_type != WP_GROUP_OVERLOADED)
 		s->avg_load = 0; /* says nothing while there is room */
 	return 0;
@@ -195,6 +197,8 @@ WP_INLINE int wp_update_sd_pick_busiest(struct wp_ctx *ctx, const struct wp_lb_e
 	switch (s->group_type) {
 	case WP_GROUP_OVERLOADED:
 		return s->avg_load > b->avg_load;
+	case WP_GROUP_LLC_BALANCE:
+		return s->nr_pref_dst_llc > b->nr_pref_dst_llc;
 	case WP_GROUP_MISFIT_TASK:
 		return s->misfit > b->misfit;
 	case WP_GROUP_SMT_BALANCE:
@@ -268,7 +272,10 @@ WP_INLINE int wp_kept_no_busier(struct wp_ctx *ctx, struct wp_lb_env *bal,
 	if (sum->nr_fair && (sum->nr_running >= g->nr_cpus || sum->squeezed || g->imbalanced ||
 			     !wp_kept_less_busy(ctx, bal, g, sum)))
 		return 0;
+	if (wp_sched_cache_enabled(ctx) && wp_nr_pref_dst_llc(ctx, bal, g))
+		return 0;
 	wp_check_no_busier(ctx, bal, group);
+	wp_record_sg_llc_stats(ctx, bal, g, sum->util);
 	bal->total_load += sum->load;
 	bal->total_capacity += g->capacity;
 	bal->overload |= sum->overload > 0;

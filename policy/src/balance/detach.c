@@ -48,6 +48,8 @@ WP_INLINE int wp_can_migrate_task(struct wp_ctx *ctx, struct wp_lb_env *bal,
 	if (ctx->params.balance_classes &&
 	    (wp_bal_dom(ctx, bal)->flags & WP_SD_SHARE_CPUCAPACITY))
 		return 1;
+	if (wp_migrate_degrades_llc(ctx, bal, task))
+		return 0;
 	/* Cache-hot tasks stay until balancing has failed often enough. */
 	return src->load.clock_task_ns - task->exec_start_ns >= ctx->params.migration_cost_ns ||
 	       lb->nr_balance_failed > wp_bal_dom(ctx, bal)->cache_nice_tries;
@@ -73,6 +75,7 @@ WP_INLINE int wp_take_by_kind(struct wp_ctx *ctx, struct wp_lb_env *bal, const s
 		weight = wp_task_util_est(ctx, task);
 		break;
 	case WP_MIGRATE_TASK:
+	case WP_MIGRATE_LLC_TASK:
 		bal->imbalance--;
 		return 1;
 	default:
@@ -144,6 +147,8 @@ WP_INLINE int wp_need_active_balance(struct wp_ctx *ctx, const struct wp_lb_env 
 	const struct wp_cpu *src = WP_AT(ctx->cpus, bal->src_cpu);
 	const struct wp_cpu *dst = WP_AT(ctx->cpus, bal->this_cpu);
 
+	if (wp_alb_break_llc(ctx, bal) && !wp_asym_active_balance(ctx, bal, dom))
+		return 0;
 #ifndef WP_LIVE
 	if (!ctx->params.balance_classes && wp_asym_active_balance_5_4(ctx, bal))
 		return 1;
@@ -156,7 +161,8 @@ WP_INLINE int wp_need_active_balance(struct wp_ctx *ctx, const struct wp_lb_env 
 		return 1;
 	if (wp_mc_pushes(ctx, bal))
 		return 1;
-	if (bal->migration_type == WP_MIGRATE_MISFIT || wp_asym_active_balance(ctx, bal, dom))
+	if (bal->migration_type == WP_MIGRATE_MISFIT ||
+	    bal->migration_type == WP_MIGRATE_LLC_TASK || wp_asym_active_balance(ctx, bal, dom))
 		return 1;
 	if (ctx->params.balance_classes && bal->migration_type != WP_MIGRATE_TASK)
 		return 0;
@@ -172,7 +178,7 @@ WP_INLINE int wp_balance_failed(struct wp_ctx *ctx, struct wp_lb_env *bal, u32 r
 
 	/* New-idle tries are many, and a misfit task says nothing of the rest: both would make
 	 * balancing ruthless too soon. */
-	if (bal->idle != WP_CPU_NEWLY_IDLE && !wp_misfit_apart(ctx, bal))
+	if (bal->idle != WP_CPU_NEWLY_IDLE && !wp_misfit_apart(ctx, bal) && !bal->llc_pinned)
 		lb->nr_balance_failed++;
 	if (wp_need_active_balance(ctx, bal)) {
 		if (!running_allowed) {
@@ -182,6 +188,7 @@ WP_INLINE int wp_balance_failed(struct wp_ctx *ctx, struct wp_lb_env *bal, u32 r
 		if (!src->balance.active_balance) {
 			src->balance.active_balance = 1;
 			bal->push = 1;
+			bal->push_llc = bal->migration_type == WP_MIGRATE_LLC_TASK;
 		}
 		if (!ctx->params.balance_classes)
 			lb->nr_balance_failed = dom->cache_nice_tries + 1;

@@ -3,10 +3,11 @@
  * How busy a group of CPUs is: one class and a few sums, the same for balancing and for the slow
  * path (docs/rules/balancing.md#group-class; the form since 5.5). A higher class is busier:
  *
- *   has_spare < fully_busy < misfit < smt_balance < asym_packing < imbalanced < overloaded
+ *   has_spare < fully_busy < misfit < smt_balance < asym_packing < imbalanced < llc_balance
+ *   < overloaded
  *
  * A caller clears the sums, adds the group's CPUs, sets what only it knows (misfit, smt_balance,
- * asym_packing) and closes them.
+ * asym_packing, llc_balance) and closes them.
  *
  * Kernel: group_classify(), group_is_overloaded(), group_has_capacity(), adjust_numa_imbalance(),
  *         kernel/sched/fair.c
@@ -36,6 +37,8 @@ WP_INLINE u32 wp_group_classify(const struct wp_sg_lb_stats *s, u32 imbalanced, 
 {
 	if (wp_group_is_overloaded(s, pct))
 		return WP_GROUP_OVERLOADED;
+	if (s->llc_balance)
+		return WP_GROUP_LLC_BALANCE;
 	if (imbalanced)
 		return WP_GROUP_IMBALANCED;
 	if (s->asym_packing)

@@ -94,7 +94,7 @@ WP_INLINE int wp_worth_balancing(struct wp_ctx *ctx, struct wp_lb_env *bal)
 	if (l->group_type == WP_GROUP_OVERLOADED && !wp_load_uneven(ctx, bal))
 		return 0;
 	if (wp_busiest_prefers_sibling(ctx, bal) && l->group_type == WP_GROUP_HAS_SPARE &&
-	    wp_sibling_imbalance(ctx, bal) > 1)
+	    (b->group_type == WP_GROUP_LLC_BALANCE || wp_sibling_imbalance(ctx, bal) > 1))
 		return 1;
 	return b->group_type == WP_GROUP_OVERLOADED || wp_worth_for_idle(ctx, bal);
 }
@@ -159,6 +159,9 @@ WP_INLINE void wp_calculate_imbalance(struct wp_ctx *ctx, struct wp_lb_env *bal)
 	case WP_GROUP_ASYM_PACKING:
 		wp_imbalance_is(bal, WP_MIGRATE_TASK, b->nr_fair);
 		return;
+	case WP_GROUP_LLC_BALANCE:
+		wp_imbalance_is(bal, WP_MIGRATE_LLC_TASK, 1);
+		return;
 	case WP_GROUP_SMT_BALANCE:
 	case WP_GROUP_IMBALANCED:
 		wp_imbalance_is(bal, WP_MIGRATE_TASK, 1);
@@ -202,6 +205,9 @@ WP_INLINE void wp_source_offer(struct wp_ctx *ctx, const struct wp_lb_env *bal, 
 		break;
 	case WP_MIGRATE_TASK:
 		value = c->queue.nr_fair;
+		break;
+	case WP_MIGRATE_LLC_TASK:
+		value = wp_cpu_pref_dst_llc(ctx, bal, cpu);
 		break;
 	default:
 		value = c->queue.misfit_task_load;

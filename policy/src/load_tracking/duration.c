@@ -58,6 +58,7 @@ WP_INLINE void wp_note_executing(struct wp_cpu *c, struct wp_task *task)
 	c->queue.curr_exec_start_ns = c->load.clock_task_ns;
 	c->queue.curr_sleeps = task->sleeps;
 	c->queue.curr_id = task->id;
+	c->queue.curr_mm = task->mm;
 }
 
 /* A fair one does. */

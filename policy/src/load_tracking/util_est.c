@@ -102,7 +102,7 @@ WP_INLINE u32 wp_util_est_faster(const struct wp_ctx *ctx, const struct wp_cpu *
 }
 
 /* The running task has run up to the queue's clock. */
-WP_INLINE void wp_note_run(const struct wp_ctx *ctx, struct wp_cpu *c, struct wp_task *task)
+WP_INLINE void wp_note_run(struct wp_ctx *ctx, struct wp_cpu *c, struct wp_task *task)
 {
 	u64 ran_ns = wp_sub(c->load.clock_task_ns, task->exec_start_ns);
 
@@ -112,6 +112,7 @@ WP_INLINE void wp_note_run(const struct wp_ctx *ctx, struct wp_cpu *c, struct wp
 		c->queue.curr_run_since_woken_ns = task->run_since_woken_ns;
 	}
 	task->exec_start_ns = c->load.clock_task_ns;
+	wp_account_mm_sched(ctx, c, task, ran_ns);
 }
 
 /* Demand of a CPU. */

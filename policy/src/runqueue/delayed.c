@@ -31,6 +31,7 @@ WP_INLINE int wp_set_delayed(struct wp_ctx *ctx, struct wp_task *task, u64 now_n
 	c->queue.h_nr_delayed++;
 	wp_no_current(c);
 	task->running = 0;
+	wp_pref_llc_running(ctx, task, 0 - 1u);
 	task->sched_delayed = 1;
 	if (!ctx->params.util_est_before_update)
 		wp_util_est_update(ctx, c, task);
@@ -52,6 +53,7 @@ WP_INLINE int wp_requeue_delayed_entity(struct wp_ctx *ctx, struct wp_task *task
 	if (wp_update_cfs_rq_load_avg(ctx, c))
 		result = wp_cpufreq_update_util(ctx, c, now_ns);
 	task->sched_delayed = 0;
+	wp_pref_llc_running(ctx, task, 1);
 	c->queue.h_nr_delayed--;
 	c->queue.nr_fair++;
 	return result;
@@ -67,6 +69,7 @@ WP_INLINE int wp_finish_delayed_dequeue_entity(struct wp_ctx *ctx, struct wp_tas
 	wp_update_load_avg_se(ctx, c, task, wp_rq_clock_pelt(ctx, c));
 	if (wp_update_cfs_rq_load_avg(ctx, c))
 		result = wp_cpufreq_update_util(ctx, c, now_ns);
+	wp_account_llc_dequeue(ctx, task);
 	task->sched_delayed = 0;
 	task->on_rq = 0;
 	c->queue.h_nr_delayed--;

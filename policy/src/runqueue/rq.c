@@ -149,6 +149,7 @@ WP_INLINE void wp_account_enqueue(struct wp_ctx *ctx, struct wp_cpu *c, struct w
 	WP_ADD(&c->queue.nr_fair, 1u);
 	wp_note_overload(ctx, c);
 	wp_idle_policy_enqueue(c, task);
+	wp_account_llc_enqueue(ctx, task);
 	if (WP_NOT_LIVE(ctx->params.util_est_after_freq))
 		wp_util_est_enqueue(ctx, c, task);
 	if (!(flags & WP_Q_NEW) || WP_NOT_LIVE(ctx->params.overutilized_new))
@@ -161,6 +162,7 @@ WP_INLINE void wp_account_dequeue(struct wp_ctx *ctx, struct wp_cpu *c, struct w
 {
 	WP_ADD(&c->queue.nr_fair, 0 - 1u);
 	wp_idle_policy_dequeue(c, task);
+	wp_account_llc_dequeue(ctx, task);
 	if (task->running)
 		wp_no_current(c);
 	task->on_rq = 0;
@@ -535,6 +537,7 @@ WP_INLINE int wp_tick_end(struct wp_ctx *ctx, struct wp_cpu *c, u32 cpu, int sur
 WP_INLINE int wp_tick_marks(struct wp_ctx *ctx, struct wp_cpu *c, const struct wp_task *task,
 			    u64 now_ns)
 {
+	wp_task_tick_cache(ctx, task, now_ns);
 	wp_update_misfit_status(ctx, c, task);
 	wp_check_update_overutilized_status(ctx, c);
 	return wp_tick_end(ctx, c, task->cpu, wp_surplus(ctx, task->cpu), now_ns);

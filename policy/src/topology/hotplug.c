@@ -92,6 +92,9 @@ WP_FN int wp_domains_rebuilt(struct wp_ctx *ctx WP_NONNULL, u64 now_ns)
 		if (wp_in_nohz(ctx, i))
 			WP_AT(ctx->cpus, c->topo.llc_id)->idle.nr_busy_cpus--;
 	}
+#ifdef WP_SCHED_CACHE
+	wp_sched_cache_domains(ctx);
+#endif
 	wp_mc_rebuilt(ctx, now_ns);
 	WP_FOR(i, ctx->nr_groups, WP_MAX_GROUPS) {
 		struct wp_sched_group *g = WP_AT(ctx->groups, i);

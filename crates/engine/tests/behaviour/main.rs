@@ -44,6 +44,7 @@ mod random;
 mod same_behaviour;
 mod sanity;
 mod scale;
+mod sched_cache;
 mod sched_ext;
 mod sched_mc;
 mod short;

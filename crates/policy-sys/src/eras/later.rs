@@ -180,6 +180,7 @@ pub(super) fn linux_7_3() -> wp_params {
         idlest_allowed: 1,
         sis_asym: sys::WP_SIS_ASYM_LIMITED,
         prefer_sibling: sys::WP_SIBLING_ALL,
+        sched_cache: 1, // 7.2
         idle_policy_apart: 1,
         eevdf_form: sys::WP_EEVDF_73,
         hrtick: sys::WP_HRTICK_AUTO,
@@ -206,6 +207,7 @@ pub(super) fn wakeplace() -> wp_params {
     let mut p = wp_params {
         queue: sys::WP_QUEUE_LIVE,
         nohz_balance: 0,
+        sched_cache: 0, // the live scheduler does not know of processes
         power_policy: sys::WP_POWER_BY_MODE,
         power_prev_first: 1,
         power_new_spread: 1,

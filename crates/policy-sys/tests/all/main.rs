@@ -40,6 +40,7 @@ mod power_policy;
 mod queue;
 mod queue_sleepers;
 mod queue_walk;
+mod sched_cache;
 mod sched_mc;
 mod sched_mc_later;
 mod short_names;

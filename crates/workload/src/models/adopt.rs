@@ -29,6 +29,7 @@ struct Offsets {
     counters: u32,
     sets: u32,
     groups: u32,
+    processes: u32,
     /// Of each series of the program; equal ones of two programs are one.
     series: Vec<u32>,
 }
@@ -63,6 +64,7 @@ pub(super) fn adopt(
         counters: into.shared.counters.len() as u32,
         sets: into.shared.sets.len() as u32,
         groups: into.groups.len() as u32,
+        processes: into.nr_processes(),
         series: program
             .series
             .into_iter()
@@ -193,6 +195,7 @@ fn place_of(all: &mut Vec<Series>, series: Series) -> u32 {
 fn started_by_fork(task: TaskScript, name: &str, joined: u32, offsets: &Offsets) -> TaskScript {
     let first = is_first(&task);
     let mut task = task;
+    task.attributes.process = task.attributes.process.map(|own| own + offsets.processes);
     if let Some(WorkingSet::Shared { set }) = &mut task.attributes.working_set {
         *set += offsets.sets;
     }

@@ -146,6 +146,14 @@ impl Builder {
         self.0.duration_ns = Some(duration_ns);
     }
 
+    /// The workload; its tasks are threads of one process.
+    pub(crate) fn finish_as_process(mut self) -> Workload {
+        for task in &mut self.0.tasks {
+            task.attributes.process = Some(0);
+        }
+        self.0
+    }
+
     /// The workload.
     pub(crate) fn finish(self) -> Workload {
         self.0

@@ -147,7 +147,7 @@ impl Model for Cyclictest {
         }
         builder.duration(self.time_ns);
         builder.start(0, StartLine::Each);
-        let mut workload = builder.finish();
+        let mut workload = builder.finish_as_process();
         workload.cpu_dma_latency_us = self.held.then_some(0);
         Ok(workload)
     }

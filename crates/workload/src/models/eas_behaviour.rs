@@ -237,6 +237,6 @@ impl Model for EasBehaviour {
         if !self.spread {
             builder.start(begin_ns(seed), StartLine::Barrier);
         }
-        Ok(builder.finish())
+        Ok(builder.finish_as_process())
     }
 }

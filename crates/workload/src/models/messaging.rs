@@ -187,6 +187,9 @@ impl Model for Messaging {
         }
         builder.duration(TO_ITS_END_NS);
         builder.start(begin_ns(seed), StartLine::Creator { sync: true });
-        Ok(builder.finish())
+        Ok(match self.processes {
+            true => builder.finish(),
+            false => builder.finish_as_process(),
+        })
     }
 }

@@ -210,6 +210,15 @@ impl Oltp {
     }
 }
 
+/// Processes: the database, and who asks it.
+const SERVER: u32 = 0;
+const CLIENTS: u32 = 1;
+
+fn of_process(process: u32, mut task: TaskScript) -> TaskScript {
+    task.attributes.process = Some(process);
+    task
+}
+
 impl Model for Oltp {
     /// The scripts: the log's writer, then each client with its server thread.
     fn expand(
@@ -226,7 +235,7 @@ impl Model for Oltp {
             written: builder.condition("the log is written".to_owned()),
             latency: builder.series(sysbench_latency(self.warm_up_ns)),
         };
-        builder.task(self.log_writer(seed, database));
+        builder.task(of_process(SERVER, self.log_writer(seed, database)));
         for index in 0..self.clients {
             let (client, server) = (format!("client-{index}"), format!("server-{index}"));
             // Both need the numbers: a stream of the pair.
@@ -237,8 +246,10 @@ impl Model for Oltp {
                 ask: builder.channel(format!("{client} to {server}"), Carrier::Unix),
                 ack: builder.channel(format!("{server} to {client}"), Carrier::Unix),
             };
-            builder.task(self.client(client, seed, &session, database.latency));
-            builder.task(self.server(server, seed, &session, database));
+            let client = self.client(client, seed, &session, database.latency);
+            builder.task(of_process(CLIENTS, client));
+            let server = self.server(server, seed, &session, database);
+            builder.task(of_process(SERVER, server));
         }
         builder.count(self.warm_up_ns, [per_second()]);
         Ok(builder.finish())

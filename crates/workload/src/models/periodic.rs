@@ -136,7 +136,7 @@ impl Periodic {
                 realtime,
                 io_wait: values.word("sleep", [("timer", false), ("io", true)])?,
                 wake_here: values.word("wake", [("free", false), ("here", true)])?,
-                working_set: None,
+                ..Attributes::default()
             },
             slice_ns: values.optional("slice", slice)?,
             uclamp: uclamp(argument, &values)?,
@@ -215,7 +215,7 @@ impl Model for Periodic {
         if self.offset.is_none() {
             builder.start(begin_ns(seed), StartLine::Barrier);
         }
-        let mut workload = builder.finish();
+        let mut workload = builder.finish_as_process();
         workload.calibration = self.calibration;
         workload.groups = self.groups.expand(self.n);
         Ok(workload)

@@ -261,7 +261,7 @@ impl Model for Schbench {
             builder.count(self.warm_up_ns, [per_second()]);
         }
         builder.duration(self.time_ns);
-        Ok(builder.finish())
+        Ok(builder.finish_as_process())
     }
 }
 

@@ -139,6 +139,6 @@ impl Model for SpecJbb {
             builder.task(self.collector(index, collection));
         }
         builder.count(self.warm_up_ns, [per_second()]);
-        Ok(builder.finish())
+        Ok(builder.finish_as_process())
     }
 }

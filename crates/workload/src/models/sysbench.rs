@@ -145,6 +145,6 @@ impl Frame {
             self.builder.task(task);
         }
         self.builder.duration(TO_ITS_END_NS);
-        self.builder.finish()
+        self.builder.finish_as_process()
     }
 }

@@ -91,6 +91,6 @@ impl Model for SysbenchFileio {
         }
         builder.count(0, [events_total(), per_second()]);
         builder.duration(TO_ITS_END_NS);
-        Ok(builder.finish())
+        Ok(builder.finish_as_process())
     }
 }

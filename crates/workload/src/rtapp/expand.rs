@@ -8,7 +8,6 @@ use super::places::Cpus;
 use super::scheduling::Set;
 use super::steps::{NOTHING, Step};
 use super::template::{Phase as TemplatePhase, Task, Template};
-use crate::MachineFacts;
 use crate::deadline;
 use crate::error::{Fault, WorkloadError};
 use crate::script::{
@@ -16,6 +15,7 @@ use crate::script::{
     Workload,
 };
 use crate::stream::Stream;
+use crate::{Attributes, MachineFacts};
 use std::collections::BTreeMap;
 
 /// Makes the scripts, if the machine has the CPUs they name, with the file's own deadlines or
@@ -148,7 +148,10 @@ impl Expansion {
         TaskScript {
             nice: initial.nice,
             policy: initial.policy,
-            attributes: initial.attributes,
+            attributes: Attributes {
+                process: Some(0),
+                ..initial.attributes
+            },
             cpus: task.cpus.as_ref().map(|cpus| cpus.list.clone()),
             slice_ns: initial.slice_ns,
             uclamp_min: initial.uclamp_min,

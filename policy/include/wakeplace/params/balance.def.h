@@ -54,6 +54,26 @@ WP_SWITCH(load_idx, LIVE_HAS("off"), RUN, "off", "docs/rules/signals.md#load-for
 	"balancing compares loads smoothed over ticks, too (cpu_load[], to 5.1)")
 WP_SWITCH(asym_packing, BOTH, RUN, "off", "docs/rules/balancing.md#class-order",
 	"SD_ASYM_PACKING: fill CPUs of higher priority first; before 5.5: of lower number")
+/* Cache-aware scheduling, with the names of /sys/kernel/debug/sched/llc_balancing. */
+WP_SWITCH(sched_cache, SIMULATOR, ANYTIME, "off", "docs/rules/cache-aware.md#preferred-llc",
+	"the threads of a process prefer one last-level cache, and balancing brings them there "
+	"(SCHED_CACHE, 7.2)")
+WP_RANGE(llc_aggr_tolerance, 0, 100, SIMULATOR, ANYTIME, "1",
+	"docs/rules/cache-aware.md#tolerance",
+	"sched_cache: how far a process may exceed a cache; 0: no aggregation; 1: as many "
+	"running threads as cores, a footprint of its size; 100: any")
+WP_AUTO(llc_epoch_period, 1, 100000, SIMULATOR, ANYTIME, "auto",
+	"docs/rules/cache-aware.md#occupancy",
+	"sched_cache: ticks after which run times count half; auto: HZ / 100")
+WP_RANGE(llc_epoch_affinity_timeout, 0, 100000, SIMULATOR, ANYTIME, "5",
+	"docs/rules/cache-aware.md#preferred-llc",
+	"sched_cache: a process that was not scanned for more epochs prefers no cache")
+WP_RANGE(llc_imb_pct, 0, 1000, SIMULATOR, ANYTIME, "20", "docs/rules/cache-aware.md#llc-mig",
+	"sched_cache: the preferred cache may be so much busier than another, percent")
+WP_RANGE(llc_overaggr_pct, 0, 100, SIMULATOR, ANYTIME, "50",
+	"docs/rules/cache-aware.md#llc-mig",
+	"sched_cache: a cache is busy from this utilisation on, percent; half as much again "
+	"without SMT")
 WP_AUTO(reclaim_distance, 10, 255, BOTH, RUN, "30", "docs/rules/domains.md#domain-constants",
 	"largest node distance for forks, execs and wake_affine(); auto = the machine's")
 

@@ -98,6 +98,9 @@ impl Model<'_> {
             self.offer_tasks(m, &mut balance, cpu, idle);
             let running = m.current(CpuId(balance.src_cpu()));
             let may_go = running.is_some_and(|task| self.tasks[task].may_use(cpu.0));
+            if let Some(task) = running.filter(|task| !self.classes.is_class(*task)) {
+                self.core.balance_running(&mut balance, &self.tasks[task]);
+            }
             // The live scheduler finds out when it tries to push.
             let allowed = self.home.dispatches() || may_go;
             step = self.core.balance_end(&mut balance, allowed);
@@ -106,7 +109,11 @@ impl Model<'_> {
             self.send(
                 m,
                 CpuId(balance.src_cpu()),
-                Message::Push { to: cpu, level },
+                Message::Push {
+                    to: cpu,
+                    level,
+                    llc: balance.push_llc(),
+                },
             );
         }
         let moved = balance.moved();
@@ -289,9 +296,10 @@ impl Model<'_> {
         cpu: CpuId,
         to: CpuId,
         level: u32,
+        llc: bool,
     ) {
         let to_online = m.is_online(to); // it may have left meanwhile
-        let task = self.pushed(m, cpu, to).filter(|_| to_online);
+        let task = self.pushed(m, cpu, to, llc).filter(|_| to_online);
         if let Some(task) = task {
             self.move_task(m, task, to, MigrateCause::Active);
             self.cpus[cpu].reschedule = true;

@@ -24,8 +24,9 @@ pub(super) enum Message {
     NohzBalance,
     /// Decay the signals of all idle CPUs.
     NohzStats,
-    /// Push the running task to another CPU (`level` of that CPU's domains).
-    Push { to: CpuId, level: u32 },
+    /// Push the running task to another CPU (`level` of that CPU's domains); `llc`: only one that
+    /// prefers its cache.
+    Push { to: CpuId, level: u32, llc: bool },
     /// The tick, kept running in idle.
     Tick,
     /// The live scheduler's timer for idle CPUs.

@@ -93,6 +93,7 @@ impl Model<'_> {
             self.home.detach_task(child, cpu);
         }
         self.note_choice(m, child, Some(parent), &ask, choice, PlacementKind::Fork);
+        self.core.thread_begins(&self.tasks[child]);
         self.core.task_new(&mut self.tasks[child], cpu.0, m.now());
         self.activate_task(m, child, cpu, true);
         self.wait_for_line(m, cpu, here, child);

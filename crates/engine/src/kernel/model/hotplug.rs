@@ -151,7 +151,7 @@ impl Model<'_> {
                     let now = m.now();
                     m.push(now, Event::Timer { task });
                 }
-                Message::Push { to, level } => {
+                Message::Push { to, level, .. } => {
                     self.core.active_balance_end(cpu.0, to.0, level, false);
                 }
                 Message::Device { .. } | Message::IdleTimer | Message::SchedExtTimer(_) => {

@@ -26,6 +26,7 @@ mod line;
 mod lines;
 mod live;
 mod ondemand;
+mod processes;
 mod queues;
 mod report;
 mod run;
@@ -123,13 +124,14 @@ impl<'a> Model<'a> {
         ops: Option<&'a mut dyn SchedExtOps>,
     ) -> Self {
         let facts = machine.facts_of_run(platform, policy);
-        let (core, shares) = settled(&facts, policy, workload, options);
+        let (mut core, shares) = settled(&facts, policy, workload, options);
         let kthreads = Kthreads::new(platform, options);
         let own = task::task_states(workload, &kthreads);
         let tasks = task::core_tasks(workload, &own, &kthreads, machine.nr_cpus);
         let mut home = AnyHome::new(&core, policy, machine, &shares, ops);
         home.add_tasks(&own, &workload.tasks, &tasks);
         add_ext_threads(&mut home, workload, &kthreads, &own, &tasks);
+        processes::add_processes(&mut core, &home, platform, workload);
         let ticks = Ticks::new(policy, machine, options);
         let cpu = |states: &Vec<_>| Cpu::new(ticks.governor(states));
         Self {

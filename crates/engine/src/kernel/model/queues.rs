@@ -266,8 +266,11 @@ impl<'a> Model<'a> {
         m: &Mechanics<'_, O>,
         cpu: CpuId,
         to: CpuId,
+        llc: bool,
     ) -> Option<TaskId> {
-        let allowed = |t: &TaskId| self.tasks[*t].may_use(to.0) && !self.classes.is_class(*t);
+        let wanted = |task| !llc || self.core.prefers_llc_of(&self.tasks[task], to.0);
+        let allowed =
+            |t: &TaskId| self.tasks[*t].may_use(to.0) && !self.classes.is_class(*t) && wanted(*t);
         let recency = |task: &TaskId| self.own[*task].recency;
         let current = m.current(cpu).filter(allowed);
         if self.home.dispatches() {

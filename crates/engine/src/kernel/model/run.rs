@@ -64,6 +64,7 @@ impl Model<'_> {
     ) {
         let wait = self.leave_cpu(m, cpu, task, true);
         self.core.task_exit(&mut self.tasks[task]);
+        self.core.thread_ends(&self.tasks[task]);
         m.gone(task);
         self.after_leaving(m, cpu, wait);
         self.exit_ext_task(m, task);

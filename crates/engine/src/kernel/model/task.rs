@@ -43,6 +43,10 @@ pub(crate) struct TaskState {
     pub(super) uclamp: [Option<u16>; 2],
     /// Its group, also while it is above the fair class, which has none.
     pub(super) group: Option<u32>,
+    /// A thread of the kernel's own, which has no process.
+    pub(super) of_kernel: bool,
+    /// Its process, if that has several threads.
+    pub(super) process: Option<u32>,
     /// Its wakers ask for their own CPU.
     pub(super) wake_here: bool,
     /// The CPU whose timer ends its sleep.
@@ -66,6 +70,8 @@ impl TaskState {
             realtime: None,
             uclamp: [None; 2],
             group: None,
+            of_kernel: false,
+            process: None,
             wake_here: false,
             timer_cpu: CpuId(0),
             recency: 0,
@@ -78,6 +84,7 @@ impl TaskState {
     /// A thread of a script.
     pub(super) fn of_script(script: &TaskScript) -> Self {
         Self {
+            process: script.attributes.process,
             wake_here: script.attributes.wake_here,
             realtime: script.attributes.realtime,
             uclamp: [script.uclamp_min, script.uclamp_max],
@@ -91,6 +98,7 @@ pub(super) fn task_states(workload: &Workload, kthreads: &Kthreads) -> Vec<TaskS
     let plain = || TaskState::new(0, FairPolicy::Other);
     let of_kernel = kthreads.realtimes().map(|realtime| TaskState {
         realtime,
+        of_kernel: true,
         ..plain()
     });
     let scripts = workload.tasks.iter().map(TaskState::of_script);
@@ -114,6 +122,9 @@ pub(super) fn core_task(
     let weight = task_weight(state.nice, state.policy);
     let mut task = Task::new(index + 1, weight, cpu.0, cpus, nr_cpus);
     task.raw_mut().idle_policy = u32::from(state.policy == FairPolicy::Idle);
+    if !state.of_kernel {
+        task.set_process(state.process);
+    }
     if state.realtime.is_none() {
         task.set_group(state.group.map(|group| group as usize)); // other classes have no groups
     }

@@ -157,7 +157,7 @@ impl Model<'_> {
             Message::Preempt => self.end_turn(cpu),
             Message::NohzBalance => self.nohz_balance(m, cpu),
             Message::NohzStats => self.nohz_stats(m, cpu),
-            Message::Push { to, level } => self.push_running(m, cpu, to, level),
+            Message::Push { to, level, llc } => self.push_running(m, cpu, to, level, llc),
             Message::Tick => self.idle_tick(m, cpu),
             Message::IdleTimer => self.idle_turn(m, cpu),
             Message::Arrived => self.look_for_work(m, cpu),

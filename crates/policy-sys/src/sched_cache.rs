@@ -1,0 +1,129 @@
+//! Processes with several threads, for cache-aware scheduling
+//! (`policy/include/wakeplace/sched_cache.h`): their memory, and how many threads they have.
+
+use crate::core::{Core, zeroed_box};
+use crate::sys;
+use crate::task::Task;
+use std::alloc::{Layout, alloc_zeroed, dealloc, handle_alloc_error};
+use std::ptr::NonNull;
+
+/// What is kept of processes. The context has its address, so it stays where it is.
+#[derive(Debug)]
+pub(crate) struct Processes {
+    all: *mut sys::wp_sched_cache,
+    first: NonNull<sys::wp_mm>,
+    nr: usize,
+}
+
+// SAFETY: the memory is the core's alone, as a box would be.
+unsafe impl Send for Processes {}
+// SAFETY: a shared core only reads.
+unsafe impl Sync for Processes {}
+
+impl Drop for Processes {
+    fn drop(&mut self) {
+        // SAFETY: made by `Box::into_raw` and `alloc_zeroed` in `new`, and dropped once.
+        unsafe {
+            drop(Box::from_raw(self.all));
+            dealloc(self.first.as_ptr().cast(), layout(self.nr));
+        }
+    }
+}
+
+fn layout(nr: usize) -> Layout {
+    Layout::array::<sys::wp_mm>(nr).expect("as many processes as tasks")
+}
+
+impl Processes {
+    /// `nr`: at least one.
+    fn new(nr: usize) -> Self {
+        // SAFETY: the layout has a size; all-zero bytes are a valid process.
+        let first = unsafe { alloc_zeroed(layout(nr)) }.cast::<sys::wp_mm>();
+        let Some(first) = NonNull::new(first) else {
+            handle_alloc_error(layout(nr));
+        };
+        let mut all = zeroed_box::<sys::wp_sched_cache>();
+        all.mms = first.as_ptr().expose_provenance() as u64;
+        all.nr_mms = nr as u32;
+        Self {
+            all: Box::into_raw(all),
+            first,
+            nr,
+        }
+    }
+
+    fn process_mut(&mut self, index: usize) -> &mut sys::wp_mm {
+        assert!(index < self.nr, "no such process");
+        // SAFETY: within the allocation, whose exclusive borrow this is.
+        unsafe { self.first.add(index).as_mut() }
+    }
+}
+
+impl Core {
+    /// The run has processes with several threads (`Task::set_process`), each with a main thread
+    /// that waits for the others. `footprints`: bytes that NUMA balancing counts for each, 0 =
+    /// unknown; `llc_bytes`: size of a last-level cache, 0 = unknown. Before the first event.
+    pub fn add_processes(&mut self, footprints: &[u64], llc_bytes: u64) {
+        if footprints.is_empty() {
+            return;
+        }
+        let mut processes = Processes::new(footprints.len());
+        for (index, bytes) in footprints.iter().enumerate() {
+            let process = processes.process_mut(index);
+            process.footprint = *bytes;
+            process.nr_threads = 1;
+        }
+        // SAFETY: the memory is live and exclusive.
+        for cache in unsafe { &mut (*processes.all).llc } {
+            cache.bytes = llc_bytes;
+        }
+        self.state_mut().sched_cache = processes.all.expose_provenance() as u64;
+        self.processes = Some(processes);
+        // SAFETY: the context and the memory that it has the address of are live and exclusive.
+        unsafe { sys::wp_sched_cache_init(self.ctx_mut()) };
+    }
+
+    fn process_of(&mut self, task: &Task) -> Option<&mut sys::wp_mm> {
+        let index = (task.0.mm as usize).checked_sub(1)?;
+        let processes = self.processes.as_mut()?;
+        (index < processes.nr).then(|| processes.process_mut(index))
+    }
+
+    /// A thread of a process exists from now on.
+    pub fn thread_begins(&mut self, task: &Task) {
+        if let Some(process) = self.process_of(task) {
+            process.nr_threads += 1;
+        }
+    }
+
+    /// It is gone for good.
+    pub fn thread_ends(&mut self, task: &Task) {
+        if let Some(process) = self.process_of(task) {
+            process.nr_threads -= 1;
+        }
+    }
+
+    /// A process, to look at or to build a situation by hand.
+    ///
+    /// # Panics
+    /// If there is no such process.
+    pub fn process_raw(&mut self, index: usize) -> &mut sys::wp_mm {
+        (self.processes.as_mut().expect("added")).process_mut(index)
+    }
+
+    /// What is kept of caches and CPUs, likewise.
+    ///
+    /// # Panics
+    /// Without processes.
+    pub fn sched_cache_raw(&mut self) -> &mut sys::wp_sched_cache {
+        // SAFETY: live, and exclusive by the borrow of the core.
+        unsafe { &mut *self.processes.as_ref().expect("added").all }
+    }
+
+    /// Does the task prefer the last-level cache of a CPU, or does nobody ask?
+    #[must_use]
+    pub fn prefers_llc_of(&self, task: &Task, cpu: u32) -> bool {
+        // SAFETY: reads both only.
+        unsafe { sys::wp_prefers_llc_of(self.state(), &raw const task.0, cpu) != 0 }
+    }
+}
