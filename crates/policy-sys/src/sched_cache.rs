@@ -1,5 +1,7 @@
 //! Processes with several threads, for cache-aware scheduling
 //! (`policy/include/wakeplace/sched_cache.h`): their memory, and how many threads they have.
+//!
+//! Tests: crates/policy-sys/tests/all/sched_cache.rs
 
 use crate::core::{Core, zeroed_box};
 use crate::sys;
