@@ -1,7 +1,7 @@
 //! What a study promised: per case and goal the best feature, what is kept of it, what is lost
 //! (studies/README.md).
 //!
-//! Tests: crates/report/src/study/tests.rs::promises_and_tradeoffs_are_tables
+//! Tests: crates/report/src/study/tests.rs::promises_are_a_table
 
 use super::power_of_case;
 use crate::phrase::title;

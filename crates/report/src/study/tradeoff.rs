@@ -1,7 +1,7 @@
 //! Energy against latency over all cases: geometric means, and where a rival beats ours
 //! (studies/README.md).
 //!
-//! Tests: crates/report/src/study/tests.rs::promises_and_tradeoffs_are_tables
+//! Tests: crates/report/src/study/tests.rs::tradeoffs_are_a_table
 
 use crate::phrase::title;
 use crate::{Align, Cell, Format, Style, Table, number};
