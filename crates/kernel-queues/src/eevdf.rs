@@ -262,6 +262,15 @@ impl EevdfQueue {
         None
     }
 
+    /// One leaves that may not run for a while, whatever it has had: it is not delayed.
+    pub(crate) fn leave(&mut self, params: &EevdfParams, id: u32) -> Entity {
+        self.update(params);
+        match self.current() {
+            Some(current) if current == id => self.remove_current(params, Arrival::Woken),
+            _ => self.remove(params, self.position(id), Arrival::Woken),
+        }
+    }
+
     /// A queued task has another slice from its next request on.
     pub(crate) fn set_own_slice(&mut self, task: u32, slice_ns: Option<u64>) {
         let queued = self.waiting.iter_mut().chain(&mut self.current);
@@ -418,15 +427,16 @@ impl EevdfQueue {
 
     /// Should `task`, just queued, run at once?
     pub(crate) fn preempts(&mut self, params: &EevdfParams, task: u32) -> bool {
-        self.preempts_as(params, task, None)
+        self.preempts_as(params, task, preempts_by_policy)
     }
 
-    /// The same for one that stands for a task of another policy.
+    /// The same. `by_policy`: what policies say of the running one and `task`, if the times do not
+    /// decide.
     pub(crate) fn preempts_as(
         &mut self,
         params: &EevdfParams,
         task: u32,
-        policy: Option<FairPolicy>,
+        by_policy: impl FnOnce(FairPolicy, FairPolicy) -> Option<bool>,
     ) -> bool {
         self.update(params);
         if self.resched {
@@ -439,8 +449,7 @@ impl EevdfQueue {
             return false;
         }
         let woken = self.waiting[self.position(task)].1;
-        let policy = policy.unwrap_or(woken.policy);
-        if let Some(preempts) = preempts_by_policy(current.policy, policy) {
+        if let Some(preempts) = by_policy(current.policy, woken.policy) {
             if preempts {
                 self.unprotect(params); // nor is it picked again for that
             }

@@ -1,5 +1,6 @@
 //! What the user asked for: a file or a model, validated but not yet expanded.
 use crate::error::WorkloadError;
+use crate::limits;
 use crate::models::{self, Model, ModelInfo};
 use crate::rtapp::template::Template;
 use crate::{
@@ -106,6 +107,7 @@ impl Spec {
         if let Some(deadlines) = &self.deadlines {
             deadlines.apply(&mut workload)?;
         }
+        limits::apply_cpusets(&mut workload)?;
         if let Some(jitter) = self.jitter {
             jitter.apply(&mut workload, seed);
         }

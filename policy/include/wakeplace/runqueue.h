@@ -60,7 +60,7 @@ struct wp_task {
 	u64 dur_start_ns; /* ... by then at the last sample of dur_avg_ns */
 	u64 dur_avg_ns;   /* average run between two sleeps; 0: unknown */
 	u32 sleeps;       /* how often it fell asleep */
-	u32 pad;
+	u32 group_idle; /* task_group.h: a group around it has cpu.idle */
 	u64 allowed[WP_MASK_WORDS];
 };
 
@@ -218,7 +218,8 @@ enum wp_queue_flags {
 	WP_Q_SLEEP = 1 << 2,
 	WP_Q_DELAY = 1 << 3,    /* with a sleep: its queue keeps it */
 	WP_Q_IOWAIT = 1 << 4,   /* the sleep that ends waited for I/O */
-	WP_Q_THROTTLE = 1 << 5, /* deadline: leaves or joins because of its budget, stays active */
+	/* leaves or joins because of its budget or its group's, stays active */
+	WP_Q_THROTTLE = 1 << 5,
 };
 
 /* rq.c: events of tasks and run queues */

@@ -68,6 +68,8 @@ pub(super) fn linux_6_2() -> wp_params {
         cfs_slice_limit: 1, // 79ba1e607d68, in 6.2
         cfs_idle_credit: 1,
         teo: sys::WP_TEO_6_1,
+        group_burst: 1, // f4183717b370, in 5.14
+        group_idle: 1,  // 304000390f88, in 5.15
         ..linux_5_0()
     };
     set_asym_capacity(&mut p, 0); // the rules of 2016 have successors, but for these two
@@ -120,6 +122,7 @@ pub(super) fn linux_7_3() -> wp_params {
         eevdf_form: sys::WP_EEVDF_73,
         hrtick: sys::WP_HRTICK_AUTO,
         teo: sys::WP_TEO_7_3,
+        throttle_on_return: 1, // e1fad12dcb66, in 6.18
         ..linux_6_12()
     };
     set_energy_aware(&mut p, 4);

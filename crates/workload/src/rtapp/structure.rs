@@ -2,6 +2,7 @@
 //! rt-app's own microseconds (32 bits, signed) unless the name says otherwise.
 use crate::deadline::Declared;
 pub use crate::error::Position;
+use crate::limits;
 use crate::script::TimerMode;
 
 /// A whole file.
@@ -13,6 +14,8 @@ pub struct Structure {
     pub resources: Vec<Resource>,
     /// Chains with deadlines, which rt-app does not read.
     pub(crate) deadlines: Vec<Declared>,
+    /// Limits of groups, which rt-app does not read.
+    pub(crate) groups: Vec<limits::Declared>,
     /// The tasks, in order.
     pub tasks: Vec<Task>,
 }

@@ -263,7 +263,10 @@ impl<'a> Model<'a> {
         cpu: CpuId,
         to: CpuId,
     ) -> Option<TaskId> {
-        let allowed = |t: &TaskId| self.tasks[*t].may_use(to.0) && !self.classes.is_class(*t);
+        let allowed = |t: &TaskId| {
+            let fair = self.tasks[*t].may_use(to.0) && !self.classes.is_class(*t);
+            fair && self.may_pull(*t, cpu.0, to.0)
+        };
         let recency = |task: &TaskId| self.own[*task].recency;
         let current = m.current(cpu).filter(allowed);
         if self.home.dispatches() {
