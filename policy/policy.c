@@ -171,4 +171,6 @@
 #include "src/runqueue/rq.c"
 #ifndef WP_LIVE
 #include "src/runqueue/task_group.c"
+#include "src/runqueue/group_throttle.c"
+#include "src/runqueue/group_bandwidth.c"
 #endif

@@ -16,7 +16,9 @@ use thiserror::Error;
 use wakeplace_platform::{Cpu, Platform};
 use wakeplace_policy_sys::sys::{WP_PELT_CLOCK, WP_QUEUE_LIVE, WP_TEO_NONE};
 use wakeplace_policy_sys::{Core, MachineError, Policy};
-use wakeplace_workload::{Calibration, PolicyChange, RealTime, TaskScript, Workload, time};
+use wakeplace_workload::{
+    Calibration, GroupLimits, PolicyChange, RealTime, TaskScript, Workload, time,
+};
 
 /// Powers that the energy model takes, uW (`EM_MAX_POWER`).
 const EM_POWER_UW: std::ops::RangeInclusive<u32> = 1..=64_000_000;
@@ -217,6 +219,36 @@ pub enum RunError {
         /// How many.
         groups: usize,
     },
+    /// Limits that only a kernel's own queues keep.
+    #[error(
+        "a sched_ext scheduler has the tasks: nothing keeps cpu.max of task group `{group}` of \
+         workload `{workload}`; expected a policy without a scheduler, or no cpu.max"
+    )]
+    NoBandwidth {
+        /// The workload's name.
+        workload: String,
+        /// The group.
+        group: String,
+    },
+    /// A file of a group that the kernel's version lacks.
+    #[error(
+        "policy `{policy}`: its kernel has no {file} ({since}), which workload `{workload}` sets \
+         for task group `{group}`; expected a later kernel{switch}"
+    )]
+    NoGroupFile {
+        /// The policy's name.
+        policy: String,
+        /// The workload's name.
+        workload: String,
+        /// The group.
+        group: String,
+        /// The file.
+        file: &'static str,
+        /// Since when there is one.
+        since: &'static str,
+        /// The parameter that gives it to the policy.
+        switch: String,
+    },
     /// Shares for a group that the workload lacks.
     #[error("model.shares: workload `{workload}` has no task group `{group}`; {known}")]
     NoSuchGroup {
@@ -412,6 +444,43 @@ fn check_em_scale(platform: &Platform, scale: &EmScale) -> Result<(), RunError> 
     }
 }
 
+/// The files of groups that not all kernels have: their names, since when, the parameter that says
+/// so, and whether a group uses one.
+type GroupFile = (
+    &'static str,
+    &'static str,
+    &'static str,
+    fn(&GroupLimits) -> bool,
+);
+const GROUP_FILES: [GroupFile; 3] = [
+    ("cpu.max.burst", "5.14", "group_burst", |limits| {
+        limits.bandwidth.is_some_and(|max| max.burst_ns > 0)
+    }),
+    ("cpu.idle", "5.15", "group_idle", |limits| limits.idle),
+    ("cpu.uclamp.min and .max", "5.4", "uclamp", |limits| {
+        limits.uclamp_min.is_some() || limits.uclamp_max.is_some()
+    }),
+];
+
+fn check_group_files(policy: &Policy, workload: &Workload) -> Result<(), RunError> {
+    let params = policy.core_params();
+    let has = [params.group_burst, params.group_idle, params.uclamp];
+    for ((file, since, key, uses), has) in GROUP_FILES.into_iter().zip(has) {
+        let group = workload.groups.iter().find(|group| uses(&group.limits));
+        if let Some(group) = group.filter(|_| has == 0) {
+            return Err(RunError::NoGroupFile {
+                policy: policy.name().to_owned(),
+                workload: workload.name.clone(),
+                group: group.name.clone(),
+                file,
+                since,
+                switch: format!(" or {key}=on"),
+            });
+        }
+    }
+    Ok(())
+}
+
 /// Groups that the settings name exist, and the kernel of the policy has what the workload asks.
 fn check_groups(policy: &Policy, workload: &Workload, options: &Options) -> Result<(), RunError> {
     let names = || workload.groups.iter().map(|group| group.name.as_str());
@@ -457,7 +526,7 @@ fn check_groups(policy: &Policy, workload: &Workload, options: &Options) -> Resu
             groups,
         });
     }
-    Ok(())
+    check_group_files(policy, workload)
 }
 
 /// The bandwidths that a task has as a deadline task, at its start or by a phase.

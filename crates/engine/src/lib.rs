@@ -39,7 +39,7 @@ pub use observe::Observer;
 use observe::{Both, NoObserver};
 pub use options::{CpuIdle, OptionError, Options};
 pub use outcome::{
-    CallbackTotals, Counted, Ended, EventCount, KernelCounts, LongestWait, RunReport,
+    CallbackTotals, Counted, Ended, EventCount, GroupTotals, KernelCounts, LongestWait, RunReport,
     SchedExtReport, TaskTotals, ThreadName, Waiting, WaitsFor,
 };
 pub use policy_change::{PolicyChange, PolicyChangeError};

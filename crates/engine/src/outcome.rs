@@ -126,6 +126,23 @@ pub struct TaskTotals {
     pub work_ns: u64,
 }
 
+/// What a task group with a quota has used of it: as its `cpu.stat`.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct GroupTotals {
+    /// Its name.
+    pub name: String,
+    /// Periods that ended while the group was active.
+    pub nr_periods: u64,
+    /// ... at whose end it was throttled on some CPU.
+    pub nr_throttled: u64,
+    /// How long it was throttled, ns, the sum of all CPUs.
+    pub throttled_ns: u64,
+    /// Periods in which it ran more than its quota, of what it had kept.
+    pub nr_bursts: u64,
+    /// How much more, ns.
+    pub burst_ns: u64,
+}
+
 /// Events of one kind.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct EventCount {
@@ -227,6 +244,8 @@ pub struct RunReport {
     /// What the sched_ext scheduler did, if there was one.
     #[serde(skip)]
     pub sched_ext: Option<SchedExtReport>,
+    /// Task groups with a quota, in the order of the workload.
+    pub groups: Vec<GroupTotals>,
     /// Placements per reason, in the order of the reason's number; zero counts left out.
     pub reasons: Vec<(wakeplace_policy_sys::Reason, u64)>,
 }

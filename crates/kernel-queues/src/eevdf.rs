@@ -269,6 +269,15 @@ impl EevdfQueue {
         None
     }
 
+    /// One leaves that may not run for a while, whatever it has had: it is not delayed.
+    pub(crate) fn leave(&mut self, params: &EevdfParams, id: u32) -> Entity {
+        self.update(params);
+        match self.current() {
+            Some(current) if current == id => self.remove_current(params, Arrival::Woken),
+            _ => self.remove(params, self.position(id), Arrival::Woken),
+        }
+    }
+
     /// A queued task has another slice from its next request on.
     pub(crate) fn set_own_slice(&mut self, task: u32, slice_ns: Option<u64>) {
         let queued = self.waiting.iter_mut().chain(&mut self.current);

@@ -133,6 +133,22 @@ pub trait FairClass {
     /// The entity that stands for a group on a CPU weighs so much.
     fn set_group_weight(&mut self, _group: usize, _cpu: CpuId, _weight: u32) {}
 
+    /// The group may not run on a CPU: it leaves the queue with all that is in it. None of its
+    /// tasks runs. Returns how many tasks `nr_running` has lost.
+    fn throttle_group(&mut self, _group: usize, _cpu: CpuId) -> usize {
+        0
+    }
+
+    /// It may again. Returns how many tasks `nr_running` has got.
+    fn unthrottle_group(&mut self, _group: usize, _cpu: CpuId) -> usize {
+        0
+    }
+
+    /// The task that runs, or was just picked, leaves the queue since its group may not run.
+    fn dequeue_throttled(&mut self, task: TaskId, cpu: CpuId) {
+        self.dequeue_task(task, cpu, false);
+    }
+
     /// The group that a task of `cpu` joined or left since the last question, at most one.
     fn take_touched_group(&mut self, _cpu: CpuId) -> Option<usize> {
         None

@@ -8,7 +8,7 @@
 use crate::cfs::{Cfs, CfsParams};
 use crate::eevdf::{Eevdf, EevdfParams};
 use crate::fair_class::FairClass;
-use crate::grouped::{GroupedCfs, GroupedEevdf};
+use crate::grouped::{GroupShape, GroupedCfs, GroupedEevdf};
 use crate::{CpuId, TaskId};
 use wakeplace_workload::FairPolicy;
 
@@ -27,21 +27,21 @@ enum Kind {
 }
 
 impl FairQueues {
-    /// Empty queues of the kernels before 6.6. `shares`: of each group; none: without groups.
+    /// Empty queues of the kernels before 6.6. `groups`: none: without groups.
     #[must_use]
-    pub fn cfs(params: CfsParams, nr_cpus: usize, shares: &[u32]) -> Self {
-        Self(match shares {
+    pub fn cfs(params: CfsParams, nr_cpus: usize, groups: &[GroupShape]) -> Self {
+        Self(match groups {
             [] => Kind::Cfs(Cfs::new(params, nr_cpus)),
-            _ => Kind::GroupedCfs(GroupedCfs::new(params, nr_cpus, shares)),
+            _ => Kind::GroupedCfs(GroupedCfs::new(params, nr_cpus, groups)),
         })
     }
 
     /// The same of the kernels from 6.6 on.
     #[must_use]
-    pub fn eevdf(params: EevdfParams, nr_cpus: usize, shares: &[u32]) -> Self {
-        Self(match shares {
+    pub fn eevdf(params: EevdfParams, nr_cpus: usize, groups: &[GroupShape]) -> Self {
+        Self(match groups {
             [] => Kind::Eevdf(Eevdf::new(params, nr_cpus)),
-            _ => Kind::GroupedEevdf(GroupedEevdf::new(params, nr_cpus, shares)),
+            _ => Kind::GroupedEevdf(GroupedEevdf::new(params, nr_cpus, groups)),
         })
     }
 }
@@ -120,6 +120,9 @@ impl FairClass for FairQueues {
         fn set_own_slice(&mut self, task: TaskId, cpu: CpuId, own_ns: Option<u64>);
         fn has_groups(&self) -> bool;
         fn set_group_weight(&mut self, group: usize, cpu: CpuId, weight: u32);
+        fn throttle_group(&mut self, group: usize, cpu: CpuId) -> usize;
+        fn unthrottle_group(&mut self, group: usize, cpu: CpuId) -> usize;
+        fn dequeue_throttled(&mut self, task: TaskId, cpu: CpuId);
         fn take_touched_group(&mut self, cpu: CpuId) -> Option<usize>;
         fn check(&self, cpu: CpuId);
     }

@@ -1,6 +1,9 @@
-//! Fair queues whose tasks may be in groups (one level, docs/decisions/020): the queue of a CPU
-//! holds the tasks of no group and an entity for each group that has tasks there; each group has a
-//! queue of its own on each CPU. Both levels are the same kind of queue.
+//! Fair queues whose tasks may be in groups, and groups in groups (docs/decisions/020): the queue
+//! of a CPU holds the tasks of no group and an entity for each group that has something to run
+//! there; each group has a queue of its own on each CPU, which holds its tasks and entities of the
+//! groups in it. All are the same kind of queue.
+//!
+//! A group that may not run for a while (`cpu.max`) is off the queue above with all that is in it.
 //!
 //! Tests: crates/engine/tests/behaviour/groups.rs, crates/kernel-queues/src/grouped/cfs/tests.rs
 
@@ -8,18 +11,43 @@ mod cfs;
 mod cfs_class;
 mod eevdf;
 mod eevdf_class;
+mod nest;
 
 pub(crate) use cfs_class::GroupedCfs;
 pub(crate) use eevdf_class::GroupedEevdf;
+use nest::Nest;
 
-/// On the CPU's queue, entities of groups have this bit and the group's number.
+/// What the queues know of a group.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct GroupShape {
+    /// What its entity weighs at first.
+    pub shares: u32,
+    /// The group around it, which has a smaller number; None: the root.
+    pub parent: Option<usize>,
+    /// `cpu.idle`.
+    pub idle: bool,
+}
+
+impl GroupShape {
+    /// A group of the root.
+    #[must_use]
+    pub fn of(shares: u32) -> Self {
+        Self {
+            shares,
+            parent: None,
+            idle: false,
+        }
+    }
+}
+
+/// On the queue above, entities of groups have this bit and the group's number.
 const GROUP: u32 = 1 << 31;
 
 fn entity_of(group: usize) -> u32 {
     GROUP | group as u32
 }
 
-/// The group that an entity of the CPU's queue stands for; None: it is a task.
+/// The group that an entity of a queue stands for; None: it is a task.
 fn group_of(entity: u32) -> Option<usize> {
     (entity & GROUP != 0).then_some((entity & !GROUP) as usize)
 }

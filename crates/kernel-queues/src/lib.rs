@@ -21,6 +21,7 @@ pub use cfs::CfsParams;
 pub use eevdf::EevdfParams;
 pub use fair_class::FairClass;
 pub use fair_queues::FairQueues;
+pub use grouped::GroupShape;
 pub use rt_dl::{ClassQueue, RT_MOST, is_rt};
 pub use wakeplace_platform::CpuId;
 pub use weight::task_weight;

@@ -17,7 +17,9 @@ use crate::stats::PairedDelta;
 use crate::thermal::Thermal;
 use crate::wakeup_cases::WakeupCases;
 use std::collections::BTreeMap;
-use wakeplace_engine::{BehaviourHash, Counted, Ended, Happening, Observer, Options, RunReport};
+use wakeplace_engine::{
+    BehaviourHash, Counted, Ended, GroupTotals, Happening, Observer, Options, RunReport,
+};
 use wakeplace_outcome::Method;
 use wakeplace_platform::Platform;
 use wakeplace_workload::{Count, FigureOf, Workload};
@@ -155,6 +157,7 @@ impl Collector {
             self.placements.report_overutilized(&mut values);
         }
         effects(report, self.n_cpus, &mut values);
+        budgets(report, &mut values);
         self.measured.report(&mut values);
         let seconds = |ns: u128| ns as f64 / NS_PER_SECOND;
         let figures = self.count.iter().flat_map(|count| &count.figures);
@@ -247,6 +250,30 @@ fn add_figures(hash: &mut BehaviourHash, energy: Option<&EnergyReport>, report: 
         hash.figure("time that a task waited", index, task.wait_ns.into());
         hash.figure("activations of a task", index, task.activations.into());
         hash.figure("units that a task counted", index, task.counted.into());
+    }
+}
+
+/// What budgets of run time did, as the groups' cpu.stat says it.
+fn budgets(report: &RunReport, values: &mut Values) {
+    let groups = &report.groups;
+    if groups.is_empty() {
+        return;
+    }
+    let sum = |of: fn(&GroupTotals) -> u64| groups.iter().map(of).sum::<u64>();
+    values.count("group_periods_total", sum(|g| g.nr_periods));
+    values.count("group_throttled_periods_total", sum(|g| g.nr_throttled));
+    values.set("group_throttled_s", sum(|g| g.throttled_ns) as f64 / 1e9);
+    values.count("group_bursts_total", sum(|g| g.nr_bursts));
+    values.set("group_burst_s", sum(|g| g.burst_ns) as f64 / 1e9);
+    if groups.len() > 1 {
+        for group in groups {
+            let name = group
+                .name
+                .replace(|c: char| !c.is_ascii_alphanumeric(), "_");
+            values.count(&format!("periods_of_{name}_total"), group.nr_periods);
+            let throttled = format!("throttled_periods_of_{name}_total");
+            values.count(&throttled, group.nr_throttled);
+        }
     }
 }
 

@@ -52,7 +52,7 @@ impl MetricDef {
     /// `name` is this metric, or one of this pattern's.
     #[must_use]
     pub fn matches(&self, name: &str) -> bool {
-        let pattern = [CLUSTER, STATE, TIME, CHAIN, CASE]
+        let pattern = [CLUSTER, STATE, TIME, CHAIN, GROUP, CASE]
             .into_iter()
             .find_map(|p| self.name.split_once(p));
         match pattern {
@@ -91,6 +91,8 @@ const STATE: &str = "{state}";
 const TIME: &str = "{time}";
 /// Placeholder of the name of a chain.
 const CHAIN: &str = "{chain}";
+/// Placeholder of the name of a task group.
+const GROUP: &str = "{group}";
 /// Placeholder of a wake-up case.
 const CASE: &str = "{case}";
 

@@ -9,6 +9,7 @@ use crate::reason::{Reason, Rule};
 use crate::sched_cache::Processes;
 use crate::sys;
 use crate::task::Task;
+use crate::task_group::Group;
 use std::alloc::{Layout, alloc_zeroed, handle_alloc_error};
 
 /// What an event led to. A frequency request that nobody carries out blocks its domain for good.
@@ -125,7 +126,7 @@ pub struct Candidate {
 pub struct Core {
     ctx: Box<sys::wp_ctx>,
     decision: Box<sys::wp_decision>,
-    pub(crate) groups: Vec<Box<sys::wp_task_group>>,
+    pub(crate) groups: Vec<Group>,
     pub(crate) kept: Option<Kept>,
     pub(crate) processes: Option<Processes>,
 }
@@ -184,7 +185,7 @@ impl Core {
     }
 
     /// Of a state that another core had.
-    pub(crate) fn of_parts(ctx: Box<sys::wp_ctx>, groups: Vec<Box<sys::wp_task_group>>) -> Self {
+    pub(crate) fn of_parts(ctx: Box<sys::wp_ctx>, groups: Vec<Group>) -> Self {
         Self {
             ctx,
             decision: zeroed_box(),
@@ -462,10 +463,11 @@ macro_rules! group_events {
             pub fn $name(&mut self, task: &mut Task, $($arg: $ty),*) -> $result {
                 let from = task.0.cpu;
                 let bits = if let Some(group) = task.group() {
-                    let group = &raw mut *self.groups[group];
-                    // SAFETY: as below; the group is live and exclusive, too.
+                    let path = self.path(group);
+                    // SAFETY: as below; the groups are live and exclusive, too.
                     unsafe {
-                        sys::$grouped(&raw mut *self.ctx, group, &raw mut task.0, $($arg,)*
+                        let (ctx, task) = (&raw mut *self.ctx, &raw mut task.0);
+                        sys::$grouped(ctx, &raw const path, task, $($arg,)*
                             $($flags,)?)
                     }
                 } else {
@@ -506,6 +508,9 @@ group_events! {
     dequeue_sleep = wp_dequeue_task_fair | wp_tg_dequeue(now_ns: u64; sys::WP_Q_SLEEP);
     /// A task leaves its queue to be moved.
     dequeue_move = wp_dequeue_task_fair | wp_tg_dequeue(now_ns: u64; 0);
+    /// A task leaves its queue since its group is throttled; it does not sleep.
+    dequeue_throttled = wp_dequeue_task_fair
+        | wp_tg_dequeue(now_ns: u64; sys::WP_Q_SLEEP | sys::WP_Q_THROTTLE);
     /// A queued task begins to execute.
     set_current = wp_set_next_task_fair | wp_tg_set_current(now_ns: u64;);
     /// It stops executing but stays queued.

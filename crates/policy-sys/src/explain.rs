@@ -7,6 +7,7 @@ use crate::core::{Choice, Core, Request, zeroed_box};
 use crate::machine::{MachineError, MachineFacts};
 use crate::sys;
 use crate::task::Task;
+use crate::task_group::Group;
 use crate::words::words;
 
 words! {
@@ -111,7 +112,7 @@ pub struct Explained {
 }
 
 /// A copy on the heap, never on the stack: these are megabytes.
-fn copied<T: Copy>(from: &T) -> Box<T> {
+pub(crate) fn copied<T: Copy>(from: &T) -> Box<T> {
     let mut to: Box<T> = zeroed_box();
     (*to).clone_from(from);
     to
@@ -123,7 +124,7 @@ impl Core {
     pub fn copy(&self) -> Self {
         let mut copy = Self::of_parts(
             copied(self.state()),
-            self.groups.iter().map(|group| copied(&**group)).collect(),
+            self.groups.iter().map(Group::copy).collect(),
         );
         copy.state_mut().explain = 0;
         copy.state_mut().kept = 0;

@@ -12,6 +12,7 @@ mod classes;
 mod core;
 mod eras;
 mod explain;
+mod group_bandwidth;
 mod hotplug;
 mod kept;
 mod live;
@@ -62,6 +63,7 @@ pub use arith::{
 pub use balance::{Balance, IdleKind, NohzWork, Offer, Step};
 pub use classes::{ClassMove, ClassTask};
 pub use explain::{Dropped, Explained, NoEnergy, Seen, ShortTask};
+pub use group_bandwidth::BandwidthAsks;
 pub use live_group::{LiveGroups, LiveMember};
 pub use machine::{FreqFacts, LevelFacts, MachineError, MachineFacts, PerfFacts, SchedMcFacts};
 pub use mode::Mode;

@@ -1,11 +1,13 @@
-//! Task groups with shares: their memory, and the events that the core has other entry points for
-//! if a task is in one. A core without groups does nothing of this (docs/decisions/020).
+//! Task groups: their memory, and the events that the core has other entry points for if a task is
+//! in one. A core without groups does nothing of this (docs/decisions/020).
 //!
 //! Tests: crates/policy-sys/tests/all/task_groups.rs, crates/policy-sys/tests/all/group_accesses.rs
 
 use crate::core::{Core, EventResult, zeroed_box};
+use crate::explain::copied;
 use crate::sys;
 use crate::task::Task;
+use std::ptr::null_mut;
 
 /// Weight of a group's entity on a CPU (docs/rules/signals.md#load-for-balancing): `group_load`
 /// counts `counted` for this CPU's queue, whose load is `load` now.
@@ -25,6 +27,23 @@ pub struct GroupAccesses {
     pub writes: u32,
 }
 
+/// A group's memory, and which group is around it.
+#[derive(Debug)]
+pub(crate) struct Group {
+    raw: Box<sys::wp_task_group>,
+    parent: Option<usize>,
+}
+
+impl Group {
+    /// A second one in the same state.
+    pub(crate) fn copy(&self) -> Self {
+        Self {
+            raw: copied(&*self.raw),
+            parent: self.parent,
+        }
+    }
+}
+
 /// What was counted, which begins anew.
 fn take(load: &mut sys::wp_tg_load) -> GroupAccesses {
     GroupAccesses {
@@ -34,15 +53,31 @@ fn take(load: &mut sys::wp_tg_load) -> GroupAccesses {
 }
 
 impl Core {
-    /// Groups that there can be around a group.
+    /// Groups around a group that hold nothing else.
     pub const MAX_OUTER_GROUPS: usize = sys::WP_MAX_TG_OUTER as usize;
+    /// A group and those around it that have queues.
+    pub const MAX_GROUP_LEVELS: usize = sys::WP_MAX_TG_LEVELS as usize;
 
-    /// Makes a task group; returns its number for `Task::set_group`. Before the first event.
+    /// Makes a task group of the root; returns its number for `Task::set_group`. Before the first
+    /// event.
     pub fn add_group(&mut self, shares: u32) -> usize {
+        self.add_group_in(None, shares)
+    }
+
+    /// The same in another group.
+    ///
+    /// # Panics
+    /// At more than `MAX_GROUP_LEVELS`.
+    pub fn add_group_in(&mut self, parent: Option<usize>, shares: u32) -> usize {
+        let levels = std::iter::successors(parent, |group| self.groups[*group].parent).count();
+        assert!(
+            levels < Self::MAX_GROUP_LEVELS,
+            "too many groups around a group"
+        );
         let mut group: Box<sys::wp_task_group> = zeroed_box();
         // SAFETY: both are live and exclusive. So below.
         unsafe { sys::wp_tg_init(self.ctx_mut(), &raw mut *group, shares) };
-        self.groups.push(group);
+        self.groups.push(Group { raw: group, parent });
         self.groups.len() - 1
     }
 
@@ -52,7 +87,7 @@ impl Core {
     /// # Panics
     /// At more than `MAX_OUTER_GROUPS`.
     pub fn nest_group(&mut self, group: usize, shares: u32) {
-        let group = &raw mut *self.groups[group];
+        let group = &raw mut *self.groups[group].raw;
         // SAFETY: both are live and exclusive.
         let nested = unsafe { sys::wp_tg_nest(self.ctx_mut(), group, shares) };
         assert!(nested != 0, "too many groups around a group");
@@ -61,7 +96,7 @@ impl Core {
     /// What has been done to the load of a group (level 0) or one of those around it (from 1 on,
     /// from the inside) since the last time this was asked; None: there is no such level.
     pub fn take_group_accesses(&mut self, group: usize, level: usize) -> Option<GroupAccesses> {
-        let group = &mut self.groups[group];
+        let group = &mut self.groups[group].raw;
         match level.checked_sub(1) {
             None => Some(take(&mut group.sum)),
             Some(outer) if outer < group.nr_outer as usize => Some(take(&mut group.outer[outer])),
@@ -80,36 +115,79 @@ impl Core {
     #[inline]
     #[must_use]
     pub fn group_queue(&self, group: usize, cpu: u32) -> &sys::wp_tg_queue {
-        &self.groups[group].queue[cpu as usize]
+        &self.groups[group].raw.queue[cpu as usize]
     }
 
     /// A group's raw state, if there is such a group: for tests and tools that build a situation
     /// by hand.
     #[must_use]
     pub fn group(&self, group: usize) -> Option<&sys::wp_task_group> {
-        self.groups.get(group).map(|group| &**group)
+        self.groups.get(group).map(|group| &*group.raw)
     }
 
     /// See `group`.
     pub fn group_mut(&mut self, group: usize) -> &mut sys::wp_task_group {
-        &mut self.groups[group]
+        &mut self.groups[group].raw
+    }
+
+    /// The group around a group; None: the root.
+    #[inline]
+    #[must_use]
+    pub fn group_parent(&self, group: usize) -> Option<usize> {
+        self.groups[group].parent
+    }
+
+    /// A group and those around it, from the inside.
+    pub fn groups_around(&self, group: Option<usize>) -> impl Iterator<Item = usize> + '_ {
+        std::iter::successors(group, |group| self.groups[*group].parent)
+    }
+
+    /// The same, for a call into the core.
+    pub(crate) fn path(&mut self, group: usize) -> sys::wp_tg_path {
+        let mut path = sys::wp_tg_path {
+            tg: [null_mut(); sys::WP_MAX_TG_LEVELS as usize],
+            nr: 0,
+            pad: 0,
+        };
+        let mut next = Some(group);
+        while let Some(group) = next {
+            let group = &mut self.groups[group];
+            path.tg[path.nr as usize] = &raw mut *group.raw;
+            path.nr += 1;
+            next = group.parent;
+        }
+        path
+    }
+
+    /// The same of a core that is only read: the core writes nothing through it.
+    fn path_read(&self, group: usize) -> sys::wp_tg_path {
+        let mut path = sys::wp_tg_path {
+            tg: [null_mut(); sys::WP_MAX_TG_LEVELS as usize],
+            nr: 0,
+            pad: 0,
+        };
+        for group in self.groups_around(Some(group)) {
+            path.tg[path.nr as usize] = (&raw const *self.groups[group].raw).cast_mut();
+            path.nr += 1;
+        }
+        path
     }
 
     /// What a task of a group weighs for its CPU; None: it is in no group.
     #[must_use]
     pub fn h_load(&self, task: &Task) -> Option<u32> {
-        let group = &raw const *self.groups[task.group()?];
+        let path = self.path_read(task.group()?);
         // SAFETY: reads the three only.
-        Some(unsafe { sys::wp_tg_h_load(self.state(), group, &raw const task.0) })
+        Some(unsafe { sys::wp_tg_h_load(self.state(), &raw const path, &raw const task.0) })
     }
 
     /// A task of a group, before a question about it.
     pub(crate) fn prepare_grouped(&mut self, task: &mut Task) {
         // A task whose weight is known has a group that is not here.
-        let group = task.group().and_then(|group| self.groups.get_mut(group));
-        if let Some(group) = group.map(|group| &raw mut **group) {
+        let group = task.group().filter(|group| *group < self.groups.len());
+        if let Some(path) = group.map(|group| self.path(group)) {
             // SAFETY: all three are live and exclusive for the call.
-            unsafe { sys::wp_tg_prepare(self.ctx_mut(), group, &raw mut task.0) };
+            unsafe { sys::wp_tg_prepare(self.ctx_mut(), &raw const path, &raw mut task.0) };
         }
     }
 
@@ -134,9 +212,10 @@ impl Core {
             });
         };
         task.0.cpu = cpu;
-        let group = &raw mut *self.groups[group];
-        // SAFETY: so is the group.
-        EventResult::new(unsafe { sys::wp_tg_enqueue(ctx, group, record, now_ns, flags) })
+        let path = self.path(group);
+        let ctx = self.ctx_mut();
+        // SAFETY: so are the groups.
+        EventResult::new(unsafe { sys::wp_tg_enqueue(ctx, &raw const path, record, now_ns, flags) })
     }
 
     /// A new task joins the queue of `cpu`.
@@ -149,6 +228,11 @@ impl Core {
     #[inline]
     pub fn enqueue_woken(&mut self, task: &mut Task, cpu: u32, now_ns: u64) -> EventResult {
         self.enqueue(task, cpu, now_ns, sys::WP_Q_WAKEUP)
+    }
+
+    /// A task joins the queue of `cpu` that left it since its group was throttled.
+    pub fn enqueue_throttled(&mut self, task: &mut Task, cpu: u32, now_ns: u64) -> EventResult {
+        self.enqueue(task, cpu, now_ns, sys::WP_Q_WAKEUP | sys::WP_Q_THROTTLE)
     }
 
     /// A task joins the queue of `cpu` after a sleep that waited for I/O.
@@ -171,9 +255,9 @@ impl Core {
             unsafe { sys::wp_task_dead_fair(self.ctx_mut(), record) };
             return;
         };
-        let group = &raw mut *self.groups[group];
-        // SAFETY: so is the group.
-        unsafe { sys::wp_tg_task_exit(self.ctx_mut(), group, record) };
+        let path = self.path(group);
+        // SAFETY: so are the groups.
+        unsafe { sys::wp_tg_task_exit(self.ctx_mut(), &raw const path, record) };
     }
 
     /// Bring a CPU's signals up to date before balancing reads them.
@@ -185,11 +269,14 @@ impl Core {
             return EventResult::new(unsafe { sys::wp_update_blocked_averages(ctx, cpu, now_ns) });
         }
         let mut changed = 0;
-        for group in &mut self.groups {
-            // SAFETY: so is the group.
-            changed |= unsafe { sys::wp_tg_update_blocked(ctx, &raw mut **group, cpu, now_ns) };
+        for group in 0..self.groups.len() {
+            let path = self.path(group);
+            let ctx = self.ctx_mut();
+            // SAFETY: so are the groups.
+            changed |= unsafe { sys::wp_tg_update_blocked(ctx, &raw const path, cpu, now_ns) };
         }
         let changed = changed.cast_unsigned();
+        let ctx = self.ctx_mut();
         // SAFETY: see above.
         EventResult::new(unsafe { sys::wp_tg_blocked_end(ctx, cpu, now_ns, changed) })
     }

@@ -15,6 +15,7 @@ mod error;
 mod input;
 mod jitter;
 mod json;
+mod limits;
 mod models;
 mod realtime;
 mod recording;

@@ -9,10 +9,12 @@
 //! crates/workload/tests/all/shell.rs::a_program_without_a_limit_does_not_end
 
 mod event;
+mod group;
 mod measure;
 mod shared;
 
 pub use event::{Event, Pick, SLEEPS_ON_NS, Since, TimerMode};
+pub use group::{Bandwidth, GroupLimits, TaskGroup};
 pub use measure::{Chain, Count, Figure, FigureOf, Series, Statistic, SysbenchBins, TimeUnit};
 pub use shared::{Barrier, Channel, Condition, Counter, Limit, Mutex, Shared, SharedSet, Timer};
 
@@ -46,6 +48,14 @@ pub enum FairPolicy {
     Batch,
     /// SCHED_IDLE: weight 3 whatever the nice value; gives way to all others at once.
     Idle,
+}
+
+impl FairPolicy {
+    /// What a group counts as beside tasks; `idle`: its `cpu.idle`.
+    #[must_use]
+    pub fn of_group(idle: bool) -> Self {
+        if idle { Self::Idle } else { Self::Other }
+    }
 }
 
 /// Events repeated as a unit.
@@ -136,32 +146,6 @@ pub struct TaskScript {
     pub once: u32,
     /// Phases, in order; at least one.
     pub phases: Vec<Phase>,
-}
-
-/// A task group (control group of the CPU controller), below the root or below groups that hold
-/// nothing else.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct TaskGroup {
-    /// Name, unique in the workload.
-    pub name: String,
-    /// Its part of CPU time against the other groups and the tasks of none, `TaskGroup::SHARES`.
-    pub shares: u32,
-    /// Shares of the groups around it, from the inside, `TaskGroup::MAX_OUTER` at most.
-    pub outer: Vec<u32>,
-    /// Its threads, as indices into `Workload::tasks`; none is in two groups.
-    pub tasks: Vec<u32>,
-}
-
-impl TaskGroup {
-    /// What the kernel takes as `cpu.shares`.
-    pub const SHARES: std::ops::RangeInclusive<u32> = 2..=262_144;
-    /// Shares of a group that says nothing of them: as much as one task of nice 0.
-    pub const DEFAULT_SHARES: u32 = 1024;
-    /// Groups that the argument of a model can name (`periodic`). Programs of a script and
-    /// recordings may bring more.
-    pub const MAX: usize = 64;
-    /// Groups around a group.
-    pub const MAX_OUTER: usize = 3;
 }
 
 impl TaskScript {

@@ -4,6 +4,7 @@
 //! Tests: crates/workload/tests/all/periodic.rs::wrong_arguments_say_what_was_expected,
 //! crates/workload/tests/all/corpus.rs
 use crate::error::WorkloadError;
+use crate::limits;
 use crate::models::{self, Model, ModelInfo};
 use crate::rtapp::template::Template;
 use crate::{
@@ -110,6 +111,7 @@ impl Spec {
         if let Some(deadlines) = &self.deadlines {
             deadlines.apply(&mut workload)?;
         }
+        limits::apply_cpusets(&mut workload)?;
         if let Some(jitter) = self.jitter {
             jitter.apply(&mut workload, seed);
         }

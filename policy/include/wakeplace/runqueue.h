@@ -64,6 +64,7 @@ struct wp_task {
 	u32 mm;
 	u32 preferred_llc;   /* number of the cache it prefers, + 1; 0: none */
 	u32 pref_llc_queued; /* it is queued there */
+	u32 group_idle; /* task_group.h: a group around it has cpu.idle */
 	u64 allowed[WP_MASK_WORDS];
 };
 
@@ -223,7 +224,8 @@ enum wp_queue_flags {
 	WP_Q_SLEEP = 1 << 2,
 	WP_Q_DELAY = 1 << 3,    /* with a sleep: its queue keeps it */
 	WP_Q_IOWAIT = 1 << 4,   /* the sleep that ends waited for I/O */
-	WP_Q_THROTTLE = 1 << 5, /* deadline: leaves or joins because of its budget, stays active */
+	/* leaves or joins because of its budget or its group's, stays active */
+	WP_Q_THROTTLE = 1 << 5,
 };
 
 /* rq.c: events of tasks and run queues */

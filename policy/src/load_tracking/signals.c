@@ -253,7 +253,7 @@ WP_INLINE void wp_dequeue_runnable_load_avg_5_6(struct wp_ctx *ctx, struct wp_sc
 /* A queue counts its SCHED_IDLE tasks; what was counted in is counted out. */
 WP_INLINE void wp_idle_policy_enqueue(struct wp_cpu *c, struct wp_task *task)
 {
-	task->idle_counted = !!task->idle_policy;
+	task->idle_counted = task->idle_policy || WP_NOT_LIVE(task->group_idle);
 	if (task->idle_counted)
 		WP_ADD(&c->queue.nr_idle_policy, 1u);
 }

@@ -8,7 +8,8 @@
  * they have changed by, weights are made of it. Each access is counted, for the home to charge: on
  * a large machine that word's cache line is what a wake-up waits for (docs/decisions/053).
  *
- * Kernel: update_tg_load_avg(), calc_group_shares(), kernel/sched/fair.c
+ * Kernel: update_tg_load_avg(), calc_group_shares(), kernel/sched/fair.c; cpu_util_update_eff() as
+ *         wp_tg_set_uclamp(), kernel/sched/core.c
  * Tests: all/group_accesses.rs, all/group_weights.rs, fixtures/task-group
  */
 #include "wakeplace/policy.h"
@@ -61,10 +62,33 @@ WP_FN int wp_tg_init(struct wp_ctx *ctx WP_NONNULL, struct wp_task_group *tg WP_
 	u32 cpu;
 
 	tg->sum.shares = shares;
+	tg->bandwidth.first_throttled = WP_NONE;
+	tg->bandwidth.last_throttled = WP_NONE;
 	WP_FOR(cpu, ctx->nr_cpus, WP_MAX_CPUS) {
 		WP_AT(tg->queue, cpu)->weight = shares;
 		WP_AT(tg->queue, cpu)->runnable_weight = shares;
+		WP_AT(tg->queue, cpu)->runtime.next_throttled = WP_NONE;
+		WP_AT(tg->queue, cpu)->runtime.throttled_since_ns = ~0ull;
 	}
+	return 0;
+}
+
+/*
+ * The hints of a group: no more than those in force for the group around it, and the least not
+ * above the most (docs/rules/group-bandwidth.md#cpu-uclamp).
+ */
+WP_FN int wp_tg_set_uclamp(const struct wp_tg_path *path WP_NONNULL, u32 min, u32 max)
+{
+	struct wp_task_group *tg = *WP_AT(path->tg, 0);
+
+	if (path->nr > 1) {
+		const struct wp_task_group *around = *WP_AT(path->tg, 1);
+
+		min = wp_min(min, around->uclamp_min);
+		max = wp_min(max, around->uclamp_max);
+	}
+	tg->uclamp_max = max;
+	tg->uclamp_min = wp_min(min, max);
 	return 0;
 }
 

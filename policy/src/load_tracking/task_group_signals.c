@@ -2,23 +2,87 @@
 /*
  * The signals of task groups (docs/rules/signals.md#pelt-update,
  * docs/rules/signals.md#attach-detach, docs/rules/signals.md#load-for-balancing;
- * docs/decisions/020): a group's queue follows its tasks, its entity follows its queue, the CPU's
- * queue follows the entity.
+ * docs/decisions/020): a group's queue follows its tasks, its entity follows its queue, the queue
+ * above follows the entity: that of the group around it, or the CPU's.
  *
  * While nothing joins or leaves, queue and entity see the same time and stay equal by themselves.
  * What joins or leaves (attach, detach, migration) moves the queue's averages at once; then the
- * entity takes over the queue's utilisation and number of runnable tasks, and the CPU's queue the
+ * entity takes over the queue's utilisation and number of runnable tasks, and the queue above the
  * differences. Load cannot be taken over like that: the queue's is in weights of tasks, the
  * entity's in its own. It is the entity's weight times the part of time in which the group had
  * something to run, and for that there is an estimate only.
  *
  * Kernel: propagate_entity_load_avg(), update_tg_cfs_load(), update_tg_cfs_util() as
  *         wp_tg_follow(), update_tg_cfs_runnable() as wp_tg_follow(), reweight_entity() as
- *         wp_tg_set_weight(), kernel/sched/fair.c
+ *         wp_tg_set_weight(), kernel/sched/fair.c; cfs_rq_clock_pelt(), kernel/sched/pelt.h
  * Tests: all/task_groups.rs, all/group_weights.rs
  */
 #include "wakeplace/policy.h"
 #include "wakeplace/task_group.h"
+
+/* The queue that an entity is on: of the group around its own, or the CPU's. */
+struct wp_tg_above {
+	struct wp_sched_avg *avg;
+	u32 *load_weight;
+	u32 *blocked_weight;
+};
+
+/* Of the entity of the path's group `level`, on the CPU `c`. */
+WP_INLINE struct wp_tg_above wp_tg_above(struct wp_cpu *c, const struct wp_tg_path *path, u32 level,
+					 u32 cpu)
+{
+	struct wp_tg_queue *q;
+
+	if (level + 1 >= path->nr)
+		return (struct wp_tg_above){ .avg = &c->load.avg,
+					     .load_weight = &c->load.load_weight,
+					     .blocked_weight = &c->load.blocked_weight };
+	q = WP_AT((*WP_AT(path->tg, level + 1))->queue, cpu);
+	return (struct wp_tg_above){ .avg = &q->avg,
+				     .load_weight = &q->load_weight,
+				     .blocked_weight = &q->blocked_weight };
+}
+
+/* The PELT clock of a group's queue (docs/rules/group-bandwidth.md#throttled-clock). */
+WP_INLINE u64 wp_cfs_rq_clock_pelt(const struct wp_ctx *ctx, const struct wp_cpu *c,
+				   const struct wp_tg_queue *q)
+{
+	return (q->stopped ? q->stopped_ns : wp_rq_clock_pelt(ctx, c)) - q->lost_ns;
+}
+
+/* It stands still; it goes on. */
+WP_INLINE void wp_tg_stop_clock(const struct wp_ctx *ctx, const struct wp_cpu *c,
+				struct wp_tg_queue *q)
+{
+	if (q->stopped)
+		return;
+	q->stopped = 1;
+	q->stopped_ns = wp_rq_clock_pelt(ctx, c);
+}
+
+WP_INLINE void wp_tg_start_clock(const struct wp_ctx *ctx, const struct wp_cpu *c,
+				 struct wp_tg_queue *q)
+{
+	if (!q->stopped)
+		return;
+	q->stopped = 0;
+	q->lost_ns += wp_rq_clock_pelt(ctx, c) - q->stopped_ns;
+}
+
+/* ... of the queue that the entity of the path's group `level` is on. */
+WP_INLINE u64 wp_tg_clock_above(const struct wp_ctx *ctx, const struct wp_cpu *c,
+				const struct wp_tg_path *path, u32 level, u32 cpu)
+{
+	if (level + 1 >= path->nr)
+		return wp_rq_clock_pelt(ctx, c);
+	return wp_cfs_rq_clock_pelt(ctx, c, WP_AT((*WP_AT(path->tg, level + 1))->queue, cpu));
+}
+
+/* The entity is on the queue above. */
+WP_INLINE u32 wp_tg_on_rq(const struct wp_tg_queue *q)
+{
+	return q->nr && !q->off;
+}
 
 /* a + by, never below 0. */
 WP_INLINE u64 wp_add_signed(u64 a, s64 by)
@@ -51,9 +115,9 @@ WP_INLINE int wp_tg_queue_update(struct wp_ctx *ctx, const struct wp_cpu *c, str
 	u32 is_load = WP_NOT_LIVE(ctx->params.runnable_is_load);
 	int changed = wp_tg_apply_removed(ctx, q);
 	struct wp_pelt_step step = {
-		.now_ns = wp_rq_clock_pelt(ctx, c),
+		.now_ns = wp_cfs_rq_clock_pelt(ctx, c, q),
 		.load = q->load_weight,
-		.runnable = is_load ? q->load_weight : q->nr,
+		.runnable = is_load ? q->load_weight - q->blocked_weight : q->nr,
 		.running = q->running,
 		.weight = 1,
 		.scale_cpu = wp_pelt_cpu_scale(ctx, c),
@@ -72,16 +136,16 @@ WP_INLINE void wp_tg_entity_runnable(struct wp_tg_queue *q)
 	q->entity.runnable_avg = (u32)wp_div(q->runnable_weight * q->entity.runnable_sum, div);
 }
 
-/* The entity: queued while the group has tasks here, executing while one of them does. Returns 1 if
- * its averages changed. */
-WP_INLINE int wp_tg_entity_update(struct wp_ctx *ctx, const struct wp_cpu *c,
-				  struct wp_tg_queue *q)
+/* The entity: queued while the group has tasks here that may run, executing while one of them does;
+ * `now_ns` by the clock of the queue above. Returns 1 if its averages changed. */
+WP_INLINE int wp_tg_entity_update(struct wp_ctx *ctx, const struct wp_cpu *c, struct wp_tg_queue *q,
+				  u64 now_ns)
 {
-	u32 is_load = WP_NOT_LIVE(ctx->params.runnable_is_load);
+	u32 is_load = WP_NOT_LIVE(ctx->params.runnable_is_load), on_rq = wp_tg_on_rq(q);
 	struct wp_pelt_step step = {
-		.now_ns = wp_rq_clock_pelt(ctx, c),
-		.load = q->nr != 0,
-		.runnable = is_load ? q->nr != 0 : q->nr,
+		.now_ns = now_ns,
+		.load = on_rq,
+		.runnable = is_load || !on_rq ? on_rq : q->nr,
 		.running = q->running,
 		.weight = q->weight,
 		.scale_cpu = wp_pelt_cpu_scale(ctx, c),
@@ -96,7 +160,7 @@ WP_INLINE int wp_tg_entity_update(struct wp_ctx *ctx, const struct wp_cpu *c,
 	return 1;
 }
 
-/* One average of the entity becomes `to`; the CPU's queue takes over the difference. */
+/* One average of the entity becomes `to`; the queue above takes over the difference. */
 WP_INLINE void wp_tg_follow(u32 *avg, u64 *sum, u32 *rq_avg, u64 *rq_sum, u32 to, u64 div)
 {
 	u64 new_sum = to * div;
@@ -126,10 +190,11 @@ WP_INLINE u64 wp_tg_load_sum(const struct wp_tg_queue *q, s64 moved, u64 div, u3
 	return wp_max64(sum, wp_div(q->entity.util_sum, cpu_scale));
 }
 
-/* The entity's load, and in the CPU's queue, after load has moved. */
-WP_INLINE void wp_update_tg_cfs_load(struct wp_ctx *ctx, struct wp_cpu *c, struct wp_tg_queue *q)
+/* The entity's load, and in the queue above, after load has moved. */
+WP_INLINE void wp_update_tg_cfs_load(struct wp_ctx *ctx, struct wp_cpu *c,
+				     const struct wp_tg_above *up, struct wp_tg_queue *q)
 {
-	struct wp_sched_avg *e = &q->entity, *rq = &c->load.avg;
+	struct wp_sched_avg *e = &q->entity, *rq = up->avg;
 	u64 div = WP_MIN_DIV + rq->period_contrib;
 	s64 moved = q->moved_load_sum;
 	u64 sum, was = e->load_sum;
@@ -148,8 +213,8 @@ WP_INLINE void wp_update_tg_cfs_load(struct wp_ctx *ctx, struct wp_cpu *c, struc
 }
 
 /* Where the third signal is queued load (runnable_is_load), the load of the entity is part of the
- * load of the CPU's queue while the entity is queued. */
-WP_INLINE void wp_tg_runnable_load(struct wp_ctx *ctx, struct wp_cpu *c,
+ * load of the queue above while the entity is queued. */
+WP_INLINE void wp_tg_runnable_load(struct wp_ctx *ctx, const struct wp_tg_above *up,
 				   const struct wp_tg_queue *q, int add)
 {
 	u64 sum = q->runnable_weight * q->entity.runnable_sum;
@@ -157,65 +222,72 @@ WP_INLINE void wp_tg_runnable_load(struct wp_ctx *ctx, struct wp_cpu *c,
 	if (!WP_NOT_LIVE(ctx->params.runnable_is_load))
 		return;
 	if (add) {
-		c->load.avg.runnable_avg += q->entity.runnable_avg;
-		c->load.avg.runnable_sum += sum;
+		up->avg->runnable_avg += q->entity.runnable_avg;
+		up->avg->runnable_sum += sum;
 	} else {
-		c->load.avg.runnable_avg =
-			(u32)wp_sub(c->load.avg.runnable_avg, q->entity.runnable_avg);
-		c->load.avg.runnable_sum = wp_sub(c->load.avg.runnable_sum, sum);
+		up->avg->runnable_avg = (u32)wp_sub(up->avg->runnable_avg, q->entity.runnable_avg);
+		up->avg->runnable_sum = wp_sub(up->avg->runnable_sum, sum);
 	}
 }
 
-/* Tasks joined or left: the entity follows its queue, the CPU's queue the entity. Returns 1 if. */
+/*
+ * Tasks joined or left: the entity follows its queue, the queue above the entity; `outer`: that
+ * queue, if it is a group's, whose entity follows in its turn. Returns 1 if.
+ */
 WP_INLINE int wp_propagate_entity_load_avg(struct wp_ctx *ctx, struct wp_cpu *c,
-					   struct wp_tg_queue *q)
+					   const struct wp_tg_above *up, struct wp_tg_queue *q,
+					   struct wp_tg_queue *outer)
 {
-	struct wp_sched_avg *e = &q->entity, *rq = &c->load.avg;
+	struct wp_sched_avg *e = &q->entity, *rq = up->avg;
 	u64 div = WP_MIN_DIV + rq->period_contrib;
 
 	if (!q->moved)
 		return 0;
 	q->moved = 0;
+	if (outer) {
+		outer->moved = 1;
+		outer->moved_load_sum += q->moved_load_sum;
+	}
 	wp_tg_follow(&e->util_avg, &e->util_sum, &rq->util_avg, &rq->util_sum, q->avg.util_avg,
 		     div);
 	if (!WP_NOT_LIVE(ctx->params.runnable_is_load)) {
 		wp_tg_follow(&e->runnable_avg, &e->runnable_sum, &rq->runnable_avg,
 			     &rq->runnable_sum, q->avg.runnable_avg, div);
-		wp_update_tg_cfs_load(ctx, c, q);
+		wp_update_tg_cfs_load(ctx, c, up, q);
 		return 1;
 	}
-	if (q->nr)
-		wp_tg_runnable_load(ctx, c, q, 0);
-	wp_update_tg_cfs_load(ctx, c, q);
+	if (wp_tg_on_rq(q))
+		wp_tg_runnable_load(ctx, up, q, 0);
+	wp_update_tg_cfs_load(ctx, c, up, q);
 	e->runnable_sum = e->load_sum;
 	wp_tg_entity_runnable(q);
-	if (q->nr)
-		wp_tg_runnable_load(ctx, c, q, 1);
+	if (wp_tg_on_rq(q))
+		wp_tg_runnable_load(ctx, up, q, 1);
 	return 1;
 }
 
 /* The entity's weight changes: its load keeps its part of time, in the new weight. */
-WP_INLINE void wp_tg_set_weight(struct wp_ctx *ctx, struct wp_cpu *c, struct wp_tg_queue *q,
-				u32 weight, u32 runnable)
+WP_INLINE void wp_tg_set_weight(struct wp_ctx *ctx, const struct wp_tg_above *up,
+				struct wp_tg_queue *q, u32 weight, u32 runnable)
 {
 	struct wp_sched_avg *e = &q->entity;
 	u64 div = WP_MIN_DIV + e->period_contrib;
 
-	if (q->nr) {
-		wp_tg_runnable_load(ctx, c, q, 0);
-		c->load.load_weight += weight - q->weight;
-		c->load.blocked_weight += (weight - runnable) - (q->weight - q->runnable_weight);
+	if (wp_tg_on_rq(q)) {
+		wp_tg_runnable_load(ctx, up, q, 0);
+		*up->load_weight += weight - q->weight;
+		*up->blocked_weight += (weight - runnable) - (q->weight - q->runnable_weight);
 	}
-	c->load.avg.load_avg = (u32)wp_sub(c->load.avg.load_avg, e->load_avg);
-	c->load.avg.load_sum = wp_sub(c->load.avg.load_sum, q->weight * e->load_sum);
+	up->avg->load_avg = (u32)wp_sub(up->avg->load_avg, e->load_avg);
+	up->avg->load_sum = wp_sub(up->avg->load_sum, q->weight * e->load_sum);
 	q->weight = weight;
 	q->runnable_weight = runnable;
 	e->load_avg = (u32)wp_div(weight * e->load_sum, div);
-	c->load.avg.load_avg += e->load_avg;
-	c->load.avg.load_sum += weight * e->load_sum;
+	up->avg->load_avg += e->load_avg;
+	up->avg->load_sum += weight * e->load_sum;
 	if (!WP_NOT_LIVE(ctx->params.runnable_is_load))
 		return;
 	wp_tg_entity_runnable(q);
-	if (q->nr)
-		wp_tg_runnable_load(ctx, c, q, 1);
+	if (wp_tg_on_rq(q))
+		wp_tg_runnable_load(ctx, up, q, 1);
 }

@@ -18,8 +18,8 @@ use wakeplace_report::{Cell, Style, Table};
 use wakeplace_text::printable;
 use wakeplace_workload::structure::{Structure, Task};
 use wakeplace_workload::{
-    CheckOutcome, LoadOptions, MachineFacts, ModelInfo, READ_LIMIT_BYTES, Spec, check_file_as,
-    check_rtapp_as, is_path, standard_input,
+    CheckOutcome, LoadOptions, MachineFacts, ModelInfo, READ_LIMIT_BYTES, Spec, TaskGroup,
+    check_file_as, check_rtapp_as, is_path, standard_input,
 };
 
 /// `workload ...`.
@@ -131,6 +131,8 @@ struct Found {
     outcome: CheckOutcome,
     /// Parts rt-app runs and the simulator does not.
     unmodelled: Vec<String>,
+    /// Groups of its tasks.
+    groups: Vec<TaskGroup>,
     /// Why the simulator refuses the file for another reason.
     unusable: Option<String>,
 }
@@ -195,6 +197,7 @@ fn examine(args: &WorkloadCheckArgs) -> Result<Found, Failure> {
     let mut found = Found {
         outcome,
         unmodelled: Vec::new(),
+        groups: Vec::new(),
         unusable: None,
     };
     if found.outcome.structure.is_some() {
@@ -205,7 +208,10 @@ fn examine(args: &WorkloadCheckArgs) -> Result<Found, Failure> {
         let machine = MachineFacts::alike(args.cpus);
         let spec = Spec::parse_rtapp(&text, &args.file, &load);
         match spec.and_then(|spec| spec.expand(1, machine)) {
-            Ok(workload) => found.unmodelled = workload.unmodelled,
+            Ok(workload) => {
+                found.unmodelled = workload.unmodelled;
+                found.groups = workload.groups;
+            }
             Err(error) => found.unusable = Some(error.to_string()),
         }
     }
@@ -247,7 +253,31 @@ fn describe(found: &Found, structure: &Structure, look: Style) -> String {
         ]);
     }
     text.push_str(&table.render(format(FormatName::Human), look));
+    if found.groups.iter().any(|group| !group.limits.is_empty()) {
+        text.push_str(&groups(found).render(format(FormatName::Human), look));
+    }
     text.trim_end().to_owned() + "\n"
+}
+
+/// What the groups limit, and hint.
+fn groups(found: &Found) -> Table {
+    let mut table = Table::new("groups", &["group", "tasks", "cpu.weight", "files"]);
+    for group in &found.groups {
+        let files = group.limits.files();
+        let files = files.iter().map(|(name, value)| format!("{name} {value}"));
+        let cpus = group.limits.cpus.as_ref().map(|cpus| {
+            let cpus: Vec<String> = cpus.iter().map(u32::to_string).collect();
+            format!("cpuset.cpus {}", cpus.join(","))
+        });
+        let files: Vec<String> = files.chain(cpus).collect();
+        table.row(vec![
+            Cell::from(format!("/{}", group.name)),
+            Cell::from(group.tasks.len()),
+            Cell::from((group.shares * 100 / TaskGroup::DEFAULT_SHARES).to_string()),
+            Cell::from(files.join("; ")),
+        ]);
+    }
+    table
 }
 
 /// What the simulator does otherwise than rt-app, a line each behind an empty one.

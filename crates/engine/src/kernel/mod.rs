@@ -16,7 +16,7 @@ pub(crate) mod tree;
 use crate::ids::{CpuId, TaskId};
 use crate::mechanics::{Action, Event, KernelEvent, Mechanics};
 use crate::observe::Observer;
-use crate::outcome::{KernelCounts, SchedExtReport};
+use crate::outcome::{GroupTotals, KernelCounts, SchedExtReport};
 use wakeplace_policy_sys::Reason;
 use wakeplace_workload::Change;
 
@@ -44,6 +44,8 @@ pub(crate) struct KernelReport {
     pub(crate) sched_ext: Option<SchedExtReport>,
     /// What a tree's kernel counted.
     pub(crate) counts: Option<KernelCounts>,
+    /// Groups with a quota.
+    pub(crate) groups: Vec<GroupTotals>,
     /// Choices by reason.
     pub(crate) reasons: Vec<(Reason, u64)>,
 }

@@ -96,6 +96,7 @@ impl<O: Observer> Mechanics<'_, O> {
                 .collect(),
             threads: threads().map(|(_, t)| name(t)).collect(),
             sched_ext: of_kernel.sched_ext,
+            groups: of_kernel.groups,
             reasons: of_kernel.reasons,
         }
     }

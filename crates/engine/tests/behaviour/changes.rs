@@ -106,10 +106,8 @@ fn a_group_holds_from_its_phase_on() {
     ];
     let load = Workload {
         groups: vec![TaskGroup {
-            name: "g".into(),
-            shares: 1024,
-            outer: Vec::new(),
             tasks: vec![1, 2],
+            ..TaskGroup::new("g")
         }],
         ..workload(
             vec![on_cpu_0(phases), hog(Some(&[0])), hog(Some(&[0]))],

@@ -28,10 +28,9 @@ fn policies() -> Vec<Policy> {
 /// Groups `(shares, tasks)`.
 fn grouped(tasks: Vec<TaskScript>, groups: &[(u32, &[u32])]) -> Workload {
     let group = |(index, (shares, tasks)): (usize, &(u32, &[u32]))| TaskGroup {
-        name: format!("g{index}"),
         shares: *shares,
-        outer: Vec::new(),
         tasks: tasks.to_vec(),
+        ..TaskGroup::new(format!("g{index}"))
     };
     let groups = groups.iter().enumerate().map(group).collect();
     Workload {

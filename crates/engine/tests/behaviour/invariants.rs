@@ -7,8 +7,8 @@ use crate::common::*;
 use wakeplace_engine::{Ended, Options, check};
 use wakeplace_platform::Platform;
 use wakeplace_workload::{
-    Change, Event, FairPolicy, Loops, Phase, RealTime, TaskGroup, TaskScript, Timer, TimerMode,
-    Workload,
+    Bandwidth, Change, Event, FairPolicy, Loops, Phase, RealTime, TaskGroup, TaskScript, Timer,
+    TimerMode, Workload,
 };
 
 /// A small generator of its own (SplitMix64): the seed is in every message.
@@ -150,17 +150,33 @@ pub(crate) fn random_workload(random: &mut Random, nr_cpus: u32) -> Workload {
 pub(crate) fn random_groups(random: &mut Random, load: &mut Workload) {
     let groups = 1 + random.below(6) as u32;
     let group = |index: u32| TaskGroup {
-        name: format!("group{index}"),
         shares: *[2, 512, 1024, 3000, 262_144]
             .get(index as usize)
             .unwrap_or(&1024),
-        outer: Vec::new(),
-        tasks: Vec::new(),
+        ..TaskGroup::new(format!("group{index}"))
     };
     load.groups = (0..groups).map(group).collect();
     for task in 0..load.tasks.len() as u32 {
         if let Some(group) = load.groups.get_mut(random.below(7) as usize) {
             group.tasks.push(task);
+        }
+    }
+}
+
+/// Groups in each other, and with budgets of run time.
+pub(crate) fn random_limits(random: &mut Random, load: &mut Workload) {
+    for index in 0..load.groups.len() {
+        let group = &mut load.groups[index];
+        group.parent = random
+            .below(2 * index as u64 + 1)
+            .checked_sub(1)
+            .map(|g| g as u32);
+        group.parent = group.parent.filter(|parent| (*parent as usize) < index);
+        if random.one_in(2) {
+            let period_ns = random.spread(MS, 40 * MS);
+            let quota_ns = random.spread(MS, 2 * period_ns).max(MS);
+            let max = Bandwidth::new(quota_ns, period_ns, 0);
+            group.limits.bandwidth = Some(max.expect("a budget"));
         }
     }
 }
@@ -264,6 +280,54 @@ fn random_groups_obey_the_rules() {
             check_log(platform, &load, &log, &report, queue == "eevdf");
             let again = simulate(platform, &policy, &load, &options);
             assert!(again == (report, log), "seed {seed}: two runs differ");
+        }
+    }
+}
+
+/// Goal: budgets hold whatever else happens, and no task is lost (the engine compares the books at
+/// the end of each run). Bound: in no run does a group have more than its quota for each period
+/// that has begun, and a tick on each CPU.
+#[test]
+fn random_budgets_are_kept() {
+    let boards = boards();
+    for seed in 2_200..2_280 {
+        let mut random = Random(seed);
+        let platform = &boards[random.below(boards.len() as u64) as usize];
+        let mut load = random_workload(&mut random, platform.cpus.len() as u32);
+        random_groups(&mut random, &mut load);
+        random_limits(&mut random, &mut load);
+        if random.one_in(2) {
+            load = with_classes(&mut random, load);
+        }
+        let options = random_options(&mut random);
+        for (name, queue) in POLICIES {
+            let policy = policy(name, &[("queue", queue)]);
+            if check(platform, &policy, &load, &options).is_err() {
+                continue;
+            }
+            eprintln_seed(seed, platform, name, queue);
+            let (report, log) = simulate(platform, &policy, &load, &options);
+            let again = simulate(platform, &policy, &load, &options);
+            assert!(
+                again == (report.clone(), log),
+                "seed {seed}: two runs differ"
+            );
+            for group in load.groups.iter().filter(|g| g.parent.is_none()) {
+                let Some(max) = group.limits.bandwidth else {
+                    continue;
+                };
+                let above = |g: &&TaskGroup| g.parent.map(|parent| &load.groups[parent as usize]);
+                let is_in = |g: &&TaskGroup| {
+                    let mut around = std::iter::successors(Some(*g), |g| above(g));
+                    around.any(|g| g.name == group.name)
+                };
+                let tasks = load.groups.iter().filter(is_in).flat_map(|g| &g.tasks);
+                let fair = tasks.filter(|t| load.tasks[**t as usize].attributes.realtime.is_none());
+                let ran: u64 = fair.map(|t| report.tasks[*t as usize].run_ns).sum();
+                let periods = report.end_ns / max.period_ns + 1;
+                let ticks = 8 * MS * platform.cpus.len() as u64;
+                assert!(ran <= periods * max.quota_ns + ticks, "seed {seed}: {ran}");
+            }
         }
     }
 }

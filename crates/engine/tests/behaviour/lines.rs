@@ -18,10 +18,8 @@ const SLEEPS_ON: Event = Event::Sleep { duration_ns: S };
 /// The first tasks, so many, are in it.
 fn group(nr: u32) -> TaskGroup {
     TaskGroup {
-        name: "all".to_owned(),
-        shares: 1024,
-        outer: Vec::new(),
         tasks: (0..nr).collect(),
+        ..TaskGroup::new("all")
     }
 }
 

@@ -9,6 +9,7 @@ mod arithmetic;
 mod asym;
 mod balance;
 mod balance_old;
+mod bandwidth;
 mod changes;
 mod channels;
 mod classes;

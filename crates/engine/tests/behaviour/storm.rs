@@ -171,10 +171,8 @@ pub(crate) fn storm(random: &mut Random, nr_cpus: u32, groups: u32) -> Workload 
     }];
     load.shared = shared(random);
     let group = |index: u32| TaskGroup {
-        name: format!("g{index}"),
         shares: 512 << index,
-        outer: Vec::new(),
-        tasks: vec![],
+        ..TaskGroup::new(format!("g{index}"))
     };
     load.groups = (0..groups).map(group).collect();
     for task in 0..tasks {

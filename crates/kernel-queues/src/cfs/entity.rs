@@ -85,24 +85,27 @@ impl Entity {
         self.weight = Weight::of_task(nice, policy);
     }
 
-    /// SCHED_IDLE; no group is.
+    /// SCHED_IDLE, or a group with `cpu.idle`.
     pub(super) fn is_idle(&self) -> bool {
         self.policy == FairPolicy::Idle
     }
 
     /// The entity of a task group.
-    pub(crate) fn of_group(weight: u64) -> Self {
+    pub(crate) fn of_group(weight: u64, idle: bool) -> Self {
         Self {
             weight: Weight::of_sum(weight),
-            ..Self::new(0, FairPolicy::Other)
+            ..Self::new(0, FairPolicy::of_group(idle))
         }
     }
 
-    /// A group's entity where it is compared on behalf of one of its tasks.
+    /// A group's entity where it is compared on behalf of one of its tasks. An idle group is idle,
+    /// whatever its task is.
     pub(crate) fn on_behalf_of(&self, task: &Self) -> Self {
-        Self {
-            policy: task.policy,
-            ..*self
-        }
+        let policy = if self.is_idle() {
+            self.policy
+        } else {
+            task.policy
+        };
+        Self { policy, ..*self }
     }
 }

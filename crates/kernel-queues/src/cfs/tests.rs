@@ -173,7 +173,7 @@ fn an_idle_sleeper_is_credited_less_in_later_kernels() {
     let idle = Entity::new(0, FairPolicy::Idle);
     assert_eq!(queue.place_woken(&old, &idle), 88_000_000);
     assert_eq!(queue.place_woken(&new, &idle), 98_500_000);
-    for other in [at(0), Entity::of_group(1024)] {
+    for other in [at(0), Entity::of_group(1024, false)] {
         assert_eq!(queue.place_woken(&new, &other), 88_000_000);
     }
     let rude = CfsParams {

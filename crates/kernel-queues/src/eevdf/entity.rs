@@ -104,11 +104,11 @@ impl Entity {
     }
 
     /// The entity of a task group: each time it joins it begins a whole slice.
-    pub(crate) fn of_group(weight: u64) -> Self {
+    pub(crate) fn of_group(weight: u64, idle: bool) -> Self {
         Self {
             weight: Weight::of_sum(weight),
             arrival: Arrival::Woken,
-            ..Self::new(0, FairPolicy::Other, None)
+            ..Self::new(0, FairPolicy::of_group(idle), None)
         }
     }
 

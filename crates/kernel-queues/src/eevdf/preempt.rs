@@ -37,15 +37,16 @@ impl EevdfQueue {
 
     /// Should `task`, just queued, run at once?
     pub(crate) fn preempts(&mut self, params: &EevdfParams, task: u32) -> bool {
-        self.preempts_as(params, task, None)
+        self.preempts_as(params, task, preempts_by_policy)
     }
 
-    /// The same for one that stands for a task of another policy.
+    /// The same. `by_policy`: what policies say of the running one and `task`, if the times do not
+    /// decide.
     pub(crate) fn preempts_as(
         &mut self,
         params: &EevdfParams,
         task: u32,
-        policy: Option<FairPolicy>,
+        by_policy: impl FnOnce(FairPolicy, FairPolicy) -> Option<bool>,
     ) -> bool {
         self.update(params);
         if self.resched && params.form < Form::Linux73 {
@@ -58,7 +59,7 @@ impl EevdfQueue {
             return self.resched;
         }
         let woken = self.waiting[self.position(task)].1;
-        let preempts = match preempts_by_policy(current.policy, policy.unwrap_or(woken.policy)) {
+        let preempts = match by_policy(current.policy, woken.policy) {
             Some(true) => {
                 if params.form > Form::Linux66 {
                     self.unprotect(params); // nor is it picked again for that

@@ -1,12 +1,12 @@
-//! Two levels of the queue of the kernels before 6.6 (docs/guide/model.md, "Task groups"). An
-//! entity of a group is queued while the group has tasks that wait or run.
+//! The queues of the kernels before 6.6, one in another. An entity of a group is queued while the
+//! group has tasks that wait or run (docs/guide/model.md, "Task groups").
 //!
 //! Tests: crates/kernel-queues/src/grouped/cfs/tests.rs, crates/engine/tests/behaviour/groups.rs
 
 #[cfg(test)]
 mod tests;
 
-use super::{entity_of, group_of};
+use super::{GroupShape, Nest, entity_of, group_of};
 use crate::cfs::{CfsParams, CfsQueue, Entity, Roles};
 use crate::weight::Weight;
 
@@ -14,8 +14,10 @@ use crate::weight::Weight;
 #[derive(Debug)]
 struct Group {
     queue: CfsQueue,
-    /// Stands for it on the CPU's queue.
+    /// Stands for it on the queue above.
     entity: Entity,
+    /// As `CfsTree::picked`, of its own queue.
+    picked: Option<u32>,
 }
 
 /// One CPU's queue and those of the groups on it.
@@ -24,6 +26,7 @@ pub(crate) struct CfsTree {
     params: CfsParams,
     root: CfsQueue,
     groups: Vec<Group>,
+    nest: Nest,
     nr: usize,
     /// The entity of the CPU's queue that was picked last: a group goes on with its slice while its
     /// tasks change.
@@ -32,15 +35,17 @@ pub(crate) struct CfsTree {
 }
 
 impl CfsTree {
-    pub(super) fn new(params: CfsParams, shares: &[u32]) -> Self {
-        let group = |shares: &u32| Group {
+    pub(super) fn new(params: CfsParams, shapes: &[GroupShape]) -> Self {
+        let group = |shape: &GroupShape| Group {
             queue: CfsQueue::default(),
-            entity: Entity::of_group(u64::from(*shares)),
+            entity: Entity::of_group(u64::from(shape.shares), shape.idle),
+            picked: None,
         };
         Self {
             params,
             root: CfsQueue::default(),
-            groups: shares.iter().map(group).collect(),
+            groups: shapes.iter().map(group).collect(),
+            nest: Nest::new(shapes),
             nr: 0,
             picked: None,
             touched: None,
@@ -52,9 +57,11 @@ impl CfsTree {
     }
 
     pub(super) fn waiting(&self) -> impl Iterator<Item = u32> + '_ {
-        let tasks = self.root.waiting().filter(|id| group_of(*id).is_none());
-        let grouped = self.groups.iter().flat_map(|g| g.queue.waiting());
-        tasks.chain(grouped)
+        let seen = self.nest.all().filter(|g| !self.nest.is_hidden(*g));
+        let queues = seen.map(|g| &self.groups[g].queue);
+        let waiting = std::iter::once(&self.root).chain(queues);
+        let waiting = waiting.flat_map(CfsQueue::waiting);
+        waiting.filter(|id| group_of(*id).is_none())
     }
 
     fn queue(&self, group: Option<usize>) -> &CfsQueue {
@@ -68,20 +75,30 @@ impl CfsTree {
         }
     }
 
+    /// The queue that a group's entity is on.
+    fn above_mut(&mut self, g: usize) -> &mut CfsQueue {
+        self.queue_mut(self.nest.above(g))
+    }
+
+    /// A group and those around it, from the inside.
+    fn around(&self, group: Option<usize>) -> Vec<usize> {
+        self.nest.around(group).collect()
+    }
+
     pub(super) fn floor(&self, group: Option<usize>) -> i64 {
         self.queue(group).min_vruntime
     }
 
-    /// The slice of a task: its part of its group's, by weight, of the group's part of the CPU's;
-    /// the least slice holds for the result. The period is by the number of tasks in the task's own
-    /// queue.
+    /// The slice of a task: its part of its group's, by weight, of the group's part of the queue
+    /// above, and so on; the least slice holds for the result. The period is by the number of tasks
+    /// in the task's own queue.
     fn slice_ns(&self, entity: &Entity, queued: bool, group: Option<usize>) -> u64 {
         let queue = self.queue(group);
         let own = queue.period_share_ns(&self.params, entity.weight, queued);
-        let share = group.map_or(own, |g| {
+        let share = self.nest.around(group).fold(own, |share, g| {
             let group = &self.groups[g];
-            let weight = group.entity.weight;
-            self.root.share_ns(own, weight, group.queue.nr > 0)
+            let above = self.queue(self.nest.above(g));
+            above.share_ns(share, group.entity.weight, group.queue.nr > 0)
         });
         share.max(queue.least_slice_ns(&self.params, entity))
     }
@@ -106,15 +123,24 @@ impl CfsTree {
     }
 
     pub(super) fn insert(&mut self, task: u32, entity: &Entity, group: Option<usize>) {
-        self.nr += 1;
+        self.nr += usize::from(group.is_none_or(|g| !self.nest.is_hidden(g)));
         self.touched = group;
         self.queue_mut(group).enqueue(task, entity);
-        let Some(g) = group else { return };
-        let group = &mut self.groups[g];
-        if group.queue.nr == 1 {
-            group.entity.vruntime = self.root.place_woken(&self.params, &group.entity);
-            self.root.enqueue(entity_of(g), &group.entity);
+        for g in self.around(group) {
+            if self.groups[g].queue.nr > 1 || self.nest.is_throttled(g) {
+                return; // it is there already, or may not be
+            }
+            self.enqueue_group(g);
         }
+    }
+
+    /// A group's entity joins the queue above.
+    fn enqueue_group(&mut self, g: usize) {
+        let (params, mut entity) = (self.params, self.groups[g].entity);
+        let queue = self.above_mut(g);
+        entity.vruntime = queue.place_woken(&params, &entity);
+        queue.enqueue(entity_of(g), &entity);
+        self.groups[g].entity = entity;
     }
 
     /// The task leaves its queue; its group's entity leaves with the last task.
@@ -125,131 +151,207 @@ impl CfsTree {
         group: Option<usize>,
         waiting: bool,
     ) {
-        self.nr -= 1;
+        self.nr -= usize::from(group.is_none_or(|g| !self.nest.is_hidden(g)));
         self.touched = group;
         let lost = self.queue_mut(group).dequeue(task, entity, waiting);
-        let Some(g) = group else { return };
-        self.root.forget(lost, entity_of(g));
-        let group = &self.groups[g];
-        if group.queue.nr == 0 {
-            self.root.dequeue(entity_of(g), &group.entity, waiting);
-        } else if !waiting {
-            self.root.insert(entity_of(g), group.entity.vruntime);
+        for g in self.around(group) {
+            self.above_mut(g).forget(lost, entity_of(g));
+            if self.nest.is_throttled(g) {
+                return;
+            }
+            if self.groups[g].queue.nr == 0 {
+                self.dequeue_group(g, waiting);
+            } else if waiting {
+                return;
+            } else {
+                let vruntime = self.groups[g].entity.vruntime;
+                self.above_mut(g).insert(entity_of(g), vruntime);
+            }
         }
     }
 
-    /// The running task sleeps. Its group is to go on with another task: that may well be whom it
-    /// woke.
+    fn dequeue_group(&mut self, g: usize, waiting: bool) {
+        let entity = self.groups[g].entity;
+        self.above_mut(g).dequeue(entity_of(g), &entity, waiting);
+    }
+
+    /// The running task sleeps. Its group is to go on with another task, or else the one around
+    /// it: that may well be whom it woke.
     pub(super) fn leave(&mut self, task: u32, entity: &Entity, group: Option<usize>) {
         self.remove(task, entity, group, false);
-        if let Some(g) = group.filter(|g| self.groups[*g].queue.nr > 0) {
-            self.root.name(Roles::NEXT, entity_of(g));
+        let around = self.around(group);
+        let has_more = |g: &usize| self.groups[*g].queue.nr > 0;
+        if let Some(first) = around.iter().position(has_more) {
+            for g in &around[first..] {
+                self.above_mut(*g).name(Roles::NEXT, entity_of(*g));
+            }
         }
         self.queue_mut(group).update_min(None);
-        self.root.update_min(None);
+        for g in around {
+            self.above_mut(g).update_min(None);
+        }
     }
 
-    /// A group begins a slice when it is picked again.
+    /// The group may not run: its entity leaves the queue above. None of its tasks runs. Returns
+    /// how many tasks the CPU has lost.
+    pub(super) fn throttle(&mut self, group: usize) -> usize {
+        let seen = self.seen_below(group);
+        self.nest.set_throttled(group, true);
+        self.nr -= seen;
+        if self.groups[group].queue.nr == 0 {
+            return seen;
+        }
+        self.dequeue_group(group, true);
+        self.above_mut(group).update_min(None);
+        for g in self.around(self.nest.above(group)) {
+            if self.groups[g].queue.nr > 0 || self.nest.is_throttled(g) {
+                break;
+            }
+            self.dequeue_group(g, true);
+            self.above_mut(g).update_min(None);
+        }
+        seen
+    }
+
+    /// It may run again. Returns how many tasks the CPU has got.
+    pub(super) fn unthrottle(&mut self, group: usize) -> usize {
+        self.nest.set_throttled(group, false);
+        let seen = self.seen_below(group);
+        self.nr += seen;
+        if self.groups[group].queue.nr > 0 {
+            self.enqueue_group(group);
+            for g in self.around(self.nest.above(group)) {
+                if self.groups[g].queue.nr > 1 || self.nest.is_throttled(g) {
+                    break;
+                }
+                self.enqueue_group(g);
+            }
+        }
+        seen
+    }
+
+    /// Tasks in a group and in those in it that the CPU counts.
+    fn seen_below(&self, group: usize) -> usize {
+        let inner = self.nest.all().filter(|g| self.nest.is_in(*g, group));
+        let seen = inner.filter(|g| !self.nest.is_hidden(*g));
+        seen.map(|g| self.groups[g].queue.nr - self.entities_in(Some(g)))
+            .sum()
+    }
+
+    /// Entities of groups in a queue.
+    fn entities_in(&self, queue: Option<usize>) -> usize {
+        let inner = (self.nest.all()).filter(|g| self.nest.above(*g) == queue);
+        let queued = |g: &usize| self.groups[*g].queue.nr > 0 && !self.nest.is_throttled(*g);
+        inner.filter(queued).count()
+    }
+
+    /// Groups begin a slice when they are picked again.
     pub(super) fn begin_put(&mut self) {
         self.picked = None;
     }
 
-    /// The task is passed over in its queue, its group in the CPU's. Returns false if it is alone
-    /// on the CPU.
+    /// The task is passed over in its queue, its groups in theirs. Returns false if it is alone on
+    /// the CPU.
     pub(super) fn yields(&mut self, task: u32, group: Option<usize>) -> bool {
         if self.nr <= 1 {
             return false;
         }
         let lost = self.queue_mut(group).pass_over(task);
-        if let Some(g) = group {
-            self.root.forget(lost, entity_of(g));
-            self.root.name(Roles::SKIP, entity_of(g));
+        for g in self.around(group) {
+            let above = self.above_mut(g);
+            above.forget(lost, entity_of(g));
+            above.name(Roles::SKIP, entity_of(g));
         }
         true
     }
 
     pub(super) fn requeue(&mut self, task: u32, entity: &Entity, group: Option<usize>) {
         self.queue_mut(group).insert(task, entity.vruntime);
-        if let Some(g) = group {
-            self.root
-                .insert(entity_of(g), self.groups[g].entity.vruntime);
+        for g in self.around(group) {
+            let vruntime = self.groups[g].entity.vruntime;
+            self.above_mut(g).insert(entity_of(g), vruntime);
         }
     }
 
-    /// The running task goes on if both levels choose it. Else nothing changes: the pick that
+    /// The running task goes on if all levels choose it. Else nothing changes: the pick that
     /// follows has the same to choose from.
     pub(super) fn keeps(&mut self, task: u32, tasks: &[Entity], group: Option<usize>) -> bool {
-        let top = group.map_or(task, entity_of);
-        let looked_up = entities(&self.groups, tasks);
-        let chosen = self.root.choose(&self.params, Some(top), looked_up) == Some(top);
-        let entity = |task: u32| &tasks[task as usize];
-        let chosen_of =
-            |queue: &CfsQueue| queue.choose(&self.params, Some(task), entity) == Some(task);
-        let keeps = chosen && group.is_none_or(|g| chosen_of(&self.groups[g].queue));
+        let mut levels = vec![(group, task)];
+        let outer = self.nest.around(group);
+        levels.extend(outer.map(|g| (self.nest.above(g), entity_of(g))));
+        let chosen = |(queue, id): &(Option<usize>, u32)| {
+            let looked_up = entities(&self.groups, tasks);
+            (self.queue(*queue)).choose(&self.params, Some(*id), looked_up) == Some(*id)
+        };
+        let keeps = levels.iter().all(chosen);
         if keeps {
-            self.root.goes_on(top);
-            self.queue_mut(group).goes_on(task);
+            for (queue, id) in levels {
+                self.queue_mut(queue).goes_on(id);
+            }
         }
         keeps
     }
 
     pub(super) fn pick(&mut self, tasks: &[Entity]) -> Option<u32> {
         let looked_up = entities(&self.groups, tasks);
-        let next = self.root.pick(&self.params, looked_up);
-        let same = next == self.picked;
-        self.picked = next;
-        let Some(g) = group_of(next?) else {
-            return next;
-        };
-        let group = &mut self.groups[g];
-        if !same {
-            group.entity.slice_used_ns = 0;
+        let mut next = self.root.pick(&self.params, looked_up)?;
+        let mut same = self.picked.replace(next) == Some(next);
+        while let Some(g) = group_of(next) {
+            let group = &mut self.groups[g];
+            if !same {
+                group.entity.slice_used_ns = 0;
+            }
+            // Its queue is not among those that are looked at meanwhile.
+            let mut queue = std::mem::take(&mut group.queue);
+            let looked_up = entities(&self.groups, tasks);
+            let picked = queue.pick(&self.params, looked_up);
+            let group = &mut self.groups[g];
+            group.queue = queue;
+            next = picked?;
+            same &= group.picked.replace(next) == Some(next);
         }
-        let entity = |task: u32| &tasks[task as usize];
-        group.queue.pick(&self.params, entity)
+        Some(next)
     }
 
     pub(super) fn charge(&mut self, entity: &mut Entity, group: Option<usize>, delta_ns: u64) {
         self.queue_mut(group).charge(entity, delta_ns);
-        if let Some(g) = group {
-            self.root.charge(&mut self.groups[g].entity, delta_ns);
+        let mut inner = group;
+        while let Some(g) = inner {
+            let mut entity = self.groups[g].entity;
+            self.above_mut(g).charge(&mut entity, delta_ns);
+            self.groups[g].entity = entity;
+            inner = self.nest.above(g);
         }
     }
 
-    /// What the CPU's queue compares a task by.
-    fn standing(&self, task: &Entity, group: Option<usize>) -> Entity {
-        match group {
+    /// What a queue compares by: a task itself, or a group on its behalf.
+    fn standing(&self, id: u32, task: &Entity) -> Entity {
+        match group_of(id) {
             Some(g) => self.groups[g].entity.on_behalf_of(task),
             None => *task,
         }
     }
 
     /// Compared on the level of their common queue. A group is never the last buddy for its own
-    /// sake, but the group of a last or next buddy is one, too.
+    /// sake, but the groups around a last or next buddy are, too.
     pub(super) fn preempts(
         &mut self,
         (task, woken, to): (u32, &Entity, Option<usize>),
         (running, current, from): (u32, &Entity, Option<usize>),
     ) -> bool {
-        let above = |task: u32, group: Option<usize>| group.map_or(task, entity_of);
-        let roles = if to == from {
-            let queue = self.queue(from);
-            queue.wakeup_preempts(&self.params, current, woken)
-        } else {
-            let params = CfsParams {
-                last_buddy: self.params.last_buddy && from.is_none(),
-                ..self.params
-            };
-            let [current, woken] =
-                [(current, from), (woken, to)].map(|(task, group)| self.standing(task, group));
-            self.root.wakeup_preempts(&params, &current, &woken)
+        let (level, [ours, theirs]) = self.nest.common([(task, to), (running, from)]);
+        let params = CfsParams {
+            last_buddy: self.params.last_buddy && theirs == running,
+            ..self.params
         };
+        let (current, woken) = (self.standing(theirs, current), self.standing(ours, woken));
+        let roles = (self.queue(level)).wakeup_preempts(&params, &current, &woken);
         let Some(roles) = roles else { return false };
         if !std::mem::replace(&mut self.root.gives_way, true) {
-            self.root
-                .preempted(roles, above(running, from), above(task, to));
-            if to == from {
-                self.queue_mut(from).preempted(roles, running, task);
+            self.queue_mut(level).preempted(roles, theirs, ours);
+            for g in self.around(level) {
+                let both = entity_of(g);
+                self.above_mut(g).preempted(roles, both, both);
             }
         }
         true
@@ -257,44 +359,45 @@ impl CfsTree {
 
     /// Each level has a slice of its own.
     pub(super) fn tick(&mut self, task: u32, entity: &Entity, group: Option<usize>) -> bool {
-        let Some(g) = group else {
-            return self.root.tick_preempts(&self.params, (task, entity));
-        };
-        let slice = self.slice_ns(entity, true, group);
-        let group = &mut self.groups[g];
-        let lost = group.queue.overrun(&self.params, (task, entity), slice);
-        if let Some(lost) = lost {
-            self.root.forget(lost, entity_of(g));
-            self.root.gives_way = true;
+        let (params, mut over) = (self.params, false);
+        let mut level = (task, *entity, group);
+        while let (id, entity, Some(g)) = level {
+            let slice = self.slice_ns(&entity, true, Some(g));
+            let queue = &mut self.groups[g].queue;
+            if let Some(lost) = queue.overrun(&params, (id, &entity), slice) {
+                for outer in self.around(Some(g)) {
+                    self.above_mut(outer).forget(lost, entity_of(outer));
+                }
+                over = true;
+            }
+            level = (entity_of(g), self.groups[g].entity, self.nest.above(g));
         }
-        let above = (entity_of(g), &group.entity);
-        self.root.tick_preempts(&self.params, above) || lost.is_some()
+        over |= self.root.tick_preempts(&params, (level.0, &level.1));
+        self.root.gives_way |= over;
+        over
     }
 
     pub(super) fn reweight(&mut self, group: Option<usize>, old: Weight, new: Weight) {
         self.queue_mut(group).reweight(old, new);
     }
 
-    pub(super) fn set_group_weight(&mut self, group: usize, weight: Weight) {
-        let group = &mut self.groups[group];
-        if group.queue.nr > 0 {
-            self.root.reweight(group.entity.weight, weight);
+    pub(super) fn set_group_weight(&mut self, g: usize, weight: Weight) {
+        let old = self.groups[g].entity.weight;
+        if self.groups[g].queue.nr > 0 && !self.nest.is_throttled(g) {
+            self.above_mut(g).reweight(old, weight);
         }
-        group.entity.weight = weight;
+        self.groups[g].entity.weight = weight;
     }
 
     pub(super) fn check(&self) {
-        let queued = self.groups.iter().filter(|g| g.queue.nr > 0);
-        let (entities, grouped) = queued.fold((0, 0), |(n, tasks), g| (n + 1, tasks + g.queue.nr));
-        assert_eq!(
-            self.root.nr - entities + grouped,
-            self.nr,
-            "tasks of groups"
-        );
+        let seen = self.nest.all().filter(|g| !self.nest.is_hidden(*g));
+        let queues = std::iter::once(None).chain(seen.map(Some));
+        let tasks = queues.map(|queue| self.queue(queue).nr - self.entities_in(queue));
+        assert_eq!(tasks.sum::<usize>(), self.nr, "tasks of groups");
     }
 }
 
-/// Looks up what the CPU's queue knows by a number: a group or a task.
+/// Looks up what a queue knows by a number: a group or a task.
 fn entities<'a>(groups: &'a [Group], tasks: &'a [Entity]) -> impl Fn(u32) -> &'a Entity {
     move |id| match group_of(id) {
         Some(g) => &groups[g].entity,

@@ -3,6 +3,7 @@
 //!
 //! Tests: crates/engine/tests/behaviour/groups.rs
 
+use super::GroupShape;
 use super::cfs::CfsTree;
 use crate::cfs::{CfsParams, Entity};
 use crate::fair_class::FairClass;
@@ -19,9 +20,9 @@ pub(crate) struct GroupedCfs {
 }
 
 impl GroupedCfs {
-    pub(crate) fn new(params: CfsParams, nr_cpus: usize, shares: &[u32]) -> Self {
+    pub(crate) fn new(params: CfsParams, nr_cpus: usize, shapes: &[GroupShape]) -> Self {
         Self {
-            trees: (0..nr_cpus).map(|_| CfsTree::new(params, shares)).collect(),
+            trees: (0..nr_cpus).map(|_| CfsTree::new(params, shapes)).collect(),
             entities: Vec::new(),
             groups: Vec::new(),
         }
@@ -157,6 +158,14 @@ impl FairClass for GroupedCfs {
     fn set_group_weight(&mut self, group: usize, cpu: CpuId, weight: u32) {
         let weight = Weight::of_sum(weight.into());
         self.trees[cpu.index()].set_group_weight(group, weight);
+    }
+
+    fn throttle_group(&mut self, group: usize, cpu: CpuId) -> usize {
+        self.trees[cpu.index()].throttle(group)
+    }
+
+    fn unthrottle_group(&mut self, group: usize, cpu: CpuId) -> usize {
+        self.trees[cpu.index()].unthrottle(group)
     }
 
     fn take_touched_group(&mut self, cpu: CpuId) -> Option<usize> {

@@ -1,19 +1,19 @@
-//! Two levels of the queue of the kernels from 6.6 on. A group's entity runs, waits and is delayed
-//! like a task; it goes on being the one that runs while the group's tasks change
-//! (docs/decisions/020, docs/rules/queues.md#eevdf). `check` says what both levels must agree on.
+//! The queues of the kernels from 6.6 on, one in another. A group's entity runs, waits and is
+//! delayed like a task; it goes on being the one that runs while the group's tasks change
+//! (docs/decisions/020, docs/rules/queues.md#eevdf). `check` says what the levels must agree on.
 //!
 //! Tests: crates/engine/tests/behaviour/groups.rs
 
-use super::{entity_of, group_of};
+use super::{GroupShape, Nest, entity_of, group_of};
 use crate::eevdf::{EevdfParams, EevdfQueue, Entity, Form};
-use crate::weight::Weight;
+use crate::weight::{Weight, preempts_by_policy};
 use wakeplace_workload::FairPolicy;
 
 /// A group on one CPU.
 #[derive(Debug)]
 struct Group {
     queue: EevdfQueue,
-    /// Stands for it on the CPU's queue; valid while it is not there.
+    /// Stands for it on the queue above; valid while it is not there.
     entity: Entity,
     /// ... which then has the valid copy, delayed or not.
     queued: bool,
@@ -26,23 +26,25 @@ pub(crate) struct EevdfTree {
     params: EevdfParams,
     root: EevdfQueue,
     groups: Vec<Group>,
+    nest: Nest,
     nr: usize,
     pub(super) touched: Option<usize>,
 }
 
 impl EevdfTree {
     /// Queues of one CPU: the root's and one for each group.
-    pub(super) fn new(params: EevdfParams, shares: &[u32]) -> Self {
-        let group = |shares: &u32| Group {
+    pub(super) fn new(params: EevdfParams, shapes: &[GroupShape]) -> Self {
+        let group = |shape: &GroupShape| Group {
             queue: EevdfQueue::default(),
-            entity: Entity::of_group(u64::from(*shares)),
+            entity: Entity::of_group(u64::from(shape.shares), shape.idle),
             queued: false,
-            weight: Weight::of_sum(u64::from(*shares)),
+            weight: Weight::of_sum(u64::from(shape.shares)),
         };
         Self {
             params,
             root: EevdfQueue::default(),
-            groups: shares.iter().map(group).collect(),
+            groups: shapes.iter().map(group).collect(),
+            nest: Nest::new(shapes),
             nr: 0,
             touched: None,
         }
@@ -53,9 +55,15 @@ impl EevdfTree {
     }
 
     pub(super) fn waiting(&self) -> impl Iterator<Item = u32> + '_ {
-        let tasks = self.root.waiting().filter(|id| group_of(*id).is_none());
-        let grouped = self.groups.iter().flat_map(|g| g.queue.waiting());
-        tasks.chain(grouped)
+        let seen = self.nest.all().filter(|g| !self.nest.is_hidden(*g));
+        let queues = seen.map(|g| &self.groups[g].queue);
+        let waiting = std::iter::once(&self.root).chain(queues);
+        let waiting = waiting.flat_map(EevdfQueue::waiting);
+        waiting.filter(|id| group_of(*id).is_none())
+    }
+
+    fn queue(&self, group: Option<usize>) -> &EevdfQueue {
+        group.map_or(&self.root, |g| &self.groups[g].queue)
     }
 
     fn queue_mut(&mut self, group: Option<usize>) -> &mut EevdfQueue {
@@ -66,9 +74,7 @@ impl EevdfTree {
     }
 
     pub(super) fn is_delayed(&self, task: u32, group: Option<usize>) -> bool {
-        group
-            .map_or(&self.root, |g| &self.groups[g].queue)
-            .is_delayed(task)
+        self.queue(group).is_delayed(task)
     }
 
     /// A group asks for the shortest slice among its tasks; in 6.6 no task has one of its own.
@@ -79,7 +85,8 @@ impl EevdfTree {
         let group = &mut self.groups[g];
         let slice = group.queue.shortest_own_slice(&self.params);
         if group.queued {
-            self.root.set_own_slice(entity_of(g), slice);
+            self.queue_mut(self.nest.above(g))
+                .set_own_slice(entity_of(g), slice);
         } else {
             group.entity.set_own_slice(slice);
         }
@@ -87,30 +94,54 @@ impl EevdfTree {
 
     /// A task joins its queue, and with the first its group joins the root's.
     pub(super) fn insert(&mut self, task: u32, entity: Entity, group: Option<usize>) {
-        self.nr += 1;
+        self.nr += usize::from(group.is_none_or(|g| !self.nest.is_hidden(g)));
         self.touched = group;
         let params = self.params;
         self.queue_mut(group).enqueue(&params, task, entity);
-        let Some(g) = group else { return };
-        self.follow_slice(g);
-        if !self.groups[g].queued || self.root.is_delayed(entity_of(g)) {
-            let entity = self.groups[g].entity;
-            self.root.enqueue(&params, entity_of(g), entity);
-            self.groups[g].queued = true;
+        self.enqueue_groups(group);
+    }
+
+    /// A group has something to run: its entity joins the queue above, and so on, up to a group
+    /// that may not run.
+    fn enqueue_groups(&mut self, mut group: Option<usize>) {
+        let params = self.params;
+        while let Some(g) = group {
+            self.follow_slice(g);
+            let above = self.nest.above(g);
+            if self.nest.is_throttled(g) {
+                return;
+            }
+            if !self.groups[g].queued || self.queue(above).is_delayed(entity_of(g)) {
+                let entity = self.groups[g].entity;
+                self.queue_mut(above).enqueue(&params, entity_of(g), entity);
+                self.groups[g].queued = true;
+            }
+            group = above;
         }
     }
 
     /// A task has left a group's queue. Without tasks its entity leaves, too, or is delayed.
-    fn settle(&mut self, g: usize) {
-        if self.groups[g].queue.nr_queued() > 0 {
-            return self.follow_slice(g);
+    fn settle(&mut self, mut group: Option<usize>) {
+        let params = self.params;
+        while let Some(g) = group {
+            let above = self.nest.above(g);
+            if self.groups[g].queue.nr_queued() > 0 {
+                self.follow_slice(g);
+                group = above;
+                continue;
+            }
+            if !self.groups[g].queued {
+                return; // it may not run
+            }
+            let queue = self.queue_mut(above);
+            let gone = if queue.current() == Some(entity_of(g)) {
+                queue.sleep(&params)
+            } else {
+                queue.sleep_waiting(&params, entity_of(g))
+            };
+            self.left(g, gone);
+            group = above;
         }
-        let gone = if self.root.current() == Some(entity_of(g)) {
-            self.root.sleep(&self.params)
-        } else {
-            self.root.sleep_waiting(&self.params, entity_of(g))
-        };
-        self.left(g, gone);
     }
 
     fn left(&mut self, g: usize, gone: Option<Entity>) {
@@ -121,18 +152,60 @@ impl EevdfTree {
         }
     }
 
+    /// The group may not run: its entity leaves the queue above. None of its tasks runs. Returns
+    /// how many tasks the CPU has lost.
+    pub(super) fn throttle(&mut self, g: usize) -> usize {
+        let seen = self.seen_below(g);
+        self.nest.set_throttled(g, true);
+        self.put_back_from(Some(g));
+        if self.groups[g].queued {
+            let (params, above) = (self.params, self.nest.above(g));
+            let entity = self.queue_mut(above).leave(&params, entity_of(g));
+            self.left(g, Some(entity));
+            self.settle(above);
+        }
+        self.nr -= seen;
+        seen
+    }
+
+    /// It may run again. Returns how many tasks the CPU has got.
+    pub(super) fn unthrottle(&mut self, g: usize) -> usize {
+        self.nest.set_throttled(g, false);
+        if self.groups[g].queue.nr_queued() > 0 {
+            self.enqueue_groups(Some(g));
+        }
+        let seen = self.seen_below(g);
+        self.nr += seen;
+        seen
+    }
+
+    /// Tasks in a group and in those in it that the CPU counts.
+    fn seen_below(&self, g: usize) -> usize {
+        let inner = self.nest.all().filter(|h| self.nest.is_in(*h, g));
+        let seen = inner.filter(|h| !self.nest.is_hidden(*h));
+        seen.map(|h| self.tasks_of(h)).sum()
+    }
+
+    /// Tasks in a group's own queue that can run.
+    fn tasks_of(&self, g: usize) -> usize {
+        let queue = &self.groups[g].queue;
+        let waiting = queue.waiting().filter(|id| group_of(*id).is_none());
+        let runs = queue.current().is_some_and(|id| group_of(id).is_none());
+        waiting.count() + usize::from(runs)
+    }
+
     pub(super) fn sleep(&mut self, group: Option<usize>) -> Option<Entity> {
         self.nr -= 1;
         self.touched = group;
         let params = self.params;
         let left = self.queue_mut(group).sleep(&params);
-        group.into_iter().for_each(|g| self.settle(g));
+        self.settle(group);
         left
     }
 
     /// A task leaves its queue; its group's entity follows the last.
     pub(super) fn remove(&mut self, task: u32, group: Option<usize>, waiting: bool) -> Entity {
-        self.nr -= 1;
+        self.nr -= usize::from(group.is_none_or(|g| !self.nest.is_hidden(g)));
         self.touched = group;
         let params = self.params;
         let queue = self.queue_mut(group);
@@ -141,54 +214,81 @@ impl EevdfTree {
         } else {
             queue.dequeue_current(&params)
         };
-        group.into_iter().for_each(|g| self.settle(g));
+        self.settle(group);
         left
     }
 
-    /// The times of the running task and its group are up to date.
+    /// The running task leaves for as long as its group may not run, whatever it has had.
+    pub(super) fn leave(&mut self, task: u32, group: Option<usize>) -> Entity {
+        self.nr -= 1;
+        self.touched = group;
+        let params = self.params;
+        let left = self.queue_mut(group).leave(&params, task);
+        self.settle(group);
+        left
+    }
+
+    /// The times of the running task and its groups are up to date.
     fn update(&mut self) {
-        self.root.begin_pick(&self.params);
-        if let Some(g) = self.root.current().and_then(group_of) {
-            self.groups[g].queue.begin_pick(&self.params);
+        let params = self.params;
+        self.root.begin_pick(&params);
+        let mut runs = self.root.current();
+        while let Some(g) = runs.and_then(group_of) {
+            let queue = &mut self.groups[g].queue;
+            queue.begin_pick(&params);
+            runs = queue.current();
         }
     }
 
-    /// The group waits, and soon its task (`requeue`).
+    /// The groups wait, and soon their task (`requeue`).
     pub(super) fn begin_put(&mut self) {
         self.update();
-        if self.root.current().is_some_and(|id| group_of(id).is_some()) {
-            self.root.put_back();
+        self.put_back_from(None);
+    }
+
+    /// The entities of groups that run wait again, from this queue inwards.
+    fn put_back_from(&mut self, mut group: Option<usize>) {
+        while let Some(g) = self.queue(group).current().and_then(group_of) {
+            self.queue_mut(group).put_back();
+            group = Some(g);
         }
     }
 
     pub(super) fn rest_of_slice_ns(&self) -> Option<u64> {
-        let group = self.root.current().and_then(group_of);
-        let own = group.and_then(|g| self.groups[g].queue.rest_of_slice_ns());
-        self.root.rest_of_slice_ns().into_iter().chain(own).min()
+        let mut queue = &self.root;
+        let mut rest = queue.rest_of_slice_ns();
+        while let Some(g) = queue.current().and_then(group_of) {
+            queue = &self.groups[g].queue;
+            rest = rest.into_iter().chain(queue.rest_of_slice_ns()).min();
+        }
+        rest
     }
 
     /// Only the rest of the task's own request is given up, as in the kernel.
     pub(super) fn yields(&mut self, group: Option<usize>) -> bool {
         let params = self.params;
         let own = self.queue_mut(group).yields(&params);
-        own || self.root.nr_queued() > 1
+        own || self.nest.around(group).any(|g| {
+            let above = self.nest.above(g);
+            self.queue(above).nr_queued() > 1
+        })
     }
 
-    /// Groups that are left without tasks leave the CPU's queue, too.
+    /// Groups that are left without tasks leave the queues above, too.
     pub(super) fn drop_sleepers(&mut self) -> Vec<(u32, Entity)> {
         let params = self.params;
         let mut gone = Vec::new();
-        for g in 0..self.groups.len() {
-            let dropped = self.groups[g].queue.drop_sleepers(&params);
-            if !dropped.is_empty() {
-                self.settle(g);
+        for group in self.nest.inside_out().chain([None]) {
+            let dropped = self.queue_mut(group).drop_sleepers(&params);
+            let none = dropped.is_empty();
+            for (id, entity) in dropped {
+                match group_of(id) {
+                    Some(g) => self.left(g, Some(entity)),
+                    None => gone.push((id, entity)),
+                }
             }
-            gone.extend(dropped);
-        }
-        for (id, entity) in self.root.drop_sleepers(&params) {
-            match group_of(id) {
-                Some(g) => self.left(g, Some(entity)),
-                None => gone.push((id, entity)),
+            if !none {
+                self.settle(group);
             }
         }
         gone
@@ -202,39 +302,42 @@ impl EevdfTree {
             return None;
         }
         let entity = queue.dequeue(&params, task);
-        group.into_iter().for_each(|g| self.settle(g));
+        self.settle(group);
         Some(entity)
     }
 
     pub(super) fn set_own_slice(&mut self, task: u32, group: Option<usize>, own_ns: Option<u64>) {
         self.queue_mut(group).set_own_slice(task, own_ns);
-        group.into_iter().for_each(|g| self.follow_slice(g));
+        for g in self.nest.around(group).collect::<Vec<_>>() {
+            self.follow_slice(g);
+        }
     }
 
-    /// Sleepers whose turn it is leave: on the CPU's queue, and in the group that is the next to
+    /// Sleepers whose turn it is leave: on the CPU's queue, and in the groups that are the next to
     /// run.
     pub(super) fn begin_pick(&mut self) -> Vec<(u32, Entity)> {
         let params = self.params;
         self.update();
         let mut gone = Vec::new();
+        let mut group = None;
         loop {
-            if let Some((id, entity)) = self.root.drop_sleeper(&params) {
+            let queue = self.queue_mut(group);
+            if group.is_some() {
+                queue.begin_pick(&params);
+            }
+            if let Some((id, entity)) = queue.drop_sleeper(&params) {
                 match group_of(id) {
                     Some(g) => self.left(g, Some(entity)),
                     None => gone.push((id, entity)),
                 }
+                self.settle(group);
+                group = None; // who is next may be another
                 continue;
             }
-            let Some(g) = self.root.next(&params).and_then(group_of) else {
-                return gone;
+            group = match queue.next(&params).and_then(group_of) {
+                Some(g) => Some(g),
+                None => return gone,
             };
-            let queue = &mut self.groups[g].queue;
-            queue.begin_pick(&params);
-            let Some(sleeper) = queue.drop_sleeper(&params) else {
-                return gone;
-            };
-            gone.push(sleeper);
-            self.settle(g);
         }
     }
 
@@ -244,51 +347,65 @@ impl EevdfTree {
 
     pub(super) fn keeps(&mut self, group: Option<usize>) -> bool {
         let params = self.params;
-        self.root.keeps(&params) && (group.is_none() || self.queue_mut(group).keeps(&params))
+        let mut around = self.nest.around(group);
+        self.root.keeps(&params) && around.all(|g| self.groups[g].queue.keeps(&params))
     }
 
     /// The next task: the root's choice, and within a group the group's.
     pub(super) fn pick(&mut self) -> Option<u32> {
         let params = self.params;
-        if self.root.current().is_none() || !self.root.keeps(&params) {
-            self.root.put_back();
-            self.root.pick(&params)?;
-        }
-        let next = self.root.current()?;
-        match group_of(next) {
-            Some(g) => self.groups[g].queue.pick(&params),
-            None => Some(next),
+        let mut group = None;
+        loop {
+            let queue = self.queue_mut(group);
+            if queue.current().is_none() || !queue.keeps(&params) {
+                self.put_back_from(group);
+                let queue = self.queue_mut(group);
+                queue.put_back();
+                queue.pick(&params)?;
+            }
+            let next = self.queue(group).current()?;
+            group = match group_of(next) {
+                Some(g) => Some(g),
+                None => return Some(next),
+            };
         }
     }
 
     pub(super) fn charge(&mut self, group: Option<usize>, delta_ns: u64) {
         self.root.charge(delta_ns);
-        if group.is_some() {
-            self.queue_mut(group).charge(delta_ns);
+        for g in self.nest.around(group) {
+            self.groups[g].queue.charge(delta_ns);
         }
     }
 
-    /// Compared on the level of their common queue. A group is not idle, whatever its tasks are.
+    /// Compared on the level of their common queue. A group is idle if it says so (`cpu.idle`),
+    /// whatever its tasks are.
     pub(super) fn preempts(
         &mut self,
         (task, woken, to): (u32, FairPolicy, Option<usize>),
-        (_, running, from): (u32, FairPolicy, Option<usize>),
+        (current, _, from): (u32, FairPolicy, Option<usize>),
     ) -> bool {
         let params = self.params;
-        let Some(g) = to.filter(|_| to != from) else {
-            let level = if to == from { to } else { None };
+        let (level, [ours, _]) = self.nest.common([(task, to), (current, from)]);
+        if ours == task {
             return self.queue_mut(level).preempts(&params, task);
+        }
+        let idle = |entity: FairPolicy| entity == FairPolicy::Idle;
+        let by_policy = |theirs, ours| match (idle(theirs), idle(ours)) {
+            (true, false) => Some(true),
+            (false, true) => Some(false),
+            _ => preempts_by_policy(FairPolicy::Other, woken),
         };
-        let idle_runs = from.is_none() && running == FairPolicy::Idle;
-        let policy = if idle_runs { FairPolicy::Other } else { woken };
-        self.root.preempts_as(&params, entity_of(g), Some(policy))
+        self.queue_mut(level).preempts_as(&params, ours, by_policy)
     }
 
     pub(super) fn tick(&mut self, group: Option<usize>) -> bool {
         let params = self.params;
-        let above = self.root.tick(&params);
-        let own = group.is_some() && self.queue_mut(group).tick(&params);
-        above || own
+        let mut over = self.root.tick(&params);
+        for g in self.nest.around(group) {
+            over |= self.groups[g].queue.tick(&params);
+        }
+        over
     }
 
     pub(super) fn reweight(&mut self, group: Option<usize>, weight: Weight) {
@@ -298,6 +415,7 @@ impl EevdfTree {
 
     /// The group's entity has another weight on this CPU.
     pub(super) fn set_group_weight(&mut self, g: usize, weight: Weight) {
+        let (params, above) = (self.params, self.nest.above(g));
         let group = &mut self.groups[g];
         if group.weight == weight {
             return;
@@ -305,32 +423,33 @@ impl EevdfTree {
         group.weight = weight;
         if !group.queued {
             group.entity.reweight_off_queue(weight);
-        } else if self.root.current() == Some(entity_of(g)) {
-            self.root.reweight(&self.params, weight);
+        } else if self.queue(above).current() == Some(entity_of(g)) {
+            self.queue_mut(above).reweight(&params, weight);
         } else {
-            self.root
-                .reweight_waiting(&self.params, entity_of(g), weight);
+            self.queue_mut(above)
+                .reweight_waiting(&params, entity_of(g), weight);
         }
     }
 
     /// Both levels agree; it panics if not.
     pub(super) fn check(&self) {
         self.root.check();
-        let mut grouped = 0;
-        let mut entities = 0;
+        let mut tasks = self
+            .root
+            .waiting()
+            .filter(|id| group_of(*id).is_none())
+            .count();
+        tasks += usize::from(self.root.current().is_some_and(|id| group_of(id).is_none()));
         for (g, group) in self.groups.iter().enumerate() {
             group.queue.check();
-            let delayed = self.root.is_delayed(entity_of(g));
-            let has_tasks = group.queue.nr_queued() > 0;
+            let delayed = self.queue(self.nest.above(g)).is_delayed(entity_of(g));
+            let has_tasks = group.queue.nr_queued() > 0 && !self.nest.is_throttled(g);
             assert_eq!(group.queued, has_tasks || delayed, "group {g} on its CPU");
             assert!(!(delayed && has_tasks), "group {g} is delayed with tasks");
-            entities += usize::from(has_tasks);
-            grouped += group.queue.nr();
+            if !self.nest.is_hidden(g) {
+                tasks += self.tasks_of(g);
+            }
         }
-        assert_eq!(
-            self.root.nr() - entities + grouped,
-            self.nr,
-            "tasks of groups"
-        );
+        assert_eq!(tasks, self.nr, "tasks of groups");
     }
 }

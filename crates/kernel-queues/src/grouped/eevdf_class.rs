@@ -3,6 +3,7 @@
 //!
 //! Tests: crates/engine/tests/behaviour/groups.rs
 
+use super::GroupShape;
 use super::eevdf::EevdfTree;
 use crate::eevdf::{EevdfParams, Entity};
 use crate::fair_class::FairClass;
@@ -20,8 +21,8 @@ pub(crate) struct GroupedEevdf {
 }
 
 impl GroupedEevdf {
-    pub(crate) fn new(params: EevdfParams, nr_cpus: usize, shares: &[u32]) -> Self {
-        let tree = |_| EevdfTree::new(params, shares);
+    pub(crate) fn new(params: EevdfParams, nr_cpus: usize, shapes: &[GroupShape]) -> Self {
+        let tree = |_| EevdfTree::new(params, shapes);
         Self {
             trees: (0..nr_cpus).map(tree).collect(),
             off_queue: Vec::new(),
@@ -162,6 +163,20 @@ impl FairClass for GroupedEevdf {
     fn set_group_weight(&mut self, group: usize, cpu: CpuId, weight: u32) {
         let weight = Weight::of_sum(weight.into());
         self.trees[cpu.index()].set_group_weight(group, weight);
+    }
+
+    fn throttle_group(&mut self, group: usize, cpu: CpuId) -> usize {
+        self.trees[cpu.index()].throttle(group)
+    }
+
+    fn unthrottle_group(&mut self, group: usize, cpu: CpuId) -> usize {
+        self.trees[cpu.index()].unthrottle(group)
+    }
+
+    fn dequeue_throttled(&mut self, task: TaskId, cpu: CpuId) {
+        let group = self.groups[task.index()];
+        let left = self.trees[cpu.index()].leave(task.0, group);
+        self.off_queue[task.index()] = left;
     }
 
     fn take_touched_group(&mut self, cpu: CpuId) -> Option<usize> {

@@ -159,12 +159,19 @@ fn every_plain_metric_is_reported_or_excluded_by_the_platform() {
             "frame_lateness_us_p50",
             "frame_lateness_us_p95",
             "frame_lateness_us_p99",
+            "group_periods_total",
+            "group_throttled_periods_total",
+            "group_throttled_s",
+            "group_bursts_total",
+            "group_burst_s",
         ];
         let asked_for = [
             "{time}",
             "wakeup_{case}",
             "frames_of_{chain}",
             "missed_frames_of_{chain}",
+            "periods_of_{group}",
+            "throttled_periods_of_{group}",
         ];
         let patterned = asked_for.iter().any(|head| def.name.starts_with(head));
         let expected = !absent.contains(&def.name) && !patterned;

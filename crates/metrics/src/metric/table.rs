@@ -111,6 +111,14 @@ metrics! {
     "queue_lock_wait_pct", "%", Lower, "CPU time spent waiting for run queues' locks";
     "group_line_wait_pct", "%", Lower,
         "CPU time spent waiting for the cache lines of task groups' loads";
+    "group_periods_total", "count", Neither,
+        "Periods of task groups with cpu.max (nr_periods of cpu.stat), all groups";
+    "group_throttled_periods_total", "count", Lower,
+        "... in which a group used up its quota (nr_throttled)";
+    "group_throttled_s", "s", Lower, "Time groups were throttled, the sum of all CPUs";
+    "group_bursts_total", "count", Neither,
+        "Periods in which a group ran more than its quota (nr_bursts)";
+    "group_burst_s", "s", Neither, "... how much more (burst_usec)";
     "task_wait_s", "s", Lower, "Time tasks were runnable but not executing, all tasks";
     "temperature_c_max", "c", Lower,
         "Temperature of the warmest cluster, degrees Celsius (model.thermal)";
@@ -132,6 +140,10 @@ metrics! {
         "Frames of this chain; where there are several chains";
     "missed_frames_of_{chain}_total", "count", Lower,
         "Missed frames of this chain; where there are several chains";
+    "periods_of_{group}_total", "count", Neither,
+        "Periods of this task group; where several have cpu.max. `/` in its name is `_` here";
+    "throttled_periods_of_{group}_total", "count", Lower,
+        "Periods in which this task group used up its quota; where several have cpu.max";
     "wakeup_{case}_little_total", "count", Neither,
         "Placements of a wake-up case: the new CPU is little";
     "wakeup_{case}_big_total", "count", Neither, "Placements of a wake-up case: the new CPU is big";

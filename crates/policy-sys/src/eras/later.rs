@@ -91,6 +91,8 @@ pub(super) fn linux_6_2() -> wp_params {
         cfs_slice_limit: 1, // 79ba1e607d68, in 6.2
         cfs_idle_credit: 1,
         teo: sys::WP_TEO_6_1,
+        group_burst: 1, // f4183717b370, in 5.14
+        group_idle: 1,  // 304000390f88, in 5.15
         ..linux_5_10()
     };
     set_energy_aware(&mut p, 3);
@@ -167,6 +169,7 @@ pub(super) fn linux_6_18() -> wp_params {
         eevdf_form: sys::WP_EEVDF_618,
         idle_got_tick: 0,
         teo: sys::WP_TEO_6_18,
+        throttle_on_return: 1, // e1fad12dcb66, in 6.18
         ..linux_6_12()
     }
 }

@@ -273,7 +273,7 @@ pub static ARGUMENTS: [Argument; 22] = [
     },
     Argument {
         help: "Leave out parts of the file that have no model",
-        more: "A task group within a group is the one thing of rt-app without a model. Without \
+        more: "A task group more than 8 deep is the one thing of rt-app without a model. Without \
                this option such a file is refused; with it the result lists what was left out.",
         python: Some("Leave out parts of an rt-app file that have no model."),
         place: shown(INPUT, 3),

@@ -80,6 +80,7 @@ pub(super) fn adopt(
     into.shared.sets.extend(shared.sets);
     for mut group in program.groups {
         group.name = format!("{name}/{}", group.name);
+        group.parent = group.parent.map(|parent| parent + offsets.groups);
         group
             .tasks
             .iter_mut()

@@ -5,6 +5,7 @@
 use super::builder::Builder;
 use super::carrier::Carrier;
 use super::grouping::{GROUPING, grouped};
+use super::limits::{CPU_BURST, CPU_MAX};
 use super::measures::per_second;
 use super::tasks::{endless, phase, run, wait};
 use super::values::Values;
@@ -40,7 +41,7 @@ pub(crate) const INFO: ModelInfo = ModelInfo {
         "start", "fork or ready", "fork",
             "fork: when all are released, each parent forks its child, as the benchmark does; \
              ready: all are there before";
-        GROUPING;
+        GROUPING; CPU_MAX; CPU_BURST;
     },
     metric: "throughput_per_s",
     source: "will-it-scale tests/context_switch1.c: a round trip counts 2",
@@ -64,7 +65,7 @@ pub(crate) struct ContextSwitch {
 pub(super) fn load(argument: &str) -> Result<Arc<dyn Model>, WorkloadError> {
     let model = ContextSwitch::parse(argument)?;
     let values = Values::read(argument, &INFO)?;
-    grouped(&values, model, |name| name.starts_with("child"))
+    grouped(argument, &values, model, |name| name.starts_with("child"))
 }
 
 impl ContextSwitch {

@@ -1,5 +1,6 @@
 //! How a benchmark's tasks are grouped: `grouping=none|one|two|nested` (docs/guide/workloads.md).
 
+use super::limits::Limits;
 use super::values::Values;
 use super::{Model, ParameterInfo, parameter};
 use crate::MachineFacts;
@@ -34,6 +35,7 @@ const OUTER: usize = 2;
 struct Grouped<M> {
     model: M,
     grouping: Grouping,
+    limits: Limits,
     /// Is a task of this name the second of a pair?
     second: fn(&str) -> bool,
 }
@@ -41,6 +43,7 @@ struct Grouped<M> {
 /// The model with the groups that its `grouping` says. `second`: by its name, is a task the second
 /// of a pair (a server, a child, a worker)?
 pub(crate) fn grouped(
+    argument: &str,
     values: &Values<'_>,
     model: impl Model + 'static,
     second: fn(&str) -> bool,
@@ -51,11 +54,19 @@ pub(crate) fn grouped(
         ("two", Grouping::Two),
         ("nested", Grouping::Nested),
     ];
-    Ok(match values.word(GROUPING.name, words)? {
+    let grouping = values.word(GROUPING.name, words)?;
+    let groups = match grouping {
+        Grouping::None => 0,
+        Grouping::One | Grouping::Nested => 1,
+        Grouping::Two => 2,
+    };
+    let limits = Limits::read(argument, values, groups)?;
+    Ok(match grouping {
         Grouping::None => Arc::new(model),
         grouping => Arc::new(Grouped {
             model,
             grouping,
+            limits,
             second,
         }),
     })
@@ -70,10 +81,9 @@ fn group(
 ) -> TaskGroup {
     let members = (0..).zip(tasks).filter(|(_, task)| holds(&task.name));
     TaskGroup {
-        name: name.to_owned(),
-        shares: TaskGroup::DEFAULT_SHARES,
         outer: vec![TaskGroup::DEFAULT_SHARES; outer],
         tasks: members.map(|(index, _)| index).collect(),
+        ..TaskGroup::new(name)
     }
 }
 
@@ -99,6 +109,7 @@ impl<M: Model> Model for Grouped<M> {
             ],
             Grouping::Nested => vec![group("session", OUTER, tasks, |_| true)],
         };
+        self.limits.apply(&mut workload.groups);
         Ok(workload)
     }
 }

@@ -1,15 +1,16 @@
 //! Task groups in a model's argument: `groups=NAME+NAME...,shares=N+N...` (docs/guide/workloads.md,
 //! "Groups of benchmark tasks").
 
+use super::limits::Limits;
 use super::{ParameterInfo, parameter, parse};
 use crate::script::TaskGroup;
 
 /// The key that names the groups.
 pub(crate) const GROUPS: ParameterInfo = parameter(
     "groups",
-    "names such as a+b",
+    "names such as a+b or a+a/b",
     "",
-    "task groups that the tasks go to in turn, over and over; `/` is the root",
+    "task groups that the tasks go to in turn, over and over; `/` is the root, a/b a group in a",
 );
 
 /// The key that says what they are worth.
@@ -30,15 +31,20 @@ pub(crate) struct Groups {
     /// As given: a name may stand there more than once.
     turns: Vec<String>,
     shares: Vec<u32>,
+    pub(crate) limits: Limits,
 }
 
 impl Groups {
     /// Reads `groups`; the error is what was expected.
     pub(crate) fn set_names(&mut self, text: &str) -> Result<(), &'static str> {
         let fits = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.');
-        let valid = |name: &str| name == ROOT || (!name.is_empty() && name.chars().all(fits));
+        let part = |part: &str| !part.is_empty() && part.chars().all(fits);
+        let valid = |name: &str| name == ROOT || name.split('/').all(part);
         if !text.split('+').all(valid) {
             return Err("names of letters, digits, `_`, `-` and `.`, joined by `+`, or `/`");
+        }
+        if (text.split('+')).any(|name| name.split('/').count() > TaskGroup::MAX_LEVELS) {
+            return Err("groups at most 8 deep");
         }
         self.turns = text.split('+').map(str::to_owned).collect();
         if self.names().len() > TaskGroup::MAX {
@@ -55,15 +61,23 @@ impl Groups {
         Ok(())
     }
 
-    /// The groups, each once, in the order in which they are named.
+    /// The groups, each once, in the order in which they are named; each after those around it.
     fn names(&self) -> Vec<&str> {
         let mut names: Vec<&str> = Vec::new();
         for name in self.turns.iter().map(String::as_str) {
-            if name != ROOT && !names.contains(&name) {
-                names.push(name);
+            let ends = name.match_indices('/').map(|(end, _)| end);
+            for path in ends.chain([name.len()]).map(|end| &name[..end]) {
+                if name != ROOT && !names.contains(&path) {
+                    names.push(path);
+                }
             }
         }
         names
+    }
+
+    /// How many there are.
+    pub(crate) fn nr(&self) -> usize {
+        self.names().len()
     }
 
     /// Do the two keys go together? The error is a message and what was expected.
@@ -80,7 +94,7 @@ impl Groups {
         Ok(())
     }
 
-    /// The groups of `n` tasks; one that gets no task is left out.
+    /// The groups of `n` tasks; one that gets no task, by itself or in it, is left out.
     pub(crate) fn expand(&self, n: u32) -> Vec<TaskGroup> {
         let members = |name: &str| -> Vec<u32> {
             let turns = self.turns.iter().cycle();
@@ -89,13 +103,28 @@ impl Groups {
         };
         let groups = self.names().into_iter().enumerate();
         let group = |(index, name): (usize, &str)| TaskGroup {
-            name: name.to_owned(),
             shares: (self.shares.get(index).or(self.shares.first()).copied())
                 .unwrap_or(TaskGroup::DEFAULT_SHARES),
-            outer: Vec::new(),
+            limits: self.limits.of(index),
             tasks: members(name),
+            ..TaskGroup::new(name)
         };
-        groups.map(group).filter(|g| !g.tasks.is_empty()).collect()
+        let groups: Vec<TaskGroup> = groups.map(group).collect();
+        let is_in = |inner: &TaskGroup, name: &str| {
+            let rest = inner.name.strip_prefix(name);
+            rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+        };
+        let has = |g: &&TaskGroup| {
+            let mut all = groups.iter();
+            all.any(|inner| is_in(inner, &g.name) && !inner.tasks.is_empty())
+        };
+        let mut kept: Vec<TaskGroup> = groups.iter().filter(has).cloned().collect();
+        for index in 0..kept.len() {
+            let outer = kept[index].name.rsplit_once('/').map(|(outer, _)| outer);
+            let place = outer.and_then(|outer| kept.iter().position(|g| g.name == outer));
+            kept[index].parent = place.map(|place| place as u32);
+        }
+        kept
     }
 }
 

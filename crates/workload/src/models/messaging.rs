@@ -7,6 +7,7 @@ use super::builder::{Builder, TO_ITS_END_NS};
 use super::carrier::Carrier;
 use super::draw::begin_ns;
 use super::grouping::{GROUPING, grouped};
+use super::limits::{CPU_BURST, CPU_MAX};
 use super::tasks::{once, phase, post, run, wait};
 use super::values::Values;
 use super::{MAX_TASKS, Model, ModelInfo, fault, parameters};
@@ -39,7 +40,7 @@ pub(crate) const INFO: ModelInfo = ModelInfo {
         "release", "time (ns, us, ms, s)", "0us",
             "each task begins at a random time below this after it was released; the benchmark's \
              begin at once";
-        GROUPING;
+        GROUPING; CPU_MAX; CPU_BURST;
     },
     metric: "runtime_s",
     source: "perf sched-messaging.c and hackbench of rt-tests: 40 tasks and 400 messages x loops \
@@ -79,7 +80,9 @@ pub(super) struct Messaging {
 pub(super) fn load(argument: &str) -> Result<Arc<dyn Model>, WorkloadError> {
     let model = Messaging::parse(argument)?;
     let values = Values::read(argument, &INFO)?;
-    grouped(&values, model, |name| name.starts_with("receiver"))
+    grouped(argument, &values, model, |name| {
+        name.starts_with("receiver")
+    })
 }
 
 impl Messaging {

@@ -20,6 +20,7 @@ mod eas_behaviour;
 mod grouping;
 mod groups;
 mod kbuild;
+mod limits;
 mod measures;
 mod messaging;
 mod netperf;
@@ -43,6 +44,7 @@ mod working_set;
 
 use crate::error::{ArgumentFault, WorkloadError};
 use crate::{MachineFacts, Workload};
+pub(crate) use parse::cpu_list;
 use std::fmt::Debug;
 use std::sync::Arc;
 use wakeplace_text::{nearest, one_at_a_time};

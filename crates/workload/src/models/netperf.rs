@@ -6,6 +6,7 @@
 use super::builder::Builder;
 use super::carrier::Carrier;
 use super::grouping::{GROUPING, grouped};
+use super::limits::{CPU_BURST, CPU_MAX};
 use super::measures::per_second;
 use super::tasks::{DONE, endless, once, phase, post, run, wait};
 use super::values::Values;
@@ -66,7 +67,7 @@ pub(crate) const TCP: ModelInfo = ModelInfo {
             "CPU work of the client per transaction, on the biggest CPU (assumed)";
         "server", "time (ns, us, ms, s)", "6us",
             "CPU work of the server per transaction, on the biggest CPU (assumed)";
-        TIME; WARM_UP; START; SHELL; GROUPING;
+        TIME; WARM_UP; START; SHELL; GROUPING; CPU_MAX; CPU_BURST;
     },
     metric: "throughput_per_s",
     source: "netperf manual, TCP_RR: 1 byte each way, one transaction outstanding, 10 s",
@@ -83,7 +84,7 @@ pub(crate) const UDP: ModelInfo = ModelInfo {
             "CPU work of the client per transaction, on the biggest CPU (assumed)";
         "server", "time (ns, us, ms, s)", "5us",
             "CPU work of the server per transaction, on the biggest CPU (assumed)";
-        TIME; WARM_UP; START; SHELL; GROUPING;
+        TIME; WARM_UP; START; SHELL; GROUPING; CPU_MAX; CPU_BURST;
     },
     metric: "throughput_per_s",
     source: "netperf manual, UDP_RR: 1 byte each way, one transaction outstanding, 10 s",
@@ -136,7 +137,9 @@ impl Netperf {
             shell_ns: values.word("start", [("shell", Some(shell_ns)), ("ready", None)])?,
         };
         values.check_warm_up(model.warm_up_ns, model.time_ns)?;
-        grouped(&values, model, |name| name.starts_with("netserver"))
+        grouped(argument, &values, model, |name| {
+            name.starts_with("netserver")
+        })
     }
 
     /// All pairs at the start. Where within a transaction a pair begins is drawn from its client's

@@ -7,6 +7,7 @@ use super::builder::Builder;
 use super::carrier::Carrier;
 use super::draw::Spread;
 use super::grouping::{GROUPING, grouped};
+use super::limits::{CPU_BURST, CPU_MAX};
 use super::measures::{per_second, record, sysbench_latency};
 use super::tasks::{endless, lock, once, phase, post, unlock, wait};
 use super::values::Values;
@@ -39,7 +40,7 @@ pub(crate) const INFO: ModelInfo = ModelInfo {
             "share of the servers' CPU time that waits for memory; assumed";
         WORKING_SET;
         "warmup", "time from 0ns to 1000s", "500ms", "transactions count from then on; assumed";
-        GROUPING;
+        GROUPING; CPU_MAX; CPU_BURST;
     },
     metric: "throughput_per_s",
     source: "sysbench OLTP with a database; structure and ranges of \
@@ -84,7 +85,7 @@ pub(super) fn load(argument: &str) -> Result<Arc<dyn Model>, WorkloadError> {
         warm_up_ns: values.time_from_zero_ns("warmup")?,
     };
     let model = with_sets(&values, model)?;
-    grouped(&values, model, |name| !name.starts_with("client"))
+    grouped(argument, &values, model, |name| !name.starts_with("client"))
 }
 
 /// What all clients and servers share.

@@ -40,6 +40,17 @@ pub(crate) fn percent_e6(text: &str) -> Option<u64> {
     u64::try_from(scaled(text.strip_suffix('%')?, 1_000_000)?).ok()
 }
 
+/// A performance hint. Percentages are rounded to the nearest, as those of `cpu.uclamp.min`.
+pub(crate) fn hint(text: &str) -> Result<u16, &'static str> {
+    const ALL_E6: u64 = 100_000_000;
+    let hint = match percent_e6(text).filter(|e6| *e6 <= ALL_E6) {
+        Some(e6) => u16::try_from((e6 * 1024 + ALL_E6 / 2) / ALL_E6).ok(),
+        None => number(text),
+    };
+    hint.filter(|hint| *hint <= 1024)
+        .ok_or("a number from 0 to 1024, or a percentage such as 50%")
+}
+
 /// A list such as `0-3+5`, ascending and without repetitions.
 pub(crate) fn cpu_list(text: &str) -> Option<Vec<u32>> {
     let mut cpus = Vec::new();

@@ -6,6 +6,9 @@ use super::builder::Builder;
 use super::class::Class;
 use super::draw::begin_ns;
 use super::groups::{GROUPS, Groups, SHARES};
+use super::limits::{
+    CPU_BURST, CPU_IDLE, CPU_MAX, CPU_UCLAMP_MAX, CPU_UCLAMP_MIN, GROUP_CPUS, Limits,
+};
 use super::tasks::{phase, run, task};
 use super::values::Values;
 use super::work::Share;
@@ -57,6 +60,7 @@ pub(crate) const INFO: ModelInfo = ModelInfo {
             "list such as 0-3+5", "",
             "CPUs the tasks may use; all if not given";
         GROUPS; SHARES;
+        CPU_MAX; CPU_BURST; CPU_IDLE; CPU_UCLAMP_MIN; CPU_UCLAMP_MAX; GROUP_CPUS;
         "start" also ["release", "spread"], "together or spread", "",
             "together: as rt-app's threads, when the last one of them exists; the seed says when \
              within a tick they are created; spread: each at its `phase`; together if no phase is \
@@ -167,7 +171,9 @@ impl Periodic {
             Calibration::Cpu(cpu) => Some(cpu),
             Calibration::Biggest => None,
         };
-        let highest = self.cpus.iter().flatten().copied().chain(calibration).max();
+        let own = self.cpus.iter().flatten().copied();
+        let of_groups = self.groups.limits.missing_cpu(nr_cpus);
+        let highest = own.chain(calibration).chain(of_groups).max();
         match highest {
             Some(cpu) if cpu >= nr_cpus => Err(fault(argument, format!("there is no CPU {cpu}"))
                 .expected(format!("CPUs 0 to {}", nr_cpus.saturating_sub(1)))
@@ -242,7 +248,7 @@ fn spread(argument: &str, values: &Values<'_>) -> Result<Option<Offset>, Workloa
 
 /// Reads `uclamp_min` and `uclamp_max`. The kernel refuses a pair that is crossed (`EINVAL`).
 fn uclamp(argument: &str, values: &Values<'_>) -> Result<[Option<u16>; 2], WorkloadError> {
-    let hint = |key| values.optional(key, |values, key| values.text(key, hint));
+    let hint = |key| values.optional(key, |values, key| values.text(key, parse::hint));
     let hints = [hint("uclamp_min")?, hint("uclamp_max")?];
     if hints != [None, None] && values.text("policy", |text| Ok(text == "deadline"))? {
         let message = "`uclamp_min` and `uclamp_max` say nothing to deadline tasks";
@@ -273,10 +279,11 @@ fn groups(argument: &str, values: &Values<'_>) -> Result<Groups, WorkloadError> 
     values.optional("shares", |values, key| {
         values.text(key, |text| groups.set_shares(text))
     })?;
-    match groups.check() {
-        Ok(()) => Ok(groups),
-        Err((message, expected)) => Err(fault(argument, message).expected(expected).into()),
+    if let Err((message, expected)) = groups.check() {
+        return Err(fault(argument, message).expected(expected).into());
     }
+    groups.limits = Limits::read(argument, values, groups.nr())?;
+    Ok(groups)
 }
 
 fn nice(text: &str) -> Result<i8, &'static str> {
@@ -299,17 +306,6 @@ fn cpus(text: &str) -> Result<Vec<u32>, &'static str> {
 fn duty(text: &str) -> Result<Share, &'static str> {
     let duty = parse::share(text).filter(|duty| *duty != Share::NONE);
     duty.ok_or("a percentage above 0%, at most 100%, such as 5%")
-}
-
-/// A performance hint. Percentages are rounded to the nearest, as those of `cpu.uclamp.min`.
-fn hint(text: &str) -> Result<u16, &'static str> {
-    const ALL_E6: u64 = 100_000_000;
-    let hint = match parse::percent_e6(text).filter(|e6| *e6 <= ALL_E6) {
-        Some(e6) => u16::try_from((e6 * 1024 + ALL_E6 / 2) / ALL_E6).ok(),
-        None => parse::number(text),
-    };
-    hint.filter(|hint| *hint <= 1024)
-        .ok_or("a number from 0 to 1024, or a percentage such as 50%")
 }
 
 fn offset(text: &str) -> Result<Offset, &'static str> {

@@ -6,6 +6,7 @@
 use super::builder::Builder;
 use super::carrier::Carrier;
 use super::grouping::{GROUPING, grouped};
+use super::limits::{CPU_BURST, CPU_MAX};
 use super::measures::{per_second, record, series};
 use super::parse::MAX_TIME_NS;
 use super::tasks::{endless, locked, phase, run, task, wait};
@@ -41,7 +42,7 @@ pub(crate) const INFO: ModelInfo = ModelInfo {
         "work", "time (ns, us, ms, s)", "",
             "current: CPU work of a request on the biggest CPU; 5624320ns if not given, 5 products \
              of 104 x 104 matrices at 1 ns per step (assumed)";
-        GROUPING;
+        GROUPING; CPU_MAX; CPU_BURST;
     },
     metric: "latency_p99_us",
     source: "schbench 2eef447 (the last before March 2023) and its current version",
@@ -79,7 +80,7 @@ pub(super) struct Schbench {
 pub(super) fn load(argument: &str) -> Result<Arc<dyn Model>, WorkloadError> {
     let model = Schbench::parse(argument)?;
     let values = Values::read(argument, &INFO)?;
-    grouped(&values, model, |name| name.contains("-worker-"))
+    grouped(argument, &values, model, |name| name.contains("-worker-"))
 }
 
 impl Schbench {

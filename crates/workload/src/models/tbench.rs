@@ -6,6 +6,7 @@
 use super::builder::Builder;
 use super::carrier::Carrier;
 use super::grouping::{GROUPING, grouped};
+use super::limits::{CPU_BURST, CPU_MAX};
 use super::measures::mb_per_second;
 use super::tasks::{endless, post, run, wait};
 use super::tbench_load::{Operation, operations};
@@ -30,7 +31,7 @@ pub(crate) const INFO: ModelInfo = ModelInfo {
         "time", "time (ns, us, ms, s)", "10s", "length of the test (-t; the benchmark: 600 s)";
         "warmup", "time (ns, us, ms, s)", "",
             "counted from then on; a fifth of `time` if not given";
-        GROUPING;
+        GROUPING; CPU_MAX; CPU_BURST;
     },
     metric: "throughput_mb_per_s",
     source: "tbench of dbench 4: reads and writes count, 10^6 bytes a MB; the mix as dbench \
@@ -61,7 +62,9 @@ pub(super) fn load(argument: &str) -> Result<Arc<dyn Model>, WorkloadError> {
             .unwrap_or(time_ns / 5),
     };
     values.check_warm_up(model.warm_up_ns, time_ns)?;
-    grouped(&values, model, |name| name.starts_with("tbench-srv"))
+    grouped(argument, &values, model, |name| {
+        name.starts_with("tbench-srv")
+    })
 }
 
 impl Tbench {

@@ -10,6 +10,7 @@ use super::steps::{NOTHING, Step};
 use super::template::{Phase as TemplatePhase, Task, Template};
 use crate::deadline;
 use crate::error::{Fault, WorkloadError};
+use crate::limits;
 use crate::script::{
     Calibration, Change, Event, Phase, Start, StartLine, TaskGroup, TaskScript, Timer, TimerMode,
     Workload,
@@ -30,7 +31,7 @@ pub(crate) fn expand(
     check_cpus(template, machine.nr_cpus()).map_err(|fault| fault.in_file(file))?;
     let mut expansion = Expansion {
         timers: Timers::default(),
-        groups: template.groups.iter().map(|name| group(name)).collect(),
+        groups: groups(&template.groups),
         forked: forked(template),
         start: (seed, template.start_spread_ns),
     };
@@ -57,6 +58,8 @@ pub(crate) fn expand(
         wakeups_unknown: false,
         unmodelled: template.unmodelled.clone(),
     };
+    let applied = limits::apply(&template.limits, &mut workload, machine.nr_cpus());
+    applied.map_err(|fault| fault.in_file(file))?;
     if deadlines {
         let applied = deadline::apply(&template.deadlines, &mut workload);
         applied.map_err(|fault| fault.in_file(file))?;
@@ -107,13 +110,26 @@ fn thread_name(task: &Task, forked: bool, index: usize) -> String {
     }
 }
 
-fn group(name: &str) -> TaskGroup {
-    TaskGroup {
-        name: name.to_owned(),
-        shares: TaskGroup::DEFAULT_SHARES,
-        outer: Vec::new(),
-        tasks: Vec::new(),
-    }
+/// Each in the nearest one that its path names.
+fn groups(names: &[String]) -> Vec<TaskGroup> {
+    let group = |name: &String| {
+        let around = |outer: &&String| {
+            name.strip_prefix(&***outer)
+                .is_some_and(|rest| rest.starts_with('/'))
+        };
+        let deep = name.split('/').count() > TaskGroup::MAX_LEVELS;
+        let outer = names
+            .iter()
+            .filter(|_| !deep)
+            .filter(around)
+            .max_by_key(|outer| outer.len());
+        let place = outer.and_then(|outer| names.iter().position(|name| name == outer));
+        TaskGroup {
+            parent: place.map(|place| place as u32),
+            ..TaskGroup::new(name)
+        }
+    };
+    names.iter().map(group).collect()
 }
 
 /// What all threads of a file have in common.

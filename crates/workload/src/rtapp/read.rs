@@ -12,6 +12,7 @@ use super::task::read_task;
 use crate::deadline;
 use crate::error::Fault;
 use crate::json::{self, Document, Extensions};
+use crate::limits;
 
 /// Types of legacy resources (rt-app 55cb0c0 src/rt-app_parse_config.c, `parse_resources`).
 const RESOURCE_TYPES: [&str; 8] = [
@@ -46,10 +47,14 @@ pub(super) fn read(bytes: &[u8], notes: &mut Notes) -> Result<Structure, Fault> 
     let deadlines = root.get(deadline::KEY);
     let deadlines = deadlines.map(|member| deadline::declared(&member.value, deadline::KEY));
     let deadlines = deadlines.transpose()?.unwrap_or_default();
+    let groups = root.get(limits::KEY);
+    let groups = groups.map(|member| limits::declared(&member.value));
+    let groups = groups.transpose()?.unwrap_or_default();
     let mut structure = Structure {
         global,
         resources,
         deadlines,
+        groups,
         tasks: Vec::new(),
     };
     let mut buffers = Buffers::new();

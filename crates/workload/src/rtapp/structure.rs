@@ -5,6 +5,7 @@
 //! Tests: crates/workload/tests/all/corpus.rs
 use crate::deadline::Declared;
 pub use crate::error::Position;
+use crate::limits;
 use crate::script::TimerMode;
 
 /// A whole file.
@@ -16,6 +17,8 @@ pub struct Structure {
     pub resources: Vec<Resource>,
     /// Chains with deadlines, which rt-app does not read.
     pub(crate) deadlines: Vec<Declared>,
+    /// Limits of groups, which rt-app does not read.
+    pub(crate) groups: Vec<limits::Declared>,
     /// The tasks, in order.
     pub tasks: Vec<Task>,
 }

@@ -16,6 +16,7 @@ use super::structure::{Phase as RtPhase, Task as RtTask};
 use crate::LoadOptions;
 use crate::deadline::Declared;
 use crate::error::{Fault, FaultKind, WorkloadError, cut};
+use crate::limits;
 use crate::script::{Calibration, Event, Loops, Shared, TaskGroup};
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -42,8 +43,10 @@ pub(crate) struct Template {
     pub(super) unmodelled: Vec<String>,
     pub(super) deadlines: Vec<Declared>,
     pub(super) shared: Shared,
-    /// Names of the task groups.
+    /// Names of the task groups, each after those around it.
     pub(super) groups: Vec<String>,
+    /// What the file says of them.
+    pub(super) limits: Vec<limits::Declared>,
     /// Beginning of the logs' names, and whether slack is added up; None: no logs.
     pub(super) log: Option<(String, bool)>,
     pub(super) tasks: Vec<Task>,
@@ -102,7 +105,7 @@ fn refuse_unmodelled(notes: &mut Notes, options: &LoadOptions) -> Result<(), Fau
         Some((at, what)) if !options.allow_unmodelled => {
             let message = format!("{what} is not modelled");
             Err(Fault::new(*at, FaultKind::Unmodelled, message).expected(
-                "groups directly below the root (--allow-unmodelled takes it for one of these)",
+                "groups at most 8 deep (--allow-unmodelled takes it for one of the root)",
             ))
         }
         _ => Ok(()),
@@ -160,6 +163,7 @@ fn make_template(structure: &Structure, notes: &mut Notes) -> Result<Template, F
         deadlines: structure.deadlines.clone(),
         shared: maker.resources.shared,
         groups: maker.groups,
+        limits: structure.groups.clone(),
         log: log::wanted(global),
         tasks,
     })
@@ -321,11 +325,20 @@ impl Maker<'_> {
         let Some(name) = name.filter(|name| !self.groups.contains(name)) else {
             return Ok(());
         };
-        if name.contains('/') {
-            let what = format!("`taskgroup` \"/{name}\": a group within a group");
+        let parts: Vec<&str> = name.split('/').filter(|part| !part.is_empty()).collect();
+        if parts.len() > TaskGroup::MAX_LEVELS {
+            let most = TaskGroup::MAX_LEVELS;
+            let what = format!("`taskgroup` \"/{name}\": a group more than {most} deep");
             notes.unmodelled(at, what);
         }
-        if self.groups.len() == MAX_GROUPS {
+        // rt-app makes the groups around it, too.
+        for outer in 1..parts.len() {
+            let outer = parts[..outer].join("/");
+            if parts.len() <= TaskGroup::MAX_LEVELS && !self.groups.contains(&outer) {
+                self.groups.push(outer);
+            }
+        }
+        if self.groups.len() >= MAX_GROUPS {
             let message = format!("more than {MAX_GROUPS} values of `taskgroup`");
             return Err(Fault::unusable(at, message));
         }

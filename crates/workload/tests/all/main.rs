@@ -10,6 +10,7 @@ mod coarse_models;
 mod context_switch;
 mod corpus;
 mod eas_behaviour;
+mod group_limits;
 mod hostile;
 mod kbuild;
 mod periodic;

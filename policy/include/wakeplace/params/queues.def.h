@@ -88,6 +88,13 @@ WP_RANGE(tg_write_interval_us, 0, 1000000, SIMULATOR, RUN, "0",
 	"docs/rules/contended-lines.md#tg-load-avg",
 	"least time between two updates of a task group's load_avg by one CPU, us: 1000 from 6.7 "
 	"on, 0 before")
+WP_SWITCH(group_burst, SIMULATOR, RUN, "off", "docs/rules/group-bandwidth.md#burst",
+	"task groups have cpu.max.burst (5.14)")
+WP_SWITCH(group_idle, SIMULATOR, RUN, "off", "docs/rules/group-bandwidth.md#cpu-idle",
+	"task groups have cpu.idle (5.15)")
+WP_SWITCH(throttle_on_return, SIMULATOR, RUN, "off", "docs/rules/group-bandwidth.md#throttle",
+	"a task whose group has used up cpu.max stops as it returns to user space (6.18); off: the "
+	"group leaves the CPU's queue with all its tasks")
 
 /* Which wake-ups the target's own CPU queues, when an interrupt tells it to (TTWU_QUEUE). */
 WP_CHOICE(wake_list, wp_wake_list, SIMULATOR, RUN, "off", "docs/rules/wake-ups.md#wake-list",

@@ -134,6 +134,10 @@ impl Model<'_> {
         }
         let mut offered = self.offered(m, CpuId(balance.src_cpu()));
         while let Some(Reverse((_, task))) = offered.pop() {
+            if !self.may_pull(task, balance.src_cpu(), balance.dst_cpu()) {
+                self.touch(task);
+                continue;
+            }
             match self.core.balance_offer(balance, &self.tasks[task]) {
                 Offer::Stop => break,
                 Offer::Skip => {
@@ -203,6 +207,7 @@ impl Model<'_> {
         self.after_core(m, from, left);
         self.after_core(m, from, migrated);
         self.after_core(m, to, joined);
+        self.throttle_joined(m, task, to);
         m.tell_migrate(task, from, to, cause);
         self.carry_ext_moves(m);
         self.pay_ext(m);

@@ -106,13 +106,16 @@ impl Model<'_> {
         }
     }
 
-    /// The hints of a task: its own, else what the kernel gives its class.
+    /// The hints of a task: its own, else what the kernel gives its class, within the bounds of its
+    /// group.
     pub(super) fn hint(&mut self, task: TaskId) {
         let thread = &self.own[task];
         let [min, max] = thread.uclamp;
         let rt = !matches!(thread.realtime, None | Some(RealTime::Deadline { .. }));
         let least = if rt { 1024 } else { 0 };
-        let (min, max) = (min.map_or(least, u32::from), max.map_or(1024, u32::from));
+        let own = [min.map_or(least, u32::from), max.map_or(1024, u32::from)];
+        let group = thread.group.map(|group| group as usize);
+        let [min, max] = self.core.restrict_uclamp(group, own);
         let raw = self.tasks[task].raw();
         if (raw.uclamp_min, raw.uclamp_max) != (min, max) {
             self.core.task_set_uclamp(&mut self.tasks[task], min, max);
@@ -132,10 +135,12 @@ impl Model<'_> {
         }
         if self.classes.is_class(task) {
             self.own[task].group = group; // counts when it is fair again
+            self.hint(task);
             return false;
         }
         let off = self.take_off(m, task, true, by);
         self.own[task].group = group;
+        self.hint(task);
         self.put_on(m, task, &off, by);
         off.place == Place::Running
     }
@@ -269,6 +274,7 @@ impl Model<'_> {
         cpu: CpuId,
         parts: bool,
     ) -> Place {
+        self.fetch_from_limbo(m, task);
         m.account(self, cpu);
         let running = m.current(cpu) == Some(task);
         let left = self.core.dequeue_move(&mut self.tasks[task], m.now());
@@ -337,6 +343,7 @@ impl Model<'_> {
         let thread = &self.own[task];
         let group = thread.group.filter(|_| fair).map(|group| group as usize);
         self.tasks[task].set_group(group);
+        self.tasks[task].raw_mut().group_idle = u32::from(self.is_idle_group(group));
         self.home.set_task_group(task, group);
         if fair {
             self.weigh_anew(m, task); // a scheduler that gets the task is told this weight
@@ -360,6 +367,7 @@ impl Model<'_> {
         self.insert(m, task, cpu, false);
         self.count_running(cpu);
         self.after_core(m, cpu, joined);
+        self.throttle_joined(m, task, cpu);
         self.carry_ext_moves(m);
         self.pay_ext(m);
     }

@@ -35,6 +35,10 @@ pub(super) enum Message {
     Arrived,
     /// A device, whose interrupt takes this long.
     Device { run_ns: u64 },
+    /// The timer of a group with a quota: of its period, or (`slack`) for what CPUs gave back.
+    GroupTimer { group: u32, slack: bool },
+    /// A group that was throttled here may run again.
+    Unthrottle(u32),
     /// A timer of the sched_ext scheduler's.
     SchedExtTimer(u32),
 }

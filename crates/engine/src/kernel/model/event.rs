@@ -35,6 +35,10 @@ pub(super) enum Event {
     Watchdog,
     /// The loader of the sched_ext scheduler goes on.
     SchedExtLoader,
+    /// The period of a group with a quota ends.
+    GroupPeriod { group: u32 },
+    /// What CPUs gave back of a group's quota has been gathered.
+    GroupSlack { group: u32 },
     /// An idle CPU has polled long enough, if it still does for this time.
     PollEnd { cpu: CpuId, poll: u32 },
 }
@@ -53,6 +57,8 @@ const SCHED_EXT_TIMER: u8 = 22;
 const WATCHDOG: u8 = 23;
 const SCHED_EXT_LOADER: u8 = 24;
 const POLL_END: u8 = 25;
+const GROUP_PERIOD: u8 = 26;
+const GROUP_SLACK: u8 = 27;
 
 /// The name of a kind.
 pub(super) fn name(kind: u8) -> &'static str {
@@ -71,6 +77,8 @@ pub(super) fn name(kind: u8) -> &'static str {
         WATCHDOG => "watchdog",
         SCHED_EXT_LOADER => "loader of the scheduler's",
         POLL_END => "end of polling",
+        GROUP_PERIOD => "period of a group",
+        GROUP_SLACK => "slack of a group",
         _ => unreachable!("no kind of the model's"),
     }
 }
@@ -95,6 +103,8 @@ impl From<Event> for KernelEvent {
             Event::Watchdog => (WATCHDOG, 19, 0, 0),
             Event::SchedExtLoader => (SCHED_EXT_LOADER, 20, 0, 0),
             Event::PollEnd { cpu, poll } => (POLL_END, 21, cpu.0, poll),
+            Event::GroupPeriod { group } => (GROUP_PERIOD, 3, group, 0),
+            Event::GroupSlack { group } => (GROUP_SLACK, 3, group, 0),
         };
         Self {
             class,
@@ -134,6 +144,12 @@ impl From<KernelEvent> for Event {
             POLL_END => Self::PollEnd {
                 cpu,
                 poll: event.more,
+            },
+            GROUP_PERIOD => Self::GroupPeriod {
+                group: event.subject,
+            },
+            GROUP_SLACK => Self::GroupSlack {
+                group: event.subject,
             },
             _ => unreachable!("no kind of the model's"),
         }

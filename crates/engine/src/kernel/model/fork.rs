@@ -47,6 +47,7 @@ impl Model<'_> {
         state.group = template.group;
         let cpus = task.cpus.as_deref();
         let mut record = core_task(&state, child.0, cpu, cpus, self.machine.nr_cpus);
+        record.raw_mut().group_idle = u32::from(self.is_idle_group(record.group()));
         self.core.task_init(&mut record);
         if self.classes.has_classes() {
             let class = |kind| ClassState::new(kind, &self.classes.params);

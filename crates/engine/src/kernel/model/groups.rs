@@ -7,36 +7,64 @@ use super::Model;
 use super::home::Home;
 use crate::ids::{CpuId, TaskId};
 use crate::options::Options;
+use wakeplace_kernel_queues::GroupShape;
 use wakeplace_policy_sys::Core;
+use wakeplace_policy_sys::sys::WP_WEIGHT_IDLE_POLICY;
 use wakeplace_workload::{TaskGroup, Workload};
 
-/// Tells the core of the workload's groups; returns the shares of those that are below the root:
-/// what the entities on the CPUs' own queues begin with.
-pub(super) fn add_groups(core: &mut Core, workload: &Workload, options: &Options) -> Vec<u32> {
+/// What an idle group (`cpu.idle`) weighs, as a SCHED_IDLE task does (`WEIGHT_IDLEPRIO`).
+const IDLE_SHARES: u32 = WP_WEIGHT_IDLE_POLICY;
+
+/// Tells the core of the workload's groups; returns what the queues have to know of them: what
+/// their entities begin with.
+pub(super) fn add_groups(
+    core: &mut Core,
+    workload: &Workload,
+    options: &Options,
+) -> Vec<GroupShape> {
     let set = |group: &TaskGroup| {
         let mut settings = options.shares.iter().rev();
         settings
             .find(|(name, _)| *name == group.name)
             .map(|(_, n)| *n)
     };
-    let shares = (workload.groups.iter()).map(|group| set(group).unwrap_or(group.shares));
-    let shares: Vec<u32> = shares.collect();
-    let nest = |(own, group): (u32, &TaskGroup)| {
-        let index = core.add_group(own);
+    let mut add = |group: &TaskGroup| {
+        let own = match group.limits.idle {
+            true => IDLE_SHARES,
+            false => set(group).unwrap_or(group.shares),
+        };
+        let parent = group.parent.map(|parent| parent as usize);
+        let index = core.add_group_in(parent, own);
         (group.outer.iter()).for_each(|shares| core.nest_group(index, *shares));
-        group.outer.last().copied().unwrap_or(own)
+        if let Some(max) = group.limits.bandwidth {
+            core.set_group_bandwidth(index, [max.quota_ns, max.period_ns, max.burst_ns]);
+        }
+        let clamp = |hint: Option<u16>, none: u32| hint.map_or(none, u32::from);
+        let (min, max) = (group.limits.uclamp_min, group.limits.uclamp_max);
+        core.set_group_uclamp(index, clamp(min, 0), clamp(max, 1024));
+        GroupShape {
+            shares: group.outer.last().copied().unwrap_or(own),
+            parent,
+            idle: group.limits.idle,
+        }
     };
-    shares.into_iter().zip(&workload.groups).map(nest).collect()
+    workload.groups.iter().map(&mut add).collect()
 }
 
 impl Model<'_> {
-    /// A group's entity on `cpu` weighs what the core says.
+    /// Is the group idle (`cpu.idle`), or one around it?
+    pub(super) fn is_idle_group(&self, group: Option<usize>) -> bool {
+        let mut around = self.core.groups_around(group);
+        around.any(|group| self.idle_groups.contains(&group))
+    }
+
+    /// The entities on `cpu` of a group and of those around it weigh what the core says.
     pub(super) fn weigh_group(&mut self, cpu: CpuId, group: Option<usize>) {
-        if let Some(group) = group
-            && self.has_groups
-        {
+        let mut around = group.filter(|_| self.has_groups);
+        while let Some(group) = around {
             let weight = self.core.group_queue(group, cpu.0).weight;
             self.home.set_group_weight(group, cpu, weight);
+            around = self.core.group_parent(group);
         }
     }
 
@@ -68,25 +96,24 @@ impl Model<'_> {
                 queued && record.group().is_none() && !self.classes.is_class(TaskId(task as u32));
             weight += if here { record.weight() } else { 0 };
         }
-        let mut group = 0;
-        while let Some(entity) = self.core.group(group).map(|g| &g.queue[cpu.index()]) {
-            let tasks = self
-                .tasks
-                .iter()
-                .filter(|t| t.group() == Some(group) && t.cpu() == cpu.0);
-            let queued: Vec<u32> = tasks
-                .filter(|t| t.raw().on_rq != 0)
-                .map(|t| t.weight())
-                .collect();
-            assert_eq!(
-                queued.len(),
-                entity.nr as usize,
-                "group {group}: tasks on CPU {cpu}"
-            );
-            let sum: u32 = queued.iter().sum();
+        let groups = 0..self.core.nr_groups();
+        for group in groups.clone() {
+            let own = self.tasks.iter().filter(|t| t.group() == Some(group));
+            let queued = own.filter(|t| t.cpu() == cpu.0 && t.raw().on_rq != 0);
+            let queued: Vec<u32> = queued.map(|t| t.weight()).collect();
+            let inner = (groups.clone()).filter(|g| self.core.group_parent(*g) == Some(group));
+            let inner = inner.map(|g| self.core.group_queue(g, cpu.0));
+            let inner: Vec<_> = inner.filter(|q| q.nr > 0 && q.off == 0).collect();
+            let entity = self.core.group_queue(group, cpu.0);
+            let nr = queued.len() as u32 + inner.iter().map(|q| q.nr).sum::<u32>();
+            assert_eq!(nr, entity.nr, "group {group}: tasks on CPU {cpu}");
+            let sum = queued.iter().sum::<u32>() + inner.iter().map(|q| q.weight).sum::<u32>();
             assert_eq!(sum, entity.load_weight, "group {group}: their weights");
-            weight += if queued.is_empty() { 0 } else { entity.weight };
-            group += 1;
+            let of_the_root = self.core.group_parent(group).is_none();
+            weight += match of_the_root && nr > 0 && entity.off == 0 {
+                true => entity.weight,
+                false => 0,
+            };
         }
         let core = self.core.cpu(cpu.0);
         assert_eq!(

@@ -89,6 +89,7 @@ impl Model<'_> {
         self.ext_hotplug(m, cpu, false);
         self.core.nohz_exit(cpu.0);
         self.hand_over_messages(m, cpu);
+        self.release_runtime(m, cpu);
         self.hand_over_tasks(m, cpu);
         self.turn_away(m, cpu); // sleepers that were queued all the same are free now
         self.hand_over_timers(m, cpu);
@@ -154,7 +155,10 @@ impl Model<'_> {
                 Message::Push { to, level, .. } => {
                     self.core.active_balance_end(cpu.0, to.0, level, false);
                 }
-                Message::Device { .. } | Message::IdleTimer | Message::SchedExtTimer(_) => {
+                Message::Device { .. }
+                | Message::IdleTimer
+                | Message::GroupTimer { .. }
+                | Message::SchedExtTimer(_) => {
                     self.interrupt_with(m, heir, message);
                 }
                 Message::Reschedule
@@ -162,6 +166,7 @@ impl Model<'_> {
                 | Message::NohzBalance
                 | Message::NohzStats
                 | Message::Tick
+                | Message::Unthrottle(_)
                 | Message::Arrived => {}
             }
         }

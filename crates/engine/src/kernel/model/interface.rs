@@ -31,6 +31,7 @@ impl Kernel for Model<'_> {
             m.push(*at_ns, Event::PolicyChange { index });
         }
         self.start_kthreads(m);
+        self.start_bandwidth(m);
     }
 
     #[inline]
@@ -68,6 +69,8 @@ impl Kernel for Model<'_> {
             Event::Watchdog => self.watchdog(m),
             Event::SchedExtLoader => self.ext_loader(),
             Event::PollEnd { cpu, poll } => self.poll_end(m, cpu, poll),
+            Event::GroupPeriod { group } => self.group_timer(m, group, false),
+            Event::GroupSlack { group } => self.group_timer(m, group, true),
         }
     }
 

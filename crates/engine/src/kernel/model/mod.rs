@@ -8,6 +8,7 @@
 //! Tests: crates/engine/tests/behaviour/invariants.rs
 
 mod balance;
+mod bandwidth;
 mod change;
 mod class_change;
 mod class_state;
@@ -43,6 +44,7 @@ use crate::machine::{Costs, Machine};
 use crate::options::Options;
 use crate::policy_change;
 use balance::Balancing;
+use bandwidth::Bandwidth;
 use class_state::Classes;
 use cpu::Cpu;
 use home::{AnyHome, Home};
@@ -54,6 +56,7 @@ use sched_ext::{ExtRun, add_ext_threads};
 use task::TaskState;
 use tick::Ticks;
 use wake::Placements;
+use wakeplace_kernel_queues::GroupShape;
 use wakeplace_platform::Platform;
 use wakeplace_policy_sys::{Core, MachineFacts, Policy, Task};
 use wakeplace_sched_ext::SchedExtOps;
@@ -69,6 +72,10 @@ pub(crate) struct Model<'a> {
     costs: Costs,
     /// Task groups have queues of their own.
     has_groups: bool,
+    /// Groups with `cpu.idle`.
+    idle_groups: Vec<usize>,
+    /// Groups with a quota.
+    bandwidth: Bandwidth,
     cpus: PerCpu<Cpu>,
     /// The core's record of each thread, by the numbers of the mechanics.
     tasks: PerTask<Task>,
@@ -101,7 +108,7 @@ fn settled(
     policy: &Policy,
     workload: &Workload,
     options: &Options,
-) -> (Core, Vec<u32>) {
+) -> (Core, Vec<GroupShape>) {
     let mut core =
         Core::new(facts, policy.core_params()).expect("checked by `check` before the run");
     if core.state().nr_cpus >= KEEP_SUMS_FROM_CPUS || cfg!(debug_assertions) {
@@ -109,8 +116,8 @@ fn settled(
     }
     core.skip_statistics();
     core.settle();
-    let shares = groups::add_groups(&mut core, workload, options);
-    (core, shares)
+    let groups = groups::add_groups(&mut core, workload, options);
+    (core, groups)
 }
 
 impl<'a> Model<'a> {
@@ -124,11 +131,17 @@ impl<'a> Model<'a> {
         ops: Option<&'a mut dyn SchedExtOps>,
     ) -> Self {
         let facts = machine.facts_of_run(platform, policy);
-        let (mut core, shares) = settled(&facts, policy, workload, options);
+        let (mut core, groups) = settled(&facts, policy, workload, options);
         let kthreads = Kthreads::new(platform, options);
         let own = task::task_states(workload, &kthreads);
         let tasks = task::core_tasks(workload, &own, &kthreads, machine.nr_cpus);
-        let mut home = AnyHome::new(&core, policy, machine, &shares, ops);
+        let mut tasks = tasks;
+        for task in &mut tasks {
+            let around = core.groups_around(task.group());
+            let idle = around.into_iter().any(|group| groups[group].idle);
+            task.raw_mut().group_idle = u32::from(idle);
+        }
+        let mut home = AnyHome::new(&core, policy, machine, &groups, ops);
         home.add_tasks(&own, &workload.tasks, &tasks);
         add_ext_threads(&mut home, workload, &kthreads, &own, &tasks);
         processes::add_processes(&mut core, &home, platform, workload);
@@ -141,6 +154,8 @@ impl<'a> Model<'a> {
             own: PerTask(own),
             recency: 0,
             has_groups: home.has_groups(),
+            idle_groups: (0..groups.len()).filter(|g| groups[*g].idle).collect(),
+            bandwidth: Bandwidth::new(&core, workload),
             home,
             ext: ExtRun::new(options),
             classes: Classes::new(workload, &kthreads, &core),

@@ -269,8 +269,10 @@ impl<'a> Model<'a> {
         llc: bool,
     ) -> Option<TaskId> {
         let wanted = |task| !llc || self.core.prefers_llc_of(&self.tasks[task], to.0);
-        let allowed =
-            |t: &TaskId| self.tasks[*t].may_use(to.0) && !self.classes.is_class(*t) && wanted(*t);
+        let allowed = |t: &TaskId| {
+            let fair = self.tasks[*t].may_use(to.0) && !self.classes.is_class(*t);
+            fair && wanted(*t) && self.may_pull(*t, cpu.0, to.0)
+        };
         let recency = |task: &TaskId| self.own[*task].recency;
         let current = m.current(cpu).filter(allowed);
         if self.home.dispatches() {

@@ -27,6 +27,7 @@ impl Model<'_> {
             double_placements: (costs.publish_ns > 0).then_some(totals.double_placements),
             sched_ext,
             counts: None,
+            groups: self.group_totals(),
             reasons: counts.filter(|(_, n)| *n > 0).collect(),
         }
     }
@@ -60,7 +61,7 @@ impl Model<'_> {
             .sum();
         let runnable = m.threads().nr_runnable();
         assert_eq!(
-            queued + self.nr_class(),
+            queued + self.nr_class() + self.nr_throttled(),
             runnable,
             "runnable threads and queue entries differ"
         );

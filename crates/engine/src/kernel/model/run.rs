@@ -22,6 +22,9 @@ impl Model<'_> {
         if !above || self.home.is_sched_ext() {
             self.home.update_curr(task, cpu, delta_ns);
         }
+        if self.bandwidth.used && !above {
+            self.account_runtime(cpu, task, delta_ns);
+        }
     }
 
     /// When the budget of the running task is empty, if it has one. What ends slices between ticks
@@ -84,6 +87,9 @@ impl Model<'_> {
             self.class_sleep(m, task, cpu);
             return 0;
         }
+        if self.bandwidth.used {
+            self.tick_throttles(m, cpu, task);
+        }
         let (home, services) = self.ask_home(m.now());
         let stays = home.dequeue_sleep(services, task, cpu, ends);
         let record = &mut self.tasks[task];
@@ -100,6 +106,9 @@ impl Model<'_> {
         self.end_stretch(m, cpu, true);
         self.pay_ext(m);
         self.count_running(cpu);
+        if self.bandwidth.used {
+            self.return_runtime(m, task, cpu);
+        }
         wait
     }
 
@@ -176,7 +185,10 @@ impl Model<'_> {
                 return;
             }
         }
-        let fair = m.current(cpu);
+        let mut fair = m.current(cpu);
+        if self.bandwidth.used {
+            fair = fair.filter(|task| !self.stops_running(m, cpu, *task));
+        }
         self.begin_pick(m, cpu);
         if let Some(task) = fair
             && self.keeps(m, task, cpu)
@@ -191,13 +203,28 @@ impl Model<'_> {
         if fair.is_none() && !self.home.next_known(cpu) {
             self.dispatch(m, cpu, false);
         }
-        if self.home.balances() && self.home.nr_running(cpu) == 0 {
-            self.new_idle(m, cpu);
-        }
-        match self.home.pick_next_task(cpu) {
+        match self.pick_next_task(m, cpu) {
             Some(task) => self.start_task(m, cpu, task, previous),
             None if self.ext_has_next(m, cpu) => self.schedule_here(m, cpu),
             None => self.after_work(m, cpu),
+        }
+    }
+
+    /// The next task, from another CPU if there is none here; not one whose group is throttled.
+    fn pick_next_task<O: Observer>(
+        &mut self,
+        m: &mut Mechanics<'_, O>,
+        cpu: CpuId,
+    ) -> Option<TaskId> {
+        loop {
+            if self.home.balances() && self.home.nr_running(cpu) == 0 {
+                self.new_idle(m, cpu);
+            }
+            let task = self.home.pick_next_task(cpu)?;
+            if !self.bandwidth.used || !self.stops_at_pick(m, cpu, task) {
+                return Some(task);
+            }
+            self.begin_pick(m, cpu);
         }
     }
 

@@ -115,7 +115,10 @@ impl Model<'_> {
                 self.balance_domains(m, cpu, IdleKind::Busy);
             }
         }
-        if self.cpus[cpu].reschedule || self.tick_preempts(m, task, cpu) {
+        let throttled = self.bandwidth.used
+            && self.cpus[cpu].classes.running.is_none()
+            && self.tick_throttles(m, cpu, task);
+        if throttled || self.cpus[cpu].reschedule || self.tick_preempts(m, task, cpu) {
             self.schedule_cpu(m, cpu);
         } else {
             m.program(self, cpu);

@@ -163,6 +163,10 @@ impl Model<'_> {
             Message::Arrived => self.look_for_work(m, cpu),
             Message::Device { run_ns } => self.take_device(m, cpu, run_ns),
             Message::SchedExtTimer(timer) => self.take_ext_timer(m, timer),
+            Message::GroupTimer { group, slack } => {
+                self.take_group_timer(m, cpu, group as usize, slack);
+            }
+            Message::Unthrottle(group) => self.unthrottle(m, group as usize, cpu),
         }
     }
 
@@ -424,6 +428,7 @@ impl Model<'_> {
         self.count_running(cpu);
         self.core.woken(cpu.0, m.now());
         self.after_core(m, cpu, result);
+        self.throttle_joined(m, task, cpu);
         self.carry_ext_moves(m);
         self.pay_ext(m);
     }
@@ -454,7 +459,7 @@ impl Model<'_> {
             self.kick(m, cpu, by);
             return true;
         };
-        if !self.preempts(m, task, running, cpu) {
+        if self.is_hidden(task, cpu) || !self.preempts(m, task, running, cpu) {
             return false;
         }
         if cpu == by {

@@ -10,7 +10,7 @@ use crate::ids::{CpuId, TaskId};
 use crate::kernel::Kernel as _;
 use crate::mechanics::{Mechanics, State};
 use crate::observe::Observer;
-use std::ffi::{CStr, CString};
+use std::ffi::CString;
 use wakeplace_kernel_abi::abi::ROOT_GROUP;
 use wakeplace_kernel_abi::{Attr, Call, Fork, ORDER, Refused};
 use wakeplace_workload::{Change, TaskScript, Workload};
@@ -87,24 +87,32 @@ impl Tree<'_> {
     /// The groups of a workload, each within those around it.
     pub(super) fn make_groups(&mut self, workload: &Workload) {
         for group in &workload.groups {
-            let mut within = ROOT_GROUP;
+            let parent = group.parent.map(|parent| self.groups[parent as usize]);
+            let mut within = parent.unwrap_or(ROOT_GROUP);
             for shares in group.outer.iter().rev().chain([&group.shares]) {
                 let made = self.entries.control(&Call::Group { within }, ORDER);
                 within = made
                     .ok()
                     .and_then(|n| u32::try_from(n).ok())
                     .unwrap_or(within);
-                let value = text(&weight(*shares).to_string());
-                let (name, value): (&CStr, &CStr) = (c"cpu.weight", &value);
-                let set = Call::GroupSet {
-                    group: within,
-                    name,
-                    value,
-                };
-                let _ = self.entries.control(&set, ORDER);
+                self.set_group(within, "cpu.weight", &weight(*shares).to_string());
+            }
+            for (name, value) in group.limits.files() {
+                self.set_group(within, name, &value);
             }
             self.groups.push(within);
         }
+    }
+
+    /// A file of a group, as one would write it.
+    fn set_group(&mut self, group: u32, name: &str, value: &str) {
+        let (name, value) = (text(name), text(value));
+        let set = Call::GroupSet {
+            group,
+            name: &name,
+            value: &value,
+        };
+        let _ = self.entries.control(&set, ORDER);
     }
 
     fn group(&self, group: Option<u32>) -> u32 {

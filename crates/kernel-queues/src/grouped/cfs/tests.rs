@@ -3,7 +3,7 @@
 
 use super::CfsTree;
 use crate::cfs::{CfsParams, Entity, Roles};
-use crate::grouped::entity_of;
+use crate::grouped::{GroupShape, entity_of};
 use wakeplace_policy_sys::Policy;
 use wakeplace_workload::FairPolicy;
 
@@ -15,7 +15,7 @@ fn params() -> CfsParams {
 
 /// Waiting tasks of nice 0, with their groups and virtual run times in ms. All groups are at 0.
 fn tree_of(tasks: &[(Option<usize>, i64)]) -> (CfsTree, Vec<Entity>) {
-    let mut tree = CfsTree::new(params(), &[1024, 1024]);
+    let mut tree = CfsTree::new(params(), &[GroupShape::of(1024); 2]);
     let at = |(_, ms): &(Option<usize>, i64)| {
         let mut entity = Entity::new(0, FairPolicy::Other);
         entity.vruntime = ms * MS;

@@ -10,6 +10,7 @@ use super::{Home, Services};
 use crate::ids::{CpuId, TaskId};
 use crate::kernel::model::task::TaskState;
 use crate::machine::Machine;
+use wakeplace_kernel_queues::GroupShape;
 use wakeplace_policy_sys::{Choice, Core, Policy, QueueKind, Request, Task};
 use wakeplace_sched_ext::SchedExtOps;
 use wakeplace_workload::{FairPolicy, TaskScript};
@@ -24,21 +25,21 @@ pub(crate) enum AnyHome<'a> {
 }
 
 impl<'a> AnyHome<'a> {
-    /// The scheduler's, or else the home that the policy asks for, with empty queues. `shares`: of
-    /// each task group.
+    /// The scheduler's, or else the home that the policy asks for, with empty queues. `groups`: the
+    /// task groups.
     pub(crate) fn new(
         core: &Core,
         policy: &Policy,
         machine: &Machine,
-        shares: &[u32],
+        groups: &[GroupShape],
         ops: Option<&'a mut dyn SchedExtOps>,
     ) -> Self {
         if let Some(ops) = ops {
-            return Self::SchedExt(Box::new(SchedExtHome::new(ops, machine, core, shares)));
+            return Self::SchedExt(Box::new(SchedExtHome::new(ops, machine, core, groups)));
         }
         match core.queue_kind() {
             QueueKind::Live => Self::Live(LiveHome::new(machine)),
-            kind => Self::Kernel(KernelHome::new(kind, policy, machine, shares)),
+            kind => Self::Kernel(KernelHome::new(kind, policy, machine, groups)),
         }
     }
 
@@ -142,6 +143,9 @@ impl Home for AnyHome<'_> {
         fn set_own_slice(&mut self, task: TaskId, cpu: CpuId, own_ns: Option<u64>);
         fn has_groups(&self) -> bool;
         fn set_group_weight(&mut self, group: usize, cpu: CpuId, weight: u32);
+        fn throttle_group(&mut self, group: usize, cpu: CpuId);
+        fn unthrottle_group(&mut self, group: usize, cpu: CpuId);
+        fn dequeue_throttled(&mut self, task: TaskId, cpu: CpuId);
         fn take_touched_group(&mut self, cpu: CpuId) -> Option<usize>;
         fn check(&self, cpu: CpuId);
     }

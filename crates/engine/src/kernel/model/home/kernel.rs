@@ -7,7 +7,9 @@
 use super::{Home, Services};
 use crate::kernel::model::task::TaskState;
 use crate::machine::Machine;
-use wakeplace_kernel_queues::{CfsParams, CpuId, EevdfParams, FairClass, FairQueues, TaskId};
+use wakeplace_kernel_queues::{
+    CfsParams, CpuId, EevdfParams, FairClass, FairQueues, GroupShape, TaskId,
+};
 use wakeplace_policy_sys::{Choice, Core, Policy, QueueKind, Request, nice_weight};
 use wakeplace_workload::FairPolicy;
 
@@ -18,13 +20,18 @@ pub(crate) struct KernelHome {
 }
 
 impl KernelHome {
-    pub(super) fn new(kind: QueueKind, policy: &Policy, machine: &Machine, shares: &[u32]) -> Self {
+    pub(super) fn new(
+        kind: QueueKind,
+        policy: &Policy,
+        machine: &Machine,
+        groups: &[GroupShape],
+    ) -> Self {
         let (params, nr) = (policy.core_params(), machine.nr_cpus as usize);
         let queues = if kind == QueueKind::Cfs {
-            FairQueues::cfs(CfsParams::new(params, nr), nr, shares)
+            FairQueues::cfs(CfsParams::new(params, nr), nr, groups)
         } else {
             let params = EevdfParams::new(params, nr, machine.tick_ns);
-            FairQueues::eevdf(params, nr, shares)
+            FairQueues::eevdf(params, nr, groups)
         };
         Self { queues }
     }
@@ -271,6 +278,21 @@ impl Home for KernelHome {
     #[inline]
     fn set_group_weight(&mut self, group: usize, cpu: CpuId, weight: u32) {
         self.queues.set_group_weight(group, cpu, weight);
+    }
+
+    #[inline]
+    fn throttle_group(&mut self, group: usize, cpu: CpuId) {
+        self.queues.throttle_group(group, cpu);
+    }
+
+    #[inline]
+    fn unthrottle_group(&mut self, group: usize, cpu: CpuId) {
+        self.queues.unthrottle_group(group, cpu);
+    }
+
+    #[inline]
+    fn dequeue_throttled(&mut self, task: TaskId, cpu: CpuId) {
+        self.queues.dequeue_throttled(task, cpu);
     }
 
     #[inline]

@@ -203,6 +203,16 @@ pub(crate) trait Home {
     /// The entity that stands for a group on a CPU weighs so much.
     fn set_group_weight(&mut self, group: usize, cpu: CpuId, weight: u32);
 
+    /// The group may not run on a CPU: it leaves the queue with all that is in it. None of its
+    /// tasks runs. A home without groups with quotas does nothing here. So below.
+    fn throttle_group(&mut self, _group: usize, _cpu: CpuId) {}
+
+    /// It may run again.
+    fn unthrottle_group(&mut self, _group: usize, _cpu: CpuId) {}
+
+    /// The running task, or the one just picked, leaves the queue since its group is throttled.
+    fn dequeue_throttled(&mut self, _task: TaskId, _cpu: CpuId) {}
+
     /// The group that a task of `cpu` joined or left since the last question.
     fn take_touched_group(&mut self, cpu: CpuId) -> Option<usize>;
 

@@ -9,7 +9,7 @@ use super::{Home, Services};
 use crate::ids::{CpuId, TaskId};
 use crate::kernel::model::task::TaskState;
 use crate::machine::Machine;
-use wakeplace_kernel_queues::task_weight;
+use wakeplace_kernel_queues::{GroupShape, task_weight};
 use wakeplace_policy_sys::{Choice, Core, PlaceKind, Reason, Request, Rule, Task};
 use wakeplace_sched_ext as scx;
 use wakeplace_sched_ext::class::{ExtClass, Join, Leave, NewTask, Setup, weight_to_cgroup};
@@ -78,7 +78,7 @@ fn mask(record: &Task, nr_cpus: u32) -> Vec<u64> {
 }
 
 /// The machine as the scheduler's kernel has it, from what the core knows of it.
-fn setup(machine: &Machine, core: &Core, shares: &[u32]) -> Setup {
+fn setup(machine: &Machine, core: &Core, groups: &[GroupShape]) -> Setup {
     let first = |label: &[u32], cpu: CpuId| {
         let same = label.iter().position(|other| *other == label[cpu.index()]);
         same.unwrap_or(cpu.index()) as u32
@@ -98,7 +98,7 @@ fn setup(machine: &Machine, core: &Core, shares: &[u32]) -> Setup {
     Setup {
         cpus: machine.cpus().map(facts).collect(),
         distance: machine.distance.clone(),
-        cgroup_weights: shares.iter().copied().map(weight_to_cgroup).collect(),
+        cgroup_weights: groups.iter().map(|g| weight_to_cgroup(g.shares)).collect(),
     }
 }
 
@@ -107,10 +107,10 @@ impl<'a> SchedExtHome<'a> {
         ops: &'a mut dyn SchedExtOps,
         machine: &Machine,
         core: &Core,
-        shares: &[u32],
+        groups: &[GroupShape],
     ) -> Self {
         Self {
-            class: ExtClass::new(ops, setup(machine, core, shares)),
+            class: ExtClass::new(ops, setup(machine, core, groups)),
             join: Join::Change,
             moves: false,
         }

@@ -1,0 +1,86 @@
+//! Which group is in which, and which may not run on a CPU.
+//!
+//! Tests: crates/engine/tests/behaviour/bandwidth.rs, crates/kernel-queues/src/grouped/cfs/tests.rs
+
+use super::{GroupShape, entity_of};
+
+/// The groups of one CPU.
+#[derive(Debug)]
+pub(super) struct Nest {
+    above: Vec<Option<usize>>,
+    throttled: Vec<bool>,
+}
+
+impl Nest {
+    pub(super) fn new(shapes: &[GroupShape]) -> Self {
+        Self {
+            above: shapes.iter().map(|shape| shape.parent).collect(),
+            throttled: vec![false; shapes.len()],
+        }
+    }
+
+    pub(super) fn all(&self) -> std::ops::Range<usize> {
+        0..self.above.len()
+    }
+
+    /// The group around one; None: the root.
+    #[inline]
+    pub(super) fn above(&self, group: usize) -> Option<usize> {
+        self.above[group]
+    }
+
+    /// A group and those around it, from the inside.
+    #[inline]
+    pub(super) fn around(&self, group: Option<usize>) -> impl Iterator<Item = usize> + '_ {
+        std::iter::successors(group, |g| self.above[*g])
+    }
+
+    /// Is `inner` the group or in it?
+    pub(super) fn is_in(&self, inner: usize, group: usize) -> bool {
+        self.around(Some(inner)).any(|g| g == group)
+    }
+
+    /// All groups, each before those around it. Of one depth in the order of their numbers.
+    pub(super) fn inside_out(&self) -> std::vec::IntoIter<Option<usize>> {
+        let mut groups: Vec<usize> = self.all().collect();
+        groups.sort_by_key(|g| std::cmp::Reverse(self.around(Some(*g)).count()));
+        let groups: Vec<Option<usize>> = groups.into_iter().map(Some).collect();
+        groups.into_iter()
+    }
+
+    #[inline]
+    pub(super) fn is_throttled(&self, group: usize) -> bool {
+        self.throttled[group]
+    }
+
+    pub(super) fn set_throttled(&mut self, group: usize, throttled: bool) {
+        self.throttled[group] = throttled;
+    }
+
+    /// The group or one around it may not run.
+    #[inline]
+    pub(super) fn is_hidden(&self, group: usize) -> bool {
+        self.around(Some(group)).any(|g| self.throttled[g])
+    }
+
+    /// The innermost queue that two tasks are in, by themselves or by groups (`find_matching_se`),
+    /// and who stands for them there.
+    pub(super) fn common(
+        &self,
+        [(first, one), (second, other)]: [(u32, Option<usize>); 2],
+    ) -> (Option<usize>, [u32; 2]) {
+        let queues = |group: Option<usize>| {
+            let outer = self.around(group).map(|g| (self.above[g], entity_of(g)));
+            outer.collect::<Vec<_>>()
+        };
+        let mut from_inside = vec![(one, first)];
+        from_inside.extend(queues(one));
+        let mut others = vec![(other, second)];
+        others.extend(queues(other));
+        let both = from_inside.iter().find_map(|(queue, ours)| {
+            let same = others.iter().find(|(theirs, _)| theirs == queue);
+            same.map(|(_, theirs)| (*queue, [*ours, *theirs]))
+        });
+        both.expect("all are in the root")
+    }
+}
