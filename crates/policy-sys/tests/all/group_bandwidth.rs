@@ -127,8 +127,8 @@ fn a_burst_keeps_what_was_not_used() {
 }
 
 /// Source: docs/rules/group-bandwidth.md#throttled-clock: to 6.17 a throttled group's averages
-/// stand still with its clock, while its entity's fade: 32 ms are 31 whole periods of 1024 us, which
-/// leave 2^(-31/32) = 523/1024. Its tasks leave the CPU's counts.
+/// stand still with its clock, while its entity's fade: 32 ms are 31 whole periods of 1024 us,
+/// which leave 2^(-31/32) = 523/1024. Its tasks leave the CPU's counts.
 #[test]
 fn a_throttled_group_keeps_its_averages() {
     let mut core = scene("linux-6.12");
