@@ -104,7 +104,7 @@ fn what_cannot_be_is_refused() {
             r#"{"/a": {"cpu.idle": 1, "cpu.weight": 5}}"#,
             "`cpu.weight` of a group with",
         ),
-        (r#"{"/a": {"cpu.maxx": 1}}"#, "did you mean \"cpu.max\""),
+        (r#"{"/a": {"cpu.maxx": 1}}"#, "did you mean `cpu.max`?"),
         (r#"{"/a/c": {"cpu.idle": 1}}"#, "no task is in group `/a/c`"),
         (
             r#"{"a": {"cpu.idle": 1}}"#,
