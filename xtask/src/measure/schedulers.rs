@@ -75,30 +75,61 @@ pub fn run(shop: &Shop) -> Result<()> {
 
 /// A row of each contender.
 fn table(result: &Value, third: &str) -> Result<String> {
-    let metrics = ["cpu_energy_j", "wake_latency_us_p99", third];
-    let mut text = format!("| | CPU energy | p99 of wake-ups | {third} |\n|:--|:--|:--|:--|\n");
+    let mut text = format!(
+        "| | CPU energy | work done | CPU energy for 1 s of work | p99 of wake-ups | {third} |\n\
+         |:--|:--|:--|:--|:--|:--|\n"
+    );
     for run in result["runs"].as_array().context("no runs")? {
         let name = run["policy"].as_str().context("a run without a name")?;
-        let _ = write!(text, "| {name} |");
-        for metric in metrics {
+        let cell = |metric: &str| {
             let own = &run["metrics"][metric];
             let cell = own["mean"].as_f64().map(|mean| {
                 let unit = own["unit"].as_str().filter(|unit| *unit != "count");
                 let unit = unit.map(|unit| format!(" {unit}")).unwrap_or_default();
                 format!("{}{unit}{}", four(mean), delta(result, name, metric))
             });
-            let _ = write!(text, " {} |", cell.unwrap_or_default());
-        }
-        text.push('\n');
+            cell.unwrap_or_default()
+        };
+        let per_work = match work_differs(result, name) {
+            true => cell("cpu_energy_per_work_j"),
+            false => String::new(),
+        };
+        let _ = writeln!(
+            text,
+            "| {name} | {} | {} | {per_work} | {} | {} |",
+            cell("cpu_energy_j"),
+            cell("task_work_s"),
+            cell("wake_latency_us_p99"),
+            cell(third),
+        );
     }
     Ok(text)
 }
 
+/// Whether it is told that a contender did more work than the first, or less. Where there is one
+/// run, by the mean.
+fn work_differs(result: &Value, name: &str) -> bool {
+    let Some(delta) = delta_of(result, name, "task_work_s") else {
+        return false;
+    };
+    match delta["difference"].as_str() {
+        Some("better" | "worse") => true,
+        Some("one run") => {
+            let sizes = [delta["delta_pct"].as_f64(), result["margin_pct"].as_f64()];
+            matches!(sizes, [Some(pct), Some(margin)] if pct.abs() > margin)
+        }
+        _ => false,
+    }
+}
+
+fn delta_of<'a>(result: &'a Value, name: &str, metric: &str) -> Option<&'a Value> {
+    let mut all = result["deltas"].as_array()?.iter();
+    all.find(|delta| delta["other"] == name && delta["metric"] == metric)
+}
+
 /// How it differs from the first, and whether that is told; nothing of the first.
 fn delta(result: &Value, name: &str, metric: &str) -> String {
-    let all = result["deltas"].as_array().into_iter().flatten();
-    let mut own = all.filter(|delta| delta["other"] == name && delta["metric"] == metric);
-    let Some(delta) = own.next() else {
+    let Some(delta) = delta_of(result, name, metric) else {
         return String::new();
     };
     let Some(pct) = delta["delta_pct"].as_f64() else {
