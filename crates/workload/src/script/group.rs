@@ -102,7 +102,7 @@ impl Bandwidth {
     pub fn new(quota_ns: u64, period_ns: u64, burst_ns: u64) -> Result<Self, (String, String)> {
         let us = |ns: u64| ns as f64 / 1000.0;
         let refuse = |what: String, expected: &str| Err((what, expected.to_owned()));
-        if quota_ns < Self::LEAST_NS || quota_ns > Self::MOST_NS {
+        if !(Self::LEAST_NS..=Self::MOST_NS).contains(&quota_ns) {
             let what = format!("a quota of {} us", us(quota_ns));
             return refuse(what, "1000 us or more: the kernel takes no less");
         }
