@@ -340,8 +340,8 @@ impl Policy {
     #[must_use]
     pub fn era_of(release: (u16, u16)) -> &'static str {
         let kernels = ERAS.iter().filter(|era| era.name.starts_with("linux-"));
-        let older = kernels.filter(|era| era.release <= release);
-        older.last().unwrap_or(&ERAS[0]).name
+        let mut older = kernels.filter(|era| era.release <= release);
+        older.next_back().unwrap_or(&ERAS[0]).name
     }
 
     /// Major and minor number of the kernel whose drivers the machine has.
