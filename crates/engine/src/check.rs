@@ -233,7 +233,7 @@ pub enum RunError {
     /// A file of a group that the kernel's version lacks.
     #[error(
         "policy `{policy}`: its kernel has no {file} ({since}), which workload `{workload}` sets \
-         for task group `{group}`; expected a later kernel{switch}"
+         for task group `{group}`; expected a later kernel or {key}=on"
     )]
     NoGroupFile {
         /// The policy's name.
@@ -241,13 +241,13 @@ pub enum RunError {
         /// The workload's name.
         workload: String,
         /// The group.
-        group: String,
+        group: Box<str>,
         /// The file.
         file: &'static str,
         /// Since when there is one.
         since: &'static str,
         /// The parameter that gives it to the policy.
-        switch: String,
+        key: &'static str,
     },
     /// Shares for a group that the workload lacks.
     #[error("model.shares: workload `{workload}` has no task group `{group}`; {known}")]
@@ -471,10 +471,10 @@ fn check_group_files(policy: &Policy, workload: &Workload) -> Result<(), RunErro
             return Err(RunError::NoGroupFile {
                 policy: policy.name().to_owned(),
                 workload: workload.name.clone(),
-                group: group.name.clone(),
+                group: group.name.as_str().into(),
                 file,
                 since,
-                switch: format!(" or {key}=on"),
+                key,
             });
         }
     }

@@ -177,11 +177,8 @@ mod rule {
             .cpus
             .iter()
             .filter(|c| **c <= cpu && s.cpus[**c].online && s.allowed.contains(c));
-        let queued = looked_at.map(|c| &s.cpus[*c].hints[..]);
-        queued
-            .filter(|hints| !hints.is_empty())
-            .last()
-            .unwrap_or(&[])
+        let mut queued = looked_at.map(|c| &s.cpus[*c].hints[..]);
+        queued.rfind(|hints| !hints.is_empty()).unwrap_or(&[])
     }
 
     pub(super) fn fits(s: &State, cpu: usize) -> i64 {
