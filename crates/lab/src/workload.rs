@@ -59,7 +59,15 @@ pub fn job_of(
             workload.name, channel.name, channel.units
         )));
     }
-    let plain = |task: &&TaskScript| task.attributes == Attributes::default();
+    let plain = |task: &&TaskScript| {
+        // Which process a task is a thread of is the guest's own.
+        let process = task.attributes.process;
+        let usual = Attributes {
+            process,
+            ..Attributes::default()
+        };
+        task.attributes == usual
+    };
     if let Some(task) = workload.tasks.iter().find(|task| !plain(task)) {
         let name = &task.name;
         return Err(wrong(&format!(

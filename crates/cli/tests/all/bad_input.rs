@@ -320,7 +320,8 @@ fn malformed_files_are_refused_by_line_and_column() {
 #[test]
 fn what_is_not_modelled_is_refused_by_name_and_place() {
     let folder = folder();
-    let text = "{'tasks': {'a': {\n  'run': 9,\n  'taskgroup': '/a/b/c/d/e/f/g/h/i',\n  'sleep': 9\n}}}\n";
+    let text =
+        "{'tasks': {'a': {\n  'run': 9,\n  'taskgroup': '/a/b/c/d/e/f/g/h/i',\n  'sleep': 9\n}}}\n";
     file(&folder, "app.json", text);
     let args = [
         "sim",

@@ -24,7 +24,7 @@ fn names_from_elsewhere_lead_to_ours() {
         (with("eas"), "did you mean `linux-7.3+energy-aware`?"),
         (
             run(&["policy", "show", "v5.10"]),
-            "`linux-5.0` or `linux-6.2`?",
+            "did you mean `linux-5.10`?",
         ),
         (load("hackbench"), "did you mean `messaging`?"),
         (load("scroll"), "did you mean `workloads/scroll.json`?"),
