@@ -48,13 +48,15 @@ WP_INLINE s64 wp_delta_5_10(const struct wp_ctx *ctx, u32 index, const struct wp
 	return (s64)energy;
 }
 
-/* Does a CPU of the domain come into question? `prev_fits`: the previous one is and does. */
-WP_INLINE u32 wp_most_spare_5_10(const struct wp_ctx *ctx, u32 index, const struct wp_task *task,
-				 u32 prev, const struct wp_sched_domain *dom, u32 *prev_fits)
+/* The CPU with most spare capacity among those that fit, and the previous one if it does. */
+WP_FN int wp_energy_pick_5_10(const struct wp_ctx *ctx WP_NONNULL,
+			      const struct wp_task *task WP_NONNULL, u32 prev,
+			      struct wp_energy_pd *p WP_NONNULL)
 {
-	const struct wp_perf_domain *pd = WP_AT(ctx->perf_doms, index);
-	struct wp_delta_pd p = { .hinted = 0 };
-	u32 i, best = WP_NONE, most = 0;
+	const struct wp_perf_domain *pd = WP_AT(ctx->perf_doms, p->index);
+	const struct wp_sched_domain *dom = WP_AT(ctx->doms, p->dom);
+	struct wp_delta_pd hints = { .hinted = 0 };
+	u32 i;
 
 	WP_FOR(i, pd->nr_cpus, WP_MAX_CPUS) {
 		u32 cpu = *WP_AT(ctx->list, pd->first_cpu + i), util, spare;
@@ -64,35 +66,40 @@ WP_INLINE u32 wp_most_spare_5_10(const struct wp_ctx *ctx, u32 index, const stru
 			continue;
 		}
 		util = wp_cpu_util(ctx, cpu, task, cpu, 0);
-		wp_delta_hints(ctx, WP_AT(ctx->cpus, cpu), task, &p);
-		if (wp_util_fits(ctx, util, p.uclamp_min, p.uclamp_max, cpu) <= 0) {
+		wp_delta_hints(ctx, WP_AT(ctx->cpus, cpu), task, &hints);
+		if (wp_util_fits_cpu(ctx, util, hints.uclamp_min, hints.uclamp_max, cpu) <= 0) {
 			WP_EXPLAIN(ctx, wp_drop(ctx, cpu, WP_DROP_UNFIT));
 			continue;
 		}
-		*prev_fits |= cpu == prev;
+		if (cpu == prev)
+			p->prev.cpu = cpu;
 		spare = (u32)wp_sub(WP_AT(ctx->cpus, cpu)->load.capacity, util);
-		if (spare > most) {
-			WP_EXPLAIN(ctx, wp_drop_pick(ctx, best, 0));
-			most = spare;
-			best = cpu;
+		if (spare > p->best.spare) {
+			WP_EXPLAIN(ctx, wp_drop_pick(ctx, p->best.cpu, 0));
+			p->best.spare = spare;
+			p->best.cpu = cpu;
 		} else {
 			WP_EXPLAIN(ctx, wp_drop(ctx, cpu, WP_DROP_LESS_SPARE));
 		}
 	}
-	return best;
+	return 0;
 }
 
 /* Look at one performance domain. */
 WP_INLINE void wp_energy_visit_5_10(struct wp_ctx *ctx, const struct wp_task *task, u32 prev,
 				    struct wp_energy_search *s, struct wp_decision *dec, u32 index)
 {
+	struct wp_energy_pd p = {
+		.index = index, .dom = s->dom, .prev.cpu = WP_NONE, .best.cpu = WP_NONE,
+	};
 	u64 base = wp_compute_energy_5_10(ctx, index, task, WP_NONE);
-	u32 prev_fits = 0, best;
+	u32 best;
 	s64 energy;
 
 	s->base += base;
-	best = wp_most_spare_5_10(ctx, index, task, prev, WP_AT(ctx->doms, s->dom), &prev_fits);
-	if (prev_fits) {
+	wp_energy_pick_5_10(ctx, task, prev, &p);
+	best = p.best.cpu;
+	if (p.prev.cpu != WP_NONE) {
 		s->prev_usable = 1;
 		s->prev_energy = wp_delta_5_10(ctx, index, task, prev, base, dec);
 		if (s->prev_energy < s->best_energy)

@@ -232,9 +232,11 @@ fn an_idle_group_gives_way() {
                 8 * S,
             );
             let waited = report.tasks[0].wait_ns;
+            // Under CFS a sleeper's credit lets it preempt, whatever the group beside it is.
+            let gives_way = idle || name == "linux-6.2";
             assert_eq!(
                 waited <= 4 * MS,
-                idle,
+                gives_way,
                 "{name}, cpu.idle {idle}: {waited} ns"
             );
         }

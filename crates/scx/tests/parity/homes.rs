@@ -20,7 +20,8 @@ fn read_by_core(define: &str) -> BTreeSet<String> {
     let output = Command::new(&clang)
         .current_dir(root())
         .args(["--target=bpf", "-fsyntax-only", "-ferror-limit=0"])
-        .args(["-Ipolicy/include", "-Ipolicy", "-DWP_NO_PARAMS", define])
+        .args(["-Ipolicy/include", "-Ipolicy", "-DWP_NO_PARAMS"])
+        .args(define.split(' '))
         .arg("policy/policy.c")
         .output()
         .unwrap_or_else(|e| panic!("{clang}: {e}"));
@@ -62,7 +63,10 @@ fn sources_of(folder: &str) -> Vec<String> {
 
 #[test]
 fn every_home_reads_what_is_declared() {
-    let (live, whole) = (read_by_core("-DWP_LIVE"), read_by_core("-DWHOLE"));
+    let (live, whole) = (
+        read_by_core("-DWP_LIVE"),
+        read_by_core("-DWHOLE -DWP_SCHED_CACHE"),
+    );
     let glue = sources_of("crates/scx/src/bpf");
     let mut engine = sources_of("crates/engine/src");
     engine.extend(sources_of("crates/kernel-queues/src"));
