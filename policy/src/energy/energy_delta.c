@@ -100,7 +100,7 @@ WP_INLINE void wp_delta_hints(const struct wp_ctx *ctx, const struct wp_cpu *c,
 {
 	int alone = !ctx->params.uclamp || wp_uclamp_rq_is_idle(c);
 
-	if (alone && p->hinted && WP_NOT_LIVE(ctx->params.energy_hints_carried))
+	if (alone && p->hinted && ctx->params.energy_hints_carried)
 		return;
 	p->hinted = 1;
 	p->uclamp_min = wp_uclamp_eff_min(ctx, task);

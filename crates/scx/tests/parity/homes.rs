@@ -30,8 +30,9 @@ fn read_by_core(define: &str) -> BTreeSet<String> {
         let (_, what) = line.split_once(" error: ")?;
         let name = what
             .strip_prefix("no member named '")
-            .and_then(|rest| rest.strip_suffix("' in 'struct wp_params'"));
-        Some(name.unwrap_or_else(|| panic!("{line}")).to_owned())
+            .and_then(|rest| rest.split_once("' in 'struct wp_params'"));
+        let (name, _hint) = name.unwrap_or_else(|| panic!("{line}"));
+        Some(name.to_owned())
     });
     found.collect()
 }

@@ -184,7 +184,7 @@ WP_CHOICE(energy_aware, wp_energy_version, LIVE_HAS("off", "7.3"), RUN, "off",
 	WP_VALUE(WP_ENERGY_612, "6.12")  /* Linux 6.12 */
 	WP_VALUE(WP_ENERGY_73, "7.3"))   /* Linux 7.3 */
 
-WP_SWITCH(energy_hints_carried, LIVE_SETS("off"), RUN, "off",
+WP_SWITCH(energy_hints_carried, BOTH, RUN, "off",
 	"docs/rules/energy-aware.md#energy-hints-carried",
 	"energy-aware wake-up: an idle CPU is judged by the hints of the busy CPU before it in its "
 	"performance domain, too, as the kernels' loop keeps them (5.10.223, 6.1)")
