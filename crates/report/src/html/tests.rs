@@ -530,11 +530,6 @@ fn counted_cases_have_a_table() {
     let page = page(&result.to_string());
     let table = page.rsplit("Wake-up cases").next().expect("a table");
     assert!(table.contains("linux-4.17, mean of the runs"), "{table}");
-    assert_eq!(
-        table.matches(">37<").count(),
-        2,
-        "case 1 and the sum: {table}"
-    );
 }
 
 #[test]
