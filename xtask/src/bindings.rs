@@ -106,7 +106,27 @@ pub fn generate(root: &Path) -> Result<Vec<Finding>> {
     }
     let body =
         String::from_utf8(output.stdout).context("bindgen wrote something else than text")?;
-    write(root, &body)
+    write(root, &with_pointers_apart(&body))
+}
+
+/// The declarations, with the asserted layout of a struct that holds pointers only where pointers
+/// have 64 bits, as they have here: the module for browsers is built with 32.
+fn with_pointers_apart(body: &str) -> String {
+    const STRUCT: &str = "#[repr(C)]\n";
+    const ASSERTED: &str = "\n#[allow(clippy::unnecessary_operation";
+    const ONLY: &str = "\n#[cfg(target_pointer_width = \"64\")]";
+    let mut parts = body.split(STRUCT);
+    let mut out = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
+        out.push_str(STRUCT);
+        let fields = part.find("\n}").map_or(part, |end| &part[..end]);
+        if fields.contains("*mut ") || fields.contains("*const ") {
+            out.push_str(&part.replacen(ASSERTED, &format!("{ONLY}{ASSERTED}"), 1));
+        } else {
+            out.push_str(part);
+        }
+    }
+    out
 }
 
 /// Records the headers' hash in declarations that were changed by hand together with them.
@@ -153,6 +173,22 @@ mod tests {
             headers_hash(&Repo::of(&[A, B])),
             headers_hash(&Repo::of(&moved))
         );
+    }
+
+    #[test]
+    fn the_layout_of_a_struct_with_pointers_is_asserted_for_its_width() {
+        let with = |field: &str, only: &str| {
+            format!(
+                "use x;\n#[repr(C)]\n#[derive(Debug)]\npub struct a {{\n    pub a: {field},\n}}{only}\n\
+                 #[allow(clippy::unnecessary_operation)]\nconst _: () = {{}};\n\
+                 #[repr(C)]\npub struct b {{\n    pub b: u32_,\n}}\n\
+                 #[allow(clippy::unnecessary_operation)]\nconst _: () = {{}};\n"
+            )
+        };
+        let only = "\n#[cfg(target_pointer_width = \"64\")]";
+        let (pointer, number) = ("[*mut b; 8usize]", "u64_");
+        assert_eq!(with_pointers_apart(&with(pointer, "")), with(pointer, only));
+        assert_eq!(with_pointers_apart(&with(number, "")), with(number, ""));
     }
 
     #[test]

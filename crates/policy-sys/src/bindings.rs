@@ -3618,6 +3618,7 @@ pub struct wp_tg_path {
     pub nr: u32_,
     pub pad: u32_,
 }
+#[cfg(target_pointer_width = "64")]
 #[allow(clippy::unnecessary_operation, clippy::identity_op)]
 const _: () = {
     ["Size of wp_tg_path"][::core::mem::size_of::<wp_tg_path>() - 72usize];
