@@ -179,7 +179,7 @@ mod tests {
     fn the_layout_of_a_struct_with_pointers_is_asserted_for_its_width() {
         let with = |field: &str, only: &str| {
             format!(
-                "use x;\n#[repr(C)]\n#[derive(Debug)]\npub struct a {{\n    pub a: {field},\n}}{only}\n\
+                "use x;\n#[repr(C)]\npub struct a {{\n    pub a: {field},\n}}{only}\n\
                  #[allow(clippy::unnecessary_operation)]\nconst _: () = {{}};\n\
                  #[repr(C)]\npub struct b {{\n    pub b: u32_,\n}}\n\
                  #[allow(clippy::unnecessary_operation)]\nconst _: () = {{}};\n"

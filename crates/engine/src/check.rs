@@ -7,18 +7,19 @@
 //! crates/engine/tests/behaviour/hotplug.rs::impossible_schedules_are_refused,
 //! crates/engine/tests/behaviour/energy.rs::new_tables_must_fit_the_machine
 
+mod groups;
+
 use crate::hardware::EmScale;
 use crate::hotplug::{self, HotplugError};
 use crate::machine::{core_facts, em_states};
 use crate::options::{CpuIdle, Options};
 use crate::policy_change::{self, PolicyChangeError};
+pub use groups::check_sched_ext;
 use thiserror::Error;
 use wakeplace_platform::{Cpu, Platform};
-use wakeplace_policy_sys::sys::{WP_PELT_CLOCK, WP_QUEUE_LIVE, WP_TEO_NONE};
+use wakeplace_policy_sys::sys::WP_TEO_NONE;
 use wakeplace_policy_sys::{Core, MachineError, Policy};
-use wakeplace_workload::{
-    Calibration, GroupLimits, PolicyChange, RealTime, TaskScript, Workload, time,
-};
+use wakeplace_workload::{Calibration, PolicyChange, RealTime, TaskScript, Workload, time};
 
 /// Powers that the energy model takes, uW (`EM_MAX_POWER`).
 const EM_POWER_UW: std::ops::RangeInclusive<u32> = 1..=64_000_000;
@@ -296,7 +297,7 @@ pub fn check(
     check_classes(platform, policy, workload)?;
     check_hardware(platform, options)?;
     check_idle(policy, options)?;
-    check_groups(policy, workload, options)?;
+    groups::check_groups(policy, workload, options)?;
     Core::new(&core_facts(platform, policy), policy.core_params()).map_err(|error| {
         RunError::Machine {
             platform: platform.name.clone(),
@@ -442,91 +443,6 @@ fn check_em_scale(platform: &Platform, scale: &EmScale) -> Result<(), RunError> 
         }
         None => Ok(()),
     }
-}
-
-/// The files of groups that not all kernels have: their names, since when, the parameter that says
-/// so, and whether a group uses one.
-type GroupFile = (
-    &'static str,
-    &'static str,
-    &'static str,
-    fn(&GroupLimits) -> bool,
-);
-const GROUP_FILES: [GroupFile; 3] = [
-    ("cpu.max.burst", "5.14", "group_burst", |limits| {
-        limits.bandwidth.is_some_and(|max| max.burst_ns > 0)
-    }),
-    ("cpu.idle", "5.15", "group_idle", |limits| limits.idle),
-    ("cpu.uclamp.min and .max", "5.4", "uclamp", |limits| {
-        limits.uclamp_min.is_some() || limits.uclamp_max.is_some()
-    }),
-];
-
-fn check_group_files(policy: &Policy, workload: &Workload) -> Result<(), RunError> {
-    let params = policy.core_params();
-    let has = [params.group_burst, params.group_idle, params.uclamp];
-    for ((file, since, key, uses), has) in GROUP_FILES.into_iter().zip(has) {
-        let group = workload.groups.iter().find(|group| uses(&group.limits));
-        if let Some(group) = group.filter(|_| has == 0) {
-            return Err(RunError::NoGroupFile {
-                policy: policy.name().to_owned(),
-                workload: workload.name.clone(),
-                group: group.name.as_str().into(),
-                file,
-                since,
-                key,
-            });
-        }
-    }
-    Ok(())
-}
-
-/// Groups that the settings name exist, and the kernel of the policy has what the workload asks.
-fn check_groups(policy: &Policy, workload: &Workload, options: &Options) -> Result<(), RunError> {
-    let names = || workload.groups.iter().map(|group| group.name.as_str());
-    for (group, _) in &options.shares {
-        if names().any(|name| name == group) {
-            continue;
-        }
-        let known = match names().collect::<Vec<_>>().as_slice() {
-            [] => "it has none".to_owned(),
-            names => format!("expected one of {}", names.join(", ")),
-        };
-        return Err(RunError::NoSuchGroup {
-            workload: workload.name.clone(),
-            group: group.clone(),
-            known,
-        });
-    }
-    if workload.groups.is_empty() {
-        return Ok(());
-    }
-    let (name, groups) = (workload.name.clone(), workload.groups.len());
-    let params = policy.core_params();
-    if params.queue == WP_QUEUE_LIVE {
-        return Err(RunError::NoGroups {
-            policy: policy.name().to_owned(),
-            workload: name,
-            groups,
-        });
-    }
-    if params.pelt_scale > WP_PELT_CLOCK || params.weight_is_load != 0 {
-        let params = policy.params();
-        let value = |key| {
-            params
-                .iter()
-                .find(|p| p.key == key)
-                .map(|p| p.value.clone())
-        };
-        return Err(RunError::NoGroupSignals {
-            policy: policy.name().to_owned(),
-            pelt_scale: value("pelt_scale").unwrap_or_default(),
-            weight_is_load: value("weight_is_load").unwrap_or_default(),
-            workload: name,
-            groups,
-        });
-    }
-    check_group_files(policy, workload)
 }
 
 /// The bandwidths that a task has as a deadline task, at its start or by a phase.

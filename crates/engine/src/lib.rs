@@ -26,7 +26,7 @@ mod sim;
 mod state;
 
 pub use behaviour::BehaviourHash;
-pub use check::{RunError, check, energy_inactive};
+pub use check::{RunError, check, check_sched_ext, energy_inactive};
 pub use explain::{Asked, Explanation, Missing, Other, Party, Which, explain};
 pub use explain::{CallbackSteps, SchedExtExplanation, explain_sched_ext};
 pub use explain::{NoTreeExplanation, OnTree, TreeExplanation, explain_tree, watch_tree};

@@ -40,11 +40,16 @@ impl Core {
     /// What the slack timer waits for, ns.
     pub const SLACK_NS: u64 = sys::WP_TG_SLACK_NS as u64;
 
-    /// From the beginning of the run the group has a quota for each period, ns.
-    pub fn set_group_bandwidth(&mut self, group: usize, [quota, period, burst]: [u64; 3]) {
+    /// From the beginning of the run the group has a quota for each period, ns. `random`: 32 bits.
+    pub fn set_group_bandwidth(
+        &mut self,
+        group: usize,
+        [quota, period, burst]: [u64; 3],
+        random: u32,
+    ) {
         let group = &raw mut *self.group_mut(group);
         // SAFETY: both are live and exclusive for the call; the core masks every index. So below.
-        unsafe { sys::wp_tg_set_bandwidth(self.ctx_mut(), group, quota, period, burst) };
+        unsafe { sys::wp_tg_set_bandwidth(self.ctx_mut(), group, quota, period, burst, random) };
     }
 
     /// `cpu.uclamp.min` and `cpu.uclamp.max` of a group; groups around it have theirs already.

@@ -77,6 +77,9 @@ impl Run<'_> {
     /// Whether it can be run.
     fn check(&self) -> Result<(), StudyError> {
         wakeplace_engine::check(self.platform, self.policy, self.workload, self.options)?;
+        if self.scheduler.is_some() {
+            wakeplace_engine::check_sched_ext(self.workload)?;
+        }
         tree::check(self.policy, self.workload, self.options)
     }
 

@@ -108,6 +108,7 @@ impl Spec {
             }
             Source::Recorded(workload) => Workload::clone(workload),
         };
+        workload.seed = seed;
         if let Some(deadlines) = &self.deadlines {
             deadlines.apply(&mut workload)?;
         }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
  * Cache-aware scheduling (SCHED_CACHE, 7.2; docs/rules/cache-aware.md): the threads of a process
- * prefer one last-level cache, and balancing brings them there (policy/src/sched_cache). Natively
- * only: the live build leaves balancing by process to no one.
+ * prefer one last-level cache (load_tracking/preferred_llc.c), and balancing brings them there
+ * (balance/llc_balance.c). Natively only: the live build does not know processes.
  *
  * The memory is the home's. The context has its address, 0: the home knows of no process with
  * several threads.

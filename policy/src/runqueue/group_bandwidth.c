@@ -25,6 +25,8 @@
 /* What a CPU without tasks keeps, and how near the end of a period slack is left alone. */
 #define WP_TG_KEEPS_NS 1000000
 #define WP_TG_EXPIRES_SOON_NS 2000000ull
+/* The period of a group without a quota (default_cfs_period()). */
+#define WP_TG_PERIOD_NS 100000000u
 
 /* A period begins. What is left of a burst stays, up to the burst. */
 WP_INLINE void wp_refill_cfs_bandwidth_runtime(struct wp_cfs_bandwidth *b)
@@ -53,9 +55,12 @@ WP_INLINE void wp_start_cfs_bandwidth(struct wp_cfs_bandwidth *b, u64 now_ns)
 			(wp_div(now_ns - b->expires_ns, b->period_ns) + 1) * b->period_ns;
 }
 
-/* From the beginning of the run: a quota for each period, and its timer. */
+/*
+ * From the beginning of the run: a quota for each period, and its timer. `random`: 32 random bits,
+ * from which the first period's end may be drawn.
+ */
 WP_FN int wp_tg_set_bandwidth(struct wp_ctx *ctx WP_NONNULL, struct wp_task_group *tg WP_NONNULL,
-			      u64 quota_ns, u64 period_ns, u64 burst_ns)
+			      u64 quota_ns, u64 period_ns, u64 burst_ns, u32 random)
 {
 	struct wp_cfs_bandwidth *b = &tg->bandwidth;
 	u32 cpu;
@@ -63,6 +68,8 @@ WP_FN int wp_tg_set_bandwidth(struct wp_ctx *ctx WP_NONNULL, struct wp_task_grou
 	b->quota_ns = quota_ns;
 	b->period_ns = wp_max64(period_ns, 1);
 	b->burst_ns = burst_ns;
+	if (ctx->params.group_timer_offset)
+		b->expires_ns = random % WP_TG_PERIOD_NS;
 	wp_refill_cfs_bandwidth_runtime(b);
 	wp_start_cfs_bandwidth(b, 0);
 	WP_FOR(cpu, ctx->nr_cpus, WP_MAX_CPUS)

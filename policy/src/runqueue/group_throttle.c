@@ -50,9 +50,9 @@ WP_INLINE void wp_tg_cpu_counts(struct wp_cpu *c, const struct wp_tg_queue *q, i
 	c->queue.nr_idle_policy += joined ? q->nr_idle : 0 - q->nr_idle;
 }
 
-/* The path's first group leaves the queue above, after wp_tg_throttle_down. */
-WP_FN int wp_tg_throttle_entity(struct wp_ctx *ctx WP_NONNULL,
-				const struct wp_tg_path *path WP_NONNULL, u32 cpu, u64 now_ns)
+/* The path's first group joins the queue above, or leaves it. */
+WP_INLINE int wp_tg_entity_joins(struct wp_ctx *ctx, const struct wp_tg_path *path, u32 cpu,
+				 u64 now_ns, int joins)
 {
 	struct wp_cpu *c = WP_AT(ctx->cpus, cpu);
 	struct wp_tg_queue *q = wp_tg_queue(path, 0, cpu);
@@ -62,34 +62,27 @@ WP_FN int wp_tg_throttle_entity(struct wp_ctx *ctx WP_NONNULL,
 	wp_update_rq_clock(c, now_ns);
 	if (wp_tg_age(ctx, path, c, cpu, 1))
 		result = wp_cpufreq_update_util(ctx, c, now_ns);
-	q->off = 1;
+	q->off = !joins;
 	if (nr) {
-		wp_tg_entity_queued(ctx, c, path, 0, cpu, 0);
-		if (wp_tg_queued(ctx, c, path, 1, cpu, nr, q->nr_idle, 0))
-			wp_tg_cpu_counts(c, q, 0);
+		wp_tg_entity_queued(ctx, c, path, 0, cpu, joins ? nr : 0);
+		if (wp_tg_queued(ctx, c, path, 1, cpu, nr, q->nr_idle, joins))
+			wp_tg_cpu_counts(c, q, joins);
 	}
 	return result;
 }
 
-/* It joins the queue above again, after wp_tg_unthrottle_up. */
+/* It leaves after wp_tg_throttle_down. */
+WP_FN int wp_tg_throttle_entity(struct wp_ctx *ctx WP_NONNULL,
+				const struct wp_tg_path *path WP_NONNULL, u32 cpu, u64 now_ns)
+{
+	return wp_tg_entity_joins(ctx, path, cpu, now_ns, 0);
+}
+
+/* It joins again after wp_tg_unthrottle_up. */
 WP_FN int wp_tg_unthrottle_entity(struct wp_ctx *ctx WP_NONNULL,
 				  const struct wp_tg_path *path WP_NONNULL, u32 cpu, u64 now_ns)
 {
-	struct wp_cpu *c = WP_AT(ctx->cpus, cpu);
-	struct wp_tg_queue *q = wp_tg_queue(path, 0, cpu);
-	u32 nr = q->nr;
-	int result = 0;
-
-	wp_update_rq_clock(c, now_ns);
-	if (wp_tg_age(ctx, path, c, cpu, 1))
-		result = wp_cpufreq_update_util(ctx, c, now_ns);
-	q->off = 0;
-	if (nr) {
-		wp_tg_entity_queued(ctx, c, path, 0, cpu, nr);
-		if (wp_tg_queued(ctx, c, path, 1, cpu, nr, q->nr_idle, 1))
-			wp_tg_cpu_counts(c, q, 1);
-	}
-	return result;
+	return wp_tg_entity_joins(ctx, path, cpu, now_ns, 1);
 }
 
 /*

@@ -4,11 +4,13 @@
 //! Tests: none; the page that it writes is looked at.
 
 use std::fmt::Write as _;
+use std::path::Path;
+use std::slice;
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result, bail, ensure};
 use serde::Deserialize;
 use serde_json::Value;
-use xshell::cmd;
+use xshell::{Cmd, cmd};
 
 use crate::shop::figures::four;
 use crate::shop::{Shop, page, setting, text_of};
@@ -43,34 +45,93 @@ pub fn run(shop: &Shop) -> Result<()> {
         let [platform, workload, third] = words[..] else {
             bail!("schedulers.toml: `{case}`: expected three words");
         };
-        let mut contenders: Vec<&str> = Vec::new();
-        for policy in ["linux-7.3", "linux-7.3-energy-aware", "wakeplace"] {
-            contenders.extend(["--policy", policy]);
-        }
-        contenders.extend(list.schedulers.iter().flat_map(|own| ["--scheduler", own]));
-        if third != "runtime_s" {
-            contenders.extend(["--duration", &duration]);
-        }
-        let json = cmd!(shop.sh, "{program} compare --quiet --platform {platform}")
-            .args([
-                "--workload",
-                workload,
-                "--seeds",
-                &seeds,
-                "--format",
-                "json",
-            ])
-            .args(contenders)
-            .quiet()
-            .read()?;
-        let result: Value = serde_json::from_str(&json)?;
+        let case = Case {
+            platform,
+            workload,
+            seeds: &seeds,
+            duration: (third != "runtime_s").then_some(duration.as_str()),
+        };
+        let (result, refused) = case.compare(shop, &program, &list.schedulers)?;
         let _ = write!(
             text,
             "\n### {platform}, {workload}\n\n{}",
             table(&result, third)?
         );
+        for (scheduler, why) in refused {
+            let _ = writeln!(text, "\n`{scheduler}` did not run: {why}");
+        }
     }
     page::renew(&shop.root, PAGE, COMMAND, &text)
+}
+
+/// One comparison.
+struct Case<'a> {
+    platform: &'a str,
+    workload: &'a str,
+    seeds: &'a str,
+    /// None: to the end of the work.
+    duration: Option<&'a str>,
+}
+
+impl Case<'_> {
+    /// The comparison of all that run, as JSON, and of each scheduler that does not, the message.
+    fn compare(
+        &self,
+        shop: &Shop,
+        program: &Path,
+        schedulers: &[String],
+    ) -> Result<(Value, Vec<(String, String)>)> {
+        let all = self.command(shop, program, schedulers);
+        let output = all.ignore_status().output()?;
+        if output.status.success() {
+            return Ok((serde_json::from_slice(&output.stdout)?, Vec::new()));
+        }
+        let mut refused = Vec::new();
+        let mut rest = Vec::new();
+        for scheduler in schedulers {
+            let alone = self.command(shop, program, slice::from_ref(scheduler));
+            let output = alone.ignore_status().output()?;
+            if output.status.success() {
+                rest.push(scheduler.clone());
+            } else {
+                let why = String::from_utf8_lossy(&output.stderr).into_owned();
+                let why = why.lines().next().unwrap_or("no message").to_owned();
+                refused.push((scheduler.clone(), why));
+            }
+        }
+        ensure!(
+            !refused.is_empty(),
+            "{}",
+            String::from_utf8_lossy(&output.stderr).trim()
+        );
+        let json = self.command(shop, program, &rest).read()?;
+        Ok((serde_json::from_str(&json)?, refused))
+    }
+
+    fn command<'s>(&self, shop: &'s Shop, program: &Path, schedulers: &[String]) -> Cmd<'s> {
+        let Self {
+            platform,
+            workload,
+            seeds,
+            duration,
+        } = self;
+        let mut words = vec!["--seeds", seeds, "--format", "json"];
+        for policy in ["linux-7.3", "linux-7.3-energy-aware", "wakeplace"] {
+            words.extend(["--policy", policy]);
+        }
+        words.extend(schedulers.iter().flat_map(|own| ["--scheduler", own]));
+        words.extend(
+            duration
+                .iter()
+                .flat_map(|duration| ["--duration", duration]),
+        );
+        cmd!(
+            shop.sh,
+            "{program} compare --quiet --platform {platform} --workload {workload}"
+        )
+        .args(words)
+        .quiet()
+    }
 }
 
 /// A row of each contender.

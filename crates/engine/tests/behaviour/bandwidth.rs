@@ -15,13 +15,15 @@ const QUEUES: [(&str, &[(&str, &str)]); 4] = [
     ("linux-7.3", &[("hrtick", "on")]),
 ];
 
+/// Periods begin with the run.
+const FIXED: [(&str, &str); 3] = [
+    ("governor", "performance"),
+    ("balance", "off"),
+    ("group_timer_offset", "off"),
+];
+
 fn policies() -> Vec<Policy> {
-    let fixed = |settings: &[(&'static str, &'static str)]| {
-        [&[("governor", "performance"), ("balance", "off")], settings].concat()
-    };
-    QUEUES
-        .map(|(name, settings)| policy(name, &fixed(settings)))
-        .into()
+    policies_of(&QUEUES, &FIXED)
 }
 
 fn budget(quota_ms: u64, period_ms: u64, burst_ms: u64) -> Option<Bandwidth> {
@@ -140,8 +142,7 @@ fn a_burst_lets_a_bursty_task_run_through() {
         )],
     );
     for (name, settings) in QUEUES.into_iter().skip(1) {
-        let fixed = [&[("governor", "performance"), ("balance", "off")], settings].concat();
-        let policy = policy(name, &fixed);
+        let policy = policies_of(&[(name, settings)], &FIXED).swap_remove(0);
         for (burst, throttled) in [(0, 1), (20, 0)] {
             let groups = vec![group("pod", budget(20, 100, burst), &[0])];
             let report = ran(&policy, 1, &grouped(vec![work.clone()], groups), 450 * MS);

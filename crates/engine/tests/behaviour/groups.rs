@@ -3,11 +3,11 @@
 
 use crate::common::checker::check_log;
 use crate::common::*;
-use wakeplace_engine::{Hotplug, Options, RunReport, check};
+use wakeplace_engine::{Hotplug, Options, RunReport, check, check_sched_ext};
 use wakeplace_policy_sys::Policy;
 use wakeplace_workload::{
-    Attributes, Event, FairPolicy, Loops, RealTime, TaskGroup, TaskScript, Timer, TimerMode,
-    Workload,
+    Attributes, Bandwidth, Event, FairPolicy, Loops, RealTime, TaskGroup, TaskScript, Timer,
+    TimerMode, Workload,
 };
 
 const QUEUES: [(&str, &[(&str, &str)]); 3] = [
@@ -17,12 +17,7 @@ const QUEUES: [(&str, &[(&str, &str)]); 3] = [
 ];
 
 fn policies() -> Vec<Policy> {
-    let fixed = |settings: &[(&'static str, &'static str)]| {
-        [&[("governor", "performance"), ("balance", "off")], settings].concat()
-    };
-    QUEUES
-        .map(|(name, settings)| policy(name, &fixed(settings)))
-        .into()
+    policies_of(&QUEUES, &[("governor", "performance"), ("balance", "off")])
 }
 
 /// Groups `(shares, tasks)`.
@@ -281,6 +276,20 @@ fn what_cannot_have_groups_is_refused() {
     );
     options.set("model.shares", "g0:512").unwrap();
     check(&platform, &performance(), &load, &options).unwrap();
+}
+
+/// Goal: a sched_ext scheduler is not given a budget that nothing keeps; other files it may have.
+#[test]
+fn no_scheduler_keeps_a_budget() {
+    let mut load = grouped(vec![hog(None)], &[(1024, &[0])]);
+    load.groups[0].limits.idle = true;
+    check_sched_ext(&load).unwrap();
+    load.groups[0].limits.bandwidth = Some(Bandwidth::new(20 * MS, 100 * MS, 0).unwrap());
+    let said = check_sched_ext(&load).unwrap_err().to_string();
+    assert!(
+        said.contains("nothing keeps cpu.max of task group `g0`"),
+        "{said}"
+    );
 }
 
 /// Goal: `model.shares` is what the run goes by. The group's 1024 becomes 3072 beside a root hog.

@@ -54,6 +54,15 @@ pub(crate) fn policy(name: &str, settings: &[(&str, &str)]) -> Policy {
     policy
 }
 
+/// Each of these with its own settings after the common ones.
+pub(crate) fn policies_of(
+    each: &[(&str, &[(&str, &str)])],
+    common: &[(&str, &str)],
+) -> Vec<Policy> {
+    let with = |(name, own): &(&str, &[(&str, &str)])| policy(name, &[common, own].concat());
+    each.iter().map(with).collect()
+}
+
 /// `linux-4.17` at a constant highest frequency.
 pub(crate) fn performance() -> Policy {
     policy("linux-4.17", &[("governor", "performance")])

@@ -54,6 +54,7 @@ pub(crate) fn workload(tasks: Vec<TaskScript>, timers: Vec<Timer>) -> Workload {
         cpu_dma_latency_us: None,
         wakeups_unknown: false,
         chains: Vec::new(),
+        seed: 0,
         no_periods: false,
         unmodelled: Vec::new(),
     }

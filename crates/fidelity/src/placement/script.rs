@@ -55,6 +55,7 @@ pub(super) fn workload(
         cpu_dma_latency_us: None,
         wakeups_unknown: false,
         chains: Vec::new(),
+        seed: 0,
         no_periods: false,
         unmodelled: Vec::new(),
     }

@@ -122,6 +122,7 @@ pub(super) fn linux_6_6() -> wp_params {
         preempt_short: 0,
         delay_dequeue: 0,
         teo: sys::WP_TEO_6_10,
+        group_timer_offset: 1, // 41abdba93747, in 6.4
         ..linux_6_2()
     }
 }
@@ -151,6 +152,7 @@ pub(super) fn linux_6_12() -> wp_params {
         freq_perf_form: 1,
         queue: sys::WP_QUEUE_EEVDF,
         eevdf_form: sys::WP_EEVDF_612,
+        group_timer_offset: 1, // 41abdba93747, in 6.4
         idle_got_tick: 1,
         teo: sys::WP_TEO_6_12,
         ..linux_6_2()

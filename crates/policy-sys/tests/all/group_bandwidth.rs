@@ -15,7 +15,7 @@ fn scene(era: &str) -> Core {
 
 fn budget(core: &mut Core, quota_ms: u64, burst_ms: u64) -> usize {
     let group = core.add_group(1024);
-    core.set_group_bandwidth(group, [quota_ms * MS, 100 * MS, burst_ms * MS]);
+    core.set_group_bandwidth(group, [quota_ms * MS, 100 * MS, burst_ms * MS], 0);
     group
 }
 
@@ -26,6 +26,27 @@ fn runs(core: &mut Core, group: usize, running: u32) {
 
 fn remaining(core: &Core, group: usize) -> i64 {
     core.group_queue(group, 0).runtime.remaining_ns
+}
+
+/// Source: docs/rules/group-bandwidth.md#period: from 6.4 on (41abdba93747) at a random moment of
+/// 100 ms, before with the run.
+#[test]
+fn the_first_period_ends_at_a_random_moment() {
+    for (era, period_ms, first_ns) in [
+        ("linux-6.6", 100, 35_928_559),
+        ("linux-7.3", 100, 35_928_559),
+        ("linux-7.3", 20, 35_928_559),
+        ("linux-6.2", 100, 100 * MS),
+        ("linux-6.2", 20, 20 * MS),
+    ] {
+        let mut core = scene(era);
+        let group = core.add_group(1024);
+        core.set_group_bandwidth(group, [10 * MS, period_ms * MS, 0], 3_735_928_559);
+        assert_eq!(core.group_period_end(group), Some(first_ns), "{era}");
+        assert!(!core.period_timer(group, first_ns).distribute());
+        let next = core.group_period_end(group);
+        assert_eq!(next, Some(first_ns + period_ms * MS), "{era}");
+    }
 }
 
 /// Source: docs/rules/group-bandwidth.md#numbers, 20 of 100 ms: what is taken at each tick.

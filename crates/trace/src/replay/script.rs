@@ -186,6 +186,7 @@ impl Recorded {
             cpu_dma_latency_us: None,
             wakeups_unknown: !self.has_wakeups,
             chains: Vec::new(),
+            seed: 0,
             no_periods: true,
             unmodelled: Vec::new(),
         })

@@ -33,6 +33,7 @@ impl Builder {
             cpu_dma_latency_us: None,
             wakeups_unknown: false,
             chains: Vec::new(),
+            seed: 0,
             no_periods: false,
             unmodelled: Vec::new(),
         })

@@ -50,6 +50,7 @@ pub(crate) fn expand(
         shared: template.shared.clone(),
         series: Vec::new(),
         chains: Vec::new(),
+        seed: 0,
         no_periods: false,
         count: None,
         groups: expansion.groups,

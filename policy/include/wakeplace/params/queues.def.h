@@ -92,6 +92,9 @@ WP_SWITCH(group_burst, SIMULATOR, RUN, "off", "docs/rules/group-bandwidth.md#bur
 	"task groups have cpu.max.burst (5.14)")
 WP_SWITCH(group_idle, SIMULATOR, RUN, "off", "docs/rules/group-bandwidth.md#cpu-idle",
 	"task groups have cpu.idle (5.15)")
+WP_SWITCH(group_timer_offset, SIMULATOR, RUN, "off", "docs/rules/group-bandwidth.md#period",
+	"the periods of a group's cpu.max begin at a random moment of 100 ms (6.4); off: with the "
+	"run")
 WP_SWITCH(throttle_on_return, SIMULATOR, RUN, "off", "docs/rules/group-bandwidth.md#throttle",
 	"a task whose group has used up cpu.max stops as it returns to user space (6.18); off: the "
 	"group leaves the CPU's queue with all its tasks")

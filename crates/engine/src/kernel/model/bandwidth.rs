@@ -193,8 +193,18 @@ impl Model<'_> {
         cpu: CpuId,
         task: TaskId,
     ) -> bool {
-        let group = self.tasks[task].group();
-        group.is_some_and(|group| self.check_runtime(m, cpu, group))
+        self.throttled_group(m, cpu, task).is_some()
+    }
+
+    /// The group of a task on a CPU, if it or one around it is throttled there now.
+    fn throttled_group<O: Observer>(
+        &mut self,
+        m: &mut Mechanics<'_, O>,
+        cpu: CpuId,
+        task: TaskId,
+    ) -> Option<usize> {
+        let group = self.tasks[task].group()?;
+        self.check_runtime(m, cpu, group).then_some(group)
     }
 
     /// The CPU looks whom it runs next. Returns true if the running task has stopped, since its
@@ -205,12 +215,9 @@ impl Model<'_> {
         cpu: CpuId,
         task: TaskId,
     ) -> bool {
-        let Some(group) = self.tasks[task].group() else {
+        let Some(group) = self.throttled_group(m, cpu, task) else {
             return false;
         };
-        if !self.check_runtime(m, cpu, group) {
-            return false;
-        }
         if self.bandwidth.on_return {
             let left = self.core.dequeue_throttled(&mut self.tasks[task], m.now());
             self.end_stretch(m, cpu, false);
@@ -230,12 +237,9 @@ impl Model<'_> {
         cpu: CpuId,
         task: TaskId,
     ) -> bool {
-        let Some(group) = self.tasks[task].group() else {
+        let Some(group) = self.throttled_group(m, cpu, task) else {
             return false;
         };
-        if !self.check_runtime(m, cpu, group) {
-            return false;
-        }
         if self.bandwidth.on_return {
             // It returns to user space as soon as it has been switched to.
             let left = self.core.dequeue_throttled(&mut self.tasks[task], m.now());

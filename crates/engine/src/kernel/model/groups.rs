@@ -10,7 +10,7 @@ use crate::options::Options;
 use wakeplace_kernel_queues::GroupShape;
 use wakeplace_policy_sys::Core;
 use wakeplace_policy_sys::sys::WP_WEIGHT_IDLE_POLICY;
-use wakeplace_workload::{TaskGroup, Workload};
+use wakeplace_workload::{Stream, TaskGroup, Workload};
 
 /// What an idle group (`cpu.idle`) weighs, as a SCHED_IDLE task does (`WEIGHT_IDLEPRIO`).
 const IDLE_SHARES: u32 = WP_WEIGHT_IDLE_POLICY;
@@ -37,7 +37,8 @@ pub(super) fn add_groups(
         let index = core.add_group_in(parent, own);
         (group.outer.iter()).for_each(|shares| core.nest_group(index, *shares));
         if let Some(max) = group.limits.bandwidth {
-            core.set_group_bandwidth(index, [max.quota_ns, max.period_ns, max.burst_ns]);
+            let random = Stream::for_task(workload.seed, &group.name).next_u64() as u32;
+            core.set_group_bandwidth(index, [max.quota_ns, max.period_ns, max.burst_ns], random);
         }
         let clamp = |hint: Option<u16>, none: u32| hint.map_or(none, u32::from);
         let (min, max) = (group.limits.uclamp_min, group.limits.uclamp_max);
@@ -51,11 +52,14 @@ pub(super) fn add_groups(
     workload.groups.iter().map(&mut add).collect()
 }
 
+/// Is the group one of the idle ones (`cpu.idle`), or one around it?
+pub(super) fn is_idle(core: &Core, idle: &[usize], group: Option<usize>) -> bool {
+    core.groups_around(group).any(|group| idle.contains(&group))
+}
+
 impl Model<'_> {
-    /// Is the group idle (`cpu.idle`), or one around it?
     pub(super) fn is_idle_group(&self, group: Option<usize>) -> bool {
-        let mut around = self.core.groups_around(group);
-        around.any(|group| self.idle_groups.contains(&group))
+        is_idle(&self.core, &self.idle_groups, group)
     }
 
     /// The entities on `cpu` of a group and of those around it weigh what the core says.

@@ -136,9 +136,9 @@ impl<'a> Model<'a> {
         let own = task::task_states(workload, &kthreads);
         let tasks = task::core_tasks(workload, &own, &kthreads, machine.nr_cpus);
         let mut tasks = tasks;
+        let idle_groups: Vec<_> = (0..groups.len()).filter(|g| groups[*g].idle).collect();
         for task in &mut tasks {
-            let around = core.groups_around(task.group());
-            let idle = around.into_iter().any(|group| groups[group].idle);
+            let idle = groups::is_idle(&core, &idle_groups, task.group());
             task.raw_mut().group_idle = u32::from(idle);
         }
         let mut home = AnyHome::new(&core, policy, machine, &groups, ops);
@@ -154,7 +154,7 @@ impl<'a> Model<'a> {
             own: PerTask(own),
             recency: 0,
             has_groups: home.has_groups(),
-            idle_groups: (0..groups.len()).filter(|g| groups[*g].idle).collect(),
+            idle_groups,
             bandwidth: Bandwidth::new(&core, workload),
             home,
             ext: ExtRun::new(options),

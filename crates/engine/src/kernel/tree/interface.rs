@@ -24,6 +24,9 @@ impl Kernel for Tree<'_> {
             self.arm(m, cpu);
             self.next_of(m, cpu);
         }
+        if let Some(said) = self.refused.take() {
+            m.end(Ended::Kernel { said });
+        }
     }
 
     fn start<O: Observer>(&mut self, _: &mut Mechanics<'_, O>) {}

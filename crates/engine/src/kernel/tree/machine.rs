@@ -66,7 +66,7 @@ pub fn tree_machine(platform: &Platform, workload: &Workload, options: &Options)
             CpuIdle::None => None,
             governor => CString::new(governor.name()).ok(),
         },
-        seed: 1,
+        seed: workload.seed.max(1),
         now_ns: 0,
     }
 }

@@ -85,6 +85,8 @@ pub(crate) struct Tree<'a> {
     awake: Vec<TaskId>,
     /// Numbers of the kernel's groups, by those of the workload's.
     groups: Vec<u32>,
+    /// What the kernel did not take before the run, as a sentence.
+    refused: Option<String>,
     /// Room for what changed and was said.
     changed: Vec<u32>,
     told: Told,
@@ -127,6 +129,7 @@ impl<'a> Tree<'a> {
             sleepers: Sleepers::default(),
             awake: Vec::new(),
             groups: Vec::new(),
+            refused: None,
             changed: Vec::new(),
             told: Told::default(),
             orders: VecDeque::new(),

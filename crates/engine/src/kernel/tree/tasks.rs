@@ -91,10 +91,10 @@ impl Tree<'_> {
             let mut within = parent.unwrap_or(ROOT_GROUP);
             for shares in group.outer.iter().rev().chain([&group.shares]) {
                 let made = self.entries.control(&Call::Group { within }, ORDER);
-                within = made
-                    .ok()
-                    .and_then(|n| u32::try_from(n).ok())
-                    .unwrap_or(within);
+                match made.map(u32::try_from) {
+                    Ok(Ok(number)) => within = number,
+                    _ => self.refuse(&format!("task group `{}`", group.name)),
+                }
                 self.set_group(within, "cpu.weight", &weight(*shares).to_string());
             }
             for (name, value) in group.limits.files() {
@@ -104,15 +104,25 @@ impl Tree<'_> {
         }
     }
 
+    /// It did not take something before the run. The first one is kept.
+    fn refuse(&mut self, what: &str) {
+        let said = || format!("it refuses {what}");
+        self.refused.get_or_insert_with(said);
+    }
+
     /// A file of a group, as one would write it.
     fn set_group(&mut self, group: u32, name: &str, value: &str) {
-        let (name, value) = (text(name), text(value));
+        let (file, content) = (text(name), text(value));
         let set = Call::GroupSet {
             group,
-            name: &name,
-            value: &value,
+            name: &file,
+            value: &content,
         };
-        let _ = self.entries.control(&set, ORDER);
+        if let Err(Refused::Error(errno)) = self.entries.control(&set, ORDER) {
+            self.refuse(&format!(
+                "`{value}` for {name} of a task group (errno {errno})"
+            ));
+        }
     }
 
     fn group(&self, group: Option<u32>) -> u32 {
