@@ -49,7 +49,10 @@ impl Core {
     ) {
         let group = &raw mut *self.group_mut(group);
         // SAFETY: both are live and exclusive for the call; the core masks every index. So below.
-        unsafe { sys::wp_tg_set_bandwidth(self.ctx_mut(), group, quota, period, burst, random) };
+        unsafe {
+            sys::wp_tg_init_bandwidth(self.ctx_mut(), group, random);
+            sys::wp_tg_set_bandwidth(self.ctx_mut(), group, quota, period, burst);
+        }
     }
 
     /// `cpu.uclamp.min` and `cpu.uclamp.max` of a group; groups around it have theirs already.

@@ -187,8 +187,10 @@ enum wp_tg_bandwidth_asks {
 };
 #define WP_TG_SLACK_NS 5000000ull
 
+int wp_tg_init_bandwidth(struct wp_ctx *ctx WP_NONNULL, struct wp_task_group *tg WP_NONNULL,
+			 u32 random);
 int wp_tg_set_bandwidth(struct wp_ctx *ctx WP_NONNULL, struct wp_task_group *tg WP_NONNULL,
-			u64 quota_ns, u64 period_ns, u64 burst_ns, u32 random);
+			u64 quota_ns, u64 period_ns, u64 burst_ns);
 int wp_tg_account_runtime(struct wp_task_group *tg WP_NONNULL, u32 cpu, u64 delta_ns);
 int wp_tg_check_runtime(struct wp_ctx *ctx WP_NONNULL, struct wp_task_group *tg WP_NONNULL, u32 cpu,
 			u64 now_ns);

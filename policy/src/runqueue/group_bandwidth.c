@@ -6,6 +6,7 @@
  * (docs/rules/group-bandwidth.md). The home arms the timers, and carries out.
  *
  * Kernel: tg_set_cfs_bandwidth() as wp_tg_set_bandwidth(), kernel/sched/core.c;
+ *         init_cfs_bandwidth() as wp_tg_init_bandwidth(), kernel/sched/fair.c;
  *         check_cfs_rq_runtime() as wp_tg_check_runtime(), kernel/sched/fair.c, to 6.17;
  *         __refill_cfs_bandwidth_runtime() as wp_refill_cfs_bandwidth_runtime(),
  *         __assign_cfs_rq_runtime() as wp_assign_cfs_rq_runtime(), start_cfs_bandwidth(),
@@ -55,12 +56,18 @@ WP_INLINE void wp_start_cfs_bandwidth(struct wp_cfs_bandwidth *b, u64 now_ns)
 			(wp_div(now_ns - b->expires_ns, b->period_ns) + 1) * b->period_ns;
 }
 
-/*
- * From the beginning of the run: a quota for each period, and its timer. `random`: 32 random bits,
- * from which the first period's end may be drawn.
- */
+/* A new group. `random`: 32 random bits, from which the first period's end may be drawn. */
+WP_FN int wp_tg_init_bandwidth(struct wp_ctx *ctx WP_NONNULL, struct wp_task_group *tg WP_NONNULL,
+			       u32 random)
+{
+	if (ctx->params.group_timer_offset)
+		tg->bandwidth.expires_ns = random % WP_TG_PERIOD_NS;
+	return 0;
+}
+
+/* From the beginning of the run: a quota for each period, and its timer. */
 WP_FN int wp_tg_set_bandwidth(struct wp_ctx *ctx WP_NONNULL, struct wp_task_group *tg WP_NONNULL,
-			      u64 quota_ns, u64 period_ns, u64 burst_ns, u32 random)
+			      u64 quota_ns, u64 period_ns, u64 burst_ns)
 {
 	struct wp_cfs_bandwidth *b = &tg->bandwidth;
 	u32 cpu;
@@ -68,8 +75,6 @@ WP_FN int wp_tg_set_bandwidth(struct wp_ctx *ctx WP_NONNULL, struct wp_task_grou
 	b->quota_ns = quota_ns;
 	b->period_ns = wp_max64(period_ns, 1);
 	b->burst_ns = burst_ns;
-	if (ctx->params.group_timer_offset)
-		b->expires_ns = random % WP_TG_PERIOD_NS;
 	wp_refill_cfs_bandwidth_runtime(b);
 	wp_start_cfs_bandwidth(b, 0);
 	WP_FOR(cpu, ctx->nr_cpus, WP_MAX_CPUS)
