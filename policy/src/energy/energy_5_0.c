@@ -159,6 +159,25 @@ WP_INLINE s64 wp_energy_on(const struct wp_ctx *ctx, const struct wp_energy_pd *
 	return (s64)energy;
 }
 
+/* The previous CPU is an option: it costs so much. */
+WP_INLINE void wp_energy_offer_prev(struct wp_energy_search *s, s64 energy)
+{
+	s->prev_usable = 1;
+	s->prev_energy = energy;
+	if (energy < s->best_energy)
+		s->best_energy = energy;
+}
+
+/* Another CPU is one: the cheaper one of it and what was offered before stays. */
+WP_INLINE void wp_energy_offer(struct wp_ctx *ctx, struct wp_energy_search *s, u32 cpu, s64 energy)
+{
+	WP_EXPLAIN(ctx, wp_drop_rival(ctx, energy < s->best_energy ? s->best_cpu : cpu, 0));
+	if (energy < s->best_energy) {
+		s->best_energy = energy;
+		s->best_cpu = cpu;
+	}
+}
+
 /* Look at one performance domain. */
 WP_INLINE void wp_energy_visit(struct wp_ctx *ctx, const struct wp_task *task, u32 prev,
 			       struct wp_energy_search *s, struct wp_decision *dec, u32 index)
@@ -166,26 +185,15 @@ WP_INLINE void wp_energy_visit(struct wp_ctx *ctx, const struct wp_task *task, u
 	struct wp_energy_pd p = {
 		.index = index, .dom = s->dom, .prev.cpu = WP_NONE, .best.cpu = WP_NONE,
 	};
-	s64 energy;
 	u64 base;
 
 	wp_energy_pick_5_0(ctx, task, prev, &p);
 	base = wp_em_pd_energy_5_0(ctx, index, p.max_util, p.sum_util);
 	s->base += base;
-	if (p.prev.cpu != WP_NONE) {
-		s->prev_usable = 1;
-		s->prev_energy = wp_energy_on(ctx, &p, &p.prev, base, dec);
-		if (s->prev_energy < s->best_energy)
-			s->best_energy = s->prev_energy;
-	}
-	if (p.best.cpu == WP_NONE)
-		return;
-	energy = wp_energy_on(ctx, &p, &p.best, base, dec);
-	WP_EXPLAIN(ctx, wp_drop_rival(ctx, energy < s->best_energy ? s->best_cpu : p.best.cpu, 0));
-	if (energy < s->best_energy) {
-		s->best_energy = energy;
-		s->best_cpu = p.best.cpu;
-	}
+	if (p.prev.cpu != WP_NONE)
+		wp_energy_offer_prev(s, wp_energy_on(ctx, &p, &p.prev, base, dec));
+	if (p.best.cpu != WP_NONE)
+		wp_energy_offer(ctx, s, p.best.cpu, wp_energy_on(ctx, &p, &p.best, base, dec));
 }
 
 /* What was noted of candidates is of all domains from now on. */

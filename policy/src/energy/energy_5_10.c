@@ -38,13 +38,12 @@ WP_FN u64 wp_compute_energy_5_10(const struct wp_ctx *ctx WP_NONNULL, u32 index,
 
 /* A candidate's energy beyond that of its domain without the task, and a note of it. */
 WP_INLINE s64 wp_delta_5_10(const struct wp_ctx *ctx, u32 index, const struct wp_task *task,
-			    u32 cpu, u64 base, struct wp_decision *dec)
+			    const struct wp_energy_option *option, u64 base,
+			    struct wp_decision *dec)
 {
-	u64 energy = wp_compute_energy_5_10(ctx, index, task, cpu) - base;
-	u32 util = wp_cpu_util(ctx, cpu, task, cpu, 0);
+	u64 energy = wp_compute_energy_5_10(ctx, index, task, option->cpu) - base;
 
-	wp_note_candidate(dec, cpu, util,
-			  (u32)wp_sub(WP_AT(ctx->cpus, cpu)->load.capacity, util), 1, energy);
+	wp_note_candidate(dec, option->cpu, option->util, option->spare, 1, energy);
 	return (s64)energy;
 }
 
@@ -59,25 +58,27 @@ WP_FN int wp_energy_pick_5_10(const struct wp_ctx *ctx WP_NONNULL,
 	u32 i;
 
 	WP_FOR(i, pd->nr_cpus, WP_MAX_CPUS) {
-		u32 cpu = *WP_AT(ctx->list, pd->first_cpu + i), util, spare;
+		u32 cpu = *WP_AT(ctx->list, pd->first_cpu + i);
+		struct wp_energy_option option = { .cpu = cpu };
 
 		if (!wp_span_has(dom, cpu) || !wp_allowed(task, cpu)) {
 			WP_EXPLAIN(ctx, wp_drop_barred(ctx, dom, cpu));
 			continue;
 		}
-		util = wp_cpu_util(ctx, cpu, task, cpu, 0);
+		option.util = wp_cpu_util(ctx, cpu, task, cpu, 0);
 		wp_delta_hints(ctx, WP_AT(ctx->cpus, cpu), task, &hints);
-		if (wp_util_fits_cpu(ctx, util, hints.uclamp_min, hints.uclamp_max, cpu) <= 0) {
+		if (wp_util_fits_cpu(ctx, option.util, hints.uclamp_min, hints.uclamp_max,
+				     cpu) <= 0) {
 			WP_EXPLAIN(ctx, wp_drop(ctx, cpu, WP_DROP_UNFIT));
 			continue;
 		}
+		option.spare =
+			(u32)wp_sub(WP_AT(ctx->cpus, cpu)->load.capacity, option.util);
 		if (cpu == prev)
-			p->prev.cpu = cpu;
-		spare = (u32)wp_sub(WP_AT(ctx->cpus, cpu)->load.capacity, util);
-		if (spare > p->best.spare) {
+			p->prev = option;
+		if (option.spare > p->best.spare) {
 			WP_EXPLAIN(ctx, wp_drop_pick(ctx, p->best.cpu, 0));
-			p->best.spare = spare;
-			p->best.cpu = cpu;
+			p->best = option;
 		} else {
 			WP_EXPLAIN(ctx, wp_drop(ctx, cpu, WP_DROP_LESS_SPARE));
 		}
@@ -93,26 +94,14 @@ WP_INLINE void wp_energy_visit_5_10(struct wp_ctx *ctx, const struct wp_task *ta
 		.index = index, .dom = s->dom, .prev.cpu = WP_NONE, .best.cpu = WP_NONE,
 	};
 	u64 base = wp_compute_energy_5_10(ctx, index, task, WP_NONE);
-	u32 best;
-	s64 energy;
 
 	s->base += base;
 	wp_energy_pick_5_10(ctx, task, prev, &p);
-	best = p.best.cpu;
-	if (p.prev.cpu != WP_NONE) {
-		s->prev_usable = 1;
-		s->prev_energy = wp_delta_5_10(ctx, index, task, prev, base, dec);
-		if (s->prev_energy < s->best_energy)
-			s->best_energy = s->prev_energy;
-	}
-	if (best == WP_NONE || best == prev)
-		return;
-	energy = wp_delta_5_10(ctx, index, task, best, base, dec);
-	WP_EXPLAIN(ctx, wp_drop_rival(ctx, energy < s->best_energy ? s->best_cpu : best, 0));
-	if (energy < s->best_energy) {
-		s->best_energy = energy;
-		s->best_cpu = best;
-	}
+	if (p.prev.cpu != WP_NONE)
+		wp_energy_offer_prev(s, wp_delta_5_10(ctx, index, task, &p.prev, base, dec));
+	if (p.best.cpu != WP_NONE && p.best.cpu != prev)
+		wp_energy_offer(ctx, s, p.best.cpu,
+				wp_delta_5_10(ctx, index, task, &p.best, base, dec));
 }
 
 /*
