@@ -8,6 +8,7 @@ mod arith;
 mod balance;
 #[cfg(wp_check_bounds)]
 mod bounds;
+mod checked;
 mod classes;
 mod core;
 mod eras;
@@ -61,6 +62,7 @@ pub use arith::{
     scaling_factor, uclamp_tg_restrict, util_est_next, util_est_of_run,
 };
 pub use balance::{Balance, IdleKind, NohzWork, Offer, Step};
+pub use checked::Provenance;
 pub use classes::{ClassMove, ClassTask};
 pub use explain::{Dropped, Explained, NoEnergy, Seen, ShortTask};
 pub use group_bandwidth::BandwidthAsks;

@@ -4,6 +4,7 @@
 //!
 //! Tests: below, crates/policy-sys/tests/all/policy_matrix.rs
 
+use crate::checked::{Provenance, provenance};
 use crate::eras::{ERAS, Era, FEATURES, Feature, patches};
 use crate::param_table::{ALIASES, Kind, PARAMS, find};
 use crate::sys::{WP_GOV_POWERSAVE, WP_MODE_PERFORMANCE, wp_params};
@@ -41,6 +42,8 @@ pub struct ParamView {
     pub doc: &'static str,
     /// Feature or group it belongs to (`energy-aware`, `load-tracking`, `frequency`, ...).
     pub group: &'static str,
+    /// Which kernels have this value, and what it was compared with.
+    pub provenance: Provenance,
     /// Where the rule that reads it is written down, from the repository's root.
     pub rule: &'static str,
     /// What of it the live scheduler takes: `any value`, `only ...`, `always ...` or `not read`.
@@ -474,6 +477,7 @@ impl Policy {
                 default: p.show(&self.defaults),
                 doc: p.doc,
                 group: p.group,
+                provenance: provenance(p, (p.get)(&self.params), self.release),
                 rule: p.rule,
                 live: p.show_live(),
                 choices: match p.kind {

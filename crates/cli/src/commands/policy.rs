@@ -10,7 +10,7 @@ use crate::terminal::Terminal;
 use crate::text::{format, json, style};
 use serde_json::{Value, json};
 use wakeplace_engine::Options;
-use wakeplace_policy_sys::{FeatureView, ParamView, PatchView, Policy};
+use wakeplace_policy_sys::{FeatureView, ParamView, PatchView, Policy, Provenance};
 use wakeplace_report::{Cell, Style, Table};
 use wakeplace_study::apply_settings;
 
@@ -169,6 +169,11 @@ fn page(policy: &Policy, options: &Options, form: Form) -> String {
         let own = params.iter().filter(|param| param.group == group);
         page.table(&parameters(policy, own));
     }
+    page.paragraph(
+        "kernels: the eras in a row that have this value; none: it comes from a series or from \
+         you. compared: the kernel whose own code was asked beside the rule (`wakeplace kernel \
+         diff`); source: the rule was read in source alone.",
+    );
     page.section("Switches of the machine's model, the same for every policy");
     page.table(&switches(options));
     page.paragraph("Change any of them with `--set KEY=VALUE` in `sim`, `compare`, `study run`.");
@@ -203,7 +208,8 @@ fn value(value: &str, is_set: bool) -> Cell {
 
 /// Parameters with their values, those that were set marked.
 fn parameters<'a>(policy: &Policy, params: impl Iterator<Item = &'a ParamView>) -> Table {
-    let mut table = Table::new("parameters", &["key", "value", "default", "meaning"])
+    let columns = ["key", "value", "default", "kernels", "compared", "meaning"];
+    let mut table = Table::new("parameters", &columns)
         .keys(1)
         .optional("default");
     for param in params {
@@ -211,10 +217,21 @@ fn parameters<'a>(policy: &Policy, params: impl Iterator<Item = &'a ParamView>) 
             Cell::from(param.key),
             value(&param.value, is_set(policy, param)),
             Cell::from(param.default.clone()),
+            Cell::from(kernels(&param.provenance)),
+            Cell::from(param.provenance.compared.unwrap_or("source")),
             Cell::from(param.doc),
         ]);
     }
     table
+}
+
+/// The eras that have the value, as `6.6-7.3`.
+fn kernels(of: &Provenance) -> String {
+    match (of.since, of.until) {
+        (Some(since), Some(until)) if since == until => since.to_owned(),
+        (Some(since), Some(until)) => format!("{since}-{until}"),
+        _ => "none".to_owned(),
+    }
 }
 
 fn is_set(policy: &Policy, param: &ParamView) -> bool {
@@ -266,6 +283,9 @@ fn object(policy: &Policy) -> Value {
             "default": param.default,
             "overridden": is_set(policy, param),
             "live": param.live,
+            "since": param.provenance.since,
+            "until": param.provenance.until,
+            "compared": param.provenance.compared,
             "rule": param.rule,
             "doc": param.doc,
         })

@@ -1,0 +1,99 @@
+//! In which kernels a parameter has the value that it has, and what the rule that reads it was
+//! compared with (docs/results/eras.md).
+//!
+//! Tests: below
+
+use crate::eras::{ERAS, Era};
+use crate::param_table::Param;
+
+/// What a kernel's own code was asked beside the core (`kernel diff`): the version, for each era
+/// (docs/rules/README.md#decision-by-decision).
+const TREES: [(&str, &str); 6] = [
+    ("linux-5.10", "5.10.223"),
+    ("linux-6.1", "6.1.176"),
+    ("linux-6.6", "6.6.63"),
+    ("linux-6.12", "6.12.117"),
+    ("linux-6.18", "6.18.15"),
+    ("linux-7.3", "7.3.4"),
+];
+
+/// Groups of parameters whose rules choose a CPU: what was asked.
+const ASKED: [&str; 4] = ["wake-up", "machine", "asym-capacity", "energy-aware"];
+
+/// Where a parameter's value is from.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Provenance {
+    /// The first era in a row of eras that have this value, as `6.6`; None: the era of this policy
+    /// has another, so that it comes from a series or from the user.
+    pub since: Option<&'static str>,
+    /// The last one of that row.
+    pub until: Option<&'static str>,
+    /// The kernel with which its decisions were compared; None: it was read in source alone.
+    pub compared: Option<&'static str>,
+}
+
+fn kernels() -> impl Iterator<Item = &'static Era> + Clone {
+    ERAS.iter().filter(|era| era.name.starts_with("linux-"))
+}
+
+fn number(era: &Era) -> &'static str {
+    era.name.trim_start_matches("linux-")
+}
+
+/// Of a value in a policy whose kernel is that release.
+pub(crate) fn provenance(param: &Param, value: u32, release: (u16, u16)) -> Provenance {
+    let has = |era: &&Era| (param.get)(&(era.params)()) == value;
+    let row: Vec<_> = kernels().collect();
+    let own = row.iter().position(|era| era.release == release);
+    let Some(own) = own.filter(|at| has(&row[*at])) else {
+        return Provenance::default();
+    };
+    let before = row[..=own].iter().rev().take_while(|era| has(era)).count();
+    let after = row[own..].iter().take_while(|era| has(era)).count();
+    let tree = TREES.iter().find(|(era, _)| *era == row[own].name);
+    Provenance {
+        since: Some(number(row[own + 1 - before])),
+        until: Some(number(row[own + after - 1])),
+        compared: tree
+            .filter(|_| ASKED.contains(&param.group))
+            .map(|(_, version)| *version),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{ASKED, Provenance, TREES, kernels, provenance};
+    use crate::param_table::{PARAMS, find};
+
+    fn of(key: &str, value: u32, release: (u16, u16)) -> Provenance {
+        provenance(find(key).expect("a parameter"), value, release)
+    }
+
+    /// Source: 41abdba93747 is in 6.4, so that the eras from 6.6 on have it; SIS_UTIL came with 6.0
+    /// (docs/rules/wake-ups.md#sis-util); util_est=single with 6.8.
+    #[test]
+    fn a_value_has_the_eras_around_it() {
+        let timers = of("group_timer_offset", 1, (7, 3));
+        assert_eq!((timers.since, timers.until), (Some("6.6"), Some("7.3")));
+        let without = of("group_timer_offset", 0, (6, 1));
+        assert_eq!((without.since, without.until), (Some("3.1"), Some("6.2")));
+        let search = of("sis_util", 1, (6, 12));
+        assert_eq!((search.since, search.until), (Some("6.1"), Some("7.3")));
+        assert_eq!(of("group_timer_offset", 0, (7, 3)), Provenance::default());
+    }
+
+    #[test]
+    fn what_chooses_a_cpu_was_compared_where_a_tree_is() {
+        assert_eq!(of("sis_util", 1, (6, 12)).compared, Some("6.12.117"));
+        assert_eq!(of("sis_util", 1, (6, 2)).compared, None);
+        assert_eq!(of("group_timer_offset", 1, (7, 3)).compared, None);
+    }
+
+    #[test]
+    fn the_tables_name_eras_and_groups() {
+        let is_era = |name: &str| kernels().any(|era| era.name == name);
+        assert!(TREES.iter().all(|(era, _)| is_era(era)));
+        let is_group = |group: &&str| PARAMS.iter().any(|param| param.group == *group);
+        assert!(ASKED.iter().all(is_group));
+    }
+}
