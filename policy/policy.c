@@ -147,10 +147,12 @@
 #include "src/placement/idle_scan_6_5.c"
 #endif
 #include "src/placement/idle_capacity.c"
+#ifndef WP_LIVE
+#include "src/placement/idle_scan_5_11.c"
+#endif
 #include "src/placement/idle_sibling.c"
 #include "src/placement/idlest_class.c"
 #ifndef WP_LIVE
-#include "src/placement/idle_sibling_5_11.c"
 #include "src/placement/idle_sibling_4_8.c"
 #include "src/placement/wake_affine_4_13.c"
 #include "src/placement/idlest_5_4.c"
