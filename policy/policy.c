@@ -169,6 +169,7 @@
 
 #ifndef WP_LIVE
 #include "src/runqueue/delayed.c"
+#include "src/runqueue/resched.c"
 #endif
 #include "src/runqueue/rq.c"
 #ifndef WP_LIVE

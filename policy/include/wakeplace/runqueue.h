@@ -228,6 +228,16 @@ enum wp_queue_flags {
 	WP_Q_THROTTLE = 1 << 5,
 };
 
+/* How a CPU hears that its fair task is to give way (TIF_NEED_RESCHED, TIF_NEED_RESCHED_LAZY). */
+enum wp_resched {
+	WP_RESCHED_NOW, /* at once: another CPU is interrupted for it */
+	WP_RESCHED_LAZY, /* a mark: when it next leaves the kernel for user mode, and at its tick */
+};
+
+/* resched.c: when that is */
+int wp_dynamic_preempt_lazy(const struct wp_ctx *ctx WP_NONNULL);
+u32 wp_resched_curr_lazy(const struct wp_ctx *ctx WP_NONNULL, u32 cpu);
+
 /* rq.c: events of tasks and run queues */
 int wp_task_init(struct wp_ctx *ctx WP_NONNULL, struct wp_task *task WP_NONNULL);
 int wp_task_fork(struct wp_task *task WP_NONNULL, const struct wp_waker *parent WP_NONNULL);

@@ -39,6 +39,8 @@ mod oracle;
 mod pelt_vectors;
 mod policy_matrix;
 mod power_policy;
+mod preempt_lazy;
+mod pulls;
 mod queue;
 mod queue_sleepers;
 mod queue_walk;
