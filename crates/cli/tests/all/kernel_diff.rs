@@ -102,3 +102,59 @@ fn what_cannot_be_compared_is_refused() {
         &["no workload given; expected"],
     );
 }
+
+/// Counts of a kind of signal: compared, and differing.
+fn signals(found: &Value, kind: &str) -> [u64; 2] {
+    let signals = found["signals"].as_array().expect("signals");
+    let of = signals.iter().find(|of| of["kind"] == kind);
+    let of = of.unwrap_or_else(|| panic!("{kind}: {found}"));
+    [&of["compared"], &of["differ"]].map(|count| count.as_u64().expect("a number"))
+}
+
+/// Goal: the core makes of each average, estimate and call of schedutil what the kernel of its era
+/// makes (docs/rules/README.md#signal-by-signal).
+#[test]
+fn the_cores_signals_are_the_kernels() {
+    if !is_there() || version() != "7.3.4" {
+        return;
+    }
+    let (found, code) = diff("linux-7.3", &["--allow", "0.1"]);
+    assert_eq!(code, Some(0), "{found}");
+    for (kind, least) in [
+        ("task-update", 10_000),
+        ("queue-update", 10_000),
+        ("enqueue-queue", 2000),
+        ("dequeue-queue", 2000),
+        ("task-util-est", 2000),
+        ("schedutil-request", 2000),
+    ] {
+        let [compared, differ] = signals(&found, kind);
+        assert!(compared > least, "{kind}: {compared}");
+        assert!(1000 * differ <= compared, "{kind}: {differ} of {compared}");
+    }
+}
+
+/// Goal: a rule of signals that is wrong is found where it is, with an example. Broken are the
+/// third signal of PELT (that of 5.6), when the estimate is taken (that of 6.12), and schedutil's
+/// headroom.
+#[test]
+fn a_broken_signal_is_found() {
+    if !is_there() || version() != "7.3.4" {
+        return;
+    }
+    for (broken, kind, figure) in [
+        ("runnable_is_load=on", "task-update", "runnable_sum"),
+        ("util_est_before_update=on", "task-util-est", "util_est"),
+        ("freq_headroom=off", "schedutil-request", "next_freq"),
+    ] {
+        let (found, code) = diff(&format!("linux-7.3:{broken}"), &["--allow", "0.5"]);
+        assert_eq!(code, Some(1), "{broken}");
+        let [compared, differ] = signals(&found, kind);
+        assert!(100 * differ > compared, "{broken}: {differ} of {compared}");
+        let examples = found["signal_differences"].as_array().expect("examples");
+        let example = examples.iter().find(|of| of["kind"] == kind);
+        let figures = example.and_then(|of| of["figures"].as_array());
+        let named = figures.is_some_and(|of| of.iter().any(|of| of["name"] == figure));
+        assert!(named, "{broken}: {example:?}");
+    }
+}
