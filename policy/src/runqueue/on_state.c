@@ -4,7 +4,6 @@
  * the place of the core's own (docs/rules/README.md#signal-by-signal). Nothing here decides
  * anything: each function calls what the events of tasks and CPUs call. Natively only.
  *
- * Kernel: -
  * Tests: all/on_state.rs
  */
 #include "wakeplace/policy.h"

@@ -38,10 +38,12 @@ fn the_core_decides_as_the_kernel() {
     if !is_there() || version() != "7.3.4" {
         return;
     }
-    let (found, code) = diff("linux-7.3", &["--allow", "0.1"]);
+    let (found, code) = diff("linux-7.3", &["--allow", "1"]);
     assert_eq!(code, Some(0), "{found}");
-    let decisions = found["decisions"].as_u64().expect("a number");
+    let number = |name: &str| found[name].as_u64().expect("a number");
+    let (decisions, agree) = (number("decisions"), number("agree"));
     assert!(decisions > 2000, "{found}");
+    assert!(1000 * (decisions - agree) <= decisions, "{found}");
 }
 
 /// Goal: a rule that is wrong is found, with the step that differs. Broken are the energy estimate
@@ -112,25 +114,27 @@ fn signals(found: &Value, kind: &str) -> [u64; 2] {
 }
 
 /// Goal: the core makes of each average, estimate and call of schedutil what the kernel of its era
-/// makes (docs/rules/README.md#signal-by-signal).
+/// makes (docs/rules/README.md#signal-by-signal), but for requests while the thread of HiKey960's
+/// governor is at work.
 #[test]
 fn the_cores_signals_are_the_kernels() {
     if !is_there() || version() != "7.3.4" {
         return;
     }
-    let (found, code) = diff("linux-7.3", &["--allow", "0.1"]);
+    let (found, code) = diff("linux-7.3", &["--allow", "1"]);
     assert_eq!(code, Some(0), "{found}");
-    for (kind, least) in [
-        ("task-update", 10_000),
-        ("queue-update", 10_000),
-        ("enqueue-queue", 2000),
-        ("dequeue-queue", 2000),
-        ("task-util-est", 2000),
-        ("schedutil-request", 2000),
+    for (kind, least, per_mille) in [
+        ("task-update", 10_000, 0),
+        ("queue-update", 10_000, 0),
+        ("enqueue-queue", 2000, 1),
+        ("dequeue-queue", 2000, 1),
+        ("task-util-est", 2000, 0),
+        ("schedutil-request", 5000, 10),
     ] {
         let [compared, differ] = signals(&found, kind);
         assert!(compared > least, "{kind}: {compared}");
-        assert!(1000 * differ <= compared, "{kind}: {differ} of {compared}");
+        let most = per_mille * compared;
+        assert!(1000 * differ <= most, "{kind}: {differ} of {compared}");
     }
 }
 

@@ -133,7 +133,7 @@ pub(super) fn linux_6_6() -> wp_params {
 pub(super) fn linux_6_12() -> wp_params {
     let mut p = wp_params {
         util_est: sys::WP_UTIL_EST_SINGLE,
-        util_est_refresh: 0, // there is one value
+        util_est_refresh: 0,        // there is one value
         post_init_scaled_weight: 0, // 72bffbf57c52, in 6.10
         util_est_before_update: 1,
         runnable_boost: 1,

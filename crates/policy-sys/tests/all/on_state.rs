@@ -71,7 +71,8 @@ fn one_step_at_a_time() {
     let avg = task.raw().avg;
     assert_eq!((avg.util_avg, avg.util_sum), (191, 9_035_776));
     let cpu = core.cpu_mut(0);
-    cpu.load.clock_pelt_ns = 10_000_000;
+    cpu.load.avg = sys::wp_sched_avg::default();
+    (cpu.load.clock_pelt_ns, cpu.load.lost_idle_ns) = (10_000_000, 0);
     cpu.load.load_weight = 1024;
     (cpu.queue.nr_fair, cpu.queue.curr_fair) = (1, 1);
     core.on_state_queue(0);
@@ -101,4 +102,22 @@ fn a_wait_for_a_device_is_told() {
     assert_eq!(core.cpu(0).queue.classes.io_boost, 0);
     core.on_state_freq(0, 1, 1_000_000);
     assert_eq!(core.cpu(0).queue.classes.io_boost, 128);
+}
+
+/// Goal: a sleeper that its queue keeps may be moved as it is: its averages join the other queue,
+/// its estimate does not, and it counts as kept there. Source: `enqueue_task_fair()` and
+/// `attach_entity_load_avg()` in kernel/sched/fair.c of 6.12.117, where `p->se.sched_delayed` and
+/// `task_on_rq_migrating(p)` leave `util_est_enqueue()` out.
+#[test]
+fn a_kept_sleeper_is_moved() {
+    let (mut core, mut task) = running("linux-6.12", 1024);
+    let raw = task.raw_mut();
+    (raw.on_rq, raw.running, raw.sched_delayed) = (0, 0, 1);
+    (raw.avg.util_avg, raw.avg.load_avg, raw.util_est) = (100, 1024, 300);
+    core.enqueue_moved(&mut task, 0, 1_000_000);
+    let cpu = core.cpu(0);
+    assert_eq!((cpu.load.avg.util_avg, cpu.load.avg.load_avg), (100, 1024));
+    assert_eq!((cpu.load.util_est, cpu.load.load_weight), (0, 1024));
+    assert_eq!((cpu.queue.nr_fair, cpu.queue.h_nr_delayed), (0, 1));
+    assert_eq!((task.raw().on_rq, task.raw().sched_delayed), (1, 1));
 }

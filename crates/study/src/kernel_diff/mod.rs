@@ -1,6 +1,7 @@
 //! A tree's decisions, each beside what a policy of the core answers to the same question on the
-//! tree's state at that moment, and what it makes of its signals, beside what the core makes of them. Trajectories are not compared: they part within milliseconds
-//! (docs/guide/kernel.md, "Beside the policy core").
+//! tree's state at that moment, and what it makes of its signals, beside what the core makes of
+//! them. Trajectories are not compared: they part within milliseconds (docs/guide/kernel.md,
+//! "Beside the policy core").
 //!
 //! Tests: crates/cli/tests/all/kernel_diff.rs
 
