@@ -8,7 +8,7 @@
  *
  * Kernel: set_delayed(), requeue_delayed_entity(), finish_delayed_dequeue_entity(),
  *         kernel/sched/fair.c
- * Tests: all/signals.rs, all/durations.rs
+ * Tests: all/signals.rs, all/durations.rs, all/on_state.rs
  */
 #include "wakeplace/policy.h"
 
@@ -60,9 +60,9 @@ WP_INLINE int wp_requeue_delayed_entity(struct wp_ctx *ctx, struct wp_task *task
 }
 
 /*
- * Balancing has taken it off another CPU's queue, asleep as it is, and this one keeps it from now on
- * (docs/rules/queues.md#delayed-moved). Its averages join those of the queue, its estimate and hints
- * do not.
+ * Balancing has taken it off another CPU's queue, asleep as it is, and this one keeps it from now
+ * on (docs/rules/queues.md#delayed-moved). Its averages join those of the queue, its estimate and
+ * hints do not.
  */
 WP_INLINE int wp_enqueue_delayed(struct wp_ctx *ctx, struct wp_task *task, u32 cpu, u64 now_ns)
 {

@@ -37,9 +37,10 @@ fn sleeps(era: &str, capacity: u32, est: [u32; 2], util: u32) -> [u32; 2] {
     [task.raw().util_est, task.raw().util_est_ewma]
 }
 
-/// Goal: the fast half of the pair is written where only it has changed. Source: `util_est_update()`
-/// in kernel/sched/fair.c of 5.10.223 and 6.1.176 (`last_enqueued_diff`): within the margin of the
-/// slow half it returns, unless the fast one differs by the margin (1024 / 100) or more.
+/// Goal: the fast half of the pair is written where only it has changed. Source:
+/// `util_est_update()` in kernel/sched/fair.c of 5.10.223 and 6.1.176 (`last_enqueued_diff`):
+/// within the margin of the slow half it returns, unless the fast one differs by the margin
+/// (1024 / 100) or more.
 #[test]
 fn the_fast_half_follows() {
     for era in ["linux-5.10", "linux-6.1"] {
