@@ -5,7 +5,7 @@
 
 #![allow(missing_docs, reason = "wakeplace.h says what each field is")]
 
-use crate::signals::{Asked, Avg, Demand, Governor, Queue, RawRequest, Signal};
+use crate::signals::{Avg, Demand, Governor, Queue, RawRequest, Signal};
 use serde::{Deserialize, Serialize};
 use std::ffi::{c_char, c_void};
 
@@ -526,6 +526,5 @@ pub fn layout() -> Vec<(&'static str, &'static str, usize, usize)> {
         row!("wpk_demand", "last_update_ns", Demand, last_update_ns),
         row!("wpk_governor", "in_progress", Governor, in_progress),
         row!("wpk_request", "cpus", RawRequest, cpus),
-        row!("wpk_request", "max_khz", Asked, max_khz),
     ]
 }

@@ -30,7 +30,7 @@ pub(crate) enum KernelCommand {
         arg_required_else_help = true,
     )]
     Build(KernelBuildArgs),
-    /// Ask the policy core at each decision and signal of a kernel's code, and say where they differ
+    /// Ask the policy core at each decision and signal of a kernel's code: where do they differ?
     #[command(
         help_template = help::TEMPLATE,
         before_help = help::KERNEL_DIFF,
