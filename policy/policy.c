@@ -173,6 +173,7 @@
 #endif
 #include "src/runqueue/rq.c"
 #ifndef WP_LIVE
+#include "src/runqueue/on_state.c"
 #include "src/runqueue/task_group.c"
 #include "src/runqueue/group_throttle.c"
 #include "src/runqueue/group_bandwidth.c"

@@ -267,4 +267,11 @@ int wp_task_tick_fair(struct wp_ctx *ctx WP_NONNULL, struct wp_task *task WP_NON
 int wp_idle_tick(struct wp_ctx *ctx WP_NONNULL, u32 cpu, u64 now_ns);
 int wp_update_blocked_averages(struct wp_ctx *ctx WP_NONNULL, u32 cpu, u64 now_ns);
 
+/* Natively only: the live build does not hold what follows. */
+/* on_state.c: single steps on another scheduler's state */
+int wp_on_state_task(struct wp_ctx *ctx WP_NONNULL, struct wp_task *task WP_NONNULL, u64 now_ns);
+int wp_on_state_queue(struct wp_ctx *ctx WP_NONNULL, u32 cpu);
+int wp_on_state_estimate(struct wp_ctx *ctx WP_NONNULL, struct wp_task *task WP_NONNULL);
+int wp_on_state_freq(struct wp_ctx *ctx WP_NONNULL, u32 cpu, u32 iowait, u64 now_ns);
+
 #endif

@@ -30,7 +30,7 @@ pub(crate) enum KernelCommand {
         arg_required_else_help = true,
     )]
     Build(KernelBuildArgs),
-    /// Ask the policy core at each decision of a kernel's code, and say where the two differ
+    /// Ask the policy core at each decision and signal of a kernel's code: where do they differ?
     #[command(
         help_template = help::TEMPLATE,
         before_help = help::KERNEL_DIFF,
@@ -73,7 +73,7 @@ pub(crate) struct KernelDiffArgs {
         requires = "random"
     )]
     pub(crate) keep: Option<PathBuf>,
-    /// Exit with 1 if more decisions differ, percent
+    /// Exit with 1 if more of the decisions, or of one kind of signal, differ, percent
     #[arg(
         long,
         value_name = "PERCENT",

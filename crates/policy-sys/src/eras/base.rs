@@ -15,6 +15,7 @@ pub(super) fn linux_4_17() -> wp_params {
         util_est_faster: sys::WP_UTIL_EST_FASTER_OFF,
         util_est_dequeue_late: 1,
         util_est_to_capacity: 1,
+        util_est_refresh: 0,
         runnable_boost_task: 0,
         post_init_util: 1,
         post_init_scaled_weight: 1,

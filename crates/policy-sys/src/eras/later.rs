@@ -37,6 +37,7 @@ pub(super) fn linux_5_10() -> wp_params {
         pelt_scale: sys::WP_PELT_CLOCK,
         runnable_is_load: 0,
         util_est: sys::WP_UTIL_EST_PAIR_FASTUP,
+        util_est_refresh: 1,
         overutilized_new: 0,
         uclamp: 1,
         energy_hints_carried: 1,
@@ -134,6 +135,7 @@ pub(super) fn linux_6_6() -> wp_params {
 pub(super) fn linux_6_12() -> wp_params {
     let mut p = wp_params {
         util_est: sys::WP_UTIL_EST_SINGLE,
+        util_est_refresh: 0,        // there is one value
         post_init_scaled_weight: 0, // 72bffbf57c52, in 6.10
         util_est_before_update: 1,
         runnable_boost: 1,

@@ -34,6 +34,7 @@ mod kernel_truth;
 mod live_groups;
 mod nested_groups;
 mod newidle_7_3;
+mod on_state;
 mod ondemand;
 mod oracle;
 mod pelt_vectors;

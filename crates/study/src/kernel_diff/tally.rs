@@ -4,6 +4,7 @@
 //! Tests: crates/cli/tests/all/kernel_diff.rs::a_broken_rule_is_found,
 //! crates/cli/tests/all/kernel_diff.rs::the_core_decides_as_the_kernel
 
+use super::SignalTally;
 use crate::explain::{CoreAnswer, TreeAnswer};
 use crate::{Experiment, StudyError};
 use std::collections::BTreeMap;
@@ -46,6 +47,7 @@ pub struct KernelDiff {
     decisions: u64,
     differ: u64,
     kinds: BTreeMap<Kind, DiffFound>,
+    pub(super) signals: SignalTally,
 }
 
 impl KernelDiff {
@@ -68,6 +70,7 @@ impl KernelDiff {
             decisions: 0,
             differ: 0,
             kinds: BTreeMap::new(),
+            signals: SignalTally::default(),
         })
     }
 
@@ -99,6 +102,12 @@ impl KernelDiff {
     #[must_use]
     pub fn failed(&self) -> &[String] {
         &self.failed
+    }
+
+    /// Signals.
+    #[must_use]
+    pub fn signals(&self) -> &SignalTally {
+        &self.signals
     }
 
     /// Kinds of differences, the most frequent first.
@@ -191,7 +200,10 @@ impl KernelDiff {
             share_pct: self.share_pct(found.count),
             example: found.example.outcome(),
         };
+        let (signals, signal_differences) = self.signals.outcome();
         outcome::KernelDiff {
+            signals,
+            signal_differences,
             schema_version: crate::SCHEMA_VERSION,
             policy: self.policy.name().to_owned(),
             tree: self.tree.clone(),
