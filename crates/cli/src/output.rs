@@ -1,6 +1,10 @@
 //! Where a result goes: standard output, or a file that is complete or not there at all
 //! (docs/guide/traces.md, "What is promised of files").
 //!
+//! Stays: the old file is whole until the new one is, links and rights of the old file stay, and an
+//! unwritable place is found before anything runs. Called for every result and everything beside a
+//! result. How a file is put in its place is the crate files'.
+//!
 //! Tests: crates/cli/tests/all/output.rs
 
 use crate::failure::Failure;
@@ -60,6 +64,7 @@ impl Output {
     }
 }
 
+/// A place that cannot be written, as an error of `--output`.
 fn cannot(error: WriteError) -> Failure {
     Failure::writing("output", &error, A_FILE)
 }

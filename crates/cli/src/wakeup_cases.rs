@@ -1,5 +1,9 @@
 //! `--export-wakeup-cases`.
 //!
+//! A machine whose CPUs are all alike is refused before the run, as none of them is little or big.
+//! The table's rows and columns are `wakeplace_report::wakeup_cases`', which programs read
+//! (docs/guide/results.md, "What a result holds").
+//!
 //! Tests: crates/cli/tests/all/wakeup_cases.rs
 
 use crate::failure::Failure;

@@ -2,6 +2,9 @@
 //! code the state that it found; under a sched_ext scheduler what its callbacks did
 //! (docs/guide/tour.md).
 //!
+//! Numbers of wake-ups count as `wakeplace_study::explain` counts them. The run is the one that
+//! `sim` would do with the same options. Keys of the JSON stay; the page is free.
+//!
 //! Tests: crates/cli/tests/all/explain.rs
 
 pub(super) use tree::example as example_of_tree;

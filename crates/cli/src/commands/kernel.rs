@@ -1,5 +1,8 @@
 //! `kernel list`, `kernel build` (docs/guide/kernel.md).
 //!
+//! Keys of the JSON stay; the pages are free. What a tree is built from and where it is kept is
+//! `wakeplace_kernel_tree`'s.
+//!
 //! Tests: crates/cli/tests/all/kernel.rs
 
 use super::lab_watch::Steps;
@@ -135,6 +138,7 @@ impl Known {
         self.offers.all.iter().filter(shown).collect()
     }
 
+    /// Whether the sources of this package are in the cache, so that a build needs no network.
     fn is_here(&self, offer: &Offer) -> bool {
         let mut kept = self.kept.iter();
         kept.any(|kept| kept.package == offer.listed.package)

@@ -1,5 +1,8 @@
 //! `report`: results as one page (docs/guide/report.md).
 //!
+//! Nothing is simulated. All results are read before anything is written: one that is none leaves
+//! the old page. Order: as given. Texts are of bounded length.
+//!
 //! Tests: crates/cli/tests/all/report.rs
 
 use crate::args::ReportArgs;
@@ -49,6 +52,7 @@ pub(super) fn texts(results: &[PathBuf]) -> Result<Vec<(String, String)>, Failur
         .collect()
 }
 
+/// The texts as the page's crate takes them, in the order given.
 pub(super) fn sources(texts: &[(String, String)]) -> Vec<Source<'_>> {
     texts
         .iter()
@@ -56,6 +60,7 @@ pub(super) fn sources(texts: &[(String, String)]) -> Vec<Source<'_>> {
         .collect()
 }
 
+/// What a result is called on the page and in errors.
 fn name(path: &Path) -> String {
     if path == "-" {
         return "standard input".to_owned();

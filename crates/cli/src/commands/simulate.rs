@@ -1,6 +1,10 @@
 //! `compare` and `sim` (docs/guide/results.md). Places for results are opened before the first run;
 //! a mistake leaves old files as they were.
 //!
+//! Stays: bytes of results depend on the arguments and not on `--jobs`, on progress, or on what is
+//! exported beside; a result is written even if an expectation fails. Order of comparisons:
+//! platforms, then workloads. Free: remarks on standard error. Warnings are a part of the JSON.
+//!
 //! Tests: crates/cli/tests/all/results.rs, crates/cli/tests/all/compared.rs,
 //! crates/cli/tests/all/traces.rs
 

@@ -1,5 +1,7 @@
 //! `workload check trace:FILE`: what was found in a recording (docs/guide/traces-in.md).
 //!
+//! Keys of the JSON stay; times are ns. Called by `workload check` for `trace:`. Free: the page.
+//!
 //! Tests: crates/cli/tests/all/recordings.rs
 
 use crate::args::{AnswerFormat, FormatName, WorkloadCheckArgs};
@@ -68,6 +70,7 @@ struct Does {
 }
 
 impl Does {
+    /// Sums and counts over all phases of a task once, not over their repetitions; work in ns.
     fn of(task: &TaskScript) -> Self {
         let mut found = Self::default();
         for event in task.phases.iter().flat_map(|phase| &phase.events) {
