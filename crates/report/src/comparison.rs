@@ -1,6 +1,10 @@
 //! `sim` and `compare` (docs/guide/results.md, "Intervals"). JSON, CSV and Markdown have the
 //! figures that people see; names of columns stay.
 //!
+//! Order of metrics: those of the workload, those of every run, then the alphabet. Order of
+//! policies: as asked for, the base first. What a difference means is judged by `phrase.rs` alone.
+//! Free: words for people.
+//!
 //! Tests: crates/report/src/comparison/tests.rs,
 //! crates/cli/tests/all/results.rs::compare_and_sim_follow_the_contract
 
@@ -125,6 +129,7 @@ fn heading(comparison: &Comparison) -> Vec<String> {
     lines
 }
 
+/// How long the runs were, for the heading; ends of tasks are said where all of them ended.
 fn length(comparison: &Comparison) -> String {
     let length = Length {
         to_the_end: comparison.runs.iter().all(PolicyRuns::all_tasks_ended),
@@ -260,6 +265,7 @@ fn of_cases(name: &str) -> bool {
     find_metric(name).is_ok_and(wakeplace_metrics::MetricDef::is_of_cases)
 }
 
+/// A value for people, behind it its unit; a count has none.
 pub(crate) fn with_unit(value: f64, unit: &str) -> String {
     let value = number::short(value);
     match unit {
@@ -297,6 +303,7 @@ fn single(run: &Run, result: &outcome::Comparison) -> Table {
     table
 }
 
+/// The mean for people, with its unit; an empty cell where it was not measured.
 fn mean(metric: &Metric) -> Cell {
     metric.mean.map(|mean| with_unit(mean, &metric.unit)).into()
 }

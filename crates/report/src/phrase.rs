@@ -1,6 +1,10 @@
 //! Differences as sentences, and what colour may add to them (docs/guide/results.md, "Intervals").
 //! A sentence says no more than the interval does.
 //!
+//! Called for terminal, Markdown and page alike, so that all say the same. Stays: words of
+//! `Difference`, which are in the JSON. Free: sentences. The margin is in percent; within it a
+//! change does not matter.
+//!
 //! Tests: below, crates/report/src/comparison/tests.rs
 
 use crate::paint::Tone;

@@ -1,6 +1,9 @@
 //! `study run` (studies/README.md). JSON, CSV and Markdown have the figures that people see; names
 //! of columns stay.
 //!
+//! Order: metrics and rows as the study has them. Verdicts and directions come with the result.
+//! Called for each form of `study run`. Free: words for people.
+//!
 //! Tests: crates/report/src/study/tests.rs
 
 mod csv;

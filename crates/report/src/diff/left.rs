@@ -1,5 +1,8 @@
 //! Which runs of two results belong together (docs/guide/results.md, "Two results").
 //!
+//! Called by `diff.rs`: first by name, then by likeness, so that a renamed policy still finds its
+//! partner. A run has at most one partner. The order of pairs is that of the later result.
+//!
 //! Tests: crates/report/src/diff/tests.rs
 
 use super::kept::Kept;
@@ -67,6 +70,7 @@ impl Left {
         pairs
     }
 
+    /// A line for each that has no partner, naming the file that it is in.
     pub(super) fn alone(&self, files: [&str; 2]) -> Vec<String> {
         let sides = self.0.iter().zip(files);
         let lines = sides.flat_map(|(side, file)| {
