@@ -1,6 +1,10 @@
 //! Everything that is measured of a run, in one observer (docs/guide/results.md, "What a result
 //! holds"). What it hears it passes to each observer of this crate; none changes another.
 //!
+//! One for each run, made by `crates/study/src/pool.rs`. Listening changes no run. Names and units
+//! of metrics are `metric/table.rs`'. The behaviour hash is in results: what is hashed and in which
+//! order stays (docs/guide/results.md).
+//!
 //! Tests: crates/metrics/src/collector/tests.rs
 
 use crate::energy::EnergyReport;
@@ -297,6 +301,7 @@ fn effects(report: &RunReport, n_cpus: usize, values: &mut Values) {
 }
 
 impl Observer for Collector {
+    /// Passes what happened on to each meter. Called by the engine in the order of time (ns).
     #[inline(always)]
     fn happened(&mut self, time_ns: u64, what: &Happening) {
         if let Some(energy) = &mut self.energy {

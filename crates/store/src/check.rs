@@ -4,6 +4,9 @@
 //! and its key. The figures have a sum, which tells an accident, and no forgery
 //! (docs/guide/results.md, "Sweeps").
 //!
+//! Called when a store that is there is opened. A new column or table is added to `schema.sql`,
+//! `row.rs` and here. Free: the words of refusals, but each is one sentence with the file's name.
+//!
 //! Tests: crates/store/tests/all/forged.rs, crates/store/tests/all/damage.rs
 
 use crate::error::Flaw;

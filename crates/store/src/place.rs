@@ -1,6 +1,8 @@
 //! What stands where a store is to be: an ordinary file, or nothing yet (docs/guide/results.md,
 //! "Sweeps").
 //!
+//! Called before a file is opened. Nothing is made or changed here. Free: the words of refusals.
+//!
 //! Tests: crates/store/tests/all/names.rs
 
 use crate::StoreError;
@@ -51,6 +53,7 @@ pub(crate) fn beside(path: &Path, end: &str) -> PathBuf {
     name.into()
 }
 
+/// The journal ends with the mark by which SQLite names another file, which it would then remove.
 fn names_another(journal: &Path) -> io::Result<bool> {
     let mut file = File::open(journal)?;
     file.seek(SeekFrom::End(-(NAMES_ANOTHER.len() as i64)))?;
