@@ -1,6 +1,10 @@
 //! What an experiment found (docs/guide/results.md, "What a result holds"). All forms of a result
 //! are made of this.
 //!
+//! Called by `experiment.rs` once all runs are done, and by the crate report. Order: policies as
+//! asked for (the base first), seeds within them. Warnings are a part of the JSON: their words are
+//! free.
+//!
 //! Tests: crates/study/src/comparison/tests.rs, crates/report/src/comparison/tests.rs
 
 mod cautions;

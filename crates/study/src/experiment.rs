@@ -1,6 +1,10 @@
 //! One platform, one workload, several policies, several seeds (docs/guide/results.md, "What a
 //! result holds"). Results do not depend on how many threads run it.
 //!
+//! Called by `matrix.rs`, the command line and the Python module. Order of results: policies, then
+//! seeds. All policies of a seed have the same workload, drawn before the runs: pairs rely on it.
+//! An error comes before the first run.
+//!
 //! Tests: crates/study/src/experiment/tests.rs, crates/cli/tests/all/results.rs
 
 use crate::comparison::{

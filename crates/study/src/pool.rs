@@ -2,6 +2,9 @@
 //! (docs/guide/results.md, "What a result holds"). The order of results is that of the questions,
 //! whichever thread was first.
 //!
+//! Runs share nothing that changes. Free: in which order threads take runs (long ones first) and
+//! what progress says. Called by `matrix.rs`, `study.rs` and the store.
+//!
 //! Tests: crates/study/src/pool/tests.rs,
 //! crates/study/src/experiment/tests.rs::the_number_of_threads_changes_nothing
 
@@ -83,6 +86,7 @@ impl Run<'_> {
         tree::check(self.policy, self.workload, self.options)
     }
 
+    /// The run while nobody but the meters watches.
     fn execute(&self) -> Result<Finished, StudyError> {
         self.execute_watched(None)
     }

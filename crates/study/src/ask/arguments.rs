@@ -2,6 +2,9 @@
 //! is there stays: files of studies, Python and commands have it (CONTRIBUTING.md, "Add an
 //! argument").
 //!
+//! Values are read by the functions named in the entries. The order of the list is that of a
+//! command that is written again; `order` is that of help.
+//!
 //! Tests: crates/study/src/ask/tests.rs, crates/cli/tests/all/help.rs
 
 use super::argument::{
@@ -382,6 +385,7 @@ const POLICY: &str = "Policy";
 const EXECUTION: &str = "Execution";
 const OUTPUT: &str = "Output";
 
+/// A line in the short help (`-h`) and the long one; `order` is its place below the heading.
 const fn shown(heading: &'static str, order: usize) -> Place {
     Place {
         heading,
@@ -390,6 +394,7 @@ const fn shown(heading: &'static str, order: usize) -> Place {
     }
 }
 
+/// A line in the long help (`--help`) only.
 const fn hidden(heading: &'static str, order: usize) -> Place {
     Place {
         heading,
@@ -398,6 +403,7 @@ const fn hidden(heading: &'static str, order: usize) -> Place {
     }
 }
 
+/// A field of the playground's form that is always seen; `empty` is what stands in it.
 const fn field(label: &'static str, empty: &'static str) -> Option<Field> {
     Some(Field {
         label,
@@ -406,6 +412,7 @@ const fn field(label: &'static str, empty: &'static str) -> Option<Field> {
     })
 }
 
+/// A field of the form that opens on demand.
 const fn more(label: &'static str, empty: &'static str) -> Option<Field> {
     Some(Field {
         label,

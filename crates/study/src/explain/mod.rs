@@ -1,6 +1,9 @@
 //! One decision of a run: its candidates, and what other policies would have done
 //! (docs/decisions/034).
 //!
+//! The run is the one that `sim` makes, up to the decision; asking other policies changes nothing
+//! of it. Free: words for people, which the crate cli has.
+//!
 //! Tests: crates/cli/tests/all/explain.rs
 
 mod about;
@@ -130,6 +133,7 @@ impl Answer {
     }
 }
 
+/// The CPU of "the first wake-up that chose this CPU".
 fn to(which: Which) -> Option<u32> {
     match which {
         Which::To(cpu) => Some(cpu),
@@ -146,6 +150,7 @@ pub(crate) fn power(explanation: &Explanation, platform: &Platform, energy: u64)
     energy as f64 / explanation.energy_per_uw.unwrap_or(1.0) / scale
 }
 
+/// The unit of powers in answers; the core's estimates are in it.
 pub(crate) fn power_unit(platform: &Platform) -> &'static str {
     match platform.power_unit {
         PowerUnit::Bogo => "bogo",

@@ -1,4 +1,9 @@
 //! Study files: what they say, validated (studies/README.md).
+//!
+//! Called by everything that runs or judges a study. Positions of cases and columns are those of
+//! the file, and all lists are indexed by them. A cell is a case, a column and a metric.
+//!
+//! Tests: crates/study/src/file/tests.rs
 
 mod arguments;
 mod columns;

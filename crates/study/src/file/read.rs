@@ -1,6 +1,9 @@
 //! From the text of a study file to a validated [`StudyFile`] (studies/README.md). A file that
 //! breaks a rule is refused with its line, as `file/values` says it.
 //!
+//! Order of cases: the study's own, those of others, drawn ones. A key that is there stays valid.
+//! Called by `Study::from_toml` and for each built-in study.
+//!
 //! Tests: below, crates/study/src/file/tests.rs
 
 use super::columns::{columns, settings_of};
@@ -264,6 +267,7 @@ fn cases(
     Ok(cases)
 }
 
+/// The case's own parameters, which group cases in tables.
 fn params(raw: &BTreeMap<String, RawParam>) -> BTreeMap<String, Param> {
     let word = |value: &RawParam| match value {
         RawParam::Number(number) => Param::Number(*number),

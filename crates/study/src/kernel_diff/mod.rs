@@ -2,6 +2,9 @@
 //! tree's state at that moment. Trajectories are not compared: they part within milliseconds
 //! (docs/guide/kernel.md, "Beside the policy core").
 //!
+//! The tree decides; the core only answers, and its answer changes nothing of the run. Called by
+//! `kernel diff`. Decisions count in the order of the run.
+//!
 //! Tests: crates/cli/tests/all/kernel_diff.rs
 
 mod draw;
@@ -55,6 +58,7 @@ impl KernelDiff {
     }
 }
 
+/// The refusal of a first policy that is the core's own.
 fn not_a_tree(policy: &Policy) -> StudyError {
     StudyError::Explain(format!(
         "`{}` is no kernel's own code; expected kernel:VERSION or kernel:PATH",

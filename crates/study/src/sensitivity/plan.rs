@@ -1,6 +1,8 @@
 //! Which runs it takes: per case the plain one and two per cost, all with the same seeds
 //! (studies/README.md).
 //!
+//! Called by `study.rs`. Seeds are the same in all of them, as pairs are compared.
+//!
 //! Tests: crates/study/src/sensitivity/judge/tests.rs
 
 use super::costs::costs;

@@ -1,5 +1,8 @@
 //! A platform with one value of its file changed (docs/guide/results.md, "Sweeps").
 //!
+//! Called for axes that vary a platform's file. The changed text is read and checked like any
+//! platform file. Nothing but the value at the path changes.
+//!
 //! Tests: crates/study/src/sweep/tests.rs,
 //! crates/study/src/run_table.rs::a_varied_platform_has_one_column
 
