@@ -5,6 +5,9 @@
 //! CPU. A value that another crate reads was validated by `read`; who makes one otherwise keeps the
 //! same rules (docs/guide/platforms.md, "What the words mean").
 //!
+//! Order of clusters, domains, states and levels is the file's, and all crates use their indices. A
+//! changed field changes the platform's hash in results. Times are ns, clocks kHz.
+//!
 //! Tests: crates/platform/tests/all/builtin.rs, crates/platform/tests/all/bad_files.rs
 
 use crate::housekeeping::Housekeeping;
@@ -374,6 +377,7 @@ pub struct Cache {
     pub source: Source,
 }
 
+/// An empty list is written as `null`.
 fn none_if_empty<S: serde::Serializer>(all: &Vec<u32>, serializer: S) -> Result<S::Ok, S::Error> {
     (!all.is_empty()).then_some(all).serialize(serializer)
 }

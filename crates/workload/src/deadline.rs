@@ -1,5 +1,11 @@
 //! Deadlines of chains of tasks, as a file says them (docs/guide/workloads.md, Deadlines): under
 //! `_deadlines` of an rt-app file, which rt-app passes over, or in a file of their own.
+//!
+//! Called for `_deadlines` of a file and for `--deadlines`. The language stays. Times are µs in
+//! files, ns here. Chains stand in the order of the file: metrics name them. Scripts change by
+//! marks only: no step takes other time.
+//!
+//! Tests: crates/workload/src/deadline/tests.rs, crates/metrics/src/frames.rs
 
 use crate::error::{Fault, Position, WorkloadError};
 use crate::json::{self, Extensions, Kind, Value};
@@ -56,6 +62,7 @@ impl Deadlines {
         })
     }
 
+    /// Adds these chains to a workload; an error names the file that they are from.
     pub(crate) fn apply(&self, workload: &mut Workload) -> Result<(), WorkloadError> {
         apply(&self.chains, workload).map_err(|fault| fault.in_file(&self.file))
     }
@@ -128,6 +135,7 @@ pub(crate) fn declared(value: &Value, what: &str) -> Result<Vec<Declared>, Fault
     Ok(chains)
 }
 
+/// The value is of another kind than the key takes.
 fn wrong_kind(value: &Value, what: &str, expected: &str) -> Fault {
     let message = match value.kind {
         Kind::Int(number) => format!("`{what}` is {number}"),
@@ -190,6 +198,7 @@ fn end_with_the_last_pass(script: &mut TaskScript, chain: u32) {
     }
 }
 
+/// All steps of a script, each once, whatever is repeated.
 fn events(script: &TaskScript) -> impl Iterator<Item = Event> + '_ {
     script
         .phases
@@ -205,6 +214,7 @@ fn insert(script: &mut TaskScript, before: impl Fn(Event) -> Option<Event>) {
     }
 }
 
+/// The step is work of the task itself.
 fn work(event: Event) -> bool {
     matches!(
         event,
@@ -212,10 +222,12 @@ fn work(event: Event) -> bool {
     )
 }
 
+/// The step waits for a time.
 fn waits_for_time(event: Event) -> bool {
     matches!(event, Event::Timer { .. } | Event::Sleep { .. })
 }
 
+/// The step waits for anything.
 fn waits(event: Event) -> bool {
     let for_others = matches!(
         event,

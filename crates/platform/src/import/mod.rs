@@ -4,6 +4,9 @@
 //! (`fill`), and a platform file is written of both (`write`). Nothing of the file is there without
 //! its origin, and what was filled in is listed for the user (docs/guide/import.md).
 //!
+//! Called by `platform import`, the lab, the playground and fuzzing. The written file is read back
+//! before it is given out. Same bytes in, same file out.
+//!
 //! Tests: crates/platform/tests/all/import/mod.rs, crates/platform/tests/all/import/hostile.rs
 
 mod costs;
@@ -92,6 +95,7 @@ pub enum ImportError {
 }
 
 impl ImportError {
+    /// The source says what cannot be; `expected`: what would do.
     fn wrong(file: &str, problem: impl Into<String>, expected: impl Into<String>) -> Self {
         Self::Wrong {
             file: file.to_owned(),

@@ -1,5 +1,8 @@
 //! A machine out of the kernel's files (docs/guide/import.md, "What is read").
 //!
+//! Called by `import/mod.rs`. What is not in the files stays absent. Clocks are kHz, times ns,
+//! powers µW. CPUs are numbered anew without the offline ones.
+//!
 //! Tests: crates/platform/tests/all/import/mod.rs, crates/platform/tests/all/import/round_trip.rs
 
 use super::fill::grid;
@@ -277,6 +280,7 @@ impl View<'_> {
         table
     }
 
+    /// The distance up to which the kernel counts nodes as near, where it is not the usual one.
     fn reclaim(&self, distances: &[Vec<u32>]) -> Option<(u32, String)> {
         let amd = self.details.amd && distances.len() > 1;
         amd.then(|| {

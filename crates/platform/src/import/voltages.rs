@@ -10,6 +10,9 @@
 //! Blanks or commas divide the columns. Behind `#` stands what is not read (docs/guide/import.md,
 //! "A device tree without voltages").
 //!
+//! Called for the option `--voltages`. The language of the list stays. Clocks become kHz, voltages
+//! mV.
+//!
 //! Tests: crates/platform/tests/all/import/voltages.rs
 
 use super::ImportError;
@@ -77,6 +80,7 @@ impl Voltages {
         format!("list of voltages {}", self.name)
     }
 
+    /// The list says what cannot be; `expected`: what would do.
     fn wrong(&self, problem: String, expected: &str) -> ImportError {
         ImportError::wrong(&self.file, problem, expected)
     }

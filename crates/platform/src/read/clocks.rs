@@ -1,6 +1,10 @@
 //! What hardware does with clocks of its own accord: `[cpufreq]`, `[turbo]`, `[power_limit]`
 //! (docs/decisions/059).
 //!
+//! Called by `read/mod.rs`. Clocks are kHz, powers µW. Who applies them is the engine
+//! (`mechanics/turbo.rs`, `clocks.rs`); here they are only read and checked. A key that is there
+//! stays.
+//!
 //! Tests: crates/platform/tests/all/clocks.rs
 
 use toml::Spanned;

@@ -8,6 +8,9 @@
 //!
 //! See docs/guide/platforms.md, "What the words mean".
 //!
+//! A key that is there stays; a new one is optional, so that old files are valid. The first flaw in
+//! the order of the steps is the one that is told. Reading is pure: same text, same machine.
+//!
 //! Tests: crates/platform/tests/all/bad_files.rs, crates/platform/tests/all/builtin.rs
 
 mod clocks;

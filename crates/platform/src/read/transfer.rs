@@ -1,5 +1,8 @@
 //! What is between CPUs and their data: `[transfer]`, `[cache]` (docs/decisions/060).
 //!
+//! Called last by `read/mod.rs`, as levels of nearness follow from all other tables. Times are ns,
+//! sizes bytes. A key that is there stays.
+//!
 //! Tests: crates/platform/tests/all/transfer.rs
 
 use toml::Spanned;

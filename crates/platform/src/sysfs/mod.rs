@@ -9,6 +9,8 @@
 //! Documentation/admin-guide/pm/cpufreq.rst, Documentation/power/energy-model.rst. `scx_wakeplace`
 //! and `platform import` both read by it.
 //!
+//! Lists by CPU have an entry for each possible CPU. Reading changes nothing of the machine.
+//!
 //! Tests: crates/platform/tests/all/sysfs.rs, crates/platform/tests/all/import/mod.rs
 
 mod capacity;
@@ -68,6 +70,7 @@ pub enum CapacitySource {
 }
 
 impl fmt::Display for CapacitySource {
+    /// In the words of a message and of `platform import`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Kernel => "the kernel's cpu_capacity",

@@ -2,6 +2,9 @@
 //! domain builder divides it (include/linux/topology.h, drivers/base/arch_topology.c,
 //! kernel/sched/topology.c).
 //!
+//! Called by `sysfs/mod.rs`. Levels stand from the bottom up; the core builds its domains of them.
+//! A change of a level changes what the live scheduler does on a machine.
+//!
 //! Tests: crates/platform/tests/all/sysfs.rs, crates/platform/tests/all/import/round_trip.rs
 
 use super::partition::Partition;
@@ -152,6 +155,7 @@ enum Siblings {
     Unstated(String),
 }
 
+/// The division, or an error that names the file which is missing.
 fn needed(tree: &Tree, found: &Siblings, online: &[bool]) -> Result<Partition, SysfsError> {
     match found {
         Siblings::Of(partition) => Ok(partition.clone()),

@@ -6,6 +6,9 @@
 //! mean one thing to rt-app must not mean another here. Source: json-c 0.16 json_tokener.c
 //! (non-strict), with the results recorded from rt-app 55cb0c0.
 //!
+//! Called by `rtapp`, `deadline.rs` and `limits.rs`. What is accepted and what it means is json-c's
+//! to say; only words of faults are free.
+//!
 //! Tests: crates/workload/tests/all/corpus.rs, crates/workload/tests/all/hostile.rs
 mod reader;
 mod text;

@@ -1,6 +1,9 @@
 //! The characters of a JSON text: where we are, blanks, comments and strings
 //! (docs/rules/rt-app.md#rt-app-json).
 //!
+//! Called by `json/reader.rs`. Lines and columns count from 1, a column is a character. Bytes that
+//! are no UTF-8 pass as json-c lets them.
+//!
 //! Tests: crates/workload/tests/all/corpus.rs, crates/workload/tests/all/hostile.rs
 use crate::error::{Fault, FaultKind, Position};
 
@@ -12,6 +15,7 @@ pub(crate) struct Text<'a> {
 }
 
 impl<'a> Text<'a> {
+    /// At the first character of the text.
     pub(crate) fn new(bytes: &'a [u8]) -> Self {
         Self {
             bytes,
@@ -20,6 +24,7 @@ impl<'a> Text<'a> {
         }
     }
 
+    /// The place of the next character.
     pub(super) fn at(&self) -> Position {
         self.at
     }
@@ -29,6 +34,7 @@ impl<'a> Text<'a> {
         &self.bytes[self.next..]
     }
 
+    /// The next byte; `None` at the end.
     pub(crate) fn peek(&self) -> Option<u8> {
         self.bytes.get(self.next).copied()
     }
@@ -187,6 +193,7 @@ impl<'a> Text<'a> {
         Ok(char::REPLACEMENT_CHARACTER)
     }
 
+    /// The number of four hexadecimal digits behind `\u`.
     fn take_hex4(&mut self) -> Result<u32, Fault> {
         let mut code = 0;
         for _ in 0..4 {

@@ -1,6 +1,9 @@
 //! `aim7-compute`: tasks that each do the 101 jobs of AIM7's compute mix in a random order
 //! (docs/rules/workloads.md#aim7).
 //!
+//! Called by `models/mod.rs` for its name. Draws are by the task's stream: their order stays. Work
+//! is ns at full speed, calibrated as the page says. A change moves results (CHANGELOG.md).
+//!
 //! Tests: crates/workload/tests/all/aim7_compute.rs
 use super::builder::{Builder, TO_ITS_END_NS};
 use super::carrier::Carrier;

@@ -1,6 +1,9 @@
 //! `context-switch`: pairs of tasks that wake each other, as will-it-scale's context_switch1
 //! (docs/rules/workloads.md#context-switch).
 //!
+//! Called by `models/mod.rs` for its name. The order of draws stays. Work is ns at full speed.
+//! Which of a pair runs first is part of the model.
+//!
 //! Tests: crates/workload/tests/all/context_switch.rs
 use super::builder::Builder;
 use super::carrier::Carrier;

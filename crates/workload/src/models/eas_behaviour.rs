@@ -1,6 +1,9 @@
 //! `eas-behaviour`: the seven loads that LISA checks energy-aware placement with
 //! (docs/rules/workloads.md#eas-behaviour).
 //!
+//! Called by `models/mod.rs` for its name. Demands are millionths of the biggest CPU, periods ns.
+//! Sizes follow from the machine alone, nothing is drawn. LISA's own checks are in docs/results.
+//!
 //! Tests: crates/workload/tests/all/eas_behaviour.rs
 use super::builder::Builder;
 use super::draw::begin_ns;
@@ -171,6 +174,7 @@ fn own_cpu(demand_e6: u64, index: usize, classes: &[Class]) -> Vec<u32> {
 }
 
 impl EasBehaviour {
+    /// The steps of a task over time: so much work each period, then the next demand.
     fn phases(self, course: &Course, index: usize, timer: u32, classes: &[Class]) -> Vec<Phase> {
         let one = |(at, (demand_e6, length_ns)): (usize, &(u64, u64))| {
             let work_ns = (demand_e6 * PERIOD_NS / WHOLE_E6).max(1);

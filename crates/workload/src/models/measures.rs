@@ -1,6 +1,8 @@
 //! What the models' benchmarks report: times and units counted
 //! (docs/rules/workloads.md#workload-measures).
 //!
+//! Called by all models. Names and units of metrics stay. A figure counts after the warm-up, ns.
+//!
 //! Tests: crates/engine/tests/behaviour/models.rs, crates/workload/tests/all/benchmark_models.rs
 use super::tasks::DONE;
 use crate::script::{Event, Figure, FigureOf, Series, Since, Statistic, SysbenchBins, TimeUnit};

@@ -1,6 +1,9 @@
 //! `shell`: programs one after the other, each forked, executed and waited for, as a shell does it
 //! with the lines of a script (docs/decisions/025).
 //!
+//! Called by `models/mod.rs` for its name. Programs run in the order of the lines. Names of tasks
+//! begin with the line's place. Work of fork, exec and exit is the machine's.
+//!
 //! Tests: crates/workload/tests/all/shell.rs
 use super::adopt::Program;
 use super::builder::{Builder, TO_ITS_END_NS};
@@ -155,6 +158,7 @@ impl Shell {
 }
 
 impl Model for Shell {
+    /// Those of all programs.
     fn warnings(&self, _: &str) -> Vec<String> {
         let of = |(line, model): &(String, Arc<dyn Model>)| model.warnings(line);
         self.lines.iter().flat_map(of).collect()

@@ -1,5 +1,8 @@
 //! Tasks, their phases and the steps that most models have (docs/guide/workloads.md).
 //!
+//! Called by all models. What is made here has no name but the caller's; every default is that of
+//! an ordinary task.
+//!
 //! Tests: crates/workload/tests/all/benchmark_models.rs, crates/workload/tests/all/coarse_models.rs
 use crate::script::{Change, Event, Loops, Phase, Pick, TaskScript};
 

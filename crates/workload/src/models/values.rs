@@ -2,6 +2,9 @@
 //! the catalogue's default, and what is wrong is said with key, value and what was expected
 //! (docs/guide/workloads.md). A message names the key, what was given and what can be.
 //!
+//! Called by all models. A key that is there stays; a new one has a default with which scripts are
+//! as before.
+//!
 //! Tests: crates/workload/tests/all/benchmark_arguments.rs, crates/workload/tests/all/hostile.rs
 use super::draw::Spread;
 use super::parse::{self, MAX_TIME_NS};
@@ -210,6 +213,7 @@ impl<'a> Values<'a> {
         self.fault_of(key, expected).into()
     }
 
+    /// The fault of a value: the key, what was given, and what can be.
     fn fault_of(&self, key: &'static str, expected: &str) -> ArgumentFault {
         let message = format!("`{key}={}` is not possible", self.value(key));
         fault(self.argument, message).expected(expected)
@@ -223,6 +227,7 @@ impl<'a> Values<'a> {
         given.map_or(default, |setting| setting.value)
     }
 
+    /// The same of a value beyond its range.
     fn outside(
         &self,
         key: &'static str,

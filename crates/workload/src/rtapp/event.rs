@@ -1,6 +1,9 @@
 //! Events (rt-app 55cb0c0 src/rt-app_parse_config.c, `parse_task_event_data`)
 //! (docs/rules/rt-app.md#rt-app-events).
 //!
+//! Called by `rtapp/task.rs`. Which words are events, their defaults and types are rt-app's: they
+//! stay. Times are rt-app's µs. Warnings are free.
+//!
 //! Tests: crates/workload/tests/all/corpus.rs, crates/workload/tests/all/rtapp_events.rs
 use super::fields::{Fields, int, text, wrong_type};
 use super::keys::{Place, warn_of_unknown};

@@ -1,6 +1,9 @@
 //! Task groups (control groups of the CPU controller), in each other and with limits
 //! (docs/rules/group-bandwidth.md).
 //!
+//! Made by `rtapp`, `models` and tests; read by the engine. Times are ns. Order of groups: each
+//! behind those around it, and indices count so.
+//!
 //! Tests: crates/workload/tests/all/group_limits.rs
 
 use std::ops::RangeInclusive;

@@ -1,5 +1,7 @@
 //! The `[[idle_state]]` tables (docs/guide/import.md).
 //!
+//! Called by `write.rs`. Times are written in the units of the keys; order is that of `found`.
+//!
 //! Tests: crates/platform/tests/all/import/round_trip.rs, crates/platform/tests/all/import/mod.rs
 
 use super::Writer;
