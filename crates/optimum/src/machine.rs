@@ -1,5 +1,8 @@
 //! What the search knows of a machine: rooms and powers per operating point.
 //!
+//! Called by `crates/study/src/oracle.rs` (docs/decisions/036). Rooms are demands (`DEMAND_SCALE`);
+//! powers are in the platform's unit. What cannot be searched is refused.
+//!
 //! Tests: crates/optimum/tests/brute_force.rs
 
 use crate::DEMAND_SCALE;
@@ -19,6 +22,7 @@ pub enum Refusal {
 }
 
 impl fmt::Display for Refusal {
+    /// Why there is no optimum, as a half sentence.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::NoPower => "its file has no power figures",

@@ -2,6 +2,9 @@
 //! Python's arguments into a request of the study crate, and results into text and Arrow
 //! (docs/guide/python.md).
 //!
+//! Names of the module's functions are used by `python/wakeplace` alone: both change together.
+//! Free: how work is split between the two.
+//!
 //! Tests: crates/python/tests
 
 mod ask;
@@ -21,6 +24,7 @@ use pyo3::prelude::*;
 /// The program, in the keys of cells and in results: the same as the command line's.
 const COMMIT: &str = env!("WAKEPLACE_COMMIT");
 
+/// The program in the keys of cells, as the command line has it.
 fn program() -> String {
     format!("{} {COMMIT}", env!("CARGO_PKG_VERSION"))
 }

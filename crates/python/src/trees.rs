@@ -1,6 +1,8 @@
 //! Policies that are a kernel tree's own code, `kernel:...`: they are built when they are first
 //! named. How far a build is goes to Python's logger `wakeplace` (docs/guide/python.md).
 //!
+//! Called once, when the module is imported. What is logged changes nothing of a run.
+//!
 //! Tests: crates/python/tests/test_kernels.py
 
 use pyo3::prelude::*;
@@ -25,10 +27,12 @@ impl Logger {
 }
 
 impl Watch for Logger {
+    /// A stage of a build.
     fn step(&self, what: &str) {
         Self::log("info", what);
     }
 
+    /// What a reader should know though the build goes on.
     fn remark(&self, what: &str) {
         Self::log("warning", what);
     }

@@ -2,6 +2,9 @@
 //! offered, how a wrong word is repeated and where it stands, durations, and how text from outside
 //! is shown.
 //!
+//! Called by all crates that read words. Only words for people come from here: no result depends on
+//! them. Free: what counts as near.
+//!
 //! Tests: beside its modules
 
 mod duration;

@@ -3,6 +3,8 @@
 //! The run goes on meanwhile. What is written depends on what was told and its order alone
 //! (docs/guide/traces.md).
 //!
+//! Called by `export/record.rs`. Threads change no byte. A panic of the thread is the run's.
+//!
 //! Tests: crates/trace/tests/all/long_runs.rs
 
 use super::told::Told;
@@ -111,6 +113,7 @@ impl Aside {
         }
     }
 
+    /// Gives a batch to the thread and takes an empty one back, if there is one.
     fn hand_over(&self, batch: &mut Vec<Told>) {
         let spare = self.spare.try_recv();
         let empty = spare.unwrap_or_else(|_| Vec::with_capacity(batch.capacity()));

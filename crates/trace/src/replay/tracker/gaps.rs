@@ -1,6 +1,9 @@
 //! What is not known: who ran before a CPU's first event, and when events were lost
 //! (docs/guide/traces-in.md, "Order, gaps, size").
 //!
+//! Called by `replay/tracker.rs`. What is not known is nobody's work: a gap never adds any. Odd
+//! events are counted for warnings.
+//!
 //! Tests: crates/trace/tests/all/replay/gaps.rs
 
 use super::{Current, State, Tracker};
