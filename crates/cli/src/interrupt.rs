@@ -4,7 +4,9 @@
 //! Stays: a process that a signal ends has the exit status of that signal, and only files that were
 //! there before remain. The threads here touch no simulation. Free: how the wait is done.
 //!
-//! Tests: crates/cli/tests/all/interrupt.rs
+//! Tests: crates/cli/tests/all/interrupt.rs::nothing_is_left_of_an_interrupted_run,
+//! crates/cli/tests/all/interrupt.rs::ignored_signals_stay_ignored,
+//! crates/cli/tests/all/interrupt.rs::an_ended_recording_leaves_the_kernel_as_it_was
 
 use crate::failure::Failure;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};

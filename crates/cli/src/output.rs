@@ -5,7 +5,10 @@
 //! unwritable place is found before anything runs. Called for every result and everything beside a
 //! result. How a file is put in its place is the crate files'.
 //!
-//! Tests: crates/cli/tests/all/output.rs
+//! Tests: crates/cli/tests/all/output.rs::a_file_gets_what_standard_output_would,
+//! crates/cli/tests/all/output.rs::an_unwritable_place_is_found_before_anything_runs,
+//! crates/cli/tests/all/output.rs::an_error_leaves_an_existing_file_as_it_was,
+//! crates/cli/tests/all/output.rs::a_device_is_written_to_and_not_replaced
 
 use crate::failure::Failure;
 use crate::interrupt;

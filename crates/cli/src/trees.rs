@@ -4,7 +4,8 @@
 //! Called before any run. A tree that is built already is taken from the cache; what is built does
 //! not depend on the order of policies. How a tree is built is `wakeplace_kernel_tree`'s.
 //!
-//! Tests: crates/cli/tests/all/kernel_runs.rs, crates/cli/tests/all/kernel.rs
+//! Tests: crates/cli/tests/all/kernel_runs.rs::what_it_does_not_take_is_refused,
+//! crates/cli/tests/all/kernel.rs::what_is_no_kernel_is_refused
 
 use crate::commands::lab_watch::Steps;
 use crate::failure::Failure;

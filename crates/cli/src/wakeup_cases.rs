@@ -4,7 +4,8 @@
 //! The table's rows and columns are `wakeplace_report::wakeup_cases`', which programs read
 //! (docs/guide/results.md, "What a result holds").
 //!
-//! Tests: crates/cli/tests/all/wakeup_cases.rs
+//! Tests: crates/cli/tests/all/wakeup_cases.rs::csv_and_the_run_itself,
+//! crates/cli/tests/all/wakeup_cases.rs::refused
 
 use crate::failure::Failure;
 use crate::output::Output;

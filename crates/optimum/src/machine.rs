@@ -3,7 +3,8 @@
 //! Called by `crates/study/src/oracle.rs` (docs/decisions/036). Rooms are demands (`DEMAND_SCALE`);
 //! powers are in the platform's unit. What cannot be searched is refused.
 //!
-//! Tests: crates/optimum/tests/brute_force.rs
+//! Tests: crates/optimum/tests/brute_force.rs::one_small_task_by_hand,
+//! crates/optimum/tests/brute_force.rs::what_cannot_be_is_said
 
 use crate::DEMAND_SCALE;
 use std::fmt;

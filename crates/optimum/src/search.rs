@@ -7,7 +7,8 @@
 //! Called by `crates/study/src/oracle.rs`. Deterministic: the limit is a number of steps, no time.
 //! Order of tasks, CPUs and branches decides which of equal placements is found: it stays.
 //!
-//! Tests: crates/optimum/tests/brute_force.rs
+//! Tests: crates/optimum/tests/brute_force.rs::agrees_with_every_placement_looked_at,
+//! crates/optimum/tests/brute_force.rs::a_search_that_stops_early_proves_a_bound
 
 use crate::Load;
 use crate::machine::Machine;

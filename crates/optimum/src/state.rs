@@ -1,7 +1,8 @@
 //! A placement under construction: what each CPU carries, and what the machine draws with it.
 //! `least_added` must never be more than what is added in the end, or the search cuts off the best.
 //!
-//! Called by `search.rs`. Powers are 2^-20 of the platform's unit, demands as in `Load` (`DEMAND_SCALE`).
+//! Called by `search.rs`. Powers are 2^-20 of the platform's unit, demands as in `Load`
+//! (`DEMAND_SCALE`).
 //!
 //! Tests: crates/optimum/tests/brute_force.rs::agrees_with_every_placement_looked_at
 

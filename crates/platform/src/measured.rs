@@ -4,7 +4,7 @@
 //! Read by `crates/power` for each change of a clock. Powers are µW. A point's place is operating
 //! point times rows plus row; `power::Rows` counts on it.
 //!
-//! Tests: crates/platform/tests/all/measured.rs
+//! Tests: crates/platform/tests/all/measured.rs::figures_are_by_both_clocks
 
 use serde::Serialize;
 

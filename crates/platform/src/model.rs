@@ -8,7 +8,11 @@
 //! Order of clusters, domains, states and levels is the file's, and all crates use their indices. A
 //! changed field changes the platform's hash in results. Times are ns, clocks kHz.
 //!
-//! Tests: crates/platform/tests/all/builtin.rs, crates/platform/tests/all/bad_files.rs
+//! Tests: crates/platform/tests/all/builtin.rs::wake_latency_is_what_cpuidle_sees,
+//! crates/platform/tests/all/builtin.rs::last_level_caches_are_shared_as_the_machines_have_them,
+//! crates/platform/tests/all/measured.rs::figures_are_by_both_clocks,
+//! crates/platform/tests/all/shared.rs::costs_of_an_artificial_model,
+//! crates/platform/tests/all/bad_files.rs
 
 use crate::housekeeping::Housekeeping;
 use crate::measured::MeasuredPower;

@@ -25,7 +25,7 @@
 //! in the platform's unit, µW where it has watts. A change of a figure's rule moves every energy
 //! (CHANGELOG.md). Indices are those of the platform.
 //!
-//! Tests: beside its modules
+//! Tests: below, beside its modules
 
 mod rows;
 mod thermal;

@@ -5,7 +5,8 @@
 //! Names of the module's functions are used by `python/wakeplace` alone: both change together.
 //! Free: how work is split between the two.
 //!
-//! Tests: crates/python/tests
+//! Tests: crates/python/tests/test_results.py::test_compare_gives_the_bytes_of_its_command,
+//! crates/python/tests/test_executors.py::test_a_store_goes_on_and_is_that_of_the_command_line
 
 mod ask;
 mod error;

@@ -3,7 +3,8 @@
 //! Columns and keys stay, in their order: they are those of the series' own tables. Rows: policies,
 //! seeds, cases 1 to 8. Counts are whole numbers of wake-ups.
 //!
-//! Tests: crates/cli/tests/all/wakeup_cases.rs
+//! Tests: crates/cli/tests/all/wakeup_cases.rs::csv_and_the_run_itself,
+//! crates/cli/tests/all/wakeup_cases.rs::invariants_of_the_published_tables
 
 use crate::{Cell, Format, SCHEMA_VERSION, Style, Table, json};
 use serde_json::{Map, Value, json};

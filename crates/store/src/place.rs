@@ -3,7 +3,9 @@
 //!
 //! Called before a file is opened. Nothing is made or changed here. Free: the words of refusals.
 //!
-//! Tests: crates/store/tests/all/names.rs
+//! Tests: crates/store/tests/all/names.rs::names_that_are_no_files_are_refused,
+//! crates/store/tests/all/names.rs::a_pipe_beside_a_store_is_refused,
+//! crates/store/tests/all/names.rs::a_journal_removes_no_file
 
 use crate::StoreError;
 use std::fs::File;

@@ -3,7 +3,8 @@
 //! Order: families and names, alphabetically; `study list` and patterns have it. A name that is
 //! there stays: results and documents cite it. Texts of files are of bounded length.
 //!
-//! Tests: below, crates/cli/tests/all/results.rs::a_pattern_runs_several_studies
+//! Tests: below, crates/study/src/promise/tests.rs::cases_come_from_other_studies,
+//! crates/cli/tests/all/results.rs::a_pattern_runs_several_studies
 
 use crate::{Source, Study, StudyError};
 use std::fs::File;

@@ -5,7 +5,7 @@
 //! Called by all crates that read words. Only words for people come from here: no result depends on
 //! them. Free: what counts as near.
 //!
-//! Tests: beside its modules
+//! Tests: below, beside its modules
 
 mod duration;
 mod place;

@@ -6,7 +6,8 @@
 //! files (µs, percent) and become ns, shares and 0 to 1024. Rules of values are the kernel's
 //! (docs/rules/group-bandwidth.md).
 //!
-//! Tests: crates/workload/tests/all/group_limits.rs
+//! Tests: crates/workload/tests/all/group_limits.rs::files_of_groups_are_read,
+//! crates/workload/tests/all/group_limits.rs::what_cannot_be_is_refused
 
 use crate::error::{Fault, Position, WorkloadError};
 use crate::json::{Kind, Member, Object, Value};

@@ -5,7 +5,9 @@
 //! Numbers of wake-ups count as `wakeplace_study::explain` counts them. The run is the one that
 //! `sim` would do with the same options. Keys of the JSON stay; the page is free.
 //!
-//! Tests: crates/cli/tests/all/explain.rs
+//! Tests: crates/cli/tests/all/explain.rs::the_title_has_the_number_that_was_asked_for,
+//! crates/cli/tests/all/explain.rs::the_object_has_what_the_contract_says,
+//! crates/cli/tests/all/explain.rs::mistakes_say_what_there_is
 
 pub(super) use tree::example as example_of_tree;
 

@@ -3,7 +3,9 @@
 //! Keys of the JSON stay; the pages are free. What a tree is built from and where it is kept is
 //! `wakeplace_kernel_tree`'s.
 //!
-//! Tests: crates/cli/tests/all/kernel.rs
+//! Tests: crates/cli/tests/all/kernel.rs::the_list_says_what_is_here_without_an_archive,
+//! crates/cli/tests/all/kernel.rs::without_an_archive_a_version_cannot_be_had,
+//! crates/cli/tests/all/kernel.rs::missing_tools_are_named
 
 use super::lab_watch::Steps;
 use crate::args::{AnswerFormat, ArchName, KernelBuildArgs, KernelCommand, KernelListArgs};

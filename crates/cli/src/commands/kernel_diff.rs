@@ -4,7 +4,10 @@
 //! Stays: a drawn machine and load depend on the seed and their number alone, so that the command
 //! that is printed shows the same case. Nothing is shown twice: a kind has its smallest example.
 //!
-//! Tests: crates/cli/tests/all/kernel_diff.rs
+//! Tests: crates/cli/tests/all/kernel_diff.rs::the_core_decides_as_the_kernel,
+//! crates/cli/tests/all/kernel_diff.rs::a_broken_rule_is_found,
+//! crates/cli/tests/all/kernel_diff.rs::what_is_drawn_depends_on_the_seed,
+//! crates/cli/tests/all/kernel_diff.rs::what_cannot_be_compared_is_refused
 
 use super::explain::example_of_tree;
 use super::simulate::inputs;

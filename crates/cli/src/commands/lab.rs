@@ -5,7 +5,10 @@
 //! booted is `wakeplace_lab`'s. Figures of a guest are measured and not the simulator's: they may
 //! differ between runs.
 //!
-//! Tests: crates/cli/tests/all/lab.rs, crates/lab/tests/boot.rs
+//! Tests: crates/cli/tests/all/lab.rs::a_right_request_gets_as_far_as_the_cache,
+//! crates/cli/tests/all/lab.rs::a_wrong_machine_is_refused,
+//! crates/cli/tests/all/lab.rs::a_wrong_scheduler_or_policy_is_refused,
+//! crates/cli/tests/all/lab.rs::either_a_workload_or_a_command_is_run, crates/lab/tests/boot.rs
 
 use super::lab_watch::Steps;
 use crate::args::{AnswerFormat, ArchName, LabCommand, LabFetchArgs, LabKernelsArgs, LabRunArgs};

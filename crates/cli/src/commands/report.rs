@@ -3,7 +3,8 @@
 //! Nothing is simulated. All results are read before anything is written: one that is none leaves
 //! the old page. Order: as given. Texts are of bounded length.
 //!
-//! Tests: crates/cli/tests/all/report.rs
+//! Tests: crates/cli/tests/all/report.rs::a_page_of_a_run_and_one_of_its_json_are_the_same_bytes,
+//! crates/cli/tests/all/report.rs::what_is_no_result_is_refused_and_leaves_the_page
 
 use crate::args::ReportArgs;
 use crate::failure::{Failure, Outcome, Verdict};

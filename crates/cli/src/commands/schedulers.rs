@@ -5,7 +5,10 @@
 //! schedulers is that of the options. What all runs may take is bounded before the first
 //! (`limits`). What a callback may ask is `wakeplace_foreign`'s and `wakeplace_sched_ext`'s.
 //!
-//! Tests: crates/cli/tests/all/schedulers.rs
+//! Tests: crates/cli/tests/all/schedulers.rs::policies_and_schedulers_are_compared,
+//! crates/cli/tests/all/schedulers.rs::what_is_no_scheduler_is_refused,
+//! crates/cli/tests/all/schedulers.rs::wrong_options_are_refused,
+//! crates/cli/tests/all/schedulers.rs::a_loader_sees_the_modelled_machine
 
 use crate::args::SchedulerArgs;
 use crate::failure::Failure;

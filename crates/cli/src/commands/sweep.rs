@@ -4,7 +4,12 @@
 //! sweep was broken off. Rows stand in the order of points, then seeds. The keys of cells have the
 //! program's version (`program`); a change of them makes old stores useless.
 //!
-//! Tests: crates/cli/tests/all/sweeps.rs
+//! Tests: crates/cli/tests/all/sweeps.rs::a_killed_sweep_goes_on,
+//! crates/cli/tests/all/sweeps.rs::a_store_of_something_else_is_refused,
+//! crates/cli/tests/all/sweeps.rs::a_key_is_varied_once,
+//! crates/cli/tests/all/sweeps.rs::no_run_counts_twice,
+//! crates/cli/tests/all/sweeps.rs::options_that_fit_no_cell_are_refused,
+//! crates/cli/tests/all/sweeps.rs::study_run_takes_a_file
 
 use super::simulate::{jobs, texts};
 use crate::args::{FormatName, OutputArgs, StudyRunArgs, SweepArgs};

@@ -2,7 +2,8 @@
 //!
 //! Keys of the JSON stay; times are ns. Called by `workload check` for `trace:`. Free: the page.
 //!
-//! Tests: crates/cli/tests/all/recordings.rs
+//! Tests: crates/cli/tests/all/recordings.rs::recordings_are_workloads_everywhere,
+//! crates/cli/tests/all/recordings.rs::what_is_wrong_with_a_recording_is_said_everywhere
 
 use crate::args::{AnswerFormat, FormatName, WorkloadCheckArgs};
 use crate::failure::{Failure, Outcome, Verdict};

@@ -3,7 +3,8 @@
 //!
 //! Called by `assumed.rs`. Times are ns. Names of costs are in results and stay.
 //!
-//! Tests: crates/platform/src/assumed/tests.rs
+//! Tests: crates/platform/src/assumed/tests.rs::one_figure_changes_and_nothing_else,
+//! crates/platform/src/assumed/tests.rs::every_built_in_platform_stays_valid_in_its_order
 
 use super::{AssumedCost, Factor, What, cost};
 use crate::{Platform, Source, Standing, Transfer};

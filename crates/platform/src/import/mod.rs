@@ -7,7 +7,11 @@
 //! Called by `platform import`, the lab, the playground and fuzzing. The written file is read back
 //! before it is given out. Same bytes in, same file out.
 //!
-//! Tests: crates/platform/tests/all/import/mod.rs, crates/platform/tests/all/import/hostile.rs
+//! Tests: crates/platform/tests/all/import/mod.rs::an_archive_is_as_its_folder,
+//! crates/platform/tests/all/import/mod.rs::an_energy_model_beside_the_tree,
+//! crates/platform/tests/all/import/mod.rs::this_machine_can_be_imported,
+//! crates/platform/tests/all/import/hostile.rs::one_message_names_the_file,
+//! crates/platform/tests/all/import/archives.rs::other_descriptions_of_machines
 
 mod costs;
 mod devicetree;

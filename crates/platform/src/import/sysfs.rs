@@ -3,7 +3,11 @@
 //! Called by `import/mod.rs`. What is not in the files stays absent. Clocks are kHz, times ns,
 //! powers µW. CPUs are numbered anew without the offline ones.
 //!
-//! Tests: crates/platform/tests/all/import/mod.rs, crates/platform/tests/all/import/round_trip.rs
+//! Tests: crates/platform/tests/all/import/mod.rs::two_sockets_with_threads,
+//! crates/platform/tests/all/import/mod.rs::hybrids_have_priorities_or_capacities,
+//! crates/platform/tests/all/import/mod.rs::offline_cpus_are_left_out_and_the_rest_is_numbered_anew,
+//! crates/platform/tests/all/import/mod.rs::servers_of_arm,
+//! crates/platform/tests/all/import/round_trip.rs
 
 use super::fill::grid;
 use super::found::{Clock, Found, FoundCpu, FoundIdle, Origin, Point, Scale, cpu_list};

@@ -13,7 +13,9 @@
 //! Called for the option `--voltages`. The language of the list stays. Clocks become kHz, voltages
 //! mV.
 //!
-//! Tests: crates/platform/tests/all/import/voltages.rs
+//! Tests: crates/platform/tests/all/import/voltages.rs::coefficients_and_voltages_make_power,
+//! crates/platform/tests/all/import/voltages.rs::lists_that_cannot_be_right,
+//! crates/platform/tests/all/import/voltages.rs::clocks_without_a_coefficient
 
 use super::ImportError;
 use super::found::{Point, cpu_list};

@@ -4,7 +4,8 @@
 //! Called last by `import/mod.rs`. Same machine, same bytes. Free: order and comments of the file,
 //! if it reads back as the same machine.
 //!
-//! Tests: crates/platform/tests/all/import/round_trip.rs, crates/platform/tests/all/import/mod.rs
+//! Tests: crates/platform/tests/all/import/round_trip.rs::every_platform_comes_back,
+//! crates/platform/tests/all/import/mod.rs::a_board_with_an_energy_model_is_the_one_that_comes_with_the_program
 
 mod idle;
 

@@ -4,7 +4,10 @@
 //! Called by `read/mod.rs` after the clocks are read. Table figures are mW, in the model µW. Odd
 //! figures are kept and said, none is repaired. A key that is there stays.
 //!
-//! Tests: crates/platform/tests/all/measured.rs
+//! Tests: crates/platform/tests/all/measured.rs::figures_are_by_both_clocks,
+//! crates/platform/tests/all/measured.rs::a_units_clock_may_be_in_hertz,
+//! crates/platform/tests/all/measured.rs::odd_figures_are_named,
+//! crates/platform/tests/all/measured.rs::tables_that_are_refused
 
 use std::collections::BTreeMap;
 

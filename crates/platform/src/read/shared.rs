@@ -4,7 +4,11 @@
 //! Called by `read/mod.rs`. Distances are the kernel's; figures of `[smt]` are 1024ths of a core
 //! with one busy thread. A key that is there stays.
 //!
-//! Tests: crates/platform/tests/all/shared.rs
+//! Tests: crates/platform/tests/all/shared.rs::what_is_read,
+//! crates/platform/tests/all/shared.rs::distances_that_are_none,
+//! crates/platform/tests/all/shared.rs::nodes_need_their_figures,
+//! crates/platform/tests/all/shared.rs::threads_need_what_they_share,
+//! crates/platform/tests/all/shared.rs::priorities_and_levels_belong_together
 
 use toml::Spanned;
 

@@ -11,7 +11,10 @@
 //!
 //! Lists by CPU have an entry for each possible CPU. Reading changes nothing of the machine.
 //!
-//! Tests: crates/platform/tests/all/sysfs.rs, crates/platform/tests/all/import/mod.rs
+//! Tests: crates/platform/tests/all/sysfs.rs::a_board_of_two_clusters,
+//! crates/platform/tests/all/sysfs.rs::offline_cpus_have_a_place_of_their_own,
+//! crates/platform/tests/all/sysfs.rs::more_possible_than_present,
+//! crates/platform/tests/all/sysfs.rs::damaged_trees_are_refused
 
 mod capacity;
 mod cpufreq;

@@ -5,7 +5,10 @@
 //! Called by `sysfs/mod.rs`. Levels stand from the bottom up; the core builds its domains of them.
 //! A change of a level changes what the live scheduler does on a machine.
 //!
-//! Tests: crates/platform/tests/all/sysfs.rs, crates/platform/tests/all/import/round_trip.rs
+//! Tests: crates/platform/tests/all/sysfs.rs::threads_sockets_and_nodes,
+//! crates/platform/tests/all/sysfs.rs::nodes_near_and_far,
+//! crates/platform/tests/all/sysfs.rs::clusters_below_a_package_without_caches,
+//! crates/platform/tests/all/sysfs.rs::a_cluster_of_private_caches_is_the_cache_domain
 
 use super::partition::Partition;
 use super::{CPUS, SysfsError, Tree, marked, tree};

@@ -3,7 +3,8 @@
 //! Called by `diff.rs`: first by name, then by likeness, so that a renamed policy still finds its
 //! partner. A run has at most one partner. The order of pairs is that of the later result.
 //!
-//! Tests: crates/report/src/diff/tests.rs
+//! Tests: crates/report/src/diff/tests.rs::runs_of_one_seed_are_a_pair,
+//! crates/report/src/diff/tests.rs::the_most_alike_are_a_pair
 
 use super::kept::Kept;
 use std::collections::{BTreeMap, VecDeque};

@@ -3,7 +3,8 @@
 //! Called by every section. Names of fields are read by the templates and scripts in `assets`: a
 //! new name is changed there, too. Lists keep their order.
 //!
-//! Tests: crates/report/src/html/tests.rs
+//! Tests: crates/report/src/html/tests.rs::the_answer_stands_first_and_everything_after_it,
+//! crates/report/src/html/tests.rs::notes_have_code_and_losses_from_nothing_have_chips
 
 use serde::Serialize;
 use serde_json::Value;

@@ -5,7 +5,9 @@
 //! Values are read by the functions named in the entries. The order of the list is that of a
 //! command that is written again; `order` is that of help.
 //!
-//! Tests: crates/study/src/ask/tests.rs, crates/cli/tests/all/help.rs
+//! Tests: crates/study/src/ask/tests.rs::the_list_is_whole,
+//! crates/study/src/ask/tests.rs::the_same_question_in_two_languages,
+//! crates/cli/tests/all/help.rs::help_is_complete_and_fits
 
 use super::argument::{
     Argument, Command, Command::*, Field, Kind, Kind::*, Place, Read, Read::Decision, Read::Run,

@@ -5,7 +5,9 @@
 //! An ask holds words and reads nothing until `request`. Order: values of one argument as they were
 //! given. The first wrong argument is the error.
 //!
-//! Tests: crates/study/src/ask/tests.rs
+//! Tests: crates/study/src/ask/tests.rs::what_is_wrong_names_its_argument,
+//! crates/study/src/ask/tests.rs::bytes_are_as_good_as_a_file,
+//! crates/study/src/ask/tests.rs::a_decision_is_asked_for_in_the_same_words
 
 mod argument;
 mod arguments;

@@ -4,7 +4,9 @@
 //! The run is the one that `sim` makes, up to the decision; asking other policies changes nothing
 //! of it. Free: words for people, which the crate cli has.
 //!
-//! Tests: crates/cli/tests/all/explain.rs
+//! Tests: crates/cli/tests/all/explain.rs::the_object_has_what_the_contract_says,
+//! crates/cli/tests/all/explain.rs::the_same_again,
+//! crates/cli/tests/all/explain.rs::mistakes_say_what_there_is
 
 mod about;
 mod asked;

@@ -5,7 +5,8 @@
 //! The tree decides; the core only answers, and its answer changes nothing of the run. Called by
 //! `kernel diff`. Decisions count in the order of the run.
 //!
-//! Tests: crates/cli/tests/all/kernel_diff.rs
+//! Tests: crates/cli/tests/all/kernel_diff.rs::the_core_decides_as_the_kernel,
+//! crates/cli/tests/all/kernel_diff.rs::what_cannot_be_compared_is_refused
 
 mod draw;
 mod tally;

@@ -3,7 +3,9 @@
 //!
 //! Called by `study.rs`. Seeds are the same in all of them, as pairs are compared.
 //!
-//! Tests: crates/study/src/sensitivity/judge/tests.rs
+//! Tests:
+//! crates/study/src/sensitivity/judge/tests.rs::it_is_run_where_the_study_says_so_or_on_demand,
+//! crates/study/src/sensitivity/judge/tests.rs::a_case_may_have_seeds_of_its_own_in_the_full_size
 
 use super::costs::costs;
 use crate::file::{Sensitivity, StudyFile};

@@ -6,7 +6,10 @@
 //! point: keys and stores rely on it. A change of what makes a key or of `definition` makes old
 //! stores useless.
 //!
-//! Tests: crates/study/src/sweep/tests.rs, crates/cli/tests/all/sweeps.rs
+//! Tests: crates/study/src/sweep/tests.rs::cells_are_points_by_seeds,
+//! crates/study/src/sweep/tests.rs::each_point_stands_once,
+//! crates/study/src/sweep/tests.rs::what_cannot_run_is_a_record_with_its_reason,
+//! crates/study/src/sweep/tests.rs::wrong_keys_and_values_are_named, crates/cli/tests/all/sweeps.rs
 
 mod axis;
 mod check;

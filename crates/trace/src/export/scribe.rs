@@ -5,7 +5,9 @@
 //!
 //! Called by `export/record.rs`. Threads change no byte. A panic of the thread is the run's.
 //!
-//! Tests: crates/trace/tests/all/long_runs.rs
+//! Tests: crates/trace/tests/all/long_runs.rs::a_full_disk_ends_the_run,
+//! crates/trace/tests/all/long_runs.rs::traces_dropped_in_the_midst_leave_nothing,
+//! crates/trace/tests/all/long_runs.rs::a_panic_of_the_writing_thread_is_the_runs
 
 use super::told::Told;
 use super::walk::Walk;

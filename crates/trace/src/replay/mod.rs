@@ -4,7 +4,10 @@
 //! Called for `trace:FILE` by `Spec` users: command line, study, Python. Same bytes and platform,
 //! same scripts. Nothing is drawn. The language of the argument stays.
 //!
-//! Tests: crates/trace/tests/all/replay/mod.rs, crates/cli/tests/all/recordings.rs
+//! Tests: crates/trace/tests/all/replay/mod.rs::periodic_tasks_come_back,
+//! crates/trace/tests/all/replay/mod.rs::work_is_scaled_by_capacity_and_frequency,
+//! crates/trace/tests/all/replay/mod.rs::what_is_no_recording_has_one_message,
+//! crates/cli/tests/all/compared.rs::a_recording_of_another_machine_is_scaled_aloud
 
 mod machine;
 mod script;

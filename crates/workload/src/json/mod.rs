@@ -9,7 +9,9 @@
 //! Called by `rtapp`, `deadline.rs` and `limits.rs`. What is accepted and what it means is json-c's
 //! to say; only words of faults are free.
 //!
-//! Tests: crates/workload/tests/all/corpus.rs, crates/workload/tests/all/hostile.rs
+//! Tests:
+//! crates/workload/src/json/tests.rs::duplicate_keys_keep_the_first_place_and_the_last_value,
+//! crates/workload/tests/all/corpus.rs, crates/workload/tests/all/hostile.rs
 mod reader;
 mod text;
 

@@ -3,7 +3,10 @@
 //! Called by `parse` users in `rtapp`. Depth is bounded as json-c's (32), so recursion is, too.
 //! Order of members is the file's.
 //!
-//! Tests: crates/workload/src/json/tests.rs, crates/workload/tests/all/corpus.rs
+//! Tests: crates/workload/src/json/tests.rs::numbers_are_decimal_and_saturate,
+//! crates/workload/src/json/tests.rs::floats_are_told_from_integers,
+//! crates/workload/src/json/tests.rs::duplicate_keys_keep_the_first_place_and_the_last_value,
+//! crates/workload/src/json/tests.rs::depth_ends_at_32_levels, crates/workload/tests/all/corpus.rs
 use super::text::Text;
 use super::{Kind, Member, Object, Value};
 use crate::error::{Fault, FaultKind, Position};

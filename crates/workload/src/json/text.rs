@@ -4,7 +4,10 @@
 //! Called by `json/reader.rs`. Lines and columns count from 1, a column is a character. Bytes that
 //! are no UTF-8 pass as json-c lets them.
 //!
-//! Tests: crates/workload/tests/all/corpus.rs, crates/workload/tests/all/hostile.rs
+//! Tests: crates/workload/src/json/tests.rs::words_take_either_case_and_strings_either_quote,
+//! crates/workload/src/json/tests.rs::comments_and_trailing_commas,
+//! crates/workload/src/json/tests.rs::places_count_characters_from_one,
+//! crates/workload/tests/all/corpus.rs
 use crate::error::{Fault, FaultKind, Position};
 
 /// Bytes with a place. json-c works on bytes too: it does not ask whether a text is valid UTF-8.

@@ -5,7 +5,11 @@
 //! Called by `models/builder.rs` for each program of a shell. Indices of the program move by what
 //! the workload already has; order of tasks stays. Times and work of the program do not change.
 //!
-//! Tests: crates/workload/tests/all/shell.rs
+//! Tests: crates/workload/tests/all/shell.rs::a_program_starts_and_joins_its_threads,
+//! crates/workload/tests/all/shell.rs::threads_meet_once_with_the_thread_that_made_them,
+//! crates/workload/tests/all/shell.rs::threads_are_let_go_by_the_thread_that_made_them,
+//! crates/workload/tests/all/shell.rs::programs_share_nothing_but_their_measures,
+//! crates/workload/tests/all/shell.rs::programs_that_measure_one_name_in_two_ways_are_refused
 use super::builder::Builder;
 use super::carrier::Carrier;
 use super::tasks::{phase, post, wait};

@@ -4,7 +4,10 @@
 //! Called by all models. The order of calls is the order of indices and of creation: it stays
 //! within a model, as results depend on it.
 //!
-//! Tests: crates/workload/tests/all/benchmark_models.rs, crates/workload/tests/all/shell.rs
+//! Tests:
+//! crates/workload/tests/all/benchmark_models.rs::messaging_creates_receivers_first_and_writes_to_all_in_turn,
+//! crates/workload/tests/all/benchmark_models.rs::sysbench_threads_begin_together_at_a_drawn_time,
+//! crates/workload/tests/all/shell.rs
 use super::adopt::{Line, Program, adopt};
 use super::carrier::Carrier;
 use crate::script::{

@@ -4,7 +4,10 @@
 //! Called by `models/mod.rs` for its name. Demands are millionths of the biggest CPU, periods ns.
 //! Sizes follow from the machine alone, nothing is drawn. LISA's own checks are in docs/results.
 //!
-//! Tests: crates/workload/tests/all/eas_behaviour.rs
+//! Tests: crates/workload/tests/all/eas_behaviour.rs::tasks_are_sized_by_the_machine,
+//! crates/workload/tests/all/eas_behaviour.rs::a_big_task_fits_the_biggest_kind,
+//! crates/workload/tests/all/eas_behaviour.rs::a_ramp_changes_the_kind_where_it_no_longer_fits,
+//! crates/workload/tests/all/eas_behaviour.rs::equal_cpus_are_refused
 use super::builder::Builder;
 use super::draw::begin_ns;
 use super::tasks::{phase, run, task};

@@ -5,7 +5,8 @@
 //! Called by `periodic.rs`. Times are ns. What a limit may be is the kernel's rule
 //! (docs/rules/group-bandwidth.md). Keys stay.
 //!
-//! Tests: crates/workload/tests/all/group_limits.rs
+//! Tests: crates/workload/tests/all/group_limits.rs::models_have_keys,
+//! crates/workload/tests/all/group_limits.rs::what_cannot_be_is_refused
 
 use super::values::Values;
 use super::{ParameterInfo, fault, parameter, parse};

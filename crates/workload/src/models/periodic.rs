@@ -4,7 +4,11 @@
 //! Called by `models/mod.rs` for its name. Draws are by the task's name: more tasks shift none.
 //! Work is ns at full speed, `duty` of the period on the calibration's CPU.
 //!
-//! Tests: crates/workload/tests/all/periodic.rs
+//! Tests: crates/workload/tests/all/periodic.rs::the_defaults_are_ten_tasks_of_five_percent,
+//! crates/workload/tests/all/periodic.rs::every_key_is_obeyed,
+//! crates/workload/tests/all/periodic.rs::the_seed_decides_and_more_tasks_shift_none,
+//! crates/workload/tests/all/periodic.rs::wrong_arguments_say_what_was_expected,
+//! crates/workload/tests/all/periodic.rs::more_work_than_period_is_a_warning
 use super::builder::Builder;
 use super::class::Class;
 use super::draw::begin_ns;

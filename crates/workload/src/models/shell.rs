@@ -4,7 +4,10 @@
 //! Called by `models/mod.rs` for its name. Programs run in the order of the lines. Names of tasks
 //! begin with the line's place. Work of fork, exec and exit is the machine's.
 //!
-//! Tests: crates/workload/tests/all/shell.rs
+//! Tests: crates/workload/tests/all/shell.rs::a_loop_is_as_many_forks_of_one_shell,
+//! crates/workload/tests/all/shell.rs::a_program_starts_and_joins_its_threads,
+//! crates/workload/tests/all/shell.rs::what_cannot_be_a_program_is_refused,
+//! crates/workload/tests/all/shell.rs::the_first_program_can_be_misspelt
 use super::adopt::Program;
 use super::builder::{Builder, TO_ITS_END_NS};
 use super::carrier::Carrier;

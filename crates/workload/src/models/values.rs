@@ -5,7 +5,11 @@
 //! Called by all models. A key that is there stays; a new one has a default with which scripts are
 //! as before.
 //!
-//! Tests: crates/workload/tests/all/benchmark_arguments.rs, crates/workload/tests/all/hostile.rs
+//! Tests:
+//! crates/workload/tests/all/benchmark_arguments.rs::messaging_and_sysbench_say_what_is_expected,
+//! crates/workload/tests/all/benchmark_arguments.rs::the_others_say_what_is_expected,
+//! crates/workload/tests/all/periodic.rs::what_was_meant_is_said,
+//! crates/workload/tests/all/hostile.rs::mutated_arguments_never_panic
 use super::draw::Spread;
 use super::parse::{self, MAX_TIME_NS};
 use super::work::Share;

@@ -4,7 +4,9 @@
 //! Called by `rtapp/read.rs`. Keys, defaults and types are rt-app's: they stay. Our own key is
 //! passed over by rt-app.
 //!
-//! Tests: crates/workload/tests/all/corpus.rs, crates/workload/tests/all/rtapp_files.rs
+//! Tests: crates/workload/tests/all/rtapp_files.rs::the_calibration_is_a_cpu_or_the_biggest,
+//! crates/workload/tests/all/rtapp_scripts.rs::start_spread_draws_when_threads_begin,
+//! crates/workload/tests/all/corpus.rs
 use super::fields::{Fields, wrong_type};
 use super::keys::{Place, warn_of_unknown};
 use super::notes::Notes;

@@ -5,7 +5,10 @@
 //!
 //! Called by all readers of this folder. Only warnings come from here: no key changes a run.
 //!
-//! Tests: crates/workload/tests/all/rtapp_keys.rs
+//! Tests: crates/workload/tests/all/rtapp_keys.rs::a_key_that_nothing_reads_is_named,
+//! crates/workload/tests/all/rtapp_keys.rs::a_key_beside_the_tasks_that_nothing_reads_is_named,
+//! crates/workload/tests/all/rtapp_keys.rs::known_keys_and_remarks_are_silent,
+//! crates/workload/tests/all/rtapp_keys.rs::a_refusal_names_the_key
 use super::event::{WORDS, event_word};
 use super::notes::Notes;
 use crate::error::Position;

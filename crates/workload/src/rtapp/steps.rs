@@ -2,7 +2,9 @@
 //!
 //! Called by `rtapp/template.rs`. Order of steps is the file's. Times become ns.
 //!
-//! Tests: crates/workload/tests/all/rtapp_scripts.rs, crates/workload/tests/all/rtapp_events.rs
+//! Tests: crates/workload/tests/all/rtapp_scripts.rs::accepted_files_expand_to_their_scripts,
+//! crates/workload/tests/all/rtapp_scripts.rs::what_ends_rtapp_at_run_time_is_refused,
+//! crates/workload/tests/all/rtapp_events.rs::parties_of_a_barrier_are_summed_over_the_file
 use super::memory;
 use super::resources::{Rendezvous, Resources};
 use super::structure::{Access, Action, Global, MemRun, Position, Step as RtStep};

@@ -5,7 +5,7 @@
 //! Made by `rtapp/read.rs`. Fields and defaults are rt-app's; the JSON of `workload check` shows
 //! them under these names, which stay.
 //!
-//! Tests: crates/workload/tests/all/corpus.rs
+//! Tests: crates/workload/tests/all/corpus.rs::every_file_is_read_as_rtapp_reads_it
 use crate::deadline::Declared;
 pub use crate::error::Position;
 use crate::limits;

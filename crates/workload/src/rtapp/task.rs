@@ -3,7 +3,11 @@
 //!
 //! Called by `rtapp/read.rs`. Keys, defaults and types are rt-app's: they stay. Warnings are free.
 //!
-//! Tests: crates/workload/tests/all/corpus.rs, crates/workload/tests/all/rtapp_files.rs
+//! Tests: crates/workload/tests/all/rtapp_files.rs::runtime_without_phases_is_an_event_and_a_slice,
+//! crates/workload/tests/all/rtapp_files.rs::policies_of_tasks_and_phases,
+//! crates/workload/tests/all/rtapp_files.rs::loops_of_tasks_and_phases,
+//! crates/workload/tests/all/rtapp_files.rs::taskgroups_become_groups,
+//! crates/workload/tests/all/corpus.rs
 use super::event::{Buffers, WORDS, event_word, read_event};
 use super::fields::{Fields, wrong_type};
 use super::global::{leading_int, policy};

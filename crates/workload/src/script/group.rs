@@ -4,7 +4,8 @@
 //! Made by `rtapp`, `models` and tests; read by the engine. Times are ns. Order of groups: each
 //! behind those around it, and indices count so.
 //!
-//! Tests: crates/workload/tests/all/group_limits.rs
+//! Tests: crates/workload/tests/all/group_limits.rs::files_of_groups_are_read,
+//! crates/workload/tests/all/group_limits.rs::what_cannot_be_is_refused
 
 use std::ops::RangeInclusive;
 

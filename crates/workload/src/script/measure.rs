@@ -4,7 +4,8 @@
 //! Made by models, read by `crates/metrics/src/measured.rs`. Names of metrics follow from here and
 //! stay. Times are ns.
 //!
-//! Tests: crates/engine/tests/behaviour/measures.rs, crates/workload/tests/all/benchmark_models.rs
+//! Tests: crates/engine/tests/behaviour/measures.rs::samples_are_exact,
+//! crates/metrics/src/measured.rs
 
 /// Times that are measured, one value after the other.
 #[derive(Clone, Debug, PartialEq, Eq)]

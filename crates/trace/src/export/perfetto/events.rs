@@ -4,7 +4,8 @@
 //! Called by `perfetto.rs` for each event. Numbers of fields stay. An event that is left out is
 //! none that Perfetto knows.
 //!
-//! Tests: crates/trace/tests/all/traces.rs
+//! Tests: crates/trace/tests/all/traces.rs::events_told_by_hand,
+//! crates/trace/tests/all/traces.rs::whole_runs_read_back
 
 use super::fields::Stamp;
 use crate::event::{Event, Kind, SYNC_WAKE, Who};

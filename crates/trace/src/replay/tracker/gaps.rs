@@ -4,7 +4,10 @@
 //! Called by `replay/tracker.rs`. What is not known is nobody's work: a gap never adds any. Odd
 //! events are counted for warnings.
 //!
-//! Tests: crates/trace/tests/all/replay/gaps.rs
+//! Tests: crates/trace/tests/all/replay/gaps.rs::a_buffer_that_starts_later,
+//! crates/trace/tests/all/replay/gaps.rs::the_time_of_lost_events_is_nobodys,
+//! crates/trace/tests/all/replay/gaps.rs::a_task_that_leaves_an_idle_cpu_is_told,
+//! crates/trace/tests/all/replay/gaps.rs::a_task_that_shows_late_begins_then
 
 use super::{Current, State, Tracker};
 use crate::event::{Context, TaskState, Who};
