@@ -5,7 +5,10 @@
 //! of metrics are `metric/table.rs`'. The behaviour hash is in results: what is hashed and in which
 //! order stays (docs/guide/results.md).
 //!
-//! Tests: crates/metrics/src/collector/tests.rs
+//! Tests: crates/metrics/src/collector/tests.rs::every_observer_reports,
+//! crates/metrics/src/collector/tests.rs::a_report_of_another_run_is_refused,
+//! crates/metrics/src/collector/tests.rs::series_and_pairs_run_by_run,
+//! crates/metrics/src/collector/tests.rs::equal_runs_are_one
 
 use crate::energy::EnergyReport;
 use crate::frames::Frames;

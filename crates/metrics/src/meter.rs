@@ -10,7 +10,10 @@
 //! run. Order of announcements is that of time (ns). A new kind of draw is added to both books and
 //! to `energy.rs`.
 //!
-//! Tests: crates/metrics/src/meter/tests.rs
+//! Tests: crates/metrics/src/meter/tests.rs::energy_by_hand,
+//! crates/metrics/src/meter/tests.rs::equals_the_power_summed_nanosecond_by_nanosecond,
+//! crates/metrics/src/meter/tests.rs::threads_of_a_core_share_power,
+//! crates/metrics/src/meter/tests.rs::measured_powers_follow_the_other_clock
 
 use crate::energy::EnergyReport;
 use crate::ledger::Ledger;

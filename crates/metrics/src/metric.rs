@@ -5,7 +5,9 @@
 //! `{state}` stands for as many metrics as a platform has. A name's unit is its ending, and its
 //! direction (what is better) decides the words of verdicts.
 //!
-//! Tests: crates/metrics/src/metric/tests.rs
+//! Tests: crates/metrics/src/metric/tests.rs::names_end_in_their_unit,
+//! crates/metrics/src/metric/tests.rs::patterns_need_a_cluster,
+//! crates/metrics/src/metric/tests.rs::unknown_names_get_the_nearest
 
 mod table;
 #[cfg(test)]

@@ -6,7 +6,9 @@
 //! order of costs are in results and stay. A changed platform keeps the rules of `read`. Times are
 //! ns, powers in the platform's unit.
 //!
-//! Tests: crates/platform/src/assumed/tests.rs, crates/study/src/sensitivity/judge/tests.rs
+//! Tests: crates/platform/src/assumed/tests.rs::one_figure_changes_and_nothing_else,
+//! crates/platform/src/assumed/tests.rs::states_of_one_name_are_one_and_stay_in_order,
+//! crates/platform/src/assumed/tests.rs::powers_and_transitions_of_a_table_are_one
 
 use crate::cpu_list::parse_cpu_list;
 use crate::{Costs, CpuId, IdleState, Platform, Standing};

@@ -33,6 +33,7 @@ impl CpuId {
 }
 
 impl fmt::Display for CpuId {
+    /// The number, as lists and messages have it.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}", self.0)
     }

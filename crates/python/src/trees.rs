@@ -4,7 +4,7 @@
 //! Called once, when the module is imported. What is logged changes nothing of a run.
 //!
 //! Tests: crates/python/tests/test_kernels.py::test_compare_gives_the_bytes_of_its_command,
-//! crates/python/tests/test_kernels.py::test_a_kernel_that_is_none_has_the_words_of_the_command_line
+//! crates/python/tests/test_kernels.py::test_explain_gives_the_bytes_of_its_command
 
 use pyo3::prelude::*;
 use std::sync::Arc;

@@ -5,7 +5,10 @@
 //! policies: as asked for, the base first. What a difference means is judged by `phrase.rs` alone.
 //! Free: words for people.
 //!
-//! Tests: crates/report/src/comparison/tests.rs,
+//! Tests: crates/report/src/comparison/tests.rs::compare_has_the_shape_of_the_contract,
+//! crates/report/src/comparison/tests.rs::expected_misses_are_rounded_like_at_school,
+//! crates/report/src/comparison/tests.rs::csv_has_every_metric_of_every_policy,
+//! crates/report/src/comparison/tests.rs::a_headline_names_the_price,
 //! crates/cli/tests/all/results.rs::compare_and_sim_follow_the_contract
 
 use crate::length::Length;

@@ -63,6 +63,7 @@ pub struct Style {
 }
 
 impl Default for Style {
+    /// Plain text, 100 columns wide.
     fn default() -> Self {
         Self {
             color: false,

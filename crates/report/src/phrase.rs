@@ -5,7 +5,8 @@
 //! `Difference`, which are in the JSON. Free: sentences. The margin is in percent; within it a
 //! change does not matter.
 //!
-//! Tests: below, crates/report/src/comparison/tests.rs
+//! Tests: below, crates/report/src/comparison/tests.rs::people_get_result_spread_and_verdict,
+//! crates/report/src/comparison/tests.rs::a_headline_names_the_price
 
 use crate::paint::Tone;
 use crate::plain::plain;

@@ -5,7 +5,10 @@
 //! seeds. All policies of a seed have the same workload, drawn before the runs: pairs rely on it.
 //! An error comes before the first run.
 //!
-//! Tests: crates/study/src/experiment/tests.rs, crates/cli/tests/all/results.rs
+//! Tests: crates/study/src/experiment/tests.rs::the_number_of_threads_changes_nothing,
+//! crates/study/src/experiment/tests.rs::runs_stand_by_policy_then_seed,
+//! crates/study/src/experiment/tests.rs::the_first_difference_is_named_by_its_cause,
+//! crates/study/src/experiment/tests.rs::nothing_to_run_is_an_error
 
 use crate::comparison::{
     Comparison, Origin, PolicyRuns, endings, hardware_clocks, modelled_power, together, warnings,

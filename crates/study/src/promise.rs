@@ -9,7 +9,8 @@
 //! turned so that more is better. Rows stand in the order of cases and goals, which JSON and CSV
 //! keep.
 //!
-//! Tests: crates/study/src/promise/tests.rs
+//! Tests: crates/study/src/promise/tests.rs::what_is_kept_is_a_share_of_the_best_gain,
+//! crates/study/src/promise/tests.rs::a_loss_is_told
 
 use crate::comparison::PolicyRuns;
 use crate::file::{CPU_ENERGY, Feature, Promise as Said, StudyFile};

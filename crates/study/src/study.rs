@@ -4,7 +4,10 @@
 //! Order of rows: cases as the file has them, metrics, policies; JSON, CSV and pages keep it.
 //! Nothing of a result depends on `jobs`. Free: the words of notes.
 //!
-//! Tests: crates/study/src/study/tests.rs,
+//! Tests: crates/study/src/study/tests.rs::threads_change_nothing_and_base_rows_have_no_change,
+//! crates/study/src/study/tests.rs::what_is_absent_is_so_on_platforms_that_ran,
+//! crates/study/src/study/tests.rs::wrong_settings_are_refused,
+//! crates/study/src/study/tests.rs::several_studies_count_their_runs_together,
 //! crates/cli/tests/all/results.rs::a_study_runs_and_lists_its_rows
 
 use crate::comparison::{PolicyRuns, hardware_clocks, modelled_power, oddities, one_seed};

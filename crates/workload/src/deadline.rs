@@ -5,7 +5,9 @@
 //! files, ns here. Chains stand in the order of the file: metrics name them. Scripts change by
 //! marks only: no step takes other time.
 //!
-//! Tests: crates/workload/src/deadline/tests.rs, crates/metrics/src/frames.rs
+//! Tests: crates/workload/src/deadline/tests.rs::frames_begin_with_work_and_end_before_a_wait,
+//! crates/workload/src/deadline/tests.rs::what_is_wrong_is_said_with_its_place,
+//! crates/workload/src/deadline/tests.rs::a_file_of_its_own_wins
 
 use crate::error::{Fault, Position, WorkloadError};
 use crate::json::{self, Extensions, Kind, Value};

@@ -19,6 +19,7 @@ pub struct Position {
 }
 
 impl fmt::Display for Position {
+    /// `LINE:COL`, both from 1.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}:{}", self.line, self.column)
     }

@@ -179,6 +179,7 @@ fn percent_ppm(text: &str) -> Result<u64, String> {
 }
 
 impl fmt::Display for Jitter {
+    /// As `parse` reads it: the same words again.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Recorded => f.write_str("recorded"),

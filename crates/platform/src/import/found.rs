@@ -6,7 +6,7 @@
 //! the order of numbers. Every figure has an origin beside it.
 //!
 //! Tests: crates/platform/tests/all/import/mod.rs::two_sockets_with_threads,
-//! crates/platform/tests/all/import/mod.rs::offline_cpus_are_left_out_and_the_rest_is_numbered_anew,
+//! crates/platform/tests/all/import/mod.rs::servers_of_arm,
 //! crates/platform/tests/all/import/round_trip.rs::every_platform_comes_back
 
 use crate::Standing;

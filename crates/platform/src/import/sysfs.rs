@@ -5,7 +5,7 @@
 //!
 //! Tests: crates/platform/tests/all/import/mod.rs::two_sockets_with_threads,
 //! crates/platform/tests/all/import/mod.rs::hybrids_have_priorities_or_capacities,
-//! crates/platform/tests/all/import/mod.rs::offline_cpus_are_left_out_and_the_rest_is_numbered_anew,
+//! crates/platform/tests/all/import/mod.rs::big_cpus_that_are_offline_leave_a_smaller_scale,
 //! crates/platform/tests/all/import/mod.rs::servers_of_arm,
 //! crates/platform/tests/all/import/round_trip.rs
 

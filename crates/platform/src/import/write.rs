@@ -5,7 +5,7 @@
 //! if it reads back as the same machine.
 //!
 //! Tests: crates/platform/tests/all/import/round_trip.rs::every_platform_comes_back,
-//! crates/platform/tests/all/import/mod.rs::a_board_with_an_energy_model_is_the_one_that_comes_with_the_program
+//! crates/platform/tests/all/import/mod.rs::hybrids_have_priorities_or_capacities
 
 mod idle;
 

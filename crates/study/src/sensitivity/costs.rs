@@ -4,7 +4,8 @@
 //! Called by `plan.rs`. One cost changes at a time. Times are ns. Of a platform only what its file
 //! marks as assumed is tried.
 //!
-//! Tests: crates/study/src/sensitivity/judge/tests.rs,
+//! Tests:
+//! crates/study/src/sensitivity/judge/tests.rs::what_is_excepted_is_not_tried_and_workloads_are,
 //! crates/cli/tests/all/results.rs::assumed_costs_are_tried_on_demand
 
 use super::arguments::{changed, value};

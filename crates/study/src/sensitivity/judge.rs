@@ -4,7 +4,9 @@
 //! Called by `study.rs` after all runs. A conclusion holds if all changed costs give the same.
 //! Rows: runs in the order of `plan.rs`, then metrics, then policies; JSON and CSV keep the order.
 //!
-//! Tests: crates/study/src/sensitivity/judge/tests.rs
+//! Tests: crates/study/src/sensitivity/judge/tests.rs::the_interval_and_the_metric_decide,
+//! crates/study/src/sensitivity/judge/tests.rs::one_seed_tells_nothing,
+//! crates/study/src/sensitivity/judge/tests.rs::a_cost_that_no_run_uses_is_told
 
 use super::plan::{Change, Tried, wanted};
 use crate::PolicyRuns;

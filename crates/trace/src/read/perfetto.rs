@@ -5,7 +5,7 @@
 //! their place; unknown ones are passed over.
 //!
 //! Tests: crates/trace/tests/all/replay/perfetto.rs::bundles_are_put_in_order,
-//! crates/trace/tests/all/replay/perfetto.rs::the_compact_form_says_the_same_after_its_first_switches,
+//! crates/trace/tests/all/replay/perfetto.rs,
 //! crates/trace/tests/all/traces.rs::whole_runs_read_back
 
 use super::{ReadError, Sink};

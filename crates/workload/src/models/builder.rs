@@ -5,7 +5,7 @@
 //! within a model, as results depend on it.
 //!
 //! Tests:
-//! crates/workload/tests/all/benchmark_models.rs::messaging_creates_receivers_first_and_writes_to_all_in_turn,
+//! crates/workload/tests/all/benchmark_models.rs::messaging_channels_are_as_large_as_the_kernels,
 //! crates/workload/tests/all/benchmark_models.rs::sysbench_threads_begin_together_at_a_drawn_time,
 //! crates/workload/tests/all/shell.rs
 use super::adopt::{Line, Program, adopt};

@@ -2,7 +2,7 @@
 //! with the lines of a script (docs/decisions/025).
 //!
 //! Called by `models/mod.rs` for its name. Programs run in the order of the lines. Names of tasks
-//! begin with the line's place. Work of fork, exec and exit is the machine's.
+//! begin with the model and the program's place. Work of fork, exec and exit is the machine's.
 //!
 //! Tests: crates/workload/tests/all/shell.rs::a_loop_is_as_many_forks_of_one_shell,
 //! crates/workload/tests/all/shell.rs::a_program_starts_and_joins_its_threads,

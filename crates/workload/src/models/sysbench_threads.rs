@@ -5,7 +5,7 @@
 //! benchmark's own.
 //!
 //! Tests:
-//! crates/workload/tests/all/benchmark_models.rs::a_sysbench_threads_event_keeps_the_mutex_of_its_number,
+//! crates/workload/tests/all/benchmark_models.rs::sysbench_threads_begin_together_at_a_drawn_time,
 //! crates/engine/tests/behaviour/models.rs::sysbench_threads_wait_only_for_shared_mutexes
 use super::sysbench::{CLAIM, Common, REQUESTS, START, THREADS, TIME, VERSION};
 use super::tasks::{locked, phase, run, task};
