@@ -5,7 +5,8 @@
 //! of the two files. Pairs stand in the order of the later result (`diff/left.rs`). Free: words for
 //! people.
 //!
-//! Tests: crates/report/src/diff/tests.rs,
+//! Tests: crates/report/src/diff/tests.rs::runs_of_one_seed_are_a_pair,
+//! crates/report/src/diff/tests.rs::what_has_no_pairs_is_refused,
 //! crates/cli/tests/all/results.rs::two_results_are_compared
 
 mod kept;

@@ -5,7 +5,10 @@
 //! Called by `sweep` and the Python module. Free: how many cells go to a thread, when is committed,
 //! what progress says. An error of the store ends the work; what was committed stays.
 //!
-//! Tests: crates/cli/tests/all/sweeps.rs::a_killed_sweep_goes_on, crates/store/tests/all/leases.rs
+//! Tests: crates/cli/tests/all/sweeps.rs::a_killed_sweep_goes_on,
+//! crates/cli/tests/all/sweeps.rs::two_processes_share_a_store,
+//! crates/cli/tests/all/sweeps.rs::a_stuck_cell_does_not_end_the_sweep,
+//! crates/store/tests/all/leases.rs
 
 use crate::{Done, Store, StoreError};
 use std::collections::BTreeMap;

@@ -5,7 +5,10 @@
 //! asked for (the base first), seeds within them. Warnings are a part of the JSON: their words are
 //! free.
 //!
-//! Tests: crates/study/src/comparison/tests.rs, crates/report/src/comparison/tests.rs
+//! Tests:
+//! crates/study/src/comparison/tests.rs::a_run_within_the_warm_up_says_why_it_has_no_throughput,
+//! crates/study/src/comparison/cautions.rs,
+//! crates/report/src/comparison/tests.rs::compare_has_the_shape_of_the_contract
 
 mod cautions;
 mod endings;

@@ -5,8 +5,9 @@
 //! Runs share nothing that changes. Free: in which order threads take runs (long ones first) and
 //! what progress says. Called by `matrix.rs`, `study.rs` and the store.
 //!
-//! Tests: crates/study/src/pool/tests.rs,
-//! crates/study/src/experiment/tests.rs::the_number_of_threads_changes_nothing
+//! Tests: crates/study/src/experiment/tests.rs::the_number_of_threads_changes_nothing,
+//! crates/study/src/experiment/tests.rs::every_run_is_announced_once_after_how_many_there_are,
+//! crates/study/src/pool/tests.rs::energy_for_work_is_the_sum_over_the_trace
 
 use crate::StudyError;
 use crate::oracle::{Demand, Judged, judge};

@@ -24,7 +24,7 @@
 //! The first thing that is wrong is the error; nothing is run then. Defaults here are those of
 //! `--help`.
 //!
-//! Tests: below, crates/study/src/ask/tests.rs
+//! Tests: below, crates/study/src/ask/tests.rs::the_same_question_in_two_languages
 
 use crate::experiment::expand;
 use crate::oracle::check_fixed;

@@ -5,7 +5,8 @@
 //! What is not modelled with a tree is refused before the run (`check`). Called by `pool.rs` and
 //! `explain`.
 //!
-//! Tests: crates/cli/tests/all/kernel_runs.rs::a_comparison_does_not_depend_on_threads
+//! Tests: crates/cli/tests/all/kernel_runs.rs::a_comparison_does_not_depend_on_threads,
+//! crates/cli/tests/all/kernel_runs.rs::what_it_does_not_take_is_refused
 
 use crate::StudyError;
 use std::any::Any;

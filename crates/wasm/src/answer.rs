@@ -3,7 +3,10 @@
 //! Called by `door.rs`. Keys of questions and answers are the page's scripts': both change
 //! together. Bytes of a result are those of the command line.
 //!
-//! Tests: crates/wasm/src/answer/tests.rs, xtask/src/tries/pages.rs
+//! Tests: crates/wasm/src/answer/tests.rs::a_comparison_comes_with_its_page_and_its_command,
+//! crates/wasm/src/answer/tests.rs::a_file_takes_the_place_of_its_name,
+//! crates/wasm/src/answer/tests.rs::what_is_wrong_is_said_in_the_programs_words,
+//! xtask/src/tries/pages.rs
 
 use crate::{COMMIT, door, names};
 use serde::Deserialize;

@@ -6,6 +6,7 @@
 //! CPU.
 //!
 //! Tests: crates/workload/tests/all/periodic.rs::wrong_arguments_say_what_was_expected,
+//! crates/workload/tests/all/periodic.rs::the_seed_decides_and_more_tasks_shift_none,
 //! crates/workload/tests/all/corpus.rs
 use crate::error::WorkloadError;
 use crate::limits;

@@ -5,7 +5,10 @@
 //! Called by `lisa.rs`. Depth and size are bounded, as a file may come from anybody. Keys of a map
 //! are in the order of the alphabet.
 //!
-//! Tests: below, crates/platform/tests/all/import/hostile.rs
+//! Tests: crates/platform/src/import/yaml/tests.rs::the_forms_of_plat_info,
+//! crates/platform/src/import/yaml/tests.rs::anchors_aliases_and_merged_maps,
+//! crates/platform/src/import/yaml/tests.rs::levels_are_limited_through_aliases_too,
+//! crates/platform/tests/all/import/hostile.rs
 
 use saphyr_parser::{Event, Marker, Parser, ScalarStyle};
 use std::collections::BTreeMap;

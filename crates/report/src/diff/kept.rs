@@ -3,7 +3,7 @@
 //! Called by `diff.rs` for both results. Runs stand in the order of the result. Refused are results
 //! without single runs. Times are ns.
 //!
-//! Tests: crates/report/src/diff/tests.rs,
+//! Tests: crates/report/src/diff/tests.rs::what_has_no_pairs_is_refused,
 //! crates/cli/tests/all/results.rs::two_results_are_compared
 
 use crate::html::read::{self, Parsed};

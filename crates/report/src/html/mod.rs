@@ -6,7 +6,9 @@
 //! Called by `--export-html`, `report`, the Python module and the playground. Stays: the same
 //! results give the same bytes, and the page loads nothing. Free: what it shows and how.
 //!
-//! Tests: crates/report/src/html/tests.rs,
+//! Tests: crates/report/src/html/tests.rs::the_same_result_gives_the_same_bytes,
+//! crates/report/src/html/tests.rs::nothing_is_loaded,
+//! crates/report/src/html/tests.rs::several_results_have_a_heading_each,
 //! crates/cli/tests/all/report.rs::a_page_of_a_run_and_one_of_its_json_are_the_same_bytes
 
 mod axis;

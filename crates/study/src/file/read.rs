@@ -4,7 +4,10 @@
 //! Order of cases: the study's own, those of others, drawn ones. A key that is there stays valid.
 //! Called by `Study::from_toml` and for each built-in study.
 //!
-//! Tests: below, crates/study/src/file/tests.rs
+//! Tests: below, crates/study/src/file/tests.rs::a_good_file_is_read,
+//! crates/study/src/file/tests.rs::rules_hold,
+//! crates/study/src/file/tests.rs::the_least_that_a_file_has,
+//! crates/study/src/file/tests.rs::a_case_may_be_a_recording
 
 use super::columns::{columns, settings_of};
 use super::raw::{RawCase, RawParam, RawStudy, Text};

@@ -6,7 +6,10 @@
 //! or none (`publish`). Called by the crate cli (`export.rs`). A form's bytes depend on the run
 //! alone.
 //!
-//! Tests: crates/trace/tests/all/traces.rs, crates/cli/tests/all/traces.rs::all_forms_of_one_run
+//! Tests: crates/trace/tests/all/traces.rs::events_told_by_hand,
+//! crates/trace/tests/all/traces.rs::nothing_is_half_written,
+//! crates/trace/tests/all/long_runs.rs::traces_dropped_in_the_midst_leave_nothing,
+//! crates/cli/tests/all/traces.rs::all_forms_of_one_run
 
 mod bytes;
 #[cfg(feature = "parquet")]

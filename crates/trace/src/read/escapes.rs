@@ -73,7 +73,7 @@ impl<R: BufRead> Unescaped<R> {
 }
 
 impl<R: BufRead> Read for Unescaped<R> {
-    /// Text with escapes resolved; the caller ends at the quote.
+    /// Text with escapes resolved. A quote is text here: `read/text.rs` ends at it.
     fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
         let mut written = 0;
         while written < out.len() {

@@ -3,7 +3,8 @@
 //! Called by the engine for `--export-rtapp-log`. Listening changes no run. Order of lines: that of
 //! the ends of iterations, a file for each thread.
 //!
-//! Tests: crates/trace/src/rtapp_log/observer/tests.rs
+//! Tests: crates/trace/src/rtapp_log/observer/tests.rs::each_thread_has_its_file,
+//! crates/trace/src/rtapp_log/observer/tests.rs::slack_is_the_last_or_the_sum
 use super::files::{Files, LogError};
 use super::line::{HEADER, Line};
 use std::path::Path;
