@@ -5,7 +5,7 @@
 //! benchmark's own.
 //!
 //! Tests:
-//! crates/workload/tests/all/benchmark_models.rs::sysbench_threads_begin_together_at_a_drawn_time,
+//! crates/workload/tests/all/benchmark_models.rs,
 //! crates/engine/tests/behaviour/models.rs::sysbench_threads_wait_only_for_shared_mutexes
 use super::sysbench::{CLAIM, Common, REQUESTS, START, THREADS, TIME, VERSION};
 use super::tasks::{locked, phase, run, task};
