@@ -1,5 +1,7 @@
 //! Options of `kernel` (docs/guide/kernel.md).
 //!
+//! Names and defaults of options are the outward contract: they stay. Free: the order in `--help`.
+//!
 //! Tests: crates/cli/tests/all/kernel.rs,
 //! crates/cli/tests/all/kernel_diff.rs::what_cannot_be_compared_is_refused
 
@@ -103,6 +105,7 @@ pub(crate) struct KernelDiffArgs {
     pub(crate) output: Option<PathBuf>,
 }
 
+/// A percentage from 0 to 100, as `--allow` takes it; clap shows the error with exit code 2.
 fn percent(text: &str) -> Result<f64, String> {
     let value: Option<f64> = text.parse().ok();
     let found = value.filter(|value| (0.0..=100.0).contains(value));

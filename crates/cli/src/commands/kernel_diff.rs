@@ -1,7 +1,13 @@
 //! `kernel diff`: a kernel's decisions beside the core's answers to the same questions
 //! (docs/guide/kernel.md, "Beside the policy core").
 //!
-//! Tests: crates/cli/tests/all/kernel_diff.rs
+//! Stays: a drawn machine and load depend on the seed and their number alone, so that the command
+//! that is printed shows the same case. Nothing is shown twice: a kind has its smallest example.
+//!
+//! Tests: crates/cli/tests/all/kernel_diff.rs::the_core_decides_as_the_kernel,
+//! crates/cli/tests/all/kernel_diff.rs::a_broken_rule_is_found,
+//! crates/cli/tests/all/kernel_diff.rs::what_is_drawn_depends_on_the_seed,
+//! crates/cli/tests/all/kernel_diff.rs::what_cannot_be_compared_is_refused
 
 use super::explain::example_of_tree;
 use super::simulate::inputs;
@@ -142,6 +148,7 @@ fn keep(folder: &Path, seed: u64, drawn: &Drawn) -> Result<(), Failure> {
     Ok(())
 }
 
+/// The only experiment of a request; an input that cannot be run is exit code 2.
 fn experiment(request: &Request) -> Result<Experiment, Failure> {
     let mut matrix = request.resolve().map_err(Failure::input)?;
     Ok(matrix.experiments.swap_remove(0))

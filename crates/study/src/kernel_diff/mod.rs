@@ -3,7 +3,11 @@
 //! them. Trajectories are not compared: they part within milliseconds (docs/guide/kernel.md,
 //! "Beside the policy core").
 //!
-//! Tests: crates/cli/tests/all/kernel_diff.rs
+//! The tree decides; the core only answers, and its answer changes nothing of the run. Called by
+//! `kernel diff`. Decisions count in the order of the run.
+//!
+//! Tests: crates/cli/tests/all/kernel_diff.rs::the_core_decides_as_the_kernel,
+//! crates/cli/tests/all/kernel_diff.rs::what_cannot_be_compared_is_refused
 
 mod draw;
 mod signals;
@@ -100,6 +104,7 @@ impl Looks for Asks<'_> {
     }
 }
 
+/// The refusal of a first policy that is the core's own.
 fn not_a_tree(policy: &Policy) -> StudyError {
     StudyError::Explain(format!(
         "`{}` is no kernel's own code; expected kernel:VERSION or kernel:PATH",

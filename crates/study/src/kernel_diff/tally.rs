@@ -1,6 +1,9 @@
 //! What is counted, and the examples that are kept (docs/guide/kernel.md, "Beside the policy
 //! core").
 //!
+//! Keys of the JSON stay. Kinds stand by frequency; of each the smallest machine and state is kept,
+//! so that it can be followed by hand. Counts are decisions, shares percent.
+//!
 //! Tests: crates/cli/tests/all/kernel_diff.rs::a_broken_rule_is_found,
 //! crates/cli/tests/all/kernel_diff.rs::the_core_decides_as_the_kernel
 
@@ -222,6 +225,7 @@ impl KernelDiff {
     }
 }
 
+/// How hard a case is to follow: CPUs, tasks on them, CPUs that are not idle. Less is simpler.
 fn size(told: &TreeExplanation) -> Size {
     let choices = &told.decided.choices;
     let queued = choices.iter().map(|choice| choice.nr_running).sum();
