@@ -42,6 +42,7 @@ mod power_policy;
 mod queue;
 mod queue_sleepers;
 mod queue_walk;
+mod response_time;
 mod sched_cache;
 mod sched_mc;
 mod sched_mc_later;
