@@ -2,6 +2,10 @@
 //! frequency ranges, new tables of the energy model. All are model settings (`model.irq`,
 //! `model.freq_cap`, `model.em_scale`). See docs/guide/model.md, "Interrupts of devices, limits of
 //! frequencies, I/O".
+//!
+//! What must stay: the text that a setting shows is read again as the same setting
+//! (`settings_are_read_and_shown`), since results record it and commands are made of it. Times are
+//! ns, frequencies kHz.
 
 use wakeplace_workload::parse_duration_or_zero_ns;
 
@@ -44,6 +48,7 @@ pub struct EmScale {
 /// The least period of a device's interrupts, ns.
 const PERIOD_MIN_NS: u64 = 10_000;
 
+/// A time with its unit, ns; 0 is one. None: it is none.
 fn time(text: &str) -> Option<u64> {
     parse_duration_or_zero_ns(text).ok()
 }

@@ -2,6 +2,9 @@
 //! a kernel calls its class; all four kinds of queues keep to what is said of each
 //! (docs/guide/model.md, "Run queues").
 //!
+//! What must stay: the order of calls is a kernel's around its class; times are ns, weights in the
+//! kernel's units (nice 0: 1024).
+//!
 //! Tests: crates/engine/tests/behaviour/fair.rs, crates/engine/tests/behaviour/eevdf.rs,
 //! crates/engine/tests/behaviour/groups.rs
 

@@ -2,6 +2,9 @@
 //! (docs/guide/model.md, "Above the fair tasks"). Equals keep the order of arrival, but for one
 //! that was displaced.
 //!
+//! What must stay: levels order deadline tasks above RT tasks; which group a displaced task joins
+//! is said at `insert_first`. Times are ns.
+//!
 //! Tests: below, crates/engine/tests/behaviour/classes.rs
 
 use crate::TaskId;

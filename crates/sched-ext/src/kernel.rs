@@ -2,6 +2,9 @@
 //! Names without `scx_bpf_` are those of kfuncs. A new one is offered to programs by
 //! `crates/foreign/src/kfuncs`.
 //!
+//! What must stay: errors are the kernel's negative numbers; an implementation may count and note
+//! but not differ.
+//!
 //! Tests: crates/sched-ext/tests/all/kernel.rs, crates/sched-ext/tests/all/again.rs,
 //! crates/cli/tests/all/schedulers.rs::calls_answer_as_a_kernel_does
 

@@ -1,6 +1,9 @@
 //! The callbacks of a scheduler (`struct sched_ext_ops`). Their order is
 //! docs/rules/sched-ext.md#tasks; `crates/foreign/src/instance.rs` runs a program for each.
 //!
+//! What must stay: names are the members of `struct sched_ext_ops`. An implementation that lacks a
+//! callback answers as a kernel without it: the defaults below.
+//!
 //! Tests: crates/sched-ext/tests/all/life.rs, crates/engine/tests/behaviour/sched_ext/wild.rs
 
 use crate::{CgroupId, Exit, Kernel, TaskId, TimerId};

@@ -2,6 +2,9 @@
 //! it sleeps. The rest of the interface is with what it does: `work`, `run`, `idle`, `hardware`,
 //! `hotplug`, `told`.
 //!
+//! What must stay: this is the interface that kernels have (ARCHITECTURE.md lists it). Methods that
+//! change nothing take `&self`.
+//!
 //! Tests: crates/engine/tests/behaviour/invariants.rs
 
 use super::Mechanics;

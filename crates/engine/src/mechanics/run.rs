@@ -1,6 +1,9 @@
 //! Who runs where, as the kernel says: tasks begin and stop to execute. A CPU has at most one task,
 //! and a task at most one CPU.
 //!
+//! What must stay: every stretch that begins ends, and observers hear both.
+//! `random_runs_obey_the_rules_1` compares what was told with the sums.
+//!
 //! Tests: crates/engine/tests/behaviour/invariants.rs
 
 use super::Mechanics;

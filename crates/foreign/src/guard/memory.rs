@@ -5,6 +5,9 @@
 //! its memory and nobody else's (docs/guide/schedulers.md, "What the loader sees"). What is read of
 //! a caller counts only if the caller still waits.
 //!
+//! What must stay: memory is opened before the caller is asked whether it waits. None and false
+//! mean: the caller is gone, or the address is none of its.
+//!
 //! Tests: below, crates/cli/tests/all/wall.rs
 
 use super::process::Calls;
@@ -141,6 +144,7 @@ pub(super) fn lines_of_maps(pid: u32) -> Option<impl Iterator<Item = String>> {
 }
 
 impl FileId {
+    /// As `/proc/PID/maps` names a file: device and inode.
     pub(crate) fn of(file: &fs::Metadata) -> Self {
         Self {
             major: libc::major(file.dev()),

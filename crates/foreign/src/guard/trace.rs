@@ -6,6 +6,8 @@
 //! the way: `notify` does the same by notification (docs/guide/schedulers.md, "What the loader
 //! sees").
 //!
+//! What must stay: a thread that is stopped goes on exactly once per stop.
+//!
 //! Tests: crates/cli/tests/all/interception.rs::results_do_not_depend_on_the_way,
 //! crates/cli/tests/all/interception.rs::a_loader_may_close_all_descriptors
 
@@ -288,6 +290,7 @@ impl Tracer {
         go_on(tid, signal.unwrap_or(0));
     }
 
+    /// The call does nothing, and returns this value.
     fn answer(&self, tid: u32, value: i64) -> io::Result<()> {
         let (before, _) = self.instead(tid, NOTHING, [0; 3])?;
         before.returning(value).set(tid)
@@ -377,6 +380,7 @@ impl Tracer {
         Ok((before, fd))
     }
 
+    /// All threads at once; they are waited for in `end`.
     fn kill(&self) {
         // SAFETY: the group was made by `spawn`; a signal touches no memory of ours.
         unsafe {

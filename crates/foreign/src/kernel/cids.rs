@@ -1,5 +1,8 @@
 //! Topological numbers of CPUs (7.1 and later; docs/rules/sched-ext.md#cids).
 //!
+//! What must stay: the order is the kernel's, and so are the texts of errors. Shards hold whole
+//! cores.
+//!
 //! Tests: below
 
 use super::running::write_mask;

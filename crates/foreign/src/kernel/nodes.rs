@@ -1,5 +1,7 @@
 //! Lists and trees of objects: the nodes in their order, by the heads' addresses
 //! (docs/guide/schedulers.md, "What its programs see").
+//!
+//! What must stay: the order of a list is the program's; a node is in one list at a time.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::ops::Range;

@@ -2,6 +2,9 @@
 //! scheduler (timers, walks, trees). See docs/guide/schedulers.md, "What its programs see". A field
 //! of a pointer that is none reads as 0, as in the kernel.
 //!
+//! What must stay: addresses that programs keep (mirrors) stay while the task or cgroup lives;
+//! equal runs have equal addresses.
+//!
 //! Tests: below, crates/cli/tests/all/schedulers.rs::calls_answer_as_a_kernel_does
 
 use super::cids::Cids;

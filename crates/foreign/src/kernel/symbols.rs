@@ -1,6 +1,9 @@
 //! Variables of the kernel that programs refer to by name (docs/guide/schedulers.md, "What its
 //! programs see").
 //!
+//! What must stay: a variable that is not known is refused as the program is loaded, not filled
+//! with zeros. Frequencies are kHz.
+//!
 //! Tests: crates/cli/tests/all/schedulers.rs::calls_answer_as_a_kernel_does,
 //! xtask/src/tries/kernel_schedulers.rs
 

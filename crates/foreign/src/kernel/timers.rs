@@ -1,5 +1,8 @@
 //! Timers and work items of a scheduler: fields of values in its maps (docs/guide/schedulers.md,
 //! "What its programs see").
+//!
+//! What must stay: numbers of timers are not used again within a run; the machine has them
+//! (`TimerId`).
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -52,6 +55,7 @@ impl Timers {
         self.by_field.get(&at).copied()
     }
 
+    /// None: the element that it was in has gone.
     pub(crate) fn get(&self, number: u32) -> Option<&Timer> {
         self.by_number.get(&number)
     }

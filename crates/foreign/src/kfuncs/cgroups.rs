@@ -1,5 +1,8 @@
 //! Walks over cgroups (`struct bpf_iter_css`, kernel/bpf/cgroup_iter.c).
 //!
+//! What must stay: the order of a walk is the kernel's for each of its three orders; the tree is a
+//! root with children.
+//!
 //! Tests: crates/cli/tests/all/schedulers.rs::calls_answer_as_a_kernel_does
 
 use super::{Named, nothing, signed};

@@ -1,6 +1,9 @@
 //! What programs call: the kfuncs by name, and the helpers that need a kernel by number. A name
 //! that is in no table is refused as the program is loaded (docs/rules/sched-ext.md#kfuncs).
 //!
+//! What must stay: a program that loads calls nothing else than what is listed. A new kfunc is one
+//! row of a table, with its answer in the file of its kind.
+//!
 //! Tests: crates/cli/tests/all/schedulers.rs::what_is_not_offered_is_refused_by_name,
 //! crates/cli/tests/all/schedulers.rs::calls_answer_as_a_kernel_does
 

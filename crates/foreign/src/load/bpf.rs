@@ -1,6 +1,11 @@
 //! bpf(2): commands on maps, types and links. Offsets are those of `union bpf_attr`
 //! (include/uapi/linux/bpf.h). What is not offered is refused by its name; nothing is passed over.
 //!
+//! What must stay: errno values are the kernel's: libbpf probes features by them. Tests by part:
+//! schedulers.rs::`what_is_not_offered_is_refused_by_name` (`command`),
+//! `damaged_objects_are_refused_or_run` (hostile), wall.rs::`a_process_that_shares_maps_is_refused`
+//! (maps).
+//!
 //! Tests: crates/cli/tests/all/schedulers.rs::runs_are_the_same_twice_and_interpreted,
 //! fuzz/tests/all/mutations.rs
 
@@ -50,6 +55,7 @@ impl Table {
 }
 
 impl Session<'_> {
+    /// The answer to bpf(2): an attribute that cannot be read is EFAULT.
     pub(super) fn bpf(&mut self, call: &Call) -> Answer {
         let [command, attr, size, ..] = call.args;
         let Some(attr) = call.read(attr, size.min(MAX_ATTR)).map(Attr) else {
@@ -121,6 +127,7 @@ impl Session<'_> {
         }
     }
 
+    /// EINVAL for the loader; the user reads what was refused.
     pub(super) fn refuse(&mut self, what: impl Into<String>) -> Answer {
         self.known.refuse(what.into());
         Answer::error(libc::EINVAL)

@@ -2,6 +2,9 @@
 //! All of it goes over the wire to the loader's guard, which alone touches the loader
 //! (docs/guide/schedulers.md, "What the loader sees").
 //!
+//! What must stay: nothing here decides an answer. What the wire says is not believed beyond its
+//! type.
+//!
 //! Tests: crates/cli/tests/all/schedulers.rs::a_loader_runs_in_virtual_time,
 //! crates/cli/tests/all/wall.rs
 
@@ -101,10 +104,12 @@ struct Files {
 }
 
 impl Remote {
+    /// Asks the guard, and waits for its answer.
     fn ask<T: DeserializeOwned>(&self, what: &Ask) -> io::Result<T> {
         Ok(self.wire.borrow_mut().ask(what)?.0)
     }
 
+    /// What was asked once in a turn of the loader may be asked anew.
     fn next_turn(&self) {
         self.turn.set(self.turn.get() + 1);
     }
@@ -152,6 +157,7 @@ impl Calls {
         }
     }
 
+    /// ECHILD where there is no loader (fuzzing).
     fn remote(&self) -> io::Result<&Rc<Remote>> {
         match self {
             Self::Loader(remote) => Ok(remote),
@@ -286,6 +292,7 @@ impl Calls {
 }
 
 impl Call {
+    /// As the guard has handed it over, with what it has read of the caller.
     fn of(arrival: Arrival, remote: &Rc<Remote>) -> Self {
         Self {
             pid: arrival.call.pid,
@@ -411,11 +418,13 @@ mod own_memory {
         len == 0 || usize::try_from(copied).is_ok_and(|copied| copied == len)
     }
 
+    /// None: not all of it is there.
     pub(super) fn read(addr: u64, len: usize) -> Option<Vec<u8>> {
         let mut bytes = vec![0; len];
         transfer(addr, bytes.as_mut_ptr(), len, true).then_some(bytes)
     }
 
+    /// False: not all of it is there.
     pub(super) fn write(addr: u64, bytes: &[u8]) -> bool {
         transfer(addr, bytes.as_ptr().cast_mut(), bytes.len(), false)
     }

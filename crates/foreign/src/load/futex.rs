@@ -2,6 +2,8 @@
 //! waits must be in virtual time, or the run would wait for the host (docs/guide/schedulers.md,
 //! "What the loader sees").
 //!
+//! What must stay: waiters of an address are woken in the order in which they came.
+//!
 //! Tests: crates/cli/tests/all/schedulers.rs::a_loader_runs_in_virtual_time
 
 use super::calls::{Answer, Call};
@@ -82,6 +84,7 @@ impl Session<'_> {
     }
 }
 
+/// So many were woken or moved.
 fn answered(count: usize) -> Reply {
     Reply::Now(Answer::Value(count as i64))
 }

@@ -1,5 +1,8 @@
 //! What is known of a loader: what it has been given, and what it was refused
 //! (docs/guide/schedulers.md, "What the loader sees").
+//!
+//! What must stay: each refusal once, in the order in which they came: messages of a failed load
+//! begin with these.
 
 use super::bpf;
 use crate::kernel::Layout;

@@ -2,6 +2,9 @@
 //! second (`fuzz/`, target `bpf`). See docs/guide/schedulers.md, "What the loader sees". What is
 //! answered is what a loader's own calls are answered.
 //!
+//! What must stay: answers go the way of a loader's calls (load/bpf.rs), or fuzzing would try
+//! something else.
+//!
 //! Tests: below, fuzz/tests/all/mutations.rs
 
 use super::calls::{Answer, Call, Calls};

@@ -2,6 +2,11 @@
 //! (docs/rules/sched-ext.md#insert). An order that the kernel refuses ends the scheduler here, with
 //! the kernel's words.
 //!
+//! What must stay: texts of errors are the kernel's (users compare them). engine's
+//! sched_ext/errors.rs tries each refusal: `queues_that_are_not_there`,
+//! `cpus_that_a_task_may_not_use_or_that_are_not_there`, `orders_that_do_not_mix`,
+//! `direct_dispatches_of_others_and_twice`, `the_buffer_of_dispatches_has_an_end`.
+//!
 //! Tests: crates/cli/tests/all/schedulers.rs
 
 use super::dsq::DsqRef;
@@ -19,11 +24,13 @@ pub(super) const ENQ_PRIQ: u64 = 1 << 57;
 const ENQ_INTERNAL: u64 = 0xff << 56;
 
 impl Scx {
+    /// The global queue of the node that the task is on.
     fn global(&self, task: TaskId) -> DsqRef {
         let cpu = self.tasks[task.index()].facts.cpu;
         self.dsqs.global(self.cpu_facts[cpu as usize].node)
     }
 
+    /// The global queue of the CPU's node.
     pub(super) fn global_of(&self, cpu: u32) -> DsqRef {
         self.dsqs.global(self.cpu_facts[cpu as usize].node)
     }
@@ -183,6 +190,7 @@ impl Scx {
         self.moves.push(Moved { task, from, to });
     }
 
+    /// A CPU whose idle task runs looks at its queue.
     pub(super) fn wake_if_idle(&mut self, cpu: u32) {
         let by = self.this_cpu;
         if self.cpus[cpu as usize].curr.is_none() {
@@ -255,6 +263,7 @@ impl Scx {
         }
     }
 
+    /// `dsq`: where the task was; None: it was dispatched directly.
     fn note_taken(&mut self, task: TaskId, dsq: Option<u64>, cpu: u32) {
         let by = self.this_cpu;
         self.note(Step::Taken { task, dsq, cpu, by });

@@ -5,6 +5,9 @@
 //! It runs the scheduler's callbacks; these get `Scx`, which is the kernel of `Kernel`. What the
 //! machine must do in turn is handed over as `Effect`s, in the order in which it was asked for.
 //!
+//! What must stay: effects and moves are in the order in which callbacks asked; the machine carries
+//! them out after the callback.
+//!
 //! Tests: crates/sched-ext/tests/all/kernel.rs, crates/engine/tests/behaviour/sched_ext/rules.rs
 
 mod balance;
@@ -312,14 +315,17 @@ impl Scx {
         }
     }
 
+    /// Panics for a number that no task has.
     fn task_mut(&mut self, task: TaskId) -> &mut ExtTask {
         &mut self.tasks[task.index()]
     }
 
+    /// Highest CPU number + 1.
     fn nr_cpus(&self) -> u32 {
         self.cpus.len() as u32
     }
 
+    /// Does this kernel call `dequeue` whenever a task leaves the scheduler's hands?
     fn custody_is_owed(&self) -> bool {
         self.info.kernel >= DEQUEUE_ALWAYS
     }

@@ -1,6 +1,11 @@
 //! Tasks become runnable, run, stop and leave (docs/rules/sched-ext.md#tasks). A task is in one
 //! queue at a time, or runs.
 //!
+//! What must stay: the kernel's order of `runnable`, `enqueue`, `running`, `stopping`, `quiescent`
+//! around each event. engine's sched_ext/rules.rs tries slices and weights
+//! (`two_hogs_take_turns_of_a_slice`, `virtual_time_shares_by_weight`), release.rs the release of
+//! CPUs.
+//!
 //! Tests: crates/sched-ext/tests/all/life.rs
 
 use super::{Direct, ExtClass, Scx};

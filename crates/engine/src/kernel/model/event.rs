@@ -116,6 +116,8 @@ impl From<Event> for KernelEvent {
 }
 
 impl From<KernelEvent> for Event {
+    /// The reverse of the other `From`. Panics on a code that no event has: it would be a fault of
+    /// ours.
     #[inline]
     fn from(event: KernelEvent) -> Self {
         let (task, cpu) = (TaskId(event.subject), CpuId(event.subject));

@@ -50,6 +50,7 @@ impl From<Event> for KernelEvent {
 }
 
 impl From<KernelEvent> for Event {
+    /// The reverse of the other `From`. Panics on a code that no event has.
     fn from(event: KernelEvent) -> Self {
         let KernelEvent { subject, more, .. } = event;
         match event.kind {

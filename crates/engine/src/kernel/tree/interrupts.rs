@@ -2,6 +2,9 @@
 //! kernel: the first task, and sleeps that began without a timer (docs/guide/kernel.md, "In a
 //! run").
 //!
+//! What must stay: an awake CPU takes all that waits in one go; an idle one leaves its state first.
+//! Costs are the machine's (`Platform::costs`).
+//!
 //! Tests: crates/cli/tests/all/kernel_runs.rs::no_kind_of_work_makes_it_warn
 
 use super::Tree;

@@ -59,6 +59,7 @@ struct Cpu {
 }
 
 impl Default for Cpu {
+    /// Nothing runs, no timer is armed.
     fn default() -> Self {
         Self {
             runs: None,

@@ -2,6 +2,9 @@
 //! pays. In the manner of Linux's menu governor (4.17): the next timer, corrected by how early the
 //! CPU woke before timers of that distance, and a pattern among the last eight idle times. It can
 //! be wrong (docs/guide/model.md, "Idle").
+//!
+//! What must stay: choices are integers only, so that all machines choose alike; times are us where
+//! the kernel's are. It is in the manner of menu, not compared with a recording.
 
 use super::{IdleChoice, Sleep, Slept};
 use crate::machine::CpuIdleState;
@@ -29,6 +32,7 @@ pub(crate) struct Menu {
 }
 
 impl Default for Menu {
+    /// Nothing learnt: timers are believed (`UNITY`), no pattern.
     fn default() -> Self {
         Self {
             correction: [UNITY; BUCKETS],

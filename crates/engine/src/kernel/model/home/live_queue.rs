@@ -2,6 +2,9 @@
 //! that is served before all else and that nobody pulls from, and a queue in the order of the
 //! core's virtual deadlines. Mechanics only: times, slices and preemption are the core's
 //! (docs/guide/model.md, "The live scheduler's queues").
+//!
+//! What must stay: front first, then deadlines, then arrival, with deadlines compared as signed
+//! differences. `crates/scx/src/bpf/queue.bpf.h` has the same order by sched_ext's queues.
 
 use crate::ids::TaskId;
 use std::collections::VecDeque;
@@ -27,6 +30,7 @@ impl LiveQueue {
         self.nr_waiting() + usize::from(self.running)
     }
 
+    /// Tasks that wait, without the running one.
     pub(crate) fn nr_waiting(&self) -> usize {
         self.local.len() + self.ordered.len()
     }
@@ -52,6 +56,7 @@ impl LiveQueue {
         self.insert_local(task);
     }
 
+    /// Behind those that are at the front already.
     pub(crate) fn insert_local(&mut self, task: TaskId) {
         self.local.push_back(task);
     }

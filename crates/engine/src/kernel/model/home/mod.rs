@@ -11,6 +11,10 @@
 //! account for the move, makes it (`Model::dispatch`, `Model::move_task`). See docs/guide/model.md,
 //! "Run queues".
 //!
+//! What must stay: the order of calls around a wake-up, a move and a pick, which is the kernel's
+//! for its class. All three homes answer each method. `Option` and `bool` answers are said at the
+//! method.
+//!
 //! Tests: crates/engine/tests/behaviour/fair.rs, crates/engine/tests/behaviour/eevdf.rs,
 //! crates/engine/tests/behaviour/live_queue.rs, crates/engine/tests/behaviour/sched_ext/rules.rs
 

@@ -1,6 +1,11 @@
 //! Where callbacks run, what they cost, and what the scheduler is told of the machine
 //! (docs/rules/sched-ext.md#costs).
 //!
+//! What must stay: who pays is docs/rules/sched-ext.md#costs, and each callback is paid for once.
+//! Tests by part: rules.rs::`callbacks_cost_time` (costs),
+//! release.rs::`a_cpu_is_released_and_acquired_in_turns` (displacing),
+//! errors.rs::`hotplug_needs_callbacks` (hotplug).
+//!
 //! Tests: crates/engine/tests/behaviour/sched_ext/rules.rs
 
 use crate::ids::{CpuId, TaskId};
@@ -100,6 +105,7 @@ impl Model<'_> {
         }
     }
 
+    /// The CPU that ran callbacks is busy for as long as they took.
     fn pay_ext_work<O: Observer>(&mut self, m: &mut Mechanics<'_, O>) {
         if let Some((cpu, work)) = self.ext_work() {
             m.charge(self, cpu, work);
