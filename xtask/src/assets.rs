@@ -1,4 +1,7 @@
 //! Files that stand in this repository as others made them, or as a machine wrote them: their sums.
+//!
+//! What must stay: each folder's table names its files with origin and sum; a file without a row is
+//! a finding.
 
 use std::fs;
 use std::path::Path;
@@ -68,6 +71,7 @@ pub fn check(root: &Path) -> Result<Vec<Finding>> {
     Ok(found)
 }
 
+/// SHA-256 in hexadecimal digits.
 fn sum(bytes: &[u8]) -> String {
     let digest = Sha256::digest(bytes);
     digest.iter().map(|byte| format!("{byte:02x}")).collect()
@@ -84,6 +88,7 @@ fn entry(line: &str) -> Option<(&str, &str)> {
 }
 
 impl Folder {
+    /// From the repository's root.
     fn place(&self, name: &str) -> String {
         format!("{}/{name}", self.path)
     }

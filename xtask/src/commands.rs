@@ -1,4 +1,6 @@
 //! The commands of `cargo xtask`: their names, what they take, and what they do.
+//!
+//! What must stay: names of commands, which docs, Makefile and pages' marks have.
 
 use std::fmt::Write as _;
 use std::path::Path;

@@ -1,4 +1,6 @@
 //! The repository as the rules see it: its text files, and what kind each is.
+//!
+//! What must stay: paths are from the root, with slashes; rules see the same files everywhere.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -119,6 +121,7 @@ fn git_files(root: &Path) -> Result<Vec<String>> {
         .collect())
 }
 
+/// All files but those of target.
 fn walk(root: &Path) -> Result<Vec<String>> {
     let mut paths = Vec::new();
     let mut folders = vec![root.to_path_buf()];

@@ -1,5 +1,8 @@
 //! A private tree for apt: the same mirror as the machine's own, other suites and any architecture,
 //! and nothing of the machine's own state read or changed.
+//!
+//! What must stay: nothing of the machine's own apt is written; only what signed lists name is
+//! believed.
 
 use crate::cache::{Cache, age, install};
 use crate::program::{output, output_watched};
@@ -135,12 +138,14 @@ Debug::NoLocking "true";
         )
     }
 
+    /// A program of apt with this tree's configuration alone.
     fn command(&self, program: &str) -> Command {
         let mut command = Command::new(program);
         command.arg("-c").arg(self.folder.join("apt.conf"));
         command
     }
 
+    /// When lists were fetched last.
     fn stamp(&self) -> PathBuf {
         self.folder.join("refreshed")
     }

@@ -1,4 +1,6 @@
 //! Programs of this machine that are run to their end.
+//!
+//! What must stay: a program never asks the user: its input is empty. Its last words are quoted.
 
 use crate::ArchiveError;
 use std::process::{Command, Stdio};

@@ -132,6 +132,7 @@ impl Memory {
         self.host
     }
 
+    /// Where an address is within the region; None: not all of it is inside.
     #[inline]
     fn offset(addr: u64, len: u64) -> Option<usize> {
         let at = addr.wrapping_sub(BASE);
@@ -282,6 +283,7 @@ impl Memory {
         String::from_utf8_lossy(&text).into_owned()
     }
 
+    /// Blocks have multiples of `ALIGN`.
     fn rounded(bytes: u64) -> u64 {
         bytes.max(1).next_multiple_of(ALIGN)
     }
@@ -300,6 +302,7 @@ impl Memory {
         self.bump(size, ALIGN)
     }
 
+    /// Fresh room at the end of the heap, below what is reserved.
     fn bump(&mut self, size: u64, align: u64) -> Result<u64, Fault> {
         let addr = self.next.next_multiple_of(align);
         let last = HEAP_END - self.reserved;
@@ -415,6 +418,7 @@ impl Memory {
 }
 
 impl Drop for Memory {
+    /// Unmaps region and guard spaces.
     fn drop(&mut self) {
         // SAFETY: the mapping was made by `new` with this length, and nothing points into it.
         let unmapped = unsafe {

@@ -1,5 +1,8 @@
 //! A program that has been checked, with all that it refers to found (docs/decisions/058).
 //!
+//! What must stay: after `link` no reference of a program is open; an error names what is not
+//! offered.
+//!
 //! Tests: crates/bpf-vm/tests/all/programs.rs, crates/bpf-vm/tests/all/hostile.rs
 
 use crate::fault::Refusal;

@@ -1,6 +1,10 @@
 //! The machine: memory, maps, programs, and how a program is entered (docs/decisions/058). A
 //! program ends with a value or a fault, whatever it is: it reaches nothing of the host.
 //!
+//! What must stay: a call costs the same budget compiled or interpreted. Tests by part: budget.rs
+//! (`programs_count_as_memory`, `what_is_too_long_is_interpreted`), programs.rs
+//! (`a_loop_without_end_is_named`, `recursion_without_end_is_named`), same.rs (compiled).
+//!
 //! Tests: crates/bpf-vm/tests/all/budget.rs, crates/bpf-vm/tests/all/programs.rs
 
 use crate::arena::Arena;
@@ -239,6 +243,8 @@ impl Vm {
         &self.programs
     }
 
+    /// What a program holds for a function: program and place, told from addresses by its upper
+    /// bits.
     pub(crate) fn function_handle(program: usize, pc: usize) -> u64 {
         FUNCTION_HANDLE + ((program as u64) << PC_BITS) + pc as u64
     }

@@ -1,5 +1,7 @@
 //! What guests of several commands are given and send back: files of a run, the beginning of a
 //! script that records, and sections of a text (docs/results/fidelity.md).
+//!
+//! What must stay: titles of sections are those that the guests' scripts write.
 
 use crate::Error;
 use std::collections::BTreeMap;

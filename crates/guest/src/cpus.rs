@@ -4,6 +4,8 @@
 //! that is to be small on a big CPU must therefore make its progress at the rate the kernel
 //! believes in, or at the speed that a job says it really has: CPU time x speed / 1024 x current
 //! frequency / top frequency.
+//!
+//! What must stay: 2^-20 ns are the unit of progress; rounding never gives more than was worked.
 
 use std::fs::{self, File};
 use std::os::unix::fs::FileExt;
@@ -158,6 +160,7 @@ impl Cpus {
 }
 
 impl Cpu {
+    /// What a CPU does not say counts as the most: full capacity, no frequency.
     fn read(number: u32, folder: &Path) -> Self {
         let capacity = number_in(&folder.join("cpu_capacity")).and_then(|n| u32::try_from(n).ok());
         let khz_max = number_in(&folder.join("cpufreq/cpuinfo_max_freq"));

@@ -1,10 +1,13 @@
 //! A small deterministic random stream: splitmix64 (Steele, Lea and Flood 2014).
+//!
+//! What must stay: the stream: storms are repeated by their seed.
 
 /// The stream of one seed.
 #[derive(Clone, Debug)]
 pub(crate) struct Rng(u64);
 
 impl Rng {
+    /// Equal seeds, equal streams.
     pub(crate) fn new(seed: u64) -> Self {
         Self(seed)
     }

@@ -1,5 +1,7 @@
 //! What the machine runs on, and what its user has asked it to favour: files of `/sys`, read anew
 //! at every call (docs/guide/live.md, "Steer").
+//!
+//! What must stay: files only, read anew each time; None where the machine does not say.
 
 use crate::tree::Tree;
 use std::path::Path;

@@ -1,5 +1,8 @@
 //! What tasks and the machine's owner ask of a kernel (docs/guide/kernel.md, "In a run").
 //!
+//! What must stay: numbers of calls and layouts are those of wakeplace.h; pointers live as long as
+//! the call.
+//!
 //! Tests: crates/kernel-tree/src/kernel/tests.rs::calls_are_what_the_header_says
 
 use crate::abi::{Attr, RawCall, SELF};

@@ -1,5 +1,8 @@
 //! A kernel whose machine is up, as the engine sees it (docs/guide/kernel.md, "In a run").
 //!
+//! What must stay: no method may depend on more than what was told: runs repeat. Errors are
+//! `Refused`; times ns.
+//!
 //! Tests: crates/kernel-tree/src/kernel/tests.rs::a_kernel_is_booted_entered_and_left,
 //! crates/cli/tests/all/kernel_runs.rs
 

@@ -3,6 +3,9 @@
 //!
 //! Only the process of a run has these, and it has one thread (docs/guide/kernel.md, "In a run").
 //!
+//! What must stay: handlers take no lock and no memory; they end the process with words. Times of
+//! patience are processor time.
+//!
 //! Tests: crates/cli/tests/all/kernel_runs.rs::no_kind_of_work_makes_it_warn,
 //! crates/fidelity/tests/all/truth.rs::a_tree_that_is_none_is_refused
 

@@ -1,4 +1,6 @@
 //! A configuration fragment of the user's own (docs/guide/kernel.md, "What it needs").
+//!
+//! What must stay: the fragment is part of an object's key. Lines are those of `.config`.
 
 use crate::TreeError;
 use std::fs;

@@ -184,6 +184,7 @@ impl Content {
 }
 
 impl Seen {
+    /// Times in ns; the sum is still to be made.
     fn of(found: &Metadata) -> Self {
         let ns = |seconds: i64, ns: i64| i128::from(seconds) * 1_000_000_000 + i128::from(ns);
         Self {
@@ -201,6 +202,7 @@ pub(crate) fn hex(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
+/// Wall time: it says only whether a file's time is too near.
 #[allow(
     clippy::disallowed_methods,
     reason = "decides which files are read again, and no result"

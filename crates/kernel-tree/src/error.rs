@@ -1,5 +1,7 @@
 //! What can go wrong between a name and a kernel that is loaded, and whose fault it is
 //! (docs/guide/kernel.md, "What it needs").
+//!
+//! What must stay: classes become exit codes: 2 what the user gave, 3 what the machine lacks.
 
 use std::io::ErrorKind;
 use std::path::PathBuf;
@@ -110,11 +112,13 @@ impl TreeError {
         }
     }
 
+    /// For `map_err`, with the path.
     pub(crate) fn reading(path: impl Into<PathBuf>) -> impl FnOnce(std::io::Error) -> Self {
         let wrap = ArchiveError::reading(path);
         move |source| wrap(source).into()
     }
 
+    /// For `map_err`, with the path.
     pub(crate) fn writing(path: impl Into<PathBuf>) -> impl FnOnce(std::io::Error) -> Self {
         let wrap = ArchiveError::writing(path);
         move |source| wrap(source).into()

@@ -1,4 +1,6 @@
 //! The git history of a tree: read, never written (docs/guide/kernel.md, "Names").
+//!
+//! What must stay: the tree and its index are never written. Labels have git's words.
 
 use crate::wanted::Wanted;
 use crate::{TreeError, unpack};
@@ -33,6 +35,7 @@ impl Git {
         })
     }
 
+    /// git with nothing written behind the user's back.
     fn command(&self) -> Command {
         let mut command = Command::new("git");
         // Nothing is refreshed behind the user's back, and a tree of another user is read, too.
@@ -52,6 +55,7 @@ impl Git {
         self.described(&["--dirty"])
     }
 
+    /// None: git fails, or there is no tag.
     fn described(&self, what: &[&str]) -> Option<String> {
         let mut command = self.command();
         command.args(["describe", "--tags", "--always", "--match", "v[0-9]*"]);
@@ -86,6 +90,7 @@ impl Git {
         })
     }
 
+    /// A revision that cannot be had, and why.
     fn no(&self, name: &str, why: String) -> TreeError {
         TreeError::Revision {
             path: self.root.clone(),

@@ -1,4 +1,7 @@
 //! Which versions the package archive has (docs/guide/kernel.md, "Names").
+//!
+//! What must stay: the newest that fits is taken, the same on all machines with one archive.
+//! Answers are kept for a day.
 
 use crate::TreeError;
 use crate::version::Version;
@@ -88,6 +91,7 @@ impl Offers {
         Ok(offers)
     }
 
+    /// By version; Debian's own package of a version goes before its source package.
     fn sort(&mut self) {
         self.all.sort_by(|a, b| {
             let key = |offer: &Offer| (offer.version.clone(), offer.kind);

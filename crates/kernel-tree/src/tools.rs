@@ -1,4 +1,7 @@
 //! The programs that a kernel is built with (docs/guide/kernel.md, "What it needs").
+//!
+//! What must stay: all that is missing is said at once. The compiler's line is part of an object's
+//! key.
 
 use crate::TreeError;
 use std::env;

@@ -1,5 +1,7 @@
 //! A tree on disk: is it one of a kernel, which version, how is it called (docs/guide/kernel.md,
 //! "Names").
+//!
+//! What must stay: only the tree's own Makefile is believed; nothing is run.
 
 use crate::TreeError;
 use crate::git::Git;

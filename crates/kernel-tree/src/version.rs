@@ -1,4 +1,6 @@
 //! Versions of kernels, as `7.3.4` (docs/guide/kernel.md, "Names").
+//!
+//! What must stay: the text is that which was read; a series begins its versions.
 
 use serde::{Deserialize, Serialize};
 use std::cmp::Ordering;
@@ -34,6 +36,7 @@ impl Version {
 impl FromStr for Version {
     type Err = ();
 
+    /// Two numbers at least, digits only.
     fn from_str(text: &str) -> Result<Self, ()> {
         let number = |part: &str| {
             let plain = !part.is_empty() && part.bytes().all(|c| c.is_ascii_digit());
@@ -55,6 +58,7 @@ impl fmt::Display for Version {
 }
 
 impl Ord for Version {
+    /// By numbers: 6.9 before 6.12.
     fn cmp(&self, other: &Self) -> Ordering {
         self.0.cmp(&other.0)
     }

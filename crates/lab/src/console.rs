@@ -1,4 +1,6 @@
 //! What the end of a console says of a kernel that cannot have a guest (docs/guide/lab.md).
+//!
+//! What must stay: words of kernels; an unknown console gives None, never a guess.
 
 /// Begins a line of the guest's first process.
 const LACKS: &str = "lab: the kernel lacks ";

@@ -2,6 +2,8 @@
 //! that it needs (docs/guide/lab.md, "A kernel of your own"). A module comes after those that it
 //! needs.
 //!
+//! What must stay: the order of loading; only files below the named folder are read.
+//!
 //! Tests: below,
 //! crates/lab/tests/boot.rs::a_kernel_of_the_users_own_has_operating_points_by_its_module
 
@@ -172,6 +174,7 @@ fn in_tree(image: &Path) -> bool {
     above(1).is_some_and(|name| name == "boot") && above(3).is_some_and(|name| name == "arch")
 }
 
+/// Below a folder, sorted.
 fn folders_in(root: &Path) -> Vec<PathBuf> {
     let entries = fs::read_dir(root).into_iter().flatten().flatten();
     let mut folders: Vec<PathBuf> = entries.map(|entry| entry.path()).collect();

@@ -1,5 +1,8 @@
 //! What a guest's facts say: which scheduler ran, and whether it was the one asked for
 //! (docs/guide/lab.md).
+//!
+//! What must stay: keys of facts are those that the guest's scripts write (packaging and scripts of
+//! the guest). A doubt is a failure, never a result.
 
 use crate::LabError;
 use crate::scheduler::Loader;

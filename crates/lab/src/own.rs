@@ -89,6 +89,7 @@ struct Need {
     what_for: &'static str,
 }
 
+/// An option that is needed whatever modules there are.
 const fn need(option: &'static str, what_for: &'static str) -> Need {
     Need {
         option,
@@ -271,6 +272,7 @@ pub(crate) fn has_opps(arch: Arch, machine: &Machine) -> bool {
     arch == Arch::Arm64 && machine.platform.is_some()
 }
 
+/// The verdict on an image whose packing is not read here.
 fn unread() -> BtfVerdict {
     BtfVerdict {
         usable: false,
@@ -278,6 +280,7 @@ fn unread() -> BtfVerdict {
     }
 }
 
+/// The kernel's file, and why it does not do.
 fn wrong(file: &Path, why: &str) -> LabError {
     LabError::Request(format!("kernel {}: {why}", file.display()))
 }

@@ -1,6 +1,8 @@
 //! The emulator: the machine's own if it is new enough, else one fetched into the cache and started
 //! through the loader it came with, so that it needs nothing of the host's libraries
 //! (docs/guide/lab.md).
+//!
+//! What must stay: the oldest version that is taken, since the command line relies on it.
 
 use crate::{Arch, Cache, LabError, Watch, apt};
 use std::path::{Path, PathBuf};

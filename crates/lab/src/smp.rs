@@ -4,6 +4,9 @@
 //! Linux 7.3 asks for leaf 0x1f. The scheduler's domains are the same: its level above the caches
 //! is the NUMA node (arch/x86/kernel/smpboot.c, `build_sched_topology`), and the nodes are the
 //! platform's.
+//!
+//! What must stay: the kernel's sched domains in a guest are those of the platform; what cannot be
+//! expressed is refused.
 
 use crate::LabError;
 use crate::machine::Machine;

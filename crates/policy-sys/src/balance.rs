@@ -1,6 +1,10 @@
 //! Load balancing as a dialogue: the core says where to pull from, the home offers tasks. The order
 //! of calls is the dialogue's: begin, offers, end, until it is over.
 //!
+//! What must stay: both homes lead the same dialogue (engine's balance.rs, scx's pull.bpf.h). No
+//! rule is here. Tests by part: balance.rs (periodic, active), newidle_7_3.rs (new idle),
+//! idle_pass.rs (`nohz_begin` and its kind).
+//!
 //! Tests: crates/policy-sys/tests/all/balance.rs, crates/policy-sys/tests/all/newidle_7_3.rs
 
 use crate::core::Core;
@@ -19,6 +23,7 @@ pub enum IdleKind {
 }
 
 impl IdleKind {
+    /// As the core's C enum.
     fn number(self) -> u32 {
         match self {
             Self::Busy => sys::WP_CPU_NOT_IDLE,
@@ -40,6 +45,7 @@ pub enum Step {
 }
 
 impl Step {
+    /// What the core wants next: its numbers are negative or unknown only where it is done.
     fn new(number: i32) -> Self {
         match number.cast_unsigned() {
             sys::WP_BALANCE_STOP => Self::Stop,

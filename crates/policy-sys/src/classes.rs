@@ -1,6 +1,9 @@
 //! RT and deadline tasks, interrupt time, I/O waits and limits of the frequency range: what a home
 //! without a kernel beneath tells the core (`policy/include/wakeplace/rt_dl_irq.h`).
 //!
+//! What must stay: times are ns, levels the core's. Rules are docs/rules/rt-and-deadline.md's; here
+//! they are only called.
+//!
 //! Tests: crates/policy-sys/tests/all/classes.rs
 
 use crate::core::{Choice, Core, EventResult, PlaceKind, Request};
@@ -75,6 +78,7 @@ pub enum ClassMove {
 }
 
 impl ClassMove {
+    /// The core's flags of a leave; `joins`: of the wake-up or move that follows.
     fn flags(self, joins: bool) -> u32 {
         match self {
             Self::Sleep if joins => sys::WP_Q_WAKEUP,

@@ -1,6 +1,9 @@
 //! The table of parameters: what is parsed and shown. Its rows are made by build.rs from
 //! `policy/include/wakeplace/params.def.h`.
 //!
+//! What must stay: keys and named values, since results and studies have them. `parse` and `show`
+//! are each other's reverse.
+//!
 //! Tests: crates/policy-sys/src/policy.rs::parameters_check_key_and_range
 
 use crate::sys::{WP_DOMAINS_31, WP_NONE, wp_params};

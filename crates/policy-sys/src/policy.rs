@@ -2,6 +2,10 @@
 //! `ERA[+FEATURE[=VALUE]]...[-FEATURE]...[:KEY=VALUE,...]` (docs/guide/policy.md). A name that was
 //! understood stays: results and studies have it.
 //!
+//! Tests by part: names_turn_features_on_and_off, wrong_names_offer_the_nearest,
+//! a_name_may_have_settings_of_its_own, parameters_check_key_and_range below; policy_matrix.rs (all
+//! combinations); crates/cli/tests/all/eras.rs (eras as users see them).
+//!
 //! Tests: below, crates/policy-sys/tests/all/policy_matrix.rs
 
 use crate::checked::{Provenance, provenance};

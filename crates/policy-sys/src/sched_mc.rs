@@ -1,6 +1,9 @@
 //! Power saving of the kernels to 3.4: the knob, the debug files of the series, and whose
 //! interrupts go where (docs/decisions/033).
 //!
+//! What must stay: numbers as the kernel's files had them; a write that the kernel ignored changes
+//! nothing.
+//!
 //! Tests: crates/policy-sys/tests/all/sched_mc.rs
 
 use crate::core::Core;

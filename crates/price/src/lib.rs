@@ -6,6 +6,8 @@
 //! begins with its process and ends with the trace, and its tasks are that process and all that
 //! descend from it (docs/guide/lab.md, "What a run costs").
 //!
+//! What must stay: figures go into results of `lab run`; what is not known is a remark, not a zero.
+//!
 //! Tests: crates/price/src/tests.rs, beside its modules
 
 pub mod cost;
@@ -93,6 +95,7 @@ struct Run {
 }
 
 impl Run {
+    /// None: the work had no window in the trace.
     fn of(result: &RunResult, request: &Request) -> Option<Self> {
         match &request.work {
             Work::Job { .. } => Self::of_job(&result.stdout, request.machine.cpus),

@@ -6,6 +6,9 @@
 //! changes through a program of the kernel side, so that the core's own rules apply it
 //! (docs/decisions/011). Whatever fails, nothing of it stays loaded.
 //!
+//! What must stay: nothing is changed before `attach`, and dropping the object gives the machine
+//! back. The layout of `wp_ctx` is one in both builds (`tests/parity/loaded.rs`).
+//!
 //! Tests: xtask/src/live/tests.rs, scripts/live/guest.sh
 
 use crate::machine::Machine;
@@ -145,6 +148,7 @@ pub(crate) struct Live {
     queues_wakeups: bool,
 }
 
+/// With what to do where rights are missing.
 fn kernel_error(doing: &'static str, error: &libbpf_rs::Error) -> LiveError {
     let hint = match error.kind() {
         ErrorKind::PermissionDenied => "; this takes root (CAP_BPF, CAP_PERFMON and CAP_SYS_ADMIN)",
@@ -269,6 +273,7 @@ impl Live {
         self.queues_wakeups
     }
 
+    /// The kernel side's globals as mapped memory.
     fn bss(&self) -> &skel::types::bss {
         self.skel
             .maps

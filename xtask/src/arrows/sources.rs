@@ -1,4 +1,6 @@
 //! What the sources of the core may touch, and what those of the policy must say and include.
+//!
+//! What must stay: tests and comments are free; what is found has file and line.
 
 use crate::Finding;
 use crate::lexer::has_word;
@@ -134,6 +136,7 @@ fn included(line: &str) -> Option<&str> {
     Some(rest.split("//").next()?.split("/*").next()?.trim())
 }
 
+/// A header of the core, however its path is written.
 fn is_own(name: &str, own: &[&SourceFile]) -> bool {
     if let Some(bracketed) = name.strip_prefix('<') {
         return bracketed.starts_with("wakeplace/");

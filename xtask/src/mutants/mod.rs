@@ -5,6 +5,9 @@
 //! once (the build script takes the folder from WAKEPLACE_POLICY_SOURCES) and run once for each:
 //! those of the core, then the quick ones of the engine's behaviour, which always ask the core.
 //! Left out: bodies of macros, what the headers define, and what the native build does not hold.
+//!
+//! What must stay: numbers of mutations follow files and places; a sample depends on the seed and
+//! on the mutation's words alone.
 
 mod code;
 mod known;
@@ -125,6 +128,7 @@ fn sources(folder: &Path) -> Result<Vec<String>> {
     Ok(names)
 }
 
+/// The core with all its mutations in it.
 fn schemata(root: &Path) -> Result<Schemata> {
     let folder = root.join("policy/src");
     let names = sources(&folder)?;

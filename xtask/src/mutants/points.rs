@@ -1,5 +1,7 @@
 //! Where a file can be broken, and how: each mutation is one small change of the kind that a slip
 //! would make.
+//!
+//! What must stay: each mutation compiles; a new kind of slip is one function here.
 
 use std::ops::Range;
 
@@ -77,6 +79,7 @@ fn passed_over(code: &Code, i: usize) -> Option<usize> {
     }
 }
 
+/// As text of the program, and as it is shown.
 fn change(at: Range<usize>, text: &str, code: &str) -> Change {
     Change {
         edit: Edit {
@@ -87,6 +90,7 @@ fn change(at: Range<usize>, text: &str, code: &str) -> Change {
     }
 }
 
+/// By the token's kind.
 fn operators(code: &Code, function: &Function, i: usize) -> Vec<Point> {
     match (code.word(i), code.tokens[i].kind) {
         (_, Kind::Number) => number(code, function, i).into_iter().collect(),

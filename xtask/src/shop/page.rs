@@ -1,5 +1,7 @@
 //! The measured part of a page: what stands between `<!-- measured: COMMAND -->`, which names the
 //! command that makes it, and the next `<!-- end -->`.
+//!
+//! What must stay: the marks, which pages have; nothing outside of them is written.
 
 use std::path::Path;
 

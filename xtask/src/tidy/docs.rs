@@ -1,4 +1,6 @@
 //! Rules over the documentation.
+//!
+//! What must stay: the sentences of README that it counts; the page's own numbers are the truth.
 
 use crate::Finding;
 use crate::repo::{Repo, SourceFile};

@@ -1,6 +1,8 @@
 //! Paths in texts: the relative links of a Markdown file lead to a file or folder that is there,
 //! and to a heading or an anchor of it where they name one; `docs/PAGE.md` in any file is a page.
 //! Anchors of the rules have a stricter check of their own (`rules.rs`).
+//!
+//! What must stay: anchors are made as GitHub makes them.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -108,6 +110,7 @@ pub(super) fn resolved(from: &str, link: &str) -> String {
     parts.join("/")
 }
 
+/// A text, a folder, or a file of another kind.
 fn is_there(repo: &Repo, path: &str) -> bool {
     repo.get(path).is_some()
         || repo.below(&format!("{path}/")).next().is_some()

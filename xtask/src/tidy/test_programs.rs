@@ -1,4 +1,6 @@
 //! Where integration tests are.
+//!
+//! What must stay: one integration-test program a crate: linking takes most of the time.
 
 use std::collections::BTreeMap;
 

@@ -66,6 +66,7 @@ impl fmt::Debug for Compiled {
 }
 
 impl Drop for Compiled {
+    /// The code's memory goes; nobody can run it any more.
     fn drop(&mut self) {
         if let Some(module) = self.module.take() {
             // SAFETY: whoever could run the code held this value.
@@ -74,6 +75,7 @@ impl Drop for Compiled {
     }
 }
 
+/// What the host's compiler said.
 fn failed(error: impl fmt::Display) -> Fault {
     Fault::Host(format!("compiled code: {error}"))
 }
@@ -132,6 +134,7 @@ impl Compiled {
         })
     }
 
+    /// None: this function is interpreted.
     pub(crate) fn entry(&self, program: usize, start: usize) -> Option<Entry> {
         match start {
             0 => self.starts.get(program).copied().flatten(),
@@ -140,6 +143,7 @@ impl Compiled {
     }
 }
 
+/// Context and five arguments to one result, all of 64 bits.
 fn signature(module: &JITModule) -> Signature {
     let mut signature = module.make_signature();
     signature.params = vec![AbiParam::new(I64); 6];

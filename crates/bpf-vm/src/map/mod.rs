@@ -4,6 +4,10 @@
 //! order of a hash map is that of insertion: equal runs walk it in the same order. A change here is
 //! one of `jit/lookup.rs`, where arrays are looked up.
 //!
+//! Tests by part: `a_wild_key_is_refused`, `an_array_with_other_keys_is_refused`,
+//! `a_program_writes_the_value_of_its_own_cpu` (maps.rs); `queues_and_stacks_go_round`,
+//! `the_order_of_a_map_is_that_of_insertion`, `keys_of_maps_count_as_memory` (budget.rs).
+//!
 //! Tests: crates/bpf-vm/tests/all/maps.rs, crates/bpf-vm/tests/all/budget.rs,
 //! crates/bpf-vm/tests/all/programs.rs::a_hash_map_is_filled_by_a_program
 
@@ -135,6 +139,7 @@ impl Map {
         Ok(map)
     }
 
+    /// It has no keys.
     fn is_queue(&self) -> bool {
         matches!(self.spec.kind, MapKind::Queue | MapKind::Stack)
     }

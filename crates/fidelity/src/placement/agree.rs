@@ -1,5 +1,8 @@
 //! Wake-ups of two runs, release by release: how many were on the same cluster
 //! (docs/results/fidelity.md).
+//!
+//! What must stay: a release is paired with the same release; one that only one side has counts as
+//! `one_only`.
 
 use std::collections::BTreeMap;
 use wakeplace_platform::Platform;

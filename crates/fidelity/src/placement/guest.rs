@@ -1,4 +1,7 @@
 //! All sets in one guest, under one scheduler (docs/results/fidelity.md).
+//!
+//! What must stay: the script's sections and `outcomes` belong together; recordings of earlier runs
+//! are read by both.
 
 use super::agree::Wakeups;
 use super::inside::{self, Inside};

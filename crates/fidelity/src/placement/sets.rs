@@ -1,4 +1,7 @@
 //! The task sets, and how much of a machine each of them asks for (docs/results/fidelity.md).
+//!
+//! What must stay: sets and their names: recordings were made with them. Work is ns at capacity
+//! 1024.
 
 use wakeplace_platform::Platform;
 
@@ -179,6 +182,7 @@ fn delay_ns(at: usize, period_ns: u64) -> u64 {
     (1_130_000 + at as u64 * 2_567_000) % period_ns
 }
 
+/// One step for ever: `util` of 1024 in each period.
 fn task(at: usize, util: u64, period_ns: u64) -> TaskSpec {
     TaskSpec {
         name: format!("t{at}"),

@@ -1,5 +1,8 @@
 //! Wake-ups in a kernel's trace: where jobs began, and how long they waited
 //! (docs/results/fidelity.md).
+//!
+//! What must stay: releases have numbers from the set's start, in whole us; the warm-up does not
+//! count.
 
 use super::agree::Wakeups;
 use super::sets::TaskSpec;

@@ -48,6 +48,7 @@ pub struct Kernel<H: Host> {
     one_thread: PhantomData<*mut ()>,
 }
 
+/// An object that cannot be used, and why.
 fn object(path: &Path, why: impl Into<String>) -> TreeError {
     TreeError::Object {
         path: path.to_owned(),
@@ -151,11 +152,13 @@ impl<H: Host> Kernel<H> {
         self.entries.hz()
     }
 
+    /// A copy of what both sides share.
     fn view(&self) -> View {
         // SAFETY: the object's own, for as long as it is loaded; no entry is under way.
         unsafe { self.view.read() }
     }
 
+    /// Changes what both sides share; no entry is under way.
     fn edit(&mut self, edit: impl FnOnce(&mut View)) {
         // SAFETY: as in `view`, and nobody else refers to it.
         edit(unsafe { self.view.as_mut() });
@@ -338,6 +341,7 @@ impl<H: Host> Kernel<H> {
 }
 
 impl<H: Host> Drop for Kernel<H> {
+    /// Unloads the object first: it has pointers to what goes then.
     fn drop(&mut self) {
         self.entries.close();
         // SAFETY: leaked by `boot`, and the object that had pointers to them is gone.

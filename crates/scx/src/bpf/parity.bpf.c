@@ -66,6 +66,7 @@ char _license[] SEC("license") = "GPL";
 		return 0;                                                                          \
 	}
 
+/* Of a task or, where none wakes, of the idle task of the CPU that asks. */
 static __always_inline struct wp_waker *waker_of(const struct parity_args *args)
 {
 	if (args->waker >= PARITY_TASKS)

@@ -81,6 +81,10 @@ static __noinline int take_claimed(struct task_struct *p, struct task_live *t, u
 	return 0;
 }
 
+/*
+ * A wake-up or a fork: the answer is the core's if the kernel's mask allows it. An idle CPU that is
+ * chosen is claimed, and the task goes to its local queue.
+ */
 OPS(select_cpu) s32 wakeplace_select_cpu(u64 *args)
 {
 	struct task_struct *p = ARG_TASK(args, 0);

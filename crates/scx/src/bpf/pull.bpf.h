@@ -21,6 +21,7 @@
 /* Rounds of one level: the core may ask for another source or destination. */
 #define PULL_ROUNDS 8
 
+/* The task is this CPU's from now on, with a place in its virtual time. */
 static __always_inline void count_pulled(struct task_live *t, u32 cpu, u64 now)
 {
 	account_move(t, cpu, now);

@@ -107,6 +107,7 @@ static __always_inline void arm_slice_end(u32 cpu, u64 now)
 		arm_timer(s, wp_max64(wp_slice_left_ns(&ctx, cpu, now), LEAST_SLICE_TIMER_NS), now);
 }
 
+/* The timer: the slice is over, or (another task runs by now) it is armed anew. */
 static int slice_end(void *map, u32 *key, struct slice_timer *s)
 {
 	u32 cpu = *key;

@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 //! A Unix socket that only the right people reach: how it comes into being, who is at its other
 //! end, and whether one that is there may be trusted (docs/guide/live.md, "Steer").
+//!
+//! What must stay: nobody else can put a socket in its place or reach it without the right. Who may
+//! speak is checked by the kernel's word (SO_PEERCRED). Tests beside it:
+//! crates/scx/src/control/socket/tests.rs.
 
 use std::fs::{self, DirBuilder, File, OpenOptions, Permissions, TryLockError};
 use std::io;
@@ -45,6 +49,7 @@ pub(crate) enum SocketError {
     },
 }
 
+/// For `map_err`, with the path.
 fn io_error(path: &Path) -> impl Fn(io::Error) -> SocketError + '_ {
     move |error| SocketError::Io {
         path: path.to_owned(),
@@ -148,6 +153,7 @@ impl Socket {
 }
 
 impl Drop for Socket {
+    /// The file goes only if it is still this socket's.
     fn drop(&mut self) {
         let ours = fs::symlink_metadata(&self.path).is_ok_and(|meta| meta.ino() == self.inode);
         if ours {
@@ -317,11 +323,13 @@ fn socket_option<T: Copy>(stream: &UnixStream, name: i32, to: &mut [T]) -> io::R
     }
 }
 
+/// Who this process acts as.
 fn own_uid() -> u32 {
     // SAFETY: takes nothing and cannot fail.
     unsafe { libc::geteuid() }
 }
 
+/// The group that this process acts as.
 fn own_gid() -> u32 {
     // SAFETY: takes nothing and cannot fail.
     unsafe { libc::getegid() }

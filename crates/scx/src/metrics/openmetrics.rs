@@ -51,6 +51,7 @@ pub(crate) fn text(status: &Status) -> String {
 }
 
 impl Collector for Exposed {
+    /// All families, in the order in which they are read.
     fn encode(&self, mut encoder: DescriptorEncoder<'_>) -> fmt::Result {
         let totals = &self.0.totals;
         self.state(&mut encoder)?;
@@ -212,6 +213,7 @@ where
     Ok(())
 }
 
+/// One figure with its help and unit.
 fn gauge(
     encoder: &mut DescriptorEncoder<'_>,
     name: &str,

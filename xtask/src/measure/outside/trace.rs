@@ -1,5 +1,7 @@
 //! What is read from a run's trace (`--export-ftrace`). See docs/internals/checks.md, "Outside
 //! results".
+//!
+//! What must stay: lines as `--export-ftrace` writes them; None where the event is not there.
 
 use super::rows::{Idle, Rise};
 

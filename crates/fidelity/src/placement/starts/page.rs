@@ -75,6 +75,7 @@ fn starts(rows: &[Row]) -> String {
     }
 }
 
+/// How many of how many.
 fn within(count: Count) -> String {
     format!("{} of {}", count.within, count.agree)
 }
@@ -113,6 +114,7 @@ fn tables(text: &mut String, result: &MachineResult, rules: Rules) {
     }
 }
 
+/// A task whose starts agree, in one line.
 fn agreeing(text: &mut String, row: &Row) {
     let _ = writeln!(
         text,
@@ -148,11 +150,13 @@ fn disagreeing(text: &mut String, row: &Row) {
     );
 }
 
+/// Least, mean and most.
 fn shares(runs: &Runs) -> String {
     let share = &runs.share;
     format!("{:.1}, {:.1}, {:.1}", share.min, share.mean, share.max)
 }
 
+/// How many starts were mainly on each cluster.
 fn mainly(runs: &Runs) -> String {
     let starts = runs.mainly.iter().map(ToString::to_string);
     starts.collect::<Vec<_>>().join(" / ")
