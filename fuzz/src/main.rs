@@ -1,6 +1,8 @@
 //! `wakeplace-fuzz TARGET FILE...`: what a target does with inputs, to reproduce a finding.
 //!
 //! Used by hand, to reproduce a finding; nothing reads its output.
+//!
+//! What must stay: nothing depends on it.
 
 use std::io::Write as _;
 use std::process::ExitCode;

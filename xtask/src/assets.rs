@@ -2,6 +2,8 @@
 //!
 //! What must stay: each folder's table names its files with origin and sum; a file without a row is
 //! a finding.
+//!
+//! Tests: below
 
 use std::fs;
 use std::path::Path;

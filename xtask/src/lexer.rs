@@ -2,6 +2,8 @@
 //! contents of strings become spaces, everything else and every line break stays where it is.
 //!
 //! What must stay: lines and columns of what is kept; rules count on them.
+//!
+//! Tests: below
 
 /// The two languages that the rules read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,6 +1,8 @@
 //! docs/guide/parameters.md: every parameter of a policy, written from the header that lists them.
 //!
 //! What must stay: the page is made of headers alone; its order is theirs.
+//!
+//! Tests: below
 
 use std::fmt::Write as _;
 use std::fs;

@@ -4,6 +4,8 @@
 //! source; making it anew needs this crate's feature `protos`.
 //!
 //! What must stay: building the product needs neither prost's generator nor protox.
+//!
+//! Tests: below
 
 use std::fs;
 use std::path::Path;

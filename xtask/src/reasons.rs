@@ -2,6 +2,8 @@
 //! headers.
 //!
 //! What must stay: order and words are the headers'.
+//!
+//! Tests: below
 
 use std::fmt::Write as _;
 use std::fs;

@@ -1,6 +1,8 @@
 //! The repository as the rules see it: its text files, and what kind each is.
 //!
 //! What must stay: paths are from the root, with slashes; rules see the same files everywhere.
+//!
+//! Tests: below
 
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -3,6 +3,8 @@
 //!
 //! What must stay: nothing of the machine's own apt is written; only what signed lists name is
 //! believed.
+//!
+//! Tests: below
 
 use crate::cache::{Cache, age, install};
 use crate::program::{output, output_watched};

@@ -2,6 +2,8 @@
 //!
 //! What must stay: places in the cache, or things are fetched anew; a folder appears whole or not
 //! at all.
+//!
+//! Tests: below
 
 use crate::ArchiveError;
 use std::fs::{self, File};

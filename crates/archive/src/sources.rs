@@ -5,6 +5,8 @@
 //! suites are the choice of whoever fetches. `WAKEPLACE_MIRROR` names another address.
 //!
 //! What must stay: suites are never taken from the machine; `WAKEPLACE_MIRROR` goes first.
+//!
+//! Tests: below
 
 use std::fs;
 use std::path::Path;

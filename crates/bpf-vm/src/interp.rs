@@ -1,6 +1,10 @@
 //! The interpreter: slow, plain, and what the compiler is compared with. A change of what an
 //! instruction does is one of `jit` as well (docs/decisions/058).
 //!
+//! What must stay: results, faults and budget to the last bit:
+//! `compiled_programs_do_what_interpreted_ones_do` compares with the compiler, programs.rs has
+//! values by hand (division, shifts, wild addresses).
+//!
 //! Tests: crates/bpf-vm/tests/all/programs.rs, crates/bpf-vm/tests/all/same.rs
 
 use crate::Fault;

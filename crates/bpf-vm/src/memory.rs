@@ -17,6 +17,10 @@
 //! points into the region needs no other check, and one whose register does not reads the middle of
 //! what is behind: 0 (docs/decisions/058).
 //!
+//! What must stay: addresses by the table above (programs keep them), and that a copy has the same
+//! ones. What is not handed out cannot be written (`what_was_not_handed_out_is_not_written`,
+//! budget.rs).
+//!
 //! Tests:
 //! crates/bpf-vm/tests/all/programs.rs::a_load_from_a_wild_address_is_0_and_a_store_is_a_fault,
 //! crates/bpf-vm/tests/all/same.rs::a_store_at_a_shifted_address_stays_inside

@@ -3,6 +3,8 @@
 //!
 //! What must stay: it only reads, and panics: wrong domains are a fault of the core.
 //! `each_wrong_sum_is_found` fails for each rule that is dropped.
+//!
+//! Tests: below
 
 use wakeplace_policy_sys::sys::{WP_DOMAINS_38, wp_ctx, wp_sched_domain, wp_sched_group};
 

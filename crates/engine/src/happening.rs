@@ -9,6 +9,8 @@
 //! What must stay: a `Happening` is what observers, traces and `BehaviourHash` know of a run; a new
 //! kind is heard by all of them or named as not of interest. Both ends of the pipe are one build,
 //! so the form of `Telling` is free.
+//!
+//! Tests: below
 
 use crate::observe::{
     CpuPower, Iteration, KernelWork, MigrateCause, Observer, Placement, Stop, WakeupCase, Waking,

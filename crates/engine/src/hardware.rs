@@ -6,6 +6,8 @@
 //! What must stay: the text that a setting shows is read again as the same setting
 //! (`settings_are_read_and_shown`), since results record it and commands are made of it. Times are
 //! ns, frequencies kHz.
+//!
+//! Tests: below
 
 use wakeplace_workload::parse_duration_or_zero_ns;
 

@@ -2,6 +2,8 @@
 //! script that records, and sections of a text (docs/results/fidelity.md).
 //!
 //! What must stay: titles of sections are those that the guests' scripts write.
+//!
+//! Tests: below
 
 use crate::Error;
 use std::collections::BTreeMap;

@@ -4,6 +4,8 @@
 //!
 //! What must stay: the guest's and the simulator's runs are counted alike, over the window alone;
 //! figures of docs/results/fidelity.md are these. Shares are percent of run time.
+//!
+//! Tests: below
 
 mod agree;
 mod guest;

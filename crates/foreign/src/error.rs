@@ -2,6 +2,8 @@
 //!
 //! What must stay: one message per reason, for the user, exit 2. Words are free but for those that
 //! tests quote.
+//!
+//! Tests: below
 
 use std::io;
 

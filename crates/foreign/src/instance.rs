@@ -4,6 +4,10 @@
 //! A method without a comment is `SchedExtOps`'s (crates/sched-ext/src/ops.rs): it puts the
 //! arguments in the form that the kernel gives programs, and runs the program of that name.
 //!
+//! What must stay: arguments and results as the kernel's callbacks have them. Tests by part:
+//! callbacks.rs (order and arguments, beside a kernel), schedulers.rs::`two_cpus_of_one_cid_end_it`
+//! (cids), `a_loader_runs_in_virtual_time` (loader).
+//!
 //! Tests: crates/cli/tests/all/schedulers.rs::runs_are_the_same_twice_and_interpreted,
 //! crates/cli/tests/all/callbacks.rs
 

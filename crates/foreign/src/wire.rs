@@ -4,6 +4,8 @@
 //!
 //! What must stay: both ends are the same program, so forms may change; lengths are bounded before
 //! memory is taken. A broken end is None or an error, never a panic.
+//!
+//! Tests: below
 
 use crate::guard::passing;
 use serde::de::DeserializeOwned;

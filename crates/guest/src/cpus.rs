@@ -6,6 +6,8 @@
 //! frequency / top frequency.
 //!
 //! What must stay: 2^-20 ns are the unit of progress; rounding never gives more than was worked.
+//!
+//! Tests: below
 
 use std::fs::{self, File};
 use std::os::unix::fs::FileExt;

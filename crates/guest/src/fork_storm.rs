@@ -1,6 +1,8 @@
 //! `fork-storm`: processes that fork, every second one of which executes this program anew.
 //!
 //! What must stay: which processes execute, since the count is expected to the last one.
+//!
+//! Tests: below
 
 use std::hint::black_box;
 use std::os::unix::process::CommandExt;

@@ -1,6 +1,8 @@
 //! `hotplug-storm`: CPUs go offline and come back while threads run.
 //!
 //! What must stay: every CPU that was online is so at the end.
+//!
+//! Tests: below
 
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -7,6 +7,8 @@
 //!
 //! What must stay: the form of job files: crates/lab writes and this program reads them; both are
 //! of one build. Times are ns.
+//!
+//! Tests: below
 
 use serde::{Deserialize, Serialize};
 

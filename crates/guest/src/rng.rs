@@ -1,6 +1,8 @@
 //! A small deterministic random stream: splitmix64 (Steele, Lea and Flood 2014).
 //!
 //! What must stay: the stream: storms are repeated by their seed.
+//!
+//! Tests: below
 
 /// The stream of one seed.
 #[derive(Clone, Debug)]

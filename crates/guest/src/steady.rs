@@ -2,6 +2,8 @@
 //! and what the kernel says of it are reported.
 //!
 //! What must stay: whatever hangs is named, and this thread never hangs with it.
+//!
+//! Tests: below
 
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -2,6 +2,8 @@
 //! control socket, as its own client would change them but without a program to start each time.
 //!
 //! What must stay: requests as docs/guide/live.md has them; a refusal is a failure.
+//!
+//! Tests: below
 
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::os::unix::net::UnixStream;

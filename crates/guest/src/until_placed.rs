@@ -2,6 +2,8 @@
 //! little ones.
 //!
 //! What must stay: keys and verdicts, which scripts/live/guest.sh reads. Times are ns.
+//!
+//! Tests: below
 
 use std::collections::BTreeMap;
 use std::path::Path;

@@ -2,6 +2,8 @@
 //! at every call (docs/guide/live.md, "Steer").
 //!
 //! What must stay: files only, read anew each time; None where the machine does not say.
+//!
+//! Tests: below
 
 use crate::tree::Tree;
 use std::path::Path;

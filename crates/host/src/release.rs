@@ -1,6 +1,8 @@
 //! Kernel releases, and what is known of builds of them.
 //!
 //! What must stay: builds are known by release and build text both; others are not judged.
+//!
+//! Tests: below
 
 use std::fmt;
 

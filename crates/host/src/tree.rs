@@ -1,6 +1,9 @@
 //! Reading a file tree that may be live or saved, where absent and forbidden are different facts.
 //! It reads below its root alone.
 //!
+//! What must stay: only files are read; absent and unreadable are told apart, since remedies
+//! differ.
+//!
 //! Tests: below, crates/host/tests/probe.rs
 
 use std::fs;

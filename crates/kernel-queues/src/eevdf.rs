@@ -2,6 +2,12 @@
 //! delayed dequeue (docs/rules/queues.md#eevdf). The core's live queues (`live_queue/queue.c`) are
 //! of the same idea, not the same code.
 //!
+//! What must stay: the sums (`check`), equal deadlines by arrival, and integers as the kernel
+//! rounds them. Times are ns, virtual times scaled by weight and compared as differences. Engine's
+//! eevdf.rs by part: `hogs_share_one_cpu_equally` (shares),
+//! `a_sleeper_cannot_claim_the_time_it_slept` (lag), `a_delayed_sleeper_wakes_without_a_choice`
+//! (delayed), `a_short_slice_preempts_at_the_first_wakeup` (slices).
+//!
 //! Tests: crates/kernel-queues/src/eevdf/tests.rs, crates/engine/tests/behaviour/eevdf.rs
 
 mod class;
@@ -111,6 +117,7 @@ impl EevdfQueue {
         self.waiting.insert(at, (task, entity));
     }
 
+    /// The waiting entity at this place, with its part of the sums.
     fn take(&mut self, at: usize) -> (u32, Entity) {
         let (task, entity) = self.waiting.remove(at);
         if self.buddy == Some(task) {
@@ -121,6 +128,7 @@ impl EevdfQueue {
         (task, entity)
     }
 
+    /// Where a task waits; panics if it does not.
     fn position(&self, task: u32) -> usize {
         let at = self.waiting.iter().rposition(|(t, _)| *t == task);
         at.expect("a waiting task is queued")
@@ -233,6 +241,7 @@ impl EevdfQueue {
         self.remove_current(params, Arrival::Moved)
     }
 
+    /// The running task leaves, with what it is owed.
     fn remove_current(&mut self, params: &EevdfParams, arrival: Arrival) -> Entity {
         let (_, entity) = self.current.expect("it runs");
         let lag = self.lag(params, &entity);

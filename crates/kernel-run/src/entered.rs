@@ -4,6 +4,8 @@
 //! A method without a comment passes a call to the loaded kernel or takes up what it tells;
 //! kernel-abi's tree.rs says what it means.
 //!
+//! What must stay: every entry is counted, every word taken up in its order.
+//!
 //! Tests: crates/cli/tests/all/kernel_runs.rs::a_comparison_does_not_depend_on_threads
 
 use crate::faults::Place;

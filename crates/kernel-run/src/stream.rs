@@ -4,6 +4,8 @@
 //!
 //! What must stay: both ends are one program, so the form is free. Lengths are bounded before
 //! memory is taken (`nonsense_is_refused`).
+//!
+//! Tests: below
 
 use postcard::ser_flavors::Flavor;
 use serde::{Deserialize, Serialize};

@@ -2,6 +2,8 @@
 //! needs").
 //!
 //! What must stay: exit codes of build.sh and what they mean; the lock is the script's, too.
+//!
+//! Tests: below
 
 use crate::{TreeError, messages, tools};
 use std::path::{Path, PathBuf};

@@ -1,6 +1,8 @@
 //! A configuration fragment of the user's own (docs/guide/kernel.md, "What it needs").
 //!
 //! What must stay: the fragment is part of an object's key. Lines are those of `.config`.
+//!
+//! Tests: below
 
 use crate::TreeError;
 use std::fs;

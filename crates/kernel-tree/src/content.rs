@@ -6,6 +6,8 @@
 //! read the next time, too, as git does it (docs/guide/kernel.md, "What is kept"). A tree that
 //! changed in anything that the build reads has another key.
 //!
+//! What must stay: the sum of equal trees, wherever they are; what is remembered is only for speed.
+//!
 //! Tests: below,
 //! crates/kernel-tree/tests/all/fake_tree.rs::a_tree_is_built_once_and_again_when_it_changes
 

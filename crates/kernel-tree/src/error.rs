@@ -2,6 +2,8 @@
 //! (docs/guide/kernel.md, "What it needs").
 //!
 //! What must stay: classes become exit codes: 2 what the user gave, 3 what the machine lacks.
+//!
+//! Tests: below
 
 use std::io::ErrorKind;
 use std::path::PathBuf;

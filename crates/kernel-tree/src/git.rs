@@ -1,6 +1,8 @@
 //! The git history of a tree: read, never written (docs/guide/kernel.md, "Names").
 //!
 //! What must stay: the tree and its index are never written. Labels have git's words.
+//!
+//! Tests: below
 
 use crate::wanted::Wanted;
 use crate::{TreeError, unpack};

@@ -2,6 +2,8 @@
 //! own words go (docs/guide/kernel.md, "What it needs").
 //!
 //! What must stay: file, line and the compiler's words of the first mistakes; lengths are bounded.
+//!
+//! Tests: below
 
 use std::path::Path;
 

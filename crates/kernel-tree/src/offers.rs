@@ -2,6 +2,8 @@
 //!
 //! What must stay: the newest that fits is taken, the same on all machines with one archive.
 //! Answers are kept for a day.
+//!
+//! Tests: below
 
 use crate::TreeError;
 use crate::version::Version;

@@ -2,6 +2,8 @@
 //! left would be taken for this one's (docs/guide/kernel.md, "What is kept").
 //!
 //! What must stay: links only to sources; products of another build never come along.
+//!
+//! Tests: below
 
 use crate::TreeError;
 use crate::content::Content;

@@ -3,6 +3,8 @@
 //!
 //! What must stay: the sum over names and texts is part of an object's key; the order of files is
 //! free.
+//!
+//! Tests: below
 
 use crate::TreeError;
 use crate::content::hex;

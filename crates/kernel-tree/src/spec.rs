@@ -2,6 +2,8 @@
 //! (docs/guide/kernel.md, "Names").
 //!
 //! What must stay: names, since results and studies have them; parameters keep their order.
+//!
+//! Tests: below
 
 use crate::version::Version;
 use std::path::{Path, PathBuf};

@@ -2,6 +2,8 @@
 //!
 //! What must stay: all that is missing is said at once. The compiler's line is part of an object's
 //! key.
+//!
+//! Tests: below
 
 use crate::TreeError;
 use std::env;

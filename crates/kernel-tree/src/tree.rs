@@ -2,6 +2,8 @@
 //! "Names").
 //!
 //! What must stay: only the tree's own Makefile is believed; nothing is run.
+//!
+//! Tests: below
 
 use crate::TreeError;
 use crate::git::Git;

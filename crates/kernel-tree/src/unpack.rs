@@ -2,6 +2,8 @@
 //! (docs/guide/kernel.md, "What is kept").
 //!
 //! What must stay: nothing is written outside the folder, whatever an archive names (`below`).
+//!
+//! Tests: below
 
 use crate::TreeError;
 use crate::wanted::Wanted;

@@ -1,6 +1,8 @@
 //! Versions of kernels, as `7.3.4` (docs/guide/kernel.md, "Names").
 //!
 //! What must stay: the text is that which was read; a series begins its versions.
+//!
+//! Tests: below
 
 use serde::{Deserialize, Serialize};
 use std::cmp::Ordering;

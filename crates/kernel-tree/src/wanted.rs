@@ -3,6 +3,8 @@
 //!
 //! What must stay: what is left out here the build must not read: a change of it would not be seen
 //! (content.rs).
+//!
+//! Tests: below
 
 use std::path::Path;
 

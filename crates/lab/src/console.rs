@@ -1,6 +1,8 @@
 //! What the end of a console says of a kernel that cannot have a guest (docs/guide/lab.md).
 //!
 //! What must stay: words of kernels; an unknown console gives None, never a guess.
+//!
+//! Tests: below
 
 /// Begins a line of the guest's first process.
 const LACKS: &str = "lab: the kernel lacks ";

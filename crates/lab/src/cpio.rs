@@ -2,6 +2,8 @@
 //! buffer-format.rst), written in order and without times, so that equal files give equal bytes.
 //!
 //! What must stay: equal files, equal bytes: no times, numbers of inodes by order.
+//!
+//! Tests: below
 
 use std::collections::BTreeSet;
 

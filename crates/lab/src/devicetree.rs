@@ -7,6 +7,10 @@
 //! the microwatt; a platform's unit that is not the microwatt goes in as if it were one, since only
 //! ratios count. Voltages and `dynamic-power-coefficient` are left out: they would only be a second
 //! way to say the same.
+//!
+//! What must stay: capacities and powers that a guest's kernel computes equal the platform's file.
+//!
+//! Tests: below
 
 use crate::LabError;
 use std::collections::BTreeMap;

@@ -3,6 +3,8 @@
 //!
 //! What must stay: hostile headers are refused or read as nothing; only ELF of 64 bits,
 //! little-endian.
+//!
+//! Tests: below
 
 use crate::LabError;
 use object::elf::{DT_NEEDED, DT_RPATH, DT_RUNPATH, FileHeader64};

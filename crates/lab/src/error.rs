@@ -1,6 +1,8 @@
 //! What can go wrong, and whose fault it is (docs/guide/lab.md).
 //!
 //! What must stay: classes become exit codes: 2 what was asked for, 3 what the machine lacks.
+//!
+//! Tests: below
 
 use std::fmt;
 use std::path::PathBuf;

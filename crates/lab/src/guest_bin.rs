@@ -1,6 +1,8 @@
 //! This project's own programs for the guest: static, built by `make lab` (docs/guide/lab.md).
 //!
 //! What must stay: names of the programs, which the guest's scripts call.
+//!
+//! Tests: below
 
 use crate::{Arch, LabError};
 use std::path::{Path, PathBuf};

@@ -6,6 +6,8 @@
 //! drivers/firmware/efi/libstub/zboot.lds.
 //!
 //! What must stay: bytes of an image are hostile: offsets are checked, sizes bounded.
+//!
+//! Tests: below
 
 use crate::{Arch, LabError};
 use flate2::read::GzDecoder;

@@ -3,6 +3,8 @@
 //!
 //! What must stay: a guest's CPUs are numbered as the platform numbers those that are left;
 //! `platform_cpus` and `guest_cpus` are each other's reverse.
+//!
+//! Tests: below
 
 use crate::smp::Smp;
 use crate::{Arch, LabError};

@@ -3,6 +3,8 @@
 //!
 //! What must stay: keys of facts are those that the guest's scripts write (packaging and scripts of
 //! the guest). A doubt is a failure, never a result.
+//!
+//! Tests: below
 
 use crate::LabError;
 use crate::scheduler::Loader;

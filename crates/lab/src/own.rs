@@ -3,6 +3,8 @@
 //! (docs/guide/lab.md, "A kernel of your own"). What is lacking is named with the option of the
 //! kernel's configuration.
 //!
+//! What must stay: whatever is known to be lacking is said before a boot, all of it.
+//!
 //! Tests: crates/lab/src/own/tests.rs, crates/cli/tests/all/lab.rs
 
 use crate::image::config::{self, Config, Setting};

@@ -2,6 +2,8 @@
 //!
 //! What must stay: packages are unpacked, never installed; order by names, so that archives are
 //! equal.
+//!
+//! Tests: below
 
 use crate::cpio::Archive;
 use crate::initramfs::add;

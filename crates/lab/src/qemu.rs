@@ -3,6 +3,8 @@
 //! (docs/guide/lab.md).
 //!
 //! What must stay: the oldest version that is taken, since the command line relies on it.
+//!
+//! Tests: below
 
 use crate::{Arch, Cache, LabError, Watch, apt};
 use std::path::{Path, PathBuf};

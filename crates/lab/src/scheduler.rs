@@ -3,6 +3,8 @@
 //!
 //! What must stay: the program and its libraries go in unchanged, under the paths that its dynamic
 //! linker looks at.
+//!
+//! Tests: below
 
 use crate::cpio::Archive;
 use crate::elf::{self, Needs};

@@ -7,6 +7,8 @@
 //!
 //! What must stay: the kernel's sched domains in a guest are those of the platform; what cannot be
 //! expressed is refused.
+//!
+//! Tests: below
 
 use crate::LabError;
 use crate::machine::Machine;

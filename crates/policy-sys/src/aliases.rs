@@ -3,6 +3,8 @@
 //! (docs/guide/policy.md).
 //!
 //! What must stay: nothing here makes a name valid; it only ends messages. Lists may grow freely.
+//!
+//! Tests: below
 
 use crate::param_table::find;
 use wakeplace_text::{did_you_mean_first, nearest_few};

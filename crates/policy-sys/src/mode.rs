@@ -2,6 +2,8 @@
 //! (docs/guide/policy.md).
 //!
 //! What must stay: names, since users type them and results have them; a former name stays valid.
+//!
+//! Tests: below
 
 use crate::policy::{Policy, PolicyError};
 use wakeplace_text::{did_you_mean_first, nearest_few};

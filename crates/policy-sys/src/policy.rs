@@ -6,6 +6,8 @@
 //! a_name_may_have_settings_of_its_own, parameters_check_key_and_range below; policy_matrix.rs (all
 //! combinations); crates/cli/tests/all/eras.rs (eras as users see them).
 //!
+//! What must stay: a name that was understood means the same, and one spelling each.
+//!
 //! Tests: below, crates/policy-sys/tests/all/policy_matrix.rs
 
 use crate::checked::{Provenance, provenance};

@@ -3,6 +3,8 @@
 //!
 //! What must stay: names of options and commands, which units of systemd and scripts have; each has
 //! help (`every_option_is_documented`).
+//!
+//! Tests: below
 
 use crate::follow::Follow;
 use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};

@@ -7,6 +7,8 @@
 //!
 //! What must stay: one JSON object a line, keys of requests and answers (docs/guide/live.md): other
 //! programs speak to it.
+//!
+//! Tests: below
 
 pub(crate) mod lines;
 pub(crate) mod socket;

@@ -3,6 +3,8 @@
 //! (docs/guide/live.md, "Steer"). It asks for changes as a user would, by the same words.
 //!
 //! What must stay: it never decides more than `power-policy`, and asks as a user would.
+//!
+//! Tests: below
 
 mod daemon;
 

@@ -4,6 +4,8 @@
 //!
 //! What must stay: keys of the JSON (docs/guide/live.md, "Watch"); tests:
 //! crates/scx/src/metrics/tests.rs. Energies are estimates, J; times us.
+//!
+//! Tests: below
 
 pub(crate) mod latency;
 pub(crate) mod openmetrics;

@@ -3,6 +3,8 @@
 //!
 //! What must stay: without `NOTIFY_SOCKET` it does nothing; a manager that has gone stops no
 //! scheduler.
+//!
+//! Tests: below
 
 use std::io;
 use std::os::linux::net::SocketAddrExt;

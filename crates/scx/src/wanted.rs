@@ -4,6 +4,8 @@
 //!
 //! What must stay: changes are all or nothing; names are those of policies (crates/policy-sys).
 //! What the live build does not hold is refused with what it takes.
+//!
+//! Tests: below
 
 use wakeplace_policy_sys::{Mode, Policy, PolicyError};
 use wakeplace_text::{did_you_mean, nearest};

@@ -3,6 +3,8 @@
  * The second half of balancing: which tasks of the source may move, and what follows when none did
  * (docs/rules/balancing.md#detach, docs/rules/balancing.md#active-balance).
  *
+ * What must stay: tasks are offered in the home's order; a task that is taken must be moved.
+ *
  * Kernel: can_migrate_task(), detach_tasks() as wp_balance_offer(), need_active_balance(),
  *         active_load_balance_cpu_stop() as wp_active_balance_end(), kernel/sched/fair.c
  * Tests: fixtures/balance, all/balance_pass_7_3.rs
@@ -31,6 +33,7 @@ WP_INLINE void wp_note_pinned(struct wp_ctx *ctx, struct wp_lb_env *bal, const s
 	}
 }
 
+/* May the task move at all: affinity, not running, cache. Notes why an attempt fails. */
 WP_INLINE int wp_can_migrate_task(struct wp_ctx *ctx, struct wp_lb_env *bal,
 				  const struct wp_task *task)
 {
@@ -97,6 +100,7 @@ WP_INLINE int wp_over_twice(const struct wp_ctx *ctx, const struct wp_lb_env *ba
 	return (s64)(wp_task_h_load(ctx, task) / 2) > bal->imbalance;
 }
 
+/* Takes the task's load off what is to move; 0: it is too heavy. */
 WP_INLINE int wp_take_by_load(struct wp_ctx *ctx, struct wp_lb_env *bal, const struct wp_task *task)
 {
 	if (wp_over_twice(ctx, bal, task))
@@ -221,11 +225,13 @@ WP_INLINE int wp_sources_left(struct wp_ctx *ctx, const struct wp_lb_env *bal)
 	return 0;
 }
 
+/* The CPU is no source of this attempt any more. */
 WP_INLINE void wp_exclude(struct wp_lb_env *bal, u32 cpu)
 {
 	*WP_AT(bal->excluded, cpu / 64u) |= 1ull << (cpu % 64u);
 }
 
+/* Another destination or source of the same attempt; returns enum wp_balance_step. */
 WP_INLINE int wp_balance_next(struct wp_ctx *ctx, struct wp_lb_env *bal, u32 running_allowed)
 {
 	struct wp_lb *lb = wp_bal_lb(ctx, bal);

@@ -4,6 +4,8 @@
  * (docs/rules/balancing.md#newidle, NI_RANDOM): a level where most fail is tried seldom, and a rare
  * success there counts for all the attempts that were not made.
  *
+ * What must stay: the random number is the home's; ratios are of 1024.
+ *
  * Kernel: update_newidle_stats(), kernel/sched/fair.c
  * Tests: fixtures/newidle, all/newidle_7_3.rs
  */
@@ -11,6 +13,7 @@
 
 #define WP_NEWIDLE_CALLS 1024u
 
+/* One attempt counted; after WP_NEWIDLE_CALLS the ratio is set, and both counts are halved. */
 WP_INLINE void wp_update_newidle_stats(struct wp_lb *lb, u32 success)
 {
 	lb->newidle_calls++;

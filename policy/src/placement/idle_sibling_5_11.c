@@ -17,6 +17,8 @@
  *
  * From 5.7 on a CPU that runs only SCHED_IDLE tasks counts as idle, but not for an idle core.
  *
+ * What must stay: eras to 5.11 alone use it; costs are ns and enter the average of the domain.
+ *
  * Kernel: select_idle_sibling(), select_idle_core(), select_idle_cpu(), kernel/sched/fair.c, to
  *         5.11
  * Tests: fixtures/wake, fixtures/scan, all/fast_path.rs
@@ -62,6 +64,7 @@ WP_FN u32 wp_idle_thread(struct wp_ctx *ctx WP_NONNULL, const struct wp_task *ta
 	return all && idle != dom->nr_cpus ? WP_NONE : found;
 }
 
+/* The first core from the target on with all threads idle; WP_NONE: none, and the hint goes. */
 WP_FN u32 wp_select_idle_core_5_11(struct wp_ctx *ctx WP_NONNULL,
 				   const struct wp_task *task WP_NONNULL,
 				   const struct wp_sched_domain *dom WP_NONNULL, u32 target)
@@ -97,6 +100,7 @@ WP_INLINE u32 wp_scan_limit(const struct wp_ctx *ctx, const struct wp_cpu *this_
 	return budget > 4 * cost ? (u32)wp_div(budget, cost) : 4;
 }
 
+/* The first idle CPU within the limit; what the search cost is averaged. */
 WP_FN u32 wp_select_idle_cpu_5_11(struct wp_ctx *ctx WP_NONNULL,
 				  const struct wp_task *task WP_NONNULL,
 				  const struct wp_sched_domain *dom WP_NONNULL, u32 target,

@@ -2,6 +2,8 @@
 //!
 //! What must stay: the table and ARCHITECTURE.md say the same. A new edge is a decision: add it to
 //! both.
+//!
+//! Tests: below
 
 use super::graph::{Graph, Kind};
 use crate::Finding;

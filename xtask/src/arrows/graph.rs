@@ -2,6 +2,8 @@
 //!
 //! What must stay: only workspace members' tests count; what tests of dependencies need is not
 //! followed.
+//!
+//! Tests: below
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::path::Path;

@@ -5,6 +5,8 @@
 //! there Apache-2.0 as the only choice is refused.
 //!
 //! What must stay: deny.toml is the list; a package without a licence is refused.
+//!
+//! Tests: below
 
 use anyhow::{Context, Result, bail};
 

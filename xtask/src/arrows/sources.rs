@@ -1,6 +1,8 @@
 //! What the sources of the core may touch, and what those of the policy must say and include.
 //!
 //! What must stay: tests and comments are free; what is found has file and line.
+//!
+//! Tests: below
 
 use crate::Finding;
 use crate::lexer::has_word;

@@ -3,6 +3,8 @@
 //! checks all that it would check, and says what it would do.
 //!
 //! What must stay: nothing is pushed; what is in the way stops it before a file changes.
+//!
+//! Tests: below
 
 use anyhow::{Context, Result};
 use serde::Deserialize;

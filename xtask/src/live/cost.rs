@@ -17,6 +17,8 @@
 //!
 //! What must stay: the lines that guests' scripts print, and the page's table. Figures are
 //! instructions, 2 ns each.
+//!
+//! Tests: below
 
 use std::fmt::Write as _;
 

@@ -2,6 +2,8 @@
 //!
 //! What must stay: a fault is named with its file and line; only slow answers are forgiven, and
 //! only alone.
+//!
+//! Tests: below
 
 use std::collections::BTreeMap;
 

@@ -2,6 +2,8 @@
 //! judged.
 //!
 //! What must stay: names of files that a run leaves: scripts/live writes them.
+//!
+//! Tests: below
 
 pub mod cost;
 mod judge;

@@ -11,6 +11,8 @@
 //!   `--round 50us`
 //!
 //! What must stay: a wait ends when the task runs; pairs of boots have one seed.
+//!
+//! Tests: below
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;

@@ -2,6 +2,8 @@
 //! (docs/internals/checks.md, "Same runs").
 //!
 //! What must stay: names of runs: records have them. A run is one line of xtask/data/runs.txt.
+//!
+//! Tests: below
 
 use std::fs;
 use std::path::{Path, PathBuf};

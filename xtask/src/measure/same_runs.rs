@@ -4,6 +4,8 @@
 //!
 //! What must stay: the form of scripts/same-runs.txt; what says only which program made a result is
 //! left out.
+//!
+//! Tests: below
 
 use std::fs;
 use std::path::Path;

@@ -4,6 +4,8 @@
 //!
 //! What must stay: places are those of the text as it stands, so that a mutation is shown as a
 //! diff.
+//!
+//! Tests: below
 
 use std::ops::Range;
 

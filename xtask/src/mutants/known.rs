@@ -1,6 +1,8 @@
 //! policy/mutants.toml: changes that no input can tell from the original, each with the reason.
 //!
 //! What must stay: an entry that matches no mutation is a finding: the code has changed.
+//!
+//! Tests: below
 
 use std::path::Path;
 

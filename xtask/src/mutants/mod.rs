@@ -8,6 +8,8 @@
 //!
 //! What must stay: numbers of mutations follow files and places; a sample depends on the seed and
 //! on the mutation's words alone.
+//!
+//! Tests: below
 
 mod code;
 mod known;

@@ -2,6 +2,8 @@
 //! would make.
 //!
 //! What must stay: each mutation compiles; a new kind of slip is one function here.
+//!
+//! Tests: below
 
 use std::ops::Range;
 

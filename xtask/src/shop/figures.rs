@@ -1,6 +1,8 @@
 //! Figures of runs and how a table shows them.
 //!
 //! What must stay: rounding: figures of pages are compared as text.
+//!
+//! Tests: below
 
 use std::collections::BTreeMap;
 

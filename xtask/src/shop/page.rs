@@ -2,6 +2,8 @@
 //! command that makes it, and the next `<!-- end -->`.
 //!
 //! What must stay: the marks, which pages have; nothing outside of them is written.
+//!
+//! Tests: below
 
 use std::path::Path;
 

@@ -2,6 +2,8 @@
 //! not asked for: the site is looked at without a network.
 //!
 //! What must stay: only links within the site are followed; no network.
+//!
+//! Tests: below
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;

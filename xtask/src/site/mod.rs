@@ -5,6 +5,8 @@
 //! which is what a folder shows.
 //!
 //! What must stay: paths of documents, so that links hold in both places.
+//!
+//! Tests: below
 
 mod links;
 mod summary;

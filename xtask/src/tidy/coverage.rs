@@ -2,6 +2,8 @@
 //!
 //! What must stay: only words that look like a test's name are looked for; the page stays free
 //! text.
+//!
+//! Tests: below
 
 use std::collections::BTreeSet;
 

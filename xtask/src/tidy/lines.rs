@@ -1,6 +1,8 @@
 //! Rules over single lines: width, leftover markers, paths of one machine.
 //!
 //! What must stay: limits of CONTRIBUTING.md; quoted data are exempt.
+//!
+//! Tests: below
 
 use crate::Finding;
 use crate::lexer::has_word;

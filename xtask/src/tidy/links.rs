@@ -3,6 +3,8 @@
 //! Anchors of the rules have a stricter check of their own (`rules.rs`).
 //!
 //! What must stay: anchors are made as GitHub makes them.
+//!
+//! Tests: below
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -3,6 +3,8 @@
 //! target/test.log.
 //!
 //! What must stay: the summary's line, which CI prints; cargo's own lines are read.
+//!
+//! Tests: below
 
 use std::fs::File;
 use std::io::{BufRead as _, BufReader, Write as _};

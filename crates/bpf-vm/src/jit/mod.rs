@@ -8,6 +8,9 @@
 //! never leave the host's stack either, none of a program's functions is used if one of them takes
 //! too much of it: that program is interpreted (docs/decisions/058).
 //!
+//! What must stay: whether a program is compiled changes no result; a function that the compiler
+//! refuses is interpreted.
+//!
 //! Tests: crates/bpf-vm/tests/all/same.rs::compiled_programs_do_what_interpreted_ones_do,
 //! crates/bpf-vm/tests/all/budget.rs::what_is_too_long_is_interpreted,
 //! crates/bpf-vm/tests/all/programs.rs::large_functions_nest_within_the_hosts_stack

@@ -8,6 +8,9 @@
 //! `a_program_writes_the_value_of_its_own_cpu` (maps.rs); `queues_and_stacks_go_round`,
 //! `the_order_of_a_map_is_that_of_insertion`, `keys_of_maps_count_as_memory` (budget.rs).
 //!
+//! What must stay: the order of keys, errno values, and addresses of values as long as their
+//! element lives.
+//!
 //! Tests: crates/bpf-vm/tests/all/maps.rs, crates/bpf-vm/tests/all/budget.rs,
 //! crates/bpf-vm/tests/all/programs.rs::a_hash_map_is_filled_by_a_program
 

@@ -4,6 +4,8 @@
 //! What must stay: a decision is told by the tree right before its placement; both are joined here
 //! by that order. The tree is only read. Tests beside its own: crates/cli/tests/all/kernel_runs.rs
 //! (`a_decision_is_explained_by_the_trees_own_figures`).
+//!
+//! Tests: below
 
 use super::on_tree::{OnTree, idle_state_of};
 use super::{Asked, Finder, Missing, Threads};

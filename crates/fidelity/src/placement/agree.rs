@@ -3,6 +3,8 @@
 //!
 //! What must stay: a release is paired with the same release; one that only one side has counts as
 //! `one_only`.
+//!
+//! Tests: below
 
 use std::collections::BTreeMap;
 use wakeplace_platform::Platform;

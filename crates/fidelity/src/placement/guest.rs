@@ -2,6 +2,8 @@
 //!
 //! What must stay: the script's sections and `outcomes` belong together; recordings of earlier runs
 //! are read by both.
+//!
+//! Tests: below
 
 use super::agree::Wakeups;
 use super::inside::{self, Inside};

@@ -3,6 +3,8 @@
 //! simulated runs are counted by the same code (docs/results/fidelity.md).
 //!
 //! What must stay: kHz, counts a second, and the window's ends.
+//!
+//! Tests: below
 
 use std::ops::Range;
 use wakeplace_platform::{CpuId, Platform};

@@ -1,6 +1,8 @@
 //! The measured part of the page: tables in Markdown, or one object (docs/results/fidelity.md).
 //!
 //! What must stay: the form of tables (README quotes some), keys of JSON.
+//!
+//! Tests: below
 
 use super::agree::Agreement;
 use super::{KERNEL_POLICY, LIVE_POLICY, MachineResult, PAIRS, RUNS, SetResult, sets, starts};

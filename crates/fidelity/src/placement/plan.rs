@@ -2,6 +2,8 @@
 //!
 //! What must stay: the order of guests: what tells most comes first, should time run out. Numbers
 //! of starts fix their offsets.
+//!
+//! Tests: below
 
 use super::Request;
 use super::record::{Boot, Side};

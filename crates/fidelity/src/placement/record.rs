@@ -2,6 +2,8 @@
 //! (docs/results/fidelity.md).
 //!
 //! What must stay: names of folders and files, or guests are booted again.
+//!
+//! Tests: below
 
 use super::plan::{Part, Plan};
 use super::{LIVE_POLICY, Request, SetRun, guest, sets};

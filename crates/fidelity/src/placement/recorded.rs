@@ -4,6 +4,8 @@
 //!
 //! What must stay: a repeat is compared with its own simulation; nothing of the model is fitted to
 //! it.
+//!
+//! Tests: below
 
 pub(super) mod data;
 mod page;

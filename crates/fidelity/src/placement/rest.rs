@@ -3,6 +3,8 @@
 //!
 //! What must stay: figures were measured in guests at rest; they replace the platform's threads
 //! there alone.
+//!
+//! Tests: below
 
 use crate::Error;
 use serde::Deserialize;

@@ -2,6 +2,8 @@
 //!
 //! What must stay: sets and their names: recordings were made with them. Work is ns at capacity
 //! 1024.
+//!
+//! Tests: below
 
 use wakeplace_platform::Platform;
 

@@ -1,4 +1,9 @@
 //! A set in the simulator (docs/results/fidelity.md).
+//!
+//! What must stay: the beginning and the window are the guest's; stretches are cut at the window's
+//! ends.
+//!
+//! Tests: below
 
 use super::inside::{Counter, Counts, Inside};
 use super::rest::Rest;

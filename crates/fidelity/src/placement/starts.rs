@@ -4,6 +4,8 @@
 //!
 //! What must stay: `within` and `follows` are how docs/results/fidelity.md explains them. Its
 //! figures are tried by crates/fidelity/tests/all/recorded.rs.
+//!
+//! Tests: below
 
 mod page;
 

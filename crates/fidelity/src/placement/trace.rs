@@ -3,6 +3,8 @@
 //!
 //! What must stay: releases have numbers from the set's start, in whole us; the warm-up does not
 //! count.
+//!
+//! Tests: below
 
 use super::agree::Wakeups;
 use super::sets::TaskSpec;

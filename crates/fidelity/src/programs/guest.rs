@@ -2,6 +2,8 @@
 //! (docs/guide/workloads.md, "How it is counted").
 //!
 //! What must stay: sections of the script and `runs` belong together.
+//!
+//! Tests: below
 
 use super::Run;
 use super::list::{Program, RT_APP_FILE};

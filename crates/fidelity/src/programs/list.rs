@@ -1,6 +1,8 @@
 //! The programs, and which model stands for each (docs/guide/workloads.md, "How it is counted").
 //!
 //! What must stay: keys and commands: kept counts are of these.
+//!
+//! Tests: below
 
 use crate::Error;
 

@@ -1,5 +1,10 @@
 //! A program's model in the simulator: the same counts as of the real one (docs/guide/workloads.md,
 //! "How it is counted").
+//!
+//! What must stay: roles are names of scripts; counts as `structure.rs` makes them of a kernel's
+//! trace. Nothing of a run depends on this observer.
+//!
+//! Tests: below
 
 use super::Run;
 use super::list::{Model, ModelEvents, RT_APP_FILE};

@@ -2,6 +2,8 @@
 //! counted").
 //!
 //! What must stay: the form of the page's tables; keys of JSON.
+//!
+//! Tests: below
 
 use super::list::{Model, RT_APP_FILE};
 use super::recorded::Recorded;

@@ -2,6 +2,8 @@
 //! (docs/guide/workloads.md, "How it is counted").
 //!
 //! What must stay: the form of the file, which `record` writes.
+//!
+//! Tests: below
 
 use super::Run;
 use super::list::Program;

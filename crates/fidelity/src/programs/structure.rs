@@ -2,6 +2,8 @@
 //! (docs/guide/workloads.md, "How it is counted").
 //!
 //! What must stay: counts are as by hand in the test; roles are names without numbers.
+//!
+//! Tests: below
 
 use super::list::Roles;
 use serde::{Deserialize, Serialize};

@@ -3,6 +3,8 @@
 //! (docs/guide/schedulers.md, "What the loader sees").
 //!
 //! What must stay: the pipe is emptied at every look. What is kept is bounded; the file has all.
+//!
+//! Tests: below
 
 use std::fs::File;
 use std::io::{self, Read as _, Write as _};

@@ -2,7 +2,7 @@
 //! list goes to the host's kernel (docs/rules/sched-ext.md#loader).
 //!
 //! What must stay: `is_trapped` and the filter say the same, for both architectures. A call that is
-//! added here needs its answer in load/system.rs.
+//! added here needs its answer in load/serve.rs.
 //!
 //! Tests: crates/cli/tests/all/schedulers.rs::a_loader_sees_the_modelled_machine,
 //! crates/cli/tests/all/schedulers.rs::a_loader_runs_in_virtual_time

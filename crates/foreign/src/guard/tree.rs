@@ -3,6 +3,8 @@
 //!
 //! What must stay: files that the loader reads are those of `machine_files`; nothing outside the
 //! folder is written or removed.
+//!
+//! Tests: below
 
 use crate::wire::Start;
 use std::fs::{self, File, OpenOptions, TryLockError};

@@ -4,6 +4,8 @@
 //!
 //! What must stay: the loader only is changed, before it has run. What is missing here would give a
 //! loader the host's time: schedulers.rs::`a_loader_runs_in_virtual_time` sees it.
+//!
+//! Tests: below
 
 use super::memory::{lines_of_maps, memory_of};
 use object::{Object as _, ObjectSymbol as _};

@@ -2,6 +2,8 @@
 //! (docs/guide/schedulers.md, "What its programs see").
 //!
 //! What must stay: the order of a list is the program's; a node is in one list at a time.
+//!
+//! Tests: below
 
 use std::collections::{BTreeMap, VecDeque};
 use std::ops::Range;

@@ -3,6 +3,8 @@
 //!
 //! What must stay: what a program may hold is bounded by its memory, and given up once.
 //! kfuncs/objects.rs is what programs call.
+//!
+//! Tests: below
 
 use super::state::State;
 use std::ops::Range;

@@ -3,6 +3,8 @@
 //!
 //! What must stay: numbers of timers are not used again within a run; the machine has them
 //! (`TimerId`).
+//!
+//! Tests: below
 
 use std::collections::BTreeMap;
 use std::ops::Range;

@@ -3,6 +3,8 @@
 //! "What the loader sees").
 //!
 //! What must stay: the host's own affinity is never changed or told.
+//!
+//! Tests: below
 
 use super::calls::{Answer, Call};
 use super::fixed::PID;

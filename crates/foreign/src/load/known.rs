@@ -3,6 +3,8 @@
 //!
 //! What must stay: each refusal once, in the order in which they came: messages of a failed load
 //! begin with these.
+//!
+//! Tests: below
 
 use super::bpf;
 use crate::kernel::Layout;

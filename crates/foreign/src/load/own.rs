@@ -162,6 +162,7 @@ fn addresses(command: u32) -> &'static [usize] {
 struct Memory(*mut u8);
 
 impl Memory {
+    /// Room for the caller's memory, with a part that cannot be read behind it.
     fn new() -> io::Result<Self> {
         // SAFETY: a new mapping at a place that the host chooses, and a part of it.
         unsafe {
@@ -178,6 +179,7 @@ impl Memory {
         }
     }
 
+    /// The address of an offset.
     fn at(&self, offset: usize) -> u64 {
         self.0.addr() as u64 + offset as u64
     }

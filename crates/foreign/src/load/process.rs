@@ -1,6 +1,9 @@
 //! The loader's process: until it has attached a scheduler, and then beside the simulation
 //! (docs/rules/sched-ext.md#loader).
 //!
+//! What must stay: patience is by the host's clock and only ends what hangs; all else is virtual
+//! time.
+//!
 //! Tests: crates/cli/tests/all/schedulers.rs::runs_with_a_loader_beside_them_are_the_same,
 //! crates/cli/tests/all/wall.rs
 
@@ -103,6 +106,7 @@ fn shares(name: &str) -> String {
 }
 
 impl Process {
+    /// What a run needs of a load; refusals up to now did no harm.
     fn attached(&mut self, vm: Vm, state: State, table: bpf::Table) -> Attached {
         self.known.refused.clear();
         Attached {

@@ -1,6 +1,9 @@
 //! Ring buffers that the loader waits for. The host's kernel knows nothing of their records: in its
 //! place a counter of ours is waited for (docs/guide/schedulers.md, "What the loader sees").
 //!
+//! What must stay: a loader that waits for a ring wakes when records are there, never by the host's
+//! timing.
+//!
 //! Tests: crates/cli/tests/all/schedulers.rs::a_loader_runs_in_virtual_time
 
 use super::calls::{Answer, Call};

@@ -7,6 +7,8 @@
 //!
 //! What must stay: a call is allowed only if it is listed. A new need of a worker is a new row with
 //! its reason.
+//!
+//! Tests: below
 
 use crate::guard::checked;
 use crate::guard::trapped::{AUDIT_ARCH, GIVE, LOAD, NR, argument, if_equal, statement};

@@ -1,6 +1,8 @@
 //! How much a worker may take (docs/guide/schedulers.md, "How it ends").
 //!
 //! What must stay: limits follow from the length and size of what is run, never from the host.
+//!
+//! Tests: below
 
 use crate::guard::checked;
 use std::io;

@@ -2,6 +2,8 @@
 //!
 //! What must stay: work counts by CPU time and the CPU's rate, 2^-20 ns; it never books more than
 //! the thread has had. Tests of whole jobs: crates/guest/src/load/tests.rs.
+//!
+//! Tests: below
 
 use std::collections::BTreeMap;
 

@@ -2,6 +2,8 @@
 //!
 //! What must stay: expiries as the simulator's timers have them
 //! (crates/engine/src/mechanics/script/timers.rs).
+//!
+//! Tests: below
 
 use std::sync::{Condvar, Mutex, PoisonError};
 use std::time::Duration;

@@ -4,6 +4,8 @@
 //! A method without a comment is `FairClass`'s (fair_class.rs says what it means and when it
 //! comes); the rule is in the method of `CfsQueue` that it calls (cfs.rs).
 //!
+//! What must stay: equals keep their order; what a wake-up decides is decided once per look.
+//!
 //! Tests: crates/engine/tests/behaviour/fair.rs
 
 use super::{CfsParams, CfsQueue, Entity};

@@ -4,6 +4,8 @@
 //! A method without a comment is `FairClass`'s (fair_class.rs says what it means and when it
 //! comes); the rule is in the method of `EevdfQueue` that it calls (eevdf.rs).
 //!
+//! What must stay: equals keep their order; an entity off the queue keeps lag and slice.
+//!
 //! Tests: crates/engine/tests/behaviour/eevdf.rs
 
 use super::{EevdfParams, EevdfQueue, Entity};

@@ -3,6 +3,10 @@
 //!
 //! Kernel: wakeup_preempt_fair(), set_protect_slice(), update_protect_slice(), set_short_buddy(),
 //! kernel/sched/fair.c, 7.3; check_preempt_wakeup_fair(), 6.6 to 6.18.
+//!
+//! What must stay: each form is the one of its kernel; eevdf/tests.rs tries protection and buddies,
+//! engine's `a_short_slice_preempts_at_the_first_wakeup` the whole.
+//!
 //! Tests: crates/kernel-queues/src/eevdf/tests.rs
 
 use super::entity::{Arrival, EevdfParams, Entity, Form};
@@ -139,6 +143,7 @@ impl EevdfQueue {
         }
     }
 
+    /// From now on a wake-up may displace the running task.
     fn unprotect(&mut self, params: &EevdfParams) {
         if let Some((_, e)) = &mut self.current
             && e.is_protected(params)

@@ -4,6 +4,8 @@
 //! A method without a comment is `FairClass`'s (fair_class.rs says what it means and when it
 //! comes); the rule is in the method of `CfsTree` that it calls (grouped/cfs.rs).
 //!
+//! What must stay: a task's place is in the time of its group's queue.
+//!
 //! Tests: crates/engine/tests/behaviour/groups.rs
 
 use super::GroupShape;

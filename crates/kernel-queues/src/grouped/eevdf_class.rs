@@ -4,6 +4,8 @@
 //! A method without a comment is `FairClass`'s (fair_class.rs says what it means and when it
 //! comes); the rule is in the method of `EevdfTree` that it calls (grouped/eevdf.rs).
 //!
+//! What must stay: a task off the queue keeps lag and slice of its own.
+//!
 //! Tests: crates/engine/tests/behaviour/groups.rs
 
 use super::GroupShape;

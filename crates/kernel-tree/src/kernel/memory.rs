@@ -2,6 +2,8 @@
 //! (docs/guide/kernel.md, "In a run").
 //!
 //! What must stay: blocks are zeroed, and where the host put them decides nothing.
+//!
+//! Tests: below
 
 use rustix::mm::{MapFlags, MprotectFlags, ProtFlags, mmap_anonymous, mprotect, munmap};
 use std::alloc::{Layout, alloc_zeroed, dealloc};

@@ -2,6 +2,10 @@
 //! (docs/guide/kernel.md, "In a run"). One thread enters a kernel; what it does depends on what it
 //! was told alone.
 //!
+//! What must stay: one entry at a time; errors of entries are `Refused`. Tests by part:
+//! `a_kernel_is_booted_entered_and_left`, `each_kernel_has_its_own_state`,
+//! `what_cannot_be_booted_is_refused`, `calls_are_what_the_header_says`.
+//!
 //! Tests: crates/kernel-tree/src/kernel/tests.rs, crates/cli/tests/all/kernel_runs.rs
 
 mod claim;

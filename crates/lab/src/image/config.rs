@@ -2,6 +2,8 @@
 //! (docs/guide/lab.md, "A kernel of your own").
 //!
 //! What must stay: an option that is not mentioned is not set.
+//!
+//! Tests: below
 
 use flate2::read::GzDecoder;
 use std::collections::BTreeMap;

@@ -8,6 +8,8 @@
 //! (include/linux/pe.h); U-Boot, tools/mkimage (IH_MAGIC).
 //!
 //! What must stay: what is no image is said in words that name what it is.
+//!
+//! Tests: below
 
 use super::{GZIP, u32_at};
 use crate::Arch;

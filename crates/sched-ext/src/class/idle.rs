@@ -5,6 +5,9 @@
 //! `caches_count_from_6_13_on` (kernels), `a_waker_that_sleeps_soon_is_near` (sync),
 //! `claims_and_masks`, `own_tracking_turns_it_off`.
 //!
+//! What must stay: whichever CPU the kernel takes among equals (the first, round from a start),
+//! since schedulers see it.
+//!
 //! Tests: crates/sched-ext/tests/all/idle.rs
 
 use crate::consts::{EBUSY, SCX_PICK_IDLE_CORE, SCX_PICK_IDLE_IN_NODE};

@@ -4,6 +4,8 @@
 //! Tests by part: `weights_are_told_when_they_change`, `a_task_that_comes_back_has_its_new_weight`,
 //! engine's sched_ext/errors.rs::`hotplug_needs_callbacks`.
 //!
+//! What must stay: the order of callbacks at load, at each change, and at the end.
+//!
 //! Tests: crates/sched-ext/tests/all/life.rs
 
 use super::kfuncs::FIRST_PID;

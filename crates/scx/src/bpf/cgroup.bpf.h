@@ -9,6 +9,9 @@
  *
  * The loader leaves out what the kernel does not call.
  *
+ * What must stay: numbers of groups are the core's, kept with the kernel's group; the loader knows
+ * these callbacks by name (crates/scx/src/live.rs).
+ *
  * Kernel: ops cgroup_init(), cgroup_exit(), cgroup_set_weight(), cgroup_set_bandwidth(),
  *         cgroup_set_idle(), kernel/sched/ext.c; sched_group_set_idle(), kernel/sched/fair.c
  * Rule: docs/rules/live-queue.md#vq-groups, #vq-quota

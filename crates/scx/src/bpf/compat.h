@@ -9,6 +9,9 @@
  *   set slice       a field write until 6.18, a function from 7.0
  *   now             a function from 6.14, the clock helper before
  *
+ * What must stay: forms from the newest to the oldest; names with `___` are the loader's way to try
+ * one.
+ *
  * Kernel: scx_bpf_dsq_insert(), scx_bpf_dsq_insert_vtime(), scx_bpf_dsq_move_to_local(),
  *         kernel/sched/ext.c, 6.12 to 7.3
  * Rule: docs/decisions/011

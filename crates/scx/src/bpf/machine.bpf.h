@@ -2,6 +2,9 @@
 /*
  * The machine: idle CPUs and their timer, CPUs that come and go, start and end.
  *
+ * What must stay: `hotplug_count` and `exit_info` are read by the loader (crates/scx/src/live.rs,
+ * live.h).
+ *
  * Kernel: ops update_idle(), cpu_online(), cpu_offline(), init(), exit(), kernel/sched/ext.c
  * Rule: docs/rules/live-queue.md#vq-timer, docs/rules/hotplug.md#hotplug
  * Tests: scripts/live/guest.sh, xtask/src/live/tests.rs

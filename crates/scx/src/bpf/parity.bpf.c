@@ -5,6 +5,9 @@
  * there then with what the native build made of the same bytes. The layout of struct
  * parity_state and the names of the programs are in tests/parity/state.rs and ops.rs, too.
  *
+ * What must stay: it decides nothing; a new entry point of the core gets a program here and a row
+ * in ops.rs.
+ *
  * Rule: docs/decisions/011
  * Tests: crates/scx/tests/parity
  */

@@ -2,6 +2,9 @@
 /*
  * Questions to the core: where does a task go that wakes, was forked, or execs?
  *
+ * What must stay: the core decides, the kernel's mask has the last word; bounds of loops, which the
+ * verifier counts (`what_the_verifier_processes_stays_below_its_ceilings`).
+ *
  * Kernel: ops select_cpu(), kernel/sched/ext.c; try_to_wake_up(), kernel/sched/core.c
  * Rule: docs/rules/wake-ups.md
  * Tests: scripts/live/guest.sh, crates/scx/tests/parity

@@ -5,6 +5,9 @@
  * at once: on its own run queue, so that nobody else touches its record. Others take several, which
  * wait in the queue's order and may be pulled again (enum carried).
  *
+ * What must stay: the dialogue's order (crates/engine/src/kernel/model/balance.rs has the same),
+ * and that a task is moved under its taker's lock.
+ *
  * Kernel: ops dispatch(), kernel/sched/ext.c
  * Rule: docs/rules/balancing.md
  * Tests: scripts/live/guest.sh, crates/scx/tests/parity

@@ -4,6 +4,9 @@
  * task waits in the queue of the CPU it was placed on; a CPU that runs out of work takes the first
  * of its own queue that is eligible, then what the core lets it pull.
  *
+ * What must stay: the calls of the core and their order are those of
+ * crates/engine/src/kernel/model/home/live.rs: change both.
+ *
  * Kernel: ops enqueue(), dispatch(), yield(), running(), stopping(), cpu_release(), tick(),
  *         kernel/sched/ext.c
  * Rule: docs/rules/live-queue.md

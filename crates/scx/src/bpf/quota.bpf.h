@@ -5,6 +5,9 @@
  * virtual time. One timer per CPU tells when the next of them may run; the CPU then puts those into
  * its queue, under its own lock.
  *
+ * What must stay: a parked task counts nowhere, and whoever is parked is looked at when its group
+ * may run.
+ *
  * Rule: docs/rules/live-queue.md#vq-quota
  * Tests: scripts/live/shares.sh
  * Covers: shares.sh: groups with cpu.max get their part; guest.sh small-quota and

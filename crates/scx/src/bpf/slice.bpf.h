@@ -5,6 +5,8 @@
  * somebody waits, and again only for an earlier end: one that fires for a task that is gone looks
  * how long the present one has. Without it a slice ends at a tick.
  *
+ * What must stay: a slice ends at a tick at the latest, timer or not. Times are ns.
+ *
  * Kernel: hrtick_start(), kernel/sched/core.c
  * Rule: docs/rules/live-queue.md#vq-slice
  * Tests: scripts/live/guest.sh

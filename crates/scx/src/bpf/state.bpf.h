@@ -3,6 +3,8 @@
  * The live scheduler's memory: the core's one context, the record of each task, scratch space of
  * decisions, counters.
  *
+ * What must stay: layouts that the loader maps (live.h), and one writer for each CPU's counters.
+ *
  * Rule: docs/decisions/011
  * Tests: crates/scx/tests/parity
  * Covers: parity compares struct wp_ctx, byte for byte, with the native one; guests run with the

@@ -2,6 +2,9 @@
 /*
  * Tasks come, change and go; they become runnable and sleep.
  *
+ * What must stay: what is counted for a task that comes is taken back as it goes; times and weights
+ * in the core's units.
+ *
  * Kernel: ops init_task(), enable(), disable(), set_weight(), set_cpumask(), cgroup_move(),
  *         kernel/sched/ext.c
  * Rule: docs/rules/signals.md#new-task, docs/rules/live-queue.md#vq-lag

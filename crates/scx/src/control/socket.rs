@@ -5,6 +5,8 @@
 //! What must stay: nobody else can put a socket in its place or reach it without the right. Who may
 //! speak is checked by the kernel's word (SO_PEERCRED). Tests beside it:
 //! crates/scx/src/control/socket/tests.rs.
+//!
+//! Tests: below
 
 use std::fs::{self, DirBuilder, File, OpenOptions, Permissions, TryLockError};
 use std::io;

@@ -4,6 +4,8 @@
 //!
 //! What must stay: buckets are those of `time_bucket`: four per power of two, ns. A share is an
 //! upper bound.
+//!
+//! Tests: below
 
 use std::collections::BTreeMap;
 

@@ -3,6 +3,8 @@
 //! sum, which the kernel side does not keep, so histograms are written here, without one (the
 //! specification, "Histogram", does not ask for it). See docs/guide/live.md, "Watch".
 //!
+//! What must stay: names, labels and units of metrics, which dashboards read.
+//!
 //! Tests: crates/scx/src/metrics/tests.rs, xtask/src/tries/metrics.rs
 
 use super::{Metrics, Part, Status};

@@ -3,6 +3,8 @@
 //! "Outside results").
 //!
 //! What must stay: one seed is one pair; units are the published ones.
+//!
+//! Tests: below
 
 use super::rows::{Ours, Row};
 use super::trace;

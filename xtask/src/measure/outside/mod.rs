@@ -2,6 +2,8 @@
 //! modelled, beside what `wakeplace` says of it.
 //!
 //! What must stay: the page is of its rows, and README repeats its counts (`check`, without a run).
+//!
+//! Tests: below
 
 mod measure;
 mod page;

@@ -2,6 +2,8 @@
 //! results".
 //!
 //! What must stay: lines as `--export-ftrace` writes them; None where the event is not there.
+//!
+//! Tests: below
 
 use super::rows::{Idle, Rise};
 

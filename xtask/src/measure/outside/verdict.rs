@@ -2,6 +2,8 @@
 //! results").
 //!
 //! What must stay: verdicts are by docs/guide/results.md; intervals of ranks need no distribution.
+//!
+//! Tests: below
 
 /// What a row comes to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

@@ -1,6 +1,9 @@
 //! Events of the model's own. An event's code is part of the run's hash: a new one takes a new
 //! number, an old one keeps its own.
 //!
+//! What must stay: names of kinds, which reports count by, and the order among events of one
+//! instant.
+//!
 //! Tests: crates/engine/tests/behaviour/invariants.rs, crates/engine/src/mechanics/queue/tests.rs
 
 use crate::ids::{CpuId, TaskId};

@@ -18,6 +18,8 @@
 //! `a_task_that_changes_waits_at_once`, `a_new_idle_pass_takes_its_wait_and_its_search`: one per
 //! case above.
 //!
+//! What must stay: who pays, as above. Times are ns; where lines take no time all of this is 0.
+//!
 //! Tests: crates/engine/tests/behaviour/lines.rs
 
 use super::Model;

@@ -2,6 +2,8 @@
 //!
 //! What must stay: numbers are those of sched_setattr(2) and of the kernel's masks; `level` orders
 //! tasks as the kernel's classes do.
+//!
+//! Tests: below
 
 use wakeplace_kernel_abi::Attr;
 use wakeplace_workload::{Change, FairPolicy, PolicyChange, RealTime, TaskScript};

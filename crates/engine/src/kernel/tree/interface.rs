@@ -3,6 +3,10 @@
 //!
 //! A method without a comment is `Kernel`'s (kernel/mod.rs) and only names its handler.
 //!
+//! What must stay: the kernel is entered once for each thing that happens, in the order in which
+//! the mechanics tell it. Tests of one part each are in kernel_runs.rs and truth.rs (recorded
+//! runs).
+//!
 //! Tests: crates/cli/tests/all/kernel_runs.rs
 
 use super::Tree;

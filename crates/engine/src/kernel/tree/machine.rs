@@ -2,6 +2,8 @@
 //!
 //! What must stay: what is told here the shim builds sysfs-like facts of (crates/kernel-abi); units
 //! are kHz and ns as there. A new fact needs a field of the ABI.
+//!
+//! Tests: below
 
 use crate::machine::{CpuIdleState, Machine, em_states};
 use crate::options::{CpuIdle, Options};

@@ -1,6 +1,8 @@
 //! The recorded runs: read from their file and checked (docs/results/fidelity.md).
 //!
 //! What must stay: names of keys in crates/fidelity/data; a file that breaks a rule is refused.
+//!
+//! Tests: below
 
 use super::super::sets::{Set, Step, TaskSpec, WARM_UP_NS};
 use crate::Error;

@@ -2,6 +2,8 @@
 //! (docs/results/fidelity.md).
 //!
 //! What must stay: the sentence's counts are those of the tables; keys of JSON.
+//!
+//! Tests: below
 
 use super::{Comparison, POINTS_MAX, Row, Rules};
 use serde_json::{Value, json};

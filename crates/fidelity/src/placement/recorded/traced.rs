@@ -2,6 +2,8 @@
 //! [`traced_run`] writes (docs/results/fidelity.md).
 //!
 //! What must stay: the form of the file that `traced_run` writes and `read` reads.
+//!
+//! Tests: below
 
 use super::super::agree::Wakeups;
 use super::super::inside::{self, Counts, Inside};

@@ -1,5 +1,7 @@
 //! The tables over the starts in Markdown, or as one object (docs/results/fidelity.md).
 //!
+//! What must stay: the form of tables, keys of JSON.
+//!
 //! Tests: none; its figures are those of `starts`, and `cargo xtask fidelity` needs guests to make
 //! them.
 

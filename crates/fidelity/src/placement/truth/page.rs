@@ -1,6 +1,8 @@
 //! The three columns in Markdown, or as one object (docs/results/truth.md).
 //!
 //! What must stay: the form of docs/results/truth.md's tables; keys of JSON.
+//!
+//! Tests: below
 
 use super::causes::{Beginning, Tried, differs};
 use super::{MachineTruth, OTHER_STARTS, SetTruth};

@@ -5,6 +5,8 @@
 //!
 //! What must stay: choices are integers only, so that all machines choose alike; times are us where
 //! the kernel's are. It is in the manner of menu, not compared with a recording.
+//!
+//! Tests: below
 
 use super::{IdleChoice, Sleep, Slept};
 use crate::machine::CpuIdleState;

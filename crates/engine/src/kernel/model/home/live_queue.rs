@@ -5,6 +5,8 @@
 //!
 //! What must stay: front first, then deadlines, then arrival, with deadlines compared as signed
 //! differences. `crates/scx/src/bpf/queue.bpf.h` has the same order by sched_ext's queues.
+//!
+//! Tests: below
 
 use crate::ids::TaskId;
 use std::collections::VecDeque;
