@@ -63,7 +63,7 @@ impl Case {
         }
     }
 
-    /// The run as text.
+    /// The run as text, which `read` reads as the same run.
     #[must_use]
     pub fn write(&self) -> String {
         let mut text = String::new();

@@ -39,7 +39,7 @@ impl Tree {
         }
     }
 
-    /// The document as text.
+    /// The document as text in one of the two forms.
     #[must_use]
     pub fn write(&self, form: Form) -> String {
         let mut text = String::new();

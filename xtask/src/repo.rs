@@ -157,7 +157,7 @@ impl SourceFile {
         name.rsplit_once('.').map_or("", |(_, extension)| extension)
     }
 
-    /// Rust, C, or neither.
+    /// Rust, C, or None: rules over code pass the file over.
     #[must_use]
     pub fn language(&self) -> Option<Language> {
         match self.extension() {

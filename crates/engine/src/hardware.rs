@@ -55,7 +55,7 @@ fn time(text: &str) -> Option<u64> {
     parse_duration_or_zero_ns(text).ok()
 }
 
-/// `CPU:PERIOD:RUN[:movable][+...]`, or `off`.
+/// `CPU:PERIOD:RUN[:movable][+...]`, or `off`; None: it is neither.
 pub(crate) fn parse_interrupts(text: &str) -> Option<Vec<Interrupts>> {
     let one = |part: &str| {
         let mut fields = part.split(':');
@@ -79,7 +79,7 @@ pub(crate) fn parse_interrupts(text: &str) -> Option<Vec<Interrupts>> {
     }
 }
 
-/// The same text again.
+/// The text that `parse_interrupts` reads as these.
 pub(crate) fn show_interrupts(sources: &[Interrupts]) -> String {
     let one = |s: &Interrupts| {
         let movable = if s.movable { ":movable" } else { "" };
@@ -112,7 +112,7 @@ pub(crate) fn parse_caps(text: &str) -> Option<Vec<FreqCap>> {
     }
 }
 
-/// The same text again.
+/// The text that `parse_caps` reads as these.
 pub(crate) fn show_caps(caps: &[FreqCap]) -> String {
     let one = |cap: &FreqCap| {
         let khz = cap.khz.map_or("max".to_owned(), |khz| khz.to_string());
@@ -124,7 +124,7 @@ pub(crate) fn show_caps(caps: &[FreqCap]) -> String {
     }
 }
 
-/// `DOMAIN:PERCENT[@TIME][+...]`, or `off`.
+/// `DOMAIN:PERCENT[@TIME][+...]`, or `off`; None: it is neither.
 pub(crate) fn parse_scales(text: &str) -> Option<Vec<EmScale>> {
     let one = |part: &str| {
         let (scale, at) = part.split_once('@').unwrap_or((part, "0s"));
@@ -143,7 +143,7 @@ pub(crate) fn parse_scales(text: &str) -> Option<Vec<EmScale>> {
     }
 }
 
-/// The same text again.
+/// The text that `parse_scales` reads as these.
 pub(crate) fn show_scales(scales: &[EmScale]) -> String {
     let one = |s: &EmScale| format!("{}:{}@{}ns", s.domain, s.percent, s.at_ns);
     match scales {

@@ -121,7 +121,7 @@ fn check_step(
     Ok(())
 }
 
-/// Some CPU stays online.
+/// An error if some step leaves no CPU online.
 fn check_last(step: Hotplug, online: &[bool]) -> Result<(), HotplugError> {
     if online.contains(&true) {
         return Ok(());

@@ -83,7 +83,7 @@ impl<O: Observer, K: Kernel> Sim<'_, O, K> {
         self.report(ended)
     }
 
-    /// Time 0.
+    /// Time 0: observers see the state, the kernel boots, and the program begins.
     fn begin(&mut self) {
         let (m, k) = (&mut self.mechanics, &mut self.kernel);
         m.announce();

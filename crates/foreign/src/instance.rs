@@ -88,7 +88,7 @@ impl Instance {
         }
     }
 
-    /// Runs a callback's program.
+    /// Runs a callback's program; 0 where the scheduler has none. Err: a fault ends the scheduler.
     fn run(
         &mut self,
         kernel: &mut dyn Kernel,

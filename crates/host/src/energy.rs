@@ -1,7 +1,7 @@
 //! What the kernel knows of capacity, frequency and energy. None of it stops the live scheduler;
 //! without it there is less to place by.
 //!
-//! What must stay: names of checks, which `doctor --json` has. Capacities are of 1024.
+//! What must stay: names of checks, which `doctor --format json` has. Capacities are of 1024.
 //!
 //! Tests: crates/host/tests/probe.rs::another_governor_is_named_by_policy,
 //! crates/host/tests/probe.rs::debugfs_without_models_differs_from_no_debugfs

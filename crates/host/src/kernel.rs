@@ -1,6 +1,6 @@
 //! What the kernel offers to a scheduler that is loaded into it.
 //!
-//! What must stay: names of checks, which `doctor --json` has; a doubt never stops a start.
+//! What must stay: names of checks, which `doctor --format json` has; a doubt never stops a start.
 //!
 //! Tests: crates/host/tests/probe.rs::an_old_kernel_and_an_unset_option_are_named,
 //! crates/host/tests/probe.rs::a_loaded_scheduler_is_named

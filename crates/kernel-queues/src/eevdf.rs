@@ -467,7 +467,7 @@ impl EevdfQueue {
         self.move_origin();
     }
 
-    /// A waiting one's does.
+    /// A waiting task's weight changes, and with it its place (`reweighted`).
     pub(crate) fn reweight_waiting(&mut self, params: &EevdfParams, task: u32, weight: Weight) {
         self.update(params);
         let at = self.position(task);

@@ -104,7 +104,7 @@ pub enum TreeError {
 }
 
 impl TreeError {
-    /// Whose fault it is.
+    /// Whose fault it is: exit codes follow (crates/cli/src/failure.rs).
     #[must_use]
     pub fn class(&self) -> Class {
         match self {

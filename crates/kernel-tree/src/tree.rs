@@ -30,7 +30,7 @@ pub(crate) struct Tree {
 }
 
 impl Tree {
-    /// Looks at a folder.
+    /// Looks at a folder; an error says why it is no tree of a kernel.
     pub(crate) fn open(path: &Path) -> Result<Self, TreeError> {
         let no = |why: String| TreeError::NotATree {
             path: path.to_owned(),

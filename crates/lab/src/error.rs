@@ -115,7 +115,7 @@ pub enum LabError {
 }
 
 impl LabError {
-    /// Whose fault it is.
+    /// Whose fault it is: exit codes follow (crates/cli/src/failure.rs).
     #[must_use]
     pub fn class(&self) -> Class {
         match self {

@@ -45,7 +45,7 @@ pub enum Step {
 }
 
 impl Step {
-    /// What the core wants next: its numbers are negative or unknown only where it is done.
+    /// What the core wants next; a number that is none of enum wp_balance_step counts as done.
     fn new(number: i32) -> Self {
         match number.cast_unsigned() {
             sys::WP_BALANCE_STOP => Self::Stop,

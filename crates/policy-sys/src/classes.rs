@@ -121,7 +121,7 @@ impl Core {
         ))
     }
 
-    /// It leaves that queue.
+    /// It leaves that queue, for this reason; what the home must carry out.
     pub fn class_leave(
         &mut self,
         task: &mut Task,

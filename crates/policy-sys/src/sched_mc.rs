@@ -39,7 +39,7 @@ pub struct CpuPlace {
     pub socket: Option<u32>,
 }
 
-/// Reads an MPIDR word.
+/// The core and socket that an MPIDR word says.
 #[must_use]
 pub fn cpu_place(mpidr: u32) -> CpuPlace {
     let mut ids = sys::wp_mc_ids::default();

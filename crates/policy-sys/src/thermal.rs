@@ -31,7 +31,7 @@ pub struct ThermalFacts {
 }
 
 impl ThermalGovernor {
-    /// Nothing is capped yet.
+    /// A governor of this zone that caps nothing yet.
     #[must_use]
     pub fn new(facts: ThermalFacts) -> Self {
         Self(sys::wp_thermal {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 //! `set` and `status`: speaks to the scheduler that runs (docs/guide/live.md, "Steer").
 //!
-//! What must stay: exit codes (docs/guide/live.md), and JSON of `status --json` as
+//! What must stay: exit codes (docs/guide/live.md), and JSON of `status` as
 //! docs/guide/live.md has it.
 //!
 //! Tests: scripts/live/guest.sh

@@ -426,7 +426,7 @@ impl Live {
         Ok(())
     }
 
-    /// All counters now.
+    /// All counters now, as of one time; a CPU may write meanwhile.
     pub(crate) fn snapshot(&self) -> Snapshot {
         let bss = self.bss();
         let cpus = bss.stats[..self.nr_cpus].iter().map(|s| CpuCounters {

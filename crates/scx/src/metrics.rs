@@ -240,7 +240,7 @@ impl<'a> Delta<'a> {
         self.cpus.iter().map(grown).sum()
     }
 
-    /// Those that occurred.
+    /// Reasons by name that occurred, with how often.
     fn reasons(&self) -> BTreeMap<String, u64> {
         let count = |reason: &Reason| (reason.name().to_owned(), self.reason(reason.index()));
         Reason::ALL

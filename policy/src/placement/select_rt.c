@@ -19,8 +19,8 @@
  * An RT task that looks elsewhere only because it does not fit the previous CPU stays there unless
  * it fits the one found. A deadline task moves to a larger CPU all the same.
  *
- * What must stay: of equal ranks the lower level, then the nearer; a task that would not run at
- * once gets WP_NONE.
+ * What must stay: of equal ranks the lower level, then the nearer; WP_NONE: it would run at once
+ * nowhere.
  *
  * Kernel: select_task_rq_rt(), find_lowest_rq(), rt_task_fits_capacity() as wp_class_fits(),
  *         pull_rt_task() as wp_class_pull_cpu(), kernel/sched/rt.c; select_task_rq_dl() as

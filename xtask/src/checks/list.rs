@@ -339,7 +339,7 @@ fn compiler(shop: &Shop, _: Size) -> Result<()> {
     run(programs::for_machine(shop, test, Machine::Arm64, "")?)
 }
 
-/// The tests use 7.3.4.
+/// Tests of runs of trees, with other versions than the 7.3.4 that tests use.
 fn kernels(shop: &Shop, _: Size) -> Result<()> {
     shop.setup(&["kernel"])?;
     for version in ["5.10", "6.1", "6.12", "6.18"] {

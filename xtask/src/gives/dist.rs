@@ -118,7 +118,7 @@ impl Dist<'_> {
         Ok(())
     }
 
-    /// Manual and completions.
+    /// Manual and completions, made by the programs themselves.
     fn share(&self) -> Result<()> {
         let (sh, from, to) = (
             &self.shop.sh,

@@ -166,7 +166,7 @@ impl Soak {
         Ok(())
     }
 
-    /// Whether a part held.
+    /// Boots one part; did it hold? One that held is kept.
     fn part(
         &self,
         said: &mut Said,

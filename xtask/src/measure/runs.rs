@@ -22,7 +22,7 @@ pub struct Run {
     words: Vec<&'static str>,
 }
 
-/// The list.
+/// All runs of the list, in its order.
 #[must_use]
 pub fn all() -> Vec<Run> {
     let mut runs: Vec<Run> = Vec::new();

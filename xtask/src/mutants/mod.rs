@@ -65,7 +65,7 @@ struct Options {
     jobs: usize,
 }
 
-/// What is asked for.
+/// What is asked for on the command line; an error names what is wrong.
 fn options(args: &[&str]) -> Result<Options> {
     let mut options = Options {
         count: Some(300),

@@ -73,7 +73,7 @@ pub(super) fn commit(vm: &mut Vm, record: u64, discard: bool) -> Result<(), Faul
     Ok(())
 }
 
-/// `bpf_ringbuf_output(ring, data, bytes, flags)`.
+/// `bpf_ringbuf_output(ring, data, bytes, flags)`: 0, or a negative errno where there is no room.
 pub(super) fn output(vm: &mut Vm, ring: u64, from: u64, bytes: u64) -> Result<i64, Fault> {
     let bytes = bytes & 0xffff_ffff;
     match produce(vm, ring, bytes)? {
@@ -135,7 +135,7 @@ pub(super) fn lookup(vm: &mut Vm, map: u64, key: u64, cpu: Option<u64>) -> Resul
     }
 }
 
-/// bpf_map_update_elem().
+/// bpf_map_update_elem(): 0, or the kernel's negative errno; `cpu`'s own value where each has one.
 pub(super) fn update(
     vm: &mut Vm,
     map: u64,
@@ -222,7 +222,7 @@ pub(super) fn storage_delete(vm: &mut Vm, map: u64, object: u64) -> Result<i64, 
     Ok(map.storage_delete(memory, object))
 }
 
-/// `bpf_for_each_map_elem`.
+/// `bpf_for_each_map_elem`: how many elements the callback saw; each call pays.
 pub(super) fn for_each(
     vm: &mut Vm,
     env: &mut dyn Env,

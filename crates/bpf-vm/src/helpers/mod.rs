@@ -153,7 +153,7 @@ fn copy(vm: &mut Vm, to: u64, bytes: u64, from: u64, user: bool) -> Result<u64, 
     }
 }
 
-/// `bpf_loop`.
+/// `bpf_loop`: how many passes there were; each pays, so that none goes on for ever.
 fn repeat(
     vm: &mut Vm,
     env: &mut dyn Env,

@@ -156,7 +156,7 @@ impl Map {
         Ok(())
     }
 
-    /// For compiled programs.
+    /// What compiled programs look up by (jit/lookup.rs): the same layout there.
     pub(crate) fn view(&self) -> ArrayView {
         let plain = matches!(self.spec.kind, MapKind::Array | MapKind::PercpuArray);
         let per_cpu = self.stride() * u64::from(self.spec.max_entries);
@@ -197,7 +197,7 @@ impl Map {
         }
     }
 
-    /// Values per key.
+    /// Values per key: one, or one per CPU.
     #[must_use]
     pub fn copies(&self) -> u64 {
         if self.spec.kind.per_cpu() {
@@ -366,7 +366,7 @@ impl Map {
         Ok(0)
     }
 
-    /// Removes an entry.
+    /// Removes an entry; 0, or a negative errno. Its value's room is given up later (`give_back`).
     pub fn delete(&mut self, memory: &mut Memory, key: &[u8]) -> i64 {
         if self.spec.kind.is_array() {
             return EINVAL;
@@ -483,7 +483,7 @@ impl Map {
         Ok(at)
     }
 
-    /// Removes an object's value.
+    /// Removes an object's value: 0, or -ENOENT.
     pub fn storage_delete(&mut self, memory: &mut Memory, object: u64) -> i64 {
         match self.storage.swap_remove(&object) {
             Some(at) => {

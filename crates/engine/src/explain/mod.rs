@@ -207,7 +207,7 @@ impl<'a> Finder<'a> {
         self.number
     }
 
-    /// It was not found.
+    /// The decision was not found: what the run had instead, for the message.
     fn missing(&self, end_ns: u64) -> Missing {
         Missing {
             wakeups: self.wakeups,

@@ -39,7 +39,7 @@ impl<O: Observer> Mechanics<'_, O> {
         self.ended.is_some() || self.threads.alive == 0 || self.is_deadlock()
     }
 
-    /// Why that is.
+    /// Why the run does not go on; asked once `has_ended`.
     pub(crate) fn why_ended(&mut self) -> Ended {
         match self.ended.take() {
             Some(ended) => ended,
@@ -61,7 +61,7 @@ impl<O: Observer> Mechanics<'_, O> {
         }
     }
 
-    /// What came out.
+    /// What came out: sums of what observers heard, and the kernel's part.
     pub(crate) fn report(
         self,
         ended: Ended,

@@ -22,7 +22,7 @@ pub(crate) struct Clusters {
 }
 
 impl Clusters {
-    /// Of a platform.
+    /// The clusters of a platform, and which CPU is in which.
     pub(crate) fn of(platform: &Platform) -> Self {
         Self {
             names: platform

@@ -210,7 +210,7 @@ struct Count {
 }
 
 impl Count {
-    /// How many tasks agree.
+    /// How many tasks agree, of those that can be compared.
     fn of(rows: &[Row]) -> Self {
         let agree = || rows.iter().filter(|row| row.repeats_agree());
         let others = rows.iter().filter(|row| !row.repeats_agree());

@@ -59,7 +59,7 @@ impl Caller<'_> {
         }
     }
 
-    /// Bytes of the caller.
+    /// Bytes of the caller; None: they are not there, or the caller is gone.
     pub(super) fn read(&self, addr: u64, len: u64) -> Option<Vec<u8>> {
         if len > MAX_BYTES {
             return None;

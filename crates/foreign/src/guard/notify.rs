@@ -137,7 +137,7 @@ pub(super) fn wait(listener: &OwnedFd, patience: Duration) -> io::Result<Event> 
     }
 }
 
-/// What has come.
+/// What poll(2) has told of: a call, or the end of the loader.
 fn received(listener: &OwnedFd, poll: &libc::pollfd) -> io::Result<Event> {
     if poll.revents & libc::POLLIN == 0 {
         return Ok(Event::Ended);

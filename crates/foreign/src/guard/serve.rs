@@ -253,7 +253,7 @@ impl Loader {
         known.ok_or_else(|| io::ErrorKind::PermissionDenied.into())
     }
 
-    /// Who made it.
+    /// Who made a call that was handed out; an error if that is gone.
     fn caller(&self, named: &RawCall) -> io::Result<Caller<'_>> {
         Ok(Caller {
             call: self.known(named)?,
@@ -392,7 +392,7 @@ fn asked_for(call: &RawCall) -> Vec<(u64, u64)> {
     all
 }
 
-/// A new event counter.
+/// A new event counter (eventfd), which goes to the run.
 fn counter(flags: i32) -> io::Result<OwnedFd> {
     // SAFETY: a new descriptor, which nobody else has.
     unsafe {

@@ -237,7 +237,7 @@ pub(crate) struct Layout {
 }
 
 impl Layout {
-    /// Reads them.
+    /// Reads where all fields are; a field that the kernel lacks is None.
     pub(crate) fn of(btf: &Btf, kernel: &str) -> Result<Self, ForeignError> {
         let missing = |what: &str| ForeignError::Kernel {
             kernel: kernel.to_owned(),

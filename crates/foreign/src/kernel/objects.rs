@@ -24,7 +24,7 @@ pub(crate) fn create(vm: &mut Vm, bytes: u64) -> Result<u64, Fault> {
     Ok(at + HEADER)
 }
 
-/// One more holds it.
+/// One more holds the object; it goes with the last.
 pub(crate) fn acquire(vm: &mut Vm, object: u64) -> Result<(), Fault> {
     let held = object.wrapping_sub(HEADER - 8);
     match vm.memory.u64(held) {

@@ -161,7 +161,7 @@ impl<'a> Running<'a> {
         }
     }
 
-    /// A cgroup's mirror.
+    /// A cgroup's mirror, made if there is none yet.
     pub(crate) fn cgroup(&mut self, vm: &mut Vm, cgroup: CgroupId) -> Result<u64, Fault> {
         let parent = match &self.kernel {
             Some(kernel) => kernel.cgroup_parent(cgroup),

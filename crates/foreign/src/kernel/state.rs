@@ -348,7 +348,7 @@ pub(super) fn put_wide<const N: usize>(bytes: &mut [u8], place: Place, value: u6
     }
 }
 
-/// Reads one.
+/// Reads a field that `put_wide` writes; 0 if the kernel does not have it.
 #[inline]
 pub(super) fn get_wide<const N: usize>(bytes: &[u8], place: Place) -> u64 {
     let Some(field) = place else { return 0 };

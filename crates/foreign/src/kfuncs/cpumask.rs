@@ -188,7 +188,7 @@ fn distribute(running: &mut Running<'_>, vm: &Vm, mask: &[u64]) -> u64 {
     found.into()
 }
 
-/// `bpf_cpumask_populate(mask, src, size)`.
+/// `bpf_cpumask_populate(mask, src, size)`: at most the bits of the machine; always 0.
 fn populate(running: &mut Running<'_>, vm: &mut Vm, args: [u64; 5]) -> Result {
     let _ = running;
     let words = args[2]

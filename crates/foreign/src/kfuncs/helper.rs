@@ -12,7 +12,7 @@ use wakeplace_bpf_vm::{Fault, Vm, helpers};
 
 type Result = std::result::Result<u64, Fault>;
 
-/// By the kernel's number.
+/// By the kernel's number; None: it is none of these.
 pub(super) fn code(number: u32) -> Option<Code> {
     Some(match number {
         5 | 125 | 160 | 208 => now,

@@ -107,7 +107,7 @@ pub(crate) fn helper(number: u32) -> Option<Code> {
     helper::code(number)
 }
 
-/// Carries a call out.
+/// Carries out the call that `by_name` or `helper` has numbered.
 pub(crate) fn call(
     running: &mut Running<'_>,
     vm: &mut Vm,

@@ -32,7 +32,7 @@ pub(super) const TABLE: &[Named] = &[
 
 type Result = std::result::Result<u64, Fault>;
 
-/// scx_bpf_task_running().
+/// scx_bpf_task_running(): is it the current task of its CPU?
 fn task_running(running: &mut Running<'_>, vm: &mut Vm, args: [u64; 5]) -> Result {
     if let Some(task) = running.state.task_of(vm, args[0]) {
         return Ok(running.kernel()?.task_running(task).into());
@@ -105,7 +105,7 @@ fn from_tid(running: &mut Running<'_>, vm: &mut Vm, args: [u64; 5]) -> Result {
     }
 }
 
-/// bpf_task_under_cgroup().
+/// bpf_task_under_cgroup(): is the task in the group, or in one in it?
 fn under_cgroup(running: &mut Running<'_>, vm: &mut Vm, args: [u64; 5]) -> Result {
     let (Some(task), Some(above)) = (
         running.state.task_of(vm, args[0]),

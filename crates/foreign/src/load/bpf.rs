@@ -133,7 +133,7 @@ impl Session<'_> {
         Answer::error(libc::EINVAL)
     }
 
-    /// BPF_MAP_CREATE.
+    /// BPF_MAP_CREATE: a descriptor, or the kernel's errno.
     fn map_create(&mut self, call: &Call, attr: &Attr) -> Answer {
         let name = attr.name(28);
         let kind = match MapKind::from_number(attr.u32(0)) {
@@ -308,7 +308,7 @@ impl Session<'_> {
         }
     }
 
-    /// BPF_MAP_UPDATE_ELEM.
+    /// BPF_MAP_UPDATE_ELEM; the table of callbacks and maps of maps have ways of their own.
     fn update(
         &mut self,
         call: &Call,
@@ -516,7 +516,7 @@ impl Session<'_> {
         }
     }
 
-    /// BPF_BTF_LOAD.
+    /// BPF_BTF_LOAD: types that a loader describes its programs by, bounded.
     fn btf_load(&mut self, call: &Call, attr: &Attr) -> Answer {
         let Some(bytes) = call.read(attr.u64(0), u64::from(attr.u32(16))) else {
             return Answer::error(libc::EFAULT);
@@ -536,7 +536,7 @@ impl Session<'_> {
         }
     }
 
-    /// BPF_OBJ_GET_INFO_BY_FD.
+    /// BPF_OBJ_GET_INFO_BY_FD: as much as the caller has room for.
     fn info(&mut self, call: &Call, attr: &Attr) -> Answer {
         let (fd, room, at) = (attr.u32(0), attr.u32(4) as usize, attr.u64(8));
         let mut info = vec![0_u8; 256];

@@ -170,7 +170,7 @@ impl Calls {
         self.remote().ok()?.ask(what).ok()
     }
 
-    /// The next call.
+    /// The next call of the loader or of a process of its; what happened instead, if none comes.
     pub(super) fn wait(&self, patience: Duration) -> io::Result<Event> {
         let Ok(remote) = self.remote() else {
             return Ok(Event::Ended);
@@ -324,7 +324,7 @@ impl Call {
         }
     }
 
-    /// Bytes of the caller.
+    /// Bytes of the caller; None: they are not there.
     pub(super) fn read(&self, addr: u64, len: u64) -> Option<Vec<u8>> {
         if len > MAX_BYTES {
             return None;
@@ -362,7 +362,7 @@ impl Call {
         Some(bytes)
     }
 
-    /// Writes to the caller.
+    /// Writes to the caller; false: not all of it could be written.
     pub(super) fn write(&self, addr: u64, bytes: &[u8]) -> bool {
         match &self.remote {
             None => own_memory::write(addr, bytes),

@@ -102,7 +102,7 @@ impl OwnCalls {
         }
     }
 
-    /// Who answers.
+    /// Who answers: the same session as for a loader.
     pub(super) fn session(&mut self) -> Session<'_> {
         Session {
             vm: &mut self.vm,

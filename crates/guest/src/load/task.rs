@@ -150,7 +150,7 @@ impl<'a> Runner<'a> {
         self.shared.fail(format!("task {}: {what}", self.task.name));
     }
 
-    /// One step.
+    /// Carries out one step of the script; what cannot be done is noted (`fail`).
     fn step(&mut self, op: Op) {
         match op {
             Op::Run { work_ns } => {

@@ -125,7 +125,7 @@ impl Entity {
         self.weight = weight;
     }
 
-    /// Off the queue.
+    /// Weight and policy of a task off the queue.
     pub(crate) fn set_load_weight(&mut self, nice: i8, policy: FairPolicy) {
         self.policy = policy;
         let weight = Weight::of_task(nice, policy);

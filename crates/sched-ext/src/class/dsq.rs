@@ -158,7 +158,7 @@ impl Dsq {
         }
     }
 
-    /// Its next task.
+    /// The next task of a walk; None: it is over.
     pub(crate) fn advance(&self, iter: &mut DsqIter) -> Option<TaskId> {
         let seen = |entry: &&Entry| entry.seq <= iter.until_seq;
         let next = if iter.reverse {

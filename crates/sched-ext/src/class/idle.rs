@@ -193,7 +193,7 @@ impl Idle {
         self.weight(&self.node[cpu])
     }
 
-    /// `scx_idle_update_selcpu_topology`.
+    /// `scx_idle_update_selcpu_topology`: do caches and nodes count in the search?
     pub(crate) fn update_topology(&mut self) {
         let nr_online = count(&self.online);
         let online = |cpu: &usize| test_cpu(&self.online, *cpu as u32);
@@ -242,7 +242,7 @@ impl Idle {
         }
     }
 
-    /// `update_builtin_idle`.
+    /// `update_builtin_idle`: a CPU begins to idle, or no longer does.
     pub(crate) fn update(&mut self, cpu: u32, idle: bool) {
         if !self.enabled {
             return;
@@ -279,7 +279,7 @@ impl Idle {
         was
     }
 
-    /// `cpumask_any_distribute`.
+    /// `cpumask_any_distribute`: round the mask from the last one of `by`; None: it is empty.
     pub(crate) fn any(&mut self, by: u32, mask: &[u64]) -> Option<u32> {
         let from = self.distributed[by as usize] + 1;
         let cpu =
@@ -288,7 +288,7 @@ impl Idle {
         Some(cpu)
     }
 
-    /// `pick_idle_cpu_in_node`.
+    /// `pick_idle_cpu_in_node`: a claimed idle CPU of one node, or -EBUSY.
     fn pick_in(&mut self, by: u32, allowed: &[u64], at: usize, flags: u64) -> i32 {
         loop {
             let from = self.distributed[by as usize] + 1;

@@ -66,7 +66,7 @@ impl Scx {
         allowed
     }
 
-    /// `scx_bpf_dsq_insert` and `scx_bpf_dsq_insert_vtime`.
+    /// `scx_bpf_dsq_insert` and `_vtime`: false, the kernel has refused and the scheduler ends.
     pub(super) fn insert(
         &mut self,
         task: TaskId,
@@ -104,7 +104,7 @@ impl Scx {
         self.commit(task, dsq, enq_flags | by_vtime)
     }
 
-    /// `scx_dsq_insert_commit`.
+    /// `scx_dsq_insert_commit`: a direct dispatch is marked, else into the buffer.
     fn commit(&mut self, task: TaskId, dsq: u64, enq_flags: u64) -> bool {
         if self.direct != Direct::No {
             return self.mark_direct(task, dsq, enq_flags);
@@ -198,7 +198,7 @@ impl Scx {
         }
     }
 
-    /// `task_can_run_on_remote_rq`.
+    /// `task_can_run_on_remote_rq`. `enforce`: if it may not, the scheduler ends.
     pub(super) fn can_run_on(&mut self, task: TaskId, cpu: u32, enforce: bool) -> bool {
         let entity = &self.tasks[task.index()];
         let (name, from) = (|| entity.name(), entity.facts.cpu);
@@ -269,7 +269,7 @@ impl Scx {
         self.note(Step::Taken { task, dsq, cpu, by });
     }
 
-    /// `local_dsq_post_enq`.
+    /// `local_dsq_post_enq`: a task that came into a local queue may displace what runs.
     fn after_local(&mut self, task: TaskId, cpu: u32, enq_flags: u64) {
         let c = &self.cpus[cpu as usize];
         let Some(curr) = c.curr.filter(|_| !c.in_balance) else {

@@ -348,7 +348,7 @@ impl Scx {
         self.end(Exit::new(ExitKind::Error, message));
     }
 
-    /// `ops_cpu_valid`.
+    /// `ops_cpu_valid`: None, there is no such CPU and the scheduler ends.
     fn valid_cpu(&mut self, cpu: i32, at: &str) -> Option<u32> {
         let number = u32::try_from(cpu).ok().filter(|cpu| *cpu < self.nr_cpus());
         if number.is_none() {

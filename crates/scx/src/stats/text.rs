@@ -14,7 +14,7 @@ const REASONS: usize = 8;
 /// Widest line, columns.
 const WIDTH: usize = 100;
 
-/// One interval.
+/// One interval's block of lines, the result first.
 pub(crate) fn block(m: &Metrics) -> String {
     let mut text = headline(m);
     let _ = writeln!(

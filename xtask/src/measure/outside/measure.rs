@@ -59,7 +59,7 @@ impl Runner<'_> {
             .with_context(|| format!("row `{}`", row.name()))
     }
 
-    /// What a command prints.
+    /// What a command prints; an error if it fails.
     fn run(&self, command: &str, more: &str) -> Result<String> {
         // The commands stand in the data file as one types them: the program is found by its name.
         let script = format!("wakeplace() {{ \"$WAKEPLACE\" --quiet \"$@\"; }}\n{command} {more}");

@@ -114,7 +114,7 @@ impl Row {
         format!("{}, {}, {}", self.platform, self.workload, self.metric)
     }
 
-    /// What a row lacks.
+    /// What a row lacks, in words; None: nothing.
     fn wants(&self) -> Option<&'static str> {
         let figures = [self.base, self.patched, self.change_pct];
         let ours = self.ours.as_ref();

@@ -289,7 +289,7 @@ impl Model<'_> {
         equal
     }
 
-    /// It begins to execute.
+    /// The task of these classes begins to execute on its CPU.
     pub(super) fn class_start<O: Observer>(
         &mut self,
         m: &mut Mechanics<'_, O>,

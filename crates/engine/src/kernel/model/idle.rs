@@ -68,7 +68,7 @@ impl Model<'_> {
         }
     }
 
-    /// The idle governor's choice.
+    /// The governor's choice for an idle time that begins; without one the first state.
     #[inline]
     fn choose_idle(&mut self, cpu: CpuId, now: u64, online: bool) -> IdleChoice {
         let tick = self.machine.tick_ns;

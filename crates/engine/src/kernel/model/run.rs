@@ -234,7 +234,7 @@ impl Model<'_> {
         }
     }
 
-    /// `task` begins to execute.
+    /// `task`, just picked, begins to execute: core, class and mechanics hear of it.
     pub(super) fn start_task<O: Observer>(
         &mut self,
         m: &mut Mechanics<'_, O>,

@@ -65,7 +65,7 @@ pub(crate) struct TaskState {
 }
 
 impl TaskState {
-    /// A fair task.
+    /// A fair task as it is before it is on any queue.
     fn new(nice: i8, policy: FairPolicy) -> Self {
         Self {
             nice,

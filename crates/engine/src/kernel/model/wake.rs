@@ -105,7 +105,7 @@ impl Model<'_> {
         }
     }
 
-    /// Sends an inter-processor interrupt.
+    /// Sends an inter-processor interrupt with this message; one takes all that wait by then.
     pub(super) fn send<O: Observer>(
         &mut self,
         m: &mut Mechanics<'_, O>,

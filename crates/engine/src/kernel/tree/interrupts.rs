@@ -99,7 +99,7 @@ impl Tree<'_> {
         m.charge(self, cpu, work);
     }
 
-    /// What follows an interrupt.
+    /// What follows an interrupt: the CPU goes on, switches, or idles as its kernel says.
     fn after<O: Observer>(&mut self, m: &mut Mechanics<'_, O>, cpu: CpuId) {
         if self.cpus[cpu].spins {
             return; // `GoOn` follows

@@ -194,7 +194,7 @@ impl Tree<'_> {
         });
     }
 
-    /// The running task sleeps.
+    /// The running task sleeps; until then (ns), or until it is woken (None).
     pub(super) fn sleep_now<O: Observer>(
         &mut self,
         m: &mut Mechanics<'_, O>,
@@ -264,7 +264,7 @@ impl Tree<'_> {
         self.woken(m, task, cpu);
     }
 
-    /// A sleep is over.
+    /// A sleep is over: the thread is on its way to the CPU that the kernel has chosen.
     pub(super) fn woken<O: Observer>(
         &mut self,
         m: &mut Mechanics<'_, O>,
@@ -277,7 +277,7 @@ impl Tree<'_> {
         m.takes_io_wait(task);
     }
 
-    /// The running task ends.
+    /// The running task ends: the kernel switches away from it for the last time.
     pub(super) fn exit_now<O: Observer>(
         &mut self,
         m: &mut Mechanics<'_, O>,

@@ -188,7 +188,7 @@ impl<O: Observer> Mechanics<'_, O> {
         }
     }
 
-    /// That work is done.
+    /// The work of a fork (`begin_fork`) is done: the thread exists.
     pub(super) fn fork_thread<K: Kernel>(
         &mut self,
         k: &mut K,

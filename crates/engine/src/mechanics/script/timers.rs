@@ -39,7 +39,7 @@ impl TimerState {
         }
     }
 
-    /// One use, now.
+    /// One use of the timer, now: when it expires, and whether the thread is late for that.
     pub(crate) fn advance(&mut self, now_ns: u64, t_zero_ns: u64, period_ns: u64) -> TimerUse {
         let last = self.next_ns.unwrap_or(t_zero_ns + self.start_delay_ns);
         let due_ns = last.saturating_add(period_ns);

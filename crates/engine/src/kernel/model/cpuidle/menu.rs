@@ -47,7 +47,7 @@ impl Default for Menu {
     }
 }
 
-/// Decade of a duration.
+/// Decade of a duration in us: corrections are kept by it.
 fn bucket_of(us: u64) -> usize {
     match us {
         0..10 => 0,

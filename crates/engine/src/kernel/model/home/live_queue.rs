@@ -71,7 +71,7 @@ impl LiveQueue {
         self.ordered.insert(at, (deadline_ns, task));
     }
 
-    /// A waiting task leaves.
+    /// A waiting task leaves, wherever it waits; panics if it does not.
     pub(crate) fn remove(&mut self, task: TaskId) {
         if let Some(at) = self.local.iter().position(|t| *t == task) {
             self.local.remove(at);

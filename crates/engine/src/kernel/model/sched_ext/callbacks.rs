@@ -74,7 +74,7 @@ impl Model<'_> {
         Some(outer)
     }
 
-    /// They run there again.
+    /// Callbacks run again where they did before `enter_ext`.
     #[inline]
     pub(in crate::kernel::model) fn leave_ext<O: Observer>(
         &mut self,

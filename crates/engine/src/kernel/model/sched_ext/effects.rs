@@ -135,7 +135,7 @@ impl Model<'_> {
         }
     }
 
-    /// `resched_curr`.
+    /// `resched_curr`: the CPU looks at its queue as soon as it can.
     fn resched_ext<O: Observer>(&mut self, m: &mut Mechanics<'_, O>, cpu: CpuId, by: CpuId) {
         if self.cpus[cpu].reschedule {
             return; // it is on its way
@@ -195,7 +195,7 @@ impl Model<'_> {
         }
     }
 
-    /// Its interrupt is taken.
+    /// The interrupt of a scheduler's timer is taken: its callback runs, unless it was stopped.
     pub(in crate::kernel::model) fn take_ext_timer<O: Observer>(
         &mut self,
         m: &mut Mechanics<'_, O>,
