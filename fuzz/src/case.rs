@@ -54,7 +54,7 @@ impl Case {
         Some(case)
     }
 
-    /// By its name after `===`; others are left out.
+    /// By its name after `===`; others are left out. None: another name.
     fn file(&mut self, name: &str) -> Option<&mut Option<String>> {
         match name {
             "platform" => Some(&mut self.platform),

@@ -107,7 +107,7 @@ pub const TARGETS: [Target; 9] = [
     },
 ];
 
-/// The target of this name.
+/// The target of this name. None: there is none.
 #[must_use]
 pub fn target(name: &str) -> Option<&'static Target> {
     TARGETS.iter().find(|target| target.name == name)

@@ -92,7 +92,7 @@ impl Tree {
         }
     }
 
-    /// Node `at` in the order of the text, this one being 0.
+    /// Node `at` in the order of the text, this one being 0. None: there are fewer.
     pub fn node(&mut self, at: usize) -> Option<&mut Tree> {
         if at == 0 {
             return Some(self);

@@ -79,7 +79,7 @@ fn sum(bytes: &[u8]) -> String {
     digest.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// The name and the sum in a line of a table.
+/// The name and the sum in a line of a table. None: it is no row.
 fn entry(line: &str) -> Option<(&str, &str)> {
     let cells: Vec<&str> = line.split('|').map(str::trim).collect();
     let (name, sum) = match cells.as_slice() {

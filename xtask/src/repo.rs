@@ -81,7 +81,7 @@ impl Repo {
         }
     }
 
-    /// The file at a path.
+    /// The file at a path. None: there is none.
     #[must_use]
     pub fn get(&self, path: &str) -> Option<&SourceFile> {
         self.files.iter().find(|file| file.path == path)

@@ -403,13 +403,13 @@ Debug::NoLocking "true";
     }
 }
 
-/// A field of a paragraph of a list, of one line.
+/// A field of a paragraph of a list, of one line. None: it is not there.
 fn field<'a>(paragraph: &'a str, name: &str) -> Option<&'a str> {
     let value = |line: &'a str| line.strip_prefix(name)?.strip_prefix(':');
     paragraph.lines().find_map(value).map(str::trim)
 }
 
-/// A package, of its paragraph.
+/// A package, of its paragraph. None: a field that is needed is not there.
 fn listed_of(paragraph: &str) -> Option<Listed> {
     let owned = |name| field(paragraph, name).map(str::to_owned);
     Some(Listed {

@@ -129,7 +129,8 @@ pub(crate) fn jump(insn: Insn, pc: usize) -> Option<i64> {
     Some(pc as i64 + 1 + by)
 }
 
-/// Where a call to another function of the program, or a reference to one, goes.
+/// Where a call to another function of the program, or a reference to one, goes. None: it is
+/// neither.
 pub(crate) fn function(insn: Insn, pc: usize) -> Option<i64> {
     let is_call = insn.is_call() && insn.src == TO_FUNCTION;
     let is_reference = insn.is_wide() && insn.src == OF_FUNCTION;

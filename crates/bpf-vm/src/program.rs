@@ -79,7 +79,7 @@ impl Program {
         })
     }
 
-    /// The function that begins there.
+    /// The function that begins there. None: none begins there.
     pub(crate) fn function(&self, start: usize) -> Option<&Function> {
         let at = self
             .functions

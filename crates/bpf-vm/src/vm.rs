@@ -190,13 +190,13 @@ impl Vm {
         Ok(self.maps.len() - 1)
     }
 
-    /// A map by its number.
+    /// A map by its number. None: there is no such map.
     #[must_use]
     pub fn map(&self, number: usize) -> Option<&Map> {
         self.maps.get(number)
     }
 
-    /// A map and the memory of its values.
+    /// A map and the memory of its values. None: there is no such map.
     pub fn map_mut(&mut self, number: usize) -> Option<(&mut Map, &mut Memory)> {
         let map = self.maps.get_mut(number)?;
         Some((map, &mut self.memory))
@@ -214,7 +214,7 @@ impl Vm {
         MAP_HANDLE + ((number as u64) << 8)
     }
 
-    /// The map that a program means.
+    /// The map that a program means. None: it means none.
     #[must_use]
     pub fn map_number(&self, handle: u64) -> Option<usize> {
         let number = (handle.checked_sub(MAP_HANDLE)? >> 8) as usize;
@@ -249,7 +249,7 @@ impl Vm {
         FUNCTION_HANDLE + ((program as u64) << PC_BITS) + pc as u64
     }
 
-    /// Program and start of a function that a program refers to.
+    /// Program and start of a function that a program refers to. None: it is no function.
     fn function(&self, handle: u64) -> Option<(usize, usize)> {
         let at = handle.checked_sub(FUNCTION_HANDLE)?;
         let (program, pc) = (

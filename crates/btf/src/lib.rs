@@ -287,7 +287,7 @@ impl Btf {
         id
     }
 
-    /// The first of this kind and name.
+    /// The first of this kind and name. None: there is none.
     #[must_use]
     pub fn find(&self, kind: Kind, name: &str) -> Option<u32> {
         let below = self.base.as_ref().and_then(|base| base.find(kind, name));
@@ -369,14 +369,14 @@ impl Btf {
         (0..self.vlen(prototype)).map(one).collect()
     }
 
-    /// The value of an enumerator, looked for in all enums.
+    /// The value of an enumerator, looked for in all enums. None: no enum has it.
     #[must_use]
     pub fn enumerator(&self, name: &str) -> Option<u64> {
         let below = self.base.as_ref().and_then(|base| base.enumerator(name));
         below.or_else(|| (self.first()..self.end()).find_map(|id| self.enumerator_of(id, name)))
     }
 
-    /// The value of a name of an enum.
+    /// The value of a name of an enum. None: the enum does not have it.
     fn enumerator_of(&self, id: u32, name: &str) -> Option<u64> {
         let (step, wide) = match self.kind(id) {
             Kind::Enum => (8, false),
@@ -394,7 +394,8 @@ impl Btf {
         Some(low | high << 32)
     }
 
-    /// A field by its path, as `scx.dsq_vtime`; members of anonymous structs are found.
+    /// A field by its path, as `scx.dsq_vtime`; members of anonymous structs are found. None: the
+    /// type has no such field.
     #[must_use]
     pub fn field(&self, of: u32, path: &str) -> Option<Field> {
         let mut found = Field {
@@ -414,7 +415,7 @@ impl Btf {
         Some(found)
     }
 
-    /// `steps`: members that the search has looked at.
+    /// `steps`: members that the search has looked at. None: it is not there, or too deep.
     fn member(&self, of: u32, name: &str, depth: usize, steps: &mut usize) -> Option<(u64, u32)> {
         if depth > MAX_DEPTH || *steps > MAX_STEPS {
             return None;

@@ -119,7 +119,8 @@ impl Spans {
         before: NO_SPAN,
     };
 
-    /// From now on it does `what`. Returns a span that is over for good, with its end.
+    /// From now on it does `what`. Returns a span that is over for good, with its end. None:
+    /// nothing is over yet.
     #[inline]
     fn change(&mut self, time_ns: u64, what: u64) -> Option<(Span, u64)> {
         if self.now.what == what {

@@ -510,7 +510,8 @@ fn check_cpus(platform: &Platform, workload: &Workload) -> Result<(), RunError> 
     Ok(())
 }
 
-/// Why the energy-aware rule is inactive on this machine although the policy asks for it.
+/// Why the energy-aware rule is inactive on this machine although the policy asks for it. None: it
+/// is active, or not asked for.
 #[must_use]
 pub fn energy_inactive(platform: &Platform, policy: &Policy) -> Option<&'static str> {
     Core::new(&core_facts(platform, policy), policy.core_params())

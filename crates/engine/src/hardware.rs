@@ -91,7 +91,7 @@ pub(crate) fn show_interrupts(sources: &[Interrupts]) -> String {
     }
 }
 
-/// `DOMAIN:KHZ[@TIME][+...]`, KHZ a number or `max`; or `off`.
+/// `DOMAIN:KHZ[@TIME][+...]`, KHZ a number or `max`; or `off`. None: it is neither.
 pub(crate) fn parse_caps(text: &str) -> Option<Vec<FreqCap>> {
     let one = |part: &str| {
         let (limit, at) = part.split_once('@').unwrap_or((part, "0s"));

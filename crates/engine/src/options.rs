@@ -161,7 +161,7 @@ enum Slot<'a> {
     Shares(&'a mut Vec<(String, u32)>),
 }
 
-/// `NAME:SHARES`, joined by `+`, as the setting is given.
+/// `NAME:SHARES`, joined by `+`, as the setting is given. None: it is of another form.
 fn parse_shares(text: &str) -> Option<Vec<(String, u32)>> {
     let one = |part: &str| {
         let (name, shares) = part.split_once(':')?;
@@ -174,7 +174,7 @@ fn parse_shares(text: &str) -> Option<Vec<(String, u32)>> {
     text.split('+').map(one).collect()
 }
 
-/// A number of ns or us that a setting takes.
+/// A number of ns or us that a setting takes. None: it is none, or too long.
 fn short_time(text: &str) -> Option<u64> {
     let number = text.parse().ok();
     number.filter(|number| *number <= Options::MAX_TIME_NS)

@@ -256,7 +256,7 @@ impl States {
         self.taken
     }
 
-    /// The first time that the run did not reach, ns.
+    /// The first time that the run did not reach, ns. None: all were reached.
     #[must_use]
     pub fn missed_ns(&self) -> Option<u64> {
         self.left.last().copied()

@@ -38,7 +38,7 @@ pub(crate) fn sections(text: &str) -> BTreeMap<&str, &str> {
     found
 }
 
-/// The kernel that the guest says it is.
+/// The kernel that the guest says it is. None: it did not say.
 pub(crate) fn release(text: &str) -> Option<&str> {
     sections(text).get("release").map(|body| body.trim())
 }

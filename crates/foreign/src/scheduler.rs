@@ -171,7 +171,8 @@ impl OfferedKernel {
     }
 }
 
-/// The three numbers with which a release begins, as sscanf's `%u.%u.%u` takes them.
+/// The three numbers with which a release begins, as sscanf's `%u.%u.%u` takes them. None: it does
+/// not begin so.
 pub(crate) fn version(release: &str) -> Option<[u16; 3]> {
     let mut parts = release.splitn(3, '.');
     let [major, minor, rest] = [parts.next()?, parts.next()?, parts.next()?];

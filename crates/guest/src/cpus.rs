@@ -176,7 +176,7 @@ impl Cpu {
         }
     }
 
-    /// Frequency now, kHz.
+    /// Frequency now, kHz. None: it cannot be read.
     fn khz(&self) -> Option<u64> {
         let (_, current) = self.frequency.as_ref()?;
         let mut text = [0; 24];
@@ -186,7 +186,7 @@ impl Cpu {
     }
 }
 
-/// A file with one positive number.
+/// A file with one positive number. None: there is none.
 fn number_in(path: &Path) -> Option<u64> {
     let text = fs::read_to_string(path).ok()?;
     text.trim().parse().ok().filter(|&number| number > 0)

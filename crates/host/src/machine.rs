@@ -80,7 +80,7 @@ pub(crate) fn memory(tree: &Tree) -> Check {
     }
 }
 
-/// The text after `KEY:` in a file of such lines.
+/// The text after `KEY:` in a file of such lines. None: there is no such line.
 fn field<'a>(text: &'a str, key: &str) -> Option<&'a str> {
     text.lines()
         .find_map(|line| line.strip_prefix(key)?.strip_prefix(':'))

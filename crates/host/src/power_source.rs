@@ -43,7 +43,8 @@ pub fn power_source(root: &Path) -> Option<PowerSource> {
     found
 }
 
-/// The platform profile in force, as firmware and user agreed: `low-power`, `balanced`, ...
+/// The platform profile in force, as firmware and user agreed: `low-power`, `balanced`, ... None:
+/// the machine does not say.
 #[must_use]
 pub fn platform_profile(root: &Path) -> Option<String> {
     let tree = Tree::new(root);

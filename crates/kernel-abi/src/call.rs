@@ -134,7 +134,7 @@ pub enum Call<'a> {
 }
 
 impl Call<'_> {
-    /// The mask that it has, whose length the machine gives.
+    /// The mask that it has, whose length the machine gives. None: it has none.
     pub fn mask(&self) -> Option<&Mask> {
         match self {
             Self::Affinity { mask, .. } => Some(mask),

@@ -52,7 +52,7 @@ impl CfsQueue {
         self.tree.iter().map(|(_, task)| *task)
     }
 
-    /// The least virtual time and whose it is; it stands last in the list.
+    /// The least virtual time and whose it is; it stands last in the list. None: nobody waits.
     fn leftmost(&self) -> Option<(i64, u32)> {
         self.tree.last().copied()
     }

@@ -134,12 +134,12 @@ impl EevdfQueue {
         at.expect("a waiting task is queued")
     }
 
-    /// The running task.
+    /// The running task. None: it runs none.
     pub(crate) fn current(&self) -> Option<u32> {
         self.current.map(|(task, _)| task)
     }
 
-    /// Who is the next to run, the running task included.
+    /// Who is the next to run, the running task included. None: nobody is queued.
     pub(crate) fn next(&self, params: &EevdfParams) -> Option<u32> {
         match self.choose(params) {
             Choice::Nobody => None,
@@ -349,7 +349,8 @@ impl EevdfQueue {
         self.resched |= over && self.nr_queued() > 1;
     }
 
-    /// What is left of the running task's request while others are queued, ns.
+    /// What is left of the running task's request while others are queued, ns. None: nobody else
+    /// is.
     pub(crate) fn rest_of_slice_ns(&self) -> Option<u64> {
         let (_, entity) = self.current.as_ref()?;
         (self.nr_queued() > 1).then(|| entity.rest_of_request_ns())
@@ -428,13 +429,13 @@ impl EevdfQueue {
         }
     }
 
-    /// Where the buddy waits.
+    /// Where the buddy waits. None: there is none.
     fn buddy_at(&self) -> Option<usize> {
         let buddy = self.buddy?;
         Some(self.position(buddy))
     }
 
-    /// Takes the next task; it runs.
+    /// Takes the next task; it runs. None: nobody is queued.
     pub(crate) fn pick(&mut self, params: &EevdfParams) -> Option<u32> {
         let Choice::Waiting(at) = self.choose(params) else {
             return None;

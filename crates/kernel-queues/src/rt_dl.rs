@@ -66,7 +66,7 @@ impl ClassQueue {
         self.waiting.retain(|(_, t)| *t != task);
     }
 
-    /// The first that may run; `rt`: RT tasks may.
+    /// The first that may run; `rt`: RT tasks may. None: none may.
     #[must_use]
     pub fn first(&self, rt: bool) -> Option<(u64, TaskId)> {
         self.waiting().find(|(level, _)| rt || !is_rt(*level))

@@ -124,7 +124,7 @@ impl Place {
     }
 }
 
-/// The run of this process, where one is watched.
+/// The run of this process, where one is watched. None: none is.
 fn place() -> Option<Rc<Place>> {
     PLACE.with(|kept| kept.try_borrow().ok()?.clone())
 }

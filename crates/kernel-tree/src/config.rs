@@ -55,7 +55,7 @@ impl Fragment {
     }
 }
 
-/// Name and value of a line; an option that is not set has the value `n`.
+/// Name and value of a line; an option that is not set has the value `n`. None: no option.
 fn option(line: &str) -> Option<(&str, &str)> {
     let line = line.trim();
     let (name, value) = match line.strip_prefix("# ") {

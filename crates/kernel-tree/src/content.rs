@@ -105,7 +105,7 @@ impl Content {
         Ok(())
     }
 
-    /// The sum of a file that is as it was.
+    /// The sum of a file that is as it was. None: it has changed, or may have.
     fn known(&self, path: &str, now: &Seen) -> Option<&str> {
         let seen = self.files.get(path)?;
         let same = (seen.size, seen.mtime_ns, seen.ctime_ns, seen.inode)

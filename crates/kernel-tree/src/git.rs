@@ -52,7 +52,7 @@ impl Git {
         command
     }
 
-    /// The files as they are, in git's words: `v7.3-12-gabc-dirty`.
+    /// The files as they are, in git's words: `v7.3-12-gabc-dirty`. None: git cannot say.
     pub(crate) fn describe(&self) -> Option<String> {
         self.described(&["--dirty"])
     }

@@ -53,7 +53,7 @@ impl Trees<'_> {
         kept
     }
 
-    /// Of those that begin so.
+    /// Of those that begin so. None: none is kept.
     fn newest_kept(&self, wanted: &Version) -> Option<Kept> {
         let kept = self.kept().into_iter().rev();
         let mut fit = kept.filter(|kept| wanted.begins(&kept.version));

@@ -108,7 +108,7 @@ impl Offers {
         });
     }
 
-    /// The newest that begins so.
+    /// The newest that begins so. None: none does.
     #[must_use]
     pub fn newest(&self, wanted: &Version) -> Option<&Offer> {
         self.all.iter().rev().find(|o| wanted.begins(&o.version))

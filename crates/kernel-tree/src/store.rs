@@ -44,7 +44,7 @@ pub struct Built {
     pub fresh: bool,
 }
 
-/// An object that is there.
+/// An object that is there. None: it is not, or not whole.
 pub(crate) fn find(cache: &Cache, key: &str) -> Option<Built> {
     let folder = cache.path(&format!("{BUILT}/{key}"));
     let built = read(&folder)?;

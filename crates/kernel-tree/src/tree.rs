@@ -65,7 +65,7 @@ impl Tree {
     }
 }
 
-/// The version of a tree's own Makefile.
+/// The version of a tree's own Makefile. None: it says none.
 fn version(makefile: &str) -> Option<String> {
     let value = |name: &str| {
         let lines = makefile.lines().take(30);

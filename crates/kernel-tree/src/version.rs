@@ -20,7 +20,8 @@ impl Version {
         other.0.starts_with(&self.0)
     }
 
-    /// The version of what Debian calls `7.3.4-1~bpo13+1`; an epoch before it goes, too.
+    /// The version of what Debian calls `7.3.4-1~bpo13+1`; an epoch before it goes, too. None: it
+    /// is no version.
     #[must_use]
     pub fn of_debian(text: &str) -> Option<Self> {
         let text = text.split_once(':').map_or(text, |(_, rest)| rest);

@@ -28,7 +28,7 @@ pub(crate) fn lacks(console: &str) -> Option<&str> {
     of_guest.or(of_kernel.map(|(_, option)| *option))
 }
 
-/// Why it panicked, in its own words.
+/// Why it panicked, in its own words. None: it did not.
 pub(crate) fn panic(console: &str) -> Option<&str> {
     const PANIC: &str = "Kernel panic - not syncing: ";
     let (_, why) = console.rsplit_once(PANIC)?;

@@ -52,7 +52,7 @@ pub(crate) fn require(arch: Arch, name: &str) -> Result<PathBuf, LabError> {
     })
 }
 
-/// The first folder that has it.
+/// The first folder that has it. None: none has it.
 fn find_in(folders: &[PathBuf], name: &str) -> Option<PathBuf> {
     folders
         .iter()

@@ -139,7 +139,7 @@ pub(crate) fn unpack(what: &str, packed: &[u8]) -> Result<Vec<u8>, LabError> {
     Ok(plain)
 }
 
-/// The kernel's own type information in a raw image.
+/// The kernel's own type information in a raw image. None: there is none.
 fn search_btf(image: &[u8]) -> Option<Vec<u8>> {
     let mut from = 0;
     loop {

@@ -188,7 +188,7 @@ fn plain_name(name: &str) -> String {
     name.replace('-', "_")
 }
 
-/// How a module's file is packed (CONFIG_MODULE_COMPRESS_*).
+/// How a module's file is packed (CONFIG_MODULE_COMPRESS_*). None: it is not.
 fn packing(file: &str) -> Option<&str> {
     let (_, end) = file.rsplit_once(".ko.")?;
     ["xz", "gz", "zst"].contains(&end).then_some(end)

@@ -131,7 +131,7 @@ fn version(qemu: &Qemu) -> Result<String, LabError> {
     Ok(said.lines().next().unwrap_or_default().to_owned())
 }
 
-/// `QEMU emulator version 10.0.13 (Debian ...)`.
+/// `QEMU emulator version 10.0.13 (Debian ...)`. None: it is of another form.
 fn parse_version(said: &str) -> Option<(u32, u32)> {
     let (_, rest) = said.split_once("version ")?;
     let mut numbers = rest.split(['.', ' ']).map(str::parse);

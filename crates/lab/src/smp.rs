@@ -93,7 +93,8 @@ impl Smp {
     }
 }
 
-/// The groups of the highest level at which several cores share a cache.
+/// The groups of the highest level at which several cores share a cache. None: there is no such
+/// level.
 fn shared_cache(platform: &Platform) -> Option<Vec<Vec<CpuId>>> {
     let level = platform
         .topology

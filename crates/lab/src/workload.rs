@@ -142,7 +142,7 @@ fn check_steps(workload: &Workload) -> Result<(), LabError> {
     }
 }
 
-/// What a step does that guests cannot.
+/// What a step does that guests cannot. None: it can be done.
 fn unknown(event: Event) -> Option<&'static str> {
     match event {
         Event::Run { .. }
@@ -259,7 +259,7 @@ impl Translation<'_> {
         }
     }
 
-    /// In the guest's numbers, ascending; CPUs that were cut away are left out.
+    /// In the guest's numbers, ascending; CPUs that were cut away are left out. None: all.
     fn cpus(&self, cpus: Option<&[u32]>) -> Option<Vec<u32>> {
         let guest = |cpu: &u32| self.guest_cpu.get(*cpu as usize).copied();
         let mut cpus: Vec<u32> = cpus?.iter().filter_map(guest).collect();

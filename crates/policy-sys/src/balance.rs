@@ -217,7 +217,7 @@ impl Core {
         unsafe { sys::wp_newidle_end(self.ctx_mut(), cpu, spent_ns, u32::from(pulled)) };
     }
 
-    /// The idle CPU that a kick goes to.
+    /// The idle CPU that a kick goes to. None: there is none.
     pub fn nohz_target(&mut self) -> Option<u32> {
         // SAFETY: see balance_due.
         Some(unsafe { sys::wp_find_new_ilb(self.ctx_mut()) }).filter(|c| *c != sys::WP_NONE)

@@ -218,7 +218,7 @@ impl Core {
         }
     }
 
-    /// A waiting task above the fair class: the CPU on which it would run at once.
+    /// A waiting task above the fair class: the CPU on which it would run at once. None: nowhere.
     #[must_use]
     pub fn class_push_cpu(&self, task: &Task, class: &ClassTask) -> Option<u32> {
         // SAFETY: reads all of them only.
@@ -228,6 +228,7 @@ impl Core {
     }
 
     /// The CPU whose first waiting task of these classes (`classes.next_level`) `cpu` should take.
+    /// None: there is none.
     #[must_use]
     pub fn class_pull_cpu(&self, cpu: u32) -> Option<u32> {
         // SAFETY: reads the context only.

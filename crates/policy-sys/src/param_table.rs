@@ -58,7 +58,7 @@ pub(crate) const PARAMS: &[Param] = include!(concat!(env!("OUT_DIR"), "/param_ro
 /// Features by whose names a parameter is written, too: they are one parameter's values.
 pub(crate) const ALIASES: [(&str, &str); 1] = [("power-policy", "power_policy")];
 
-/// The parameter of this key, or of a feature that it is the versions of.
+/// The parameter of this key, or of a feature that it is the versions of. None: there is none.
 pub(crate) fn find(key: &str) -> Option<&'static Param> {
     let alias = ALIASES.iter().find(|(feature, _)| *feature == key);
     let key = alias.map_or(key, |(_, parameter)| parameter);

@@ -157,7 +157,7 @@ fn find_feature(name: &str, whole: &str) -> Result<&'static Feature, PolicyError
     })
 }
 
-/// The feature of this name; `_` may stand for `-`, as in parameters.
+/// The feature of this name; `_` may stand for `-`, as in parameters. None: there is none.
 fn feature_of_key(key: &str) -> Option<&'static Feature> {
     let name = key.replace('_', "-");
     FEATURES.iter().find(|feature| feature.name == name)
@@ -389,7 +389,8 @@ impl Policy {
         Ok(())
     }
 
-    /// If a key is a feature's name and no parameter: how the policy's name takes it.
+    /// If a key is a feature's name and no parameter: how the policy's name takes it. None: it is
+    /// something else.
     #[must_use]
     pub fn feature_in_name(&self, key: &str) -> Option<String> {
         let feature = feature_of_key(key).filter(|_| find(key).is_none())?.name;

@@ -169,7 +169,7 @@ pub fn of_trace(
         .filter(|_| known.iter().all(|known| *known))
 }
 
-/// The operating point of a domain at a frequency.
+/// The operating point of a domain at a frequency. None: the platform has no such frequency.
 #[must_use]
 pub fn opp(platform: &Platform, domain: usize, khz: u64) -> Option<u16> {
     let mut all = platform.freq_domains.get(domain)?.opps.iter();

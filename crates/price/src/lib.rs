@@ -106,7 +106,7 @@ impl Run {
         }
     }
 
-    /// The window of a job, from the report of the load program.
+    /// The window of a job, from the report of the load program. None: the report does not say.
     fn of_job(stdout: &str, cpus: u32) -> Option<Self> {
         let load: LoadResult = serde_json::from_str(stdout).ok()?;
         let khz = |number| {

@@ -80,7 +80,7 @@ pub trait Kernel {
     fn dsq_peek(&mut self, dsq: u64) -> Option<TaskId>;
     /// Begins a walk. Err: `-ENOENT`, or `-EINVAL` for flags and the kernel's own queues.
     fn dsq_iter_new(&mut self, dsq: u64, flags: u64) -> Result<DsqIter, i32>;
-    /// The next task.
+    /// The next task. None: the walk is over.
     fn dsq_iter_next(&mut self, iter: &mut DsqIter) -> Option<TaskId>;
     /// Moves a task that the walk has seen, and that is still in its queue, to another one;
     /// `vtime`: by the walk's or the task's virtual time. The walk's slice and time are used up.

@@ -138,7 +138,7 @@ impl Follower {
         self.look(Path::new("/"))
     }
 
-    /// A change since what is in force; `succeeded` or `failed` must follow.
+    /// A change since what is in force; `succeeded` or `failed` must follow. None: there is none.
     fn look(&mut self, root: &Path) -> Option<&'static str> {
         let next = self.wanted(root).filter(|now| self.done != Some(now));
         if next.is_none() {

@@ -401,7 +401,7 @@ impl Live {
         })
     }
 
-    /// After CPUs came or went, once: which are online now. Call `rebuild` then.
+    /// After CPUs came or went, once: which are online now. Call `rebuild` then. None: none did.
     pub(crate) fn cpus_changed(&mut self) -> Option<Vec<bool>> {
         let count = self.bss().hotplug_count;
         if count == self.hotplug_seen {

@@ -128,7 +128,7 @@ pub(super) fn policy_is_freestanding(repo: &Repo) -> Vec<Finding> {
     findings
 }
 
-/// `<a.h>` or `"a.h"` of an include line, with its brackets.
+/// `<a.h>` or `"a.h"` of an include line, with its brackets. None: it is no such line.
 fn included(line: &str) -> Option<&str> {
     let rest = line
         .trim_start()

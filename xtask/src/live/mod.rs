@@ -84,7 +84,7 @@ impl Run {
         format!("exit code {}: {log}", self.code)
     }
 
-    /// The value of `NAME=VALUE` in the guest's facts; the last.
+    /// The value of `NAME=VALUE` in the guest's facts; the last. None: it said nothing.
     #[must_use]
     pub fn fact(&self, name: &str) -> Option<String> {
         let facts = self.text("facts");

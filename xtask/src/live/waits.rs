@@ -68,7 +68,7 @@ fn event(line: &str) -> Option<Event<'_>> {
     })
 }
 
-/// The value of `KEY=` in what an event says.
+/// The value of `KEY=` in what an event says. None: it is not there.
 fn value<'a>(what: &'a str, key: &str) -> Option<&'a str> {
     let words = what.split(' ');
     words

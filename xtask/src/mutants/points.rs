@@ -103,7 +103,7 @@ fn operators(code: &Code, function: &Function, i: usize) -> Vec<Point> {
     }
 }
 
-/// `<` becomes `<=` or its opposite; `+` becomes `-`.
+/// `<` becomes `<=` or its opposite; `+` becomes `-`. None: another operator.
 fn binary(code: &Code, i: usize) -> Option<Point> {
     let others: &[&str] = match code.word(i) {
         "<" => &["<=", ">="],
@@ -133,7 +133,7 @@ fn binary(code: &Code, i: usize) -> Option<Point> {
     })
 }
 
-/// `+=` becomes `-=`.
+/// `+=` becomes `-=`. None: another operator.
 fn compound(code: &Code, i: usize) -> Option<Point> {
     let end = (i..).find(|i| code.word(*i) == ";")?;
     let value = code.span(&(i + 1..end));

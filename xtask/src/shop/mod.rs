@@ -176,7 +176,7 @@ impl Shop {
     }
 }
 
-/// Where a program of PATH is.
+/// Where a program of PATH is. None: it is not there.
 #[must_use]
 pub fn find(program: &str) -> Option<PathBuf> {
     let all = env::var_os("PATH")?;

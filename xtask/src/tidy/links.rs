@@ -52,7 +52,7 @@ pub(super) fn targets(line: &str) -> impl Iterator<Item = &str> {
         .filter(|target| !target.contains("://"))
 }
 
-/// What is wrong with one link.
+/// What is wrong with one link. None: nothing.
 fn link(
     repo: &Repo,
     file: &SourceFile,

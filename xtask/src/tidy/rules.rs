@@ -189,6 +189,7 @@ fn old_forms() -> Vec<String> {
 }
 
 /// A citation in a form of the past: a page's name and a number, or a path beside the repository.
+/// None: it is none.
 fn old_form(file: &SourceFile, line: &str, names: &[String]) -> Option<String> {
     let wanted = "cite a rule as docs/rules/PAGE.md#anchor";
     let numbered = names.iter().find(|name| {

@@ -172,7 +172,7 @@ impl Map {
         }
     }
 
-    /// Bytes of an array's values.
+    /// Bytes of an array's values. None: it is no array.
     #[must_use]
     pub fn array_bytes(&self) -> Option<u64> {
         let one = self
@@ -213,7 +213,8 @@ impl Map {
         self.base
     }
 
-    /// Where the first CPU's value of a key is, and how far the next CPU's.
+    /// Where the first CPU's value of a key is, and how far the next CPU's. None: the key is not
+    /// there.
     fn find(&self, key: &[u8]) -> Option<(u64, u64)> {
         if !self.spec.kind.is_array() {
             return self.table.get(key).map(|at| (*at, self.stride()));
@@ -399,7 +400,8 @@ impl Map {
         self.table.keys().cloned().collect()
     }
 
-    /// The key whose value holds an address, and where the value begins.
+    /// The key whose value holds an address, and where the value begins. None: no value of the map
+    /// is there.
     #[must_use]
     pub fn key_of(&self, addr: u64) -> Option<(Vec<u8>, u64)> {
         if self.spec.kind.is_array() {

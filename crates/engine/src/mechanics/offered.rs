@@ -63,7 +63,7 @@ impl<O: Observer> Mechanics<'_, O> {
         self.cpus[cpu].mode
     }
 
-    /// The task that it executes.
+    /// The task that it executes. None: it executes none.
     #[inline]
     pub(crate) fn current(&self, cpu: CpuId) -> Option<TaskId> {
         self.cpus[cpu].current

@@ -177,7 +177,7 @@ impl EventQueue {
         }
     }
 
-    /// Takes the first of those that were pushed in order.
+    /// Takes the first of those that were pushed in order. None: there is none.
     fn pop_in_order(&mut self) -> Option<Event> {
         let (_, event) = self.in_order.pop_front()?;
         self.first_in_order = self.in_order.front().map_or(NEVER, |(key, _)| *key);

@@ -56,7 +56,7 @@ impl<O: Observer> Mechanics<'_, O> {
         }
     }
 
-    /// The running task stops executing. Returns which one that is.
+    /// The running task stops executing. Returns which one that is. None: none ran.
     pub(crate) fn stop(&mut self, cpu: CpuId, sleeps: bool) -> Option<TaskId> {
         let c = &mut self.cpus[cpu];
         let task = c.current.take()?;

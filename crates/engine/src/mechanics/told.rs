@@ -53,7 +53,7 @@ impl Seen<'_> {
         self.cpus[cpu].power
     }
 
-    /// The task that it executes.
+    /// The task that it executes. None: it executes none.
     pub(crate) fn current(&self, cpu: CpuId) -> Option<TaskId> {
         self.cpus[cpu].current
     }

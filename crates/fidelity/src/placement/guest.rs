@@ -176,7 +176,7 @@ fn task(timer: u32, spec: &TaskSpec) -> Task {
     }
 }
 
-/// Whether the kernel's own scheduler was energy-aware.
+/// Whether the kernel's own scheduler was energy-aware. None: the guest did not say.
 fn energy_aware(sections: &BTreeMap<&str, &str>) -> Option<bool> {
     match sections.get("energy_aware")?.trim() {
         "1" => Some(true),

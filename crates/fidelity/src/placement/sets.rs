@@ -58,7 +58,7 @@ impl TaskSpec {
         }
     }
 
-    /// Its release at or before a time since the start.
+    /// Its release at or before a time since the start. None: it is before the first.
     pub(crate) fn release(&self, since_start_ns: u64) -> Option<u64> {
         since_start_ns
             .checked_sub(self.delay_ns)?

@@ -314,7 +314,7 @@ pub(super) fn chosen(keys: &[String]) -> Result<Vec<&'static Program>, Error> {
 }
 
 impl Events {
-    /// How many, of what the program printed.
+    /// How many, of what the program printed. None: it printed no such number.
     pub(super) fn count(self, printed: &str) -> Option<u64> {
         let word = match self {
             Self::Fixed(count) => return Some(count),

@@ -136,7 +136,8 @@ struct Task {
 }
 
 impl Family {
-    /// Finds the process that became the program, and all that came of it.
+    /// Finds the process that became the program, and all that came of it. None: no process became
+    /// it.
     fn find<'a>(lines: impl Iterator<Item = Line<'a>>, program: &str) -> Option<Self> {
         let mut family: Option<Self> = None;
         let mut children: BTreeMap<i32, usize> = BTreeMap::new();

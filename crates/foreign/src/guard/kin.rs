@@ -150,12 +150,13 @@ impl Kin {
     }
 }
 
-/// The state of a process, and its parent.
+/// The state of a process, and its parent. None: there is no such process.
 fn state(pid: u32) -> Option<(char, u32)> {
     state_in(&format!("/proc/{pid}/stat"))
 }
 
-/// The same in a file of it or of a thread (proc(5), `/proc/PID/stat`).
+/// The same in a file of it or of a thread (proc(5), `/proc/PID/stat`). None: the file cannot be
+/// read.
 fn state_in(file: &str) -> Option<(char, u32)> {
     let text = fs::read(file).ok()?;
     let text = String::from_utf8_lossy(&text);

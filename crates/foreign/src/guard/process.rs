@@ -76,7 +76,8 @@ impl Calls {
         }
     }
 
-    /// A copy of a descriptor of the caller's, who waits for its answer.
+    /// A copy of a descriptor of the caller's, who waits for its answer. None: it has none of this
+    /// number.
     pub(super) fn descriptor(
         &self,
         process: Option<&OwnedFd>,

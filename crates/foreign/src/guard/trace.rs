@@ -173,7 +173,8 @@ impl Tracer {
         Ok(Event::Silence)
     }
 
-    /// A thread has stopped: with a call that is answered here, or it goes on.
+    /// A thread has stopped: with a call that is answered here, or it goes on. None: there is no
+    /// call for the run.
     fn look(&self, tid: u32, status: libc::c_int) -> Option<RawCall> {
         if !libc::WIFSTOPPED(status) {
             return None;
@@ -343,7 +344,8 @@ impl Tracer {
         before.returning(fd).set(call.pid)
     }
 
-    /// A copy of a descriptor of the caller's. It stands before its call again then.
+    /// A copy of a descriptor of the caller's. It stands before its call again then. None: it has
+    /// none of this number.
     pub(super) fn take(&self, call: &RawCall, fd: u32) -> Option<OwnedFd> {
         let flags = (libc::MSG_NOSIGNAL | libc::MSG_DONTWAIT) as u64;
         let (before, sent) = self.over_socket(call, libc::SYS_sendmsg, flags, fd).ok()?;

@@ -74,7 +74,8 @@ fn code(stands: &Stands) -> Vec<u8> {
     words.iter().flat_map(|word| word.to_le_bytes()).collect()
 }
 
-/// Where a line of `/proc/PID/maps` has the vDSO: a mapping of that name and of no file.
+/// Where a line of `/proc/PID/maps` has the vDSO: a mapping of that name and of no file. None: the
+/// line has something else.
 fn place(line: &str) -> Option<(u64, u64)> {
     let words: Vec<_> = line.split_whitespace().collect();
     let [range, _, _, "00:00", "0", "[vdso]"] = words[..] else {

@@ -74,7 +74,7 @@ impl State {
         nodes.iter().filter_map(object).collect()
     }
 
-    /// The object that a node is in.
+    /// The object that a node is in. None: it is in none of ours.
     fn object_of(&self, vm: &Vm, node: u64) -> Option<u64> {
         let object = self.objects.range(..=node).next_back().copied()?;
         let bytes = vm.memory.u64(object - HEADER);

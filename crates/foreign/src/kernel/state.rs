@@ -196,7 +196,7 @@ impl State {
         }
     }
 
-    /// The task that a pointer of a program's stands for.
+    /// The task that a pointer of a program's stands for. None: it is no task of the run.
     pub(crate) fn task_of(&self, vm: &Vm, at: u64) -> Option<TaskId> {
         let number = vm.memory.u32(at.wrapping_sub(8));
         let known = self.tasks.get(number as usize).copied();
@@ -280,7 +280,7 @@ impl State {
         self.shown.clear();
     }
 
-    /// The cgroup that a pointer stands for.
+    /// The cgroup that a pointer stands for. None: it is no cgroup.
     pub(crate) fn cgroup_of(&self, vm: &Vm, at: u64) -> Option<CgroupId> {
         let number = vm.memory.u32(at.wrapping_sub(8));
         let known = self.cgroups.get(number as usize).copied();

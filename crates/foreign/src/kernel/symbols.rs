@@ -143,7 +143,7 @@ impl State {
         }
     }
 
-    /// The preemption counts in a variable of that kind.
+    /// The preemption counts in a variable of that kind. None: it has none.
     fn in_pcpu_hot(&self, symbol: Symbol) -> Option<Symbol> {
         let place = self.layout.pcpu_hot.as_ref()?.preempt_count?;
         let base = symbol.base + place.offset;

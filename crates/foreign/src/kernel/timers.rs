@@ -52,7 +52,7 @@ impl Timers {
         Ok(())
     }
 
-    /// The number of a field.
+    /// The number of a field. None: it is no timer.
     pub(crate) fn find(&self, at: u64) -> Option<u32> {
         self.by_field.get(&at).copied()
     }

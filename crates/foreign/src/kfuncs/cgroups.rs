@@ -92,7 +92,8 @@ fn step(
     }
 }
 
-/// The child after `last`: children stand in the order in which they were made.
+/// The child after `last`: children stand in the order in which they were made. None: there is
+/// none.
 fn child(kernel: &dyn Kernel, of: CgroupId, last: Option<CgroupId>) -> Option<CgroupId> {
     let from = last.map_or(0, |last| last.0 + 1);
     let mut all = (from..kernel.nr_cgroups()).map(CgroupId);

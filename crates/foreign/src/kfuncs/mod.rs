@@ -102,7 +102,7 @@ pub(crate) fn by_name(name: &str) -> Option<u32> {
     exactly(name).or_else(plain)
 }
 
-/// A helper that needs the kernel.
+/// A helper that needs the kernel. None: it is no such helper.
 pub(crate) fn helper(number: u32) -> Option<Code> {
     helper::code(number)
 }

@@ -114,7 +114,7 @@ impl Remote {
         self.turn.set(self.turn.get() + 1);
     }
 
-    /// Which file a descriptor of a caller's is: asked for once in a turn.
+    /// Which file a descriptor of a caller's is: asked for once in a turn. None: there is none.
     fn file_id(&self, call: &Call, fd: u32) -> Option<FileId> {
         let mut files = self.files.borrow_mut();
         if files.turn != self.turn.get() {
@@ -279,7 +279,8 @@ impl Calls {
         enabled.map_err(io::Error::other)
     }
 
-    /// The name of another process of the loader's that can reach one of these files.
+    /// The name of another process of the loader's that can reach one of these files. None: there
+    /// is none.
     pub(super) fn sharer(&self, files: impl Iterator<Item = FileId>) -> Option<String> {
         self.said::<Option<_>>(&Ask::Sharer(files.collect()))?
     }
@@ -349,7 +350,8 @@ impl Call {
         })
     }
 
-    /// The same for what may be longer: a value of a map has the map's room.
+    /// The same for what may be longer: a value of a map has the map's room. None: not all of it is
+    /// there.
     pub(super) fn read_value(&self, addr: u64, len: u64) -> Option<Vec<u8>> {
         if len > budget::BYTES {
             return None;
@@ -375,7 +377,7 @@ impl Call {
         }
     }
 
-    /// Where the caller has mapped a file.
+    /// Where the caller has mapped a file. None: it has not.
     pub(super) fn mapped(&self, file: FileId) -> Option<u64> {
         self.remote
             .as_ref()?

@@ -21,7 +21,7 @@ const WAKE_BITSET: u64 = 10;
 const PRIVATE: u64 = 128;
 const REALTIME: u64 = 256;
 
-/// The word at an address of the caller's.
+/// The word at an address of the caller's. None: it cannot be read.
 pub(super) fn word(call: &Call, addr: u64) -> Option<u32> {
     let bytes = call.read(addr, 4)?;
     bytes.first_chunk().map(|word| u32::from_le_bytes(*word))

@@ -140,7 +140,8 @@ impl Process {
         ForeignError::Hangs { program, why, said }
     }
 
-    /// The name of a process of the loader's that can reach its maps, and goes on to.
+    /// The name of a process of the loader's that can reach its maps, and goes on to. None: there
+    /// is none.
     fn sharer_that_stays(&self) -> Option<String> {
         if !self.known.forked {
             return None;
@@ -257,7 +258,7 @@ impl Process {
         }
     }
 
-    /// The name of a process of the loader's that can reach its maps.
+    /// The name of a process of the loader's that can reach its maps. None: there is none.
     fn sharer(&self) -> Option<String> {
         match self.known.forked {
             true => self.calls.sharer(self.known.objects.keys().copied()),

@@ -145,7 +145,7 @@ impl Threads {
         }
     }
 
-    /// Where the thread is among those known.
+    /// Where the thread is among those known. None: it is not known.
     fn position(&self, tid: u32) -> Option<usize> {
         self.all.iter().position(|thread| thread.tid == tid)
     }
@@ -242,7 +242,7 @@ impl Threads {
         }
     }
 
-    /// When the first of them goes on.
+    /// When the first of them goes on. None: none waits for a time.
     fn deadline(&self, session: &Session<'_>) -> Option<u64> {
         let waits = self.all.iter().filter_map(|thread| thread.waits.as_ref());
         let timers = session.known.timers.iter();

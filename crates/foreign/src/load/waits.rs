@@ -405,7 +405,7 @@ fn milliseconds(timeout: u64) -> Option<u64> {
     u64::try_from(timeout).ok().map(|ms| ms * 1_000_000)
 }
 
-/// How long a socket waits for what comes in (`SO_RCVTIMEO`).
+/// How long a socket waits for what comes in (`SO_RCVTIMEO`). None: without an end.
 fn patience_ns(fd: &OwnedFd) -> Option<u64> {
     let mut time = libc::timeval {
         tv_sec: 0,

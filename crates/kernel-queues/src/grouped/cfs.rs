@@ -305,7 +305,8 @@ impl CfsTree {
         keeps
     }
 
-    /// Level by level from the root: a group that is picked anew begins a slice.
+    /// Level by level from the root: a group that is picked anew begins a slice. None: the queue is
+    /// empty.
     pub(super) fn pick(&mut self, tasks: &[Entity]) -> Option<u32> {
         let looked_up = entities(&self.groups, tasks);
         let mut next = self.root.pick(&self.params, looked_up)?;

@@ -365,7 +365,7 @@ impl EevdfTree {
         self.root.keeps(&params) && around.all(|g| self.groups[g].queue.keeps(&params))
     }
 
-    /// The next task: the root's choice, and within a group the group's.
+    /// The next task: the root's choice, and within a group the group's. None: the queue is empty.
     pub(super) fn pick(&mut self) -> Option<u32> {
         let params = self.params;
         let mut group = None;

@@ -226,7 +226,7 @@ fn said(error: &libloading::Error) -> String {
     said
 }
 
-/// A text of the object's.
+/// A text of the object's. None: null.
 fn text(from: *const c_char) -> Option<String> {
     // SAFETY: the interface's texts end with a zero, and this one is copied at once.
     (!from.is_null()).then(|| {

@@ -294,13 +294,13 @@ impl<H: Host> Kernel<H> {
         }
     }
 
-    /// What an observer sees of a CPU.
+    /// What an observer sees of a CPU. None: there is no such CPU.
     #[must_use]
     pub fn cpu_state(&self, cpu: u32) -> Option<CpuState> {
         self.entries.cpu_state(cpu)
     }
 
-    /// The CPU that a task is on, or was last.
+    /// The CPU that a task is on, or was last. None: there is no such task.
     #[must_use]
     pub fn task_cpu(&self, task: u32) -> Option<u32> {
         self.entries.task_cpu(task)
@@ -312,13 +312,13 @@ impl<H: Host> Kernel<H> {
         self.entries.is_awake(task)
     }
 
-    /// What an observer sees of a task.
+    /// What an observer sees of a task. None: there is no such task.
     #[must_use]
     pub fn task_state(&self, task: u32) -> Option<TaskState> {
         self.entries.task_state(task)
     }
 
-    /// The name of a kernel thread, by what [`Cpu::running`] says.
+    /// The name of a kernel thread, by what [`Cpu::running`] says. None: it has none.
     #[must_use]
     pub fn kthread_name(&self, running: u32) -> Option<String> {
         self.entries.kthread_name(running)

@@ -220,7 +220,7 @@ impl Dsqs {
         self.user.get(&id).copied().map(DsqRef)
     }
 
-    /// The CPU whose local queue this is.
+    /// The CPU whose local queue this is. None: it is none.
     pub(crate) fn cpu_of(&self, dsq: DsqRef) -> Option<u32> {
         (dsq.0 < self.nr_cpus).then_some(dsq.0)
     }

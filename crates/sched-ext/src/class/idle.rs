@@ -33,7 +33,7 @@ fn count(mask: &[u64]) -> u32 {
     mask.iter().map(|word| word.count_ones()).sum()
 }
 
-/// The first CPU of both masks from `from` on, then from the beginning.
+/// The first CPU of both masks from `from` on, then from the beginning. None: there is none.
 pub(crate) fn next_and_wrap(a: &[u64], b: &[u64], from: u32) -> Option<u32> {
     let words = a.len().min(b.len());
     let start = from as usize / 64;

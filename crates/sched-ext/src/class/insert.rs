@@ -291,7 +291,7 @@ impl Scx {
         }
     }
 
-    /// `dispatch_dequeue`: it leaves its queue.
+    /// `dispatch_dequeue`: it leaves its queue. None: it is in none.
     pub(super) fn unlink(&mut self, task: TaskId) -> Option<DsqRef> {
         let (dsq, key) = self.task_mut(task).dsq.take()?;
         self.dsqs.get_mut(dsq).remove(key, task);

@@ -187,6 +187,7 @@ struct ExtCpu {
 
 impl ExtCpu {
     /// `rq->curr`: a task that has gone to sleep, or was put back, stays it until the next runs.
+    /// None: the idle task.
     fn rq_curr(&self) -> Option<TaskId> {
         self.curr.or(self.slept).or(self.put_back)
     }
@@ -413,7 +414,7 @@ impl<'a> ExtClass<'a> {
         self.scx.kicks.clear();
     }
 
-    /// The scheduler has ended.
+    /// The scheduler has ended. None: it goes on.
     #[must_use]
     pub fn exit(&self) -> Option<&Exit> {
         self.scx.exit.as_ref()

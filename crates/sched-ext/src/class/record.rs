@@ -101,7 +101,7 @@ impl Step {
         }
     }
 
-    /// Whom it is about.
+    /// Whom it is about. None: nobody.
     #[must_use]
     pub fn task(&self) -> Option<TaskId> {
         match self {

@@ -94,7 +94,7 @@ impl ExtClass<'_> {
         self.scx.end(Exit::new(ExitKind::ErrorStall, message));
     }
 
-    /// The task that has waited longest now.
+    /// The task that has waited longest now. None: nobody waits.
     #[must_use]
     pub fn longest_wait(&self) -> Option<Stall> {
         let stalls = self.scx.waiting().map(|(.., task)| self.scx.stall(task));

@@ -145,7 +145,7 @@ impl Socket {
         })
     }
 
-    /// What keeps this client from being heard.
+    /// What keeps this client from being heard. None: nothing does.
     pub(crate) fn objection(&self, stream: &UnixStream) -> Option<String> {
         match peer(stream) {
             Ok(peer) => self.access.objection(&peer),
@@ -269,7 +269,7 @@ pub(crate) fn group_number(name: &str) -> Result<u32, SocketError> {
     group_in(&list, name).ok_or_else(|| SocketError::NoGroup(name.to_owned()))
 }
 
-/// `NAME:PASSWORD:NUMBER:MEMBERS`, group(5).
+/// `NAME:PASSWORD:NUMBER:MEMBERS`, group(5). None: another group, or no such line.
 fn group_in(list: &str, name: &str) -> Option<u32> {
     let mut groups = list.lines().map(|line| line.split(':'));
     let mut group =

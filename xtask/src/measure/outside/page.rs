@@ -324,7 +324,7 @@ pub(super) fn page(data: &Data, measured: &[Option<Measured>]) -> String {
     page
 }
 
-/// The verdict at the end of a table's line.
+/// The verdict at the end of a table's line. None: there is none.
 fn verdict_of(line: &str) -> Option<Verdict> {
     let cell = line
         .trim_end()

@@ -213,7 +213,7 @@ impl Classes {
         !self.states.is_empty()
     }
 
-    /// A task's state above the fair class.
+    /// A task's state above the fair class. None: it is a fair task.
     #[inline]
     pub(super) fn class_of(&self, task: TaskId) -> Option<&ClassState> {
         self.states.get(task.index())?.as_ref()

@@ -102,7 +102,7 @@ impl Cpu {
         }
     }
 
-    /// The next timer after `now_ns`.
+    /// The next timer after `now_ns`. None: none is armed.
     #[inline]
     pub(super) fn next_timer_ns(&mut self, now_ns: u64) -> Option<u64> {
         while let Some(Reverse(due)) = self.timers.peek() {

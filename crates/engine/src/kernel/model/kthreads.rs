@@ -146,7 +146,7 @@ impl Kthreads {
 }
 
 impl Kthread {
-    /// Governors' threads are above the fair class, others are fair.
+    /// Governors' threads are above the fair class, others are fair. None: it is a fair task.
     fn realtime(&self) -> Option<RealTime> {
         matches!(self.kind, Kind::Governor { .. }).then_some(GOVERNOR)
     }

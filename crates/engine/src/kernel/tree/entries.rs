@@ -28,7 +28,7 @@ impl Tree<'_> {
         &self.entries.cpus()[cpu.index()]
     }
 
-    /// The task that the kernel has running there.
+    /// The task that the kernel has running there. None: its idle task.
     pub(super) fn kernels(&self, cpu: CpuId) -> Option<TaskId> {
         let view = self.view(cpu);
         (view.state == state::USER && view.running < abi::KTHREAD).then_some(TaskId(view.running))

@@ -137,7 +137,7 @@ struct Log {
 }
 
 impl Log {
-    /// The window and its events, of a recording's text.
+    /// The window and its events, of a recording's text. None: it is of another form.
     fn parse(text: &str) -> Option<Self> {
         let after = |line: &str, word: &str| {
             let mut words = line.split_whitespace().skip_while(|own| *own != word);

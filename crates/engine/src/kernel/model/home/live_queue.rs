@@ -86,7 +86,7 @@ impl LiveQueue {
         self.running = false;
     }
 
-    /// Takes the task at the front out; it runs.
+    /// Takes the task at the front out; it runs. None: nobody waits there.
     pub(crate) fn pick(&mut self) -> Option<TaskId> {
         let next = self.local.pop_front();
         self.running = next.is_some();

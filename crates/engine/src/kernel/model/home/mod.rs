@@ -158,7 +158,7 @@ pub(crate) trait Home {
     /// true if (`running`) the task that runs goes on (`dispatch`).
     fn dispatch(&mut self, services: Services<'_>, cpu: CpuId, running: bool) -> bool;
 
-    /// Takes the next task out of the queue; it runs.
+    /// Takes the next task out of the queue; it runs. None: the queue is empty.
     fn pick_next_task(&mut self, cpu: CpuId) -> Option<TaskId>;
 
     /// That task begins to execute (`running`).
@@ -217,7 +217,8 @@ pub(crate) trait Home {
     /// The running task, or the one just picked, leaves the queue since its group is throttled.
     fn dequeue_throttled(&mut self, _task: TaskId, _cpu: CpuId) {}
 
-    /// The group that a task of `cpu` joined or left since the last question.
+    /// The group that a task of `cpu` joined or left since the last question. None: none was
+    /// touched.
     fn take_touched_group(&mut self, cpu: CpuId) -> Option<usize>;
 
     /// Panics if the books of a queue are wrong.

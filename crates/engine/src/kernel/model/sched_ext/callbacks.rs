@@ -88,7 +88,7 @@ impl Model<'_> {
         }
     }
 
-    /// Work of callbacks since the last question, and the CPU that does it.
+    /// Work of callbacks since the last question, and the CPU that does it. None: none ran.
     #[inline]
     fn ext_work(&mut self) -> Option<(CpuId, u64)> {
         let ext = self.home.sched_ext()?;

@@ -40,7 +40,7 @@ impl<O: Observer> Mechanics<'_, O> {
         }
     }
 
-    /// The highest of those that wait for a mutex of `holder`.
+    /// The highest of those that wait for a mutex of `holder`. None: nobody waits.
     fn highest_donor<K: Kernel>(&self, k: &K, holder: TaskId) -> Option<TaskId> {
         let held = self.shared.mutexes.iter();
         let held = held.filter(|mutex| mutex.inherit && mutex.owner == Some(holder));
