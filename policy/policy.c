@@ -147,10 +147,12 @@
 #include "src/placement/idle_scan_6_5.c"
 #endif
 #include "src/placement/idle_capacity.c"
+#ifndef WP_LIVE
+#include "src/placement/idle_scan_5_11.c"
+#endif
 #include "src/placement/idle_sibling.c"
 #include "src/placement/idlest_class.c"
 #ifndef WP_LIVE
-#include "src/placement/idle_sibling_5_11.c"
 #include "src/placement/idle_sibling_4_8.c"
 #include "src/placement/wake_affine_4_13.c"
 #include "src/placement/idlest_5_4.c"
@@ -167,9 +169,11 @@
 
 #ifndef WP_LIVE
 #include "src/runqueue/delayed.c"
+#include "src/runqueue/resched.c"
 #endif
 #include "src/runqueue/rq.c"
 #ifndef WP_LIVE
+#include "src/runqueue/on_state.c"
 #include "src/runqueue/task_group.c"
 #include "src/runqueue/group_throttle.c"
 #include "src/runqueue/group_bandwidth.c"

@@ -1,5 +1,10 @@
 //! Puts into the program which commit and which policy interface it was built from. Neither is
 //! needed to build: from a tarball without git both read "unknown".
+//!
+//! The two words are read with `env!` by `--version` and by the origin of a result (`repeat.rs`). A
+//! changed word changes neither runs nor hashes of runs.
+//!
+//! Tests: crates/cli/tests/all/help.rs::the_version_names_commit_and_policy
 
 use std::path::Path;
 use std::process::Command;
@@ -7,6 +12,7 @@ use std::process::Command;
 /// Generated from the policy's headers; its first line holds their hash.
 const BINDINGS: &str = "../policy-sys/src/bindings.rs";
 
+/// Runs at each build. Sets the words, and names the files whose change makes them stale.
 fn main() {
     println!("cargo::rerun-if-changed={BINDINGS}");
     println!("cargo::rerun-if-changed=../cli/build.rs");

@@ -74,6 +74,12 @@ probe() {
 	return 0
 }
 
+# The governor's own structs, which no header has.
+governor() {
+	sed -n '/^struct sugov_[a-z]* {/,/^};/p' "$tree/kernel/sched/cpufreq_schedutil.c" |
+		write "$out/wp/sugov.h"
+}
+
 kbuild() {
 	# The messages name files below the overlay: they are the user's.
 	make -s -C "$out/tree" ARCH=wpsim O="$out/obj" CC="$cc" HOSTCC="$hostcc" \
@@ -131,7 +137,7 @@ compile() {
 
 newer() {
 	[ ! -e "$1" ] || [ -n "$(find "$here/shim" "$here/arch" "$out/obj/.config" \
-		"$out/obj/kernel/sched/core.o" \
+		"$out/obj/kernel/sched/core.o" "$out/wp/sugov.h" \
 		"$out/defines" -newer "$1" -type f 2>/dev/null | head -1)" ]
 }
 
@@ -173,7 +179,8 @@ link() {
 	mkdir -p "$wp"
 	cmd=$(flags)
 	[ -n "$cmd" ] || die 2 "the tree's own command line is not to be found"
-	compile shim "$cmd -I$here/shim -I$out/tree \
+	governor
+	compile shim "$cmd -I$here/shim -I$out/tree -I$wp \
 		-Wno-missing-prototypes -Wno-missing-declarations \
 		${WPSIM_SHIM_CFLAGS:-} -c $here/shim/shim.c"
 	compile stub "$cc -O2 -g1 -w -fPIC -fno-builtin -fvisibility=hidden -fno-stack-protector \
@@ -183,7 +190,10 @@ link() {
 		-x assembler-with-cpp \
 		$here/shim/kernel.lds.S") | sed -n '/^SECTIONS/,$p' |
 		sed 's/PAGE_SIZE/4096/g' | write "$wp/kernel.lds"
+	# Updates of averages pass through the shim (signals.c).
 	(cd "$out/obj" && "${cross}ld" -r -o "$wp/all.o" \
+		--wrap=__update_load_avg_se --wrap=__update_load_avg_blocked_se \
+		--wrap=__update_load_avg_cfs_rq \
 		--whole-archive kernel/sched/built-in.a --no-whole-archive \
 		$objs "$wp/shim.o" "$wp/stub.o") 2>"$out/log" || {
 		cat "$out/log" >&2

@@ -1,4 +1,8 @@
 //! Embeds every `platforms/*.toml`, so that a new platform is one file and no code.
+//!
+//! The order is that of names, so that a build does not depend on the file system.
+//!
+//! Tests: crates/platform/tests/all/builtin.rs::every_builtin_loads_under_its_own_name
 
 use std::env;
 use std::error::Error;
@@ -6,6 +10,7 @@ use std::fmt::Write;
 use std::fs;
 use std::path::{Path, PathBuf};
 
+/// Runs at each build; writes the table that `builtin.rs` includes.
 fn main() -> Result<(), Box<dyn Error>> {
     let dir = Path::new(&env::var("CARGO_MANIFEST_DIR")?)
         .join("platforms")

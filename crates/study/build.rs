@@ -1,5 +1,10 @@
 //! Embeds every `studies/FAMILY/NAME/{study.toml,README.md}`, so that a new study is files and no
 //! code; and every `workloads/NAME.json`, for studies to name.
+//!
+//! The order is that of names, so that a build does not depend on the file system. A file that is
+//! no study fails the tests, not the build.
+//!
+//! Tests: crates/study/src/catalogue.rs::every_built_in_study_is_valid_and_explained
 
 use std::env;
 use std::error::Error;
@@ -7,6 +12,7 @@ use std::fmt::Write;
 use std::fs;
 use std::path::{Path, PathBuf};
 
+/// Runs at each build; writes a table into the build's folder, which `catalogue.rs` includes.
 fn main() -> Result<(), Box<dyn Error>> {
     let dir = Path::new(&env::var("CARGO_MANIFEST_DIR")?)
         .join("studies")

@@ -1,6 +1,10 @@
 //! `--expect`: conditions on the mean of a metric, or on its change from the base, for every policy
 //! or for one (docs/guide/results.md, "Gates"). What is not measured is not met.
 //!
+//! Stays: the grammar of conditions, the columns of the table, and exit code 1 for a missed one
+//! (scripts and CI rely on them). Conditions are judged after all runs and change no run. Free: the
+//! words of sentences.
+//!
 //! Tests: below, crates/cli/tests/all/results.rs::expectations_decide_the_exit_code
 
 use crate::failure::{Failure, Verdict};
@@ -64,6 +68,7 @@ fn a_single(text: &str) -> Result<(), String> {
     one_at_a_time("condition", text.get(from..).unwrap_or(text)).map_or(Ok(()), Err)
 }
 
+/// The refusal of a condition on a policy that is not among those compared, with the nearest name.
 fn not_compared(text: &str, name: &str, policies: &[String]) -> Failure {
     let hint = did_you_mean(nearest(name, policies.iter().map(String::as_str)));
     let all = policies.join(", ");
@@ -174,6 +179,7 @@ struct Found {
 }
 
 impl Found {
+    /// What stands where a metric was not measured: it counts as missed.
     fn absent() -> Self {
         Self {
             mean: None,
@@ -183,6 +189,7 @@ impl Found {
         }
     }
 
+    /// `holds`: met, missed, or `None` where no interval tells; the mean is in the metric's unit.
     fn new(mean: Option<f64>, change: Option<String>, holds: Option<bool>) -> Self {
         let word = match holds {
             Some(true) => "pass",
@@ -271,6 +278,8 @@ fn one_of(expectation: &Expectation, comparison: &Comparison, place: usize) -> O
 }
 
 impl Checked {
+    /// Checks that were made elsewhere, without strictness and with an empty table; `add` fills
+    /// both.
     pub(crate) fn of(cases: Vec<Case>) -> Self {
         let heads = ["expected", "policy", "mean", "unit", "change", "verdict"];
         Self {
@@ -285,6 +294,7 @@ impl Checked {
         &self.cases
     }
 
+    /// How many conditions were met (`Some(true)`), missed (`Some(false)`) or not told (`None`).
     fn number(&self, holds: Option<bool>) -> usize {
         self.cases.iter().filter(|case| case.holds == holds).count()
     }
@@ -353,6 +363,7 @@ impl Checked {
     }
 }
 
+/// The sentence below the table: how many of all were missed.
 fn sum(failed: usize, total: usize) -> String {
     match (failed, total) {
         (0, 1) => "The expectation holds.".to_owned(),

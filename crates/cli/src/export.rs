@@ -1,7 +1,13 @@
 //! `--export-perfetto`, `--export-ftrace`, `--export-parquet`: traces of the only run
 //! (docs/guide/traces.md).
 //!
-//! Tests: crates/cli/tests/all/traces.rs
+//! Stays: places are opened before the run, so that what can be refused is refused before anything
+//! is simulated; files appear under their names only after the run. What is in the files is
+//! `wakeplace_trace`'s.
+//!
+//! Tests: crates/cli/tests/all/traces.rs::all_forms_of_one_run,
+//! crates/cli/tests/all/traces.rs::places_are_refused_before_anything_runs,
+//! crates/cli/tests/all/traces.rs::old_files_outlive_a_failed_run
 
 use crate::args::SimArgs;
 use crate::failure::Failure;
@@ -35,6 +41,7 @@ impl<'a> Asked<'a> {
         any.then_some(asked)
     }
 
+    /// The options that were given with their places; in this order files are opened and published.
     fn paths(&self) -> impl Iterator<Item = (&'static str, &'a Path)> {
         let perfetto = self.perfetto.map(|path| ("--export-perfetto", path));
         let ftrace = self.ftrace.map(|path| ("--export-ftrace", path));

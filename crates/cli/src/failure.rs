@@ -1,6 +1,10 @@
 //! Why a command could not do what was asked, and the exit code that says so. The codes are those
 //! of `--help`; no other place picks one.
 //!
+//! Stays: 0 all is well, 1 an expectation failed or there is no result, 2 the input is wrong, 3 the
+//! machine lacks something (docs/guide/results.md, "Gates"). Free: messages, but a message is one
+//! and says what was expected.
+//!
 //! Tests: crates/cli/tests/all/bad_input.rs,
 //! crates/cli/tests/all/results.rs::expectations_decide_the_exit_code
 

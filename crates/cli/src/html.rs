@@ -1,5 +1,8 @@
 //! `--export-html`, and what `report` writes (docs/guide/report.md).
 //!
+//! Called by `compare`, `sim`, `study run` and `report`. The page is a file beside the result: it
+//! changes nothing of the result. Its bytes are `wakeplace_report::html`'s.
+//!
 //! Tests: crates/cli/tests/all/report.rs::what_is_no_result_is_refused_and_leaves_the_page
 
 use crate::failure::Failure;
@@ -13,6 +16,7 @@ use wakeplace_report::Source;
 pub(crate) struct HtmlExport(Output);
 
 impl HtmlExport {
+    /// Opens the place before any run. `None`: the option was not given. An error is exit code 2.
     pub(crate) fn prepare(path: Option<&Path>) -> Result<Option<Self>, Failure> {
         Ok(Output::beside("--export-html", path)?.map(Self))
     }

@@ -1,7 +1,12 @@
 //! Ctrl-C, and other polite ends, while files are written: nothing is left of them
 //! (docs/guide/traces.md, "What is promised of files").
 //!
-//! Tests: crates/cli/tests/all/interrupt.rs
+//! Stays: a process that a signal ends has the exit status of that signal, and only files that were
+//! there before remain. The threads here touch no simulation. Free: how the wait is done.
+//!
+//! Tests: crates/cli/tests/all/interrupt.rs::nothing_is_left_of_an_interrupted_run,
+//! crates/cli/tests/all/interrupt.rs::ignored_signals_stay_ignored,
+//! crates/cli/tests/all/interrupt.rs::an_ended_recording_leaves_the_kernel_as_it_was
 
 use crate::failure::Failure;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
@@ -59,6 +64,7 @@ static FOLDERS: Mutex<BTreeSet<PathBuf>> = Mutex::new(BTreeSet::new());
 /// How often and after what a folder is removed in which a file is still read.
 const TRIES: (usize, Duration) = (200, Duration::from_millis(10));
 
+/// The folders that exist now. A thread that panicked with the lock changes nothing of the list.
 fn folders() -> MutexGuard<'static, BTreeSet<PathBuf>> {
     FOLDERS.lock().unwrap_or_else(PoisonError::into_inner)
 }
@@ -88,6 +94,7 @@ impl KernelFolder {
 }
 
 impl Drop for KernelFolder {
+    /// Removes the folder at its owner's end; `remove_folders` does it where a signal comes first.
     fn drop(&mut self) {
         let mut folders = folders();
         // There is nobody to tell if it stays.

@@ -1,6 +1,11 @@
 //! `--export-junit`: checks as CI systems read them. A suite for each platform and workload, a case
 //! for each condition and policy (the form of Apache Ant's `junitreport`, which has no standard).
 //! See docs/guide/results.md, "Gates".
+//!
+//! Stays: names of suites and cases, and `failure` against `skipped`, as CI systems compare them
+//! between builds. The text has no times, so that equal results are equal bytes.
+//!
+//! Tests: below
 
 use crate::expect::{Case, Checked};
 use crate::failure::Failure;
@@ -17,6 +22,7 @@ use wakeplace_text::printable;
 pub(crate) struct JunitExport(Output);
 
 impl JunitExport {
+    /// Opens the place before any run. `None`: the option was not given. An error is exit code 2.
     pub(crate) fn prepare(path: Option<&Path>) -> Result<Option<Self>, Failure> {
         Ok(Output::beside("--export-junit", path)?.map(Self))
     }

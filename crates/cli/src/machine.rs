@@ -1,5 +1,11 @@
 //! A platform as the policy core sees it: its scheduling domains and its energy model, read from
 //! the core's own state, so that no second formula computes them (docs/guide/platforms.md).
+//!
+//! Called by `platform show` alone; nothing of it goes into a run. Units are the core's: capacities
+//! of 1024, energy-model powers in the platform's unit, costs as `policy/src/energy` computes them.
+//! The order of domains, groups and states is the core's.
+//!
+//! Tests: below
 
 use wakeplace_engine::core_facts;
 use wakeplace_platform::Platform;
@@ -62,6 +68,7 @@ impl CoreView {
     }
 }
 
+/// CPU numbers of a part of the core's list of CPUs (`wp_ctx.list`), in the core's order.
 fn list(ctx: &wp_ctx, first: u32, count: u32) -> Vec<u32> {
     let first = first as usize;
     ctx.list[first..first + count as usize]

@@ -1,6 +1,9 @@
 //! `wakeplace`: parses arguments, calls the libraries, prints, picks the exit code. It decides
 //! nothing that a result depends on.
 //!
+//! Stays: exit codes and what goes to which stream; everything else is in the modules and crates
+//! below. Colour is known before options are parsed, so that clap's own messages follow `--color`.
+//!
 //! Tests: crates/cli/tests/all, beside its modules
 
 mod args;
@@ -31,6 +34,7 @@ use failure::Verdict;
 use std::process::ExitCode;
 use terminal::Terminal;
 
+/// Parses, runs one command, and ends with its exit code; wrong usage is 2.
 fn main() -> ExitCode {
     let early = Terminal::before_parsing();
     let cli = match args::parse() {

@@ -1,7 +1,14 @@
 //! Where a result goes: standard output, or a file that is complete or not there at all
 //! (docs/guide/traces.md, "What is promised of files").
 //!
-//! Tests: crates/cli/tests/all/output.rs
+//! Stays: the old file is whole until the new one is, links and rights of the old file stay, and an
+//! unwritable place is found before anything runs. Called for every result and everything beside a
+//! result. How a file is put in its place is the crate files'.
+//!
+//! Tests: crates/cli/tests/all/output.rs::a_file_gets_what_standard_output_would,
+//! crates/cli/tests/all/output.rs::an_unwritable_place_is_found_before_anything_runs,
+//! crates/cli/tests/all/output.rs::an_error_leaves_an_existing_file_as_it_was,
+//! crates/cli/tests/all/output.rs::a_device_is_written_to_and_not_replaced
 
 use crate::failure::Failure;
 use crate::interrupt;
@@ -60,6 +67,7 @@ impl Output {
     }
 }
 
+/// A place that cannot be written, as an error of `--output`.
 fn cannot(error: WriteError) -> Failure {
     Failure::writing("output", &error, A_FILE)
 }

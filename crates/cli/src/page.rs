@@ -1,6 +1,9 @@
 //! A page of facts with headings, tables and text: for people or as Markdown. What it is given may
 //! come from files; it is made harmless here.
 //!
+//! Called by `show`, `list` and `explain` commands. The order is that of the calls. Free: how a
+//! page looks; no program reads it (programs have `--format json`).
+//!
 //! Tests: crates/cli/tests/all/hostile_text.rs::answers_show_names_harmlessly_in_every_form,
 //! crates/cli/tests/all/results.rs::a_platform_is_shown_with_its_sources
 

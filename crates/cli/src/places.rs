@@ -1,5 +1,10 @@
 //! The files of one command: what it reads is not written over, and no two results are one file
 //! (docs/guide/traces.md, "What is promised of files").
+//!
+//! Stays: the check comes before anything is opened, so that an input is never cut to nothing.
+//! Called by each command that writes a file. The first clash is the one that is named.
+//!
+//! Tests: below, crates/cli/tests/all/output.rs::what_is_read_is_not_written_over
 
 use crate::failure::Failure;
 use std::fs;

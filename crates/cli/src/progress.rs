@@ -1,4 +1,10 @@
 //! Progress on standard error, never on standard output: a bar on a terminal, lines elsewhere.
+//!
+//! Called by `follow` in `commands/simulate.rs`, and from the threads that run. Wall time is read
+//! here and decides nothing of a result. Free: all words and times.
+//!
+//! Tests: below, crates/cli/tests/all/streams.rs::a_terminal_is_not_waited_for,
+//! crates/cli/tests/all/help.rs::nothing_but_the_result_is_on_standard_output
 
 use crate::args::Verbosity;
 use crate::terminal::Terminal;
@@ -175,6 +181,7 @@ impl Waiter {
         Some(Self { stop, thread })
     }
 
+    /// Ends the waiting thread and waits for it, so that no line of it comes behind the result.
     fn stop(self) {
         // The receiver is gone if the bar is shown, or a run has finished.
         let _ = self.stop.send(());
@@ -192,6 +199,7 @@ enum Stage {
     SomeDone,
 }
 
+/// How the bar looks at a stage. A template that is not understood leaves the plain bar.
 fn style(stage: Stage) -> ProgressStyle {
     let template = match stage {
         Stage::Preparing => "preparing runs, {elapsed}",
@@ -201,6 +209,7 @@ fn style(stage: Stage) -> ProgressStyle {
     ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar())
 }
 
+/// Wall time, for what is shown; no result depends on it.
 #[allow(
     clippy::disallowed_methods,
     reason = "progress is shown in wall time, decides nothing"

@@ -1,6 +1,8 @@
 //! The text of a study's page, which is Markdown, for a terminal: paragraphs and tables fit its
 //! width, and nothing else is changed (studies/README.md). No word of the page is lost or changed.
 //!
+//! Called by `study show`. Free: how the page looks on a terminal.
+//!
 //! Tests: below
 
 use crate::text::{folded, heading, prose_width};
@@ -74,6 +76,7 @@ impl Readme {
         }
     }
 
+    /// Opens a paragraph; `set_in` is the columns before its first line and before the others.
     fn begin(&mut self, words: &str, set_in: (usize, usize)) {
         let words = words.trim_end().to_owned();
         self.open = Some(Paragraph { words, set_in });
@@ -93,6 +96,7 @@ impl Readme {
         }
     }
 
+    /// Writes what is open, a paragraph or a table. Called at an empty line and at the page's end.
     fn end(&mut self) {
         self.end_paragraph();
         let rows = std::mem::take(&mut self.rows);
@@ -102,6 +106,7 @@ impl Readme {
         }
     }
 
+    /// Writes the open paragraph folded to the terminal's width; nothing if none is open.
     fn end_paragraph(&mut self) {
         let Some(Paragraph { words, set_in }) = self.open.take() else {
             return;

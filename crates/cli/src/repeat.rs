@@ -1,4 +1,10 @@
 //! Where a result comes from: the command that gives it again, and the program's commit.
+//!
+//! Stays: the command is part of a result's JSON, so equal runs must give equal text: options that
+//! change no result (`--jobs`, `-v`, places of files) are left out. A new option of that kind is
+//! added to the list here.
+//!
+//! Tests: below, crates/cli/tests/all/report.rs::what_the_page_is_made_of_is_in_the_json
 
 use std::ffi::OsString;
 use wakeplace_study::Origin;

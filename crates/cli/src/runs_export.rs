@@ -1,6 +1,9 @@
 //! `--export-runs` and the folder of `--export-parquet` with several seeds: one row per run
 //! (docs/guide/python.md, "Tables").
 //!
+//! Stays: a folder of tables is replaced as one, or is as it was. Rows and columns are those of
+//! `wakeplace_study`'s run table. The form is chosen by the name's end.
+//!
 //! Tests: crates/cli/tests/all/compared.rs::several_machines_and_loads_are_a_matrix,
 //! crates/cli/tests/all/faults/mod.rs::tables_change_as_one
 
@@ -73,6 +76,7 @@ impl RunsExport {
     }
 }
 
+/// The table's bytes. An error is the machine's (exit code 3): the table itself is well formed.
 fn parquet(table: &RunTable) -> Result<Vec<u8>, Failure> {
     write_parquet(table).map_err(|error| Failure::Environment(format!("Parquet: {error}")))
 }

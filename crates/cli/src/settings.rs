@@ -1,4 +1,9 @@
 //! `--set KEY=VALUE` where no policy is named (docs/guide/results.md, "Settings").
+//!
+//! Called by `policy show` and `study run`, before anything runs. A key is a parameter of policies
+//! (docs/guide/parameters.md) or a setting of the model. Free: the words of the refusal.
+//!
+//! Tests: below
 
 use crate::failure::Failure;
 use wakeplace_policy_sys::Policy;

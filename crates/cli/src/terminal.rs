@@ -1,6 +1,10 @@
 //! The one place that writes to standard output and standard error. What it prints was made
 //! harmless, or is made so here.
 //!
+//! Stays: results go to standard output and everything else to standard error; no control sequence
+//! but colours passes (`guarded`). A command calls these methods and never `println!`. Free: labels
+//! and colours.
+//!
 //! Tests: below, crates/cli/tests/all/streams.rs
 
 use crate::args::{ColorWhen, Verbosity};
@@ -124,6 +128,7 @@ impl Terminal {
         }
     }
 
+    /// Whether this stream may have colour: by `--color`, then `NO_COLOR`, `TERM`, and a terminal.
     fn choice(self, stream: &impl IsTerminal) -> ColorChoice {
         match self.color {
             ColorWhen::Always => ColorChoice::Always,

@@ -1,6 +1,9 @@
 //! Small pieces of text that several commands print. What it joins and wraps has been made harmless
 //! by its caller.
 //!
+//! Lengths are columns of a terminal. Free: how text looks. Stays: `cpu_list` has the kernel's
+//! form, which `platform show` prints and people type back.
+//!
 //! Tests: below, crates/cli/tests/all/hostile_text.rs
 
 use crate::args::FormatName;

@@ -1,7 +1,11 @@
 //! `--policy kernel:...`: kernel trees are built before anything is simulated
 //! (docs/guide/kernel.md).
 //!
-//! Tests: crates/cli/tests/all/kernel_runs.rs, crates/cli/tests/all/kernel.rs
+//! Called before any run. A tree that is built already is taken from the cache; what is built does
+//! not depend on the order of policies. How a tree is built is `wakeplace_kernel_tree`'s.
+//!
+//! Tests: crates/cli/tests/all/kernel_runs.rs::what_it_does_not_take_is_refused,
+//! crates/cli/tests/all/kernel.rs::what_is_no_kernel_is_refused
 
 use crate::commands::lab_watch::Steps;
 use crate::failure::Failure;
@@ -19,10 +23,12 @@ use wakeplace_study::BuiltTree;
 struct Late(Terminal);
 
 impl Watch for Late {
+    /// A stage of a build: shown with `-v` only.
     fn step(&self, what: &str) {
         self.0.detail(what);
     }
 
+    /// What a reader should know though the build goes on: a warning.
     fn remark(&self, what: &str) {
         self.0.warn(what);
     }

@@ -1,6 +1,11 @@
 //! `--export-wakeup-cases`.
 //!
-//! Tests: crates/cli/tests/all/wakeup_cases.rs
+//! A machine whose CPUs are all alike is refused before the run, as none of them is little or big.
+//! The table's rows and columns are `wakeplace_report::wakeup_cases`', which programs read
+//! (docs/guide/results.md, "What a result holds").
+//!
+//! Tests: crates/cli/tests/all/wakeup_cases.rs::csv_and_the_run_itself,
+//! crates/cli/tests/all/wakeup_cases.rs::refused
 
 use crate::failure::Failure;
 use crate::output::Output;

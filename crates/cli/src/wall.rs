@@ -2,6 +2,10 @@
 //! ended, another one that has no rights runs them (`wakeplace_foreign::wall`). See
 //! docs/guide/schedulers.md, "How it ends".
 //!
+//! Stays: the process that runs a stranger's code has no place of a file; it asks this one, which
+//! opens only the `outputs` that the command line named. Bytes of results are those of a run
+//! without the wall.
+//!
 //! Tests: crates/cli/tests/all/wall.rs::results_and_traces_are_written_through_the_wall
 
 use crate::args::SchedulerArgs;
@@ -20,6 +24,8 @@ use wakeplace_foreign::wall::{self, Wire};
 struct Written(Desk);
 
 impl wall::Files for Written {
+    /// Answers one request for a file of the process that has no rights; an end of the pipe is an
+    /// error.
     fn serve(&mut self, wire: &mut Wire) -> io::Result<()> {
         let asked = wire.receive::<Request>()?;
         let (asked, _) = asked.ok_or(io::ErrorKind::UnexpectedEof)?;

@@ -8,7 +8,7 @@
 
 use crate::observe::{Happening, Observer, SchedExtStep, Situation};
 use crate::state::StateView;
-use wakeplace_kernel_abi::Decided;
+use wakeplace_kernel_abi::{Decided, Updated};
 
 /// Both see everything, the first one first.
 #[derive(Debug)]
@@ -33,7 +33,28 @@ impl<A: Observer + ?Sized, B: Observer + ?Sized> Observer for Both<'_, A, B> {
         self.0.wants_decided() || self.1.wants_decided()
     }
 
-    /// It is made once if either wants it; the other one is shown it too.
+    fn wants_signals(&self) -> bool {
+        self.0.wants_signals() || self.1.wants_signals()
+    }
+
+    fn updated(&mut self, time_ns: u64, updated: &Updated) {
+        self.0.updated(time_ns, updated);
+        self.1.updated(time_ns, updated);
+    }
+
+    fn wants_updated(&self) -> bool {
+        self.0.wants_updated() || self.1.wants_updated()
+    }
+
+    fn nr_updated(&self) -> Option<&[u64]> {
+        self.0.nr_updated().or_else(|| self.1.nr_updated())
+    }
+
+    fn take_nr_updated(&mut self, counts: &[u64]) {
+        self.0.take_nr_updated(counts);
+        self.1.take_nr_updated(counts);
+    }
+
     fn wants_situation(&self) -> bool {
         self.0.wants_situation() || self.1.wants_situation()
     }

@@ -17,7 +17,7 @@ use crate::observe::{
 };
 use crate::state::{MachineState, StateView};
 use serde::{Deserialize, Serialize};
-use wakeplace_kernel_abi::Decided;
+use wakeplace_kernel_abi::{Decided, Updated};
 
 /// Something that happens. Indices are those of [`crate::observe`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -204,6 +204,10 @@ pub enum Telling {
     Happened(Happening),
     /// A tree's own code has chosen.
     Decided(Box<Decided>),
+    /// A tree has brought a signal up to date.
+    Updated(Box<Updated>),
+    /// How often it has, by kind.
+    NrUpdated(Vec<u64>),
     /// The state that the observer asked for.
     State(Box<MachineState>),
 }
@@ -214,6 +218,8 @@ impl Telling {
         match self {
             Self::Happened(what) => observer.happened(time_ns, what),
             Self::Decided(decided) => observer.decided(time_ns, decided),
+            Self::Updated(updated) => observer.updated(time_ns, updated),
+            Self::NrUpdated(counts) => observer.take_nr_updated(counts),
             Self::State(state) => StateView::show(state, observer),
         }
     }
@@ -262,12 +268,24 @@ impl<'a, F: FnMut(u64, Telling) -> Option<u64>> Teller<'a, F> {
             (self.tell)(time_ns, Telling::Decided(decided));
         }
     }
+
+    /// Updates are counted where they are seen: how many there were up to where a run may end.
+    fn tell_nr_updated(&mut self, time_ns: u64, what: &Happening) {
+        if !matches!(what, Happening::Placement(_) | Happening::Finish) {
+            return;
+        }
+        let counts = self.copy.as_ref().and_then(|copy| copy.nr_updated());
+        if let Some(counts) = counts.map(<[u64]>::to_vec) {
+            (self.tell)(time_ns, Telling::NrUpdated(counts));
+        }
+    }
 }
 
 impl<F: FnMut(u64, Telling) -> Option<u64>> Observer for Teller<'_, F> {
     /// Passed on through the pipe, a decision before the placement that it led to.
     fn happened(&mut self, time_ns: u64, what: &Happening) {
         self.tell_decided(time_ns, what);
+        self.tell_nr_updated(time_ns, what);
         (self.tell)(time_ns, Telling::Happened(*what));
     }
 
@@ -287,7 +305,18 @@ impl<F: FnMut(u64, Telling) -> Option<u64>> Observer for Teller<'_, F> {
         self.copy.is_some()
     }
 
-    /// Kept until its placement: then the copy says whether it is of interest.
+    fn wants_signals(&self) -> bool {
+        self.copy.as_ref().is_some_and(|copy| copy.wants_signals())
+    }
+
+    fn updated(&mut self, time_ns: u64, updated: &Updated) {
+        let Some(copy) = &mut self.copy else { return };
+        copy.updated(time_ns, updated);
+        if copy.wants_updated() {
+            (self.tell)(time_ns, Telling::Updated(Box::new(updated.clone())));
+        }
+    }
+
     fn decided(&mut self, _: u64, decided: &Decided) {
         if self.copy.is_some() {
             self.decided = Some(Box::new(decided.clone()));

@@ -32,7 +32,10 @@ pub use behaviour::BehaviourHash;
 pub use check::{RunError, check, check_sched_ext, energy_inactive};
 pub use explain::{Asked, Explanation, Missing, Other, Party, Which, explain};
 pub use explain::{CallbackSteps, SchedExtExplanation, explain_sched_ext};
-pub use explain::{NoTreeExplanation, OnTree, TreeExplanation, explain_tree, watch_tree};
+pub use explain::{
+    Compared, Figure, Looks, NoTreeExplanation, OnSignals, OnTree, SignalKind, TreeExplanation,
+    explain_tree, watch_tree,
+};
 pub use happening::{Happening, Teller, Telling};
 pub use hardware::{EmScale, FreqCap, Interrupts};
 pub use hotplug::{Hotplug, HotplugError};
@@ -49,6 +52,7 @@ pub use policy_change::{PolicyChange, PolicyChangeError};
 pub use state::{
     Activity, CpuState, DomainState, GroupState, MachineState, SchedMcState, StateView, States,
 };
+pub use wakeplace_kernel_abi::Updated;
 use wakeplace_platform::Platform;
 use wakeplace_policy_sys::Policy;
 pub use wakeplace_sched_ext as sched_ext;

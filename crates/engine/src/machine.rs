@@ -345,6 +345,14 @@ fn hrtimer_rearm_deferred(arch: &str) -> bool {
     matches!(arch, "x86_64" | "riscv64" | "s390x" | "loongarch64")
 }
 
+/// ARCH_HAS_PREEMPT_LAZY of 7.3 (docs/rules/queues.md#lazy-preemption).
+fn has_preempt_lazy(arch: &str) -> bool {
+    matches!(
+        arch,
+        "x86_64" | "arm64" | "riscv64" | "s390x" | "ppc64" | "loongarch64"
+    )
+}
+
 /// The machine as the policy core is told of it, with what drivers of the policy's kernel know.
 ///
 /// # Panics
@@ -381,6 +389,7 @@ pub fn core_facts(platform: &Platform, policy: &Policy) -> MachineFacts {
         online: vec![true; nr_cpus],
         priority: platform.cpus.iter().map(|c| c.priority).collect(),
         is_32bit: platform.arch == "arm",
+        has_preempt_lazy: has_preempt_lazy(&platform.arch),
         levels: levels.chain(numa_levels(platform)).collect(),
         reclaim_distance: platform.numa.as_ref().map_or(0, |n| n.reclaim_distance),
         freq_domains: platform.freq_domains.iter().map(domain).collect(),

@@ -17,7 +17,7 @@
 
 use crate::state::StateView;
 use serde::{Deserialize, Serialize};
-use wakeplace_kernel_abi::Decided;
+use wakeplace_kernel_abi::{Decided, Updated};
 pub use wakeplace_policy_sys::WakeupCase;
 use wakeplace_policy_sys::{ClassTask, Core, MachineFacts, Reason, Request, Task};
 pub use wakeplace_sched_ext::class::Step as SchedExtStep;
@@ -208,6 +208,24 @@ pub trait Observer {
     /// A tree's own code has chosen a CPU for a task, which is told next: with all that it found,
     /// if the observer wants situations.
     fn decided(&mut self, time_ns: u64, decided: &Decided) {}
+    /// Is each update of a tree's signals to be told?
+    fn wants_signals(&self) -> bool {
+        false
+    }
+    /// A tree has brought a signal up to date.
+    fn updated(&mut self, time_ns: u64, updated: &Updated) {}
+    /// In the process of a tree's run: is the update that was told last to be told to the observer
+    /// itself?
+    fn wants_updated(&self) -> bool {
+        false
+    }
+    /// In the process of a tree's run: how many updates there have been of each kind.
+    fn nr_updated(&self) -> Option<&[u64]> {
+        None
+    }
+    /// There have been so many in the process of the tree's run, up to the placement or end that is
+    /// told next.
+    fn take_nr_updated(&mut self, counts: &[u64]) {}
     /// In the process of a tree's run, where a copy of the observer sees all: is what the tree had
     /// to be told to the observer itself? Asked when the placement was told.
     fn wants_decided(&self) -> bool {

@@ -1,4 +1,9 @@
 //! Files that grow for long (docs/guide/traces.md, "What is promised of files").
+//!
+//! Called by traces. What the file holds is what was written, in order. Free: when bytes go to the
+//! disk.
+//!
+//! Tests: below
 
 use std::fs::File;
 use std::io::{self, IoSlice, Write as _};
@@ -57,6 +62,7 @@ impl WriteBehind {
         Ok(())
     }
 
+    /// So many bytes more: after some of them the disk is given work.
     fn wrote(&mut self, bytes: usize) {
         self.written += bytes as u64;
         let new = self.written - self.given;
@@ -81,6 +87,7 @@ fn give_to_disk(file: &File, from: u64, bytes: u64) {
     }
 }
 
+/// Elsewhere than on Linux the system decides by itself.
 #[cfg(not(target_os = "linux"))]
 fn give_to_disk(_file: &File, _from: u64, _bytes: u64) {}
 

@@ -1,7 +1,10 @@
 //! Files and folders in the making, and what others left of theirs (docs/guide/traces.md, "What is
 //! promised of files"). A draft that another process still writes is left alone.
 //!
-//! Tests: crates/cli/tests/all/faults/leftovers.rs
+//! Called by `place.rs` and `set.rs`. The form of a draft's name stays: later processes find
+//! leftovers by it. A draft that is locked is in use.
+//!
+//! Tests: below, crates/cli/tests/all/faults/leftovers.rs
 
 use crate::drafts;
 use crate::swap;
@@ -65,6 +68,7 @@ impl Draft {
         }
     }
 
+    /// Where it is until it is moved.
     pub(crate) fn path(&self) -> &Path {
         &self.path
     }
@@ -76,6 +80,7 @@ impl Draft {
 }
 
 impl Drop for Draft {
+    /// Removes it, unless it was moved to its place.
     fn drop(&mut self) {
         drafts::drop_draft(&self.path);
     }
@@ -109,6 +114,7 @@ fn is_at(file: &File, path: &Path) -> bool {
     (open.dev(), open.ino()) == (named.dev(), named.ino())
 }
 
+/// The name is one that drafts have.
 fn is_draft(name: &OsStr) -> bool {
     let name = name.to_string_lossy();
     name.starts_with(PREFIX) && name.ends_with(SUFFIX)

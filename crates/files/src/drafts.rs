@@ -1,5 +1,10 @@
 //! The drafts of this process, for whoever ends it early (docs/guide/traces.md, "What is promised
 //! of files").
+//!
+//! Called by `draft.rs` and by handlers of signals (the crate cli). After `abandon` nothing of this
+//! process comes into any place.
+//!
+//! Tests: below, crates/cli/tests/all/interrupt.rs::nothing_is_left_of_an_interrupted_run
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -15,6 +20,7 @@ const TRIES: usize = 100;
 /// Extension of a draft that is removed: it is one of drafts, too (`draft::is_draft`).
 const UNNAMED: &str = "removed.tmp";
 
+/// The list; a thread that panicked with it changes nothing of it.
 fn lock() -> MutexGuard<'static, BTreeSet<PathBuf>> {
     DRAFTS.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -5,6 +5,9 @@
 //! (docs/guide/traces.md, "What is promised of files"). The other process writes places that were
 //! named to it at the start, no others.
 //!
+//! Called by `place.rs` and `set.rs` behind the wall, and by `crates/cli/src/wall.rs` in front of
+//! it. The other process is not trusted: a desk checks each path, name and number.
+//!
 //! Tests: below, crates/cli/tests/all/wall.rs::results_and_traces_are_written_through_the_wall
 
 use crate::error::Told;
@@ -108,6 +111,7 @@ impl Handle {
         Ok(Self::of(path, number))
     }
 
+    /// An open place or set of that number.
     fn of(path: &Path, number: u64) -> Self {
         Self {
             path: path.to_owned(),
@@ -127,15 +131,18 @@ impl Handle {
         opened.1.ok_or_else(missing)
     }
 
+    /// A file of the set gets another name.
     pub(crate) fn rename(&self, from: &str, to: &str) -> Result<(), WriteError> {
         let what = Request::Rename(self.number, from.to_owned(), to.to_owned());
         ask(&self.path, &what).map(drop)
     }
 
+    /// Everything is on disk.
     pub(crate) fn seal(&self) -> Result<(), WriteError> {
         ask(&self.path, &Request::Seal(self.number)).map(drop)
     }
 
+    /// It goes to its place; from then on dropping gives up nothing.
     pub(crate) fn publish(mut self) -> Result<(), WriteError> {
         self.published = true;
         ask(&self.path, &Request::Publish(self.number)).map(drop)
@@ -143,6 +150,7 @@ impl Handle {
 }
 
 impl Drop for Handle {
+    /// Gives it up, if it was not published.
     fn drop(&mut self) {
         if !self.published {
             // A desk that is gone has given it up.
@@ -239,6 +247,7 @@ impl Desk {
         }
     }
 
+    /// The path is one of the command's outputs, and not too many were opened.
     fn check(&self, path: &Path) -> Result<(), WriteError> {
         match self.opened < MOST_OPENED && self.allowed.iter().any(|allowed| allowed == path) {
             true => Ok(()),
@@ -246,12 +255,14 @@ impl Desk {
         }
     }
 
+    /// Keeps it under the next number.
     fn hold(&mut self, held: Held) -> Reply {
         self.opened += 1;
         self.held.insert(self.opened, held);
         Reply::Opened(self.opened)
     }
 
+    /// The set of that number, if there is one.
     fn set(&mut self, number: u64) -> Result<&mut FileSet, WriteError> {
         match self.held.get_mut(&number) {
             Some(Held::Set(set)) => Ok(set),
@@ -260,6 +271,7 @@ impl Desk {
     }
 }
 
+/// The refusal of a number that nothing has.
 fn unknown() -> WriteError {
     WriteError::refused(Path::new("a file"), "it was not opened")
 }

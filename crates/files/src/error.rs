@@ -1,5 +1,10 @@
 //! Why a file is not in its place, and whose fault that is (docs/guide/traces.md, "What is promised
 //! of files").
+//!
+//! Called by all of this crate; the crate cli makes exit codes of faults: input 2, machine 3. Free:
+//! words.
+//!
+//! Tests: below
 
 use serde::{Deserialize, Serialize};
 use std::io::{self, ErrorKind};
@@ -92,6 +97,7 @@ impl WriteError {
         Self::because(path, Why::Unsynced(error))
     }
 
+    /// The place with the reason.
     pub(crate) fn because(path: &Path, why: Why) -> Self {
         let path = path.to_owned();
         Self { path, why }

@@ -1,4 +1,9 @@
 //! Which files belong to a set, by name (docs/guide/traces.md, "What is promised of files").
+//!
+//! Called by `set.rs`: a folder with other names in it is never exchanged. Names may come from a
+//! process that is not trusted, so looking one up takes bounded time.
+//!
+//! Tests: below
 
 use serde::{Deserialize, Serialize};
 

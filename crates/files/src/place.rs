@@ -1,6 +1,9 @@
 //! A file that is there whole or not at all. A device or a pipe is written in place
 //! (docs/guide/traces.md, "What is promised of files"). Nobody sees a file that is half written.
 //!
+//! Called for every file that this program writes. Order of the steps stays: draft, write, rights,
+//! sync, rename, sync of the folder. Free: names of drafts.
+//!
 //! Tests: below, crates/cli/tests/all/output.rs
 
 use crate::draft::Draft;

@@ -2,6 +2,9 @@
 //! one (docs/guide/traces.md, "What is promised of files"). Readers see the old folder or the new
 //! one, nothing between.
 //!
+//! Called for tables, logs and kernel trees. Order of the steps stays: draft folder, files, sync,
+//! exchange, removal of the old one. No file of somebody else is ever removed.
+//!
 //! Tests: below, crates/cli/tests/all/faults/mod.rs::tables_change_as_one
 
 use crate::draft::{Draft, sweep};
@@ -178,11 +181,13 @@ impl Here {
         }
     }
 
+    /// A file of the set, opened so.
     fn file(&self, name: &str, options: &OpenOptions) -> Result<File, WriteError> {
         let opened = options.open(self.place(name)?);
         opened.map_err(|error| WriteError::new(&self.path, error))
     }
 
+    /// The folder may still be exchanged; rights are kept, and all is on disk.
     fn seal(&self) -> Result<(), WriteError> {
         refuse_foreign(&self.path, &self.target, &self.names)?;
         let sealed = keep_all_rights(&self.target, &self.new).and_then(|()| sync(&self.new));

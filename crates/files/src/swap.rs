@@ -1,5 +1,10 @@
 //! Puts a finished folder where another one may be (docs/guide/traces.md, "What is promised of
 //! files").
+//!
+//! Called by `set.rs`. At any moment the old or the new folder is whole somewhere. The note's name
+//! and form stay: later processes read it.
+//!
+//! Tests: below, crates/cli/tests/all/faults/mod.rs::tables_without_exchange
 
 use crate::drafts::Held;
 use crate::error::Why;

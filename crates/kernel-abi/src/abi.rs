@@ -8,11 +8,12 @@
 
 #![allow(missing_docs, reason = "wakeplace.h says what each field is")]
 
+use crate::signals::{Avg, Demand, Governor, Queue, RawRequest, Signal};
 use serde::{Deserialize, Serialize};
 use std::ffi::{c_char, c_void};
 
 /// Of the interface; an object with another one is not loaded.
-pub const ABI: u32 = 5;
+pub const ABI: u32 = 6;
 /// No time.
 pub const NEVER: u64 = u64::MAX;
 /// No number.
@@ -95,6 +96,8 @@ pub struct View {
     pub cpus: *mut Cpu,
     pub detail: u32,
     pub dead: u32,
+    pub signals: u32,
+    pub unused: u32,
     pub warnings: u64,
     pub decisions: u64,
     pub works: u64,
@@ -471,6 +474,8 @@ pub struct HostTable {
     pub frequency: unsafe extern "C" fn(*mut c_void, u32, u32),
     pub placed: Option<unsafe extern "C" fn(*mut c_void, *const RawDecision)>,
     pub done: unsafe extern "C" fn(*mut c_void, u64, i64),
+    pub signal: Option<unsafe extern "C" fn(*mut c_void, *const Signal)>,
+    pub requested: Option<unsafe extern "C" fn(*mut c_void, *const RawRequest)>,
 }
 
 /// Each struct with its size and the offset of its last field, in the header's words.
@@ -504,12 +509,25 @@ pub fn layout() -> Vec<(&'static str, &'static str, usize, usize)> {
         row!("wpk_energy", "with", Energy, with),
         row!("wpk_decision", "energies", RawDecision, energies),
         row!("wpk_decision", "nr_choices", RawDecision, nr_choices),
-        row!("wpk_host", "done", HostTable, done),
+        row!("wpk_host", "requested", HostTable, requested),
         row!("wpk_host", "frequency", HostTable, frequency),
         row!("wpk_attr", "util_max", Attr, util_max),
         row!("wpk_call", "ticket", RawCall, ticket),
         row!("wpk_cpu_state", "tick_stopped", CpuState, tick_stopped),
         row!("wpk_task_state", "slice_ns", TaskState, slice_ns),
         row!("wpk_task_state", "group", TaskState, group),
+        row!("wpk_avg", "util_est_ewma", Avg, util_est_ewma),
+        row!("wpk_queue", "removed_runnable", Queue, removed_runnable),
+        row!("wpk_signal", "queue_after", Signal, queue_after),
+        row!("wpk_signal", "capacity_orig", Signal, capacity_orig),
+        row!(
+            "wpk_demand",
+            "iowait_pending_after",
+            Demand,
+            iowait_pending_after
+        ),
+        row!("wpk_demand", "last_update_ns", Demand, last_update_ns),
+        row!("wpk_governor", "in_progress", Governor, in_progress),
+        row!("wpk_request", "cpus", RawRequest, cpus),
     ]
 }

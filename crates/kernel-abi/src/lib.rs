@@ -8,6 +8,7 @@
 pub mod abi;
 mod call;
 mod machine;
+pub mod signals;
 mod tree;
 
 pub use abi::{
@@ -15,4 +16,5 @@ pub use abi::{
 };
 pub use call::{Call, Fork, Mask};
 pub use machine::{Domain, IdleState, Machine};
+pub use signals::{Demand, FreqAsked, Governor, Signal, Updated};
 pub use tree::{CALL, Decided, ORDER, Refused, Told, Tree};

@@ -8,6 +8,7 @@
 
 use crate::abi::{Choice, Cpu, CpuState, Energy, Facts, Party, TaskState};
 use crate::call::Call;
+use crate::signals::Updated;
 use serde::{Deserialize, Serialize};
 
 /// The ticket of orders that stand for nothing else: hotplug has others.
@@ -51,6 +52,8 @@ pub struct Told {
     pub decided: Vec<Decided>,
     /// Tickets of what was under way and is done, with their answers.
     pub done: Vec<(u64, i64)>,
+    /// Signals that are up to date, if they were asked for.
+    pub updated: Vec<Updated>,
 }
 
 impl Told {
@@ -59,12 +62,16 @@ impl Told {
         self.frequencies.clear();
         self.decided.clear();
         self.done.clear();
+        self.updated.clear();
     }
 
     /// Nothing was said.
     #[must_use]
     pub fn is_empty(&self) -> bool {
-        self.frequencies.is_empty() && self.decided.is_empty() && self.done.is_empty()
+        self.frequencies.is_empty()
+            && self.decided.is_empty()
+            && self.done.is_empty()
+            && self.updated.is_empty()
     }
 }
 
@@ -75,6 +82,9 @@ pub trait Tree {
 
     /// Decisions come with all that they depend on.
     fn set_detail(&mut self, detail: bool);
+
+    /// Updates of signals are told.
+    fn set_signals(&mut self, signals: bool);
 
     /// All CPUs as the last entry left them.
     fn cpus(&self) -> &[Cpu];

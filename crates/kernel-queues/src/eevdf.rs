@@ -10,6 +10,7 @@
 //!
 //! Tests: crates/kernel-queues/src/eevdf/tests.rs, crates/engine/tests/behaviour/eevdf.rs
 
+mod buddies;
 mod class;
 mod entity;
 mod preempt;
@@ -42,8 +43,10 @@ pub(crate) struct EevdfQueue {
     /// Waiting tasks, and sleepers that are still queued, by descending deadline.
     waiting: Vec<(u32, Entity)>,
     current: Option<(u32, Entity)>,
-    /// The waiting task that is picked next if it is eligible.
+    /// Who is picked next if it is eligible; it is no sleeper.
     buddy: Option<u32>,
+    /// Sleepers that left while somebody looked whom to preempt.
+    let_go: Vec<(u32, Entity)>,
     nr_delayed: usize,
     nr_own_slices: usize,
     /// Vruntimes are summed up as distances from here. It follows V.
@@ -53,6 +56,8 @@ pub(crate) struct EevdfQueue {
     load: i64,
     /// The running task's time is over: look for another.
     resched: bool,
+    /// It has run since its time was last looked at.
+    ran: bool,
 }
 
 impl EevdfQueue {
@@ -120,9 +125,7 @@ impl EevdfQueue {
     /// The waiting entity at this place, with its part of the sums.
     fn take(&mut self, at: usize) -> (u32, Entity) {
         let (task, entity) = self.waiting.remove(at);
-        if self.buddy == Some(task) {
-            self.buddy = None;
-        }
+        self.clear_buddy(task);
         self.sum -= (entity.vruntime - self.origin) * entity.weight();
         self.load -= entity.weight();
         (task, entity)
@@ -175,6 +178,16 @@ impl EevdfQueue {
         (self.average() - entity.vruntime).clamp(-limit, limit)
     }
 
+    /// The same of a sleeper that is still queued: it has gained nothing, and from 7.3 on it has
+    /// not lost either.
+    fn kept_lag(&self, params: &EevdfParams, entity: &Entity) -> i64 {
+        let lag = self.lag(params, entity).min(0);
+        match params.form >= Form::Linux73 {
+            true => lag.max(entity.lag).min(0),
+            false => lag,
+        }
+    }
+
     /// Gives a task that comes its vruntime and deadline. Its own weight pulls V towards it: the
     /// lag is inflated so that it has after the insertion what it had before.
     fn place(&self, params: &EevdfParams, entity: &mut Entity) {
@@ -201,12 +214,16 @@ impl EevdfQueue {
         if self.is_delayed(task) {
             let at = self.position(task);
             self.nr_delayed -= 1;
-            self.waiting[at].1.delayed = false;
             let still = self.waiting[at].1;
-            if self.lag(params, &still) <= 0 {
+            let lag = self.kept_lag(params, &still);
+            self.waiting[at].1.delayed = false;
+            self.waiting[at].1.arrival = Arrival::Woken;
+            if lag == self.average() - still.vruntime
+                || params.form < Form::Linux73 && self.average() <= still.vruntime
+            {
                 return;
             }
-            entity = self.take(at).1.off_queue(0, Arrival::Woken);
+            entity = self.take(at).1.off_queue(lag, Arrival::Woken);
         } else {
             self.nr_own_slices += usize::from(entity.own_slice_ns.is_some());
         }
@@ -224,15 +241,28 @@ impl EevdfQueue {
     /// Takes a task out, with what it is owed.
     fn remove(&mut self, params: &EevdfParams, at: usize, arrival: Arrival) -> Entity {
         let entity = self.waiting[at].1;
-        let mut lag = self.lag(params, &entity);
-        if entity.delayed {
-            lag = lag.min(0);
-            self.nr_delayed -= 1;
-        }
+        let lag = match entity.delayed {
+            true => self.kept_lag(params, &entity),
+            false => self.lag(params, &entity),
+        };
+        self.nr_delayed -= usize::from(entity.delayed);
         self.take(at);
         self.nr_own_slices -= usize::from(entity.own_slice_ns.is_some());
         self.move_origin();
         entity.off_queue(lag, arrival)
+    }
+
+    /// Nobody runs.
+    fn clear_current(&mut self) {
+        if let Some((task, _)) = self.current.take() {
+            self.clear_buddy(task);
+        }
+    }
+
+    /// Has a queued task had no more than its share?
+    pub(crate) fn is_eligible(&self, task: u32) -> bool {
+        let mut queued = self.waiting.iter().chain(&self.current);
+        queued.any(|(t, e)| *t == task && self.eligible(e))
     }
 
     /// The running task leaves for another queue or to end.
@@ -245,7 +275,7 @@ impl EevdfQueue {
     fn remove_current(&mut self, params: &EevdfParams, arrival: Arrival) -> Entity {
         let (_, entity) = self.current.expect("it runs");
         let lag = self.lag(params, &entity);
-        self.current = None;
+        self.clear_current();
         self.nr_own_slices -= usize::from(entity.own_slice_ns.is_some());
         self.move_origin();
         entity.off_queue(lag, arrival)
@@ -259,10 +289,18 @@ impl EevdfQueue {
         if !params.delay_dequeue || self.eligible(&entity) {
             return Some(self.remove_current(params, Arrival::Woken));
         }
-        self.current = None;
+        let lag = self.lag(params, &entity);
+        self.clear_current();
         self.nr_delayed += 1;
         let delayed = true;
-        self.insert(task, Entity { delayed, ..entity });
+        self.insert(
+            task,
+            Entity {
+                delayed,
+                lag,
+                ..entity
+            },
+        );
         None
     }
 
@@ -274,6 +312,8 @@ impl EevdfQueue {
             return Some(self.remove(params, at, Arrival::Woken));
         }
         self.nr_delayed += 1;
+        self.clear_buddy(task);
+        self.waiting[at].1.lag = self.lag(params, &self.waiting[at].1);
         self.waiting[at].1.delayed = true;
         None
     }
@@ -327,6 +367,7 @@ impl EevdfQueue {
             return;
         };
         entity.vruntime += virtual_time(delta_ns, entity.weight);
+        self.ran |= delta_ns > 0;
         if entity.vruntime - self.origin > FAR_NS {
             self.move_origin();
         }
@@ -346,7 +387,13 @@ impl EevdfQueue {
         let entity = *entity;
         let displaced = params.preempt_short && !self.eligible(&entity);
         over |= !entity.is_protected(params) && (params.form >= Form::Linux618 || displaced);
-        self.resched |= over && self.nr_queued() > 1;
+        let ran = std::mem::take(&mut self.ran);
+        if over && self.nr_queued() > 1 {
+            self.resched = true;
+            if let Some(current) = self.current().filter(|_| ran) {
+                self.clear_buddy(current);
+            }
+        }
     }
 
     /// What is left of the running task's request while others are queued, ns. None: nobody else
@@ -397,11 +444,11 @@ impl EevdfQueue {
     /// Who runs next: the buddy if it is eligible, else the running task while it is protected and
     /// eligible, else of the eligible tasks the one with the earliest deadline.
     fn choose(&self, params: &EevdfParams) -> Choice {
-        self.choose_if(params, true)
+        self.choose_if(params, true, true)
     }
 
-    /// The same; without `protect` neither buddy nor protection counts.
-    fn choose_if(&self, params: &EevdfParams, protect: bool) -> Choice {
+    /// The same; without `protect` protection does not count, without `buddy` no buddy.
+    fn choose_if(&self, params: &EevdfParams, protect: bool, buddy: bool) -> Choice {
         if self.nr_queued() <= 1 {
             return match self.current {
                 Some(_) => Choice::Current,
@@ -409,12 +456,8 @@ impl EevdfQueue {
                 None => Choice::Waiting(0),
             };
         }
-        if protect
-            && let Some(at) = self
-                .buddy_at()
-                .filter(|at| self.eligible(&self.waiting[*at].1))
-        {
-            return Choice::Waiting(at);
+        if buddy && let Some(choice) = self.eligible_buddy(params) {
+            return choice;
         }
         let current = self.current.as_ref().map(|(_, e)| e);
         let current = current.filter(|e| self.eligible(e));
@@ -429,13 +472,7 @@ impl EevdfQueue {
         }
     }
 
-    /// Where the buddy waits. None: there is none.
-    fn buddy_at(&self) -> Option<usize> {
-        let buddy = self.buddy?;
-        Some(self.position(buddy))
-    }
-
-    /// Takes the next task; it runs. None: nobody is queued.
+    /// Takes the next task; it runs.
     pub(crate) fn pick(&mut self, params: &EevdfParams) -> Option<u32> {
         let Choice::Waiting(at) = self.choose(params) else {
             return None;
@@ -448,6 +485,13 @@ impl EevdfQueue {
         }
         self.current = Some((task, entity));
         Some(task)
+    }
+
+    /// A waiting entity runs, whose turn it is or not.
+    #[cfg(test)]
+    pub(crate) fn pick_this(&mut self, who: u32) {
+        let at = self.position(who);
+        self.current = Some(self.take(at));
     }
 
     /// The running task waits again.

@@ -105,8 +105,24 @@ pub trait FairClass {
     /// The running task has run for `delta_ns`.
     fn update_curr(&mut self, task: TaskId, cpu: CpuId, delta_ns: u64);
 
-    /// Does `task`, just queued, displace the running one?
-    fn wakeup_preempt(&mut self, task: TaskId, running: TaskId, cpu: CpuId) -> bool;
+    /// Does `task`, just queued, displace the running one? `sync`: who has woken it will sleep
+    /// soon.
+    fn wakeup_preempt(&mut self, task: TaskId, running: TaskId, cpu: CpuId, sync: bool) -> bool;
+
+    /// Delayed tasks that left in the last `wakeup_preempt`, and that the CPU counted.
+    fn take_let_go(&mut self, _cpu: CpuId) -> Vec<TaskId> {
+        Vec::new()
+    }
+
+    /// Is the waiting task one that its queue prefers at its next pick?
+    fn is_buddy(&self, _task: TaskId, _cpu: CpuId) -> bool {
+        false
+    }
+
+    /// Has the waiting task had no more than its share of its queue?
+    fn is_eligible(&self, _task: TaskId, _cpu: CpuId) -> bool {
+        true
+    }
 
     /// At a tick: is the running task's time over?
     fn task_tick(&mut self, task: TaskId, cpu: CpuId) -> bool;

@@ -114,7 +114,10 @@ impl FairClass for FairQueues {
         fn pick_next_task(&mut self, cpu: CpuId) -> Option<TaskId>;
         fn set_next_task(&mut self, task: TaskId);
         fn update_curr(&mut self, task: TaskId, cpu: CpuId, delta_ns: u64);
-        fn wakeup_preempt(&mut self, task: TaskId, running: TaskId, cpu: CpuId) -> bool;
+        fn wakeup_preempt(&mut self, task: TaskId, running: TaskId, cpu: CpuId, sync: bool) -> bool;
+        fn take_let_go(&mut self, cpu: CpuId) -> Vec<TaskId>;
+        fn is_buddy(&self, task: TaskId, cpu: CpuId) -> bool;
+        fn is_eligible(&self, task: TaskId, cpu: CpuId) -> bool;
         fn task_tick(&mut self, task: TaskId, cpu: CpuId) -> bool;
         fn slice_left_ns(&self, cpu: CpuId) -> Option<u64>;
         fn yield_task(&mut self, task: TaskId, cpu: CpuId) -> bool;

@@ -11,7 +11,9 @@
 use crate::faults::Place;
 use std::ffi::CStr;
 use std::rc::Rc;
-use wakeplace_kernel_abi::{Call, Cpu, CpuState, Decided, Fork, Refused, TaskState, Told, Tree};
+use wakeplace_kernel_abi::{
+    Call, Cpu, CpuState, Decided, Fork, Refused, TaskState, Told, Tree, Updated,
+};
 use wakeplace_kernel_tree::Kernel;
 use wakeplace_kernel_tree::kernel::{Decision, Fault, Host};
 
@@ -67,7 +69,10 @@ impl Host for Heard {
         });
     }
 
-    /// An order with its ticket, kept until the engine takes it.
+    fn updated(&mut self, updated: Updated) {
+        self.told.updated.push(updated);
+    }
+
     fn done(&mut self, ticket: u64, result: i64) {
         self.told.done.push((ticket, result));
     }
@@ -94,6 +99,10 @@ impl Tree for Entered {
 
     fn set_detail(&mut self, detail: bool) {
         self.kernel.set_detail(detail);
+    }
+
+    fn set_signals(&mut self, signals: bool) {
+        self.kernel.set_signals(signals);
     }
 
     fn cpus(&self) -> &[Cpu] {

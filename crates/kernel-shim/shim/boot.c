@@ -144,6 +144,8 @@ static void kernel_init(void *arg)
 	cpufreq_up(booting->governor);
 	system_state = SYSTEM_RUNNING;
 	watch_decisions();
+	watch_signals();
+	watch_governor();
 	control_start(current);
 	control_loop();
 }

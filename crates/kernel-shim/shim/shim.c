@@ -31,5 +31,7 @@
 #include "control.c"
 #include "choices.c"
 #include "decision.c"
+#include "signals.c"
+#include "governor.c"
 #include "state.c"
 #include "boot.c"

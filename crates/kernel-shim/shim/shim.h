@@ -149,6 +149,8 @@ static void cpuidle_up(void);
 static int idle_governor(const char *name);
 static void works_up(void);
 static void watch_decisions(void);
+static void watch_signals(void);
+static void watch_governor(void);
 static wpk_s64 set_parameter(const char *name, const char *value);
 static int partition(const wpk_u64 *mask);
 static void repartition(void);

@@ -13,7 +13,7 @@
 #ifndef WAKEPLACE_H
 #define WAKEPLACE_H
 
-#define WPK_ABI 5
+#define WPK_ABI 6
 
 typedef unsigned int wpk_u32;
 typedef int wpk_s32;
@@ -142,6 +142,8 @@ struct wpk_view {
 	struct wpk_cpu *cpus;
 	wpk_u32 detail;		/* the host sets it: decisions come with all CPUs and energies */
 	wpk_u32 dead;
+	wpk_u32 signals;	/* the host sets it: updates of signals and requests are told */
+	wpk_u32 unused;
 	wpk_u64 warnings;
 	wpk_u64 decisions;
 	wpk_u64 works;		/* deferred work that ran */
@@ -248,6 +250,97 @@ struct wpk_decision {
 	const struct wpk_energy *energies;
 };
 
+/* ---- Signals: what the tree made of its averages, and what it was before. ---- */
+
+/* struct sched_avg. */
+struct wpk_avg {
+	wpk_u64 last_update_ns;
+	wpk_u64 load_sum, runnable_sum, util_sum;
+	wpk_u32 load_avg, runnable_avg, util_avg, period_contrib;
+	wpk_u32 util_est;	/* with WPK_UNCHANGED */
+	wpk_u32 util_est_ewma;	/* of a task, to 6.7 */
+};
+
+/* No average of the task was written since its estimate. */
+#define WPK_UNCHANGED 0x80000000U
+
+enum {
+	WPK_SIGNAL_TASK,	/* __update_load_avg_se() */
+	WPK_SIGNAL_BLOCKED,	/* __update_load_avg_blocked_se() */
+	WPK_SIGNAL_QUEUE,	/* __update_load_avg_cfs_rq() */
+	WPK_SIGNAL_ENQUEUE,	/* enqueue_task_fair() */
+	WPK_SIGNAL_DEQUEUE,	/* dequeue_task_fair() */
+};
+
+#define WPK_SIGNAL_WAKEUP 1
+#define WPK_SIGNAL_SLEEP 2
+#define WPK_SIGNAL_DELAY 4	/* the queue keeps the sleeper */
+#define WPK_SIGNAL_DETACH 8	/* its averages leave the queue, too */
+
+/* A fair queue of a CPU. */
+struct wpk_queue {
+	struct wpk_avg avg;
+	wpk_u32 weight;		/* of what is queued */
+	wpk_u32 nr_fair;	/* what of it can run */
+	wpk_u32 curr_fair;	/* a fair task runs */
+	wpk_u32 nr_removed;	/* tasks that left asleep, whose averages are still in `avg` */
+	wpk_u64 removed_load, removed_util, removed_runnable;
+};
+
+/* A task of the root group or the queue of a CPU, before and after. */
+struct wpk_signal {
+	wpk_u32 kind;
+	wpk_u32 cpu;
+	wpk_u32 task;		/* or WPK_NONE */
+	wpk_u32 flags;		/* of what is queued and dequeued */
+	wpk_u64 now_ns;		/* up to when: by the PELT clock of the queue */
+	wpk_u64 clock_ns, clock_task_ns, clock_pelt_ns, lost_idle_ns;	/* of the CPU */
+	wpk_u32 capacity_orig;
+	/* of the task */
+	wpk_u32 on_rq, delayed, running, weight, unused;
+	struct wpk_avg before;
+	struct wpk_queue queue;
+	struct wpk_avg after;
+	struct wpk_avg queue_after;
+};
+
+/* A CPU of a frequency domain, as schedutil finds it, and its own note of it. */
+struct wpk_demand {
+	wpk_u32 cpu;
+	wpk_u32 util, util_est, runnable, nr_fair;
+	wpk_u32 capacity_orig;
+	wpk_u32 util_rt, util_dl, util_irq, bw_dl, rt_runnable;
+	wpk_u32 uclamp_min, uclamp_max, uclamp_idle;
+	wpk_u32 iowait_boost, iowait_pending;
+	wpk_u64 last_update_ns;
+	wpk_u32 idle_calls, saved_idle_calls;
+	/* after it */
+	wpk_u32 iowait_boost_after, iowait_pending_after;
+};
+
+/* A frequency domain: struct sugov_policy. */
+struct wpk_governor {
+	wpk_u64 last_update_ns;
+	wpk_u32 next_khz;
+	wpk_u32 raw_khz;	/* of which next_khz was made */
+	wpk_u32 forced;		/* limits have changed */
+	wpk_u32 in_progress;	/* its thread is at work */
+};
+
+/* The scheduler has called schedutil. */
+struct wpk_request {
+	wpk_u32 cpu;		/* for which */
+	wpk_u32 iowait;		/* a task joins that has waited for a device */
+	wpk_u64 now_ns;
+	wpk_u64 rate_limit_ns;
+	wpk_u64 tick_ns;
+	wpk_u32 khz;		/* that the domain has now */
+	wpk_u32 max_khz;	/* that it may have */
+	struct wpk_governor before, after;
+	wpk_u32 nr_cpus, unused;
+	const struct wpk_demand *cpus;	/* of the domain */
+};
+
 /* ---- The host. The first argument of each function is `data`. ---- */
 
 enum {
@@ -276,6 +369,9 @@ struct wpk_host {
 	void (*placed)(void *data, const struct wpk_decision *d);	/* may be null */
 	/* of what was WPK_PENDING; of a call that was refused after it had lost the CPU */
 	void (*done)(void *data, wpk_u64 ticket, wpk_s64 result);
+	/* with view->signals; may be null */
+	void (*signal)(void *data, const struct wpk_signal *s);
+	void (*requested)(void *data, const struct wpk_request *r);
 };
 
 /* ---- Entries. ---- */

@@ -1,7 +1,14 @@
 //! Everything that is measured of a run, in one observer (docs/guide/results.md, "What a result
 //! holds"). What it hears it passes to each observer of this crate; none changes another.
 //!
-//! Tests: crates/metrics/src/collector/tests.rs
+//! One for each run, made by `crates/study/src/pool.rs`. Listening changes no run. Names and units
+//! of metrics are `metric/table.rs`'. The behaviour hash is in results: what is hashed and in which
+//! order stays (docs/guide/results.md).
+//!
+//! Tests: crates/metrics/src/collector/tests.rs::every_observer_reports,
+//! crates/metrics/src/collector/tests.rs::a_report_of_another_run_is_refused,
+//! crates/metrics/src/collector/tests.rs::series_and_pairs_run_by_run,
+//! crates/metrics/src/collector/tests.rs::equal_runs_are_one
 
 use crate::energy::EnergyReport;
 use crate::frames::Frames;
@@ -297,6 +304,7 @@ fn effects(report: &RunReport, n_cpus: usize, values: &mut Values) {
 }
 
 impl Observer for Collector {
+    /// Passes what happened on to each meter. Called by the engine in the order of time (ns).
     #[inline(always)]
     fn happened(&mut self, time_ns: u64, what: &Happening) {
         if let Some(energy) = &mut self.energy {

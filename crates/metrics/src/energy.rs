@@ -1,4 +1,9 @@
 //! Energy of a finished run (docs/guide/model.md, "Energy").
+//!
+//! Energies are power unit x ns, exact in integers, until they become joules for people. Labels are
+//! keys of the JSON's energy lists and stay. Called by `collector.rs` and `profile.rs`.
+//!
+//! Tests: below, crates/metrics/src/meter/tests.rs::energy_by_hand
 
 use crate::metric::Values;
 use wakeplace_platform::PowerUnit;

@@ -2,6 +2,9 @@
 //! as `cpu_energy_j<=+3%` and `missed_frames_total<=base` (docs/guide/results.md, "Gates"). How one
 //! is typed, and how it is printed, are one form.
 //!
+//! Called by `--expect` of the crate cli. The language stays, as CI scripts have it. Judging
+//! changes no result. Changes are percent of the base's mean.
+//!
 //! Tests: below
 
 use crate::metric::{UnknownMetric, find_metric};
@@ -52,6 +55,7 @@ impl Operator {
         (ends[0] == ends[1]).then_some(ends[0])
     }
 
+    /// Of a value without an interval; the boundary belongs to `<=`, `>=` and `==`.
     fn holds(self, value: f64, limit: f64) -> bool {
         match self {
             Operator::AtMost => value <= limit,
@@ -161,6 +165,7 @@ impl Limit {
 }
 
 impl fmt::Display for Limit {
+    /// As it is typed after the operator.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match *self {
             Self::Value(value) => write!(f, "{value}"),
@@ -256,6 +261,7 @@ impl Expectation {
 }
 
 impl fmt::Display for Expectation {
+    /// As it is typed; read again it is the same condition.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if let Some(policy) = &self.policy {
             write!(f, "{policy} ")?;

@@ -3,6 +3,11 @@
 //! A frame goes from its first task to those that the task wakes while it works on the frame, and
 //! so on. Who takes what was kept for it, and is woken by nobody, works on the oldest open frame;
 //! so does whom it wakes then (docs/guide/workloads.md, "Deadlines").
+//!
+//! Made by `collector.rs` for each run; chains come from the workload. Times are ns. Names of
+//! metrics stay. A frame whose deadline lies behind the end of the run is not judged.
+//!
+//! Tests: below
 
 use crate::metric::Values;
 use std::collections::BTreeMap;
@@ -51,12 +56,14 @@ enum Judged {
 }
 
 impl Judged {
+    /// Dropped, or done later than its deadline by a nanosecond or more.
     fn is_missed(self) -> bool {
         matches!(self, Self::Dropped | Self::Done(1..))
     }
 }
 
 impl Record {
+    /// No frame has begun yet.
     fn new(chain: &Chain) -> Self {
         Self {
             name: chain.name.clone(),
@@ -67,6 +74,8 @@ impl Record {
         }
     }
 
+    /// The first task begins a frame; `begin_ns` is when it was to begin, and the deadline counts
+    /// from there.
     fn begin(&mut self, task: u32, begin_ns: u64) {
         self.of_task.insert(task, Works::On(self.frames.len()));
         self.frames.push(Frame {
@@ -75,6 +84,7 @@ impl Record {
         });
     }
 
+    /// Nobody has ended the frame yet.
     fn is_open(&self, frame: usize) -> bool {
         self.frames[frame].end_ns.is_none()
     }
@@ -131,11 +141,13 @@ impl Record {
     }
 }
 
+/// A time as a number with a sign; one past 292 years is that long.
 fn signed(ns: u64) -> i64 {
     i64::try_from(ns).unwrap_or(i64::MAX)
 }
 
 impl Frames {
+    /// One record for each chain of the workload, in its order.
     pub(crate) fn new(chains: &[Chain]) -> Self {
         let chains = chains.iter().map(Record::new).collect();
         Self { chains }
@@ -188,6 +200,7 @@ impl Frames {
 }
 
 impl Observer for Frames {
+    /// Begins, wake-ups and ends of frames; nothing else concerns chains.
     #[inline]
     fn happened(&mut self, time_ns: u64, what: &Happening) {
         if self.chains.is_empty() {

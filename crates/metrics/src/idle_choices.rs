@@ -1,5 +1,11 @@
 //! How well the idle governor chose: whole idle periods against the states' min-residencies
 //! (docs/guide/results.md, "What a result holds").
+//!
+//! Made by `collector.rs` for each run. Times are ns. A period counts from the entry to the
+//! wake-up; states are judged by the platform's `min_residency_ns`, as cpuidle's `above` and
+//! `below` are. The rule decides nothing of a run.
+//!
+//! Tests: below
 
 use crate::metric::Values;
 use wakeplace_engine::observe::CpuPower;
@@ -77,6 +83,8 @@ impl IdleChoices {
     }
 }
 
+/// For each idle state of the CPU what a period must have at least, and what the next deeper state
+/// asks for; `None` for states that the CPU does not have.
 fn row(platform: &Platform, cpu: u32) -> Vec<Option<Bounds>> {
     let mut row = vec![None; platform.idle_states.len()];
     let states: Vec<_> = platform.idle_states_of(CpuId(cpu)).collect();
@@ -91,6 +99,7 @@ fn row(platform: &Platform, cpu: u32) -> Vec<Option<Bounds>> {
 }
 
 impl Observer for IdleChoices {
+    /// Only what a CPU draws for tells when it is idle.
     #[inline(always)]
     fn happened(&mut self, time_ns: u64, what: &Happening) {
         if let Happening::CpuPower { cpu, power } = *what {

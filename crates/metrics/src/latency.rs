@@ -1,5 +1,9 @@
 //! Wake-up latency and period slack (docs/guide/results.md, "What a result holds").
 //!
+//! Made by `collector.rs` for each run. Times are ns. A latency is from the wake-up to the begin of
+//! running; slack is what was left of a period when its work was done, negative if late. Names of
+//! metrics stay.
+//!
 //! Tests: below, crates/metrics/src/collector/tests.rs
 
 use crate::measured::permille;
@@ -135,6 +139,7 @@ impl Latency {
 }
 
 impl Observer for Latency {
+    /// Begins of running with their latency, and ends of periods with their slack.
     #[inline(always)]
     fn happened(&mut self, _: u64, what: &Happening) {
         match *what {
@@ -166,6 +171,7 @@ impl Latency {
         task.latency_ns_max = task.latency_ns_max.max(latency);
     }
 
+    /// A period is over: `slack_ns` is what was left of it, below 0 if it was missed.
     fn timer_slack(&mut self, task: u32, slack_ns: i64) {
         let task = &mut self.tasks[task as usize];
         task.periods += 1;

@@ -3,6 +3,9 @@
 //! It knows times only. Energies follow at the end, as the sum of time x power over its entries
 //! (docs/guide/model.md, "Energy").
 //!
+//! Called by `meter.rs` only. Times are ns; indices are those of the platform. The order of parts
+//! is cluster, then what, and JSON keeps it. Energy is exact in integers.
+//!
 //! Tests: crates/metrics/src/meter/tests.rs::a_ledger_entry_under_the_wrong_state_is_found,
 //! crates/metrics/src/meter/tests.rs::energy_by_hand
 
@@ -30,6 +33,7 @@ pub(crate) struct Track {
 }
 
 impl Track {
+    /// Nothing is known yet: time counts only once both what it does and the clock are known.
     fn new(states: usize, others: usize, opps: usize) -> Track {
         Track {
             what: None,
@@ -40,6 +44,7 @@ impl Track {
         }
     }
 
+    /// Books the time since the last change under what was done then. Called before each change.
     fn settle(&mut self, time_ns: u64) {
         let dt = elapsed(self.since, time_ns);
         if let (Some(what), Some(opp)) = (self.what, self.opp) {
@@ -212,6 +217,7 @@ impl Ledger {
         }
     }
 
+    /// What an index of a CPU's books means; the order is that of `Track`'s entries.
     fn cpu_kind(&self, what: usize) -> PartKind {
         match what {
             0 => PartKind::Busy,
@@ -221,6 +227,7 @@ impl Ledger {
         }
     }
 
+    /// The same of a cluster's books.
     fn cluster_kind(&self, what: usize) -> PartKind {
         match what {
             0 => PartKind::ClusterOn,
@@ -242,10 +249,12 @@ impl Ledger {
 struct PartTable(Vec<Vec<(u64, u128)>>);
 
 impl PartTable {
+    /// No entry in any cluster.
     fn new(clusters: usize) -> PartTable {
         PartTable(vec![Vec::new(); clusters])
     }
 
+    /// Adds time and its energy to an entry of a cluster; the entry is made if it is not there.
     fn add(&mut self, cluster: usize, what: usize, ns: u64, power: u64) {
         let row = &mut self.0[cluster];
         if row.len() <= what {

@@ -1,5 +1,10 @@
 //! Times and counts that a workload is measured by, reported as its benchmark reports them
 //! (docs/guide/results.md, "What a result holds").
+//!
+//! Made by `collector.rs` for each run. Values are ns. Which statistics are asked for is the
+//! workload's to say, each as the benchmark computes it. Names of metrics stay.
+//!
+//! Tests: below
 
 use crate::metric::Values;
 use hdrhistogram::Histogram;
@@ -40,6 +45,8 @@ impl LogBins {
         }
     }
 
+    /// Counts a value, ns, in its logarithmic bin; what is out of range goes to the first or last
+    /// one.
     fn add(&mut self, value_ns: u64) {
         let value = (value_ns as f64).clamp(self.least, self.most);
         let bin = (libm::log(value) - self.log_least) * self.bins_per_log + 0.5;
@@ -77,6 +84,7 @@ struct Record {
 }
 
 impl Record {
+    /// Nothing is counted yet; bins are kept only where a statistic of sysbench is asked for.
     fn new(series: &Series) -> Record {
         let bins = series.statistics.iter().find_map(|s| match s {
             Statistic::Sysbench95(bins) => Some(*bins),
@@ -105,6 +113,7 @@ impl Record {
         self.most_ns = self.most_ns.max(value_ns);
     }
 
+    /// A statistic of all values, ns. There is at least one value.
     fn value_ns(&self, statistic: Statistic) -> f64 {
         match statistic {
             Statistic::Minimum => self.least_ns as f64,
@@ -150,6 +159,7 @@ pub(crate) fn permille(histogram: &Histogram<u64>, permille: u16) -> u64 {
 pub(crate) struct Measured(Vec<Record>);
 
 impl Measured {
+    /// One record for each series of the workload, in its order.
     pub(crate) fn new(series: &[Series]) -> Measured {
         Measured(series.iter().map(Record::new).collect())
     }

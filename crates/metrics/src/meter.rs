@@ -6,7 +6,14 @@
 //! (docs/guide/model.md, "Energy"). Two books are kept that share nothing; they must agree to the
 //! last unit.
 //!
-//! Tests: crates/metrics/src/meter/tests.rs
+//! One for each run, made by `collector.rs` and by traces (`trace_meter`). Listening changes no
+//! run. Order of announcements is that of time (ns). A new kind of draw is added to both books and
+//! to `energy.rs`.
+//!
+//! Tests: crates/metrics/src/meter/tests.rs::energy_by_hand,
+//! crates/metrics/src/meter/tests.rs::equals_the_power_summed_nanosecond_by_nanosecond,
+//! crates/metrics/src/meter/tests.rs::threads_of_a_core_share_power,
+//! crates/metrics/src/meter/tests.rs::measured_powers_follow_the_other_clock
 
 use crate::energy::EnergyReport;
 use crate::ledger::Ledger;
@@ -196,6 +203,7 @@ fn board(power: &impl PowerSource) -> Option<u64> {
 }
 
 impl<P: PowerSource> Observer for EnergyMeter<P> {
+    /// What CPUs, clusters and clocks do; nothing else draws power.
     #[inline(always)]
     fn happened(&mut self, time_ns: u64, what: &Happening) {
         match *what {
@@ -232,6 +240,7 @@ impl<P: PowerSource> EnergyMeter<P> {
         }
     }
 
+    /// A cluster enters a state of its own (`None`: it is powered), whatever its CPUs do.
     fn cluster_power(&mut self, time_ns: u64, cluster: u32, state: Option<u16>) {
         self.occupancy.cluster(cluster as usize, state);
         self.follow(time_ns, cluster as usize);
@@ -252,6 +261,7 @@ impl<P: PowerSource> EnergyMeter<P> {
         self.points(time_ns, &changed);
     }
 
+    /// The run is over at this time: both books take what is left up to it.
     fn finish(&mut self, time_ns: u64) {
         self.ledger.settle(time_ns);
         self.running.advance(time_ns);

@@ -1,7 +1,13 @@
 //! The names, units and meanings of all metrics of a run (docs/guide/results.md, "What a result
 //! holds"). A name ends in its unit, and one that is there stays.
 //!
-//! Tests: crates/metrics/src/metric/tests.rs
+//! Called wherever a metric is named: options, study files, results. A pattern `{cluster}` or
+//! `{state}` stands for as many metrics as a platform has. A name's unit is its ending, and its
+//! direction (what is better) decides the words of verdicts.
+//!
+//! Tests: crates/metrics/src/metric/tests.rs::names_end_in_their_unit,
+//! crates/metrics/src/metric/tests.rs::patterns_need_a_cluster,
+//! crates/metrics/src/metric/tests.rs::unknown_names_get_the_nearest
 
 mod table;
 #[cfg(test)]

@@ -1,5 +1,10 @@
 //! What a cluster does, from what the engine announces of it and of its CPUs (docs/guide/model.md,
 //! "Energy").
+//!
+//! Called by `meter.rs` only. An announced state of the cluster wins over what its CPUs do. Numbers
+//! of states are the platform's, shallow ones first.
+//!
+//! Tests: below, crates/metrics/src/meter/tests.rs::energy_by_hand
 
 use wakeplace_engine::observe::CpuPower;
 
@@ -70,6 +75,7 @@ impl Occupancy {
 }
 
 impl Cluster {
+    /// The count that holds CPUs that do this.
     fn place(&mut self, power: CpuPower) -> &mut usize {
         match power {
             CpuPower::Busy | CpuPower::Transition { .. } => &mut self.awake,

@@ -1,6 +1,9 @@
 //! Placements, migrations and the overutilized flag (docs/guide/results.md, "What a result holds").
 //! Reasons are the core's, by their numbers.
 //!
+//! Made by `collector.rs` for each run. Counts are whole numbers. Names of metrics stay. Nothing is
+//! decided here: kinds and causes come with what happened.
+//!
 //! Tests: below, crates/metrics/src/collector/tests.rs
 
 use crate::metric::Values;
@@ -25,6 +28,7 @@ const HOTPLUG: &str = "migrations_hotplug_total";
 const EXEC: &str = "migrations_exec_total";
 const DISPATCH: &str = "migrations_dispatch_total";
 
+/// The place of a cause in the counts, which is the order of the names in `report`.
 fn cause_index(cause: MigrateCause) -> usize {
     match cause {
         MigrateCause::Wake => 0,
@@ -68,6 +72,7 @@ impl Placements {
         }
     }
 
+    /// Counts a placement by its kind, a wake-up by the CPU that was chosen.
     fn count(&mut self, kind: PlacementKind, cpu: u32) {
         match kind {
             PlacementKind::Wake => self.wakeups_by_cpu[cpu as usize] += 1,
@@ -107,6 +112,7 @@ impl Placements {
 }
 
 impl Observer for Placements {
+    /// Placements, moves, and the flag of the root domain.
     #[inline(always)]
     fn happened(&mut self, time_ns: u64, what: &Happening) {
         match *what {
@@ -120,14 +126,17 @@ impl Observer for Placements {
 }
 
 impl Placements {
+    /// A task was placed: by a wake-up, a fork or an exec.
     fn placement(&mut self, placement: &Placement) {
         self.count(placement.kind, placement.cpu);
     }
 
+    /// A task moved to another CPU, for this cause.
     fn migrate(&mut self, cause: MigrateCause) {
         self.migrations[cause_index(cause)] += 1;
     }
 
+    /// The flag changes: time with it set counts, ns.
     fn overutilized(&mut self, time_ns: u64, on: bool) {
         if let Some(since) = self.overutilized_since.take() {
             self.overutilized_ns += elapsed(since, time_ns);
@@ -135,6 +144,7 @@ impl Placements {
         self.overutilized_since = on.then_some(time_ns);
     }
 
+    /// The run is over; a flag that is still set counts up to now.
     fn finish(&mut self, time_ns: u64) {
         self.overutilized(time_ns, false);
         self.run_ns = time_ns;

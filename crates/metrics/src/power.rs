@@ -1,6 +1,10 @@
 //! The platform's power model as the meter's source (docs/guide/model.md, "Energy"). `power` has
 //! the figures; a policy's estimate is not asked.
 //!
+//! Called by `meter.rs` at every change. Figures are in the platform's unit (`unit`), µW where it
+//! has watts; indices are those of the platform. What a figure means is `crates/power`'s; nothing
+//! is computed here.
+//!
 //! Tests: below, crates/metrics/src/meter/tests.rs
 
 use crate::meter::{EnergyMeter, PowerSource};
@@ -57,26 +61,34 @@ impl EnergyMeter<PlatformPower> {
     }
 }
 
+/// A CPU by its number.
 fn cpu_id(index: usize) -> CpuId {
     CpuId(u32::try_from(index).expect("CPU numbers are 32 bits"))
 }
 
 impl PowerSource for PlatformPower {
+    /// A busy CPU alone on its core.
     fn cpu_busy(&self, cpu: usize, opp: usize) -> u64 {
         self.model.cpu_busy(cpu_id(cpu), opp)
     }
+    /// The same while `others` more threads of its core are busy.
     fn cpu_busy_beside(&self, cpu: usize, others: usize, opp: usize) -> u64 {
         self.model.cpu_busy_beside(cpu_id(cpu), others, opp)
     }
+    /// A CPU in an idle state.
     fn cpu_idle(&self, cpu: usize, state: usize, opp: usize) -> u64 {
         self.model.cpu_idle(cpu_id(cpu), state, opp)
     }
+    /// A CPU on its way into or out of a state.
     fn cpu_transition(&self, cpu: usize, state: usize, opp: usize) -> u64 {
         self.model.cpu_transition(cpu_id(cpu), state, opp)
     }
+    /// A powered cluster with a CPU that works.
     fn cluster_on(&self, cluster: usize, opp: usize) -> u64 {
         self.model.cluster_on(cluster, opp)
     }
+    /// A powered cluster whose CPUs are all idle: the figure is that of the shallowest of their
+    /// states, or of the cluster on, if that state is a cluster's.
     fn cluster_all_idle(&self, cluster: usize, shallowest: usize, opp: usize) -> u64 {
         // The model's figure of a cluster state is that of a cluster that is in it.
         match self.scopes[shallowest] {
@@ -84,21 +96,26 @@ impl PowerSource for PlatformPower {
             IdleScope::Cluster => self.model.cluster_on(cluster, opp),
         }
     }
+    /// A cluster in a state of its own.
     fn cluster_idle(&self, cluster: usize, state: usize, opp: usize) -> u64 {
         self.model.cluster_idle(cluster, state, opp)
     }
+    /// The rest of the board, µW; `None`: no figure, so there is no total.
     fn board(&self) -> Option<u64> {
         self.has_board.then(|| self.model.board())
     }
+    /// The board has a figure for what it draws more while CPUs work.
     fn has_work(&self) -> bool {
         self.has_work
     }
+    /// That figure for one CPU; 0 without one.
     fn work(&self, cpu: usize, others: usize, opp: usize) -> u64 {
         match self.has_work {
             true => self.model.work(cpu_id(cpu), others, opp),
             false => 0,
         }
     }
+    /// The unit of all of these.
     fn unit(&self) -> PowerUnit {
         self.model.unit()
     }

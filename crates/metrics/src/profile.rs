@@ -4,6 +4,10 @@
 //! one division makes each figure (docs/guide/report.md, "In the JSON"). Shares of a whole add up
 //! to it.
 //!
+//! Called by `crates/report` for the details of a result. Order: clusters, states and clocks as the
+//! platform has them, reasons by their numbers. Keys and places of lists stay
+//! (docs/guide/report.md).
+//!
 //! Tests: below, crates/cli/tests/all/report.rs::kinds_of_cpu_within_a_cluster_add_up
 
 use crate::collector::RunMetrics;
@@ -74,6 +78,7 @@ fn edge(ns: u64) -> u64 {
 /// A cluster's or kind's name and what its CPUs spent their time on.
 type Spent = (String, Residency);
 
+/// Puts names into the times of clusters or kinds.
 fn named(all: Vec<Spent>, name: impl Fn(String, &mut Residency)) -> Vec<Residency> {
     let one = |(own, mut spent): Spent| {
         name(own, &mut spent);
@@ -133,6 +138,7 @@ fn energy(runs: &[RunMetrics], clusters: &[Spent]) -> Option<Energy> {
     })
 }
 
+/// A part of a whole in percent; of nothing 0.
 fn percent(part: u128, whole: u128) -> f64 {
     if whole == 0 {
         0.0
@@ -216,6 +222,7 @@ fn domains(runs: &[RunMetrics]) -> Vec<Frequencies> {
     first.domains.iter().enumerate().map(one).collect()
 }
 
+/// Mean number of decisions a run for each reason that occurred, in the order of the core's list.
 fn reasons(reports: &[RunReport]) -> Pairs<f64> {
     let mut sums: Vec<(usize, &'static str, u64)> = Vec::new();
     for (reason, count) in reports.iter().flat_map(|report| &report.reasons) {

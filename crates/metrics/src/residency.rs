@@ -1,6 +1,10 @@
 //! Time in idle states and at operating points (docs/guide/results.md, "What a result holds"). All
 //! times of a CPU add up to the run.
 //!
+//! Made by `collector.rs` for each run. Times are ns; indices are those of the platform. States of
+//! a track: 0 busy, then idle states, then transition. Names of metrics stay. Listening changes no
+//! run.
+//!
 //! Tests: below, crates/metrics/src/collector/tests.rs
 
 use crate::metric::Values;
@@ -67,6 +71,7 @@ struct Track {
 }
 
 impl Track {
+    /// No time yet; it counts once the first state is known.
     fn new(states: usize) -> Track {
         Track {
             now: None,
@@ -85,6 +90,7 @@ impl Track {
         &self.times[1..self.times.len() - 1]
     }
 
+    /// Adds the time since the last change to what the CPU or cluster did then.
     fn settle(&mut self, time_ns: u64) {
         if let Some(now) = self.now {
             self.times[now] += elapsed(self.since, time_ns);
@@ -92,6 +98,7 @@ impl Track {
         self.since = time_ns;
     }
 
+    /// Another state from now on.
     fn change(&mut self, time_ns: u64, to: usize) {
         self.settle(time_ns);
         self.now = Some(to);
@@ -107,6 +114,7 @@ struct Domain {
 }
 
 impl Domain {
+    /// A frequency domain before its first clock is known; no CPU is busy.
     fn new(domain: &FreqDomain) -> Domain {
         let opp = |o: &Opp| OppResidency {
             khz: o.khz,
@@ -121,6 +129,7 @@ impl Domain {
         }
     }
 
+    /// Adds the time since the last change to the clock of then, and to its busy CPUs.
     fn settle(&mut self, time_ns: u64) {
         if let Some(opp) = self.opp {
             let dt = elapsed(self.since, time_ns);
@@ -140,6 +149,7 @@ struct Package {
 }
 
 impl Package {
+    /// Adds the time since the last change, if no CPU of the package was awake.
     fn settle(&mut self, time_ns: u64) {
         if self.up == 0 {
             self.idle_ns += elapsed(self.since, time_ns);
@@ -311,6 +321,7 @@ fn deep_ns((track, first): (&Track, &Option<usize>)) -> u64 {
 }
 
 impl Observer for Residency {
+    /// What CPUs, clusters and clocks do; the end closes all times.
     #[inline(always)]
     fn happened(&mut self, time_ns: u64, what: &Happening) {
         match *what {
@@ -347,11 +358,13 @@ impl Residency {
         domain.busy_cpus = domain.busy_cpus + u64::from(what == 0) - u64::from(was_busy);
     }
 
+    /// A cluster is in this state of its own from now on; `None`: it is powered.
     fn cluster_power(&mut self, time_ns: u64, cluster: u32, state: Option<u16>) {
         let what = state.map_or(0, |s| 1 + usize::from(s));
         self.clusters[cluster as usize].change(time_ns, what);
     }
 
+    /// A domain's clock from now on; the first one is no change.
     fn frequency(&mut self, time_ns: u64, domain: u32, opp: u16) {
         let domain = &mut self.domains[domain as usize];
         domain.settle(time_ns);
@@ -359,6 +372,7 @@ impl Residency {
         self.freq_changes += u64::from(old.is_some_and(|old| old != usize::from(opp)));
     }
 
+    /// The run is over: all times reach up to now.
     fn finish(&mut self, time_ns: u64) {
         self.cpus
             .iter_mut()

@@ -4,6 +4,9 @@
 //! It keeps no times and shares no entry with the ledger; both must come to the same energy
 //! (docs/guide/model.md, "Energy").
 //!
+//! Called by `meter.rs` only. Powers are in the platform's unit, times ns, energy exact in
+//! integers. It must share no code with `ledger.rs` that could be wrong in both.
+//!
 //! Tests: crates/metrics/src/meter/tests.rs::a_wrong_running_total_is_found,
 //! crates/metrics/src/meter/tests.rs::energy_by_hand
 
@@ -48,6 +51,7 @@ struct Sum {
 }
 
 impl Sum {
+    /// Adds what was drawn since the last change. Called before each change of power.
     fn advance(&mut self, time_ns: u64) {
         let dt = elapsed(self.since, time_ns);
         self.energy += u128::from(self.power) * u128::from(dt);

@@ -2,7 +2,11 @@
 //! to the last bit (docs/guide/results.md, "Intervals"). The same values give the same bits in
 //! every build.
 //!
-//! Tests: below
+//! Called for every figure over seeds, in results, studies and `--expect`. A change of order or
+//! rounding changes the bytes of every result. Values are in the order of seeds: pairs rely on it.
+//! Changes are percent of the base.
+//!
+//! Tests: below, crates/metrics/src/stats/coverage.rs
 
 use crate::metric::{Better, find_metric};
 use crate::student::t975;
@@ -217,10 +221,12 @@ fn percent(difference: f64, scale: f64) -> f64 {
     }
 }
 
+/// The interval lies on one side of 0: chance alone does not explain the change. False without one.
 fn excludes_zero(ci95: Option<(f64, f64)>) -> bool {
     ci95.is_some_and(|(low, high)| low > 0.0 || high < 0.0)
 }
 
+/// The arithmetic mean, sums in index order.
 fn mean(values: &[f64]) -> f64 {
     // Equal values are their own mean; the rounded sum of them need not be.
     if values.iter().all(|&v| v == values[0]) {

@@ -2,6 +2,11 @@
 //!
 //! A table and a rational expansion instead of a library call, so that no platform's `libm` can
 //! change a bit of a result (docs/guide/results.md, "Intervals").
+//!
+//! Called by `stats.rs` for each interval. Every result has intervals: a changed digit changes
+//! their bytes. Pure: `df` in, the factor out.
+//!
+//! Tests: below
 
 /// 0.975 quantile for 1 to 30 degrees of freedom. NIST/SEMATECH e-Handbook of Statistical Methods,
 /// table 1.3.6.7.2, with more decimals from the closed form of the distribution for whole degrees

@@ -8,6 +8,7 @@ use wakeplace_platform::{
     Standing,
 };
 
+/// Where made-up figures come from: they are assumed.
 fn source() -> Source {
     Source {
         standing: Standing::Assumed,
@@ -15,6 +16,7 @@ fn source() -> Source {
     }
 }
 
+/// An operating point whose power is its MHz.
 fn opp(mhz: u32) -> Opp {
     Opp {
         khz: mhz * 1000,
@@ -26,6 +28,7 @@ fn opp(mhz: u32) -> Opp {
     }
 }
 
+/// An idle state without latencies that draws 1.
 fn idle(name: &str, scope: IdleScope, cpus: &[u32]) -> IdleState {
     IdleState {
         name: name.to_owned(),
@@ -111,6 +114,7 @@ pub(crate) fn one_cluster() -> Platform {
     platform
 }
 
+/// No kernel work takes time, so that times can be counted by hand.
 fn costs() -> Costs {
     Costs {
         context_switch_ns: 0,

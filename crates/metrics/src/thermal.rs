@@ -1,4 +1,10 @@
 //! How warm clusters got, and how long one of them was capped for it (docs/guide/model.md, "Heat").
+//!
+//! Made by `collector.rs` for each run; `model.thermal` (docs/guide/model.md) has what warms a
+//! cluster, here it is only counted. Temperatures are thousandths of a degree Celsius, times ns.
+//! Names of metrics stay.
+//!
+//! Tests: below
 
 use crate::metric::Values;
 
@@ -13,6 +19,7 @@ pub(crate) struct Thermal {
 }
 
 impl Thermal {
+    /// A cluster has this temperature and so many steps of its clock are taken away, from now on.
     pub(crate) fn sample(&mut self, time_ns: u64, cluster: u32, millic: i32, steps: u32) {
         self.pass(time_ns);
         let at = cluster as usize;
@@ -23,6 +30,7 @@ impl Thermal {
         self.max_millic = Some(self.max_millic.map_or(millic, |most| most.max(millic)));
     }
 
+    /// Time since the last sample counts if some cluster was capped in it.
     fn pass(&mut self, time_ns: u64) {
         if self.steps.iter().any(|steps| *steps > 0) {
             self.capped_ns += time_ns - self.since_ns;
@@ -30,10 +38,12 @@ impl Thermal {
         self.since_ns = time_ns;
     }
 
+    /// The run is over: time up to now counts.
     pub(crate) fn finish(&mut self, time_ns: u64) {
         self.pass(time_ns);
     }
 
+    /// Enters the metrics; nothing if no cluster was ever sampled.
     pub(crate) fn report(&self, values: &mut Values) {
         if let Some(most) = self.max_millic {
             values.set("temperature_c_max", f64::from(most) / 1e3);

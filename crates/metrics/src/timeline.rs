@@ -1,6 +1,10 @@
 //! What ran where in a window of a run: for drawing, so bounded (docs/guide/report.md, "In the
 //! JSON"). What is cut off is said.
 //!
+//! Made by `collector.rs` where a window is asked for. Listening changes no run. Times are ns from
+//! the begin of the run; fields of `Timeline` and places in their lists are in the JSON and stay.
+//! The order of entries is that of time.
+//!
 //! Tests: below, crates/cli/tests/all/report.rs::a_window_changes_no_run
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -130,6 +134,8 @@ impl TimelineRecorder {
         }
     }
 
+    /// The task that runs on the CPU leaves it: its span is taken down, if some of it lies in the
+    /// window.
     fn stop(&mut self, time_ns: u64, cpu: usize) {
         if let Some(open) = self.running[cpu].take() {
             let span = self.span(cpu, open, time_ns);
@@ -137,6 +143,7 @@ impl TimelineRecorder {
         }
     }
 
+    /// The CPU leaves its idle state: the same for that.
     fn leave(&mut self, time_ns: u64, cpu: usize) {
         if let Some(open) = self.idle[cpu].take() {
             let span = self.span(cpu, open, time_ns);
@@ -165,6 +172,8 @@ impl TimelineRecorder {
 }
 
 impl Observer for TimelineRecorder {
+    /// All that is drawn; what lies before the window is kept only as how things stood at its
+    /// begin.
     fn happened(&mut self, time_ns: u64, what: &Happening) {
         match *what {
             Happening::CpuPower { cpu, power } => self.cpu_power(time_ns, cpu, power),
@@ -192,6 +201,7 @@ impl TimelineRecorder {
         }
     }
 
+    /// The clock of a domain; before the window the last one is kept.
     fn frequency(&mut self, time_ns: u64, domain: u32, opp: u16) {
         let khz = self.khz[domain as usize][usize::from(opp)];
         if self.takes(time_ns) {
@@ -201,6 +211,7 @@ impl TimelineRecorder {
         }
     }
 
+    /// A placement within the window, with the place of its reason in the list.
     fn placement(&mut self, time_ns: u64, placement: &Placement) {
         if self.takes(time_ns) {
             let (p, reason) = (placement, self.reason(placement.reason.name()));
@@ -210,6 +221,7 @@ impl TimelineRecorder {
         }
     }
 
+    /// A task begins to run; one that still ran there has stopped.
     fn run_start(&mut self, time_ns: u64, cpu: u32, task: u32) {
         self.takes(time_ns);
         if !self.is_over {
@@ -218,6 +230,7 @@ impl TimelineRecorder {
         }
     }
 
+    /// The CPU's task stops.
     fn run_stop(&mut self, time_ns: u64, cpu: u32) {
         self.takes(time_ns);
         if !self.is_over {
@@ -225,6 +238,7 @@ impl TimelineRecorder {
         }
     }
 
+    /// The flag changes; before the window its last value is kept.
     fn overutilized(&mut self, time_ns: u64, on: bool) {
         if self.takes(time_ns) {
             self.timeline
@@ -235,6 +249,7 @@ impl TimelineRecorder {
         }
     }
 
+    /// The run is over, maybe before the window's end: spans that are open end now.
     fn finish(&mut self, time_ns: u64) {
         if !self.is_over {
             self.close(time_ns.min(self.window.to_ns));

@@ -2,6 +2,9 @@
 //! and the waker's, and by which way the choice went (docs/rules/capacity-aware.md#wakeup-cases;
 //! docs/rules/capacity-aware.md#patch-by-patch).
 //!
+//! Made by `collector.rs`; the engine tells cases only if it is asked to. Which case a wake-up is
+//! comes from the core. Numbers 1 to 8 and names of counters stay: they are those of the series.
+//!
 //! Tests: below, crates/cli/tests/all/wakeup_cases.rs
 
 use crate::metric::Values;
@@ -45,6 +48,8 @@ impl CaseCounts {
         ]
     }
 
+    /// Counts one placement: by the CPU's size, by fast or slow path, and of the slow one by wide
+    /// and by wake-up.
     fn count(&mut self, case: WakeupCase) {
         if !case.fast() && !case.slow() {
             self.other += 1;
@@ -61,6 +66,7 @@ impl CaseCounts {
         self.bw += u64::from(slow && case.wake());
     }
 
+    /// Adds the counts of another case, counter by counter.
     fn add(&mut self, other: &CaseCounts) {
         self.little += other.little;
         self.big += other.big;
@@ -121,6 +127,7 @@ impl WakeupCases {
 }
 
 impl Observer for WakeupCases {
+    /// Only what the engine tells of cases.
     #[inline(always)]
     fn happened(&mut self, _: u64, what: &Happening) {
         if let Happening::WakeupCase(it) = *what {
@@ -130,6 +137,7 @@ impl Observer for WakeupCases {
 }
 
 impl WakeupCases {
+    /// Counts under the case's number.
     fn wakeup_case(&mut self, case: WakeupCase) {
         self.told = true;
         self.cases[case.index()].count(case);

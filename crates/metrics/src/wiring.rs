@@ -1,5 +1,9 @@
 //! Which CPUs and clusters a frequency change reaches, fixed for a platform; and elapsed time
 //! (docs/guide/model.md, "Energy").
+//!
+//! Called by `meter.rs` and its books. Indices are those of the platform; nothing changes in a run.
+//!
+//! Tests: below, crates/metrics/src/meter/tests.rs::energy_by_hand
 
 use wakeplace_platform::{Cpu, Platform};
 

@@ -1,6 +1,10 @@
 //! What the search knows of a machine: rooms and powers per operating point.
 //!
-//! Tests: crates/optimum/tests/brute_force.rs
+//! Called by `crates/study/src/oracle.rs` (docs/decisions/036). Rooms are demands (`DEMAND_SCALE`);
+//! powers are in the platform's unit. What cannot be searched is refused.
+//!
+//! Tests: crates/optimum/tests/brute_force.rs::one_small_task_by_hand,
+//! crates/optimum/tests/brute_force.rs::what_cannot_be_is_said
 
 use crate::DEMAND_SCALE;
 use std::fmt;
@@ -19,6 +23,7 @@ pub enum Refusal {
 }
 
 impl fmt::Display for Refusal {
+    /// Why there is no optimum, as a half sentence.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::NoPower => "its file has no power figures",

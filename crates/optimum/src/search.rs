@@ -4,7 +4,11 @@
 //! better than the best placement known, or if one with the same demand on alike CPUs was seen. The
 //! first placement to beat is a greedy one, improved by moves and swaps (docs/decisions/036).
 //!
-//! Tests: crates/optimum/tests/brute_force.rs
+//! Called by `crates/study/src/oracle.rs`. Deterministic: the limit is a number of steps, no time.
+//! Order of tasks, CPUs and branches decides which of equal placements is found: it stays.
+//!
+//! Tests: crates/optimum/tests/brute_force.rs::agrees_with_every_placement_looked_at,
+//! crates/optimum/tests/brute_force.rs::a_search_that_stops_early_proves_a_bound
 
 use crate::Load;
 use crate::machine::Machine;
@@ -141,6 +145,7 @@ struct Search<'a> {
 }
 
 impl Search<'_> {
+    /// Power of the best placement so far; `IMPOSSIBLE` if there is none.
     fn best_power(&self) -> u64 {
         self.best.as_ref().map_or(IMPOSSIBLE, |best| best.0)
     }

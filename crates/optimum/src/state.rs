@@ -1,6 +1,9 @@
 //! A placement under construction: what each CPU carries, and what the machine draws with it.
 //! `least_added` must never be more than what is added in the end, or the search cuts off the best.
 //!
+//! Called by `search.rs`. Powers are 2^-20 of the platform's unit, demands as in `Load`
+//! (`DEMAND_SCALE`).
+//!
 //! Tests: crates/optimum/tests/brute_force.rs::agrees_with_every_placement_looked_at
 
 use crate::POWER_SCALE;
@@ -37,6 +40,7 @@ impl<'a> State<'a> {
         state
     }
 
+    /// What each CPU carries.
     pub(crate) fn load(&self) -> &[u64] {
         &self.load
     }
@@ -47,16 +51,19 @@ impl<'a> State<'a> {
         self.power.iter().fold(0, sum)
     }
 
+    /// Places demand on a CPU.
     pub(crate) fn put(&mut self, cpu: usize, demand: u64) {
         self.load[cpu] += demand;
         self.refresh(cpu);
     }
 
+    /// Takes it off again.
     pub(crate) fn take(&mut self, cpu: usize, demand: u64) {
         self.load[cpu] -= demand;
         self.refresh(cpu);
     }
 
+    /// The power of what a CPU's load decides, computed anew.
     fn refresh(&mut self, cpu: usize) {
         let own = self.machine.domain_of[cpu];
         self.power[own] = self.domain_power(own);
@@ -82,6 +89,7 @@ impl<'a> State<'a> {
             .unwrap_or(IMPOSSIBLE)
     }
 
+    /// Power of a domain's CPUs and clusters at an operating point that serves all of them.
     fn power_at(&self, domain: usize, at: usize) -> u64 {
         let d = &self.machine.domains[domain];
         let cpu = |cpu: &usize| {

@@ -1,6 +1,9 @@
 //! What `sim` and `compare` give. A key that is there stays; a new one is optional for readers of
 //! older results (docs/guide/report.md, "In the JSON").
 //!
+//! Made by `crates/report/src/json.rs`, read by pages, `diff` and other programs. The order of
+//! fields is that of keys in the text. A new key also changes docs/result.schema.json.
+//!
 //! Tests: crates/cli/tests/all/schema.rs::results_are_what_the_schema_says,
 //! crates/report/src/html/tests.rs::results_of_version_1_are_read
 

@@ -2,6 +2,9 @@
 //! docs/guide/report.md says what stands in which place. A key that is there stays; a list's places
 //! are docs/guide/report.md's.
 //!
+//! Made by `crates/metrics/src/profile.rs`, read by pages. Times are ns, shares percent, energies
+//! in the named unit.
+//!
 //! Tests: crates/cli/tests/all/schema.rs::results_are_what_the_schema_says,
 //! crates/report/src/comparison/tests.rs::compare_has_the_shape_of_the_contract
 

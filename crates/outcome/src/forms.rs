@@ -1,6 +1,10 @@
 //! What results have at several places (docs/guide/report.md, "In the JSON"). A form that is there
 //! stays: results of earlier versions are read.
 //!
+//! Called for every result that is written or read. Words of differences and directions are
+//! compared by programs: they stay. `NaN` and infinite ends are `null` in JSON and come back as
+//! such.
+//!
 //! Tests: below, crates/report/src/html/tests.rs::results_of_version_1_are_read
 
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
@@ -120,6 +124,7 @@ impl Param {
 pub struct Pairs<T = String>(pub Vec<(String, T)>);
 
 impl<T> Default for Pairs<T> {
+    /// No pairs.
     fn default() -> Self {
         Self(Vec::new())
     }
@@ -128,18 +133,21 @@ impl<T> Default for Pairs<T> {
 impl<T> std::ops::Deref for Pairs<T> {
     type Target = [(String, T)];
 
+    /// The pairs as a slice.
     fn deref(&self) -> &Self::Target {
         &self.0
     }
 }
 
 impl<T> From<Vec<(String, T)>> for Pairs<T> {
+    /// The pairs in this order, which JSON keeps.
     fn from(all: Vec<(String, T)>) -> Self {
         Self(all)
     }
 }
 
 impl<T> FromIterator<(String, T)> for Pairs<T> {
+    /// The same, collected.
     fn from_iter<I: IntoIterator<Item = (String, T)>>(all: I) -> Self {
         Self(all.into_iter().collect())
     }
@@ -155,21 +163,25 @@ impl<T> Pairs<T> {
 }
 
 impl<T: Serialize> Serialize for Pairs<T> {
+    /// An object whose keys stand in the order of the pairs.
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.collect_map(self.0.iter().map(|(key, value)| (key, value)))
     }
 }
 
 impl<'de, T: Deserialize<'de>> Deserialize<'de> for Pairs<T> {
+    /// An object of any keys, in the order of the text; a key that stands twice is there twice.
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         struct Entries<T>(PhantomData<T>);
         impl<'de, T: Deserialize<'de>> Visitor<'de> for Entries<T> {
             type Value = Pairs<T>;
 
+            /// What a message says was expected.
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
                 f.write_str("an object")
             }
 
+            /// Takes all keys in their order.
             fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Pairs<T>, A::Error> {
                 let mut all = Vec::new();
                 while let Some(entry) = map.next_entry()? {
@@ -183,14 +195,17 @@ impl<'de, T: Deserialize<'de>> Deserialize<'de> for Pairs<T> {
 }
 
 impl<T: JsonSchema> JsonSchema for Pairs<T> {
+    /// The schema's name for pairs of this type.
     fn schema_name() -> Cow<'static, str> {
         format!("Pairs_of_{}", T::schema_name()).into()
     }
 
+    /// It stands where it is used: no definition of its own.
     fn inline_schema() -> bool {
         true
     }
 
+    /// An object of any keys with values of one type.
     fn json_schema(generator: &mut SchemaGenerator) -> Schema {
         json_schema!({
             "type": "object",
@@ -203,10 +218,12 @@ impl<T: JsonSchema> JsonSchema for Pairs<T> {
 pub(crate) mod number {
     use serde::{Deserialize, Deserializer, Serializer};
 
+    /// A number; one that is not finite is `null`.
     pub(crate) fn serialize<S: Serializer>(value: &f64, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.serialize_f64(*value)
     }
 
+    /// A number; `null` is one that is not known.
     pub(crate) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<f64, D::Error> {
         Ok(Option::deserialize(deserializer)?.unwrap_or(f64::NAN))
     }
@@ -217,6 +234,7 @@ pub(crate) mod number {
 pub(crate) mod interval {
     use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
+    /// Both ends; an interval without a finite end is `null`.
     pub(crate) fn serialize<S: Serializer>(
         ends: &Option<(f64, f64)>,
         serializer: S,
@@ -225,6 +243,7 @@ pub(crate) mod interval {
             .serialize(serializer)
     }
 
+    /// Both ends; an end that is `null` is infinite.
     pub(crate) fn deserialize<'de, D: Deserializer<'de>>(
         deserializer: D,
     ) -> Result<Option<(f64, f64)>, D::Error> {

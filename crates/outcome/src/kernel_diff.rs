@@ -1,4 +1,4 @@
-//! A tree's decisions beside the core's answers to the same questions.
+//! A tree's decisions and signals beside the core's answers to the same questions.
 
 use crate::TreeDecision;
 use schemars::JsonSchema;
@@ -24,6 +24,60 @@ pub struct KernelDiff {
     pub agree: u64,
     /// How the others differ, the most frequent kind first.
     pub kinds: Vec<DiffKind>,
+    /// Updates of signals up to the last decision of each run, by kind.
+    pub signals: Vec<SignalKind>,
+    /// How they differ, the most frequent difference first.
+    pub signal_differences: Vec<SignalDiff>,
+}
+
+/// Updates of one kind of signal, which the core made of the tree's own state before it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct SignalKind {
+    /// What was compared (docs/rules/README.md#signal-by-signal).
+    pub kind: String,
+    /// How many.
+    pub compared: u64,
+    /// In how many of them a figure differs.
+    pub differ: u64,
+    /// Of those compared, percent.
+    pub share_pct: f64,
+}
+
+/// Updates of a signal that differ in the same figures, with the smallest example: on the fewest
+/// CPUs, with the fewest queued tasks, and the first of these.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct SignalDiff {
+    /// What was compared.
+    pub kind: String,
+    /// How many.
+    pub count: u64,
+    /// The example's machine.
+    pub platform: String,
+    /// Its load.
+    pub workload: String,
+    /// Its seed.
+    pub seed: u64,
+    /// When, ns.
+    pub time_ns: u64,
+    /// Of which CPU.
+    pub cpu: u32,
+    /// Figures that differ.
+    pub figures: Vec<SignalFigure>,
+    /// All that the tree told.
+    pub told: String,
+}
+
+/// A figure of which tree and core made something else.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct SignalFigure {
+    /// Its name in the kernel.
+    pub name: String,
+    /// Before.
+    pub before: u64,
+    /// What the tree made of it.
+    pub tree: u64,
+    /// What the core made of it.
+    pub core: u64,
 }
 
 /// Decisions that differ in the same step.

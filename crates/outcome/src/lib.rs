@@ -27,7 +27,7 @@ pub use decision::{
 };
 pub use details::{Details, Energy, Frequencies, Residency};
 pub use forms::{Difference, Method, Multiplicity, Pairs, Param, hash, hashes, ranges};
-pub use kernel_diff::{DiffKind, KernelDiff};
+pub use kernel_diff::{DiffKind, KernelDiff, SignalDiff, SignalFigure, SignalKind};
 pub use schema::schema;
 pub use sensitivity::{Assumed, Conclusion, Cost, Except, Tried};
 pub use states::{CpuState, DomainState, GroupState, SchedMcState, State};

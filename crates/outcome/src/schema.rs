@@ -1,5 +1,8 @@
 //! The JSON Schema of results (docs/guide/report.md, "In the JSON").
 //!
+//! Called by the workshop, which compares the text with docs/result.schema.json. Bytes follow from
+//! the types: nothing is written by hand.
+//!
 //! Tests: xtask/tests/all/repo.rs::the_schema_is_of_the_types_of_results,
 //! crates/cli/tests/all/schema.rs
 

@@ -1,6 +1,10 @@
 //! What `study run` gives. A key that is there stays; a new one is optional for readers of older
 //! results (docs/guide/report.md, "In the JSON").
 //!
+//! Made by `crates/study`, read by pages, `diff` and other programs. The order of fields is that of
+//! keys in the text. A new key also changes docs/result.schema.json. Means are in the metric's
+//! unit, changes percent.
+//!
 //! Tests: crates/cli/tests/all/schema.rs::results_are_what_the_schema_says,
 //! crates/report/src/study/tests.rs::json_has_the_shape_of_the_contract
 
@@ -202,6 +206,7 @@ impl Row {
     /// Key of [`Row::params`] for variants.
     pub const VARIANT: &str = "variant";
 
+    /// A parameter of the row as a word; `None` if it is a number or not there.
     fn word(&self, key: &str) -> Option<&str> {
         self.params.get(key).and_then(Param::word)
     }

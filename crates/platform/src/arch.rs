@@ -1,5 +1,10 @@
 //! Instruction sets: those that a platform can have, by the names that kernels and files give them
 //! (docs/guide/platforms.md, "What the words mean").
+//!
+//! Called by readers of files and imports, and where a run depends on the instruction set. A name
+//! stays: platform files have it. Which states and clocks a set implies is decided elsewhere.
+//!
+//! Tests: below, crates/platform/tests/all/import/architectures.rs
 
 use serde::Deserialize;
 

@@ -1,6 +1,14 @@
 //! Figures of a machine that nobody published and that cost time or energy, each to be changed by
 //! itself: whether a conclusion depends on them can then be tried (docs/guide/platforms.md, "What
 //! is assumed everywhere, and how").
+//!
+//! Called by the study's sensitivity only; a plain run has the platform as its file says. Names and
+//! order of costs are in results and stay. A changed platform keeps the rules of `read`. Times are
+//! ns, powers in the platform's unit.
+//!
+//! Tests: crates/platform/src/assumed/tests.rs::one_figure_changes_and_nothing_else,
+//! crates/platform/src/assumed/tests.rs::states_of_one_name_are_one_and_stay_in_order,
+//! crates/platform/src/assumed/tests.rs::powers_and_transitions_of_a_table_are_one
 
 use crate::cpu_list::parse_cpu_list;
 use crate::{Costs, CpuId, IdleState, Platform, Standing};
@@ -219,6 +227,7 @@ impl Platform {
         (times, powers)
     }
 
+    /// The unit of powers in lists of costs; nothing for a unit of the platform's own.
     fn unit(&self) -> &'static str {
         match self.power_unit {
             crate::PowerUnit::Microwatt => "uW",

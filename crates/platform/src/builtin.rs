@@ -1,6 +1,9 @@
 //! Finding a platform: built into the program, or a file. The one way from a name or path to a
 //! machine, for every program (docs/guide/platforms.md, "What the words mean").
 //!
+//! A name that is there stays: results, studies and scripts have it. Texts are of bounded length.
+//! Free: which other names lead to a machine, and the words of errors.
+//!
 //! Tests: crates/platform/tests/all/builtin.rs,
 //! crates/platform/tests/all/hostile.rs::names_and_paths_do_not_shadow_each_other
 
@@ -71,6 +74,7 @@ impl Platform {
         }
     }
 
+    /// The machine of a file; the path names it in messages.
     fn from_file(path: &str) -> Result<Self, PlatformError> {
         Self::from_toml(&text_of_file(path)?, path)
     }
@@ -137,6 +141,7 @@ fn near(name: &str) -> Vec<String> {
     found
 }
 
+/// The file's text, or why there is none.
 fn text_of_file(path: &str) -> Result<String, PlatformError> {
     let bytes = read_limited(path).map_err(|source| PlatformError::Read {
         file: path.to_owned(),

@@ -1,4 +1,9 @@
 //! CPU lists: `0-3,12`, cluster names, `all` (docs/guide/platforms.md, "What the words mean").
+//!
+//! Called for keys of platform files and for options. The language stays. The answer is ascending
+//! and has each CPU once, however it was typed. Errors carry the byte offset of the part.
+//!
+//! Tests: below, crates/platform/tests/all/bad_files.rs::cpus_and_clusters
 
 use crate::{Cluster, CpuId, MAX_CPUS, Platform};
 use wakeplace_text::{did_you_mean, nearest, shorten};

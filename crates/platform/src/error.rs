@@ -1,5 +1,11 @@
 //! What can be wrong with a platform file, and where (docs/guide/platforms.md, "What the words
 //! mean").
+//!
+//! Called by every reader of this crate; the command line makes exit code 2 of all of these. Lines
+//! and columns count from 1, columns in characters. Free: words, but a message says what was
+//! expected.
+//!
+//! Tests: below, crates/platform/tests/all/bad_files.rs::place_is_line_and_column
 
 use std::io;
 use wakeplace_text::{did_you_mean, did_you_mean_first, split_toml_message, whereabouts};
@@ -93,6 +99,7 @@ pub(crate) struct Flaw {
 }
 
 impl Flaw {
+    /// `at`: byte offset in the file's text, made a line and a column by `locate`.
     pub(crate) fn new(at: usize, problem: impl Into<String>, expected: impl Into<String>) -> Self {
         Self {
             at,
@@ -102,6 +109,7 @@ impl Flaw {
         }
     }
 
+    /// Adds the nearest name, if there is one.
     pub(crate) fn with_hint(mut self, hint: Option<String>) -> Self {
         self.hint = hint;
         self

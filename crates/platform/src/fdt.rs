@@ -1,6 +1,10 @@
 //! Flattened device trees: read into nodes, edited, written back. Devicetree Specification v0.4,
 //! chapter 5; all numbers are big-endian. A damaged tree is an error, never a panic.
 //!
+//! Called by imports and by the lab, which gives guests a changed tree. What is written is read by
+//! a kernel: its layout is the specification's. Sizes and depth are bounded, as a tree may come
+//! from anybody.
+//!
 //! Tests: below, crates/platform/tests/all/import/hostile.rs::damaged_device_trees
 
 const MAGIC: u32 = 0xd00d_feed;
@@ -250,6 +254,7 @@ struct Reader<'a> {
 }
 
 impl Reader<'_> {
+    /// The number at a byte offset of the file.
     fn u32(&self, at: usize) -> Result<u32, FdtError> {
         let word = self
             .bytes
@@ -259,10 +264,12 @@ impl Reader<'_> {
             .ok_or_else(|| bad("cut short"))
     }
 
+    /// The number of 64 bits there.
     fn u64(&self, at: usize) -> Result<u64, FdtError> {
         Ok(u64::from(self.u32(at)?) << 32 | u64::from(self.u32(at + 4)?))
     }
 
+    /// The text there up to its NUL, of bounded length.
     fn text(&self, at: usize) -> Result<String, FdtError> {
         let rest = self.bytes.get(at..).ok_or_else(|| bad("cut short"))?;
         let rest = &rest[..rest.len().min(MAX_NAME_BYTES + 1)];
@@ -276,6 +283,7 @@ impl Reader<'_> {
         }
     }
 
+    /// Passes over words that say nothing.
     fn skip_nops(&self, place: &mut usize) -> Result<(), FdtError> {
         while self.u32(*place)? == NOP {
             *place += 4;
@@ -311,18 +319,22 @@ impl Reader<'_> {
     }
 }
 
+/// The bytes are no tree, for this reason.
 fn bad(why: &'static str) -> FdtError {
     FdtError(why)
 }
 
+/// Appends a number.
 fn push_u32(out: &mut Vec<u8>, value: u32) {
     out.extend(value.to_be_bytes());
 }
 
+/// Fills up to the next multiple of four bytes, as every token begins at one.
 fn pad(out: &mut Vec<u8>) {
     out.resize(out.len().next_multiple_of(4), 0);
 }
 
+/// A length as the format has it; what is longer cannot be written.
 fn length(bytes: &[u8]) -> u32 {
     u32::try_from(bytes.len()).unwrap_or(u32::MAX)
 }

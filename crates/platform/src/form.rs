@@ -1,5 +1,10 @@
 //! The form of a platform file: strings and comments within the line width, numbers
 //! (docs/guide/platforms.md, "What the words mean").
+//!
+//! Called for every platform file that is written. What is written must read back as the same text.
+//! Free: where lines break. The width is that of the repository's files.
+//!
+//! Tests: below, crates/platform/tests/all/import/round_trip.rs
 
 use std::fmt::Write;
 

@@ -2,6 +2,8 @@
 //! import` alone asks; a form that import learns to read leaves this list (docs/guide/import.md,
 //! "Bad trees").
 //!
+//! Decides nothing but the words of a refusal.
+//!
 //! Tests: below, crates/platform/tests/all/import/archives.rs::other_descriptions_of_machines
 
 /// Most of a file that is looked at, bytes.

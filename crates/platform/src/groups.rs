@@ -1,6 +1,11 @@
 //! CPUs whose figures stand together: the clusters and, where these do not tell kinds of CPU apart,
 //! the kinds. On most phones all CPUs share one last-level cache, and so one cluster
 //! (docs/guide/platforms.md, "What the words mean").
+//!
+//! Called by metrics, pages and `--expect`: names of groups stand in names of metrics and stay.
+//! Order: clusters as the file has them, kinds by their first CPU. No policy reads it.
+//!
+//! Tests: below, crates/metrics/src/residency.rs::kinds_within_a_cluster_are_told_apart
 
 use crate::{CpuId, Platform};
 
@@ -70,6 +75,7 @@ impl Platform {
         groups
     }
 
+    /// The clusters as groups, in the file's order.
     fn cluster_groups(&self) -> Vec<CpuGroup> {
         let group = |cluster: &crate::Cluster| CpuGroup {
             name: cluster.name.clone(),

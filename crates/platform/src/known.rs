@@ -1,6 +1,9 @@
 //! What of a machine is published, what follows from it, what is assumed: for lists of machines
 //! (docs/guide/platforms.md, "What the words mean").
 //!
+//! Called by `platform list` and `platform show`. Words of groups are in CSV and JSON and stay. No
+//! run depends on it.
+//!
 //! Tests: crates/platform/tests/all/builtin.rs::every_table_is_known_in_one_way,
 //! crates/platform/tests/all/builtin.rs::the_page_lists_every_machine
 

@@ -1,7 +1,10 @@
 //! Powers that somebody measured: of one CPU and of its cluster, by clock, where they depend on
 //! another clock by that, too (docs/guide/platforms.md, "Measured power").
 //!
-//! Tests: crates/platform/tests/all/measured.rs
+//! Read by `crates/power` for each change of a clock. Powers are µW. A point's place is operating
+//! point times rows plus row; `power::Rows` counts on it.
+//!
+//! Tests: crates/platform/tests/all/measured.rs::figures_are_by_both_clocks
 
 use serde::Serialize;
 

@@ -5,7 +5,14 @@
 //! CPU. A value that another crate reads was validated by `read`; who makes one otherwise keeps the
 //! same rules (docs/guide/platforms.md, "What the words mean").
 //!
-//! Tests: crates/platform/tests/all/builtin.rs, crates/platform/tests/all/bad_files.rs
+//! Order of clusters, domains, states and levels is the file's, and all crates use their indices. A
+//! changed field changes the platform's hash in results. Times are ns, clocks kHz.
+//!
+//! Tests: crates/platform/tests/all/builtin.rs::wake_latency_is_what_cpuidle_sees,
+//! crates/platform/tests/all/builtin.rs::last_level_caches_are_shared_as_the_machines_have_them,
+//! crates/platform/tests/all/measured.rs::figures_are_by_both_clocks,
+//! crates/platform/tests/all/shared.rs::costs_of_an_artificial_model,
+//! crates/platform/tests/all/bad_files.rs
 
 use crate::housekeeping::Housekeeping;
 use crate::measured::MeasuredPower;
@@ -26,6 +33,7 @@ impl CpuId {
 }
 
 impl fmt::Display for CpuId {
+    /// The number, as lists and messages have it.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}", self.0)
     }
@@ -374,6 +382,7 @@ pub struct Cache {
     pub source: Source,
 }
 
+/// An empty list is written as `null`.
 fn none_if_empty<S: serde::Serializer>(all: &Vec<u32>, serializer: S) -> Result<S::Ok, S::Error> {
     (!all.is_empty()).then_some(all).serialize(serializer)
 }

@@ -1,5 +1,11 @@
 //! NUMA levels out of a table of distances: one per distinct distance, as the kernel makes them
 //! (kernel/sched/topology.c, `sched_init_numa`).
+//!
+//! Called by `read/topology.rs` and wherever the core's domains are laid out. Distances are the
+//! kernel's, 10 within a node. The order of levels is that of the core's domains; a change moves
+//! sched domains, and so results.
+//!
+//! Tests: below, crates/platform/tests/all/builtin.rs::nodes_that_overlap
 
 /// Most nodes whose groups may overlap: one bit each.
 pub const MAX_NODES: usize = 64;

@@ -103,6 +103,12 @@ impl Balance {
     pub fn set_random(&mut self, random: u32) {
         self.0.random = random;
     }
+    /// Of the task that is offered next: whether it is the buddy of its queue, and whether it has
+    /// had more than its share of it.
+    pub fn set_offered(&mut self, buddy: bool, ineligible: bool) {
+        self.0.offered_buddy = u32::from(buddy);
+        self.0.offered_ineligible = u32::from(ineligible);
+    }
     /// The CPU to pull from, valid after `Step::Detach`.
     #[must_use]
     pub fn src_cpu(&self) -> u32 {

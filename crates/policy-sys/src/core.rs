@@ -550,6 +550,26 @@ task_events! {
 }
 
 task_events! {
+    nothing => ();
+    /// A task's averages go on to this time of its queue's PELT clock, and nothing else.
+    on_state_task = wp_on_state_task(now_pelt_ns: u64;);
+    /// A queued task counts for its queue's estimate as its own estimate says.
+    on_state_estimate = wp_on_state_estimate(;);
+}
+
+cpu_events! {
+    EventResult::new => EventResult;
+    /// The scheduler calls the governor for a CPU.
+    on_state_freq = wp_on_state_freq(cpu: u32, iowait: u32, now_ns: u64);
+}
+
+cpu_events! {
+    nothing => ();
+    /// A queue's averages go on to its PELT clock, and nothing else.
+    on_state_queue = wp_on_state_queue(cpu: u32);
+}
+
+task_events! {
     EventResult::new => EventResult;
     /// A task of no group goes to sleep; its queue keeps it (`dequeue_delayed` when it lets go).
     dequeue_delay = wp_dequeue_task_fair(now_ns: u64; sys::WP_Q_DELAY);

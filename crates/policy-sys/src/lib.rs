@@ -36,6 +36,7 @@ mod param_types {
 mod policy;
 mod queue;
 mod reason;
+mod resched;
 mod sched_cache;
 mod sched_mc;
 #[allow(
@@ -73,6 +74,7 @@ pub use ondemand::busy_percent;
 pub use policy::{FeatureView, ParamView, PatchView, Policy, PolicyError};
 pub use queue::{IdleTurn, QueueKind, QueueWalk};
 pub use reason::{Reason, Rule};
+pub use resched::Resched;
 pub use sched_mc::{CpuPlace, DebugFile, InvalidWrite, cpu_place};
 pub use task::Task;
 pub use task_group::{GroupAccesses, tg_weight};

@@ -86,6 +86,8 @@ pub struct MachineFacts {
     pub priority: Vec<u32>,
     /// Whether the machine's kernel counts in words of 32 bits.
     pub is_32bit: bool,
+    /// Whether its architecture has lazy preemption.
+    pub has_preempt_lazy: bool,
     /// Topology, bottom first.
     pub levels: Vec<LevelFacts>,
     /// Nodes farther apart than this are far from each other; 0 = Linux's usual 30.
@@ -191,6 +193,7 @@ impl MachineFacts {
             cpu.topo.asym_priority = *priority;
         }
         ctx.is_32bit = u32::from(self.is_32bit);
+        ctx.has_preempt_lazy = u32::from(self.has_preempt_lazy);
         ctx.reclaim_distance = match self.reclaim_distance {
             0 => USUAL_RECLAIM_DISTANCE,
             stated => stated,

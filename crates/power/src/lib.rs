@@ -21,7 +21,11 @@
 //! another clock it is the operating point and the state of that clock; `Rows` follows it through
 //! a run. Everywhere else it is the operating point.
 //!
-//! Tests: beside its modules
+//! Called by the meter (`crates/metrics`), by heat and by the optimum; no policy asks. Figures are
+//! in the platform's unit, µW where it has watts. A change of a figure's rule moves every energy
+//! (CHANGELOG.md). Indices are those of the platform.
+//!
+//! Tests: below, beside its modules
 
 mod rows;
 mod thermal;
@@ -61,6 +65,7 @@ enum ByPoint {
 }
 
 impl ByPoint {
+    /// The power at a point.
     fn at(&self, point: usize) -> u64 {
         match self {
             Self::All(power) => *power,
@@ -250,6 +255,7 @@ fn measured(platform: &Platform, cpu: CpuId) -> Option<&[MeasuredPoint]> {
         .map(|measured| measured.points.as_slice())
 }
 
+/// Power of a busy CPU at each point of its domain.
 fn busy_row(platform: &Platform, cpu: CpuId) -> Vec<u64> {
     if let Some(points) = measured(platform, cpu) {
         return points.iter().map(|point| point.busy_uw).collect();
@@ -334,11 +340,13 @@ fn cluster_power(platform: &Platform, state: &IdleState) -> Option<u64> {
     (!gated).then_some(0)
 }
 
+/// For each idle state whether some CPU of the cluster has it.
 fn has_row(platform: &Platform, cluster: &[CpuId]) -> Vec<bool> {
     let has = |state: &IdleState| cluster.iter().any(|cpu| state.cpus.contains(cpu));
     platform.idle_states.iter().map(has).collect()
 }
 
+/// Power of a cluster that is up, at each point of its first CPU's domain; 0 without figures.
 fn on_row(platform: &Platform, first: CpuId) -> Vec<u64> {
     if let Some(points) = measured(platform, first) {
         return points.iter().map(|point| point.cluster_uw).collect();

@@ -1,5 +1,10 @@
 //! Which of its measured powers a domain draws: what the other clocks say that they depend on
 //! (docs/guide/platforms.md "Measured power").
+//!
+//! Called by the meter at each change of a clock or of a busy CPU. No policy asks. A change moves
+//! the energy of machines with such tables.
+//!
+//! Tests: below, crates/platform/tests/all/measured.rs::gs101_draws_what_was_measured
 
 use wakeplace_platform::{MeasuredPower, OtherClock, Platform};
 
@@ -75,6 +80,7 @@ impl Rows {
         domain.measured.as_ref().map_or(domain.opp, place)
     }
 
+    /// Changes something and finds the domains whose point is another one by it.
     fn change(&mut self, change: impl FnOnce(&mut [Domain])) -> Vec<usize> {
         let before: Vec<usize> = (0..self.domains.len()).map(|at| self.point(at)).collect();
         change(&mut self.domains);

@@ -1,5 +1,11 @@
 //! How warm a cluster gets by what it draws: one thermal resistance R to the air around and one
 //! capacity C, `C dT/dt = P - (T - T_air) / R`, in integers (docs/guide/model.md, "Heat").
+//!
+//! Called by the engine (`mechanics/thermal.rs`) with `model.thermal=on`. Temperatures are
+//! thousandths of a degree Celsius. Integers only: the same steps give the same temperature in
+//! every build.
+//!
+//! Tests: below, crates/engine/tests/behaviour/thermal.rs
 
 use wakeplace_platform::ThermalZone;
 

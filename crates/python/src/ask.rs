@@ -1,6 +1,9 @@
 //! Arguments from Python, as JSON, and the command that gives the same result
 //! (docs/guide/python.md).
 //!
+//! Called by the functions of the module. The text is made by `_inputs.py`: keys are names of
+//! arguments. Both change together.
+//!
 //! Tests: crates/python/tests/test_results.py::test_errors_have_the_words_of_the_command_line,
 //! crates/python/tests/test_results.py::test_compare_gives_the_bytes_of_its_command
 
@@ -30,6 +33,7 @@ pub(crate) enum SourceArg {
 }
 
 impl SourceArg {
+    /// A platform or workload as the study crate takes it.
     pub(crate) fn source(&self) -> Source {
         match self {
             Self::Named(name) => Source::named(name),

@@ -1,6 +1,9 @@
 //! Errors: one exception, with the words of the library that found what is wrong
 //! (docs/guide/python.md, "Errors, Ctrl-C and threads").
 //!
+//! Called by all of the module. The exception's name stays: programs catch it. Words are the
+//! libraries'.
+//!
 //! Tests: crates/python/tests/test_results.py::test_errors_have_the_words_of_the_command_line
 
 use pyo3::PyErr;

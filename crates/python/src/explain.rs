@@ -1,5 +1,7 @@
 //! `explain`: one decision (docs/guide/python.md).
 //!
+//! Bytes are those of `wakeplace explain --format json`.
+//!
 //! Tests: crates/python/tests/test_results.py::test_explain_gives_the_bytes_of_its_command
 
 use crate::ask;

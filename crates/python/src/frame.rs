@@ -1,6 +1,9 @@
 //! Tables of runs as Arrow's stream in a capsule, which pyarrow, Polars, pandas and DuckDB take
 //! without a copy (<https://arrow.apache.org/docs/format/CDataInterface/PyCapsuleInterface.html>).
 //!
+//! Called by results and sweeps. Names, types and order of columns are those of Parquet files of
+//! runs: they stay.
+//!
 //! Tests: crates/python/tests/test_results.py::test_tables_hold_what_the_json_holds,
 //! crates/python/tests/test_results.py::test_a_stream_may_be_dropped_or_taken_once
 
@@ -29,6 +32,7 @@ fn schema(table: &RunTable) -> Schema {
     Schema::new(table.columns.iter().map(field).collect::<Vec<_>>())
 }
 
+/// A column's values; one that is missing is null.
 fn array(column: &RunColumn) -> ArrayRef {
     match &column.values {
         RunValues::Text(values) => Arc::new(values.iter().cloned().collect::<StringArray>()),

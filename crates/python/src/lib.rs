@@ -2,7 +2,11 @@
 //! Python's arguments into a request of the study crate, and results into text and Arrow
 //! (docs/guide/python.md).
 //!
-//! Tests: crates/python/tests
+//! Names of the module's functions are used by `python/wakeplace` alone: both change together.
+//! Free: how work is split between the two.
+//!
+//! Tests: crates/python/tests/test_results.py::test_compare_gives_the_bytes_of_its_command,
+//! crates/python/tests/test_executors.py::test_a_store_goes_on_and_is_that_of_the_command_line
 
 mod ask;
 mod error;
@@ -21,6 +25,7 @@ use pyo3::prelude::*;
 /// The program, in the keys of cells and in results: the same as the command line's.
 const COMMIT: &str = env!("WAKEPLACE_COMMIT");
 
+/// The program in the keys of cells, as the command line has it.
 fn program() -> String {
     format!("{} {COMMIT}", env!("CARGO_PKG_VERSION"))
 }

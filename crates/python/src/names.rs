@@ -1,5 +1,8 @@
 //! What there is, and what was meant (docs/guide/python.md).
 //!
+//! Called by the package's lists and messages. Order: that of the command line's lists. Words of
+//! errors are free.
+//!
 //! Tests: crates/python/tests/test_results.py::test_policies_are_those_of_the_command_line,
 //! crates/python/tests/test_results.py::test_what_is_wrong_is_said
 

@@ -1,6 +1,9 @@
 //! `sim` and `compare`, and their results and those of studies. The bytes are those of the command
 //! (docs/guide/python.md).
 //!
+//! Called from Python; work is done without the interpreter's lock. Methods are used by
+//! `python/wakeplace` alone.
+//!
 //! Tests: crates/python/tests/test_results.py::test_compare_gives_the_bytes_of_its_command,
 //! crates/python/tests/test_results.py::test_charts_are_those_of_the_page
 
@@ -24,10 +27,12 @@ pub(crate) enum Kept {
 pub(crate) struct Result(Kept);
 
 impl Result {
+    /// A result that Python keeps.
     pub(crate) fn new(kept: Kept) -> Self {
         Self(kept)
     }
 
+    /// All runs, in the order of the result.
     fn records(&self) -> Vec<RunRecord> {
         match &self.0 {
             Kept::Comparisons(all) => all.iter().flat_map(Comparison::records).collect(),

@@ -1,6 +1,9 @@
 //! A finished cell on its way from a worker to the process that writes the store: a dict of plain
 //! values, which any executor can carry (docs/guide/python.md, "Sweeps, and who runs them").
 //!
+//! Called on both sides of an executor. Names of fields stay within a version: both sides have the
+//! same.
+//!
 //! Tests: crates/python/tests/test_executors.py::test_any_executor_gives_the_same
 
 use pyo3::prelude::*;

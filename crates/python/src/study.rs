@@ -1,5 +1,8 @@
 //! `study run` of studies by name (docs/guide/python.md).
 //!
+//! Called from Python. Order of results: that of the names. Bytes are those of `wakeplace study
+//! run`.
+//!
 //! Tests: crates/python/tests/test_results.py::test_study_gives_the_bytes_of_its_command
 
 use crate::ask;

@@ -2,6 +2,9 @@
 //! store. One process writes the store, whoever ran the cells (docs/guide/python.md, "Sweeps, and
 //! who runs them").
 //!
+//! Called from Python, on several threads. Keys of cells are those of the command line, so both go
+//! on with one store.
+//!
 //! Tests: crates/python/tests/test_executors.py,
 //! crates/python/tests/test_results.py::test_sweep_gives_the_bytes_of_its_command
 
@@ -40,11 +43,13 @@ pub(crate) struct Sweep {
     points: Mutex<wakeplace_study::Points>,
 }
 
+/// The guarded value; a thread that panicked with it changes nothing here.
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl Sweep {
+    /// A sweep with the command that began it, for messages.
     fn new(sweep: wakeplace_study::Sweep, said: String) -> Self {
         Self {
             sweep,
@@ -53,6 +58,7 @@ impl Sweep {
         }
     }
 
+    /// Runs a cell here, whoever writes the store.
     fn run_cell(&self, cell: usize) -> Done {
         let (number, seed) = self.sweep.cell(cell);
         let point = lock(&self.points).get(&self.sweep, number);
@@ -181,6 +187,7 @@ pub(crate) struct Runs {
 }
 
 impl Runs {
+    /// A store with what is known of its cells.
     fn new(sweep: Py<Sweep>, store: Store, summary: Summary) -> Self {
         Self {
             sweep,

@@ -1,7 +1,10 @@
 //! Policies that are a kernel tree's own code, `kernel:...`: they are built when they are first
 //! named. How far a build is goes to Python's logger `wakeplace` (docs/guide/python.md).
 //!
-//! Tests: crates/python/tests/test_kernels.py
+//! Called once, when the module is imported. What is logged changes nothing of a run.
+//!
+//! Tests: crates/python/tests/test_kernels.py::test_compare_gives_the_bytes_of_its_command,
+//! crates/python/tests/test_kernels.py::test_explain_gives_the_bytes_of_its_command
 
 use pyo3::prelude::*;
 use std::sync::Arc;
@@ -25,10 +28,12 @@ impl Logger {
 }
 
 impl Watch for Logger {
+    /// A stage of a build.
     fn step(&self, what: &str) {
         Self::log("info", what);
     }
 
+    /// What a reader should know though the build goes on.
     fn remark(&self, what: &str) {
         Self::log("warning", what);
     }

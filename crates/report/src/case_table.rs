@@ -1,6 +1,9 @@
 //! The table of wake-up cases in a study, as it was published: a row per case, a column per
 //! counter, `published > simulated` in each cell (docs/guide/report.md, "In the JSON").
 //!
+//! Called for the tables of a study (`study.rs`). The form of a cell is that of the mails, so that
+//! both can be laid side by side: it stays. Nothing is computed here.
+//!
 //! Tests: crates/cli/tests/all/wakeup_cases.rs::the_tables_of_a_study_have_a_legend
 
 use crate::{Align, Cell, Table, number};

@@ -1,7 +1,14 @@
 //! `sim` and `compare` (docs/guide/results.md, "Intervals"). JSON, CSV and Markdown have the
 //! figures that people see; names of columns stay.
 //!
-//! Tests: crates/report/src/comparison/tests.rs,
+//! Order of metrics: those of the workload, those of every run, then the alphabet. Order of
+//! policies: as asked for, the base first. What a difference means is judged by `phrase.rs` alone.
+//! Free: words for people.
+//!
+//! Tests: crates/report/src/comparison/tests.rs::compare_has_the_shape_of_the_contract,
+//! crates/report/src/comparison/tests.rs::expected_misses_are_rounded_like_at_school,
+//! crates/report/src/comparison/tests.rs::csv_has_every_metric_of_every_policy,
+//! crates/report/src/comparison/tests.rs::a_headline_names_the_price,
 //! crates/cli/tests/all/results.rs::compare_and_sim_follow_the_contract
 
 use crate::length::Length;
@@ -125,6 +132,7 @@ fn heading(comparison: &Comparison) -> Vec<String> {
     lines
 }
 
+/// How long the runs were, for the heading; ends of tasks are said where all of them ended.
 fn length(comparison: &Comparison) -> String {
     let length = Length {
         to_the_end: comparison.runs.iter().all(PolicyRuns::all_tasks_ended),
@@ -260,6 +268,7 @@ fn of_cases(name: &str) -> bool {
     find_metric(name).is_ok_and(wakeplace_metrics::MetricDef::is_of_cases)
 }
 
+/// A value for people, behind it its unit; a count has none.
 pub(crate) fn with_unit(value: f64, unit: &str) -> String {
     let value = number::short(value);
     match unit {
@@ -297,6 +306,7 @@ fn single(run: &Run, result: &outcome::Comparison) -> Table {
     table
 }
 
+/// The mean for people, with its unit; an empty cell where it was not measured.
 fn mean(metric: &Metric) -> Cell {
     metric.mean.map(|mean| with_unit(mean, &metric.unit)).into()
 }

@@ -1,5 +1,13 @@
 //! Two results, before and after: what was asked otherwise, and what became of every metric, paired
 //! by seed (docs/guide/results.md, "Two results").
+//!
+//! Called by `wakeplace diff` and the page of two results. Nothing is simulated: figures are those
+//! of the two files. Pairs stand in the order of the later result (`diff/left.rs`). Free: words for
+//! people.
+//!
+//! Tests: crates/report/src/diff/tests.rs::runs_of_one_seed_are_a_pair,
+//! crates/report/src/diff/tests.rs::what_has_no_pairs_is_refused,
+//! crates/cli/tests/all/results.rs::two_results_are_compared
 
 mod kept;
 mod left;

@@ -1,5 +1,12 @@
 //! JSON as the outward contract names it: results in the types of [`wakeplace_outcome`]
 //! (docs/guide/report.md, "In the JSON").
+//!
+//! Keys, their order and the form of numbers stay (`crates/outcome` has them; a new key is added
+//! there and in the schema). Metrics stand in the order of their names. Called for `--format json`
+//! and for pages.
+//!
+//! Tests: below, crates/cli/tests/all/schema.rs::results_are_what_the_schema_says,
+//! crates/report/src/comparison/tests.rs
 
 use crate::RESULT_SCHEMA_VERSION;
 use crate::comparison::{intervals, verdicts};

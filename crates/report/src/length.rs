@@ -1,5 +1,9 @@
 //! How long runs were, for people. Those of which all tasks ended were not as long as they might
 //! have been.
+//!
+//! Times are ns. Called for headings of terminal text and pages; no program reads the words.
+//!
+//! Tests: below, crates/report/src/html/tests.rs::runs_to_the_end_of_their_tasks_say_so
 
 use crate::number::duration;
 
@@ -26,6 +30,7 @@ impl Length {
         }
     }
 
+    /// The time for people, or that the runs ended with their tasks.
     pub(crate) fn shown(self) -> String {
         match self.to_the_end {
             true => TO_THE_END.to_owned(),

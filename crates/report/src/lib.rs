@@ -1,6 +1,9 @@
 //! Results as text: tables for people, JSON, CSV, Markdown, one HTML file. From results only; never
 //! prints.
 //!
+//! Stays: the same result gives the same text in every form, and forms for programs keep their keys
+//! and columns. Old results in `crates/report/tests/old` stay readable. Free: what people see.
+//!
 //! Tests: crates/cli/tests/all/report.rs, crates/report/tests/old, beside its modules
 
 mod case_table;
@@ -60,6 +63,7 @@ pub struct Style {
 }
 
 impl Default for Style {
+    /// Plain text, 100 columns wide.
     fn default() -> Self {
         Self {
             color: false,

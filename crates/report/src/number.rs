@@ -1,5 +1,8 @@
 //! Figures as text (docs/guide/results.md, "Intervals").
 //!
+//! Stays: `json` and `exact` give the shortest text that reads back to the same double, so that CSV
+//! and JSON lose nothing. The others round for people, and nothing is computed from what they give.
+//!
 //! Tests: below
 
 use serde_json::{Number, Value};

@@ -1,5 +1,8 @@
 //! Colour for people. It never carries what the words do not say.
 //!
+//! Marks are laid out as text of no width and become colours at the very end (`painted`). Free:
+//! which colour.
+//!
 //! Tests: crates/report/src/comparison/tests.rs::colour_adds_nothing_but_colour,
 //! crates/report/src/table.rs::colour_changes_nothing_but_colour
 

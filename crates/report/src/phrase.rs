@@ -1,7 +1,12 @@
 //! Differences as sentences, and what colour may add to them (docs/guide/results.md, "Intervals").
 //! A sentence says no more than the interval does.
 //!
-//! Tests: below, crates/report/src/comparison/tests.rs
+//! Called for terminal, Markdown and page alike, so that all say the same. Stays: words of
+//! `Difference`, which are in the JSON. Free: sentences. The margin is in percent; within it a
+//! change does not matter.
+//!
+//! Tests: below, crates/report/src/comparison/tests.rs::people_get_result_spread_and_verdict,
+//! crates/report/src/comparison/tests.rs::a_headline_names_the_price
 
 use crate::paint::Tone;
 use crate::plain::plain;

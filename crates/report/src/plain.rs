@@ -3,6 +3,11 @@
 //! `wake_latency_us_p99` is "Wake-up latency, 99th percentile", `missed_periods_total` "Missed
 //! periods". The raw name stands beside it wherever there is room (docs/guide/results.md,
 //! "Intervals").
+//!
+//! Called for pages and terminal. Only names for people come from here: the raw name is the key
+//! everywhere else. A new metric needs nothing here if its name follows the rule.
+//!
+//! Tests: below
 
 /// Parts that are a unit, which stands with the value.
 const UNITS: [&str; 8] = ["j", "w", "us", "ms", "s", "pct", "bogo", "total"];

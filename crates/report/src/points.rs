@@ -1,6 +1,10 @@
 //! A sweep as a table: one row per point, means over its seeds (docs/guide/results.md, "Sweeps").
 //! Each run counts once.
 //!
+//! Columns for programs stay: varied keys first, `power` last. A point ends where the next begins,
+//! so runs must come in the order of points. A run with an error is counted and has no part in
+//! means.
+//!
 //! Tests: below, crates/cli/tests/all/sweeps.rs::no_run_counts_twice
 
 use crate::phrase::power_word;
@@ -142,6 +146,7 @@ fn table(columns: &[String], names: usize) -> Table {
     table
 }
 
+/// Whether both runs are of one point, so that their metrics share a mean.
 fn same_point(a: &RunRecord, b: &RunRecord) -> bool {
     a.labels == b.labels && decided(a) == decided(b)
 }

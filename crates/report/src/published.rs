@@ -1,5 +1,10 @@
 //! What was published beside what was simulated, of several studies: tables by series and a count
 //! of directions. From the JSON of results only (studies/README.md).
+//!
+//! Called by `wakeplace-fidelity` for pages of docs/results. Order: series by name, then studies as
+//! given. What is right or wrong is `wakeplace_study`'s direction, never decided here.
+//!
+//! Tests: below
 
 use crate::html::read::{self, Parsed};
 use crate::phrase::interval_pct;
@@ -25,6 +30,7 @@ fn direction(study: &Study, row: &Row) -> Option<Direction> {
     Direction::of_row(row).filter(|_| !other_conditions(study))
 }
 
+/// The direction as a cell; empty where there is nothing to compare.
 fn word(direction: Option<Direction>) -> &'static str {
     match direction {
         Some(Direction::Right) => "right",

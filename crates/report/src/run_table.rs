@@ -1,6 +1,9 @@
 //! Runs as CSV: one row per run. Names of columns stay: programs read them (docs/guide/results.md,
 //! "What a result holds").
 //!
+//! The order of rows is that of platforms, workloads, policies and seeds. Columns come from
+//! `wakeplace_study`'s run table, which Parquet shares.
+//!
 //! Tests: crates/cli/tests/all/compared.rs::several_machines_and_loads_are_a_matrix,
 //! crates/cli/tests/all/report.rs::what_the_page_is_made_of_is_in_the_json
 

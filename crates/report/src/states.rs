@@ -1,6 +1,9 @@
 //! What everything was at some instants of a run (`sim --dump-state`). See docs/guide/report.md,
 //! "The state at a time".
 //!
+//! Keys of the JSON stay; times are ns. Order: instants as asked for, CPUs by number. Free: the
+//! tables for people.
+//!
 //! Tests: crates/cli/tests/all/results.rs::the_state_at_some_times
 
 use crate::{Align, Cell, Format, Style, Table, number, phrase};
@@ -62,6 +65,7 @@ fn cpus(cpus: &[CpuState]) -> Table {
     table
 }
 
+/// What a CPU does at the instant, in words: works, changes its state, waits, or is offline.
 fn does(cpu: &CpuState) -> String {
     let tick = if cpu.tick_stopped { ", no tick" } else { "" };
     match &cpu.activity {
@@ -90,6 +94,8 @@ fn debug_files(cpus: &[CpuState]) -> Table {
     table
 }
 
+/// A scheduling domain in one line: its CPUs, groups with their capacities (1024 is the biggest
+/// CPU), and flags.
 fn domain(domain: &DomainState) -> String {
     let groups = domain.groups.iter();
     let groups = groups.map(|group| format!("{{{}}} {}", ranges(&group.cpus), group.capacity));

@@ -1,7 +1,13 @@
 //! `study run` (studies/README.md). JSON, CSV and Markdown have the figures that people see; names
 //! of columns stay.
 //!
-//! Tests: crates/report/src/study/tests.rs
+//! Order: metrics and rows as the study has them. Verdicts and directions come with the result.
+//! Called for each form of `study run`. Free: words for people.
+//!
+//! Tests: crates/report/src/study/tests.rs::json_has_the_shape_of_the_contract,
+//! crates/report/src/study/tests.rs::calibrated_cells_are_marked_and_explained,
+//! crates/report/src/study/tests.rs::a_change_without_means_is_shown_as_one,
+//! crates/report/src/study/tests.rs::several_results_are_one_answer
 
 mod csv;
 mod promise;

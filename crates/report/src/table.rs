@@ -1,6 +1,10 @@
 //! A list as a table for people, CSV, Markdown or JSON. All forms have the same cells; a new form
 //! escapes what its readers take for markup.
 //!
+//! Called for every list. Stays: columns in CSV and keys in JSON are the names given to `new`, and
+//! their order is that of the columns; a missing value is empty or `null`. Free: how people see it
+//! (`table/layout.rs`).
+//!
 //! Tests: below, crates/cli/tests/all/hostile_text.rs
 
 mod layout;
@@ -46,6 +50,7 @@ impl Cell {
         }
     }
 
+    /// The colour that the cell may have, for terminals that show colours.
     fn tone(&self) -> Option<Tone> {
         match self {
             Self::Toned(tone, _) => Some(*tone),
@@ -53,6 +58,7 @@ impl Cell {
         }
     }
 
+    /// The value as plain text, not yet harmless; empty where there is none.
     fn raw(&self) -> String {
         match self {
             Self::Empty => String::new(),
@@ -64,6 +70,7 @@ impl Cell {
         }
     }
 
+    /// The value with its type, for programs; `null` where there is none or it is not finite.
     fn json(&self) -> Value {
         match self {
             Self::Empty => Value::Null,
@@ -259,6 +266,7 @@ impl Table {
         crate::json::text(&Value::Object(whole))
     }
 
+    /// The whole table for programs, a header first.
     fn csv(&self) -> String {
         let header = self.columns.iter().map(|(name, _)| csv_cell(name));
         let mut text = csv_line(header.map(|name| name.into_owned()));

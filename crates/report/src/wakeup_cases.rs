@@ -1,6 +1,10 @@
 //! `--export-wakeup-cases`: the table of the capacity-aware series, per policy and seed.
 //!
-//! Tests: crates/cli/tests/all/wakeup_cases.rs
+//! Columns and keys stay, in their order: they are those of the series' own tables. Rows: policies,
+//! seeds, cases 1 to 8. Counts are whole numbers of wake-ups.
+//!
+//! Tests: crates/cli/tests/all/wakeup_cases.rs::csv_and_the_run_itself,
+//! crates/cli/tests/all/wakeup_cases.rs::invariants_of_the_published_tables
 
 use crate::{Cell, Format, SCHEMA_VERSION, Style, Table, json};
 use serde_json::{Map, Value, json};
@@ -24,6 +28,7 @@ fn runs(comparison: &Comparison) -> impl Iterator<Item = (&str, u64, &WakeupCase
     })
 }
 
+/// A row for each policy, seed and case; sizes of task and CPUs in words, then the counters.
 fn csv(comparison: &Comparison) -> String {
     let mut columns = vec!["policy", "seed", "case", "task", "prev", "waker"];
     columns.extend(CaseCounts::NAMES);
@@ -39,6 +44,7 @@ fn csv(comparison: &Comparison) -> String {
     table.render(Format::Csv, Style::default())
 }
 
+/// The counters of one case, by name, in the order of `CaseCounts::NAMES`.
 fn counters(counts: &CaseCounts) -> Map<String, Value> {
     let pairs = CaseCounts::NAMES.into_iter().zip(counts.values());
     pairs

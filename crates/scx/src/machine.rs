@@ -148,8 +148,9 @@ pub(crate) fn describe(choice: &PlatformChoice, root: &Path) -> Result<Machine, 
             scan_cpu_ns: SCAN_CPU_NS,
             capacity,
             online: kernel.online,
-            priority: Vec::new(), // no file of the kernel states it
-            is_32bit: false,      // BPF trampolines, which sched_ext needs, are 64-bit
+            priority: Vec::new(),    // no file of the kernel states it
+            has_preempt_lazy: false, // decides nothing of the live scheduler's queues
+            is_32bit: false,         // BPF trampolines, which sched_ext needs, are 64-bit
             levels: kernel.levels.iter().map(level).collect(),
             reclaim_distance: 0,
             freq_domains,

@@ -4,7 +4,13 @@
 //! and its key. The figures have a sum, which tells an accident, and no forgery
 //! (docs/guide/results.md, "Sweeps").
 //!
-//! Tests: crates/store/tests/all/forged.rs, crates/store/tests/all/damage.rs
+//! Called when a store that is there is opened. A new column or table is added to `schema.sql`,
+//! `row.rs` and here. Free: the words of refusals, but each is one sentence with the file's name.
+//!
+//! Tests: crates/store/tests/all/forged.rs::what_is_none_of_a_stores_tables_is_refused,
+//! crates/store/tests/all/forged.rs::what_cells_are_of_is_as_it_was,
+//! crates/store/tests/all/forged.rs::a_row_of_another_cell_is_refused,
+//! crates/store/tests/all/damage.rs
 
 use crate::error::Flaw;
 use crate::sweep::expected;

@@ -1,4 +1,11 @@
 //! The store: one SQLite file with the runs of one sweep (docs/guide/results.md, "Sweeps").
+//!
+//! Called by `sweep.rs`, the command line and the Python module, by one process or several at once.
+//! Stays: a cell is committed once and never changed; what a store holds does not depend on who ran
+//! what. Numbers of cells and chunks are those of the sweep.
+//!
+//! Tests: below, crates/store/tests/all/leases.rs,
+//! crates/cli/tests/all/sweeps.rs::a_killed_sweep_goes_on
 
 use crate::error::Flaw;
 use crate::guard::Steps;
@@ -67,16 +74,20 @@ impl Store {
         &self.connection
     }
 
+    /// A transaction that takes the right to write at once, so that two processes cannot both read
+    /// and then write.
     fn change(&mut self) -> rusqlite::Result<Transaction<'_>> {
         self.steps.begin();
         let immediate = TransactionBehavior::Immediate;
         self.connection.transaction_with_behavior(immediate)
     }
 
+    /// The error with the store's file in it.
     pub(crate) fn failed(&self, flaw: impl Into<Flaw>) -> StoreError {
         StoreError::of(&self.file, flaw)
     }
 
+    /// A count that a statement gives.
     fn count(&self, sql: &str) -> Result<usize, StoreError> {
         let count = |row: &rusqlite::Row<'_>| row.get::<_, i64>(0);
         let found = self.reading().query_row(sql, [], count);
@@ -192,6 +203,7 @@ impl Store {
 }
 
 impl Drop for Store {
+    /// Gives leases back, so that another process need not wait until they end.
     fn drop(&mut self) {
         // There is nobody to tell, and leases end.
         let _ = self.release();

@@ -1,5 +1,8 @@
 //! Why a store cannot be used (docs/guide/results.md, "Sweeps").
 //!
+//! Called for everything that goes wrong with a store. Refused is exit code 2, the machine's fault
+//! 3 (the crate cli). Free: words.
+//!
 //! Tests: crates/store/tests/all/damage.rs,
 //! crates/cli/tests/all/sweeps.rs::a_store_of_anybodys_ends_with_a_sentence
 
@@ -37,6 +40,7 @@ pub enum StoreError {
 }
 
 impl StoreError {
+    /// `problem`: what is wrong with the file; `expected`: what would do.
     pub(crate) fn refused(file: &Path, problem: impl Into<String>, expected: &str) -> Self {
         Self::Refused {
             file: file.display().to_string(),
@@ -115,6 +119,7 @@ impl Flaw {
 }
 
 impl From<rusqlite::Error> for Flaw {
+    /// SQLite's own error, judged by `of`.
     fn from(error: rusqlite::Error) -> Self {
         Self::Sqlite(error)
     }

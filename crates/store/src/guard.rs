@@ -4,6 +4,9 @@
 //! What is switched off and why: <https://www.sqlite.org/security.html>, "Untrusted SQLite Database
 //! Files".
 //!
+//! Called for every connection. What is switched off stays off: a store may be from anybody. Free:
+//! the bound on steps, if it still grows with the file.
+//!
 //! Tests: crates/store/tests/all/forged.rs::what_is_none_of_a_stores_tables_is_refused,
 //! fuzz/tests/all/mutations.rs
 

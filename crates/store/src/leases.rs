@@ -1,6 +1,9 @@
 //! Leases: which process works on which chunk of cells, and until when (docs/guide/results.md,
 //! "Sweeps").
 //!
+//! Called by `db.rs`. Times are milliseconds since 1970. Leases decide who runs a cell, never what
+//! is in it: no result depends on the clock. Free: the length of a lease.
+//!
 //! Tests: crates/store/tests/all/leases.rs,
 //! crates/cli/tests/all/sweeps.rs::two_processes_share_a_store
 
@@ -25,6 +28,7 @@ fn now_ms() -> i64 {
     now.map_or(0, |now| now.as_millis() as i64)
 }
 
+/// When a lease that is taken or renewed now is over.
 pub(crate) fn end_ms() -> i64 {
     now_ms() + LEASE.as_millis() as i64
 }
@@ -58,6 +62,7 @@ pub(crate) fn free_chunk(
     Ok(usize::try_from(next).ok().filter(|next| *next < chunks))
 }
 
+/// The chunk's number if the sweep has such a chunk, else a damaged row.
 fn in_range(chunk: i64, chunks: usize) -> Result<usize, Flaw> {
     let own = usize::try_from(chunk).ok().filter(|own| *own < chunks);
     own.ok_or_else(|| Flaw::row("lease", chunk))

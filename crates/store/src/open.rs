@@ -1,5 +1,8 @@
 //! How a store is opened, or made (docs/guide/results.md, "Sweeps").
 //!
+//! Called by the command line and the Python module before the first cell. A store of another
+//! sweep, program or version is refused and left as it is.
+//!
 //! Tests: crates/store/tests/all/names.rs,
 //! crates/cli/tests/all/sweeps.rs::a_store_of_something_else_is_refused
 

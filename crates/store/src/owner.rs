@@ -1,4 +1,9 @@
 //! Which process holds a lease, and whether it is still there (docs/guide/results.md, "Sweeps").
+//!
+//! Called by `leases.rs`. The text is process number and begin, so that a number that is used again
+//! is another process. It is in the file for other processes to read: its form stays.
+//!
+//! Tests: below, crates/store/tests/all/leases.rs
 
 use std::fs;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -17,6 +22,7 @@ impl Owner {
         Self(format!("{pid}:{}:{number}", began(pid).unwrap_or_default()))
     }
 
+    /// As it is written into a lease.
     pub(crate) fn text(&self) -> &str {
         &self.0
     }

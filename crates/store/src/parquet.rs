@@ -1,6 +1,9 @@
 //! A table of runs as a Parquet file, which Polars, pandas, DuckDB and Arrow read
 //! (docs/guide/python.md, "Tables"). Names and types of columns stay: programs read them.
 //!
+//! The order of rows is that in which tables come; each table is a group of rows. A value that is
+//! missing is null. Called by `read.rs` and `--export-parquet`.
+//!
 //! Tests: below, crates/store/src/read.rs::parts_become_one_file
 
 use parquet::basic::{Compression, LogicalType, Repetition, Type as Physical};
@@ -19,6 +22,7 @@ pub struct ParquetRuns<W: Write + Send> {
 }
 
 impl<W: Write + Send> std::fmt::Debug for ParquetRuns<W> {
+    /// The name alone: a writer has nothing to show.
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("ParquetRuns").finish_non_exhaustive()
     }

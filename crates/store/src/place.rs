@@ -1,7 +1,11 @@
 //! What stands where a store is to be: an ordinary file, or nothing yet (docs/guide/results.md,
 //! "Sweeps").
 //!
-//! Tests: crates/store/tests/all/names.rs
+//! Called before a file is opened. Nothing is made or changed here. Free: the words of refusals.
+//!
+//! Tests: crates/store/tests/all/names.rs::names_that_are_no_files_are_refused,
+//! crates/store/tests/all/names.rs::a_pipe_beside_a_store_is_refused,
+//! crates/store/tests/all/names.rs::a_journal_removes_no_file
 
 use crate::StoreError;
 use std::fs::File;
@@ -51,6 +55,7 @@ pub(crate) fn beside(path: &Path, end: &str) -> PathBuf {
     name.into()
 }
 
+/// The journal ends with the mark by which SQLite names another file, which it would then remove.
 fn names_another(journal: &Path) -> io::Result<bool> {
     let mut file = File::open(journal)?;
     file.seek(SeekFrom::End(-(NAMES_ANOTHER.len() as i64)))?;

@@ -1,6 +1,9 @@
 //! Runs read back from a store, a part at a time: memory does not grow with the sweep
 //! (docs/guide/results.md, "Sweeps").
 //!
+//! Called for exports and tables, also while others still write. Order: cells by number. A damaged
+//! row ends the reading with an error. Free: how large a part is.
+//!
 //! Tests: below, crates/store/tests/all/damage.rs
 
 use crate::error::Flaw;
@@ -26,6 +29,7 @@ impl Store {
         Ok(all)
     }
 
+    /// The names of metrics by their numbers in this store.
     fn metric_names(&self) -> Result<Names, StoreError> {
         metric_names(self.reading()).map_err(|flaw| self.failed(flaw))
     }

@@ -2,6 +2,9 @@
 //! is written is one that the sum has and the reader checks; a store of an earlier version stays
 //! readable or is refused (docs/guide/results.md, "Sweeps").
 //!
+//! Order and form of what is hashed stay within a version of the store: a changed sum makes every
+//! older store damaged. Sums tell accidents, they do not authenticate.
+//!
 //! Tests: crates/store/tests/all/forged.rs::a_row_that_is_not_as_it_was_is_refused,
 //! crates/store/tests/all/damage.rs
 
@@ -30,17 +33,20 @@ impl Sum {
         Self(Sha256::new()).text(table)
     }
 
+    /// Adds a text with its length, so that two texts never read as one.
     fn text(mut self, text: &str) -> Self {
         self.0.update((text.len() as u64).to_le_bytes());
         self.0.update(text);
         self
     }
 
+    /// Adds a number, 8 bytes, the lowest first.
     fn number(mut self, number: u64) -> Self {
         self.0.update(number.to_le_bytes());
         self
     }
 
+    /// The first 8 bytes of the hash, as SQLite holds a number.
     fn end(self) -> i64 {
         let all = self.0.finalize();
         let mut first = [0; 8];
@@ -56,6 +62,7 @@ pub(crate) struct Names {
     pub(crate) bytes: usize,
 }
 
+/// Of what a store is of: the sweep's hash, its text, and how many cells and cells a chunk.
 pub(crate) fn sweep_sum(definition: &str, said: &str, cells: i64, chunk: i64) -> i64 {
     let sum = Sum::of("sweep").text(definition).text(said);
     sum.number(cells.cast_unsigned())
@@ -119,6 +126,7 @@ fn point_texts<'a>(labels: &'a str, record: &'a RunRecord) -> [&'a str; 9] {
     ]
 }
 
+/// Of a point: its number, its texts in their order, and the simulated time in ns.
 fn point_sum(point: usize, texts: [&str; 9], duration_ns: u64) -> i64 {
     let sum = Sum::of("point").number(point as u64);
     let sum = texts.into_iter().fold(sum, Sum::text);
@@ -161,11 +169,13 @@ pub(crate) fn put_run(
     Ok(())
 }
 
+/// Of a cell: which one it is, of which point, seed and key.
 fn cell_sum(cell: usize, point: usize, seed: &str, key: &str) -> i64 {
     let sum = Sum::of("cell").number(cell as u64).number(point as u64);
     sum.text(seed).text(key).end()
 }
 
+/// Of what a run came to: hashes, error, and the bits of each metric in the order of names.
 fn run_sum(key: &str, record: &RunRecord) -> i64 {
     let sum = Sum::of("run").text(key).text(&record.event_hash);
     let sum = sum.text(&record.behaviour_hash).text(&record.error);
@@ -200,6 +210,7 @@ fn metric(
     Ok(number)
 }
 
+/// Of a metric's number and name.
 fn metric_sum(number: i64, name: &str) -> i64 {
     let sum = Sum::of("metric").number(number.cast_unsigned());
     sum.text(name).end()
@@ -243,6 +254,7 @@ pub(crate) struct Reader<'a> {
 }
 
 impl<'a> Reader<'a> {
+    /// For a store with so many cells; reads the names of metrics first.
     pub(crate) fn new(connection: &'a Connection, cells: usize) -> Result<Self, Flaw> {
         let names = metric_names(connection)?;
         Ok(Self {
@@ -286,6 +298,7 @@ impl<'a> Reader<'a> {
         })
     }
 
+    /// The number if it is one of a cell, else `None`.
     fn below(&self, number: i64) -> Option<usize> {
         let own = usize::try_from(number).ok();
         own.filter(|number| *number < self.cells)

@@ -2,7 +2,13 @@
 //! committed once, whoever ran it; the result does not depend on threads (docs/guide/results.md,
 //! "Sweeps").
 //!
-//! Tests: crates/cli/tests/all/sweeps.rs::a_killed_sweep_goes_on, crates/store/tests/all/leases.rs
+//! Called by `sweep` and the Python module. Free: how many cells go to a thread, when is committed,
+//! what progress says. An error of the store ends the work; what was committed stays.
+//!
+//! Tests: crates/cli/tests/all/sweeps.rs::a_killed_sweep_goes_on,
+//! crates/cli/tests/all/sweeps.rs::two_processes_share_a_store,
+//! crates/cli/tests/all/sweeps.rs::a_stuck_cell_does_not_end_the_sweep,
+//! crates/store/tests/all/leases.rs
 
 use crate::{Done, Store, StoreError};
 use std::collections::BTreeMap;
@@ -105,6 +111,7 @@ pub fn run(
     })
 }
 
+/// Wall time: how often is committed, nothing of a result.
 fn now() -> Instant {
     #[expect(
         clippy::disallowed_methods,
@@ -273,11 +280,13 @@ impl Driver<'_> {
         }
     }
 
+    /// The chunk is finished; its lease ends with the next commit.
     fn end(&mut self, chunk: usize) {
         self.open.remove(&chunk);
         self.ended.push(chunk);
     }
 
+    /// Commits if the last commit is long enough ago.
     fn commit_if_due(&mut self) -> Result<(), StoreError> {
         match self.committed.elapsed() >= self.due {
             true => self.commit(),

@@ -1,5 +1,11 @@
 //! What was calibrated on published cells: the board's constant power, and arguments of workloads
 //! (studies/README.md).
+//!
+//! Called for results of a study and by tests that compare a platform's file with it. Changes no
+//! run: a platform's file has the figure, and a person writes it there. Powers are µW, energies J.
+//!
+//! Tests: below, crates/study/src/study/tests.rs::a_board_power_is_recomputed_from_its_cell,
+//! crates/study/src/study/tests.rs::the_platform_file_agrees_with_the_recomputation
 
 use crate::Study;
 use crate::file::{CPU_ENERGY, Cell, Figure, StudyFile, WORK_ENERGY};

@@ -1,4 +1,10 @@
 //! The studies that are built into the program (studies/README.md).
+//!
+//! Order: families and names, alphabetically; `study list` and patterns have it. A name that is
+//! there stays: results and documents cite it. Texts of files are of bounded length.
+//!
+//! Tests: below, crates/study/src/promise/tests.rs::cases_come_from_other_studies,
+//! crates/cli/tests/all/results.rs::a_pattern_runs_several_studies
 
 use crate::{Source, Study, StudyError};
 use std::fs::File;

@@ -1,7 +1,14 @@
 //! What an experiment found (docs/guide/results.md, "What a result holds"). All forms of a result
 //! are made of this.
 //!
-//! Tests: crates/study/src/comparison/tests.rs, crates/report/src/comparison/tests.rs
+//! Called by `experiment.rs` once all runs are done, and by the crate report. Order: policies as
+//! asked for (the base first), seeds within them. Warnings are a part of the JSON: their words are
+//! free.
+//!
+//! Tests:
+//! crates/study/src/comparison/tests.rs::a_run_within_the_warm_up_says_why_it_has_no_throughput,
+//! crates/study/src/comparison/cautions.rs,
+//! crates/report/src/comparison/tests.rs::compare_has_the_shape_of_the_contract
 
 mod cautions;
 mod endings;

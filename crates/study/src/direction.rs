@@ -1,5 +1,10 @@
 //! Whether a simulated change goes the way of the published one: the only place of this rule
 //! (studies/README.md).
+//!
+//! Changes and bounds are percent. A change of this rule changes every count of right directions in
+//! docs/results, and nothing of any run. `None` is no check, not a miss.
+//!
+//! Tests: below, crates/report/src/published.rs::directions_are_counted_by_interval
 
 /// Published changes below this are taken as "no change", %.
 const NO_CHANGE_PCT: f64 = 1.0;

@@ -1,4 +1,10 @@
 //! Why an experiment or a study cannot be run.
+//!
+//! Called wherever input is read; the command line makes exit code 2 of all of these. A message is
+//! one sentence and says what was expected. Lines and columns count from 1, columns in characters.
+//! Free: words.
+//!
+//! Tests: below
 
 use crate::settings::SettingError;
 use wakeplace_engine::RunError;
@@ -158,6 +164,7 @@ pub(crate) struct Flaw {
 }
 
 impl Flaw {
+    /// `at`: byte offset in the text, made a line and a column by `locate`.
     pub(crate) fn new(at: usize, problem: impl Into<String>, expected: impl Into<String>) -> Self {
         Self {
             at,
@@ -189,6 +196,7 @@ impl Flaw {
         Self::new(at, problem, expected)
     }
 
+    /// The flaw as an error with the file's name, line and column.
     pub(crate) fn locate(self, file: &str, text: &str) -> StudyError {
         let (line, column) = whereabouts(text.as_bytes(), self.at);
         StudyError::Invalid {

@@ -1,7 +1,14 @@
 //! One platform, one workload, several policies, several seeds (docs/guide/results.md, "What a
 //! result holds"). Results do not depend on how many threads run it.
 //!
-//! Tests: crates/study/src/experiment/tests.rs, crates/cli/tests/all/results.rs
+//! Called by `matrix.rs`, the command line and the Python module. Order of results: policies, then
+//! seeds. All policies of a seed have the same workload, drawn before the runs: pairs rely on it.
+//! An error comes before the first run.
+//!
+//! Tests: crates/study/src/experiment/tests.rs::the_number_of_threads_changes_nothing,
+//! crates/study/src/experiment/tests.rs::runs_stand_by_policy_then_seed,
+//! crates/study/src/experiment/tests.rs::the_first_difference_is_named_by_its_cause,
+//! crates/study/src/experiment/tests.rs::nothing_to_run_is_an_error
 
 use crate::comparison::{
     Comparison, Origin, PolicyRuns, endings, hardware_clocks, modelled_power, together, warnings,

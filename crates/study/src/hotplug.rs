@@ -1,5 +1,11 @@
 //! `--hotplug '0s:1=off,2s:1=on'`: CPUs that leave and come back, as people write them
 //! (docs/guide/model.md, "CPUs that come and go").
+//!
+//! Times are ns from the begin of the run. What is typed and what `shown` gives are the same
+//! language: results hold the text. Who carries the steps out is the engine's
+//! `mechanics/hotplug.rs`.
+//!
+//! Tests: below, crates/cli/tests/all/hotplug.rs
 
 use wakeplace_engine::Hotplug;
 use wakeplace_text::{did_you_mean, nearest, parse_duration_or_zero_ns, shorten};

@@ -1,5 +1,10 @@
 //! What a platform, a workload or a policy is, as a hash: equal hashes, equal input of the engine
 //! (docs/guide/results.md, "What a result holds").
+//!
+//! Called for each result. A field that is added to a struct changes the hash. Hashes are compared
+//! within one version only; nothing is looked up by them.
+//!
+//! Tests: below
 
 use sha2::{Digest, Sha256};
 use std::fmt::{Debug, Write};
@@ -12,6 +17,8 @@ const SHOWN: usize = 32;
 pub(crate) fn hash_of(value: &impl Debug) -> String {
     struct Hashing(Sha256);
     impl Write for Hashing {
+        /// Takes a piece of the text as `Debug` makes it, so that no large text is ever whole in
+        /// memory.
         fn write_str(&mut self, text: &str) -> std::fmt::Result {
             self.0.update(text.as_bytes());
             Ok(())
@@ -22,6 +29,7 @@ pub(crate) fn hash_of(value: &impl Debug) -> String {
     hex(&hashing.0.finalize())
 }
 
+/// The first digits of a hash, as results show them.
 fn hex(bytes: &[u8]) -> String {
     let all: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
     all[..SHOWN].to_owned()

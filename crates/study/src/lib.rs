@@ -55,7 +55,7 @@ pub use error::StudyError;
 pub use experiment::Experiment;
 pub use explain::{About, Answer, CoreAnswer, Question, SchedulerAnswer, TreeAnswer};
 pub use hotplug::parse_hotplug;
-pub use kernel_diff::{DiffFound, Drawn, KernelDiff, draw};
+pub use kernel_diff::{DiffFound, Drawn, KernelDiff, SignalFound, SignalTally, draw};
 pub use matrix::Matrix;
 pub use policy_at::parse_policy_at;
 pub use pool::Progress;

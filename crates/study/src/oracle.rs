@@ -1,6 +1,10 @@
 //! `--oracle`: how far a run's energy is from that of the best static placement of its load
 //! (docs/decisions/036). The load is what the run's tasks did; the optimum knows no policy.
 //!
+//! Called after each run with `--oracle`; the observer only listens and changes no run. Work is
+//! speed (1024 the fastest CPU at its highest clock) times ns, exact in integers. Metrics are
+//! added; all others keep their values.
+//!
 //! Tests: below, crates/optimum/tests/brute_force.rs,
 //! crates/cli/tests/all/bad_input.rs::the_oracle_wants_a_machine_that_stays_as_it_is
 
@@ -68,6 +72,8 @@ impl Demand {
         }
     }
 
+    /// Adds the work that the CPU's task did since it was last counted, at the clock of that time.
+    /// Called before the clock or the task changes.
     fn count(&mut self, cpu: usize, time_ns: u64) {
         let speed = self.speed[cpu][self.opp[self.domain_of[cpu]]];
         if let Some((task, since_ns)) = &mut self.running[cpu] {
@@ -106,6 +112,7 @@ fn affinity(task: &TaskScript) -> Option<Vec<u32>> {
 }
 
 impl Observer for Demand {
+    /// Clocks, begins and ends of running: all that work consists of.
     fn happened(&mut self, time_ns: u64, what: &Happening) {
         match *what {
             Happening::Frequency { domain, opp } => self.frequency(time_ns, domain, opp),
@@ -118,6 +125,7 @@ impl Observer for Demand {
 }
 
 impl Demand {
+    /// Counts up to now at the old clock of the domain, then takes the new one.
     fn frequency(&mut self, time_ns: u64, domain: u32, opp: u16) {
         for cpu in 0..self.running.len() {
             if self.domain_of[cpu] == domain as usize {
@@ -127,6 +135,7 @@ impl Demand {
         self.opp[domain as usize] = opp.into();
     }
 
+    /// A task begins to run on a CPU; its work counts from now.
     fn run_start(&mut self, time_ns: u64, cpu: u32, task: u32) {
         let task = task as usize;
         if self.work.len() <= task {
@@ -135,11 +144,13 @@ impl Demand {
         self.running[cpu as usize] = Some((task, time_ns));
     }
 
+    /// A task leaves its CPU: its work is counted up to now.
     fn run_stop(&mut self, time_ns: u64, cpu: u32) {
         self.count(cpu as usize, time_ns);
         self.running[cpu as usize] = None;
     }
 
+    /// The run is over: what still runs is counted up to its end.
     fn finish(&mut self, time_ns: u64) {
         for cpu in 0..self.running.len() {
             self.count(cpu, time_ns);

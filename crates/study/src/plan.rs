@@ -1,6 +1,9 @@
 //! Which runs a study consists of. Runs stand in the order of cases, columns and seeds: results
 //! rely on it, not on who ran first (studies/README.md).
 //!
+//! Called by `study.rs` before the first run: what cannot be run is an error here. Settings apply
+//! in the order study, case, column, options of the command, variation; the last one wins.
+//!
 //! Tests: crates/study/src/study/tests.rs::sizes_count_the_seeds_of_cases,
 //! crates/study/src/study/tests.rs::threads_change_nothing_and_base_rows_have_no_change
 
@@ -143,6 +146,7 @@ pub(crate) fn seeds(file: &StudyFile, how: &StudyOptions) -> Vec<u64> {
     }
 }
 
+/// Positions of the study's own cases; with `quick` those of the reduced size only.
 fn plain_cases(file: &StudyFile, quick: bool) -> Vec<(usize, Spec)> {
     let one = |case: usize| (case, file.cases[case].workload.clone());
     if quick {

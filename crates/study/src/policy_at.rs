@@ -1,5 +1,11 @@
 //! `--policy-at 10s=power-policy=powersaving`: parameters that change in a run, as people write
 //! them (docs/guide/results.md, "Settings").
+//!
+//! Times are ns from the begin of the run. What is typed and what `shown` gives are the same
+//! language: results hold the text. Which parameters can change in a run is marked ANYTIME in their
+//! table (docs/guide/parameters.md).
+//!
+//! Tests: below, crates/cli/tests/all/bad_input.rs::a_change_after_the_run_is_refused
 
 use wakeplace_engine::PolicyChange;
 use wakeplace_text::{parse_duration_or_zero_ns, shorten};

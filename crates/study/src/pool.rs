@@ -2,8 +2,12 @@
 //! (docs/guide/results.md, "What a result holds"). The order of results is that of the questions,
 //! whichever thread was first.
 //!
-//! Tests: crates/study/src/pool/tests.rs,
-//! crates/study/src/experiment/tests.rs::the_number_of_threads_changes_nothing
+//! Runs share nothing that changes. Free: in which order threads take runs (long ones first) and
+//! what progress says. Called by `matrix.rs`, `study.rs` and the store.
+//!
+//! Tests: crates/study/src/experiment/tests.rs::the_number_of_threads_changes_nothing,
+//! crates/study/src/experiment/tests.rs::every_run_is_announced_once_after_how_many_there_are,
+//! crates/study/src/pool/tests.rs::energy_for_work_is_the_sum_over_the_trace
 
 use crate::StudyError;
 use crate::oracle::{Demand, Judged, judge};
@@ -83,6 +87,7 @@ impl Run<'_> {
         tree::check(self.policy, self.workload, self.options)
     }
 
+    /// The run while nobody but the meters watches.
     fn execute(&self) -> Result<Finished, StudyError> {
         self.execute_watched(None)
     }

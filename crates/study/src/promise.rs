@@ -5,7 +5,12 @@
 //! exchange for. Energy is counted per unit of work where the workload counts work
 //! (studies/README.md). A gain whose interval reaches nothing is none.
 //!
-//! Tests: crates/study/src/promise/tests.rs
+//! Called by `study.rs` for studies with a `[promise]` table; changes no run. Changes are percent,
+//! turned so that more is better. Rows stand in the order of cases and goals, which JSON and CSV
+//! keep.
+//!
+//! Tests: crates/study/src/promise/tests.rs::what_is_kept_is_a_share_of_the_best_gain,
+//! crates/study/src/promise/tests.rs::a_loss_is_told
 
 use crate::comparison::PolicyRuns;
 use crate::file::{CPU_ENERGY, Feature, Promise as Said, StudyFile};
@@ -28,6 +33,7 @@ impl Change {
         self.ci95.is_some_and(|(low, _)| low > 0.0)
     }
 
+    /// Worse, told from chance; one seed tells nothing.
     fn is_loss(&self) -> bool {
         self.ci95.is_some_and(|(_, high)| high < 0.0)
     }
@@ -135,6 +141,7 @@ impl Of<'_> {
         self.present.iter().position(|c| *c == column)
     }
 
+    /// As `change` above, per unit of work where the workload counts work.
     fn change(&self, from: usize, to: usize, metric: &str) -> Option<Change> {
         let mut measured = self.planned.measured_by.iter();
         let is_work = |m: &&String| find_metric(m).is_ok_and(|d| d.better == Better::Higher);

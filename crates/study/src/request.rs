@@ -21,7 +21,10 @@
 //! See CONTRIBUTING.md, "Add an argument". A new argument changes `Request` and its entry in
 //! `ask/arguments.rs`.
 //!
-//! Tests: below, crates/study/src/ask/tests.rs
+//! The first thing that is wrong is the error; nothing is run then. Defaults here are those of
+//! `--help`.
+//!
+//! Tests: below, crates/study/src/ask/tests.rs::the_same_question_in_two_languages
 
 use crate::experiment::expand;
 use crate::oracle::check_fixed;
@@ -162,6 +165,7 @@ pub struct Request {
 }
 
 impl Default for Request {
+    /// What stands where nothing is asked for, as the command line has it: one seed, 1.
     fn default() -> Self {
         Self {
             platforms: Vec::new(),
@@ -240,6 +244,7 @@ impl Request {
 
     /// What kind of name stands twice, and the name: its runs would count twice.
     pub(crate) fn twice(&self) -> Option<(&'static str, &str)> {
+        /// The first value that stands in the list a second time.
         fn twice<T: PartialEq>(all: &[T]) -> Option<&T> {
             let again = |at: &usize| all[..*at].contains(&all[*at]);
             (0..all.len()).find(again).map(|at| &all[at])

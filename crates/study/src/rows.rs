@@ -1,5 +1,8 @@
 //! From finished runs to the rows of a study (studies/README.md).
 //!
+//! Called by `study.rs` for each case. The order of rows is the order in JSON, CSV and pages. Means
+//! and spreads are in the metric's unit, changes in percent of the base.
+//!
 //! Tests: crates/study/src/study/tests.rs::published_figures_are_those_of_the_mail,
 //! crates/study/src/study/tests.rs::the_cell_the_platform_names_is_marked
 

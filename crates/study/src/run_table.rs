@@ -1,5 +1,10 @@
 //! Runs as a table: one row per run, columns by name. What CSV, Parquet and Arrow are made of
 //! (docs/guide/results.md, "What a result holds").
+//!
+//! Names and order of columns stay, as programs read them. A row per run in the order of the
+//! records. Called by `--export-runs`, the store's export and the Python module.
+//!
+//! Tests: below, crates/cli/tests/all/compared.rs::several_machines_and_loads_are_a_matrix
 
 use crate::{Comparison, PolicyRuns};
 use std::collections::{BTreeMap, BTreeSet};
@@ -54,6 +59,7 @@ impl RunRecord {
     }
 }
 
+/// The word in the column `power`: a model's, or empty where somebody measured it.
 fn power(modelled: bool) -> &'static str {
     if modelled { MODELLED } else { "" }
 }
@@ -178,6 +184,7 @@ fn own_or_label(record: &RunRecord, name: &str, own: &str) -> Option<String> {
     Some(label.map_or(own, |(_, value)| value).to_owned())
 }
 
+/// The column of a varied key; a record without the key has no value there.
 fn label(records: &[RunRecord], name: &str) -> RunColumn {
     let of = |record: &RunRecord| {
         let mut labels = record.labels.iter();

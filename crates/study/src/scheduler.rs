@@ -1,5 +1,8 @@
 //! A sched_ext scheduler in the place of a policy (docs/guide/schedulers.md).
 //!
+//! Called once per run by `pool.rs`: runs share no state of a scheduler. What a scheduler may do is
+//! `wakeplace_sched_ext`'s.
+//!
 //! Tests: crates/study/src/experiment/tests.rs::a_scheduler_takes_part,
 //! crates/study/src/experiment/tests.rs::a_scheduler_that_cannot_be_loaded_is_named
 

@@ -1,4 +1,9 @@
 //! Seeds as people write them: `5`, `4..6`, `1,5,9` (docs/guide/results.md, "What a result holds").
+//!
+//! Called for `--seeds` and for keys of files. The order is as written, and results keep it. A seed
+//! that stands twice is refused. Free: the words of errors.
+//!
+//! Tests: below
 
 /// Most seeds, by option and in files of studies and sweeps.
 pub(crate) const MAX_SEEDS: u64 = 100_000;

@@ -1,4 +1,9 @@
 //! `--set KEY=VALUE`: who takes which key (docs/guide/results.md, "Settings").
+//!
+//! Called by `request.rs` and `plan.rs` before any run. Policies and the model each refuse what is
+//! not theirs; there is no third taker. A value in a policy's own name wins over `--set`.
+//!
+//! Tests: below, crates/cli/src/settings.rs
 
 use crate::hotplug::shown;
 use crate::{Argument, Command, StudyError, argument};

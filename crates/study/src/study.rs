@@ -1,7 +1,13 @@
 //! Named studies: several cases on one platform, with published figures beside (studies/README.md).
 //! What was calibrated is marked; what was not published is not judged.
 //!
-//! Tests: crates/study/src/study/tests.rs,
+//! Order of rows: cases as the file has them, metrics, policies; JSON, CSV and pages keep it.
+//! Nothing of a result depends on `jobs`. Free: the words of notes.
+//!
+//! Tests: crates/study/src/study/tests.rs::threads_change_nothing_and_base_rows_have_no_change,
+//! crates/study/src/study/tests.rs::what_is_absent_is_so_on_platforms_that_ran,
+//! crates/study/src/study/tests.rs::wrong_settings_are_refused,
+//! crates/study/src/study/tests.rs::several_studies_count_their_runs_together,
 //! crates/cli/tests/all/results.rs::a_study_runs_and_lists_its_rows
 
 use crate::comparison::{PolicyRuns, hardware_clocks, modelled_power, oddities, one_seed};
@@ -67,6 +73,7 @@ impl Study {
         Ok(Study { file, readme })
     }
 
+    /// Adds the page of a built-in study.
     pub(crate) fn with_readme(mut self, readme: &str) -> Self {
         readme.clone_into(&mut self.readme);
         self
@@ -359,6 +366,7 @@ fn absence(metric: &str, done: &[(&Planned, Vec<PolicyRuns>)]) -> String {
     format!("no run on {name} gave it")
 }
 
+/// A case as results name it, with what it set and whether its power is a model's.
 fn case_info(planned: &Planned) -> CaseInfo {
     CaseInfo {
         case: planned.token.clone(),
@@ -401,6 +409,7 @@ fn profiles((planned, runs): &(&Planned, Vec<PolicyRuns>)) -> Vec<CaseProfile> {
     runs.iter().map(one).collect()
 }
 
+/// A column as results name it: its policy, settings, and CPUs that come and go.
 fn column_info(column: &Column) -> ColumnInfo {
     ColumnInfo {
         name: column.name.clone(),

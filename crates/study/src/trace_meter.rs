@@ -1,5 +1,8 @@
 //! The energy meter of all runs, as traces ask it (docs/guide/traces.md, "What no kernel records").
 //!
+//! Called by the trace at each of its readings. Listening changes no run. Energies are those of the
+//! run's own meter, by cluster.
+//!
 //! Tests: none; the meter that it asks has them (crates/metrics/src/meter.rs).
 
 use wakeplace_engine::{Happening, Observer};
@@ -16,6 +19,7 @@ pub fn trace_meter(platform: &Platform) -> Option<Box<dyn EnergySource>> {
 struct Meter(EnergyMeter<PlatformPower>);
 
 impl Observer for Meter {
+    /// Passes on what the meter counts by; the end is left out, as the last reading comes before.
     fn happened(&mut self, time_ns: u64, what: &Happening) {
         // The last reading is taken before the end is told.
         if *what != Happening::Finish {
@@ -25,6 +29,7 @@ impl Observer for Meter {
 }
 
 impl EnergySource for Meter {
+    /// The energy of each cluster from the begin to `time_ns`, in `unit`; 0 where it is not known.
     fn read(&mut self, time_ns: u64, by_cluster: &mut [f64]) {
         let unit = self.0.unit();
         for (to, energy) in by_cluster.iter_mut().zip(self.0.clusters(time_ns)) {
@@ -32,6 +37,7 @@ impl EnergySource for Meter {
         }
     }
 
+    /// The unit of the readings, as the trace names it.
     fn unit(&self) -> &'static str {
         scaled_unit(self.0.unit())
     }

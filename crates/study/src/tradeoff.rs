@@ -4,6 +4,12 @@
 //! A column *beats* another in a cell if it takes less energy by more than the margin and its
 //! latency is not worse by more than its own, or the other way round. Such a saving must be told
 //! from chance by the 95 % interval of the differences that are paired by seed (studies/README.md).
+//!
+//! Called by `study.rs` for studies with a `[tradeoff]` table; changes no run. Ratios are to the
+//! base, which is 1; margins are percent. Order: groups and columns as the file has them.
+//!
+//! Tests: crates/study/src/tradeoff/tests.rs,
+//! crates/report/src/study/tests.rs::tradeoffs_are_a_table
 
 use crate::comparison::PolicyRuns;
 use crate::file::{StudyFile, Tradeoff as Said};
@@ -64,6 +70,7 @@ pub(crate) fn tradeoff(file: &StudyFile, done: &[(&Planned, Vec<PolicyRuns>)]) -
     })
 }
 
+/// A value of a case's parameter as text: groups of cases are made by it.
 fn word(param: &Param) -> String {
     match param {
         Param::Word(word) => word.clone(),
@@ -86,6 +93,7 @@ fn ratio(runs: &[PolicyRuns], column: usize, metrics: &[String]) -> Option<f64> 
     Some(of(column)? / of(0)?)
 }
 
+/// The geometric mean of ratios above 0; `None` of none.
 fn geometric(ratios: impl Iterator<Item = f64>) -> Option<f64> {
     let (sum, count) = ratios.fold((0.0, 0_u32), |(sum, n), ratio| (sum + ratio.ln(), n + 1));
     (count > 0).then(|| (sum / f64::from(count)).exp())

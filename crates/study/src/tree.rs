@@ -1,7 +1,12 @@
 //! A kernel tree's own code in the place of a policy (docs/guide/kernel.md, "In a run"). What a
 //! tree decides, the core has no part in.
 //!
-//! Tests: crates/cli/tests/all/kernel_runs.rs::a_comparison_does_not_depend_on_threads
+//! Each run has a process of its own (`crates/kernel-run`), and a tree that fails ends one run.
+//! What is not modelled with a tree is refused before the run (`check`). Called by `pool.rs` and
+//! `explain`.
+//!
+//! Tests: crates/cli/tests/all/kernel_runs.rs::a_comparison_does_not_depend_on_threads,
+//! crates/cli/tests/all/kernel_runs.rs::what_it_does_not_take_is_refused
 
 use crate::StudyError;
 use std::any::Any;
@@ -46,26 +51,32 @@ pub struct BuiltTree {
 }
 
 impl Tree for BuiltTree {
+    /// As it was typed; the name of the policy in results.
     fn label(&self) -> &str {
         &self.label
     }
 
+    /// The core's era that is nearest, for settings and for answers beside the tree's.
     fn era(&self) -> &str {
         &self.era
     }
 
+    /// Version and patch level, as 7 and 3.
     fn release(&self) -> (u16, u16) {
         self.release
     }
 
+    /// What the tree was built from, as key and value; results hold it.
     fn facts(&self) -> Vec<(String, String)> {
         self.facts.clone()
     }
 
+    /// What a reader should know of the tree, one sentence each.
     fn notes(&self) -> Vec<String> {
         self.notes.clone()
     }
 
+    /// For who runs it: the crate that built the tree knows the type behind.
     fn as_any(&self) -> &dyn Any {
         self
     }

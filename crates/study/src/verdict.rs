@@ -2,6 +2,12 @@
 //!
 //! Counted are the study's own cases; variants, experiments and calibrated cells are not
 //! (studies/README.md).
+//!
+//! Called by `study.rs` once all rows are there. Words are in the JSON of a result; templates are
+//! the study file's and are checked when it is read. Changes are percent. No direction is decided
+//! here (`direction.rs`).
+//!
+//! Tests: below, crates/study/src/study/tests.rs
 
 use crate::direction::Direction;
 use crate::error::Flaw;
@@ -90,6 +96,7 @@ pub(crate) fn verdict(file: &StudyFile, rows: &[Row], margin_pct: f64) -> String
     lines.join("\n")
 }
 
+/// The template with its words in the place of `{WORD}`.
 fn fill(template: &str, words: &BTreeMap<&str, String>) -> String {
     let mut text = template.to_owned();
     for (word, value) in words {

@@ -1,4 +1,9 @@
 //! Times as people write them: `30s`, `1.5ms`. Integers only.
+//!
+//! Called by all crates for all times that people write. What is accepted stays accepted. No
+//! floating point, so that every build reads the same.
+//!
+//! Tests: below
 
 /// Longest time, 1,000,000 s: far beyond use, and no sum of a few of them overflows.
 const MAX_NS: u64 = 1_000_000_000_000_000;

@@ -2,7 +2,10 @@
 //! offered, how a wrong word is repeated and where it stands, durations, and how text from outside
 //! is shown.
 //!
-//! Tests: beside its modules
+//! Called by all crates that read words. Only words for people come from here: no result depends on
+//! them. Free: what counts as near.
+//!
+//! Tests: below, beside its modules
 
 mod duration;
 mod place;

@@ -1,4 +1,9 @@
 //! A wrong word: how much of it is repeated, and where it stands.
+//!
+//! Called by all crates for messages. Lines and columns count from 1. `shell_word` is in results
+//! (the command that gives one again): its bytes stay.
+//!
+//! Tests: below
 
 /// Longest part of a wrong word that a message repeats, characters.
 const MAX_ECHO_CHARS: usize = 120;

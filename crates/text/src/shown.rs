@@ -1,6 +1,11 @@
 //! Text from outside (names of platforms, clusters, tasks, files, what a user typed) on its way
 //! out. It may hold anything: here it becomes harmless for the place where it is shown. JSON
 //! keeps it exactly.
+//!
+//! Called wherever text leaves the program. Stays: what steers a terminal, is markup or a formula
+//! never passes. Order: a text is made harmless once, for the place where it is shown.
+//!
+//! Tests: below, crates/cli/tests/all/hostile_text.rs
 
 use std::borrow::Cow;
 
@@ -17,6 +22,8 @@ fn steers(c: char) -> bool {
     c.is_control() || formatting || matches!(c, '\u{2061}'..='\u{206f}')
 }
 
+/// The text with each character that steers replaced, but for those kept. Borrowed if there is
+/// none.
 fn replaced<'a>(text: &'a str, kept: &[char]) -> Cow<'a, str> {
     let bad = |c: char| steers(c) && !kept.contains(&c);
     if !text.contains(bad) {

@@ -1,5 +1,10 @@
 //! Events of a trace in the kernel's vocabulary, as its tracepoints have them
 //! (docs/guide/traces.md, "The kernel's events").
+//!
+//! Called by `export` and `read`: what is written is read back by the same names. Numbers and
+//! letters are the kernel's (include/linux/sched.h): they stay. A new event is added in every form.
+//!
+//! Tests: below, crates/trace/tests/all/traces.rs::whole_runs_read_back
 
 /// A task as an event names it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -64,6 +69,7 @@ impl TaskState {
         self.row().2
     }
 
+    /// The state with its number and letters.
     fn row(self) -> &'static (TaskState, i64, &'static str) {
         &STATES[self as usize]
     }

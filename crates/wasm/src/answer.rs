@@ -1,4 +1,12 @@
 //! From a question as JSON to its answer as JSON (docs/guide/playground.md).
+//!
+//! Called by `door.rs`. Keys of questions and answers are the page's scripts': both change
+//! together. Bytes of a result are those of the command line.
+//!
+//! Tests: crates/wasm/src/answer/tests.rs::a_comparison_comes_with_its_page_and_its_command,
+//! crates/wasm/src/answer/tests.rs::a_file_takes_the_place_of_its_name,
+//! crates/wasm/src/answer/tests.rs::what_is_wrong_is_said_in_the_programs_words,
+//! xtask/src/tries/pages.rs
 
 use crate::{COMMIT, door, names};
 use serde::Deserialize;
@@ -78,6 +86,7 @@ const NO_FILES: (&str, &str) = (
     "a page has no files; expected one that was given to it",
 );
 
+/// An error's words; what a browser cannot do is said in its own.
 fn words(error: impl ToString) -> String {
     error.to_string().replace(NO_FILES.0, NO_FILES.1)
 }
@@ -85,6 +94,7 @@ fn words(error: impl ToString) -> String {
 /// Device trees begin with this.
 const DTB_MAGIC: [u8; 4] = [0xd0, 0x0d, 0xfe, 0xed];
 
+/// A platform file of a device tree or an archive, with what was assumed.
 fn import(file: &str, asked: &Asked) -> Result<Value, String> {
     let Some(bytes) = asked.files.get(file) else {
         return Err(format!("{file}: no such file was given"));
@@ -101,6 +111,7 @@ fn import(file: &str, asked: &Asked) -> Result<Value, String> {
     }))
 }
 
+/// A part of a page, with what its scripts draw.
 fn shown(fragment: Fragment) -> Value {
     json!({"title": fragment.title, "html": fragment.html, "drawn": fragment.drawn})
 }
@@ -147,6 +158,7 @@ fn run(ask: &Ask) -> Result<Value, String> {
     Ok(value)
 }
 
+/// One decision: its part of the page, the commands and the JSON.
 fn explain(ask: &Ask) -> Result<Value, String> {
     let answer = ask.question(0).map_err(words)?.answer();
     let text = answer.map_err(words)?.json();

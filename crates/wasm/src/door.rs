@@ -1,6 +1,9 @@
 //! What the page calls, and what it is called with: addresses and lengths. The page
 //! (`site/playground/worker.js`) calls these by name (docs/guide/playground.md).
 //!
+//! An address with its length is all that crosses. Names of exported functions stay with the page.
+//! One thread calls.
+//!
 //! Tests: xtask/src/gives/playground.rs
 
 use crate::answer::{Asked, answer};
@@ -20,6 +23,7 @@ thread_local! {
 #[cfg(target_family = "wasm")]
 #[link(wasm_import_module = "page")]
 unsafe extern "C" {
+    /// The page's own function: so many of all runs are done.
     fn progress(done: u32, total: u32);
 }
 

@@ -1,6 +1,9 @@
 //! The module's memory is bounded; a run that wants more ends in a trap, and the page says why
 //! (docs/guide/playground.md, "Limits").
 //!
+//! Called by all of the module that asks for memory. Nothing is changed but that a refusal is
+//! noted.
+//!
 //! Tests: xtask/src/gives/playground.rs
 
 use std::sync::atomic::AtomicBool;
@@ -20,27 +23,32 @@ struct Noting;
 // SAFETY: all is handed to the system's allocator as it is.
 #[cfg(target_family = "wasm")]
 unsafe impl GlobalAlloc for Noting {
+    /// As the system's; a refusal is noted.
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         // SAFETY: the caller keeps the rules of `alloc`, which are the same there.
         noted(unsafe { System.alloc(layout) })
     }
 
+    /// As the system's.
     unsafe fn dealloc(&self, at: *mut u8, layout: Layout) {
         // SAFETY: the block is from the same allocator.
         unsafe { System.dealloc(at, layout) }
     }
 
+    /// As the system's; a refusal is noted.
     unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
         // SAFETY: as for `alloc`.
         noted(unsafe { System.alloc_zeroed(layout) })
     }
 
+    /// As the system's; a refusal is noted.
     unsafe fn realloc(&self, at: *mut u8, layout: Layout, size: usize) -> *mut u8 {
         // SAFETY: as for `dealloc`.
         noted(unsafe { System.realloc(at, layout, size) })
     }
 }
 
+/// Notes that memory could not be had, and hands the address on.
 #[cfg(target_family = "wasm")]
 fn noted(at: *mut u8) -> *mut u8 {
     if at.is_null() {

@@ -1,6 +1,9 @@
 //! What there is to choose from, with the words of the program's own lists
 //! (docs/guide/playground.md).
 //!
+//! Called by `playground-page` when the page is built. Keys are the page's scripts'. Order is that
+//! of the program's lists.
+//!
 //! Tests: crates/wasm/src/answer/tests.rs::the_names_are_the_programs
 
 use crate::COMMIT;
@@ -63,6 +66,7 @@ fn arguments() -> Vec<Value> {
     fields.collect()
 }
 
+/// A machine as the form shows it.
 fn platform(name: &str) -> Result<Value, String> {
     let platform = Platform::load(name).map_err(|error| error.to_string())?;
     Ok(json!({

@@ -1,5 +1,13 @@
 //! Deadlines of chains of tasks, as a file says them (docs/guide/workloads.md, Deadlines): under
 //! `_deadlines` of an rt-app file, which rt-app passes over, or in a file of their own.
+//!
+//! Called for `_deadlines` of a file and for `--deadlines`. The language stays. Times are µs in
+//! files, ns here. Chains stand in the order of the file: metrics name them. Scripts change by
+//! marks only: no step takes other time.
+//!
+//! Tests: crates/workload/src/deadline/tests.rs::frames_begin_with_work_and_end_before_a_wait,
+//! crates/workload/src/deadline/tests.rs::what_is_wrong_is_said_with_its_place,
+//! crates/workload/src/deadline/tests.rs::a_file_of_its_own_wins
 
 use crate::error::{Fault, Position, WorkloadError};
 use crate::json::{self, Extensions, Kind, Value};
@@ -56,6 +64,7 @@ impl Deadlines {
         })
     }
 
+    /// Adds these chains to a workload; an error names the file that they are from.
     pub(crate) fn apply(&self, workload: &mut Workload) -> Result<(), WorkloadError> {
         apply(&self.chains, workload).map_err(|fault| fault.in_file(&self.file))
     }
@@ -128,6 +137,7 @@ pub(crate) fn declared(value: &Value, what: &str) -> Result<Vec<Declared>, Fault
     Ok(chains)
 }
 
+/// The value is of another kind than the key takes.
 fn wrong_kind(value: &Value, what: &str, expected: &str) -> Fault {
     let message = match value.kind {
         Kind::Int(number) => format!("`{what}` is {number}"),
@@ -190,6 +200,7 @@ fn end_with_the_last_pass(script: &mut TaskScript, chain: u32) {
     }
 }
 
+/// All steps of a script, each once, whatever is repeated.
 fn events(script: &TaskScript) -> impl Iterator<Item = Event> + '_ {
     script
         .phases
@@ -205,6 +216,7 @@ fn insert(script: &mut TaskScript, before: impl Fn(Event) -> Option<Event>) {
     }
 }
 
+/// The step is work of the task itself.
 fn work(event: Event) -> bool {
     matches!(
         event,
@@ -212,10 +224,12 @@ fn work(event: Event) -> bool {
     )
 }
 
+/// The step waits for a time.
 fn waits_for_time(event: Event) -> bool {
     matches!(event, Event::Timer { .. } | Event::Sleep { .. })
 }
 
+/// The step waits for anything.
 fn waits(event: Event) -> bool {
     let for_others = matches!(
         event,

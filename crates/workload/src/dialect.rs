@@ -1,4 +1,9 @@
 //! How older tools read rt-app files (docs/guide/rt-app.md, "Dialects").
+//!
+//! Called for `--rtapp-dialect`. A word that is there stays, and means what that tool does. Who
+//! acts on it is `rtapp`.
+//!
+//! Tests: below, crates/workload/tests/all/rtapp_events.rs::the_dialect_workgen
 
 use wakeplace_text::{did_you_mean, nearest};
 

@@ -1,6 +1,9 @@
 //! What can be wrong with a workload, and how it is said: `FILE:LINE:COL: message; expected ...;
 //! did you mean ...?`. Each loader of the crate says its errors by this.
 //!
+//! The command line makes exit code 2 of all of these. Lines and columns count from 1. Free: words,
+//! but a message says what was expected; texts from files are cut.
+//!
 //! Tests: crates/workload/tests/all/rtapp_files.rs,
 //! crates/cli/tests/all/said.rs::refusals_of_rtapp_files_name_the_key
 use std::fmt;
@@ -16,6 +19,7 @@ pub struct Position {
 }
 
 impl fmt::Display for Position {
+    /// `LINE:COL`, both from 1.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}:{}", self.line, self.column)
     }
@@ -50,6 +54,7 @@ pub struct Fault {
 }
 
 impl Fault {
+    /// `at`: the place in the file that the message begins with.
     pub(crate) fn new(at: Position, kind: FaultKind, message: impl Into<String>) -> Self {
         Self {
             at,
@@ -60,14 +65,17 @@ impl Fault {
         }
     }
 
+    /// rt-app refuses the file.
     pub(crate) fn invalid(at: Position, message: impl Into<String>) -> Self {
         Self::new(at, FaultKind::Invalid, message)
     }
 
+    /// rt-app takes it and cannot run it, or runs here cannot.
     pub(crate) fn unusable(at: Position, message: impl Into<String>) -> Self {
         Self::new(at, FaultKind::Unusable, message)
     }
 
+    /// Adds what would do.
     pub(crate) fn expected(mut self, expected: impl Into<String>) -> Self {
         self.expected = expected.into();
         self
@@ -80,6 +88,7 @@ impl Fault {
         fault
     }
 
+    /// The fault with the file's name before it.
     pub(crate) fn in_file(self, file: &str) -> WorkloadError {
         WorkloadError::InFile {
             file: file.to_owned(),
@@ -98,6 +107,7 @@ pub(crate) fn cut(message: &str) -> String {
 }
 
 impl fmt::Display for Fault {
+    /// `LINE:COL: message; expected ...; did you mean ...?`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}: ", self.at)?;
         let nearest = self.nearest.as_deref().map(cut);
@@ -121,6 +131,7 @@ pub struct ArgumentFault {
 }
 
 impl fmt::Display for ArgumentFault {
+    /// The same of an argument; of a list of models the nearest comes first.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(
             f,
@@ -140,6 +151,7 @@ impl fmt::Display for ArgumentFault {
     }
 }
 
+/// What follows the place; an empty `expected` is left out.
 fn write_message(
     f: &mut fmt::Formatter<'_>,
     message: &str,

@@ -1,4 +1,9 @@
 //! Reading workload files: capped, so that no input can fill the memory.
+//!
+//! Called for every file of a workload. The limit is `READ_LIMIT_BYTES`: a larger one is free. No
+//! file is opened for writing.
+//!
+//! Tests: below, crates/cli/tests/all/bad_input.rs::standard_input_is_read_as_a_workload
 use crate::error::WorkloadError;
 use std::fs::File;
 use std::io::{self, IsTerminal as _, Read, StdinLock};
@@ -48,6 +53,7 @@ pub(crate) fn read_capped(reader: impl Read, path: &str) -> Result<Vec<u8>, Work
     Ok(bytes)
 }
 
+/// The file cannot be read, for the system's reason.
 fn read_error(path: &str, source: io::Error) -> WorkloadError {
     WorkloadError::Read {
         file: path.to_owned(),

@@ -3,6 +3,11 @@
 //!
 //! Each thread draws from a stream of its own, named `jitter` and by the thread, so that its other
 //! draws stay what they are.
+//!
+//! Called once per seed by `Spec::expand`, after all other draws. The order of draws and names of
+//! streams stay: results are by seed. Times are ns, amounts of work parts of a million.
+//!
+//! Tests: below
 
 use crate::{Event, SLEEPS_ON_NS, Spec, Stream, TaskScript, Workload};
 use std::fmt;
@@ -174,6 +179,7 @@ fn percent_ppm(text: &str) -> Result<u64, String> {
 }
 
 impl fmt::Display for Jitter {
+    /// As `parse` reads it: the same words again.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Recorded => f.write_str("recorded"),

@@ -5,6 +5,10 @@
 //! depend on the seed or the machine is validated by `parse`; `expand` only adds what those two
 //! decide.
 //!
+//! Stays: same argument, seed and machine give the same scripts in every build; order of threads is
+//! that of creation, and results, traces and metrics number them so. Called by `crates/study` and
+//! the engine's tests.
+//!
 //! Tests: crates/workload/tests/all, beside its modules
 pub mod script;
 pub use script::*;

@@ -2,7 +2,12 @@
 //! of an rt-app file, which rt-app passes over (docs/guide/workloads.md#groups): and what a
 //! workload makes of them.
 //!
-//! Tests: crates/workload/tests/all/group_limits.rs
+//! Called by `rtapp` for `_groups` and by `models/limits.rs` for cpusets. Units are those of the
+//! files (µs, percent) and become ns, shares and 0 to 1024. Rules of values are the kernel's
+//! (docs/rules/group-bandwidth.md).
+//!
+//! Tests: crates/workload/tests/all/group_limits.rs::files_of_groups_are_read,
+//! crates/workload/tests/all/group_limits.rs::what_cannot_be_is_refused
 
 use crate::error::{Fault, Position, WorkloadError};
 use crate::json::{Kind, Member, Object, Value};
@@ -43,6 +48,7 @@ pub(crate) fn declared(value: &Value) -> Result<Vec<Declared>, Fault> {
     object.collapsed().into_iter().map(group).collect()
 }
 
+/// The value if it is an object, else what it is.
 fn object_of<'a>(value: &'a Value, what: &str, expected: &str) -> Result<&'a Object, Fault> {
     match &value.kind {
         Kind::Object(object) => Ok(object),
@@ -50,6 +56,7 @@ fn object_of<'a>(value: &'a Value, what: &str, expected: &str) -> Result<&'a Obj
     }
 }
 
+/// The value is none that the file of this name takes.
 fn wrong(value: &Value, what: &str, expected: &str) -> Fault {
     let message = match &value.kind {
         Kind::Int(number) => format!("`{what}` is {number}"),
@@ -60,6 +67,7 @@ fn wrong(value: &Value, what: &str, expected: &str) -> Fault {
     Fault::unusable(value.at, message).expected(expected)
 }
 
+/// One group: its path from the root, and what its files say.
 fn group(member: &Member) -> Result<Declared, Fault> {
     let name = member.key.trim_matches('/');
     if !member.key.starts_with('/') || name.is_empty() {
@@ -95,6 +103,7 @@ fn group(member: &Member) -> Result<Declared, Fault> {
     })
 }
 
+/// `cpu.idle`: 0 or 1, or a truth value.
 fn idle(member: &Member) -> Result<bool, Fault> {
     match member.value.kind {
         Kind::Bool(idle) => Ok(idle),
@@ -240,6 +249,7 @@ pub(crate) fn cpuset(groups: &[TaskGroup], group: Option<u32>) -> Option<Vec<u32
     Some(sets.fold(first, |own, set| both(&own, &set)))
 }
 
+/// CPUs that are in both lists, in the order of the first.
 fn both(one: &[u32], other: &[u32]) -> Vec<u32> {
     one.iter()
         .filter(|cpu| other.contains(cpu))

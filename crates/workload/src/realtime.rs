@@ -1,5 +1,10 @@
 //! The policies above the fair class and what Linux takes of their attributes
 //! (docs/guide/rt-app.md, "Attributes").
+//!
+//! Called by `rtapp` and `models`. Times are ns; limits are those of sched_setattr(2). A priority
+//! counts from 1 (lowest) to 99.
+//!
+//! Tests: below, crates/workload/tests/all/rtapp_files.rs::policies_out_of_range
 
 /// A policy above the fair class.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

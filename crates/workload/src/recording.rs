@@ -1,5 +1,11 @@
 //! What sort of file it is that is given as a workload or a recording, told by how it begins: never
 //! by a name that stands in it (docs/guide/traces-in.md, "Forms").
+//!
+//! Called before a file is read, by `Spec::parse` and `wakeplace_trace`. Only the first bytes
+//! decide. A form that is told here is not always one that can be read; then the message names what
+//! makes one of it.
+//!
+//! Tests: below, crates/cli/tests/all/recordings.rs
 
 use crate::json::Text;
 

@@ -5,6 +5,10 @@
 //! (`mechanics/script/steps.rs`), for the player of the tests and for readers of recordings
 //! (docs/guide/rt-app.md, "Events").
 //!
+//! Order of scripts is the order of creation; forked ones stand behind. Indices of channels,
+//! mutexes and others are those of `Workload`'s lists. Times are ns; work is ns on a CPU of
+//! capacity 1024 at its highest clock.
+//!
 //! Tests: crates/workload/tests/all/rtapp_scripts.rs, crates/engine/tests/behaviour/storm.rs,
 //! crates/workload/tests/all/shell.rs::a_program_without_a_limit_does_not_end
 

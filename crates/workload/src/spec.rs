@@ -1,7 +1,12 @@
 //! What the user asked for: a file or a model, validated but not yet expanded. The one way from an
 //! argument or a file to a workload, for every program (docs/guide/workloads.md).
 //!
+//! Called by the command line, `crates/study` and the playground. What is accepted stays accepted.
+//! An error comes from `parse`, with the nearest name, or from `expand` where the machine lacks a
+//! CPU.
+//!
 //! Tests: crates/workload/tests/all/periodic.rs::wrong_arguments_say_what_was_expected,
+//! crates/workload/tests/all/periodic.rs::the_seed_decides_and_more_tasks_shift_none,
 //! crates/workload/tests/all/corpus.rs
 use crate::error::WorkloadError;
 use crate::limits;

@@ -1,4 +1,10 @@
 //! Random streams, one per task name: what one task draws does not depend on the other tasks.
+//!
+//! Called by everything that draws: workloads, jitter, drawn machines, sweeps. Never changes: every
+//! result by seed depends on each bit. A new draw takes a stream with a name of its own, so that it
+//! shifts none of the others.
+//!
+//! Tests: below
 use rand_pcg::Pcg64;
 use rand_pcg::rand_core::Rng;
 

@@ -95,6 +95,7 @@ struct wp_lb {
 	u32 newidle_success;
 	u32 newidle_ratio;   /* of 1024 */
 	u32 newidle_skipped; /* the attempt under way was not worth its cost */
+	u64 newidle_stamp_ns; /* when 1024 attempts were last counted */
 	u64 before_last_tick; /* power_balance.c: the balance before last_balance_tick ... */
 	u64 spread_history;   /* ... the last 64 attempts, newest in bit 0: set if they spread */
 };
@@ -148,6 +149,9 @@ struct wp_lb_env {
 	/* of the fair task that src_cpu executes (wp_balance_running), 0: none */
 	u32 running_util;
 	u32 running_misfits; /* it fits there, and not the destination */
+	/* facts of the task that is offered (wp_balance_offer), natively */
+	u32 offered_buddy; /* it is the buddy of its queue */
+	u32 offered_ineligible; /* it has had more than its share of its queue */
 	u64 excluded[WP_MASK_WORDS]; /* sources whose tasks are all pinned */
 	struct wp_pack_balance power;
 };

@@ -228,6 +228,16 @@ enum wp_queue_flags {
 	WP_Q_THROTTLE = 1 << 5,
 };
 
+/* How a CPU hears that its fair task is to give way (TIF_NEED_RESCHED, TIF_NEED_RESCHED_LAZY). */
+enum wp_resched {
+	WP_RESCHED_NOW, /* at once: another CPU is interrupted for it */
+	WP_RESCHED_LAZY, /* a mark: when it next leaves the kernel for user mode, and at its tick */
+};
+
+/* resched.c: when that is */
+int wp_dynamic_preempt_lazy(const struct wp_ctx *ctx WP_NONNULL);
+u32 wp_resched_curr_lazy(const struct wp_ctx *ctx WP_NONNULL, u32 cpu);
+
 /* rq.c: events of tasks and run queues */
 int wp_task_init(struct wp_ctx *ctx WP_NONNULL, struct wp_task *task WP_NONNULL);
 int wp_task_fork(struct wp_task *task WP_NONNULL, const struct wp_waker *parent WP_NONNULL);
@@ -256,5 +266,12 @@ int wp_task_dead_fair(struct wp_ctx *ctx WP_NONNULL, struct wp_task *task WP_NON
 int wp_task_tick_fair(struct wp_ctx *ctx WP_NONNULL, struct wp_task *task WP_NONNULL, u64 now_ns);
 int wp_idle_tick(struct wp_ctx *ctx WP_NONNULL, u32 cpu, u64 now_ns);
 int wp_update_blocked_averages(struct wp_ctx *ctx WP_NONNULL, u32 cpu, u64 now_ns);
+
+/* Natively only: the live build does not hold what follows. */
+/* on_state.c: single steps on another scheduler's state */
+int wp_on_state_task(struct wp_ctx *ctx WP_NONNULL, struct wp_task *task WP_NONNULL, u64 now_ns);
+int wp_on_state_queue(struct wp_ctx *ctx WP_NONNULL, u32 cpu);
+int wp_on_state_estimate(struct wp_ctx *ctx WP_NONNULL, struct wp_task *task WP_NONNULL);
+int wp_on_state_freq(struct wp_ctx *ctx WP_NONNULL, u32 cpu, u32 iowait, u64 now_ns);
 
 #endif

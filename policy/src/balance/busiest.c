@@ -141,6 +141,23 @@ WP_FN int wp_update_sg_lb_stats(struct wp_ctx *ctx WP_NONNULL, struct wp_lb_env 
 	return 0;
 }
 
+/* Has the group in bal->sums bigger CPUs than the destination, and room for all of its tasks? */
+WP_INLINE int wp_bigger_with_room(struct wp_ctx *ctx, const struct wp_lb_env *bal)
+{
+	const struct wp_sg_lb_stats *s = &bal->sums;
+
+	return (wp_bal_dom(ctx, bal)->flags & WP_SD_ASYM_CPUCAPACITY) &&
+	       s->group_type <= WP_GROUP_FULLY_BUSY &&
+	       wp_capacity_greater(s->min_capacity,
+				   WP_AT(ctx->cpus, bal->dst_cpu)->load.capacity);
+}
+
+/* ... before pull_down_any_class this counts among groups of one class only. */
+WP_INLINE int wp_not_among_equals(struct wp_ctx *ctx, const struct wp_lb_env *bal)
+{
+	return !ctx->params.pull_down_any_class && wp_bigger_with_room(ctx, bal);
+}
+
 /* Could the destination help the group in bal->sums at all? */
 WP_INLINE int wp_bal_candidate(struct wp_ctx *ctx, const struct wp_lb_env *bal)
 {
@@ -154,9 +171,10 @@ WP_INLINE int wp_bal_candidate(struct wp_ctx *ctx, const struct wp_lb_env *bal)
 	if (s->group_type == WP_GROUP_MISFIT_TASK)
 		return wp_capacity_greater(dst, s->max_capacity) &&
 		       bal->local_sums.group_type == WP_GROUP_HAS_SPARE &&
-		       wp_is_core_idle(ctx, bal->dst_cpu);
+		       (!ctx->params.misfit_core_idle ||
+			wp_is_core_idle(ctx, bal->dst_cpu));
 	/* Bigger CPUs with room for all of their tasks are not relieved by smaller ones. */
-	return s->group_type > WP_GROUP_FULLY_BUSY || !wp_capacity_greater(s->min_capacity, dst);
+	return !ctx->params.pull_down_any_class || !wp_bigger_with_room(ctx, bal);
 }
 
 /* Fewer idle CPUs than those of a group; of equals more running tasks. */
@@ -177,12 +195,13 @@ WP_INLINE int wp_fuller(const struct wp_ctx *ctx, const struct wp_sg_lb_stats *s
 }
 
 /* Both have room for more. The lone task of an SMT core stays: moving it would idle the core. */
-WP_INLINE int wp_busier_with_spare(const struct wp_ctx *ctx, const struct wp_lb_env *bal, u32 smt,
+WP_INLINE int wp_busier_with_spare(struct wp_ctx *ctx, const struct wp_lb_env *bal, u32 smt,
 				   u32 b_smt)
 {
 	if (wp_bal_knows_cores(ctx) && bal->busiest_group != WP_NONE && smt != b_smt)
 		return !smt || bal->sums.nr_fair > 1;
-	return wp_less_spare(bal->sums.idle_cpus, bal->sums.nr_running, &bal->busiest_sums);
+	return !wp_not_among_equals(ctx, bal) &&
+	       wp_less_spare(bal->sums.idle_cpus, bal->sums.nr_running, &bal->busiest_sums);
 }
 
 /* Is the group in bal->sums busier than the busiest so far? */
@@ -211,7 +230,7 @@ WP_INLINE int wp_update_sd_pick_busiest(struct wp_ctx *ctx, const struct wp_lb_e
 			return wp_less_spare(s->idle_cpus, s->nr_running, b);
 		return wp_fuller(ctx, s, b, b_smt);
 	case WP_GROUP_FULLY_BUSY:
-		return wp_fuller(ctx, s, b, b_smt);
+		return wp_fuller(ctx, s, b, b_smt) && !wp_not_among_equals(ctx, bal);
 	case WP_GROUP_ASYM_PACKING: /* the worst of them first */
 		return wp_sched_asym_prefer(
 			ctx, WP_AT(ctx->groups, first + bal->busiest_group)->prefer_cpu,

@@ -3,11 +3,10 @@
  * The second half of balancing: which tasks of the source may move, and what follows when none did
  * (docs/rules/balancing.md#detach, docs/rules/balancing.md#active-balance).
  *
- * What must stay: tasks are offered in the home's order; a task that is taken must be moved.
- *
- * Kernel: can_migrate_task(), detach_tasks() as wp_balance_offer(), need_active_balance(),
- *         active_load_balance_cpu_stop() as wp_active_balance_end(), kernel/sched/fair.c
- * Tests: fixtures/balance, all/balance_pass_7_3.rs
+ * Kernel: can_migrate_task(), task_hot(), detach_tasks() as wp_balance_offer(),
+ *         need_active_balance(), active_load_balance_cpu_stop() as wp_active_balance_end(),
+ *         kernel/sched/fair.c; task_is_ineligible_on_dst_cpu(), kernel/sched/fair.c, 6.18
+ * Tests: fixtures/balance, all/balance_pass_7_3.rs, all/pulls.rs
  */
 #include "wakeplace/policy.h"
 
@@ -33,13 +32,37 @@ WP_INLINE void wp_note_pinned(struct wp_ctx *ctx, struct wp_lb_env *bal, const s
 	}
 }
 
-/* May the task move at all: affinity, not running, cache. Notes why an attempt fails. */
+/* Would it go on waiting where it comes, since it has had more than its share? */
+WP_INLINE int wp_task_is_ineligible_on_dst_cpu(const struct wp_ctx *ctx,
+					       const struct wp_lb_env *bal)
+{
+	const struct wp_cpu *dst = WP_AT(ctx->cpus, bal->dst_cpu);
+
+	return bal->offered_ineligible && dst->queue.nr_fair + dst->queue.h_nr_delayed;
+}
+
+/* Is the task likely to have data in the caches of src_cpu? */
+WP_INLINE int wp_task_hot(const struct wp_ctx *ctx, const struct wp_lb_env *bal,
+			  const struct wp_task *task)
+{
+	const struct wp_cpu *src = WP_AT(ctx->cpus, bal->src_cpu);
+
+	if (ctx->params.idle_policy_cold && task->idle_policy)
+		return 0;
+	if (WP_NOT_LIVE(ctx->params.cache_hot_buddy && bal->offered_buddy) &&
+	    WP_AT(ctx->cpus, bal->dst_cpu)->queue.nr_running)
+		return 1;
+	return src->load.clock_task_ns - task->exec_start_ns < ctx->params.migration_cost_ns;
+}
+
 WP_INLINE int wp_can_migrate_task(struct wp_ctx *ctx, struct wp_lb_env *bal,
 				  const struct wp_task *task)
 {
-	const struct wp_cpu *src = WP_AT(ctx->cpus, bal->src_cpu);
 	const struct wp_lb *lb = wp_bal_lb(ctx, bal);
 
+	if (WP_NOT_LIVE(ctx->params.pull_eligible) && !lb->nr_balance_failed &&
+	    wp_task_is_ineligible_on_dst_cpu(ctx, bal))
+		return 0;
 	if (!wp_allowed(task, bal->dst_cpu)) {
 		wp_note_pinned(ctx, bal, task);
 		return 0;
@@ -54,7 +77,7 @@ WP_INLINE int wp_can_migrate_task(struct wp_ctx *ctx, struct wp_lb_env *bal,
 	if (wp_migrate_degrades_llc(ctx, bal, task))
 		return 0;
 	/* Cache-hot tasks stay until balancing has failed often enough. */
-	return src->load.clock_task_ns - task->exec_start_ns >= ctx->params.migration_cost_ns ||
+	return !wp_task_hot(ctx, bal, task) ||
 	       lb->nr_balance_failed > wp_bal_dom(ctx, bal)->cache_nice_tries;
 }
 

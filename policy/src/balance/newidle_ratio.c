@@ -13,14 +13,29 @@
 
 #define WP_NEWIDLE_CALLS 1024u
 
-/* One attempt counted; after WP_NEWIDLE_CALLS the ratio is set, and both counts are halved. */
-WP_INLINE void wp_update_newidle_stats(struct wp_lb *lb, u32 success)
+/* Attempts that take long to come by are few: then more of them may be made, by 1 of 1024 for each
+ * 4.2 ms that they took (docs/rules/balancing.md#newidle-rate). */
+#define WP_NEWIDLE_RATE_SHIFT 22
+
+WP_INLINE u32 wp_newidle_rate(struct wp_lb *lb, u64 now_ns)
+{
+	u64 since_ns = wp_sub(now_ns, lb->newidle_stamp_ns);
+
+	lb->newidle_stamp_ns = now_ns;
+	return (u32)wp_min64(since_ns >> WP_NEWIDLE_RATE_SHIFT, WP_SCALE);
+}
+
+WP_INLINE void wp_update_newidle_stats(const struct wp_ctx *ctx, struct wp_lb *lb, u64 now_ns,
+				       u32 success)
 {
 	lb->newidle_calls++;
 	lb->newidle_success += success;
 	if (lb->newidle_calls < WP_NEWIDLE_CALLS)
 		return;
 	lb->newidle_ratio = lb->newidle_success;
+	if (ctx->params.newidle_rate)
+		lb->newidle_ratio = wp_min(lb->newidle_success + wp_newidle_rate(lb, now_ns),
+					   WP_SCALE);
 	lb->newidle_calls /= 2;
 	lb->newidle_success /= 2;
 }
@@ -37,7 +52,7 @@ WP_INLINE int wp_newidle_dice(struct wp_ctx *ctx, struct wp_lb_env *bal)
 		return 1;
 	if (bal->random % WP_SCALE > weight) {
 		lb->newidle_skipped = 1;
-		wp_update_newidle_stats(lb, 0);
+		wp_update_newidle_stats(ctx, lb, bal->now_ns, 0);
 		return 0;
 	}
 	bal->newidle_weight = (u32)wp_div(WP_SCALE + weight / 2, weight);
@@ -48,5 +63,6 @@ WP_INLINE int wp_newidle_dice(struct wp_ctx *ctx, struct wp_lb_env *bal)
 WP_INLINE void wp_newidle_count(struct wp_ctx *ctx, const struct wp_lb_env *bal)
 {
 	if (ctx->params.newidle_random)
-		wp_update_newidle_stats(wp_bal_lb(ctx, bal), bal->moved ? bal->newidle_weight : 0);
+		wp_update_newidle_stats(ctx, wp_bal_lb(ctx, bal), bal->now_ns,
+					bal->moved ? bal->newidle_weight : 0);
 }

@@ -8,7 +8,7 @@
  *
  * Kernel: util_est_enqueue(), util_est_dequeue(), util_est_update(), task_util_est(),
  *         _task_util_est() as wp_task_est(), cpu_util_cfs(), kernel/sched/fair.c
- * Tests: fixtures/util-est, all/util_est_6_12.rs, all/signals.rs
+ * Tests: fixtures/util-est, all/util_est_6_12.rs, all/signals.rs, all/on_state.rs
  */
 #include "wakeplace/policy.h"
 
@@ -147,10 +147,19 @@ WP_INLINE void wp_util_est_dequeue(struct wp_cpu *c, struct wp_task *task)
 }
 
 /*
+ * The estimate is held because the CPU may have had no time that was not used: nothing is noted,
+ * not even that the estimate was made (docs/rules/signals.md#util-est-held).
+ */
+WP_INLINE int wp_util_est_is_held(u32 est, u32 util, u32 capacity)
+{
+	return util > capacity && est > util && !wp_within_margin(est, util);
+}
+
+/*
  * At sleep, after the dequeue's update of the task's signals (6.12: before): fold the finished
  * activation in.
- * The pair forms write nothing while the slow half would stay: the fast half may then be stale,
- * as in those kernels.
+ * The pair forms write nothing while the slow half would stay, so that the fast half may be stale;
+ * from 5.10.223 on only if that is not 10 or more off (docs/rules/signals.md#util-est-refresh).
  */
 WP_INLINE void wp_util_est_update(struct wp_ctx *ctx, struct wp_cpu *c, struct wp_task *task)
 {
@@ -163,10 +172,13 @@ WP_INLINE void wp_util_est_update(struct wp_ctx *ctx, struct wp_cpu *c, struct w
 	est = wp_util_est_pair(mode) ? task->util_est_ewma : task->util_est;
 	if (WP_NOT_LIVE(ctx->params.util_est_to_capacity))
 		capacity = c->load.capacity_orig;
+	if (mode != WP_UTIL_EST_PAIR && wp_util_est_is_held(est, util, capacity))
+		return;
 	next = wp_util_est_next(mode, est, util, task->avg.runnable_avg, capacity);
 	if (!wp_util_est_pair(mode)) {
 		task->util_est = next | WP_UTIL_EST_UNCHANGED;
-	} else if (next != est) {
+	} else if (next != est || (WP_NOT_LIVE(ctx->params.util_est_refresh) &&
+				   !wp_within_margin(task->util_est, util))) {
 		task->util_est_ewma = next;
 		task->util_est = util | WP_UTIL_EST_UNCHANGED;
 	}

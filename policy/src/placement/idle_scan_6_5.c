@@ -2,7 +2,7 @@
 /*
  * The search of a cache domain limited by its cost and the idle time to expect, in its last form
  * (SIS_PROP, 5.12 to 6.5; docs/rules/wake-ups.md#idle-scan). Natively only. sis_util, where it is
- * on, overrides this limit. Against the form of idle_sibling_5_11.c
+ * on, overrides this limit. Against the form of idle_scan_5_11.c
  * (docs/rules/linux-5-0-to-6-12.md#sis-prop-forms):
  *
  *  - the idle time to expect is the waking CPU's own copy: half of the average at each wake-up

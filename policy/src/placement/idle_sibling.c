@@ -48,7 +48,8 @@ WP_INLINE int wp_near_ok(const struct wp_ctx *ctx, const struct wp_task *task, u
 /* Near enough to be taken at once: clusters are told apart where there are any. */
 WP_INLINE int wp_near_enough(const struct wp_ctx *ctx, u32 cpu, u32 target)
 {
-	return !ctx->cluster || WP_NOT_LIVE(!ctx->params.sis_cluster) ||
+	return !ctx->cluster ||
+	       WP_NOT_LIVE(!ctx->params.sis_cluster || !ctx->params.sis_single_pass) ||
 	       wp_cpus_share_resources(ctx, cpu, target);
 }
 
@@ -63,17 +64,22 @@ WP_INLINE int wp_kthread_done(const struct wp_ctx *ctx, const struct wp_task *ta
 	       (!wp_asym_search(ctx) || wp_task_fits_cpu(ctx, task, req->prev_cpu));
 }
 
-/* The recently used CPU if it will do; from now on the previous one is remembered (step 4). */
+/*
+ * The recently used CPU if it will do; from now on the previous one is remembered (step 4), to 5.11
+ * only if it did.
+ */
 WP_INLINE u32 wp_take_recent(struct wp_ctx *ctx, struct wp_task *task, u32 prev, u32 target)
 {
 	u32 recent = task->waker.recent_used_cpu;
 
 	if (!ctx->params.sis_recent_used)
 		return WP_NONE;
-	task->waker.recent_used_cpu = prev;
+	if (!WP_NOT_LIVE(!ctx->params.sis_single_pass))
+		task->waker.recent_used_cpu = prev;
 	if (recent == prev || recent == target || !wp_cpus_share_cache(ctx, recent, target) ||
 	    !wp_allowed(task, recent) || !wp_near_ok(ctx, task, recent))
 		return WP_NONE;
+	task->waker.recent_used_cpu = prev;
 	return recent;
 }
 
@@ -100,6 +106,10 @@ WP_INLINE int wp_select_in_cache(struct wp_ctx *ctx, struct wp_task *task,
 {
 	u32 prev = req->prev_cpu, level = WP_AT(ctx->cpus, target)->topo.llc_level;
 
+#ifndef WP_LIVE
+	if (!ctx->params.sis_single_pass)
+		return wp_select_in_cache_5_11(ctx, task, req, target, dec);
+#endif
 	if (level == WP_NONE)
 		return wp_idle_decide(dec, target, WP_REASON_TARGET_NO_LLC);
 	if (ctx->smt && !wp_hints(ctx, target)->idle.has_idle_cores &&

@@ -232,7 +232,7 @@ WP_INLINE int wp_select_sibling_old(struct wp_ctx *ctx, struct wp_task *task,
 	case WP_SIS_LEVELS:
 		return wp_select_idle_sibling_3_1(ctx, task, req, target, dec);
 	default:
-		return wp_select_idle_sibling_5_11(ctx, task, req, target, dec);
+		return wp_select_idle_sibling(ctx, task, req, target, dec);
 	}
 }
 #endif

@@ -10,7 +10,7 @@
  *
  * Kernel: set_delayed(), requeue_delayed_entity(), finish_delayed_dequeue_entity(),
  *         kernel/sched/fair.c
- * Tests: all/signals.rs, all/durations.rs
+ * Tests: all/signals.rs, all/durations.rs, all/on_state.rs
  */
 #include "wakeplace/policy.h"
 
@@ -59,6 +59,32 @@ WP_INLINE int wp_requeue_delayed_entity(struct wp_ctx *ctx, struct wp_task *task
 	c->queue.h_nr_delayed--;
 	c->queue.nr_fair++;
 	return result;
+}
+
+/*
+ * Balancing has taken it off another CPU's queue, asleep as it is, and this one keeps it from now
+ * on (docs/rules/queues.md#delayed-moved). Its averages join those of the queue, its estimate and
+ * hints do not.
+ */
+WP_INLINE int wp_enqueue_delayed(struct wp_ctx *ctx, struct wp_task *task, u32 cpu, u64 now_ns)
+{
+	struct wp_cpu *c = WP_AT(ctx->cpus, cpu);
+	int changed;
+
+	task->cpu = cpu;
+	wp_update_rq_clock(c, now_ns);
+	if (task->avg.last_update_ns)
+		wp_update_load_avg_se(ctx, c, task, wp_rq_clock_pelt(ctx, c));
+	changed = wp_update_cfs_rq_load_avg(ctx, c);
+	if (!task->avg.last_update_ns) {
+		wp_attach_entity_load_avg(ctx, c, &c->load.avg, task);
+		changed = 1;
+	}
+	task->on_rq = 1;
+	WP_ADD(&c->load.load_weight, task->weight);
+	c->queue.h_nr_delayed++;
+	wp_idle_policy_enqueue(c, task);
+	return changed ? wp_cpufreq_update_util(ctx, c, now_ns) : 0;
 }
 
 /* Its time has come: the queue lets it go. */

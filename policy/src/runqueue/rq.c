@@ -188,7 +188,8 @@ WP_FN int wp_enqueue_task_fair(struct wp_ctx *ctx WP_NONNULL, struct wp_task *ta
 
 #ifndef WP_LIVE
 	if (task->sched_delayed)
-		return wp_requeue_delayed_entity(ctx, task, now_ns);
+		return task->on_rq ? wp_requeue_delayed_entity(ctx, task, now_ns)
+				   : wp_enqueue_delayed(ctx, task, cpu, now_ns);
 #endif
 	task->cpu = cpu;
 	if (WP_NOT_LIVE(flags & (WP_Q_WAKEUP | WP_Q_NEW)))

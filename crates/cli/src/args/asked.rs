@@ -1,6 +1,9 @@
 //! The arguments of `wakeplace_study::ARGUMENTS` as options. A new argument needs nothing here:
 //! help, names and values come from its entry.
 //!
+//! Called by clap only. Stays: an option that was not typed is not given, so that files and
+//! defaults of `Ask` decide. The order of options in `--help` is that of `ARGUMENTS`.
+//!
 //! Tests: crates/cli/tests/all/help.rs,
 //! crates/cli/tests/all/bad_input.rs::unknown_names_get_the_nearest
 
@@ -36,6 +39,7 @@ const POLICY: &str = "policy";
 const ALIASES: [(&str, &str); 1] = [("compare_policy", "other")];
 
 impl<C: Takes> Args for Asked<C> {
+    /// Adds the options of this command's arguments, in the order of `ARGUMENTS`.
     fn augment_args(command: ClapCommand) -> ClapCommand {
         let own = ARGUMENTS.iter().filter(|one| one.is_taken_by(C::COMMAND));
         own.fold(command, |command, argument| {
@@ -43,6 +47,7 @@ impl<C: Takes> Args for Asked<C> {
         })
     }
 
+    /// The same options: nothing here is updated in place.
     fn augment_args_for_update(command: ClapCommand) -> ClapCommand {
         Self::augment_args(command)
     }
@@ -99,6 +104,7 @@ fn option(argument: &'static Argument, command: Command) -> Arg {
 }
 
 impl<C: Takes> FromArgMatches for Asked<C> {
+    /// What was typed, as an `Ask`. Values stay texts: `wakeplace_study` reads and refuses them.
     fn from_arg_matches(matches: &ArgMatches) -> Result<Self, clap::Error> {
         let mut ask = Ask::default();
         let own = ARGUMENTS.iter().filter(|one| one.is_taken_by(C::COMMAND));
@@ -118,6 +124,7 @@ impl<C: Takes> FromArgMatches for Asked<C> {
         Ok(Self(ask, PhantomData))
     }
 
+    /// Takes the new matches as a whole.
     fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), clap::Error> {
         *self = Self::from_arg_matches(matches)?;
         Ok(())

@@ -1,5 +1,7 @@
 //! Options of `kernel` (docs/guide/kernel.md).
 //!
+//! Names and defaults of options are the outward contract: they stay. Free: the order in `--help`.
+//!
 //! Tests: crates/cli/tests/all/kernel.rs,
 //! crates/cli/tests/all/kernel_diff.rs::what_cannot_be_compared_is_refused
 
@@ -30,7 +32,7 @@ pub(crate) enum KernelCommand {
         arg_required_else_help = true,
     )]
     Build(KernelBuildArgs),
-    /// Ask the policy core at each decision of a kernel's code, and say where the two differ
+    /// Ask the policy core at each decision and signal of a kernel's code: where do they differ?
     #[command(
         help_template = help::TEMPLATE,
         before_help = help::KERNEL_DIFF,
@@ -73,7 +75,7 @@ pub(crate) struct KernelDiffArgs {
         requires = "random"
     )]
     pub(crate) keep: Option<PathBuf>,
-    /// Exit with 1 if more decisions differ, percent
+    /// Exit with 1 if more of the decisions, or of one kind of signal, differ, percent
     #[arg(
         long,
         value_name = "PERCENT",
@@ -103,6 +105,7 @@ pub(crate) struct KernelDiffArgs {
     pub(crate) output: Option<PathBuf>,
 }
 
+/// A percentage from 0 to 100, as `--allow` takes it; clap shows the error with exit code 2.
 fn percent(text: &str) -> Result<f64, String> {
     let value: Option<f64> = text.parse().ok();
     let found = value.filter(|value| (0.0..=100.0).contains(value));

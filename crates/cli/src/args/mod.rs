@@ -1,4 +1,10 @@
 //! What can be typed. Only this module and its children know clap.
+//!
+//! Stays: names of options and commands, and exit code 2 for what cannot be parsed (CONTRIBUTING.md
+//! says how an argument is added). Free: help texts and their order.
+//!
+//! Tests: below, crates/cli/tests/all/help.rs,
+//! crates/cli/tests/all/bad_input.rs::wrong_usage_is_refused
 
 mod asked;
 mod diff;
@@ -236,6 +242,7 @@ pub(crate) struct Talk {
 }
 
 impl Talk {
+    /// `-q` wins over `-v`.
     pub(crate) fn verbosity(&self) -> Verbosity {
         match (self.quiet, self.verbose) {
             (true, _) => Verbosity::Quiet,

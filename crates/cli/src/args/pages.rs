@@ -1,5 +1,8 @@
 //! Completions and manual pages, made from the same definitions as `--help`.
 //!
+//! Called by `completions`, `man` and the packages. Nothing of a result depends on it. Free: all
+//! text; names of files are those under which `man` finds them.
+//!
 //! Tests: crates/cli/tests/all/help.rs::every_example_works
 
 use super::Cli;

@@ -1,4 +1,9 @@
 //! Reading the values of options: seeds, settings, threads.
+//!
+//! Called by clap for one value each; an error is one sentence and becomes exit code 2. Times are
+//! ns, as everywhere. Stays: what is accepted. Free: the words of errors.
+//!
+//! Tests: below, crates/cli/tests/all/bad_input.rs::numbers_say_what_is_expected
 
 use wakeplace_platform::MAX_CPUS;
 use wakeplace_policy_sys::Policy;

@@ -1,5 +1,8 @@
 //! `diff`: two results, before and after (docs/guide/results.md, "Two results").
 //!
+//! Nothing is simulated. Pairs are those of `wakeplace_report`'s diff: same platform, workload,
+//! policy and seed. Exit code 1 if `--expect` is missed.
+//!
 //! Tests: crates/cli/tests/all/results.rs::two_results_are_compared
 
 use super::report::{sources, texts};

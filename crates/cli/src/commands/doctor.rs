@@ -1,6 +1,9 @@
 //! `doctor`: what this machine has and lacks (docs/guide/live.md, "Run"). It changes nothing of the
 //! machine; keys of its JSON stay.
 //!
+//! Only `object` is for programs; words of the page are free. The order of checks is
+//! `wakeplace_host`'s.
+//!
 //! Tests: below, crates/cli/tests/all/results.rs::doctor_says_what_is_there
 
 use crate::args::{AnswerFormat, DoctorArgs};
@@ -142,6 +145,8 @@ fn word(check: &Check) -> &'static str {
     }
 }
 
+/// The word of a check in its colour: red only for what is missing and required. Eight columns
+/// wide.
 fn mark(check: &Check, look: Style) -> String {
     let word = format!("{:<8}", word(check));
     let color = match (check.state, check.required) {

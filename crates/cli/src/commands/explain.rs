@@ -2,7 +2,12 @@
 //! code the state that it found; under a sched_ext scheduler what its callbacks did
 //! (docs/guide/tour.md).
 //!
-//! Tests: crates/cli/tests/all/explain.rs
+//! Numbers of wake-ups count as `wakeplace_study::explain` counts them. The run is the one that
+//! `sim` would do with the same options. Keys of the JSON stay; the page is free.
+//!
+//! Tests: crates/cli/tests/all/explain.rs::the_title_has_the_number_that_was_asked_for,
+//! crates/cli/tests/all/explain.rs::the_object_has_what_the_contract_says,
+//! crates/cli/tests/all/explain.rs::mistakes_say_what_there_is
 
 pub(super) use tree::example as example_of_tree;
 

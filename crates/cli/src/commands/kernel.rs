@@ -1,6 +1,11 @@
 //! `kernel list`, `kernel build` (docs/guide/kernel.md).
 //!
-//! Tests: crates/cli/tests/all/kernel.rs
+//! Keys of the JSON stay; the pages are free. What a tree is built from and where it is kept is
+//! `wakeplace_kernel_tree`'s.
+//!
+//! Tests: crates/cli/tests/all/kernel.rs::the_list_says_what_is_here_without_an_archive,
+//! crates/cli/tests/all/kernel.rs::without_an_archive_a_version_cannot_be_had,
+//! crates/cli/tests/all/kernel.rs::missing_tools_are_named
 
 use super::lab_watch::Steps;
 use crate::args::{AnswerFormat, ArchName, KernelBuildArgs, KernelCommand, KernelListArgs};
@@ -135,6 +140,7 @@ impl Known {
         self.offers.all.iter().filter(shown).collect()
     }
 
+    /// Whether the sources of this package are in the cache, so that a build needs no network.
     fn is_here(&self, offer: &Offer) -> bool {
         let mut kept = self.kept.iter();
         kept.any(|kept| kept.package == offer.listed.package)

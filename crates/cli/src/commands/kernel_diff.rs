@@ -1,7 +1,13 @@
 //! `kernel diff`: a kernel's decisions beside the core's answers to the same questions
 //! (docs/guide/kernel.md, "Beside the policy core").
 //!
-//! Tests: crates/cli/tests/all/kernel_diff.rs
+//! Stays: a drawn machine and load depend on the seed and their number alone, so that the command
+//! that is printed shows the same case. Nothing is shown twice: a kind has its smallest example.
+//!
+//! Tests: crates/cli/tests/all/kernel_diff.rs::the_core_decides_as_the_kernel,
+//! crates/cli/tests/all/kernel_diff.rs::a_broken_rule_is_found,
+//! crates/cli/tests/all/kernel_diff.rs::what_is_drawn_depends_on_the_seed,
+//! crates/cli/tests/all/kernel_diff.rs::what_cannot_be_compared_is_refused
 
 use super::explain::example_of_tree;
 use super::simulate::inputs;
@@ -16,7 +22,9 @@ use crate::trees;
 use std::path::Path;
 use wakeplace_policy_sys::{Policy, TREE_PREFIX};
 use wakeplace_report::{Align, Style, Table};
-use wakeplace_study::{Command, DiffFound, Drawn, Experiment, KernelDiff, Request, Source};
+use wakeplace_study::{
+    Command, DiffFound, Drawn, Experiment, KernelDiff, Request, SignalFound, Source,
+};
 
 /// Of one drawn machine, so that many are.
 const MOST_OF_ONE: u64 = 20_000;
@@ -63,14 +71,18 @@ fn verdict(args: &KernelDiffArgs, diff: &KernelDiff, terminal: Terminal) -> Verd
     for said in diff.failed() {
         terminal.warn(&format!("the kernel failed: {said}"));
     }
-    let differ = diff.differ_pct();
-    let beyond = args.allow.filter(|most| differ > *most);
-    if let Some(most) = beyond {
-        terminal.warn(&format!(
-            "--allow {most}: {differ:.4} % of the decisions differ"
-        ));
+    let shares = [
+        (diff.differ_pct(), "decisions"),
+        (diff.signals().differ_pct(), "signals of one kind"),
+    ];
+    let mut is_beyond = false;
+    for (differ, of) in shares {
+        if let Some(most) = args.allow.filter(|most| differ > *most) {
+            is_beyond = true;
+            terminal.warn(&format!("--allow {most}: {differ:.4} % of the {of} differ"));
+        }
     }
-    match beyond.is_some() || !diff.failed().is_empty() {
+    match is_beyond || !diff.failed().is_empty() {
         true => Verdict::Unmet,
         false => Verdict::Ok,
     }
@@ -136,6 +148,7 @@ fn keep(folder: &Path, seed: u64, drawn: &Drawn) -> Result<(), Failure> {
     Ok(())
 }
 
+/// The only experiment of a request; an input that cannot be run is exit code 2.
 fn experiment(request: &Request) -> Result<Experiment, Failure> {
     let mut matrix = request.resolve().map_err(Failure::input)?;
     Ok(matrix.experiments.swap_remove(0))
@@ -152,6 +165,11 @@ fn page(diff: &KernelDiff, style: Style) -> String {
         diff.differ_pct(),
     );
     let mut page = Page::new(Form::Human(style), &title, &sentence);
+    page.section("signals: what the core made of the tree's state before each update");
+    page.table(&signals(diff));
+    for found in diff.signals().found() {
+        signal(&mut page, found);
+    }
     if differ == 0 {
         return page.finish();
     }
@@ -161,6 +179,58 @@ fn page(diff: &KernelDiff, style: Style) -> String {
         example(&mut page, number, kind);
     }
     page.finish()
+}
+
+/// Signals by kind: how many were compared, and how many differ.
+fn signals(diff: &KernelDiff) -> Table {
+    let columns = ["signal", "compared", "differ", "share_pct"];
+    let mut table = Table::new("signals", &columns).keys(1);
+    for column in ["compared", "differ", "share_pct"] {
+        table = table.align(column, Align::Right);
+    }
+    for (kind, compared, differ) in diff.signals().kinds() {
+        let share = 100.0 * differ as f64 / compared.max(1) as f64;
+        table.row(vec![
+            kind.name().into(),
+            compared.into(),
+            differ.into(),
+            format!("{share:.4}").into(),
+        ]);
+    }
+    table
+}
+
+/// The smallest example of a difference in a signal: each figure that differs.
+fn signal(page: &mut Page, found: &SignalFound) {
+    let times = if found.count == 1 { "once" } else { "times" };
+    let count = match found.count {
+        1 => times.to_owned(),
+        count => format!("{count} {times}"),
+    };
+    page.section(&format!(
+        "{} differs {count}: smallest example",
+        found.kind.name()
+    ));
+    page.paragraph(&format!(
+        "{} on {}, seed {}, at {}, CPU {}.",
+        found.workload,
+        found.platform,
+        found.seed,
+        wakeplace_text::time(found.time_ns),
+        found.cpu,
+    ));
+    let columns = ["figure", "before", "tree", "core"];
+    let mut table = Table::new("figures", &columns).keys(1);
+    for column in ["before", "tree", "core"] {
+        table = table.align(column, Align::Right);
+    }
+    for of in &found.differ {
+        let figures = [of.before, of.tree, of.core];
+        let mut row = vec![of.name.into()];
+        row.extend(figures.map(Into::into));
+        table.row(row);
+    }
+    page.table(&table);
 }
 
 /// Differences by kind: what was asked, who answered what, how often.

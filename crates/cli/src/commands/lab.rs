@@ -1,7 +1,14 @@
 //! `lab run`, `lab kernels`, `lab fetch` (docs/guide/lab.md). What is wrong is said before anything
 //! is fetched or booted.
 //!
-//! Tests: crates/cli/tests/all/lab.rs, crates/lab/tests/boot.rs
+//! Keys of the JSON stay (docs/guide/lab.md); the page is free. What a guest is and how it is
+//! booted is `wakeplace_lab`'s. Figures of a guest are measured and not the simulator's: they may
+//! differ between runs.
+//!
+//! Tests: crates/cli/tests/all/lab.rs::a_right_request_gets_as_far_as_the_cache,
+//! crates/cli/tests/all/lab.rs::a_wrong_machine_is_refused,
+//! crates/cli/tests/all/lab.rs::a_wrong_scheduler_or_policy_is_refused,
+//! crates/cli/tests/all/lab.rs::either_a_workload_or_a_command_is_run, crates/lab/tests/boot.rs
 
 use super::lab_watch::Steps;
 use crate::args::{AnswerFormat, ArchName, LabCommand, LabFetchArgs, LabKernelsArgs, LabRunArgs};
@@ -33,6 +40,7 @@ pub(crate) fn run(command: LabCommand, terminal: Terminal) -> Outcome {
     }
 }
 
+/// The lab's name of an architecture that was typed.
 fn arch(name: ArchName) -> Arch {
     match name {
         ArchName::X86_64 => Arch::X86_64,
@@ -40,6 +48,7 @@ fn arch(name: ArchName) -> Arch {
     }
 }
 
+/// The architectures that are asked for; all of them where none is.
 fn arches(name: Option<ArchName>) -> Vec<Arch> {
     name.map_or_else(|| Arch::ALL.to_vec(), |name| vec![arch(name)])
 }
@@ -265,6 +274,7 @@ fn latency(price: &Price) -> Option<String> {
     ))
 }
 
+/// A kernel in words: name, version, and the hash by which a result can be told from another's.
 fn kernel(result: &RunResult) -> String {
     let kernel = &result.kernel;
     let (name, version, sha256) = (kernel.name(), kernel.version(), kernel.sha256());
@@ -374,6 +384,7 @@ fn offers(arches: &[Arch], terminal: Terminal) -> Result<Vec<(Arch, Offer)>, Fai
     Ok(all)
 }
 
+/// Whether sched_ext schedulers can be loaded into it, by its types. False also if unreadable.
 fn usable(offer: &Offer) -> bool {
     offer.kernel.as_ref().is_ok_and(|kernel| kernel.btf.usable)
 }

@@ -1,6 +1,8 @@
 //! What the lab is doing, on standard error: one changing line on a terminal, lines elsewhere.
 //! Nothing of it is on standard output (docs/guide/lab.md).
 //!
+//! Free: all of it; no program reads it.
+//!
 //! Tests: none; it shows how far the lab is.
 
 use crate::args::Verbosity;
@@ -34,6 +36,7 @@ impl Steps {
 }
 
 impl Drop for Steps {
+    /// Clears the line, so that the result begins at the left.
     fn drop(&mut self) {
         if let Some(spinner) = &self.spinner {
             spinner.finish_and_clear();
@@ -42,6 +45,7 @@ impl Drop for Steps {
 }
 
 impl Watch for Steps {
+    /// The stage that begins now. It replaces the line, or is a line of its own; `-q` hides it.
     fn step(&self, what: &str) {
         match &self.spinner {
             Some(spinner) => spinner.set_message(printable(what).into_owned()),
@@ -50,6 +54,7 @@ impl Watch for Steps {
         }
     }
 
+    /// A warning that stays visible while the line goes on.
     fn remark(&self, what: &str) {
         match &self.spinner {
             Some(spinner) => spinner.suspend(|| self.terminal.warn(what)),

@@ -1,5 +1,7 @@
 //! One module per command.
 //!
+//! A command returns its verdict or why there is none; only `main` makes an exit code of it.
+//!
 //! Tests: crates/cli/tests/all/help.rs
 
 mod diff;

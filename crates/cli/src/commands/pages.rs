@@ -1,5 +1,7 @@
 //! `wakeplace completions` and `wakeplace man`.
 //!
+//! What is printed is `args::pages`'. No result depends on it.
+//!
 //! Tests: crates/cli/tests/all/help.rs::every_example_works
 
 use crate::args::{self, CompletionsArgs, ManArgs};

@@ -1,6 +1,9 @@
 //! `platform list` and `platform show`; the others are in `platform_import`
 //! (docs/guide/platforms.md, "What the words mean").
 //!
+//! Columns of the list as CSV and JSON stay: programs read them. Platforms stand in the order of
+//! `wakeplace_platform`'s catalogue. Free: what people see.
+//!
 //! Tests: crates/cli/tests/all/results.rs::lists_have_every_form,
 //! crates/cli/tests/all/results.rs::a_platform_is_shown_with_its_sources
 

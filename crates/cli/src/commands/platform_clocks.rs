@@ -1,6 +1,9 @@
 //! What `platform show` says of clocks that hardware chooses or bounds (docs/guide/platforms.md,
 //! "What the words mean").
 //!
+//! Keys of `json` stay; the section for people is free. Clocks are kHz in the model and MHz for
+//! people.
+//!
 //! Tests: crates/cli/tests/all/results.rs::clocks_points_and_moves_are_shown
 
 use super::platform_text::numbers;

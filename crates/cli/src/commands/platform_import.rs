@@ -1,5 +1,8 @@
 //! `platform import` and `platform capture` (docs/guide/import.md).
 //!
+//! An import is complete or not there (`output.rs`). What is read and assumed is
+//! `wakeplace_platform::import`'s. Free: the summary, which is on standard error.
+//!
 //! Tests: crates/cli/tests/all/help.rs::every_example_works,
 //! crates/cli/tests/all/bad_platforms.rs::an_import_spares_what_it_reads,
 //! crates/cli/tests/all/said.rs::an_import_says_which_folder_it_needs

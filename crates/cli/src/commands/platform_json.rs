@@ -1,6 +1,9 @@
 //! `platform show --format json`: the model's fields under their own names. A key that is there
 //! stays (docs/guide/platforms.md, "What the words mean").
 //!
+//! Called by `platform show` with `--format json`. A new key is free; the order of lists is that of
+//! numbers. Units are in the names of keys.
+//!
 //! Tests: crates/cli/tests/all/results.rs::a_platform_is_shown_with_its_sources
 
 use super::platform::unit;
@@ -72,6 +75,7 @@ fn with(mut first: Value, figures: impl Serialize, last: Value) -> Value {
     first
 }
 
+/// One object per CPU, in the order of numbers.
 fn cpus(platform: &Platform) -> Vec<Value> {
     let numbered = platform.cpus.iter().enumerate();
     numbered

@@ -1,6 +1,8 @@
 //! What moves cost by what is shared, of one platform (docs/guide/platforms.md, "What the words
 //! mean").
 //!
+//! Times are ns. Called for the page of `platform show`; no program reads it, and words are free.
+//!
 //! Tests: crates/cli/tests/all/results.rs::clocks_points_and_moves_are_shown
 
 use super::platform_json::lines;

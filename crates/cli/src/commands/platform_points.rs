@@ -1,6 +1,9 @@
 //! `platform show`: the operating points of a clock, what is drawn and believed at each
 //! (docs/guide/platforms.md, "What the words mean").
 //!
+//! Called by `platform_text.rs`. No program reads it: words and columns are free. Figures are the
+//! model's, in mW or in the platform's own unit.
+//!
 //! Tests: crates/cli/tests/all/results.rs::clocks_points_and_moves_are_shown
 
 use crate::machine::EnergyState;
@@ -21,6 +24,7 @@ pub(super) fn power(platform: &Platform, figure: Option<u64>) -> Cell {
     }
 }
 
+/// The heading of a column of powers, with mW or the word for a unit of the platform's own.
 fn power_column(platform: &Platform, what: &str) -> String {
     match platform.power_unit {
         PowerUnit::Microwatt => format!("{what}_mW"),

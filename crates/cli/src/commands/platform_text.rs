@@ -1,6 +1,9 @@
 //! `platform show` for people: what the model understood, and where each figure comes from
 //! (docs/guide/platforms.md, "What the words mean").
 //!
+//! No program reads the page (`platform_json.rs` is for those): words and order are free. No figure
+//! is computed here but sums for a line.
+//!
 //! Tests: crates/cli/tests/all/results.rs::a_platform_is_shown_with_its_sources,
 //! crates/cli/tests/all/results.rs::cores_and_domains_are_shown_as_they_are,
 //! crates/cli/tests/all/results.rs::lists_and_pages_of_platforms_are_short

@@ -1,5 +1,8 @@
 //! `policy list` and `policy show` (docs/guide/policy.md). Keys and columns of JSON and CSV stay.
 //!
+//! Order: that of the catalogue and of the parameters' table (`wakeplace_policy_sys`). No name is
+//! decided here. Free: the pages for people.
+//!
 //! Tests: below, crates/cli/tests/all/results.rs::a_policy_is_shown_with_what_was_set
 
 use crate::args::{FormatName, ListArgs, PolicyCommand, PolicyShowArgs, ShowFormat};
@@ -22,6 +25,7 @@ pub(crate) fn run(command: PolicyCommand, terminal: Terminal) -> Outcome {
     }
 }
 
+/// `policy list`: short for people, one row per name for programs.
 fn list(args: &ListArgs, terminal: Terminal) -> Outcome {
     let text = match args.format {
         FormatName::Human => names(Form::Human(style(terminal)))?,
@@ -92,6 +96,7 @@ fn names(form: Form) -> Result<String, Failure> {
     Ok(page.finish())
 }
 
+/// The versions that a feature can have, or `-` if it has none to choose from.
 fn versions(feature: &FeatureView) -> String {
     if feature.versions.is_empty() {
         "-".to_owned()
@@ -234,6 +239,7 @@ fn kernels(of: &Provenance) -> String {
     }
 }
 
+/// Whether `--set` or the name gave this parameter; a preset's value does not count.
 fn is_set(policy: &Policy, param: &ParamView) -> bool {
     policy.overrides().iter().any(|(key, _)| *key == param.key)
 }

@@ -1,6 +1,10 @@
 //! `workload record`: a program's scheduling, by perf or by the kernel's own trace. The kernel's
 //! tracing is as it was, whatever ends the recording (docs/guide/traces-in.md).
 //!
+//! Needs root or perf's rights. The recording is read later by `wakeplace_trace`; its form is the
+//! kernel's or perf's own text, and nothing of it is changed here. A program that does not end with
+//! 0 is exit code 1; its recording is kept.
+//!
 //! Tests: crates/cli/tests/all/interrupt.rs::an_ended_recording_leaves_the_kernel_as_it_was
 
 use crate::args::WorkloadRecordArgs;
@@ -112,6 +116,7 @@ fn is_program(name: &OsStr) -> bool {
     std::env::split_paths(&folders).any(|folder| folder.join(path).is_file())
 }
 
+/// Runs the program to its end; its exit code, or `None` if a signal ended it.
 fn start(command: &[OsString]) -> io::Result<Option<i32>> {
     let mut program = Command::new(&command[0]);
     Ok(program.args(&command[1..]).status()?.code())
@@ -136,6 +141,7 @@ impl Instance {
         made.map(Self).map_err(|error| format!("{shown}: {error}"))
     }
 
+    /// Writes one file of the trace instance; the error names the file.
     fn set(&self, file: &str, value: &str) -> Result<(), String> {
         let path = self.0.path().join(file);
         fs::write(&path, value).map_err(|error| format!("{}: {error}", path.display()))
@@ -146,6 +152,7 @@ impl Instance {
 struct UntilTheEnd(File);
 
 impl Read for UntilTheEnd {
+    /// Reads on until a signal ends the program: then an error, so that the folder can be removed.
     fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
         match interrupt::is_ending() {
             true => Err(io::Error::other("a signal ended it")),

@@ -1,6 +1,10 @@
 //! `report`: results as one page (docs/guide/report.md).
 //!
-//! Tests: crates/cli/tests/all/report.rs
+//! Nothing is simulated. All results are read before anything is written: one that is none leaves
+//! the old page. Order: as given. Texts are of bounded length.
+//!
+//! Tests: crates/cli/tests/all/report.rs::a_page_of_a_run_and_one_of_its_json_are_the_same_bytes,
+//! crates/cli/tests/all/report.rs::what_is_no_result_is_refused_and_leaves_the_page
 
 use crate::args::ReportArgs;
 use crate::failure::{Failure, Outcome, Verdict};
@@ -49,6 +53,7 @@ pub(super) fn texts(results: &[PathBuf]) -> Result<Vec<(String, String)>, Failur
         .collect()
 }
 
+/// The texts as the page's crate takes them, in the order given.
 pub(super) fn sources(texts: &[(String, String)]) -> Vec<Source<'_>> {
     texts
         .iter()
@@ -56,6 +61,7 @@ pub(super) fn sources(texts: &[(String, String)]) -> Vec<Source<'_>> {
         .collect()
 }
 
+/// What a result is called on the page and in errors.
 fn name(path: &Path) -> String {
     if path == "-" {
         return "standard input".to_owned();

@@ -1,7 +1,14 @@
 //! `--scheduler`: anybody's schedulers, loaded before anything is simulated
 //! (docs/guide/schedulers.md).
 //!
-//! Tests: crates/cli/tests/all/schedulers.rs
+//! Stays: schedulers are verified before the first run, each against each platform; the order of
+//! schedulers is that of the options. What all runs may take is bounded before the first
+//! (`limits`). What a callback may ask is `wakeplace_foreign`'s and `wakeplace_sched_ext`'s.
+//!
+//! Tests: crates/cli/tests/all/schedulers.rs::policies_and_schedulers_are_compared,
+//! crates/cli/tests/all/schedulers.rs::what_is_no_scheduler_is_refused,
+//! crates/cli/tests/all/schedulers.rs::wrong_options_are_refused,
+//! crates/cli/tests/all/schedulers.rs::a_loader_sees_the_modelled_machine
 
 use crate::args::SchedulerArgs;
 use crate::failure::Failure;
@@ -178,15 +185,18 @@ fn own_kernel() -> Option<OfferedKernel> {
 struct Told(Terminal);
 
 impl Watch for Told {
+    /// A stage of the loading: for `-v`.
     fn step(&self, what: &str) {
         self.0.detail(what);
     }
 
+    /// A remark of the loading: for `-v` too, as it changes no result.
     fn remark(&self, what: &str) {
         self.0.detail(what);
     }
 }
 
+/// For `-v`: what was loaded, how large it is, and which kernel's interface it was offered.
 fn describe(scheduler: &Scheduler, terminal: Terminal) {
     let (programs, insns) = scheduler.size();
     terminal.detail(&format!(
@@ -202,6 +212,8 @@ fn describe(scheduler: &Scheduler, terminal: Terminal) {
 struct Loaded(Scheduler);
 
 impl Loader for Loaded {
+    /// A new instance for one run: runs share nothing. The text is why the scheduler cannot be
+    /// started.
     fn load(&self) -> Result<Box<dyn SchedExtOps>, String> {
         match self.0.instance() {
             Ok(instance) => Ok(Box::new(instance)),

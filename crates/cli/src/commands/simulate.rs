@@ -1,8 +1,16 @@
 //! `compare` and `sim` (docs/guide/results.md). Places for results are opened before the first run;
 //! a mistake leaves old files as they were.
 //!
-//! Tests: crates/cli/tests/all/results.rs, crates/cli/tests/all/compared.rs,
-//! crates/cli/tests/all/traces.rs
+//! Stays: bytes of results depend on the arguments and not on `--jobs`, on progress, or on what is
+//! exported beside; a result is written even if an expectation fails. Order of comparisons:
+//! platforms, then workloads. Free: remarks on standard error. Warnings are a part of the JSON.
+//!
+//! Tests: crates/cli/tests/all/results.rs::compare_and_sim_follow_the_contract,
+//! crates/cli/tests/all/results.rs::the_same_command_gives_the_same_bytes,
+//! crates/cli/tests/all/results.rs::determinism_is_verified,
+//! crates/cli/tests/all/results.rs::the_state_at_some_times,
+//! crates/cli/tests/all/output.rs::an_unwritable_place_is_found_before_anything_runs,
+//! crates/cli/tests/all/compared.rs, crates/cli/tests/all/traces.rs
 
 use super::schedulers;
 use crate::args::{CompareArgs, FormatName, RunArgs, SimArgs, Verbosity};

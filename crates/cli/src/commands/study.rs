@@ -1,6 +1,9 @@
 //! `study list`, `study show` and `study run` (studies/README.md). The bytes of a result do not
 //! depend on `--jobs`.
 //!
+//! Names and order of studies are `wakeplace_study`'s catalogue. Free: the list and page for
+//! people.
+//!
 //! Tests: below, crates/cli/tests/all/results.rs::a_study_runs_and_lists_its_rows
 
 use super::simulate::{follow, jobs};
@@ -30,6 +33,7 @@ pub(crate) fn run(command: StudyCommand, terminal: Terminal) -> Outcome {
     }
 }
 
+/// `study list`: built-in studies with the number of their runs.
 fn list(args: &ListArgs, terminal: Terminal) -> Outcome {
     terminal.print(&names().render(format(args.format), style(terminal)))?;
     Ok(Verdict::Ok)
@@ -123,6 +127,7 @@ fn run_chosen(args: StudyRunArgs, terminal: Terminal) -> Outcome {
     run_named(args, terminal)
 }
 
+/// What changes the runs of a study: `--quick`, `--experiments`, seeds, durations, settings.
 fn options(args: &StudyRunArgs) -> Result<StudyOptions, Failure> {
     Ok(StudyOptions {
         quick: args.quick,

@@ -1,6 +1,15 @@
 //! `sweep`, and `study run` of a file that varies something (docs/guide/results.md, "Sweeps").
 //!
-//! Tests: crates/cli/tests/all/sweeps.rs
+//! Stays: a cell that the store has is never run again, so the result does not depend on where a
+//! sweep was broken off. Rows stand in the order of points, then seeds. The keys of cells have the
+//! program's version (`program`); a change of them makes old stores useless.
+//!
+//! Tests: crates/cli/tests/all/sweeps.rs::a_killed_sweep_goes_on,
+//! crates/cli/tests/all/sweeps.rs::a_store_of_something_else_is_refused,
+//! crates/cli/tests/all/sweeps.rs::a_key_is_varied_once,
+//! crates/cli/tests/all/sweeps.rs::no_run_counts_twice,
+//! crates/cli/tests/all/sweeps.rs::options_that_fit_no_cell_are_refused,
+//! crates/cli/tests/all/sweeps.rs::study_run_takes_a_file
 
 use super::simulate::{jobs, texts};
 use crate::args::{FormatName, OutputArgs, StudyRunArgs, SweepArgs};
@@ -162,6 +171,7 @@ fn run(sweep: &Sweep, place: &Places<'_>, inputs: &[(&str, &str)], terminal: Ter
     })
 }
 
+/// A store's error as this program's: refused input is 2, a machine's fault is 3.
 fn failure(error: StoreError) -> Failure {
     match error {
         StoreError::Refused { .. } => Failure::input(error),
@@ -200,17 +210,20 @@ enum ExportError {
 }
 
 impl From<StoreError> for ExportError {
+    /// Reading rows for the export failed.
     fn from(error: StoreError) -> Self {
         Self::Store(error)
     }
 }
 
 impl From<WriteError> for ExportError {
+    /// Writing the export failed.
     fn from(error: WriteError) -> Self {
         Self::Write(error)
     }
 }
 
+/// The exit code of an export that failed: 2 if another place may do, else 3.
 fn failure_of_export(error: ExportError) -> Failure {
     match error {
         ExportError::Store(error) => failure(error),

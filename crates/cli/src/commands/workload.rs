@@ -1,6 +1,9 @@
 //! `workload list` and `workload check`. The rows of `workload list` in CSV and JSON are for
 //! programs: their columns stay (docs/guide/workloads.md).
 //!
+//! Keys of the JSON of `check` stay, too. What is accepted and refused is `wakeplace_workload`'s,
+//! and rt-app's answer is the measure. Free: what people see.
+//!
 //! Tests: below, crates/cli/tests/all/said.rs::one_model_can_be_listed,
 //! crates/cli/tests/all/results.rs::lists_have_every_form
 
@@ -218,6 +221,7 @@ fn examine(args: &WorkloadCheckArgs) -> Result<Found, Failure> {
     Ok(found)
 }
 
+/// The refusal of a file that cannot be read.
 fn unreadable(file: &str, error: &io::Error) -> Failure {
     Failure::Input(format!("{file}: cannot be read: {error}"))
 }

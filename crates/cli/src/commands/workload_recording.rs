@@ -1,6 +1,9 @@
 //! `workload check trace:FILE`: what was found in a recording (docs/guide/traces-in.md).
 //!
-//! Tests: crates/cli/tests/all/recordings.rs
+//! Keys of the JSON stay; times are ns. Called by `workload check` for `trace:`. Free: the page.
+//!
+//! Tests: crates/cli/tests/all/recordings.rs::recordings_are_workloads_everywhere,
+//! crates/cli/tests/all/recordings.rs::what_is_wrong_with_a_recording_is_said_everywhere
 
 use crate::args::{AnswerFormat, FormatName, WorkloadCheckArgs};
 use crate::failure::{Failure, Outcome, Verdict};
@@ -68,6 +71,7 @@ struct Does {
 }
 
 impl Does {
+    /// Sums and counts over all phases of a task once, not over their repetitions; work in ns.
     fn of(task: &TaskScript) -> Self {
         let mut found = Self::default();
         for event in task.phases.iter().flat_map(|phase| &phase.events) {

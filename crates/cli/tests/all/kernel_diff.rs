@@ -38,10 +38,12 @@ fn the_core_decides_as_the_kernel() {
     if !is_there() || version() != "7.3.4" {
         return;
     }
-    let (found, code) = diff("linux-7.3", &["--allow", "0.1"]);
+    let (found, code) = diff("linux-7.3", &["--allow", "1"]);
     assert_eq!(code, Some(0), "{found}");
-    let decisions = found["decisions"].as_u64().expect("a number");
+    let number = |name: &str| found[name].as_u64().expect("a number");
+    let (decisions, agree) = (number("decisions"), number("agree"));
     assert!(decisions > 2000, "{found}");
+    assert!(1000 * (decisions - agree) <= decisions, "{found}");
 }
 
 /// Goal: a rule that is wrong is found, with the step that differs. Broken are the energy estimate
@@ -101,4 +103,62 @@ fn what_cannot_be_compared_is_refused() {
         &diff(&["linux-7.3", "kernel:7.3", "--platform", "hikey960"]),
         &["no workload given; expected"],
     );
+}
+
+/// Counts of a kind of signal: compared, and differing.
+fn signals(found: &Value, kind: &str) -> [u64; 2] {
+    let signals = found["signals"].as_array().expect("signals");
+    let of = signals.iter().find(|of| of["kind"] == kind);
+    let of = of.unwrap_or_else(|| panic!("{kind}: {found}"));
+    [&of["compared"], &of["differ"]].map(|count| count.as_u64().expect("a number"))
+}
+
+/// Goal: the core makes of each average, estimate and call of schedutil what the kernel of its era
+/// makes (docs/rules/README.md#signal-by-signal), but for requests while the thread of HiKey960's
+/// governor is at work.
+#[test]
+fn the_cores_signals_are_the_kernels() {
+    if !is_there() || version() != "7.3.4" {
+        return;
+    }
+    let (found, code) = diff("linux-7.3", &["--allow", "1"]);
+    assert_eq!(code, Some(0), "{found}");
+    for (kind, least, per_mille) in [
+        ("task-update", 10_000, 0),
+        ("queue-update", 10_000, 0),
+        ("enqueue-queue", 2000, 1),
+        ("dequeue-queue", 2000, 1),
+        ("task-util-est", 2000, 0),
+        ("schedutil-request", 5000, 10),
+    ] {
+        let [compared, differ] = signals(&found, kind);
+        assert!(compared > least, "{kind}: {compared}");
+        let most = per_mille * compared;
+        assert!(1000 * differ <= most, "{kind}: {differ} of {compared}");
+    }
+}
+
+/// Goal: a rule of signals that is wrong is found where it is, with an example. Broken are the
+/// third signal of PELT (that of 5.6), when the estimate is taken (that of 6.12), and schedutil's
+/// headroom.
+#[test]
+fn a_broken_signal_is_found() {
+    if !is_there() || version() != "7.3.4" {
+        return;
+    }
+    for (broken, kind, figure) in [
+        ("runnable_is_load=on", "task-update", "runnable_sum"),
+        ("util_est_before_update=on", "task-util-est", "util_est"),
+        ("freq_headroom=off", "schedutil-request", "next_freq"),
+    ] {
+        let (found, code) = diff(&format!("linux-7.3:{broken}"), &["--allow", "0.5"]);
+        assert_eq!(code, Some(1), "{broken}");
+        let [compared, differ] = signals(&found, kind);
+        assert!(100 * differ > compared, "{broken}: {differ} of {compared}");
+        let examples = found["signal_differences"].as_array().expect("examples");
+        let example = examples.iter().find(|of| of["kind"] == kind);
+        let figures = example.and_then(|of| of["figures"].as_array());
+        let named = figures.is_some_and(|of| of.iter().any(|of| of["name"] == figure));
+        assert!(named, "{broken}: {example:?}");
+    }
 }

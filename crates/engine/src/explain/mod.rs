@@ -11,13 +11,15 @@
 //!
 //! Tests: crates/engine/tests/behaviour/explain.rs
 
+mod on_signals;
 mod on_tree;
 mod sched_ext;
 mod tree;
 
+pub use on_signals::{Compared, Figure, OnSignals, SignalKind};
 pub use on_tree::OnTree;
 pub use sched_ext::{CallbackSteps, SchedExtExplanation, explain_sched_ext};
-pub use tree::{NoTreeExplanation, TreeExplanation, explain_tree, watch_tree};
+pub use tree::{Looks, NoTreeExplanation, TreeExplanation, explain_tree, watch_tree};
 
 use crate::observe::{CpuPower, Happening, Observer, Placement, PlacementKind, Situation, Waking};
 use crate::options::Options;

@@ -208,7 +208,8 @@ fn take_cpu(choice: &Choice, now_ns: u64, cpu: &mut wp_cpu) {
     load.capacity_orig = choice.capacity_orig;
     (load.pressure, load.thermal_pressure) = (choice.pressure, choice.pressure);
     (load.rt_util, load.dl_util, load.irq_util) = (choice.util_rt, choice.util_dl, choice.util_irq);
-    take_hints(choice, cpu);
+    let hints = [choice.uclamp_min, choice.uclamp_max];
+    take_hints(choice.uclamp_idle, hints, cpu);
     if let Some(lb) = cpu.balance.lb.get_mut(cpu.topo.llc_level as usize) {
         lb.avg_scan_cost_ns = choice.scan_cost_ns;
     }
@@ -224,15 +225,14 @@ fn take_cpu(choice: &Choice, now_ns: u64, cpu: &mut wp_cpu) {
 }
 
 /// The tree's hints, as those of one queued task; of an idle CPU those of the task that left last.
-fn take_hints(choice: &Choice, cpu: &mut wp_cpu) {
+pub(super) fn take_hints(is_idle: u32, hints: [u32; 2], cpu: &mut wp_cpu) {
     let load = &mut cpu.load;
     (load.uclamp_tasks, load.uclamp_hinted) = (0, 0);
-    if choice.uclamp_idle != 0 {
-        load.uclamp_last_cut = sys::WP_SCALE.saturating_sub(choice.uclamp_max);
+    if is_idle != 0 {
+        load.uclamp_last_cut = sys::WP_SCALE.saturating_sub(hints[1]);
         return;
     }
     (load.uclamp_tasks, load.uclamp_hinted) = (1, 1);
-    let hints = [choice.uclamp_min, choice.uclamp_max];
     for (hint, value) in load.uclamp.iter_mut().zip(hints) {
         (hint.tasks[0], hint.highest[0]) = (1, value);
     }

@@ -11,7 +11,7 @@ use super::on_tree::{OnTree, idle_state_of};
 use super::{Asked, Finder, Missing, Threads};
 use crate::observe::{Happening, Observer, Placement};
 use crate::outcome::{Ended, RunReport};
-use wakeplace_kernel_abi::{Choice, Decided};
+use wakeplace_kernel_abi::{Choice, Decided, Updated};
 use wakeplace_platform::Platform;
 use wakeplace_policy_sys::{Explained, MachineError, Policy};
 
@@ -113,20 +113,32 @@ pub fn explain_tree(
     })
 }
 
-/// Looks at each decision. In the process of the run it says which of them are told with all that
-/// the tree had; the others are counted only.
-struct Watcher<'a, F> {
+/// Who looks at what a tree decides and what it makes of its signals. In the process of the run, a
+/// copy looks at all of it, and says what is of interest; of that the other one is told, which must
+/// say the same of the same.
+pub trait Looks {
+    /// A decision: is it of interest?
+    fn decision(&mut self, told: TreeExplanation) -> bool;
+    /// A signal is up to date: is it of interest?
+    fn updated(&mut self, time_ns: u64, updated: &Updated) -> bool;
+    /// How many signals there have been, by kind.
+    fn counts(&mut self) -> &mut Vec<u64>;
+}
+
+struct Watcher<'a, L> {
     threads: Threads<'a>,
     told: Option<Decided>,
-    /// Whether a decision is of interest.
-    is_of_interest: F,
-    /// The last one is.
+    looks: &'a mut L,
+    /// The last decision is of interest; the last signal.
     of_interest: bool,
+    is_signal_of_interest: bool,
+    /// How many signals there were up to the last decision.
+    counts: Vec<u64>,
     decisions: u64,
     most: u64,
 }
 
-impl<F: FnMut(TreeExplanation) -> bool> Observer for Watcher<'_, F> {
+impl<L: Looks> Observer for Watcher<'_, L> {
     fn happened(&mut self, time_ns: u64, what: &Happening) {
         match *what {
             Happening::Forked { script, .. } => self.threads.forked(script),
@@ -141,9 +153,12 @@ impl<F: FnMut(TreeExplanation) -> bool> Observer for Watcher<'_, F> {
                     waker: placement.waker.map(|waker| self.threads.name(waker)),
                     decided,
                 });
-                self.of_interest = told.is_some_and(&mut self.is_of_interest);
+                self.of_interest = told.is_some_and(|told| self.looks.decision(told));
             }
             _ => self.of_interest = false,
+        }
+        if matches!(what, Happening::Placement(_) | Happening::Finish) {
+            self.counts.clone_from(self.looks.counts());
         }
     }
 
@@ -159,15 +174,34 @@ impl<F: FnMut(TreeExplanation) -> bool> Observer for Watcher<'_, F> {
         self.told = Some(decided.clone());
     }
 
+    fn wants_signals(&self) -> bool {
+        true
+    }
+
+    fn updated(&mut self, time_ns: u64, updated: &Updated) {
+        self.is_signal_of_interest = self.looks.updated(time_ns, updated);
+    }
+
+    fn wants_updated(&self) -> bool {
+        self.is_signal_of_interest
+    }
+
+    fn nr_updated(&self) -> Option<&[u64]> {
+        Some(&self.counts)
+    }
+
+    fn take_nr_updated(&mut self, counts: &[u64]) {
+        counts.clone_into(self.looks.counts());
+    }
+
     fn is_done(&self) -> bool {
         self.decisions >= self.most
     }
 }
 
-/// Looks at each decision of a tree, which `run` runs, until there were `most`; the inputs have
-/// passed `check`. `is_of_interest` is asked in the process of the run about all of them, and here
-/// about those of interest: the same of the same. Returns how many there were, and the tree's words
-/// if it failed.
+/// Looks at each decision of a tree, which `run` runs, until there were `most`, and at each signal
+/// up to there; the inputs have passed `check`. Returns how many decisions there were, and the
+/// tree's words if it failed.
 ///
 /// # Errors
 /// The run cannot be made.
@@ -175,13 +209,15 @@ pub fn watch_tree(
     workload: &wakeplace_workload::Workload,
     most: u64,
     run: impl FnOnce(&mut dyn Observer) -> Result<RunReport, String>,
-    is_of_interest: impl FnMut(TreeExplanation) -> bool,
+    looks: &mut impl Looks,
 ) -> Result<(u64, Option<String>), String> {
     let mut watcher = Watcher {
         threads: Threads::new(workload),
         told: None,
-        is_of_interest,
+        looks,
         of_interest: false,
+        is_signal_of_interest: false,
+        counts: Vec::new(),
         decisions: 0,
         most,
     };

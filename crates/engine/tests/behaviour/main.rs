@@ -40,6 +40,7 @@ mod ondemand;
 mod outcomes;
 mod platforms;
 mod power;
+mod preempt_lazy;
 mod programs;
 mod random;
 mod same_behaviour;

@@ -65,6 +65,11 @@ impl CfsQueue {
         }
     }
 
+    /// Is the task the next or the last buddy?
+    pub(crate) fn is_buddy(&self, who: u32) -> bool {
+        [self.buddies.next, self.buddies.last].contains(&Some(who))
+    }
+
     /// `who` loses those of the roles that it has. Returns them: a group loses those that its task
     /// lost.
     pub(crate) fn forget(&mut self, roles: Roles, who: u32) -> Roles {

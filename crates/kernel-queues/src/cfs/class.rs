@@ -147,7 +147,7 @@ impl FairClass for Cfs {
 
     /// True: the running one gives way. Roles are set only once per look.
     #[inline]
-    fn wakeup_preempt(&mut self, task: TaskId, running: TaskId, cpu: CpuId) -> bool {
+    fn wakeup_preempt(&mut self, task: TaskId, running: TaskId, cpu: CpuId, _: bool) -> bool {
         let [woken, current] = [task, running].map(|t| &self.entities[t.index()]);
         let queue = &mut self.queues[cpu.index()];
         let Some(roles) = queue.wakeup_preempts(&self.params, current, woken) else {
@@ -160,6 +160,10 @@ impl FairClass for Cfs {
     }
 
     #[inline]
+    fn is_buddy(&self, task: TaskId, cpu: CpuId) -> bool {
+        self.queues[cpu.index()].is_buddy(task.0)
+    }
+
     fn task_tick(&mut self, task: TaskId, cpu: CpuId) -> bool {
         let entity = &self.entities[task.index()];
         self.queues[cpu.index()].tick_preempts(&self.params, (task.0, entity))

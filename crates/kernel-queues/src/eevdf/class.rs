@@ -154,8 +154,28 @@ impl FairClass for Eevdf {
     }
 
     #[inline]
-    fn wakeup_preempt(&mut self, task: TaskId, _running: TaskId, cpu: CpuId) -> bool {
-        self.queues[cpu.index()].preempts(&self.params, task.0)
+    fn wakeup_preempt(&mut self, task: TaskId, _: TaskId, cpu: CpuId, sync: bool) -> bool {
+        self.queues[cpu.index()].preempts(&self.params, task.0, sync)
+    }
+
+    #[inline]
+    fn take_let_go(&mut self, cpu: CpuId) -> Vec<TaskId> {
+        let gone = self.queues[cpu.index()].take_let_go();
+        let gone = gone.into_iter().map(|(task, entity)| {
+            self.off_queue[task as usize] = entity;
+            TaskId(task)
+        });
+        gone.collect()
+    }
+
+    #[inline]
+    fn is_buddy(&self, task: TaskId, cpu: CpuId) -> bool {
+        self.queues[cpu.index()].is_buddy(task.0)
+    }
+
+    #[inline]
+    fn is_eligible(&self, task: TaskId, cpu: CpuId) -> bool {
+        self.queues[cpu.index()].is_eligible(task.0)
     }
 
     #[inline]

@@ -34,13 +34,17 @@ pub struct EevdfParams {
     pub(crate) run_to_parity: bool,
     pub(crate) preempt_short: bool,
     pub(crate) delay_dequeue: bool,
+    pub(crate) next_buddy: bool,
+    pub(crate) pick_buddy: bool,
     pub(crate) wakeup_preemption: bool,
+    /// What is displaced gives way lazily: a mark is no reschedule that is due.
+    pub(crate) lazy: bool,
 }
 
 impl EevdfParams {
-    /// Of an era on a machine with so many CPUs and this tick.
+    /// Of an era on a machine with so many CPUs and this tick. `lazy`: its kernel preempts lazily.
     #[must_use]
-    pub fn new(params: &wp_params, nr_cpus: usize, tick_ns: u64) -> Self {
+    pub fn new(params: &wp_params, nr_cpus: usize, tick_ns: u64, lazy: bool) -> Self {
         Self {
             slice_ns: u64::from(params.base_slice_ns) * scaling_factor(params, nr_cpus),
             least_run_ns: u64::from(params.base_slice_ns),
@@ -54,8 +58,16 @@ impl EevdfParams {
             run_to_parity: params.run_to_parity != 0,
             preempt_short: params.preempt_short != 0,
             delay_dequeue: params.delay_dequeue != 0,
+            next_buddy: params.next_buddy != 0,
+            pick_buddy: params.pick_buddy != 0,
             wakeup_preemption: params.wakeup_preemption != 0,
+            lazy,
         }
+    }
+
+    /// NEXT_BUDDY to 6.18: each woken task is named, whether it preempts or not.
+    pub(crate) fn names_all_woken(&self) -> bool {
+        self.next_buddy && self.form < Form::Linux73
     }
 }
 

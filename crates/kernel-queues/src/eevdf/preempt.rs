@@ -1,7 +1,7 @@
 //! Wake-up preemption, and for how long a picked task is protected from it
 //! (docs/rules/queues.md#eevdf-protection, docs/rules/queues.md#eevdf-wake-up).
 //!
-//! Kernel: wakeup_preempt_fair(), set_protect_slice(), update_protect_slice(), set_short_buddy(),
+//! Kernel: wakeup_preempt_fair(), set_protect_slice(), update_protect_slice(),
 //! kernel/sched/fair.c, 7.3; check_preempt_wakeup_fair(), 6.6 to 6.18.
 //!
 //! What must stay: each form is the one of its kernel; eevdf/tests.rs tries protection and buddies,
@@ -39,9 +39,17 @@ impl EevdfQueue {
         }
     }
 
-    /// Should `task`, just queued, run at once?
-    pub(crate) fn preempts(&mut self, params: &EevdfParams, task: u32) -> bool {
-        self.preempts_as(params, task, preempts_by_policy)
+    /// Should `task`, just queued, run at once? `sync`: who has woken it will sleep soon.
+    pub(crate) fn preempts(&mut self, params: &EevdfParams, task: u32, sync: bool) -> bool {
+        if params.names_all_woken() && !self.is_new(task) {
+            self.set_next_buddy(task);
+        }
+        self.preempts_as(params, task, sync, preempts_by_policy)
+    }
+
+    /// Has the waiting task just been made?
+    fn is_new(&self, task: u32) -> bool {
+        self.waiting[self.position(task)].1.arrival == Arrival::New
     }
 
     /// The same. `by_policy`: what policies say of the running one and `task`, if the times do not
@@ -50,10 +58,11 @@ impl EevdfQueue {
         &mut self,
         params: &EevdfParams,
         task: u32,
+        sync: bool,
         by_policy: impl FnOnce(FairPolicy, FairPolicy) -> Option<bool>,
     ) -> bool {
         self.update(params);
-        if self.resched && params.form < Form::Linux73 {
+        if self.resched && !params.lazy && params.form < Form::Linux73 {
             return true;
         }
         let Some((_, current)) = self.current else {
@@ -74,7 +83,7 @@ impl EevdfQueue {
                 self.shorten_protection(params, false);
                 false
             }
-            None => self.preempts_by_turn(params, task, &woken, &current),
+            None => self.preempts_by_turn(params, (task, &woken), &current, sync),
         };
         preempts || self.resched
     }
@@ -84,9 +93,9 @@ impl EevdfQueue {
     fn preempts_by_turn(
         &mut self,
         params: &EevdfParams,
-        task: u32,
-        woken: &Entity,
+        (task, woken): (u32, &Entity),
         current: &Entity,
+        sync: bool,
     ) -> bool {
         let short = params.preempt_short && woken.slice_ns(params) < current.slice_ns(params);
         if short && params.form < Form::Linux618 && self.overrides(woken, current) {
@@ -96,11 +105,14 @@ impl EevdfQueue {
             self.shorten_protection(params, short); // a fork waits, except with a shorter slice
             return false;
         }
-        let choice = self.choose_if(params, !short || params.form < Form::Linux618);
-        let is_next = matches!(choice, Choice::Waiting(at) if self.waiting[at].0 == task);
+        let names = params.next_buddy && params.form >= Form::Linux73 && !short;
+        if names && self.set_preempt_buddy(task, woken) && sync {
+            return false; // the waker has hardly run since its time was last looked at
+        }
+        let is_next = self.is_next(params, task, !short || params.form < Form::Linux618);
         let at_once = params.form >= Form::Linux73 && short && self.eligible(woken);
         if is_next || at_once {
-            if short && params.form >= Form::Linux618 {
+            if short && params.form >= Form::Linux618 || params.form >= Form::Linux73 {
                 self.unprotect(params);
             }
             if short && params.form >= Form::Linux73 {
@@ -110,6 +122,28 @@ impl EevdfQueue {
         }
         self.shorten_protection(params, short);
         false
+    }
+
+    /// Would the queue pick this waiting task? 7.3 asks as a pick does: a sleeper whose turn it is
+    /// leaves, and the buddy counts while protection does.
+    fn is_next(&mut self, params: &EevdfParams, task: u32, protect: bool) -> bool {
+        let picks = params.form >= Form::Linux73;
+        loop {
+            match self.choose_if(params, protect, picks && protect) {
+                Choice::Waiting(at) if picks && self.waiting[at].1.delayed => {
+                    let sleeper = self.waiting[at].0;
+                    let left = self.remove(params, at, Arrival::Woken);
+                    self.let_go.push((sleeper, left));
+                }
+                Choice::Waiting(at) => return self.waiting[at].0 == task,
+                Choice::Nobody | Choice::Current => return false,
+            }
+        }
+    }
+
+    /// Sleepers that left since the last question.
+    pub(crate) fn take_let_go(&mut self) -> Vec<(u32, Entity)> {
+        std::mem::take(&mut self.let_go)
     }
 
     /// 6.12: does the woken task's shorter slice end the running one's protection?
@@ -135,15 +169,6 @@ impl EevdfQueue {
         }
     }
 
-    /// It is picked next if it is eligible then, unless a buddy with a shorter slice is.
-    fn set_short_buddy(&mut self, params: &EevdfParams, task: u32, woken: &Entity) {
-        let shorter = |at: usize| self.waiting[at].1.slice_ns(params) < woken.slice_ns(params);
-        if !self.buddy_at().is_some_and(shorter) {
-            self.buddy = Some(task);
-        }
-    }
-
-    /// From now on a wake-up may displace the running task.
     fn unprotect(&mut self, params: &EevdfParams) {
         if let Some((_, e)) = &mut self.current
             && e.is_protected(params)

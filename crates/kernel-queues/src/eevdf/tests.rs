@@ -4,7 +4,10 @@
 use super::{Arrival, EevdfParams, EevdfQueue, Entity};
 use crate::weight::{Weight, virtual_time};
 use wakeplace_policy_sys::Policy;
+use wakeplace_policy_sys::sys::WP_PREEMPT_LAZY;
 use wakeplace_workload::FairPolicy;
+
+mod buddies;
 
 const MS: i64 = 1_000_000;
 const TICK_NS: u64 = 4_000_000;
@@ -14,7 +17,8 @@ fn params_of(settings: &[(&str, &str)], nr_cpus: usize) -> EevdfParams {
     for (key, value) in settings {
         policy.set(key, value).unwrap();
     }
-    EevdfParams::new(policy.core_params(), nr_cpus, TICK_NS)
+    let lazy = policy.core_params().preempt == WP_PREEMPT_LAZY;
+    EevdfParams::new(policy.core_params(), nr_cpus, TICK_NS, lazy)
 }
 
 fn params() -> EevdfParams {
@@ -317,7 +321,7 @@ fn protection_is_the_shortest_slice() {
             let mut queue = picked(&params, None);
             queue.charge(100_000);
             queue.enqueue(&params, 2, woken(Some(own), -MS));
-            assert!(!queue.preempts(&params, 2));
+            assert!(!queue.preempts(&params, 2, false));
             assert_eq!(until(&queue), end, "{form}");
         }
     }
@@ -340,7 +344,7 @@ fn a_fork_waits_in_7_3() {
         assert_eq!(queue.pick(&params), Some(0));
         queue.charge(1_000_000); // not eligible, so not protected
         queue.enqueue(&params, 2, nice_0());
-        assert_eq!(queue.preempts(&params, 2), preempts, "{form}");
+        assert_eq!(queue.preempts(&params, 2, false), preempts, "{form}");
     }
 }
 
@@ -359,7 +363,7 @@ fn a_shorter_slice_is_the_buddy_in_7_3() {
         queue.charge(400_000);
         queue.waiting[0].1.deadline = 200_000;
         queue.enqueue(&params, 2, woken(Some(MS as u64), 0));
-        assert_eq!(queue.preempts(&params, 2), preempts, "{form}");
+        assert_eq!(queue.preempts(&params, 2, false), preempts, "{form}");
         queue.put_back();
         assert_eq!(queue.next(&params), Some(next), "{form}");
         // Who is picked, or leaves, is no buddy any more.
@@ -439,7 +443,11 @@ fn a_shorter_slice_ends_the_protection() {
             queue.enqueue(&params, 1, nice_0());
             assert_eq!(queue.pick(&params), Some(0));
             queue.enqueue(&params, 2, Entity::new(0, FairPolicy::Other, Some(100_000)));
-            assert_eq!(queue.preempts(&params, 2), preempts, "{form} {short}");
+            assert_eq!(
+                queue.preempts(&params, 2, false),
+                preempts,
+                "{form} {short}"
+            );
         }
     }
 }
@@ -461,7 +469,7 @@ fn policies_decide_before_deadlines_do() {
             ..Entity::new(0, woken, Some(100_000))
         };
         queue.enqueue(&params, 1, wakee);
-        let preempts = queue.preempts(&params, 1);
+        let preempts = queue.preempts(&params, 1, false);
         (preempts, entity_of(&queue, 0).is_protected(&params))
     };
     for lag in [MS, -MS] {
@@ -487,7 +495,7 @@ fn a_wakee_preempts_only_as_the_next_pick() {
         assert_eq!(queue.pick(params), Some(0));
         queue.charge(1_000_000); // ineligible, so not protected
         queue.enqueue(params, 2, woken(None, lag));
-        queue.preempts(params, 2)
+        queue.preempts(params, 2, false)
     };
     // Owed 2 ms, its deadline is at V - 3 + 2.8 ms, before that of task 1.
     assert!(run(2 * MS, &params));

@@ -70,7 +70,10 @@ impl CfsTree {
         waiting.filter(|id| group_of(*id).is_none())
     }
 
-    /// The queue of a group; None: the root's.
+    pub(super) fn is_buddy(&self, task: u32, group: Option<usize>) -> bool {
+        self.queue(group).is_buddy(task)
+    }
+
     fn queue(&self, group: Option<usize>) -> &CfsQueue {
         group.map_or(&self.root, |g| &self.groups[g].queue)
     }

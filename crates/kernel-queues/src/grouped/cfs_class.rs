@@ -137,9 +137,13 @@ impl FairClass for GroupedCfs {
         self.trees[cpu.index()].charge(entity, self.groups[task.index()], delta_ns);
     }
 
-    fn wakeup_preempt(&mut self, task: TaskId, running: TaskId, cpu: CpuId) -> bool {
+    fn wakeup_preempt(&mut self, task: TaskId, running: TaskId, cpu: CpuId, _: bool) -> bool {
         let seen = |t: TaskId| (t.0, &self.entities[t.index()], self.groups[t.index()]);
         self.trees[cpu.index()].preempts(seen(task), seen(running))
+    }
+
+    fn is_buddy(&self, task: TaskId, cpu: CpuId) -> bool {
+        self.trees[cpu.index()].is_buddy(task.0, self.groups[task.index()])
     }
 
     fn task_tick(&mut self, task: TaskId, cpu: CpuId) -> bool {

@@ -2,10 +2,10 @@
 //! delayed like a task; it goes on being the one that runs while the group's tasks change
 //! (docs/decisions/020, docs/rules/queues.md#eevdf). `check` says what the levels must agree on.
 //!
-//! What must stay: levels agree (`check` panics if not); what the CPU counts leaves out sleepers
-//! and throttled groups.
-//!
-//! Tests: crates/engine/tests/behaviour/groups.rs
+//! Tests: crates/engine/tests/behaviour/groups.rs, crates/kernel-queues/src/grouped/eevdf/tests.rs
+
+#[cfg(test)]
+mod tests;
 
 use super::{GroupShape, Nest, entity_of, group_of};
 use crate::eevdf::{EevdfParams, EevdfQueue, Entity, Form};
@@ -210,6 +210,9 @@ impl EevdfTree {
         let params = self.params;
         let left = self.queue_mut(group).sleep(&params);
         self.settle(group);
+        if left.is_some() {
+            self.name_after_sleep(group);
+        }
         left
     }
 
@@ -343,6 +346,7 @@ impl EevdfTree {
                     None => gone.push((id, entity)),
                 }
                 self.settle(group);
+                self.name_after_sleep(group);
                 group = None; // who is next may be another
                 continue;
             }
@@ -399,11 +403,12 @@ impl EevdfTree {
         &mut self,
         (task, woken, to): (u32, FairPolicy, Option<usize>),
         (current, _, from): (u32, FairPolicy, Option<usize>),
-    ) -> bool {
+        sync: bool,
+    ) -> (bool, Vec<(u32, Entity)>) {
         let params = self.params;
         let (level, [ours, _]) = self.nest.common([(task, to), (current, from)]);
-        if ours == task {
-            return self.queue_mut(level).preempts(&params, task);
+        if params.names_all_woken() {
+            self.name_buddies(to);
         }
         let idle = |entity: FairPolicy| entity == FairPolicy::Idle;
         let by_policy = |theirs, ours| match (idle(theirs), idle(ours)) {
@@ -411,7 +416,61 @@ impl EevdfTree {
             (false, true) => Some(false),
             _ => preempts_by_policy(FairPolicy::Other, woken),
         };
-        self.queue_mut(level).preempts_as(&params, ours, by_policy)
+        let queue = self.queue_mut(level);
+        let preempts = match ours == task {
+            true => queue.preempts(&params, task, sync),
+            false => queue.preempts_as(&params, ours, sync, by_policy),
+        };
+        let gone = queue.take_let_go();
+        (preempts, self.let_go(gone, level))
+    }
+
+    /// Sleepers have left the queue of a level. Returns those that are tasks.
+    fn let_go(&mut self, gone: Vec<(u32, Entity)>, level: Option<usize>) -> Vec<(u32, Entity)> {
+        if gone.is_empty() {
+            return gone;
+        }
+        let mut tasks = Vec::new();
+        for (id, entity) in gone {
+            match group_of(id) {
+                Some(g) => self.left(g, Some(entity)),
+                None => tasks.push((id, entity)),
+            }
+        }
+        self.settle(level);
+        tasks
+    }
+
+    /// The groups around a queue are the buddies of theirs, up to one that is SCHED_IDLE.
+    fn name_buddies(&mut self, group: Option<usize>) {
+        for g in self.nest.around(group).collect::<Vec<_>>() {
+            if !self.groups[g].queued || self.groups[g].entity.policy() == FairPolicy::Idle {
+                return;
+            }
+            self.queue_mut(self.nest.above(g))
+                .set_next_buddy(entity_of(g));
+        }
+    }
+
+    /// A task of the queue has gone to sleep: if it has others they are to go on (to 6.18: in 7.3
+    /// groups have no queues of their own to be picked from).
+    fn name_after_sleep(&mut self, group: Option<usize>) {
+        if self.params.form >= Form::Linux73 {
+            return;
+        }
+        let others = |g: &usize| self.groups[*g].queue.nr_queued() > 0;
+        // One without others has left, or is delayed: then nobody is named.
+        let first = { self.nest.around(group) }.find(|g| others(g) || self.groups[*g].queued);
+        let first = first.filter(others);
+        self.name_buddies(first);
+    }
+
+    pub(super) fn is_buddy(&self, task: u32, group: Option<usize>) -> bool {
+        self.queue(group).is_buddy(task)
+    }
+
+    pub(super) fn is_eligible(&self, task: u32, group: Option<usize>) -> bool {
+        self.queue(group).is_eligible(task)
     }
 
     /// True: some level's request is over.

@@ -131,12 +131,23 @@ impl FairClass for GroupedEevdf {
         self.trees[cpu.index()].charge(self.groups[task.index()], delta_ns);
     }
 
-    fn wakeup_preempt(&mut self, task: TaskId, running: TaskId, cpu: CpuId) -> bool {
+    fn wakeup_preempt(&mut self, task: TaskId, running: TaskId, cpu: CpuId, sync: bool) -> bool {
         let seen = |t: TaskId| {
             let policy = self.off_queue[t.index()].policy();
             (t.0, policy, self.groups[t.index()])
         };
-        self.trees[cpu.index()].preempts(seen(task), seen(running))
+        let (woken, running) = (seen(task), seen(running));
+        let (preempts, gone) = self.trees[cpu.index()].preempts(woken, running, sync);
+        self.left(gone);
+        preempts
+    }
+
+    fn is_buddy(&self, task: TaskId, cpu: CpuId) -> bool {
+        self.trees[cpu.index()].is_buddy(task.0, self.groups[task.index()])
+    }
+
+    fn is_eligible(&self, task: TaskId, cpu: CpuId) -> bool {
+        self.trees[cpu.index()].is_eligible(task.0, self.groups[task.index()])
     }
 
     fn task_tick(&mut self, task: TaskId, cpu: CpuId) -> bool {

@@ -6,8 +6,10 @@
 //!
 //! Tests: crates/kernel-tree/src/kernel/tests.rs, crates/kernel-tree/tests/all/real_tree.rs
 
+use super::Updated;
 use super::abi::{ABI, Choice, Energy, Facts, HostTable, Party, RawDecision};
 use super::memory::Memory;
+use super::signals::{FreqAsked, RawRequest, Signal};
 use std::ffi::{CStr, c_char, c_void};
 use std::ptr::NonNull;
 use std::slice;
@@ -28,6 +30,10 @@ pub trait Host {
     fn placed(&mut self, decision: &Decision<'_>);
     /// What was under way is done: with a number, or an error as a negative one.
     fn done(&mut self, ticket: u64, result: i64);
+    /// A signal is up to date. Told only if asked for ([`super::Kernel::set_signals`]).
+    fn updated(&mut self, updated: Updated) {
+        let _ = updated;
+    }
 }
 
 /// Why a run is over.
@@ -173,6 +179,8 @@ impl<H: Host> Context<H> {
             frequency: frequency::<H>,
             placed: Some(placed::<H>),
             done: done::<H>,
+            signal: Some(signal::<H>),
+            requested: Some(requested::<H>),
         }
     }
 }
@@ -262,6 +270,23 @@ unsafe extern "C" fn placed<H: Host>(data: *mut c_void, decision: *const RawDeci
 unsafe extern "C" fn done<H: Host>(data: *mut c_void, ticket: u64, result: i64) {
     // SAFETY: as in `alloc`.
     unsafe { context::<H>(data) }.host.done(ticket, result);
+}
+
+unsafe extern "C" fn signal<H: Host>(data: *mut c_void, signal: *const Signal) {
+    // SAFETY: as in `placed`.
+    let (context, signal) = unsafe { (context::<H>(data), *signal) };
+    context.host.updated(Updated::Signal(signal));
+}
+
+unsafe extern "C" fn requested<H: Host>(data: *mut c_void, request: *const RawRequest) {
+    // SAFETY: as in `placed`.
+    let (context, raw) = unsafe { (context::<H>(data), &*request) };
+    let asked = FreqAsked {
+        asked: raw.asked,
+        // SAFETY: as many as it says, for as long as this call.
+        cpus: unsafe { list(raw.cpus, raw.nr_cpus) }.to_vec(),
+    };
+    context.host.updated(Updated::Freq(asked));
 }
 
 /// # Safety

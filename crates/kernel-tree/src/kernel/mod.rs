@@ -20,7 +20,7 @@ pub use host::{Deaf, Decision, Fault, FaultEntries, Host};
 pub use symbols::Symbols;
 pub use wakeplace_kernel_abi::{
     Attr, CALL, Call, Choice, Cpu, CpuState, Domain, Energy, Facts, Fork, IdleState, Machine,
-    MachineCpu, Mask, Opp, Party, Refused, TaskState, abi,
+    MachineCpu, Mask, Opp, Party, Refused, TaskState, Updated, abi, signals,
 };
 
 use crate::TreeError;
@@ -176,6 +176,11 @@ impl<H: Host> Kernel<H> {
     /// Decisions come with all that they depend on.
     pub fn set_detail(&mut self, detail: bool) {
         self.edit(|view| view.detail = detail.into());
+    }
+
+    /// Updates of signals are told.
+    pub fn set_signals(&mut self, signals: bool) {
+        self.edit(|view| view.signals = signals.into());
     }
 
     /// The run is over.

@@ -1,11 +1,15 @@
 //! The table of all metrics. A name that is there stays: results, studies and `--expect` have it
 //! (docs/guide/results.md, "What a result holds").
 //!
+//! A new metric is one line here and a `set` where it is measured; the order is that of `--help`
+//! and of lists. Units and directions are part of the contract.
+//!
 //! Tests: crates/metrics/src/metric/tests.rs
 
 use super::Better::{self, Higher, Lower, Neither};
 use super::MetricDef;
 
+/// A line of the table; `unit` is how people see it.
 const fn def(
     name: &'static str,
     unit: &'static str,

@@ -1,5 +1,8 @@
 //! What was measured, by name (docs/guide/results.md, "What a result holds").
 //!
+//! Called by every meter's `report`. Order is that of names, whatever the order of `set`; JSON and
+//! CSV rely on it. What was not measured is not there.
+//!
 //! Tests: crates/metrics/src/metric/tests.rs::values_take_units_from_the_table_and_keep_name_order
 
 use super::{CLUSTER, find_metric};

@@ -1,6 +1,11 @@
 //! How often the 95 % intervals hold the true change: data are drawn whose change is known, and the
 //! intervals are counted that hold it. 93 to 97 % is asked for (docs/guide/results.md,
 //! "Intervals").
+//!
+//! Part of the tests: no result depends on it. The stream's seed is fixed, so that the test is the
+//! same everywhere.
+//!
+//! Tests: below
 
 use super::PairedDelta;
 use crate::student::t975;
@@ -20,6 +25,7 @@ impl Draws {
         ((self.0.next_u64() >> 11) as f64 + 0.5) / (1_u64 << 53) as f64
     }
 
+    /// A draw with mean 1.
     fn exponential(&mut self) -> f64 {
         -libm::log(self.uniform())
     }
@@ -34,6 +40,7 @@ impl Draws {
 /// One pair of a family, whose `other` would be as `base` but for the ratio.
 type Family = (&'static str, fn(&mut Draws) -> (f64, f64));
 
+/// A pair whose true ratio is known.
 fn scaled(base: f64, other: f64) -> (f64, f64) {
     (base, other * RATIO)
 }
@@ -76,6 +83,7 @@ fn coverage(family: Family, n: usize, interval: Interval) -> f64 {
     100.0 * held as f64 / EXPERIMENTS as f64
 }
 
+/// The interval that results have.
 fn ours(base: &[f64], other: &[f64]) -> Option<(f64, f64)> {
     PairedDelta::of(base, other)?.ci95
 }

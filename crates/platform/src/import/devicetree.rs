@@ -4,6 +4,9 @@
 //! cpu/cpu-capacity.txt, opp/opp-v2-base.yaml, cpu/idle-states.yaml, power/domain-idle-state.yaml,
 //! numa.txt. CPUs are numbered in the order of their nodes; Linux puts the one it boots on first.
 //!
+//! Called by `import/mod.rs`. What is not in the tree stays absent; `said` tells the user. Clocks
+//! become kHz, times ns. Order of CPUs: that of the nodes.
+//!
 //! Tests: crates/platform/tests/all/import/mod.rs::phones,
 //! crates/platform/tests/all/import/hostile.rs::damaged_device_trees,
 //! crates/lab/src/devicetree.rs::an_import_of_the_tree_has_the_platforms_figures
@@ -57,6 +60,7 @@ pub(super) fn read(
     view.found(said)
 }
 
+/// All nodes by their handles, so that references can be followed.
 fn collect<'a>(node: &'a Node, handles: &mut BTreeMap<u32, &'a Node>) {
     if let Some(handle) = node.u32("phandle").or_else(|| node.u32("linux,phandle")) {
         handles.insert(handle, node);
@@ -91,14 +95,17 @@ struct View<'a> {
 }
 
 impl<'a> View<'a> {
+    /// The source of a figure, for the file's provenance.
     fn text(&self, what: &str) -> String {
         format!("{}: {what}", self.place)
     }
 
+    /// The node with that handle; `None`: the tree refers to one that it does not have.
     fn node(&self, handle: u32) -> Option<&'a Node> {
         self.handles.get(&handle).copied()
     }
 
+    /// The CPU's type by its first name that is no generic one, without the vendor.
     fn kind(&self, cpu: usize) -> Option<String> {
         let names = self.nodes[cpu].texts("compatible");
         let name = names

@@ -1,6 +1,9 @@
 //! The kernel's energy model laid over a machine that another source described
 //! (docs/guide/import.md, "What is read").
 //!
+//! Called where an energy model is given beside a source. The model's powers replace the source's.
+//! Powers are µW or the kernel's own scale.
+//!
 //! Tests: crates/platform/tests/all/import/mod.rs::an_energy_model_beside_the_tree,
 //! crates/platform/tests/all/import/mod.rs::both_energy_models
 

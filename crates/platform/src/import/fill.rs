@@ -1,6 +1,10 @@
 //! What a source lacks is filled in here: one rule each, with its reason, the same as
 //! built-in platform files have (docs/decisions/026).
 //!
+//! Called by `import/mod.rs` for every source. Whatever is filled in has its origin "assumed" or
+//! "derived" and a line for the user. A changed rule changes what new imports say, never a platform
+//! file that is there.
+//!
 //! Tests: below, crates/platform/tests/all/import/mod.rs
 
 use super::found::{Clock, Found, FoundIdle, Origin, Point, Scale, of_largest};
@@ -63,6 +67,7 @@ fn arch(found: &mut Found, said: &mut Vec<String>) {
     }
 }
 
+/// CPUs without a type get the instruction set's name.
 fn kinds(found: &mut Found) {
     let word = match found.arch() {
         Arch::X86 => "x86-64",
@@ -331,6 +336,7 @@ fn power(found: &mut Found, said: &mut Vec<String>) {
     found.idle.iter_mut().for_each(|state| state.power = None);
 }
 
+/// The powers of a clock's cluster are dropped, as they cannot be used.
 fn without_clusters(clock: &mut Clock) {
     clock.cluster_from = None;
     for point in &mut clock.points {

@@ -1,6 +1,9 @@
 //! A machine out of LISA's `plat_info` (lisa.platforms.platinfo.PlatformInfo): capacities,
 //! frequency domains, frequencies, and the kernel's tick (docs/guide/import.md, "What is read").
 //!
+//! Called by `import/mod.rs`. Clocks are kHz. Parts that are pickled Python are passed over and
+//! said. Files are of bounded size, numbers of CPUs of bounded range.
+//!
 //! Tests: crates/platform/tests/all/import/mod.rs::a_plat_info_of_lisa,
 //! crates/platform/tests/all/import/mod.rs::parts_of_a_plat_info_that_are_pickled,
 //! crates/platform/tests/all/import/hostile.rs::a_plat_info_of_too_many_cpus
@@ -125,14 +128,17 @@ struct View<'a> {
 }
 
 impl View<'_> {
+    /// A part of the file that is written out.
     fn part(&self, key: &str) -> Option<&Yaml> {
         self.parts.get(key)
     }
 
+    /// The source of a figure, for the file's provenance.
     fn text(&self, key: &str) -> String {
         format!("{}: {key}", self.place)
     }
 
+    /// The file says what cannot be.
     fn wrong(&self, problem: String, expected: &str) -> ImportError {
         ImportError::wrong(self.file, problem, expected)
     }

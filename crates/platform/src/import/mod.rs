@@ -4,7 +4,14 @@
 //! (`fill`), and a platform file is written of both (`write`). Nothing of the file is there without
 //! its origin, and what was filled in is listed for the user (docs/guide/import.md).
 //!
-//! Tests: crates/platform/tests/all/import/mod.rs, crates/platform/tests/all/import/hostile.rs
+//! Called by `platform import`, the lab, the playground and fuzzing. The written file is read back
+//! before it is given out. Same bytes in, same file out.
+//!
+//! Tests: crates/platform/tests/all/import/mod.rs::an_archive_is_as_its_folder,
+//! crates/platform/tests/all/import/mod.rs::an_energy_model_beside_the_tree,
+//! crates/platform/tests/all/import/mod.rs::this_machine_can_be_imported,
+//! crates/platform/tests/all/import/hostile.rs::one_message_names_the_file,
+//! crates/platform/tests/all/import/archives.rs::other_descriptions_of_machines
 
 mod costs;
 mod devicetree;
@@ -92,6 +99,7 @@ pub enum ImportError {
 }
 
 impl ImportError {
+    /// The source says what cannot be; `expected`: what would do.
     fn wrong(file: &str, problem: impl Into<String>, expected: impl Into<String>) -> Self {
         Self::Wrong {
             file: file.to_owned(),

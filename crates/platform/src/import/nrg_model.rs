@@ -4,6 +4,9 @@
 //! beside its CPUs, and parents that point back at their children. Board files of LISA 1 have the
 //! capacity of a big and of a little CPU (`nrg_model`). See docs/guide/import.md, "What is read".
 //!
+//! Called by `lisa.rs`. Clocks are kHz; powers keep the file's scale, which nobody knows. A model
+//! that cannot be used is said, not guessed.
+//!
 //! Tests: crates/platform/tests/all/import/mod.rs::an_energy_model_of_lisa,
 //! crates/platform/tests/all/import/mod.rs::a_board_file_of_lisa_1
 
@@ -172,6 +175,7 @@ fn entries(map: &Yaml) -> Option<Vec<(&String, &Yaml)>> {
     (entries.len() <= MAX_POINTS).then_some(entries)
 }
 
+/// A frequency from a key of the map; `None` if it is none that a file may have.
 fn khz(text: &str) -> Option<u32> {
     let khz = text.parse().ok().filter(|khz| (1..=MAX_KHZ).contains(khz));
     khz.map(|khz: u64| khz as u32)
@@ -202,6 +206,7 @@ fn capacity_and_power(values: &Yaml) -> Option<(&Yaml, &Yaml)> {
     }
 }
 
+/// The entry of a map that has one.
 fn only_entry(map: &Yaml) -> Option<(&String, &Yaml)> {
     match map {
         Yaml::Map(entries) if entries.len() == 1 => entries.iter().next(),

@@ -1,6 +1,9 @@
 //! How fast CPUs are that a kernel takes for alike: by the firmware's word where a source has it,
 //! else by their clocks and kinds (docs/guide/import.md, "What is assumed, and how").
 //!
+//! Called by `fill.rs`. Speeds are 1024 for the fastest CPU. The engine works by them where
+//! capacities are alike; a kernel never sees them.
+//!
 //! Tests: crates/platform/tests/all/import/mod.rs::speeds_by_clock_are_said_to_be_assumed
 
 use super::found::{Found, Origin, cpu_list, of_largest};

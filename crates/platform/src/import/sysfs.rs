@@ -1,6 +1,13 @@
 //! A machine out of the kernel's files (docs/guide/import.md, "What is read").
 //!
-//! Tests: crates/platform/tests/all/import/mod.rs, crates/platform/tests/all/import/round_trip.rs
+//! Called by `import/mod.rs`. What is not in the files stays absent. Clocks are kHz, times ns,
+//! powers µW. CPUs are numbered anew without the offline ones.
+//!
+//! Tests: crates/platform/tests/all/import/mod.rs::two_sockets_with_threads,
+//! crates/platform/tests/all/import/mod.rs::hybrids_have_priorities_or_capacities,
+//! crates/platform/tests/all/import/mod.rs::big_cpus_that_are_offline_leave_a_smaller_scale,
+//! crates/platform/tests/all/import/mod.rs::servers_of_arm,
+//! crates/platform/tests/all/import/round_trip.rs
 
 use super::fill::grid;
 use super::found::{Clock, Found, FoundCpu, FoundIdle, Origin, Point, Scale, cpu_list};
@@ -277,6 +284,7 @@ impl View<'_> {
         table
     }
 
+    /// The distance up to which the kernel counts nodes as near, where it is not the usual one.
     fn reclaim(&self, distances: &[Vec<u32>]) -> Option<(u32, String)> {
         let amd = self.details.amd && distances.len() > 1;
         amd.then(|| {

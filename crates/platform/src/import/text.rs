@@ -1,4 +1,8 @@
 //! Sources and names in a platform file (docs/guide/import.md, "What is read").
+//!
+//! Called by `write.rs`. What is made here passes the rules of platform files for names.
+//!
+//! Tests: below, crates/platform/tests/all/import/round_trip.rs
 
 use super::found::Origin;
 use crate::Standing;

@@ -10,7 +10,12 @@
 //! Blanks or commas divide the columns. Behind `#` stands what is not read (docs/guide/import.md,
 //! "A device tree without voltages").
 //!
-//! Tests: crates/platform/tests/all/import/voltages.rs
+//! Called for the option `--voltages`. The language of the list stays. Clocks become kHz, voltages
+//! mV.
+//!
+//! Tests: crates/platform/tests/all/import/voltages.rs::coefficients_and_voltages_make_power,
+//! crates/platform/tests/all/import/voltages.rs::lists_that_cannot_be_right,
+//! crates/platform/tests/all/import/voltages.rs::clocks_without_a_coefficient
 
 use super::ImportError;
 use super::found::{Point, cpu_list};
@@ -77,6 +82,7 @@ impl Voltages {
         format!("list of voltages {}", self.name)
     }
 
+    /// The list says what cannot be; `expected`: what would do.
     fn wrong(&self, problem: String, expected: &str) -> ImportError {
         ImportError::wrong(&self.file, problem, expected)
     }

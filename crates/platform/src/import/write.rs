@@ -1,7 +1,11 @@
 //! The platform file of a machine that is completely known. The keys are those of `read/raw.rs`: a
 //! file that is written is read back as the same machine (docs/guide/platforms.md).
 //!
-//! Tests: crates/platform/tests/all/import/round_trip.rs, crates/platform/tests/all/import/mod.rs
+//! Called last by `import/mod.rs`. Same machine, same bytes. Free: order and comments of the file,
+//! if it reads back as the same machine.
+//!
+//! Tests: crates/platform/tests/all/import/round_trip.rs::every_platform_comes_back,
+//! crates/platform/tests/all/import/mod.rs::hybrids_have_priorities_or_capacities
 
 mod idle;
 
@@ -107,6 +111,7 @@ fn numbered(words: Vec<&str>) -> Vec<String> {
 }
 
 impl Writer<'_> {
+    /// What was found of a CPU.
     fn cpu(&self, cpu: u16) -> &FoundCpu {
         &self.found.cpus[usize::from(cpu)]
     }
@@ -120,6 +125,7 @@ impl Writer<'_> {
         cluster.map_or_else(|| cpu_list(cpus), |(name, _)| name.clone())
     }
 
+    /// The unit of powers in the file; `None`: there are none.
     fn powered(&self) -> Option<Scale> {
         let clock = self.found.clocks.first()?;
         clock.power.as_ref().map(|(scale, _)| *scale)

@@ -2,7 +2,13 @@
 //! written out in full, so there is a limit on what they add: nine lines of aliases can stand for a
 //! billion values (docs/guide/import.md, "What is read"). The tree's size is bounded by the file's.
 //!
-//! Tests: below, crates/platform/tests/all/import/hostile.rs
+//! Called by `lisa.rs`. Depth and size are bounded, as a file may come from anybody. Keys of a map
+//! are in the order of the alphabet.
+//!
+//! Tests: crates/platform/src/import/yaml/tests.rs::the_forms_of_plat_info,
+//! crates/platform/src/import/yaml/tests.rs::anchors_aliases_and_merged_maps,
+//! crates/platform/src/import/yaml/tests.rs::levels_are_limited_through_aliases_too,
+//! crates/platform/tests/all/import/hostile.rs
 
 use saphyr_parser::{Event, Marker, Parser, ScalarStyle};
 use std::collections::BTreeMap;
@@ -25,6 +31,7 @@ impl Yaml {
         }
     }
 
+    /// The text of a plain value; `None` for a list or map.
     pub(super) fn text(&self) -> Option<&str> {
         match self {
             Self::Scalar(text) => Some(text),
@@ -32,6 +39,7 @@ impl Yaml {
         }
     }
 
+    /// A whole number of digits only.
     pub(super) fn number(&self) -> Option<u64> {
         crate::sysfs::number(self.text()?)
     }
@@ -61,6 +69,7 @@ impl Yaml {
         }
     }
 
+    /// The values of a list; `None` for anything else.
     pub(super) fn list(&self) -> Option<&[Yaml]> {
         match self {
             Self::List(items) => Some(items),
@@ -198,6 +207,7 @@ impl Builder {
         copy(node, &mut self.copied_bytes)
     }
 
+    /// A list or map begins; too many in each other are refused.
     fn begin(&mut self, anchor: usize, kind: Kind) -> Result<(), String> {
         if self.open.len() >= MAX_DEPTH {
             return Err(too_deep());
@@ -303,6 +313,7 @@ fn merge(entries: &mut BTreeMap<String, Yaml>, from: Yaml) -> Result<(), String>
     }
 }
 
+/// A plain value; an unquoted `~`, `null` or nothing is no value.
 fn scalar(text: &str, style: ScalarStyle) -> Node {
     let nothing = style == ScalarStyle::Plain && matches!(text, "" | "~" | "null");
     Node {
@@ -315,6 +326,7 @@ fn scalar(text: &str, style: ScalarStyle) -> Node {
     }
 }
 
+/// What is said of a file that is nested too far.
 fn too_deep() -> String {
     format!("more than {MAX_DEPTH} levels")
 }

@@ -1,7 +1,14 @@
 //! What hardware does with clocks of its own accord: `[cpufreq]`, `[turbo]`, `[power_limit]`
 //! (docs/decisions/059).
 //!
-//! Tests: crates/platform/tests/all/clocks.rs
+//! Called by `read/mod.rs`. Clocks are kHz, powers µW. Who applies them is the engine
+//! (`mechanics/turbo.rs`, `clocks.rs`); here they are only read and checked. A key that is there
+//! stays.
+//!
+//! Tests: crates/platform/tests/all/clocks.rs::what_is_read,
+//! crates/platform/tests/all/clocks.rs::rules_of_the_driver,
+//! crates/platform/tests/all/clocks.rs::rules_of_bins,
+//! crates/platform/tests/all/clocks.rs::rules_of_limits
 
 use toml::Spanned;
 use wakeplace_text::{did_you_mean, nearest, shorten};

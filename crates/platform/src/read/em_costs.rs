@@ -1,5 +1,8 @@
 //! Energy models without watts: `[frequency_domain.em_costs]` (docs/decisions/039).
 //!
+//! Called by `read/frequency.rs`. Costs have no unit: only the kernel's energy model reads them,
+//! never the meter. A key that is there stays.
+//!
 //! Tests: crates/platform/tests/all/shared.rs::costs_of_an_artificial_model
 
 use wakeplace_text::shorten;

@@ -1,5 +1,9 @@
 //! Frequency domains and operating points (docs/guide/platforms.md, "What the words mean").
 //!
+//! Called by `read/mod.rs`. Domains and points stand in the order of the file, points rising; all
+//! crates index them so. Clocks are kHz, voltages mV, powers in the platform's unit. A key that is
+//! there stays.
+//!
 //! Tests: crates/platform/tests/all/bad_files.rs::frequencies,
 //! crates/platform/tests/all/bad_files.rs::frequency_domains_partition_the_cpus
 

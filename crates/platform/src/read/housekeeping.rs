@@ -1,5 +1,8 @@
 //! What the kernel itself runs: `[housekeeping]`. (docs/guide/model.md, "Kernel threads")
 //!
+//! Called by `read/mod.rs`. Times become ns. Threads stand in the order of the file. A key that is
+//! there stays.
+//!
 //! Tests: crates/engine/tests/behaviour/kthreads.rs, crates/platform/tests/all/hostile.rs
 
 use toml::Spanned;

@@ -1,5 +1,8 @@
 //! Idle states (docs/guide/platforms.md, "What the words mean").
 //!
+//! Called by `read/mod.rs`. Times become ns. States stand in the order of the file, shallow before
+//! deep, POLL first on x86; idle governors and metrics use the index.
+//!
 //! Tests: crates/platform/tests/all/bad_files.rs::idle_states_run_from_shallow_to_deep,
 //! crates/platform/tests/all/bad_files.rs::power_of_idle_states
 
@@ -197,6 +200,7 @@ fn power(
     Ok((cpu_power, cluster_power))
 }
 
+/// The CPU's operating points have a power of the cluster, so that its idle states need one, too.
 fn cluster_power_at_opps(cpu: CpuId, domains: &[FreqDomain]) -> bool {
     let domain = domains.iter().find(|d| d.cpus.contains(&cpu));
     domain.is_some_and(|d| d.opps[0].cluster_power.is_some())

@@ -1,5 +1,9 @@
 //! CPUs and clusters (docs/guide/platforms.md, "Speed and capacity").
 //!
+//! Called first by `read/mod.rs`: later tables name CPUs of these. CPU numbers are the kernel's;
+//! clusters stand in the order of the file, cores count from 0 by their lowest CPU. Capacities are
+//! 1 to 1024.
+//!
 //! Tests: crates/platform/tests/all/bad_files.rs::cpus_and_clusters,
 //! crates/platform/tests/all/bad_files.rs::threads_of_cores
 

@@ -1,7 +1,13 @@
 //! `[measured_power]`: what CPUs and clusters draw by clock, from tables of policies, as Wattson
 //! has them (docs/guide/platforms.md "Measured power").
 //!
-//! Tests: crates/platform/tests/all/measured.rs
+//! Called by `read/mod.rs` after the clocks are read. Table figures are mW, in the model µW. Odd
+//! figures are kept and said, none is repaired. A key that is there stays.
+//!
+//! Tests: crates/platform/tests/all/measured.rs::figures_are_by_both_clocks,
+//! crates/platform/tests/all/measured.rs::a_units_clock_may_be_in_hertz,
+//! crates/platform/tests/all/measured.rs::odd_figures_are_named,
+//! crates/platform/tests/all/measured.rs::tables_that_are_refused
 
 use std::collections::BTreeMap;
 
@@ -144,6 +150,7 @@ impl Odd {
     }
 }
 
+/// The kernel's number of a domain's policy: its first CPU.
 fn policy(domain: &FreqDomain) -> u64 {
     u64::from(domain.cpus[0].0)
 }
@@ -177,6 +184,7 @@ fn check_policies(rows: &[Row], domains: &[FreqDomain]) -> Result<(), Flaw> {
 /// Another clock as tables have it: its policy and its kHz.
 type Other = (u64, u64);
 
+/// The other clock of a row in kHz; of a unit that is no CPU's the table may have it in Hz.
 fn other(row: &Row) -> Option<Other> {
     row.other.map(|(policy, freq)| match policy {
         UNIT if freq > MAX_KHZ => (policy, freq / 1000),
@@ -253,6 +261,7 @@ fn measured(
     Ok(measured)
 }
 
+/// The powers of a row, µW. A CPU that is off draws no more than a gated one.
 fn point(row: &Row) -> MeasuredPoint {
     MeasuredPoint {
         busy_uw: row.active,

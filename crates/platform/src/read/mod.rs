@@ -8,7 +8,14 @@
 //!
 //! See docs/guide/platforms.md, "What the words mean".
 //!
-//! Tests: crates/platform/tests/all/bad_files.rs, crates/platform/tests/all/builtin.rs
+//! A key that is there stays; a new one is optional, so that old files are valid. The first flaw in
+//! the order of the steps is the one that is told. Reading is pure: same text, same machine.
+//!
+//! Tests: crates/platform/tests/all/bad_files.rs::names,
+//! crates/platform/tests/all/bad_files.rs::tick,
+//! crates/platform/tests/all/bad_files.rs::costs_are_at_most_a_millisecond,
+//! crates/platform/tests/all/bad_files.rs::board,
+//! crates/platform/tests/all/bad_files.rs::keys_and_words, crates/platform/tests/all/builtin.rs
 
 mod clocks;
 mod em_costs;

@@ -1,5 +1,10 @@
 //! The rows of a table of measured powers: text in the form of Wattson's files, with the place of
 //! each figure in the platform file (docs/guide/platforms.md, "Measured power").
+//!
+//! Called by `read/measured.rs`. Names of columns are Wattson's. Places are byte offsets in the
+//! platform file.
+//!
+//! Tests: below, crates/platform/tests/all/measured.rs
 
 use wakeplace_text::{nearest, shorten};
 
@@ -101,6 +106,7 @@ struct Lines<'a> {
 impl<'a> Iterator for Lines<'a> {
     type Item = (usize, &'a str);
 
+    /// The next line with something in it, with its place in the file.
     fn next(&mut self) -> Option<Self::Item> {
         while self.from < self.body.len() {
             let rest = &self.body[self.from..];

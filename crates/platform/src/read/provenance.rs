@@ -1,6 +1,9 @@
 //! Where the figures come from, collected while the tables are read (docs/guide/platforms.md, "What
 //! the words mean").
 //!
+//! Called by every reader of tables. Order: that of the file. `platform show`, pages and
+//! `assumed.rs` read the entries by how they begin: their words stay.
+//!
 //! Tests:
 //! crates/platform/tests/all/builtin.rs::assumed_figures_are_marked_and_published_ones_named,
 //! crates/platform/tests/all/bad_files.rs::every_table_needs_a_source_and_a_standing

@@ -3,6 +3,8 @@
 //! Units are in the key names. Each table with figures has `source` and `standing`. A new key
 //! stands here, in the reader of its table, in `import/write.rs`, and in docs/guide/platforms.md.
 //!
+//! Unknown keys are refused. No rule is checked here but the shape.
+//!
 //! Tests: crates/platform/tests/all/bad_files.rs::keys_and_words,
 //! crates/platform/tests/all/import/round_trip.rs
 
@@ -33,6 +35,7 @@ pub(super) enum RawStanding {
 }
 
 impl From<RawStanding> for Standing {
+    /// The word of a file as the model has it.
     fn from(raw: RawStanding) -> Self {
         match raw {
             RawStanding::Published => Self::Published,
@@ -52,6 +55,7 @@ pub(super) enum RawUnit {
 }
 
 impl From<RawUnit> for PowerUnit {
+    /// The same of the unit of powers.
     fn from(raw: RawUnit) -> Self {
         match raw {
             RawUnit::Microwatt => Self::Microwatt,
@@ -69,6 +73,7 @@ pub(super) enum RawScope {
 }
 
 impl From<RawScope> for IdleScope {
+    /// The same of what an idle state switches off.
     fn from(raw: RawScope) -> Self {
         match raw {
             RawScope::Cpu => Self::Cpu,

@@ -1,5 +1,8 @@
 //! How many tasks a core is to hold at each frequency: `[sched_mc]` (docs/decisions/033).
 //!
+//! Called by `read/mod.rs`. Entries stand beside the operating points, lowest first; the core reads
+//! them (policy/src/packing). A key that is there stays.
+//!
 //! Tests: crates/platform/tests/all/bad_files.rs::tasks_of_a_core_while_power_is_saved
 
 use toml::Spanned;

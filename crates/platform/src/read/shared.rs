@@ -1,7 +1,14 @@
 //! What nodes, threads and CPUs are to each other: `[numa]`, `[smt]`, `[priority]`
 //! (docs/guide/platforms.md, "What the words mean").
 //!
-//! Tests: crates/platform/tests/all/shared.rs
+//! Called by `read/mod.rs`. Distances are the kernel's; figures of `[smt]` are 1024ths of a core
+//! with one busy thread. A key that is there stays.
+//!
+//! Tests: crates/platform/tests/all/shared.rs::what_is_read,
+//! crates/platform/tests/all/shared.rs::distances_that_are_none,
+//! crates/platform/tests/all/shared.rs::nodes_need_their_figures,
+//! crates/platform/tests/all/shared.rs::threads_need_what_they_share,
+//! crates/platform/tests/all/shared.rs::priorities_and_levels_belong_together
 
 use toml::Spanned;
 
@@ -134,6 +141,7 @@ fn distances(rows: &Spanned<Vec<Spanned<Vec<Int>>>>, nodes: usize) -> Result<Vec
     Ok(table)
 }
 
+/// A number that was compared with its limit before.
 fn narrow(value: u64) -> u32 {
     u32::try_from(value).expect("it was compared with a small limit")
 }

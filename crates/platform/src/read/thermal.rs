@@ -1,5 +1,8 @@
 //! How warm clusters get: `[[thermal]]` with its `[thermal.rc]` (docs/guide/model.md, "Heat").
 //!
+//! Called by `read/mod.rs`. Temperatures are thousandths of a degree Celsius, times ns. Read
+//! always, used only with `model.thermal=on`. A key that is there stays.
+//!
 //! Tests: crates/engine/tests/behaviour/thermal.rs,
 //! crates/platform/tests/all/measured.rs::heat_and_limits_need_powers_by_the_own_clock
 
@@ -101,6 +104,7 @@ fn zone(
     Ok(zone)
 }
 
+/// A whole number within its limits; `what` is the word for it in the error.
 fn number(value: &Int, least: u64, most: u64, what: &str) -> Result<u32, Flaw> {
     let number = between(value, least, most, what, "")?;
     Ok(u32::try_from(number).expect("it was compared with a small limit"))

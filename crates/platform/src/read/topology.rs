@@ -1,6 +1,9 @@
 //! Scheduler topology levels: each a partition, each nested in the next (docs/guide/platforms.md,
 //! "What the words mean").
 //!
+//! Called by `read/mod.rs`. Levels stand from the bottom up: the core builds its sched domains in
+//! this order. A key that is there stays.
+//!
 //! Tests: crates/platform/tests/all/bad_files.rs::topology,
 //! crates/platform/tests/all/shared.rs::priorities_and_levels_belong_together
 

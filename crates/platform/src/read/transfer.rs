@@ -1,6 +1,11 @@
 //! What is between CPUs and their data: `[transfer]`, `[cache]` (docs/decisions/060).
 //!
-//! Tests: crates/platform/tests/all/transfer.rs
+//! Called last by `read/mod.rs`, as levels of nearness follow from all other tables. Times are ns,
+//! sizes bytes. A key that is there stays.
+//!
+//! Tests: crates/platform/tests/all/transfer.rs::tables_are_read,
+//! crates/platform/tests/all/transfer.rs::the_levels_are_those_of_the_machine,
+//! crates/platform/tests/all/transfer.rs::memory_is_no_nearer_than_the_cache
 
 use toml::Spanned;
 

@@ -1,6 +1,9 @@
 //! Numbers within limits, and the unit a power figure is written in (docs/guide/platforms.md, "What
 //! the words mean").
 //!
+//! Called by all readers of tables. A wider limit is free; a narrower one refuses files that were
+//! valid. Limits of what the policy core counts with are the core's.
+//!
 //! Tests: crates/platform/tests/all/bad_files.rs::capacity,
 //! crates/platform/tests/all/bad_files.rs::costs_are_at_most_a_millisecond
 
@@ -110,6 +113,7 @@ impl PowerKeys<'_> {
     }
 }
 
+/// The word of the file for a unit.
 fn unit_name(unit: PowerUnit) -> &'static str {
     match unit {
         PowerUnit::Microwatt => "microwatt",
@@ -119,6 +123,7 @@ fn unit_name(unit: PowerUnit) -> &'static str {
 }
 
 impl RawOpp {
+    /// The powers of a CPU at an operating point, by the unit's keys.
     pub(super) fn cpu(&self) -> PowerKeys<'_> {
         PowerKeys {
             what: "cpu",
@@ -127,6 +132,7 @@ impl RawOpp {
         }
     }
 
+    /// Those of its cluster.
     pub(super) fn cluster(&self) -> PowerKeys<'_> {
         let (uw, bogo) = (self.cluster_uw.as_ref(), self.cluster_bogo.as_ref());
         PowerKeys {
@@ -138,6 +144,7 @@ impl RawOpp {
 }
 
 impl RawIdlePower {
+    /// The powers of a CPU in an idle state, by the unit's keys.
     pub(super) fn cpu(&self) -> PowerKeys<'_> {
         PowerKeys {
             what: "cpu",
@@ -146,6 +153,7 @@ impl RawIdlePower {
         }
     }
 
+    /// Those of its cluster.
     pub(super) fn cluster(&self) -> PowerKeys<'_> {
         let (uw, bogo) = (self.cluster_uw.as_ref(), self.cluster_bogo.as_ref());
         PowerKeys {

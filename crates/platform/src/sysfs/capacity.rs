@@ -1,5 +1,8 @@
 //! How fast each CPU is at its best, on the kernel's scale (docs/guide/import.md, "What is read").
 //!
+//! Called by `sysfs/mod.rs`, for imports and for the live scheduler. Capacities are 1024 for the
+//! biggest. Ranks of CPUs of one kind are no capacities.
+//!
 //! Tests: crates/platform/tests/all/sysfs.rs::capacity_from_the_firmware,
 //! crates/platform/tests/all/sysfs.rs::rankings_are_no_capacities
 

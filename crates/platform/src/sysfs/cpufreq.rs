@@ -1,5 +1,7 @@
 //! The kernel's frequency domains: cpufreq policies (docs/guide/import.md, "What is read").
 //!
+//! Called by `sysfs/mod.rs`. Clocks are kHz, latencies ns. Order: numbers of policies.
+//!
 //! Tests: crates/platform/tests/all/sysfs.rs::a_board_of_two_clusters,
 //! crates/platform/tests/all/sysfs.rs::an_inactive_policy_and_an_unknown_latency
 

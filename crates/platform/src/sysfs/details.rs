@@ -5,6 +5,11 @@
 //! Files: Documentation/ABI/testing/sysfs-devices-system-cpu (cpuidle, regs/identification),
 //! Documentation/admin-guide/pm/intel_pstate.rst (base_frequency, hybrid processors),
 //! arch/x86/kernel/itmt.c (sched_itmt_enabled).
+//!
+//! Called by imports only; the live scheduler does without. Clocks are kHz, times ns. What no file
+//! says is `None`.
+//!
+//! Tests: below, crates/platform/tests/all/import/mod.rs
 
 use super::topology::{self, Node, Parts};
 use super::{CPUS, SysfsError, Tree, energy, marked};
@@ -101,6 +106,7 @@ pub(crate) fn energy_model(tree: &Tree, nr_cpus: usize) -> Result<Vec<EnergyDoma
 pub(crate) const KERNEL_ARCH: &str = "proc/sys/kernel/arch";
 const CPUINFO: &str = "proc/cpuinfo";
 
+/// The instruction set as the kernel names it, and the file that says so.
 fn arch(tree: &Tree) -> Option<(String, &'static str)> {
     let stated = tree.head(KERNEL_ARCH).filter(|arch| !arch.is_empty());
     stated.map(|arch| (arch, KERNEL_ARCH)).or_else(|| {
@@ -139,6 +145,7 @@ fn vendor(tree: &Tree) -> Option<String> {
     Some(vendor.trim().to_owned())
 }
 
+/// The processor is AMD's or Hygon's, whose firmware ranks CPUs and counts nodes in its own way.
 pub(super) fn amd(tree: &Tree) -> bool {
     let vendor = vendor(tree);
     matches!(vendor.as_deref(), Some("AuthenticAMD" | "HygonGenuine"))

@@ -2,6 +2,9 @@
 //! folder per state. Devices have such folders too, without a list of CPUs (docs/guide/import.md,
 //! "What is read").
 //!
+//! Called by `sysfs/mod.rs` and `import/energy.rs`. Clocks are kHz, powers µW unless the domain
+//! says that they are a scale of its own.
+//!
 //! Tests: crates/platform/tests/all/sysfs.rs::the_kernel_says_what_its_powers_count,
 //! crates/platform/tests/all/import/mod.rs
 
@@ -106,6 +109,7 @@ fn watts_unit_uw(tree: &Tree) -> u64 {
     }
 }
 
+/// What a domain's powers are, as the kernel's flags; 0 where the kernel has no such file.
 fn flags(tree: &Tree, domain: &str) -> Result<u64, SysfsError> {
     let path = format!("{domain}/flags");
     let expected = "flags in hexadecimal, as 0x1";

@@ -9,7 +9,12 @@
 //! Documentation/admin-guide/pm/cpufreq.rst, Documentation/power/energy-model.rst. `scx_wakeplace`
 //! and `platform import` both read by it.
 //!
-//! Tests: crates/platform/tests/all/sysfs.rs, crates/platform/tests/all/import/mod.rs
+//! Lists by CPU have an entry for each possible CPU. Reading changes nothing of the machine.
+//!
+//! Tests: crates/platform/tests/all/sysfs.rs::a_board_of_two_clusters,
+//! crates/platform/tests/all/sysfs.rs::offline_cpus_have_a_place_of_their_own,
+//! crates/platform/tests/all/sysfs.rs::more_possible_than_present,
+//! crates/platform/tests/all/sysfs.rs::damaged_trees_are_refused
 
 mod capacity;
 mod cpufreq;
@@ -68,6 +73,7 @@ pub enum CapacitySource {
 }
 
 impl fmt::Display for CapacitySource {
+    /// In the words of a message and of `platform import`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Kernel => "the kernel's cpu_capacity",

@@ -1,4 +1,9 @@
 //! Ways to divide the CPUs into groups (docs/guide/import.md, "What is read").
+//!
+//! Called by imports and `sysfs/topology.rs`. A CPU's label is the lowest member of its group, so
+//! equal divisions are equal values.
+//!
+//! Tests: below, crates/platform/tests/all/sysfs.rs
 
 /// Each CPU's group, named by its lowest member.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -29,6 +34,7 @@ impl Partition {
         Self(labels.iter().map(lowest).collect())
     }
 
+    /// For each CPU the lowest member of its group.
     pub(crate) fn labels(&self) -> &[u16] {
         &self.0
     }

@@ -1,6 +1,10 @@
 //! The files of a tar archive, in memory. Links are left out: nothing that is read stands behind
 //! one. The `tar` crate keeps names of any length, so the archive is read through a budget
 //! (docs/guide/import.md, "How a tree is read").
+//!
+//! Called by `tree.rs`. Memory is bounded whatever the archive says. Order of files: by path.
+//!
+//! Tests: below, crates/platform/tests/all/import/archives.rs
 
 use std::cell::Cell;
 use std::collections::BTreeMap;
@@ -90,10 +94,12 @@ fn content(entry: &mut impl Read, size: u64, keep: u64) -> Result<Vec<u8>, Strin
 
 const CUT_SHORT: &str = "it ends inside a file or header";
 
+/// What is said of an archive past the limit.
 fn too_long() -> String {
     format!("it has more than {MAX_READ_BYTES} bytes")
 }
 
+/// What is said of bytes that are no archive, without bytes of the file.
 fn damaged(error: &io::Error) -> String {
     let why = error.to_string();
     // what follows a colon is the file's own bytes
@@ -136,6 +142,7 @@ struct Metered<'a, R> {
 }
 
 impl<R: Read> Read for Metered<'_, R> {
+    /// Reads no more than the budget; past it an error, so that no archive can fill memory.
     fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
         let left = self.budget.left.get();
         if left == 0 && !into.is_empty() {

@@ -2,7 +2,13 @@
 //! domain builder divides it (include/linux/topology.h, drivers/base/arch_topology.c,
 //! kernel/sched/topology.c).
 //!
-//! Tests: crates/platform/tests/all/sysfs.rs, crates/platform/tests/all/import/round_trip.rs
+//! Called by `sysfs/mod.rs`. Levels stand from the bottom up; the core builds its domains of them.
+//! A change of a level changes what the live scheduler does on a machine.
+//!
+//! Tests: crates/platform/tests/all/sysfs.rs::threads_sockets_and_nodes,
+//! crates/platform/tests/all/sysfs.rs::nodes_near_and_far,
+//! crates/platform/tests/all/sysfs.rs::clusters_below_a_package_without_caches,
+//! crates/platform/tests/all/sysfs.rs::a_cluster_of_private_caches_is_the_cache_domain
 
 use super::partition::Partition;
 use super::{CPUS, SysfsError, Tree, marked, tree};
@@ -152,6 +158,7 @@ enum Siblings {
     Unstated(String),
 }
 
+/// The division, or an error that names the file which is missing.
 fn needed(tree: &Tree, found: &Siblings, online: &[bool]) -> Result<Partition, SysfsError> {
     match found {
         Siblings::Of(partition) => Ok(partition.clone()),

@@ -2,6 +2,9 @@
 //! (docs/guide/import.md, "How a tree is read"). A file that is absent, one that may not be read
 //! and one with nonsense are three different answers.
 //!
+//! Called by all readers of `sysfs`. Nothing is written. Files are read to a limit; paths with
+//! names from outside are shown harmlessly.
+//!
 //! Tests: below, crates/platform/tests/all/sysfs.rs::what_is_missing_or_no_file_is_named
 
 use super::{CPUS, SysfsError, tar};
@@ -34,6 +37,7 @@ pub(crate) struct Tree {
 }
 
 impl Tree {
+    /// A folder that is a tree's root, unchecked.
     pub(crate) fn new(root: &Path) -> Self {
         Self {
             root: root.to_path_buf(),
@@ -149,6 +153,7 @@ impl Tree {
         }
     }
 
+    /// A file that is there and cannot be read.
     fn unreadable(&self, path: &str, expected: &str, why: &io::Error) -> SysfsError {
         SysfsError::Unreadable {
             path: self.shown(path),
@@ -319,6 +324,7 @@ fn no_tree(root: &Path) -> Option<(&'static str, String)> {
     Some(("it lies within `sys`", expected))
 }
 
+/// What is said of an archive with more than one machine.
 fn several(root: &Path, leads: &[String]) -> SysfsError {
     let names: Vec<String> = leads.iter().take(3).map(|lead| quoted(lead)).collect();
     let more = if leads.len() > 3 { " and others" } else { "" };
@@ -362,6 +368,7 @@ fn read_limited(path: &Path) -> io::Result<Vec<u8>> {
     Ok(bytes)
 }
 
+/// The file is not there, or the kernel says that it has nothing to say (`EBUSY`).
 fn is_absent(error: &io::Error) -> bool {
     let kind = error.kind();
     matches!(kind, ErrorKind::NotFound | ErrorKind::NotADirectory)

@@ -18,6 +18,7 @@ pub(super) fn linux_4_17() -> wp_params {
         util_est_faster: sys::WP_UTIL_EST_FASTER_OFF,
         util_est_dequeue_late: 1,
         util_est_to_capacity: 1,
+        util_est_refresh: 0,
         runnable_boost_task: 0,
         post_init_util: 1,
         post_init_scaled_weight: 1,
@@ -77,6 +78,11 @@ fn balancing() -> wp_params {
         busy_factor: 32,
         migration_cost_ns: 500_000,
         nr_migrate: 32,
+        cache_hot_buddy: 1,
+        idle_policy_cold: 1, // ef8002f68482, in 2.6.38 (from memory)
+        pull_eligible: 0,
+        pull_down_any_class: 0,
+        misfit_core_idle: 0,
         balance_classes: 0,
         busy_interval_apart: 0,
         pinned_unless_found: 0,
@@ -85,6 +91,7 @@ fn balancing() -> wp_params {
         prefer_sibling: sys::WP_SIBLING_NOT_CACHE,
         newidle_first_cost: 0,
         newidle_random: 0,
+        newidle_rate: 0,
         load_idx: 1,
         asym_packing: 1,
         reclaim_distance: 30, // RECLAIM_DISTANCE; a variable that EPYC sets to 32 from 5.4 on
@@ -124,7 +131,10 @@ fn pick() -> wp_params {
         run_to_parity: 1,
         preempt_short: 1,
         delay_dequeue: 1,
+        next_buddy: 0,
+        pick_buddy: 1,
         hrtick: sys::WP_HRTICK_OFF,
+        preempt: sys::WP_PREEMPT_FULL,
         ..other_classes()
     }
 }

@@ -40,6 +40,7 @@ pub(super) fn linux_5_10() -> wp_params {
         pelt_scale: sys::WP_PELT_CLOCK,
         runnable_is_load: 0,
         util_est: sys::WP_UTIL_EST_PAIR_FASTUP,
+        util_est_refresh: 1,
         overutilized_new: 0,
         uclamp: 1,
         energy_hints_carried: 1,
@@ -123,6 +124,7 @@ pub(super) fn linux_6_6() -> wp_params {
         eevdf_form: sys::WP_EEVDF_66,
         base_slice_ns: 750_000,
         preempt_short: 0,
+        pick_buddy: 0, // NEXT_BUDDY's alone
         delay_dequeue: 0,
         teo: sys::WP_TEO_6_10,
         group_timer_offset: 1, // 41abdba93747, in 6.4
@@ -136,6 +138,7 @@ pub(super) fn linux_6_6() -> wp_params {
 pub(super) fn linux_6_12() -> wp_params {
     let mut p = wp_params {
         util_est: sys::WP_UTIL_EST_SINGLE,
+        util_est_refresh: 0,        // there is one value
         post_init_scaled_weight: 0, // 72bffbf57c52, in 6.10
         util_est_before_update: 1,
         runnable_boost: 1,
@@ -146,6 +149,8 @@ pub(super) fn linux_6_12() -> wp_params {
         sis_cluster: 1,
         idlest_allowed: 1,
         balance_smt: 1,
+        pull_down_any_class: 1, // 6.12.117 has both from later
+        misfit_core_idle: 1,
         newidle_random: 1,
         rt_server: 1,
         freq_pressure: 1,
@@ -171,6 +176,9 @@ pub(super) fn linux_6_18() -> wp_params {
         util_est_to_capacity: 0,
         runnable_boost_task: 0,
         idlest_allowed: 0, // 6.12.117 has it from later
+        pull_eligible: 1,
+        pull_down_any_class: 0,
+        misfit_core_idle: 0,
         eevdf_form: sys::WP_EEVDF_618,
         idle_got_tick: 0,
         teo: sys::WP_TEO_6_18,
@@ -189,9 +197,13 @@ pub(super) fn linux_7_3() -> wp_params {
         sis_asym: sys::WP_SIS_ASYM_LIMITED,
         prefer_sibling: sys::WP_SIBLING_ALL,
         sched_cache: 1, // 7.2
+        pull_down_any_class: 1,
+        misfit_core_idle: 1,
+        newidle_rate: 1,
         idle_policy_apart: 1,
         eevdf_form: sys::WP_EEVDF_73,
         hrtick: sys::WP_HRTICK_AUTO,
+        preempt: sys::WP_PREEMPT_AUTO, // 7.0
         idle_got_tick: 1,
         teo: sys::WP_TEO_7_3,
         ..linux_6_18()

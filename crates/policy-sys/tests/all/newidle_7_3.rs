@@ -82,6 +82,7 @@ fn newidle_by_chance() {
 #[test]
 fn newidle_ratio_follows_success() {
     let mut core = flat(4);
+    core.cpu_mut(0).balance.lb[0].newidle_stamp_ns = NOW; // no time passes (NI_RATE)
     let lb = |core: &Core| {
         let lb = &core.cpu(0).balance.lb[0];
         (lb.newidle_calls, lb.newidle_success, lb.newidle_ratio)

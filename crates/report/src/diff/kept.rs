@@ -1,6 +1,9 @@
 //! What a result keeps of the runs of a policy (docs/guide/results.md, "Two results").
 //!
-//! Tests: crates/report/src/diff/tests.rs,
+//! Called by `diff.rs` for both results. Runs stand in the order of the result. Refused are results
+//! without single runs. Times are ns.
+//!
+//! Tests: crates/report/src/diff/tests.rs::what_has_no_pairs_is_refused,
 //! crates/cli/tests/all/results.rs::two_results_are_compared
 
 use crate::html::read::{self, Parsed};
@@ -29,6 +32,7 @@ pub(super) struct Kept {
 }
 
 impl Kept {
+    /// What runs are paired by: platform, workload (of a study its case), and policy.
     pub(super) fn names(&self) -> [&str; 3] {
         let workload = self.case.as_ref().unwrap_or(&self.workload);
         [&self.platform, workload, &self.policy]
@@ -40,6 +44,7 @@ impl Kept {
         both.filter(|(one, other)| one == other).count()
     }
 
+    /// The three names in one text, for messages.
     pub(super) fn named(&self) -> String {
         self.names().join(", ")
     }
@@ -90,10 +95,12 @@ fn check(of: &Kept) -> Result<(), &'static str> {
     Ok(())
 }
 
+/// The behaviour hash of a run as a number; `None` if the text is none.
 pub(super) fn hash(run: &SeedRun) -> Option<u64> {
     u64::from_str_radix(&run.behaviour_hash, 16).ok()
 }
 
+/// The program that made a result, for what differs.
 fn program(version: &str, commit: Option<&String>) -> String {
     match commit {
         Some(commit) => format!("{version} of commit {commit}"),
@@ -101,6 +108,7 @@ fn program(version: &str, commit: Option<&String>) -> String {
     }
 }
 
+/// Settings of two lists, as pairs of texts.
 fn pairs(all: [&Pairs; 2]) -> Vec<(String, String)> {
     let both = all.into_iter().flat_map(|pairs| pairs.iter());
     both.map(|(key, value)| (key.clone(), value.clone()))

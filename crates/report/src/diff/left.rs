@@ -1,6 +1,10 @@
 //! Which runs of two results belong together (docs/guide/results.md, "Two results").
 //!
-//! Tests: crates/report/src/diff/tests.rs
+//! Called by `diff.rs`: first by name, then by likeness, so that a renamed policy still finds its
+//! partner. A run has at most one partner. The order of pairs is that of the later result.
+//!
+//! Tests: crates/report/src/diff/tests.rs::runs_of_one_seed_are_a_pair,
+//! crates/report/src/diff/tests.rs::the_most_alike_are_a_pair
 
 use super::kept::Kept;
 use std::collections::{BTreeMap, VecDeque};
@@ -67,6 +71,7 @@ impl Left {
         pairs
     }
 
+    /// A line for each that has no partner, naming the file that it is in.
     pub(super) fn alone(&self, files: [&str; 2]) -> Vec<String> {
         let sides = self.0.iter().zip(files);
         let lines = sides.flat_map(|(side, file)| {

@@ -1,4 +1,9 @@
 //! The axis of a dot plot (docs/guide/report.md).
+//!
+//! Called by `charts.rs`. Free: all but that 0 is on the axis of changes, as a change is read from
+//! there.
+//!
+//! Tests: below
 
 use super::charts::Dot;
 use serde_json::{Value, json};

@@ -1,5 +1,8 @@
 //! Wake-ups by sizes of task and CPUs, where they were counted (docs/guide/report.md).
 //!
+//! Called by `compared.rs` and `study.rs`. Counts are whole numbers; nothing is computed. Free:
+//! words. The order of cases is that of `wakeup_cases.rs`.
+//!
 //! Tests: crates/report/src/html/tests.rs::counted_cases_have_a_table
 
 use super::charts::once;
@@ -60,6 +63,7 @@ fn table(id: String, caption: String, figure: Figure<'_>) -> Option<Table> {
     Some(table)
 }
 
+/// The tables below a heading that says what cases and counters mean; `None` without tables.
 fn section(id: &str, tables: Vec<Table>) -> Option<Section> {
     (!tables.is_empty()).then(|| Section {
         id: format!("{id}-cases"),

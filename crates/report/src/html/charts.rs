@@ -1,6 +1,9 @@
 //! Charts as Vega-Lite. Strings that begin with `@` are colours of the page's theme. A colour that
 //! begins with `@` is one of the template's (docs/guide/report.md).
 //!
+//! Called by the sections of pages. The order of policies gives their colours: a policy has one
+//! colour in all charts of a page. Free: looks; no program reads a page.
+//!
 //! Tests: crates/report/src/html/drawings.rs::names_become_colours_and_data_stays,
 //! xtask/src/tries/pages.rs
 
@@ -77,6 +80,7 @@ fn series(domain: &[&str]) -> Value {
     coloured(domain, 0..domain.len())
 }
 
+/// Names and, for each, the colour of its place among the policies (8 colours, then again).
 fn coloured(domain: &[&str], positions: impl Iterator<Item = usize>) -> Value {
     let colours: Vec<String> = positions.map(|at| format!("@series{}", at % 8)).collect();
     json!({"domain": domain, "range": colours})

@@ -1,5 +1,8 @@
 //! A page's part for a result of `sim` or `compare` (docs/guide/report.md).
 //!
+//! Called by `html` for results, from their JSON. Figures and verdicts are those of the terminal
+//! (`phrase.rs`, `comparison.rs`), never computed a second time. Free: words, order and looks.
+//!
 //! Tests: crates/report/src/html/tests.rs::the_answer_stands_first_and_everything_after_it,
 //! crates/report/src/html/tests.rs::a_price_takes_the_green
 
@@ -56,6 +59,7 @@ pub(super) fn view(id: &str, result: &Comparison, (name, heads): (&str, bool)) -
     }
 }
 
+/// What was run, in short pieces: machine, load, length, seeds, and settings.
 fn facts(result: &Comparison) -> Vec<String> {
     let base = &result.runs[0];
     let mut facts = vec![base.platform.clone(), base.workload.clone()];
@@ -218,6 +222,7 @@ pub(super) fn verdict_tone(verdict: &Verdict) -> &'static str {
     }
 }
 
+/// Better in what it was judged by, with something else worse.
 fn has_price(verdict: &Verdict) -> bool {
     verdict.difference == Difference::Better.word() && !verdict.worse.is_empty()
 }
@@ -257,6 +262,7 @@ fn change_tile(result: &Comparison, delta: &Delta, difference: &str) -> Tile {
     }
 }
 
+/// A metric without a change: its mean and half of its 95 % interval, or what the metric is.
 fn figure_tile(result: &Comparison, name: &str, metric: &Metric) -> Tile {
     Tile {
         figure: metric

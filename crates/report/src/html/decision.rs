@@ -1,6 +1,9 @@
 //! One decision, from the JSON of `explain`: the CPU first, then why, then the other candidates
 //! (docs/guide/playground.md, "One decision").
 //!
+//! Called for the playground only. What decided is in the JSON; here it becomes words. Free: words
+//! and order.
+//!
 //! Tests: crates/wasm/src/answer/tests.rs::a_decision_is_explained, xtask/src/tries/pages.rs
 
 use super::read::{HtmlError, Source, parse};
@@ -80,6 +83,7 @@ fn facts(answer: &Decision, reason: String) -> Vec<(String, String)> {
     facts
 }
 
+/// Who woke the task, and on which CPU; an interrupt may have come while a task ran there.
 fn waker(wakeup: &Wakeup) -> String {
     let cpu = wakeup.waker_cpu;
     match &wakeup.waker {

@@ -1,6 +1,9 @@
 //! Where energy and time went: sections that `compare`, `sim` and studies share
 //! (docs/guide/report.md).
 //!
+//! Times are ns and clocks kHz in results. The order of sections is that of the page. Free: words
+//! and looks; a section without figures is left out.
+//!
 //! Tests: crates/report/src/html/tests.rs::an_older_result_has_less_and_says_so,
 //! crates/cli/tests/all/report.rs::kinds_of_cpu_within_a_cluster_add_up
 
@@ -71,6 +74,7 @@ pub(super) fn chart(
     })
 }
 
+/// A section of these blocks; `None` if there is nothing in it.
 pub(super) fn section(id: String, title: &str, lead: &str, blocks: Vec<Block>) -> Option<Section> {
     (!blocks.is_empty()).then(|| Section {
         id,
@@ -80,6 +84,7 @@ pub(super) fn section(id: String, title: &str, lead: &str, blocks: Vec<Block>) -
     })
 }
 
+/// All policies of all cases, with the name of their case.
 pub(super) fn each<'a>(cases: &'a [Shown<'a>]) -> impl Iterator<Item = (&'a str, &'a Of<'a>)> {
     let of_case = |case: &'a Shown<'a>| case.policies.iter().map(|of| (case.case.as_str(), of));
     cases.iter().flat_map(of_case)
@@ -94,6 +99,7 @@ pub(super) fn heads(cases: &[Shown<'_>]) -> Vec<&'static str> {
     }
 }
 
+/// The head of a row: the case where there are several, then the policy.
 pub(super) fn first_cells(cases: &[Shown<'_>], case: &str, policy: &str) -> Vec<Cell> {
     let case = (cases.len() > 1).then(|| Cell::head(case));
     case.into_iter().chain([Cell::head(policy)]).collect()
@@ -152,6 +158,7 @@ fn frequencies(id: &str, cases: &[Shown<'_>]) -> Option<Section> {
     )
 }
 
+/// A frequency for people, from kHz.
 fn mhz(khz: u64) -> String {
     format!("{}", khz as f64 / 1000.0)
 }

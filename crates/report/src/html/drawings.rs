@@ -1,4 +1,9 @@
 //! The charts of a page apart from the page: for notebooks (docs/guide/report.md).
+//!
+//! Stays: keys `title`, `alt`, `specs` of the list, which notebooks read (docs/guide/python.md).
+//! The data of a chart is not touched. Called by the Python module.
+//!
+//! Tests: below
 
 use super::read::Source;
 use super::view::Block;
@@ -59,6 +64,8 @@ fn paint(value: &mut Value, palette: &Value) {
     }
 }
 
+/// The theme's colour for a name like `series3`; a number past the last begins anew. `None`: no
+/// such name, and the text stays.
 fn colour(name: &str, palette: &Value) -> Option<String> {
     let word = name.trim_end_matches(|c: char| c.is_ascii_digit());
     let at: usize = name[word.len()..].parse().unwrap_or(0);

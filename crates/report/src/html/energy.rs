@@ -1,5 +1,8 @@
 //! Energy by cluster, state and CPU (docs/guide/report.md).
 //!
+//! Figures are joules, or the platform's own unit where powers have none. Called by `details.rs`.
+//! Free: words and looks.
+//!
 //! Tests: crates/cli/tests/all/report.rs::kinds_of_cpu_within_a_cluster_add_up,
 //! crates/report/src/html/tests.rs::modelled_joules_have_a_word
 
@@ -89,6 +92,7 @@ pub(super) fn section_of(id: &str, cases: &[Shown<'_>]) -> Option<Section> {
     )
 }
 
+/// The longest bar of a chart, so that charts beside each other have one scale.
 fn most(parts: &[Part]) -> f64 {
     let rows = super::charts::once(parts.iter().map(|part| &part.row));
     let sum = |row: &&str| {

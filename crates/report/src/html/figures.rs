@@ -1,5 +1,10 @@
 //! Figures as pages show them: with true minus signs, and units that stay with their values
 //! (docs/guide/report.md).
+//!
+//! Called by all sections of pages. How a figure is rounded is `number.rs`'; here only its signs
+//! and blanks differ. Free: looks.
+//!
+//! Tests: below
 
 use crate::comparison::with_unit;
 use crate::{number, phrase};

@@ -1,5 +1,8 @@
 //! Wake-up latencies as curves and figures (docs/guide/report.md).
 //!
+//! Latencies are ns in results, µs on the axis; shares are percent of all wake-ups. Called by
+//! `details.rs`. Free: words and looks.
+//!
 //! Tests: crates/report/src/html/tests.rs::an_older_result_has_less_and_says_so,
 //! xtask/src/tries/pages.rs
 

@@ -1,5 +1,7 @@
 //! How long the runs of a result were (docs/guide/report.md).
 //!
+//! Called for the facts of a page and for `diff`. Times are ns. Words are those of `length.rs`.
+//!
 //! Tests: crates/report/src/html/tests.rs::runs_to_the_end_of_their_tasks_say_so,
 //! crates/report/src/length.rs
 

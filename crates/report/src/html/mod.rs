@@ -2,6 +2,14 @@
 //! are all in it. From the JSON of results only, so a page of a file and a page of a run are equal.
 //! The same parts without the page around them are for pages that make results themselves
 //! (docs/guide/report.md).
+//!
+//! Called by `--export-html`, `report`, the Python module and the playground. Stays: the same
+//! results give the same bytes, and the page loads nothing. Free: what it shows and how.
+//!
+//! Tests: crates/report/src/html/tests.rs::the_same_result_gives_the_same_bytes,
+//! crates/report/src/html/tests.rs::nothing_is_loaded,
+//! crates/report/src/html/tests.rs::several_results_have_a_heading_each,
+//! crates/cli/tests/all/report.rs::a_page_of_a_run_and_one_of_its_json_are_the_same_bytes
 
 mod axis;
 mod cases;
@@ -70,6 +78,7 @@ fn views(sources: &[Source<'_>]) -> Result<(Vec<ResultView>, Option<Table>), Htm
     Ok((views, overview::table(&all, &names.all)))
 }
 
+/// The title in the browser: the only result's own, or how many there are.
 fn title(results: &[ResultView]) -> String {
     match results {
         [one] => one.title.clone(),
@@ -136,6 +145,7 @@ pub fn decision(source: Source<'_>) -> Result<Fragment, HtmlError> {
     Ok(Fragment { title, html, drawn })
 }
 
+/// All blocks of a result in the page's order.
 fn blocks(result: &ResultView) -> impl Iterator<Item = &Block> {
     result.sections.iter().flat_map(|section| &section.blocks)
 }

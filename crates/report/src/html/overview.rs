@@ -1,6 +1,9 @@
 //! Several comparisons at a glance: what tells them apart, and one table across them
 //! (docs/guide/report.md).
 //!
+//! Called by `html` where a page has several results. Verdicts are those of each result's own part.
+//! Free: words and looks.
+//!
 //! Tests: crates/report/src/html/tests.rs::several_workloads_are_told_apart_at_a_glance
 
 use super::compared::{badge, figure, label, verdict_badge, verdict_tone};
@@ -53,6 +56,7 @@ pub(super) fn names(all: &[Parsed]) -> Names {
     }
 }
 
+/// The result of `sim` or `compare`; `None` for a study, which has no row here.
 fn comparison(parsed: &Parsed) -> Option<&Comparison> {
     match parsed {
         Parsed::Comparison(result) => Some(result),
@@ -60,14 +64,17 @@ fn comparison(parsed: &Parsed) -> Option<&Comparison> {
     }
 }
 
+/// The load by its name, the same for all policies of a comparison.
 fn workload(result: &Comparison) -> String {
     result.runs[0].workload.clone()
 }
 
+/// The machine by its name, the same for all policies of a comparison.
 fn platform(result: &Comparison) -> String {
     result.runs[0].platform.clone()
 }
 
+/// The policies of a comparison in their order, the base first.
 fn policies(result: &Comparison) -> String {
     let names: Vec<&str> = result.runs.iter().map(|run| run.policy.as_str()).collect();
     names.join(", ")

@@ -1,6 +1,10 @@
 //! What every page stands in: styles, the scripts that draw, and how text gets into markup
 //! (docs/guide/report.md). Text of a result never becomes markup.
 //!
+//! Called by `html` and by the playground's builder. Stays: the security policy allows this page's
+//! own scripts by their hashes, so a change of a script changes it, too. Templates escape what is
+//! not marked safe. Free: looks.
+//!
 //! Tests: below, crates/report/src/html/tests.rs::what_a_result_says_is_no_markup
 
 use super::drawings::PALETTES;

@@ -1,6 +1,10 @@
 //! From the text of a result to what a page is made of; anything else is refused. What a page needs
 //! and an older result lacks is left out of the page, and the page says so (docs/guide/report.md).
 //!
+//! Called for each source of a page and of `diff`. Results of versions that were ever released are
+//! read: a field that came later is optional. Free: the words of refusals, which are of bounded
+//! length.
+//!
 //! Tests: crates/report/src/html/tests.rs::no_result_is_refused_in_a_sentence,
 //! crates/report/src/html/tests.rs::results_of_version_1_are_read
 
@@ -24,6 +28,7 @@ pub struct Source<'a> {
 pub struct HtmlError(String);
 
 impl fmt::Display for HtmlError {
+    /// As `read` worded it: the name of the source, then what is wrong.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.0)
     }

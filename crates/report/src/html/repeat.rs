@@ -1,5 +1,8 @@
 //! Everything needed to repeat a run (docs/guide/report.md).
 //!
+//! Called at the end of a result's part. Everything comes from the JSON; what an older result lacks
+//! is said to be not recorded. Free: words and looks.
+//!
 //! Tests: crates/cli/tests/all/report.rs::what_the_page_is_made_of_is_in_the_json,
 //! crates/report/src/html/tests.rs::the_answer_stands_first_and_everything_after_it
 
@@ -8,6 +11,7 @@ use super::view::{Block, Cell, Section, Table};
 use crate::number;
 use wakeplace_outcome::{Comparison, Pairs, Study};
 
+/// `key=value` pairs in their order, or `none`.
 fn joined(pairs: &Pairs<String>) -> String {
     let shown = |(key, value): &(String, String)| format!("{key}={value}");
     match pairs.is_empty() {
@@ -16,14 +20,17 @@ fn joined(pairs: &Pairs<String>) -> String {
     }
 }
 
+/// The program's version; an old result may lack it.
 fn version(text: &str) -> String {
     known(&Some(text.to_owned()).filter(|text| !text.is_empty()))
 }
 
+/// The text, or that the result does not have it.
 fn known(text: &Option<String>) -> String {
     text.clone().unwrap_or_else(|| "not recorded".to_owned())
 }
 
+/// The command that gives the result again, for copying.
 fn command(id: &str, command: &Option<String>) -> Block {
     match command {
         Some(text) => Block::Command {
@@ -37,6 +44,7 @@ fn command(id: &str, command: &Option<String>) -> Block {
     }
 }
 
+/// Every switch of the machine's model, folded; `None` where an old result has none.
 fn options(id: &str, options: &Pairs<String>) -> Option<Block> {
     let caption = "The machine's model: every switch and its value";
     let mut table = Table::new(format!("{id}-options"), caption, &["switch", "value"]);
@@ -46,6 +54,7 @@ fn options(id: &str, options: &Pairs<String>) -> Option<Block> {
     (!table.rows.is_empty()).then_some(Block::Table(table))
 }
 
+/// The hash of each run, folded, in the order of policies and seeds; `None` without rows.
 fn hashes(id: &str, rows: Vec<Vec<Cell>>, columns: &[&str]) -> Option<Block> {
     let caption = "A hash over all events of each run: equal runs have equal hashes";
     let mut table = Table::new(format!("{id}-hashes"), caption, columns);
@@ -54,6 +63,7 @@ fn hashes(id: &str, rows: Vec<Vec<Cell>>, columns: &[&str]) -> Option<Block> {
     (!table.rows.is_empty()).then_some(Block::Table(table))
 }
 
+/// The section with its promise: same command, same version, same bytes.
 fn section(id: &str, blocks: Vec<Block>) -> Section {
     Section {
         id: format!("{id}-repeat"),
@@ -64,6 +74,7 @@ fn section(id: &str, blocks: Vec<Block>) -> Section {
     }
 }
 
+/// A word and its value, for the list of facts.
 fn fact(name: &str, value: impl Into<String>) -> (String, String) {
     (name.to_owned(), value.into())
 }

@@ -1,4 +1,8 @@
 //! Busy and idle time of CPUs (docs/guide/report.md).
+//!
+//! Shares are percent of a CPU's time over a run. Called by `details.rs`. Free: words and looks.
+//!
+//! Tests: below, crates/cli/tests/all/report.rs::kinds_of_cpu_within_a_cluster_are_told_apart
 
 use super::charts::{Colours, Part, once, stacks};
 use super::details::{MAX_CHARTS, Shown, chart, depths, each, first_cells, heads, section};
@@ -70,6 +74,7 @@ fn mean_of(id: &str, cases: &[Shown<'_>]) -> Option<Block> {
     Some(Block::Chart(found))
 }
 
+/// The bars on a scale of 100 %; `None` if there are none.
 fn drawn(parts: &[Part], depths: &[&str]) -> Option<Value> {
     let colours = Colours::States(depths);
     (!parts.is_empty()).then(|| stacks(parts, TITLE, Some(100.0), &colours))

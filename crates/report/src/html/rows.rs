@@ -1,5 +1,8 @@
 //! A study's figures: charts and tables of published beside simulated ones (docs/guide/report.md).
 //!
+//! Called by `html/study.rs`. Rows stand in the study's order. Figures and directions come with the
+//! result. Free: words and looks.
+//!
 //! Tests: crates/report/src/html/tests.rs::the_json_of_a_study_is_read_back,
 //! crates/cli/tests/all/report.rs::a_study_has_its_page
 

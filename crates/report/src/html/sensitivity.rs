@@ -1,5 +1,8 @@
 //! Conclusions with assumed costs halved and doubled (docs/guide/report.md).
 //!
+//! Called by `html/study.rs`. Which conclusions hold is `wakeplace_study::sensitivity`'s judgement.
+//! Free: words and looks.
+//!
 //! Tests: crates/cli/tests/all/report.rs::a_study_has_its_page,
 //! crates/report/src/html/tests.rs::the_json_of_a_study_is_read_back
 

@@ -1,5 +1,8 @@
 //! A page's part for a study (docs/guide/report.md).
 //!
+//! Called by `html` for each study of a result. Order: metrics and rows as the study has them.
+//! Nothing is judged here. Free: words and looks.
+//!
 //! Tests: crates/cli/tests/all/report.rs::a_study_has_its_page,
 //! crates/report/src/html/tests.rs::the_json_of_a_study_is_read_back
 
@@ -41,6 +44,7 @@ pub(super) fn view(id: &str, result: &Study, name: &str) -> ResultView {
     }
 }
 
+/// The platforms of the study and of its cases, each once, the study's first.
 fn platforms(result: &Study) -> Vec<&str> {
     let cases = result.cases.iter().map(|case| &case.platform);
     once([&result.platform].into_iter().chain(cases))

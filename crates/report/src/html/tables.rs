@@ -1,6 +1,8 @@
 //! Tables of metrics: of each its policies, mean and change beside each other
 //! (docs/guide/report.md).
 //!
+//! Called by `compared.rs`. All figures are in the JSON. Free: words and looks.
+//!
 //! Tests: crates/report/src/html/tests.rs::notes_have_code_and_losses_from_nothing_have_chips,
 //! crates/report/src/html/tests.rs::several_results_have_a_heading_each
 

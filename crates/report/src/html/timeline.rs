@@ -1,6 +1,8 @@
 //! What ran where in a window, for the page's own drawing. The page's script (`assets`) reads these
 //! lists by place (docs/guide/report.md).
 //!
+//! A change of the lists changes the page's script, too. Times are ns from the window's begin.
+//!
 //! Tests: crates/report/src/html/tests.rs::what_a_result_says_is_no_markup,
 //! crates/cli/tests/all/report.rs::a_window_changes_no_run
 
@@ -53,6 +55,7 @@ pub(super) fn section(id: &str, lines: &[(&Run, &Timeline)]) -> Option<Section> 
     })
 }
 
+/// The task's name as the run had it, or its number.
 fn name(line: &Timeline, task: u32) -> String {
     let known = line
         .tasks

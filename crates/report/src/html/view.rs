@@ -1,6 +1,10 @@
 //! What a page consists of. The template draws it and decides nothing (docs/guide/report.md).
 //!
-//! Tests: crates/report/src/html/tests.rs
+//! Called by every section. Names of fields are read by the templates and scripts in `assets`: a
+//! new name is changed there, too. Lists keep their order.
+//!
+//! Tests: crates/report/src/html/tests.rs::the_answer_stands_first_and_everything_after_it,
+//! crates/report/src/html/tests.rs::notes_have_code_and_losses_from_nothing_have_chips
 
 use serde::Serialize;
 use serde_json::Value;
@@ -164,6 +168,7 @@ impl Table {
         }
     }
 
+    /// The table is closed until somebody opens it by this word.
     pub(super) fn folded(mut self, word: &str) -> Self {
         self.folded = Some(word.to_owned());
         self
@@ -171,6 +176,7 @@ impl Table {
 }
 
 impl Cell {
+    /// A cell with a text and no more.
     pub(super) fn of(text: impl Into<String>) -> Self {
         Self {
             text: text.into(),
@@ -178,6 +184,7 @@ impl Cell {
         }
     }
 
+    /// A cell that says what its row is of.
     pub(super) fn head(text: impl Into<String>) -> Self {
         Self {
             head: true,
@@ -185,11 +192,13 @@ impl Cell {
         }
     }
 
+    /// With smaller text below the first.
     pub(super) fn small(mut self, small: impl Into<String>) -> Self {
         self.small = small.into();
         self
     }
 
+    /// With the CSS class of a verdict, as `tone` below gives it.
     pub(super) fn tone(mut self, tone: &'static str) -> Self {
         self.tone = tone;
         self
@@ -197,6 +206,7 @@ impl Cell {
 }
 
 impl From<Option<String>> for Cell {
+    /// A cell that may lack its value: then a dash.
     fn from(text: Option<String>) -> Self {
         Self::of(text.unwrap_or_else(|| "–".to_owned()))
     }

@@ -1,5 +1,10 @@
 //! JSON as text: indented, but lists within lists stand on one line each. A histogram or a timeline
 //! has thousands of them (docs/guide/report.md, "In the JSON").
+//!
+//! Bytes stay: files of results are compared as text. The order of keys is the caller's. Called by
+//! `json::text` alone.
+//!
+//! Tests: below
 
 use serde_json::Value;
 
@@ -33,6 +38,7 @@ fn write(value: &Value, depth: usize, in_list: bool, text: &mut String) {
     }
 }
 
+/// Neither a list nor an object: it takes no line of its own in a list of lists.
 fn is_scalar(value: &Value) -> bool {
     !matches!(value, Value::Array(_) | Value::Object(_))
 }

@@ -2,6 +2,9 @@
 //! changed (`cost` and `factor` say which). Names of columns stay: programs read them
 //! (studies/README.md).
 //!
+//! Order: studies as given, rows of each, then its changed costs. A cell without a value is empty.
+//! Figures are unrounded.
+//!
 //! Tests: crates/report/src/study/tests.rs::csv_has_a_line_per_row
 
 use crate::{Cell, Format, Style, Table};
@@ -121,6 +124,7 @@ fn of_change(result: &Study, row: &Tried) -> Vec<Cell> {
     ]
 }
 
+/// A flag as CSV has it.
 fn yes_no(yes: bool) -> &'static str {
     if yes { "yes" } else { "no" }
 }

@@ -1,6 +1,9 @@
 //! What a study promised: per case and goal the best feature, what is kept of it, what is lost
 //! (studies/README.md).
 //!
+//! Called by `study.rs`. What counts as a gain or a loss is `wakeplace_study::promise`'s. Free:
+//! words for people.
+//!
 //! Tests: crates/report/src/study/tests.rs::promises_are_a_table
 
 use super::power_of_case;
@@ -10,11 +13,13 @@ use wakeplace_outcome::{Kept, Loss, Promise, PromiseRow, Study};
 
 const TITLE: &str = "Kept of the best single feature's gain, and lost against the base";
 
+/// The table below its title, for a terminal.
 pub(super) fn human(result: &Study, found: &Promise, style: Style) -> String {
     let table = table(result, found).render(Format::Human, style);
     format!("\n{}\n{table}", title(TITLE, style))
 }
 
+/// The table below a heading.
 pub(super) fn markdown(result: &Study, found: &Promise) -> String {
     let table = table(result, found).render(Format::Md, Style::default());
     format!("## {TITLE}\n\n{table}\n")

@@ -1,6 +1,9 @@
 //! What becomes of the conclusions with assumed costs halved and doubled, as tables
 //! (studies/README.md).
 //!
+//! Called by `study.rs`. Which conclusions hold is `wakeplace_study::sensitivity`'s judgement.
+//! Order: metrics and cases as in the study. Free: words for people.
+//!
 //! Tests: crates/report/src/study/tests.rs::a_conclusion_that_flips_is_marked_wherever_it_stands
 
 use super::power_of_case;

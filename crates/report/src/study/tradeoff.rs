@@ -1,6 +1,9 @@
 //! Energy against latency over all cases: geometric means, and where a rival beats ours
 //! (studies/README.md).
 //!
+//! Called by `study.rs`. Means and pairs are `wakeplace_study::tradeoff`'s; ratios are to the base,
+//! which is 1. Free: words for people.
+//!
 //! Tests: crates/report/src/study/tests.rs::tradeoffs_are_a_table
 
 use crate::phrase::title;
@@ -11,10 +14,12 @@ const BEATEN: &str = "Cases in which a rival is better";
 /// Mean distance from the best static placement (`--oracle`).
 const OVER_OPTIMAL: &str = "over optimal";
 
+/// The heading of the means; the base's policy is 1 in each.
 fn means_title(found: &Tradeoff) -> String {
     format!("Geometric means over the cases, {} = 1", found.base)
 }
 
+/// Both tables for a terminal; the second only if some rival is better.
 pub(super) fn human(found: &Tradeoff, style: Style) -> String {
     let means = means(found).render(Format::Human, style);
     let mut text = format!("\n{}\n{means}", title(&means_title(found), style));
@@ -25,6 +30,7 @@ pub(super) fn human(found: &Tradeoff, style: Style) -> String {
     text
 }
 
+/// The same for documents.
 pub(super) fn markdown(found: &Tradeoff) -> String {
     let means = means(found).render(Format::Md, Style::default());
     let mut text = format!("## {}\n\n{means}\n", means_title(found));
@@ -72,6 +78,7 @@ fn means(found: &Tradeoff) -> Table {
     table
 }
 
+/// A policy's means as cells: ratios to the base with three decimals, then its worst case.
 fn mean_line(mean: &Mean) -> Vec<Cell> {
     let ratio = |ratio: Option<f64>| -> Cell { ratio.map(|r| format!("{r:.3}")).into() };
     vec![
@@ -85,6 +92,7 @@ fn mean_line(mean: &Mean) -> Vec<Cell> {
     ]
 }
 
+/// A row for each case in which a rival is better, as `wakeplace_study::tradeoff` says it.
 fn beaten(found: &Tradeoff) -> Table {
     let columns = ["case", "policy", &found.energy, &found.latency];
     let mut table = Table::new("beaten", &columns)
@@ -97,6 +105,7 @@ fn beaten(found: &Tradeoff) -> Table {
     table
 }
 
+/// One of those: the rival's changes of energy and latency from ours, percent.
 fn beaten_line(row: &Beaten) -> Vec<Cell> {
     vec![
         row.case.as_str().into(),

@@ -246,6 +246,7 @@ fn machine(draw: &mut Draw, shape: &Shape) -> MachineFacts {
         capacity: capacities(draw, cpus, unit),
         online: Vec::new(),
         is_32bit: draw.one_in(4),
+        has_preempt_lazy: false,
         levels: shape.levels(draw),
         freq_domains: Vec::new(),
         perf_domains: Vec::new(),

@@ -136,7 +136,7 @@ fn every_decision_is_the_same_in_all_builds() {
     assert_eq!(not_live, EARLIER, "reasons that the live build never gave");
 }
 
-/// Reasons that only forms before 7.3 give: of energy_5_0.c, idle_sibling_5_11.c, idlest_5_4.c,
+/// Reasons that only forms before 7.3 give: of energy_5_0.c, idle_scan_5_11.c, idlest_5_4.c,
 /// idle_sibling_4_8.c and of wake-ups before 4.3; the live build leaves them out.
 const EARLIER: [&str; 4] = [
     "energy-no-domain",

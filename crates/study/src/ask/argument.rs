@@ -1,6 +1,9 @@
 //! What an argument is: the one description that help, Python's functions, the playground's form
 //! and the keys of files are made from (CONTRIBUTING.md, "Add an argument").
 //!
+//! Called by the command line, the Python module, the playground and readers of files. A name and
+//! its meaning stay; help and headings are free.
+//!
 //! Tests: crates/study/src/ask/tests.rs::the_list_is_whole,
 //! crates/study/src/ask/tests.rs::what_is_wrong_names_its_argument
 
@@ -137,12 +140,14 @@ pub struct Argument {
 }
 
 impl std::fmt::Debug for Argument {
+    /// The name alone: functions have no form to show.
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(self.name)
     }
 }
 
 impl PartialEq for Argument {
+    /// Two arguments are one if their names are: the list has each once.
     fn eq(&self, other: &Self) -> bool {
         self.name == other.name
     }

@@ -2,7 +2,12 @@
 //! is there stays: files of studies, Python and commands have it (CONTRIBUTING.md, "Add an
 //! argument").
 //!
-//! Tests: crates/study/src/ask/tests.rs, crates/cli/tests/all/help.rs
+//! Values are read by the functions named in the entries. The order of the list is that of a
+//! command that is written again; `order` is that of help.
+//!
+//! Tests: crates/study/src/ask/tests.rs::the_list_is_whole,
+//! crates/study/src/ask/tests.rs::the_same_question_in_two_languages,
+//! crates/cli/tests/all/help.rs::help_is_complete_and_fits
 
 use super::argument::{
     Argument, Command, Command::*, Field, Kind, Kind::*, Place, Read, Read::Decision, Read::Run,
@@ -382,6 +387,7 @@ const POLICY: &str = "Policy";
 const EXECUTION: &str = "Execution";
 const OUTPUT: &str = "Output";
 
+/// A line in the short help (`-h`) and the long one; `order` is its place below the heading.
 const fn shown(heading: &'static str, order: usize) -> Place {
     Place {
         heading,
@@ -390,6 +396,7 @@ const fn shown(heading: &'static str, order: usize) -> Place {
     }
 }
 
+/// A line in the long help (`--help`) only.
 const fn hidden(heading: &'static str, order: usize) -> Place {
     Place {
         heading,
@@ -398,6 +405,7 @@ const fn hidden(heading: &'static str, order: usize) -> Place {
     }
 }
 
+/// A field of the playground's form that is always seen; `empty` is what stands in it.
 const fn field(label: &'static str, empty: &'static str) -> Option<Field> {
     Some(Field {
         label,
@@ -406,6 +414,7 @@ const fn field(label: &'static str, empty: &'static str) -> Option<Field> {
     })
 }
 
+/// A field of the form that opens on demand.
 const fn more(label: &'static str, empty: &'static str) -> Option<Field> {
     Some(Field {
         label,

@@ -1,6 +1,9 @@
 //! An ask as JSON: one key per argument. Other programs and languages hand it over so
 //! (CONTRIBUTING.md, "Add an argument").
 //!
+//! Keys are names of arguments: they stay. An unknown key or a value of a wrong kind is refused by
+//! name. Called by the playground and the Python module.
+//!
 //! Tests: crates/study/src/ask/tests.rs::json_is_the_same_question
 
 use super::{Argument, Ask, Kind, Value, argument};
@@ -9,6 +12,7 @@ use serde::de::{Deserialize, Deserializer, Error};
 use serde_json::{Map, Value as Json};
 
 impl<'de> Deserialize<'de> for Ask {
+    /// An object with a key per argument. The order of keys decides nothing between arguments.
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let all = Map::deserialize(deserializer)?;
         let mut ask = Self::default();

@@ -1,6 +1,13 @@
 //! What somebody asks for in the words of the command line: the one way from them to a request, and
 //! back to a command or lines of Python that give the same bytes (CONTRIBUTING.md, "Add an
 //! argument").
+//!
+//! An ask holds words and reads nothing until `request`. Order: values of one argument as they were
+//! given. The first wrong argument is the error.
+//!
+//! Tests: crates/study/src/ask/tests.rs::what_is_wrong_names_its_argument,
+//! crates/study/src/ask/tests.rs::bytes_are_as_good_as_a_file,
+//! crates/study/src/ask/tests.rs::a_decision_is_asked_for_in_the_same_words
 
 mod argument;
 mod arguments;
@@ -38,12 +45,14 @@ pub enum Value {
 }
 
 impl From<&str> for Value {
+    /// Words as they are typed.
     fn from(text: &str) -> Self {
         Self::Text(text.to_owned())
     }
 }
 
 impl From<Source> for Value {
+    /// A platform or workload whose text the caller already has.
     fn from(source: Source) -> Self {
         Self::Source(source)
     }

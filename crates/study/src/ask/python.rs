@@ -1,6 +1,9 @@
 //! The Python package's functions, made from the arguments: signatures and help
 //! (docs/guide/python.md).
 //!
+//! Stays: names, order and defaults of parameters, as callers have them. Free: help. Called by the
+//! example `python-module`, which writes the module, and by the test that compares it.
+//!
 //! Tests: crates/study/src/ask/tests.rs::the_python_module_is_made_from_the_list,
 //! crates/python/tests/test_results.py::test_functions_agree_on_the_arguments_that_they_share
 
@@ -143,6 +146,7 @@ pub fn python_module() -> String {
 }
 
 impl Function {
+    /// The arguments that this function takes, in the order of the list.
     fn arguments(&self) -> impl Iterator<Item = &'static Argument> + Clone {
         let command = self.command;
         ARGUMENTS.iter().filter(move |one| one.is_taken_by(command))

@@ -1,4 +1,9 @@
 //! Reading values of arguments that nothing else reads (CONTRIBUTING.md, "Add an argument").
+//!
+//! Called by entries of `arguments.rs`. Times become ns. What is accepted stays accepted; the words
+//! of errors are free.
+//!
+//! Tests: below
 
 use std::fmt::Display;
 use std::str::FromStr;

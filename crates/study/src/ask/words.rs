@@ -1,6 +1,9 @@
 //! A question as a command and as lines of Python. What it says, typed again, gives the same result
 //! (CONTRIBUTING.md, "Add an argument").
 //!
+//! Called where a result must say how it can be had again without a command line: in the playground
+//! and in Python. Order: that of `ARGUMENTS`.
+//!
 //! Tests: crates/study/src/ask/tests.rs::the_same_question_in_two_languages,
 //! crates/cli/tests/all/report.rs::what_the_page_is_made_of_is_in_the_json
 

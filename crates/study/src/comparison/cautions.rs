@@ -1,5 +1,10 @@
 //! What a reader should know of a result before he believes its figures: where its joules come
 //! from, and that its tasks wake together (docs/guide/results.md, "What a result holds").
+//!
+//! Called by `comparison.rs`, the study and the sweep. Changes no figure; words are free.
+//!
+//! Tests: below, crates/cli/tests/all/said.rs::modelled_joules_say_so_everywhere,
+//! crates/cli/tests/all/said.rs::tasks_that_wake_together_are_told
 
 use std::collections::BTreeMap;
 use wakeplace_platform::Platform;

@@ -1,5 +1,8 @@
 //! How runs of tasks that come to an end ended (docs/guide/results.md, "What a result holds").
 //!
+//! Called by `experiment.rs` for the notes of a comparison. Times are ns. Changes no figure; words
+//! are free.
+//!
 //! Tests: crates/cli/tests/all/results.rs::a_run_says_how_it_ended
 
 use super::PolicyRuns;
@@ -55,6 +58,7 @@ fn cut(run: &PolicyRuns, workloads: &[Workload], duration_ns: u64) -> Option<Str
         .then(|| format!("cut at {end}{of}: not all tasks were done; use a longer `--duration`"))
 }
 
+/// A time for people, in s or ms with two decimals.
 pub(super) fn time(ns: u64) -> String {
     const NS_PER_S: u64 = 1_000_000_000;
     if ns >= NS_PER_S {

@@ -1,6 +1,9 @@
 //! What is asked of a scheduler that the policy's kernel does not have: by a workload
 //! (docs/decisions/023-rt-app-events.md), or by a mode. The run goes on without it, and says so.
 //!
+//! Called by `comparison.rs`. Changes no figure; words are free. Which kernel has what is the
+//! policy's parameters' to say.
+//!
 //! Tests: below, crates/cli/tests/all/compared.rs::what_an_era_ignores_is_said
 
 use super::PolicyRuns;
@@ -46,6 +49,7 @@ fn idle_mode(run: &PolicyRuns) -> Option<String> {
     })
 }
 
+/// Some task asks for a clamp that changes something: a least above 0 or a most below 1024.
 fn hints(workload: &Workload) -> bool {
     let bound = |min: Option<u16>, max: Option<u16>| {
         min.is_some_and(|min| min > 0) || max.is_some_and(|max| max < 1024)
@@ -56,6 +60,7 @@ fn hints(workload: &Workload) -> bool {
     })
 }
 
+/// Some task asks for a slice of its own (ns above 0).
 fn slices(workload: &Workload) -> bool {
     let own = |slice: Option<u64>| slice.is_some_and(|slice| slice > 0);
     workload.tasks.iter().any(|task| {

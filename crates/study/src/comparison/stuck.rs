@@ -2,6 +2,9 @@
 //! without an end, a sched_ext scheduler that ended, or a kernel that failed
 //! (docs/guide/results.md, "What a result holds").
 //!
+//! Called by `comparison.rs` and the command line. Only words are made here: that a run is stuck is
+//! the engine's finding. Words are free.
+//!
 //! Tests: crates/study/src/comparison/tests.rs::who_waits_for_what_is_named,
 //! crates/study/src/comparison/tests.rs::a_scheduler_that_ends_is_named_with_its_error,
 //! crates/cli/tests/all/results.rs::a_task_that_never_lets_time_pass_is_named

@@ -1,5 +1,8 @@
 //! Which decision is asked about (docs/guide/tour.md).
 //!
+//! A decision is named by its number, of a task or of the run, by a time (ns), or by the CPU that
+//! was chosen. Called by `explain`.
+//!
 //! Tests: crates/study/src/ask/tests.rs::a_decision_is_asked_for_in_the_same_words
 
 use wakeplace_engine::Which;

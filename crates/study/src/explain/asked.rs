@@ -1,5 +1,8 @@
 //! What is asked, in names: threads, policies, CPUs (docs/guide/tour.md).
 //!
+//! Called before the run, and after one in which the decision did not come. Order of other policies
+//! where none is named: each feature turned, then the eras in the catalogue's order.
+//!
 //! Tests: crates/cli/tests/all/explain.rs::mistakes_say_what_there_is,
 //! crates/cli/tests/all/explain.rs::named_others_only
 

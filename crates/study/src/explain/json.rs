@@ -1,5 +1,8 @@
 //! The answer in the types of results (docs/guide/tour.md).
 //!
+//! Keys stay (`crates/outcome` has them). Order of candidates: that in which the rule looked at
+//! them. Times are ns.
+//!
 //! Tests: crates/cli/tests/all/explain.rs::the_object_has_what_the_contract_says,
 //! crates/cli/tests/all/schema.rs
 
@@ -14,6 +17,7 @@ pub(crate) fn text(answer: &impl serde::Serialize) -> String {
     wakeplace_text::json(&format!("{value:#}\n")).into_owned()
 }
 
+/// CPUs that the task may use, by number, from its bits.
 fn allowed(party: &Party, nr_cpus: usize) -> Vec<u32> {
     let has = |cpu: &u32| party.record.allowed[*cpu as usize / 64] >> (cpu % 64) & 1 != 0;
     (0..nr_cpus as u32).filter(has).collect()

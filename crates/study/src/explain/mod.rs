@@ -1,7 +1,12 @@
 //! One decision of a run: its candidates, and what other policies would have done
 //! (docs/decisions/034).
 //!
-//! Tests: crates/cli/tests/all/explain.rs
+//! The run is the one that `sim` makes, up to the decision; asking other policies changes nothing
+//! of it. Free: words for people, which the crate cli has.
+//!
+//! Tests: crates/cli/tests/all/explain.rs::the_object_has_what_the_contract_says,
+//! crates/cli/tests/all/explain.rs::the_same_again,
+//! crates/cli/tests/all/explain.rs::mistakes_say_what_there_is
 
 mod about;
 mod asked;
@@ -130,6 +135,7 @@ impl Answer {
     }
 }
 
+/// The CPU of "the first wake-up that chose this CPU".
 fn to(which: Which) -> Option<u32> {
     match which {
         Which::To(cpu) => Some(cpu),
@@ -146,6 +152,7 @@ pub(crate) fn power(explanation: &Explanation, platform: &Platform, energy: u64)
     energy as f64 / explanation.energy_per_uw.unwrap_or(1.0) / scale
 }
 
+/// The unit of powers in answers; the core's estimates are in it.
 pub(crate) fn power_unit(platform: &Platform) -> &'static str {
     match platform.power_unit {
         PowerUnit::Bogo => "bogo",

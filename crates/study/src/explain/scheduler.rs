@@ -1,6 +1,9 @@
 //! One wake-up of a run under a sched_ext scheduler: what its callbacks did
 //! (docs/guide/schedulers.md).
 //!
+//! Keys of the JSON stay (`crates/outcome` has them). Order of callbacks and steps: as they
+//! happened. Times are ns.
+//!
 //! Tests: crates/cli/tests/all/schedulers.rs::explain_says_what_callbacks_did,
 //! crates/cli/tests/all/schedulers.rs::explain_takes_one_scheduler_and_says_how_it_ended
 
@@ -120,6 +123,7 @@ impl SchedulerAnswer {
         }
     }
 
+    /// A callback with what it did, in the types of results.
     fn callback(&self, callback: &CallbackSteps) -> outcome::CallbackSteps {
         outcome::CallbackSteps {
             time_ns: callback.time_ns,

@@ -1,6 +1,9 @@
 //! One decision of a tree's own code: the state that it found, and what policies of the core answer
 //! to the same question (docs/guide/kernel.md, "In a run").
 //!
+//! Keys of the JSON stay (`crates/outcome` has them). Figures are the tree's own and in its own
+//! units. What the core answers changes nothing of the tree's run.
+//!
 //! Tests: crates/cli/tests/all/kernel_runs.rs::a_decision_is_explained_by_the_trees_own_figures
 
 use super::{Question, asked, json, to};

@@ -1,4 +1,9 @@
 //! The question people ask: why not that CPU (docs/guide/tour.md)?
+//!
+//! Called by `explain` with `--why-not`. Words are free. Reasons and energies are the core's
+//! (policy/src/explain); nothing is decided a second time.
+//!
+//! Tests: below, crates/cli/tests/all/explain.rs::why_not_comes_first
 
 use super::{power, power_unit};
 use wakeplace_engine::Explanation;
@@ -105,6 +110,7 @@ fn unfit(e: &Explanation, seen: &Seen) -> String {
     )
 }
 
+/// What the deciding rule looked for beside fitness, if that is not plain.
 fn in_rule(e: &Explanation) -> &'static str {
     match e.explained.choice.rule {
         Rule::IdleSibling => ", and the search is for an idle one",

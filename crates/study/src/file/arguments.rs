@@ -1,5 +1,10 @@
 //! The arguments that a file of a study or a sweep may have at its top: those of the command line
 //! (studies/README.md).
+//!
+//! Called for files of studies and sweeps. A key means what the option of that name means; a new
+//! argument needs nothing here. Errors carry the byte offset of the value.
+//!
+//! Tests: below, crates/study/src/file/tests.rs
 
 use crate::error::Flaw;
 use crate::{About, Ask, AskError, Command, Request, argument};

@@ -1,5 +1,8 @@
 //! What is compared: policies, each with what belongs to it alone (studies/README.md).
 //!
+//! The first column is the base: order decides what changes are counted from. Names of columns are
+//! in results and in `STUDY/CASE/COLUMN`: each once.
+//!
 //! Tests: crates/study/src/file/tests.rs::columns_and_their_cases_are_read,
 //! crates/study/src/file/tests.rs::rules_of_columns_cases_and_sensitivity_hold
 
@@ -58,6 +61,7 @@ pub(super) fn columns((names, tables): (Names, Tables), start: usize) -> Result<
     Ok(all)
 }
 
+/// Adds a column whose name is not there yet; `what` is the word for it in the error.
 fn add(column: Column, (what, place): (&str, &Text), all: &mut Vec<Column>) -> Result<(), Flaw> {
     if all.iter().any(|other| other.name == column.name) {
         let problem = format!("{what} `{}` stands here twice", column.name);
@@ -68,6 +72,7 @@ fn add(column: Column, (what, place): (&str, &Text), all: &mut Vec<Column>) -> R
     Ok(())
 }
 
+/// The policy of a name, or where and why it is none.
 fn policy(name: &Text) -> Result<Policy, Flaw> {
     Policy::parse(name.get_ref())
         .map_err(|e| Flaw::new(at(name), e.to_string(), "expected a policy"))

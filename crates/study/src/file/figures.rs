@@ -1,5 +1,9 @@
 //! Published figures of a study and what is calibrated on them (studies/README.md).
 //!
+//! Called by `file/read.rs`. Published figures change no run; they stand beside the simulated ones.
+//! A cell that something was calibrated on is marked and never judged. Units are the metric's;
+//! spreads are percent.
+//!
 //! Tests: crates/study/src/file/tests.rs::a_calibrated_cell_must_be_published,
 //! crates/study/src/file/tests.rs::verdicts_about_what_was_published_need_it
 
@@ -88,6 +92,7 @@ fn value(raw: &RawPublished, base: bool) -> Result<FigureValue, Flaw> {
     }
 }
 
+/// A relative standard deviation in percent, 0 or more.
 fn spread(value: &Spanned<f64>) -> Result<f64, Flaw> {
     let rsd = finite(value)?;
     if rsd < 0.0 {
@@ -146,6 +151,7 @@ fn cell(case: &Text, policy: &Text, metric: &Text, file: &StudyFile) -> Result<C
     })
 }
 
+/// A number that is one; a published figure may be below 0.
 fn finite(value: &Spanned<f64>) -> Result<f64, Flaw> {
     let number = *value.get_ref();
     if number.is_finite() {

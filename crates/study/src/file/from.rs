@@ -1,5 +1,8 @@
 //! Cases that a study takes from others (studies/README.md).
 //!
+//! Called by `file/read.rs`. Order: that of the table, then of the other study. Columns are this
+//! study's. No cycles: a study that takes cases gives none.
+//!
 //! Tests: crates/study/src/promise/tests.rs::cases_come_from_other_studies
 
 use super::columns::settings_of;

@@ -1,4 +1,12 @@
 //! Study files: what they say, validated (studies/README.md).
+//!
+//! Called by everything that runs or judges a study. Positions of cases and columns are those of
+//! the file, and all lists are indexed by them. A cell is a case, a column and a metric.
+//!
+//! Tests: crates/study/src/study/tests.rs::published_figures_are_those_of_the_mail,
+//! crates/study/src/study/tests.rs::the_cell_the_platform_names_is_marked,
+//! crates/study/src/study/tests.rs::a_change_published_without_means_stands_as_a_change,
+//! crates/study/src/file/tests.rs
 
 mod arguments;
 mod columns;

@@ -1,5 +1,7 @@
 //! What a study promises, from its `[promise]` table (studies/README.md).
 //!
+//! Names columns and goals only; what is kept or lost is judged by `crates/study/src/promise.rs`.
+//!
 //! Tests: crates/study/src/promise/tests.rs::wrong_names_are_told
 
 use super::raw::{RawFeature, RawPromise, Text};

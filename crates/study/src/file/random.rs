@@ -4,6 +4,9 @@
 //! draws from a stream of its own, so that more cases leave the first ones as they are
 //! (studies/README.md).
 //!
+//! Stays: the order and number of draws, as published results name these cases by seed. A change of
+//! a draw is a change of results (CHANGELOG.md).
+//!
 //! Tests: below, crates/cli/tests/all/promise.rs
 
 use super::Case;
@@ -99,6 +102,7 @@ fn machine(name: &str, stream: &mut Stream) -> String {
     text(name, &all, kind != 1)
 }
 
+/// The operating points of a cluster, for another one of its kind.
 fn opps_of(cluster: &Cluster) -> Vec<Opp> {
     let same = |opp: &Opp| Opp { ..*opp };
     cluster.opps.iter().map(same).collect()
@@ -141,6 +145,7 @@ fn cluster(stream: &mut Stream, kind: u64, threads: u64, capacity: u64) -> Clust
 /// Of each table of a platform file.
 const STANDING: &str = "source = \"drawn\"\nstanding = \"assumed\"\n";
 
+/// Adds a line to the file.
 fn put(text: &mut String, line: &str) {
     text.push_str(line);
     text.push('\n');

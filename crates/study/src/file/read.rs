@@ -1,7 +1,13 @@
 //! From the text of a study file to a validated [`StudyFile`] (studies/README.md). A file that
 //! breaks a rule is refused with its line, as `file/values` says it.
 //!
-//! Tests: below, crates/study/src/file/tests.rs
+//! Order of cases: the study's own, those of others, drawn ones. A key that is there stays valid.
+//! Called by `Study::from_toml` and for each built-in study.
+//!
+//! Tests: below, crates/study/src/file/tests.rs::a_good_file_is_read,
+//! crates/study/src/file/tests.rs::rules_hold,
+//! crates/study/src/file/tests.rs::the_least_that_a_file_has,
+//! crates/study/src/file/tests.rs::a_case_may_be_a_recording
 
 use super::columns::{columns, settings_of};
 use super::raw::{RawCase, RawParam, RawStudy, Text};
@@ -264,6 +270,7 @@ fn cases(
     Ok(cases)
 }
 
+/// The case's own parameters, which group cases in tables.
 fn params(raw: &BTreeMap<String, RawParam>) -> BTreeMap<String, Param> {
     let word = |value: &RawParam| match value {
         RawParam::Number(number) => Param::Number(*number),

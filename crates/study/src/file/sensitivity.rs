@@ -1,5 +1,8 @@
 //! Which conclusions are tried with assumed costs halved and doubled (studies/README.md).
 //!
+//! Called by `file/read.rs`. Which costs are assumed is the platform's to say; here they are only
+//! named.
+//!
 //! Tests: crates/study/src/file/tests.rs::rules_of_columns_cases_and_sensitivity_hold,
 //! crates/study/src/sensitivity/judge/tests.rs
 
@@ -62,6 +65,7 @@ fn refused(text: &Text, name: &str, cases: &[usize], file: &StudyFile) -> Result
     Ok(())
 }
 
+/// A name that is among the known ones; otherwise the nearest is offered.
 fn one_of(text: &Text, what: &str, known: &[String]) -> Result<String, Flaw> {
     if known.contains(text.get_ref()) {
         return Ok(text.get_ref().clone());

@@ -1,5 +1,7 @@
 //! Energy against latency, from a study's `[tradeoff]` table (studies/README.md).
 //!
+//! Names columns only; what beats what is judged by `crates/study/src/tradeoff.rs`.
+//!
 //! Tests: crates/study/src/tradeoff/tests.rs
 
 use super::raw::{RawTradeoff, Text};

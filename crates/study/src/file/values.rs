@@ -1,6 +1,9 @@
 //! Single values of a study file. A message has file, line, what was expected and the nearest name
 //! (studies/README.md).
 //!
+//! Called by all readers of study files. Ranges here are the limits of the file format: a wider one
+//! is free, a narrower one refuses files that were valid. Times become ns.
+//!
 //! Tests: crates/study/src/file/tests.rs::errors_name_place_expectation_and_nearest,
 //! crates/study/src/file/tests.rs::rules_hold
 
@@ -54,6 +57,7 @@ pub(super) fn drawn(value: &Spanned<u64>) -> Result<usize, Flaw> {
     up_to(value, MAX_DRAWN, "cases")
 }
 
+/// A whole number from 1 to `most`; `what` is the word for it in the error.
 fn up_to(value: &Spanned<u64>, most: u64, what: &str) -> Result<usize, Flaw> {
     let number = *value.get_ref();
     if (1..=most).contains(&number) {

@@ -1,5 +1,8 @@
 //! The study's cases with something changed: variants and experiments (studies/README.md).
 //!
+//! Called by `file/read.rs`. Order as in the file. A variation changes what it names and nothing
+//! else of its case.
+//!
 //! Tests: crates/study/src/study/tests.rs::experiments_stand_beside_the_published_figures,
 //! crates/study/src/study/tests.rs::variants_have_no_published_figures
 

@@ -1,6 +1,11 @@
 //! Machines and loads drawn from a seed: threads of cores, nodes, capacities that differ; periodic
 //! tasks, groups that send messages, and mixes of all ways to wait (docs/guide/kernel.md, "Beside
 //! the policy core").
+//!
+//! Stays: the order of draws, as `kernel diff --seed` promises the same machine and load. A new
+//! kind changes what every seed draws.
+//!
+//! Tests: below, crates/cli/tests/all/kernel_diff.rs::what_is_drawn_depends_on_the_seed
 
 mod load;
 mod machine;

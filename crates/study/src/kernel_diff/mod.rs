@@ -1,18 +1,27 @@
 //! A tree's decisions, each beside what a policy of the core answers to the same question on the
-//! tree's state at that moment. Trajectories are not compared: they part within milliseconds
-//! (docs/guide/kernel.md, "Beside the policy core").
+//! tree's state at that moment, and what it makes of its signals, beside what the core makes of
+//! them. Trajectories are not compared: they part within milliseconds (docs/guide/kernel.md,
+//! "Beside the policy core").
 //!
-//! Tests: crates/cli/tests/all/kernel_diff.rs
+//! The tree decides; the core only answers, and its answer changes nothing of the run. Called by
+//! `kernel diff`. Decisions count in the order of the run.
+//!
+//! Tests: crates/cli/tests/all/kernel_diff.rs::the_core_decides_as_the_kernel,
+//! crates/cli/tests/all/kernel_diff.rs::what_cannot_be_compared_is_refused
 
 mod draw;
+mod signals;
 mod tally;
 
 pub use draw::{Drawn, draw};
+pub use signals::{SignalFound, SignalTally};
 pub use tally::{DiffFound, KernelDiff};
 
 use crate::tree::{check, runs_of};
 use crate::{Experiment, StudyError};
-use wakeplace_engine::{OnTree, watch_tree};
+use wakeplace_engine::{
+    Looks, OnSignals, OnTree, SignalKind, TreeExplanation, Updated, watch_tree,
+};
 use wakeplace_policy_sys::{MachineError, Policy};
 
 impl KernelDiff {
@@ -33,28 +42,69 @@ impl KernelDiff {
             let name = self.policy().name();
             StudyError::Explain(format!("{name} on {}: {error}", platform.name))
         };
-        let mut core = OnTree::new(platform, self.policy()).map_err(refused)?;
+        let core = OnTree::new(platform, self.policy()).map_err(refused)?;
+        let signals = OnSignals::new(platform, self.policy()).map_err(refused)?;
         let run = |observer: &mut dyn wakeplace_engine::Observer| {
             runs.run(platform, &workload, options, observer)
         };
         let left = most.saturating_sub(self.decisions());
-        let ended = watch_tree(&workload, left, run, |told| {
-            let explained = core.explain(told.time_ns, &told.decided);
-            let differs = explained.choice.cpu != told.placement.cpu;
-            if differs {
-                self.take(experiment, told, explained);
-            }
-            differs
-        });
+        let mut asks = Asks {
+            diff: self,
+            experiment,
+            core,
+            signals,
+            counts: vec![0; SignalKind::ALL.len()],
+        };
+        let ended = watch_tree(&workload, left, run, &mut asks);
+        let counts = asks.counts;
         let (decisions, failed) = ended.map_err(|reason| StudyError::Tree {
             name: tree.name().to_owned(),
             reason,
         })?;
         self.ended(experiment, decisions, failed);
+        self.signals.ended(&counts);
         Ok(())
     }
 }
 
+/// The core is asked of one run.
+struct Asks<'a> {
+    diff: &'a mut KernelDiff,
+    experiment: &'a Experiment,
+    core: OnTree,
+    signals: OnSignals,
+    counts: Vec<u64>,
+}
+
+impl Looks for Asks<'_> {
+    fn decision(&mut self, told: TreeExplanation) -> bool {
+        let explained = self.core.explain(told.time_ns, &told.decided);
+        let differs = explained.choice.cpu != told.placement.cpu;
+        if differs {
+            self.diff.take(self.experiment, told, explained);
+        }
+        differs
+    }
+
+    fn updated(&mut self, time_ns: u64, updated: &Updated) -> bool {
+        let mut differs = false;
+        for compared in self.signals.compare(updated) {
+            self.counts[compared.kind as usize] += 1;
+            if !compared.differ.is_empty() {
+                differs = true;
+                let tally = &mut self.diff.signals;
+                tally.take(self.experiment, time_ns, updated, compared);
+            }
+        }
+        differs
+    }
+
+    fn counts(&mut self) -> &mut Vec<u64> {
+        &mut self.counts
+    }
+}
+
+/// The refusal of a first policy that is the core's own.
 fn not_a_tree(policy: &Policy) -> StudyError {
     StudyError::Explain(format!(
         "`{}` is no kernel's own code; expected kernel:VERSION or kernel:PATH",

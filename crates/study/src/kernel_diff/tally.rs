@@ -1,9 +1,13 @@
 //! What is counted, and the examples that are kept (docs/guide/kernel.md, "Beside the policy
 //! core").
 //!
+//! Keys of the JSON stay. Kinds stand by frequency; of each the smallest machine and state is kept,
+//! so that it can be followed by hand. Counts are decisions, shares percent.
+//!
 //! Tests: crates/cli/tests/all/kernel_diff.rs::a_broken_rule_is_found,
 //! crates/cli/tests/all/kernel_diff.rs::the_core_decides_as_the_kernel
 
+use super::SignalTally;
 use crate::explain::{CoreAnswer, TreeAnswer};
 use crate::{Experiment, StudyError};
 use std::collections::BTreeMap;
@@ -46,6 +50,7 @@ pub struct KernelDiff {
     decisions: u64,
     differ: u64,
     kinds: BTreeMap<Kind, DiffFound>,
+    pub(super) signals: SignalTally,
 }
 
 impl KernelDiff {
@@ -68,6 +73,7 @@ impl KernelDiff {
             decisions: 0,
             differ: 0,
             kinds: BTreeMap::new(),
+            signals: SignalTally::default(),
         })
     }
 
@@ -99,6 +105,12 @@ impl KernelDiff {
     #[must_use]
     pub fn failed(&self) -> &[String] {
         &self.failed
+    }
+
+    /// Signals.
+    #[must_use]
+    pub fn signals(&self) -> &SignalTally {
+        &self.signals
     }
 
     /// Kinds of differences, the most frequent first.
@@ -191,7 +203,10 @@ impl KernelDiff {
             share_pct: self.share_pct(found.count),
             example: found.example.outcome(),
         };
+        let (signals, signal_differences) = self.signals.outcome();
         outcome::KernelDiff {
+            signals,
+            signal_differences,
             schema_version: crate::SCHEMA_VERSION,
             policy: self.policy.name().to_owned(),
             tree: self.tree.clone(),
@@ -210,6 +225,7 @@ impl KernelDiff {
     }
 }
 
+/// How hard a case is to follow: CPUs, tasks on them, CPUs that are not idle. Less is simpler.
 fn size(told: &TreeExplanation) -> Size {
     let choices = &told.decided.choices;
     let queued = choices.iter().map(|choice| choice.nr_running).sum();

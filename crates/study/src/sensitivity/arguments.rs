@@ -1,4 +1,9 @@
 //! Arguments of workload models whose values can be halved and doubled (studies/README.md).
+//!
+//! Called by `costs.rs`. What is changed is the text of the workload's argument, so a reader can
+//! run it.
+//!
+//! Tests: below
 
 use wakeplace_platform::Factor;
 use wakeplace_text::parse_duration_or_zero_ns;
@@ -19,6 +24,7 @@ pub(crate) fn arguments<'a>(workloads: impl Iterator<Item = &'a str>) -> Vec<Str
     names
 }
 
+/// The name of the model and what it is told.
 fn model_of(workload: &str) -> (&str, &str) {
     workload.split_once(':').unwrap_or((workload, ""))
 }

@@ -1,7 +1,11 @@
 //! What is assumed in the runs of a case: costs of the platform, times of the machine's model that
 //! a setting gives, listed arguments of the workload (studies/README.md).
 //!
-//! Tests: crates/study/src/sensitivity/judge/tests.rs,
+//! Called by `plan.rs`. One cost changes at a time. Times are ns. Of a platform only what its file
+//! marks as assumed is tried.
+//!
+//! Tests:
+//! crates/study/src/sensitivity/judge/tests.rs::what_is_excepted_is_not_tried_and_workloads_are,
 //! crates/cli/tests/all/results.rs::assumed_costs_are_tried_on_demand
 
 use super::arguments::{changed, value};
@@ -120,6 +124,7 @@ impl Time {
     }
 }
 
+/// What a setting of the model is: off (0), a number of ns, the platform's own, or no time.
 fn time(options: &Options, key: &str) -> Time {
     let keys = options.keys();
     let value = keys.iter().find(|(known, ..)| *known == key);

@@ -1,5 +1,12 @@
 //! What becomes of each conclusion: gain, loss or no difference, by the 95 % interval
 //! (studies/README.md).
+//!
+//! Called by `study.rs` after all runs. A conclusion holds if all changed costs give the same.
+//! Rows: runs in the order of `plan.rs`, then metrics, then policies; JSON and CSV keep the order.
+//!
+//! Tests: crates/study/src/sensitivity/judge/tests.rs::the_interval_and_the_metric_decide,
+//! crates/study/src/sensitivity/judge/tests.rs::one_seed_tells_nothing,
+//! crates/study/src/sensitivity/judge/tests.rs::a_cost_that_no_run_uses_is_told
 
 use super::plan::{Change, Tried, wanted};
 use crate::PolicyRuns;
@@ -260,6 +267,7 @@ impl Sensitivity {
         words.collect::<Vec<_>>().join(", ")
     }
 
+    /// Which cases were tried, for the verdict.
     fn cases_in_words(&self) -> String {
         match self.assumed.cases.as_slice() {
             [one] => format!("case {one}"),

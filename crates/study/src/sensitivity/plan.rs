@@ -1,7 +1,11 @@
 //! Which runs it takes: per case the plain one and two per cost, all with the same seeds
 //! (studies/README.md).
 //!
-//! Tests: crates/study/src/sensitivity/judge/tests.rs
+//! Called by `study.rs`. Seeds are the same in all of them, as pairs are compared.
+//!
+//! Tests:
+//! crates/study/src/sensitivity/judge/tests.rs::it_is_run_where_the_study_says_so_or_on_demand,
+//! crates/study/src/sensitivity/judge/tests.rs::a_case_may_have_seeds_of_its_own_in_the_full_size
 
 use super::costs::costs;
 use crate::file::{Sensitivity, StudyFile};

@@ -2,6 +2,9 @@
 //! (docs/guide/results.md, "Sweeps"). The same words give the same points everywhere: workers count
 //! on it.
 //!
+//! Order of points: the last axis changes fastest. A change of `permuted` moves every point of a
+//! random design, and stores of before no longer fit.
+//!
 //! Tests: below
 
 use crate::StudyError;
@@ -301,6 +304,7 @@ fn permuted(n: usize, seed: u64, name: &str, index: usize) -> usize {
     }
 }
 
+/// The refusal of an axis, with what was typed, shortened.
 fn wrong(what: &str, why: String) -> StudyError {
     StudyError::Vary {
         what: shorten(what),

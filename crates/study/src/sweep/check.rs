@@ -1,5 +1,8 @@
 //! What of a sweep is checked before its first run (docs/guide/results.md, "Sweeps").
 //!
+//! Called by `Sweep::new`, in every process that works on a sweep. Changes no point. A point that
+//! fails later is a record with an error.
+//!
 //! Tests: crates/study/src/sweep/tests.rs::wrong_keys_and_values_are_named,
 //! crates/study/src/sweep/tests.rs::options_that_fit_no_point_are_refused
 

@@ -1,5 +1,8 @@
 //! A sweep in the language of studies: TOML with a table `vary` (docs/guide/results.md, "Sweeps").
 //!
+//! Called for `sweep FILE` and `study run FILE`. The keys are those of arguments, and `vary` and
+//! the design beside them: they stay. What a file says is what the options say.
+//!
 //! Tests: crates/study/src/sweep/tests.rs::a_file_says_the_same
 
 use super::{Axis, Design, Sweep};
@@ -78,10 +81,12 @@ fn parts(raw: &Raw, text: &str, base: &mut Request) -> Result<(Vec<Axis>, Design
     Ok((axes, design))
 }
 
+/// An error of an axis or the design at its place in the file.
 fn flaw(at: usize, error: impl Display) -> Flaw {
     Flaw::from_message(at, &error.to_string())
 }
 
+/// A key with one value, a list, or a range as text.
 fn axis(key: &str, value: &toml::Value) -> Result<Axis, StudyError> {
     match value {
         toml::Value::String(text) => Axis::of(key, text),
@@ -90,6 +95,7 @@ fn axis(key: &str, value: &toml::Value) -> Result<Axis, StudyError> {
     }
 }
 
+/// A value as it is typed on the command line.
 fn plain(value: &toml::Value) -> String {
     match value {
         toml::Value::String(text) => text.clone(),

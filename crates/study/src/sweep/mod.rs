@@ -2,7 +2,14 @@
 //! design with a policy and a seed; all that decides it makes its key (docs/guide/results.md,
 //! "Sweeps"). Two workers that run a cell get the same record.
 //!
-//! Tests: crates/study/src/sweep/tests.rs, crates/cli/tests/all/sweeps.rs
+//! Called by the command line, the store and the Python module. Cells count seed by seed, point by
+//! point: keys and stores rely on it. A change of what makes a key or of `definition` makes old
+//! stores useless.
+//!
+//! Tests: crates/study/src/sweep/tests.rs::cells_are_points_by_seeds,
+//! crates/study/src/sweep/tests.rs::each_point_stands_once,
+//! crates/study/src/sweep/tests.rs::what_cannot_run_is_a_record_with_its_reason,
+//! crates/study/src/sweep/tests.rs::wrong_keys_and_values_are_named, crates/cli/tests/all/sweeps.rs
 
 mod axis;
 mod check;
@@ -350,6 +357,7 @@ fn part(request: &mut Request, key: &str, value: &str) -> Result<(), StudyError>
     Ok(())
 }
 
+/// The refusal of a key or value, with what was typed, shortened.
 fn vary(key: &str, why: &str) -> StudyError {
     StudyError::Vary {
         what: wakeplace_text::shorten(key),

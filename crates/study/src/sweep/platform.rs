@@ -1,6 +1,9 @@
 //! A platform with one value of its file changed (docs/guide/results.md, "Sweeps").
 //!
-//! Tests: crates/study/src/sweep/tests.rs,
+//! Called for axes that vary a platform's file. The changed text is read and checked like any
+//! platform file. Nothing but the value at the path changes.
+//!
+//! Tests: crates/study/src/sweep/tests.rs::wrong_keys_and_values_are_named,
 //! crates/study/src/run_table.rs::a_varied_platform_has_one_column
 
 use super::vary;

@@ -1,6 +1,9 @@
 //! A point of a sweep: what it consists of, and its runs. A cell is what `compare` runs with the
 //! same arguments, to the byte (docs/guide/results.md, "Sweeps").
 //!
+//! Called by the store's threads and the Python module. The key is a hash of everything that
+//! decides a run, and of the program: equal keys, equal records.
+//!
 //! Tests: crates/study/src/sweep/tests.rs::a_cell_is_the_run_of_a_comparison
 
 use super::Sweep;

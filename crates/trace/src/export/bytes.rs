@@ -1,6 +1,9 @@
 //! Elements written straight into memory, one at a time. There is room for the longest before it is
 //! begun, so that nothing in it asks for more (docs/guide/traces.md).
 //!
+//! Called by the forms of traces for every event: this is what takes the time of a trace. Nothing
+//! is checked but the room.
+//!
 //! Tests: crates/trace/tests/all/traces.rs::whole_runs_read_back,
 //! crates/trace/src/export/ftrace.rs::fields_are_as_the_kernel_prints_them
 
@@ -40,11 +43,13 @@ impl Chunk {
         self.used = self.bytes.len();
     }
 
+    /// What was appended since the last `clear`.
     #[inline]
     pub(super) fn written(&self) -> &[u8] {
         &self.bytes[..self.used]
     }
 
+    /// Forgets what was appended and keeps the memory.
     pub(super) fn clear(&mut self) {
         self.used = 0;
     }
@@ -82,23 +87,27 @@ impl<const N: usize> Piece<N> {
 }
 
 impl Bytes<'_> {
+    /// Bytes of this element so far.
     #[inline]
     pub(super) fn used(&self) -> usize {
         self.used
     }
 
+    /// One byte more. There is room: the longest element fits.
     #[inline]
     pub(super) fn push(&mut self, byte: u8) {
         self.room[self.used] = byte;
         self.used += 1;
     }
 
+    /// These bytes more.
     #[inline]
     pub(super) fn append(&mut self, bytes: &[u8]) {
         self.room[self.used..self.used + bytes.len()].copy_from_slice(bytes);
         self.used += bytes.len();
     }
 
+    /// What was made before, once for many elements.
     #[inline]
     pub(super) fn piece<const N: usize>(&mut self, piece: &Piece<N>) {
         self.words(&piece.bytes, piece.used);

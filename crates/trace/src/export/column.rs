@@ -1,6 +1,9 @@
 //! A column of a table: values that wait, and those that are encoded already (docs/guide/traces.md,
 //! "The tables").
 //!
+//! Called by `export/table.rs`. Order of values is that of rows. Free: how much waits before it is
+//! encoded.
+//!
 //! Tests: crates/trace/tests/all/traces.rs::tables_told_by_hand
 
 use super::texts::{Text, Texts};
@@ -33,6 +36,7 @@ pub(super) enum Values {
 }
 
 impl Values {
+    /// An empty column of this kind.
     pub(super) fn new(holds: Holds) -> Self {
         match holds {
             Holds::Whole => Self::Whole(Vec::new()),
@@ -41,6 +45,7 @@ impl Values {
         }
     }
 
+    /// Forgets the values and keeps the memory.
     fn clear(&mut self) {
         match self {
             Self::Whole(values) => values.clear(),
@@ -58,6 +63,8 @@ pub(super) struct Encoded {
 }
 
 impl Encoded {
+    /// A column of a group of rows in the making, whose pages stay in memory until the group is
+    /// written.
     pub(super) fn new(column: ColumnDescPtr, properties: WriterPropertiesPtr) -> Self {
         let pages = Pages::default();
         let to = InMemory(TrackedWrite::new(pages.clone()));
@@ -98,16 +105,19 @@ impl Encoded {
 struct Pages(Arc<Mutex<Vec<u8>>>);
 
 impl Pages {
+    /// The pages; a thread that panicked with them changes nothing here.
     fn lock(&self) -> MutexGuard<'_, Vec<u8>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 impl Write for Pages {
+    /// Takes bytes of a page.
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         self.lock().write(bytes)
     }
 
+    /// Nothing waits: it is memory.
     fn flush(&mut self) -> io::Result<()> {
         Ok(())
     }
@@ -116,10 +126,12 @@ impl Write for Pages {
 struct InMemory(TrackedWrite<Pages>);
 
 impl PageWriter for InMemory {
+    /// Takes a page that is encoded.
     fn write_page(&mut self, page: CompressedPage) -> Result<PageWriteSpec> {
         SerializedPageWriter::new(&mut self.0).write_page(page)
     }
 
+    /// Nothing follows a column's last page.
     fn close(&mut self) -> Result<()> {
         SerializedPageWriter::new(&mut self.0).close()
     }

@@ -1,5 +1,8 @@
 //! Energy as whoever measures it says it (docs/guide/traces.md).
 //!
+//! Called by `export/walk.rs` at each sample and at the end. Times are ns, energies in the meter's
+//! unit. Listening changes no run.
+//!
 //! Tests: below
 
 use super::sink::Counter;
@@ -26,6 +29,7 @@ pub(super) struct Energy {
 }
 
 impl Energy {
+    /// Nothing was read yet: the first mean power is that since the start.
     pub(super) fn new(meter: Box<dyn EnergySource>, nr_clusters: usize) -> Self {
         Self {
             meter,

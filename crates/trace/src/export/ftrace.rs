@@ -1,6 +1,9 @@
 //! ftrace text, as `trace-cmd report -t` prints it: no flags, times to the nanosecond
 //! (docs/guide/traces.md). The same events as Perfetto's, in the kernel's own formats.
 //!
+//! Bytes stay as the kernel's format prints them, as other tools parse them. Times are ns as
+//! seconds with nine digits. Order: that of the walk.
+//!
 //! Tests: below, crates/trace/tests/all/traces.rs::events_told_by_hand
 
 mod line;
@@ -106,6 +109,7 @@ impl Ftrace {
         Ok((trace, place))
     }
 
+    /// Writes what waits to the file.
     fn flush(&mut self) -> io::Result<()> {
         self.file.write_all(self.waiting.written())?;
         self.waiting.clear();
@@ -124,6 +128,7 @@ fn by(who: Who<'_>) -> By {
 }
 
 impl Sink for Ftrace {
+    /// A line for the event; written with many others at once.
     fn event(&mut self, event: &Event<'_>) -> io::Result<()> {
         self.time.set(event.time_ns);
         let (parts, time) = (&mut self.parts, &self.time);
@@ -139,6 +144,7 @@ impl Sink for Ftrace {
         }
     }
 
+    /// Writes the rest.
     fn finish(&mut self) -> io::Result<()> {
         self.flush()
     }
@@ -146,6 +152,7 @@ impl Sink for Ftrace {
 
 /// Name and fields, as the kernel's tracepoints print them (docs/rules/traces.md#trace-events).
 impl Parts {
+    /// Up to the CPU: who ran there. An idle task has the kernel's name and number 0.
     #[inline]
     fn context(&mut self, out: &mut Bytes<'_>, context: &Context<'_>) {
         let who = match context.pid {
@@ -264,11 +271,13 @@ fn fields(out: &mut Line<'_, '_>, kind: &Kind<'_>) {
     }
 }
 
+/// `cpu_idle` and its like: the state and the CPU.
 fn state(out: &mut Line<'_, '_>, event: &str, state: u32, cpu: u32) {
     out.text(event).text(": state=").number(state.into());
     out.text(" cpu_id=").number(cpu.into());
 }
 
+/// Name, number and priority of a task, as `sched_*` events have them.
 fn named(out: &mut Line<'_, '_>, task: Who<'_>) {
     out.text("comm=").text(task.comm);
     out.text(" pid=").signed(task.pid);

@@ -1,6 +1,9 @@
 //! What is known of the run while its events are told, and how they are named
 //! (docs/guide/traces.md). Names and numbers are given once and never change.
 //!
+//! Called by `export/walk.rs`. Times are ns. Numbers of threads follow from the order of creation,
+//! so that two traces of a run are equal.
+//!
 //! Tests: crates/trace/tests/all/traces.rs::events_told_by_hand,
 //! crates/trace/tests/all/traces.rs::priorities_follow_the_phases
 
@@ -50,14 +53,17 @@ impl Known {
         }
     }
 
+    /// The thread of this number.
     pub(crate) fn thread(&self, task: u32) -> &Thread {
         &self.threads[task as usize]
     }
 
+    /// What is known of a CPU.
     pub(crate) fn cpu(&self, cpu: u32) -> &Cpu {
         &self.cpus[cpu as usize]
     }
 
+    /// The same, to be changed.
     pub(crate) fn cpu_mut(&mut self, cpu: u32) -> &mut Cpu {
         &mut self.cpus[cpu as usize]
     }
@@ -96,6 +102,7 @@ impl Known {
         u64::from(self.thread(task).pid.cast_unsigned())
     }
 
+    /// An event at the present time.
     pub(crate) fn event<'a>(&self, context: Context<'a>, kind: Kind<'a>) -> Event<'a> {
         let time_ns = self.now_ns;
         Event {
@@ -180,6 +187,7 @@ pub(crate) fn has_states(platform: &Platform, first: CpuId) -> bool {
     states.any(|(_, state)| state.scope == IdleScope::Cluster)
 }
 
+/// The context of a thread on a CPU, no interrupt.
 fn context<'a>(cpu: u32, who: Who<'a>) -> Context<'a> {
     Context {
         cpu,

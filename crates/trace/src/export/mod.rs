@@ -2,7 +2,14 @@
 //! are written of one walk: an event that one form has, each has that can show it
 //! (docs/guide/traces.md).
 //!
-//! Tests: crates/trace/tests/all/traces.rs, crates/cli/tests/all/traces.rs::all_forms_of_one_run
+//! Listening changes no run and no result. Files appear under their names only after the run, all
+//! or none (`publish`). Called by the crate cli (`export.rs`). A form's bytes depend on the run
+//! alone.
+//!
+//! Tests: crates/trace/tests/all/traces.rs::events_told_by_hand,
+//! crates/trace/tests/all/traces.rs::nothing_is_half_written,
+//! crates/trace/tests/all/long_runs.rs::traces_dropped_in_the_midst_leave_nothing,
+//! crates/cli/tests/all/traces.rs::all_forms_of_one_run
 
 mod bytes;
 #[cfg(feature = "parquet")]
@@ -153,6 +160,7 @@ impl Traces {
 }
 
 impl Drop for Traces {
+    /// Ends the thread and removes the drafts, where a run was not seen to its end.
     fn drop(&mut self) {
         // No thread outlives it, nor any file: what was told last need not be written.
         self.batch.clear();
@@ -161,6 +169,7 @@ impl Drop for Traces {
 }
 
 impl std::fmt::Debug for Traces {
+    /// The name alone: there is nothing to show.
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Traces").finish_non_exhaustive()
     }

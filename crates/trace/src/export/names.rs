@@ -1,6 +1,9 @@
 //! What is made of a thread's name, number and priority once, and copied into each of its events
 //! (docs/guide/traces.md).
 //!
+//! Called by the forms of traces. What was made of a name stays for the whole trace, but a priority
+//! that changes makes it anew.
+//!
 //! Tests: crates/trace/tests/all/traces.rs::events_told_by_hand
 
 use super::threads::LEADER;
@@ -23,6 +26,7 @@ struct Made<T> {
 }
 
 impl<T> Default for ByThread<T> {
+    /// Nothing is known of any thread.
     fn default() -> Self {
         Self {
             threads: Vec::new(),
@@ -63,6 +67,7 @@ impl<T> ByThread<T> {
     }
 }
 
+/// The place of a thread in the list, by its number.
 #[inline]
 fn thread(pid: i32) -> usize {
     usize::try_from(pid - LEADER).expect("threads follow the process's number")

@@ -1,6 +1,9 @@
 //! A folder of tables: one per kind of event, quantities, decisions and metrics. Names and types of
 //! columns are what readers rely on (docs/guide/traces.md).
 //!
+//! Called by `export/mod.rs`. Rows stand in the order of time. A new column goes behind the others
+//! and into docs/guide/traces.md.
+//!
 //! Tests: crates/trace/tests/all/traces.rs::tables_told_by_hand, xtask/src/tries/traces.rs
 
 mod columns;
@@ -69,6 +72,7 @@ struct Words {
 }
 
 impl Words {
+    /// Numbers of the words that rows repeat, made once.
     fn new(texts: &mut Texts) -> Self {
         Self {
             kinds: ["wake", "fork", "exec"].map(|kind| texts.of(kind)),
@@ -106,6 +110,7 @@ impl Cells<'_, '_> {
         name(self.names, self.texts, (pid, comm), self.cpu)
     }
 
+    /// Name, number and priority of a task, three columns.
     #[inline]
     fn named(&mut self, task: Who<'_>) -> &mut Self {
         let name = self.name(task.pid, task.comm);
@@ -185,6 +190,7 @@ fn own_of_others(row: &mut Row<'_>, texts: &mut Texts, kind: &Kind<'_>) {
     }
 }
 
+/// The number of a thread's name; an idle task has the CPU's.
 #[inline]
 fn name(names: &mut Names, texts: &mut Texts, (pid, comm): (i32, &str), cpu: u32) -> Text {
     let who = Who { comm, pid, prio: 0 };
@@ -219,6 +225,7 @@ fn quantity(counter: Counter) -> (usize, u32) {
 }
 
 impl Sink for Parquet {
+    /// A row in the table of the event's kind.
     fn event(&mut self, event: &Event<'_>) -> io::Result<()> {
         let names = &mut self.names;
         self.events[place(&event.kind)].row(&mut self.texts, |row, texts| {
@@ -233,6 +240,7 @@ impl Sink for Parquet {
         })
     }
 
+    /// A row in `counters`.
     fn counter(&mut self, time_ns: u64, counter: Counter, value: f64) -> io::Result<()> {
         let (place, index) = quantity(counter);
         let name = self.words.quantities[place];
@@ -241,6 +249,7 @@ impl Sink for Parquet {
         })
     }
 
+    /// A row in `decisions`.
     fn decision(&mut self, time_ns: u64, decision: &Decision<'_>) -> io::Result<()> {
         let placement = decision.placement;
         let kind = match placement.kind {
@@ -261,12 +270,14 @@ impl Sink for Parquet {
         })
     }
 
+    /// A row in `metrics`: value and unit as results have them.
     fn metric(&mut self, name: &str, value: f64, unit: &str) -> io::Result<()> {
         self.metrics.row(&mut self.texts, |row, texts| {
             row.text(texts.of(name)).real(value).text(texts.of(unit));
         })
     }
 
+    /// Writes what waits and ends all tables.
     fn finish(&mut self) -> io::Result<()> {
         let more = [&mut self.counters, &mut self.decisions, &mut self.metrics];
         let mut tables = self.events.iter_mut().chain(more);

@@ -3,6 +3,9 @@
 //! What waits is written as soon as it is a chunk; a chunk is one bundle per CPU, then its tracks.
 //! Nothing in a chunk is earlier than anything in the one before (docs/rules/traces.md#perfetto).
 //!
+//! Called by `export/mod.rs`. Readers ask for order within a CPU's bundle. Numbers of fields are
+//! `trace.proto`'s. Free: how large a chunk is.
+//!
 //! Tests: crates/trace/tests/all/traces.rs::whole_runs_read_back
 
 mod events;
@@ -66,6 +69,7 @@ impl Perfetto {
         Ok((trace, place))
     }
 
+    /// A packet made as a whole: what is rare.
     fn packet(&mut self, packet: &TracePacket) -> io::Result<()> {
         let mut bytes = Vec::new();
         message::encode(PACKET, packet, &mut bytes);
@@ -73,6 +77,7 @@ impl Perfetto {
         self.waits(bytes.len())
     }
 
+    /// A packet with an event on a track, written straight into memory.
     #[inline]
     fn track(
         &mut self,
@@ -85,6 +90,7 @@ impl Perfetto {
         self.waits(bytes)
     }
 
+    /// So many bytes more wait; past a chunk all of it is written.
     #[inline]
     fn waits(&mut self, bytes: usize) -> io::Result<()> {
         self.waiting += bytes;
@@ -133,6 +139,7 @@ fn bundle_head(cpu: u64, events_bytes: usize) -> Vec<u8> {
 }
 
 impl Sink for Perfetto {
+    /// An event of a CPU, in the bundle that is in the making.
     fn event(&mut self, event: &Event<'_>) -> io::Result<()> {
         self.stamp.set(event.time_ns);
         let (stamp, names) = (&self.stamp, &mut self.names);
@@ -141,6 +148,7 @@ impl Sink for Perfetto {
         self.waits(bytes)
     }
 
+    /// A value on its track; a CPU's own track begins when it first leaves.
     fn counter(&mut self, time_ns: u64, counter: Counter, value: f64) -> io::Result<()> {
         if let Counter::Online(cpu) = counter
             && self.seen_leaving.insert(cpu)
@@ -152,18 +160,22 @@ impl Sink for Perfetto {
         })
     }
 
+    /// Begins a slice on the thread's track.
     fn decision(&mut self, time_ns: u64, decision: &Decision<'_>) -> io::Result<()> {
         self.track(time_ns, |stamp, out| tracks::decision(stamp, decision, out))
     }
 
+    /// Ends that slice.
     fn decision_over(&mut self, time_ns: u64, pid: i32) -> io::Result<()> {
         self.track(time_ns, |stamp, out| tracks::decision_over(stamp, pid, out))
     }
 
+    /// Describes the thread's track.
     fn thread(&mut self, pid: i32, comm: &str) -> io::Result<()> {
         self.packet(&tracks::thread(pid, comm))
     }
 
+    /// Writes the last chunk.
     fn finish(&mut self) -> io::Result<()> {
         self.flush()
     }

@@ -1,6 +1,9 @@
 //! Takes down what the engine tells. Nothing is left out or put in another order: the walk on the
 //! other thread sees what an observer would (docs/guide/traces.md).
 //!
+//! Called by the engine in the order of time (ns). It is in the way of the run, so it only copies.
+//! What is no event of a kernel is left out here.
+//!
 //! Tests: crates/trace/tests/all/traces.rs::events_told_by_hand,
 //! crates/trace/tests/all/long_runs.rs
 
@@ -24,6 +27,7 @@ pub(super) struct Signals {
 }
 
 impl Traces {
+    /// Takes something down; a full batch goes to the other thread.
     #[inline]
     fn tell(&mut self, time_ns: u64, what: What) {
         self.batch.push(Told { time_ns, what });
@@ -32,12 +36,14 @@ impl Traces {
         }
     }
 
+    /// A quantity has this value from now on.
     fn count(&mut self, time_ns: u64, counter: Counter, value: u32) {
         self.tell(time_ns, What::Counter { counter, value });
     }
 }
 
 impl Observer for Traces {
+    /// Takes down what a trace can show.
     fn happened(&mut self, time_ns: u64, what: &Happening) {
         match *what {
             Happening::Hotplug { cpu, online } => {
@@ -60,10 +66,12 @@ impl Observer for Traces {
         }
     }
 
+    /// When signals are to be sampled next.
     fn next_state_ns(&self) -> Option<u64> {
         Some(self.sample_ns)
     }
 
+    /// Takes down signals and capacities that changed since the last sample.
     fn state(&mut self, state: &StateView<'_>) {
         let time_ns = state.time_ns;
         self.sample_ns = time_ns + SAMPLE_NS;
@@ -82,6 +90,7 @@ impl Observer for Traces {
         }
     }
 
+    /// Nothing more can be written: the run may end.
     fn is_done(&self) -> bool {
         self.scribe.has_failed()
     }

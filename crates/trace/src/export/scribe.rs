@@ -3,7 +3,11 @@
 //! The run goes on meanwhile. What is written depends on what was told and its order alone
 //! (docs/guide/traces.md).
 //!
-//! Tests: crates/trace/tests/all/long_runs.rs
+//! Called by `export/record.rs`. Threads change no byte. A panic of the thread is the run's.
+//!
+//! Tests: crates/trace/tests/all/long_runs.rs::a_full_disk_ends_the_run,
+//! crates/trace/tests/all/long_runs.rs::traces_dropped_in_the_midst_leave_nothing,
+//! crates/trace/tests/all/long_runs.rs::a_panic_of_the_writing_thread_is_the_runs
 
 use super::told::Told;
 use super::walk::Walk;
@@ -111,6 +115,7 @@ impl Aside {
         }
     }
 
+    /// Gives a batch to the thread and takes an empty one back, if there is one.
     fn hand_over(&self, batch: &mut Vec<Told>) {
         let spare = self.spare.try_recv();
         let empty = spare.unwrap_or_else(|_| Vec::with_capacity(batch.capacity()));

@@ -1,6 +1,9 @@
 //! What takes a trace down. A form of trace implements this; the walk knows no form
 //! (docs/guide/traces.md).
 //!
+//! The order of calls is that of time. The first error stops all forms, as files go to their places
+//! together or not at all. A new form is a type here and an option in the crate cli.
+//!
 //! Tests: crates/trace/tests/all/traces.rs,
 //! crates/trace/tests/all/long_runs.rs::traces_dropped_in_the_midst_leave_nothing
 
@@ -89,6 +92,7 @@ pub(crate) enum Destination {
 }
 
 impl Destination {
+    /// Everything is written and on disk; nothing is in its place yet.
     fn seal(&mut self) -> Result<(), WriteError> {
         match self {
             Self::File(place) => place.seal(),
@@ -96,6 +100,7 @@ impl Destination {
         }
     }
 
+    /// Moves it to its place.
     fn publish(self) -> Result<(), WriteError> {
         match self {
             Self::File(place) => place.publish(),
@@ -120,18 +125,22 @@ pub(crate) struct Sinks {
 }
 
 impl Sinks {
+    /// One more form, behind the others.
     pub(crate) fn add(&mut self, output: Output) {
         self.outputs.push(output);
     }
 
+    /// Something could not be written.
     pub(crate) fn has_failed(&self) -> bool {
         self.failed.is_some()
     }
 
+    /// The same event for every form.
     pub(crate) fn tell(&mut self, event: &Event<'_>) {
         self.each(|sink| sink.event(event));
     }
 
+    /// Something for every form; nothing once one has failed.
     pub(crate) fn each(&mut self, mut what: impl FnMut(&mut dyn Sink) -> io::Result<()>) {
         if self.failed.is_some() {
             return;

@@ -1,5 +1,8 @@
 //! A table in a Parquet file, written in groups of rows (docs/guide/traces.md, "The tables").
 //!
+//! Called by `export/parquet.rs`. Order of columns is that of `columns.rs`. Free: how many rows a
+//! group has, and how values are encoded.
+//!
 //! Tests: crates/trace/tests/all/traces.rs::tables_told_by_hand,
 //! crates/trace/tests/all/long_runs.rs::a_full_disk_ends_the_run
 
@@ -25,6 +28,7 @@ const GROUP_ROWS: usize = 1 << 16;
 pub(super) struct Row<'a>(slice::IterMut<'a, Values>);
 
 impl Row<'_> {
+    /// The next column's value, a whole number.
     #[inline]
     pub(super) fn whole(&mut self, value: impl Into<i64>) -> &mut Self {
         match self.0.next() {
@@ -40,6 +44,7 @@ impl Row<'_> {
         self.whole(value.cast_signed())
     }
 
+    /// The next column's value, a real number.
     #[inline]
     pub(super) fn real(&mut self, value: f64) -> &mut Self {
         match self.0.next() {
@@ -49,6 +54,7 @@ impl Row<'_> {
         self
     }
 
+    /// The next column's value, the number of a text.
     #[inline]
     pub(super) fn text(&mut self, value: Text) -> &mut Self {
         match self.0.next() {

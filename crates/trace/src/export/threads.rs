@@ -1,4 +1,9 @@
 //! Threads and CPUs as a trace names them (docs/guide/traces.md).
+//!
+//! Called by `export/known.rs` and the forms. Numbers follow the order of creation, from the
+//! process's on. Names are cut as the kernel cuts them.
+//!
+//! Tests: below, crates/trace/tests/all/traces.rs::priorities_follow_the_phases
 
 use crate::event::{TaskState, Who};
 use wakeplace_platform::Platform;
@@ -46,6 +51,7 @@ impl Thread {
         }
     }
 
+    /// Its name, number and priority.
     pub(crate) fn who(&self) -> Who<'_> {
         Who {
             comm: &self.comm,

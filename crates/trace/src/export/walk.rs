@@ -1,6 +1,9 @@
 //! From the engine's events to those of a trace. There is one walk, whatever is written of it
 //! (docs/rules/traces.md#trace-events).
 //!
+//! Called by `export/scribe.rs`. The order of events at one time is the kernel's: wake-up before
+//! switch, move before wake-up. It stays, as readers rely on it. Times are ns.
+//!
 //! Tests: crates/trace/tests/all/traces.rs::events_told_by_hand,
 //! crates/trace/tests/all/traces.rs::an_interrupt_is_no_tasks_doing,
 //! crates/trace/tests/all/replay/exported.rs
@@ -130,6 +133,7 @@ impl Walk {
         self.known.threads[task as usize].cpu = to;
     }
 
+    /// A quantity has this value from now on.
     fn count(&mut self, time_ns: u64, counter: Counter, value: f64) {
         self.sinks
             .each(|sink| sink.counter(time_ns, counter, value));
@@ -246,6 +250,7 @@ impl Walk {
         self.idles(cpu, state);
     }
 
+    /// A cluster's own idle state, as a quantity; -1: it is powered.
     fn cluster_power(&mut self, time_ns: u64, cluster: u32, state: Option<u16>) {
         if let Some(first) = self.known.clusters[cluster as usize] {
             let index = |state| f64::from(self.known.cpu(first).idle_state(state));
@@ -254,6 +259,7 @@ impl Walk {
         }
     }
 
+    /// All CPUs of the domain have this clock, kHz.
     fn frequency(&mut self, domain: u32, opp: u16) {
         let known = &self.known;
         let cpus = &known.domains[domain as usize];
@@ -264,6 +270,7 @@ impl Walk {
         }
     }
 
+    /// A CPU was chosen; a fork first makes the thread.
     fn placement(&mut self, placement: &Placement) {
         if placement.kind == PlacementKind::Fork {
             self.born(placement);
@@ -371,6 +378,7 @@ impl Walk {
         self.known.leaving.push(cpu);
     }
 
+    /// A thread is moved by what CPU `by` does.
     fn migrate(&mut self, task: u32, to: u32, by: u32) {
         self.settle(task);
         self.move_to(task, to, Move::Cpu(by));
@@ -390,6 +398,7 @@ impl Walk {
         self.reached(task);
     }
 
+    /// The run is over: what is open ends now.
     fn end(&mut self, time_ns: u64) {
         while let Some(cpu) = self.known.leaving.first().copied() {
             self.left_to_idle(cpu);

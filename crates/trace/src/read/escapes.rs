@@ -1,6 +1,10 @@
 //! Text in strings of JavaScript and JSON, as it was before it was put there: pages of systrace
 //! have `var linuxPerfData = "# tracer: nop\n\`, JSON for trace viewers `"systemTraceEvents":
 //! "..."` (docs/guide/traces-in.md, "Forms").
+//!
+//! Called by `read/mod.rs` for pages and JSON. Memory does not grow with the file.
+//!
+//! Tests: below, crates/trace/tests/all/replay/forms.rs
 
 use std::io::{self, BufRead, Read};
 
@@ -12,11 +16,13 @@ pub(super) struct Unescaped<R> {
 }
 
 impl<R: BufRead> Unescaped<R> {
+    /// Reads on from the first character of the string.
     pub(super) fn new(from: R) -> Self {
         let waiting = Vec::new();
         Self { from, waiting }
     }
 
+    /// The next byte of the file; `None` at its end.
     fn byte(&mut self) -> io::Result<Option<u8>> {
         let next = self.from.fill_buf()?.first().copied();
         if next.is_some() {
@@ -67,6 +73,7 @@ impl<R: BufRead> Unescaped<R> {
 }
 
 impl<R: BufRead> Read for Unescaped<R> {
+    /// Text with escapes resolved. A quote is text here: `read/text.rs` ends at it.
     fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
         let mut written = 0;
         while written < out.len() {

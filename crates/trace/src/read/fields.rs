@@ -3,6 +3,9 @@
 //! plugins (`comm:pid [prio] S ==> comm:pid [prio]`), which `trace-cmd report` and `perf script`
 //! use (docs/guide/traces-in.md, "Forms").
 //!
+//! Called by `read/text.rs`. Pure: `None` is a damaged field. Every form that some tool prints
+//! stays readable.
+//!
 //! Tests: crates/trace/tests/all/replay/forms.rs,
 //! crates/trace/tests/all/replay/gaps.rs::names_like_fields_are_names,
 //! crates/trace/tests/all/replay/gaps.rs::short_forms_of_parked_and_idle_threads
@@ -30,11 +33,13 @@ pub(super) fn value<'a>(fields: &'a str, key: &str) -> Option<&'a str> {
     Some(rest[..next.unwrap_or(rest.len())].trim_end())
 }
 
+/// The word can be a field's name: small letters, digits, `_`.
 fn is_key(word: &str) -> bool {
     let inside = |b: u8| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'_';
     !word.is_empty() && word.bytes().all(inside)
 }
 
+/// A number that stands behind `key=`.
 pub(super) fn number<T: std::str::FromStr>(fields: &str, key: &str) -> Option<T> {
     value(fields, key)?.parse().ok()
 }
@@ -212,6 +217,7 @@ fn address(fields: &str) -> Option<u64> {
     u64::from_str_radix(text.trim_start_matches("0x"), 16).ok()
 }
 
+/// The fields of `sched_migrate_task`.
 fn migrate(fields: &str) -> Option<Kind<'_>> {
     Some(Kind::Migrate {
         task: who(fields, ["comm", "pid", "prio"])?,

@@ -2,6 +2,9 @@
 //! have such text in a string, and Perfetto's protobuf, each read as a stream of events. What a
 //! recording says that is not about scheduling is passed over (docs/guide/traces-in.md, "Forms").
 //!
+//! Called by `replay/mod.rs` and tests. Forms that are read stay readable. Memory does not grow
+//! with the file. Times are ns.
+//!
 //! Tests: crates/trace/tests/all/replay/forms.rs,
 //! crates/trace/tests/all/replay/mod.rs::what_is_no_recording_has_one_message
 

@@ -2,6 +2,9 @@
 //! stretch of time each. Memory stays bounded: what cannot be put in order within a stretch is
 //! refused (docs/guide/traces-in.md#order-gaps-size).
 //!
+//! Called by the readers of both forms; hands on to `replay/tracker.rs`. Events of equal time keep
+//! the order of the file. Times are ns.
+//!
 //! Tests: crates/trace/tests/all/replay/stream.rs,
 //! crates/trace/tests/all/replay/perfetto.rs::bundles_are_put_in_order
 
@@ -165,6 +168,7 @@ impl<'a, N: Ordered> Order<'a, N> {
 }
 
 impl<N: Ordered> Sink for Order<'_, N> {
+    /// Takes an event in; the earliest goes on as soon as nothing before it can come.
     fn event(&mut self, event: &Event<'_>) -> Result<(), String> {
         let (now, latest) = (event.time_ns, self.latest_ns);
         if now.saturating_add(MAX_BACK_NS) < latest {
@@ -217,6 +221,7 @@ impl<N: Ordered> Sink for Order<'_, N> {
         Ok(())
     }
 
+    /// A gap: of that CPU, told before its next event.
     fn lost(&mut self, cpu: Option<u32>) {
         self.found.lost += 1;
         if let Some(cpu) = cpu.filter(|cpu| !self.gaps.contains(cpu)) {
@@ -224,14 +229,17 @@ impl<N: Ordered> Sink for Order<'_, N> {
         }
     }
 
+    /// The largest number of CPUs that the file states.
     fn cpus(&mut self, count: u32) {
         self.found.cpus = Some(count.max(self.found.cpus.unwrap_or(0)));
     }
 
+    /// Capacity and highest clock (kHz) of a CPU.
     fn cpu_info(&mut self, cpu: u32, capacity: Option<u32>, khz: Option<u32>) {
         self.found.info.insert(cpu, (capacity, khz));
     }
 
+    /// The file ends within a line or packet.
     fn cut(&mut self) {
         self.found.cut = true;
     }
@@ -264,12 +272,14 @@ impl Names {
         Ok(number)
     }
 
+    /// The text of a number; nothing for one that was never given.
     fn text(&self, number: u32) -> &str {
         self.by_number
             .get(number as usize)
             .map_or("", String::as_str)
     }
 
+    /// A task whose name is kept by its number.
     fn task(&mut self, who: &Who<'_>) -> Result<Task, String> {
         Ok(Task {
             pid: who.pid,
@@ -278,6 +288,7 @@ impl Names {
         })
     }
 
+    /// The task with its name again.
     fn who(&self, task: Task) -> Who<'_> {
         Who {
             comm: self.text(task.comm),

@@ -1,7 +1,12 @@
 //! Perfetto's protobuf, packet by packet (docs/rules/traces.md#perfetto). Of a packet only what is
 //! looked at is decoded, one event at a time, so that no packet takes more memory than its bytes.
 //!
-//! Tests: crates/trace/tests/all/traces.rs
+//! Called by `read/mod.rs`. Numbers of fields are `trace.proto`'s. Damaged packets are errors with
+//! their place; unknown ones are passed over.
+//!
+//! Tests: crates/trace/tests/all/replay/perfetto.rs::bundles_are_put_in_order,
+//! crates/trace/tests/all/replay/perfetto.rs,
+//! crates/trace/tests/all/traces.rs::whole_runs_read_back
 
 use super::{ReadError, Sink};
 use crate::event::{Context, Event, Kind, SYNC_WAKE, TaskState, Who};
@@ -220,6 +225,7 @@ fn event(event: &FtraceEvent, cpu: u32, sink: &mut dyn Sink) -> Result<bool, Str
     sink.event(&event).map(|()| true)
 }
 
+/// A task of an event; what is missing is nothing, number 0, priority 120.
 fn who<'a>(comm: Option<&'a String>, pid: Option<i32>, prio: Option<i32>) -> Who<'a> {
     Who {
         comm: comm.map_or("", String::as_str),
@@ -228,6 +234,7 @@ fn who<'a>(comm: Option<&'a String>, pid: Option<i32>, prio: Option<i32>) -> Who
     }
 }
 
+/// The CPU of a wake-up; 0 where none that can be is stated.
 fn target(cpu: Option<i32>) -> u32 {
     cpu.and_then(|cpu| u32::try_from(cpu).ok()).unwrap_or(0)
 }

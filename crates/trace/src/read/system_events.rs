@@ -1,6 +1,11 @@
 //! The string of JSON for trace viewers that has ftrace's text: `"systemTraceEvents": "..."` of the
 //! outermost object. Other strings may have lines of such text, too: remarks of whoever drew the
 //! picture (docs/guide/traces-in.md, "Forms").
+//!
+//! Called by `read/mod.rs` for JSON of trace viewers. Memory does not grow with the file; what is
+//! behind the string is not read.
+//!
+//! Tests: below, crates/trace/tests/all/replay/forms.rs
 
 use std::io::{self, BufRead, Read};
 
@@ -25,6 +30,7 @@ enum Place {
 }
 
 impl<R: BufRead> SystemEvents<R> {
+    /// At the beginning of the file.
     pub(super) fn new(from: R) -> Self {
         Self {
             from,
@@ -33,16 +39,19 @@ impl<R: BufRead> SystemEvents<R> {
         }
     }
 
+    /// The next byte, which stays; `None` at the end.
     fn peek(&mut self) -> io::Result<Option<u8>> {
         Ok(self.from.fill_buf()?.first().copied())
     }
 
+    /// The next byte, which is taken.
     fn byte(&mut self) -> io::Result<Option<u8>> {
         let next = self.peek()?;
         self.from.consume(usize::from(next.is_some()));
         Ok(next)
     }
 
+    /// Goes to the next character that is no blank.
     fn skip_blanks(&mut self) -> io::Result<()> {
         while self.peek()?.is_some_and(|byte| byte.is_ascii_whitespace()) {
             self.byte()?;
@@ -92,6 +101,7 @@ impl<R: BufRead> SystemEvents<R> {
 }
 
 impl<R: BufRead> Read for SystemEvents<R> {
+    /// Text of the string up to its quote; nothing if the file has no such string.
     fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
         if self.at == Place::Before {
             self.at = self.find()?;

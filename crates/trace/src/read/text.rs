@@ -3,6 +3,9 @@
 //! EVENT: FIELDS` of `perf script`. A line that is none is passed over or quoted; it never ends the
 //! reading in silence.
 //!
+//! Called by `read/mod.rs`. Every form that some tool prints stays readable. Lines count from 1; a
+//! line is read to a bounded length. Times are ns.
+//!
 //! Tests: below, crates/trace/tests/all/replay/forms.rs
 
 use super::{ReadError, Sink, fields};
@@ -77,6 +80,7 @@ pub(super) fn read(
     seen.end(place)
 }
 
+/// The text up to a quote, as a line within a string may end there.
 fn before_quote(text: &str) -> &str {
     text.split('"').next().unwrap_or(text)
 }
@@ -132,6 +136,7 @@ impl Seen {
         Ok(())
     }
 
+    /// Nothing was an event: then an error that says what the first line was.
     fn end(self, place: Place) -> Result<(), ReadError> {
         if self.events > 0 {
             return Ok(());
@@ -372,6 +377,7 @@ fn task(text: &str) -> Option<(&str, i32)> {
     Some((comm, pid))
 }
 
+/// A thread group's number in brackets, or the dashes for none.
 fn is_group(text: &str) -> bool {
     let text = text.trim();
     !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit() || b == b'-')

@@ -2,6 +2,9 @@
 //! what of that time the simulator will add by itself (docs/guide/traces-in.md, "What becomes of
 //! it").
 //!
+//! Called by `replay/tracker.rs`. Capacities are 1024 for the biggest, clocks kHz, times ns, work
+//! ns at full speed. Costs are the platform's, as the simulator will add them again.
+//!
 //! Tests: crates/trace/tests/all/replay/mod.rs::work_is_scaled_by_capacity_and_frequency,
 //! crates/trace/tests/all/replay/exported.rs::moves_cost_also_without_a_run_between
 
@@ -117,6 +120,7 @@ impl Machine {
         }
     }
 
+    /// CPUs that are known so far.
     pub(super) fn nr_cpus(&self) -> usize {
         self.cpus.len()
     }

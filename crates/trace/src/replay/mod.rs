@@ -1,7 +1,13 @@
 //! A recording as a workload: who ran how long, slept how long, woke whom
 //! (docs/guide/traces-in.md).
 //!
-//! Tests: crates/trace/tests/all/replay/mod.rs, crates/cli/tests/all/recordings.rs
+//! Called for `trace:FILE` by `Spec` users: command line, study, Python. Same bytes and platform,
+//! same scripts. Nothing is drawn. The language of the argument stays.
+//!
+//! Tests: crates/trace/tests/all/replay/mod.rs::periodic_tasks_come_back,
+//! crates/trace/tests/all/replay/mod.rs::work_is_scaled_by_capacity_and_frequency,
+//! crates/trace/tests/all/replay/mod.rs::what_is_no_recording_has_one_message,
+//! crates/cli/tests/all/compared.rs::a_recording_of_another_machine_is_scaled_aloud
 
 mod machine;
 mod script;
@@ -208,6 +214,7 @@ struct Facts {
 /// Events that are looked at for it: by then every CPU has done something.
 const LOOKED_AT: u64 = 200_000;
 
+/// What the file says of its machine, from its beginning.
 fn facts(file: impl Read) -> Result<Facts, ReadError> {
     let mut look = Look::default();
     let opened = BufReader::with_capacity(1 << 20, file);
@@ -228,6 +235,7 @@ struct Look {
 }
 
 impl read::Sink for Look {
+    /// Counts events and CPUs until enough is known.
     fn event(&mut self, event: &crate::event::Event<'_>) -> Result<(), String> {
         self.facts.highest_cpu = self.facts.highest_cpu.max(event.context.cpu);
         self.events += 1;
@@ -237,20 +245,25 @@ impl read::Sink for Look {
         }
     }
 
+    /// Nothing of the machine is in it.
     fn lost(&mut self, _: Option<u32>) {}
 
+    /// The recording says how many CPUs there are.
     fn cpus(&mut self, count: u32) {
         self.facts.cpus = Some(count);
     }
 
+    /// Capacity and highest clock (kHz) of a CPU, where they are stated.
     fn cpu_info(&mut self, cpu: u32, capacity: Option<u32>, khz: Option<u32>) {
         self.facts.info.insert(cpu, (capacity, khz));
     }
 
+    /// Nothing of the machine is in it.
     fn cut(&mut self) {}
 }
 
 impl Facts {
+    /// CPUs: as stated, or up to the highest that was seen.
     fn count(&self) -> u32 {
         self.cpus.unwrap_or(0).max(self.highest_cpu + 1)
     }

@@ -1,5 +1,8 @@
 //! What the tasks did, as scripts (docs/guide/traces-in.md, "What becomes of it").
 //!
+//! Called at the end of a recording. Order of tasks is that of their first sight, and names are
+//! numbered so. Times are ns from `zero_ns`, work ns at full speed.
+//!
 //! Tests: crates/trace/tests/all/replay/mod.rs::a_recording_by_hand,
 //! crates/trace/tests/all/replay/exported.rs
 
@@ -309,6 +312,7 @@ fn once(name: String, prio: i32, events: Vec<Event>) -> TaskScript {
     }
 }
 
+/// The nice value of a kernel's priority; 0 for those above the fair class.
 fn nice(prio: i32) -> i8 {
     let nice = (prio - DEFAULT_PRIO).clamp(-20, 19);
     match prio {

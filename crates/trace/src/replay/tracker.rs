@@ -1,5 +1,5 @@
 //! Follows what every task and CPU does, and writes down what the tasks did
-//! (docs/guide/traces-in.md, "What becomes of it").
+//! (docs/guide/traces-in.md, "What becomes of it"). Times are ns; a change moves all recordings.
 //!
 //! Tests: crates/trace/tests/all/replay
 

@@ -1,5 +1,10 @@
 //! The files of one run, which change as one. What waits to be written is bounded, and no more than
 //! one file is open at a time (docs/guide/rt-app.md, "Logs").
+//!
+//! Called by `observer.rs`. Files change as one: all new ones, or the old ones as they were. Free:
+//! how much waits before it is written.
+//!
+//! Tests: below, crates/cli/tests/all/faults/mod.rs::logs_change_as_one
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use wakeplace_files::{FileSet, Names, WriteError};
@@ -65,6 +70,7 @@ struct Most {
 }
 
 impl Most {
+    /// What is said of logs past their bounds.
     fn exceeded(self) -> LogError {
         LogError::TooMuch {
             files: self.files,
@@ -127,10 +133,12 @@ impl Files {
         Ok(self.files.len())
     }
 
+    /// The error with the folder's name.
     fn failed(&self, error: io::Error) -> WriteError {
         WriteError::new(&self.folder, error)
     }
 
+    /// Writes what waits, file by file.
     fn flush(&mut self) -> Result<(), LogError> {
         for number in 0..self.files.len() {
             let text = std::mem::take(&mut self.files[number].text);

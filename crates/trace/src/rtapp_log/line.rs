@@ -1,4 +1,9 @@
 //! A line of the log, as rt-app 55cb0c0 writes it (src/rt-app_utils.c, `log_timing`).
+//!
+//! Called by `observer.rs`. Bytes stay: tools for rt-app's logs read the columns by place. Times
+//! are µs, rounded as rt-app rounds.
+//!
+//! Tests: below
 use std::fmt;
 
 /// The first line of each file.
@@ -33,12 +38,14 @@ fn microseconds(ns: u64) -> u64 {
     ns / 1000 + u64::from(ns % 1000 >= 500)
 }
 
+/// The same of a time with a sign.
 fn signed_microseconds(ns: i64) -> i64 {
     let us = microseconds(ns.unsigned_abs()).cast_signed();
     if ns < 0 { -us } else { us }
 }
 
 impl fmt::Display for Line {
+    /// One line with its newline; widths are rt-app's.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let start = microseconds(self.start_ns);
         writeln!(

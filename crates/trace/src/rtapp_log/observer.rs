@@ -1,6 +1,10 @@
 //! Collects iterations (docs/guide/rt-app.md, "Logs"). Columns and rounding are rt-app's.
 //!
-//! Tests: crates/trace/src/rtapp_log/observer/tests.rs
+//! Called by the engine for `--export-rtapp-log`. Listening changes no run. Order of lines: that of
+//! the ends of iterations, a file for each thread.
+//!
+//! Tests: crates/trace/src/rtapp_log/observer/tests.rs::each_thread_has_its_file,
+//! crates/trace/src/rtapp_log/observer/tests.rs::slack_is_the_last_or_the_sum
 use super::files::{Files, LogError};
 use super::line::{HEADER, Line};
 use std::path::Path;
@@ -18,6 +22,7 @@ struct Thread {
     file: usize,
 }
 
+/// What the names of a script's logs begin with.
 fn start_of_name(log: &RtAppLog, script: usize) -> String {
     format!("{}-{}", log.basename, log.threads[script].name)
 }
@@ -129,6 +134,7 @@ impl RtAppLogs {
         }
     }
 
+    /// Keeps the first error, which `publish` tells.
     fn keep_first(&mut self, result: Result<(), LogError>) {
         if let Err(error) = result {
             self.failed.get_or_insert(error);
@@ -137,6 +143,7 @@ impl RtAppLogs {
 }
 
 impl Observer for RtAppLogs {
+    /// Ends of iterations, and forks.
     fn happened(&mut self, time_ns: u64, what: &Happening) {
         match *what {
             Happening::Iteration {
@@ -150,6 +157,7 @@ impl Observer for RtAppLogs {
 }
 
 impl RtAppLogs {
+    /// A line for the thread; nothing after an error.
     fn iteration(&mut self, time_ns: u64, task: u32, iteration: &Iteration) {
         let thread = self.threads.get(task as usize).copied().flatten();
         if let (Some(thread), None) = (thread, &self.failed) {
@@ -159,6 +167,7 @@ impl RtAppLogs {
         }
     }
 
+    /// A thread more, with a file of its own.
     fn forked(&mut self, task: u32, script: u32) {
         let script = script as usize;
         if self.failed.is_some() || task as usize != self.threads.len() {

@@ -2,6 +2,8 @@
 //! module, packed and as base64 (`cargo xtask playground`); FOLDER is `site/playground`
 //! (docs/guide/playground.md).
 //!
+//! Called by `cargo xtask playground`. Same inputs, same bytes.
+//!
 //! Tests: xtask/src/gives/playground.rs
 
 use std::io::Write as _;
@@ -20,6 +22,7 @@ const SCRIPTS: [&str; 7] = [
     "main.js",
 ];
 
+/// Prints the page, or says in a line why there is none.
 fn main() -> ExitCode {
     let args: Vec<String> = std::env::args().skip(1).collect();
     let written = match args.as_slice() {

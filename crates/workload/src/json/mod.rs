@@ -6,7 +6,12 @@
 //! mean one thing to rt-app must not mean another here. Source: json-c 0.16 json_tokener.c
 //! (non-strict), with the results recorded from rt-app 55cb0c0.
 //!
-//! Tests: crates/workload/tests/all/corpus.rs, crates/workload/tests/all/hostile.rs
+//! Called by `rtapp`, `deadline.rs` and `limits.rs`. What is accepted and what it means is json-c's
+//! to say; only words of faults are free.
+//!
+//! Tests:
+//! crates/workload/src/json/tests.rs::duplicate_keys_keep_the_first_place_and_the_last_value,
+//! crates/workload/tests/all/corpus.rs, crates/workload/tests/all/hostile.rs
 mod reader;
 mod text;
 

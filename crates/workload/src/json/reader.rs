@@ -1,4 +1,12 @@
 //! Values, arrays and objects (docs/guide/rt-app.md, "How a file is read").
+//!
+//! Called by `parse` users in `rtapp`. Depth is bounded as json-c's (32), so recursion is, too.
+//! Order of members is the file's.
+//!
+//! Tests: crates/workload/src/json/tests.rs::numbers_are_decimal_and_saturate,
+//! crates/workload/src/json/tests.rs::floats_are_told_from_integers,
+//! crates/workload/src/json/tests.rs::duplicate_keys_keep_the_first_place_and_the_last_value,
+//! crates/workload/src/json/tests.rs::depth_ends_at_32_levels, crates/workload/tests/all/corpus.rs
 use super::text::Text;
 use super::{Kind, Member, Object, Value};
 use crate::error::{Fault, FaultKind, Position};
@@ -93,11 +101,13 @@ impl Reader<'_> {
         Ok(Value { at, kind })
     }
 
+    /// The rest of a word, and the value that it stands for.
     fn word(&mut self, word: &str, kind: Kind) -> Result<Kind, Fault> {
         self.text.take_word(word)?;
         Ok(kind)
     }
 
+    /// Behind an `n`: `null` or `NaN`.
     fn null_or_nan(&mut self) -> Result<Kind, Fault> {
         self.text.take();
         match self.text.peek() {
@@ -236,6 +246,7 @@ impl Reader<'_> {
         })
     }
 
+    /// Behind a number only what json-c lets stand there.
     fn number_ends(&self, level: usize) -> Result<(), Fault> {
         match self.text.peek() {
             None | Some(b',' | b']' | b'}' | b'/' | b'i' | b'I' | b' ' | b'\t' | b'\n' | b'\r') => {

@@ -1,7 +1,13 @@
 //! The characters of a JSON text: where we are, blanks, comments and strings
 //! (docs/rules/rt-app.md#rt-app-json).
 //!
-//! Tests: crates/workload/tests/all/corpus.rs, crates/workload/tests/all/hostile.rs
+//! Called by `json/reader.rs`. Lines and columns count from 1, a column is a character. Bytes that
+//! are no UTF-8 pass as json-c lets them.
+//!
+//! Tests: crates/workload/src/json/tests.rs::words_take_either_case_and_strings_either_quote,
+//! crates/workload/src/json/tests.rs::comments_and_trailing_commas,
+//! crates/workload/src/json/tests.rs::places_count_characters_from_one,
+//! crates/workload/tests/all/corpus.rs
 use crate::error::{Fault, FaultKind, Position};
 
 /// Bytes with a place. json-c works on bytes too: it does not ask whether a text is valid UTF-8.
@@ -12,6 +18,7 @@ pub(crate) struct Text<'a> {
 }
 
 impl<'a> Text<'a> {
+    /// At the first character of the text.
     pub(crate) fn new(bytes: &'a [u8]) -> Self {
         Self {
             bytes,
@@ -20,6 +27,7 @@ impl<'a> Text<'a> {
         }
     }
 
+    /// The place of the next character.
     pub(super) fn at(&self) -> Position {
         self.at
     }
@@ -29,6 +37,7 @@ impl<'a> Text<'a> {
         &self.bytes[self.next..]
     }
 
+    /// The next byte; `None` at the end.
     pub(crate) fn peek(&self) -> Option<u8> {
         self.bytes.get(self.next).copied()
     }
@@ -187,6 +196,7 @@ impl<'a> Text<'a> {
         Ok(char::REPLACEMENT_CHARACTER)
     }
 
+    /// The number of four hexadecimal digits behind `\u`.
     fn take_hex4(&mut self) -> Result<u32, Fault> {
         let mut code = 0;
         for _ in 0..4 {

@@ -2,7 +2,14 @@
 //! where they have a common start, count their times from their own start, and tell their program
 //! when they end (docs/decisions/025).
 //!
-//! Tests: crates/workload/tests/all/shell.rs
+//! Called by `models/builder.rs` for each program of a shell. Indices of the program move by what
+//! the workload already has; order of tasks stays. Times and work of the program do not change.
+//!
+//! Tests: crates/workload/tests/all/shell.rs::a_program_starts_and_joins_its_threads,
+//! crates/workload/tests/all/shell.rs::threads_meet_once_with_the_thread_that_made_them,
+//! crates/workload/tests/all/shell.rs::threads_are_let_go_by_the_thread_that_made_them,
+//! crates/workload/tests/all/shell.rs::programs_share_nothing_but_their_measures,
+//! crates/workload/tests/all/shell.rs::programs_that_measure_one_name_in_two_ways_are_refused
 use super::builder::Builder;
 use super::carrier::Carrier;
 use super::tasks::{phase, post, wait};
@@ -183,6 +190,7 @@ fn fits(all: &[Series], series: &Series) -> bool {
     all.iter().filter(named).all(|other| other == series)
 }
 
+/// Where a series stands among those of the workload; an equal one is shared.
 fn place_of(all: &mut Vec<Series>, series: Series) -> u32 {
     let found = all.iter().position(|other| *other == series);
     let place = found.unwrap_or_else(|| {
@@ -214,6 +222,7 @@ fn started_by_fork(task: TaskScript, name: &str, joined: u32, offsets: &Offsets)
     }
 }
 
+/// The phase with all indices moved.
 fn shifted_phase(mut phase: Phase, offsets: &Offsets) -> Phase {
     if let Some(Some(group)) = &mut phase.change.group {
         *group += offsets.groups;

@@ -1,7 +1,13 @@
 //! `aim7-compute`: tasks that each do the 101 jobs of AIM7's compute mix in a random order
 //! (docs/rules/workloads.md#aim7).
 //!
-//! Tests: crates/workload/tests/all/aim7_compute.rs
+//! Called by `models/mod.rs` for its name. Draws are by the task's stream: their order stays. Work
+//! is ns at full speed, calibrated as the page says. A change moves results (CHANGELOG.md).
+//!
+//! Tests: crates/workload/tests/all/aim7_compute.rs::a_task_has_101_jobs_of_26_tests,
+//! crates/workload/tests/all/aim7_compute.rs::jobs_are_made_of_what_their_kind_says,
+//! crates/workload/tests/all/aim7_compute.rs::the_partner_does_half_of_a_pipe_job,
+//! crates/workload/tests/all/aim7_compute.rs::a_single_task_adds_up_to_the_calibrated_cell
 use super::builder::{Builder, TO_ITS_END_NS};
 use super::carrier::Carrier;
 use super::draw::shuffle;

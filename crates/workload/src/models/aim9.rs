@@ -1,6 +1,9 @@
 //! `aim9`: one process that does 56 small tests one after the other
 //! (docs/rules/workloads.md#other-benchmarks).
 //!
+//! Called by `models/mod.rs` for its name. Order and lengths of tests stay: results are by them.
+//! Work is ns at full speed.
+//!
 //! Tests: crates/workload/tests/all/coarse_models.rs::aim9_has_56_tests_in_one_process,
 //! crates/workload/tests/all/played.rs
 use super::builder::{Builder, TO_ITS_END_NS};

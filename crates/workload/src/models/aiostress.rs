@@ -1,6 +1,9 @@
 //! `aiostress`: one thread that submits batches of asynchronous requests and waits for them
 //! (docs/rules/workloads.md#other-benchmarks).
 //!
+//! Called by `models/mod.rs` for its name. The order of draws stays. Times are ns; what a request
+//! takes is assumed as the page says.
+//!
 //! Tests: crates/workload/tests/all/coarse_models.rs::aiostress_waits_for_the_slowest_of_a_batch
 use super::builder::Builder;
 use super::draw::Spread;
@@ -81,6 +84,7 @@ impl AioStress {
 }
 
 impl Model for AioStress {
+    /// The script. Batches are drawn for a cycle, which is then repeated.
     fn expand(
         &self,
         argument: &str,

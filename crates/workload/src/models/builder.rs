@@ -1,7 +1,13 @@
 //! A workload while it is put together. Numbers of what tasks share are given out here alone: a
 //! step that names one comes after it (docs/guide/workloads.md).
 //!
-//! Tests: crates/workload/tests/all/benchmark_models.rs, crates/workload/tests/all/shell.rs
+//! Called by all models. The order of calls is the order of indices and of creation: it stays
+//! within a model, as results depend on it.
+//!
+//! Tests:
+//! crates/workload/tests/all/benchmark_models.rs::messaging_channels_are_as_large_as_the_kernels,
+//! crates/workload/tests/all/benchmark_models.rs::sysbench_threads_begin_together_at_a_drawn_time,
+//! crates/workload/tests/all/shell.rs
 use super::adopt::{Line, Program, adopt};
 use super::carrier::Carrier;
 use crate::script::{

@@ -1,5 +1,8 @@
 //! `busy-loops`: endless loops that a shell forks one after the other (docs/guide/workloads.md).
 //!
+//! Called by `models/mod.rs` for its name. `n` is 1 to 10,000; `shell` is the shell's work per
+//! fork, ns.
+//!
 //! Tests: crates/workload/tests/all/kbuild.rs::a_shell_forks_endless_loops
 use super::builder::Builder;
 use super::carrier::Carrier;

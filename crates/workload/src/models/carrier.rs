@@ -1,6 +1,9 @@
 //! What a channel is made of in the kernel: how many cache lines go with a message
 //! (docs/decisions/060).
 //!
+//! Called by models that send messages; the engine charges lines only on machines with
+//! `[transfer]`. A count is a fact of the kernel, not a setting.
+//!
 //! Tests:
 //! crates/workload/tests/all/benchmark_models.rs,
 //! crates/engine/tests/behaviour/handover.rs

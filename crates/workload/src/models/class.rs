@@ -1,6 +1,9 @@
 //! `policy` and the keys that go with it: fair tasks and tasks above the fair class
 //! (docs/guide/workloads.md).
 //!
+//! Called by `periodic.rs`. Keys and their meaning stay. Times are ns; limits are those of the
+//! kernel (`realtime.rs`).
+//!
 //! Tests: crates/workload/tests/all/periodic.rs::classes_above_the_fair_one
 use super::parse::time;
 use super::values::Values;

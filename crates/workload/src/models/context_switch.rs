@@ -1,7 +1,13 @@
 //! `context-switch`: pairs of tasks that wake each other, as will-it-scale's context_switch1
 //! (docs/rules/workloads.md#context-switch).
 //!
-//! Tests: crates/workload/tests/all/context_switch.rs
+//! Called by `models/mod.rs` for its name. The order of draws stays. Work is ns at full speed.
+//! Which of a pair runs first is part of the model.
+//!
+//! Tests:
+//! crates/workload/tests/all/context_switch.rs::a_pair_wakes_each_other_through_two_channels,
+//! crates/workload/tests/all/context_switch.rs::tasks_pins_and_seeds,
+//! crates/workload/tests/all/context_switch.rs::wrong_values_say_what_is_expected
 use super::builder::Builder;
 use super::carrier::Carrier;
 use super::grouping::{GROUPING, grouped};

@@ -1,6 +1,9 @@
 //! `cyclictest`: threads that each wake by a timer and measure how late they run
 //! (docs/rules/workloads.md#cyclictest).
 //!
+//! Called by `models/mod.rs` for its name. Intervals are ns; names of metrics stay. Free: the work
+//! between wake-ups, which is assumed.
+//!
 //! Tests: crates/workload/tests/all/benchmark_models.rs::cyclictest_threads_have_their_intervals,
 //! crates/engine/tests/behaviour/models.rs::cyclictest_wakes_once_per_interval
 use super::builder::Builder;

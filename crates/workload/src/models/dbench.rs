@@ -1,6 +1,9 @@
 //! `dbench`: clients that replay a mix of operations on files
 //! (docs/rules/workloads.md#tbench-dbench).
 //!
+//! Called by `models/mod.rs` for its name. The order of draws stays. Shares of operations are the
+//! page's; times of the disk are assumed.
+//!
 //! Tests: crates/workload/tests/all/coarse_models.rs::dbench_cycles_have_their_shares
 use super::builder::Builder;
 use super::draw::{Spread, shuffle};
@@ -137,6 +140,7 @@ impl Dbench {
 }
 
 impl Model for Dbench {
+    /// The scripts: so many clients, released together by their creator.
     fn expand(
         &self,
         argument: &str,

@@ -1,5 +1,10 @@
 //! What models draw from a task's stream: values of a range, the order of a list
 //! (docs/guide/workloads.md).
+//!
+//! Called by all models that draw. The number of draws of each call stays: another number moves
+//! everything that is drawn behind it.
+//!
+//! Tests: below
 use crate::Stream;
 use std::ops::RangeInclusive;
 

@@ -1,7 +1,13 @@
 //! `eas-behaviour`: the seven loads that LISA checks energy-aware placement with
 //! (docs/rules/workloads.md#eas-behaviour).
 //!
-//! Tests: crates/workload/tests/all/eas_behaviour.rs
+//! Called by `models/mod.rs` for its name. Demands are millionths of the biggest CPU, periods ns.
+//! Sizes follow from the machine alone, nothing is drawn. LISA's own checks are in docs/results.
+//!
+//! Tests: crates/workload/tests/all/eas_behaviour.rs::tasks_are_sized_by_the_machine,
+//! crates/workload/tests/all/eas_behaviour.rs::a_big_task_fits_the_biggest_kind,
+//! crates/workload/tests/all/eas_behaviour.rs::a_ramp_changes_the_kind_where_it_no_longer_fits,
+//! crates/workload/tests/all/eas_behaviour.rs::equal_cpus_are_refused
 use super::builder::Builder;
 use super::draw::begin_ns;
 use super::tasks::{phase, run, task};
@@ -171,6 +177,7 @@ fn own_cpu(demand_e6: u64, index: usize, classes: &[Class]) -> Vec<u32> {
 }
 
 impl EasBehaviour {
+    /// The steps of a task over time: so much work each period, then the next demand.
     fn phases(self, course: &Course, index: usize, timer: u32, classes: &[Class]) -> Vec<Phase> {
         let one = |(at, (demand_e6, length_ns)): (usize, &(u64, u64))| {
             let work_ns = (demand_e6 * PERIOD_NS / WHOLE_E6).max(1);

@@ -1,4 +1,9 @@
 //! How a benchmark's tasks are grouped: `grouping=none|one|two|nested` (docs/guide/workloads.md).
+//!
+//! Called by models of pairs. Groups change who shares with whom, not what tasks do: scripts and
+//! draws stay.
+//!
+//! Tests: below
 
 use super::limits::Limits;
 use super::values::Values;
@@ -88,10 +93,12 @@ fn group(
 }
 
 impl<M: Model> Model for Grouped<M> {
+    /// Those of the model itself.
     fn warnings(&self, argument: &str) -> Vec<String> {
         self.model.warnings(argument)
     }
 
+    /// The model's scripts, then the groups that hold them.
     fn expand(
         &self,
         argument: &str,

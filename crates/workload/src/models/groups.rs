@@ -1,5 +1,10 @@
 //! Task groups in a model's argument: `groups=NAME+NAME...,shares=N+N...` (docs/guide/workloads.md,
 //! "Groups of benchmark tasks").
+//!
+//! Called by `periodic.rs`. Tasks go to groups in turn, in the order named. Shares are
+//! `cpu.shares`: 1024 is a task of nice 0.
+//!
+//! Tests: below, crates/workload/tests/all/group_limits.rs::models_have_keys
 
 use super::limits::Limits;
 use super::{ParameterInfo, parameter, parse};

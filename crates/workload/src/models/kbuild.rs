@@ -1,6 +1,9 @@
 //! `kbuild`: `make -jN` over compile jobs, each a chain of processes that wait for each other
 //! (docs/rules/workloads.md#kbuild).
 //!
+//! Called by `models/mod.rs` for its name. Draws are by the job's name: more jobs shift none. Work
+//! is ns at full speed. Script 0 is make, then four for each job.
+//!
 //! Tests: crates/workload/tests/all/kbuild.rs,
 //! crates/workload/tests/all/played.rs::builds_keep_their_slots_full
 use super::builder::{Builder, TO_ITS_END_NS};

@@ -2,7 +2,11 @@
 //! `cpu_uclamp_min=`, `cpu_uclamp_max=`, `group_cpus=`. Each has one value for all groups or one
 //! for each.
 //!
-//! Tests: crates/workload/tests/all/group_limits.rs
+//! Called by `periodic.rs`. Times are ns. What a limit may be is the kernel's rule
+//! (docs/rules/group-bandwidth.md). Keys stay.
+//!
+//! Tests: crates/workload/tests/all/group_limits.rs::models_have_keys,
+//! crates/workload/tests/all/group_limits.rs::what_cannot_be_is_refused
 
 use super::values::Values;
 use super::{ParameterInfo, fault, parameter, parse};
@@ -128,6 +132,7 @@ impl Limits {
         Ok(limits)
     }
 
+    /// As many values as groups, or one; and no limit that the kernel refuses.
     fn check(&self, argument: &str, groups: usize) -> Result<(), WorkloadError> {
         let counts = [
             (CPU_MAX.name, self.max.len()),
@@ -164,6 +169,7 @@ impl Limits {
         Ok(())
     }
 
+    /// Quota, period and burst of a group; `None`: no limit.
     fn bandwidth(&self, group: usize) -> Option<Result<Bandwidth, (String, String)>> {
         let (quota_ns, period_ns) = one(&self.max, group).flatten()?;
         let burst_ns = one(&self.burst, group).unwrap_or(0);
@@ -195,6 +201,7 @@ impl Limits {
     }
 }
 
+/// The value of a group: its own, else the one for all.
 fn one<T: Clone>(values: &[T], group: usize) -> Option<T> {
     values.get(group).or(values.first()).cloned()
 }

@@ -1,7 +1,10 @@
 //! What the models' benchmarks report: times and units counted
 //! (docs/rules/workloads.md#workload-measures).
 //!
-//! Tests: crates/engine/tests/behaviour/models.rs, crates/workload/tests/all/benchmark_models.rs
+//! Called by all models. Names and units of metrics stay. A figure counts after the warm-up, ns.
+//!
+//! Tests: crates/engine/tests/behaviour/models.rs::messaging_on_one_cpu_is_its_messages,
+//! crates/workload/tests/all/benchmark_models.rs::a_sysbench_cpu_event_is_claimed_timed_and_counted
 use super::tasks::DONE;
 use crate::script::{Event, Figure, FigureOf, Series, Since, Statistic, SysbenchBins, TimeUnit};
 

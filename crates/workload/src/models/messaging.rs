@@ -1,6 +1,10 @@
 //! `messaging`: groups in which every sender writes to every receiver, as hackbench and `perf bench
 //! sched messaging` do (docs/rules/workloads.md#messaging).
 //!
+//! Called by `models/mod.rs` for its name. Order of creation is the benchmark's (receivers first),
+//! and the order in which senders write is by number. Work per message is assumed and ns at full
+//! speed.
+//!
 //! Tests: crates/workload/tests/all/benchmark_models.rs::messaging_has_the_benchmarks_totals,
 //! crates/engine/tests/behaviour/models.rs::messaging_on_one_cpu_is_its_messages
 use super::builder::{Builder, TO_ITS_END_NS};
@@ -119,6 +123,7 @@ impl Messaging {
         channel + if self.processes { 250 } else { 0 }
     }
 
+    /// What a channel is made of in the kernel.
     fn carrier(&self) -> Carrier {
         match self.via {
             Via::Socket => Carrier::Unix,
@@ -146,6 +151,7 @@ impl Messaging {
         }
     }
 
+    /// A task that does so many messages; when it begins after the release is drawn.
     fn task(&self, name: String, loops: u64, events: Vec<Event>, seed: u64) -> TaskScript {
         TaskScript {
             delay_ns: Stream::for_task(seed, &name).below(self.release_ns),

@@ -2,6 +2,9 @@
 //! (docs/guide/workloads.md). A model and its keys stand once, in its `INFO`: list, help and checks
 //! are made of it.
 //!
+//! Called by `Spec::parse`. A name or key that is there stays. Order of the catalogue is that of
+//! lists. A new model is a module and one line of `MODELS`.
+//!
 //! Tests: crates/workload/tests/all/periodic.rs::the_catalogue_names_defaults_that_parse,
 //! crates/workload/tests/all/benchmark_arguments.rs
 mod adopt;
@@ -263,11 +266,13 @@ pub(crate) fn fault(argument: &str, message: impl Into<String>) -> ArgumentFault
 }
 
 impl ArgumentFault {
+    /// Adds what would do.
     pub(crate) fn expected(mut self, expected: impl Into<String>) -> Self {
         self.expected = expected.into();
         self
     }
 
+    /// Adds the name that was probably meant.
     fn nearest(mut self, name: Option<&str>) -> Self {
         self.nearest = name.map(str::to_owned);
         self
@@ -275,6 +280,7 @@ impl ArgumentFault {
 }
 
 impl From<ArgumentFault> for WorkloadError {
+    /// An argument's fault as an error of the crate.
     fn from(fault: ArgumentFault) -> Self {
         WorkloadError::Argument(Box::new(fault))
     }

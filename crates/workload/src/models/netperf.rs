@@ -1,6 +1,9 @@
 //! `netperf-tcp-rr` and `netperf-udp-rr`: pairs of a client and a server that send each other one
 //! byte in turn over the loopback device (docs/rules/workloads.md#netperf).
 //!
+//! Called by `models/mod.rs` for its names. The order of draws stays. Work is ns at full speed,
+//! sender's and receiver's apart. Who wakes whom, and sync, is part of the model.
+//!
 //! Tests: crates/workload/tests/all/benchmark_models.rs::netperf_pairs_take_turns,
 //! crates/engine/tests/behaviour/models.rs::netperf_on_one_cpu_is_the_work_of_both
 use super::builder::Builder;
@@ -201,6 +204,7 @@ impl Netperf {
     }
 }
 
+/// A phase that is repeated without end.
 fn for_ever(events: Vec<Event>) -> Phase {
     Phase {
         loops: Loops::Forever,

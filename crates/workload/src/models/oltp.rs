@@ -1,6 +1,9 @@
 //! `oltp`: clients in a closed loop, a server thread each, row locks, and a log with group commit
 //! (docs/decisions/025).
 //!
+//! Called by `models/mod.rs` for its name. The order of draws and of locks stays. Work is ns at
+//! full speed; times of the disk are assumed.
+//!
 //! Tests: crates/workload/tests/all/coarse_models.rs::oltp_transactions_are_statements,
 //! crates/workload/tests/all/played.rs::commits_share_writes_of_the_log
 use super::builder::Builder;
@@ -215,6 +218,7 @@ impl Oltp {
 const SERVER: u32 = 0;
 const CLIENTS: u32 = 1;
 
+/// The task as a thread of that process.
 fn of_process(process: u32, mut task: TaskScript) -> TaskScript {
     task.attributes.process = Some(process);
     task

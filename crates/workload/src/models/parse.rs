@@ -1,6 +1,11 @@
 //! What the text of one value says, whichever model and key it is of (`values.rs` knows those):
 //! numbers, times, percentages, ranges to draw from, CPU lists. Integers only
 //! (docs/guide/workloads.md).
+//!
+//! Called by `values.rs`. Pure; `None` is a text that is no such value. What is accepted stays
+//! accepted. Times are ns, shares exact in millionths.
+//!
+//! Tests: below, crates/workload/tests/all/benchmark_arguments.rs
 use super::draw::Spread;
 use super::work::Share;
 use std::str::FromStr;

@@ -1,7 +1,14 @@
 //! `periodic`: n tasks that each run a little every period, as rt-app's periodic files do
 //! (docs/rules/workloads.md#periodic).
 //!
-//! Tests: crates/workload/tests/all/periodic.rs
+//! Called by `models/mod.rs` for its name. Draws are by the task's name: more tasks shift none.
+//! Work is ns at full speed, `duty` of the period on the calibration's CPU.
+//!
+//! Tests: crates/workload/tests/all/periodic.rs::the_defaults_are_ten_tasks_of_five_percent,
+//! crates/workload/tests/all/periodic.rs::every_key_is_obeyed,
+//! crates/workload/tests/all/periodic.rs::the_seed_decides_and_more_tasks_shift_none,
+//! crates/workload/tests/all/periodic.rs::wrong_arguments_say_what_was_expected,
+//! crates/workload/tests/all/periodic.rs::more_work_than_period_is_a_warning
 use super::builder::Builder;
 use super::class::Class;
 use super::draw::begin_ns;
@@ -150,6 +157,7 @@ impl Periodic {
         })
     }
 
+    /// A task of this name with its own timer, `delay_ns` after the start.
     fn task(&self, name: String, timer: u32, delay_ns: u64) -> TaskScript {
         let period_ns = self.period_ns;
         let events = [run(self.work_ns), Event::Timer { timer, period_ns }];
@@ -166,6 +174,7 @@ impl Periodic {
         }
     }
 
+    /// The machine has every CPU that the argument names.
     fn check_cpus(&self, argument: &str, nr_cpus: u32) -> Result<(), WorkloadError> {
         let calibration = match self.calibration {
             Calibration::Cpu(cpu) => Some(cpu),
@@ -286,11 +295,13 @@ fn groups(argument: &str, values: &Values<'_>) -> Result<Groups, WorkloadError> 
     Ok(groups)
 }
 
+/// A nice value from -20 to 19.
 fn nice(text: &str) -> Result<i8, &'static str> {
     let nice = text.parse().ok().filter(|nice| (-20..=19).contains(nice));
     nice.ok_or("a nice value, -20..=19")
 }
 
+/// On which CPU `duty` is measured.
 fn calibration(text: &str) -> Result<Calibration, &'static str> {
     let cpu = |text: &str| parse::cpu(text.strip_prefix("cpu")?).map(Calibration::Cpu);
     match text {
@@ -299,15 +310,18 @@ fn calibration(text: &str) -> Result<Calibration, &'static str> {
     }
 }
 
+/// CPUs that tasks may use, ascending.
 fn cpus(text: &str) -> Result<Vec<u32>, &'static str> {
     parse::cpu_list(text).ok_or("CPU numbers such as 0-3+5")
 }
 
+/// A share above 0 % of the period.
 fn duty(text: &str) -> Result<Share, &'static str> {
     let duty = parse::share(text).filter(|duty| *duty != Share::NONE);
     duty.ok_or("a percentage above 0%, at most 100%, such as 5%")
 }
 
+/// When tasks begin within their period.
 fn offset(text: &str) -> Result<Offset, &'static str> {
     match text {
         "random" => Ok(Offset::Random),

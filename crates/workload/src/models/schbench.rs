@@ -1,6 +1,9 @@
 //! `schbench`: message threads that wake workers, and how late the workers are, as schbench does
 //! before and since March 2023 (docs/rules/workloads.md#schbench).
 //!
+//! Called by `models/mod.rs` for its name. Both versions stay as the benchmark had them. The order
+//! of draws stays. Times are ns; percentiles are thousandths of all samples.
+//!
 //! Tests: crates/workload/tests/all/schbench_tbench.rs,
 //! crates/engine/tests/behaviour/models.rs::old_schbench_rounds_are_two_spins_and_a_sleep
 use super::builder::Builder;
@@ -121,6 +124,7 @@ impl Schbench {
         Ok(model)
     }
 
+    /// A series of this name with these percentiles; `less_ns` is taken off each sample.
     fn series(&self, name: &str, permille: &[u16], less_ns: u64) -> Series {
         let statistics = permille.iter().copied().map(Statistic::Permille).collect();
         Series {
@@ -230,6 +234,8 @@ struct Sampled {
 }
 
 impl Model for Schbench {
+    /// The scripts: message threads, each with its workers; a worker per CPU if nobody says how
+    /// many.
     fn expand(
         &self,
         argument: &str,

@@ -1,7 +1,13 @@
 //! `shell`: programs one after the other, each forked, executed and waited for, as a shell does it
 //! with the lines of a script (docs/decisions/025).
 //!
-//! Tests: crates/workload/tests/all/shell.rs
+//! Called by `models/mod.rs` for its name. Programs run in the order of the lines. Names of tasks
+//! begin with the model and the program's place. Work of fork, exec and exit is the machine's.
+//!
+//! Tests: crates/workload/tests/all/shell.rs::a_loop_is_as_many_forks_of_one_shell,
+//! crates/workload/tests/all/shell.rs::a_program_starts_and_joins_its_threads,
+//! crates/workload/tests/all/shell.rs::what_cannot_be_a_program_is_refused,
+//! crates/workload/tests/all/shell.rs::the_first_program_can_be_misspelt
 use super::adopt::Program;
 use super::builder::{Builder, TO_ITS_END_NS};
 use super::carrier::Carrier;
@@ -155,6 +161,7 @@ impl Shell {
 }
 
 impl Model for Shell {
+    /// Those of all programs.
     fn warnings(&self, _: &str) -> Vec<String> {
         let of = |(line, model): &(String, Arc<dyn Model>)| model.warnings(line);
         self.lines.iter().flat_map(of).collect()

@@ -1,6 +1,9 @@
 //! `specjbb`: warehouses whose threads never sleep but while the garbage is collected
 //! (docs/decisions/025).
 //!
+//! Called by `models/mod.rs` for its name. Times of collections are assumed; the order of draws
+//! stays. Collectors are one per CPU of the machine.
+//!
 //! Tests: crates/workload/tests/all/coarse_models.rs::specjbb_stops_its_warehouses,
 //! crates/workload/tests/all/played.rs::collections_stop_the_world
 use super::builder::Builder;
@@ -100,6 +103,7 @@ impl SpecJbb {
         endless("vm".to_owned(), events)
     }
 
+    /// A collector: it waits for the begin, works its burst, and meets the others at the end.
     fn collector(&self, index: u32, collection: Collection) -> TaskScript {
         let mut events = vec![meet(collection.begins)];
         events.extend(work(self.gc_burst_ns, self.memory));

@@ -1,6 +1,9 @@
 //! What sysbench's tests have in common: threads that take requests until a number or a time is
 //! reached, and the latency of each (docs/rules/workloads.md#sysbench).
 //!
+//! Called by the models of sysbench's tests. Keys and names of metrics stay. Order within an event
+//! (time, claim, work, record) is sysbench's.
+//!
 //! Tests:
 //! crates/workload/tests/all/benchmark_models.rs,
 //! crates/engine/tests/behaviour/models.rs::sysbench_requests_end_the_threads

@@ -1,5 +1,11 @@
 //! `sysbench-cpu`: threads that look for primes, as sysbench's cpu test does
 //! (docs/guide/workloads.md).
+//!
+//! Called by `models/mod.rs` for its name. What an event takes (ns at full speed) is the
+//! argument's, or follows from the number of divisions.
+//!
+//! Tests: below,
+//! crates/workload/tests/all/benchmark_models.rs::a_sysbench_cpu_event_is_claimed_timed_and_counted
 use super::parse::MAX_TIME_NS;
 use super::sysbench::{CLAIM, Common, REQUESTS, START, THREADS, TIME, VERSION};
 use super::tasks::{endless, run};
@@ -75,6 +81,7 @@ fn divisions(prime: u64) -> u64 {
 }
 
 impl Model for SysbenchCpu {
+    /// The scripts: threads that repeat one event.
     fn expand(
         &self,
         argument: &str,

@@ -1,6 +1,8 @@
 //! `sysbench-fileio`: threads that each wait for the disk and run a little, over and over
 //! (docs/rules/workloads.md#sysbench).
 //!
+//! Called by `models/mod.rs` for its name. The order of draws stays. Times of the disk are assumed.
+//!
 //! Tests: crates/workload/tests/all/coarse_models.rs::fileio_threads_wait_and_run
 use super::builder::{Builder, TO_ITS_END_NS};
 use super::draw::Spread;
@@ -76,6 +78,7 @@ impl SysbenchFileio {
 }
 
 impl Model for SysbenchFileio {
+    /// The scripts: threads that share one count of requests.
     fn expand(
         &self,
         argument: &str,

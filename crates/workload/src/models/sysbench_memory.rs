@@ -1,5 +1,10 @@
 //! `sysbench-memory`: threads that write a block of memory from its beginning to its end, over and
 //! over: one block for all, or one each (docs/guide/workloads.md).
+//!
+//! Called by `models/mod.rs` for its name. What a block costs is `rtapp/memory.rs`' assumed figure;
+//! whose block it is decides what a move costs (docs/decisions/060).
+//!
+//! Tests: below
 use super::sysbench::{CLAIM, Common, REQUESTS, START, THREADS, TIME, VERSION};
 use super::tasks::endless;
 use super::values::Values;
@@ -49,6 +54,7 @@ pub(super) fn load(argument: &str) -> Result<Arc<dyn Model>, WorkloadError> {
 }
 
 impl Model for SysbenchMemory {
+    /// The scripts: threads that go over one block, or one each.
     fn expand(
         &self,
         argument: &str,

@@ -1,8 +1,12 @@
 //! `sysbench-threads`: threads that take turns at a few mutexes and yield with them in their hands,
 //! as sysbench's threads test does (docs/rules/workloads.md#sysbench).
 //!
+//! Called by `models/mod.rs` for its name. Times are ns. The yields within the mutex are the
+//! benchmark's own.
+//!
 //! Tests:
-//! crates/workload/tests/all/benchmark_models.rs
+//! crates/workload/tests/all/benchmark_models.rs,
+//! crates/engine/tests/behaviour/models.rs::sysbench_threads_wait_only_for_shared_mutexes
 use super::sysbench::{CLAIM, Common, REQUESTS, START, THREADS, TIME, VERSION};
 use super::tasks::{locked, phase, run, task};
 use super::values::Values;

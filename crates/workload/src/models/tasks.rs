@@ -1,6 +1,11 @@
 //! Tasks, their phases and the steps that most models have (docs/guide/workloads.md).
 //!
-//! Tests: crates/workload/tests/all/benchmark_models.rs, crates/workload/tests/all/coarse_models.rs
+//! Called by all models. What is made here has no name but the caller's; every default is that of
+//! an ordinary task.
+//!
+//! Tests: crates/workload/tests/all/benchmark_models.rs::netperf_pairs_take_turns,
+//! crates/workload/tests/all/coarse_models.rs::fileio_threads_wait_and_run,
+//! crates/workload/tests/all/kbuild.rs::a_job_is_a_chain_of_programs_that_wait
 use crate::script::{Change, Event, Loops, Phase, Pick, TaskScript};
 
 /// Steps that are repeated so often.

@@ -1,6 +1,9 @@
 //! `tbench`: clients that replay file server operations over loopback TCP, each with a server
 //! process of its own (docs/rules/workloads.md#tbench-dbench).
 //!
+//! Called by `models/mod.rs` for its name. Who waits for whom is the benchmark's. Work follows from
+//! bytes, ns at full speed.
+//!
 //! Tests:
 //! crates/workload/tests/all/schbench_tbench.rs::tbench_clients_are_in_lock_step_with_their_servers
 use super::builder::Builder;

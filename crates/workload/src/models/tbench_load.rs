@@ -7,7 +7,10 @@
 //! sizes are the common ones of the file; how often each occurs is assumed such that the mean is
 //! that of the run: 307.799 MB/s x 1000 s / (15370483 + 4887239) = 15194 bytes.
 //!
-//! Tests: crates/workload/tests/all/schbench_tbench.rs
+//! Called by `tbench.rs`. The order of draws stays. A change of the mix moves results
+//! (CHANGELOG.md).
+//!
+//! Tests: below, crates/workload/tests/all/schbench_tbench.rs::tbench_costs_follow_the_bytes
 use super::draw::shuffle;
 use crate::Stream;
 

@@ -2,7 +2,14 @@
 //! the catalogue's default, and what is wrong is said with key, value and what was expected
 //! (docs/guide/workloads.md). A message names the key, what was given and what can be.
 //!
-//! Tests: crates/workload/tests/all/benchmark_arguments.rs, crates/workload/tests/all/hostile.rs
+//! Called by all models. A key that is there stays; a new one has a default with which scripts are
+//! as before.
+//!
+//! Tests:
+//! crates/workload/tests/all/benchmark_arguments.rs::messaging_and_sysbench_say_what_is_expected,
+//! crates/workload/tests/all/benchmark_arguments.rs::the_others_say_what_is_expected,
+//! crates/workload/tests/all/periodic.rs::what_was_meant_is_said,
+//! crates/workload/tests/all/hostile.rs::mutated_arguments_never_panic
 use super::draw::Spread;
 use super::parse::{self, MAX_TIME_NS};
 use super::work::Share;
@@ -210,6 +217,7 @@ impl<'a> Values<'a> {
         self.fault_of(key, expected).into()
     }
 
+    /// The fault of a value: the key, what was given, and what can be.
     fn fault_of(&self, key: &'static str, expected: &str) -> ArgumentFault {
         let message = format!("`{key}={}` is not possible", self.value(key));
         fault(self.argument, message).expected(expected)
@@ -223,6 +231,7 @@ impl<'a> Values<'a> {
         given.map_or(default, |setting| setting.value)
     }
 
+    /// The same of a value beyond its range.
     fn outside(
         &self,
         key: &'static str,

@@ -1,4 +1,9 @@
 //! CPU time of a task, a share of which may wait for memory (docs/guide/workloads.md, "Work").
+//!
+//! Called by all models with `memory`. Integers only; parts add up to the whole exactly. Order:
+//! work and stall take turns.
+//!
+//! Tests: below
 use crate::script::Event;
 
 /// Work and waits for memory take turns in pieces of this length, so that a change of frequency or

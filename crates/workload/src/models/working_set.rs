@@ -1,5 +1,10 @@
 //! Working sets of tasks that wait for memory: `working_set_kib` of the models that have `memory`
 //! (docs/guide/workloads.md).
+//!
+//! Called by models with `memory`. Only what moves cost changes (docs/decisions/060); scripts and
+//! draws stay.
+//!
+//! Tests: below
 use super::values::Values;
 use super::{Model, ParameterInfo, parameter};
 use crate::error::WorkloadError;
@@ -42,10 +47,12 @@ fn waits(task: &TaskScript) -> bool {
 }
 
 impl<M: Model> Model for WithSets<M> {
+    /// Those of the model itself.
     fn warnings(&self, argument: &str) -> Vec<String> {
         self.model.warnings(argument)
     }
 
+    /// The model's scripts; tasks that wait for memory get a set of so many bytes.
     fn expand(
         &self,
         argument: &str,

@@ -1,6 +1,8 @@
 //! Would rt-app accept this file? What it accepts must be what rt-app accepts, whether or not it
 //! can run here (docs/guide/rt-app.md, "How a file is read").
 //!
+//! Called by `workload check`. Exit codes are rt-app's and stay; its words are not copied.
+//!
 //! Tests: crates/workload/tests/all/corpus.rs,
 //! crates/workload/tests/all/rtapp_files.rs::the_check_depends_on_the_number_of_cpus
 use super::notes::Notes;
@@ -77,6 +79,7 @@ pub fn check_file_as(path: &str, nr_cpus: u32, dialect: Dialect) -> CheckOutcome
     }
 }
 
+/// rt-app's answer to a file that it does not take: exit code 2 (`EXIT_INV_CONFIG`), and why.
 fn refused(message: String) -> CheckOutcome {
     CheckOutcome {
         exit_code: 2,

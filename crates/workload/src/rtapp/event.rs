@@ -1,7 +1,14 @@
 //! Events (rt-app 55cb0c0 src/rt-app_parse_config.c, `parse_task_event_data`)
 //! (docs/rules/rt-app.md#rt-app-events).
 //!
-//! Tests: crates/workload/tests/all/corpus.rs, crates/workload/tests/all/rtapp_events.rs
+//! Called by `rtapp/task.rs`. Which words are events, their defaults and types are rt-app's: they
+//! stay. Times are rt-app's µs. Warnings are free.
+//!
+//! Tests: crates/workload/tests/all/rtapp_events.rs::memory_events_that_cannot_be,
+//! crates/workload/tests/all/rtapp_events.rs::the_dialect_suspend_ref,
+//! crates/workload/tests/all/rtapp_events.rs::resources_are_keyed_by_name_and_type,
+//! crates/workload/tests/all/rtapp_files.rs::a_yield_is_an_event_whatever_its_value,
+//! crates/workload/tests/all/corpus.rs
 use super::fields::{Fields, int, text, wrong_type};
 use super::keys::{Place, warn_of_unknown};
 use super::notes::Notes;

@@ -1,5 +1,8 @@
 //! One script per thread (docs/rules/rt-app.md#rt-app-threads).
 //!
+//! Called by `Spec::expand`. Order of threads and their names are rt-app's; streams are named by
+//! thread. Times become ns.
+//!
 //! Tests: crates/workload/tests/all/rtapp_scripts.rs,
 //! crates/workload/tests/all/rtapp_files.rs::the_fixture_expands_to_its_threads
 use super::forks;
@@ -91,6 +94,7 @@ fn scripts(template: &Template) -> impl Iterator<Item = (&Task, bool)> {
     started.chain(forked.map(|task| (task, true)))
 }
 
+/// How many threads of the task begin with the run; it was checked before.
 fn task_instances(task: &Task) -> usize {
     task.instances as usize
 }
@@ -104,6 +108,7 @@ fn forked(template: &Template) -> BTreeMap<usize, u32> {
         .collect()
 }
 
+/// rt-app's name of a thread: a forked one has the task's.
 fn thread_name(task: &Task, forked: bool, index: usize) -> String {
     match forked {
         true => task.name.clone(),
@@ -208,6 +213,7 @@ impl Expansion {
         }
     }
 
+    /// What a phase sets, with the group's index; what it leaves is `None`.
     fn change(&self, set: &Set) -> Change {
         let place = |name: &String| {
             let place = self.groups.iter().position(|group| group.name == *name);

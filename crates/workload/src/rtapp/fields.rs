@@ -1,6 +1,9 @@
 //! Typed access to the keys of an object, by rt-app's type rules: no conversion between types, and
 //! `null` is absent (docs/guide/rt-app.md, "How a file is read").
 //!
+//! Called by all readers of this folder. A type that rt-app refuses is refused here, at the value's
+//! place.
+//!
 //! Tests:
 //! crates/workload/tests/all/rtapp_files.rs::values_of_the_wrong_type_are_refused_at_their_place,
 //! crates/workload/tests/all/corpus.rs
@@ -26,10 +29,12 @@ impl<'a> Fields<'a> {
         }
     }
 
+    /// The member of that key; `null` is absent.
     pub(super) fn get(&self, key: &str) -> Option<&'a Member> {
         self.object.get(key)
     }
 
+    /// An integer of 32 bits, if the key is there.
     pub(super) fn int(&self, key: &str) -> Result<Option<i32>, Fault> {
         self.get(key)
             .map(|member| int(&member.value, key))
@@ -43,6 +48,7 @@ impl<'a> Fields<'a> {
             .ok_or_else(|| missing().expected("an integer"))
     }
 
+    /// A truth value, else the default; numbers are none.
     pub(super) fn boolean(&self, key: &str, default: bool) -> Result<bool, Fault> {
         match self.get(key).map(|member| &member.value) {
             None => Ok(default),
@@ -54,6 +60,7 @@ impl<'a> Fields<'a> {
         }
     }
 
+    /// A string, if the key is there.
     pub(super) fn text(&self, key: &str) -> Result<Option<&'a str>, Fault> {
         self.get(key)
             .map(|member| text(&member.value, key))

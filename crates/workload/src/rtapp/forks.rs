@@ -1,6 +1,9 @@
 //! Which tasks run at all: those started at first and, from them on, those that are forked
 //! (docs/decisions/023).
 //!
+//! Called by `rtapp/template.rs`. Which tasks run decides how many scripts there are and their
+//! order.
+//!
 //! Tests: crates/workload/tests/all/rtapp_events.rs::forked_tasks_are_scripts_behind_the_others,
 //! crates/workload/tests/all/rtapp_events.rs::what_a_forked_thread_would_inherit_is_said
 use super::notes::Notes;
@@ -72,6 +75,7 @@ fn forks(task: &Task) -> impl Iterator<Item = (&Phase, &Step, &str)> {
     })
 }
 
+/// A fork of a task that the file does not have, with the nearest name.
 fn unknown(step: &Step, name: &str, known: &BTreeMap<&str, usize>) -> Fault {
     let message = format!(
         "`{}` of the unknown task `{name}`: rt-app ends here",

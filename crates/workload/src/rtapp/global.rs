@@ -1,7 +1,12 @@
 //! The `global` object (rt-app 55cb0c0 src/rt-app_parse_config.c, `parse_global`)
 //! (docs/rules/rt-app.md#rt-app-global).
 //!
-//! Tests: crates/workload/tests/all/corpus.rs, crates/workload/tests/all/rtapp_files.rs
+//! Called by `rtapp/read.rs`. Keys, defaults and types are rt-app's: they stay. Our own key is
+//! passed over by rt-app.
+//!
+//! Tests: crates/workload/tests/all/rtapp_files.rs::the_calibration_is_a_cpu_or_the_biggest,
+//! crates/workload/tests/all/rtapp_scripts.rs::start_spread_draws_when_threads_begin,
+//! crates/workload/tests/all/corpus.rs
 use super::fields::{Fields, wrong_type};
 use super::keys::{Place, warn_of_unknown};
 use super::notes::Notes;
@@ -66,6 +71,7 @@ fn start_spread(fields: Fields<'_>) -> Result<u64, Fault> {
     })
 }
 
+/// The member is an object with that key.
 fn has_key(member: &Member, key: &str) -> bool {
     matches!(&member.value.kind, Kind::Object(object) if object.get(key).is_some())
 }

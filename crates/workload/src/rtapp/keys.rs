@@ -3,7 +3,12 @@
 //! lists are those of rt-app's parser: a key that is read elsewhere in this folder must be in one
 //! (docs/guide/rt-app.md, "How a file is read").
 //!
-//! Tests: crates/workload/tests/all/rtapp_keys.rs
+//! Called by all readers of this folder. Only warnings come from here: no key changes a run.
+//!
+//! Tests: crates/workload/tests/all/rtapp_keys.rs::a_key_that_nothing_reads_is_named,
+//! crates/workload/tests/all/rtapp_keys.rs::a_key_beside_the_tasks_that_nothing_reads_is_named,
+//! crates/workload/tests/all/rtapp_keys.rs::known_keys_and_remarks_are_silent,
+//! crates/workload/tests/all/rtapp_keys.rs::a_refusal_names_the_key
 use super::event::{WORDS, event_word};
 use super::notes::Notes;
 use crate::error::Position;
@@ -77,6 +82,7 @@ const OTHER_NAMES: [(&str, &str); 10] = [
 ];
 
 impl Place {
+    /// The keys that rt-app looks up in such an object.
     fn keys(self) -> Vec<&'static str> {
         match self {
             Self::Root => ROOT.to_vec(),
@@ -94,6 +100,7 @@ impl Place {
         matches!(self, Self::Task | Self::Phase)
     }
 
+    /// The object in the words of a warning.
     fn name(self) -> &'static str {
         match self {
             Self::Root => "the file",

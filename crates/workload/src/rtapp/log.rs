@@ -1,6 +1,8 @@
 //! What rt-app's log needs to know of a file besides the run: names and configured sums
 //! (docs/rules/rt-app.md#rt-app-log).
 //!
+//! Called by `Spec::rtapp_log`. Sums are rt-app's own columns, µs. No run depends on it.
+//!
 //! Tests: crates/workload/tests/all/rtapp_events.rs::what_the_logs_need
 use super::structure::{Action, Global, LoadCalibration, LogSize, Phase};
 use std::sync::Arc;

@@ -2,6 +2,9 @@
 //! states its caches: every figure below is assumed, for reasons in docs/decisions/023. Part of the
 //! time scales with the CPU (work), part waits for what has its own clock (stall).
 //!
+//! Called by `rtapp/steps.rs` and `models/sysbench_memory.rs`. Costs are ps per byte or hop, work
+//! and stall apart; scripts have ns. A change of a figure moves results (CHANGELOG.md).
+//!
 //! Tests: below, crates/workload/tests/all/rtapp_events.rs::memory_events_that_cannot_be
 use super::structure::{Access, MemRun};
 use crate::script::Event;
@@ -62,11 +65,13 @@ const CACHE_PAGE_PS: u64 = 500_000;
 /// Work and stall, ps.
 type Cost = (u64, u64);
 
+/// The level of memory that holds a buffer of so many bytes.
 fn level(bytes_in_use: u64) -> &'static Level {
     let fits = |level: &&Level| bytes_in_use <= level.bytes;
     LEVELS.iter().find(fits).unwrap_or(&LEVELS[3])
 }
 
+/// So often the cost; what is too large is the largest.
 fn times((work, stall): Cost, count: u64) -> Cost {
     (work.saturating_mul(count), stall.saturating_mul(count))
 }

@@ -1,6 +1,9 @@
 //! What is collected while a file is read, besides its structure (docs/guide/rt-app.md, "How a file
 //! is read").
 //!
+//! Handed through all readers of this folder. Warnings never change what is read; their number is
+//! bounded.
+//!
 //! Tests: crates/workload/tests/all/rtapp_keys.rs::equal_warnings_are_one,
 //! crates/workload/tests/all/rtapp_keys.rs::warnings_of_a_large_file_are_bounded
 use crate::Dialect;
@@ -38,6 +41,7 @@ struct Warning {
 }
 
 impl Notes {
+    /// For a file in this dialect, checked for so many CPUs if any.
     pub(super) fn of(dialect: Dialect, nr_cpus: Option<u32>) -> Self {
         Self {
             nr_cpus,
@@ -71,6 +75,7 @@ impl Notes {
         }
     }
 
+    /// Something that rt-app takes and runs here cannot; the first one refuses the file.
     pub(super) fn unmodelled(&mut self, at: Position, what: impl Into<String>) {
         self.unmodelled.push((at, what.into()));
     }

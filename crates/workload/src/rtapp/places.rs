@@ -1,5 +1,7 @@
 //! CPUs and nodes that tasks and phases name (docs/guide/rt-app.md, "How a file is read").
 //!
+//! Called by `rtapp/template.rs`. CPUs and nodes are ascending, each once.
+//!
 //! Tests: crates/workload/tests/all/corpus.rs,
 //! crates/workload/tests/all/rtapp_events.rs::memory_is_bound_to_nodes
 use super::structure::{Affinity, Nodes, Position};

@@ -1,5 +1,8 @@
 //! The root object and `resources` (docs/rules/rt-app.md#rt-app-root).
 //!
+//! Called by `check.rs` and `template.rs`. Order in which faults are found is rt-app's, as the
+//! first one is told.
+//!
 //! Tests: crates/workload/tests/all/corpus.rs,
 //! crates/workload/tests/all/rtapp_events.rs::the_dialect_workgen
 use super::event::{Buffers, event_word};

@@ -1,6 +1,9 @@
 //! What tasks share, by name and type: a mutex and a condition may have one name
 //! (docs/guide/rt-app.md, "How a file is read").
 //!
+//! Called by `rtapp/template.rs` and `steps.rs`. Indices follow the first use in the file; scripts
+//! have them.
+//!
 //! Tests: crates/workload/tests/all/corpus.rs,
 //! crates/workload/tests/all/rtapp_events.rs::resources_are_keyed_by_name_and_type
 use super::structure::{Action, Position, Task};
@@ -55,12 +58,14 @@ impl Resources {
         }
     }
 
+    /// The mutex of that name, made at its first use.
     pub(super) fn mutex(&mut self, name: &str) -> u32 {
         let inherit = self.inherit;
         let make = |name| Mutex { name, inherit };
         place(&mut self.mutexes, &mut self.shared.mutexes, name, make)
     }
 
+    /// The condition of that name, made at its first use.
     pub(super) fn condition(&mut self, name: &str) -> u32 {
         let make = |name| Condition { name };
         place(
@@ -76,6 +81,7 @@ impl Resources {
         place(&mut self.semaphores, &mut self.shared.channels, name, empty)
     }
 
+    /// The barrier of that name; one without parties waits for ever, one below 0 is a fault.
     pub(super) fn barrier(&mut self, name: &str, at: Position) -> Result<Rendezvous, Fault> {
         let parties = self.parties.get(name).copied().unwrap_or(0);
         let parties = u64::try_from(parties).map_err(|_| {
@@ -92,6 +98,7 @@ impl Resources {
     }
 }
 
+/// A channel that nobody ever fills.
 fn empty(name: String) -> Channel {
     Channel {
         name,

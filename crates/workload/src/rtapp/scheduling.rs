@@ -6,6 +6,9 @@
 //! first time a phase is reached, and rt-app then keeps it: so each phase has one answer, whatever
 //! pass it is in. (docs/decisions/023)
 //!
+//! Called by `rtapp/template.rs`. What rt-app hands to the kernel stays; limits are the kernel's.
+//! Times are ns.
+//!
 //! Tests:
 //! crates/workload/tests/all/rtapp_events.rs::phases_change_policies_and_what_goes_with_them,
 //! crates/workload/tests/all/rtapp_files.rs::policies_of_tasks_and_phases
@@ -156,6 +159,7 @@ impl State {
     }
 }
 
+/// The policy if the fair class runs it.
 fn fair(policy: Policy) -> Option<FairPolicy> {
     match policy {
         Policy::Other => Some(FairPolicy::Other),
@@ -165,6 +169,7 @@ fn fair(policy: Policy) -> Option<FairPolicy> {
     }
 }
 
+/// The RT policy with its priority, 1 to 99.
 fn realtime(policy: Policy, priority: i32, at: Position) -> Result<RealTime, Fault> {
     let priority = RealTime::priority(priority.into()).ok_or_else(|| {
         let message = format!("`priority` is {priority}");
@@ -197,6 +202,7 @@ fn deadline(task: &str, at: Position, given: &Scheduling) -> Result<RealTime, Fa
     })
 }
 
+/// The nice value, if the file gives a priority: -20 to 19.
 fn nice(given: &Scheduling, at: Position) -> Result<Option<i8>, Fault> {
     let Some(priority) = given.priority else {
         return Ok(None);

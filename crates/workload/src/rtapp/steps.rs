@@ -1,6 +1,10 @@
 //! The steps of a phase (docs/decisions/023).
 //!
-//! Tests: crates/workload/tests/all/rtapp_scripts.rs, crates/workload/tests/all/rtapp_events.rs
+//! Called by `rtapp/template.rs`. Order of steps is the file's. Times become ns.
+//!
+//! Tests: crates/workload/tests/all/rtapp_scripts.rs::accepted_files_expand_to_their_scripts,
+//! crates/workload/tests/all/rtapp_scripts.rs::what_ends_rtapp_at_run_time_is_refused,
+//! crates/workload/tests/all/rtapp_events.rs::parties_of_a_barrier_are_summed_over_the_file
 use super::memory;
 use super::resources::{Rendezvous, Resources};
 use super::structure::{Access, Action, Global, MemRun, Position, Step as RtStep};
@@ -111,20 +115,24 @@ fn make_shared(
     })
 }
 
+/// Takes this mutex.
 fn lock(mutex: u32) -> Event {
     let pick = Pick::This;
     Event::Lock { mutex, pick }
 }
 
+/// Releases this mutex.
 fn unlock(mutex: u32) -> Event {
     let pick = Pick::This;
     Event::Unlock { mutex, pick }
 }
 
+/// Wakes one that waits for the condition, or all.
 fn signal(condition: u32, all: bool) -> Event {
     Event::Signal { condition, all }
 }
 
+/// Waits for the condition with the mutex, which is free meanwhile.
 fn wait(condition: u32, mutex: u32) -> Event {
     Event::Await {
         condition,
@@ -145,6 +153,7 @@ fn bytes(count: i32, step: &RtStep, global: &Global) -> Result<(u64, u64), Fault
     }
 }
 
+/// Its numbers are such as rt-app can run.
 fn check_memrun(run: &MemRun, step: &RtStep) -> Result<(), Fault> {
     not_negative(run.count, step, "bytes or hops")?;
     let stride = (run.access == Access::Chase).then_some(run.stride);
@@ -157,6 +166,7 @@ fn check_memrun(run: &MemRun, step: &RtStep) -> Result<(), Fault> {
     Ok(())
 }
 
+/// The count, if it is not below 0; `unit` is the word for it in the error.
 fn not_negative(count: i32, step: &RtStep, unit: &str) -> Result<u64, Fault> {
     u64::try_from(count).map_err(|_| {
         let message = format!("`{}` is {count} {unit}", step.key);

@@ -2,7 +2,10 @@
 //! rt-app's own microseconds (32 bits, signed) unless the name says otherwise. `workload check`
 //! shows these: the corpus has rt-app's own values (docs/guide/rt-app.md, "How a file is read").
 //!
-//! Tests: crates/workload/tests/all/corpus.rs
+//! Made by `rtapp/read.rs`. Fields and defaults are rt-app's; the JSON of `workload check` shows
+//! them under these names, which stay.
+//!
+//! Tests: crates/workload/tests/all/corpus.rs::every_file_is_read_as_rtapp_reads_it
 use crate::deadline::Declared;
 pub use crate::error::Position;
 use crate::limits;

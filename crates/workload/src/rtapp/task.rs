@@ -1,7 +1,13 @@
 //! Tasks and phases (rt-app 55cb0c0 src/rt-app_parse_config.c, `parse_task_data`)
 //! (docs/rules/rt-app.md#rt-app-task).
 //!
-//! Tests: crates/workload/tests/all/corpus.rs, crates/workload/tests/all/rtapp_files.rs
+//! Called by `rtapp/read.rs`. Keys, defaults and types are rt-app's: they stay. Warnings are free.
+//!
+//! Tests: crates/workload/tests/all/rtapp_files.rs::runtime_without_phases_is_an_event_and_a_slice,
+//! crates/workload/tests/all/rtapp_files.rs::policies_of_tasks_and_phases,
+//! crates/workload/tests/all/rtapp_files.rs::loops_of_tasks_and_phases,
+//! crates/workload/tests/all/rtapp_files.rs::taskgroups_become_groups,
+//! crates/workload/tests/all/corpus.rs
 use super::event::{Buffers, WORDS, event_word, read_event};
 use super::fields::{Fields, wrong_type};
 use super::global::{leading_int, policy};
@@ -113,6 +119,7 @@ fn read_events(
     Ok(events)
 }
 
+/// Events beside `phases` are never looked at by rt-app.
 fn warn_of_hidden_events(fields: Fields<'_>, notes: &mut Notes) {
     for member in &fields.object.members {
         if event_word(&member.key).is_some() && member.key != "runtime" {
@@ -186,6 +193,7 @@ fn converted_int(value: &Value) -> i32 {
     }
 }
 
+/// The attributes of a task, with the older keys that stand in for others.
 fn read_task_scheduling(fields: Fields<'_>, default_policy: Policy) -> Result<Scheduling, Fault> {
     let mut scheduling = read_scheduling(fields, Some(default_policy))?;
     legacy_times(&mut scheduling, fields)?;
@@ -210,6 +218,7 @@ fn legacy_times(scheduling: &mut Scheduling, fields: Fields<'_>) -> Result<(), F
     Ok(())
 }
 
+/// The attributes of a phase; `None`: it sets none.
 fn read_phase_scheduling(fields: Fields<'_>) -> Result<Option<Scheduling>, Fault> {
     let scheduling = read_scheduling(fields, None)?;
     let unset = scheduling.policy.is_none()
@@ -254,6 +263,7 @@ fn read_scheduling(
     })
 }
 
+/// A hint up to 1024; -1 leaves it unchanged.
 fn clamp(fields: Fields<'_>, key: &str) -> Result<i32, Fault> {
     let value = fields.int(key)?.unwrap_or(-1);
     if value > MAX_CLAMP {
@@ -264,6 +274,7 @@ fn clamp(fields: Fields<'_>, key: &str) -> Result<i32, Fault> {
     Ok(value)
 }
 
+/// The path of a group, from `/`; empty: none is named.
 fn taskgroup(fields: Fields<'_>) -> Result<String, Fault> {
     let group = fields.text("taskgroup")?.unwrap_or("");
     if !group.is_empty() && !group.starts_with('/') {
@@ -298,6 +309,7 @@ fn check_taskgroups(task: &Task) -> Result<(), Fault> {
     Ok(())
 }
 
+/// rt-app's µs as ns.
 fn microseconds(us: i32) -> i64 {
     i64::from(us) * 1_000
 }

@@ -1,6 +1,9 @@
 //! From what rt-app reads to what can run here. What is not modelled is refused here with its
 //! place, never left out (docs/guide/rt-app.md, "How a file is read").
 //!
+//! Called by `Spec::parse_rtapp`. Everything that needs neither seed nor machine is settled here.
+//! Memory of the scripts is bounded before they are made.
+//!
 //! Tests: crates/workload/tests/all/rtapp_files.rs::what_cannot_run_here_names_its_place,
 //! crates/workload/tests/all/rtapp_scripts.rs
 use super::forks::{self, Role};

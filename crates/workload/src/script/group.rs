@@ -1,7 +1,11 @@
 //! Task groups (control groups of the CPU controller), in each other and with limits
 //! (docs/rules/group-bandwidth.md).
 //!
-//! Tests: crates/workload/tests/all/group_limits.rs
+//! Made by `rtapp`, `models` and tests; read by the engine. Times are ns. Order of groups: each
+//! behind those around it, and indices count so.
+//!
+//! Tests: crates/workload/tests/all/group_limits.rs::files_of_groups_are_read,
+//! crates/workload/tests/all/group_limits.rs::what_cannot_be_is_refused
 
 use std::ops::RangeInclusive;
 

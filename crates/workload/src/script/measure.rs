@@ -1,7 +1,11 @@
 //! What a workload is measured by, as its benchmark reports it
 //! (docs/rules/workloads.md#workload-measures).
 //!
-//! Tests: crates/engine/tests/behaviour/measures.rs, crates/workload/tests/all/benchmark_models.rs
+//! Made by models, read by `crates/metrics/src/measured.rs`. Names of metrics follow from here and
+//! stay. Times are ns.
+//!
+//! Tests: crates/engine/tests/behaviour/measures.rs::samples_are_exact,
+//! crates/metrics/src/measured.rs
 
 /// Times that are measured, one value after the other.
 #[derive(Clone, Debug, PartialEq, Eq)]

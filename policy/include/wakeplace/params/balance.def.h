@@ -19,9 +19,21 @@ WP_RANGE(migration_cost_ns, 0, 1000000000, BOTH, ANYTIME, "500000",
 	"a task that ran less than this ago is cache-hot, ns")
 WP_RANGE(nr_migrate, 1, 4096, BOTH, ANYTIME, "32", "docs/rules/balancing.md#detach",
 	"most tasks that one pull looks at")
+WP_SWITCH(cache_hot_buddy, SIMULATOR, ANYTIME, "off", "docs/rules/balancing.md#cache-hot",
+	"CACHE_HOT_BUDDY: the buddy of a queue counts as cache-hot for a CPU that has a task")
+WP_SWITCH(idle_policy_cold, BOTH, ANYTIME, "off", "docs/rules/balancing.md#cache-hot",
+	"a SCHED_IDLE task is never cache-hot")
+WP_SWITCH(pull_eligible, SIMULATOR, ANYTIME, "off", "docs/rules/balancing.md#pull-eligible",
+	"eevdf: a task that is not eligible goes to a CPU with fair tasks only after a failure "
+	"(6.18)")
 WP_SWITCH(balance_classes, LIVE_HAS("on"), RUN, "off", "docs/rules/balancing.md#group-class",
 	"compare groups by class, and move load, utilisation, tasks or a misfit (5.5); off: load "
 	"only")
+WP_SWITCH(pull_down_any_class, BOTH, RUN, "off", "docs/rules/balancing.md#pull-down",
+	"balance_classes: smaller CPUs never relieve a group that has room for its tasks (7.3, "
+	"6.12.117); off: such a group is only not chosen before another of its class")
+WP_SWITCH(misfit_core_idle, BOTH, RUN, "off", "docs/rules/balancing.md#pull-down",
+	"balance_classes: only a CPU of an idle core takes a misfit (7.3, 6.12.117)")
 WP_SWITCH(balance_smt, LIVE_HAS("on"), RUN, "off", "docs/rules/balancing.md#busiest-group",
 	"balance_classes: part two busy threads of a core, and compare groups with different "
 	"numbers of cores (6.6)")
@@ -50,6 +62,9 @@ WP_SWITCH(avg_idle_truncates, LIVE_HAS("on"), RUN, "off", "docs/rules/balancing.
 	"down")
 WP_SWITCH(newidle_random, BOTH, RUN, "off", "docs/rules/balancing.md#newidle-ratio",
 	"NI_RANDOM: new-idle balancing is tried at random, as often as it succeeded lately")
+WP_SWITCH(newidle_rate, BOTH, RUN, "off", "docs/rules/balancing.md#newidle-rate",
+	"NI_RATE: newidle_random: the longer 1024 attempts took, the more of the next are made "
+	"(7.3)")
 WP_SWITCH(load_idx, LIVE_HAS("off"), RUN, "off", "docs/rules/signals.md#load-for-balancing",
 	"balancing compares loads smoothed over ticks, too (cpu_load[], to 5.1)")
 WP_SWITCH(asym_packing, BOTH, RUN, "off", "docs/rules/balancing.md#class-order",

@@ -56,6 +56,9 @@ WP_SWITCH(util_est_before_update, LIVE_HAS("off"), RUN, "off", "docs/rules/signa
 WP_SWITCH(util_est_to_capacity, LIVE_HAS("off"), RUN, "off", "docs/rules/signals.md#util-est",
 	"util_est=pair-fastup, single: the estimate does not fall where the utilisation is above "
 	"the CPU's capacity (5.5 to 6.12)")
+WP_SWITCH(util_est_refresh, LIVE_HAS("off"), RUN, "off", "docs/rules/signals.md#util-est-refresh",
+	"util_est=pair-fastup: where the slow half stays, the fast one is written if it is 10 or "
+	"more off (5.10.223 to 6.7)")
 WP_SWITCH(runnable_boost, LIVE_HAS("on"), RUN, "off", "docs/rules/capacity.md#schedutil",
 	"the frequency follows the larger of utilisation and runnable average, so that time "
 	"spent waiting counts (6.5)")

@@ -74,9 +74,21 @@ WP_SWITCH(run_to_parity, SIMULATOR, RUN, "off", "docs/rules/queues.md#eevdf-feat
 	"off: not protected (6.12), or for base_slice_ns (7.3)")
 WP_SWITCH(preempt_short, SIMULATOR, RUN, "off", "docs/rules/queues.md#eevdf-features",
 	"eevdf: PREEMPT_SHORT: a woken task with a shorter slice may preempt a protected task")
+WP_SWITCH(next_buddy, SIMULATOR, RUN, "off", "docs/rules/queues.md#eevdf-buddies",
+	"eevdf: NEXT_BUDDY: who has just been woken is the queue's buddy")
+WP_SWITCH(pick_buddy, SIMULATOR, RUN, "off", "docs/rules/queues.md#eevdf-buddies",
+	"eevdf: PICK_BUDDY: the buddy of a queue is picked next if it is eligible (6.12)")
 WP_SWITCH(delay_dequeue, BOTH, RUN, "off", "docs/rules/queues.md#eevdf-features",
 	"eevdf, dsq: DELAY_DEQUEUE: a task that sleeps with negative lag stays queued until it "
 	"is eligible, and wakes on its CPU")
+/* When a fair task gives way that something has displaced. */
+WP_CHOICE(preempt, wp_preempt, SIMULATOR, RUN, "full", "docs/rules/queues.md#lazy-preemption",
+	"cfs, eevdf: a fair task that another one displaces gives way: full: at once; lazy: when "
+	"its CPU next leaves the kernel (PREEMPT_LAZY, 6.13); auto: lazy where the architecture "
+	"has it (7.0)",
+	WP_VALUE(WP_PREEMPT_FULL, "full")
+	WP_VALUE(WP_PREEMPT_LAZY, "lazy")
+	WP_VALUE(WP_PREEMPT_AUTO, "auto"))
 WP_CHOICE(hrtick, wp_hrtick, BOTH, RUN, "off", "docs/rules/queues.md#hrtick",
 	"eevdf, dsq: HRTICK: a high-resolution timer ends slices; off: the next tick does; auto: "
 	"dsq: on; eevdf: on except on Arm (7.3)",

@@ -1,5 +1,8 @@
 //! What a sched_ext scheduler's callbacks did for a wake-up, for people (docs/guide/schedulers.md).
 //!
+//! Called by `explain` for people; JSON is `wakeplace_study::explain`'s. Words are free. The order
+//! is that in which the callbacks ran.
+//!
 //! Tests: crates/cli/tests/all/schedulers.rs::explain_says_what_callbacks_did
 
 use super::text::title;

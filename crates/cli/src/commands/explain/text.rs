@@ -1,5 +1,8 @@
 //! The answer for people: the CPU first (docs/guide/tour.md).
 //!
+//! Called by `explain` for people; JSON is `wakeplace_study::explain`'s. Words and order are free;
+//! figures and reasons are the core's and are not judged here.
+//!
 //! Tests: crates/cli/tests/all/explain.rs::why_not_comes_first,
 //! crates/cli/tests/all/explain.rs::what_costs_more_saves_nothing,
 //! crates/cli/tests/all/said.rs::a_decision_says_each_reason_once
@@ -99,6 +102,7 @@ impl Sentences {
         format!("({})", at + 1)
     }
 
+    /// The sentences below the table, numbered as the table names them.
     pub(super) fn write(&self, page: &mut Page) {
         for (at, sentence) in self.0.iter().enumerate() {
             page.paragraph(&format!("({}) {sentence}", at + 1));
@@ -106,6 +110,7 @@ impl Sentences {
     }
 }
 
+/// The text with its first letter large.
 fn capital(text: &str) -> String {
     let mut letters = text.chars();
     letters.next().map_or_else(String::new, |first| {
@@ -184,6 +189,7 @@ fn task(answer: &Answer) -> String {
     )
 }
 
+/// Whether a CPU has a row: all on small machines, else those that were looked at or asked for.
 fn is_listed(answer: &Answer, seen: &Seen) -> bool {
     let few = answer.platform().cpus.len() <= ROWS_MAX;
     let asked = answer

@@ -1,5 +1,8 @@
 //! A decision of a tree's own code, for people: the CPU first (docs/guide/kernel.md, "In a run").
 //!
+//! Called by `explain` for people; JSON is `wakeplace_study::explain`'s. Figures are in the tree's
+//! own units, which differ between versions. Words are free.
+//!
 //! Tests: crates/cli/tests/all/kernel_runs.rs::a_decision_is_explained_by_the_trees_own_figures
 
 use super::text::{Sentences, title};
@@ -91,6 +94,7 @@ fn why_not(answer: &TreeAnswer, cpu: u32) -> String {
     }
 }
 
+/// The kernel's own flags (hexadecimal) and whether energy-aware placement was in force.
 fn circumstances(answer: &TreeAnswer) -> String {
     let facts = &answer.told.decided.facts;
     let energy = match (facts.energy_aware != 0, facts.overutilized != 0) {

@@ -146,6 +146,7 @@ impl Model<'_> {
                 self.touch(task);
                 continue;
             }
+            self.tell_queue(balance, task);
             match self.core.balance_offer(balance, &self.tasks[task]) {
                 Offer::Stop => break,
                 Offer::Skip => {
@@ -167,6 +168,13 @@ impl Model<'_> {
                 }
             }
         }
+    }
+
+    /// What the queue of the CPU that balancing takes from says of the task that is offered next.
+    fn tell_queue(&self, balance: &mut Balance, task: TaskId) {
+        let from = CpuId(balance.src_cpu());
+        let ineligible = !self.home.is_eligible(task, from);
+        balance.set_offered(self.home.is_buddy(task, from), ineligible);
     }
 
     /// Moves a queued task to another queue. The running one is taken off its CPU; the caller

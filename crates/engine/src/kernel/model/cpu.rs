@@ -67,6 +67,8 @@ pub(super) struct Cpu {
     pub(super) changed: Option<TaskId>,
     /// Pick anew at the end of the interrupt.
     pub(super) reschedule: bool,
+    /// ... or when the CPU next leaves the kernel.
+    pub(super) reschedule_lazily: bool,
     pub(super) tick_armed: bool,
     /// Idle without a tick.
     pub(super) tick_stopped: bool,
@@ -93,6 +95,7 @@ impl Cpu {
             balance_wanted: false,
             changed: None,
             reschedule: false,
+            reschedule_lazily: false,
             tick_armed: false,
             tick_stopped: false,
             got_tick: false,

@@ -100,7 +100,7 @@ impl Model<'_> {
         self.hand_over_timers(m, cpu);
         self.rebuild(m, cpu);
         let c = &mut self.cpus[cpu];
-        (c.reschedule, c.balance_wanted) = (false, false);
+        (c.reschedule, c.reschedule_lazily, c.balance_wanted) = (false, false, false);
         c.spins = false;
         c.tick_stopped = true;
         m.forget_stall(cpu);

@@ -169,6 +169,7 @@ impl Kernel for Model<'_> {
 
     fn fork<O: Observer>(&mut self, m: &mut Mechanics<'_, O>, child: TaskId, parent: TaskId) {
         self.place_fork(m, child, parent);
+        self.exit_to_user(m, self.cpu_of(parent));
     }
 
     #[inline]
@@ -180,6 +181,7 @@ impl Kernel for Model<'_> {
         sync: bool,
     ) {
         self.wake_by_task(m, task, cpu, sync);
+        self.exit_to_user(m, cpu);
     }
 
     #[inline]
@@ -202,10 +204,12 @@ impl Kernel for Model<'_> {
     }
 
     fn yields<O: Observer>(&mut self, m: &mut Mechanics<'_, O>, cpu: CpuId, task: TaskId) -> bool {
+        self.exit_to_user(m, cpu);
         self.yield_to_others(m, task, cpu)
     }
 
     fn exec<O: Observer>(&mut self, m: &mut Mechanics<'_, O>, cpu: CpuId, task: TaskId) -> bool {
+        self.exit_to_user(m, cpu);
         self.place_exec(m, cpu, task)
     }
 
@@ -218,6 +222,7 @@ impl Kernel for Model<'_> {
         change: &Change,
         allowed: Option<Option<&[u32]>>,
     ) -> bool {
+        self.exit_to_user(m, cpu);
         let off = self.change_attributes(m, cpu, task, change);
         let moved = allowed.is_some_and(|cpus| self.set_affinity(m, cpu, task, cpus));
         off || moved

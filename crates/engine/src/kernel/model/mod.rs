@@ -144,7 +144,7 @@ impl<'a> Model<'a> {
             let idle = groups::is_idle(&core, &idle_groups, task.group());
             task.raw_mut().group_idle = u32::from(idle);
         }
-        let mut home = AnyHome::new(&core, policy, machine, &groups, ops);
+        let mut home = AnyHome::new(&core, machine, &groups, ops);
         home.add_tasks(&own, &workload.tasks, &tasks);
         add_ext_threads(&mut home, workload, &kthreads, &own, &tasks);
         processes::add_processes(&mut core, &home, platform, workload);

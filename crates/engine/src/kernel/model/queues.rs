@@ -158,7 +158,7 @@ impl<'a> Model<'a> {
     /// Does `task`, just queued on `cpu`, displace the one that runs there?
     pub(super) fn preempts<O: Observer>(
         &mut self,
-        m: &Mechanics<'_, O>,
+        m: &mut Mechanics<'_, O>,
         task: TaskId,
         running: TaskId,
         cpu: CpuId,
@@ -167,12 +167,17 @@ impl<'a> Model<'a> {
             return preempts;
         }
         let (home, services) = self.ask_home(m.now());
-        home.wakeup_preempt(services, task, running, cpu)
+        let preempts = home.wakeup_preempt(services, task, running, cpu);
+        for sleeper in self.home.take_let_go(cpu) {
+            self.let_sleeper_go(m, sleeper, cpu);
+        }
+        preempts
     }
 
     /// The running task of `cpu` was displaced: it gives way when the CPU next looks.
     pub(super) fn end_turn(&mut self, cpu: CpuId) {
         self.cpus[cpu].reschedule = true;
+        self.cpus[cpu].reschedule_lazily = false;
         self.home.end_turn(cpu);
     }
 

@@ -182,7 +182,8 @@ impl Model<'_> {
             return; // it will
         }
         m.account(self, cpu);
-        self.cpus[cpu].reschedule = false;
+        let c = &mut self.cpus[cpu];
+        (c.reschedule, c.reschedule_lazily) = (false, false);
         let previous = m.current(cpu);
         let mut spin = self.take_lock(m, cpu, cpu);
         if self.classes.has_classes() {

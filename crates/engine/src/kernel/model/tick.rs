@@ -93,6 +93,7 @@ impl Model<'_> {
             return;
         };
         m.charge(self, cpu, self.costs.tick);
+        self.cpus[cpu].reschedule |= self.cpus[cpu].reschedule_lazily;
         let record = &mut self.tasks[task];
         let result = match self.cpus[cpu].classes.running {
             Some(_) => self.core.class_tick(record, m.now()),

@@ -52,7 +52,7 @@ use crate::observe::{
     Happening, KernelWork, MigrateCause, Observer, Placement, PlacementKind, Situation,
 };
 use crate::options::Options;
-use wakeplace_policy_sys::{Choice, Reason, Request, Waker};
+use wakeplace_policy_sys::{Choice, Reason, Request, Resched, Waker};
 
 /// What choices there were, and what is told of them.
 #[derive(Debug)]
@@ -192,6 +192,7 @@ impl Model<'_> {
             return; // once it has its line
         }
         let work = self.has_work(cpu);
+        self.exit_to_user(m, cpu);
         let c = &mut self.cpus[cpu];
         let reschedule = std::mem::take(&mut c.reschedule);
         match m.mode(cpu) {
@@ -469,12 +470,37 @@ impl Model<'_> {
         if self.is_hidden(task, cpu) || !self.preempts(m, task, running, cpu) {
             return false;
         }
-        if cpu == by {
+        if self.resched_curr(task, cpu) == Resched::Lazy {
+            self.cpus[cpu].reschedule_lazily = true;
+            if cpu == by {
+                self.exit_to_user(m, cpu);
+            }
+        } else if cpu == by {
             self.end_turn(cpu);
         } else {
             self.send(m, cpu, Message::Preempt);
         }
         true
+    }
+
+    /// How the CPU hears that `task`, which has joined its queue, displaces what runs there.
+    fn resched_curr(&self, task: TaskId, cpu: CpuId) -> Resched {
+        match self.classes.is_class(task) {
+            true => Resched::Now,
+            false => self.home.resched_curr(&self.core, cpu),
+        }
+    }
+
+    /// The CPU leaves the kernel: who is marked to give way gives way. A thread of the kernel's
+    /// goes back to no user mode, and waits for the tick.
+    pub(super) fn exit_to_user<O: Observer>(&mut self, m: &Mechanics<'_, O>, cpu: CpuId) {
+        if !self.cpus[cpu].reschedule_lazily {
+            return;
+        }
+        let thread = m.current(cpu).map(|task| m.threads().kthread_index(task));
+        if thread == Some(None) {
+            self.end_turn(cpu);
+        }
     }
 
     /// A CPU without a task has got one in its queue.

@@ -45,6 +45,7 @@ impl Tree<'_> {
         if detail != self.detail {
             self.detail = detail;
             self.entries.set_detail(detail);
+            self.entries.set_signals(m.observer().wants_signals());
         }
         let answer = entry(self.entries);
         if answer == Err(Refused::Dead) {

@@ -58,6 +58,10 @@ impl Tree<'_> {
         for decided in &told.decided {
             self.note(m, decided);
         }
+        let now = m.now();
+        for updated in &told.updated {
+            m.observer().updated(now, updated);
+        }
         for (ticket, result) in &told.done {
             match *ticket {
                 ORDER => self.ordered(m, *result),

@@ -80,7 +80,7 @@ fn a_preempted_task_goes_on_when_the_wakee_sleeps() {
             cfs.set_vruntime(task, tenths * 100_000);
             cfs.enqueue_task(task, CPU);
         }
-        assert!(cfs.wakeup_preempt(TaskId(1), TaskId(0), CPU));
+        assert!(cfs.wakeup_preempt(TaskId(1), TaskId(0), CPU, false));
         assert_eq!(switch(&mut cfs, 0), Some(TaskId(1)));
         cfs.dequeue_sleep(TaskId(1), CPU, false);
         assert_eq!(cfs.pick_next_task(CPU), Some(TaskId(goes_on)), "{others:?}");
@@ -94,7 +94,7 @@ fn a_preempted_task_goes_on_when_the_wakee_sleeps() {
 fn a_wakee_runs_before_who_waited_longer() {
     let mut cfs = class_of(&[0, 19, 0]);
     cfs.set_vruntime(TaskId(0), 6_000_000);
-    assert!(cfs.wakeup_preempt(TaskId(1), TaskId(0), CPU));
+    assert!(cfs.wakeup_preempt(TaskId(1), TaskId(0), CPU, false));
     assert_eq!(switch(&mut cfs, 0), Some(TaskId(1)));
     assert_eq!(switch(&mut cfs, 1), Some(TaskId(2)));
 }
@@ -152,7 +152,7 @@ fn the_running_task_has_its_place_in_the_order() {
 fn who_leaves_the_queue_is_no_buddy() {
     let mut cfs = class_of(&[0, 30, 20]);
     cfs.set_vruntime(TaskId(0), 8_000_000);
-    assert!(cfs.wakeup_preempt(TaskId(1), TaskId(0), CPU));
+    assert!(cfs.wakeup_preempt(TaskId(1), TaskId(0), CPU, false));
     cfs.dequeue_task(TaskId(1), CPU, true);
     cfs.enqueue_task(TaskId(1), CPU);
     assert_eq!(switch(&mut cfs, 0), Some(TaskId(2)));
@@ -165,11 +165,11 @@ fn who_leaves_the_queue_is_no_buddy() {
 fn a_second_wakeup_before_the_switch_names_nobody() {
     let mut cfs = class_of(&[0, 5, 10]);
     cfs.set_vruntime(TaskId(0), 8_000_000);
-    assert!(cfs.wakeup_preempt(TaskId(1), TaskId(0), CPU));
-    assert!(cfs.wakeup_preempt(TaskId(2), TaskId(0), CPU));
+    assert!(cfs.wakeup_preempt(TaskId(1), TaskId(0), CPU, false));
+    assert!(cfs.wakeup_preempt(TaskId(2), TaskId(0), CPU, false));
     assert_eq!(switch(&mut cfs, 0), Some(TaskId(1)));
     cfs.set_vruntime(TaskId(1), 7_000_000);
-    assert!(cfs.wakeup_preempt(TaskId(2), TaskId(1), CPU));
+    assert!(cfs.wakeup_preempt(TaskId(2), TaskId(1), CPU, false));
     let waker = cfs.add_task(0, FairPolicy::Other, None);
     cfs.enqueue_task(waker, CPU);
     // Leftmost at 0, but task 2 is the next buddy.
@@ -183,7 +183,7 @@ fn a_wakeup_after_the_slice_names_nobody() {
     let mut cfs = class_of(&[0, 5, 10]);
     cfs.update_curr(TaskId(0), CPU, 8_000_000);
     assert!(cfs.task_tick(TaskId(0), CPU));
-    assert!(cfs.wakeup_preempt(TaskId(2), TaskId(0), CPU));
+    assert!(cfs.wakeup_preempt(TaskId(2), TaskId(0), CPU, false));
     assert_eq!(switch(&mut cfs, 0), Some(TaskId(1)));
 }
 

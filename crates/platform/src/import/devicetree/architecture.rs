@@ -1,6 +1,9 @@
 //! The instruction set, by the names of the CPUs (`compatible`). See docs/guide/import.md, "What is
 //! read".
 //!
+//! Called by `devicetree.rs`. A machine of an instruction set that is not modelled is refused,
+//! never taken for another.
+//!
 //! Tests: crates/platform/tests/all/import/architectures.rs::names_of_cpus_in_device_trees
 
 use crate::arch::Arch;

@@ -1,5 +1,8 @@
 //! Clocks, their operating points and the power at each (docs/guide/import.md, "What is read").
 //!
+//! Called by `devicetree.rs`. Clocks are kHz, voltages mV, powers µW by the kernel's own formula.
+//! Points rise.
+//!
 //! Tests: crates/platform/tests/all/import/voltages.rs::coefficients_and_voltages_make_power,
 //! crates/platform/tests/all/import/mod.rs::a_device_tree_with_the_kernels_energy_model
 

@@ -1,5 +1,7 @@
 //! Idle states of CPUs and of the power domains they are in (docs/guide/import.md, "What is read").
 //!
+//! Called by `devicetree.rs`. Times become ns. Order: WFI, the CPUs' states, the domains'.
+//!
 //! Tests: crates/platform/tests/all/import/mod.rs::phones,
 //! crates/platform/tests/all/import/hostile.rs::a_device_tree_with_a_nameless_idle_state
 

@@ -1,6 +1,9 @@
 //! Which CPUs belong together, by the tree's `cpu-map`, caches and NUMA nodes
 //! (docs/guide/import.md, "What is read").
 //!
+//! Called by `devicetree.rs`. Depth is bounded, as a tree may refer to itself. Distances are the
+//! kernel's.
+//!
 //! Tests: crates/platform/tests/all/import/mod.rs::phones,
 //! crates/platform/tests/all/import/hostile.rs::device_trees_in_circles
 

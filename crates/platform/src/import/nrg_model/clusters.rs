@@ -1,6 +1,8 @@
 //! Nodes of clusters in LISA's energy model: what a cluster draws beside its CPUs
 //! (docs/guide/import.md, "What is read").
 //!
+//! Called by `nrg_model.rs`. Powers keep the file's scale. What is not of use is said (`left_out`).
+//!
 //! Tests: crates/platform/tests/all/import/mod.rs::clusters_of_an_energy_model_of_lisa
 
 use super::{MAX_POWER, NrgModel, capacity_and_power, entries, idle, khz};
@@ -74,6 +76,8 @@ fn collect(value: &Yaml, count: usize, found: &mut Vec<Cluster>) -> Result<(), S
         .try_for_each(|value| collect(value, count, found))
 }
 
+/// The CPUs of a node, ascending, each once; `None` if the node names none or one that is not
+/// there.
 fn cpus(node: &Yaml, count: usize) -> Option<Vec<u16>> {
     let number = |cpu: &Yaml| {
         let cpu = cpu.number().and_then(|cpu| u16::try_from(cpu).ok());
@@ -86,6 +90,7 @@ fn cpus(node: &Yaml, count: usize) -> Option<Vec<u16>> {
     (!cpus.is_empty()).then_some(cpus)
 }
 
+/// Frequency (kHz) and power of a cluster's active states, rising; `None` if they are wrong.
 fn powers(busy: &Yaml) -> Option<Vec<(u32, u64)>> {
     let one = |(text, values): (&String, &Yaml)| {
         let (_, power) = capacity_and_power(values)?;
@@ -138,6 +143,7 @@ impl NrgModel {
 }
 
 impl Cluster {
+    /// What the cluster draws in a state of that name.
     pub(super) fn idle_power(&self, state: &str) -> Option<u64> {
         let found = self.idle.iter().find(|(name, _)| name == state);
         found.map(|(_, power)| *power)

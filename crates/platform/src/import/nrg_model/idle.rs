@@ -1,6 +1,8 @@
 //! Idle states in LISA's energy model: names and powers, without times (docs/guide/import.md, "What
 //! is read").
 //!
+//! Called by `lisa.rs`. Times are not in such files: `fill.rs` states them. Order: shallow to deep.
+//!
 //! Tests: crates/platform/tests/all/import/mod.rs::an_energy_model_of_lisa
 
 use super::{MAX_POWER, NrgModel, entries};

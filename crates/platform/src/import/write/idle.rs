@@ -1,6 +1,8 @@
 //! The `[[idle_state]]` tables (docs/guide/import.md).
 //!
-//! Tests: crates/platform/tests/all/import/round_trip.rs, crates/platform/tests/all/import/mod.rs
+//! Called by `write.rs`. Times are written in the units of the keys; order is that of `found`.
+//!
+//! Tests: crates/platform/tests/all/import/round_trip.rs::every_platform_comes_back
 
 use super::Writer;
 use crate::form::{entry, number};

@@ -1,6 +1,9 @@
 //! Loads: periodic tasks, groups that send messages, and rt-app files that mix all ways to wait.
 //! All that is drawn comes from the seed (docs/guide/kernel.md, "Beside the policy core").
 //!
+//! Called by `draw.rs`. What is written is the language of `--workload`, so that a user can run it
+//! again. The order of draws stays.
+//!
 //! Tests: crates/study/src/kernel_diff/draw.rs::what_is_drawn_can_be_run,
 //! crates/cli/tests/all/kernel_diff.rs::what_is_drawn_depends_on_the_seed
 
@@ -43,6 +46,7 @@ pub(super) fn draw(dice: &mut Dice, cpus: u64) -> (String, bool) {
     }
 }
 
+/// The argument of the model `periodic`, with up to three tasks a CPU.
 fn periodic(dice: &mut Dice, cpus: u64) -> String {
     format!(
         "periodic:n={},period={}us,duty={}%,start={}",

@@ -1,6 +1,9 @@
 //! Machines: boards of several kinds of CPU, and servers of nodes, caches and threads. All that is
 //! drawn comes from the seed (docs/guide/kernel.md, "Beside the policy core").
 //!
+//! Called by `draw.rs`. What is written is a platform file and is read like one. The order of draws
+//! stays.
+//!
 //! Tests: crates/study/src/kernel_diff/draw.rs::what_is_drawn_can_be_run,
 //! crates/cli/tests/all/kernel_diff.rs::what_is_drawn_depends_on_the_seed
 
@@ -25,6 +28,7 @@ struct Cluster {
 /// All figures are drawn.
 const DRAWN: &str = "source = \"drawn\"\nstanding = \"assumed\"\n";
 
+/// A board somewhat more often than a server.
 pub(super) fn draw(dice: &mut Dice) -> Machine {
     match dice.chance(55) {
         true => board(dice),

@@ -1,5 +1,9 @@
 //! Text put together without the formatter, which takes most of the time of a line
 //! (docs/guide/traces.md).
+//!
+//! Called by `ftrace.rs` for each line. Bytes are those of the formatter.
+//!
+//! Tests: below
 
 use crate::export::bytes::Bytes;
 
@@ -19,6 +23,7 @@ pub(super) const PAIRS: [[u8; 2]; 100] = pairs(b"0123456789");
 const HEX_PAIRS: [[u8; 2]; 256] = pairs(b"0123456789abcdef");
 
 impl Line<'_, '_> {
+    /// These characters.
     #[inline]
     pub(super) fn text(&mut self, text: &str) -> &mut Self {
         self.0.append(text.as_bytes());
@@ -31,6 +36,7 @@ impl Line<'_, '_> {
         self.text(text)
     }
 
+    /// The number in decimal digits.
     #[inline]
     pub(super) fn number(&mut self, value: u64) -> &mut Self {
         let mut room = [0; 2 * DIGITS];
@@ -42,6 +48,7 @@ impl Line<'_, '_> {
         self
     }
 
+    /// The same with a sign, if it is below 0.
     #[inline]
     pub(super) fn signed(&mut self, value: i32) -> &mut Self {
         if value < 0 {
@@ -68,6 +75,7 @@ impl Line<'_, '_> {
         self.fill(SPACES, width.saturating_sub(used))
     }
 
+    /// The number in hexadecimal digits, without zeros before it.
     pub(super) fn hex(&mut self, value: u64) -> &mut Self {
         let leading = value.leading_zeros() as usize / 4;
         let from = leading.min(HEX_DIGITS - 1);
@@ -82,6 +90,7 @@ impl Line<'_, '_> {
         self
     }
 
+    /// Filled up to `width` from the left with this character.
     fn padded(&mut self, value: u64, with: &[u8; 16], width: usize) -> &mut Self {
         let mut room = [0; 2 * DIGITS];
         let from = digits(value, &mut room);
@@ -90,6 +99,7 @@ impl Line<'_, '_> {
         self
     }
 
+    /// So many of this character, at most 16.
     fn fill(&mut self, with: &[u8; 16], count: usize) -> &mut Self {
         self.0.append(&with[..count]);
         self
@@ -124,6 +134,7 @@ fn digits(mut value: u64, room: &mut [u8; 2 * DIGITS]) -> usize {
     at
 }
 
+/// All 16 hexadecimal digits.
 #[inline]
 fn hex_digits(value: u64) -> [u8; HEX_DIGITS] {
     let mut room = [0; HEX_DIGITS];

@@ -1,4 +1,8 @@
 //! The time of a line, made once for all that happens then (docs/guide/traces.md).
+//!
+//! Called by `ftrace.rs`. Bytes are those of the formatter: seconds, a point, nine digits.
+//!
+//! Tests: below
 
 use super::line::{Line, PAIRS};
 use crate::export::bytes::{Bytes, Piece};
@@ -20,6 +24,7 @@ pub(super) struct Time {
 const REST: usize = 11;
 
 impl Time {
+    /// The text of this time, ns.
     pub(super) fn new(time_ns: u64) -> Self {
         let second = time_ns / NS_PER_SECOND;
         let whole = Piece::new(|out| {
@@ -47,6 +52,7 @@ impl Time {
         }
     }
 
+    /// Appends the text.
     #[inline]
     pub(super) fn write(&self, out: &mut Bytes<'_>) {
         out.piece(&self.whole);
@@ -54,6 +60,7 @@ impl Time {
     }
 }
 
+/// Nine digits of what is less than a second, and what stands behind.
 #[inline]
 fn rest(mut ns: u64) -> [u8; REST] {
     let mut room = *b"000000000: ";

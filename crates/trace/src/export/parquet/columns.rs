@@ -1,5 +1,7 @@
 //! The tables and their columns. docs/guide/traces.md has the same tables.
 //!
+//! Called by `parquet.rs`. Names, types and order of columns stay: programs read them.
+//!
 //! Tests: crates/trace/tests/all/traces.rs::tables_told_by_hand, xtask/src/tries/traces.rs
 
 use crate::event::{Kind, SYNC_WAKE};

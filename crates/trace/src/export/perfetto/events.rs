@@ -1,7 +1,11 @@
 //! Kernel events as Perfetto has them: fields by their numbers of docs/rules/traces.md#perfetto and
 //! `trace.proto`; the tests read them with the types made of that file.
 //!
-//! Tests: crates/trace/tests/all/traces.rs
+//! Called by `perfetto.rs` for each event. Numbers of fields stay. An event that is left out is
+//! none that Perfetto knows.
+//!
+//! Tests: crates/trace/tests/all/traces.rs::events_told_by_hand,
+//! crates/trace/tests/all/traces.rs::whole_runs_read_back
 
 use super::fields::Stamp;
 use crate::event::{Event, Kind, SYNC_WAKE, Who};
@@ -24,6 +28,7 @@ pub(super) struct Name {
 }
 
 impl Name {
+    /// The bytes of name, number and priority, at both places where events have them.
     fn of(who: Who<'_>) -> Self {
         Self {
             first: Piece::new(|out| named(1, who, out)),

@@ -1,6 +1,8 @@
 //! Protobuf written straight into memory, for what a trace has most of. A message's length stands
 //! before it: room is left for it, and it is filled in afterwards (docs/guide/traces.md).
 //!
+//! Called by `perfetto/events.rs` and `tracks.rs`. Bytes are protobuf's.
+//!
 //! Tests: crates/trace/tests/all/traces.rs::whole_runs_read_back
 
 use crate::export::bytes::{Bytes, Piece, ROOM};
@@ -13,6 +15,7 @@ pub(super) struct Stamp {
 }
 
 impl Stamp {
+    /// The bytes of this time, ns.
     pub(super) fn new(time_ns: u64) -> Self {
         let varint = Piece::new(|out| out.varint(time_ns));
         Self { time_ns, varint }
@@ -32,6 +35,7 @@ const FIXED64: u64 = 1;
 const DELIMITED: u64 = 2;
 
 impl Bytes<'_> {
+    /// A number, 7 bits a byte, the lowest first.
     #[inline]
     pub(super) fn varint(&mut self, mut value: u64) {
         while value >= 0x80 {
@@ -47,24 +51,28 @@ impl Bytes<'_> {
         self.unsigned(field, value.into().cast_unsigned());
     }
 
+    /// A field with a number that is not below 0.
     #[inline]
     pub(super) fn unsigned(&mut self, field: u64, value: u64) {
         self.varint(field << 3 | VARINT);
         self.varint(value);
     }
 
+    /// A field with the present time.
     #[inline]
     pub(super) fn stamp(&mut self, field: u64, stamp: &Stamp) {
         self.varint(field << 3 | VARINT);
         self.piece(&stamp.varint);
     }
 
+    /// A field with a real number.
     #[inline]
     pub(super) fn double(&mut self, field: u64, value: f64) {
         self.varint(field << 3 | FIXED64);
         self.append(&value.to_le_bytes());
     }
 
+    /// A field with a text.
     #[inline]
     pub(super) fn text(&mut self, field: u64, text: &str) {
         self.varint(field << 3 | DELIMITED);

@@ -1,6 +1,9 @@
 //! What stands at the start of a trace, and what is drawn on tracks: quantities and decisions
 //! (docs/rules/traces.md#perfetto). Numbers of tracks stay what they are for the whole trace.
 //!
+//! Called by `perfetto.rs`. Names of tracks and categories are what people look for in the viewer:
+//! they stay.
+//!
 //! Tests: crates/trace/tests/all/traces.rs::decisions_carry_the_average_run,
 //! crates/trace/tests/all/traces.rs::clusters_and_hotplug_have_tracks
 
@@ -58,6 +61,7 @@ const COUNTER_TRACKS: u64 = 1 << 40;
 /// A kind of counters: the one of a CPU's or a cluster's number.
 type Numbered = fn(u32) -> Counter;
 
+/// The number of the track for the decisions on a thread.
 fn thread_track(pid: i32) -> u64 {
     THREAD_TRACKS + u64::from(pid.cast_unsigned())
 }
@@ -76,11 +80,13 @@ fn numbered(counter: Counter) -> (u64, u32) {
     }
 }
 
+/// The number of a quantity's track.
 fn counter_track(counter: Counter) -> u64 {
     let (kind, number) = numbered(counter);
     kind * COUNTER_TRACKS + u64::from(number)
 }
 
+/// A packet of this sequence.
 fn packet(data: Data) -> TracePacket {
     TracePacket {
         data: Some(data),
@@ -104,6 +110,7 @@ fn event(stamp: &Stamp, out: &mut Bytes<'_>, event: impl FnOnce(&mut Bytes<'_>))
     out.short(1, |out| fields(stamp, out, |out| out.short(11, event)));
 }
 
+/// Kind and track of an event.
 #[inline]
 fn head(kind: Type, track: u64, out: &mut Bytes<'_>) {
     out.number(9, i32::from(kind));
@@ -160,6 +167,7 @@ pub(super) fn decision(stamp: &Stamp, decision: &Decision<'_>, out: &mut Bytes<'
     out.message(1, |out| fields(stamp, out, |out| out.message(11, notes)));
 }
 
+/// The number under which a reason's name is kept; 0 is none in Perfetto.
 fn reason_iid(reason: Reason) -> u64 {
     1 + reason.index() as u64
 }
@@ -192,6 +200,7 @@ pub(in crate::export) struct Names<'a> {
 }
 
 impl<'a> Names<'a> {
+    /// What the first packets are made of.
     pub(in crate::export) fn new(
         platform: &'a Platform,
         workload: &'a Workload,
@@ -206,6 +215,7 @@ impl<'a> Names<'a> {
         }
     }
 
+    /// CPUs of the machine.
     pub(super) fn nr_cpus(&self) -> usize {
         self.platform.cpus.len()
     }

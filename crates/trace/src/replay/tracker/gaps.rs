@@ -1,7 +1,13 @@
 //! What is not known: who ran before a CPU's first event, and when events were lost
 //! (docs/guide/traces-in.md, "Order, gaps, size").
 //!
-//! Tests: crates/trace/tests/all/replay/gaps.rs
+//! Called by `replay/tracker.rs`. What is not known is nobody's work: a gap never adds any. Odd
+//! events are counted for warnings.
+//!
+//! Tests: crates/trace/tests/all/replay/gaps.rs::a_buffer_that_starts_later,
+//! crates/trace/tests/all/replay/gaps.rs::the_time_of_lost_events_is_nobodys,
+//! crates/trace/tests/all/replay/gaps.rs::a_task_that_leaves_an_idle_cpu_is_told,
+//! crates/trace/tests/all/replay/gaps.rs::a_task_that_shows_late_begins_then
 
 use super::{Current, State, Tracker};
 use crate::event::{Context, TaskState, Who};

@@ -2,6 +2,9 @@
 //! the kernel's time must not become a task's work: the simulator adds its own
 //! (docs/guide/traces-in.md, "What becomes of it").
 //!
+//! Called by `replay/tracker.rs`. Times are ns. Costs that are taken off are those of the platform
+//! that the run has, so that the sum is what was recorded.
+//!
 //! Tests: crates/trace/tests/all/replay/exported.rs,
 //! crates/trace/tests/all/replay/mod.rs::odd_recordings_have_a_defined_result
 
@@ -152,6 +155,7 @@ impl Tracker {
         others.all(|other| !self.machine.same_cluster(cpu, other) || asleep(other))
     }
 
+    /// The CPU's clock from now on, kHz; 0: it is not known.
     pub(super) fn frequency(&mut self, now: u64, cpu: u32, khz: u32) -> Result<(), String> {
         let cpu = self.cpu(cpu)?;
         self.account(cpu, now);

@@ -14,7 +14,7 @@ use crate::ids::{CpuId, TaskId};
 use crate::kernel::model::task::TaskState;
 use crate::machine::Machine;
 use wakeplace_kernel_queues::GroupShape;
-use wakeplace_policy_sys::{Choice, Core, Policy, QueueKind, Request, Task};
+use wakeplace_policy_sys::{Choice, Core, QueueKind, Request, Resched, Task};
 use wakeplace_sched_ext::SchedExtOps;
 use wakeplace_workload::{FairPolicy, TaskScript};
 
@@ -32,7 +32,6 @@ impl<'a> AnyHome<'a> {
     /// task groups.
     pub(crate) fn new(
         core: &Core,
-        policy: &Policy,
         machine: &Machine,
         groups: &[GroupShape],
         ops: Option<&'a mut dyn SchedExtOps>,
@@ -42,7 +41,7 @@ impl<'a> AnyHome<'a> {
         }
         match core.queue_kind() {
             QueueKind::Live => Self::Live(LiveHome::new(machine)),
-            kind => Self::Kernel(KernelHome::new(kind, policy, machine, groups)),
+            kind => Self::Kernel(KernelHome::new(kind, core, machine, groups)),
         }
     }
 
@@ -138,6 +137,10 @@ impl Home for AnyHome<'_> {
         fn wakeup_preempt(
             &mut self, services: Services<'_>, task: TaskId, running: TaskId, cpu: CpuId
         ) -> bool;
+        fn take_let_go(&mut self, cpu: CpuId) -> Vec<TaskId>;
+        fn is_buddy(&self, task: TaskId, cpu: CpuId) -> bool;
+        fn is_eligible(&self, task: TaskId, cpu: CpuId) -> bool;
+        fn resched_curr(&self, core: &Core, cpu: CpuId) -> Resched;
         fn end_turn(&mut self, cpu: CpuId);
         fn task_tick(&mut self, services: Services<'_>, task: TaskId, cpu: CpuId) -> bool;
         fn slice_left_ns(&self, core: &Core, cpu: CpuId, now_ns: u64) -> Option<u64>;

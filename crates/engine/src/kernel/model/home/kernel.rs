@@ -15,7 +15,7 @@ use crate::machine::Machine;
 use wakeplace_kernel_queues::{
     CfsParams, CpuId, EevdfParams, FairClass, FairQueues, GroupShape, TaskId,
 };
-use wakeplace_policy_sys::{Choice, Core, Policy, QueueKind, Request, nice_weight};
+use wakeplace_policy_sys::{Choice, Core, QueueKind, Request, Resched, nice_weight};
 use wakeplace_workload::FairPolicy;
 
 /// The queues, which own what they keep of a task.
@@ -28,15 +28,16 @@ impl KernelHome {
     /// CFS or EEVDF by the policy's era, with a queue per CPU and group.
     pub(super) fn new(
         kind: QueueKind,
-        policy: &Policy,
+        core: &Core,
         machine: &Machine,
         groups: &[GroupShape],
     ) -> Self {
-        let (params, nr) = (policy.core_params(), machine.nr_cpus as usize);
+        let (params, nr) = (&core.state().params, machine.nr_cpus as usize);
         let queues = if kind == QueueKind::Cfs {
             FairQueues::cfs(CfsParams::new(params, nr), nr, groups)
         } else {
-            let params = EevdfParams::new(params, nr, machine.tick_ns);
+            let lazy = core.preempts_lazily();
+            let params = EevdfParams::new(params, nr, machine.tick_ns, lazy);
             FairQueues::eevdf(params, nr, groups)
         };
         Self { queues }
@@ -233,12 +234,33 @@ impl Home for KernelHome {
     #[inline]
     fn wakeup_preempt(
         &mut self,
-        _services: Services<'_>,
+        services: Services<'_>,
         task: TaskId,
         running: TaskId,
         cpu: CpuId,
     ) -> bool {
-        self.queues.wakeup_preempt(task, running, cpu)
+        let sync = services.records[task.index()].raw().woken_sync != 0;
+        self.queues.wakeup_preempt(task, running, cpu, sync)
+    }
+
+    #[inline]
+    fn take_let_go(&mut self, cpu: CpuId) -> Vec<TaskId> {
+        self.queues.take_let_go(cpu)
+    }
+
+    #[inline]
+    fn is_buddy(&self, task: TaskId, cpu: CpuId) -> bool {
+        self.queues.is_buddy(task, cpu)
+    }
+
+    #[inline]
+    fn is_eligible(&self, task: TaskId, cpu: CpuId) -> bool {
+        self.queues.is_eligible(task, cpu)
+    }
+
+    #[inline]
+    fn resched_curr(&self, core: &Core, cpu: CpuId) -> Resched {
+        core.resched_curr_lazy(cpu.0)
     }
 
     #[inline]

@@ -27,7 +27,7 @@ pub(crate) mod sched_ext;
 use super::task::TaskState;
 use crate::ids::{CpuId, TaskId};
 pub(crate) use any::AnyHome;
-use wakeplace_policy_sys::{Choice, Core, Request, Task};
+use wakeplace_policy_sys::{Choice, Core, Request, Resched, Task};
 use wakeplace_workload::FairPolicy;
 
 /// What a home uses of the machine.
@@ -178,6 +178,26 @@ pub(crate) trait Home {
         running: TaskId,
         cpu: CpuId,
     ) -> bool;
+
+    /// Sleepers that left in the last `wakeup_preempt`, and that the core counted.
+    fn take_let_go(&mut self, _cpu: CpuId) -> Vec<TaskId> {
+        Vec::new()
+    }
+
+    /// Is the waiting task one that its queue prefers at its next pick?
+    fn is_buddy(&self, _task: TaskId, _cpu: CpuId) -> bool {
+        false
+    }
+
+    /// Has the waiting task had no more than its share of its queue?
+    fn is_eligible(&self, _task: TaskId, _cpu: CpuId) -> bool {
+        true
+    }
+
+    /// How a CPU hears that another fair task displaces the one that runs there.
+    fn resched_curr(&self, _core: &Core, _cpu: CpuId) -> Resched {
+        Resched::Now
+    }
 
     /// The running task is displaced at the next look at the queue.
     fn end_turn(&mut self, cpu: CpuId);

@@ -1,26 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * The fast path with two searches, the second limited by its cost and the idle time to expect
- * (SIS_PROP; docs/rules/wake-ups.md#idle-sibling, docs/rules/wake-ups.md#idle-scan; 4.17 form).
- * Natively only. First hit wins:
+ * The fast path's last steps with two searches, the second limited by its cost and the idle time to
+ * expect (SIS_PROP; docs/rules/wake-ups.md#idle-sibling, docs/rules/wake-ups.md#idle-scan; 4.17
+ * form). Natively only. Against idle_sibling.c, first hit wins:
  *
- *  1. the target itself
- *  2. the previous CPU, if it shares the target's cache: the task's data may still be there
- *  3. the previous CPU, if a kernel thread bound to it is the waker and alone there (5.6)
- *  4. the recently used CPU, as 2: two tasks that wake each other keep swapping two CPUs
- *  5. asymmetric machines: an idle CPU that fits, in the whole domain (5.7; idle_capacity.c)
- *  6. SMT: a core with all threads idle, if the cache domain may have one
- *  7. a CPU of the cache domain, from the target on, as far as the scan limit allows: long
- *     searches cost more than they find when idle periods are short
- *  8. SMT: an idle thread of the target's own core
+ *  7. SMT: a core with all threads idle, if the cache domain may have one
+ *  8. a CPU of the cache domain, from the target on, as far as the scan limit allows: long
+ *     searches cost more than they find when idle periods are short; then an idle thread of the
+ *     target's own core
  *  9. the target, busy
  *
  * From 5.7 on a CPU that runs only SCHED_IDLE tasks counts as idle, but not for an idle core.
  *
- * What must stay: eras to 5.11 alone use it; costs are ns and enter the average of the domain.
- *
- * Kernel: select_idle_sibling(), select_idle_core(), select_idle_cpu(), kernel/sched/fair.c, to
- *         5.11
+ * Kernel: select_idle_core(), select_idle_cpu(), kernel/sched/fair.c, to 5.11
  * Tests: fixtures/wake, fixtures/scan, all/fast_path.rs
  */
 #include "wakeplace/policy.h"
@@ -134,43 +126,14 @@ WP_FN u32 wp_select_idle_cpu_5_11(struct wp_ctx *ctx WP_NONNULL,
 	return found;
 }
 
-/* The recently used CPU; it is then exchanged for the previous one. */
-WP_INLINE u32 wp_idle_recent(struct wp_ctx *ctx, struct wp_task *task, u32 prev, u32 target)
-{
-	u32 recent = task->waker.recent_used_cpu;
-
-	if (!ctx->params.sis_recent_used || recent == prev || recent == target ||
-	    !wp_cpus_share_cache(ctx, recent, target) || !wp_allowed(task, recent) ||
-	    !wp_near_ok(ctx, task, recent))
-		return WP_NONE;
-	task->waker.recent_used_cpu = prev;
-	return recent;
-}
-
-/* Fills `dec` with a CPU around `target`. */
-WP_FN int wp_select_idle_sibling_5_11(struct wp_ctx *ctx WP_NONNULL,
-				      struct wp_task *task WP_NONNULL,
-				      const struct wp_request *req WP_NONNULL, u32 target,
-				      struct wp_decision *dec WP_NONNULL)
+/* Steps 6 to 9 of idle_sibling.c as they were. */
+WP_INLINE int wp_select_in_cache_5_11(struct wp_ctx *ctx, struct wp_task *task,
+				      const struct wp_request *req, u32 target,
+				      struct wp_decision *dec)
 {
 	const struct wp_cpu *t = WP_AT(ctx->cpus, target);
 	const struct wp_sched_domain *dom;
-	u32 prev = req->prev_cpu;
 
-	if (wp_asym_search(ctx))
-		wp_sync_entity_load_avg(ctx, task);
-	if (wp_near_ok(ctx, task, target))
-		return wp_idle_decide(dec, target, WP_REASON_IDLE_TARGET);
-	if (prev != target && wp_cpus_share_cache(ctx, prev, target) && wp_near_ok(ctx, task, prev))
-		return wp_idle_decide(dec, prev, WP_REASON_IDLE_PREV);
-	if (prev != target && !wp_cpus_share_cache(ctx, prev, target))
-		WP_EXPLAIN(ctx, wp_drop(ctx, prev, WP_DROP_OTHER_CACHE));
-	if (wp_kthread_done(ctx, task, req))
-		return wp_idle_decide(dec, prev, WP_REASON_KTHREAD_PREV);
-	if (wp_idle_decide(dec, wp_idle_recent(ctx, task, prev, target), WP_REASON_IDLE_RECENT))
-		return 1;
-	if (wp_asym_search(ctx) && t->topo.asym_full_level != WP_NONE)
-		return wp_select_idle_capacity(ctx, task, target, dec);
 	if (t->topo.llc_level == WP_NONE)
 		return wp_idle_decide(dec, target, WP_REASON_TARGET_NO_LLC);
 	dom = WP_AT(ctx->doms, *WP_AT(t->topo.dom, t->topo.llc_level));

@@ -1,0 +1,149 @@
+//! Which tasks and groups balancing leaves alone: docs/rules/balancing.md#cache-hot,
+//! docs/rules/balancing.md#pull-eligible, docs/rules/balancing.md#pull-down.
+
+use crate::common;
+
+use common::{
+    NOW, attempt, cluster, core, freeze, hikey960, level, machine, make_busy, put, queued,
+};
+use wakeplace_policy_sys::{Core, IdleKind, LevelFacts, Offer, Step, Task};
+
+const ERAS: [&str; 5] = [
+    "linux-5.10",
+    "linux-6.1",
+    "linux-6.12",
+    "linux-6.18",
+    "linux-7.3",
+];
+
+fn on(facts: &wakeplace_policy_sys::MachineFacts, era: &str, settings: &[(&str, &str)]) -> Core {
+    let mut core = core(facts, era, settings);
+    freeze(&mut core);
+    core
+}
+
+/// CPU 0 pulls from CPU 1, which has three tasks: is one taken that `change` made? `busy`: CPU 0
+/// has a task, too.
+fn offer(
+    era: &str,
+    settings: &[(&str, &str)],
+    busy: bool,
+    failures: u32,
+    change: fn(&mut Task),
+    offered: (bool, bool),
+) -> Offer {
+    let mut core = on(&machine(&[cluster(4, 1024)]), era, settings);
+    put(&mut core, 1, 3, 3072, 900, 1000);
+    let (step, mut bal) = attempt(&mut core, 0, 0, IdleKind::Idle);
+    assert_eq!((step, bal.src_cpu()), (Step::Detach, 1), "{era}");
+    if busy {
+        make_busy(&mut core, 0); // meanwhile
+    }
+    let mut task = queued(&mut core, 7, 1, 100);
+    change(&mut task);
+    core.cpu_mut(0).balance.lb[0].nr_balance_failed = failures;
+    bal.set_offered(offered.0, offered.1);
+    core.balance_offer(&mut bal, &task)
+}
+
+/// Goal: a SCHED_IDLE task that has just run is not cache-hot, another is. Source:
+/// docs/rules/balancing.md#cache-hot: task_hot() of all five kernels.
+#[test]
+fn idle_tasks_are_never_hot() {
+    let just_ran = |t: &mut Task| t.raw_mut().exec_start_ns = NOW;
+    let idle = |t: &mut Task| (t.raw_mut().exec_start_ns, t.raw_mut().idle_policy) = (NOW, 1);
+    let off = [("idle_policy_cold", "off")];
+    for era in ERAS {
+        let asked = |set: &[_], change| offer(era, set, false, 0, change, (false, false));
+        assert_eq!(asked(&[], just_ran), Offer::Skip, "{era}");
+        assert_eq!(asked(&[], idle), Offer::Take, "{era}");
+        assert_eq!(asked(&off, idle), Offer::Skip, "{era}");
+    }
+}
+
+/// Goal: a buddy is hot for a CPU that has a task, and only until failures exceed
+/// cache_nice_tries (1). Source: docs/rules/balancing.md#cache-hot: task_hot() of all five kernels.
+#[test]
+fn buddies_are_hot_for_busy_cpus() {
+    for era in ERAS {
+        let asked = |set: &[_], busy, failed| offer(era, set, busy, failed, |_| (), (true, false));
+        assert_eq!(asked(&[], true, 0), Offer::Skip, "{era}");
+        assert_eq!(asked(&[], false, 0), Offer::Take, "{era}: no task there");
+        assert_eq!(asked(&[], true, 2), Offer::Take, "{era}: 2 > 1");
+        let off = [("cache_hot_buddy", "off")];
+        assert_eq!(asked(&off, true, 0), Offer::Take, "{era}");
+    }
+}
+
+/// Goal: from 6.18 on a task that is not eligible stays while the destination has fair tasks and
+/// nothing has failed. Source: docs/rules/balancing.md#pull-eligible: can_migrate_task() of 6.18.15
+/// and 7.3.4; 6.12.117 does not ask.
+#[test]
+fn who_has_had_too_much_stays_at_first() {
+    for (era, first) in [
+        ("linux-6.12", Offer::Take),
+        ("linux-6.18", Offer::Skip),
+        ("linux-7.3", Offer::Skip),
+    ] {
+        let asked = |busy, failed| offer(era, &[], busy, failed, |_| (), (false, true));
+        assert_eq!(asked(true, 0), first, "{era}");
+        assert_eq!(asked(true, 1), Offer::Take, "{era}: it failed before");
+        assert_eq!(asked(false, 0), Offer::Take, "{era}: no task there");
+    }
+}
+
+/// Goal: four tasks on four bigger CPUs, two of them on one: the group is fully busy (runnable 5048
+/// x 100 > 4096 x 117). An idle smaller CPU takes one where the test of sizes holds among groups of
+/// one class only, since fully busy is above any class that is compared. Source:
+/// docs/rules/balancing.md#pull-down: update_sd_pick_busiest() of the five kernels.
+#[test]
+fn smaller_cpus_pull_where_no_group_is_of_the_same_class() {
+    for (era, found) in [
+        ("linux-5.10", Step::Detach),
+        ("linux-6.1", Step::Detach),
+        ("linux-6.12", Step::Done),
+        ("linux-6.18", Step::Detach),
+        ("linux-7.3", Step::Done),
+    ] {
+        let mut core = on(&machine(&hikey960()), era, &[]);
+        core.state_mut().overutilized = 1;
+        put(&mut core, 4, 2, 2048, 1000, 3000);
+        put(&mut core, 5, 1, 1024, 1000, 1024);
+        put(&mut core, 6, 1, 1024, 1000, 1024);
+        assert_eq!(attempt(&mut core, 0, 1, IdleKind::Idle).0, found, "{era}");
+        // With room for more it is of the lowest class, as the first group that is looked at.
+        core.cpu_mut(4).load.avg.runnable_avg = 1000;
+        assert_eq!(attempt(&mut core, 0, 1, IdleKind::Idle).0, Step::Done);
+    }
+}
+
+/// Goal: a thread of a bigger core whose other thread is busy takes no misfit in 6.12.117 and 7.3,
+/// and does in 6.18. Source: docs/rules/balancing.md#pull-down.
+#[test]
+fn a_misfit_waits_for_an_idle_core() {
+    for (era, beside_busy) in [
+        ("linux-6.12", Step::Done),
+        ("linux-6.18", Step::Detach),
+        ("linux-7.3", Step::Done),
+    ] {
+        for (busy, found) in [(false, Step::Detach), (true, beside_busy)] {
+            let mut facts = machine(&[cluster(2, 500), cluster(2, 1024)]);
+            let core_level = LevelFacts {
+                shares_capacity: true,
+                shares_cache: true,
+                ..level(&[2, 2])
+            };
+            facts.levels.insert(0, core_level);
+            let mut core = on(&facts, era, &[]);
+            core.state_mut().overutilized = 1;
+            put(&mut core, 0, 1, 1024, 500, 500);
+            core.cpu_mut(0).queue.misfit_task_load = 1024;
+            if busy {
+                put(&mut core, 3, 1, 100, 10, 10);
+            }
+            let top = core.levels(2) - 1;
+            let (step, _) = attempt(&mut core, 2, top, IdleKind::Idle);
+            assert_eq!(step, found, "{era}, busy sibling {busy}");
+        }
+    }
+}
