@@ -9,6 +9,8 @@
 //!
 //! Addresses are offsets in that memory, descriptors numbers in the order in which they were given,
 //! from 1. A byte that is no digit stands for one, so that changed text is still read.
+//!
+//! What must stay: the form of inputs, or kept ones mean something else. Tests: fuzz/tests/all
 
 use crate::corpus::root;
 use crate::whole::{page, scheduled};
@@ -31,12 +33,14 @@ enum Step {
     Call(u32, Vec<u8>),
 }
 
+/// A byte that is no digit stands for one.
 fn digit(byte: u8) -> u8 {
     char::from(byte)
         .to_digit(16)
         .map_or(byte & 15, |digit| digit as u8)
 }
 
+/// Two digits a byte, at most `MOST_BYTES`.
 fn bytes_of(text: &[u8]) -> Vec<u8> {
     let pairs = text.as_chunks::<2>().0.iter().take(MOST_BYTES);
     pairs
@@ -100,12 +104,14 @@ struct Played {
 }
 
 impl Loader for Played {
+    /// A new instance each time, as a loader's attachment gives one.
     fn load(&self) -> Result<Box<dyn SchedExtOps>, String> {
         let instance = play(&self.platform, &self.steps).attached(self.mode)?;
         Ok(Box::new(instance))
     }
 }
 
+/// Of the same kernel always, so that findings repeat.
 fn scheduler(platform: &Platform, input: &[u8], mode: Mode) -> Scheduler {
     Scheduler {
         name: "fuzz".to_owned(),

@@ -10,6 +10,8 @@
 //! === workload
 //! {"tasks": {}}
 //! ```
+//!
+//! What must stay: the form of inputs: what is written is read again. Tests: fuzz/tests/all
 
 /// What is run, as it is written.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -52,6 +54,7 @@ impl Case {
         Some(case)
     }
 
+    /// By its name after `===`; others are left out. None: another name.
     fn file(&mut self, name: &str) -> Option<&mut Option<String>> {
         match name {
             "platform" => Some(&mut self.platform),
@@ -60,7 +63,7 @@ impl Case {
         }
     }
 
-    /// The run as text.
+    /// The run as text, which `read` reads as the same run.
     #[must_use]
     pub fn write(&self) -> String {
         let mut text = String::new();

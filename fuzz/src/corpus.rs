@@ -1,4 +1,6 @@
 //! Inputs that are kept in the repository.
+//!
+//! What must stay: files in the order of their names: runs repeat. Tests: fuzz/tests/all
 
 use crate::Target;
 use std::fs;

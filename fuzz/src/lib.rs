@@ -4,6 +4,9 @@
 //! The bodies are plain functions, called by coverage-guided programs (`fuzz/guided`) and by a test
 //! that replays the kept inputs and seeded mutations of them (`fuzz/tests`). None of them may
 //! panic, hang or take much memory, and what is refused is refused with a message.
+//!
+//! What must stay: names of targets, which folders of kept inputs have; `refused` holds for each
+//! message.
 
 mod bpf;
 pub mod case;
@@ -104,7 +107,7 @@ pub const TARGETS: [Target; 9] = [
     },
 ];
 
-/// The target of this name.
+/// The target of this name. None: there is none.
 #[must_use]
 pub fn target(name: &str) -> Option<&'static Target> {
     TARGETS.iter().find(|target| target.name == name)

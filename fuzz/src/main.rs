@@ -1,9 +1,14 @@
 //! `wakeplace-fuzz TARGET FILE...`: what a target does with inputs, to reproduce a finding.
+//!
+//! Used by hand, to reproduce a finding; nothing reads its output.
+//!
+//! What must stay: nothing depends on it.
 
 use std::io::Write as _;
 use std::process::ExitCode;
 use wakeplace_fuzz::{TARGETS, target, why};
 
+/// Says what the target made of each file; a finding ends it as it ended fuzzing.
 fn main() -> ExitCode {
     let mut arguments = std::env::args().skip(1);
     let mut out = std::io::stdout().lock();

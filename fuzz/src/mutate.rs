@@ -1,5 +1,8 @@
 //! Inputs made from others. Documents are changed as trees, so that most of them still pass the
 //! parser and reach what comes after it.
+//!
+//! What must stay: the same stream gives the same input. What is drawn may change; kept inputs are
+//! files. Tests: fuzz/tests/all/mutations.rs
 
 use crate::tree::{Form, Tree};
 use crate::words;
@@ -132,6 +135,7 @@ pub(crate) fn document(
     })
 }
 
+/// One change within the node, by its kind.
 fn change(node: &mut Tree, whole: &Tree, donor: Option<&Tree>, random: &mut Stream) {
     match node {
         Tree::Word(word) => *node = other_word(word, random),
@@ -141,6 +145,7 @@ fn change(node: &mut Tree, whole: &Tree, donor: Option<&Tree>, random: &mut Stre
     }
 }
 
+/// Another word, a text, or the word nested.
 fn other_word(word: &str, random: &mut Stream) -> Tree {
     let word = match random.below(12) {
         0 => return Tree::Text(word.to_owned()),
@@ -167,6 +172,7 @@ pub(crate) fn other_number(word: &str, random: &mut Stream) -> String {
     one_of(&NUMBERS, random).to_owned()
 }
 
+/// Another text, some of this document, or one of the nasty ones.
 fn other_text(text: &str, whole: &Tree, random: &mut Stream) -> Tree {
     Tree::Text(match random.below(8) {
         0 | 1 => one_of(&TEXTS, random).to_owned(),
@@ -187,6 +193,7 @@ fn other_text(text: &str, whole: &Tree, random: &mut Stream) -> Tree {
     })
 }
 
+/// All texts below a node, in order.
 fn texts<'a>(tree: &'a Tree, all: &mut Vec<&'a str>) {
     match tree {
         Tree::Word(_) => {}
@@ -196,6 +203,7 @@ fn texts<'a>(tree: &'a Tree, all: &mut Vec<&'a str>) {
     }
 }
 
+/// Members go, double, move or come.
 fn change_list(items: &mut Vec<Tree>, random: &mut Stream) {
     if items.is_empty() {
         items.push(Tree::Word(one_of(&NUMBERS, random).to_owned()));
@@ -215,6 +223,7 @@ fn change_list(items: &mut Vec<Tree>, random: &mut Stream) {
     }
 }
 
+/// Members go, double, move, or get another name or the donor's value.
 fn change_table(
     members: &mut Vec<(String, Tree)>,
     whole: &Tree,
@@ -254,6 +263,7 @@ fn change_table(
     }
 }
 
+/// Up to `DEEP` levels around it, mostly few.
 fn nested(tree: Tree, random: &mut Stream) -> Tree {
     let most = random.below(DEEP);
     let depth = 1 + random.below(1 + most);

@@ -1,4 +1,7 @@
 //! A store of a sweep that somebody changed: with SQL, with other bytes, or both.
+//!
+//! What must stay: the form of inputs. A changed store is read or refused, and nothing else is
+//! reached.
 
 use crate::{Reached, refused};
 use rusqlite::Connection;
@@ -44,6 +47,7 @@ pub(crate) fn store(bytes: &[u8]) -> Reached {
     }
 }
 
+/// A store with all its runs, made once a process.
 fn whole() -> Whole {
     let base = Request {
         platforms: vec![Source::named("juno-r0")],
@@ -62,6 +66,7 @@ fn whole() -> Whole {
     Whole { sweep, bytes, runs }
 }
 
+/// Runs a sweep into a store and reads all of it again.
 fn runs(sweep: &Sweep, path: &Path) -> Result<Vec<RunRecord>, StoreError> {
     let definition = Definition {
         sweep,
@@ -97,6 +102,7 @@ fn change(path: &Path, sql: &[&str]) {
     }
 }
 
+/// Lines `flip PLACE BYTE`; a place counts round the file's end.
 fn flip(path: &Path, flips: &[&str]) {
     if flips.is_empty() {
         return;

@@ -1,4 +1,7 @@
 //! The bodies of the targets.
+//!
+//! What must stay: no target panics or hangs, whatever comes; how far an input got is `Reached`.
+//! Tests: fuzz/tests/all
 
 use crate::case::Case;
 use crate::whole::{DURATION_NS, Loaded, page};
@@ -50,6 +53,7 @@ const PLATFORMS: [&str; 5] = [
 /// Most runs that a fuzzed study may have: a hundred would take a hundred times as long.
 const MOST_RUNS: usize = 12;
 
+/// One of `POLICIES`, by a hash of the input.
 fn policies(bytes: &[u8]) -> Vec<Policy> {
     let name = POLICIES[(fnv1a(bytes) >> 8) as usize % POLICIES.len()];
     vec![Policy::parse(name).expect("a policy of the list")]
@@ -66,6 +70,7 @@ pub fn platform(bytes: &[u8]) -> Reached {
     }
 }
 
+/// What a loaded platform promises, then a short run on it.
 fn on_platform(bytes: &[u8], platform: Platform) -> Reached {
     let n = platform.cpus.len();
     assert!((1..=1024).contains(&n));
@@ -154,6 +159,7 @@ pub fn tree(bytes: &[u8]) -> Reached {
     reached
 }
 
+/// An import is a platform file that loads as it was made.
 fn on_import(bytes: &[u8], imported: Imported) -> Reached {
     let again = Platform::from_toml(&imported.toml, "fuzz.toml").expect("it was read before");
     assert_eq!(again, imported.platform);

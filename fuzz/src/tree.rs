@@ -1,5 +1,8 @@
 //! A TOML or JSON document as a tree that can be changed and written again. Numbers stay text, so
 //! that any number can be written; a table may hold a key twice.
+//!
+//! What must stay: what is written is read again as the same tree, as far as both forms can say it.
+//! Tests: fuzz/tests/all
 
 use std::fmt::Write as _;
 
@@ -36,7 +39,7 @@ impl Tree {
         }
     }
 
-    /// The document as text.
+    /// The document as text in one of the two forms.
     #[must_use]
     pub fn write(&self, form: Form) -> String {
         let mut text = String::new();
@@ -53,6 +56,7 @@ impl Tree {
         text
     }
 
+    /// With commas and quotes of the form.
     fn write_into(&self, text: &mut String, form: Form) {
         match self {
             Tree::Word(word) => text.push_str(word),
@@ -88,7 +92,7 @@ impl Tree {
         }
     }
 
-    /// Node `at` in the order of the text, this one being 0.
+    /// Node `at` in the order of the text, this one being 0. None: there are fewer.
     pub fn node(&mut self, at: usize) -> Option<&mut Tree> {
         if at == 0 {
             return Some(self);
@@ -132,6 +136,7 @@ fn quoted(text: &str) -> String {
     quoted.replace('\u{7f}', "\\u007f")
 }
 
+/// Keys keep their order.
 fn of_json(value: serde_json::Value) -> Tree {
     use serde_json::Value;
     match value {
@@ -145,6 +150,7 @@ fn of_json(value: serde_json::Value) -> Tree {
     }
 }
 
+/// Keys keep their order; numbers stay text.
 fn of_toml(value: toml::Value) -> Tree {
     use toml::Value;
     match value {

@@ -1,4 +1,6 @@
 //! From loaded inputs through the simulation to every form of output.
+//!
+//! What must stay: each form of output is made, and read again where that is possible.
 
 use crate::{Reached, refused};
 use std::path::Path;
@@ -157,6 +159,7 @@ fn traced(experiment: &Experiment, workload: &Workload) -> Result<Comparison, St
 struct Iterations(u64);
 
 impl Observer for Iterations {
+    /// Counts passes, which the logs must have too.
     fn happened(&mut self, _: u64, what: &Happening) {
         if let Happening::Iteration { .. } = *what {
             self.iteration()
@@ -165,6 +168,7 @@ impl Observer for Iterations {
 }
 
 impl Iterations {
+    /// One pass of an rt-app phase.
     fn iteration(&mut self) {
         self.0 += 1;
     }

@@ -1,5 +1,8 @@
 //! Runs made of the names that the program knows: platforms, models with their parameters, eras,
 //! features, settings.
+//!
+//! What must stay: lists come from the program's own tables, so that new names are drawn without a
+//! change here. Tests: fuzz/tests/all
 
 use crate::case::Case;
 use crate::mutate::{document, index, lines, one_of, other_number};
@@ -46,6 +49,7 @@ fn put(case: &mut Case, line: (String, String)) {
     case.lines.push(line);
 }
 
+/// Changes, doubles or renumbers a line.
 fn change_line(case: &mut Case, random: &mut Stream) {
     let at = index(case.lines.len(), random);
     let (option, value) = case.lines[at].clone();
@@ -59,6 +63,7 @@ fn change_line(case: &mut Case, random: &mut Stream) {
     }
 }
 
+/// Changes an own file, or takes the donor's.
 fn change_files(case: &mut Case, donor: &Case, random: &mut Stream) {
     let text = |file: &Option<String>| file.clone().unwrap_or_default();
     let mut change = |file: &mut Option<String>, other: &Option<String>, form: Form| {
@@ -95,6 +100,7 @@ fn line(random: &mut Stream) -> (String, String) {
     (option.to_owned(), value)
 }
 
+/// A built-in one.
 fn platform(random: &mut Stream) -> String {
     let names: Vec<&str> = builtin_names().collect();
     one_of(&names, random).to_owned()
@@ -230,6 +236,7 @@ fn model(random: &mut Stream) -> String {
     format!("{key}={value}")
 }
 
+/// Times at which something changes.
 fn time(random: &mut Stream) -> String {
     one_of(
         &["0s", "1ns", "1us", "999us", "4ms", "5ms", "19999us", "20ms"],
@@ -238,6 +245,7 @@ fn time(random: &mut Stream) -> String {
     .to_owned()
 }
 
+/// Up to six steps.
 fn hotplug(random: &mut Stream) -> String {
     let step = |random: &mut Stream| {
         let state = one_of(&["on", "off", "off"], random);
@@ -247,6 +255,7 @@ fn hotplug(random: &mut Stream) -> String {
     steps.join(",")
 }
 
+/// Metrics with sensible and senseless limits.
 fn expectation(random: &mut Stream) -> String {
     let metric = METRICS[index(METRICS.len(), random)].name;
     let sign = one_of(&["<", "<=", ">", ">=", "==", "="], random);

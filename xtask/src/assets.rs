@@ -1,4 +1,9 @@
 //! Files that stand in this repository as others made them, or as a machine wrote them: their sums.
+//!
+//! What must stay: each folder's table names its files with origin and sum; a file without a row is
+//! a finding.
+//!
+//! Tests: below
 
 use std::fs;
 use std::path::Path;
@@ -68,12 +73,13 @@ pub fn check(root: &Path) -> Result<Vec<Finding>> {
     Ok(found)
 }
 
+/// SHA-256 in hexadecimal digits.
 fn sum(bytes: &[u8]) -> String {
     let digest = Sha256::digest(bytes);
     digest.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// The name and the sum in a line of a table.
+/// The name and the sum in a line of a table. None: it is no row.
 fn entry(line: &str) -> Option<(&str, &str)> {
     let cells: Vec<&str> = line.split('|').map(str::trim).collect();
     let (name, sum) = match cells.as_slice() {
@@ -84,6 +90,7 @@ fn entry(line: &str) -> Option<(&str, &str)> {
 }
 
 impl Folder {
+    /// From the repository's root.
     fn place(&self, name: &str) -> String {
         format!("{}/{name}", self.path)
     }

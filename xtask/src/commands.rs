@@ -1,4 +1,8 @@
 //! The commands of `cargo xtask`: their names, what they take, and what they do.
+//!
+//! What must stay: names of commands, which docs, Makefile and pages' marks have.
+//!
+//! Tests: below
 
 use std::fmt::Write as _;
 use std::path::Path;

@@ -9,6 +9,8 @@
 //!  * Untried: what nothing tries
 //! ```
 //!
+//! What must stay: the five labels, in this form; a file without them is a finding.
+//!
 //! Tests: below
 
 use crate::Finding;

@@ -10,6 +10,9 @@
 //! kernel's leading underscores are left out. VERSIONS may be missing. A path is below
 //! crates/policy-sys/tests.
 //!
+//! What must stay: the form above, and the page's order: folders and files as they stand.
+//! Paragraphs without a label are left alone.
+//!
 //! Tests: below
 
 use std::fmt::Write as _;
@@ -123,6 +126,7 @@ fn item(item: &str, names: &[&str], entries: &mut Vec<Entry>) {
     }
 }
 
+/// What a head comment says, with what of it has no name of ours.
 fn head(file: &SourceFile) -> Head {
     let names = defined(&file.text);
     let mut head = Head::default();
@@ -139,11 +143,13 @@ fn head(file: &SourceFile) -> Head {
     head
 }
 
+/// Of all sources of the core.
 fn heads(repo: &Repo) -> Vec<(&SourceFile, Head)> {
     let files = repo.below(SOURCES).filter(|file| file.extension() == "c");
     files.map(|file| (file, head(file))).collect()
 }
 
+/// In backquotes, joined by commas.
 fn quoted<'a>(names: impl IntoIterator<Item = &'a String>) -> String {
     let names: Vec<String> = names.into_iter().map(|name| format!("`{name}`")).collect();
     names.join(", ")

@@ -1,5 +1,9 @@
 //! As much of Rust's and C's lexical rules as is needed to look at code alone: comments and the
 //! contents of strings become spaces, everything else and every line break stays where it is.
+//!
+//! What must stay: lines and columns of what is kept; rules count on them.
+//!
+//! Tests: below
 
 /// The two languages that the rules read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -33,10 +37,12 @@ struct Scanner {
 }
 
 impl Scanner {
+    /// A zero beyond the end.
     fn peek(&self, ahead: usize) -> char {
         self.chars.get(self.at + ahead).copied().unwrap_or('\0')
     }
 
+    /// The character stays.
     fn keep(&mut self) {
         self.out.push(self.chars[self.at]);
         self.at += 1;

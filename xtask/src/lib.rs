@@ -5,6 +5,8 @@
 //! own tests beside it; `tests/all/repo.rs` runs all of them over this repository, so that
 //! `cargo test --workspace` keeps them.
 //!
+//! What must stay: a finding has a place and what was expected; rules only read.
+//!
 //! Tests: xtask/tests/all, beside its modules
 
 #![allow(

@@ -1,6 +1,8 @@
 //! `cargo xtask COMMAND`: the repository's own checks and generators, and what measures, tries and
 //! releases.
 //!
+//! What must stay: exit codes, which Makefile and CI read.
+//!
 //! Tests: xtask/src/commands.rs::a_wrong_name_is_told_the_nearest
 
 use std::io::{self, Write};
@@ -9,6 +11,7 @@ use std::process::ExitCode;
 use xtask::shop::End;
 use xtask::{Finding, commands};
 
+/// Exit codes: 0 holds, 1 does not, 2 a wrong question, 3 cannot be done here.
 fn main() -> ExitCode {
     let args: Vec<String> = std::env::args().skip(1).collect();
     let args: Vec<&str> = args.iter().map(String::as_str).collect();
@@ -45,6 +48,7 @@ fn failed(name: &str, error: &anyhow::Error) -> ExitCode {
     }
 }
 
+/// One line for each finding, then the verdict.
 fn report(command: &str, findings: &[Finding]) -> ExitCode {
     for finding in findings {
         say(&format!("{finding}\n"));

@@ -1,4 +1,8 @@
 //! docs/guide/parameters.md: every parameter of a policy, written from the header that lists them.
+//!
+//! What must stay: the page is made of headers alone; its order is theirs.
+//!
+//! Tests: below
 
 use std::fmt::Write as _;
 use std::fs;
@@ -17,6 +21,7 @@ const PAGE: &str = "docs/guide/parameters.md";
 const INCLUDE: &str = "policy/include/";
 const COMMAND: &str = "run `cargo xtask params`";
 
+/// All parameters, from the headers in this checkout.
 fn read(repo: &Repo) -> Result<Vec<Param>, String> {
     list::read(|path| {
         let file = repo.get(&format!("{INCLUDE}{path}"));
@@ -25,6 +30,7 @@ fn read(repo: &Repo) -> Result<Vec<Param>, String> {
     })
 }
 
+/// As the page's column has them.
 fn values(values: &Values) -> String {
     match values {
         Values::Switch => "`on`, `off`".to_owned(),
@@ -37,6 +43,7 @@ fn values(values: &Values) -> String {
     }
 }
 
+/// As the page's column has them.
 fn live(live: &Live) -> String {
     let quoted = |values: &[String]| {
         let values: Vec<String> = values.iter().map(|value| format!("`{value}`")).collect();

@@ -1,5 +1,9 @@
 //! docs/guide/reasons.md: the words for why a CPU was chosen or not, written from the core's
 //! headers.
+//!
+//! What must stay: order and words are the headers'.
+//!
+//! Tests: below
 
 use std::fmt::Write as _;
 use std::fs;

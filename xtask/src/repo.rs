@@ -1,4 +1,8 @@
 //! The repository as the rules see it: its text files, and what kind each is.
+//!
+//! What must stay: paths are from the root, with slashes; rules see the same files everywhere.
+//!
+//! Tests: below
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -77,7 +81,7 @@ impl Repo {
         }
     }
 
-    /// The file at a path.
+    /// The file at a path. None: there is none.
     #[must_use]
     pub fn get(&self, path: &str) -> Option<&SourceFile> {
         self.files.iter().find(|file| file.path == path)
@@ -119,6 +123,7 @@ fn git_files(root: &Path) -> Result<Vec<String>> {
         .collect())
 }
 
+/// All files but those of target.
 fn walk(root: &Path) -> Result<Vec<String>> {
     let mut paths = Vec::new();
     let mut folders = vec![root.to_path_buf()];
@@ -152,7 +157,7 @@ impl SourceFile {
         name.rsplit_once('.').map_or("", |(_, extension)| extension)
     }
 
-    /// Rust, C, or neither.
+    /// Rust, C, or None: rules over code pass the file over.
     #[must_use]
     pub fn language(&self) -> Option<Language> {
         match self.extension() {

@@ -1,5 +1,7 @@
 //! docs/result.schema.json: the JSON Schema of results, written from their types.
 //!
+//! What must stay: the file is made of crates/outcome's types alone.
+//!
 //! Tests: xtask/tests/all/repo.rs::the_schema_is_of_the_types_of_results
 
 use std::fs;

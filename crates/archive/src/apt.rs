@@ -1,5 +1,10 @@
 //! A private tree for apt: the same mirror as the machine's own, other suites and any architecture,
 //! and nothing of the machine's own state read or changed.
+//!
+//! What must stay: nothing of the machine's own apt is written; only what signed lists name is
+//! believed.
+//!
+//! Tests: below
 
 use crate::cache::{Cache, age, install};
 use crate::program::{output, output_watched};
@@ -135,12 +140,14 @@ Debug::NoLocking "true";
         )
     }
 
+    /// A program of apt with this tree's configuration alone.
     fn command(&self, program: &str) -> Command {
         let mut command = Command::new(program);
         command.arg("-c").arg(self.folder.join("apt.conf"));
         command
     }
 
+    /// When lists were fetched last.
     fn stamp(&self) -> PathBuf {
         self.folder.join("refreshed")
     }
@@ -396,13 +403,13 @@ Debug::NoLocking "true";
     }
 }
 
-/// A field of a paragraph of a list, of one line.
+/// A field of a paragraph of a list, of one line. None: it is not there.
 fn field<'a>(paragraph: &'a str, name: &str) -> Option<&'a str> {
     let value = |line: &'a str| line.strip_prefix(name)?.strip_prefix(':');
     paragraph.lines().find_map(value).map(str::trim)
 }
 
-/// A package, of its paragraph.
+/// A package, of its paragraph. None: a field that is needed is not there.
 fn listed_of(paragraph: &str) -> Option<Listed> {
     let owned = |name| field(paragraph, name).map(str::to_owned);
     Some(Listed {

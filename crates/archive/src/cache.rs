@@ -1,4 +1,9 @@
 //! Where fetched things are kept, and how two runs keep out of each other's way.
+//!
+//! What must stay: places in the cache, or things are fetched anew; a folder appears whole or not
+//! at all.
+//!
+//! Tests: below
 
 use crate::ArchiveError;
 use std::fs::{self, File};
@@ -124,6 +129,7 @@ impl Lock {
 }
 
 /// How long ago something was changed; a clock that was set back makes it as old as can be.
+/// None: it is not there. A time in the future counts as very old.
 #[must_use]
 #[allow(
     clippy::disallowed_methods,

@@ -1,5 +1,7 @@
 //! What can go wrong while something is fetched or kept.
 //!
+//! What must stay: one sentence with the path or program at fault.
+//!
 //! Tests: crates/cli/tests/all/kernel.rs::without_an_archive_a_version_cannot_be_had,
 //! crates/kernel-tree/src/error.rs
 

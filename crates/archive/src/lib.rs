@@ -2,6 +2,8 @@
 //! whose mirror is this machine's own ([`sources`]), and a folder below the user's cache
 //! ([`Cache`]). Nothing needs root, and nothing of the machine's own state is read or changed.
 //!
+//! What must stay: nothing is fetched that was not named, and what is kept is whole.
+//!
 //! Tests: beside its modules
 
 pub mod apt;

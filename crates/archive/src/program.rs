@@ -1,4 +1,8 @@
 //! Programs of this machine that are run to their end.
+//!
+//! What must stay: a program never asks the user: its input is empty. Its last words are quoted.
+//!
+//! Tests: below
 
 use crate::ArchiveError;
 use std::process::{Command, Stdio};

@@ -3,6 +3,10 @@
 //! Two forms are read: one line per source (`*.list`) and paragraphs (`*.sources`), both as
 //! sources.list(5) describes them. Only the address, the signing key and `trusted` are taken; the
 //! suites are the choice of whoever fetches. `WAKEPLACE_MIRROR` names another address.
+//!
+//! What must stay: suites are never taken from the machine; `WAKEPLACE_MIRROR` goes first.
+//!
+//! Tests: below
 
 use std::fs;
 use std::path::Path;

@@ -2,6 +2,8 @@
 //! callbacks. It runs in a process of its own, in front of the kernel that `wakeplace` offers
 //! (docs/guide/schedulers.md).
 //!
+//! What must stay: words on standard error are shown to the user as the loader's last.
+//!
 //! Tests: crates/cli/tests/all/schedulers.rs
 
 use libbpf_rs::{MapCore as _, MapType, ObjectBuilder};
@@ -10,6 +12,7 @@ use std::fmt::Display;
 use std::io::Write as _;
 use std::process::ExitCode;
 
+/// Says on standard error why it could not load.
 fn main() -> ExitCode {
     let Err(why) = load();
     let _ = writeln!(std::io::stderr(), "{why}");

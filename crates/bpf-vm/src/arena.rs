@@ -2,6 +2,8 @@
 //!
 //! The loader sees it at one address, programs at another; the low 32 bits are the same.
 //!
+//! What must stay: pages are handed out from the lowest gap on: equal runs get equal addresses.
+//!
 //! Tests: crates/cli/tests/all/schedulers.rs::runs_are_the_same_twice_and_interpreted,
 //! crates/bpf-vm/tests/all/programs.rs::the_arena_is_cast_by_its_low_half
 

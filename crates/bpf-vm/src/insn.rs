@@ -1,6 +1,9 @@
 //! Instructions (Documentation/bpf/standardization/instruction-set.rst), and what is checked of a
 //! program before it may run: after that no register, jump or call of it can be out of range.
 //!
+//! What must stay: whatever passes `check` neither interpreter nor compiler may panic on
+//! (hostile.rs).
+//!
 //! Tests: crates/bpf-vm/tests/all/programs.rs,
 //! crates/bpf-vm/tests/all/hostile.rs::any_bytes_are_refused_or_run
 
@@ -126,7 +129,8 @@ pub(crate) fn jump(insn: Insn, pc: usize) -> Option<i64> {
     Some(pc as i64 + 1 + by)
 }
 
-/// Where a call to another function of the program, or a reference to one, goes.
+/// Where a call to another function of the program, or a reference to one, goes. None: it is
+/// neither.
 pub(crate) fn function(insn: Insn, pc: usize) -> Option<i64> {
     let is_call = insn.is_call() && insn.src == TO_FUNCTION;
     let is_reference = insn.is_wide() && insn.src == OF_FUNCTION;
@@ -234,6 +238,7 @@ fn known(insn: Insn) -> Result<(), &'static str> {
     }
 }
 
+/// Only the forms that the instruction set defines.
 fn arithmetic(insn: Insn) -> bool {
     match insn.op() {
         0xd0 => matches!(insn.imm, 16 | 32 | 64),
@@ -250,6 +255,7 @@ fn arithmetic(insn: Insn) -> bool {
     }
 }
 
+/// Only the operations that the instruction set defines, of 4 or 8 bytes.
 fn atomic(insn: Insn) -> bool {
     match insn.imm {
         LOAD_ACQUIRE | STORE_RELEASE => true,
@@ -258,6 +264,7 @@ fn atomic(insn: Insn) -> bool {
     }
 }
 
+/// Only jumps, calls and exits that the instruction set defines.
 fn jumps(insn: Insn) -> bool {
     match (insn.class(), insn.op()) {
         (JMP, 0x80) => insn.code == CALL && insn.src <= TO_KFUNC,

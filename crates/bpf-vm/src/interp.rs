@@ -1,6 +1,10 @@
 //! The interpreter: slow, plain, and what the compiler is compared with. A change of what an
 //! instruction does is one of `jit` as well (docs/decisions/058).
 //!
+//! What must stay: results, faults and budget to the last bit:
+//! `compiled_programs_do_what_interpreted_ones_do` compares with the compiler, programs.rs has
+//! values by hand (division, shifts, wild addresses).
+//!
 //! Tests: crates/bpf-vm/tests/all/programs.rs, crates/bpf-vm/tests/all/same.rs
 
 use crate::Fault;
@@ -23,10 +27,12 @@ pub(crate) const FAULT_CALL: u64 = 4;
 struct Registers([u64; 11]);
 
 impl Registers {
+    /// Register 0 to 10; numbers were checked.
     fn get(&self, register: u8) -> u64 {
         self.0[register as usize]
     }
 
+    /// As `get`; nothing writes register 10, which was checked.
     fn set(&mut self, register: u8, value: u64) {
         self.0[register as usize] = value;
     }
@@ -138,10 +144,12 @@ fn call(
     }
 }
 
+/// Base and offset, wrapping.
 fn address(base: u64, insn: Insn) -> u64 {
     base.wrapping_add_signed(i64::from(insn.off))
 }
 
+/// From 1, 2 or 4 bytes to 64 bits.
 fn sign_extended(value: u64, bytes: u64) -> u64 {
     let unused = 64 - 8 * bytes;
     ((value << unused).cast_signed() >> unused).cast_unsigned()
@@ -161,6 +169,7 @@ fn read(insn: Insn, base: u64, vm: &Vm) -> u64 {
     (0..bytes).map(byte).sum()
 }
 
+/// A load widens by zeros or, `MEM_SIGNED`, by the sign.
 fn load(insn: Insn, registers: &mut Registers, vm: &Vm) {
     let value = read(insn, registers.get(insn.src), vm);
     let value = match insn.mode() {

@@ -17,6 +17,10 @@
 //! points into the region needs no other check, and one whose register does not reads the middle of
 //! what is behind: 0 (docs/decisions/058).
 //!
+//! What must stay: addresses by the table above (programs keep them), and that a copy has the same
+//! ones. What is not handed out cannot be written (`what_was_not_handed_out_is_not_written`,
+//! budget.rs).
+//!
 //! Tests:
 //! crates/bpf-vm/tests/all/programs.rs::a_load_from_a_wild_address_is_0_and_a_store_is_a_fault,
 //! crates/bpf-vm/tests/all/same.rs::a_store_at_a_shifted_address_stays_inside
@@ -132,6 +136,7 @@ impl Memory {
         self.host
     }
 
+    /// Where an address is within the region; None: not all of it is inside.
     #[inline]
     fn offset(addr: u64, len: u64) -> Option<usize> {
         let at = addr.wrapping_sub(BASE);
@@ -282,6 +287,7 @@ impl Memory {
         String::from_utf8_lossy(&text).into_owned()
     }
 
+    /// Blocks have multiples of `ALIGN`.
     fn rounded(bytes: u64) -> u64 {
         bytes.max(1).next_multiple_of(ALIGN)
     }
@@ -300,6 +306,7 @@ impl Memory {
         self.bump(size, ALIGN)
     }
 
+    /// Fresh room at the end of the heap, below what is reserved.
     fn bump(&mut self, size: u64, align: u64) -> Result<u64, Fault> {
         let addr = self.next.next_multiple_of(align);
         let last = HEAP_END - self.reserved;
@@ -415,6 +422,7 @@ impl Memory {
 }
 
 impl Drop for Memory {
+    /// Unmaps region and guard spaces.
     fn drop(&mut self) {
         // SAFETY: the mapping was made by `new` with this length, and nothing points into it.
         let unmapped = unsafe {

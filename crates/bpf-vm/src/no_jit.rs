@@ -1,5 +1,7 @@
 //! Without the feature `jit`: nothing is compiled, so that the interpreter runs every program.
 //!
+//! What must stay: the methods of the compiler (jit/mod.rs).
+//!
 //! Tests: none; it stands in for the compiler where there is none, and compiles nothing.
 
 use crate::Fault;

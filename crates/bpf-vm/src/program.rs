@@ -1,5 +1,8 @@
 //! A program that has been checked, with all that it refers to found (docs/decisions/058).
 //!
+//! What must stay: after `link` no reference of a program is open; an error names what is not
+//! offered.
+//!
 //! Tests: crates/bpf-vm/tests/all/programs.rs, crates/bpf-vm/tests/all/hostile.rs
 
 use crate::fault::Refusal;
@@ -76,7 +79,7 @@ impl Program {
         })
     }
 
-    /// The function that begins there.
+    /// The function that begins there. None: none begins there.
     pub(crate) fn function(&self, start: usize) -> Option<&Function> {
         let at = self
             .functions

@@ -1,6 +1,10 @@
 //! The machine: memory, maps, programs, and how a program is entered (docs/decisions/058). A
 //! program ends with a value or a fault, whatever it is: it reaches nothing of the host.
 //!
+//! What must stay: a call costs the same budget compiled or interpreted. Tests by part: budget.rs
+//! (`programs_count_as_memory`, `what_is_too_long_is_interpreted`), programs.rs
+//! (`a_loop_without_end_is_named`, `recursion_without_end_is_named`), same.rs (compiled).
+//!
 //! Tests: crates/bpf-vm/tests/all/budget.rs, crates/bpf-vm/tests/all/programs.rs
 
 use crate::arena::Arena;
@@ -186,13 +190,13 @@ impl Vm {
         Ok(self.maps.len() - 1)
     }
 
-    /// A map by its number.
+    /// A map by its number. None: there is no such map.
     #[must_use]
     pub fn map(&self, number: usize) -> Option<&Map> {
         self.maps.get(number)
     }
 
-    /// A map and the memory of its values.
+    /// A map and the memory of its values. None: there is no such map.
     pub fn map_mut(&mut self, number: usize) -> Option<(&mut Map, &mut Memory)> {
         let map = self.maps.get_mut(number)?;
         Some((map, &mut self.memory))
@@ -210,7 +214,7 @@ impl Vm {
         MAP_HANDLE + ((number as u64) << 8)
     }
 
-    /// The map that a program means.
+    /// The map that a program means. None: it means none.
     #[must_use]
     pub fn map_number(&self, handle: u64) -> Option<usize> {
         let number = (handle.checked_sub(MAP_HANDLE)? >> 8) as usize;
@@ -239,11 +243,13 @@ impl Vm {
         &self.programs
     }
 
+    /// What a program holds for a function: program and place, told from addresses by its upper
+    /// bits.
     pub(crate) fn function_handle(program: usize, pc: usize) -> u64 {
         FUNCTION_HANDLE + ((program as u64) << PC_BITS) + pc as u64
     }
 
-    /// Program and start of a function that a program refers to.
+    /// Program and start of a function that a program refers to. None: it is no function.
     fn function(&self, handle: u64) -> Option<(usize, usize)> {
         let at = handle.checked_sub(FUNCTION_HANDLE)?;
         let (program, pc) = (

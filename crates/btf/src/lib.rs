@@ -2,6 +2,10 @@
 //!
 //! Hostile bytes are refused or read as nothing; no method panics on what `parse` has let in.
 //!
+//! What must stay: numbers and offsets as BTF counts them; depth and lengths are bounded. Tests by
+//! part: crates/bpf-vm/tests/all/hostile.rs (`changed_types_are_refused_or_read`,
+//! `structs_within_structs_are_refused`), crates/host/tests/probe.rs (functions).
+//!
 //! Tests: crates/bpf-vm/tests/all, crates/host/src/btf.rs
 
 use std::sync::Arc;
@@ -165,6 +169,7 @@ impl Btf {
         Ok(btf)
     }
 
+    /// Offsets of all types between two places; an error where one is cut short or unknown.
     fn walk(bytes: &[u8], from: usize, to: usize) -> Result<Vec<u32>, BtfError> {
         let mut types = Vec::new();
         let mut at = from;
@@ -181,6 +186,7 @@ impl Btf {
         Ok(types)
     }
 
+    /// By kind and name, for `find`.
     fn index(&mut self) {
         let all = (self.first()..self.end()).map(|id| (self.kind(id), self.name(id), id));
         let mut named: Vec<_> = all.filter(|(_, name, _)| !name.is_empty()).collect();
@@ -200,11 +206,13 @@ impl Btf {
         self.first() + self.types.len() as u32
     }
 
+    /// Where a type of this blob begins; None: it is the base's, or there is none.
     fn own(&self, id: u32) -> Option<usize> {
         let at = id.checked_sub(self.first())?;
         self.types.get(at as usize).map(|at| *at as usize)
     }
 
+    /// A word of a type; 0 beyond its end.
     fn field_word(&self, id: u32, offset: usize) -> u32 {
         match (self.own(id), &self.base) {
             (Some(at), _) => word(&self.bytes, at + offset).unwrap_or(0),
@@ -213,10 +221,12 @@ impl Btf {
         }
     }
 
+    /// Kind, flag and count of members.
     fn info(&self, id: u32) -> u32 {
         self.field_word(id, 4)
     }
 
+    /// How many members, parameters or values.
     fn vlen(&self, id: u32) -> usize {
         (self.info(id) & 0xffff) as usize
     }
@@ -227,6 +237,7 @@ impl Btf {
         Kind::ALL[((self.info(id) >> 24) as usize & 31).min(19)]
     }
 
+    /// Of this blob's or the base's table; nothing where it is cut short.
     fn string(&self, offset: u32) -> &str {
         let base = self.base.as_ref().map_or(0, |base| base.all_names());
         let Some(own) = (offset as usize).checked_sub(base) else {
@@ -239,6 +250,7 @@ impl Btf {
         std::str::from_utf8(&bytes[..end]).unwrap_or("")
     }
 
+    /// Bytes of the tables of names, those of the base first: offsets count through.
     fn all_names(&self) -> usize {
         let below = self.base.as_ref().map_or(0, |base| base.all_names());
         below + self.strings.1 - self.strings.0
@@ -275,7 +287,7 @@ impl Btf {
         id
     }
 
-    /// The first of this kind and name.
+    /// The first of this kind and name. None: there is none.
     #[must_use]
     pub fn find(&self, kind: Kind, name: &str) -> Option<u32> {
         let below = self.base.as_ref().and_then(|base| base.find(kind, name));
@@ -357,14 +369,14 @@ impl Btf {
         (0..self.vlen(prototype)).map(one).collect()
     }
 
-    /// The value of an enumerator, looked for in all enums.
+    /// The value of an enumerator, looked for in all enums. None: no enum has it.
     #[must_use]
     pub fn enumerator(&self, name: &str) -> Option<u64> {
         let below = self.base.as_ref().and_then(|base| base.enumerator(name));
         below.or_else(|| (self.first()..self.end()).find_map(|id| self.enumerator_of(id, name)))
     }
 
-    /// The value of a name of an enum.
+    /// The value of a name of an enum. None: the enum does not have it.
     fn enumerator_of(&self, id: u32, name: &str) -> Option<u64> {
         let (step, wide) = match self.kind(id) {
             Kind::Enum => (8, false),
@@ -382,7 +394,8 @@ impl Btf {
         Some(low | high << 32)
     }
 
-    /// A field by its path, as `scx.dsq_vtime`; members of anonymous structs are found.
+    /// A field by its path, as `scx.dsq_vtime`; members of anonymous structs are found. None: the
+    /// type has no such field.
     #[must_use]
     pub fn field(&self, of: u32, path: &str) -> Option<Field> {
         let mut found = Field {
@@ -402,7 +415,7 @@ impl Btf {
         Some(found)
     }
 
-    /// `steps`: members that the search has looked at.
+    /// `steps`: members that the search has looked at. None: it is not there, or too deep.
     fn member(&self, of: u32, name: &str, depth: usize, steps: &mut usize) -> Option<(u64, u32)> {
         if depth > MAX_DEPTH || *steps > MAX_STEPS {
             return None;
@@ -424,6 +437,7 @@ impl Btf {
     }
 }
 
+/// Little-endian; None: not all of it is there.
 fn word(bytes: &[u8], at: usize) -> Option<u32> {
     let word = bytes.get(at..)?.first_chunk::<4>()?;
     Some(u32::from_le_bytes(*word))

@@ -6,6 +6,11 @@
 //! (docs/internals/checks.md, "Same runs"). What is in it is what observers hear, not how the
 //! engine came to it.
 //!
+//! What must stay: the numbers of kinds and the names that go into the hash, since recorded hashes
+//! (scripts/same-runs.txt) are compared. The order of facts is free: they are summed.
+//! `what_happens_otherwise_is_in_it` finds a fact that is left out,
+//! `events_that_do_nothing_are_not_in_it` one too many.
+//!
 //! Tests: crates/engine/src/behaviour/tests.rs, crates/engine/tests/behaviour/same_behaviour.rs
 
 use crate::observe::{CpuPower, Happening, MigrateCause, Observer, Placement, PlacementKind};
@@ -114,7 +119,8 @@ impl Spans {
         before: NO_SPAN,
     };
 
-    /// From now on it does `what`. Returns a span that is over for good, with its end.
+    /// From now on it does `what`. Returns a span that is over for good, with its end. None:
+    /// nothing is over yet.
     #[inline]
     fn change(&mut self, time_ns: u64, what: u64) -> Option<(Span, u64)> {
         if self.now.what == what {
@@ -178,6 +184,8 @@ impl BehaviourHash {
         self.sum = self.sum.wrapping_add(all);
     }
 
+    /// Adds a span that is over: what it was and its two ends, ns. None (it had just begun, or
+    /// nothing changed): adds nothing.
     #[inline]
     fn span(&mut self, kind: u64, index: u32, over: Option<(Span, u64)>) {
         if let Some((span, until_ns)) = over {
@@ -205,6 +213,7 @@ fn of_power(power: CpuPower) -> u64 {
     }
 }
 
+/// By name, so that the order of the enum is free.
 const fn of_kind(kind: PlacementKind) -> u64 {
     match kind {
         PlacementKind::Wake => const { of_name("wake") },
@@ -213,6 +222,7 @@ const fn of_kind(kind: PlacementKind) -> u64 {
     }
 }
 
+/// By name, as `of_kind`.
 const fn of_cause(cause: MigrateCause) -> u64 {
     match cause {
         MigrateCause::Wake => const { of_name("wake") },
@@ -227,6 +237,7 @@ const fn of_cause(cause: MigrateCause) -> u64 {
 }
 
 impl Observer for BehaviourHash {
+    /// Each kind of fact once. A new `Happening` belongs here, unless only traces need it.
     #[inline(always)]
     fn happened(&mut self, time_ns: u64, what: &Happening) {
         match *what {
@@ -255,18 +266,21 @@ impl Observer for BehaviourHash {
 }
 
 impl BehaviourHash {
+    /// What a CPU draws power for ends one span and begins another.
     #[inline]
     fn cpu_power(&mut self, time_ns: u64, cpu: u32, power: CpuPower) {
         let over = self.cpus[cpu as usize].change(time_ns, of_power(power));
         self.span(CPU, cpu, over);
     }
 
+    /// None: some CPU of the cluster is busy.
     fn cluster_power(&mut self, time_ns: u64, cluster: u32, state: Option<u16>) {
         let what = state.map_or(BUSY, |state| IDLE.wrapping_add(state.into()));
         let over = self.clusters[cluster as usize].change(time_ns, what);
         self.span(CLUSTER, cluster, over);
     }
 
+    /// The operating point of a domain, by its position in the platform.
     #[inline]
     fn frequency(&mut self, time_ns: u64, domain: u32, opp: u16) {
         let over = self.clocks[domain as usize].change(time_ns, opp.into());
@@ -287,23 +301,27 @@ impl BehaviourHash {
         self.fact(CHOICE, [time_ns, kind, pair(prev_cpu, cpu), reason]);
     }
 
+    /// `due_ns`: when the sleep was to end.
     #[inline]
     fn wakeup(&mut self, time_ns: u64, task: u32, cpu: u32, due_ns: u64) {
         self.fact(WAKEUP, [time_ns, task.into(), cpu.into(), due_ns]);
     }
 
+    /// A stretch of a task on a CPU; `run_stop` ends it.
     #[inline]
     fn run_start(&mut self, time_ns: u64, cpu: u32, task: u32) {
         let over = self.running[cpu as usize].change(time_ns, task.into());
         self.span(STRETCH, cpu, over);
     }
 
+    /// The CPU runs nothing of the workload from now on.
     #[inline]
     fn run_stop(&mut self, time_ns: u64, cpu: u32) {
         let over = self.running[cpu as usize].change(time_ns, NOTHING);
         self.span(STRETCH, cpu, over);
     }
 
+    /// A task off or on a queue has gone to another CPU.
     fn migrate(&mut self, time_ns: u64, task: u32, from: u32, to: u32, cause: MigrateCause) {
         self.fact(
             MOVE,
@@ -311,14 +329,17 @@ impl BehaviourHash {
         );
     }
 
+    /// `script`: which task of the workload the new thread is of.
     fn forked(&mut self, time_ns: u64, task: u32, script: u32) {
         self.fact(FORKED, [time_ns, task.into(), script.into(), 0]);
     }
 
+    /// A thread is gone.
     fn task_exit(&mut self, time_ns: u64, task: u32) {
         self.fact(EXIT, [time_ns, task.into(), 0, 0]);
     }
 
+    /// A CPU has left or come back.
     fn hotplug(&mut self, time_ns: u64, cpu: u32, online: bool) {
         self.fact(HOTPLUG, [time_ns, cpu.into(), online.into(), 0]);
     }

@@ -1,6 +1,9 @@
 //! Two observers of one run. Each hears all, in one order; what either wants is shown, and the run
 //! ends where either is done.
 //!
+//! What must stay: the first one hears before the second, of everything. A method that `Observer`
+//! gets has its twin here; what is forgotten falls back to the default and nobody hears of it.
+//!
 //! Tests: crates/trace/tests/all/traces.rs::whole_runs_read_back
 
 use crate::observe::{Happening, Observer, SchedExtStep, Situation};
@@ -12,17 +15,20 @@ use wakeplace_kernel_abi::{Decided, Updated};
 pub struct Both<'a, A: ?Sized, B: ?Sized>(pub &'a mut A, pub &'a mut B);
 
 impl<A: Observer + ?Sized, B: Observer + ?Sized> Observer for Both<'_, A, B> {
+    /// Both hear it, the first one first.
     #[inline(always)]
     fn happened(&mut self, time_ns: u64, what: &Happening) {
         self.0.happened(time_ns, what);
         self.1.happened(time_ns, what);
     }
 
+    /// Both hear it.
     fn decided(&mut self, time_ns: u64, decided: &Decided) {
         self.0.decided(time_ns, decided);
         self.1.decided(time_ns, decided);
     }
 
+    /// It is made once if either wants it.
     fn wants_decided(&self) -> bool {
         self.0.wants_decided() || self.1.wants_decided()
     }
@@ -53,16 +59,19 @@ impl<A: Observer + ?Sized, B: Observer + ?Sized> Observer for Both<'_, A, B> {
         self.0.wants_situation() || self.1.wants_situation()
     }
 
+    /// Both are shown it, also one that did not ask.
     fn situation(&mut self, time_ns: u64, situation: &Situation<'_>) {
         self.0.situation(time_ns, situation);
         self.1.situation(time_ns, situation);
     }
 
+    /// The earlier of the two times, ns; None: neither wants a state.
     fn next_state_ns(&self) -> Option<u64> {
         let times = [self.0.next_state_ns(), self.1.next_state_ns()];
         times.into_iter().flatten().min()
     }
 
+    /// Only who asked for this very time is shown it: `Observer::state` answers a question.
     fn state(&mut self, state: &StateView<'_>) {
         if self.0.next_state_ns() == Some(state.time_ns) {
             self.0.state(state);
@@ -72,15 +81,18 @@ impl<A: Observer + ?Sized, B: Observer + ?Sized> Observer for Both<'_, A, B> {
         }
     }
 
+    /// It is told if either wants it; the other one hears it too.
     fn wants_sched_ext(&self) -> bool {
         self.0.wants_sched_ext() || self.1.wants_sched_ext()
     }
 
+    /// Both hear it.
     fn sched_ext(&mut self, time_ns: u64, step: &SchedExtStep) {
         self.0.sched_ext(time_ns, step);
         self.1.sched_ext(time_ns, step);
     }
 
+    /// One that has seen enough ends the run for both.
     fn is_done(&self) -> bool {
         self.0.is_done() || self.1.is_done()
     }

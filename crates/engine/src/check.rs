@@ -2,6 +2,10 @@
 //! a new input of a run has its check here. A message names what is wrong, for the command line to
 //! show.
 //!
+//! What must stay: a run that passes here cannot fail later, so a check may become stricter only
+//! where a run would be wrong. The first problem found is the answer, in the order of `check`;
+//! words of messages are free but for what tests quote.
+//!
 //! Tests: crates/engine/tests/behaviour/classes.rs::devices_and_caps_must_fit_the_machine,
 //! crates/engine/tests/behaviour/groups.rs::what_cannot_have_groups_is_refused,
 //! crates/engine/tests/behaviour/hotplug.rs::impossible_schedules_are_refused,
@@ -506,7 +510,8 @@ fn check_cpus(platform: &Platform, workload: &Workload) -> Result<(), RunError> 
     Ok(())
 }
 
-/// Why the energy-aware rule is inactive on this machine although the policy asks for it.
+/// Why the energy-aware rule is inactive on this machine although the policy asks for it. None: it
+/// is active, or not asked for.
 #[must_use]
 pub fn energy_inactive(platform: &Platform, policy: &Policy) -> Option<&'static str> {
     Core::new(&core_facts(platform, policy), policy.core_params())

@@ -1,12 +1,19 @@
 //! The sched domains as the core built them, checked once a run: they nest, and their groups divide
 //! them; groups of nodes that overlap cover them (docs/guide/model.md).
+//!
+//! What must stay: it only reads, and panics: wrong domains are a fault of the core.
+//! `each_wrong_sum_is_found` fails for each rule that is dropped.
+//!
+//! Tests: below
 
 use wakeplace_policy_sys::sys::{WP_DOMAINS_38, wp_ctx, wp_sched_domain, wp_sched_group};
 
+/// CPUs of a domain or a group: a part of the core's one list.
 fn cpus(ctx: &wp_ctx, first: u32, nr: u32) -> &[u16] {
     &ctx.list[first as usize..(first + nr) as usize]
 }
 
+/// The groups of a domain, in the core's order, the local one first.
 fn groups<'a>(ctx: &'a wp_ctx, dom: &wp_sched_domain) -> &'a [wp_sched_group] {
     &ctx.groups[dom.first_group as usize..(dom.first_group + dom.nr_groups) as usize]
 }

@@ -5,6 +5,12 @@
 //! when it wants to see the next one; after each value, whether it has seen enough. An observer
 //! that wants situations is asked in the run's process, by a copy of it, which decision is the one.
 //! Views of the model's core have no value (docs/guide/kernel.md, "In a run").
+//!
+//! What must stay: a `Happening` is what observers, traces and `BehaviourHash` know of a run; a new
+//! kind is heard by all of them or named as not of interest. Both ends of the pipe are one build,
+//! so the form of `Telling` is free.
+//!
+//! Tests: below
 
 use crate::observe::{
     CpuPower, Iteration, KernelWork, MigrateCause, Observer, Placement, Stop, WakeupCase, Waking,
@@ -276,21 +282,25 @@ impl<'a, F: FnMut(u64, Telling) -> Option<u64>> Teller<'a, F> {
 }
 
 impl<F: FnMut(u64, Telling) -> Option<u64>> Observer for Teller<'_, F> {
+    /// Passed on through the pipe, a decision before the placement that it led to.
     fn happened(&mut self, time_ns: u64, what: &Happening) {
         self.tell_decided(time_ns, what);
         self.tell_nr_updated(time_ns, what);
         (self.tell)(time_ns, Telling::Happened(*what));
     }
 
+    /// What the observer answered last time; ns.
     fn next_state_ns(&self) -> Option<u64> {
         self.next_state_ns
     }
 
+    /// The state is copied, and the answer says which one is wanted next.
     fn state(&mut self, state: &StateView<'_>) {
         let taken = Telling::State(Box::new(state.machine()));
         self.next_state_ns = (self.tell)(state.time_ns, taken);
     }
 
+    /// In a tree a situation is a decision, told only if a copy of the observer is there to choose.
     fn wants_situation(&self) -> bool {
         self.copy.is_some()
     }

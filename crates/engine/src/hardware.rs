@@ -2,6 +2,12 @@
 //! frequency ranges, new tables of the energy model. All are model settings (`model.irq`,
 //! `model.freq_cap`, `model.em_scale`). See docs/guide/model.md, "Interrupts of devices, limits of
 //! frequencies, I/O".
+//!
+//! What must stay: the text that a setting shows is read again as the same setting
+//! (`settings_are_read_and_shown`), since results record it and commands are made of it. Times are
+//! ns, frequencies kHz.
+//!
+//! Tests: below
 
 use wakeplace_workload::parse_duration_or_zero_ns;
 
@@ -44,11 +50,12 @@ pub struct EmScale {
 /// The least period of a device's interrupts, ns.
 const PERIOD_MIN_NS: u64 = 10_000;
 
+/// A time with its unit, ns; 0 is one. None: it is none.
 fn time(text: &str) -> Option<u64> {
     parse_duration_or_zero_ns(text).ok()
 }
 
-/// `CPU:PERIOD:RUN[:movable][+...]`, or `off`.
+/// `CPU:PERIOD:RUN[:movable][+...]`, or `off`; None: it is neither.
 pub(crate) fn parse_interrupts(text: &str) -> Option<Vec<Interrupts>> {
     let one = |part: &str| {
         let mut fields = part.split(':');
@@ -72,7 +79,7 @@ pub(crate) fn parse_interrupts(text: &str) -> Option<Vec<Interrupts>> {
     }
 }
 
-/// The same text again.
+/// The text that `parse_interrupts` reads as these.
 pub(crate) fn show_interrupts(sources: &[Interrupts]) -> String {
     let one = |s: &Interrupts| {
         let movable = if s.movable { ":movable" } else { "" };
@@ -84,7 +91,7 @@ pub(crate) fn show_interrupts(sources: &[Interrupts]) -> String {
     }
 }
 
-/// `DOMAIN:KHZ[@TIME][+...]`, KHZ a number or `max`; or `off`.
+/// `DOMAIN:KHZ[@TIME][+...]`, KHZ a number or `max`; or `off`. None: it is neither.
 pub(crate) fn parse_caps(text: &str) -> Option<Vec<FreqCap>> {
     let one = |part: &str| {
         let (limit, at) = part.split_once('@').unwrap_or((part, "0s"));
@@ -105,7 +112,7 @@ pub(crate) fn parse_caps(text: &str) -> Option<Vec<FreqCap>> {
     }
 }
 
-/// The same text again.
+/// The text that `parse_caps` reads as these.
 pub(crate) fn show_caps(caps: &[FreqCap]) -> String {
     let one = |cap: &FreqCap| {
         let khz = cap.khz.map_or("max".to_owned(), |khz| khz.to_string());
@@ -117,7 +124,7 @@ pub(crate) fn show_caps(caps: &[FreqCap]) -> String {
     }
 }
 
-/// `DOMAIN:PERCENT[@TIME][+...]`, or `off`.
+/// `DOMAIN:PERCENT[@TIME][+...]`, or `off`; None: it is neither.
 pub(crate) fn parse_scales(text: &str) -> Option<Vec<EmScale>> {
     let one = |part: &str| {
         let (scale, at) = part.split_once('@').unwrap_or((part, "0s"));
@@ -136,7 +143,7 @@ pub(crate) fn parse_scales(text: &str) -> Option<Vec<EmScale>> {
     }
 }
 
-/// The same text again.
+/// The text that `parse_scales` reads as these.
 pub(crate) fn show_scales(scales: &[EmScale]) -> String {
     let one = |s: &EmScale| format!("{}:{}@{}ns", s.domain, s.percent, s.at_ns);
     match scales {

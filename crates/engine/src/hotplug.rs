@@ -1,6 +1,10 @@
 //! CPUs that leave and come back in a run, and which schedules of that are possible
 //! (docs/rules/hotplug.md#hotplug).
 //!
+//! What must stay: steps of one instant keep their order, and what `check` passes leaves each task
+//! a CPU at any time. Tests by part: `impossible_schedules_are_refused` (checks), below (text and
+//! order).
+//!
 //! Tests: below, crates/engine/tests/behaviour/hotplug.rs
 
 use std::fmt;
@@ -52,6 +56,7 @@ pub struct HotplugError {
 }
 
 impl HotplugError {
+    /// A step that cannot be, and what would be possible instead.
     fn new(step: Hotplug, problem: String, expected: impl Into<String>) -> Self {
         Self {
             step,
@@ -116,7 +121,7 @@ fn check_step(
     Ok(())
 }
 
-/// Some CPU stays online.
+/// An error if some step leaves no CPU online.
 fn check_last(step: Hotplug, online: &[bool]) -> Result<(), HotplugError> {
     if online.contains(&true) {
         return Ok(());

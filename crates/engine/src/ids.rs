@@ -1,6 +1,9 @@
 //! Numbers of CPUs and tasks, and tables by them. A CPU's number cannot be taken for a task's,
 //! which plain integers could.
 //!
+//! What must stay: the numbers are those of the platform's file and of `RunReport`; an index out of
+//! range is a fault of ours and panics. Whoever needs both kinds names both.
+//!
 //! Tests: crates/engine/tests/behaviour/invariants.rs
 
 use std::ops::{Deref, DerefMut, Index, IndexMut};

@@ -3,6 +3,9 @@
 //! validated before a run, so a run cannot fail. Opens no file, reads no clock; draws one number,
 //! from a fixed stream per CPU: whether a CPU that goes idle tries to pull.
 //!
+//! What must stay: these functions are all of a run that other crates call; a changed signature
+//! reaches study, kernel-run and wasm.
+//!
 //! Tests: crates/engine/tests/behaviour, beside its modules
 
 mod behaviour;

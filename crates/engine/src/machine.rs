@@ -1,6 +1,11 @@
 //! A platform flattened for the run: speeds, scaled costs, idle states per CPU, and the facts for
 //! the core (docs/guide/model.md). Nothing of the platform is read elsewhere during a run.
 //!
+//! What must stay: a speed is work units per ns (1024 x 1024 on the fastest CPU at its highest
+//! frequency), a cost is work units unless its name ends in `_ns`. The order of CPUs, clusters and
+//! domains is the platform's. platforms.rs::`domains_of_every_machine` fails if topology changes,
+//! arithmetic.rs::`costs_add_up` if costs do, the tests below if energy models do.
+//!
 //! Tests: below, crates/engine/tests/behaviour/arithmetic.rs,
 //! crates/engine/tests/behaviour/platforms.rs
 
@@ -88,6 +93,7 @@ pub(crate) struct Smt {
 }
 
 impl Smt {
+    /// None: a core has one thread. `threads` is by core, CPUs ascending.
     fn new(platform: &Platform) -> Option<Self> {
         let smt = platform.smt.as_ref()?;
         let core_of: Vec<u32> = platform.cpus.iter().map(|c| c.core).collect();
@@ -468,6 +474,8 @@ pub(crate) fn em_states(unit: PowerUnit, domain: &FreqDomain, percent: u32) -> V
     states_by(unit, domain, percent, Opp::power_in_model)
 }
 
+/// Pairs (kHz, power) in the order of the operating points; `percent` is the share that the kernel
+/// believes. Bogo units are kept times 1000, as a kernel scales them.
 fn states_by(
     unit: PowerUnit,
     domain: &FreqDomain,

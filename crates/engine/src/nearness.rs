@@ -1,5 +1,7 @@
 //! What two CPUs share, and what a cache line takes between them (docs/decisions/060).
 //!
+//! What must stay: times are ns, and the closest level that two CPUs share counts.
+//!
 //! Tests: crates/engine/tests/behaviour/handover.rs, crates/engine/tests/behaviour/memory.rs
 
 use crate::ids::CpuId;
@@ -96,6 +98,7 @@ impl Nearness {
         }
     }
 
+    /// 0 where lines take no time.
     fn at(&self, level: Level) -> u64 {
         self.line_ns.map_or(0, |all| all[level as usize])
     }
@@ -123,6 +126,8 @@ pub(crate) struct Cache {
 }
 
 impl Cache {
+    /// Of the last-level cache: size in bytes, times of a hit and of memory in ns; None: not
+    /// stated, or costs are off.
     pub(crate) fn new(platform: &Platform, costs: bool) -> Option<Self> {
         let stated = platform.cache.as_ref().filter(|_| costs)?;
         Some(Self {

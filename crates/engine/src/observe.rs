@@ -9,6 +9,9 @@
 //! `idle_states`. Numbers and names stay: traces, meters and `BehaviourHash` read them
 //! (docs/guide/traces.md).
 //!
+//! New methods have a default that does nothing, so that observers of other crates stay as they
+//! are.
+//!
 //! Tests: crates/engine/tests/behaviour/invariants.rs,
 //! crates/engine/tests/behaviour/same_behaviour.rs
 

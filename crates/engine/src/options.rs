@@ -1,6 +1,9 @@
 //! What a run can be told besides platform, policy and workload (docs/guide/model.md). A new one is
 //! one row of `slots`; its default changes no run.
 //!
+//! What must stay: the order of `slots` is the order in which settings are listed and recorded in
+//! results; keys keep their names.
+//!
 //! Tests: below, crates/cli/tests/all/same_runs.rs::each_model_switch_and_queue_has_a_run
 
 use crate::hardware::{
@@ -74,6 +77,7 @@ pub struct Options {
 }
 
 impl Default for Options {
+    /// As the handbook's table of settings has it: 30 s, all costs on.
     fn default() -> Self {
         Self {
             duration_ns: 30_000_000_000,
@@ -157,7 +161,7 @@ enum Slot<'a> {
     Shares(&'a mut Vec<(String, u32)>),
 }
 
-/// `NAME:SHARES`, joined by `+`, as the setting is given.
+/// `NAME:SHARES`, joined by `+`, as the setting is given. None: it is of another form.
 fn parse_shares(text: &str) -> Option<Vec<(String, u32)>> {
     let one = |part: &str| {
         let (name, shares) = part.split_once(':')?;
@@ -170,7 +174,7 @@ fn parse_shares(text: &str) -> Option<Vec<(String, u32)>> {
     text.split('+').map(one).collect()
 }
 
-/// A number of ns or us that a setting takes.
+/// A number of ns or us that a setting takes. None: it is none, or too long.
 fn short_time(text: &str) -> Option<u64> {
     let number = text.parse().ok();
     number.filter(|number| *number <= Options::MAX_TIME_NS)
@@ -185,6 +189,7 @@ fn own_time(text: &str, word: &str) -> Option<Option<u64>> {
     }
 }
 
+/// The same text as `parse_shares` reads.
 fn show_shares(shares: &[(String, u32)]) -> String {
     let parts: Vec<_> = shares
         .iter()

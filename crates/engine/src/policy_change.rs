@@ -1,6 +1,9 @@
 //! Parameters of the policy that change while a run goes on. A change moves no task: it counts from
 //! the next decision on (docs/guide/policy.md).
 //!
+//! What must stay: changes of one instant happen in the order given; a text that is shown is read
+//! again.
+//!
 //! Tests: crates/engine/tests/behaviour/power.rs::a_change_in_mid_run_moves_tasks_in_time,
 //! crates/engine/tests/behaviour/power.rs::what_is_built_cannot_change
 

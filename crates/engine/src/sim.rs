@@ -1,5 +1,8 @@
 //! One run: the mechanics, a kernel above them, and the loop that hands events to both.
 //!
+//! What must stay: events go to one half each, and `begin_event` and `end_event` stand around every
+//! one. `it_ends_after_the_duration` and `it_ends_with_the_last_task` try the end.
+//!
 //! Tests: crates/engine/tests/behaviour/invariants.rs, crates/engine/tests/behaviour/outcomes.rs
 
 use crate::kernel::Kernel;
@@ -80,7 +83,7 @@ impl<O: Observer, K: Kernel> Sim<'_, O, K> {
         self.report(ended)
     }
 
-    /// Time 0.
+    /// Time 0: observers see the state, the kernel boots, and the program begins.
     fn begin(&mut self) {
         let (m, k) = (&mut self.mechanics, &mut self.kernel);
         m.announce();
@@ -138,6 +141,7 @@ impl<O: Observer, K: Kernel> Sim<'_, O, K> {
         }
     }
 
+    /// Stretches that are open end first, then the kernel checks its books.
     fn report(mut self, ended: Ended) -> RunReport {
         let (m, k) = (&mut self.mechanics, &mut self.kernel);
         m.finish_stretches(k);

@@ -2,6 +2,9 @@
 //! for it: signals are as the policy last saw them, and the run goes on as without
 //! (docs/guide/report.md, "The state at a time").
 //!
+//! What must stay: names of fields are keys of JSON (docs/guide/report.md). `missed_ns` is None
+//! when all times were reached.
+//!
 //! Tests: crates/engine/tests/behaviour/states.rs
 
 use crate::observe::{CpuPower, Observer};
@@ -129,6 +132,7 @@ pub struct MachineState {
     pub domains: Vec<DomainState>,
 }
 
+/// The name of a sched domain's level, as the kernel has it.
 fn level(flags: u32) -> &'static str {
     let names = [
         (sys::WP_SD_SHARE_CPUCAPACITY, "SMT"),
@@ -252,7 +256,7 @@ impl States {
         self.taken
     }
 
-    /// The first time that the run did not reach, ns.
+    /// The first time that the run did not reach, ns. None: all were reached.
     #[must_use]
     pub fn missed_ns(&self) -> Option<u64> {
         self.left.last().copied()
@@ -260,10 +264,12 @@ impl States {
 }
 
 impl Observer for States {
+    /// The times left stand last first; None: all were shown.
     fn next_state_ns(&self) -> Option<u64> {
         self.left.last().copied()
     }
 
+    /// Takes the state that was asked for.
     fn state(&mut self, state: &StateView<'_>) {
         self.left.pop();
         self.taken.push(state.machine());

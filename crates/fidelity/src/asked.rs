@@ -1,5 +1,7 @@
 //! What can be asked (docs/results/fidelity.md).
 //!
+//! What must stay: options and their words, which `cargo xtask fidelity` and its kin pass on.
+//!
 //! Tests: crates/fidelity/tests/all/programs.rs::wrong_options_are_refused,
 //! crates/fidelity/tests/all/recorded.rs
 

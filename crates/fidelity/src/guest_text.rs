@@ -1,5 +1,9 @@
 //! What guests of several commands are given and send back: files of a run, the beginning of a
 //! script that records, and sections of a text (docs/results/fidelity.md).
+//!
+//! What must stay: titles of sections are those that the guests' scripts write.
+//!
+//! Tests: below
 
 use crate::Error;
 use std::collections::BTreeMap;
@@ -34,7 +38,7 @@ pub(crate) fn sections(text: &str) -> BTreeMap<&str, &str> {
     found
 }
 
-/// The kernel that the guest says it is.
+/// The kernel that the guest says it is. None: it did not say.
 pub(crate) fn release(text: &str) -> Option<&str> {
     sections(text).get("release").map(|body| body.trim())
 }

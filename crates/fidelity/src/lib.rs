@@ -4,6 +4,9 @@
 //! It returns what was found, as tables of a page or as one object. Whoever calls it says what is
 //! to be measured, shows what it is doing, and writes the result (docs/results/fidelity.md).
 //!
+//! What must stay: it says nothing itself (`Watch`), and writes nothing but into folders that it
+//! was given.
+//!
 //! Tests: crates/fidelity/tests/all, beside its modules
 
 mod guest_text;

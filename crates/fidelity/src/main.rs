@@ -2,6 +2,8 @@
 //! guests, real programs and published figures. `cargo xtask fidelity`, `truth`, `real-programs`
 //! and `published` call it, and put its tables into pages (docs/results/fidelity.md).
 //!
+//! What must stay: standard output has the answer alone: xtask puts it into pages.
+//!
 //! Tests: crates/fidelity/tests/all
 
 mod asked;
@@ -19,6 +21,7 @@ use wakeplace_kernel_tree::{Class, Spec, TreeError};
 use wakeplace_policy_sys::{TREE_PREFIX, TreeRef, provide_trees};
 use wakeplace_report::{Extent, Source};
 
+/// Tables or JSON to standard output; exit codes as `wakeplace` has them.
 fn main() -> ExitCode {
     let answer = match Question::parse() {
         Question::Placement(args) => compared(&args),
@@ -68,6 +71,7 @@ impl wakeplace_lab::Watch for Steps {
     }
 }
 
+/// Markdown, or JSON with texts made harmless.
 fn written(
     form: Form,
     markdown: impl Fn() -> String,

@@ -1,6 +1,11 @@
 //! The same tasks under the kernel's own energy-aware scheduling, under the live scheduler and in
 //! the simulator; on which cluster each job began, and how often two agree
 //! (docs/results/fidelity.md).
+//!
+//! What must stay: the guest's and the simulator's runs are counted alike, over the window alone;
+//! figures of docs/results/fidelity.md are these. Shares are percent of run time.
+//!
+//! Tests: below
 
 mod agree;
 mod guest;

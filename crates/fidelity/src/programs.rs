@@ -1,6 +1,9 @@
 //! Real programs in an emulated machine, and their models in the simulator; of which tasks they are
 //! made, and who wakes whom how often (docs/guide/workloads.md, "How it is counted").
 //!
+//! What must stay: real programs and models are counted by one rule; nothing is fitted to the
+//! counts.
+//!
 //! Tests: crates/fidelity/tests/all/programs.rs
 
 mod guest;

@@ -1,4 +1,9 @@
 //! Why a scheduler cannot be run (docs/guide/schedulers.md).
+//!
+//! What must stay: one message per reason, for the user, exit 2. Words are free but for those that
+//! tests quote.
+//!
+//! Tests: below
 
 use std::io;
 
@@ -83,6 +88,7 @@ fn hint(error: &io::Error) -> &'static str {
 }
 
 impl ForeignError {
+    /// For `map_err`: what was tried when the host's error came.
     pub(crate) fn host(what: &'static str) -> impl Fn(io::Error) -> Self {
         move |error| Self::Host { what, error }
     }

@@ -1,6 +1,13 @@
 //! One scheduler in one run: the callbacks, each of which runs a program. Which callbacks there
 //! are, and in which order they come, is sched-ext's (docs/rules/sched-ext.md#tasks).
 //!
+//! A method without a comment is `SchedExtOps`'s (crates/sched-ext/src/ops.rs): it puts the
+//! arguments in the form that the kernel gives programs, and runs the program of that name.
+//!
+//! What must stay: arguments and results as the kernel's callbacks have them. Tests by part:
+//! callbacks.rs (order and arguments, beside a kernel), schedulers.rs::`two_cpus_of_one_cid_end_it`
+//! (cids), `a_loader_runs_in_virtual_time` (loader).
+//!
 //! Tests: crates/cli/tests/all/schedulers.rs::runs_are_the_same_twice_and_interpreted,
 //! crates/cli/tests/all/callbacks.rs
 
@@ -37,6 +44,7 @@ enum Arg {
     Word(u64),
 }
 
+/// A negative number keeps its sign in 64 bits.
 fn int(value: i32) -> Arg {
     Arg::Word(i64::from(value).cast_unsigned())
 }
@@ -80,7 +88,7 @@ impl Instance {
         }
     }
 
-    /// Runs a callback's program.
+    /// Runs a callback's program; 0 where the scheduler has none. Err: a fault ends the scheduler.
     fn run(
         &mut self,
         kernel: &mut dyn Kernel,
@@ -139,6 +147,7 @@ impl Instance {
         }
     }
 
+    /// A callback whose result nobody reads.
     fn plain(
         &mut self,
         kernel: &mut dyn Kernel,
@@ -148,6 +157,7 @@ impl Instance {
         self.run(kernel, callback, args).map(|_| ())
     }
 
+    /// Enqueue flags in the numbers of the offered kernel, which differ from ours.
     fn flags(&self, ours: u64) -> Arg {
         use wakeplace_sched_ext::consts::{SCX_ENQ_CPU_SELECTED, SCX_ENQ_HEAD};
         let layout = &self.state.layout;
@@ -183,6 +193,7 @@ impl Instance {
         int(self.state.cids.told(cpu))
     }
 
+    /// Writes a C string of at most 1000 bytes at `at`, which is returned.
     fn text(&mut self, at: u64, text: &str) -> u64 {
         let bytes = &text.as_bytes()[..text.len().min(1000)];
         if let Ok(room) = self.vm.memory.bytes_mut(at, bytes.len() as u64 + 1) {
@@ -193,6 +204,7 @@ impl Instance {
     }
 }
 
+/// A program returns 32 bits: a CPU, or a negative errno.
 fn status(result: u64) -> i32 {
     (result as u32).cast_signed()
 }
@@ -204,6 +216,7 @@ impl SchedExtOps for Instance {
         self.info.clone()
     }
 
+    /// With cids the answer is one; a cid that there is not ends the scheduler.
     fn select_cpu(
         &mut self,
         kernel: &mut dyn Kernel,
@@ -351,6 +364,7 @@ impl SchedExtOps for Instance {
         self.run(kernel, Callback::InitTask, &args).map(status)
     }
 
+    /// Its mirror and what maps keep of it go after the callback.
     fn exit_task(&mut self, kernel: &mut dyn Kernel, task: TaskId, cancelled: bool) -> Done {
         let fields = self.state.layout.exit_task.clone();
         let at = self.structure(fields.size);
@@ -441,6 +455,7 @@ impl SchedExtOps for Instance {
         self.plain(kernel, Callback::CpuOffline, &[self.cpu(cpu)])
     }
 
+    /// Only in this callback may the scheduler number CPUs anew.
     fn init_cids(&mut self, kernel: &mut dyn Kernel) -> Result<i32, Exit> {
         self.state.cids.may_be_replaced = true;
         let result = self.run(kernel, Callback::InitCids, &[]).map(status);
@@ -470,6 +485,7 @@ impl SchedExtOps for Instance {
         self.plain(kernel, Callback::Exit, &[Arg::Word(at)])
     }
 
+    /// Virtual time is the loader's clock less the time at which it was started.
     fn loader(&mut self, kernel: &mut dyn Kernel) -> Done {
         let Some(loader) = &mut self.loader else {
             return Ok(());
@@ -485,6 +501,7 @@ impl SchedExtOps for Instance {
         Ok(())
     }
 
+    /// A timer whose map element is gone does not fire.
     fn timer(&mut self, kernel: &mut dyn Kernel, timer: TimerId) -> Done {
         let Some(timer) = self.state.timers.get(timer.0).cloned() else {
             return Ok(()); // its element was deleted when it was on its way

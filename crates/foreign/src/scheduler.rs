@@ -1,6 +1,11 @@
 //! A scheduler, loaded. The result names what was loaded, with a hash: all that decides must be in
 //! that hash (docs/guide/schedulers.md).
 //!
+//! What must stay: the hash is over all that decides: program, arguments, kernel interface,
+//! machine. Tests by part: `a_result_says_which_scheduler_it_was` (hash, notes),
+//! `what_is_no_scheduler_is_refused`, `wrong_options_are_refused`,
+//! `damaged_objects_are_refused_or_run`.
+//!
 //! Tests: crates/cli/tests/all/schedulers.rs::a_result_says_which_scheduler_it_was,
 //! crates/cli/tests/all/schedulers.rs::what_is_no_scheduler_is_refused
 
@@ -166,7 +171,8 @@ impl OfferedKernel {
     }
 }
 
-/// The three numbers with which a release begins, as sscanf's `%u.%u.%u` takes them.
+/// The three numbers with which a release begins, as sscanf's `%u.%u.%u` takes them. None: it does
+/// not begin so.
 pub(crate) fn version(release: &str) -> Option<[u16; 3]> {
     let mut parts = release.splitn(3, '.');
     let [major, minor, rest] = [parts.next()?, parts.next()?, parts.next()?];

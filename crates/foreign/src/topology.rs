@@ -1,6 +1,8 @@
 //! Caches of the modelled machine, as the kernel sees them (docs/guide/schedulers.md, "What its
 //! programs see").
 //!
+//! What must stay: files (machine_files.rs) and programs (symbols.rs) are told the same caches.
+//!
 //! Tests: crates/cli/tests/all/schedulers.rs::a_loader_sees_the_modelled_machine
 
 use wakeplace_platform::{CpuId, Platform};

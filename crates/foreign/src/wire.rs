@@ -1,6 +1,11 @@
 //! What a run and the guard of its loader say to each other, over a socket: the length in a word of
 //! 32 bits, whether a descriptor goes along in a byte, the message (postcard), and the descriptor
 //! with a byte of its own (docs/guide/schedulers.md, "What the loader sees").
+//!
+//! What must stay: both ends are the same program, so forms may change; lengths are bounded before
+//! memory is taken. A broken end is None or an error, never a panic.
+//!
+//! Tests: below
 
 use crate::guard::passing;
 use serde::de::DeserializeOwned;
@@ -140,6 +145,7 @@ pub struct Wire {
 }
 
 impl Wire {
+    /// `later` keeps what goes with the next message.
     pub(crate) fn new(socket: UnixStream) -> Self {
         Self {
             socket,

@@ -1,4 +1,8 @@
 //! A command as one text: words, with quotes as a shell has them (docs/guide/schedulers.md).
+//!
+//! What must stay: quoting is a shell's, without expansion; results repeat a command by it.
+//!
+//! Tests: below
 
 /// Splits it. Err: what is wrong.
 pub(crate) fn split(text: &str) -> Result<Vec<String>, String> {

@@ -1,5 +1,7 @@
 //! `affinity-storm`: threads whose affinity, nice value and policy change all the time.
 //!
+//! What must stay: keys of the report; changes are drawn from the seed.
+//!
 //! Tests: crates/guest/tests/programs.rs::affinity_storm_changes_and_all_get_on
 
 use std::io;
@@ -155,6 +157,7 @@ impl Storm {
         });
     }
 
+    /// A change that the user may not make is counted apart, and is no failure.
     fn count(
         &mut self,
         done: io::Result<()>,

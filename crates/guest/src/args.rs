@@ -1,4 +1,8 @@
 //! Arguments of a subcommand: `--name N` or `--name=N`, each with a default and bounds.
+//!
+//! What must stay: unknown options are refused with those that there are; each has bounds.
+//!
+//! Tests: below
 
 use wakeplace_text::{did_you_mean, nearest, shorten};
 

@@ -4,6 +4,10 @@
 //! that is to be small on a big CPU must therefore make its progress at the rate the kernel
 //! believes in, or at the speed that a job says it really has: CPU time x speed / 1024 x current
 //! frequency / top frequency.
+//!
+//! What must stay: 2^-20 ns are the unit of progress; rounding never gives more than was worked.
+//!
+//! Tests: below
 
 use std::fs::{self, File};
 use std::os::unix::fs::FileExt;
@@ -158,6 +162,7 @@ impl Cpus {
 }
 
 impl Cpu {
+    /// What a CPU does not say counts as the most: full capacity, no frequency.
     fn read(number: u32, folder: &Path) -> Self {
         let capacity = number_in(&folder.join("cpu_capacity")).and_then(|n| u32::try_from(n).ok());
         let khz_max = number_in(&folder.join("cpufreq/cpuinfo_max_freq"));
@@ -171,7 +176,7 @@ impl Cpu {
         }
     }
 
-    /// Frequency now, kHz.
+    /// Frequency now, kHz. None: it cannot be read.
     fn khz(&self) -> Option<u64> {
         let (_, current) = self.frequency.as_ref()?;
         let mut text = [0; 24];
@@ -181,7 +186,7 @@ impl Cpu {
     }
 }
 
-/// A file with one positive number.
+/// A file with one positive number. None: there is none.
 fn number_in(path: &Path) -> Option<u64> {
     let text = fs::read_to_string(path).ok()?;
     text.trim().parse().ok().filter(|&number| number > 0)

@@ -1,5 +1,7 @@
 //! Why a subcommand cannot be carried out.
 //!
+//! What must stay: exit codes 2 (arguments) and 3 (what the machine lacks).
+//!
 //! Tests: crates/guest/tests/programs.rs::what_is_wrong_is_exit_code_2_and_nothing_on_stdout
 
 use std::fmt;

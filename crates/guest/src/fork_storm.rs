@@ -1,4 +1,8 @@
 //! `fork-storm`: processes that fork, every second one of which executes this program anew.
+//!
+//! What must stay: which processes execute, since the count is expected to the last one.
+//!
+//! Tests: below
 
 use std::hint::black_box;
 use std::os::unix::process::CommandExt;
@@ -117,10 +121,12 @@ fn executes(depth: u64) -> bool {
     depth % 2 == 1
 }
 
+/// How many processes of a chain execute the program anew.
 fn executed_in_chain(depth: u64) -> u64 {
     depth.div_ceil(2)
 }
 
+/// Best effort: the exit code says it, too.
 fn eprint_line(line: &str) {
     use std::io::Write;
     // Standard error may be closed; the exit code says it too.

@@ -1,4 +1,8 @@
 //! `hotplug-storm`: CPUs go offline and come back while threads run.
+//!
+//! What must stay: every CPU that was online is so at the end.
+//!
+//! Tests: below
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -110,6 +114,7 @@ fn removable(folder: &Path, cpus: &[u32]) -> Result<Vec<(u32, PathBuf)>, GuestEr
     Ok(with_switch)
 }
 
+/// Is this CPU online, by its switch?
 fn reads_1(file: &Path) -> bool {
     fs::read_to_string(file).is_ok_and(|text| text.trim() == "1")
 }

@@ -4,6 +4,11 @@
 //! `Timer`, phases, loops, affinity and nice value per phase), and besides: waiting for and
 //! signalling events, starting further tasks, and other scheduling policies. What an op names, it
 //! names by index.
+//!
+//! What must stay: the form of job files: crates/lab writes and this program reads them; both are
+//! of one build. Times are ns.
+//!
+//! Tests: below
 
 use serde::{Deserialize, Serialize};
 
@@ -284,6 +289,7 @@ impl Job {
     }
 }
 
+/// At most `TIME_NS_MAX`.
 fn check_time(name: &str, time_ns: u64) -> Result<(), String> {
     if time_ns > TIME_NS_MAX {
         return Err(format!("{name}: {time_ns}, expected at most {TIME_NS_MAX}"));
@@ -291,6 +297,7 @@ fn check_time(name: &str, time_ns: u64) -> Result<(), String> {
     Ok(())
 }
 
+/// -20..=19.
 fn check_nice(nice: i8) -> Result<(), String> {
     if !(-20..=19).contains(&nice) {
         return Err(format!("nice: {nice}, expected -20 to 19"));

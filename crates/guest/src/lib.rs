@@ -4,6 +4,8 @@
 //! Every subcommand prints one JSON object, a [`report::Report`], and holds if nothing that it
 //! started was lost, hung or stood still.
 //!
+//! What must stay: names of subcommands and keys of reports, which scripts/live and xtask read.
+//!
 //! Tests: crates/guest/tests/programs.rs, beside its modules
 
 use std::fs::File;
@@ -106,6 +108,7 @@ pub fn run(args: &[String]) -> Result<Outcome, GuestError> {
     }
 }
 
+/// One JSON object; exit code 1 if it did not hold.
 fn outcome(report: &impl Serialize, held: bool) -> Outcome {
     // Reports are plain numbers, names and lists.
     let text = serde_json::to_string(report).expect("a report is JSON");

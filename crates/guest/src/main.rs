@@ -1,10 +1,13 @@
 //! `wakeplace-guest`: see the library.
 //!
+//! What must stay: exit codes, and one JSON object on standard output.
+//!
 //! Tests: crates/guest/tests/programs.rs
 
 use std::io::Write;
 use std::process::ExitCode;
 
+/// The report on standard output, errors on standard error; exit codes of the library.
 fn main() -> ExitCode {
     let args: Vec<String> = std::env::args().skip(1).collect();
     let (text, code, mut stream): (_, _, Box<dyn Write>) = match wakeplace_guest::run(&args) {

@@ -1,5 +1,7 @@
 //! `ping-pong`: pairs of processes that wake each other through pipes.
 //!
+//! What must stay: two wake-ups a round; keys of the report.
+//!
 //! Tests: crates/guest/tests/programs.rs::ping_pong_counts_two_wakeups_a_round
 
 use std::io::{self, PipeReader, PipeWriter, Read, Write};

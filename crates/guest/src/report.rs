@@ -1,5 +1,7 @@
 //! What a subcommand prints. `scripts/live/guest.sh` and xtask read the keys.
 //!
+//! What must stay: the keys.
+//!
 //! Tests: crates/guest/tests/programs.rs
 
 use serde::{Deserialize, Serialize};

@@ -1,10 +1,15 @@
 //! A small deterministic random stream: splitmix64 (Steele, Lea and Flood 2014).
+//!
+//! What must stay: the stream: storms are repeated by their seed.
+//!
+//! Tests: below
 
 /// The stream of one seed.
 #[derive(Clone, Debug)]
 pub(crate) struct Rng(u64);
 
 impl Rng {
+    /// Equal seeds, equal streams.
     pub(crate) fn new(seed: u64) -> Self {
         Self(seed)
     }

@@ -1,5 +1,7 @@
 //! Work without meaning: a loop that the compiler keeps.
 //!
+//! What must stay: time grows with the count; nothing else reads what it computes.
+//!
 //! Tests: crates/guest/tests/programs.rs::load_runs_a_job_file_and_reports_each_task
 
 use std::hint::black_box;

@@ -1,5 +1,9 @@
 //! That nothing hangs: every thread and child that was started must end within a time, or its name
 //! and what the kernel says of it are reported.
+//!
+//! What must stay: whatever hangs is named, and this thread never hangs with it.
+//!
+//! Tests: below
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -48,6 +52,7 @@ struct Place {
 }
 
 impl Drop for Place {
+    /// Says how the thread ended, also if it panicked.
     fn drop(&mut self) {
         let state = if thread::panicking() {
             State::Panicked
@@ -93,6 +98,7 @@ impl Roll {
             .map_err(|error| GuestError::environment(format!("thread {name}"), &error))
     }
 
+    /// Whoever waits looks again.
     fn note(&self, index: usize, change: impl FnOnce(&mut Member)) {
         change(&mut lock(&self.members)[index]);
         self.changed.notify_all();
@@ -144,6 +150,7 @@ impl Roll {
         failures
     }
 
+    /// Until the condition ends, or the time.
     fn wait_while(
         &self,
         within_ns: u64,

@@ -1,5 +1,9 @@
 //! `switch`: policy, mode and parameters of the live scheduler change all the time, over its
 //! control socket, as its own client would change them but without a program to start each time.
+//!
+//! What must stay: requests as docs/guide/live.md has them; a refusal is a failure.
+//!
+//! Tests: below
 
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::os::unix::net::UnixStream;
@@ -96,6 +100,7 @@ fn switch(socket: &Path, period_ns: u64, ended: impl Fn() -> bool) -> (SwitchRes
     (result, failures)
 }
 
+/// No answer within patience.
 fn is_late(error: &io::Error) -> bool {
     matches!(
         error.kind(),

@@ -1,5 +1,7 @@
 //! The system calls that std has no name for, each as a safe function.
 //!
+//! What must stay: each is one call; errors are the kernel's.
+//!
 //! Tests: crates/guest/tests/programs.rs, crates/guest/src/load/tests.rs
 
 use std::io;
@@ -19,6 +21,7 @@ pub(crate) enum Ended {
     Signal(i32),
 }
 
+/// Panics only where a clock is missing.
 fn clock_ns(clock: libc::clockid_t) -> u64 {
     let mut time = libc::timespec {
         tv_sec: 0,
@@ -88,6 +91,7 @@ pub(crate) fn set_timer_slack_min() {
     unsafe { libc::prctl(libc::PR_SET_TIMERSLACK, 1_u64) };
 }
 
+/// errno of a call that failed.
 fn checked(result: libc::c_int) -> io::Result<libc::c_int> {
     if result < 0 {
         return Err(io::Error::last_os_error());
@@ -127,6 +131,7 @@ pub(crate) fn set_nice(thread: Pid, nice: i8) -> io::Result<()> {
     checked(unsafe { libc::setpriority(libc::PRIO_PROCESS, who, nice.into()) }).map(drop)
 }
 
+/// 0: the caller.
 fn set_scheduler(thread: Pid, policy: libc::c_int, priority: libc::c_int) -> io::Result<()> {
     // SAFETY: a sched_param is plain numbers; musl has more of them than glibc.
     let mut param: libc::sched_param = unsafe { std::mem::zeroed() };

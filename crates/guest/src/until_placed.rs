@@ -1,5 +1,9 @@
 //! `until-placed`: whether tasks get to the CPUs where they belong, on a machine with big and
 //! little ones.
+//!
+//! What must stay: keys and verdicts, which scripts/live/guest.sh reads. Times are ns.
+//!
+//! Tests: below
 
 use std::collections::BTreeMap;
 use std::path::Path;

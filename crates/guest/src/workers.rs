@@ -1,5 +1,7 @@
 //! Busy and sleeping threads for the storms, with their progress counted.
 //!
+//! What must stay: each worker's rounds only grow; who stands still is named.
+//!
 //! Tests: crates/guest/tests/programs.rs::affinity_storm_changes_and_all_get_on,
 //! crates/guest/src/steady.rs::a_thread_that_hangs_is_named_and_one_that_ends_is_not
 
@@ -80,6 +82,7 @@ impl Workers {
     }
 }
 
+/// As reports name it.
 fn name(index: usize) -> String {
     format!("worker-{index}")
 }

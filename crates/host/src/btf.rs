@@ -4,6 +4,8 @@
 //! distribution kernels lack tags at random: whether a scheduler can load is written here, before
 //! anything is loaded.
 //!
+//! What must stay: what is not readable is doubt, not refusal.
+//!
 //! Tests: crates/host/tests/probe.rs::an_untagged_function_counts_from_7_1_on_if_it_is_called,
 //! crates/host/tests/probe.rs::damaged_types_are_doubt_not_failure
 
@@ -50,6 +52,7 @@ impl Kfuncs {
     }
 }
 
+/// By the prefixes that kernels give such functions.
 fn is_sched_ext(function: &str) -> bool {
     let prefixes = ["scx_bpf_", "__scx_bpf_", "bpf_iter_scx_"];
     prefixes.iter().any(|prefix| function.starts_with(prefix))

@@ -1,6 +1,8 @@
 //! What the running kernel was configured with: from itself where it keeps that, else from the
 //! file that distributions install beside it.
 //!
+//! What must stay: a lack of a configuration is no lack of an option.
+//!
 //! Tests: crates/host/tests/probe.rs::options_of_the_kernel
 
 use crate::tree::Tree;
@@ -23,12 +25,14 @@ pub(crate) fn in_words(tree: &Tree, option: &str) -> Option<String> {
     Some(set.map_or_else(|| "is not set".to_owned(), |value| format!("is {value}")))
 }
 
+/// `y`, `m` or a text; None: not set.
 fn value(config: &str, option: &str) -> Option<String> {
     let mut lines = config.lines();
     let set = lines.find_map(|line| line.strip_prefix(option)?.strip_prefix('='))?;
     Some(set.trim().to_owned())
 }
 
+/// From the kernel itself, else from /boot; None: neither.
 fn text(tree: &Tree) -> Option<String> {
     if let Ok(packed) = tree.bytes("proc/config.gz") {
         let mut text = String::new();

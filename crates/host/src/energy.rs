@@ -1,6 +1,8 @@
 //! What the kernel knows of capacity, frequency and energy. None of it stops the live scheduler;
 //! without it there is less to place by.
 //!
+//! What must stay: names of checks, which `doctor --format json` has. Capacities are of 1024.
+//!
 //! Tests: crates/host/tests/probe.rs::another_governor_is_named_by_policy,
 //! crates/host/tests/probe.rs::debugfs_without_models_differs_from_no_debugfs
 
@@ -12,6 +14,7 @@ use crate::{Check, NeededFor, State, fact};
 const CPUS: &str = "sys/devices/system/cpu";
 const DEBUGFS: &str = "sys/kernel/debug";
 
+/// Of the live scheduler's, and not required.
 fn check(name: &'static str, state: State, found: impl Into<String>) -> Check {
     fact(name, NeededFor::LiveScheduler, false, state, found)
 }

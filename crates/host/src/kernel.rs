@@ -1,5 +1,7 @@
 //! What the kernel offers to a scheduler that is loaded into it.
 //!
+//! What must stay: names of checks, which `doctor --format json` has; a doubt never stops a start.
+//!
 //! Tests: crates/host/tests/probe.rs::an_old_kernel_and_an_unset_option_are_named,
 //! crates/host/tests/probe.rs::a_loaded_scheduler_is_named
 
@@ -16,6 +18,7 @@ const BTF: &str = "sys/kernel/btf/vmlinux";
 const OTHER_KERNEL: &str = "boot a kernel whose sched_ext functions are whole: Debian's 7.3.4 and \
                             7.0.13 were found to be";
 
+/// Of the live scheduler's, and required.
 fn check(name: &'static str, state: State, found: impl Into<String>) -> Check {
     fact(name, NeededFor::LiveScheduler, true, state, found)
 }
@@ -125,6 +128,7 @@ enum Slot {
     Taken { state: String, ops: Option<String> },
 }
 
+/// Is a scheduler loaded, and which?
 fn slot(tree: &Tree) -> Slot {
     match tree.text(&format!("{SCHED_EXT}/state")) {
         Err(_) => Slot::Unreadable,

@@ -9,6 +9,8 @@
 //! needs its own program, a kernel with sched_ext and its type information, and the right to load
 //! programs.
 //!
+//! What must stay: names, order and states of checks, which `doctor` shows and JSON has.
+//!
 //! Tests: crates/host/tests/probe.rs, beside its modules
 
 mod btf;

@@ -1,5 +1,7 @@
 //! The machine itself: CPUs, memory, and what whoever asks may do on it.
 //!
+//! What must stay: names of checks; capabilities are the effective ones.
+//!
 //! Tests: crates/host/tests/probe.rs::a_board_with_everything_lacks_nothing,
 //! crates/host/tests/probe.rs::rights_are_the_effective_ones
 
@@ -29,10 +31,12 @@ pub(crate) fn cpus(tree: &Tree) -> Check {
     }
 }
 
+/// Of the simulator's.
 fn check(name: &'static str, required: bool, state: State, found: impl Into<String>) -> Check {
     fact(name, NeededFor::Simulator, required, state, found)
 }
 
+/// Where sysfs says nothing.
 fn count_in_cpuinfo(tree: &Tree) -> Option<u32> {
     let text = tree.text("proc/cpuinfo").ok()?;
     let count = text
@@ -76,7 +80,7 @@ pub(crate) fn memory(tree: &Tree) -> Check {
     }
 }
 
-/// The text after `KEY:` in a file of such lines.
+/// The text after `KEY:` in a file of such lines. None: there is no such line.
 fn field<'a>(text: &'a str, key: &str) -> Option<&'a str> {
     text.lines()
         .find_map(|line| line.strip_prefix(key)?.strip_prefix(':'))

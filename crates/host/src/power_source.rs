@@ -1,5 +1,9 @@
 //! What the machine runs on, and what its user has asked it to favour: files of `/sys`, read anew
 //! at every call (docs/guide/live.md, "Steer").
+//!
+//! What must stay: files only, read anew each time; None where the machine does not say.
+//!
+//! Tests: below
 
 use crate::tree::Tree;
 use std::path::Path;
@@ -39,7 +43,8 @@ pub fn power_source(root: &Path) -> Option<PowerSource> {
     found
 }
 
-/// The platform profile in force, as firmware and user agreed: `low-power`, `balanced`, ...
+/// The platform profile in force, as firmware and user agreed: `low-power`, `balanced`, ... None:
+/// the machine does not say.
 #[must_use]
 pub fn platform_profile(root: &Path) -> Option<String> {
     let tree = Tree::new(root);

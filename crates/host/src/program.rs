@@ -1,5 +1,7 @@
 //! Whether the live scheduler's program is installed.
 //!
+//! What must stay: on a saved tree only its own folders count.
+//!
 //! Tests: crates/host/tests/probe.rs::a_program_that_is_not_installed_is_a_lack
 
 use crate::tree::Tree;

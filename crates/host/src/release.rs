@@ -1,4 +1,8 @@
 //! Kernel releases, and what is known of builds of them.
+//!
+//! What must stay: builds are known by release and build text both; others are not judged.
+//!
+//! Tests: below
 
 use std::fmt;
 
@@ -49,7 +53,7 @@ impl Release {
         patch: 0,
     };
 
-    /// Reads `7.2.12+deb13-cloud-amd64`, `6.1.0-25-amd64`, `7.3-rc5`.
+    /// Reads `7.2.12+deb13-cloud-amd64`, `6.1.0-25-amd64`, `7.3-rc5`. None: it is no release.
     #[must_use]
     pub fn parse(text: &str) -> Option<Self> {
         let end = text

@@ -1,6 +1,9 @@
 //! Reading a file tree that may be live or saved, where absent and forbidden are different facts.
 //! It reads below its root alone.
 //!
+//! What must stay: only files are read; absent and unreadable are told apart, since remedies
+//! differ.
+//!
 //! Tests: below, crates/host/tests/probe.rs
 
 use std::fs;
@@ -41,6 +44,7 @@ impl Tree {
         metadata.is_ok_and(|m| m.is_file() && m.permissions().mode() & 0o111 != 0)
     }
 
+    /// Paths are below the root, without a leading slash.
     fn at(&self, path: &str) -> PathBuf {
         self.root.join(path)
     }
@@ -83,6 +87,7 @@ fn natural_key(name: &str) -> (&str, u64) {
     (stem, name[stem.len()..].parse().unwrap_or(0))
 }
 
+/// Not there and not readable are told apart.
 fn absent(path: &str, error: &std::io::Error) -> Absent {
     match error.kind() {
         ErrorKind::NotFound | ErrorKind::NotADirectory => Absent::NotThere,

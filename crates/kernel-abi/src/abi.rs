@@ -1,6 +1,9 @@
 //! The C interface of a built kernel, as `crates/kernel-shim/shim/wakeplace.h` has it. A test
 //! compares sizes and offsets with that file.
 //!
+//! What must stay: order, sizes and meaning of fields are the header's. A change of either side
+//! needs another number of the interface, or old objects would be taken.
+//!
 //! Tests: crates/kernel-tree/src/kernel/tests.rs::structs_are_laid_out_as_in_the_header
 
 #![allow(missing_docs, reason = "wakeplace.h says what each field is")]

@@ -1,5 +1,8 @@
 //! What tasks and the machine's owner ask of a kernel (docs/guide/kernel.md, "In a run").
 //!
+//! What must stay: numbers of calls and layouts are those of wakeplace.h; pointers live as long as
+//! the call.
+//!
 //! Tests: crates/kernel-tree/src/kernel/tests.rs::calls_are_what_the_header_says
 
 use crate::abi::{Attr, RawCall, SELF};
@@ -131,7 +134,7 @@ pub enum Call<'a> {
 }
 
 impl Call<'_> {
-    /// The mask that it has, whose length the machine gives.
+    /// The mask that it has, whose length the machine gives. None: it has none.
     pub fn mask(&self) -> Option<&Mask> {
         match self {
             Self::Affinity { mask, .. } => Some(mask),

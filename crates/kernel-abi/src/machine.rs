@@ -1,5 +1,7 @@
 //! The machine that a kernel boots on (docs/guide/kernel.md, "In a run").
 //!
+//! What must stay: CPUs, domains and states in the platform's order.
+//!
 //! Tests: crates/kernel-tree/src/kernel/tests.rs::what_cannot_be_booted_is_refused
 
 use crate::abi::{self, MachineCpu, Opp};
@@ -137,11 +139,13 @@ impl Machine {
     }
 }
 
+/// Lists longer than the interface takes are refused by `check`.
 fn count<T>(list: &[T]) -> u32 {
     u32::try_from(list.len()).unwrap_or(u32::MAX)
 }
 
 impl Domain {
+    /// A frequency domain in the interface's form: kHz, ns, us; lists stay the machine's.
     fn raw(&self) -> abi::Domain {
         let flag = |set: bool, flag: u32| if set { flag } else { 0 };
         abi::Domain {
@@ -159,6 +163,7 @@ impl Domain {
 }
 
 impl IdleState {
+    /// An idle state in the interface's form; a long name is cut.
     fn raw(&self) -> abi::IdleState {
         let mut name = [0; abi::NAME_BYTES];
         let bytes = self.name.bytes().filter(|byte| *byte != 0);

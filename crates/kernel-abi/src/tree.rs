@@ -1,5 +1,8 @@
 //! A kernel whose machine is up, as the engine sees it (docs/guide/kernel.md, "In a run").
 //!
+//! What must stay: no method may depend on more than what was told: runs repeat. Errors are
+//! `Refused`; times ns.
+//!
 //! Tests: crates/kernel-tree/src/kernel/tests.rs::a_kernel_is_booted_entered_and_left,
 //! crates/cli/tests/all/kernel_runs.rs
 
@@ -139,15 +142,15 @@ pub trait Tree {
     /// The value of a parameter as the kernel's own file would show it; None: there is none.
     fn get(&self, name: &std::ffi::CStr) -> Option<String>;
 
-    /// What an observer sees of a CPU.
+    /// What an observer sees of a CPU. None: there is no such CPU.
     fn cpu_state(&self, cpu: u32) -> Option<CpuState>;
 
-    /// The CPU that a task is on, or was last.
+    /// The CPU that a task is on, or was last. None: there is no such task.
     fn task_cpu(&self, task: u32) -> Option<u32>;
 
     /// A task is queued or runs, and is not on its way there.
     fn is_awake(&self, task: u32) -> bool;
 
-    /// What an observer sees of a task.
+    /// What an observer sees of a task. None: there is no such task.
     fn task_state(&self, task: u32) -> Option<TaskState>;
 }

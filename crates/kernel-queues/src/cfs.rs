@@ -2,6 +2,12 @@
 //! (docs/rules/queues.md#cfs; 4.17 form, with what later kernels changed as parameters). Equal
 //! virtual times keep the order of arrival: runs depend on it.
 //!
+//! What must stay: vruntimes are ns scaled by weight and compared as signed differences; `nr` and
+//! the sum of weights count the running task, the tree does not hold it. Tests by part:
+//! cfs/tests.rs (placing, slices, preemption), engine's fair.rs (shares:
+//! `nice_0_and_nice_5_share_1024_to_335`; `sleeper_credit_is_bounded`;
+//! `new_tasks_start_a_slice_behind`).
+//!
 //! Tests: crates/kernel-queues/src/cfs/tests.rs, crates/engine/tests/behaviour/fair.rs
 
 mod buddies;
@@ -46,6 +52,7 @@ impl CfsQueue {
         self.tree.iter().map(|(_, task)| *task)
     }
 
+    /// The least virtual time and whose it is; it stands last in the list. None: nobody waits.
     fn leftmost(&self) -> Option<(i64, u32)> {
         self.tree.last().copied()
     }
@@ -56,6 +63,7 @@ impl CfsQueue {
         self.tree.insert(at, (vruntime, task));
     }
 
+    /// A waiting task leaves the tree; its sums stay (`dequeue`). Panics if it does not wait.
     pub(crate) fn remove(&mut self, task: u32) {
         let at = self.tree.iter().rposition(|(_, t)| *t == task);
         self.tree.remove(at.expect("a waiting task is in the tree"));
@@ -106,6 +114,7 @@ impl CfsQueue {
         self.check_floor();
     }
 
+    /// In debug builds: the floor never goes back.
     fn check_floor(&mut self) {
         debug_assert!(
             self.min_vruntime >= self.seen_floor,

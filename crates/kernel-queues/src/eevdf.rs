@@ -2,6 +2,12 @@
 //! delayed dequeue (docs/rules/queues.md#eevdf). The core's live queues (`live_queue/queue.c`) are
 //! of the same idea, not the same code.
 //!
+//! What must stay: the sums (`check`), equal deadlines by arrival, and integers as the kernel
+//! rounds them. Times are ns, virtual times scaled by weight and compared as differences. Engine's
+//! eevdf.rs by part: `hogs_share_one_cpu_equally` (shares),
+//! `a_sleeper_cannot_claim_the_time_it_slept` (lag), `a_delayed_sleeper_wakes_without_a_choice`
+//! (delayed), `a_short_slice_preempts_at_the_first_wakeup` (slices).
+//!
 //! Tests: crates/kernel-queues/src/eevdf/tests.rs, crates/engine/tests/behaviour/eevdf.rs
 
 mod buddies;
@@ -116,6 +122,7 @@ impl EevdfQueue {
         self.waiting.insert(at, (task, entity));
     }
 
+    /// The waiting entity at this place, with its part of the sums.
     fn take(&mut self, at: usize) -> (u32, Entity) {
         let (task, entity) = self.waiting.remove(at);
         self.clear_buddy(task);
@@ -124,17 +131,18 @@ impl EevdfQueue {
         (task, entity)
     }
 
+    /// Where a task waits; panics if it does not.
     fn position(&self, task: u32) -> usize {
         let at = self.waiting.iter().rposition(|(t, _)| *t == task);
         at.expect("a waiting task is queued")
     }
 
-    /// The running task.
+    /// The running task. None: it runs none.
     pub(crate) fn current(&self) -> Option<u32> {
         self.current.map(|(task, _)| task)
     }
 
-    /// Who is the next to run, the running task included.
+    /// Who is the next to run, the running task included. None: nobody is queued.
     pub(crate) fn next(&self, params: &EevdfParams) -> Option<u32> {
         match self.choose(params) {
             Choice::Nobody => None,
@@ -263,6 +271,7 @@ impl EevdfQueue {
         self.remove_current(params, Arrival::Moved)
     }
 
+    /// The running task leaves, with what it is owed.
     fn remove_current(&mut self, params: &EevdfParams, arrival: Arrival) -> Entity {
         let (_, entity) = self.current.expect("it runs");
         let lag = self.lag(params, &entity);
@@ -387,7 +396,8 @@ impl EevdfQueue {
         }
     }
 
-    /// What is left of the running task's request while others are queued, ns.
+    /// What is left of the running task's request while others are queued, ns. None: nobody else
+    /// is.
     pub(crate) fn rest_of_slice_ns(&self) -> Option<u64> {
         let (_, entity) = self.current.as_ref()?;
         (self.nr_queued() > 1).then(|| entity.rest_of_request_ns())
@@ -502,7 +512,7 @@ impl EevdfQueue {
         self.move_origin();
     }
 
-    /// A waiting one's does.
+    /// A waiting task's weight changes, and with it its place (`reweighted`).
     pub(crate) fn reweight_waiting(&mut self, params: &EevdfParams, task: u32, weight: Weight) {
         self.update(params);
         let at = self.position(task);

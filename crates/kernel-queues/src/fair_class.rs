@@ -2,6 +2,9 @@
 //! a kernel calls its class; all four kinds of queues keep to what is said of each
 //! (docs/guide/model.md, "Run queues").
 //!
+//! What must stay: the order of calls is a kernel's around its class; times are ns, weights in the
+//! kernel's units (nice 0: 1024).
+//!
 //! Tests: crates/engine/tests/behaviour/fair.rs, crates/engine/tests/behaviour/eevdf.rs,
 //! crates/engine/tests/behaviour/groups.rs
 
@@ -93,7 +96,7 @@ pub trait FairClass {
     /// Does the running task go on, now that its CPU looks at the queue?
     fn keeps(&mut self, task: TaskId, cpu: CpuId) -> bool;
 
-    /// Takes the next task out of the queue; it runs.
+    /// Takes the next task out of the queue; it runs. None: the queue is empty.
     fn pick_next_task(&mut self, cpu: CpuId) -> Option<TaskId>;
 
     /// That task begins a turn.
@@ -165,7 +168,8 @@ pub trait FairClass {
         self.dequeue_task(task, cpu, false);
     }
 
-    /// The group that a task of `cpu` joined or left since the last question, at most one.
+    /// The group that a task of `cpu` joined or left since the last question, at most one. None:
+    /// none was touched.
     fn take_touched_group(&mut self, _cpu: CpuId) -> Option<usize> {
         None
     }

@@ -2,6 +2,9 @@
 //! predictable branch, and the compiler can inline what is behind it. No rule is here
 //! (docs/guide/model.md, "Run queues").
 //!
+//! What must stay: one line below per method of `FairClass`, with the same arguments; fair_class.rs
+//! says what each means.
+//!
 //! Tests: crates/engine/tests/behaviour/fair.rs, crates/engine/tests/behaviour/eevdf.rs,
 //! crates/engine/tests/behaviour/groups.rs
 

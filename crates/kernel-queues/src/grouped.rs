@@ -5,6 +5,9 @@
 //!
 //! A group that may not run for a while (`cpu.max`) is off the queue above with all that is in it.
 //!
+//! What must stay: numbers of tasks stay below `GROUP`. Counts of a CPU leave out what is in a
+//! group that may not run.
+//!
 //! Tests: crates/engine/tests/behaviour/groups.rs, crates/kernel-queues/src/grouped/cfs/tests.rs
 
 mod cfs;
@@ -43,6 +46,7 @@ impl GroupShape {
 /// On the queue above, entities of groups have this bit and the group's number.
 const GROUP: u32 = 1 << 31;
 
+/// The number of a group's entity in a queue: the group's, with a bit that no task's number has.
 fn entity_of(group: usize) -> u32 {
     GROUP | group as u32
 }

@@ -6,6 +6,9 @@
 //! (`ClassQueue`). Mechanics only: which CPU a task is on is decided elsewhere, and so is what a
 //! group weighs on a CPU (docs/guide/model.md, "Run queues").
 //!
+//! What must stay: `FairClass` is all that the engine uses of a fair queue; equals keep the order
+//! of arrival in each.
+//!
 //! Tests: crates/engine/tests/behaviour/fair.rs, crates/engine/tests/behaviour/eevdf.rs, beside its
 //! modules
 

@@ -2,6 +2,9 @@
 //! (docs/guide/model.md, "Above the fair tasks"). Equals keep the order of arrival, but for one
 //! that was displaced.
 //!
+//! What must stay: levels order deadline tasks above RT tasks; which group a displaced task joins
+//! is said at `insert_first`. Times are ns.
+//!
 //! Tests: below, crates/engine/tests/behaviour/classes.rs
 
 use crate::TaskId;
@@ -63,7 +66,7 @@ impl ClassQueue {
         self.waiting.retain(|(_, t)| *t != task);
     }
 
-    /// The first that may run; `rt`: RT tasks may.
+    /// The first that may run; `rt`: RT tasks may. None: none may.
     #[must_use]
     pub fn first(&self, rt: bool) -> Option<(u64, TaskId)> {
         self.waiting().find(|(level, _)| rt || !is_rt(*level))

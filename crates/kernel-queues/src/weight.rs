@@ -2,6 +2,8 @@
 //! arithmetic in C (`load_tracking/weights.c`): both must agree
 //! (docs/rules/queues.md#nice-weights).
 //!
+//! What must stay: the products' shifts are the kernel's, to the last bit.
+//!
 //! Tests: crates/kernel-queues/src/cfs/tests.rs::virtual_time_matches_the_kernels_fixed_point,
 //! crates/engine/tests/behaviour/fair.rs::nice_0_and_nice_5_share_1024_to_335
 
@@ -31,6 +33,7 @@ pub(crate) struct Weight {
 }
 
 impl Weight {
+    /// `nice` -20..=19, from the kernel's tables.
     pub(crate) fn of_nice(nice: i8) -> Self {
         Self {
             weight: u64::from(nice_weight(nice.into())),
@@ -38,6 +41,7 @@ impl Weight {
         }
     }
 
+    /// The weight of a fair task; SCHED_IDLE has the least.
     pub(crate) fn of_task(nice: i8, policy: FairPolicy) -> Self {
         match policy {
             FairPolicy::Other | FairPolicy::Batch => Self::of_nice(nice),
@@ -48,6 +52,8 @@ impl Weight {
         }
     }
 
+    /// Of a sum of weights or a group's: the inverse is computed, as the kernel does; 0 has inverse
+    /// 0.
     pub(crate) fn of_sum(weight: u64) -> Self {
         Self {
             weight,

@@ -1,6 +1,11 @@
 //! A booted kernel as the engine enters it. No call may depend on more than the kernel's own state:
 //! runs repeat to the byte (docs/guide/kernel.md, "In a run").
 //!
+//! A method without a comment passes a call to the loaded kernel or takes up what it tells;
+//! kernel-abi's tree.rs says what it means.
+//!
+//! What must stay: every entry is counted, every word taken up in its order.
+//!
 //! Tests: crates/cli/tests/all/kernel_runs.rs::a_comparison_does_not_depend_on_threads
 
 use crate::faults::Place;
@@ -22,16 +27,19 @@ pub(crate) struct Heard {
 const WARNING: u32 = 4;
 
 impl Host for Heard {
+    /// Lines up to a warning are kept for a failure's message.
     fn log(&mut self, level: u32, text: &str) {
         if level <= WARNING {
             self.place.heard(text);
         }
     }
 
+    /// A WARN ends the run: the tree's figures would not be trusted.
     fn warned(&mut self, text: &str) {
         self.place.end_of_kernel(&format!("WARN: {text}"));
     }
 
+    /// In words, as the run's outcome.
     fn fault(&mut self, kind: Fault, text: &str) {
         let what = match kind {
             Fault::Panic => "it panics: ",
@@ -45,10 +53,12 @@ impl Host for Heard {
         self.place.end_of_kernel(&format!("{what}{text}"));
     }
 
+    /// Kept until the engine takes it (`take_told`).
     fn frequency(&mut self, domain: u32, khz: u32) {
         self.told.frequencies.push((domain, khz));
     }
 
+    /// A decision with all that it depended on, copied: the kernel's lists end with the call.
     fn placed(&mut self, decision: &Decision<'_>) {
         self.told.decided.push(Decided {
             facts: *decision.facts,
@@ -75,6 +85,7 @@ pub(crate) struct Entered {
 }
 
 impl Entered {
+    /// Counts entries: `on_second` sees by that whether the run gets anywhere.
     fn entry(&self) {
         self.place.entries.set(self.place.entries.get() + 1);
     }
@@ -140,6 +151,7 @@ impl Tree for Entered {
         self.kernel.control(call, ticket)
     }
 
+    /// None also where the kernel has no such parameter.
     fn get(&self, name: &CStr) -> Option<String> {
         self.kernel.get(name).ok()
     }

@@ -3,6 +3,9 @@
 //!
 //! Only the process of a run has these, and it has one thread (docs/guide/kernel.md, "In a run").
 //!
+//! What must stay: handlers take no lock and no memory; they end the process with words. Times of
+//! patience are processor time.
+//!
 //! Tests: crates/cli/tests/all/kernel_runs.rs::no_kind_of_work_makes_it_warn,
 //! crates/fidelity/tests/all/truth.rs::a_tree_that_is_none_is_refused
 
@@ -121,7 +124,7 @@ impl Place {
     }
 }
 
-/// The run of this process, where one is watched.
+/// The run of this process, where one is watched. None: none is.
 fn place() -> Option<Rc<Place>> {
     PLACE.with(|kept| kept.try_borrow().ok()?.clone())
 }

@@ -2,6 +2,9 @@
 //! has not run any of it. So each run begins with the same memory, and what goes wrong in a tree
 //! ends one run (docs/guide/kernel.md, "In a run").
 //!
+//! What must stay: what is told arrives in order, and an end without a last word is an error of
+//! that run alone.
+//!
 //! Tests: crates/cli/tests/all/kernel_runs.rs::a_comparison_does_not_depend_on_threads,
 //! crates/cli/tests/all/kernel_runs.rs::the_boot_is_forgotten
 
@@ -154,6 +157,7 @@ impl Listener {
 /// What an unprivileged process may have (`/proc/sys/fs/pipe-max-size`).
 const PIPE_BYTES: libc::c_int = 1 << 20;
 
+/// Closed by exec, so that nothing else holds an end.
 fn pipe() -> io::Result<(OwnedFd, OwnedFd)> {
     let mut ends = [0; 2];
     // SAFETY: room for two descriptors, which nobody else has.
@@ -181,6 +185,7 @@ fn ends_with(parent: u32) {
     }
 }
 
+/// The child's status, whatever signals come meanwhile.
 fn waited(child: libc::pid_t) -> libc::c_int {
     let mut status = 0;
     // SAFETY: the status is a number of ours.
@@ -192,6 +197,7 @@ fn waited(child: libc::pid_t) -> libc::c_int {
     status
 }
 
+/// For the message of a run whose process said nothing.
 fn how(status: libc::c_int) -> String {
     match libc::WIFSIGNALED(status) {
         true => format!("its process was ended by signal {}", libc::WTERMSIG(status)),

@@ -1,5 +1,9 @@
 //! One run (docs/guide/kernel.md, "In a run").
 //!
+//! What must stay: parameters are set in the order of the name, after the boot; equal inputs, equal
+//! runs. Tests by part: `the_boot_is_forgotten`, `what_it_does_not_take_is_refused`,
+//! `energy_aware_placement_is_the_kernels_own`.
+//!
 //! Tests: crates/cli/tests/all/kernel_runs.rs
 
 use crate::entered::{Entered, Heard};
@@ -114,6 +118,7 @@ impl Input<'_> {
     }
 }
 
+/// A parameter's text cannot have a zero byte.
 fn text(key: &str, text: &str) -> Result<CString, String> {
     CString::new(text).map_err(|_| format!("`{key}`: a value with a zero in it"))
 }

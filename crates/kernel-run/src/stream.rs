@@ -1,6 +1,11 @@
 //! What the process of a run says to the one that waits for it: batches of messages, each batch
 //! after its length in a word of 32 bits. A message has the time since the one before it
 //! (docs/guide/kernel.md, "In a run").
+//!
+//! What must stay: both ends are one program, so the form is free. Lengths are bounded before
+//! memory is taken (`nonsense_is_refused`).
+//!
+//! Tests: below
 
 use postcard::ser_flavors::Flavor;
 use serde::{Deserialize, Serialize};
@@ -35,6 +40,7 @@ struct Bytes<'a> {
 impl Flavor for Bytes<'_> {
     type Output = usize;
 
+    /// A byte into the batch; full: the batch has no more room.
     #[inline]
     fn try_push(&mut self, byte: u8) -> postcard::Result<()> {
         let place = self.to.get_mut(self.len);
@@ -43,6 +49,7 @@ impl Flavor for Bytes<'_> {
         Ok(())
     }
 
+    /// Bytes written.
     fn finalize(self) -> postcard::Result<usize> {
         Ok(self.len)
     }
@@ -60,6 +67,7 @@ pub(crate) struct Sender<W> {
 }
 
 impl<W: Write> Sender<W> {
+    /// Nothing told yet; times begin at 0.
     pub(crate) fn new(to: W) -> Self {
         Self {
             to,

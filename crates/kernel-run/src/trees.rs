@@ -1,6 +1,9 @@
 //! From names to trees that can be run. What a tree's label and facts are, results keep: `compare`
 //! and `explain` show them (docs/guide/kernel.md).
 //!
+//! What must stay: labels and keys of facts, which results keep. A tree is built once per process
+//! and kind of machine.
+//!
 //! Tests: below, crates/cli/tests/all/kernel_runs.rs,
 //! crates/cli/tests/all/kernel.rs::what_is_no_kernel_is_refused
 
@@ -148,6 +151,7 @@ impl KernelTree {
 }
 
 impl TreeRuns for KernelTree {
+    /// In a process of its own; an error is the run's outcome in words.
     fn run(
         &self,
         platform: &Platform,

@@ -1,6 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* System calls, and the same by the machine's owner. */
+/*
+ * System calls, and the same by the machine's owner.
+ *
+ * What must stay: numbers of calls are wakeplace.h's; answers are the kernel's own, negative ones
+ * errno (docs/guide/kernel.md, "In a run"). Tried by crates/kernel-shim/tests (`cargo xtask
+ * kernel-shim`) and crates/cli/tests/all/kernel_runs.rs.
+ */
 
+/* `sync`: the waker will sleep soon, as the kernel's WF_SYNC. */
 static void wake_task(struct task_struct *p, int sync)
 {
 	if (sync) {
@@ -12,6 +19,7 @@ static void wake_task(struct task_struct *p, int sync)
 	}
 }
 
+/* 64 CPUs a word, as the interface has masks. */
 static void mask_of(struct cpumask *to, const wpk_u64 *mask)
 {
 	unsigned int cpu;
@@ -22,6 +30,7 @@ static void mask_of(struct cpumask *to, const wpk_u64 *mask)
 			cpumask_set_cpu(cpu, to);
 }
 
+/* -EINVAL: no mask. */
 static int set_affinity(struct task_struct *p, const wpk_u64 *mask)
 {
 	static struct cpumask cpus;

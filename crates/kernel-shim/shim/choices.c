@@ -1,5 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The CPUs, and the two tasks of a wake-up, as a decision finds them. */
+/*
+ * The CPUs, and the two tasks of a wake-up, as a decision finds them.
+ *
+ * What must stay: it only reads, and fields are those of wakeplace.h; what a tree does not have is
+ * 0 or WPK_NONE. Tried by crates/kernel-shim/tests (`cargo xtask kernel-shim`) and
+ * crates/cli/tests/all/kernel_runs.rs.
+ */
 static struct wpk_choice *choices;
 
 /* Before 6.8 this is a struct that begins with the same number. Its highest bit is a flag. */
@@ -19,11 +25,13 @@ static unsigned int task_estimate(const struct task_struct *p)
 	return est;
 }
 
+/* By the interface's number; WPK_NONE: it is in none. */
 static unsigned int idle_state_of(unsigned int cpu)
 {
 	return idle_get_state(cpu_rq(cpu)) ? view.cpus[cpu].idle_state : WPK_NONE;
 }
 
+/* Tasks of the fair class that can run; the field's name differs by version. */
 static unsigned int nr_fair(const struct cfs_rq *cfs)
 {
 #ifdef WPK_HAS_H_NR_RUNNABLE
@@ -87,6 +95,7 @@ static void cache_of(struct wpk_choice *c, unsigned int cpu)
 #endif
 }
 
+/* What balancing last left of the groups that the CPU is in, from the lowest level. */
 static void groups_of(struct wpk_choice *c, unsigned int cpu)
 {
 	struct sched_domain *sd;
@@ -105,6 +114,7 @@ static void groups_of(struct wpk_choice *c, unsigned int cpu)
 	}
 }
 
+/* Everything that is told of one CPU. */
 static void choice_of(struct wpk_choice *c, unsigned int cpu, struct task_struct *p)
 {
 	struct rq *rq = cpu_rq(cpu);
@@ -144,6 +154,7 @@ static void choice_of(struct wpk_choice *c, unsigned int cpu, struct task_struct
 	groups_of(c, cpu);
 }
 
+/* All CPUs, whether the task may use them or not. */
 static void tell_choices(struct wpk_decision *d, struct task_struct *p)
 {
 	unsigned int cpu;
@@ -181,6 +192,7 @@ static unsigned int h_load_of(struct task_struct *p, unsigned long load)
 #endif
 }
 
+/* Averages, weight and wakee flips of a task. */
 static void party_of(struct wpk_party *party, const struct task_struct *p)
 {
 	*party = (struct wpk_party){

@@ -2,6 +2,10 @@
 /*
  * What the machine's owner asks for is done by a thread of the kernel, the one that booted it:
  * hotplug, groups and parameters may sleep and wait for other CPUs.
+ *
+ * What must stay: one order at a time (-EBUSY); an order that has to wait answers later by
+ * `host->done`, with its ticket. Tried by crates/kernel-shim/tests (`cargo xtask kernel-shim`) and
+ * crates/cli/tests/all/kernel_runs.rs.
  */
 static struct {
 	struct task_struct *thread;
@@ -10,11 +14,13 @@ static struct {
 	bool busy, tell;
 } control;
 
+/* Is an order under way? */
 static bool owner_waits(void)
 {
 	return control.busy;
 }
 
+/* Carries an order out; what it answers is the kernel's. */
 static wpk_s64 control_call(const struct wpk_call *call)
 {
 	switch (call->op) {
@@ -36,6 +42,7 @@ static wpk_s64 control_call(const struct wpk_call *call)
 	return call->task == WPK_SELF ? -EINVAL : common_call(call);
 }
 
+/* The thread that booted goes on as the owner's, above all others. */
 static void control_start(struct task_struct *self)
 {
 	struct wpk_attr first = { .policy = SCHED_FIFO, .priority = WP_CONTROL_PRIORITY };
@@ -45,6 +52,7 @@ static void control_start(struct task_struct *self)
 	control.thread = self;
 }
 
+/* Waits for orders for ever. */
 static void __noreturn control_loop(void)
 {
 	for (;;) {
@@ -61,6 +69,10 @@ static void __noreturn control_loop(void)
 	}
 }
 
+/*
+ * An order's interrupts reach other CPUs at once; what is left is the host's. 1: the CPU did
+ * something.
+ */
 static int deliver(unsigned int cpu)
 {
 	struct wpk_cpu *c = &view.cpus[cpu];
@@ -110,11 +122,13 @@ static unsigned int quiet_cpu(void)
 	return cpumask_first(cpu_online_mask);
 }
 
+/* As an interrupt would. */
 static void wake_control(void)
 {
 	wake_up_process(control.thread);
 }
 
+/* An order of the host's: its answer, WPK_DEAD, or that it is pending. */
 wpk_s64 wpk_control(const struct wpk_call *call)
 {
 	unsigned int cpu;

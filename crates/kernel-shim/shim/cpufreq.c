@@ -1,21 +1,30 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* A driver for the platform's frequency domains below the tree's own cpufreq core. */
+/*
+ * A driver for the platform's frequency domains below the tree's own cpufreq core.
+ *
+ * What must stay: frequencies are kHz; a domain that the host told of is one cpufreq policy. What a
+ * governor wants the host hears (`host->frequency`). Tried by crates/kernel-shim/tests (`cargo
+ * xtask kernel-shim`) and crates/cli/tests/all/kernel_runs.rs.
+ */
 
 static struct cpufreq_frequency_table **freq_tables;
 static struct cpufreq_policy **policies;
 static struct freq_qos_request *limits;
 static bool *limited;
 
+/* The platform's domain of a policy. */
 static unsigned int domain_of(const struct cpufreq_policy *policy)
 {
 	return machine_cpus[policy->cpu].domain;
 }
 
+/* The highest operating point, kHz. */
 static unsigned int highest(unsigned int domain)
 {
 	return domains[domain].opps[domains[domain].nr_opps - 1].khz;
 }
 
+/* The host hears of the new frequency; on x86 the scheduler's scale follows. */
 static void report(struct cpufreq_policy *policy, unsigned int khz)
 {
 	unsigned int domain = domain_of(policy);
@@ -40,6 +49,7 @@ static unsigned int driver_fast_switch(struct cpufreq_policy *policy, unsigned i
 	return d->opps[i].khz;
 }
 
+/* A slow change: the governor's thread is busy meanwhile, unless the owner orders it. */
 static int driver_target_index(struct cpufreq_policy *policy, unsigned int index)
 {
 	const struct wpk_domain *d = &domains[domain_of(policy)];
@@ -51,11 +61,13 @@ static int driver_target_index(struct cpufreq_policy *policy, unsigned int index
 	return 0;
 }
 
+/* What cpufreq is told that the CPU runs at, kHz. */
 static unsigned int driver_get(unsigned int cpu)
 {
 	return domain_khz(machine_cpus[cpu].domain);
 }
 
+/* Fills in a policy; -ENODEV: the CPU has no clock of its own. */
 static int driver_policy(struct cpufreq_policy *policy)
 {
 	unsigned int cpu, domain = domain_of(policy);
@@ -101,6 +113,7 @@ static struct cpufreq_driver driver = {
 #endif
 };
 
+/* What the domain runs at; before there are policies what it boots at. */
 static unsigned int domain_khz(unsigned int domain)
 {
 	if (domain >= nr_domains)
@@ -111,6 +124,7 @@ static unsigned int domain_khz(unsigned int domain)
 	return policies[domain]->cur;
 }
 
+/* The table of frequencies, ascending. */
 static void describe_domain(unsigned int domain)
 {
 	const struct wpk_domain *d = &domains[domain];
@@ -125,6 +139,7 @@ static void describe_domain(unsigned int domain)
 	freq_tables[domain] = t;
 }
 
+/* Registers the driver with this governor, once the CPUs are up. */
 static void cpufreq_up(const char *governor)
 {
 	unsigned int i, cpu;
@@ -176,6 +191,7 @@ WP_WEAK(void, topology_update_hw_pressure, (const struct cpumask *, unsigned lon
 WP_WEAK(void, topology_update_thermal_pressure, (const struct cpumask *, unsigned long));
 WP_WEAK(void, topology_set_thermal_pressure, (const struct cpumask *, unsigned long));
 
+/* A limit by warmth, as a cooling device sets it; 0 kHz: none. */
 static int heat(unsigned int domain, u64 khz)
 {
 	const struct cpumask *cpus;

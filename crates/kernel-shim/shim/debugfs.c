@@ -3,6 +3,10 @@
  * The debug file system as far as parameters need it: what the kernel registers is kept by name,
  * and written through its own handlers. The functions take their symbols by label, as their types
  * differ by version.
+ *
+ * What must stay: names are the kernel's. A file of another kind than those below cannot be
+ * written. Tried by crates/kernel-shim/tests (`cargo xtask kernel-shim`) and
+ * crates/cli/tests/all/kernel_runs.rs.
  */
 enum { FILE_FOPS, FILE_U32, FILE_U64, FILE_LONG, FILE_BOOL, FILE_DIR };
 
@@ -15,6 +19,7 @@ struct wp_file {
 };
 static struct wp_file *files;
 
+/* What the kernel would have of the file is this record. */
 static void *keep_file(const char *name, void *parent, void *data, const void *fops, int kind)
 {
 	struct wp_file *f = wp_alloc(sizeof(*f), 8);
@@ -79,6 +84,7 @@ WP_DEBUGFS(void *, debugfs_create_str, (const char *name, umode_t mode, void *pa
 	return NULL;
 }
 
+/* Is the file in the folder, or in one in it? */
 static bool below(const struct wp_file *f, const void *dir)
 {
 	for (; f; f = f->parent)
@@ -119,6 +125,7 @@ WP_DEBUGFS(void, debugfs_remove, (void *dir))
 	forget(dir);
 }
 
+/* Is the file at this path, from its end? */
 static bool at_path(const struct wp_file *f, const char *path)
 {
 	const char *slash = strrchr(path, '/');
@@ -143,6 +150,7 @@ WP_DEBUGFS(void, debugfs_lookup_and_remove, (const char *name, void *parent))
 		}
 }
 
+/* Through the file's own handler; what that answers. */
 static ssize_t write_fops(struct wp_file *f, const char *value)
 {
 	static struct inode inode;
@@ -160,6 +168,7 @@ static ssize_t write_fops(struct wp_file *f, const char *value)
 	return f->fops->write(&file, (const char __user *)value, strlen(value), &at);
 }
 
+/* 0, or a negative errno. */
 static int write_file(struct wp_file *f, const char *value)
 {
 	unsigned long long number;
@@ -203,6 +212,7 @@ static int debugfs_store(const char *path, const char *value)
 	return error;
 }
 
+/* -ENOENT: no such file of a plain number. */
 static int debugfs_show(const char *path, u64 *value)
 {
 	struct wp_file *f;
@@ -218,6 +228,7 @@ static int debugfs_show(const char *path, u64 *value)
 	return -ENOENT;
 }
 
+/* Is there such a file, of whatever kind? */
 static bool debugfs_exists(const char *path)
 {
 	struct wp_file *f;

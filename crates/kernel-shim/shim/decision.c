@@ -3,6 +3,10 @@
  * Decisions: a class of the scheduler is a table of functions, and the one that chooses a CPU for a
  * fair task is wrapped at run time. The state told is what the tree's function found; the state of
  * CPUs does not change in it.
+ *
+ * What must stay: the tree's own function chooses; what is told beside is read around that and
+ * changes nothing. Fields are wakeplace.h's (docs/guide/kernel.md, "In a run"). Tried by
+ * crates/kernel-shim/tests (`cargo xtask kernel-shim`) and crates/cli/tests/all/kernel_runs.rs.
  */
 #ifdef WPK_HAS_SELECT_SD_FLAG
 #define SELECT_ARGS struct task_struct *p, int prev, int sd_flag, int flags
@@ -37,6 +41,7 @@ static unsigned long util_of(unsigned int cpu, struct task_struct *p, bool with)
 	return min(max(util, est), arch_scale_cpu_capacity(cpu));
 }
 
+/* Energy of a domain with the task on `target`, in the tree's units. */
 static unsigned long energy_of(struct perf_domain *pd, struct task_struct *p, unsigned int target)
 {
 	unsigned long sum = 0, most = 0;
@@ -56,6 +61,7 @@ static unsigned long energy_of(struct perf_domain *pd, struct task_struct *p, un
 #endif
 }
 
+/* The CPU of the domain with most capacity to spare; WPK_NONE: the task may use none. */
 static unsigned int roomiest(struct perf_domain *pd, struct task_struct *p)
 {
 	unsigned int cpu, best = WPK_NONE;
@@ -72,6 +78,7 @@ static unsigned int roomiest(struct perf_domain *pd, struct task_struct *p)
 	return best;
 }
 
+/* The candidates of each domain with their energies, as an estimate beside. */
 static void tell_energies(struct wpk_decision *d, struct task_struct *p)
 {
 	struct perf_domain *pd;
@@ -89,6 +96,7 @@ static void tell_energies(struct wpk_decision *d, struct task_struct *p)
 	d->energies = energies;
 }
 
+/* What a decision finds: before the tree's function is called. */
 static void describe(struct wpk_decision *d, struct task_struct *p)
 {
 	struct root_domain *rd = this_rq()->rd;
@@ -116,6 +124,7 @@ static void describe_task(struct wpk_decision *d, struct task_struct *p, unsigne
 		tell_energies(d, p);
 }
 
+/* With `detail` only: all CPUs, both tasks, energies. */
 static void describe_more(struct wpk_decision *d, struct task_struct *p)
 {
 #ifdef CONFIG_UCLAMP_TASK
@@ -127,6 +136,7 @@ static void describe_more(struct wpk_decision *d, struct task_struct *p)
 	tell_choices(d, p);
 }
 
+/* Stands in the class's table in place of the tree's function, and calls that. */
 static int select_and_tell(SELECT_ARGS)
 {
 	struct wpk_decision d = { .prev = prev, .flags = flags };
@@ -150,6 +160,7 @@ static int select_and_tell(SELECT_ARGS)
 	return d.answer;
 }
 
+/* Puts select_and_tell into the fair class's table. */
 static void watch_decisions(void)
 {
 	struct sched_class *class = (struct sched_class *)&fair_sched_class;

@@ -2,6 +2,9 @@
 /*
  * As much of devices and kobjects as the frequency and energy code asks for: CPUs, and named sets
  * of attributes.
+ *
+ * What must stay: what is registered here is what parameters can name. Tried by
+ * crates/kernel-shim/tests (`cargo xtask kernel-shim`) and crates/cli/tests/all/kernel_runs.rs.
  */
 
 static struct device *cpu_devices;
@@ -16,6 +19,7 @@ struct device *bus_get_dev_root(const struct bus_type *bus)
 }
 #endif
 
+/* One device per CPU, before any subsystem asks. */
 static void devices_init(void)
 {
 	unsigned int cpu;
@@ -39,6 +43,7 @@ struct device *get_cpu_device(unsigned int cpu)
 	return cpu < nr_cpus ? &cpu_devices[cpu] : NULL;
 }
 
+/* Calls the interface for each CPU at once. */
 int subsys_interface_register(struct subsys_interface *sif)
 {
 	unsigned int cpu;
@@ -63,6 +68,7 @@ static struct wp_kobject *kobjects;
 int wp_kobject_init_and_add(struct kobject *kobj, const struct kobj_type *type,
 		struct kobject *parent,
 			    const char *fmt, ...) __asm__("kobject_init_and_add");
+/* Keeps the attributes by name, for parameters. */
 int wp_kobject_init_and_add(struct kobject *kobj, const struct kobj_type *type,
 		struct kobject *parent,
 			    const char *fmt, ...)
@@ -92,6 +98,7 @@ struct kobject *kobject_get(struct kobject *kobj)
 	return kobj;
 }
 
+/* The last holder gone: it can be named no more. */
 void kobject_put(struct kobject *kobj)
 {
 	struct wp_kobject **link;
@@ -119,6 +126,7 @@ struct kobject *kobject_create_and_add(const char *name, struct kobject *parent)
 	return kobj;
 }
 
+/* By name; NULL: it has none. */
 static struct attribute *attribute_of(const struct kobject *kobj, const char *name)
 {
 	struct attribute **a = NULL;
@@ -155,6 +163,7 @@ static int kobjects_store(const char *name, const char *value)
 	return error;
 }
 
+/* -ENOENT: no such attribute. */
 static int kobjects_show(const char *name, char *page)
 {
 	struct wp_kobject *k;

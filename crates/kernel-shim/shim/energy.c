@@ -1,6 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The platform's powers for the tree's energy model. */
+/*
+ * The platform's powers for the tree's energy model.
+ *
+ * What must stay: powers are uW of the platform's table; what the kernel makes of them is its own.
+ * Tried by crates/kernel-shim/tests (`cargo xtask kernel-shim`) and
+ * crates/cli/tests/all/kernel_runs.rs.
+ */
 
+/* The first operating point of at least `khz`, which becomes its frequency; -EINVAL: none. */
 static int power_at(struct device *dev, unsigned long *power, unsigned long *khz)
 {
 	const struct wpk_domain *d = &domains[machine_cpus[dev->id].domain];
@@ -29,6 +36,7 @@ static int power_at_before(unsigned long *power, unsigned long *khz, struct devi
 /* Trees before 5.11 have no last argument: one too many does no harm in a register. */
 typedef int register_fn(struct device *, unsigned int, const void *, const struct cpumask *, bool);
 
+/* Of each domain, once its policy is there. */
 static void register_energy(struct cpufreq_policy *policy)
 {
 	static struct em_data_callback callback;
@@ -62,6 +70,7 @@ WP_WEAK(void, rebuild_sched_domains_energy, (void));
 extern bool wp_sched_energy_update __asm__("sched_energy_update")
 	__attribute__((weak, visibility("default")));
 
+/* The kernel looks anew whether energy-aware placement is on. */
 static void rebuild_energy(void)
 {
 	if (wp_rebuild_sched_domains_energy) {

@@ -1,10 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The end of a run: the kernel's words go to the host, and the entry in progress comes back. */
+/*
+ * The end of a run: the kernel's words go to the host, and the entry in progress comes back.
+ *
+ * What must stay: a fault ends the run with words for the user, never the program; kinds are
+ * wakeplace.h's. Tried by crates/kernel-shim/tests (`cargo xtask kernel-shim`) and
+ * crates/cli/tests/all/kernel_runs.rs.
+ */
 
 void wp_leave_for_good(void) __noreturn;
 /* The last line of the log. */
 static char last_words[1024];
 
+/* The host ends the run from within an entry. */
 void __noreturn wpk_die(wpk_u32 kind, const char *text)
 {
 	if (!view.dead) {
@@ -14,6 +21,7 @@ void __noreturn wpk_die(wpk_u32 kind, const char *text)
 	wp_leave_for_good();
 }
 
+/* Says what it is, and leaves for good. */
 static void __noreturn wp_fault(unsigned int kind, const char *fmt, ...)
 {
 	static char text[1024];
@@ -25,11 +33,13 @@ static void __noreturn wp_fault(unsigned int kind, const char *fmt, ...)
 	wpk_die(kind, text);
 }
 
+/* A function that the architecture does not have was called, by name. */
 void __noreturn wp_missing(const char *name)
 {
 	wp_fault(WPK_FAULT_MISSING, "the kernel calls %s(), which the shim does not have", name);
 }
 
+/* The kernel's own end. */
 void panic(const char *fmt, ...)
 {
 	static char text[512];
@@ -44,6 +54,7 @@ void panic(const char *fmt, ...)
 
 /* A lock is held. By a CPU that waits for another: ours may go on later. By us: never. */
 static unsigned int lock_waits;
+/* A lock that is taken twice can never be had: one thread runs all CPUs. */
 void wpsim_lock_wait(unsigned int owner, void *lock)
 {
 	if (owner == wpsim_cpu + 1)
@@ -54,6 +65,7 @@ void wpsim_lock_wait(unsigned int owner, void *lock)
 	wpsim_relax();
 }
 
+/* Return addresses by frame pointers, within the task's stack. */
 wpk_u32 wpk_backtrace(wpk_u64 frame, wpk_u64 *addresses, wpk_u32 nr)
 {
 	unsigned long low = (unsigned long)current->thread.stack, high = low + WP_STACK;
@@ -76,6 +88,7 @@ wpk_u32 wpk_backtrace(wpk_u64 frame, wpk_u64 *addresses, wpk_u32 nr)
 	return n;
 }
 
+/* Is the address in the page below the task's stack? */
 wpk_u32 wpk_in_guard(wpk_u64 address)
 {
 	unsigned long low = (unsigned long)current->thread.stack;

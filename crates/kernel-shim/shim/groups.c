@@ -2,6 +2,10 @@
 /*
  * Groups of tasks without a file system: the tree's own controller (cpu_cgrp_subsys) is asked for
  * its groups and its files' handlers; here is only what kernel/cgroup/ would remember of them.
+ *
+ * What must stay: numbers of groups are given in order from 0, the root; files are the controller's
+ * own. Tried by crates/kernel-shim/tests (`cargo xtask kernel-shim`) and
+ * crates/cli/tests/all/kernel_runs.rs.
  */
 #define MAX_GROUPS 65536
 
@@ -17,11 +21,13 @@ static unsigned int nr_groups;
 static struct cgroup_subsys_state *file_css;
 __typeof__(cpu_cgrp_subsys_on_dfl_key) cpu_cgrp_subsys_on_dfl_key = STATIC_KEY_TRUE_INIT;
 
+/* NULL: no such number. */
 static struct wp_group *group(unsigned int number)
 {
 	return number < nr_groups ? groups[number] : NULL;
 }
 
+/* The next number; linked into its parent. */
 static struct wp_group *new_group(struct cgroup_subsys_state *css, unsigned int parent)
 {
 	struct wp_group *g = wp_alloc(sizeof(*g), 64);
@@ -41,6 +47,7 @@ static struct wp_group *new_group(struct cgroup_subsys_state *css, unsigned int 
 	return g;
 }
 
+/* The root's group, before any task is made. */
 static void groups_init(void)
 {
 	groups = wp_alloc(MAX_GROUPS * sizeof(*groups), 64);
@@ -48,11 +55,13 @@ static void groups_init(void)
 	rcu_assign_pointer(init_task.cgroups, &groups[0]->cset);
 }
 
+/* What a task's pointer to its groups is. */
 static struct css_set *css_set_of(unsigned int number)
 {
 	return group(number) ? &group(number)->cset : NULL;
 }
 
+/* The number of a task's group. */
 static unsigned int group_of(struct task_struct *p)
 {
 	return container_of(rcu_dereference_raw(p->cgroups), struct wp_group, cset)->number;
@@ -64,6 +73,7 @@ struct cgroup_subsys_state *of_css(struct kernfs_open_file *of)
 	return file_css;
 }
 
+/* As kernel/cgroup has it: a group before those in it. */
 struct cgroup_subsys_state *css_next_descendant_pre(struct cgroup_subsys_state *pos,
 						    struct cgroup_subsys_state *root)
 {
@@ -95,6 +105,7 @@ void css_task_iter_start(struct cgroup_subsys_state *css, unsigned int flags,
 	it->cset_pos = (void *)css;
 }
 
+/* Tasks in the order of their numbers. */
 struct task_struct *css_task_iter_next(struct css_task_iter *it)
 {
 	while (it->flags < task_table_size) {
@@ -129,6 +140,7 @@ struct task_struct *cgroup_taskset_next(struct cgroup_taskset *set,
 	return NULL;
 }
 
+/* A task to another group, by the controller's own checks. */
 static wpk_s64 move_call(const struct wpk_call *call)
 {
 	struct task_struct *p = call->task == WPK_SELF ? current : task_by_number(call->task);
@@ -147,6 +159,7 @@ static wpk_s64 move_call(const struct wpk_call *call)
 	return 0;
 }
 
+/* Its number, or a negative errno. */
 static wpk_s64 group_create(unsigned int parent)
 {
 	struct wp_group *up = group(parent), *g;
@@ -167,6 +180,7 @@ static wpk_s64 group_create(unsigned int parent)
 	return error ? error : g->number;
 }
 
+/* -EBUSY: something is in it. */
 static wpk_s64 group_remove(unsigned int number)
 {
 	struct wp_group *g = group(number);
@@ -191,6 +205,7 @@ static wpk_s64 group_remove(unsigned int number)
 	return 0;
 }
 
+/* NULL: the controller has no such file. */
 static struct cftype *file_in(struct cftype *files, const char *name)
 {
 	for (; files && files->name[0]; files++)
@@ -241,6 +256,7 @@ static wpk_s64 group_set(unsigned int number, const char *name, const char *valu
 	return -EPERM;
 }
 
+/* Orders of the owner about groups. */
 static wpk_s64 group_call(const struct wpk_call *call)
 {
 	switch (call->op) {

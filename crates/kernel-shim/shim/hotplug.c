@@ -1,6 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* What kernel/cpu.c asks of an architecture to bring CPUs up and down. */
+/*
+ * What kernel/cpu.c asks of an architecture to bring CPUs up and down.
+ *
+ * What must stay: kernel/cpu.c decides the steps; a CPU that left says WPK_OFFLINE to the host.
+ * Tried by crates/kernel-shim/tests (`cargo xtask kernel-shim`) and
+ * crates/cli/tests/all/kernel_runs.rs.
+ */
 
+/* The idle task of a CPU that comes up. */
 struct task_struct *fork_idle(int cpu)
 {
 	struct task_struct *idle = new_task(&init_task, "swapper", PF_KTHREAD);
@@ -24,6 +31,7 @@ static void secondary(void *arg)
 	cpu_startup_entry(CPUHP_AP_ONLINE_IDLE);
 }
 
+/* The CPU begins to run at its idle task's stack, when the host enters it. */
 int __cpu_up(unsigned int cpu, struct task_struct *idle)
 {
 	give_stack(idle, secondary, NULL);
@@ -42,6 +50,7 @@ int __cpu_disable(void)
 	return 0;
 }
 
+/* The CPU is gone: it has no timer and no interrupt any more. */
 void __cpu_die(unsigned int cpu)
 {
 	view.cpus[cpu].ipi = 0;
@@ -49,6 +58,7 @@ void __cpu_die(unsigned int cpu)
 	changed(cpu);
 }
 
+/* What is left for it goes to another CPU, and it never comes back here. */
 void arch_cpu_idle_dead(void)
 {
 	for (;;) {
@@ -58,6 +68,7 @@ void arch_cpu_idle_dead(void)
 	}
 }
 
+/* By the owner's thread: cpu_device_up or down, then partitions anew. */
 static int hotplug(unsigned int cpu, bool up)
 {
 	int error;

@@ -2,8 +2,13 @@
 /*
  * The idle loop is the kernel's own. Here is where its CPU waits, and a driver for the platform's
  * states.
+ *
+ * What must stay: which state is the governor's choice; times of states are the platform's, ns.
+ * Tried by crates/kernel-shim/tests (`cargo xtask kernel-shim`) and
+ * crates/cli/tests/all/kernel_runs.rs.
  */
 
+/* The CPU waits at the host, in this state, until something comes. */
 static void wait_in(unsigned int state)
 {
 	struct wpk_cpu *c = &view.cpus[wpsim_cpu];
@@ -26,6 +31,7 @@ void arch_cpu_idle(void)
 #endif
 }
 
+/* The driver's entry: the index that was entered. */
 static int enter_state(struct cpuidle_device *dev, struct cpuidle_driver *drv, int index)
 {
 	wait_in(index);
@@ -34,12 +40,14 @@ static int enter_state(struct cpuidle_device *dev, struct cpuidle_driver *drv, i
 
 static struct cpuidle_driver idle_drivers[32];
 
+/* The governor's name, before the framework starts. */
 static void cpuidle_before(const char *governor)
 {
 	if (governor)
 		strscpy(param_governor, governor, CPUIDLE_NAME_LEN);
 }
 
+/* A driver's table, of the platform's states. */
 static void describe_states(struct cpuidle_driver *drv, const struct wpk_idle_table *table)
 {
 	unsigned int i;
@@ -61,6 +69,7 @@ static void describe_states(struct cpuidle_driver *drv, const struct wpk_idle_ta
 	}
 }
 
+/* A driver for each table of states. */
 static void cpuidle_up(void)
 {
 	static struct cpumask masks[ARRAY_SIZE(idle_drivers)];
@@ -87,6 +96,7 @@ static void cpuidle_up(void)
 	}
 }
 
+/* -ENOENT: the tree has no such governor. */
 static int idle_governor(const char *name)
 {
 	struct cpuidle_governor *g;

@@ -3,11 +3,16 @@
  * Interrupts and the way back from them. What arrives while a CPU has interrupts off waits in
  * `arrived` and is taken where they are switched on. An interrupt for oneself (irq_work) is taken
  * at once, within a softirq, too.
+ *
+ * What must stay: an interrupt is taken once, in the order device, timer, call, reschedule; what
+ * arrives on another CPU is the host's to deliver. Tried by crates/kernel-shim/tests (`cargo xtask
+ * kernel-shim`) and crates/cli/tests/all/kernel_runs.rs.
  */
 DEFINE_PER_CPU(struct pt_regs *, __irq_regs);
 static struct pt_regs user_regs = { .user = 1 }, kernel_regs;
 static struct arrival arrivals[NR_CPUS];
 
+/* To oneself at once, to others through the host's view. */
 static void send(unsigned int cpu, unsigned int what)
 {
 	struct wpk_cpu *c = &view.cpus[cpu];
@@ -54,6 +59,7 @@ struct spawn {
 	bool done, late;	/* late: the host no longer waits for the answer */
 };
 
+/* Behind those that wait already. */
 static void add_spawns(struct arrival *a, struct spawn *spawns)
 {
 	struct spawn **end = &a->spawns;
@@ -63,6 +69,7 @@ static void add_spawns(struct arrival *a, struct spawn *spawns)
 	*end = spawns;
 }
 
+/* A task that an interrupt creates; a late answer goes by its ticket. */
 static void make(struct spawn *spawn)
 {
 	spawn->answer = do_fork_call(&spawn->kept.call);
@@ -73,6 +80,7 @@ static void make(struct spawn *spawn)
 	wp_free(spawn);
 }
 
+/* Wakes the device's tasks, then makes what is to be made. */
 static void device_handler(void)
 {
 	struct arrival *a = &arrivals[wpsim_cpu];
@@ -133,6 +141,7 @@ static void pass_on(unsigned int cpu)
 	changed(to);
 }
 
+/* From irq_enter to irq_exit. */
 static void one_interrupt(unsigned int what, struct pt_regs *regs)
 {
 	struct pt_regs *old = set_irq_regs(regs);
@@ -289,6 +298,7 @@ static void user_loop(void *arg)
 	}
 }
 
+/* The host: these have arrived at a CPU. A negative errno, or how the CPU left. */
 wpk_s32 wpk_interrupt(wpk_u32 cpu, wpk_u32 what)
 {
 	if (cpu >= nr_cpus)
@@ -316,6 +326,7 @@ static int device_arrives(unsigned int cpu)
 	return enter(cpu, ENTER_IRQ);
 }
 
+/* The host: a device's interrupt, which wakes these tasks. */
 wpk_s32 wpk_device(wpk_u32 cpu, const wpk_u32 *tasks, wpk_u32 nr)
 {
 	if (cpu >= nr_cpus)
@@ -324,6 +335,7 @@ wpk_s32 wpk_device(wpk_u32 cpu, const wpk_u32 *tasks, wpk_u32 nr)
 	return device_arrives(cpu);
 }
 
+/* The host: an interrupt creates a task; its number, or that it is pending. */
 wpk_s64 wpk_spawn(wpk_u32 cpu, const struct wpk_call *fork)
 {
 	struct spawn *spawn;
@@ -351,11 +363,13 @@ wpk_s64 wpk_spawn(wpk_u32 cpu, const struct wpk_call *fork)
 	return answer;
 }
 
+/* The host: a CPU goes on where it had left. */
 wpk_s32 wpk_continue(wpk_u32 cpu)
 {
 	return enter(cpu, ENTER_CONTINUE);
 }
 
+/* The host: a system call of the task that runs there; -EINVAL: none does. */
 wpk_s64 wpk_call(wpk_u32 cpu, const struct wpk_call *call)
 {
 	int error;

@@ -1,5 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* What the host points to is the host's, and lives as long as an entry: here it outlives that. */
+/*
+ * What the host points to is the host's, and lives as long as an entry: here it outlives that.
+ *
+ * What must stay: all that a call points to is copied, as far as the kernel may ask for it later.
+ * Tried by crates/kernel-shim/tests (`cargo xtask kernel-shim`) and
+ * crates/cli/tests/all/kernel_runs.rs.
+ */
 struct kept_call {
 	struct wpk_call call;
 	char name[64], value[512];
@@ -7,6 +13,7 @@ struct kept_call {
 	struct wpk_attr attr;
 };
 
+/* -E2BIG: a text is too long. */
 static int keep_call(struct kept_call *to, const struct wpk_call *call)
 {
 	/* A task's name is cut, as any kernel does it. */

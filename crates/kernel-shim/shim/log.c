@@ -1,6 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* printk and its kin: one line each to the host; WARN makes the run's outcome a warning. */
+/*
+ * printk and its kin: one line each to the host; WARN makes the run's outcome a warning.
+ *
+ * What must stay: levels are printk's; lines go to the host as they come. A WARN is an outcome of
+ * the run. Tried by crates/kernel-shim/tests (`cargo xtask kernel-shim`) and
+ * crates/cli/tests/all/kernel_runs.rs.
+ */
 
+/* One line, without the mark of its level. */
 static void wp_log(int level, const char *fmt, va_list ap)
 {
 	char *text = last_words;
@@ -56,6 +63,7 @@ WP_DEV_PRINT(_dev_warn, 4)
 WP_DEV_PRINT(_dev_notice, 5)
 WP_DEV_PRINT(_dev_info, 6)
 
+/* Counted, and told with file and line. */
 static void warned(const char *file, int line, const char *fmt, va_list ap)
 {
 	static char text[1024];

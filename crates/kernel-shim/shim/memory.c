@@ -1,5 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Memory is the host's. Per-CPU data: a copy for each CPU, one stride apart. */
+/*
+ * Memory is the host's. Per-CPU data: a copy for each CPU, one stride apart.
+ *
+ * What must stay: blocks are zeroed; addresses may differ from run to run and decide nothing.
+ * Random numbers are of the machine's seed. Tried by crates/kernel-shim/tests (`cargo xtask
+ * kernel-shim`) and crates/cli/tests/all/kernel_runs.rs.
+ */
 
 void *wp_alloc(unsigned long size, unsigned long align)
 {
@@ -24,6 +30,7 @@ extern char __per_cpu_start[], __per_cpu_end[];
 #define PERCPU_DYNAMIC (256UL << 10)
 static unsigned long percpu_used, percpu_size;
 
+/* One copy of the per-CPU section for each CPU, with room for more behind it. */
 static void percpu_init(void)
 {
 	unsigned long length = __per_cpu_end - __per_cpu_start;
@@ -52,6 +59,7 @@ struct percpu_free {
 };
 static struct percpu_free *percpu_blocks;
 
+/* A freed place of this size, else the next one. */
 void *wp_percpu_alloc(unsigned long size, unsigned long align)
 {
 	struct percpu_free *b;
@@ -79,6 +87,7 @@ void *wp_percpu_alloc(unsigned long size, unsigned long align)
 	return __per_cpu_start + b->at;
 }
 
+/* The place may be given again. */
 void wp_percpu_free(void *p)
 {
 	struct percpu_free *b;
@@ -93,6 +102,7 @@ struct wp_cache {
 	unsigned long size;
 };
 __typeof__(kmalloc_caches) kmalloc_caches;
+/* Caches of sizes, which the kernel's headers index. */
 static void memory_init(void)
 {
 	void **slot = (void **)kmalloc_caches;
@@ -109,11 +119,13 @@ static void memory_init(void)
 
 /* Random numbers: a fixed series of the run's seed (xorshift64*). */
 static u64 random_state = 1;
+/* Once, from what the machine says. */
 static void seed_random(u64 seed)
 {
 	random_state = seed * 0x9e3779b97f4a7c15ULL | 1;
 }
 
+/* xorshift: equal seeds, equal numbers. */
 unsigned int wp_random(void)
 {
 	random_state ^= random_state >> 12;

@@ -9,6 +9,9 @@
  *   NAME           an attribute of the frequency core or its governor (rate_limit_us, ...)
  * To be read only:
  *   softirqs       how often each softirq has run on all CPUs, NAME COUNT a line
+ *
+ * What must stay: the order of looking up, and that an unknown name is an error. Tried by
+ * crates/kernel-shim/tests (`cargo xtask kernel-shim`) and crates/cli/tests/all/kernel_runs.rs.
  */
 static int set_features(const char *list)
 {
@@ -30,6 +33,7 @@ static int set_features(const char *list)
 	return error;
 }
 
+/* 0, or a negative errno. */
 static wpk_s64 set_parameter(const char *name, const char *value)
 {
 	static char text[256];
@@ -62,6 +66,7 @@ static const char *const feature_names[] = {
 #undef SCHED_FEAT
 };
 
+/* Names, with NO_ before those that are off. */
 static int show_features(char *text, size_t size)
 {
 	size_t i, n = 0;
@@ -72,6 +77,7 @@ static int show_features(char *text, size_t size)
 	return n;
 }
 
+/* Sums over all CPUs. */
 static int show_softirqs(char *text, size_t size)
 {
 	unsigned int nr, cpu;
@@ -87,6 +93,7 @@ static int show_softirqs(char *text, size_t size)
 	return n;
 }
 
+/* Length of the text, or a negative errno. */
 wpk_s32 wpk_get(const char *name, char *text, wpk_u32 size)
 {
 	static char page[PAGE_SIZE] __aligned(PAGE_SIZE);

@@ -1,8 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Scheduling domains as exclusive cpusets make them: some CPUs, and the rest. */
+/*
+ * Scheduling domains as exclusive cpusets make them: some CPUs, and the rest.
+ *
+ * What must stay: domains are built by the tree's own code. Tried by crates/kernel-shim/tests
+ * (`cargo xtask kernel-shim`) and crates/cli/tests/all/kernel_runs.rs.
+ */
 static bool partitioned;
 static struct cpumask partition_mask;
 
+/* Tells the tree of the partition, or of none. */
 static void build_partition(void)
 {
 	cpumask_var_t *doms;
@@ -26,6 +32,7 @@ static void build_partition(void)
 	cpus_read_unlock();
 }
 
+/* A mask divides; NULL: no partition. */
 static int partition(const wpk_u64 *mask)
 {
 	partitioned = mask != NULL;

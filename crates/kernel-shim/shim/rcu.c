@@ -3,10 +3,15 @@
  * Read-copy-update for CPUs that one thread runs in turns: a reader is never interrupted by another
  * CPU unless it waits for one. Callbacks run when a CPU is about to leave the kernel and nobody
  * reads.
+ *
+ * What must stay: callbacks run in the order in which they were queued, and never below a reader.
+ * Tried by crates/kernel-shim/tests (`cargo xtask kernel-shim`) and
+ * crates/cli/tests/all/kernel_runs.rs.
  */
 static struct rcu_head *callbacks, **callbacks_end = &callbacks;
 static unsigned int readers;
 
+/* At the end of the list. */
 void call_rcu(struct rcu_head *head, rcu_callback_t func)
 {
 	head->func = func;
@@ -16,6 +21,7 @@ void call_rcu(struct rcu_head *head, rcu_callback_t func)
 }
 
 #ifdef CONFIG_PREEMPT_RCU
+/* Readers nest. */
 void __rcu_read_lock(void)
 {
 	readers++;
@@ -27,6 +33,7 @@ void __rcu_read_unlock(void)
 }
 #endif
 
+/* Until none is left, also those that come meanwhile. */
 static void run_callbacks(void)
 {
 	while (callbacks) {
@@ -40,6 +47,7 @@ static void run_callbacks(void)
 	}
 }
 
+/* Before a CPU leaves the kernel. */
 static void rcu_settle(void)
 {
 	unsigned long flags;
@@ -65,6 +73,7 @@ static struct {
 } passes[NR_CPUS];
 
 void wp_note_switch(bool preempt) __asm__("rcu_note_context_switch");
+/* Many switches without time between them cost kernel work, more each time: time passes. */
 void wp_note_switch(bool preempt)
 {
 	unsigned int cpu = wpsim_cpu;
@@ -87,6 +96,7 @@ void rcu_barrier(void)
 	run_callbacks();
 }
 
+/* Nobody can be reading: one thread runs all CPUs. */
 void synchronize_rcu(void)
 {
 }

@@ -1,6 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The scheduler's state as observers may see it. */
+/*
+ * The scheduler's state as observers may see it.
+ *
+ * What must stay: it only reads; fields are wakeplace.h's. Tried by crates/kernel-shim/tests
+ * (`cargo xtask kernel-shim`) and crates/cli/tests/all/kernel_runs.rs.
+ */
 
+/* -EINVAL: no such CPU, or not booted. */
 wpk_s32 wpk_cpu_state(wpk_u32 cpu, struct wpk_cpu_state *s)
 {
 	struct rq *rq;
@@ -25,6 +31,7 @@ wpk_s32 wpk_cpu_state(wpk_u32 cpu, struct wpk_cpu_state *s)
 	return 0;
 }
 
+/* The task's state; the field's name differs by version. */
 static unsigned int state_of(const struct task_struct *p)
 {
 #ifdef WPK_HAS_TASK_STATE
@@ -34,6 +41,7 @@ static unsigned int state_of(const struct task_struct *p)
 #endif
 }
 
+/* -ESRCH: no such task. */
 wpk_s32 wpk_task_cpu(wpk_u32 task)
 {
 	struct task_struct *p = task_by_number(task);
@@ -41,6 +49,7 @@ wpk_s32 wpk_task_cpu(wpk_u32 task)
 	return p ? task_cpu(p) : -ESRCH;
 }
 
+/* Queued or running. */
 wpk_u32 wpk_is_awake(wpk_u32 task)
 {
 	struct task_struct *p = task_by_number(task);
@@ -48,6 +57,7 @@ wpk_u32 wpk_is_awake(wpk_u32 task)
 	return p && state_of(p) == TASK_RUNNING;
 }
 
+/* -ESRCH: no such task. */
 wpk_s32 wpk_task_state(wpk_u32 task, struct wpk_task_state *s)
 {
 	struct task_struct *p = task_by_number(task);

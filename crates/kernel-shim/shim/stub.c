@@ -3,6 +3,10 @@
  * What needs no type of the kernel: memory by its many names, and what has nothing to do here. No
  * header of the kernel, so one text for all trees; a name that a tree does not ask for does no
  * harm, and all are weak, so that a tree's own object wins.
+ *
+ * What must stay: symbols that only have to be there do nothing; one that matters belongs
+ * elsewhere. Tried by crates/kernel-shim/tests (`cargo xtask kernel-shim`) and
+ * crates/cli/tests/all/kernel_runs.rs.
  */
 #include "stub.h"
 #include <stdarg.h>
@@ -63,6 +67,7 @@ WEAK void free_percpu(void *p) { wp_percpu_free(p); }
 
 /* Strings and memory: the three of asm/string.h, a word at a time. */
 typedef unsigned long word __attribute__((may_alias, aligned(1)));
+/* The compiler calls it by itself; no library is there. */
 void *memcpy(void *to, const void *from, size_t n)
 {
 	char *t = to;
@@ -75,6 +80,7 @@ void *memcpy(void *to, const void *from, size_t n)
 	return to;
 }
 
+/* As memcpy, also where the two overlap. */
 void *memmove(void *to, const void *from, size_t n)
 {
 	char *t = to;
@@ -87,6 +93,7 @@ void *memmove(void *to, const void *from, size_t n)
 	return to;
 }
 
+/* The compiler calls it by itself; no library is there. */
 void *memset(void *to, int c, size_t n)
 {
 	unsigned long w = 0x0101010101010101UL * (unsigned char)c;

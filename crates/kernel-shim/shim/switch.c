@@ -3,6 +3,10 @@
  * A stack per task, and the way between the host's stack and the CPUs'. The switch of stacks is the
  * only assembly of the shim. wp_swap(save, to, pass) leaves its registers on the old stack and
  * takes those of the new; it answers `pass` there. wp_first is where a new task begins.
+ *
+ * What must stay: layout of the saved registers (both architectures), and that the host's view is
+ * written before the host goes on. Tried by crates/kernel-shim/tests (`cargo xtask kernel-shim`)
+ * and crates/cli/tests/all/kernel_runs.rs.
  */
 void *wp_swap(void **save, void *to, void *pass);
 void wp_first(void);
@@ -112,6 +116,7 @@ static void *host_sp;
 static unsigned int spins;
 static u64 spin_time;
 
+/* Notes the CPU once for the host (`take_changed`). */
 static void changed(unsigned int cpu)
 {
 	struct wpk_cpu *c = &view.cpus[cpu];
@@ -122,6 +127,7 @@ static void changed(unsigned int cpu)
 	}
 }
 
+/* From now on the code runs as this CPU. */
 static void set_cpu(unsigned int cpu)
 {
 	wpsim_cpu = cpu;
@@ -130,6 +136,7 @@ static void set_cpu(unsigned int cpu)
 	wpsim_current = running[cpu];
 }
 
+/* The task that the host sees on a CPU. */
 static void set_running(unsigned int cpu, struct task_struct *p)
 {
 	running[cpu] = p;
@@ -137,6 +144,7 @@ static void set_running(unsigned int cpu, struct task_struct *p)
 	changed(cpu);
 }
 
+/* The kernel's context switch: on the new task's stack when it returns. */
 struct task_struct *wpsim_switch_to(struct task_struct *prev, struct task_struct *next)
 {
 	struct wpk_cpu *c = &view.cpus[wpsim_cpu];
@@ -150,6 +158,7 @@ struct task_struct *wpsim_switch_to(struct task_struct *prev, struct task_struct
 }
 
 void schedule_tail(struct task_struct *prev);
+/* Where a new task begins; `prev`: who ran before. */
 void wp_begin(struct task_struct *prev, void (*fn)(void *), void *arg)
 {
 	if (prev)
@@ -159,6 +168,7 @@ void wp_begin(struct task_struct *prev, void (*fn)(void *), void *arg)
 	wp_fault(WPK_FAULT_SHIM, "a thread came to its end");
 }
 
+/* A stack whose first return is wp_first. */
 static void give_stack(struct task_struct *p, void (*fn)(void *), void *arg)
 {
 	void **sp;
@@ -174,6 +184,7 @@ static void give_stack(struct task_struct *p, void (*fn)(void *), void *arg)
 	p->thread.sp = sp;
 }
 
+/* The task never runs again. */
 static void take_stack(struct task_struct *p)
 {
 	if (p->thread.stack)
@@ -212,6 +223,7 @@ static void to_host(unsigned int state)
 	watch(state);
 }
 
+/* The run is over: back to the host, and never here again. */
 void __noreturn wp_leave_for_good(void)
 {
 	static void *nowhere;

@@ -1,5 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* System controls: the kernel's tables are kept, and written through their own handlers. */
+/*
+ * System controls: the kernel's tables are kept, and written through their own handlers.
+ *
+ * What must stay: names are the kernel's, without `kernel.`; limits are those of the tables. Tried
+ * by crates/kernel-shim/tests (`cargo xtask kernel-shim`) and crates/cli/tests/all/kernel_runs.rs.
+ */
 
 struct wp_table {
 	struct wp_table *next;
@@ -12,6 +17,7 @@ static struct wp_table *tables;
 int wp_sysctl_vals[32] __asm__("sysctl_vals");
 unsigned long wp_sysctl_long_vals[8] __asm__("sysctl_long_vals");
 
+/* The constants that tables point to. */
 static void sysctl_limits(void)
 {
 	static const struct {
@@ -52,6 +58,7 @@ static void sysctl_limits(void)
 		*(int *)limits[i].place = limits[i].value;
 }
 
+/* The newest first: a later table of a name counts. */
 static void *keep_table(const struct ctl_table *table, size_t nr)
 {
 	struct wp_table *t = wp_alloc(sizeof(*t), 8);
@@ -145,6 +152,7 @@ WP_PROC(proc_dou8vec_minmax, 1, true)
 WP_PROC(proc_dobool, 1, false)
 WP_PROC(proc_doulongvec_minmax, 8, true)
 
+/* Reads or writes through the table's own handler; -ENOENT: no such name. */
 static int sysctl_call(const char *name, int write, char *text, size_t *length)
 {
 	struct wp_table *t;
@@ -234,6 +242,7 @@ static int plain_set(const char *name, const char *text)
 	return -ENOENT;
 }
 
+/* -ENOENT: no such name. */
 static int plain_get(const char *name, u64 *value)
 {
 	size_t i;

@@ -1,9 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Tasks: copied from their creator, known to the host by its numbers. */
+/*
+ * Tasks: copied from their creator, known to the host by its numbers.
+ *
+ * What must stay: numbers are the host's and stay; pids are numbers plus PID_OF_TASKS. A task is
+ * freed after its last switch. Tried by crates/kernel-shim/tests (`cargo xtask kernel-shim`) and
+ * crates/cli/tests/all/kernel_runs.rs.
+ */
 
 #define PID_OF_TASKS 1000000
 static int last_pid;
 
+/* NULL: there is none, or no more. */
 static struct task_struct *task_by_number(unsigned int number)
 {
 	return number < task_table_size ? task_table[number] : NULL;
@@ -14,6 +21,7 @@ struct task_struct *find_task_by_vpid(pid_t pid)
 	return pid >= PID_OF_TASKS ? task_by_number(pid - PID_OF_TASKS) : NULL;
 }
 
+/* -EEXIST: the number is another task's. The table grows as it has to. */
 static int keep_task(unsigned int number, struct task_struct *p)
 {
 	if (number >= task_table_size) {
@@ -68,6 +76,7 @@ static void own_parts(struct task_struct *p)
 WP_WEAK(int, set_kthread_struct, (struct task_struct *));
 WP_WEAK(void, free_kthread_struct, (struct task_struct *));
 
+/* A copy with parts of its own, on no CPU. */
 static struct task_struct *new_task(struct task_struct *parent, const char *name,
 		unsigned int flags)
 {
@@ -95,6 +104,7 @@ static struct task_struct *new_task(struct task_struct *parent, const char *name
 	return p;
 }
 
+/* Before it first runs. */
 static int join_group(struct task_struct *p, unsigned int number)
 {
 	struct kernel_clone_args args = { .cset = css_set_of(number) };
@@ -114,6 +124,7 @@ static int join_group(struct task_struct *p, unsigned int number)
 	return error;
 }
 
+/* On a stack of its own, asleep until woken. */
 static struct task_struct *new_kthread(void (*fn)(void *), void *arg, const char *name)
 {
 	struct task_struct *p = new_task(&init_task, name, PF_KTHREAD);
@@ -127,6 +138,7 @@ static struct task_struct *new_kthread(void (*fn)(void *), void *arg, const char
 
 #define WP_CLAMPS (SCHED_FLAG_UTIL_CLAMP_MIN | SCHED_FLAG_UTIL_CLAMP_MAX)
 
+/* As sched_setattr(2), by the tree's own function. */
 static int set_attributes(struct task_struct *p, const struct wpk_attr *from, u64 more_flags)
 {
 	struct sched_attr attr = {
@@ -145,6 +157,7 @@ static int set_attributes(struct task_struct *p, const struct wpk_attr *from, u6
 	return sched_setattr(p, &attr);
 }
 
+/* Is it a policy of the fair class? */
 static bool is_fair(unsigned int policy)
 {
 	return policy == SCHED_NORMAL || policy == SCHED_BATCH || policy == SCHED_IDLE;
@@ -185,6 +198,7 @@ static int fork_from(struct task_struct *parent, struct task_struct *p)
 	return error;
 }
 
+/* The number of the child, or a negative errno. */
 static wpk_s64 do_fork_call(const struct wpk_call *call)
 {
 	struct task_struct *parent = current->flags & PF_KTHREAD ? &init_task : current;
@@ -248,6 +262,7 @@ static void bury(struct rcu_head *head)
 	put_task_struct(container_of(head, struct task_struct, rcu));
 }
 
+/* Its number is free, its stack goes. */
 void put_task_struct_rcu_user(struct task_struct *p)
 {
 	if (!refcount_dec_and_test(&p->rcu_users))
@@ -258,6 +273,7 @@ void put_task_struct_rcu_user(struct task_struct *p)
 	call_rcu(&p->rcu, bury);
 }
 
+/* The end of a task: it switches away for the last time. */
 void __noreturn do_exit(long code)
 {
 	struct completion *done = current->vfork_done;

@@ -2,11 +2,15 @@
 /*
  * Kernel threads: kernel/kthread.c and kernel/smpboot.c are the tree's own, this is what they stand
  * on.
+ *
+ * What must stay: names of threads, which reports show. Tried by crates/kernel-shim/tests (`cargo
+ * xtask kernel-shim`) and crates/cli/tests/all/kernel_runs.rs.
  */
 
 struct mm_struct init_mm;
 unsigned long init_stack[THREAD_SIZE / sizeof(long)];
 
+/* Its pid. */
 static pid_t start_thread_of(int (*fn)(void *), void *arg, const char *name)
 {
 	return new_kthread((void *)fn, arg, name ? name : "kthread")->pid;
@@ -36,6 +40,7 @@ long do_no_restart_syscall(struct restart_block *block)
 	return -EINTR;
 }
 
+/* The name of one that runs, by its number; "idle". */
 const char *wpk_kthread_name(wpk_u32 number)
 {
 	unsigned int cpu;

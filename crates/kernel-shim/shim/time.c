@@ -3,11 +3,15 @@
  * The clock is the host's, and the time that passed before it: a machine that is told of a task has
  * been up and idle for BOOT_NS. Each CPU has a clock event device that takes the time itself, to
  * the nanosecond.
+ *
+ * What must stay: all clocks are one, in ns; the host's time is that less what passed before. Tried
+ * by crates/kernel-shim/tests (`cargo xtask kernel-shim`) and crates/cli/tests/all/kernel_runs.rs.
  */
 #define BOOT_NS (10 * NSEC_PER_SEC)
 
 static u64 before_ns;
 
+/* Now, as the kernel counts it. */
 static u64 clock_ns(void)
 {
 	return view.now_ns + before_ns;
@@ -19,6 +23,7 @@ static u64 kernel_time(u64 host_ns)
 	return host_ns + before_ns;
 }
 
+/* 0: before the host's time began. */
 static u64 host_time(u64 kernel_ns)
 {
 	return kernel_ns > before_ns ? kernel_ns - before_ns : 0;
@@ -64,6 +69,7 @@ ktime_t ktime_get_update_offsets_now(unsigned int *seq, ktime_t *real, ktime_t *
 __typeof__(jiffies_lock) jiffies_lock;
 __typeof__(jiffies_seq) jiffies_seq;
 
+/* Ticks of jiffies, by the CPU that keeps them. */
 void do_timer(unsigned long ticks)
 {
 	jiffies_64 += ticks;
@@ -72,6 +78,7 @@ void do_timer(unsigned long ticks)
 
 static DEFINE_PER_CPU(struct clock_event_device, clock_device);
 
+/* When the CPU's timer fires, ns of the host; WPK_NEVER: not at all. */
 static void next_event(u64 at)
 {
 	struct wpk_cpu *c = &view.cpus[wpsim_cpu];
@@ -89,12 +96,14 @@ static int clock_next(unsigned long ticks, struct clock_event_device *dev)
 	return 0;
 }
 
+/* The timer fires no more. */
 static int clock_off(struct clock_event_device *dev)
 {
 	next_event(WPK_NEVER);
 	return 0;
 }
 
+/* The timer's interrupt. */
 static void clock_fires(void)
 {
 	struct clock_event_device *dev = this_cpu_ptr(&clock_device);
@@ -103,6 +112,7 @@ static void clock_fires(void)
 	dev->event_handler(dev);
 }
 
+/* A clock event device of this CPU. */
 static void clock_cpu_up(void)
 {
 	struct clock_event_device *dev = this_cpu_ptr(&clock_device);

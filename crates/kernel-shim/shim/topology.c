@@ -1,5 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The machine's levels, as drivers/base/arch_topology.c keeps them, and its nodes. */
+/*
+ * The machine's levels, as drivers/base/arch_topology.c keeps them, and its nodes.
+ *
+ * What must stay: levels and distances are the platform's; domains are built by the tree of them.
+ * Tried by crates/kernel-shim/tests (`cargo xtask kernel-shim`) and
+ * crates/cli/tests/all/kernel_runs.rs.
+ */
 
 bool last_level_cache_is_valid(unsigned int cpu)
 {
@@ -17,6 +23,7 @@ DEFINE_PER_CPU(int, numa_node);
 nodemask_t node_states[NR_NODE_STATES];
 unsigned int nr_node_ids = 1, nr_online_nodes = 1;
 
+/* 10 and 20 where the platform says nothing, as the kernel assumes. */
 int wpsim_node_distance(int from, int to)
 {
 	if (distances && from < nr_nodes && to < nr_nodes)
@@ -46,6 +53,7 @@ static void nodes_init(void)
 }
 #endif
 
+/* Masks of threads, cores, clusters and caches of a CPU. */
 static void siblings_init(unsigned int cpu)
 {
 	const struct wpk_machine_cpu *m = &machine_cpus[cpu];
@@ -68,6 +76,7 @@ static void siblings_init(unsigned int cpu)
 	}
 }
 
+/* Before domains are built; capacities are of 1024. */
 static void topology_init(void)
 {
 	unsigned int cpu;

@@ -3,6 +3,9 @@
  * A tick that no longer comes, or a clock that stands, makes no noise: tasks only run for too long
  * and balancing only ends. So each CPU is looked at once in a tick of simulated time, on the first
  * entry of whichever CPU.
+ *
+ * What must stay: it only looks, and names what stands still as a fault. Tried by
+ * crates/kernel-shim/tests (`cargo xtask kernel-shim`) and crates/cli/tests/all/kernel_runs.rs.
  */
 
 /* More than what a lock, a stopped machine or a slow change of frequency can hold up. */
@@ -28,6 +31,7 @@ static void watch_begins(void)
 		watched[cpu].since = watched[cpu].tick = view.now_ns;
 }
 
+/* A busy CPU whose tick or clock has not moved for WATCH_NS ends the run. */
 static void watch_cpu(unsigned int cpu)
 {
 	struct rq *rq = cpu_rq(cpu);

@@ -2,6 +2,9 @@
 /*
  * Deferred work. One kernel thread does it in the order it was queued: that a static key was
  * switched or that domains were rebuilt must not be lost, who does it does not matter.
+ *
+ * What must stay: works are done in the order in which they were queued. Tried by
+ * crates/kernel-shim/tests (`cargo xtask kernel-shim`) and crates/cli/tests/all/kernel_runs.rs.
  */
 /* Its name changed from del_timer() to timer_delete(). */
 WP_WEAK(int, timer_delete, (struct timer_list *));
@@ -10,6 +13,7 @@ WP_WEAK(int, del_timer, (struct timer_list *));
 static LIST_HEAD(works);
 static struct task_struct *worker;
 
+/* At the end. */
 static void queue(struct work_struct *work)
 {
 	list_add_tail(&work->entry, &works);
@@ -17,6 +21,7 @@ static void queue(struct work_struct *work)
 		wake_up_process(worker);
 }
 
+/* False: it is queued already. */
 bool queue_work_on(int cpu, struct workqueue_struct *wq, struct work_struct *work)
 {
 	if (test_and_set_bit(WORK_STRUCT_PENDING_BIT, work_data_bits(work)))
@@ -49,6 +54,7 @@ bool queue_delayed_work_on(int cpu, struct workqueue_struct *wq, struct delayed_
 	return true;
 }
 
+/* False: it was not queued. */
 static bool dequeue(struct work_struct *work)
 {
 	if (!test_and_clear_bit(WORK_STRUCT_PENDING_BIT, work_data_bits(work)))
@@ -71,6 +77,7 @@ bool cancel_delayed_work_sync(struct delayed_work *work)
 	return dequeue(&work->work);
 }
 
+/* By the worker, or by who flushes. */
 static void run_work(struct work_struct *work)
 {
 	list_del_init(&work->entry);
@@ -79,6 +86,7 @@ static void run_work(struct work_struct *work)
 	work->func(work);
 }
 
+/* False: there was nothing to do. */
 bool flush_work(struct work_struct *work)
 {
 	if (!work_pending(work) || list_empty(&work->entry))
@@ -106,6 +114,7 @@ static int there(void *data)
 	return 0;
 }
 
+/* Calls `fn` there: by affinity, or by the stopper where a task is bound. */
 static long on_cpu(int cpu, long (*fn)(void *), void *arg)
 {
 	struct wp_there call = { .fn = fn, .arg = arg };
@@ -133,6 +142,7 @@ long work_on_cpu(int cpu, long (*fn)(void *), void *arg)
 	return on_cpu(cpu, fn, arg);
 }
 
+/* For ever. */
 static void worker_loop(void *arg)
 {
 	for (;;) {
@@ -146,6 +156,7 @@ static void worker_loop(void *arg)
 	}
 }
 
+/* The worker's thread, once threads can be made. */
 static void works_up(void)
 {
 	worker = new_kthread(worker_loop, NULL, "kworker/u:0");

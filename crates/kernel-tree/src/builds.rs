@@ -1,6 +1,10 @@
 //! From the name of a kernel to a built object: found in the cache, or built (docs/guide/kernel.md,
 //! "What is kept").
 //!
+//! What must stay: the key has all that an object depends on (tree, shim, compiler, configuration):
+//! a part left out would find a wrong object. Tests: fake_tree.rs
+//! (`a_tree_is_built_once_and_again_when_it_changes`, `a_revision_is_built_beside_the_work_tree`).
+//!
 //! Tests: crates/kernel-tree/tests/all/fake_tree.rs
 
 use crate::content::{Content, hex};
@@ -60,6 +64,7 @@ impl Like {
         }
     }
 
+    /// Parts of the configuration for this kind of machine, in the order in which they are merged.
     fn fragments(self) -> Vec<&'static str> {
         let arch = match self.arch {
             Arch::Arm64 => "config/like-arm64.config",
@@ -302,6 +307,7 @@ impl Job<'_> {
         hex(&hasher.finalize())[..16].to_owned()
     }
 
+    /// The folder in which make works.
     fn objects(&self) -> PathBuf {
         self.cache.path(&format!("objects/{}", self.id()))
     }

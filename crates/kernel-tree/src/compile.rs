@@ -1,5 +1,9 @@
 //! One call of the shim's build script, and what its end means (docs/guide/kernel.md, "What it
 //! needs").
+//!
+//! What must stay: exit codes of build.sh and what they mean; the lock is the script's, too.
+//!
+//! Tests: below
 
 use crate::{TreeError, messages, tools};
 use std::path::{Path, PathBuf};
@@ -128,6 +132,7 @@ impl Build<'_> {
     }
 }
 
+/// Object files below a folder: how far the build is.
 fn count_objects(folder: &Path) -> usize {
     let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
     let count = entries.map(|entry| match entry.file_type() {

@@ -1,4 +1,8 @@
 //! A configuration fragment of the user's own (docs/guide/kernel.md, "What it needs").
+//!
+//! What must stay: the fragment is part of an object's key. Lines are those of `.config`.
+//!
+//! Tests: below
 
 use crate::TreeError;
 use std::fs;
@@ -51,7 +55,7 @@ impl Fragment {
     }
 }
 
-/// Name and value of a line; an option that is not set has the value `n`.
+/// Name and value of a line; an option that is not set has the value `n`. None: no option.
 fn option(line: &str) -> Option<(&str, &str)> {
     let line = line.trim();
     let (name, value) = match line.strip_prefix("# ") {

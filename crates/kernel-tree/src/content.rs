@@ -6,6 +6,8 @@
 //! read the next time, too, as git does it (docs/guide/kernel.md, "What is kept"). A tree that
 //! changed in anything that the build reads has another key.
 //!
+//! What must stay: the sum of equal trees, wherever they are; what is remembered is only for speed.
+//!
 //! Tests: below,
 //! crates/kernel-tree/tests/all/fake_tree.rs::a_tree_is_built_once_and_again_when_it_changes
 
@@ -103,7 +105,7 @@ impl Content {
         Ok(())
     }
 
-    /// The sum of a file that is as it was.
+    /// The sum of a file that is as it was. None: it has changed, or may have.
     fn known(&self, path: &str, now: &Seen) -> Option<&str> {
         let seen = self.files.get(path)?;
         let same = (seen.size, seen.mtime_ns, seen.ctime_ns, seen.inode)
@@ -184,6 +186,7 @@ impl Content {
 }
 
 impl Seen {
+    /// Times in ns; the sum is still to be made.
     fn of(found: &Metadata) -> Self {
         let ns = |seconds: i64, ns: i64| i128::from(seconds) * 1_000_000_000 + i128::from(ns);
         Self {
@@ -201,6 +204,7 @@ pub(crate) fn hex(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
+/// Wall time: it says only whether a file's time is too near.
 #[allow(
     clippy::disallowed_methods,
     reason = "decides which files are read again, and no result"

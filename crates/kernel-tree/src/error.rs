@@ -1,5 +1,9 @@
 //! What can go wrong between a name and a kernel that is loaded, and whose fault it is
 //! (docs/guide/kernel.md, "What it needs").
+//!
+//! What must stay: classes become exit codes: 2 what the user gave, 3 what the machine lacks.
+//!
+//! Tests: below
 
 use std::io::ErrorKind;
 use std::path::PathBuf;
@@ -100,7 +104,7 @@ pub enum TreeError {
 }
 
 impl TreeError {
-    /// Whose fault it is.
+    /// Whose fault it is: exit codes follow (crates/cli/src/failure.rs).
     #[must_use]
     pub fn class(&self) -> Class {
         match self {
@@ -110,11 +114,13 @@ impl TreeError {
         }
     }
 
+    /// For `map_err`, with the path.
     pub(crate) fn reading(path: impl Into<PathBuf>) -> impl FnOnce(std::io::Error) -> Self {
         let wrap = ArchiveError::reading(path);
         move |source| wrap(source).into()
     }
 
+    /// For `map_err`, with the path.
     pub(crate) fn writing(path: impl Into<PathBuf>) -> impl FnOnce(std::io::Error) -> Self {
         let wrap = ArchiveError::writing(path);
         move |source| wrap(source).into()

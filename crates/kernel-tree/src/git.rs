@@ -1,4 +1,8 @@
 //! The git history of a tree: read, never written (docs/guide/kernel.md, "Names").
+//!
+//! What must stay: the tree and its index are never written. Labels have git's words.
+//!
+//! Tests: below
 
 use crate::wanted::Wanted;
 use crate::{TreeError, unpack};
@@ -33,6 +37,7 @@ impl Git {
         })
     }
 
+    /// git with nothing written behind the user's back.
     fn command(&self) -> Command {
         let mut command = Command::new("git");
         // Nothing is refreshed behind the user's back, and a tree of another user is read, too.
@@ -47,11 +52,12 @@ impl Git {
         command
     }
 
-    /// The files as they are, in git's words: `v7.3-12-gabc-dirty`.
+    /// The files as they are, in git's words: `v7.3-12-gabc-dirty`. None: git cannot say.
     pub(crate) fn describe(&self) -> Option<String> {
         self.described(&["--dirty"])
     }
 
+    /// None: git fails, or there is no tag.
     fn described(&self, what: &[&str]) -> Option<String> {
         let mut command = self.command();
         command.args(["describe", "--tags", "--always", "--match", "v[0-9]*"]);
@@ -86,6 +92,7 @@ impl Git {
         })
     }
 
+    /// A revision that cannot be had, and why.
     fn no(&self, name: &str, why: String) -> TreeError {
         TreeError::Revision {
             path: self.root.clone(),

@@ -1,6 +1,8 @@
 //! Trees that were fetched: sources of a version, or of a revision, in the cache
 //! (docs/guide/kernel.md, "What is kept").
 //!
+//! What must stay: a folder is whole or not there; its record is written last.
+//!
 //! Tests: crates/kernel-tree/tests/all/real_tree.rs,
 //! crates/kernel-tree/tests/all/fake_tree.rs::a_revision_is_built_beside_the_work_tree,
 //! crates/cli/tests/all/kernel.rs
@@ -37,6 +39,7 @@ pub(crate) struct Trees<'a> {
 }
 
 impl Trees<'_> {
+    /// By a sum of what is wanted of a tree: another list of files is another folder.
     fn folder(&self) -> PathBuf {
         let sum = crate::content::hex(&Sha256::digest(self.wanted.text()));
         self.cache.path(&format!("trees/{}", &sum[..8]))
@@ -50,6 +53,7 @@ impl Trees<'_> {
         kept
     }
 
+    /// Of those that begin so. None: none is kept.
     fn newest_kept(&self, wanted: &Version) -> Option<Kept> {
         let kept = self.kept().into_iter().rev();
         let mut fit = kept.filter(|kept| wanted.begins(&kept.version));

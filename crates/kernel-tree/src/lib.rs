@@ -6,6 +6,8 @@
 //! files of `crates/kernel-shim` ([`build`]), and never written to. Built objects are kept by the
 //! content of all that went into them, and loaded by dlopen ([`Kernel`]). See docs/guide/kernel.md.
 //!
+//! What must stay: trees are never written to; what is fetched was named by the user.
+//!
 //! Tests: crates/kernel-tree/tests/all, beside its modules
 
 mod builds;

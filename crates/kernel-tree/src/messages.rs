@@ -1,5 +1,9 @@
 //! What a build that failed said, for the user: files are named from the tree's root, and make's
 //! own words go (docs/guide/kernel.md, "What it needs").
+//!
+//! What must stay: file, line and the compiler's words of the first mistakes; lengths are bounded.
+//!
+//! Tests: below
 
 use std::path::Path;
 
@@ -47,6 +51,7 @@ pub(crate) fn sentences(said: &str) -> Vec<&str> {
     own.collect()
 }
 
+/// Paths from the tree's root.
 fn shortened(said: &str, roots: &[&Path]) -> String {
     let mut text = said.to_owned();
     for root in roots {
@@ -55,6 +60,7 @@ fn shortened(said: &str, roots: &[&Path]) -> String {
     text
 }
 
+/// Words of make and of the script that say nothing of the mistake.
 fn is_of_make(line: &str) -> bool {
     let line = line.trim_start();
     line.starts_with("make[")

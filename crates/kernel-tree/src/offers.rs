@@ -1,4 +1,9 @@
 //! Which versions the package archive has (docs/guide/kernel.md, "Names").
+//!
+//! What must stay: the newest that fits is taken, the same on all machines with one archive.
+//! Answers are kept for a day.
+//!
+//! Tests: below
 
 use crate::TreeError;
 use crate::version::Version;
@@ -88,6 +93,7 @@ impl Offers {
         Ok(offers)
     }
 
+    /// By version; Debian's own package of a version goes before its source package.
     fn sort(&mut self) {
         self.all.sort_by(|a, b| {
             let key = |offer: &Offer| (offer.version.clone(), offer.kind);
@@ -102,7 +108,7 @@ impl Offers {
         });
     }
 
-    /// The newest that begins so.
+    /// The newest that begins so. None: none does.
     #[must_use]
     pub fn newest(&self, wanted: &Version) -> Option<&Offer> {
         self.all.iter().rev().find(|o| wanted.begins(&o.version))

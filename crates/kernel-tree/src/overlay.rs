@@ -1,5 +1,9 @@
 //! A folder of links to a tree's sources, for trees in which something was built: what such a build
 //! left would be taken for this one's (docs/guide/kernel.md, "What is kept").
+//!
+//! What must stay: links only to sources; products of another build never come along.
+//!
+//! Tests: below
 
 use crate::TreeError;
 use crate::content::Content;

@@ -1,5 +1,10 @@
 //! The shim's files, written out where the compiler finds them (docs/guide/kernel.md, "What it
 //! needs").
+//!
+//! What must stay: the sum over names and texts is part of an object's key; the order of files is
+//! free.
+//!
+//! Tests: below
 
 use crate::TreeError;
 use crate::content::hex;
@@ -33,6 +38,7 @@ impl Shim {
         }
     }
 
+    /// The files that were built into this program.
     fn of_program() -> Self {
         let files = wakeplace_kernel_shim::FILES.iter();
         Self {
@@ -64,6 +70,7 @@ impl Shim {
         hex(&hasher.finalize())
     }
 
+    /// None: the shim has no such file.
     fn text(&self, path: &str) -> Option<&str> {
         let mut files = self.files.iter();
         let found = files.find(|(name, _)| name == path);

@@ -1,5 +1,9 @@
 //! How a kernel is named: `kernel:VERSION` or `kernel:PATH[@REV]`, then `:key=value,...`
 //! (docs/guide/kernel.md, "Names").
+//!
+//! What must stay: names, since results and studies have them; parameters keep their order.
+//!
+//! Tests: below
 
 use crate::version::Version;
 use std::path::{Path, PathBuf};
@@ -118,6 +122,7 @@ fn source<'a>(
     Ok((Source::Folder { path, revision }, rest))
 }
 
+/// Why a name is neither a version nor a folder, with the way out.
 fn nothing_there(first: &str) -> String {
     if first.is_empty() {
         return "it names nothing".to_owned();

@@ -1,6 +1,9 @@
 //! Built objects in the cache, each whole or not there (docs/guide/kernel.md, "What is kept"). An
 //! object that is half written is never found.
 //!
+//! What must stay: the form of the record, or objects of earlier builds are built anew; what is in
+//! use is never pruned.
+//!
 //! Tests: below, crates/kernel-tree/tests/all/fake_tree.rs
 
 use crate::{TreeError, compile};
@@ -41,7 +44,7 @@ pub struct Built {
     pub fresh: bool,
 }
 
-/// An object that is there.
+/// An object that is there. None: it is not, or not whole.
 pub(crate) fn find(cache: &Cache, key: &str) -> Option<Built> {
     let folder = cache.path(&format!("{BUILT}/{key}"));
     let built = read(&folder)?;
@@ -52,6 +55,7 @@ pub(crate) fn find(cache: &Cache, key: &str) -> Option<Built> {
     Some(built)
 }
 
+/// None: the object is not whole.
 fn read(folder: &Path) -> Option<Built> {
     let text = fs::read_to_string(folder.join(RECORD)).ok()?;
     let built: Built = serde_json::from_str(&text).ok()?;
@@ -115,6 +119,7 @@ fn prune(folder: &Path, mark: &str, most: usize, own: &Path) {
     }
 }
 
+/// Wall time: which folder was used last.
 #[allow(
     clippy::disallowed_methods,
     reason = "decides which object is removed first, and no result"

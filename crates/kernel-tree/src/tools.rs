@@ -1,4 +1,9 @@
 //! The programs that a kernel is built with (docs/guide/kernel.md, "What it needs").
+//!
+//! What must stay: all that is missing is said at once. The compiler's line is part of an object's
+//! key.
+//!
+//! Tests: below
 
 use crate::TreeError;
 use std::env;
@@ -24,7 +29,7 @@ pub(crate) fn compiler() -> OsString {
     named.unwrap_or_else(|| "gcc".into())
 }
 
-/// The compiler as it describes itself, on one line.
+/// The compiler as it describes itself, on one line. None: it cannot be asked.
 pub(crate) fn compiler_version() -> Option<String> {
     let said = output(std::process::Command::new(compiler()).arg("--version")).ok()?;
     let said = String::from_utf8_lossy(&said);
@@ -64,7 +69,8 @@ fn missing() -> Vec<String> {
     missing
 }
 
-/// The number of a gcc that is too old; other compilers are taken at their word.
+/// The number of a gcc that is too old; other compilers are taken at their word. None: it is new
+/// enough.
 fn too_old(version: &str) -> Option<String> {
     if !version.contains("gcc") && !version.contains("GCC") {
         return None;

@@ -1,5 +1,9 @@
 //! A tree on disk: is it one of a kernel, which version, how is it called (docs/guide/kernel.md,
 //! "Names").
+//!
+//! What must stay: only the tree's own Makefile is believed; nothing is run.
+//!
+//! Tests: below
 
 use crate::TreeError;
 use crate::git::Git;
@@ -26,7 +30,7 @@ pub(crate) struct Tree {
 }
 
 impl Tree {
-    /// Looks at a folder.
+    /// Looks at a folder; an error says why it is no tree of a kernel.
     pub(crate) fn open(path: &Path) -> Result<Self, TreeError> {
         let no = |why: String| TreeError::NotATree {
             path: path.to_owned(),
@@ -61,7 +65,7 @@ impl Tree {
     }
 }
 
-/// The version of a tree's own Makefile.
+/// The version of a tree's own Makefile. None: it says none.
 fn version(makefile: &str) -> Option<String> {
     let value = |name: &str| {
         let lines = makefile.lines().take(30);

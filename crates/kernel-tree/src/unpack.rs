@@ -1,5 +1,9 @@
 //! Sources of a kernel out of what was fetched, only as far as the build reads them
 //! (docs/guide/kernel.md, "What is kept").
+//!
+//! What must stay: nothing is written outside the folder, whatever an archive names (`below`).
+//!
+//! Tests: below
 
 use crate::TreeError;
 use crate::wanted::Wanted;
@@ -63,6 +67,7 @@ fn packed(from: &mut dyn Read, wanted: &Wanted, to: &Path) -> Result<(), TreeErr
     }
 }
 
+/// A program between two pipes of ours.
 fn piped(command: &mut Command) -> Result<Child, TreeError> {
     let program = command.get_program().to_string_lossy().into_owned();
     let spawned = command
@@ -76,6 +81,7 @@ fn piped(command: &mut Command) -> Result<Child, TreeError> {
     })
 }
 
+/// Both ends, which are there since `piped` asked for them.
 fn pipes(child: &mut Child) -> Result<(ChildStdin, ChildStdout), TreeError> {
     match (child.stdin.take(), child.stdout.take()) {
         (Some(into), Some(out)) => Ok((into, out)),
@@ -127,6 +133,7 @@ fn below(entry: &Entry<'_, impl Read>, strip: usize) -> Option<String> {
         .map(|names| names.join("/"))
 }
 
+/// A file with the folders above it.
 fn put(entry: &mut Entry<'_, impl Read>, to: &Path) -> Result<(), TreeError> {
     if let Some(parent) = to.parent() {
         fs::create_dir_all(parent).map_err(TreeError::writing(parent))?;

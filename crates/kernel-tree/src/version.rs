@@ -1,4 +1,8 @@
 //! Versions of kernels, as `7.3.4` (docs/guide/kernel.md, "Names").
+//!
+//! What must stay: the text is that which was read; a series begins its versions.
+//!
+//! Tests: below
 
 use serde::{Deserialize, Serialize};
 use std::cmp::Ordering;
@@ -16,7 +20,8 @@ impl Version {
         other.0.starts_with(&self.0)
     }
 
-    /// The version of what Debian calls `7.3.4-1~bpo13+1`; an epoch before it goes, too.
+    /// The version of what Debian calls `7.3.4-1~bpo13+1`; an epoch before it goes, too. None: it
+    /// is no version.
     #[must_use]
     pub fn of_debian(text: &str) -> Option<Self> {
         let text = text.split_once(':').map_or(text, |(_, rest)| rest);
@@ -34,6 +39,7 @@ impl Version {
 impl FromStr for Version {
     type Err = ();
 
+    /// Two numbers at least, digits only.
     fn from_str(text: &str) -> Result<Self, ()> {
         let number = |part: &str| {
             let plain = !part.is_empty() && part.bytes().all(|c| c.is_ascii_digit());
@@ -55,6 +61,7 @@ impl fmt::Display for Version {
 }
 
 impl Ord for Version {
+    /// By numbers: 6.9 before 6.12.
     fn cmp(&self, other: &Self) -> Ordering {
         self.0.cmp(&other.0)
     }

@@ -1,5 +1,7 @@
 //! The architectures of guests (docs/guide/lab.md).
 //!
+//! What must stay: names that users type; they are those of platforms.
+//!
 //! Tests: crates/cli/tests/all/lab.rs,
 //! crates/lab/src/image/kind.rs::images_that_boot_have_an_architecture
 

@@ -1,5 +1,8 @@
 //! The kernel of one guest, wherever it is from (docs/guide/lab.md, "A kernel of your own").
 //!
+//! What must stay: name, version and sum go into results. A kernel whose type information does not
+//! do is refused before a boot.
+//!
 //! Tests: crates/cli/tests/all/lab.rs::a_file_that_is_no_kernel_of_the_guest_is_refused,
 //! crates/lab/tests/boot.rs::a_kernel_of_the_users_own_is_booted
 

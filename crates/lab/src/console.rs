@@ -1,4 +1,8 @@
 //! What the end of a console says of a kernel that cannot have a guest (docs/guide/lab.md).
+//!
+//! What must stay: words of kernels; an unknown console gives None, never a guess.
+//!
+//! Tests: below
 
 /// Begins a line of the guest's first process.
 const LACKS: &str = "lab: the kernel lacks ";
@@ -24,7 +28,7 @@ pub(crate) fn lacks(console: &str) -> Option<&str> {
     of_guest.or(of_kernel.map(|(_, option)| *option))
 }
 
-/// Why it panicked, in its own words.
+/// Why it panicked, in its own words. None: it did not.
 pub(crate) fn panic(console: &str) -> Option<&str> {
     const PANIC: &str = "Kernel panic - not syncing: ";
     let (_, why) = console.rsplit_once(PANIC)?;

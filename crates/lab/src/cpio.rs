@@ -1,5 +1,9 @@
 //! Archives in the kernel's initramfs format (`newc`: Documentation/driver-api/early-userspace/
 //! buffer-format.rst), written in order and without times, so that equal files give equal bytes.
+//!
+//! What must stay: equal files, equal bytes: no times, numbers of inodes by order.
+//!
+//! Tests: below
 
 use std::collections::BTreeSet;
 
@@ -58,6 +62,7 @@ impl Archive {
         self.bytes
     }
 
+    /// All folders above a path, each once.
     fn above(&mut self, path: &str) {
         if let Some((folder, _)) = path.rsplit_once('/') {
             self.folder(folder);
@@ -97,6 +102,7 @@ impl Archive {
         self.pad();
     }
 
+    /// To four bytes, as the format has it.
     fn pad(&mut self) {
         self.bytes.resize(self.bytes.len().next_multiple_of(4), 0);
     }

@@ -7,6 +7,10 @@
 //! the microwatt; a platform's unit that is not the microwatt goes in as if it were one, since only
 //! ratios count. Voltages and `dynamic-power-coefficient` are left out: they would only be a second
 //! way to say the same.
+//!
+//! What must stay: capacities and powers that a guest's kernel computes equal the platform's file.
+//!
+//! Tests: below
 
 use crate::LabError;
 use std::collections::BTreeMap;
@@ -189,6 +193,7 @@ impl Clocked {
     }
 }
 
+/// The kernel's model takes up to `MAX_POWER_UW`; others are refused with the clock at fault.
 fn power_uw(platform: &Platform, khz: u32, power: u64) -> Result<u32, LabError> {
     let fits = Some(power).filter(|power| (1..=MAX_POWER_UW).contains(power));
     fits.and_then(|power| u32::try_from(power).ok())
@@ -200,6 +205,7 @@ fn power_uw(platform: &Platform, khz: u32, power: u64) -> Result<u32, LabError> 
         })
 }
 
+/// The highest operating point, kHz.
 fn top_khz(domain: &FreqDomain) -> u32 {
     domain.opps.last().map_or(0, |opp| opp.khz)
 }

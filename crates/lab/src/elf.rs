@@ -1,5 +1,10 @@
 //! Which shared libraries a program needs, read from its own headers: no loader of the host is
 //! asked (docs/guide/lab.md).
+//!
+//! What must stay: hostile headers are refused or read as nothing; only ELF of 64 bits,
+//! little-endian.
+//!
+//! Tests: below
 
 use crate::LabError;
 use object::elf::{DT_NEEDED, DT_RPATH, DT_RUNPATH, FileHeader64};

@@ -1,4 +1,8 @@
 //! What can go wrong, and whose fault it is (docs/guide/lab.md).
+//!
+//! What must stay: classes become exit codes: 2 what was asked for, 3 what the machine lacks.
+//!
+//! Tests: below
 
 use std::fmt;
 use std::path::PathBuf;
@@ -111,7 +115,7 @@ pub enum LabError {
 }
 
 impl LabError {
-    /// Whose fault it is.
+    /// Whose fault it is: exit codes follow (crates/cli/src/failure.rs).
     #[must_use]
     pub fn class(&self) -> Class {
         match self {
@@ -127,14 +131,17 @@ impl LabError {
         }
     }
 
+    /// For `map_err`, with the path.
     pub(crate) fn reading(path: impl Into<PathBuf>) -> impl FnOnce(std::io::Error) -> Self {
         Self::file(path, "read")
     }
 
+    /// For `map_err`, with the path.
     pub(crate) fn writing(path: impl Into<PathBuf>) -> impl FnOnce(std::io::Error) -> Self {
         Self::file(path, "written")
     }
 
+    /// For `map_err`: what could not be done with the path.
     pub(crate) fn file(
         path: impl Into<PathBuf>,
         what: &'static str,
@@ -143,6 +150,7 @@ impl LabError {
         move |source| wrap(source).into()
     }
 
+    /// Something fetched is not what it should be.
     pub(crate) fn damaged(what: impl Into<String>, why: impl Into<String>) -> Self {
         ArchiveError::damaged(what, why).into()
     }

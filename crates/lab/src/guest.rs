@@ -1,6 +1,9 @@
 //! The emulated machine: its command line, its start, its end and what it leaves behind
 //! (docs/guide/lab.md). A guest that hangs is ended, and its console is kept.
 //!
+//! What must stay: the command line decides what a guest is; equal requests have equal lines.
+//! Patience is wall time and changes no result but that there is one.
+//!
 //! Tests: below, crates/lab/tests/boot.rs::a_guest_that_hangs_is_ended_with_its_console
 
 use crate::bootable::Bootable;
@@ -73,6 +76,7 @@ enum Try {
 struct Running(Child);
 
 impl Drop for Running {
+    /// The emulator never outlives this.
     fn drop(&mut self) {
         // One that has ended already is not there to be ended.
         let _ = self.0.kill();
@@ -113,6 +117,7 @@ impl Guest<'_> {
         self.folder.join("initrd")
     }
 
+    /// Where the guest's console is written.
     fn console(&self) -> PathBuf {
         self.folder.join("console.log")
     }
@@ -133,6 +138,7 @@ impl Guest<'_> {
         self.folder.join(format!("first-{name}"))
     }
 
+    /// Where the guest's files come back.
     fn results(&self) -> PathBuf {
         self.folder.join("out.tar")
     }
@@ -408,16 +414,19 @@ impl Guest<'_> {
         sent || self.console_text().contains(IS_UP)
     }
 
+    /// What the guest has said so far; bytes that are no text are replaced.
     fn console_text(&self) -> String {
         let bytes = fs::read(self.console()).unwrap_or_default();
         String::from_utf8_lossy(&bytes).into_owned()
     }
 
+    /// The end of what the emulator said.
     fn messages_tail(&self) -> String {
         let said = fs::read_to_string(self.messages()).unwrap_or_default();
         tail(&said, CONSOLE_TAIL_BYTES).to_owned()
     }
 
+    /// The end of the console, for messages.
     fn console_tail(&self) -> String {
         tail(&self.console_text().replace('\r', ""), CONSOLE_TAIL_BYTES).to_owned()
     }
@@ -433,6 +442,7 @@ fn file_argument(prefix: &str, path: &Path) -> String {
     }
 }
 
+/// Wall time: only for patience.
 #[allow(
     clippy::disallowed_methods,
     reason = "ends a guest that hangs; no result depends on it"

@@ -1,4 +1,8 @@
 //! This project's own programs for the guest: static, built by `make lab` (docs/guide/lab.md).
+//!
+//! What must stay: names of the programs, which the guest's scripts call.
+//!
+//! Tests: below
 
 use crate::{Arch, LabError};
 use std::path::{Path, PathBuf};
@@ -48,6 +52,7 @@ pub(crate) fn require(arch: Arch, name: &str) -> Result<PathBuf, LabError> {
     })
 }
 
+/// The first folder that has it. None: none has it.
 fn find_in(folders: &[PathBuf], name: &str) -> Option<PathBuf> {
     folders
         .iter()

@@ -4,6 +4,10 @@
 //! Layouts: x86 `bzImage`, Documentation/arch/x86/boot.rst (`payload_offset`); arm64 `Image`,
 //! Documentation/arch/arm64/booting.rst; a packed EFI image,
 //! drivers/firmware/efi/libstub/zboot.lds.
+//!
+//! What must stay: bytes of an image are hostile: offsets are checked, sizes bounded.
+//!
+//! Tests: below
 
 use crate::{Arch, LabError};
 use flate2::read::GzDecoder;
@@ -107,6 +111,7 @@ fn payload_arm64(image: &[u8]) -> Result<Option<&[u8]>, LabError> {
     }
 }
 
+/// Little-endian; None: not all of it is there.
 fn u32_at(bytes: &[u8], at: usize) -> Option<usize> {
     let word = bytes.get(at..)?.first_chunk::<4>()?;
     usize::try_from(u32::from_le_bytes(*word)).ok()
@@ -134,7 +139,7 @@ pub(crate) fn unpack(what: &str, packed: &[u8]) -> Result<Vec<u8>, LabError> {
     Ok(plain)
 }
 
-/// The kernel's own type information in a raw image.
+/// The kernel's own type information in a raw image. None: there is none.
 fn search_btf(image: &[u8]) -> Option<Vec<u8>> {
     let mut from = 0;
     loop {

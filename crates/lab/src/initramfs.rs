@@ -1,6 +1,9 @@
 //! What a guest's memory holds when it starts: programs from packages (the base, kept in the cache)
 //! and what one run adds (docs/guide/lab.md).
 //!
+//! What must stay: equal runs have equal archives, so names are added in order. The base is kept
+//! under a sum of what is in it.
+//!
 //! Tests: crates/lab/tests/boot.rs::an_x86_guest_runs_a_command_and_brings_back_what_it_did
 
 use crate::cpio::Archive;

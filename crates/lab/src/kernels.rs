@@ -1,6 +1,10 @@
 //! The kernels that guests can have: which are wanted, which can be had, which can be used
 //! (docs/guide/lab.md). What was fetched is kept whole or fetched again.
 //!
+//! Tests by part: `packages_are_chosen_by_version_and_flavour`,
+//! `a_kernel_is_judged_by_what_the_live_scheduler_calls` below; boot.rs (fetched ones boot). What
+//! must stay: files of the cache's folders, or kernels are fetched anew.
+//!
 //! Tests: crates/cli/tests/all/lab.rs, crates/lab/tests/boot.rs
 
 use crate::error::Tried;
@@ -182,6 +186,7 @@ fn fetch(
     Ok(install(&root, at, &scratch)?)
 }
 
+/// Of an image as packages have it.
 fn read_btf(arch: Arch, image: &Path) -> Result<Vec<u8>, LabError> {
     let bytes = fs::read(image).map_err(LabError::reading(image))?;
     image::btf(arch, &bytes)

@@ -7,6 +7,8 @@
 //! comes back as files ([`run`]). A guest that ran under another scheduler than the one asked for
 //! is an error, never a result ([`outcome`]). See docs/guide/lab.md.
 //!
+//! What must stay: nothing of the host is changed but the cache; each step says what it fetches.
+//!
 //! Tests: crates/lab/tests/boot.rs, beside its modules
 
 mod arch;

@@ -1,5 +1,10 @@
 //! The machine of a guest: a platform, or a plain machine of equal CPUs; cut to size where asked
 //! (docs/guide/lab.md).
+//!
+//! What must stay: a guest's CPUs are numbered as the platform numbers those that are left;
+//! `platform_cpus` and `guest_cpus` are each other's reverse.
+//!
+//! Tests: below
 
 use crate::smp::Smp;
 use crate::{Arch, LabError};

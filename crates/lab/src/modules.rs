@@ -2,6 +2,8 @@
 //! that it needs (docs/guide/lab.md, "A kernel of your own"). A module comes after those that it
 //! needs.
 //!
+//! What must stay: the order of loading; only files below the named folder are read.
+//!
 //! Tests: below,
 //! crates/lab/tests/boot.rs::a_kernel_of_the_users_own_has_operating_points_by_its_module
 
@@ -172,6 +174,7 @@ fn in_tree(image: &Path) -> bool {
     above(1).is_some_and(|name| name == "boot") && above(3).is_some_and(|name| name == "arch")
 }
 
+/// Below a folder, sorted.
 fn folders_in(root: &Path) -> Vec<PathBuf> {
     let entries = fs::read_dir(root).into_iter().flatten().flatten();
     let mut folders: Vec<PathBuf> = entries.map(|entry| entry.path()).collect();
@@ -185,7 +188,7 @@ fn plain_name(name: &str) -> String {
     name.replace('-', "_")
 }
 
-/// How a module's file is packed (CONFIG_MODULE_COMPRESS_*).
+/// How a module's file is packed (CONFIG_MODULE_COMPRESS_*). None: it is not.
 fn packing(file: &str) -> Option<&str> {
     let (_, end) = file.rsplit_once(".ko.")?;
     ["xz", "gz", "zst"].contains(&end).then_some(end)

@@ -1,5 +1,10 @@
 //! What a guest's facts say: which scheduler ran, and whether it was the one asked for
 //! (docs/guide/lab.md).
+//!
+//! What must stay: keys of facts are those that the guest's scripts write (packaging and scripts of
+//! the guest). A doubt is a failure, never a result.
+//!
+//! Tests: below
 
 use crate::LabError;
 use crate::scheduler::Loader;
@@ -113,7 +118,7 @@ impl Facts {
         self.0.get(key).map_or("none", String::as_str)
     }
 
-    /// A fact that is a number.
+    /// A fact that is a number. None: there is none.
     #[must_use]
     pub fn number<T: FromStr>(&self, key: &str) -> Option<T> {
         self.get(key).parse().ok()
@@ -251,7 +256,8 @@ fn same_loads(facts: &Facts) -> Result<(), String> {
     }
 }
 
-/// The words in parentheses of the kernel's last `BPF scheduler "NAME" disabled (WORDS)`.
+/// The words in parentheses of the kernel's last `BPF scheduler "NAME" disabled (WORDS)`. None:
+/// there is no such line.
 fn exit_kind(dmesg: &str) -> Option<String> {
     let line = dmesg.lines().rfind(|line| {
         line.contains("sched_ext: BPF scheduler \"") && line.contains("\" disabled (")

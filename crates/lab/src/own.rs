@@ -3,6 +3,8 @@
 //! (docs/guide/lab.md, "A kernel of your own"). What is lacking is named with the option of the
 //! kernel's configuration.
 //!
+//! What must stay: whatever is known to be lacking is said before a boot, all of it.
+//!
 //! Tests: crates/lab/src/own/tests.rs, crates/cli/tests/all/lab.rs
 
 use crate::image::config::{self, Config, Setting};
@@ -89,6 +91,7 @@ struct Need {
     what_for: &'static str,
 }
 
+/// An option that is needed whatever modules there are.
 const fn need(option: &'static str, what_for: &'static str) -> Need {
     Need {
         option,
@@ -271,6 +274,7 @@ pub(crate) fn has_opps(arch: Arch, machine: &Machine) -> bool {
     arch == Arch::Arm64 && machine.platform.is_some()
 }
 
+/// The verdict on an image whose packing is not read here.
 fn unread() -> BtfVerdict {
     BtfVerdict {
         usable: false,
@@ -278,6 +282,7 @@ fn unread() -> BtfVerdict {
     }
 }
 
+/// The kernel's file, and why it does not do.
 fn wrong(file: &Path, why: &str) -> LabError {
     LabError::Request(format!("kernel {}: {why}", file.display()))
 }

@@ -1,4 +1,9 @@
 //! Debian packages that a run adds to its guest, whole, with what they need (docs/guide/lab.md).
+//!
+//! What must stay: packages are unpacked, never installed; order by names, so that archives are
+//! equal.
+//!
+//! Tests: below
 
 use crate::cpio::Archive;
 use crate::initramfs::add;
@@ -138,6 +143,7 @@ fn add_folder(archive: &mut Archive, root: &Path, folder: &Path) -> Result<(), L
     Ok(())
 }
 
+/// By anybody.
 fn is_executable(about: &fs::Metadata) -> bool {
     use std::os::unix::fs::PermissionsExt as _;
     about.permissions().mode() & 0o111 != 0

@@ -1,6 +1,10 @@
 //! The emulator: the machine's own if it is new enough, else one fetched into the cache and started
 //! through the loader it came with, so that it needs nothing of the host's libraries
 //! (docs/guide/lab.md).
+//!
+//! What must stay: the oldest version that is taken, since the command line relies on it.
+//!
+//! Tests: below
 
 use crate::{Arch, Cache, LabError, Watch, apt};
 use std::path::{Path, PathBuf};
@@ -127,7 +131,7 @@ fn version(qemu: &Qemu) -> Result<String, LabError> {
     Ok(said.lines().next().unwrap_or_default().to_owned())
 }
 
-/// `QEMU emulator version 10.0.13 (Debian ...)`.
+/// `QEMU emulator version 10.0.13 (Debian ...)`. None: it is of another form.
 fn parse_version(said: &str) -> Option<(u32, u32)> {
     let (_, rest) = said.split_once("version ")?;
     let mut numbers = rest.split(['.', ' ']).map(str::parse);

@@ -1,6 +1,9 @@
 //! One run: a guest from start to result (docs/guide/lab.md). A guest under another scheduler than
 //! the one asked for is an error.
 //!
+//! What must stay: fields of a result (JSON of `lab run`), and the order of checks: all that can be
+//! refused is refused before a boot.
+//!
 //! Tests: crates/lab/tests/boot.rs
 
 use crate::bootable::{Bootable, Origin};
@@ -254,6 +257,7 @@ pub fn prefetch(cache: &Cache, arch: Arch, watch: &dyn Watch) -> Result<(), LabE
     Ok(())
 }
 
+/// Does the work use the load program, which has to be built?
 fn needs_load(work: &Work) -> bool {
     match work {
         Work::Command(words) => words.first().is_some_and(|word| word == guest_bin::LOAD),
@@ -481,6 +485,7 @@ fn guest_facts(facts: &Facts, cpus: u32) -> Value {
     })
 }
 
+/// Text of a guest is hostile: at most so many bytes; None: there is no such file.
 fn read_capped(path: &Path, most_bytes: u64) -> Option<String> {
     use std::io::Read as _;
     let mut bytes = Vec::new();

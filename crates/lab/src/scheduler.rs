@@ -1,5 +1,10 @@
 //! Anybody's scheduler for a guest: its program, and the shared libraries of this machine that it
 //! needs (docs/guide/lab.md).
+//!
+//! What must stay: the program and its libraries go in unchanged, under the paths that its dynamic
+//! linker looks at.
+//!
+//! Tests: below
 
 use crate::cpio::Archive;
 use crate::elf::{self, Needs};
@@ -110,6 +115,7 @@ impl Loader {
     }
 }
 
+/// Paths in a guest are text.
 fn file_name(path: &Path) -> Result<&str, LabError> {
     let name = path.file_name().and_then(|name| name.to_str());
     name.ok_or_else(|| {

@@ -4,6 +4,11 @@
 //! Linux 7.3 asks for leaf 0x1f. The scheduler's domains are the same: its level above the caches
 //! is the NUMA node (arch/x86/kernel/smpboot.c, `build_sched_topology`), and the nodes are the
 //! platform's.
+//!
+//! What must stay: the kernel's sched domains in a guest are those of the platform; what cannot be
+//! expressed is refused.
+//!
+//! Tests: below
 
 use crate::LabError;
 use crate::machine::Machine;
@@ -88,7 +93,8 @@ impl Smp {
     }
 }
 
-/// The groups of the highest level at which several cores share a cache.
+/// The groups of the highest level at which several cores share a cache. None: there is no such
+/// level.
 fn shared_cache(platform: &Platform) -> Option<Vec<Vec<CpuId>>> {
     let level = platform
         .topology

@@ -1,6 +1,9 @@
 //! A workload's scripts as a job for the load generator in the guest (docs/guide/lab.md). What a
 //! guest cannot do as the simulator does is refused.
 //!
+//! What must stay: times are ns, work is scaled to the guest's CPU of 1024. The form of a job is
+//! `crates/guest/src/job.rs`'.
+//!
 //! Tests: below, crates/cli/tests/all/lab.rs
 
 use crate::machine::Machine;
@@ -139,7 +142,7 @@ fn check_steps(workload: &Workload) -> Result<(), LabError> {
     }
 }
 
-/// What a step does that guests cannot.
+/// What a step does that guests cannot. None: it can be done.
 fn unknown(event: Event) -> Option<&'static str> {
     match event {
         Event::Run { .. }
@@ -256,6 +259,7 @@ impl Translation<'_> {
         }
     }
 
+    /// In the guest's numbers, ascending; CPUs that were cut away are left out. None: all.
     fn cpus(&self, cpus: Option<&[u32]>) -> Option<Vec<u32>> {
         let guest = |cpu: &u32| self.guest_cpu.get(*cpu as usize).copied();
         let mut cpus: Vec<u32> = cpus?.iter().filter_map(guest).collect();
@@ -288,6 +292,7 @@ fn scaled(work_ns: u64, speed: u64) -> u64 {
     u64::try_from(work).unwrap_or(u64::MAX)
 }
 
+/// As the job file says it.
 fn loops(loops: Loops) -> job::Loops {
     match loops {
         Loops::Forever => job::Loops::Forever,

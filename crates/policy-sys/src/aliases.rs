@@ -1,6 +1,10 @@
 //! What people call things that have another name here. No name is accepted for another: a policy's
 //! name stands in results, and one spelling each keeps them comparable. Messages offer the name
 //! (docs/guide/policy.md).
+//!
+//! What must stay: nothing here makes a name valid; it only ends messages. Lists may grow freely.
+//!
+//! Tests: below
 
 use crate::param_table::find;
 use wakeplace_text::{did_you_mean_first, nearest_few};
@@ -85,6 +89,7 @@ const OTHER_SCHEDULERS: [&str; 14] = [
     "mitosis", "nest", "p2dq", "rustland", "rusty",
 ];
 
+/// Case and `_` or `-` do not matter.
 fn same(name: &str, alias: &str) -> bool {
     name.to_lowercase().replace('_', "-") == alias
 }
@@ -96,6 +101,7 @@ const ELSEWHERE: [(&str, &str); 1] = [(
      `periodic:uclamp_min=512`, in a sweep `workload.uclamp_min`",
 )];
 
+/// The name here of what somebody typed; None: no alias.
 fn meant(name: &str, aliases: &[(&'static str, &'static str)]) -> Option<&'static str> {
     let found = aliases.iter().find(|(alias, _)| same(name, alias));
     found.map(|(_, meant)| *meant)

@@ -1,6 +1,9 @@
 //! The core's arithmetic as functions: load tracking, util_est, weights, frequency mapping. One
 //! call of C each, for tests and observers.
 //!
+//! What must stay: each is one call of C and nothing else, so that tests try the core's own
+//! arithmetic. Frequencies are kHz, signals 0..=1024.
+//!
 //! Tests: crates/policy-sys/tests/all/pelt_vectors.rs,
 //! crates/policy-sys/tests/all/capacity_vectors.rs
 

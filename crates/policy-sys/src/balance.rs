@@ -1,6 +1,10 @@
 //! Load balancing as a dialogue: the core says where to pull from, the home offers tasks. The order
 //! of calls is the dialogue's: begin, offers, end, until it is over.
 //!
+//! What must stay: both homes lead the same dialogue (engine's balance.rs, scx's pull.bpf.h). No
+//! rule is here. Tests by part: balance.rs (periodic, active), newidle_7_3.rs (new idle),
+//! idle_pass.rs (`nohz_begin` and its kind).
+//!
 //! Tests: crates/policy-sys/tests/all/balance.rs, crates/policy-sys/tests/all/newidle_7_3.rs
 
 use crate::core::Core;
@@ -19,6 +23,7 @@ pub enum IdleKind {
 }
 
 impl IdleKind {
+    /// As the core's C enum.
     fn number(self) -> u32 {
         match self {
             Self::Busy => sys::WP_CPU_NOT_IDLE,
@@ -40,6 +45,7 @@ pub enum Step {
 }
 
 impl Step {
+    /// What the core wants next; a number that is none of enum wp_balance_step counts as done.
     fn new(number: i32) -> Self {
         match number.cast_unsigned() {
             sys::WP_BALANCE_STOP => Self::Stop,
@@ -217,7 +223,7 @@ impl Core {
         unsafe { sys::wp_newidle_end(self.ctx_mut(), cpu, spent_ns, u32::from(pulled)) };
     }
 
-    /// The idle CPU that a kick goes to.
+    /// The idle CPU that a kick goes to. None: there is none.
     pub fn nohz_target(&mut self) -> Option<u32> {
         // SAFETY: see balance_due.
         Some(unsafe { sys::wp_find_new_ilb(self.ctx_mut()) }).filter(|c| *c != sys::WP_NONE)

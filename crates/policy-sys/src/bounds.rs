@@ -1,5 +1,7 @@
 //! Where the core ends when an index of its arrays is too large, in builds that check (build.rs).
 //!
+//! What must stay: C calls both by name, in builds that check alone; they never return.
+//!
 //! Tests: crates/policy-sys/tests/all/bounds.rs
 
 use std::backtrace::{Backtrace, BacktraceStatus};

@@ -1,6 +1,9 @@
 //! In which kernels a parameter has the value that it has, and what the rule that reads it was
 //! compared with (docs/results/eras.md).
 //!
+//! What must stay: claims agree with docs/results/eras.md; a parameter of no group is a failing
+//! test.
+//!
 //! Tests: below
 
 use crate::eras::{ERAS, Era};
@@ -32,10 +35,12 @@ pub struct Provenance {
     pub compared: Option<&'static str>,
 }
 
+/// Eras that are a kernel release, the oldest first.
 fn kernels() -> impl Iterator<Item = &'static Era> + Clone {
     ERAS.iter().filter(|era| era.name.starts_with("linux-"))
 }
 
+/// `7.3` of `linux-7.3`.
 fn number(era: &Era) -> &'static str {
     era.name.trim_start_matches("linux-")
 }

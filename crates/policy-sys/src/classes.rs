@@ -1,6 +1,9 @@
 //! RT and deadline tasks, interrupt time, I/O waits and limits of the frequency range: what a home
 //! without a kernel beneath tells the core (`policy/include/wakeplace/rt_dl_irq.h`).
 //!
+//! What must stay: times are ns, levels the core's. Rules are docs/rules/rt-and-deadline.md's; here
+//! they are only called.
+//!
 //! Tests: crates/policy-sys/tests/all/classes.rs
 
 use crate::core::{Choice, Core, EventResult, PlaceKind, Request};
@@ -75,6 +78,7 @@ pub enum ClassMove {
 }
 
 impl ClassMove {
+    /// The core's flags of a leave; `joins`: of the wake-up or move that follows.
     fn flags(self, joins: bool) -> u32 {
         match self {
             Self::Sleep if joins => sys::WP_Q_WAKEUP,
@@ -117,7 +121,7 @@ impl Core {
         ))
     }
 
-    /// It leaves that queue.
+    /// It leaves that queue, for this reason; what the home must carry out.
     pub fn class_leave(
         &mut self,
         task: &mut Task,
@@ -214,7 +218,7 @@ impl Core {
         }
     }
 
-    /// A waiting task above the fair class: the CPU on which it would run at once.
+    /// A waiting task above the fair class: the CPU on which it would run at once. None: nowhere.
     #[must_use]
     pub fn class_push_cpu(&self, task: &Task, class: &ClassTask) -> Option<u32> {
         // SAFETY: reads all of them only.
@@ -224,6 +228,7 @@ impl Core {
     }
 
     /// The CPU whose first waiting task of these classes (`classes.next_level`) `cpu` should take.
+    /// None: there is none.
     #[must_use]
     pub fn class_pull_cpu(&self, cpu: u32) -> Option<u32> {
         // SAFETY: reads the context only.

@@ -1,6 +1,9 @@
 //! Eras and features as sets of parameter values. The only place where a kernel version is a fact
 //! (docs/guide/policy.md).
 //!
+//! What must stay: an era's name and values, since results name it; a new kernel is a new era.
+//! `names_turn_features_on_and_off` (policy.rs) tries features.
+//!
 //! Tests: crates/policy-sys/tests/all/forms_by_era.rs, crates/policy-sys/tests/all/early_eras.rs,
 //! crates/cli/tests/all/eras.rs
 
@@ -202,6 +205,7 @@ pub(crate) const FEATURES: &[Feature] = &[
     },
 ];
 
+/// The six parameters of the series of 2016, all on or all off.
 fn set_asym_capacity(p: &mut wp_params, on: u32) {
     p.asym_balance_wake = on;
     p.wake_cap = on;

@@ -1,5 +1,8 @@
 //! One decision with all that it looked at: the record of `policy/include/wakeplace/explain.h`.
 //!
+//! What must stay: a copy is asked, never the run's own core, so explaining changes no run.
+//! Energies are in the core's units (`energy_per_uw`).
+//!
 //! Tests: crates/policy-sys/tests/all/explain.rs
 
 use crate::classes::ClassTask;

@@ -1,6 +1,9 @@
 //! Budgets of run time of task groups (`cpu.max`): what the core says of them
 //! (docs/rules/group-bandwidth.md).
 //!
+//! What must stay: times are ns; the home arms timers and moves tasks, the core counts. Rules:
+//! docs/rules/group-bandwidth.md; numbers: tests/all/group_bandwidth.rs.
+//!
 //! Tests: crates/policy-sys/tests/all/group_bandwidth.rs
 
 use crate::arith::uclamp_tg_restrict;
@@ -31,6 +34,7 @@ impl BandwidthAsks {
         self.has(sys::WP_TG_SLACK)
     }
 
+    /// One bit of what an entry point of C returned.
     fn has(self, bit: u32) -> bool {
         self.0.cast_unsigned() & bit != 0
     }

@@ -1,6 +1,8 @@
 //! CPUs that leave and come back, and the state that a run begins with
 //! (docs/rules/hotplug.md#hotplug).
 //!
+//! What must stay: signals and clocks of CPUs that stay online go on; only topology is built anew.
+//!
 //! Tests: crates/policy-sys/tests/all/hotplug.rs
 
 use crate::core::Core;

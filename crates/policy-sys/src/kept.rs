@@ -2,6 +2,9 @@
 //! which CPUs are to be looked at again. Whoever changes a CPU's state by other ways than an event
 //! of the core touches the CPU, or a kept sum is wrong.
 //!
+//! What must stay: answers are the same with and without kept sums (kept.rs compares them); it is
+//! for speed.
+//!
 //! Tests: crates/policy-sys/tests/all/kept.rs
 
 use crate::core::{Core, zeroed_box};
@@ -17,6 +20,7 @@ unsafe impl Send for Kept {}
 unsafe impl Sync for Kept {}
 
 impl Drop for Kept {
+    /// Gives the core's memory of sums back.
     fn drop(&mut self) {
         // SAFETY: made by `Box::into_raw` in `keep_sums`, and dropped once.
         drop(unsafe { Box::from_raw(self.0) });

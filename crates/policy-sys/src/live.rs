@@ -1,6 +1,8 @@
 //! What the live scheduler takes of a policy (the column `where` of params.def.h)
 //! (docs/decisions/011).
 //!
+//! What must stay: what passes here the live build decides as the simulator does (parity tests).
+//!
 //! Tests: crates/policy-sys/tests/all/early_eras.rs, crates/policy-sys/tests/all/power_policy.rs
 
 use crate::eras::FEATURES;
@@ -17,6 +19,7 @@ impl Policy {
         params.filter_map(|param| self.lacking(param)).next()
     }
 
+    /// None: the live build holds the parameter's value. Else what it would take, for a message.
     fn lacking(&self, param: &Param) -> Option<String> {
         let Live::Has(values) = param.live else {
             return None;
@@ -56,6 +59,8 @@ impl Policy {
         Ok(())
     }
 
+    /// The message for a parameter that the live scheduler does not read, with the nearest that it
+    /// reads.
     fn only_simulated(&self, key: &str, value: &str, when: &str) -> PolicyError {
         let live = PARAMS.iter().filter(|p| p.live == Live::Reads);
         let near = hint(key, live.map(|p| p.key).filter(|k| *k != key));
@@ -66,6 +71,7 @@ impl Policy {
         ))
     }
 
+    /// Is this feature on, in whatever version?
     fn has(&self, feature: &str) -> bool {
         let mut features = FEATURES.iter().filter(|f| f.name == feature);
         features.any(|f| (f.state)(&self.params).is_some())

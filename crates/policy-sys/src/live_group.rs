@@ -2,6 +2,9 @@
 //! (docs/guide/live.md, "Control groups"). The glue's `cgroup.bpf.h` and `quota.bpf.h` do the same
 //! in BPF.
 //!
+//! What must stay: weights are cgroups' (1..=10000), quotas us, waits ns. A number of a group is
+//! used again after `free`.
+//!
 //! Tests: below, crates/policy-sys/tests/all/live_groups.rs
 
 use crate::core::Core;

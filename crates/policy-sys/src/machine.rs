@@ -1,5 +1,9 @@
 //! A machine as the core wants to be told of it.
 //!
+//! What must stay: the core is told in this order: CPUs, topology, frequencies, energy. Frequencies
+//! are kHz, powers uW, latencies us. Tests by part: topology.rs and topology_numa.rs (domains),
+//! fixtures.rs (all), frequency.rs (operating points).
+//!
 //! Tests: crates/policy-sys/tests/all/topology.rs, crates/policy-sys/tests/all/topology_numa.rs,
 //! crates/policy-sys/tests/all/fixtures.rs
 
@@ -123,6 +127,7 @@ pub enum MachineError {
     },
 }
 
+/// An error, if a list is longer than the core's arrays.
 fn room(what: &'static str, limit: u32, found: usize) -> Result<(), MachineError> {
     let limit = limit as usize;
     if found > limit {

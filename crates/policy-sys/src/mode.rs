@@ -1,5 +1,9 @@
 //! What a user favours: the parameter `mode` under the names that people type
 //! (docs/guide/policy.md).
+//!
+//! What must stay: names, since users type them and results have them; a former name stays valid.
+//!
+//! Tests: below
 
 use crate::policy::{Policy, PolicyError};
 use wakeplace_text::{did_you_mean_first, nearest_few};

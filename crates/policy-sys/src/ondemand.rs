@@ -1,5 +1,7 @@
 //! The ondemand governor: the home keeps the times and the timer (docs/rules/ondemand.md#ondemand).
 //!
+//! What must stay: times are us, loads percent; rounding is the core's.
+//!
 //! Tests: crates/policy-sys/tests/all/ondemand.rs, crates/engine/tests/behaviour/ondemand.rs
 
 use crate::core::{Core, EventResult};

@@ -1,6 +1,9 @@
 //! The table of parameters: what is parsed and shown. Its rows are made by build.rs from
 //! `policy/include/wakeplace/params.def.h`.
 //!
+//! What must stay: keys and named values, since results and studies have them. `parse` and `show`
+//! are each other's reverse.
+//!
 //! Tests: crates/policy-sys/src/policy.rs::parameters_check_key_and_range
 
 use crate::sys::{WP_DOMAINS_31, WP_NONE, wp_params};
@@ -55,7 +58,7 @@ pub(crate) const PARAMS: &[Param] = include!(concat!(env!("OUT_DIR"), "/param_ro
 /// Features by whose names a parameter is written, too: they are one parameter's values.
 pub(crate) const ALIASES: [(&str, &str); 1] = [("power-policy", "power_policy")];
 
-/// The parameter of this key, or of a feature that it is the versions of.
+/// The parameter of this key, or of a feature that it is the versions of. None: there is none.
 pub(crate) fn find(key: &str) -> Option<&'static Param> {
     let alias = ALIASES.iter().find(|(feature, _)| *feature == key);
     let key = alias.map_or(key, |(_, parameter)| parameter);

@@ -2,6 +2,12 @@
 //! `ERA[+FEATURE[=VALUE]]...[-FEATURE]...[:KEY=VALUE,...]` (docs/guide/policy.md). A name that was
 //! understood stays: results and studies have it.
 //!
+//! Tests by part: names_turn_features_on_and_off, wrong_names_offer_the_nearest,
+//! a_name_may_have_settings_of_its_own, parameters_check_key_and_range below; policy_matrix.rs (all
+//! combinations); crates/cli/tests/all/eras.rs (eras as users see them).
+//!
+//! What must stay: a name that was understood means the same, and one spelling each.
+//!
 //! Tests: below, crates/policy-sys/tests/all/policy_matrix.rs
 
 use crate::checked::{Provenance, provenance};
@@ -151,7 +157,7 @@ fn find_feature(name: &str, whole: &str) -> Result<&'static Feature, PolicyError
     })
 }
 
-/// The feature of this name; `_` may stand for `-`, as in parameters.
+/// The feature of this name; `_` may stand for `-`, as in parameters. None: there is none.
 fn feature_of_key(key: &str) -> Option<&'static Feature> {
     let name = key.replace('_', "-");
     FEATURES.iter().find(|feature| feature.name == name)
@@ -383,7 +389,8 @@ impl Policy {
         Ok(())
     }
 
-    /// If a key is a feature's name and no parameter: how the policy's name takes it.
+    /// If a key is a feature's name and no parameter: how the policy's name takes it. None: it is
+    /// something else.
     #[must_use]
     pub fn feature_in_name(&self, key: &str) -> Option<String> {
         let feature = feature_of_key(key).filter(|_| find(key).is_none())?.name;

@@ -1,6 +1,10 @@
 //! The live scheduler's queues: order, slices and preemption by virtual deadlines
 //! (docs/rules/live-queue.md#vq-pick). Both homes make the same calls in the same order.
 //!
+//! What must stay: virtual times wrap and are compared by the sign of a difference; times are ns.
+//! Tests by part: queue.rs (places, slices, preemption), queue_walk.rs (walks), queue_sleepers.rs
+//! (sleepers), idle_pass.rs (the timer).
+//!
 //! Tests: crates/policy-sys/tests/all/queue.rs, crates/policy-sys/tests/all/queue_walk.rs
 
 use crate::balance::Offer;

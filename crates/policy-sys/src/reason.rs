@@ -1,6 +1,9 @@
 //! Why a CPU was chosen and which part of the policy decided, as the core numbers them. The numbers
 //! are the C enum's (`reasons.h`).
 //!
+//! What must stay: names of reasons, which results, CSV and traces have. `cargo xtask reasons`
+//! writes the page.
+//!
 //! Tests: crates/policy-sys/tests/all/fixtures.rs, crates/policy-sys/tests/all/explain.rs
 
 use crate::sys;
@@ -119,6 +122,7 @@ impl Reason {
 }
 
 impl From<Reason> for u32 {
+    /// The core's number; one that it does not have is the first reason.
     fn from(reason: Reason) -> Self {
         reason as Self
     }

@@ -1,6 +1,8 @@
 //! Processes with several threads, for cache-aware scheduling
 //! (`policy/include/wakeplace/sched_cache.h`): their memory, and how many threads they have.
 //!
+//! What must stay: addresses stay while the core lives, since `wp_ctx.sched_cache` points there.
+//!
 //! Tests: crates/policy-sys/tests/all/sched_cache.rs
 
 use crate::core::{Core, zeroed_box};
@@ -23,6 +25,7 @@ unsafe impl Send for Processes {}
 unsafe impl Sync for Processes {}
 
 impl Drop for Processes {
+    /// Gives back what C and Rust share.
     fn drop(&mut self) {
         // SAFETY: made by `Box::into_raw` and `alloc_zeroed` in `new`, and dropped once.
         unsafe {
@@ -32,6 +35,7 @@ impl Drop for Processes {
     }
 }
 
+/// Of so many processes.
 fn layout(nr: usize) -> Layout {
     Layout::array::<sys::wp_mm>(nr).expect("as many processes as tasks")
 }
@@ -54,6 +58,7 @@ impl Processes {
         }
     }
 
+    /// Panics beyond the number of processes.
     fn process_mut(&mut self, index: usize) -> &mut sys::wp_mm {
         assert!(index < self.nr, "no such process");
         // SAFETY: within the allocation, whose exclusive borrow this is.
@@ -85,6 +90,7 @@ impl Core {
         unsafe { sys::wp_sched_cache_init(self.ctx_mut()) };
     }
 
+    /// None: the task is of no process with several threads.
     fn process_of(&mut self, task: &Task) -> Option<&mut sys::wp_mm> {
         let index = (task.0.mm as usize).checked_sub(1)?;
         let processes = self.processes.as_mut()?;

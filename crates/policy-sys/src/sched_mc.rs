@@ -1,6 +1,9 @@
 //! Power saving of the kernels to 3.4: the knob, the debug files of the series, and whose
 //! interrupts go where (docs/decisions/033).
 //!
+//! What must stay: numbers as the kernel's files had them; a write that the kernel ignored changes
+//! nothing.
+//!
 //! Tests: crates/policy-sys/tests/all/sched_mc.rs
 
 use crate::core::Core;
@@ -36,7 +39,7 @@ pub struct CpuPlace {
     pub socket: Option<u32>,
 }
 
-/// Reads an MPIDR word.
+/// The core and socket that an MPIDR word says.
 #[must_use]
 pub fn cpu_place(mpidr: u32) -> CpuPlace {
     let mut ids = sys::wp_mc_ids::default();

@@ -1,5 +1,8 @@
 //! A task as the core sees it. What a home may change of it has a method; the rest is the core's.
 //!
+//! What must stay: the record is the core's `struct wp_task`; a home writes only what has a method
+//! here.
+//!
 //! Tests: crates/policy-sys/tests/all/signals.rs, crates/policy-sys/tests/all/fixtures.rs
 
 use crate::sys;

@@ -1,6 +1,10 @@
 //! Task groups: their memory, and the events that the core has other entry points for if a task is
 //! in one. A core without groups does nothing of this (docs/decisions/020).
 //!
+//! What must stay: numbers of groups, in the order in which they are added; the root is no group
+//! here. Tests by part: task_groups.rs and group_weights.rs (weights), nested_groups.rs (levels),
+//! group_accesses.rs (what is counted of the load's line).
+//!
 //! Tests: crates/policy-sys/tests/all/task_groups.rs, crates/policy-sys/tests/all/group_accesses.rs
 
 use crate::core::{Core, EventResult, zeroed_box};

@@ -1,6 +1,9 @@
 //! Thermal zones: the home measures the temperature and looks; the core says what to cap
 //! (docs/guide/model.md, "Heat").
 //!
+//! What must stay: temperatures and delays as the platform's zone has them, ms; the rule is in
+//! `policy/src/frequency`.
+//!
 //! Tests: crates/policy-sys/tests/all/thermal.rs
 
 use crate::core::Core;
@@ -28,7 +31,7 @@ pub struct ThermalFacts {
 }
 
 impl ThermalGovernor {
-    /// Nothing is capped yet.
+    /// A governor of this zone that caps nothing yet.
     #[must_use]
     pub fn new(facts: ThermalFacts) -> Self {
         Self(sys::wp_thermal {

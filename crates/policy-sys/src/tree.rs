@@ -3,6 +3,8 @@
 //! ([`provide_trees`]); where nobody does, such a policy is refused (docs/guide/kernel.md,
 //! "Names").
 //!
+//! What must stay: labels, facts and notes go into results. Trees are provided once per process.
+//!
 //! Tests: crates/cli/tests/all/kernel_runs.rs,
 //! crates/cli/tests/all/kernel.rs::what_is_no_kernel_is_refused
 
@@ -51,12 +53,14 @@ impl TreeRef {
 impl Deref for TreeRef {
     type Target = dyn Tree;
 
+    /// The tree itself.
     fn deref(&self) -> &Self::Target {
         &*self.0
     }
 }
 
 impl PartialEq for TreeRef {
+    /// Of one label and one set of facts: the same kernel, built alike.
     fn eq(&self, other: &Self) -> bool {
         self.label() == other.label() && self.facts() == other.facts()
     }

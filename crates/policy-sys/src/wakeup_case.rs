@@ -1,6 +1,9 @@
 //! What a decision was about: sizes of the task, its previous CPU and the waker's, and which way
 //! the choice went (`policy/src/explain/wakeup_case.c`).
 //!
+//! What must stay: cases 1..=8 are numbered as the published figures number them; what is counted
+//! changes no decision.
+//!
 //! Tests: crates/policy-sys/tests/all/asym_switches.rs, crates/cli/tests/all/wakeup_cases.rs
 
 use crate::core::{Choice, Core, Request};
@@ -24,6 +27,7 @@ impl WakeupCase {
         (self.0 & sizes) as usize
     }
 
+    /// One bit of the core's word (`WP_CASE_*`).
     fn has(self, bit: u32) -> bool {
         self.0 & bit != 0
     }

@@ -1,5 +1,8 @@
 //! The core's lists of numbers with names, as enums (docs/guide/policy.md).
 //!
+//! What must stay: names and numbers are the C enums'; one macro makes all, so a new list is one
+//! entry.
+//!
 //! Tests: crates/policy-sys/tests/all/fixtures.rs, crates/policy-sys/tests/all/explain.rs
 
 /// An enum of the core's constants: each with the name that results have, and a line for people.

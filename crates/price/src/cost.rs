@@ -3,6 +3,8 @@
 //! runs are measured by the same meter (docs/guide/lab.md, "What a run costs"). It reads the trace
 //! alone; what the trace does not say has no figure.
 //!
+//! What must stay: energies J, waits us, within the window alone; the meter is crates/metrics'.
+//!
 //! Tests: below, crates/price/src/tests.rs
 
 use std::ops::Range;
@@ -79,6 +81,7 @@ impl WindowMeter {
 }
 
 impl Observer for WindowMeter {
+    /// All but the end, which a trace does not have.
     fn happened(&mut self, time_ns: u64, what: &Happening) {
         self.before(time_ns);
         // What is read lies in the run.
@@ -110,6 +113,7 @@ impl<'a> Guest<'a> {
         }
     }
 
+    /// The platform's number of a guest's CPU; None: it was cut away.
     fn cpu(&self, of_guest: u32) -> Option<u32> {
         self.cpus.get(of_guest as usize).copied()
     }
@@ -165,7 +169,7 @@ pub fn of_trace(
         .filter(|_| known.iter().all(|known| *known))
 }
 
-/// The operating point of a domain at a frequency.
+/// The operating point of a domain at a frequency. None: the platform has no such frequency.
 #[must_use]
 pub fn opp(platform: &Platform, domain: usize, khz: u64) -> Option<u16> {
     let mut all = platform.freq_domains.get(domain)?.opps.iter();

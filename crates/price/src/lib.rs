@@ -6,6 +6,8 @@
 //! begins with its process and ends with the trace, and its tasks are that process and all that
 //! descend from it (docs/guide/lab.md, "What a run costs").
 //!
+//! What must stay: figures go into results of `lab run`; what is not known is a remark, not a zero.
+//!
 //! Tests: crates/price/src/tests.rs, beside its modules
 
 pub mod cost;
@@ -93,6 +95,7 @@ struct Run {
 }
 
 impl Run {
+    /// None: the work had no window in the trace.
     fn of(result: &RunResult, request: &Request) -> Option<Self> {
         match &request.work {
             Work::Job { .. } => Self::of_job(&result.stdout, request.machine.cpus),
@@ -103,7 +106,7 @@ impl Run {
         }
     }
 
-    /// The window of a job, from the report of the load program.
+    /// The window of a job, from the report of the load program. None: the report does not say.
     fn of_job(stdout: &str, cpus: u32) -> Option<Self> {
         let load: LoadResult = serde_json::from_str(stdout).ok()?;
         let khz = |number| {

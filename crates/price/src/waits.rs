@@ -1,6 +1,8 @@
 //! Wake-ups in a kernel's trace, and how long each waited until its thread ran (docs/guide/lab.md,
 //! "What a run costs").
 //!
+//! What must stay: waits are ns, in the order of the trace; one that has not ended counts nothing.
+//!
 //! Tests: crates/price/src/cost.rs::percentiles_are_waits_that_were_met, crates/price/src/tests.rs
 
 use std::collections::BTreeMap;

@@ -1,5 +1,7 @@
 //! How a scheduler ends. The words are the kernel's own (docs/rules/sched-ext.md#errors).
 //!
+//! What must stay: reasons and their words are the kernel's; results have them.
+//!
 //! Tests: crates/engine/tests/behaviour/sched_ext/errors.rs
 
 use std::fmt;

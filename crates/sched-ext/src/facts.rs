@@ -1,5 +1,8 @@
 //! What a program may read of tasks and CPUs.
 //!
+//! What must stay: what is here the foreign loader writes into the structs that programs read
+//! (crates/foreign/src/kernel): a new fact is written there. Times are ns.
+//!
 //! Tests: crates/cli/tests/all/schedulers.rs::calls_answer_as_a_kernel_does
 
 use crate::{CgroupId, TaskId};

@@ -2,6 +2,9 @@
 //! Names without `scx_bpf_` are those of kfuncs. A new one is offered to programs by
 //! `crates/foreign/src/kfuncs`.
 //!
+//! What must stay: errors are the kernel's negative numbers; an implementation may count and note
+//! but not differ.
+//!
 //! Tests: crates/sched-ext/tests/all/kernel.rs, crates/sched-ext/tests/all/again.rs,
 //! crates/cli/tests/all/schedulers.rs::calls_answer_as_a_kernel_does
 
@@ -77,7 +80,7 @@ pub trait Kernel {
     fn dsq_peek(&mut self, dsq: u64) -> Option<TaskId>;
     /// Begins a walk. Err: `-ENOENT`, or `-EINVAL` for flags and the kernel's own queues.
     fn dsq_iter_new(&mut self, dsq: u64, flags: u64) -> Result<DsqIter, i32>;
-    /// The next task.
+    /// The next task. None: the walk is over.
     fn dsq_iter_next(&mut self, iter: &mut DsqIter) -> Option<TaskId>;
     /// Moves a task that the walk has seen, and that is still in its queue, to another one;
     /// `vtime`: by the walk's or the task's virtual time. The walk's slice and time are used up.

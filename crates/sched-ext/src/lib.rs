@@ -12,6 +12,8 @@
 //! **Times** are nanoseconds. **Errors** of kfuncs are what the kernel returns: negative errno
 //! values, false, or an exit of the scheduler, which is recorded; the callback goes on.
 //!
+//! What must stay: texts and numbers are the kernel's, since users and programs compare them.
+//!
 //! Tests: crates/sched-ext/tests/all, beside its modules
 
 pub mod class;

@@ -1,5 +1,7 @@
 //! Masks of CPUs.
 //!
+//! What must stay: bit 0 of word 0 is CPU 0; a CPU beyond the end of a mask is not in it.
+//!
 //! Tests: crates/sched-ext/tests/all/idle.rs::claims_and_masks
 
 /// Words that a mask of so many CPUs has.

@@ -1,6 +1,9 @@
 //! The callbacks of a scheduler (`struct sched_ext_ops`). Their order is
 //! docs/rules/sched-ext.md#tasks; `crates/foreign/src/instance.rs` runs a program for each.
 //!
+//! What must stay: names are the members of `struct sched_ext_ops`. An implementation that lacks a
+//! callback answers as a kernel without it: the defaults below.
+//!
 //! Tests: crates/sched-ext/tests/all/life.rs, crates/engine/tests/behaviour/sched_ext/wild.rs
 
 use crate::{CgroupId, Exit, Kernel, TaskId, TimerId};
@@ -207,7 +210,7 @@ pub trait SchedExtOps {
     ) -> Result<(), Exit> {
         Ok(())
     }
-    /// It begins to execute.
+    /// The task begins to execute on its CPU.
     fn running(&mut self, kernel: &mut dyn Kernel, task: TaskId) -> Result<(), Exit> {
         Ok(())
     }
@@ -292,11 +295,11 @@ pub trait SchedExtOps {
     fn enable(&mut self, kernel: &mut dyn Kernel, task: TaskId) -> Result<(), Exit> {
         Ok(())
     }
-    /// No longer.
+    /// The scheduler schedules the task no longer: it has another class, or ends.
     fn disable(&mut self, kernel: &mut dyn Kernel, task: TaskId) -> Result<(), Exit> {
         Ok(())
     }
-    /// A cgroup comes.
+    /// A cgroup comes, with its `cpu.weight`. Not 0: refused, a negative errno.
     fn cgroup_init(
         &mut self,
         kernel: &mut dyn Kernel,
@@ -305,7 +308,7 @@ pub trait SchedExtOps {
     ) -> Result<i32, Exit> {
         Ok(0)
     }
-    /// A cgroup goes.
+    /// A cgroup goes, or the scheduler ends.
     fn cgroup_exit(&mut self, kernel: &mut dyn Kernel, cgroup: CgroupId) -> Result<(), Exit> {
         Ok(())
     }
@@ -319,7 +322,7 @@ pub trait SchedExtOps {
     ) -> Result<i32, Exit> {
         Ok(0)
     }
-    /// It moves.
+    /// The task moves to cgroup `to`, as `cgroup_prep_move` has agreed.
     fn cgroup_move(
         &mut self,
         kernel: &mut dyn Kernel,
@@ -329,7 +332,7 @@ pub trait SchedExtOps {
     ) -> Result<(), Exit> {
         Ok(())
     }
-    /// It does not.
+    /// The move that `cgroup_prep_move` has agreed to does not happen.
     fn cgroup_cancel_move(
         &mut self,
         kernel: &mut dyn Kernel,
@@ -348,11 +351,11 @@ pub trait SchedExtOps {
     ) -> Result<(), Exit> {
         Ok(())
     }
-    /// The CPU comes back.
+    /// The CPU comes back, and needs tasks.
     fn cpu_online(&mut self, kernel: &mut dyn Kernel, cpu: i32) -> Result<(), Exit> {
         Ok(())
     }
-    /// The CPU leaves.
+    /// The CPU leaves: no task is dispatched to it any more.
     fn cpu_offline(&mut self, kernel: &mut dyn Kernel, cpu: i32) -> Result<(), Exit> {
         Ok(())
     }

@@ -1,5 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 //! What people type (docs/guide/live.md, "Run").
+//!
+//! What must stay: names of options and commands, which units of systemd and scripts have; each has
+//! help (`every_option_is_documented`).
+//!
+//! Tests: below
 
 use crate::follow::Follow;
 use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
@@ -148,6 +153,7 @@ pub(crate) enum ModeArg {
     Powersave,
 }
 
+/// A time of 10 ms to a day.
 fn seconds(text: &str) -> Result<f64, String> {
     match text.parse::<f64>() {
         Ok(s) if s.is_finite() && (0.01..=86_400.0).contains(&s) => Ok(s),
@@ -155,6 +161,7 @@ fn seconds(text: &str) -> Result<f64, String> {
     }
 }
 
+/// Permissions of the control socket.
 fn octal(text: &str) -> Result<u32, String> {
     match u32::from_str_radix(text, 8) {
         Ok(mode) if mode <= 0o777 => Ok(mode),

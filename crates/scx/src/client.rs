@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 //! `set` and `status`: speaks to the scheduler that runs (docs/guide/live.md, "Steer").
 //!
+//! What must stay: exit codes (docs/guide/live.md), and JSON of `status` as
+//! docs/guide/live.md has it.
+//!
 //! Tests: scripts/live/guest.sh
 
 use crate::Failure;
@@ -43,6 +46,7 @@ pub(crate) fn status(path: &Path, format: Format) -> Result<String, Failure> {
     })
 }
 
+/// What the scheduler answered, in one line.
 fn in_force(status: &Status) -> String {
     let mut text = format!("policy {}, mode {}", status.policy, status.mode);
     for (key, value) in &status.parameters {

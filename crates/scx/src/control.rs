@@ -4,6 +4,11 @@
 //! One JSON object on one line each way, one request per connection. Requests reach the main loop,
 //! which owns the scheduler, through a channel; nothing here touches it (docs/guide/live.md,
 //! "Steer").
+//!
+//! What must stay: one JSON object a line, keys of requests and answers (docs/guide/live.md): other
+//! programs speak to it.
+//!
+//! Tests: below
 
 pub(crate) mod lines;
 pub(crate) mod socket;
@@ -126,6 +131,7 @@ struct Control {
 }
 
 impl Service for Control {
+    /// One request and its answer; a client that says nothing gets none.
     fn serve(&self, stream: &UnixStream) {
         let reply = match request(stream) {
             Ok(Some(request)) => match self.asker.ask(request) {
@@ -140,6 +146,7 @@ impl Service for Control {
         let _ = lines::send(stream, &line(&reply), PATIENCE);
     }
 
+    /// The answer to one who may not ask, or comes when too many do.
     fn refusal(&self, why: &str) -> Vec<u8> {
         let error = why.to_owned();
         line(&Reply::Refused(Refusal { error, code: 3 }))

@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 //! `--follow`: power-policy follows the machine's source of power or its power profile
 //! (docs/guide/live.md, "Steer"). It asks for changes as a user would, by the same words.
+//!
+//! What must stay: it never decides more than `power-policy`, and asks as a user would.
+//!
+//! Tests: below
 
 mod daemon;
 
@@ -53,11 +57,13 @@ pub(crate) struct Follower {
 }
 
 impl Follower {
+    /// With the daemon's watch where profiles are followed.
     pub(crate) fn new(follow: Follow) -> Self {
         let daemon = (follow == Follow::Profile).then(|| Daemon::watch(Bus::System));
         Self::with(follow, daemon)
     }
 
+    /// As `new`, with a bus of a test's own.
     #[allow(
         clippy::disallowed_methods,
         reason = "a live scheduler goes by the clock"
@@ -79,6 +85,7 @@ impl Follower {
         self.silence(Path::new("/"))
     }
 
+    /// Once: that the machine states nothing. None while the daemon has not been asked yet.
     fn silence(&mut self, root: &Path) -> Option<String> {
         let waits = self.daemon.as_ref().is_some_and(|d| !d.was_asked());
         if waits || std::mem::replace(&mut self.silence_told, true) {
@@ -101,6 +108,7 @@ impl Follower {
         }
     }
 
+    /// What is not stated, as a warning; None: it is.
     fn nothing_below(&self, root: &Path) -> Option<String> {
         let what = match self.follow {
             Follow::Source => "its source of power",
@@ -116,6 +124,7 @@ impl Follower {
     }
 
     /// The policy to put into force, if it is not yet: call `succeeded` or `failed` with it.
+    /// The policy to put into force now; None: nothing new, or not yet time to look.
     #[allow(
         clippy::disallowed_methods,
         reason = "a live scheduler goes by the clock"
@@ -129,6 +138,7 @@ impl Follower {
         self.look(Path::new("/"))
     }
 
+    /// A change since what is in force; `succeeded` or `failed` must follow. None: there is none.
     fn look(&mut self, root: &Path) -> Option<&'static str> {
         let next = self.wanted(root).filter(|now| self.done != Some(now));
         if next.is_none() {

@@ -6,6 +6,9 @@
 //! changes through a program of the kernel side, so that the core's own rules apply it
 //! (docs/decisions/011). Whatever fails, nothing of it stays loaded.
 //!
+//! What must stay: nothing is changed before `attach`, and dropping the object gives the machine
+//! back. The layout of `wp_ctx` is one in both builds (`tests/parity/loaded.rs`).
+//!
 //! Tests: xtask/src/live/tests.rs, scripts/live/guest.sh
 
 use crate::machine::Machine;
@@ -145,6 +148,7 @@ pub(crate) struct Live {
     queues_wakeups: bool,
 }
 
+/// With what to do where rights are missing.
 fn kernel_error(doing: &'static str, error: &libbpf_rs::Error) -> LiveError {
     let hint = match error.kind() {
         ErrorKind::PermissionDenied => "; this takes root (CAP_BPF, CAP_PERFMON and CAP_SYS_ADMIN)",
@@ -269,6 +273,7 @@ impl Live {
         self.queues_wakeups
     }
 
+    /// The kernel side's globals as mapped memory.
     fn bss(&self) -> &skel::types::bss {
         self.skel
             .maps
@@ -396,7 +401,7 @@ impl Live {
         })
     }
 
-    /// After CPUs came or went, once: which are online now. Call `rebuild` then.
+    /// After CPUs came or went, once: which are online now. Call `rebuild` then. None: none did.
     pub(crate) fn cpus_changed(&mut self) -> Option<Vec<bool>> {
         let count = self.bss().hotplug_count;
         if count == self.hotplug_seen {
@@ -421,7 +426,7 @@ impl Live {
         Ok(())
     }
 
-    /// All counters now.
+    /// All counters now, as of one time; a CPU may write meanwhile.
     pub(crate) fn snapshot(&self) -> Snapshot {
         let bss = self.bss();
         let cpus = bss.stats[..self.nr_cpus].iter().map(|s| CpuCounters {

@@ -3,6 +3,9 @@
 //! the kernel too, or from a platform file that fits the machine (docs/guide/live.md, "Run"). A
 //! platform file of another machine is refused with all that differs.
 //!
+//! What must stay: exit codes 2 (what the user gave) and 3 (the machine), and that a wrong platform
+//! file is refused with all differences.
+//!
 //! Tests: crates/scx/src/machine/tests.rs
 
 use std::path::{Path, PathBuf};
@@ -211,6 +214,7 @@ fn level(level: &SysfsLevel) -> LevelFacts {
     }
 }
 
+/// Is every clock under schedutil, which carries out the core's requests?
 fn follows_requests(policies: &[CpufreqPolicy]) -> bool {
     let schedutil = |policy: &CpufreqPolicy| policy.governor.as_deref() == Some("schedutil");
     !policies.is_empty() && policies.iter().all(schedutil)
@@ -368,10 +372,12 @@ fn capacities(platform: &Platform, nr_cpus: usize) -> Vec<u32> {
         .collect()
 }
 
+/// As the core takes CPUs.
 fn numbers(cpus: &[CpuId]) -> Vec<u16> {
     cpus.iter().map(|cpu| cpu.0 as u16).collect()
 }
 
+/// A frequency domain of a platform file, in the core's form: kHz and us.
 fn file_clock(domain: &wakeplace_platform::FreqDomain) -> FreqFacts {
     FreqFacts {
         cpus: numbers(&domain.cpus),

@@ -5,6 +5,8 @@
 //! Exit codes: 0 ok, 1 the kernel ended it with an error, 2 usage or bad input, 3 this machine
 //! cannot (docs/guide/live.md, "Run").
 //!
+//! What must stay: exit codes, and what goes to standard output (data) or standard error (words).
+//!
 //! Tests: crates/scx/tests/parity, beside its modules
 
 mod args;
@@ -51,6 +53,7 @@ impl Failure {
     }
 }
 
+/// Prints a failure and ends with its code.
 fn main() -> ExitCode {
     let cli = Cli::parse();
     match run(&cli) {

@@ -1,6 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 //! What the kernel side counted, as what people read: sums by decision reason, by CPU class and by
 //! performance domain; wake-up latency; estimated energy (docs/guide/live.md, "Watch").
+//!
+//! What must stay: keys of the JSON (docs/guide/live.md, "Watch"); tests:
+//! crates/scx/src/metrics/tests.rs. Energies are estimates, J; times us.
+//!
+//! Tests: below
 
 pub(crate) mod latency;
 pub(crate) mod openmetrics;
@@ -195,6 +200,7 @@ pub(crate) struct Status {
 }
 
 impl Status {
+    /// All counters since the start.
     pub(crate) fn new(sample: &Sample) -> Self {
         Self {
             schema_version: SCHEMA_VERSION,
@@ -215,6 +221,7 @@ struct Delta<'a> {
 }
 
 impl<'a> Delta<'a> {
+    /// Counters of some CPUs, now less before.
     fn new(before: Option<&'a Snapshot>, now: &'a Snapshot, cpus: &[usize]) -> Self {
         let both = |cpu: &usize| {
             let earlier = before.and_then(|snapshot| snapshot.cpus.get(*cpu));
@@ -233,7 +240,7 @@ impl<'a> Delta<'a> {
         self.cpus.iter().map(grown).sum()
     }
 
-    /// Those that occurred.
+    /// Reasons by name that occurred, with how often.
     fn reasons(&self) -> BTreeMap<String, u64> {
         let count = |reason: &Reason| (reason.name().to_owned(), self.reason(reason.index()));
         Reason::ALL
@@ -243,14 +250,17 @@ impl<'a> Delta<'a> {
             .collect()
     }
 
+    /// How often a reason decided.
     fn reason(&self, index: usize) -> u64 {
         self.sum(|c| c.reason.get(index).copied().unwrap_or(0))
     }
 
+    /// Wake-ups, forks and execs.
     fn decisions(&self) -> u64 {
         self.sum(|c| c.wakeups) + self.sum(|c| c.forks) + self.sum(|c| c.execs)
     }
 
+    /// From wake-up to run, as a histogram.
     fn latency(&self) -> Histogram {
         Histogram::new(|bucket| self.sum(|c| c.latency[bucket]))
     }

@@ -1,5 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 //! Tells systemd that the scheduler is in force (sd_notify(3)), if systemd asked for it.
+//!
+//! What must stay: without `NOTIFY_SOCKET` it does nothing; a manager that has gone stops no
+//! scheduler.
+//!
+//! Tests: below
 
 use std::io;
 use std::os::linux::net::SocketAddrExt;
@@ -14,6 +19,7 @@ pub(crate) fn ready() -> io::Result<()> {
     }
 }
 
+/// One datagram to a socket with a path or an abstract name.
 fn tell(name: &[u8], message: &[u8]) -> io::Result<()> {
     let address = match name {
         // The name of an abstract socket.

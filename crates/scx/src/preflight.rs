@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 //! What must hold before anything is loaded, said in words that help (docs/guide/live.md, "Run").
 //!
+//! What must stay: all obstacles at once, one line each with its remedy; nothing is loaded to find
+//! out.
+//!
 //! Tests: crates/host/tests/probe.rs, xtask/src/live/tests.rs
 
 use std::fmt::Write;

@@ -2,6 +2,9 @@
 //! The scheduler's life: check, load, attach, watch, let go. It changes nothing before it attaches,
 //! and whatever ends it, the kernel's own scheduler is in force again (docs/guide/live.md, "Run").
 //!
+//! What must stay: order of check, load, attach, watch, let go; after the end the kernel's own
+//! scheduler is in force. Exit codes: docs/guide/live.md.
+//!
 //! Tests: xtask/src/live/tests.rs, scripts/live/guest.sh, scripts/live/systemd.sh
 
 use crate::args::{Cli, ModeArg};
@@ -32,10 +35,12 @@ const ALERT_LOOKS: u32 = 500;
 /// Somebody asked it to end.
 static END: AtomicBool = AtomicBool::new(false);
 
+/// Only stores to an atomic, as a handler may.
 extern "C" fn on_signal(_: libc::c_int) {
     END.store(true, Ordering::Relaxed);
 }
 
+/// Interrupt, termination and hang-up end the scheduler in order.
 fn catch_signals() {
     for signal in [libc::SIGINT, libc::SIGTERM, libc::SIGHUP] {
         // SAFETY: the handler only stores to an atomic.
@@ -43,6 +48,7 @@ fn catch_signals() {
     }
 }
 
+/// Before anything else of the process.
 fn prepare_process() {
     catch_signals();
     go_before_others();
@@ -148,6 +154,7 @@ fn say_how(live: &Live, machine: &Machine) {
     });
 }
 
+/// Nothing for `auto`.
 fn mode_words(mode: Mode) -> String {
     match mode {
         Mode::Auto => String::new(),
@@ -228,6 +235,7 @@ impl Running {
         }
     }
 
+    /// A change, then the counters as they are.
     fn answer(&mut self, request: &Request) -> Answer {
         if let Request::Set { changes } = request {
             self.change(changes)?;
@@ -264,6 +272,7 @@ impl Running {
         }
     }
 
+    /// New domains after CPUs came or went.
     fn rebuild(&mut self, online: &[bool]) -> Result<(), Failure> {
         self.machine.rebuild(online).map_err(Failure::environment)?;
         self.live
@@ -310,6 +319,7 @@ fn words(exit: &Exit) -> String {
     text
 }
 
+/// One line for people, on standard error.
 fn say(text: &str) {
     let text = wakeplace_text::printable_lines(text);
     anstream::eprintln!("scx_wakeplace: {text}");

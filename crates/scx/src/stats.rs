@@ -2,6 +2,11 @@
 //! Statistics as the scx tools read them: their protocol (crate `scx_stats`) on their socket, one
 //! line each way, as many requests per connection as the reader likes. The server is ours: theirs
 //! takes lines of any length from any number of clients (docs/guide/live.md, "Watch").
+//!
+//! What must stay: the protocol is the crate `scx_stats`' own; names of fields are described by
+//! `meta`.
+//!
+//! Tests: below
 
 mod text;
 
@@ -52,6 +57,7 @@ pub(crate) struct Server {
 }
 
 impl Server {
+    /// Its socket takes the name from whoever had it, as the scx tools' servers do.
     pub(crate) fn bind(path: &Path, asker: Asker) -> Result<Self, SocketError> {
         let access = Access {
             mode: 0o600,
@@ -69,6 +75,7 @@ struct Reader {
 }
 
 impl Service for Reader {
+    /// Requests of one reader until it goes, or is silent for too long.
     fn serve(&self, stream: &UnixStream) {
         let mut lines = Lines::new(stream, MAX_REQUEST);
         let mut before = None;
@@ -87,6 +94,7 @@ impl Service for Reader {
         }
     }
 
+    /// The answer to one who may not ask.
     fn refusal(&self, why: &str) -> Vec<u8> {
         line(&refused(why))
     }
@@ -115,11 +123,13 @@ impl Reader {
         }
     }
 
+    /// All counters, from the main loop.
     fn sample(&self) -> Answer {
         self.asker.ask(Request::Status {})
     }
 }
 
+/// A value in the tools' form.
 fn done(value: serde_json::Result<Value>) -> StatsResponse {
     match value {
         Ok(value) => response(0, value),
@@ -127,10 +137,12 @@ fn done(value: serde_json::Result<Value>) -> StatsResponse {
     }
 }
 
+/// EINVAL with the reason.
 fn refused(why: &str) -> StatsResponse {
     response(libc::EINVAL, Value::from(why))
 }
 
+/// The tools' envelope: errno, and the value as `resp`.
 fn response(errno: i32, value: Value) -> StatsResponse {
     StatsResponse {
         errno,
@@ -146,6 +158,7 @@ pub(crate) struct Printer {
 }
 
 impl Printer {
+    /// Blocks every so many seconds; the first one after that time.
     pub(crate) fn new(every_s: f64, now_ns: u64) -> Self {
         let every_ns = (every_s * 1e9) as u64;
         Self {
@@ -208,6 +221,7 @@ pub(crate) fn monitor(
     }
 }
 
+/// No scheduler answers there.
 fn absent(path: &Path, error: &SocketError) -> Failure {
     crate::client::unreachable(path, error)
 }

@@ -1,6 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 //! What the user wants: a policy's name, a mode, single parameters; and the policy they make
 //! (docs/guide/live.md, "Steer").
+//!
+//! What must stay: changes are all or nothing; names are those of policies (crates/policy-sys).
+//! What the live build does not hold is refused with what it takes.
+//!
+//! Tests: below
 
 use wakeplace_policy_sys::{Mode, Policy, PolicyError};
 use wakeplace_text::{did_you_mean, nearest};

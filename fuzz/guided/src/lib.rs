@@ -1,4 +1,6 @@
 //! What all coverage-guided programs have in common.
+//!
+//! What must stay: targets are those of `wakeplace-fuzz`; only what is tried differs.
 
 use wakeplace_fuzz::mutate::mutate;
 use wakeplace_fuzz::{Target, target};

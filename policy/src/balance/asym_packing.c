@@ -10,6 +10,8 @@
  * Between cores priorities count only while a core is idle as a whole: a thread beside a busy
  * sibling is worth less than its priority says.
  *
+ * What must stay: priorities are the platform's; equal ones move nothing.
+ *
  * Kernel: sched_asym_prefer(), kernel/sched/sched.h; sched_use_asym_prio(), sched_asym(),
  *         sched_group_asym(), asym_active_balance(), kernel/sched/fair.c
  * Tests: fixtures/packing
@@ -19,6 +21,7 @@
 /* busiest.c */
 WP_FN int wp_is_core_idle(const struct wp_ctx *ctx WP_NONNULL, u32 cpu);
 
+/* Is CPU `a` better than `b` by priority? Equal ones are not. */
 WP_INLINE int wp_sched_asym_prefer(const struct wp_ctx *ctx, u32 a, u32 b)
 {
 	return WP_AT(ctx->cpus, a)->topo.asym_priority > WP_AT(ctx->cpus, b)->topo.asym_priority;

@@ -5,11 +5,14 @@
  * docs/rules/sched-mc.md#power-saving-balance; docs/rules/linux-3-1-to-4-7.md#early-asym-packing).
  * An idle CPU pulls all that a group of higher numbers has. Natively only.
  *
+ * What must stay: eras to 5.4 alone use it.
+ *
  * Kernel: check_asym_packing(), kernel/sched/fair.c, to 5.4
  * Tests: fixtures/balance_38, fixtures/balance
  */
 #include "wakeplace/policy.h"
 
+/* The lowest CPU of the domain's n-th group. */
 WP_INLINE u32 wp_first_of_group(struct wp_ctx *ctx, const struct wp_lb_env *bal, u32 group)
 {
 	const struct wp_sched_group *g =
@@ -18,6 +21,7 @@ WP_INLINE u32 wp_first_of_group(struct wp_ctx *ctx, const struct wp_lb_env *bal,
 	return *WP_AT(ctx->list, g->first_cpu);
 }
 
+/* Has the domain the flag? */
 WP_INLINE int wp_asym_packs_5_4(struct wp_ctx *ctx, const struct wp_lb_env *bal)
 {
 	return !!(wp_bal_dom(ctx, bal)->flags & WP_SD_ASYM_PACKING);

@@ -8,6 +8,8 @@
  *   offer:  may this task move?
  *   end:    success resets, failure counts; after enough failures push the running task
  *
+ * What must stay: begin, offers, end, in this order, in both homes; steps are enum wp_balance_step.
+ *
  * Kernel: should_we_balance(), get_sd_balance_interval(), sched_balance_rq() as
  *         wp_balance_begin(), load_balance() as wp_balance_begin(), sched_balance_domains() as
  *         wp_balance_due(), rebalance_domains() as wp_balance_due(), kernel/sched/fair.c

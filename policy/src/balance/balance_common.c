@@ -3,21 +3,26 @@
  * What both forms of load balancing use: the parts of a balance object, capacity as it is
  * refreshed on the way (docs/rules/balancing.md#reduced-capacity).
  *
+ * What must stay: both forms read these; a sum that is kept must equal its walk.
+ *
  * Kernel: check_cpu_capacity(), kernel/sched/fair.c
  * Tests: fixtures/balance, all/balance.rs
  */
 #include "wakeplace/policy.h"
 
+/* The domain that is balanced. */
 WP_INLINE struct wp_sched_domain *wp_bal_dom(struct wp_ctx *ctx, const struct wp_lb_env *bal)
 {
 	return WP_AT(ctx->doms, bal->dom);
 }
 
+/* Is the CPU no source of this attempt any more? */
 WP_INLINE int wp_excluded(const struct wp_lb_env *bal, u32 cpu)
 {
 	return (*WP_AT(bal->excluded, cpu / 64u) >> (cpu % 64u)) & 1u;
 }
 
+/* What the balancing CPU remembers of this level. */
 WP_INLINE struct wp_lb *wp_bal_lb(struct wp_ctx *ctx, const struct wp_lb_env *bal)
 {
 	return WP_AT(WP_AT(ctx->cpus, bal->this_cpu)->balance.lb, bal->level);

@@ -5,6 +5,9 @@
  * is the one of the highest class, of equals by what that class lacks. The pass also writes the
  * root domain's flags.
  *
+ * What must stay: groups in their order, the local one first (ties); sums are those that
+ * kept_sums.c keeps.
+ *
  * Kernel: update_sd_lb_stats(), update_sg_lb_stats(), update_sd_pick_busiest(),
  *         capacity_greater(), is_core_idle(), kernel/sched/fair.c
  * Tests: fixtures/balance, all/balance_7_3.rs
@@ -14,6 +17,7 @@
 /* Capacities closer than 5 % count as equal. */
 #define WP_CAPACITY_MARGIN 1078u
 
+/* More by the margin, about 5 %. */
 WP_INLINE int wp_capacity_greater(u32 a, u32 b)
 {
 	return (u64)a * WP_SCALE > (u64)b * WP_CAPACITY_MARGIN;
@@ -181,6 +185,7 @@ WP_INLINE int wp_less_spare(u32 idle_cpus, u32 nr_running, const struct wp_sg_lb
 	return nr_running > b->nr_running;
 }
 
+/* Is it busier than a group of its class whose CPUs are busy, too? By load, then by threads. */
 WP_INLINE int wp_fuller(const struct wp_ctx *ctx, const struct wp_sg_lb_stats *s,
 			const struct wp_sg_lb_stats *b, u32 b_smt)
 {

@@ -6,6 +6,8 @@
  * whose queues are uneven, the one with most load per power is relieved. Natively only. What the
  * later form has in common is in busiest_5_4.c.
  *
+ * What must stay: eras to 3.12 alone use it.
+ *
  * Kernel: find_busiest_group() as wp_worth_balancing_3_12(), update_sd_lb_stats(),
  *         update_sg_lb_stats(), update_sd_pick_busiest(), fix_small_capacity() as wp_room(),
  *         calculate_imbalance(), find_busiest_queue(), kernel/sched/fair.c, to 3.12
@@ -21,6 +23,7 @@ struct wp_spread {
 	u32 least_tasks;
 };
 
+/* What the CPU has when nothing but fair tasks runs; capacity where no power was computed. */
 WP_INLINE u32 wp_power_orig(const struct wp_cpu *c)
 {
 	return c->load.power_orig ? c->load.power_orig : c->load.capacity_orig;

@@ -6,6 +6,8 @@
  * domain's average. Misfit tasks as in 4.20 (docs/rules/linux-5-0-to-6-12.md#misfit-forms). Native
  * builds only.
  *
+ * What must stay: eras to 5.4 alone use it; groups in their order (ties).
+ *
  * Kernel: find_busiest_group() as wp_worth_balancing_5_4(), update_sd_lb_stats(),
  *         update_sg_lb_stats(), update_sd_pick_busiest(), group_classify(), group_is_overloaded(),
  *         group_has_capacity(), calculate_imbalance(), fix_small_imbalance(),
@@ -21,11 +23,13 @@ WP_INLINE int wp_group_is_overloaded_5_4(const struct wp_sg_lb_stats_5_4 *s, u32
 	return s->nr_running > s->weight && (u64)s->capacity * 100 < s->util * pct;
 }
 
+/* A CPU without a task, or demand that leaves the margin free. */
 WP_INLINE int wp_group_has_capacity_5_4(const struct wp_sg_lb_stats_5_4 *s, u32 pct)
 {
 	return s->nr_running < s->weight || (u64)s->capacity * 100 > s->util * pct;
 }
 
+/* The class of a group, from its sums. */
 WP_INLINE u32 wp_group_classify_5_4(const struct wp_sg_lb_stats_5_4 *s,
 				    const struct wp_sched_group *g)
 {
@@ -111,6 +115,7 @@ WP_INLINE void wp_add_group_5_4(struct wp_ctx *ctx, struct wp_lb_env *bal,
 	wp_walk_group_5_4(ctx, bal, g, local);
 }
 
+/* The sums of a group, into `scratch`. */
 WP_FN int wp_update_sg_lb_stats_5_4(struct wp_ctx *ctx WP_NONNULL, struct wp_lb_env *bal WP_NONNULL,
 				    u32 group, u32 local)
 {

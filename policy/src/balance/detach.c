@@ -123,6 +123,7 @@ WP_INLINE int wp_over_twice(const struct wp_ctx *ctx, const struct wp_lb_env *ba
 	return (s64)(wp_task_h_load(ctx, task) / 2) > bal->imbalance;
 }
 
+/* Takes the task's load off what is to move; 0: it is too heavy. */
 WP_INLINE int wp_take_by_load(struct wp_ctx *ctx, struct wp_lb_env *bal, const struct wp_task *task)
 {
 	if (wp_over_twice(ctx, bal, task))
@@ -247,11 +248,13 @@ WP_INLINE int wp_sources_left(struct wp_ctx *ctx, const struct wp_lb_env *bal)
 	return 0;
 }
 
+/* The CPU is no source of this attempt any more. */
 WP_INLINE void wp_exclude(struct wp_lb_env *bal, u32 cpu)
 {
 	*WP_AT(bal->excluded, cpu / 64u) |= 1ull << (cpu % 64u);
 }
 
+/* Another destination or source of the same attempt; returns enum wp_balance_step. */
 WP_INLINE int wp_balance_next(struct wp_ctx *ctx, struct wp_lb_env *bal, u32 running_allowed)
 {
 	struct wp_lb *lb = wp_bal_lb(ctx, bal);

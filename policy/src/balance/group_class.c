@@ -9,6 +9,8 @@
  * A caller clears the sums, adds the group's CPUs, sets what only it knows (misfit, smt_balance,
  * asym_packing, llc_balance) and closes them.
  *
+ * What must stay: the order of classes; idlest_class.c uses the same.
+ *
  * Kernel: group_classify(), group_is_overloaded(), group_has_capacity(), adjust_numa_imbalance(),
  *         kernel/sched/fair.c
  * Tests: fixtures/balance, fixtures/fork, all/balance_7_3.rs
@@ -50,6 +52,7 @@ WP_INLINE u32 wp_group_classify(const struct wp_sg_lb_stats *s, u32 imbalanced, 
 	return wp_group_has_capacity(s, pct) ? WP_GROUP_HAS_SPARE : WP_GROUP_FULLY_BUSY;
 }
 
+/* Before the first CPU of a group. */
 WP_INLINE void wp_sums_clear(struct wp_sg_lb_stats *s)
 {
 	struct wp_sg_lb_stats zero = {0};

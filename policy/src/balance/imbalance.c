@@ -5,6 +5,8 @@
  * An imbalance counts load, utilisation, tasks or one misfit task, by what the two groups are short
  * of.
  *
+ * What must stay: units of an imbalance by its kind (enum wp_migration_type).
+ *
  * Kernel: find_busiest_group() as wp_worth_balancing(), sched_balance_find_src_group() as
  *         wp_worth_balancing(), calculate_imbalance(), sibling_imbalance(), find_busiest_queue(),
  *         sched_balance_find_src_rq() as wp_find_busiest_queue(), kernel/sched/fair.c
@@ -12,12 +14,14 @@
  */
 #include "wakeplace/policy.h"
 
+/* The group that was found busiest. */
 WP_INLINE const struct wp_sched_group *wp_busiest_group_of(struct wp_ctx *ctx,
 							   const struct wp_lb_env *bal)
 {
 	return WP_AT(ctx->groups, wp_bal_dom(ctx, bal)->first_group + bal->busiest_group);
 }
 
+/* The balancing CPU's own group. */
 WP_INLINE const struct wp_sched_group *wp_local_group_of(struct wp_ctx *ctx,
 							 const struct wp_lb_env *bal)
 {
@@ -26,6 +30,7 @@ WP_INLINE const struct wp_sched_group *wp_local_group_of(struct wp_ctx *ctx,
 	return WP_AT(ctx->groups, wp_bal_dom(ctx, bal)->first_group + group);
 }
 
+/* Does the busiest group want its tasks spread over siblings? */
 WP_INLINE int wp_busiest_prefers_sibling(struct wp_ctx *ctx, const struct wp_lb_env *bal)
 {
 	return !!(wp_busiest_group_of(ctx, bal)->flags & WP_SD_PREFER_SIBLING);
@@ -99,6 +104,7 @@ WP_INLINE int wp_worth_balancing(struct wp_ctx *ctx, struct wp_lb_env *bal)
 	return b->group_type == WP_GROUP_OVERLOADED || wp_worth_for_idle(ctx, bal);
 }
 
+/* What is to move (enum wp_migration_type), and how much of it. */
 WP_INLINE void wp_imbalance_is(struct wp_lb_env *bal, u32 kind, u64 amount)
 {
 	bal->migration_type = kind;

@@ -5,20 +5,25 @@
  * of older tables have their own intervals (docs/rules/linux-3-8.md#domains-3-8). Also how far
  * apart nodes may be.
  *
+ * What must stay: intervals are ms.
+ *
  * Tests: fixtures/balance, all/early_eras.rs
  */
 #include "wakeplace/policy.h"
 
+/* By an old table, else the number of CPUs. */
 WP_INLINE u32 wp_interval_min_ms(const struct wp_sched_domain *dom)
 {
 	return WP_NOT_LIVE(dom->min_interval_ms) ? dom->min_interval_ms : dom->nr_cpus;
 }
 
+/* By an old table, else twice the number of CPUs. */
 WP_INLINE u32 wp_interval_max_ms(const struct wp_sched_domain *dom)
 {
 	return WP_NOT_LIVE(dom->max_interval_ms) ? dom->max_interval_ms : 2 * dom->nr_cpus;
 }
 
+/* How much less often a busy CPU balances at this level. */
 WP_INLINE u32 wp_busy_factor(const struct wp_ctx *ctx, const struct wp_cpu *c, u32 level)
 {
 	u32 own = WP_NOT_LIVE(WP_AT(ctx->doms, *WP_AT(c->topo.dom, level))->busy_factor);

@@ -6,6 +6,8 @@
  * stays where its process is, as long as the caches' utilisation allows both. Which cache a process
  * prefers: preferred_llc.c.
  *
+ * What must stay: without processes of several threads nothing of this runs.
+ *
  * Kernel: fits_llc_capacity(), can_migrate_llc(), task_misfits_asym_cpu(), can_migrate_llc_task(),
  *         alb_break_llc(), migrate_llc_task_wrong_dst(), migrate_degrades_llc(),
  *         record_sg_llc_stats(), llc_balance(), kernel/sched/fair.c
@@ -30,6 +32,7 @@ WP_INLINE int wp_fits_llc_capacity(const struct wp_ctx *ctx, u64 util, u64 capac
 	return util * 100 < capacity * pct;
 }
 
+/* More by llc_imb_pct percent. */
 WP_INLINE int wp_util_greater(const struct wp_ctx *ctx, u64 a, u64 b)
 {
 	return a * 100 > b * (100 + ctx->params.llc_imb_pct);
@@ -200,6 +203,7 @@ WP_INLINE int wp_records_llc(struct wp_ctx *ctx, const struct wp_lb_env *bal)
 	       bal->level == WP_AT(ctx->cpus, bal->dst_cpu)->topo.llc_level + 1;
 }
 
+/* Utilisation and capacity of a cache, as this pass sees them. */
 WP_INLINE void wp_record_sg_llc_stats(struct wp_ctx *ctx, const struct wp_lb_env *bal,
 				      const struct wp_sched_group *g, u64 util)
 {

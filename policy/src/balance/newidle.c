@@ -3,6 +3,8 @@
  * New-idle balancing: pull one task before going idle, if the expected idle time is worth the
  * search (docs/rules/balancing.md#newidle). Which levels are tried at all: newidle_ratio.c.
  *
+ * What must stay: costs are ns; levels go from the lowest up.
+ *
  * Kernel: sched_balance_newidle() as wp_newidle_begin(), newidle_balance() as wp_newidle_begin(),
  *         update_next_balance(), update_newidle_cost(), kernel/sched/fair.c
  * Tests: fixtures/newidle, all/newidle_7_3.rs
@@ -105,6 +107,7 @@ WP_FN u64 wp_newidle_done(struct wp_ctx *ctx WP_NONNULL, u32 cpu, u32 level)
 	return cost;
 }
 
+/* The search is over: the era's cost is kept, and a pull ends the idle stretch. */
 WP_FN int wp_newidle_end(struct wp_ctx *ctx WP_NONNULL, u32 cpu, u64 spent_ns, u32 pulled)
 {
 	struct wp_cpu *c = WP_AT(ctx->cpus, cpu);

@@ -4,6 +4,8 @@
  * (docs/rules/balancing.md#newidle, NI_RANDOM): a level where most fail is tried seldom, and a rare
  * success there counts for all the attempts that were not made.
  *
+ * What must stay: the random number is the home's; ratios are of 1024.
+ *
  * Kernel: update_newidle_stats(), kernel/sched/fair.c
  * Tests: fixtures/newidle, all/newidle_7_3.rs
  */

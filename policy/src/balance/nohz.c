@@ -3,6 +3,8 @@
  * Idle CPUs whose tick is stopped still take part in balancing: a busy CPU kicks one of them, which
  * balances on behalf of all (docs/rules/balancing.md#nohz).
  *
+ * What must stay: CPUs in ascending order; one kick at a time.
+ *
  * Kernel: nohz_balance_enter_idle(), nohz_balance_exit_idle(), nohz_balancer_kick(),
  *         find_new_ilb(), nohz_idle_balance() as wp_nohz_begin(), _nohz_idle_balance() as
  *         wp_nohz_next(), kernel/sched/fair.c
@@ -13,6 +15,7 @@
 /* Their signals are decayed at least this often. */
 #define WP_BLOCKED_PERIOD_NS 32000000ull
 
+/* Is the tick of this CPU stopped? */
 WP_INLINE int wp_in_nohz(const struct wp_ctx *ctx, u32 cpu)
 {
 	return (*WP_AT(ctx->nohz_mask, cpu / 64u) >> (cpu % 64u)) & 1u;

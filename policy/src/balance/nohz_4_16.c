@@ -10,6 +10,8 @@
  *   3.1: of all busy CPUs two may kick: the first with 2+ tasks, the second with any. The idle CPU
  *        that is kicked is the owner, the first to stop its tick; without one the lowest.
  *
+ * What must stay: eras to 4.16 alone use it.
+ *
  * Kernel: nohz_kick_needed(), kernel/sched/fair.c, to 4.16; is_semi_idle_group(), find_new_ilb(),
  *         select_nohz_load_balancer() as wp_ilb_enter(), select_nohz_load_balancer() as
  *         wp_ilb_exit(), kernel/sched_fair.c, 3.1
@@ -17,6 +19,7 @@
  */
 #include "wakeplace/policy.h"
 
+/* Is the tick of this CPU stopped? */
 WP_INLINE int wp_tick_stopped(const struct wp_ctx *ctx, u32 cpu)
 {
 	return (*WP_AT(ctx->nohz_mask, cpu / 64u) >> (cpu % 64u)) & 1u;
@@ -103,6 +106,7 @@ WP_FN int wp_pack_scattered(const struct wp_ctx *ctx WP_NONNULL, u32 dom_index)
 	return roomy > least_has_room;
 }
 
+/* Does packing want an idle CPU to look? Only with its parameters on. */
 WP_FN int wp_pack_kick(const struct wp_ctx *ctx WP_NONNULL, u32 cpu)
 {
 	const struct wp_cpu *c = WP_AT(ctx->cpus, cpu);
@@ -120,6 +124,7 @@ WP_FN int wp_pack_kick(const struct wp_ctx *ctx WP_NONNULL, u32 cpu)
 	return 0;
 }
 
+/* As the table above says for 3.8. */
 WP_FN int wp_nohz_kick_needed_3_8(const struct wp_ctx *ctx WP_NONNULL, u32 cpu)
 {
 	const struct wp_cpu *c = WP_AT(ctx->cpus, cpu);
@@ -143,6 +148,7 @@ WP_FN int wp_nohz_kick_needed_3_8(const struct wp_ctx *ctx WP_NONNULL, u32 cpu)
 	return wp_pack_kick(ctx, cpu);
 }
 
+/* As the table above says for 4.7. */
 WP_INLINE int wp_nohz_kick_needed_4_7(const struct wp_ctx *ctx, u32 cpu)
 {
 	const struct wp_cpu *c = WP_AT(ctx->cpus, cpu);
@@ -257,6 +263,7 @@ WP_INLINE void wp_ilb_enter(struct wp_ctx *ctx, u32 cpu)
 		ctx->nohz_owner = wp_find_new_ilb_3_1(ctx, cpu) + 1;
 }
 
+/* 3.1: the owner's tick runs again; nobody owns idle balancing. */
 WP_INLINE void wp_ilb_exit(struct wp_ctx *ctx, u32 cpu)
 {
 	if (ctx->nohz_owner == cpu + 1)

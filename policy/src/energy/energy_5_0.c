@@ -17,6 +17,9 @@
  *
  * The search over all domains is wp_find_energy_efficient_cpu_5_10() (energy_5_10.c).
  *
+ * What must stay: the order of domains and CPUs (ties), and the truncation of each domain's
+ * estimate; an oracle written apart (tests/all/oracle) has the same rule.
+ *
  * Kernel: compute_energy() as wp_energy_on(), kernel/sched/fair.c, 5.0; em_pd_energy(),
  *         include/linux/energy_model.h, 5.0
  * Tests: fixtures/energy, all/oracle.rs

@@ -10,6 +10,8 @@
  *
  * Natively only.
  *
+ * What must stay: domains and CPUs in their order (ties), arithmetic truncated as in 5.0.
+ *
  * Kernel: find_energy_efficient_cpu(), compute_energy(), kernel/sched/fair.c, 5.10
  * Tests: fixtures/energy
  */

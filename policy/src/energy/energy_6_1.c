@@ -9,6 +9,9 @@
  *
  * Natively only.
  *
+ * What must stay: it changes estimates alone; the search is shared, so both forms must answer its
+ * questions.
+ *
  * Kernel: eenv_pd_max_util(), kernel/sched/fair.c, 6.1; em_cpu_energy(),
  *         include/linux/energy_model.h, 6.1
  * Tests: fixtures/energy, all/energy_7_3_oracle.rs

@@ -16,6 +16,9 @@
  * margin. A CPU that meets the task's wish for performance comes before one that does not. Ties
  * keep the previous CPU, then the first candidate.
  *
+ * What must stay: one walk over the domains in their order, each CPU once (the verifier counts),
+ * and the same candidates whether `explain` is on or not.
+ *
  * Kernel: find_energy_efficient_cpu(), compute_energy(), eenv_task_busy_time(),
  *         eenv_pd_busy_time() as wp_delta_pick(), eenv_pd_max_util(), kernel/sched/fair.c;
  *         em_pd_get_efficient_state() as wp_pd_cost(), include/linux/energy_model.h

@@ -5,6 +5,9 @@
  * each domain, the CPU with most spare capacity. Here the domain's best idle CPU is compared, too,
  * and of equal estimates an idle CPU goes before a busy one. No kernel has this.
  *
+ * What must stay: with the parameter off nothing of this runs; margins and ties are those of the
+ * page.
+ *
  * Tests: fixtures/energy-idle, all/policy_matrix.rs
  */
 #include "wakeplace/policy.h"

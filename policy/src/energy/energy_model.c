@@ -10,6 +10,9 @@
  * built in the half that nobody reads and then published. A mark of an inefficient state stays for
  * good, as in the kernel (docs/rules/energy-aware.md#inefficient-states).
  *
+ * What must stay: readers see the old table or the new one, never a half; kHz ascend, powers are
+ * uW, costs scaled as the kernel's.
+ *
  * Kernel: em_dev_register_perf_domain(), em_dev_update_perf_domain(), em_compute_costs(),
  *         em_update_performance_limits(), em_cpufreq_update_efficiencies(),
  *         kernel/power/energy_model.c; sched_is_eas_possible() as wp_energy_condition(),
@@ -20,6 +23,10 @@
 
 #define WP_EM_MAX_POWER_UW 64000000u /* of a cost, too */
 
+/*
+ * Enum wp_em_error: is the table one that the kernel would take? Frequencies ascend, powers or
+ * costs are within range.
+ */
 WP_INLINE u32 wp_em_check(const struct wp_em_perf_table *t)
 {
 	u32 i, last = 0;
@@ -85,6 +92,7 @@ WP_INLINE void wp_em_compute_costs(const struct wp_ctx *ctx, struct wp_em_perf_t
 	}
 }
 
+/* The half of a domain's table that is in force. */
 WP_INLINE const struct wp_em_perf_table *wp_em_perf_table(const struct wp_perf_domain *pd)
 {
 	return WP_AT(pd->table, pd->live);
@@ -231,6 +239,10 @@ WP_INLINE int wp_em_unknown(const struct wp_ctx *ctx, u32 pd)
 	       wp_em_perf_table(WP_AT(ctx->perf_doms, pd))->artificial;
 }
 
+/*
+ * Enum wp_energy_off: why energy-aware placement is not active; asked at the start and when
+ * something of the machine or the policy changes.
+ */
 WP_INLINE u32 wp_energy_condition(const struct wp_ctx *ctx)
 {
 	u32 cpu;

@@ -8,6 +8,9 @@
  * wp_cpu_util() is asked from 6.1 on: of the tests fixtures/energy (*-6-1, *-7-3) and
  * all/energy_7_3_oracle.rs reach it, not all/energy_vectors.rs, which is of v3 and 5.0.
  *
+ * What must stay: utilisation is 0..1024 of the biggest CPU; all forms note candidates alike, or
+ * `explain` shows others than were compared.
+ *
  * Kernel: cpu_util(), kernel/sched/fair.c
  * Tests: fixtures/energy, all/energy_7_3_oracle.rs, all/energy_vectors.rs
  */
@@ -135,6 +138,7 @@ WP_INLINE u32 wp_energy_dom(const struct wp_ctx *ctx, u32 this_cpu, u32 prev_cpu
 	return WP_NONE;
 }
 
+/* The energy-aware rule decides: 1, for the caller to return. */
 WP_INLINE int wp_energy_decide(struct wp_decision *dec, u32 cpu, u32 reason)
 {
 	dec->cpu = cpu;

@@ -4,6 +4,9 @@
  * copy of a context needs under another policy's parameters (docs/decisions/034). Natively only; no
  * decision depends on any of it.
  *
+ * What must stay: a record never changes an answer (tests/all/explain.rs asks with and without).
+ * Its fields are crates/policy-sys/src/explain.rs'.
+ *
  * Tests: all/explain.rs
  */
 #include "wakeplace/policy.h"

@@ -5,6 +5,9 @@
  * may come up again in the search around it (docs/decisions/034). Natively only; no decision
  * depends on a note.
  *
+ * What must stay: notes are written through WP_EXPLAIN alone, which is nothing in the live build;
+ * values of enum wp_drop are shown to users by name.
+ *
  * Tests: all/explain.rs
  */
 #include "wakeplace/policy.h"
@@ -27,6 +30,7 @@ static void wp_explain_forget(struct wp_explain *x)
 	}
 }
 
+/* What a rule noted is forgotten: it has not decided. */
 static void wp_drop_undo(const struct wp_ctx *ctx)
 {
 	wp_explain_forget(wp_explain_of(ctx));

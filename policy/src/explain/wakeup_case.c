@@ -8,6 +8,8 @@
  * others are little. A big task fits no little CPU, not even the biggest of them, by the test of
  * wake_cap.
  *
+ * What must stay: bits WP_CASE_*, which crates/policy-sys/src/wakeup_case.rs numbers.
+ *
  * Tests: all/asym_switches.rs
  */
 #include "wakeplace/policy.h"
@@ -26,6 +28,7 @@ WP_INLINE u32 wp_biggest_little(const struct wp_ctx *ctx)
 	return most;
 }
 
+/* `bit` if the CPU is a big one, else 0. */
 WP_INLINE u32 wp_case_cpu(const struct wp_ctx *ctx, u32 cpu, u32 bit)
 {
 	return wp_about_biggest(ctx, WP_AT(ctx->cpus, cpu)->load.capacity_orig) ? bit : 0;

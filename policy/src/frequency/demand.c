@@ -4,6 +4,9 @@
  * classes, hints, headroom, in the form of today and in the oldest one. freq.c makes a request of
  * it.
  *
+ * What must stay: demands are 0..1024, rounded as the kernel rounds. Energy estimates and frequency
+ * requests use the same demand: change both or neither.
+ *
  * Kernel: sugov_effective_cpu_perf(), kernel/sched/cpufreq_schedutil.c; effective_cpu_util(),
  *         sched_cpu_util(), kernel/sched/syscalls.c; cpu_util_cfs_boost(), kernel/sched/fair.c
  * Tests: fixtures/frequency, all/frequency.rs, all/response_time.rs

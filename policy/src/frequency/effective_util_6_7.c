@@ -4,6 +4,8 @@
  * "6.1"): the hints bound the demand itself, and the headroom is added later, to all of it.
  * Natively only.
  *
+ * What must stay: eras to 6.7 alone use it.
+ *
  * Kernel: effective_cpu_util(), kernel/sched/core.c, to 6.7; uclamp_rq_util_with(),
  *         kernel/sched/sched.h, to 6.7; sugov_get_util(), kernel/sched/cpufreq_schedutil.c, to 6.7
  * Tests: fixtures/frequency, all/frequency.rs

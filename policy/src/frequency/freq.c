@@ -8,6 +8,9 @@
  * kernel thread. Where the kernel sets the frequencies itself (freq_external), it is told of each
  * CPU's demand instead.
  *
+ * What must stay: one request at a time per domain; calls that may ask return WP_DID_FREQ, and a
+ * home carries that out. Frequencies are kHz.
+ *
  * Kernel: sugov_next_freq_shared(), sugov_update_shared(), sugov_hold_freq(),
  *         kernel/sched/cpufreq_schedutil.c; cpufreq_update_util(), kernel/sched/sched.h;
  *         map_util_freq(), include/linux/sched/cpufreq.h
@@ -24,11 +27,13 @@ WP_INLINE u32 wp_map_freq(u32 util, u32 max_khz, u32 capacity)
 	return (u32)wp_div((u64)(max_khz + (max_khz >> 2)) * util, capacity);
 }
 
+/* For tests and observers, the mapping by itself. */
 WP_FN u32 wp_map_util_freq(u32 util, u32 max_khz, u32 capacity)
 {
 	return wp_map_freq(util, max_khz, capacity);
 }
 
+/* The frequency of an operating point of the domain. */
 WP_INLINE u32 wp_opp_khz(const struct wp_ctx *ctx, const struct wp_freq_dom *fd, u32 opp)
 {
 	return *WP_AT(ctx->opp_khz, fd->first_opp + opp);

@@ -4,6 +4,9 @@
  * (docs/rules/capacity.md#capacity-of): the governor stays below it at once, and from 6.10 on what
  * it takes away is missing from the CPUs' capacity and from the energy model.
  *
+ * What must stay: a limit is a position of an operating point; what it takes away is missing in
+ * capacity and energy model at once.
+ *
  * Kernel: cpufreq_update_pressure(), drivers/cpufreq/cpufreq.c, 6.10 on
  * Tests: all/classes.rs
  */

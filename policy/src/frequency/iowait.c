@@ -10,6 +10,8 @@
  * Before, the boost is a frequency and goes from the lowest to the highest
  * (docs/rules/rt-and-deadline.md#rt-capacity-4-17).
  *
+ * What must stay: steps and their times as above; before 5.2 the boost is in kHz.
+ *
  * Kernel: sugov_iowait_boost(), sugov_iowait_reset(), sugov_iowait_apply(),
  *         kernel/sched/cpufreq_schedutil.c
  * Tests: all/classes.rs
@@ -24,6 +26,7 @@ struct wp_io_range {
 	u32 top;
 };
 
+/* First and last value of a boost: utilisation, or kHz before 5.2. */
 WP_INLINE struct wp_io_range wp_io_range(const struct wp_ctx *ctx, const struct wp_cpu *c)
 {
 	const struct wp_freq_dom *fd = WP_AT(ctx->freq_doms, c->topo.freq_dom);

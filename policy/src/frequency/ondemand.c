@@ -5,6 +5,8 @@
  * look the CPUs of a clock were busy. The home keeps that time and the timer. Only older kernels
  * had it as their default: it is not in the live build.
  *
+ * What must stay: loads are percent, periods us; the home measures, the core judges.
+ *
  * Kernel: dbs_check_cpu() as wp_ondemand_sample(), drivers/cpufreq/cpufreq_ondemand.c, 3.1
  * Tests: all/ondemand.rs
  */

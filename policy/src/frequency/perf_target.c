@@ -3,6 +3,8 @@
  * A sched_ext scheduler says at which performance a CPU is to run: schedutil takes that for the
  * demand of the fair class (docs/rules/sched-ext.md#cpuperf).
  *
+ * What must stay: 0..1024 as sched_ext has it; without a target the fair class's demand counts.
+ *
  * Kernel: scx_bpf_cpuperf_set(), kernel/sched/ext.c, 6.12 on
  * Tests: all/frequency.rs
  */

@@ -9,6 +9,9 @@
  *
  * A step is one operating point less. Natively only: in a live system the kernel does it.
  *
+ * What must stay: temperatures in thousandths of a degree, delays ms; the home carries steps out as
+ * limits.
+ *
  * Kernel: step_wise_throttle() as wp_thermal_look(), drivers/thermal/gov_step_wise.c
  * Tests: all/thermal.rs
  */

@@ -4,6 +4,9 @@
  * Natively only. A kept sum must equal the walk that it stands for: no answer may depend on whether
  * it is kept (docs/internals/performance.md, "What is kept").
  *
+ * What must stay: every entry point that changes a CPU touches it first (wp_kept_touch); builds
+ * with checks compare each kept sum with its walk (WP_CHECK_KEPT).
+ *
  * Tests: all/kept.rs
  */
 #include "wakeplace/policy.h"
@@ -14,6 +17,7 @@ WP_INLINE struct wp_kept *wp_kept_of(const struct wp_ctx *ctx)
 	return (struct wp_kept *)(unsigned long)ctx->kept;
 }
 
+/* Words of a mask that this machine uses. */
 WP_INLINE u32 wp_kept_words(const struct wp_ctx *ctx)
 {
 	return wp_min((ctx->nr_cpus + 63) / 64, WP_MASK_WORDS);
@@ -25,6 +29,7 @@ struct wp_kept_span {
 	u32 nr;
 };
 
+/* CPUs of a set: a group or, from WP_KEPT_DOMS on, a domain. */
 WP_INLINE struct wp_kept_span wp_kept_span(const struct wp_ctx *ctx, u32 set)
 {
 	const struct wp_sched_group *g = WP_AT(ctx->groups, set & (WP_KEPT_DOMS - 1));
@@ -38,6 +43,7 @@ WP_INLINE struct wp_kept_span wp_kept_span(const struct wp_ctx *ctx, u32 set)
 	return span;
 }
 
+/* Have two sets the same CPUs in the same order? */
 static int wp_kept_same(const struct wp_ctx *ctx, u32 a, u32 b)
 {
 	struct wp_kept_span one = wp_kept_span(ctx, a), other = wp_kept_span(ctx, b);
@@ -94,6 +100,7 @@ static void wp_kept_join(const struct wp_ctx *ctx, struct wp_kept *k, u32 set, i
 	}
 }
 
+/* Each CPU knows its sets; `note`: they are written down, else only counted. */
 static void wp_kept_join_all(const struct wp_ctx *ctx, struct wp_kept *k, int note)
 {
 	u32 i;
@@ -126,6 +133,7 @@ static u64 wp_kept_plain(const struct wp_ctx *ctx, const struct wp_sched_domain 
 	return 1;
 }
 
+/* Sums of groups and domains, all due. */
 static void wp_kept_doms(const struct wp_ctx *ctx, struct wp_kept *k)
 {
 	struct wp_kept_sums none = {0};
@@ -153,6 +161,7 @@ static void wp_kept_doms(const struct wp_ctx *ctx, struct wp_kept *k)
 	}
 }
 
+/* What is kept of each CPU, all due. */
 static void wp_kept_cpus(const struct wp_ctx *ctx, struct wp_kept *k)
 {
 	struct wp_kept_sums none = {0};

@@ -3,6 +3,8 @@
  * The most demanding CPU of a frequency domain, kept (kept.h). Natively only. It must equal the
  * highest demand that the walk finds (docs/rules/capacity.md#schedutil).
  *
+ * What must stay: stale is not wrong: a stale sum is walked anew before it is used.
+ *
  * Tests: all/kept.rs
  */
 #include "wakeplace/policy.h"
@@ -10,6 +12,7 @@
 /* Domains of fewer CPUs are walked: that costs no more. */
 #define WP_KEPT_FREQ_CPUS 5u
 
+/* A CPU's demand anew; the domain's highest becomes stale only if this CPU had it. */
 WP_INLINE void wp_kept_demand_of(const struct wp_ctx *ctx, struct wp_kept *k, u32 cpu)
 {
 	u32 *old = WP_AT(k->demand, cpu);

@@ -4,10 +4,13 @@
  * (idle_scan.c): the same CPU as a walk from behind the target on, and as many looked at
  * (docs/rules/wake-ups.md#idle-scan). Natively only.
  *
+ * What must stay: the same CPU and the same count as the walk.
+ *
  * Tests: all/kept.rs
  */
 #include "wakeplace/policy.h"
 
+/* Bits that are set, without an instruction that not all machines have. */
 WP_INLINE u32 wp_popcount(u64 bits)
 {
 	bits -= (bits >> 1) & 0x5555555555555555ull;
@@ -16,11 +19,13 @@ WP_INLINE u32 wp_popcount(u64 bits)
 	return (u32)((bits * 0x0101010101010101ull) >> 56);
 }
 
+/* A CPU's bit of a mask. */
 WP_INLINE int wp_bit(const u64 *mask, u32 cpu)
 {
 	return mask[(cpu / 64) & (WP_MASK_WORDS - 1)] >> (cpu % 64) & 1;
 }
 
+/* Sets or clears a CPU's bit. */
 WP_INLINE void wp_set_bit(u64 *mask, u32 cpu, int on)
 {
 	u64 *word = &mask[(cpu / 64) & (WP_MASK_WORDS - 1)];
@@ -133,6 +138,7 @@ WP_INLINE int wp_kept_apart(const struct wp_ctx *ctx, const struct wp_task *task
 	return ctx->params.idle_policy_apart && task->idle_policy;
 }
 
+/* The mask that a search for this task goes by. */
 WP_INLINE const u64 *wp_kept_free(const struct wp_ctx *ctx, const struct wp_kept *k,
 				  const struct wp_task *task)
 {

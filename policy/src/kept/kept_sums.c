@@ -4,6 +4,8 @@
  * nothing by what is kept of the whole domain. Natively only. What a CPU adds here is what the
  * walks of balancing (docs/rules/balancing.md#group-class) add: change both.
  *
+ * What must stay: a look that only a walk can answer returns 0 and leaves nothing half done.
+ *
  * Tests: all/kept.rs
  */
 #include "wakeplace/policy.h"

@@ -19,6 +19,9 @@
  * task is queued, begins to run or a slice. While all groups have the default weight, none of this
  * is done, and each task has its own weight.
  *
+ * What must stay: numbers of groups are the home's to keep; sums change atomically, since CPUs do
+ * it side by side. Fixed point as stated at each function.
+ *
  * Kernel: sched_group_set_shares() as wp_live_group_set_weight(), sched_group_set_idle() as
  *         wp_live_group_set_idle(), calc_smp_shares() as wp_live_group_share(),
  *         calc_concur_shares() as wp_live_group_share(), tg_tasks() as wp_live_group_cpus(),

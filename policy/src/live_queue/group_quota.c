@@ -9,6 +9,9 @@
  * The kernel's periods begin with the first task. Here they pass by the clock, and are counted when
  * somebody asks.
  *
+ * What must stay: quotas come in us, times are ns; whoever asks counts periods that have passed, so
+ * a look twice counts once.
+ *
  * Kernel: tg_set_cfs_bandwidth() as wp_live_group_set_quota(), kernel/sched/core.c;
  *         __refill_cfs_bandwidth_runtime() as wp_live_group_refill(), account_cfs_rq_runtime() as
  *         wp_live_group_charge(), kernel/sched/fair.c

@@ -4,6 +4,9 @@
  * energy model says of time that was run, and whether an idle CPU without a tick should look for
  * work (docs/rules/live-queue.md#vq-timer).
  *
+ * What must stay: what the timer's turn offers is one CPU at a time, so that the live build needs
+ * no loop over all; times are ns.
+ *
  * Tests: all/idle_pass.rs
  */
 #include "wakeplace/policy.h"

@@ -6,6 +6,9 @@
  * over, whom it preempts and who is due is decided here, for both (docs/rules/live-queue.md#vq-lag,
  * docs/rules/live-queue.md#vq-slice, docs/rules/live-queue.md#vq-yield).
  *
+ * What must stay: both homes call in one order (crates/engine/src/kernel/model/home/live.rs,
+ * crates/scx/src/bpf/queue.bpf.h); virtual times wrap and are compared by the sign of a difference.
+ *
  * Kernel: place_entity() as wp_live_queue_join(), entity_eligible(), update_deadline(),
  *         protect_slice() as wp_live_queue_protected_ns(), yield_task_fair() as wp_yield_task(),
  *         kernel/sched/fair.c

@@ -17,6 +17,8 @@
  * one does so while the owner updates V, a stretch of run time may count twice, or a sum be lost as
  * a task becomes the only one. V is then off by that until one task is alone again.
  *
+ * What must stay: the sum of lags, and atomic sums where other CPUs join or leave.
+ *
  * Kernel: avg_vruntime(), kernel/sched/fair.c
  * Tests: all/queue.rs
  */
@@ -31,6 +33,7 @@ WP_INLINE s64 wp_live_queue_ahead(u64 a, u64 b)
 	return (s64)(a - b);
 }
 
+/* Virtual time of a run of this weight. */
 WP_INLINE u64 wp_live_queue_scale(u64 run_ns, u32 weight)
 {
 	return wp_div(run_ns * WP_SCALE, wp_max(weight, 1));
@@ -59,6 +62,7 @@ WP_INLINE u64 wp_live_queue_runs_at(const struct wp_cpu *c, u32 weight, u64 now_
 	       wp_live_queue_scale(wp_sub(now_ns, c->live.curr_start_ns), weight);
 }
 
+/* Virtual time of the task that runs on `c`, now; of an idle CPU the last one's. */
 WP_INLINE u64 wp_live_queue_curr(const struct wp_cpu *c, u64 now_ns)
 {
 	u32 weight = c->queue.curr_weight; /* another CPU may read while it stops */

@@ -11,10 +11,14 @@
  * the task to sleep. It is freed by the CPU that takes the name out of it: the same one, one that
  * wakes the task for another CPU, or one that pulls the last waiting task.
  *
+ * What must stay: who takes a name out of its place frees it, once; places are few and a task
+ * without one just leaves.
+ *
  * Tests: all/queue_sleepers.rs
  */
 #include "wakeplace/policy.h"
 
+/* Is its place still its own? */
 WP_INLINE int wp_live_queue_is_kept(const struct wp_ctx *ctx, const struct wp_task *task)
 {
 	const struct wp_cpu *c = WP_AT(ctx->cpus, task->vtime_cpu);

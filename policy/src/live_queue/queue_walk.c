@@ -5,6 +5,9 @@
  * order of deadline_ns, offers each, and does what it is told (docs/rules/live-queue.md#vq-pick,
  * docs/rules/live-queue.md#vq-preempt).
  *
+ * What must stay: begin, offers in the order of deadlines, end; the home stops when told, and does
+ * nothing in between.
+ *
  * Kernel: pick_eevdf() as wp_pick_offer(), wakeup_preempt_fair() as wp_preempt_begin(),
  *         kernel/sched/fair.c
  * Tests: all/queue_walk.rs

@@ -5,6 +5,9 @@
  * docs/rules/capacity-aware.md#rdmax, docs/rules/capacity-aware.md#wake-cap,
  * docs/rules/capacity-aware.md#util-without-task, docs/rules/capacity-aware.md#fit-thresholds).
  *
+ * What must stay: capacities are 0..1024 of the biggest CPU; a test is either the one of 2018 or
+ * that since 4.20, by the era. Misfit marks are read by balancing.
+ *
  * Kernel: get_actual_cpu_capacity(), fits_capacity(), util_fits_cpu(), task_fits_cpu(),
  *         cpu_overutilized(), check_update_overutilized_status(), update_misfit_status(),
  *         update_cpu_capacity(), scale_rt_capacity() as wp_update_cpu_capacity(), task_h_load(),
@@ -79,6 +82,7 @@ WP_INLINE s32 wp_util_fits_on(const struct wp_ctx *ctx, u32 util, u32 uclamp_min
 	return fits;
 }
 
+/* As wp_util_fits_on, of a CPU by its number. */
 WP_INLINE s32 wp_util_fits(const struct wp_ctx *ctx, u32 util, u32 uclamp_min, u32 uclamp_max,
 			   u32 cpu)
 {
@@ -134,11 +138,13 @@ WP_INLINE void wp_note_overload(struct wp_ctx *ctx, const struct wp_cpu *c)
 		ctx->overload = 1;
 }
 
+/* May the task use the CPU? */
 WP_INLINE int wp_allowed(const struct wp_task *task, u32 cpu)
 {
 	return (*WP_AT(task->allowed, cpu / 64u) >> (cpu % 64u)) & 1u;
 }
 
+/* Is the CPU in the domain? */
 WP_INLINE int wp_span_has(const struct wp_sched_domain *dom, u32 cpu)
 {
 	return (*WP_AT(dom->span, cpu / 64u) >> (cpu % 64u)) & 1u;
@@ -244,6 +250,7 @@ WP_INLINE u64 wp_source_load(const struct wp_ctx *ctx, const struct wp_cpu *c, u
 		       : now;
 }
 
+/* A CPU's load seen high, as a target; see wp_source_load. */
 WP_INLINE u64 wp_target_load(const struct wp_ctx *ctx, const struct wp_cpu *c, u32 idx)
 {
 	u64 now = wp_cpu_load(ctx, c);

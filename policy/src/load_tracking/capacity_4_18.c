@@ -9,6 +9,8 @@
  * classes is kept in a window that is halved every half second. When it is refreshed:
  * balance_common.c.
  *
+ * What must stay: eras to 4.18 alone use it; the window's times are ns.
+ *
  * Kernel: update_cpu_capacity(), scale_rt_capacity() as wp_time_left(), kernel/sched/fair.c, to
  *         4.18; sched_rt_avg_update(), kernel/sched/sched.h, to 4.18; sched_avg_update() as
  *         wp_age_other(), kernel/sched/core.c, to 4.18
@@ -56,6 +58,7 @@ WP_INLINE u32 wp_time_left(struct wp_cpu *c, u64 now_ns)
 	return (u32)wp_div(wp_sub(total, c->load.other_ns), total >> 10);
 }
 
+/* What other classes leave, at least 1; balancing refreshes by it. */
 WP_FN int wp_update_cpu_capacity_4_18(struct wp_ctx *ctx WP_NONNULL, u32 cpu, u64 now_ns)
 {
 	struct wp_cpu *c = WP_AT(ctx->cpus, cpu);

@@ -13,6 +13,8 @@
  * fair task has a fast path that leaves this out: a sleep counts only if no fair task is queued
  * behind it, and what it has run joins the next section (docs/decisions/028).
  *
+ * What must stay: times are ns of the task clock; rounding is towards 0 in every version.
+ *
  * Kernel: get_update_sysctl_factor(), kernel/sched/fair.c
  * Tests: all/durations.rs, all/short_wake.rs
  */
@@ -116,6 +118,7 @@ struct wp_run {
 	u64 sections;
 };
 
+/* What is known of how long a task runs at a time. */
 WP_INLINE struct wp_run wp_task_run(const struct wp_ctx *ctx, const struct wp_task *task)
 {
 	struct wp_run run = { task->dur_avg_ns, 1 };

@@ -14,6 +14,9 @@
  *
  * The averages are written only when a period boundary is crossed: a first run of 0.8 ms leaves 0.
  *
+ * What must stay: all integers to the last bit: tests/all/pelt_vectors.rs and kernel_truth.rs have
+ * values of kernels. Sums count us, averages 0..1024.
+ *
  * Kernel: decay_load(), __accumulate_pelt_segments(), ___update_load_sum(), ___update_load_avg()
  *         as wp_avg_write(), kernel/sched/pelt.c; get_pelt_divider(), kernel/sched/pelt.h
  * Tests: all/pelt_vectors.rs, all/kernel_truth.rs, fixtures/signals
@@ -35,6 +38,7 @@ static const u32 wp_y_inv[WP_HALF_LIFE] = {
 	0x85aac367, 0x82cd8698,
 };
 
+/* `value` * y^periods; 0 beyond 63 half-lives. */
 WP_INLINE u64 wp_decay(u64 value, u64 periods)
 {
 	u64 inv;
@@ -66,11 +70,13 @@ WP_FN u32 wp_accumulate_pelt_segments(u32 periods, u32 d1, u32 d3)
 	return first + full + d3;
 }
 
+/* What a sum is at most by now: averages are divided by it. */
 WP_INLINE u32 wp_get_pelt_divider(const struct wp_sched_avg *avg)
 {
 	return WP_MIN_DIVIDER + avg->period_contrib;
 }
 
+/* The averages from their sums, as after a crossed boundary. */
 WP_INLINE void wp_avg_write(struct wp_sched_avg *avg, const struct wp_pelt_step *step)
 {
 	u32 div = wp_get_pelt_divider(avg);

@@ -9,6 +9,9 @@
  *   a run:  account_mm_sched()  count it; drop a preference that no longer holds; take it over
  *   a tick: task_tick_cache()   once an epoch: task_cache_work() adds up and chooses
  *
+ * What must stay: numbers of caches are those of wp_sched_cache_init; a task's preference counts
+ * from 1, 0 is none.
+ *
  * Kernel: exceed_llc_capacity(), invalid_llc_nr(), account_llc_enqueue(), account_llc_dequeue(),
  *         __update_mm_sched() as wp_update_mm_sched(), fraction_mm_sched(), account_mm_sched(),
  *         task_tick_cache(), task_cache_work(), update_avg_scale(), kernel/sched/fair.c;
@@ -22,11 +25,13 @@
 /* llc_aggr_tolerance from which on nothing is too large. */
 #define WP_LLC_TOLERATE_ALL 100u
 
+/* What is kept of caches and processes; null: nobody asked. */
 WP_INLINE struct wp_sched_cache *wp_sched_cache_of(const struct wp_ctx *ctx)
 {
 	return (struct wp_sched_cache *)(unsigned long)ctx->sched_cache;
 }
 
+/* Does a workload have processes, and the era the rule? */
 WP_INLINE int wp_sched_cache_enabled(const struct wp_ctx *ctx)
 {
 	return ctx->sched_cache && ctx->params.sched_cache && wp_sched_cache_of(ctx)->present;
@@ -40,6 +45,7 @@ WP_INLINE struct wp_mm *wp_mm_of(const struct wp_sched_cache *sc, u32 mm)
 	return (struct wp_mm *)(unsigned long)sc->mms + (mm - 1);
 }
 
+/* The number of a CPU's cache. */
 WP_INLINE u32 wp_llc_of(const struct wp_sched_cache *sc, u32 cpu)
 {
 	return WP_AT(sc->cpu, cpu)->llc;
@@ -87,6 +93,7 @@ WP_INLINE void wp_pref_llc_running(const struct wp_ctx *ctx, const struct wp_tas
 		WP_AT(wp_sched_cache_of(ctx)->cpu, task->cpu)->nr_pref_running += more;
 }
 
+/* A queue counts the task for the cache that it prefers. */
 WP_INLINE void wp_account_llc_enqueue(const struct wp_ctx *ctx, struct wp_task *task)
 {
 	struct wp_sched_cache *sc = wp_sched_cache_of(ctx);
@@ -100,6 +107,7 @@ WP_INLINE void wp_account_llc_enqueue(const struct wp_ctx *ctx, struct wp_task *
 	WP_AT(sc->llc, llc)->nr_prefer++;
 }
 
+/* What was counted in is counted out, from the queue that it was in. */
 WP_INLINE void wp_account_llc_dequeue(const struct wp_ctx *ctx, struct wp_task *task)
 {
 	struct wp_sched_cache *sc = wp_sched_cache_of(ctx);
@@ -113,6 +121,7 @@ WP_INLINE void wp_account_llc_dequeue(const struct wp_ctx *ctx, struct wp_task *
 	WP_AT(sc->llc, llc)->nr_prefer--;
 }
 
+/* Ticks of an epoch. */
 WP_INLINE u64 wp_epoch_period(const struct wp_ctx *ctx)
 {
 	u64 set = ctx->params.llc_epoch_period;
@@ -121,6 +130,7 @@ WP_INLINE u64 wp_epoch_period(const struct wp_ctx *ctx)
 	return set == WP_NONE ? wp_max64(wp_div(10000000, ctx->tick_ns), 1) : set;
 }
 
+/* 0 where all bits are shifted out. */
 WP_INLINE u64 wp_shr(u64 value, u64 n)
 {
 	return n < 64 ? value >> n : 0;
@@ -200,6 +210,7 @@ struct wp_llc_occupancy {
 	u32 nr_running;
 };
 
+/* What a process ran on each CPU of a cache, added up. */
 WP_INLINE struct wp_llc_occupancy wp_llc_occupancy(struct wp_ctx *ctx, struct wp_mm *mm,
 						   const struct wp_sched_domain *dom, u32 number,
 						   u64 tick)
@@ -357,6 +368,7 @@ WP_FN int wp_sched_cache_init(struct wp_ctx *ctx WP_NONNULL)
 	return 0;
 }
 
+/* For reports: where nobody asks for caches, the answer is yes. */
 WP_FN int wp_prefers_llc_of(const struct wp_ctx *ctx WP_NONNULL,
 			    const struct wp_task *task WP_NONNULL, u32 cpu)
 {

@@ -11,6 +11,9 @@
  * there is one sum of run time, halved every half second, and no signal for the frequency but the
  * bandwidth that deadline tasks reserved.
  *
+ * What must stay: one clock per queue for all classes; times are ns, bandwidths and signals
+ * 0..1024.
+ *
  * Kernel: update_rt_rq_load_avg() as wp_class_update(), update_dl_rq_load_avg() as
  *         wp_class_update(), update_irq_load_avg(), kernel/sched/pelt.c; update_other_load_avgs(),
  *         kernel/sched/syscalls.c; cpu_bw_dl(), dl_entity_is_special(), kernel/sched/sched.h;
@@ -25,11 +28,13 @@
 /* Half of sched_time_avg_ms, 1 s. */
 #define WP_AGE_NS 500000000ull
 
+/* Has the CPU averages of other classes (from 4.19)? */
 WP_INLINE int wp_by_signals(const struct wp_class_cpu *k)
 {
 	return k->kept == 1 + WP_CLASS_SIGNALS;
 }
 
+/* From now on the CPU keeps what the era has of other classes. */
 WP_INLINE struct wp_class_cpu *wp_keep(const struct wp_ctx *ctx, struct wp_cpu *c)
 {
 	c->queue.classes.kept = 1 + ctx->params.class_capacity;
@@ -64,6 +69,7 @@ WP_INLINE void wp_age(struct wp_class_cpu *k, u64 now_ns)
 	k->age_stamp_ns += steps * WP_AGE_NS;
 }
 
+/* Other classes ran so long: into the aged sum, by the CPU's clock rate. */
 WP_INLINE void wp_age_add(struct wp_cpu *c, u64 ns)
 {
 	wp_age(&c->queue.classes, c->load.clock_ns);
@@ -196,6 +202,7 @@ WP_FN u64 wp_class_level(const struct wp_class_task *ct WP_NONNULL)
 	return ct->class == WP_CLASS_RT ? ct->priority : 0;
 }
 
+/* RT or deadline tasks that are queued. */
 WP_INLINE void wp_class_count(struct wp_class_cpu *k, const struct wp_class_task *ct, u32 by)
 {
 	if (ct->class == WP_CLASS_DL)

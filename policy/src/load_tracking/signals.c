@@ -4,6 +4,9 @@
  * share joins and leaves a queue (docs/rules/signals.md#pelt-update,
  * docs/rules/signals.md#pelt-clock, docs/rules/signals.md#attach-detach).
  *
+ * What must stay: a clock is brought up to date before a signal that follows it; what joins a
+ * queue's sums leaves them with the same averages.
+ *
  * Kernel: update_rq_clock(), kernel/sched/core.c; rq_clock_pelt(), kernel/sched/pelt.h;
  *         __update_load_avg_se(), kernel/sched/pelt.c; update_cfs_rq_load_avg(),
  *         sync_entity_load_avg(), attach_entity_load_avg(), detach_entity_load_avg(),
@@ -18,12 +21,14 @@
  * */
 #define WP_SATURATED (((u64)WP_MIN_DIV << 10) - 47742u)
 
+/* By how much this CPU's time counts: its capacity in forms that scale contributions, else 1024. */
 WP_INLINE u32 wp_pelt_cpu_scale(const struct wp_ctx *ctx, const struct wp_cpu *c)
 {
 	return WP_NOT_LIVE(ctx->params.pelt_scale == WP_PELT_CONTRIB) ? c->load.capacity_orig
 								      : WP_SCALE;
 }
 
+/* The same of its clock. */
 WP_INLINE u32 wp_pelt_freq_scale(const struct wp_ctx *ctx, const struct wp_cpu *c)
 {
 	return WP_NOT_LIVE(ctx->params.pelt_scale == WP_PELT_CONTRIB) ? c->load.freq_scale
@@ -55,6 +60,7 @@ WP_INLINE int wp_signals_add_up(const struct wp_ctx *ctx)
 	return !WP_NOT_LIVE(ctx->params.pelt_scale >= WP_PELT_RATIO);
 }
 
+/* The clock that signals follow, ns. */
 WP_INLINE u64 wp_rq_clock_pelt(const struct wp_ctx *ctx, const struct wp_cpu *c)
 {
 	if (WP_NOT_LIVE(ctx->params.pelt_scale != WP_PELT_CLOCK))
@@ -148,6 +154,7 @@ WP_INLINE int wp_task_sums_update(struct wp_ctx *ctx, const struct wp_cpu *c, st
 	return wp_avg_step(&task->avg, &step);
 }
 
+/* A task's averages in the form in force. Returns 1 if they changed. */
 WP_INLINE int wp_task_avg(struct wp_ctx *ctx, const struct wp_cpu *c, struct wp_task *task,
 			  u64 now_ns)
 {
@@ -243,6 +250,7 @@ WP_INLINE void wp_enqueue_runnable_load_avg_5_6(struct wp_ctx *ctx, struct wp_sc
 	q->runnable_sum += task->weight * task->avg.runnable_sum;
 }
 
+/* The reverse of the enqueue. */
 WP_INLINE void wp_dequeue_runnable_load_avg_5_6(struct wp_ctx *ctx, struct wp_sched_avg *q,
 						const struct wp_task *task)
 {
@@ -260,6 +268,7 @@ WP_INLINE void wp_idle_policy_enqueue(struct wp_cpu *c, struct wp_task *task)
 		WP_ADD(&c->queue.nr_idle_policy, 1u);
 }
 
+/* Only what was counted in, whatever the task's policy is now. */
 WP_INLINE void wp_idle_policy_dequeue(struct wp_cpu *c, struct wp_task *task)
 {
 	if (task->idle_counted)

@@ -8,6 +8,9 @@
  * they have changed by, weights are made of it. Each access is counted, for the home to charge: on
  * a large machine that word's cache line is what a wake-up waits for (docs/decisions/053).
  *
+ * What must stay: each access of the shared word is counted, read and write apart;
+ * group_accesses.rs has the numbers.
+ *
  * Kernel: update_tg_load_avg(), calc_group_shares(), kernel/sched/fair.c; cpu_util_update_eff() as
  *         wp_tg_set_uclamp(), kernel/sched/core.c
  * Tests: all/group_accesses.rs, all/group_weights.rs, fixtures/task-group
@@ -57,6 +60,7 @@ WP_INLINE void wp_tg_tell_all(struct wp_ctx *ctx, struct wp_task_group *tg, stru
 	wp_tg_tell_outer(ctx, c, tg, q);
 }
 
+/* A new group of the root with these shares, on all CPUs. */
 WP_FN int wp_tg_init(struct wp_ctx *ctx WP_NONNULL, struct wp_task_group *tg WP_NONNULL, u32 shares)
 {
 	u32 cpu;
@@ -92,6 +96,7 @@ WP_FN int wp_tg_set_uclamp(const struct wp_tg_path *path WP_NONNULL, u32 min, u3
 	return 0;
 }
 
+/* The group is put into one more around it. 0: no level is left. */
 WP_FN int wp_tg_nest(struct wp_ctx *ctx WP_NONNULL, struct wp_task_group *tg WP_NONNULL, u32 shares)
 {
 	u32 cpu, level = tg->nr_outer;

@@ -12,6 +12,8 @@
  * entity's in its own. It is the entity's weight times the part of time in which the group had
  * something to run, and for that there is an estimate only.
  *
+ * What must stay: queue, then entity, then the queue above, level by level; sums never go below 0.
+ *
  * Kernel: propagate_entity_load_avg(), update_tg_cfs_load(), update_tg_cfs_util() as
  *         wp_tg_follow(), update_tg_cfs_runnable() as wp_tg_follow(), reweight_entity() as
  *         wp_tg_set_weight(), kernel/sched/fair.c; cfs_rq_clock_pelt(), kernel/sched/pelt.h
@@ -60,6 +62,7 @@ WP_INLINE void wp_tg_stop_clock(const struct wp_ctx *ctx, const struct wp_cpu *c
 	q->stopped_ns = wp_rq_clock_pelt(ctx, c);
 }
 
+/* What was missed while it stood still is left out from now on. */
 WP_INLINE void wp_tg_start_clock(const struct wp_ctx *ctx, const struct wp_cpu *c,
 				 struct wp_tg_queue *q)
 {

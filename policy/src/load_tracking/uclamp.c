@@ -7,6 +7,8 @@
  * Counted in five buckets over 0..1024, as the kernel does by default: exact while a bucket holds
  * equal hints, otherwise the highest value that the bucket saw since it was empty.
  *
+ * What must stay: hints are 0..1024; a task is counted out of the buckets that it was counted into.
+ *
  * Kernel: uclamp_bucket_id(), uclamp_rq_inc_id(), uclamp_rq_dec_id(), uclamp_rq_max_value(),
  *         uclamp_rq_inc(), uclamp_rq_dec(), uclamp_eff_value() as wp_uclamp_eff_min(),
  *         uclamp_eff_value() as wp_uclamp_eff_max(), uclamp_tg_restrict(), kernel/sched/core.c;
@@ -23,6 +25,7 @@
 #define WP_UCLAMP_BUCKETS 5u
 #define WP_UCLAMP_DELTA 205u /* 1024 / 5, rounded to the nearest */
 
+/* Of five buckets. */
 WP_INLINE u32 wp_uclamp_bucket_id(u32 value)
 {
 	return wp_min(value / WP_UCLAMP_DELTA, WP_UCLAMP_BUCKETS - 1);
@@ -38,6 +41,7 @@ WP_INLINE void wp_uclamp_rq_inc_id(struct wp_uclamp_rq *u, u32 value)
 	WP_ADD(WP_AT(u->tasks, bucket), 1u);
 }
 
+/* One task fewer with such a hint. */
 WP_INLINE void wp_uclamp_rq_dec_id(struct wp_uclamp_rq *u, u32 value)
 {
 	WP_ADD(WP_AT(u->tasks, wp_uclamp_bucket_id(value)), 0 - 1u);
@@ -101,6 +105,7 @@ WP_FN u32 wp_uclamp_rq_min(const struct wp_ctx *ctx WP_NONNULL, const struct wp_
 	return wp_uclamp_rq_max_value(WP_AT(c->load.uclamp, WP_UCLAMP_MIN), 0);
 }
 
+/* As wp_uclamp_rq_min, of the bound. */
 WP_FN u32 wp_uclamp_rq_max(const struct wp_ctx *ctx WP_NONNULL, const struct wp_cpu *c WP_NONNULL)
 {
 	u32 last = (u32)wp_sub(WP_SCALE, c->load.uclamp_last_cut);
@@ -124,6 +129,7 @@ WP_INLINE u32 wp_uclamp_eff_min(const struct wp_ctx *ctx, const struct wp_task *
 	return ctx->params.uclamp ? task->uclamp_min : 0;
 }
 
+/* As wp_uclamp_eff_min, of the bound. */
 WP_INLINE u32 wp_uclamp_eff_max(const struct wp_ctx *ctx, const struct wp_task *task)
 {
 	return ctx->params.uclamp ? task->uclamp_max : WP_SCALE;

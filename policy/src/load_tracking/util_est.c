@@ -3,6 +3,9 @@
  * util_est: what a task used at the end of its last activation, since its average has decayed when
  * it wakes (docs/rules/signals.md#util-est).
  *
+ * What must stay: estimates are 0..1024; what a queue counts of a task is counted out as it was
+ * counted in.
+ *
  * Kernel: util_est_enqueue(), util_est_dequeue(), util_est_update(), task_util_est(),
  *         _task_util_est() as wp_task_est(), cpu_util_cfs(), kernel/sched/fair.c
  * Tests: fixtures/util-est, all/util_est_6_12.rs, all/signals.rs, all/on_state.rs,
@@ -24,6 +27,7 @@ WP_INLINE u32 wp_util_est_ewma(u32 est, u32 util)
 	return ((est << 2) - est + util) >> 2;
 }
 
+/* Closer than WP_UTIL_EST_MARGIN. */
 WP_INLINE int wp_within_margin(u32 a, u32 b)
 {
 	return (a > b ? a - b : b - a) < WP_UTIL_EST_MARGIN;
@@ -90,6 +94,7 @@ WP_FN u32 wp_util_est_of_run(u64 run_ns)
 	return sum * WP_SCALE / WP_MIN_DIVIDER;
 }
 
+/* What the running task would show by now, estimated from its run. */
 WP_INLINE u32 wp_util_est_faster(const struct wp_ctx *ctx, const struct wp_cpu *c)
 {
 	u64 us = c->queue.curr_run_since_woken_ns >> 10;
@@ -136,6 +141,7 @@ WP_INLINE void wp_util_est_enqueue(struct wp_ctx *ctx, struct wp_cpu *c, struct 
 	WP_ADD(&c->load.util_est, task->util_est_queued);
 }
 
+/* What was counted in is counted out. */
 WP_INLINE void wp_util_est_dequeue(struct wp_cpu *c, struct wp_task *task)
 {
 	WP_ADD(&c->load.util_est, 0 - task->util_est_queued);

@@ -3,6 +3,9 @@
  * Nice values as weights: one step of nice is about 10 % of CPU time, nice 0 = 1024
  * (docs/rules/queues.md#cfs). The tables are padded to a power of two for WP_AT.
  *
+ * What must stay: the tables' numbers are the kernel's; crates/kernel-queues/src/weight.rs uses
+ * them too.
+ *
  * Tests: all/pelt_vectors.rs
  */
 #include "wakeplace/policy.h"
@@ -32,11 +35,13 @@ WP_INLINE u32 wp_nice_index(s32 nice)
 	return nice > 19 ? 39 : (u32)(nice + 20);
 }
 
+/* The weight of a nice value. */
 WP_FN u32 wp_nice_weight(s32 nice)
 {
 	return *WP_AT(wp_weight_of, wp_nice_index(nice));
 }
 
+/* 2^32 / weight, as the kernel rounds it. */
 WP_FN u32 wp_nice_inv_weight(s32 nice)
 {
 	return *WP_AT(wp_inv_weight_of, wp_nice_index(nice));

@@ -12,6 +12,8 @@
  * `auto` is each mechanism as its parameters say, so that a policy without modes has this one.
  * Everything is looked up when it is asked for: a change of the mode counts from the next decision.
  *
+ * What must stay: parameters are only read here; no rule reads `mode` by itself.
+ *
  * Tests: all/policy_matrix.rs
  */
 #include "wakeplace/policy.h"

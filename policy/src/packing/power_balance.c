@@ -22,6 +22,8 @@
  * pulls from the group of highest numbers (docs/rules/sched-mc.md#sched-mc-patches,
  * docs/rules/sched-mc.md#mc-lowest-first); there is no history.
  *
+ * What must stay: groups are looked at in their order (ties); with the rule off no sum is made.
+ *
  * Tests: all/power_policy.rs
  */
 #include "wakeplace/policy.h"
@@ -219,6 +221,7 @@ WP_INLINE int wp_mc_pushes(const struct wp_ctx *ctx, const struct wp_lb_env *bal
 	       ctx->params.mc_lowest_first && wp_mc_balances(ctx);
 }
 
+/* Nothing is known of the groups yet. */
 WP_INLINE void wp_pack_begin(const struct wp_ctx *ctx, struct wp_lb_env *bal)
 {
 	struct wp_pack_balance *p = &bal->power;

@@ -15,10 +15,13 @@
  *
  * No level: as without this rule. Sums are in percent of a CPU, FULL = power_full_util per task.
  *
+ * What must stay: percent of a CPU, and the order of levels, groups and CPUs (ties).
+ *
  * Tests: all/power_policy.rs
  */
 #include "wakeplace/policy.h"
 
+/* Does packing decide anything at present? */
 WP_INLINE int wp_pack_active(const struct wp_ctx *ctx)
 {
 	return wp_packing(ctx) > WP_POWER_PERFORMANCE;
@@ -247,6 +250,7 @@ WP_FN int wp_small_room(const struct wp_ctx *ctx WP_NONNULL, const struct wp_tas
 	return used < limit ? (int)(limit - (u32)used) : 0;
 }
 
+/* The rule decides: 1, for the caller to return. */
 WP_INLINE int wp_pack_decide(struct wp_decision *dec, u32 cpu, u32 reason)
 {
 	dec->cpu = cpu;

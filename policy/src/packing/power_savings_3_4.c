@@ -4,6 +4,8 @@
  * where nothing else is to be done, the group with most tasks that still has room (the leader)
  * takes from the one with fewest. Natively only.
  *
+ * What must stay: eras to 3.4 alone use it; ties go by the groups' order.
+ *
  * Kernel: check_power_save_busiest_group(), update_sd_power_savings_stats(), kernel/sched/fair.c,
  *         to 3.4
  * Tests: all/sched_mc.rs

@@ -3,10 +3,13 @@
  * Capacities of the sched_mc series at the start and after domains were rebuilt
  * (docs/rules/sched-mc.md#sched-mc-patches, docs/rules/sched-mc.md#mc-freq-table). Natively only.
  *
+ * What must stay: capacities are known before the first event.
+ *
  * Tests: all/sched_mc.rs
  */
 #include "wakeplace/policy.h"
 
+/* All groups' capacities, from their CPUs. */
 WP_INLINE void wp_mc_group_capacities(struct wp_ctx *ctx)
 {
 	u32 i;

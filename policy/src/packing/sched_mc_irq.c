@@ -4,6 +4,8 @@
  * docs/rules/sched-mc.md#mc-authors-list). Natively only: a kernel's interrupts are not a
  * scheduler's to move.
  *
+ * What must stay: an interrupt that is bound is never moved.
+ *
  * Tests: all/sched_mc_later.rs
  */
 #include "wakeplace/policy.h"

@@ -12,6 +12,9 @@
  * when they take more than an eighth (P5). Threads share their core's power, as cpu power did.
  * Where energy-aware placement is active, or power-policy packs, those decide instead.
  *
+ * What must stay: CPUs ascend (the lowest with room); level and knob are looked up at each
+ * decision.
+ *
  * Tests: all/sched_mc_later.rs
  */
 #include "wakeplace/policy.h"
@@ -22,12 +25,14 @@ WP_INLINE int wp_mc_packs(const struct wp_ctx *ctx)
 	return wp_mc_level(ctx) && !wp_mc_knob(ctx) && !ctx->energy_active && !wp_pack_active(ctx);
 }
 
+/* Does it choose CPUs for requests of this kind? */
 WP_INLINE int wp_mc_places(const struct wp_ctx *ctx, u32 kind)
 {
 	return ctx->params.mc_placement && wp_mc_packs(ctx) &&
 	       (kind != WP_PLACE_WAKE || wp_mc_level(ctx) >= 2);
 }
 
+/* Does it take part in balancing? */
 WP_INLINE int wp_mc_balances(const struct wp_ctx *ctx)
 {
 	return ctx->params.mc_balance && wp_mc_packs(ctx);

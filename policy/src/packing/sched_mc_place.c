@@ -3,6 +3,8 @@
  * Placement under sched_mc power saving (docs/rules/sched-mc.md#placement-3-1,
  * docs/rules/sched-mc.md#mc-acceptance (5)). Natively only.
  *
+ * What must stay: eras to 3.4 alone use it.
+ *
  * Tests: all/sched_mc.rs
  */
 #include "wakeplace/policy.h"

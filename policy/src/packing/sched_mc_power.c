@@ -10,6 +10,8 @@
  * That a slow core claims to be more than one is deliberate: balancing takes cpu power for a number
  * of tasks, and so leaves a core alone until it has that many.
  *
+ * What must stay: a claim is 1024 per task; balancing sees it at its next refresh only.
+ *
  * Tests: all/sched_mc.rs
  */
 #include "wakeplace/policy.h"
@@ -83,6 +85,7 @@ WP_INLINE void wp_mc_derive_all(struct wp_ctx *ctx)
 	}
 }
 
+/* debugfs, the setting of a CPU; all claims are found anew. */
 WP_FN int wp_mc_write_scale(struct wp_ctx *ctx WP_NONNULL, u32 cpu, u32 config)
 {
 	WP_AT(ctx->cpus, cpu)->balance.mc.config = config;
@@ -90,6 +93,7 @@ WP_FN int wp_mc_write_scale(struct wp_ctx *ctx WP_NONNULL, u32 cpu, u32 config)
 	return 0;
 }
 
+/* debugfs, the power of a CPU; all claims are found anew. */
 WP_FN int wp_mc_write_power(struct wp_ctx *ctx WP_NONNULL, u32 cpu, u32 power)
 {
 	WP_AT(ctx->cpus, cpu)->balance.mc.cpu_power = power;

@@ -10,6 +10,9 @@
  * is what the series says of its one core, 600 of 1000 MHz; for others it is assumed
  * (docs/decisions/033). A core of one frequency never is below.
  *
+ * What must stay: thresholds count kHz against the highest operating point; a limit of the clock
+ * does not change the table.
+ *
  * Tests: all/sched_mc_later.rs, all/sched_mc.rs
  */
 #include "wakeplace/policy.h"

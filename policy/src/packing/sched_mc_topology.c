@@ -6,6 +6,9 @@
  * CPUs of a multi-core Cortex-A9 share one package. With power saving the series divides it by the
  * parity of CPU numbers, {0,2} and {1,3}, so that what saves power between packages applies.
  *
+ * What must stay: labels of pretended packages are those of no other; outside of power mode nothing
+ * differs.
+ *
  * Tests: all/sched_mc.rs
  */
 #include "wakeplace/policy.h"
@@ -60,6 +63,7 @@ WP_INLINE void wp_mc_begin_level(struct wp_ctx *ctx, u32 level)
 	ctx->mc_split = cache && ctx->params.domain_form == WP_DOMAINS_31 ? level + 1 : 0;
 }
 
+/* No level pretends any more. */
 WP_INLINE void wp_mc_end_level(struct wp_ctx *ctx)
 {
 	ctx->mc_split = 0;

@@ -15,6 +15,8 @@
  * of equals the one with most capacity. Without SMT, or if no core is known to be idle, each CPU
  * counts as an idle core. As in idle_scan.c, the limit does not bound the search for an idle core.
  *
+ * What must stay: the order of the walk (ties go to the first), and what counts as looked at.
+ *
  * Kernel: select_idle_capacity(), kernel/sched/fair.c
  * Tests: fixtures/asym, all/wake_asym_7_3.rs
  */

@@ -6,6 +6,9 @@
  * the latter the rule names the limit, not whose it is: Linux keeps the hints where the search is
  * since "sched/fair: Attach sched_domain_shared to sd_asym_cpucapacity" (April 2026).
  *
+ * What must stay: hints may be old, so a search must find the same CPU with a wrong one, only later
+ * or not at all, as the kernel's.
+ *
  * Kernel: __update_idle_core(), update_idle_cpu_scan(), kernel/sched/fair.c
  * Tests: fixtures/scan, all/wake_7_3.rs
  */

@@ -5,6 +5,9 @@
  * have one, without a limit; or for an idle CPU, as far as the limit allows. A domain so busy that
  * the limit is 0 is not searched at all.
  *
+ * What must stay: the order of the walk and the count of CPUs looked at, which costs time in the
+ * simulator (crates/engine/src/kernel/model/wake_latency.rs); kept_idle.c finds the same by bits.
+ *
  * Kernel: select_idle_cpu(), select_idle_core(), select_idle_smt(), kernel/sched/fair.c
  * Tests: fixtures/scan, all/wake_7_3.rs
  */

@@ -56,6 +56,7 @@ WP_FN u32 wp_idle_thread(struct wp_ctx *ctx WP_NONNULL, const struct wp_task *ta
 	return all && idle != dom->nr_cpus ? WP_NONE : found;
 }
 
+/* The first core from the target on with all threads idle; WP_NONE: none, and the hint goes. */
 WP_FN u32 wp_select_idle_core_5_11(struct wp_ctx *ctx WP_NONNULL,
 				   const struct wp_task *task WP_NONNULL,
 				   const struct wp_sched_domain *dom WP_NONNULL, u32 target)
@@ -91,6 +92,7 @@ WP_INLINE u32 wp_scan_limit(const struct wp_ctx *ctx, const struct wp_cpu *this_
 	return budget > 4 * cost ? (u32)wp_div(budget, cost) : 4;
 }
 
+/* The first idle CPU within the limit; what the search cost is averaged. */
 WP_FN u32 wp_select_idle_cpu_5_11(struct wp_ctx *ctx WP_NONNULL,
 				  const struct wp_task *task WP_NONNULL,
 				  const struct wp_sched_domain *dom WP_NONNULL, u32 target,

@@ -10,6 +10,8 @@
  *  - the search begins behind the target, and CPUs that the task may not use do not count
  *  - a search for an idle core has no limit and costs nothing of that time
  *
+ * What must stay: eras from 5.12 to 6.5 alone use it; the average cost is updated by each search.
+ *
  * Kernel: select_idle_cpu(), kernel/sched/fair.c, 5.12 to 6.5
  * Tests: fixtures/scan
  */

@@ -3,6 +3,9 @@
  * What the searches for an idle CPU share: who is idle, who shares what, how a domain's list is
  * walked from a CPU on (docs/rules/wake-ups.md#share-id, docs/rules/wake-ups.md#idle-scan).
  *
+ * What must stay: lists of CPUs ascend and are walked from a start round to it: all searches share
+ * that order.
+ *
  * Kernel: cpus_share_cache(), cpus_share_resources(), kernel/sched/core.c; sched_idle_rq(),
  *         choose_sched_idle_rq() as wp_sched_idle_for(), choose_idle_cpu() as wp_free_for(),
  *         kernel/sched/fair.c
@@ -10,6 +13,7 @@
  */
 #include "wakeplace/policy.h"
 
+/* Have the two one last-level cache? */
 WP_INLINE int wp_cpus_share_cache(const struct wp_ctx *ctx, u32 a, u32 b)
 {
 	return WP_AT(ctx->cpus, a)->topo.llc_id == WP_AT(ctx->cpus, b)->topo.llc_id;
@@ -35,6 +39,7 @@ WP_INLINE int wp_cpus_share_resources(const struct wp_ctx *ctx, u32 a, u32 b)
 	return wp_share_id(ctx, a) == wp_share_id(ctx, b);
 }
 
+/* Does the CPU's idle task execute, and is nothing queued or on its way? */
 WP_INLINE int wp_idle_at(const struct wp_ctx *ctx, u32 cpu)
 {
 	return wp_cpu_idle(WP_AT(ctx->cpus, cpu));
@@ -108,6 +113,7 @@ static void wp_drop_prev(const struct wp_ctx *ctx, u32 prev, u32 target)
 }
 #endif
 
+/* The fast path decides; 0: `cpu` is WP_NONE, nothing was found. */
 WP_INLINE int wp_idle_decide(struct wp_decision *dec, u32 cpu, u32 reason)
 {
 	if (cpu == WP_NONE)

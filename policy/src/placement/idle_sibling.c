@@ -17,6 +17,9 @@
  * A CPU that runs only SCHED_IDLE tasks counts as idle: they give way at once. On asymmetric
  * machines each candidate must also fit the task.
  *
+ * What must stay: the order of steps, and that step 4 exchanges the recently used CPU even where it
+ * does not take it.
+ *
  * Kernel: select_idle_sibling(), kernel/sched/fair.c
  * Tests: fixtures/wake, fixtures/scan, all/wake_7_3.rs
  */

@@ -14,6 +14,8 @@
  *
  * Nothing found: the target, busy. No capacity is looked at.
  *
+ * What must stay: eras to 4.8 alone use it; groups and CPUs in their order.
+ *
  * Kernel: select_idle_sibling(), kernel/sched/fair.c, to 4.8
  * Tests: fixtures/wake
  */
@@ -61,6 +63,7 @@ WP_FN u32 wp_idle_group_at(struct wp_ctx *ctx WP_NONNULL, const struct wp_task *
 	return WP_NONE;
 }
 
+/* The form by groups. Fills `dec`, at worst with the busy target, and returns 1. */
 WP_FN int wp_select_idle_sibling_4_8(struct wp_ctx *ctx WP_NONNULL,
 				     const struct wp_task *task WP_NONNULL,
 				     const struct wp_request *req WP_NONNULL, u32 target,
@@ -110,6 +113,7 @@ WP_FN u32 wp_first_idle(struct wp_ctx *ctx WP_NONNULL, const struct wp_sched_dom
 	return WP_NONE;
 }
 
+/* The form by levels. Fills `dec`, at worst with the busy target, and returns 1. */
 WP_FN int wp_select_idle_sibling_3_1(struct wp_ctx *ctx WP_NONNULL,
 				     const struct wp_task *task WP_NONNULL,
 				     const struct wp_request *req WP_NONNULL, u32 target,

@@ -4,6 +4,9 @@
  * (docs/rules/wake-ups.md#slow-path; docs/rules/capacity-aware.md#idlest-cpu). How groups compare
  * is in idlest_class.c, in the form before 5.5 in idlest_5_4.c.
  *
+ * What must stay: domains go down from the highest with the request's flag; of equals the first, in
+ * list order.
+ *
  * Kernel: find_idlest_cpu(), find_idlest_group_cpu(), sched_balance_find_dst_cpu() as
  *         wp_find_idlest_cpu(), sched_balance_find_dst_group_cpu() as wp_find_idlest_group_cpu(),
  *         kernel/sched/fair.c

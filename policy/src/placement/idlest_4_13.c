@@ -12,6 +12,8 @@
  * docs/rules/power-policy.md#p5-single-shot): the highest level alone decides, on a CPU of any core
  * in the group.
  *
+ * What must stay: eras to 4.13 alone use it; the walk goes on from the chosen CPU's domains.
+ *
  * Kernel: find_idlest_cpu(), kernel/sched_fair.c, 3.1
  * Tests: fixtures/fork, all/power_policy.rs
  */

@@ -11,6 +11,8 @@
  *     power_idlest_cases: a local group that is not allowed never wins
  * (docs/rules/power-policy.md#power-placement-cleanup, docs/rules/power-policy.md#p3-idlest-group)
  *
+ * What must stay: eras to 5.4 alone use it; loads are per capacity, margins percent.
+ *
  * Kernel: find_idlest_group(), kernel/sched/fair.c, to 5.4
  * Tests: fixtures/fork, fixtures/asym, all/capacity_vectors.rs
  */
@@ -42,6 +44,7 @@ WP_INLINE u32 wp_idlest_scale(u32 pct)
 	return 100 + (pct - 100) / 2;
 }
 
+/* The margin in load, of percent above 100. */
 WP_INLINE u32 wp_idlest_margin(u32 pct)
 {
 	return WP_SCALE * (pct - 100) / 100;
@@ -118,6 +121,7 @@ WP_INLINE u32 wp_idlest_by_spare(const struct wp_idlest *s, u32 util, u32 scale)
 	return s->most_spare > util / 2 ? WP_REASON_SLOW_SPARE : WP_REASON_NONE;
 }
 
+/* The choice by load per capacity; WP_NONE: the local group. */
 WP_INLINE u32 wp_idlest_by_load(struct wp_idlest *s, u32 pct)
 {
 	u32 imbalance = wp_idlest_margin(pct), scale = wp_idlest_scale(pct);

@@ -11,6 +11,8 @@
  *
  * The local group is left for it only if it is of a higher class or, among equals, clearly worse.
  *
+ * What must stay: groups in their order (ties); classes are group_class.c's, shared with balancing.
+ *
  * Kernel: find_idlest_group(), sched_balance_find_dst_group() as wp_find_idlest_group(),
  *         update_sg_wakeup_stats(), update_pick_idlest(), kernel/sched/fair.c
  * Tests: fixtures/fork, all/slow_7_3.rs

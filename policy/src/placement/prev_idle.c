@@ -13,6 +13,9 @@
  * the two, says that it never differs. A new rule of a wake-up that may choose otherwise
  * (docs/rules/wake-ups.md#idle-sibling) is left to the whole decision here, too.
  *
+ * What must stay: a question that it answers the whole decision answers alike, with the same rule
+ * and reason.
+ *
  * Tests: fixtures/wake
  */
 #include "wakeplace/policy.h"

@@ -15,6 +15,9 @@
  *   else, a domain has the request's flag    -> idlest.c
  *   else                                     -> idle_sibling.c around prev
  *
+ * What must stay: a request fills every field of `dec` that reports read; what a question may
+ * change is said at each function (signals, hints, the recently used CPU).
+ *
  * Kernel: select_task_rq_fair(), record_wakee(), wake_wide(), wake_cap(), wake_affine(),
  *         wake_affine_idle(), wake_affine_weight(), kernel/sched/fair.c
  * Tests: fixtures/wake, fixtures/asym, all/fast_path.rs, all/wake_model_7_3.rs
@@ -139,6 +142,7 @@ WP_INLINE u32 wp_wake_affine_weight(const struct wp_ctx *ctx, const struct wp_ta
 	return here_load < prev_load ? req->this_cpu : WP_NONE;
 }
 
+/* The target: the waking CPU or, if nothing speaks for that, the previous one. */
 WP_FN u32 wp_wake_affine(struct wp_ctx *ctx WP_NONNULL, const struct wp_task *task WP_NONNULL,
 			 const struct wp_request *req WP_NONNULL, u32 pct,
 			 struct wp_decision *dec WP_NONNULL)
@@ -163,6 +167,10 @@ struct wp_walk {
 	u32 kept;   /* a level that saves power has room: nothing above it is looked at */
 };
 
+/*
+ * Which domains of the waking CPU matter: the lowest for an affine wake-up, the highest for the
+ * slow path.
+ */
 WP_FN int wp_walk_domains(const struct wp_ctx *ctx WP_NONNULL,
 			  const struct wp_request *req WP_NONNULL, u32 want_affine,
 			  struct wp_walk *walk WP_NONNULL)

@@ -19,6 +19,9 @@
  * An RT task that looks elsewhere only because it does not fit the previous CPU stays there unless
  * it fits the one found. A deadline task moves to a larger CPU all the same.
  *
+ * What must stay: of equal ranks the lower level, then the nearer; WP_NONE: it would run at once
+ * nowhere.
+ *
  * Kernel: select_task_rq_rt(), find_lowest_rq(), rt_task_fits_capacity() as wp_class_fits(),
  *         pull_rt_task() as wp_class_pull_cpu(), kernel/sched/rt.c; select_task_rq_dl() as
  *         wp_select_task_rq_rt(), find_later_rq() as wp_find_lowest_rq(), kernel/sched/deadline.c
@@ -59,11 +62,13 @@ struct wp_unsuited {
 #define WP_RANK_DL_BUSY (2 * WP_SCALE) /* above those of free CPUs */
 #define WP_RANK_NONE (~0u) /* the task would not run there */
 
+/* Is `a` worse than `b`? By rank, then by level. */
 WP_INLINE int wp_suits_less(const struct wp_unsuited *a, const struct wp_unsuited *b)
 {
 	return a->rank != b->rank ? a->rank > b->rank : a->level > b->level;
 }
 
+/* How little a CPU suits: 0 best, WP_RANK_NONE: not at all. */
 WP_INLINE u32 wp_rank(const struct wp_ctx *ctx, const struct wp_task *task,
 		      const struct wp_class_task *ct, u32 cpu, u64 level)
 {
@@ -79,6 +84,7 @@ WP_INLINE u32 wp_rank(const struct wp_ctx *ctx, const struct wp_task *task,
 	return deadline ? 1 + (u32)wp_sub(WP_SCALE, c->load.capacity_orig) : 1;
 }
 
+/* Rank and level of a CPU. */
 WP_INLINE struct wp_unsuited wp_unsuited(const struct wp_ctx *ctx, const struct wp_task *task,
 					 const struct wp_class_task *ct, u32 cpu)
 {
@@ -88,6 +94,7 @@ WP_INLINE struct wp_unsuited wp_unsuited(const struct wp_ctx *ctx, const struct 
 	return u;
 }
 
+/* Is the CPU as good as the best one found? */
 WP_INLINE int wp_is_best(const struct wp_ctx *ctx, const struct wp_task *task,
 			 const struct wp_class_task *ct, u32 cpu, const struct wp_unsuited *best)
 {

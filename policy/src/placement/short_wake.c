@@ -26,6 +26,9 @@
  * that its authors dropped has B only: the target's task runs shorter than a search takes. Caches
  * of fewer CPUs than sis_short_min_llc have neither.
  *
+ * What must stay: a version is a set of tests and nothing else; with the parameter off no figure of
+ * runs is asked for.
+ *
  * Tests: fixtures/short, all/short_wake.rs
  */
 #include "wakeplace/policy.h"

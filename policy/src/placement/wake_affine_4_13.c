@@ -8,6 +8,8 @@
  * The sleeping task counts nothing on its previous CPU: without task groups taking it out has no
  * effect there. An idle waking CPU accepts in 3.1; from 3.18 on capacities alone then decide.
  *
+ * What must stay: eras to 4.13 alone use it; products fit 64 bits.
+ *
  * Kernel: wake_affine(), cpu_avg_load_per_task(), kernel/sched/fair.c, to 4.13
  * Tests: fixtures/wake
  */

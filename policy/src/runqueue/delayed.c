@@ -6,6 +6,8 @@
  * counting it in nr_running. The live scheduler's queues keep sleepers in virtual time alone
  * (queue_sleepers.c).
  *
+ * What must stay: a sleeper that is kept is counted out once, as it wakes or leaves.
+ *
  * Kernel: set_delayed(), requeue_delayed_entity(), finish_delayed_dequeue_entity(),
  *         kernel/sched/fair.c
  * Tests: all/signals.rs, all/durations.rs, all/on_state.rs

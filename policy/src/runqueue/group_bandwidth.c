@@ -5,6 +5,9 @@
  * gets more: at the end of the period, or from what other CPUs give back
  * (docs/rules/group-bandwidth.md). The home arms the timers, and carries out.
  *
+ * What must stay: times are ns; a CPU is on the list of throttled ones once, in the order in which
+ * it was throttled.
+ *
  * Kernel: tg_set_cfs_bandwidth() as wp_tg_set_bandwidth(), kernel/sched/core.c;
  *         init_cfs_bandwidth() as wp_tg_init_bandwidth(), kernel/sched/fair.c;
  *         check_cfs_rq_runtime() as wp_tg_check_runtime(), kernel/sched/fair.c, to 6.17;

@@ -5,6 +5,9 @@
  * one by one as they return to user space. Either way its PELT clock stands still while nothing of
  * it is queued above (docs/rules/group-bandwidth.md#throttled-clock).
  *
+ * What must stay: each down has its up; tasks of a throttled group are counted by their group, not
+ * by the CPU.
+ *
  * Kernel: tg_throttle_down(), tg_unthrottle_up(), lb_throttled_hierarchy() as wp_tg_may_pull(),
  *         kernel/sched/fair.c; throttle_cfs_rq() as wp_tg_throttle_entity(), unthrottle_cfs_rq() as
  *         wp_tg_unthrottle_entity(), throttled_lb_pair() as wp_tg_may_pull(), kernel/sched/fair.c,

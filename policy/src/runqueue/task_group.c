@@ -5,6 +5,8 @@
  * docs/decisions/020). Each event goes up the levels as in the kernel: task, group's queue, entity,
  * the queue above, and so on up to the CPU's; then the entities' weights are looked at.
  *
+ * What must stay: levels from the inside out; without groups none of this runs.
+ *
  * Kernel: update_cfs_group(), update_cfs_rq_h_load() as wp_tg_h_load(), kernel/sched/fair.c
  * Tests: all/task_groups.rs, all/nested_groups.rs, fixtures/task-group
  */
@@ -449,6 +451,7 @@ WP_FN int wp_tg_update_blocked(struct wp_ctx *ctx WP_NONNULL,
 	return wp_tg_age(ctx, path, c, cpu, 1);
 }
 
+/* After the groups of a CPU: its own queue's part. */
 WP_FN int wp_tg_blocked_end(struct wp_ctx *ctx WP_NONNULL, u32 cpu, u64 now_ns, u32 changed)
 {
 	return wp_blocked(ctx, WP_AT(ctx->cpus, cpu), now_ns, changed);

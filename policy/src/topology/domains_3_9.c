@@ -19,11 +19,14 @@
  * CPUs and wakes affine, but not between nodes far from each other. What the rules leave open:
  * docs/rules/linux-3-1-to-4-7.md#early-domains.
  *
+ * What must stay: eras of 3.x alone use it.
+ *
  * Kernel: sd_init_CPU() as wp_sd_init_3_9(), kernel/sched/core.c
  * Tests: fixtures/topology, all/early_eras.rs
  */
 #include "wakeplace/policy.h"
 
+/* Has the era the domain tables of 3.x? */
 WP_INLINE int wp_domains_3x(const struct wp_ctx *ctx)
 {
 	return ctx->params.domain_form >= WP_DOMAINS_38;
@@ -36,12 +39,14 @@ WP_INLINE int wp_level_known(const struct wp_ctx *ctx, u32 level)
 	       !(WP_AT(ctx->topo, level)->flags & WP_SD_CLUSTER);
 }
 
+/* Least and longest interval, ms. */
 WP_INLINE void wp_intervals(struct wp_sched_domain *dom, u32 min_ms, u32 max_ms)
 {
 	dom->min_interval_ms = min_ms;
 	dom->max_interval_ms = max_ms;
 }
 
+/* What domains above nodes have otherwise. */
 WP_INLINE void wp_node_tunables(const struct wp_ctx *ctx, struct wp_sched_domain *dom, u32 below)
 {
 	dom->cache_nice_tries = 2;

@@ -5,6 +5,9 @@
  * the domains are built anew. Not in the live build: there the kernel moves the tasks, and the
  * loader rebuilds.
  *
+ * What must stay: a task always gets a CPU that is online, and what is forgotten is only what came
+ * of the old domains.
+ *
  * Kernel: select_fallback_rq(), kernel/sched/core.c
  * Tests: all/hotplug.rs
  */

@@ -9,11 +9,14 @@
  *           this level that lies within the span; so groups may overlap, too. The first is local.
  *   who balances for the local group: those of its CPUs whose own domain below is just that group
  *
+ * What must stay: lists and groups in the order of CPUs; two domains of one span share one list.
+ *
  * Kernel: build_overlap_sched_groups(), build_balance_mask(), kernel/sched/topology.c
  * Tests: all/topology_numa.rs, fixtures/topology
  */
 #include "wakeplace/policy.h"
 
+/* Have the two the same CPUs? */
 WP_INLINE int wp_spans_equal(const struct wp_sched_domain *a, const struct wp_sched_domain *b)
 {
 	u64 differ = 0;
@@ -24,6 +27,7 @@ WP_INLINE int wp_spans_equal(const struct wp_sched_domain *a, const struct wp_sc
 	return !differ;
 }
 
+/* Are all CPUs of `in` in `of`? */
 WP_INLINE int wp_span_within(const struct wp_sched_domain *in, const struct wp_sched_domain *of)
 {
 	u64 outside = 0;

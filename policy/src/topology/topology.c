@@ -9,6 +9,9 @@
  * numa.c. A level whose span equals the one below it, or spans one CPU, disappears. Runs
  * before the first event; a live home runs it natively and copies the result.
  *
+ * What must stay: lists of CPUs ascend and groups are in the order of their first CPUs: ties of all
+ * rules go by them. Engine's domains.rs checks at each run that groups divide domains.
+ *
  * Kernel: build_sched_domains(), build_sched_domain(), build_sched_groups(), sd_init(),
  *         sd_parent_degenerate(), kernel/sched/topology.c; update_group_capacity(),
  *         kernel/sched/fair.c
@@ -19,6 +22,7 @@
 /* numa.c; returns enum wp_topo_error */
 WP_FN u32 wp_build_overlap(struct wp_ctx *ctx WP_NONNULL, u32 level, u32 cpu);
 
+/* The group of a CPU at a topology level, from the table or as power saving pretends. */
 WP_INLINE u32 wp_label(const struct wp_ctx *ctx, u32 level, u32 cpu)
 {
 #ifndef WP_LIVE

@@ -1,4 +1,9 @@
 //! Who may depend on whom. The table below has every crate.
+//!
+//! What must stay: the table and ARCHITECTURE.md say the same. A new edge is a decision: add it to
+//! both.
+//!
+//! Tests: below
 
 use super::graph::{Graph, Kind};
 use crate::Finding;

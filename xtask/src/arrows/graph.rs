@@ -1,4 +1,9 @@
 //! The build graph as `cargo metadata` tells it.
+//!
+//! What must stay: only workspace members' tests count; what tests of dependencies need is not
+//! followed.
+//!
+//! Tests: below
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::path::Path;
@@ -145,6 +150,7 @@ impl Graph {
     }
 }
 
+/// As cargo's JSON names it; null is a normal one.
 fn kind_of(dep_kind: &Value) -> Kind {
     match dep_kind["kind"].as_str() {
         Some("build") => Kind::Build,

@@ -3,6 +3,10 @@
 //! What everything but the live scheduler is built from must be under a licence of the `allow` list
 //! in deny.toml. What the live scheduler links must be compatible with GPL-2.0-only besides, so
 //! there Apache-2.0 as the only choice is refused.
+//!
+//! What must stay: deny.toml is the list; a package without a licence is refused.
+//!
+//! Tests: below
 
 use anyhow::{Context, Result, bail};
 
@@ -106,6 +110,7 @@ fn judge(
     }
 }
 
+/// None: the licence is allowed here.
 fn objection(package: &Package, permitted: &dyn Fn(&str) -> bool) -> Option<String> {
     let Some(licence) = &package.licence else {
         return Some("states no licence".to_owned());
@@ -135,6 +140,7 @@ fn holds(expression: &str, permitted: &dyn Fn(&str) -> bool) -> Result<bool> {
     Ok(value)
 }
 
+/// Terms joined by OR.
 fn any(rest: &mut &[&str], permitted: &dyn Fn(&str) -> bool) -> Result<bool> {
     let mut value = all(rest, permitted)?;
     while let Some(("OR", tail)) = rest.split_first().map(|(word, tail)| (*word, tail)) {
@@ -144,6 +150,7 @@ fn any(rest: &mut &[&str], permitted: &dyn Fn(&str) -> bool) -> Result<bool> {
     Ok(value)
 }
 
+/// Terms joined by AND, which bind closer.
 fn all(rest: &mut &[&str], permitted: &dyn Fn(&str) -> bool) -> Result<bool> {
     let mut value = one(rest, permitted)?;
     while let Some(("AND", tail)) = rest.split_first().map(|(word, tail)| (*word, tail)) {

@@ -1,5 +1,7 @@
 //! The dependency arrows: who may know whom, under which licences, and what the core may touch.
 //!
+//! What must stay: it runs in `cargo test` and `cargo xtask check`: seconds, no network.
+//!
 //! Tests: xtask/tests/all/repo.rs::the_arrows_hold, xtask/src/arrows/edges.rs,
 //! xtask/src/arrows/sources.rs
 

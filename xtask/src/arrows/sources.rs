@@ -1,4 +1,8 @@
 //! What the sources of the core may touch, and what those of the policy must say and include.
+//!
+//! What must stay: tests and comments are free; what is found has file and line.
+//!
+//! Tests: below
 
 use crate::Finding;
 use crate::lexer::has_word;
@@ -124,7 +128,7 @@ pub(super) fn policy_is_freestanding(repo: &Repo) -> Vec<Finding> {
     findings
 }
 
-/// `<a.h>` or `"a.h"` of an include line, with its brackets.
+/// `<a.h>` or `"a.h"` of an include line, with its brackets. None: it is no such line.
 fn included(line: &str) -> Option<&str> {
     let rest = line
         .trim_start()
@@ -134,6 +138,7 @@ fn included(line: &str) -> Option<&str> {
     Some(rest.split("//").next()?.split("/*").next()?.trim())
 }
 
+/// A header of the core, however its path is written.
 fn is_own(name: &str, own: &[&SourceFile]) -> bool {
     if let Some(bracketed) = name.strip_prefix('<') {
         return bracketed.starts_with("wakeplace/");

@@ -1,6 +1,9 @@
 //! The checks, in the order in which they are done. `.ci/run` and nightly both read it: a check
 //! stands here once.
 //!
+//! What must stay: names of parts (`cargo xtask nightly PART`), and CI's budget of 20 minutes
+//! (CONTRIBUTING.md).
+//!
 //! Tests: none; CI and nightly are its trial.
 
 use std::path::Path;
@@ -116,6 +119,7 @@ pub(super) fn scale() -> Result<u32> {
     setting("NIGHTLY_SCALE", "a whole number", 1)
 }
 
+/// Prints findings, and fails if there is one.
 fn none(findings: Vec<Finding>) -> Result<()> {
     for finding in &findings {
         eprintln!("{finding}");
@@ -124,10 +128,12 @@ fn none(findings: Vec<Finding>) -> Result<()> {
     Ok(())
 }
 
+/// A path of ours is text.
 fn text(path: &Path) -> &str {
     path.to_str().unwrap_or_default()
 }
 
+/// A target of the Makefile.
 fn make(shop: &Shop, target: &str) -> Result<()> {
     run(cmd!(shop.sh, "make --no-print-directory {target}"))
 }
@@ -138,6 +144,7 @@ fn cargo_test<'a>(shop: &'a Shop, package: &str, arguments: &str) -> Cmd<'a> {
     cmd!(shop.sh, "cargo test --locked --package {package}").args(arguments.split(' '))
 }
 
+/// Root, on a kernel with type information: the parity test can run.
 fn has_bpf() -> bool {
     let is_root = std::fs::metadata("/proc/self").is_ok_and(|own| {
         use std::os::unix::fs::MetadataExt as _;
@@ -146,6 +153,7 @@ fn has_bpf() -> bool {
     is_root && Path::new("/sys/kernel/btf/vmlinux").exists()
 }
 
+/// All tests; parity may not skip itself where it can run.
 fn tests(shop: &Shop, _: Size) -> Result<()> {
     let mut tests = cmd!(shop.sh, "make --no-print-directory test");
     // As root on a kernel with type information the parity test must run, not skip itself.
@@ -183,6 +191,7 @@ fn determinism(shop: &Shop, size: Size) -> Result<()> {
     Ok(())
 }
 
+/// In CI one study, quickly.
 fn demo(shop: &Shop, size: Size) -> Result<()> {
     if size == Quick {
         let program = shop.program()?;
@@ -194,6 +203,7 @@ fn demo(shop: &Shop, size: Size) -> Result<()> {
     make(shop, "demo")
 }
 
+/// A million random states.
 fn oracle(shop: &Shop, _: Size) -> Result<()> {
     run(
         cargo_test(shop, "policy-sys", "--test all oracle -- --nocapture")
@@ -223,6 +233,7 @@ fn in_browsers(shop: &Shop, size: Size) -> Result<()> {
     playground::try_out(shop, size == Quick, &shop.program()?, &[])
 }
 
+/// In CI for this machine alone, not optimized.
 fn for_python(shop: &Shop, size: Size) -> Result<()> {
     if size == Quick {
         return python::build(shop, "dev", false);
@@ -273,6 +284,7 @@ fn faults(shop: &Shop, _: Size) -> Result<()> {
     .env("WAKEPLACE_FAULTS", "all"))
 }
 
+/// As long as `NIGHTLY_SCALE` says, from kept inputs and without a guide, then guided.
 fn fuzzing(shop: &Shop, _: Size) -> Result<()> {
     let scale = scale()?;
     let inputs = (30 * scale).to_string();
@@ -283,6 +295,7 @@ fn fuzzing(shop: &Shop, _: Size) -> Result<()> {
     fuzz::run(shop, &[&(120 * scale).to_string()])
 }
 
+/// Debug, release and arm64 give the same bytes.
 fn builds(shop: &Shop, _: Size) -> Result<()> {
     shop.setup(&["emulator"])?;
     programs::make(shop, Kind::Simulator, &MACHINES)?;
@@ -294,6 +307,7 @@ fn builds(shop: &Shop, _: Size) -> Result<()> {
     same_bytes::run(shop, &[text(&debug), text(&release), &arm64])
 }
 
+/// In CI a few guests, in nightly all.
 fn in_guests(shop: &Shop, size: Size) -> Result<()> {
     if size == Quick {
         // The programs of the guests are those that the tests have built. In guests whose time is
@@ -325,7 +339,7 @@ fn compiler(shop: &Shop, _: Size) -> Result<()> {
     run(programs::for_machine(shop, test, Machine::Arm64, "")?)
 }
 
-/// The tests use 7.3.4.
+/// Tests of runs of trees, with other versions than the 7.3.4 that tests use.
 fn kernels(shop: &Shop, _: Size) -> Result<()> {
     shop.setup(&["kernel"])?;
     for version in ["5.10", "6.1", "6.12", "6.18"] {
@@ -335,6 +349,7 @@ fn kernels(shop: &Shop, _: Size) -> Result<()> {
     Ok(())
 }
 
+/// Callbacks as kernels make them, of two kernels.
 fn callbacks(shop: &Shop, _: Size) -> Result<()> {
     shop.setup(&["bpf", "emulator"])?;
     guests(shop)?;
@@ -346,10 +361,12 @@ fn callbacks(shop: &Shop, _: Size) -> Result<()> {
     .env("WAKEPLACE_CALLBACKS_KERNELS", "7.3.4,6.18.15"))
 }
 
+/// Each crate as cargo packages it.
 fn crates(shop: &Shop, _: Size) -> Result<()> {
     run(dist::package(shop))
 }
 
+/// Built twice, with equal bytes, and installed in a guest.
 fn given_away(shop: &Shop, _: Size) -> Result<()> {
     dist::run(shop, &[])?;
     shop.build("release")?;

@@ -1,5 +1,7 @@
 //! All checks, in one list that `.ci/run` and `make nightly` read.
 //!
+//! What must stay: a check stands in the list once, with its length in CI.
+//!
 //! Tests: none; CI and nightly are its trial.
 
 mod list;
@@ -40,10 +42,12 @@ struct Check {
 }
 
 impl Check {
+    /// Is it one of `.ci/run`'s?
     fn in_ci(&self) -> bool {
         self.when != When::Nightly
     }
 
+    /// Is it one of nightly's?
     fn in_nightly(&self) -> bool {
         self.when != When::Ci
     }

@@ -1,5 +1,8 @@
 //! Runs the checks of the list: `.ci/run` stops at the first that fails, nightly does all.
 //!
+//! What must stay: `.ci/run` stops at the first failure, nightly goes on; the last lines have
+//! seconds and counts.
+//!
 //! Tests: none; CI and nightly are its trial.
 
 use std::collections::BTreeMap;
@@ -104,6 +107,7 @@ struct Sections {
 }
 
 impl Sections {
+    /// Where a background check's output goes.
     fn log(&self, check: &Check) -> PathBuf {
         self.work.join(check.name)
     }
@@ -223,6 +227,7 @@ pub fn nightly(shop: &Shop, arguments: &[&str]) -> Result<()> {
     Ok(())
 }
 
+/// A part as a process of its own, its output in a file.
 fn one(own: &Path, check: &Check, log: &Path) -> Result<ExitStatus> {
     let file = File::create(log).with_context(|| log.display().to_string())?;
     let mut command = Command::new(own);

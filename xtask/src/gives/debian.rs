@@ -1,6 +1,8 @@
 //! Packages of Debian, unpacked below target: libraries to link with, programs of other machines.
 //! The host's own apt and dpkg know nothing of them, and it needs no root.
 //!
+//! What must stay: nothing of the host's own packages is read or changed.
+//!
 //! Tests: none; nightly uses it for programs of arm64.
 
 use std::path::Path;
@@ -14,10 +16,12 @@ use crate::shop::{Shop, missing};
 struct Aloud;
 
 impl Watch for Aloud {
+    /// Said on standard error.
     fn step(&self, what: &str) {
         eprintln!("{what}");
     }
 
+    /// Said on standard error.
     fn remark(&self, what: &str) {
         eprintln!("{what}");
     }

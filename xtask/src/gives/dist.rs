@@ -11,6 +11,8 @@
 //! Same sources and tools give the same bytes in any folder: paths are cut off, times are the
 //! commit's.
 //!
+//! What must stay: names of what is given away, and equal bytes from equal sources (`dist-again`).
+//!
 //! Tests: none; nightly builds all of it twice, compares the bytes and installs the packages.
 
 use std::fs;
@@ -87,6 +89,7 @@ pub fn run(shop: &Shop, names: &[&str]) -> Result<()> {
 }
 
 impl Dist<'_> {
+    /// Where a machine's programs are.
     fn built(&self, machine: Machine) -> PathBuf {
         self.shop
             .target
@@ -115,7 +118,7 @@ impl Dist<'_> {
         Ok(())
     }
 
-    /// Manual and completions.
+    /// Manual and completions, made by the programs themselves.
     fn share(&self) -> Result<()> {
         let (sh, from, to) = (
             &self.shop.sh,

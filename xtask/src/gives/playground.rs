@@ -7,6 +7,8 @@
 //! that one in any case. WASM_PROFILE=dev: built quickly. PLAYGROUND_QUICK=1: that, a few runs, and
 //! in the browser no files and no runs without end.
 //!
+//! What must stay: the page is one file that needs no network; names of the environment.
+//!
 //! Tests: none; it is the test of the playground, which CI and nightly run.
 
 use std::fs;

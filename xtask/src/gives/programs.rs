@@ -2,6 +2,9 @@
 //! runs inside the lab's guests (target/lab/{x86_64,arm64}), and what is given away
 //! (target/lab/dist-MACHINE).
 //!
+//! What must stay: folders in which the lab looks (crates/lab/src/guest_bin.rs); programs are
+//! static.
+//!
 //! Tests: none; guests of the lab run what it builds.
 
 use std::fs;

@@ -6,6 +6,8 @@
 //! PYTHON_PROFILE=dev: built quickly with this machine's own linker and glibc, for work on it.
 //! WAKEPLACE=FILE: the program to compare with, of the same commit; else it is built.
 //!
+//! What must stay: the wheel's tag, and that the module gives the program's bytes.
+//!
 //! Tests: none; it runs crates/python/tests, in nightly.
 
 use std::fs;
@@ -113,6 +115,7 @@ impl Python<'_> {
         )
     }
 
+    /// Into the environment of its own.
     fn pip<'s>(&self, arguments: impl IntoIterator<Item = &'s str>) -> Result<()> {
         let pip = self.room.join("bin/pip");
         call(

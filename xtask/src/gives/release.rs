@@ -1,6 +1,10 @@
 //! `cargo xtask release [--dry-run]`: makes this tree a release. Version and date go into
 //! CHANGELOG.md and CITATION.cff, in a commit with the tag vVERSION. Pushes nothing. `--dry-run`
 //! checks all that it would check, and says what it would do.
+//!
+//! What must stay: nothing is pushed; what is in the way stops it before a file changes.
+//!
+//! Tests: below
 
 use anyhow::{Context, Result};
 use serde::Deserialize;
@@ -37,6 +41,7 @@ pub fn version(repo: &Repo) -> Result<String> {
     Ok(manifest(repo)?.package.version)
 }
 
+/// The workspace part of Cargo.toml.
 fn manifest(repo: &Repo) -> Result<Workspace> {
     let file = repo.get("Cargo.toml").context("no Cargo.toml")?;
     let manifest: Manifest = toml::from_str(&file.text).context("Cargo.toml")?;
@@ -101,6 +106,7 @@ pub fn run(shop: &Shop, arguments: &[&str]) -> Result<Vec<Finding>> {
     Ok(findings)
 }
 
+/// With this one date of release.
 fn dated(citation: &str, today: &str) -> String {
     let mut text = String::new();
     for line in citation

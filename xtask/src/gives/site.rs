@@ -2,6 +2,8 @@
 //! can be opened from a disk. Documents become a book (mdBook), the playground stands beside it,
 //! and links are checked. SITE_PLAYGROUND=PAGE: this page instead of building one.
 //!
+//! What must stay: addresses of documents on the site are their paths here.
+//!
 //! Tests: xtask/src/site/mod.rs, xtask/src/site/links.rs
 
 use std::fs;

@@ -14,6 +14,11 @@
 //!
 //! BENCH_KERNEL: version of the guest's kernel, else the newest that can be used. BENCH_JOBS=N: so
 //! many guests at a time. `--page`: renews docs/results/live.md.
+//!
+//! What must stay: the lines that guests' scripts print, and the page's table. Figures are
+//! instructions, 2 ns each.
+//!
+//! Tests: below
 
 use std::fmt::Write as _;
 
@@ -105,6 +110,7 @@ fn measure(
     Ok(all.iter().map(ended).collect())
 }
 
+/// Lines `cost:` of a run, one column of them.
 fn series(run: &Run, column: usize) -> Result<Series> {
     Ok(Series::read(&needed(run, "stdout")?, "cost:", column))
 }

@@ -1,4 +1,9 @@
 //! What the output of guests says: whether it is as it must be.
+//!
+//! What must stay: a fault is named with its file and line; only slow answers are forgiven, and
+//! only alone.
+//!
+//! Tests: below
 
 use std::collections::BTreeMap;
 

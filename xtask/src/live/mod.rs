@@ -1,5 +1,9 @@
 //! The live scheduler and others in emulated machines: what a run in a guest leaves, and how it is
 //! judged.
+//!
+//! What must stay: names of files that a run leaves: scripts/live writes them.
+//!
+//! Tests: below
 
 pub mod cost;
 mod judge;
@@ -80,7 +84,7 @@ impl Run {
         format!("exit code {}: {log}", self.code)
     }
 
-    /// The value of `NAME=VALUE` in the guest's facts; the last.
+    /// The value of `NAME=VALUE` in the guest's facts; the last. None: it said nothing.
     #[must_use]
     pub fn fact(&self, name: &str) -> Option<String> {
         let facts = self.text("facts");
@@ -262,6 +266,7 @@ impl Guests {
         Ok(run)
     }
 
+    /// Then guests get its libraries, too.
     fn is_dynamic(&self) -> bool {
         let file = self.lab.join("x86_64/scx_wakeplace");
         let said = Command::new("readelf").arg("-l").arg(file).output();
@@ -326,6 +331,7 @@ type Job<'a> = (String, Work<'a>);
 pub struct Said(String);
 
 impl Said {
+    /// Kept until the job's end, so that jobs' lines do not mix.
     fn say(&mut self, text: impl AsRef<str>) {
         let _ = writeln!(self.0, "{}", text.as_ref().trim_end());
     }

@@ -14,6 +14,10 @@
 //!   kernel's tools
 //!
 //! DURATION=60s: simulated time of each run, 5s at least.
+//!
+//! What must stay: loads and lengths, or hashes of two machines are not of one run.
+//!
+//! Tests: below
 
 use std::path::Path;
 use std::process::Command;

@@ -87,6 +87,7 @@ pub fn run(shop: &Shop, arguments: &[&str]) -> Result<()> {
     publish(shop, page, "cargo xtask soak", &table)
 }
 
+/// A setting from 1 to 9999.
 fn whole(name: &str, usual: u32) -> Result<u32> {
     let expected = "a whole number, 1 to 9999";
     match setting(name, expected, usual)? {
@@ -138,6 +139,7 @@ impl Soak {
         (0..minutes.div_ceil(part)).map(move |number| (number, part.min(minutes - number * part)))
     }
 
+    /// Of a part's folder: a soak that goes on finds it.
     fn name(guest: &Guest, number: u32) -> String {
         let dash = if guest.kernel.is_empty() { "" } else { "-" };
         format!(
@@ -164,7 +166,7 @@ impl Soak {
         Ok(())
     }
 
-    /// Whether a part held.
+    /// Boots one part; did it hold? One that held is kept.
     fn part(
         &self,
         said: &mut Said,

@@ -2,6 +2,8 @@
 //! live-unit`, the systemd unit (part of `make live-test`), and `cargo xtask dist-test`, which
 //! installs, runs and removes both Debian packages of `make dist`.
 //!
+//! What must stay: steps are the scripts'; a step that fails has its output shown.
+//!
 //! Tests: none; it is itself a test (`make live-test`), of scripts/live/systemd.sh and deb.sh.
 
 use anyhow::{Context, Result};

@@ -9,6 +9,10 @@
 //!   all wake-ups from the start of a set on, warm-up included. FOLDER is kept by `cargo xtask
 //!   fidelity --platform juno-r0 --sets L20,L35,E,B --starts 1 --keep FOLDER`, and once more with
 //!   `--round 50us`
+//!
+//! What must stay: a wait ends when the task runs; pairs of boots have one seed.
+//!
+//! Tests: below
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -49,6 +53,7 @@ struct Event<'a> {
     what: &'a str,
 }
 
+/// None: no line of the scheduler's tracer. Times are us.
 fn event(line: &str) -> Option<Event<'_>> {
     let (_, rest) = line.split_once('[')?;
     let (cpu, rest) = rest.split_once(']')?;
@@ -63,7 +68,7 @@ fn event(line: &str) -> Option<Event<'_>> {
     })
 }
 
-/// The value of `KEY=` in what an event says.
+/// The value of `KEY=` in what an event says. None: it is not there.
 fn value<'a>(what: &'a str, key: &str) -> Option<&'a str> {
     let words = what.split(' ');
     words

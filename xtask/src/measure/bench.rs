@@ -6,6 +6,8 @@
 //! charged it to the process) and in wall time: on a shared machine only the first says something.
 //! WAKEPLACE_BENCH_QUICK=1: fewer and shorter runs. It judges nothing.
 //!
+//! What must stay: machines and lengths, or figures of two builds cannot be compared.
+//!
 //! Tests: none; it prints times and judges nothing.
 
 use std::path::{Path, PathBuf};
@@ -82,6 +84,7 @@ impl Time {
         wall: f64::INFINITY,
     };
 
+    /// Of each kind of time.
     fn least(self, other: Self) -> Self {
         Self {
             cpu: self.cpu.min(other.cpu),

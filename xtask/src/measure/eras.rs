@@ -4,6 +4,8 @@
 //! Each workload runs under linux-6.2, then under linux-6.2 with one more group of rules as 6.12
 //! has them in each line, until it is linux-6.12, and under linux-6.2 with that group alone.
 //!
+//! What must stay: groups of rules lead from one era to the other: it fails if they do not.
+//!
 //! Tests: none; the page that it writes is looked at.
 
 use std::collections::BTreeMap;
@@ -159,6 +161,7 @@ impl Case<'_> {
         })
     }
 
+    /// A line with a cell for each metric.
     fn row(&self, name: &str, cell: impl Fn(&str) -> String) -> String {
         let mut row = format!("| {name} |");
         for metric in std::iter::once(self.energy).chain(METRICS) {
@@ -169,6 +172,7 @@ impl Case<'_> {
     }
 }
 
+/// Percent; `=` for equal, a sum where the first is 0.
 fn change(now: &Figures, before: &Figures, metric: &str) -> String {
     let of = |figures: &Figures| figures.get(metric).copied().unwrap_or_default().0;
     match (of(now), of(before)) {

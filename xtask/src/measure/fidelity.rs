@@ -1,6 +1,8 @@
 //! What the program `wakeplace-fidelity` (crates/fidelity) says, to be read or as part of a page
 //! (docs/results/fidelity.md).
 //!
+//! What must stay: marks of pages are the command lines.
+//!
 //! Tests: crates/fidelity/tests/all, xtask/src/shop/page.rs::only_the_part_of_a_command_is_replaced
 
 use anyhow::{Context, Result};

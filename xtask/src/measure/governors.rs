@@ -6,6 +6,8 @@
 //! (docs/rules/cpuidle.md#recorded). Governors of which no recording is there are left out: ours
 //! have no such form.
 //!
+//! What must stay: the form of recordings, one character a choice, which recorded.rs reads.
+//!
 //! Tests:
 //! crates/engine/src/kernel/model/cpuidle/recorded.rs::teo_and_ladder_choose_as_the_kernels_own
 

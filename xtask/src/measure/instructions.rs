@@ -4,6 +4,8 @@
 //! The counts of the file are of one tool chain, which it names. With another the comparison says
 //! nothing and is skipped (docs/internals/performance.md, "How to measure").
 //!
+//! What must stay: the five runs; another tool chain skips and never fails.
+//!
 //! Tests: none; nightly compares the counts.
 
 use std::fmt::Write as _;

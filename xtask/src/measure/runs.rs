@@ -1,5 +1,9 @@
 //! The list of runs that are kept the same (`xtask/data/runs.txt`), and one run of it
 //! (docs/internals/checks.md, "Same runs").
+//!
+//! What must stay: names of runs: records have them. A run is one line of xtask/data/runs.txt.
+//!
+//! Tests: below
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -18,7 +22,7 @@ pub struct Run {
     words: Vec<&'static str>,
 }
 
-/// The list.
+/// All runs of the list, in its order.
 #[must_use]
 pub fn all() -> Vec<Run> {
     let mut runs: Vec<Run> = Vec::new();
@@ -115,6 +119,7 @@ pub fn sums(folder: &Path) -> Result<String> {
     Ok(text)
 }
 
+/// All files below a folder.
 fn list(folder: &Path, files: &mut Vec<PathBuf>) -> Result<()> {
     for entry in fs::read_dir(folder).with_context(|| folder.display().to_string())? {
         let path = entry?.path();

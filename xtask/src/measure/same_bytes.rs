@@ -3,6 +3,8 @@
 //! compares the JSON and all exports with those of the first (docs/internals/checks.md, "Same
 //! runs").
 //!
+//! What must stay: all outputs count, byte for byte.
+//!
 //! Tests: none; nightly compares the programs by it.
 
 use std::fs;

@@ -1,6 +1,11 @@
 //! `cargo xtask same-runs`: does everything that is simulated happen as before? Of each run its
 //! name, the hash of what happened (`behaviour_hashes` of the JSON; what is in it:
 //! docs/internals/checks.md), and a hash of the bytes of the result with all exports.
+//!
+//! What must stay: the form of scripts/same-runs.txt; what says only which program made a result is
+//! left out.
+//!
+//! Tests: below
 
 use std::fs;
 use std::path::Path;

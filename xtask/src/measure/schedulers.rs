@@ -1,6 +1,8 @@
 //! `cargo xtask schedulers`: schedulers of others beside linux-7.3 and wakeplace, into
 //! docs/results/schedulers.md.
 //!
+//! What must stay: the page's table; machines and seeds are in it.
+//!
 //! Tests: none; the page that it writes is looked at.
 
 use std::fmt::Write as _;
@@ -108,6 +110,7 @@ impl Case<'_> {
         Ok((serde_json::from_str(&json)?, refused))
     }
 
+    /// `compare` with the usual policies and these schedulers.
     fn command<'s>(&self, shop: &'s Shop, program: &Path, schedulers: &[String]) -> Cmd<'s> {
         let Self {
             platform,
@@ -183,6 +186,7 @@ fn work_differs(result: &Value, name: &str) -> bool {
     }
 }
 
+/// None: not compared.
 fn delta_of<'a>(result: &'a Value, name: &str, metric: &str) -> Option<&'a Value> {
     let mut all = result["deltas"].as_array()?.iter();
     all.find(|delta| delta["other"] == name && delta["metric"] == metric)

@@ -1,6 +1,11 @@
 //! C as far as places to break it need it: tokens with their brackets, functions, the extents of
 //! operands. The core is plain C of one style; macros in its headers are not looked into, their
 //! uses are.
+//!
+//! What must stay: places are those of the text as it stands, so that a mutation is shown as a
+//! diff.
+//!
+//! Tests: below
 
 use std::ops::Range;
 
@@ -262,6 +267,7 @@ impl Code {
         operand.then_some(*strength)
     }
 
+    /// Nothing of an operand goes beyond this token.
     fn ends_operand(&self, i: usize) -> bool {
         matches!(
             self.word(i),

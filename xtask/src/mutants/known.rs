@@ -1,4 +1,8 @@
 //! policy/mutants.toml: changes that no input can tell from the original, each with the reason.
+//!
+//! What must stay: an entry that matches no mutation is a finding: the code has changed.
+//!
+//! Tests: below
 
 use std::path::Path;
 
@@ -33,6 +37,7 @@ pub(super) struct Equivalent {
 }
 
 impl Equivalent {
+    /// In the same file and function, word for word.
     fn is(&self, mutation: &Mutation) -> bool {
         self.file == mutation.file
             && self.function == mutation.function
@@ -41,6 +46,7 @@ impl Equivalent {
     }
 }
 
+/// A file of another form is an error.
 fn parse(text: &str) -> Result<Vec<Equivalent>> {
     let page: Page = toml::from_str(text).with_context(|| FILE.to_owned())?;
     Ok(page.equivalent)

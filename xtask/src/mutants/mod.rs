@@ -5,6 +5,11 @@
 //! once (the build script takes the folder from WAKEPLACE_POLICY_SOURCES) and run once for each:
 //! those of the core, then the quick ones of the engine's behaviour, which always ask the core.
 //! Left out: bodies of macros, what the headers define, and what the native build does not hold.
+//!
+//! What must stay: numbers of mutations follow files and places; a sample depends on the seed and
+//! on the mutation's words alone.
+//!
+//! Tests: below
 
 mod code;
 mod known;
@@ -60,7 +65,7 @@ struct Options {
     jobs: usize,
 }
 
-/// What is asked for.
+/// What is asked for on the command line; an error names what is wrong.
 fn options(args: &[&str]) -> Result<Options> {
     let mut options = Options {
         count: Some(300),
@@ -125,6 +130,7 @@ fn sources(folder: &Path) -> Result<Vec<String>> {
     Ok(names)
 }
 
+/// The core with all its mutations in it.
 fn schemata(root: &Path) -> Result<Schemata> {
     let folder = root.join("policy/src");
     let names = sources(&folder)?;

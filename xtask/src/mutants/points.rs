@@ -1,5 +1,9 @@
 //! Where a file can be broken, and how: each mutation is one small change of the kind that a slip
 //! would make.
+//!
+//! What must stay: each mutation compiles; a new kind of slip is one function here.
+//!
+//! Tests: below
 
 use std::ops::Range;
 
@@ -77,6 +81,7 @@ fn passed_over(code: &Code, i: usize) -> Option<usize> {
     }
 }
 
+/// As text of the program, and as it is shown.
 fn change(at: Range<usize>, text: &str, code: &str) -> Change {
     Change {
         edit: Edit {
@@ -87,6 +92,7 @@ fn change(at: Range<usize>, text: &str, code: &str) -> Change {
     }
 }
 
+/// By the token's kind.
 fn operators(code: &Code, function: &Function, i: usize) -> Vec<Point> {
     match (code.word(i), code.tokens[i].kind) {
         (_, Kind::Number) => number(code, function, i).into_iter().collect(),
@@ -97,7 +103,7 @@ fn operators(code: &Code, function: &Function, i: usize) -> Vec<Point> {
     }
 }
 
-/// `<` becomes `<=` or its opposite; `+` becomes `-`.
+/// `<` becomes `<=` or its opposite; `+` becomes `-`. None: another operator.
 fn binary(code: &Code, i: usize) -> Option<Point> {
     let others: &[&str] = match code.word(i) {
         "<" => &["<=", ">="],
@@ -127,7 +133,7 @@ fn binary(code: &Code, i: usize) -> Option<Point> {
     })
 }
 
-/// `+=` becomes `-=`.
+/// `+=` becomes `-=`. None: another operator.
 fn compound(code: &Code, i: usize) -> Option<Point> {
     let end = (i..).find(|i| code.word(*i) == ";")?;
     let value = code.span(&(i + 1..end));

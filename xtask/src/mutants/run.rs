@@ -1,6 +1,8 @@
 //! Builds the tests with all mutations in them, once, and runs them with one after the other in
 //! force.
 //!
+//! What must stay: outcomes stand in the sample's order, whichever thread made them.
+//!
 //! Tests: none; a run of `cargo xtask mutants` shows a mutation that it does not build or try.
 
 use std::collections::BTreeMap;
@@ -64,6 +66,7 @@ const PROGRAMS: [(&str, &str, usize); 2] = [
     ("engine", "behaviour", QUICK.len()),
 ];
 
+/// Wall time: a mutant without an end is ended by it.
 #[allow(
     clippy::disallowed_methods,
     reason = "how long tests take decides only when they are given up"
@@ -172,6 +175,7 @@ impl Running {
 }
 
 impl Drop for Running {
+    /// A test program never outlives its outcome.
     fn drop(&mut self) {
         let _ = self.child.kill();
         let _ = self.child.wait();

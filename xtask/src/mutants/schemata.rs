@@ -1,6 +1,8 @@
 //! All mutations of a file in one text: each place chooses by `wp_mutant` which of them is in
 //! force, 0 being none. The program is built once for all.
 //!
+//! What must stay: with 0 the program is as it was.
+//!
 //! Tests: xtask/src/mutants/points.rs,
 //! xtask/tests/all/repo.rs::every_justified_mutation_can_be_made
 
@@ -70,6 +72,7 @@ struct Insertion {
     order: (usize, u8, i64),
 }
 
+/// Text before and after a place; inner ones stay inside.
 fn around(whole: &Range<usize>, rank: i64, before: String, after: String) -> Vec<Insertion> {
     let length = 4 * whole.len() as i64 + rank;
     vec![
@@ -86,6 +89,7 @@ fn around(whole: &Range<usize>, rank: i64, before: String, after: String) -> Vec
     ]
 }
 
+/// In the place of a text.
 fn instead(at: &Range<usize>, text: String) -> Insertion {
     Insertion {
         at: at.clone(),
@@ -133,6 +137,7 @@ fn side_by_side(point: &Point, number: usize) -> Vec<Insertion> {
     }
 }
 
+/// All insertions, in an order that nests them rightly.
 fn apply(text: &str, mut edits: Vec<Insertion>) -> String {
     edits.sort_by_key(|edit| edit.order);
     let mut out = String::new();

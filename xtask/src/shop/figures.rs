@@ -1,4 +1,8 @@
 //! Figures of runs and how a table shows them.
+//!
+//! What must stay: rounding: figures of pages are compared as text.
+//!
+//! Tests: below
 
 use std::collections::BTreeMap;
 
@@ -55,6 +59,7 @@ pub fn percentile(values: &[f64], share: f64) -> f64 {
         .unwrap_or(f64::NAN)
 }
 
+/// Ascending; NaN last.
 fn ordered(values: &[f64]) -> Vec<f64> {
     let mut values = values.to_vec();
     values.sort_by(f64::total_cmp);
@@ -88,6 +93,7 @@ impl Series {
         series
     }
 
+    /// Rows keep the order in which they come first.
     fn add(&mut self, row: &str, value: f64) {
         if !self.values.contains_key(row) {
             self.order.push(row.to_owned());

@@ -1,5 +1,7 @@
 //! What the tasks share: the repository's folders, programs that they call, and how a task ends.
 //!
+//! What must stay: exit codes and their meaning, names of the environment.
+//!
 //! Tests: none; every task uses it.
 
 pub mod figures;
@@ -174,7 +176,7 @@ impl Shop {
     }
 }
 
-/// Where a program of PATH is.
+/// Where a program of PATH is. None: it is not there.
 #[must_use]
 pub fn find(program: &str) -> Option<PathBuf> {
     let all = env::var_os("PATH")?;
@@ -226,6 +228,7 @@ pub fn quietly(command: Cmd<'_>, log: &Path) -> Result<()> {
     judge(&text, status)
 }
 
+/// 3 means that it cannot be done here.
 fn judge(text: &str, status: ExitStatus) -> Result<()> {
     match status.code() {
         Some(0) => Ok(()),

@@ -1,5 +1,9 @@
 //! The measured part of a page: what stands between `<!-- measured: COMMAND -->`, which names the
 //! command that makes it, and the next `<!-- end -->`.
+//!
+//! What must stay: the marks, which pages have; nothing outside of them is written.
+//!
+//! Tests: below
 
 use std::path::Path;
 
@@ -9,7 +13,7 @@ use super::{read, write};
 
 const END: &str = "\n<!-- end -->";
 
-/// Puts a text between the marks of a command.
+/// Puts a text between the marks of a command. None: the page has no such marks.
 fn replace(page: &str, command: &str, part: &str) -> Option<String> {
     let begin = format!("<!-- measured: {command} -->\n");
     let (head, rest) = page.split_once(&begin)?;

@@ -1,5 +1,9 @@
 //! Links within built pages: the file must be there, and the place in it. Addresses elsewhere are
 //! not asked for: the site is looked at without a network.
+//!
+//! What must stay: only links within the site are followed; no network.
+//!
+//! Tests: below
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -42,6 +46,7 @@ fn markup(text: &str) -> String {
     kept
 }
 
+/// All pages below a folder.
 fn pages(folder: &Path, found: &mut Vec<PathBuf>) -> Result<()> {
     let entries = fs::read_dir(folder).with_context(|| folder.display().to_string())?;
     for entry in entries {

@@ -3,6 +3,10 @@
 //!
 //! The sources keep their paths, so that links between them hold. `README.md` becomes `index.md`,
 //! which is what a folder shows.
+//!
+//! What must stay: paths of documents, so that links hold in both places.
+//!
+//! Tests: below
 
 mod links;
 mod summary;

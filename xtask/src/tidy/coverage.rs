@@ -1,4 +1,9 @@
 //! docs/internals/coverage.md: the tests, fixtures and functions that its tables name are there.
+//!
+//! What must stay: only words that look like a test's name are looked for; the page stays free
+//! text.
+//!
+//! Tests: below
 
 use std::collections::BTreeSet;
 

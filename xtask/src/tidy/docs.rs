@@ -1,4 +1,8 @@
 //! Rules over the documentation.
+//!
+//! What must stay: the sentences of README that it counts; the page's own numbers are the truth.
+//!
+//! Tests: below
 
 use crate::Finding;
 use crate::repo::{Repo, SourceFile};

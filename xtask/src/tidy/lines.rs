@@ -1,4 +1,8 @@
 //! Rules over single lines: width, leftover markers, paths of one machine.
+//!
+//! What must stay: limits of CONTRIBUTING.md; quoted data are exempt.
+//!
+//! Tests: below
 
 use crate::Finding;
 use crate::lexer::has_word;
@@ -26,6 +30,7 @@ pub(super) fn too_wide(file: &SourceFile, findings: &mut Vec<Finding>) {
     }
 }
 
+/// A tab goes to the next multiple of eight.
 fn columns(line: &str) -> usize {
     line.chars().fold(0, |at, c| {
         if c == '\t' {

@@ -1,6 +1,10 @@
 //! Paths in texts: the relative links of a Markdown file lead to a file or folder that is there,
 //! and to a heading or an anchor of it where they name one; `docs/PAGE.md` in any file is a page.
 //! Anchors of the rules have a stricter check of their own (`rules.rs`).
+//!
+//! What must stay: anchors are made as GitHub makes them.
+//!
+//! Tests: below
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -48,7 +52,7 @@ pub(super) fn targets(line: &str) -> impl Iterator<Item = &str> {
         .filter(|target| !target.contains("://"))
 }
 
-/// What is wrong with one link.
+/// What is wrong with one link. None: nothing.
 fn link(
     repo: &Repo,
     file: &SourceFile,
@@ -108,6 +112,7 @@ pub(super) fn resolved(from: &str, link: &str) -> String {
     parts.join("/")
 }
 
+/// A text, a folder, or a file of another kind.
 fn is_there(repo: &Repo, path: &str) -> bool {
     repo.get(path).is_some()
         || repo.below(&format!("{path}/")).next().is_some()

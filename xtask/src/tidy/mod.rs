@@ -1,5 +1,7 @@
 //! The style check: what rustfmt and clippy do not look at.
 //!
+//! What must stay: the order of findings: by rule, then by file. Each rule only reads.
+//!
 //! Tests: xtask/tests/all/repo.rs::the_style_holds
 
 mod coverage;

@@ -2,6 +2,8 @@
 //! decision's number has its page, and no other form of citation is left. A rule that cannot be
 //! found in the repository is no rule.
 //!
+//! What must stay: an anchor's name never changes its meaning; each is unique over all pages.
+//!
 //! Tests: below
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -69,6 +71,7 @@ fn anchors(repo: &Repo, findings: &mut Vec<Finding>) -> Anchors {
     all
 }
 
+/// Small letters, digits and hyphens.
 fn is_of_anchor(c: char) -> bool {
     c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-'
 }
@@ -186,6 +189,7 @@ fn old_forms() -> Vec<String> {
 }
 
 /// A citation in a form of the past: a page's name and a number, or a path beside the repository.
+/// None: it is none.
 fn old_form(file: &SourceFile, line: &str, names: &[String]) -> Option<String> {
     let wanted = "cite a rule as docs/rules/PAGE.md#anchor";
     let numbered = names.iter().find(|name| {

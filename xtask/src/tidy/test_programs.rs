@@ -1,4 +1,8 @@
 //! Where integration tests are.
+//!
+//! What must stay: one integration-test program a crate: linking takes most of the time.
+//!
+//! Tests: below
 
 use std::collections::BTreeMap;
 

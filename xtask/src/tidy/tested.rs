@@ -4,6 +4,8 @@
 //! paths from the root, `PATH::NAME` for one test of a file, `below`, or `beside its modules`; or
 //! `none; WHY`. It is the head's last paragraph.
 //!
+//! What must stay: the form of `Tests:` as the first paragraph has it; all heads are written by it.
+//!
 //! Tests: below
 
 use crate::Finding;

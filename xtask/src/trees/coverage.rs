@@ -4,6 +4,10 @@
 //! its counters when it is unloaded, at each run's end; nothing of the program is another one.
 //! `--page`: renews docs/internals/kernel-coverage.md, if nothing is wrong. KEEP=1: the objects
 //! stay, and the counters of earlier runs are added.
+//!
+//! What must stay: the form of the list, and that a function without a reason fails.
+//!
+//! Tests: below
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -66,6 +70,7 @@ impl Sum {
         (ran as u64, self.lines.len() as u64)
     }
 
+    /// Functions that no run executed.
     fn never(&self) -> impl Iterator<Item = &String> {
         self.functions
             .iter()
@@ -144,6 +149,7 @@ fn built(shop: &Shop, program: &Path, work: &Path) -> Result<Vec<PathBuf>> {
     Ok(folders.filter(|folder| folder.is_dir()).collect())
 }
 
+/// The tests of trees, and the runs of the list, with counters on.
 fn runs(shop: &Shop, program: &Path, work: &Path, objects: &[PathBuf]) -> Result<()> {
     let (sh, list) = (&shop.sh, list()?);
     eprintln!("the tests");
@@ -311,6 +317,7 @@ fn judge(sums: &Sums, listed: &Reasons) -> Vec<Finding> {
     findings
 }
 
+/// The page's table: files with goals first.
 fn table(sums: &Sums, listed: &Reasons) -> String {
     let goal = |name: &str| {
         GOALS

@@ -1,6 +1,8 @@
 //! Kernel trees under the shim (crates/kernel-shim): its own host in C, and what both tasks run on
 //! it.
 //!
+//! What must stay: scenarios are data; versions are built once and kept.
+//!
 //! Tests: none; it runs the shim's own scenarios (crates/kernel-shim/tests), in nightly.
 
 pub mod coverage;
@@ -26,6 +28,7 @@ struct List {
     runs: Vec<String>,
 }
 
+/// The scenarios of xtask/data.
 fn list() -> Result<List> {
     Ok(toml::from_str(LIST)?)
 }

@@ -5,6 +5,8 @@
 //! emulation), with the decisions of this one. Then what must not pass in silence: a clock that is
 //! lost, and trees that were broken on purpose.
 //!
+//! What must stay: outputs of two runs are equal bytes; complaints are any other words.
+//!
 //! Tests: none; it is the test of crates/kernel-shim, which nightly runs.
 
 use std::collections::BTreeMap;
@@ -139,6 +141,7 @@ impl Shim<'_> {
         Ok(())
     }
 
+    /// Both objects with sanitizers in the shim alone.
     fn sanitized(&self) -> Result<()> {
         let host = self.work.join("drive-sanitized");
         compile_host(self.shop, "", &[SANITIZERS], &host)?;
@@ -165,6 +168,7 @@ impl Shim<'_> {
         self.twice("sanitized-small", &host, &object, true, &run)
     }
 
+    /// The same decisions as here, by emulation.
     fn on_arm64(&self, host: &Path, object: &Path) -> Result<()> {
         self.shop.setup(&["cross", "emulator"])?;
         let prefix = "aarch64-linux-gnu-";
@@ -211,6 +215,7 @@ impl Shim<'_> {
         Ok(())
     }
 
+    /// Faults put into a copy of a tree must be named.
     fn broken_trees(&self) -> Result<()> {
         let broken = self.work.join("broken");
         if !broken.exists() {
@@ -272,6 +277,7 @@ impl Shim<'_> {
     }
 }
 
+/// From `hash ` to the line's end; nothing where there is none.
 fn hash(said: &str) -> &str {
     let line = said
         .lines()

@@ -9,6 +9,9 @@
 //! A Wasmtime whose series has a later release on crates.io is found without that database, too:
 //! later releases of a series mend faults, nothing else.
 //!
+//! What must stay: it fails where it cannot ask, by the exit code for that; nothing is downloaded
+//! but the database.
+//!
 //! Tests: none; it asks databases of others.
 
 use std::path::{Path, PathBuf};

@@ -1,6 +1,10 @@
 //! `cargo xtask test [ARGUMENT...]`: all tests, whatever fails on the way, and one line that counts
 //! them at the end. The same line goes to target/test-summary, all that tests say to
 //! target/test.log.
+//!
+//! What must stay: the summary's line, which CI prints; cargo's own lines are read.
+//!
+//! Tests: below
 
 use std::fs::File;
 use std::io::{BufRead as _, BufReader, Write as _};
@@ -131,6 +135,7 @@ struct Counts {
 }
 
 impl Counts {
+    /// As target/test-summary has it.
     fn line(&self) -> String {
         let skipped = match self.ignored {
             0 => String::new(),

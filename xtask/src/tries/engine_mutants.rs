@@ -6,6 +6,8 @@
 //! MUTANTS_ENGINE=N: about so many changes (12); `all`: all of them, for hours. MUTANTS_PART=K:
 //! this part of them instead of today's, from 1.
 //!
+//! What must stay: each day tries another part, so that all are tried in time.
+//!
 //! Tests: none; it is a trial of the engine's tests.
 
 use std::time::{SystemTime, UNIX_EPOCH};

@@ -3,6 +3,8 @@
 //! target/fuzz/found. Starts from the kept inputs, and goes on from what earlier runs left in
 //! target/fuzz/corpus. For a night: `cargo test -p wakeplace-fuzz` runs the same without a tool.
 //!
+//! What must stay: limits of time and memory are part of what a target promises.
+//!
 //! Tests: fuzz/tests/all/mutations.rs
 
 use std::fs;
@@ -125,6 +127,7 @@ fn one(
     Ok(held)
 }
 
+/// Files with this ending.
 fn copy(from: &Path, ending: &str, to: &Path) -> Result<()> {
     for entry in fs::read_dir(from).with_context(|| from.display().to_string())? {
         let path = entry?.path();

@@ -8,6 +8,8 @@
 //! Needs what `wakeplace lab kernels` has fetched, a C compiler, make, libelf and zlib, clang 22 or
 //! 19 (BPF_CLANG names another). scx_qmap as clang 19 compiles it writes to a wild address.
 //!
+//! What must stay: nothing of the kernel's source enters the repository.
+//!
 //! Tests: none; `--check` is a trial of crates/foreign with the kernel's own schedulers.
 
 use std::fs;
@@ -46,6 +48,7 @@ struct Place {
 }
 
 impl Place {
+    /// Places and the compiler, from the environment.
     fn of(shop: &Shop) -> Self {
         let home = text_of("XDG_CACHE_HOME").map(|home| format!("{home}/wakeplace/lab"));
         let usual = format!(
@@ -63,10 +66,12 @@ impl Place {
         }
     }
 
+    /// Where the kernel's schedulers are.
     fn tools(&self) -> PathBuf {
         self.out.join("source/tools/sched_ext")
     }
 
+    /// The type information that they are built with.
     fn types(&self, arch: &str) -> PathBuf {
         self.cache
             .join(format!("kernels/{arch}/{KERNEL}/vmlinux.btf"))
@@ -128,6 +133,7 @@ pub fn build(shop: &Shop, machine: Machine) -> Result<PathBuf> {
     Ok(arm64)
 }
 
+/// Debian's source package, unpacked as far as it is needed.
 fn fetch(shop: &Shop, place: &Place, apt: &Path) -> Result<()> {
     let package = format!("linux-source-{SERIES}");
     let (sh, scratch, source) = (&shop.sh, place.out.join("fetch"), place.out.join("source"));
@@ -154,12 +160,14 @@ fn fetch(shop: &Shop, place: &Place, apt: &Path) -> Result<()> {
     Ok(sh.remove_path(&scratch)?)
 }
 
+/// One per processor.
 fn jobs() -> String {
     std::thread::available_parallelism()
         .map_or(1, usize::from)
         .to_string()
 }
 
+/// By the kernel's own Makefile.
 fn build_here(shop: &Shop, place: &Place) -> Result<()> {
     let (sh, tools, clang) = (&shop.sh, place.tools(), &place.clang);
     let (bin, log) = (place.out.join("bin"), place.out.join("log"));
@@ -214,6 +222,7 @@ fn cross_tools(sysroot: &Path, folder: &Path) -> Result<()> {
     )?)
 }
 
+/// The same with a cross compiler, static.
 fn build_arm64(shop: &Shop, place: &Place) -> Result<()> {
     shop.setup(&["lab"])?;
     let (sh, tools, clang) = (&shop.sh, place.tools(), &place.clang);
@@ -279,6 +288,7 @@ fn outcome(shop: &Shop, program: &Path, scheduler: &Path, more: &[&str]) -> Resu
         .to_owned())
 }
 
+/// Each runs twice, and interpreted, with the same bytes.
 fn check(shop: &Shop, folder: &Path) -> Result<()> {
     let program = shop.program()?;
     let version = read(&folder.with_file_name("clang")).unwrap_or_default();

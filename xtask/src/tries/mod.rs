@@ -1,5 +1,7 @@
 //! What tries the product harder than its tests do, and the list of all checks.
 //!
+//! What must stay: tools of the registry have one version each, named where they are used.
+//!
 //! Tests: none; nightly runs it.
 
 pub mod advisories;

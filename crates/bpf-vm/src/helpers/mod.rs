@@ -1,5 +1,8 @@
 //! Helpers that need no kernel: maps, memory, loops, strings.
 //!
+//! What must stay: numbers are the kernel's (include/uapi/linux/bpf.h). What needs a kernel is
+//! crates/foreign's.
+//!
 //! Tests: crates/cli/tests/all/syscall_programs.rs::a_program_gives_what_a_kernel_gives,
 //! crates/bpf-vm/tests/all/budget.rs
 
@@ -112,6 +115,7 @@ fn reserve(vm: &mut Vm, ring: u64, bytes: u64) -> Result<u64, Fault> {
     Ok(at + 64)
 }
 
+/// Gives a reserved record up or hands it to a reader; a wild address does nothing.
 fn release(vm: &mut Vm, number: u32, record: u64) -> Result<u64, Fault> {
     if matches!(number, 132 | 133) && vm.keeps_records {
         maps::commit(vm, record, number == 133)?;
@@ -149,7 +153,7 @@ fn copy(vm: &mut Vm, to: u64, bytes: u64, from: u64, user: bool) -> Result<u64, 
     }
 }
 
-/// `bpf_loop`.
+/// `bpf_loop`: how many passes there were; each pays, so that none goes on for ever.
 fn repeat(
     vm: &mut Vm,
     env: &mut dyn Env,

@@ -1,5 +1,8 @@
 //! Helpers on strings.
 //!
+//! What must stay: bytes and lengths as the kernel's helpers give them, with the final zero counted
+//! where they count it.
+//!
 //! Tests: crates/cli/tests/all/syscall_programs.rs::a_program_gives_what_a_kernel_gives
 
 use super::{EFAULT, MAX_COPY};

@@ -1,6 +1,9 @@
 //! One function: its frame, its blocks, memory, jumps and calls. What it does to registers and
 //! memory is what `interp` does.
 //!
+//! What must stay: same results, same faults and the same budget as the interpreter:
+//! `compiled_programs_do_what_interpreted_ones_do`.
+//!
 //! Tests: crates/bpf-vm/tests/all/same.rs, crates/bpf-vm/tests/all/programs.rs
 
 use crate::helpers::{CPU_ID, MAP_LOOKUP};
@@ -114,6 +117,7 @@ pub(super) fn build(
     making.b.finalize();
 }
 
+/// The compiler's type of 1, 2, 4 or 8 bytes.
 fn word(bytes: u64) -> Type {
     match bytes {
         1 => I8,
@@ -124,6 +128,7 @@ fn word(bytes: u64) -> Type {
 }
 
 impl Making<'_, '_> {
+    /// Register 10 is the frame's top.
     pub(super) fn get(&mut self, register: u8) -> Value {
         match register {
             10 => self.top,
@@ -131,14 +136,17 @@ impl Making<'_, '_> {
         }
     }
 
+    /// Never register 10.
     pub(super) fn set(&mut self, register: u8, value: Value) {
         self.b.def_var(self.registers[register as usize], value);
     }
 
+    /// 64 bits.
     pub(super) fn constant(&mut self, value: u64) -> Value {
         self.b.ins().iconst(I64, value.cast_signed())
     }
 
+    /// Stores to the context that compiled code and Rust share.
     fn put_context(&mut self, value: Value, offset: i32) {
         self.b
             .ins()
@@ -326,12 +334,14 @@ impl Making<'_, '_> {
         self.b.ins().icmp(order, offset, last)
     }
 
+    /// A value of memory, not widened.
     fn load(&mut self, register: u8, insn: Insn) -> Value {
         let (base, offset) = self.readable(register, insn);
         let ty = word(insn.bytes());
         self.b.ins().load(ty, MemFlags::new(), base, offset)
     }
 
+    /// To 64 bits, by zeros or by the sign.
     fn widened(&mut self, value: Value, bytes: u64, signed: bool) -> Value {
         match (bytes, signed) {
             (8, _) => value,
@@ -340,12 +350,14 @@ impl Making<'_, '_> {
         }
     }
 
+    /// A whole load instruction.
     fn load_into(&mut self, insn: Insn) {
         let value = self.load(insn.src, insn);
         let value = self.widened(value, insn.bytes(), insn.mode() == MEM_SIGNED);
         self.set(insn.dst, value);
     }
 
+    /// To the width of a store.
     fn narrowed(&mut self, value: Value, bytes: u64) -> Value {
         match bytes {
             8 => value,
@@ -353,6 +365,7 @@ impl Making<'_, '_> {
         }
     }
 
+    /// A whole store instruction, with its check.
     fn store_from(&mut self, insn: Insn, value: Value) {
         let value = self.narrowed(value, insn.bytes());
         let (base, offset) = self.writable(insn);
@@ -433,6 +446,7 @@ impl Making<'_, '_> {
         false
     }
 
+    /// A jump backwards pays for the instructions that it repeats.
     fn go(&mut self, pc: usize, to: usize, target: Block) {
         if to <= pc {
             self.spend((pc - to + 1) as i64);
@@ -488,6 +502,7 @@ impl Making<'_, '_> {
         self.set(0, result);
     }
 
+    /// The context and registers 1 to 5.
     fn arguments(&mut self) -> Vec<Value> {
         let mut args = vec![self.context];
         args.extend((1..=5).map(|register| self.get(register)));

@@ -1,6 +1,9 @@
 //! `bpf_map_lookup_elem` of an array, without leaving compiled code: what programs call most. A
 //! kernel makes instructions of it, too (`array_map_gen_lookup`). All else is called.
 //!
+//! What must stay: the layout of a map's view (map/mod.rs) and the helper's answer, with its
+//! charge.
+//!
 //! Tests: crates/bpf-vm/tests/all/maps.rs::compiled_code_looks_up_as_the_helper_does
 
 use super::function::Making;

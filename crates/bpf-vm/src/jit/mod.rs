@@ -8,6 +8,9 @@
 //! never leave the host's stack either, none of a program's functions is used if one of them takes
 //! too much of it: that program is interpreted (docs/decisions/058).
 //!
+//! What must stay: whether a program is compiled changes no result; a function that the compiler
+//! refuses is interpreted.
+//!
 //! Tests: crates/bpf-vm/tests/all/same.rs::compiled_programs_do_what_interpreted_ones_do,
 //! crates/bpf-vm/tests/all/budget.rs::what_is_too_long_is_interpreted,
 //! crates/bpf-vm/tests/all/programs.rs::large_functions_nest_within_the_hosts_stack
@@ -66,6 +69,7 @@ impl fmt::Debug for Compiled {
 }
 
 impl Drop for Compiled {
+    /// The code's memory goes; nobody can run it any more.
     fn drop(&mut self) {
         if let Some(module) = self.module.take() {
             // SAFETY: whoever could run the code held this value.
@@ -74,6 +78,7 @@ impl Drop for Compiled {
     }
 }
 
+/// What the host's compiler said.
 fn failed(error: impl fmt::Display) -> Fault {
     Fault::Host(format!("compiled code: {error}"))
 }
@@ -132,6 +137,7 @@ impl Compiled {
         })
     }
 
+    /// None: this function is interpreted.
     pub(crate) fn entry(&self, program: usize, start: usize) -> Option<Entry> {
         match start {
             0 => self.starts.get(program).copied().flatten(),
@@ -140,6 +146,7 @@ impl Compiled {
     }
 }
 
+/// Context and five arguments to one result, all of 64 bits.
 fn signature(module: &JITModule) -> Signature {
     let mut signature = module.make_signature();
     signature.params = vec![AbiParam::new(I64); 6];

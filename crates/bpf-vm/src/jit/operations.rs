@@ -1,5 +1,7 @@
 //! Arithmetic.
 //!
+//! What must stay: results to the last bit as `interp` has them.
+//!
 //! Tests: crates/bpf-vm/tests/all/same.rs,
 //! crates/bpf-vm/tests/all/programs.rs::division_by_zero_and_by_minus_one_have_results
 
@@ -95,6 +97,7 @@ impl Making<'_, '_> {
         self.b.ins().select(is_null, of_null, whole)
     }
 
+    /// A word of the context that compiled code and Rust share.
     pub(super) fn context_word(&mut self, offset: usize) -> Value {
         let trusted = MemFlags::trusted();
         self.b.ins().load(I64, trusted, self.context, offset as i32)
@@ -157,6 +160,7 @@ impl Making<'_, '_> {
         self.b.ins().select(is_zero, zero, quotient)
     }
 
+    /// By 0 the dividend stays; by -1 the rest is 0.
     fn remainder(&mut self, ty: Type, a: Value, b: Value, signed: bool) -> Value {
         let (safe, is_zero, is_minus_one) = self.divisor(ty, b, signed);
         let rest = match is_minus_one {

@@ -1,5 +1,7 @@
 //! Types of maps, by the kernel's numbers (`enum bpf_map_type`, include/uapi/linux/bpf.h).
 //!
+//! What must stay: numbers are the kernel's. A type that is not offered is refused by its name.
+//!
 //! Tests: crates/bpf-vm/tests/all/maps.rs,
 //! crates/cli/tests/all/schedulers.rs::what_is_not_offered_is_refused_by_name
 
@@ -93,6 +95,7 @@ impl MapKind {
         )
     }
 
+    /// Is an old entry dropped where there is no room?
     pub(crate) fn is_lru(self) -> bool {
         matches!(self, Self::LruHash | Self::LruPercpuHash)
     }

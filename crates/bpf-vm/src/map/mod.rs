@@ -4,6 +4,13 @@
 //! order of a hash map is that of insertion: equal runs walk it in the same order. A change here is
 //! one of `jit/lookup.rs`, where arrays are looked up.
 //!
+//! Tests by part: `a_wild_key_is_refused`, `an_array_with_other_keys_is_refused`,
+//! `a_program_writes_the_value_of_its_own_cpu` (maps.rs); `queues_and_stacks_go_round`,
+//! `the_order_of_a_map_is_that_of_insertion`, `keys_of_maps_count_as_memory` (budget.rs).
+//!
+//! What must stay: the order of keys, errno values, and addresses of values as long as their
+//! element lives.
+//!
 //! Tests: crates/bpf-vm/tests/all/maps.rs, crates/bpf-vm/tests/all/budget.rs,
 //! crates/bpf-vm/tests/all/programs.rs::a_hash_map_is_filled_by_a_program
 
@@ -135,6 +142,7 @@ impl Map {
         Ok(map)
     }
 
+    /// It has no keys.
     fn is_queue(&self) -> bool {
         matches!(self.spec.kind, MapKind::Queue | MapKind::Stack)
     }
@@ -148,7 +156,7 @@ impl Map {
         Ok(())
     }
 
-    /// For compiled programs.
+    /// What compiled programs look up by (jit/lookup.rs): the same layout there.
     pub(crate) fn view(&self) -> ArrayView {
         let plain = matches!(self.spec.kind, MapKind::Array | MapKind::PercpuArray);
         let per_cpu = self.stride() * u64::from(self.spec.max_entries);
@@ -164,7 +172,7 @@ impl Map {
         }
     }
 
-    /// Bytes of an array's values.
+    /// Bytes of an array's values. None: it is no array.
     #[must_use]
     pub fn array_bytes(&self) -> Option<u64> {
         let one = self
@@ -189,7 +197,7 @@ impl Map {
         }
     }
 
-    /// Values per key.
+    /// Values per key: one, or one per CPU.
     #[must_use]
     pub fn copies(&self) -> u64 {
         if self.spec.kind.per_cpu() {
@@ -205,7 +213,8 @@ impl Map {
         self.base
     }
 
-    /// Where the first CPU's value of a key is, and how far the next CPU's.
+    /// Where the first CPU's value of a key is, and how far the next CPU's. None: the key is not
+    /// there.
     fn find(&self, key: &[u8]) -> Option<(u64, u64)> {
         if !self.spec.kind.is_array() {
             return self.table.get(key).map(|at| (*at, self.stride()));
@@ -358,7 +367,7 @@ impl Map {
         Ok(0)
     }
 
-    /// Removes an entry.
+    /// Removes an entry; 0, or a negative errno. Its value's room is given up later (`give_back`).
     pub fn delete(&mut self, memory: &mut Memory, key: &[u8]) -> i64 {
         if self.spec.kind.is_array() {
             return EINVAL;
@@ -391,7 +400,8 @@ impl Map {
         self.table.keys().cloned().collect()
     }
 
-    /// The key whose value holds an address, and where the value begins.
+    /// The key whose value holds an address, and where the value begins. None: no value of the map
+    /// is there.
     #[must_use]
     pub fn key_of(&self, addr: u64) -> Option<(Vec<u8>, u64)> {
         if self.spec.kind.is_array() {
@@ -475,7 +485,7 @@ impl Map {
         Ok(at)
     }
 
-    /// Removes an object's value.
+    /// Removes an object's value: 0, or -ENOENT.
     pub fn storage_delete(&mut self, memory: &mut Memory, object: u64) -> i64 {
         match self.storage.swap_remove(&object) {
             Some(at) => {

@@ -1,5 +1,8 @@
 //! Fields of a map's values that belong to the kernel: an update leaves them as they are.
 //!
+//! What must stay: what kinds of fields the kernel owns is the kernel's list; offsets are bytes
+//! within a value.
+//!
 //! Tests: crates/cli/tests/all/schedulers.rs::runs_are_the_same_twice_and_interpreted,
 //! crates/bpf-vm/tests/all/maps.rs::values_with_fields_of_the_kernel_are_given_up
 

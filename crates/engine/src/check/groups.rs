@@ -1,5 +1,8 @@
 //! What must hold of a workload's task groups before a run.
 //!
+//! What must stay: what is allowed here the queues and the core can carry out. Which file came with
+//! which kernel is docs/rules/group-bandwidth.md.
+//!
 //! Tests: crates/engine/tests/behaviour/groups.rs::what_cannot_have_groups_is_refused,
 //! crates/engine/tests/behaviour/groups.rs::no_scheduler_keeps_a_budget
 
@@ -43,6 +46,9 @@ const GROUP_FILES: [GroupFile; 3] = [
     }),
 ];
 
+/// A file of a group that the policy's kernel does not have yet is an error that names the kernel
+/// which brought it; nothing is ignored. Test: `files_that_a_kernel_lacks_are_refused`
+/// (bandwidth.rs).
 fn check_group_files(policy: &Policy, workload: &Workload) -> Result<(), RunError> {
     let params = policy.core_params();
     let has = [params.group_burst, params.group_idle, params.uclamp];

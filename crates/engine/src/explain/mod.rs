@@ -4,6 +4,11 @@
 //! just before it, where the core is copied and asked (docs/decisions/034). What the run itself
 //! then does is taken along: the two must agree.
 //!
+//! What must stay: the second run is the first one up to the decision (same inputs, same events),
+//! so nothing here may change a run; threads are numbered as `RunReport::threads` has them. Tests
+//! by part: `by_number_time_and_cpu` (which decision is meant), `an_interrupt_is_told_from_a_waker`
+//! (who wakes), `what_is_not_there` (messages), `it_is_the_decision_of_the_run` (the answer).
+//!
 //! Tests: crates/engine/tests/behaviour/explain.rs
 
 mod on_signals;
@@ -121,6 +126,7 @@ struct Threads<'a> {
 }
 
 impl<'a> Threads<'a> {
+    /// Threads of the workload, one per script; those that are made join by `forked`.
     fn new(workload: &'a Workload) -> Self {
         let scripts = 0..workload.tasks.len() as u32;
         Self {
@@ -130,6 +136,7 @@ impl<'a> Threads<'a> {
         }
     }
 
+    /// A thread was made: it has the next number among those of its script, from 0.
     fn forked(&mut self, script: u32) {
         let made = &mut self.made[script as usize];
         self.threads.push((script, Some(*made), 0));
@@ -143,6 +150,7 @@ impl<'a> Threads<'a> {
         number.map_or(name.clone(), |number| format!("{name}-{number:04}"))
     }
 
+    /// Is this thread one of those the question is about? Without names all are.
     fn is_asked(&self, thread: u32, asked: &Asked) -> bool {
         let (script, number, _) = self.threads[thread as usize];
         let scripts = asked.scripts.as_ref();
@@ -201,7 +209,7 @@ impl<'a> Finder<'a> {
         self.number
     }
 
-    /// It was not found.
+    /// The decision was not found: what the run had instead, for the message.
     fn missing(&self, end_ns: u64) -> Missing {
         Missing {
             wakeups: self.wakeups,
@@ -213,6 +221,7 @@ impl<'a> Finder<'a> {
 }
 
 impl Observer for Finder<'_> {
+    /// First run: threads are numbered and decisions counted, no more.
     fn happened(&mut self, time_ns: u64, what: &Happening) {
         match *what {
             Happening::Forked { script, .. } => self.forked(script),
@@ -221,6 +230,7 @@ impl Observer for Finder<'_> {
         }
     }
 
+    /// The first run ends at the decision.
     fn is_done(&self) -> bool {
         self.found.is_some()
     }
@@ -283,6 +293,8 @@ fn same_signals(a: &Policy, b: &Policy) -> bool {
 }
 
 impl Taker<'_> {
+    /// One of those that the decision is about: `number` is its thread, the record is as the core
+    /// has it at this instant.
     fn party(&self, core: &Core, task: &Task, number: u32) -> Party {
         Party {
             name: self.threads.name(number),
@@ -333,10 +345,13 @@ impl Observer for Taker<'_> {
         }
     }
 
+    /// Only the decision asked for is shown: a look costs a copy of the core.
     fn wants_situation(&self) -> bool {
         self.left == 1 && self.taken.is_none()
     }
 
+    /// The core is copied just before the decision, and asked there. The run itself goes on
+    /// untouched.
     fn situation(&mut self, time_ns: u64, s: &Situation<'_>) {
         let mut core = s.core.copy();
         let mut tasks = s.tasks.to_vec();
@@ -385,6 +400,7 @@ impl Taker<'_> {
         self.threads.forked(script);
     }
 
+    /// Keeps which threads an interrupt has woken: a placement names no waker for those.
     fn woken(&mut self, waking: &Waking) {
         if waking.waker.is_none() {
             self.by_interrupt.insert(waking.task);
@@ -393,6 +409,7 @@ impl Taker<'_> {
         }
     }
 
+    /// Counts down to the decision asked for; then what the run itself answered is noted beside.
     fn placement(&mut self, placement: &Placement) {
         if self.done || !is_shown(placement) {
             return;

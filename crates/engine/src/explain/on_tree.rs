@@ -3,6 +3,9 @@
 //! just begun. Each figure is the tree's own, or that of a core that has just begun: none is made
 //! up.
 //!
+//! What must stay: no figure is made up, and the tree is only read. A field that the shim newly
+//! tells is taken up here, or it stays as on a fresh core.
+//!
 //! Tests: crates/cli/tests/all/kernel_runs.rs::a_decision_is_explained_by_the_trees_own_figures
 
 use crate::machine::core_facts;

@@ -1,6 +1,10 @@
 //! One wake-up of a run under a sched_ext scheduler: which callbacks it led to, what these did, and
 //! who took the task in the end (docs/rules/sched-ext.md#tasks).
 //!
+//! What must stay: steps are told in the order in which callbacks made them. A callback is kept
+//! only if some step of it concerns the task. Tests by part: `a_direct_dispatch` (steps),
+//! `a_wait_in_a_queue` (until it runs), `the_number_is_one_of_its_task` (which wake-up).
+//!
 //! Tests: crates/engine/tests/behaviour/sched_ext/explained.rs
 
 use super::{Asked, Finder, Missing};
@@ -54,6 +58,8 @@ struct Follower<'a> {
 }
 
 impl Follower<'_> {
+    /// The callback that was open is over: kept, with the names of its tasks, if it concerned the
+    /// task asked for.
     fn close(&mut self) {
         let open = self.open.take().filter(|(_, concerns)| *concerns);
         if let (Some(found), Some((callback, _))) = (&mut self.found, open) {
@@ -66,6 +72,7 @@ impl Follower<'_> {
 }
 
 impl Observer for Follower<'_> {
+    /// Finds the wake-up, then waits for the first stretch of its task.
     fn happened(&mut self, time_ns: u64, what: &Happening) {
         match *what {
             Happening::Forked { script, .. } => self.finder.forked(script),
@@ -75,10 +82,13 @@ impl Observer for Follower<'_> {
         }
     }
 
+    /// Always: the callback may come before the placement is told.
     fn wants_sched_ext(&self) -> bool {
         true
     }
 
+    /// A step; `Callback` begins a new one and closes the last. Before the wake-up is found nothing
+    /// is kept.
     fn sched_ext(&mut self, time_ns: u64, step: &SchedExtStep) {
         let Some(found) = &self.found else { return };
         let concerns = step.task() == Some(TaskId(found.placement.task));
@@ -106,6 +116,7 @@ impl Observer for Follower<'_> {
 }
 
 impl Follower<'_> {
+    /// The wake-up asked for is found when the finder says so; later ones change nothing.
     fn placement(&mut self, time_ns: u64, placement: &Placement) {
         self.finder.placement(time_ns, placement);
         if self.found.is_none() && self.finder.is_done() {
@@ -121,6 +132,7 @@ impl Follower<'_> {
         }
     }
 
+    /// The task's first stretch after its wake-up: when (ns) and where.
     fn run_start(&mut self, time_ns: u64, cpu: u32, task: u32) {
         if let Some(found) = &mut self.found
             && found.placement.task == task

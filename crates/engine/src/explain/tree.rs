@@ -1,5 +1,11 @@
 //! One decision of a tree's own code, with the state that it found, and what the policy core says
 //! to the same question (`on_tree.rs`). See docs/guide/kernel.md, "In a run".
+//!
+//! What must stay: a decision is told by the tree right before its placement; both are joined here
+//! by that order. The tree is only read. Tests beside its own: crates/cli/tests/all/kernel_runs.rs
+//! (`a_decision_is_explained_by_the_trees_own_figures`).
+//!
+//! Tests: below
 
 use super::on_tree::{OnTree, idle_state_of};
 use super::{Asked, Finder, Missing, Threads};
@@ -42,14 +48,17 @@ impl Observer for Follower<'_> {
         }
     }
 
+    /// Makes the tree tell its decisions (`decided`).
     fn wants_situation(&self) -> bool {
         true
     }
 
+    /// Kept until its placement is told, which is next.
     fn decided(&mut self, _time_ns: u64, decided: &Decided) {
         self.told = Some(decided.clone());
     }
 
+    /// The run ends at the decision asked for.
     fn is_done(&self) -> bool {
         self.found.is_some()
     }

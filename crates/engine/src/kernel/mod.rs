@@ -8,6 +8,9 @@
 //! threads of its own. ARCHITECTURE.md has the interface in a table. What a method may take for
 //! granted is in its comment; both kernels and all places that call it rely on that.
 //!
+//! What must stay: the order of calls that the comments state, for both kernels. A new method is
+//! implemented by both; ARCHITECTURE.md lists it, too.
+//!
 //! Tests: crates/engine/tests/behaviour/invariants.rs, crates/cli/tests/all/kernel_runs.rs
 
 pub(crate) mod model;

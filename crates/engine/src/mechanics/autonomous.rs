@@ -1,6 +1,10 @@
 //! Hardware that chooses the clock by its own load, with a hint for what it is to prefer
 //! (docs/decisions/059): HWP of Intel, CPPC of AMD. Nobody published how; the rule here is assumed.
 //!
+//! What must stay: all in integers, and hardware looks at times that depend on the run alone. A
+//! hint is 0..=255 as EPP has it, 0 for most speed. The rule itself is assumed and may change with
+//! docs/decisions/059.
+//!
 //! Tests: below,
 //! crates/engine/tests/behaviour/clocks.rs::powersave_is_the_hardwares_choice_under_such_a_driver
 
@@ -128,6 +132,7 @@ impl<O: Observer> Mechanics<'_, O> {
         }
     }
 
+    /// Does the CPU neither run nor do kernel work?
     fn is_idle(&self, cpu: CpuId) -> bool {
         self.cpus[cpu].mode == super::Mode::Idle
     }

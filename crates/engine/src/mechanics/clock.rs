@@ -2,6 +2,9 @@
 //! (class, sequence): whoever pushes must not depend on more. The codes make the run's hash: an old
 //! event keeps its own.
 //!
+//! What must stay: order of events and codes of the hash (recorded runs compare `event_hash`).
+//! Times are ns from 0.
+//!
 //! Tests: crates/engine/src/mechanics/queue/tests.rs, crates/engine/tests/behaviour/invariants.rs
 
 use super::queue::{Event, EventQueue, KernelEvent};
@@ -39,6 +42,7 @@ impl Clock {
         }
     }
 
+    /// `at_ns` is now or later.
     #[inline]
     pub(super) fn push(&mut self, at_ns: u64, event: Event) {
         self.pending.push(at_ns, event);

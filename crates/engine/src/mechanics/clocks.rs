@@ -2,6 +2,12 @@
 //! hardware itself, within what awake cores and the package's power leave (docs/decisions/059).
 //! Limits that a kernel knows of are `hardware`'s (`limit_domain`).
 //!
+//! What must stay: a domain never runs above what any bound leaves; a clock begins to change at
+//! once and changes after the platform's latency. Tests by part:
+//! `a_driver_may_offer_one_clock_for_all_above_the_nominal` (`offered`),
+//! `awake_cores_bound_each_others_clock` (`grants`),
+//! frequency.rs::`changes_take_the_transition_latency`.
+//!
 //! Tests: crates/engine/tests/behaviour/clocks.rs
 
 use super::Mechanics;

@@ -1,6 +1,9 @@
 //! What the mechanics keep of each CPU and cluster. The kernel above has its own record of a CPU;
 //! neither reads the other's.
 //!
+//! What must stay: a CPU begins idle. Times are ns; positions of idle states are the CPU's own
+//! list, not the platform's.
+//!
 //! Tests: crates/engine/tests/behaviour/invariants.rs
 
 use crate::ids::TaskId;

@@ -2,6 +2,9 @@
 //! frequency ranges, powers that are no longer those of the energy model (docs/guide/model.md,
 //! "Frequencies").
 //!
+//! What must stay: a limit is the position of the highest operating point that is left, and the
+//! least of all limits holds. Powers are uW, frequencies kHz.
+//!
 //! Tests: crates/engine/tests/behaviour/frequency.rs,
 //! crates/engine/tests/behaviour/classes.rs::a_cap_holds_while_it_lasts,
 //! crates/engine/tests/behaviour/classes.rs::interrupts_take_a_tenth,
@@ -31,6 +34,7 @@ struct Caps<'a> {
 }
 
 impl<'a> Caps<'a> {
+    /// No limit at first: the last point of each domain.
     fn new(platform: &Platform, asked: &'a [FreqCap]) -> Self {
         let domains = || platform.freq_domains.iter();
         let khz = |d: &FreqDomain| d.opps.iter().map(|o| o.khz).collect();

@@ -1,6 +1,10 @@
 //! CPUs leave and come back, as the run's schedule says; who is online. No event may run a task on
 //! a CPU that has left (docs/rules/hotplug.md#hotplug).
 //!
+//! What must stay: steps of one instant happen in the order given. Tests by part:
+//! `what_is_left_is_done_by_who_is_left` (`timer_cpu`), `who_is_away_sleeps_deep_and_keeps_still`
+//! (`set_online`).
+//!
 //! Tests: crates/engine/tests/behaviour/hotplug.rs
 
 use super::Mechanics;
@@ -20,6 +24,7 @@ pub(super) struct Changes {
 }
 
 impl Changes {
+    /// All CPUs are online; the schedule is the options', in order of time.
     pub(super) fn new(nr_cpus: u32, options: &Options) -> Self {
         Self {
             online: PerCpu(vec![true; nr_cpus as usize]),
@@ -29,6 +34,7 @@ impl Changes {
 }
 
 impl<O: Observer> Mechanics<'_, O> {
+    /// Is the CPU in the machine now?
     #[inline]
     pub(crate) fn is_online(&self, cpu: CpuId) -> bool {
         self.changes.online[cpu]

@@ -1,6 +1,11 @@
 //! Idle states entered and left, and those of clusters. Which state a CPU enters is a kernel's
 //! choice. Latencies are docs/decisions/006.
 //!
+//! What must stay: a wake-up within an entry waits for its end; a cluster goes no deeper than its
+//! shallowest CPU. Times are ns. Tests by part: `a_wakeup_during_entry_waits_for_its_end`,
+//! `a_cluster_goes_no_deeper_than_its_shallowest_cpu`, `only_the_last_pays_for_the_cluster`,
+//! `exit_latency_shows_in_wake_latency`.
+//!
 //! Tests: crates/engine/tests/behaviour/idle.rs
 
 use super::Mechanics;

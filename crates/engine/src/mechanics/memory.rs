@@ -10,6 +10,10 @@
 //! - **A move.** The lines of a task's own set that it has not gone over since it came to its cache
 //!   come from the one that it left.
 //!
+//! What must stay: waits are ns, sizes bytes, and all sums are integers. Tests by part:
+//! `sets_compete_for_their_cache` (room), `a_shared_set_comes_from_its_users`,
+//! `a_set_follows_its_task` (a move).
+//!
 //! Tests: crates/engine/tests/behaviour/memory.rs
 
 use super::Mechanics;
@@ -52,6 +56,7 @@ impl<O: Observer> Mechanics<'_, O> {
         longer.saturating_add(from_behind_ns)
     }
 
+    /// None: the thread's script states no working set, or it is a kernel thread.
     fn set_of(&self, thread: &Thread) -> Option<WorkingSet> {
         let script = self.threads.scripts.get(thread.script as usize)?;
         script.attributes.working_set

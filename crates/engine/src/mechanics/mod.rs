@@ -8,6 +8,9 @@
 //! hear), and those of `script`: `start` (how threads begin), `measure` (the program), `sync` (what
 //! tasks share). Methods of `Mechanics` need several of these.
 //!
+//! What must stay: no type of the core, of run queues or of sched_ext is named here
+//! (xtask/src/arrows/sources.rs checks it).
+//!
 //! Tests: crates/engine/tests/behaviour/arithmetic.rs, crates/engine/tests/behaviour/invariants.rs
 
 mod autonomous;

@@ -2,6 +2,9 @@
 //! it sleeps. The rest of the interface is with what it does: `work`, `run`, `idle`, `hardware`,
 //! `hotplug`, `told`.
 //!
+//! What must stay: this is the interface that kernels have (ARCHITECTURE.md lists it). Methods that
+//! change nothing take `&self`.
+//!
 //! Tests: crates/engine/tests/behaviour/invariants.rs
 
 use super::Mechanics;
@@ -60,7 +63,7 @@ impl<O: Observer> Mechanics<'_, O> {
         self.cpus[cpu].mode
     }
 
-    /// The task that it executes.
+    /// The task that it executes. None: it executes none.
     #[inline]
     pub(crate) fn current(&self, cpu: CpuId) -> Option<TaskId> {
         self.cpus[cpu].current

@@ -1,6 +1,9 @@
 //! What CPUs draw power for. Every change goes through `power`: the energy meter, heat and limits
 //! hear of CPUs' powers nowhere else (docs/guide/model.md, "Energy").
 //!
+//! What must stay: every change is told once, in the order of time: the meter's energy is the sum
+//! of these. Powers are uW, energy uW x ns.
+//!
 //! Tests: crates/engine/tests/behaviour/thermal.rs,
 //! crates/engine/tests/behaviour/clocks.rs::a_package_keeps_to_its_limit
 

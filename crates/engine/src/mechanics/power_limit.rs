@@ -2,6 +2,9 @@
 //! fast hardware gives way is not published: here a step of all clocks of the package each
 //! millisecond (docs/decisions/059).
 //!
+//! What must stay: it looks each millisecond of the run, whatever happened. Powers are uW. The rule
+//! is assumed (docs/decisions/059).
+//!
 //! Tests: below, crates/engine/tests/behaviour/clocks.rs::a_package_keeps_to_its_limit
 
 use super::Mechanics;
@@ -112,6 +115,7 @@ impl Package {
 }
 
 impl<O: Observer> Mechanics<'_, O> {
+    /// The first look; only where the machine states a limit.
     pub(super) fn arm_limits(&mut self) {
         if self.hardware.clocks.limits.is_some() {
             self.clock.push(STEP_NS, Event::PowerLimit);

@@ -2,6 +2,9 @@
 //! everywhere. The order of `class` decides what is done first at one instant: another one is
 //! another run.
 //!
+//! What must stay: three stores (heap, list in order, ends of steps) make one order by key. The
+//! tests compare it with a sorted list.
+//!
 //! Tests: crates/engine/src/mechanics/queue/tests.rs, crates/engine/tests/behaviour/invariants.rs
 
 mod ends;
@@ -174,6 +177,7 @@ impl EventQueue {
         }
     }
 
+    /// Takes the first of those that were pushed in order. None: there is none.
     fn pop_in_order(&mut self) -> Option<Event> {
         let (_, event) = self.in_order.pop_front()?;
         self.first_in_order = self.in_order.front().map_or(NEVER, |(key, _)| *key);

@@ -1,6 +1,8 @@
 //! The loop's view of a run, and what came out at its end. What is told at the end is made of what
 //! observers heard: both must add up.
 //!
+//! What must stay: fields of the report are those of results (docs/result.schema.json).
+//!
 //! Tests: crates/engine/tests/behaviour/outcomes.rs,
 //! crates/engine/tests/behaviour/arithmetic.rs::run_time_is_work_over_speed_at_each_operating_point
 
@@ -19,6 +21,7 @@ impl<O: Observer> Mechanics<'_, O> {
         self.clock.pop_until(end_ns)
     }
 
+    /// Time goes forward only: the loop calls it with the time of the next event.
     #[inline]
     pub(crate) fn set_now(&mut self, now_ns: u64) {
         self.clock.now = now_ns;
@@ -36,7 +39,7 @@ impl<O: Observer> Mechanics<'_, O> {
         self.ended.is_some() || self.threads.alive == 0 || self.is_deadlock()
     }
 
-    /// Why that is.
+    /// Why the run does not go on; asked once `has_ended`.
     pub(crate) fn why_ended(&mut self) -> Ended {
         match self.ended.take() {
             Some(ended) => ended,
@@ -58,7 +61,7 @@ impl<O: Observer> Mechanics<'_, O> {
         }
     }
 
-    /// What came out.
+    /// What came out: sums of what observers heard, and the kernel's part.
     pub(crate) fn report(
         self,
         ended: Ended,

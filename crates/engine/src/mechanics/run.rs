@@ -1,6 +1,9 @@
 //! Who runs where, as the kernel says: tasks begin and stop to execute. A CPU has at most one task,
 //! and a task at most one CPU.
 //!
+//! What must stay: every stretch that begins ends, and observers hear both.
+//! `random_runs_obey_the_rules_1` compares what was told with the sums.
+//!
 //! Tests: crates/engine/tests/behaviour/invariants.rs
 
 use super::Mechanics;
@@ -53,7 +56,7 @@ impl<O: Observer> Mechanics<'_, O> {
         }
     }
 
-    /// The running task stops executing. Returns which one that is.
+    /// The running task stops executing. Returns which one that is. None: none ran.
     pub(crate) fn stop(&mut self, cpu: CpuId, sleeps: bool) -> Option<TaskId> {
         let c = &mut self.cpus[cpu];
         let task = c.current.take()?;

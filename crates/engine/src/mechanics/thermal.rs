@@ -3,6 +3,10 @@
 //! part of a scheduler, so it is here; a kernel hears of the limit. Its rule is in the core, the
 //! one thing that the mechanics have from there.
 //!
+//! What must stay: temperatures are integers, steps come at equal times. Tests by part:
+//! `eight_busy_loops_are_too_much_for_the_a73` (governor), `threads_of_a_core_share_its_power`
+//! (powers), `off_by_default_and_harmless_while_cool`.
+//!
 //! Tests: crates/engine/tests/behaviour/thermal.rs
 
 use super::Mechanics;
@@ -83,6 +87,7 @@ impl Thermal {
 }
 
 impl<O: Observer> Mechanics<'_, O> {
+    /// The first step; only where heat is modelled.
     pub(crate) fn arm_thermal(&mut self) {
         if self.hardware.thermal.is_some() {
             self.clock.push(STEP_NS, Event::Thermal);

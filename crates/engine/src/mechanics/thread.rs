@@ -1,6 +1,8 @@
 //! A thread of the workload: what the mechanics keep of it. What the kernel above keeps of it is
 //! not here.
 //!
+//! What must stay: totals are ns and go into results. A thread's number never changes.
+//!
 //! Tests: crates/engine/tests/behaviour/invariants.rs
 
 use super::handover::Lines;

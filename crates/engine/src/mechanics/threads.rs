@@ -1,6 +1,10 @@
 //! The threads of a run, with what their scripts say. A thread keeps its number for the whole run;
 //! forked ones follow in the order of creation.
 //!
+//! What must stay: numbers in this order: scripts, parent, shell, kernel threads, forked ones as
+//! they are made. Results and traces have these numbers without the hidden ones (`shown`).
+//! `threads_are_made_named_and_counted` fails if names or numbers change.
+//!
 //! Tests: crates/engine/tests/behaviour/forking.rs, crates/engine/tests/behaviour/creation.rs
 
 use super::script::progress::{Next, Programs};
@@ -90,6 +94,7 @@ impl<'a> Threads<'a> {
         }
     }
 
+    /// The thread that makes all others: the first number after the scripts'.
     #[inline]
     pub(crate) fn parent(&self) -> TaskId {
         TaskId(self.scripts.len() as u32)
@@ -101,16 +106,19 @@ impl<'a> Threads<'a> {
         TaskId(self.parent().0 + 1)
     }
 
+    /// Is it the thread that starts the program?
     #[inline]
     pub(crate) fn is_shell(&self, task: TaskId) -> bool {
         task == self.shell()
     }
 
+    /// Is it the thread that makes all others?
     #[inline]
     pub(crate) fn is_parent(&self, task: TaskId) -> bool {
         task == self.parent()
     }
 
+    /// The first script that no other thread forks.
     pub(super) fn first_thread(&self) -> TaskId {
         let first = self
             .scripts

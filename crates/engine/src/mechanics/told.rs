@@ -1,6 +1,9 @@
 //! Those who watch, and what they can be shown. Observers hear of everything here, in the order in
 //! which it happens.
 //!
+//! What must stay: each thing is told once, when it happens; what observers hear goes into
+//! `BehaviourHash` and traces.
+//!
 //! Tests: crates/engine/tests/behaviour/invariants.rs,
 //! crates/engine/tests/behaviour/states.rs::looking_changes_nothing
 
@@ -22,6 +25,7 @@ pub(super) struct Told<'a, O> {
 }
 
 impl<'a, O: Observer> Told<'a, O> {
+    /// Names of idle states are kept for those who are shown a state.
     pub(super) fn new(platform: &Platform, observer: &'a mut O) -> Self {
         let states = platform.idle_states.iter();
         Self {
@@ -44,10 +48,12 @@ pub(crate) struct Seen<'s> {
 }
 
 impl Seen<'_> {
+    /// What the CPU draws power for; None: it has left the machine.
     pub(crate) fn power(&self, cpu: CpuId) -> Option<CpuPower> {
         self.cpus[cpu].power
     }
 
+    /// The task that it executes. None: it executes none.
     pub(crate) fn current(&self, cpu: CpuId) -> Option<TaskId> {
         self.cpus[cpu].current
     }
@@ -57,6 +63,7 @@ impl Seen<'_> {
         self.opp[domain].into()
     }
 
+    /// By the platform's number of the state.
     pub(crate) fn idle_name(&self, state: u16) -> String {
         self.idle_names[usize::from(state)].clone()
     }

@@ -1,5 +1,7 @@
 //! The highest clock by the number of awake cores (docs/decisions/059).
 //!
+//! What must stay: points are positions in the domain's table, groups are the platform's.
+//!
 //! Tests: crates/engine/tests/behaviour/clocks.rs::awake_cores_bound_each_others_clock,
 //! crates/engine/tests/behaviour/clocks.rs::what_counts_as_awake_is_the_platforms_word
 

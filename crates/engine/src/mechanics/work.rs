@@ -2,6 +2,9 @@
 //! done and work that is left add up to the step; whoever changes a speed accounts first
 //! (docs/guide/model.md, "Work and speed").
 //!
+//! What must stay: integers only; work units are those of `machine.rs`. A step ends at the first ns
+//! at which its work is done.
+//!
 //! Tests: crates/engine/tests/behaviour/arithmetic.rs,
 //! crates/engine/tests/behaviour/measures.rs::stalls_take_time_not_work,
 //! crates/engine/tests/behaviour/nodes.rs::threads_share_a_core
@@ -179,6 +182,8 @@ impl<O: Observer> Mechanics<'_, O> {
         }
     }
 
+    /// The wait is time of the running task or, without one, of the CPU; work under way is
+    /// accounted first.
     fn hold_for<K: Kernel>(&mut self, k: &mut K, cpu: CpuId, ns: u64) {
         self.account(k, cpu);
         let c = &mut self.cpus[cpu];

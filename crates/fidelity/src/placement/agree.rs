@@ -1,5 +1,10 @@
 //! Wake-ups of two runs, release by release: how many were on the same cluster
 //! (docs/results/fidelity.md).
+//!
+//! What must stay: a release is paired with the same release; one that only one side has counts as
+//! `one_only`.
+//!
+//! Tests: below
 
 use std::collections::BTreeMap;
 use wakeplace_platform::Platform;
@@ -17,7 +22,7 @@ pub(crate) struct Clusters {
 }
 
 impl Clusters {
-    /// Of a platform.
+    /// The clusters of a platform, and which CPU is in which.
     pub(crate) fn of(platform: &Platform) -> Self {
         Self {
             names: platform

@@ -1,4 +1,9 @@
 //! All sets in one guest, under one scheduler (docs/results/fidelity.md).
+//!
+//! What must stay: the script's sections and `outcomes` belong together; recordings of earlier runs
+//! are read by both.
+//!
+//! Tests: below
 
 use super::agree::Wakeups;
 use super::inside::{self, Inside};
@@ -171,7 +176,7 @@ fn task(timer: u32, spec: &TaskSpec) -> Task {
     }
 }
 
-/// Whether the kernel's own scheduler was energy-aware.
+/// Whether the kernel's own scheduler was energy-aware. None: the guest did not say.
 fn energy_aware(sections: &BTreeMap<&str, &str>) -> Option<bool> {
     match sections.get("energy_aware")?.trim() {
         "1" => Some(true),

@@ -1,6 +1,10 @@
 //! What happened inside a run beside the shares of run time: clocks, how often tasks began to run
 //! and changed their CPU, and what the kernel counted of its own doings. Guests' traces and
 //! simulated runs are counted by the same code (docs/results/fidelity.md).
+//!
+//! What must stay: kHz, counts a second, and the window's ends.
+//!
+//! Tests: below
 
 use std::ops::Range;
 use wakeplace_platform::{CpuId, Platform};
@@ -56,6 +60,7 @@ struct Domain {
 }
 
 impl Domain {
+    /// Adds the stretch since the last change, as far as it lies in the window: kHz x ns.
     fn until(&mut self, time_ns: u64, window_ns: &Range<u64>) {
         let begin_ns = self.since_ns.max(window_ns.start);
         let stretch_ns = time_ns.min(window_ns.end).saturating_sub(begin_ns);

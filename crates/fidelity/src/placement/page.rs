@@ -1,4 +1,8 @@
 //! The measured part of the page: tables in Markdown, or one object (docs/results/fidelity.md).
+//!
+//! What must stay: the form of tables (README quotes some), keys of JSON.
+//!
+//! Tests: below
 
 use super::agree::Agreement;
 use super::{KERNEL_POLICY, LIVE_POLICY, MachineResult, PAIRS, RUNS, SetResult, sets, starts};
@@ -49,6 +53,7 @@ fn summary(results: &[MachineResult]) -> String {
     text
 }
 
+/// All sets of a machine together, by pair.
 fn total(result: &MachineResult) -> [Agreement; PAIRS.len()] {
     let mut sums = [Agreement::default(); PAIRS.len()];
     for set in &result.sets {
@@ -65,6 +70,7 @@ fn cells(sums: &[Agreement]) -> String {
     sums.iter().map(cell).collect::<Vec<_>>().join(" | ")
 }
 
+/// `-`: nothing could be compared.
 pub(super) fn pct(value: Option<f64>) -> String {
     value.map_or_else(|| "-".to_owned(), |value| format!("{value:.1} %"))
 }
@@ -141,6 +147,7 @@ fn energies(joules: &[Option<f64>]) -> String {
     cells.join(" | ")
 }
 
+/// 50th, 95th and 99th percentile, us.
 fn waits(cost: &Cost) -> String {
     let cell = |percent| {
         cost.wait_us(percent)
@@ -170,6 +177,7 @@ fn set_row(text: &mut String, result: &MachineResult, set: &SetResult, big: usiz
     );
 }
 
+/// One line per task, all sets.
 fn task_table(text: &mut String, result: &MachineResult) {
     let names = plain(&result.clusters.names.join(" / "));
     let _ = write!(
@@ -308,6 +316,7 @@ fn cost_object(set: &SetResult) -> Value {
     Value::Object(runs.collect())
 }
 
+/// As the table, with counts.
 fn agreement_object(sums: &[Agreement]) -> Value {
     let pairs = PAIRS.iter().zip(sums).map(|((_, _, name), sum)| {
         let value = json!({

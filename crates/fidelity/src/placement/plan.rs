@@ -1,4 +1,9 @@
 //! Which guests a measurement has: machines, sets and starts (docs/results/fidelity.md).
+//!
+//! What must stay: the order of guests: what tells most comes first, should time run out. Numbers
+//! of starts fix their offsets.
+//!
+//! Tests: below
 
 use super::Request;
 use super::record::{Boot, Side};

@@ -1,5 +1,9 @@
 //! The guests of a measurement: booted, or read again from what an earlier one left
 //! (docs/results/fidelity.md).
+//!
+//! What must stay: names of folders and files, or guests are booted again.
+//!
+//! Tests: below
 
 use super::plan::{Part, Plan};
 use super::{LIVE_POLICY, Request, SetRun, guest, sets};
@@ -105,6 +109,7 @@ pub(super) fn all<'a>(
         .collect())
 }
 
+/// Also after a panic of another thread: what it holds is whole.
 fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -1,6 +1,11 @@
 //! Task sets that were recorded on a real kernel, simulated again with the job sizes measured
 //! there; nothing is booted. The share of each task's run time by cluster
 //! (docs/results/fidelity.md).
+//!
+//! What must stay: a repeat is compared with its own simulation; nothing of the model is fitted to
+//! it.
+//!
+//! Tests: below
 
 pub(super) mod data;
 mod page;
@@ -65,6 +70,7 @@ impl Row {
         )
     }
 
+    /// Within `POINTS_MAX` points.
     fn within(&self) -> bool {
         self.difference().abs() <= POINTS_MAX
     }
@@ -91,6 +97,7 @@ impl Comparison {
         page::object(self)
     }
 
+    /// Rows of recordings under these rules.
     fn rows_of(&self, rules: Rules) -> impl Iterator<Item = &Row> {
         self.rows.iter().filter(move |row| row.rules == rules)
     }

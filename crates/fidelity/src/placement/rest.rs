@@ -1,5 +1,10 @@
 //! What a guest's kernel runs beside the tasks, measured in a guest at rest
 //! (docs/results/fidelity.md).
+//!
+//! What must stay: figures were measured in guests at rest; they replace the platform's threads
+//! there alone.
+//!
+//! Tests: below
 
 use crate::Error;
 use serde::Deserialize;

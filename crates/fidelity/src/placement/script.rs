@@ -1,4 +1,8 @@
 //! A set as a workload of the simulator's (docs/results/fidelity.md).
+//!
+//! What must stay: releases are those of the guest's job: period, delay and start.
+//!
+//! Tests: below
 
 use super::sets::{Set, Step, TaskSpec};
 use super::sim::Conditions;

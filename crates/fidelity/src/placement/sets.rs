@@ -1,4 +1,9 @@
 //! The task sets, and how much of a machine each of them asks for (docs/results/fidelity.md).
+//!
+//! What must stay: sets and their names: recordings were made with them. Work is ns at capacity
+//! 1024.
+//!
+//! Tests: below
 
 use wakeplace_platform::Platform;
 
@@ -53,7 +58,7 @@ impl TaskSpec {
         }
     }
 
-    /// Its release at or before a time since the start.
+    /// Its release at or before a time since the start. None: it is before the first.
     pub(crate) fn release(&self, since_start_ns: u64) -> Option<u64> {
         since_start_ns
             .checked_sub(self.delay_ns)?
@@ -179,6 +184,7 @@ fn delay_ns(at: usize, period_ns: u64) -> u64 {
     (1_130_000 + at as u64 * 2_567_000) % period_ns
 }
 
+/// One step for ever: `util` of 1024 in each period.
 fn task(at: usize, util: u64, period_ns: u64) -> TaskSpec {
     TaskSpec {
         name: format!("t{at}"),

@@ -1,4 +1,9 @@
 //! A set in the simulator (docs/results/fidelity.md).
+//!
+//! What must stay: the beginning and the window are the guest's; stretches are cut at the window's
+//! ends.
+//!
+//! Tests: below
 
 use super::inside::{Counter, Counts, Inside};
 use super::rest::Rest;
@@ -148,6 +153,7 @@ struct Recorder<'a> {
 }
 
 impl<'a> Recorder<'a> {
+    /// Nothing seen yet; the set's start is in ns of the run.
     fn new(platform: &Platform, set: &'a Set, start_ns: u64) -> Self {
         let count = set.tasks.len();
         let domains = platform.freq_domains.iter();
@@ -170,12 +176,14 @@ impl<'a> Recorder<'a> {
     }
 }
 
+/// What is counted: after the warm-up, ns.
 fn window(set: &Set, start_ns: u64) -> Range<u64> {
     let begin_ns = start_ns + WARM_UP_NS;
     begin_ns..begin_ns + set.window_ns
 }
 
 impl Observer for Recorder<'_> {
+    /// Counts by the same rules as a guest's trace is counted.
     fn happened(&mut self, time_ns: u64, what: &Happening) {
         match *what {
             Happening::Wakeup { task, due_ns, .. } => self.wakeup(time_ns, task, due_ns),
@@ -197,6 +205,7 @@ impl Observer for Recorder<'_> {
 }
 
 impl Recorder<'_> {
+    /// Kept until the task runs: its wait ends there.
     fn wakeup(&mut self, time_ns: u64, task: u32, due_ns: u64) {
         let spec = &self.set.tasks[task as usize];
         let release = due_ns
@@ -205,11 +214,13 @@ impl Recorder<'_> {
         self.woken[task as usize] = release.filter(|_| self.window().contains(&time_ns));
     }
 
+    /// By the platform's domains, kHz.
     fn frequency(&mut self, time_ns: u64, domain: u32, opp: u16) {
         let khz = self.khz[domain as usize][usize::from(opp)];
         self.counter.frequency(time_ns, domain as usize, khz);
     }
 
+    /// `latency_ns`: None, if it did not wake.
     fn run_start(&mut self, time_ns: u64, cpu: u32, task: u32, latency_ns: Option<u64>) {
         self.counter.runs(time_ns, cpu, task as usize);
         if let Some(release) = self.woken[task as usize].take() {
@@ -218,6 +229,7 @@ impl Recorder<'_> {
         }
     }
 
+    /// Run time counts as far as it lies in the window.
     fn run_stop(&mut self, time_ns: u64, cpu: u32, task: u32, ran_ns: u64, stop: Stop) {
         if stop.sleeps() {
             self.counter.sleeps(cpu);

@@ -1,6 +1,11 @@
 //! The kernel over several starts of one set, beside the simulator: task by task, the share of the
 //! run time on the biggest CPUs' cluster, and the wake-ups on the same cluster
 //! (docs/results/fidelity.md).
+//!
+//! What must stay: `within` and `follows` are how docs/results/fidelity.md explains them. Its
+//! figures are tried by crates/fidelity/tests/all/recorded.rs.
+//!
+//! Tests: below
 
 mod page;
 
@@ -35,6 +40,7 @@ impl Rules {
         }
     }
 
+    /// The starts under these rules.
     fn starts(self, set: &SetResult) -> &[Start] {
         match self {
             Self::EnergyAware => &set.energy_aware,
@@ -64,6 +70,7 @@ pub(super) struct Runs {
 }
 
 impl Runs {
+    /// Over the starts of one task: shares, and on which cluster it mainly was.
     fn of(runs: &[&TaskRun], clusters: &Clusters, big: usize) -> Self {
         let by_cluster: Vec<_> = runs.iter().map(|run| run.shares(clusters)).collect();
         let shares: Vec<f64> = by_cluster.iter().map(|shares| shares[big]).collect();
@@ -97,6 +104,7 @@ pub(super) struct Row {
 }
 
 impl Row {
+    /// One task of a set: kernel beside simulator, start by start.
     pub(super) fn of(
         set: &Set,
         starts: &[Start],
@@ -202,6 +210,7 @@ struct Count {
 }
 
 impl Count {
+    /// How many tasks agree, of those that can be compared.
     fn of(rows: &[Row]) -> Self {
         let agree = || rows.iter().filter(|row| row.repeats_agree());
         let others = rows.iter().filter(|row| !row.repeats_agree());
@@ -213,6 +222,7 @@ impl Count {
         }
     }
 
+    /// Of two machines.
     fn add(&mut self, other: Self) {
         self.tasks += other.tasks;
         self.agree += other.agree;

@@ -1,5 +1,10 @@
 //! Wake-ups in a kernel's trace: where jobs began, and how long they waited
 //! (docs/results/fidelity.md).
+//!
+//! What must stay: releases have numbers from the set's start, in whole us; the warm-up does not
+//! count.
+//!
+//! Tests: below
 
 use super::agree::Wakeups;
 use super::sets::TaskSpec;

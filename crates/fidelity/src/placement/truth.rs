@@ -2,6 +2,8 @@
 //! and our model. Where a simulation is not as the guest, the same run is tried with other
 //! beginnings, and what that changes is shown.
 //!
+//! What must stay: columns are guest, tree, model; both simulations have the guest's conditions.
+//!
 //! Tests: crates/fidelity/tests/all/truth.rs
 
 mod causes;
@@ -41,6 +43,7 @@ struct Policies {
 }
 
 impl Policies {
+    /// Names of the tree and of the model's policy for these rules.
     fn of(names: &TreeNames, rules: Rules) -> Result<Self, Error> {
         let name = match rules {
             Rules::Eas => &names.energy_aware,
@@ -106,6 +109,7 @@ struct MachineTruth {
 }
 
 impl MachineTruth {
+    /// The cluster of the biggest CPUs: shares are of it.
     fn big(&self) -> usize {
         super::biggest(&self.platform)
     }

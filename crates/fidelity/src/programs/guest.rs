@@ -1,5 +1,9 @@
 //! All programs in one guest, under the kernel's own scheduler, their wake-ups recorded
 //! (docs/guide/workloads.md, "How it is counted").
+//!
+//! What must stay: sections of the script and `runs` belong together.
+//!
+//! Tests: below
 
 use super::Run;
 use super::list::{Program, RT_APP_FILE};
@@ -64,6 +68,7 @@ pub(super) fn command() -> Vec<String> {
     vec!["sh".to_owned(), SCRIPT.to_owned()]
 }
 
+/// All programs, each as often as asked, with the tracer around.
 fn script(programs: &[&Program], repeats: u32) -> String {
     let mut text = [LOST, TRACER, PROLOGUE].concat();
     for repeat in 1..=repeats {

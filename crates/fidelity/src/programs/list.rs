@@ -1,4 +1,8 @@
 //! The programs, and which model stands for each (docs/guide/workloads.md, "How it is counted").
+//!
+//! What must stay: keys and commands: kept counts are of these.
+//!
+//! Tests: below
 
 use crate::Error;
 
@@ -310,7 +314,7 @@ pub(super) fn chosen(keys: &[String]) -> Result<Vec<&'static Program>, Error> {
 }
 
 impl Events {
-    /// How many, of what the program printed.
+    /// How many, of what the program printed. None: it printed no such number.
     pub(super) fn count(self, printed: &str) -> Option<u64> {
         let word = match self {
             Self::Fixed(count) => return Some(count),

@@ -1,5 +1,10 @@
 //! A program's model in the simulator: the same counts as of the real one (docs/guide/workloads.md,
 //! "How it is counted").
+//!
+//! What must stay: roles are names of scripts; counts as `structure.rs` makes them of a kernel's
+//! trace. Nothing of a run depends on this observer.
+//!
+//! Tests: below
 
 use super::Run;
 use super::list::{Model, ModelEvents, RT_APP_FILE};
@@ -74,12 +79,14 @@ impl Counter {
         }
     }
 
+    /// Of a thread; one without a script began the others.
     fn role(&self, task: u32) -> &str {
         self.roles
             .get(task as usize)
             .map_or(STARTER, String::as_str)
     }
 
+    /// Counts, once ends have been told from sleeps.
     fn finish(self) -> Structure {
         let mut found = self.found.clone();
         for task in &self.made {
@@ -96,6 +103,7 @@ impl Counter {
 }
 
 impl Observer for Counter {
+    /// Counts what a trace of the real program would show.
     fn happened(&mut self, _: u64, what: &Happening) {
         match *what {
             Happening::Placement(ref it) => self.placement(it),
@@ -109,6 +117,7 @@ impl Observer for Counter {
 }
 
 impl Counter {
+    /// Forks and execs.
     fn placement(&mut self, placement: &Placement) {
         match placement.kind {
             PlacementKind::Fork => {
@@ -120,6 +129,7 @@ impl Counter {
         }
     }
 
+    /// The new thread has its script's role.
     fn forked(&mut self, task: u32, script: u32) {
         let role = self.role(script).to_owned();
         let at = task as usize;
@@ -129,6 +139,7 @@ impl Counter {
         self.roles[at] = role;
     }
 
+    /// By whom: a role, or an interrupt.
     fn woken(&mut self, waking: &Waking) {
         let waker = waking.waker.map_or(INTERRUPT, |waker| self.role(waker));
         let waker = waker.to_owned();
@@ -136,11 +147,13 @@ impl Counter {
         self.found.wake(&waker, &woken, waking.sync);
     }
 
+    /// Slept or gave way.
     fn run_stop(&mut self, task: u32, stop: Stop) {
         let role = self.role(task).to_owned();
         self.found.left(&role, stop.sleeps());
     }
 
+    /// Kept, since an end looks like a sleep.
     fn task_exit(&mut self, task: u32) {
         self.ended.push(task);
     }

@@ -1,5 +1,9 @@
 //! The page's part: tables in Markdown, or one object (docs/guide/workloads.md, "How it is
 //! counted").
+//!
+//! What must stay: the form of the page's tables; keys of JSON.
+//!
+//! Tests: below
 
 use super::list::{Model, RT_APP_FILE};
 use super::recorded::Recorded;
@@ -23,6 +27,7 @@ pub(super) fn markdown(recorded: &Recorded, compared: &[Comparison]) -> String {
     text
 }
 
+/// Of which machine, kernel and packages the counts are.
 fn provenance(recorded: &Recorded) -> String {
     let packages = recorded.packages.iter();
     let packages: Vec<String> = packages
@@ -137,6 +142,7 @@ fn counts(run: &Run) -> BTreeMap<(Kind, String), u64> {
     found
 }
 
+/// A kind of count, in words.
 fn label(kind: Kind, name: &str) -> String {
     match kind {
         Kind::Tasks => format!("tasks: {name}"),
@@ -253,6 +259,7 @@ fn table_row(
     );
 }
 
+/// 0 of nothing.
 fn mean(values: &[f64]) -> f64 {
     values.iter().sum::<f64>() / values.len().max(1) as f64
 }
@@ -276,6 +283,7 @@ fn range(values: impl Iterator<Item = u64>) -> String {
     }
 }
 
+/// Least to most; one figure where they are equal.
 fn rate_range(rates: &[f64]) -> String {
     let low = rates.iter().copied().fold(f64::MAX, f64::min);
     let high = rates.iter().copied().fold(f64::MIN, f64::max);

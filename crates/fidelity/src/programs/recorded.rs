@@ -1,5 +1,9 @@
 //! Counts of real runs, kept in a file so that the page can be made without a guest
 //! (docs/guide/workloads.md, "How it is counted").
+//!
+//! What must stay: the form of the file, which `record` writes.
+//!
+//! Tests: below
 
 use super::Run;
 use super::list::Program;
@@ -50,6 +54,7 @@ pub(super) fn recorded() -> Result<Recorded, Error> {
     parse(FILE.0, FILE.1)
 }
 
+/// A file of another form, or without events, is refused.
 fn parse(name: &str, text: &str) -> Result<Recorded, Error> {
     let wrong = |why: String| Error::Input(format!("{name}: {why}"));
     let recorded: Recorded =

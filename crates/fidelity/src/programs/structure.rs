@@ -1,5 +1,9 @@
 //! What a program is made of and who wakes whom in it; counted from a kernel's trace
 //! (docs/guide/workloads.md, "How it is counted").
+//!
+//! What must stay: counts are as by hand in the test; roles are names without numbers.
+//!
+//! Tests: below
 
 use super::list::Roles;
 use serde::{Deserialize, Serialize};
@@ -107,6 +111,7 @@ impl Structure {
     }
 }
 
+/// An interrupt, a role, or others.
 fn waker<'a>(line: &Line<'_>, role_of: &'a BTreeMap<i32, String>) -> &'a str {
     if line.context.interrupt || line.context.pid == 0 {
         return INTERRUPT;
@@ -131,7 +136,8 @@ struct Task {
 }
 
 impl Family {
-    /// Finds the process that became the program, and all that came of it.
+    /// Finds the process that became the program, and all that came of it. None: no process became
+    /// it.
     fn find<'a>(lines: impl Iterator<Item = Line<'a>>, program: &str) -> Option<Self> {
         let mut family: Option<Self> = None;
         let mut children: BTreeMap<i32, usize> = BTreeMap::new();
@@ -167,6 +173,7 @@ impl Family {
         family
     }
 
+    /// With the first process alone.
     fn of(main: i32) -> Self {
         let tasks = BTreeMap::new();
         let mut family = Self { main, tasks };
@@ -174,6 +181,7 @@ impl Family {
         family
     }
 
+    /// A child: `ordinal` counts those of its parent.
     fn add(&mut self, tid: i32, parent: i32, ordinal: usize) {
         let name = String::new();
         let task = Task {
@@ -184,6 +192,7 @@ impl Family {
         self.tasks.insert(tid, task);
     }
 
+    /// Has the first process become the program here?
     fn begins(&self, line: &Line<'_>) -> bool {
         line.name == "sched_process_exec" && line.number("pid") == Some(self.main)
     }

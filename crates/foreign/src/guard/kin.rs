@@ -1,6 +1,9 @@
 //! All processes that a loader has started, and their end. None of them outlives the run
 //! (docs/decisions/058).
 //!
+//! What must stay: a process is ended only after it was seen to descend from the root, since
+//! numbers are used again.
+//!
 //! Tests: crates/cli/tests/all/wall.rs::nothing_of_a_loader_outlives_the_run,
 //! crates/cli/tests/all/schedulers.rs::a_loader_that_hangs_leaves_nothing_behind
 
@@ -30,6 +33,7 @@ pub(crate) struct Kin {
 }
 
 impl Kin {
+    /// The descendants of this process, which is the loader.
     pub(crate) fn of(root: u32) -> Self {
         Self { root }
     }
@@ -146,12 +150,13 @@ impl Kin {
     }
 }
 
-/// The state of a process, and its parent.
+/// The state of a process, and its parent. None: there is no such process.
 fn state(pid: u32) -> Option<(char, u32)> {
     state_in(&format!("/proc/{pid}/stat"))
 }
 
-/// The same in a file of it or of a thread (proc(5), `/proc/PID/stat`).
+/// The same in a file of it or of a thread (proc(5), `/proc/PID/stat`). None: the file cannot be
+/// read.
 fn state_in(file: &str) -> Option<(char, u32)> {
     let text = fs::read(file).ok()?;
     let text = String::from_utf8_lossy(&text);
@@ -165,6 +170,7 @@ pub(super) fn is_over(file: &str) -> bool {
     matches!(state_in(file), None | Some(('Z' | 'X', _)))
 }
 
+/// Gone, or a zombie that nobody has waited for.
 fn has_ended(pid: u32) -> bool {
     is_over(&format!("/proc/{pid}/stat"))
 }

@@ -5,6 +5,9 @@
 //! its memory and nobody else's (docs/guide/schedulers.md, "What the loader sees"). What is read of
 //! a caller counts only if the caller still waits.
 //!
+//! What must stay: memory is opened before the caller is asked whether it waits. None and false
+//! mean: the caller is gone, or the address is none of its.
+//!
 //! Tests: below, crates/cli/tests/all/wall.rs
 
 use super::process::Calls;
@@ -56,7 +59,7 @@ impl Caller<'_> {
         }
     }
 
-    /// Bytes of the caller.
+    /// Bytes of the caller; None: they are not there, or the caller is gone.
     pub(super) fn read(&self, addr: u64, len: u64) -> Option<Vec<u8>> {
         if len > MAX_BYTES {
             return None;
@@ -92,7 +95,7 @@ impl Caller<'_> {
         self.with(|memory| memory.write_all_at(bytes, addr)).is_ok()
     }
 
-    /// A C string of the caller.
+    /// A C string of the caller. None: it is not there, or the caller is gone.
     pub(super) fn string(&self, addr: u64) -> Option<String> {
         let mut text = Vec::new();
         let mut at = addr;
@@ -109,14 +112,14 @@ impl Caller<'_> {
         None
     }
 
-    /// The file behind a descriptor of the caller.
+    /// The file behind a descriptor of the caller. None: there is none, or the caller is gone.
     pub(super) fn file_id(&self, fd: u32) -> Option<FileId> {
         let path = format!("/proc/{}/fd/{fd}", self.call.pid);
         let id = FileId::of(&fs::metadata(path).ok()?);
         self.calls.waits(&self.call).then_some(id)
     }
 
-    /// Where the caller has mapped a file.
+    /// Where the caller has mapped a file. None: it has not.
     pub(super) fn mapped(&self, file: FileId) -> Option<u64> {
         let start = lines_of_maps(self.call.pid)?.find_map(|line| {
             let found = FileId::in_maps(&line) == Some(file);
@@ -132,7 +135,7 @@ pub(super) fn memory_of(pid: u32) -> io::Result<File> {
     OpenOptions::new().read(true).write(true).open(path)
 }
 
-/// The mappings of a process, as far as they are looked at.
+/// The mappings of a process, as far as they are looked at. None: the caller is gone.
 pub(super) fn lines_of_maps(pid: u32) -> Option<impl Iterator<Item = String>> {
     use std::io::Read as _;
     let maps = File::open(format!("/proc/{pid}/maps")).ok()?;
@@ -141,6 +144,7 @@ pub(super) fn lines_of_maps(pid: u32) -> Option<impl Iterator<Item = String>> {
 }
 
 impl FileId {
+    /// As `/proc/PID/maps` names a file: device and inode.
     pub(crate) fn of(file: &fs::Metadata) -> Self {
         Self {
             major: libc::major(file.dev()),

@@ -5,6 +5,10 @@
 //! walled run the guard is a process ([`crate::wall`]); else it is a thread
 //! (docs/guide/schedulers.md, "What the loader sees").
 //!
+//! What must stay: the answer to a call does not depend on the way (`notify`, `trace`):
+//! `results_do_not_depend_on_the_way`. `nothing_of_a_loader_outlives_the_run` (wall.rs) tries the
+//! end.
+//!
 //! Tests: crates/cli/tests/all/interception.rs, crates/cli/tests/all/wall.rs
 
 mod kin;

@@ -2,6 +2,8 @@
 //! answered must not depend on the way: `trace` does the same by ptrace (docs/guide/schedulers.md,
 //! "What the loader sees").
 //!
+//! What must stay: each call that is handed over is answered once, or its caller waits for ever.
+//!
 //! Tests: crates/cli/tests/all/interception.rs::results_do_not_depend_on_the_way
 
 use super::process::{Beside, polled};
@@ -49,6 +51,7 @@ pub(super) struct Listener {
 }
 
 impl Listener {
+    /// `fd` is the filter's other end, which the loader has sent.
     pub(super) fn new(fd: OwnedFd, child: Child) -> Self {
         // SAFETY: the flag is passed by value. Kernels before 6.6 refuse it: then the two are woken
         // on different processors, which takes longer.
@@ -107,6 +110,7 @@ impl Listener {
         })
     }
 
+    /// The caller goes on with this answer.
     pub(super) fn respond(&self, call: &RawCall, answer: &Answer) {
         respond(&self.fd, call, answer);
     }
@@ -133,7 +137,7 @@ pub(super) fn wait(listener: &OwnedFd, patience: Duration) -> io::Result<Event> 
     }
 }
 
-/// What has come.
+/// What poll(2) has told of: a call, or the end of the loader.
 fn received(listener: &OwnedFd, poll: &libc::pollfd) -> io::Result<Event> {
     if poll.revents & libc::POLLIN == 0 {
         return Ok(Event::Ended);

@@ -1,6 +1,10 @@
 //! What a loader prints. It goes through a pipe that is always emptied, so that a loader never
 //! waits; its end is kept, and all of it goes to a file if the user wants it
 //! (docs/guide/schedulers.md, "What the loader sees").
+//!
+//! What must stay: the pipe is emptied at every look. What is kept is bounded; the file has all.
+//!
+//! Tests: below
 
 use std::fs::File;
 use std::io::{self, Read as _, Write as _};

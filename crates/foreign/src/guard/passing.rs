@@ -1,6 +1,9 @@
 //! A descriptor over a socket (`SCM_RIGHTS`, unix(7)). See docs/guide/schedulers.md, "What the
 //! loader sees".
 //!
+//! What must stay: one byte and one descriptor per message: both ends are of this build, and the
+//! message's form is the kernel's.
+//!
 //! Tests: crates/cli/tests/all/interception.rs::virtual_time_does_not_depend_on_the_way,
 //! crates/cli/tests/all/wall.rs
 
@@ -13,6 +16,7 @@ use std::os::fd::{AsRawFd as _, BorrowedFd, FromRawFd as _, OwnedFd, RawFd};
 #[repr(align(8))]
 struct Control([u8; 64]);
 
+/// One byte with room for one descriptor; `part` and `control` must live as long as the message.
 fn message(byte: &mut u8, part: &mut libc::iovec, control: &mut Control) -> libc::msghdr {
     *part = libc::iovec {
         iov_base: (&raw mut *byte).cast::<c_void>(),
@@ -27,6 +31,7 @@ fn message(byte: &mut u8, part: &mut libc::iovec, control: &mut Control) -> libc
     message
 }
 
+/// A part that `message` fills in.
 fn empty_part() -> libc::iovec {
     libc::iovec {
         iov_base: std::ptr::null_mut(),

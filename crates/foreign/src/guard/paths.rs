@@ -1,6 +1,9 @@
 //! Calls with paths that are answered from the files of the modelled machine
 //! (docs/guide/schedulers.md, "What the loader sees").
 //!
+//! What must stay: a path of the tree never reaches the host's file of that name; errors are errno
+//! values as the call has them.
+//!
 //! Tests: crates/cli/tests/all/schedulers.rs::a_loader_sees_the_modelled_machine,
 //! crates/cli/tests/all/interception.rs::results_do_not_depend_on_the_way
 
@@ -109,6 +112,7 @@ fn is_tracepoint(path: &str) -> bool {
     path.contains("/tracing/events/") && path.ends_with("/id")
 }
 
+/// A file that says 1, the number of every tracepoint.
 fn tracepoint() -> Answer {
     let made = memory_file(0).and_then(|file| {
         let mut file = fs::File::from(file);
@@ -121,6 +125,7 @@ fn tracepoint() -> Answer {
     })
 }
 
+/// EFAULT if the caller's memory cannot be written.
 fn written(caller: &Caller<'_>, to: u64, bytes: &[u8]) -> Answer {
     match caller.write(to, bytes) {
         true => Answer::Value(0),
@@ -152,6 +157,7 @@ fn open(path: &Path, flags: u64) -> Answer {
     }
 }
 
+/// Any file of the tree may be used as the loader wants.
 fn access(path: &Path, _mode: u64) -> Answer {
     match path.exists() {
         true => Answer::Value(0),

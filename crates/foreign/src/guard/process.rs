@@ -1,5 +1,7 @@
 //! The way that a loader's calls take (docs/guide/schedulers.md, "What the loader sees").
 //!
+//! What must stay: both ways offer the same methods; callers do not ask which it is.
+//!
 //! Tests: crates/cli/tests/all/interception.rs::results_do_not_depend_on_the_way
 
 use super::notify::Listener;
@@ -40,6 +42,7 @@ impl Beside<'_> {
     }
 }
 
+/// What poll(2) is asked of a descriptor.
 pub(crate) fn polled(fd: RawFd, events: libc::c_short) -> libc::pollfd {
     libc::pollfd {
         fd,
@@ -73,7 +76,8 @@ impl Calls {
         }
     }
 
-    /// A copy of a descriptor of the caller's, who waits for its answer.
+    /// A copy of a descriptor of the caller's, who waits for its answer. None: it has none of this
+    /// number.
     pub(super) fn descriptor(
         &self,
         process: Option<&OwnedFd>,

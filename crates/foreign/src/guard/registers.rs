@@ -1,5 +1,8 @@
 //! Registers of a thread that has been stopped at a call (ptrace(2)).
 //!
+//! What must stay: numbers of registers are the ABI's of x86-64 and arm64; nothing else of a thread
+//! is changed.
+//!
 //! Tests: crates/cli/tests/all/interception.rs::results_do_not_depend_on_the_way
 
 use super::checked;
@@ -29,6 +32,7 @@ fn transfer<T>(
 }
 
 impl Registers {
+    /// The registers of a stopped thread.
     pub(super) fn of(tid: u32) -> io::Result<Self> {
         // SAFETY: numbers only.
         let mut all: libc::user_regs_struct = unsafe { std::mem::zeroed() };
@@ -36,6 +40,7 @@ impl Registers {
         Ok(Self(all))
     }
 
+    /// Writes them back; the thread must still be stopped.
     pub(super) fn set(mut self, tid: u32) -> io::Result<()> {
         transfer(libc::PTRACE_SETREGSET, tid, GENERAL, &raw mut self.0)
     }
@@ -63,6 +68,7 @@ impl Registers {
         self.0.rax.cast_signed()
     }
 
+    /// With the call's result in its place.
     pub(super) fn returning(mut self, value: i64) -> Self {
         self.0.rax = value.cast_unsigned();
         self
@@ -75,6 +81,7 @@ impl Registers {
         self
     }
 
+    /// The stack pointer: where a message can be put below.
     pub(super) fn stack(self) -> u64 {
         self.0.rsp
     }

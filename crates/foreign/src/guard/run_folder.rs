@@ -2,6 +2,9 @@
 //! meet there, no right to write on the host is needed, and nothing is left behind
 //! (docs/guide/schedulers.md, "What the loader sees").
 //!
+//! What must stay: nothing of the host below `/run` is written; sockets' paths fit a socket's
+//! address.
+//!
 //! Tests: crates/cli/tests/all/schedulers.rs::a_loader_runs_in_virtual_time,
 //! crates/cli/tests/all/wall.rs::a_pipe_among_temporary_files_is_not_waited_for
 

@@ -1,6 +1,10 @@
 //! What a guard does for a run: message by message. Each message of `wire` has its answer here
 //! (docs/guide/schedulers.md, "What the loader sees").
 //!
+//! What must stay: a run's message has one answer. A guard believes nothing of what a run asks that
+//! its rights do not allow. Tests by part: wall.rs (rights, ends), interception.rs (both ways),
+//! schedulers.rs::`a_loader_that_hangs_leaves_nothing_behind` (`end`).
+//!
 //! Tests: crates/cli/tests/all/schedulers.rs::a_loader_runs_in_virtual_time,
 //! crates/cli/tests/all/wall.rs::a_guard_that_is_killed_ends_the_run
 
@@ -34,6 +38,8 @@ pub(crate) enum Rights {
 }
 
 impl Rights {
+    /// May this program be started with these arguments? A guard of a walled run starts what was
+    /// named and nothing else.
     fn allow(&self, program: &Path, args: &[String]) -> bool {
         match self {
             Self::Any => true,
@@ -97,6 +103,7 @@ pub(crate) fn on_thread(wire: Wire) -> io::Result<()> {
 }
 
 impl Guard {
+    /// `is_process`: this guard is a process of its own, and ends as one.
     pub(crate) fn new(wire: Wire, rights: Rights, is_process: bool) -> Self {
         Self {
             wire,
@@ -246,7 +253,7 @@ impl Loader {
         known.ok_or_else(|| io::ErrorKind::PermissionDenied.into())
     }
 
-    /// Who made it.
+    /// Who made a call that was handed out; an error if that is gone.
     fn caller(&self, named: &RawCall) -> io::Result<Caller<'_>> {
         Ok(Caller {
             call: self.known(named)?,
@@ -332,6 +339,7 @@ impl Loader {
         }
     }
 
+    /// Only while the caller waits: its number could be another's.
     fn replace_clocks(&self, call: &RawCall) -> io::Result<()> {
         match self.calls.waits(call) {
             true => vdso::replace(call.pid),
@@ -355,6 +363,7 @@ impl Loader {
 }
 
 impl Drop for Loader {
+    /// However a guard ends, its loader ends too.
     fn drop(&mut self) {
         self.end();
     }
@@ -383,7 +392,7 @@ fn asked_for(call: &RawCall) -> Vec<(u64, u64)> {
     all
 }
 
-/// A new event counter.
+/// A new event counter (eventfd), which goes to the run.
 fn counter(flags: i32) -> io::Result<OwnedFd> {
     // SAFETY: a new descriptor, which nobody else has.
     unsafe {
@@ -406,6 +415,7 @@ fn send_counter(wire: &mut Wire, fd: Option<OwnedFd>) -> io::Result<()> {
     wire.send(&known, fd.as_ref().map(|fd| fd.as_fd()))
 }
 
+/// Of a process, by number; none if it is gone.
 fn threads(process: u32) -> Vec<u32> {
     let tasks = fs::read_dir(format!("/proc/{process}/task"));
     let names = tasks.into_iter().flatten().flatten();
@@ -444,6 +454,7 @@ fn gone(process: u32, tid: u32) -> bool {
     true
 }
 
+/// For the message about a loader that hangs: the call in which a thread is.
 fn doing(process: u32, tid: u32) -> String {
     let place = format!("/proc/{process}/task/{tid}/syscall");
     let text = fs::read_to_string(place).unwrap_or_default();

@@ -2,6 +2,9 @@
 //! nor a namespace is needed (docs/guide/schedulers.md, "What the loader sees"). The loader has no
 //! right that the user has not, and fewer.
 //!
+//! What must stay: between fork and exec nothing is called that may take a lock or memory.
+//! Addresses of the loader do not vary, for equal runs.
+//!
 //! Tests: below, crates/cli/tests/all/interception.rs
 
 use super::notify::Listener;
@@ -85,6 +88,7 @@ fn traced(command: &mut Command) -> io::Result<(Calls, u32)> {
     }
 }
 
+/// The child must not be left: it is ended and waited for, then the error is returned.
 fn failed<T>(child: &mut Child, error: io::Error) -> io::Result<T> {
     child.kill()?;
     child.wait()?;

@@ -6,6 +6,8 @@
 //! the way: `notify` does the same by notification (docs/guide/schedulers.md, "What the loader
 //! sees").
 //!
+//! What must stay: a thread that is stopped goes on exactly once per stop.
+//!
 //! Tests: crates/cli/tests/all/interception.rs::results_do_not_depend_on_the_way,
 //! crates/cli/tests/all/interception.rs::a_loader_may_close_all_descriptors
 
@@ -171,7 +173,8 @@ impl Tracer {
         Ok(Event::Silence)
     }
 
-    /// A thread has stopped: with a call that is answered here, or it goes on.
+    /// A thread has stopped: with a call that is answered here, or it goes on. None: there is no
+    /// call for the run.
     fn look(&self, tid: u32, status: libc::c_int) -> Option<RawCall> {
         if !libc::WIFSTOPPED(status) {
             return None;
@@ -288,6 +291,7 @@ impl Tracer {
         go_on(tid, signal.unwrap_or(0));
     }
 
+    /// The call does nothing, and returns this value.
     fn answer(&self, tid: u32, value: i64) -> io::Result<()> {
         let (before, _) = self.instead(tid, NOTHING, [0; 3])?;
         before.returning(value).set(tid)
@@ -340,7 +344,8 @@ impl Tracer {
         before.returning(fd).set(call.pid)
     }
 
-    /// A copy of a descriptor of the caller's. It stands before its call again then.
+    /// A copy of a descriptor of the caller's. It stands before its call again then. None: it has
+    /// none of this number.
     pub(super) fn take(&self, call: &RawCall, fd: u32) -> Option<OwnedFd> {
         let flags = (libc::MSG_NOSIGNAL | libc::MSG_DONTWAIT) as u64;
         let (before, sent) = self.over_socket(call, libc::SYS_sendmsg, flags, fd).ok()?;
@@ -377,6 +382,7 @@ impl Tracer {
         Ok((before, fd))
     }
 
+    /// All threads at once; they are waited for in `end`.
     fn kill(&self) {
         // SAFETY: the group was made by `spawn`; a signal touches no memory of ours.
         unsafe {

@@ -1,6 +1,9 @@
 //! Which calls are answered here, and the filter that hands them over. A call that is not in the
 //! list goes to the host's kernel (docs/rules/sched-ext.md#loader).
 //!
+//! What must stay: `is_trapped` and the filter say the same, for both architectures. A call that is
+//! added here needs its answer in load/serve.rs.
+//!
 //! Tests: crates/cli/tests/all/schedulers.rs::a_loader_sees_the_modelled_machine,
 //! crates/cli/tests/all/schedulers.rs::a_loader_runs_in_virtual_time
 
@@ -125,6 +128,7 @@ pub(crate) const fn argument(number: u32) -> u32 {
 pub(crate) const LOAD: u32 = libc::BPF_LD | libc::BPF_W | libc::BPF_ABS;
 pub(crate) const GIVE: u32 = libc::BPF_RET | libc::BPF_K;
 
+/// One instruction of classic BPF.
 pub(crate) const fn statement(code: u32, k: u32) -> libc::sock_filter {
     libc::sock_filter {
         code: code as u16,
@@ -134,6 +138,7 @@ pub(crate) const fn statement(code: u32, k: u32) -> libc::sock_filter {
     }
 }
 
+/// A jump by the accumulator: `then` and `otherwise` count instructions to pass over.
 pub(crate) const fn if_equal(k: u32, then: u8, otherwise: u8) -> libc::sock_filter {
     libc::sock_filter {
         code: (libc::BPF_JMP | libc::BPF_JEQ | libc::BPF_K) as u16,
@@ -143,6 +148,7 @@ pub(crate) const fn if_equal(k: u32, then: u8, otherwise: u8) -> libc::sock_filt
     }
 }
 
+/// As `if_equal`, for at least `k`.
 fn if_at_least(k: u32, then: u8, otherwise: u8) -> libc::sock_filter {
     libc::sock_filter {
         code: (libc::BPF_JMP | libc::BPF_JGE | libc::BPF_K) as u16,

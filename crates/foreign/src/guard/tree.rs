@@ -1,5 +1,10 @@
 //! The files of the modelled machine that a loader finds, in a folder of ours
 //! (docs/guide/schedulers.md, "What the loader sees").
+//!
+//! What must stay: files that the loader reads are those of `machine_files`; nothing outside the
+//! folder is written or removed.
+//!
+//! Tests: below
 
 use crate::wire::Start;
 use std::fs::{self, File, OpenOptions, TryLockError};

@@ -1,6 +1,11 @@
 //! Clock reads become system calls: the code that the kernel maps into every process to read its
 //! clocks (vDSO) is replaced by calls, in the loader only (docs/guide/schedulers.md, "What the
 //! loader sees").
+//!
+//! What must stay: the loader only is changed, before it has run. What is missing here would give a
+//! loader the host's time: schedulers.rs::`a_loader_runs_in_virtual_time` sees it.
+//!
+//! Tests: below
 
 use super::memory::{lines_of_maps, memory_of};
 use object::{Object as _, ObjectSymbol as _};
@@ -19,6 +24,7 @@ enum Stands {
 const LARGEST: u64 = 64 << 10;
 const SHORTEST: u64 = if cfg!(target_arch = "x86_64") { 8 } else { 12 };
 
+/// By the vDSO's name of a function; None: it stays as it is.
 fn stands_for(name: &str) -> Option<Stands> {
     let name = name
         .strip_prefix("__vdso_")
@@ -55,6 +61,7 @@ fn code(stands: &Stands) -> Vec<u8> {
     }
 }
 
+/// Machine code for x86-64 or arm64 that makes the call and returns.
 #[cfg(target_arch = "aarch64")]
 fn code(stands: &Stands) -> Vec<u8> {
     const RET: u32 = 0xd65f_03c0;
@@ -67,7 +74,8 @@ fn code(stands: &Stands) -> Vec<u8> {
     words.iter().flat_map(|word| word.to_le_bytes()).collect()
 }
 
-/// Where a line of `/proc/PID/maps` has the vDSO: a mapping of that name and of no file.
+/// Where a line of `/proc/PID/maps` has the vDSO: a mapping of that name and of no file. None: the
+/// line has something else.
 fn place(line: &str) -> Option<(u64, u64)> {
     let words: Vec<_> = line.split_whitespace().collect();
     let [range, _, _, "00:00", "0", "[vdso]"] = words[..] else {

@@ -1,6 +1,8 @@
 //! The way that calls of loaders take here: tried out once (docs/guide/schedulers.md, "What the
 //! loader sees").
 //!
+//! What must stay: the way is chosen once per process; `doctor` says which and why, in these words.
+//!
 //! Tests: crates/cli/tests/all/interception.rs::doctor_says_which_way_calls_take,
 //! crates/cli/tests/all/interception.rs::no_other_way_is_known
 

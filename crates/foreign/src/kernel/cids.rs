@@ -1,5 +1,8 @@
 //! Topological numbers of CPUs (7.1 and later; docs/rules/sched-ext.md#cids).
 //!
+//! What must stay: the order is the kernel's, and so are the texts of errors. Shards hold whole
+//! cores.
+//!
 //! Tests: below
 
 use super::running::write_mask;
@@ -125,17 +128,17 @@ impl Cids {
         }
     }
 
-    /// The CPU of a cid.
+    /// The CPU of a cid. None: there is no such cid.
     pub(crate) fn cpu(&self, cid: i32) -> Option<u32> {
         self.cpus.get(usize::try_from(cid).ok()?).copied()
     }
 
-    /// The cid of a CPU.
+    /// The cid of a CPU. None: there is no such CPU.
     pub(crate) fn cid(&self, cpu: i32) -> Option<u32> {
         self.cids.get(usize::try_from(cpu).ok()?).copied()
     }
 
-    /// Where it is.
+    /// Where it is. None: there is no such cid.
     pub(crate) fn place(&self, cid: i32) -> Option<Place> {
         self.places.get(usize::try_from(cid).ok()?).copied()
     }

@@ -1,6 +1,9 @@
 //! Where fields are in the structures of the offered kernel, by its type information
 //! (docs/guide/schedulers.md, "What its programs see").
 //!
+//! What must stay: no offset is written down here: each comes from the type information. A field
+//! that a kernel lacks is None.
+//!
 //! Tests: crates/cli/tests/all/schedulers.rs::calls_answer_as_a_kernel_does,
 //! crates/cli/tests/all/schedulers.rs::wrong_options_are_refused
 
@@ -23,6 +26,7 @@ macro_rules! fields {
         }
 
         impl $name {
+            /// Offsets in bytes; None: the kernel has no such structure.
             fn of(btf: &Btf) -> Option<Self> {
                 let id = btf.find(Kind::Struct, $of)?;
                 Some(Self {
@@ -233,7 +237,7 @@ pub(crate) struct Layout {
 }
 
 impl Layout {
-    /// Reads them.
+    /// Reads where all fields are; a field that the kernel lacks is None.
     pub(crate) fn of(btf: &Btf, kernel: &str) -> Result<Self, ForeignError> {
         let missing = |what: &str| ForeignError::Kernel {
             kernel: kernel.to_owned(),

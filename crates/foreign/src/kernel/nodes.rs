@@ -1,5 +1,9 @@
 //! Lists and trees of objects: the nodes in their order, by the heads' addresses
 //! (docs/guide/schedulers.md, "What its programs see").
+//!
+//! What must stay: the order of a list is the program's; a node is in one list at a time.
+//!
+//! Tests: below
 
 use std::collections::{BTreeMap, VecDeque};
 use std::ops::Range;
@@ -16,12 +20,12 @@ impl Nodes {
         self.0.get(&head).map_or(0, VecDeque::len) as u64
     }
 
-    /// The node at that place.
+    /// The node at that place. None: there is none.
     pub(crate) fn get(&self, head: u64, at: u64) -> Option<u64> {
         self.0.get(&head)?.get(at as usize).copied()
     }
 
-    /// The place of a node.
+    /// The place of a node. None: it is not in the list.
     pub(crate) fn find(&self, head: u64, node: u64) -> Option<u64> {
         let mut nodes = self.0.get(&head)?.iter();
         nodes.position(|known| *known == node).map(|at| at as u64)
@@ -42,7 +46,7 @@ impl Nodes {
         Ok(())
     }
 
-    /// Takes the node at that place out.
+    /// Takes the node at that place out. None: there is none.
     pub(crate) fn remove(&mut self, memory: &mut Memory, head: u64, at: u64) -> Option<u64> {
         let nodes = self.0.get_mut(&head)?;
         let node = nodes.remove(at as usize)?;

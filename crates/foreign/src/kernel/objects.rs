@@ -1,5 +1,10 @@
 //! Objects that programs make, and what is given up when the value of a map goes
 //! (`bpf_obj_free_fields`, kernel/bpf/syscall.c).
+//!
+//! What must stay: what a program may hold is bounded by its memory, and given up once.
+//! kfuncs/objects.rs is what programs call.
+//!
+//! Tests: below
 
 use super::state::State;
 use std::ops::Range;
@@ -19,7 +24,7 @@ pub(crate) fn create(vm: &mut Vm, bytes: u64) -> Result<u64, Fault> {
     Ok(at + HEADER)
 }
 
-/// One more holds it.
+/// One more holds the object; it goes with the last.
 pub(crate) fn acquire(vm: &mut Vm, object: u64) -> Result<(), Fault> {
     let held = object.wrapping_sub(HEADER - 8);
     match vm.memory.u64(held) {
@@ -69,7 +74,7 @@ impl State {
         nodes.iter().filter_map(object).collect()
     }
 
-    /// The object that a node is in.
+    /// The object that a node is in. None: it is in none of ours.
     fn object_of(&self, vm: &Vm, node: u64) -> Option<u64> {
         let object = self.objects.range(..=node).next_back().copied()?;
         let bytes = vm.memory.u64(object - HEADER);

@@ -2,6 +2,9 @@
 //! program reads of the kernel must be as if the kernel had just written it: facts are written
 //! before it runs, and taken back after (docs/guide/schedulers.md, "What its programs see").
 //!
+//! What must stay: written before it runs, taken back after, and around each call that changes
+//! tasks; order of tasks is that in which the callback got them.
+//!
 //! Tests: crates/cli/tests/all/schedulers.rs::calls_answer_as_a_kernel_does,
 //! crates/cli/tests/all/callbacks.rs
 
@@ -24,6 +27,7 @@ pub(crate) struct Running<'a> {
 }
 
 impl Env for Running<'_> {
+    /// Calls of a program come here from the machine (`Vm`), by their number.
     fn call(&mut self, vm: &mut Vm, call: u32, args: [u64; 5]) -> Result<u64, Fault> {
         kfuncs::call(self, vm, call, args)
     }
@@ -157,7 +161,7 @@ impl<'a> Running<'a> {
         }
     }
 
-    /// A cgroup's mirror.
+    /// A cgroup's mirror, made if there is none yet.
     pub(crate) fn cgroup(&mut self, vm: &mut Vm, cgroup: CgroupId) -> Result<u64, Fault> {
         let parent = match &self.kernel {
             Some(kernel) => kernel.cgroup_parent(cgroup),

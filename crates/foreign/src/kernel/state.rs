@@ -2,6 +2,9 @@
 //! scheduler (timers, walks, trees). See docs/guide/schedulers.md, "What its programs see". A field
 //! of a pointer that is none reads as 0, as in the kernel.
 //!
+//! What must stay: addresses that programs keep (mirrors) stay while the task or cgroup lives;
+//! equal runs have equal addresses.
+//!
 //! Tests: below, crates/cli/tests/all/schedulers.rs::calls_answer_as_a_kernel_does
 
 use super::cids::Cids;
@@ -193,7 +196,7 @@ impl State {
         }
     }
 
-    /// The task that a pointer of a program's stands for.
+    /// The task that a pointer of a program's stands for. None: it is no task of the run.
     pub(crate) fn task_of(&self, vm: &Vm, at: u64) -> Option<TaskId> {
         let number = vm.memory.u32(at.wrapping_sub(8));
         let known = self.tasks.get(number as usize).copied();
@@ -277,7 +280,7 @@ impl State {
         self.shown.clear();
     }
 
-    /// The cgroup that a pointer stands for.
+    /// The cgroup that a pointer stands for. None: it is no cgroup.
     pub(crate) fn cgroup_of(&self, vm: &Vm, at: u64) -> Option<CgroupId> {
         let number = vm.memory.u32(at.wrapping_sub(8));
         let known = self.cgroups.get(number as usize).copied();
@@ -345,7 +348,7 @@ pub(super) fn put_wide<const N: usize>(bytes: &mut [u8], place: Place, value: u6
     }
 }
 
-/// Reads one.
+/// Reads a field that `put_wide` writes; 0 if the kernel does not have it.
 #[inline]
 pub(super) fn get_wide<const N: usize>(bytes: &[u8], place: Place) -> u64 {
     let Some(field) = place else { return 0 };

@@ -1,6 +1,9 @@
 //! Variables of the kernel that programs refer to by name (docs/guide/schedulers.md, "What its
 //! programs see").
 //!
+//! What must stay: a variable that is not known is refused as the program is loaded, not filled
+//! with zeros. Frequencies are kHz.
+//!
 //! Tests: crates/cli/tests/all/schedulers.rs::calls_answer_as_a_kernel_does,
 //! xtask/src/tries/kernel_schedulers.rs
 
@@ -140,7 +143,7 @@ impl State {
         }
     }
 
-    /// The preemption counts in a variable of that kind.
+    /// The preemption counts in a variable of that kind. None: it has none.
     fn in_pcpu_hot(&self, symbol: Symbol) -> Option<Symbol> {
         let place = self.layout.pcpu_hot.as_ref()?.preempt_count?;
         let base = symbol.base + place.offset;

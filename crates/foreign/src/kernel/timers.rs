@@ -1,5 +1,10 @@
 //! Timers and work items of a scheduler: fields of values in its maps (docs/guide/schedulers.md,
 //! "What its programs see").
+//!
+//! What must stay: numbers of timers are not used again within a run; the machine has them
+//! (`TimerId`).
+//!
+//! Tests: below
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -47,11 +52,12 @@ impl Timers {
         Ok(())
     }
 
-    /// The number of a field.
+    /// The number of a field. None: it is no timer.
     pub(crate) fn find(&self, at: u64) -> Option<u32> {
         self.by_field.get(&at).copied()
     }
 
+    /// None: the element that it was in has gone.
     pub(crate) fn get(&self, number: u32) -> Option<&Timer> {
         self.by_number.get(&number)
     }

@@ -1,5 +1,8 @@
 //! Walks over cgroups (`struct bpf_iter_css`, kernel/bpf/cgroup_iter.c).
 //!
+//! What must stay: the order of a walk is the kernel's for each of its three orders; the tree is a
+//! root with children.
+//!
 //! Tests: crates/cli/tests/all/schedulers.rs::calls_answer_as_a_kernel_does
 
 use super::{Named, nothing, signed};
@@ -89,7 +92,8 @@ fn step(
     }
 }
 
-/// The child after `last`: children stand in the order in which they were made.
+/// The child after `last`: children stand in the order in which they were made. None: there is
+/// none.
 fn child(kernel: &dyn Kernel, of: CgroupId, last: Option<CgroupId>) -> Option<CgroupId> {
     let from = last.map_or(0, |last| last.0 + 1);
     let mut all = (from..kernel.nr_cgroups()).map(CgroupId);

@@ -1,6 +1,10 @@
 //! CPUs in the order of the topology (cids, 7.1 and later), and calls that take them
 //! (docs/rules/sched-ext.md#cids).
 //!
+//! What must stay: arguments and errors are those of the kernel's functions in 7.1. Tests by part:
+//! schedulers.rs::`two_cpus_of_one_cid_end_it`, `cids_leave_and_come_back`,
+//! `a_queue_of_no_cid_ends_it`.
+//!
 //! Tests: crates/cli/tests/all/schedulers.rs
 
 use super::{Code, Named, cpus, int, signed};
@@ -80,6 +84,7 @@ pub(super) const TAKES_CPUS: &[&str] = &[
 
 type Result = std::result::Result<u64, Fault>;
 
+/// -EINVAL as programs get it.
 fn invalid() -> u64 {
     signed(-EINVAL)
 }
@@ -101,7 +106,7 @@ impl Running<'_> {
         cpu
     }
 
-    /// The same the other way round.
+    /// The same the other way round. None: there is none, and the scheduler has ended.
     fn cid_of(&mut self, cpu: i32) -> Option<u32> {
         let cid = self.state.cids.cid(cpu);
         if cid.is_none() {
@@ -137,6 +142,7 @@ fn on_cpu(
     call(running, vm, args)
 }
 
+/// CPUs that are online; before a run begins all of them.
 fn nr_online(running: &mut Running<'_>, vm: &mut Vm, _: [u64; 5]) -> Result {
     Ok(match &running.kernel {
         Some(kernel) => {
@@ -178,6 +184,7 @@ fn replace(running: &mut Running<'_>, vm: &mut Vm, args: [u64; 5]) -> Result {
     Ok(0)
 }
 
+/// A mask of cids, which is written anew at each call.
 fn online_cmask(running: &mut Running<'_>, vm: &mut Vm, _: [u64; 5]) -> Result {
     let online = running.kernel()?.online_cpumask().to_vec();
     let state = &mut running.state;

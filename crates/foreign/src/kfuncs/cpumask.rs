@@ -1,5 +1,8 @@
 //! Masks of CPUs that programs make (kernel/bpf/cpumask.c).
 //!
+//! What must stay: answers as lib/cpumask.c and kernel/bpf/cpumask.c give them, errors included;
+//! masks have 64-bit words.
+//!
 //! Tests: crates/cli/tests/all/schedulers.rs::runs_are_the_same_twice_and_interpreted,
 //! xtask/src/tries/kernel_schedulers.rs
 
@@ -79,6 +82,7 @@ pub(super) const TABLE: &[Named] = &[
 
 type Result = std::result::Result<u64, Fault>;
 
+/// `bpf_cpumask_create()`: an empty mask with one holder; 0: no memory.
 fn create(running: &mut Running<'_>, vm: &mut Vm, _: [u64; 5]) -> Result {
     let bytes = running.state.layout.cpumask + 8;
     kernel::create(vm, bytes)
@@ -106,11 +110,13 @@ fn first(vm: &Vm, mask: &[u64]) -> u64 {
     })
 }
 
+/// Words of a AND b.
 fn both(vm: &Vm, a: u64, b: u64) -> Vec<u64> {
     let pairs = read_mask(vm, a).into_iter().zip(read_mask(vm, b));
     pairs.map(|(a, b)| a & b).collect()
 }
 
+/// A CPU beyond the machine's is in no mask.
 fn test(vm: &Vm, mask: u64, cpu: u64) -> bool {
     let cpu = cpu & 0xffff_ffff;
     cpu < u64::from(vm.nr_cpus())
@@ -129,6 +135,7 @@ fn change(vm: &mut Vm, mask: u64, cpu: u64, set: bool) -> Result {
     Ok(was.into())
 }
 
+/// Writes each word of a mask; bits beyond the machine's CPUs stay 0.
 fn combine(vm: &mut Vm, to: u64, of: impl Fn(usize) -> u64) -> Result {
     for word in 0..(vm.nr_cpus() as usize).div_ceil(64) {
         let bits = of(word) & inside(vm, word);
@@ -144,6 +151,7 @@ fn pair(vm: &mut Vm, args: [u64; 5], of: impl Fn(u64, u64) -> u64) -> Result {
     Ok((weight(vm, args[0]) != 0).into())
 }
 
+/// Does this hold of each pair of words?
 fn all(vm: &Vm, args: [u64; 5], of: impl Fn(u64, u64) -> bool) -> bool {
     let pairs = read_mask(vm, args[0])
         .into_iter()
@@ -153,6 +161,7 @@ fn all(vm: &Vm, args: [u64; 5], of: impl Fn(u64, u64) -> bool) -> bool {
         .all(|(word, (a, b))| of(a & inside(vm, word), b & inside(vm, word)))
 }
 
+/// CPUs in the mask.
 fn weight(vm: &Vm, mask: u64) -> u64 {
     let words = read_mask(vm, mask).into_iter().enumerate();
     words
@@ -179,7 +188,7 @@ fn distribute(running: &mut Running<'_>, vm: &Vm, mask: &[u64]) -> u64 {
     found.into()
 }
 
-/// `bpf_cpumask_populate(mask, src, size)`.
+/// `bpf_cpumask_populate(mask, src, size)`: at most the bits of the machine; always 0.
 fn populate(running: &mut Running<'_>, vm: &mut Vm, args: [u64; 5]) -> Result {
     let _ = running;
     let words = args[2]

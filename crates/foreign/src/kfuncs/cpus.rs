@@ -1,6 +1,9 @@
 //! CPUs: idle ones, kicks, the kernel's choice, performance (docs/rules/sched-ext.md#idle,
 //! docs/rules/sched-ext.md#cpuperf). Each answers as the kernel's function of that name does.
 //!
+//! What must stay: masks of idle CPUs that a program looks at are refreshed after each call that
+//! claims one.
+//!
 //! Tests: crates/cli/tests/all/schedulers.rs::calls_answer_as_a_kernel_does,
 //! crates/sched-ext/tests/all/idle.rs
 
@@ -67,6 +70,7 @@ impl Running<'_> {
     }
 }
 
+/// `scx_bpf_kick_cpu(cpu, flags)`.
 pub(super) fn kick(running: &mut Running<'_>, vm: &mut Vm, args: [u64; 5]) -> Result {
     running.write_back(vm)?;
     vm.spend(LATER)?;
@@ -74,12 +78,14 @@ pub(super) fn kick(running: &mut Running<'_>, vm: &mut Vm, args: [u64; 5]) -> Re
     Ok(0)
 }
 
+/// `scx_bpf_test_and_clear_cpu_idle(cpu)`.
 fn test_and_clear(running: &mut Running<'_>, vm: &mut Vm, args: [u64; 5]) -> Result {
     let was = running.kernel()?.test_and_clear_cpu_idle(int(args[0]));
     running.refresh_idle(vm);
     Ok(was.into())
 }
 
+/// `scx_bpf_pick_idle_cpu(mask, flags)`: a CPU, or -EBUSY.
 fn pick_idle(running: &mut Running<'_>, vm: &mut Vm, args: [u64; 5]) -> Result {
     let mask = read_mask(vm, args[0]);
     let cpu = running.kernel()?.pick_idle_cpu(&mask, None, args[1]);
@@ -87,6 +93,7 @@ fn pick_idle(running: &mut Running<'_>, vm: &mut Vm, args: [u64; 5]) -> Result {
     Ok(signed(cpu))
 }
 
+/// The same from a node on: `(mask, node, flags)`.
 fn pick_idle_node(running: &mut Running<'_>, vm: &mut Vm, args: [u64; 5]) -> Result {
     let mask = read_mask(vm, args[0]);
     let cpu = running
@@ -96,6 +103,7 @@ fn pick_idle_node(running: &mut Running<'_>, vm: &mut Vm, args: [u64; 5]) -> Res
     Ok(signed(cpu))
 }
 
+/// `scx_bpf_pick_any_cpu(mask, flags)`: any of the mask if none is idle.
 fn pick_any(running: &mut Running<'_>, vm: &mut Vm, args: [u64; 5]) -> Result {
     let mask = read_mask(vm, args[0]);
     let cpu = running.kernel()?.pick_any_cpu(&mask, None, args[1]);
@@ -103,6 +111,7 @@ fn pick_any(running: &mut Running<'_>, vm: &mut Vm, args: [u64; 5]) -> Result {
     Ok(signed(cpu))
 }
 
+/// The same from a node on: `(mask, node, flags)`.
 fn pick_any_node(running: &mut Running<'_>, vm: &mut Vm, args: [u64; 5]) -> Result {
     let mask = read_mask(vm, args[0]);
     let cpu = running
@@ -119,6 +128,7 @@ fn idle_mask(running: &mut Running<'_>, vm: &mut Vm, _: [u64; 5]) -> Result {
     Ok(running.state.idle_mask)
 }
 
+/// `scx_bpf_get_idle_smtmask()`.
 fn smt_mask(running: &mut Running<'_>, vm: &mut Vm, _: [u64; 5]) -> Result {
     running.check_idle();
     running.refresh_idle(vm);
@@ -149,14 +159,17 @@ fn node_mask(running: &mut Running<'_>, vm: &mut Vm, node: u64, smt: bool) -> Re
     Ok(at)
 }
 
+/// `scx_bpf_get_idle_cpumask_node(node)`.
 fn idle_mask_node(running: &mut Running<'_>, vm: &mut Vm, args: [u64; 5]) -> Result {
     node_mask(running, vm, args[0], false)
 }
 
+/// `scx_bpf_get_idle_smtmask_node(node)`.
 fn smt_mask_node(running: &mut Running<'_>, vm: &mut Vm, args: [u64; 5]) -> Result {
     node_mask(running, vm, args[0], true)
 }
 
+/// `scx_bpf_get_online_cpumask()`: written anew at each call.
 fn online_mask(running: &mut Running<'_>, vm: &mut Vm, _: [u64; 5]) -> Result {
     let at = running.state.online_mask;
     if let Some(kernel) = &running.kernel {
@@ -165,10 +178,12 @@ fn online_mask(running: &mut Running<'_>, vm: &mut Vm, _: [u64; 5]) -> Result {
     Ok(at)
 }
 
+/// `scx_bpf_get_possible_cpumask()`: it never changes.
 fn possible_mask(running: &mut Running<'_>, _: &mut Vm, _: [u64; 5]) -> Result {
     Ok(running.state.possible_mask)
 }
 
+/// `scx_bpf_select_cpu_dfl(task, prev, flags, is_idle)`; the last is an address of a byte.
 fn select_default(running: &mut Running<'_>, vm: &mut Vm, args: [u64; 5]) -> Result {
     let [task, prev, flags, is_idle, _] = args;
     let task = running.task_of(vm, task)?;
@@ -178,6 +193,7 @@ fn select_default(running: &mut Running<'_>, vm: &mut Vm, args: [u64; 5]) -> Res
     Ok(signed(cpu))
 }
 
+/// `scx_bpf_select_cpu_and(task, prev, wake flags, mask, flags)`.
 fn select_and(running: &mut Running<'_>, vm: &mut Vm, args: [u64; 5]) -> Result {
     let [task, prev, wake_flags, mask, flags] = args;
     let (task, mask) = (running.task_of(vm, task)?, read_mask(vm, mask));
@@ -194,14 +210,17 @@ fn select_and_args(running: &mut Running<'_>, vm: &mut Vm, args: [u64; 5]) -> Re
     select_and(running, vm, [task, prev, wake_flags, mask, flags])
 }
 
+/// Highest CPU number + 1.
 fn nr_cpu_ids(_: &mut Running<'_>, vm: &mut Vm, _: [u64; 5]) -> Result {
     Ok(vm.nr_cpus().into())
 }
 
+/// Highest node number + 1.
 fn nr_node_ids(running: &mut Running<'_>, _: &mut Vm, _: [u64; 5]) -> Result {
     Ok(running.kernel()?.nr_node_ids().into())
 }
 
+/// The CPU's node; -1: there is no such CPU.
 fn cpu_node(running: &mut Running<'_>, vm: &mut Vm, args: [u64; 5]) -> Result {
     let cpu = int(args[0]).cast_unsigned();
     match cpu < vm.nr_cpus() {
@@ -231,6 +250,7 @@ pub(super) fn rq_of(running: &mut Running<'_>, vm: &mut Vm, cpu: u32) -> Result 
     Ok(at)
 }
 
+/// `scx_bpf_cpu_rq(cpu)`.
 fn cpu_rq(running: &mut Running<'_>, vm: &mut Vm, args: [u64; 5]) -> Result {
     rq_of(running, vm, int(args[0]).cast_unsigned())
 }
@@ -247,6 +267,7 @@ fn locked_rq(running: &mut Running<'_>, vm: &mut Vm, _: [u64; 5]) -> Result {
     Ok(0)
 }
 
+/// `scx_bpf_cpu_curr(cpu)`: the task's mirror; 0: there is no such CPU.
 pub(super) fn cpu_curr(running: &mut Running<'_>, vm: &mut Vm, args: [u64; 5]) -> Result {
     let cpu = int(args[0]).cast_unsigned();
     match cpu < vm.nr_cpus() {
@@ -255,14 +276,17 @@ pub(super) fn cpu_curr(running: &mut Running<'_>, vm: &mut Vm, args: [u64; 5]) -
     }
 }
 
+/// Of 1024.
 pub(super) fn cpuperf_cap(running: &mut Running<'_>, _: &mut Vm, args: [u64; 5]) -> Result {
     Ok(running.kernel()?.cpuperf_cap(int(args[0])).into())
 }
 
+/// Of 1024.
 pub(super) fn cpuperf_cur(running: &mut Running<'_>, _: &mut Vm, args: [u64; 5]) -> Result {
     Ok(running.kernel()?.cpuperf_cur(int(args[0])).into())
 }
 
+/// `(cpu, performance)`, of 1024; it takes effect after the callback.
 pub(super) fn cpuperf_set(running: &mut Running<'_>, vm: &mut Vm, args: [u64; 5]) -> Result {
     vm.spend(LATER)?;
     running.kernel()?.cpuperf_set(int(args[0]), args[1] as u32);

@@ -1,5 +1,7 @@
 //! How schedulers end themselves, and what they print (docs/rules/sched-ext.md#errors).
 //!
+//! What must stay: texts are cut and formatted as the kernel does it; the first end counts.
+//!
 //! Tests: crates/cli/tests/all/schedulers.rs::what_a_scheduler_does_wrong_is_named
 
 use super::{Named, nothing};
@@ -55,6 +57,7 @@ fn exit(running: &mut Running<'_>, vm: &mut Vm, args: [u64; 5]) -> Result {
     }
 }
 
+/// An exception that nothing catches ends the scheduler.
 fn throw(_: &mut Running<'_>, _: &mut Vm, args: [u64; 5]) -> Result {
     Err(Fault::Exit(format!("bpf_throw({:#x})", args[0])))
 }

@@ -1,5 +1,8 @@
 //! Helpers that need the kernel (docs/guide/schedulers.md, "What its programs see").
 //!
+//! What must stay: numbers of helpers are the kernel's (include/uapi/linux/bpf.h); nothing here
+//! reads the host.
+//!
 //! Tests: crates/cli/tests/all/schedulers.rs::calls_answer_as_a_kernel_does,
 //! xtask/src/tries/kernel_schedulers.rs
 
@@ -9,7 +12,7 @@ use wakeplace_bpf_vm::{Fault, Vm, helpers};
 
 type Result = std::result::Result<u64, Fault>;
 
-/// By the kernel's number.
+/// By the kernel's number; None: it is none of these.
 pub(super) fn code(number: u32) -> Option<Code> {
     Some(match number {
         5 | 125 | 160 | 208 => now,
@@ -44,6 +47,7 @@ fn per_cpu(running: &mut Running<'_>, vm: &mut Vm, base: u64, cpu: u32) -> Resul
     }
 }
 
+/// ns of virtual time.
 fn now(running: &mut Running<'_>, _: &mut Vm, _: [u64; 5]) -> Result {
     Ok(running.clock_ns())
 }
@@ -57,6 +61,7 @@ fn random(running: &mut Running<'_>, _: &mut Vm, _: [u64; 5]) -> Result {
     Ok((*state >> 32) & 0xffff_ffff)
 }
 
+/// Thread group in the upper half, as `bpf_get_current_pid_tgid()`.
 fn pid_tgid(running: &mut Running<'_>, vm: &mut Vm, _: [u64; 5]) -> Result {
     let current = running.current(vm)?;
     let fields = &running.state.layout.task;
@@ -89,6 +94,7 @@ fn cgroup_id(running: &mut Running<'_>, _: &mut Vm, _: [u64; 5]) -> Result {
     Ok(1 + task.map_or(0, |task| u64::from(task.cgroup.0)))
 }
 
+/// The node of the CPU that runs the program; 0 before a run.
 fn node(running: &mut Running<'_>, vm: &mut Vm, _: [u64; 5]) -> Result {
     let cpu = vm.cpu;
     Ok(running

@@ -1,6 +1,9 @@
 //! Iterators: numbers, tasks. Only real schedulers use these (docs/guide/schedulers.md, "What its
 //! programs see").
 //!
+//! What must stay: state is kept in the program's own iterator, as large as the kernel's. Tasks
+//! come by number.
+//!
 //! Tests: xtask/src/tries/kernel_schedulers.rs
 
 use super::{Named, int, nothing, signed};
@@ -37,6 +40,7 @@ fn num_new(_: &mut Running<'_>, vm: &mut Vm, args: [u64; 5]) -> Result {
     Ok(if is_valid { 0 } else { signed(-EINVAL) })
 }
 
+/// The address of the next number, which is in the iterator; 0 at the end.
 fn num_next(_: &mut Running<'_>, vm: &mut Vm, args: [u64; 5]) -> Result {
     let at = args[0];
     let (current, end) = (

@@ -1,6 +1,9 @@
 //! What programs call: the kfuncs by name, and the helpers that need a kernel by number. A name
 //! that is in no table is refused as the program is loaded (docs/rules/sched-ext.md#kfuncs).
 //!
+//! What must stay: a program that loads calls nothing else than what is listed. A new kfunc is one
+//! row of a table, with its answer in the file of its kind.
+//!
 //! Tests: crates/cli/tests/all/schedulers.rs::what_is_not_offered_is_refused_by_name,
 //! crates/cli/tests/all/schedulers.rs::calls_answer_as_a_kernel_does
 
@@ -99,12 +102,12 @@ pub(crate) fn by_name(name: &str) -> Option<u32> {
     exactly(name).or_else(plain)
 }
 
-/// A helper that needs the kernel.
+/// A helper that needs the kernel. None: it is no such helper.
 pub(crate) fn helper(number: u32) -> Option<Code> {
     helper::code(number)
 }
 
-/// Carries a call out.
+/// Carries out the call that `by_name` or `helper` has numbered.
 pub(crate) fn call(
     running: &mut Running<'_>,
     vm: &mut Vm,

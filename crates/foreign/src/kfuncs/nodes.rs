@@ -1,6 +1,9 @@
 //! Lists and trees of objects that programs make. What lists and trees hold is `kernel/nodes.rs`',
 //! which has tests of its own; trees are tried with scx_flatcg.
 //!
+//! What must stay: order and results as kernel/bpf/helpers.c has them; each call pays for what it
+//! passes over.
+//!
 //! Tests: crates/cli/tests/all/schedulers.rs::what_a_scheduler_does_wrong_is_named,
 //! xtask/src/tries/kernel_schedulers.rs
 
@@ -63,6 +66,7 @@ fn tree_add(running: &mut Running<'_>, vm: &mut Vm, args: [u64; 5]) -> Result {
     Ok(0)
 }
 
+/// The node that was taken out; 0: it is not in this tree.
 fn tree_remove(running: &mut Running<'_>, vm: &mut Vm, args: [u64; 5]) -> Result {
     pay_for(running, vm, args[0])?;
     let nodes = &mut running.state.nodes;
@@ -77,11 +81,13 @@ fn place(running: &Running<'_>, head: u64, back: bool) -> u64 {
     if back { last() } else { 0 }
 }
 
+/// The node at one end without taking it; 0: none.
 fn end(running: &Running<'_>, head: u64, back: bool) -> u64 {
     let node = running.state.nodes.get(head, place(running, head, back));
     node.unwrap_or(0)
 }
 
+/// At the front or the back; 0 as the kernel returns.
 fn push(running: &mut Running<'_>, vm: &mut Vm, args: [u64; 5], front: bool) -> Result {
     let at = if front { 0 } else { u64::MAX };
     let nodes = &mut running.state.nodes;
@@ -89,6 +95,7 @@ fn push(running: &mut Running<'_>, vm: &mut Vm, args: [u64; 5], front: bool) -> 
     Ok(0)
 }
 
+/// Takes the node at one end; 0: none.
 fn pop(running: &mut Running<'_>, vm: &mut Vm, head: u64, back: bool) -> u64 {
     let at = place(running, head, back);
     let node = running.state.nodes.remove(&mut vm.memory, head, at);

@@ -1,6 +1,8 @@
 //! Objects that programs make, the arena, and what only a real kernel has to count or lock
 //! (docs/guide/schedulers.md, "What its programs see").
 //!
+//! What must stay: memory that a program takes counts against its budget.
+//!
 //! Tests: crates/cli/tests/all/schedulers.rs::runs_are_the_same_twice_and_interpreted,
 //! xtask/src/tries/kernel_schedulers.rs
 
@@ -45,11 +47,13 @@ fn new(running: &mut Running<'_>, vm: &mut Vm, args: [u64; 5]) -> Result {
     running.state.new_object(vm, bytes)
 }
 
+/// One holder more; returns the object.
 pub(super) fn acquire(_: &mut Running<'_>, vm: &mut Vm, args: [u64; 5]) -> Result {
     kernel::acquire(vm, args[0])?;
     Ok(args[0])
 }
 
+/// One holder fewer.
 pub(super) fn release(running: &mut Running<'_>, vm: &mut Vm, args: [u64; 5]) -> Result {
     running.state.release(vm, args[0])?;
     Ok(0)
@@ -61,6 +65,7 @@ fn arena_alloc(_: &mut Running<'_>, vm: &mut Vm, args: [u64; 5]) -> Result {
     Ok(vm.arena.alloc(&mut vm.memory, args[1], count))
 }
 
+/// `bpf_arena_free_pages(map, address, count)`.
 fn arena_free(_: &mut Running<'_>, vm: &mut Vm, args: [u64; 5]) -> Result {
     let count = pay_for_pages(vm, args[2])?;
     vm.arena.free(args[1], count);

@@ -2,6 +2,9 @@
 //! (kernel/sched/ext.c; docs/rules/sched-ext.md#insert, docs/rules/sched-ext.md#queues); names of
 //! older kernels go the same way.
 //!
+//! What must stay: what a program has written to tasks reaches the kernel before a call that moves
+//! them (`write_back`).
+//!
 //! Tests: crates/cli/tests/all/schedulers.rs::calls_answer_as_a_kernel_does,
 //! crates/cli/tests/all/schedulers.rs::runs_are_the_same_twice_and_interpreted
 
@@ -51,6 +54,7 @@ fn pay_for(running: &mut Running<'_>, vm: &mut Vm, dsq: u64) -> std::result::Res
     vm.spend(u64::from(nr_queued.cast_unsigned()) / ENTRIES_PER_INSN)
 }
 
+/// `scx_bpf_create_dsq(dsq, node)`; a queue counts as memory until it is destroyed.
 fn create(running: &mut Running<'_>, vm: &mut Vm, args: [u64; 5]) -> Result {
     vm.spend(LATER)?;
     vm.memory.reserve(QUEUE_BYTES)?;
@@ -61,6 +65,7 @@ fn create(running: &mut Running<'_>, vm: &mut Vm, args: [u64; 5]) -> Result {
     Ok(signed(made))
 }
 
+/// `scx_bpf_destroy_dsq(dsq)`; memory comes back only if the kernel let it go.
 fn destroy(running: &mut Running<'_>, vm: &mut Vm, args: [u64; 5]) -> Result {
     let kernel = running.kernel()?;
     let was_there = kernel.dsq_nr_queued(args[0]) >= 0;
@@ -120,12 +125,14 @@ fn insert_vtime_args(running: &mut Running<'_>, vm: &mut Vm, args: [u64; 5]) -> 
     insert_vtime(running, vm, [args[0], dsq, slice, vtime, flags])
 }
 
+/// `scx_bpf_dsq_move_to_local(dsq)`, `scx_bpf_consume` of older kernels.
 fn move_to_local(running: &mut Running<'_>, vm: &mut Vm, args: [u64; 5]) -> Result {
     running.write_back(vm)?;
     pay_for(running, vm, args[0])?;
     Ok(running.kernel()?.dsq_move_to_local(args[0], 0).into())
 }
 
+/// The same with enqueue flags.
 fn move_to_local_flags(running: &mut Running<'_>, vm: &mut Vm, args: [u64; 5]) -> Result {
     let flags = running.enq_flags(args[1]);
     running.write_back(vm)?;
@@ -133,11 +140,13 @@ fn move_to_local_flags(running: &mut Running<'_>, vm: &mut Vm, args: [u64; 5]) -
     Ok(running.kernel()?.dsq_move_to_local(args[0], flags).into())
 }
 
+/// Tasks, or -ENOENT.
 fn nr_queued(running: &mut Running<'_>, _: &mut Vm, args: [u64; 5]) -> Result {
     let dsq = running.queue(args[0]);
     Ok(signed(running.kernel()?.dsq_nr_queued(dsq)))
 }
 
+/// The first task's mirror; 0: none.
 fn peek(running: &mut Running<'_>, vm: &mut Vm, args: [u64; 5]) -> Result {
     match running.kernel()?.dsq_peek(args[0]) {
         Some(task) => running.task(vm, task),
@@ -174,6 +183,7 @@ fn walk_next(running: &mut Running<'_>, vm: &mut Vm, args: [u64; 5]) -> Result {
     }
 }
 
+/// The walk is over; its iterator's address may be used again.
 fn walk_destroy(running: &mut Running<'_>, _: &mut Vm, args: [u64; 5]) -> Result {
     running.state.walks.remove(&args[0]);
     Ok(0)
@@ -199,14 +209,17 @@ fn moved(running: &mut Running<'_>, vm: &mut Vm, args: [u64; 5], vtime: bool) ->
     Ok(done.into())
 }
 
+/// `scx_bpf_dsq_move()` and its kind: to the end.
 fn move_fifo(running: &mut Running<'_>, vm: &mut Vm, args: [u64; 5]) -> Result {
     moved(running, vm, args, false)
 }
 
+/// The same, by virtual time.
 fn move_vtime(running: &mut Running<'_>, vm: &mut Vm, args: [u64; 5]) -> Result {
     moved(running, vm, args, true)
 }
 
+/// The next move of this walk sets the slice, ns.
 fn move_set_slice(running: &mut Running<'_>, _: &mut Vm, args: [u64; 5]) -> Result {
     if let Some(walk) = running.state.walks.get_mut(&args[0]) {
         walk.slice_ns = Some(args[1]);
@@ -214,6 +227,7 @@ fn move_set_slice(running: &mut Running<'_>, _: &mut Vm, args: [u64; 5]) -> Resu
     Ok(0)
 }
 
+/// The next move of this walk sets the virtual time.
 fn move_set_vtime(running: &mut Running<'_>, _: &mut Vm, args: [u64; 5]) -> Result {
     if let Some(walk) = running.state.walks.get_mut(&args[0]) {
         walk.vtime = Some(args[1]);
@@ -221,6 +235,7 @@ fn move_set_vtime(running: &mut Running<'_>, _: &mut Vm, args: [u64; 5]) -> Resu
     Ok(0)
 }
 
+/// Up to 6.18: at once, and how many they were.
 fn reenqueue_local(running: &mut Running<'_>, vm: &mut Vm, _: [u64; 5]) -> Result {
     running.write_back(vm)?;
     Ok(running.kernel()?.reenqueue_local().into())
@@ -233,6 +248,7 @@ fn reenqueue_local_later(running: &mut Running<'_>, vm: &mut Vm, _: [u64; 5]) ->
     Ok(0)
 }
 
+/// `scx_bpf_dsq_reenq(dsq, flags)`, after the callback.
 fn reenqueue(running: &mut Running<'_>, vm: &mut Vm, args: [u64; 5]) -> Result {
     running.write_back(vm)?;
     let dsq = running.queue(args[0]);
@@ -240,10 +256,12 @@ fn reenqueue(running: &mut Running<'_>, vm: &mut Vm, args: [u64; 5]) -> Result {
     Ok(0)
 }
 
+/// Free places of the buffer of dispatches.
 fn nr_slots(running: &mut Running<'_>, _: &mut Vm, _: [u64; 5]) -> Result {
     Ok(running.kernel()?.dispatch_nr_slots().into())
 }
 
+/// Forgets the last entry of that buffer.
 fn cancel(running: &mut Running<'_>, _: &mut Vm, _: [u64; 5]) -> Result {
     running.kernel()?.dispatch_cancel();
     Ok(0)

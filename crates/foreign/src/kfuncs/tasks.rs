@@ -1,5 +1,7 @@
 //! Tasks and cgroups (docs/guide/schedulers.md, "What its programs see").
 //!
+//! What must stay: answers are mirrors that are up to date; 0 stands for NULL.
+//!
 //! Tests: crates/cli/tests/all/schedulers.rs::calls_answer_as_a_kernel_does
 
 use super::{Named, int, nothing, same};
@@ -30,7 +32,7 @@ pub(super) const TABLE: &[Named] = &[
 
 type Result = std::result::Result<u64, Fault>;
 
-/// scx_bpf_task_running().
+/// scx_bpf_task_running(): is it the current task of its CPU?
 fn task_running(running: &mut Running<'_>, vm: &mut Vm, args: [u64; 5]) -> Result {
     if let Some(task) = running.state.task_of(vm, args[0]) {
         return Ok(running.kernel()?.task_running(task).into());
@@ -43,6 +45,7 @@ fn task_running(running: &mut Running<'_>, vm: &mut Vm, args: [u64; 5]) -> Resul
     }
 }
 
+/// The task's CPU; of what is no task of ours the field, as the kernel reads it.
 pub(super) fn task_cpu(running: &mut Running<'_>, vm: &mut Vm, args: [u64; 5]) -> Result {
     match (running.state.task_of(vm, args[0]), &running.kernel) {
         (Some(task), Some(kernel)) => Ok(super::signed(kernel.task_cpu(task))),
@@ -50,6 +53,7 @@ pub(super) fn task_cpu(running: &mut Running<'_>, vm: &mut Vm, args: [u64; 5]) -
     }
 }
 
+/// The mirror of the task's cgroup; of the idle task the root's.
 fn task_cgroup(running: &mut Running<'_>, vm: &mut Vm, args: [u64; 5]) -> Result {
     let cgroup = match running.state.task_of(vm, args[0]) {
         Some(task) => running.kernel()?.task(task).cgroup,
@@ -58,6 +62,7 @@ fn task_cgroup(running: &mut Running<'_>, vm: &mut Vm, args: [u64; 5]) -> Result
     running.cgroup(vm, cgroup)
 }
 
+/// `scx_bpf_task_set_slice(task, ns)`: always 1 (true).
 fn set_slice(running: &mut Running<'_>, vm: &mut Vm, args: [u64; 5]) -> Result {
     let task = running.task_of(vm, args[0])?;
     running.write_back(vm)?;
@@ -66,6 +71,7 @@ fn set_slice(running: &mut Running<'_>, vm: &mut Vm, args: [u64; 5]) -> Result {
     Ok(1)
 }
 
+/// `scx_bpf_task_set_dsq_vtime(task, vtime)`: always 1 (true).
 fn set_vtime(running: &mut Running<'_>, vm: &mut Vm, args: [u64; 5]) -> Result {
     let task = running.task_of(vm, args[0])?;
     running.write_back(vm)?;
@@ -74,10 +80,12 @@ fn set_vtime(running: &mut Running<'_>, vm: &mut Vm, args: [u64; 5]) -> Result {
     Ok(1)
 }
 
+/// ns of virtual time.
 fn now(running: &mut Running<'_>, _: &mut Vm, _: [u64; 5]) -> Result {
     Ok(running.clock_ns())
 }
 
+/// The task's mirror; 0: no task of this pid lives.
 fn from_pid(running: &mut Running<'_>, vm: &mut Vm, args: [u64; 5]) -> Result {
     match running.kernel()?.task_from_pid(int(args[0])) {
         Some(task) => running.task(vm, task),
@@ -97,7 +105,7 @@ fn from_tid(running: &mut Running<'_>, vm: &mut Vm, args: [u64; 5]) -> Result {
     }
 }
 
-/// bpf_task_under_cgroup().
+/// bpf_task_under_cgroup(): is the task in the group, or in one in it?
 fn under_cgroup(running: &mut Running<'_>, vm: &mut Vm, args: [u64; 5]) -> Result {
     let (Some(task), Some(above)) = (
         running.state.task_of(vm, args[0]),
@@ -141,6 +149,7 @@ fn cgroup_ancestor(running: &mut Running<'_>, vm: &mut Vm, args: [u64; 5]) -> Re
     }
 }
 
+/// The mirror of the task on whose behalf the program runs; an idle CPU has its idle task.
 fn current(running: &mut Running<'_>, vm: &mut Vm, _: [u64; 5]) -> Result {
     running.current(vm)
 }

@@ -1,6 +1,9 @@
 //! Timers and work items, which live in values of maps (docs/guide/schedulers.md, "What its
 //! programs see").
 //!
+//! What must stay: times are ns of virtual time, errors the kernel's negative numbers. Numbers of
+//! timers are kernel/timers.rs'.
+//!
 //! Tests: crates/cli/tests/all/schedulers.rs::calls_answer_as_a_kernel_does,
 //! crates/cli/tests/all/schedulers.rs::runs_are_the_same_twice_and_interpreted
 

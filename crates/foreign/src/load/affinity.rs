@@ -1,6 +1,10 @@
 //! The CPUs that threads of the loader are bound to: modelled ones. The host's do not matter. A
 //! program that a bound thread runs is executed on a CPU of the thread's (docs/guide/schedulers.md,
 //! "What the loader sees").
+//!
+//! What must stay: the host's own affinity is never changed or told.
+//!
+//! Tests: below
 
 use super::calls::{Answer, Call};
 use super::fixed::PID;
@@ -10,6 +14,7 @@ use super::serve::Session;
 type Mask = Vec<u64>;
 
 impl Session<'_> {
+    /// A mask of all modelled CPUs.
     fn all_cpus(&self) -> Mask {
         let mut mask = vec![0; (self.vm.nr_cpus() as usize).div_ceil(64)];
         for cpu in 0..self.vm.nr_cpus() as usize {

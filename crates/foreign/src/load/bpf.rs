@@ -1,6 +1,11 @@
 //! bpf(2): commands on maps, types and links. Offsets are those of `union bpf_attr`
 //! (include/uapi/linux/bpf.h). What is not offered is refused by its name; nothing is passed over.
 //!
+//! What must stay: errno values are the kernel's: libbpf probes features by them. Tests by part:
+//! schedulers.rs::`what_is_not_offered_is_refused_by_name` (`command`),
+//! `damaged_objects_are_refused_or_run` (hostile), wall.rs::`a_process_that_shares_maps_is_refused`
+//! (maps).
+//!
 //! Tests: crates/cli/tests/all/schedulers.rs::runs_are_the_same_twice_and_interpreted,
 //! fuzz/tests/all/mutations.rs
 
@@ -50,6 +55,7 @@ impl Table {
 }
 
 impl Session<'_> {
+    /// The answer to bpf(2): an attribute that cannot be read is EFAULT.
     pub(super) fn bpf(&mut self, call: &Call) -> Answer {
         let [command, attr, size, ..] = call.args;
         let Some(attr) = call.read(attr, size.min(MAX_ATTR)).map(Attr) else {
@@ -121,12 +127,13 @@ impl Session<'_> {
         }
     }
 
+    /// EINVAL for the loader; the user reads what was refused.
     pub(super) fn refuse(&mut self, what: impl Into<String>) -> Answer {
         self.known.refuse(what.into());
         Answer::error(libc::EINVAL)
     }
 
-    /// BPF_MAP_CREATE.
+    /// BPF_MAP_CREATE: a descriptor, or the kernel's errno.
     fn map_create(&mut self, call: &Call, attr: &Attr) -> Answer {
         let name = attr.name(28);
         let kind = match MapKind::from_number(attr.u32(0)) {
@@ -301,7 +308,7 @@ impl Session<'_> {
         }
     }
 
-    /// BPF_MAP_UPDATE_ELEM.
+    /// BPF_MAP_UPDATE_ELEM; the table of callbacks and maps of maps have ways of their own.
     fn update(
         &mut self,
         call: &Call,
@@ -509,7 +516,7 @@ impl Session<'_> {
         }
     }
 
-    /// BPF_BTF_LOAD.
+    /// BPF_BTF_LOAD: types that a loader describes its programs by, bounded.
     fn btf_load(&mut self, call: &Call, attr: &Attr) -> Answer {
         let Some(bytes) = call.read(attr.u64(0), u64::from(attr.u32(16))) else {
             return Answer::error(libc::EFAULT);
@@ -529,7 +536,7 @@ impl Session<'_> {
         }
     }
 
-    /// BPF_OBJ_GET_INFO_BY_FD.
+    /// BPF_OBJ_GET_INFO_BY_FD: as much as the caller has room for.
     fn info(&mut self, call: &Call, attr: &Attr) -> Answer {
         let (fd, room, at) = (attr.u32(0), attr.u32(4) as usize, attr.u64(8));
         let mut info = vec![0_u8; 256];

@@ -2,6 +2,9 @@
 //! All of it goes over the wire to the loader's guard, which alone touches the loader
 //! (docs/guide/schedulers.md, "What the loader sees").
 //!
+//! What must stay: nothing here decides an answer. What the wire says is not believed beyond its
+//! type.
+//!
 //! Tests: crates/cli/tests/all/schedulers.rs::a_loader_runs_in_virtual_time,
 //! crates/cli/tests/all/wall.rs
 
@@ -101,15 +104,17 @@ struct Files {
 }
 
 impl Remote {
+    /// Asks the guard, and waits for its answer.
     fn ask<T: DeserializeOwned>(&self, what: &Ask) -> io::Result<T> {
         Ok(self.wire.borrow_mut().ask(what)?.0)
     }
 
+    /// What was asked once in a turn of the loader may be asked anew.
     fn next_turn(&self) {
         self.turn.set(self.turn.get() + 1);
     }
 
-    /// Which file a descriptor of a caller's is: asked for once in a turn.
+    /// Which file a descriptor of a caller's is: asked for once in a turn. None: there is none.
     fn file_id(&self, call: &Call, fd: u32) -> Option<FileId> {
         let mut files = self.files.borrow_mut();
         if files.turn != self.turn.get() {
@@ -152,6 +157,7 @@ impl Calls {
         }
     }
 
+    /// ECHILD where there is no loader (fuzzing).
     fn remote(&self) -> io::Result<&Rc<Remote>> {
         match self {
             Self::Loader(remote) => Ok(remote),
@@ -164,7 +170,7 @@ impl Calls {
         self.remote().ok()?.ask(what).ok()
     }
 
-    /// The next call.
+    /// The next call of the loader or of a process of its; what happened instead, if none comes.
     pub(super) fn wait(&self, patience: Duration) -> io::Result<Event> {
         let Ok(remote) = self.remote() else {
             return Ok(Event::Ended);
@@ -273,7 +279,8 @@ impl Calls {
         enabled.map_err(io::Error::other)
     }
 
-    /// The name of another process of the loader's that can reach one of these files.
+    /// The name of another process of the loader's that can reach one of these files. None: there
+    /// is none.
     pub(super) fn sharer(&self, files: impl Iterator<Item = FileId>) -> Option<String> {
         self.said::<Option<_>>(&Ask::Sharer(files.collect()))?
     }
@@ -286,6 +293,7 @@ impl Calls {
 }
 
 impl Call {
+    /// As the guard has handed it over, with what it has read of the caller.
     fn of(arrival: Arrival, remote: &Rc<Remote>) -> Self {
         Self {
             pid: arrival.call.pid,
@@ -317,7 +325,7 @@ impl Call {
         }
     }
 
-    /// Bytes of the caller.
+    /// Bytes of the caller; None: they are not there.
     pub(super) fn read(&self, addr: u64, len: u64) -> Option<Vec<u8>> {
         if len > MAX_BYTES {
             return None;
@@ -342,7 +350,8 @@ impl Call {
         })
     }
 
-    /// The same for what may be longer: a value of a map has the map's room.
+    /// The same for what may be longer: a value of a map has the map's room. None: not all of it is
+    /// there.
     pub(super) fn read_value(&self, addr: u64, len: u64) -> Option<Vec<u8>> {
         if len > budget::BYTES {
             return None;
@@ -355,7 +364,7 @@ impl Call {
         Some(bytes)
     }
 
-    /// Writes to the caller.
+    /// Writes to the caller; false: not all of it could be written.
     pub(super) fn write(&self, addr: u64, bytes: &[u8]) -> bool {
         match &self.remote {
             None => own_memory::write(addr, bytes),
@@ -368,7 +377,7 @@ impl Call {
         }
     }
 
-    /// Where the caller has mapped a file.
+    /// Where the caller has mapped a file. None: it has not.
     pub(super) fn mapped(&self, file: FileId) -> Option<u64> {
         self.remote
             .as_ref()?
@@ -411,11 +420,13 @@ mod own_memory {
         len == 0 || usize::try_from(copied).is_ok_and(|copied| copied == len)
     }
 
+    /// None: not all of it is there.
     pub(super) fn read(addr: u64, len: usize) -> Option<Vec<u8>> {
         let mut bytes = vec![0; len];
         transfer(addr, bytes.as_mut_ptr(), len, true).then_some(bytes)
     }
 
+    /// False: not all of it is there.
     pub(super) fn write(addr: u64, bytes: &[u8]) -> bool {
         transfer(addr, bytes.as_ptr().cast_mut(), bytes.len(), false)
     }

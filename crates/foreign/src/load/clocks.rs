@@ -1,5 +1,8 @@
 //! The loader's clocks and timers: virtual time (docs/rules/sched-ext.md#loader).
 //!
+//! What must stay: times are ns, read and written in the structures of the C library; the host's
+//! clock is never read for an answer.
+//!
 //! Tests: below, crates/cli/tests/all/schedulers.rs
 
 use super::calls::{Answer, Call};
@@ -24,6 +27,7 @@ pub(super) struct TimerFd {
 }
 
 impl TimerFd {
+    /// When it expires next, ns of virtual time; None: not armed.
     pub(super) fn deadline(&self) -> Option<u64> {
         self.at_ns
     }

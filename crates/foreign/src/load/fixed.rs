@@ -2,6 +2,8 @@
 //! random bytes. (A C library that takes random bytes from the kernel's vDSO makes no call for
 //! them.) What a loader sees is in docs/guide/schedulers.md.
 //!
+//! What must stay: the numbers: another one is another run of a loader that prints or hashes it.
+//!
 //! Tests: crates/cli/tests/all/schedulers.rs::runs_with_a_loader_beside_them_are_the_same
 
 use super::calls::{Answer, Call};

@@ -2,6 +2,8 @@
 //! waits must be in virtual time, or the run would wait for the host (docs/guide/schedulers.md,
 //! "What the loader sees").
 //!
+//! What must stay: waiters of an address are woken in the order in which they came.
+//!
 //! Tests: crates/cli/tests/all/schedulers.rs::a_loader_runs_in_virtual_time
 
 use super::calls::{Answer, Call};
@@ -19,7 +21,7 @@ const WAKE_BITSET: u64 = 10;
 const PRIVATE: u64 = 128;
 const REALTIME: u64 = 256;
 
-/// The word at an address of the caller's.
+/// The word at an address of the caller's. None: it cannot be read.
 pub(super) fn word(call: &Call, addr: u64) -> Option<u32> {
     let bytes = call.read(addr, 4)?;
     bytes.first_chunk().map(|word| u32::from_le_bytes(*word))
@@ -82,6 +84,7 @@ impl Session<'_> {
     }
 }
 
+/// So many were woken or moved.
 fn answered(count: usize) -> Reply {
     Reply::Now(Answer::Value(count as i64))
 }

@@ -1,5 +1,10 @@
 //! What is known of a loader: what it has been given, and what it was refused
 //! (docs/guide/schedulers.md, "What the loader sees").
+//!
+//! What must stay: each refusal once, in the order in which they came: messages of a failed load
+//! begin with these.
+//!
+//! Tests: below
 
 use super::bpf;
 use crate::kernel::Layout;

@@ -2,6 +2,8 @@
 //! (Documentation/ABI/testing/sysfs-devices-system-cpu), by path. What is told here and what the
 //! core is told come from one platform.
 //!
+//! What must stay: forms are those of sysfs and procfs: kHz, bytes as `K`, lists as `0-3,8`.
+//!
 //! Tests: crates/cli/tests/all/schedulers.rs::a_loader_sees_the_modelled_machine
 
 use crate::topology;
@@ -21,6 +23,7 @@ pub(super) struct MachineFiles {
 }
 
 impl MachineFiles {
+    /// All files of a platform, for the kernel that is offered.
     pub(super) fn of(platform: &Platform, kernel: &KernelFiles<'_>) -> Self {
         let mut files = Self::default();
         files.cpus(platform);
@@ -29,6 +32,7 @@ impl MachineFiles {
         files
     }
 
+    /// A file with a line end, as the kernel writes them.
     fn put(&mut self, path: impl Into<String>, text: impl std::fmt::Display) {
         self.files
             .push((path.into(), format!("{text}\n").into_bytes()));
@@ -233,6 +237,7 @@ fn last_level(platform: &Platform, id: CpuId) -> (u32, String) {
     }
 }
 
+/// 10 within a node and 20 to others where the platform says nothing, as the kernel assumes.
 fn distance(platform: &Platform, from: u32, to: u32) -> u32 {
     let table = platform.numa.as_ref().map(|numa| numa.distances.as_slice());
     let row = table.and_then(|table| table.get(from as usize));

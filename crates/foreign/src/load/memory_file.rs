@@ -1,6 +1,8 @@
 //! Files in memory: what a loader has of maps and programs, and how they are told apart
 //! (docs/guide/schedulers.md, "What the loader sees").
 //!
+//! What must stay: a file of ours is known by device and inode; its size cannot change.
+//!
 //! Tests: crates/cli/tests/all/schedulers.rs::runs_are_the_same_twice_and_interpreted,
 //! crates/cli/tests/all/wall.rs::a_process_that_shares_maps_is_refused
 

@@ -2,6 +2,9 @@
 //! the kernel is answered here until it has attached a scheduler, and beside the simulation
 //! (docs/rules/sched-ext.md#loader).
 //!
+//! What must stay: the order of steps up to the attachment, and a bound by the host's clock alone
+//! for a loader that hangs. Results never have the host's times.
+//!
 //! Tests: crates/cli/tests/all/schedulers.rs::a_loader_runs_in_virtual_time,
 //! crates/cli/tests/all/schedulers.rs::what_a_loader_must_not_do_is_named
 

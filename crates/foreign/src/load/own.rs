@@ -2,6 +2,9 @@
 //! second (`fuzz/`, target `bpf`). See docs/guide/schedulers.md, "What the loader sees". What is
 //! answered is what a loader's own calls are answered.
 //!
+//! What must stay: answers go the way of a loader's calls (load/bpf.rs), or fuzzing would try
+//! something else.
+//!
 //! Tests: below, fuzz/tests/all/mutations.rs
 
 use super::calls::{Answer, Call, Calls};
@@ -99,7 +102,7 @@ impl OwnCalls {
         }
     }
 
-    /// Who answers.
+    /// Who answers: the same session as for a loader.
     pub(super) fn session(&mut self) -> Session<'_> {
         Session {
             vm: &mut self.vm,
@@ -159,6 +162,7 @@ fn addresses(command: u32) -> &'static [usize] {
 struct Memory(*mut u8);
 
 impl Memory {
+    /// Room for the caller's memory, with a part that cannot be read behind it.
     fn new() -> io::Result<Self> {
         // SAFETY: a new mapping at a place that the host chooses, and a part of it.
         unsafe {
@@ -175,6 +179,7 @@ impl Memory {
         }
     }
 
+    /// The address of an offset.
     fn at(&self, offset: usize) -> u64 {
         self.0.addr() as u64 + offset as u64
     }

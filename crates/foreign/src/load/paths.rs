@@ -1,6 +1,9 @@
 //! Calls with paths, and the few others that would show the host's machine
 //! (docs/guide/schedulers.md, "What the loader sees").
 //!
+//! What must stay: nothing that differs between hosts is told; a path that is not answered is
+//! refused or harmless.
+//!
 //! Tests: crates/cli/tests/all/schedulers.rs::a_loader_sees_the_modelled_machine
 
 use super::calls::{Answer, Call};
@@ -61,6 +64,7 @@ impl Session<'_> {
     }
 }
 
+/// Does the call open a file?
 fn opens(number: libc::c_long) -> bool {
     match number {
         #[cfg(target_arch = "x86_64")]

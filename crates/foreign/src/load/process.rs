@@ -1,6 +1,9 @@
 //! The loader's process: until it has attached a scheduler, and then beside the simulation
 //! (docs/rules/sched-ext.md#loader).
 //!
+//! What must stay: patience is by the host's clock and only ends what hangs; all else is virtual
+//! time.
+//!
 //! Tests: crates/cli/tests/all/schedulers.rs::runs_with_a_loader_beside_them_are_the_same,
 //! crates/cli/tests/all/wall.rs
 
@@ -103,6 +106,7 @@ fn shares(name: &str) -> String {
 }
 
 impl Process {
+    /// What a run needs of a load; refusals up to now did no harm.
     fn attached(&mut self, vm: Vm, state: State, table: bpf::Table) -> Attached {
         self.known.refused.clear();
         Attached {
@@ -136,7 +140,8 @@ impl Process {
         ForeignError::Hangs { program, why, said }
     }
 
-    /// The name of a process of the loader's that can reach its maps, and goes on to.
+    /// The name of a process of the loader's that can reach its maps, and goes on to. None: there
+    /// is none.
     fn sharer_that_stays(&self) -> Option<String> {
         if !self.known.forked {
             return None;
@@ -253,7 +258,7 @@ impl Process {
         }
     }
 
-    /// The name of a process of the loader's that can reach its maps.
+    /// The name of a process of the loader's that can reach its maps. None: there is none.
     fn sharer(&self) -> Option<String> {
         match self.known.forked {
             true => self.calls.sharer(self.known.objects.keys().copied()),

@@ -1,5 +1,8 @@
 //! bpf(2): programs (docs/guide/schedulers.md, "What the loader sees").
 //!
+//! What must stay: a program that is kept can run: whatever it refers to is there. Errors are the
+//! kernel's errno, reasons are said by name.
+//!
 //! Tests: crates/cli/tests/all/syscall_programs.rs,
 //! crates/cli/tests/all/schedulers.rs::what_is_not_offered_is_refused_by_name
 
@@ -125,6 +128,7 @@ struct Names<'a, 'b> {
 }
 
 impl Linker for Names<'_, '_> {
+    /// Value of a 64-bit constant by its source (`BPF_PSEUDO_*`); Err: what is wrong with it.
     fn constant(&mut self, source: u8, low: u32, high: u32) -> Result<u64, String> {
         match source {
             // A map, or a place in its first value.
@@ -171,6 +175,7 @@ impl Linker for Names<'_, '_> {
         }
     }
 
+    /// A number that a loader poisons for dead code is a call that never runs.
     fn helper(&mut self, number: u32) -> Result<u32, String> {
         if POISONED.contains(&number) || number == BAD_RELOCATION {
             return Ok(kfuncs::DEAD_CODE);
@@ -181,6 +186,7 @@ impl Linker for Names<'_, '_> {
         }
     }
 
+    /// By its number in the offered kernel's types; modules have none here.
     fn kfunc(&mut self, number: u32, module: i16) -> Result<u32, String> {
         if module != 0 {
             return Err("functions of kernel modules are not offered".to_owned());

@@ -1,6 +1,9 @@
 //! Ring buffers that the loader waits for. The host's kernel knows nothing of their records: in its
 //! place a counter of ours is waited for (docs/guide/schedulers.md, "What the loader sees").
 //!
+//! What must stay: a loader that waits for a ring wakes when records are there, never by the host's
+//! timing.
+//!
 //! Tests: crates/cli/tests/all/schedulers.rs::a_loader_runs_in_virtual_time
 
 use super::calls::{Answer, Call};
@@ -13,7 +16,7 @@ use std::io;
 use std::os::fd::{AsRawFd as _, FromRawFd as _, OwnedFd};
 use wakeplace_bpf_vm::{MapKind, Vm};
 
-/// A new counter.
+/// A new counter (eventfd) of this process.
 pub(super) fn counter(flags: libc::c_int) -> io::Result<OwnedFd> {
     // SAFETY: a new descriptor, which nobody else has.
     unsafe {
@@ -43,7 +46,7 @@ pub(super) fn add(counter: &OwnedFd, count: u64) {
     unsafe { libc::write(counter.as_raw_fd(), word.as_ptr().cast(), 8) };
 }
 
-/// Sets a counter.
+/// Sets a counter to this, whatever it was: it is ready to be read if that is not 0.
 pub(super) fn set(counter: &OwnedFd, count: u64) {
     if found(counter, libc::POLLIN) != 0 {
         let mut word = [0_u8; 8];

@@ -1,5 +1,8 @@
 //! Answers calls of the loader that do not wait (docs/guide/schedulers.md, "What the loader sees").
 //!
+//! What must stay: a call of `trapped.rs` has its answer here or in `waits.rs`; errno are the
+//! kernel's.
+//!
 //! Tests: crates/cli/tests/all/schedulers.rs::a_loader_runs_in_virtual_time,
 //! crates/cli/tests/all/schedulers.rs::what_a_loader_must_not_do_is_named
 
@@ -87,6 +90,7 @@ impl Session<'_> {
         }
     }
 
+    /// Refused by name: a signal would come by the host's clock.
     fn no_signal_timer(&mut self) -> Answer {
         self.refuse("timers that send signals (timer_create, setitimer, alarm) are not offered");
         Answer::error(libc::ENOSYS)

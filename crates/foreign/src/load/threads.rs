@@ -3,6 +3,9 @@
 //! A thread that waits is one whose call has no answer yet. The next one is the one that could
 //! first go on: equal loaders take equal turns.
 //!
+//! What must stay: turns go by virtual time, then by the order of waiting: equal loaders, equal
+//! runs (`runs_with_a_loader_beside_them_are_the_same`).
+//!
 //! Tests: crates/cli/tests/all/schedulers.rs
 
 use super::calls::{Answer, Call, Event};
@@ -142,10 +145,12 @@ impl Threads {
         }
     }
 
+    /// Where the thread is among those known. None: it is not known.
     fn position(&self, tid: u32) -> Option<usize> {
         self.all.iter().position(|thread| thread.tid == tid)
     }
 
+    /// Has the process a thread that has made no call yet?
     fn somebody_new(&self, session: &Session<'_>) -> bool {
         let threads = session.calls.threads();
         threads.into_iter().any(|tid| self.position(tid).is_none())
@@ -237,7 +242,7 @@ impl Threads {
         }
     }
 
-    /// When the first of them goes on.
+    /// When the first of them goes on. None: none waits for a time.
     fn deadline(&self, session: &Session<'_>) -> Option<u64> {
         let waits = self.all.iter().filter_map(|thread| thread.waits.as_ref());
         let timers = session.known.timers.iter();

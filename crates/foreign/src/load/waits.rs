@@ -1,6 +1,9 @@
 //! Calls that wait, for a time or for a descriptor, and what they become in virtual time
 //! (docs/rules/sched-ext.md#loader).
 //!
+//! What must stay: times are virtual ns; results and errno are those of the calls. A wait that has
+//! no virtual time is refused by name.
+//!
 //! Tests: crates/cli/tests/all/schedulers.rs::a_loader_runs_in_virtual_time,
 //! crates/cli/tests/all/interception.rs::virtual_time_does_not_depend_on_the_way
 
@@ -72,6 +75,7 @@ impl Watch {
 }
 
 impl Waiting {
+    /// `late`: what the call returns when its time is over.
     pub(super) fn of(call: &Call, what: What, until_ns: Option<u64>, late: i64) -> Self {
         Self {
             call: call.clone(),
@@ -334,6 +338,7 @@ impl Session<'_> {
         }
     }
 
+    /// Before the simulation a loader may start processes; within it not.
     fn forks(&mut self) -> Answer {
         if self.sim.is_some() {
             return self.refuse("to start a process while the simulation runs is not offered");
@@ -400,7 +405,7 @@ fn milliseconds(timeout: u64) -> Option<u64> {
     u64::try_from(timeout).ok().map(|ms| ms * 1_000_000)
 }
 
-/// How long a socket waits for what comes in (`SO_RCVTIMEO`).
+/// How long a socket waits for what comes in (`SO_RCVTIMEO`). None: without an end.
 fn patience_ns(fd: &OwnedFd) -> Option<u64> {
     let mut time = libc::timeval {
         tv_sec: 0,

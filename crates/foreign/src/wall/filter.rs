@@ -4,6 +4,11 @@
 //! It computes, has memory and threads, writes to what it has open, and talks over sockets that it
 //! has. It opens nothing, makes no socket but a pair of its own, starts no process, and reaches no
 //! other one (docs/guide/schedulers.md, "How it ends").
+//!
+//! What must stay: a call is allowed only if it is listed. A new need of a worker is a new row with
+//! its reason.
+//!
+//! Tests: below
 
 use crate::guard::checked;
 use crate::guard::trapped::{AUDIT_ARCH, GIVE, LOAD, NR, argument, if_equal, statement};
@@ -182,6 +187,7 @@ pub(super) fn install() -> io::Result<()> {
     }
 }
 
+/// Of this process, from /proc.
 fn nr_threads() -> io::Result<usize> {
     Ok(std::fs::read_dir("/proc/self/task")?.count())
 }

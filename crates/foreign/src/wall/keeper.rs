@@ -1,6 +1,8 @@
 //! The keeper: it has one thread and nothing of the run, so that a guard can be made of it at any
 //! time (docs/guide/schedulers.md, "How it ends").
 //!
+//! What must stay: one thread, no state of the run.
+//!
 //! Tests: crates/cli/tests/all/wall.rs::a_guard_that_is_killed_ends_the_run,
 //! crates/cli/tests/all/wall.rs::nothing_of_a_loader_outlives_the_run
 
@@ -44,6 +46,7 @@ pub(super) fn keep(worker: UnixStream, rights: &Rights, most: usize) {
     Kin::of(std::process::id()).end();
 }
 
+/// Waits up to `LOOK_MS` for a message.
 fn readable(socket: &UnixStream) -> bool {
     let mut poll = polled(socket.as_raw_fd(), libc::POLLIN);
     // SAFETY: one descriptor, which lives.

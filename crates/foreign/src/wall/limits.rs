@@ -1,4 +1,8 @@
 //! How much a worker may take (docs/guide/schedulers.md, "How it ends").
+//!
+//! What must stay: limits follow from the length and size of what is run, never from the host.
+//!
+//! Tests: below
 
 use crate::guard::checked;
 use std::io;
@@ -31,6 +35,7 @@ impl Limits {
         }
     }
 
+    /// For this process; a worker's limits grow with its runs.
     pub(super) fn set(self) -> io::Result<()> {
         limit(libc::RLIMIT_CPU, self.cpu_s.max(PER_RUN_S))?;
         // What a failing compiler leaves in memory is nobody's to read.

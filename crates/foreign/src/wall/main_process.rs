@@ -2,6 +2,8 @@
 //! (docs/guide/schedulers.md, "How it ends"). It runs no foreign code, and no thread before the
 //! others are made.
 //!
+//! What must stay: exit codes and signals are the worker's own, as if there were one process.
+//!
 //! Tests: below, crates/cli/tests/all/wall.rs
 
 use super::keeper;
@@ -112,11 +114,13 @@ fn most_guards(jobs: usize, nr_images: usize) -> usize {
     2 * (jobs + nr_images) + 8
 }
 
+/// Wall time, for limits of processes alone.
 fn now() -> Instant {
     #[allow(clippy::disallowed_methods, reason = "processes are of the real world")]
     Instant::now()
 }
 
+/// In a process of one thread: the child's number; 0 in the child.
 fn fork() -> io::Result<u32> {
     // SAFETY: this process has one thread.
     let pid = checked(unsafe { libc::fork() }.into())?;
@@ -191,6 +195,7 @@ fn resident_bytes(pid: u32) -> u64 {
     pages.unwrap_or(0) * u64::try_from(page).unwrap_or(4096)
 }
 
+/// A signal that the user sent ends the command alike; others are named.
 fn outcome(status: ExitStatus) -> Outcome {
     match (status.code(), status.signal()) {
         (Some(code), _) => Outcome::Ended(code as u8),

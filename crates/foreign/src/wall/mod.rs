@@ -16,6 +16,9 @@
 //! reaches. Orphans become children of the guard, the keeper or main, whichever lives
 //! (docs/guide/schedulers.md, "How it ends").
 //!
+//! What must stay: rights are given up before foreign code runs, in this order; each process has
+//! somebody who notices its end.
+//!
 //! Tests: crates/cli/tests/all/wall.rs
 
 mod filter;

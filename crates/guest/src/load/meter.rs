@@ -1,4 +1,9 @@
 //! Work by the thread's own CPU time, and where that time was spent.
+//!
+//! What must stay: work counts by CPU time and the CPU's rate, 2^-20 ns; it never books more than
+//! the thread has had. Tests of whole jobs: crates/guest/src/load/tests.rs.
+//!
+//! Tests: below
 
 use std::collections::BTreeMap;
 
@@ -41,6 +46,7 @@ pub(super) struct Meter<'a> {
 }
 
 impl<'a> Meter<'a> {
+    /// At the CPU and time of the call; speed of the loop is still to be learnt.
     pub(super) fn new(cpus: &'a Cpus, stage: &'a StageCell) -> Self {
         let (cpu, cpu_ns) = (sys::current_cpu(), sys::thread_cpu_ns());
         Self {
@@ -108,6 +114,7 @@ impl<'a> Meter<'a> {
         self.slice(SLICE_LOOPS);
     }
 
+    /// One run of the loop; it also learns how long an iteration takes.
     fn slice(&mut self, loops: u64) -> u128 {
         let before_ns = self.cpu_ns;
         spin(loops);

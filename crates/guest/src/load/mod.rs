@@ -1,4 +1,7 @@
 //! `load`: runs the tasks of a [`Job`] and measures what each got in the window.
+//!
+//! What must stay: warm-up, then the window; what lies outside counts nothing. Tests:
+//! crates/guest/src/load/tests.rs
 
 use std::path::Path;
 use std::sync::Arc;
@@ -104,11 +107,13 @@ fn forget_own_load(start_ns: u64) {
     }
 }
 
+/// Only where the guest has a tracer and the job wants it.
 fn switch_trace(on: bool) -> Result<(), GuestError> {
     let text = if on { "1" } else { "0" };
     std::fs::write(TRACING_ON, text).map_err(|error| GuestError::environment(TRACING_ON, &error))
 }
 
+/// For `map_err`: which call failed.
 fn call(name: &'static str) -> impl Fn(std::io::Error) -> GuestError {
     move |error| GuestError::environment(name, &error)
 }

@@ -1,5 +1,7 @@
 //! What all threads of a job see.
 //!
+//! What must stay: no thread begins before all are set up, and none waits without an end.
+//!
 //! Tests: crates/guest/src/load/tests.rs
 
 use std::sync::atomic::{AtomicU8, Ordering};
@@ -44,10 +46,12 @@ pub(super) enum Stage {
 pub(super) struct StageCell(AtomicU8);
 
 impl StageCell {
+    /// Stages go forward only.
     pub(super) fn set(&self, stage: Stage) {
         self.0.store(stage as u8, Ordering::Release);
     }
 
+    /// Is it this stage now?
     pub(super) fn is(&self, stage: Stage) -> bool {
         self.0.load(Ordering::Acquire) == stage as u8
     }
@@ -100,6 +104,7 @@ impl Gate {
         Ok(())
     }
 
+    /// Lets all tasks begin, with the times of the run.
     pub(super) fn open(&self, times: Times) {
         lock(&self.state).times = Some(times);
         self.changed.notify_all();

@@ -1,4 +1,9 @@
 //! What tasks wait on: timers and events.
+//!
+//! What must stay: expiries as the simulator's timers have them
+//! (crates/engine/src/mechanics/script/timers.rs).
+//!
+//! Tests: below
 
 use std::sync::{Condvar, Mutex, PoisonError};
 use std::time::Duration;
@@ -15,6 +20,7 @@ pub(super) struct TimerState {
 }
 
 impl TimerState {
+    /// Not used yet.
     pub(super) fn new(timer: Timer) -> Self {
         Self {
             timer,
@@ -42,6 +48,7 @@ pub(super) struct Event {
 }
 
 impl Event {
+    /// One more for whoever waits, or will.
     pub(super) fn signal(&self) {
         *lock(&self.signals) += 1;
         self.changed.notify_one();

@@ -1,6 +1,9 @@
 //! One thread of a job: carries its script out. The steps are `job.rs`' types, which the lab
 //! writes.
 //!
+//! What must stay: a job is booked when it ends; what the window counts goes into the report that
+//! crates/lab and fidelity read.
+//!
 //! Tests: crates/guest/src/load/tests.rs,
 //! crates/guest/tests/programs.rs::load_runs_a_job_file_and_reports_each_task
 
@@ -90,6 +93,7 @@ struct Runner<'a> {
 }
 
 impl<'a> Runner<'a> {
+    /// The run is over: nothing goes on.
     fn stopped(&self) -> bool {
         self.shared.stage.is(Stage::Stop)
     }
@@ -141,11 +145,12 @@ impl<'a> Runner<'a> {
         }
     }
 
+    /// Noted for the report; the run goes on.
     fn fail(&self, what: &str) {
         self.shared.fail(format!("task {}: {what}", self.task.name));
     }
 
-    /// One step.
+    /// Carries out one step of the script; what cannot be done is noted (`fail`).
     fn step(&mut self, op: Op) {
         match op {
             Op::Run { work_ns } => {
@@ -173,6 +178,7 @@ impl<'a> Runner<'a> {
         }
     }
 
+    /// Works until then, or (`u64::MAX`) the end.
     fn busy_until(&mut self, time_ns: u64) {
         self.job_open = true;
         self.meter.settle();
@@ -181,6 +187,7 @@ impl<'a> Runner<'a> {
         }
     }
 
+    /// Ends the job that is under way, and sleeps until the timer's expiry.
     fn timer(&mut self, timer: usize, period_ns: u64) {
         let expiry_ns =
             lock(&self.shared.timers[timer]).advance(sys::now_ns(), self.times.start_ns, period_ns);
@@ -225,6 +232,7 @@ impl<'a> Runner<'a> {
         self.woke(sleeps);
     }
 
+    /// A real sleep, not a wait that was over already: counted in the window.
     fn woke(&mut self, paused: bool) {
         if paused {
             self.meter.look();
@@ -265,6 +273,7 @@ impl<'a> Runner<'a> {
     }
 }
 
+/// Is there a repetition left?
 fn more(loops: Loops, done: u64) -> bool {
     match loops {
         Loops::Forever => true,
@@ -272,6 +281,7 @@ fn more(loops: Loops, done: u64) -> bool {
     }
 }
 
+/// From 2^-20 ns.
 fn whole_ns(scaled: u128) -> u64 {
     u64::try_from(scaled >> RATE_BITS).unwrap_or(u64::MAX)
 }

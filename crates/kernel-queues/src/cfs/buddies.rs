@@ -1,6 +1,9 @@
 //! Whom a queue prefers or passes over at its next pick, and the pick (docs/rules/queues.md#cfs).
 //! One implementation for the CPU's queue and for those of groups.
 //!
+//! What must stay: the order of preference (next, last, leftmost; skip passed over) is the
+//! kernel's. The roles of a queue are at most one task or group each.
+//!
 //! Tests: crates/kernel-queues/src/cfs/buddies/tests.rs, crates/engine/tests/behaviour/fair.rs
 
 #[cfg(test)]

@@ -1,6 +1,11 @@
 //! CFS as a fair class without task groups. No rule is here: each call goes to the queue of one CPU
 //! (docs/guide/model.md, "Run queues").
 //!
+//! A method without a comment is `FairClass`'s (fair_class.rs says what it means and when it
+//! comes); the rule is in the method of `CfsQueue` that it calls (cfs.rs).
+//!
+//! What must stay: equals keep their order; what a wake-up decides is decided once per look.
+//!
 //! Tests: crates/engine/tests/behaviour/fair.rs
 
 use super::{CfsParams, CfsQueue, Entity};
@@ -18,6 +23,7 @@ pub(crate) struct Cfs {
 }
 
 impl Cfs {
+    /// Empty queues for so many CPUs.
     pub(crate) fn new(params: CfsParams, nr_cpus: usize) -> Self {
         Self {
             params,
@@ -28,6 +34,7 @@ impl Cfs {
         }
     }
 
+    /// The CPU's min_vruntime.
     fn floor(&self, cpu: CpuId) -> i64 {
         self.queues[cpu.index()].min_vruntime
     }
@@ -57,12 +64,14 @@ impl FairClass for Cfs {
         waiting.for_each(|task| seen(TaskId(task)));
     }
 
+    /// From the queue's time, which a sleeper fell behind of.
     #[inline]
     fn place_woken(&mut self, task: TaskId, cpu: CpuId) {
         let entity = &mut self.entities[task.index()];
         entity.vruntime = self.queues[cpu.index()].place_woken(&self.params, entity);
     }
 
+    /// Placed by the parent's queue, then carried to the child's CPU as a distance.
     #[inline]
     fn task_fork(&mut self, child: TaskId, parent: Option<TaskId>, here: CpuId, cpu: CpuId) {
         let queue = &self.queues[here.index()];
@@ -72,6 +81,7 @@ impl FairClass for Cfs {
         self.entities[child.index()].vruntime = ahead + self.floor(cpu);
     }
 
+    /// The distance to the queue's time stays.
     #[inline]
     fn migrate_task_rq(&mut self, task: TaskId, from: CpuId, to: CpuId) {
         self.entities[task.index()].vruntime += self.floor(to) - self.floor(from);
@@ -97,6 +107,7 @@ impl FairClass for Cfs {
         self.queues[cpu.index()].dequeue(task.0, &self.entities[task.index()], waiting);
     }
 
+    /// False: CFS keeps no sleeper.
     #[inline]
     fn dequeue_sleep(&mut self, task: TaskId, cpu: CpuId, _ends: bool) -> bool {
         self.dequeue_task(task, cpu, false);
@@ -123,6 +134,7 @@ impl FairClass for Cfs {
         next.map(TaskId)
     }
 
+    /// A turn begins with no slice used.
     #[inline]
     fn set_next_task(&mut self, task: TaskId) {
         self.entities[task.index()].slice_used_ns = 0;
@@ -133,6 +145,7 @@ impl FairClass for Cfs {
         self.queues[cpu.index()].charge(&mut self.entities[task.index()], delta_ns);
     }
 
+    /// True: the running one gives way. Roles are set only once per look.
     #[inline]
     fn wakeup_preempt(&mut self, task: TaskId, running: TaskId, cpu: CpuId, _: bool) -> bool {
         let [woken, current] = [task, running].map(|t| &self.entities[t.index()]);
@@ -156,6 +169,7 @@ impl FairClass for Cfs {
         self.queues[cpu.index()].tick_preempts(&self.params, (task.0, entity))
     }
 
+    /// False: nobody else waits.
     #[inline]
     fn yield_task(&mut self, task: TaskId, cpu: CpuId) -> bool {
         let queue = &mut self.queues[cpu.index()];

@@ -1,5 +1,8 @@
 //! What the queue keeps of a task, and the era's constants (docs/rules/queues.md#cfs-constants).
 //!
+//! What must stay: constants are the era's parameters, scaled by the number of CPUs
+//! (`scaling_factor`); times are ns.
+//!
 //! Tests: crates/kernel-queues/src/cfs/tests.rs
 
 use crate::weight::{Weight, scaling_factor};
@@ -70,6 +73,7 @@ pub(crate) struct Entity {
 }
 
 impl Entity {
+    /// A task off the queue; its place comes with its first enqueue.
     pub(crate) fn new(nice: i8, policy: FairPolicy) -> Self {
         Self {
             vruntime: 0,

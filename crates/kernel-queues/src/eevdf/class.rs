@@ -1,6 +1,11 @@
 //! EEVDF as a fair class without task groups. No rule is here: each call goes to the queue of one
 //! CPU (docs/guide/model.md, "Run queues").
 //!
+//! A method without a comment is `FairClass`'s (fair_class.rs says what it means and when it
+//! comes); the rule is in the method of `EevdfQueue` that it calls (eevdf.rs).
+//!
+//! What must stay: equals keep their order; an entity off the queue keeps lag and slice.
+//!
 //! Tests: crates/engine/tests/behaviour/eevdf.rs
 
 use super::{EevdfParams, EevdfQueue, Entity};
@@ -20,6 +25,7 @@ pub(crate) struct Eevdf {
 }
 
 impl Eevdf {
+    /// Empty queues for so many CPUs.
     pub(crate) fn new(params: EevdfParams, nr_cpus: usize) -> Self {
         Self {
             params,
@@ -60,6 +66,7 @@ impl FairClass for Eevdf {
         self.queues[cpu.index()].enqueue(&self.params, task.0, entity);
     }
 
+    /// What it is owed is kept with the entity until it joins a queue again.
     #[inline]
     fn dequeue_task(&mut self, task: TaskId, cpu: CpuId, waiting: bool) {
         let queue = &mut self.queues[cpu.index()];
@@ -70,6 +77,7 @@ impl FairClass for Eevdf {
         };
     }
 
+    /// True: the queue keeps the sleeper (delayed dequeue).
     #[inline]
     fn dequeue_sleep(&mut self, task: TaskId, cpu: CpuId, ends: bool) -> bool {
         if ends {
@@ -100,6 +108,7 @@ impl FairClass for Eevdf {
         Some(TaskId(task))
     }
 
+    /// True: it was kept, and is gone now.
     #[inline]
     fn drop_delayed(&mut self, task: TaskId, cpu: CpuId) -> bool {
         let delayed = self.is_delayed(task, cpu);

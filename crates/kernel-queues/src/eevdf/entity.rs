@@ -1,5 +1,7 @@
 //! What the queue keeps of a task, and the era's rules (docs/rules/queues.md#eevdf).
 //!
+//! What must stay: times are ns; lag and rest of a request in virtual time of its weight.
+//!
 //! Tests: crates/kernel-queues/src/eevdf/tests.rs
 
 use crate::weight::{NICE_0_WEIGHT, Weight, scaling_factor, virtual_time};
@@ -101,6 +103,7 @@ pub(crate) struct Entity {
 }
 
 impl Entity {
+    /// A task off the queue, owed nothing.
     pub(crate) fn new(nice: i8, policy: FairPolicy, own_slice_ns: Option<u64>) -> Self {
         Self {
             vruntime: 0,
@@ -134,7 +137,7 @@ impl Entity {
         self.weight = weight;
     }
 
-    /// Off the queue.
+    /// Weight and policy of a task off the queue.
     pub(crate) fn set_load_weight(&mut self, nice: i8, policy: FairPolicy) {
         self.policy = policy;
         let weight = Weight::of_task(nice, policy);
@@ -143,6 +146,7 @@ impl Entity {
         }
     }
 
+    /// For wake-up preemption, which asks it first.
     pub(crate) fn policy(&self) -> FairPolicy {
         self.policy
     }
@@ -152,11 +156,13 @@ impl Entity {
         self.own_slice_ns = slice_ns;
     }
 
+    /// Its own slice counts from 6.12 on; else the era's.
     pub(super) fn slice_ns(&self, params: &EevdfParams) -> u64 {
         let own_ns = self.own_slice_ns.filter(|_| params.form > Form::Linux66);
         own_ns.unwrap_or(params.slice_ns)
     }
 
+    /// As the sums have it, signed.
     pub(super) fn weight(&self) -> i64 {
         self.weight.weight.cast_signed()
     }

@@ -3,6 +3,10 @@
 //!
 //! Kernel: wakeup_preempt_fair(), set_protect_slice(), update_protect_slice(),
 //! kernel/sched/fair.c, 7.3; check_preempt_wakeup_fair(), 6.6 to 6.18.
+//!
+//! What must stay: each form is the one of its kernel; eevdf/tests.rs tries protection and buddies,
+//! engine's `a_short_slice_preempts_at_the_first_wakeup` the whole.
+//!
 //! Tests: crates/kernel-queues/src/eevdf/tests.rs
 
 use super::entity::{Arrival, EevdfParams, Entity, Form};

@@ -1,6 +1,9 @@
 //! The queues of the kernels before 6.6, one in another. An entity of a group is queued while the
 //! group has tasks that wait or run (docs/guide/model.md, "Task groups").
 //!
+//! What must stay: each level is a `CfsQueue` (cfs.rs has the rules); levels are kept in step here.
+//! bandwidth.rs of the engine tries `throttle` and `unthrottle`.
+//!
 //! Tests: crates/kernel-queues/src/grouped/cfs/tests.rs, crates/engine/tests/behaviour/groups.rs
 
 #[cfg(test)]
@@ -35,6 +38,7 @@ pub(crate) struct CfsTree {
 }
 
 impl CfsTree {
+    /// The root's queue of one CPU and one per group, empty.
     pub(super) fn new(params: CfsParams, shapes: &[GroupShape]) -> Self {
         let group = |shape: &GroupShape| Group {
             queue: CfsQueue::default(),
@@ -52,10 +56,12 @@ impl CfsTree {
         }
     }
 
+    /// Tasks that the CPU counts: none in a group that may not run.
     pub(super) fn nr(&self) -> usize {
         self.nr
     }
 
+    /// Waiting tasks that the CPU counts, in no meaningful order.
     pub(super) fn waiting(&self) -> impl Iterator<Item = u32> + '_ {
         let seen = self.nest.all().filter(|g| !self.nest.is_hidden(*g));
         let queues = seen.map(|g| &self.groups[g].queue);
@@ -72,6 +78,7 @@ impl CfsTree {
         group.map_or(&self.root, |g| &self.groups[g].queue)
     }
 
+    /// As `queue`.
     fn queue_mut(&mut self, group: Option<usize>) -> &mut CfsQueue {
         match group {
             Some(g) => &mut self.groups[g].queue,
@@ -89,6 +96,7 @@ impl CfsTree {
         self.nest.around(group).collect()
     }
 
+    /// The time of a queue (min_vruntime).
     pub(super) fn floor(&self, group: Option<usize>) -> i64 {
         self.queue(group).min_vruntime
     }
@@ -107,6 +115,7 @@ impl CfsTree {
         share.max(queue.least_slice_ns(&self.params, entity))
     }
 
+    /// By the time of the queue that the task is in.
     pub(super) fn place_woken(&self, entity: &mut Entity, group: Option<usize>) {
         let queue = self.queue(group);
         entity.vruntime = queue.place_woken(&self.params, entity);
@@ -126,6 +135,7 @@ impl CfsTree {
         queue.place_behind(&self.params, child.weight, after, slice) - floor
     }
 
+    /// The task joins; entities of its groups join as long as they are not queued yet.
     pub(super) fn insert(&mut self, task: u32, entity: &Entity, group: Option<usize>) {
         self.nr += usize::from(group.is_none_or(|g| !self.nest.is_hidden(g)));
         self.touched = group;
@@ -174,6 +184,7 @@ impl CfsTree {
         }
     }
 
+    /// `waiting`: the entity does not stand for the running task.
     fn dequeue_group(&mut self, g: usize, waiting: bool) {
         let entity = self.groups[g].entity;
         self.above_mut(g).dequeue(entity_of(g), &entity, waiting);
@@ -269,6 +280,7 @@ impl CfsTree {
         true
     }
 
+    /// The running task and the entities around it wait again where they were.
     pub(super) fn requeue(&mut self, task: u32, entity: &Entity, group: Option<usize>) {
         self.queue_mut(group).insert(task, entity.vruntime);
         for g in self.around(group) {
@@ -296,6 +308,8 @@ impl CfsTree {
         keeps
     }
 
+    /// Level by level from the root: a group that is picked anew begins a slice. None: the queue is
+    /// empty.
     pub(super) fn pick(&mut self, tasks: &[Entity]) -> Option<u32> {
         let looked_up = entities(&self.groups, tasks);
         let mut next = self.root.pick(&self.params, looked_up)?;
@@ -317,6 +331,7 @@ impl CfsTree {
         Some(next)
     }
 
+    /// The task and each group around it get the time, by their own weights.
     pub(super) fn charge(&mut self, entity: &mut Entity, group: Option<usize>, delta_ns: u64) {
         self.queue_mut(group).charge(entity, delta_ns);
         let mut inner = group;
@@ -381,10 +396,12 @@ impl CfsTree {
         over
     }
 
+    /// Only the queue that the task is in; its group's weight is told apart (`set_group_weight`).
     pub(super) fn reweight(&mut self, group: Option<usize>, old: Weight, new: Weight) {
         self.queue_mut(group).reweight(old, new);
     }
 
+    /// The entity's weight, in the queue above if it is queued.
     pub(super) fn set_group_weight(&mut self, g: usize, weight: Weight) {
         let old = self.groups[g].entity.weight;
         if self.groups[g].queue.nr > 0 && !self.nest.is_throttled(g) {
@@ -393,6 +410,7 @@ impl CfsTree {
         self.groups[g].entity.weight = weight;
     }
 
+    /// Panics if the tasks of all queues are not as many as the CPU counts.
     pub(super) fn check(&self) {
         let seen = self.nest.all().filter(|g| !self.nest.is_hidden(*g));
         let queues = std::iter::once(None).chain(seen.map(Some));

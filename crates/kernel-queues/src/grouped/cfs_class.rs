@@ -1,6 +1,11 @@
 //! CFS with task groups as a fair class. No rule is here: each call goes to the queues of one CPU
 //! (docs/guide/model.md, "Task groups").
 //!
+//! A method without a comment is `FairClass`'s (fair_class.rs says what it means and when it
+//! comes); the rule is in the method of `CfsTree` that it calls (grouped/cfs.rs).
+//!
+//! What must stay: a task's place is in the time of its group's queue.
+//!
 //! Tests: crates/engine/tests/behaviour/groups.rs
 
 use super::GroupShape;
@@ -20,6 +25,7 @@ pub(crate) struct GroupedCfs {
 }
 
 impl GroupedCfs {
+    /// Trees for so many CPUs; groups have their numbers on all of them.
     pub(crate) fn new(params: CfsParams, nr_cpus: usize, shapes: &[GroupShape]) -> Self {
         Self {
             trees: (0..nr_cpus).map(|_| CfsTree::new(params, shapes)).collect(),
@@ -41,6 +47,7 @@ impl FairClass for GroupedCfs {
         TaskId(self.entities.len() as u32 - 1)
     }
 
+    /// Off the queue. The place is `detach_task` and `attach_task`'s.
     fn set_task_group(&mut self, task: TaskId, group: Option<usize>) {
         self.groups[task.index()] = group;
     }
@@ -54,11 +61,13 @@ impl FairClass for GroupedCfs {
         waiting.for_each(|task| seen(TaskId(task)));
     }
 
+    /// By the time of its group's queue.
     fn place_woken(&mut self, task: TaskId, cpu: CpuId) {
         let entity = &mut self.entities[task.index()];
         self.trees[cpu.index()].place_woken(entity, self.groups[task.index()]);
     }
 
+    /// As without groups, in the queue of its group.
     fn task_fork(&mut self, child: TaskId, parent: Option<TaskId>, here: CpuId, cpu: CpuId) {
         let group = self.groups[child.index()];
         // A parent in another queue says nothing of this one's time.
@@ -94,6 +103,7 @@ impl FairClass for GroupedCfs {
         self.trees[cpu.index()].remove(task.0, entity, group, waiting);
     }
 
+    /// False: CFS keeps no sleeper.
     fn dequeue_sleep(&mut self, task: TaskId, cpu: CpuId, _ends: bool) -> bool {
         let (entity, group) = (&self.entities[task.index()], self.groups[task.index()]);
         self.trees[cpu.index()].leave(task.0, entity, group);
@@ -159,6 +169,7 @@ impl FairClass for GroupedCfs {
         true
     }
 
+    /// In the units of a task's weight; nice 0 is 1024.
     fn set_group_weight(&mut self, group: usize, cpu: CpuId, weight: u32) {
         let weight = Weight::of_sum(weight.into());
         self.trees[cpu.index()].set_group_weight(group, weight);

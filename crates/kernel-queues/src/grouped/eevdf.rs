@@ -53,10 +53,12 @@ impl EevdfTree {
         }
     }
 
+    /// Tasks that the CPU counts.
     pub(super) fn nr(&self) -> usize {
         self.nr
     }
 
+    /// Waiting tasks that the CPU counts, in no meaningful order.
     pub(super) fn waiting(&self) -> impl Iterator<Item = u32> + '_ {
         let seen = self.nest.all().filter(|g| !self.nest.is_hidden(*g));
         let queues = seen.map(|g| &self.groups[g].queue);
@@ -65,10 +67,12 @@ impl EevdfTree {
         waiting.filter(|id| group_of(*id).is_none())
     }
 
+    /// The queue of a group; None: the root's.
     fn queue(&self, group: Option<usize>) -> &EevdfQueue {
         group.map_or(&self.root, |g| &self.groups[g].queue)
     }
 
+    /// As `queue`.
     fn queue_mut(&mut self, group: Option<usize>) -> &mut EevdfQueue {
         match group {
             Some(g) => &mut self.groups[g].queue,
@@ -76,6 +80,7 @@ impl EevdfTree {
         }
     }
 
+    /// Does its queue keep it though it sleeps?
     pub(super) fn is_delayed(&self, task: u32, group: Option<usize>) -> bool {
         self.queue(group).is_delayed(task)
     }
@@ -147,6 +152,7 @@ impl EevdfTree {
         }
     }
 
+    /// A group's entity has left the queue above: kept with what it is owed.
     fn left(&mut self, g: usize, gone: Option<Entity>) {
         if let Some(entity) = gone {
             let group = &mut self.groups[g];
@@ -197,6 +203,7 @@ impl EevdfTree {
         waiting.count() + usize::from(runs)
     }
 
+    /// The running task sleeps; None: its queue keeps it.
     pub(super) fn sleep(&mut self, group: Option<usize>) -> Option<Entity> {
         self.nr -= 1;
         self.touched = group;
@@ -260,6 +267,7 @@ impl EevdfTree {
         }
     }
 
+    /// The least over the levels that run; None: nobody waits.
     pub(super) fn rest_of_slice_ns(&self) -> Option<u64> {
         let mut queue = &self.root;
         let mut rest = queue.rest_of_slice_ns();
@@ -312,6 +320,7 @@ impl EevdfTree {
         Some(entity)
     }
 
+    /// The groups around follow their shortest.
     pub(super) fn set_own_slice(&mut self, task: u32, group: Option<usize>, own_ns: Option<u64>) {
         self.queue_mut(group).set_own_slice(task, own_ns);
         for g in self.nest.around(group).collect::<Vec<_>>() {
@@ -348,17 +357,19 @@ impl EevdfTree {
         }
     }
 
+    /// The running task waits again in its own queue.
     pub(super) fn requeue(&mut self, group: Option<usize>) {
         self.queue_mut(group).put_back();
     }
 
+    /// Does each level go on with what it runs?
     pub(super) fn keeps(&mut self, group: Option<usize>) -> bool {
         let params = self.params;
         let mut around = self.nest.around(group);
         self.root.keeps(&params) && around.all(|g| self.groups[g].queue.keeps(&params))
     }
 
-    /// The next task: the root's choice, and within a group the group's.
+    /// The next task: the root's choice, and within a group the group's. None: the queue is empty.
     pub(super) fn pick(&mut self) -> Option<u32> {
         let params = self.params;
         let mut group = None;
@@ -378,6 +389,7 @@ impl EevdfTree {
         }
     }
 
+    /// All levels that run.
     pub(super) fn charge(&mut self, group: Option<usize>, delta_ns: u64) {
         self.root.charge(delta_ns);
         for g in self.nest.around(group) {
@@ -461,6 +473,7 @@ impl EevdfTree {
         self.queue(group).is_eligible(task)
     }
 
+    /// True: some level's request is over.
     pub(super) fn tick(&mut self, group: Option<usize>) -> bool {
         let params = self.params;
         let mut over = self.root.tick(&params);
@@ -470,6 +483,7 @@ impl EevdfTree {
         over
     }
 
+    /// The running task's, in its own queue.
     pub(super) fn reweight(&mut self, group: Option<usize>, weight: Weight) {
         let params = self.params;
         self.queue_mut(group).reweight(&params, weight);

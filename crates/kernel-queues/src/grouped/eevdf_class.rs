@@ -1,6 +1,11 @@
 //! EEVDF with task groups as a fair class. No rule is here: each call goes to the queues of one CPU
 //! (docs/guide/model.md, "Task groups").
 //!
+//! A method without a comment is `FairClass`'s (fair_class.rs says what it means and when it
+//! comes); the rule is in the method of `EevdfTree` that it calls (grouped/eevdf.rs).
+//!
+//! What must stay: a task off the queue keeps lag and slice of its own.
+//!
 //! Tests: crates/engine/tests/behaviour/groups.rs
 
 use super::GroupShape;
@@ -21,6 +26,7 @@ pub(crate) struct GroupedEevdf {
 }
 
 impl GroupedEevdf {
+    /// Trees for so many CPUs; groups have their numbers on all of them.
     pub(crate) fn new(params: EevdfParams, nr_cpus: usize, shapes: &[GroupShape]) -> Self {
         let tree = |_| EevdfTree::new(params, shapes);
         Self {
@@ -45,6 +51,7 @@ impl FairClass for GroupedEevdf {
         TaskId(self.off_queue.len() as u32 - 1)
     }
 
+    /// Off the queue.
     fn set_task_group(&mut self, task: TaskId, group: Option<usize>) {
         self.groups[task.index()] = group;
     }
@@ -69,6 +76,7 @@ impl FairClass for GroupedEevdf {
         self.off_queue[task.index()] = left;
     }
 
+    /// False in any case: with groups the CPU does not count sleepers that its queues keep.
     fn dequeue_sleep(&mut self, task: TaskId, cpu: CpuId, ends: bool) -> bool {
         if ends {
             self.dequeue_task(task, cpu, false);
@@ -87,6 +95,7 @@ impl FairClass for GroupedEevdf {
         self.left(gone);
     }
 
+    /// False in any case, since the CPU did not count it.
     fn drop_delayed(&mut self, task: TaskId, cpu: CpuId) -> bool {
         let group = self.groups[task.index()];
         if let Some(entity) = self.trees[cpu.index()].drop_delayed(task.0, group) {
@@ -95,6 +104,7 @@ impl FairClass for GroupedEevdf {
         false
     }
 
+    /// None to report: the CPU did not count them.
     fn drop_all_delayed(&mut self, cpu: CpuId) -> Vec<TaskId> {
         let gone = self.trees[cpu.index()].drop_sleepers();
         self.left(gone);
@@ -184,6 +194,7 @@ impl FairClass for GroupedEevdf {
         self.trees[cpu.index()].unthrottle(group)
     }
 
+    /// What it is owed is kept until the group may run again.
     fn dequeue_throttled(&mut self, task: TaskId, cpu: CpuId) {
         let group = self.groups[task.index()];
         let left = self.trees[cpu.index()].leave(task.0, group);

@@ -1,5 +1,7 @@
 //! Which group is in which, and which may not run on a CPU.
 //!
+//! What must stay: a group's number is the workload's, and following `above` ends at the root.
+//!
 //! Tests: crates/engine/tests/behaviour/bandwidth.rs, crates/kernel-queues/src/grouped/cfs/tests.rs
 
 use super::{GroupShape, entity_of};
@@ -12,6 +14,7 @@ pub(super) struct Nest {
 }
 
 impl Nest {
+    /// Of the shapes of a workload's groups; none is throttled.
     pub(super) fn new(shapes: &[GroupShape]) -> Self {
         Self {
             above: shapes.iter().map(|shape| shape.parent).collect(),
@@ -19,6 +22,7 @@ impl Nest {
         }
     }
 
+    /// All groups, by number.
     pub(super) fn all(&self) -> std::ops::Range<usize> {
         0..self.above.len()
     }
@@ -48,11 +52,13 @@ impl Nest {
         groups.into_iter()
     }
 
+    /// Itself, not those around it: see `is_hidden`.
     #[inline]
     pub(super) fn is_throttled(&self, group: usize) -> bool {
         self.throttled[group]
     }
 
+    /// The caller takes its entity off the queue above, or puts it there.
     pub(super) fn set_throttled(&mut self, group: usize, throttled: bool) {
         self.throttled[group] = throttled;
     }

@@ -4,6 +4,8 @@
 //! has the file, where debuggers and profilers find it, and each one beside it a copy in memory
 //! (docs/guide/kernel.md, "In a run").
 //!
+//! What must stay: no two kernels of a process share an object.
+//!
 //! Tests: crates/kernel-tree/src/kernel/tests.rs::each_kernel_has_its_own_state
 
 use crate::TreeError;
@@ -28,6 +30,7 @@ pub(super) enum Claim {
 }
 
 impl Claim {
+    /// The file itself for the first kernel of it in this process, else a copy in memory.
     pub(super) fn take(path: &Path) -> Result<Self, TreeError> {
         // By its whole name: dlopen looks for others in folders of libraries.
         let whole = fs::canonicalize(path).map_err(TreeError::reading(path))?;
@@ -54,6 +57,7 @@ impl Claim {
 }
 
 impl Drop for Claim {
+    /// The next kernel may have the file.
     fn drop(&mut self) {
         if let Self::File(id, _) = self {
             let mut loaded = LOADED.lock().unwrap_or_else(PoisonError::into_inner);

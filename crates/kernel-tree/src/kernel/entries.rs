@@ -1,6 +1,9 @@
 //! The functions of a loaded object. Each is one of the C interface
 //! (`crates/kernel-abi/src/abi.rs`). See docs/guide/kernel.md, "In a run".
 //!
+//! What must stay: one method per function of wakeplace.h; a method without a comment is the call
+//! of that name. Answers below 0 are errno values. Safety: nothing is called after `close`.
+//!
 //! Tests: crates/kernel-tree/src/kernel/tests.rs, crates/kernel-tree/tests/all/real_tree.rs
 
 use super::abi::{ABI, CpuState, HostTable, Machine, RawCall, TaskState, View};
@@ -105,36 +108,43 @@ impl Entries {
         drop(self.library.take());
     }
 
+    /// The tree's release text.
     pub(super) fn release(&self) -> String {
         // SAFETY: no argument; a text of the object's own.
         text(unsafe { (self.release)() }).unwrap_or_default()
     }
 
+    /// Ticks per second.
     pub(super) fn hz(&self) -> u32 {
         // SAFETY: no argument.
         unsafe { (self.hz)() }
     }
 
+    /// CPUs that the object was configured for.
     pub(super) fn max_cpus(&self) -> u32 {
         // SAFETY: no argument.
         unsafe { (self.max_cpus)() }
     }
 
+    /// Memory that kernel and host share; None: the object is broken.
     pub(super) fn view(&self) -> Option<NonNull<View>> {
         // SAFETY: no argument.
         NonNull::new(unsafe { (self.view)() })
     }
 
+    /// 0, or a negative errno.
     pub(super) fn boot(&self, host: NonNull<HostTable>, machine: &Machine) -> i32 {
         // SAFETY: the machine is read during the call; the table lives as long as the kernel.
         unsafe { (self.boot)(host.as_ptr(), machine) }
     }
 
+    /// `what`: bits of the interface. 0, or a negative errno.
     pub(super) fn interrupt(&self, cpu: u32, what: u32) -> i32 {
         // SAFETY: numbers, which the kernel checks.
         unsafe { (self.interrupt)(cpu, what) }
     }
 
+    /// Its handler wakes these tasks.
     pub(super) fn device(&self, cpu: u32, tasks: &[u32]) -> i32 {
         let count = u32::try_from(tasks.len()).unwrap_or(u32::MAX);
         // SAFETY: as many numbers as are said to be there.
@@ -161,6 +171,7 @@ impl Entries {
         unsafe { (self.control)(call) }
     }
 
+    /// None: there is no such CPU.
     pub(super) fn cpu_state(&self, cpu: u32) -> Option<CpuState> {
         let mut state = CpuState::default();
         // SAFETY: a struct of the interface.
@@ -168,6 +179,7 @@ impl Entries {
         (answer >= 0).then_some(state)
     }
 
+    /// None: there is no such task.
     pub(super) fn task_cpu(&self, task: u32) -> Option<u32> {
         // SAFETY: a number, which the kernel checks.
         u32::try_from(unsafe { (self.task_cpu)(task) }).ok()
@@ -190,12 +202,14 @@ impl Entries {
         text(unsafe { (self.kthread_name)(running) })
     }
 
+    /// The kernel's own text of a parameter goes to `to`; below 0: an errno.
     pub(super) fn get(&self, name: &CStr, to: &mut [u8]) -> i32 {
         let size = u32::try_from(to.len()).unwrap_or(u32::MAX);
         // SAFETY: a text, and room for as many bytes as are said to be there.
         unsafe { (self.get)(name.as_ptr(), to.as_mut_ptr().cast(), size) }
     }
 
+    /// What a handler of signals may call.
     pub(super) fn faults(&self) -> FaultEntries {
         self.faults
     }
@@ -212,7 +226,7 @@ fn said(error: &libloading::Error) -> String {
     said
 }
 
-/// A text of the object's.
+/// A text of the object's. None: null.
 fn text(from: *const c_char) -> Option<String> {
     // SAFETY: the interface's texts end with a zero, and this one is copied at once.
     (!from.is_null()).then(|| {

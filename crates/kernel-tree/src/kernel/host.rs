@@ -1,6 +1,9 @@
 //! What a kernel asks of and tells to its host. What the kernel calls must not unwind into it
 //! (docs/guide/kernel.md, "In a run").
 //!
+//! A C function without a comment is the entry of wpk_host of that name, which hands over to
+//! `Host`. What must stay: order of the table's fields, and that none of them unwinds.
+//!
 //! Tests: crates/kernel-tree/src/kernel/tests.rs, crates/kernel-tree/tests/all/real_tree.rs
 
 use super::Updated;
@@ -53,6 +56,7 @@ pub enum Fault {
 }
 
 impl Fault {
+    /// A number that is not known counts as the shim's fault.
     fn of(kind: u32) -> Self {
         match kind {
             1 => Self::Panic,
@@ -65,6 +69,7 @@ impl Fault {
         }
     }
 
+    /// As wakeplace.h has it.
     fn number(self) -> u32 {
         match self {
             Self::Panic => 1,
@@ -145,6 +150,7 @@ pub(super) struct Context<H> {
 }
 
 impl<H: Host> Context<H> {
+    /// With memory of its own.
     pub(super) fn new(host: H) -> Self {
         Self {
             host,
@@ -152,6 +158,7 @@ impl<H: Host> Context<H> {
         }
     }
 
+    /// The kernel is gone: whom it told.
     pub(super) fn into_host(self) -> H {
         self.host
     }

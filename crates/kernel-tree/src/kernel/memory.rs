@@ -1,5 +1,9 @@
 //! The memory of a kernel: what it asked for and did not give back goes with it
 //! (docs/guide/kernel.md, "In a run").
+//!
+//! What must stay: blocks are zeroed, and where the host put them decides nothing.
+//!
+//! Tests: below
 
 use rustix::mm::{MapFlags, MprotectFlags, ProtFlags, mmap_anonymous, mprotect, munmap};
 use std::alloc::{Layout, alloc_zeroed, dealloc};
@@ -82,6 +86,7 @@ impl Memory {
 }
 
 impl Drop for Memory {
+    /// What the kernel did not give back goes with it.
     fn drop(&mut self) {
         for (address, layout) in std::mem::take(&mut self.blocks) {
             let block = ptr::with_exposed_provenance_mut::<u8>(address);

@@ -2,6 +2,10 @@
 //! (docs/guide/kernel.md, "In a run"). One thread enters a kernel; what it does depends on what it
 //! was told alone.
 //!
+//! What must stay: one entry at a time; errors of entries are `Refused`. Tests by part:
+//! `a_kernel_is_booted_entered_and_left`, `each_kernel_has_its_own_state`,
+//! `what_cannot_be_booted_is_refused`, `calls_are_what_the_header_says`.
+//!
 //! Tests: crates/kernel-tree/src/kernel/tests.rs, crates/cli/tests/all/kernel_runs.rs
 
 mod claim;
@@ -48,6 +52,7 @@ pub struct Kernel<H: Host> {
     one_thread: PhantomData<*mut ()>,
 }
 
+/// An object that cannot be used, and why.
 fn object(path: &Path, why: impl Into<String>) -> TreeError {
     TreeError::Object {
         path: path.to_owned(),
@@ -151,11 +156,13 @@ impl<H: Host> Kernel<H> {
         self.entries.hz()
     }
 
+    /// A copy of what both sides share.
     fn view(&self) -> View {
         // SAFETY: the object's own, for as long as it is loaded; no entry is under way.
         unsafe { self.view.read() }
     }
 
+    /// Changes what both sides share; no entry is under way.
     fn edit(&mut self, edit: impl FnOnce(&mut View)) {
         // SAFETY: as in `view`, and nobody else refers to it.
         edit(unsafe { self.view.as_mut() });
@@ -292,13 +299,13 @@ impl<H: Host> Kernel<H> {
         }
     }
 
-    /// What an observer sees of a CPU.
+    /// What an observer sees of a CPU. None: there is no such CPU.
     #[must_use]
     pub fn cpu_state(&self, cpu: u32) -> Option<CpuState> {
         self.entries.cpu_state(cpu)
     }
 
-    /// The CPU that a task is on, or was last.
+    /// The CPU that a task is on, or was last. None: there is no such task.
     #[must_use]
     pub fn task_cpu(&self, task: u32) -> Option<u32> {
         self.entries.task_cpu(task)
@@ -310,13 +317,13 @@ impl<H: Host> Kernel<H> {
         self.entries.is_awake(task)
     }
 
-    /// What an observer sees of a task.
+    /// What an observer sees of a task. None: there is no such task.
     #[must_use]
     pub fn task_state(&self, task: u32) -> Option<TaskState> {
         self.entries.task_state(task)
     }
 
-    /// The name of a kernel thread, by what [`Cpu::running`] says.
+    /// The name of a kernel thread, by what [`Cpu::running`] says. None: it has none.
     #[must_use]
     pub fn kthread_name(&self, running: u32) -> Option<String> {
         self.entries.kthread_name(running)
@@ -343,6 +350,7 @@ impl<H: Host> Kernel<H> {
 }
 
 impl<H: Host> Drop for Kernel<H> {
+    /// Unloads the object first: it has pointers to what goes then.
     fn drop(&mut self) {
         self.entries.close();
         // SAFETY: leaked by `boot`, and the object that had pointers to them is gone.

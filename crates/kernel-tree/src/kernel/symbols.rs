@@ -1,6 +1,8 @@
 //! Names of an object's functions, for the stack of a run that ended early (docs/guide/kernel.md,
 //! "In a run").
 //!
+//! What must stay: names are for people; nothing is decided by them.
+//!
 //! Tests: crates/kernel-tree/src/kernel/tests.rs::addresses_have_names
 
 use crate::TreeError;

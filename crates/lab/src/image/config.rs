@@ -1,5 +1,9 @@
 //! What a kernel was configured with: the copy in its image (`CONFIG_IKCONFIG`), or a file
 //! (docs/guide/lab.md, "A kernel of your own").
+//!
+//! What must stay: an option that is not mentioned is not set.
+//!
+//! Tests: below
 
 use flate2::read::GzDecoder;
 use std::collections::BTreeMap;

@@ -6,6 +6,10 @@
 //! Documentation/arch/riscv/boot-image-header.rst; 32-bit Arm, arch/arm/boot/compressed/head.S; a
 //! packed EFI image, drivers/firmware/efi/libstub/zboot-header.S with the machine of its PE header
 //! (include/linux/pe.h); U-Boot, tools/mkimage (IH_MAGIC).
+//!
+//! What must stay: what is no image is said in words that name what it is.
+//!
+//! Tests: below
 
 use super::{GZIP, u32_at};
 use crate::Arch;
@@ -56,6 +60,7 @@ pub(crate) fn recognise(bytes: &[u8]) -> Result<Arch, String> {
     Err(found.map_or("no kernel image", |(_, what)| what).to_owned())
 }
 
+/// Only kernels of 64 bits with a boot protocol that says so.
 fn x86(bytes: &[u8]) -> Result<Arch, String> {
     let protocol = u16_at(bytes, 0x206).unwrap_or(0);
     let flags = u16_at(bytes, 0x236).unwrap_or(0);
@@ -67,6 +72,7 @@ fn x86(bytes: &[u8]) -> Result<Arch, String> {
     }
 }
 
+/// By the machine of its PE header.
 fn efi(bytes: &[u8]) -> Result<Arch, String> {
     let machine = u32_at(bytes, 0x3c).and_then(|header| u16_at(bytes, header + 4));
     match machine {
@@ -115,6 +121,7 @@ pub(crate) fn release(arch: Arch, image: &[u8], unpacked: Option<&[u8]>) -> Opti
     (!release.is_empty()).then(|| release.to_owned())
 }
 
+/// Little-endian; None: not all of it is there.
 fn u16_at(bytes: &[u8], at: usize) -> Option<usize> {
     let word = bytes.get(at..)?.first_chunk::<2>()?;
     Some(usize::from(u16::from_le_bytes(*word)))

@@ -1,6 +1,9 @@
 //! Linux 4.17, which the other eras are written down against. Sources of the values:
 //! docs/rules/linux-4-17.md#linux-4-17, docs/rules/rt-and-deadline.md#rt-capacity-4-17.
 //!
+//! What must stay: values as read in 4.17; a later kernel's change belongs to later.rs. Recorded
+//! runs show a changed value.
+//!
 //! Tests: crates/policy-sys/tests/all/forms_by_era.rs
 
 use crate::sys::{self, wp_params};

@@ -1,6 +1,9 @@
 //! Eras before 4.17, each as what differs from the next. Sources of the values:
 //! docs/rules/linux-3-1-to-4-7.md#linux-3-1-to-4-7.
 //!
+//! What must stay: each era is written as what differs from the next later one. Recorded runs show
+//! a changed value.
+//!
 //! Tests: crates/policy-sys/tests/all/early_eras.rs
 
 use super::base::linux_4_17;

@@ -1,5 +1,8 @@
 //! Eras after 4.17, each as what differs from the one before (docs/rules/linux-5-0-to-6-12.md).
 //!
+//! What must stay: each era begins with the one before it; a value that changes twice is set twice.
+//! Recorded runs show a changed value.
+//!
 //! Tests: crates/policy-sys/tests/all/forms_by_era.rs
 
 use super::base::linux_4_17;

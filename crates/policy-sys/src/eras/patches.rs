@@ -5,6 +5,8 @@
 //! docs/rules/power-policy.md#power-scheduling, docs/rules/sched-mc.md#sched-mc-patches;
 //! docs/rules/capacity-aware.md#patch-by-patch, docs/decisions/032, docs/decisions/033).
 //!
+//! What must stay: names of patches are typed (`-NAME`) and shown; a patch is one parameter.
+//!
 //! Tests: crates/policy-sys/tests/all/asym_switches.rs, crates/policy-sys/tests/all/early_eras.rs
 
 /// One patch of a feature's series.

@@ -2,6 +2,8 @@
 //! (docs/rules/power-policy.md#power-placement-cleanup to
 //! docs/rules/power-policy.md#power-parameters; docs/decisions/032).
 //!
+//! What must stay: versions' numbers are those of `WP_POWER_*` in their order.
+//!
 //! Tests: crates/policy-sys/tests/all/power_policy.rs
 
 use crate::sys::{self, wp_params};
@@ -17,16 +19,19 @@ fn set_clean_ups(p: &mut wp_params, on: u32) {
     p.power_new_averages = on;
 }
 
+/// Versions count from `performance`, 0.
 pub(super) fn enable(p: &mut wp_params, version: usize) {
     set_clean_ups(p, u32::from(p.domain_form == sys::WP_DOMAINS_38));
     p.power_policy = sys::WP_POWER_PERFORMANCE + version as u32;
 }
 
+/// Off, with the clean-ups that came with it.
 pub(super) fn disable(p: &mut wp_params) {
     set_clean_ups(p, 0);
     p.power_policy = sys::WP_POWER_OFF;
 }
 
+/// Which version is on; None: off.
 pub(super) fn state(p: &wp_params) -> Option<usize> {
     (p.power_policy as usize).checked_sub(sys::WP_POWER_PERFORMANCE as usize)
 }

@@ -2,6 +2,9 @@
 //! (docs/rules/sched-mc.md#sched-mc-patches; docs/decisions/033), and its form for later kernels
 //! (040). Its versions are the levels of the knob with all of its patches applied.
 //!
+//! What must stay: a version is a level of the knob with all patches; single patches are
+//! parameters.
+//!
 //! Tests: crates/policy-sys/tests/all/sched_mc.rs, crates/policy-sys/tests/all/sched_mc_later.rs
 
 use crate::sys::{self, wp_params};
@@ -34,6 +37,7 @@ fn all(p: &wp_params) -> [u32; 7] {
     [knob, 1, 1, 1, 1, later, later]
 }
 
+/// The seven parameters of patches 1 to 8, in the series' order.
 fn put(p: &mut wp_params, on: [u32; 7]) {
     [
         p.mc_topology,

@@ -2,6 +2,8 @@
 //! prototype that its authors dropped, as sets of its tests
 //! (docs/rules/short-wakes.md#short-versions; docs/decisions/028).
 //!
+//! What must stay: positions of versions, which names of features count by.
+//!
 //! Tests: crates/policy-sys/tests/all/short_names.rs, crates/policy-sys/tests/all/short_wake.rs
 
 use crate::sys::{self, wp_params};
@@ -110,6 +112,7 @@ const PARTS: [Parts; VERSIONS.len()] = [
     PARTS_SCAN_COST,
 ];
 
+/// All ten tests at once: a version says each of them.
 fn put(p: &mut wp_params, parts: &Parts) {
     p.sis_short_affine = parts.affine;
     p.sis_short_dur = parts.dur;
@@ -123,6 +126,7 @@ fn put(p: &mut wp_params, parts: &Parts) {
     p.sis_short_mutual = parts.mutual;
 }
 
+/// The tests as the parameters have them, to be compared with the versions.
 fn parts(p: &wp_params) -> Parts {
     Parts {
         affine: p.sis_short_affine,
@@ -138,6 +142,7 @@ fn parts(p: &wp_params) -> Parts {
     }
 }
 
+/// Version by its position in `PARTS`; two parameters have fixed values in all of them.
 pub(super) fn enable(p: &mut wp_params, version: usize) {
     put(p, &PARTS[version]);
     p.sis_short_stack = 1;

@@ -1,5 +1,9 @@
 //! A CPU needs a task (`balance_one`, `pick_task_scx`; docs/rules/sched-ext.md#dispatch).
 //!
+//! What must stay: the kernel's order: local queue, then global, then `dispatch`, bounded by its
+//! own limit of loops. Tests by part: rules.rs::`a_lone_task_is_kept`,
+//! `cpus_take_from_the_shared_queue`, life.rs::`a_cpu_is_released_after_a_sleep_too` (`acquire`).
+//!
 //! Tests: crates/engine/tests/behaviour/sched_ext/rules.rs, crates/sched-ext/tests/all/life.rs
 
 use super::{Effect, ExtClass};
@@ -49,6 +53,7 @@ impl ExtClass<'_> {
         }
     }
 
+    /// Waits a task in the CPU's local queue?
     fn has_local(&self, cpu: u32) -> bool {
         let local = self.scx.dsqs.local(cpu);
         self.scx.dsqs.get(local).len() > 0

@@ -1,5 +1,8 @@
 //! Callbacks are called, counted and recorded (docs/rules/sched-ext.md#costs).
 //!
+//! What must stay: callbacks never run within one another; counts go into results. A callback after
+//! the scheduler's end is not called.
+//!
 //! Tests: crates/sched-ext/tests/all/kernel.rs::kfuncs_count_once,
 //! crates/engine/tests/behaviour/sched_ext/rules.rs::callbacks_cost_time
 
@@ -57,6 +60,7 @@ impl Scx {
         self.count_kfuncs(kfuncs);
     }
 
+    /// Those of the callback in progress; of the loader nobody pays.
     fn count_kfuncs(&mut self, kfuncs: u64) {
         if self.is_paid_for() {
             self.counts.unpaid.1 += kfuncs;
@@ -77,6 +81,7 @@ impl Scx {
         self.info.callbacks.has(callback) && self.exit.is_none()
     }
 
+    /// Counts and records before the scheduler's code runs.
     fn begin(&mut self, callback: Callback, task: Option<TaskId>) {
         self.counts.calls[callback as usize] += 1;
         self.callback = Some(callback);

@@ -1,6 +1,9 @@
 //! Dispatch queues: local ones, global ones of nodes, and those of the scheduler
 //! (docs/rules/sched-ext.md#queues). No task is lost, whatever times it has.
 //!
+//! What must stay: equal virtual times keep the order of insertion, and a walk sees what was there
+//! when it began.
+//!
 //! Tests: below
 
 use crate::consts::{SCX_DSQ_FLAG_BUILTIN, SCX_DSQ_GLOBAL, SCX_DSQ_LOCAL};
@@ -48,6 +51,7 @@ fn before(a: Key, b: Key) -> bool {
 }
 
 impl Dsq {
+    /// Empty.
     fn new(id: u64) -> Self {
         Self {
             id,
@@ -55,14 +59,17 @@ impl Dsq {
         }
     }
 
+    /// Tasks in it.
     pub(crate) fn len(&self) -> usize {
         self.queue.len()
     }
 
+    /// The next task, without taking it.
     pub(crate) fn first(&self) -> Option<TaskId> {
         self.queue.front().map(|entry| entry.task)
     }
 
+    /// One of the kernel's own.
     pub(crate) fn is_builtin(&self) -> bool {
         self.id & SCX_DSQ_FLAG_BUILTIN != 0
     }
@@ -151,7 +158,7 @@ impl Dsq {
         }
     }
 
-    /// Its next task.
+    /// The next task of a walk; None: it is over.
     pub(crate) fn advance(&self, iter: &mut DsqIter) -> Option<TaskId> {
         let seen = |entry: &&Entry| entry.seq <= iter.until_seq;
         let next = if iter.reverse {
@@ -198,27 +205,32 @@ impl Dsqs {
         }
     }
 
+    /// The CPU's local queue.
     pub(crate) fn local(&self, cpu: u32) -> DsqRef {
         DsqRef(cpu)
     }
 
+    /// A node's global queue.
     pub(crate) fn global(&self, node: u32) -> DsqRef {
         DsqRef(self.nr_cpus + node)
     }
 
+    /// The scheduler's queue of that number; None: there is none.
     pub(crate) fn user(&self, id: u64) -> Option<DsqRef> {
         self.user.get(&id).copied().map(DsqRef)
     }
 
-    /// The CPU whose local queue this is.
+    /// The CPU whose local queue this is. None: it is none.
     pub(crate) fn cpu_of(&self, dsq: DsqRef) -> Option<u32> {
         (dsq.0 < self.nr_cpus).then_some(dsq.0)
     }
 
+    /// By its place, which stays while the queue is there.
     pub(crate) fn get(&self, dsq: DsqRef) -> &Dsq {
         &self.all[dsq.0 as usize]
     }
 
+    /// As `get`.
     pub(crate) fn get_mut(&mut self, dsq: DsqRef) -> &mut Dsq {
         &mut self.all[dsq.0 as usize]
     }
@@ -237,6 +249,7 @@ impl Dsqs {
         true
     }
 
+    /// Its place is used again. The caller has seen that it is empty.
     pub(crate) fn destroy(&mut self, id: u64) {
         if let Some(at) = self.user.remove(&id) {
             self.free.push(at);

@@ -1,6 +1,13 @@
 //! Idle CPUs as kernel/sched/ext_idle.c tracks them, and the kernel's choice among them
 //! (docs/rules/sched-ext.md#idle). The order of the search is the kernel's.
 //!
+//! Tests by part: `whole_cores_come_first_and_near_ones_before_far_ones` (order),
+//! `caches_count_from_6_13_on` (kernels), `a_waker_that_sleeps_soon_is_near` (sync),
+//! `claims_and_masks`, `own_tracking_turns_it_off`.
+//!
+//! What must stay: whichever CPU the kernel takes among equals (the first, round from a start),
+//! since schedulers see it.
+//!
 //! Tests: crates/sched-ext/tests/all/idle.rs
 
 use crate::consts::{EBUSY, SCX_PICK_IDLE_CORE, SCX_PICK_IDLE_IN_NODE};
@@ -9,21 +16,24 @@ use crate::{CpuFacts, mask_words, test_cpu};
 /// A set of CPUs.
 pub(crate) type Mask = Box<[u64]>;
 
+/// Sets or clears a CPU's bit.
 pub(crate) fn set(mask: &mut [u64], cpu: u32, on: bool) {
     let bit = 1 << (cpu % 64);
     let word = &mut mask[cpu as usize / 64];
     *word = if on { *word | bit } else { *word & !bit };
 }
 
+/// 0 beyond the end of a short mask.
 fn word(mask: &[u64], at: usize) -> u64 {
     mask.get(at).copied().unwrap_or(0)
 }
 
+/// CPUs in a mask.
 fn count(mask: &[u64]) -> u32 {
     mask.iter().map(|word| word.count_ones()).sum()
 }
 
-/// The first CPU of both masks from `from` on, then from the beginning.
+/// The first CPU of both masks from `from` on, then from the beginning. None: there is none.
 pub(crate) fn next_and_wrap(a: &[u64], b: &[u64], from: u32) -> Option<u32> {
     let words = a.len().min(b.len());
     let start = from as usize / 64;
@@ -161,6 +171,7 @@ impl Idle {
         };
     }
 
+    /// Online CPUs of a group.
     fn weight(&self, group: &[u64]) -> u32 {
         let online = group.iter().zip(&self.online);
         online.map(|(a, b)| (a & b).count_ones()).sum()
@@ -174,6 +185,7 @@ impl Idle {
         }
     }
 
+    /// Of the CPU's node; 0 where there is one node: then it is no domain.
     fn numa_weight(&self, cpu: usize) -> u32 {
         if self.nr_nodes == 1 {
             return 0;
@@ -181,7 +193,7 @@ impl Idle {
         self.weight(&self.node[cpu])
     }
 
-    /// `scx_idle_update_selcpu_topology`.
+    /// `scx_idle_update_selcpu_topology`: do caches and nodes count in the search?
     pub(crate) fn update_topology(&mut self) {
         let nr_online = count(&self.online);
         let online = |cpu: &usize| test_cpu(&self.online, *cpu as u32);
@@ -194,6 +206,7 @@ impl Idle {
             self.by_topology && !self.per_node && numa > 0 && numa < nr_online && mismatch;
     }
 
+    /// Which masks a CPU is in: its node's or, kept for the machine as a whole, the first.
     fn at(&self, cpu: u32) -> usize {
         match self.per_node {
             true => self.node_of[cpu as usize] as usize,
@@ -201,20 +214,24 @@ impl Idle {
         }
     }
 
+    /// Are there masks for each node (`SCX_OPS_BUILTIN_IDLE_PER_NODE`)?
     pub(crate) fn is_per_node(&self) -> bool {
         self.per_node
     }
 
+    /// Idle CPUs; an empty mask where the kernel keeps none.
     pub(crate) fn cpumask(&self, node: Option<i32>) -> &[u64] {
         self.of_node(node).map_or(&*self.none, |masks| &*masks.cpu)
     }
 
+    /// Wholly idle cores' CPUs; without SMT the same as `cpumask`.
     pub(crate) fn smtmask(&self, node: Option<i32>) -> &[u64] {
         let smt = self.has_smt;
         let masks = self.of_node(node);
         masks.map_or(&*self.none, |m| if smt { &*m.smt } else { &*m.cpu })
     }
 
+    /// None: not tracked, or asked otherwise (per node or not) than masks are kept.
     fn of_node(&self, node: Option<i32>) -> Option<&Masks> {
         match (self.enabled, node) {
             (false, _) => None,
@@ -225,7 +242,7 @@ impl Idle {
         }
     }
 
-    /// `update_builtin_idle`.
+    /// `update_builtin_idle`: a CPU begins to idle, or no longer does.
     pub(crate) fn update(&mut self, cpu: u32, idle: bool) {
         if !self.enabled {
             return;
@@ -262,7 +279,7 @@ impl Idle {
         was
     }
 
-    /// `cpumask_any_distribute`.
+    /// `cpumask_any_distribute`: round the mask from the last one of `by`; None: it is empty.
     pub(crate) fn any(&mut self, by: u32, mask: &[u64]) -> Option<u32> {
         let from = self.distributed[by as usize] + 1;
         let cpu =
@@ -271,7 +288,7 @@ impl Idle {
         Some(cpu)
     }
 
-    /// `pick_idle_cpu_in_node`.
+    /// `pick_idle_cpu_in_node`: a claimed idle CPU of one node, or -EBUSY.
     fn pick_in(&mut self, by: u32, allowed: &[u64], at: usize, flags: u64) -> i32 {
         loop {
             let from = self.distributed[by as usize] + 1;
@@ -309,15 +326,18 @@ impl Idle {
         -EBUSY
     }
 
+    /// Have the two one last-level cache?
     pub(crate) fn share_cache(&self, a: u32, b: u32) -> bool {
         test_cpu(&self.llc[a as usize], b)
     }
 
+    /// Is a CPU idle in the masks that this one belongs to?
     pub(crate) fn has_idle(&self, near: u32) -> bool {
         let at = self.at(near);
         self.masks[at].cpu.iter().any(|word| *word != 0)
     }
 
+    /// Are the two of one node?
     pub(crate) fn same_node(&self, a: u32, b: u32) -> bool {
         self.node_of[a as usize] == self.node_of[b as usize]
     }

@@ -1,6 +1,11 @@
 //! Tasks that run at once or are enqueued again: `SCX_ENQ_IMMED`
 //! (docs/rules/sched-ext.md#immed).
 //!
+//! Tests by part: `what_cannot_run_at_once_is_enqueued_again`, `two_tasks_do_not_stay`,
+//! `a_higher_class_sends_them_back`, `older_kernels_let_them_wait`,
+//! `a_scheduler_that_insists_ends`, `other_queues_do_not_take_it`. What must stay: each task is
+//! enqueued again once per look.
+//!
 //! Tests: crates/sched-ext/tests/all/immed.rs
 
 use super::dsq::DsqRef;

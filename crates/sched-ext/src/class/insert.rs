@@ -2,6 +2,11 @@
 //! (docs/rules/sched-ext.md#insert). An order that the kernel refuses ends the scheduler here, with
 //! the kernel's words.
 //!
+//! What must stay: texts of errors are the kernel's (users compare them). engine's
+//! sched_ext/errors.rs tries each refusal: `queues_that_are_not_there`,
+//! `cpus_that_a_task_may_not_use_or_that_are_not_there`, `orders_that_do_not_mix`,
+//! `direct_dispatches_of_others_and_twice`, `the_buffer_of_dispatches_has_an_end`.
+//!
 //! Tests: crates/cli/tests/all/schedulers.rs
 
 use super::dsq::DsqRef;
@@ -19,11 +24,13 @@ pub(super) const ENQ_PRIQ: u64 = 1 << 57;
 const ENQ_INTERNAL: u64 = 0xff << 56;
 
 impl Scx {
+    /// The global queue of the node that the task is on.
     fn global(&self, task: TaskId) -> DsqRef {
         let cpu = self.tasks[task.index()].facts.cpu;
         self.dsqs.global(self.cpu_facts[cpu as usize].node)
     }
 
+    /// The global queue of the CPU's node.
     pub(super) fn global_of(&self, cpu: u32) -> DsqRef {
         self.dsqs.global(self.cpu_facts[cpu as usize].node)
     }
@@ -59,7 +66,7 @@ impl Scx {
         allowed
     }
 
-    /// `scx_bpf_dsq_insert` and `scx_bpf_dsq_insert_vtime`.
+    /// `scx_bpf_dsq_insert` and `_vtime`: false, the kernel has refused and the scheduler ends.
     pub(super) fn insert(
         &mut self,
         task: TaskId,
@@ -97,7 +104,7 @@ impl Scx {
         self.commit(task, dsq, enq_flags | by_vtime)
     }
 
-    /// `scx_dsq_insert_commit`.
+    /// `scx_dsq_insert_commit`: a direct dispatch is marked, else into the buffer.
     fn commit(&mut self, task: TaskId, dsq: u64, enq_flags: u64) -> bool {
         if self.direct != Direct::No {
             return self.mark_direct(task, dsq, enq_flags);
@@ -183,6 +190,7 @@ impl Scx {
         self.moves.push(Moved { task, from, to });
     }
 
+    /// A CPU whose idle task runs looks at its queue.
     pub(super) fn wake_if_idle(&mut self, cpu: u32) {
         let by = self.this_cpu;
         if self.cpus[cpu as usize].curr.is_none() {
@@ -190,7 +198,7 @@ impl Scx {
         }
     }
 
-    /// `task_can_run_on_remote_rq`.
+    /// `task_can_run_on_remote_rq`. `enforce`: if it may not, the scheduler ends.
     pub(super) fn can_run_on(&mut self, task: TaskId, cpu: u32, enforce: bool) -> bool {
         let entity = &self.tasks[task.index()];
         let (name, from) = (|| entity.name(), entity.facts.cpu);
@@ -255,12 +263,13 @@ impl Scx {
         }
     }
 
+    /// `dsq`: where the task was; None: it was dispatched directly.
     fn note_taken(&mut self, task: TaskId, dsq: Option<u64>, cpu: u32) {
         let by = self.this_cpu;
         self.note(Step::Taken { task, dsq, cpu, by });
     }
 
-    /// `local_dsq_post_enq`.
+    /// `local_dsq_post_enq`: a task that came into a local queue may displace what runs.
     fn after_local(&mut self, task: TaskId, cpu: u32, enq_flags: u64) {
         let c = &self.cpus[cpu as usize];
         let Some(curr) = c.curr.filter(|_| !c.in_balance) else {
@@ -282,7 +291,7 @@ impl Scx {
         }
     }
 
-    /// `dispatch_dequeue`: it leaves its queue.
+    /// `dispatch_dequeue`: it leaves its queue. None: it is in none.
     pub(super) fn unlink(&mut self, task: TaskId) -> Option<DsqRef> {
         let (dsq, key) = self.task_mut(task).dsq.take()?;
         self.dsqs.get_mut(dsq).remove(key, task);

@@ -2,7 +2,9 @@
 //! (docs/rules/sched-ext.md#kfuncs). Each answers as the kernel's function does, errors included:
 //! programs rely on both.
 //!
-//! Tests: crates/sched-ext/tests/all/kernel.rs
+//! A method without a comment is `Kernel`'s (kernel.rs). Refusals: engine's sched_ext/errors.rs.
+//!
+//! Tests: crates/sched-ext/tests/all/kernel.rs, crates/sched-ext/tests/all/idle.rs
 
 use super::dsq::DsqRef;
 use super::record::Step;

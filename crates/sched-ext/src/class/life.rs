@@ -1,6 +1,11 @@
 //! The scheduler is loaded; tasks and cgroups come, change and go; CPUs leave and come back
 //! (docs/rules/sched-ext.md#life). The order of callbacks is part of the rule.
 //!
+//! Tests by part: `weights_are_told_when_they_change`, `a_task_that_comes_back_has_its_new_weight`,
+//! engine's sched_ext/errors.rs::`hotplug_needs_callbacks`.
+//!
+//! What must stay: the order of callbacks at load, at each change, and at the end.
+//!
 //! Tests: crates/sched-ext/tests/all/life.rs
 
 use super::kfuncs::FIRST_PID;
@@ -13,6 +18,7 @@ use crate::{Callback, CgroupId, Class, Exit, ExitKind, RqClock, Started, TaskId}
 const ECODE_HOTPLUG: i64 = 1 << 48 | 1 << 32;
 
 impl Scx {
+    /// Masks and sizes of domains follow.
     fn set_online(&mut self, cpu: u32, online: bool) {
         idle::set(&mut self.idle.online, cpu, online);
         self.idle.update_topology();
@@ -102,6 +108,7 @@ impl ExtClass<'_> {
         self.run_due();
     }
 
+    /// From now on the scheduler has the task; it hears its weight at once.
     fn enable(&mut self, task: TaskId) {
         self.call(Callback::Enable, Some(task), |ops, kernel| {
             ops.enable(kernel, task)
@@ -110,6 +117,7 @@ impl ExtClass<'_> {
         self.scx.task_mut(task).state = TaskState::Enabled;
     }
 
+    /// The task is no longer the scheduler's; it stays known.
     fn disable(&mut self, task: TaskId) {
         self.call(Callback::Disable, Some(task), |ops, kernel| {
             ops.disable(kernel, task)
@@ -117,6 +125,7 @@ impl ExtClass<'_> {
         self.scx.task_mut(task).state = TaskState::Ready;
     }
 
+    /// The weight is 1..=10000, as cgroups have it.
     fn tell_weight(&mut self, task: TaskId) {
         let weight = self.scx.tasks[task.index()].facts.weight;
         self.call(Callback::SetWeight, Some(task), |ops, kernel| {
@@ -124,6 +133,7 @@ impl ExtClass<'_> {
         });
     }
 
+    /// Its CPUs are asked for by `Kernel::task_cpus`.
     fn tell_cpumask(&mut self, task: TaskId) {
         self.call(Callback::SetCpumask, Some(task), |ops, kernel| {
             ops.set_cpumask(kernel, task)

@@ -5,6 +5,9 @@
 //! It runs the scheduler's callbacks; these get `Scx`, which is the kernel of `Kernel`. What the
 //! machine must do in turn is handed over as `Effect`s, in the order in which it was asked for.
 //!
+//! What must stay: effects and moves are in the order in which callbacks asked; the machine carries
+//! them out after the callback.
+//!
 //! Tests: crates/sched-ext/tests/all/kernel.rs, crates/engine/tests/behaviour/sched_ext/rules.rs
 
 mod balance;
@@ -184,6 +187,7 @@ struct ExtCpu {
 
 impl ExtCpu {
     /// `rq->curr`: a task that has gone to sleep, or was put back, stays it until the next runs.
+    /// None: the idle task.
     fn rq_curr(&self) -> Option<TaskId> {
         self.curr.or(self.slept).or(self.put_back)
     }
@@ -312,14 +316,17 @@ impl Scx {
         }
     }
 
+    /// Panics for a number that no task has.
     fn task_mut(&mut self, task: TaskId) -> &mut ExtTask {
         &mut self.tasks[task.index()]
     }
 
+    /// Highest CPU number + 1.
     fn nr_cpus(&self) -> u32 {
         self.cpus.len() as u32
     }
 
+    /// Does this kernel call `dequeue` whenever a task leaves the scheduler's hands?
     fn custody_is_owed(&self) -> bool {
         self.info.kernel >= DEQUEUE_ALWAYS
     }
@@ -342,7 +349,7 @@ impl Scx {
         self.end(Exit::new(ExitKind::Error, message));
     }
 
-    /// `ops_cpu_valid`.
+    /// `ops_cpu_valid`: None, there is no such CPU and the scheduler ends.
     fn valid_cpu(&mut self, cpu: i32, at: &str) -> Option<u32> {
         let number = u32::try_from(cpu).ok().filter(|cpu| *cpu < self.nr_cpus());
         if number.is_none() {
@@ -407,7 +414,7 @@ impl<'a> ExtClass<'a> {
         self.scx.kicks.clear();
     }
 
-    /// The scheduler has ended.
+    /// The scheduler has ended. None: it goes on.
     #[must_use]
     pub fn exit(&self) -> Option<&Exit> {
         self.scx.exit.as_ref()

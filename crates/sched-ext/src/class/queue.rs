@@ -1,6 +1,11 @@
 //! Tasks become runnable, run, stop and leave (docs/rules/sched-ext.md#tasks). A task is in one
 //! queue at a time, or runs.
 //!
+//! What must stay: the kernel's order of `runnable`, `enqueue`, `running`, `stopping`, `quiescent`
+//! around each event. engine's sched_ext/rules.rs tries slices and weights
+//! (`two_hogs_take_turns_of_a_slice`, `virtual_time_shares_by_weight`), release.rs the release of
+//! CPUs.
+//!
 //! Tests: crates/sched-ext/tests/all/life.rs
 
 use super::{Direct, ExtClass, Scx};
@@ -159,7 +164,7 @@ impl ExtClass<'_> {
         valid.unwrap_or(prev_cpu)
     }
 
-    /// `do_enqueue_task`.
+    /// `do_enqueue_task`: into a queue of the kernel's, or to the scheduler by `enqueue`.
     pub(super) fn do_enqueue(&mut self, task: TaskId, enq_flags: u64) {
         if self.scx.enqueue_before(task, enq_flags).is_some() {
             self.call(Callback::Enqueue, Some(task), |ops, kernel| {
@@ -304,7 +309,7 @@ impl ExtClass<'_> {
         self.run_due();
     }
 
-    /// `switch_class`.
+    /// `switch_class`: the CPU goes to a higher class, and the scheduler hears of it once.
     fn release(&mut self, cpu: u32, reason: ReleaseReason, by: Option<TaskId>) {
         if std::mem::replace(&mut self.scx.cpus[cpu as usize].released, true) {
             return;

@@ -1,5 +1,7 @@
 //! What callbacks did, step by step, for who wants to know.
 //!
+//! What must stay: steps in the order in which they happened. Recording changes no run.
+//!
 //! Tests: crates/engine/tests/behaviour/sched_ext/explained.rs
 
 use super::Scx;
@@ -99,7 +101,7 @@ impl Step {
         }
     }
 
-    /// Whom it is about.
+    /// Whom it is about. None: nobody.
     #[must_use]
     pub fn task(&self) -> Option<TaskId> {
         match self {
@@ -120,12 +122,14 @@ pub struct Record {
 }
 
 impl Scx {
+    /// Nothing unless recording is on: then runs cost no more than before.
     pub(super) fn note(&mut self, step: Step) {
         if self.record.on {
             self.record.steps.push(step);
         }
     }
 
+    /// A callback begins; its steps follow.
     pub(super) fn record_callback(&mut self, callback: Callback, task: Option<TaskId>) {
         let cpu = self.this_cpu;
         self.note(Step::Callback {

@@ -1,5 +1,7 @@
 //! What the class keeps of a task (`struct sched_ext_entity`) (docs/rules/sched-ext.md#weights).
 //!
+//! What must stay: pids are `FIRST_PID` plus the task's number; programs see them.
+//!
 //! Tests: crates/sched-ext/tests/all/life.rs::weights_are_told_when_they_change,
 //! crates/engine/tests/behaviour/sched_ext/rules.rs::virtual_time_shares_by_weight
 
@@ -134,10 +136,12 @@ impl ExtTask {
         }
     }
 
+    /// It is on its CPU's run queue, running or not.
     pub(crate) fn is_queued(&self) -> bool {
         self.facts.scx_flags & crate::consts::SCX_TASK_QUEUED != 0
     }
 
+    /// Is the CPU in its mask?
     pub(crate) fn may_use(&self, cpu: u32) -> bool {
         crate::test_cpu(&self.cpus, cpu)
     }

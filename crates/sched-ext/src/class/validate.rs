@@ -1,6 +1,9 @@
 //! What a kernel refuses of a table before it calls anything (`bpf_scx_init_member`,
 //! `validate_ops`; docs/rules/sched-ext.md#errors).
 //!
+//! What must stay: the order of checks and their texts, which are the kernel's: the first that
+//! fails is the answer.
+//!
 //! Tests: crates/engine/tests/behaviour/sched_ext/errors.rs, crates/sched-ext/tests/all/table.rs
 
 use crate::consts::{

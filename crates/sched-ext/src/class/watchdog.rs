@@ -1,6 +1,9 @@
 //! A runnable task that waits for too long ends its scheduler
 //! (docs/rules/sched-ext.md#watchdog).
 //!
+//! Tests by part: `a_forgotten_task_is_found`, `a_queue_that_nobody_serves_is_named`. What must
+//! stay: it looks at half the timeout's pace as the kernel does, in the order of waiting.
+//!
 //! Tests: crates/engine/tests/behaviour/sched_ext/errors.rs
 
 use super::{ExtClass, Scx};
@@ -19,6 +22,7 @@ pub struct Stall {
 }
 
 impl Scx {
+    /// The scheduler's own, else the kernel's longest.
     fn timeout_ns(&self) -> u64 {
         let ms = match self.info.timeout_ms {
             0 => SCX_WATCHDOG_MAX_TIMEOUT_MS,
@@ -55,6 +59,7 @@ impl Scx {
             .map(|(task, entity)| (entity.facts.cpu, entity.runnable_seq, task))
     }
 
+    /// A task that waits, for how long (ns), and where.
     fn stall(&self, task: TaskId) -> Stall {
         Stall {
             task,
@@ -89,7 +94,7 @@ impl ExtClass<'_> {
         self.scx.end(Exit::new(ExitKind::ErrorStall, message));
     }
 
-    /// The task that has waited longest now.
+    /// The task that has waited longest now. None: nobody waits.
     #[must_use]
     pub fn longest_wait(&self) -> Option<Stall> {
         let stalls = self.scx.waiting().map(|(.., task)| self.scx.stall(task));

@@ -9,6 +9,9 @@
  *
  * The loader leaves out what the kernel does not call.
  *
+ * What must stay: numbers of groups are the core's, kept with the kernel's group; the loader knows
+ * these callbacks by name (crates/scx/src/live.rs).
+ *
  * Kernel: ops cgroup_init(), cgroup_exit(), cgroup_set_weight(), cgroup_set_bandwidth(),
  *         cgroup_set_idle(), kernel/sched/ext.c; sched_group_set_idle(), kernel/sched/fair.c
  * Rule: docs/rules/live-queue.md#vq-groups, #vq-quota
@@ -32,6 +35,7 @@ struct {
 	__type(value, struct cgroup_number);
 } cgroup_numbers SEC(".maps");
 
+/* The core's number of a group; 0: the root, or a group that is not known. */
 static __always_inline u32 group_of(struct cgroup *cgrp)
 {
 	struct cgroup_number *number = bpf_cgrp_storage_get(&cgroup_numbers, cgrp, 0, 0);
@@ -64,6 +68,7 @@ static __always_inline u32 is_idle(const struct cgroup *cgrp)
 	return !bpf_probe_read_kernel(&idle, sizeof(idle), css) && idle > 0;
 }
 
+/* A group comes: its number, weight, idle flag and quota. An error refuses the group. */
 OPS_SLEEPABLE(cgroup_init) s32 wakeplace_cgroup_init(u64 *args)
 {
 	struct cgroup *cgrp = (struct cgroup *)args[0], *parent;
@@ -93,21 +98,25 @@ OPS_SLEEPABLE(cgroup_init) s32 wakeplace_cgroup_init(u64 *args)
 	return 0;
 }
 
+/* A group goes, when nothing is in it. */
 OPS_SLEEPABLE(cgroup_exit) void wakeplace_cgroup_exit(u64 *args)
 {
 	wp_live_group_free(&cgroups, own_group_of((struct cgroup *)args[0]));
 }
 
+/* cpu.weight, 1 to 10000. */
 OPS(cgroup_set_weight) void wakeplace_cgroup_set_weight(u64 *args)
 {
 	wp_live_group_set_weight(&cgroups, own_group_of((struct cgroup *)args[0]), (u32)args[1]);
 }
 
+/* cpu.idle, from 7.0 on. */
 OPS(cgroup_set_idle) void wakeplace_cgroup_set_idle(u64 *args)
 {
 	wp_live_group_set_idle(&cgroups, own_group_of((struct cgroup *)args[0]), args[1] & 1);
 }
 
+/* cpu.idle before 7.0: beside the kernel's own function. */
 SEC("fentry/sched_group_set_idle") int wakeplace_group_idle(u64 *args)
 {
 	struct cgroup *cgrp = ((struct task_group *)args[0])->css.cgroup;
@@ -117,6 +126,7 @@ SEC("fentry/sched_group_set_idle") int wakeplace_group_idle(u64 *args)
 	return 0;
 }
 
+/* cpu.max and cpu.max.burst, us; the quota may be without limit. */
 OPS(cgroup_set_bandwidth) void wakeplace_cgroup_set_bandwidth(u64 *args)
 {
 	wp_live_group_set_quota(&cgroups, own_group_of((struct cgroup *)args[0]), args[1], args[2],

@@ -9,6 +9,9 @@
  *   set slice       a field write until 6.18, a function from 7.0
  *   now             a function from 6.14, the clock helper before
  *
+ * What must stay: forms from the newest to the oldest; names with `___` are the loader's way to try
+ * one.
+ *
  * Kernel: scx_bpf_dsq_insert(), scx_bpf_dsq_insert_vtime(), scx_bpf_dsq_move_to_local(),
  *         kernel/sched/ext.c, 6.12 to 7.3
  * Rule: docs/decisions/011
@@ -38,6 +41,7 @@ extern bool scx_bpf_dsq_move_to_local___v2___form(u64 dsq_id, u64 enq_flags) __k
 extern bool scx_bpf_task_set_slice(struct task_struct *p, u64 slice) __ksym __weak;
 extern u64 scx_bpf_now(void) __ksym __weak;
 
+/* At the end of a queue; the slice is in ns. What the form from 7.0 on answers nobody needs. */
 static __always_inline void dsq_insert(struct task_struct *p, u64 dsq, u64 slice, u64 flags)
 {
 	if (bpf_ksym_exists(scx_bpf_dsq_insert___v2___form))
@@ -46,6 +50,7 @@ static __always_inline void dsq_insert(struct task_struct *p, u64 dsq, u64 slice
 		scx_bpf_dsq_insert(p, dsq, slice, flags);
 }
 
+/* By virtual deadline. */
 static __always_inline void dsq_insert_vtime(struct task_struct *p, u64 dsq, u64 slice, u64 vtime,
 					     u64 flags)
 {
@@ -63,6 +68,7 @@ static __always_inline void dsq_insert_vtime(struct task_struct *p, u64 dsq, u64
 	}
 }
 
+/* The first task of a queue that may run here. False: there is none. */
 static __always_inline bool dsq_move_to_local(u64 dsq)
 {
 	if (bpf_ksym_exists(scx_bpf_dsq_move_to_local___v2___form))
@@ -70,6 +76,7 @@ static __always_inline bool dsq_move_to_local(u64 dsq)
 	return scx_bpf_dsq_move_to_local(dsq);
 }
 
+/* Of the running task, ns. */
 static __always_inline void task_set_slice(struct task_struct *p, u64 slice)
 {
 	if (bpf_ksym_exists(scx_bpf_task_set_slice))
@@ -78,6 +85,7 @@ static __always_inline void task_set_slice(struct task_struct *p, u64 slice)
 		p->scx.slice = slice;
 }
 
+/* The clock that all signals of the core count by. */
 static __always_inline u64 now_ns(void)
 {
 	return bpf_ksym_exists(scx_bpf_now) ? scx_bpf_now() : bpf_ktime_get_ns();

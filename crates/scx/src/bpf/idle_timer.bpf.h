@@ -2,6 +2,8 @@
 /*
  * The timer that stands for the ticks of idle CPUs; its turns are idle_tick's, in machine.bpf.h.
  *
+ * What must stay: one timer for the machine, on the CPU that starts it.
+ *
  * Rule: docs/rules/live-queue.md#vq-timer
  * Tests: scripts/live/guest.sh, xtask/src/live/tests.rs
  * Covers: guest.sh timer_follows: nine of ten turns are on a busy CPU; hotplug-storm: its CPU

@@ -2,6 +2,9 @@
 /*
  * The machine: idle CPUs and their timer, CPUs that come and go, start and end.
  *
+ * What must stay: `hotplug_count` and `exit_info` are read by the loader (crates/scx/src/live.rs,
+ * live.h).
+ *
  * Kernel: ops update_idle(), cpu_online(), cpu_offline(), init(), exit(), kernel/sched/ext.c
  * Rule: docs/rules/live-queue.md#vq-timer, docs/rules/hotplug.md#hotplug
  * Tests: scripts/live/guest.sh, xtask/src/live/tests.rs
@@ -12,6 +15,7 @@
 #ifndef SCX_WAKEPLACE_MACHINE_H
 #define SCX_WAKEPLACE_MACHINE_H
 
+/* A CPU goes idle, or no longer is. Both are told once, however often the kernel says so. */
 OPS(update_idle) void wakeplace_update_idle(u64 *args)
 {
 	u32 cpu = (u32)(s32)args[0];
@@ -54,6 +58,7 @@ static __always_inline void give_up_queue(u32 cpu)
 	bpf_rcu_read_unlock();
 }
 
+/* A CPU leaves; its queue is asked for nothing any more. */
 OPS_SLEEPABLE(cpu_offline) void wakeplace_cpu_offline(u64 *args)
 {
 	u32 cpu = (u32)(s32)args[0];
@@ -153,6 +158,7 @@ static int idle_tick(void *map, u32 *key, struct tick_timer *tick)
 	return 0;
 }
 
+/* Arms the timer of idle CPUs; below 0: an errno, and the scheduler does not start. */
 static __always_inline s32 start_timer(void)
 {
 	struct tick_timer *tick = 0;
@@ -195,6 +201,7 @@ static __always_inline void note_online(void)
 	scx_bpf_put_cpumask(online);
 }
 
+/* Queues and timers of all CPUs; below 0: an errno, and the scheduler does not start. */
 OPS_SLEEPABLE(init) s32 wakeplace_init(u64 *args)
 {
 	u32 cpu;
@@ -215,6 +222,7 @@ OPS_SLEEPABLE(init) s32 wakeplace_init(u64 *args)
 	return error ? error : start_timer();
 }
 
+/* The end: reason and message for the loader, which waits for `kind`. */
 OPS(exit) void wakeplace_exit(u64 *args)
 {
 	const struct scx_exit_info *info = (const struct scx_exit_info *)args[0];

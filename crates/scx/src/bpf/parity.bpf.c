@@ -5,6 +5,9 @@
  * there then with what the native build made of the same bytes. The layout of struct
  * parity_state and the names of the programs are in tests/parity/state.rs and ops.rs, too.
  *
+ * What must stay: it decides nothing; a new entry point of the core gets a program here and a row
+ * in ops.rs.
+ *
  * Rule: docs/decisions/011
  * Tests: crates/scx/tests/parity
  */
@@ -66,6 +69,7 @@ char _license[] SEC("license") = "GPL";
 		return 0;                                                                          \
 	}
 
+/* Of a task or, where none wakes, of the idle task of the CPU that asks. */
 static __always_inline struct wp_waker *waker_of(const struct parity_args *args)
 {
 	if (args->waker >= PARITY_TASKS)

@@ -2,6 +2,9 @@
 /*
  * Questions to the core: where does a task go that wakes, was forked, or execs?
  *
+ * What must stay: the core decides, the kernel's mask has the last word; bounds of loops, which the
+ * verifier counts (`what_the_verifier_processes_stays_below_its_ceilings`).
+ *
  * Kernel: ops select_cpu(), kernel/sched/ext.c; try_to_wake_up(), kernel/sched/core.c
  * Rule: docs/rules/wake-ups.md
  * Tests: scripts/live/guest.sh, crates/scx/tests/parity
@@ -81,6 +84,10 @@ static __noinline int take_claimed(struct task_struct *p, struct task_live *t, u
 	return 0;
 }
 
+/*
+ * A wake-up or a fork: the answer is the core's if the kernel's mask allows it. An idle CPU that is
+ * chosen is claimed, and the task goes to its local queue.
+ */
 OPS(select_cpu) s32 wakeplace_select_cpu(u64 *args)
 {
 	struct task_struct *p = ARG_TASK(args, 0);

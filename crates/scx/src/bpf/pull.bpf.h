@@ -5,6 +5,9 @@
  * at once: on its own run queue, so that nobody else touches its record. Others take several, which
  * wait in the queue's order and may be pulled again (enum carried).
  *
+ * What must stay: the dialogue's order (crates/engine/src/kernel/model/balance.rs has the same),
+ * and that a task is moved under its taker's lock.
+ *
  * Kernel: ops dispatch(), kernel/sched/ext.c
  * Rule: docs/rules/balancing.md
  * Tests: scripts/live/guest.sh, crates/scx/tests/parity
@@ -21,6 +24,7 @@
 /* Rounds of one level: the core may ask for another source or destination. */
 #define PULL_ROUNDS 8
 
+/* The task is this CPU's from now on, with a place in its virtual time. */
 static __always_inline void count_pulled(struct task_live *t, u32 cpu, u64 now)
 {
 	account_move(t, cpu, now);

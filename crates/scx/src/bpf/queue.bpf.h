@@ -4,6 +4,9 @@
  * task waits in the queue of the CPU it was placed on; a CPU that runs out of work takes the first
  * of its own queue that is eligible, then what the core lets it pull.
  *
+ * What must stay: the calls of the core and their order are those of
+ * crates/engine/src/kernel/model/home/live.rs: change both.
+ *
  * Kernel: ops enqueue(), dispatch(), yield(), running(), stopping(), cpu_release(), tick(),
  *         kernel/sched/ext.c
  * Rule: docs/rules/live-queue.md
@@ -128,6 +131,7 @@ static __always_inline u32 take_wish(struct task_struct *p, struct task_live *t,
 	return to != WP_NONE && usable(p, to) ? to : WP_NONE;
 }
 
+/* A task joins the queue of its CPU, unless a group's quota parks it or a push sends it on. */
 OPS(enqueue) void wakeplace_enqueue(u64 *args)
 {
 	struct task_struct *p = ARG_TASK(args, 0);
@@ -249,6 +253,7 @@ static __always_inline bool may_go_on(struct task_struct *prev, u32 cpu)
 	return !t || t->go_to == WP_NONE;
 }
 
+/* Does the kernel have it on a run queue of our class? */
 static __always_inline bool is_queued(const struct task_struct *p)
 {
 	return p && (p->scx.flags & SCX_TASK_QUEUED);
@@ -267,6 +272,7 @@ static __always_inline void go_on(struct task_struct *prev, u32 cpu)
 	arm_if_waiting(cpu, now);
 }
 
+/* The CPU looks for work: balancing that is due, whom it runs next, then a pull. */
 OPS(dispatch) void wakeplace_dispatch(u64 *args)
 {
 	u32 cpu = (u32)(s32)args[0];
@@ -321,6 +327,7 @@ OPS(yield) bool wakeplace_yield(u64 *args)
 	return false;
 }
 
+/* A task begins to run: signals, slice, and the timer that ends it. */
 OPS(running) void wakeplace_running(u64 *args)
 {
 	struct task_struct *p = ARG_TASK(args, 0);
@@ -354,6 +361,7 @@ OPS(running) void wakeplace_running(u64 *args)
 	}
 }
 
+/* It stops; `runnable`: it waits again, and `enqueue` follows. */
 OPS(stopping) void wakeplace_stopping(u64 *args)
 {
 	struct task_struct *p = ARG_TASK(args, 0);
@@ -411,6 +419,7 @@ OPS(cpu_release) void wakeplace_cpu_release(u64 *args)
 	scx_bpf_reenqueue_local();
 }
 
+/* A tick of the running task: signals, balancing that is due, the end of its slice. */
 OPS(tick) void wakeplace_tick(u64 *args)
 {
 	struct task_struct *p = ARG_TASK(args, 0);

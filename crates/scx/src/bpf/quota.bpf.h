@@ -5,6 +5,9 @@
  * virtual time. One timer per CPU tells when the next of them may run; the CPU then puts those into
  * its queue, under its own lock.
  *
+ * What must stay: a parked task counts nowhere, and whoever is parked is looked at when its group
+ * may run.
+ *
  * Rule: docs/rules/live-queue.md#vq-quota
  * Tests: scripts/live/shares.sh
  * Covers: shares.sh: groups with cpu.max get their part; guest.sh small-quota and
@@ -23,11 +26,13 @@ struct {
 	__type(value, struct slice_timer);
 } unpark_timers SEC(".maps");
 
+/* The queue of those that are parked on a CPU: beyond the numbers of all others. */
 static __always_inline u64 parked_on(u32 cpu)
 {
 	return 2ull * WP_MAX_CPUS + cpu;
 }
 
+/* At most so long: a timer in the far future would be one for a quota that changes. */
 static __always_inline void arm_unpark(u32 cpu, u64 wait, u64 now)
 {
 	struct slice_timer *s = bpf_map_lookup_elem(&unpark_timers, &cpu);
@@ -36,6 +41,7 @@ static __always_inline void arm_unpark(u32 cpu, u64 wait, u64 now)
 		arm_timer(s, wp_min64(wait, LONGEST_UNPARK_TIMER_NS), now);
 }
 
+/* The timer: its CPU looks whom it may run again. Kicks from a CPU on its way out reach nobody. */
 static int unpark_due(void *map, u32 *key, struct slice_timer *s)
 {
 	u32 cpu = *key;

@@ -5,6 +5,8 @@
  * somebody waits, and again only for an earlier end: one that fires for a task that is gone looks
  * how long the present one has. Without it a slice ends at a tick.
  *
+ * What must stay: a slice ends at a tick at the latest, timer or not. Times are ns.
+ *
  * Kernel: hrtick_start(), kernel/sched/core.c
  * Rule: docs/rules/live-queue.md#vq-slice
  * Tests: scripts/live/guest.sh
@@ -107,6 +109,7 @@ static __always_inline void arm_slice_end(u32 cpu, u64 now)
 		arm_timer(s, wp_max64(wp_slice_left_ns(&ctx, cpu, now), LEAST_SLICE_TIMER_NS), now);
 }
 
+/* The timer: the slice is over, or (another task runs by now) it is armed anew. */
 static int slice_end(void *map, u32 *key, struct slice_timer *s)
 {
 	u32 cpu = *key;

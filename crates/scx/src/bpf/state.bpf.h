@@ -3,6 +3,8 @@
  * The live scheduler's memory: the core's one context, the record of each task, scratch space of
  * decisions, counters.
  *
+ * What must stay: layouts that the loader maps (live.h), and one writer for each CPU's counters.
+ *
  * Rule: docs/decisions/011
  * Tests: crates/scx/tests/parity
  * Covers: parity compares struct wp_ctx, byte for byte, with the native one; guests run with the
@@ -84,21 +86,25 @@ struct {
 	__type(value, struct scratch);
 } scratches SEC(".maps");
 
+/* What is kept of a task; null: it is not of our class yet. */
 static __always_inline struct task_live *live_of(struct task_struct *p)
 {
 	return bpf_task_storage_get(&tasks, p, 0, 0);
 }
 
+/* Room of this CPU for one callback or program. */
 static __always_inline struct scratch *scratch(u32 which)
 {
 	return bpf_map_lookup_elem(&scratches, &which);
 }
 
+/* Counters of a CPU, which the loader reads. */
 static __always_inline struct cpu_stats *stats_of(u32 cpu)
 {
 	return WP_AT(stats, cpu);
 }
 
+/* What others have asked of a CPU. */
 static __always_inline struct cpu_wish *wish_of(u32 cpu)
 {
 	return WP_AT(wish, cpu);
@@ -118,6 +124,7 @@ static __always_inline u64 dsq_of(u32 cpu)
 	return cpu;
 }
 
+/* Tasks in a queue; one that there is not has none. */
 static __always_inline u32 nr_queued(u64 dsq)
 {
 	s32 queued = scx_bpf_dsq_nr_queued(dsq);

@@ -2,6 +2,9 @@
 /*
  * Tasks come, change and go; they become runnable and sleep.
  *
+ * What must stay: what is counted for a task that comes is taken back as it goes; times and weights
+ * in the core's units.
+ *
  * Kernel: ops init_task(), enable(), disable(), set_weight(), set_cpumask(), cgroup_move(),
  *         kernel/sched/ext.c
  * Rule: docs/rules/signals.md#new-task, docs/rules/live-queue.md#vq-lag
@@ -30,6 +33,7 @@ static __always_inline void note_class(struct task_live *t, const struct task_st
 	t->wp.idle_policy = t->member.own_idle = p->policy == SCHED_IDLE;
 }
 
+/* The kernel's mask as the core has it, 64 CPUs a word. */
 static __always_inline void copy_mask(struct wp_task *task, const struct cpumask *mask)
 {
 	u32 cpu;
@@ -52,6 +56,10 @@ static __always_inline void inherit_signals(struct wp_task *task, const struct t
 		task->util_est = wp_min(p->se.avg.util_est & ~WP_UTIL_EST_UNCHANGED, WP_SCALE);
 }
 
+/*
+ * A task comes: its record, class, mask and, of a fork, what its parent remembers. An error refuses
+ * it.
+ */
 OPS_SLEEPABLE(init_task) s32 wakeplace_init_task(u64 *args)
 {
 	struct task_struct *p = ARG_TASK(args, 0);
@@ -94,6 +102,7 @@ static __always_inline void count_bound(struct task_live *t, u32 bound)
 	WP_ADD(&bound_tasks, bound ? 1u : 0 - 1u);
 }
 
+/* It may run on one CPU alone, and is of a program. */
 static __always_inline u32 is_bound(const struct task_live *t, const struct task_struct *p)
 {
 	return t->wp.nr_allowed == 1 && !(p->flags & PF_KTHREAD);
@@ -158,6 +167,7 @@ OPS(disable) void wakeplace_disable(u64 *args)
 	t->go_to = WP_NONE;
 }
 
+/* Its nice value or policy changed; a task that waited is queued again afterwards. */
 OPS(set_weight) void wakeplace_set_weight(u64 *args)
 {
 	struct task_struct *p = ARG_TASK(args, 0);
@@ -182,6 +192,7 @@ OPS(cgroup_move) void wakeplace_cgroup_move(u64 *args)
 	t->member.group = group_of((struct cgroup *)args[2]);
 }
 
+/* Its CPUs changed. The kernel moves it itself if it must. */
 OPS(set_cpumask) void wakeplace_set_cpumask(u64 *args)
 {
 	struct task_live *t = live_of(ARG_TASK(args, 0));

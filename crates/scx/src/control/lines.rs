@@ -2,6 +2,9 @@
 //! One line each way, in bounded memory and bounded time, whatever the other end does; and the
 //! threads that serve a bounded number of clients (docs/guide/live.md, "Steer").
 //!
+//! What must stay: a client costs bounded memory, time and threads; `a_gigabyte_is_refused` tries
+//! it.
+//!
 //! Tests: crates/scx/src/stats/tests.rs::a_gigabyte_is_refused, scripts/live/guest.sh
 
 use crate::control::socket::{Socket, SocketError};
@@ -22,6 +25,7 @@ pub(crate) const MAX_CLIENTS: usize = 16;
 /// After a failed accept (no descriptors left, say), before the next.
 const PAUSE: Duration = Duration::from_millis(100);
 
+/// Wall time: only for patience with clients.
 #[allow(
     clippy::disallowed_methods,
     reason = "time-outs of real clients; nothing is decided by it"
@@ -47,6 +51,7 @@ pub(crate) struct Lines<'a> {
 }
 
 impl<'a> Lines<'a> {
+    /// At most `max` bytes a line.
     pub(crate) fn new(stream: &'a UnixStream, max: usize) -> Self {
         Self {
             stream,
@@ -144,6 +149,7 @@ impl Listening {
 }
 
 impl Drop for Listening {
+    /// Ends the thread, which waits for a client: this connects.
     fn drop(&mut self) {
         self.end.store(true, Ordering::Relaxed);
         // The thread waits for a client: this is one. If the file is gone, the thread ends with
@@ -160,6 +166,7 @@ impl Drop for Listening {
 struct Place(Arc<AtomicUsize>);
 
 impl Drop for Place {
+    /// One client fewer.
     fn drop(&mut self) {
         self.0.fetch_sub(1, Ordering::Relaxed);
     }

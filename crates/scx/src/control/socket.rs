@@ -1,6 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 //! A Unix socket that only the right people reach: how it comes into being, who is at its other
 //! end, and whether one that is there may be trusted (docs/guide/live.md, "Steer").
+//!
+//! What must stay: nobody else can put a socket in its place or reach it without the right. Who may
+//! speak is checked by the kernel's word (SO_PEERCRED). Tests beside it:
+//! crates/scx/src/control/socket/tests.rs.
+//!
+//! Tests: below
 
 use std::fs::{self, DirBuilder, File, OpenOptions, Permissions, TryLockError};
 use std::io;
@@ -45,6 +51,7 @@ pub(crate) enum SocketError {
     },
 }
 
+/// For `map_err`, with the path.
 fn io_error(path: &Path) -> impl Fn(io::Error) -> SocketError + '_ {
     move |error| SocketError::Io {
         path: path.to_owned(),
@@ -138,7 +145,7 @@ impl Socket {
         })
     }
 
-    /// What keeps this client from being heard.
+    /// What keeps this client from being heard. None: nothing does.
     pub(crate) fn objection(&self, stream: &UnixStream) -> Option<String> {
         match peer(stream) {
             Ok(peer) => self.access.objection(&peer),
@@ -148,6 +155,7 @@ impl Socket {
 }
 
 impl Drop for Socket {
+    /// The file goes only if it is still this socket's.
     fn drop(&mut self) {
         let ours = fs::symlink_metadata(&self.path).is_ok_and(|meta| meta.ino() == self.inode);
         if ours {
@@ -261,7 +269,7 @@ pub(crate) fn group_number(name: &str) -> Result<u32, SocketError> {
     group_in(&list, name).ok_or_else(|| SocketError::NoGroup(name.to_owned()))
 }
 
-/// `NAME:PASSWORD:NUMBER:MEMBERS`, group(5).
+/// `NAME:PASSWORD:NUMBER:MEMBERS`, group(5). None: another group, or no such line.
 fn group_in(list: &str, name: &str) -> Option<u32> {
     let mut groups = list.lines().map(|line| line.split(':'));
     let mut group =
@@ -317,11 +325,13 @@ fn socket_option<T: Copy>(stream: &UnixStream, name: i32, to: &mut [T]) -> io::R
     }
 }
 
+/// Who this process acts as.
 fn own_uid() -> u32 {
     // SAFETY: takes nothing and cannot fail.
     unsafe { libc::geteuid() }
 }
 
+/// The group that this process acts as.
 fn own_gid() -> u32 {
     // SAFETY: takes nothing and cannot fail.
     unsafe { libc::getegid() }

@@ -2,6 +2,8 @@
 //! The profile that power-profiles-daemon, or a service in its place such as tuned-ppd, has in
 //! force: property `ActiveProfile`, asked for over D-Bus (docs/guide/live.md, "Steer").
 //!
+//! What must stay: the service is never started by asking.
+//!
 //! Tests: crates/scx/src/follow.rs::the_daemons_profile_goes_first,
 //! crates/scx/src/follow.rs::the_daemon_is_waited_for
 
@@ -91,6 +93,7 @@ impl Daemon {
     }
 }
 
+/// To the bus, with bounded patience for its answers.
 async fn connect(bus: &Bus) -> zbus::Result<Connection> {
     let builder = match bus {
         Bus::System => connection::Builder::system(),

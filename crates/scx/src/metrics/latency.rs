@@ -1,6 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 //! The kernel side's histograms of times (`time_bucket` in `bpf/state.bpf.h`): four buckets per
 //! power of two of ns.
+//!
+//! What must stay: buckets are those of `time_bucket`: four per power of two, ns. A share is an
+//! upper bound.
+//!
+//! Tests: below
 
 use std::collections::BTreeMap;
 
@@ -33,6 +38,7 @@ pub(crate) struct Histogram {
 }
 
 impl Histogram {
+    /// `count`: of each bucket.
     pub(crate) fn new(count: impl Fn(usize) -> u64) -> Self {
         let counts: Vec<u64> = (0..BUCKETS).map(count).collect();
         let total = counts.iter().sum();

@@ -3,6 +3,8 @@
 //! sum, which the kernel side does not keep, so histograms are written here, without one (the
 //! specification, "Histogram", does not ask for it). See docs/guide/live.md, "Watch".
 //!
+//! What must stay: names, labels and units of metrics, which dashboards read.
+//!
 //! Tests: crates/scx/src/metrics/tests.rs, xtask/src/tries/metrics.rs
 
 use super::{Metrics, Part, Status};
@@ -51,6 +53,7 @@ pub(crate) fn text(status: &Status) -> String {
 }
 
 impl Collector for Exposed {
+    /// All families, in the order in which they are read.
     fn encode(&self, mut encoder: DescriptorEncoder<'_>) -> fmt::Result {
         let totals = &self.0.totals;
         self.state(&mut encoder)?;
@@ -212,6 +215,7 @@ where
     Ok(())
 }
 
+/// One figure with its help and unit.
 fn gauge(
     encoder: &mut DescriptorEncoder<'_>,
     name: &str,

@@ -3,6 +3,8 @@
 //! exporter's textfile collector reads. It knows neither units nor infos nor an end mark, and names
 //! a counter as its samples are named (docs/guide/live.md, "Watch").
 //!
+//! What must stay: samples and names are those of the OpenMetrics text; only the form differs.
+//!
 //! Tests: crates/scx/src/metrics/tests.rs::the_older_format_has_the_same_samples,
 //! xtask/src/tries/metrics.rs
 

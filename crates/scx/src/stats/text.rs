@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 //! Statistics for people: one block per interval, the result first (docs/guide/live.md, "Watch").
 //!
+//! What must stay: latency first. Words and widths are free but for what the test quotes.
+//!
 //! Tests: crates/scx/src/stats/tests.rs::a_block_says_the_result_first
 
 use crate::metrics::{Metrics, Part};
@@ -12,7 +14,7 @@ const REASONS: usize = 8;
 /// Widest line, columns.
 const WIDTH: usize = 100;
 
-/// One interval.
+/// One interval's block of lines, the result first.
 pub(crate) fn block(m: &Metrics) -> String {
     let mut text = headline(m);
     let _ = writeln!(

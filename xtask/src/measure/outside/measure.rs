@@ -1,6 +1,10 @@
 //! Our figures, by the commands of the rows. What a comparison says is taken from its JSON; where
 //! the two sides need a command each, runs of one seed are a pair (docs/internals/checks.md,
 //! "Outside results").
+//!
+//! What must stay: one seed is one pair; units are the published ones.
+//!
+//! Tests: below
 
 use super::rows::{Ours, Row};
 use super::trace;
@@ -55,7 +59,7 @@ impl Runner<'_> {
             .with_context(|| format!("row `{}`", row.name()))
     }
 
-    /// What a command prints.
+    /// What a command prints; an error if it fails.
     fn run(&self, command: &str, more: &str) -> Result<String> {
         // The commands stand in the data file as one types them: the program is found by its name.
         let script = format!("wakeplace() {{ \"$WAKEPLACE\" --quiet \"$@\"; }}\n{command} {more}");
@@ -77,6 +81,7 @@ impl Runner<'_> {
         String::from_utf8(output.stdout).context("a result that is not UTF-8")
     }
 
+    /// A command's result.
     fn json(&self, command: &str, more: &str) -> Result<Value> {
         let text = self.run(command, &format!("{more} --format json"))?;
         serde_json::from_str(&text).with_context(|| format!("the result of `{command}`"))
@@ -151,6 +156,7 @@ impl Runner<'_> {
             .collect()
     }
 
+    /// One figure read from the run's trace.
     fn traced(&self, ours: &Ours, command: &str, seed: u64) -> Result<f64> {
         let more = format!("--seed {seed} --export-ftrace \"$WAKEPLACE_TRACE\"");
         self.run(command, &more)?;
@@ -179,6 +185,7 @@ impl Ours {
         (self.unit(patched) / self.unit(base) - 1.0) * 100.0
     }
 
+    /// Median or mean, as the row says.
     fn middle(&self, values: &[f64]) -> f64 {
         match self.median {
             true => median(values),
@@ -187,6 +194,7 @@ impl Ours {
     }
 }
 
+/// The lesser first.
 fn sorted(a: f64, b: f64) -> (f64, f64) {
     (a.min(b), a.max(b))
 }

@@ -1,5 +1,9 @@
 //! `cargo xtask outside`: docs/results/outside.md, what others measured on boards that are
 //! modelled, beside what `wakeplace` says of it.
+//!
+//! What must stay: the page is of its rows, and README repeats its counts (`check`, without a run).
+//!
+//! Tests: below
 
 mod measure;
 mod page;

@@ -1,5 +1,7 @@
 //! docs/results/outside.md, from the rows and what came of them; and read back.
 //!
+//! What must stay: what `verdict_of` and `counts` read back is what `line` and `result` write.
+//!
 //! Tests: xtask/src/measure/outside/tests.rs,
 //! xtask/tests/all/repo.rs::the_outside_results_are_of_their_rows
 
@@ -68,6 +70,7 @@ fn signed(value: f64) -> String {
     }
 }
 
+/// With its sign.
 fn percent(value: f64) -> String {
     format!("{} %", signed(value))
 }
@@ -105,6 +108,7 @@ fn ours(row: &Row, measured: &Measured) -> String {
         .join(", ")
 }
 
+/// How far base and change are from the published ones.
 fn distance(row: &Row, measured: &Measured) -> String {
     let shown = comparable(row);
     let base = row.base.filter(|_| shown).map(|base| {
@@ -138,6 +142,7 @@ fn begin(series: &Series, row: &Row) -> String {
     format!("| {name} | {} | {} |", row.metric, published(row))
 }
 
+/// A row of a table.
 fn line(series: &Series, row: &Row, measured: Option<&Measured>) -> String {
     let (ours, distance) = match measured {
         Some(measured) => (ours(row, measured), distance(row, measured)),
@@ -214,6 +219,7 @@ fn names(series: &Series) -> usize {
     names.collect::<std::collections::BTreeSet<_>>().len()
 }
 
+/// How to get our figure again.
 fn commands(ours: &Ours) -> String {
     let ask = match (&ours.compare, &ours.metric) {
         (Some(_), _) => String::new(),
@@ -250,6 +256,7 @@ fn table(series: &Series, measured: &[Option<Measured>]) -> String {
     page
 }
 
+/// Rows of this verdict.
 fn count(data: &Data, measured: &[Option<Measured>], verdict: Verdict) -> usize {
     let rows = data.rows().zip(measured);
     let of = rows.map(|((_, row), measured)| Measured::verdict(row, measured.as_ref()));
@@ -317,7 +324,7 @@ pub(super) fn page(data: &Data, measured: &[Option<Measured>]) -> String {
     page
 }
 
-/// The verdict at the end of a table's line.
+/// The verdict at the end of a table's line. None: there is none.
 fn verdict_of(line: &str) -> Option<Verdict> {
     let cell = line
         .trim_end()

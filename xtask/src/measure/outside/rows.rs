@@ -1,5 +1,7 @@
 //! docs/results/outside/rows.toml: what others published, and how our figure is got.
 //!
+//! What must stay: keys of rows.toml; every published figure keeps its source.
+//!
 //! Tests: xtask/src/measure/outside/tests.rs::a_wrong_row_has_its_cause,
 //! xtask/src/measure/outside/tests.rs::rows_have_what_they_need
 
@@ -112,7 +114,7 @@ impl Row {
         format!("{}, {}, {}", self.platform, self.workload, self.metric)
     }
 
-    /// What a row lacks.
+    /// What a row lacks, in words; None: nothing.
     fn wants(&self) -> Option<&'static str> {
         let figures = [self.base, self.patched, self.change_pct];
         let ours = self.ours.as_ref();
@@ -137,6 +139,7 @@ impl Row {
         }
     }
 
+    /// What may be said below a row's table.
     fn texts(&self) -> [&Option<String>; 4] {
         [
             &self.not_expressed,
@@ -148,6 +151,7 @@ impl Row {
 }
 
 impl Ours {
+    /// What a row's `ours` lacks; None: nothing.
     fn wants(&self) -> Option<&'static str> {
         let sides = (self.base.is_some(), self.patched.is_some());
         let reads = [

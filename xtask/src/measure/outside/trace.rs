@@ -1,12 +1,16 @@
 //! What is read from a run's trace (`--export-ftrace`). See docs/internals/checks.md, "Outside
 //! results".
+//!
+//! What must stay: lines as `--export-ftrace` writes them; None where the event is not there.
+//!
+//! Tests: below
 
 use super::rows::{Idle, Rise};
 
 /// What `cpu_idle` says of a CPU that leaves its state.
 const OUT: &str = "4294967295";
 
-/// A line: its time in seconds, its event, what the event says.
+/// A line: its time in seconds, its event, what the event says. None: another line.
 fn event(line: &str) -> Option<(f64, &str, &str)> {
     let (head, rest) = line.split_once("] ")?;
     let _ = head.rsplit_once('[')?;
@@ -15,7 +19,7 @@ fn event(line: &str) -> Option<(f64, &str, &str)> {
     Some((at, parts.next()?.trim(), parts.next()?))
 }
 
-/// The value of `key=` among the words of an event.
+/// The value of `key=` among the words of an event. None: it is not there.
 fn value<'a>(says: &'a str, key: &str) -> Option<&'a str> {
     let words = says.split_whitespace();
     words
@@ -24,7 +28,8 @@ fn value<'a>(says: &'a str, key: &str) -> Option<&'a str> {
         .map(|(_, v)| v)
 }
 
-/// From the task's last wake-up to the clock's first reaching the frequency after it, ms.
+/// From the task's last wake-up to the clock's first reaching the frequency after it, ms. None: it
+/// never does.
 pub(super) fn rise_ms(trace: &str, rise: &Rise) -> Option<f64> {
     let (cpu, khz) = (rise.cpu.to_string(), rise.khz.to_string());
     let (mut woken, mut there) = (None, None);

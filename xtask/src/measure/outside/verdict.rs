@@ -1,5 +1,9 @@
 //! Whether our figures go the way of the published ones (docs/internals/checks.md, "Outside
 //! results").
+//!
+//! What must stay: verdicts are by docs/guide/results.md; intervals of ranks need no distribution.
+//!
+//! Tests: below
 
 /// What a row comes to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

@@ -1,6 +1,12 @@
 //! Carries out what the core decides about load balancing: walk the levels, offer tasks, move them.
 //! The core says from where, which and how many (docs/rules/balancing.md#detach); no rule is here.
 //!
+//! What must stay: levels go from the smallest domain up, tasks are offered in the home's order,
+//! and one draw is made per new-idle pass: another order is another run. Tests by part:
+//! `a_cpu_that_runs_dry_pulls` (new idle), `the_second_hog_moves_to_an_idle_cpu` (idle and
+//! periodic), `pinned_tasks_stay` (affinity), `big_cpus_keep_their_only_tasks` (active),
+//! sched_mc.rs::`no_useless_kicks` (kicks).
+//!
 //! Tests: crates/engine/tests/behaviour/balance.rs, crates/engine/tests/behaviour/balance_old.rs
 
 use super::Model;
@@ -23,6 +29,7 @@ pub(super) struct Balancing {
 }
 
 impl Balancing {
+    /// `dice`: a stream per CPU, named by the CPU, the same in all runs (docs/rules/balancing.md).
     pub(super) fn new(nr_cpus: u32) -> Self {
         let dice = |cpu| Stream::for_task(0, &format!("new-idle balancing of CPU {cpu}"));
         Self {
@@ -38,6 +45,7 @@ impl Balancing {
 }
 
 impl Model<'_> {
+    /// What the core is told of a CPU that balances: does it run anything?
     pub(super) fn idle_kind(&self, cpu: CpuId) -> IdleKind {
         if self.core.is_idle(cpu.0) {
             IdleKind::Idle

@@ -4,6 +4,14 @@
 //! Up to 6.17 a throttled group leaves the CPU's queue with all that is in it. From 6.18 on its
 //! tasks leave one by one, as they return to user space: into a *limbo* beside the queue.
 //!
+//! What must stay: groups around a group are charged from the inside out, and throttled groups are
+//! let go in the core's order. Periods, slices and quotas are the core's, ns. Tests by part:
+//! `a_task_without_end_gets_its_quota` (throttling),
+//! `a_request_beyond_the_quota_waits_for_the_next_period` (timers), `cpus_get_slices_of_the_quota`
+//! (slices), `a_burst_lets_a_bursty_task_run_through` (bursts),
+//! `a_group_in_a_group_has_no_more_than_either` (nesting), invariants.rs::`random_budgets_are_kept`
+//! (limbo, all).
+//!
 //! Tests: crates/engine/tests/behaviour/bandwidth.rs
 
 use super::Model;
@@ -37,6 +45,8 @@ pub(super) struct Bandwidth {
 }
 
 impl Bandwidth {
+    /// What the groups of a workload need; nothing where no group has a quota, which costs a run
+    /// nothing.
     pub(super) fn new(core: &Core, workload: &Workload) -> Self {
         let groups = 0..core.nr_groups();
         let used = groups.clone().any(|group| core.has_bandwidth(group));
@@ -149,6 +159,7 @@ impl Model<'_> {
         due || self.core.throttled_hierarchy(group, cpu.0)
     }
 
+    /// One group on a CPU: the core takes what was used off its budget, and may throttle it there.
     fn check_group<O: Observer>(&mut self, m: &mut Mechanics<'_, O>, cpu: CpuId, group: usize) {
         let was_armed = self.core.group_period_end(group).is_some();
         let throttled = self.core.check_runtime(group, cpu.0, m.now());
@@ -162,6 +173,8 @@ impl Model<'_> {
         }
     }
 
+    /// From 6.18 on: the group's tasks stay queued until they return to user space; the core counts
+    /// from now on.
     fn throttle_down(&mut self, group: usize, cpu: CpuId, now_ns: u64) {
         for inner in &self.bandwidth.inside[group] {
             self.core.throttle_down(*inner, cpu.0, now_ns);
@@ -318,6 +331,8 @@ impl Model<'_> {
         }
     }
 
+    /// As a wake-up without a choice of CPU: the task joins the queue of `cpu` where it had left
+    /// it.
     fn join_from_limbo<O: Observer>(&mut self, m: &mut Mechanics<'_, O>, task: TaskId, cpu: CpuId) {
         let (home, services) = self.ask_home(m.now());
         home.place_woken(services, task, cpu);

@@ -3,6 +3,11 @@
 //! changes what the thread itself has: when the loan ends, that is in force again
 //! (docs/guide/rt-app.md, "Attributes").
 //!
+//! What must stay: off the queue, change, on the queue again, in this order, so that sums of
+//! weights and signals leave and come with the task. Tests by part:
+//! `a_policy_holds_from_its_phase_on`, `a_group_holds_from_its_phase_on`,
+//! `hints_hold_from_their_phase_on`.
+//!
 //! Tests: crates/engine/tests/behaviour/changes.rs,
 //! crates/engine/tests/behaviour/sync.rs::a_holder_is_lent_the_priority_of_its_waiter
 
@@ -98,6 +103,8 @@ impl Model<'_> {
         }
     }
 
+    /// Observers hear of a priority only if it differs from `before`, in the kernel's numbers
+    /// (0..139; deadline -1).
     fn tell_prio<O: Observer>(&mut self, m: &mut Mechanics<'_, O>, task: TaskId, before: i32) {
         let now = self.prio(task);
         if now != before && m.visible(task) {

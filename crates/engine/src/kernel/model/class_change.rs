@@ -2,6 +2,9 @@
 //! Fair sums (weights, signals) must be as if the task had left for good (docs/guide/model.md,
 //! "Above the fair tasks").
 //!
+//! What must stay: each way in has its way out, with the same counts; `check_nothing_lost` ends a
+//! run in which they differ.
+//!
 //! Tests: crates/engine/tests/behaviour/changes.rs::a_policy_holds_from_its_phase_on,
 //! crates/engine/tests/behaviour/sync.rs::a_holder_is_lent_the_priority_of_its_waiter
 

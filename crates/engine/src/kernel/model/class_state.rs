@@ -1,6 +1,12 @@
 //! What the engine keeps of RT and deadline tasks: place, budget, turn, and what was lent to them.
 //! Budgets follow docs/rules/rt-and-deadline.md#rt-budgets.
 //!
+//! What must stay: budgets are ns of the CPU at capacity 1024 where the era scales them
+//! (`which_eras_scale`), else of the clock; `level` orders deadline tasks above RT tasks, these by
+//! priority. Tests by part: `a_deadline_task_has_its_bandwidth` (periods),
+//! `a_constrained_deadline_task_waits_for_its_period` and
+//! `a_constrained_deadline_task_keeps_its_deadline` (constrained), sync.rs (loans).
+//!
 //! Tests: crates/engine/tests/behaviour/classes.rs,
 //! crates/engine/tests/behaviour/deadline_budgets.rs
 
@@ -170,6 +176,7 @@ pub(super) struct Classes {
 }
 
 impl Classes {
+    /// What a workload and the kernel's threads need of these classes; empty if all tasks are fair.
     pub(super) fn new(workload: &Workload, kthreads: &Kthreads, core: &Core) -> Self {
         let params = ClassParams::new(core);
         Self {
@@ -186,6 +193,7 @@ impl Classes {
         !self.states.is_empty() && self.states[task.index()].is_some()
     }
 
+    /// Panics for a fair task: ask `is_class` first.
     #[inline]
     pub(super) fn state(&mut self, task: TaskId) -> &mut ClassState {
         let state = self.states[task.index()].as_mut();
@@ -205,12 +213,13 @@ impl Classes {
         !self.states.is_empty()
     }
 
-    /// A task's state above the fair class.
+    /// A task's state above the fair class. None: it is a fair task.
     #[inline]
     pub(super) fn class_of(&self, task: TaskId) -> Option<&ClassState> {
         self.states.get(task.index())?.as_ref()
     }
 
+    /// The state of a task that gets this policy now: a period has not begun.
     pub(super) fn new_class(&self, kind: RealTime) -> ClassState {
         ClassState::new(kind, &self.params)
     }

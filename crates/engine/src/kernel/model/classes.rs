@@ -2,6 +2,12 @@
 //! Which CPU they go to is the core's (docs/rules/rt-and-deadline.md#rt-placement,
 //! docs/rules/rt-and-deadline.md#rt-budgets).
 //!
+//! What must stay: deadline before RT, RT by priority, equals by arrival; the order of pushes and
+//! pulls is part of a run. Tests by part: `priorities_displace_fair_tasks_and_each_other` (pick),
+//! `turns_among_equals` (slices), `rt_tasks_leave_50_ms_a_second` (grants),
+//! `rt_tasks_go_where_tasks_matter_least` (push), `a_free_cpu_pulls_a_waiting_rt_task` (pull),
+//! deadline_budgets.rs (charges).
+//!
 //! Tests: crates/engine/tests/behaviour/classes.rs,
 //! crates/engine/tests/behaviour/deadline_budgets.rs
 
@@ -283,7 +289,7 @@ impl Model<'_> {
         equal
     }
 
-    /// It begins to execute.
+    /// The task of these classes begins to execute on its CPU.
     pub(super) fn class_start<O: Observer>(
         &mut self,
         m: &mut Mechanics<'_, O>,

@@ -1,5 +1,8 @@
 //! What the model keeps of each CPU. What a home or a class keeps of a CPU is not here.
 //!
+//! What must stay: a CPU starts idle with nothing armed. Fields are free to change with those who
+//! use them; `check_nothing_lost` (report.rs) compares counts with queues.
+//!
 //! Tests: crates/engine/tests/behaviour/invariants.rs
 
 use super::cpuidle::Governor;
@@ -102,7 +105,7 @@ impl Cpu {
         }
     }
 
-    /// The next timer after `now_ns`.
+    /// The next timer after `now_ns`. None: none is armed.
     #[inline]
     pub(super) fn next_timer_ns(&mut self, now_ns: u64) -> Option<u64> {
         while let Some(Reverse(due)) = self.timers.peek() {

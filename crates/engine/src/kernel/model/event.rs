@@ -1,6 +1,9 @@
 //! Events of the model's own. An event's code is part of the run's hash: a new one takes a new
 //! number, an old one keeps its own.
 //!
+//! What must stay: names of kinds, which reports count by, and the order among events of one
+//! instant.
+//!
 //! Tests: crates/engine/tests/behaviour/invariants.rs, crates/engine/src/mechanics/queue/tests.rs
 
 use crate::ids::{CpuId, TaskId};
@@ -116,6 +119,8 @@ impl From<Event> for KernelEvent {
 }
 
 impl From<KernelEvent> for Event {
+    /// The reverse of the other `From`. Panics on a code that no event has: it would be a fault of
+    /// ours.
     #[inline]
     fn from(event: KernelEvent) -> Self {
         let (task, cpu) = (TaskId(event.subject), CpuId(event.subject));

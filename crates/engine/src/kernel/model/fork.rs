@@ -1,6 +1,11 @@
 //! New tasks: the first one, and those that others make. Where it goes is the core's answer
 //! (docs/rules/wake-ups.md#slow-path); its first signals are docs/rules/signals.md#new-task.
 //!
+//! What must stay: the record is complete before the core is asked, and the child has its place
+//! before it is queued. Tests by part: creation.rs::`the_parent_is_placed` (first task),
+//! forking.rs::`threads_have_the_flips_of_their_maker` (record),
+//! forking.rs::`exec_moves_the_running_task` (exec).
+//!
 //! Tests: crates/engine/tests/behaviour/forking.rs, crates/engine/tests/behaviour/creation.rs
 
 use super::Model;

@@ -1,6 +1,10 @@
 //! Task groups: made before the run; what their entities weigh is taken over from the core
 //! (docs/decisions/020).
 //!
+//! What must stay: groups have the workload's numbers in core, queues and reports. Tests by part:
+//! `shares_follow_the_load_over_cpus` (weights), `groups_share_by_shares_not_by_tasks` (shares),
+//! bandwidth.rs::`an_idle_group_gives_way` (`cpu.idle`).
+//!
 //! Tests: crates/engine/tests/behaviour/groups.rs
 
 use super::Model;
@@ -58,6 +62,7 @@ pub(super) fn is_idle(core: &Core, idle: &[usize], group: Option<usize>) -> bool
 }
 
 impl Model<'_> {
+    /// Of a task's group; None: the root, which is never idle.
     pub(super) fn is_idle_group(&self, group: Option<usize>) -> bool {
         is_idle(&self.core, &self.idle_groups, group)
     }

@@ -1,6 +1,11 @@
 //! CPUs leave and come back: their tasks, timers and messages are handed over; where a task goes is
 //! the core's answer (docs/rules/hotplug.md#hotplug).
 //!
+//! What must stay: work goes while domains are still those of before, then domains are built anew.
+//! Nothing is lost: `random_schedules_lose_nothing_1`. Tests by part:
+//! `what_is_left_is_done_by_who_is_left` (tasks), `sleepers_wake_where_they_may` (timers),
+//! `a_cpu_that_is_back_takes_work` (return).
+//!
 //! Tests: crates/engine/tests/behaviour/hotplug.rs
 
 use super::Model;
@@ -130,6 +135,8 @@ impl Model<'_> {
         }
     }
 
+    /// Sched domains of those that are online now; cannot fail, since the whole machine was
+    /// accepted.
     fn rebuild<O: Observer>(&mut self, m: &mut Mechanics<'_, O>, cpu: CpuId) {
         self.core
             .hotplug(&self.facts, m.now())

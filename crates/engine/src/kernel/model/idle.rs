@@ -1,6 +1,11 @@
 //! CPUs without a task: which idle state they enter, and what is done as they leave it. Which state
 //! it enters is the governor's (`cpuidle`). See docs/guide/model.md, "Idle".
 //!
+//! What must stay: the governor is asked once per idle time and told once how it ended. Times are
+//! ns. Tests by part: `exit_latency_shows_in_wake_latency`,
+//! `a_wakeup_during_entry_waits_for_its_end` (leaving), `a_polling_cpu_chooses_again` (polling),
+//! `no_driver_does_not_poll` (no governor), `other_interrupts_neither_stop_nor_start_it` (tick).
+//!
 //! Tests: crates/engine/tests/behaviour/idle.rs
 
 use super::Model;
@@ -63,7 +68,7 @@ impl Model<'_> {
         }
     }
 
-    /// The idle governor's choice.
+    /// The governor's choice for an idle time that begins; without one the first state.
     #[inline]
     fn choose_idle(&mut self, cpu: CpuId, now: u64, online: bool) -> IdleChoice {
         let tick = self.machine.tick_ns;

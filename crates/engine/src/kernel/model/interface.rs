@@ -1,6 +1,10 @@
 //! What the mechanics tell, and which handler it is for. One line per method: the work is in the
 //! handler's file.
 //!
+//! A method without a comment is `Kernel`'s (kernel/mod.rs says what it means and when it comes)
+//! and only names its handler. A break shows where the handler's file names its tests. What must
+//! stay: one line per method.
+//!
 //! Tests: crates/engine/tests/behaviour/invariants.rs
 
 use super::Model;
@@ -17,6 +21,7 @@ impl Kernel for Model<'_> {
         event::name(kind)
     }
 
+    /// Puts every CPU into an idle state, then loads a sched_ext scheduler, if there is one.
     fn boot<O: Observer>(&mut self, m: &mut Mechanics<'_, O>) {
         for cpu in self.machine.cpus() {
             self.go_idle(m, cpu);
@@ -25,6 +30,7 @@ impl Kernel for Model<'_> {
         self.load_scheduler(m);
     }
 
+    /// Policy changes are events from now on; kernel threads and timers of groups begin.
     fn start<O: Observer>(&mut self, m: &mut Mechanics<'_, O>) {
         for (index, (at_ns, _)) in self.policies.iter().enumerate() {
             let index = index as u32;
@@ -34,6 +40,7 @@ impl Kernel for Model<'_> {
         self.start_bandwidth(m);
     }
 
+    /// Only a sched_ext scheduler needs to know where callbacks of an event run.
     #[inline]
     fn begin_event<O: Observer>(&mut self, m: &mut Mechanics<'_, O>, event: mechanics::Event) {
         if self.home.is_sched_ext() {
@@ -48,6 +55,7 @@ impl Kernel for Model<'_> {
         }
     }
 
+    /// One handler per event. An event that comes too late is the handler's to notice.
     #[inline]
     fn event<O: Observer>(&mut self, m: &mut Mechanics<'_, O>, event: KernelEvent) {
         match event.into() {
@@ -205,6 +213,7 @@ impl Kernel for Model<'_> {
         self.place_exec(m, cpu, task)
     }
 
+    /// Attributes first, then affinity: true if either took the task off the CPU.
     fn change<O: Observer>(
         &mut self,
         m: &mut Mechanics<'_, O>,
@@ -251,6 +260,7 @@ impl Kernel for Model<'_> {
         self.limit_frequency(m, domain, most, cool);
     }
 
+    /// The core gets the powers, and so do the facts from which domains are built after a hotplug.
     fn energy_model(&mut self, domain: usize, states: &[(u32, u32)]) {
         self.core
             .update_energy_model(domain, states)

@@ -3,6 +3,11 @@
 //! others, but nobody sees them: their time shows in what CPUs do and draw, and in what others
 //! wait. (docs/guide/model.md, "Kernel threads")
 //!
+//! What must stay: their thread numbers follow those of the scripts, the parent and the shell; they
+//! are in no result but by the time they take. Tests by part:
+//! `a_governors_thread_runs_for_each_change`, `a_governors_thread_displaces_fair_tasks` (class),
+//! `a_periodic_thread_takes_its_time`, `it_can_be_switched_off`.
+//!
 //! Tests: crates/engine/tests/behaviour/kthreads.rs
 
 use super::Model;
@@ -102,6 +107,7 @@ impl Kthreads {
         Self { all, governors }
     }
 
+    /// How many there are.
     pub(super) fn len(&self) -> u32 {
         self.all.len() as u32
     }
@@ -140,11 +146,13 @@ impl Kthreads {
 }
 
 impl Kthread {
+    /// Governors' threads are above the fair class, others are fair. None: it is a fair task.
     fn realtime(&self) -> Option<RealTime> {
         matches!(self.kind, Kind::Governor { .. }).then_some(GOVERNOR)
     }
 }
 
+/// CPUs as plain numbers, for affinity lists.
 fn numbers(cpus: &[CpuId]) -> Vec<u32> {
     cpus.iter().map(|cpu| cpu.0).collect()
 }

@@ -1,6 +1,9 @@
 //! A cache line that many CPUs read and write (docs/rules/contended-lines.md#line-cost): who has
 //! it, and until when it is on its way to somebody.
 //!
+//! What must stay: all times are ns, and requests are served in the order in which they are made,
+//! each from the time at which the line is free. Up to 1024 CPUs fit a set.
+//!
 //! Tests: below, crates/engine/tests/behaviour/lines.rs
 
 use wakeplace_policy_sys::GroupAccesses;
@@ -30,20 +33,24 @@ pub(crate) struct Transfer {
 struct Set([u64; 16]);
 
 impl Set {
+    /// A set of one CPU.
     fn only(number: u32) -> Self {
         let mut set = Self::default();
         set.add(number);
         set
     }
 
+    /// The CPU has the line, too.
     fn add(&mut self, number: u32) {
         self.0[number as usize / 64 % 16] |= 1 << (number % 64);
     }
 
+    /// Has the CPU the line?
     fn has(&self, number: u32) -> bool {
         self.0[number as usize / 64 % 16] >> (number % 64) & 1 != 0
     }
 
+    /// Nobody has it.
     fn is_empty(&self) -> bool {
         self.0 == [0; 16]
     }

@@ -12,6 +12,14 @@
 //! - a CPU that moves a task, changes one, takes a tick or brings signals up to date waits then: as
 //!   the run time of its task, and of nobody if it has none.
 //!
+//! Tests by part: `a_waker_waits_as_its_own_run_time`,
+//! `an_idle_cpu_that_queues_waits_in_nobodys_time`, `the_next_task_pays_for_the_dequeue`,
+//! `a_search_pays_for_each_cpu`, `the_tick_of_an_idle_cpu_waits_at_once`,
+//! `a_task_that_changes_waits_at_once`, `a_new_idle_pass_takes_its_wait_and_its_search`: one per
+//! case above.
+//!
+//! What must stay: who pays, as above. Times are ns; where lines take no time all of this is 0.
+//!
 //! Tests: crates/engine/tests/behaviour/lines.rs
 
 use super::Model;
@@ -46,6 +54,7 @@ impl GroupLines {
         Self(vec![levels; core.nr_groups()])
     }
 
+    /// Does the machine state what a line takes, and are there groups?
     pub(super) fn are_on(&self) -> bool {
         !self.0.is_empty()
     }
@@ -58,6 +67,7 @@ pub(super) struct Contention {
 }
 
 impl Contention {
+    /// The lines of the core's groups, and totals of what wake-ups waited.
     pub(super) fn new(core: &Core, costs: &Costs) -> Self {
         Self {
             totals: WakeLatencyTotals::default(),
@@ -121,6 +131,7 @@ impl Model<'_> {
         }
     }
 
+    /// Waits for the group's line with the queue's lock kept meanwhile.
     fn get_line<O: Observer>(
         &mut self,
         m: &mut Mechanics<'_, O>,

@@ -5,6 +5,9 @@
 //! tasks, `run` picks them, `idle` is what CPUs do without them, `tick` and `balance` what the
 //! kernel does meanwhile. They get the mechanics below as `m`.
 //!
+//! What must stay: a handler asks the core and carries out the answer; it decides nothing. The
+//! order of steps in `new` is that of a boot: core, groups, queues, threads.
+//!
 //! Tests: crates/engine/tests/behaviour/invariants.rs
 
 mod balance;

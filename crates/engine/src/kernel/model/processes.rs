@@ -1,5 +1,9 @@
 //! Processes with several threads, for cache-aware scheduling (docs/rules/cache-aware.md).
 //!
+//! What must stay: a process has the workload's number, and its threads are told before the run.
+//! Tests by part: `threads_of_a_process_come_together` (who is of one),
+//! `a_process_too_large_for_a_cache_is_spread` (footprint).
+//!
 //! Tests: crates/engine/tests/behaviour/sched_cache.rs
 
 use super::home::{AnyHome, Home};

@@ -2,6 +2,10 @@
 //! Every change of a queue goes through here, so that the core's signals, the count of tasks and
 //! the queue agree (docs/guide/model.md, "Run queues").
 //!
+//! What must stay: queue, core and count change together in one method. `check_nothing_lost`
+//! (report.rs) and the homes' `check` end a run whose books differ. The order in which tasks are
+//! offered is the order in which balancing looks at them.
+//!
 //! Tests: crates/engine/tests/behaviour/invariants.rs, crates/engine/tests/behaviour/fair.rs
 
 use super::Model;

@@ -1,6 +1,9 @@
 //! The end of a run: what came out, and whether the books are right. A run whose books are wrong
 //! ends the program: it is a fault of ours.
 //!
+//! What must stay: fields of `KernelReport` go into JSON of results (docs/result.schema.json);
+//! panics are for faults of ours only.
+//!
 //! Tests: crates/engine/tests/behaviour/invariants.rs
 
 use super::Model;

@@ -1,6 +1,12 @@
 //! Execution: work is done at the CPU's speed, steps end, the next task is picked
 //! (docs/guide/model.md, "Work and speed").
 //!
+//! What must stay: virtual time is charged before anything about the running task changes; a pick
+//! looks at deadline and RT tasks, then fair ones, then pulls. Tests by part:
+//! arithmetic.rs::`run_time_is_work_over_speed_at_each_operating_point` (charges),
+//! balance.rs::`a_cpu_that_runs_dry_pulls` (pick), frequency.rs (operating points),
+//! classes.rs::`a_cap_holds_while_it_lasts` (limits).
+//!
 //! Tests: crates/engine/tests/behaviour/arithmetic.rs, crates/engine/tests/behaviour/invariants.rs
 
 use super::Model;
@@ -229,7 +235,7 @@ impl Model<'_> {
         }
     }
 
-    /// `task` begins to execute.
+    /// `task`, just picked, begins to execute: core, class and mechanics hear of it.
     pub(super) fn start_task<O: Observer>(
         &mut self,
         m: &mut Mechanics<'_, O>,

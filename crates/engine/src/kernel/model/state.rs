@@ -1,6 +1,10 @@
 //! The state of everything, for who asks. Showing changes nothing (docs/guide/report.md, "The state
 //! at a time").
 //!
+//! What must stay: it takes `&self`, so looking cannot change a run (`looking_changes_nothing`);
+//! names are those of reports. What is shown is `StateView`, with its form in state.rs of the
+//! crate. Tests by part: `power_mode_is_seen`, `level_0_is_seen`, `a_cpu_that_left_is_seen`.
+//!
 //! Tests: crates/engine/tests/behaviour/states.rs
 
 use super::Model;

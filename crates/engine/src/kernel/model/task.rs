@@ -1,6 +1,9 @@
 //! What the model keeps of a task, beside the core's record of it. What a script says of a thread
 //! becomes the core's words here, in one place (docs/guide/rt-app.md, "Attributes").
 //!
+//! What must stay: ids of records count from 1 and are the thread's index plus 1, since 0 is the
+//! core's "nobody". Order: scripts, parent, shell, kernel threads, then forked ones.
+//!
 //! Tests: crates/engine/tests/behaviour/fair.rs, crates/engine/tests/behaviour/classes.rs,
 //! crates/engine/tests/behaviour/groups.rs
 
@@ -62,7 +65,7 @@ pub(crate) struct TaskState {
 }
 
 impl TaskState {
-    /// A fair task.
+    /// A fair task as it is before it is on any queue.
     fn new(nice: i8, policy: FairPolicy) -> Self {
         Self {
             nice,

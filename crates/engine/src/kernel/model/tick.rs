@@ -1,6 +1,10 @@
 //! The tick of busy CPUs (and of idle ones that keep it), on the same grid for all CPUs
 //! (docs/guide/model.md, "Run queues").
 //!
+//! What must stay: order within a tick (signals, slices, classes, balancing) is the kernel's; the
+//! grid is multiples of `tick_ns` from time 0. `four_hogs_on_four_cpus_each_get_one` (balance.rs)
+//! fails without balancing.
+//!
 //! Tests: crates/engine/tests/behaviour/idle.rs::stopped_ticks_stay_silent,
 //! crates/engine/tests/behaviour/eevdf.rs::a_high_resolution_tick_ends_slices_in_time
 
@@ -53,6 +57,7 @@ impl Ticks {
 }
 
 impl Model<'_> {
+    /// At most one tick is pending per CPU.
     #[inline]
     pub(super) fn arm_tick<O: Observer>(&mut self, m: &mut Mechanics<'_, O>, cpu: CpuId) {
         if !self.cpus[cpu].tick_armed {
@@ -60,6 +65,7 @@ impl Model<'_> {
         }
     }
 
+    /// At the next whole multiple of the tick's period: all CPUs share the grid.
     fn push_tick<O: Observer>(&mut self, m: &mut Mechanics<'_, O>, cpu: CpuId) {
         self.cpus[cpu].tick_armed = true;
         let tick = self.machine.tick_ns;
@@ -190,6 +196,7 @@ impl Model<'_> {
         }
     }
 
+    /// Sends to the CPU that the core names, unless that message is on its way to it already.
     fn kick_nohz<O: Observer>(&mut self, m: &mut Mechanics<'_, O>, message: Message) {
         if let Some(target) = self.core.nohz_target().map(CpuId)
             && !self.cpus[target].inbox.contains(&message)

@@ -34,6 +34,12 @@
 //! `lines`. What brings a CPU out of its idle state is `leave_idle_state`, in `idle`
 //! (docs/guide/model.md, "Wake-ups").
 //!
+//! What must stay: the order of stages, and which CPU pays for each. Tests by part: wake_latency.rs
+//! (stages that take time), `an_idle_cpu_is_reached_by_an_interrupt` (kick), `costs_add_up` (who
+//! pays), eevdf.rs::`a_delayed_sleeper_wakes_without_a_choice` (`ttwu_runnable`),
+//! classes.rs::`interrupts_of_an_idle_cpu` (devices), fair.rs::`a_light_sleeper_is_served_at_once`
+//! (preemption).
+//!
 //! Tests: crates/engine/tests/behaviour/wake_latency.rs,
 //! crates/engine/tests/behaviour/arithmetic.rs::costs_add_up
 
@@ -58,6 +64,7 @@ pub(super) struct Placements {
 }
 
 impl Placements {
+    /// Counts of reasons, from zero; cases are noted if the options ask for that.
     pub(super) fn new(options: &Options) -> Self {
         Self {
             reasons: [0; Reason::COUNT],
@@ -98,7 +105,7 @@ impl Model<'_> {
         }
     }
 
-    /// Sends an inter-processor interrupt.
+    /// Sends an inter-processor interrupt with this message; one takes all that wait by then.
     pub(super) fn send<O: Observer>(
         &mut self,
         m: &mut Mechanics<'_, O>,

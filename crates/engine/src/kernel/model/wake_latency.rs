@@ -3,6 +3,11 @@
 //! it is leaving (docs/rules/wake-ups.md#try-to-wake-up and docs/rules/wake-ups.md#race-window;
 //! docs/decisions/019).
 //!
+//! What must stay: times are the platform's costs, ns; a lock is granted in the order in which it
+//! was asked for. Tests by part: `without_a_delay_no_idle_cpu_is_chosen_twice` (visibility),
+//! `the_wake_list_spares_the_waker_the_lock`, `a_lock_is_taken_in_turn`,
+//! `a_task_that_is_switching_out_is_waited_for`, `a_polling_cpu_needs_no_interrupt`.
+//!
 //! Tests: crates/engine/tests/behaviour/wake_latency.rs
 
 use super::Model;
@@ -43,6 +48,7 @@ impl QueueLock {
 }
 
 impl Model<'_> {
+    /// Do two CPUs have one last-level cache? Then the waker may queue by itself.
     pub(super) fn share_cache(&self, a: CpuId, b: CpuId) -> bool {
         self.machine.near.share_cache(a, b)
     }
@@ -223,6 +229,7 @@ impl Model<'_> {
         }
     }
 
+    /// The choice is visible from now on; a CPU counts choices that others do not see yet.
     fn seen(&mut self, task: TaskId, cpu: CpuId) {
         if std::mem::take(&mut self.own[task].unseen) {
             self.cpus[cpu].unseen -= 1;

@@ -1,4 +1,9 @@
 //! What scripts say of a task, in the kernel's numbers (docs/guide/kernel.md, "In a run").
+//!
+//! What must stay: numbers are those of sched_setattr(2) and of the kernel's masks; `level` orders
+//! tasks as the kernel's classes do.
+//!
+//! Tests: below
 
 use wakeplace_kernel_abi::Attr;
 use wakeplace_workload::{Change, FairPolicy, PolicyChange, RealTime, TaskScript};
@@ -86,6 +91,7 @@ pub(super) fn lent(own: &Attr, donor: Option<&Attr>) -> Attr {
     }
 }
 
+/// The kernel's `SCHED_*` number of a fair policy.
 fn fair(policy: FairPolicy) -> u32 {
     match policy {
         FairPolicy::Other => OTHER,

@@ -1,6 +1,10 @@
 //! Entering the kernel, and what it said meanwhile. Whoever enters carries out all that the kernel
 //! has said (`follow`) before anything else happens (docs/guide/kernel.md, "In a run").
 //!
+//! What must stay: after each entry all that the kernel said is taken up before anything else
+//! happens; the order in which CPUs are looked at is their number's. Breaks show in
+//! crates/fidelity/tests/all/truth.rs (`recorded_runs_happen_again_in_the_same_source`).
+//!
 //! Tests: crates/cli/tests/all/kernel_runs.rs
 
 use super::Tree;
@@ -24,7 +28,7 @@ impl Tree<'_> {
         &self.entries.cpus()[cpu.index()]
     }
 
-    /// The task that the kernel has running there.
+    /// The task that the kernel has running there. None: its idle task.
     pub(super) fn kernels(&self, cpu: CpuId) -> Option<TaskId> {
         let view = self.view(cpu);
         (view.state == state::USER && view.running < abi::KTHREAD).then_some(TaskId(view.running))

@@ -1,6 +1,8 @@
 //! Events of a tree's kernel that are not the mechanics'. An event's code is part of the run's
 //! hash: an old one keeps its number (docs/guide/kernel.md, "In a run").
 //!
+//! What must stay: names of kinds, and the order among events of one instant.
+//!
 //! Tests: crates/cli/tests/all/kernel_runs.rs::a_comparison_does_not_depend_on_threads
 
 use crate::ids::{CpuId, TaskId};
@@ -50,6 +52,7 @@ impl From<Event> for KernelEvent {
 }
 
 impl From<KernelEvent> for Event {
+    /// The reverse of the other `From`. Panics on a code that no event has.
     fn from(event: KernelEvent) -> Self {
         let KernelEvent { subject, more, .. } = event;
         match event.kind {

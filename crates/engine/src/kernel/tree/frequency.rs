@@ -2,6 +2,9 @@
 //! frequency is the kernel's answer; the hardware's time to reach it is the mechanics'
 //! (docs/guide/kernel.md, "In a run").
 //!
+//! What must stay: kHz between kernel and machine, positions of operating points within the engine.
+//! One order of the owner is under way at a time.
+//!
 //! Tests: crates/cli/tests/all/kernel_runs.rs::waits_for_devices_move_frequencies,
 //! crates/cli/tests/all/kernel_runs.rs::a_governor_that_comes_first_repeats_no_call
 
@@ -91,6 +94,7 @@ impl Tree<'_> {
     }
 }
 
+/// The run ends with what the kernel answered: a driver's order cannot be skipped.
 fn refused<O: Observer>(m: &mut Mechanics<'_, O>, errno: i64) {
     let said = format!("it refuses an order of the machine's owner (errno {errno})");
     m.end(Ended::Kernel { said });

@@ -1,6 +1,12 @@
 //! What the mechanics tell, and which handler it is for. One entry of the kernel per call; no
 //! scheduling is decided here (docs/guide/kernel.md, "In a run").
 //!
+//! A method without a comment is `Kernel`'s (kernel/mod.rs) and only names its handler.
+//!
+//! What must stay: the kernel is entered once for each thing that happens, in the order in which
+//! the mechanics tell it. Tests of one part each are in kernel_runs.rs and truth.rs (recorded
+//! runs).
+//!
 //! Tests: crates/cli/tests/all/kernel_runs.rs
 
 use super::Tree;
@@ -19,6 +25,8 @@ impl Kernel for Tree<'_> {
         event::name(kind)
     }
 
+    /// Timers that the kernel armed in its boot are taken up, and each CPU does what the kernel
+    /// says. Something refused before the run ends it here.
     fn boot<O: Observer>(&mut self, m: &mut Mechanics<'_, O>) {
         for cpu in self.machine.cpus() {
             self.arm(m, cpu);
@@ -31,6 +39,7 @@ impl Kernel for Tree<'_> {
 
     fn start<O: Observer>(&mut self, _: &mut Mechanics<'_, O>) {}
 
+    /// An expired timer of an older generation is nothing: the kernel has set it anew since.
     fn event<O: Observer>(&mut self, m: &mut Mechanics<'_, O>, event: KernelEvent) {
         match event.into() {
             Event::Timer { cpu, generation } if self.cpus[cpu].generation == generation => {
@@ -50,6 +59,7 @@ impl Kernel for Tree<'_> {
         }
     }
 
+    /// No reasons but one: the kernel decided.
     fn finish<O: Observer>(&mut self, _: &mut Mechanics<'_, O>) -> KernelReport {
         KernelReport {
             energy_active: self.energy_aware,
@@ -59,6 +69,7 @@ impl Kernel for Tree<'_> {
         }
     }
 
+    /// It may have been taken with another one already.
     fn interrupt<O: Observer>(&mut self, m: &mut Mechanics<'_, O>, cpu: CpuId) {
         // What it was for may have been taken with something else.
         match self.waits_for(m, cpu) {
@@ -67,10 +78,12 @@ impl Kernel for Tree<'_> {
         }
     }
 
+    /// All interrupts are taken at once.
     fn awake<O: Observer>(&mut self, m: &mut Mechanics<'_, O>, cpu: CpuId) {
         self.take(m, cpu);
     }
 
+    /// The time is the CPU's, then the kernel takes its interrupt.
     fn device<O: Observer>(&mut self, m: &mut Mechanics<'_, O>, cpu: CpuId, run_ns: u64) {
         self.cpus[cpu].device_ns += run_ns;
         self.rouse(m, cpu);
@@ -80,6 +93,7 @@ impl Kernel for Tree<'_> {
         self.next_of(m, cpu);
     }
 
+    /// The kernel has switched to another task than the one the machine runs.
     fn wants_cpu(&self, cpu: CpuId) -> bool {
         self.kernels(cpu) != self.cpus[cpu].runs
     }
@@ -93,6 +107,7 @@ impl Kernel for Tree<'_> {
         self.switch(m, cpu, false);
     }
 
+    /// Never: a tree's own threads are entered, not simulated.
     fn thread_goes_on<O: Observer>(
         &mut self,
         _: &mut Mechanics<'_, O>,
@@ -188,6 +203,7 @@ impl Kernel for Tree<'_> {
         self.lend_now(m, holder, donor, by)
     }
 
+    /// The kernel is not told: drivers of a tree hear of no end of a change.
     fn opp_reached<O: Observer>(&mut self, _: &mut Mechanics<'_, O>, _: u32, _: u16) {}
 
     fn freq_limit<O: Observer>(
@@ -200,10 +216,12 @@ impl Kernel for Tree<'_> {
         self.limit(m, domain, most, cool);
     }
 
+    /// Never: `check` refuses such a run.
     fn energy_model(&mut self, _: usize, _: &[(u32, u32)]) {
         unreachable!("refused by `check` before the run");
     }
 
+    /// The kernel may answer at once or later; `plugged` takes the answer.
     fn hotplug<O: Observer>(&mut self, m: &mut Mechanics<'_, O>, cpu: CpuId, online: bool) {
         let call = Call::Hotplug {
             cpu: cpu.0,

@@ -2,6 +2,9 @@
 //! kernel: the first task, and sleeps that began without a timer (docs/guide/kernel.md, "In a
 //! run").
 //!
+//! What must stay: an awake CPU takes all that waits in one go; an idle one leaves its state first.
+//! Costs are the machine's (`Platform::costs`).
+//!
 //! Tests: crates/cli/tests/all/kernel_runs.rs::no_kind_of_work_makes_it_warn
 
 use super::Tree;
@@ -96,7 +99,7 @@ impl Tree<'_> {
         m.charge(self, cpu, work);
     }
 
-    /// What follows an interrupt.
+    /// What follows an interrupt: the CPU goes on, switches, or idles as its kernel says.
     fn after<O: Observer>(&mut self, m: &mut Mechanics<'_, O>, cpu: CpuId) {
         if self.cpus[cpu].spins {
             return; // `GoOn` follows

@@ -1,4 +1,9 @@
 //! The machine as a tree's kernel is told of it (docs/guide/kernel.md, "In a run").
+//!
+//! What must stay: what is told here the shim builds sysfs-like facts of (crates/kernel-abi); units
+//! are kHz and ns as there. A new fact needs a field of the ABI.
+//!
+//! Tests: below
 
 use crate::machine::{CpuIdleState, Machine, em_states};
 use crate::options::{CpuIdle, Options};
@@ -71,6 +76,7 @@ pub fn tree_machine(platform: &Platform, workload: &Workload, options: &Options)
     }
 }
 
+/// By the name of the platform's state; latencies ns.
 fn idle_state(platform: &Platform, state: &CpuIdleState) -> abi::IdleState {
     abi::IdleState {
         name: platform.idle_states[usize::from(state.index)].name.clone(),

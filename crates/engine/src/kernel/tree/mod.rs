@@ -8,6 +8,9 @@
 //! its step first. Time in the kernel is none of the tree's; what it costs is the machine's
 //! (`Platform::costs`), as for our model of a kernel.
 //!
+//! What must stay: equal inputs, equal entries: `recorded_runs_happen_again_in_the_same_source` and
+//! `a_comparison_does_not_depend_on_threads` fail otherwise.
+//!
 //! Tests: crates/cli/tests/all/kernel_runs.rs,
 //! crates/fidelity/tests/all/truth.rs::recorded_runs_happen_again_in_the_same_source
 
@@ -59,6 +62,7 @@ struct Cpu {
 }
 
 impl Default for Cpu {
+    /// Nothing runs, no timer is armed.
     fn default() -> Self {
         Self {
             runs: None,

@@ -2,6 +2,8 @@
 //! not carried out by a tree must be here: nothing is passed over (docs/guide/kernel.md, "In a
 //! run").
 //!
+//! What must stay: the first reason found is the answer, as a sentence for the user.
+//!
 //! Tests: crates/cli/tests/all/kernel_runs.rs::what_it_does_not_take_is_refused
 
 use crate::options::Options;

@@ -1,4 +1,8 @@
 //! Tasks that sleep until a time, the first to wake first (docs/guide/kernel.md, "In a run").
+//!
+//! What must stay: by time, then by task: equal times have one order. Times are ns.
+//!
+//! Tests: below
 
 use crate::ids::{PerTask, TaskId};
 use std::cmp::Reverse;

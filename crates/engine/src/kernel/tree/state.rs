@@ -1,6 +1,9 @@
 //! The state of everything, for who asks: signals and queues as the tree has them. Showing changes
 //! nothing (docs/guide/kernel.md, "In a run").
 //!
+//! What must stay: `&self`, so looking cannot change a run. What the tree does not tell is left
+//! out, not guessed.
+//!
 //! Tests: crates/cli/tests/all/kernel_runs.rs::a_decision_is_explained_by_the_trees_own_figures
 
 use super::Tree;

@@ -1,6 +1,11 @@
 //! Tasks: how they begin, sleep, wake, change and end. The kernel's task and the mechanics' thread
 //! have one number (docs/guide/kernel.md, "In a run").
 //!
+//! What must stay: the kernel's task and the thread have one number, given in the order in which
+//! threads are made. Tests by part: `no_kind_of_work_makes_it_warn` (all calls),
+//! `recorded_runs_happen_again_in_the_same_source` (crates/fidelity/tests/all/truth.rs: order and
+//! arguments).
+//!
 //! Tests: crates/cli/tests/all/kernel_runs.rs::no_kind_of_work_makes_it_warn
 
 use super::Tree;
@@ -79,6 +84,7 @@ fn weight(shares: u32) -> u64 {
     (u64::from(shares) * 100).div_ceil(1024).clamp(1, 10_000)
 }
 
+/// A C string; a name cannot hold a NUL, so those are dropped.
 fn text(text: &str) -> CString {
     CString::new(text.replace('\0', "")).unwrap_or_default()
 }
@@ -125,6 +131,7 @@ impl Tree<'_> {
         }
     }
 
+    /// The kernel's number of a workload's group; None: the root.
     fn group(&self, group: Option<u32>) -> u32 {
         group.map_or(ROOT_GROUP, |group| self.groups[group as usize])
     }
@@ -187,7 +194,7 @@ impl Tree<'_> {
         });
     }
 
-    /// The running task sleeps.
+    /// The running task sleeps; until then (ns), or until it is woken (None).
     pub(super) fn sleep_now<O: Observer>(
         &mut self,
         m: &mut Mechanics<'_, O>,
@@ -257,7 +264,7 @@ impl Tree<'_> {
         self.woken(m, task, cpu);
     }
 
-    /// A sleep is over.
+    /// A sleep is over: the thread is on its way to the CPU that the kernel has chosen.
     pub(super) fn woken<O: Observer>(
         &mut self,
         m: &mut Mechanics<'_, O>,
@@ -270,7 +277,7 @@ impl Tree<'_> {
         m.takes_io_wait(task);
     }
 
-    /// The running task ends.
+    /// The running task ends: the kernel switches away from it for the last time.
     pub(super) fn exit_now<O: Observer>(
         &mut self,
         m: &mut Mechanics<'_, O>,
@@ -324,6 +331,7 @@ impl Tree<'_> {
         self.wants_cpu(cpu)
     }
 
+    /// With what it was lent, if that is more (`attributes::level`).
     pub(super) fn level_of(&self, task: TaskId) -> u64 {
         let own = &self.tasks[task];
         attributes::level(own.lent.as_ref().unwrap_or(&own.attr))

@@ -1,6 +1,9 @@
 //! What entries have said: decisions, frequencies, and what is done that took its time
 //! (docs/guide/kernel.md, "In a run").
 //!
+//! What must stay: what was said is taken up in the order in which the kernel said it. Counts are
+//! of the run alone, without the boot.
+//!
 //! Tests: crates/cli/tests/all/kernel_runs.rs::energy_aware_placement_is_the_kernels_own
 
 use super::Tree;

@@ -1,6 +1,9 @@
 //! When the step of each CPU's running task ends. That changes more often than it happens: each CPU
 //! has one place, which is written anew, instead of an event that is outdated later.
 //!
+//! What must stay: at most one place per CPU, and the order of one sorted list of all ends. Its
+//! shape is free: it is for speed.
+//!
 //! Tests: crates/engine/src/mechanics/queue/tests.rs
 
 use crate::ids::CpuId;
@@ -122,6 +125,8 @@ impl Ends {
         self.write(cpu, NEVER);
     }
 
+    /// Writes the CPU's place anew with the next number: of equal times the one armed first comes
+    /// first.
     #[inline]
     fn put(&mut self, cpu: CpuId, at_ns: u64) {
         self.armed += 1;

@@ -1,6 +1,8 @@
 //! A heap of events by their keys. The same order as a sorted list: equal keys do not occur, since
 //! each has a sequence number.
 //!
+//! What must stay: the least key first. Its shape (four children) is for speed alone.
+//!
 //! Tests: crates/engine/src/mechanics/queue/tests.rs
 
 use super::Event;
@@ -29,6 +31,7 @@ pub(super) struct Heap {
 }
 
 impl Heap {
+    /// If an entry was just taken, the new one takes its place: one way down instead of two.
     #[inline]
     pub(super) fn push(&mut self, entry: Entry) {
         if std::mem::take(&mut self.taken) {

@@ -1,6 +1,12 @@
 //! Steps that count, measure, or end the thread. None of them takes time (docs/guide/workloads.md,
 //! "Work").
 //!
+//! What must stay: values are ns, counted from the workload's time zero and its warm-up. Tests by
+//! part: `samples_are_exact`, `one_signal_has_one_stamp`,
+//! `frames_begin_when_due_and_end_with_the_last_task` (frames), `passes_are_told`,
+//! forking.rs::`a_counter_ends_its_threads` (`claim`),
+//! channels.rs::`nothing_is_counted_within_the_warm_up`.
+//!
 //! Tests: crates/engine/tests/behaviour/measures.rs
 
 use super::steps::Flow;

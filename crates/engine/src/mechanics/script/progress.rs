@@ -1,6 +1,8 @@
 //! Scripts as they are executed, and where a thread stands in its own (docs/guide/rt-app.md). A
 //! loop in which no time passes is found, not run.
 //!
+//! What must stay: a script's steps come in its order, each once per repetition.
+//!
 //! Tests: below, crates/engine/tests/behaviour/outcomes.rs
 
 use wakeplace_workload::{Change, Event, Loops, Phase, TaskScript};
@@ -152,6 +154,7 @@ impl Progress {
         Next::Step(event)
     }
 
+    /// Is the thread at the first step of a pass of its script, which it has not begun?
     fn begins_pass(&self, script: &Program) -> bool {
         let first = if self.passes == 0 { 0 } else { script.again };
         self.phase == first && self.event == 0 && !self.entered
@@ -185,6 +188,7 @@ impl Progress {
     }
 }
 
+/// Have all repetitions been made?
 fn spent(loops: Loops, done: u64) -> bool {
     match loops {
         Loops::Forever => false,

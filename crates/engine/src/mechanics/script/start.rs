@@ -4,6 +4,11 @@
 //! its own delay is over. Threads that fork others pay for it; their children do not wait for
 //! anybody (docs/decisions/005).
 //!
+//! What must stay: threads are made in the order of the workload, which is the order of their
+//! numbers. Tests by part: `threads_are_made_one_after_the_other`, `the_last_one_opens_the_barrier`
+//! and `the_creator_releases_those_who_are_ready` (start line), `delays_count_from_time_zero`,
+//! `the_parent_is_placed`, programs.rs (several programs).
+//!
 //! Tests: crates/engine/tests/behaviour/creation.rs, crates/engine/tests/behaviour/programs.rs
 
 use super::steps::Flow;
@@ -183,7 +188,7 @@ impl<O: Observer> Mechanics<'_, O> {
         }
     }
 
-    /// That work is done.
+    /// The work of a fork (`begin_fork`) is done: the thread exists.
     pub(super) fn fork_thread<K: Kernel>(
         &mut self,
         k: &mut K,
@@ -307,6 +312,7 @@ impl<O: Observer> Mechanics<'_, O> {
         }
     }
 
+    /// The thread sleeps until it is let go; its parent may be told first.
     fn wait_at_line<K: Kernel>(&mut self, k: &mut K, cpu: CpuId, task: TaskId) -> Flow {
         self.threads[task].started = false;
         self.creation.at_line.push(task);
@@ -341,6 +347,7 @@ impl<O: Observer> Mechanics<'_, O> {
         self.begin_at(k, cpu, task, due)
     }
 
+    /// It sleeps until `due`, ns, which may be over: then it goes on at once.
     fn begin_at<K: Kernel>(&mut self, k: &mut K, cpu: CpuId, task: TaskId, due: u64) -> Flow {
         self.threads[task].stamp_ns = due;
         if due <= self.clock.now {

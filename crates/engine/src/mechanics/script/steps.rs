@@ -1,6 +1,11 @@
 //! What the running task does next: the steps of its script, carried out until one takes time
 //! (docs/decisions/022).
 //!
+//! What must stay: what a step means is docs/guide/rt-app.md. Tests by part: arithmetic.rs
+//! (`timers_keep_or_rebase_their_grid`, `sleeps_and_delays_end_on_time`, `runtime_is_wall_time`,
+//! `nice_of_a_phase_changes_the_share`), measures.rs::`stalls_take_time_not_work`,
+//! forking.rs::`exec_moves_the_running_task`, outcomes.rs::`zero_time_loops_name_the_task`.
+//!
 //! Tests: crates/engine/tests/behaviour/storm.rs, crates/engine/tests/behaviour/arithmetic.rs,
 //! crates/engine/tests/behaviour/outcomes.rs
 

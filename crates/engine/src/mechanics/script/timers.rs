@@ -2,6 +2,9 @@
 //! docs/rules/workloads.md#cyclictest), and which of them each forked thread has for itself
 //! (docs/decisions/023).
 //!
+//! What must stay: times are ns from the run's start.
+//! measures.rs::`a_timer_with_overruns_leaves_out_what_it_missed` tries `taken`.
+//!
 //! Tests: below, crates/engine/tests/behaviour/measures.rs,
 //! crates/engine/tests/behaviour/forking.rs::forked_threads_have_timers_of_their_own
 
@@ -27,6 +30,7 @@ pub(crate) struct TimerUse {
 }
 
 impl TimerState {
+    /// Not started: the first use says when it expires.
     pub(crate) fn new(timer: &Timer) -> Self {
         Self {
             mode: timer.mode,
@@ -35,7 +39,7 @@ impl TimerState {
         }
     }
 
-    /// One use, now.
+    /// One use of the timer, now: when it expires, and whether the thread is late for that.
     pub(crate) fn advance(&mut self, now_ns: u64, t_zero_ns: u64, period_ns: u64) -> TimerUse {
         let last = self.next_ns.unwrap_or(t_zero_ns + self.start_delay_ns);
         let due_ns = last.saturating_add(period_ns);
@@ -120,6 +124,7 @@ impl PrivateTimers {
     }
 }
 
+/// Timers that steps of the script name, in their order, repeated as they are.
 fn timers_of(task: &TaskScript) -> impl Iterator<Item = u32> + '_ {
     let events = task.phases.iter().flat_map(|phase| &phase.events);
     events.filter_map(|event| match event {

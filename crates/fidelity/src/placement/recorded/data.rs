@@ -1,4 +1,8 @@
 //! The recorded runs: read from their file and checked (docs/results/fidelity.md).
+//!
+//! What must stay: names of keys in crates/fidelity/data; a file that breaks a rule is refused.
+//!
+//! Tests: below
 
 use super::super::sets::{Set, Step, TaskSpec, WARM_UP_NS};
 use crate::Error;
@@ -177,6 +181,7 @@ impl RecordedSet {
         }
     }
 
+    /// A set's periods, phases and sizes are possible ones.
     fn check(&self) -> Result<(), String> {
         let expect = |holds: bool, task: &RecordedTask, what: &str| {
             let place = || format!("set {}, task {}: {what}", self.name, task.name);
@@ -226,6 +231,7 @@ impl Recorded {
             .filter(move |run| run.rules == rules && run.set == set)
     }
 
+    /// A file's clusters, sets and runs belong together.
     fn check(&self) -> Result<(), String> {
         let platform = Platform::load(&self.platform).map_err(|error| error.to_string())?;
         let clusters: BTreeSet<&str> = platform.clusters.iter().map(|c| &*c.name).collect();
@@ -281,6 +287,7 @@ impl Run {
         (period_ns * self.tasks[task].scaled_duty).round() as u64
     }
 
+    /// A run's shares name each cluster and sum up to all.
     fn check(&self, clusters: &BTreeSet<&str>) -> Result<(), String> {
         for (at, task) in self.tasks.iter().enumerate() {
             let named: BTreeSet<&str> = task.share.keys().map(String::as_str).collect();
@@ -310,6 +317,7 @@ pub(crate) fn recorded() -> Result<Recorded, Error> {
     parse(file, text)
 }
 
+/// A message has file, line and column.
 fn parse(file: &str, text: &str) -> Result<Recorded, Error> {
     let recorded: Recorded = toml::from_str(text).map_err(|error| {
         let at = error.span().map_or(0, |span| span.start);

@@ -1,5 +1,9 @@
 //! The recorded part of the page: a sentence and tables in Markdown, or one object
 //! (docs/results/fidelity.md).
+//!
+//! What must stay: the sentence's counts are those of the tables; keys of JSON.
+//!
+//! Tests: below
 
 use super::{Comparison, POINTS_MAX, Row, Rules};
 use serde_json::{Value, json};

@@ -1,5 +1,9 @@
 //! What the traces of the recorded runs show beside the shares of run time: read from the file that
 //! [`traced_run`] writes (docs/results/fidelity.md).
+//!
+//! What must stay: the form of the file that `traced_run` writes and `read` reads.
+//!
+//! Tests: below
 
 use super::super::agree::Wakeups;
 use super::super::inside::{self, Counts, Inside};
@@ -58,6 +62,7 @@ struct TracedTask {
 }
 
 impl TracedTask {
+    /// By release, from stretches `[first, count, cpu]`.
     fn wakeups(&self) -> Wakeups {
         let mut all = Wakeups::new();
         for [first, count, cpu] in &self.wakeups {
@@ -66,6 +71,7 @@ impl TracedTask {
         all
     }
 
+    /// By CPU; the file has us.
     fn run_ns(&self) -> Result<BTreeMap<u32, u64>, String> {
         let pairs = self.run_us.iter().map(|(cpu, us)| {
             let wrong = || format!("run_us: `{cpu}` is no CPU");
@@ -131,7 +137,7 @@ struct Log {
 }
 
 impl Log {
-    /// The window and its events, of a recording's text.
+    /// The window and its events, of a recording's text. None: it is of another form.
     fn parse(text: &str) -> Option<Self> {
         let after = |line: &str, word: &str| {
             let mut words = line.split_whitespace().skip_while(|own| *own != word);

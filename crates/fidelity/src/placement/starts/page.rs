@@ -1,5 +1,7 @@
 //! The tables over the starts in Markdown, or as one object (docs/results/fidelity.md).
 //!
+//! What must stay: the form of tables, keys of JSON.
+//!
 //! Tests: none; its figures are those of `starts`, and `cargo xtask fidelity` needs guests to make
 //! them.
 
@@ -75,6 +77,7 @@ fn starts(rows: &[Row]) -> String {
     }
 }
 
+/// How many of how many.
 fn within(count: Count) -> String {
     format!("{} of {}", count.within, count.agree)
 }
@@ -113,6 +116,7 @@ fn tables(text: &mut String, result: &MachineResult, rules: Rules) {
     }
 }
 
+/// A task whose starts agree, in one line.
 fn agreeing(text: &mut String, row: &Row) {
     let _ = writeln!(
         text,
@@ -148,11 +152,13 @@ fn disagreeing(text: &mut String, row: &Row) {
     );
 }
 
+/// Least, mean and most.
 fn shares(runs: &Runs) -> String {
     let share = &runs.share;
     format!("{:.1}, {:.1}, {:.1}", share.min, share.mean, share.max)
 }
 
+/// How many starts were mainly on each cluster.
 fn mainly(runs: &Runs) -> String {
     let starts = runs.mainly.iter().map(ToString::to_string);
     starts.collect::<Vec<_>>().join(" / ")

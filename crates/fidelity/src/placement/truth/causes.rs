@@ -1,5 +1,7 @@
 //! Why a task is not where the guest has it: runs with other beginnings (docs/results/truth.md).
 //!
+//! What must stay: what is tried changes the beginning alone; verdicts are made without it.
+//!
 //! Tests: crates/fidelity/tests/all/truth.rs
 
 use super::{MachineTruth, Policies, SetTruth, Simulated, simulated};
@@ -64,6 +66,7 @@ pub(super) fn tried(
 }
 
 impl Beginning {
+    /// Of a simulation with this one beginning changed.
     fn conditions(self, offset_ns: u64, guest: &SetRun) -> Conditions {
         let mut conditions = Conditions::guest(offset_ns);
         match self {

@@ -1,4 +1,8 @@
 //! The three columns in Markdown, or as one object (docs/results/truth.md).
+//!
+//! What must stay: the form of docs/results/truth.md's tables; keys of JSON.
+//!
+//! Tests: below
 
 use super::causes::{Beginning, Tried, differs};
 use super::{MachineTruth, OTHER_STARTS, SetTruth};
@@ -28,6 +32,7 @@ pub(super) fn markdown(machines: &[MachineTruth]) -> String {
     text
 }
 
+/// Platform and rules.
 fn title(machine: &MachineTruth) -> String {
     let (platform, rules) = (plain(&machine.platform.name), machine.rules.name());
     format!("{platform} under {rules}")
@@ -91,6 +96,7 @@ fn summary(text: &mut String, machine: &MachineTruth) {
     );
 }
 
+/// How many starts the sets have.
 fn starts(machine: &MachineTruth) -> String {
     let counts = machine.sets.iter().map(|set| set.own.tree.len());
     match (counts.clone().min(), counts.max()) {
@@ -100,6 +106,7 @@ fn starts(machine: &MachineTruth) -> String {
     }
 }
 
+/// Each, or least, mean and most of many.
 fn shares(runs: &Runs) -> String {
     let one = |share: &f64| format!("{share:.1}");
     if runs.shares.len() <= SHOWN_MAX {
@@ -170,6 +177,7 @@ struct Quantity {
 
 /// What is compared of each set's window.
 fn all_quantities(machine: &MachineTruth) -> Vec<Quantity> {
+    /// One figure of a run, with unit and decimals.
     fn quantity(
         name: &str,
         (unit, digits): (&'static str, usize),
@@ -242,6 +250,7 @@ impl Quantity {
         ]
     }
 
+    /// `-`: no run has it.
     fn cell(&self, values: Option<&Vec<f64>>) -> String {
         let Some(values) = values else {
             return "-".to_owned();
@@ -336,6 +345,7 @@ fn by_beginning(text: &mut String, set: &SetTruth, quantity: &Quantity) {
     );
 }
 
+/// In words.
 fn beginning_name(machine: &MachineTruth, beginning: Beginning) -> String {
     match beginning {
         Beginning::Recorded => "each task where the guest's first ran".to_owned(),

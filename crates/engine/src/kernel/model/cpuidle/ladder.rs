@@ -2,6 +2,8 @@
 //! outlasted the present one's exit, a state shallower after one that did not. Timers it does not
 //! look at, and the tick it always stops.
 //!
+//! What must stay: every choice, since recordings of kernels are compared one by one. Times are ns.
+//!
 //! Tests: crates/engine/src/kernel/model/cpuidle/recorded.rs
 
 use super::{IdleChoice, Sleep, Slept};
@@ -23,6 +25,7 @@ pub(crate) struct Ladder {
 }
 
 impl Ladder {
+    /// It begins in the first state that does not poll, if there is one.
     pub(super) fn new(states: &[CpuIdleState]) -> Self {
         let first = usize::from(states[0].polling && states.len() > 1);
         Self {
@@ -33,6 +36,7 @@ impl Ladder {
         }
     }
 
+    /// The state for the idle time that begins; `reflect` has told how the last one went.
     pub(super) fn select(&mut self, sleep: &Sleep<'_>) -> IdleChoice {
         let limit = sleep.states[self.at].wake_latency_ns;
         // As the kernel compares, an idle time shorter than the exit is a very long one.
@@ -49,12 +53,14 @@ impl Ladder {
         IdleChoice::stops_tick(self.at)
     }
 
+    /// A change of state forgets how far the next promotion was.
     fn go(&mut self, to: usize) -> IdleChoice {
         self.promotions[self.at] = 0;
         self.at = to;
         IdleChoice::stops_tick(to)
     }
 
+    /// Keeps how long the CPU idled, ns; `select` judges it.
     pub(super) fn reflect(&mut self, slept: &Slept) {
         self.last_ns = slept.idle_ns;
     }

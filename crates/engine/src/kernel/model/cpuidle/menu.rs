@@ -2,6 +2,11 @@
 //! pays. In the manner of Linux's menu governor (4.17): the next timer, corrected by how early the
 //! CPU woke before timers of that distance, and a pattern among the last eight idle times. It can
 //! be wrong (docs/guide/model.md, "Idle").
+//!
+//! What must stay: choices are integers only, so that all machines choose alike; times are us where
+//! the kernel's are. It is in the manner of menu, not compared with a recording.
+//!
+//! Tests: below
 
 use super::{IdleChoice, Sleep, Slept};
 use crate::machine::CpuIdleState;
@@ -29,6 +34,7 @@ pub(crate) struct Menu {
 }
 
 impl Default for Menu {
+    /// Nothing learnt: timers are believed (`UNITY`), no pattern.
     fn default() -> Self {
         Self {
             correction: [UNITY; BUCKETS],
@@ -41,7 +47,7 @@ impl Default for Menu {
     }
 }
 
-/// Decade of a duration.
+/// Decade of a duration in us: corrections are kept by it.
 fn bucket_of(us: u64) -> usize {
     match us {
         0..10 => 0,

@@ -2,6 +2,11 @@
 //! whether its tick stops. Each is a pure function of what it was asked and told before, so that it
 //! can be compared with the kernel's own source, call by call (`recorded`).
 //!
+//! What must stay: governors see `Sleep` and `Slept` only, never the simulation; a new governor
+//! gets a recording (recorded.rs). Times are ns. engine's idle.rs tests: `teo_is_of_the_era` (which
+//! form), `without_cpuidle_the_tick_stops_after_one` (none), `a_polling_cpu_chooses_again`
+//! (polling).
+//!
 //! Tests: below, crates/engine/tests/behaviour/idle.rs
 
 mod ladder;
@@ -49,6 +54,7 @@ pub(super) struct Sleep<'a> {
 }
 
 impl Sleep<'_> {
+    /// The tick had been stopped before this question: nothing but a timer ends the sleep.
     fn tick_stopped(self) -> bool {
         self.to_tick_ns.is_none()
     }
@@ -77,6 +83,7 @@ impl Sleep<'_> {
         }
     }
 
+    /// What the state must last to pay, ns.
     fn residency(self, state: usize) -> u64 {
         self.states[state].residency_ns
     }
@@ -138,6 +145,7 @@ pub(super) struct IdleChoice {
 }
 
 impl IdleChoice {
+    /// This state, and the tick goes on.
     fn keeps_tick(state: usize) -> Self {
         Self {
             state,
@@ -145,6 +153,7 @@ impl IdleChoice {
         }
     }
 
+    /// This state, without a tick.
     fn stops_tick(state: usize) -> Self {
         Self {
             state,

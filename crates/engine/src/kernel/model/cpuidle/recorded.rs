@@ -3,6 +3,9 @@
 //! (crates/kernel-shim/tests/governors, cargo xtask idle-governors); here the same questions are
 //! asked of ours (docs/rules/cpuidle.md#recorded).
 //!
+//! What must stay: questions and their order are those of the recorder, draw by draw. A changed
+//! question needs new recordings (`cargo xtask idle-governors`).
+//!
 //! Tests: below
 
 use super::teo::Form;
@@ -26,6 +29,7 @@ const TABLES: [&[(u64, u64)]; 4] = [
     &[(1_000, 1_000), (1_050_000, 1_500_000)],
 ];
 
+/// A table of states as the kernel's governor had it; table 1 begins with one that polls.
 fn states(table: usize) -> Vec<CpuIdleState> {
     let state = |(at, (exit_ns, residency_ns)): (usize, &(u64, u64))| CpuIdleState {
         index: at as u16,
@@ -43,12 +47,15 @@ fn states(table: usize) -> Vec<CpuIdleState> {
 struct Questions(u64);
 
 impl Questions {
+    /// A number below `limit`. The generator is the recorder's own
+    /// (crates/kernel-shim/tests/governors): both must draw alike.
     fn below(&mut self, limit: u64) -> u64 {
         let next = self.0.wrapping_mul(6_364_136_223_846_793_005);
         self.0 = next.wrapping_add(1_442_695_040_888_963_407);
         (self.0 >> 33) % limit
     }
 
+    /// Spread over powers of two: short and long times come equally often.
     fn between(&mut self, from: u64, to: u64) -> u64 {
         let power = from + self.below(to - from);
         (1 << power) + self.below(1 << power)

@@ -3,6 +3,9 @@
 //! and intercepts (a wake-up before the timer, whose idle time was in the bin), of which old ones
 //! count less. If most wake-ups come before a state pays, a shallower one is a better choice.
 //!
+//! What must stay: each form's choices, call by call, as the recordings of 6.1, 6.12 and 7.3 have
+//! them. What is shared by forms is free while all recordings agree.
+//!
 //! Tests: below, crates/engine/src/kernel/model/cpuidle/recorded.rs
 
 use super::{DECAY_SHIFT, IdleChoice, PULSE, SHORT_NS, Sleep, Slept};
@@ -160,6 +163,7 @@ impl Teo {
         sum
     }
 
+    /// One wake-up more in this bin, of weight `PULSE`.
     fn count(&mut self, hit: bool, bin: usize) {
         match hit {
             true => self.bins[bin].hits += PULSE,
@@ -235,6 +239,7 @@ impl Teo {
 
 /// Choosing.
 impl Teo {
+    /// The state to enter. Without a second state there is nothing to choose (6.12, 7.3).
     pub(super) fn select(&mut self, sleep: &Sleep<'_>) -> IdleChoice {
         self.sleep_ns = FOREVER;
         match self.form {
@@ -331,6 +336,7 @@ impl Teo {
         }
     }
 
+    /// Sums over the states shallower than this one.
     fn above(&self, state: usize) -> Above {
         let bins = &self.bins[..state];
         Above {

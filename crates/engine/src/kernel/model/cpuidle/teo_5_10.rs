@@ -2,6 +2,8 @@
 //! how often the next timer was a good guess, and how often a wake-up before the timer fitted the
 //! state; and the mean of recent idle times.
 //!
+//! What must stay: the choices of 5.10, as recorded. Times are ns; metrics wrap as the kernel's do.
+//!
 //! Tests: crates/engine/src/kernel/model/cpuidle/recorded.rs
 
 use super::{DECAY_SHIFT, IdleChoice, PULSE, Sleep, Slept};
@@ -40,11 +42,13 @@ struct Candidate {
     early: Option<usize>,
 }
 
+/// An old count loses an eighth.
 fn decayed(metric: u32) -> u32 {
     metric - (metric >> DECAY_SHIFT)
 }
 
 impl TeoByHits {
+    /// Nothing known; no interval yet (`u64::MAX` stands for none).
     pub(super) fn new(states: &[CpuIdleState]) -> Self {
         Self {
             known: vec![Known::default(); states.len()],

@@ -1,5 +1,8 @@
 //! One type for all homes. A match per call and no logic: what a call does is in the home.
 //!
+//! What must stay: one entry per method of `Home`, with the same arguments. The list of signatures
+//! below is of that trait; home/mod.rs says what each is asked, and when.
+//!
 //! Tests: crates/engine/tests/behaviour/fair.rs, crates/engine/tests/behaviour/live_queue.rs,
 //! crates/engine/tests/behaviour/sched_ext/rules.rs
 
@@ -51,6 +54,7 @@ impl<'a> AnyHome<'a> {
         }
     }
 
+    /// Anybody's scheduler decides: the engine then runs its callbacks and pays for them.
     #[inline]
     pub(crate) fn is_sched_ext(&self) -> bool {
         matches!(self, Self::SchedExt(_))

@@ -2,6 +2,11 @@
 //! order of the queue is `kernel-queues`' (docs/rules/queues.md#cfs, docs/rules/queues.md#eevdf);
 //! each call tells the core and the queue, in the kernel's order.
 //!
+//! A method without a comment hands over to the queue's method of that name; home/mod.rs says what
+//! it means, crates/kernel-queues what it does. What must stay: the core hears of a change before
+//! or after the queue as the kernel does it. Tests by part: fair.rs (CFS), eevdf.rs (EEVDF),
+//! groups.rs (groups), bandwidth.rs (throttling).
+//!
 //! Tests: crates/engine/tests/behaviour/fair.rs, crates/engine/tests/behaviour/eevdf.rs
 
 use super::{Home, Services};
@@ -20,6 +25,7 @@ pub(crate) struct KernelHome {
 }
 
 impl KernelHome {
+    /// CFS or EEVDF by the policy's era, with a queue per CPU and group.
     pub(super) fn new(
         kind: QueueKind,
         core: &Core,
@@ -39,11 +45,13 @@ impl KernelHome {
 }
 
 impl Home for KernelHome {
+    /// Ticks of idle CPUs stop, and others balance for them.
     #[inline]
     fn nohz(&self) -> bool {
         true
     }
 
+    /// It pulls by balancing, not as it looks for a task.
     #[inline]
     fn dispatches(&self) -> bool {
         false
@@ -54,6 +62,7 @@ impl Home for KernelHome {
         true
     }
 
+    /// The core's answer; the queue has no part in it.
     #[inline]
     fn select_cpu(&mut self, services: Services<'_>, task: TaskId, ask: &Request) -> Choice {
         services
@@ -272,6 +281,7 @@ impl Home for KernelHome {
         self.queues.yield_task(task, cpu)
     }
 
+    /// The queue and the core's signals get the new weight; both, or sums go wrong.
     #[inline]
     fn reweight_task(&mut self, services: Services<'_>, task: TaskId, cpu: CpuId, nice: i8) {
         self.queues.reweight_task(task, cpu, nice);

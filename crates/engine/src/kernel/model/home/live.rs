@@ -2,6 +2,13 @@
 //! time among it, is in the core's record, and so are the rules. `scx_wakeplace` does the same in
 //! `crates/scx/src/bpf/queue.bpf.h`: change both (docs/rules/live-queue.md#vq-pick).
 //!
+//! A method without a comment is `Home`'s (home/mod.rs); one that does nothing has no counterpart
+//! in sched_ext. What must stay: each call of the core is the one that the glue makes at the same
+//! callback. Tests by part: `two_hogs_alternate_by_slices` (slices),
+//! `a_woken_task_waits_for_the_end_of_the_protection` (preemption), `who_yields_lets_others_run`
+//! (yield), `a_direct_placement_cannot_be_pulled` (front), `a_new_nice_value_counts_from_then_on`
+//! (weights).
+//!
 //! Tests: crates/engine/tests/behaviour/live_queue.rs
 
 use super::live_queue::LiveQueue;
@@ -19,6 +26,7 @@ pub(crate) struct LiveHome {
 }
 
 impl LiveHome {
+    /// A queue per CPU, all empty.
     pub(super) fn new(machine: &Machine) -> Self {
         let queues = (0..machine.nr_cpus).map(|_| LiveQueue::default());
         Self {
@@ -168,6 +176,7 @@ impl Home for LiveHome {
         }
     }
 
+    /// At the front if asked, or if the core says it is next anyway; else by its virtual deadline.
     #[inline]
     fn enqueue_task(&mut self, services: Services<'_>, task: TaskId, cpu: CpuId, front: bool) {
         let record = &services.records[task.index()];
@@ -183,6 +192,7 @@ impl Home for LiveHome {
         }
     }
 
+    /// It leaves for another queue: nothing of it counts here any more.
     #[inline]
     fn dequeue_task(&mut self, services: Services<'_>, task: TaskId, cpu: CpuId, waiting: bool) {
         if waiting {
@@ -191,6 +201,7 @@ impl Home for LiveHome {
         services.leave(task, false);
     }
 
+    /// Never keeps a sleeper (false): lag is kept by the core (`delayed`).
     #[inline]
     fn dequeue_sleep(
         &mut self,
@@ -230,6 +241,7 @@ impl Home for LiveHome {
     #[inline]
     fn begin_put(&mut self, _cpu: CpuId) {}
 
+    /// It waits again by a deadline that is counted anew.
     #[inline]
     fn put_prev_task(&mut self, services: Services<'_>, task: TaskId, cpu: CpuId) {
         let record = &mut services.records[task.index()];
@@ -240,6 +252,8 @@ impl Home for LiveHome {
         self.queue_mut(cpu).insert(task, deadline_ns);
     }
 
+    /// With a slice left: yes. Without one: no, if a task is at the front; else `dispatch` says
+    /// (None).
     #[inline]
     fn keeps(&mut self, _task: TaskId, cpu: CpuId) -> Option<bool> {
         let queue = self.queue(cpu);
@@ -249,6 +263,7 @@ impl Home for LiveHome {
         queue.has_local().then_some(false)
     }
 
+    /// Only what is at the front is known without a dispatch.
     #[inline]
     fn next_known(&self, cpu: CpuId) -> bool {
         self.queue(cpu).has_local()
@@ -274,6 +289,7 @@ impl Home for LiveHome {
         self.queue_mut(cpu).pick()
     }
 
+    /// A task that was alone when it was queued gets its place in virtual time only now.
     #[inline]
     fn set_next_task(&mut self, services: Services<'_>, task: TaskId, cpu: CpuId) {
         let record = &mut services.records[task.index()];
@@ -296,6 +312,8 @@ impl Home for LiveHome {
         services.core.live_queue_stop(record, services.now_ns);
     }
 
+    /// The core is offered the waiting tasks in order until it has seen enough; it says whether the
+    /// woken one displaces the running one.
     #[inline]
     fn wakeup_preempt(
         &mut self,
@@ -323,11 +341,13 @@ impl Home for LiveHome {
         at_once
     }
 
+    /// The slice counts as used up: the next look at the queue dispatches.
     #[inline]
     fn end_turn(&mut self, cpu: CpuId) {
         self.queue_mut(cpu).slice_over = true;
     }
 
+    /// True: the slice is over, by time or since the core says so with that many waiting.
     #[inline]
     fn task_tick(&mut self, services: Services<'_>, _task: TaskId, cpu: CpuId) -> bool {
         let queue = self.queue_mut(cpu);
@@ -338,6 +358,7 @@ impl Home for LiveHome {
         queue.slice_over
     }
 
+    /// None while nobody waits or a task of a higher class runs: then no slice ends.
     #[inline]
     fn slice_left_ns(&self, core: &Core, cpu: CpuId, now_ns: u64) -> Option<u64> {
         self.queue(cpu).waiting().next()?;
@@ -346,6 +367,7 @@ impl Home for LiveHome {
         fair.then(|| core.slice_left_ns(cpu.0, now_ns))
     }
 
+    /// False if nobody waits: then it goes on.
     #[inline]
     fn yield_task(&mut self, services: Services<'_>, _task: TaskId, cpu: CpuId) -> bool {
         let queue = self.queue_mut(cpu);

@@ -2,6 +2,11 @@
 //! that is served before all else and that nobody pulls from, and a queue in the order of the
 //! core's virtual deadlines. Mechanics only: times, slices and preemption are the core's
 //! (docs/guide/model.md, "The live scheduler's queues").
+//!
+//! What must stay: front first, then deadlines, then arrival, with deadlines compared as signed
+//! differences. `crates/scx/src/bpf/queue.bpf.h` has the same order by sched_ext's queues.
+//!
+//! Tests: below
 
 use crate::ids::TaskId;
 use std::collections::VecDeque;
@@ -27,6 +32,7 @@ impl LiveQueue {
         self.nr_waiting() + usize::from(self.running)
     }
 
+    /// Tasks that wait, without the running one.
     pub(crate) fn nr_waiting(&self) -> usize {
         self.local.len() + self.ordered.len()
     }
@@ -52,6 +58,7 @@ impl LiveQueue {
         self.insert_local(task);
     }
 
+    /// Behind those that are at the front already.
     pub(crate) fn insert_local(&mut self, task: TaskId) {
         self.local.push_back(task);
     }
@@ -64,7 +71,7 @@ impl LiveQueue {
         self.ordered.insert(at, (deadline_ns, task));
     }
 
-    /// A waiting task leaves.
+    /// A waiting task leaves, wherever it waits; panics if it does not.
     pub(crate) fn remove(&mut self, task: TaskId) {
         if let Some(at) = self.local.iter().position(|t| *t == task) {
             self.local.remove(at);
@@ -79,7 +86,7 @@ impl LiveQueue {
         self.running = false;
     }
 
-    /// Takes the task at the front out; it runs.
+    /// Takes the task at the front out; it runs. None: nobody waits there.
     pub(crate) fn pick(&mut self) -> Option<TaskId> {
         let next = self.local.pop_front();
         self.running = next.is_some();

@@ -11,6 +11,10 @@
 //! account for the move, makes it (`Model::dispatch`, `Model::move_task`). See docs/guide/model.md,
 //! "Run queues".
 //!
+//! What must stay: the order of calls around a wake-up, a move and a pick, which is the kernel's
+//! for its class. All three homes answer each method. `Option` and `bool` answers are said at the
+//! method.
+//!
 //! Tests: crates/engine/tests/behaviour/fair.rs, crates/engine/tests/behaviour/eevdf.rs,
 //! crates/engine/tests/behaviour/live_queue.rs, crates/engine/tests/behaviour/sched_ext/rules.rs
 
@@ -154,7 +158,7 @@ pub(crate) trait Home {
     /// true if (`running`) the task that runs goes on (`dispatch`).
     fn dispatch(&mut self, services: Services<'_>, cpu: CpuId, running: bool) -> bool;
 
-    /// Takes the next task out of the queue; it runs.
+    /// Takes the next task out of the queue; it runs. None: the queue is empty.
     fn pick_next_task(&mut self, cpu: CpuId) -> Option<TaskId>;
 
     /// That task begins to execute (`running`).
@@ -233,7 +237,8 @@ pub(crate) trait Home {
     /// The running task, or the one just picked, leaves the queue since its group is throttled.
     fn dequeue_throttled(&mut self, _task: TaskId, _cpu: CpuId) {}
 
-    /// The group that a task of `cpu` joined or left since the last question.
+    /// The group that a task of `cpu` joined or left since the last question. None: none was
+    /// touched.
     fn take_touched_group(&mut self, cpu: CpuId) -> Option<usize>;
 
     /// Panics if the books of a queue are wrong.

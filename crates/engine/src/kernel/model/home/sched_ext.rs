@@ -2,6 +2,12 @@
 //! (docs/rules/sched-ext.md). The scheduler decides where and when tasks run. The core keeps the
 //! signals of tasks and the frequencies. It decides nothing: what the class says is carried out.
 //!
+//! A method without a comment is `Home`'s (home/mod.rs); one that does nothing has no counterpart
+//! in a sched_ext scheduler. What must stay: the clock of a run queue is brought up to date before
+//! each callback that holds its lock, as schedulers read it. Tests by part:
+//! `a_waking_task_finds_an_idle_cpu` (select), `cpus_take_from_the_shared_queue` (dispatch),
+//! `a_lone_task_is_kept` (keeps), clocks.rs (clocks), errors.rs (what is refused).
+//!
 //! Tests: crates/engine/tests/behaviour/sched_ext/rules.rs,
 //! crates/engine/tests/behaviour/sched_ext/errors.rs
 
@@ -103,6 +109,7 @@ fn setup(machine: &Machine, core: &Core, groups: &[GroupShape]) -> Setup {
 }
 
 impl<'a> SchedExtHome<'a> {
+    /// The class with the scheduler's callbacks, on this machine; nothing is loaded yet.
     pub(super) fn new(
         ops: &'a mut dyn SchedExtOps,
         machine: &Machine,
@@ -158,6 +165,7 @@ impl<'a> SchedExtHome<'a> {
 }
 
 impl Home for SchedExtHome<'_> {
+    /// sched_ext has no such balancing.
     #[inline]
     fn nohz(&self) -> bool {
         false
@@ -178,6 +186,7 @@ impl Home for SchedExtHome<'_> {
         false
     }
 
+    /// The scheduler's `select_cpu`, with the kernel's flags; the core is not asked.
     #[inline]
     fn select_cpu(&mut self, _services: Services<'_>, task: TaskId, ask: &Request) -> Choice {
         let kind = match ask.kind {
@@ -218,14 +227,17 @@ impl Home for SchedExtHome<'_> {
             .each_waiting(cpu.0, &mut |task| seen(TaskId(task.0)));
     }
 
+    /// Nobody takes a scheduler's tasks but the scheduler.
     #[inline]
     fn each_pullable(&self, _cpu: CpuId, _seen: &mut dyn FnMut(TaskId)) {}
 
+    /// Notes why the task joins next; `enqueue_task` uses the note once.
     #[inline]
     fn place_woken(&mut self, _services: Services<'_>, _task: TaskId, _cpu: CpuId) {
         self.join = Join::Wakeup;
     }
 
+    /// As `place_woken`: a new task joins next.
     #[inline]
     fn task_fork(
         &mut self,
@@ -238,6 +250,7 @@ impl Home for SchedExtHome<'_> {
         self.join = Join::New;
     }
 
+    /// As `place_woken`: a task that was moved joins next.
     #[inline]
     fn migrate_task_rq(
         &mut self,
@@ -253,6 +266,7 @@ impl Home for SchedExtHome<'_> {
     #[inline]
     fn detach_task(&mut self, _task: TaskId, _cpu: CpuId) {}
 
+    /// As `place_woken`: a task that was changed joins next.
     #[inline]
     fn attach_task(&mut self, _services: Services<'_>, _task: TaskId, _cpu: CpuId, _new: bool) {
         self.join = Join::Change;
@@ -276,6 +290,7 @@ impl Home for SchedExtHome<'_> {
         self.class.dequeue_task(id(task), why);
     }
 
+    /// Never keeps a sleeper.
     #[inline]
     fn dequeue_sleep(
         &mut self,
@@ -321,16 +336,19 @@ impl Home for SchedExtHome<'_> {
         self.class.put_prev_task(id(task), cpu.0);
     }
 
+    /// Unknown: `dispatch` asks the scheduler.
     #[inline]
     fn keeps(&mut self, _task: TaskId, _cpu: CpuId) -> Option<bool> {
         None
     }
 
+    /// Unknown until a dispatch.
     #[inline]
     fn next_known(&self, _cpu: CpuId) -> bool {
         false
     }
 
+    /// True: there is a task to run, or the running one goes on.
     #[inline]
     fn dispatch(&mut self, services: Services<'_>, cpu: CpuId, running: bool) -> bool {
         self.update_rq_clock(services, cpu);
@@ -348,6 +366,7 @@ impl Home for SchedExtHome<'_> {
         self.class.set_next_task(id(task), cpu.0);
     }
 
+    /// The class takes it off the task's slice, ns.
     #[inline]
     fn update_curr(&mut self, task: TaskId, _cpu: CpuId, delta_ns: u64) {
         self.class.update_curr(id(task), delta_ns);
@@ -380,17 +399,20 @@ impl Home for SchedExtHome<'_> {
         self.class.task_tick(id(task))
     }
 
+    /// None: slices of a scheduler end at ticks.
     #[inline]
     fn slice_left_ns(&self, _core: &Core, _cpu: CpuId, _now_ns: u64) -> Option<u64> {
         None
     }
 
+    /// Always true: the CPU looks at its queue again.
     #[inline]
     fn yield_task(&mut self, _services: Services<'_>, task: TaskId, _cpu: CpuId) -> bool {
         self.class.yield_task(id(task));
         true
     }
 
+    /// The scheduler hears the kernel's weight; the core's record gets it for its signals.
     #[inline]
     fn reweight_task(&mut self, services: Services<'_>, task: TaskId, _cpu: CpuId, nice: i8) {
         let weight = task_weight(nice, FairPolicy::Other);
@@ -401,6 +423,7 @@ impl Home for SchedExtHome<'_> {
             .task_set_weight(record, weight, services.now_ns);
     }
 
+    /// Off the queue: the class alone hears it.
     #[inline]
     fn set_load_weight(&mut self, task: TaskId, nice: i8, policy: FairPolicy) {
         let weight = task_weight(nice, policy);

@@ -1,6 +1,11 @@
 //! Where callbacks run, what they cost, and what the scheduler is told of the machine
 //! (docs/rules/sched-ext.md#costs).
 //!
+//! What must stay: who pays is docs/rules/sched-ext.md#costs, and each callback is paid for once.
+//! Tests by part: rules.rs::`callbacks_cost_time` (costs),
+//! release.rs::`a_cpu_is_released_and_acquired_in_turns` (displacing),
+//! errors.rs::`hotplug_needs_callbacks` (hotplug).
+//!
 //! Tests: crates/engine/tests/behaviour/sched_ext/rules.rs
 
 use crate::ids::{CpuId, TaskId};
@@ -69,7 +74,7 @@ impl Model<'_> {
         Some(outer)
     }
 
-    /// They run there again.
+    /// Callbacks run again where they did before `enter_ext`.
     #[inline]
     pub(in crate::kernel::model) fn leave_ext<O: Observer>(
         &mut self,
@@ -83,7 +88,7 @@ impl Model<'_> {
         }
     }
 
-    /// Work of callbacks since the last question, and the CPU that does it.
+    /// Work of callbacks since the last question, and the CPU that does it. None: none ran.
     #[inline]
     fn ext_work(&mut self) -> Option<(CpuId, u64)> {
         let ext = self.home.sched_ext()?;
@@ -100,6 +105,7 @@ impl Model<'_> {
         }
     }
 
+    /// The CPU that ran callbacks is busy for as long as they took.
     fn pay_ext_work<O: Observer>(&mut self, m: &mut Mechanics<'_, O>) {
         if let Some((cpu, work)) = self.ext_work() {
             m.charge(self, cpu, work);

@@ -2,6 +2,11 @@
 //! which the callback asked, after it has returned (docs/rules/sched-ext.md#dispatch,
 //! docs/rules/sched-ext.md#kicks).
 //!
+//! What must stay: effects are carried out in the order of the callback's calls. Tests by part:
+//! errors.rs::`a_forgotten_task_is_found` (watchdog), rules.rs::`cpus_take_from_the_shared_queue`
+//! (moves), `frequencies_begin_at_the_highest` (frequencies),
+//! storms.rs::`a_wild_scheduler_loses_nobody` (all).
+//!
 //! Tests: crates/engine/tests/behaviour/sched_ext/rules.rs,
 //! crates/engine/tests/behaviour/sched_ext/storms.rs
 
@@ -30,6 +35,7 @@ impl Model<'_> {
         }
     }
 
+    /// Until none is left: a carried move may lead to others.
     fn carry_all_ext_moves<O: Observer>(&mut self, m: &mut Mechanics<'_, O>) {
         let mut moves = std::mem::take(&mut self.ext.moves);
         while let Some(ext) = self.home.sched_ext()
@@ -129,7 +135,7 @@ impl Model<'_> {
         }
     }
 
-    /// `resched_curr`.
+    /// `resched_curr`: the CPU looks at its queue as soon as it can.
     fn resched_ext<O: Observer>(&mut self, m: &mut Mechanics<'_, O>, cpu: CpuId, by: CpuId) {
         if self.cpus[cpu].reschedule {
             return; // it is on its way
@@ -189,7 +195,7 @@ impl Model<'_> {
         }
     }
 
-    /// Its interrupt is taken.
+    /// The interrupt of a scheduler's timer is taken: its callback runs, unless it was stopped.
     pub(in crate::kernel::model) fn take_ext_timer<O: Observer>(
         &mut self,
         m: &mut Mechanics<'_, O>,
@@ -221,6 +227,8 @@ impl Model<'_> {
         }
     }
 
+    /// A task that waited too long ends the scheduler (docs/rules/sched-ext.md); the timer starts
+    /// itself again.
     pub(in crate::kernel::model) fn watchdog<O: Observer>(&mut self, m: &mut Mechanics<'_, O>) {
         if let Some(ext) = self.home.sched_ext() {
             ext.class.watch();

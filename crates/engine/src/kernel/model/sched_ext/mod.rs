@@ -1,6 +1,9 @@
 //! A sched_ext scheduler in the machine: when it hears of what, what it asks for, and what its
 //! callbacks cost (docs/rules/sched-ext.md#machine). Without one all of this is nothing.
 //!
+//! What must stay: each thread is told to the class when it begins and ends, once. rules.rs and
+//! errors.rs of the same folder try what schedulers hear.
+//!
 //! Tests: crates/engine/tests/behaviour/sched_ext/clocks.rs,
 //! crates/engine/tests/behaviour/sched_ext/release.rs
 
@@ -42,6 +45,7 @@ const CALLBACK_NS: u64 = 100;
 const KFUNC_NS: u64 = 10;
 
 impl ExtRun {
+    /// What callbacks and kfuncs cost, ns: as set, else assumed; nothing without kernel costs.
     pub(super) fn new(options: &Options) -> Self {
         let cost = |set: Option<u64>, assumed: u64| match options.kernel_costs {
             true => set.unwrap_or(assumed),

@@ -2,6 +2,9 @@
 //! that is above its own. Among fair tasks Linux changes nothing (docs/guide/model.md, "Waiting for
 //! each other").
 //!
+//! What must stay: a loan ends when its last waiter is gone, and reaches through chains of holders.
+//! Who matters more is the kernel's answer (`Kernel::level`).
+//!
 //! Tests: crates/engine/tests/behaviour/sync.rs::a_holder_is_lent_the_priority_of_its_waiter
 
 use crate::ids::{CpuId, TaskId};
@@ -37,7 +40,7 @@ impl<O: Observer> Mechanics<'_, O> {
         }
     }
 
-    /// The highest of those that wait for a mutex of `holder`.
+    /// The highest of those that wait for a mutex of `holder`. None: nobody waits.
     fn highest_donor<K: Kernel>(&self, k: &K, holder: TaskId) -> Option<TaskId> {
         let held = self.shared.mutexes.iter();
         let held = held.filter(|mutex| mutex.inherit && mutex.owner == Some(holder));

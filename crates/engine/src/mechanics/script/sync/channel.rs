@@ -1,6 +1,13 @@
 //! Channels: units are given and taken; one that is full keeps its givers waiting. No unit is lost
 //! or made: what was given was taken or is in the channel (docs/decisions/022).
 //!
+//! Tests by part: `waiters_are_served_in_their_order`, `units_are_kept_until_somebody_takes_them`,
+//! `a_ping_pong_costs_what_its_parts_cost` (costs), sync.rs::`the_first_giver_wakes_or_all`
+//! (`let_givers_go_on`).
+//!
+//! What must stay: waiters and givers are served first come, first served. What a unit costs is the
+//! platform's.
+//!
 //! Tests: crates/engine/tests/behaviour/channels.rs,
 //! crates/engine/tests/behaviour/sync.rs::a_full_channel_stops_its_giver_until_it_has_drained
 

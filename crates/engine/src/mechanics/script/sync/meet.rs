@@ -1,5 +1,9 @@
 //! Conditions, which remember no signal, and barriers (docs/decisions/022).
 //!
+//! What must stay: waiters are served in the order in which they came. Tests by part:
+//! `a_condition_has_no_memory_and_gives_the_mutex_back`, `a_signal_wakes_the_first_or_all`,
+//! `a_barrier_waits_for_the_last`.
+//!
 //! Tests: crates/engine/tests/behaviour/sync.rs
 
 use crate::ids::{CpuId, TaskId};

@@ -2,6 +2,9 @@
 //! the time of a wake-up for each of them, one after the other. A waiter is in one list at a time
 //! (docs/decisions/022).
 //!
+//! What must stay: waiters are served first come, first served, unless a file here says otherwise.
+//! `each_kind_of_deadlock_is_named` tries `is_deadlock` and `waits`.
+//!
 //! Tests: crates/engine/tests/behaviour/sync.rs, crates/engine/tests/behaviour/channels.rs
 
 mod boost;

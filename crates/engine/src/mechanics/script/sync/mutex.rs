@@ -2,6 +2,9 @@
 //! was woken may be too late. One that lends priority is handed over to the highest waiter
 //! (docs/decisions/022).
 //!
+//! What must stay: one owner at most; `anothers_mutex_stays_with_its_holder` tries `unlock` by
+//! others.
+//!
 //! Tests: crates/engine/tests/behaviour/sync.rs::a_plain_mutex_can_be_barged_in_on,
 //! crates/engine/tests/behaviour/sync.rs::a_holder_is_lent_the_priority_of_its_waiter
 
