@@ -237,10 +237,6 @@ enum wp_resched {
 	WP_RESCHED_LAZY, /* a mark: when it next leaves the kernel for user mode, and at its tick */
 };
 
-/* resched.c: when that is */
-int wp_dynamic_preempt_lazy(const struct wp_ctx *ctx WP_NONNULL);
-u32 wp_resched_curr_lazy(const struct wp_ctx *ctx WP_NONNULL, u32 cpu);
-
 /* rq.c: events of tasks and run queues */
 int wp_task_init(struct wp_ctx *ctx WP_NONNULL, struct wp_task *task WP_NONNULL);
 int wp_task_fork(struct wp_task *task WP_NONNULL, const struct wp_waker *parent WP_NONNULL);
@@ -271,6 +267,10 @@ int wp_idle_tick(struct wp_ctx *ctx WP_NONNULL, u32 cpu, u64 now_ns);
 int wp_update_blocked_averages(struct wp_ctx *ctx WP_NONNULL, u32 cpu, u64 now_ns);
 
 /* Natively only: the live build does not hold what follows. */
+/* resched.c: when that is */
+int wp_dynamic_preempt_lazy(const struct wp_ctx *ctx WP_NONNULL);
+u32 wp_resched_curr_lazy(const struct wp_ctx *ctx WP_NONNULL, u32 cpu);
+
 /* on_state.c: single steps on another scheduler's state */
 int wp_on_state_task(struct wp_ctx *ctx WP_NONNULL, struct wp_task *task WP_NONNULL, u64 now_ns);
 int wp_on_state_queue(struct wp_ctx *ctx WP_NONNULL, u32 cpu);
