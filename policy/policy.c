@@ -20,6 +20,9 @@
 #include "above.h"
 
 #include "src/load_tracking/pelt.c"
+#ifndef WP_LIVE
+#include "src/load_tracking/approximate.c"
+#endif
 #include "src/load_tracking/weights.c"
 #ifdef WP_SCHED_CACHE
 #include "src/load_tracking/preferred_llc.c"
@@ -77,6 +80,7 @@
 #ifndef WP_LIVE
 #include "src/frequency/effective_util_6_7.c"
 #include "src/frequency/iowait.c"
+#include "src/frequency/response_time.c"
 #endif
 #include "src/frequency/demand.c"
 #include "src/frequency/freq.c"

@@ -51,6 +51,28 @@ pub fn util_est_of_run(run_ns: u64) -> u32 {
     unsafe { sys::wp_util_est_of_run(run_ns) }
 }
 
+/// A utilisation after so many us of running on the biggest CPU at its highest frequency;
+/// `half_life` is one of `sys::WP_HALF_LIFE_*`.
+#[must_use]
+pub fn approximate_util_avg(util: u32, us: u64, half_life: u32) -> u32 {
+    // SAFETY: see decay_load.
+    unsafe { sys::wp_approximate_util_avg(util, us, half_life) }
+}
+
+/// How many ms of 1024 us a run takes to a utilisation from 0, 400 at most.
+#[must_use]
+pub fn approximate_runtime(util: u32, half_life: u32) -> u32 {
+    // SAFETY: see decay_load.
+    unsafe { sys::wp_approximate_runtime(util, half_life) }
+}
+
+/// From which utilisation on a task does not fit a CPU of this capacity (`fits_by_tick`).
+#[must_use]
+pub fn fits_capacity_threshold(capacity: u32, tick_us: u64, half_life: u32) -> u32 {
+    // SAFETY: see decay_load.
+    unsafe { sys::wp_fits_capacity_threshold(capacity, tick_us, half_life) }
+}
+
 /// By how much the kernel's times are longer on a machine of so many CPUs; `scaling` is one of
 /// `sys::WP_SCALING_*`.
 #[must_use]

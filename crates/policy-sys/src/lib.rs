@@ -59,8 +59,9 @@ mod words;
 pub use self::core::{Candidate, Choice, Core, EventResult, PlaceKind, Request, Waker};
 pub use aliases::of_setting;
 pub use arith::{
-    avg_update, decay_load, map_util_freq, nice_inv_weight, nice_weight, pelt_segments,
-    scaling_factor, uclamp_tg_restrict, util_est_next, util_est_of_run,
+    approximate_runtime, approximate_util_avg, avg_update, decay_load, fits_capacity_threshold,
+    map_util_freq, nice_inv_weight, nice_weight, pelt_segments, scaling_factor, uclamp_tg_restrict,
+    util_est_next, util_est_of_run,
 };
 pub use balance::{Balance, IdleKind, NohzWork, Offer, Step};
 pub use checked::Provenance;

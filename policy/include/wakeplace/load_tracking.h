@@ -53,7 +53,7 @@ struct wp_class_cpu {
 	u32 io_floor;   /* what it demands now, on the CPU's own capacity scale */
 	u64 io_stamp_ns; /* of the CPU's last frequency update */
 	u32 perf_target; /* 1 + what a sched_ext scheduler asks for, 0: there is none */
-	u32 pad;
+	u32 half_life;   /* enum wp_pelt_half_life */
 };
 
 /*
@@ -80,6 +80,7 @@ struct wp_pelt_step {
 	u32 scale_cpu;  /* 1024 in clock mode */
 	u32 scale_freq; /* 1024 in clock mode */
 	u32 runnable_is_load;
+	u32 half_life; /* enum wp_pelt_half_life: time counts 1 << this as fast */
 };
 u32 wp_accumulate_pelt_segments(u32 periods, u32 d1, u32 d3);
 int wp_update_load_sum(struct wp_sched_avg *avg WP_NONNULL,
@@ -112,6 +113,11 @@ int wp_util_fits_cpu(const struct wp_ctx *ctx WP_NONNULL, u32 util, u32 uclamp_m
 WP_SMALL_FN int wp_idle_cpu(const struct wp_ctx *ctx WP_NONNULL, u32 cpu);
 
 /* Natively only: the live build does not hold what follows. */
+/* approximate.c */
+u32 wp_approximate_util_avg(u32 util, u64 us, u32 half_life);
+u32 wp_approximate_runtime(u32 util, u32 half_life);
+u32 wp_fits_capacity_threshold(u32 capacity, u64 tick_us, u32 half_life);
+
 /* capacity_4_18.c */
 int wp_sched_rt_avg_update_4_18(struct wp_ctx *ctx WP_NONNULL, u32 cpu, u64 now_ns, u64 ran_ns);
 u32 wp_capacity_tasks(u32 capacity);

@@ -65,6 +65,8 @@ struct wp_task {
 	u32 preferred_llc;   /* number of the cache it prefers, + 1; 0: none */
 	u32 pref_llc_queued; /* it is queued there */
 	u32 group_idle; /* task_group.h: a group around it has cpu.idle */
+	u32 util_dequeued; /* its utilisation when it last fell asleep */
+	u32 delta_exec_us; /* it ran so long up to its last update; 0 from each sleep on */
 	u64 allowed[WP_MASK_WORDS];
 };
 
@@ -111,6 +113,7 @@ struct wp_cpu_load {
 	u32 thermal_pressure; /* ... thermal limits alone: what 5.7 to 6.9 looked at */
 	u32 nr_removed;
 	u32 perf_request; /* last request reported with WP_DID_FREQ under freq_external */
+	u32 fits_threshold; /* fits_by_tick: what fits is below this; 0: not yet known */
 	/* clocks */
 	u64 clock_ns;
 	u64 clock_task_ns;

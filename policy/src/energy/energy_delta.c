@@ -59,7 +59,7 @@ WP_FN u32 wp_perf_with(const struct wp_ctx *ctx WP_NONNULL, u32 cpu,
 		d.min = wp_max(d.min, task->uclamp_min);
 		d.max = wp_max(max, task->uclamp_max);
 	}
-	return wp_sugov_effective_cpu_perf(ctx, &d);
+	return wp_sugov_effective_cpu_perf(ctx, c, &d);
 }
 
 /* A domain that nothing is known of yet. */
@@ -126,7 +126,7 @@ WP_FN int wp_delta_add(const struct wp_ctx *ctx WP_NONNULL, struct wp_delta_pd *
 		p->busy += d.util;
 	if (boosted != util)
 		d = wp_effective_cpu_util(ctx, c, boosted);
-	perf = wp_sugov_effective_cpu_perf(ctx, &d);
+	perf = wp_sugov_effective_cpu_perf(ctx, c, &d);
 	if (p->most_cpu == WP_NONE || perf > p->most) {
 		p->next = p->most;
 		p->most = perf;

@@ -55,6 +55,8 @@ WP_INLINE struct wp_util_pair wp_run_pair(const struct wp_ctx *ctx, u32 cpu,
 	struct wp_util_pair u = { c->load.avg.util_avg, c->load.avg.util_avg };
 	struct wp_util_pair r = { c->load.avg.runnable_avg, c->load.avg.runnable_avg };
 
+	if (WP_NOT_LIVE(ctx->params.runnable_boost_freq))
+		boost = 0;
 	if (WP_NOT_LIVE(boost && !ctx->params.runnable_boost_task)) {
 		u.without = wp_runnable_boost(ctx, u.without, r.without);
 		u.with = u.without;

@@ -9,7 +9,7 @@
  *
  * Kernel: sugov_effective_cpu_perf(), kernel/sched/cpufreq_schedutil.c; effective_cpu_util(),
  *         sched_cpu_util(), kernel/sched/syscalls.c; cpu_util_cfs_boost(), kernel/sched/fair.c
- * Tests: fixtures/frequency, all/frequency.rs
+ * Tests: fixtures/frequency, all/frequency.rs, all/response_time.rs
  */
 #include "wakeplace/policy.h"
 
@@ -53,10 +53,26 @@ WP_INLINE u32 wp_add_headroom(const struct wp_ctx *ctx, u32 util)
 	return util + (wp_headroom(ctx) ? util >> 2 : 0);
 }
 
-/* The performance to run at: 25 % more than the demand, but not more than the limits. */
-WP_INLINE u32 wp_sugov_effective_cpu_perf(const struct wp_ctx *ctx, const struct wp_demand *d)
+/* The same of a CPU's demand, or what was posted instead (response_time.c). */
+WP_INLINE u32 wp_sugov_apply_dvfs_headroom(const struct wp_ctx *ctx, const struct wp_cpu *c,
+					   u32 util)
 {
-	return wp_max(d->min, wp_min(d->max, wp_add_headroom(ctx, d->util)));
+#ifndef WP_LIVE
+	if (ctx->params.response_time_ms != WP_NONE)
+		util = wp_apply_response_time(ctx, c, util);
+	if (ctx->params.freq_headroom_growth)
+		return wp_headroom(ctx) ? wp_headroom_growth(ctx, c, util) : util;
+#else
+	(void)c;
+#endif
+	return wp_add_headroom(ctx, util);
+}
+
+/* The performance to run at: 25 % more than the demand, but not more than the limits. */
+WP_INLINE u32 wp_sugov_effective_cpu_perf(const struct wp_ctx *ctx, const struct wp_cpu *c,
+					  const struct wp_demand *d)
+{
+	return wp_max(d->min, wp_min(d->max, wp_sugov_apply_dvfs_headroom(ctx, c, d->util)));
 }
 
 /* The fair class's demand for speed: time in the queue counts like time on the CPU. A sched_ext
@@ -67,6 +83,8 @@ WP_INLINE u32 wp_cpu_util_cfs_boost(const struct wp_ctx *ctx, const struct wp_cp
 
 	if (WP_SIM(c->queue.classes.perf_target))
 		return wp_min(c->queue.classes.perf_target - 1, c->load.capacity_orig);
+	if (WP_NOT_LIVE(ctx->params.util_est_faster && ctx->params.util_est_faster_freq))
+		util = wp_max(util, wp_util_est_faster(ctx, c));
 	if (!WP_NOT_LIVE(ctx->params.runnable_is_load || !ctx->params.runnable_boost))
 		util = wp_runnable_boost(ctx, util, c->load.avg.runnable_avg);
 	return wp_min(util, c->load.capacity_orig);
@@ -99,7 +117,7 @@ WP_INLINE u32 wp_cpu_freq_demand(const struct wp_ctx *ctx, const struct wp_cpu *
 	if (!ctx->params.freq_perf_form)
 		return wp_freq_util(ctx, c);
 	d = wp_effective_cpu_util(ctx, c, wp_cpu_util_cfs_boost(ctx, c));
-	return wp_sugov_effective_cpu_perf(ctx, &d);
+	return wp_sugov_effective_cpu_perf(ctx, c, &d);
 }
 
 #ifndef WP_LIVE

@@ -63,6 +63,9 @@ WP_FN u32 wp_sugov_get_util_6_7(const struct wp_ctx *ctx WP_NONNULL,
 
 	if (c->queue.nr_fair || ctx->params.blocked_util_in_freq) {
 		fair = wp_cpu_util_cfs(ctx, c);
+		if (ctx->params.util_est_faster && ctx->params.util_est_faster_freq)
+			fair = wp_min(wp_max(fair, wp_util_est_faster(ctx, c)),
+				      c->load.capacity_orig);
 		if (ctx->params.runnable_boost && !ctx->params.runnable_is_load)
 			fair = wp_min(wp_runnable_boost(ctx, fair, c->load.avg.runnable_avg),
 				      c->load.capacity_orig);

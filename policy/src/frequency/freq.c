@@ -108,7 +108,7 @@ WP_INLINE u32 wp_boosted_demand(const struct wp_ctx *ctx, const struct wp_freq_d
 		return wp_max(wp_freq_util(ctx, c), floor);
 	d = wp_effective_cpu_util(ctx, c, wp_cpu_util_cfs_boost(ctx, c));
 	d.util = wp_max(d.util, floor);
-	return wp_sugov_effective_cpu_perf(ctx, &d);
+	return wp_sugov_effective_cpu_perf(ctx, c, &d);
 }
 
 /* The demand of the domain's most demanding CPU. */
@@ -239,6 +239,10 @@ WP_FN int wp_sugov_update_shared(struct wp_ctx *ctx WP_NONNULL, struct wp_cpu *c
 	if (fd->updated_once && !forced &&
 	    now_ns - fd->last_update_ns < (u64)wp_rate_limit_us(ctx, c->topo.freq_dom) * 1000)
 		return 0;
+#ifndef WP_LIVE
+	if (ctx->params.response_time_ms != WP_NONE && !fd->response_ms)
+		fd->response_ms = wp_freq_response_ms(ctx, c->topo.freq_dom);
+#endif
 	busy = (u32)wp_sugov_hold_freq(ctx, fd, c); /* moves its mark */
 	if (WP_SIM(fd->io_boosted))
 		wp_io_floors(ctx, fd, now_ns);

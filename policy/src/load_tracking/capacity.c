@@ -14,7 +14,8 @@
  *         cpu_load(), cpu_util_without(), kernel/sched/fair.c; source_load(), target_load(),
  *         kernel/sched/fair.c, to 5.1; set_cpus_allowed_common() as wp_set_cpus_allowed(),
  *         kernel/sched/core.c
- * Tests: fixtures/fits, fixtures/capacity, fixtures/misfit, all/fits.rs, all/capacity_vectors.rs
+ * Tests: fixtures/fits, fixtures/capacity, fixtures/misfit, all/fits.rs, all/capacity_vectors.rs,
+ *        all/response_time.rs
  */
 #include "wakeplace/policy.h"
 
@@ -31,6 +32,22 @@ WP_INLINE int wp_unfit(u32 util, u32 capacity)
 WP_INLINE int wp_fits_capacity(u32 util, u32 capacity)
 {
 	return (u64)util * WP_FIT_MARGIN < (u64)capacity * WP_SCALE;
+}
+
+/* Does a demand leave room on a CPU? 20 %, or what a tick of running adds
+ * (docs/rules/response-time.md#fits-by-tick). */
+WP_INLINE int wp_fits_cpu_alone(const struct wp_ctx *ctx, u32 util, const struct wp_cpu *c)
+{
+#ifndef WP_LIVE
+	u32 threshold = c->load.fits_threshold;
+
+	if (ctx->params.fits_by_tick) {
+		if (!threshold)
+			threshold = wp_fits_threshold_of(ctx, c);
+		return util < threshold;
+	}
+#endif
+	return wp_fits_capacity(util, c->load.capacity);
 }
 
 /* What thermal and frequency limits leave of a CPU. */
@@ -53,7 +70,7 @@ WP_INLINE s32 wp_util_fits_on(const struct wp_ctx *ctx, u32 util, u32 uclamp_min
 			      const struct wp_cpu *c)
 {
 	u32 full = c->load.capacity_orig;
-	int fits = wp_fits_capacity(util, c->load.capacity);
+	int fits = wp_fits_cpu_alone(ctx, util, c);
 
 	if (!ctx->params.uclamp)
 		return fits;
@@ -188,6 +205,10 @@ WP_INLINE void wp_update_cpu_capacity(const struct wp_ctx *ctx, struct wp_cpu *c
 	u32 used = c->load.rt_util + c->load.dl_util;
 	u32 left = 1;
 
+#ifndef WP_LIVE
+	if (ctx->params.fits_by_tick && !c->load.fits_threshold)
+		c->load.fits_threshold = wp_fits_threshold_of(ctx, c);
+#endif
 	if (WP_SIM(c->queue.classes.kept == 1 + WP_CLASS_AGED)) {
 		c->load.capacity = wp_scale_rt_capacity_4_18(c);
 		return;

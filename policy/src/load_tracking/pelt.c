@@ -97,6 +97,13 @@ WP_INLINE void wp_avg_add(struct wp_sched_avg *avg, const struct wp_pelt_step *s
 		avg->util_sum += contrib * step->scale_cpu;
 }
 
+/* A unit of PELT's time is 1 << this ns: 1024, less with a shorter half-life
+ * (docs/rules/response-time.md#pelt-half-life). */
+WP_INLINE u32 wp_pelt_unit(const struct wp_pelt_step *step)
+{
+	return 10 - WP_NOT_LIVE(step->half_life);
+}
+
 /*
  * One update step (docs/rules/signals.md#pelt-update). Returns 1 if a period boundary was crossed:
  * averages written.
@@ -111,10 +118,10 @@ WP_FN int wp_update_load_sum(struct wp_sched_avg *avg WP_NONNULL,
 		avg->last_update_ns = step->now_ns;
 		return 0;
 	}
-	delta = (step->now_ns - avg->last_update_ns) >> 10;
+	delta = (step->now_ns - avg->last_update_ns) >> wp_pelt_unit(step);
 	if (!delta)
 		return 0;
-	avg->last_update_ns += delta << 10;
+	avg->last_update_ns += delta << wp_pelt_unit(step);
 
 	contrib = delta;
 	delta += avg->period_contrib;
@@ -150,9 +157,9 @@ WP_SMALL_FN int wp_avg_step(struct wp_sched_avg *avg WP_NONNULL,
 	u64 delta;
 
 	if (step->now_ns >= avg->last_update_ns) {
-		delta = (step->now_ns - avg->last_update_ns) >> 10;
+		delta = (step->now_ns - avg->last_update_ns) >> wp_pelt_unit(step);
 		if (delta + avg->period_contrib < WP_PERIOD_US) {
-			avg->last_update_ns += delta << 10;
+			avg->last_update_ns += delta << wp_pelt_unit(step);
 			avg->period_contrib += (u32)delta;
 			if (step->load)
 				wp_avg_add(avg, step, delta);

@@ -38,6 +38,7 @@ WP_INLINE int wp_by_signals(const struct wp_class_cpu *k)
 WP_INLINE struct wp_class_cpu *wp_keep(const struct wp_ctx *ctx, struct wp_cpu *c)
 {
 	c->queue.classes.kept = 1 + ctx->params.class_capacity;
+	c->queue.classes.half_life = ctx->params.pelt_half_life;
 	return &c->queue.classes;
 }
 
@@ -99,6 +100,7 @@ WP_INLINE int wp_class_step(const struct wp_ctx *ctx, const struct wp_cpu *c,
 		.weight = 1,
 		.scale_cpu = wp_pelt_cpu_scale(ctx, c),
 		.scale_freq = wp_pelt_freq_scale(ctx, c),
+		.half_life = WP_NOT_LIVE(ctx->params.pelt_half_life),
 	};
 
 	return wp_avg_step(avg, &step);
@@ -128,6 +130,7 @@ WP_INLINE int wp_update_irq_load_avg(struct wp_cpu *c, u64 ns)
 		.weight = 1,
 		.scale_cpu = WP_SCALE,
 		.scale_freq = WP_SCALE,
+		.half_life = c->queue.classes.half_life,
 	};
 	int changed = wp_avg_step(irq, &step);
 

@@ -118,6 +118,7 @@ WP_INLINE int wp_rq_sums_update(struct wp_ctx *ctx, struct wp_cpu *c)
 		.scale_cpu = wp_pelt_cpu_scale(ctx, c),
 		.scale_freq = wp_pelt_freq_scale(ctx, c),
 		.runnable_is_load = WP_NOT_LIVE(ctx->params.runnable_is_load),
+		.half_life = WP_NOT_LIVE(ctx->params.pelt_half_life),
 	};
 
 	return wp_avg_step(&c->load.avg, &step) | changed;
@@ -147,6 +148,7 @@ WP_INLINE int wp_task_sums_update(struct wp_ctx *ctx, const struct wp_cpu *c, st
 		.scale_cpu = wp_pelt_cpu_scale(ctx, c),
 		.scale_freq = wp_pelt_freq_scale(ctx, c),
 		.runnable_is_load = WP_NOT_LIVE(ctx->params.runnable_is_load),
+		.half_life = WP_NOT_LIVE(ctx->params.pelt_half_life),
 	};
 
 	return wp_avg_step(&task->avg, &step);

@@ -126,6 +126,7 @@ WP_INLINE int wp_tg_queue_update(struct wp_ctx *ctx, const struct wp_cpu *c, str
 		.scale_cpu = wp_pelt_cpu_scale(ctx, c),
 		.scale_freq = wp_pelt_freq_scale(ctx, c),
 		.runnable_is_load = is_load,
+		.half_life = WP_NOT_LIVE(ctx->params.pelt_half_life),
 	};
 
 	return wp_avg_step(&q->avg, &step) | changed;
@@ -154,6 +155,7 @@ WP_INLINE int wp_tg_entity_update(struct wp_ctx *ctx, const struct wp_cpu *c, st
 		.scale_cpu = wp_pelt_cpu_scale(ctx, c),
 		.scale_freq = wp_pelt_freq_scale(ctx, c),
 		.runnable_is_load = is_load,
+		.half_life = WP_NOT_LIVE(ctx->params.pelt_half_life),
 	};
 
 	if (!wp_avg_step(&q->entity, &step))

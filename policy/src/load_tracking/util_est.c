@@ -8,7 +8,8 @@
  *
  * Kernel: util_est_enqueue(), util_est_dequeue(), util_est_update(), task_util_est(),
  *         _task_util_est() as wp_task_est(), cpu_util_cfs(), kernel/sched/fair.c
- * Tests: fixtures/util-est, all/util_est_6_12.rs, all/signals.rs, all/on_state.rs
+ * Tests: fixtures/util-est, all/util_est_6_12.rs, all/signals.rs, all/on_state.rs,
+ *        all/response_time.rs
  */
 #include "wakeplace/policy.h"
 
@@ -96,14 +97,13 @@ WP_FN u32 wp_util_est_of_run(u64 run_ns)
 /* What the running task would show by now, estimated from its run. */
 WP_INLINE u32 wp_util_est_faster(const struct wp_ctx *ctx, const struct wp_cpu *c)
 {
-	u64 run_ns = c->queue.curr_run_since_woken_ns;
+	u64 us = c->queue.curr_run_since_woken_ns >> 10;
 
 	if (!c->queue.curr_fair)
 		return 0;
-	if (ctx->params.util_est_faster == WP_UTIL_EST_FASTER_DOUBLED)
-		return wp_util_est_of_run(2 * run_ns);
-	return wp_util_est_of_run((((run_ns * c->load.capacity_orig) >> 10) * c->load.freq_scale) >>
-				  10);
+	if (ctx->params.util_est_faster == WP_UTIL_EST_FASTER_SCALED)
+		us = (((us * c->load.capacity_orig) >> 10) * c->load.freq_scale) >> 10;
+	return wp_util_est_of_run((2 * us) << 10);
 }
 
 /* The running task has run up to the queue's clock. */
@@ -112,6 +112,8 @@ WP_INLINE void wp_note_run(struct wp_ctx *ctx, struct wp_cpu *c, struct wp_task 
 	u64 ran_ns = wp_sub(c->load.clock_task_ns, task->exec_start_ns);
 
 	task->exec_ns += ran_ns;
+	if (WP_NOT_LIVE(ctx->params.util_est_rampup))
+		task->delta_exec_us = (u32)wp_div(ran_ns, 1000);
 	if (WP_NOT_LIVE(ctx->params.util_est_faster)) {
 		task->run_since_woken_ns += ran_ns;
 		c->queue.curr_run_since_woken_ns = task->run_since_woken_ns;
@@ -127,7 +129,7 @@ WP_INLINE u32 wp_cpu_util_cfs(const struct wp_ctx *ctx, const struct wp_cpu *c)
 
 	if (ctx->params.util_est != WP_UTIL_EST_OFF)
 		util = wp_max(util, c->load.util_est);
-	if (WP_NOT_LIVE(ctx->params.util_est_faster))
+	if (WP_NOT_LIVE(ctx->params.util_est_faster && !ctx->params.util_est_faster_freq))
 		util = wp_max(util, wp_util_est_faster(ctx, c));
 	return wp_min(util, c->load.capacity_orig);
 }
@@ -144,6 +146,68 @@ WP_INLINE void wp_util_est_dequeue(struct wp_cpu *c, struct wp_task *task)
 {
 	WP_ADD(&c->load.util_est, 0 - task->util_est_queued);
 	task->util_est_queued = 0;
+}
+
+#ifndef WP_LIVE
+/* util_est_rampup: what `next` becomes where the estimate falls from `est` to `util`, slower by the
+ * multiplier. */
+WP_INLINE u32 wp_util_est_fall(const struct wp_ctx *ctx, u32 est, u32 util, u32 next)
+{
+	u32 slower = ctx->params.rampup_multiplier;
+
+	if (!ctx->params.util_est_rampup)
+		return next;
+	if (!slower)
+		return 0;
+	if (next >= est)
+		return next;
+	return ((est << 2) - (est - util) / slower) >> 2;
+}
+
+/*
+ * util_est_rampup: the estimate of a task that stays runnable grows by what it has run up to its
+ * last update, in time as it passes (docs/rules/response-time.md#util-est-rampup). Nobody counts
+ * the estimate now.
+ */
+WP_INLINE void wp_util_est_ramp(const struct wp_ctx *ctx, struct wp_task *task)
+{
+	u32 faster = ctx->params.rampup_multiplier, est = 0;
+
+	if (faster && ctx->params.util_est_rampup == WP_RAMPUP_RISING &&
+	    task->avg.util_avg <= task->util_dequeued)
+		return;
+	if (faster)
+		est = wp_approximate_util_avg(task->util_est & ~WP_UTIL_EST_UNCHANGED,
+					      (u64)task->delta_exec_us * faster,
+					      ctx->params.pelt_half_life);
+	task->util_est = est | WP_UTIL_EST_UNCHANGED;
+}
+#endif
+
+/* A task that ran stays queued: its estimate follows. */
+WP_INLINE void wp_util_est_update_running(struct wp_ctx *ctx, struct wp_cpu *c,
+					  struct wp_task *task)
+{
+#ifndef WP_LIVE
+	if (!ctx->params.util_est_rampup || ctx->params.util_est != WP_UTIL_EST_SINGLE)
+		return;
+	wp_util_est_dequeue(c, task);
+	wp_util_est_ramp(ctx, task);
+	wp_util_est_enqueue(ctx, c, task);
+#else
+	(void)ctx, (void)c, (void)task;
+#endif
+}
+
+/* A task that can run leaves its queue: its estimate grows once more, as posted. */
+WP_INLINE void wp_util_est_leave(struct wp_ctx *ctx, struct wp_task *task)
+{
+#ifndef WP_LIVE
+	if (ctx->params.util_est_rampup && ctx->params.util_est == WP_UTIL_EST_SINGLE)
+		wp_util_est_ramp(ctx, task);
+#else
+	(void)ctx, (void)task;
+#endif
 }
 
 /*
@@ -167,14 +231,21 @@ WP_INLINE void wp_util_est_update(struct wp_ctx *ctx, struct wp_cpu *c, struct w
 	u32 util = task->avg.util_avg;
 	u32 est, next, capacity = WP_NONE;
 
+	if (WP_NOT_LIVE(ctx->params.util_est_rampup))
+		task->delta_exec_us = 0;
 	if (mode == WP_UTIL_EST_OFF || (task->util_est & WP_UTIL_EST_UNCHANGED))
 		return;
+	if (WP_NOT_LIVE(ctx->params.util_est_rampup))
+		task->util_dequeued = util;
 	est = wp_util_est_pair(mode) ? task->util_est_ewma : task->util_est;
 	if (WP_NOT_LIVE(ctx->params.util_est_to_capacity))
 		capacity = c->load.capacity_orig;
 	if (mode != WP_UTIL_EST_PAIR && wp_util_est_is_held(est, util, capacity))
 		return;
 	next = wp_util_est_next(mode, est, util, task->avg.runnable_avg, capacity);
+#ifndef WP_LIVE
+	next = wp_util_est_fall(ctx, est, util, next);
+#endif
 	if (!wp_util_est_pair(mode)) {
 		task->util_est = next | WP_UTIL_EST_UNCHANGED;
 	} else if (next != est || (WP_NOT_LIVE(ctx->params.util_est_refresh) &&

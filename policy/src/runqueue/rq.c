@@ -176,6 +176,8 @@ WP_INLINE void wp_account_dequeue(struct wp_ctx *ctx, struct wp_cpu *c, struct w
 		if (!WP_NOT_LIVE(ctx->params.util_est_before_update))
 			wp_util_est_update(ctx, c, task);
 		wp_dur_sleep(ctx, c, task);
+	} else {
+		wp_util_est_leave(ctx, task);
 	}
 }
 
@@ -280,6 +282,7 @@ WP_FN int wp_put_prev_task_fair(struct wp_ctx *ctx WP_NONNULL, struct wp_task *t
 		wp_note_run(ctx, c, task);
 	task->running = 0;
 	wp_no_current(c);
+	wp_util_est_update_running(ctx, c, task);
 	return result;
 }
 
@@ -539,9 +542,10 @@ WP_INLINE int wp_tick_end(struct wp_ctx *ctx, struct wp_cpu *c, u32 cpu, int sur
 }
 
 /* What a tick finds once the signals are up to date. */
-WP_INLINE int wp_tick_marks(struct wp_ctx *ctx, struct wp_cpu *c, const struct wp_task *task,
+WP_INLINE int wp_tick_marks(struct wp_ctx *ctx, struct wp_cpu *c, struct wp_task *task,
 			    u64 now_ns)
 {
+	wp_util_est_update_running(ctx, c, task);
 	wp_task_tick_cache(ctx, task, now_ns);
 	wp_update_misfit_status(ctx, c, task);
 	wp_check_update_overutilized_status(ctx, c);

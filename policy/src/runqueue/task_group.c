@@ -367,6 +367,7 @@ WP_FN int wp_tg_put_current(struct wp_ctx *ctx WP_NONNULL, const struct wp_tg_pa
 	task->running = 0;
 	wp_tg_set_running(path, task->cpu, 0);
 	wp_no_current(c);
+	wp_util_est_update_running(ctx, c, task);
 	return result;
 }
 

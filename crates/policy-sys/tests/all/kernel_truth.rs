@@ -36,6 +36,7 @@ fn step(t: &Table, row: &[String]) -> sys::wp_pelt_step {
         scale_cpu: 1024,
         scale_freq: 1024,
         runnable_is_load: 0,
+        half_life: 0,
     }
 }
 

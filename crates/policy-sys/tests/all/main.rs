@@ -45,6 +45,7 @@ mod pulls;
 mod queue;
 mod queue_sleepers;
 mod queue_walk;
+mod response_time;
 mod sched_cache;
 mod sched_mc;
 mod sched_mc_later;

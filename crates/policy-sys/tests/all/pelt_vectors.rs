@@ -24,6 +24,7 @@ fn step(now_ns: u64, on: bool) -> sys::wp_pelt_step {
         scale_cpu: 1024,
         scale_freq: 1024,
         runnable_is_load: 0,
+        half_life: 0,
     }
 }
 

@@ -22,6 +22,7 @@ fn running(now_ns: u64) -> sys::wp_pelt_step {
         scale_cpu: 1024,
         scale_freq: 1024,
         runnable_is_load: 0,
+        half_life: 0,
     }
 }
 
@@ -599,8 +600,8 @@ fn a_run_reaches_so_much() {
 
 /// Goal: an always-running task from utilisation 0: after 4 ms the CPU's demand is est(8 ms) = 158
 /// instead of 81, and asks for the frequency of that (doubled). Scaled, 4 ms are 3906 units of 1024
-/// ns, est 82; by capacity 512 and half the frequency they are 976, est 976 x 1024 / 46718 = 21,
-/// where the average has not passed its first boundary yet. What it asks falls when the task
+/// ns, est(7812) = 158; by capacity 512 and half the frequency they are 976, est(1952) = (1002 +
+/// 928) x 1024 / 46718 = 42. What it asks falls when the task
 /// sleeps. Source: docs/rules/signals.md#util-est-faster; docs/rules/signals.md#pelt-vectors for
 /// 81.
 #[test]
@@ -608,8 +609,8 @@ fn a_fast_estimate_raises_the_demand() {
     for (mode, capacity, freq_scale, demand) in [
         ("off", 1024, 1024, 81),
         ("doubled", 1024, 1024, 158),
-        ("scaled", 1024, 1024, 82),
-        ("scaled", 512, 512, 21),
+        ("scaled", 1024, 1024, 158),
+        ("scaled", 512, 512, 42),
     ] {
         let settings = [
             ("util_est_faster", mode),
@@ -689,6 +690,7 @@ fn queued_load_is_the_load_of_who_is_always_queued() {
     let mut avg = sys::wp_sched_avg::default();
     let step = sys::wp_pelt_step {
         runnable_is_load: 1,
+        half_life: 0,
         ..running(10 * 1024 * 1024)
     };
     assert!(avg_update(&mut avg, &step));

@@ -120,6 +120,7 @@ impl Scene {
                 scale_cpu: 1024,
                 scale_freq: 1024,
                 runnable_is_load: 1,
+                half_life: 0,
             };
             avg_update(&mut avg, &step);
             sums.0 += avg.util_sum;

@@ -263,6 +263,7 @@ impl Walk<'_> {
             scale_cpu: self.draw.range(1, 1024),
             scale_freq: self.draw.range(1, 1024),
             runnable_is_load: self.draw.range(0, 1),
+            half_life: 0,
         };
         self.builds.all(|s| s.step = step);
     }

@@ -36,6 +36,14 @@ WP_SWITCH(freq_skip_inefficient, LIVE_HAS("on"), RUN, "off",
 WP_SWITCH(freq_headroom, BOTH, RUN, "off", "docs/rules/capacity.md#schedutil",
 	"schedutil asks for 25 % more than the utilisation; off: for no more, so that CPUs are "
 	"slower and fuller")
+WP_SWITCH(freq_headroom_growth, LIVE_HAS("off"), RUN, "off",
+	"docs/rules/response-time.md#headroom-growth",
+	"RFC of 2024: freq_perf_form, freq_headroom: schedutil adds what the utilisation can grow "
+	"by until it looks again, not 25 %")
+WP_AUTO(response_time_ms, 1, 10000, LIVE_HAS("auto"), RUN, "auto",
+	"docs/rules/response-time.md#response-time-ms",
+	"RFC of 2024: freq_perf_form: schedutil goes from the lowest to the highest frequency in "
+	"this time, ms; auto = as PELT does")
 WP_SWITCH(blocked_util_in_freq, BOTH, RUN, "off", "docs/rules/capacity.md#schedutil",
 	"what sleeping tasks left in the utilisation (blocked) counts for the frequency of a CPU "
 	"without fair tasks")

@@ -42,13 +42,39 @@ WP_SWITCH(util_est_dequeue_late, LIVE_HAS("off"), RUN, "off", "docs/rules/signal
 WP_CHOICE(util_est_faster, wp_util_est_faster, LIVE_HAS("off"), RUN, "off",
 	"docs/rules/signals.md#util-est-faster",
 	"RFC of 2022: a CPU's utilisation is at least what PELT reaches from 0 within d; r is "
-	"how long its task has run since the wake-up; doubled: d = 2 r; scaled: d = r x capacity "
-	"x frequency",
+	"how long its task has run since the wake-up; doubled: d = 2 r; scaled: d = 2 r x "
+	"capacity x frequency",
 	WP_VALUE(WP_UTIL_EST_FASTER_OFF, "off")
 	/* what twice the run since it was woken reaches from 0 */
 	WP_VALUE(WP_UTIL_EST_FASTER_DOUBLED, "doubled")
-	/* what that run reaches, scaled by capacity and frequency */
+	/* ... scaled by capacity and frequency */
 	WP_VALUE(WP_UTIL_EST_FASTER_SCALED, "scaled"))
+WP_SWITCH(util_est_faster_freq, LIVE_HAS("off"), RUN, "off",
+	"docs/rules/signals.md#util-est-faster",
+	"util_est_faster: for the frequency only, not for placement and balancing (2023)")
+WP_CHOICE(util_est_rampup, wp_util_est_rampup, LIVE_HAS("off"), RUN, "off",
+	"docs/rules/response-time.md#util-est-rampup",
+	"RFC of 2024: util_est=single: the estimate of a task that runs on grows by the time it "
+	"runs, at any speed of the CPU; rising: while its utilisation is above that of its last "
+	"sleep",
+	WP_VALUE(WP_RAMPUP_OFF, "off")
+	WP_VALUE(WP_RAMPUP_ALWAYS, "always")  /* patch 8 alone */
+	WP_VALUE(WP_RAMPUP_RISING, "rising")) /* and patch 9 */
+WP_RANGE(rampup_multiplier, 0, 100, SIMULATOR, RUN, "1",
+	"docs/rules/response-time.md#util-est-rampup",
+	"util_est_rampup: the estimate grows so many times as fast, and falls as many times as "
+	"slowly; 0: no estimate; of all tasks")
+
+/* The value is the shift of time. */
+WP_CHOICE(pelt_half_life, wp_pelt_half_life, LIVE_HAS("32ms"), RUN, "32ms",
+	"docs/rules/response-time.md#pelt-half-life",
+	"RFCs of 2022 and 2024: the half-life of all PELT signals",
+	WP_VALUE(WP_HALF_LIFE_32MS, "32ms")
+	WP_VALUE(WP_HALF_LIFE_16MS, "16ms")
+	WP_VALUE(WP_HALF_LIFE_8MS, "8ms"))
+WP_SWITCH(fits_by_tick, LIVE_HAS("off"), RUN, "off", "docs/rules/response-time.md#fits-by-tick",
+	"RFC of 2024: a demand fits a CPU if it is below what PELT reaches a tick before the CPU's "
+	"capacity; off: below 80 % of what the CPU has left")
 
 WP_SWITCH(util_est_before_update, LIVE_HAS("off"), RUN, "off", "docs/rules/signals.md#util-est",
 	"at sleep util_est takes the task's utilisation from before the dequeue's PELT update "
@@ -66,6 +92,8 @@ WP_SWITCH(runnable_boost_task, LIVE_HAS("on"), RUN, "off",
 	"docs/rules/energy-aware.md#util-of-candidate",
 	"runnable_boost: in the energy estimate a task's time in the queue comes and goes with the "
 	"task (6.12.117, 7.3); off: only its time on the CPU does (6.5 to 6.18)")
+WP_SWITCH(runnable_boost_freq, LIVE_HAS("off"), RUN, "off", "docs/rules/signals.md#util-est-faster",
+	"runnable_boost: for the frequency only, not in the energy estimate (2023)")
 WP_RANGE(runnable_boost_pct, 0, 100, BOTH, RUN, "100", "docs/rules/energy-idle.md#boost-part",
 	"runnable_boost: part of the difference (runnable average - utilisation) that counts, "
 	"percent; 100 = as in the kernel")
