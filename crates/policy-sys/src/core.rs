@@ -1,9 +1,7 @@
 //! The core's state and entry points as a safe object. One `Core` per simulated machine. A pointer
 //! into the state never leaves this crate.
 //!
-//! What must stay: calls that can ask for a frequency return `Did`, which must be used. Methods
-//! call one entry point of C each; no rule is here. Tests by part: fixtures.rs (select, events),
-//! frequency.rs (requests), fits.rs (`util_fits`), kept.rs (touched CPUs).
+//! What must stay: calls that may ask for a frequency return `Did`; no rule is here.
 //!
 //! Tests: crates/policy-sys/tests/all/fixtures.rs, crates/policy-sys/tests/all/frequency.rs
 
@@ -22,11 +20,9 @@ use std::alloc::{Layout, alloc_zeroed, handle_alloc_error};
 pub struct EventResult(u32);
 
 impl EventResult {
-    /// The bits that an entry point returned.
     pub(crate) fn new(bits: i32) -> Self {
         Self(bits.cast_unsigned())
     }
-    /// What two calls asked for, together.
     pub(crate) fn or(self, other: Self) -> Self {
         Self(self.0 | other.0)
     }

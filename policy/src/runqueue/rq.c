@@ -6,8 +6,7 @@
  *
  * The home owns the queue itself (which task is next); it reports what happened, in order.
  *
- * What must stay: the order of steps within an event; a home calls each event once, under the lock
- * of its queue.
+ * What must stay: the order of steps; a home reports each event once, under its queue's lock.
  *
  * Kernel: enqueue_task_fair(), dequeue_task_fair(), set_next_task_fair(), put_prev_task_fair(),
  *         task_tick_fair(), migrate_task_rq_fair(), task_dead_fair(), reweight_task(),
@@ -405,7 +404,6 @@ WP_INLINE void wp_remove_entity_load_avg(struct wp_ctx *ctx, struct wp_task *tas
 	}
 }
 
-/* The task is on `cpu` and on no queue: nothing binds it to its last one. */
 WP_INLINE void wp_forget_queue(struct wp_task *task, u32 cpu)
 {
 	task->avg.last_update_ns = 0;
