@@ -23,6 +23,20 @@ const TREES: [(&str, &str); 6] = [
 /// Groups of parameters whose rules choose a CPU: what was asked.
 const ASKED: [&str; 4] = ["wake-up", "machine", "asym-capacity", "energy-aware"];
 
+/// Groups of parameters whose rules make signals and requests of frequencies, and the eras whose
+/// kernels' steps were compared with theirs (docs/rules/README.md#signal-by-signal).
+const FOLLOWED: [&str; 2] = ["load-tracking", "frequency"];
+const FOLLOWED_IN: [&str; 3] = ["linux-6.1", "linux-6.12", "linux-7.3"];
+
+/// The page of rules that no kernel has.
+const OWN: &str = "docs/rules/energy-idle.md";
+
+/// Was the rule that reads a parameter compared with the kernel of that era?
+fn was_compared(param: &Param, era: &str) -> bool {
+    let followed = FOLLOWED.contains(&param.group) && FOLLOWED_IN.contains(&era);
+    (ASKED.contains(&param.group) || followed) && !param.rule.starts_with(OWN)
+}
+
 /// Where a parameter's value is from.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Provenance {
@@ -31,7 +45,8 @@ pub struct Provenance {
     pub since: Option<&'static str>,
     /// The last one of that row.
     pub until: Option<&'static str>,
-    /// The kernel with which its decisions were compared; None: it was read in source alone.
+    /// The kernel with which its decisions or steps were compared; None: it was read in source
+    /// alone.
     pub compared: Option<&'static str>,
 }
 
@@ -60,14 +75,14 @@ pub(crate) fn provenance(param: &Param, value: u32, release: (u16, u16)) -> Prov
         since: Some(number(row[own + 1 - before])),
         until: Some(number(row[own + after - 1])),
         compared: tree
-            .filter(|_| ASKED.contains(&param.group))
+            .filter(|(era, _)| was_compared(param, era))
             .map(|(_, version)| *version),
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{ASKED, Provenance, TREES, kernels, provenance};
+    use super::{ASKED, FOLLOWED, FOLLOWED_IN, Provenance, TREES, kernels, provenance};
     use crate::param_table::{PARAMS, find};
 
     fn of(key: &str, value: u32, release: (u16, u16)) -> Provenance {
@@ -91,7 +106,10 @@ mod tests {
     fn what_chooses_a_cpu_was_compared_where_a_tree_is() {
         assert_eq!(of("sis_util", 1, (6, 12)).compared, Some("6.12.117"));
         assert_eq!(of("sis_util", 1, (6, 2)).compared, None);
+        assert_eq!(of("freq_headroom", 1, (7, 3)).compared, Some("7.3.4"));
+        assert_eq!(of("freq_headroom", 1, (6, 18)).compared, None);
         assert_eq!(of("group_timer_offset", 1, (7, 3)).compared, None);
+        assert_eq!(of("energy_idle", 0, (7, 3)).compared, None);
     }
 
     #[test]
@@ -99,6 +117,7 @@ mod tests {
         let is_era = |name: &str| kernels().any(|era| era.name == name);
         assert!(TREES.iter().all(|(era, _)| is_era(era)));
         let is_group = |group: &&str| PARAMS.iter().any(|param| param.group == *group);
-        assert!(ASKED.iter().all(is_group));
+        assert!(ASKED.iter().chain(&FOLLOWED).all(is_group));
+        assert!(FOLLOWED_IN.iter().all(|era| is_era(era)));
     }
 }

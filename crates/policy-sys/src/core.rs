@@ -1,7 +1,7 @@
 //! The core's state and entry points as a safe object. One `Core` per simulated machine. A pointer
 //! into the state never leaves this crate.
 //!
-//! What must stay: calls that may ask for a frequency return `Did`; no rule is here.
+//! What must stay: calls that may ask for a frequency return `EventResult`; no rule is here.
 //!
 //! Tests: crates/policy-sys/tests/all/fixtures.rs, crates/policy-sys/tests/all/frequency.rs
 

@@ -267,7 +267,7 @@ pub struct Workload {
     pub series: Vec<Series>,
     /// Chains with deadlines; may be empty.
     pub chains: Vec<Chain>,
-    /// What a kernel draws at random in the run comes from this.
+    /// What a kernel draws for groups with a quota comes from this; 0: there is none.
     pub seed: u64,
     /// Its timers stand for ends of sleeps, as those of a recording. They are no periods.
     pub no_periods: bool,

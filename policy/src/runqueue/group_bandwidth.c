@@ -59,7 +59,7 @@ WP_INLINE void wp_start_cfs_bandwidth(struct wp_cfs_bandwidth *b, u64 now_ns)
 			(wp_div(now_ns - b->expires_ns, b->period_ns) + 1) * b->period_ns;
 }
 
-/* A new group. `random`: 32 random bits, from which the first period's end may be drawn. */
+/* A new group. `random`: 32 random bits, from which the end of its periods may be drawn. */
 WP_FN int wp_tg_init_bandwidth(struct wp_ctx *ctx WP_NONNULL, struct wp_task_group *tg WP_NONNULL,
 			       u32 random)
 {
@@ -78,6 +78,7 @@ WP_FN int wp_tg_set_bandwidth(struct wp_ctx *ctx WP_NONNULL, struct wp_task_grou
 	b->quota_ns = quota_ns;
 	b->period_ns = wp_max64(period_ns, 1);
 	b->burst_ns = burst_ns;
+	b->expires_ns %= b->period_ns;
 	wp_refill_cfs_bandwidth_runtime(b);
 	wp_start_cfs_bandwidth(b, 0);
 	WP_FOR(cpu, ctx->nr_cpus, WP_MAX_CPUS)

@@ -96,9 +96,10 @@ impl Case<'_> {
             if output.status.success() {
                 rest.push(scheduler.clone());
             } else {
-                let why = String::from_utf8_lossy(&output.stderr).into_owned();
-                let why = why.lines().next().unwrap_or("no message").to_owned();
-                refused.push((scheduler.clone(), why));
+                let said = String::from_utf8_lossy(&output.stderr).into_owned();
+                let why = said.lines().find_map(|line| line.strip_prefix("error: "));
+                let why = why.with_context(|| format!("{scheduler}: {said}"))?;
+                refused.push((scheduler.clone(), why.to_owned()));
             }
         }
         ensure!(

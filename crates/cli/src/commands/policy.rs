@@ -174,11 +174,17 @@ fn page(policy: &Policy, options: &Options, form: Form) -> String {
         let own = params.iter().filter(|param| param.group == group);
         page.table(&parameters(policy, own));
     }
-    page.paragraph(
+    let compared = params.iter().find_map(|param| param.provenance.compared);
+    let compared = compared.map_or(String::new(), |version| {
+        format!(
+            " With `=` the own code of {version} was asked beside the rule (`wakeplace kernel \
+             diff`)."
+        )
+    });
+    page.paragraph(&format!(
         "kernels: the eras in a row that have this value; none: it comes from a series or from \
-         you. compared: the kernel whose own code was asked beside the rule (`wakeplace kernel \
-         diff`); source: the rule was read in source alone.",
-    );
+         you.{compared} All other rules were read in source alone."
+    ));
     page.section("Switches of the machine's model, the same for every policy");
     page.table(&switches(options));
     page.paragraph("Change any of them with `--set KEY=VALUE` in `sim`, `compare`, `study run`.");
@@ -213,7 +219,7 @@ fn value(value: &str, is_set: bool) -> Cell {
 
 /// Parameters with their values, those that were set marked.
 fn parameters<'a>(policy: &Policy, params: impl Iterator<Item = &'a ParamView>) -> Table {
-    let columns = ["key", "value", "default", "kernels", "compared", "meaning"];
+    let columns = ["key", "value", "default", "kernels", "meaning"];
     let mut table = Table::new("parameters", &columns)
         .keys(1)
         .optional("default");
@@ -223,23 +229,22 @@ fn parameters<'a>(policy: &Policy, params: impl Iterator<Item = &'a ParamView>) 
             value(&param.value, is_set(policy, param)),
             Cell::from(param.default.clone()),
             Cell::from(kernels(&param.provenance)),
-            Cell::from(param.provenance.compared.unwrap_or("source")),
             Cell::from(param.doc),
         ]);
     }
     table
 }
 
-/// The eras that have the value, as `6.6-7.3`.
+/// The eras that have the value, as `6.6-7.3`; with a mark where the rule was compared.
 fn kernels(of: &Provenance) -> String {
+    let mark = of.compared.map_or("", |_| " =");
     match (of.since, of.until) {
-        (Some(since), Some(until)) if since == until => since.to_owned(),
-        (Some(since), Some(until)) => format!("{since}-{until}"),
+        (Some(since), Some(until)) if since == until => format!("{since}{mark}"),
+        (Some(since), Some(until)) => format!("{since}-{until}{mark}"),
         _ => "none".to_owned(),
     }
 }
 
-/// Whether `--set` or the name gave this parameter; a preset's value does not count.
 fn is_set(policy: &Policy, param: &ParamView) -> bool {
     policy.overrides().iter().any(|(key, _)| *key == param.key)
 }

@@ -48,7 +48,7 @@ impl EevdfQueue {
     }
 
     /// Has the waiting task just been made?
-    fn is_new(&self, task: u32) -> bool {
+    pub(crate) fn is_new(&self, task: u32) -> bool {
         self.waiting[self.position(task)].1.arrival == Arrival::New
     }
 

@@ -407,7 +407,8 @@ impl EevdfTree {
     ) -> (bool, Vec<(u32, Entity)>) {
         let params = self.params;
         let (level, [ours, _]) = self.nest.common([(task, to), (current, from)]);
-        if params.names_all_woken() {
+        if params.names_all_woken() && !self.queue(to).is_new(task) && woken != FairPolicy::Idle {
+            self.queue_mut(to).set_next_buddy(task);
             self.name_buddies(to);
         }
         let idle = |entity: FairPolicy| entity == FairPolicy::Idle;

@@ -90,17 +90,18 @@ fn text(text: &str) -> CString {
 }
 
 impl Tree<'_> {
-    /// The groups of a workload, each within those around it.
+    /// The groups of a workload, each within those around it. Ends at the first that is refused:
+    /// the run does not begin.
     pub(super) fn make_groups(&mut self, workload: &Workload) {
         for group in &workload.groups {
             let parent = group.parent.map(|parent| self.groups[parent as usize]);
             let mut within = parent.unwrap_or(ROOT_GROUP);
             for shares in group.outer.iter().rev().chain([&group.shares]) {
                 let made = self.entries.control(&Call::Group { within }, ORDER);
-                match made.map(u32::try_from) {
-                    Ok(Ok(number)) => within = number,
-                    _ => self.refuse(&format!("task group `{}`", group.name)),
-                }
+                let Ok(Ok(number)) = made.map(u32::try_from) else {
+                    return self.refuse(&format!("task group `{}`", group.name));
+                };
+                within = number;
                 self.set_group(within, "cpu.weight", &weight(*shares).to_string());
             }
             for (name, value) in group.limits.files() {
