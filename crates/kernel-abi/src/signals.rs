@@ -206,7 +206,10 @@ pub struct FreqAsked {
 }
 
 /// The kernel has brought one of its signals up to date.
-#[allow(clippy::large_enum_variant, reason = "one at a time, and most are the large one")]
+#[allow(
+    clippy::large_enum_variant,
+    reason = "one at a time, and most are the large one"
+)]
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Updated {
     /// An average, or what joined or left a queue.
