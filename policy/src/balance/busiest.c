@@ -152,7 +152,7 @@ WP_INLINE int wp_bigger_with_room(struct wp_ctx *ctx, const struct wp_lb_env *ba
 				   WP_AT(ctx->cpus, bal->dst_cpu)->load.capacity);
 }
 
-/* ... before pull_down_any_class this counts among groups of one class only. */
+/* Without pull_down_any_class such a group is looked at, and is not taken among its equals. */
 WP_INLINE int wp_not_among_equals(struct wp_ctx *ctx, const struct wp_lb_env *bal)
 {
 	return !ctx->params.pull_down_any_class && wp_bigger_with_room(ctx, bal);

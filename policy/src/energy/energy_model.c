@@ -288,6 +288,9 @@ WP_FN int wp_start(struct wp_ctx *ctx WP_NONNULL)
 	u32 i;
 
 	wp_reconsider(ctx);
+#ifndef WP_LIVE
+	wp_fits_thresholds(ctx);
+#endif
 	if (ctx->freq_external)
 		return 0;
 	WP_FOR(i, ctx->nr_freq_doms, WP_MAX_FREQ_DOMS) {

@@ -55,8 +55,18 @@ WP_FN u32 wp_fits_capacity_threshold(u32 capacity, u64 tick_us, u32 half_life)
 	return wp_approximate_util_avg(0, us - tick_us, half_life);
 }
 
-WP_INLINE u32 wp_fits_threshold_of(const struct wp_ctx *ctx, const struct wp_cpu *c)
+/* The machine is described: what fits each CPU from now on. */
+WP_FN int wp_fits_thresholds(struct wp_ctx *ctx WP_NONNULL)
 {
-	return wp_fits_capacity_threshold(c->load.capacity_orig, ctx->tick_ns / 1000,
-					  ctx->params.pelt_half_life);
+	u32 cpu;
+
+	if (!ctx->params.fits_by_tick)
+		return 0;
+	WP_FOR(cpu, ctx->nr_cpus, WP_MAX_CPUS) {
+		struct wp_cpu *c = WP_AT(ctx->cpus, cpu);
+
+		c->load.fits_threshold = wp_fits_capacity_threshold(
+			c->load.capacity_orig, ctx->tick_ns / 1000, ctx->params.pelt_half_life);
+	}
+	return 0;
 }

@@ -39,13 +39,8 @@ WP_INLINE int wp_fits_capacity(u32 util, u32 capacity)
 WP_INLINE int wp_fits_cpu_alone(const struct wp_ctx *ctx, u32 util, const struct wp_cpu *c)
 {
 #ifndef WP_LIVE
-	u32 threshold = c->load.fits_threshold;
-
-	if (ctx->params.fits_by_tick) {
-		if (!threshold)
-			threshold = wp_fits_threshold_of(ctx, c);
-		return util < threshold;
-	}
+	if (ctx->params.fits_by_tick)
+		return util < c->load.fits_threshold;
 #endif
 	return wp_fits_capacity(util, c->load.capacity);
 }
@@ -205,10 +200,6 @@ WP_INLINE void wp_update_cpu_capacity(const struct wp_ctx *ctx, struct wp_cpu *c
 	u32 used = c->load.rt_util + c->load.dl_util;
 	u32 left = 1;
 
-#ifndef WP_LIVE
-	if (ctx->params.fits_by_tick && !c->load.fits_threshold)
-		c->load.fits_threshold = wp_fits_threshold_of(ctx, c);
-#endif
 	if (WP_SIM(c->queue.classes.kept == 1 + WP_CLASS_AGED)) {
 		c->load.capacity = wp_scale_rt_capacity_4_18(c);
 		return;

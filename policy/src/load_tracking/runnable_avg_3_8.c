@@ -10,7 +10,7 @@
  * kept in load_sum and P in runnable_sum; util_avg is the share, for reports: balancing and
  * placement of 3.8 read none of this. How fast a CPU is does not enter.
  *
- * What must stay: eras to 3.8 alone use it; sums of a queue are no sums of its tasks'.
+ * What must stay: of the eras linux-3.8 alone uses it; sums of a queue are no sums of its tasks'.
  *
  * Kernel: __update_entity_runnable_avg() as wp_ratio_update(), __update_task_entity_contrib() as
  *         wp_ratio_write(), kernel/sched/fair.c, 3.8

@@ -1,7 +1,7 @@
 //! What must hold of a workload's task groups before a run.
 //!
-//! What must stay: what is allowed here the queues and the core can carry out. Which file came with
-//! which kernel is docs/rules/group-bandwidth.md.
+//! What must stay: the queues and the core can carry out whatever is allowed here. The page
+//! docs/rules/group-bandwidth.md says which file came with which kernel.
 //!
 //! Tests: crates/engine/tests/behaviour/groups.rs::what_cannot_have_groups_is_refused,
 //! crates/engine/tests/behaviour/groups.rs::no_scheduler_keeps_a_budget

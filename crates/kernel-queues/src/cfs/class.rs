@@ -4,7 +4,7 @@
 //! A method without a comment is `FairClass`'s (fair_class.rs says what it means and when it
 //! comes); the rule is in the method of `CfsQueue` that it calls (cfs.rs).
 //!
-//! What must stay: equals keep their order; what a wake-up decides is decided once per look.
+//! What must stay: equals keep their order.
 //!
 //! Tests: crates/engine/tests/behaviour/fair.rs
 
@@ -64,7 +64,7 @@ impl FairClass for Cfs {
         waiting.for_each(|task| seen(TaskId(task)));
     }
 
-    /// From the queue's time, which a sleeper fell behind of.
+    /// A sleeper goes on from the queue's time, as it fell behind that while it slept.
     #[inline]
     fn place_woken(&mut self, task: TaskId, cpu: CpuId) {
         let entity = &mut self.entities[task.index()];

@@ -203,7 +203,6 @@ pub(super) fn linux_7_3() -> wp_params {
         idle_policy_apart: 1,
         eevdf_form: sys::WP_EEVDF_73,
         hrtick: sys::WP_HRTICK_AUTO,
-        preempt: sys::WP_PREEMPT_AUTO, // 7.0
         idle_got_tick: 1,
         teo: sys::WP_TEO_7_3,
         ..linux_6_18()
