@@ -27,7 +27,7 @@ struct wp_freq_dom {
 	u64 inefficient_opps; /* one bit each: the energy model says a faster one costs no more */
 	u32 limits_changed; /* the next update heeds no rate limit */
 	u32 io_boosted;     /* some CPU has an I/O boost */
-	u32 response_ms;    /* PELT reaches its highest point so fast; 0: not yet known */
+	u32 response_ms;    /* response_time_ms: PELT reaches its highest point so fast */
 };
 
 /* freq.c */

@@ -290,6 +290,7 @@ WP_FN int wp_start(struct wp_ctx *ctx WP_NONNULL)
 	wp_reconsider(ctx);
 #ifndef WP_LIVE
 	wp_fits_thresholds(ctx);
+	wp_freq_response_times(ctx);
 #endif
 	if (ctx->freq_external)
 		return 0;

@@ -59,7 +59,7 @@ WP_INLINE u32 wp_sugov_apply_dvfs_headroom(const struct wp_ctx *ctx, const struc
 {
 #ifndef WP_LIVE
 	if (ctx->params.response_time_ms != WP_NONE)
-		util = wp_apply_response_time(ctx, c, util);
+		util = wp_apply_response_time(ctx, c->topo.freq_dom, util);
 	if (ctx->params.freq_headroom_growth)
 		return wp_headroom(ctx) ? wp_headroom_growth(ctx, c, util) : util;
 #else

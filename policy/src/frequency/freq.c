@@ -239,10 +239,6 @@ WP_FN int wp_sugov_update_shared(struct wp_ctx *ctx WP_NONNULL, struct wp_cpu *c
 	if (fd->updated_once && !forced &&
 	    now_ns - fd->last_update_ns < (u64)wp_rate_limit_us(ctx, c->topo.freq_dom) * 1000)
 		return 0;
-#ifndef WP_LIVE
-	if (ctx->params.response_time_ms != WP_NONE && !fd->response_ms)
-		fd->response_ms = wp_freq_response_ms(ctx, c->topo.freq_dom);
-#endif
 	busy = (u32)wp_sugov_hold_freq(ctx, fd, c); /* moves its mark */
 	if (WP_SIM(fd->io_boosted))
 		wp_io_floors(ctx, fd, now_ns);

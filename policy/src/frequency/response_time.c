@@ -25,15 +25,26 @@ WP_FN u32 wp_freq_response_ms(const struct wp_ctx *ctx WP_NONNULL, u32 freq_dom)
 	return wp_approximate_runtime(cap + 1, ctx->params.pelt_half_life);
 }
 
+/* The machine is described: the same of each domain, from now on. */
+WP_FN int wp_freq_response_times(struct wp_ctx *ctx WP_NONNULL)
+{
+	u32 i;
+
+	if (ctx->params.response_time_ms == WP_NONE)
+		return 0;
+	WP_FOR(i, ctx->nr_freq_doms, WP_MAX_FREQ_DOMS) {
+		WP_AT(ctx->freq_doms, i)->response_ms = wp_freq_response_ms(ctx, i);
+	}
+	return 0;
+}
+
 /* The demand, larger or smaller as the domain is to get to its highest frequency sooner or later
  * than PELT does. */
-WP_INLINE u32 wp_apply_response_time(const struct wp_ctx *ctx, const struct wp_cpu *c, u32 util)
+WP_FN u32 wp_apply_response_time(const struct wp_ctx *ctx WP_NONNULL, u32 freq_dom, u32 util)
 {
-	u32 ms = WP_AT(ctx->freq_doms, c->topo.freq_dom)->response_ms, mult;
+	u32 ms = WP_AT(ctx->freq_doms, freq_dom)->response_ms;
+	u32 mult = ms * WP_SCALE / ctx->params.response_time_ms;
 
-	if (!ms)
-		ms = wp_freq_response_ms(ctx, c->topo.freq_dom);
-	mult = ms * WP_SCALE / ctx->params.response_time_ms;
 	return (u32)(((u64)(mult ? mult : WP_SCALE) * util) >> 10);
 }
 

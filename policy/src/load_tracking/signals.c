@@ -220,6 +220,21 @@ WP_INLINE void wp_attach_entity_load_avg(struct wp_ctx *ctx, const struct wp_cpu
 	q->util_sum += a->util_sum;
 }
 
+/* A task comes to its CPU's queue: both are brought up to date, and a task that has moved counts in
+ * the queue's averages from now on. Returns 1 if these changed. */
+WP_INLINE int wp_update_load_avg_attach(struct wp_ctx *ctx, struct wp_cpu *c, struct wp_task *task)
+{
+	int changed;
+
+	if (task->avg.last_update_ns)
+		wp_update_load_avg_se(ctx, c, task, wp_rq_clock_pelt(ctx, c));
+	changed = wp_update_cfs_rq_load_avg(ctx, c);
+	if (task->avg.last_update_ns)
+		return changed;
+	wp_attach_entity_load_avg(ctx, c, &c->load.avg, task);
+	return 1;
+}
+
 /* Leave a queue's sums; each keeps at least its average's worth. */
 WP_INLINE void wp_detach_entity_load_avg(struct wp_ctx *ctx, struct wp_sched_avg *q,
 					 const struct wp_task *task)

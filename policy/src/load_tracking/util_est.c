@@ -34,6 +34,15 @@ WP_INLINE int wp_within_margin(u32 a, u32 b)
 }
 
 /*
+ * The estimate is held because the CPU may have had no time that was not used: nothing is noted,
+ * not even that the estimate was made (docs/rules/signals.md#util-est-held).
+ */
+WP_INLINE int wp_util_est_is_held(u32 est, u32 util, u32 capacity)
+{
+	return util > capacity && est > util && !wp_within_margin(est, util);
+}
+
+/*
  * The estimate after an activation that ended at utilisation `util`. For the pair forms `est` is
  * the slow half (ewma); the fast half (enqueued) is `util` itself. Above `capacity` it does not
  * fall: the CPU may have had no time that was not used.
@@ -44,17 +53,12 @@ WP_FN u32 wp_util_est_next(u32 mode, u32 est, u32 util, u32 runnable, u32 capaci
 	case WP_UTIL_EST_PAIR:
 		return wp_within_margin(est, util) ? est : wp_util_est_ewma(est, util);
 	case WP_UTIL_EST_PAIR_FASTUP:
-		if (est <= util)
-			return util;
-		if (wp_within_margin(est, util) || util > capacity)
-			return est;
-		return wp_util_est_ewma(est, util);
 	case WP_UTIL_EST_SINGLE:
 		if (est <= util)
 			return util;
-		if (wp_within_margin(est, util) || util > capacity)
+		if (wp_within_margin(est, util) || wp_util_est_is_held(est, util, capacity))
 			return est;
-		if (util + WP_UTIL_EST_MARGIN < runnable)
+		if (mode == WP_UTIL_EST_SINGLE && util + WP_UTIL_EST_MARGIN < runnable)
 			return est;
 		return wp_util_est_ewma(est, util);
 	default:
@@ -208,15 +212,6 @@ WP_INLINE void wp_util_est_leave(struct wp_ctx *ctx, struct wp_task *task)
 #else
 	(void)ctx, (void)task;
 #endif
-}
-
-/*
- * The estimate is held because the CPU may have had no time that was not used: nothing is noted,
- * not even that the estimate was made (docs/rules/signals.md#util-est-held).
- */
-WP_INLINE int wp_util_est_is_held(u32 est, u32 util, u32 capacity)
-{
-	return util > capacity && est > util && !wp_within_margin(est, util);
 }
 
 /*

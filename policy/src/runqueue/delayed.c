@@ -73,13 +73,7 @@ WP_INLINE int wp_enqueue_delayed(struct wp_ctx *ctx, struct wp_task *task, u32 c
 
 	task->cpu = cpu;
 	wp_update_rq_clock(c, now_ns);
-	if (task->avg.last_update_ns)
-		wp_update_load_avg_se(ctx, c, task, wp_rq_clock_pelt(ctx, c));
-	changed = wp_update_cfs_rq_load_avg(ctx, c);
-	if (!task->avg.last_update_ns) {
-		wp_attach_entity_load_avg(ctx, c, &c->load.avg, task);
-		changed = 1;
-	}
+	changed = wp_update_load_avg_attach(ctx, c, task);
 	task->on_rq = 1;
 	WP_ADD(&c->load.load_weight, task->weight);
 	c->queue.h_nr_delayed++;

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
  * One step of the signals' rules at a time, for a home that has put another scheduler's state in
- * the place of the core's own (docs/rules/README.md#signal-by-signal). Nothing here decides
- * anything: each function calls what the events of tasks and CPUs call. Natively only.
+ * the place of the core's own (docs/rules/README.md#signal-by-signal). The functions call what the
+ * events of tasks and CPUs call; wp_on_state_estimate() restores what an earlier event left.
+ * Natively only.
  *
  * Tests: all/on_state.rs
  */

@@ -185,7 +185,7 @@ WP_FN int wp_enqueue_task_fair(struct wp_ctx *ctx WP_NONNULL, struct wp_task *ta
 			       u32 cpu, u64 now_ns, u32 flags)
 {
 	struct wp_cpu *c = WP_AT(ctx->cpus, cpu);
-	int changed, result = 0;
+	int result = 0;
 
 #ifndef WP_LIVE
 	if (task->sched_delayed)
@@ -201,14 +201,8 @@ WP_FN int wp_enqueue_task_fair(struct wp_ctx *ctx WP_NONNULL, struct wp_task *ta
 		wp_util_est_enqueue(ctx, c, task);
 	if (WP_SIM(flags & WP_Q_IOWAIT) && wp_sugov_iowait_boost(ctx, c, now_ns))
 		result = wp_cpufreq_update_util(ctx, c, now_ns);
-	if (task->avg.last_update_ns)
-		wp_update_load_avg_se(ctx, c, task, wp_rq_clock_pelt(ctx, c));
-	changed = wp_update_cfs_rq_load_avg(ctx, c);
-	if (!task->avg.last_update_ns) {
-		wp_attach_entity_load_avg(ctx, c, &c->load.avg, task);
-		changed = 1;
-	}
-	if (changed) /* the queue does not count this task yet, as in the kernel */
+	/* The queue does not count this task yet, as in the kernel. */
+	if (wp_update_load_avg_attach(ctx, c, task))
 		result |= wp_cpufreq_update_util(ctx, c, now_ns);
 	task->on_rq = 1;
 	wp_enqueue_runnable_load_avg_5_6(ctx, &c->load.avg, task);

@@ -188,13 +188,13 @@ fn signals(diff: &KernelDiff) -> Table {
     for column in ["compared", "differ", "share_pct"] {
         table = table.align(column, Align::Right);
     }
-    for (kind, compared, differ) in diff.signals().kinds() {
-        let share = 100.0 * differ as f64 / compared.max(1) as f64;
+    for of in diff.signals().kinds() {
+        let share = format!("{:.4}", of.share_pct);
         table.row(vec![
-            kind.name().into(),
-            compared.into(),
-            differ.into(),
-            format!("{share:.4}").into(),
+            of.kind.into(),
+            of.compared.into(),
+            of.differ.into(),
+            share.into(),
         ]);
     }
     table
@@ -202,10 +202,9 @@ fn signals(diff: &KernelDiff) -> Table {
 
 /// The smallest example of a difference in a signal: each figure that differs.
 fn signal(page: &mut Page, found: &SignalFound) {
-    let times = if found.count == 1 { "once" } else { "times" };
     let count = match found.count {
-        1 => times.to_owned(),
-        count => format!("{count} {times}"),
+        1 => "once".to_owned(),
+        count => format!("{count} times"),
     };
     page.section(&format!(
         "{} differs {count}: smallest example",

@@ -9,7 +9,7 @@
 use super::RunError;
 use crate::options::Options;
 use wakeplace_policy_sys::Policy;
-use wakeplace_policy_sys::sys::{WP_PELT_CLOCK, WP_QUEUE_LIVE};
+use wakeplace_policy_sys::sys::{WP_PELT_CLOCK, WP_QUEUE_LIVE, wp_params};
 use wakeplace_workload::{GroupLimits, Workload};
 
 /// Can a sched_ext scheduler have the workload's tasks? The kernel keeps `cpu.max` for tasks of the
@@ -28,40 +28,56 @@ pub fn check_sched_ext(workload: &Workload) -> Result<(), RunError> {
     }
 }
 
-/// The files of groups that not all kernels have: their names, since when, the parameter that says
-/// so, and whether a group uses one.
-type GroupFile = (
-    &'static str,
-    &'static str,
-    &'static str,
-    fn(&GroupLimits) -> bool,
-);
+/// A file of groups that not all kernels have.
+struct GroupFile {
+    name: &'static str,
+    since: &'static str,
+    /// The parameter that says whether the policy's kernel has it.
+    key: &'static str,
+    has: fn(&wp_params) -> u32,
+    /// Does a group use it?
+    uses: fn(&GroupLimits) -> bool,
+}
+
 const GROUP_FILES: [GroupFile; 3] = [
-    ("cpu.max.burst", "5.14", "group_burst", |limits| {
-        limits.bandwidth.is_some_and(|max| max.burst_ns > 0)
-    }),
-    ("cpu.idle", "5.15", "group_idle", |limits| limits.idle),
-    ("cpu.uclamp.min and .max", "5.4", "uclamp", |limits| {
-        limits.uclamp_min.is_some() || limits.uclamp_max.is_some()
-    }),
+    GroupFile {
+        name: "cpu.max.burst",
+        since: "5.14",
+        key: "group_burst",
+        has: |params| params.group_burst,
+        uses: |limits| limits.bandwidth.is_some_and(|max| max.burst_ns > 0),
+    },
+    GroupFile {
+        name: "cpu.idle",
+        since: "5.15",
+        key: "group_idle",
+        has: |params| params.group_idle,
+        uses: |limits| limits.idle,
+    },
+    GroupFile {
+        name: "cpu.uclamp.min and .max",
+        since: "5.4",
+        key: "uclamp",
+        has: |params| params.uclamp,
+        uses: |limits| limits.uclamp_min.is_some() || limits.uclamp_max.is_some(),
+    },
 ];
 
 /// A file of a group that the policy's kernel does not have yet is an error that names the kernel
 /// which brought it; nothing is ignored. Test: `files_that_a_kernel_lacks_are_refused`
 /// (bandwidth.rs).
 fn check_group_files(policy: &Policy, workload: &Workload) -> Result<(), RunError> {
-    let params = policy.core_params();
-    let has = [params.group_burst, params.group_idle, params.uclamp];
-    for ((file, since, key, uses), has) in GROUP_FILES.into_iter().zip(has) {
-        let group = workload.groups.iter().find(|group| uses(&group.limits));
-        if let Some(group) = group.filter(|_| has == 0) {
+    for file in GROUP_FILES {
+        let has = (file.has)(policy.core_params()) != 0;
+        let mut groups = workload.groups.iter();
+        if let Some(group) = groups.find(|group| !has && (file.uses)(&group.limits)) {
             return Err(RunError::NoGroupFile {
                 policy: policy.name().to_owned(),
                 workload: workload.name.clone(),
                 group: group.name.as_str().into(),
-                file,
-                since,
-                key,
+                file: file.name,
+                since: file.since,
+                key: file.key,
             });
         }
     }

@@ -270,18 +270,18 @@ impl OnSignals {
         let (before, after) = (&asked.before, &asked.after);
         let figures = [
             figure("next_freq", before.next_khz, after.next_khz, khz),
-            Figure {
-                name: "last_freq_update_time",
-                before: before.last_update_ns,
-                tree: after.last_update_ns,
-                core: domain.last_update_ns,
-            },
-            Figure {
-                name: "freq_update_delay_ns",
-                before: asked.rate_limit_ns,
-                tree: asked.rate_limit_ns,
-                core: u64::from(limit_us) * 1000,
-            },
+            wide(
+                "last_freq_update_time",
+                before.last_update_ns,
+                after.last_update_ns,
+                domain.last_update_ns,
+            ),
+            wide(
+                "freq_update_delay_ns",
+                asked.rate_limit_ns,
+                asked.rate_limit_ns,
+                u64::from(limit_us) * 1000,
+            ),
         ];
         self.add(SignalKind::Request, figures);
         self.boosts(told);
@@ -310,8 +310,7 @@ impl OnSignals {
     }
 }
 
-fn figure(name: &'static str, before: u32, tree: u32, core: u32) -> Figure {
-    let [before, tree, core] = [before, tree, core].map(u64::from);
+fn wide(name: &'static str, before: u64, tree: u64, core: u64) -> Figure {
     Figure {
         name,
         before,
@@ -320,14 +319,12 @@ fn figure(name: &'static str, before: u32, tree: u32, core: u32) -> Figure {
     }
 }
 
+fn figure(name: &'static str, before: u32, tree: u32, core: u32) -> Figure {
+    wide(name, before.into(), tree.into(), core.into())
+}
+
 /// All of a set of averages.
 fn averages(before: &Avg, after: &Avg, core: &wp_sched_avg) -> [Figure; 8] {
-    let wide = |name, before, tree, core| Figure {
-        name,
-        before,
-        tree,
-        core,
-    };
     [
         wide(
             "last_update_time",

@@ -96,11 +96,17 @@ impl SignalTally {
 
     /// Each kind: how many were compared, and how many differ.
     #[must_use]
-    pub fn kinds(&self) -> Vec<(SignalKind, u64, u64)> {
+    pub fn kinds(&self) -> Vec<outcome::SignalKind> {
         let kind = |kind: &SignalKind| {
             let found = self.found.values().filter(|found| found.kind == *kind);
+            let differ = found.map(|found| found.count).sum();
             let compared = self.counts.get(*kind as usize).copied().unwrap_or(0);
-            (*kind, compared, found.map(|found| found.count).sum())
+            outcome::SignalKind {
+                kind: kind.name().to_owned(),
+                compared,
+                differ,
+                share_pct: 100.0 * differ as f64 / compared.max(1) as f64,
+            }
         };
         SignalKind::ALL.iter().map(kind).collect()
     }
@@ -108,8 +114,7 @@ impl SignalTally {
     /// Of the kind that differs most, percent.
     #[must_use]
     pub fn differ_pct(&self) -> f64 {
-        let shares = self.kinds().into_iter();
-        let shares = shares.map(|(_, compared, differ)| percent(differ, compared));
+        let shares = self.kinds().into_iter().map(|of| of.share_pct);
         shares.fold(0.0, f64::max)
     }
 
@@ -123,22 +128,9 @@ impl SignalTally {
 
     /// As results have it.
     pub(super) fn outcome(&self) -> (Vec<outcome::SignalKind>, Vec<outcome::SignalDiff>) {
-        let kinds = self.kinds().into_iter();
-        let kinds = kinds.map(|(kind, compared, differ)| outcome::SignalKind {
-            kind: kind.name().to_owned(),
-            compared,
-            differ,
-            share_pct: percent(differ, compared),
-        });
         let found = self.found().into_iter().map(SignalFound::outcome);
-        (kinds.collect(), found.collect())
+        (self.kinds(), found.collect())
     }
-}
-
-/// A share, percent.
-#[must_use]
-fn percent(part: u64, of: u64) -> f64 {
-    100.0 * part as f64 / of.max(1) as f64
 }
 
 impl SignalFound {

@@ -170,11 +170,14 @@ impl Model<'_> {
         }
     }
 
-    /// What the queue of the CPU that balancing takes from says of the task that is offered next.
+    /// What the queue of the CPU that balancing takes from says of the task that is offered next,
+    /// as far as the core reads it: the queue is searched for each answer.
     fn tell_queue(&self, balance: &mut Balance, task: TaskId) {
         let from = CpuId(balance.src_cpu());
-        let ineligible = !self.home.is_eligible(task, from);
-        balance.set_offered(self.home.is_buddy(task, from), ineligible);
+        let params = &self.core.state().params;
+        let buddy = params.cache_hot_buddy != 0 && self.home.is_buddy(task, from);
+        let ineligible = params.pull_eligible != 0 && !self.home.is_eligible(task, from);
+        balance.set_offered(buddy, ineligible);
     }
 
     /// Moves a queued task to another queue. The running one is taken off its CPU; the caller
