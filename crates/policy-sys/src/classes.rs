@@ -174,6 +174,37 @@ impl Core {
         self.touch(cpu);
     }
 
+    /// Who carries out a domain's request takes it: from now on another one can be made. Returns
+    /// the operating point.
+    pub fn take_freq_request(&mut self, domain: u32) -> u32 {
+        // SAFETY: the context is live and exclusive; the core masks every index.
+        unsafe { sys::wp_freq_taken(self.ctx_mut(), domain) };
+        self.freq_request(domain as usize)
+    }
+
+    /// The request that was taken is carried out: the domain runs at `opp`. A limit that came
+    /// meanwhile may ask for another one.
+    #[must_use]
+    pub fn freq_applied(&mut self, domain: u32, opp: u32) -> EventResult {
+        self.clock_changes();
+        // SAFETY: the context is live and exclusive; the core masks every index.
+        EventResult::new(unsafe { sys::wp_freq_applied(self.ctx_mut(), domain, opp) })
+    }
+
+    /// The hardware runs a domain at `opp`, which nobody asked for: a request under way stays so.
+    pub fn clock_is(&mut self, domain: u32, opp: u32) {
+        self.clock_changes();
+        // SAFETY: the context is live and exclusive; the core masks every index.
+        unsafe { sys::wp_topology_set_freq_scale(self.ctx_mut(), domain, opp) };
+    }
+
+    /// What sched-mc takes a CPU's capacity for may follow a clock.
+    fn clock_changes(&mut self) {
+        if self.state().params.arch_power != 0 {
+            self.touch_all();
+        }
+    }
+
     /// A frequency domain may use its operating points up to `max_opp` only.
     pub fn freq_limit(&mut self, domain: u32, max_opp: u32, now_ns: u64) -> EventResult {
         // SAFETY: the context is live and exclusive; the core masks the index.

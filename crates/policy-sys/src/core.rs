@@ -316,22 +316,6 @@ impl Core {
         unsafe { sys::wp_start(&raw mut *self.ctx) };
     }
 
-    /// The hardware runs a frequency domain at `opp` from now on.
-    pub fn freq_applied(&mut self, domain: u32, opp: u32) {
-        if self.ctx.params.arch_power != 0 {
-            self.touch_all(); // what sched-mc takes a CPU's capacity for may follow
-        }
-        // SAFETY: the context is live and exclusive; the core masks every index.
-        unsafe { sys::wp_freq_applied(&raw mut *self.ctx, domain, opp) };
-    }
-
-    /// The hardware runs a domain at `opp`, which nobody asked for: a request under way stays so.
-    pub fn clock_is(&mut self, domain: u32, opp: u32) {
-        let under_way = self.ctx.freq_doms[domain as usize].in_progress;
-        self.freq_applied(domain, opp);
-        self.ctx.freq_doms[domain as usize].in_progress = under_way;
-    }
-
     /// How many always-running tasks a capacity is enough for, to the nearest (before 3.17).
     #[must_use]
     pub fn capacity_tasks(capacity: u32) -> u32 {

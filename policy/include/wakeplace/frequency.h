@@ -25,6 +25,7 @@ struct wp_freq_dom {
 	u32 sample_multiple; /* ondemand: periods to the next sample, 0 as 1 */
 	u32 cut_opps; /* so many of the fastest may not be used now (wp_freq_limit) */
 	u64 inefficient_opps; /* one bit each: the energy model says a faster one costs no more */
+	u32 limited_late;   /* a limit moved the request when it may have been taken */
 	u32 limits_changed; /* the next update heeds no rate limit */
 	u32 io_boosted;     /* some CPU has an I/O boost */
 	u32 response_ms;    /* response_time_ms: PELT reaches its highest point so fast */
@@ -34,9 +35,12 @@ struct wp_freq_dom {
 u32 wp_map_util_freq(u32 util, u32 max_khz, u32 capacity);
 u32 wp_cpu_perf_request(const struct wp_ctx *ctx WP_NONNULL, u32 cpu);
 u32 wp_rate_limit_us(const struct wp_ctx *ctx WP_NONNULL, u32 freq_dom);
+int wp_topology_set_freq_scale(struct wp_ctx *ctx WP_NONNULL, u32 freq_dom, u32 opp);
 int wp_freq_applied(struct wp_ctx *ctx WP_NONNULL, u32 freq_dom, u32 opp);
 
 /* Natively only: the live build does not hold what follows. */
+int wp_freq_taken(struct wp_ctx *ctx WP_NONNULL, u32 freq_dom);
+
 /* iowait.c: the governor helps CPUs whose tasks wait for I/O */
 int wp_sugov_iowait_boost(struct wp_ctx *ctx WP_NONNULL, struct wp_cpu *c WP_NONNULL, u64 now_ns);
 int wp_io_update(struct wp_ctx *ctx WP_NONNULL, struct wp_cpu *c WP_NONNULL, u64 now_ns);

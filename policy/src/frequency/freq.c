@@ -208,6 +208,28 @@ WP_FN int wp_freq_report(const struct wp_ctx *ctx WP_NONNULL, struct wp_cpu *c W
 	return WP_DID_FREQ;
 }
 
+/* Who carries requests out is told of the new one, or finds it instead of the one before. */
+WP_INLINE int wp_sugov_deferred_update(struct wp_freq_dom *fd)
+{
+	u32 told = fd->in_progress;
+
+	fd->in_progress = 1;
+	return told ? 0 : WP_DID_FREQ;
+}
+
+#ifndef WP_LIVE
+/* Who carries the domain's request out takes it: from now on another one can be made. */
+WP_FN int wp_freq_taken(struct wp_ctx *ctx WP_NONNULL, u32 freq_dom)
+{
+	struct wp_freq_dom *fd = WP_AT(ctx->freq_doms, freq_dom);
+
+	fd->limited_late = 0;
+	if (ctx->params.freq_update_in_progress)
+		fd->in_progress = 0;
+	return 0;
+}
+#endif
+
 /* The highest point that may be used is asked for, and stays so. */
 WP_INLINE int wp_freq_full(struct wp_freq_dom *fd, u64 now_ns)
 {
@@ -218,8 +240,7 @@ WP_INLINE int wp_freq_full(struct wp_freq_dom *fd, u64 now_ns)
 	fd->next_opp = fd->nr_opps - 1 - cut;
 	fd->last_update_ns = now_ns;
 	fd->last_raw_khz = WP_NONE;
-	fd->in_progress = 1;
-	return WP_DID_FREQ;
+	return wp_sugov_deferred_update(fd);
 }
 
 /* The core sets them: see whether the CPU's domain needs another operating point. */
@@ -234,7 +255,9 @@ WP_FN int wp_sugov_update_shared(struct wp_ctx *ctx WP_NONNULL, struct wp_cpu *c
 		wp_io_update(ctx, c, now_ns);
 	if (wp_governor(ctx) == WP_GOV_PERFORMANCE)
 		return wp_freq_full(fd, now_ns);
-	if (wp_governor(ctx) != WP_GOV_SCHEDUTIL || fd->in_progress || !fd->nr_opps)
+	if (wp_governor(ctx) != WP_GOV_SCHEDUTIL || !fd->nr_opps)
+		return 0;
+	if (fd->in_progress & (WP_SIM(ctx->params.freq_update_in_progress) ^ 1))
 		return 0;
 	if (fd->updated_once && !forced &&
 	    now_ns - fd->last_update_ns < (u64)wp_rate_limit_us(ctx, c->topo.freq_dom) * 1000)
@@ -261,8 +284,7 @@ WP_FN int wp_sugov_update_shared(struct wp_ctx *ctx WP_NONNULL, struct wp_cpu *c
 	fd->next_opp = opp;
 	fd->last_update_ns = now_ns;
 	fd->updated_once = 1;
-	fd->in_progress = 1;
-	return WP_DID_FREQ;
+	return wp_sugov_deferred_update(fd);
 }
 
 /*
@@ -276,15 +298,14 @@ WP_INLINE int wp_cpufreq_update_util(struct wp_ctx *ctx, struct wp_cpu *c, u64 n
 	return ctx->freq_schedutil ? wp_freq_report(ctx, c) : 0; /* no other governor listens */
 }
 
-/* The hardware runs at `opp` from now on. */
-WP_FN int wp_freq_applied(struct wp_ctx *ctx WP_NONNULL, u32 freq_dom, u32 opp)
+/* The hardware runs the domain at `opp` from now on, whether or not that was asked for. */
+WP_FN int wp_topology_set_freq_scale(struct wp_ctx *ctx WP_NONNULL, u32 freq_dom, u32 opp)
 {
 	struct wp_freq_dom *fd = WP_AT(ctx->freq_doms, freq_dom);
 	u64 max_khz = wp_opp_khz(ctx, fd, fd->nr_opps - 1);
 	u32 i;
 
 	fd->cur_opp = opp;
-	fd->in_progress = 0;
 	WP_FOR(i, fd->nr_cpus, WP_MAX_CPUS) {
 		u32 cpu = *WP_AT(ctx->list, fd->first_cpu + i);
 
@@ -295,4 +316,20 @@ WP_FN int wp_freq_applied(struct wp_ctx *ctx WP_NONNULL, u32 freq_dom, u32 opp)
 #endif
 	}
 	return 0;
+}
+
+/*
+ * The request that was taken is carried out: the hardware runs at `opp`. Returns WP_DID_FREQ if a
+ * limit has moved the request on since.
+ */
+WP_FN int wp_freq_applied(struct wp_ctx *ctx WP_NONNULL, u32 freq_dom, u32 opp)
+{
+	struct wp_freq_dom *fd = WP_AT(ctx->freq_doms, freq_dom);
+	int late = WP_SIM(fd->limited_late);
+
+	wp_topology_set_freq_scale(ctx, freq_dom, opp);
+	if (!WP_SIM(ctx->params.freq_update_in_progress))
+		fd->in_progress = (u32)late;
+	fd->limited_late = 0;
+	return late ? WP_DID_FREQ : 0;
 }

@@ -62,8 +62,6 @@ WP_FN int wp_freq_limit(struct wp_ctx *ctx WP_NONNULL, u32 freq_dom, u32 max_opp
 	fd->next_opp = wanted;
 	fd->last_update_ns = now_ns;
 	fd->last_raw_khz = WP_NONE;
-	if (fd->in_progress) /* the change under way ends there */
-		return 0;
-	fd->in_progress = 1;
-	return WP_DID_FREQ;
+	fd->limited_late = fd->in_progress; /* it may have been taken as it was */
+	return wp_sugov_deferred_update(fd);
 }

@@ -216,6 +216,8 @@ WP_INLINE void wp_attach_entity_load_avg(struct wp_ctx *ctx, const struct wp_cpu
 	}
 	q->load_avg += a->load_avg;
 	q->load_sum += task->weight * a->load_sum;
+	if (ctx->params.enqueue_load_floor)
+		q->load_sum = wp_max64(q->load_sum, (u64)q->load_avg * WP_MIN_DIV);
 	q->util_avg += a->util_avg;
 	q->util_sum += a->util_sum;
 }

@@ -145,10 +145,7 @@ impl OnSignals {
         take_clocks(signal, cpu);
         take_queue(&signal.queue, cpu);
         // A frequency that would follow is compared apart.
-        let domain = cpu.topo.freq_dom;
-        if let Some(domain) = self.core.state_mut().freq_doms.get_mut(domain as usize) {
-            domain.in_progress = 1;
-        }
+        self.core.state_mut().params.governor = sys::WP_GOV_POWERSAVE;
         match signal.kind {
             kind::TASK | kind::BLOCKED => {
                 self.core.on_state_task(&mut task, signal.now_ns);
@@ -242,6 +239,7 @@ impl OnSignals {
         let limit_us = self.core.rate_limit_us(own);
         let state = self.core.state_mut();
         state.tick_ns = asked.tick_ns as u32;
+        state.params.governor = sys::WP_GOV_SCHEDUTIL;
         let domain = &mut state.freq_doms[own as usize];
         let (first, count) = (domain.first_opp as usize, domain.nr_opps as usize);
         let opps = &state.opp_khz[first..first + count];

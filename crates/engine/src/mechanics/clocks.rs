@@ -65,7 +65,9 @@ impl Clocks {
 impl<O: Observer> Mechanics<'_, O> {
     /// A frequency domain has reached the operating point that the kernel wanted.
     pub(crate) fn apply_frequency<K: Kernel>(&mut self, k: &mut K, domain: u32) {
-        let wanted = self.hardware.wanted(domain);
+        let Some(wanted) = self.end_change(domain) else {
+            return;
+        };
         k.opp_reached(self, domain, wanted);
         let clocks = &mut self.hardware.clocks;
         clocks.asked[domain as usize] = clocks.offered(domain, wanted);

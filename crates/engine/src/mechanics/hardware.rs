@@ -69,13 +69,22 @@ fn em_updates(platform: &Platform, asked: &[EmScale]) -> Vec<EmUpdate> {
     asked.iter().map(update).collect()
 }
 
+/// Where a frequency domain is on its way to, as the kernel asked.
+#[derive(Clone, Copy, Debug, Default)]
+struct Change {
+    /// It changes to this operating point.
+    under_way: Option<u16>,
+    /// Then to this one.
+    next: Option<u16>,
+}
+
 /// What the hardware is in: points, states, limits, warmth.
 pub(super) struct Hardware<'a> {
     pub(super) clusters: Vec<ClusterState>,
     /// Operating point of each frequency domain.
     pub(super) opp: Vec<u16>,
-    /// ... and the one that it is on its way to.
-    wanted: Vec<u16>,
+    /// ... and where it is on its way to.
+    changes: Vec<Change>,
     caps: Caps<'a>,
     em_updates: Vec<EmUpdate>,
     pub(super) thermal: Option<Thermal>,
@@ -89,7 +98,7 @@ impl<'a> Hardware<'a> {
         let clocks = Clocks::new(platform, setup);
         Self {
             clusters: vec![ClusterState::default(); platform.clusters.len()],
-            wanted: setup.opps.clone(),
+            changes: vec![Change::default(); platform.freq_domains.len()],
             opp: clocks.asked.clone(),
             clocks,
             caps: Caps::new(platform, &options.freq_cap),
@@ -97,11 +106,6 @@ impl<'a> Hardware<'a> {
             thermal: Thermal::new(platform, options.thermal),
             devices: &options.irq,
         }
-    }
-
-    /// The operating point that a domain is on its way to, as the kernel asked.
-    pub(super) fn wanted(&self, domain: u32) -> u16 {
-        self.wanted[domain as usize]
     }
 }
 
@@ -164,9 +168,28 @@ impl<O: Observer> Mechanics<'_, O> {
         k.freq_limit(self, domain, most.min(cool.unwrap_or(most)), cool);
     }
 
-    /// The kernel wants this operating point for a domain: the hardware begins to change to it.
+    /// The kernel wants this operating point for a domain: the hardware begins to change to it, or
+    /// does so after the change that is under way.
     pub(crate) fn want_opp(&mut self, domain: u32, opp: u16) {
-        self.hardware.wanted[domain as usize] = opp;
+        let change = &mut self.hardware.changes[domain as usize];
+        match change.under_way {
+            Some(_) => change.next = Some(opp),
+            None => self.begin_change(domain, opp),
+        }
+    }
+
+    /// A change of the domain's operating point ends: to which one? One that waits begins.
+    pub(super) fn end_change(&mut self, domain: u32) -> Option<u16> {
+        let change = &mut self.hardware.changes[domain as usize];
+        let reached = change.under_way.take();
+        if let Some(next) = change.next.take() {
+            self.begin_change(domain, next);
+        }
+        reached
+    }
+
+    fn begin_change(&mut self, domain: u32, opp: u16) {
+        self.hardware.changes[domain as usize].under_way = Some(opp);
         let at = self.clock.now + self.machine.transition_ns[domain as usize];
         self.clock.push(at, Event::Freq { domain });
     }

@@ -66,6 +66,26 @@ fn a_governors_thread_runs_for_each_change() {
     assert_eq!(first_rise(Some(300 * US)), first_rise(None) + 301 * US);
 }
 
+/// Goal: from 4.18 on the thread goes on with a request that was made while it worked; to 4.17 none
+/// is made before the change. Source: docs/rules/capacity.md#work-in-progress. Method: the thread
+/// works for 40 ms, and a task's demand falls and rises in less: changes that are exactly 40 ms
+/// apart had no wake-up between them.
+#[test]
+fn a_governors_thread_goes_on_with_the_next_request() {
+    let turns = phase(12, Some(&[1]), &[run_ms(60), sleep_ms(140)]);
+    let load = workload(vec![script(Loops::Times(1), vec![turns])], vec![]);
+    let at_once = |era| {
+        let machine = two_speeds(Some(40 * MS));
+        let (_, log) = simulate(&machine, &policy(era, &[]), &load, &with_them(3 * S));
+        let changes: Vec<_> = log.frequencies(0).into_iter().map(|(at, _)| at).collect();
+        let apart = changes.windows(2).filter(|two| two[1] - two[0] == 40 * MS);
+        (apart.count() > 0, changes.len() > 2)
+    };
+    assert_eq!(at_once("linux-4.17"), (false, true));
+    assert_eq!(at_once("linux-5.0"), (true, true));
+    assert_eq!(at_once("linux-7.3"), (true, true));
+}
+
 /// Goal: that thread goes before fair tasks. Method: a task that is light for a second and
 /// then heavy raises the frequency while it runs; on CPU 0, where the thread sleeps, it waits for
 /// it, on CPU 1 it does not.

@@ -22,6 +22,7 @@ pub(super) fn linux_5_0() -> wp_params {
         newidle_keeps_interval: 1,
         prefer_sibling: sys::WP_SIBLING_NOT_ASYM,
         freq_other_classes: 1,
+        freq_update_in_progress: 1,
         class_capacity: sys::WP_CLASS_SIGNALS,
         iowait_boost: sys::WP_IOWAIT_FREQ_RESTART,
         overutilized_new: 1,
@@ -192,6 +193,7 @@ pub(super) fn linux_6_18() -> wp_params {
 pub(super) fn linux_7_3() -> wp_params {
     let mut p = wp_params {
         util_est_before_update: 0,
+        enqueue_load_floor: 1,
         runnable_boost_task: 1,
         idlest_allowed: 1,
         sis_asym: sys::WP_SIS_ASYM_LIMITED,

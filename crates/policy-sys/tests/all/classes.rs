@@ -241,19 +241,21 @@ fn classes_ask_for_frequency() {
 }
 
 /// A wake-up from I/O, a frequency update a little later, a sleep. Only the update is the
-/// governor's: else a change is under way and it looks at nothing. Returns the boost after each.
+/// governor's: it looks at nothing else. Returns the boost after each.
 fn io_turn(core: &mut Core, t: &mut Task, now: u64, io: bool) -> u32 {
-    let (cpu, domain) = (t.cpu(), core.cpu(t.cpu()).topo.freq_dom as usize);
-    core.state_mut().freq_doms[domain].in_progress = 1;
+    let (cpu, domain) = (t.cpu(), core.cpu(t.cpu()).topo.freq_dom);
+    let limit_us = common::hold_governor(core);
     if io {
         let _ = core.enqueue_io(t, cpu, now);
     }
-    core.state_mut().freq_doms[domain].in_progress = 0;
+    core.state_mut().params.rate_limit_us = limit_us;
     let _ = core.update_blocked(cpu, now + 1_050_000);
-    core.state_mut().freq_doms[domain].in_progress = 1;
+    common::hold_governor(core);
     if io {
         let _ = core.dequeue_sleep(t, now + 1_050_000);
     }
+    core.state_mut().params.rate_limit_us = limit_us;
+    core.runs_at(domain, core.freq_request(domain as usize));
     core.cpu(cpu).queue.classes.io_boost
 }
 
@@ -290,11 +292,7 @@ fn io_boost_is_forgotten_after_a_tick() {
 /// highest frequency. Source: docs/rules/capacity.md#schedutil: value * capacity / 1024.
 #[test]
 fn io_boost_is_a_floor() {
-    let mut core = core(
-        &machine(&hikey960()),
-        "linux-7.3",
-        &[("rate_limit_us", "0")],
-    );
+    let mut core = core(&machine(&hikey960()), "linux-7.3", &[]);
     let mut t = task(&mut core, 1, 0);
     core.task_new(&mut t, 0, 0);
     core.cpu_mut(0).queue.classes.io_boost = 512;

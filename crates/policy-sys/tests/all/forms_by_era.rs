@@ -7,7 +7,10 @@
 
 use crate::common;
 
-use common::{Cluster, NOW, core, freeze, hikey960, lone_cpu, machine, make_busy, sleeper};
+use common::{
+    Cluster, NOW, RunsAt as _, core, freeze, hikey960, hold_governor, lone_cpu, machine, make_busy,
+    sleeper,
+};
 use wakeplace_policy_sys::{Core, PlaceKind, Task};
 
 const MS: u64 = 1_000_000;
@@ -77,7 +80,7 @@ fn lone_a73(era: &str) -> Core {
 fn mhz(core: &mut Core, now_ns: u64) -> u32 {
     core.cpu_mut(0).load.nr_removed = 1;
     if core.update_blocked(0, now_ns).freq() {
-        core.freq_applied(0, core.freq_request(0));
+        core.runs_at(0, core.freq_request(0));
     }
     core.state().opp_khz[core.freq_request(0) as usize] / 1000
 }
@@ -134,7 +137,7 @@ fn the_boost_of_5_0_begins_anew() {
         let mut task = sleeper(&mut core, 1, 0, 10, 0);
         let classes = &mut core.cpu_mut(0).queue.classes;
         (classes.io_boost, classes.io_stamp_ns) = (903_000, NOW);
-        core.state_mut().freq_doms[0].in_progress = 1;
+        hold_governor(&mut core);
         core.enqueue_io(&mut task, 0, NOW + wait);
         assert_eq!(core.cpu(0).queue.classes.io_boost, expected, "{era} {wait}");
     }

@@ -7,7 +7,7 @@
 
 use crate::common;
 
-use common::{Cluster, NOW, cluster, core, freeze, hikey960, lone_cpu, machine};
+use common::{Cluster, NOW, RunsAt as _, cluster, core, freeze, hikey960, lone_cpu, machine};
 use wakeplace_policy_sys::{Core, map_util_freq, sys};
 
 /// Tells the core that a CPU's signals changed, without changing them.
@@ -94,7 +94,7 @@ fn shared_clock_takes_the_maximum() {
     }
     assert!(signal_changed(&mut core, 4, NOW));
     assert_eq!(core.freq_request(1), 2, "1805 MHz for 500");
-    core.freq_applied(1, 2);
+    core.runs_at(1, 2);
     assert_eq!(core.cpu(7).load.freq_scale, 1_805_000 * 1024 / 2_362_000);
     core.cpu_mut(6).load.util_est = 733;
     let later = NOW + 1_000_000_000;
@@ -135,7 +135,7 @@ fn rate_limit_holds_back() {
         let asked = signal_changed(&mut core, 4, now);
         if asked {
             let opp = core.freq_request(1);
-            core.freq_applied(1, opp);
+            core.runs_at(1, opp);
         }
         (asked, core.freq_request(1))
     };
@@ -168,7 +168,7 @@ fn busy_lone_cpu_does_not_slow_down() {
         core.cpu_mut(0).idle.idle_calls += u32::from(idled);
         if signal_changed(core, 0, at) {
             let opp = core.freq_request(0);
-            core.freq_applied(0, opp);
+            core.runs_at(0, opp);
         }
         core.freq_request(0)
     };
@@ -203,7 +203,7 @@ fn changed_limits_are_heeded_at_once() {
         core.cpu_mut(0).load.avg.last_update_ns = at;
         if signal_changed(core, 0, at) {
             let opp = core.freq_request(0);
-            core.freq_applied(0, opp);
+            core.runs_at(0, opp);
         }
         core.freq_request(0)
     };
@@ -232,7 +232,7 @@ fn limits_and_changes_under_way() {
     assert!(signal_changed(&mut core, 0, NOW));
     assert!(!core.freq_limit(0, 3, NOW).freq(), "one is under way");
     assert_eq!(core.freq_request(0), 3);
-    core.freq_applied(0, 3);
+    core.runs_at(0, 3);
     assert!(!core.freq_limit(0, 4, NOW).freq(), "3 may stay");
     core.cpu_mut(0).load.avg.last_update_ns = NOW + 1_000_000;
     assert!(signal_changed(&mut core, 0, NOW + 1_000_000));
@@ -257,7 +257,7 @@ fn a_cap_below_all_efficient_states() {
         let asked = |util, cut| {
             let mut core = core(&facts, era, &[]);
             freeze(&mut core);
-            core.freq_applied(0, 1);
+            core.runs_at(0, 1);
             let domain = &mut core.state_mut().freq_doms[0];
             (domain.next_opp, domain.cut_opps, domain.limits_changed) = (1, cut, 1);
             core.cpu_mut(0).queue.nr_fair = 1;
@@ -279,13 +279,13 @@ fn full_speed_is_a_request_too() {
     let governor = [("governor", "performance")];
     let mut core = core(&machine(&hikey960()), "linux-4.17", &governor);
     freeze(&mut core);
-    core.freq_applied(1, 0);
+    core.runs_at(1, 0);
     core.state_mut().freq_doms[1].next_opp = 0;
     assert!(signal_changed(&mut core, 4, NOW));
     assert_eq!(core.freq_request(1), 4);
     assert_eq!(core.state().freq_doms[1].in_progress, 1);
     assert!(!core.freq_limit(1, 2, NOW).freq(), "one is under way");
-    core.freq_applied(1, 4);
+    core.runs_at(1, 4);
     assert_eq!(core.state().freq_doms[1].in_progress, 0);
 }
 
@@ -295,7 +295,7 @@ fn full_speed_is_a_request_too() {
 #[test]
 fn a_first_demand_of_nothing_is_looked_at() {
     let mut core = lone_core();
-    core.freq_applied(0, 4);
+    core.runs_at(0, 4);
     core.state_mut().freq_doms[0].next_opp = 4;
     core.cpu_mut(0).idle.idle_calls += 1;
     assert!(signal_changed(&mut core, 0, NOW));
@@ -317,7 +317,7 @@ fn a_kept_state_serves_the_demand() {
         core.cpu_mut(0).load.avg.last_update_ns = at;
         if signal_changed(core, 0, at) {
             let opp = core.freq_request(0);
-            core.freq_applied(0, opp);
+            core.runs_at(0, opp);
         }
         core.state().freq_doms[0].last_raw_khz
     };
@@ -340,5 +340,57 @@ fn fixed_governors() {
         core.cpu_mut(4).load.avg.util_avg = 500;
         assert!(!signal_changed(&mut core, 4, NOW));
         assert_eq!(core.freq_request(1), opp, "{governor}");
+    }
+}
+
+/// Goal: from 4.18 on a request that comes after the last one was taken is told again, and one that
+/// nobody has taken yet is replaced. To 4.17 nothing is asked for before the hardware is there.
+/// Source: docs/rules/capacity.md#work-in-progress; the frequencies are of its table of numbers.
+#[test]
+fn a_request_counts_while_another_is_made() {
+    for (era, at_once) in [
+        ("linux-4.17", false),
+        ("linux-5.0", true),
+        ("linux-7.3", true),
+    ] {
+        let mut core = core(&machine(&hikey960()), era, &[]);
+        freeze(&mut core);
+        core.runs_at(1, 0);
+        core.state_mut().freq_doms[1].next_opp = 0;
+        let mut ask = |core: &mut Core, util, ms: u64| {
+            let cpu = core.cpu_mut(4);
+            (cpu.load.avg.util_avg, cpu.load.avg.util_sum) = (util, u64::from(util) * 47_742);
+            cpu.queue.nr_fair = 1;
+            let told = signal_changed(core, 4, NOW + ms * 1_000_000);
+            (told, core.freq_request(1))
+        };
+        assert_eq!(ask(&mut core, 500, 0), (true, 2), "{era}: 1805 MHz");
+        let second = ask(&mut core, 1000, 2);
+        assert_eq!(second, (false, if at_once { 4 } else { 2 }), "{era}");
+        let taken = core.take_freq_request(1);
+        assert_eq!(taken, second.1, "{era}");
+        let third = ask(&mut core, 200, 4);
+        assert_eq!(third, (at_once, if at_once { 0 } else { 2 }), "{era}");
+        assert!(!core.freq_applied(1, taken).freq(), "{era}");
+    }
+}
+
+/// Goal: a limit that comes after a request was taken is carried out when the hardware has made
+/// that change. Source: docs/rules/capacity.md#schedutil: the limit bounds the frequency.
+#[test]
+fn a_limit_counts_after_the_change_under_way() {
+    for era in ["linux-4.17", "linux-7.3"] {
+        let mut core = core(&machine(&hikey960()), era, &[("governor", "performance")]);
+        freeze(&mut core);
+        core.runs_at(1, 0);
+        core.state_mut().freq_doms[1].next_opp = 0;
+        assert!(signal_changed(&mut core, 4, NOW));
+        let taken = core.take_freq_request(1);
+        let told = core.freq_limit(1, 2, NOW).freq();
+        assert_eq!((taken, core.freq_request(1)), (4, 2), "{era}");
+        let later = core.freq_applied(1, taken).freq();
+        assert!(told != later, "{era}: once, and not lost");
+        core.take_freq_request(1);
+        assert!(!core.freq_applied(1, 2).freq(), "{era}");
     }
 }

@@ -7,7 +7,7 @@
 
 use crate::common;
 
-use common::{NOW, cluster, core, freeze, hikey960, labels, machine};
+use common::{NOW, RunsAt as _, cluster, core, freeze, hikey960, labels, machine};
 use wakeplace_policy_sys::sys::WP_ILB_KICKED;
 use wakeplace_policy_sys::{Core, LevelFacts, MachineFacts, Task};
 
@@ -81,12 +81,12 @@ fn clocks_follow_who_is_there() {
     core.cpu_mut(4).load.nr_removed = 1;
     core.update_blocked(4, NOW);
     assert_eq!(khz(&core), 2_362_000);
-    core.freq_applied(1, core.freq_request(1));
+    core.runs_at(1, core.freq_request(1));
     core.hotplug(&without(&facts, &[5]), NOW).unwrap();
     core.cpu_mut(4).load.nr_removed = 1;
     core.update_blocked(4, NOW); // no rate limit: the governor starts anew
     assert_eq!(khz(&core), 903_000);
-    core.freq_applied(1, core.freq_request(1));
+    core.runs_at(1, core.freq_request(1));
     assert_eq!(core.cpu(5).load.freq_scale, 1024, "it was away");
     core.hotplug(&facts, NOW).unwrap();
     assert_eq!(core.cpu(5).load.freq_scale, 903 * 1024 / 2362);

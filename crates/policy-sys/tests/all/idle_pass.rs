@@ -5,7 +5,7 @@
 
 use crate::common;
 
-use common::{Cluster, cluster, core, freeze, level, machine, put, queued};
+use common::{Cluster, RunsAt as _, cluster, core, freeze, level, machine, put, queued};
 use wakeplace_policy_sys::sys::{WP_BUSY_NOW, WP_BUSY_SINCE};
 use wakeplace_policy_sys::{Core, IdleTurn, LevelFacts, Task};
 
@@ -373,7 +373,7 @@ fn tasks_with_room_are_no_surplus() {
         let settings = [("mc_kick_by_room", set)];
         let mut core = core(&facts, "wakeplace+sched-mc=2", &settings);
         freeze(&mut core);
-        core.freq_applied(0, 0);
+        core.runs_at(0, 0);
         put(&mut core, 0, tasks, 1024 * tasks, 100, 100);
         let mut task = queued(&mut core, 1, 0, 100);
         task.raw_mut().avg.last_update_ns = at;
@@ -391,12 +391,12 @@ fn tasks_with_room_are_no_surplus() {
 fn what_fades_lets_the_clock_down() {
     let mut core = core(&machine(&common::hikey960()), "wakeplace", &[]);
     freeze(&mut core);
-    core.freq_applied(1, 2);
+    core.runs_at(1, 2);
     core.state_mut().freq_doms[1].next_opp = 2;
     let c = core.cpu_mut(5);
     (c.load.avg.util_avg, c.load.avg.util_sum) = (500, 500 * 47_742 * 1024 / 1024);
     assert!(core.idle_decay(5, common::NOW + 1000 * MS).freq());
     assert_eq!(core.freq_request(1), 0);
-    core.freq_applied(1, 0);
+    core.runs_at(1, 0);
     assert!(!core.idle_decay(5, common::NOW + 2000 * MS).freq());
 }

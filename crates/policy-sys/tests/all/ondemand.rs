@@ -4,7 +4,7 @@
 
 use crate::common;
 
-use common::{NOW, cluster, core, machine};
+use common::{NOW, RunsAt as _, cluster, core, machine};
 use wakeplace_policy_sys::{Core, Policy, busy_percent};
 
 const MHZ: [u32; 4] = [200, 400, 800, 1000];
@@ -24,7 +24,7 @@ fn u8500(latency_us: u32, settings: &[(&str, &str)]) -> Core {
 /// MHz asked for at a load, from a frequency; None: nothing.
 fn asked(core: &mut Core, from_mhz: u32, load: u32) -> Option<u32> {
     let from = MHZ.iter().position(|mhz| *mhz == from_mhz).unwrap();
-    core.freq_applied(0, from as u32);
+    core.runs_at(0, from as u32);
     let result = core.sample_load(0, load, NOW);
     result.freq().then(|| MHZ[core.freq_request(0) as usize])
 }

@@ -3,6 +3,7 @@
 //! docs/rules/sched-mc.md#mc-acceptance).
 #![allow(missing_docs, reason = "not a library")]
 
+use crate::common::RunsAt as _;
 use wakeplace_policy_sys::sys::{
     WP_SD_ASYM_PACKING, WP_SD_POWERSAVINGS, WP_SD_PREFER_SIBLING, wp_sched_domain,
 };
@@ -145,7 +146,7 @@ fn the_knob_at_run_time() {
     let facts = a9(2);
     let mut core = core(&facts, "linux-3.1+sched-mc=2", &[]);
     let packed = groups(&core, 0);
-    core.freq_applied(0, 1);
+    core.runs_at(0, 1);
     assert!(core.write_power_savings(3, &facts, NOW).is_err());
     assert_eq!(groups(&core, 0), packed);
     core.write_power_savings(0, &facts, NOW).unwrap();
@@ -175,7 +176,7 @@ fn powers_of_the_table() {
     ] {
         let mut core = core(&a9(2), name, &[]);
         for (opp, power) in [(0, slow), (1, slow), (2, 1024), (3, 1024)] {
-            core.freq_applied(0, opp);
+            core.runs_at(0, opp);
             assert_eq!(
                 [core.arch_power(0), core.arch_power(1)],
                 [power; 2],
@@ -196,7 +197,7 @@ fn powers_of_the_table() {
     facts.freq_domains[0].opp_khz = edges.iter().map(|e| e.0).collect();
     let mut core = core(&facts, "linux-3.1+sched-mc=2", &[]);
     for (opp, (khz, power)) in edges.iter().enumerate() {
-        core.freq_applied(0, opp as u32);
+        core.runs_at(0, opp as u32);
         assert_eq!(core.arch_power(0), *power, "{khz}");
     }
 }
@@ -225,7 +226,7 @@ fn the_speed_at_boot() {
 fn patches_one_by_one() {
     let without = |key| {
         let mut core = core(&a9(2), "linux-3.1+sched-mc=2", &[(key, "off")]);
-        core.freq_applied(0, 1);
+        core.runs_at(0, 1);
         core
     };
     assert_eq!(without("mc_topology").arch_power(0), 1024); // no mode, no table
@@ -256,7 +257,7 @@ fn the_architecture_is_asked_with_the_feature_only() {
 #[test]
 fn debug_files() {
     let mut core = core(&a9(2), "linux-3.1+sched-mc=0", &[]);
-    core.freq_applied(0, 1);
+    core.runs_at(0, 1);
     core.write_debug(1, DebugFile::Scale, "1\n").unwrap();
     assert_eq!([core.arch_power(0), core.arch_power(1)], [1024, 4096]);
     core.write_debug(1, DebugFile::Power, "2048").unwrap();
@@ -275,7 +276,7 @@ fn debug_files() {
 fn thresholds_of_the_user() {
     let power = |settings: &[(&str, &str)], opp| {
         let mut core = core(&a9(2), "linux-3.1+sched-mc=2", settings);
-        core.freq_applied(0, opp);
+        core.runs_at(0, opp);
         core.arch_power(0)
     };
     assert_eq!(power(&[("mc_tasks", "3")], 1), 3072);
@@ -287,7 +288,7 @@ fn thresholds_of_the_user() {
     let mut ones = a9(2);
     ones.sched_mc.as_mut().unwrap().tasks = vec![1];
     let mut core = core(&ones, "linux-3.1+sched-mc=2", &[("mc_tasks", "3")]);
-    core.freq_applied(0, 0);
+    core.runs_at(0, 0);
     assert_eq!(core.arch_power(0), 1024);
 }
 
@@ -328,7 +329,7 @@ fn forks_stay_while_there_is_room() {
             name,
             &[("mc_boot_freq", "on"), ("governor", "performance")],
         );
-        core.freq_applied(0, opp);
+        core.runs_at(0, opp);
         for cpu in 0..2 {
             core.cpu_mut(cpu).load.capacity = core.arch_power(cpu);
         }
@@ -345,7 +346,7 @@ fn forks_stay_while_there_is_room() {
 fn time_of_other_classes_counts() {
     for (permille, tasks) in [(130u64, 3), (120, 4)] {
         let mut core = core(&a9(2), "linux-3.1+sched-mc=2", &[]);
-        core.freq_applied(0, 1);
+        core.runs_at(0, 1);
         // the window is half a second and what is over of another one: 750 ms here
         let at = NOW + 750_000_000;
         core.ran_other(0, NOW, 0);
@@ -442,10 +443,10 @@ fn capacity_is_refreshed_without_a_tick() {
     for (patch, later, expected) in [("on", 8 * MS, 1024), ("on", 0, 4096), ("off", S, 4096)] {
         let settings = [("capacity_newidle", patch)];
         let mut core = core(&a9(2), "linux-3.1+sched-mc=2", &settings);
-        core.freq_applied(0, 1);
+        core.runs_at(0, 1);
         let _ = attempt(&mut core, 1, NOW, IdleKind::Idle);
         assert_eq!(core.cpu(1).load.capacity, 4096, "a periodic pass");
-        core.freq_applied(0, 3);
+        core.runs_at(0, 3);
         let _ = attempt(&mut core, 1, NOW + later, IdleKind::NewlyIdle);
         assert_eq!(
             core.cpu(1).load.capacity,

@@ -5,7 +5,7 @@
 
 use crate::common;
 
-use common::{NOW, ask, attempt, freeze, make_idle, put, queued, sleeper};
+use common::{NOW, RunsAt as _, ask, attempt, freeze, make_idle, put, queued, sleeper};
 use wakeplace_policy_sys::{
     Choice, Core, FreqFacts, IdleKind, LevelFacts, MachineFacts, PlaceKind, Policy, Reason,
     SchedMcFacts, Step, Waker, sys,
@@ -60,7 +60,7 @@ fn made(facts: &MachineFacts, name: &str, settings: &[(&str, &str)], opp: u32) -
     for cpu in 0..core.state().nr_cpus {
         make_idle(&mut core, cpu);
     }
-    core.freq_applied(0, opp);
+    core.runs_at(0, opp);
     core
 }
 

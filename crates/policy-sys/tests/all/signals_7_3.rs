@@ -2,7 +2,7 @@
 
 use crate::common;
 
-use common::{Cluster, NOW, core, freeze, hikey960, lone_cpu, machine, table};
+use common::{Cluster, NOW, RunsAt as _, core, freeze, hikey960, lone_cpu, machine, table};
 use wakeplace_policy_sys::{Core, Task, sys};
 
 const ERA: &str = "linux-7.3";
@@ -216,7 +216,7 @@ fn estimate_leaves_before_the_frequency() {
         let _ = core.enqueue_woken(&mut task, 0, NOW);
         core.cpu_mut(0).load.nr_removed = 1;
         let _ = core.set_current(&mut task, NOW);
-        core.freq_applied(0, core.freq_request(0));
+        core.runs_at(0, core.freq_request(0));
         core.cpu_mut(0).idle.idle_calls += 1;
         let _ = core.dequeue_sleep(&mut task, NOW + 2_000_000);
         assert_eq!(core.freq_request(0), opp, "{after}");

@@ -278,9 +278,7 @@ fn life(era: &str, settings: &[(&str, &str)], grouped: bool) -> Vec<[u64; 9]> {
     task.set_group(grouped.then_some(group));
     core.task_init(&mut task);
     core.task_new(&mut task, 0, 0);
-    for domain in &mut core.state_mut().freq_doms {
-        domain.in_progress = 1; // the governor leaves a boost as it is
-    }
+    common::hold_governor(&mut core); // it leaves a boost as it is
     core.enter_idle(0, 0);
     core.enter_idle(1, 0);
     let mut seen = Vec::new();

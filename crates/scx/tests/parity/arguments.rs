@@ -125,7 +125,7 @@ impl Walk<'_> {
     fn machine_args(&mut self, op: Op, args: &mut Args) -> bool {
         let ctx = &self.builds.native().ctx;
         match op {
-            Op::rate_limit_us | Op::freq_applied => {
+            Op::rate_limit_us | Op::topology_set_freq_scale | Op::freq_applied => {
                 args.a = self.draw.range(0, ctx.nr_freq_doms - 1);
                 let opps = ctx.freq_doms[args.a as usize].nr_opps;
                 args.b = self.draw.range(0, opps - 1);

@@ -173,6 +173,7 @@ ops! {
     idle_decay(_s, ctx, _task, g) = sys::wp_idle_decay(ctx, g.cpu, g.now_ns);
     cpu_perf_request(_s, ctx, _task, g) = sys::wp_cpu_perf_request(ctx, g.cpu);
     rate_limit_us(_s, ctx, _task, g) = sys::wp_rate_limit_us(ctx, g.a);
+    topology_set_freq_scale(_s, ctx, _task, g) = sys::wp_topology_set_freq_scale(ctx, g.a, g.b);
     freq_applied(_s, ctx, _task, g) = sys::wp_freq_applied(ctx, g.a, g.b);
     map_util_freq(_s, _ctx, _task, g) = sys::wp_map_util_freq(g.a, g.b, g.cpu2);
     em_dev_update_perf_domain(_s, ctx, _task, g) = sys::wp_em_dev_update_perf_domain(ctx, g.a);

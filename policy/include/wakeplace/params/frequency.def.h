@@ -30,6 +30,9 @@ WP_SWITCH(freq_headroom_on_util, LIVE_HAS("on"), RUN, "off", "docs/rules/capacit
 WP_SWITCH(freq_other_classes, SIMULATOR, RUN, "off", "docs/rules/capacity.md#schedutil",
 	"freq_perf_form=off: RT, deadline and interrupt time and uclamp count for the frequency "
 	"(4.19)")
+WP_SWITCH(freq_update_in_progress, SIMULATOR, RUN, "off", "docs/rules/capacity.md#work-in-progress",
+	"schedutil takes requests while its thread works on one (4.18); off: until that change is "
+	"made it looks at nothing")
 WP_SWITCH(freq_skip_inefficient, LIVE_HAS("on"), RUN, "off",
 	"docs/rules/energy-aware.md#inefficient-states",
 	"leave out operating points that cost no less than a faster one (5.16)")

@@ -76,6 +76,9 @@ WP_SWITCH(fits_by_tick, LIVE_HAS("off"), RUN, "off", "docs/rules/response-time.m
 	"RFC of 2024: a demand fits a CPU if it is below what PELT reaches a tick before the CPU's "
 	"capacity; off: below 80 % of what the CPU has left")
 
+WP_SWITCH(enqueue_load_floor, BOTH, RUN, "off", "docs/rules/signals.md#attach-detach",
+	"a queue that a task joins keeps at least its average's worth as load_sum, as one that a "
+	"task leaves does (7.3)")
 WP_SWITCH(util_est_before_update, LIVE_HAS("off"), RUN, "off", "docs/rules/signals.md#util-est",
 	"at sleep util_est takes the task's utilisation from before the dequeue's PELT update "
 	"(6.12)")

@@ -51,12 +51,23 @@ pub(super) struct Kthread {
     cpus: Option<Vec<u32>>,
 }
 
+/// The thread that changes a domain's frequency.
+#[derive(Clone, Copy, Debug)]
+struct Governor {
+    /// Which of the kernel threads.
+    index: u32,
+    /// The request that it works on; None: it sleeps.
+    at_work: Option<u32>,
+    /// Another request was made meanwhile.
+    again: bool,
+}
+
 /// The kernel threads of a run, in the order of their threads.
 #[derive(Debug, Default)]
 pub(super) struct Kthreads {
     all: Vec<Kthread>,
-    /// Per frequency domain, which of them changes its frequency.
-    governors: Vec<Option<u32>>,
+    /// Per frequency domain, the one that changes its frequency.
+    governors: Vec<Option<Governor>>,
 }
 
 impl Kthreads {
@@ -73,7 +84,11 @@ impl Kthreads {
                 if domain.opps.len() < 2 {
                     continue; // nobody ever asks for another one
                 }
-                governors[index] = Some(all.len() as u32);
+                governors[index] = Some(Governor {
+                    index: all.len() as u32,
+                    at_work: None,
+                    again: false,
+                });
                 all.push(Kthread {
                     name: format!("sugov:{}", domain.cpus[0].0),
                     kind: Kind::Governor {
@@ -194,11 +209,13 @@ impl Model<'_> {
     }
 
     /// A domain is to have another frequency: its thread is woken on the CPU that it slept on, or
-    /// the hardware does it.
+    /// the hardware does it. A thread that is at work looks for a request when it is done.
     pub(super) fn request_frequency<O: Observer>(&mut self, m: &mut Mechanics<'_, O>, domain: u32) {
-        let governors = &self.kthreads.governors;
-        match governors.get(domain as usize).copied().flatten() {
-            Some(index) => {
+        let governors = &mut self.kthreads.governors;
+        match governors.get_mut(domain as usize).and_then(Option::as_mut) {
+            Some(governor) if governor.at_work.is_some() => governor.again = true,
+            Some(Governor { index, .. }) => {
+                let index = *index;
                 let at = m.now() + self.costs.ipi_ns;
                 let task = m.threads().kthread(index);
                 let cpu = m.timer_cpu(self.cpu_of(task));
@@ -206,14 +223,42 @@ impl Model<'_> {
                 self.own[task].timer_cpu = cpu;
                 m.push(at, Event::Timer { task });
             }
-            None => self.change_frequency(m, domain),
+            None => {
+                let opp = self.core.take_freq_request(domain);
+                m.want_opp(domain, opp as u16);
+            }
         }
     }
 
-    /// The hardware begins to change it.
-    fn change_frequency<O: Observer>(&mut self, m: &mut Mechanics<'_, O>, domain: u32) {
-        let opp = self.core.freq_request(domain as usize);
-        m.want_opp(domain, opp as u16);
+    /// A kernel thread is woken: a governor's takes the request for which that was.
+    pub(super) fn kthread_wakes(&mut self, index: usize) {
+        if let Kind::Governor { domain } = self.kthreads.all[index].kind {
+            self.governor_takes(domain);
+        }
+    }
+
+    /// A governor's thread begins to work on the domain's request.
+    fn governor_takes(&mut self, domain: u32) {
+        let opp = self.core.take_freq_request(domain);
+        if let Some(governor) = &mut self.kthreads.governors[domain as usize] {
+            (governor.at_work, governor.again) = (Some(opp), false);
+        }
+    }
+
+    /// A governor's thread has done its part: the hardware begins to change. Does the thread go on
+    /// with a request that was made meanwhile?
+    fn governor_goes_on<O: Observer>(&mut self, m: &mut Mechanics<'_, O>, domain: u32) -> bool {
+        let Some(governor) = &mut self.kthreads.governors[domain as usize] else {
+            return false;
+        };
+        let again = governor.again;
+        if let Some(opp) = governor.at_work.take() {
+            m.want_opp(domain, opp as u16);
+        }
+        if again {
+            self.governor_takes(domain);
+        }
+        again
     }
 
     /// A kernel thread has done what it woke for.
@@ -229,7 +274,9 @@ impl Model<'_> {
         m.set_action(task, kthread.action);
         let due = match kind {
             Kind::Governor { domain } => {
-                self.change_frequency(m, domain);
+                if self.governor_goes_on(m, domain) {
+                    return m.resume(self, cpu);
+                }
                 None
             }
             Kind::Periodic {

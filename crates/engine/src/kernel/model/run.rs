@@ -279,9 +279,10 @@ impl Model<'_> {
         opp: u16,
     ) {
         self.charge_budgets(m, domain);
-        debug_assert_eq!(u32::from(opp), self.core.freq_request(domain as usize));
-        self.core.freq_applied(domain, opp.into());
+        let result = self.core.freq_applied(domain, opp.into());
         self.tell_ext_frequency(domain);
+        let cpu = self.machine.domain_cpus[domain as usize][0];
+        self.after_core(m, cpu, result);
     }
 
     /// A frequency domain is about to run at an operating point that nobody here asked for. What

@@ -228,6 +228,9 @@ impl Model<'_> {
     ) {
         m.charge(self, this_cpu, self.costs.wakeup);
         m.tell_woken(task, None, this_cpu, false);
+        if let Some(index) = m.threads().kthread_index(task) {
+            self.kthread_wakes(index);
+        }
         self.try_to_wake_up(m, task, this_cpu, false);
     }
 

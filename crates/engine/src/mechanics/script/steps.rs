@@ -281,7 +281,7 @@ impl<O: Observer> Mechanics<'_, O> {
     }
 
     /// The task goes on running, unless its last step made somebody else due.
-    pub(super) fn resume<K: Kernel>(&mut self, k: &mut K, cpu: CpuId) {
+    pub(crate) fn resume<K: Kernel>(&mut self, k: &mut K, cpu: CpuId) {
         if k.wants_cpu(cpu) {
             k.schedule(self, cpu, None);
         } else {

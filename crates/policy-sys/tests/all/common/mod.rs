@@ -12,6 +12,28 @@ use wakeplace_policy_sys::{
 /// The moment of every hand-built situation: all signals are up to date then.
 pub(crate) const NOW: u64 = 10_000_000_000;
 
+/// A home whose hardware changes frequencies at once.
+pub(crate) trait RunsAt {
+    /// The domain's request is taken, and the domain runs at `opp`.
+    fn runs_at(&mut self, domain: u32, opp: u32);
+}
+
+impl RunsAt for Core {
+    fn runs_at(&mut self, domain: u32, opp: u32) {
+        self.take_freq_request(domain);
+        let _ = self.freq_applied(domain, opp);
+    }
+}
+
+/// The next request of schedutil is an hour away. Returns the rate limit that was.
+pub(crate) fn hold_governor(core: &mut Core) -> u32 {
+    let state = core.state_mut();
+    for domain in &mut state.freq_doms {
+        domain.updated_once = 1;
+    }
+    std::mem::replace(&mut state.params.rate_limit_us, 3_600_000_000)
+}
+
 // ------------------------------------------------------------------------------- tables
 
 /// A CSV file: header and rows.
