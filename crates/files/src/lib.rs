@@ -5,9 +5,9 @@
 //! exchanged with the old one ([`FileSet`]). Drafts are held under flock by their writer: the next
 //! process that writes in the same folder removes those that nobody holds any more.
 //!
-//! What must stay: the promise of docs/guide/traces.md ("What is promised of files") for every
-//! command: each file of the program is written by this crate. Errors name the place and whose
-//! fault it is. Tests by part: crates/cli/tests/all/faults/mod.rs::`files_of_a_run` (files),
+//! What must stay: the promise of docs/guide/traces.md ("What is promised of files"): each file
+//! that the guide names is written by this crate. Errors name the place and whose fault it is.
+//! Tests by part: crates/cli/tests/all/faults/mod.rs::`files_of_a_run` (files),
 //! faults/mod.rs::`tables_change_as_one` (sets),
 //! faults/leftovers.rs::`only_the_drafts_of_the_dead_go` (drafts).
 //!
