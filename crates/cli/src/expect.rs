@@ -5,8 +5,8 @@
 //!
 //! What must stay: the grammar of conditions (`wakeplace_metrics::Expectation`), the columns of the
 //! table, and exit code 1 for a missed condition: scripts and CI rely on them. What is not told
-//! fails with `--strict` alone. A condition names a cluster, kind or state of every platform. Tests
-//! by part: `one_is_not_several` (`sum`),
+//! fails with `--strict` alone. A cluster, kind or state that a condition names is there on every
+//! platform. Tests by part: `one_is_not_several` (`sum`),
 //! crates/cli/tests/all/results.rs::`expectations_decide_the_exit_code` (`check`, `text`, `Found`),
 //! results.rs::`expectations_of_changes_are_told_or_not` (`one_of`, `about`, `not_compared`),
 //! results.rs::`two_results_are_compared` (`of_results`, `leave_open`),

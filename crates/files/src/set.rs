@@ -2,7 +2,7 @@
 //! one (docs/guide/traces.md, "What is promised of files"). Readers see the old folder or the new
 //! one, nothing between.
 //!
-//! Called for tables, logs, swept runs and kernel trees.
+//! Called for tables and logs; `install` for kernel trees and the lab's packages.
 //!
 //! What must stay: the order of the steps: draft folder, files, sync, exchange, sync of the folder,
 //! removal of the old one. No file of somebody else is ever removed: a folder with other names is
@@ -13,9 +13,11 @@
 //! faults/leftovers.rs::`a_file_that_comes_during_the_run_is_kept` (`seal`),
 //! `what_cannot_move_to_the_new_folder_is_kept` (`rescue`), `files_are_counted_in_all_folders`
 //! (`has_more_files`), elsewhere.rs::`only_outputs_of_the_command_are_written` (`place`, `append`,
-//! `rename`). No test of its own: `install`; mounted folders (`old_folder`).
+//! `rename`), crates/archive/src/cache.rs::`a_finished_folder_replaces_the_old_one` (`install`). No
+//! test of its own: mounted folders (`old_folder`).
 //!
-//! Tests: below, crates/cli/tests/all/faults, crates/files/src/elsewhere.rs
+//! Tests: below, crates/cli/tests/all/faults, crates/files/src/elsewhere.rs,
+//! crates/archive/src/cache.rs::a_finished_folder_replaces_the_old_one
 
 use crate::draft::{Draft, sweep};
 use crate::drafts::{self, Held};
