@@ -1,8 +1,12 @@
 //! Puts into the program which commit and which policy interface it was built from. Neither is
 //! needed to build: from a tarball without git both read "unknown".
 //!
-//! The two words are read with `env!` by `--version` and by the origin of a result (`repeat.rs`). A
-//! changed word changes neither runs nor hashes of runs.
+//! The two words are read with `env!` by `--version` and by the origin of a result (`repeat.rs`).
+//!
+//! What must stay: names of both words. A changed word changes neither runs nor hashes of runs.
+//! What cannot be found out is "unknown", and the build goes on. Tests by part:
+//! crates/cli/tests/all/help.rs::`the_version_names_commit_and_policy` (that both words are there).
+//! No test of its own: `git` and builds from a tarball.
 //!
 //! Tests: crates/cli/tests/all/help.rs::the_version_names_commit_and_policy
 

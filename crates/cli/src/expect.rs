@@ -1,11 +1,22 @@
 //! `--expect`: conditions on the mean of a metric, or on its change from the base, for every policy
 //! or for one (docs/guide/results.md, "Gates"). What is not measured is not met.
 //!
-//! Stays: the grammar of conditions, the columns of the table, and exit code 1 for a missed one
-//! (scripts and CI rely on them). Conditions are judged after all runs and change no run. Free: the
-//! words of sentences.
+//! Conditions are judged after all runs and change no run. Free: the words of sentences.
 //!
-//! Tests: below, crates/cli/tests/all/results.rs::expectations_decide_the_exit_code
+//! What must stay: the grammar of conditions (`wakeplace_metrics::Expectation`), the columns of the
+//! table, and exit code 1 for a missed condition: scripts and CI rely on them. What is not told
+//! fails with `--strict` alone. A cluster, kind or state that a condition names is there on every
+//! platform. Tests by part: `one_is_not_several` (`sum`),
+//! crates/cli/tests/all/results.rs::`expectations_decide_the_exit_code` (`check`, `text`, `Found`),
+//! results.rs::`expectations_of_changes_are_told_or_not` (`one_of`, `about`, `not_compared`),
+//! results.rs::`two_results_are_compared` (`of_results`, `leave_open`),
+//! results.rs::`a_task_that_never_lets_time_pass_is_named` (`stuck`),
+//! crates/cli/tests/all/report.rs::`kinds_of_cpu_within_a_cluster_are_told_apart` (`one`, `names`),
+//! crates/cli/tests/all/said.rs::`lists_are_told_from_names` (`a_single`).
+//!
+//! Tests: below, crates/cli/tests/all/results.rs,
+//! crates/cli/tests/all/report.rs::kinds_of_cpu_within_a_cluster_are_told_apart,
+//! crates/cli/tests/all/said.rs::lists_are_told_from_names
 
 use crate::failure::{Failure, Verdict};
 use wakeplace_metrics::{

@@ -1,13 +1,18 @@
 //! `--export-perfetto`, `--export-ftrace`, `--export-parquet`: traces of the only run
 //! (docs/guide/traces.md).
 //!
-//! Stays: places are opened before the run, so that what can be refused is refused before anything
-//! is simulated; files appear under their names only after the run. What is in the files is
-//! `wakeplace_trace`'s.
+//! What is in the files is `wakeplace_trace`'s.
 //!
-//! Tests: crates/cli/tests/all/traces.rs::all_forms_of_one_run,
-//! crates/cli/tests/all/traces.rs::places_are_refused_before_anything_runs,
-//! crates/cli/tests/all/traces.rs::old_files_outlive_a_failed_run
+//! What must stay: places are opened before the run, so that what can be refused is refused before
+//! anything is simulated; files appear under their names only after the run. A trace changes
+//! nothing of the result. Metrics of `metrics.parquet` are those of the result. Tests by part:
+//! crates/cli/tests/all/traces.rs::`all_forms_of_one_run` (`Exports`),
+//! traces.rs::`places_are_refused_before_anything_runs` (`check`, `prepare`, `places`),
+//! traces.rs::`old_files_outlive_a_failed_run` (that nothing is published),
+//! traces.rs::`what_cannot_be_written_is_said` (`publish`),
+//! crates/cli/tests/all/faults/leftovers.rs::`a_folder_with_other_files_is_refused` (`A_FOLDER`).
+//!
+//! Tests: crates/cli/tests/all/traces.rs, crates/cli/tests/all/faults/leftovers.rs
 
 use crate::args::SimArgs;
 use crate::failure::Failure;

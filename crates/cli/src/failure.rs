@@ -1,12 +1,22 @@
 //! Why a command could not do what was asked, and the exit code that says so. The codes are those
 //! of `--help`; no other place picks one.
 //!
-//! Stays: 0 all is well, 1 an expectation failed or there is no result, 2 the input is wrong, 3 the
-//! machine lacks something (docs/guide/results.md, "Gates"). Free: messages, but a message is one
-//! and says what was expected.
+//! Free: messages, but a message is one and says what was expected.
+//!
+//! What must stay: 0 all is well, 1 an expectation failed or there is no result, 2 the input is
+//! wrong, 3 the machine lacks something (docs/guide/results.md, "Gates"; docs/guide/traces.md,
+//! "What is promised of files"). What another process ended with is passed on (`OfWorker`). Tests
+//! by part: crates/cli/tests/all/bad_input.rs::`wrong_usage_is_refused` (`Input`),
+//! crates/cli/tests/all/results.rs::`expectations_decide_the_exit_code` (`Verdict`),
+//! crates/cli/tests/all/wall.rs::`a_broken_run_is_an_outcome` (`NoResult`, `OfWorker`),
+//! crates/cli/tests/all/faults/mod.rs::`files_of_a_run` (`writing`),
+//! crates/cli/tests/all/lab.rs::`a_right_request_gets_as_far_as_the_cache` (`LabError`),
+//! crates/cli/tests/all/kernel.rs::`without_an_archive_a_version_cannot_be_had` (`TreeError`).
 //!
 //! Tests: crates/cli/tests/all/bad_input.rs,
-//! crates/cli/tests/all/results.rs::expectations_decide_the_exit_code
+//! crates/cli/tests/all/results.rs::expectations_decide_the_exit_code,
+//! crates/cli/tests/all/wall.rs::a_broken_run_is_an_outcome, crates/cli/tests/all/faults/mod.rs,
+//! crates/cli/tests/all/lab.rs, crates/cli/tests/all/kernel.rs
 
 use std::fmt;
 use std::process::ExitCode;

@@ -1,9 +1,16 @@
-//! `--export-html`, and what `report` writes (docs/guide/report.md).
+//! `--export-html` (docs/guide/report.md). The command `report` writes its page itself.
 //!
-//! Called by `compare`, `sim`, `study run` and `report`. The page is a file beside the result: it
-//! changes nothing of the result. Its bytes are `wakeplace_report::html`'s.
+//! Called by `compare`, `sim`, `study run` and `diff`.
 //!
-//! Tests: crates/cli/tests/all/report.rs::what_is_no_result_is_refused_and_leaves_the_page
+//! What must stay: the page is a file beside the result, and changes nothing of the result. It is
+//! made of the result's JSON, so that a page of a run and one of its JSON are the same bytes
+//! (`wakeplace_report::html`). Tests by part:
+//! crates/cli/tests/all/report.rs::`a_page_of_a_run_and_one_of_its_json_are_the_same_bytes`
+//! (`write`), report.rs::`wrong_windows_and_places_are_refused_before_anything_runs` (`prepare`),
+//! report.rs::`a_study_has_its_page` (studies),
+//! crates/cli/tests/all/results.rs::`two_results_are_compared` (`diff`).
+//!
+//! Tests: crates/cli/tests/all/report.rs, crates/cli/tests/all/results.rs::two_results_are_compared
 
 use crate::failure::Failure;
 use crate::output::Output;

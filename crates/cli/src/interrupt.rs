@@ -1,12 +1,20 @@
 //! Ctrl-C, and other polite ends, while files are written: nothing is left of them
 //! (docs/guide/traces.md, "What is promised of files").
 //!
-//! Stays: a process that a signal ends has the exit status of that signal, and only files that were
-//! there before remain. The threads here touch no simulation. Free: how the wait is done.
+//! The threads here touch no simulation. Free: how the wait is done.
 //!
-//! Tests: crates/cli/tests/all/interrupt.rs::nothing_is_left_of_an_interrupted_run,
-//! crates/cli/tests/all/interrupt.rs::ignored_signals_stay_ignored,
-//! crates/cli/tests/all/interrupt.rs::an_ended_recording_leaves_the_kernel_as_it_was
+//! What must stay: a process that a signal ends has the exit status of that signal, and only files
+//! that were there before remain. A signal that the process was started to ignore stays ignored. A
+//! worker behind the wall watches nothing: its files are another process's. Tests by part:
+//! crates/cli/tests/all/interrupt.rs::`nothing_is_left_of_an_interrupted_run` (`watch`, `start`),
+//! interrupt.rs::`ignored_signals_stay_ignored` (`ignored`),
+//! interrupt.rs::`an_ended_recording_leaves_the_kernel_as_it_was` (`KernelFolder`,
+//! `remove_folders`, `is_ending`),
+//! crates/cli/tests/all/wall.rs::`nothing_of_a_loader_outlives_the_run` (signals while a worker
+//! runs).
+//!
+//! Tests: crates/cli/tests/all/interrupt.rs,
+//! crates/cli/tests/all/wall.rs::nothing_of_a_loader_outlives_the_run
 
 use crate::failure::Failure;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};

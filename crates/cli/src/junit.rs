@@ -2,10 +2,12 @@
 //! for each condition and policy (the form of Apache Ant's `junitreport`, which has no standard).
 //! See docs/guide/results.md, "Gates".
 //!
-//! Stays: names of suites and cases, and `failure` against `skipped`, as CI systems compare them
-//! between builds. The text has no times, so that equal results are equal bytes.
+//! What must stay: names of suites and cases, and `failure` against `skipped`, as CI systems
+//! compare them between builds. The text has no times, so that equal results are equal bytes.
+//! Nothing of a name is markup. Tests by part: `checks_are_a_suite` (`suite`, `case`),
+//! crates/cli/tests/all/results.rs::`two_results_are_compared` (`text`, `suite_of`, `JunitExport`).
 //!
-//! Tests: below
+//! Tests: below, crates/cli/tests/all/results.rs::two_results_are_compared
 
 use crate::expect::{Case, Checked};
 use crate::failure::Failure;

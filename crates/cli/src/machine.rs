@@ -1,9 +1,15 @@
 //! A platform as the policy core sees it: its scheduling domains and its energy model, read from
 //! the core's own state, so that no second formula computes them (docs/guide/platforms.md).
 //!
-//! Called by `platform show` alone; nothing of it goes into a run. Units are the core's: capacities
-//! of 1024, energy-model powers in the platform's unit, costs as `policy/src/energy` computes them.
-//! The order of domains, groups and states is the core's.
+//! Called by `platform show` alone; nothing of it goes into a run.
+//!
+//! What must stay: figures are read from the core's state, and nothing is computed anew. Units are
+//! the core's: capacities of 1024, costs as `policy/src/energy` computes them. The order of
+//! domains, groups and states is the core's. Tests by part:
+//! `every_builtin_platform_has_domains_that_span_it` (`domain`, `list`),
+//! `hybrids_have_costs_from_the_kernel_on_that_states_them` (`energy_states`, `energy_inactive`),
+//! `the_fastest_state_of_the_biggest_cpu_performs_1024` (`energy_states`). No test of its own:
+//! `flags`.
 //!
 //! Tests: below
 

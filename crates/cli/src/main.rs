@@ -1,8 +1,14 @@
 //! `wakeplace`: parses arguments, calls the libraries, prints, picks the exit code. It decides
 //! nothing that a result depends on.
 //!
-//! Stays: exit codes and what goes to which stream; everything else is in the modules and crates
-//! below. Colour is known before options are parsed, so that clap's own messages follow `--color`.
+//! Everything else is in the modules and crates below.
+//!
+//! What must stay: exit codes and what goes to which stream. Colour is known before options are
+//! parsed, so that clap's own messages follow `--color`. Tests by part:
+//! crates/cli/tests/all/bad_input.rs::`wrong_usage_is_refused` (exit code 2),
+//! crates/cli/tests/all/results.rs::`expectations_decide_the_exit_code` (`finish`),
+//! crates/cli/tests/all/help.rs::`colour_only_where_it_is_wanted` (`early`),
+//! help.rs::`nothing_but_the_result_is_on_standard_output` (streams).
 //!
 //! Tests: crates/cli/tests/all, beside its modules
 

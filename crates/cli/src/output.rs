@@ -1,14 +1,22 @@
 //! Where a result goes: standard output, or a file that is complete or not there at all
 //! (docs/guide/traces.md, "What is promised of files").
 //!
-//! Stays: the old file is whole until the new one is, links and rights of the old file stay, and an
-//! unwritable place is found before anything runs. Called for every result and everything beside a
-//! result. How a file is put in its place is the crate files'.
+//! Called for every result and everything beside a result. How a file is put in its place is the
+//! crate files'.
 //!
-//! Tests: crates/cli/tests/all/output.rs::a_file_gets_what_standard_output_would,
-//! crates/cli/tests/all/output.rs::an_unwritable_place_is_found_before_anything_runs,
-//! crates/cli/tests/all/output.rs::an_error_leaves_an_existing_file_as_it_was,
-//! crates/cli/tests/all/output.rs::a_device_is_written_to_and_not_replaced
+//! What must stay: the old file is whole until the new one is, links and rights of the old file
+//! stay, and an unwritable place is found before anything runs. A pipe is opened once. What is
+//! written beside a result is a file, never standard output. Tests by part:
+//! crates/cli/tests/all/output.rs::`a_file_gets_what_standard_output_would` (`write`),
+//! output.rs::`an_unwritable_place_is_found_before_anything_runs` (`prepare`),
+//! output.rs::`an_error_leaves_an_existing_file_as_it_was` (that nothing stays),
+//! output.rs::`a_device_is_written_to_and_not_replaced` (devices, `cannot`),
+//! output.rs::`links_and_rights_stay` (links),
+//! crates/cli/tests/all/report.rs::`wrong_windows_and_places_are_refused_before_anything_runs`
+//! (`beside`).
+//!
+//! Tests: crates/cli/tests/all/output.rs,
+//! crates/cli/tests/all/report.rs::wrong_windows_and_places_are_refused_before_anything_runs
 
 use crate::failure::Failure;
 use crate::interrupt;

@@ -1,11 +1,20 @@
 //! A page of facts with headings, tables and text: for people or as Markdown. What it is given may
 //! come from files; it is made harmless here.
 //!
-//! Called by `show`, `list` and `explain` commands. The order is that of the calls. Free: how a
-//! page looks; no program reads it (programs have `--format json`).
+//! Called by `show`, `list` and `explain` commands. Free: how a page looks; no program reads it
+//! (programs have `--format json`).
 //!
-//! Tests: crates/cli/tests/all/hostile_text.rs::answers_show_names_harmlessly_in_every_form,
-//! crates/cli/tests/all/results.rs::a_platform_is_shown_with_its_sources
+//! What must stay: what goes into a page is made harmless in both forms. The order is that of the
+//! calls. An empty table leaves nothing. Tests by part:
+//! crates/cli/tests/all/hostile_text.rs::`answers_show_names_harmlessly_in_every_form`
+//! (`paragraph`, `point`, `section`),
+//! crates/cli/tests/all/results.rs::`a_platform_is_shown_with_its_sources` (`Form::Markdown`),
+//! commands/policy.rs::`pages_fit_a_terminal` and commands/workload.rs::`the_list_fits_a_terminal`
+//! (`table`).
+//!
+//! Tests: crates/cli/tests/all/hostile_text.rs,
+//! crates/cli/tests/all/results.rs::a_platform_is_shown_with_its_sources,
+//! crates/cli/src/commands/policy.rs, crates/cli/src/commands/workload.rs
 
 use crate::text::{heading, indented, wrapped};
 use std::fmt::Write as _;

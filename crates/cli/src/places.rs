@@ -1,10 +1,17 @@
 //! The files of one command: what it reads is not written over, and no two results are one file
 //! (docs/guide/traces.md, "What is promised of files").
 //!
-//! Stays: the check comes before anything is opened, so that an input is never cut to nothing.
-//! Called by each command that writes a file. The first clash is the one that is named.
+//! Called by each command that writes a file.
 //!
-//! Tests: below, crates/cli/tests/all/output.rs::what_is_read_is_not_written_over
+//! What must stay: the check comes before anything is opened, so that an input is never cut to
+//! nothing. Devices, pipes and standard output may be named twice. The first clash is the one that
+//! is named. Tests by part: `what_is_read_is_not_written_over` (`apart`), `results_are_apart`
+//! (`identity`), crates/cli/tests/all/output.rs::`what_is_read_is_not_written_over` (commands that
+//! read a file), crates/cli/tests/all/bad_platforms.rs::`an_import_spares_what_it_reads`
+//! (`platform import`).
+//!
+//! Tests: below, crates/cli/tests/all/output.rs::what_is_read_is_not_written_over,
+//! crates/cli/tests/all/bad_platforms.rs
 
 use crate::failure::Failure;
 use std::fs;

@@ -1,10 +1,17 @@
 //! Progress on standard error, never on standard output: a bar on a terminal, lines elsewhere.
 //!
-//! Called by `follow` in `commands/simulate.rs`, and from the threads that run. Wall time is read
-//! here and decides nothing of a result. Free: all words and times.
+//! Called by `follow` in `commands/simulate.rs` and by `sweep`, and from the threads that run.
+//! Free: all words and times.
 //!
-//! Tests: below, crates/cli/tests/all/streams.rs::a_terminal_is_not_waited_for,
-//! crates/cli/tests/all/help.rs::nothing_but_the_result_is_on_standard_output
+//! What must stay: nothing of it is on standard output. Wall time is read here and decides nothing
+//! of a result. The waiting thread has ended before the result is printed (`Waiter::stop`). `-q`
+//! hides all of it. Tests by part: `nothing_is_left_before_anything_is_done` (`Lines::first`),
+//! crates/cli/tests/all/help.rs::`nothing_but_the_result_is_on_standard_output` (`finish`, `-q` and
+//! `-v`), crates/cli/tests/all/results.rs::`determinism_is_verified` (that standard error is what
+//! it is with JSON). No test of its own: the bar and `line`.
+//!
+//! Tests: below, crates/cli/tests/all/help.rs::nothing_but_the_result_is_on_standard_output,
+//! crates/cli/tests/all/results.rs::determinism_is_verified
 
 use crate::args::Verbosity;
 use crate::terminal::Terminal;

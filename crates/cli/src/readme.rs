@@ -3,6 +3,11 @@
 //!
 //! Called by `study show`. Free: how the page looks on a terminal.
 //!
+//! What must stay: no word of the page is lost or changed. Lines of code stay as they are, so that
+//! they can be copied. Tests by part: `pages_fit_a_terminal` (pages of all studies),
+//! `points_hang_and_commands_stay` (`line`, `mark`, `code`, `end_paragraph`), `tables_are_drawn`
+//! (`table`, `cells`).
+//!
 //! Tests: below
 
 use crate::text::{folded, heading, prose_width};

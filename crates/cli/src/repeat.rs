@@ -1,10 +1,19 @@
-//! Where a result comes from: the command that gives it again, and the program's commit.
+//! Where a result comes from: the command that gives it again, and the program's commit
+//! (docs/guide/report.md, "In the JSON").
 //!
-//! Stays: the command is part of a result's JSON, so equal runs must give equal text: options that
-//! change no result (`--jobs`, `-v`, places of files) are left out. A new option of that kind is
-//! added to the list here.
+//! Called for every result, and for what a store says of its sweep.
 //!
-//! Tests: below, crates/cli/tests/all/report.rs::what_the_page_is_made_of_is_in_the_json
+//! What must stay: the command is part of a result's JSON, so equal runs must give equal text:
+//! options that change no result (`--jobs`, `-v`, places of files) are left out. A new option of
+//! that kind is added to the list here. A shell reads the text back. Tests by part:
+//! `what_matters_not_is_left_out` (`command`, `is_left_out`), `a_shell_reads_it_back` (words with
+//! blanks),
+//! crates/cli/tests/all/report.rs::`a_page_of_a_run_and_one_of_its_json_are_the_same_bytes`
+//! (`origin`, `--jobs`),
+//! crates/python/tests/test_results.py::`test_compare_gives_the_bytes_of_its_command` (that the
+//! command gives the result again).
+//!
+//! Tests: below, crates/cli/tests/all/report.rs, crates/python/tests/test_results.py
 
 use std::ffi::OsString;
 use wakeplace_study::Origin;

@@ -1,11 +1,17 @@
 //! `--export-runs` and the folder of `--export-parquet` with several seeds: one row per run
 //! (docs/guide/python.md, "Tables").
 //!
-//! Stays: a folder of tables is replaced as one, or is as it was. Rows and columns are those of
-//! `wakeplace_study`'s run table. The form is chosen by the name's end.
+//! Rows and columns are those of `wakeplace_study`'s run table.
 //!
-//! Tests: crates/cli/tests/all/compared.rs::several_machines_and_loads_are_a_matrix,
-//! crates/cli/tests/all/faults/mod.rs::tables_change_as_one
+//! What must stay: a folder of tables is replaced as one, or is as it was. The form is chosen by
+//! the name's end, before anything runs. In the folder the file is `runs.parquet`
+//! (docs/guide/results.md). Tests by part:
+//! crates/cli/tests/all/report.rs::`kinds_of_cpu_within_a_cluster_are_told_apart` (`Csv`),
+//! crates/cli/tests/all/compared.rs::`what_cannot_be_is_refused` (`prepare`). No test of its own:
+//! `folder` and `Parquet`; `FileSet` and `write_parquet` have theirs.
+//!
+//! Tests: crates/cli/tests/all/report.rs::kinds_of_cpu_within_a_cluster_are_told_apart,
+//! crates/cli/tests/all/compared.rs::what_cannot_be_is_refused
 
 use crate::export::A_FOLDER;
 use crate::failure::Failure;

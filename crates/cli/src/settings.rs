@@ -1,7 +1,11 @@
 //! `--set KEY=VALUE` where no policy is named (docs/guide/results.md, "Settings").
 //!
-//! Called by `policy show` and `study run`, before anything runs. A key is a parameter of policies
-//! (docs/guide/parameters.md) or a setting of the model. Free: the words of the refusal.
+//! Called by `policy show` and `study run`, before anything runs. Free: the words of the refusal.
+//!
+//! What must stay: a key is a parameter of policies (docs/guide/parameters.md) or a setting of the
+//! model; one that neither has is refused with the nearest name of both. Tests by part:
+//! `keys_of_both_kinds_are_known` (`check_keys`), `the_nearest_of_both_kinds_is_offered` (names
+//! that are not known).
 //!
 //! Tests: below
 

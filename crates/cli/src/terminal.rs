@@ -1,11 +1,24 @@
 //! The one place that writes to standard output and standard error. What it prints was made
 //! harmless, or is made so here.
 //!
-//! Stays: results go to standard output and everything else to standard error; no control sequence
-//! but colours passes (`guarded`). A command calls these methods and never `println!`. Free: labels
-//! and colours.
+//! Free: labels and colours.
 //!
-//! Tests: below, crates/cli/tests/all/streams.rs
+//! What must stay: results go to standard output and everything else to standard error; no control
+//! sequence but colours passes (`colours_only`). A command calls these methods and never
+//! `println!`. A reader that has gone away is no error. Tests by part:
+//! `colours_pass_and_nothing_else_does` (`colours_only`, `guarded`),
+//! `a_message_is_one_even_if_it_has_lines` (`message`),
+//! crates/cli/tests/all/streams.rs::`warnings_go_to_standard_error` (`warn`, `eprint`),
+//! streams.rs::`tables_are_coloured_as_asked` and streams.rs::`files_and_no_color_get_none`
+//! (`choice`, `is_plain`), crates/cli/tests/all/help.rs::`colour_only_where_it_is_wanted`
+//! (`before_parsing`), crates/cli/tests/all/output.rs::`a_reader_that_goes_away_is_no_error` and
+//! crates/cli/tests/all/faults/tmpfs.rs::`standard_output_on_a_full_disk` (`print`),
+//! crates/cli/tests/all/bad_input.rs::`an_error_does_not_steer_the_terminal` (`error`).
+//!
+//! Tests: below, crates/cli/tests/all/streams.rs,
+//! crates/cli/tests/all/help.rs::colour_only_where_it_is_wanted,
+//! crates/cli/tests/all/output.rs::a_reader_that_goes_away_is_no_error,
+//! crates/cli/tests/all/faults/tmpfs.rs, crates/cli/tests/all/bad_input.rs
 
 use crate::args::{ColorWhen, Verbosity};
 use crate::failure::Failure;

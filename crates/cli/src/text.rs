@@ -1,10 +1,19 @@
 //! Small pieces of text that several commands print. What it joins and wraps has been made harmless
 //! by its caller.
 //!
-//! Lengths are columns of a terminal. Free: how text looks. Stays: `cpu_list` has the kernel's
-//! form, which `platform show` prints and people type back.
+//! Lengths are columns of a terminal. Free: how text looks.
 //!
-//! Tests: below, crates/cli/tests/all/hostile_text.rs
+//! What must stay: `cpu_list` has the kernel's form, which `platform show` prints and people type
+//! back. A word is never cut, so that a command can be copied. Without a terminal lines are
+//! `PIPE_WIDTH` wide, so that output does not depend on the window. Tests by part:
+//! `cpu_lists_join_neighbours` (`cpu_list`), `messages_hang` (`hung`),
+//! `words_are_wrapped_and_never_cut` (`wrapped`, `folded`), readme.rs::`pages_fit_a_terminal`
+//! (`prose_width`, `heading`),
+//! crates/cli/tests/all/hostile_text.rs::`answers_show_names_harmlessly_in_every_form` (`folded`,
+//! `json`), crates/cli/tests/all/streams.rs::`files_and_no_color_get_none` (`style`, `plain`).
+//!
+//! Tests: below, crates/cli/tests/all/hostile_text.rs, crates/cli/src/readme.rs,
+//! crates/cli/tests/all/streams.rs::files_and_no_color_get_none
 
 use crate::args::FormatName;
 use crate::terminal::Terminal;

@@ -1,10 +1,18 @@
 //! `--policy kernel:...`: kernel trees are built before anything is simulated
 //! (docs/guide/kernel.md).
 //!
-//! Called before any run. A tree that is built already is taken from the cache; what is built does
-//! not depend on the order of policies. How a tree is built is `wakeplace_kernel_tree`'s.
+//! Called before any run. How a tree is built is `wakeplace_kernel_tree`'s.
 //!
-//! Tests: crates/cli/tests/all/kernel_runs.rs::what_it_does_not_take_is_refused,
+//! What must stay: a tree that is built already is taken from the cache; what is built does not
+//! depend on the order of policies. A platform that cannot be loaded is named by whoever loads it.
+//! `--kernel-config` without a tree is refused. Tests by part:
+//! crates/cli/tests/all/kernel_runs.rs::`a_comparison_does_not_depend_on_threads` (`provide`),
+//! kernel_runs.rs::`what_it_does_not_take_is_refused` (parameters),
+//! kernel_runs.rs::`commands_that_cannot_have_one_say_so` (`--kernel-config`, no archive),
+//! kernel_runs.rs::`a_comparison_of_one_kernel_is_refused_before_it_is_built` (that nothing is
+//! built for it). No test of its own: `Late`.
+//!
+//! Tests: crates/cli/tests/all/kernel_runs.rs,
 //! crates/cli/tests/all/kernel.rs::what_is_no_kernel_is_refused
 
 use crate::commands::lab_watch::Steps;

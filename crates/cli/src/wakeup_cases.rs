@@ -1,11 +1,15 @@
-//! `--export-wakeup-cases`.
+//! `--export-wakeup-cases` (docs/rules/capacity-aware.md#wakeup-cases).
 //!
-//! A machine whose CPUs are all alike is refused before the run, as none of them is little or big.
-//! The table's rows and columns are `wakeplace_report::wakeup_cases`', which programs read
-//! (docs/guide/results.md, "What a result holds").
+//! The table's rows and columns are `wakeplace_report::wakeup_cases`'.
 //!
-//! Tests: crates/cli/tests/all/wakeup_cases.rs::csv_and_the_run_itself,
-//! crates/cli/tests/all/wakeup_cases.rs::refused
+//! What must stay: the form of the file is that of its name's end. A machine whose CPUs are all
+//! alike is refused before the run, as none of them is little or big. Programs read the table
+//! (docs/guide/results.md, "What a result holds"). Tests by part:
+//! crates/cli/tests/all/wakeup_cases.rs::`csv_and_the_run_itself` and
+//! wakeup_cases.rs::`invariants_of_the_published_tables` (`write`), wakeup_cases.rs::`refused`
+//! (`prepare`).
+//!
+//! Tests: crates/cli/tests/all/wakeup_cases.rs
 
 use crate::failure::Failure;
 use crate::output::Output;

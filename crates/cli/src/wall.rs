@@ -2,11 +2,15 @@
 //! ended, another one that has no rights runs them (`wakeplace_foreign::wall`). See
 //! docs/guide/schedulers.md, "How it ends".
 //!
-//! Stays: the process that runs a stranger's code has no place of a file; it asks this one, which
-//! opens only the `outputs` that the command line named. Bytes of results are those of a run
-//! without the wall.
+//! What must stay: the process that runs a stranger's code has no place of a file; it asks this
+//! one, which opens only the `outputs` that the command line named. The kernel's type information
+//! is fetched before rights are given up. Bytes of results are those of a run without the wall.
+//! Tests by part: crates/cli/tests/all/wall.rs::`results_and_traces_are_written_through_the_wall`
+//! (`behind`, `Written`), wall.rs::`a_broken_run_is_an_outcome` (`Broken`),
+//! wall.rs::`a_guard_that_is_killed_ends_the_run` (`Ended`),
+//! wall.rs::`nothing_of_a_loader_outlives_the_run` (signals).
 //!
-//! Tests: crates/cli/tests/all/wall.rs::results_and_traces_are_written_through_the_wall
+//! Tests: crates/cli/tests/all/wall.rs
 
 use crate::args::SchedulerArgs;
 use crate::commands::schedulers::{self, Asked};

@@ -1,7 +1,10 @@
 //! Files that grow for long (docs/guide/traces.md, "What is promised of files").
 //!
-//! Called by traces. What the file holds is what was written, in order. Free: when bytes go to the
-//! disk.
+//! Called by traces.
+//!
+//! What must stay: the file holds what was written, in order. What the disk does not take is said
+//! by whoever syncs; nothing here hides an error of a write. Free: when bytes go to the disk. Tests
+//! by part: `all_that_is_written_is_there` (`write_all`, `write_all_vectored`, `wrote`).
 //!
 //! Tests: below
 

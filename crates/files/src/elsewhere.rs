@@ -8,7 +8,14 @@
 //! Called by `place.rs` and `set.rs` behind the wall, and by `crates/cli/src/wall.rs` in front of
 //! it. The other process is not trusted: a desk checks each path, name and number.
 //!
-//! Tests: below, crates/cli/tests/all/wall.rs::results_and_traces_are_written_through_the_wall
+//! What must stay: the other process is not trusted, so a desk checks each path, name and number,
+//! and opens at most `MOST_OPENED`. Both ends are of one program: the form of requests is free. Who
+//! drops an unpublished handle gives its draft up. Tests by part:
+//! `only_outputs_of_the_command_are_written` (`Desk`, `check`),
+//! crates/cli/tests/all/wall.rs::`results_and_traces_are_written_through_the_wall` (`ask`,
+//! `Handle`), wall.rs::`a_broken_run_is_an_outcome` (drafts of a process that is gone).
+//!
+//! Tests: below, crates/cli/tests/all/wall.rs
 
 use crate::error::Told;
 use crate::{FileSet, Names, Place, WriteError};

@@ -5,7 +5,13 @@
 //! exchanged with the old one ([`FileSet`]). Drafts are held under flock by their writer: the next
 //! process that writes in the same folder removes those that nobody holds any more.
 //!
-//! Tests: beside its modules
+//! What must stay: the promise of docs/guide/traces.md ("What is promised of files"): each file
+//! that the guide names is written by this crate. Errors name the place and whose fault it is.
+//! Tests by part: crates/cli/tests/all/faults/mod.rs::`files_of_a_run` (files),
+//! faults/mod.rs::`tables_change_as_one` (sets),
+//! faults/leftovers.rs::`only_the_drafts_of_the_dead_go` (drafts).
+//!
+//! Tests: crates/cli/tests/all/faults, beside its modules
 
 mod behind;
 mod draft;

@@ -1,9 +1,13 @@
 //! Which files belong to a set, by name (docs/guide/traces.md, "What is promised of files").
 //!
-//! Called by `set.rs`: a folder with other names in it is never exchanged. Names may come from a
-//! process that is not trusted, so looking one up takes bounded time.
+//! Called by `set.rs`: a folder with other names in it is never exchanged.
 //!
-//! Tests: below
+//! What must stay: a name belongs to a set only as a whole. Looking one up takes time that grows
+//! with its length alone (`are_simple`), since names may come from a process that is not trusted.
+//! Tests by part: `names_are_told_by_their_parts` (`have`, `ending`, `exactly`, `is_of`),
+//! elsewhere.rs::`only_outputs_of_the_command_are_written` (`are_simple`).
+//!
+//! Tests: below, crates/files/src/elsewhere.rs
 
 use serde::{Deserialize, Serialize};
 

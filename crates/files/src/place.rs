@@ -1,10 +1,18 @@
 //! A file that is there whole or not at all. A device or a pipe is written in place
 //! (docs/guide/traces.md, "What is promised of files"). Nobody sees a file that is half written.
 //!
-//! Called for every file that this program writes. Order of the steps stays: draft, write, rights,
-//! sync, rename, sync of the folder. Free: names of drafts.
+//! Called for every file that this program writes but those of sets.
 //!
-//! Tests: below, crates/cli/tests/all/output.rs
+//! What must stay: the order of the steps: draft, write, rights, sync, rename, sync of the folder.
+//! What was there stays as it is until the rename. Links are followed, rights are kept, devices and
+//! pipes are written in place. Tests by part: `links_stay_links` (`Place::open`),
+//! crates/cli/tests/all/output.rs::`links_and_rights_stay` (`keep_rights`),
+//! output.rs::`an_unwritable_place_is_found_before_anything_runs` and
+//! output.rs::`a_device_is_written_to_and_not_replaced` (`Place::open`),
+//! crates/cli/tests/all/faults/mod.rs::`files_of_a_run` (each call fails once),
+//! faults/mod.rs::`synced_before_and_after` (`seal`, `publish`, `sync_folder`).
+//!
+//! Tests: below, crates/cli/tests/all/output.rs, crates/cli/tests/all/faults/mod.rs
 
 use crate::draft::Draft;
 use crate::drafts;

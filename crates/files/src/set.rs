@@ -2,10 +2,22 @@
 //! one (docs/guide/traces.md, "What is promised of files"). Readers see the old folder or the new
 //! one, nothing between.
 //!
-//! Called for tables, logs and kernel trees. Order of the steps stays: draft folder, files, sync,
-//! exchange, removal of the old one. No file of somebody else is ever removed.
+//! Called for tables and logs; `install` for kernel trees and the lab's packages.
 //!
-//! Tests: below, crates/cli/tests/all/faults/mod.rs::tables_change_as_one
+//! What must stay: the order of the steps: draft folder, files, sync, exchange, sync of the folder,
+//! removal of the old one. No file of somebody else is ever removed: a folder with other names is
+//! refused, and what comes in at the last moment moves on or is kept. Tests by part:
+//! crates/cli/tests/all/faults/mod.rs::`tables_change_as_one` (each call fails once),
+//! faults/mod.rs::`synced_before_and_after` (`seal`, `publish`, `sync`),
+//! faults/leftovers.rs::`a_folder_with_other_files_is_refused` (`old_folder`, `refuse_foreign`),
+//! faults/leftovers.rs::`a_file_that_comes_during_the_run_is_kept` (`seal`),
+//! `what_cannot_move_to_the_new_folder_is_kept` (`rescue`), `files_are_counted_in_all_folders`
+//! (`has_more_files`), elsewhere.rs::`only_outputs_of_the_command_are_written` (`place`, `append`,
+//! `rename`), crates/archive/src/cache.rs::`a_finished_folder_replaces_the_old_one` (`install`). No
+//! test of its own: mounted folders (`old_folder`).
+//!
+//! Tests: below, crates/cli/tests/all/faults, crates/files/src/elsewhere.rs,
+//! crates/archive/src/cache.rs::a_finished_folder_replaces_the_old_one
 
 use crate::draft::{Draft, sweep};
 use crate::drafts::{self, Held};

@@ -2,13 +2,19 @@
 //! holds"). What it hears it passes to each observer of this crate; none changes another.
 //!
 //! One for each run, made by `crates/study/src/pool.rs`. Listening changes no run. Names and units
-//! of metrics are `metric/table.rs`'. The behaviour hash is in results: what is hashed and in which
-//! order stays (docs/guide/results.md).
+//! of metrics are `metric/table.rs`'.
 //!
-//! Tests: crates/metrics/src/collector/tests.rs::every_observer_reports,
-//! crates/metrics/src/collector/tests.rs::a_report_of_another_run_is_refused,
-//! crates/metrics/src/collector/tests.rs::series_and_pairs_run_by_run,
-//! crates/metrics/src/collector/tests.rs::equal_runs_are_one
+//! What must stay: what is hashed and in which order (`add_figures`): results have the hash, and
+//! scripts/same-runs.txt records it. Runs of equal hashes are one run (`independent`;
+//! docs/guide/results.md, "Intervals"). What a run did not measure is absent, not 0. Tests by part:
+//! `every_observer_reports` (`finish`, `effects`, `value_of`, `happened`),
+//! `every_plain_metric_is_reported_or_excluded_by_the_platform` (`finish`),
+//! `unknown_wakeups_have_no_latency` and `no_power_figures_no_energy` (`collector`),
+//! `a_report_of_another_run_is_refused` (the check of the end), `series_and_pairs_run_by_run`
+//! (`series`, `paired`), `equal_runs_are_one` (`independent`). No test of its own: `budgets`;
+//! `add_figures`, whose hashes `cargo xtask same-runs` compares.
+//!
+//! Tests: crates/metrics/src/collector/tests.rs
 
 use crate::energy::EnergyReport;
 use crate::frames::Frames;

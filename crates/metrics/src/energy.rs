@@ -1,9 +1,17 @@
 //! Energy of a finished run (docs/guide/model.md, "Energy").
 //!
-//! Energies are power unit x ns, exact in integers, until they become joules for people. Labels are
-//! keys of the JSON's energy lists and stay. Called by `collector.rs` and `profile.rs`.
+//! Energies are power unit x ns, exact in integers, until they become joules for people. Called by
+//! `collector.rs` and `profile.rs`; `scaled` also by traces (`crates/study/src/trace_meter.rs`) and
+//! prices (`crates/price/src/cost.rs`).
 //!
-//! Tests: below, crates/metrics/src/meter/tests.rs::energy_by_hand
+//! What must stay: labels of parts are keys of the JSON's energy lists (docs/guide/report.md, "In
+//! the JSON"). Joules are there only for powers in watts, and a total only with a figure for the
+//! board. Tests by part: `joules_only_from_watts` (`report`, `scaled`),
+//! meter/tests.rs::`energy_by_hand` (`label`, `cluster_energy`),
+//! meter/tests.rs::`transitions_are_drawn_and_named` and
+//! meter/tests.rs::`threads_of_a_core_share_power` (`label`). No test of its own: `scaled_unit`.
+//!
+//! Tests: below, crates/metrics/src/meter/tests.rs
 
 use crate::metric::Values;
 use wakeplace_platform::PowerUnit;

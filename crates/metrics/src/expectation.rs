@@ -2,8 +2,15 @@
 //! as `cpu_energy_j<=+3%` and `missed_frames_total<=base` (docs/guide/results.md, "Gates"). How one
 //! is typed, and how it is printed, are one form.
 //!
-//! Called by `--expect` of the crate cli. The language stays, as CI scripts have it. Judging
-//! changes no result. Changes are percent of the base's mean.
+//! Called by `--expect` (`crates/cli/src/expect.rs`). Judging changes no result. Changes are
+//! percent of the base's mean.
+//!
+//! What must stay: the language, as scripts of CI systems have it; a condition that is printed
+//! reads as the same one. An absent metric meets no condition. A change that its interval does not
+//! tell is neither met nor failed. Tests by part: `reads_every_operator` (`Expectation::parse`),
+//! `checks_the_boundary_of_every_operator` (`holds`, `check`), `refuses_with_the_nearest_name`
+//! (`ExpectationError`, `Limit::parse`), `prints_as_it_is_read` (`Display`, `condition`),
+//! `a_change_is_judged_by_its_interval` (`told`, `check_change`).
 //!
 //! Tests: below
 

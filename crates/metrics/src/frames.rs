@@ -4,8 +4,14 @@
 //! so on. Who takes what was kept for it, and is woken by nobody, works on the oldest open frame;
 //! so does whom it wakes then (docs/guide/workloads.md, "Deadlines").
 //!
-//! Made by `collector.rs` for each run; chains come from the workload. Times are ns. Names of
-//! metrics stay. A frame whose deadline lies behind the end of the run is not judged.
+//! Made by `collector.rs` for each run; chains come from the workload. Times are ns.
+//!
+//! What must stay: names of metrics. A frame whose deadline lies behind the end of the run is not
+//! judged. A frame is missed from one nanosecond after its deadline. Metrics of single chains are
+//! there only where there are several. Tests by part: `frames_by_hand` (`judged`, `report`),
+//! `an_end_is_that_of_the_frame_that_was_handed_on` (`woken`, `end`),
+//! `a_foreign_wake_hands_on_nothing` (`Works::Elsewhere`), `what_was_kept_is_the_oldest_frame`
+//! (`first_open`).
 //!
 //! Tests: below
 

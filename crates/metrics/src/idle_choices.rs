@@ -1,9 +1,16 @@
 //! How well the idle governor chose: whole idle periods against the states' min-residencies
 //! (docs/guide/results.md, "What a result holds").
 //!
-//! Made by `collector.rs` for each run. Times are ns. A period counts from the entry to the
-//! wake-up; states are judged by the platform's `min_residency_ns`, as cpuidle's `above` and
-//! `below` are. The rule decides nothing of a run.
+//! Made by `collector.rs` for each run. Times are ns. Nothing of a run is decided here.
+//!
+//! What must stay: a period counts from its entry to the wake-up, without the way out; states are
+//! judged by the platform's `min_residency_ns`, as cpuidle's `above` and `below` are. The periods
+//! in which a run begins and ends do not count. Tests by part:
+//! `the_period_includes_the_entry_and_not_the_exit` (`cpu_power`, `row`),
+//! `the_shallowest_state_is_never_too_deep` (`Bounds`),
+//! `a_caught_entry_is_too_deep_however_long_the_way_back` (`woken`),
+//! `periods_without_a_begin_or_an_end_do_not_count` (`was_busy`), `shares_are_of_all_periods`
+//! (`report`).
 //!
 //! Tests: below
 

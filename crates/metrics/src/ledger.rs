@@ -3,11 +3,18 @@
 //! It knows times only. Energies follow at the end, as the sum of time x power over its entries
 //! (docs/guide/model.md, "Energy").
 //!
-//! Called by `meter.rs` only. Times are ns; indices are those of the platform. The order of parts
-//! is cluster, then what, and JSON keeps it. Energy is exact in integers.
+//! Called by `meter.rs` only. Times are ns; indices are those of the platform.
 //!
-//! Tests: crates/metrics/src/meter/tests.rs::a_ledger_entry_under_the_wrong_state_is_found,
-//! crates/metrics/src/meter/tests.rs::energy_by_hand
+//! What must stay: every nanosecond of every CPU and cluster stands under exactly one entry. The
+//! order of parts is cluster, then what, CPUs before the cluster itself: JSON keeps it. Energy is
+//! exact in integers. No code is shared with `running.rs` that could be wrong in both. Tests by
+//! part: `energy_by_hand` (`parts`, `cpus`, `PartTable`), `transitions_are_drawn_and_named`
+//! (`cpu_kind`), `a_ledger_entry_under_the_wrong_state_is_found` (`settle`),
+//! `an_unannounced_cpu_is_found` and `an_unannounced_cluster_is_found` (`check_times`),
+//! `work_is_drawn_by_busy_cpus_alone` (`work`), `threads_of_a_core_share_power`
+//! (`PartKind::BusyBeside`).
+//!
+//! Tests: crates/metrics/src/meter/tests.rs
 
 use crate::energy::{CpuEnergy, EnergyPart, PartKind};
 use crate::meter::PowerSource;

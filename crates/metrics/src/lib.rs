@@ -4,11 +4,16 @@
 //! returns the metrics by name. [`METRICS`] defines every name. The energy meter integrates the
 //! power of the hardware states the engine announces; it knows nothing of a policy's estimates.
 //!
-//! Observers keep integers (ns, power unit x ns); floating point appears only in results and in
-//! the statistics, which use nothing but IEEE-exact operations in index order: the same inputs give
-//! the same bits on every machine.
+//! Observers keep integers (ns, power unit x ns); floating point appears only in results and in the
+//! statistics.
 //!
-//! Tests: crates/engine/tests/behaviour, beside its modules
+//! What must stay: the same inputs give the same bits on every machine. So statistics take values
+//! in index order, with IEEE-exact operations and functions of the crate libm, never those of the
+//! system. Observers change no run. Tests by part: `same_bits_in_every_build` (statistics),
+//! crates/cli/tests/all/results.rs::`the_same_command_gives_the_same_bytes` (all of a result).
+//!
+//! Tests: beside its modules,
+//! crates/cli/tests/all/results.rs::the_same_command_gives_the_same_bytes
 
 mod collector;
 mod energy;

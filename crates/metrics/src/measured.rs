@@ -2,7 +2,15 @@
 //! (docs/guide/results.md, "What a result holds").
 //!
 //! Made by `collector.rs` for each run. Values are ns. Which statistics are asked for is the
-//! workload's to say, each as the benchmark computes it. Names of metrics stay.
+//! workload's to say, each as the benchmark computes it.
+//!
+//! What must stay: names of metrics. Bins and rounding of sysbench's percentile are sysbench's
+//! (docs/rules/workloads.md#sysbench), with libm, so that every machine has the same bits. Other
+//! percentiles are nearest ranks in integers; `latency.rs` takes its own from here (`permille`). A
+//! series without values has no metric. Tests by part: `statistics_of_four_values` (`value_ns`,
+//! `permille`, `report`), `a_series_without_values_has_no_metrics` (`Record::report`),
+//! `sysbench_answers_with_the_middle_of_a_bin` (`p95_ns`), `values_out_of_range_go_to_the_ends`
+//! (`LogBins::add`).
 //!
 //! Tests: below
 
@@ -164,7 +172,7 @@ impl Measured {
         Measured(series.iter().map(Record::new).collect())
     }
 
-    /// `Observer::sample`.
+    /// One more value of a series, by its number in the workload.
     pub(crate) fn sample(&mut self, series: u32, value_ns: u64) {
         self.0[series as usize].add(value_ns);
     }

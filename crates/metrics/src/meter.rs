@@ -1,19 +1,23 @@
 //! The energy meter: integrates the power of the hardware states the engine announces.
 //!
 //! It keeps two independent books. The ledger records times by state and multiplies at the end; the
-//! running total multiplies at every change. At the end of every run they must agree to the last
-//! unit, and the ledger must account for every nanosecond of every CPU and cluster
-//! (docs/guide/model.md, "Energy"). Two books are kept that share nothing; they must agree to the
-//! last unit.
+//! running total multiplies at every change (docs/guide/model.md, "Energy").
 //!
-//! One for each run, made by `collector.rs` and by traces (`trace_meter`). Listening changes no
-//! run. Order of announcements is that of time (ns). A new kind of draw is added to both books and
-//! to `energy.rs`.
+//! One for each run, made by `collector.rs`; for traces by `trace_meter`, and for the price of a
+//! choice by `crates/price/src/cost.rs`. Listening changes no run. Announcements come in the order
+//! of time (ns). A new kind of draw is added to both books and to `energy.rs`.
 //!
-//! Tests: crates/metrics/src/meter/tests.rs::energy_by_hand,
-//! crates/metrics/src/meter/tests.rs::equals_the_power_summed_nanosecond_by_nanosecond,
-//! crates/metrics/src/meter/tests.rs::threads_of_a_core_share_power,
-//! crates/metrics/src/meter/tests.rs::measured_powers_follow_the_other_clock
+//! What must stay: the two books share no code but tables of the platform. At the end of every run
+//! they agree to the last unit, and the ledger accounts for every nanosecond of every CPU and
+//! cluster; `close` panics otherwise. The board counts only beside microwatts. Tests by part:
+//! `energy_by_hand` (`close`, `clusters`), `equals_the_power_summed_nanosecond_by_nanosecond` (all
+//! announcements), `a_ledger_entry_under_the_wrong_state_is_found`,
+//! `a_wrong_running_total_is_found` and `work_under_the_wrong_state_is_found` (`close`),
+//! `board_is_counted_only_beside_microwatts` (`board`), `threads_of_a_core_share_power` (`tell`),
+//! `measured_powers_follow_the_other_clock` (`points`), `time_that_runs_backwards_is_found` (the
+//! order of time).
+//!
+//! Tests: crates/metrics/src/meter/tests.rs
 
 use crate::energy::EnergyReport;
 use crate::ledger::Ledger;

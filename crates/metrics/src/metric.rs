@@ -2,12 +2,20 @@
 //! holds"). A name ends in its unit, and one that is there stays.
 //!
 //! Called wherever a metric is named: options, study files, results. A pattern `{cluster}` or
-//! `{state}` stands for as many metrics as a platform has. A name's unit is its ending, and its
-//! direction (what is better) decides the words of verdicts.
+//! `{state}` stands for as many metrics as a platform has.
 //!
-//! Tests: crates/metrics/src/metric/tests.rs::names_end_in_their_unit,
-//! crates/metrics/src/metric/tests.rs::patterns_need_a_cluster,
-//! crates/metrics/src/metric/tests.rs::unknown_names_get_the_nearest
+//! What must stay: a name ends in its unit. A plain name wins over a pattern. The direction
+//! (`Better`) decides the words of verdicts (docs/guide/results.md, "Intervals"). `KEY_METRICS` is
+//! the order in which tables and the error of an unknown name list metrics. Tests by part:
+//! `names_end_in_their_unit` (`METRICS`), `names_are_found_once` (`matches`, `is_of_cases`,
+//! `a_case`), `patterns_need_a_cluster` (`find_metric`), `unknown_names_get_the_nearest`
+//! (`UnknownMetric`, `plain_names`, `KEY_METRICS`),
+//! crates/cli/tests/all/report.rs::`kinds_of_cpu_within_a_cluster_are_told_apart` (`for_cluster`),
+//! crates/cli/tests/all/said.rs::`modelled_joules_say_so_everywhere` (`of_power`, `MODELLED`).
+//!
+//! Tests: crates/metrics/src/metric/tests.rs,
+//! crates/cli/tests/all/report.rs::kinds_of_cpu_within_a_cluster_are_told_apart,
+//! crates/cli/tests/all/said.rs::modelled_joules_say_so_everywhere
 
 mod table;
 #[cfg(test)]

@@ -1,10 +1,15 @@
 //! What a cluster does, from what the engine announces of it and of its CPUs (docs/guide/model.md,
 //! "Energy").
 //!
-//! Called by `meter.rs` only. An announced state of the cluster wins over what its CPUs do. Numbers
-//! of states are the platform's, shallow ones first.
+//! Called by `meter.rs` only. Numbers of states are the platform's, shallow ones first.
 //!
-//! Tests: below, crates/metrics/src/meter/tests.rs::energy_by_hand
+//! What must stay: an announced state of the cluster wins over what its CPUs do. A CPU on its way
+//! into or out of a state keeps its cluster on, and so does one that was not announced yet. Tests
+//! by part: `quiet_means_powered_without_a_busy_cpu` (`of`, `place`),
+//! meter/tests.rs::`transitions_are_drawn_and_named` (CPUs on their way),
+//! meter/tests.rs::`energy_by_hand` (`cluster`).
+//!
+//! Tests: below, crates/metrics/src/meter/tests.rs
 
 use wakeplace_engine::observe::CpuPower;
 

@@ -1,8 +1,16 @@
 //! Placements, migrations and the overutilized flag (docs/guide/results.md, "What a result holds").
 //! Reasons are the core's, by their numbers.
 //!
-//! Made by `collector.rs` for each run. Counts are whole numbers. Names of metrics stay. Nothing is
-//! decided here: kinds and causes come with what happened.
+//! Made by `collector.rs` for each run. Kinds and causes come with what happened; nothing is
+//! decided here.
+//!
+//! What must stay: names of metrics, and that `CAUSES` has the order of `cause_index`. Moves by
+//! hotplug, exec and dispatch are in no result without such a move. Shares are there only for a run
+//! longer than 0. Tests by part: `counts_by_kind_cause_and_cluster` (`count`, `migrate`,
+//! `cause_index`, `report`), `wakeups_by_kind_within_a_cluster` (`groups`), `overutilized_share`
+//! (`overutilized`, `report_overutilized`),
+//! collector/tests.rs::`every_plain_metric_is_reported_or_excluded_by_the_platform` (causes that
+//! are left out).
 //!
 //! Tests: below, crates/metrics/src/collector/tests.rs
 

@@ -1,9 +1,19 @@
 //! The platform's power model as the meter's source (docs/guide/model.md, "Energy"). `power` has
 //! the figures; a policy's estimate is not asked.
 //!
-//! Called by `meter.rs` at every change. Figures are in the platform's unit (`unit`), µW where it
-//! has watts; indices are those of the platform. What a figure means is `crates/power`'s; nothing
-//! is computed here.
+//! Called by `meter.rs` and its books at every change. Figures are in the platform's unit (`unit`),
+//! µW where it has watts; indices are those of the platform. What a figure means is
+//! `crates/power`'s; nothing is computed here.
+//!
+//! What must stay: a cluster state's figure is only for a cluster that is in it; until then the
+//! cluster is on. A board of 0 is a figure, none is none: only with one has a result a total.
+//! `model.work_power=off` takes away `work` alone (docs/decisions/055). Tests by part:
+//! `figures_come_from_the_platform` (`cpu_busy`, `cluster_all_idle`), `a_board_of_0_is_a_figure`
+//! (`board`), meter/tests.rs::`threads_of_a_core_share_power` (`cpu_busy_beside`, `work`),
+//! meter/tests.rs::`clock_gated_power_goes_with_the_clock` (`cpu_idle`),
+//! meter/tests.rs::`measured_powers_follow_the_other_clock` (`of_platform`),
+//! crates/cli/tests/all/report.rs::`what_the_page_is_made_of_is_in_the_json` (`has_work`). No test
+//! of its own: `without_work`.
 //!
 //! Tests: below, crates/metrics/src/meter/tests.rs
 

@@ -1,14 +1,21 @@
 //! What the runs of one policy spent time and energy on: means over the seeds, in shares.
 //!
-//! Made of what the observers found, for results that keep no run as a whole. Sums are integers;
-//! one division makes each figure (docs/guide/report.md, "In the JSON"). Shares of a whole add up
-//! to it.
+//! Made of what the observers found, for results that keep no run as a whole (docs/guide/report.md,
+//! "In the JSON"). Sums are integers; one division makes each figure.
 //!
-//! Called by `crates/report` for the details of a result. Order: clusters, states and clocks as the
-//! platform has them, reasons by their numbers. Keys and places of lists stay
-//! (docs/guide/report.md).
+//! Called for the details of a result by `crates/report/src/json.rs` and
+//! `crates/study/src/study.rs`.
 //!
-//! Tests: below, crates/cli/tests/all/report.rs::kinds_of_cpu_within_a_cluster_add_up
+//! What must stay: the order of lists: clusters, states and clocks as the platform has them,
+//! reasons by their numbers, latencies ascending. Keys and places in lists are in the JSON. Shares
+//! of a whole add up to 100 %. Tests by part: `shares_by_hand` (`details`, `energy`, `spent`,
+//! `domains`), `edges_are_quarters_of_powers_of_two` (`edge`),
+//! `coarse_buckets_keep_the_counts_in_order` (`coarse`),
+//! crates/cli/tests/all/report.rs::`what_the_page_is_made_of_is_in_the_json` (`reasons`,
+//! `accounted`), report.rs::`kinds_of_cpu_within_a_cluster_add_up` (`details.kinds`).
+//!
+//! Tests: below, crates/cli/tests/all/report.rs::kinds_of_cpu_within_a_cluster_add_up,
+//! crates/cli/tests/all/report.rs::what_the_page_is_made_of_is_in_the_json
 
 use crate::collector::RunMetrics;
 use crate::energy::{CpuEnergy, EnergyReport};

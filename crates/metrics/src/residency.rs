@@ -1,9 +1,16 @@
 //! Time in idle states and at operating points (docs/guide/results.md, "What a result holds"). All
 //! times of a CPU add up to the run.
 //!
-//! Made by `collector.rs` for each run. Times are ns; indices are those of the platform. States of
-//! a track: 0 busy, then idle states, then transition. Names of metrics stay. Listening changes no
-//! run.
+//! Made by `collector.rs` for each run. Listening changes no run. Times are ns; indices are those
+//! of the platform.
+//!
+//! What must stay: names of metrics. A track's states are 0 busy or powered, then the idle states,
+//! then transition. The times of a CPU add up to the run: shares here and in `profile.rs` are of
+//! that sum. A state that was never entered is in no list. Tests by part: `shares_by_hand`
+//! (`report`, `deep_ns`, `Domain`), `tables_by_hand` (`domains`, `clusters`, `by_state`),
+//! `kinds_within_a_cluster_are_told_apart` (`kinds`, `of_group`),
+//! `a_package_is_idle_while_all_its_cpus_are` (`Package`, `idle_exits`),
+//! `transitions_are_neither_busy_nor_idle` (`Track`, `cpu_power`).
 //!
 //! Tests: below, crates/metrics/src/collector/tests.rs
 

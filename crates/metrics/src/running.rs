@@ -4,11 +4,16 @@
 //! It keeps no times and shares no entry with the ledger; both must come to the same energy
 //! (docs/guide/model.md, "Energy").
 //!
-//! Called by `meter.rs` only. Powers are in the platform's unit, times ns, energy exact in
-//! integers. It must share no code with `ledger.rs` that could be wrong in both.
+//! Called by `meter.rs` only. Powers are in the platform's unit, times ns.
 //!
-//! Tests: crates/metrics/src/meter/tests.rs::a_wrong_running_total_is_found,
-//! crates/metrics/src/meter/tests.rs::energy_by_hand
+//! What must stay: no code is shared with `ledger.rs` that could be wrong in both. Energy is exact
+//! in integers, and time is added before each change of power. A CPU or cluster draws nothing until
+//! its state and its clock are known. Tests by part: `energy_by_hand` (`clusters`, `frequency`),
+//! `a_wrong_running_total_is_found` (`energy`), `equals_the_power_summed_nanosecond_by_nanosecond`
+//! (`redraw_cpu`, `redraw_cluster`, `Sum`), `work_is_drawn_by_busy_cpus_alone` (`work`),
+//! `threads_of_a_core_share_power` (`cpu_busy_beside`).
+//!
+//! Tests: crates/metrics/src/meter/tests.rs
 
 use crate::meter::PowerSource;
 use crate::occupancy::ClusterUse;

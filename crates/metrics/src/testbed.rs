@@ -1,5 +1,10 @@
 //! A small platform with made-up powers, for the tests of this crate.
 //!
+//! What must stay: CPUs 0 and 1 are `little`, CPU 2 is `big`; three idle states for all, no latency
+//! and no cost, so that times and energies can be counted by hand. Digits of a power tell what it
+//! is of (`Digits`): expected figures in all tests of the crate are made of them. `Random` gives
+//! the same numbers everywhere.
+//!
 //! Tests: none; it is part of the tests.
 
 use crate::meter::PowerSource;

@@ -1,8 +1,12 @@
 //! How warm clusters got, and how long one of them was capped for it (docs/guide/model.md, "Heat").
 //!
-//! Made by `collector.rs` for each run; `model.thermal` (docs/guide/model.md) has what warms a
-//! cluster, here it is only counted. Temperatures are thousandths of a degree Celsius, times ns.
-//! Names of metrics stay.
+//! Made by `collector.rs` for each run. What warms a cluster is `model.thermal`'s
+//! (docs/guide/model.md, "Heat"); samples are counted here, nothing more. Temperatures are
+//! thousandths of a degree Celsius, times ns.
+//!
+//! What must stay: names of metrics. Time counts once, however many clusters are capped in it. A
+//! run without samples has neither metric. Tests by part: `the_warmest_and_the_time_capped`
+//! (`sample`, `pass`, `finish`, `report`).
 //!
 //! Tests: below
 

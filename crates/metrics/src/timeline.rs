@@ -1,11 +1,20 @@
 //! What ran where in a window of a run: for drawing, so bounded (docs/guide/report.md, "In the
 //! JSON"). What is cut off is said.
 //!
-//! Made by `collector.rs` where a window is asked for. Listening changes no run. Times are ns from
-//! the begin of the run; fields of `Timeline` and places in their lists are in the JSON and stay.
-//! The order of entries is that of time.
+//! Made by `crates/study/src/pool.rs` where a window is asked for (`--timeline`). Times are ns from
+//! the begin of the run.
 //!
-//! Tests: below, crates/cli/tests/all/report.rs::a_window_changes_no_run
+//! What must stay: fields of `Timeline` and places in their lists are in the JSON. Entries are in
+//! the order of their begin. `until_ns` says up to when the timeline is whole. Listening changes no
+//! run. Tests by part: `spans_are_clipped_to_the_window` (`span`, `before`, `taken`),
+//! `a_run_that_ends_within_is_known_up_to_its_end` (`finish`, `close`),
+//! `too_much_is_cut_and_says_so` (`takes`),
+//! crates/cli/tests/all/report.rs::`a_window_changes_no_run`,
+//! report.rs::`what_the_page_is_made_of_is_in_the_json` (spans of a real run). No test of its own:
+//! `placement` and `reason`.
+//!
+//! Tests: below, crates/cli/tests/all/report.rs::a_window_changes_no_run,
+//! crates/cli/tests/all/report.rs::what_the_page_is_made_of_is_in_the_json
 
 use std::collections::{BTreeMap, BTreeSet};
 use wakeplace_engine::observe::{CpuPower, Placement, PlacementKind};

@@ -3,7 +3,14 @@
 //! docs/rules/capacity-aware.md#patch-by-patch).
 //!
 //! Made by `collector.rs`; the engine tells cases only if it is asked to. Which case a wake-up is
-//! comes from the core. Numbers 1 to 8 and names of counters stay: they are those of the series.
+//! comes from the core.
+//!
+//! What must stay: numbers 1 to 8, and names and order of the counters: they are those of the
+//! series, and columns of `--export-wakeup-cases`. A placement that neither path decided is in
+//! `other` alone. A run that was not asked has no such metric. Tests by part: `sizes_of_the_cases`
+//! (`sizes`), `sums` (`sum`, `add`),
+//! crates/cli/tests/all/wakeup_cases.rs::`invariants_of_the_published_tables` (`count`),
+//! wakeup_cases.rs::`csv_and_the_run_itself` (`NAMES`, `report`, `told`).
 //!
 //! Tests: below, crates/cli/tests/all/wakeup_cases.rs
 

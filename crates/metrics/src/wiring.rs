@@ -1,9 +1,18 @@
 //! Which CPUs and clusters a frequency change reaches, fixed for a platform; and elapsed time
 //! (docs/guide/model.md, "Energy").
 //!
-//! Called by `meter.rs` and its books. Indices are those of the platform; nothing changes in a run.
+//! Called by `meter.rs`, its books and `residency.rs`. Indices are those of the platform; nothing
+//! changes in a run.
 //!
-//! Tests: below, crates/metrics/src/meter/tests.rs::energy_by_hand
+//! What must stay: a cluster's power follows the clock of its first CPU's domain. Threads of a core
+//! are siblings only on a platform that says what they draw together. Time never runs backwards
+//! (`elapsed` panics). Tests by part: `clusters_and_domains_are_numbered_apart` (`Wiring::new`,
+//! `cluster_sizes`), `clusters_may_share_a_clock` (`domain_clusters`),
+//! meter/tests.rs::`threads_of_a_core_share_power` (`siblings`),
+//! meter/tests.rs::`time_that_runs_backwards_is_found` (`elapsed`),
+//! residency.rs::`a_package_is_idle_while_all_its_cpus_are` (`cpu_package`).
+//!
+//! Tests: below, crates/metrics/src/meter/tests.rs
 
 use wakeplace_platform::{Cpu, Platform};
 

@@ -11,7 +11,12 @@
 //!
 //! Integers only: demand is in 1/1024 of a capacity unit, power in 2^-20 of the platform's unit.
 //!
-//! Tests: crates/optimum/tests/brute_force.rs, beside its modules
+//! What must stay: what "optimal" means is docs/decisions/036's. No policy and no estimate of the
+//! core is asked, or the optimum is no judge of them. Both scales are those of the tests. Tests by
+//! part: `agrees_with_every_placement_looked_at` (`search` beside every placement),
+//! `one_small_task_by_hand` (`DEMAND_SCALE`, `POWER_SCALE`).
+//!
+//! Tests: crates/optimum/tests/brute_force.rs
 
 mod machine;
 mod search;

@@ -1,10 +1,14 @@
-//! What the search knows of a machine: rooms and powers per operating point.
+//! What the search knows of a machine: rooms and powers per operating point (docs/decisions/036).
 //!
-//! Called by `crates/study/src/oracle.rs` (docs/decisions/036). Rooms are demands (`DEMAND_SCALE`);
-//! powers are in the platform's unit. What cannot be searched is refused.
+//! Called by `crates/study/src/oracle.rs`. Rooms are demands (`DEMAND_SCALE`); powers are in the
+//! platform's unit.
 //!
-//! Tests: crates/optimum/tests/brute_force.rs::one_small_task_by_hand,
-//! crates/optimum/tests/brute_force.rs::what_cannot_be_is_said
+//! What must stay: rooms are rounded up, so that the optimum is not missed. A CPU idles in the
+//! state that draws least. A machine whose cores have threads, or whose powers depend on the clocks
+//! of others, is refused. Tests by part: `one_small_task_by_hand` (`cpu_row`, `cluster_rows`),
+//! `agrees_with_every_placement_looked_at` (`Machine::new`). No test of its own: `Refusal`.
+//!
+//! Tests: crates/optimum/tests/brute_force.rs
 
 use crate::DEMAND_SCALE;
 use std::fmt;

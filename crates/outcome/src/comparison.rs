@@ -1,10 +1,18 @@
 //! What `sim` and `compare` give. A key that is there stays; a new one is optional for readers of
 //! older results (docs/guide/report.md, "In the JSON").
 //!
-//! Made by `crates/report/src/json.rs`, read by pages, `diff` and other programs. The order of
-//! fields is that of keys in the text. A new key also changes docs/result.schema.json.
+//! Made by `crates/report/src/json.rs`, read by pages, `diff` and other programs.
+//!
+//! What must stay: keys, their order (that of the fields) and their meaning. A key that older
+//! results lack has `serde(default)`. A change of a type also changes docs/result.schema.json. The
+//! base is the first run, and only a comparison has `deltas`. Tests by part:
+//! crates/cli/tests/all/schema.rs::`results_are_what_the_schema_says` (all keys, read back),
+//! crates/report/src/comparison/tests.rs::`compare_has_the_shape_of_the_contract` (`Run`, `Metric`,
+//! `Delta`), comparison/tests.rs::`sim_has_runs_and_no_deltas` (`deltas`),
+//! crates/report/src/html/tests.rs::`results_of_version_1_are_read` (keys that older results lack).
 //!
 //! Tests: crates/cli/tests/all/schema.rs::results_are_what_the_schema_says,
+//! crates/report/src/comparison/tests.rs,
 //! crates/report/src/html/tests.rs::results_of_version_1_are_read
 
 use crate::forms::{Difference, Interval, interval, yes};

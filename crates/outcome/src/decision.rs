@@ -1,4 +1,23 @@
-//! What `explain` gives: one decision.
+//! What `explain` gives: one decision, of a policy of the core (`Decision`), of a sched_ext
+//! scheduler (`SchedulerDecision`) or of a kernel's own tree (`TreeDecision`) (docs/decisions/034).
+//!
+//! Made by `crates/study`, shown by `crates/cli/src/commands/explain`. Times are ns, capacities and
+//! utilisation 1024 for the biggest CPU.
+//!
+//! What must stay: keys, their order (that of the fields) and their meaning; a change of a type
+//! also changes docs/result.schema.json. Numbers of queues are texts, since JSON's readers lose
+//! digits. `dropped` is null for the chosen CPU alone. Tests by part:
+//! crates/cli/tests/all/schema.rs::`results_are_what_the_schema_says` (`Decision`, read back),
+//! crates/cli/tests/all/explain.rs::`the_object_has_what_the_contract_says` (`Wakeup`, `Candidate`,
+//! `Other`), explain.rs::`why_not_comes_first` (`WhyNot`),
+//! crates/cli/tests/all/schedulers.rs::`explain_says_what_callbacks_did` (`SchedulerDecision`),
+//! crates/cli/tests/all/kernel_runs.rs::`a_decision_is_explained_by_the_trees_own_figures`
+//! (`TreeDecision`).
+//!
+//! Tests: crates/cli/tests/all/schema.rs::results_are_what_the_schema_says,
+//! crates/cli/tests/all/explain.rs,
+//! crates/cli/tests/all/schedulers.rs::explain_says_what_callbacks_did,
+//! crates/cli/tests/all/kernel_runs.rs
 
 use crate::Pairs;
 use schemars::JsonSchema;

@@ -5,7 +5,15 @@
 //! Made by `crates/metrics/src/profile.rs`, read by pages. Times are ns, shares percent, energies
 //! in the named unit.
 //!
+//! What must stay: keys, and the places in lists; only docs/guide/report.md says what a place is.
+//! Clusters and clocks are in the platform's order. `busy_pct`, `transition_pct` and `idle_pct` add
+//! to 100. Tests by part: crates/cli/tests/all/schema.rs::`results_are_what_the_schema_says` (all
+//! keys, read back), crates/cli/tests/all/report.rs::`what_the_page_is_made_of_is_in_the_json`
+//! (`Energy`, `Residency`, `Frequencies`), report.rs::`kinds_of_cpu_within_a_cluster_add_up`
+//! (`kinds`, `name`).
+//!
 //! Tests: crates/cli/tests/all/schema.rs::results_are_what_the_schema_says,
+//! crates/cli/tests/all/report.rs,
 //! crates/report/src/comparison/tests.rs::compare_has_the_shape_of_the_contract
 
 use crate::Pairs;

@@ -1,11 +1,19 @@
 //! What results have at several places (docs/guide/report.md, "In the JSON"). A form that is there
 //! stays: results of earlier versions are read.
 //!
-//! Called for every result that is written or read. Words of differences and directions are
-//! compared by programs: they stay. `NaN` and infinite ends are `null` in JSON and come back as
-//! such.
+//! Called for every result that is written or read.
 //!
-//! Tests: below, crates/report/src/html/tests.rs::results_of_version_1_are_read
+//! What must stay: words of differences and methods, since programs compare them. A figure or an
+//! end that is not finite is `null` in JSON and comes back as such. Keys of `Pairs` stand in their
+//! order. Hashes have 16 hexadecimal digits. Tests by part: `cpus_in_ranges` (`ranges`),
+//! crates/report/src/html/tests.rs::`results_of_version_1_are_read` (`yes`, `Pairs`),
+//! crates/report/src/comparison/tests.rs::`a_loss_from_nothing_is_told` (`interval`),
+//! crates/cli/tests/all/schema.rs::`results_are_what_the_schema_says` (`words`, `json_schema`,
+//! `hash`, `Multiplicity`).
+//!
+//! Tests: below, crates/report/src/html/tests.rs::results_of_version_1_are_read,
+//! crates/report/src/comparison/tests.rs,
+//! crates/cli/tests/all/schema.rs::results_are_what_the_schema_says
 
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};

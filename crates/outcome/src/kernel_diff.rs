@@ -1,4 +1,17 @@
-//! A tree's decisions and signals beside the core's answers to the same questions.
+//! What `kernel diff` gives: a tree's decisions and signals beside the core's answers to the same
+//! questions (docs/rules/README.md#decision-by-decision, docs/rules/README.md#signal-by-signal).
+//!
+//! Made by `crates/study/src/kernel_diff/tally.rs`, shown by
+//! `crates/cli/src/commands/kernel_diff.rs`.
+//!
+//! What must stay: keys, their order (that of the fields) and their meaning; a change of a type
+//! also changes docs/result.schema.json. Kinds come the most frequent first, each with its smallest
+//! example. Tests by part: crates/cli/tests/all/kernel_diff.rs::`the_core_decides_as_the_kernel`
+//! (`decisions`, `agree`), kernel_diff.rs::`a_broken_rule_is_found` (`DiffKind`),
+//! kernel_diff.rs::`the_cores_signals_are_the_kernels` (`SignalKind`),
+//! kernel_diff.rs::`a_broken_signal_is_found` (`SignalDiff`, `SignalFigure`).
+//!
+//! Tests: crates/cli/tests/all/kernel_diff.rs
 
 use crate::TreeDecision;
 use schemars::JsonSchema;

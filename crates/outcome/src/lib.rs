@@ -4,6 +4,12 @@
 //! What results of older versions lack is empty when it is read. Keys stand in JSON in the order of
 //! the fields. A figure that is not finite is null in JSON.
 //!
+//! What must stay: both version numbers, until a key changes its meaning or goes away; results of
+//! earlier versions are read. No type is written twice. Tests by part:
+//! crates/report/src/html/tests.rs::`results_of_version_1_are_read` (older results),
+//! crates/cli/tests/all/schema.rs::`results_are_what_the_schema_says` (what is written is read back
+//! as it is).
+//!
 //! Tests: crates/report/tests/old, crates/cli/tests/all/schema.rs, beside its modules
 
 mod comparison;

@@ -1,7 +1,12 @@
 //! The JSON Schema of results (docs/guide/report.md, "In the JSON").
 //!
-//! Called by the workshop, which compares the text with docs/result.schema.json. Bytes follow from
-//! the types: nothing is written by hand.
+//! Called by the workshop, which compares the text with docs/result.schema.json.
+//!
+//! What must stay: bytes follow from the types; nothing is written by hand. All kinds of results
+//! are in `Outcome`. The schema is that of what is written, so it requires every key that always
+//! stands. Tests by part: xtask/tests/all/repo.rs::`the_schema_is_of_the_types_of_results`
+//! (`schema`, `lines`), crates/cli/tests/all/schema.rs::`results_are_what_the_schema_says`
+//! (`Outcome`).
 //!
 //! Tests: xtask/tests/all/repo.rs::the_schema_is_of_the_types_of_results,
 //! crates/cli/tests/all/schema.rs

@@ -1,4 +1,18 @@
-//! What becomes of a study's conclusions with assumed costs halved and doubled.
+//! What becomes of a study's conclusions with assumed costs halved and doubled
+//! (`study run --sensitivity`; docs/guide/report.md, "In the JSON").
+//!
+//! Made by `crates/study/src/sensitivity`, read by pages and tables of studies.
+//!
+//! What must stay: keys and words of conclusions; a change of a type also changes
+//! docs/result.schema.json. `flips` is judged beside the plain run of the same seeds. Tests by
+//! part: crates/cli/tests/all/results.rs::`assumed_costs_are_tried_on_demand` (`Tried`),
+//! crates/study/src/sensitivity/judge/tests.rs::`a_cost_that_no_run_uses_is_told` (`Assumed`,
+//! `Cost`), judge/tests.rs::`a_conclusion_that_one_assumed_time_makes_is_not_robust` (`flips`),
+//! judge/tests.rs::`what_is_excepted_is_not_tried_and_workloads_are` (`Except`),
+//! judge/tests.rs::`one_seed_tells_nothing` (`Conclusion`).
+//!
+//! Tests: crates/cli/tests/all/results.rs::assumed_costs_are_tried_on_demand,
+//! crates/study/src/sensitivity/judge/tests.rs
 
 use crate::forms::{Interval, interval, words};
 use schemars::JsonSchema;

@@ -1,4 +1,14 @@
-//! What everything was at an instant of a run (`sim --dump-state`).
+//! What everything was at an instant of a run (`sim --dump-state`;
+//! docs/rules/sched-mc.md#mc-debugfs has the view of the sched_mc series).
+//!
+//! Made by `crates/report/src/states.rs`; `engine::state` has the figures.
+//!
+//! What must stay: keys, their order (that of the fields) and their meaning; a change of a type
+//! also changes docs/result.schema.json. CPUs are in the order of their numbers, domains from the
+//! narrowest to the widest. Tests by part:
+//! crates/cli/tests/all/results.rs::`the_state_at_some_times` (all types).
+//!
+//! Tests: crates/cli/tests/all/results.rs::the_state_at_some_times
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

@@ -1,12 +1,22 @@
 //! What `study run` gives. A key that is there stays; a new one is optional for readers of older
 //! results (docs/guide/report.md, "In the JSON").
 //!
-//! Made by `crates/study`, read by pages, `diff` and other programs. The order of fields is that of
-//! keys in the text. A new key also changes docs/result.schema.json. Means are in the metric's
+//! Made by `crates/study`, read by pages, `diff` and other programs. Means are in the metric's
 //! unit, changes percent.
 //!
+//! What must stay: keys, their order (that of the fields) and their meaning. A key that older
+//! results lack has `serde(default)`. A change of a type also changes docs/result.schema.json.
+//! `Row::case` of an experiment ends in `,NAME`: `token` counts on it. Tests by part:
+//! crates/cli/tests/all/schema.rs::`results_are_what_the_schema_says` (all keys, read back),
+//! crates/report/src/study/tests.rs::`json_has_the_shape_of_the_contract` (`Row`, `Figure`),
+//! study/tests.rs::`runs_of_another_length_have_no_distance` (`as_written`),
+//! study/tests.rs::`calibrated_cells_are_marked_and_explained` (`kind`, `distance_pct`),
+//! study/tests.rs::`promises_are_a_table` (`Promise`, `Worth`),
+//! study/tests.rs::`tradeoffs_are_a_table` (`Tradeoff`),
+//! crates/report/src/html/tests.rs::`results_of_version_1_are_read` (keys that older results lack).
+//!
 //! Tests: crates/cli/tests/all/schema.rs::results_are_what_the_schema_says,
-//! crates/report/src/study/tests.rs::json_has_the_shape_of_the_contract
+//! crates/report/src/study/tests.rs, crates/report/src/html/tests.rs::results_of_version_1_are_read
 
 use crate::forms::{Difference, Interval, interval, is_false, number, words, yes};
 use crate::{Assumed, Details, Multiplicity, Pairs, Param, SeedRun, Tried};

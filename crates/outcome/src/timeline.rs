@@ -1,4 +1,16 @@
-//! What ran where in a part of a run.
+//! What ran where in a part of a run (`--timeline`; docs/guide/report.md, "In the JSON").
+//!
+//! Made by `crates/metrics/src/timeline.rs`, drawn by `crates/report/src/html/timeline.rs`. Times
+//! are ns from the begin of the run.
+//!
+//! What must stay: keys and places in lists: a list's name gives the order of its places. Entries
+//! are in the order of their begin. `until_ns` says how far the timeline is complete. Tests by
+//! part: crates/metrics/src/timeline.rs::`spans_are_clipped_to_the_window` (all lists but
+//! placements), crates/cli/tests/all/report.rs::`what_the_page_is_made_of_is_in_the_json` (keys of
+//! a real run), crates/report/src/html/tests.rs::`results_of_version_1_are_read` (older timelines).
+//!
+//! Tests: crates/metrics/src/timeline.rs,
+//! crates/cli/tests/all/report.rs::what_the_page_is_made_of_is_in_the_json
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

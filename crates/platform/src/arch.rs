@@ -1,8 +1,14 @@
 //! Instruction sets: those that a platform can have, by the names that kernels and files give them
 //! (docs/guide/platforms.md, "What the words mean").
 //!
-//! Called by readers of files and imports, and where a run depends on the instruction set. A name
-//! stays: platform files have it. Which states and clocks a set implies is decided elsewhere.
+//! Called by readers of files and imports, and where a run depends on the instruction set. Which
+//! states and clocks a set implies is decided elsewhere.
+//!
+//! What must stay: the names of `name`, as platform files have them under `arch`, and the order of
+//! `ALL`, which messages list. What is none of the seven is refused, never taken for another one.
+//! Tests by part: `names_of_kernels` (`of`, `name`), `every_architecture_is_told_by_its_lines`
+//! (`of_cpuinfo`), architectures.rs::`other_instruction_sets_are_refused` (`expected`),
+//! architectures.rs::`what_is_not_modelled_is_said` (`not_modelled`).
 //!
 //! Tests: below, crates/platform/tests/all/import/architectures.rs
 

@@ -2,13 +2,20 @@
 //! itself: whether a conclusion depends on them can then be tried (docs/guide/platforms.md, "What
 //! is assumed everywhere, and how").
 //!
-//! Called by the study's sensitivity only; a plain run has the platform as its file says. Names and
-//! order of costs are in results and stay. A changed platform keeps the rules of `read`. Times are
+//! Called by the study's sensitivity only; a plain run has the platform as its file says. Times are
 //! ns, powers in the platform's unit.
 //!
-//! Tests: crates/platform/src/assumed/tests.rs::one_figure_changes_and_nothing_else,
-//! crates/platform/src/assumed/tests.rs::states_of_one_name_are_one_and_stay_in_order,
-//! crates/platform/src/assumed/tests.rs::powers_and_transitions_of_a_table_are_one
+//! What must stay: names and order of costs, which results have and studies name in `except`; a
+//! changed platform keeps the rules of `read`, states from shallow to deep among them. Tests by
+//! part: `an_assumed_table_is_its_figures_and_published_ones_are_none` (`assumed_costs`, `fields`,
+//! `cost`), `one_figure_changes_and_nothing_else` (`with_assumed`, `Factor::of`),
+//! `states_of_one_name_are_one_and_stay_in_order` (`by_name`, `add_idle`, `change_latency`,
+//! `room`), `powers_and_transitions_of_a_table_are_one` (`add_clocks`, `assumed_tables`),
+//! `every_built_in_platform_stays_valid_in_its_order` (each kind of `change`),
+//! builtin.rs::`the_page_lists_every_machine` (`modelled_power`).
+//!
+//! Tests: crates/platform/src/assumed/tests.rs,
+//! crates/platform/tests/all/builtin.rs::the_page_lists_every_machine
 
 use crate::cpu_list::parse_cpu_list;
 use crate::{Costs, CpuId, IdleState, Platform, Standing};

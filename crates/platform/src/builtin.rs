@@ -1,11 +1,17 @@
 //! Finding a platform: built into the program, or a file. The one way from a name or path to a
 //! machine, for every program (docs/guide/platforms.md, "What the words mean").
 //!
-//! A name that is there stays: results, studies and scripts have it. Texts are of bounded length.
 //! Free: which other names lead to a machine, and the words of errors.
 //!
-//! Tests: crates/platform/tests/all/builtin.rs,
-//! crates/platform/tests/all/hostile.rs::names_and_paths_do_not_shadow_each_other
+//! What must stay: a name that is there, as results, studies and scripts have it. A name never
+//! means a path, nor a path a name. A machine of a file is called by its path in results. Texts are
+//! of bounded length. Tests by part: `every_builtin_loads_under_its_own_name` (`builtin_names`,
+//! `builtin`), hostile.rs::`names_and_paths_do_not_shadow_each_other` (`load`, `from_file`),
+//! `names_that_people_type` (`near`), `other_names_are_in_order` (`other_names`),
+//! hostile.rs::`a_huge_file_is_refused_unread` (`read_limited`),
+//! hostile.rs::`bytes_that_are_no_text_have_a_place` (`text_of_bytes`).
+//!
+//! Tests: crates/platform/tests/all/builtin.rs, crates/platform/tests/all/hostile.rs
 
 use serde::Deserialize;
 use std::fs::File;

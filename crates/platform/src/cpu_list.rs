@@ -1,9 +1,14 @@
 //! CPU lists: `0-3,12`, cluster names, `all` (docs/guide/platforms.md, "What the words mean").
 //!
-//! Called for keys of platform files and for options. The language stays. The answer is ascending
-//! and has each CPU once, however it was typed. Errors carry the byte offset of the part.
+//! Called for keys of platform files and for options.
 //!
-//! Tests: below, crates/platform/tests/all/bad_files.rs::cpus_and_clusters
+//! What must stay: the language, as files and options have it. The answer is ascending and has each
+//! CPU once. `at` is the byte offset of the wrong part: `read/machine.rs` points at it in the file.
+//! Tests by part: `numbers_ranges_names_and_overlaps` (`parse`, `add_part`, `range`),
+//! `wrong_lists_name_the_part_and_the_nearest_cluster` (`number`, `at`, the hint),
+//! bad_files.rs::`cpus_and_clusters` (the limit of `MAX_CPUS`).
+//!
+//! Tests: below, crates/platform/tests/all/bad_files.rs
 
 use crate::{Cluster, CpuId, MAX_CPUS, Platform};
 use wakeplace_text::{did_you_mean, nearest, shorten};

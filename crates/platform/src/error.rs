@@ -1,11 +1,16 @@
 //! What can be wrong with a platform file, and where (docs/guide/platforms.md, "What the words
 //! mean").
 //!
-//! Called by every reader of this crate; the command line makes exit code 2 of all of these. Lines
-//! and columns count from 1, columns in characters. Free: words, but a message says what was
-//! expected.
+//! Called by every reader of this crate. Free: words, but a message says what was expected.
 //!
-//! Tests: below, crates/platform/tests/all/bad_files.rs::place_is_line_and_column
+//! What must stay: `FILE:LINE:COLUMN: what; expected what`, where lines and columns count from 1
+//! and columns are characters; the command line makes exit code 2 of all of these. `in_words`
+//! serves the JSON reader of `crates/report`, too. Tests by part: `types_have_plain_words`
+//! (`in_words`), `columns_count_characters_and_lines_start_at_one` (`locate`, `with_hint`),
+//! bad_files.rs::`place_is_line_and_column` (the whole message), bad_files.rs::`keys_and_words`
+//! (`from_toml`), hostile.rs::`names_and_paths_do_not_shadow_each_other` (`UnknownName`, `Read`).
+//!
+//! Tests: below, crates/platform/tests/all/bad_files.rs, crates/platform/tests/all/hostile.rs
 
 use std::io;
 use wakeplace_text::{did_you_mean, did_you_mean_first, split_toml_message, whereabouts};

@@ -1,11 +1,16 @@
 //! Flattened device trees: read into nodes, edited, written back. Devicetree Specification v0.4,
 //! chapter 5; all numbers are big-endian. A damaged tree is an error, never a panic.
 //!
-//! Called by imports and by the lab, which gives guests a changed tree. What is written is read by
-//! a kernel: its layout is the specification's. Sizes and depth are bounded, as a tree may come
-//! from anybody.
+//! Called by imports and by the lab, which gives guests a changed tree.
 //!
-//! Tests: below, crates/platform/tests/all/import/hostile.rs::damaged_device_trees
+//! What must stay: the layout of what is written is the specification's, as a kernel reads it; the
+//! order of properties and nodes is kept. Sizes and depth are bounded, as a tree may come from
+//! anybody. Tests by part: `a_tree_survives_the_round_trip` (`read`, `write`, `free_phandle`),
+//! `names_of_properties_are_written_once` (`string_at`), `a_damaged_tree_is_refused` (`Reader`),
+//! hostile.rs::`damaged_device_trees` (every byte),
+//! devicetree.rs::`an_import_of_the_tree_has_the_platforms_figures` (`set_flag`, `child_mut`).
+//!
+//! Tests: below, crates/platform/tests/all/import/hostile.rs, crates/lab/src/devicetree.rs
 
 const MAGIC: u32 = 0xd00d_feed;
 const BEGIN_NODE: u32 = 1;

@@ -1,10 +1,17 @@
 //! The form of a platform file: strings and comments within the line width, numbers
 //! (docs/guide/platforms.md, "What the words mean").
 //!
-//! Called for every platform file that is written. What is written must read back as the same text.
-//! Free: where lines break. The width is that of the repository's files.
+//! Called for every platform file that is written. Free: where lines break.
 //!
-//! Tests: below, crates/platform/tests/all/import/round_trip.rs
+//! What must stay: what is written reads back as the same text, whatever a source holds; no line is
+//! wider than `WIDTH`, as xtask checks of all files of the repository. Tests by part:
+//! `strings_of_any_text_are_toml` (`string`, `escaped`),
+//! `long_strings_keep_their_words_and_the_width` (`entry`), `numbers_have_their_thousands_apart`
+//! (`number`), mod.rs::`a_board_with_an_energy_model_is_the_one_that_comes_with_the_program`
+//! (`comment`: no line is wider).
+//!
+//! Tests: below, crates/platform/tests/all/import/mod.rs,
+//! crates/platform/tests/all/import/round_trip.rs
 
 use std::fmt::Write;
 

@@ -2,9 +2,15 @@
 //! import` alone asks; a form that import learns to read leaves this list (docs/guide/import.md,
 //! "Bad trees").
 //!
-//! Decides nothing but the words of a refusal.
+//! Decides the words of a refusal, and whether an archive is unpacked first (`Given::Gzip`,
+//! sysfs/tree.rs).
 //!
-//! Tests: below, crates/platform/tests/all/import/archives.rs::other_descriptions_of_machines
+//! What must stay: only a file that could not be read is named by this, as a form that is read may
+//! begin as another one does; a form that another option reads is named with that option. Tests by
+//! part: `beginnings_say_what_a_file_is` (`given`, `of_text`),
+//! archives.rs::`other_descriptions_of_machines` (`is`, `instead`).
+//!
+//! Tests: below, crates/platform/tests/all/import/archives.rs
 
 /// Most of a file that is looked at, bytes.
 pub(crate) const HEAD_BYTES: usize = 4096;

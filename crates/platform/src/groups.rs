@@ -2,10 +2,16 @@
 //! the kinds. On most phones all CPUs share one last-level cache, and so one cluster
 //! (docs/guide/platforms.md, "What the words mean").
 //!
-//! Called by metrics, pages and `--expect`: names of groups stand in names of metrics and stay.
-//! Order: clusters as the file has them, kinds by their first CPU. No policy reads it.
+//! Called by metrics, pages and `--expect`. No policy reads it.
 //!
-//! Tests: below, crates/metrics/src/residency.rs::kinds_within_a_cluster_are_told_apart
+//! What must stay: names of groups, which stand in names of metrics, and no two alike; clusters in
+//! the order of the file, kinds by their first CPU. Every CPU is in one group of `cpu_partition`.
+//! Tests by part: `kinds_where_clusters_hold_several` (`cpu_kinds`),
+//! `clusters_of_one_kind_each_are_enough` (`cpu_groups`, `cpu_partition`),
+//! `names_are_of_one_group_and_cpus_in_one` (names that collide),
+//! residency.rs::`kinds_within_a_cluster_are_told_apart` (as metrics have it).
+//!
+//! Tests: below, crates/metrics/src/residency.rs
 
 use crate::{CpuId, Platform};
 

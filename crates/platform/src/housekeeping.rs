@@ -1,4 +1,12 @@
 //! What a kernel does beside the tasks: threads of its own, and the governor's.
+//!
+//! What must stay: run times are of a CPU of capacity 1024 at its highest frequency, unless `wall`
+//! is set, which no file can do; a name is unique in its platform. Read and checked by
+//! `read/housekeeping.rs`, run by `kthreads.rs` of the engine (docs/guide/model.md, "Kernel
+//! threads"). Tests by part: `a_governors_thread_runs_for_each_change` (`governor_ns`),
+//! `a_periodic_thread_takes_its_time` (`threads`).
+//!
+//! Tests: crates/engine/tests/behaviour/kthreads.rs
 
 use crate::model::{CpuId, Source};
 use serde::Serialize;

@@ -1,11 +1,14 @@
 //! What of a machine is published, what follows from it, what is assumed: for lists of machines
 //! (docs/guide/platforms.md, "What the words mean").
 //!
-//! Called by `platform list` and `platform show`. Words of groups are in CSV and JSON and stay. No
-//! run depends on it.
+//! Called by `platform list` and `platform show`. No run depends on it.
 //!
-//! Tests: crates/platform/tests/all/builtin.rs::every_table_is_known_in_one_way,
-//! crates/platform/tests/all/builtin.rs::the_page_lists_every_machine
+//! What must stay: words and order of `GROUPS`, which are in CSV, JSON and the table of
+//! docs/guide/platforms.md; every entry of a provenance is in one group. Tests by part:
+//! `every_table_is_known_in_one_way` (`known`, `group_of`, `groups_known`, `kinds`),
+//! `the_page_lists_every_machine` (the words as the page has them).
+//!
+//! Tests: crates/platform/tests/all/builtin.rs
 
 use crate::{Platform, Standing};
 

@@ -4,6 +4,11 @@
 //! finds built-in ones by name. What comes out satisfies every rule of `read`, so that the crates
 //! above need no checks of their own.
 //!
+//! What must stay: `MAX_CPUS` is the policy core's own limit; what this crate gives out satisfies
+//! every rule of `read`. Tests by part: bad_files.rs::`cpus_and_clusters` (`MAX_CPUS`),
+//! hostile.rs::`a_huge_file_is_refused_unread` (`MAX_FILE_BYTES`),
+//! hostile.rs::`mutated_files_never_panic` (any text).
+//!
 //! Tests: crates/platform/tests/all, beside its modules
 
 mod arch;

@@ -1,10 +1,14 @@
 //! Powers that somebody measured: of one CPU and of its cluster, by clock, where they depend on
 //! another clock by that, too (docs/guide/platforms.md, "Measured power").
 //!
-//! Read by `crates/power` for each change of a clock. Powers are µW. A point's place is operating
-//! point times rows plus row; `power::Rows` counts on it.
+//! Read by `crates/power` for each change of a clock. Powers are µW.
 //!
-//! Tests: crates/platform/tests/all/measured.rs::figures_are_by_both_clocks
+//! What must stay: a point's place is operating point times rows plus row, which `Rows` of
+//! `crates/power` counts on; row 0 is in force while nothing else asks for a clock. Tests by part:
+//! `figures_are_by_both_clocks` (`at`, rows and points), `gs101_draws_what_was_measured` (`at` of a
+//! real table), `heat_and_limits_need_powers_by_the_own_clock` (`is_shared`).
+//!
+//! Tests: crates/platform/tests/all/measured.rs
 
 use serde::Serialize;
 

@@ -5,14 +5,19 @@
 //! CPU. A value that another crate reads was validated by `read`; who makes one otherwise keeps the
 //! same rules (docs/guide/platforms.md, "What the words mean").
 //!
-//! Order of clusters, domains, states and levels is the file's, and all crates use their indices. A
-//! changed field changes the platform's hash in results. Times are ns, clocks kHz.
+//! Times are ns, clocks kHz.
 //!
-//! Tests: crates/platform/tests/all/builtin.rs::wake_latency_is_what_cpuidle_sees,
-//! crates/platform/tests/all/builtin.rs::last_level_caches_are_shared_as_the_machines_have_them,
-//! crates/platform/tests/all/measured.rs::figures_are_by_both_clocks,
-//! crates/platform/tests/all/shared.rs::costs_of_an_artificial_model,
-//! crates/platform/tests/all/bad_files.rs
+//! What must stay: order of clusters, domains, states and levels is the file's, as all crates use
+//! their indices. A changed or new field changes the platform's hash in results. Tests by part:
+//! `wake_latency_is_what_cpuidle_sees` (`idle_states_of`, `wake_latency_ns`),
+//! `last_level_caches_are_shared_as_the_machines_have_them` (`last_level_cache`),
+//! transfer.rs::`clusters_are_below_the_cache` (`cache_cluster`),
+//! `power_follows_from_coefficient_voltage_and_clock` (`power_in_model`, `freq_domain_of`),
+//! shared.rs::`costs_of_an_artificial_model` (`em_costs_in`), clocks.rs::`what_is_read`
+//! (`nominal_khz_in`), bad_files.rs::`speeds` (`capacities`, `speeds`), bad_files.rs::`work_power`
+//! (`has_work_power`), bad_files.rs::`idle_states_have_names` (`is_name`).
+//!
+//! Tests: crates/platform/tests/all
 
 use crate::housekeeping::Housekeeping;
 use crate::measured::MeasuredPower;

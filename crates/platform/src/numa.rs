@@ -2,10 +2,14 @@
 //! (kernel/sched/topology.c, `sched_init_numa`).
 //!
 //! Called by `read/topology.rs` and wherever the core's domains are laid out. Distances are the
-//! kernel's, 10 within a node. The order of levels is that of the core's domains; a change moves
-//! sched domains, and so results.
+//! kernel's, 10 within a node.
 //!
-//! Tests: below, crates/platform/tests/all/builtin.rs::nodes_that_overlap
+//! What must stay: levels stand nearest first, which is the order of the core's sched domains; a
+//! change moves those, and so results. Of two directions the shorter counts. Tests by part:
+//! `a_hierarchy_divides` (`group_of`), `a_ring_overlaps` (`near`), `one_node_has_no_level`,
+//! builtin.rs::`nodes_that_overlap` (built-in machines).
+//!
+//! Tests: below, crates/platform/tests/all/builtin.rs
 
 /// Most nodes whose groups may overlap: one bit each.
 pub const MAX_NODES: usize = 64;

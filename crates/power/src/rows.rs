@@ -1,10 +1,17 @@
 //! Which of its measured powers a domain draws: what the other clocks say that they depend on
 //! (docs/guide/platforms.md "Measured power").
 //!
-//! Called by the meter at each change of a clock or of a busy CPU. No policy asks. A change moves
-//! the energy of machines with such tables.
+//! Called by the meter at each change of a clock or of a busy CPU. No policy asks.
 //!
-//! Tests: below, crates/platform/tests/all/measured.rs::gs101_draws_what_was_measured
+//! What must stay: a point is the operating point times rows plus the row, as
+//! `crates/platform/src/measured.rs` lays tables out. Whoever draws most decides, as Wattson
+//! chooses; of equals the first policy. A domain without a busy CPU asks for nothing. A change
+//! moves the energy of machines with such tables. Tests by part: `who_draws_most_decides` (`opp`,
+//! `cpu`, `point`, `voted`), `a_unit_goes_with_the_fastest` (`unit`), `most_machines_have_one_row`
+//! (`Rows::new`), crates/metrics/src/meter/tests.rs::`measured_powers_follow_the_other_clock`
+//! (`change`).
+//!
+//! Tests: below, crates/metrics/src/meter/tests.rs::measured_powers_follow_the_other_clock
 
 use wakeplace_platform::{MeasuredPower, OtherClock, Platform};
 

@@ -1,10 +1,12 @@
 //! Errors: one exception, with the words of the library that found what is wrong
 //! (docs/guide/python.md, "Errors, Ctrl-C and threads").
 //!
-//! Called by all of the module. The exception's name stays: programs catch it. Words are the
-//! libraries'.
+//! Called by all of the module. Words are the libraries'.
 //!
-//! Tests: crates/python/tests/test_results.py::test_errors_have_the_words_of_the_command_line
+//! What must stay: the exception's name and that it is a `ValueError`, as programs catch it. Tests
+//! by part: `test_errors_have_the_words_of_the_command_line` (`WakeplaceError`, `input`).
+//!
+//! Tests: crates/python/tests/test_results.py
 
 use pyo3::PyErr;
 use pyo3::exceptions::PyValueError;

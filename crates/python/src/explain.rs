@@ -1,8 +1,10 @@
 //! `explain`: one decision (docs/guide/python.md).
 //!
-//! Bytes are those of `wakeplace explain --format json`.
+//! What must stay: bytes are those of `wakeplace explain --format json`, of a kernel tree's policy
+//! too. Tests by part: `test_explain_gives_the_bytes_of_its_command` (`explain`),
+//! test_kernels.py::`test_explain_gives_the_bytes_of_its_command` (`tree_answer`).
 //!
-//! Tests: crates/python/tests/test_results.py::test_explain_gives_the_bytes_of_its_command
+//! Tests: crates/python/tests/test_results.py, crates/python/tests/test_kernels.py
 
 use crate::ask;
 use crate::error::input;

@@ -1,11 +1,15 @@
 //! Tables of runs as Arrow's stream in a capsule, which pyarrow, Polars, pandas and DuckDB take
 //! without a copy (<https://arrow.apache.org/docs/format/CDataInterface/PyCapsuleInterface.html>).
 //!
-//! Called by results and sweeps. Names, types and order of columns are those of Parquet files of
-//! runs: they stay.
+//! Called by results and sweeps.
 //!
-//! Tests: crates/python/tests/test_results.py::test_tables_hold_what_the_json_holds,
-//! crates/python/tests/test_results.py::test_a_stream_may_be_dropped_or_taken_once
+//! What must stay: names, types and order of columns are those of Parquet files of runs
+//! (crates/store/src/parquet.rs); a seed has all 64 bits. Tests by part:
+//! `test_tables_hold_what_the_json_holds` (`schema`, `array`),
+//! `test_a_stream_may_be_dropped_or_taken_once` (`stream`),
+//! `test_sweep_gives_the_bytes_of_its_command` (as the Parquet file).
+//!
+//! Tests: crates/python/tests/test_results.py
 
 use crate::error::input;
 use arrow_array::ffi_stream::FFI_ArrowArrayStream;

@@ -2,11 +2,15 @@
 //! Python's arguments into a request of the study crate, and results into text and Arrow
 //! (docs/guide/python.md).
 //!
-//! Names of the module's functions are used by `python/wakeplace` alone: both change together.
-//! Free: how work is split between the two.
+//! Free: how work is split between the two halves.
 //!
-//! Tests: crates/python/tests/test_results.py::test_compare_gives_the_bytes_of_its_command,
-//! crates/python/tests/test_executors.py::test_a_store_goes_on_and_is_that_of_the_command_line
+//! What must stay: names of the module's functions, which `python/wakeplace` and its
+//! `_wakeplace.pyi` have: they change together. `program` is the command line's, so that both go on
+//! with one store. Tests by part: `test_compare_gives_the_bytes_of_its_command` (`COMMIT`, the
+//! module), test_executors.py::`test_a_store_goes_on_and_is_that_of_the_command_line` (`program`: a
+//! store that is made goes on), test_executors.py::`test_any_executor_gives_the_same` (`jobs`).
+//!
+//! Tests: crates/python/tests/test_results.py, crates/python/tests/test_executors.py
 
 mod ask;
 mod error;

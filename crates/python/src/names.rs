@@ -1,10 +1,14 @@
 //! What there is, and what was meant (docs/guide/python.md).
 //!
-//! Called by the package's lists and messages. Order: that of the command line's lists. Words of
-//! errors are free.
+//! Called by the package's lists and messages. Words of errors are free.
 //!
-//! Tests: crates/python/tests/test_results.py::test_policies_are_those_of_the_command_line,
-//! crates/python/tests/test_results.py::test_what_is_wrong_is_said
+//! What must stay: the order is that of the command line's lists; what a dict becomes is the text
+//! of a file, read as one. Tests by part: `test_policies_are_those_of_the_command_line`
+//! (`policies`), `test_study_gives_the_bytes_of_its_command` (`studies`),
+//! `test_platforms_of_a_dict` (`toml_of_json`, `check_platform`), `test_what_is_wrong_is_said`
+//! (`unknown`). No test of its own: `platforms`, `check_workload`.
+//!
+//! Tests: crates/python/tests/test_results.py
 
 use crate::ask::SourceArg;
 use crate::error::input;

@@ -1,11 +1,16 @@
 //! `sim` and `compare`, and their results and those of studies. The bytes are those of the command
 //! (docs/guide/python.md).
 //!
-//! Called from Python; work is done without the interpreter's lock. Methods are used by
-//! `python/wakeplace` alone.
+//! Called from Python; work is done without the interpreter's lock.
 //!
-//! Tests: crates/python/tests/test_results.py::test_compare_gives_the_bytes_of_its_command,
-//! crates/python/tests/test_results.py::test_charts_are_those_of_the_page
+//! What must stay: bytes of each form are those of the command line; methods are those that
+//! `python/wakeplace/_result.py` calls. Tests by part:
+//! `test_compare_gives_the_bytes_of_its_command` (`simulate`, `text`, `format`),
+//! `test_sim_gives_the_bytes_of_its_command` (`simulate`), `test_charts_are_those_of_the_page`
+//! (`charts`), `test_notebooks_see_the_table` (`html`), `test_tables_hold_what_the_json_holds`
+//! (`records`). No test of its own: `stuck`.
+//!
+//! Tests: crates/python/tests/test_results.py
 
 use crate::ask;
 use crate::error::input;

@@ -1,10 +1,14 @@
 //! A finished cell on its way from a worker to the process that writes the store: a dict of plain
 //! values, which any executor can carry (docs/guide/python.md, "Sweeps, and who runs them").
 //!
-//! Called on both sides of an executor. Names of fields stay within a version: both sides have the
-//! same.
+//! Called on both sides of an executor.
 //!
-//! Tests: crates/python/tests/test_executors.py::test_any_executor_gives_the_same
+//! What must stay: values are plain, as any executor must carry them; `of` and `done` have the same
+//! fields, or a cell would lose one on its way; check.rs of the store compares all of them. Tests
+//! by part: `test_any_executor_gives_the_same` (`of`, `done`),
+//! `test_another_file_at_a_worker_is_found` (`key`).
+//!
+//! Tests: crates/python/tests/test_executors.py
 
 use pyo3::prelude::*;
 use std::collections::BTreeMap;

@@ -1,9 +1,14 @@
 //! `study run` of studies by name (docs/guide/python.md).
 //!
-//! Called from Python. Order of results: that of the names. Bytes are those of `wakeplace study
-//! run`.
+//! Called from Python.
 //!
-//! Tests: crates/python/tests/test_results.py::test_study_gives_the_bytes_of_its_command
+//! What must stay: results stand in the order of the names; bytes are those of `wakeplace study
+//! run`, and the command in them gives them again. Tests by part:
+//! `test_study_gives_the_bytes_of_its_command` (`study`, `origin`),
+//! `test_a_study_is_judged_by_its_margin` (options), `test_a_file_that_varies_is_a_sweep`
+//! (`is_sweep`).
+//!
+//! Tests: crates/python/tests/test_results.py
 
 use crate::ask;
 use crate::error::input;

@@ -1,10 +1,15 @@
 //! Policies that are a kernel tree's own code, `kernel:...`: they are built when they are first
 //! named. How far a build is goes to Python's logger `wakeplace` (docs/guide/python.md).
 //!
-//! Called once, when the module is imported. What is logged changes nothing of a run.
+//! Called once, when the module is imported.
 //!
-//! Tests: crates/python/tests/test_kernels.py::test_compare_gives_the_bytes_of_its_command,
-//! crates/python/tests/test_kernels.py::test_explain_gives_the_bytes_of_its_command
+//! What must stay: what is logged changes nothing of a run; the logger's name `wakeplace`, which
+//! programs configure. Tests by part: `test_compare_gives_the_bytes_of_its_command`,
+//! `test_explain_gives_the_bytes_of_its_command` (`provide`),
+//! `test_a_kernel_that_is_none_has_the_words_of_the_command_line` (errors). No test of its own:
+//! `log`.
+//!
+//! Tests: crates/python/tests/test_kernels.py
 
 use pyo3::prelude::*;
 use std::sync::Arc;

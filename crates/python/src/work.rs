@@ -1,11 +1,14 @@
 //! Long work: on a thread of its own and without the interpreter's lock, so that other threads of
 //! Python run and Ctrl-C is heard (docs/guide/python.md, "Errors, Ctrl-C and threads").
 //!
-//! Called by all of the module that simulates. A run that is ended leaves nothing: results come
-//! only from work that was done to its end.
+//! Called by all of the module that simulates.
 //!
-//! Tests: crates/python/tests/test_results.py::test_other_threads_run_meanwhile,
-//! crates/python/tests/test_results.py::test_ctrl_c_ends_a_comparison
+//! What must stay: a run that is ended leaves nothing: results come only from work that was done to
+//! its end; the interpreter's lock is free meanwhile. Tests by part:
+//! `test_other_threads_run_meanwhile` (`interruptible`: `detach`), `test_ctrl_c_ends_a_comparison`
+//! (`check`, signals).
+//!
+//! Tests: crates/python/tests/test_results.py
 
 use pyo3::prelude::*;
 use std::any::Any;

@@ -5,12 +5,17 @@
 //! (docs/guide/results.md, "Sweeps").
 //!
 //! Called when a store that is there is opened. A new column or table is added to `schema.sql`,
-//! `row.rs` and here. Free: the words of refusals, but each is one sentence with the file's name.
+//! `row.rs` and here. Free: the words of refusals.
 //!
-//! Tests: crates/store/tests/all/forged.rs::what_is_none_of_a_stores_tables_is_refused,
-//! crates/store/tests/all/forged.rs::what_cells_are_of_is_as_it_was,
-//! crates/store/tests/all/forged.rs::a_row_of_another_cell_is_refused,
-//! crates/store/tests/all/damage.rs
+//! What must stay: a file that is refused stays as it was; a refusal is one sentence with the
+//! file's name and exit code 2; `VERSION` goes up with any change of the tables or sums, as older
+//! stores would read as damaged. Tests by part: `what_is_none_of_a_stores_tables_is_refused`
+//! (`tables`, `objects`), `what_cells_are_of_is_as_it_was` (`kind`, `same_sweep`),
+//! `a_row_that_is_not_as_it_was_is_refused` (`rows`, `is_of_the_sweep`),
+//! `a_row_of_another_cell_is_refused` (`is_of_the_sweep`),
+//! damage.rs::`changed_bytes_are_found_or_harmless` (all of it).
+//!
+//! Tests: crates/store/tests/all/forged.rs, crates/store/tests/all/damage.rs
 
 use crate::error::Flaw;
 use crate::sweep::expected;

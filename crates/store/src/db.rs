@@ -1,11 +1,16 @@
 //! The store: one SQLite file with the runs of one sweep (docs/guide/results.md, "Sweeps").
 //!
 //! Called by `sweep.rs`, the command line and the Python module, by one process or several at once.
-//! Stays: a cell is committed once and never changed; what a store holds does not depend on who ran
-//! what. Numbers of cells and chunks are those of the sweep.
+//! Numbers of cells and chunks are those of the sweep.
 //!
-//! Tests: below, crates/store/tests/all/leases.rs,
-//! crates/cli/tests/all/sweeps.rs::a_killed_sweep_goes_on
+//! What must stay: a cell is committed once and never changed; what a store holds does not depend
+//! on who ran what; a claim and a commit take the right to write at their beginning (`Immediate`),
+//! or two processes would take one chunk. Tests by part: `a_closed_store_gives_its_chunks_back`
+//! (`claim`, `commit`, `release`, `drop`), leases.rs::`a_committed_cell_is_not_claimed_again`
+//! (`try_claim`, `try_commit`, `is_complete`), sweeps.rs::`a_killed_sweep_goes_on` (a process that
+//! is killed), sweeps.rs::`two_processes_share_a_store` (`change`).
+//!
+//! Tests: below, crates/store/tests/all/leases.rs, crates/cli/tests/all/sweeps.rs
 
 use crate::error::Flaw;
 use crate::guard::Steps;

@@ -1,10 +1,17 @@
 //! Why a store cannot be used (docs/guide/results.md, "Sweeps").
 //!
-//! Called for everything that goes wrong with a store. Refused is exit code 2, the machine's fault
-//! 3 (the crate cli). Free: words.
+//! Called for everything that goes wrong with a store. Free: words.
 //!
-//! Tests: crates/store/tests/all/damage.rs,
-//! crates/cli/tests/all/sweeps.rs::a_store_of_anybodys_ends_with_a_sentence
+//! What must stay: a file's fault is `Refused` (exit code 2 of the crate cli), the machine's is
+//! `Machine` (3): a full disk must not read as a bad store. Tests by part:
+//! damage.rs::`changed_bytes_are_found_or_harmless` (`of`: damage is refused, with what was
+//! expected), forged.rs::`a_row_that_is_not_as_it_was_is_refused` (`row`, `TooBig`),
+//! sweeps.rs::`a_store_of_anybodys_ends_with_a_sentence` (exit code and sentence),
+//! sweeps.rs::`a_store_of_something_else_is_refused` (`refused`). No test of its own: a full disk,
+//! a read-only file system.
+//!
+//! Tests: crates/store/tests/all/damage.rs, crates/store/tests/all/forged.rs,
+//! crates/cli/tests/all/sweeps.rs
 
 use crate::guard::MAX_ROW;
 use rusqlite::ErrorCode;

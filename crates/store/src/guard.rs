@@ -4,10 +4,16 @@
 //! What is switched off and why: <https://www.sqlite.org/security.html>, "Untrusted SQLite Database
 //! Files".
 //!
-//! Called for every connection. What is switched off stays off: a store may be from anybody. Free:
-//! the bound on steps, if it still grows with the file.
+//! Called for every connection. Free: the bound on steps, if it still grows with the file.
 //!
-//! Tests: crates/store/tests/all/forged.rs::what_is_none_of_a_stores_tables_is_refused,
+//! What must stay: what is switched off stays off, and so before the first statement, as a store
+//! may be from anybody; rows are at most `MAX_ROW`, which error.rs names. Tests by part:
+//! `a_row_that_is_not_as_it_was_is_refused` (`MAX_ROW`), `a_store_has_the_runs_that_its_cells_are`
+//! (`begin`: a sound store has the steps it needs),
+//! damage.rs::`changed_bytes_are_found_or_harmless` (`open`). No test of its own: the switches of
+//! `restrict`, as check.rs refuses first what they would stop.
+//!
+//! Tests: crates/store/tests/all/forged.rs, crates/store/tests/all/damage.rs,
 //! fuzz/tests/all/mutations.rs
 
 use crate::place::beside;

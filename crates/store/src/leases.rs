@@ -1,11 +1,18 @@
 //! Leases: which process works on which chunk of cells, and until when (docs/guide/results.md,
 //! "Sweeps").
 //!
-//! Called by `db.rs`. Times are milliseconds since 1970. Leases decide who runs a cell, never what
-//! is in it: no result depends on the clock. Free: the length of a lease.
+//! Called by `db.rs` and `check.rs`. Times are milliseconds since 1970. Free: the length of a
+//! lease.
 //!
-//! Tests: crates/store/tests/all/leases.rs,
-//! crates/cli/tests/all/sweeps.rs::two_processes_share_a_store
+//! What must stay: leases decide who runs a cell, never what is in it, as no result may depend on a
+//! clock; `_executor.py` renews within `LEASE`. Tests by part: `leases_of_others_are_looked_at`
+//! (`done`, `in_range`), `a_lease_of_a_wrong_clock_is_void` (`free_chunk`: `holds`),
+//! `a_committed_cell_is_not_claimed_again` (`free_chunk`),
+//! db.rs::`a_closed_store_gives_its_chunks_back` (`end_ms`, an owner's own leases),
+//! sweeps.rs::`two_processes_share_a_store` (owners that are there),
+//! sweeps.rs::`a_killed_sweep_goes_on` (an owner that is gone).
+//!
+//! Tests: crates/store/tests/all/leases.rs, crates/store/src/db.rs, crates/cli/tests/all/sweeps.rs
 
 use crate::error::Flaw;
 use crate::owner::is_gone;

@@ -8,6 +8,11 @@
 //! `place` looks at what stands where the file should be, `guard` bounds what SQLite may do with
 //! it, and `check` compares all that it holds with what the sweep says.
 //!
+//! What must stay: a store believes nothing of a file but the figures of runs; the order place,
+//! guard, check, as each makes the next one safe. Tests by part:
+//! names.rs::`a_journal_removes_no_file` (place before SQLite),
+//! forged.rs::`a_store_has_the_runs_that_its_cells_are` (all three let a sound store pass).
+//!
 //! Tests: crates/store/tests/all, beside its modules
 
 mod check;

@@ -1,10 +1,16 @@
 //! How a store is opened, or made (docs/guide/results.md, "Sweeps").
 //!
-//! Called by the command line and the Python module before the first cell. A store of another
-//! sweep, program or version is refused and left as it is.
+//! Called by the command line and the Python module before the first cell.
 //!
-//! Tests: crates/store/tests/all/names.rs,
-//! crates/cli/tests/all/sweeps.rs::a_store_of_something_else_is_refused
+//! What must stay: a store of another sweep, program or version is refused and left as it is; the
+//! size of a chunk is decided when a store is made and read from it afterwards; WAL, so that a
+//! killed process loses no commit. Tests by part: forged.rs::`what_is_missing_is_made` (`begin`,
+//! `prepare`), forged.rs::`what_cells_are_of_is_as_it_was` (refusals leave the bytes),
+//! names.rs::`names_that_are_no_files_are_refused` (`open`), sweeps.rs::`a_killed_sweep_goes_on`
+//! (`journal_mode`), test_executors.py::`test_any_executor_gives_the_same` (`in_memory`).
+//!
+//! Tests: crates/store/tests/all, crates/cli/tests/all/sweeps.rs,
+//! crates/python/tests/test_executors.py
 
 use crate::check::{APPLICATION, MAX_CHUNK, SCHEMA, VERSION};
 use crate::owner::Owner;

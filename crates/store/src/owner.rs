@@ -1,7 +1,12 @@
 //! Which process holds a lease, and whether it is still there (docs/guide/results.md, "Sweeps").
 //!
 //! Called by `leases.rs`. The text is process number and begin, so that a number that is used again
-//! is another process. It is in the file for other processes to read: its form stays.
+//! is another process.
+//!
+//! What must stay: the form `PID:BEGIN:NUMBER`, which other processes read in the file; who cannot
+//! be looked up counts as there, so that no cell is run twice at once. Tests by part:
+//! `a_process_that_is_there_is_known` (`this`, `is_gone`, `began`),
+//! leases.rs::`a_lease_of_a_wrong_clock_is_void` (an owner without a begin).
 //!
 //! Tests: below, crates/store/tests/all/leases.rs
 

@@ -1,10 +1,16 @@
 //! A table of runs as a Parquet file, which Polars, pandas, DuckDB and Arrow read
-//! (docs/guide/python.md, "Tables"). Names and types of columns stay: programs read them.
+//! (docs/guide/python.md, "Tables").
 //!
-//! The order of rows is that in which tables come; each table is a group of rows. A value that is
-//! missing is null. Called by `read.rs` and `--export-parquet`.
+//! Called by `read.rs` and `--export-parquet`.
 //!
-//! Tests: below, crates/store/src/read.rs::parts_become_one_file
+//! What must stay: names and types of columns, which programs read and `frame.rs` of the Python
+//! module has as well; rows stand in the order in which tables come, each table a group of rows; a
+//! value that is missing is null. Tests by part: `a_table_is_read_back` (`schema`, `group`,
+//! `optional`, `write_parquet`), read.rs::`parts_become_one_file` (`new`, `add`, `finish`),
+//! test_results.py::`test_sweep_gives_the_bytes_of_its_command` (as Arrow has it). No test of its
+//! own: `system_error`.
+//!
+//! Tests: below, crates/store/src/read.rs, crates/python/tests/test_results.py
 
 use parquet::basic::{Compression, LogicalType, Repetition, Type as Physical};
 use parquet::data_type::{ByteArray, ByteArrayType, DataType, DoubleType, Int64Type};

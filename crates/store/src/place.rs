@@ -1,11 +1,14 @@
 //! What stands where a store is to be: an ordinary file, or nothing yet (docs/guide/results.md,
 //! "Sweeps").
 //!
-//! Called before a file is opened. Nothing is made or changed here. Free: the words of refusals.
+//! Called before a file is opened. Free: the words of refusals.
 //!
-//! Tests: crates/store/tests/all/names.rs::names_that_are_no_files_are_refused,
-//! crates/store/tests/all/names.rs::a_pipe_beside_a_store_is_refused,
-//! crates/store/tests/all/names.rs::a_journal_removes_no_file
+//! What must stay: nothing is made, changed or opened by SQLite before `check` has passed: SQLite
+//! would remove the file that a journal names, and wait for a pipe. Tests by part:
+//! `names_that_are_no_files_are_refused` (`check`: names), `a_pipe_beside_a_store_is_refused`
+//! (`beside`), `a_journal_removes_no_file` (`names_another`).
+//!
+//! Tests: crates/store/tests/all/names.rs
 
 use crate::StoreError;
 use std::fs::File;

@@ -1,10 +1,16 @@
 //! Runs read back from a store, a part at a time: memory does not grow with the sweep
 //! (docs/guide/results.md, "Sweeps").
 //!
-//! Called for exports and tables, also while others still write. Order: cells by number. A damaged
-//! row ends the reading with an error. Free: how large a part is.
+//! Called for exports and tables, also while others still write, and by `check.rs`. Free: how large
+//! a part is.
 //!
-//! Tests: below, crates/store/tests/all/damage.rs
+//! What must stay: cells come by number, each once; a damaged row, one with a number below 0 too,
+//! ends the reading with an error. Tests by part: `parts_become_one_file` (`each_part`, `part`,
+//! `parts`, `export_parquet`, `metrics`), forged.rs::`a_row_that_is_not_as_it_was_is_refused` (cell
+//! -1), forged.rs::`a_store_has_the_runs_that_its_cells_are` (`parts`),
+//! damage.rs::`changed_bytes_are_found_or_harmless` (damage). No test of its own: `with_power`.
+//!
+//! Tests: below, crates/store/tests/all/forged.rs, crates/store/tests/all/damage.rs
 
 use crate::error::Flaw;
 use crate::row::{CELLS, Names, Reader, metric_names};

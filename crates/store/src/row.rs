@@ -1,12 +1,17 @@
 //! Rows of a store: how a finished cell is written, and how it is read and believed. A column that
-//! is written is one that the sum has and the reader checks; a store of an earlier version stays
-//! readable or is refused (docs/guide/results.md, "Sweeps").
+//! is written is one that the sum has and the reader checks (docs/guide/results.md, "Sweeps").
 //!
-//! Order and form of what is hashed stay within a version of the store: a changed sum makes every
-//! older store damaged. Sums tell accidents, they do not authenticate.
+//! Sums tell accidents, they do not authenticate.
 //!
-//! Tests: crates/store/tests/all/forged.rs::a_row_that_is_not_as_it_was_is_refused,
-//! crates/store/tests/all/damage.rs
+//! What must stay: order and form of what is hashed, within a version of the store (`VERSION` of
+//! check.rs): a changed sum makes every older store damaged. A row that is there is never
+//! overwritten. Tests by part: `a_row_that_is_not_as_it_was_is_refused` (`cell_sum`, `run_sum`,
+//! `done`, `metrics_of`, `below`), `what_cells_are_of_is_as_it_was` (`point_sum`, `metric_sum`,
+//! `sweep_sum`, `point_of`), `a_store_has_the_runs_that_its_cells_are` (`put_point`, `put_run`,
+//! `metric`: what is written reads back), damage.rs::`changed_bytes_are_found_or_harmless` (all
+//! sums).
+//!
+//! Tests: crates/store/tests/all/forged.rs, crates/store/tests/all/damage.rs
 
 use crate::Done;
 use crate::error::Flaw;

@@ -1,14 +1,21 @@
-//! A sweep on some threads: cells are claimed in chunks, run, and committed in batches. A cell is
-//! committed once, whoever ran it; the result does not depend on threads (docs/guide/results.md,
-//! "Sweeps").
+//! A sweep on some threads: cells are claimed in chunks, run, and committed in batches
+//! (docs/guide/results.md, "Sweeps").
 //!
 //! Called by `sweep` and the Python module. Free: how many cells go to a thread, when is committed,
-//! what progress says. An error of the store ends the work; what was committed stays.
+//! what progress says.
 //!
-//! Tests: crates/cli/tests/all/sweeps.rs::a_killed_sweep_goes_on,
-//! crates/cli/tests/all/sweeps.rs::two_processes_share_a_store,
-//! crates/cli/tests/all/sweeps.rs::a_stuck_cell_does_not_end_the_sweep,
-//! crates/store/tests/all/leases.rs
+//! What must stay: a cell is committed once, whoever ran it; the result does not depend on threads;
+//! an error of the store ends the work, and what was committed stays; a cell's key is what
+//! `expected` says, with which check.rs compares. Tests by part:
+//! sweeps.rs::`a_killed_sweep_goes_on` (`run`, `commit`), sweeps.rs::`two_processes_share_a_store`
+//! (`drive`, `WAIT`), sweeps.rs::`a_stuck_cell_does_not_end_the_sweep` (`took`: `failed`),
+//! leases.rs::`a_committed_cell_is_not_claimed_again` (`run_cell`),
+//! forged.rs::`what_is_missing_is_made` (`Summary`),
+//! test_executors.py::`test_a_cell_that_cannot_run_is_a_row` (`expected` of a point that cannot be
+//! made).
+//!
+//! Tests: crates/cli/tests/all/sweeps.rs, crates/store/tests/all,
+//! crates/python/tests/test_executors.py
 
 use crate::{Done, Store, StoreError};
 use std::collections::BTreeMap;

@@ -2,8 +2,14 @@
 //! offered, how a wrong word is repeated and where it stands, durations, and how text from outside
 //! is shown.
 //!
-//! Called by all crates that read words. Only words for people come from here: no result depends on
-//! them. Free: what counts as near.
+//! Called by all crates that read words. Free: what counts as near.
+//!
+//! What must stay: only words for people come from here, and no result depends on them; work is
+//! bounded for a word of any length (`MAX_NAME_BYTES`); the wording of the offer, which tests of
+//! all crates have. Tests by part: `slips_are_near`, `what_is_far_off_gets_no_offer`,
+//! `a_part_of_a_name_is_enough_and_a_slip_is_better` (`nearest`), `several_may_have_been_meant`
+//! (`nearest_few`), `the_offer_has_one_wording` (`did_you_mean`, `did_you_mean_first`),
+//! `a_list_is_told_from_a_name` (`one_at_a_time`).
 //!
 //! Tests: below, beside its modules
 

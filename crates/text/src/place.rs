@@ -1,9 +1,15 @@
 //! A wrong word: how much of it is repeated, and where it stands.
 //!
-//! Called by all crates for messages. Lines and columns count from 1. `shell_word` is in results
-//! (the command that gives one again): its bytes stay.
+//! Called by all crates for messages.
 //!
-//! Tests: below
+//! What must stay: lines and columns count from 1, columns in characters; the bytes of
+//! `shell_word`, as results have the command that gives them again. Tests by part:
+//! `columns_count_characters_and_both_start_at_one` (`whereabouts`),
+//! `long_echoes_are_cut_at_a_character` (`shorten`, `shorten_to`),
+//! `a_key_that_is_nearly_right_is_offered` (`split_toml_message`, `quoted`),
+//! test_results.py::`test_compare_gives_the_bytes_of_its_command` (`shell_word`: the command runs).
+//!
+//! Tests: below, crates/python/tests/test_results.py
 
 /// Longest part of a wrong word that a message repeats, characters.
 const MAX_ECHO_CHARS: usize = 120;

@@ -1,12 +1,16 @@
 //! From a question as JSON to its answer as JSON (docs/guide/playground.md).
 //!
-//! Called by `door.rs`. Keys of questions and answers are the page's scripts': both change
-//! together. Bytes of a result are those of the command line.
+//! Called by `door.rs` and `playground-page`.
 //!
-//! Tests: crates/wasm/src/answer/tests.rs::a_comparison_comes_with_its_page_and_its_command,
-//! crates/wasm/src/answer/tests.rs::a_file_takes_the_place_of_its_name,
-//! crates/wasm/src/answer/tests.rs::what_is_wrong_is_said_in_the_programs_words,
-//! xtask/src/tries/pages.rs
+//! What must stay: keys of questions and answers, which the scripts of `site/playground` read;
+//! bytes of a result are those of the command line; every end is `ok` or a sentence. Tests by part:
+//! `a_comparison_comes_with_its_page_and_its_command` (`run`, `shown`), `a_decision_is_explained`
+//! (`explain`), `a_file_takes_the_place_of_its_name` (`filled`, `keep`),
+//! `what_is_wrong_is_said_in_the_programs_words` (`answer`, `words`, an import without its file),
+//! `the_names_are_the_programs` (`Names`). No test of its own: `import` of a file; `cargo xtask
+//! playground-test` gives the page some (scripts/playground/drive.mjs).
+//!
+//! Tests: crates/wasm/src/answer/tests.rs, xtask/src/gives/playground.rs
 
 use crate::{COMMIT, door, names};
 use serde::Deserialize;

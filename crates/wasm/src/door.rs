@@ -1,8 +1,12 @@
 //! What the page calls, and what it is called with: addresses and lengths. The page
 //! (`site/playground/worker.js`) calls these by name (docs/guide/playground.md).
 //!
-//! An address with its length is all that crosses. Names of exported functions stay with the page.
-//! One thread calls.
+//! An address with its length is all that crosses. One thread calls.
+//!
+//! What must stay: names and types of the exported functions and of `progress`, which
+//! `site/playground/worker.js` calls and gives; who takes a room owns it, and each room is given
+//! back once. No test of its own: `cargo xtask playground-test`, which CI runs, compares the
+//! module's answers with the program's in Node.js.
 //!
 //! Tests: xtask/src/gives/playground.rs
 

@@ -14,6 +14,11 @@
 //! traps, `last_words()` is the address of what the panic said (as an answer, empty if nothing
 //! did), and `exhausted()` is 1 if memory could not be had.
 //!
+//! What must stay: the calls above, in which the page's worker is written; `COMMIT` is the command
+//! line's, so that results have the same bytes. Tests by part:
+//! tests.rs::`a_comparison_comes_with_its_page_and_its_command` (`answer`). The calls themselves:
+//! `cargo xtask playground-test`.
+//!
 //! Tests: xtask/src/gives/playground.rs
 
 mod answer;

@@ -1,8 +1,11 @@
 //! The module's memory is bounded; a run that wants more ends in a trap, and the page says why
 //! (docs/guide/playground.md, "Limits").
 //!
-//! Called by all of the module that asks for memory. Nothing is changed but that a refusal is
-//! noted.
+//! Called by all of the module that asks for memory.
+//!
+//! What must stay: nothing is changed but that a refusal is noted: the flag is what `exhausted()`
+//! gives the page after a trap. No test of its own: `cargo xtask playground-test`, which CI runs,
+//! lets a run want more than there is (scripts/playground/drive.mjs).
 //!
 //! Tests: xtask/src/gives/playground.rs
 

@@ -1,10 +1,13 @@
 //! What there is to choose from, with the words of the program's own lists
 //! (docs/guide/playground.md).
 //!
-//! Called by `playground-page` when the page is built. Keys are the page's scripts'. Order is that
-//! of the program's lists.
+//! Called by `answer.rs`; `playground-page` puts the answer into the page.
 //!
-//! Tests: crates/wasm/src/answer/tests.rs::the_names_are_the_programs
+//! What must stay: keys, which the scripts of `site/playground` read; the order of the program's
+//! lists; what docs/guide/playground.md lists under "More". Tests by part:
+//! `the_names_are_the_programs` (`all`, `arguments`, `platform`, `modes`).
+//!
+//! Tests: crates/wasm/src/answer/tests.rs
 
 use crate::COMMIT;
 use serde_json::{Value, json};

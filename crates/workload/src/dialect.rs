@@ -3,7 +3,12 @@
 //! Called for `--rtapp-dialect`. A word that is there stays, and means what that tool does. Who
 //! acts on it is `rtapp`.
 //!
-//! Tests: below, crates/workload/tests/all/rtapp_events.rs::the_dialect_workgen
+//! What must stay: the words `workgen` and `suspend-ref`, as scripts and warnings name them; no
+//! word is rt-app's own reading (docs/rules/rt-app.md#rt-app-dialects). Tests by part:
+//! `dialects_are_words` (`parse`), `the_dialect_workgen` and `the_dialect_suspend_ref` (what
+//! `rtapp` does with each).
+//!
+//! Tests: below, crates/workload/tests/all/rtapp_events.rs
 
 use wakeplace_text::{did_you_mean, nearest};
 

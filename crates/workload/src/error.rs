@@ -4,8 +4,13 @@
 //! The command line makes exit code 2 of all of these. Lines and columns count from 1. Free: words,
 //! but a message says what was expected; texts from files are cut.
 //!
-//! Tests: crates/workload/tests/all/rtapp_files.rs,
-//! crates/cli/tests/all/said.rs::refusals_of_rtapp_files_name_the_key
+//! What must stay: the order place, message, expectation, nearest name; a text from a file is cut
+//! before it is printed. Tests by part: `a_fault_says_place_expectation_and_name` (`Fault`,
+//! `in_file`, `write_message`), `long_names_are_cut_where_they_are_printed` (`cut`),
+//! `what_cannot_run_here_names_its_place` (`expected`, lines and columns),
+//! said.rs::`refusals_of_rtapp_files_name_the_key` (the same on the command line).
+//!
+//! Tests: below, crates/workload/tests/all/rtapp_files.rs, crates/cli/tests/all/said.rs
 use std::fmt;
 use wakeplace_text::{did_you_mean, did_you_mean_first, nearest, shorten, shorten_to};
 

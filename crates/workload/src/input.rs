@@ -3,7 +3,13 @@
 //! Called for every file of a workload. The limit is `READ_LIMIT_BYTES`: a larger one is free. No
 //! file is opened for writing.
 //!
-//! Tests: below, crates/cli/tests/all/bad_input.rs::standard_input_is_read_as_a_workload
+//! What must stay: no file and no pipe is read beyond `READ_LIMIT_BYTES`; `-` is standard input; a
+//! file that cannot be read is an error with its name. Tests by part:
+//! `an_endless_reader_is_refused_after_the_limit` (`read_capped`),
+//! `a_missing_file_and_a_folder_are_read_errors` (`read`, `read_error`),
+//! bad_input.rs::`standard_input_is_read_as_a_workload` (`standard_input`).
+//!
+//! Tests: below, crates/cli/tests/all/bad_input.rs
 use crate::error::WorkloadError;
 use std::fs::File;
 use std::io::{self, IsTerminal as _, Read, StdinLock};

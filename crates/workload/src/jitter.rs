@@ -7,6 +7,13 @@
 //! Called once per seed by `Spec::expand`, after all other draws. The order of draws and names of
 //! streams stay: results are by seed. Times are ns, amounts of work parts of a million.
 //!
+//! What must stay: the stream's name (`jitter` and the thread's) and the order of draws within it;
+//! a start moves by at most its amount, as does a run step; a shared timer follows the first of its
+//! threads. Tests by part: `starts_and_runs_stay_within_their_amounts_and_differ_with_the_seed`
+//! (`apply`), `a_shared_timer_starts_with_the_first_of_its_threads` (`move_timers`),
+//! `recorded_is_the_spread_of_the_script_itself` (`of`, `mean_and_sd`), `wrong_amounts_are_named`
+//! (`parse`, `percent_ppm`).
+//!
 //! Tests: below
 
 use crate::{Event, SLEEPS_ON_NS, Spec, Stream, TaskScript, Workload};

@@ -9,7 +9,15 @@
 //! that of creation, and results, traces and metrics number them so. Called by `crates/study` and
 //! the engine's tests.
 //!
-//! Tests: crates/workload/tests/all, beside its modules
+//! What must stay: `parse` depends on neither seed nor machine: studies parse once and expand for
+//! every seed. Public names stay, as other crates use them. Tests by part:
+//! `the_seed_decides_and_more_tasks_shift_none` (same argument and seed, same scripts),
+//! `the_fixture_expands_to_its_threads` (order of threads),
+//! `the_check_depends_on_the_number_of_cpus` (`check_rtapp`), `equal_cpus_are_refused`
+//! (`MachineFacts`: `alike`, capacities).
+//!
+//! Tests: crates/workload/tests/all/periodic.rs, crates/workload/tests/all/rtapp_files.rs,
+//! crates/workload/tests/all/eas_behaviour.rs, beside its modules
 pub mod script;
 pub use script::*;
 

@@ -6,8 +6,13 @@
 //! files (µs, percent) and become ns, shares and 0 to 1024. Rules of values are the kernel's
 //! (docs/rules/group-bandwidth.md).
 //!
-//! Tests: crates/workload/tests/all/group_limits.rs::files_of_groups_are_read,
-//! crates/workload/tests/all/group_limits.rs::what_cannot_be_is_refused
+//! What must stay: names of the files are a control group's, values are taken and rounded as a
+//! kernel does it; a group that no task is in is refused; a task's CPUs are those of all groups
+//! around it. Tests by part: `files_of_groups_are_read` (`group`, `bandwidth`, `shares`, `uclamp`,
+//! `idle`, `apply`, `cpuset`, `apply_cpusets`), `what_cannot_be_is_refused` (`declared`,
+//! `object_of`, `wrong`, `both`, all ranges), `models_have_keys` (`cpuset`, for models).
+//!
+//! Tests: crates/workload/tests/all/group_limits.rs
 
 use crate::error::{Fault, Position, WorkloadError};
 use crate::json::{Kind, Member, Object, Value};

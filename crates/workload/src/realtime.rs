@@ -4,7 +4,11 @@
 //! Called by `rtapp` and `models`. Times are ns; limits are those of sched_setattr(2). A priority
 //! counts from 1 (lowest) to 99.
 //!
-//! Tests: below, crates/workload/tests/all/rtapp_files.rs::policies_out_of_range
+//! What must stay: the ranges of sched_setattr(2); files and models are checked by these functions
+//! alone. Tests by part: `attributes_are_within_what_linux_takes` (`priority`, `deadline`),
+//! `policies_out_of_range` (rt-app files), `classes_above_the_fair_one` (models).
+//!
+//! Tests: below, crates/workload/tests/all/rtapp_files.rs, crates/workload/tests/all/periodic.rs
 
 /// A policy above the fair class.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -9,8 +9,17 @@
 //! mutexes and others are those of `Workload`'s lists. Times are ns; work is ns on a CPU of
 //! capacity 1024 at its highest clock.
 //!
+//! What must stay: order of scripts and indices of lists, as the engine, traces and metrics number
+//! by them; `comes_to_an_end` is what `shell` takes programs by. Tests by part:
+//! `accepted_files_expand_to_their_scripts` (order and indices), `random_steps_obey_the_rules` and
+//! `random_steps_with_groups_obey_the_rules` (every step in the engine),
+//! `a_program_without_a_limit_does_not_end` (`comes_to_an_end`),
+//! shell.rs::`a_loop_is_as_many_forks_of_one_shell` (forked scripts),
+//! structure.rs::`roles_are_names_without_numbers` (`task_of_thread`). No test of its own:
+//! `nr_processes`.
+//!
 //! Tests: crates/workload/tests/all/rtapp_scripts.rs, crates/engine/tests/behaviour/storm.rs,
-//! crates/workload/tests/all/shell.rs::a_program_without_a_limit_does_not_end
+//! crates/workload/tests/all/shell.rs, crates/fidelity/src/programs/structure.rs
 
 mod event;
 mod group;

@@ -5,9 +5,17 @@
 //! An error comes from `parse`, with the nearest name, or from `expand` where the machine lacks a
 //! CPU.
 //!
-//! Tests: crates/workload/tests/all/periodic.rs::wrong_arguments_say_what_was_expected,
-//! crates/workload/tests/all/periodic.rs::the_seed_decides_and_more_tasks_shift_none,
-//! crates/workload/tests/all/corpus.rs
+//! What must stay: when an argument is a path; the order in `expand`: scripts, deadlines, cpusets,
+//! then jitter, as each reads what is before it; same seed and machine, same scripts. Tests by
+//! part: `wrong_arguments_say_what_was_expected` (`parse`, `is_path`, `model`),
+//! `the_seed_decides_and_more_tasks_shift_none` (`expand`), `every_file_is_read_as_rtapp_reads_it`
+//! (`parse_rtapp`'s readers), `the_catalogue_names_defaults_that_parse` (`catalogue`),
+//! rtapp_events.rs::`what_the_logs_need` (`rtapp_log`), group_limits.rs::`files_of_groups_are_read`
+//! (cpusets), recordings.rs::`recordings_are_workloads_everywhere` (`recorded`).
+//!
+//! Tests: crates/workload/tests/all/periodic.rs, crates/workload/tests/all/corpus.rs,
+//! crates/workload/tests/all/rtapp_events.rs, crates/workload/tests/all/group_limits.rs,
+//! crates/cli/tests/all/recordings.rs
 use crate::error::WorkloadError;
 use crate::limits;
 use crate::models::{self, Model, ModelInfo};

@@ -4,6 +4,10 @@
 //! result by seed depends on each bit. A new draw takes a stream with a name of its own, so that it
 //! shifts none of the others.
 //!
+//! What must stay: every bit of every stream: the hash of names, the mixing and how `below`
+//! rejects. Tests by part: `the_first_draws_never_change` (`next_u64`, `mix`, `fnv1a`),
+//! `names_and_seeds_have_streams_of_their_own` (`for_task`), `bounded_draws_are_even` (`below`).
+//!
 //! Tests: below
 use rand_pcg::Pcg64;
 use rand_pcg::rand_core::Rng;

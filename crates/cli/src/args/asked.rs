@@ -1,11 +1,20 @@
 //! The arguments of `wakeplace_study::ARGUMENTS` as options. A new argument needs nothing here:
 //! help, names and values come from its entry.
 //!
-//! Called by clap only. Stays: an option that was not typed is not given, so that files and
-//! defaults of `Ask` decide. The order of options in `--help` is that of `ARGUMENTS`.
+//! Called by clap only.
 //!
-//! Tests: crates/cli/tests/all/help.rs,
-//! crates/cli/tests/all/bad_input.rs::unknown_names_get_the_nearest
+//! What must stay: an option that was not typed is not given, so that files and defaults of `Ask`
+//! decide. Values stay texts: `wakeplace_study` reads and refuses them, for Python too. The order
+//! of options in `--help` is that of `ARGUMENTS`. Tests by part:
+//! crates/cli/tests/all/help.rs::`help_is_complete_and_fits` (`augment_args`, `option`),
+//! crates/cli/tests/all/bad_input.rs::`wrong_usage_is_refused` (arguments that are needed),
+//! bad_input.rs::`numbers_say_what_is_expected` (`value_parser`),
+//! crates/cli/tests/all/explain.rs::`named_others_only` (`ALIASES`),
+//! explain.rs::`mistakes_say_what_there_is` (`excludes`),
+//! crates/cli/tests/all/sweeps.rs::`study_run_takes_a_file` (`from_arg_matches` beside a file).
+//!
+//! Tests: crates/cli/tests/all/help.rs, crates/cli/tests/all/bad_input.rs,
+//! crates/cli/tests/all/explain.rs, crates/cli/tests/all/sweeps.rs::study_run_takes_a_file
 
 use clap::parser::ValueSource;
 use clap::{Arg, ArgAction, ArgMatches, Command as ClapCommand};

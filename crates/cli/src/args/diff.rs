@@ -1,4 +1,10 @@
-//! Options of `diff`.
+//! Options of `diff` (docs/guide/results.md, "Two results").
+//!
+//! What must stay: names of options; the earlier result comes first. Without `--margin` the later
+//! result's own counts. Free: help texts and their order. Tests by part:
+//! crates/cli/tests/all/results.rs::`two_results_are_compared` (all but `--margin`).
+//!
+//! Tests: crates/cli/tests/all/results.rs::two_results_are_compared
 
 use super::{GateArgs, OutputArgs};
 use clap::Args;

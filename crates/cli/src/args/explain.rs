@@ -1,4 +1,14 @@
-//! Options of `explain`.
+//! Options of `explain` (docs/guide/tour.md).
+//!
+//! What must stay: names and defaults of options. What Python can ask, too, is an entry of
+//! `wakeplace_study::ARGUMENTS`, not a field here. Free: help texts and their order. Tests by part:
+//! crates/cli/tests/all/explain.rs::`the_object_has_what_the_contract_says` (`--format`),
+//! crates/cli/tests/all/schedulers.rs::`explain_takes_one_scheduler_and_says_how_it_ended`
+//! (`--scheduler`), crates/cli/tests/all/output.rs::`what_is_read_is_not_written_over`
+//! (`--output`).
+//!
+//! Tests: crates/cli/tests/all/explain.rs, crates/cli/tests/all/schedulers.rs,
+//! crates/cli/tests/all/output.rs::what_is_read_is_not_written_over
 
 use super::asked::Explain;
 use super::{AnswerFormat, Asked, SchedulerArgs};

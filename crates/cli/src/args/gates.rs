@@ -1,4 +1,12 @@
-//! Conditions that a result is judged by.
+//! Conditions that a result is judged by (docs/guide/results.md, "Gates").
+//!
+//! What must stay: names of options: CI systems have them. `--strict` and `--export-junit` need a
+//! condition. Conditions are texts here; `expect.rs` reads them. Tests by part:
+//! crates/cli/tests/all/results.rs::`expectations_decide_the_exit_code` (`--expect`),
+//! results.rs::`expectations_of_changes_are_told_or_not` (`--strict`),
+//! results.rs::`two_results_are_compared` (`--export-junit`).
+//!
+//! Tests: crates/cli/tests/all/results.rs
 
 use clap::Args;
 use std::path::PathBuf;

@@ -1,5 +1,18 @@
 //! Texts of the help. Lines that begin with two blanks and `wakeplace` are examples: a test runs
-//! every one of them.
+//! those of all commands that it lists (`COMMANDS` of crates/cli/tests/all/help.rs). Free: the
+//! words.
+//!
+//! What must stay: an example can be typed as it stands. The short help fits a screen of 40 lines
+//! and 100 columns. Exit codes are those of `failure.rs`; commands without conditions do not speak
+//! of them. Tests by part: crates/cli/tests/all/help.rs::`every_example_works` (examples),
+//! help.rs::`help_is_complete_and_fits` (`TEMPLATE`, widths),
+//! help.rs::`without_arguments_comes_short_help` (`MAIN`),
+//! crates/cli/tests/all/said.rs::`only_commands_with_expectations_speak_of_them`
+//! (`ANSWER_EXIT_CODES`, `CELLS_EXIT_CODES`). No test of its own: examples of `SWEEP`, `DIFF`,
+//! `KERNEL_DIFF` and `COMPLETIONS`.
+//!
+//! Tests: crates/cli/tests/all/help.rs,
+//! crates/cli/tests/all/said.rs::only_commands_with_expectations_speak_of_them
 
 /// Examples first.
 pub(super) const TEMPLATE: &str =

@@ -1,4 +1,15 @@
-//! Options of `platform import` and `platform capture`, `workload record`.
+//! Options of `platform import` and `platform capture` (docs/guide/import.md), and of
+//! `workload record` (docs/guide/traces-in.md).
+//!
+//! What must stay: names and defaults of options. One source is given, and only one. A program to
+//! record stands behind `--`. Free: help texts and their order. Tests by part:
+//! crates/cli/tests/all/help.rs::`every_example_works` (sources of an import),
+//! crates/cli/tests/all/bad_platforms.rs::`a_capture_is_no_folder` (`PlatformCaptureArgs`),
+//! crates/cli/tests/all/interrupt.rs::`an_ended_recording_leaves_the_kernel_as_it_was`
+//! (`WorkloadRecordArgs`).
+//!
+//! Tests: crates/cli/tests/all/help.rs::every_example_works, crates/cli/tests/all/bad_platforms.rs,
+//! crates/cli/tests/all/interrupt.rs
 
 use clap::Args;
 use std::path::PathBuf;

@@ -1,9 +1,15 @@
 //! Options of `kernel` (docs/guide/kernel.md).
 //!
-//! Names and defaults of options are the outward contract: they stay. Free: the order in `--help`.
+//! Free: help texts and their order.
 //!
-//! Tests: crates/cli/tests/all/kernel.rs,
-//! crates/cli/tests/all/kernel_diff.rs::what_cannot_be_compared_is_refused
+//! What must stay: names and defaults of options. The architecture of `kernel build` is that of
+//! simulated machines, not this machine's. Tests by part:
+//! crates/cli/tests/all/kernel.rs::`what_is_no_kernel_is_refused` (`KernelBuildArgs`),
+//! kernel.rs::`the_list_says_what_is_here_without_an_archive` (`KernelListArgs`),
+//! crates/cli/tests/all/kernel_diff.rs::`what_is_drawn_depends_on_the_seed` (`--random`),
+//! kernel_diff.rs::`a_broken_rule_is_found` (`--allow`). No test of its own: refusals of `percent`.
+//!
+//! Tests: crates/cli/tests/all/kernel.rs, crates/cli/tests/all/kernel_diff.rs
 
 use super::Asked;
 use super::asked::Diff;

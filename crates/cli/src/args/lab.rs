@@ -1,4 +1,15 @@
-//! Options of `lab`.
+//! Options of `lab` (docs/guide/lab.md).
+//!
+//! What must stay: names and defaults of options. A workload or a command is given, never both; the
+//! seed and the time are a workload's. Free: help texts and their order. Tests by part:
+//! crates/cli/tests/all/lab.rs::`either_a_workload_or_a_command_is_run` (`workload`, `command`),
+//! lab.rs::`a_round_needs_a_clock_of_instructions` (`icount`, `round`),
+//! lab.rs::`a_wrong_machine_is_refused` (`arch`, `platform`, `cpus`),
+//! lab.rs::`a_file_that_is_no_kernel_of_the_guest_is_refused` (`kernel`, `modules`, `unpriced`),
+//! lab.rs::`packages_are_named_as_debian_names_them` (`package`, `systemd`),
+//! lab.rs::`files_are_looked_at_before_anything_is_booted` (`add`, `trace`, `keep`).
+//!
+//! Tests: crates/cli/tests/all/lab.rs
 
 use super::help;
 use super::show::AnswerFormArgs;

@@ -1,10 +1,21 @@
-//! What can be typed. Only this module and its children know clap.
+//! What can be typed. Only this module and its children know clap (CONTRIBUTING.md says how an
+//! argument is added).
 //!
-//! Stays: names of options and commands, and exit code 2 for what cannot be parsed (CONTRIBUTING.md
-//! says how an argument is added). Free: help texts and their order.
+//! Free: help texts and their order.
+//!
+//! What must stay: names of options and commands, and exit code 2 for what cannot be parsed. Help
+//! and version go to standard output with exit code 0; what is refused goes to standard error.
+//! Tests by part: `the_definition_is_consistent` (`Cli`),
+//! crates/cli/tests/all/help.rs::`help_is_complete_and_fits` (`Command`, `Parsed::Show`),
+//! help.rs::`the_version_names_commit_and_policy` (`version`),
+//! help.rs::`colour_only_where_it_is_wanted` (`ColorWhen`),
+//! help.rs::`nothing_but_the_result_is_on_standard_output` (`verbosity`),
+//! crates/cli/tests/all/bad_input.rs::`wrong_usage_is_refused` (`parse`, `Parsed::Refuse`),
+//! crates/cli/tests/all/results.rs::`lists_have_every_form` (`FormatName`).
 //!
 //! Tests: below, crates/cli/tests/all/help.rs,
-//! crates/cli/tests/all/bad_input.rs::wrong_usage_is_refused
+//! crates/cli/tests/all/bad_input.rs::wrong_usage_is_refused,
+//! crates/cli/tests/all/results.rs::lists_have_every_form
 
 mod asked;
 mod diff;

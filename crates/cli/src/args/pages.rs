@@ -1,9 +1,13 @@
 //! Completions and manual pages, made from the same definitions as `--help`.
 //!
 //! Called by `completions`, `man` and the packages. Nothing of a result depends on it. Free: all
-//! text; names of files are those under which `man` finds them.
+//! text.
 //!
-//! Tests: crates/cli/tests/all/help.rs::every_example_works
+//! What must stay: names of files are those under which `man` finds them: packages take them
+//! (`xtask/src/gives/dist.rs`). A page has its examples at the end. No test of its own: making the
+//! packages (`cargo xtask dist`) runs both.
+//!
+//! Tests: none; packages are made by both commands (xtask/src/gives/dist.rs).
 
 use super::Cli;
 use clap::{Args, Command, CommandFactory};

@@ -1,4 +1,10 @@
-//! Options of `report`.
+//! Options of `report` (docs/guide/report.md).
+//!
+//! What must stay: names of options; results in the order of the page. Free: help texts. Tests by
+//! part: crates/cli/tests/all/report.rs::`a_page_of_a_run_and_one_of_its_json_are_the_same_bytes`
+//! (all options), crates/cli/tests/all/streams.rs::`a_terminal_is_not_waited_for` (`-`).
+//!
+//! Tests: crates/cli/tests/all/report.rs, crates/cli/tests/all/streams.rs
 
 use clap::Args;
 use std::path::PathBuf;

@@ -1,4 +1,12 @@
-//! Options about sched_ext schedulers.
+//! Options about sched_ext schedulers (docs/guide/schedulers.md).
+//!
+//! What must stay: names of options. A `--scheduler` without a value stands for what follows `--`;
+//! `commands/schedulers.rs` reads both. Free: help texts and their order. Tests by part:
+//! crates/cli/tests/all/schedulers.rs::`wrong_options_are_refused` (`scheduler`, `kernel`),
+//! schedulers.rs::`explain_says_what_callbacks_did` (`interpret`). No test of its own:
+//! `scheduler_words`.
+//!
+//! Tests: crates/cli/tests/all/schedulers.rs
 
 use clap::Args;
 

@@ -1,4 +1,17 @@
 //! Options of the commands that only look: `platform`, `workload`, `policy`, `doctor`.
+//!
+//! What must stay: names and defaults of options. `platform show` is of the newest kernel unless
+//! another policy is named; `workload check` is for 8 CPUs. Free: help texts and their order. Tests
+//! by part: crates/cli/tests/all/results.rs::`lists_have_every_form` (`ListArgs`),
+//! results.rs::`a_platform_is_shown_with_its_sources` (`PlatformShowArgs`, `ShowFormArgs`),
+//! results.rs::`lists_and_pages_of_platforms_are_short` (the newest kernel),
+//! results.rs::`a_policy_is_shown_with_what_was_set` (`PolicyShowArgs`),
+//! crates/cli/tests/all/said.rs::`a_check_says_for_which_machine` (`WorkloadCheckArgs`),
+//! said.rs::`one_model_can_be_listed` (`WorkloadListArgs`),
+//! crates/cli/tests/all/bad_input.rs::`wrong_usage_is_refused` (`DoctorArgs`).
+//!
+//! Tests: crates/cli/tests/all/results.rs, crates/cli/tests/all/said.rs,
+//! crates/cli/tests/all/bad_input.rs::wrong_usage_is_refused
 
 use super::import::{PlatformCaptureArgs, PlatformImportArgs, WorkloadRecordArgs};
 use super::{AnswerFormat, FormatName, ShowFormat, help, values};

@@ -1,4 +1,19 @@
-//! Options of the commands that simulate: `compare`, `sim`, `study`.
+//! Options of the commands that simulate: `compare`, `sim`, `study`. What says what is run is in
+//! `asked.rs`; here is where results go and how they are made.
+//!
+//! What must stay: names, aliases and defaults of options. A new option that changes no figure of a
+//! result is added to `repeat.rs`. Traces and logs are of one seed. Tests by part:
+//! crates/cli/tests/all/traces.rs::`several_seeds_are_refused` (`SimArgs`),
+//! traces.rs::`the_option_of_before_is_still_understood` (`rtapp_log`),
+//! crates/cli/tests/all/results.rs::`a_state_that_cannot_be_shown_is_refused` (`dump_state`),
+//! results.rs::`determinism_is_verified` (`verify_determinism`),
+//! results.rs::`the_same_command_gives_the_same_bytes` (`HowArgs`),
+//! results.rs::`a_pattern_runs_several_studies` (`StudyRunArgs`),
+//! crates/cli/tests/all/output.rs::`a_file_gets_what_standard_output_would` (`OutputArgs`),
+//! crates/cli/tests/all/sweeps.rs::`study_run_takes_a_file` (`store`).
+//!
+//! Tests: crates/cli/tests/all/traces.rs, crates/cli/tests/all/results.rs,
+//! crates/cli/tests/all/output.rs, crates/cli/tests/all/sweeps.rs::study_run_takes_a_file
 
 use super::asked::{Compare, Sim, Study};
 use super::values;

@@ -1,4 +1,12 @@
-//! Options of `sweep`.
+//! Options of `sweep` (docs/guide/results.md, "Sweeps").
+//!
+//! What must stay: names and defaults of options. What is varied is a text here;
+//! `wakeplace_study::Axis` reads it. A seed of a design needs a design. Free: help texts and their
+//! order. Tests by part: crates/cli/tests/all/sweeps.rs::`a_key_is_varied_once` (`vary`, `file`,
+//! `metric`), sweeps.rs::`no_run_counts_twice` (`latin_hypercube`),
+//! sweeps.rs::`a_killed_sweep_goes_on` (`store`, `export`). No test of its own: `design_seed`.
+//!
+//! Tests: crates/cli/tests/all/sweeps.rs
 
 use super::asked::Sweep;
 use super::values;

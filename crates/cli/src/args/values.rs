@@ -1,9 +1,19 @@
-//! Reading the values of options: seeds, settings, threads.
+//! Reading the values of options: times, numbers of points, CPUs, threads and nanoseconds, and
+//! dialects of rt-app.
 //!
-//! Called by clap for one value each; an error is one sentence and becomes exit code 2. Times are
-//! ns, as everywhere. Stays: what is accepted. Free: the words of errors.
+//! Called by clap for one value each. Seeds and settings are read by `wakeplace_study`. Free: the
+//! words of errors.
 //!
-//! Tests: below, crates/cli/tests/all/bad_input.rs::numbers_say_what_is_expected
+//! What must stay: what is accepted. Times are ns, as everywhere. An error is one sentence, says
+//! what was expected, and becomes exit code 2. Tests by part: `instructions_take_powers_of_two`
+//! (`icount_ns`), `threads_and_cpus_are_one_or_more` (`jobs`, `cpus`),
+//! crates/cli/tests/all/bad_input.rs::`numbers_say_what_is_expected` (`jobs`, `cpus`),
+//! crates/cli/tests/all/results.rs::`a_state_that_cannot_be_shown_is_refused` (`times`),
+//! results.rs::`lists_and_pages_of_platforms_are_short` (`newest_kernel`),
+//! crates/cli/tests/all/sweeps.rs::`no_run_counts_twice` (`points`). No test of its own: `dialect`.
+//!
+//! Tests: below, crates/cli/tests/all/bad_input.rs::numbers_say_what_is_expected,
+//! crates/cli/tests/all/results.rs, crates/cli/tests/all/sweeps.rs::no_run_counts_twice
 
 use wakeplace_platform::MAX_CPUS;
 use wakeplace_policy_sys::Policy;

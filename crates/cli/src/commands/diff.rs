@@ -1,9 +1,16 @@
 //! `diff`: two results, before and after (docs/guide/results.md, "Two results").
 //!
-//! Nothing is simulated. Pairs are those of `wakeplace_report`'s diff: same platform, workload,
-//! policy and seed. Exit code 1 if `--expect` is missed.
+//! Nothing is simulated.
 //!
-//! Tests: crates/cli/tests/all/results.rs::two_results_are_compared
+//! What must stay: pairs are those of `wakeplace_report`'s diff: same platform, workload, policy
+//! and seed. Exit code 1 if `--expect` is missed. What grows with the length is not judged between
+//! runs of unlike length, and a run that got stuck is not judged at all. Tests by part:
+//! crates/cli/tests/all/results.rs::`two_results_are_compared` (`diff`, `check`),
+//! crates/report/src/diff/tests.rs::`runs_of_one_seed_are_a_pair` (pairs). No test of its own: what
+//! one result lacks, with `--strict`.
+//!
+//! Tests: crates/cli/tests/all/results.rs::two_results_are_compared,
+//! crates/report/src/diff/tests.rs
 
 use super::report::{sources, texts};
 use super::simulate::{judge, say};

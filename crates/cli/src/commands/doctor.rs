@@ -1,10 +1,23 @@
 //! `doctor`: what this machine has and lacks (docs/guide/live.md, "Run"). It changes nothing of the
 //! machine; keys of its JSON stay.
 //!
-//! Only `object` is for programs; words of the page are free. The order of checks is
-//! `wakeplace_host`'s.
+//! The order of checks is `wakeplace_host`'s. Words of the page are free.
 //!
-//! Tests: below, crates/cli/tests/all/results.rs::doctor_says_what_is_there
+//! What must stay: keys of `object`, and names of checks. Exit code 3 only where the simulator
+//! itself cannot run. Of another machine's tree nothing is tried (`--root`). What is missing but
+//! only wished for is not red. Tests by part:
+//! `the_sum_names_what_stops_it_and_what_it_does_without` (`sum`, `worse_without`),
+//! crates/cli/tests/all/results.rs::`doctor_says_what_is_there` (`object`, `page`),
+//! crates/cli/tests/all/interception.rs::`doctor_says_which_way_calls_take` (`interception`),
+//! crates/cli/tests/all/kernel.rs::`missing_tools_are_named` (`kernel_tools`),
+//! crates/cli/tests/all/help.rs::`colour_only_where_it_is_wanted` (`mark`),
+//! crates/cli/tests/all/hostile_text.rs::`what_doctor_found_is_harmless` (`fact`),
+//! crates/cli/tests/all/bad_input.rs::`wrong_usage_is_refused` (`--root`).
+//!
+//! Tests: below, crates/cli/tests/all/results.rs::doctor_says_what_is_there,
+//! crates/cli/tests/all/interception.rs, crates/cli/tests/all/kernel.rs::missing_tools_are_named,
+//! crates/cli/tests/all/help.rs, crates/cli/tests/all/hostile_text.rs,
+//! crates/cli/tests/all/bad_input.rs
 
 use crate::args::{AnswerFormat, DoctorArgs};
 use crate::failure::{Failure, Outcome, Verdict};

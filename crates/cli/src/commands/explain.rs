@@ -1,13 +1,20 @@
 //! `explain`: one decision, its candidates and what other policies would have done; of a tree's own
 //! code the state that it found; under a sched_ext scheduler what its callbacks did
-//! (docs/guide/tour.md).
+//! (docs/guide/tour.md, docs/decisions/034).
 //!
-//! Numbers of wake-ups count as `wakeplace_study::explain` counts them. The run is the one that
-//! `sim` would do with the same options. Keys of the JSON stay; the page is free.
+//! The page is free.
 //!
-//! Tests: crates/cli/tests/all/explain.rs::the_title_has_the_number_that_was_asked_for,
-//! crates/cli/tests/all/explain.rs::the_object_has_what_the_contract_says,
-//! crates/cli/tests/all/explain.rs::mistakes_say_what_there_is
+//! What must stay: keys of the JSON (`wakeplace_outcome`). Numbers of wake-ups count as
+//! `wakeplace_study::explain` counts them. The run is the one that `sim` would do with the same
+//! options. Tests by part: crates/cli/tests/all/explain.rs::`the_object_has_what_the_contract_says`
+//! (`answer`), explain.rs::`the_same_again` (that the run is the same),
+//! explain.rs::`mistakes_say_what_there_is` (`explain`),
+//! crates/cli/tests/all/schedulers.rs::`explain_takes_one_scheduler_and_says_how_it_ended`
+//! (`of_scheduler`), crates/cli/tests/all/kernel_runs.rs::`commands_that_cannot_have_one_say_so`
+//! (trees in `--compare-policy`).
+//!
+//! Tests: crates/cli/tests/all/explain.rs, crates/cli/tests/all/schedulers.rs,
+//! crates/cli/tests/all/kernel_runs.rs::commands_that_cannot_have_one_say_so
 
 pub(super) use tree::example as example_of_tree;
 

@@ -1,11 +1,16 @@
 //! `kernel list`, `kernel build` (docs/guide/kernel.md).
 //!
-//! Keys of the JSON stay; the pages are free. What a tree is built from and where it is kept is
-//! `wakeplace_kernel_tree`'s.
+//! What a tree is built from and where it is kept is `wakeplace_kernel_tree`'s. The pages are free.
 //!
-//! Tests: crates/cli/tests/all/kernel.rs::the_list_says_what_is_here_without_an_archive,
-//! crates/cli/tests/all/kernel.rs::without_an_archive_a_version_cannot_be_had,
-//! crates/cli/tests/all/kernel.rs::missing_tools_are_named
+//! What must stay: keys of `object` and `row_of_built`. The list is printed even if the archive
+//! cannot be reached; exit code 3 only where nothing at all is to be had. Of a series the newest
+//! version is listed, and all whose sources are here. Tests by part:
+//! crates/cli/tests/all/kernel.rs::`the_list_says_what_is_here_without_an_archive` (`list`,
+//! `tables`, `object`), kernel.rs::`without_an_archive_a_version_cannot_be_had` and
+//! kernel.rs::`what_is_no_kernel_is_refused` (`build_one`), kernel.rs::`missing_tools_are_named`
+//! (tools). No test of its own, as it needs the archive: `versions`, `built_for` and `page`.
+//!
+//! Tests: crates/cli/tests/all/kernel.rs
 
 use super::lab_watch::Steps;
 use crate::args::{AnswerFormat, ArchName, KernelBuildArgs, KernelCommand, KernelListArgs};

@@ -1,13 +1,16 @@
 //! `kernel diff`: a kernel's decisions beside the core's answers to the same questions
 //! (docs/guide/kernel.md, "Beside the policy core").
 //!
-//! Stays: a drawn machine and load depend on the seed and their number alone, so that the command
-//! that is printed shows the same case. Nothing is shown twice: a kind has its smallest example.
+//! What must stay: a drawn machine and load depend on the seed and their number alone, so that the
+//! command that is printed shows the same case. Nothing is shown twice: a kind has its smallest
+//! example. Differences are a result; only `--allow` and a kernel that failed make exit code 1.
+//! Tests by part: crates/cli/tests/all/kernel_diff.rs::`the_core_decides_as_the_kernel` (`compare`,
+//! `verdict`), kernel_diff.rs::`a_broken_rule_is_found` (`--allow`),
+//! kernel_diff.rs::`what_is_drawn_depends_on_the_seed` (`--random`),
+//! kernel_diff.rs::`what_cannot_be_compared_is_refused` (`run`). No test of its own: `page` and
+//! what it is made of; `keep`.
 //!
-//! Tests: crates/cli/tests/all/kernel_diff.rs::the_core_decides_as_the_kernel,
-//! crates/cli/tests/all/kernel_diff.rs::a_broken_rule_is_found,
-//! crates/cli/tests/all/kernel_diff.rs::what_is_drawn_depends_on_the_seed,
-//! crates/cli/tests/all/kernel_diff.rs::what_cannot_be_compared_is_refused
+//! Tests: crates/cli/tests/all/kernel_diff.rs
 
 use super::explain::example_of_tree;
 use super::simulate::inputs;

@@ -1,14 +1,21 @@
 //! `lab run`, `lab kernels`, `lab fetch` (docs/guide/lab.md). What is wrong is said before anything
 //! is fetched or booted.
 //!
-//! Keys of the JSON stay (docs/guide/lab.md); the page is free. What a guest is and how it is
-//! booted is `wakeplace_lab`'s. Figures of a guest are measured and not the simulator's: they may
-//! differ between runs.
+//! What a guest is and how it is booted is `wakeplace_lab`'s. Figures of a guest are measured and
+//! not the simulator's: they may differ between runs. The page is free.
 //!
-//! Tests: crates/cli/tests/all/lab.rs::a_right_request_gets_as_far_as_the_cache,
-//! crates/cli/tests/all/lab.rs::a_wrong_machine_is_refused,
-//! crates/cli/tests/all/lab.rs::a_wrong_scheduler_or_policy_is_refused,
-//! crates/cli/tests/all/lab.rs::either_a_workload_or_a_command_is_run, crates/lab/tests/boot.rs
+//! What must stay: keys of the JSON (docs/guide/lab.md, "In JSON"). The guest's own exit code other
+//! than 0 is exit code 1. What the guest's command wrote to standard error goes there. Tests by
+//! part: crates/cli/tests/all/lab.rs::`a_right_request_gets_as_far_as_the_cache` and
+//! lab.rs::`a_wrong_machine_is_refused` (`request`),
+//! lab.rs::`a_wrong_scheduler_or_policy_is_refused` and
+//! lab.rs::`anybodys_scheduler_is_a_program_for_the_guest` (`asked`),
+//! lab.rs::`either_a_workload_or_a_command_is_run` (`Work`),
+//! lab.rs::`files_are_looked_at_before_anything_is_booted` (`trace_output`). No test of its own, as
+//! it needs a guest or the archive: `object`, `page`, `list`, `row`, `enough` and `fetch`; guests
+//! are booted by crates/lab/tests/boot.rs, without this program.
+//!
+//! Tests: crates/cli/tests/all/lab.rs, crates/lab/tests/boot.rs
 
 use super::lab_watch::Steps;
 use crate::args::{AnswerFormat, ArchName, LabCommand, LabFetchArgs, LabKernelsArgs, LabRunArgs};

@@ -1,7 +1,10 @@
-//! What the lab is doing, on standard error: one changing line on a terminal, lines elsewhere.
-//! Nothing of it is on standard output (docs/guide/lab.md).
+//! What the lab, and who builds kernel trees, is doing, on standard error: one changing line on a
+//! terminal, lines elsewhere (docs/guide/lab.md).
 //!
-//! Free: all of it; no program reads it.
+//! Called by `lab`, `kernel` and `trees.rs`. No program reads it: words and times are free.
+//!
+//! What must stay: nothing of it is on standard output. The line is gone before a result is printed
+//! (`drop`). `-q` hides steps. No test of its own.
 //!
 //! Tests: none; it shows how far the lab is.
 

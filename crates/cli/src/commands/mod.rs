@@ -1,8 +1,11 @@
 //! One module per command.
 //!
-//! A command returns its verdict or why there is none; only `main` makes an exit code of it.
+//! What must stay: a command returns its verdict or why there is none; only `main` makes an exit
+//! code of it. A new command is a variant of `args::Command` and a module here. Tests by part:
+//! crates/cli/tests/all/help.rs::`every_example_works` (`run`: each command does what its help
+//! says), crates/cli/tests/all/bad_input.rs::`wrong_usage_is_refused` (what is no command).
 //!
-//! Tests: crates/cli/tests/all/help.rs
+//! Tests: crates/cli/tests/all/help.rs, crates/cli/tests/all/bad_input.rs::wrong_usage_is_refused
 
 mod diff;
 mod doctor;

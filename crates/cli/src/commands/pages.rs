@@ -2,7 +2,11 @@
 //!
 //! What is printed is `args::pages`'. No result depends on it.
 //!
-//! Tests: crates/cli/tests/all/help.rs::every_example_works
+//! What must stay: names and arguments of both commands: packages are made by them
+//! (`xtask/src/gives/dist.rs`). No test of its own: making the packages (`cargo xtask dist`) runs
+//! both.
+//!
+//! Tests: none; packages are made by both commands (xtask/src/gives/dist.rs).
 
 use crate::args::{self, CompletionsArgs, ManArgs};
 use crate::failure::{Failure, Outcome, Verdict};

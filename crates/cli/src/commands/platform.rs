@@ -1,11 +1,20 @@
 //! `platform list` and `platform show`; the others are in `platform_import`
 //! (docs/guide/platforms.md, "What the words mean").
 //!
-//! Columns of the list as CSV and JSON stay: programs read them. Platforms stand in the order of
-//! `wakeplace_platform`'s catalogue. Free: what people see.
+//! Free: what people see.
 //!
-//! Tests: crates/cli/tests/all/results.rs::lists_have_every_form,
-//! crates/cli/tests/all/results.rs::a_platform_is_shown_with_its_sources
+//! What must stay: columns of `known`, the list for programs. Platforms stand in the order of
+//! `wakeplace_platform`'s catalogue. The list for people has a line for each machine. Words of
+//! `power` are those of docs/guide/platforms.md. Tests by part:
+//! crates/cli/tests/all/results.rs::`lists_have_every_form` (`list`),
+//! results.rs::`lists_and_pages_of_platforms_are_short` (`names`, `short`, `known`, `power`),
+//! results.rs::`a_platform_is_shown_with_its_sources` (`show`),
+//! crates/cli/tests/all/bad_platforms.rs::`operating_points_must_rise` (files that are refused),
+//! crates/cli/tests/all/bad_input.rs::`what_was_meant_comes_before_what_there_is` (names that are
+//! not known).
+//!
+//! Tests: crates/cli/tests/all/results.rs, crates/cli/tests/all/bad_platforms.rs,
+//! crates/cli/tests/all/bad_input.rs
 
 use super::{platform_import, platform_json, platform_text};
 use crate::args::{ListArgs, PlatformCommand, PlatformShowArgs, ShowFormat};

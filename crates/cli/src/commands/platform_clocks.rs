@@ -1,8 +1,12 @@
 //! What `platform show` says of clocks that hardware chooses or bounds (docs/guide/platforms.md,
-//! "What the words mean").
+//! "What the words mean"; docs/decisions/059).
 //!
-//! Keys of `json` stay; the section for people is free. Clocks are kHz in the model and MHz for
-//! people.
+//! The section for people is free. Clocks are kHz in the model and MHz for people.
+//!
+//! What must stay: keys of `json`; each stands only where the machine has such a thing. Nothing is
+//! computed here: the figures are the platform file's. Tests by part:
+//! crates/cli/tests/all/results.rs::`clocks_points_and_moves_are_shown` (`section`, `bins`,
+//! `counts`, `json`). No test of its own: `one_for_all`.
 //!
 //! Tests: crates/cli/tests/all/results.rs::clocks_points_and_moves_are_shown
 

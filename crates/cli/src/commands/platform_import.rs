@@ -1,11 +1,22 @@
 //! `platform import` and `platform capture` (docs/guide/import.md).
 //!
-//! An import is complete or not there (`output.rs`). What is read and assumed is
-//! `wakeplace_platform::import`'s. Free: the summary, which is on standard error.
+//! What is read and assumed is `wakeplace_platform::import`'s. Free: the summary, which is on
+//! standard error.
 //!
-//! Tests: crates/cli/tests/all/help.rs::every_example_works,
-//! crates/cli/tests/all/bad_platforms.rs::an_import_spares_what_it_reads,
-//! crates/cli/tests/all/said.rs::an_import_says_which_folder_it_needs
+//! What must stay: an import is complete or not there (`output.rs`), and what is read is not
+//! written over. The capture script runs on machines without anything of this project; its exit
+//! code 3 says that something is missing. Tests by part:
+//! crates/cli/tests/all/help.rs::`every_example_works` (`run`, `capture`),
+//! crates/cli/tests/all/bad_platforms.rs::`an_import_spares_what_it_reads` (places),
+//! bad_platforms.rs::`a_capture_is_no_folder` (`capture`, `CAPTURE`),
+//! crates/cli/tests/all/said.rs::`an_import_says_which_folder_it_needs` (wrong folders),
+//! crates/cli/tests/all/faults/mod.rs::`an_import` and faults/mod.rs::`a_capture` (each call fails
+//! once), crates/cli/tests/all/kept_inputs.rs::`kept_inputs_end_well_at_the_command_line` (damaged
+//! inputs). No test of its own: `summary`.
+//!
+//! Tests: crates/cli/tests/all/help.rs::every_example_works, crates/cli/tests/all/bad_platforms.rs,
+//! crates/cli/tests/all/said.rs::an_import_says_which_folder_it_needs,
+//! crates/cli/tests/all/faults/mod.rs, crates/cli/tests/all/kept_inputs.rs
 
 use crate::args::{PlatformCaptureArgs, PlatformImportArgs};
 use crate::failure::{Failure, Outcome, Verdict};

@@ -1,10 +1,17 @@
 //! `platform show --format json`: the model's fields under their own names. A key that is there
 //! stays (docs/guide/platforms.md, "What the words mean").
 //!
-//! Called by `platform show` with `--format json`. A new key is free; the order of lists is that of
-//! numbers. Units are in the names of keys.
+//! Called by `platform show` with `--format json`; `costs` and `lines` also for the page. A new key
+//! is free.
 //!
-//! Tests: crates/cli/tests/all/results.rs::a_platform_is_shown_with_its_sources
+//! What must stay: keys, with units in their names. Lists are in the order of numbers. The model's
+//! fields stand under their own names, so that a field that is renamed in `wakeplace_platform`
+//! renames a key. Tests by part:
+//! crates/cli/tests/all/results.rs::`a_platform_is_shown_with_its_sources` (`object`, `cpus`,
+//! `frequency`, `scheduling_domains`), results.rs::`clocks_points_and_moves_are_shown` (`lines`,
+//! `keyed`). No test of its own: states of a driver's energy model (`frequency`).
+//!
+//! Tests: crates/cli/tests/all/results.rs
 
 use super::platform::unit;
 use super::platform_clocks;

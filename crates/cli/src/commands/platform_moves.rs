@@ -1,7 +1,12 @@
 //! What moves cost by what is shared, of one platform (docs/guide/platforms.md, "What the words
-//! mean").
+//! mean"; docs/decisions/060).
 //!
-//! Times are ns. Called for the page of `platform show`; no program reads it, and words are free.
+//! Called for the page of `platform show`; no program reads it, and words are free.
+//!
+//! What must stay: keys are those of `platform_json::lines`; a key that is not known here counts as
+//! another node. Times are ns in the model. Tests by part:
+//! crates/cli/tests/all/results.rs::`clocks_points_and_moves_are_shown` (`sentences`). No test of
+//! its own: caches.
 //!
 //! Tests: crates/cli/tests/all/results.rs::clocks_points_and_moves_are_shown
 

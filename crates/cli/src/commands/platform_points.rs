@@ -1,10 +1,17 @@
 //! `platform show`: the operating points of a clock, what is drawn and believed at each
 //! (docs/guide/platforms.md, "What the words mean").
 //!
-//! Called by `platform_text.rs`. No program reads it: words and columns are free. Figures are the
-//! model's, in mW or in the platform's own unit.
+//! Called by `platform_text.rs`. No program reads it: words and columns are free.
 //!
-//! Tests: crates/cli/tests/all/results.rs::clocks_points_and_moves_are_shown
+//! What must stay: figures are the model's, in mW or in the platform's own unit; nothing is
+//! computed but mW of µW. Of many points the lowest and the highest are shown, and how many are
+//! hidden is said. Tests by part:
+//! crates/cli/tests/all/results.rs::`clocks_points_and_moves_are_shown` (`operating_points`),
+//! results.rs::`a_platform_is_shown_with_its_sources` (`power`),
+//! results.rs::`lists_and_pages_of_platforms_are_short` (`SHOWN_POINTS`). No test of its own:
+//! `measured_cells` and words of `about_points`.
+//!
+//! Tests: crates/cli/tests/all/results.rs
 
 use crate::machine::EnergyState;
 use crate::page::Page;

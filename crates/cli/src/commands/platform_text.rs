@@ -1,12 +1,23 @@
 //! `platform show` for people: what the model understood, and where each figure comes from
 //! (docs/guide/platforms.md, "What the words mean").
 //!
-//! No program reads the page (`platform_json.rs` is for those): words and order are free. No figure
-//! is computed here but sums for a line.
+//! No program reads the page (`platform_json.rs` is for those): words and order are free.
 //!
-//! Tests: crates/cli/tests/all/results.rs::a_platform_is_shown_with_its_sources,
-//! crates/cli/tests/all/results.rs::cores_and_domains_are_shown_as_they_are,
-//! crates/cli/tests/all/results.rs::lists_and_pages_of_platforms_are_short
+//! What must stay: no figure is computed here but sums for a line. What many clocks, domains or
+//! sources have in common stands once, so that the page of a big machine can be read. Words of
+//! `standing` are those of docs/guide/platforms.md. Tests by part:
+//! crates/cli/tests/all/results.rs::`a_platform_is_shown_with_its_sources` (`page`, `sources`,
+//! `standing`), results.rs::`cores_and_domains_are_shown_as_they_are` (`cpus`, `of_domains`),
+//! results.rs::`lists_and_pages_of_platforms_are_short` (`clocks`, `scheduling_domains`, `groups`),
+//! results.rs::`clocks_points_and_moves_are_shown` (`costs`),
+//! crates/cli/tests/all/report.rs::`kinds_of_cpu_within_a_cluster_are_told_apart` (names of kinds),
+//! crates/cli/tests/all/hostile_text.rs::`answers_show_names_harmlessly_in_every_form` (names from
+//! files). No test of its own: `idle_states`, `shared`, `housekeeping` and `board`; the pages of
+//! all built-in machines are made by lists_and_pages_of_platforms_are_short.
+//!
+//! Tests: crates/cli/tests/all/results.rs,
+//! crates/cli/tests/all/report.rs::kinds_of_cpu_within_a_cluster_are_told_apart,
+//! crates/cli/tests/all/hostile_text.rs
 
 use super::platform_clocks;
 use super::platform_points::{operating_points, power};

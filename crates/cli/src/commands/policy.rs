@@ -1,9 +1,19 @@
 //! `policy list` and `policy show` (docs/guide/policy.md). Keys and columns of JSON and CSV stay.
 //!
-//! Order: that of the catalogue and of the parameters' table (`wakeplace_policy_sys`). No name is
-//! decided here. Free: the pages for people.
+//! Order: that of the catalogue and of the parameters' table (`wakeplace_policy_sys`). Free: the
+//! pages for people.
 //!
-//! Tests: below, crates/cli/tests/all/results.rs::a_policy_is_shown_with_what_was_set
+//! What must stay: no name, default or kernel is decided here. Keys of `object` and columns of
+//! `flat`. Pages fit a terminal of 80 columns. Tests by part: `pages_fit_a_terminal` (`page`,
+//! `parameters`, `kernels`), crates/cli/tests/all/results.rs::`a_policy_is_shown_with_what_was_set`
+//! (`show`, `object`, `is_set`), results.rs::`lists_have_every_form` (`list`, `names`, `flat`),
+//! crates/cli/tests/all/said.rs::`names_from_elsewhere_lead_to_ours` (names that are not known),
+//! crates/cli/tests/all/eras.rs::`a_feature_that_is_off_names_its_successors` (`state`). No test of
+//! its own: `of_patches`.
+//!
+//! Tests: below, crates/cli/tests/all/results.rs,
+//! crates/cli/tests/all/said.rs::names_from_elsewhere_lead_to_ours,
+//! crates/cli/tests/all/eras.rs::a_feature_that_is_off_names_its_successors
 
 use crate::args::{FormatName, ListArgs, PolicyCommand, PolicyShowArgs, ShowFormat};
 use crate::failure::{Failure, Outcome, Verdict};
@@ -69,7 +79,7 @@ fn flat() -> Result<Table, Failure> {
     Ok(table)
 }
 
-/// The list for people: eras, features, modes.
+/// The list for people: eras and features.
 fn names(form: Form) -> Result<String, Failure> {
     let about = "A policy's name is ERA[+FEATURE[=VERSION]]...[-FEATURE]...[:KEY=VALUE,...]: what \
         that kernel shipped, with features added or taken away, as linux-4.17+energy-aware=5.0, \
@@ -245,6 +255,7 @@ fn kernels(of: &Provenance) -> String {
     }
 }
 
+/// Has the parameter another value than the policy's rules give?
 fn is_set(policy: &Policy, param: &ParamView) -> bool {
     policy.overrides().iter().any(|(key, _)| *key == param.key)
 }

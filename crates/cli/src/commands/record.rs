@@ -1,9 +1,15 @@
 //! `workload record`: a program's scheduling, by perf or by the kernel's own trace. The kernel's
 //! tracing is as it was, whatever ends the recording (docs/guide/traces-in.md).
 //!
-//! Needs root or perf's rights. The recording is read later by `wakeplace_trace`; its form is the
-//! kernel's or perf's own text, and nothing of it is changed here. A program that does not end with
-//! 0 is exit code 1; its recording is kept.
+//! Needs root or perf's rights. The recording is read later by `wakeplace_trace`.
+//!
+//! What must stay: the kernel's tracing is as it was: the recording has an instance of its own,
+//! which goes away with it. The text is the kernel's or perf's own, and nothing of it is changed
+//! here. In the kernel's trace the first `NEEDED` events must be there; others may be missing. A
+//! program that does not end with 0 is exit code 1; its recording is kept. Tests by part:
+//! crates/cli/tests/all/interrupt.rs::`an_ended_recording_leaves_the_kernel_as_it_was` (`Instance`,
+//! `UntilTheEnd`; needs root and a kernel that can trace). No test of its own: `perf`, `is_program`
+//! and the text that is recorded.
 //!
 //! Tests: crates/cli/tests/all/interrupt.rs::an_ended_recording_leaves_the_kernel_as_it_was
 

@@ -1,10 +1,20 @@
 //! `report`: results as one page (docs/guide/report.md).
 //!
-//! Nothing is simulated. All results are read before anything is written: one that is none leaves
-//! the old page. Order: as given. Texts are of bounded length.
+//! Nothing is simulated. `diff` reads its results by `texts` and `sources`.
 //!
-//! Tests: crates/cli/tests/all/report.rs::a_page_of_a_run_and_one_of_its_json_are_the_same_bytes,
-//! crates/cli/tests/all/report.rs::what_is_no_result_is_refused_and_leaves_the_page
+//! What must stay: all results are read before anything is written: one that is none leaves the old
+//! page. Order: as given. A text has at most `MAX_BYTES`. A page goes to no terminal. Tests by
+//! part: crates/cli/tests/all/report.rs::`a_page_of_a_run_and_one_of_its_json_are_the_same_bytes`
+//! (`report`), report.rs::`what_is_no_result_is_refused_and_leaves_the_page` (`read`),
+//! crates/cli/tests/all/streams.rs::`a_page_does_not_go_to_a_terminal` and
+//! streams.rs::`a_terminal_is_not_waited_for` (terminals),
+//! crates/cli/tests/all/output.rs::`what_is_read_is_not_written_over` (places),
+//! crates/cli/tests/all/faults/mod.rs::`a_report` (each call fails once). No test of its own:
+//! `MAX_BYTES`, and `-` that is given twice.
+//!
+//! Tests: crates/cli/tests/all/report.rs, crates/cli/tests/all/streams.rs,
+//! crates/cli/tests/all/output.rs::what_is_read_is_not_written_over,
+//! crates/cli/tests/all/faults/mod.rs::a_report
 
 use crate::args::ReportArgs;
 use crate::failure::{Failure, Outcome, Verdict};

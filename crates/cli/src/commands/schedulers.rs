@@ -1,14 +1,21 @@
 //! `--scheduler`: anybody's schedulers, loaded before anything is simulated
 //! (docs/guide/schedulers.md).
 //!
-//! Stays: schedulers are verified before the first run, each against each platform; the order of
-//! schedulers is that of the options. What all runs may take is bounded before the first
-//! (`limits`). What a callback may ask is `wakeplace_foreign`'s and `wakeplace_sched_ext`'s.
+//! What a callback may ask is `wakeplace_foreign`'s and `wakeplace_sched_ext`'s.
 //!
-//! Tests: crates/cli/tests/all/schedulers.rs::policies_and_schedulers_are_compared,
-//! crates/cli/tests/all/schedulers.rs::what_is_no_scheduler_is_refused,
-//! crates/cli/tests/all/schedulers.rs::wrong_options_are_refused,
-//! crates/cli/tests/all/schedulers.rs::a_loader_sees_the_modelled_machine
+//! What must stay: schedulers are verified before the first run, each against each platform; the
+//! order of schedulers is that of the options. What all runs may take is bounded before the first
+//! (`limits`), and rights are given up before anything of a scheduler is loaded. Facts of
+//! `contender` are in results under their names. Tests by part:
+//! crates/cli/tests/all/schedulers.rs::`policies_and_schedulers_are_compared` (`add`),
+//! schedulers.rs::`what_is_no_scheduler_is_refused` (`images`),
+//! schedulers.rs::`wrong_options_are_refused` (`commands`, `kernel_of_file`),
+//! schedulers.rs::`a_loader_sees_the_modelled_machine` (`kernel`),
+//! schedulers.rs::`a_result_says_which_scheduler_it_was` (`contender`),
+//! schedulers.rs::`runs_are_the_same_twice_and_interpreted` (`Loaded`, `--interpret`). No test of
+//! its own: `limits` and `own_kernel`.
+//!
+//! Tests: crates/cli/tests/all/schedulers.rs
 
 use crate::args::SchedulerArgs;
 use crate::failure::Failure;

@@ -1,16 +1,28 @@
 //! `compare` and `sim` (docs/guide/results.md). Places for results are opened before the first run;
 //! a mistake leaves old files as they were.
 //!
-//! Stays: bytes of results depend on the arguments and not on `--jobs`, on progress, or on what is
-//! exported beside; a result is written even if an expectation fails. Order of comparisons:
-//! platforms, then workloads. Free: remarks on standard error. Warnings are a part of the JSON.
+//! What must stay: bytes of results depend on the arguments and not on `--jobs`, on progress, or on
+//! what is exported beside. A result is written even if an expectation fails; of a run that got
+//! stuck nothing is judged. Order of comparisons: platforms, then workloads. Warnings are a part of
+//! the JSON. Free: remarks on standard error. Tests by part:
+//! crates/cli/tests/all/results.rs::`compare_and_sim_follow_the_contract` (`compare`, `sim`),
+//! results.rs::`the_same_command_gives_the_same_bytes` (`walled`, `jobs`),
+//! results.rs::`determinism_is_verified` (`identical`), results.rs::`the_state_at_some_times` and
+//! results.rs::`a_state_that_cannot_be_shown_is_refused` (`dumped`),
+//! results.rs::`a_task_that_never_lets_time_pass_is_named` (`report`),
+//! results.rs::`expectations_decide_the_exit_code` (`judge`, `say`),
+//! crates/cli/tests/all/output.rs::`an_unwritable_place_is_found_before_anything_runs` (`Outputs`),
+//! crates/cli/tests/all/compared.rs::`several_machines_and_loads_are_a_matrix` (`matrix`),
+//! compared.rs::`what_is_of_one_load_names_it` (`warnings`),
+//! crates/cli/tests/all/traces.rs::`all_forms_of_one_run` (`watch`),
+//! traces.rs::`the_option_of_before_is_still_understood` (`logged`),
+//! crates/cli/tests/all/kernel_runs.rs::`commands_that_cannot_have_one_say_so` (a tree beside a
+//! scheduler).
 //!
-//! Tests: crates/cli/tests/all/results.rs::compare_and_sim_follow_the_contract,
-//! crates/cli/tests/all/results.rs::the_same_command_gives_the_same_bytes,
-//! crates/cli/tests/all/results.rs::determinism_is_verified,
-//! crates/cli/tests/all/results.rs::the_state_at_some_times,
+//! Tests: crates/cli/tests/all/results.rs,
 //! crates/cli/tests/all/output.rs::an_unwritable_place_is_found_before_anything_runs,
-//! crates/cli/tests/all/compared.rs, crates/cli/tests/all/traces.rs
+//! crates/cli/tests/all/compared.rs, crates/cli/tests/all/traces.rs,
+//! crates/cli/tests/all/kernel_runs.rs::commands_that_cannot_have_one_say_so
 
 use super::schedulers;
 use crate::args::{CompareArgs, FormatName, RunArgs, SimArgs, Verbosity};

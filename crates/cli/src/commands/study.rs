@@ -4,7 +4,20 @@
 //! Names and order of studies are `wakeplace_study`'s catalogue. Free: the list and page for
 //! people.
 //!
-//! Tests: below, crates/cli/tests/all/results.rs::a_study_runs_and_lists_its_rows
+//! What must stay: the bytes of a result do not depend on `--jobs` or on what is exported beside.
+//! Places are opened before the first run. A file that varies something is a sweep and is run
+//! alone. Tests by part: `the_list_fits_a_terminal` (`names`),
+//! crates/cli/tests/all/results.rs::`a_study_runs_and_lists_its_rows` and
+//! results.rs::`a_pattern_runs_several_studies` (`run_named`),
+//! results.rs::`assumed_costs_are_tried_on_demand` (`options`),
+//! crates/cli/tests/all/sweeps.rs::`study_run_takes_a_file` (`varying`, `run_chosen`),
+//! crates/cli/tests/all/report.rs::`a_study_has_its_page` (`--export-html`),
+//! crates/cli/tests/all/output.rs::`an_unwritable_place_is_found_before_anything_runs` (places). No
+//! test of its own: `show`, whose text `readme.rs` and its tests lay out.
+//!
+//! Tests: below, crates/cli/tests/all/results.rs,
+//! crates/cli/tests/all/sweeps.rs::study_run_takes_a_file,
+//! crates/cli/tests/all/report.rs::a_study_has_its_page, crates/cli/tests/all/output.rs
 
 use super::simulate::{follow, jobs};
 use super::sweep;

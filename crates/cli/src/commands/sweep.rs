@@ -1,15 +1,24 @@
 //! `sweep`, and `study run` of a file that varies something (docs/guide/results.md, "Sweeps").
 //!
-//! Stays: a cell that the store has is never run again, so the result does not depend on where a
-//! sweep was broken off. Rows stand in the order of points, then seeds. The keys of cells have the
-//! program's version (`program`); a change of them makes old stores useless.
+//! What must stay: a cell that the store has is never run again, so the result does not depend on
+//! where a sweep was broken off. Rows stand in the order of points, then seeds. The keys of cells
+//! have the program's version (`program`); a change of them makes old stores useless. Options go
+//! before the file. Tests by part: crates/cli/tests/all/sweeps.rs::`a_killed_sweep_goes_on` (`run`,
+//! `write_export`), sweeps.rs::`two_processes_share_a_store` (`Summary`),
+//! sweeps.rs::`a_store_of_something_else_is_refused` and
+//! sweeps.rs::`a_store_of_anybodys_ends_with_a_sentence` (`failure`),
+//! sweeps.rs::`a_stuck_cell_does_not_end_the_sweep` (`points`, exit code 1),
+//! sweeps.rs::`a_key_is_varied_once` (`definition`), sweeps.rs::`no_run_counts_twice` (equal
+//! points), sweeps.rs::`options_that_fit_no_cell_are_refused` (what is checked before the store is
+//! made), sweeps.rs::`study_run_takes_a_file` (`of_file`),
+//! crates/cli/tests/all/said.rs::`modelled_joules_say_so_in_sweeps` (`columns`, `show`),
+//! crates/cli/tests/all/faults/tmpfs.rs::`a_full_disk` (`failure_of_export`),
+//! crates/python/tests/test_results.py::`test_a_file_that_varies_is_a_sweep` (the same bytes by
+//! Python).
 //!
-//! Tests: crates/cli/tests/all/sweeps.rs::a_killed_sweep_goes_on,
-//! crates/cli/tests/all/sweeps.rs::a_store_of_something_else_is_refused,
-//! crates/cli/tests/all/sweeps.rs::a_key_is_varied_once,
-//! crates/cli/tests/all/sweeps.rs::no_run_counts_twice,
-//! crates/cli/tests/all/sweeps.rs::options_that_fit_no_cell_are_refused,
-//! crates/cli/tests/all/sweeps.rs::study_run_takes_a_file
+//! Tests: crates/cli/tests/all/sweeps.rs,
+//! crates/cli/tests/all/said.rs::modelled_joules_say_so_in_sweeps,
+//! crates/cli/tests/all/faults/tmpfs.rs::a_full_disk, crates/python/tests/test_results.py
 
 use super::simulate::{jobs, texts};
 use crate::args::{FormatName, OutputArgs, StudyRunArgs, SweepArgs};

@@ -1,11 +1,24 @@
 //! `workload list` and `workload check`. The rows of `workload list` in CSV and JSON are for
 //! programs: their columns stay (docs/guide/workloads.md).
 //!
-//! Keys of the JSON of `check` stay, too. What is accepted and refused is `wakeplace_workload`'s,
-//! and rt-app's answer is the measure. Free: what people see.
+//! What is accepted and refused is `wakeplace_workload`'s, and rt-app's answer is the measure.
+//! Free: what people see.
 //!
-//! Tests: below, crates/cli/tests/all/said.rs::one_model_can_be_listed,
-//! crates/cli/tests/all/results.rs::lists_have_every_form
+//! What must stay: columns of `flat` and keys of `answer`. A file that rt-app refuses is exit code
+//! 2, and the JSON is printed all the same. At most `READ_LIMIT_BYTES` are read. Tests by part:
+//! `the_list_fits_a_terminal` (`pages`, `index`, `keys`),
+//! crates/cli/tests/all/said.rs::`one_model_can_be_listed` (`list`, `flat`),
+//! said.rs::`a_check_says_for_which_machine` (`checked_for`),
+//! said.rs::`a_check_names_what_is_no_rtapp_file` (`check`),
+//! crates/cli/tests/all/results.rs::`loops_are_those_of_the_file` (`loops`, `describe`),
+//! results.rs::`workloads_of_the_repository_are_accepted` (`examine`, `answer`),
+//! crates/cli/tests/all/rtapp_corpus.rs::`all_files_have_rtapps_answer` (exit codes),
+//! crates/cli/tests/all/streams.rs::`warnings_go_to_standard_error` (warnings). No test of its own:
+//! `groups` and `notes`.
+//!
+//! Tests: below, crates/cli/tests/all/said.rs, crates/cli/tests/all/results.rs,
+//! crates/cli/tests/all/rtapp_corpus.rs,
+//! crates/cli/tests/all/streams.rs::warnings_go_to_standard_error
 
 use super::workload_recording;
 use crate::args::{AnswerFormat, FormatName, WorkloadCheckArgs, WorkloadCommand, WorkloadListArgs};

@@ -1,9 +1,18 @@
 //! `workload check trace:FILE`: what was found in a recording (docs/guide/traces-in.md).
 //!
-//! Keys of the JSON stay; times are ns. Called by `workload check` for `trace:`. Free: the page.
+//! Called by `workload check` for `trace:`. Free: the page.
 //!
-//! Tests: crates/cli/tests/all/recordings.rs::recordings_are_workloads_everywhere,
-//! crates/cli/tests/all/recordings.rs::what_is_wrong_with_a_recording_is_said_everywhere
+//! What must stay: keys of `answer`; times are ns. What every run would refuse is refused here, too
+//! (`refused_somewhere`). Sums count a phase once, not its repetitions. Tests by part:
+//! crates/cli/tests/all/recordings.rs::`recordings_are_workloads_everywhere` (`check`, `answer`,
+//! `Does`, `describe`), recordings.rs::`what_is_wrong_with_a_recording_is_said_everywhere`
+//! (`refused_somewhere`), crates/cli/tests/all/streams.rs::`warnings_go_to_standard_error`
+//! (warnings), crates/cli/tests/all/said.rs::`a_check_names_what_is_no_rtapp_file` (pipes). No test
+//! of its own: `class`.
+//!
+//! Tests: crates/cli/tests/all/recordings.rs,
+//! crates/cli/tests/all/streams.rs::warnings_go_to_standard_error,
+//! crates/cli/tests/all/said.rs::a_check_names_what_is_no_rtapp_file
 
 use crate::args::{AnswerFormat, FormatName, WorkloadCheckArgs};
 use crate::failure::{Failure, Outcome, Verdict};

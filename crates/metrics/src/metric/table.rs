@@ -1,10 +1,15 @@
 //! The table of all metrics. A name that is there stays: results, studies and `--expect` have it
 //! (docs/guide/results.md, "What a result holds").
 //!
-//! A new metric is one line here and a `set` where it is measured; the order is that of `--help`
-//! and of lists. Units and directions are part of the contract.
+//! A new metric is one line here and a `set` where it is measured.
 //!
-//! Tests: crates/metrics/src/metric/tests.rs
+//! What must stay: names, units and directions. The order is that of lists; patterns come last, so
+//! that a plain name wins. Tests by part: `names_end_in_their_unit` and `names_are_found_once` (the
+//! table), `all_models_are_read_by_known_metrics` (`@measured`),
+//! collector/tests.rs::`every_plain_metric_is_reported_or_excluded_by_the_platform` (a line without
+//! a `set`).
+//!
+//! Tests: crates/metrics/src/metric/tests.rs, crates/metrics/src/collector/tests.rs
 
 use super::Better::{self, Higher, Lower, Neither};
 use super::MetricDef;

@@ -1,9 +1,14 @@
 //! What was measured, by name (docs/guide/results.md, "What a result holds").
 //!
-//! Called by every meter's `report`. Order is that of names, whatever the order of `set`; JSON and
-//! CSV rely on it. What was not measured is not there.
+//! Called by every meter's `report`.
 //!
-//! Tests: crates/metrics/src/metric/tests.rs::values_take_units_from_the_table_and_keep_name_order
+//! What must stay: the order is that of names, whatever the order of `set`: JSON and CSV rely on
+//! it. What was not measured is not there. A name without a definition, or one that is entered
+//! twice, is an error of the program. Tests by part:
+//! `values_take_units_from_the_table_and_keep_name_order` (`set`, `set_cluster`, `iter`, `get`),
+//! `undefined_names_are_refused` (`set`). No test of its own: a name that is entered twice.
+//!
+//! Tests: crates/metrics/src/metric/tests.rs
 
 use super::{CLUSTER, find_metric};
 use std::collections::BTreeMap;

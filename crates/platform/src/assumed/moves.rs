@@ -1,10 +1,14 @@
 //! What moves cost by what is shared (`[transfer]`, `[cache]`), where it is assumed
 //! (docs/guide/platforms.md, "What is assumed everywhere, and how").
 //!
-//! Called by `assumed.rs`. Times are ns. Names of costs are in results and stay.
+//! Called by `assumed.rs`. Times are ns.
 //!
-//! Tests: crates/platform/src/assumed/tests.rs::one_figure_changes_and_nothing_else,
-//! crates/platform/src/assumed/tests.rs::every_built_in_platform_stays_valid_in_its_order
+//! What must stay: a cost's name is its key in the platform file, as results and studies have it;
+//! after a change memory is no nearer than the cache (`read/transfer.rs` refuses that). Tests by
+//! part: `every_built_in_platform_stays_valid_in_its_order` (`lines`, `add_moves`, `change_line`,
+//! `change_cache`: each changes the machine). No test compares the times themselves.
+//!
+//! Tests: crates/platform/src/assumed/tests.rs
 
 use super::{AssumedCost, Factor, What, cost};
 use crate::{Platform, Source, Standing, Transfer};

@@ -5,11 +5,20 @@
 //! numa.txt. CPUs are numbered in the order of their nodes; Linux puts the one it boots on first.
 //!
 //! Called by `import/mod.rs`. What is not in the tree stays absent; `said` tells the user. Clocks
-//! become kHz, times ns. Order of CPUs: that of the nodes.
+//! become kHz, times ns.
 //!
-//! Tests: crates/platform/tests/all/import/mod.rs::phones,
-//! crates/platform/tests/all/import/hostile.rs::damaged_device_trees,
-//! crates/lab/src/devicetree.rs::an_import_of_the_tree_has_the_platforms_figures
+//! What must stay: CPUs are numbered in the order of their nodes; disabled ones are left out;
+//! capacities are what `topology_normalize_cpu_scale()` makes. Every walk along handles ends
+//! (`MAX_STEPS`), whatever the tree says. Tests by part:
+//! voltages.rs::`coefficients_and_voltages_make_power` (`capacities`),
+//! architectures.rs::`names_of_cpus_in_device_trees` (`kind`, `cpu_nodes`),
+//! hostile.rs::`damaged_device_trees` (`collect`, `node`),
+//! devicetree.rs::`an_import_of_the_tree_has_the_platforms_figures` (`found`: clusters, capacities
+//! and clocks as the lab writes them).
+//!
+//! Tests: crates/platform/tests/all/import/voltages.rs,
+//! crates/platform/tests/all/import/architectures.rs, crates/platform/tests/all/import/hostile.rs,
+//! crates/lab/src/devicetree.rs
 
 mod architecture;
 mod clocks;

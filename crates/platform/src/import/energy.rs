@@ -1,11 +1,15 @@
 //! The kernel's energy model laid over a machine that another source described
 //! (docs/guide/import.md, "What is read").
 //!
-//! Called where an energy model is given beside a source. The model's powers replace the source's.
-//! Powers are µW or the kernel's own scale.
+//! Called where an energy model is given beside a source. Powers are µW or the kernel's own scale.
 //!
-//! Tests: crates/platform/tests/all/import/mod.rs::an_energy_model_beside_the_tree,
-//! crates/platform/tests/all/import/mod.rs::both_energy_models
+//! What must stay: the model's powers replace the source's; a model of another machine is refused,
+//! not cut to fit; power of clusters goes, as the kernel's power of a CPU has it inside. Tests by
+//! part: `a_plat_info_with_the_kernels_energy_model` (`lay_over`, what is refused),
+//! `a_device_tree_with_the_kernels_energy_model` (`give`: voltages stay), `both_energy_models`
+//! (`idle_by_ratio`). No test of its own: the line about artificial models.
+//!
+//! Tests: crates/platform/tests/all/import/mod.rs
 
 use super::ImportError;
 use super::found::{Clock, Found, FoundIdle, IdlePower, Origin, Point, Scale};

@@ -1,11 +1,22 @@
 //! What a source lacks is filled in here: one rule each, with its reason, the same as
 //! built-in platform files have (docs/decisions/026).
 //!
-//! Called by `import/mod.rs` for every source. Whatever is filled in has its origin "assumed" or
-//! "derived" and a line for the user. A changed rule changes what new imports say, never a platform
-//! file that is there.
+//! Called by `import/mod.rs` for every source. A changed rule changes what new imports say, never a
+//! platform file that is there.
 //!
-//! Tests: below, crates/platform/tests/all/import/mod.rs
+//! What must stay: whatever is filled in has its origin "assumed" or "derived" and a line for the
+//! user; the order of the steps in `fill`, as later ones read what earlier ones made; the result
+//! passes the rules of `read`. Tests by part: `grids_have_both_limits_and_fit` (`grid`),
+//! `idle_power_is_that_of_the_boards_made_by_hand` (`idle_power`),
+//! architectures.rs::`each_instruction_set_has_its_own_defaults` (`tick`, `idle`),
+//! architectures.rs::`what_is_not_modelled_is_said` (`arch`),
+//! `big_cpus_that_are_offline_leave_a_smaller_scale` (`capacities`), `two_sockets_with_threads`
+//! (`one_clock_per_core`, `latency`, `power`), `a_virtual_machine_of_one_cpu` (`clocks`),
+//! `clusters_of_an_energy_model_of_lisa` (`cluster_power`). No test of its own: `thin`,
+//! `split_by_capacity`, `deeper_only`, `whole_clusters` (round_trip.rs::`every_platform_comes_back`
+//! fails where one of them changes a machine that needs it not).
+//!
+//! Tests: below, crates/platform/tests/all/import
 
 use super::found::{Clock, Found, FoundIdle, Origin, Point, Scale, of_largest};
 use crate::arch::Arch;

@@ -2,12 +2,17 @@
 //! filled in and a platform file is written. What a source does not say stays absent here; nothing
 //! is filled in (docs/guide/import.md, "What is read").
 //!
-//! Made by each source's reader, changed by `fill.rs`, written by `write.rs`. Lists by CPU are in
-//! the order of numbers. Every figure has an origin beside it.
+//! Made by each source's reader, changed by `fill.rs`, written by `write.rs`.
 //!
-//! Tests: crates/platform/tests/all/import/mod.rs::two_sockets_with_threads,
-//! crates/platform/tests/all/import/mod.rs::servers_of_arm,
-//! crates/platform/tests/all/import/round_trip.rs::every_platform_comes_back
+//! What must stay: lists by CPU are in the order of numbers; every figure has an origin beside it;
+//! `clusters` divides as built-in files do, since power and cluster idle states follow it. Tests by
+//! part: `two_sockets_with_threads`, `hybrids_have_priorities_or_capacities`, `servers_of_arm`
+//! (`clusters`, by kind of machine), `offline_cpus_are_left_out_and_the_rest_is_numbered_anew`
+//! (`cpu_list`), `big_cpus_that_are_offline_leave_a_smaller_scale` (`of_largest`),
+//! `a_board_with_an_energy_model_is_the_one_that_comes_with_the_program` (`worse`, `groups`:
+//! standings and clusters).
+//!
+//! Tests: crates/platform/tests/all/import/mod.rs, crates/platform/tests/all/import/round_trip.rs
 
 use crate::Standing;
 use crate::arch::Arch;

@@ -1,12 +1,17 @@
 //! A machine out of LISA's `plat_info` (lisa.platforms.platinfo.PlatformInfo): capacities,
 //! frequency domains, frequencies, and the kernel's tick (docs/guide/import.md, "What is read").
 //!
-//! Called by `import/mod.rs`. Clocks are kHz. Parts that are pickled Python are passed over and
-//! said. Files are of bounded size, numbers of CPUs of bounded range.
+//! Called by `import/mod.rs`. Clocks are kHz.
 //!
-//! Tests: crates/platform/tests/all/import/mod.rs::a_plat_info_of_lisa,
-//! crates/platform/tests/all/import/mod.rs::parts_of_a_plat_info_that_are_pickled,
-//! crates/platform/tests/all/import/hostile.rs::a_plat_info_of_too_many_cpus
+//! What must stay: nothing of a pickle is run: parts that are Python objects are passed over and
+//! said; keys and forms are LISA's, of both its versions; numbers of CPUs are of bounded range.
+//! Tests by part: `a_plat_info_of_lisa` (`domains`, `freqs`, `tick_hz`, `named`, `divided`),
+//! `parts_of_a_plat_info_that_are_pickled` (`parts`), `an_energy_model_of_lisa` (`clocks`, `idle`),
+//! `a_board_file_of_lisa_1` (`cpu_count`), hostile.rs::`a_plat_info_of_too_many_cpus`
+//! (`cpu_count`), architectures.rs::`other_instruction_sets_are_refused` (`abi`),
+//! archives.rs::`other_descriptions_of_machines` (`refused`).
+//!
+//! Tests: crates/platform/tests/all/import
 
 use super::found::{Clock, Found, FoundCpu, FoundIdle, Origin, Point};
 use super::nrg_model::{self, NrgModel};

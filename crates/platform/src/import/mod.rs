@@ -4,14 +4,19 @@
 //! (`fill`), and a platform file is written of both (`write`). Nothing of the file is there without
 //! its origin, and what was filled in is listed for the user (docs/guide/import.md).
 //!
-//! Called by `platform import`, the lab, the playground and fuzzing. The written file is read back
-//! before it is given out. Same bytes in, same file out.
+//! Called by `platform import`, the lab, the playground and fuzzing.
 //!
-//! Tests: crates/platform/tests/all/import/mod.rs::an_archive_is_as_its_folder,
-//! crates/platform/tests/all/import/mod.rs::an_energy_model_beside_the_tree,
-//! crates/platform/tests/all/import/mod.rs::this_machine_can_be_imported,
-//! crates/platform/tests/all/import/hostile.rs::one_message_names_the_file,
-//! crates/platform/tests/all/import/archives.rs::other_descriptions_of_machines
+//! What must stay: same bytes in, same file out; the written file is read back before it is given
+//! out, so that no import breaks a rule of platforms; messages name the file as the caller did,
+//! provenance without its folders. Tests by part: `an_archive_is_as_its_folder` (`import`,
+//! `of_tree`), `an_energy_model_beside_the_tree` (`energy_model`, `name`),
+//! `this_machine_can_be_imported` (`Live`), hostile.rs::`one_message_names_the_file` (errors),
+//! hostile.rs::`files_that_are_missing` (`read_limited`),
+//! archives.rs::`other_descriptions_of_machines` (`refused`),
+//! voltages.rs::`coefficients_and_voltages_make_power` (`place`),
+//! round_trip.rs::`every_platform_comes_back` (`finish`).
+//!
+//! Tests: crates/platform/tests/all/import
 
 mod costs;
 mod devicetree;

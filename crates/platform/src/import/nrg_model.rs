@@ -4,11 +4,16 @@
 //! beside its CPUs, and parents that point back at their children. Board files of LISA 1 have the
 //! capacity of a big and of a little CPU (`nrg_model`). See docs/guide/import.md, "What is read".
 //!
-//! Called by `lisa.rs`. Clocks are kHz; powers keep the file's scale, which nobody knows. A model
-//! that cannot be used is said, not guessed.
+//! Called by `lisa.rs`. Clocks are kHz.
 //!
-//! Tests: crates/platform/tests/all/import/mod.rs::an_energy_model_of_lisa,
-//! crates/platform/tests/all/import/mod.rs::a_board_file_of_lisa_1
+//! What must stay: powers keep the file's scale, which nobody knows, so that no joules come of
+//! them; a model that cannot be used is said, a wrong one refused, none guessed. Tests by part:
+//! `an_energy_model_of_lisa` (`read`, `active_states`, `points`, `power`, what is refused),
+//! `parts_of_a_plat_info_that_are_pickled` (`is_written_out`),
+//! `capacities_of_an_energy_model_may_be_fractions` (`whole`), `a_board_file_of_lisa_1`
+//! (`of_kinds`, `count`).
+//!
+//! Tests: crates/platform/tests/all/import/mod.rs
 
 mod clusters;
 mod idle;

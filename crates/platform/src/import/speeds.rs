@@ -1,10 +1,15 @@
 //! How fast CPUs are that a kernel takes for alike: by the firmware's word where a source has it,
 //! else by their clocks and kinds (docs/guide/import.md, "What is assumed, and how").
 //!
-//! Called by `fill.rs`. Speeds are 1024 for the fastest CPU. The engine works by them where
-//! capacities are alike; a kernel never sees them.
+//! Called by `fill.rs`.
 //!
-//! Tests: crates/platform/tests/all/import/mod.rs::speeds_by_clock_are_said_to_be_assumed
+//! What must stay: speeds are 1024 for the fastest CPU and one per clock, as `read` demands; the
+//! engine works by them where capacities are alike, and a kernel never sees them. What is not the
+//! firmware's word is said to be assumed. Tests by part: `speeds_by_clock_are_said_to_be_assumed`
+//! (`by_clock`, `fill`), `hybrids_have_priorities_or_capacities` (the firmware's levels). No test
+//! of its own: `one_per_clock`.
+//!
+//! Tests: crates/platform/tests/all/import/mod.rs
 
 use super::found::{Found, Origin, cpu_list, of_largest};
 

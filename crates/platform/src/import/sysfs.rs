@@ -1,13 +1,18 @@
 //! A machine out of the kernel's files (docs/guide/import.md, "What is read").
 //!
-//! Called by `import/mod.rs`. What is not in the files stays absent. Clocks are kHz, times ns,
-//! powers µW. CPUs are numbered anew without the offline ones.
+//! Called by `import/mod.rs`. Clocks are kHz, times ns, powers µW.
 //!
-//! Tests: crates/platform/tests/all/import/mod.rs::two_sockets_with_threads,
-//! crates/platform/tests/all/import/mod.rs::hybrids_have_priorities_or_capacities,
-//! crates/platform/tests/all/import/mod.rs::big_cpus_that_are_offline_leave_a_smaller_scale,
-//! crates/platform/tests/all/import/mod.rs::servers_of_arm,
-//! crates/platform/tests/all/import/round_trip.rs
+//! What must stay: what is not in the files stays absent; CPUs are numbered anew without the
+//! offline ones; capacities are the kernel's, never ranks of the firmware. Tests by part:
+//! `two_sockets_with_threads` (`parts`, `distances`, `clock`),
+//! `hybrids_have_priorities_or_capacities` (`rank`, `speeds`, `capacities`),
+//! `offline_cpus_are_left_out_and_the_rest_is_numbered_anew` (`note_offline`, `keep`, `dense`),
+//! `a_board_with_an_energy_model_is_the_one_that_comes_with_the_program` (`energy_clock`, `idle`),
+//! `phones` (powers without a unit), round_trip.rs::`every_platform_comes_back` (`found`),
+//! architectures.rs::`other_instruction_sets_are_refused` (`arch`). No test of its own: `reclaim`,
+//! an artificial energy model.
+//!
+//! Tests: crates/platform/tests/all/import
 
 use super::fill::grid;
 use super::found::{Clock, Found, FoundCpu, FoundIdle, Origin, Point, Scale, cpu_list};

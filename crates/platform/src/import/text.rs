@@ -1,6 +1,10 @@
 //! Sources and names in a platform file (docs/guide/import.md, "What is read").
 //!
-//! Called by `write.rs`. What is made here passes the rules of platform files for names.
+//! Called by `write.rs` and `import/mod.rs`.
+//!
+//! What must stay: a name made here passes `platform_name` of `read/mod.rs`, whatever a file is
+//! called; the words of standings are those of `read/raw.rs`. Tests by part: `names_of_anything`
+//! (`slug`), round_trip.rs::`every_platform_comes_back` (`source`: the written file is read).
 //!
 //! Tests: below, crates/platform/tests/all/import/round_trip.rs
 

@@ -10,12 +10,15 @@
 //! Blanks or commas divide the columns. Behind `#` stands what is not read (docs/guide/import.md,
 //! "A device tree without voltages").
 //!
-//! Called for the option `--voltages`. The language of the list stays. Clocks become kHz, voltages
-//! mV.
+//! Called for the option `--voltages`. Clocks become kHz, voltages mV.
 //!
-//! Tests: crates/platform/tests/all/import/voltages.rs::coefficients_and_voltages_make_power,
-//! crates/platform/tests/all/import/voltages.rs::lists_that_cannot_be_right,
-//! crates/platform/tests/all/import/voltages.rs::clocks_without_a_coefficient
+//! What must stay: the language of the list, as people have such files; a list that cannot be right
+//! is refused with its line; whole mV, as drivers/opp/of.c counts. Tests by part:
+//! `coefficients_and_voltages_make_power` (`read`, `lay_over`, `of_point`, units of `header`),
+//! `lists_that_cannot_be_right` (`header`, `row`, `rising`, `check_cpus`, `missing`),
+//! `clocks_without_a_coefficient` (`has`).
+//!
+//! Tests: crates/platform/tests/all/import/voltages.rs
 
 use super::ImportError;
 use super::found::{Point, cpu_list};

@@ -1,11 +1,17 @@
 //! The platform file of a machine that is completely known. The keys are those of `read/raw.rs`: a
 //! file that is written is read back as the same machine (docs/guide/platforms.md).
 //!
-//! Called last by `import/mod.rs`. Same machine, same bytes. Free: order and comments of the file,
-//! if it reads back as the same machine.
+//! Called last by `import/mod.rs`. Free: order and comments of the file, if it reads back as the
+//! same machine.
 //!
-//! Tests: crates/platform/tests/all/import/round_trip.rs::every_platform_comes_back,
-//! crates/platform/tests/all/import/mod.rs::hybrids_have_priorities_or_capacities
+//! What must stay: same machine, same bytes; keys are those of `read/raw.rs`; names of clusters,
+//! which stand in names of metrics. Tests by part: round_trip.rs::`every_platform_comes_back`
+//! (`file`, `topology`, `clocks`, `numbered_rows`), `hybrids_have_priorities_or_capacities`
+//! (`shared`: ranks), `phones` (`names`), `a_server_has_the_costs_of_one_of_its_kind` (`costs`),
+//! `a_board_with_an_energy_model_is_the_one_that_comes_with_the_program` (`rows`, `head`, `names`,
+//! the line width), `clusters_of_an_energy_model_of_lisa` (powers of clusters).
+//!
+//! Tests: crates/platform/tests/all/import/mod.rs, crates/platform/tests/all/import/round_trip.rs
 
 mod idle;
 

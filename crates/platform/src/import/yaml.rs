@@ -2,12 +2,18 @@
 //! written out in full, so there is a limit on what they add: nine lines of aliases can stand for a
 //! billion values (docs/guide/import.md, "What is read"). The tree's size is bounded by the file's.
 //!
-//! Called by `lisa.rs`. Depth and size are bounded, as a file may come from anybody. Keys of a map
-//! are in the order of the alphabet.
+//! Called by `lisa.rs`. Keys of a map are in the order of the alphabet.
 //!
-//! Tests: crates/platform/src/import/yaml/tests.rs::the_forms_of_plat_info,
-//! crates/platform/src/import/yaml/tests.rs::anchors_aliases_and_merged_maps,
-//! crates/platform/src/import/yaml/tests.rs::levels_are_limited_through_aliases_too,
+//! What must stay: depth and copies are bounded (`MAX_DEPTH`, `MAX_COPIED_BYTES`), as a file may
+//! come from anybody; a back reference is nothing, as LISA's objects point at their parents; places
+//! count from 1. Tests by part: `the_forms_of_plat_info` (`read`, `scalar`),
+//! `anchors_aliases_and_merged_maps` (`alias`, `merge`),
+//! `what_is_no_yaml_is_refused_with_its_place` (`wrong`), `levels_are_limited_through_aliases_too`
+//! (`begin`, `add`), `copies_are_limited` (`copy`), `damaged_documents` (every byte),
+//! mod.rs::`parts_of_a_plat_info_that_are_pickled` (`is_written_out`),
+//! mod.rs::`capacities_of_an_energy_model_may_be_fractions` (`whole`).
+//!
+//! Tests: crates/platform/src/import/yaml/tests.rs, crates/platform/tests/all/import/mod.rs,
 //! crates/platform/tests/all/import/hostile.rs
 
 use saphyr_parser::{Event, Marker, Parser, ScalarStyle};

@@ -2,13 +2,14 @@
 //! (docs/decisions/059).
 //!
 //! Called by `read/mod.rs`. Clocks are kHz, powers µW. Who applies them is the engine
-//! (`mechanics/turbo.rs`, `clocks.rs`); here they are only read and checked. A key that is there
-//! stays.
+//! (`mechanics/turbo.rs`, `clocks.rs`); here they are only read and checked.
 //!
-//! Tests: crates/platform/tests/all/clocks.rs::what_is_read,
-//! crates/platform/tests/all/clocks.rs::rules_of_the_driver,
-//! crates/platform/tests/all/clocks.rs::rules_of_bins,
-//! crates/platform/tests/all/clocks.rs::rules_of_limits
+//! What must stay: a key that is there, as files have it; clocks of bins are operating points and
+//! do not rise, which `turbo.rs` looks up without a check. Tests by part: `what_is_read`
+//! (`cpufreq`, `turbo`, `power_limit`, `nominal`), `rules_of_the_driver` (`cpufreq`),
+//! `rules_of_bins` (`read_bins`, `mark`, `nominal`), `rules_of_limits` (`power_limit`).
+//!
+//! Tests: crates/platform/tests/all/clocks.rs
 
 use toml::Spanned;
 use wakeplace_text::{did_you_mean, nearest, shorten};

@@ -1,9 +1,14 @@
 //! Energy models without watts: `[frequency_domain.em_costs]` (docs/decisions/039).
 //!
-//! Called by `read/frequency.rs`. Costs have no unit: only the kernel's energy model reads them,
-//! never the meter. A key that is there stays.
+//! Called by `read/frequency.rs`; `release` by `read/clocks.rs`, too. Costs have no unit: only the
+//! kernel's energy model reads them, never the meter.
 //!
-//! Tests: crates/platform/tests/all/shared.rs::costs_of_an_artificial_model
+//! What must stay: a key that is there; at most as many states as the core has room for
+//! (`WP_MAX_STATES`); levels rise. Tests by part: `costs_of_an_artificial_model` (`read`, `states`,
+//! `release`), clocks.rs::`rules_of_bins` (`release`). No test of its own: `em_uw` beside
+//! `em_costs`.
+//!
+//! Tests: crates/platform/tests/all/shared.rs, crates/platform/tests/all/clocks.rs
 
 use wakeplace_text::shorten;
 

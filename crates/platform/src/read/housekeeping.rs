@@ -1,9 +1,12 @@
 //! What the kernel itself runs: `[housekeeping]`. (docs/guide/model.md, "Kernel threads")
 //!
-//! Called by `read/mod.rs`. Times become ns. Threads stand in the order of the file. A key that is
-//! there stays.
+//! Called by `read/mod.rs`. Times become ns.
 //!
-//! Tests: crates/engine/tests/behaviour/kthreads.rs, crates/platform/tests/all/hostile.rs
+//! What must stay: a key that is there; threads stand in the order of the file, which is that of
+//! their numbers in the engine. Tests by part: builtin.rs::`every_table_is_known_in_one_way`
+//! (`read` of a table with `governor_ns`). No test of its own: `thread` and the refusals.
+//!
+//! Tests: crates/platform/tests/all/builtin.rs
 
 use toml::Spanned;
 use wakeplace_text::shorten;

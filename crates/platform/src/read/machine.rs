@@ -1,11 +1,14 @@
 //! CPUs and clusters (docs/guide/platforms.md, "Speed and capacity").
 //!
-//! Called first by `read/mod.rs`: later tables name CPUs of these. CPU numbers are the kernel's;
-//! clusters stand in the order of the file, cores count from 0 by their lowest CPU. Capacities are
-//! 1 to 1024.
+//! Called first by `read/mod.rs`: later tables name CPUs of these.
 //!
-//! Tests: crates/platform/tests/all/bad_files.rs::cpus_and_clusters,
-//! crates/platform/tests/all/bad_files.rs::threads_of_cores
+//! What must stay: CPU numbers are the kernel's, dense from 0; clusters stand in the order of the
+//! file, cores count from 0 by their lowest CPU; the biggest CPU has 1024, which the policy core
+//! counts on. Tests by part: `cpus_and_clusters` (`read`, `place`, `dense`), `names`
+//! (`cluster_name`), `capacity` (`check_scale`), `speeds` (`check_speeds`), `threads_of_cores`
+//! (`first_threads`), `topology` (`read_list`: a mistake within a list has its column; `divide`).
+//!
+//! Tests: crates/platform/tests/all/bad_files.rs
 
 use toml::Spanned;
 

@@ -1,13 +1,16 @@
 //! `[measured_power]`: what CPUs and clusters draw by clock, from tables of policies, as Wattson
 //! has them (docs/guide/platforms.md "Measured power").
 //!
-//! Called by `read/mod.rs` after the clocks are read. Table figures are mW, in the model µW. Odd
-//! figures are kept and said, none is repaired. A key that is there stays.
+//! Called by `read/mod.rs` after the clocks are read. Table figures are mW, in the model µW.
 //!
-//! Tests: crates/platform/tests/all/measured.rs::figures_are_by_both_clocks,
-//! crates/platform/tests/all/measured.rs::a_units_clock_may_be_in_hertz,
-//! crates/platform/tests/all/measured.rs::odd_figures_are_named,
-//! crates/platform/tests/all/measured.rs::tables_that_are_refused
+//! What must stay: odd figures are kept and said, none is repaired but off above gated;
+//! `Opp::power` becomes the busy power beside the lowest other clock; what the kernel believes
+//! stays `em_uw`. Tests by part: `figures_are_by_both_clocks` (`measured`, `states`, `nearest`,
+//! `point`), `a_units_clock_may_be_in_hertz` (`other`), `odd_figures_are_named` (`Odd`, `falls`),
+//! `tables_that_are_refused` (`check_policies`, `measured`), `powers_beside_a_table_are_refused` (a
+//! point without a row). No test of its own: `check_clusters`, a mix of kinds of clock.
+//!
+//! Tests: crates/platform/tests/all/measured.rs
 
 use std::collections::BTreeMap;
 

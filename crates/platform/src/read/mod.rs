@@ -8,14 +8,18 @@
 //!
 //! See docs/guide/platforms.md, "What the words mean".
 //!
-//! A key that is there stays; a new one is optional, so that old files are valid. The first flaw in
-//! the order of the steps is the one that is told. Reading is pure: same text, same machine.
+//! Reading is pure: same text, same machine.
 //!
-//! Tests: crates/platform/tests/all/bad_files.rs::names,
-//! crates/platform/tests/all/bad_files.rs::tick,
-//! crates/platform/tests/all/bad_files.rs::costs_are_at_most_a_millisecond,
-//! crates/platform/tests/all/bad_files.rs::board,
-//! crates/platform/tests/all/bad_files.rs::keys_and_words, crates/platform/tests/all/builtin.rs
+//! What must stay: a key that is there; a new one is optional, so that old files stay valid. The
+//! first flaw in the order of the steps is the one that is told. Tests by part: `names`
+//! (`platform_name`), `tick` (`tick_hz`), `costs_are_at_most_a_millisecond`,
+//! `costs_of_wake_ups_are_optional` (`costs`), `board` (`read_board`), `keys_and_words`
+//! (`from_toml`), shared.rs::`nodes_need_their_figures` (`other_node_ns`),
+//! shared.rs::`costs_of_an_artificial_model`, measured.rs::`powers_beside_a_table_are_refused`
+//! (`check_model`), measured.rs::`heat_and_limits_need_powers_by_the_own_clock` (`check_shared`).
+//! No test of its own: the refusal of `other_name`.
+//!
+//! Tests: crates/platform/tests/all
 
 mod clocks;
 mod em_costs;

@@ -1,8 +1,13 @@
 //! The rows of a table of measured powers: text in the form of Wattson's files, with the place of
 //! each figure in the platform file (docs/guide/platforms.md, "Measured power").
 //!
-//! Called by `read/measured.rs`. Names of columns are Wattson's. Places are byte offsets in the
-//! platform file.
+//! Called by `read/measured.rs`.
+//!
+//! What must stay: names of columns are Wattson's, so that its files can be pasted; places are byte
+//! offsets in the platform file, and a wrong field is pointed at there. Tests by part:
+//! `milliwatts_become_microwatts` (`microwatts`), measured.rs::`tables_that_are_refused`
+//! (`columns`, `row`, `fields`, `body`: the places), measured.rs::`figures_are_by_both_clocks`
+//! (`rows`).
 //!
 //! Tests: below, crates/platform/tests/all/measured.rs
 

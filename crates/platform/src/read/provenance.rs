@@ -1,12 +1,15 @@
 //! Where the figures come from, collected while the tables are read (docs/guide/platforms.md, "What
 //! the words mean").
 //!
-//! Called by every reader of tables. Order: that of the file. `platform show`, pages and
-//! `assumed.rs` read the entries by how they begin: their words stay.
+//! Called by every reader of tables.
 //!
-//! Tests:
-//! crates/platform/tests/all/builtin.rs::assumed_figures_are_marked_and_published_ones_named,
-//! crates/platform/tests/all/bad_files.rs::every_table_needs_a_source_and_a_standing
+//! What must stay: the order is the file's; words of entries, by whose beginnings `platform show`,
+//! `known.rs` and `assumed.rs` find them. Tests by part:
+//! `assumed_figures_are_marked_and_published_ones_named` (`note`, `in_file_order`: the kernel
+//! first), bad_files.rs::`every_table_needs_a_source_and_a_standing` (an empty source),
+//! `every_table_is_known_in_one_way` (the words).
+//!
+//! Tests: crates/platform/tests/all/builtin.rs, crates/platform/tests/all/bad_files.rs
 
 use super::raw::{RawStanding, Text};
 use super::values::at;

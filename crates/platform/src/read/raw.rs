@@ -3,9 +3,14 @@
 //! Units are in the key names. Each table with figures has `source` and `standing`. A new key
 //! stands here, in the reader of its table, in `import/write.rs`, and in docs/guide/platforms.md.
 //!
-//! Unknown keys are refused. No rule is checked here but the shape.
+//! No rule is checked here but the shape.
 //!
-//! Tests: crates/platform/tests/all/bad_files.rs::keys_and_words,
+//! What must stay: names of keys and words, which are the file format; unknown keys are refused;
+//! every value that a rule looks at has its place. Tests by part: `keys_and_words` (unknown keys
+//! and words), round_trip.rs::`every_platform_comes_back` (the keys that `import/write.rs` writes),
+//! builtin.rs::`every_builtin_loads_under_its_own_name` (all keys of the built-in files).
+//!
+//! Tests: crates/platform/tests/all/bad_files.rs, crates/platform/tests/all/builtin.rs,
 //! crates/platform/tests/all/import/round_trip.rs
 
 use serde::Deserialize;

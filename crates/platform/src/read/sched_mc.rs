@@ -1,9 +1,12 @@
 //! How many tasks a core is to hold at each frequency: `[sched_mc]` (docs/decisions/033).
 //!
-//! Called by `read/mod.rs`. Entries stand beside the operating points, lowest first; the core reads
-//! them (policy/src/packing). A key that is there stays.
+//! Called by `read/mod.rs`. The core reads the entries (policy/src/packing).
 //!
-//! Tests: crates/platform/tests/all/bad_files.rs::tasks_of_a_core_while_power_is_saved
+//! What must stay: entries begin at 0 kHz, `step_khz` wide each, and never rise
+//! (docs/rules/sched-mc.md#mc-authors-list); at most `WP_MC_STEPS`. Tests by part:
+//! `tasks_of_a_core_while_power_is_saved` (`read`, `core_kind`, `tasks`).
+//!
+//! Tests: crates/platform/tests/all/bad_files.rs
 
 use toml::Spanned;
 

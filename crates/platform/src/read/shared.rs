@@ -1,14 +1,16 @@
 //! What nodes, threads and CPUs are to each other: `[numa]`, `[smt]`, `[priority]`
 //! (docs/guide/platforms.md, "What the words mean").
 //!
-//! Called by `read/mod.rs`. Distances are the kernel's; figures of `[smt]` are 1024ths of a core
-//! with one busy thread. A key that is there stays.
+//! Called by `read/mod.rs`.
 //!
-//! Tests: crates/platform/tests/all/shared.rs::what_is_read,
-//! crates/platform/tests/all/shared.rs::distances_that_are_none,
-//! crates/platform/tests/all/shared.rs::nodes_need_their_figures,
-//! crates/platform/tests/all/shared.rs::threads_need_what_they_share,
-//! crates/platform/tests/all/shared.rs::priorities_and_levels_belong_together
+//! What must stay: distances are the kernel's, one both ways; figures of `[smt]` are 1024ths of a
+//! core with one busy thread and never fall; a table is there where it is needed, and only there.
+//! Tests by part: `what_is_read` (all three tables), `distances_that_are_none` (`distances`,
+//! `reclaim_distance`), `nodes_need_their_figures` (`numa`, `node_count`),
+//! `threads_need_what_they_share` (`smt`, `of_core`), `priorities_and_levels_belong_together`
+//! (`priority`).
+//!
+//! Tests: crates/platform/tests/all/shared.rs
 
 use toml::Spanned;
 

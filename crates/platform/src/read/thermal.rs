@@ -1,10 +1,14 @@
 //! How warm clusters get: `[[thermal]]` with its `[thermal.rc]` (docs/guide/model.md, "Heat").
 //!
-//! Called by `read/mod.rs`. Temperatures are thousandths of a degree Celsius, times ns. Read
-//! always, used only with `model.thermal=on`. A key that is there stays.
+//! Called by `read/mod.rs`. Temperatures are thousandths of a degree Celsius, times ms. Read
+//! always, used only with `model.thermal=on`.
 //!
-//! Tests: crates/engine/tests/behaviour/thermal.rs,
-//! crates/platform/tests/all/measured.rs::heat_and_limits_need_powers_by_the_own_clock
+//! What must stay: a key that is there; a time constant is at least `MIN_TAU_US`, as the simulation
+//! goes in steps of 10 ms. Tests by part: `eight_busy_loops_are_too_much_for_the_a73` (`zone`:
+//! hikey960's table), measured.rs::`heat_and_limits_need_powers_by_the_own_clock` (`read`). No test
+//! of its own: the refusals.
+//!
+//! Tests: crates/engine/tests/behaviour/thermal.rs, crates/platform/tests/all/measured.rs
 
 use toml::Spanned;
 use wakeplace_text::{did_you_mean, nearest, shorten};

@@ -1,11 +1,15 @@
 //! Scheduler topology levels: each a partition, each nested in the next (docs/guide/platforms.md,
 //! "What the words mean").
 //!
-//! Called by `read/mod.rs`. Levels stand from the bottom up: the core builds its sched domains in
-//! this order. A key that is there stays.
+//! Called by `read/mod.rs`.
 //!
-//! Tests: crates/platform/tests/all/bad_files.rs::topology,
-//! crates/platform/tests/all/shared.rs::priorities_and_levels_belong_together
+//! What must stay: levels stand from the bottom up and each lies in the next, as the core builds
+//! its sched domains in this order; with those of NUMA there are at most `WP_MAX_LEVELS`. Tests by
+//! part: `topology` (`read_level`, `check_partition`, `check_nesting`, `check_top`),
+//! `limits_are_those_of_the_policy_core` (`read`), shared.rs::`a_cluster_level_shares_a_cache`
+//! (`read_level`). No test of its own: `check_room`.
+//!
+//! Tests: crates/platform/tests/all/bad_files.rs, crates/platform/tests/all/shared.rs
 
 use toml::Spanned;
 

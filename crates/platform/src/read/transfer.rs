@@ -1,11 +1,14 @@
 //! What is between CPUs and their data: `[transfer]`, `[cache]` (docs/decisions/060).
 //!
-//! Called last by `read/mod.rs`, as levels of nearness follow from all other tables. Times are ns,
-//! sizes bytes. A key that is there stays.
+//! `transfer` is called last by `read/mod.rs`, as levels of nearness follow from all other tables.
+//! Times are ns, sizes KiB.
 //!
-//! Tests: crates/platform/tests/all/transfer.rs::tables_are_read,
-//! crates/platform/tests/all/transfer.rs::the_levels_are_those_of_the_machine,
-//! crates/platform/tests/all/transfer.rs::memory_is_no_nearer_than_the_cache
+//! What must stay: a time for each level that some two CPUs have as their closest, and no other;
+//! memory is no nearer than the cache. Tests by part: `tables_are_read` (`transfer`, `cache`),
+//! `the_levels_are_those_of_the_machine` (`Levels::of`, `transfer`),
+//! `memory_is_no_nearer_than_the_cache` (`cache`).
+//!
+//! Tests: crates/platform/tests/all/transfer.rs
 
 use toml::Spanned;
 

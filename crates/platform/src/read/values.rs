@@ -1,11 +1,15 @@
 //! Numbers within limits, and the unit a power figure is written in (docs/guide/platforms.md, "What
 //! the words mean").
 //!
-//! Called by all readers of tables. A wider limit is free; a narrower one refuses files that were
-//! valid. Limits of what the policy core counts with are the core's.
+//! Called by all readers of tables.
 //!
-//! Tests: crates/platform/tests/all/bad_files.rs::capacity,
-//! crates/platform/tests/all/bad_files.rs::costs_are_at_most_a_millisecond
+//! What must stay: a wider limit is free, a narrower one refuses files that were valid; limits of
+//! what the policy core counts with are the core's (`EM_MAX_POWER`). Tests by part: `capacity`,
+//! `tick` (`between`), `costs_are_at_most_a_millisecond` (`cost_ns`),
+//! `idle_states_run_from_shallow_to_deep` (`us_as_ns`), `power_of_operating_points` (`PowerKeys`,
+//! `unit_name`), `power_of_idle_states` (`cluster` of an idle state).
+//!
+//! Tests: crates/platform/tests/all/bad_files.rs
 
 use toml::Spanned;
 

@@ -1,10 +1,15 @@
 //! How fast each CPU is at its best, on the kernel's scale (docs/guide/import.md, "What is read").
 //!
-//! Called by `sysfs/mod.rs`, for imports and for the live scheduler. Capacities are 1024 for the
-//! biggest. Ranks of CPUs of one kind are no capacities.
+//! Called by `sysfs/mod.rs`, for imports and for the live scheduler.
 //!
-//! Tests: crates/platform/tests/all/sysfs.rs::capacity_from_the_firmware,
-//! crates/platform/tests/all/sysfs.rs::rankings_are_no_capacities
+//! What must stay: the kernel's word goes before the firmware's; ranks of CPUs of one kind are no
+//! capacities; the biggest CPU by the firmware has 1024. Tests by part:
+//! `capacity_from_the_firmware` (`read`, `per_cpu`), `rankings_are_no_capacities` (`ranks_only`,
+//! `highest_perf`), `a_board_of_two_clusters` (`cpu_capacity`),
+//! `offline_cpus_have_a_place_of_their_own` (`share`), `what_is_missing_or_no_file_is_named` (a CPU
+//! without one).
+//!
+//! Tests: crates/platform/tests/all/sysfs.rs
 
 use super::{CPUS, CapacitySource, SysfsError, Tree, details, marked};
 

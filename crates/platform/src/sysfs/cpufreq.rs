@@ -1,9 +1,14 @@
 //! The kernel's frequency domains: cpufreq policies (docs/guide/import.md, "What is read").
 //!
-//! Called by `sysfs/mod.rs`. Clocks are kHz, latencies ns. Order: numbers of policies.
+//! Called by `sysfs/mod.rs`. Clocks are kHz, latencies ns.
 //!
-//! Tests: crates/platform/tests/all/sysfs.rs::a_board_of_two_clusters,
-//! crates/platform/tests/all/sysfs.rs::an_inactive_policy_and_an_unknown_latency
+//! What must stay: policies stand by number, each CPU in one; a policy whose CPUs are all offline
+//! is left out; 2^32 - 1 ns means that the driver does not know. Tests by part:
+//! `a_board_of_two_clusters` (`read`, `read_policy`, `available`),
+//! `an_inactive_policy_and_an_unknown_latency` (`LATENCY_UNKNOWN`, an empty policy),
+//! `damaged_trees_are_refused` (limits, a CPU in two).
+//!
+//! Tests: crates/platform/tests/all/sysfs.rs
 
 use super::{CPUS, SysfsError, Tree, tree};
 

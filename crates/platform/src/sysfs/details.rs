@@ -6,10 +6,20 @@
 //! Documentation/admin-guide/pm/intel_pstate.rst (base_frequency, hybrid processors),
 //! arch/x86/kernel/itmt.c (sched_itmt_enabled).
 //!
-//! Called by imports only; the live scheduler does without. Clocks are kHz, times ns. What no file
-//! says is `None`.
+//! Called by imports only, but `amd`, `x86`, `hybrid` and `release`, which `capacity.rs` and
+//! `energy.rs` need for the live scheduler, too. Clocks are kHz, times µs.
 //!
-//! Tests: below, crates/platform/tests/all/import/mod.rs
+//! What must stay: what no file says is `None`, as `fill.rs` and not this file assumes things;
+//! names in `PARTS` are those of built-in platforms. Tests by part:
+//! `the_tick_is_found_where_configurations_are` (`tick_hz`), mod.rs::`two_sockets_with_threads`
+//! (`idle`, `model`), mod.rs::`servers_of_arm` (`arm_kind`),
+//! mod.rs::`hybrids_have_priorities_or_capacities` (`hybrid`, `rank`),
+//! hostile.rs::`one_message_names_the_file` (what is refused),
+//! hostile.rs::`a_tree_with_a_nameless_idle_state` (`idle`),
+//! architectures.rs::`other_instruction_sets_are_refused` (`arch`),
+//! sysfs.rs::`rankings_are_no_capacities` (`amd`, `x86`, `hybrid`).
+//!
+//! Tests: below, crates/platform/tests/all/import, crates/platform/tests/all/sysfs.rs
 
 use super::topology::{self, Node, Parts};
 use super::{CPUS, SysfsError, Tree, energy, marked};

@@ -9,12 +9,15 @@
 //! Documentation/admin-guide/pm/cpufreq.rst, Documentation/power/energy-model.rst. `scx_wakeplace`
 //! and `platform import` both read by it.
 //!
-//! Lists by CPU have an entry for each possible CPU. Reading changes nothing of the machine.
+//! Reading changes nothing of the machine.
 //!
-//! Tests: crates/platform/tests/all/sysfs.rs::a_board_of_two_clusters,
-//! crates/platform/tests/all/sysfs.rs::offline_cpus_have_a_place_of_their_own,
-//! crates/platform/tests/all/sysfs.rs::more_possible_than_present,
-//! crates/platform/tests/all/sysfs.rs::damaged_trees_are_refused
+//! What must stay: lists by CPU have an entry for each possible CPU, offline ones among them, as
+//! the policy core's arrays have; the first wrong file is named with its whole path. Tests by part:
+//! `a_board_of_two_clusters` (`of_tree`), `offline_cpus_have_a_place_of_their_own` (`online`),
+//! `more_possible_than_present` (`possible`, `nr_present`), `damaged_trees_are_refused` (errors),
+//! `hostile_texts_are_results_or_errors` (no panic), `this_machine` (`read`).
+//!
+//! Tests: crates/platform/tests/all/sysfs.rs
 
 mod capacity;
 mod cpufreq;

@@ -2,7 +2,14 @@
 //! one. The `tar` crate keeps names of any length, so the archive is read through a budget
 //! (docs/guide/import.md, "How a tree is read").
 //!
-//! Called by `tree.rs`. Memory is bounded whatever the archive says. Order of files: by path.
+//! Called by `tree.rs`. Order of files: by path.
+//!
+//! What must stay: memory and time are bounded whatever the archive says, by the four limits below;
+//! no name leads out; links are never followed. Tests by part: `files_folders_and_long_names`
+//! (`files`, `content`), `what_is_no_archive` (`why`, `damaged`), `sizes_that_lie` (`stored`,
+//! `Metered`), `damaged_archives` (every byte), archives.rs::`two_machines_and_names_that_lead_out`
+//! (names), archives.rs::`links_are_left_out` (links),
+//! archives.rs::`a_packed_archive_that_never_ends` (`MAX_READ_BYTES`).
 //!
 //! Tests: below, crates/platform/tests/all/import/archives.rs
 

@@ -2,13 +2,18 @@
 //! domain builder divides it (include/linux/topology.h, drivers/base/arch_topology.c,
 //! kernel/sched/topology.c).
 //!
-//! Called by `sysfs/mod.rs`. Levels stand from the bottom up; the core builds its domains of them.
-//! A change of a level changes what the live scheduler does on a machine.
+//! Called by `sysfs/mod.rs` and by imports (`parts`).
 //!
-//! Tests: crates/platform/tests/all/sysfs.rs::threads_sockets_and_nodes,
-//! crates/platform/tests/all/sysfs.rs::nodes_near_and_far,
-//! crates/platform/tests/all/sysfs.rs::clusters_below_a_package_without_caches,
-//! crates/platform/tests/all/sysfs.rs::a_cluster_of_private_caches_is_the_cache_domain
+//! What must stay: levels stand from the bottom up and divide as the kernel's builder does, since
+//! the core builds its domains of them: a changed level changes what the live scheduler does on a
+//! machine. Tests by part: `threads_sockets_and_nodes` (`siblings`, `last_cache`, `levels`),
+//! `nodes_near_and_far` (`nodes`, `distances`, `within`), `sockets_of_one_node` (`push`, `Node`),
+//! `clusters_below_a_package_without_caches` (`llc`),
+//! `a_cluster_of_private_caches_is_the_cache_domain` (`levels`), `damaged_trees_are_refused`
+//! (`divide`), `what_is_missing_or_no_file_is_named` (`needed`), `this_machine` (levels are
+//! nested).
+//!
+//! Tests: crates/platform/tests/all/sysfs.rs
 
 use super::partition::Partition;
 use super::{CPUS, SysfsError, Tree, marked, tree};

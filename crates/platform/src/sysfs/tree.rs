@@ -2,10 +2,20 @@
 //! (docs/guide/import.md, "How a tree is read"). A file that is absent, one that may not be read
 //! and one with nonsense are three different answers.
 //!
-//! Called by all readers of `sysfs`. Nothing is written. Files are read to a limit; paths with
-//! names from outside are shown harmlessly.
+//! Called by all readers of `sysfs`. Nothing is written.
 //!
-//! Tests: below, crates/platform/tests/all/sysfs.rs::what_is_missing_or_no_file_is_named
+//! What must stay: the three answers apart, as `EBUSY` and an absent file mean that the kernel has
+//! nothing to say; files are read to a limit and only if they are files; names from outside are
+//! shown harmlessly. Tests by part: `lists_of_both_forms` (`list`), `numbers_are_digits`
+//! (`number`), sysfs.rs::`what_is_missing_or_no_file_is_named` (`text`, `needed`, `read_limited`),
+//! hostile.rs::`strange_entries` (`read_limited`, `is_absent`),
+//! archives.rs::`a_tree_below_one_folder` (`folder`, `of_archive`, `of_files`, `lead`),
+//! archives.rs::`two_machines_and_names_that_lead_out` (`several`),
+//! archives.rs::`a_nul_at_the_end_of_a_file` (`trimmed`, `quoted`),
+//! details.rs::`the_tick_is_found_where_configurations_are` (`setting`),
+//! hostile.rs::`files_that_are_missing` (`no_tree`).
+//!
+//! Tests: below, crates/platform/tests/all/sysfs.rs, crates/platform/tests/all/import
 
 use super::{CPUS, SysfsError, tar};
 use crate::MAX_CPUS;

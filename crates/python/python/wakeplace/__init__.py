@@ -17,6 +17,11 @@ Names, defaults and messages are those of the command line; an option ``--some-n
 docs/guide/python.md is the guide.
 """
 
+# What must stay: names in `__all__`, which programs import. Each function is described once, in
+# crates/study/src/ask/arguments.rs, of which `_ask.py` is written. Tests:
+# crates/python/tests/test_results.py::test_functions_agree_on_the_arguments_that_they_share,
+# crates/python/tests/test_examples.py.
+
 from ._ask import compare, explain, sim, study, sweep
 from ._inputs import Platform, Workload
 from ._names import platforms, policies, studies

@@ -1,4 +1,16 @@
-"""A sweep whose cells others run: workers return rows, and this process writes the store."""
+"""A sweep whose cells others run: workers return rows, and this process writes the store.
+
+What must stay: this process alone writes the store; a worker that has another program or other
+files is refused; leases are renewed within the 10 s of crates/store/src/leases.rs; what came in
+before an error is committed. docs/guide/python.md, "Sweeps, and who runs them". Tests by part:
+`test_any_executor_gives_the_same` (`drive`, `run_cells`, `_Pool`),
+`test_another_file_at_a_worker_is_found` (`_check`), `test_a_pool_that_breaks_loses_nothing`
+(`_take`, `release`), `test_what_is_wrong_is_said` (`_pool`), `test_dask_gives_the_same`,
+`test_workers_that_die_lose_nothing`, `test_workers_may_come_later` (`_Dask`).
+
+Tests: crates/python/tests/test_executors.py, crates/python/tests/test_dask.py,
+crates/python/tests/test_results.py
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,14 @@
-"""Arguments: platforms, workloads, seeds and settings in the forms that Python has for them."""
+"""Arguments: platforms, workloads, seeds and settings in the forms that Python has for them.
+
+What must stay: the text of `_ask` has the names of the command line's arguments, as
+crates/python/src/ask.rs reads it; keys of `_FORMS` are the kinds that ask.rs names; what is wrong
+is a `WakeplaceError` with what was expected. Tests by part: `test_platforms_of_a_dict`
+(`Platform`), `test_dicts_are_files` (`Workload`), `test_compare_gives_the_bytes_of_its_command`
+(`_seeds`, `_set`, `_ask`), `test_what_is_wrong_is_said` (`_one`, `_text`, `_whole`, `_percent`,
+`names_are_known`). No test of its own: `Workload.check`.
+
+Tests: crates/python/tests/test_results.py
+"""
 
 from __future__ import annotations
 

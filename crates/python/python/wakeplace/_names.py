@@ -1,4 +1,11 @@
-"""What there is."""
+"""What there is.
+
+What must stay: `policies` is what ``wakeplace policy list --format json`` lists. Tests by part:
+`test_policies_are_those_of_the_command_line` (`policies`),
+`test_study_gives_the_bytes_of_its_command` (`studies`). No test of its own: `platforms`.
+
+Tests: crates/python/tests/test_results.py
+"""
 
 from __future__ import annotations
 

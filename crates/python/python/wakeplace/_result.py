@@ -1,4 +1,17 @@
-"""Results: text of the command line, data of Python, and tables."""
+"""Results: text of the command line, data of Python, and tables.
+
+What must stay: bytes of every form are those of the command line; tables have one row per run, with
+the columns of Parquet files of runs; pyarrow, polars, pandas and altair are imported only where
+they are used. docs/guide/python.md, "Tables". Tests by part:
+`test_compare_gives_the_bytes_of_its_command` (`text`, `command`),
+`test_tables_hold_what_the_json_holds` (`to_arrow`, `to_polars`, `to_pandas`, `data`),
+`test_charts_are_those_of_the_page` (`charts`, `Result.plot`), `test_points_of_a_sweep_are_drawn`
+(`SweepResult.plot`, `_point`), `test_sweep_gives_the_bytes_of_its_command` (`SweepResult`),
+`test_explain_gives_the_bytes_of_its_command` (`Answer`), `test_notebooks_see_the_table`
+(`_repr_html_`, `html`), `test_dicts_are_files` (`command` of a dict). No test of its own: `stuck`.
+
+Tests: crates/python/tests/test_results.py
+"""
 
 from __future__ import annotations
 

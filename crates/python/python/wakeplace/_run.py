@@ -1,4 +1,16 @@
-"""What the functions of `_ask` do with their arguments."""
+"""What the functions of `_ask` do with their arguments.
+
+What must stay: names are those of the functions of `_ask.py`, which calls each with its own
+arguments; a definition is what `_executor.made` takes, so that a worker makes the same sweep. Tests
+by part: `test_compare_gives_the_bytes_of_its_command` (`compare`),
+`test_sim_gives_the_bytes_of_its_command` (`sim`), `test_explain_gives_the_bytes_of_its_command`
+(`explain`), `test_sweep_gives_the_bytes_of_its_command` (`sweep`, `_values`),
+`test_study_gives_the_bytes_of_its_command` (`study`), `test_a_file_that_varies_is_a_sweep` (`study`
+of a sweep), `test_any_executor_gives_the_same` (`_swept`), `test_what_is_wrong_is_said` (`_jobs`,
+nothing that is varied).
+
+Tests: crates/python/tests/test_results.py, crates/python/tests/test_executors.py
+"""
 
 from __future__ import annotations
 

@@ -4,6 +4,11 @@
 //!
 //! Called by `cargo xtask playground`. Same inputs, same bytes.
 //!
+//! What must stay: same inputs, same bytes; the page loads nothing from anywhere; order of
+//! `SCRIPTS`, as each uses what those before it have; no `<` in the names, which stand in a script.
+//! No test of its own: `cargo xtask playground-test`, which CI runs, makes the page and tries it in
+//! a browser.
+//!
 //! Tests: xtask/src/gives/playground.rs
 
 use std::io::Write as _;

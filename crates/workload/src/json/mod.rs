@@ -9,9 +9,15 @@
 //! Called by `rtapp`, `deadline.rs` and `limits.rs`. What is accepted and what it means is json-c's
 //! to say; only words of faults are free.
 //!
-//! Tests:
-//! crates/workload/src/json/tests.rs::duplicate_keys_keep_the_first_place_and_the_last_value,
-//! crates/workload/tests/all/corpus.rs, crates/workload/tests/all/hostile.rs
+//! What must stay: of equal keys the first has the place and the last the value; members keep the
+//! order of the file, as rt-app makes tasks and events in it. Tests by part:
+//! `duplicate_keys_keep_the_first_place_and_the_last_value` (`collapsed`, `get`),
+//! `every_file_is_read_as_rtapp_reads_it` (the dialect, against rt-app's recorded answers),
+//! `mutated_files_never_panic` and `large_inputs_are_refused_or_read_at_once` (harmful texts),
+//! `what_cannot_run_here_names_its_place` (`name`).
+//!
+//! Tests: crates/workload/src/json/tests.rs, crates/workload/tests/all/corpus.rs,
+//! crates/workload/tests/all/hostile.rs, crates/workload/tests/all/rtapp_files.rs
 mod reader;
 mod text;
 

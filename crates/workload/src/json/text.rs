@@ -4,10 +4,14 @@
 //! Called by `json/reader.rs`. Lines and columns count from 1, a column is a character. Bytes that
 //! are no UTF-8 pass as json-c lets them.
 //!
-//! Tests: crates/workload/src/json/tests.rs::words_take_either_case_and_strings_either_quote,
-//! crates/workload/src/json/tests.rs::comments_and_trailing_commas,
-//! crates/workload/src/json/tests.rs::places_count_characters_from_one,
-//! crates/workload/tests/all/corpus.rs
+//! What must stay: lines and columns count from 1 and a column is a character, as every message of
+//! a file has them; either quote ends its own kind of string only; comments are blanks. Tests by
+//! part: `places_count_characters_from_one` (`take`, `fault`), `comments_and_trailing_commas`
+//! (`skip_blanks`, `skip_comment`), `words_take_either_case_and_strings_either_quote` (`take_word`,
+//! `take_string`, `take_escape`, `take_unicode`), `every_file_is_read_as_rtapp_reads_it` (json-c's
+//! dialect).
+//!
+//! Tests: crates/workload/src/json/tests.rs, crates/workload/tests/all/corpus.rs
 use crate::error::{Fault, FaultKind, Position};
 
 /// Bytes with a place. json-c works on bytes too: it does not ask whether a text is valid UTF-8.

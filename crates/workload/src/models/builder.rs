@@ -4,10 +4,21 @@
 //! Called by all models. The order of calls is the order of indices and of creation: it stays
 //! within a model, as results depend on it.
 //!
-//! Tests:
-//! crates/workload/tests/all/benchmark_models.rs::messaging_channels_are_as_large_as_the_kernels,
-//! crates/workload/tests/all/benchmark_models.rs::sysbench_threads_begin_together_at_a_drawn_time,
-//! crates/workload/tests/all/shell.rs
+//! What must stay: an index is given out once and in the order of calls; no list loses or reorders
+//! its members, as steps name them by index. Tests by part:
+//! `messaging_channels_are_as_large_as_the_kernels` (`limited_channel`),
+//! `sysbench_threads_begin_together_at_a_drawn_time` (`start`),
+//! `a_sysbench_cpu_event_is_claimed_timed_and_counted` (`mutex`, `counter`, `series`, `count`),
+//! `cyclictest_threads_have_their_intervals` (`timer`, `duration`),
+//! coarse_models.rs::`specjbb_stops_its_warehouses` (`handed_mutex`, `barrier`),
+//! coarse_models.rs::`oltp_transactions_are_statements` (`mutexes`),
+//! coarse_models.rs::`oltp_writers_of_the_log_release_all` (`condition`),
+//! shell.rs::`programs_share_nothing_but_their_measures` (`adopt`, `counted`),
+//! sysbench_memory.rs::`the_scope_says_whose_the_block_is` (`shared_set`).
+//!
+//! Tests: crates/workload/tests/all/benchmark_models.rs,
+//! crates/workload/tests/all/coarse_models.rs, crates/workload/tests/all/shell.rs,
+//! crates/workload/src/models/sysbench_memory.rs
 use super::adopt::{Line, Program, adopt};
 use super::carrier::Carrier;
 use crate::script::{

@@ -3,7 +3,11 @@
 //! Called by `models/mod.rs` for its name. `n` is 1 to 10,000; `shell` is the shell's work per
 //! fork, ns.
 //!
-//! Tests: crates/workload/tests/all/kbuild.rs::a_shell_forks_endless_loops
+//! What must stay: the shell forks one loop after the other and works before each fork; no loop
+//! ends. Tests by part: `a_shell_forks_endless_loops` (`expand`), `wrong_values_say_their_range`
+//! (`load`), played.rs::`loops_never_end` (when loops start).
+//!
+//! Tests: crates/workload/tests/all/kbuild.rs, crates/workload/tests/all/played.rs
 use super::builder::Builder;
 use super::carrier::Carrier;
 use super::tasks::{endless, once, phase, run, wait};

@@ -4,9 +4,13 @@
 //! Called by models that send messages; the engine charges lines only on machines with
 //! `[transfer]`. A count is a fact of the kernel, not a setting.
 //!
-//! Tests:
-//! crates/workload/tests/all/benchmark_models.rs,
-//! crates/engine/tests/behaviour/handover.rs
+//! What must stay: the counts, as docs/decisions/060 derives them from the kernel's structures;
+//! without `[transfer]` they change nothing. Tests by part:
+//! handover.rs::`a_round_trip_moves_lines_by_the_closest_level` (what lines cost),
+//! handover.rs::`a_unit_that_was_kept_brings_its_lines` (a unit that waited). No test of its own:
+//! each carrier's count in `lines`.
+//!
+//! Tests: crates/engine/tests/behaviour/handover.rs
 
 /// What carries a message from one task to another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

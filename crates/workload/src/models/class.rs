@@ -4,7 +4,12 @@
 //! Called by `periodic.rs`. Keys and their meaning stay. Times are ns; limits are those of the
 //! kernel (`realtime.rs`).
 //!
-//! Tests: crates/workload/tests/all/periodic.rs::classes_above_the_fair_one
+//! What must stay: `priority` is of fifo and rr, `dl_*` of deadline, `slice` of other and batch, as
+//! Linux has them; a deadline task without times gets the load's run and period. Tests by part:
+//! `classes_above_the_fair_one` (`read`, `realtime`, ranges), `every_key_is_obeyed` (fair policies,
+//! `slice`), `wrong_arguments_say_what_was_expected` (ranges of `slice`).
+//!
+//! Tests: crates/workload/tests/all/periodic.rs
 use super::parse::time;
 use super::values::Values;
 use crate::error::WorkloadError;

@@ -4,10 +4,12 @@
 //! Called by `models/mod.rs` for its name. The order of draws stays. Work is ns at full speed.
 //! Which of a pair runs first is part of the model.
 //!
-//! Tests:
-//! crates/workload/tests/all/context_switch.rs::a_pair_wakes_each_other_through_two_channels,
-//! crates/workload/tests/all/context_switch.rs::tasks_pins_and_seeds,
-//! crates/workload/tests/all/context_switch.rs::wrong_values_say_what_is_expected
+//! What must stay: a pair has two channels of its own and passes one unit on; the first of a pair
+//! posts first. Tests by part: `a_pair_wakes_each_other_through_two_channels` (`task`, `expand`),
+//! `tasks_pins_and_seeds` (`parse`, pins, draws), `wrong_values_say_what_is_expected` (`parse`,
+//! `even`).
+//!
+//! Tests: crates/workload/tests/all/context_switch.rs
 use super::builder::Builder;
 use super::carrier::Carrier;
 use super::grouping::{GROUPING, grouped};

@@ -4,8 +4,14 @@
 //! Called by `models/mod.rs` for its name. Intervals are ns; names of metrics stay. Free: the work
 //! between wake-ups, which is assumed.
 //!
-//! Tests: crates/workload/tests/all/benchmark_models.rs::cyclictest_threads_have_their_intervals,
-//! crates/engine/tests/behaviour/models.rs::cyclictest_wakes_once_per_interval
+//! What must stay: thread k's interval, late expiries left out, one series `tK_latency` per thread
+//! in µs, and that the device holds off deep idle states. Tests by part:
+//! `cyclictest_threads_have_their_intervals` (`thread`, `expand`),
+//! `the_others_say_what_is_expected` (`load`), models.rs::`cyclictest_wakes_once_per_interval` (a
+//! run). No test of its own: `other` (the load beside the threads).
+//!
+//! Tests: crates/workload/tests/all/benchmark_models.rs,
+//! crates/workload/tests/all/benchmark_arguments.rs, crates/engine/tests/behaviour/models.rs
 use super::builder::Builder;
 use super::measures::series;
 use super::tasks::{endless, run};

@@ -4,7 +4,13 @@
 //! Called by `models/mod.rs` for its name. The order of draws stays. Shares of operations are the
 //! page's; times of the disk are assumed.
 //!
-//! Tests: crates/workload/tests/all/coarse_models.rs::dbench_cycles_have_their_shares
+//! What must stay: shares of operations are exact within a cycle; only data operations count, by
+//! bytes. Tests by part: `dbench_cycles_have_their_shares` (`counts`, `client`),
+//! `coarse_models_say_so_and_draw_by_the_seed` (draws by the client's stream),
+//! `wrong_values_say_their_range` (`load`), played.rs::`the_other_models_take_their_costs` (a
+//! cycle's time).
+//!
+//! Tests: crates/workload/tests/all/coarse_models.rs, crates/workload/tests/all/played.rs
 use super::builder::Builder;
 use super::draw::{Spread, shuffle};
 use super::measures::mb_per_second;

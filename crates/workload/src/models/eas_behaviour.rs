@@ -4,10 +4,14 @@
 //! Called by `models/mod.rs` for its name. Demands are millionths of the biggest CPU, periods ns.
 //! Sizes follow from the machine alone, nothing is drawn. LISA's own checks are in docs/results.
 //!
-//! Tests: crates/workload/tests/all/eas_behaviour.rs::tasks_are_sized_by_the_machine,
-//! crates/workload/tests/all/eas_behaviour.rs::a_big_task_fits_the_biggest_kind,
-//! crates/workload/tests/all/eas_behaviour.rs::a_ramp_changes_the_kind_where_it_no_longer_fits,
-//! crates/workload/tests/all/eas_behaviour.rs::equal_cpus_are_refused
+//! What must stay: LISA's formulas of sizes, and that a pinned task has a CPU to itself; capacities
+//! in millionths are cut, not rounded. Tests by part: `tasks_are_sized_by_the_machine` (`classes`,
+//! `courses`, `own_cpu`), `a_big_task_fits_the_biggest_kind` (`big_e6`, `swing_e6`),
+//! `a_ramp_changes_the_kind_where_it_no_longer_fits` (`phases`, ramps),
+//! `migrating_tasks_are_as_many_as_big_cpus` (wake-migration), `equal_cpus_are_refused` (`expand`,
+//! starts).
+//!
+//! Tests: crates/workload/tests/all/eas_behaviour.rs
 use super::builder::Builder;
 use super::draw::begin_ns;
 use super::tasks::{phase, run, task};

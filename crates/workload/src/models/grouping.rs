@@ -3,7 +3,12 @@
 //! Called by models of pairs. Groups change who shares with whom, not what tasks do: scripts and
 //! draws stay.
 //!
-//! Tests: below
+//! What must stay: the words `none`, `one`, `two`, `nested`; every task is in a group, or none is.
+//! Tests by part: `all_tasks_of_a_session_are_in_its_group` (`one`), `two_groups_part_each_pair`
+//! (`two`), `another_word_is_refused` (`grouped`), group_limits.rs::`models_have_keys` (limits of
+//! such a group), periodic.rs::`what_was_meant_is_said` (a misspelt word).
+//!
+//! Tests: below, crates/workload/tests/all/group_limits.rs, crates/workload/tests/all/periodic.rs
 
 use super::limits::Limits;
 use super::values::Values;

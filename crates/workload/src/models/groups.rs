@@ -4,7 +4,12 @@
 //! Called by `periodic.rs`. Tasks go to groups in turn, in the order named. Shares are
 //! `cpu.shares`: 1024 is a task of nice 0.
 //!
-//! Tests: below, crates/workload/tests/all/group_limits.rs::models_have_keys
+//! What must stay: tasks go to the names in turn, `/` is no group, and a name that stands twice is
+//! one group; a path names the groups around it. Tests by part: `tasks_go_to_the_groups_in_turn`
+//! (`names`, `nr`, `expand`, `set_names`), `what_cannot_be_is_refused` (`check`, `set_shares`),
+//! group_limits.rs::`models_have_keys` (groups in groups).
+//!
+//! Tests: below, crates/workload/tests/all/group_limits.rs
 
 use super::limits::Limits;
 use super::{ParameterInfo, parameter, parse};

@@ -5,8 +5,12 @@
 //! Called by `periodic.rs`. Times are ns. What a limit may be is the kernel's rule
 //! (docs/rules/group-bandwidth.md). Keys stay.
 //!
-//! Tests: crates/workload/tests/all/group_limits.rs::models_have_keys,
-//! crates/workload/tests/all/group_limits.rs::what_cannot_be_is_refused
+//! What must stay: the keys; one value holds for all groups, several are one for each group in the
+//! order of `groups`; `max` is no limit. Tests by part: `models_have_keys` (`each`, `max`,
+//! `bandwidth`, `one`, `of`, `missing_cpu`, `check`). No test of its own: `cpu_idle` and
+//! `cpu_uclamp_min` as keys.
+//!
+//! Tests: crates/workload/tests/all/group_limits.rs
 
 use super::values::Values;
 use super::{ParameterInfo, fault, parameter, parse};

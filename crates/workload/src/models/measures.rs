@@ -3,8 +3,16 @@
 //!
 //! Called by all models. Names and units of metrics stay. A figure counts after the warm-up, ns.
 //!
-//! Tests: crates/engine/tests/behaviour/models.rs::messaging_on_one_cpu_is_its_messages,
-//! crates/workload/tests/all/benchmark_models.rs::a_sysbench_cpu_event_is_claimed_timed_and_counted
+//! What must stay: metric names and units, as studies and results name them; what is before the
+//! warm-up's end counts in no figure. Tests by part:
+//! `a_sysbench_cpu_event_is_claimed_timed_and_counted` (`events_total`, `sysbench_latency`,
+//! `record`), `netperf_pairs_take_turns` (`rate`, `per_second`),
+//! `cyclictest_threads_have_their_intervals` (`series`),
+//! schbench_tbench.rs::`tbench_costs_follow_the_bytes` (`mb_per_second`),
+//! models.rs::`netperf_on_one_cpu_is_the_work_of_both` (the figure of a run).
+//!
+//! Tests: crates/workload/tests/all/benchmark_models.rs,
+//! crates/workload/tests/all/schbench_tbench.rs, crates/engine/tests/behaviour/models.rs
 use super::tasks::DONE;
 use crate::script::{Event, Figure, FigureOf, Series, Since, Statistic, SysbenchBins, TimeUnit};
 

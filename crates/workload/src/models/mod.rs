@@ -5,7 +5,15 @@
 //! Called by `Spec::parse`. A name or key that is there stays. Order of the catalogue is that of
 //! lists. A new model is a module and one line of `MODELS`.
 //!
-//! Tests: crates/workload/tests/all/periodic.rs::the_catalogue_names_defaults_that_parse,
+//! What must stay: names of models and keys, their defaults, and the order of `MODELS`; a misspelt
+//! name gets the nearest. Tests by part: `the_catalogue_names_defaults_that_parse` (`catalogue`,
+//! `parameter`), `other_names_lead_to_the_model` (`also`, `meant`, `nearest`),
+//! `several_workloads_are_told_from_one` (lists of models), `other_names_are_no_names` (`find`),
+//! `wrong_arguments_say_what_was_expected` (`load`, `split_name`, `fault`, `expected`),
+//! `the_defaults_are_those_of_the_catalogue` (defaults against scripts),
+//! `more_work_than_period_is_a_warning` (`warnings`).
+//!
+//! Tests: below, crates/workload/tests/all/periodic.rs,
 //! crates/workload/tests/all/benchmark_arguments.rs
 mod adopt;
 mod aim7_compute;

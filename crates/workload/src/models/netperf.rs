@@ -4,8 +4,15 @@
 //! Called by `models/mod.rs` for its names. The order of draws stays. Work is ns at full speed,
 //! sender's and receiver's apart. Who wakes whom, and sync, is part of the model.
 //!
-//! Tests: crates/workload/tests/all/benchmark_models.rs::netperf_pairs_take_turns,
-//! crates/engine/tests/behaviour/models.rs::netperf_on_one_cpu_is_the_work_of_both
+//! What must stay: one transaction is under way per pair, both wake-ups are sync, a client counts a
+//! transaction when the answer is there. Tests by part: `netperf_pairs_take_turns` (`pair`,
+//! `for_ever`, `ready`, `load_tcp`, `load_udp`), `the_others_say_what_is_expected` (`parse`),
+//! models.rs::`netperf_on_one_cpu_is_the_work_of_both` and
+//! models.rs::`netperf_pairs_scale_while_cpus_are_free` (a run). No test of its own: `launched` and
+//! `forked` (`start=shell`).
+//!
+//! Tests: crates/workload/tests/all/benchmark_models.rs,
+//! crates/workload/tests/all/benchmark_arguments.rs, crates/engine/tests/behaviour/models.rs
 use super::builder::Builder;
 use super::carrier::Carrier;
 use super::grouping::{GROUPING, grouped};

@@ -4,8 +4,15 @@
 //! Called by `models/mod.rs` for its name. The order of draws and of locks stays. Work is ns at
 //! full speed; times of the disk are assumed.
 //!
-//! Tests: crates/workload/tests/all/coarse_models.rs::oltp_transactions_are_statements,
-//! crates/workload/tests/all/played.rs::commits_share_writes_of_the_log
+//! What must stay: rows are locked in ascending order and held to the commit, so no run gets stuck;
+//! mutex 0 is the log's; one write of the log releases all who wait. Tests by part:
+//! `oltp_transactions_are_statements` (`client`, `server`, `commit`, `draw_rows`),
+//! `oltp_writers_of_the_log_release_all` (`log_writer`),
+//! `coarse_models_say_so_and_draw_by_the_seed` (draws), `wrong_values_say_their_range` (`load`),
+//! played.rs::`commits_share_writes_of_the_log` (`commit`, in time),
+//! played.rs::`clients_that_write_the_same_rows_wait_for_each_other` (row locks).
+//!
+//! Tests: crates/workload/tests/all/coarse_models.rs, crates/workload/tests/all/played.rs
 use super::builder::Builder;
 use super::carrier::Carrier;
 use super::draw::Spread;

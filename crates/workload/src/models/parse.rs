@@ -5,7 +5,14 @@
 //! Called by `values.rs`. Pure; `None` is a text that is no such value. What is accepted stays
 //! accepted. Times are ns, shares exact in millionths.
 //!
-//! Tests: below, crates/workload/tests/all/benchmark_arguments.rs
+//! What must stay: a number has no sign, a time has a unit, a percentage is exact to a millionth or
+//! refused. Tests by part: `numbers_have_no_sign` (`number`, `time`), `two_values_are_a_range`
+//! (`spread`), `percentages_are_exact` (`percent_e6`, `share`), `cpu_lists_join_with_plus`
+//! (`cpu_list`), periodic.rs::`performance_hints` (`hint`), periodic.rs::`every_key_is_obeyed`
+//! (`cpu`), `the_others_say_what_is_expected` (what is refused).
+//!
+//! Tests: below, crates/workload/tests/all/periodic.rs,
+//! crates/workload/tests/all/benchmark_arguments.rs
 use super::draw::Spread;
 use super::work::Share;
 use std::str::FromStr;

@@ -4,8 +4,16 @@
 //! Called by `models/mod.rs` for its name. Both versions stay as the benchmark had them. The order
 //! of draws stays. Times are ns; percentiles are thousandths of all samples.
 //!
+//! What must stay: both versions' order of wake, spin and record; percentiles and floor of each;
+//! sleeps of the old version are drawn per message thread. Tests by part:
+//! `old_schbench_wakes_all_workers_at_once` (`old_group`, `series`, `sampled`),
+//! `old_schbench_sleeps_are_drawn` (draws), `current_schbench_does_requests_under_a_lock_per_cpu`
+//! (`current_group`, `add_workers`), benchmark_arguments.rs::`the_others_say_what_is_expected`
+//! (`parse`), models.rs::`old_schbench_rounds_are_two_spins_and_a_sleep` and
+//! models.rs::`current_schbench_requests_are_a_sleep_and_work` (a run).
+//!
 //! Tests: crates/workload/tests/all/schbench_tbench.rs,
-//! crates/engine/tests/behaviour/models.rs::old_schbench_rounds_are_two_spins_and_a_sleep
+//! crates/workload/tests/all/benchmark_arguments.rs, crates/engine/tests/behaviour/models.rs
 use super::builder::Builder;
 use super::carrier::Carrier;
 use super::grouping::{GROUPING, grouped};

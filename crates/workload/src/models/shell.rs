@@ -4,10 +4,18 @@
 //! Called by `models/mod.rs` for its name. Programs run in the order of the lines. Names of tasks
 //! begin with the model and the program's place. Work of fork, exec and exit is the machine's.
 //!
-//! Tests: crates/workload/tests/all/shell.rs::a_loop_is_as_many_forks_of_one_shell,
-//! crates/workload/tests/all/shell.rs::a_program_starts_and_joins_its_threads,
-//! crates/workload/tests/all/shell.rs::what_cannot_be_a_program_is_refused,
-//! crates/workload/tests/all/shell.rs::the_first_program_can_be_misspelt
+//! What must stay: one program at a time, each waited for before the next; only a program that ends
+//! by itself is taken; tasks are named PROGRAM-PLACE; at most 10,000 programs. Tests by part:
+//! `a_loop_is_as_many_forks_of_one_shell` (`expand`, `line`),
+//! `a_program_starts_and_joins_its_threads` (`main`),
+//! `without_a_common_start_threads_go_on_at_once` (`main`),
+//! `programs_share_nothing_but_their_measures` (`per_program`), `scripts_depend_on_the_seed_alone`
+//! (draws), `threads_of_all_programs_are_counted` (`expand`: at most 100,000),
+//! `what_cannot_be_a_program_is_refused` (`load`, `program`, `check`),
+//! `a_program_without_a_limit_does_not_end` (`check`), `the_first_program_can_be_misspelt`
+//! (`says_keys`).
+//!
+//! Tests: crates/workload/tests/all/shell.rs
 use super::adopt::Program;
 use super::builder::{Builder, TO_ITS_END_NS};
 use super::carrier::Carrier;

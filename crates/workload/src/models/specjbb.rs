@@ -4,8 +4,13 @@
 //! Called by `models/mod.rs` for its name. Times of collections are assumed; the order of draws
 //! stays. Collectors are one per CPU of the machine.
 //!
-//! Tests: crates/workload/tests/all/coarse_models.rs::specjbb_stops_its_warehouses,
-//! crates/workload/tests/all/played.rs::collections_stop_the_world
+//! What must stay: a collection takes the mutexes of all warehouses, so no warehouse runs
+//! meanwhile; one collector per CPU; a warehouse's draws are of its own stream. Tests by part:
+//! `specjbb_stops_its_warehouses` (`warehouse`, `vm`, `collector`, `meet`),
+//! `coarse_models_say_so_and_draw_by_the_seed` (draws), `wrong_values_say_their_range` (`load`),
+//! played.rs::`collections_stop_the_world` (in time).
+//!
+//! Tests: crates/workload/tests/all/coarse_models.rs, crates/workload/tests/all/played.rs
 use super::builder::Builder;
 use super::draw::Spread;
 use super::measures::per_second;

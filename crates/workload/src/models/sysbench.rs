@@ -4,9 +4,17 @@
 //! Called by the models of sysbench's tests. Keys and names of metrics stay. Order within an event
 //! (time, claim, work, record) is sysbench's.
 //!
-//! Tests:
-//! crates/workload/tests/all/benchmark_models.rs,
-//! crates/engine/tests/behaviour/models.rs::sysbench_requests_end_the_threads
+//! What must stay: the order of an event's steps, and each version's own limits (0.4: 10,000
+//! requests; 1.0: 10 s); all threads begin together and the time counts from there. Tests by part:
+//! `a_sysbench_cpu_event_is_claimed_timed_and_counted` (`frame`, `claim`),
+//! `sysbench_versions_have_their_own_limits` (`read`),
+//! `sysbench_threads_begin_together_at_a_drawn_time` (`finish`),
+//! `messaging_and_sysbench_say_what_is_expected` (`read`),
+//! models.rs::`sysbench_requests_end_the_threads` and
+//! models.rs::`sysbench_cpu_counts_every_event_that_began_in_time` (a run).
+//!
+//! Tests: crates/workload/tests/all/benchmark_models.rs,
+//! crates/workload/tests/all/benchmark_arguments.rs, crates/engine/tests/behaviour/models.rs
 use super::builder::{Builder, TO_ITS_END_NS};
 use super::measures::{events_total, record, series};
 use super::tasks::{lock, run, unlock};

@@ -4,8 +4,15 @@
 //! Called by `models/mod.rs` for its name. What an event takes (ns at full speed) is the
 //! argument's, or follows from the number of divisions.
 //!
-//! Tests: below,
-//! crates/workload/tests/all/benchmark_models.rs::a_sysbench_cpu_event_is_claimed_timed_and_counted
+//! What must stay: the number of divisions of an event is the benchmark's
+//! (docs/rules/workloads.md#sysbench); `event` and `prime` exclude each other. Tests by part:
+//! `an_event_has_as_many_divisions_as_the_benchmark` (`divisions`),
+//! `a_sysbench_cpu_event_is_claimed_timed_and_counted` (`expand`),
+//! `messaging_and_sysbench_say_what_is_expected` (`parse`),
+//! models.rs::`sysbench_cpu_counts_every_event_that_began_in_time` (a run).
+//!
+//! Tests: below, crates/workload/tests/all/benchmark_models.rs,
+//! crates/workload/tests/all/benchmark_arguments.rs, crates/engine/tests/behaviour/models.rs
 use super::parse::MAX_TIME_NS;
 use super::sysbench::{CLAIM, Common, REQUESTS, START, THREADS, TIME, VERSION};
 use super::tasks::{endless, run};

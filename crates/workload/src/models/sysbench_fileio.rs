@@ -3,7 +3,12 @@
 //!
 //! Called by `models/mod.rs` for its name. The order of draws stays. Times of the disk are assumed.
 //!
-//! Tests: crates/workload/tests/all/coarse_models.rs::fileio_threads_wait_and_run
+//! What must stay: an event is a wait for the disk and then a run, and it counts at the run's end.
+//! Tests by part: `fileio_threads_wait_and_run` (`thread`, `expand`),
+//! `coarse_models_say_so_and_draw_by_the_seed` (draws), `wrong_values_say_their_range` (`load`),
+//! played.rs::`the_other_models_take_their_costs` (requests and time as ends).
+//!
+//! Tests: crates/workload/tests/all/coarse_models.rs, crates/workload/tests/all/played.rs
 use super::builder::{Builder, TO_ITS_END_NS};
 use super::draw::Spread;
 use super::measures::{events_total, per_second, record, sysbench_latency};

@@ -4,6 +4,10 @@
 //! Called by `models/mod.rs` for its name. What a block costs is `rtapp/memory.rs`' assumed figure;
 //! whose block it is decides what a move costs (docs/decisions/060).
 //!
+//! What must stay: with one block for all, threads share one set of memory; with one each, every
+//! thread has a set of its own. Tests by part: `the_scope_says_whose_the_block_is` (`load`,
+//! `expand`).
+//!
 //! Tests: below
 use super::sysbench::{CLAIM, Common, REQUESTS, START, THREADS, TIME, VERSION};
 use super::tasks::endless;

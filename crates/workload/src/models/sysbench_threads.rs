@@ -4,9 +4,15 @@
 //! Called by `models/mod.rs` for its name. Times are ns. The yields within the mutex are the
 //! benchmark's own.
 //!
-//! Tests:
-//! crates/workload/tests/all/benchmark_models.rs,
-//! crates/engine/tests/behaviour/models.rs::sysbench_threads_wait_only_for_shared_mutexes
+//! What must stay: an event keeps the mutex that its number chooses for all its yields; no thread
+//! ends with a mutex in its hands. Tests by part:
+//! `a_sysbench_threads_event_keeps_the_mutex_of_its_number` (`expand`),
+//! `messaging_and_sysbench_say_what_is_expected` (`load`),
+//! models.rs::`sysbench_threads_alone_is_its_turns` and
+//! models.rs::`sysbench_threads_wait_only_for_shared_mutexes` (a run).
+//!
+//! Tests: crates/workload/tests/all/benchmark_models.rs,
+//! crates/workload/tests/all/benchmark_arguments.rs, crates/engine/tests/behaviour/models.rs
 use super::sysbench::{CLAIM, Common, REQUESTS, START, THREADS, TIME, VERSION};
 use super::tasks::{locked, phase, run, task};
 use super::values::Values;

@@ -3,9 +3,14 @@
 //! Called by all models. What is made here has no name but the caller's; every default is that of
 //! an ordinary task.
 //!
-//! Tests: crates/workload/tests/all/benchmark_models.rs::netperf_pairs_take_turns,
-//! crates/workload/tests/all/coarse_models.rs::fileio_threads_wait_and_run,
-//! crates/workload/tests/all/kbuild.rs::a_job_is_a_chain_of_programs_that_wait
+//! What must stay: what `task`, `phase` and `child` leave out has the default of an ordinary task,
+//! as all models rely on it. Tests by part: `netperf_pairs_take_turns` (`run`, `post`, `wait`),
+//! `fileio_threads_wait_and_run` (`endless`), `a_job_is_a_chain_of_programs_that_wait` (`child`,
+//! `once`), `a_sysbench_threads_event_keeps_the_mutex_of_its_number` (`lock`, `unlock`),
+//! `specjbb_stops_its_warehouses` (`lock`, `unlock`).
+//!
+//! Tests: crates/workload/tests/all/benchmark_models.rs,
+//! crates/workload/tests/all/coarse_models.rs, crates/workload/tests/all/kbuild.rs
 use crate::script::{Change, Event, Loops, Phase, Pick, TaskScript};
 
 /// Steps that are repeated so often.

@@ -4,8 +4,14 @@
 //! Called by `models/mod.rs` for its name. Who waits for whom is the benchmark's. Work follows from
 //! bytes, ns at full speed.
 //!
-//! Tests:
-//! crates/workload/tests/all/schbench_tbench.rs::tbench_clients_are_in_lock_step_with_their_servers
+//! What must stay: a client waits for each answer before it asks again, and counts bytes of reads
+//! and writes behind the answer; all clients replay the same operations. Tests by part:
+//! `tbench_clients_are_in_lock_step_with_their_servers` (`pair`), `tbench_costs_follow_the_bytes`
+//! (`work`, `expand`, metrics), benchmark_arguments.rs::`the_others_say_what_is_expected` (`load`),
+//! models.rs::`tbench_on_one_cpu_is_the_work_of_both` (a run).
+//!
+//! Tests: crates/workload/tests/all/schbench_tbench.rs,
+//! crates/workload/tests/all/benchmark_arguments.rs, crates/engine/tests/behaviour/models.rs
 use super::builder::Builder;
 use super::carrier::Carrier;
 use super::grouping::{GROUPING, grouped};

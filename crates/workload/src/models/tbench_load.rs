@@ -10,7 +10,11 @@
 //! Called by `tbench.rs`. The order of draws stays. A change of the mix moves results
 //! (CHANGELOG.md).
 //!
-//! Tests: below, crates/workload/tests/all/schbench_tbench.rs::tbench_costs_follow_the_bytes
+//! What must stay: the published counts and sizes, and the one shuffle of the list. Tests by part:
+//! `shares_are_whole_and_sum_up` (`quotas`), `the_list_has_the_published_mix` (`operations`,
+//! `kinds`), `tbench_costs_follow_the_bytes` (sizes).
+//!
+//! Tests: below, crates/workload/tests/all/schbench_tbench.rs
 use super::draw::shuffle;
 use crate::Stream;
 

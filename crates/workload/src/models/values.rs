@@ -5,11 +5,17 @@
 //! Called by all models. A key that is there stays; a new one has a default with which scripts are
 //! as before.
 //!
-//! Tests:
-//! crates/workload/tests/all/benchmark_arguments.rs::messaging_and_sysbench_say_what_is_expected,
-//! crates/workload/tests/all/benchmark_arguments.rs::the_others_say_what_is_expected,
-//! crates/workload/tests/all/periodic.rs::what_was_meant_is_said,
-//! crates/workload/tests/all/hostile.rs::mutated_arguments_never_panic
+//! What must stay: a key that is not given has the catalogue's default, and an error names key,
+//! value and what can be. Tests by part: `times_are_said_in_whole_units` (`said`),
+//! `messaging_and_sysbench_say_what_is_expected` (`number`, `time_from_zero_ns`,
+//! `time_above_zero_ns`, `word`), `the_others_say_what_is_expected` (`not_both`, `only_with`,
+//! `check_warm_up`), `wrong_arguments_say_what_was_expected` (`read`, `add`, `unknown_key`),
+//! `what_was_meant_is_said` (`word`, `listed`), kbuild.rs::`wrong_values_say_their_range` (`times`,
+//! `share`, `outside`), `mutated_arguments_never_panic` (all of it).
+//!
+//! Tests: below, crates/workload/tests/all/benchmark_arguments.rs,
+//! crates/workload/tests/all/periodic.rs, crates/workload/tests/all/kbuild.rs,
+//! crates/workload/tests/all/hostile.rs
 use super::draw::Spread;
 use super::parse::{self, MAX_TIME_NS};
 use super::work::Share;

@@ -4,7 +4,11 @@
 //! Called by models with `memory`. Only what moves cost changes (docs/decisions/060); scripts and
 //! draws stay.
 //!
-//! Tests: below
+//! What must stay: only tasks that wait for memory have a set; without `working_set_kib` no script
+//! changes. Tests by part: `tasks_that_wait_for_memory_have_a_set` (`with_sets`, `waits`,
+//! `expand`), handover.rs::`a_move_refills_from_the_closest_level` (what a set costs in a run).
+//!
+//! Tests: below, crates/engine/tests/behaviour/handover.rs
 use super::values::Values;
 use super::{Model, ParameterInfo, parameter};
 use crate::error::WorkloadError;

@@ -4,11 +4,18 @@
 //! Called by `rtapp/task.rs`. Which words are events, their defaults and types are rt-app's: they
 //! stay. Times are rt-app's µs. Warnings are free.
 //!
-//! Tests: crates/workload/tests/all/rtapp_events.rs::memory_events_that_cannot_be,
-//! crates/workload/tests/all/rtapp_events.rs::the_dialect_suspend_ref,
-//! crates/workload/tests/all/rtapp_events.rs::resources_are_keyed_by_name_and_type,
-//! crates/workload/tests/all/rtapp_files.rs::a_yield_is_an_event_whatever_its_value,
-//! crates/workload/tests/all/corpus.rs
+//! What must stay: a key is the event of the first word of rt-app's list that it begins with; a
+//! value of a wrong type is refused at its place. Tests by part:
+//! `every_file_is_read_as_rtapp_reads_it` (`event_word`, `read_event`, against rt-app's answers),
+//! `values_of_the_wrong_type_are_refused_at_their_place` (`read_event`),
+//! `a_yield_is_an_event_whatever_its_value` (`yield`),
+//! `timers_are_private_if_unique_and_absolute_if_one_event_is` (`read_timer`),
+//! `warnings_name_what_may_not_be_meant` (`warn_of_prefix`), `the_dialect_suspend_ref`
+//! (`read_suspend`), `resources_are_keyed_by_name_and_type` (`condition`, `share`),
+//! `memory_events_that_cannot_be` (`read_memrun`).
+//!
+//! Tests: crates/workload/tests/all/corpus.rs, crates/workload/tests/all/rtapp_files.rs,
+//! crates/workload/tests/all/rtapp_events.rs
 use super::fields::{Fields, int, text, wrong_type};
 use super::keys::{Place, warn_of_unknown};
 use super::notes::Notes;

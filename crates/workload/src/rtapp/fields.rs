@@ -4,9 +4,14 @@
 //! Called by all readers of this folder. A type that rt-app refuses is refused here, at the value's
 //! place.
 //!
-//! Tests:
-//! crates/workload/tests/all/rtapp_files.rs::values_of_the_wrong_type_are_refused_at_their_place,
-//! crates/workload/tests/all/corpus.rs
+//! What must stay: no value is converted to another type, `null` is an absent key. Tests by part:
+//! `values_of_the_wrong_type_are_refused_at_their_place` (`wrong_type`, `text`, `int`),
+//! `what_cannot_run_here_names_its_place` (`int`: a string for a number),
+//! `every_file_is_read_as_rtapp_reads_it` (`get`, `required_int`, `boolean`),
+//! rtapp_keys.rs::`a_refusal_names_the_key` (messages).
+//!
+//! Tests: crates/workload/tests/all/rtapp_files.rs, crates/workload/tests/all/corpus.rs,
+//! crates/workload/tests/all/rtapp_keys.rs
 use crate::error::{Fault, Position};
 use crate::json::{Kind, Member, Object, Value};
 

@@ -4,8 +4,13 @@
 //! Called by `rtapp/template.rs`. Which tasks run decides how many scripts there are and their
 //! order.
 //!
-//! Tests: crates/workload/tests/all/rtapp_events.rs::forked_tasks_are_scripts_behind_the_others,
-//! crates/workload/tests/all/rtapp_events.rs::what_a_forked_thread_would_inherit_is_said
+//! What must stay: a template that nobody starts has no script, and a fork behind a phase without
+//! an end is not reached. Tests by part: `forked_tasks_are_scripts_behind_the_others` (`roles`,
+//! `forks`, `unknown`), `no_fork_behind_an_endless_phase_is_reached` (`forks`),
+//! `what_a_forked_thread_would_inherit_is_said` (`warn_of_inheritance`),
+//! hostile.rs::`small_files_cannot_ask_for_much` (many forks).
+//!
+//! Tests: crates/workload/tests/all/rtapp_events.rs, crates/workload/tests/all/hostile.rs
 use super::notes::Notes;
 use super::structure::{Action, Phase, Step, Structure, Task};
 use crate::error::Fault;

@@ -4,9 +4,16 @@
 //! Called by `rtapp/read.rs`. Keys, defaults and types are rt-app's: they stay. Our own key is
 //! passed over by rt-app.
 //!
-//! Tests: crates/workload/tests/all/rtapp_files.rs::the_calibration_is_a_cpu_or_the_biggest,
-//! crates/workload/tests/all/rtapp_scripts.rs::start_spread_draws_when_threads_begin,
-//! crates/workload/tests/all/corpus.rs
+//! What must stay: a file without `global` has rt-app's defaults, and no log; `calibration` is
+//! "CPUn" or ns per loop; `start_spread` alone is not rt-app's. Tests by part:
+//! `every_file_is_read_as_rtapp_reads_it` (`read_global`, `fill`, `policy`, `log_size`, `ftrace`),
+//! `the_calibration_is_a_cpu_or_the_biggest` (`calibration`, `ends_early`, `leading_int`),
+//! `start_spread_draws_when_threads_begin` (`start_spread`), rtapp_events.rs::`what_the_logs_need`
+//! (`log_size`), rtapp_keys.rs::`a_refusal_names_the_key` (ranges).
+//!
+//! Tests: crates/workload/tests/all/corpus.rs, crates/workload/tests/all/rtapp_files.rs,
+//! crates/workload/tests/all/rtapp_scripts.rs, crates/workload/tests/all/rtapp_events.rs,
+//! crates/workload/tests/all/rtapp_keys.rs
 use super::fields::{Fields, wrong_type};
 use super::keys::{Place, warn_of_unknown};
 use super::notes::Notes;

@@ -3,7 +3,11 @@
 //!
 //! Called by `Spec::rtapp_log`. Sums are rt-app's own columns, µs. No run depends on it.
 //!
-//! Tests: crates/workload/tests/all/rtapp_events.rs::what_the_logs_need
+//! What must stay: threads in the order of `expand`, sums per phase in µs; `perf` is each run
+//! divided by the calibration and cut, before it is summed. Tests by part: `what_the_logs_need`
+//! (`wanted`, `sums`).
+//!
+//! Tests: crates/workload/tests/all/rtapp_events.rs
 use super::structure::{Action, Global, LoadCalibration, LogSize, Phase};
 use std::sync::Arc;
 

@@ -4,8 +4,12 @@
 //! Handed through all readers of this folder. Warnings never change what is read; their number is
 //! bounded.
 //!
-//! Tests: crates/workload/tests/all/rtapp_keys.rs::equal_warnings_are_one,
-//! crates/workload/tests/all/rtapp_keys.rs::warnings_of_a_large_file_are_bounded
+//! What must stay: equal warnings are one line with their number, and at most 100 lines are shown;
+//! what is not modelled is noted at its place. Tests by part: `equal_warnings_are_one`
+//! (`warn_alike`, `warning_lines`), `warnings_of_a_large_file_are_bounded` (`warn`,
+//! `warning_lines`), rtapp_files.rs::`a_group_nine_deep_is_not_modelled` (`unmodelled`).
+//!
+//! Tests: crates/workload/tests/all/rtapp_keys.rs, crates/workload/tests/all/rtapp_files.rs
 use crate::Dialect;
 use crate::error::{Position, cut};
 use std::collections::BTreeMap;

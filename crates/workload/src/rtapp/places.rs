@@ -2,8 +2,13 @@
 //!
 //! Called by `rtapp/template.rs`. CPUs and nodes are ascending, each once.
 //!
-//! Tests: crates/workload/tests/all/corpus.rs,
-//! crates/workload/tests/all/rtapp_events.rs::memory_is_bound_to_nodes
+//! What must stay: lists are ascending and each CPU or node stands once, as scripts compare them; a
+//! negative number is refused at its place. Tests by part: `memory_is_bound_to_nodes` (`nodes`),
+//! `the_fixture_expands_to_its_threads` (`cpus`), `what_cannot_run_here_names_its_place` (`cpus`:
+//! -1, empty), rtapp_keys.rs::`a_refusal_names_the_key` (messages).
+//!
+//! Tests: crates/workload/tests/all/rtapp_events.rs, crates/workload/tests/all/rtapp_files.rs,
+//! crates/workload/tests/all/rtapp_keys.rs
 use super::structure::{Affinity, Nodes, Position};
 use crate::error::Fault;
 use std::sync::Arc;

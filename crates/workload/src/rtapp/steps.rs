@@ -2,9 +2,14 @@
 //!
 //! Called by `rtapp/template.rs`. Order of steps is the file's. Times become ns.
 //!
-//! Tests: crates/workload/tests/all/rtapp_scripts.rs::accepted_files_expand_to_their_scripts,
-//! crates/workload/tests/all/rtapp_scripts.rs::what_ends_rtapp_at_run_time_is_refused,
-//! crates/workload/tests/all/rtapp_events.rs::parties_of_a_barrier_are_summed_over_the_file
+//! What must stay: `suspend`, `resume` and `wait` take and give their mutex as rt-app does; what
+//! ends rt-app at run time is refused before the run. Tests by part:
+//! `accepted_files_expand_to_their_scripts` (`make`), `what_ends_rtapp_at_run_time_is_refused`
+//! (`nanoseconds`), `resources_are_keyed_by_name_and_type` (`make_shared`, `lock`, `unlock`,
+//! `signal`, `wait`), `parties_of_a_barrier_are_summed_over_the_file` (barriers),
+//! `memory_events_that_cannot_be` (`bytes`, `check_memrun`, `not_negative`).
+//!
+//! Tests: crates/workload/tests/all/rtapp_scripts.rs, crates/workload/tests/all/rtapp_events.rs
 use super::memory;
 use super::resources::{Rendezvous, Resources};
 use super::structure::{Access, Action, Global, MemRun, Position, Step as RtStep};

@@ -5,7 +5,14 @@
 //! Made by `rtapp/read.rs`. Fields and defaults are rt-app's; the JSON of `workload check` shows
 //! them under these names, which stay.
 //!
-//! Tests: crates/workload/tests/all/corpus.rs::every_file_is_read_as_rtapp_reads_it
+//! What must stay: names and numbers of policies, and fields with rt-app's defaults, as the
+//! recorded answers of the corpus have them. Tests by part: `every_file_is_read_as_rtapp_reads_it`
+//! (all fields, `number`, `threads`), rtapp_files.rs::`what_cannot_run_here_names_its_place`
+//! (`from_name`), rtapp_files.rs::`policies_of_tasks_and_phases` (`from_name`),
+//! rtapp_events.rs::`tasks_move_between_groups` (`is_fair`).
+//!
+//! Tests: crates/workload/tests/all/corpus.rs, crates/workload/tests/all/rtapp_files.rs,
+//! crates/workload/tests/all/rtapp_events.rs
 use crate::deadline::Declared;
 pub use crate::error::Position;
 use crate::limits;

@@ -3,11 +3,18 @@
 //!
 //! Called by `rtapp/read.rs`. Keys, defaults and types are rt-app's: they stay. Warnings are free.
 //!
-//! Tests: crates/workload/tests/all/rtapp_files.rs::runtime_without_phases_is_an_event_and_a_slice,
-//! crates/workload/tests/all/rtapp_files.rs::policies_of_tasks_and_phases,
-//! crates/workload/tests/all/rtapp_files.rs::loops_of_tasks_and_phases,
-//! crates/workload/tests/all/rtapp_files.rs::taskgroups_become_groups,
-//! crates/workload/tests/all/corpus.rs
+//! What must stay: with `phases`, events of the task are no events; without, `runtime` is an event
+//! and a slice; a group with a policy above the fair class is refused as rt-app does. Tests by
+//! part: `every_file_is_read_as_rtapp_reads_it` (`read_task`, `read_phase`, `read_events`,
+//! `read_affinity`, `converted_int`), `runtime_without_phases_is_an_event_and_a_slice`
+//! (`read_task_scheduling`), `policies_of_tasks_and_phases` (`read_scheduling`,
+//! `read_phase_scheduling`, `legacy_times`), `loops_of_tasks_and_phases` (loops),
+//! `taskgroups_become_groups` (`taskgroup`), `warnings_name_what_may_not_be_meant`
+//! (`warn_of_hidden_events`), rtapp_events.rs::`tasks_move_between_groups` (`check_taskgroups`),
+//! rtapp_events.rs::`memory_is_bound_to_nodes` (`read_nodes`).
+//!
+//! Tests: crates/workload/tests/all/corpus.rs, crates/workload/tests/all/rtapp_files.rs,
+//! crates/workload/tests/all/rtapp_events.rs
 use super::event::{Buffers, WORDS, event_word, read_event};
 use super::fields::{Fields, wrong_type};
 use super::global::{leading_int, policy};

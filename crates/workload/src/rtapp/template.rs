@@ -4,8 +4,18 @@
 //! Called by `Spec::parse_rtapp`. Everything that needs neither seed nor machine is settled here.
 //! Memory of the scripts is bounded before they are made.
 //!
-//! Tests: crates/workload/tests/all/rtapp_files.rs::what_cannot_run_here_names_its_place,
-//! crates/workload/tests/all/rtapp_scripts.rs
+//! What must stay: threads, timers and bytes are counted before they are made; a file is refused
+//! here, or by the machine's CPUs in `expand`, and nowhere later. Tests by part:
+//! `what_cannot_run_here_names_its_place` (`load`, `task`, `phase`),
+//! `a_group_nine_deep_is_not_modelled` (`refuse_unmodelled`, `group`),
+//! `a_small_file_cannot_ask_for_all_memory` (`size`), `a_run_has_so_many_groups` (`group`),
+//! `the_calibration_is_a_cpu_or_the_biggest` (`calibration`),
+//! `timers_are_private_if_unique_and_absolute_if_one_event_is` (`timers`),
+//! `accepted_files_expand_to_their_scripts` (`make_template`),
+//! hostile.rs::`small_files_cannot_ask_for_much` (`size`, `roles`).
+//!
+//! Tests: crates/workload/tests/all/rtapp_files.rs, crates/workload/tests/all/rtapp_scripts.rs,
+//! crates/workload/tests/all/hostile.rs
 use super::forks::{self, Role};
 use super::log::{self, LogPhase};
 use super::notes::Notes;

@@ -1,4 +1,20 @@
-//! The steps of a task.
+//! The steps of a task, with their kinds of timer and what a measured time begins with
+//! (docs/guide/rt-app.md, "Events").
+//!
+//! Made by `rtapp`, `models` and recordings; executed by the engine (`mechanics/script/steps.rs`)
+//! and by the player of the tests.
+//!
+//! What must stay: what each step means, as its comment says it: results follow from it. Times are
+//! ns, work is ns on the calibration CPU; a step has no name, only an index. Tests by part:
+//! `random_steps_obey_the_rules` (all kinds of steps),
+//! `timers_are_private_if_unique_and_absolute_if_one_event_is` (`TimerMode`), `samples_are_exact`
+//! and `one_signal_has_one_stamp` (`Since`), `a_timer_with_overruns_leaves_out_what_it_missed`
+//! (`TimerMode::Overrun`), `a_sysbench_threads_event_keeps_the_mutex_of_its_number`
+//! (`Pick::Claimed`), `current_schbench_does_requests_under_a_lock_per_cpu` (`Pick::Cpu`).
+//!
+//! Tests: crates/engine/tests/behaviour/storm.rs, crates/engine/tests/behaviour/measures.rs,
+//! crates/workload/tests/all/rtapp_files.rs, crates/workload/tests/all/benchmark_models.rs,
+//! crates/workload/tests/all/schbench_tbench.rs
 
 /// rt-app's two kinds of timer (docs/rules/rt-app.md#rt-app-events).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -4,8 +4,13 @@
 //! Made by models, read by `crates/metrics/src/measured.rs`. Names of metrics follow from here and
 //! stay. Times are ns.
 //!
-//! Tests: crates/engine/tests/behaviour/measures.rs::samples_are_exact,
-//! crates/metrics/src/measured.rs
+//! What must stay: metric names are made here alone, of the series' name, statistic and unit, as
+//! results and studies name them. Tests by part: `samples_are_exact` (series and statistics of a
+//! run), benchmark_models.rs::`a_sysbench_cpu_event_is_claimed_timed_and_counted` (what a model
+//! asks for), aim7_compute.rs::`jobs_are_counted_per_minute` (figures).
+//!
+//! Tests: crates/engine/tests/behaviour/measures.rs, crates/metrics/src/measured.rs,
+//! crates/workload/tests/all/benchmark_models.rs, crates/workload/tests/all/aim7_compute.rs
 
 /// Times that are measured, one value after the other.
 #[derive(Clone, Debug, PartialEq, Eq)]

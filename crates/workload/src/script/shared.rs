@@ -1,4 +1,21 @@
-//! What tasks share: what they wait for and wake each other by, timers, counters.
+//! What tasks share: what they wait for and wake each other by, timers, counters
+//! (docs/guide/rt-app.md, "Events").
+//!
+//! Made by `rtapp` and `models/builder.rs`; read by the engine. Steps name these by their index in
+//! `Workload`'s lists.
+//!
+//! What must stay: who wakes, in which order, and when a full channel takes units again, as the
+//! comments of the fields say it. Tests by part: `messaging_channels_are_as_large_as_the_kernels`
+//! (`Limit`), `mutexes_inherit_if_asked_to` (`Mutex::inherit`),
+//! `parties_of_a_barrier_are_summed_over_the_file` (barriers),
+//! `sysbench_versions_have_their_own_limits` (counters),
+//! `timers_are_private_if_unique_and_absolute_if_one_event_is` (timers),
+//! `random_steps_obey_the_rules` (all of them in the engine),
+//! handover.rs::`a_round_trip_moves_lines_by_the_closest_level` (`Channel::lines`).
+//!
+//! Tests: crates/workload/tests/all/benchmark_models.rs, crates/workload/tests/all/rtapp_events.rs,
+//! crates/workload/tests/all/rtapp_files.rs, crates/engine/tests/behaviour/storm.rs,
+//! crates/engine/tests/behaviour/handover.rs
 
 use super::event::TimerMode;
 

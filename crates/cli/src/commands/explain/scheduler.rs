@@ -1,7 +1,12 @@
 //! What a sched_ext scheduler's callbacks did for a wake-up, for people (docs/guide/schedulers.md).
 //!
-//! Called by `explain` for people; JSON is `wakeplace_study::explain`'s. Words are free. The order
-//! is that in which the callbacks ran.
+//! Called by `explain` for people; JSON is `wakeplace_study::explain`'s. Words are free.
+//!
+//! What must stay: steps stand in the order in which callbacks made them, and a callback that did
+//! nothing has a row. Queues and flags are told by the kernel's own numbers
+//! (`wakeplace_sched_ext::consts`). Tests by part:
+//! crates/cli/tests/all/schedulers.rs::`explain_says_what_callbacks_did` (`answer`, `callbacks`,
+//! `step`, `queue`). No test of its own: `kick`.
 //!
 //! Tests: crates/cli/tests/all/schedulers.rs::explain_says_what_callbacks_did
 

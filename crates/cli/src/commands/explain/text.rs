@@ -1,11 +1,19 @@
 //! The answer for people: the CPU first (docs/guide/tour.md).
 //!
-//! Called by `explain` for people; JSON is `wakeplace_study::explain`'s. Words and order are free;
-//! figures and reasons are the core's and are not judged here.
+//! Called by `explain` for people; JSON is `wakeplace_study::explain`'s. Words and order are free.
 //!
-//! Tests: crates/cli/tests/all/explain.rs::why_not_comes_first,
-//! crates/cli/tests/all/explain.rs::what_costs_more_saves_nothing,
-//! crates/cli/tests/all/said.rs::a_decision_says_each_reason_once
+//! What must stay: figures and reasons are the core's and are not judged here. The CPU stands
+//! first, or the answer to `--why-not`. A sentence that many rows share stands once (`Sentences`).
+//! Tests by part: crates/cli/tests/all/explain.rs::`the_title_has_the_number_that_was_asked_for`
+//! (`title`), explain.rs::`why_not_comes_first` (`answer`),
+//! explain.rs::`what_costs_more_saves_nothing` (`candidates`),
+//! crates/cli/tests/all/said.rs::`a_decision_says_each_reason_once` (`Sentences`, `others`),
+//! crates/cli/tests/all/hostile_text.rs::`answers_show_names_harmlessly_in_every_form` (names from
+//! files). No test of its own: `rule`, `waker` and `duration`.
+//!
+//! Tests: crates/cli/tests/all/explain.rs,
+//! crates/cli/tests/all/said.rs::a_decision_says_each_reason_once,
+//! crates/cli/tests/all/hostile_text.rs
 
 use crate::page::{Form, Page};
 use crate::text::{cpu_list, time};

@@ -1,7 +1,13 @@
 //! A decision of a tree's own code, for people: the CPU first (docs/guide/kernel.md, "In a run").
 //!
-//! Called by `explain` for people; JSON is `wakeplace_study::explain`'s. Figures are in the tree's
-//! own units, which differ between versions. Words are free.
+//! Called by `explain` for people, and by `kernel diff` for examples; JSON is
+//! `wakeplace_study::explain`'s. Words are free.
+//!
+//! What must stay: figures are the tree's own, in its own units, which differ between versions;
+//! nothing is converted. What the core says stands beside them, never in their place. Tests by
+//! part: crates/cli/tests/all/kernel_runs.rs::`a_decision_is_explained_by_the_trees_own_figures`
+//! (that there is an answer; it reads the JSON). No test of its own: the words of all parts of the
+//! page.
 //!
 //! Tests: crates/cli/tests/all/kernel_runs.rs::a_decision_is_explained_by_the_trees_own_figures
 

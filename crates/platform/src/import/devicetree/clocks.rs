@@ -1,10 +1,17 @@
 //! Clocks, their operating points and the power at each (docs/guide/import.md, "What is read").
 //!
-//! Called by `devicetree.rs`. Clocks are kHz, voltages mV, powers µW by the kernel's own formula.
-//! Points rise.
+//! Called by `devicetree.rs`. Clocks are kHz, voltages mV, powers µW.
 //!
-//! Tests: crates/platform/tests/all/import/voltages.rs::coefficients_and_voltages_make_power,
-//! crates/platform/tests/all/import/mod.rs::a_device_tree_with_the_kernels_energy_model
+//! What must stay: powers are the kernel's own to the microwatt (drivers/opp/of.c: MHz and mV
+//! without fractions); points rise, each frequency once; a clock has a power at all points or at
+//! none. Tests by part: voltages.rs::`coefficients_and_voltages_make_power` (`with_coefficient`,
+//! `clock_key`, `with_voltages`), voltages.rs::`clocks_without_a_coefficient` (none is invented),
+//! mod.rs::`a_device_tree_with_the_kernels_energy_model` (`points`, `opp-shared`),
+//! devicetree.rs::`an_import_of_the_tree_has_the_platforms_figures` (`opp-microwatt`). No test of
+//! its own: `old_points`, `latency_ns`.
+//!
+//! Tests: crates/platform/tests/all/import/voltages.rs, crates/platform/tests/all/import/mod.rs,
+//! crates/lab/src/devicetree.rs
 
 use super::{MAX_STEPS, View};
 use crate::fdt::Node;

@@ -1,9 +1,14 @@
 //! Idle states of CPUs and of the power domains they are in (docs/guide/import.md, "What is read").
 //!
-//! Called by `devicetree.rs`. Times become ns. Order: WFI, the CPUs' states, the domains'.
+//! Called by `devicetree.rs`. Times are µs, as the bindings have them.
 //!
-//! Tests: crates/platform/tests/all/import/mod.rs::phones,
-//! crates/platform/tests/all/import/hostile.rs::a_device_tree_with_a_nameless_idle_state
+//! What must stay: the order WFI, the CPUs' states, the domains', which `fill.rs` takes as depth;
+//! entry and exit together are what cpuidle sees (`wakeup-latency-us` goes first). A state without
+//! a time is none. Tests by part: `a_device_tree_with_a_nameless_idle_state` (`idle_state`, its
+//! name, `idle`), `device_trees_in_circles` (`states_of` ends). No test of its own:
+//! `wakeup-latency-us`.
+//!
+//! Tests: crates/platform/tests/all/import/hostile.rs
 
 use super::{MAX_STEPS, View};
 use crate::fdt::Node;

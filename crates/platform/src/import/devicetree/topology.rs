@@ -1,11 +1,15 @@
 //! Which CPUs belong together, by the tree's `cpu-map`, caches and NUMA nodes
 //! (docs/guide/import.md, "What is read").
 //!
-//! Called by `devicetree.rs`. Depth is bounded, as a tree may refer to itself. Distances are the
-//! kernel's.
+//! Called by `devicetree.rs`. Distances are the kernel's: 10 within a node, 20 where none is
+//! stated.
 //!
-//! Tests: crates/platform/tests/all/import/mod.rs::phones,
-//! crates/platform/tests/all/import/hostile.rs::device_trees_in_circles
+//! What must stay: depth is bounded, as a tree may refer to itself; an incomplete `cpu-map` counts
+//! as none; a cache lies within its package. Tests by part: hostile.rs::`device_trees_in_circles`
+//! (`last_cache`), devicetree.rs::`an_import_of_the_tree_has_the_platforms_figures` (`cpu_map`,
+//! `walk`, `parts`). No test of its own: `by_registers`, `distances` of several nodes.
+//!
+//! Tests: crates/platform/tests/all/import/hostile.rs, crates/lab/src/devicetree.rs
 
 use super::{MAX_STEPS, View};
 use crate::arch::Arch;

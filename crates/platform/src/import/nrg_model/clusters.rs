@@ -1,9 +1,15 @@
 //! Nodes of clusters in LISA's energy model: what a cluster draws beside its CPUs
 //! (docs/guide/import.md, "What is read").
 //!
-//! Called by `nrg_model.rs`. Powers keep the file's scale. What is not of use is said (`left_out`).
+//! Called by `nrg_model.rs`. Powers keep the file's scale.
 //!
-//! Tests: crates/platform/tests/all/import/mod.rs::clusters_of_an_energy_model_of_lisa
+//! What must stay: a cluster's power is used only where it is known at all frequencies and idle
+//! states of a whole clock; what is not of use is said (`left_out`). Tests by part:
+//! `clusters_of_an_energy_model_of_lisa` (`cluster_of`, `left_out`), `an_energy_model_of_lisa`
+//! (`collect`, `powers`, `idle_power`: figures and what is refused). No test of its own: a CPU in
+//! several clusters.
+//!
+//! Tests: crates/platform/tests/all/import/mod.rs
 
 use super::{MAX_POWER, NrgModel, capacity_and_power, entries, idle, khz};
 use crate::import::found::cpu_list;

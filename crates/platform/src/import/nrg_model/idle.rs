@@ -1,9 +1,14 @@
 //! Idle states in LISA's energy model: names and powers, without times (docs/guide/import.md, "What
 //! is read").
 //!
-//! Called by `lisa.rs`. Times are not in such files: `fill.rs` states them. Order: shallow to deep.
+//! Called by `nrg_model.rs` and `lisa.rs`. Such files have no times: Juno r0's are taken and marked
+//! as assumed.
 //!
-//! Tests: crates/platform/tests/all/import/mod.rs::an_energy_model_of_lisa
+//! What must stay: the order from shallow to deep, which `read/idle.rs` demands; a name is one that
+//! `IdleState::is_name` takes. Tests by part: `an_energy_model_of_lisa` (`states`, `idle`, the
+//! times).
+//!
+//! Tests: crates/platform/tests/all/import/mod.rs
 
 use super::{MAX_POWER, NrgModel, entries};
 use crate::IdleState;

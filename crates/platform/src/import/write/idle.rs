@@ -1,8 +1,14 @@
 //! The `[[idle_state]]` tables (docs/guide/import.md).
 //!
-//! Called by `write.rs`. Times are written in the units of the keys; order is that of `found`.
+//! Called by `write.rs`. Times are written in the units of the keys.
 //!
-//! Tests: crates/platform/tests/all/import/round_trip.rs::every_platform_comes_back
+//! What must stay: the order is that of `found`, from shallow to deep, which `read/idle.rs`
+//! demands; where powers differ by clock there is a table for each. Tests by part:
+//! round_trip.rs::`every_platform_comes_back` (`idle`, `idle_state`),
+//! `a_board_with_an_energy_model_is_the_one_that_comes_with_the_program` (`assumed_power`),
+//! `an_energy_model_of_lisa` (powers that the source has).
+//!
+//! Tests: crates/platform/tests/all/import/mod.rs, crates/platform/tests/all/import/round_trip.rs
 
 use super::Writer;
 use crate::form::{entry, number};
