@@ -9,11 +9,12 @@
 #![allow(missing_docs, reason = "wakeplace.h says what each field is")]
 
 use crate::signals::{Avg, Demand, Governor, Queue, RawRequest, Signal};
+use crate::turns::{Entity, RawTurn};
 use serde::{Deserialize, Serialize};
 use std::ffi::{c_char, c_void};
 
 /// Of the interface; an object with another one is not loaded.
-pub const ABI: u32 = 6;
+pub const ABI: u32 = 7;
 /// No time.
 pub const NEVER: u64 = u64::MAX;
 /// No number.
@@ -476,6 +477,7 @@ pub struct HostTable {
     pub done: unsafe extern "C" fn(*mut c_void, u64, i64),
     pub signal: Option<unsafe extern "C" fn(*mut c_void, *const Signal)>,
     pub requested: Option<unsafe extern "C" fn(*mut c_void, *const RawRequest)>,
+    pub turned: Option<unsafe extern "C" fn(*mut c_void, *const RawTurn)>,
 }
 
 /// Each struct with its size and the offset of its last field, in the header's words.
@@ -509,7 +511,7 @@ pub fn layout() -> Vec<(&'static str, &'static str, usize, usize)> {
         row!("wpk_energy", "with", Energy, with),
         row!("wpk_decision", "energies", RawDecision, energies),
         row!("wpk_decision", "nr_choices", RawDecision, nr_choices),
-        row!("wpk_host", "requested", HostTable, requested),
+        row!("wpk_host", "turned", HostTable, turned),
         row!("wpk_host", "frequency", HostTable, frequency),
         row!("wpk_attr", "util_max", Attr, util_max),
         row!("wpk_call", "ticket", RawCall, ticket),
@@ -529,5 +531,8 @@ pub fn layout() -> Vec<(&'static str, &'static str, usize, usize)> {
         row!("wpk_demand", "last_update_ns", Demand, last_update_ns),
         row!("wpk_governor", "in_progress", Governor, in_progress),
         row!("wpk_request", "cpus", RawRequest, cpus),
+        row!("wpk_entity", "vprot", Entity, vprot),
+        row!("wpk_turn", "entities", RawTurn, entities),
+        row!("wpk_turn", "after", RawTurn, after),
     ]
 }

@@ -10,6 +10,7 @@ mod call;
 mod machine;
 pub mod signals;
 mod tree;
+pub mod turns;
 
 pub use abi::{
     Attr, Choice, Cpu, CpuState, Energy, Facts, Group, MachineCpu, Opp, Party, TaskState,

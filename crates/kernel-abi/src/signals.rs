@@ -3,6 +3,7 @@
 //!
 //! Tests: crates/kernel-tree/src/kernel/tests.rs::structs_are_laid_out_as_in_the_header
 
+use crate::turns::Turn;
 use serde::{Deserialize, Serialize};
 
 /// No average of the task was written since its estimate.
@@ -205,7 +206,7 @@ pub struct FreqAsked {
     pub cpus: Vec<Demand>,
 }
 
-/// The kernel has brought one of its signals up to date.
+/// The kernel has brought one of its signals up to date, or looked whose turn it is.
 #[allow(
     clippy::large_enum_variant,
     reason = "one at a time, and most are the large one"
@@ -216,4 +217,6 @@ pub enum Updated {
     Signal(Signal),
     /// A frequency.
     Freq(FreqAsked),
+    /// Whether a task displaces another one.
+    Turn(Turn),
 }

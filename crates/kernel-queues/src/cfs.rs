@@ -13,6 +13,7 @@
 mod buddies;
 mod class;
 mod entity;
+mod on_state;
 #[cfg(test)]
 mod tests;
 
@@ -20,8 +21,9 @@ use crate::weight::{Weight, calc_delta, virtual_time};
 use buddies::Buddies;
 pub(crate) use buddies::Roles;
 pub(crate) use class::Cfs;
-pub use entity::CfsParams;
+pub(crate) use entity::CfsParams;
 pub(crate) use entity::Entity;
+pub(crate) use on_state::wakeup_preempt;
 
 /// Least slice of a SCHED_IDLE task beside others, ns, the same on all machines
 /// (`sysctl_sched_idle_min_granularity`).

@@ -13,14 +13,15 @@
 mod buddies;
 mod class;
 mod entity;
+mod on_state;
 mod preempt;
 #[cfg(test)]
 mod tests;
 
-use crate::weight::{Weight, virtual_time};
+use crate::weight::Weight;
 pub(crate) use class::Eevdf;
 use entity::Arrival;
-pub use entity::EevdfParams;
+pub(crate) use entity::EevdfParams;
 pub(crate) use entity::{Entity, Form};
 
 /// How far the running task may be ahead of the origin, ns of virtual time (4.3 s): times the
@@ -174,7 +175,7 @@ impl EevdfQueue {
         } else {
             params.tick_ns.max(2 * entity.slice_ns(params))
         };
-        let limit = virtual_time(limit_ns, entity.weight);
+        let limit = params.virtual_time(limit_ns, entity.weight);
         (self.average() - entity.vruntime).clamp(-limit, limit)
     }
 
@@ -198,7 +199,7 @@ impl EevdfQueue {
             entity.lag * (load + entity.weight()) / load
         };
         entity.vruntime = self.average() - lag;
-        let slice = virtual_time(entity.slice_ns(params), entity.weight);
+        let slice = params.virtual_time(entity.slice_ns(params), entity.weight);
         entity.deadline = entity.vruntime
             + match entity.arrival {
                 Arrival::New => slice / 2,
@@ -362,35 +363,38 @@ impl EevdfQueue {
     /// The running task has run for `delta_ns`. It takes the origin along: alone it goes on without
     /// an end. Where the origin is does not show, so that not each step has to move it.
     #[inline]
-    pub(crate) fn charge(&mut self, delta_ns: u64) {
+    pub(crate) fn charge(&mut self, params: &EevdfParams, delta_ns: u64) {
         let Some((_, entity)) = &mut self.current else {
             return;
         };
-        entity.vruntime += virtual_time(delta_ns, entity.weight);
+        entity.vruntime += params.virtual_time(delta_ns, entity.weight);
         self.ran |= delta_ns > 0;
         if entity.vruntime - self.origin > FAR_NS {
             self.move_origin();
         }
     }
 
-    /// The kernel looks at the running task's time: a request that is fulfilled is followed by the
-    /// next, and others get their chance.
+    /// The kernel looks at the running task's time (`update_curr()`): a request that is fulfilled is
+    /// followed by the next, and others get their chance. Without time since the last look it looks
+    /// at nothing.
     fn update(&mut self, params: &EevdfParams) {
+        if !std::mem::take(&mut self.ran) {
+            return;
+        }
         let Some((_, entity)) = &mut self.current else {
             return;
         };
         let mut over = entity.vruntime >= entity.deadline;
         if over {
-            let slice = virtual_time(entity.slice_ns(params), entity.weight);
+            let slice = params.virtual_time(entity.slice_ns(params), entity.weight);
             entity.deadline = entity.vruntime + slice;
         }
         let entity = *entity;
         let displaced = params.preempt_short && !self.eligible(&entity);
         over |= !entity.is_protected(params) && (params.form >= Form::Linux618 || displaced);
-        let ran = std::mem::take(&mut self.ran);
         if over && self.nr_queued() > 1 {
             self.resched = true;
-            if let Some(current) = self.current().filter(|_| ran) {
+            if let Some(current) = self.current() {
                 self.clear_buddy(current);
             }
         }
@@ -418,7 +422,7 @@ impl EevdfQueue {
             if forfeits {
                 entity.vruntime = entity.deadline;
             }
-            entity.deadline += virtual_time(entity.slice_ns(params), entity.weight);
+            entity.deadline += params.virtual_time(entity.slice_ns(params), entity.weight);
             self.move_origin();
         }
         true

@@ -9,10 +9,11 @@
 //! crates/engine/tests/behaviour/groups.rs
 
 use crate::cfs::{Cfs, CfsParams};
-use crate::eevdf::{Eevdf, EevdfParams};
+use crate::eevdf::{Eevdf, EevdfParams, Form};
 use crate::fair_class::FairClass;
 use crate::grouped::{GroupShape, GroupedCfs, GroupedEevdf};
 use crate::{CpuId, TaskId};
+use wakeplace_policy_sys::sys::{WP_QUEUE_CFS, wp_params};
 use wakeplace_workload::FairPolicy;
 
 /// The fair queues of a run.
@@ -30,22 +31,55 @@ enum Kind {
 }
 
 impl FairQueues {
-    /// Empty queues of the kernels before 6.6. `groups`: none: without groups.
+    /// Empty queues. `groups`: none: without groups.
     #[must_use]
-    pub fn cfs(params: CfsParams, nr_cpus: usize, groups: &[GroupShape]) -> Self {
-        Self(match groups {
-            [] => Kind::Cfs(Cfs::new(params, nr_cpus)),
-            _ => Kind::GroupedCfs(GroupedCfs::new(params, nr_cpus, groups)),
+    pub fn new(params: FairParams, nr_cpus: usize, groups: &[GroupShape]) -> Self {
+        Self(match (params, groups) {
+            (FairParams::Cfs(params), []) => Kind::Cfs(Cfs::new(params, nr_cpus)),
+            (FairParams::Cfs(params), _) => {
+                Kind::GroupedCfs(GroupedCfs::new(params, nr_cpus, groups))
+            }
+            (FairParams::Eevdf(params), []) => Kind::Eevdf(Eevdf::new(params, nr_cpus)),
+            (FairParams::Eevdf(params), _) => {
+                Kind::GroupedEevdf(GroupedEevdf::new(params, nr_cpus, groups))
+            }
         })
     }
+}
 
-    /// The same of the kernels from 6.6 on.
+/// How a kernel was built, as far as its fair class shows it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct KernelKind {
+    /// It preempts lazily.
+    pub lazy: bool,
+    /// It counts in words of 32 bits.
+    pub is_32bit: bool,
+}
+
+/// The era's fair class with its constants on a machine.
+#[derive(Clone, Copy, Debug)]
+pub enum FairParams {
+    /// Of the kernels before 6.6.
+    Cfs(CfsParams),
+    /// Of the kernels from 6.6 on.
+    Eevdf(EevdfParams),
+}
+
+impl FairParams {
+    /// On a machine with so many CPUs and this tick.
     #[must_use]
-    pub fn eevdf(params: EevdfParams, nr_cpus: usize, groups: &[GroupShape]) -> Self {
-        Self(match groups {
-            [] => Kind::Eevdf(Eevdf::new(params, nr_cpus)),
-            _ => Kind::GroupedEevdf(GroupedEevdf::new(params, nr_cpus, groups)),
-        })
+    pub fn new(params: &wp_params, nr_cpus: usize, tick_ns: u64, kernel: KernelKind) -> Self {
+        if params.queue == WP_QUEUE_CFS {
+            Self::Cfs(CfsParams::new(params, nr_cpus))
+        } else {
+            Self::Eevdf(EevdfParams::new(params, nr_cpus, tick_ns, kernel))
+        }
+    }
+
+    /// Is a picked task protected up to a vruntime (`vprot`, from 6.18 on) or to its deadline?
+    #[must_use]
+    pub fn protects_vruntime(&self) -> bool {
+        matches!(self, Self::Eevdf(params) if params.form >= Form::Linux618)
     }
 }
 

@@ -17,13 +17,12 @@ mod eevdf;
 mod fair_class;
 mod fair_queues;
 mod grouped;
+pub mod on_state;
 mod rt_dl;
 mod weight;
 
-pub use cfs::CfsParams;
-pub use eevdf::EevdfParams;
 pub use fair_class::FairClass;
-pub use fair_queues::FairQueues;
+pub use fair_queues::{FairParams, FairQueues, KernelKind};
 pub use grouped::GroupShape;
 pub use rt_dl::{ClassQueue, RT_MOST, is_rt};
 pub use wakeplace_platform::CpuId;

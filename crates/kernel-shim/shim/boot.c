@@ -145,6 +145,7 @@ static void kernel_init(void *arg)
 	system_state = SYSTEM_RUNNING;
 	watch_decisions();
 	watch_signals();
+	watch_turns();
 	watch_governor();
 	control_start(current);
 	control_loop();

@@ -32,6 +32,7 @@
 #include "choices.c"
 #include "decision.c"
 #include "signals.c"
+#include "turns.c"
 #include "governor.c"
 #include "state.c"
 #include "boot.c"

@@ -163,6 +163,22 @@ static bool is_fair(unsigned int policy)
 	return policy == SCHED_NORMAL || policy == SCHED_BATCH || policy == SCHED_IDLE;
 }
 
+/* The weight that a creator with this policy and nice value would have left to it. */
+static struct load_weight inherited_load(const struct task_struct *p)
+{
+	const unsigned int at = p->static_prio - MAX_RT_PRIO;
+
+	if (p->policy == SCHED_IDLE)
+		return (struct load_weight){
+			.weight = scale_load(WEIGHT_IDLEPRIO),
+			.inv_weight = WMULT_IDLEPRIO,
+		};
+	return (struct load_weight){
+		.weight = scale_load(sched_prio_to_weight[at]),
+		.inv_weight = sched_prio_to_wmult[at],
+	};
+}
+
 /* A child is born with its nice value and its mask, as if its creator had had them. */
 static void birth(struct task_struct *p, const struct wpk_call *call)
 {
@@ -180,6 +196,7 @@ static void birth(struct task_struct *p, const struct wpk_call *call)
 		p->static_prio = NICE_TO_PRIO(call->attr->nice);
 		p->prio = p->normal_prio = p->static_prio;
 		p->rt_priority = 0;
+		p->se.load = inherited_load(p);
 	}
 }
 

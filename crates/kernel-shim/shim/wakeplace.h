@@ -13,7 +13,7 @@
 #ifndef WAKEPLACE_H
 #define WAKEPLACE_H
 
-#define WPK_ABI 6
+#define WPK_ABI 7
 
 typedef unsigned int wpk_u32;
 typedef int wpk_s32;
@@ -341,6 +341,41 @@ struct wpk_request {
 	const struct wpk_demand *cpus;	/* of the domain */
 };
 
+enum {
+	WPK_ENTITY_DELAYED = 1,	/* it sleeps, and its queue keeps it */
+};
+
+/* A task in the queue of a CPU: struct sched_entity. */
+struct wpk_entity {
+	wpk_u32 task;
+	wpk_u32 policy;
+	wpk_s32 nice;
+	wpk_u32 flags;
+	wpk_u64 vruntime;
+	wpk_u64 deadline;
+	wpk_u64 slice_ns;	/* its own; 0: it has none */
+	wpk_s64 vlag;
+	wpk_u64 vprot;
+};
+
+/* A task has joined a queue: does it displace the one that runs? */
+struct wpk_turn {
+	wpk_u32 cpu;
+	wpk_u32 task;		/* who has joined */
+	wpk_u32 sync;		/* its waker will sleep */
+	wpk_u32 fork;		/* it is new */
+	wpk_u32 resched;	/* the running one is marked */
+	wpk_u32 next, last;	/* the queue's buddies; WPK_NONE: nobody */
+	wpk_u32 nr_entities;
+	wpk_u64 exec_ns;	/* that the running one's vruntime lacks */
+	wpk_u64 tick_ns;
+	const struct wpk_entity *entities;	/* the running one first */
+	/* after it */
+	wpk_u32 resched_after, next_after, last_after;
+	wpk_u32 nr_after;	/* so many are queued */
+	struct wpk_entity after;	/* the running one */
+};
+
 /* ---- The host. The first argument of each function is `data`. ---- */
 
 enum {
@@ -372,6 +407,7 @@ struct wpk_host {
 	/* with view->signals; may be null */
 	void (*signal)(void *data, const struct wpk_signal *s);
 	void (*requested)(void *data, const struct wpk_request *r);
+	void (*turned)(void *data, const struct wpk_turn *t);
 };
 
 /* ---- Entries. ---- */

@@ -260,7 +260,8 @@ WP_FN int wp_sugov_update_shared(struct wp_ctx *ctx WP_NONNULL, struct wp_cpu *c
 	if (fd->in_progress & (WP_SIM(ctx->params.freq_update_in_progress) ^ 1))
 		return 0;
 	if (fd->updated_once && !forced &&
-	    now_ns - fd->last_update_ns < (u64)wp_rate_limit_us(ctx, c->topo.freq_dom) * 1000)
+	    (s64)(now_ns - fd->last_update_ns) < /* clocks of CPUs are apart */
+		    (s64)wp_rate_limit_us(ctx, c->topo.freq_dom) * 1000)
 		return 0;
 	busy = (u32)wp_sugov_hold_freq(ctx, fd, c); /* moves its mark */
 	if (WP_SIM(fd->io_boosted))

@@ -100,6 +100,12 @@ WP_INLINE int wp_apply_removed(struct wp_ctx *ctx, struct wp_cpu *c)
 	util = WP_TAKE(&c->load.removed_util);
 	runnable = WP_TAKE(&c->load.removed_runnable);
 	wp_avg_take_off(ctx, &c->load.avg, load, util, runnable);
+	if (WP_SIM(ctx->params.removed_sums_anew)) {
+		u64 div = WP_MIN_DIV + c->load.avg.period_contrib;
+
+		c->load.avg.load_sum = c->load.avg.load_avg * div;
+		c->load.avg.runnable_sum = c->load.avg.runnable_avg * div;
+	}
 	return 1;
 }
 

@@ -15,6 +15,7 @@ mod on_signals;
 mod on_tree;
 mod sched_ext;
 mod tree;
+mod turns;
 
 pub use on_signals::{Compared, Figure, OnSignals, SignalKind};
 pub use on_tree::OnTree;

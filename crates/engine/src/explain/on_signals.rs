@@ -6,10 +6,14 @@
 //! crates/cli/tests/all/kernel_diff.rs::a_broken_signal_is_found
 
 use super::on_tree::take_hints;
+use super::turns;
+use crate::kernel::model::kernel_kind;
 use crate::machine::core_facts;
 use serde::{Deserialize, Serialize};
 use wakeplace_kernel_abi::signals::{Avg, Demand, FreqAsked, Queue, Signal, flags, kind};
+use wakeplace_kernel_abi::turns::Turn;
 use wakeplace_kernel_abi::{Updated, abi};
+use wakeplace_kernel_queues::FairParams;
 use wakeplace_platform::Platform;
 use wakeplace_policy_sys::sys::{self, wp_cpu, wp_sched_avg};
 use wakeplace_policy_sys::{Core, MachineError, Policy, Task};
@@ -41,11 +45,13 @@ pub enum SignalKind {
     Request,
     /// schedutil: boosts of CPUs whose tasks wait for I/O.
     IoBoost,
+    /// Whether a task that joins a queue displaces the one that runs.
+    Preempt,
 }
 
 impl SignalKind {
     /// All, in the order of their numbers.
-    pub const ALL: [Self; 12] = [
+    pub const ALL: [Self; 13] = [
         Self::Task,
         Self::Blocked,
         Self::Queue,
@@ -58,6 +64,7 @@ impl SignalKind {
         Self::Estimate,
         Self::Request,
         Self::IoBoost,
+        Self::Preempt,
     ];
 
     /// As results have it.
@@ -76,6 +83,7 @@ impl SignalKind {
             Self::Estimate => "task-util-est",
             Self::Request => "schedutil-request",
             Self::IoBoost => "schedutil-iowait",
+            Self::Preempt => "wakeup-preempt",
         }
     }
 }
@@ -129,6 +137,7 @@ impl OnSignals {
         match updated {
             Updated::Signal(signal) => self.signal(signal),
             Updated::Freq(asked) => self.freq(asked),
+            Updated::Turn(turn) => self.turn(turn),
         }
         &self.compared
     }
@@ -285,6 +294,18 @@ impl OnSignals {
         self.boosts(told);
     }
 
+    /// Whose turn it is after a wake-up, by the era's queue.
+    fn turn(&mut self, told: &Turn) {
+        let (params, nr) = (
+            &self.core.state().params,
+            self.core.state().nr_cpus as usize,
+        );
+        let params = FairParams::new(params, nr, told.tick_ns, kernel_kind(&self.core));
+        if let Some(figures) = turns::figures(&params, told) {
+            self.add(SignalKind::Preempt, figures);
+        }
+    }
+
     /// What is left of the boosts.
     fn boosts(&mut self, told: &FreqAsked) {
         if told.asked.iowait == 0 && told.cpus.iter().all(|of| of.iowait_boost == 0) {
@@ -308,7 +329,7 @@ impl OnSignals {
     }
 }
 
-fn wide(name: &'static str, before: u64, tree: u64, core: u64) -> Figure {
+pub(super) fn wide(name: &'static str, before: u64, tree: u64, core: u64) -> Figure {
     Figure {
         name,
         before,

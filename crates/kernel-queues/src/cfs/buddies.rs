@@ -50,6 +50,19 @@ pub(super) struct Buddies {
     skip: Option<u32>,
 }
 
+impl Buddies {
+    /// Whom a queue prefers.
+    pub(super) fn of(next: Option<u32>, last: Option<u32>) -> Self {
+        let skip = None;
+        Self { next, last, skip }
+    }
+
+    /// The next and the last buddy.
+    pub(super) fn named(&self) -> (Option<u32>, Option<u32>) {
+        (self.next, self.last)
+    }
+}
+
 impl CfsQueue {
     /// `who` has these roles from now on.
     pub(crate) fn name(&mut self, roles: Roles, who: u32) {
@@ -103,6 +116,23 @@ impl CfsQueue {
                 ..Roles::NEXT
             }),
         }
+    }
+
+    /// The woken task has just been queued. True: the running one gives way. Roles are set only
+    /// once per look.
+    pub(crate) fn wakeup_preempt(
+        &mut self,
+        params: &CfsParams,
+        (running, current): (u32, &Entity),
+        (task, woken): (u32, &Entity),
+    ) -> bool {
+        let Some(roles) = self.wakeup_preempts(params, current, woken) else {
+            return false;
+        };
+        if !std::mem::replace(&mut self.gives_way, true) {
+            self.preempted(roles, running, task);
+        }
+        true
     }
 
     /// A wake-up has preempted: the two get their roles.

@@ -145,18 +145,10 @@ impl FairClass for Cfs {
         self.queues[cpu.index()].charge(&mut self.entities[task.index()], delta_ns);
     }
 
-    /// True: the running one gives way. Roles are set only once per look.
     #[inline]
     fn wakeup_preempt(&mut self, task: TaskId, running: TaskId, cpu: CpuId, _: bool) -> bool {
-        let [woken, current] = [task, running].map(|t| &self.entities[t.index()]);
-        let queue = &mut self.queues[cpu.index()];
-        let Some(roles) = queue.wakeup_preempts(&self.params, current, woken) else {
-            return false;
-        };
-        if !std::mem::replace(&mut queue.gives_way, true) {
-            queue.preempted(roles, running.0, task.0);
-        }
-        true
+        let [woken, current] = [task, running].map(|t| (t.0, &self.entities[t.index()]));
+        self.queues[cpu.index()].wakeup_preempt(&self.params, current, woken)
     }
 
     #[inline]

@@ -150,7 +150,7 @@ impl FairClass for Eevdf {
 
     #[inline]
     fn update_curr(&mut self, _task: TaskId, cpu: CpuId, delta_ns: u64) {
-        self.queues[cpu.index()].charge(delta_ns);
+        self.queues[cpu.index()].charge(&self.params, delta_ns);
     }
 
     #[inline]

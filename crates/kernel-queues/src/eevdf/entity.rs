@@ -4,6 +4,7 @@
 //!
 //! Tests: crates/kernel-queues/src/eevdf/tests.rs
 
+use crate::fair_queues::KernelKind;
 use crate::weight::{NICE_0_WEIGHT, Weight, scaling_factor, virtual_time};
 use wakeplace_policy_sys::sys::{WP_EEVDF_66, WP_EEVDF_612, WP_EEVDF_618, wp_params};
 use wakeplace_workload::FairPolicy;
@@ -39,29 +40,48 @@ pub struct EevdfParams {
     pub(crate) wakeup_preemption: bool,
     /// What is displaced gives way lazily: a mark is no reschedule that is due.
     pub(crate) lazy: bool,
+    /// Virtual time is a quotient (7.3, 64 bits), not a product with an inverse.
+    divides: bool,
 }
 
 impl EevdfParams {
-    /// Of an era on a machine with so many CPUs and this tick. `lazy`: its kernel preempts lazily.
+    /// Of an era on a machine with so many CPUs and this tick.
     #[must_use]
-    pub fn new(params: &wp_params, nr_cpus: usize, tick_ns: u64, lazy: bool) -> Self {
+    pub(crate) fn new(
+        params: &wp_params,
+        nr_cpus: usize,
+        tick_ns: u64,
+        kernel: KernelKind,
+    ) -> Self {
+        let form = match params.eevdf_form {
+            WP_EEVDF_66 => Form::Linux66,
+            WP_EEVDF_612 => Form::Linux612,
+            WP_EEVDF_618 => Form::Linux618,
+            _ => Form::Linux73,
+        };
         Self {
             slice_ns: u64::from(params.base_slice_ns) * scaling_factor(params, nr_cpus),
             least_run_ns: u64::from(params.base_slice_ns),
             tick_ns,
-            form: match params.eevdf_form {
-                WP_EEVDF_66 => Form::Linux66,
-                WP_EEVDF_612 => Form::Linux612,
-                WP_EEVDF_618 => Form::Linux618,
-                _ => Form::Linux73,
-            },
+            form,
             run_to_parity: params.run_to_parity != 0,
             preempt_short: params.preempt_short != 0,
             delay_dequeue: params.delay_dequeue != 0,
             next_buddy: params.next_buddy != 0,
             pick_buddy: params.pick_buddy != 0,
             wakeup_preemption: params.wakeup_preemption != 0,
-            lazy,
+            lazy: kernel.lazy,
+            divides: form >= Form::Linux73 && !kernel.is_32bit,
+        }
+    }
+
+    /// Virtual time of `delta_ns` for a weight (`calc_delta_fair()`).
+    #[inline]
+    pub(crate) fn virtual_time(&self, delta_ns: u64, per: Weight) -> i64 {
+        if self.divides {
+            (delta_ns * NICE_0_WEIGHT / per.weight).cast_signed()
+        } else {
+            virtual_time(delta_ns, per)
         }
     }
 
@@ -174,8 +194,8 @@ impl Entity {
     }
 
     /// It is not protected beyond this run time from a vruntime on.
-    pub(super) fn limit_protection(&mut self, from: i64, slice_ns: u64) {
-        let end = from + virtual_time(slice_ns, self.weight);
+    pub(super) fn limit_protection(&mut self, params: &EevdfParams, from: i64, slice_ns: u64) {
+        let end = from + params.virtual_time(slice_ns, self.weight);
         self.protection = self.protection.min(end);
     }
 

@@ -35,7 +35,7 @@ impl EevdfQueue {
             let others = self.sum.checked_div_euclid(self.load).unwrap_or(0);
             picked.protection = picked.protection.min(self.origin + others + 1);
         } else {
-            picked.limit_protection(picked.vruntime, least_ns);
+            picked.limit_protection(params, picked.vruntime, least_ns);
         }
     }
 
@@ -80,6 +80,11 @@ impl EevdfQueue {
                 true
             }
             Some(false) => {
+                self.shorten_protection(params, false);
+                false
+            }
+            // A kept sleeper that balancing has brought.
+            None if woken.delayed && params.form >= Form::Linux618 => {
                 self.shorten_protection(params, false);
                 false
             }
@@ -165,7 +170,7 @@ impl EevdfQueue {
             } else {
                 entity.vruntime.min(average)
             };
-            entity.limit_protection(from, shortest);
+            entity.limit_protection(params, from, shortest);
         }
     }
 

@@ -2,6 +2,7 @@
 //! against an oracle that sums everything up anew.
 
 use super::{Arrival, EevdfParams, EevdfQueue, Entity};
+use crate::KernelKind;
 use crate::weight::{Weight, virtual_time};
 use wakeplace_policy_sys::Policy;
 use wakeplace_policy_sys::sys::WP_PREEMPT_LAZY;
@@ -18,7 +19,15 @@ fn params_of(settings: &[(&str, &str)], nr_cpus: usize) -> EevdfParams {
         policy.set(key, value).unwrap();
     }
     let lazy = policy.core_params().preempt == WP_PREEMPT_LAZY;
-    EevdfParams::new(policy.core_params(), nr_cpus, TICK_NS, lazy)
+    EevdfParams::new(
+        policy.core_params(),
+        nr_cpus,
+        TICK_NS,
+        KernelKind {
+            lazy,
+            ..KernelKind::default()
+        },
+    )
 }
 
 fn params() -> EevdfParams {
@@ -101,7 +110,7 @@ fn a_task_alone_takes_the_origin_along() {
         let weight = entity_of(&queue, 0).weight;
         let steps = 900_000;
         for _ in 0..steps {
-            queue.charge(TICK_NS);
+            queue.charge(&params, TICK_NS);
             assert!(!queue.tick(&params), "it is alone");
         }
         let alone = entity_of(&queue, 0);
@@ -111,7 +120,7 @@ fn a_task_alone_takes_the_origin_along() {
         queue.enqueue(&params, 1, Entity::new(-20, FairPolicy::Other, None));
         queue.check();
         assert_eq!(entity_of(&queue, 1).vruntime, alone.vruntime);
-        queue.charge(1_000_000);
+        queue.charge(&params, 1_000_000);
         let moved = virtual_time(1_000_000, weight) * alone.weight();
         let share = moved / (alone.weight() + 88_761);
         assert_eq!(queue.average(), alone.vruntime + share);
@@ -138,7 +147,7 @@ fn a_yield_gives_up_the_request_of_an_eligible_task() {
 
     let mut queue = queue_of(&[(0, 0), (0, 0)]);
     queue.pick(&params);
-    queue.charge(1);
+    queue.charge(&params, 1);
     assert!(
         queue.yields(&params),
         "not eligible: its own time counts as it is"
@@ -225,9 +234,8 @@ fn lag_is_limited_as_the_era_has_it() {
     assert_eq!(lag(&form("6.12"), &far(0), 0), 5_600_000);
     assert_eq!(lag(&form("6.12"), &far(0), 1), -5_600_000);
     assert_eq!(lag(&form("7.3"), &far(0), 0), 6_800_000);
-    // 6.8 ms in the fixed point of docs/rules/queues.md#cfs: 12820798 x 1024 shortened to
-    // 3282124288 / 2^30.
-    assert_eq!(lag(&form("7.3"), &far(5), 1), -20_785_670);
+    // 6.8 ms x 1024 / 335 (docs/rules/queues.md#eevdf-virtual-time).
+    assert_eq!(lag(&form("7.3"), &far(5), 1), -20_785_671);
     // On one CPU two slices are 1.4 ms: the tick is more.
     let small = params_of(&[("eevdf_form", "6.12")], 1);
     assert_eq!(lag(&small, &far(0), 0), 4_000_000);
@@ -251,9 +259,9 @@ fn a_request_ends_at_its_deadline() {
         queue.enqueue(&params, task, nice_0());
     }
     assert_eq!(queue.pick(&params), Some(0));
-    queue.charge(1_399_999);
+    queue.charge(&params, 1_399_999);
     assert!(!queue.tick(&params));
-    queue.charge(1);
+    queue.charge(&params, 1);
     assert!(queue.tick(&params));
     assert_eq!(entity_of(&queue, 0).deadline, 4_200_000);
     queue.begin_pick(&params);
@@ -272,7 +280,7 @@ fn parity_protects_the_running_task_while_eligible() {
         assert_eq!(queue.pick(&params), Some(0));
         queue.waiting[0].1.deadline = MS;
         assert!(queue.keeps(&params), "{form}");
-        queue.charge(1);
+        queue.charge(&params, 1);
         assert!(!queue.keeps(&params), "{form}: above the average");
     }
     let params = params_of(&[("eevdf_form", "6.12"), ("run_to_parity", "off")], 8);
@@ -319,7 +327,7 @@ fn protection_is_the_shortest_slice() {
         assert_eq!(until(&picked(&params_of(&settings, 8), None)), 700_000);
         for (own, end) in [(500_000, 600_000), (9_000_000, 2_800_000)] {
             let mut queue = picked(&params, None);
-            queue.charge(100_000);
+            queue.charge(&params, 100_000);
             queue.enqueue(&params, 2, woken(Some(own), -MS));
             assert!(!queue.preempts(&params, 2, false));
             assert_eq!(until(&queue), end, "{form}");
@@ -342,7 +350,7 @@ fn a_fork_waits_in_7_3() {
         queue.enqueue(&params, 0, woken(None, 0));
         queue.enqueue(&params, 1, woken(None, 0));
         assert_eq!(queue.pick(&params), Some(0));
-        queue.charge(1_000_000); // not eligible, so not protected
+        queue.charge(&params, 1_000_000); // not eligible, so not protected
         queue.enqueue(&params, 2, nice_0());
         assert_eq!(queue.preempts(&params, 2, false), preempts, "{form}");
     }
@@ -360,7 +368,7 @@ fn a_shorter_slice_is_the_buddy_in_7_3() {
         queue.enqueue(&params, 0, woken(None, 0));
         queue.enqueue(&params, 1, woken(None, 0));
         assert_eq!(queue.pick(&params), Some(0));
-        queue.charge(400_000);
+        queue.charge(&params, 400_000);
         queue.waiting[0].1.deadline = 200_000;
         queue.enqueue(&params, 2, woken(Some(MS as u64), 0));
         assert_eq!(queue.preempts(&params, 2, false), preempts, "{form}");
@@ -381,7 +389,7 @@ fn a_move_begins_a_slice_in_6_6() {
         let (mut from, mut to) = (EevdfQueue::default(), EevdfQueue::default());
         from.enqueue(&params, 0, woken(None, 0));
         assert_eq!(from.pick(&params), Some(0));
-        from.charge(1_000_000);
+        from.charge(&params, 1_000_000);
         from.put_back();
         let moved = from.dequeue(&params, 0);
         to.enqueue(&params, 0, moved);
@@ -463,7 +471,7 @@ fn policies_decide_before_deadlines_do() {
         let mut queue = EevdfQueue::default();
         queue.enqueue(&params, 0, Entity::new(0, running, None));
         assert_eq!(queue.pick(&params), Some(0));
-        queue.charge(1_000_000);
+        queue.charge(&params, 1_000_000);
         let wakee = Entity {
             lag,
             ..Entity::new(0, woken, Some(100_000))
@@ -493,7 +501,7 @@ fn a_wakee_preempts_only_as_the_next_pick() {
         queue.enqueue(params, 0, nice_0());
         queue.enqueue(params, 1, nice_0());
         assert_eq!(queue.pick(params), Some(0));
-        queue.charge(1_000_000); // ineligible, so not protected
+        queue.charge(&params, 1_000_000); // ineligible, so not protected
         queue.enqueue(params, 2, woken(None, lag));
         queue.preempts(params, 2, false)
     };
@@ -513,14 +521,14 @@ fn a_sleeper_with_a_debt_stays_until_it_is_paid() {
     queue.enqueue(&params, 0, nice_0());
     queue.enqueue(&params, 1, nice_0());
     assert_eq!(queue.pick(&params), Some(0));
-    queue.charge(2_000_000);
+    queue.charge(&params, 2_000_000);
     assert!(queue.sleep(&params).is_none());
     assert!(queue.is_delayed(0) && !queue.is_delayed(1));
     assert_eq!((queue.nr(), queue.nr_queued()), (1, 2));
     assert_eq!(queue.average(), MS, "its weight still counts");
     assert!(queue.drop_sleeper(&params).is_none());
     assert_eq!(queue.pick(&params), Some(1));
-    queue.charge(3_000_000);
+    queue.charge(&params, 3_000_000);
     queue.begin_pick(&params);
     let (task, entity) = queue.drop_sleeper(&params).expect("its turn");
     assert_eq!((task, entity.lag), (0, 0), "owed 0.5 ms, which it loses");
@@ -533,7 +541,7 @@ fn a_sleeper_with_a_debt_stays_until_it_is_paid() {
     let off = params_of(&[("delay_dequeue", "off")], 8);
     let mut queue = queue_of(&[(0, 0), (0, 0)]);
     queue.pick(&off);
-    queue.charge(2_000_000);
+    queue.charge(&params, 2_000_000);
     assert_eq!(queue.sleep(&off).map(|e| e.lag), Some(-MS));
 }
 
@@ -547,10 +555,10 @@ fn a_delayed_sleeper_wakes_in_its_place() {
         queue.enqueue(&params, 0, nice_0());
         queue.enqueue(&params, 1, nice_0());
         queue.pick(&params);
-        queue.charge(2_000_000);
+        queue.charge(&params, 2_000_000);
         queue.sleep(&params);
         queue.pick(&params);
-        queue.charge(ran);
+        queue.charge(&params, ran);
         queue.enqueue(&params, 0, nice_0());
         assert!(!queue.is_delayed(0));
         assert_eq!(queue.nr(), 2);
@@ -567,7 +575,7 @@ fn a_new_weight_keeps_weighted_lag_and_v() {
     let params = params();
     let mut queue = queue_of(&[(0, 0), (0, 0)]);
     queue.pick(&params);
-    queue.charge(2_000_000);
+    queue.charge(&params, 2_000_000);
     queue.reweight(&params, Weight::of_nice(5));
     let after = entity_of(&queue, 0);
     assert!((MS - 1..=MS).contains(&queue.average()), "V, rounded down");
@@ -652,7 +660,7 @@ fn step(
             let (task, entity) = *delayed.expect("one is");
             queue.enqueue(params, task, entity);
         }
-        _ => queue.charge(random.below(8_000_000)),
+        _ => queue.charge(&params, random.below(8_000_000)),
     }
     queue.begin_pick(params);
     away.extend(std::iter::from_fn(|| queue.drop_sleeper(params)));

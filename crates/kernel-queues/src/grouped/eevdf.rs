@@ -391,9 +391,10 @@ impl EevdfTree {
 
     /// All levels that run.
     pub(super) fn charge(&mut self, group: Option<usize>, delta_ns: u64) {
-        self.root.charge(delta_ns);
+        let params = self.params;
+        self.root.charge(&params, delta_ns);
         for g in self.nest.around(group) {
-            self.groups[g].queue.charge(delta_ns);
+            self.groups[g].queue.charge(&params, delta_ns);
         }
     }
 

@@ -10,6 +10,7 @@ use super::Updated;
 use super::abi::{ABI, Choice, Energy, Facts, HostTable, Party, RawDecision};
 use super::memory::Memory;
 use super::signals::{FreqAsked, RawRequest, Signal};
+use super::turns::{RawTurn, Turn};
 use std::ffi::{CStr, c_char, c_void};
 use std::ptr::NonNull;
 use std::slice;
@@ -181,6 +182,7 @@ impl<H: Host> Context<H> {
             done: done::<H>,
             signal: Some(signal::<H>),
             requested: Some(requested::<H>),
+            turned: Some(turned::<H>),
         }
     }
 }
@@ -287,6 +289,16 @@ unsafe extern "C" fn requested<H: Host>(data: *mut c_void, request: *const RawRe
         cpus: unsafe { list(raw.cpus, raw.nr_cpus) }.to_vec(),
     };
     context.host.updated(Updated::Freq(asked));
+}
+
+unsafe extern "C" fn turned<H: Host>(data: *mut c_void, turn: *const RawTurn) {
+    // SAFETY: as in `placed`.
+    let (context, raw) = unsafe { (context::<H>(data), &*turn) };
+    // SAFETY: as many as it says, for as long as this call.
+    let entities = unsafe { list(raw.entities, raw.nr_entities) };
+    context
+        .host
+        .updated(Updated::Turn(Turn::new(raw, entities)));
 }
 
 /// # Safety

@@ -20,7 +20,7 @@ pub use host::{Deaf, Decision, Fault, FaultEntries, Host};
 pub use symbols::Symbols;
 pub use wakeplace_kernel_abi::{
     Attr, CALL, Call, Choice, Cpu, CpuState, Domain, Energy, Facts, Fork, IdleState, Machine,
-    MachineCpu, Mask, Opp, Party, Refused, TaskState, Updated, abi, signals,
+    MachineCpu, Mask, Opp, Party, Refused, TaskState, Updated, abi, signals, turns,
 };
 
 use crate::TreeError;

@@ -39,6 +39,7 @@ pub(super) fn linux_5_0() -> wp_params {
 pub(super) fn linux_5_10() -> wp_params {
     let mut p = wp_params {
         pelt_scale: sys::WP_PELT_CLOCK,
+        removed_sums_anew: 1,
         runnable_is_load: 0,
         util_est: sys::WP_UTIL_EST_PAIR_FASTUP,
         util_est_refresh: 1,
@@ -76,6 +77,7 @@ pub(super) fn linux_5_10() -> wp_params {
 /// Linux 6.2: what docs/rules marks as read in 6.1, with the limit of a turn.
 pub(super) fn linux_6_2() -> wp_params {
     let mut p = wp_params {
+        removed_sums_anew: 0,
         util_est_dequeue_late: 0,
         misfit_form: sys::WP_MISFIT_61,
         wake_affine_prev_idle: 1,

@@ -357,7 +357,7 @@ fn a_request_counts_while_another_is_made() {
         freeze(&mut core);
         core.runs_at(1, 0);
         core.state_mut().freq_doms[1].next_opp = 0;
-        let mut ask = |core: &mut Core, util, ms: u64| {
+        let ask = |core: &mut Core, util, ms: u64| {
             let cpu = core.cpu_mut(4);
             (cpu.load.avg.util_avg, cpu.load.avg.util_sum) = (util, u64::from(util) * 47_742);
             cpu.queue.nr_fair = 1;

@@ -120,7 +120,7 @@ fn nice_rows() {
     assert_eq!(t.rows.len(), 40);
     for row in &t.rows {
         let nice: i32 = t.text(row, "nice").parse().expect("a number");
-        let inverse = t.number(row, "inv_weight_2p32_over_w") as u32;
+        let inverse = t.number(row, "inv_weight") as u32;
         assert_eq!(nice_weight(nice), t.number(row, "weight") as u32, "{nice}");
         assert_eq!(nice_inv_weight(nice), inverse, "{nice}");
     }

@@ -56,10 +56,12 @@ impl SignalTally {
         compared: &Compared,
     ) {
         let mut names: Vec<_> = compared.differ.iter().map(|of| of.name).collect();
+        names.sort_unstable();
         names.dedup();
         let (cpu, tasks) = match updated {
             Updated::Signal(of) => (of.cpu, of.queue.nr_fair),
             Updated::Freq(of) => (of.asked.cpu, of.cpus.iter().map(|of| of.nr_fair).sum()),
+            Updated::Turn(of) => (of.cpu, of.entities.len() as u32),
         };
         let size = (of.platform.cpus.len(), tasks, time_ns);
         let key = (compared.kind, names);

@@ -22,6 +22,7 @@ mod event;
 mod fork;
 mod groups;
 mod home;
+pub(crate) use home::kernel_kind;
 mod hotplug;
 mod idle;
 mod interface;

@@ -47,7 +47,7 @@ fn woken_beside(params: &EevdfParams, ran: u64, task_1: Entity) -> EevdfQueue {
     let mut queue = EevdfQueue::default();
     queue.enqueue(params, 0, woken(None, 0));
     assert_eq!(queue.pick(params), Some(0));
-    queue.charge(ran);
+    queue.charge(&params, ran);
     queue.enqueue(params, 1, task_1);
     queue
 }
@@ -68,14 +68,14 @@ fn next_buddy_names_who_is_woken() {
         // A second one, of a later deadline.
         let mut queue = woken_beside(&params, 100_000, woken(None, 0));
         queue.preempts(&params, 1, false);
-        queue.charge(100_000);
+        queue.charge(&params, 100_000);
         queue.enqueue(&params, 2, woken(None, 0));
         queue.preempts(&params, 2, false);
         assert_eq!(queue.is_buddy(1), form == "7.3", "{form}");
         // Synchronous: the running task is not eligible after 1 ms.
         let preempts = |sync| {
             let mut queue = woken_beside(&params, MS as u64, woken(None, 0));
-            queue.charge(MS as u64);
+            queue.charge(&params, MS as u64);
             queue.preempts(&params, 1, sync)
         };
         assert!(preempts(false), "{form}");
@@ -98,10 +98,10 @@ fn a_kept_sleeper_does_not_stand_before_a_wakee_in_7_3() {
         queue.enqueue(&params, 0, woken(None, 0));
         queue.enqueue(&params, 1, woken(None, 0));
         queue.pick(&params);
-        queue.charge(500_000);
+        queue.charge(&params, 500_000);
         assert!(queue.sleep(&params).is_none(), "0.25 ms too much: kept");
         queue.pick(&params);
-        queue.charge(MS as u64); // V is 0.75 ms; task 1 is at 1 ms, the sleeper at 0.5
+        queue.charge(&params, MS as u64); // V is 0.75 ms; task 1 is at 1 ms, the sleeper at 0.5
         queue.enqueue(&params, 2, woken(None, 0));
         assert_eq!(queue.preempts(&params, 2, false), preempts, "{form}");
         let gone = queue.take_let_go().len();
@@ -120,7 +120,7 @@ fn a_kept_debt_does_not_grow_in_7_3() {
         queue.enqueue(&params, 0, woken(None, 0));
         queue.enqueue(&params, 1, woken(None, 0));
         queue.pick(&params);
-        queue.charge(2_000_000);
+        queue.charge(&params, 2_000_000);
         assert!(queue.sleep(&params).is_none());
         queue.enqueue(&params, 2, woken(None, 2 * MS));
         assert!(queue.average() < MS);
@@ -160,7 +160,7 @@ fn a_lazy_mark_is_no_reschedule_that_is_due() {
 fn who_is_preempted_is_not_protected_in_7_3() {
     let params = params_of(&[("preempt", "lazy")], 8);
     let mut queue = woken_beside(&params, 100_000, woken(None, 0));
-    queue.charge(100_000); // 0.2 ms of 2.8, and V is at 0.15 ms: not eligible
+    queue.charge(&params, 100_000); // 0.2 ms of 2.8, and V is at 0.15 ms: not eligible
     assert!(queue.preempts(&params, 1, false));
     let entity = entity_of(&queue, 0);
     assert!(!entity.is_protected(&params), "{entity:?}");

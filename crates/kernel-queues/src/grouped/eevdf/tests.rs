@@ -1,6 +1,7 @@
 //! Buddies of groups (docs/rules/queues.md#eevdf-buddies).
 
 use super::*;
+use crate::KernelKind;
 use wakeplace_policy_sys::Policy;
 
 /// Whom a CPU runs after task 0 has gone to sleep. Task 0 and 1 are in a group that has just come,
@@ -11,7 +12,7 @@ fn after_a_sleep(era: &str, pick_buddy: &str, idle: bool) -> Option<u32> {
     for (key, value) in [("run_to_parity", "off"), ("pick_buddy", pick_buddy)] {
         policy.set(key, value).unwrap();
     }
-    let params = EevdfParams::new(policy.core_params(), 8, 4_000_000, false);
+    let params = EevdfParams::new(policy.core_params(), 8, 4_000_000, KernelKind::default());
     let shape = |idle| GroupShape {
         shares: 1024,
         parent: None,

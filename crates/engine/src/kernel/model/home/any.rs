@@ -41,7 +41,9 @@ impl<'a> AnyHome<'a> {
         }
         match core.queue_kind() {
             QueueKind::Live => Self::Live(LiveHome::new(machine)),
-            kind => Self::Kernel(KernelHome::new(kind, core, machine, groups)),
+            QueueKind::Cfs | QueueKind::Eevdf => {
+                Self::Kernel(KernelHome::new(core, machine, groups))
+            }
         }
     }
 

@@ -13,9 +13,9 @@ use super::{Home, Services};
 use crate::kernel::model::task::TaskState;
 use crate::machine::Machine;
 use wakeplace_kernel_queues::{
-    CfsParams, CpuId, EevdfParams, FairClass, FairQueues, GroupShape, TaskId,
+    CpuId, FairClass, FairParams, FairQueues, GroupShape, KernelKind, TaskId,
 };
-use wakeplace_policy_sys::{Choice, Core, QueueKind, Request, Resched, nice_weight};
+use wakeplace_policy_sys::{Choice, Core, Request, Resched, nice_weight};
 use wakeplace_workload::FairPolicy;
 
 /// The queues, which own what they keep of a task.
@@ -26,21 +26,20 @@ pub(crate) struct KernelHome {
 
 impl KernelHome {
     /// CFS or EEVDF by the policy's era, with a queue per CPU and group.
-    pub(super) fn new(
-        kind: QueueKind,
-        core: &Core,
-        machine: &Machine,
-        groups: &[GroupShape],
-    ) -> Self {
+    pub(super) fn new(core: &Core, machine: &Machine, groups: &[GroupShape]) -> Self {
         let (params, nr) = (&core.state().params, machine.nr_cpus as usize);
-        let queues = if kind == QueueKind::Cfs {
-            FairQueues::cfs(CfsParams::new(params, nr), nr, groups)
-        } else {
-            let lazy = core.preempts_lazily();
-            let params = EevdfParams::new(params, nr, machine.tick_ns, lazy);
-            FairQueues::eevdf(params, nr, groups)
-        };
-        Self { queues }
+        let params = FairParams::new(params, nr, machine.tick_ns, kernel_kind(core));
+        Self {
+            queues: FairQueues::new(params, nr, groups),
+        }
+    }
+}
+
+/// Of the kernel that a core's rules are of.
+pub(crate) fn kernel_kind(core: &Core) -> KernelKind {
+    KernelKind {
+        lazy: core.preempts_lazily(),
+        is_32bit: core.state().is_32bit != 0,
     }
 }
 

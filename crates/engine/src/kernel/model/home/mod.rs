@@ -27,6 +27,7 @@ pub(crate) mod sched_ext;
 use super::task::TaskState;
 use crate::ids::{CpuId, TaskId};
 pub(crate) use any::AnyHome;
+pub(crate) use kernel::kernel_kind;
 use wakeplace_policy_sys::{Choice, Core, Request, Resched, Task};
 use wakeplace_workload::FairPolicy;
 

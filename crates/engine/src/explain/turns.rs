@@ -1,0 +1,87 @@
+//! The era's queue on a tree's queue: does a task that has joined displace the one that runs, and
+//! what is noted of it (docs/rules/README.md#signal-by-signal)?
+//!
+//! What must stay: what is compared is what the kernel's function writes; the queue's rules are in
+//! `wakeplace_kernel_queues`.
+//!
+//! Tests: crates/cli/tests/all/kernel_diff.rs::the_cores_signals_are_the_kernels,
+//! crates/cli/tests/all/kernel_diff.rs::a_broken_signal_is_found
+
+use super::on_signals::{Figure, wide};
+use wakeplace_kernel_abi::turns::{self, DELAYED, Entity, Turn};
+use wakeplace_kernel_queues::FairParams;
+use wakeplace_kernel_queues::on_state::{Asked, Marks, Queued};
+use wakeplace_workload::FairPolicy;
+
+/// The kernel's numbers of its policies (`include/uapi/linux/sched.h`).
+const SCHED_BATCH: u32 = 3;
+const SCHED_IDLE: u32 = 5;
+
+fn queued(params: &FairParams, entity: &Entity) -> Queued {
+    let protection = match params.protects_vruntime() {
+        true => entity.vprot,
+        false => entity.vlag.cast_unsigned(),
+    };
+    Queued {
+        task: entity.task,
+        nice: entity.nice as i8,
+        policy: match entity.policy {
+            SCHED_BATCH => FairPolicy::Batch,
+            SCHED_IDLE => FairPolicy::Idle,
+            _ => FairPolicy::Other,
+        },
+        own_slice_ns: (entity.slice_ns > 0).then_some(entity.slice_ns),
+        vruntime: entity.vruntime,
+        deadline: entity.deadline,
+        protection,
+        delayed: entity.flags & DELAYED != 0,
+        is_new: false,
+    }
+}
+
+fn marks(of: turns::Marks) -> Marks {
+    Marks {
+        resched: of.resched,
+        next: of.next,
+        last: of.last,
+    }
+}
+
+/// All figures; None: the tree told no such queue.
+pub(super) fn figures(params: &FairParams, told: &Turn) -> Option<[Figure; 7]> {
+    let mut all: Vec<_> = (told.entities.iter().map(|of| queued(params, of))).collect();
+    if let Some(woken) = all.iter_mut().find(|of| of.task == told.task) {
+        woken.is_new = told.fork;
+    }
+    // Where policies decide the kernel has not looked at the time.
+    let looked = told.running.vruntime != told.entities.first()?.vruntime;
+    let turned = params.wakeup_preempt(&Asked {
+        queued: &all,
+        woken: told.task,
+        sync: told.sync,
+        exec_ns: if looked { told.exec_ns } else { 0 },
+        before: marks(told.before),
+    })?;
+    let (was, is, own) = (all[0], queued(params, &told.running), turned.running);
+    let (before, after, marks) = (told.before, told.after, turned.marks);
+    let who = |of: Option<u32>| of.map_or(u64::MAX, u64::from);
+    Some([
+        wide(
+            "need_resched",
+            before.resched.into(),
+            after.resched.into(),
+            marks.resched.into(),
+        ),
+        wide("next", who(before.next), who(after.next), who(marks.next)),
+        wide("last", who(before.last), who(after.last), who(marks.last)),
+        wide("vruntime", was.vruntime, is.vruntime, own.vruntime),
+        wide("deadline", was.deadline, is.deadline, own.deadline),
+        wide("protection", was.protection, is.protection, own.protection),
+        wide(
+            "nr_queued",
+            all.len() as u64,
+            told.nr_after.into(),
+            turned.nr_queued as u64,
+        ),
+    ])
+}

@@ -1,0 +1,116 @@
+//! A queue in which a task looks whether it displaces the one that runs, and what came of it, as
+//! `crates/kernel-shim/shim/wakeplace.h` has it.
+//!
+//! What must stay: fields and their order are the header's; the running task is the first entity.
+//!
+//! Tests: crates/kernel-tree/src/kernel/tests.rs::structs_are_laid_out_as_in_the_header
+
+use serde::{Deserialize, Serialize};
+
+/// Bit of [`Entity::flags`]: it sleeps, and its queue keeps it.
+pub const DELAYED: u32 = 1;
+
+/// A task in the queue of a CPU: `struct sched_entity`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[allow(missing_docs, reason = "the kernel's own words")]
+pub struct Entity {
+    pub task: u32,
+    pub policy: u32,
+    pub nice: i32,
+    pub flags: u32,
+    pub vruntime: u64,
+    pub deadline: u64,
+    /// Its own; 0: it has none.
+    pub slice_ns: u64,
+    pub vlag: i64,
+    pub vprot: u64,
+}
+
+#[repr(C)]
+#[allow(missing_docs, reason = "wakeplace.h says what each field is")]
+pub struct RawTurn {
+    pub cpu: u32,
+    pub task: u32,
+    pub sync: u32,
+    pub fork: u32,
+    pub resched: u32,
+    pub next: u32,
+    pub last: u32,
+    pub nr_entities: u32,
+    pub exec_ns: u64,
+    pub tick_ns: u64,
+    pub entities: *const Entity,
+    pub resched_after: u32,
+    pub next_after: u32,
+    pub last_after: u32,
+    pub nr_after: u32,
+    pub after: Entity,
+}
+
+/// A task has joined a queue: does it displace the one that runs?
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Turn {
+    /// Of which CPU.
+    pub cpu: u32,
+    /// Who has joined.
+    pub task: u32,
+    /// Its waker will sleep.
+    pub sync: bool,
+    /// It is new.
+    pub fork: bool,
+    /// The tick, ns.
+    pub tick_ns: u64,
+    /// What the running task's vruntime lacks, ns.
+    pub exec_ns: u64,
+    /// All that is queued, the running task first, then by deadline or vruntime.
+    pub entities: Vec<Entity>,
+    /// The queue before.
+    pub before: Marks,
+    /// The queue after.
+    pub after: Marks,
+    /// The running task after.
+    pub running: Entity,
+    /// So many are queued after.
+    pub nr_after: u32,
+}
+
+/// What a queue notes of whose turn it is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Marks {
+    /// The running task is to give way.
+    pub resched: bool,
+    /// `cfs_rq->next`.
+    pub next: Option<u32>,
+    /// `cfs_rq->last`, to 6.5.
+    pub last: Option<u32>,
+}
+
+impl Turn {
+    /// `entities`: what `raw` points to.
+    #[must_use]
+    pub fn new(raw: &RawTurn, entities: &[Entity]) -> Self {
+        let task = |number: u32| (number != crate::abi::NONE).then_some(number);
+        Self {
+            cpu: raw.cpu,
+            task: raw.task,
+            sync: raw.sync != 0,
+            fork: raw.fork != 0,
+            tick_ns: raw.tick_ns,
+            exec_ns: raw.exec_ns,
+            entities: entities.to_vec(),
+            before: Marks {
+                resched: raw.resched != 0,
+                next: task(raw.next),
+                last: task(raw.last),
+            },
+            after: Marks {
+                resched: raw.resched_after != 0,
+                next: task(raw.next_after),
+                last: task(raw.last_after),
+            },
+            running: raw.after,
+            nr_after: raw.nr_after,
+        }
+    }
+}

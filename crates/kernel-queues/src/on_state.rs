@@ -1,0 +1,87 @@
+//! The queue of another scheduler, and what the era's rules make of it: does the task that has
+//! joined displace the one that runs (docs/rules/README.md#signal-by-signal)? For who compares.
+//!
+//! What must stay: no rule is here; the queue is filled and asked as a wake-up asks it. Times are
+//! ns, virtual times those of the other scheduler.
+//!
+//! Tests: below, crates/cli/tests/all/kernel_diff.rs
+
+use crate::cfs;
+use crate::eevdf::EevdfQueue;
+use crate::fair_queues::FairParams;
+use wakeplace_workload::FairPolicy;
+
+/// A task that is queued or runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[allow(missing_docs, reason = "the kernel's own words")]
+pub struct Queued {
+    pub task: u32,
+    pub nice: i8,
+    pub policy: FairPolicy,
+    /// Its own slice, if it has one, ns.
+    pub own_slice_ns: Option<u64>,
+    pub vruntime: u64,
+    pub deadline: u64,
+    /// To 6.12 its `vlag`, later its `vprot`.
+    pub protection: u64,
+    /// It sleeps, and its queue keeps it.
+    pub delayed: bool,
+    /// It has just been made.
+    pub is_new: bool,
+}
+
+/// A wake-up, and the queue that it finds.
+#[derive(Clone, Copy, Debug)]
+pub struct Asked<'a> {
+    /// The running task, then the others, the first in the kernel's order first.
+    pub queued: &'a [Queued],
+    /// Who has joined; one of the others.
+    pub woken: u32,
+    /// Its waker will sleep.
+    pub sync: bool,
+    /// What the running task's vruntime lacks, ns.
+    pub exec_ns: u64,
+    /// The queue's notes.
+    pub before: Marks,
+}
+
+/// What a queue notes of whose turn it is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Marks {
+    /// The running task is to give way.
+    pub resched: bool,
+    /// Whom it prefers.
+    pub next: Option<u32>,
+    /// Whom it prefers after that one, to 6.5.
+    pub last: Option<u32>,
+}
+
+/// What came of a wake-up.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Turned {
+    /// The queue's notes.
+    pub marks: Marks,
+    /// The running task.
+    pub running: Queued,
+    /// So many are queued, it and sleepers included.
+    pub nr_queued: usize,
+}
+
+impl FairParams {
+    /// Does the woken task displace the running one? None: `asked` has no running task, or `woken`
+    /// does not wait.
+    #[must_use]
+    pub fn wakeup_preempt(&self, asked: &Asked<'_>) -> Option<Turned> {
+        let (running, waiting) = asked.queued.split_first()?;
+        if !waiting.iter().any(|queued| queued.task == asked.woken) {
+            return None;
+        }
+        Some(match self {
+            Self::Cfs(params) => cfs::wakeup_preempt(params, asked, running, waiting),
+            Self::Eevdf(params) => EevdfQueue::wakeup_preempt(params, asked, running, waiting),
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Turns: does a task that joins a queue displace the one that runs? The function is in the class's
+ * table, as what chooses a CPU is. Told are the queue before, as far as all of it are tasks of the
+ * root group, and what came of it.
+ *
+ * What must stay: the tree's own function decides; nothing is updated for the telling. Tried by
+ * crates/cli/tests/all/kernel_diff.rs.
+ */
+#ifdef WPK_HAS_WAKEUP_PREEMPT
+#define PREEMPT_CALL wakeup_preempt
+#else
+#define PREEMPT_CALL check_preempt_curr
+#endif
+
+/* Longer queues are not told. */
+#define MOST_ENTITIES 1024
+
+static void (*preempt_of_tree)(struct rq *rq, struct task_struct *p, int flags);
+static struct wpk_entity *entities;
+
+static struct task_struct *who_runs(struct rq *rq)
+{
+#ifdef WPK_HAS_DONOR
+	return rcu_dereference_raw(rq->donor);
+#else
+	return rcu_dereference_raw(rq->curr);
+#endif
+}
+
+static bool is_marked(struct rq *rq)
+{
+	struct task_struct *curr = rcu_dereference_raw(rq->curr);
+
+#ifdef TIF_NEED_RESCHED_LAZY
+	if (test_tsk_thread_flag(curr, TIF_NEED_RESCHED_LAZY))
+		return true;
+#endif
+	return test_tsk_need_resched(curr);
+}
+
+static unsigned int number_of(const struct sched_entity *se)
+{
+	return se ? container_of(se, struct task_struct, se)->thread.number : WPK_NONE;
+}
+
+static unsigned int last_of(const struct cfs_rq *cfs)
+{
+#ifdef WPK_HAS_LAST_BUDDY
+	return number_of(cfs->last);
+#else
+	return WPK_NONE;
+#endif
+}
+
+static struct wpk_entity entity_of(struct sched_entity *se)
+{
+	struct task_struct *p = container_of(se, struct task_struct, se);
+
+	return (struct wpk_entity){
+		.task = p->thread.number,
+		.policy = p->policy,
+		.nice = task_nice(p),
+		.flags = is_delayed(se) ? WPK_ENTITY_DELAYED : 0,
+		.vruntime = se->vruntime,
+#ifdef WPK_HAS_SLICE
+		.deadline = se->deadline,
+		.vlag = se->vlag,
+#endif
+#ifdef WPK_HAS_CUSTOM_SLICE
+		.slice_ns = se->custom_slice ? se->slice : 0,
+#endif
+#ifdef WPK_HAS_VPROT
+		.vprot = se->vprot,
+#endif
+	};
+}
+
+/* All that is queued: who runs, then the others in their order. False: not all are such tasks. */
+static bool entities_of(struct wpk_turn *t, struct rq *rq)
+{
+	struct rb_node *node = rb_first_cached(&rq->cfs.tasks_timeline);
+
+	entities[t->nr_entities++] = entity_of(&who_runs(rq)->se);
+	for (; node; node = rb_next(node)) {
+		struct sched_entity *se = rb_entry(node, struct sched_entity, run_node);
+
+		if (t->nr_entities == MOST_ENTITIES || !is_task(se) || queue_of(se) != &rq->cfs)
+			return false;
+		entities[t->nr_entities++] = entity_of(se);
+	}
+	t->entities = entities;
+	return true;
+}
+
+/* A CPU that pulls before it goes idle has a running task that has left its queue. */
+static bool turn_before(struct wpk_turn *t, struct rq *rq, struct task_struct *p, int flags)
+{
+	struct task_struct *runs = who_runs(rq);
+
+	if (p->sched_class != &fair_sched_class || runs->sched_class != &fair_sched_class ||
+	    p == runs || !runs->se.on_rq || queue_of(&runs->se) != &rq->cfs || !entities_of(t, rq))
+		return false;
+	t->cpu = cpu_of(rq);
+	t->task = p->thread.number;
+	t->sync = !!(flags & WF_SYNC);
+	t->fork = !!(flags & WF_FORK);
+	t->resched = is_marked(rq);
+	t->next = number_of(rq->cfs.next);
+	t->last = last_of(&rq->cfs);
+	t->exec_ns = rq_clock_task(rq) - runs->se.exec_start;
+	t->tick_ns = TICK_NSEC;
+	return true;
+}
+
+static void turn_after(struct wpk_turn *t, struct rq *rq)
+{
+	struct rb_node *node = rb_first_cached(&rq->cfs.tasks_timeline);
+
+	t->after = entity_of(&who_runs(rq)->se);
+	t->resched_after = is_marked(rq);
+	t->next_after = number_of(rq->cfs.next);
+	t->last_after = last_of(&rq->cfs);
+	for (t->nr_after = 1; node; node = rb_next(node))
+		t->nr_after++;
+}
+
+static void preempt_and_tell(struct rq *rq, struct task_struct *p, int flags)
+{
+	struct wpk_turn t = { .task = WPK_NONE };
+
+	if (!signals_wanted() || !host->turned || !turn_before(&t, rq, p, flags)) {
+		preempt_of_tree(rq, p, flags);
+		return;
+	}
+	preempt_of_tree(rq, p, flags);
+	turn_after(&t, rq);
+	host->turned(host->data, &t);
+}
+
+static void watch_turns(void)
+{
+	struct sched_class *class = (struct sched_class *)&fair_sched_class;
+
+	entities = wp_alloc(MOST_ENTITIES * sizeof(*entities), 64);
+	preempt_of_tree = class->PREEMPT_CALL;
+	class->PREEMPT_CALL = preempt_and_tell;
+}
