@@ -2,6 +2,12 @@
 //! queued or dequeued and each call of schedutil, done by the core to what the tree had before, and
 //! set beside what the tree had after (docs/rules/README.md#signal-by-signal).
 //!
+//! What must stay: the core gets the tree's state and does one step; no figure of the core's own
+//! past comes in. Names of kinds are keys of results (docs/rules/README.md#signal-by-signal). Tests
+//! by part: `the_cores_signals_are_the_kernels` (`signal`, `join`, `leave`, `freq`),
+//! `a_broken_signal_is_found` (`add_task`, `averages`, `figure`). `boosts` has no test of its own.
+//! All need a built tree.
+//!
 //! Tests: crates/cli/tests/all/kernel_diff.rs::the_cores_signals_are_the_kernels,
 //! crates/cli/tests/all/kernel_diff.rs::a_broken_signal_is_found
 
