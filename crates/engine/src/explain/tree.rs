@@ -70,6 +70,7 @@ impl Observer for Follower<'_> {
 }
 
 impl Follower<'_> {
+    /// Is it the one asked for? Then it is kept with what the tree told just before.
     fn placement(&mut self, time_ns: u64, placement: &Placement) {
         self.finder.placement(time_ns, placement);
         if self.found.is_none() && self.finder.is_done() {

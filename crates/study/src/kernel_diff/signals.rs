@@ -140,6 +140,7 @@ impl SignalTally {
 }
 
 impl SignalFound {
+    /// As results have it.
     fn outcome(&self) -> outcome::SignalDiff {
         let figure = |of: &Figure| outcome::SignalFigure {
             name: of.name.to_owned(),
