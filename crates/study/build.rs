@@ -1,10 +1,15 @@
 //! Embeds every `studies/FAMILY/NAME/{study.toml,README.md}`, so that a new study is files and no
 //! code; and every `workloads/NAME.json`, for studies to name.
 //!
-//! The order is that of names, so that a build does not depend on the file system. A file that is
-//! no study fails the tests, not the build.
+//! What must stay: the names of the tables `BUILTIN` and `WORKLOADS`, which `catalogue.rs`
+//! includes, and their order by name, so that a build does not depend on the file system. A file
+//! that is no study fails the tests, not the build; a study without README.md fails the build.
+//! Tests by part: `every_built_in_study_is_valid_and_explained` (`entry`, `folders`),
+//! `patterns_choose_each_study_once` (the order), request.rs::`what_is_missing_or_wrong_is_named`
+//! (`workloads`).
 //!
-//! Tests: crates/study/src/catalogue.rs::every_built_in_study_is_valid_and_explained
+//! Tests: crates/study/src/catalogue.rs::every_built_in_study_is_valid_and_explained,
+//! crates/study/src/catalogue.rs::patterns_choose_each_study_once
 
 use std::env;
 use std::error::Error;

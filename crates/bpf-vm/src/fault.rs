@@ -1,4 +1,14 @@
 //! What ends a program before its time.
+//!
+//! What must stay: a `Fault` ends a program that runs, a `Refusal` comes before it runs; words are
+//! the user's, with the place or the name that is wrong, as a run's outcome shows them. Tests by
+//! part: `a_loop_without_end_is_named` (`Budget`),
+//! `a_load_from_a_wild_address_is_0_and_a_store_is_a_fault` (`WildStore`),
+//! `recursion_without_end_is_named` (`Stack`), budget.rs::`keys_of_maps_count_as_memory`
+//! (`HeapFull`), `what_is_not_offered_is_refused_by_name` (`Refusal`).
+//!
+//! Tests: crates/bpf-vm/tests/all/programs.rs,
+//! crates/bpf-vm/tests/all/budget.rs::keys_of_maps_count_as_memory
 
 /// Why a program did not come to its end.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]

@@ -2,10 +2,14 @@
 //! program before it may run: after that no register, jump or call of it can be out of range.
 //!
 //! What must stay: whatever passes `check` neither interpreter nor compiler may panic on
-//! (hostile.rs).
+//! (hostile.rs). Tests by part: `what_is_not_offered_is_refused_by_name` (`check`,
+//! `check_function`, `known`: each message), `any_bytes_are_refused_or_run` (`check`, `decode`),
+//! same.rs::`compiled_programs_do_what_interpreted_ones_do` (`arithmetic`, `atomic`, `jumps`: what
+//! is taken).
 //!
 //! Tests: crates/bpf-vm/tests/all/programs.rs,
-//! crates/bpf-vm/tests/all/hostile.rs::any_bytes_are_refused_or_run
+//! crates/bpf-vm/tests/all/hostile.rs::any_bytes_are_refused_or_run,
+//! crates/bpf-vm/tests/all/same.rs
 
 use crate::fault::Refusal;
 

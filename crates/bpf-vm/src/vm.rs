@@ -1,11 +1,17 @@
 //! The machine: memory, maps, programs, and how a program is entered (docs/decisions/058). A
 //! program ends with a value or a fault, whatever it is: it reaches nothing of the host.
 //!
-//! What must stay: a call costs the same budget compiled or interpreted. Tests by part: budget.rs
-//! (`programs_count_as_memory`, `what_is_too_long_is_interpreted`), programs.rs
-//! (`a_loop_without_end_is_named`, `recursion_without_end_is_named`), same.rs (compiled).
+//! What must stay: a call costs the same budget compiled or interpreted; programs hold handles of
+//! maps and functions, never addresses of the host. Tests by part: `programs_count_as_memory`
+//! (`add_program`), `what_is_too_long_is_interpreted` (`compile`, `is_compiled`),
+//! `a_loop_without_end_is_named` and `recursion_without_end_is_named` (`run`, `enter`, `taken`),
+//! `a_hash_map_is_filled_by_a_program` (`add_map`, `copy`),
+//! maps.rs::`compiled_code_looks_up_as_the_helper_does` (`map_number`),
+//! `compiled_programs_do_what_interpreted_ones_do` (`enter_compiled`, `call_out`). `compiled_as`
+//! has no test of its own here.
 //!
-//! Tests: crates/bpf-vm/tests/all/budget.rs, crates/bpf-vm/tests/all/programs.rs
+//! Tests: crates/bpf-vm/tests/all/budget.rs, crates/bpf-vm/tests/all/programs.rs,
+//! crates/bpf-vm/tests/all/maps.rs, crates/bpf-vm/tests/all/same.rs
 
 use crate::arena::Arena;
 use crate::jit::{Compiled, Entry};

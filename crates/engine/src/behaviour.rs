@@ -9,7 +9,11 @@
 //! What must stay: the numbers of kinds and the names that go into the hash, since recorded hashes
 //! (scripts/same-runs.txt) are compared. The order of facts is free: they are summed.
 //! `what_happens_otherwise_is_in_it` finds a fact that is left out,
-//! `events_that_do_nothing_are_not_in_it` one too many.
+//! `events_that_do_nothing_are_not_in_it` one too many. Tests by part: `each_part_counts`
+//! (`placement`, `run_start`, `migrate`, `cpu_power`, `figure`), `each_event_counts` (`wakeup`,
+//! `forked`, `task_exit`, `hotplug`, `cluster_power`, `frequency`),
+//! `order_and_signals_do_not_count` (`fact`), `nothing_between_is_nothing` (`change`),
+//! `the_end_cuts` (`finish`, `end`).
 //!
 //! Tests: crates/engine/src/behaviour/tests.rs, crates/engine/tests/behaviour/same_behaviour.rs
 

@@ -3,8 +3,15 @@
 //!
 //! What must stay: the first one hears before the second, of everything. A method that `Observer`
 //! gets has its twin here; what is forgotten falls back to the default and nobody hears of it.
+//! Tests by part: `whole_runs_read_back` (`happened`),
+//! crates/engine/tests/behaviour/explain.rs::`it_is_the_decision_of_the_run` (`situation`,
+//! `is_done`), crates/engine/tests/behaviour/sched_ext/explained.rs::`a_direct_dispatch`
+//! (`sched_ext`), crates/cli/tests/all/kernel_diff.rs::`the_cores_signals_are_the_kernels`
+//! (`decided`, `updated`; where a tree is built). `state` of two that ask for different times has
+//! no test of its own.
 //!
-//! Tests: crates/trace/tests/all/traces.rs::whole_runs_read_back
+//! Tests: crates/trace/tests/all/traces.rs::whole_runs_read_back,
+//! crates/engine/tests/behaviour/explain.rs, crates/engine/tests/behaviour/sched_ext/explained.rs
 
 use crate::observe::{Happening, Observer, SchedExtStep, Situation};
 use crate::state::StateView;

@@ -4,7 +4,12 @@
 //!
 //! What must stay: a run that passes here cannot fail later, so a check may become stricter only
 //! where a run would be wrong. The first problem found is the answer, in the order of `check`;
-//! words of messages are free but for what tests quote.
+//! words of messages are free but for what tests quote. Tests by part: classes.rs::`admission` and
+//! classes.rs::`admission_by_capacity` (`check_classes`), `devices_and_caps_must_fit_the_machine`
+//! (`check_hardware`), `new_tables_must_fit_the_machine` (`check_em_scale`),
+//! measures.rs::`stalls_take_time_not_work` (`check_nodes`), idle.rs::`teo_is_of_the_era`
+//! (`check_idle`), `impossible_schedules_are_refused` and power.rs::`what_is_built_cannot_change`
+//! (the order of `check`). `check_cpus` has no test of its own.
 //!
 //! Tests: crates/engine/tests/behaviour/classes.rs::devices_and_caps_must_fit_the_machine,
 //! crates/engine/tests/behaviour/groups.rs::what_cannot_have_groups_is_refused,

@@ -1,10 +1,13 @@
 //! The sched domains as the core built them, checked once a run: they nest, and their groups divide
 //! them; groups of nodes that overlap cover them (docs/guide/model.md).
 //!
-//! What must stay: it only reads, and panics: wrong domains are a fault of the core.
-//! `each_wrong_sum_is_found` fails for each rule that is dropped.
+//! What must stay: it only reads, and panics: wrong domains are a fault of the core. Tests by part:
+//! `what_the_core_builds_adds_up` (`check` lets right ones pass), `each_wrong_sum_is_found` (each
+//! rule of `check`),
+//! crates/engine/tests/behaviour/platforms.rs::`machines_with_overlapping_nodes_run` (overlapping
+//! groups).
 //!
-//! Tests: below
+//! Tests: below, crates/engine/tests/behaviour/platforms.rs::machines_with_overlapping_nodes_run
 
 use wakeplace_policy_sys::sys::{WP_DOMAINS_38, wp_ctx, wp_sched_domain, wp_sched_group};
 

@@ -8,9 +8,13 @@
 //!
 //! What must stay: a `Happening` is what observers, traces and `BehaviourHash` know of a run; a new
 //! kind is heard by all of them or named as not of interest. Both ends of the pipe are one build,
-//! so the form of `Telling` is free.
+//! so the form of `Telling` is free. Tests by part: `one_decision_is_told` (`Teller`,
+//! `tell_decided`), crates/cli/tests/all/kernel_diff.rs::`the_cores_signals_are_the_kernels`
+//! (`tell`, `tell_nr_updated`; where a tree is built),
+//! crates/engine/src/behaviour/tests.rs::`each_event_counts` (kinds of `Happening`).
 //!
-//! Tests: below
+//! Tests: below, crates/cli/tests/all/kernel_diff.rs::the_cores_signals_are_the_kernels,
+//! crates/engine/src/behaviour/tests.rs
 
 use crate::observe::{
     CpuPower, Iteration, KernelWork, MigrateCause, Observer, Placement, Stop, WakeupCase, Waking,

@@ -5,9 +5,12 @@
 //!
 //! What must stay: the text that a setting shows is read again as the same setting
 //! (`settings_are_read_and_shown`), since results record it and commands are made of it. Times are
-//! ns, frequencies kHz.
+//! ns, frequencies kHz. Tests by part: `settings_are_read_and_shown` (all six functions but
+//! `:movable`), crates/engine/tests/behaviour/classes.rs::`interrupts_take_a_tenth` (what
+//! `Interrupts` mean), crates/engine/tests/behaviour/sched_mc.rs::`interrupts_follow` (`movable`).
 //!
-//! Tests: below
+//! Tests: below, crates/engine/tests/behaviour/classes.rs::interrupts_take_a_tenth,
+//! crates/engine/tests/behaviour/sched_mc.rs::interrupts_follow
 
 use wakeplace_workload::parse_duration_or_zero_ns;
 

@@ -2,7 +2,8 @@
 //! which plain integers could.
 //!
 //! What must stay: the numbers are those of the platform's file and of `RunReport`; an index out of
-//! range is a fault of ours and panics. Whoever needs both kinds names both.
+//! range is a fault of ours and panics. Whoever needs both kinds names both. Tests by part:
+//! `random_runs_obey_the_rules_1` (`PerCpu`, `PerTask`: each table in each run).
 //!
 //! Tests: crates/engine/tests/behaviour/invariants.rs
 

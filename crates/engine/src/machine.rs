@@ -3,11 +3,19 @@
 //!
 //! What must stay: a speed is work units per ns (1024 x 1024 on the fastest CPU at its highest
 //! frequency), a cost is work units unless its name ends in `_ns`. The order of CPUs, clusters and
-//! domains is the platform's. platforms.rs::`domains_of_every_machine` fails if topology changes,
-//! arithmetic.rs::`costs_add_up` if costs do, the tests below if energy models do.
+//! domains is the platform's. Tests by part: platforms.rs::`domains_of_every_machine`
+//! (`core_facts`, `numa_levels`),
+//! arithmetic.rs::`run_time_is_work_over_speed_at_each_operating_point` (`new`: speeds),
+//! arithmetic.rs::`costs_add_up` (`Costs`), nodes.rs::`threads_share_a_core` (`Smt`),
+//! idle.rs::`the_switch_leaves_the_first_state` (`idle_states`), `the_energy_model_is_the_kernels`
+//! and `a_kernel_without_an_energy_model_is_told_no_powers` (`perf_domains`),
+//! sched_mc.rs::`a_slow_core_holds_four` (`sched_mc`),
+//! eevdf.rs::`a_high_resolution_tick_ends_slices_in_time` (`hrtimer_rearm_deferred`).
 //!
 //! Tests: below, crates/engine/tests/behaviour/arithmetic.rs,
-//! crates/engine/tests/behaviour/platforms.rs
+//! crates/engine/tests/behaviour/platforms.rs, crates/engine/tests/behaviour/nodes.rs,
+//! crates/engine/tests/behaviour/idle.rs, crates/engine/tests/behaviour/sched_mc.rs,
+//! crates/engine/tests/behaviour/eevdf.rs
 
 use crate::ids::CpuId;
 use crate::nearness::{Cache, Nearness};

@@ -1,6 +1,9 @@
 //! What two CPUs share, and what a cache line takes between them (docs/decisions/060).
 //!
-//! What must stay: times are ns, and the closest level that two CPUs share counts.
+//! What must stay: times are ns, and the closest level that two CPUs share counts. Tests by part:
+//! `a_round_trip_moves_lines_by_the_closest_level` (`level`, `line_ns`),
+//! `a_move_refills_from_the_closest_level` (`part_within_cache`), `sets_compete_for_their_cache`
+//! (`Cache`).
 //!
 //! Tests: crates/engine/tests/behaviour/handover.rs, crates/engine/tests/behaviour/memory.rs
 

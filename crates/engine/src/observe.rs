@@ -12,8 +12,16 @@
 //! New methods have a default that does nothing, so that observers of other crates stay as they
 //! are.
 //!
+//! What must stay: an observer changes no run; names and numbers (above), and a default for each
+//! method. Tests by part: asym.rs::`watching_changes_nothing` and
+//! states.rs::`looking_changes_nothing` (that watching changes nothing),
+//! invariants.rs::`random_runs_obey_the_rules_1` (the order of calls: tests/common/checker.rs),
+//! measures.rs::`passes_are_told` (`Iteration`), explain.rs::`it_is_the_decision_of_the_run`
+//! (`Situation`, `Placement`), `what_happens_otherwise_is_in_it` (that what happens is told).
+//!
 //! Tests: crates/engine/tests/behaviour/invariants.rs,
-//! crates/engine/tests/behaviour/same_behaviour.rs
+//! crates/engine/tests/behaviour/same_behaviour.rs, crates/engine/tests/behaviour/measures.rs,
+//! crates/engine/tests/behaviour/explain.rs
 
 use crate::state::StateView;
 use serde::{Deserialize, Serialize};

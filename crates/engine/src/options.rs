@@ -2,9 +2,13 @@
 //! one row of `slots`; its default changes no run.
 //!
 //! What must stay: the order of `slots` is the order in which settings are listed and recorded in
-//! results; keys keep their names.
+//! results; keys keep their names. Tests by part: `settings_are_set_and_listed` (`set`, `keys`,
+//! `in_force`, `parse_shares`), crates/engine/src/hardware.rs::`settings_are_read_and_shown` (the
+//! texts of devices, caps and scales), `each_model_switch_and_queue_has_a_run` (that a row is
+//! tried).
 //!
-//! Tests: below, crates/cli/tests/all/same_runs.rs::each_model_switch_and_queue_has_a_run
+//! Tests: below, crates/engine/src/hardware.rs,
+//! crates/cli/tests/all/same_runs.rs::each_model_switch_and_queue_has_a_run
 
 use crate::hardware::{
     EmScale, FreqCap, Interrupts, parse_caps, parse_interrupts, parse_scales, show_caps,

@@ -2,6 +2,21 @@
 //!
 //! Tasks have numbers: position in `Workload::tasks`, and after these the forked ones in the order
 //! in which they are made.
+//!
+//! What must stay: fields go into results (docs/result.schema.json); variants of `Ended` keep their
+//! places, as runs in other processes send them; times are ns. Tests by part:
+//! `it_ends_with_the_last_task`, `it_ends_after_the_duration` and `zero_time_loops_name_the_task`
+//! (`Ended`), sync.rs::`each_kind_of_deadlock_is_named` (`WaitsFor`),
+//! forking.rs::`too_many_threads_are_an_outcome` (`ForkLimit`),
+//! forking.rs::`threads_are_made_named_and_counted` (`ThreadName`, `TaskTotals`),
+//! channels.rs::`nothing_is_counted_within_the_warm_up` (`Counted`),
+//! bandwidth.rs::`a_task_without_end_gets_its_quota` (`GroupTotals`).
+//!
+//! Tests: crates/engine/tests/behaviour/outcomes.rs,
+//! crates/engine/tests/behaviour/sync.rs::each_kind_of_deadlock_is_named,
+//! crates/engine/tests/behaviour/forking.rs,
+//! crates/engine/tests/behaviour/channels.rs::nothing_is_counted_within_the_warm_up,
+//! crates/engine/tests/behaviour/bandwidth.rs::a_task_without_end_gets_its_quota
 
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;

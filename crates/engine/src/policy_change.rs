@@ -2,10 +2,11 @@
 //! the next decision on (docs/guide/policy.md).
 //!
 //! What must stay: changes of one instant happen in the order given; a text that is shown is read
-//! again.
+//! again. Tests by part: `a_change_in_mid_run_moves_tasks_in_time` (`schedule`, `in_order`),
+//! `what_is_built_cannot_change` (`check`), power.rs::`a_thousand_random_changes_lose_no_task`
+//! (many changes). `fmt` and changes of one instant have no test of their own here.
 //!
-//! Tests: crates/engine/tests/behaviour/power.rs::a_change_in_mid_run_moves_tasks_in_time,
-//! crates/engine/tests/behaviour/power.rs::what_is_built_cannot_change
+//! Tests: crates/engine/tests/behaviour/power.rs
 
 use crate::hotplug::Time;
 use std::fmt;

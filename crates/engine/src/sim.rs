@@ -1,9 +1,14 @@
 //! One run: the mechanics, a kernel above them, and the loop that hands events to both.
 //!
 //! What must stay: events go to one half each, and `begin_event` and `end_event` stand around every
-//! one. `it_ends_after_the_duration` and `it_ends_with_the_last_task` try the end.
+//! one. Tests by part: `it_ends_after_the_duration` and `it_ends_with_the_last_task` (`run`),
+//! `random_runs_obey_the_rules_1` (`handle`, `report`), states.rs::`a_cpu_that_left_is_seen` and
+//! states.rs::`looking_changes_nothing` (`show_states`), explain.rs::`by_number_time_and_cpu`
+//! (`is_done`), creation.rs::`a_program_begins_when_it_is_to` (`begin`).
 //!
-//! Tests: crates/engine/tests/behaviour/invariants.rs, crates/engine/tests/behaviour/outcomes.rs
+//! Tests: crates/engine/tests/behaviour/invariants.rs, crates/engine/tests/behaviour/outcomes.rs,
+//! crates/engine/tests/behaviour/states.rs, crates/engine/tests/behaviour/explain.rs,
+//! crates/engine/tests/behaviour/creation.rs
 
 use crate::kernel::Kernel;
 use crate::kernel::model::Model;

@@ -2,6 +2,12 @@
 /*
  * From nothing to a machine whose CPUs are up and idle: what start_kernel() and its first thread do
  * of it.
+ *
+ * What must stay: the order of start_kernel() and kernel_init(), on which the tree's own code
+ * relies; another WPK_ABI is refused; the host's time begins after BOOT_NS of idling. Tried by
+ * crates/kernel-shim/tests (`cargo xtask kernel-shim`): all of it, as each run there boots
+ * (`host_start`); and by crates/cli/tests/all/kernel_runs.rs: `the_boot_is_forgotten`
+ * (`idle_before`), `energy_aware_placement_is_the_kernels_own` (`keep_machine`, `cpufreq_up`).
  */
 
 extern initcall_entry_t __initcall_start[], __initcall0_start[], __initcall_end[];

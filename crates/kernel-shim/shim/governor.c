@@ -2,6 +2,13 @@
 /*
  * What schedutil makes of a call by the scheduler: a CPU's hook is a pointer, which the governor
  * sets when it starts on a domain. Its structs are those of the tree's text (build.sh).
+ *
+ * What must stay: the tree's own hook runs once for each call and chooses; what is told beside it
+ * only reads, and only while the host asks (`view.signals`). Fields are wakeplace.h's
+ * (docs/rules/README.md#signal-by-signal). Tried by crates/cli/tests/all/kernel_diff.rs:
+ * `the_cores_signals_are_the_kernels` (kind `schedutil-request`); by
+ * crates/cli/tests/all/kernel_runs.rs: `waits_for_devices_move_frequencies` (the hook passes calls
+ * on). Boosts after a call (`request_after`) have no test of their own.
  */
 #include "sugov.h"
 

@@ -1,5 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* What the files of the shim share. They are one unit of translation: shim.c includes them. */
+/*
+ * What the files of the shim share. They are one unit of translation: shim.c includes them.
+ *
+ * What must stay: names stand below the file that defines them; only what several files share is
+ * here; a function that not every tree has is asked for by WP_WEAK. Tried by
+ * crates/kernel-shim/tests (`cargo xtask kernel-shim`), which builds it for each tree.
+ */
 #ifndef WP_SHIM_H
 #define WP_SHIM_H
 #include <linux/version.h>

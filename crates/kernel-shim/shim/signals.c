@@ -3,6 +3,14 @@
  * Signals: each update of an average, and each task that is queued or dequeued, with the state
  * before and after. Updates are functions of pelt.c that fair.c calls: the linker leads these calls
  * here (build.sh). What queues and dequeues is in the class's table, as what chooses a CPU is.
+ *
+ * What must stay: the tree's own functions run once and decide; state is read before and after and
+ * never written; of a queue only the CPU's own is told, of entities only tasks. Kinds and fields
+ * are wakeplace.h's (docs/rules/README.md#signal-by-signal). Tried by
+ * crates/cli/tests/all/kernel_diff.rs: `the_cores_signals_are_the_kernels` (averages, queues and
+ * `util_est`; `__wrap___update_load_avg_blocked_se` has no test of its own),
+ * `a_broken_signal_is_found` (that a difference is seen); by crates/kernel-shim/tests (`cargo xtask
+ * kernel-shim`), which links each tree with it.
  */
 #ifdef WPK_HAS_DEQUEUE_BOOL
 #define DEQUEUED bool

@@ -1,5 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* What the typed half (shim.c) offers to the untyped one (stub.c). */
+/*
+ * What the typed half (shim.c) offers to the untyped one (stub.c).
+ *
+ * What must stay: no header of the kernel is needed here, as stub.c reads none. Tried by
+ * crates/kernel-shim/tests (`cargo xtask kernel-shim`), which builds both halves for each tree.
+ */
 #ifndef WPK_STUB_H
 #define WPK_STUB_H
 void *wp_alloc(unsigned long size, unsigned long align);

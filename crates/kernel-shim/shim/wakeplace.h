@@ -9,6 +9,11 @@
  * length. What changed is in `struct wpk_view`, which both see.
  *
  * No header of the kernel, none of libc. All entries return WPK_DEAD once a run is over.
+ *
+ * What must stay: order, sizes and meaning of fields are those of crates/kernel-abi/src/abi.rs and
+ * signals.rs; a change of either needs another WPK_ABI, or old objects would be taken. Tried by
+ * crates/kernel-tree/src/kernel/tests.rs::structs_are_laid_out_as_in_the_header (layouts),
+ * crates/kernel-shim/tests (the entries; `cargo xtask kernel-shim`).
  */
 #ifndef WAKEPLACE_H
 #define WAKEPLACE_H

@@ -1,8 +1,12 @@
 //! The table of wake-up cases in a study, as it was published: a row per case, a column per
 //! counter, `published > simulated` in each cell (docs/guide/report.md, "In the JSON").
 //!
-//! Called for the tables of a study (`study.rs`). The form of a cell is that of the mails, so that
-//! both can be laid side by side: it stays. Nothing is computed here.
+//! What must stay: the names `wakeup_CASE_COUNTER_total`, which are those of `wakeplace_metrics`,
+//! and `published > simulated`, the form of the mails (docs/rules/capacity-aware.md#wakeup-cases),
+//! so that both can be laid side by side. Nothing is computed here; words of the title may change.
+//! Tests by part: `the_tables_of_a_study_have_a_legend` (`tables`, `holds`),
+//! html/tests.rs::`counted_cases_have_a_table` (`holds`, for pages). The figures (`cell`) have no
+//! test of their own: the first test only runs them.
 //!
 //! Tests: crates/cli/tests/all/wakeup_cases.rs::the_tables_of_a_study_have_a_legend
 

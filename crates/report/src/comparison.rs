@@ -1,14 +1,19 @@
 //! `sim` and `compare` (docs/guide/results.md, "Intervals"). JSON, CSV and Markdown have the
 //! figures that people see; names of columns stay.
 //!
-//! Order of metrics: those of the workload, those of every run, then the alphabet. Order of
-//! policies: as asked for, the base first. What a difference means is judged by `phrase.rs` alone.
-//! Free: words for people.
+//! What must stay: columns of CSV, and the order of metrics (those of the workload, those of every
+//! run, then the alphabet) and of policies (as asked for, the base first). What a difference means
+//! is judged by `phrase.rs` alone; runs that got stuck have no verdict. Words for people may
+//! change. Tests by part: `people_get_result_spread_and_verdict` (`human`, `heading`, `others`),
+//! `markdown_is_a_table_with_its_verdict` (`document`), `csv_has_every_metric_of_every_policy` and
+//! `a_loss_from_nothing_is_told` (`csv_rows`, `figure_cells`), `a_headline_names_the_price`
+//! (`verdicts`, `key_metrics`), `all_that_is_judged_is_counted` (`intervals`,
+//! `expected_by_chance`), `expected_misses_are_rounded_like_at_school` (`shown_misses`),
+//! `a_mean_that_goes_another_way_explains_itself` (`goes_apart`), `modelled_joules_say_so`
+//! (`named`, `single`), `narrow_terminals_get_tables_as_narrow_as_whole_words_allow` (`compared`,
+//! `comparisons`).
 //!
-//! Tests: crates/report/src/comparison/tests.rs::compare_has_the_shape_of_the_contract,
-//! crates/report/src/comparison/tests.rs::expected_misses_are_rounded_like_at_school,
-//! crates/report/src/comparison/tests.rs::csv_has_every_metric_of_every_policy,
-//! crates/report/src/comparison/tests.rs::a_headline_names_the_price,
+//! Tests: crates/report/src/comparison/tests.rs,
 //! crates/cli/tests/all/results.rs::compare_and_sim_follow_the_contract
 
 use crate::length::Length;

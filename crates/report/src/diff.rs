@@ -1,12 +1,15 @@
 //! Two results, before and after: what was asked otherwise, and what became of every metric, paired
 //! by seed (docs/guide/results.md, "Two results").
 //!
-//! Called by `wakeplace diff` and the page of two results. Nothing is simulated: figures are those
-//! of the two files. Pairs stand in the order of the later result (`diff/left.rs`). Free: words for
-//! people.
+//! What must stay: nothing is simulated, and figures are those of the two files; a pair is of one
+//! seed, and seeds that only one result has are left out aloud; pairs stand in the order of the
+//! later result, for `wakeplace diff` and for the page of two results. Words for people may change.
+//! Tests by part: `runs_of_one_seed_are_a_pair` (`difference`, `settings`, `policy_runs`,
+//! `comparisons`, `heading`), `the_most_alike_are_a_pair` (`diff`, `asked`, the margin),
+//! `what_has_no_pairs_is_refused` (errors), `two_results_are_compared` (`same_length`, by the
+//! command).
 //!
-//! Tests: crates/report/src/diff/tests.rs::runs_of_one_seed_are_a_pair,
-//! crates/report/src/diff/tests.rs::what_has_no_pairs_is_refused,
+//! Tests: crates/report/src/diff/tests.rs,
 //! crates/cli/tests/all/results.rs::two_results_are_compared
 
 mod kept;

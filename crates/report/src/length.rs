@@ -1,7 +1,10 @@
 //! How long runs were, for people. Those of which all tasks ended were not as long as they might
 //! have been.
 //!
-//! Times are ns. Called for headings of terminal text and pages; no program reads the words.
+//! What must stay: times are ns; a run that got stuck, or of which nobody knows the end, is as long
+//! as was asked for. Words may change, in one place: headings of the terminal and pages show the
+//! same. Tests by part: `runs_that_end_with_their_tasks_are_not_as_long_as_they_might_be`
+//! (`Length`), `cases_may_differ` (`of_cases`), `runs_to_the_end_of_their_tasks_say_so` (a page).
 //!
 //! Tests: below, crates/report/src/html/tests.rs::runs_to_the_end_of_their_tasks_say_so
 

@@ -1,7 +1,10 @@
 //! Colour for people. It never carries what the words do not say.
 //!
-//! Marks are laid out as text of no width and become colours at the very end (`painted`). Free:
-//! which colour.
+//! What must stay: marks have no width where a table is laid out, and no name can hold them
+//! (`printable` replaces them); they become colours at the very end (`painted`). Which colour may
+//! change. Tests by part: table.rs::`colour_changes_nothing_but_colour` (`marked`, `painted`),
+//! `colour_adds_nothing_but_colour` (a headline), streams.rs::`tables_are_coloured_as_asked` (the
+//! program).
 //!
 //! Tests: crates/report/src/comparison/tests.rs::colour_adds_nothing_but_colour,
 //! crates/report/src/table.rs::colour_changes_nothing_but_colour

@@ -1,12 +1,17 @@
 //! Differences as sentences, and what colour may add to them (docs/guide/results.md, "Intervals").
 //! A sentence says no more than the interval does.
 //!
-//! Called for terminal, Markdown and page alike, so that all say the same. Stays: words of
-//! `Difference`, which are in the JSON. Free: sentences. The margin is in percent; within it a
-//! change does not matter.
+//! What must stay: terminal, Markdown and page take their sentences from here, so that all say the
+//! same; words of `Difference` are in the JSON; the margin is in percent, and within it a change
+//! does not matter; energy that was saved by less work is said to be. Sentences may change. Tests
+//! by part: `sentences_say_what_it_means` (`sentence`, `amount`, `aside`, `interval`,
+//! `interval_pct`), `less_work_is_said` (`of_work`), `a_change_may_go_another_way_than_the_mean`
+//! (`is_apart`), `a_loss_from_nothing_is_a_loss`, `direction_decides_what_is_better` and
+//! `the_margin_decides_what_matters` (the difference of `wakeplace_metrics`),
+//! `a_headline_names_the_price` (`verdict`, `besides`, `paint`), study/tests.rs::`small_things`
+//! (`short_policy`, `wrap`), study/tests.rs::`joules_of_a_modelled_power_say_so` (`power_word`).
 //!
-//! Tests: below, crates/report/src/comparison/tests.rs::people_get_result_spread_and_verdict,
-//! crates/report/src/comparison/tests.rs::a_headline_names_the_price
+//! Tests: below, crates/report/src/comparison/tests.rs, crates/report/src/study/tests.rs
 
 use crate::paint::Tone;
 use crate::plain::plain;

@@ -4,8 +4,9 @@
 //! periods". The raw name stands beside it wherever there is room (docs/guide/results.md,
 //! "Intervals").
 //!
-//! Called for pages and terminal. Only names for people come from here: the raw name is the key
-//! everywhere else. A new metric needs nothing here if its name follows the rule.
+//! What must stay: only names for people come from here, for pages and terminal: the raw name is
+//! the key everywhere else. A metric whose name follows the rule needs nothing here. Tests by part:
+//! `names_in_words` (`plain`, and its lists).
 //!
 //! Tests: below
 

@@ -1,8 +1,12 @@
 //! What was published beside what was simulated, of several studies: tables by series and a count
 //! of directions. From the JSON of results only (studies/README.md).
 //!
-//! Called by `wakeplace-fidelity` for pages of docs/results. Order: series by name, then studies as
-//! given. What is right or wrong is `wakeplace_study`'s direction, never decided here.
+//! What must stay: series by name, then studies by name, since pages of docs/results are made of it
+//! (`wakeplace-fidelity`); what is right or wrong is `wakeplace_study`'s direction, never decided
+//! here; a study counts once, and one with other settings than its own is not judged. Tests by
+//! part: `directions_are_counted_by_interval` (`counts`, `direction`, `line`),
+//! `a_study_counts_once_and_as_its_own` (`published`, `other_conditions`),
+//! `headlines_are_the_largest_changes` (`headlines`).
 //!
 //! Tests: below
 

@@ -1,11 +1,13 @@
 //! Runs as CSV: one row per run. Names of columns stay: programs read them (docs/guide/results.md,
 //! "What a result holds").
 //!
-//! The order of rows is that of platforms, workloads, policies and seeds. Columns come from
-//! `wakeplace_study`'s run table, which Parquet shares.
+//! What must stay: names of columns, which programs read, and the order of rows (platforms,
+//! workloads, policies, seeds): both come from `wakeplace_study`'s run table, which Parquet shares.
+//! Values are unrounded. Tests by part:
+//! cli/tests/all/report.rs::`kinds_of_cpu_within_a_cluster_are_told_apart` (`run_table`, by
+//! `--export-runs`).
 //!
-//! Tests: crates/cli/tests/all/compared.rs::several_machines_and_loads_are_a_matrix,
-//! crates/cli/tests/all/report.rs::what_the_page_is_made_of_is_in_the_json
+//! Tests: crates/cli/tests/all/report.rs::kinds_of_cpu_within_a_cluster_are_told_apart
 
 use crate::{Cell, Format, Style, Table};
 use wakeplace_study::{RunTable, RunValues};

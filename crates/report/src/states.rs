@@ -1,10 +1,15 @@
 //! What everything was at some instants of a run (`sim --dump-state`). See docs/guide/report.md,
 //! "The state at a time".
 //!
-//! Keys of the JSON stay; times are ns. Order: instants as asked for, CPUs by number. Free: the
-//! tables for people.
+//! What must stay: keys of the JSON; times are ns, clocks kHz, capacities of 1024; instants stand
+//! in the order of time, CPUs by number. The tables for people may change. Tests by part:
+//! `the_state_at_some_times` (`outcome`, `cpu`, `human`, `domain`,
+//! docs/rules/sched-mc.md#mc-debugfs),
+//! hostile_text.rs::`results_show_names_harmlessly_in_every_form` (names of tasks). Figures of
+//! `cpus`, `does` and `debug_files` have no test of their own.
 //!
-//! Tests: crates/cli/tests/all/results.rs::the_state_at_some_times
+//! Tests: crates/cli/tests/all/results.rs::the_state_at_some_times,
+//! crates/cli/tests/all/hostile_text.rs::results_show_names_harmlessly_in_every_form
 
 use crate::{Align, Cell, Format, Style, Table, number, phrase};
 use wakeplace_outcome::{self as outcome, State, ranges};

@@ -1,13 +1,17 @@
 //! `study run` (studies/README.md). JSON, CSV and Markdown have the figures that people see; names
 //! of columns stay.
 //!
-//! Order: metrics and rows as the study has them. Verdicts and directions come with the result.
-//! Called for each form of `study run`. Free: words for people.
+//! What must stay: names of columns; metrics and rows stand in the study's order; verdicts and
+//! directions come with the result. Joules of runs of another length have no distance from
+//! published ones. Words for people may change. Tests by part: `json_has_the_shape_of_the_contract`
+//! (`study`), `several_results_are_one_answer` (`studies`),
+//! `calibrated_cells_are_marked_and_explained` and `no_mark_without_calibration` (`figures`,
+//! `footnotes`, `human`), `differences_have_the_words_of_comparisons` (`table`),
+//! `runs_of_another_length_have_no_distance` and `a_change_without_means_is_shown_as_one` (`Has`),
+//! `a_mean_that_goes_another_way_explains_itself` (`goes_apart`),
+//! `joules_of_a_modelled_power_say_so` (`tables`), `small_things` (`document`).
 //!
-//! Tests: crates/report/src/study/tests.rs::json_has_the_shape_of_the_contract,
-//! crates/report/src/study/tests.rs::calibrated_cells_are_marked_and_explained,
-//! crates/report/src/study/tests.rs::a_change_without_means_is_shown_as_one,
-//! crates/report/src/study/tests.rs::several_results_are_one_answer
+//! Tests: crates/report/src/study/tests.rs
 
 mod csv;
 mod promise;

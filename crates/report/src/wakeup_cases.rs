@@ -1,7 +1,9 @@
 //! `--export-wakeup-cases`: the table of the capacity-aware series, per policy and seed.
 //!
-//! Columns and keys stay, in their order: they are those of the series' own tables. Rows: policies,
-//! seeds, cases 1 to 8. Counts are whole numbers of wake-ups.
+//! What must stay: columns and keys in their order, which are those of the series' own tables
+//! (docs/rules/capacity-aware.md#wakeup-cases); rows are policies, seeds, cases 1 to 8; counts are
+//! whole wake-ups. Tests by part: `csv_and_the_run_itself` (`csv`),
+//! `invariants_of_the_published_tables` (`object`, `counters`).
 //!
 //! Tests: crates/cli/tests/all/wakeup_cases.rs::csv_and_the_run_itself,
 //! crates/cli/tests/all/wakeup_cases.rs::invariants_of_the_published_tables

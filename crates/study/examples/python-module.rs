@@ -1,4 +1,9 @@
 //! Writes `wakeplace._ask`, the functions of the Python package.
+//!
+//! What must stay: the place of the file, which the Python package imports; what stands in it is
+//! `wakeplace_study::python_module`'s. A test compares the file with it.
+//!
+//! Tests: crates/study/src/ask/tests.rs::the_python_module_is_made_from_the_list
 
 use std::path::Path;
 

@@ -1,5 +1,10 @@
 //! A study for tests whose columns differ in one time only. It is compiled for tests alone.
 //!
+//! What must stay: columns differ in `model.ipi_ns` alone, and the latency of a column is that time
+//! and a rest that is the same in all: the tests compute shares and ratios from it. Tests by part:
+//! promise/tests.rs::`what_is_kept_is_a_share_of_the_best_gain` and
+//! tradeoff/tests.rs::`who_is_quicker_for_the_same_energy_beats_ours` (`study`).
+//!
 //! Tests: crates/study/src/promise/tests.rs, crates/study/src/tradeoff/tests.rs
 
 use crate::Study;

@@ -1,8 +1,13 @@
 //! What was calibrated on published cells: the board's constant power, and arguments of workloads
 //! (studies/README.md).
 //!
-//! Called for results of a study and by tests that compare a platform's file with it. Changes no
-//! run: a platform's file has the figure, and a person writes it there. Powers are µW, energies J.
+//! What must stay: no run changes: a platform's file has the figure, and a person writes it there.
+//! Powers are uW, energies J, over the seconds of the cell's run; another length gives nothing.
+//! Tests by part: `the_rest_as_a_power` (`board_power_uw`),
+//! `a_board_power_is_recomputed_from_its_cell` (`calibration`),
+//! `the_platform_file_agrees_with_the_recomputation` (platforms/hikey960.toml).
+//! `calibrated_arguments` has no test of its own;
+//! file/tests.rs::`a_figure_may_calibrate_an_argument_that_the_workload_gives` tries what it reads.
 //!
 //! Tests: below, crates/study/src/study/tests.rs::a_board_power_is_recomputed_from_its_cell,
 //! crates/study/src/study/tests.rs::the_platform_file_agrees_with_the_recomputation

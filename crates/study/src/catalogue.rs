@@ -1,7 +1,13 @@
 //! The studies that are built into the program (studies/README.md).
 //!
-//! Order: families and names, alphabetically; `study list` and patterns have it. A name that is
-//! there stays: results and documents cite it. Texts of files are of bounded length.
+//! What must stay: names, which results and documents cite, and their order by family and name,
+//! which `study list` and patterns have; a text is at most 1 MiB, and an unknown name comes with
+//! the nearest. Tests by part: `every_built_in_study_is_valid_and_explained` (`studies`,
+//! `builtin`), `the_nearest_name_is_offered` (`load`, `near`), `stars_stand_for_anything`
+//! (`matches`), `patterns_choose_each_study_once` (`select`, `unmatched`),
+//! `cases_come_from_other_studies` (`study_text`), request.rs::`what_is_missing_or_wrong_is_named`
+//! (`workload_named`), study/column_tests.rs::`a_case_may_have_jitter` (`workload`,
+//! `workload_file`), sweeps.rs::`study_run_takes_a_file` (`from_file`).
 //!
 //! Tests: below, crates/study/src/promise/tests.rs::cases_come_from_other_studies,
 //! crates/cli/tests/all/results.rs::a_pattern_runs_several_studies

@@ -1,14 +1,20 @@
 //! What an experiment found (docs/guide/results.md, "What a result holds"). All forms of a result
 //! are made of this.
 //!
-//! Called by `experiment.rs` once all runs are done, and by the crate report. Order: policies as
-//! asked for (the base first), seeds within them. Warnings are a part of the JSON: their words are
-//! free.
+//! What must stay: policies stand as asked for (the base first), seeds within them, since pairs and
+//! all forms of a result rely on it; warnings are a part of the JSON, each with a remedy. The words
+//! of warnings may change. Tests by part: `a_run_within_the_warm_up_says_why_it_has_no_throughput`
+//! (`uncounted`), `who_waits_for_what_is_named` (`is_stuck`),
+//! compared.rs::`seeds_that_vary_nothing_are_one_run` (`seeds_vary_nothing`),
+//! crates/report/src/comparison/tests.rs::`compare_has_the_shape_of_the_contract` (`Comparison`),
+//! schema.rs::`results_are_what_the_schema_says` (`seed_runs`),
+//! results.rs::`a_run_says_how_it_ended` (`all_tasks_ended`),
+//! study/tests.rs::`variants_have_no_published_figures` (`one_seed`). `idle`, `untimed`, `missed`,
+//! `unmeasured` and `same` have no test of their own.
 //!
-//! Tests:
-//! crates/study/src/comparison/tests.rs::a_run_within_the_warm_up_says_why_it_has_no_throughput,
-//! crates/study/src/comparison/cautions.rs,
-//! crates/report/src/comparison/tests.rs::compare_has_the_shape_of_the_contract
+//! Tests: crates/study/src/comparison/tests.rs, crates/study/src/comparison/cautions.rs,
+//! crates/report/src/comparison/tests.rs::compare_has_the_shape_of_the_contract,
+//! crates/cli/tests/all/compared.rs::seeds_that_vary_nothing_are_one_run
 
 mod cautions;
 mod endings;

@@ -1,8 +1,11 @@
 //! Whether a simulated change goes the way of the published one: the only place of this rule
 //! (studies/README.md).
 //!
-//! Changes and bounds are percent. A change of this rule changes every count of right directions in
-//! docs/results, and nothing of any run. `None` is no check, not a miss.
+//! What must stay: the limits of 1 % and 5 %, and that `None` is no check, not a miss: a change of
+//! this rule changes every count of right directions in docs/results, and nothing of any run.
+//! Changes and bounds are percent. Tests by part: `the_interval_decides_the_direction` (`of`),
+//! `what_was_calibrated_on_or_not_published_is_no_check` (`of`, `None`),
+//! crates/report/src/published.rs::`directions_are_counted_by_interval` (`of_row`).
 //!
 //! Tests: below, crates/report/src/published.rs::directions_are_counted_by_interval
 

@@ -1,10 +1,14 @@
 //! Why an experiment or a study cannot be run.
 //!
-//! Called wherever input is read; the command line makes exit code 2 of all of these. A message is
-//! one sentence and says what was expected. Lines and columns count from 1, columns in characters.
-//! Free: words.
+//! What must stay: a message is one sentence and says what was expected; lines and columns count
+//! from 1, columns in characters; the command line makes exit code 2 of all of these. Words may
+//! change. Tests by part: `columns_count_characters_and_lines_start_at_one` (`locate`, `unknown`,
+//! `new`), file/tests.rs::`errors_name_place_expectation_and_nearest` (`from_toml`, `Invalid`),
+//! file/tests.rs::`rules_hold` (`from_message`), sweep/tests.rs::`each_point_stands_once` (`Vary`),
+//! request.rs::`what_is_missing_or_wrong_is_named` (`Twice`, `Several`).
 //!
-//! Tests: below
+//! Tests: below, crates/study/src/file/tests.rs,
+//! crates/study/src/request.rs::what_is_missing_or_wrong_is_named
 
 use crate::settings::SettingError;
 use wakeplace_engine::RunError;

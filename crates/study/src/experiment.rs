@@ -1,14 +1,19 @@
 //! One platform, one workload, several policies, several seeds (docs/guide/results.md, "What a
 //! result holds"). Results do not depend on how many threads run it.
 //!
-//! Called by `matrix.rs`, the command line and the Python module. Order of results: policies, then
-//! seeds. All policies of a seed have the same workload, drawn before the runs: pairs rely on it.
-//! An error comes before the first run.
+//! What must stay: results stand by policies, then seeds; all policies of a seed have the same
+//! workload, drawn before the runs, since pairs rely on it; an error comes before the first run.
+//! Tests by part: `the_number_of_threads_changes_nothing` (`run`, `runs`),
+//! `runs_stand_by_policy_then_seed` (`group`), `the_same_inputs_give_the_same_runs`
+//! (`verify_determinism`), `the_first_difference_is_named_by_its_cause` (`difference`),
+//! `nothing_to_run_is_an_error` (`expand`), `what_a_workload_is_measured_by_has_each_name_once`
+//! (`measured_by`), `a_scheduler_takes_part` (`comparison`, `contenders`),
+//! `every_run_is_announced_once_after_how_many_there_are` (progress),
+//! cli/tests/all/report.rs::`a_window_changes_no_run` (`timeline`),
+//! compared.rs::`what_an_era_ignores_is_said` (`settings`). `cut_timeline` has no test of its own.
 //!
-//! Tests: crates/study/src/experiment/tests.rs::the_number_of_threads_changes_nothing,
-//! crates/study/src/experiment/tests.rs::runs_stand_by_policy_then_seed,
-//! crates/study/src/experiment/tests.rs::the_first_difference_is_named_by_its_cause,
-//! crates/study/src/experiment/tests.rs::nothing_to_run_is_an_error
+//! Tests: crates/study/src/experiment/tests.rs,
+//! crates/cli/tests/all/report.rs::a_window_changes_no_run
 
 use crate::comparison::{
     Comparison, Origin, PolicyRuns, endings, hardware_clocks, modelled_power, together, warnings,

@@ -1,9 +1,11 @@
 //! `--hotplug '0s:1=off,2s:1=on'`: CPUs that leave and come back, as people write them
 //! (docs/guide/model.md, "CPUs that come and go").
 //!
-//! Times are ns from the begin of the run. What is typed and what `shown` gives are the same
-//! language: results hold the text. Who carries the steps out is the engine's
-//! `mechanics/hotplug.rs`.
+//! What must stay: what is typed and what `shown` gives are one language, since results hold the
+//! text and commands are made of it; times are ns from the begin of the run. The engine's
+//! `mechanics/hotplug.rs` carries the steps out. Tests by part: `steps_are_read_and_shown_alike`
+//! (`parse_hotplug`, `shown`), `what_is_no_step_is_named` (`parse_step`),
+//! hotplug.rs::`cpus_come_and_go` (by the command).
 //!
 //! Tests: below, crates/cli/tests/all/hotplug.rs
 

@@ -1,8 +1,9 @@
 //! What a platform, a workload or a policy is, as a hash: equal hashes, equal input of the engine
 //! (docs/guide/results.md, "What a result holds").
 //!
-//! Called for each result. A field that is added to a struct changes the hash. Hashes are compared
-//! within one version only; nothing is looked up by them.
+//! What must stay: equal hashes are equal input of the engine: the store and `diff` rely on it. A
+//! field that is added to a struct changes the hash, so hashes are compared within one version
+//! only. Tests by part: `a_hash_is_that_of_the_debug_form` (`hash_of`, `hex`).
 //!
 //! Tests: below
 

@@ -5,6 +5,12 @@
 //! ones. Both run on a pool of threads; the results stand in an order that does not depend on it.
 //! Nothing here prints.
 //!
+//! What must stay: results stand in an order that does not depend on threads; nothing here prints;
+//! what is public is called by the command line, the store, the Python module, the playground and
+//! the report. Tests by part: each module names its own;
+//! experiment/tests.rs::`the_number_of_threads_changes_nothing`,
+//! study/tests.rs::`threads_change_nothing_and_base_rows_have_no_change` (the order).
+//!
 //! Tests: crates/cli/tests/all/results.rs, crates/cli/tests/all/sweeps.rs, beside its modules
 
 mod ask;

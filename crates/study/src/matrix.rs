@@ -1,9 +1,11 @@
 //! Several experiments as one: platforms by workloads, on one pool of threads
 //! (docs/guide/results.md, "What a result holds").
 //!
-//! Order of comparisons: platforms, then workloads. Threads take runs of all experiments, and
-//! nothing of a result depends on which. Called by `sim`, `compare`, the Python module and the
-//! playground.
+//! What must stay: comparisons stand by platforms, then workloads; threads take runs of all
+//! experiments, and nothing of a result depends on which; a comparison of a matrix is the one that
+//! it is alone. `sim`, `compare`, the Python module and the playground call it. Tests by part:
+//! `a_matrix_is_its_comparisons` (`run`), `several_machines_and_loads_are_a_matrix` (by the
+//! command). `len` has no test of its own.
 //!
 //! Tests: crates/cli/tests/all/compared.rs::several_machines_and_loads_are_a_matrix,
 //! crates/study/src/request.rs::a_matrix_is_its_comparisons

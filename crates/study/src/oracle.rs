@@ -1,12 +1,17 @@
 //! `--oracle`: how far a run's energy is from that of the best static placement of its load
 //! (docs/decisions/036). The load is what the run's tasks did; the optimum knows no policy.
 //!
-//! Called after each run with `--oracle`; the observer only listens and changes no run. Work is
-//! speed (1024 the fastest CPU at its highest clock) times ns, exact in integers. Metrics are
-//! added; all others keep their values.
+//! What must stay: the observer only listens and changes no run; work is speed (1024 the fastest
+//! CPU at its highest clock) times ns, exact in integers; metrics are added, and all others keep
+//! their values. Tests by part: `work_follows_capacity_and_frequency` (`Demand`, `count`),
+//! `a_task_may_use_what_any_phase_may` (`affinity`), `the_note_is_on_what_is_known_least` (`note`),
+//! `the_oracle_wants_a_machine_that_stays_as_it_is` (`check_fixed`),
+//! study/column_tests.rs::`an_oracle_may_be_asked` (`judge`, `machine`),
+//! crates/optimum/tests/brute_force.rs (the search).
 //!
 //! Tests: below, crates/optimum/tests/brute_force.rs,
-//! crates/cli/tests/all/bad_input.rs::the_oracle_wants_a_machine_that_stays_as_it_is
+//! crates/cli/tests/all/bad_input.rs::the_oracle_wants_a_machine_that_stays_as_it_is,
+//! crates/study/src/study/column_tests.rs
 
 use crate::StudyError;
 use wakeplace_engine::{Happening, Observer, Options, RunReport};

@@ -1,4 +1,10 @@
 //! What a study found: what its rows are made of beside [`wakeplace_outcome`].
+//!
+//! What must stay: changes and spreads are percent, of the base's mean. A spread that was not
+//! published is `None`, never 0. Tests by part:
+//! study/tests.rs::`a_change_published_without_means_stands_as_a_change` (`PublishedChange`).
+//!
+//! Tests: crates/study/src/study/tests.rs::a_change_published_without_means_stands_as_a_change
 
 /// A change that was published without the means.
 #[derive(Clone, Copy, Debug, PartialEq)]

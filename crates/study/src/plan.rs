@@ -1,11 +1,18 @@
 //! Which runs a study consists of. Runs stand in the order of cases, columns and seeds: results
 //! rely on it, not on who ran first (studies/README.md).
 //!
-//! Called by `study.rs` before the first run: what cannot be run is an error here. Settings apply
-//! in the order study, case, column, options of the command, variation; the last one wins.
+//! What must stay: what cannot be run is an error before the first run; settings apply in the order
+//! study, case, column, options of the command, variation, and the last one wins; a calibrated cell
+//! is one only in runs as written. Tests by part: `sizes_count_the_seeds_of_cases` (`plan`,
+//! `seeds`), study/tests.rs::`an_experiment_has_its_own_duration` (`column`),
+//! study/tests.rs::`columns_and_cases_have_their_own_conditions` (`add`),
+//! study/tests.rs::`cpus_that_leave_in_one_column_leave_in_no_other` (hotplug),
+//! `threads_change_nothing_and_base_rows_have_no_change` (`runs`),
+//! study/tests.rs::`the_cell_the_platform_names_is_marked` (`as_written`),
+//! study/column_tests.rs::`a_column_may_change_the_workload` (`load`),
+//! judge/tests.rs::`a_case_may_have_seeds_of_its_own_in_the_full_size` (`chosen_cases`).
 //!
-//! Tests: crates/study/src/study/tests.rs::sizes_count_the_seeds_of_cases,
-//! crates/study/src/study/tests.rs::threads_change_nothing_and_base_rows_have_no_change
+//! Tests: crates/study/src/study/tests.rs, crates/study/src/study/column_tests.rs
 
 use crate::experiment::{expand, measured_by};
 use crate::file::{Case, Column, StudyFile, Variation, with};

@@ -1,9 +1,11 @@
 //! `--policy-at 10s=power-policy=powersaving`: parameters that change in a run, as people write
 //! them (docs/guide/results.md, "Settings").
 //!
-//! Times are ns from the begin of the run. What is typed and what `shown` gives are the same
-//! language: results hold the text. Which parameters can change in a run is marked ANYTIME in their
-//! table (docs/guide/parameters.md).
+//! What must stay: what is typed and what `shown` gives are one language, since results hold the
+//! text and commands are made of it; times are ns from the begin of the run. Which parameters can
+//! change in a run is marked ANYTIME in their table (docs/guide/parameters.md), and the engine
+//! refuses others. Tests by part: `a_change_is_read_and_shown_alike` (`parse_policy_at`, `shown`),
+//! `what_is_no_change_is_named` (errors), `a_change_after_the_run_is_refused` (by the command).
 //!
 //! Tests: below, crates/cli/tests/all/bad_input.rs::a_change_after_the_run_is_refused
 

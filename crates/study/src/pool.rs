@@ -2,12 +2,18 @@
 //! (docs/guide/results.md, "What a result holds"). The order of results is that of the questions,
 //! whichever thread was first.
 //!
-//! Runs share nothing that changes. Free: in which order threads take runs (long ones first) and
-//! what progress says. Called by `matrix.rs`, `study.rs` and the store.
+//! What must stay: results stand in the order of the questions; runs share nothing that changes;
+//! nothing runs if one of them cannot; runs that only the collector watches have a simulator of
+//! their own. In which order threads take runs (long ones first) and what progress says may change.
+//! `matrix.rs`, `study.rs` and the store call it. Tests by part:
+//! `the_number_of_threads_changes_nothing` (`execute`, `on_threads`),
+//! `every_run_is_announced_once_after_how_many_there_are` (progress),
+//! `energy_for_work_is_the_sum_over_the_trace` (`execute_watched`, `measured`),
+//! sweep/tests.rs::`a_cell_is_the_run_of_a_comparison` (`one`, `shrink`),
+//! experiment/tests.rs::`a_scheduler_takes_part` (`run`).
 //!
-//! Tests: crates/study/src/experiment/tests.rs::the_number_of_threads_changes_nothing,
-//! crates/study/src/experiment/tests.rs::every_run_is_announced_once_after_how_many_there_are,
-//! crates/study/src/pool/tests.rs::energy_for_work_is_the_sum_over_the_trace
+//! Tests: crates/study/src/pool/tests.rs, crates/study/src/experiment/tests.rs,
+//! crates/study/src/sweep/tests.rs::a_cell_is_the_run_of_a_comparison
 
 use crate::StudyError;
 use crate::oracle::{Demand, Judged, judge};

@@ -5,12 +5,15 @@
 //! exchange for. Energy is counted per unit of work where the workload counts work
 //! (studies/README.md). A gain whose interval reaches nothing is none.
 //!
-//! Called by `study.rs` for studies with a `[promise]` table; changes no run. Changes are percent,
-//! turned so that more is better. Rows stand in the order of cases and goals, which JSON and CSV
-//! keep.
+//! What must stay: no run changes; changes are percent, turned so that more is better; rows stand
+//! in the order of cases and goals, which JSON and CSV keep; losses are a case's, and the verdict
+//! counts them once. Tests by part: `what_is_kept_is_a_share_of_the_best_gain` (`kept`, `change`,
+//! `verdict`), `a_loss_is_told` (`loss`),
+//! cli/tests/all/promise.rs::`nothing_is_lost_on_the_first_random_machines` (`promise` of a
+//! built-in study). `per` and the goals that nobody names (`goals`) have no test of their own.
 //!
-//! Tests: crates/study/src/promise/tests.rs::what_is_kept_is_a_share_of_the_best_gain,
-//! crates/study/src/promise/tests.rs::a_loss_is_told
+//! Tests: crates/study/src/promise/tests.rs,
+//! crates/cli/tests/all/promise.rs::nothing_is_lost_on_the_first_random_machines
 
 use crate::comparison::PolicyRuns;
 use crate::file::{CPU_ENERGY, Feature, Promise as Said, StudyFile};

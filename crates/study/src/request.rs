@@ -21,10 +21,16 @@
 //! See CONTRIBUTING.md, "Add an argument". A new argument changes `Request` and its entry in
 //! `ask/arguments.rs`.
 //!
-//! The first thing that is wrong is the error; nothing is run then. Defaults here are those of
-//! `--help`.
+//! What must stay: the first thing that is wrong is the error, and nothing is run then; defaults
+//! here are those of `--help`; files of workloads are read once, and a recording once for each
+//! platform. Tests by part: `a_matrix_is_its_comparisons` (`resolve`, `experiment`),
+//! `settings_belong_to_a_policy` (`policies`), `what_is_missing_or_wrong_is_named` (`platform`,
+//! `workload`, `twice`, `check_margin`), results.rs::`a_file_says_how_long_it_runs` (the length),
+//! cli/tests/all/report.rs::`wrong_windows_and_places_are_refused_before_anything_runs` (`check`),
+//! compared.rs::`seeds_that_vary_nothing_are_one_run` (`varied`).
 //!
-//! Tests: below, crates/study/src/ask/tests.rs::the_same_question_in_two_languages
+//! Tests: below, crates/study/src/ask/tests.rs::the_same_question_in_two_languages,
+//! crates/cli/tests/all/compared.rs
 
 use crate::experiment::expand;
 use crate::oracle::check_fixed;

@@ -1,10 +1,15 @@
 //! From finished runs to the rows of a study (studies/README.md).
 //!
-//! Called by `study.rs` for each case. The order of rows is the order in JSON, CSV and pages. Means
-//! and spreads are in the metric's unit, changes in percent of the base.
+//! What must stay: rows stand by metric, then policy: that is the order in JSON, CSV and pages.
+//! Means and spreads are in the metric's unit, changes in percent of the base; what was not
+//! measured has no row; runs that are the same run count once. Tests by part:
+//! `published_figures_are_those_of_the_mail` (`published_delta`),
+//! `the_cell_the_platform_names_is_marked` (`row`, calibrated),
+//! study/tests.rs::`a_change_published_without_means_stands_as_a_change` (a change alone),
+//! study/tests.rs::`joules_without_a_board_are_absent_and_explained` (no row),
+//! study/tests.rs::`threads_change_nothing_and_base_rows_have_no_change` (`judged`).
 //!
-//! Tests: crates/study/src/study/tests.rs::published_figures_are_those_of_the_mail,
-//! crates/study/src/study/tests.rs::the_cell_the_platform_names_is_marked
+//! Tests: crates/study/src/study/tests.rs
 
 use crate::comparison::PolicyRuns;
 use crate::file::{Cell, StudyFile};

@@ -1,10 +1,18 @@
 //! Runs as a table: one row per run, columns by name. What CSV, Parquet and Arrow are made of
 //! (docs/guide/results.md, "What a result holds").
 //!
-//! Names and order of columns stay, as programs read them. A row per run in the order of the
-//! records. Called by `--export-runs`, the store's export and the Python module.
+//! What must stay: names and order of columns, which programs read, and a row per run in the order
+//! of the records; no name stands twice, which readers of Parquet refuse. `--export-runs`, the
+//! store's export and the Python module share it. Tests by part:
+//! `columns_are_those_that_some_row_has` (`of`, `with_columns`, `rows`),
+//! `a_varied_platform_has_one_column` (`own_or_label`, `power`),
+//! `the_first_metrics_are_those_of_the_headline` (`metric_order`),
+//! sweep/tests.rs::`a_cell_is_the_run_of_a_comparison` (`records`, `metrics_of`),
+//! `test_tables_hold_what_the_json_holds` (`records`, as Arrow). `study_records` and `json_pairs`
+//! have no test here.
 //!
-//! Tests: below, crates/cli/tests/all/compared.rs::several_machines_and_loads_are_a_matrix
+//! Tests: below, crates/study/src/sweep/tests.rs::a_cell_is_the_run_of_a_comparison,
+//! crates/python/tests/test_results.py::test_tables_hold_what_the_json_holds
 
 use crate::{Comparison, PolicyRuns};
 use std::collections::{BTreeMap, BTreeSet};

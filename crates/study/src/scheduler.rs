@@ -1,7 +1,9 @@
 //! A sched_ext scheduler in the place of a policy (docs/guide/schedulers.md).
 //!
-//! Called once per run by `pool.rs`: runs share no state of a scheduler. What a scheduler may do is
-//! `wakeplace_sched_ext`'s.
+//! What must stay: it is loaded once per run (`pool.rs`), so that runs share no state of a
+//! scheduler; an error names it as the caller did. What a scheduler may do is
+//! `wakeplace_sched_ext`'s. Tests by part: `a_scheduler_takes_part` (`Scheduler`),
+//! `a_scheduler_that_cannot_be_loaded_is_named` (`load`).
 //!
 //! Tests: crates/study/src/experiment/tests.rs::a_scheduler_takes_part,
 //! crates/study/src/experiment/tests.rs::a_scheduler_that_cannot_be_loaded_is_named

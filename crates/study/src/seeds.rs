@@ -1,7 +1,8 @@
 //! Seeds as people write them: `5`, `4..6`, `1,5,9` (docs/guide/results.md, "What a result holds").
 //!
-//! Called for `--seeds` and for keys of files. The order is as written, and results keep it. A seed
-//! that stands twice is refused. Free: the words of errors.
+//! What must stay: the order is as written, and results keep it; a seed that stands twice is
+//! refused; `--seeds` and keys of files have one limit. The words of errors may change. Tests by
+//! part: `seeds_come_in_three_forms` (`parse_seeds`).
 //!
 //! Tests: below
 

@@ -1,9 +1,18 @@
 //! `--set KEY=VALUE`: who takes which key (docs/guide/results.md, "Settings").
 //!
-//! Called by `request.rs` and `plan.rs` before any run. Policies and the model each refuse what is
-//! not theirs; there is no third taker. A value in a policy's own name wins over `--set`.
+//! What must stay: policies and the model each refuse what is not theirs, and there is no third
+//! taker; a value in a policy's own name wins over `--set`; what excludes each other is judged once
+//! all is set. Tests by part: `a_policy_key_reaches_every_policy` and
+//! `a_wrong_key_is_named_with_the_nearest` (`apply_settings`),
+//! `what_excludes_each_other_is_judged_at_the_end` (`apply_settings`),
+//! `a_key_from_elsewhere_says_where` (`check_keys`, `elsewhere`, `last_part`),
+//! request.rs::`settings_belong_to_a_policy` (own values),
+//! schedulers.rs::`settings_of_policies_are_refused_beside_a_scheduler_alone` (`check_model_keys`).
+//! `changed_options` has no test of its own.
 //!
-//! Tests: below, crates/cli/src/settings.rs
+//! Tests: below, crates/cli/src/settings.rs,
+//! crates/study/src/request.rs::settings_belong_to_a_policy,
+//! crates/cli/tests/all/schedulers.rs::settings_of_policies_are_refused_beside_a_scheduler_alone
 
 use crate::hotplug::shown;
 use crate::{Argument, Command, StudyError, argument};

@@ -1,7 +1,9 @@
 //! The energy meter of all runs, as traces ask it (docs/guide/traces.md, "What no kernel records").
 //!
-//! Called by the trace at each of its readings. Listening changes no run. Energies are those of the
-//! run's own meter, by cluster.
+//! What must stay: listening changes no run; energies are those of the run's own meter, by cluster,
+//! and the end is left out, as the last reading comes before it. It has no test of its own;
+//! crates/metrics/src/meter.rs tries the meter,
+//! crates/trace/src/export/energy.rs::`power_is_that_since_the_reading_before` who reads it.
 //!
 //! Tests: none; the meter that it asks has them (crates/metrics/src/meter.rs).
 

@@ -5,11 +5,15 @@
 //! latency is not worse by more than its own, or the other way round. Such a saving must be told
 //! from chance by the 95 % interval of the differences that are paired by seed (studies/README.md).
 //!
-//! Called by `study.rs` for studies with a `[tradeoff]` table; changes no run. Ratios are to the
-//! base, which is 1; margins are percent. Order: groups and columns as the file has them.
+//! What must stay: no run changes; ratios are to the base, which is 1, and margins are percent;
+//! groups and columns stand as the file has them; a rival beats ours only where the saving is told
+//! from chance. Tests by part: `means_are_geometric` (`geometric`),
+//! `who_is_quicker_for_the_same_energy_beats_ours` (`versus`, `mean`, `ratio`, `verdict`),
+//! `a_column_is_not_its_own_rival` (the file), study/column_tests.rs::`an_oracle_may_be_asked`
+//! (`over_optimal`).
 //!
 //! Tests: crates/study/src/tradeoff/tests.rs,
-//! crates/report/src/study/tests.rs::tradeoffs_are_a_table
+//! crates/study/src/study/column_tests.rs::an_oracle_may_be_asked
 
 use crate::comparison::PolicyRuns;
 use crate::file::{StudyFile, Tradeoff as Said};

@@ -1,12 +1,13 @@
 //! A kernel tree's own code in the place of a policy (docs/guide/kernel.md, "In a run"). What a
 //! tree decides, the core has no part in.
 //!
-//! Each run has a process of its own (`crates/kernel-run`), and a tree that fails ends one run.
-//! What is not modelled with a tree is refused before the run (`check`). Called by `pool.rs` and
-//! `explain`.
+//! What must stay: each run has a process of its own (`crates/kernel-run`), and a tree that fails
+//! ends one run (`Ended::Kernel`); what is not modelled with a tree is refused before the run.
+//! `pool.rs` and `explain` call it. Tests by part: `a_comparison_does_not_depend_on_threads`
+//! (`runs_of`, where a tree is built), `what_it_does_not_take_is_refused` (`check`),
+//! kernel_runs.rs::`energy_aware_placement_is_the_kernels_own` (`TreeRuns`).
 //!
-//! Tests: crates/cli/tests/all/kernel_runs.rs::a_comparison_does_not_depend_on_threads,
-//! crates/cli/tests/all/kernel_runs.rs::what_it_does_not_take_is_refused
+//! Tests: crates/cli/tests/all/kernel_runs.rs
 
 use crate::StudyError;
 use std::any::Any;

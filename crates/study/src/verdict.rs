@@ -3,9 +3,13 @@
 //! Counted are the study's own cases; variants, experiments and calibrated cells are not
 //! (studies/README.md).
 //!
-//! Called by `study.rs` once all rows are there. Words are in the JSON of a result; templates are
-//! the study file's and are checked when it is read. Changes are percent. No direction is decided
-//! here (`direction.rs`).
+//! What must stay: words in braces are those of study files, and they are checked when a file is
+//! read; changes are percent; no direction is decided here (`direction.rs`). The verdict is a part
+//! of the JSON, its words may change. Tests by part: `changes_become_words` (`range`, `percents`),
+//! `directions_are_counted_by_the_rule` (`words`), `what_may_be_chance_is_no_part_of_the_range`
+//! (`told`), `templates_are_checked` (`check`),
+//! study/tests.rs::`the_cell_the_platform_names_is_marked` (`distances`, `fill`),
+//! study/tests.rs::`a_change_published_without_means_stands_as_a_change` (`verdict`).
 //!
 //! Tests: below, crates/study/src/study/tests.rs
 

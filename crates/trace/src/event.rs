@@ -1,10 +1,14 @@
 //! Events of a trace in the kernel's vocabulary, as its tracepoints have them
 //! (docs/guide/traces.md, "The kernel's events").
 //!
-//! Called by `export` and `read`: what is written is read back by the same names. Numbers and
-//! letters are the kernel's (include/linux/sched.h): they stay. A new event is added in every form.
+//! What must stay: numbers and letters are the kernel's (include/linux/sched.h,
+//! docs/rules/traces.md#trace-events); `export` writes and `read` finds an event by the same names;
+//! an event that is added is added in every form. Tests by part: `states_are_the_kernels`
+//! (`STATES`, `of_letters`, `of_number`), `whole_runs_read_back` (the events, in both forms),
+//! replay/forms.rs::`raw_fields_say_the_same` (`left_with`).
 //!
-//! Tests: below, crates/trace/tests/all/traces.rs::whole_runs_read_back
+//! Tests: below, crates/trace/tests/all/traces.rs::whole_runs_read_back,
+//! crates/trace/tests/all/replay/forms.rs
 
 /// A task as an event names it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

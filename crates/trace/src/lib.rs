@@ -7,6 +7,11 @@
 //! [`load`] makes a workload of a recording. Where there are no files (in a browser), nothing is
 //! written.
 //!
+//! What must stay: neither observer measures anything or changes a run; a recording gives the same
+//! workload everywhere, also where there are no files (`load_bytes`). Tests by part: each module
+//! names its own; `whole_runs_read_back` (`Traces`),
+//! replay/exported.rs::`tasks_by_timers_come_back` (`load` of what `Traces` wrote).
+//!
 //! Tests: crates/trace/tests/all, beside its modules
 pub mod event;
 #[cfg(not(target_family = "wasm"))]

@@ -1,6 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* Load balancing: what groups of CPUs amount to, what a CPU remembers of balancing a domain, and
- * one attempt (policy/src/balance). */
+/*
+ * Load balancing: what groups of CPUs amount to, what a CPU remembers of balancing a domain, and
+ * one attempt (policy/src/balance).
+ *
+ * What must stay: an attempt is wp_balance_begin, then wp_balance_offer for each task, then
+ * wp_balance_end, again while that says WP_BALANCE_DETACH; the home fills in the `in` fields of
+ * wp_lb_env; enum wp_group_type stands in rising order, which is compared. Tests by part, names
+ * alone being of crates/policy-sys/tests/all: balance_7_3.rs::`class_test_order` (`wp_group_type`),
+ * balance_pass_7_3.rs::`which_tasks_move` (`wp_offer`),
+ * balance_pass_7_3.rs::`one_at_a_time_between_nodes` (`wp_balance_step`),
+ * crates/scx/tests/parity/main.rs::`every_event_is_the_same_in_all_builds` (entry points, in both
+ * builds).
+ */
 #ifndef WAKEPLACE_BALANCE_H
 #define WAKEPLACE_BALANCE_H
 

@@ -1,5 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* The energy model (policy/src/energy). */
+/*
+ * The energy model (policy/src/energy).
+ *
+ * What must stay: a domain has two tables, and a change is written into the one that is not `live`,
+ * as readers may be under way; states rise by frequency; a value of enum wp_em_error has its words
+ * in crates/policy-sys/src/machine.rs. Tests by part, names alone being of
+ * crates/policy-sys/tests/all: energy_7_3.rs::`limits_of_a_domain` (`min_state`, `max_state`),
+ * energy_7_3.rs::`artificial_models_have_costs_of_their_own` (`cost`, `artificial`),
+ * energy_7_3.rs::`each_condition_off_deactivates` (`wp_energy_off`),
+ * topology_numa.rs::`an_energy_model_needs_room` (WP_EM_FULL).
+ */
 #ifndef WAKEPLACE_ENERGY_H
 #define WAKEPLACE_ENERGY_H
 

@@ -3,6 +3,13 @@
  * What one decision looked at, CPU by CPU (explain.c). The record is kept natively only, and only
  * while a home asks: wp_ctx.explain is then its address, which that home owns, else 0. It is the
  * one address in a context; a copy of a context must clear it.
+ *
+ * What must stay: enum wp_drop is only appended to, and its comments are the text of
+ * docs/guide/reasons.md (`cargo xtask reasons`); noting changes no decision. Tests by part, names
+ * alone being of crates/policy-sys/tests/all: explain.rs::`every_word_is_there_once` (`wp_drop`),
+ * explain.rs::`a_copy_answers_alike` (wp_ctx.explain), explain.rs::`beyond_the_limit_of_a_search`
+ * (`wp_seen`), explain.rs::`beyond_the_tipping_point` (`wp_no_energy`), asym_switches.rs
+ * (`wp_case_bits`).
  */
 #ifndef WAKEPLACE_EXPLAIN_H
 #define WAKEPLACE_EXPLAIN_H

@@ -1,5 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* Frequency domains and requests (policy/src/frequency). */
+/*
+ * Frequency domains and requests (policy/src/frequency).
+ *
+ * What must stay: the core asks (`next_opp`, WP_DID_FREQ) and the home applies it by
+ * wp_freq_applied; operating points are ascending and named by index; frequencies are kHz,
+ * temperatures thousandths of a degree. Tests by part, names alone being of
+ * crates/policy-sys/tests/all: frequency.rs::`schedutil_examples` (`wp_freq_dom`),
+ * frequency.rs::`rate_limit_holds_back` (`last_update_ns`),
+ * frequency.rs::`limits_and_changes_under_way` (`in_progress`, `limits_changed`),
+ * thermal.rs::`looks_one_after_the_other` (`wp_thermal`), ondemand.rs::`sampling_time`
+ * (`sample_multiple`).
+ */
 #ifndef WAKEPLACE_FREQUENCY_H
 #define WAKEPLACE_FREQUENCY_H
 

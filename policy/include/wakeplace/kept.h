@@ -7,6 +7,11 @@
  * The home marks a CPU as due whenever it has changed something of it or an entry point may have.
  * The next use brings the sums up to date with the CPUs that are due, and only those. Natively
  * only: where several CPUs run the core at once, each walks.
+ *
+ * What must stay: no answer depends on whether sums are kept; no field of wp_kept_sums carries into
+ * the next, as 64 bits are added at a time; whoever adds a rule that changes a CPU marks it. Tests
+ * by part, names alone being of crates/policy-sys/tests/all: kept.rs::`kept_sums_change_no_answer`
+ * (all of it), kept.rs::`statistics_that_are_left_out_change_no_answer` (wp_ctx.quick).
  */
 #ifndef WAKEPLACE_KEPT_H
 #define WAKEPLACE_KEPT_H

@@ -1,5 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* Sizes. Every array that is indexed by a value from memory has a power-of-two size (WP_AT). */
+/*
+ * Sizes. Every array that is indexed by a value from memory has a power-of-two size (WP_AT).
+ *
+ * What must stay: powers of two, as WP_AT masks an index with them; both builds have the same. What
+ * has no room is refused with words (crates/policy-sys/src/machine.rs). Tests by part, names alone
+ * being of crates/policy-sys/tests/all: bounds.rs::`an_index_past_the_end_is_told` (WP_MAX_CPUS),
+ * topology_numa.rs::`refusals` (WP_MAX_NODES, WP_MAX_LIST),
+ * topology_numa.rs::`a_level_that_adds_nothing_takes_no_room` (WP_MAX_DOMS).
+ */
 #ifndef WAKEPLACE_LIMITS_H
 #define WAKEPLACE_LIMITS_H
 

@@ -4,6 +4,15 @@
  * shares of the groups around it, and how long a group with a quota may run
  * (docs/rules/live-queue.md#vq-groups). The memory is the home's: one struct of all groups, and one
  * member per task. Group 0 is the root.
+ *
+ * What must stay: several CPUs change a group's load, counts and budget at once, so they are added
+ * to by WP_ADD; a place is free where `known` is 0; times are ns, quotas are set in us. Tests by
+ * part, names alone being of crates/policy-sys/tests/all:
+ * live_groups.rs::`shares_are_divided_from_the_outside_in` (`shares`, `load`),
+ * live_groups.rs::`quotas` and live_groups.rs::`burst` (`budget_ns`),
+ * live_groups.rs::`groups_that_are_too_deep_and_places_that_are_taken` (WP_LIVE_GROUP_LEVELS,
+ * `known`), crates/scx/tests/parity/main.rs::`every_event_is_the_same_in_all_builds` (entry points,
+ * in both builds).
  */
 #ifndef WAKEPLACE_LIVE_GROUP_H
 #define WAKEPLACE_LIVE_GROUP_H

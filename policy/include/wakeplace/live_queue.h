@@ -2,6 +2,16 @@
 /*
  * The live scheduler's queues, one per CPU, in the order of virtual deadlines, and its timer for
  * idle CPUs (policy/src/live_queue). The home keeps the queues; these are its questions.
+ *
+ * What must stay: a walk is begin, offer in the queue's order, end; virtual times are ns on one
+ * queue's clock, debts are signed; of a sleeper `task` is written last and cleared first. Tests by
+ * part, names alone being of crates/policy-sys/tests/all:
+ * queue_walk.rs::`the_first_that_is_owed_time_is_taken` (`wp_queue_walk`),
+ * queue_walk.rs::`only_the_first_are_looked_at` (WP_LIVE_QUEUE_LOOKS),
+ * queue_sleepers.rs::`who_finds_no_place_leaves_with_its_debt` (WP_LIVE_QUEUE_SLEEPERS),
+ * queue.rs::`the_queues_time_is_the_mean_by_weight` (placing and leaving),
+ * crates/scx/tests/parity/main.rs::`every_event_is_the_same_in_all_builds` (entry points, in both
+ * builds).
  */
 #ifndef WAKEPLACE_LIVE_QUEUE_H
 #define WAKEPLACE_LIVE_QUEUE_H

@@ -1,6 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* Load tracking: the averages of tasks and CPUs, hints, estimates, and what capacity is left
- * (policy/src/load_tracking). */
+/*
+ * Load tracking: the averages of tasks and CPUs, hints, estimates, and what capacity is left
+ * (policy/src/load_tracking).
+ *
+ * What must stay: sums and averages are the kernel's integers, to the last bit
+ * (docs/rules/signals.md); utilisation and capacity are of 1024; arrays that WP_AT indexes have 8
+ * places, a power of two. Tests by part, names alone being of crates/policy-sys/tests/all:
+ * kernel_truth.rs::`every_recorded_update_is_reproduced` (`wp_sched_avg`, `wp_pelt_step`),
+ * pelt_vectors.rs::`segments_rows` (`wp_accumulate_pelt_segments`), pelt_vectors.rs::`nice_rows`
+ * (weights), classes.rs::`class_signals_of_ten_ms` (`wp_class_cpu`),
+ * fits.rs::`queue_serves_the_highest_hints` (`wp_uclamp_rq`),
+ * crates/scx/tests/parity/main.rs::`every_event_is_the_same_in_all_builds` (entry points, in both
+ * builds).
+ */
 #ifndef WAKEPLACE_LOAD_TRACKING_H
 #define WAKEPLACE_LOAD_TRACKING_H
 

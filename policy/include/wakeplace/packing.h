@@ -1,6 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* Packing: groups of CPUs, or cores by frequency, filled one after the other (policy/src/packing).
- * The structs are the same in both builds. */
+/*
+ * Packing: groups of CPUs, or cores by frequency, filled one after the other (policy/src/packing).
+ * The structs are the same in both builds.
+ *
+ * What must stay: room, use and power are as docs/rules/power-policy.md counts them, a CPU being
+ * 1024 or 100 %; the home writes what is called a fact. Tests by part, names alone being of
+ * crates/policy-sys/tests/all: power_policy.rs::`the_lowest_level_with_room_decides`
+ * (`wp_pack_place`, `wp_pack_sums`), power_policy.rs::`the_leader_pulls_from_the_donor`
+ * (`wp_pack_balance`), sched_mc.rs::`powers_of_the_table` (`wp_mc_table`),
+ * sched_mc.rs::`places_by_mpidr` (`wp_mc_ids`), sched_mc.rs::`debug_files` (`wp_mc_write_scale`,
+ * `wp_mc_write_power`).
+ */
 #ifndef WAKEPLACE_PACKING_H
 #define WAKEPLACE_PACKING_H
 

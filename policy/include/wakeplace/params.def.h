@@ -19,6 +19,13 @@
  * rule:    where the rule that reads it is written down
  *
  * crates/scx/tests/parity/homes.rs compares `where` with what the sources read.
+ *
+ * What must stay: the forms above, which crates/policy-sys/build/params.rs reads; the order, which
+ * is that of struct wp_params and of docs/guide/parameters.md. Tests by part:
+ * crates/scx/tests/parity/homes.rs::`every_home_reads_what_is_declared` (where),
+ * crates/policy-sys/src/policy.rs::`parameters_check_key_and_range` (ranges and names),
+ * xtask/src/params.rs::`what_is_of_another_form_is_refused` (forms),
+ * xtask/src/params.rs::`an_old_page_is_found` (the page).
  */
 #include "wakeplace/params/load_tracking.def.h"
 #include "wakeplace/params/placement.def.h"

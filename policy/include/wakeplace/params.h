@@ -2,6 +2,13 @@
 /*
  * Everything an era, a feature or --set decides: one u32 for each parameter of params.def.h, so
  * that a home can fill them from one table of keys.
+ *
+ * What must stay: one u32 for each parameter, in the order of params.def.h; `room` keeps the size,
+ * so that a parameter that is added moves no field behind wp_params; what only the simulator reads
+ * has another name in the live build. Tests by part:
+ * crates/scx/tests/parity/homes.rs::`every_home_reads_what_is_declared` (WP_FIELD,
+ * WP_IN_SIMULATOR), crates/policy-sys/src/policy.rs::`parameters_check_key_and_range` (the table of
+ * keys).
  */
 #ifndef WAKEPLACE_PARAMS_H
 #define WAKEPLACE_PARAMS_H

@@ -1,5 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* Where a task goes: the question, the answer and what was looked at (policy/src/placement). */
+/*
+ * Where a task goes: the question, the answer and what was looked at (policy/src/placement).
+ *
+ * What must stay: scratch of a decision is in its wp_decision, as several may be under way at once;
+ * the home fills in each field of wp_request; `rule` and `reason` are reasons.h's. Tests by part,
+ * names alone being of crates/policy-sys/tests/all: wake_7_3.rs::`step_1_target` (`wp_request`),
+ * wake_7_3.rs::`search_depth` (`nr_scanned`), explain.rs::`energy_vector_of_today`
+ * (`wp_candidate`), wake_7_3.rs::`wake_wide` (`wp_waker` in a question),
+ * crates/scx/tests/parity/main.rs::`every_decision_is_the_same_in_all_builds` (`wp_decision`).
+ */
 #ifndef WAKEPLACE_PLACEMENT_H
 #define WAKEPLACE_PLACEMENT_H
 

@@ -11,6 +11,15 @@
  * Units: time ns; utilisation and capacity 0..1024 (1024 = biggest CPU at its highest frequency);
  * load = utilisation-like average of nice weights (nice 0 = 1024); frequency kHz; power uW (energy
  * estimates in the unit of their version: mW for v3 and 5.0).
+ *
+ * What must stay: the context's only addresses are `explain`, `kept` and `sched_cache`, which a
+ * copy must clear and the live build leaves 0; both builds have the same layout; what the headers
+ * declare is in crates/policy-sys/src/bindings.rs (`cargo xtask bindings`, or `--stamp` if only
+ * comments changed), whose first line is a hash of them. Tests by part, names alone being of
+ * crates/policy-sys/tests/all:
+ * crates/scx/tests/parity/main.rs::`every_decision_is_the_same_in_all_builds` (the context, in both
+ * builds), crates/scx/tests/parity/main.rs::`every_entry_point_has_a_program` (declarations),
+ * contributing.rs::`the_example_of_contributing_holds` (a home from nothing).
  */
 #ifndef WAKEPLACE_POLICY_H
 #define WAKEPLACE_POLICY_H

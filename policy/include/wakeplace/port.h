@@ -6,6 +6,14 @@
  * any bound); a global (noinline) function is verified once, alone, with at most five arguments;
  * an array index that was read from memory must be masked where the compiler cannot remove the
  * mask.
+ *
+ * What must stay: what a macro does is the same in both builds, but that natively one thread owns a
+ * context; WP_AT masks, so that no index leaves its array; x / 0 is 0. A rule never asks which
+ * build it is in. Tests by part, names alone being of crates/policy-sys/tests/all:
+ * bounds.rs::`an_index_past_the_end_is_told` (WP_AT),
+ * crates/scx/tests/parity/main.rs::`every_event_is_the_same_in_all_builds` (WP_FOR, WP_ADD, WP_CAS,
+ * wp_div), crates/scx/tests/parity/main.rs::`what_the_verifier_processes_stays_below_its_ceilings`
+ * (WP_FN, WP_LIVE_FN).
  */
 #ifndef WAKEPLACE_PORT_H
 #define WAKEPLACE_PORT_H

@@ -2,6 +2,12 @@
 /*
  * Why a CPU was chosen: one value per outcome, the same in the simulator, in `explain` and in the
  * live scheduler's counters. Append only: the numbers are part of recorded results.
+ *
+ * What must stay: comments are the text of docs/guide/reasons.md (`cargo xtask reasons`), and
+ * crates/policy-sys/src/reason.rs has the same values with names. Tests by part, names alone being
+ * of crates/policy-sys/tests/all: explain.rs::`every_word_is_there_once` (both enums),
+ * crates/scx/tests/parity/main.rs::`every_decision_is_the_same_in_all_builds` (that each reason is
+ * reached, in long runs).
  */
 #ifndef WAKEPLACE_REASONS_H
 #define WAKEPLACE_REASONS_H

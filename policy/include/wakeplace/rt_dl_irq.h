@@ -3,6 +3,14 @@
  * RT and deadline tasks and interrupt time: what a home without a kernel beneath tells the core
  * besides. Not in the live build (WP_SIM): there the kernel runs these classes and keeps their
  * signals. Included by policy.h.
+ *
+ * What must stay: the home says who is queued and who runs, and the core keeps signals; levels
+ * compare (a higher one goes first); bandwidth is of 1 << 20, times are ns. Tests by part, names
+ * alone being of crates/policy-sys/tests/all: classes.rs::`class_signals_of_ten_ms` (events),
+ * classes.rs::`rt_goes_to_the_lowest` (`wp_select_task_rq_rt`),
+ * classes.rs::`pull_the_highest_that_waits` (`wp_class_pull_cpu`),
+ * classes.rs::`interrupts_and_the_task_clock` (`wp_irqtime_account_irq`),
+ * classes.rs::`a_run_takes_of_the_budget_by_speed` (`wp_dl_scaled_delta_exec`).
  */
 #ifndef WAKEPLACE_RT_DL_IRQ_H
 #define WAKEPLACE_RT_DL_IRQ_H

@@ -1,5 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* Tasks, CPUs and the events of both (policy/src/runqueue). */
+/*
+ * Tasks, CPUs and the events of both (policy/src/runqueue).
+ *
+ * What must stay: events come in the order of time and once each; the home writes what is called a
+ * fact and what a struct's comment names; a task's `id` is not 0; `exec_start_ns` and clocks are
+ * ns. Bits of enum wp_event_result may come together. Tests by part, names alone being of
+ * crates/policy-sys/tests/all: signals.rs::`queue_is_the_sum_of_its_tasks` (`wp_task`,
+ * `wp_cpu_load`), signals.rs::`migrated_sleepers_leave_nothing` (`removed_load`),
+ * topology.rs::`levels_of_server_machines` (`wp_cpu_topo`), on_state.rs::`one_step_at_a_time`
+ * (`wp_on_state_task`), preempt_lazy.rs::`a_busy_cpu_is_marked_where_the_kernel_is_lazy`
+ * (`wp_resched`), crates/scx/tests/parity/main.rs::`every_event_is_the_same_in_all_builds` (entry
+ * points, in both builds).
+ */
 #ifndef WAKEPLACE_RUNQUEUE_H
 #define WAKEPLACE_RUNQUEUE_H
 

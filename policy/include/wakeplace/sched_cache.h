@@ -6,6 +6,13 @@
  *
  * The memory is the home's. The context has its address, 0: the home knows of no process with
  * several threads.
+ *
+ * What must stay: processes and caches are named by number + 1, 0 is none; a fact that is unknown
+ * is 0; without WP_SCHED_CACHE each call does nothing or answers 0. Tests by part, names alone
+ * being of crates/policy-sys/tests/all: sched_cache.rs::`the_cache_that_had_most` (`wp_mm`),
+ * sched_cache.rs::`an_epoch_halves` (`wp_mm_time`), sched_cache.rs::`queues_count_preferences`
+ * (`counts`), sched_cache.rs::`no_push_out_of_the_preferred_cache` (`wp_balance_running`),
+ * sched_cache.rs::`where_it_acts` (`present`). WP_MAX_LLCS has no test of its own.
  */
 #ifndef WAKEPLACE_SCHED_CACHE_H
 #define WAKEPLACE_SCHED_CACHE_H

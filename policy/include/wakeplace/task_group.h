@@ -14,6 +14,15 @@
  * Tasks of a group take these entry points instead of those of rq.c with the same names, and
  * wp_tg_prepare before each question about them. nr_fair, util_est and hints of struct wp_cpu count
  * the tasks of all groups; load_weight counts entities.
+ *
+ * What must stay: a path names the groups from the inside to the outside, at each call; tasks of a
+ * group never take the entry points of rq.c; budgets are signed ns, shares WP_SHARES_MIN to
+ * WP_SHARES_MAX. Tests by part, names alone being of crates/policy-sys/tests/all:
+ * task_groups.rs::`the_levels_are_sums_of_each_other` (`wp_tg_queue`),
+ * group_accesses.rs::`a_wakeup_that_stays_reads` (`wp_tg_load`),
+ * group_weights.rs::`no_more_groups_around_a_group_than_there_is_room_for` (WP_MAX_TG_OUTER),
+ * group_bandwidth.rs::`a_running_cpu_takes_slices` (`wp_tg_runtime`, `wp_cfs_bandwidth`),
+ * nested_groups.rs::`levels_count_what_is_below` (`wp_tg_path`).
  */
 #ifndef WAKEPLACE_TASK_GROUP_H
 #define WAKEPLACE_TASK_GROUP_H

@@ -1,6 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* Levels that a home tells of a machine, and the sched domains that are made of them
- * (policy/src/topology). */
+/*
+ * Levels that a home tells of a machine, and the sched domains that are made of them
+ * (policy/src/topology).
+ *
+ * What must stay: levels stand from the smallest to the largest, lists of CPUs ascend, and CPUs
+ * with one span share a domain; each wp_topo_error has its words in
+ * crates/policy-sys/src/machine.rs. Tests by part, names alone being of
+ * crates/policy-sys/tests/all: topology.rs::`levels_of_server_machines` (`wp_sched_domain`),
+ * topology.rs::`groups_of_tc2` (`wp_sched_group`), topology_numa.rs::`a_ring_of_four_nodes`
+ * (`overlap`, `near`), topology_numa.rs::`refusals` (`wp_topo_error`),
+ * hotplug.rs::`domains_are_of_the_cpus_that_are_there` (`wp_domains_rebuilt`).
+ */
 #ifndef WAKEPLACE_TOPOLOGY_H
 #define WAKEPLACE_TOPOLOGY_H
 

@@ -5,6 +5,13 @@
  * and is in no kernel: "sched/fair/schedutil: Better manage system response time", Qais Yousef,
  * August 2024, patches 2 to 4 and 7.
  *
+ * What must stay: integers to the last bit, as the posted series computes them, with PELT's own
+ * sums; thresholds are found once, when the machine is described. Tests by part:
+ * `a_utilisation_after_a_run` (`wp_approximate_util_avg`), `the_way_to_a_utilisation`
+ * (`wp_approximate_runtime`), `what_fits_by_the_tick` (`wp_fits_capacity_threshold`,
+ * `wp_fits_thresholds`), `an_estimate_grows_while_its_task_runs` (what util_est_rampup makes of
+ * it).
+ *
  * Tests: all/response_time.rs
  */
 #include "wakeplace/policy.h"

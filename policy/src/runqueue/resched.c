@@ -5,6 +5,10 @@
  * the mark when it next goes back to user mode, and its tick turns the mark into one that counts in
  * the kernel, too. What other classes displace gives way at once, and no home asks here for it.
  *
+ * What must stay: an idle CPU is told at once; `auto` is lazy only where the architecture has it
+ * (`has_preempt_lazy`), `lazy` everywhere; the engine asks here and decides nothing itself. Tests
+ * by part: `a_busy_cpu_is_marked_where_the_kernel_is_lazy` (both functions).
+ *
  * Kernel: resched_curr_lazy(), dynamic_preempt_lazy(), kernel/sched/core.c, 6.13
  * Tests: all/preempt_lazy.rs
  */

@@ -1,9 +1,16 @@
 //! Helpers on maps. `jit/lookup.rs` does one of these in compiled code: both must agree.
 //!
 //! What must stay: results are the kernel's errno, and each call is charged by its work, or a
-//! program could run for ever. Tests by part: maps.rs (results), budget.rs (charges).
+//! program could run for ever. Tests by part: `a_wild_key_is_refused` (`update`, `delete`,
+//! `for_each`), `a_program_writes_the_value_of_its_own_cpu` (`lookup`, `update`),
+//! `compiled_code_looks_up_as_the_helper_does` (`find`, `lookup`), `queues_and_stacks_go_round`
+//! (`push`, `pop`), `entries_of_storage_count_as_memory` (`storage`),
+//! `walks_over_maps_count_as_memory` (`for_each`),
+//! cli/tests/all/schedulers.rs::`calls_answer_as_a_kernel_does` (`produce`, `output`, `query`),
+//! cli/tests/all/schedulers.rs::`a_loader_runs_in_virtual_time` (`commit`).
 //!
-//! Tests: crates/bpf-vm/tests/all/maps.rs, crates/bpf-vm/tests/all/budget.rs
+//! Tests: crates/bpf-vm/tests/all/maps.rs, crates/bpf-vm/tests/all/budget.rs,
+//! crates/cli/tests/all/schedulers.rs
 
 use super::EFAULT;
 use crate::Fault;

@@ -1,10 +1,15 @@
 //! Helpers that need no kernel: maps, memory, loops, strings.
 //!
 //! What must stay: numbers are the kernel's (include/uapi/linux/bpf.h). What needs a kernel is
-//! crates/foreign's.
+//! crates/foreign's. Tests by part: `a_program_gives_what_a_kernel_gives` (`call`, `repeat`),
+//! programs.rs::`a_loop_of_large_copies_is_named` (`copy`, `bytes_moved`),
+//! cli/tests/all/schedulers.rs::`calls_answer_as_a_kernel_does` (`reserve`, `release`),
+//! programs.rs::`what_is_not_offered_is_refused_by_name` (`is_offered`, `name`),
+//! budget.rs::`queues_and_stacks_go_round` (`call`). `exchange` has no test of its own here.
 //!
 //! Tests: crates/cli/tests/all/syscall_programs.rs::a_program_gives_what_a_kernel_gives,
-//! crates/bpf-vm/tests/all/budget.rs
+//! crates/cli/tests/all/schedulers.rs::calls_answer_as_a_kernel_does,
+//! crates/bpf-vm/tests/all/programs.rs, crates/bpf-vm/tests/all/budget.rs
 
 mod maps;
 mod names;

@@ -1,10 +1,15 @@
 //! One function: its frame, its blocks, memory, jumps and calls. What it does to registers and
 //! memory is what `interp` does.
 //!
-//! What must stay: same results, same faults and the same budget as the interpreter:
-//! `compiled_programs_do_what_interpreted_ones_do`.
+//! What must stay: same results, same faults and the same budget as the interpreter, and an address
+//! is used as it was checked. Tests by part: `compiled_programs_do_what_interpreted_ones_do` (all
+//! of it), `shifted_addresses_are_the_same_compiled_as_interpreted` and
+//! `a_store_at_a_shifted_address_stays_inside` (`readable`, `writable`), `a_frame_begins_zeroed`
+//! (`enter`), `a_loop_without_end_is_named` (`spend`, `go`), `recursion_without_end_is_named`
+//! (`fault`), budget.rs::`what_was_not_handed_out_is_not_written` (`reaches`).
 //!
-//! Tests: crates/bpf-vm/tests/all/same.rs, crates/bpf-vm/tests/all/programs.rs
+//! Tests: crates/bpf-vm/tests/all/same.rs, crates/bpf-vm/tests/all/programs.rs,
+//! crates/bpf-vm/tests/all/budget.rs::what_was_not_handed_out_is_not_written
 
 use crate::helpers::{CPU_ID, MAP_LOOKUP};
 use crate::insn::{

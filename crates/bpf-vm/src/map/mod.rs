@@ -4,15 +4,19 @@
 //! order of a hash map is that of insertion: equal runs walk it in the same order. A change here is
 //! one of `jit/lookup.rs`, where arrays are looked up.
 //!
-//! Tests by part: `a_wild_key_is_refused`, `an_array_with_other_keys_is_refused`,
-//! `a_program_writes_the_value_of_its_own_cpu` (maps.rs); `queues_and_stacks_go_round`,
-//! `the_order_of_a_map_is_that_of_insertion`, `keys_of_maps_count_as_memory` (budget.rs).
-//!
 //! What must stay: the order of keys, errno values, and addresses of values as long as their
-//! element lives.
+//! element lives. Tests by part: `an_array_with_other_keys_is_refused` and
+//! programs.rs::`a_map_that_is_too_large_is_refused` (`new`),
+//! `a_program_writes_the_value_of_its_own_cpu` (`update`, `lookup`),
+//! `a_hash_map_is_filled_by_a_program` (`insert`), `a_wild_key_is_refused` (`key_at`),
+//! `queues_and_stacks_go_round` (`push`, `pop`, `slot`), `the_order_of_a_map_is_that_of_insertion`
+//! (`keys`), `keys_of_maps_count_as_memory` (`pay`),
+//! `values_with_fields_of_the_kernel_are_given_up` (`give_back`, `storage`, `storage_delete`),
+//! `compiled_code_looks_up_as_the_helper_does` (`view`). `set_inner`, `next_key` and `key_of` have
+//! no test of their own here.
 //!
 //! Tests: crates/bpf-vm/tests/all/maps.rs, crates/bpf-vm/tests/all/budget.rs,
-//! crates/bpf-vm/tests/all/programs.rs::a_hash_map_is_filled_by_a_program
+//! crates/bpf-vm/tests/all/programs.rs
 
 mod kind;
 mod special;

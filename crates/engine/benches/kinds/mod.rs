@@ -1,4 +1,7 @@
 //! Which events a run consists of, and how many of them find nothing to do.
+//!
+//! What must stay: runs are compared over versions by eye; a run that changes makes older outputs
+//! useless. No test: a benchmark.
 
 use wakeplace_engine::observe::NoObserver;
 use wakeplace_engine::{Options, run};

@@ -1,5 +1,8 @@
 //! How the engine's speed depends on the size of the machine: many periodic tasks, many pairs, and
 //! the same load per CPU on ever more CPUs.
+//!
+//! What must stay: the same load per CPU on each machine, and costs as boards' files have them, so
+//! that cost per event compares. No test: a benchmark.
 
 use crate::bare_heap;
 use crate::time::{Spent, Stopwatch};

@@ -1,5 +1,8 @@
 //! The same tasks under a sched_ext scheduler in Rust: what the kernel's side of a callback costs
 //! without the program behind it.
+//!
+//! What must stay: both runs are of one machine, load and kernel, so that the difference is the
+//! class's. `Simple` is the tests' scheduler. No test: a benchmark.
 
 #[path = "../../tests/behaviour/sched_ext/simple.rs"]
 mod simple;

@@ -1,10 +1,14 @@
 //! What must hold of a workload's task groups before a run.
 //!
 //! What must stay: the queues and the core can carry out whatever is allowed here. The page
-//! docs/rules/group-bandwidth.md says which file came with which kernel.
+//! docs/rules/group-bandwidth.md says which file came with which kernel. Tests by part:
+//! `what_cannot_have_groups_is_refused` (`check_groups`),
+//! bandwidth.rs::`files_that_a_kernel_lacks_are_refused` (`check_group_files`, `GROUP_FILES`),
+//! `no_scheduler_keeps_a_budget` (`check_sched_ext`).
 //!
 //! Tests: crates/engine/tests/behaviour/groups.rs::what_cannot_have_groups_is_refused,
-//! crates/engine/tests/behaviour/groups.rs::no_scheduler_keeps_a_budget
+//! crates/engine/tests/behaviour/groups.rs::no_scheduler_keeps_a_budget,
+//! crates/engine/tests/behaviour/bandwidth.rs::files_that_a_kernel_lacks_are_refused
 
 use super::RunError;
 use crate::options::Options;

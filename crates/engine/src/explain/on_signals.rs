@@ -2,6 +2,12 @@
 //! queued or dequeued and each call of schedutil, done by the core to what the tree had before, and
 //! set beside what the tree had after (docs/rules/README.md#signal-by-signal).
 //!
+//! What must stay: the core gets the tree's state and does one step; no figure of the core's own
+//! past comes in. Names of kinds are keys of results (docs/rules/README.md#signal-by-signal). Tests
+//! by part: `the_cores_signals_are_the_kernels` (`signal`, `join`, `leave`, `freq`),
+//! `a_broken_signal_is_found` (`add_task`, `averages`, `figure`). `boosts` has no test of its own.
+//! All need a built tree.
+//!
 //! Tests: crates/cli/tests/all/kernel_diff.rs::the_cores_signals_are_the_kernels,
 //! crates/cli/tests/all/kernel_diff.rs::a_broken_signal_is_found
 
@@ -142,12 +148,14 @@ impl OnSignals {
         &self.compared
     }
 
+    /// A comparison: of the figures those that differ are kept.
     fn add<const N: usize>(&mut self, kind: SignalKind, figures: [Figure; N]) {
         let differ = figures.into_iter().filter(|of| of.tree != of.core);
         let differ = differ.collect();
         self.compared.push(Compared { kind, differ });
     }
 
+    /// A signal that the tree brought up to date: the core does the same step.
     fn signal(&mut self, signal: &Signal) {
         let mut task = task_of(signal);
         let cpu = self.core.cpu_mut(signal.cpu);
@@ -221,16 +229,19 @@ impl OnSignals {
         }
     }
 
+    /// The task's averages, the tree's beside the core's.
     fn add_task(&mut self, kind: SignalKind, signal: &Signal, task: &Task) {
         let figures = averages(&signal.before, &signal.after, &task.raw().avg);
         self.add(kind, figures);
     }
 
+    /// The queue's averages.
     fn add_queue(&mut self, kind: SignalKind, signal: &Signal) {
         let avg = self.core.cpu(signal.cpu).load.avg;
         self.add(kind, averages(&signal.queue.avg, &signal.queue_after, &avg));
     }
 
+    /// The queue's estimate.
     fn add_estimate(&mut self, kind: SignalKind, signal: &Signal) {
         let (before, after) = (&signal.queue.avg, &signal.queue_after);
         let core = self.core.cpu(signal.cpu).load.util_est;
@@ -329,6 +340,7 @@ impl OnSignals {
     }
 }
 
+/// A figure of 64 bits.
 pub(super) fn wide(name: &'static str, before: u64, tree: u64, core: u64) -> Figure {
     Figure {
         name,
@@ -338,6 +350,7 @@ pub(super) fn wide(name: &'static str, before: u64, tree: u64, core: u64) -> Fig
     }
 }
 
+/// A figure of 32 bits.
 fn figure(name: &'static str, before: u32, tree: u32, core: u32) -> Figure {
     wide(name, before.into(), tree.into(), core.into())
 }
@@ -376,6 +389,7 @@ fn averages(before: &Avg, after: &Avg, core: &wp_sched_avg) -> [Figure; 8] {
     ]
 }
 
+/// The tree's averages in the core's form.
 fn avg(from: &Avg) -> wp_sched_avg {
     wp_sched_avg {
         last_update_ns: from.last_update_ns,
@@ -409,6 +423,7 @@ fn task_of(signal: &Signal) -> Task {
     task
 }
 
+/// The core's CPU has the clocks of the tree's, and its capacity.
 fn take_clocks(signal: &Signal, cpu: &mut wp_cpu) {
     let load = &mut cpu.load;
     load.clock_ns = signal.clock_ns;
@@ -419,6 +434,7 @@ fn take_clocks(signal: &Signal, cpu: &mut wp_cpu) {
     cpu.queue.curr_idle = 0;
 }
 
+/// ... and its queue as it was before the step.
 fn take_queue(queue: &Queue, cpu: &mut wp_cpu) {
     cpu.load.avg = avg(&queue.avg);
     cpu.load.util_est = queue.avg.util_est;
@@ -433,6 +449,7 @@ fn take_queue(queue: &Queue, cpu: &mut wp_cpu) {
     cpu.queue.h_nr_delayed = 0;
 }
 
+/// ... and what schedutil reads of it, as it was before the call.
 fn take_demand(demand: &Demand, cpu: &mut wp_cpu) {
     let load = &mut cpu.load;
     load.avg.util_avg = demand.util;

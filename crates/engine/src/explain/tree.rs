@@ -2,10 +2,15 @@
 //! to the same question (`on_tree.rs`). See docs/guide/kernel.md, "In a run".
 //!
 //! What must stay: a decision is told by the tree right before its placement; both are joined here
-//! by that order. The tree is only read. Tests beside its own: crates/cli/tests/all/kernel_runs.rs
-//! (`a_decision_is_explained_by_the_trees_own_figures`).
+//! by that order. The tree is only read. Tests by part: `hints_of_a_tree_reach_the_core`
+//! (`asked_of`),
+//! crates/cli/tests/all/kernel_runs.rs::`a_decision_is_explained_by_the_trees_own_figures`
+//! (`explain_tree`, `idle`), crates/cli/tests/all/kernel_diff.rs::`the_core_decides_as_the_kernel`
+//! (`watch_tree`). The last two need a built tree.
 //!
-//! Tests: below
+//! Tests: below,
+//! crates/cli/tests/all/kernel_runs.rs::a_decision_is_explained_by_the_trees_own_figures,
+//! crates/cli/tests/all/kernel_diff.rs::the_core_decides_as_the_kernel
 
 use super::on_tree::{OnTree, idle_state_of};
 use super::{Asked, Finder, Missing, Threads};
@@ -65,6 +70,7 @@ impl Observer for Follower<'_> {
 }
 
 impl Follower<'_> {
+    /// Is it the one asked for? Then it is kept with what the tree told just before.
     fn placement(&mut self, time_ns: u64, placement: &Placement) {
         self.finder.placement(time_ns, placement);
         if self.found.is_none() && self.finder.is_done() {

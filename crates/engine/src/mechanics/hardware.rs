@@ -3,11 +3,13 @@
 //! "Frequencies").
 //!
 //! What must stay: a limit is the position of the highest operating point that is left, and the
-//! least of all limits holds. Powers are uW, frequencies kHz.
+//! least of all limits holds. Powers are uW, frequencies kHz. Tests by part:
+//! `changes_take_the_transition_latency` (`want_opp`), `a_cap_holds_while_it_lasts` (`freq_cap`,
+//! `limit_domain`), `interrupts_take_a_tenth` (`device`), sched_mc.rs::`interrupts_follow`
+//! (`irq_cpu`), `a_new_table_moves_the_work` (`em_scale`, `em_updates`).
 //!
-//! Tests: crates/engine/tests/behaviour/frequency.rs,
-//! crates/engine/tests/behaviour/classes.rs::a_cap_holds_while_it_lasts,
-//! crates/engine/tests/behaviour/classes.rs::interrupts_take_a_tenth,
+//! Tests: crates/engine/tests/behaviour/frequency.rs, crates/engine/tests/behaviour/classes.rs,
+//! crates/engine/tests/behaviour/sched_mc.rs::interrupts_follow,
 //! crates/engine/tests/behaviour/energy.rs::a_new_table_moves_the_work
 
 use super::Mechanics;

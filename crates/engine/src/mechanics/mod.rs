@@ -9,9 +9,13 @@
 //! tasks share). Methods of `Mechanics` need several of these.
 //!
 //! What must stay: no type of the core, of run queues or of sched_ext is named here
-//! (xtask/src/arrows/sources.rs checks it).
+//! (xtask/src/arrows/sources.rs checks it). Tests by part:
+//! `run_time_is_work_over_speed_at_each_operating_point` (the whole of it, in numbers),
+//! `random_runs_obey_the_rules_1` (the whole of it, by rules),
+//! creation.rs::`threads_are_made_one_after_the_other` (`new`: the start).
 //!
-//! Tests: crates/engine/tests/behaviour/arithmetic.rs, crates/engine/tests/behaviour/invariants.rs
+//! Tests: crates/engine/tests/behaviour/arithmetic.rs, crates/engine/tests/behaviour/invariants.rs,
+//! crates/engine/tests/behaviour/creation.rs
 
 mod autonomous;
 mod clock;

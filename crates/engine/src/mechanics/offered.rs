@@ -3,9 +3,16 @@
 //! `hotplug`, `told`.
 //!
 //! What must stay: this is the interface that kernels have (ARCHITECTURE.md lists it). Methods that
-//! change nothing take `&self`.
+//! change nothing take `&self`. Tests by part: `random_runs_obey_the_rules_1` (`push`, `mode`,
+//! `note_wakeup`), arithmetic.rs::`an_idle_cpu_is_reached_by_an_interrupt` (`ipi`),
+//! wake_latency.rs::`a_polling_cpu_needs_no_interrupt` (`ipi` to one that polls),
+//! classes.rs::`io_waits_raise_the_frequency` (`takes_io_wait`),
+//! kthreads.rs::`a_periodic_thread_takes_its_time` (`set_action`),
+//! arithmetic.rs::`a_move_refills_caches` (`burden`).
 //!
-//! Tests: crates/engine/tests/behaviour/invariants.rs
+//! Tests: crates/engine/tests/behaviour/invariants.rs, crates/engine/tests/behaviour/arithmetic.rs,
+//! crates/engine/tests/behaviour/wake_latency.rs, crates/engine/tests/behaviour/classes.rs,
+//! crates/engine/tests/behaviour/kthreads.rs
 
 use super::Mechanics;
 use super::cpu::Mode;

@@ -3,7 +3,8 @@
 //! millisecond (docs/decisions/059).
 //!
 //! What must stay: it looks each millisecond of the run, whatever happened. Powers are uW. The rule
-//! is assumed (docs/decisions/059).
+//! is assumed (docs/decisions/059). Tests by part: `clocks_give_way_to_power` (`look`),
+//! `a_package_keeps_to_its_limit` (`new`, `look_at_power`, `limit_draws`, `most`).
 //!
 //! Tests: below, crates/engine/tests/behaviour/clocks.rs::a_package_keeps_to_its_limit
 

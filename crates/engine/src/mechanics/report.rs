@@ -1,10 +1,15 @@
 //! The loop's view of a run, and what came out at its end. What is told at the end is made of what
 //! observers heard: both must add up.
 //!
-//! What must stay: fields of the report are those of results (docs/result.schema.json).
+//! What must stay: fields of the report are those of results (docs/result.schema.json). Tests by
+//! part: `it_ends_with_the_last_task` (`has_ended`, `why_ended`),
+//! `run_time_is_work_over_speed_at_each_operating_point` (`finish_stretches`, `report`: tasks),
+//! channels.rs::`nothing_is_counted_within_the_warm_up` (`counted`),
+//! forking.rs::`threads_are_made_named_and_counted` (`threads`).
 //!
-//! Tests: crates/engine/tests/behaviour/outcomes.rs,
-//! crates/engine/tests/behaviour/arithmetic.rs::run_time_is_work_over_speed_at_each_operating_point
+//! Tests: crates/engine/tests/behaviour/outcomes.rs, crates/engine/tests/behaviour/arithmetic.rs,
+//! crates/engine/tests/behaviour/channels.rs::nothing_is_counted_within_the_warm_up,
+//! crates/engine/tests/behaviour/forking.rs
 
 use super::Mechanics;
 use super::queue::Event;

@@ -1,9 +1,16 @@
 //! A thread of the workload: what the mechanics keep of it. What the kernel above keeps of it is
 //! not here.
 //!
-//! What must stay: totals are ns and go into results. A thread's number never changes.
+//! What must stay: totals are ns and go into results. A thread's number never changes. Tests by
+//! part: `random_runs_obey_the_rules_1` (`State`, `totals_at`),
+//! measures.rs::`work_is_that_of_the_steps` (`work`),
+//! forking.rs::`threads_are_made_named_and_counted` (`name`),
+//! classes.rs::`io_waits_raise_the_frequency` (`is_in_io`),
+//! scale.rs::`ten_thousand_tasks_on_eight_cpus` (`wait_ns` of who still waits).
 //!
-//! Tests: crates/engine/tests/behaviour/invariants.rs
+//! Tests: crates/engine/tests/behaviour/invariants.rs, crates/engine/tests/behaviour/measures.rs,
+//! crates/engine/tests/behaviour/forking.rs, crates/engine/tests/behaviour/classes.rs,
+//! crates/engine/tests/behaviour/scale.rs
 
 use super::handover::Lines;
 use super::script::progress::Progress;

@@ -2,10 +2,14 @@
 //! forked ones follow in the order of creation.
 //!
 //! What must stay: numbers in this order: scripts, parent, shell, kernel threads, forked ones as
-//! they are made. Results and traces have these numbers without the hidden ones (`shown`).
-//! `threads_are_made_named_and_counted` fails if names or numbers change.
+//! they are made. Results and traces have these numbers without the hidden ones (`shown`). Tests by
+//! part: `threads_are_made_named_and_counted` (`name`, `shown`, `made`),
+//! `threads_are_made_one_after_the_other` (`parent`, `first_thread`), `the_parent_is_placed`
+//! (`shell`), kthreads.rs::`it_can_be_switched_off` (`visible`, `hidden`),
+//! kthreads.rs::`a_periodic_thread_takes_its_time` (`kthread`, `kthread_index`).
 //!
-//! Tests: crates/engine/tests/behaviour/forking.rs, crates/engine/tests/behaviour/creation.rs
+//! Tests: crates/engine/tests/behaviour/forking.rs, crates/engine/tests/behaviour/creation.rs,
+//! crates/engine/tests/behaviour/kthreads.rs
 
 use super::script::progress::{Next, Programs};
 use super::thread::Thread;

@@ -2,10 +2,15 @@
 //! which it happens.
 //!
 //! What must stay: each thing is told once, when it happens; what observers hear goes into
-//! `BehaviourHash` and traces.
+//! `BehaviourHash` and traces. Tests by part: `random_runs_obey_the_rules_1` (`tell`,
+//! `tell_migrate`), `looking_changes_nothing` (`look`, `state_shown`),
+//! states.rs::`a_cpu_that_left_is_seen` (`Seen`), explain.rs::`an_interrupt_is_told_from_a_waker`
+//! (`tell_woken`), energy.rs::`the_flag_follows_an_always_running_task` (`tell_overutilized`),
+//! crates/trace/tests/all/replay/exported.rs::`tasks_by_timers_come_back` (`tell_timer_armed`).
 //!
-//! Tests: crates/engine/tests/behaviour/invariants.rs,
-//! crates/engine/tests/behaviour/states.rs::looking_changes_nothing
+//! Tests: crates/engine/tests/behaviour/invariants.rs, crates/engine/tests/behaviour/states.rs,
+//! crates/engine/tests/behaviour/explain.rs, crates/engine/tests/behaviour/energy.rs,
+//! crates/trace/tests/all/replay/exported.rs
 
 use super::Mechanics;
 use super::cpu::Cpu;

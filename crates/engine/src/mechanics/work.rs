@@ -3,11 +3,19 @@
 //! (docs/guide/model.md, "Work and speed").
 //!
 //! What must stay: integers only; work units are those of `machine.rs`. A step ends at the first ns
-//! at which its work is done.
+//! at which its work is done. Tests by part:
+//! arithmetic.rs::`run_time_is_work_over_speed_at_each_operating_point` (`account`, `program`),
+//! arithmetic.rs::`runtime_is_wall_time` (`Until`), `stalls_take_time_not_work` (`Stall`),
+//! frequency.rs::`work_follows_the_frequency_of_the_moment` (`change_speed`),
+//! `threads_share_a_core` and nodes.rs::`a_thread_speeds_up_when_its_sibling_stops` (`share_core`,
+//! `busy_threads`), arithmetic.rs::`costs_add_up` (`charge`),
+//! lines.rs::`a_waker_waits_as_its_own_run_time` (`hold`), classes.rs::`interrupts_of_an_idle_cpu`
+//! (`take_for_device`, `finish_work`). `rescale_kernel_work` has no test of its own.
 //!
-//! Tests: crates/engine/tests/behaviour/arithmetic.rs,
+//! Tests: crates/engine/tests/behaviour/arithmetic.rs, crates/engine/tests/behaviour/frequency.rs,
 //! crates/engine/tests/behaviour/measures.rs::stalls_take_time_not_work,
-//! crates/engine/tests/behaviour/nodes.rs::threads_share_a_core
+//! crates/engine/tests/behaviour/nodes.rs, crates/engine/tests/behaviour/lines.rs,
+//! crates/engine/tests/behaviour/classes.rs
 
 use super::Mechanics;
 use super::cpu::Mode;

@@ -1,10 +1,11 @@
 //! Which runs of two results belong together (docs/guide/results.md, "Two results").
 //!
-//! Called by `diff.rs`: first by name, then by likeness, so that a renamed policy still finds its
-//! partner. A run has at most one partner. The order of pairs is that of the later result.
+//! What must stay: names before likeness, so that a renamed policy still finds its partner; a run
+//! has at most one partner, and none where two are as like; the order of pairs is that of the later
+//! result (`diff.rs`). Tests by part: `runs_of_one_seed_are_a_pair` (`by_name`),
+//! `the_most_alike_are_a_pair` (`by_likeness`, `alone`).
 //!
-//! Tests: crates/report/src/diff/tests.rs::runs_of_one_seed_are_a_pair,
-//! crates/report/src/diff/tests.rs::the_most_alike_are_a_pair
+//! Tests: crates/report/src/diff/tests.rs
 
 use super::kept::Kept;
 use std::collections::{BTreeMap, VecDeque};

@@ -1,7 +1,8 @@
 //! The axis of a dot plot (docs/guide/report.md).
 //!
-//! Called by `charts.rs`. Free: all but that 0 is on the axis of changes, as a change is read from
-//! there.
+//! What must stay: 0 is on the axis of changes, as a change is read from there (`charts.rs`); an
+//! axis has a length even if all is 0. Everything else may change. Tests by part:
+//! `where_all_is_nothing_the_axis_has_a_length` (`of`).
 //!
 //! Tests: below
 

@@ -1,7 +1,9 @@
 //! Wake-ups by sizes of task and CPUs, where they were counted (docs/guide/report.md).
 //!
-//! Called by `compared.rs` and `study.rs`. Counts are whole numbers; nothing is computed. Free:
-//! words. The order of cases is that of `wakeup_cases.rs`.
+//! What must stay: rows are cases 1 to 8 and their sum, as in `wakeup_cases.rs`; counts are those
+//! of the result, and nothing is computed; a result that counted none has no section. Words may
+//! change. Tests by part: `counted_cases_have_a_table` (`of_runs`, `table`, `section`). `of_rows`,
+//! for studies, has no test of its own.
 //!
 //! Tests: crates/report/src/html/tests.rs::counted_cases_have_a_table
 

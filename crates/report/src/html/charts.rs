@@ -1,11 +1,17 @@
 //! Charts as Vega-Lite. Strings that begin with `@` are colours of the page's theme. A colour that
 //! begins with `@` is one of the template's (docs/guide/report.md).
 //!
-//! Called by the sections of pages. The order of policies gives their colours: a policy has one
-//! colour in all charts of a page. Free: looks; no program reads a page.
+//! What must stay: a policy has one colour in all charts of a page, by its place in the result;
+//! names that begin with `@` are keys of `assets/palettes.json`, which `drawings.rs` and
+//! `assets/report.js` read. Looks may change: no program reads a page. Tests by part:
+//! drawings.rs::`names_become_colours_and_data_stays` (names of colours),
+//! `it_can_be_read_without_eyes_and_without_a_mouse` (each chart has its text),
+//! residency.rs::`many_clusters_have_one_chart_weighted_by_cpus` (`stacks` is drawn),
+//! axis.rs::`where_all_is_nothing_the_axis_has_a_length` (`dots`, its axis). What a browser makes
+//! of a spec is seen by xtask/src/tries/pages.rs alone.
 //!
 //! Tests: crates/report/src/html/drawings.rs::names_become_colours_and_data_stays,
-//! xtask/src/tries/pages.rs
+//! crates/report/src/html/tests.rs, xtask/src/tries/pages.rs
 
 use super::axis;
 use serde_json::{Value, json};

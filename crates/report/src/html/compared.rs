@@ -1,10 +1,16 @@
 //! A page's part for a result of `sim` or `compare` (docs/guide/report.md).
 //!
-//! Called by `html` for results, from their JSON. Figures and verdicts are those of the terminal
-//! (`phrase.rs`, `comparison.rs`), never computed a second time. Free: words, order and looks.
+//! What must stay: figures and verdicts are those of the terminal (`phrase.rs`, `comparison.rs`),
+//! never computed a second time; the answer stands first; a run that got stuck is not judged; what
+//! is better at a price is not green. Words and looks may change. Tests by part:
+//! `the_answer_stands_first_and_everything_after_it` (`view`, `answer`, `all_sections`),
+//! `a_price_takes_the_green` (`verdict_tone`, `verdict_badge`), `modelled_joules_have_a_word`
+//! (`label`, `noun`), `notes_have_code_and_losses_from_nothing_have_chips` (`chips`, `figure`),
+//! `an_older_result_has_less_and_says_so` (no verdict),
+//! `several_workloads_are_told_apart_at_a_glance` (title), `runs_to_the_end_of_their_tasks_say_so`
+//! (`facts`).
 //!
-//! Tests: crates/report/src/html/tests.rs::the_answer_stands_first_and_everything_after_it,
-//! crates/report/src/html/tests.rs::a_price_takes_the_green
+//! Tests: crates/report/src/html/tests.rs
 
 use super::charts::{Dot, once};
 use super::details::{Of, Shown, changes, sections};

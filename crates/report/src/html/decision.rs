@@ -1,8 +1,11 @@
 //! One decision, from the JSON of `explain`: the CPU first, then why, then the other candidates
 //! (docs/guide/playground.md, "One decision").
 //!
-//! Called for the playground only. What decided is in the JSON; here it becomes words. Free: words
-//! and order.
+//! What must stay: the decision is read from the JSON of `explain` and not made again; the chosen
+//! CPU is the first row, and on a large machine a table that leaves CPUs out says how many. Words
+//! and order may change. Tests by part: `a_decision_is_explained` (`view`, the answer to
+//! `why_not`), xtask/src/tries/pages.rs (what a browser shows). The tables (`candidates`, `others`)
+//! have no test of their own.
 //!
 //! Tests: crates/wasm/src/answer/tests.rs::a_decision_is_explained, xtask/src/tries/pages.rs
 

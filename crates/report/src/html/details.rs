@@ -1,11 +1,15 @@
 //! Where energy and time went: sections that `compare`, `sim` and studies share
 //! (docs/guide/report.md).
 //!
-//! Times are ns and clocks kHz in results. The order of sections is that of the page. Free: words
-//! and looks; a section without figures is left out.
+//! What must stay: times are ns and clocks kHz in results; sections stand in the page's order; a
+//! section without figures is left out. Changes beyond 300 % are left to the table, and the chart
+//! says so. Words and looks may change. Tests by part:
+//! `the_answer_stands_first_and_everything_after_it` (`sections`, `frequencies`, `placements`),
+//! `an_older_result_has_less_and_says_so` (a result without details),
+//! `results_of_version_1_are_read` (old details), `it_can_be_read_without_eyes_and_without_a_mouse`
+//! (`chart`, its text). `changes` has no test of its own for what lies far out.
 //!
-//! Tests: crates/report/src/html/tests.rs::an_older_result_has_less_and_says_so,
-//! crates/cli/tests/all/report.rs::kinds_of_cpu_within_a_cluster_add_up
+//! Tests: crates/report/src/html/tests.rs
 
 use super::charts::{Bar, Dot, bars, dots};
 use super::view::{Block, Cell, Chart, Section, Table};

@@ -1,9 +1,11 @@
 //! The charts of a page apart from the page: for notebooks (docs/guide/report.md).
 //!
-//! Stays: keys `title`, `alt`, `specs` of the list, which notebooks read (docs/guide/python.md).
-//! The data of a chart is not touched. Called by the Python module.
+//! What must stay: keys `title`, `alt`, `specs` of the list, which notebooks read (crates/python,
+//! docs/guide/python.md); the data of a chart is not touched; both themes have the same names.
+//! Tests by part: `names_become_colours_and_data_stays` (`paint`, `colour`),
+//! `test_charts_are_those_of_the_page` (`charts`).
 //!
-//! Tests: below
+//! Tests: below, crates/python/tests/test_results.py::test_charts_are_those_of_the_page
 
 use super::read::Source;
 use super::view::Block;

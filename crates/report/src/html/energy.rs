@@ -1,10 +1,14 @@
 //! Energy by cluster, state and CPU (docs/guide/report.md).
 //!
-//! Figures are joules, or the platform's own unit where powers have none. Called by `details.rs`.
-//! Free: words and looks.
+//! What must stay: figures are joules, or the platform's own unit where powers have none; parts of
+//! a bar and rows of the table add up to the whole, the rest of the board included. Words and looks
+//! may change. Tests by part: `the_answer_stands_first_and_everything_after_it` (`section_of`),
+//! `an_older_result_has_less_and_says_so` (no powers), `modelled_joules_have_a_word` (the unit's
+//! word), `what_the_page_is_made_of_is_in_the_json` (that the parts of a result add up).
+//! `by_state`, `cpu_energies` and `energy_table` have no test of their own figures.
 //!
-//! Tests: crates/cli/tests/all/report.rs::kinds_of_cpu_within_a_cluster_add_up,
-//! crates/report/src/html/tests.rs::modelled_joules_have_a_word
+//! Tests: crates/report/src/html/tests.rs,
+//! crates/cli/tests/all/report.rs::what_the_page_is_made_of_is_in_the_json
 
 use super::charts::{Bar, Colours, Part, bars, stacks};
 use super::details::{

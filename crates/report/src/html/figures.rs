@@ -1,10 +1,13 @@
 //! Figures as pages show them: with true minus signs, and units that stay with their values
 //! (docs/guide/report.md).
 //!
-//! Called by all sections of pages. How a figure is rounded is `number.rs`'; here only its signs
-//! and blanks differ. Free: looks.
+//! What must stay: rounding is `number.rs`'; here only signs and blanks differ, so that page and
+//! terminal have the same digits. A hyphen within a name is no minus. Tests by part:
+//! `negative_numbers_have_a_true_minus` (`minus`, `change`, `interval`, `unit`),
+//! `nothing_is_not_negative` (what rounds to 0), html/tests.rs::`the_json_of_a_study_is_read_back`
+//! (`spread`).
 //!
-//! Tests: below
+//! Tests: below, crates/report/src/html/tests.rs::the_json_of_a_study_is_read_back
 
 use crate::comparison::with_unit;
 use crate::{number, phrase};

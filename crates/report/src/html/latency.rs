@@ -1,10 +1,12 @@
 //! Wake-up latencies as curves and figures (docs/guide/report.md).
 //!
-//! Latencies are ns in results, µs on the axis; shares are percent of all wake-ups. Called by
-//! `details.rs`. Free: words and looks.
+//! What must stay: latencies are ns in results and µs on the axis; shares are percent of all
+//! wake-ups of all runs; a latency of 0 is drawn at 0.1 µs, since the axis is logarithmic. Words
+//! and looks may change. Tests by part: `the_answer_stands_first_and_everything_after_it`
+//! (`section_of`), xtask/src/tries/pages.rs (curves in a browser). Figures of `served` and
+//! `latency_table` have no test of their own.
 //!
-//! Tests: crates/report/src/html/tests.rs::an_older_result_has_less_and_says_so,
-//! xtask/src/tries/pages.rs
+//! Tests: crates/report/src/html/tests.rs, xtask/src/tries/pages.rs
 
 use super::charts::{Point, curves};
 use super::details::{Shown, chart, each, first_cells, heads, section};

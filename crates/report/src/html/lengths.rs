@@ -1,6 +1,10 @@
 //! How long the runs of a result were (docs/guide/report.md).
 //!
-//! Called for the facts of a page and for `diff`. Times are ns. Words are those of `length.rs`.
+//! What must stay: times are ns; words are those of `length.rs`, so that terminal, page and
+//! `repeat.rs` say the same; an older result, which lacks the ends, is as long as was asked for.
+//! Tests by part: `runs_to_the_end_of_their_tasks_say_so` (`of_comparison`, `length`),
+//! length.rs::`cases_may_differ` (words of `of_study`). Which cases `of_study` takes has no test of
+//! its own.
 //!
 //! Tests: crates/report/src/html/tests.rs::runs_to_the_end_of_their_tasks_say_so,
 //! crates/report/src/length.rs

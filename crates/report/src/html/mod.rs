@@ -3,8 +3,15 @@
 //! The same parts without the page around them are for pages that make results themselves
 //! (docs/guide/report.md).
 //!
-//! Called by `--export-html`, `report`, the Python module and the playground. Stays: the same
-//! results give the same bytes, and the page loads nothing. Free: what it shows and how.
+//! What must stay: the same results give the same bytes, and the page loads nothing; ids are unique
+//! on a page. `--export-html`, `report`, the Python module and the playground (`fragment`,
+//! `decision`) call it. What it shows and how may change. Tests by part:
+//! `the_same_result_gives_the_same_bytes`, `nothing_is_loaded` and
+//! `several_results_have_a_heading_each` (`html`, `views`, `title`),
+//! `what_a_result_says_is_no_markup` (`drawn`),
+//! crates/wasm/src/answer/tests.rs::`a_decision_is_explained` (`decision`),
+//! cli/tests/all/report.rs::`a_page_of_a_run_and_one_of_its_json_are_the_same_bytes` (a run and its
+//! JSON).
 //!
 //! Tests: crates/report/src/html/tests.rs::the_same_result_gives_the_same_bytes,
 //! crates/report/src/html/tests.rs::nothing_is_loaded,

@@ -1,10 +1,13 @@
 //! Several comparisons at a glance: what tells them apart, and one table across them
 //! (docs/guide/report.md).
 //!
-//! Called by `html` where a page has several results. Verdicts are those of each result's own part.
-//! Free: words and looks.
+//! What must stay: verdicts are those of each result's own part (`compared.rs`); a result is named
+//! by what tells it apart, and by its number where names are the same; one comparison alone has no
+//! such table. Words and looks may change. Tests by part:
+//! `several_workloads_are_told_apart_at_a_glance` (`names`, `table`),
+//! `several_results_have_a_heading_each` (results of one name).
 //!
-//! Tests: crates/report/src/html/tests.rs::several_workloads_are_told_apart_at_a_glance
+//! Tests: crates/report/src/html/tests.rs
 
 use super::compared::{badge, figure, label, verdict_badge, verdict_tone};
 use super::read::Parsed;

@@ -1,11 +1,17 @@
 //! What every page stands in: styles, the scripts that draw, and how text gets into markup
 //! (docs/guide/report.md). Text of a result never becomes markup.
 //!
-//! Called by `html` and by the playground's builder. Stays: the security policy allows this page's
-//! own scripts by their hashes, so a change of a script changes it, too. Templates escape what is
-//! not marked safe. Free: looks.
+//! What must stay: the security policy allows this page's own scripts by their hashes and nothing
+//! else, so that a change of a script changes the policy too; templates escape what is not marked
+//! safe. The playground's builder uses `Page`. Looks may change. Tests by part:
+//! `long_names_break_between_their_parts` (`breakable`, `long_name`),
+//! `what_stands_between_backticks_is_code_and_nothing_is_markup` (`code`),
+//! `a_page_runs_its_own_scripts_only` (`security_policy`), `nothing_is_loaded` (`without_map`),
+//! `programs_of_others_end_where_they_should` (`LIBRARIES`), `what_a_result_says_is_no_markup`
+//! (`embedded`, `render`), hostile_text.rs::`a_page_shows_names_harmlessly` (`shown`).
 //!
-//! Tests: below, crates/report/src/html/tests.rs::what_a_result_says_is_no_markup
+//! Tests: below, crates/report/src/html/tests.rs,
+//! crates/cli/tests/all/hostile_text.rs::a_page_shows_names_harmlessly
 
 use super::drawings::PALETTES;
 use data_encoding::BASE64;

@@ -1,12 +1,16 @@
 //! From the text of a result to what a page is made of; anything else is refused. What a page needs
 //! and an older result lacks is left out of the page, and the page says so (docs/guide/report.md).
 //!
-//! Called for each source of a page and of `diff`. Results of versions that were ever released are
-//! read: a field that came later is optional. Free: the words of refusals, which are of bounded
-//! length.
+//! What must stay: results of every version that was ever released are read
+//! (crates/report/tests/old), so a field that came later is optional; a refusal names the source,
+//! what is wrong, and what was expected, on one line of bounded length. Pages, `diff` and
+//! `published` read by it. Words of refusals may change. Tests by part:
+//! `no_result_is_refused_in_a_sentence` (`read`, `parse`, `compared`, `check`, `short`),
+//! `results_of_version_1_are_read` (old results),
+//! published.rs::`a_study_counts_once_and_as_its_own` (`twice`). `no_study` has no test of its own.
 //!
-//! Tests: crates/report/src/html/tests.rs::no_result_is_refused_in_a_sentence,
-//! crates/report/src/html/tests.rs::results_of_version_1_are_read
+//! Tests: crates/report/src/html/tests.rs,
+//! crates/report/src/published.rs::a_study_counts_once_and_as_its_own
 
 use serde::de::DeserializeOwned;
 use serde_json::Value;

@@ -1,10 +1,13 @@
 //! Everything needed to repeat a run (docs/guide/report.md).
 //!
-//! Called at the end of a result's part. Everything comes from the JSON; what an older result lacks
-//! is said to be not recorded. Free: words and looks.
+//! What must stay: everything comes from the JSON, and what an older result lacks is said to be not
+//! recorded; hashes stand in the order of policies and seeds. Words and looks may change. Tests by
+//! part: `the_answer_stands_first_and_everything_after_it` (`command`, `options`, `hashes`),
+//! `an_older_result_has_less_and_says_so` (no command), `results_of_version_1_are_read`
+//! (`schema_version`), `runs_to_the_end_of_their_tasks_say_so` (`of_comparison`),
+//! cli/tests/all/report.rs::`a_study_has_its_page` (`of_study`).
 //!
-//! Tests: crates/cli/tests/all/report.rs::what_the_page_is_made_of_is_in_the_json,
-//! crates/report/src/html/tests.rs::the_answer_stands_first_and_everything_after_it
+//! Tests: crates/report/src/html/tests.rs, crates/cli/tests/all/report.rs::a_study_has_its_page
 
 use super::lengths;
 use super::view::{Block, Cell, Section, Table};

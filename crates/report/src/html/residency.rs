@@ -1,6 +1,10 @@
 //! Busy and idle time of CPUs (docs/guide/report.md).
 //!
-//! Shares are percent of a CPU's time over a run. Called by `details.rs`. Free: words and looks.
+//! What must stay: shares are percent of a CPU's time over a run, and means of groups are weighted
+//! by their CPUs; kinds take the place of a cluster that holds several. Words and looks may change.
+//! Tests by part: `kinds_stand_in_the_place_of_their_cluster` (`groups`, `charts_of`,
+//! `residency_table`), `many_clusters_have_one_chart_weighted_by_cpus` (`times`, `shares`,
+//! `mean_of`), `kinds_of_cpu_within_a_cluster_are_told_apart` (names on a real page).
 //!
 //! Tests: below, crates/cli/tests/all/report.rs::kinds_of_cpu_within_a_cluster_are_told_apart
 

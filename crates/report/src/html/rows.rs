@@ -1,10 +1,12 @@
 //! A study's figures: charts and tables of published beside simulated ones (docs/guide/report.md).
 //!
-//! Called by `html/study.rs`. Rows stand in the study's order. Figures and directions come with the
-//! result. Free: words and looks.
+//! What must stay: rows stand in the study's order; figures, words and directions come with the
+//! result; a calibrated row has a mark and no distance, and runs of another length have none
+//! either. Words and looks may change. Tests by part: `the_json_of_a_study_is_read_back`
+//! (`rows_table`, `figures`, `mean`, `label`), `results_of_version_1_are_read` (an old study),
+//! `a_study_has_its_page` (a real study). What `charts` draws has no test of its own.
 //!
-//! Tests: crates/report/src/html/tests.rs::the_json_of_a_study_is_read_back,
-//! crates/cli/tests/all/report.rs::a_study_has_its_page
+//! Tests: crates/report/src/html/tests.rs, crates/cli/tests/all/report.rs::a_study_has_its_page
 
 use super::charts::{Dot, dots, once};
 use super::compared::badge;

@@ -1,10 +1,11 @@
 //! Conclusions with assumed costs halved and doubled (docs/guide/report.md).
 //!
-//! Called by `html/study.rs`. Which conclusions hold is `wakeplace_study::sensitivity`'s judgement.
-//! Free: words and looks.
+//! What must stay: which conclusions hold is `wakeplace_study::sensitivity`'s judgement; what has
+//! no effect and what was not tried is said. Words and looks may change. Tests by part:
+//! `the_json_of_a_study_is_read_back` (`section_of`), `results_of_version_1_are_read` (of an old
+//! study). Cells of `tried_row` have no test of their own.
 //!
-//! Tests: crates/cli/tests/all/report.rs::a_study_has_its_page,
-//! crates/report/src/html/tests.rs::the_json_of_a_study_is_read_back
+//! Tests: crates/report/src/html/tests.rs
 
 use super::figures;
 use super::view::{Block, Cell, Section, Table};

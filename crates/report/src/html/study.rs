@@ -1,10 +1,12 @@
 //! A page's part for a study (docs/guide/report.md).
 //!
-//! Called by `html` for each study of a result. Order: metrics and rows as the study has them.
-//! Nothing is judged here. Free: words and looks.
+//! What must stay: metrics and rows stand in the study's order; nothing is judged here: the
+//! sentences are those of the study's verdict. Words and looks may change. Tests by part:
+//! `the_json_of_a_study_is_read_back` (`view`, `answer`, `figures`),
+//! `results_of_version_1_are_read` (`all_sections`, an old study), `a_study_has_its_page` (a page
+//! of a run and of its JSON).
 //!
-//! Tests: crates/cli/tests/all/report.rs::a_study_has_its_page,
-//! crates/report/src/html/tests.rs::the_json_of_a_study_is_read_back
+//! Tests: crates/report/src/html/tests.rs, crates/cli/tests/all/report.rs::a_study_has_its_page
 
 use super::charts::once;
 use super::details::{Of, Shown, sections};

@@ -1,10 +1,13 @@
 //! Tables of metrics: of each its policies, mean and change beside each other
 //! (docs/guide/report.md).
 //!
-//! Called by `compared.rs`. All figures are in the JSON. Free: words and looks.
+//! What must stay: all figures are in the JSON; a result of schema 1 has no word for a difference,
+//! and `difference` finds it from the interval. Words and looks may change. Tests by part:
+//! `notes_have_code_and_losses_from_nothing_have_chips` (`important`, `row`),
+//! `results_of_version_1_are_read` (`difference`), `modelled_joules_have_a_word` (`all`),
+//! `it_can_be_read_without_eyes_and_without_a_mouse` (captions). `alone` has no test of its own.
 //!
-//! Tests: crates/report/src/html/tests.rs::notes_have_code_and_losses_from_nothing_have_chips,
-//! crates/report/src/html/tests.rs::several_results_have_a_heading_each
+//! Tests: crates/report/src/html/tests.rs
 
 use super::cases;
 use super::compared::{badge, figure, label};

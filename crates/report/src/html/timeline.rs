@@ -1,10 +1,15 @@
 //! What ran where in a window, for the page's own drawing. The page's script (`assets`) reads these
 //! lists by place (docs/guide/report.md).
 //!
-//! A change of the lists changes the page's script, too. Times are ns from the window's begin.
+//! What must stay: keys and places of the lists, which `assets/timeline.js` reads; times in them
+//! are ns from the window's begin, so that a browser holds them exactly. The text below may change.
+//! Tests by part: `the_answer_stands_first_and_everything_after_it` (`section`),
+//! `what_a_result_says_is_no_markup` (`name`, `data`), `no_result_is_refused_in_a_sentence` (what
+//! lies outside the window), `a_window_changes_no_run` (a run is the same with it),
+//! xtask/src/tries/pages.rs (the drawing).
 //!
-//! Tests: crates/report/src/html/tests.rs::what_a_result_says_is_no_markup,
-//! crates/cli/tests/all/report.rs::a_window_changes_no_run
+//! Tests: crates/report/src/html/tests.rs, crates/cli/tests/all/report.rs::a_window_changes_no_run,
+//! xtask/src/tries/pages.rs
 
 use super::view::{Block, Cell, Section, Table, TimelineView};
 use crate::number;

@@ -1,10 +1,13 @@
 //! What a page consists of. The template draws it and decides nothing (docs/guide/report.md).
 //!
-//! Called by every section. Names of fields are read by the templates and scripts in `assets`: a
-//! new name is changed there, too. Lists keep their order.
+//! What must stay: names of fields and of the kinds of blocks, which `templates` read; lists keep
+//! their order; classes of `tone` are those of `assets/report.css`. Tests by part:
+//! `the_answer_stands_first_and_everything_after_it` (all blocks),
+//! `notes_have_code_and_losses_from_nothing_have_chips` (`Chip`, `tone`),
+//! `it_can_be_read_without_eyes_and_without_a_mouse` (`Table`, `Head`, `Chart`): a name that a
+//! template lacks fails every test of pages.
 //!
-//! Tests: crates/report/src/html/tests.rs::the_answer_stands_first_and_everything_after_it,
-//! crates/report/src/html/tests.rs::notes_have_code_and_losses_from_nothing_have_chips
+//! Tests: crates/report/src/html/tests.rs
 
 use serde::Serialize;
 use serde_json::Value;

@@ -1,8 +1,9 @@
 //! JSON as text: indented, but lists within lists stand on one line each. A histogram or a timeline
 //! has thousands of them (docs/guide/report.md, "In the JSON").
 //!
-//! Bytes stay: files of results are compared as text. The order of keys is the caller's. Called by
-//! `json::text` alone.
+//! What must stay: the bytes: files of results are compared as text
+//! (results.rs::`the_same_command_gives_the_same_bytes`). The order of keys is the caller's. Tests
+//! by part: `only_lists_within_lists_differ_from_the_usual_form` (`pretty`, `write`, `block`).
 //!
 //! Tests: below
 

@@ -2,10 +2,13 @@
 //! changed (`cost` and `factor` say which). Names of columns stay: programs read them
 //! (studies/README.md).
 //!
-//! Order: studies as given, rows of each, then its changed costs. A cell without a value is empty.
-//! Figures are unrounded.
+//! What must stay: names and order of columns; studies stand as given, each with its rows, then its
+//! changed costs; a cell without a value is empty, and figures are unrounded. Tests by part:
+//! `csv_has_a_line_per_row` (`of_row`), `a_conclusion_that_flips_is_marked_wherever_it_stands`
+//! (`of_change`), `joules_of_a_modelled_power_say_so` (column `power`),
+//! `several_results_are_one_answer` (one heading).
 //!
-//! Tests: crates/report/src/study/tests.rs::csv_has_a_line_per_row
+//! Tests: crates/report/src/study/tests.rs
 
 use crate::{Cell, Format, Style, Table};
 use wakeplace_outcome::{Row, Study, Tried};

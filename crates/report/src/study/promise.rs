@@ -1,8 +1,9 @@
 //! What a study promised: per case and goal the best feature, what is kept of it, what is lost
 //! (studies/README.md).
 //!
-//! Called by `study.rs`. What counts as a gain or a loss is `wakeplace_study::promise`'s. Free:
-//! words for people.
+//! What must stay: what counts as a gain or a loss is `wakeplace_study::promise`'s; `keys` are case
+//! and goal. Words for people may change. Tests by part: `promises_are_a_table` (`table`, `line`,
+//! `lost`, `markdown`).
 //!
 //! Tests: crates/report/src/study/tests.rs::promises_are_a_table
 

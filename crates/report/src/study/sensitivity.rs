@@ -1,8 +1,11 @@
 //! What becomes of the conclusions with assumed costs halved and doubled, as tables
 //! (studies/README.md).
 //!
-//! Called by `study.rs`. Which conclusions hold is `wakeplace_study::sensitivity`'s judgement.
-//! Order: metrics and cases as in the study. Free: words for people.
+//! What must stay: which conclusions hold is `wakeplace_study::sensitivity`'s judgement; metrics
+//! and cases stand in the study's order; a cost without effect has no line and is named below.
+//! Words for people may change. Tests by part:
+//! `a_conclusion_that_flips_is_marked_wherever_it_stands` (`human`, `document`, `table`, `change`,
+//! `remarks`).
 //!
 //! Tests: crates/report/src/study/tests.rs::a_conclusion_that_flips_is_marked_wherever_it_stands
 

@@ -1,8 +1,10 @@
 //! Energy against latency over all cases: geometric means, and where a rival beats ours
 //! (studies/README.md).
 //!
-//! Called by `study.rs`. Means and pairs are `wakeplace_study::tradeoff`'s; ratios are to the base,
-//! which is 1. Free: words for people.
+//! What must stay: means and pairs are `wakeplace_study::tradeoff`'s, and ratios are to the base,
+//! which is 1; the column `over optimal` is there only if `--oracle` gave it. Words for people may
+//! change. Tests by part: `tradeoffs_are_a_table` (`means`, `mean_line`, `beaten`, `beaten_line`,
+//! `markdown`).
 //!
 //! Tests: crates/report/src/study/tests.rs::tradeoffs_are_a_table
 

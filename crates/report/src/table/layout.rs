@@ -6,8 +6,13 @@
 //! 4. What says what a row is of stands on a line of its own, with the figures below it.
 //! 5. The table is parted: several one below the other, each with what says what a row is of.
 //!
-//! Called by `Table::render` for people only. Widths are columns of a terminal. CSV, JSON and
-//! Markdown do not pass here. Free: all looks, but no figure is cut or left out unsaid.
+//! What must stay: no figure is cut, and none left out unsaid; only people's tables pass here, so
+//! CSV, JSON and Markdown have every column. Widths are columns of a terminal, 0 is any. All looks
+//! may change. Tests by part: `what_is_optional_goes_first` (`without_optional`, `left_out`,
+//! `needed`), `a_long_name_has_a_line_of_its_own` (`is_stackable`, `stacked`, `is_heading`),
+//! `many_figures_are_parted` (`without_same`, `parted`, `blocks`),
+//! `a_table_is_parted_where_it_says` (`parts_of`), `scripts_get_the_whole_table` (other forms),
+//! table.rs::`colour_changes_nothing_but_colour` (`toned`).
 //!
 //! Tests: below
 

@@ -1,11 +1,15 @@
 //! What an argument is: the one description that help, Python's functions, the playground's form
 //! and the keys of files are made from (CONTRIBUTING.md, "Add an argument").
 //!
-//! Called by the command line, the Python module, the playground and readers of files. A name and
-//! its meaning stay; help and headings are free.
+//! What must stay: an argument's name and meaning; `default_of` and `is_needed_by` are the same for
+//! the command line, the Python module, the playground's form and readers of files. Help, headings
+//! and labels may change. Tests by part: `the_list_is_whole` (`check`, `is_taken_by`),
+//! `what_is_wrong_names_its_argument` (`is_needed_by`, `Command`), `json_is_the_same_question`
+//! (`Kind`, `is_flag`), `the_python_module_is_made_from_the_list` (`default_of` and `help` as
+//! Python has them), sweep/tests.rs::`wrong_keys_and_values_are_named` (`is_axis`),
+//! help.rs::`help_is_complete_and_fits` (`Place`, `help_of`).
 //!
-//! Tests: crates/study/src/ask/tests.rs::the_list_is_whole,
-//! crates/study/src/ask/tests.rs::what_is_wrong_names_its_argument
+//! Tests: crates/study/src/ask/tests.rs, crates/cli/tests/all/help.rs::help_is_complete_and_fits
 
 use crate::{About, Request, Source};
 

@@ -2,12 +2,15 @@
 //! is there stays: files of studies, Python and commands have it (CONTRIBUTING.md, "Add an
 //! argument").
 //!
-//! Values are read by the functions named in the entries. The order of the list is that of a
-//! command that is written again; `order` is that of help.
+//! What must stay: names and what is accepted. The order of the list is that of a command that is
+//! written again, and of Python's functions; `order` is that of help. Help may change;
+//! `python_module` must be written again then. Tests by part: `the_list_is_whole` (`ARGUMENTS`),
+//! `the_same_question_in_two_languages` (the order), `a_decision_is_asked_for_in_the_same_words`
+//! (`about`, what excludes what), `the_python_module_is_made_from_the_list` (help in Python),
+//! `help_is_complete_and_fits` (`shown`, `hidden`),
+//! crates/wasm/src/answer/tests.rs::`the_names_are_the_programs` (`field`, `more`).
 //!
-//! Tests: crates/study/src/ask/tests.rs::the_list_is_whole,
-//! crates/study/src/ask/tests.rs::the_same_question_in_two_languages,
-//! crates/cli/tests/all/help.rs::help_is_complete_and_fits
+//! Tests: crates/study/src/ask/tests.rs, crates/cli/tests/all/help.rs::help_is_complete_and_fits
 
 use super::argument::{
     Argument, Command, Command::*, Field, Kind, Kind::*, Place, Read, Read::Decision, Read::Run,

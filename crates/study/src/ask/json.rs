@@ -1,8 +1,10 @@
 //! An ask as JSON: one key per argument. Other programs and languages hand it over so
 //! (CONTRIBUTING.md, "Add an argument").
 //!
-//! Keys are names of arguments: they stay. An unknown key or a value of a wrong kind is refused by
-//! name. Called by the playground and the Python module.
+//! What must stay: keys are names of arguments, and the playground and the Python module write
+//! them; null, and false of a flag, are no value. An unknown key or a value of a wrong kind is
+//! refused by name, with the nearest name or what was expected. Tests by part:
+//! `json_is_the_same_question` (`deserialize`, `values`, `value`).
 //!
 //! Tests: crates/study/src/ask/tests.rs::json_is_the_same_question
 

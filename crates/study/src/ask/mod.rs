@@ -2,12 +2,16 @@
 //! back to a command or lines of Python that give the same bytes (CONTRIBUTING.md, "Add an
 //! argument").
 //!
-//! An ask holds words and reads nothing until `request`. Order: values of one argument as they were
-//! given. The first wrong argument is the error.
+//! What must stay: an ask holds words and reads nothing until `request`; values of one argument
+//! stand as they were given, arguments in the order of `ARGUMENTS`; the first wrong argument is the
+//! error, and it is named. Tests by part: `what_is_wrong_names_its_argument` (`argument`, `check`,
+//! `request`, `remove`), `json_is_the_same_question` (`give`), `bytes_are_as_good_as_a_file`
+//! (`Value`, `apply`), `a_decision_is_asked_for_in_the_same_words` (`question`, `all`),
+//! sweep/tests.rs::`wrong_keys_and_values_are_named` (`beside`),
+//! crates/wasm/src/answer/tests.rs::`a_file_takes_the_place_of_its_name` (`sources_mut`),
+//! test_results.py::`test_a_study_is_judged_by_its_margin` (`study_options`).
 //!
-//! Tests: crates/study/src/ask/tests.rs::what_is_wrong_names_its_argument,
-//! crates/study/src/ask/tests.rs::bytes_are_as_good_as_a_file,
-//! crates/study/src/ask/tests.rs::a_decision_is_asked_for_in_the_same_words
+//! Tests: crates/study/src/ask/tests.rs
 
 mod argument;
 mod arguments;

@@ -1,8 +1,10 @@
 //! The Python package's functions, made from the arguments: signatures and help
 //! (docs/guide/python.md).
 //!
-//! Stays: names, order and defaults of parameters, as callers have them. Free: help. Called by the
-//! example `python-module`, which writes the module, and by the test that compares it.
+//! What must stay: names, order and defaults of parameters, as callers have them. Help may change:
+//! the example `python-module` writes the file again. Tests by part:
+//! `the_python_module_is_made_from_the_list` (`python_module`, all of it),
+//! `test_functions_agree_on_the_arguments_that_they_share` (`parameters`, `parameter`).
 //!
 //! Tests: crates/study/src/ask/tests.rs::the_python_module_is_made_from_the_list,
 //! crates/python/tests/test_results.py::test_functions_agree_on_the_arguments_that_they_share

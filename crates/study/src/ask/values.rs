@@ -1,9 +1,13 @@
 //! Reading values of arguments that nothing else reads (CONTRIBUTING.md, "Add an argument").
 //!
-//! Called by entries of `arguments.rs`. Times become ns. What is accepted stays accepted; the words
-//! of errors are free.
+//! What must stay: what is accepted, since commands, files and notebooks have it; times become ns;
+//! an error says what was expected. The words of errors may change. Tests by part:
+//! `windows_have_a_length` (`window`), `settings_have_a_key_and_a_value` (`setting`),
+//! `numbers_say_their_range` (`seed`, `cpu`, `whole`),
+//! ask/tests.rs::`the_same_question_in_two_languages` (`margin` with `%`),
+//! bad_input.rs::`numbers_say_what_is_expected` (`wakeup`, by the command).
 //!
-//! Tests: below
+//! Tests: below, crates/cli/tests/all/bad_input.rs::numbers_say_what_is_expected
 
 use std::fmt::Display;
 use std::str::FromStr;

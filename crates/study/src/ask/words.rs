@@ -1,11 +1,16 @@
 //! A question as a command and as lines of Python. What it says, typed again, gives the same result
 //! (CONTRIBUTING.md, "Add an argument").
 //!
-//! Called where a result must say how it can be had again without a command line: in the playground
-//! and in Python. Order: that of `ARGUMENTS`.
+//! What must stay: the order of `ARGUMENTS`, and quoting for a shell and for Python: the playground
+//! and the Python module write these words into results, where no command line was typed. A text
+//! that is no file has no words. Tests by part: `the_same_question_in_two_languages` (`command`,
+//! `python`, `number`, `quoted`), `a_decision_is_asked_for_in_the_same_words` (`python` of one
+//! thing), `json_is_the_same_question` (`word` of a text),
+//! crates/wasm/src/answer/tests.rs::`a_comparison_comes_with_its_page_and_its_command` (in a
+//! result).
 //!
-//! Tests: crates/study/src/ask/tests.rs::the_same_question_in_two_languages,
-//! crates/cli/tests/all/report.rs::what_the_page_is_made_of_is_in_the_json
+//! Tests: crates/study/src/ask/tests.rs,
+//! crates/wasm/src/answer/tests.rs::a_comparison_comes_with_its_page_and_its_command
 
 use super::{Argument, Ask, Command, Kind, Value};
 use crate::Source;

@@ -1,7 +1,11 @@
 //! What a reader should know of a result before he believes its figures: where its joules come
 //! from, and that its tasks wake together (docs/guide/results.md, "What a result holds").
 //!
-//! Called by `comparison.rs`, the study and the sweep. Changes no figure; words are free.
+//! What must stay: no figure changes; comparison, study and sweep say the same sentence; a power is
+//! modelled where the platform's file marks it so. Words may change. Tests by part:
+//! `tasks_that_wake_together_are_told` (`together`, `waking_together`, `period_ns`),
+//! `a_power_that_nobody_measured_is_told` (`modelled_power`), `the_hardwares_choice_is_told`
+//! (`hardware_clocks`), said.rs::`modelled_joules_say_so_everywhere` (in results).
 //!
 //! Tests: below, crates/cli/tests/all/said.rs::modelled_joules_say_so_everywhere,
 //! crates/cli/tests/all/said.rs::tasks_that_wake_together_are_told

@@ -1,9 +1,12 @@
 //! How runs of tasks that come to an end ended (docs/guide/results.md, "What a result holds").
 //!
-//! Called by `experiment.rs` for the notes of a comparison. Times are ns. Changes no figure; words
-//! are free.
+//! What must stay: no figure changes; times are ns; a line per policy, named where there are
+//! several, and none for tasks that go on for ever. Words may change. Tests by part:
+//! `a_run_says_how_it_ended` (`endings`, `done`, `cut`),
+//! comparison/tests.rs::`a_run_within_the_warm_up_says_why_it_has_no_throughput` (`time`).
 //!
-//! Tests: crates/cli/tests/all/results.rs::a_run_says_how_it_ended
+//! Tests: crates/cli/tests/all/results.rs::a_run_says_how_it_ended,
+//! crates/study/src/comparison/tests.rs::a_run_within_the_warm_up_says_why_it_has_no_throughput
 
 use super::PolicyRuns;
 use wakeplace_engine::{Ended, RunReport};

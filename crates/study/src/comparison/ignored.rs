@@ -1,8 +1,10 @@
 //! What is asked of a scheduler that the policy's kernel does not have: by a workload
 //! (docs/decisions/023-rt-app-events.md), or by a mode. The run goes on without it, and says so.
 //!
-//! Called by `comparison.rs`. Changes no figure; words are free. Which kernel has what is the
-//! policy's parameters' to say.
+//! What must stay: no figure changes; which kernel has what is told by the policy's parameters,
+//! never by its name; `idle_mode` is the table of policy/src/packing/mode.c. Words may change.
+//! Tests by part: `a_mode_that_changes_nothing_is_told` (`idle_mode`),
+//! `what_an_era_ignores_is_said` (`ignored`, `hints`, `slices`).
 //!
 //! Tests: below, crates/cli/tests/all/compared.rs::what_an_era_ignores_is_said
 

@@ -2,11 +2,14 @@
 //! without an end, a sched_ext scheduler that ended, or a kernel that failed
 //! (docs/guide/results.md, "What a result holds").
 //!
-//! Called by `comparison.rs` and the command line. Only words are made here: that a run is stuck is
-//! the engine's finding. Words are free.
+//! What must stay: only words are made here: that a run is stuck is the engine's finding (`Ended`);
+//! the sentence is one of the warnings and stands in the place of a verdict. Words may change.
+//! Tests by part: `who_waits_for_what_is_named` (`deadlock`, `awaited`, `thread`, `why_stuck`),
+//! `a_scheduler_that_ends_is_named_with_its_error` (`ejected`),
+//! `a_task_that_never_lets_time_pass_is_named` (`zero_time_loop`). `failed` and `too_many` have no
+//! test of their own.
 //!
-//! Tests: crates/study/src/comparison/tests.rs::who_waits_for_what_is_named,
-//! crates/study/src/comparison/tests.rs::a_scheduler_that_ends_is_named_with_its_error,
+//! Tests: crates/study/src/comparison/tests.rs,
 //! crates/cli/tests/all/results.rs::a_task_that_never_lets_time_pass_is_named
 
 use super::PolicyRuns;

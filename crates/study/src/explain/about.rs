@@ -1,9 +1,13 @@
 //! Which decision is asked about (docs/guide/tour.md).
 //!
-//! A decision is named by its number, of a task or of the run, by a time (ns), or by the CPU that
-//! was chosen. Called by `explain`.
+//! What must stay: a time, in ns, comes before a CPU and a CPU before a number, and without any of
+//! them it is wake-up 1; `ask` refuses two at once. Tests by part:
+//! `a_decision_is_asked_for_in_the_same_words` (the refusal),
+//! explain.rs::`mistakes_say_what_there_is` (`which`: a time, a CPU, a number),
+//! explain.rs::`the_title_has_the_number_that_was_asked_for` (`wakeup`, `task`).
 //!
-//! Tests: crates/study/src/ask/tests.rs::a_decision_is_asked_for_in_the_same_words
+//! Tests: crates/study/src/ask/tests.rs::a_decision_is_asked_for_in_the_same_words,
+//! crates/cli/tests/all/explain.rs
 
 use wakeplace_engine::Which;
 

@@ -1,10 +1,13 @@
 //! What is asked, in names: threads, policies, CPUs (docs/guide/tour.md).
 //!
-//! Called before the run, and after one in which the decision did not come. Order of other policies
-//! where none is named: each feature turned, then the eras in the catalogue's order.
+//! What must stay: where no policy is named each feature is turned, then the eras in the
+//! catalogue's order, each set of parameters once; an era that the machine cannot have is left out
+//! then, and refused if it was named. An error says what there is. Tests by part:
+//! `mistakes_say_what_there_is` (`asked`, `check_cpu`, `no_such`), `named_others_only` (`others`),
+//! `the_same_again` (`numbered`: a kind's name), `the_object_has_what_the_contract_says`
+//! (`usual_others` gives some). Which policies are usual has no test of its own.
 //!
-//! Tests: crates/cli/tests/all/explain.rs::mistakes_say_what_there_is,
-//! crates/cli/tests/all/explain.rs::named_others_only
+//! Tests: crates/cli/tests/all/explain.rs
 
 use crate::{Experiment, StudyError, apply_settings, check_keys};
 use wakeplace_engine::{Asked, Missing, Options, Which};

@@ -1,10 +1,14 @@
 //! The answer in the types of results (docs/guide/tour.md).
 //!
-//! Keys stay (`crates/outcome` has them). Order of candidates: that in which the rule looked at
-//! them. Times are ns.
+//! What must stay: keys (`crates/outcome` has them, docs/result.schema.json their form); a
+//! candidate per CPU, by number, with its place in the rule's search as `order`; times are ns; only
+//! the chosen CPU has no `dropped`. Tests by part: `the_object_has_what_the_contract_says`
+//! (`answer`, `candidate`, `wakeup`, `party`), `the_title_has_the_number_that_was_asked_for`
+//! (`number_in_run`), `why_not_comes_first` (`why_not`),
+//! schema.rs::`results_are_what_the_schema_says` (`text`).
 //!
-//! Tests: crates/cli/tests/all/explain.rs::the_object_has_what_the_contract_says,
-//! crates/cli/tests/all/schema.rs
+//! Tests: crates/cli/tests/all/explain.rs,
+//! crates/cli/tests/all/schema.rs::results_are_what_the_schema_says
 
 use super::Answer;
 use wakeplace_engine::Party;

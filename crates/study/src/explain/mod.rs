@@ -1,12 +1,14 @@
 //! One decision of a run: its candidates, and what other policies would have done
 //! (docs/decisions/034).
 //!
-//! The run is the one that `sim` makes, up to the decision; asking other policies changes nothing
-//! of it. Free: words for people, which the crate cli has.
+//! What must stay: the run is the one that `sim` makes, up to the decision, and asking other
+//! policies changes nothing of it; powers are in the platform's unit, and a bogo unit stands for a
+//! milliwatt. Words for people are the crate cli's. Tests by part:
+//! `the_object_has_what_the_contract_says` (`answer`, `json`), `the_same_again` (the run),
+//! `mistakes_say_what_there_is` (errors), `what_costs_more_saves_nothing` (`power`, `shown_power`,
+//! `dropped`), `the_title_has_the_number_that_was_asked_for` (`wakeup_of_run`).
 //!
-//! Tests: crates/cli/tests/all/explain.rs::the_object_has_what_the_contract_says,
-//! crates/cli/tests/all/explain.rs::the_same_again,
-//! crates/cli/tests/all/explain.rs::mistakes_say_what_there_is
+//! Tests: crates/cli/tests/all/explain.rs
 
 mod about;
 mod asked;

@@ -1,8 +1,10 @@
 //! One wake-up of a run under a sched_ext scheduler: what its callbacks did
 //! (docs/guide/schedulers.md).
 //!
-//! Keys of the JSON stay (`crates/outcome` has them). Order of callbacks and steps: as they
-//! happened. Times are ns.
+//! What must stay: keys of the JSON (`crates/outcome` has them); callbacks and steps stand as they
+//! happened; times are ns, queues hexadecimal. Tests by part: `explain_says_what_callbacks_did`
+//! (`outcome`, `callback`, `step`, `task`), `explain_takes_one_scheduler_and_says_how_it_ended`
+//! (`scheduler_answer`, its errors).
 //!
 //! Tests: crates/cli/tests/all/schedulers.rs::explain_says_what_callbacks_did,
 //! crates/cli/tests/all/schedulers.rs::explain_takes_one_scheduler_and_says_how_it_ended

@@ -1,8 +1,11 @@
 //! One decision of a tree's own code: the state that it found, and what policies of the core answer
 //! to the same question (docs/guide/kernel.md, "In a run").
 //!
-//! Keys of the JSON stay (`crates/outcome` has them). Figures are the tree's own and in its own
-//! units. What the core answers changes nothing of the tree's run.
+//! What must stay: keys of the JSON (`crates/outcome` has them); figures are the tree's own and in
+//! its own units; what the core answers changes nothing of the tree's run; the nearest era comes
+//! first. Tests by part: `a_decision_is_explained_by_the_trees_own_figures` (`tree_answer`,
+//! `outcome`, `wakeup`, `candidate`, `core_policies`, where a tree is built). `ask_core`'s refusals
+//! have no test of their own.
 //!
 //! Tests: crates/cli/tests/all/kernel_runs.rs::a_decision_is_explained_by_the_trees_own_figures
 

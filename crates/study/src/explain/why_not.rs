@@ -1,9 +1,13 @@
 //! The question people ask: why not that CPU (docs/guide/tour.md)?
 //!
-//! Called by `explain` with `--why-not`. Words are free. Reasons and energies are the core's
-//! (policy/src/explain); nothing is decided a second time.
+//! What must stay: reasons and energies are the core's (policy/src/explain), and nothing is decided
+//! a second time; the answer stands first; a CPU that costs more is never said to save. Words may
+//! change. Tests by part: `figures_have_no_digits_of_arithmetic` (`figure`), `why_not_comes_first`
+//! (`sentence`), `what_costs_more_saves_nothing` (`energy`, `dropped`). `spare`, `unfit`,
+//! `not_looked_at` and `before` have no test of their own.
 //!
-//! Tests: below, crates/cli/tests/all/explain.rs::why_not_comes_first
+//! Tests: below, crates/cli/tests/all/explain.rs::why_not_comes_first,
+//! crates/cli/tests/all/explain.rs::what_costs_more_saves_nothing
 
 use super::{power, power_unit};
 use wakeplace_engine::Explanation;

@@ -1,10 +1,14 @@
 //! The arguments that a file of a study or a sweep may have at its top: those of the command line
 //! (studies/README.md).
 //!
-//! Called for files of studies and sweeps. A key means what the option of that name means; a new
-//! argument needs nothing here. Errors carry the byte offset of the value.
+//! What must stay: a key means what the option of that name means, with a value of its kind; errors
+//! carry the byte offset of the value, which `error.rs` makes a line of. A new argument needs
+//! nothing here. Tests by part: `a_value_of_another_kind_is_refused` (`take`, `kind`, `split`),
+//! file/tests.rs::`errors_name_place_expectation_and_nearest` (keys of both kinds),
+//! sweep/tests.rs::`a_file_says_the_same` (a sweep's file).
 //!
-//! Tests: below, crates/study/src/file/tests.rs
+//! Tests: below, crates/study/src/file/tests.rs,
+//! crates/study/src/sweep/tests.rs::a_file_says_the_same
 
 use crate::error::Flaw;
 use crate::{About, Ask, AskError, Command, Request, argument};

@@ -1,10 +1,12 @@
 //! What is compared: policies, each with what belongs to it alone (studies/README.md).
 //!
-//! The first column is the base: order decides what changes are counted from. Names of columns are
-//! in results and in `STUDY/CASE/COLUMN`: each once.
+//! What must stay: the first column is the base, from which changes are counted; names are in
+//! results and in `STUDY/CASE/COLUMN`, so each stands once and has no `/`. Tests by part:
+//! `columns_and_their_cases_are_read` (`columns`, `column`),
+//! `rules_of_columns_cases_and_sensitivity_hold` (`add`, `label`, `settings_of`, `policy`),
+//! `rules_hold` (`plain`, too few).
 //!
-//! Tests: crates/study/src/file/tests.rs::columns_and_their_cases_are_read,
-//! crates/study/src/file/tests.rs::rules_of_columns_cases_and_sensitivity_hold
+//! Tests: crates/study/src/file/tests.rs
 
 use super::Column;
 use super::raw::{RawColumn, Text};

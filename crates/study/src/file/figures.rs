@@ -1,11 +1,14 @@
 //! Published figures of a study and what is calibrated on them (studies/README.md).
 //!
-//! Called by `file/read.rs`. Published figures change no run; they stand beside the simulated ones.
-//! A cell that something was calibrated on is marked and never judged. Units are the metric's;
-//! spreads are percent.
+//! What must stay: published figures change no run; they stand beside the simulated ones. A cell
+//! that something was calibrated on is marked and never judged, and platform and study name the
+//! same cell. Units are the metric's, spreads percent. Tests by part:
+//! `rules_of_columns_cases_and_sensitivity_hold` (`value`, `cell`, `spread`),
+//! `a_figure_may_calibrate_an_argument_that_the_workload_gives` (`calibrates`),
+//! `a_calibrated_cell_must_be_published` (`calibration`), `rules_hold` (`finite`),
+//! `verdicts_about_what_was_published_need_it` (`published`).
 //!
-//! Tests: crates/study/src/file/tests.rs::a_calibrated_cell_must_be_published,
-//! crates/study/src/file/tests.rs::verdicts_about_what_was_published_need_it
+//! Tests: crates/study/src/file/tests.rs
 
 use super::raw::{RawPublished, RawStudy, Text};
 use super::values::{at, position, sentence};

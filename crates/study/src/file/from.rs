@@ -1,9 +1,12 @@
 //! Cases that a study takes from others (studies/README.md).
 //!
-//! Called by `file/read.rs`. Order: that of the table, then of the other study. Columns are this
-//! study's. No cycles: a study that takes cases gives none.
+//! What must stay: cases stand in the order of the table, then of the other study; columns are this
+//! study's; a case is named `STUDY:CASE`; a study that takes cases gives none, so there are no
+//! cycles. Tests by part: `cases_come_from_other_studies` (`cases`, `taken`),
+//! promise/tests.rs::`wrong_names_are_told` (`other`, columns left out),
+//! promise/tests.rs::`what_is_kept_is_a_share_of_the_best_gain` (`goals`).
 //!
-//! Tests: crates/study/src/promise/tests.rs::cases_come_from_other_studies
+//! Tests: crates/study/src/promise/tests.rs
 
 use super::columns::settings_of;
 use super::raw::{RawFrom, Text};

@@ -1,12 +1,15 @@
 //! Study files: what they say, validated (studies/README.md).
 //!
-//! Called by everything that runs or judges a study. Positions of cases and columns are those of
-//! the file, and all lists are indexed by them. A cell is a case, a column and a metric.
+//! What must stay: positions of cases and columns are those of the file, and all lists are indexed
+//! by them; a cell is a case, a column and a metric; what is calibrated is no check. Tests by part:
+//! study/tests.rs::`published_figures_are_those_of_the_mail` (`published`, `figure`),
+//! study/tests.rs::`the_cell_the_platform_names_is_marked` (`is_calibrated`, `cell_name`),
+//! study/tests.rs::`a_change_published_without_means_stands_as_a_change` (`published_change`),
+//! file/tests.rs::`a_figure_may_calibrate_an_argument_that_the_workload_gives`
+//! (`calibrated_argument`), study/tests.rs::`sizes_leave_out_the_columns_that_cases_do`
+//! (`columns`), wakeup_cases.rs::`the_tables_of_a_study_have_a_legend` (`counts_wakeup_cases`).
 //!
-//! Tests: crates/study/src/study/tests.rs::published_figures_are_those_of_the_mail,
-//! crates/study/src/study/tests.rs::the_cell_the_platform_names_is_marked,
-//! crates/study/src/study/tests.rs::a_change_published_without_means_stands_as_a_change,
-//! crates/study/src/file/tests.rs
+//! Tests: crates/study/src/file/tests.rs, crates/study/src/study/tests.rs
 
 mod arguments;
 mod columns;

@@ -1,8 +1,12 @@
 //! What a study promises, from its `[promise]` table (studies/README.md).
 //!
-//! Names columns and goals only; what is kept or lost is judged by `crates/study/src/promise.rs`.
+//! What must stay: only columns and goals are named here; what is kept or lost is judged by
+//! `crates/study/src/promise.rs`; an unknown name is refused with its line. Tests by part:
+//! promise/tests.rs::`what_is_kept_is_a_share_of_the_best_gain` (`promise`),
+//! file/tests.rs::`errors_name_place_expectation_and_nearest` (the words for a wrong name). A wrong
+//! column of a feature has no test of its own.
 //!
-//! Tests: crates/study/src/promise/tests.rs::wrong_names_are_told
+//! Tests: crates/study/src/promise/tests.rs, crates/study/src/file/tests.rs
 
 use super::raw::{RawFeature, RawPromise, Text};
 use super::values::{metric, percent, position};

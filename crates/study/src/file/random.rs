@@ -4,8 +4,11 @@
 //! draws from a stream of its own, so that more cases leave the first ones as they are
 //! (studies/README.md).
 //!
-//! Stays: the order and number of draws, as published results name these cases by seed. A change of
-//! a draw is a change of results (CHANGELOG.md).
+//! What must stay: the order and number of draws, as published results name these cases by seed; a
+//! change of a draw is a change of results (CHANGELOG.md). Tests by part:
+//! `draws_are_valid_and_differ` (`machine`, `cluster`, `text`, `topology`, `domain`, `idle`,
+//! `workload`), promise.rs::`nothing_is_lost_on_the_first_random_machines` (`cases`). That the
+//! draws are those of the published results has no test of its own.
 //!
 //! Tests: below, crates/cli/tests/all/promise.rs
 

@@ -1,4 +1,12 @@
 //! A study file as written: one struct per table, words with their places in the text.
+//!
+//! What must stay: names of fields are keys of study files (studies/README.md), so a name that is
+//! there stays, and a new one is optional; unknown keys are refused. Rules between keys are
+//! `read.rs`'. Tests by part: `a_good_file_is_read` and `columns_and_their_cases_are_read` (all
+//! tables), `the_least_that_a_file_has` (what is optional),
+//! `errors_name_place_expectation_and_nearest` (unknown keys).
+//!
+//! Tests: crates/study/src/file/tests.rs
 
 use serde::Deserialize;
 use std::collections::BTreeMap;

@@ -1,13 +1,17 @@
 //! From the text of a study file to a validated [`StudyFile`] (studies/README.md). A file that
 //! breaks a rule is refused with its line, as `file/values` says it.
 //!
-//! Order of cases: the study's own, those of others, drawn ones. A key that is there stays valid.
-//! Called by `Study::from_toml` and for each built-in study.
+//! What must stay: cases stand as the study's own, those of others, drawn ones; a key that is there
+//! stays valid; errors name file, line and column. `Study::from_toml` and the catalogue read by it.
+//! Tests by part: `a_good_file_is_read` (`study`, `study_name`, `cases`, `params`), `rules_hold`
+//! (`metrics`, `cases`), `the_least_that_a_file_has` (required keys),
+//! `a_value_that_is_given_again_counts` (`with`), `a_case_may_be_a_recording` (`workload`),
+//! `rules_of_columns_cases_and_sensitivity_hold` (`columns_fit`, `known_cpus`, `platform`),
+//! `verdicts_about_what_was_published_need_it` (`templates`),
+//! study/column_tests.rs::`an_oracle_may_be_asked` (`on_a_machine_that_stays`),
+//! `errors_name_place_expectation_and_nearest` (`chosen`).
 //!
-//! Tests: below, crates/study/src/file/tests.rs::a_good_file_is_read,
-//! crates/study/src/file/tests.rs::rules_hold,
-//! crates/study/src/file/tests.rs::the_least_that_a_file_has,
-//! crates/study/src/file/tests.rs::a_case_may_be_a_recording
+//! Tests: below, crates/study/src/file/tests.rs, crates/study/src/study/column_tests.rs
 
 use super::columns::{columns, settings_of};
 use super::raw::{RawCase, RawParam, RawStudy, Text};

@@ -1,10 +1,13 @@
 //! Which conclusions are tried with assumed costs halved and doubled (studies/README.md).
 //!
-//! Called by `file/read.rs`. Which costs are assumed is the platform's to say; here they are only
-//! named.
+//! What must stay: which costs are assumed is the platform's to say, and here they are only named;
+//! without `cases` they are those of the reduced size; each model must take the halved and the
+//! doubled value. Tests by part: `columns_and_their_cases_are_read` (`sensitivity`),
+//! `rules_of_columns_cases_and_sensitivity_hold` (`one_of`),
+//! judge/tests.rs::`what_is_excepted_is_not_tried_and_workloads_are` (`except`). `refused` has no
+//! test of its own.
 //!
-//! Tests: crates/study/src/file/tests.rs::rules_of_columns_cases_and_sensitivity_hold,
-//! crates/study/src/sensitivity/judge/tests.rs
+//! Tests: crates/study/src/file/tests.rs, crates/study/src/sensitivity/judge/tests.rs
 
 use super::raw::{RawSensitivity, Text};
 use super::read::chosen;

@@ -1,6 +1,9 @@
 //! Energy against latency, from a study's `[tradeoff]` table (studies/README.md).
 //!
-//! Names columns only; what beats what is judged by `crates/study/src/tradeoff.rs`.
+//! What must stay: only columns are named here; what beats what is judged by
+//! `crates/study/src/tradeoff.rs`; a column is not its own rival. Tests by part:
+//! `a_column_is_not_its_own_rival` and `who_is_quicker_for_the_same_energy_beats_ours`
+//! (`tradeoff`).
 //!
 //! Tests: crates/study/src/tradeoff/tests.rs
 

@@ -1,11 +1,17 @@
 //! Single values of a study file. A message has file, line, what was expected and the nearest name
 //! (studies/README.md).
 //!
-//! Called by all readers of study files. Ranges here are the limits of the file format: a wider one
-//! is free, a narrower one refuses files that were valid. Times become ns.
+//! What must stay: ranges here are the limits of the file format: a wider one is free, a narrower
+//! one refuses files that were valid. Times become ns. A message has the place of the value. Tests
+//! by part: `rules_hold` (`duration_ns`, `count`, `up_to`, `token`, `sentence`, `settings`),
+//! `errors_name_place_expectation_and_nearest` (`position`, `metric`),
+//! `rules_of_columns_cases_and_sensitivity_hold` (`hotplug`),
+//! study/column_tests.rs::`a_case_may_have_jitter` (`jitter`),
+//! promise/tests.rs::`what_is_kept_is_a_share_of_the_best_gain` (`percent` is read). Refusals of
+//! `percent` and `drawn` have no test of their own.
 //!
-//! Tests: crates/study/src/file/tests.rs::errors_name_place_expectation_and_nearest,
-//! crates/study/src/file/tests.rs::rules_hold
+//! Tests: crates/study/src/file/tests.rs,
+//! crates/study/src/study/column_tests.rs::a_case_may_have_jitter
 
 use super::raw::Text;
 use crate::error::Flaw;

@@ -1,10 +1,15 @@
 //! The study's cases with something changed: variants and experiments (studies/README.md).
 //!
-//! Called by `file/read.rs`. Order as in the file. A variation changes what it names and nothing
-//! else of its case.
+//! What must stay: the order of the file; a variation changes what it names and nothing else of its
+//! case, and has as many columns as the study, in the same roles. Tests by part:
+//! file/tests.rs::`a_good_file_is_read` (`variation`, the workload),
+//! `experiments_stand_beside_the_published_figures` (experiments),
+//! `variants_have_no_published_figures` (variants),
+//! study/tests.rs::`an_experiment_has_its_own_duration` (length),
+//! study/tests.rs::`columns_and_cases_have_their_own_conditions` (platform and columns). That a
+//! name stands once has no test of its own.
 //!
-//! Tests: crates/study/src/study/tests.rs::experiments_stand_beside_the_published_figures,
-//! crates/study/src/study/tests.rs::variants_have_no_published_figures
+//! Tests: crates/study/src/study/tests.rs, crates/study/src/file/tests.rs::a_good_file_is_read
 
 use super::columns::{columns, settings_of};
 use super::raw::{RawCase, RawVariation};

@@ -2,8 +2,9 @@
 //! tasks, groups that send messages, and mixes of all ways to wait (docs/guide/kernel.md, "Beside
 //! the policy core").
 //!
-//! Stays: the order of draws, as `kernel diff --seed` promises the same machine and load. A new
-//! kind changes what every seed draws.
+//! What must stay: the order of draws, as `kernel diff --seed` promises the same machine and load;
+//! a new kind changes what every seed draws. Tests by part: `what_is_drawn_can_be_run` (`draw`, all
+//! kinds), `what_is_drawn_depends_on_the_seed` (by the command).
 //!
 //! Tests: below, crates/cli/tests/all/kernel_diff.rs::what_is_drawn_depends_on_the_seed
 

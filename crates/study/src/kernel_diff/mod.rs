@@ -3,11 +3,13 @@
 //! them. Trajectories are not compared: they part within milliseconds (docs/guide/kernel.md,
 //! "Beside the policy core").
 //!
-//! The tree decides; the core only answers, and its answer changes nothing of the run. Called by
-//! `kernel diff`. Decisions count in the order of the run.
+//! What must stay: the tree decides; the core only answers, and its answer changes nothing of the
+//! run; decisions count in the order of the run, over all runs together. Tests by part:
+//! `the_core_decides_as_the_kernel` (`add`, `decision`, where a tree is built),
+//! `the_cores_signals_are_the_kernels` (`updated`), `what_cannot_be_compared_is_refused`
+//! (`not_a_tree`).
 //!
-//! Tests: crates/cli/tests/all/kernel_diff.rs::the_core_decides_as_the_kernel,
-//! crates/cli/tests/all/kernel_diff.rs::what_cannot_be_compared_is_refused
+//! Tests: crates/cli/tests/all/kernel_diff.rs
 
 mod draw;
 mod signals;

@@ -1,6 +1,12 @@
 //! Signals: how many were compared, what differs, and the examples that are kept
 //! (docs/rules/README.md#signal-by-signal).
 //!
+//! What must stay: keys of the JSON (`crates/outcome` has them); of each kind the smallest machine
+//! and queue is kept as the example; shares are percent of what was compared, kinds stand by
+//! `SignalKind::ALL`, differences by frequency. Tests by part: `a_broken_signal_is_found` (`take`,
+//! `found`, `outcome`, where a tree is built), `the_cores_signals_are_the_kernels` (`kinds`,
+//! `differ_pct`).
+//!
 //! Tests: crates/cli/tests/all/kernel_diff.rs::a_broken_signal_is_found,
 //! crates/cli/tests/all/kernel_diff.rs::the_cores_signals_are_the_kernels
 
@@ -136,6 +142,7 @@ impl SignalTally {
 }
 
 impl SignalFound {
+    /// As results have it.
     fn outcome(&self) -> outcome::SignalDiff {
         let figure = |of: &Figure| outcome::SignalFigure {
             name: of.name.to_owned(),

@@ -1,11 +1,13 @@
 //! What is counted, and the examples that are kept (docs/guide/kernel.md, "Beside the policy
 //! core").
 //!
-//! Keys of the JSON stay. Kinds stand by frequency; of each the smallest machine and state is kept,
-//! so that it can be followed by hand. Counts are decisions, shares percent.
+//! What must stay: keys of the JSON; kinds stand by frequency, and of each the smallest machine and
+//! state is kept, so that it can be followed by hand; counts are decisions, shares percent. Tests
+//! by part: `a_broken_rule_is_found` (`take`, `kinds`, `size`, where a tree is built),
+//! `the_core_decides_as_the_kernel` (`ended`, `agree`, `differ_pct`, `outcome`),
+//! kernel_diff.rs::`what_cannot_be_compared_is_refused` (`new`).
 //!
-//! Tests: crates/cli/tests/all/kernel_diff.rs::a_broken_rule_is_found,
-//! crates/cli/tests/all/kernel_diff.rs::the_core_decides_as_the_kernel
+//! Tests: crates/cli/tests/all/kernel_diff.rs
 
 use super::SignalTally;
 use crate::explain::{CoreAnswer, TreeAnswer};

@@ -1,7 +1,9 @@
 //! Arguments of workload models whose values can be halved and doubled (studies/README.md).
 //!
-//! Called by `costs.rs`. What is changed is the text of the workload's argument, so a reader can
-//! run it.
+//! What must stay: what is changed is the text of the workload's argument, so that a reader can run
+//! it; an argument without a number or time, or with 0, is none that can be changed. Tests by part:
+//! `numbers_times_shares_and_ranges_change` (`scaled`, `one`), `an_argument_is_replaced_or_added`
+//! (`value`, `changed`, `arguments`).
 //!
 //! Tests: below
 

@@ -1,11 +1,15 @@
 //! What is assumed in the runs of a case: costs of the platform, times of the machine's model that
 //! a setting gives, listed arguments of the workload (studies/README.md).
 //!
-//! Called by `plan.rs`. One cost changes at a time. Times are ns. Of a platform only what its file
-//! marks as assumed is tried.
+//! What must stay: one cost changes at a time; of a platform only what its file marks as assumed is
+//! tried, and a setting of the model stands in the place of the platform's time. Times are ns.
+//! Tests by part: `what_is_excepted_is_not_tried_and_workloads_are` (`costs`),
+//! judge/tests.rs::`a_conclusion_that_one_assumed_time_makes_is_not_robust` (`change` of a platform
+//! and of a setting), judge/tests.rs::`a_conclusion_that_stands_at_half_and_double_is_robust` (how
+//! many), file/tests.rs::`rules_of_columns_cases_and_sensitivity_hold` (`cost_names`),
+//! `assumed_costs_are_tried_on_demand` (by the command).
 //!
-//! Tests:
-//! crates/study/src/sensitivity/judge/tests.rs::what_is_excepted_is_not_tried_and_workloads_are,
+//! Tests: crates/study/src/sensitivity/judge/tests.rs,
 //! crates/cli/tests/all/results.rs::assumed_costs_are_tried_on_demand
 
 use super::arguments::{changed, value};

@@ -1,12 +1,15 @@
 //! What becomes of each conclusion: gain, loss or no difference, by the 95 % interval
 //! (studies/README.md).
 //!
-//! Called by `study.rs` after all runs. A conclusion holds if all changed costs give the same.
-//! Rows: runs in the order of `plan.rs`, then metrics, then policies; JSON and CSV keep the order.
+//! What must stay: a conclusion holds if all changed costs give the same; the plain runs come
+//! before the changed ones of their case (`sensitivity/plan.rs`); rows stand by runs, metrics,
+//! policies, and JSON and CSV keep the order. Tests by part: `the_interval_and_the_metric_decide`
+//! (`conclusion`), `a_conclusion_that_one_assumed_time_makes_is_not_robust` (`sensitivity`,
+//! `robust`, `fragile`), `a_conclusion_that_stands_at_half_and_double_is_robust` (`verdict`,
+//! `kinds`), `a_cost_that_no_run_uses_is_told` (`same`), `one_seed_tells_nothing` (`verdict`).
+//! `other_with_fewer_seeds` has no test of its own.
 //!
-//! Tests: crates/study/src/sensitivity/judge/tests.rs::the_interval_and_the_metric_decide,
-//! crates/study/src/sensitivity/judge/tests.rs::one_seed_tells_nothing,
-//! crates/study/src/sensitivity/judge/tests.rs::a_cost_that_no_run_uses_is_told
+//! Tests: crates/study/src/sensitivity/judge/tests.rs
 
 use super::plan::{Change, Tried, wanted};
 use crate::PolicyRuns;

@@ -1,11 +1,13 @@
 //! Which runs it takes: per case the plain one and two per cost, all with the same seeds
 //! (studies/README.md).
 //!
-//! Called by `study.rs`. Seeds are the same in all of them, as pairs are compared.
+//! What must stay: the plain runs of a case stand before its changed ones, since `judge.rs`
+//! compares with what came last; seeds are the same in all of them, as pairs are compared. Tests by
+//! part: `it_is_run_where_the_study_says_so_or_on_demand` (`tried`, `wanted`),
+//! `a_case_may_have_seeds_of_its_own_in_the_full_size` (seeds),
+//! judge/tests.rs::`on_request_only_is_said` (`on_request`).
 //!
-//! Tests:
-//! crates/study/src/sensitivity/judge/tests.rs::it_is_run_where_the_study_says_so_or_on_demand,
-//! crates/study/src/sensitivity/judge/tests.rs::a_case_may_have_seeds_of_its_own_in_the_full_size
+//! Tests: crates/study/src/sensitivity/judge/tests.rs
 
 use super::costs::costs;
 use crate::file::{Sensitivity, StudyFile};

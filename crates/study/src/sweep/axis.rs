@@ -2,8 +2,12 @@
 //! (docs/guide/results.md, "Sweeps"). The same words give the same points everywhere: workers count
 //! on it.
 //!
-//! Order of points: the last axis changes fastest. A change of `permuted` moves every point of a
-//! random design, and stores of before no longer fit.
+//! What must stay: the last axis changes fastest; the same words give the same points, since
+//! workers count on it: a change of `permuted` or of how a number is written moves the points, and
+//! stores of before no longer fit. Tests by part: `a_grid_has_every_value_with_every_other`
+//! (`point`, `at`, `part`), `a_hypercube_has_one_point_in_every_part` (`permuted`),
+//! `no_point_stands_twice` (`distinct`, `values_between`), `what_is_no_axis_is_named` (`parse`,
+//! `span`, `no_number`, `points`).
 //!
 //! Tests: below
 

@@ -1,10 +1,12 @@
 //! What of a sweep is checked before its first run (docs/guide/results.md, "Sweeps").
 //!
-//! Called by `Sweep::new`, in every process that works on a sweep. Changes no point. A point that
-//! fails later is a record with an error.
+//! What must stay: every process that works on a sweep checks the same and changes no point; a
+//! value with which no point can be made is an error before the first run; a point that fails later
+//! is a record with an error. Tests by part: `wrong_keys_and_values_are_named` (`check_lists`,
+//! `check_values`), `options_that_fit_no_point_are_refused` (`check_runs`),
+//! sweep/tests.rs::`values_that_go_together_sometimes_are_records` (what is no error).
 //!
-//! Tests: crates/study/src/sweep/tests.rs::wrong_keys_and_values_are_named,
-//! crates/study/src/sweep/tests.rs::options_that_fit_no_point_are_refused
+//! Tests: crates/study/src/sweep/tests.rs
 
 use super::{Axis, Design, NAMES, Range, Sweep, name};
 use crate::StudyError;

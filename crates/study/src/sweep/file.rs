@@ -1,9 +1,13 @@
 //! A sweep in the language of studies: TOML with a table `vary` (docs/guide/results.md, "Sweeps").
 //!
-//! Called for `sweep FILE` and `study run FILE`. The keys are those of arguments, and `vary` and
-//! the design beside them: they stay. What a file says is what the options say.
+//! What must stay: keys are those of arguments, and `vary` and `design` beside them; what a file
+//! says is what the options say; a text is a sweep if it has a table `vary`. `sweep FILE` and
+//! `study run FILE` read by it. Tests by part: `a_file_says_the_same` (`read`, `parts`, `axis`,
+//! `is_sweep`), sweeps.rs::`study_run_takes_a_file` (by the command). A file's `design` has no test
+//! of its own.
 //!
-//! Tests: crates/study/src/sweep/tests.rs::a_file_says_the_same
+//! Tests: crates/study/src/sweep/tests.rs::a_file_says_the_same,
+//! crates/cli/tests/all/sweeps.rs::study_run_takes_a_file
 
 use super::{Axis, Design, Sweep};
 use crate::error::Flaw;

@@ -2,14 +2,17 @@
 //! design with a policy and a seed; all that decides it makes its key (docs/guide/results.md,
 //! "Sweeps"). Two workers that run a cell get the same record.
 //!
-//! Called by the command line, the store and the Python module. Cells count seed by seed, point by
-//! point: keys and stores rely on it. A change of what makes a key or of `definition` makes old
-//! stores useless.
+//! What must stay: cells count seed by seed, point by point: keys and stores rely on it. A change
+//! of what makes a key or of `definition` makes old stores useless. Tests by part:
+//! `cells_are_points_by_seeds` (`cell`, `point`, `chosen`, `pick`), `each_point_stands_once`
+//! (`new`, `labels_of`), `what_cannot_run_is_a_record_with_its_reason` and
+//! `values_that_go_together_sometimes_are_records` (`failed`), `wrong_keys_and_values_are_named`
+//! (`name`, `part`, `vary`), sweeps.rs::`a_store_of_something_else_is_refused` (`definition`,
+//! `inputs`), said.rs::`modelled_joules_say_so_in_sweeps` (`modelled`, `cautions`). `measured_by`
+//! has no test of its own.
 //!
-//! Tests: crates/study/src/sweep/tests.rs::cells_are_points_by_seeds,
-//! crates/study/src/sweep/tests.rs::each_point_stands_once,
-//! crates/study/src/sweep/tests.rs::what_cannot_run_is_a_record_with_its_reason,
-//! crates/study/src/sweep/tests.rs::wrong_keys_and_values_are_named, crates/cli/tests/all/sweeps.rs
+//! Tests: crates/study/src/sweep/tests.rs, crates/cli/tests/all/sweeps.rs,
+//! crates/cli/tests/all/said.rs::modelled_joules_say_so_in_sweeps
 
 mod axis;
 mod check;

@@ -1,10 +1,11 @@
 //! A platform with one value of its file changed (docs/guide/results.md, "Sweeps").
 //!
-//! Called for axes that vary a platform's file. The changed text is read and checked like any
-//! platform file. Nothing but the value at the path changes.
+//! What must stay: nothing but the value at the path changes, and it keeps its type; the changed
+//! text is read and checked like any platform file; an error names the change, never a line of a
+//! text that nobody has seen. Tests by part: `wrong_keys_and_values_are_named` (`changed`, `find`,
+//! `like`, `refused`), `cells_are_points_by_seeds` (`changed`).
 //!
-//! Tests: crates/study/src/sweep/tests.rs::wrong_keys_and_values_are_named,
-//! crates/study/src/run_table.rs::a_varied_platform_has_one_column
+//! Tests: crates/study/src/sweep/tests.rs
 
 use super::vary;
 use crate::{Source, StudyError};

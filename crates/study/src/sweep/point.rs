@@ -1,10 +1,14 @@
 //! A point of a sweep: what it consists of, and its runs. A cell is what `compare` runs with the
 //! same arguments, to the byte (docs/guide/results.md, "Sweeps").
 //!
-//! Called by the store's threads and the Python module. The key is a hash of everything that
-//! decides a run, and of the program: equal keys, equal records.
+//! What must stay: the key is a hash of everything that decides a run, and of the program: equal
+//! keys, equal records. The store's threads and the Python module rely on it. A run that fails or
+//! panics is a record with an error. Tests by part: `a_cell_is_the_run_of_a_comparison` (`of`,
+//! `simulate`), `cells_are_points_by_seeds` (`key`), `what_cannot_run_is_a_record_with_its_reason`
+//! (`run`), `options_that_fit_no_point_are_refused` (`check`),
+//! `values_that_go_together_sometimes_are_records` (`get`).
 //!
-//! Tests: crates/study/src/sweep/tests.rs::a_cell_is_the_run_of_a_comparison
+//! Tests: crates/study/src/sweep/tests.rs
 
 use super::Sweep;
 use crate::experiment::expand;

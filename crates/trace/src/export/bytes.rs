@@ -1,8 +1,10 @@
 //! Elements written straight into memory, one at a time. There is room for the longest before it is
 //! begun, so that nothing in it asks for more (docs/guide/traces.md).
 //!
-//! Called by the forms of traces for every event: this is what takes the time of a trace. Nothing
-//! is checked but the room.
+//! What must stay: an element has room for the longest one (`ROOM`) before it is begun, and nothing
+//! but that is checked: this takes most of the time of a trace. What `words` writes behind an
+//! element the next one overwrites. Tests by part: `fields_are_as_the_kernel_prints_them`
+//! (`element`, `piece`, `words`), `whole_runs_read_back` (`append`, `written`, `clear`).
 //!
 //! Tests: crates/trace/tests/all/traces.rs::whole_runs_read_back,
 //! crates/trace/src/export/ftrace.rs::fields_are_as_the_kernel_prints_them

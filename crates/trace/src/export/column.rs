@@ -1,8 +1,9 @@
 //! A column of a table: values that wait, and those that are encoded already (docs/guide/traces.md,
 //! "The tables").
 //!
-//! Called by `export/table.rs`. Order of values is that of rows. Free: how much waits before it is
-//! encoded.
+//! What must stay: values stand in the order of rows, and a group's columns have as many each. How
+//! much waits before it is encoded may change. Tests by part: `tables_told_by_hand` (`Values`,
+//! `Encoded`).
 //!
 //! Tests: crates/trace/tests/all/traces.rs::tables_told_by_hand
 

@@ -1,7 +1,8 @@
 //! Energy as whoever measures it says it (docs/guide/traces.md).
 //!
-//! Called by `export/walk.rs` at each sample and at the end. Times are ns, energies in the meter's
-//! unit. Listening changes no run.
+//! What must stay: listening changes no run; times are ns, energies in the meter's unit from the
+//! start, powers since the reading before; the first reading has no power. Tests by part:
+//! `power_is_that_since_the_reading_before` (`read`).
 //!
 //! Tests: below
 

@@ -1,8 +1,12 @@
 //! ftrace text, as `trace-cmd report -t` prints it: no flags, times to the nanosecond
 //! (docs/guide/traces.md). The same events as Perfetto's, in the kernel's own formats.
 //!
-//! Bytes stay as the kernel's format prints them, as other tools parse them. Times are ns as
-//! seconds with nine digits. Order: that of the walk.
+//! What must stay: bytes are those of the kernel's print formats
+//! (docs/rules/traces.md#trace-events), which other tools parse; times are seconds with nine
+//! digits; the first line says how many CPUs there are. Tests by part:
+//! `fields_are_as_the_kernel_prints_them` (`fields`, `target`, `state`, `named`),
+//! `events_told_by_hand` (`create`, `context`, `by`: every line of tests/data/by_hand.txt),
+//! `whole_runs_read_back` (`flush`).
 //!
 //! Tests: below, crates/trace/tests/all/traces.rs::events_told_by_hand
 

@@ -1,11 +1,14 @@
 //! What is known of the run while its events are told, and how they are named
 //! (docs/guide/traces.md). Names and numbers are given once and never change.
 //!
-//! Called by `export/walk.rs`. Times are ns. Numbers of threads follow from the order of creation,
-//! so that two traces of a run are equal.
+//! What must stay: names and numbers of threads follow from the order of creation and never change,
+//! so that two traces of a run are equal; times are ns; what an interrupt did is no task's doing.
+//! Tests by part: `events_told_by_hand` (`switch`, `migration`, `on_cpu`, `by_leader`,
+//! `take_left`), `an_interrupt_is_no_tasks_doing` (`by`), `priorities_follow_the_phases`
+//! (`thread`), `clusters_and_hotplug_have_tracks` (`has_states`, `clusters`),
+//! `whole_runs_read_back` (equal bytes).
 //!
-//! Tests: crates/trace/tests/all/traces.rs::events_told_by_hand,
-//! crates/trace/tests/all/traces.rs::priorities_follow_the_phases
+//! Tests: crates/trace/tests/all/traces.rs
 
 use super::threads::{Cpu, LEADER, Thread, leader_comm};
 use crate::event::{Context, Event, Kind, TaskState, Who};

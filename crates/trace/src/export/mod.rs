@@ -2,9 +2,12 @@
 //! are written of one walk: an event that one form has, each has that can show it
 //! (docs/guide/traces.md).
 //!
-//! Listening changes no run and no result. Files appear under their names only after the run, all
-//! or none (`publish`). Called by the crate cli (`export.rs`). A form's bytes depend on the run
-//! alone.
+//! What must stay: listening changes no run and no result; files appear under their names only
+//! after the run, all or none (`publish`); a form's bytes depend on the run alone. The crate cli
+//! (`export.rs`) calls it. Tests by part: `events_told_by_hand` (`ftrace`, `perfetto`),
+//! `tables_told_by_hand` (`parquet`), `nothing_is_half_written` (`publish`, `drop`),
+//! long_runs.rs::`traces_dropped_in_the_midst_leave_nothing` (`drop`, with the thread),
+//! `all_forms_of_one_run` (all forms, by the command).
 //!
 //! Tests: crates/trace/tests/all/traces.rs::events_told_by_hand,
 //! crates/trace/tests/all/traces.rs::nothing_is_half_written,

@@ -1,10 +1,11 @@
 //! What is made of a thread's name, number and priority once, and copied into each of its events
 //! (docs/guide/traces.md).
 //!
-//! Called by the forms of traces. What was made of a name stays for the whole trace, but a priority
-//! that changes makes it anew.
+//! What must stay: what was made of a name stays for the whole trace, and a priority that changes
+//! makes it anew; an idle task is that of its CPU. Tests by part: `events_told_by_hand` (`know`,
+//! `get`), `priorities_follow_the_phases` (a priority that changes).
 //!
-//! Tests: crates/trace/tests/all/traces.rs::events_told_by_hand
+//! Tests: crates/trace/tests/all/traces.rs
 
 use super::threads::LEADER;
 use crate::event::Who;

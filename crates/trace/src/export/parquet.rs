@@ -1,8 +1,11 @@
 //! A folder of tables: one per kind of event, quantities, decisions and metrics. Names and types of
 //! columns are what readers rely on (docs/guide/traces.md).
 //!
-//! Called by `export/mod.rs`. Rows stand in the order of time. A new column goes behind the others
-//! and into docs/guide/traces.md.
+//! What must stay: names and types of columns (docs/guide/traces.md), rows in the order of time,
+//! words of `QUANTITIES`; a column that is added goes behind the others and into
+//! docs/guide/traces.md. Tests by part: `tables_told_by_hand` (`create`, `common`, `named`, `own`,
+//! `decision`), xtask/src/tries/traces.rs (what other readers find). `own_of_others`, `counter` and
+//! `metric` have no test of their own here.
 //!
 //! Tests: crates/trace/tests/all/traces.rs::tables_told_by_hand, xtask/src/tries/traces.rs
 

@@ -3,10 +3,13 @@
 //! What waits is written as soon as it is a chunk; a chunk is one bundle per CPU, then its tracks.
 //! Nothing in a chunk is earlier than anything in the one before (docs/rules/traces.md#perfetto).
 //!
-//! Called by `export/mod.rs`. Readers ask for order within a CPU's bundle. Numbers of fields are
-//! `trace.proto`'s. Free: how large a chunk is.
+//! What must stay: numbers of fields are `trace.proto`'s; readers ask for order within a CPU's
+//! bundle, and nothing in a chunk is earlier than the chunk before. How large a chunk is may
+//! change. Tests by part: `whole_runs_read_back` (`flush`, `bundle_head`, `event`),
+//! `clusters_and_hotplug_have_tracks` (`counter`), `decisions_carry_the_average_run` (`decision`,
+//! `decision_over`), `events_told_by_hand` (as many events as ftrace has).
 //!
-//! Tests: crates/trace/tests/all/traces.rs::whole_runs_read_back
+//! Tests: crates/trace/tests/all/traces.rs
 
 mod events;
 mod fields;

@@ -1,11 +1,13 @@
 //! Takes down what the engine tells. Nothing is left out or put in another order: the walk on the
 //! other thread sees what an observer would (docs/guide/traces.md).
 //!
-//! Called by the engine in the order of time (ns). It is in the way of the run, so it only copies.
-//! What is no event of a kernel is left out here.
+//! What must stay: nothing is left out or put in another order, so that the walk sees what an
+//! observer would; it is in the way of the run, so it only copies; what is no event of a kernel is
+//! left out here. Times are ns. Tests by part: `events_told_by_hand` (`happened`),
+//! `clusters_and_hotplug_have_tracks` (`count`), `whole_runs_read_back` (`tell`, many batches),
+//! long_runs.rs::`a_full_disk_ends_the_run` (`is_done`). `state` has no test of its own.
 //!
-//! Tests: crates/trace/tests/all/traces.rs::events_told_by_hand,
-//! crates/trace/tests/all/long_runs.rs
+//! Tests: crates/trace/tests/all/traces.rs, crates/trace/tests/all/long_runs.rs
 
 use super::Traces;
 use super::sink::Counter;

@@ -3,11 +3,14 @@
 //! The run goes on meanwhile. What is written depends on what was told and its order alone
 //! (docs/guide/traces.md).
 //!
-//! Called by `export/record.rs`. Threads change no byte. A panic of the thread is the run's.
+//! What must stay: threads change no byte; memory does not grow with the run (`WAITING`); a panic
+//! of the thread is the run's; no thread outlives the traces. Tests by part:
+//! `a_full_disk_ends_the_run` (`has_failed`), `traces_dropped_in_the_midst_leave_nothing` (`last`,
+//! `end`), `a_panic_of_the_writing_thread_is_the_runs` (`end`, `hand_over`),
+//! traces.rs::`whole_runs_read_back` (equal bytes).
 //!
-//! Tests: crates/trace/tests/all/long_runs.rs::a_full_disk_ends_the_run,
-//! crates/trace/tests/all/long_runs.rs::traces_dropped_in_the_midst_leave_nothing,
-//! crates/trace/tests/all/long_runs.rs::a_panic_of_the_writing_thread_is_the_runs
+//! Tests: crates/trace/tests/all/long_runs.rs,
+//! crates/trace/tests/all/traces.rs::whole_runs_read_back
 
 use super::told::Told;
 use super::walk::Walk;

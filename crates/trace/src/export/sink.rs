@@ -1,11 +1,14 @@
 //! What takes a trace down. A form of trace implements this; the walk knows no form
 //! (docs/guide/traces.md).
 //!
-//! The order of calls is that of time. The first error stops all forms, as files go to their places
-//! together or not at all. A new form is a type here and an option in the crate cli.
+//! What must stay: calls come in the order of time; the first error stops all forms, as files go to
+//! their places together or not at all. A form that is added is a type here and an option in the
+//! crate cli. Tests by part: `events_told_by_hand` (`tell`, `each`), `nothing_is_half_written`
+//! (`publish`), long_runs.rs::`a_full_disk_ends_the_run` (`has_failed`),
+//! cli/tests/all/traces.rs::`old_files_outlive_a_failed_run` (files of a run that failed).
 //!
-//! Tests: crates/trace/tests/all/traces.rs,
-//! crates/trace/tests/all/long_runs.rs::traces_dropped_in_the_midst_leave_nothing
+//! Tests: crates/trace/tests/all/traces.rs, crates/trace/tests/all/long_runs.rs,
+//! crates/cli/tests/all/traces.rs::old_files_outlive_a_failed_run
 
 use crate::event::Event;
 use std::io;

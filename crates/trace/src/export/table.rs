@@ -1,10 +1,12 @@
 //! A table in a Parquet file, written in groups of rows (docs/guide/traces.md, "The tables").
 //!
-//! Called by `export/parquet.rs`. Order of columns is that of `columns.rs`. Free: how many rows a
-//! group has, and how values are encoded.
+//! What must stay: columns stand as in `columns.rs`, each row has a value for each, of its type;
+//! the system's own error reaches the user. How many rows a group has and how values are encoded
+//! may change. Tests by part: `tables_told_by_hand` (`create`, `row`, `encode`, `finish`,
+//! `schema`), xtask/src/tries/traces.rs (`properties`, other readers). Groups that are full
+//! (`write_group`) and `system_error` have no test of their own.
 //!
-//! Tests: crates/trace/tests/all/traces.rs::tables_told_by_hand,
-//! crates/trace/tests/all/long_runs.rs::a_full_disk_ends_the_run
+//! Tests: crates/trace/tests/all/traces.rs::tables_told_by_hand, xtask/src/tries/traces.rs
 
 use super::column::{Encoded, Holds, Values};
 use super::texts::{Text, Texts};

@@ -1,8 +1,8 @@
 //! Texts of tables: most are names of threads and of reasons. Each is kept once, and rows have its
 //! number (docs/guide/traces.md, "The tables").
 //!
-//! Called by `export/parquet.rs` and `table.rs`. Numbers follow the first use; files have the
-//! texts, not the numbers.
+//! What must stay: a text has one number for the whole trace, by its first use; files have the
+//! texts, not the numbers. Tests by part: `tables_told_by_hand` (`of`, `write`).
 //!
 //! Tests: crates/trace/tests/all/traces.rs::tables_told_by_hand
 

@@ -1,9 +1,11 @@
 //! Threads and CPUs as a trace names them (docs/guide/traces.md).
 //!
-//! Called by `export/known.rs` and the forms. Numbers follow the order of creation, from the
-//! process's on. Names are cut as the kernel cuts them.
+//! What must stay: numbers follow the order of creation, from `LEADER` on; names are cut as the
+//! kernel cuts them; priorities are the kernel's (docs/rules/traces.md#trace-events). Tests by
+//! part: `names_are_the_kernels` (`comm`), `events_told_by_hand` (`prio`, `pid`, `leader_comm`,
+//! `idle_state`, `idle_task`), `priorities_follow_the_phases` (priorities that change).
 //!
-//! Tests: below, crates/trace/tests/all/traces.rs::priorities_follow_the_phases
+//! Tests: below, crates/trace/tests/all/traces.rs
 
 use crate::event::{TaskState, Who};
 use wakeplace_platform::Platform;

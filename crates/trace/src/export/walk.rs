@@ -1,12 +1,17 @@
 //! From the engine's events to those of a trace. There is one walk, whatever is written of it
 //! (docs/rules/traces.md#trace-events).
 //!
-//! Called by `export/scribe.rs`. The order of events at one time is the kernel's: wake-up before
-//! switch, move before wake-up. It stays, as readers rely on it. Times are ns.
+//! What must stay: events of one time stand in the kernel's order (wake-up before switch, move
+//! before wake-up), on which readers rely; who left a CPU and who follows are one switch. Times are
+//! ns. Tests by part: `events_told_by_hand` (`run_start`, `run_stop`, `migrate`, `born`,
+//! `cpu_power`, `frequency`, `timer_armed`, `task_exit`, `kernel_work`),
+//! `an_interrupt_is_no_tasks_doing` (`woken`), `decisions_carry_the_average_run` (`decided`,
+//! `reached`, `end`), `clusters_and_hotplug_have_tracks` (`cluster_power`, `count`),
+//! `priorities_follow_the_phases` (`happened`), replay/exported.rs::`tasks_by_timers_come_back` and
+//! replay/exported.rs::`tasks_that_wake_each_other_come_back` (timers and wake-ups of whole runs).
+//! `read_energy` has no test of its own here: energy.rs tries what it reads.
 //!
-//! Tests: crates/trace/tests/all/traces.rs::events_told_by_hand,
-//! crates/trace/tests/all/traces.rs::an_interrupt_is_no_tasks_doing,
-//! crates/trace/tests/all/replay/exported.rs
+//! Tests: crates/trace/tests/all/traces.rs, crates/trace/tests/all/replay/exported.rs
 
 use super::energy::Energy;
 use super::known::Known;

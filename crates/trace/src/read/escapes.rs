@@ -2,7 +2,10 @@
 //! have `var linuxPerfData = "# tracer: nop\n\`, JSON for trace viewers `"systemTraceEvents":
 //! "..."` (docs/guide/traces-in.md, "Forms").
 //!
-//! Called by `read/mod.rs` for pages and JSON. Memory does not grow with the file.
+//! What must stay: memory does not grow with the file; escapes of other kinds stay as they are, and
+//! a quote is text here (`read/text.rs` ends at it). Tests by part:
+//! `escapes_are_what_they_stand_for` (`read`, `escape`, `by_number`),
+//! `pages_and_json_with_the_text_in_them` (whole files).
 //!
 //! Tests: below, crates/trace/tests/all/replay/forms.rs
 

@@ -2,11 +2,16 @@
 //! have such text in a string, and Perfetto's protobuf, each read as a stream of events. What a
 //! recording says that is not about scheduling is passed over (docs/guide/traces-in.md, "Forms").
 //!
-//! Called by `replay/mod.rs` and tests. Forms that are read stay readable. Memory does not grow
-//! with the file. Times are ns.
+//! What must stay: forms that are read stay readable; memory does not grow with the file; what is
+//! no recording has one message with what to give instead. Times are ns. Tests by part:
+//! replay/forms.rs::`other_forms_are_named` (`other`, `head`),
+//! replay/forms.rs::`pages_and_json_with_the_text_in_them` (`read`, `within`),
+//! `what_is_no_recording_has_one_message` (errors),
+//! replay/stream.rs::`a_long_recording_is_read_in_bounded_memory` (`read`).
 //!
 //! Tests: crates/trace/tests/all/replay/forms.rs,
-//! crates/trace/tests/all/replay/mod.rs::what_is_no_recording_has_one_message
+//! crates/trace/tests/all/replay/mod.rs::what_is_no_recording_has_one_message,
+//! crates/trace/tests/all/replay/stream.rs
 
 mod escapes;
 mod fields;

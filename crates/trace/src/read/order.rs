@@ -2,11 +2,14 @@
 //! stretch of time each. Memory stays bounded: what cannot be put in order within a stretch is
 //! refused (docs/guide/traces-in.md#order-gaps-size).
 //!
-//! Called by the readers of both forms; hands on to `replay/tracker.rs`. Events of equal time keep
-//! the order of the file. Times are ns.
+//! What must stay: events of equal time keep the order of the file, but for timers that are armed;
+//! memory is bounded (`WINDOW_NS`, `MAX_WAITING`); a clock that jumps back is refused. Times are
+//! ns. Tests by part: `bundles_are_put_in_order` (`event`, `pass`),
+//! `a_long_recording_is_read_in_bounded_memory` (`WINDOW_NS`, `finish`),
+//! replay/mod.rs::`odd_recordings_have_a_defined_result` (`MAX_BACK_NS`, `cut`),
+//! gaps.rs::`the_time_of_lost_events_is_nobodys` (`lost`, gaps).
 //!
-//! Tests: crates/trace/tests/all/replay/stream.rs,
-//! crates/trace/tests/all/replay/perfetto.rs::bundles_are_put_in_order
+//! Tests: crates/trace/tests/all/replay
 
 use super::Sink;
 use crate::event::{Context, Event, Kind, TaskState, Who};

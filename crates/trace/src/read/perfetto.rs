@@ -1,12 +1,15 @@
 //! Perfetto's protobuf, packet by packet (docs/rules/traces.md#perfetto). Of a packet only what is
 //! looked at is decoded, one event at a time, so that no packet takes more memory than its bytes.
 //!
-//! Called by `read/mod.rs`. Numbers of fields are `trace.proto`'s. Damaged packets are errors with
-//! their place; unknown ones are passed over.
+//! What must stay: numbers of fields are `trace.proto`'s; damaged packets are errors with their
+//! byte, unknown ones are passed over; no packet takes more memory than its bytes. Tests by part:
+//! `bundles_are_put_in_order` (`read`, `one`, `bundle`, `event`, and a file cut at every byte),
+//! `the_compact_form_says_the_same_after_its_first_switches` (`compact`, `compact_switch`,
+//! `compact_waking`, `interned`), stream.rs::`a_line_without_an_end` (`MAX_PACKET_BYTES`),
+//! exported.rs::`tasks_by_timers_come_back` (`kind`, `cpu_info`).
 //!
-//! Tests: crates/trace/tests/all/replay/perfetto.rs::bundles_are_put_in_order,
-//! crates/trace/tests/all/replay/perfetto.rs,
-//! crates/trace/tests/all/traces.rs::whole_runs_read_back
+//! Tests: crates/trace/tests/all/replay/perfetto.rs, crates/trace/tests/all/replay/exported.rs,
+//! crates/trace/tests/all/replay/stream.rs::a_line_without_an_end
 
 use super::{ReadError, Sink};
 use crate::event::{Context, Event, Kind, SYNC_WAKE, TaskState, Who};

@@ -2,8 +2,10 @@
 //! outermost object. Other strings may have lines of such text, too: remarks of whoever drew the
 //! picture (docs/guide/traces-in.md, "Forms").
 //!
-//! Called by `read/mod.rs` for JSON of trace viewers. Memory does not grow with the file; what is
-//! behind the string is not read.
+//! What must stay: only the string of the outermost object's key is taken; memory does not grow
+//! with the file, and what is behind the string is not read. Tests by part:
+//! `the_string_is_found_by_its_key` (`find`, `is_key`, `read`),
+//! `pages_and_json_with_the_text_in_them` (whole files).
 //!
 //! Tests: below, crates/trace/tests/all/replay/forms.rs
 

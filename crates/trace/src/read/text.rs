@@ -3,10 +3,17 @@
 //! EVENT: FIELDS` of `perf script`. A line that is none is passed over or quoted; it never ends the
 //! reading in silence.
 //!
-//! Called by `read/mod.rs`. Every form that some tool prints stays readable. Lines count from 1; a
-//! line is read to a bounded length. Times are ns.
+//! What must stay: every form that some tool prints stays readable; lines count from 1 and are read
+//! to a bounded length; an event that cannot be read is an error that quotes its line. Times are
+//! ns. Tests by part: `lines_of_every_tool` (`parse`, `stamp`, `task`, `time_ns`),
+//! `lines_of_other_forms_are_left_out` (`around`), `both_forms_of_a_switch` and
+//! `a_field_is_found_by_its_whole_key` (fields), forms.rs::`unreadable_lines_are_quoted` (`judge`,
+//! `read_event`), forms.rs::`pages_and_json_with_the_text_in_them` (`before_quote`),
+//! gaps.rs::`a_buffer_that_starts_later` (`number_behind`), stream.rs::`a_line_without_an_end`
+//! (`next_line`), replay/mod.rs::`what_is_no_recording_has_one_message` (`end`).
 //!
-//! Tests: below, crates/trace/tests/all/replay/forms.rs
+//! Tests: below, crates/trace/tests/all/replay/forms.rs, crates/trace/tests/all/replay/gaps.rs,
+//! crates/trace/tests/all/replay/stream.rs
 
 use super::{ReadError, Sink, fields};
 use crate::event::{Context, Event};

@@ -2,11 +2,13 @@
 //! what of that time the simulator will add by itself (docs/guide/traces-in.md, "What becomes of
 //! it").
 //!
-//! Called by `replay/tracker.rs`. Capacities are 1024 for the biggest, clocks kHz, times ns, work
-//! ns at full speed. Costs are the platform's, as the simulator will add them again.
+//! What must stay: capacities are of 1024, clocks kHz, times ns, work ns at `FULL_SPEED` as in the
+//! engine; costs are the platform's, since the simulator adds them again. Tests by part:
+//! `work_is_scaled_by_capacity_and_frequency` (`of`, `speed`),
+//! `moves_cost_also_without_a_run_between` (`move_cost`), exported.rs::`tasks_by_timers_come_back`
+//! (threads of cores, `exit_ns`, `is_of_cluster`), replay/mod.rs::`a_recording_by_hand` (`stated`).
 //!
-//! Tests: crates/trace/tests/all/replay/mod.rs::work_is_scaled_by_capacity_and_frequency,
-//! crates/trace/tests/all/replay/exported.rs::moves_cost_also_without_a_run_between
+//! Tests: crates/trace/tests/all/replay/mod.rs, crates/trace/tests/all/replay/exported.rs
 
 use wakeplace_platform::{CpuId, IdleScope, IdleState, Platform};
 

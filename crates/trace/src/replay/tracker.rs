@@ -1,5 +1,9 @@
-//! Follows what every task and CPU does, and writes down what the tasks did
-//! (docs/guide/traces-in.md, "What becomes of it"). Times are ns; a change moves all recordings.
+//! Follows every task and CPU, and writes down what tasks did (docs/guide/traces-in.md).
+//!
+//! What must stay: times are ns; odd events are counted, no errors (`Odd`). Tests by part:
+//! `a_recording_by_hand` (`switch`), `work_is_scaled_by_capacity_and_frequency` (`account`),
+//! exported.rs::`tasks_by_timers_come_back` (`flush`, `costs`),
+//! gaps.rs::`a_late_fork_does_not_move_the_beginning` (`new_task`).
 //!
 //! Tests: crates/trace/tests/all/replay
 
@@ -16,14 +20,12 @@ use std::collections::BTreeMap;
 /// Most steps of all tasks together, and most tasks: some 10 minutes of a busy machine of 8 CPUs.
 const MAX_STEPS: usize = 8_000_000;
 const MAX_TASKS: usize = 50_000;
-/// What follows so soon belongs to what came before it, ns: a wake-up to the idle state that its
-/// CPU left or to what its waker said, a softirq to its tick.
+/// What follows so soon, ns, belongs to what came before: wake-up to idle state, softirq to tick.
 const JUST_LEFT_NS: u64 = 20_000;
 /// Most CPUs.
 const MAX_CPUS: u32 = 1024;
 
-/// Work of a task that is not done with it when the recording ends, ns: how much it was to be is
-/// not known, but a task that sleeps before that end would not be the one that was recorded.
+/// Work, ns, of a task still at work when the recording ends, so that it does not sleep before.
 const UNFINISHED_NS: u64 = 1_000_000;
 
 /// What a task did, in order.
@@ -115,8 +117,7 @@ struct Cpu {
     kernel: (u64, u64),
     /// The last wake-up from outside: when it came and when it was due.
     outside: Option<(u64, u64)>,
-    /// The timer whose interrupt it takes: when that came, and how long after it was due (None: it
-    /// was armed before the recording).
+    /// The timer whose interrupt it takes: when, and how late (None: armed before the recording).
     timer: Option<(u64, Option<u64>)>,
     /// When somebody said here that it would sleep soon after the wake-up that follows.
     sync_ns: Option<u64>,
@@ -309,8 +310,7 @@ impl Tracker {
         // What was not covered is taken off the next time.
         own.overhead = own.overhead.saturating_sub(own.gross);
         own.gross = 0;
-        // Whole ns: a step ends with the ns of a clock in which its work is done, so that up to a
-        // ns at the CPU's speed is idle; that is left out.
+        // Whole ns: a step ends with the ns in which its work is done; the idle rest is left out.
         match net / FULL_SPEED {
             0 => Ok(()),
             work_ns => self.push(task, Step::Run(work_ns)),

@@ -1,8 +1,11 @@
 //! The files of one run, which change as one. What waits to be written is bounded, and no more than
 //! one file is open at a time (docs/guide/rt-app.md, "Logs").
 //!
-//! Called by `observer.rs`. Files change as one: all new ones, or the old ones as they were. Free:
-//! how much waits before it is written.
+//! What must stay: files change as one: all new ones, or the old ones as they were; what waits and
+//! what a run may log is bounded. How much waits may change. Tests by part:
+//! `files_are_there_at_the_end_and_whole` (`append`, `flush`, `publish`),
+//! `what_is_not_published_leaves_nothing` (`create`), `logs_have_an_end` (`Most`),
+//! `errors_name_the_place` (`add`, `create`), `logs_change_as_one` (a faulty disk).
 //!
 //! Tests: below, crates/cli/tests/all/faults/mod.rs::logs_change_as_one
 use std::io::{self, Write};

@@ -1,7 +1,9 @@
 //! A line of the log, as rt-app 55cb0c0 writes it (src/rt-app_utils.c, `log_timing`).
 //!
-//! Called by `observer.rs`. Bytes stay: tools for rt-app's logs read the columns by place. Times
-//! are µs, rounded as rt-app rounds.
+//! What must stay: bytes, as tools for rt-app's logs read the columns by place
+//! (docs/rules/rt-app.md#rt-app-log); times are whole us, rounded as rt-app rounds. Tests by part:
+//! `the_header_is_rtapps` (`HEADER`), `a_line_is_rtapps` (`Line`), `halves_go_away_from_zero`
+//! (`microseconds`, `signed_microseconds`).
 //!
 //! Tests: below
 use std::fmt;

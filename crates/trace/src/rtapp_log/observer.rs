@@ -1,10 +1,12 @@
 //! Collects iterations (docs/guide/rt-app.md, "Logs"). Columns and rounding are rt-app's.
 //!
-//! Called by the engine for `--export-rtapp-log`. Listening changes no run. Order of lines: that of
-//! the ends of iterations, a file for each thread.
+//! What must stay: listening changes no run; columns are rt-app's
+//! (docs/rules/rt-app.md#rt-app-log); lines stand in the order of the ends of iterations, a file
+//! for each thread, also without a line; the index counts threads. Tests by part:
+//! `each_thread_has_its_file` (`start`, `line`, `forked`, `iteration`),
+//! `slack_is_the_last_or_the_sum` (`line`). `keep_first` has no test of its own.
 //!
-//! Tests: crates/trace/src/rtapp_log/observer/tests.rs::each_thread_has_its_file,
-//! crates/trace/src/rtapp_log/observer/tests.rs::slack_is_the_last_or_the_sum
+//! Tests: crates/trace/src/rtapp_log/observer/tests.rs
 use super::files::{Files, LogError};
 use super::line::{HEADER, Line};
 use std::path::Path;

@@ -1,5 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* Parameters: load balancing. The form is described in params.def.h. */
+/*
+ * Parameters: load balancing. The form is described in params.def.h.
+ *
+ * What must stay: keys and names of values, which users, study files and eras
+ * (crates/policy-sys/src/eras) give; the place of a value is its number. `cargo xtask params` after
+ * a change. Tests of the form: those of params.def.h; of what the keys do:
+ * crates/policy-sys/tests/all/balance_pass_7_3.rs, crates/policy-sys/tests/all/newidle_7_3.rs,
+ * crates/policy-sys/tests/all/pulls.rs, crates/policy-sys/tests/all/asym_switches.rs.
+ */
 
 WP_GROUP("balance")
 

@@ -1,5 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* Parameters: frequencies, RT and deadline tasks. The form is described in params.def.h. */
+/*
+ * Parameters: frequencies, RT and deadline tasks. The form is described in params.def.h.
+ *
+ * What must stay: keys and names of values, which users, study files and eras
+ * (crates/policy-sys/src/eras) give; the place of a value is its number. `cargo xtask params` after
+ * a change. Tests of the form: those of params.def.h; of what the keys do:
+ * crates/policy-sys/tests/all/frequency.rs, crates/policy-sys/tests/all/classes.rs,
+ * crates/policy-sys/tests/all/response_time.rs, crates/policy-sys/tests/all/ondemand.rs.
+ */
 
 WP_GROUP("frequency")
 

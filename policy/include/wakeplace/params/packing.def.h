@@ -1,5 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* Parameters: modes, and packing by power policy. The form is described in params.def.h. */
+/*
+ * Parameters: modes, and packing by power policy. The form is described in params.def.h.
+ *
+ * What must stay: keys and names of values, which users, study files and eras
+ * (crates/policy-sys/src/eras) give; the place of a value is its number. `cargo xtask params` after
+ * a change. Tests of the form: those of params.def.h; of what the keys do:
+ * crates/policy-sys/tests/all/power_policy.rs, crates/policy-sys/tests/all/policy_matrix.rs.
+ */
 
 WP_GROUP("mode")
 

@@ -1,5 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* Parameters: where a task is placed. The form is described in params.def.h. */
+/*
+ * Parameters: where a task is placed. The form is described in params.def.h.
+ *
+ * What must stay: keys and names of values, which users, study files and eras
+ * (crates/policy-sys/src/eras) give; the place of a value is its number. `cargo xtask params` after
+ * a change. Tests of the form: those of params.def.h; of what the keys do:
+ * crates/policy-sys/tests/all/wake_7_3.rs, crates/policy-sys/tests/all/fast_path.rs,
+ * crates/policy-sys/tests/all/short_wake.rs, crates/policy-sys/tests/all/energy_7_3.rs.
+ */
 
 WP_GROUP("wake-up")
 

@@ -1,5 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* Parameters: the queues of a CPU. The form is described in params.def.h. */
+/*
+ * Parameters: the queues of a CPU. The form is described in params.def.h.
+ *
+ * What must stay: keys and names of values, which users, study files and eras
+ * (crates/policy-sys/src/eras) give; the place of a value is its number. `cargo xtask params` after
+ * a change. Tests of the form: those of params.def.h; of what the keys do:
+ * crates/policy-sys/tests/all/queue.rs, crates/policy-sys/tests/all/preempt_lazy.rs.
+ */
 
 WP_GROUP("queue")
 

@@ -3,10 +3,13 @@
 //! "Above the fair tasks").
 //!
 //! What must stay: each way in has its way out, with the same counts; `check_nothing_lost` ends a
-//! run in which they differ.
+//! run in which they differ. Tests by part: `a_policy_holds_from_its_phase_on`
+//! (`class_join_changed`), `a_holder_is_lent_the_priority_of_its_waiter` (`goes_on_in_class`),
+//! storm.rs::`random_steps_obey_the_rules` (`forget_throttled`, and all ways in and out).
 //!
 //! Tests: crates/engine/tests/behaviour/changes.rs::a_policy_holds_from_its_phase_on,
-//! crates/engine/tests/behaviour/sync.rs::a_holder_is_lent_the_priority_of_its_waiter
+//! crates/engine/tests/behaviour/sync.rs::a_holder_is_lent_the_priority_of_its_waiter,
+//! crates/engine/tests/behaviour/storm.rs
 
 use super::Model;
 use super::event::Event;

@@ -2,10 +2,17 @@
 //! handler's file.
 //!
 //! A method without a comment is `Kernel`'s (kernel/mod.rs says what it means and when it comes)
-//! and only names its handler. A break shows where the handler's file names its tests. What must
-//! stay: one line per method.
+//! and only names its handler. A break shows where the handler's file names its tests.
 //!
-//! Tests: crates/engine/tests/behaviour/invariants.rs
+//! What must stay: one line per method. Tests by part:
+//! `random_runs_with_all_classes_obey_the_rules` (`boot`, `start`, `event`, `device`),
+//! sched_mc.rs::`interrupts_follow` (`irq_cpu`), energy.rs::`a_new_table_moves_the_work`
+//! (`energy_model`), power.rs::`a_change_in_mid_run_moves_tasks_in_time` (`PolicyChange`),
+//! changes.rs::`a_group_holds_from_its_phase_on` (`change`).
+//!
+//! Tests: crates/engine/tests/behaviour/invariants.rs, crates/engine/tests/behaviour/energy.rs,
+//! crates/engine/tests/behaviour/power.rs, crates/engine/tests/behaviour/changes.rs,
+//! crates/engine/tests/behaviour/sched_mc.rs::interrupts_follow
 
 use super::Model;
 use super::cpu::Message;

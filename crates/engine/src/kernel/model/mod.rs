@@ -6,9 +6,15 @@
 //! kernel does meanwhile. They get the mechanics below as `m`.
 //!
 //! What must stay: a handler asks the core and carries out the answer; it decides nothing. The
-//! order of steps in `new` is that of a boot: core, groups, queues, threads.
+//! order of steps in `new` is that of a boot: core, groups, queues, threads. Tests by part:
+//! `random_runs_obey_the_rules_1` (`new`), creation.rs::`the_parent_is_placed` (tasks at the
+//! start), scale.rs::`six_hundred_tasks_on_512_cpus` (`settled`: kept sums),
+//! frequency.rs::`fixed_governors_stay` (`setup`),
+//! power.rs::`a_change_in_mid_run_moves_tasks_in_time` (`policies`).
 //!
-//! Tests: crates/engine/tests/behaviour/invariants.rs
+//! Tests: crates/engine/tests/behaviour/invariants.rs, crates/engine/tests/behaviour/creation.rs,
+//! crates/engine/tests/behaviour/scale.rs, crates/engine/tests/behaviour/frequency.rs,
+//! crates/engine/tests/behaviour/power.rs
 
 mod balance;
 mod bandwidth;

@@ -3,10 +3,13 @@
 //! (docs/guide/kernel.md, "In a run").
 //!
 //! What must stay: kHz between kernel and machine, positions of operating points within the engine.
-//! One order of the owner is under way at a time.
+//! One order of the owner is under way at a time. Tests by part, where a tree is built:
+//! `waits_for_devices_move_frequencies` (`want`, `opp_wanted`),
+//! `a_governor_that_comes_first_repeats_no_call` (requests through the thread),
+//! `no_kind_of_work_makes_it_warn` (`limit`, `next_orders`, with `model.freq_cap` and
+//! `model.thermal`).
 //!
-//! Tests: crates/cli/tests/all/kernel_runs.rs::waits_for_devices_move_frequencies,
-//! crates/cli/tests/all/kernel_runs.rs::a_governor_that_comes_first_repeats_no_call
+//! Tests: crates/cli/tests/all/kernel_runs.rs
 
 use super::Tree;
 use crate::mechanics::Mechanics;

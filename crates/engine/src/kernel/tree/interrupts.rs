@@ -3,9 +3,13 @@
 //! run").
 //!
 //! What must stay: an awake CPU takes all that waits in one go; an idle one leaves its state first.
-//! Costs are the machine's (`Platform::costs`).
+//! Costs are the machine's (`Platform::costs`). Tests by part, where a tree is built:
+//! `no_kind_of_work_makes_it_warn` (`take` with devices, `rouse`),
+//! crates/cli/tests/all/kernel_runs.rs::`the_boot_is_forgotten` (`end_sleeps`: the first task),
+//! crates/cli/tests/all/kernel_runs.rs::`energy_aware_placement_is_the_kernels_own`
+//! (`charge_timer`, `after`).
 //!
-//! Tests: crates/cli/tests/all/kernel_runs.rs::no_kind_of_work_makes_it_warn
+//! Tests: crates/cli/tests/all/kernel_runs.rs
 
 use super::Tree;
 use crate::ids::{CpuId, TaskId};

@@ -8,8 +8,10 @@
 //! its step first. Time in the kernel is none of the tree's; what it costs is the machine's
 //! (`Platform::costs`), as for our model of a kernel.
 //!
-//! What must stay: equal inputs, equal entries: `recorded_runs_happen_again_in_the_same_source` and
-//! `a_comparison_does_not_depend_on_threads` fail otherwise.
+//! What must stay: equal inputs, equal entries. Tests by part, where a tree is built:
+//! `recorded_runs_happen_again_in_the_same_source` and `a_comparison_does_not_depend_on_threads`
+//! (equal entries), `energy_aware_placement_is_the_kernels_own` (`new`, `take_boot`, and the same
+//! twice), `waits_for_devices_move_frequencies` (`setup`).
 //!
 //! Tests: crates/cli/tests/all/kernel_runs.rs,
 //! crates/fidelity/tests/all/truth.rs::recorded_runs_happen_again_in_the_same_source

@@ -2,7 +2,9 @@
 //! not carried out by a tree must be here: nothing is passed over (docs/guide/kernel.md, "In a
 //! run").
 //!
-//! What must stay: the first reason found is the answer, as a sentence for the user.
+//! What must stay: the first reason found is the answer, as a sentence for the user. Tests by part:
+//! `what_it_does_not_take_is_refused` (`--policy-at`, `model.em_scale`; where a tree is built).
+//! Wake-up cases and WF_CURRENT_CPU have no test of their own.
 //!
 //! Tests: crates/cli/tests/all/kernel_runs.rs::what_it_does_not_take_is_refused
 

@@ -2,7 +2,9 @@
 //! has one place, which is written anew, instead of an event that is outdated later.
 //!
 //! What must stay: at most one place per CPU, and the order of one sorted list of all ends. Its
-//! shape is free: it is for speed.
+//! shape is free: it is for speed. Tests by part: `an_end_moves` (`arm`, `disarm`, `move_on`),
+//! `ends_at_one_time` and `an_end_armed_twice` (`put`), `the_least_comes_first` (`write`, `take`,
+//! `clear`).
 //!
 //! Tests: crates/engine/src/mechanics/queue/tests.rs
 

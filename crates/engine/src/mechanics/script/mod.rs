@@ -1,6 +1,12 @@
 //! Scripts of tasks: their steps, carried out one after the other (`steps`), what tasks share
 //! (`sync`), what they are measured by (`measure`), and how they begin (`start`). What has to do
 //! with scheduling is a call to the kernel, as a task's system calls are.
+//!
+//! What must stay: scripts know no scheduler: they call `Kernel`, and a step is carried out by one
+//! file. Tests by part: storm.rs::`random_steps_obey_the_rules` (all steps together); each module
+//! names its own.
+//!
+//! Tests: crates/engine/tests/behaviour/storm.rs, beside its modules
 
 pub(super) mod measure;
 pub(super) mod progress;

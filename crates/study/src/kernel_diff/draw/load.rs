@@ -1,8 +1,9 @@
 //! Loads: periodic tasks, groups that send messages, and rt-app files that mix all ways to wait.
 //! All that is drawn comes from the seed (docs/guide/kernel.md, "Beside the policy core").
 //!
-//! Called by `draw.rs`. What is written is the language of `--workload`, so that a user can run it
-//! again. The order of draws stays.
+//! What must stay: the order of draws; what is written is the language of `--workload`, so that a
+//! user can run it again. Tests by part: `what_is_drawn_can_be_run` (`draw`, `mix` and its tasks),
+//! `what_is_drawn_depends_on_the_seed` (by the command).
 //!
 //! Tests: crates/study/src/kernel_diff/draw.rs::what_is_drawn_can_be_run,
 //! crates/cli/tests/all/kernel_diff.rs::what_is_drawn_depends_on_the_seed

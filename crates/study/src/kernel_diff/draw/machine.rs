@@ -1,8 +1,9 @@
 //! Machines: boards of several kinds of CPU, and servers of nodes, caches and threads. All that is
 //! drawn comes from the seed (docs/guide/kernel.md, "Beside the policy core").
 //!
-//! Called by `draw.rs`. What is written is a platform file and is read like one. The order of draws
-//! stays.
+//! What must stay: the order of draws; what is written is a platform file (docs/guide/platforms.md)
+//! and is read like one. Tests by part: `what_is_drawn_can_be_run` (`board`, `server`, `written`,
+//! `clock`, `idle`, `numa`: all kinds occur), `what_is_drawn_depends_on_the_seed` (by the command).
 //!
 //! Tests: crates/study/src/kernel_diff/draw.rs::what_is_drawn_can_be_run,
 //! crates/cli/tests/all/kernel_diff.rs::what_is_drawn_depends_on_the_seed

@@ -1,7 +1,8 @@
 //! Text put together without the formatter, which takes most of the time of a line
 //! (docs/guide/traces.md).
 //!
-//! Called by `ftrace.rs` for each line. Bytes are those of the formatter.
+//! What must stay: bytes are those of Rust's formatter; no filling is wider than 16. Tests by part:
+//! `numbers_are_written_as_the_formatter_does` (all of `Line`, `digits`, `hex_digits`).
 //!
 //! Tests: below
 

@@ -1,6 +1,8 @@
 //! The time of a line, made once for all that happens then (docs/guide/traces.md).
 //!
-//! Called by `ftrace.rs`. Bytes are those of the formatter: seconds, a point, nine digits.
+//! What must stay: bytes are those of the formatter: seconds on five places, a point, nine digits;
+//! a time may go back. Tests by part: `times_are_written_as_the_formatter_does` (`set`, `write`,
+//! `rest`).
 //!
 //! Tests: below
 

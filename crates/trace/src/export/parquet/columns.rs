@@ -1,6 +1,9 @@
 //! The tables and their columns. docs/guide/traces.md has the same tables.
 //!
-//! Called by `parquet.rs`. Names, types and order of columns stay: programs read them.
+//! What must stay: names, types and order of columns, which programs read and docs/guide/traces.md
+//! lists; `place` is the index in `EVENTS`. Tests by part: `tables_told_by_hand` (`EVENTS`,
+//! `COMMON`, `DECISIONS`, `place`), long_runs.rs::`traces_dropped_in_the_midst_leave_nothing`
+//! (`files`), xtask/src/tries/traces.rs (all tables).
 //!
 //! Tests: crates/trace/tests/all/traces.rs::tables_told_by_hand, xtask/src/tries/traces.rs
 

@@ -1,11 +1,12 @@
 //! Kernel events as Perfetto has them: fields by their numbers of docs/rules/traces.md#perfetto and
 //! `trace.proto`; the tests read them with the types made of that file.
 //!
-//! Called by `perfetto.rs` for each event. Numbers of fields stay. An event that is left out is
-//! none that Perfetto knows.
+//! What must stay: numbers of fields (docs/rules/traces.md#perfetto, `proto/trace.proto`); an event
+//! is an element of its CPU's bundle. Tests by part: `events_told_by_hand` (`write`, `fields`,
+//! `rare`, `wake`), `whole_runs_read_back` (`fields`), `an_interrupt_is_no_tasks_doing` (flags of
+//! `write`), replay/exported.rs::`tasks_by_timers_come_back` (timers, in `rare`).
 //!
-//! Tests: crates/trace/tests/all/traces.rs::events_told_by_hand,
-//! crates/trace/tests/all/traces.rs::whole_runs_read_back
+//! Tests: crates/trace/tests/all/traces.rs, crates/trace/tests/all/replay/exported.rs
 
 use super::fields::Stamp;
 use crate::event::{Event, Kind, SYNC_WAKE, Who};

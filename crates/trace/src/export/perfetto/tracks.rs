@@ -1,11 +1,14 @@
 //! What stands at the start of a trace, and what is drawn on tracks: quantities and decisions
 //! (docs/rules/traces.md#perfetto). Numbers of tracks stay what they are for the whole trace.
 //!
-//! Called by `perfetto.rs`. Names of tracks and categories are what people look for in the viewer:
-//! they stay.
+//! What must stay: numbers of tracks for the whole trace; names of tracks and categories, which
+//! people look for in the viewer; a decision's track is not the thread's own. Tests by part:
+//! `decisions_carry_the_average_run` (`decision`, `decision_over`, `fields`),
+//! `clusters_and_hotplug_have_tracks` (`counter`, `online`, `track`, `tracks`),
+//! xtask/src/tries/traces.rs (`machine`, `thread` and `decision`, as Perfetto's own reader finds
+//! them). `kernel` and `process` have no test of their own.
 //!
-//! Tests: crates/trace/tests/all/traces.rs::decisions_carry_the_average_run,
-//! crates/trace/tests/all/traces.rs::clusters_and_hotplug_have_tracks
+//! Tests: crates/trace/tests/all/traces.rs, xtask/src/tries/traces.rs
 
 use super::fields::Stamp;
 use crate::export::bytes::Bytes;

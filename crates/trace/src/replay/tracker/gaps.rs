@@ -1,13 +1,13 @@
 //! What is not known: who ran before a CPU's first event, and when events were lost
 //! (docs/guide/traces-in.md, "Order, gaps, size").
 //!
-//! Called by `replay/tracker.rs`. What is not known is nobody's work: a gap never adds any. Odd
-//! events are counted for warnings.
+//! What must stay: what is not known is nobody's work: a gap never adds any; odd events are counted
+//! for warnings (`Odd`). Tests by part: `a_buffer_that_starts_later` (`runs_from_the_start`,
+//! `learn`), `the_time_of_lost_events_is_nobodys` (`lose`, `may_have_run_here`),
+//! `a_task_that_leaves_an_idle_cpu_is_told` (`leaves_unseen`), `a_task_that_shows_late_begins_then`
+//! (`shows_late`).
 //!
-//! Tests: crates/trace/tests/all/replay/gaps.rs::a_buffer_that_starts_later,
-//! crates/trace/tests/all/replay/gaps.rs::the_time_of_lost_events_is_nobodys,
-//! crates/trace/tests/all/replay/gaps.rs::a_task_that_leaves_an_idle_cpu_is_told,
-//! crates/trace/tests/all/replay/gaps.rs::a_task_that_shows_late_begins_then
+//! Tests: crates/trace/tests/all/replay/gaps.rs
 
 use super::{Current, State, Tracker};
 use crate::event::{Context, TaskState, Who};

@@ -2,11 +2,14 @@
 //! the kernel's time must not become a task's work: the simulator adds its own
 //! (docs/guide/traces-in.md, "What becomes of it").
 //!
-//! Called by `replay/tracker.rs`. Times are ns. Costs that are taken off are those of the platform
-//! that the run has, so that the sum is what was recorded.
+//! What must stay: the kernel's time is no task's work, and what is taken off is what the simulator
+//! adds again by the run's platform, so that the sum is what was recorded. Times are ns. Tests by
+//! part: `a_timer_says_when_it_was_due_and_a_probe_that_a_waker_sleeps_soon` (`timer_start`,
+//! `timer_expire`, `due`), `moves_cost_also_without_a_run_between` (`moved`),
+//! `work_is_scaled_by_capacity_and_frequency` (`frequency`), `tasks_by_timers_come_back`
+//! (`softirq`, `kernel_charge`, `kernel_work`, `late_by`, `idle`, `is_down`).
 //!
-//! Tests: crates/trace/tests/all/replay/exported.rs,
-//! crates/trace/tests/all/replay/mod.rs::odd_recordings_have_a_defined_result
+//! Tests: crates/trace/tests/all/replay/exported.rs, crates/trace/tests/all/replay/mod.rs
 
 use super::{Current, JUST_LEFT_NS, Tracker};
 use crate::event::{IDLE_EXIT, SOFTIRQ_HRTIMER, SOFTIRQ_SCHED, SOFTIRQ_TIMER, Who};

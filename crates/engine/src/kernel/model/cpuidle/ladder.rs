@@ -3,6 +3,8 @@
 //! look at, and the tick it always stops.
 //!
 //! What must stay: every choice, since recordings of kernels are compared one by one. Times are ns.
+//! Tests by part: `teo_and_ladder_choose_as_the_kernels_own` (`select`, `go`, `reflect`, call by
+//! call).
 //!
 //! Tests: crates/engine/src/kernel/model/cpuidle/recorded.rs
 

@@ -4,7 +4,12 @@
 //! be wrong (docs/guide/model.md, "Idle").
 //!
 //! What must stay: choices are integers only, so that all machines choose alike; times are us where
-//! the kernel's are. It is in the manner of menu, not compared with a recording.
+//! the kernel's are. It is in the manner of menu, not compared with a recording. Tests by part:
+//! `a_far_timer_means_a_deep_state_and_no_tick` and `a_state_must_pay_and_be_left_in_time`
+//! (`select`), `it_learns_that_interrupts_come_before_timers` (`reflect`),
+//! `idle_times_that_agree_are_a_pattern` and `two_long_idle_times_do_not_break_a_pattern`
+//! (`typical_us`), `a_tick_that_goes_on_bounds_the_state` and
+//! `a_stopped_tick_drops_a_short_prediction` (the tick).
 //!
 //! Tests: below
 

@@ -3,11 +3,13 @@
 //! can be compared with the kernel's own source, call by call (`recorded`).
 //!
 //! What must stay: governors see `Sleep` and `Slept` only, never the simulation; a new governor
-//! gets a recording (recorded.rs). Times are ns. engine's idle.rs tests: `teo_is_of_the_era` (which
-//! form), `without_cpuidle_the_tick_stops_after_one` (none), `a_polling_cpu_chooses_again`
-//! (polling).
+//! gets a recording (recorded.rs). Times are ns. Tests by part: `polling_has_a_limit`
+//! (`poll_limit_ns`), `teo_and_ladder_choose_as_the_kernels_own` (`Sleep`, `Slept`, `Governor`),
+//! idle.rs::`teo_is_of_the_era` (`Kind`), idle.rs::`without_cpuidle_the_tick_stops_after_one`
+//! (`None`), idle.rs::`a_polling_cpu_chooses_again` (polling).
 //!
-//! Tests: below, crates/engine/tests/behaviour/idle.rs
+//! Tests: below, crates/engine/src/kernel/model/cpuidle/recorded.rs,
+//! crates/engine/tests/behaviour/idle.rs
 
 mod ladder;
 mod menu;

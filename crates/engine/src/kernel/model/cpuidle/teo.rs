@@ -4,7 +4,9 @@
 //! count less. If most wake-ups come before a state pays, a shallower one is a better choice.
 //!
 //! What must stay: each form's choices, call by call, as the recordings of 6.1, 6.12 and 7.3 have
-//! them. What is shared by forms is free while all recordings agree.
+//! them. What is shared by forms is free while all recordings agree. Tests by part:
+//! `teo_and_ladder_choose_as_the_kernels_own` (all forms, each call of `select` and `reflect`),
+//! `interrupts_make_it_shallow_and_timers_deep` (7.3: `count_7_3`, `early_7_3`).
 //!
 //! Tests: below, crates/engine/src/kernel/model/cpuidle/recorded.rs
 

@@ -3,6 +3,7 @@
 //! state; and the mean of recent idle times.
 //!
 //! What must stay: the choices of 5.10, as recorded. Times are ns; metrics wrap as the kernel's do.
+//! Tests by part: `teo_and_ladder_choose_as_the_kernels_own` (all of it, call by call).
 //!
 //! Tests: crates/engine/src/kernel/model/cpuidle/recorded.rs
 

@@ -13,7 +13,13 @@
 //!
 //! What must stay: the order of calls around a wake-up, a move and a pick, which is the kernel's
 //! for its class. All three homes answer each method. `Option` and `bool` answers are said at the
-//! method.
+//! method. Tests by part: fair.rs::`wakeups_preempt_beyond_the_granularity_only`
+//! (`wakeup_preempt`), fair.rs::`new_tasks_start_a_slice_behind` (`task_fork`),
+//! eevdf.rs::`a_delayed_sleeper_wakes_without_a_choice` (`dequeue_sleep`, `is_delayed`),
+//! eevdf.rs::`a_high_resolution_tick_ends_slices_in_time` (`slice_left_ns`),
+//! eevdf.rs::`who_yields_lets_the_other_run` (`yield_task`),
+//! live_queue.rs::`a_new_nice_value_counts_from_then_on` (`reweight_task`),
+//! sched_ext/rules.rs::`a_lone_task_is_kept` (`dispatch`, `keeps`).
 //!
 //! Tests: crates/engine/tests/behaviour/fair.rs, crates/engine/tests/behaviour/eevdf.rs,
 //! crates/engine/tests/behaviour/live_queue.rs, crates/engine/tests/behaviour/sched_ext/rules.rs

@@ -1,11 +1,15 @@
 //! A sched_ext scheduler in the machine: when it hears of what, what it asks for, and what its
 //! callbacks cost (docs/rules/sched-ext.md#machine). Without one all of this is nothing.
 //!
-//! What must stay: each thread is told to the class when it begins and ends, once. rules.rs and
-//! errors.rs of the same folder try what schedulers hear.
+//! What must stay: each thread is told to the class when it begins and ends, once. Tests by part:
+//! sched_ext/storms.rs::`a_wild_scheduler_loses_nobody` (`start_ext`, `fork_ext`, `exit_ext_task`,
+//! `change_ext`, `allow_ext`), sched_ext/rules.rs::`callbacks_cost_time` (`ExtRun`),
+//! sched_ext/rules.rs::`frequencies_begin_at_the_highest` (`load_scheduler`),
+//! sched_ext/errors.rs::`a_queue_that_nobody_serves_is_named` (`longest_wait`),
+//! `clocks_advance_by_the_time_that_a_task_runs` and `a_cpu_is_released_and_acquired_in_turns`
+//! (what callbacks hear).
 //!
-//! Tests: crates/engine/tests/behaviour/sched_ext/clocks.rs,
-//! crates/engine/tests/behaviour/sched_ext/release.rs
+//! Tests: crates/engine/tests/behaviour/sched_ext
 
 mod callbacks;
 mod effects;

@@ -3,9 +3,13 @@
 //! each other").
 //!
 //! What must stay: a loan ends when its last waiter is gone, and reaches through chains of holders.
-//! Who matters more is the kernel's answer (`Kernel::level`).
+//! Who matters more is the kernel's answer (`Kernel::level`). Tests by part:
+//! `a_holder_is_lent_the_priority_of_its_waiter` (`lend_anew`, `highest_donor`),
+//! storm.rs::`random_steps_obey_the_rules` (several mutexes that lend). Chains of holders have no
+//! test of their own.
 //!
-//! Tests: crates/engine/tests/behaviour/sync.rs::a_holder_is_lent_the_priority_of_its_waiter
+//! Tests: crates/engine/tests/behaviour/sync.rs::a_holder_is_lent_the_priority_of_its_waiter,
+//! crates/engine/tests/behaviour/storm.rs
 
 use crate::ids::{CpuId, TaskId};
 use crate::kernel::Kernel;
