@@ -41,6 +41,9 @@ WP_INLINE u32 wp_smt_dom(const struct wp_ctx *ctx, u32 cpu);
 WP_INLINE u32 wp_mc_scaled(const struct wp_ctx *ctx, u32 cpu, u32 full);
 /* frequency */
 WP_INLINE int wp_cpufreq_update_util(struct wp_ctx *ctx, struct wp_cpu *c, u64 now_ns);
+/* energy */
+WP_FN u32 wp_cpu_util_uclamp(const struct wp_ctx *ctx WP_NONNULL, u32 cpu,
+			     const struct wp_task *task WP_NONNULL, u32 dst, u32 boost);
 /* balance */
 WP_FN int wp_update_sg_lb_stats_3_12(struct wp_ctx *ctx WP_NONNULL,
 				     struct wp_lb_env *bal WP_NONNULL, u32 group, u32 local);

@@ -27,6 +27,9 @@
 #ifdef WP_SCHED_CACHE
 #include "src/load_tracking/preferred_llc.c"
 #endif
+#ifdef WP_UCLAMP_SUM
+#include "src/load_tracking/uclamp_sum.c"
+#endif
 #include "src/load_tracking/util_est.c"
 #include "src/load_tracking/uclamp.c"
 #include "src/load_tracking/capacity.c"
@@ -93,6 +96,9 @@
 
 #include "src/energy/energy_model.c"
 #include "src/energy/energy_util.c"
+#ifdef WP_UCLAMP_SUM
+#include "src/energy/energy_uclamp.c"
+#endif
 #ifndef WP_LIVE
 #include "src/energy/energy_5_0.c"
 #include "src/energy/energy_6_1.c"

@@ -116,6 +116,16 @@ typedef signed long long s64;
 #define WP_SCHED_CACHE
 #endif
 
+/* Hints that add up: natively alone (uclamp_sum.c). */
+#if !defined(__bpf__) && !defined(WP_LIVE)
+#define WP_UCLAMP_SUM
+#endif
+#ifdef WP_UCLAMP_SUM
+#define WP_IF_SUMS(value) (value)
+#else
+#define WP_IF_SUMS(value) 0
+#endif
+
 /* Something to note for `explain` (explain_notes.c): natively, while a home asks for it. */
 #if defined(__bpf__) || defined(WP_LIVE)
 #define WP_EXPLAIN(ctx, note) ((void)0)

@@ -79,6 +79,11 @@ struct wp_task {
 	u32 group_idle; /* task_group.h: a group around it has cpu.idle */
 	u32 util_dequeued; /* its utilisation when it last fell asleep */
 	u32 delta_exec_us; /* it ran so long up to its last update; 0 from each sleep on */
+	/* uclamp_sum.c: what its hints make of its utilisation, less that; its estimate within its
+	 * hints; what its CPU's util_est_uclamp counts for it */
+	s32 util_avg_bias;
+	u32 util_est_uclamp;
+	u32 util_est_uclamp_queued;
 	u64 allowed[WP_MASK_WORDS];
 };
 
@@ -141,6 +146,11 @@ struct wp_cpu_load {
 	u32 uclamp_hinted;   /* those with hints: only they are in the buckets */
 	u32 uclamp_last_cut; /* 1024 - uclamp_max of the task that left last */
 	struct wp_uclamp_rq uclamp[2]; /* by enum wp_uclamp_id */
+	/* uclamp_sum.c: of the tasks on the queue */
+	s32 util_avg_bias;        /* sum of their biases */
+	u32 util_est_uclamp;      /* sum of their estimates within their hints */
+	u32 max_uclamp_factor_id; /* the task that is served best for its weight; 0: unknown */
+	u64 max_uclamp_factor;    /* ... its clamped utilisation x 2^32 / weight */
 	/* older forms */
 	u32 power_orig;     /* older forms: capacity without other classes; 0: capacity_orig */
 	u32 cpu_load[4];

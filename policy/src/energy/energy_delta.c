@@ -22,7 +22,7 @@
  * Kernel: find_energy_efficient_cpu(), compute_energy(), eenv_task_busy_time(),
  *         eenv_pd_busy_time() as wp_delta_pick(), eenv_pd_max_util(), kernel/sched/fair.c;
  *         em_pd_get_efficient_state() as wp_pd_cost(), include/linux/energy_model.h
- * Tests: fixtures/energy, all/energy_7_3.rs, all/energy_7_3_oracle.rs
+ * Tests: fixtures/energy, all/energy_7_3.rs, all/energy_7_3_oracle.rs, all/uclamp_sum.rs
  */
 #include "wakeplace/policy.h"
 
@@ -52,7 +52,7 @@ WP_FN u32 wp_perf_with(const struct wp_ctx *ctx WP_NONNULL, u32 cpu,
 	const struct wp_cpu *c = WP_AT(ctx->cpus, cpu);
 	struct wp_demand d = wp_effective_cpu_util(ctx, c, util);
 
-	if (ctx->params.uclamp) {
+	if (ctx->params.uclamp && !WP_IF_SUMS(wp_uclamp_sums(ctx))) {
 		/* An idle CPU's bound is that of a task which has left. */
 		u32 max = wp_uclamp_rq_is_idle(c) ? 0 : d.max;
 
@@ -114,6 +114,39 @@ WP_INLINE void wp_delta_hints(const struct wp_ctx *ctx, const struct wp_cpu *c,
 	p->uclamp_max = wp_max(p->uclamp_max, wp_uclamp_rq_max(ctx, c));
 }
 
+/* What the frequency follows: where hints add up, the utilisation within them. */
+WP_INLINE void wp_delta_within_hints(const struct wp_ctx *ctx, u32 cpu, const struct wp_task *task,
+				     struct wp_util_pair *u)
+{
+#ifdef WP_UCLAMP_SUM
+	if (!wp_uclamp_sums(ctx))
+		return;
+	u->without = wp_cpu_util_uclamp(ctx, cpu, task, WP_NONE, 1);
+	u->with = wp_cpu_util_uclamp(ctx, cpu, task, cpu, 1);
+#else
+	(void)ctx, (void)cpu, (void)task, (void)u;
+#endif
+}
+
+/* How well the CPU holds the task; `used`: what then counts of its capacity. */
+WP_INLINE s32 wp_delta_fits(const struct wp_ctx *ctx, const struct wp_task *task,
+			    struct wp_delta_pd *p, u32 cpu, u32 util, u32 *used)
+{
+	*used = util;
+#ifdef WP_UCLAMP_SUM
+	if (wp_uclamp_sums(ctx)) {
+		u32 clamped = wp_cpu_util_uclamp(ctx, cpu, task, cpu, 0);
+		s32 fits = wp_util_fits_uclamp(ctx, util, clamped, WP_AT(ctx->cpus, cpu));
+
+		if (fits > 0)
+			*used = clamped;
+		return fits;
+	}
+#endif
+	wp_delta_hints(ctx, WP_AT(ctx->cpus, cpu), task, p);
+	return wp_util_fits_cpu(ctx, util, p->uclamp_min, p->uclamp_max, cpu);
+}
+
 /* What a CPU adds to the demand of its domain without the task. The verifier looks at it once. */
 WP_FN int wp_delta_add(const struct wp_ctx *ctx WP_NONNULL, struct wp_delta_pd *p WP_NONNULL,
 		       u32 cpu, u32 util, u32 boosted)
@@ -156,6 +189,7 @@ WP_FN int wp_delta_pick(const struct wp_ctx *ctx WP_NONNULL,
 		u32 cpu = *WP_AT(ctx->list, pd->first_cpu + i);
 		const struct wp_cpu *c = WP_AT(ctx->cpus, cpu);
 		struct wp_util_pair u, boosted;
+		u32 used;
 		s64 spare;
 		s32 fits;
 
@@ -167,18 +201,18 @@ WP_FN int wp_delta_pick(const struct wp_ctx *ctx WP_NONNULL,
 			p->capacity = wp_get_actual_cpu_capacity(ctx, c);
 		u = wp_cpu_util_pair(ctx, cpu, task, 0);
 		boosted = boost ? wp_cpu_util_pair(ctx, cpu, task, 1) : u;
+		wp_delta_within_hints(ctx, cpu, task, &boosted);
 		wp_delta_add(ctx, p, cpu, u.without, boosted.without);
 		if (!wp_span_has(dom, cpu) || !wp_allowed(task, cpu)) {
 			WP_EXPLAIN(ctx, wp_drop_barred(ctx, dom, cpu));
 			continue;
 		}
-		wp_delta_hints(ctx, c, task, p);
-		fits = wp_util_fits_cpu(ctx, u.with, p->uclamp_min, p->uclamp_max, cpu);
+		fits = wp_delta_fits(ctx, task, p, cpu, u.with, &used);
 		if (!fits) {
 			WP_EXPLAIN(ctx, wp_drop(ctx, cpu, WP_DROP_UNFIT));
 			continue;
 		}
-		spare = (s64)wp_sub(c->load.capacity, u.with);
+		spare = (s64)wp_sub(c->load.capacity, used);
 		if (cpu == prev) {
 			p->prev_util = u.with;
 			p->prev_boosted = boosted.with;
@@ -341,7 +375,7 @@ WP_FN int wp_find_energy_efficient_cpu(struct wp_ctx *ctx WP_NONNULL,
 	if (s.dom == WP_NONE)
 		return 0;
 	wp_sync_entity_load_avg(ctx, task);
-	if (!wp_task_util_est(ctx, task) && !wp_uclamp_eff_min(ctx, task))
+	if (wp_energy_no_util(ctx, task))
 		return wp_energy_decide(dec, prev, WP_REASON_ENERGY_ZERO_UTIL);
 	s.task_busy = wp_eenv_task_busy_time(ctx, task, prev);
 	WP_FOR(i, ctx->nr_perf_doms, WP_MAX_PERF_DOMS) {

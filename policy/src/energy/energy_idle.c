@@ -164,7 +164,7 @@ WP_FN int wp_find_energy_idle_cpu(struct wp_ctx *ctx WP_NONNULL, struct wp_task 
 	if (dom == WP_NONE)
 		return 0;
 	wp_sync_entity_load_avg(ctx, task);
-	if (!wp_task_util_est(ctx, task) && !wp_uclamp_eff_min(ctx, task))
+	if (wp_energy_no_util(ctx, task))
 		return 0;
 	task_busy = wp_eenv_task_busy_time(ctx, task, prev);
 	dec->energy_prev.cpu = WP_NONE;

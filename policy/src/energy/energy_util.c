@@ -105,6 +105,16 @@ WP_FN u32 wp_cpu_util(const struct wp_ctx *ctx WP_NONNULL, u32 cpu,
 }
 #endif
 
+/* Nothing to place the task by: no utilisation, and no wish for any. */
+WP_INLINE int wp_energy_no_util(const struct wp_ctx *ctx, const struct wp_task *task)
+{
+#ifdef WP_UCLAMP_SUM
+	if (wp_uclamp_sums(ctx))
+		return !wp_task_util_est_uclamp(task);
+#endif
+	return !wp_task_util_est(ctx, task) && !wp_uclamp_eff_min(ctx, task);
+}
+
 /* A CPU that was looked at closely, for `explain`. */
 WP_INLINE void wp_note_candidate(struct wp_decision *dec, u32 cpu, u32 util, u32 spare, s32 fits,
 				 u64 energy)

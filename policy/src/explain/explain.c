@@ -30,11 +30,13 @@ WP_INLINE u32 wp_explain_fits(const struct wp_ctx *ctx, const struct wp_task *ta
 	struct wp_delta_pd p;
 
 	if (rule != WP_RULE_ENERGY)
-		return (u32)wp_util_fits(ctx, wp_task_util_est(ctx, task),
-					 wp_uclamp_eff_min(ctx, task), wp_uclamp_eff_max(ctx, task),
-					 cpu);
+		return (u32)wp_task_fits(ctx, task, cpu);
 	if (ctx->params.energy_aware < WP_ENERGY_510)
 		return !wp_unfit(util, WP_AT(ctx->cpus, cpu)->load.capacity);
+	if (wp_uclamp_sums(ctx))
+		return (u32)wp_util_fits_uclamp(
+			ctx, util, wp_cpu_util_uclamp(ctx, cpu, task, cpu, 0),
+			WP_AT(ctx->cpus, cpu));
 	p.hinted = 0;
 	wp_delta_hints(ctx, WP_AT(ctx->cpus, cpu), task, &p);
 	return (u32)wp_util_fits(ctx, util, p.uclamp_min, p.uclamp_max, cpu);

@@ -9,7 +9,7 @@
  *
  * Kernel: sugov_effective_cpu_perf(), kernel/sched/cpufreq_schedutil.c; effective_cpu_util(),
  *         sched_cpu_util(), kernel/sched/syscalls.c; cpu_util_cfs_boost(), kernel/sched/fair.c
- * Tests: fixtures/frequency, all/frequency.rs, all/response_time.rs
+ * Tests: fixtures/frequency, all/frequency.rs, all/response_time.rs, all/uclamp_sum.rs
  */
 #include "wakeplace/policy.h"
 
@@ -75,6 +75,35 @@ WP_INLINE u32 wp_sugov_effective_cpu_perf(const struct wp_ctx *ctx, const struct
 	return wp_max(d->min, wp_min(d->max, wp_sugov_apply_dvfs_headroom(ctx, c, d->util)));
 }
 
+#ifdef WP_UCLAMP_SUM
+/*
+ * What a CPU's utilisation within its tasks' hints becomes where time in the queue counts like time
+ * on the CPU: as much more as the runnable average is above the utilisation without hints
+ * (docs/rules/uclamp-sum.md#uclamp-sum-demand).
+ */
+WP_FN u32 wp_runnable_boost_uclamp(const struct wp_ctx *ctx WP_NONNULL,
+				   const struct wp_cpu *c WP_NONNULL, u32 util)
+{
+	u64 raw = c->load.avg.util_avg;
+
+	if (ctx->params.runnable_is_load || !ctx->params.runnable_boost || !raw)
+		return util;
+	return wp_runnable_boost(ctx, util,
+				 (u32)wp_div((u64)util * c->load.avg.runnable_avg, raw));
+}
+
+/* The fair class's demand where hints add up. */
+WP_FN u32 wp_cpu_util_cfs_boost_uclamp(const struct wp_ctx *ctx WP_NONNULL,
+				       const struct wp_cpu *c WP_NONNULL)
+{
+	u32 util = wp_runnable_boost_uclamp(ctx, c, wp_root_cfs_util_uclamp(c));
+
+	if (ctx->params.util_est_faster)
+		util = wp_max(util, wp_util_est_faster(ctx, c));
+	return wp_min(wp_max(util, wp_cpu_util_cfs_uclamp(ctx, c)), c->load.capacity_orig);
+}
+#endif
+
 /* The fair class's demand for speed: time in the queue counts like time on the CPU. A sched_ext
  * scheduler says it itself (docs/rules/sched-ext.md#cpuperf). */
 WP_INLINE u32 wp_cpu_util_cfs_boost(const struct wp_ctx *ctx, const struct wp_cpu *c)
@@ -83,6 +112,10 @@ WP_INLINE u32 wp_cpu_util_cfs_boost(const struct wp_ctx *ctx, const struct wp_cp
 
 	if (WP_SIM(c->queue.classes.perf_target))
 		return wp_min(c->queue.classes.perf_target - 1, c->load.capacity_orig);
+#ifdef WP_UCLAMP_SUM
+	if (wp_uclamp_sums(ctx))
+		return wp_cpu_util_cfs_boost_uclamp(ctx, c);
+#endif
 	if (WP_NOT_LIVE(ctx->params.util_est_faster && ctx->params.util_est_faster_freq))
 		util = wp_max(util, wp_util_est_faster(ctx, c));
 	if (!WP_NOT_LIVE(ctx->params.runnable_is_load || !ctx->params.runnable_boost))

@@ -15,7 +15,7 @@
  *         kernel/sched/fair.c, to 5.1; set_cpus_allowed_common() as wp_set_cpus_allowed(),
  *         kernel/sched/core.c
  * Tests: fixtures/fits, fixtures/capacity, fixtures/misfit, all/fits.rs, all/capacity_vectors.rs,
- *        all/response_time.rs
+ *        all/response_time.rs, all/uclamp_sum.rs
  */
 #include "wakeplace/policy.h"
 
@@ -91,11 +91,36 @@ WP_FN int wp_util_fits_cpu(const struct wp_ctx *ctx WP_NONNULL, u32 util, u32 uc
 	return wp_util_fits(ctx, util, uclamp_min, uclamp_max, cpu);
 }
 
+#ifdef WP_UCLAMP_SUM
+/* As wp_util_fits_on where hints add up: `clamped` is the demand within them
+ * (docs/rules/uclamp-sum.md#uclamp-sum-fits). */
+WP_FN int wp_util_fits_uclamp(const struct wp_ctx *ctx WP_NONNULL, u32 util, u32 clamped,
+			      const struct wp_cpu *c WP_NONNULL)
+{
+	if (wp_fits_cpu_alone(ctx, clamped, c))
+		return 1;
+	return wp_fits_cpu_alone(ctx, util, c) ? -1 : 0;
+}
+#endif
+
+/* Does a task fit? As wp_util_fits, with its own demand and hints. */
+WP_INLINE s32 wp_task_fits(const struct wp_ctx *ctx, const struct wp_task *task, u32 cpu)
+{
+	u32 util = wp_task_util_est(ctx, task);
+
+#ifdef WP_UCLAMP_SUM
+	if (wp_uclamp_sums(ctx))
+		return wp_util_fits_uclamp(ctx, util, wp_task_util_est_uclamp(task),
+					   WP_AT(ctx->cpus, cpu));
+#endif
+	return wp_util_fits(ctx, util, wp_uclamp_eff_min(ctx, task), wp_uclamp_eff_max(ctx, task),
+			    cpu);
+}
+
 /* A task fits only if its wishes are met, too. */
 WP_INLINE int wp_task_fits_cpu(const struct wp_ctx *ctx, const struct wp_task *task, u32 cpu)
 {
-	return wp_util_fits(ctx, wp_task_util_est(ctx, task), wp_uclamp_eff_min(ctx, task),
-			    wp_uclamp_eff_max(ctx, task), cpu) > 0;
+	return wp_task_fits(ctx, task, cpu) > 0;
 }
 
 /*
@@ -110,6 +135,12 @@ WP_INLINE int wp_cpu_overutilized(const struct wp_ctx *ctx, const struct wp_cpu 
 	if (WP_NOT_LIVE(ctx->params.energy_aware == WP_ENERGY_510))
 		return wp_util_fits_on(ctx, wp_cpu_util_cfs(ctx, c), wp_uclamp_rq_min(ctx, c),
 				       wp_uclamp_rq_max(ctx, c), c) <= 0;
+#ifdef WP_UCLAMP_SUM
+	if (wp_uclamp_sums(ctx))
+		return ctx->energy_active &&
+		       !wp_util_fits_uclamp(ctx, wp_cpu_util_cfs(ctx, c),
+					    wp_cpu_util_cfs_uclamp(ctx, c), c);
+#endif
 	return ctx->energy_active &&
 	       !wp_util_fits_on(ctx, wp_cpu_util_cfs(ctx, c), 0, wp_uclamp_rq_max(ctx, c), c);
 }

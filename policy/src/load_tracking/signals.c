@@ -12,7 +12,7 @@
  *         sync_entity_load_avg(), attach_entity_load_avg(), detach_entity_load_avg(),
  *         kernel/sched/fair.c; enqueue_runnable_load_avg(), dequeue_runnable_load_avg(),
  *         kernel/sched/fair.c, to 5.6
- * Tests: fixtures/signals, all/signals.rs, all/signals_7_3.rs
+ * Tests: fixtures/signals, all/signals.rs, all/signals_7_3.rs, all/uclamp_sum.rs
  */
 #include "wakeplace/policy.h"
 
@@ -169,7 +169,12 @@ WP_INLINE int wp_task_avg(struct wp_ctx *ctx, const struct wp_cpu *c, struct wp_
 		return wp_update_runnable_avg_3_8(ctx, &task->avg, now_ns, task->on_rq,
 						  task->weight);
 #endif
-	return wp_task_sums_update(ctx, c, task, now_ns);
+	if (!wp_task_sums_update(ctx, c, task, now_ns))
+		return 0;
+#ifdef WP_UCLAMP_SUM
+	wp_util_bias_update(ctx, task);
+#endif
+	return 1;
 }
 
 /* The same in an event of the task: its estimate is due again at its next sleep. */

@@ -7,6 +7,8 @@
  * Counted in five buckets over 0..1024, as the kernel does by default: exact while a bucket holds
  * equal hints, otherwise the highest value that the bucket saw since it was empty.
  *
+ * Where hints add up (uclamp_sum.c), nothing is counted here.
+ *
  * What must stay: hints are 0..1024; a task is counted out of the buckets that it was counted into.
  *
  * Kernel: uclamp_bucket_id(), uclamp_rq_inc_id(), uclamp_rq_dec_id(), uclamp_rq_max_value(),
@@ -63,7 +65,7 @@ WP_FN u32 wp_uclamp_rq_max_value(const struct wp_uclamp_rq *u WP_NONNULL, u32 ot
 /* A task joins the queue. */
 WP_INLINE void wp_uclamp_rq_inc(const struct wp_ctx *ctx, struct wp_cpu *c, struct wp_task *task)
 {
-	if (!ctx->params.uclamp || task->uclamp_counted)
+	if (!ctx->params.uclamp || task->uclamp_counted || WP_IF_SUMS(wp_uclamp_sums(ctx)))
 		return;
 	WP_ADD(&c->load.uclamp_tasks, 1u);
 	task->uclamp_counted = WP_UCLAMP_PLAIN;

@@ -9,7 +9,7 @@
  * Kernel: util_est_enqueue(), util_est_dequeue(), util_est_update(), task_util_est(),
  *         _task_util_est() as wp_task_est(), cpu_util_cfs(), kernel/sched/fair.c
  * Tests: fixtures/util-est, all/util_est_6_12.rs, all/signals.rs, all/on_state.rs,
- *        all/response_time.rs
+ *        all/response_time.rs, all/uclamp_sum.rs
  */
 #include "wakeplace/policy.h"
 
@@ -143,6 +143,9 @@ WP_INLINE void wp_util_est_enqueue(struct wp_ctx *ctx, struct wp_cpu *c, struct 
 {
 	task->util_est_queued = wp_task_est(ctx, task);
 	WP_ADD(&c->load.util_est, task->util_est_queued);
+#ifdef WP_UCLAMP_SUM
+	wp_util_est_uclamp_enqueue(c, task);
+#endif
 }
 
 /* What was counted in is counted out. */
@@ -150,6 +153,9 @@ WP_INLINE void wp_util_est_dequeue(struct wp_cpu *c, struct wp_task *task)
 {
 	WP_ADD(&c->load.util_est, 0 - task->util_est_queued);
 	task->util_est_queued = 0;
+#ifdef WP_UCLAMP_SUM
+	wp_util_est_uclamp_dequeue(c, task);
+#endif
 }
 
 #ifndef WP_LIVE
@@ -248,4 +254,7 @@ WP_INLINE void wp_util_est_update(struct wp_ctx *ctx, struct wp_cpu *c, struct w
 		task->util_est_ewma = next;
 		task->util_est = util | WP_UTIL_EST_UNCHANGED;
 	}
+#ifdef WP_UCLAMP_SUM
+	wp_util_est_uclamp_update(ctx, task, wp_task_est(ctx, task));
+#endif
 }

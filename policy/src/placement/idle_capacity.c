@@ -51,14 +51,13 @@ WP_FN int wp_siblings_idle(struct wp_ctx *ctx WP_NONNULL, u32 cpu)
 }
 
 /*
- * How well does the task fit? As wp_util_fits(); in its plain form it fits or does not. The
+ * How well does the task fit? As wp_task_fits(); in its plain form it fits or does not. The
  * verifier looks at it once.
  */
 WP_FN int wp_capacity_fits(const struct wp_ctx *ctx WP_NONNULL,
 			   const struct wp_task *task WP_NONNULL, u32 cpu)
 {
-	s32 fits = wp_util_fits(ctx, wp_task_util_est(ctx, task), wp_uclamp_eff_min(ctx, task),
-				wp_uclamp_eff_max(ctx, task), cpu);
+	s32 fits = wp_task_fits(ctx, task, cpu);
 
 	if (WP_NOT_LIVE(ctx->params.sis_asym == WP_SIS_ASYM_PLAIN))
 		return fits > 0;

@@ -3,14 +3,15 @@
  * Sleepers that their queue keeps until the others have caught up (DELAY_DEQUEUE, from 6.12;
  * docs/rules/queues.md#eevdf). Such a task counts as dequeued for demand: it is not runnable, and
  * its estimate and hints do not count. Its weight stays in the queue's load, and the home goes on
- * counting it in nr_running. The live scheduler's queues keep sleepers in virtual time alone
+ * counting it in nr_running; where hints add up, its bias stays, too
+ * (docs/rules/uclamp-sum.md#bias). The live scheduler's queues keep sleepers in virtual time alone
  * (queue_sleepers.c).
  *
  * What must stay: a sleeper that is kept is counted out once, as it wakes or leaves.
  *
  * Kernel: set_delayed(), requeue_delayed_entity(), finish_delayed_dequeue_entity(),
  *         kernel/sched/fair.c
- * Tests: all/signals.rs, all/durations.rs, all/on_state.rs
+ * Tests: all/signals.rs, all/durations.rs, all/on_state.rs, all/uclamp_sum.rs
  */
 #include "wakeplace/policy.h"
 
@@ -78,7 +79,9 @@ WP_INLINE int wp_enqueue_delayed(struct wp_ctx *ctx, struct wp_task *task, u32 c
 	WP_ADD(&c->load.load_weight, task->weight);
 	c->queue.h_nr_delayed++;
 	wp_idle_policy_enqueue(c, task);
-	return changed ? wp_cpufreq_update_util(ctx, c, now_ns) : 0;
+	(void)WP_IF_SUMS(wp_util_bias_enqueue(c, task));
+	return (changed ? wp_cpufreq_update_util(ctx, c, now_ns) : 0) |
+	       WP_IF_SUMS(wp_util_bias_freq(ctx, c, task, now_ns));
 }
 
 /* Its time has come: the queue lets it go. */
@@ -97,5 +100,7 @@ WP_INLINE int wp_finish_delayed_dequeue_entity(struct wp_ctx *ctx, struct wp_tas
 	c->queue.h_nr_delayed--;
 	c->load.load_weight -= task->weight;
 	wp_idle_policy_dequeue(c, task);
+	(void)WP_IF_SUMS(wp_util_bias_dequeue(c, task));
+	(void)WP_IF_SUMS(wp_propagate_negative_bias(ctx, c, task, WP_Q_SLEEP));
 	return result;
 }

@@ -152,6 +152,7 @@ WP_INLINE void wp_account_enqueue(struct wp_ctx *ctx, struct wp_cpu *c, struct w
 	wp_note_overload(ctx, c);
 	wp_idle_policy_enqueue(c, task);
 	wp_account_llc_enqueue(ctx, task);
+	(void)WP_IF_SUMS(wp_util_bias_enqueue(c, task));
 	if (WP_NOT_LIVE(ctx->params.util_est_after_freq))
 		wp_util_est_enqueue(ctx, c, task);
 	if (!(flags & WP_Q_NEW) || WP_NOT_LIVE(ctx->params.overutilized_new))
@@ -169,6 +170,7 @@ WP_INLINE void wp_account_dequeue(struct wp_ctx *ctx, struct wp_cpu *c, struct w
 		wp_no_current(c);
 	task->on_rq = 0;
 	task->running = 0;
+	(void)WP_IF_SUMS(wp_util_bias_dequeue(c, task));
 	if (WP_NOT_LIVE(ctx->params.util_est_dequeue_late))
 		wp_util_est_dequeue(c, task);
 	if (flags & WP_Q_SLEEP) {
@@ -208,7 +210,7 @@ WP_FN int wp_enqueue_task_fair(struct wp_ctx *ctx WP_NONNULL, struct wp_task *ta
 	wp_enqueue_runnable_load_avg_5_6(ctx, &c->load.avg, task);
 	WP_ADD(&c->load.load_weight, task->weight);
 	wp_account_enqueue(ctx, c, task, flags);
-	return result;
+	return result | WP_IF_SUMS(wp_util_bias_freq(ctx, c, task, now_ns));
 }
 
 /*
@@ -241,6 +243,7 @@ WP_FN int wp_dequeue_task_fair(struct wp_ctx *ctx WP_NONNULL, struct wp_task *ta
 	wp_dequeue_runnable_load_avg_5_6(ctx, &c->load.avg, task);
 	WP_ADD(&c->load.load_weight, 0 - task->weight);
 	wp_account_dequeue(ctx, c, task, flags);
+	(void)WP_IF_SUMS(wp_propagate_negative_bias(ctx, c, task, flags));
 	return result;
 }
 
@@ -458,6 +461,7 @@ WP_FN int wp_migrate_pulled(struct wp_ctx *ctx WP_NONNULL, struct wp_task *task 
 		wp_idle_policy_dequeue(old, task);
 		wp_util_est_dequeue(old, task);
 		wp_uclamp_rq_dec(old, task);
+		(void)WP_IF_SUMS(wp_util_bias_dequeue(old, task));
 	}
 	wp_remove_entity_load_avg(ctx, task);
 	wp_forget_queue(task, cpu);

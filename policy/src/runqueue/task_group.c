@@ -299,13 +299,30 @@ WP_FN int wp_tg_enqueue(struct wp_ctx *ctx WP_NONNULL, const struct wp_tg_path *
 	q->load_weight += task->weight;
 	if (wp_tg_queued(ctx, c, path, 0, task->cpu, 1, wp_tg_task_is_idle(task), 1)) {
 		wp_account_enqueue(ctx, c, task, flags);
-		return result;
+		return result | WP_IF_SUMS(wp_util_bias_freq(ctx, c, task, now_ns));
 	}
+	(void)WP_IF_SUMS(wp_util_bias_enqueue(c, task));
 	task->idle_counted = wp_tg_task_is_idle(task);
 	if (WP_NOT_LIVE(ctx->params.util_est_after_freq))
 		wp_util_est_enqueue(ctx, c, task);
-	return result;
+	return result | WP_IF_SUMS(wp_util_bias_freq(ctx, c, task, now_ns));
 }
+
+#ifdef WP_UCLAMP_SUM
+/* What a sleeper's hint held back leaves the averages of the groups around it
+ * (docs/rules/uclamp-sum.md#negative-bias). */
+WP_INLINE void wp_tg_take_off(const struct wp_tg_path *path, u32 cpu, u32 util)
+{
+	u32 level;
+
+	if (!util)
+		return;
+	WP_FOR(level, path->nr, WP_MAX_TG_LEVELS) {
+		wp_util_take_off(&wp_tg_queue(path, level, cpu)->avg, util);
+		wp_util_take_off(&wp_tg_queue(path, level, cpu)->entity, util);
+	}
+}
+#endif
 
 /* It leaves; with WP_Q_SLEEP its activation is over. */
 WP_FN int wp_tg_dequeue(struct wp_ctx *ctx WP_NONNULL, const struct wp_tg_path *path WP_NONNULL,
@@ -334,6 +351,9 @@ WP_FN int wp_tg_dequeue(struct wp_ctx *ctx WP_NONNULL, const struct wp_tg_path *
 		c->queue.nr_idle_policy += task->idle_counted;
 	}
 	wp_account_dequeue(ctx, c, task, flags);
+#ifdef WP_UCLAMP_SUM
+	wp_tg_take_off(path, task->cpu, wp_propagate_negative_bias(ctx, c, task, flags));
+#endif
 	return result;
 }
 

@@ -58,6 +58,7 @@ mod task_groups;
 mod thermal;
 mod topology;
 mod topology_numa;
+mod uclamp_sum;
 mod util_est_6_12;
 mod wake_7_3;
 mod wake_asym_7_3;

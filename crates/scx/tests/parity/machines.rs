@@ -328,6 +328,9 @@ pub(crate) fn policy(draw: &mut Draw) -> Policy {
             policy.set(key, &value).unwrap_or_else(|e| panic!("{e}"));
         }
     }
+    // Sums are in no build for BPF (WP_UCLAMP_SUM).
+    let sums = policy.set("uclamp_aggregation", "max");
+    sums.unwrap_or_else(|e| panic!("{e}"));
     policy
 }
 

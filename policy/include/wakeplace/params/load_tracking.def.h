@@ -122,3 +122,13 @@ WP_SWITCH(migrate_pelt_lag, BOTH, RUN, "off", "docs/rules/signals.md#attach-deta
 	"a sleeper that changes its CPU also decays for the time that its old CPU was idle (6.0)")
 WP_SWITCH(uclamp, BOTH, RUN, "off", "docs/rules/capacity.md#util-fits-cpu",
 	"uclamp_min and uclamp_max of tasks count (5.3)")
+WP_CHOICE(uclamp_aggregation, wp_uclamp_aggregation, LIVE_HAS("max"), RUN, "max",
+	"docs/rules/uclamp-sum.md#bias",
+	"proposed in 2024 and 2025: uclamp, freq_perf_form: what a CPU makes of its tasks' hints: "
+	"max: the highest counts; sum: each task's utilisation is brought within its own hints, "
+	"and these are added; sum-v1: what a hint holds back leaves the averages at a sleep; "
+	"sum-v2: and no task is held back so far that one without a bound gets less than its share",
+	WP_VALUE(WP_UCLAMP_AGG_MAX, "max")
+	WP_VALUE(WP_UCLAMP_AGG_SUM, "sum")        /* patches 2 to 4 */
+	WP_VALUE(WP_UCLAMP_AGG_SUM_V1, "sum-v1")  /* and 7: all of June 2024 */
+	WP_VALUE(WP_UCLAMP_AGG_SUM_V2, "sum-v2")) /* and 8: all of March 2025 */
