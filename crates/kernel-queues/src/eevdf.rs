@@ -374,7 +374,7 @@ impl EevdfQueue {
         }
     }
 
-    /// The kernel looks at the running task's time (`update_curr()`): a request that is fulfilled is
+    /// The kernel looks at the running task's time (`update_curr()`): a fulfilled request is
     /// followed by the next, and others get their chance. Without time since the last look it looks
     /// at nothing.
     fn update(&mut self, params: &EevdfParams) {
