@@ -113,9 +113,8 @@ fn signals(found: &Value, kind: &str) -> [u64; 2] {
     [&of["compared"], &of["differ"]].map(|count| count.as_u64().expect("a number"))
 }
 
-/// Goal: the core makes of each average, estimate and call of schedutil what the kernel of its era
-/// makes (docs/rules/README.md#signal-by-signal), but for requests while the thread of HiKey960's
-/// governor is at work.
+/// Goal: the core makes of each average, estimate, call of schedutil and wake-up of a busy CPU what
+/// the kernel of its era makes (docs/rules/README.md#signal-by-signal).
 #[test]
 fn the_cores_signals_are_the_kernels() {
     if !is_there() || version() != "7.3.4" {
@@ -123,24 +122,24 @@ fn the_cores_signals_are_the_kernels() {
     }
     let (found, code) = diff("linux-7.3", &["--allow", "1"]);
     assert_eq!(code, Some(0), "{found}");
-    for (kind, least, per_mille) in [
-        ("task-update", 10_000, 0),
-        ("queue-update", 10_000, 0),
-        ("enqueue-queue", 2000, 1),
-        ("dequeue-queue", 2000, 1),
-        ("task-util-est", 2000, 0),
-        ("schedutil-request", 5000, 10),
+    for (kind, least) in [
+        ("task-update", 10_000),
+        ("queue-update", 10_000),
+        ("enqueue-queue", 2000),
+        ("dequeue-queue", 2000),
+        ("task-util-est", 2000),
+        ("schedutil-request", 5000),
+        ("wakeup-preempt", 500),
     ] {
         let [compared, differ] = signals(&found, kind);
         assert!(compared > least, "{kind}: {compared}");
-        let most = per_mille * compared;
-        assert!(1000 * differ <= most, "{kind}: {differ} of {compared}");
+        assert_eq!(differ, 0, "{kind} of {compared}");
     }
 }
 
 /// Goal: a rule of signals that is wrong is found where it is, with an example. Broken are the
-/// third signal of PELT (that of 5.6), when the estimate is taken (that of 6.12), and schedutil's
-/// headroom.
+/// third signal of PELT (that of 5.6), when the estimate is taken (that of 6.12), schedutil's
+/// headroom, and the protection of a picked task.
 #[test]
 fn a_broken_signal_is_found() {
     if !is_there() || version() != "7.3.4" {
@@ -150,6 +149,7 @@ fn a_broken_signal_is_found() {
         ("runnable_is_load=on", "task-update", "runnable_sum"),
         ("util_est_before_update=on", "task-util-est", "util_est"),
         ("freq_headroom=off", "schedutil-request", "next_freq"),
+        ("eevdf_form=6.12", "wakeup-preempt", "protection"),
     ] {
         let (found, code) = diff(&format!("linux-7.3:{broken}"), &["--allow", "0.5"]);
         assert_eq!(code, Some(1), "{broken}");

@@ -40,7 +40,8 @@ fn ask(params: &FairParams, queued: &[Queued], exec_ns: u64) -> Option<Turned> {
 }
 
 /// Goal: who joins displaces who runs if it is eligible and its deadline is earlier, unless the
-/// running one is protected. Source: docs/rules/queues.md#eevdf-wake-up. All but task 3 are behind the average.
+/// running one is protected. Source: docs/rules/queues.md#eevdf-wake-up. All but task 3 are behind
+/// the average.
 #[test]
 fn an_earlier_deadline_displaces_who_is_not_protected() {
     let params = params("linux-7.3");
