@@ -193,7 +193,7 @@ link() {
 	# Updates of averages pass through the shim (signals.c).
 	(cd "$out/obj" && "${cross}ld" -r -o "$wp/all.o" \
 		--wrap=__update_load_avg_se --wrap=__update_load_avg_blocked_se \
-		--wrap=__update_load_avg_cfs_rq \
+		--wrap=__update_load_avg_cfs_rq --wrap=pick_task_fair --wrap=pick_next_task_fair \
 		--whole-archive kernel/sched/built-in.a --no-whole-archive \
 		$objs "$wp/shim.o" "$wp/stub.o") 2>"$out/log" || {
 		cat "$out/log" >&2

@@ -1,5 +1,5 @@
-//! A queue in which a task looks whether it displaces the one that runs, and what came of it, as
-//! `crates/kernel-shim/shim/wakeplace.h` has it.
+//! A queue that is asked whether a task displaces the one that runs, or who is next, and what came
+//! of it, as `crates/kernel-shim/shim/wakeplace.h` has it.
 //!
 //! What must stay: fields and their order are the header's; the running task is the first entity.
 //!
@@ -30,14 +30,18 @@ pub struct Entity {
 #[repr(C)]
 #[allow(missing_docs, reason = "wakeplace.h says what each field is")]
 pub struct RawTurn {
+    pub kind: u32,
     pub cpu: u32,
     pub task: u32,
+    pub runs: u32,
     pub sync: u32,
     pub fork: u32,
     pub resched: u32,
     pub next: u32,
     pub last: u32,
+    pub skip: u32,
     pub nr_entities: u32,
+    pub unused: u32,
     pub exec_ns: u64,
     pub tick_ns: u64,
     pub entities: *const Entity,
@@ -48,13 +52,27 @@ pub struct RawTurn {
     pub after: Entity,
 }
 
-/// A task has joined a queue: does it displace the one that runs?
+/// What a queue is asked.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Question {
+    /// A task has joined: does it displace the one that runs?
+    #[default]
+    Preempt,
+    /// Who is next? Of the queue after it nothing is told.
+    Pick,
+}
+
+/// A queue that is asked whose turn it is.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Turn {
+    /// What it is asked.
+    pub question: Question,
     /// Of which CPU.
     pub cpu: u32,
-    /// Who has joined.
+    /// Who has joined; who is next.
     pub task: u32,
+    /// The first entity is the running one.
+    pub runs: bool,
     /// Its waker will sleep.
     pub sync: bool,
     /// It is new.
@@ -63,7 +81,7 @@ pub struct Turn {
     pub tick_ns: u64,
     /// What the running task's vruntime lacks, ns.
     pub exec_ns: u64,
-    /// All that is queued, the running task first, then by deadline or vruntime.
+    /// All that is queued, the running task first, if one runs, then by deadline or vruntime.
     pub entities: Vec<Entity>,
     /// The queue before.
     pub before: Marks,
@@ -84,6 +102,8 @@ pub struct Marks {
     pub next: Option<u32>,
     /// `cfs_rq->last`, to 6.5.
     pub last: Option<u32>,
+    /// `cfs_rq->skip`, to 6.5.
+    pub skip: Option<u32>,
 }
 
 impl Turn {
@@ -92,8 +112,13 @@ impl Turn {
     pub fn new(raw: &RawTurn, entities: &[Entity]) -> Self {
         let task = |number: u32| (number != crate::abi::NONE).then_some(number);
         Self {
+            question: match raw.kind {
+                0 => Question::Preempt,
+                _ => Question::Pick,
+            },
             cpu: raw.cpu,
             task: raw.task,
+            runs: raw.runs != 0,
             sync: raw.sync != 0,
             fork: raw.fork != 0,
             tick_ns: raw.tick_ns,
@@ -103,11 +128,13 @@ impl Turn {
                 resched: raw.resched != 0,
                 next: task(raw.next),
                 last: task(raw.last),
+                skip: task(raw.skip),
             },
             after: Marks {
                 resched: raw.resched_after != 0,
                 next: task(raw.next_after),
                 last: task(raw.last_after),
+                skip: None,
             },
             running: raw.after,
             nr_after: raw.nr_after,

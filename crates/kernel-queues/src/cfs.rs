@@ -23,7 +23,7 @@ pub(crate) use buddies::Roles;
 pub(crate) use class::Cfs;
 pub(crate) use entity::CfsParams;
 pub(crate) use entity::Entity;
-pub(crate) use on_state::wakeup_preempt;
+pub(crate) use on_state::{pick, wakeup_preempt};
 
 /// Least slice of a SCHED_IDLE task beside others, ns, the same on all machines
 /// (`sysctl_sched_idle_min_granularity`).

@@ -54,6 +54,8 @@ pub struct Marks {
     pub next: Option<u32>,
     /// Whom it prefers after that one, to 6.5.
     pub last: Option<u32>,
+    /// Whom it passes over, to 6.5.
+    pub skip: Option<u32>,
 }
 
 /// What came of a wake-up.
@@ -67,7 +69,29 @@ pub struct Turned {
     pub nr_queued: usize,
 }
 
+/// A CPU looks for its next task.
+#[derive(Clone, Copy, Debug)]
+pub struct Look<'a> {
+    /// The running task, if it goes on to be queued.
+    pub running: Option<&'a Queued>,
+    /// The others, the first in the kernel's order first.
+    pub waiting: &'a [Queued],
+    /// What the running task's vruntime lacks, ns.
+    pub exec_ns: u64,
+    /// The queue's notes.
+    pub before: Marks,
+}
+
 impl FairParams {
+    /// Who is next? Sleepers whose turn it is leave. None: nobody is left.
+    #[must_use]
+    pub fn pick(&self, look: &Look<'_>) -> Option<u32> {
+        match self {
+            Self::Cfs(params) => cfs::pick(params, look),
+            Self::Eevdf(params) => EevdfQueue::pick_on_state(params, look),
+        }
+    }
+
     /// Does the woken task displace the running one? None: `asked` has no running task, or `woken`
     /// does not wait.
     #[must_use]

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Turns: does a task that joins a queue displace the one that runs? The function is in the class's
- * table, as what chooses a CPU is. Told are the queue before, as far as all of it are tasks of the
- * root group, and what came of it.
+ * Turns: does a task that joins a queue displace the one that runs, and who is next? The first
+ * function is in the class's table, as what chooses a CPU is; of the second the linker leads
+ * core.c's call here (build.sh), which is that of CPUs without tasks of other classes. Told are the
+ * queue before, as far as all of it are tasks of the root group, and what came of it.
  *
  * What must stay: the tree's own function decides; nothing is updated for the telling. Tried by
  * crates/cli/tests/all/kernel_diff.rs.
@@ -12,6 +13,17 @@
 #else
 #define PREEMPT_CALL check_preempt_curr
 #endif
+
+#ifdef WPK_HAS_PICK_TASK
+#define PICK(prefix) prefix##pick_task_fair
+#define PICK_ARGS struct rq *rq, struct rq_flags *rf
+#define PICK_PASS rq, rf
+#else
+#define PICK(prefix) prefix##pick_next_task_fair
+#define PICK_ARGS struct rq *rq, struct task_struct *prev, struct rq_flags *rf
+#define PICK_PASS rq, prev, rf
+#endif
+struct task_struct *PICK(__real_)(PICK_ARGS);
 
 /* Longer queues are not told. */
 #define MOST_ENTITIES 1024
@@ -53,6 +65,15 @@ static unsigned int last_of(const struct cfs_rq *cfs)
 #endif
 }
 
+static unsigned int skipped_of(const struct cfs_rq *cfs)
+{
+#ifdef WPK_HAS_LAST_BUDDY
+	return number_of(cfs->skip);
+#else
+	return WPK_NONE;
+#endif
+}
+
 static struct wpk_entity entity_of(struct sched_entity *se)
 {
 	struct task_struct *p = container_of(se, struct task_struct, se);
@@ -77,11 +98,17 @@ static struct wpk_entity entity_of(struct sched_entity *se)
 }
 
 /* All that is queued: who runs, then the others in their order. False: not all are such tasks. */
-static bool entities_of(struct wpk_turn *t, struct rq *rq)
+static bool entities_of(struct wpk_turn *t, struct rq *rq, struct sched_entity *runs)
 {
 	struct rb_node *node = rb_first_cached(&rq->cfs.tasks_timeline);
 
-	entities[t->nr_entities++] = entity_of(&who_runs(rq)->se);
+	if (runs) {
+		if (!is_task(runs) || queue_of(runs) != &rq->cfs)
+			return false;
+		t->runs = 1;
+		t->exec_ns = rq_clock_task(rq) - runs->exec_start;
+		entities[t->nr_entities++] = entity_of(runs);
+	}
 	for (; node; node = rb_next(node)) {
 		struct sched_entity *se = rb_entry(node, struct sched_entity, run_node);
 
@@ -93,23 +120,28 @@ static bool entities_of(struct wpk_turn *t, struct rq *rq)
 	return true;
 }
 
+static void marks_before(struct wpk_turn *t, struct rq *rq)
+{
+	t->cpu = cpu_of(rq);
+	t->resched = is_marked(rq);
+	t->next = number_of(rq->cfs.next);
+	t->last = last_of(&rq->cfs);
+	t->skip = skipped_of(&rq->cfs);
+	t->tick_ns = TICK_NSEC;
+}
+
 /* A CPU that pulls before it goes idle has a running task that has left its queue. */
 static bool turn_before(struct wpk_turn *t, struct rq *rq, struct task_struct *p, int flags)
 {
 	struct task_struct *runs = who_runs(rq);
 
 	if (p->sched_class != &fair_sched_class || runs->sched_class != &fair_sched_class ||
-	    p == runs || !runs->se.on_rq || queue_of(&runs->se) != &rq->cfs || !entities_of(t, rq))
+	    p == runs || !runs->se.on_rq || !entities_of(t, rq, &runs->se))
 		return false;
-	t->cpu = cpu_of(rq);
+	marks_before(t, rq);
 	t->task = p->thread.number;
 	t->sync = !!(flags & WF_SYNC);
 	t->fork = !!(flags & WF_FORK);
-	t->resched = is_marked(rq);
-	t->next = number_of(rq->cfs.next);
-	t->last = last_of(&rq->cfs);
-	t->exec_ns = rq_clock_task(rq) - runs->se.exec_start;
-	t->tick_ns = TICK_NSEC;
 	return true;
 }
 
@@ -125,9 +157,39 @@ static void turn_after(struct wpk_turn *t, struct rq *rq)
 		t->nr_after++;
 }
 
+/* A CPU with nobody to run looks for tasks elsewhere: that is not told. */
+static bool pick_before(struct wpk_turn *t, struct rq *rq)
+{
+	struct sched_entity *runs = rq->cfs.curr;
+	unsigned int i;
+
+	if (!entities_of(t, rq, runs && runs->on_rq ? runs : NULL))
+		return false;
+	marks_before(t, rq);
+	for (i = 0; i < t->nr_entities; i++)
+		if (!(entities[i].flags & WPK_ENTITY_DELAYED))
+			return true;
+	return false;
+}
+
+struct task_struct *PICK(__wrap_)(PICK_ARGS)
+{
+	struct wpk_turn t = { .kind = WPK_TURN_PICK, .task = WPK_NONE };
+	struct task_struct *p;
+
+	if (!signals_wanted() || !host->turned || !pick_before(&t, rq))
+		return PICK(__real_)(PICK_PASS);
+	p = PICK(__real_)(PICK_PASS);
+	if (p && p != (void *)-1UL) { /* RETRY_TASK */
+		t.task = p->thread.number;
+		host->turned(host->data, &t);
+	}
+	return p;
+}
+
 static void preempt_and_tell(struct rq *rq, struct task_struct *p, int flags)
 {
-	struct wpk_turn t = { .task = WPK_NONE };
+	struct wpk_turn t = { .kind = WPK_TURN_PREEMPT, .task = WPK_NONE };
 
 	if (!signals_wanted() || !host->turned || !turn_before(&t, rq, p, flags)) {
 		preempt_of_tree(rq, p, flags);

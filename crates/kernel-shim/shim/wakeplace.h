@@ -363,15 +363,22 @@ struct wpk_entity {
 	wpk_u64 vprot;
 };
 
-/* A task has joined a queue: does it displace the one that runs? */
+enum {
+	WPK_TURN_PREEMPT,	/* a task has joined a queue: does it displace the one that runs? */
+	WPK_TURN_PICK,		/* who is next? Nothing is told of after it but `task` */
+};
+
+/* A queue that is asked whose turn it is. */
 struct wpk_turn {
+	wpk_u32 kind;
 	wpk_u32 cpu;
-	wpk_u32 task;		/* who has joined */
+	wpk_u32 task;		/* who has joined; who is next */
+	wpk_u32 runs;		/* the first entity is the running one */
 	wpk_u32 sync;		/* its waker will sleep */
 	wpk_u32 fork;		/* it is new */
 	wpk_u32 resched;	/* the running one is marked */
-	wpk_u32 next, last;	/* the queue's buddies; WPK_NONE: nobody */
-	wpk_u32 nr_entities;
+	wpk_u32 next, last, skip; /* the queue's buddies; WPK_NONE: nobody */
+	wpk_u32 nr_entities, unused;
 	wpk_u64 exec_ns;	/* that the running one's vruntime lacks */
 	wpk_u64 tick_ns;
 	const struct wpk_entity *entities;	/* the running one first */

@@ -26,14 +26,35 @@ const ASKED: [&str; 4] = ["wake-up", "machine", "asym-capacity", "energy-aware"]
 /// Groups of parameters whose rules make signals and requests of frequencies, and the eras whose
 /// kernels' steps were compared with theirs (docs/rules/README.md#signal-by-signal).
 const FOLLOWED: [&str; 2] = ["load-tracking", "frequency"];
-const FOLLOWED_IN: [&str; 3] = ["linux-6.1", "linux-6.12", "linux-7.3"];
+const FOLLOWED_IN: [&str; 5] = [
+    "linux-5.10",
+    "linux-6.1",
+    "linux-6.12",
+    "linux-6.18",
+    "linux-7.3",
+];
+
+/// Parameters of queues that decide whether a wake-up preempts and who is picked: compared in the
+/// same eras.
+const TURNS: [&str; 9] = [
+    "wakeup_granularity_ns",
+    "tunable_scaling",
+    "wakeup_preemption",
+    "last_buddy",
+    "base_slice_ns",
+    "eevdf_form",
+    "run_to_parity",
+    "preempt_short",
+    "pick_buddy",
+];
 
 /// The page of rules that no kernel has.
 const OWN: &str = "docs/rules/energy-idle.md";
 
 /// Was the rule that reads a parameter compared with the kernel of that era?
 fn was_compared(param: &Param, era: &str) -> bool {
-    let followed = FOLLOWED.contains(&param.group) && FOLLOWED_IN.contains(&era);
+    let followed = FOLLOWED.contains(&param.group) || TURNS.contains(&param.key);
+    let followed = followed && FOLLOWED_IN.contains(&era);
     (ASKED.contains(&param.group) || followed) && !param.rule.starts_with(OWN)
 }
 
@@ -82,7 +103,7 @@ pub(crate) fn provenance(param: &Param, value: u32, release: (u16, u16)) -> Prov
 
 #[cfg(test)]
 mod tests {
-    use super::{ASKED, FOLLOWED, FOLLOWED_IN, Provenance, TREES, kernels, provenance};
+    use super::{ASKED, FOLLOWED, FOLLOWED_IN, Provenance, TREES, TURNS, kernels, provenance};
     use crate::param_table::{PARAMS, find};
 
     fn of(key: &str, value: u32, release: (u16, u16)) -> Provenance {
@@ -107,7 +128,9 @@ mod tests {
         assert_eq!(of("sis_util", 1, (6, 12)).compared, Some("6.12.117"));
         assert_eq!(of("sis_util", 1, (6, 2)).compared, None);
         assert_eq!(of("freq_headroom", 1, (7, 3)).compared, Some("7.3.4"));
-        assert_eq!(of("freq_headroom", 1, (6, 18)).compared, None);
+        assert_eq!(of("freq_headroom", 1, (6, 6)).compared, None);
+        assert_eq!(of("run_to_parity", 1, (6, 18)).compared, Some("6.18.15"));
+        assert_eq!(of("delay_dequeue", 1, (7, 3)).compared, None);
         assert_eq!(of("group_timer_offset", 1, (7, 3)).compared, None);
         assert_eq!(of("energy_idle", 0, (7, 3)).compared, None);
     }
@@ -119,5 +142,7 @@ mod tests {
         let is_group = |group: &&str| PARAMS.iter().any(|param| param.group == *group);
         assert!(ASKED.iter().chain(&FOLLOWED).all(is_group));
         assert!(FOLLOWED_IN.iter().all(|era| is_era(era)));
+        let is_key = |key: &&str| PARAMS.iter().any(|param| param.key == *key);
+        assert!(TURNS.iter().all(is_key));
     }
 }

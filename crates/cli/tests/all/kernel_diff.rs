@@ -130,6 +130,7 @@ fn the_cores_signals_are_the_kernels() {
         ("task-util-est", 2000),
         ("schedutil-request", 5000),
         ("wakeup-preempt", 500),
+        ("pick-task", 5000),
     ] {
         let [compared, differ] = signals(&found, kind);
         assert!(compared > least, "{kind}: {compared}");
@@ -150,6 +151,7 @@ fn a_broken_signal_is_found() {
         ("util_est_before_update=on", "task-util-est", "util_est"),
         ("freq_headroom=off", "schedutil-request", "next_freq"),
         ("eevdf_form=6.12", "wakeup-preempt", "protection"),
+        ("run_to_parity=off", "pick-task", "task"),
     ] {
         let (found, code) = diff(&format!("linux-7.3:{broken}"), &["--allow", "0.5"]);
         assert_eq!(code, Some(1), "{broken}");

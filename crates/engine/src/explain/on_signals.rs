@@ -17,7 +17,7 @@ use crate::kernel::model::kernel_kind;
 use crate::machine::core_facts;
 use serde::{Deserialize, Serialize};
 use wakeplace_kernel_abi::signals::{Avg, Demand, FreqAsked, Queue, Signal, flags, kind};
-use wakeplace_kernel_abi::turns::Turn;
+use wakeplace_kernel_abi::turns::{Question, Turn};
 use wakeplace_kernel_abi::{Updated, abi};
 use wakeplace_kernel_queues::FairParams;
 use wakeplace_platform::Platform;
@@ -53,11 +53,13 @@ pub enum SignalKind {
     IoBoost,
     /// Whether a task that joins a queue displaces the one that runs.
     Preempt,
+    /// Who runs next.
+    Pick,
 }
 
 impl SignalKind {
     /// All, in the order of their numbers.
-    pub const ALL: [Self; 13] = [
+    pub const ALL: [Self; 14] = [
         Self::Task,
         Self::Blocked,
         Self::Queue,
@@ -71,6 +73,7 @@ impl SignalKind {
         Self::Request,
         Self::IoBoost,
         Self::Preempt,
+        Self::Pick,
     ];
 
     /// As results have it.
@@ -90,6 +93,7 @@ impl SignalKind {
             Self::Request => "schedutil-request",
             Self::IoBoost => "schedutil-iowait",
             Self::Preempt => "wakeup-preempt",
+            Self::Pick => "pick-task",
         }
     }
 }
@@ -312,8 +316,17 @@ impl OnSignals {
             self.core.state().nr_cpus as usize,
         );
         let params = FairParams::new(params, nr, told.tick_ns, kernel_kind(&self.core));
-        if let Some(figures) = turns::figures(&params, told) {
-            self.add(SignalKind::Preempt, figures);
+        match told.question {
+            Question::Preempt => {
+                if let Some(figures) = turns::preempts(&params, told) {
+                    self.add(SignalKind::Preempt, figures);
+                }
+            }
+            Question::Pick => {
+                if let Some(figures) = turns::picked(&params, told) {
+                    self.add(SignalKind::Pick, figures);
+                }
+            }
         }
     }
 

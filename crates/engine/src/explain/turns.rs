@@ -1,5 +1,5 @@
-//! The era's queue on a tree's queue: does a task that has joined displace the one that runs, and
-//! what is noted of it (docs/rules/README.md#signal-by-signal)?
+//! The era's queue on a tree's queue: does a task that has joined displace the one that runs, what
+//! is noted of it, and who is next (docs/rules/README.md#signal-by-signal)?
 //!
 //! What must stay: what is compared is what the kernel's function writes; the queue's rules are in
 //! `wakeplace_kernel_queues`.
@@ -10,7 +10,7 @@
 use super::on_signals::{Figure, wide};
 use wakeplace_kernel_abi::turns::{self, DELAYED, Entity, Turn};
 use wakeplace_kernel_queues::FairParams;
-use wakeplace_kernel_queues::on_state::{Asked, Marks, Queued};
+use wakeplace_kernel_queues::on_state::{Asked, Look, Marks, Queued};
 use wakeplace_workload::FairPolicy;
 
 /// The kernel's numbers of its policies (`include/uapi/linux/sched.h`).
@@ -44,11 +44,34 @@ fn marks(of: turns::Marks) -> Marks {
         resched: of.resched,
         next: of.next,
         last: of.last,
+        skip: of.skip,
     }
 }
 
-/// All figures; None: the tree told no such queue.
-pub(super) fn figures(params: &FairParams, told: &Turn) -> Option<[Figure; 7]> {
+/// A task's number; of nobody one that no task has.
+fn who(of: Option<u32>) -> u64 {
+    of.map_or(u64::MAX, u64::from)
+}
+
+/// Who is next. None: the tree told no such queue.
+pub(super) fn picked(params: &FairParams, told: &Turn) -> Option<[Figure; 1]> {
+    let all: Vec<_> = (told.entities.iter().map(|of| queued(params, of))).collect();
+    let (running, waiting) = match told.runs {
+        true => all.split_first().map(|(first, rest)| (Some(first), rest))?,
+        false => (None, all.as_slice()),
+    };
+    let picked = params.pick(&Look {
+        running,
+        waiting,
+        exec_ns: told.exec_ns,
+        before: marks(told.before),
+    });
+    let running = who(running.map(|of| of.task));
+    Some([wide("task", running, told.task.into(), who(picked))])
+}
+
+/// What came of a wake-up: all figures. None: the tree told no such queue.
+pub(super) fn preempts(params: &FairParams, told: &Turn) -> Option<[Figure; 7]> {
     let mut all: Vec<_> = (told.entities.iter().map(|of| queued(params, of))).collect();
     if let Some(woken) = all.iter_mut().find(|of| of.task == told.task) {
         woken.is_new = told.fork;
@@ -64,7 +87,6 @@ pub(super) fn figures(params: &FairParams, told: &Turn) -> Option<[Figure; 7]> {
     })?;
     let (was, is, own) = (all[0], queued(params, &told.running), turned.running);
     let (before, after, marks) = (told.before, told.after, turned.marks);
-    let who = |of: Option<u32>| of.map_or(u64::MAX, u64::from);
     Some([
         wide(
             "need_resched",

@@ -10,6 +10,7 @@
 mod tests;
 
 use super::{CfsParams, CfsQueue, Entity, lags_by_more};
+use crate::on_state::Marks;
 use crate::weight::preempts_by_policy;
 
 /// Roles that a task or group can have in its queue.
@@ -52,9 +53,12 @@ pub(super) struct Buddies {
 
 impl Buddies {
     /// Whom a queue prefers.
-    pub(super) fn of(next: Option<u32>, last: Option<u32>) -> Self {
-        let skip = None;
-        Self { next, last, skip }
+    pub(super) fn of(marks: Marks) -> Self {
+        Self {
+            next: marks.next,
+            last: marks.last,
+            skip: marks.skip,
+        }
     }
 
     /// The next and the last buddy.

@@ -5,7 +5,8 @@
 //! Tests: crates/kernel-queues/src/on_state/tests.rs
 
 use super::{Buddies, CfsParams, CfsQueue, Entity};
-use crate::on_state::{Asked, Marks, Queued, Turned};
+use crate::on_state::{Asked, Look, Marks, Queued, Turned};
+use crate::weight::virtual_time;
 
 impl Entity {
     fn on_state(queued: &Queued) -> Self {
@@ -25,7 +26,7 @@ pub(crate) fn wakeup_preempt(
 ) -> Turned {
     let mut queue = CfsQueue {
         nr: asked.queued.len(),
-        buddies: Buddies::of(asked.before.next, asked.before.last),
+        buddies: Buddies::of(asked.before),
         min_vruntime: running.vruntime.cast_signed(),
         seen_floor: i64::MIN,
         gives_way: asked.before.resched,
@@ -44,6 +45,7 @@ pub(crate) fn wakeup_preempt(
             resched: queue.gives_way,
             next,
             last,
+            skip: asked.before.skip,
         },
         running: Queued {
             vruntime: current.vruntime.cast_unsigned(),
@@ -51,4 +53,31 @@ pub(crate) fn wakeup_preempt(
         },
         nr_queued: queue.nr,
     }
+}
+
+/// Who is next?
+pub(crate) fn pick(params: &CfsParams, look: &Look<'_>) -> Option<u32> {
+    let mut queue = CfsQueue {
+        buddies: Buddies::of(look.before),
+        seen_floor: i64::MIN,
+        ..CfsQueue::default()
+    };
+    let mut entities: Vec<_> = (look.waiting.iter())
+        .map(|of| (of.task, Entity::on_state(of)))
+        .collect();
+    for (task, entity) in &entities {
+        queue.insert(*task, entity.vruntime);
+    }
+    if let Some(running) = look.running {
+        let mut entity = Entity::on_state(running);
+        entity.vruntime += virtual_time(look.exec_ns, entity.weight);
+        entities.push((running.task, entity));
+    }
+    let entity = |who| {
+        let found = entities.iter().find(|(task, _)| *task == who);
+        found.map(|(_, entity)| entity)
+    };
+    let fallback = entities.first().map(|(_, entity)| entity)?;
+    let running = look.running.map(|running| running.task);
+    queue.choose(params, running, |who| entity(who).unwrap_or(fallback))
 }

@@ -7,7 +7,7 @@
 
 use super::EevdfQueue;
 use super::entity::{Arrival, EevdfParams, Entity};
-use crate::on_state::{Asked, Marks, Queued, Turned};
+use crate::on_state::{Asked, Look, Marks, Queued, Turned};
 
 impl Entity {
     fn on_state(queued: &Queued) -> Self {
@@ -27,21 +27,34 @@ impl Entity {
 }
 
 impl EevdfQueue {
-    fn on_state(asked: &Asked<'_>, running: &Queued, waiting: &[Queued]) -> Self {
-        let own = |queued: &&Queued| queued.own_slice_ns.is_some();
+    fn on_state(before: Marks, running: Option<&Queued>, waiting: &[Queued]) -> Self {
+        let all = || running.into_iter().chain(waiting);
         let mut queue = Self {
-            current: Some((running.task, Entity::on_state(running))),
-            origin: running.vruntime.cast_signed(),
-            nr_own_slices: asked.queued.iter().filter(own).count(),
+            current: running.map(|running| (running.task, Entity::on_state(running))),
+            origin: all().next().map_or(0, |first| first.vruntime.cast_signed()),
+            nr_own_slices: all().filter(|of| of.own_slice_ns.is_some()).count(),
             nr_delayed: waiting.iter().filter(|queued| queued.delayed).count(),
-            resched: asked.before.resched,
-            buddy: asked.before.next,
+            resched: before.resched,
+            buddy: before.next,
             ..Self::default()
         };
         for queued in waiting {
             queue.insert(queued.task, Entity::on_state(queued));
         }
         queue
+    }
+
+    /// Who is next?
+    pub(crate) fn pick_on_state(params: &EevdfParams, look: &Look<'_>) -> Option<u32> {
+        let mut queue = Self::on_state(look.before, look.running, look.waiting);
+        queue.charge(params, look.exec_ns);
+        queue.begin_pick(params);
+        if look.running.is_some_and(|running| running.delayed) {
+            queue.nr_delayed += 1; // it has fallen asleep, and its queue keeps it
+            queue.put_back();
+        }
+        while queue.drop_sleeper(params).is_some() {}
+        queue.next(params)
     }
 
     /// Does the woken task displace the running one?
@@ -51,7 +64,7 @@ impl EevdfQueue {
         running: &Queued,
         waiting: &[Queued],
     ) -> Turned {
-        let mut queue = Self::on_state(asked, running, waiting);
+        let mut queue = Self::on_state(asked.before, Some(running), waiting);
         queue.charge(params, asked.exec_ns);
         let resched = queue.preempts(params, asked.woken, asked.sync);
         let entity = queue.current.map(|(_, entity)| entity);
@@ -61,6 +74,7 @@ impl EevdfQueue {
                 resched,
                 next: queue.buddy,
                 last: None,
+                skip: None,
             },
             running: Queued {
                 vruntime: is(|entity| entity.vruntime),

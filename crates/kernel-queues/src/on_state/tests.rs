@@ -1,7 +1,7 @@
 //! Queues as another scheduler has them. Times of 7.3 on a machine of 8 CPUs: base_slice is 2.8 ms
 //! (0.7 ms x (1 + log2 8)), and a task of nice 0 runs as fast as its virtual time.
 
-use super::{Asked, Marks, Queued, Turned};
+use super::{Asked, Look, Marks, Queued, Turned};
 use crate::fair_queues::{FairParams, KernelKind};
 use wakeplace_policy_sys::Policy;
 use wakeplace_workload::FairPolicy;
@@ -86,9 +86,60 @@ fn cfs_asks_for_its_granularity() {
     let displaced = Marks {
         resched: true,
         next: Some(2),
-        last: None,
+        ..Marks::default()
     };
     assert_eq!(next(4 * MS + 1), displaced);
+}
+
+/// Goal: who is next is the eligible one with the earliest deadline, whoever runs; a sleeper whose
+/// turn it is leaves. Source: docs/rules/queues.md#eevdf (pick). The running task's protection has
+/// ended; task 3 is not eligible.
+#[test]
+fn the_earliest_deadline_is_next() {
+    let runs = queued(1, V + MS, V + 3 * MS);
+    let next = |delayed| {
+        let second = Queued {
+            delayed,
+            ..queued(2, V, V + 2 * MS)
+        };
+        let waiting = [second, queued(3, V + 9 * MS, V + MS)];
+        params("linux-7.3").pick(&Look {
+            running: Some(&runs),
+            waiting: &waiting,
+            exec_ns: 0,
+            before: Marks::default(),
+        })
+    };
+    assert_eq!(next(false), Some(2));
+    assert_eq!(next(true), Some(1));
+}
+
+/// Goal: of CFS it is who has run least, unless a buddy is not too far ahead (4 ms on 8 CPUs) or
+/// the first is passed over. Source: docs/rules/queues.md#cfs (pick).
+#[test]
+fn who_has_run_least_is_next() {
+    let waiting = [
+        queued(2, V, 0),
+        queued(3, V + 3 * MS, 0),
+        queued(4, V + 5 * MS, 0),
+    ];
+    let next = |before| {
+        params("linux-6.1").pick(&Look {
+            running: None,
+            waiting: &waiting,
+            exec_ns: 0,
+            before,
+        })
+    };
+    let of = |next, skip| Marks {
+        next,
+        skip,
+        ..Marks::default()
+    };
+    assert_eq!(next(of(None, None)), Some(2));
+    assert_eq!(next(of(Some(3), None)), Some(3));
+    assert_eq!(next(of(Some(4), None)), Some(2));
+    assert_eq!(next(of(None, Some(2))), Some(3));
 }
 
 /// Goal: a question that nobody can ask has no answer.
