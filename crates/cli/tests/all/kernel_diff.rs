@@ -130,7 +130,7 @@ fn the_cores_signals_are_the_kernels() {
         ("task-util-est", 2000),
         ("schedutil-request", 5000),
         ("wakeup-preempt", 500),
-        ("pick-task", 5000),
+        ("pick-task", 2000),
     ] {
         let [compared, differ] = signals(&found, kind);
         assert!(compared > least, "{kind}: {compared}");
@@ -140,7 +140,7 @@ fn the_cores_signals_are_the_kernels() {
 
 /// Goal: a rule of signals that is wrong is found where it is, with an example. Broken are the
 /// third signal of PELT (that of 5.6), when the estimate is taken (that of 6.12), schedutil's
-/// headroom, and the protection of a picked task.
+/// headroom, the protection of a picked task, and the whole queue (that of CFS).
 #[test]
 fn a_broken_signal_is_found() {
     if !is_there() || version() != "7.3.4" {
@@ -150,8 +150,8 @@ fn a_broken_signal_is_found() {
         ("runnable_is_load=on", "task-update", "runnable_sum"),
         ("util_est_before_update=on", "task-util-est", "util_est"),
         ("freq_headroom=off", "schedutil-request", "next_freq"),
-        ("eevdf_form=6.12", "wakeup-preempt", "protection"),
-        ("run_to_parity=off", "pick-task", "task"),
+        ("eevdf_form=6.12", "wakeup-preempt", "need_resched"),
+        ("queue=cfs", "pick-task", "task"),
     ] {
         let (found, code) = diff(&format!("linux-7.3:{broken}"), &["--allow", "0.5"]);
         assert_eq!(code, Some(1), "{broken}");
