@@ -447,7 +447,6 @@ impl Vm {
     }
 }
 
-/// What compiled code calls.
 #[cfg_attr(
     not(feature = "jit"),
     expect(dead_code, reason = "compiled code calls it")

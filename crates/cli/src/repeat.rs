@@ -20,13 +20,14 @@ use wakeplace_study::Origin;
 use wakeplace_text::shell_word;
 
 /// Options with a value that no figure of a result depends on.
-const WITH_VALUE: [&str; 13] = [
+const WITH_VALUE: [&str; 14] = [
     "--jobs",
     "--format",
     "--output",
     "--color",
     "--expect",
     "--export-html",
+    "--export-junit",
     "--export-runs",
     "--export-perfetto",
     "--export-ftrace",
@@ -36,7 +37,7 @@ const WITH_VALUE: [&str; 13] = [
     "--dump-state",
 ];
 /// The same without a value.
-const ALONE: [&str; 3] = ["--quiet", "--verbose", "--verify-determinism"];
+const ALONE: [&str; 4] = ["--quiet", "--verbose", "--strict", "--verify-determinism"];
 /// Their short forms.
 const SHORT_WITH_VALUE: [&str; 2] = ["-j", "-o"];
 const SHORT_ALONE: [char; 2] = ['q', 'v'];

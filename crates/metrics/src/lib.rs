@@ -51,7 +51,7 @@ pub use metric::{
 };
 pub use placements::Placements;
 pub use power::PlatformPower;
-pub use profile::{coarse, details};
+pub use profile::details;
 pub use residency::{ClusterResidency, DomainResidency, OppResidency, Residency, StateResidency};
 pub use stats::{Equivalence, PairedDelta, Summary, difference_of};
 pub use timeline::{TimelineRecorder, Window};

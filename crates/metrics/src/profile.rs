@@ -50,7 +50,7 @@ pub fn details(runs: &[RunMetrics], reports: &[RunReport]) -> Details {
 /// Merges latencies into four buckets per doubling: few enough for a result, and no bucket is wider
 /// than a quarter of what it starts at.
 #[must_use]
-pub fn coarse<'a>(buckets: impl Iterator<Item = &'a LatencyBucket>) -> Vec<LatencyBucket> {
+pub(crate) fn coarse<'a>(buckets: impl Iterator<Item = &'a LatencyBucket>) -> Vec<LatencyBucket> {
     let mut all: Vec<LatencyBucket> = Vec::new();
     for bucket in buckets {
         let up_to_ns = edge(bucket.up_to_ns);

@@ -184,7 +184,6 @@ impl Core {
 
     /// The request that was taken is carried out: the domain runs at `opp`. A limit that came
     /// meanwhile may ask for another one.
-    #[must_use]
     pub fn freq_applied(&mut self, domain: u32, opp: u32) -> EventResult {
         self.clock_changes();
         // SAFETY: the context is live and exclusive; the core masks every index.

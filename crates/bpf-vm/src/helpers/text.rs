@@ -107,8 +107,10 @@ pub fn formatted(memory: &Memory, format: &str, words: &[u64]) -> Option<String>
             'd' | 'i' => (word as u32).cast_signed().to_string(),
             'u' if wide => word.to_string(),
             'u' => (word as u32).to_string(),
-            'x' | 'X' if wide => format!("{word:x}"),
-            'x' | 'X' => format!("{:x}", word as u32),
+            'x' if wide => format!("{word:x}"),
+            'x' => format!("{:x}", word as u32),
+            'X' if wide => format!("{word:X}"),
+            'X' => format!("{:X}", word as u32),
             's' => memory.string(word, MAX_TEXT),
             'c' => char::from(word as u8).to_string(),
             'p' => {
@@ -123,10 +125,15 @@ pub fn formatted(memory: &Memory, format: &str, words: &[u64]) -> Option<String>
         let width: usize = width.parse().unwrap_or(0).min(256);
         let pad = width.saturating_sub(text.len());
         let fill = if zero { "0" } else { " " }.repeat(pad);
+        // Zeros come after the sign.
+        let (sign, digits) = match text.strip_prefix('-').filter(|_| zero) {
+            Some(digits) => ("-", digits),
+            None => ("", text.as_str()),
+        };
         out.push_str(&if spec.starts_with('-') {
             text + &fill
         } else {
-            fill + &text
+            format!("{sign}{fill}{digits}")
         });
     }
     Some(out)

@@ -140,13 +140,12 @@ fn keep(folder: &Path, seed: u64, drawn: &Drawn) -> Result<(), Failure> {
     let load = if drawn.is_rtapp { "json" } else { "txt" };
     for (text, kind) in [(&drawn.platform, "toml"), (&drawn.workload, load)] {
         let path = folder.join(format!("drawn-{seed}.{kind}"));
-        let written = std::fs::create_dir_all(folder).and_then(|()| std::fs::write(&path, text));
-        written.map_err(|error| {
-            Failure::Input(format!(
-                "--keep {}: {error}; expected a folder",
-                path.display()
-            ))
+        std::fs::create_dir_all(folder).map_err(|error| {
+            let folder = folder.display();
+            Failure::Input(format!("--keep {folder}: {error}; expected a folder"))
         })?;
+        wakeplace_files::write(&path, text.as_bytes())
+            .map_err(|error| Failure::writing("--keep", &error, "a folder"))?;
     }
     Ok(())
 }

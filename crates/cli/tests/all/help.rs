@@ -6,10 +6,12 @@ use common::{assert_code, file, folder, repository, run, run_in, sim, stderr, st
 use std::path::Path;
 
 /// Every command with help of its own.
-const COMMANDS: [&[&str]; 28] = [
+const COMMANDS: [&[&str]; 33] = [
     &[],
     &["compare"],
     &["sim"],
+    &["sweep"],
+    &["diff"],
     &["explain"],
     &["report"],
     &["study"],
@@ -26,11 +28,14 @@ const COMMANDS: [&[&str]; 28] = [
     &["workload", "check"],
     &["workload", "record"],
     &["policy"],
+    &["policy", "list"],
     &["policy", "show"],
     &["doctor"],
+    &["completions"],
     &["kernel"],
     &["kernel", "list"],
     &["kernel", "build"],
+    &["kernel", "diff"],
     &["lab"],
     &["lab", "run"],
     &["lab", "kernels"],
