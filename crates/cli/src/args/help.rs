@@ -8,8 +8,7 @@
 //! help.rs::`help_is_complete_and_fits` (`TEMPLATE`, widths),
 //! help.rs::`without_arguments_comes_short_help` (`MAIN`),
 //! crates/cli/tests/all/said.rs::`only_commands_with_expectations_speak_of_them`
-//! (`ANSWER_EXIT_CODES`, `CELLS_EXIT_CODES`). No test of its own: examples of `SWEEP`, `DIFF`,
-//! `KERNEL_DIFF` and `COMPLETIONS`.
+//! (`ANSWER_EXIT_CODES`, `CELLS_EXIT_CODES`).
 //!
 //! Tests: crates/cli/tests/all/help.rs,
 //! crates/cli/tests/all/said.rs::only_commands_with_expectations_speak_of_them
@@ -54,7 +53,7 @@ Examples:
 pub(super) const SWEEP_SHORT: &str = "\
 Example:
   wakeplace sweep --platform hikey960 --workload periodic:n=12 --policy linux-7.3 \\
-                  --vary runnable_boost_pct=0..100:3 --seeds 2 --duration 1s --store runs.db";
+                  --vary runnable_boost_pct=0..100:3 --seeds 2 --duration 1s --store boost.db";
 
 pub(super) const SWEEP: &str = "\
 Examples:

@@ -22,7 +22,7 @@ pub(crate) struct SweepArgs {
     /// A file in the language of studies with a table `vary` (studies/README.md)
     #[arg(value_name = "FILE.toml")]
     pub(crate) file: Option<String>,
-    /// What is varied, as runnable_boost_pct=0..100:3 or platform=a,b; repeatable
+    /// What is varied, as runnable_boost_pct=0..100:3; repeatable
     ///
     /// KEY=FROM..TO:STEPS or KEY=A,B,C. KEY is an option that takes one value and says what is
     /// run, as `platform`, `policy` or `duration`, `workload.KEY` (of a model), `platform.PATH` (a
@@ -43,6 +43,7 @@ pub(crate) struct SweepArgs {
         allow_hyphen_values = true,
         value_name = "POINTS",
         value_parser = values::points,
+        hide_short_help = true,
         help_heading = "Sweep",
         display_order = 13
     )]
@@ -67,10 +68,22 @@ pub(crate) struct SweepArgs {
     #[arg(long, value_name = "FILE", help_heading = "Sweep", display_order = 16)]
     pub(crate) store: Option<PathBuf>,
     /// Write all runs, one row per run, to a .parquet or .csv file
-    #[arg(long, value_name = "FILE", help_heading = "Output", display_order = 23)]
+    #[arg(
+        long,
+        value_name = "FILE",
+        hide_short_help = true,
+        help_heading = "Output",
+        display_order = 23
+    )]
     pub(crate) export: Option<PathBuf>,
     /// A metric of the table; repeatable [default: the first that runs have]
-    #[arg(long, value_name = "NAME", help_heading = "Output", display_order = 22)]
+    #[arg(
+        long,
+        value_name = "NAME",
+        hide_short_help = true,
+        help_heading = "Output",
+        display_order = 22
+    )]
     pub(crate) metric: Vec<String>,
     #[command(flatten)]
     pub(crate) how: HowArgs,

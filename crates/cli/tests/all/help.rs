@@ -144,6 +144,19 @@ fn every_example_works() {
     std::fs::create_dir(folder.path().join("energy_model")).expect("a folder");
     std::fs::write(folder.path().join("board.dtb"), DEVICE_TREE).expect("a device tree");
     file(&folder, "volts.csv", "cpu,MHz,mV\n0,500,700\n");
+    for result in ["yesterday", "today", "hikey960", "gs101"] {
+        let board = if result == "gs101" {
+            result
+        } else {
+            "hikey960"
+        };
+        let words = format!(
+            "sim --platform {board} --workload periodic:n=2 --policy linux-7.3 --duration 100ms \
+             --format json --output {result}.json"
+        );
+        let words: Vec<&str> = words.split(' ').collect();
+        assert_code(&run_in(folder.path(), &words), 0);
+    }
     let mut all: Vec<Vec<String>> = Vec::new();
     for command in COMMANDS {
         for flag in ["-h", "--help"] {
