@@ -501,7 +501,7 @@ fn a_wakee_preempts_only_as_the_next_pick() {
         queue.enqueue(params, 0, nice_0());
         queue.enqueue(params, 1, nice_0());
         assert_eq!(queue.pick(params), Some(0));
-        queue.charge(&params, 1_000_000); // ineligible, so not protected
+        queue.charge(params, 1_000_000); // ineligible, so not protected
         queue.enqueue(params, 2, woken(None, lag));
         queue.preempts(params, 2, false)
     };
@@ -660,7 +660,7 @@ fn step(
             let (task, entity) = *delayed.expect("one is");
             queue.enqueue(params, task, entity);
         }
-        _ => queue.charge(&params, random.below(8_000_000)),
+        _ => queue.charge(params, random.below(8_000_000)),
     }
     queue.begin_pick(params);
     away.extend(std::iter::from_fn(|| queue.drop_sleeper(params)));

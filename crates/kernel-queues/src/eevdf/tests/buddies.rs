@@ -47,7 +47,7 @@ fn woken_beside(params: &EevdfParams, ran: u64, task_1: Entity) -> EevdfQueue {
     let mut queue = EevdfQueue::default();
     queue.enqueue(params, 0, woken(None, 0));
     assert_eq!(queue.pick(params), Some(0));
-    queue.charge(&params, ran);
+    queue.charge(params, ran);
     queue.enqueue(params, 1, task_1);
     queue
 }
