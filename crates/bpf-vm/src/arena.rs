@@ -5,10 +5,13 @@
 //! What must stay: pages are handed out from the lowest gap on: equal runs get equal addresses.
 //! Tests by part: `the_arena_is_cast_by_its_low_half` (`bases`, `mark`),
 //! budget.rs::`what_was_not_handed_out_is_not_written` (`place`),
-//! `runs_are_the_same_twice_and_interpreted` (`alloc`, `room`, `free`). `reserve` has no test of
-//! its own here.
+//! schedulers.rs::`runs_are_the_same_twice_and_interpreted` (`alloc`, `room`),
+//! `what_a_scheduler_does_wrong_is_named` (`alloc`: a full arena). No test reaches `free` and
+//! `reserve`, nor `alloc` at a given address.
 //!
 //! Tests: crates/cli/tests/all/schedulers.rs::runs_are_the_same_twice_and_interpreted,
+//! crates/cli/tests/all/schedulers.rs::what_a_scheduler_does_wrong_is_named,
+//! crates/bpf-vm/tests/all/budget.rs::what_was_not_handed_out_is_not_written,
 //! crates/bpf-vm/tests/all/programs.rs::the_arena_is_cast_by_its_low_half
 
 use crate::memory::{ARENA, Memory, PAGE};
@@ -79,8 +82,9 @@ impl Arena {
         self.used.extend(pages.map(|page| first + page));
     }
 
-    /// Hands out `count` pages at `at` (a loader's address) or where there is room; 0: none. They
-    /// are zeroed.
+    /// Hands out `count` pages at `at` (a loader's address) or, if that is 0, where there is room.
+    /// They are zeroed. Returns where they begin, as the loader has it; 0: there is no room. For
+    /// `bpf_arena_alloc_pages` of programs, and for masks of cids (both in crates/foreign).
     pub fn alloc(&mut self, memory: &mut Memory, at: u64, count: u64) -> u64 {
         let (first, end) = (self.first(), self.first() + self.pages);
         if count == 0 || count > self.pages {

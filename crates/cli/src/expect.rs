@@ -145,7 +145,10 @@ fn on(known: &[String], error: ExpectationError) -> String {
     }
 }
 
-/// Every metric's name on this platform.
+/// What a condition may name on this platform: every metric's name, those of clusters, kinds of CPU
+/// and idle states with each of the platform's. Names of times, chains, groups and cases are not
+/// the platform's: they stay patterns. A name may stand several times: it is only looked for, and
+/// the nearest is offered.
 fn names(platform: &Platform) -> Vec<String> {
     let mut names = Vec::new();
     for def in METRICS {

@@ -6,7 +6,9 @@
 //!
 //! What must stay: arguments and results as the kernel's callbacks have them. Tests by part:
 //! callbacks.rs (order and arguments, beside a kernel), schedulers.rs::`two_cpus_of_one_cid_end_it`
-//! (cids), `a_loader_runs_in_virtual_time` (loader).
+//! (cids), `a_loader_runs_in_virtual_time` (loader). No scheduler of the tests
+//! (crates/foreign/tests/schedulers) has `dequeue`, `tick`, `yield`, `set_weight`, `cpu_acquire`,
+//! `cpu_release`, `init_task`, `exit_task`, `disable`, `exit` or one of the callbacks of cgroups.
 //!
 //! Tests: crates/cli/tests/all/schedulers.rs::runs_are_the_same_twice_and_interpreted,
 //! crates/cli/tests/all/callbacks.rs
@@ -251,6 +253,8 @@ impl SchedExtOps for Instance {
         self.plain(kernel, Callback::Dispatch, &args)
     }
 
+    /// `utime` has gone up before (docs/rules/sched-ext.md#rq-clocks). Whether the slice is over is
+    /// asked afterwards: the program may change it (docs/rules/sched-ext.md#slices).
     fn tick(&mut self, kernel: &mut dyn Kernel, task: TaskId) -> Done {
         self.plain(kernel, Callback::Tick, &[Arg::Task(task)])
     }

@@ -1,8 +1,15 @@
 //! What a guest's facts say: which scheduler ran, and whether it was the one asked for
 //! (docs/guide/lab.md).
 //!
-//! What must stay: keys of facts are those that the guest's scripts write (packaging and scripts of
-//! the guest). A doubt is a failure, never a result.
+//! What must stay: keys of facts are those that crates/lab/src/guest/run.sh writes
+//! (`scheduler_facts`, `stop_scheduler`). A doubt is a failure, never a result. Tests by part:
+//! `the_scheduler_that_was_asked_for_is_a_result` (`judge`; `kernel_ran`, also without sched_ext),
+//! `another_scheduler_is_a_failure_whoever_was_asked_for` (`kernel_ran`, `wakeplace_ran`),
+//! `a_scheduler_that_never_came_is_a_failure`, `a_scheduler_that_was_put_out_is_a_failure` and
+//! `a_scheduler_that_was_loaded_again_or_ended_badly_is_a_failure` (`wakeplace_ran`, `same_loads`,
+//! `exit_kind`), `anybodys_scheduler_is_a_result_if_the_kernel_ran_it_all_the_time` and
+//! `a_loader_that_attaches_nothing_is_a_failure` (`loader_ran`, `details`),
+//! `names_of_schedulers_are_read` (`from_str`).
 //!
 //! Tests: below
 

@@ -7,11 +7,13 @@
 //! damage.rs::`changed_bytes_are_found_or_harmless` (`of`: damage is refused, with what was
 //! expected), forged.rs::`a_row_that_is_not_as_it_was_is_refused` (`row`, `TooBig`),
 //! sweeps.rs::`a_store_of_anybodys_ends_with_a_sentence` (exit code and sentence),
-//! sweeps.rs::`a_store_of_something_else_is_refused` (`refused`). No test of its own: a full disk,
-//! a read-only file system.
+//! sweeps.rs::`a_store_of_something_else_is_refused` (`refused`),
+//! crates/cli/tests/all/faults/tmpfs.rs::`a_disk_that_gets_full_during_a_sweep` (`of`: a full disk
+//! is `Machine`; where a tmpfs may be mounted). No test of its own: a read-only file system.
 //!
 //! Tests: crates/store/tests/all/damage.rs, crates/store/tests/all/forged.rs,
-//! crates/cli/tests/all/sweeps.rs
+//! crates/cli/tests/all/sweeps.rs,
+//! crates/cli/tests/all/faults/tmpfs.rs::a_disk_that_gets_full_during_a_sweep
 
 use crate::guard::MAX_ROW;
 use rusqlite::ErrorCode;

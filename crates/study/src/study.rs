@@ -2,19 +2,23 @@
 //! What was calibrated is marked; what was not published is not judged.
 //!
 //! What must stay: rows stand by cases as the file has them, metrics, policies, and JSON, CSV and
-//! pages keep it; nothing of a result depends on `jobs`; runs of another length or with other
-//! settings have no verdict. The words of notes may change. Tests by part:
-//! `threads_change_nothing_and_base_rows_have_no_change` (`run`), `sizes_count_the_seeds_of_cases`,
+//! pages keep it; experiments stand as the file has them; nothing of a result depends on `jobs`;
+//! runs of another length or with other settings have no verdict. The words of notes may change.
+//! Tests by part: `threads_change_nothing_and_base_rows_have_no_change` (`run`),
+//! `sizes_count_the_seeds_of_cases`,
 //! `sizes_leave_out_the_columns_that_cases_do` and `full_sizes_are_what_the_readme_says` (`info`,
 //! `runs`), `what_is_absent_is_so_on_platforms_that_ran` and
 //! `joules_without_a_board_are_absent_and_explained` (`absence`),
 //! `columns_and_cases_have_their_own_conditions` (`case_info`, `column_info`),
 //! `variants_have_no_published_figures` (`notes`), `the_cell_the_platform_names_is_marked`
-//! (`result`), `wrong_settings_are_refused` (errors), `several_studies_count_their_runs_together`
-//! (`run_studies`), judge/tests.rs::`on_request_only_is_said` (`judge`),
+//! (`result`), `experiments_stand_beside_the_published_figures` and
+//! file/tests.rs::`a_good_file_is_read` (`experiments`), `wrong_settings_are_refused` (errors),
+//! `several_studies_count_their_runs_together` (`run_studies`),
+//! judge/tests.rs::`on_request_only_is_said` (`judge`),
 //! schema.rs::`results_are_what_the_schema_says` (`profiles`).
 //!
 //! Tests: crates/study/src/study/tests.rs, crates/study/src/study/column_tests.rs,
+//! crates/study/src/file/tests.rs::a_good_file_is_read,
 //! crates/cli/tests/all/results.rs::a_study_runs_and_lists_its_rows
 
 use crate::comparison::{PolicyRuns, hardware_clocks, modelled_power, oddities, one_seed};
@@ -115,7 +119,8 @@ impl Study {
         &self.readme
     }
 
-    /// The experiments [`StudyOptions::experiments`] adds: name and reason.
+    /// The experiments [`StudyOptions::experiments`] adds: name and reason, in the file's order.
+    /// `wakeplace study show` lists them.
     #[must_use]
     pub fn experiments(&self) -> Vec<(&str, &str)> {
         let experiments = self.file.experiments.iter();

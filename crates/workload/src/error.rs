@@ -70,7 +70,8 @@ impl Fault {
         }
     }
 
-    /// rt-app refuses the file.
+    /// rt-app refuses the file: exit code 2 (docs/rules/rt-app.md#rt-app-invocation). At a task
+    /// that is no object it crashes (docs/rules/rt-app.md#rt-app-root).
     pub(crate) fn invalid(at: Position, message: impl Into<String>) -> Self {
         Self::new(at, FaultKind::Invalid, message)
     }

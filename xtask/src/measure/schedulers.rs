@@ -187,7 +187,8 @@ fn work_differs(result: &Value, name: &str) -> bool {
     }
 }
 
-/// None: not compared.
+/// How `name` differs from the first in a metric: of `deltas[]` of `compare --format json`
+/// (docs/result.schema.json, `Delta`) the one with this `other` and `metric`. None: not compared.
 fn delta_of<'a>(result: &'a Value, name: &str, metric: &str) -> Option<&'a Value> {
     let mut all = result["deltas"].as_array()?.iter();
     all.find(|delta| delta["other"] == name && delta["metric"] == metric)

@@ -4,7 +4,9 @@
 //! somebody put into it. Screenshots at two widths, light and dark, go into FOLDER (one that is
 //! removed). REPORT_QUICK=1: each page twice only.
 //!
-//! What must stay: no page loads anything; scripts of others in names never run.
+//! What must stay: no page loads anything; scripts of others in names never run. The names in
+//! `PAGES`, and `both`, are those that `look_at` opens, and `study` and `compare` leave the JSON
+//! that `both` is made of. Free: which pages there are, and their command lines.
 //!
 //! Tests: none; it is a trial of crates/report/src/html, which CI and nightly run.
 

@@ -6,7 +6,9 @@
 //! before the file. Tests by part: crates/cli/tests/all/sweeps.rs::`a_killed_sweep_goes_on` (`run`,
 //! `write_export`), sweeps.rs::`two_processes_share_a_store` (`Summary`),
 //! sweeps.rs::`a_store_of_something_else_is_refused` and
-//! sweeps.rs::`a_store_of_anybodys_ends_with_a_sentence` (`failure`),
+//! sweeps.rs::`a_store_of_anybodys_ends_with_a_sentence` (`failure`: exit code 2),
+//! crates/cli/tests/all/faults/tmpfs.rs::`a_disk_that_gets_full_during_a_sweep` (`failure`: 3;
+//! where a tmpfs may be mounted),
 //! sweeps.rs::`a_stuck_cell_does_not_end_the_sweep` (`points`, exit code 1),
 //! sweeps.rs::`a_key_is_varied_once` (`definition`), sweeps.rs::`no_run_counts_twice` (equal
 //! points), sweeps.rs::`options_that_fit_no_cell_are_refused` (what is checked before the store is
@@ -18,7 +20,9 @@
 //!
 //! Tests: crates/cli/tests/all/sweeps.rs,
 //! crates/cli/tests/all/said.rs::modelled_joules_say_so_in_sweeps,
-//! crates/cli/tests/all/faults/tmpfs.rs::a_full_disk, crates/python/tests/test_results.py
+//! crates/cli/tests/all/faults/tmpfs.rs::a_full_disk,
+//! crates/cli/tests/all/faults/tmpfs.rs::a_disk_that_gets_full_during_a_sweep,
+//! crates/python/tests/test_results.py
 
 use super::simulate::{jobs, texts};
 use crate::args::{FormatName, OutputArgs, StudyRunArgs, SweepArgs};

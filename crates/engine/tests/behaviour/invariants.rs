@@ -112,6 +112,10 @@ fn random_phase(random: &mut Random, lists: &[Vec<u32>], timers: &mut Vec<Timer>
     }
 }
 
+/// Goal: loads of all kinds for a machine of so many CPUs, of fair tasks without groups: they work,
+/// wait, yield and end, with lists of CPUs, nice values, policies and slices of their own. Also for
+/// hotplug.rs and storm.rs, which add to it. The order of draws makes what a seed stands for:
+/// another order is another set of runs.
 pub(crate) fn random_workload(random: &mut Random, nr_cpus: u32) -> Workload {
     let lists = random_lists(random, nr_cpus);
     let mut timers = Vec::new();

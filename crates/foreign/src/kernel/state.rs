@@ -287,7 +287,9 @@ impl State {
         (at != 0 && known == Some(at)).then_some(CgroupId(number))
     }
 
-    /// Where a cgroup's mirror is; made if there is none.
+    /// Where a cgroup's mirror is; made if there is none. `parent` is the cgroup above it and must
+    /// have a mirror already, which the new one points to: `Running::cgroup` sees to that. Without
+    /// a parent it is a root.
     pub(crate) fn cgroup(
         &mut self,
         vm: &mut Vm,

@@ -54,6 +54,9 @@ impl Runner {
         self.now = end;
     }
 
+    /// It is put down and stays queued. No section ends here: `preemption_does_not_end_a_section`
+    /// and `moving_does_not_end_a_section` rely on it. `a_cpu_knows_its_running_task` asks only
+    /// whether the CPU has forgotten it.
     fn preempt(&mut self) {
         let _ = self.core.put_current(&mut self.task, self.now);
     }

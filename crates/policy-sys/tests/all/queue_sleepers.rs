@@ -1,6 +1,6 @@
-//! Sleepers that a live queue keeps (policy/src/live_queue/queue_sleepers.c;
-//! docs/rules/queues.md#eevdf: `DELAY_DEQUEUE`, `DELAY_ZERO`), in numbers worked out here. All of
-//! nice 0 unless it is said.
+//! Sleepers that a live queue keeps (policy/src/live_queue/queue_sleepers.c), in numbers worked out
+//! here. The rule is docs/rules/live-queue.md#vq-sleepers; the kernel's, `DELAY_DEQUEUE` and
+//! `DELAY_ZERO`, is docs/rules/queues.md#eevdf. All of nice 0 unless it is said.
 #![allow(missing_docs, reason = "not a library")]
 
 use crate::common;
@@ -315,7 +315,8 @@ fn it_takes_its_debt_along() {
     assert_eq!((c.live.vq_load, c.live.vq_kept_load), (2 * NICE_0, 0));
 }
 
-/// It was given another weight meanwhile: its debt is the same run time, and V what it was.
+/// It was given another weight meanwhile: it leaves and is placed anew. Its debt is the same run
+/// time, and V what it was. Within 2 ns: each of these two steps rounds by up to 1 ns.
 #[test]
 fn a_new_weight_keeps_the_debt() {
     let mut core = core();

@@ -115,7 +115,11 @@ impl ExtClass<'_> {
         }
     }
 
-    /// Tasks of the class on a CPU's run queue, the running one included.
+    /// Tasks of the class on a CPU's run queue, the running one included: the machine's count of
+    /// them. `nr_running` and `nr_queued` of the engine's home/sched_ext.rs ask for it.
+    /// `ExtCpu::nr` keeps it, as tasks join, leave and are carried to another CPU.
+    /// `check_nothing_lost` (crates/engine/src/kernel/model/report.rs) compares it at the end of a
+    /// run with the tasks that are there, and with the core's count.
     #[inline]
     #[must_use]
     pub fn nr_running(&self, cpu: u32) -> usize {

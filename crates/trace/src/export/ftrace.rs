@@ -88,7 +88,8 @@ impl Name {
 }
 
 impl Ftrace {
-    /// A new file; its first line says how many CPUs there are.
+    /// A new file; its first line says how many CPUs there are. `Traces::ftrace` calls it and keeps
+    /// the place, which `Traces::publish` moves to its name after the run.
     pub(crate) fn create(path: &Path, nr_cpus: usize) -> Result<(Self, Place), WriteError> {
         let (place, file) = Place::open(path)?;
         let mut waiting = Chunk::default();

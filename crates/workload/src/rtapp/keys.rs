@@ -1,7 +1,8 @@
 //! Which keys rt-app looks up in which object, and what is said of others. rt-app passes over a key
-//! that it does not know, and so do runs here: the file may say less than its author meant. The
-//! lists are those of rt-app's parser: a key that is read elsewhere in this folder must be in one
-//! (docs/guide/rt-app.md, "How a file is read").
+//! that it does not know, and so do runs here (docs/rules/rt-app.md#rt-app-json): the file may say
+//! less than its author meant. The lists are those of rt-app's parser
+//! (docs/rules/rt-app.md#rt-app-global, docs/rules/rt-app.md#rt-app-task); `start_spread` alone is
+//! not rt-app's.
 //!
 //! Called by all readers of this folder. Only warnings come from here: no key changes a run.
 //!
@@ -9,7 +10,8 @@
 //! comments and `_` keys are silent. Tests by part: `a_key_that_nothing_reads_is_named` (`unknown`,
 //! `hint`, `meant`, `has_events`), `a_key_beside_the_tasks_that_nothing_reads_is_named`
 //! (`warn_of_unknown`, `name`), `known_keys_and_remarks_are_silent` (`keys`, `without_number`,
-//! `is_comment`), `equal_warnings_are_one` (warnings of a sort),
+//! `is_comment`; it lacks `resources`, `start_spread`, `nodes_membind`, `phases` and the keys of a
+//! `memrun`), `equal_warnings_are_one` (warnings of a sort),
 //! said.rs::`refusals_of_rtapp_files_name_the_key` (`first_unknown`).
 //!
 //! Tests: crates/workload/tests/all/rtapp_keys.rs, crates/cli/tests/all/said.rs

@@ -1,4 +1,5 @@
-//! Trees and files that are no machine's: one message that names the file, nothing else.
+//! Trees and files that are no machine's: one message that names the file, nothing else. Source:
+//! docs/guide/import.md, "Bad trees". The words of messages are free.
 
 use super::tree_files::Files;
 use std::fs;
@@ -16,6 +17,8 @@ fn refused(files: &Files) -> String {
     }
 }
 
+/// What was found or expected, in one line. Only the first case looks at the path. Where two files
+/// have the same CPU, the message names the one that was read later.
 #[test]
 fn one_message_names_the_file() {
     let cases = [
