@@ -190,7 +190,7 @@ link() {
 		-x assembler-with-cpp \
 		$here/shim/kernel.lds.S") | sed -n '/^SECTIONS/,$p' |
 		sed 's/PAGE_SIZE/4096/g' | write "$wp/kernel.lds"
-	# Updates of averages pass through the shim (signals.c).
+	# Updates of averages and picks pass through the shim (signals.c, turns.c).
 	(cd "$out/obj" && "${cross}ld" -r -o "$wp/all.o" \
 		--wrap=__update_load_avg_se --wrap=__update_load_avg_blocked_se \
 		--wrap=__update_load_avg_cfs_rq --wrap=pick_task_fair --wrap=pick_next_task_fair \

@@ -8,6 +8,7 @@
 
 use crate::eras::{ERAS, Era};
 use crate::param_table::Param;
+use crate::sys::WP_QUEUE_CFS;
 
 /// What a kernel's own code was asked beside the core (`kernel diff`): the version, for each era
 /// (docs/rules/README.md#decision-by-decision).
@@ -34,13 +35,17 @@ const FOLLOWED_IN: [&str; 5] = [
     "linux-7.3",
 ];
 
-/// Parameters of queues that decide whether a wake-up preempts and who is picked: compared in the
-/// same eras.
-const TURNS: [&str; 9] = [
+/// Parameters of queues that decide whether a wake-up preempts and who is picked, of CFS and of
+/// EEVDF: compared in the same eras.
+const TURNS_OF_CFS: [&str; 4] = [
     "wakeup_granularity_ns",
     "tunable_scaling",
     "wakeup_preemption",
     "last_buddy",
+];
+const TURNS_OF_EEVDF: [&str; 7] = [
+    "tunable_scaling",
+    "wakeup_preemption",
     "base_slice_ns",
     "eevdf_form",
     "run_to_parity",
@@ -52,9 +57,13 @@ const TURNS: [&str; 9] = [
 const OWN: &str = "docs/rules/energy-idle.md";
 
 /// Was the rule that reads a parameter compared with the kernel of that era?
-fn was_compared(param: &Param, era: &str) -> bool {
-    let followed = FOLLOWED.contains(&param.group) || TURNS.contains(&param.key);
-    let followed = followed && FOLLOWED_IN.contains(&era);
+fn was_compared(param: &Param, era: &Era) -> bool {
+    let turns: &[&str] = match (era.params)().queue {
+        WP_QUEUE_CFS => &TURNS_OF_CFS,
+        _ => &TURNS_OF_EEVDF,
+    };
+    let followed = FOLLOWED.contains(&param.group) || turns.contains(&param.key);
+    let followed = followed && FOLLOWED_IN.contains(&era.name);
     (ASKED.contains(&param.group) || followed) && !param.rule.starts_with(OWN)
 }
 
@@ -96,14 +105,17 @@ pub(crate) fn provenance(param: &Param, value: u32, release: (u16, u16)) -> Prov
         since: Some(number(row[own + 1 - before])),
         until: Some(number(row[own + after - 1])),
         compared: tree
-            .filter(|(era, _)| was_compared(param, era))
+            .filter(|_| was_compared(param, row[own]))
             .map(|(_, version)| *version),
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{ASKED, FOLLOWED, FOLLOWED_IN, Provenance, TREES, TURNS, kernels, provenance};
+    use super::{
+        ASKED, FOLLOWED, FOLLOWED_IN, Provenance, TREES, TURNS_OF_CFS, TURNS_OF_EEVDF, kernels,
+        provenance,
+    };
     use crate::param_table::{PARAMS, find};
 
     fn of(key: &str, value: u32, release: (u16, u16)) -> Provenance {
@@ -130,6 +142,8 @@ mod tests {
         assert_eq!(of("freq_headroom", 1, (7, 3)).compared, Some("7.3.4"));
         assert_eq!(of("freq_headroom", 1, (6, 6)).compared, None);
         assert_eq!(of("run_to_parity", 1, (6, 18)).compared, Some("6.18.15"));
+        assert_eq!(of("run_to_parity", 1, (5, 10)).compared, None);
+        assert_eq!(of("last_buddy", 1, (5, 10)).compared, Some("5.10.223"));
         assert_eq!(of("delay_dequeue", 1, (7, 3)).compared, None);
         assert_eq!(of("group_timer_offset", 1, (7, 3)).compared, None);
         assert_eq!(of("energy_idle", 0, (7, 3)).compared, None);
@@ -143,6 +157,6 @@ mod tests {
         assert!(ASKED.iter().chain(&FOLLOWED).all(is_group));
         assert!(FOLLOWED_IN.iter().all(|era| is_era(era)));
         let is_key = |key: &&str| PARAMS.iter().any(|param| param.key == *key);
-        assert!(TURNS.iter().all(is_key));
+        assert!(TURNS_OF_CFS.iter().chain(&TURNS_OF_EEVDF).all(is_key));
     }
 }

@@ -62,6 +62,7 @@ WP_FN int wp_freq_limit(struct wp_ctx *ctx WP_NONNULL, u32 freq_dom, u32 max_opp
 	fd->next_opp = wanted;
 	fd->last_update_ns = now_ns;
 	fd->last_raw_khz = WP_NONE;
-	fd->limited_late = fd->in_progress; /* it may have been taken as it was */
+	/* To 4.17 it may have been taken as it was; later it has not been taken yet. */
+	fd->limited_late = fd->in_progress && !ctx->params.freq_update_in_progress;
 	return wp_sugov_deferred_update(fd);
 }

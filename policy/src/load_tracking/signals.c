@@ -16,10 +16,9 @@
  */
 #include "wakeplace/policy.h"
 
-#define WP_MIN_DIV 46718u
 /* All of a CPU's time used: nothing of a slow CPU's missing time is handed back when it goes idle.
  * */
-#define WP_SATURATED (((u64)WP_MIN_DIV << 10) - 47742u)
+#define WP_SATURATED (((u64)WP_MIN_DIVIDER << 10) - 47742u)
 
 /* By how much this CPU's time counts: its capacity in forms that scale contributions, else 1024. */
 WP_INLINE u32 wp_pelt_cpu_scale(const struct wp_ctx *ctx, const struct wp_cpu *c)
@@ -75,16 +74,20 @@ WP_INLINE u64 wp_rq_clock_pelt(const struct wp_ctx *ctx, const struct wp_cpu *c)
 WP_INLINE void wp_avg_take_off(const struct wp_ctx *ctx, struct wp_sched_avg *a, u64 load, u64 util,
 			       u64 runnable)
 {
-	u64 div = WP_MIN_DIV + a->period_contrib;
+	u64 div = WP_MIN_DIVIDER + a->period_contrib;
 
 	a->load_avg = (u32)wp_sub(a->load_avg, load);
-	a->load_sum = wp_max64(wp_sub(a->load_sum, load * div), (u64)a->load_avg * WP_MIN_DIV);
+	a->load_sum = wp_max64(wp_sub(a->load_sum, load * div), (u64)a->load_avg * WP_MIN_DIVIDER);
 	a->util_avg = (u32)wp_sub(a->util_avg, util);
-	a->util_sum = wp_max64(wp_sub(a->util_sum, util * div), (u64)a->util_avg * WP_MIN_DIV);
+	a->util_sum = wp_max64(wp_sub(a->util_sum, util * div), (u64)a->util_avg * WP_MIN_DIVIDER);
 	if (!WP_NOT_LIVE(ctx->params.runnable_is_load)) {
 		a->runnable_avg = (u32)wp_sub(a->runnable_avg, runnable);
 		a->runnable_sum = wp_max64(wp_sub(a->runnable_sum, runnable * div),
-					   (u64)a->runnable_avg * WP_MIN_DIV);
+					   (u64)a->runnable_avg * WP_MIN_DIVIDER);
+	}
+	if (WP_SIM(ctx->params.removed_sums_anew)) {
+		a->load_sum = a->load_avg * div;
+		a->runnable_sum = a->runnable_avg * div;
 	}
 }
 
@@ -100,12 +103,6 @@ WP_INLINE int wp_apply_removed(struct wp_ctx *ctx, struct wp_cpu *c)
 	util = WP_TAKE(&c->load.removed_util);
 	runnable = WP_TAKE(&c->load.removed_runnable);
 	wp_avg_take_off(ctx, &c->load.avg, load, util, runnable);
-	if (WP_SIM(ctx->params.removed_sums_anew)) {
-		u64 div = WP_MIN_DIV + c->load.avg.period_contrib;
-
-		c->load.avg.load_sum = c->load.avg.load_avg * div;
-		c->load.avg.runnable_sum = c->load.avg.runnable_avg * div;
-	}
 	return 1;
 }
 
@@ -208,7 +205,7 @@ WP_INLINE void wp_attach_entity_load_avg(struct wp_ctx *ctx, const struct wp_cpu
 					 struct wp_sched_avg *q, struct wp_task *task)
 {
 	struct wp_sched_avg *a = &task->avg;
-	u64 div = WP_MIN_DIV + q->period_contrib;
+	u64 div = WP_MIN_DIVIDER + q->period_contrib;
 
 	if (!wp_signals_add_up(ctx)) { /* it goes on from now, with what it brings */
 		a->last_update_ns = c->load.clock_task_ns;
@@ -228,7 +225,7 @@ WP_INLINE void wp_attach_entity_load_avg(struct wp_ctx *ctx, const struct wp_cpu
 	q->load_avg += a->load_avg;
 	q->load_sum += task->weight * a->load_sum;
 	if (ctx->params.enqueue_load_floor)
-		q->load_sum = wp_max64(q->load_sum, (u64)q->load_avg * WP_MIN_DIV);
+		q->load_sum = wp_max64(q->load_sum, (u64)q->load_avg * WP_MIN_DIVIDER);
 	q->util_avg += a->util_avg;
 	q->util_sum += a->util_sum;
 }
@@ -258,14 +255,14 @@ WP_INLINE void wp_detach_entity_load_avg(struct wp_ctx *ctx, struct wp_sched_avg
 		return;
 	q->load_avg = (u32)wp_sub(q->load_avg, a->load_avg);
 	q->load_sum = wp_max64(wp_sub(q->load_sum, task->weight * a->load_sum),
-			       (u64)q->load_avg * WP_MIN_DIV);
+			       (u64)q->load_avg * WP_MIN_DIVIDER);
 	q->util_avg = (u32)wp_sub(q->util_avg, a->util_avg);
-	q->util_sum = wp_max64(wp_sub(q->util_sum, a->util_sum), (u64)q->util_avg * WP_MIN_DIV);
+	q->util_sum = wp_max64(wp_sub(q->util_sum, a->util_sum), (u64)q->util_avg * WP_MIN_DIVIDER);
 	if (WP_NOT_LIVE(ctx->params.runnable_is_load))
 		return;
 	q->runnable_avg = (u32)wp_sub(q->runnable_avg, a->runnable_avg);
 	q->runnable_sum = wp_max64(wp_sub(q->runnable_sum, a->runnable_sum),
-				   (u64)q->runnable_avg * WP_MIN_DIV);
+				   (u64)q->runnable_avg * WP_MIN_DIVIDER);
 }
 
 /* Where the third signal is the queued tasks' load, it follows them onto and off the queue. */

@@ -64,7 +64,7 @@ WP_INLINE void wp_reweigh_queued(struct wp_cpu *c, struct wp_task *task, u32 wei
 WP_INLINE void wp_reweight_entity(struct wp_ctx *ctx, struct wp_sched_avg *q, u32 *load_weight,
 				  struct wp_task *task, u32 weight)
 {
-	u64 div = WP_MIN_DIV + task->avg.period_contrib;
+	u64 div = WP_MIN_DIVIDER + task->avg.period_contrib;
 
 	q->load_avg = (u32)wp_sub(q->load_avg, task->avg.load_avg);
 	q->load_sum = wp_sub(q->load_sum, task->weight * task->avg.load_sum);
@@ -318,7 +318,7 @@ WP_INLINE void wp_cpu_load_update_idle_5_1(struct wp_ctx *ctx, struct wp_cpu *c,
 WP_FN int wp_enter_idle(struct wp_ctx *ctx WP_NONNULL, u32 cpu, u64 now_ns)
 {
 	struct wp_cpu *c = WP_AT(ctx->cpus, cpu);
-	u64 others = (u64)(c->load.rt_util + c->load.dl_util) * WP_MIN_DIV;
+	u64 others = (u64)(c->load.rt_util + c->load.dl_util) * WP_MIN_DIVIDER;
 
 	wp_update_rq_clock(c, now_ns);
 	if (!wp_signals_add_up(ctx))

@@ -8,14 +8,11 @@
 //! crates/cli/tests/all/kernel_diff.rs::a_broken_signal_is_found
 
 use super::on_signals::{Figure, wide};
+use crate::kernel::tree::attributes;
 use wakeplace_kernel_abi::turns::{self, DELAYED, Entity, Turn};
 use wakeplace_kernel_queues::FairParams;
 use wakeplace_kernel_queues::on_state::{Asked, Look, Marks, Queued};
 use wakeplace_workload::FairPolicy;
-
-/// The kernel's numbers of its policies (`include/uapi/linux/sched.h`).
-const SCHED_BATCH: u32 = 3;
-const SCHED_IDLE: u32 = 5;
 
 fn queued(params: &FairParams, entity: &Entity) -> Queued {
     let protection = match params.protects_vruntime() {
@@ -26,8 +23,8 @@ fn queued(params: &FairParams, entity: &Entity) -> Queued {
         task: entity.task,
         nice: entity.nice as i8,
         policy: match entity.policy {
-            SCHED_BATCH => FairPolicy::Batch,
-            SCHED_IDLE => FairPolicy::Idle,
+            attributes::BATCH => FairPolicy::Batch,
+            attributes::IDLE => FairPolicy::Idle,
             _ => FairPolicy::Other,
         },
         own_slice_ns: (entity.slice_ns > 0).then_some(entity.slice_ns),

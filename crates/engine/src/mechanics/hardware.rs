@@ -184,7 +184,7 @@ impl<O: Observer> Mechanics<'_, O> {
     pub(super) fn end_change(&mut self, domain: u32) -> Option<u16> {
         let change = &mut self.hardware.changes[domain as usize];
         let reached = change.under_way.take();
-        if let Some(next) = change.next.take() {
+        if let Some(next) = change.next.take().filter(|next| Some(*next) != reached) {
             self.begin_change(domain, next);
         }
         reached

@@ -40,8 +40,19 @@ pub struct EevdfParams {
     pub(crate) wakeup_preemption: bool,
     /// What is displaced gives way lazily: a mark is no reschedule that is due.
     pub(crate) lazy: bool,
-    /// Virtual time is a quotient (7.3, 64 bits), not a product with an inverse.
-    divides: bool,
+    /// How virtual time is made of a run.
+    virtual_time: VirtualTime,
+}
+
+/// The arithmetic of `calc_delta_fair()`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum VirtualTime {
+    /// A product with the inverse of the kernel's table.
+    Table,
+    /// A product with an inverse that is rounded down (7.3 on 32 bits).
+    Inverse,
+    /// A quotient (7.3 on 64 bits).
+    Quotient,
 }
 
 impl EevdfParams {
@@ -71,17 +82,21 @@ impl EevdfParams {
             pick_buddy: params.pick_buddy != 0,
             wakeup_preemption: params.wakeup_preemption != 0,
             lazy: kernel.lazy,
-            divides: form >= Form::Linux73 && !kernel.is_32bit,
+            virtual_time: match form {
+                Form::Linux73 if kernel.is_32bit => VirtualTime::Inverse,
+                Form::Linux73 => VirtualTime::Quotient,
+                _ => VirtualTime::Table,
+            },
         }
     }
 
     /// Virtual time of `delta_ns` for a weight (`calc_delta_fair()`).
     #[inline]
     pub(crate) fn virtual_time(&self, delta_ns: u64, per: Weight) -> i64 {
-        if self.divides {
-            (delta_ns * NICE_0_WEIGHT / per.weight).cast_signed()
-        } else {
-            virtual_time(delta_ns, per)
+        match self.virtual_time {
+            VirtualTime::Table => virtual_time(delta_ns, per),
+            VirtualTime::Inverse => virtual_time(delta_ns, Weight::of_sum(per.weight)),
+            VirtualTime::Quotient => (delta_ns * NICE_0_WEIGHT / per.weight).cast_signed(),
         }
     }
 

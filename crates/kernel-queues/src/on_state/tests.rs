@@ -72,6 +72,18 @@ fn the_time_since_the_last_update_counts() {
     assert_eq!(turned.running.deadline, V + MS + 2_800_000);
 }
 
+/// Goal: without time since the last look nothing follows, although another waits. Source:
+/// docs/rules/queues.md#eevdf-virtual-time (`update_curr()`): the running task is at its deadline.
+#[test]
+fn without_time_nothing_follows() {
+    let waits = queued(2, V + 9 * MS, V + 12 * MS);
+    for (exec_ns, resched, deadline) in [(0, false, V), (1, true, V + 1 + 2_800_000)] {
+        let turned = ask(&params("linux-7.3"), &[queued(1, V, V), waits], exec_ns).unwrap();
+        let found = (turned.marks.resched, turned.running.deadline);
+        assert_eq!(found, (resched, deadline), "{exec_ns} ns");
+    }
+}
+
 /// Goal: CFS lets a task displace that is more than the wake-up granularity behind, 4 ms on 8 CPUs
 /// (1 ms x 4), and names it. Source: docs/rules/queues.md#cfs.
 #[test]

@@ -3,8 +3,8 @@
 //! Called by `read/mod.rs`. Times become ns.
 //!
 //! What must stay: a key that is there; threads stand in the order of the file, which is that of
-//! their numbers in the engine. Tests by part: builtin.rs::`every_table_is_known_in_one_way`
-//! (`read` of a table with `governor_ns`). No test of its own: `thread` and the refusals.
+//! their numbers in the engine. No test looks at what it reads: builtin.rs::
+//! `every_table_is_known_in_one_way` fails if a built-in table is refused.
 //!
 //! Tests: crates/platform/tests/all/builtin.rs
 

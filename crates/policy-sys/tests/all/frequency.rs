@@ -219,8 +219,7 @@ fn changed_limits_are_heeded_at_once() {
 
 /// Goal: a limit that goes is heeded before the rate limit is over, and one that comes while a
 /// change is under way asks for no second one. Source: docs/rules/capacity.md#schedutil ("Not
-/// sooner than rate limit after the last change, except limits changed") and E (one request at a
-/// time).
+/// sooner than rate limit after the last change, except limits changed").
 #[test]
 fn limits_and_changes_under_way() {
     let clusters = [hikey960()[1].clone()];

@@ -15,8 +15,8 @@ use wakeplace_workload::{Change, FairPolicy, PolicyChange, RealTime, TaskScript}
 const OTHER: u32 = 0;
 const FIFO: u32 = 1;
 const RR: u32 = 2;
-const BATCH: u32 = 3;
-const IDLE: u32 = 5;
+pub(crate) const BATCH: u32 = 3;
+pub(crate) const IDLE: u32 = 5;
 const DEADLINE: u32 = 6;
 /// `SCHED_FLAG_UTIL_CLAMP_MIN`, `_MAX`.
 const CLAMP_MIN: u32 = 0x20;
