@@ -3,13 +3,13 @@
  * Frequency requests: schedutil and the two fixed governors (docs/rules/capacity.md#schedutil,
  * docs/rules/energy-aware.md#util-to-freq).
  *
- * A request is recorded in the frequency domain. The home takes it (wp_freq_taken), applies it after
- * the hardware's latency and reports back (wp_freq_applied). To 4.17 nothing is asked for in
- * between; later another request is told once the last was taken. Where the kernel sets the frequencies itself (freq_external), it is told of each
- * CPU's demand instead.
+ * A request is recorded in the frequency domain. The home takes it (wp_freq_taken), applies it
+ * after the hardware's latency and reports back (wp_freq_applied). To 4.17 nothing is asked for in
+ * between; later another request is told once the last was taken. Where the kernel sets the
+ * frequencies itself (freq_external), it is told of each CPU's demand instead.
  *
- * What must stay: one request at a time is told per domain; calls that may ask return WP_DID_FREQ, and a
- * home carries that out. Frequencies are kHz.
+ * What must stay: one request at a time is told per domain; calls that may ask return WP_DID_FREQ,
+ * and a home carries that out. Frequencies are kHz.
  *
  * Kernel: sugov_next_freq_shared(), sugov_update_shared(), sugov_hold_freq(),
  *         kernel/sched/cpufreq_schedutil.c; cpufreq_update_util(), kernel/sched/sched.h;
