@@ -4,8 +4,8 @@
  *
  * What must stay: the core asks (`next_opp`, WP_DID_FREQ), and the home takes the request by
  * wp_freq_taken and applies it by wp_freq_applied; operating points are ascending and named by
- * index; frequencies are kHz, temperatures thousandths of a degree. Tests by part, names alone being of
- * crates/policy-sys/tests/all: frequency.rs::`schedutil_examples` (`wp_freq_dom`),
+ * index; frequencies are kHz, temperatures thousandths of a degree. Tests by part, names alone
+ * being of crates/policy-sys/tests/all: frequency.rs::`schedutil_examples` (`wp_freq_dom`),
  * frequency.rs::`rate_limit_holds_back` (`last_update_ns`),
  * frequency.rs::`limits_and_changes_under_way` (`in_progress`, `limits_changed`),
  * thermal.rs::`looks_one_after_the_other` (`wp_thermal`), ondemand.rs::`sampling_time`

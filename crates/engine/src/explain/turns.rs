@@ -8,7 +8,7 @@
 //! crates/cli/tests/all/kernel_diff.rs::a_broken_signal_is_found
 
 use super::on_signals::{Figure, wide};
-use crate::kernel::tree::attributes;
+use crate::kernel::tree;
 use wakeplace_kernel_abi::turns::{self, DELAYED, Entity, Turn};
 use wakeplace_kernel_queues::FairParams;
 use wakeplace_kernel_queues::on_state::{Asked, Look, Marks, Queued};
@@ -23,8 +23,8 @@ fn queued(params: &FairParams, entity: &Entity) -> Queued {
         task: entity.task,
         nice: entity.nice as i8,
         policy: match entity.policy {
-            attributes::BATCH => FairPolicy::Batch,
-            attributes::IDLE => FairPolicy::Idle,
+            tree::BATCH => FairPolicy::Batch,
+            tree::IDLE => FairPolicy::Idle,
             _ => FairPolicy::Other,
         },
         own_slice_ns: (entity.slice_ns > 0).then_some(entity.slice_ns),

@@ -17,6 +17,7 @@
 //! crates/fidelity/tests/all/truth.rs::recorded_runs_happen_again_in_the_same_source
 
 mod attributes;
+pub(crate) use attributes::{BATCH, IDLE};
 mod entries;
 mod event;
 mod frequency;
