@@ -217,6 +217,6 @@ pub enum Updated {
     Signal(Signal),
     /// A frequency.
     Freq(FreqAsked),
-    /// Whether a task displaces another one.
+    /// Whether a task displaces another one, or who is next.
     Turn(Turn),
 }

@@ -1,7 +1,8 @@
 //! A queue that is asked whether a task displaces the one that runs, or who is next, and what came
 //! of it, as `crates/kernel-shim/shim/wakeplace.h` has it.
 //!
-//! What must stay: fields and their order are the header's; the running task is the first entity.
+//! What must stay: fields and their order are the header's; the running task, if one runs, is the
+//! first entity.
 //!
 //! Tests: crates/kernel-tree/src/kernel/tests.rs::structs_are_laid_out_as_in_the_header
 

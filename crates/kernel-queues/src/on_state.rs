@@ -1,8 +1,9 @@
 //! The queue of another scheduler, and what the era's rules make of it: does the task that has
-//! joined displace the one that runs (docs/rules/README.md#signal-by-signal)? For who compares.
+//! joined displace the one that runs, and who is next (docs/rules/README.md#signal-by-signal)? For
+//! who compares.
 //!
-//! What must stay: no rule is here; the queue is filled and asked as a wake-up asks it. Times are
-//! ns, virtual times those of the other scheduler.
+//! What must stay: no rule is here; the queue is filled and asked as a wake-up or a pick asks it.
+//! Times are ns, virtual times those of the other scheduler.
 //!
 //! Tests: below, crates/cli/tests/all/kernel_diff.rs
 
@@ -30,15 +31,13 @@ pub struct Queued {
     pub is_new: bool,
 }
 
-/// A wake-up, and the queue that it finds.
+/// A queue that is asked.
 #[derive(Clone, Copy, Debug)]
-pub struct Asked<'a> {
-    /// The running task, then the others, the first in the kernel's order first.
-    pub queued: &'a [Queued],
-    /// Who has joined; one of the others.
-    pub woken: u32,
-    /// Its waker will sleep.
-    pub sync: bool,
+pub struct Look<'a> {
+    /// The running task, if it is queued.
+    pub running: Option<&'a Queued>,
+    /// The others, the first in the kernel's order first.
+    pub waiting: &'a [Queued],
     /// What the running task's vruntime lacks, ns.
     pub exec_ns: u64,
     /// The queue's notes.
@@ -69,19 +68,6 @@ pub struct Turned {
     pub nr_queued: usize,
 }
 
-/// A CPU looks for its next task.
-#[derive(Clone, Copy, Debug)]
-pub struct Look<'a> {
-    /// The running task, if it goes on to be queued.
-    pub running: Option<&'a Queued>,
-    /// The others, the first in the kernel's order first.
-    pub waiting: &'a [Queued],
-    /// What the running task's vruntime lacks, ns.
-    pub exec_ns: u64,
-    /// The queue's notes.
-    pub before: Marks,
-}
-
 impl FairParams {
     /// Who is next? Sleepers whose turn it is leave. None: nobody is left.
     #[must_use]
@@ -92,17 +78,15 @@ impl FairParams {
         }
     }
 
-    /// Does the woken task displace the running one? None: `asked` has no running task, or `woken`
-    /// does not wait.
+    /// Does the waiting task `woken` displace the running one? `sync`: its waker will sleep. None:
+    /// nobody runs, or `woken` does not wait.
     #[must_use]
-    pub fn wakeup_preempt(&self, asked: &Asked<'_>) -> Option<Turned> {
-        let (running, waiting) = asked.queued.split_first()?;
-        if !waiting.iter().any(|queued| queued.task == asked.woken) {
-            return None;
-        }
+    pub fn wakeup_preempt(&self, look: &Look<'_>, woken: u32, sync: bool) -> Option<Turned> {
+        let running = look.running?;
+        let woken = look.waiting.iter().find(|queued| queued.task == woken)?;
         Some(match self {
-            Self::Cfs(params) => cfs::wakeup_preempt(params, asked, running, waiting),
-            Self::Eevdf(params) => EevdfQueue::wakeup_preempt(params, asked, running, waiting),
+            Self::Cfs(params) => cfs::wakeup_preempt(params, look, running, woken),
+            Self::Eevdf(params) => EevdfQueue::preempt_on_state(params, look, running, woken, sync),
         })
     }
 }

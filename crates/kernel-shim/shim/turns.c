@@ -180,7 +180,7 @@ struct task_struct *PICK(__wrap_)(PICK_ARGS)
 	if (!signals_wanted() || !host->turned || !pick_before(&t, rq))
 		return PICK(__real_)(PICK_PASS);
 	p = PICK(__real_)(PICK_PASS);
-	if (p && p != (void *)-1UL) { /* RETRY_TASK */
+	if (p && p != RETRY_TASK) {
 		t.task = p->thread.number;
 		host->turned(host->data, &t);
 	}

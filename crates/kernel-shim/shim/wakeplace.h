@@ -10,8 +10,9 @@
  *
  * No header of the kernel, none of libc. All entries return WPK_DEAD once a run is over.
  *
- * What must stay: order, sizes and meaning of fields are those of crates/kernel-abi/src/abi.rs and
- * signals.rs; a change of either needs another WPK_ABI, or old objects would be taken. Tried by
+ * What must stay: order, sizes and meaning of fields are those of crates/kernel-abi/src/abi.rs,
+ * signals.rs and turns.rs; a change of either needs another WPK_ABI, or old objects would be taken.
+ * Tried by
  * crates/kernel-tree/src/kernel/tests.rs::structs_are_laid_out_as_in_the_header (layouts),
  * crates/kernel-shim/tests (the entries; `cargo xtask kernel-shim`).
  */
@@ -381,7 +382,7 @@ struct wpk_turn {
 	wpk_u32 nr_entities, unused;
 	wpk_u64 exec_ns;	/* that the running one's vruntime lacks */
 	wpk_u64 tick_ns;
-	const struct wpk_entity *entities;	/* the running one first */
+	const struct wpk_entity *entities;	/* with `runs` the running one first */
 	/* after it */
 	wpk_u32 resched_after, next_after, last_after;
 	wpk_u32 nr_after;	/* so many are queued */

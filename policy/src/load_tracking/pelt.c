@@ -76,6 +76,14 @@ WP_INLINE u32 wp_get_pelt_divider(const struct wp_sched_avg *avg)
 	return WP_MIN_DIVIDER + avg->period_contrib;
 }
 
+/* Take a part of the utilisation out of averages; the sum keeps at least its average's worth. */
+WP_INLINE void wp_util_take_off(struct wp_sched_avg *a, u64 util)
+{
+	a->util_avg = (u32)wp_sub(a->util_avg, util);
+	a->util_sum = wp_max64(wp_sub(a->util_sum, util * wp_get_pelt_divider(a)),
+			       (u64)a->util_avg * WP_MIN_DIVIDER);
+}
+
 /* The averages from their sums, as after a crossed boundary. */
 WP_INLINE void wp_avg_write(struct wp_sched_avg *avg, const struct wp_pelt_step *step)
 {

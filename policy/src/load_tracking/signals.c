@@ -74,12 +74,11 @@ WP_INLINE u64 wp_rq_clock_pelt(const struct wp_ctx *ctx, const struct wp_cpu *c)
 WP_INLINE void wp_avg_take_off(const struct wp_ctx *ctx, struct wp_sched_avg *a, u64 load, u64 util,
 			       u64 runnable)
 {
-	u64 div = WP_MIN_DIVIDER + a->period_contrib;
+	u64 div = wp_get_pelt_divider(a);
 
 	a->load_avg = (u32)wp_sub(a->load_avg, load);
 	a->load_sum = wp_max64(wp_sub(a->load_sum, load * div), (u64)a->load_avg * WP_MIN_DIVIDER);
-	a->util_avg = (u32)wp_sub(a->util_avg, util);
-	a->util_sum = wp_max64(wp_sub(a->util_sum, util * div), (u64)a->util_avg * WP_MIN_DIVIDER);
+	wp_util_take_off(a, util);
 	if (!WP_NOT_LIVE(ctx->params.runnable_is_load)) {
 		a->runnable_avg = (u32)wp_sub(a->runnable_avg, runnable);
 		a->runnable_sum = wp_max64(wp_sub(a->runnable_sum, runnable * div),
@@ -205,7 +204,7 @@ WP_INLINE void wp_attach_entity_load_avg(struct wp_ctx *ctx, const struct wp_cpu
 					 struct wp_sched_avg *q, struct wp_task *task)
 {
 	struct wp_sched_avg *a = &task->avg;
-	u64 div = WP_MIN_DIVIDER + q->period_contrib;
+	u64 div = wp_get_pelt_divider(q);
 
 	if (!wp_signals_add_up(ctx)) { /* it goes on from now, with what it brings */
 		a->last_update_ns = c->load.clock_task_ns;

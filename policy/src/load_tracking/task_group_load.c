@@ -38,7 +38,7 @@ WP_INLINE void wp_update_tg_load_avg(const struct wp_ctx *ctx, const struct wp_c
 /* The part of time in which the group had load, in a weight: the load of a queue around it. */
 WP_INLINE u32 wp_tg_outer_load(const struct wp_tg_queue *q, u32 weight)
 {
-	return (u32)wp_div(weight * q->entity.load_sum, WP_MIN_DIVIDER + q->entity.period_contrib);
+	return (u32)wp_div(weight * q->entity.load_sum, wp_get_pelt_divider(&q->entity));
 }
 
 /* The queues around the group's on this CPU. */

@@ -102,7 +102,7 @@ WP_INLINE int wp_tg_apply_removed(struct wp_ctx *ctx, struct wp_tg_queue *q)
 		return 0;
 	wp_avg_take_off(ctx, &q->avg, q->removed_load, q->removed_util, q->removed_runnable);
 	if (!WP_NOT_LIVE(ctx->params.runnable_is_load))
-		sum = (sum * (WP_MIN_DIVIDER + q->avg.period_contrib)) >> 10;
+		sum = (sum * wp_get_pelt_divider(&q->avg)) >> 10;
 	q->moved_load_sum -= (s64)sum;
 	q->moved = 1;
 	q->nr_removed = 0;
@@ -135,7 +135,7 @@ WP_INLINE int wp_tg_queue_update(struct wp_ctx *ctx, const struct wp_cpu *c, str
 /* The entity's third signal where that is load: of what can run, in its own weight. */
 WP_INLINE void wp_tg_entity_runnable(struct wp_tg_queue *q)
 {
-	u64 div = WP_MIN_DIVIDER + q->entity.period_contrib;
+	u64 div = wp_get_pelt_divider(&q->entity);
 
 	q->entity.runnable_avg = (u32)wp_div(q->runnable_weight * q->entity.runnable_sum, div);
 }
@@ -200,7 +200,7 @@ WP_INLINE void wp_update_tg_cfs_load(struct wp_ctx *ctx, struct wp_cpu *c,
 				     const struct wp_tg_above *up, struct wp_tg_queue *q)
 {
 	struct wp_sched_avg *e = &q->entity, *rq = up->avg;
-	u64 div = WP_MIN_DIVIDER + rq->period_contrib;
+	u64 div = wp_get_pelt_divider(rq);
 	s64 moved = q->moved_load_sum;
 	u64 sum, was = e->load_sum;
 	u32 avg;
@@ -244,7 +244,7 @@ WP_INLINE int wp_propagate_entity_load_avg(struct wp_ctx *ctx, struct wp_cpu *c,
 					   struct wp_tg_queue *outer)
 {
 	struct wp_sched_avg *e = &q->entity, *rq = up->avg;
-	u64 div = WP_MIN_DIVIDER + rq->period_contrib;
+	u64 div = wp_get_pelt_divider(rq);
 
 	if (!q->moved)
 		return 0;
@@ -276,7 +276,7 @@ WP_INLINE void wp_tg_set_weight(struct wp_ctx *ctx, const struct wp_tg_above *up
 				struct wp_tg_queue *q, u32 weight, u32 runnable)
 {
 	struct wp_sched_avg *e = &q->entity;
-	u64 div = WP_MIN_DIVIDER + e->period_contrib;
+	u64 div = wp_get_pelt_divider(e);
 
 	if (wp_tg_on_rq(q)) {
 		wp_tg_runnable_load(ctx, up, q, 0);

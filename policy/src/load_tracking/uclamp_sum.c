@@ -88,14 +88,6 @@ WP_INLINE int wp_util_bias_dequeue(struct wp_cpu *c, const struct wp_task *task)
 	return 0;
 }
 
-/* Take a part of the utilisation out of one set of averages. */
-WP_INLINE void wp_util_take_off(struct wp_sched_avg *a, u32 util)
-{
-	a->util_sum = wp_sub(a->util_sum, (u64)util * (WP_MIN_DIVIDER + a->period_contrib));
-	a->util_avg = (u32)wp_sub(a->util_avg, util);
-	a->util_sum = wp_max64(a->util_sum, (u64)a->util_avg * WP_MIN_DIVIDER);
-}
-
 /*
  * A task that falls asleep takes its bias along at once, its utilisation fades: what its bound
  * held back would show. So it leaves the averages, too, and fades with them

@@ -64,7 +64,7 @@ WP_INLINE void wp_reweigh_queued(struct wp_cpu *c, struct wp_task *task, u32 wei
 WP_INLINE void wp_reweight_entity(struct wp_ctx *ctx, struct wp_sched_avg *q, u32 *load_weight,
 				  struct wp_task *task, u32 weight)
 {
-	u64 div = WP_MIN_DIVIDER + task->avg.period_contrib;
+	u64 div = wp_get_pelt_divider(&task->avg);
 
 	q->load_avg = (u32)wp_sub(q->load_avg, task->avg.load_avg);
 	q->load_sum = wp_sub(q->load_sum, task->weight * task->avg.load_sum);

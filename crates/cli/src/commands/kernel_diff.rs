@@ -137,13 +137,13 @@ fn compare(args: &KernelDiffArgs, terminal: Terminal) -> Result<KernelDiff, Fail
 
 /// Writes a machine and its load where `--platform` and `--workload` can read them.
 fn keep(folder: &Path, seed: u64, drawn: &Drawn) -> Result<(), Failure> {
+    std::fs::create_dir_all(folder).map_err(|error| {
+        let folder = folder.display();
+        Failure::Input(format!("--keep {folder}: {error}; expected a folder"))
+    })?;
     let load = if drawn.is_rtapp { "json" } else { "txt" };
     for (text, kind) in [(&drawn.platform, "toml"), (&drawn.workload, load)] {
         let path = folder.join(format!("drawn-{seed}.{kind}"));
-        std::fs::create_dir_all(folder).map_err(|error| {
-            let folder = folder.display();
-            Failure::Input(format!("--keep {folder}: {error}; expected a folder"))
-        })?;
         wakeplace_files::write(&path, text.as_bytes())
             .map_err(|error| Failure::writing("--keep", &error, "a folder"))?;
     }

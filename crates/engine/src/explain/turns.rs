@@ -11,7 +11,7 @@ use super::on_signals::{Figure, wide};
 use crate::kernel::tree;
 use wakeplace_kernel_abi::turns::{self, DELAYED, Entity, Turn};
 use wakeplace_kernel_queues::FairParams;
-use wakeplace_kernel_queues::on_state::{Asked, Look, Marks, Queued};
+use wakeplace_kernel_queues::on_state::{Look, Marks, Queued};
 use wakeplace_workload::FairPolicy;
 
 fn queued(params: &FairParams, entity: &Entity) -> Queued {
@@ -50,21 +50,27 @@ fn who(of: Option<u32>) -> u64 {
     of.map_or(u64::MAX, u64::from)
 }
 
+/// The queue of which the tree told; None: it has no running task where it says so.
+fn look<'a>(told: &Turn, all: &'a [Queued], exec_ns: u64) -> Option<Look<'a>> {
+    let (running, waiting) = match told.runs {
+        true => all.split_first().map(|(first, rest)| (Some(first), rest))?,
+        false => (None, all),
+    };
+    Some(Look {
+        running,
+        waiting,
+        exec_ns,
+        before: marks(told.before),
+    })
+}
+
 /// Who is next. None: the tree told no such queue.
 pub(super) fn picked(params: &FairParams, told: &Turn) -> Option<[Figure; 1]> {
     let all: Vec<_> = (told.entities.iter().map(|of| queued(params, of))).collect();
-    let (running, waiting) = match told.runs {
-        true => all.split_first().map(|(first, rest)| (Some(first), rest))?,
-        false => (None, all.as_slice()),
-    };
-    let picked = params.pick(&Look {
-        running,
-        waiting,
-        exec_ns: told.exec_ns,
-        before: marks(told.before),
-    });
-    let running = who(running.map(|of| of.task));
-    Some([wide("task", running, told.task.into(), who(picked))])
+    let look = look(told, &all, told.exec_ns)?;
+    let running = who(look.running.map(|of| of.task));
+    let picked = who(params.pick(&look));
+    Some([wide("task", running, told.task.into(), picked)])
 }
 
 /// What came of a wake-up: all figures. None: the tree told no such queue.
@@ -75,13 +81,8 @@ pub(super) fn preempts(params: &FairParams, told: &Turn) -> Option<[Figure; 7]> 
     }
     // Where policies decide the kernel has not looked at the time.
     let looked = told.running.vruntime != told.entities.first()?.vruntime;
-    let turned = params.wakeup_preempt(&Asked {
-        queued: &all,
-        woken: told.task,
-        sync: told.sync,
-        exec_ns: if looked { told.exec_ns } else { 0 },
-        before: marks(told.before),
-    })?;
+    let look = look(told, &all, if looked { told.exec_ns } else { 0 })?;
+    let turned = params.wakeup_preempt(&look, told.task, told.sync)?;
     let (was, is, own) = (all[0], queued(params, &told.running), turned.running);
     let (before, after, marks) = (told.before, told.after, turned.marks);
     Some([

@@ -5,8 +5,7 @@
 //! Tests: crates/kernel-queues/src/on_state/tests.rs
 
 use super::{Buddies, CfsParams, CfsQueue, Entity};
-use crate::on_state::{Asked, Look, Marks, Queued, Turned};
-use crate::weight::virtual_time;
+use crate::on_state::{Look, Marks, Queued, Turned};
 
 impl Entity {
     fn on_state(queued: &Queued) -> Self {
@@ -17,35 +16,47 @@ impl Entity {
     }
 }
 
+impl CfsQueue {
+    /// The queue, and the running task with its time included.
+    fn on_state(look: &Look<'_>) -> (Self, Option<(u32, Entity)>) {
+        let mut queue = Self {
+            nr: look.waiting.len() + usize::from(look.running.is_some()),
+            buddies: Buddies::of(look.before),
+            min_vruntime: i64::MIN,
+            seen_floor: i64::MIN,
+            gives_way: look.before.resched,
+            ..Self::default()
+        };
+        for queued in look.waiting {
+            queue.insert(queued.task, queued.vruntime.cast_signed());
+        }
+        let running = look.running.map(|running| {
+            let mut entity = Entity::on_state(running);
+            queue.charge(&mut entity, look.exec_ns);
+            (running.task, entity)
+        });
+        (queue, running)
+    }
+}
+
 /// Does the woken task displace the running one?
 pub(crate) fn wakeup_preempt(
     params: &CfsParams,
-    asked: &Asked<'_>,
+    look: &Look<'_>,
     running: &Queued,
-    waiting: &[Queued],
+    woken: &Queued,
 ) -> Turned {
-    let mut queue = CfsQueue {
-        nr: asked.queued.len(),
-        buddies: Buddies::of(asked.before),
-        min_vruntime: running.vruntime.cast_signed(),
-        seen_floor: i64::MIN,
-        gives_way: asked.before.resched,
-        ..CfsQueue::default()
-    };
-    let mut current = Entity::on_state(running);
-    queue.charge(&mut current, asked.exec_ns);
-    let woken = waiting.iter().find(|queued| queued.task == asked.woken);
-    let woken = woken.map(Entity::on_state);
-    if let Some(woken) = woken {
-        queue.wakeup_preempt(params, (running.task, &current), (asked.woken, &woken));
-    }
+    let (mut queue, current) = CfsQueue::on_state(look);
+    let current = current.map_or_else(|| Entity::on_state(running), |(_, entity)| entity);
+    let (task, entity) = (woken.task, Entity::on_state(woken));
+    queue.wakeup_preempt(params, (running.task, &current), (task, &entity));
     let (next, last) = queue.buddies.named();
     Turned {
         marks: Marks {
             resched: queue.gives_way,
             next,
             last,
-            skip: asked.before.skip,
+            skip: look.before.skip,
         },
         running: Queued {
             vruntime: current.vruntime.cast_unsigned(),
@@ -57,27 +68,13 @@ pub(crate) fn wakeup_preempt(
 
 /// Who is next?
 pub(crate) fn pick(params: &CfsParams, look: &Look<'_>) -> Option<u32> {
-    let mut queue = CfsQueue {
-        buddies: Buddies::of(look.before),
-        seen_floor: i64::MIN,
-        ..CfsQueue::default()
-    };
-    let mut entities: Vec<_> = (look.waiting.iter())
-        .map(|of| (of.task, Entity::on_state(of)))
-        .collect();
-    for (task, entity) in &entities {
-        queue.insert(*task, entity.vruntime);
-    }
-    if let Some(running) = look.running {
-        let mut entity = Entity::on_state(running);
-        entity.vruntime += virtual_time(look.exec_ns, entity.weight);
-        entities.push((running.task, entity));
-    }
+    let (queue, running) = CfsQueue::on_state(look);
+    let waiting = look.waiting.iter();
+    let waiting = waiting.map(|queued| (queued.task, Entity::on_state(queued)));
+    let all: Vec<_> = waiting.chain(running).collect();
     let entity = |who| {
-        let found = entities.iter().find(|(task, _)| *task == who);
-        found.map(|(_, entity)| entity)
+        let found = all.iter().find(|(task, _)| *task == who);
+        &found.expect("who is looked at is queued").1
     };
-    let fallback = entities.first().map(|(_, entity)| entity)?;
-    let running = look.running.map(|running| running.task);
-    queue.choose(params, running, |who| entity(who).unwrap_or(fallback))
+    queue.choose(params, running.map(|(task, _)| task), entity)
 }

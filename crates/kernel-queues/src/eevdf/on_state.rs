@@ -7,7 +7,7 @@
 
 use super::EevdfQueue;
 use super::entity::{Arrival, EevdfParams, Entity};
-use crate::on_state::{Asked, Look, Marks, Queued, Turned};
+use crate::on_state::{Look, Marks, Queued, Turned};
 
 impl Entity {
     fn on_state(queued: &Queued) -> Self {
@@ -27,27 +27,28 @@ impl Entity {
 }
 
 impl EevdfQueue {
-    fn on_state(before: Marks, running: Option<&Queued>, waiting: &[Queued]) -> Self {
-        let all = || running.into_iter().chain(waiting);
+    /// The queue, the running task's time included.
+    fn on_state(params: &EevdfParams, look: &Look<'_>) -> Self {
+        let all = || look.running.into_iter().chain(look.waiting);
         let mut queue = Self {
-            current: running.map(|running| (running.task, Entity::on_state(running))),
+            current: (look.running).map(|running| (running.task, Entity::on_state(running))),
             origin: all().next().map_or(0, |first| first.vruntime.cast_signed()),
             nr_own_slices: all().filter(|of| of.own_slice_ns.is_some()).count(),
-            nr_delayed: waiting.iter().filter(|queued| queued.delayed).count(),
-            resched: before.resched,
-            buddy: before.next,
+            nr_delayed: look.waiting.iter().filter(|queued| queued.delayed).count(),
+            resched: look.before.resched,
+            buddy: look.before.next,
             ..Self::default()
         };
-        for queued in waiting {
+        for queued in look.waiting {
             queue.insert(queued.task, Entity::on_state(queued));
         }
+        queue.charge(params, look.exec_ns);
         queue
     }
 
     /// Who is next?
     pub(crate) fn pick_on_state(params: &EevdfParams, look: &Look<'_>) -> Option<u32> {
-        let mut queue = Self::on_state(look.before, look.running, look.waiting);
-        queue.charge(params, look.exec_ns);
+        let mut queue = Self::on_state(params, look);
         queue.begin_pick(params);
         if look.running.is_some_and(|running| running.delayed) {
             queue.nr_delayed += 1; // it has fallen asleep, and its queue keeps it
@@ -58,23 +59,22 @@ impl EevdfQueue {
     }
 
     /// Does the woken task displace the running one?
-    pub(crate) fn wakeup_preempt(
+    pub(crate) fn preempt_on_state(
         params: &EevdfParams,
-        asked: &Asked<'_>,
+        look: &Look<'_>,
         running: &Queued,
-        waiting: &[Queued],
+        woken: &Queued,
+        sync: bool,
     ) -> Turned {
-        let mut queue = Self::on_state(asked.before, Some(running), waiting);
-        queue.charge(params, asked.exec_ns);
-        let resched = queue.preempts(params, asked.woken, asked.sync);
+        let mut queue = Self::on_state(params, look);
+        let resched = queue.preempts(params, woken.task, sync);
         let entity = queue.current.map(|(_, entity)| entity);
         let is = |of: fn(&Entity) -> i64| entity.as_ref().map_or(0, of).cast_unsigned();
         Turned {
             marks: Marks {
                 resched,
                 next: queue.buddy,
-                last: None,
-                skip: None,
+                ..Marks::default()
             },
             running: Queued {
                 vruntime: is(|entity| entity.vruntime),

@@ -391,10 +391,9 @@ impl EevdfTree {
 
     /// All levels that run.
     pub(super) fn charge(&mut self, group: Option<usize>, delta_ns: u64) {
-        let params = self.params;
-        self.root.charge(&params, delta_ns);
+        self.root.charge(&self.params, delta_ns);
         for g in self.nest.around(group) {
-            self.groups[g].queue.charge(&params, delta_ns);
+            self.groups[g].queue.charge(&self.params, delta_ns);
         }
     }
 
