@@ -41,6 +41,17 @@ pub(crate) fn workload_named(name: &str) -> Option<String> {
         .map(str::to_owned)
 }
 
+/// What a study calls a workload, for who asks by a [`Source`].
+pub(crate) fn workload_source(argument: &str) -> Source {
+    match workload_file(argument) {
+        Some(text) => Source::Text {
+            name: argument.to_owned(),
+            text: text.to_owned(),
+        },
+        None => Source::named(argument),
+    }
+}
+
 /// What a study calls a workload: what `--workload` takes, and the files that are built in. `on`:
 /// the case's platform, by which recordings are scaled where nothing says more.
 pub(crate) fn workload(
@@ -48,11 +59,7 @@ pub(crate) fn workload(
     on: &Platform,
     jitter: Option<Jitter>,
 ) -> Result<Spec, StudyError> {
-    let load = LoadOptions::default();
-    let spec = match workload_file(argument) {
-        Some(text) => Spec::parse_rtapp(text.as_bytes(), argument, &load)?,
-        None => Source::named(argument).workload(&load, on)?,
-    };
+    let spec = workload_source(argument).workload(&LoadOptions::default(), on)?;
     match jitter {
         None => Ok(spec),
         Some(jitter) => spec.with_jitter(jitter).map_err(StudyError::Jitter),

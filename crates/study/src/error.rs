@@ -62,8 +62,8 @@ pub enum StudyError {
         /// Why.
         error: Box<StudyError>,
     },
-    /// A file that is no study or sweep.
-    #[error("{file}: {reason}; expected a study file (studies/README.md)")]
+    /// A file that is no study, sweep or battery.
+    #[error("{file}: {reason}; expected a file of a study, sweep or battery")]
     File {
         /// As the caller named it.
         file: String,
@@ -80,6 +80,19 @@ pub enum StudyError {
         name: String,
         /// Nearest names (or families, as `sis-short/*`), the best first.
         near: Vec<String>,
+    },
+    /// No battery has this name.
+    #[error(
+        "unknown battery `{name}`; expected one of {known}, or a TOML file{}",
+        did_you_mean(.near.as_deref())
+    )]
+    UnknownBattery {
+        /// Name as given.
+        name: String,
+        /// All names.
+        known: String,
+        /// The nearest of them.
+        near: Option<String>,
     },
     /// The platform has no energy optimum.
     #[error("--oracle: there is no optimum on `{platform}`: {refusal}")]

@@ -14,6 +14,7 @@
 //! Tests: crates/cli/tests/all/results.rs, crates/cli/tests/all/sweeps.rs, beside its modules
 
 mod ask;
+mod battery;
 #[cfg(test)]
 mod by_interrupts;
 mod calibration;
@@ -53,6 +54,7 @@ pub use ask::{
     ARGUMENTS, Argument, Ask, AskError, Command, Field, Kind, Place, SCHEDULER, Value, argument,
     parse_margin, parse_seed, parse_setting, parse_whole, python_module,
 };
+pub use battery::{Battery, BatteryCell};
 pub use calibration::Calibration;
 pub use catalogue::{StudyInfo, select, studies};
 pub use comparison::{Comparison, Origin, PolicyRuns};

@@ -1,0 +1,163 @@
+//! Batteries: loads on boards, each load sized to its board, that anything can be tried on
+//! (docs/guide/review.md, "Batteries"). `review` and `evaluate` run them.
+//!
+//! What must stay: cells stand board by board, then load by load, as the file has them; names of
+//! batteries and of their loads, which results cite; a load has the same text on every board but
+//! for `{cpus}`. Which boards and loads a battery has may change, with a line in CHANGELOG.md.
+//! Tests by part: `cells_stand_by_boards_then_loads` (`cells`, `boards_of`),
+//! `a_load_is_sized_to_its_board` (`sized`), `own_boards_have_all_loads` (`boards_of`),
+//! `what_is_asked_comes_before_the_file` (`request_of`), `what_is_wrong_is_named` (`load`,
+//! `from_toml`), `every_built_in_battery_can_be_run` (the built-in files).
+//!
+//! Tests: crates/study/src/battery/tests.rs
+
+mod file;
+#[cfg(test)]
+mod tests;
+
+use crate::catalogue::{read_file, workload_source};
+use crate::{Experiment, Request, Source, StudyError};
+use file::{Load, read};
+use wakeplace_text::{nearest, shorten};
+
+/// Name and text of what is built in, the smallest first.
+const BUILTIN: [(&str, &str); 3] = [
+    ("small", include_str!("small.toml")),
+    ("quick", include_str!("quick.toml")),
+    ("full", include_str!("full.toml")),
+];
+
+/// Loads on boards.
+#[derive(Clone, Debug)]
+pub struct Battery {
+    /// Its name, or the path of its file.
+    pub name: String,
+    /// What it is, in one line.
+    pub title: String,
+    /// Seeds of each run, where nobody asks for others.
+    pub seeds: Vec<u64>,
+    duration_ns: u64,
+    boards: Vec<String>,
+    loads: Vec<Load>,
+}
+
+/// A load on a board, with all that is tried on it.
+#[derive(Clone, Debug)]
+pub struct BatteryCell {
+    /// Name of the load in the battery.
+    pub load: String,
+    /// The runs.
+    pub experiment: Experiment,
+}
+
+impl Battery {
+    /// Names of what is built in, the smallest first.
+    pub fn names() -> impl Iterator<Item = &'static str> {
+        BUILTIN.iter().map(|(name, _)| *name)
+    }
+
+    /// A built-in battery by its name, or a file of somebody's own (`.toml`).
+    ///
+    /// # Errors
+    /// The name is unknown; the file cannot be read or breaks a rule, with its place.
+    pub fn load(name: &str) -> Result<Self, StudyError> {
+        if let Some((_, text)) = BUILTIN.iter().find(|(known, _)| *known == name) {
+            return Self::from_toml(text, name);
+        }
+        if name.ends_with(".toml") {
+            return Self::from_toml(&read_file(name)?, name);
+        }
+        Err(StudyError::UnknownBattery {
+            name: shorten(name),
+            known: Self::names().collect::<Vec<_>>().join(", "),
+            near: nearest(name, Self::names()).map(str::to_owned),
+        })
+    }
+
+    /// Reads and checks a battery; `name` is the file in messages.
+    ///
+    /// # Errors
+    /// The text is no TOML or breaks a rule; the message says where.
+    pub fn from_toml(text: &str, name: &str) -> Result<Self, StudyError> {
+        read(text, name).map_err(|flaw| flaw.locate(name, text))
+    }
+
+    /// Everything that is to be run. `asked` has the policies, schedulers and settings; platforms,
+    /// seeds and the length only where the caller wants others than the battery's.
+    ///
+    /// # Errors
+    /// As [`Request::resolve`]; no seeds.
+    pub fn cells(&self, asked: &Request) -> Result<Vec<BatteryCell>, StudyError> {
+        let own = asked.platforms.clone();
+        let boards = match own.is_empty() {
+            true => self.boards.iter().map(Source::named).collect(),
+            false => own.clone(),
+        };
+        let mut cells = Vec::new();
+        for board in boards {
+            let cpus = board.platform()?.cpus.len();
+            let loads = self.loads.iter();
+            // A board that the caller brings has all loads.
+            let loads = loads.filter(|load| !own.is_empty() || load.runs_on(board.name()));
+            for load in loads {
+                let mut matrix = self.request_of(load, &board, cpus, asked)?.resolve()?;
+                cells.push(BatteryCell {
+                    load: load.name.clone(),
+                    experiment: matrix.experiments.swap_remove(0),
+                });
+            }
+        }
+        Ok(cells)
+    }
+
+    /// One load on one board.
+    fn request_of(
+        &self,
+        load: &Load,
+        board: &Source,
+        cpus: usize,
+        asked: &Request,
+    ) -> Result<Request, StudyError> {
+        let argument = sized(&load.workload, cpus).map_err(|why| StudyError::File {
+            file: self.name.clone(),
+            reason: format!("load `{}`: {why}", load.name),
+        })?;
+        let own_ns = load.duration_ns.unwrap_or(self.duration_ns);
+        Ok(Request {
+            platforms: vec![board.clone()],
+            workloads: vec![workload_source(&argument)],
+            duration_ns: asked.duration_ns.or(Some(own_ns)),
+            seeds: match asked.seeds.is_empty() {
+                true => self.seeds.clone(),
+                false => asked.seeds.clone(),
+            },
+            ..asked.clone()
+        })
+    }
+}
+
+/// The argument with numbers for `{cpus}`, `{cpus*N}` and `{cpus/N}` (at least 1).
+fn sized(workload: &str, cpus: usize) -> Result<String, String> {
+    const FORM: &str = "expected `{cpus}`, `{cpus*N}` or `{cpus/N}` with a number N from 1 on";
+    let mut text = String::new();
+    let mut rest = workload;
+    while let Some((before, after)) = rest.split_once('{') {
+        let (word, after) = after.split_once('}').ok_or(FORM)?;
+        let number = match word.strip_prefix("cpus").ok_or(FORM)? {
+            "" => cpus,
+            factor => {
+                let (by, number) = factor.split_at_checked(1).ok_or(FORM)?;
+                let number: usize = number.parse().ok().filter(|n| *n > 0).ok_or(FORM)?;
+                match by {
+                    "*" => cpus.checked_mul(number).ok_or(FORM)?,
+                    "/" => (cpus / number).max(1),
+                    _ => return Err(FORM.to_owned()),
+                }
+            }
+        };
+        text.push_str(before);
+        text.push_str(&number.to_string());
+        rest = after;
+    }
+    Ok(text + rest)
+}
