@@ -20,12 +20,12 @@
 
 use crate::failure::{Failure, Verdict};
 use wakeplace_metrics::{
-    ChangeVerdict, Expectation, ExpectationError, Limit, METRICS, Summary, Verdict as OfValue,
-    paired, series,
+    ChangeVerdict, Expectation, ExpectationError, Limit, METRICS, RunMetrics, Summary,
+    Verdict as OfValue, paired, series,
 };
 use wakeplace_platform::Platform;
 use wakeplace_report::{Align, Cell, Format, Style, Table, Tone};
-use wakeplace_study::Comparison;
+use wakeplace_study::{Comparison, PolicyRuns};
 use wakeplace_text::{did_you_mean, nearest, one_at_a_time};
 
 /// Reads the conditions on these policies, the base first; a metric per cluster, kind of CPU or
@@ -37,16 +37,24 @@ pub(crate) fn parse<'a>(
 ) -> Result<Vec<Expectation>, Failure> {
     let mut all = Vec::new();
     for text in texts {
-        let mut on_each = platforms.clone().map(|platform| one(text, platform));
-        // The condition is the same on each; what it names has to be on all.
-        let first = on_each.next().transpose()?;
-        on_each.try_for_each(|other| other.map(drop))?;
-        if let Some(expectation) = first {
+        if let Some(expectation) = on_all(text, platforms.clone())? {
             about(text, &expectation, policies)?;
             all.push(expectation);
         }
     }
     Ok(all)
+}
+
+/// Reads a condition; what it names has to be on all of these platforms. None: there are none.
+pub(crate) fn on_all<'a>(
+    text: &str,
+    platforms: impl Iterator<Item = &'a Platform>,
+) -> Result<Option<Expectation>, Failure> {
+    let mut on_each = platforms.map(|platform| one(text, platform));
+    // The condition is the same on each.
+    let first = on_each.next().transpose()?;
+    on_each.try_for_each(|other| other.map(drop))?;
+    Ok(first)
 }
 
 /// Reads conditions on the later ones of kept results, of whose machines only the metrics are
@@ -80,7 +88,7 @@ fn a_single(text: &str) -> Result<(), String> {
 }
 
 /// The refusal of a condition on a policy that is not among those compared, with the nearest name.
-fn not_compared(text: &str, name: &str, policies: &[String]) -> Failure {
+pub(crate) fn not_compared(text: &str, name: &str, policies: &[String]) -> Failure {
     let hint = did_you_mean(nearest(name, policies.iter().map(String::as_str)));
     let all = policies.join(", ");
     Failure::Input(format!(
@@ -88,8 +96,12 @@ fn not_compared(text: &str, name: &str, policies: &[String]) -> Failure {
     ))
 }
 
-/// Is it about policies that are compared?
-fn about(text: &str, expectation: &Expectation, policies: &[String]) -> Result<(), Failure> {
+/// Is it about policies that are compared? The base comes first.
+pub(crate) fn about(
+    text: &str,
+    expectation: &Expectation,
+    policies: &[String],
+) -> Result<(), Failure> {
     let wrong = |why: String| Err(Failure::Input(format!("--expect `{text}`: {why}")));
     let change = matches!(expectation.limit, Limit::FromBase(_));
     if change && policies.len() < 2 {
@@ -162,14 +174,35 @@ fn names(platform: &Platform) -> Vec<String> {
     names
 }
 
+/// Runs that are judged together: of one machine and load, the base first, the same seeds each.
+pub(crate) struct Judged<'a> {
+    /// Nobody measured the power that joules are made of.
+    pub(crate) modelled_power: bool,
+    /// By policy.
+    pub(crate) runs: Vec<(&'a str, &'a [RunMetrics])>,
+}
+
+impl<'a> From<&'a Comparison> for Judged<'a> {
+    fn from(comparison: &'a Comparison) -> Self {
+        let of = |runs: &'a PolicyRuns| (runs.policy.as_str(), runs.metrics.as_slice());
+        Self {
+            modelled_power: comparison.modelled_power,
+            runs: comparison.runs.iter().map(of).collect(),
+        }
+    }
+}
+
 /// The conditions checked.
 pub(crate) struct Checked {
     cases: Vec<Case>,
-    /// For people.
-    table: Table,
+    /// For people, a row of [`HEADS`] each.
+    rows: Vec<Vec<Cell>>,
     /// What is not told counts as failed.
     strict: bool,
 }
+
+/// The columns that people see.
+pub(crate) const HEADS: [&str; 6] = ["expected", "policy", "mean", "unit", "change", "verdict"];
 
 /// A condition and a policy.
 #[derive(Clone, Debug)]
@@ -220,23 +253,20 @@ impl Found {
 }
 
 /// Checks every condition on the policies that it is about.
-pub(crate) fn check(
-    expectations: &[Expectation],
-    comparison: &Comparison,
-    strict: bool,
-) -> Checked {
+pub(crate) fn check(expectations: &[Expectation], judged: &Judged<'_>, strict: bool) -> Checked {
     let mut checked = Checked {
         strict,
         ..Checked::of(Vec::new())
     };
     for expectation in expectations {
-        for (place, runs) in comparison.runs.iter().enumerate() {
+        for (place, (policy, _)) in judged.runs.iter().enumerate() {
             let named = expectation.policy.as_ref();
-            if named.is_none_or(|name| *name == runs.policy)
-                && let Some(found) = one_of(expectation, comparison, place)
+            if named.is_none_or(|name| name == policy)
+                && let Some(found) = one_of(expectation, judged, place)
             {
-                let unit = wakeplace_report::unit_of(&expectation.metric, comparison);
-                checked.add(expectation.condition(), &runs.policy, &unit, found);
+                let modelled = judged.modelled_power;
+                let unit = wakeplace_report::unit_of(&expectation.metric, modelled);
+                checked.add(expectation.condition(), policy, &unit, found);
             }
         }
     }
@@ -245,19 +275,24 @@ pub(crate) fn check(
 
 /// Where nothing can be judged: a run got stuck.
 pub(crate) fn stuck(policies: impl Iterator<Item = String>) -> Checked {
+    unjudged(policies, "a run got stuck, nothing is judged")
+}
+
+/// Where nothing can be judged, and why.
+pub(crate) fn unjudged(policies: impl Iterator<Item = String>, why: &str) -> Checked {
     let case = |policy| Case {
         expected: "the runs go to their end".to_owned(),
         policy,
-        said: "a run got stuck, nothing is judged".to_owned(),
+        said: why.to_owned(),
         holds: Some(false),
     };
     Checked::of(policies.map(case).collect())
 }
 
 /// None: the base has no change.
-fn one_of(expectation: &Expectation, comparison: &Comparison, place: usize) -> Option<Found> {
-    let (base, runs) = (&comparison.runs[0], &comparison.runs[place]);
-    let measured = series(&runs.metrics);
+fn one_of(expectation: &Expectation, judged: &Judged<'_>, place: usize) -> Option<Found> {
+    let (base, runs) = (judged.runs[0].1, judged.runs[place].1);
+    let measured = series(runs);
     let mean = measured.get(&expectation.metric);
     let mean = mean.map(|found| Summary::of(&found.values).mean);
     let limit_pct = match expectation.limit {
@@ -273,7 +308,7 @@ fn one_of(expectation: &Expectation, comparison: &Comparison, place: usize) -> O
     if place == 0 {
         return None;
     }
-    let Some(change) = paired(&base.metrics, &runs.metrics, &expectation.metric) else {
+    let Some(change) = paired(base, runs, &expectation.metric) else {
         return Some(Found::absent());
     };
     let (holds, bounds) = match expectation.check_change(&change, limit_pct) {
@@ -292,15 +327,30 @@ fn one_of(expectation: &Expectation, comparison: &Comparison, place: usize) -> O
 }
 
 impl Checked {
-    /// Checks that were made elsewhere, without strictness and with an empty table; `add` fills
+    /// Checks that were made elsewhere, without strictness and with nothing to show; `add` fills
     /// both.
     pub(crate) fn of(cases: Vec<Case>) -> Self {
-        let heads = ["expected", "policy", "mean", "unit", "change", "verdict"];
         Self {
             cases,
-            table: Table::new("expectations", &heads).align("mean", Align::Right),
+            rows: Vec::new(),
             strict: false,
         }
+    }
+
+    /// What is shown of each case, a row of [`HEADS`].
+    pub(crate) fn rows(&self) -> impl Iterator<Item = Vec<Cell>> {
+        let own = |(at, case): (usize, &Case)| match self.rows.get(at) {
+            Some(row) => row.clone(),
+            None => vec![
+                case.expected.as_str().into(),
+                case.policy.as_str().into(),
+                Cell::Empty,
+                Cell::Empty,
+                Cell::Empty,
+                Cell::Toned(Tone::Bad, format!("FAIL: {}", case.said)),
+            ],
+        };
+        self.cases.iter().enumerate().map(own)
     }
 
     /// What was checked, in order.
@@ -327,7 +377,7 @@ impl Checked {
             None if !self.strict => Cell::from(word),
             Some(false) | None => Cell::Toned(Tone::Bad, word),
         };
-        self.table.row(vec![
+        self.rows.push(vec![
             Cell::from(expected.clone()),
             Cell::from(policy),
             mean.into(),
@@ -359,25 +409,36 @@ impl Checked {
 
     /// For people; empty if nothing was expected.
     pub(crate) fn text(&self, style: Style) -> String {
-        if self.table.is_empty() {
+        if self.rows.is_empty() {
             return String::new();
         }
-        let not_told = self.number(None);
-        let sum = match not_told {
-            0 => sum(self.number(Some(false)), self.cases.len()),
-            open => format!(
-                "{} of {} hold, {} failed, {open} not told; more seeds may tell.",
-                self.number(Some(true)),
-                self.cases.len(),
-                self.number(Some(false))
-            ),
-        };
-        let table = self.table.render(Format::Human, style);
-        format!("\n{table}{}\n", sum)
+        let mut table = Table::new("expectations", &HEADS).align("mean", Align::Right);
+        self.rows.iter().for_each(|row| table.row(row.clone()));
+        let table = table.render(Format::Human, style);
+        format!("\n{table}{}\n", sum_of(&self.cases))
     }
 }
 
-/// The sentence below the table: how many of all were missed.
+/// The sentence below the table.
+pub(crate) fn sum_of<'a>(cases: impl IntoIterator<Item = &'a Case>) -> String {
+    let (mut held, mut failed, mut open) = (0, 0, 0);
+    for case in cases {
+        match case.holds {
+            Some(true) => held += 1,
+            Some(false) => failed += 1,
+            None => open += 1,
+        }
+    }
+    let all = held + failed + open;
+    match open {
+        0 => sum(failed, all),
+        open => {
+            format!("{held} of {all} hold, {failed} failed, {open} not told; more seeds may tell.")
+        }
+    }
+}
+
+/// How many of all were missed.
 fn sum(failed: usize, total: usize) -> String {
     match (failed, total) {
         (0, 1) => "The expectation holds.".to_owned(),

@@ -17,6 +17,7 @@ mod commands;
 mod expect;
 mod export;
 mod failure;
+mod gate;
 mod html;
 mod interrupt;
 mod junit;

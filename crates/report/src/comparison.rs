@@ -220,9 +220,9 @@ pub(crate) fn goes_apart(result: &outcome::Comparison, delta: &Delta) -> bool {
 
 /// A metric's unit, and that nobody measured what it is made of.
 #[must_use]
-pub fn unit_of(metric: &str, comparison: &Comparison) -> String {
+pub fn unit_of(metric: &str, modelled_power: bool) -> String {
     let unit = find_metric(metric).map_or("", |def| def.unit);
-    match comparison.modelled_power && of_power(metric) {
+    match modelled_power && of_power(metric) {
         true => format!("{unit}, {MODELLED}"),
         false => unit.to_owned(),
     }

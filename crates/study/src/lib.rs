@@ -74,7 +74,7 @@ pub use run_table::{
 pub use scheduler::Scheduler;
 pub use seeds::parse_seeds;
 pub use settings::{SettingError, any_policy, apply_settings, check_keys};
-pub use study::{Study, StudyOptions, run_studies};
+pub use study::{JudgedCase, Study, StudyOptions, run_studies};
 pub use sweep::{Axis, Design, MadePoint, Point, Points, Range, Sweep, is_sweep};
 #[cfg(not(target_family = "wasm"))]
 pub use trace_meter::trace_meter;

@@ -14,12 +14,14 @@
 //! (`result`), `experiments_stand_beside_the_published_figures` and
 //! file/tests.rs::`a_good_file_is_read` (`experiments`), `wrong_settings_are_refused` (errors),
 //! `several_studies_count_their_runs_together` (`run_studies`),
+//! crates/cli/tests/all/gates.rs::`a_study_is_a_gate` (`judged`),
 //! judge/tests.rs::`on_request_only_is_said` (`judge`),
 //! schema.rs::`results_are_what_the_schema_says` (`profiles`).
 //!
 //! Tests: crates/study/src/study/tests.rs, crates/study/src/study/column_tests.rs,
 //! crates/study/src/file/tests.rs::a_good_file_is_read,
-//! crates/cli/tests/all/results.rs::a_study_runs_and_lists_its_rows
+//! crates/cli/tests/all/results.rs::a_study_runs_and_lists_its_rows,
+//! crates/cli/tests/all/gates.rs::a_study_is_a_gate
 
 use crate::comparison::{PolicyRuns, hardware_clocks, modelled_power, oddities, one_seed};
 use crate::experiment::{all_options, group};
@@ -34,6 +36,7 @@ use crate::rows::rows;
 use crate::sensitivity::{Tried, sensitivity, tried};
 use crate::tradeoff::{self, tradeoff};
 use crate::{DEFAULT_MARGIN_PCT, StudyError, StudyInfo, apply_settings, verdict};
+use std::sync::Arc;
 use wakeplace_metrics::details;
 use wakeplace_outcome::{
     Case as CaseInfo, CaseProfile, Column as ColumnInfo, Difference, Multiplicity, Param,
@@ -44,6 +47,9 @@ use wakeplace_platform::{Platform, PowerUnit};
 /// The verdict when length or settings are not those of the published runs.
 const OTHER_CONDITIONS: &str = "Other length or settings than the study's own: no verdict, and \
                                 nothing published was measured under them.";
+
+/// A case that a condition can be about: its platform, and its columns, the base first.
+pub type JudgedCase = (Arc<Platform>, Vec<String>);
 
 /// A study.
 #[derive(Clone, Debug)]
@@ -186,6 +192,22 @@ impl Study {
             runs += planned.len();
         }
         Ok(runs)
+    }
+
+    /// The cases that a condition can be about, variants too.
+    ///
+    /// # Errors
+    /// As [`Study::run`], without running anything.
+    pub fn judged(&self, how: &StudyOptions) -> Result<Vec<JudgedCase>, StudyError> {
+        let planned = plan(&self.file, how)?;
+        let judged = planned
+            .into_iter()
+            .filter(|planned| !planned.params.contains_key(Row::EXPERIMENT));
+        let of = |planned: Planned| {
+            let columns = planned.columns.into_iter().map(|column| column.name);
+            (planned.platform, columns.collect())
+        };
+        Ok(judged.map(of).collect())
     }
 
     /// Enters what became of the conclusions, if anything was tried.

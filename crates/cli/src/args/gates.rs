@@ -4,21 +4,23 @@
 //! condition. Conditions are texts here; `expect.rs` reads them. Tests by part:
 //! crates/cli/tests/all/results.rs::`expectations_decide_the_exit_code` (`--expect`),
 //! results.rs::`expectations_of_changes_are_told_or_not` (`--strict`),
-//! results.rs::`two_results_are_compared` (`--export-junit`).
+//! results.rs::`two_results_are_compared` (`--export-junit`),
+//! crates/cli/tests/all/gates.rs (studies and sweeps).
 //!
-//! Tests: crates/cli/tests/all/results.rs
+//! Tests: crates/cli/tests/all/results.rs, crates/cli/tests/all/gates.rs
 
 use clap::Args;
 use std::path::PathBuf;
 
-/// Of `compare`, `sim` and `diff`.
+/// Of `compare`, `sim`, `diff`, `study run` and `sweep`.
 #[derive(Debug, Args)]
 pub(crate) struct GateArgs {
     /// Check a value or a change, as 'energy_j<=+3%'
     ///
     /// Repeatable: [POLICY ]METRIC OP LIMIT. Without POLICY every policy is meant. A LIMIT such as
     /// 5 is compared with the mean over the seeds. A LIMIT such as +3% or `base` is compared with
-    /// the change from the first policy; in `diff`, from the earlier result. The change holds
+    /// the change from the first policy; in `diff`, from the earlier result; in a study, from the
+    /// first column of each case; in a sweep, from the first policy of each point. The change holds
     /// or fails if all of its 95 % interval does. Else it is not told. Operators: <= < >= >, and ==
     /// for values. If a check fails, the exit code is 1. The result is written all the same.
     #[arg(

@@ -283,15 +283,16 @@ Example:
 pub(super) const EXIT_CODES_SHORT: &str = "Exit codes: 0 done, 1 expectation failed or run \
     stuck, 2 bad input, 3 this machine cannot do it";
 
-/// Of commands that check no expectation and may leave runs out.
-pub(super) const CELLS_EXIT_CODES_SHORT: &str = "Exit codes: 0 done, 1 a run could not be made or \
-    got stuck, 2 bad input, 3 this machine cannot do it";
+/// Of commands that may leave runs out.
+pub(super) const CELLS_EXIT_CODES_SHORT: &str = "Exit codes: 0 done, 1 expectation failed or a \
+    run is none, 2 bad input, 3 this machine cannot do it";
 
 /// The same, all of them.
 pub(super) const CELLS_EXIT_CODES: &str = "\
 Exit codes:
-    0  it ran (also when the reader of a pipe goes away)
-    1  it ran, but some runs could not be made or got stuck: column `error` of the export
+    0  it ran, and all expectations hold (also when the reader of a pipe goes away)
+    1  it ran, but an expectation failed, or some runs could not be made or got stuck: column
+       `error` of the export
     2  usage, input or output file is wrong; nothing was written
     3  this machine cannot do it; `wakeplace doctor` says what is missing
   130  interrupted with Ctrl-C; the same command with its --store goes on";

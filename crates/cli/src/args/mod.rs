@@ -99,6 +99,8 @@ pub(crate) enum Command {
     /// Run many settings, in a store from which it goes on after it was stopped
     #[command(
         help_template = help::TEMPLATE,
+        // A screen has no room for it.
+        mut_arg("expect", |arg| arg.hide_short_help(true)),
         before_help = help::SWEEP_SHORT,
         before_long_help = help::SWEEP,
         after_help = help::CELLS_EXIT_CODES_SHORT,

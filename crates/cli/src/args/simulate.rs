@@ -208,7 +208,7 @@ pub(crate) enum StudyCommand {
         after_long_help = help::CELLS_EXIT_CODES,
         arg_required_else_help = true,
     )]
-    Run(StudyRunArgs),
+    Run(Box<StudyRunArgs>),
 }
 
 /// `study show`.
@@ -242,6 +242,8 @@ pub(crate) struct StudyRunArgs {
     pub(crate) how: HowArgs,
     #[command(flatten)]
     pub(crate) output: OutputArgs,
+    #[command(flatten)]
+    pub(crate) gates: GateArgs,
     /// Also write a page for a browser, as `wakeplace report` makes
     #[arg(long, value_name = "FILE", help_heading = "Output", display_order = 23)]
     pub(crate) export_html: Option<PathBuf>,

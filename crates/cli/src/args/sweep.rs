@@ -10,7 +10,7 @@
 
 use super::asked::Sweep;
 use super::values;
-use super::{Asked, HowArgs, OutputArgs};
+use super::{Asked, GateArgs, HowArgs, OutputArgs};
 use clap::Args;
 use std::path::PathBuf;
 
@@ -85,6 +85,8 @@ pub(crate) struct SweepArgs {
         display_order = 22
     )]
     pub(crate) metric: Vec<String>,
+    #[command(flatten)]
+    pub(crate) gates: GateArgs,
     #[command(flatten)]
     pub(crate) how: HowArgs,
     #[command(flatten)]

@@ -111,7 +111,7 @@ fn check(pair: &Difference, all: &[Expectation], strict: bool) -> (String, Check
         { about.map(of_later) }.partition(|one| !pair.same_length && grows(one));
     let checked = match pair.complete {
         true => {
-            let mut checked = expect::check(&conditions, &pair.runs, strict);
+            let mut checked = expect::check(&conditions, &(&pair.runs).into(), strict);
             let open = left.iter().map(Expectation::condition);
             open.for_each(|condition| checked.leave_open(condition, later, "the lengths differ"));
             checked

@@ -470,7 +470,7 @@ fn report(
     let check = |of: &Comparison| {
         let checked = match of.runs.iter().any(PolicyRuns::is_stuck) {
             true => expect::stuck(of.runs.iter().map(|runs| runs.policy.clone())),
-            false => expect::check(judged, of, args.gates.strict),
+            false => expect::check(judged, &of.into(), args.gates.strict),
         };
         (suite_of(of), checked)
     };

@@ -12,18 +12,22 @@
 //! results.rs::`assumed_costs_are_tried_on_demand` (`options`),
 //! crates/cli/tests/all/sweeps.rs::`study_run_takes_a_file` (`varying`, `run_chosen`),
 //! crates/cli/tests/all/report.rs::`a_study_has_its_page` (`--export-html`),
+//! crates/cli/tests/all/gates.rs::`a_study_is_a_gate` (`judged`),
 //! crates/cli/tests/all/output.rs::`an_unwritable_place_is_found_before_anything_runs` (places). No
 //! test of its own: `show`, whose text `readme.rs` and its tests lay out.
 //!
 //! Tests: below, crates/cli/tests/all/results.rs,
 //! crates/cli/tests/all/sweeps.rs::study_run_takes_a_file,
-//! crates/cli/tests/all/report.rs::a_study_has_its_page, crates/cli/tests/all/output.rs
+//! crates/cli/tests/all/report.rs::a_study_has_its_page, crates/cli/tests/all/output.rs,
+//! crates/cli/tests/all/gates.rs::a_study_is_a_gate
 
-use super::simulate::{follow, jobs};
+use super::simulate::{follow, jobs, say};
 use super::sweep;
 use crate::args::{FormatName, ListArgs, StudyCommand, StudyRunArgs, StudyShowArgs};
 use crate::failure::{Failure, Outcome, Verdict};
+use crate::gate::{self, Gate};
 use crate::html::HtmlExport;
+use crate::junit::JunitExport;
 use crate::output::Output;
 use crate::places;
 use crate::readme;
@@ -42,7 +46,7 @@ pub(crate) fn run(command: StudyCommand, terminal: Terminal) -> Outcome {
     match command {
         StudyCommand::List(args) => list(&args, terminal),
         StudyCommand::Show(args) => show(&args, terminal),
-        StudyCommand::Run(args) => run_chosen(args, terminal),
+        StudyCommand::Run(args) => run_chosen(&args, terminal),
     }
 }
 
@@ -119,16 +123,17 @@ fn varying(args: &StudyRunArgs) -> Result<Option<&str>, Failure> {
 }
 
 /// `study run`: studies by name, or a file of the user's that may vary something.
-fn run_chosen(args: StudyRunArgs, terminal: Terminal) -> Outcome {
-    if let Some(file) = varying(&args)? {
+fn run_chosen(args: &StudyRunArgs, terminal: Terminal) -> Outcome {
+    if let Some(file) = varying(args)? {
         let place = sweep::Places {
             store: args.store.as_deref(),
             export: args.export_runs.as_deref(),
             output: &args.output,
             metrics: &[],
+            gates: &args.gates,
             jobs: jobs(args.how.jobs),
         };
-        return sweep::of_file(file, &args, &place, terminal);
+        return sweep::of_file(file, args, &place, terminal);
     }
     if let Some(store) = &args.store {
         return Err(Failure::Input(format!(
@@ -151,14 +156,15 @@ fn options(args: &StudyRunArgs) -> Result<StudyOptions, Failure> {
 }
 
 /// Runs built-in studies and writes their results.
-fn run_named(args: StudyRunArgs, terminal: Terminal) -> Outcome {
+fn run_named(args: &StudyRunArgs, terminal: Terminal) -> Outcome {
     let studies = select(&args.names).map_err(Failure::input)?;
-    let options = options(&args)?;
+    let options = options(args)?;
     check_keys(&options.set, &any_policy()?)?;
     let written = [
         ("--output", args.output.output.as_deref()),
         ("--export-html", args.export_html.as_deref()),
         ("--export-runs", args.export_runs.as_deref()),
+        ("--export-junit", args.gates.export_junit.as_deref()),
     ];
     let read: Vec<_> = args
         .names
@@ -173,6 +179,8 @@ fn run_named(args: StudyRunArgs, terminal: Terminal) -> Outcome {
         .as_deref()
         .map(RunsExport::prepare)
         .transpose()?;
+    let junit = JunitExport::prepare(args.gates.export_junit.as_deref())?;
+    let mut gate = Gate::of_studies(&args.gates, &studies, &options)?;
     let jobs = jobs(args.how.jobs);
     let names: Vec<String> = studies.iter().map(|study| study.info().name).collect();
     terminal.detail(&format!("study {}, {jobs} threads", names.join(", ")));
@@ -201,8 +209,29 @@ fn run_named(args: StudyRunArgs, terminal: Terminal) -> Outcome {
         let notes = results.iter().flat_map(|result| &result.notes);
         notes.for_each(|note| terminal.warn(note));
     }
-    output.write(&text, terminal)?;
-    Ok(Verdict::Ok)
+    for result in &results {
+        gate.add(&study_records(result));
+        let stuck = result.profiles.iter().filter(|profile| !profile.complete);
+        stuck.for_each(|profile| gate.stuck(&result.study, &profile.case));
+    }
+    let result = (text.as_str(), args.output.format, &output);
+    judged(&gate, junit.as_ref(), result, terminal)
+}
+
+/// Writes the result and the checks of it, which say how the command ends.
+fn judged(
+    gate: &Gate,
+    junit: Option<&JunitExport>,
+    (text, form, output): (&str, FormatName, &Output),
+    terminal: Terminal,
+) -> Outcome {
+    let checked = gate.judge();
+    if let Some(junit) = junit {
+        junit.write(&checked, terminal)?;
+    }
+    let remarks = gate::text(&checked, "case", style(terminal));
+    say((text, &remarks), form, output, terminal)?;
+    Ok(gate::verdict(&checked))
 }
 
 #[cfg(test)]

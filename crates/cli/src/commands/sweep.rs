@@ -24,9 +24,11 @@
 //! crates/cli/tests/all/faults/tmpfs.rs::a_disk_that_gets_full_during_a_sweep,
 //! crates/python/tests/test_results.py
 
-use super::simulate::{jobs, texts};
-use crate::args::{FormatName, OutputArgs, StudyRunArgs, SweepArgs};
+use super::simulate::{jobs, say, texts};
+use crate::args::{FormatName, GateArgs, OutputArgs, StudyRunArgs, SweepArgs};
 use crate::failure::{Failure, Outcome, Verdict};
+use crate::gate::{self, Gate};
+use crate::junit::JunitExport;
 use crate::output::{A_FILE, Output};
 use crate::places;
 use crate::progress::Follower;
@@ -55,6 +57,7 @@ pub(crate) fn sweep(args: &SweepArgs, terminal: Terminal) -> Outcome {
         export: args.export.as_deref(),
         output: &args.output,
         metrics: &args.metric,
+        gates: &args.gates,
         jobs: jobs(args.how.jobs),
     };
     let mut inputs: Vec<(&str, &str)> = Vec::new();
@@ -115,6 +118,7 @@ pub(super) struct Places<'a> {
     pub(super) export: Option<&'a Path>,
     pub(super) output: &'a OutputArgs,
     pub(super) metrics: &'a [String],
+    pub(super) gates: &'a GateArgs,
     pub(super) jobs: usize,
 }
 
@@ -129,20 +133,58 @@ fn run(sweep: &Sweep, place: &Places<'_>, inputs: &[(&str, &str)], terminal: Ter
         ("--store", place.store),
         ("--export", place.export),
         ("--output", place.output.output.as_deref()),
+        ("--export-junit", place.gates.export_junit.as_deref()),
     ];
     places::apart(inputs.iter().copied(), &written)?;
-    for (at, metric) in place.metrics.iter().enumerate() {
+    check_metrics(place.metrics)?;
+    let mut gate = Gate::of_sweep(place.gates, sweep)?;
+    let output = Output::prepare(place.output.output.as_deref())?;
+    let junit = JunitExport::prepare(place.gates.export_junit.as_deref())?;
+    let export = place.export.map(export_form).transpose()?;
+    let (store, summary) = filled(sweep, place, terminal)?;
+    if let (Some(path), Some(form)) = (place.export, export) {
+        write_export(&store, sweep, (path, form)).map_err(failure_of_export)?;
+    }
+    let columns = columns(&store, place, sweep)?;
+    let (points, failed) = points(&store, columns, &mut gate)?;
+    let checked = gate.judge();
+    if let Some(junit) = &junit {
+        junit.write(&checked, terminal)?;
+    }
+    show(
+        &summary,
+        (&points, &failed, &sweep.cautions()),
+        &gate::text(&checked, "point", style(terminal)),
+        (place.output, &output),
+        terminal,
+    )?;
+    Ok(match failed.runs {
+        0 => gate::verdict(&checked),
+        _ => Verdict::Unmet,
+    })
+}
+
+/// Refuses what is no metric, a list, or a metric that stands twice.
+pub(super) fn check_metrics(metrics: &[String]) -> Result<(), Failure> {
+    for (at, metric) in metrics.iter().enumerate() {
         if let Some(list) = one_at_a_time("metric", metric) {
             return Err(Failure::Input(format!("--metric: {list}")));
         }
         find_metric(metric).map_err(|error| Failure::Input(format!("--metric: {error}")))?;
-        if place.metrics[..at].contains(metric) {
+        if metrics[..at].contains(metric) {
             let problem = format!("--metric: `{metric}` is named twice; expected each metric once");
             return Err(Failure::Input(problem));
         }
     }
-    let output = Output::prepare(place.output.output.as_deref())?;
-    let export = place.export.map(export_form).transpose()?;
+    Ok(())
+}
+
+/// The store with all runs.
+fn filled(
+    sweep: &Sweep,
+    place: &Places<'_>,
+    terminal: Terminal,
+) -> Result<(Store, Summary), Failure> {
     let program = program();
     let definition = Definition {
         sweep,
@@ -168,20 +210,7 @@ fn run(sweep: &Sweep, place: &Places<'_>, inputs: &[(&str, &str)], terminal: Ter
     let found = wakeplace_store::run(sweep, &mut store, (place.jobs, &program), &progress);
     follower.finish();
     let summary = found.map_err(failure)?;
-    if let (Some(path), Some(form)) = (place.export, export) {
-        write_export(&store, sweep, (path, form)).map_err(failure_of_export)?;
-    }
-    let (points, failed) = points(&store, columns(&store, place, sweep)?)?;
-    show(
-        &summary,
-        (&points, &failed, &sweep.cautions()),
-        (place.output, &output),
-        terminal,
-    )?;
-    Ok(match failed.runs {
-        0 => Verdict::Ok,
-        _ => Verdict::Unmet,
-    })
+    Ok((store, summary))
 }
 
 /// A store's error as this program's: refused input is 2, a machine's fault is 3.
@@ -295,20 +324,22 @@ fn columns(store: &Store, place: &Places<'_>, sweep: &Sweep) -> Result<Points, F
     })
 }
 
-/// A table with a row per point, and the cells that have an error.
-fn points(store: &Store, mut points: Points) -> Result<(Table, Failed), Failure> {
+/// A table with a row per point, and the cells that have an error; the runs go to the gate, too.
+fn points(store: &Store, mut points: Points, gate: &mut Gate) -> Result<(Table, Failed), Failure> {
     let add = |part: &[RunRecord]| -> Result<(), StoreError> {
         points.add(part);
+        gate.add(part);
         Ok(())
     };
     store.parts(add).map_err(failure)?;
     Ok(points.finish())
 }
 
-/// A summary first, then the table.
+/// A summary first, then the table, then what was checked.
 fn show(
     summary: &Summary,
     (points, failed, cautions): (&Table, &Failed, &[String]),
+    remarks: &str,
     (args, output): (&OutputArgs, &Output),
     terminal: Terminal,
 ) -> Result<(), Failure> {
@@ -334,7 +365,8 @@ fn show(
     }
     if matches!(args.format, FormatName::Json | FormatName::Csv) {
         terminal.eprint(&said);
-        return output.write(&points.render(format(args.format), look), terminal);
+        let table = points.render(format(args.format), look);
+        return say((&table, remarks), args.format, output, terminal);
     }
     let rows = points.len();
     let (table, more) = match args.format == FormatName::Human && rows > MOST_SHOWN {
@@ -346,5 +378,6 @@ fn show(
         more => format!("{more} points more: --format csv, or all runs with --export FILE\n"),
     };
     let table = table.render(format(args.format), look);
-    output.write(&format!("{said}\n{table}{more}"), terminal)
+    let result = format!("{said}\n{table}{more}");
+    say((&result, remarks), args.format, output, terminal)
 }

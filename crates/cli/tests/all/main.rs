@@ -11,6 +11,7 @@ mod compared;
 mod eras;
 mod explain;
 mod faults;
+mod gates;
 mod help;
 mod hostile_text;
 mod hotplug;

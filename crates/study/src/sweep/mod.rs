@@ -8,10 +8,11 @@
 //! (`new`, `labels_of`), `what_cannot_run_is_a_record_with_its_reason` and
 //! `values_that_go_together_sometimes_are_records` (`failed`), `wrong_keys_and_values_are_named`
 //! (`name`, `part`, `vary`), sweeps.rs::`a_store_of_something_else_is_refused` (`definition`,
-//! `inputs`), said.rs::`modelled_joules_say_so_in_sweeps` (`modelled`, `cautions`). `measured_by`
-//! has no test of its own.
+//! `inputs`), said.rs::`modelled_joules_say_so_in_sweeps` (`modelled`, `cautions`),
+//! gates.rs::`a_sweep_is_a_gate` (`policies`, `platforms`). `measured_by` has no test of its own.
 //!
 //! Tests: crates/study/src/sweep/tests.rs, crates/cli/tests/all/sweeps.rs,
+//! crates/cli/tests/all/gates.rs::a_sweep_is_a_gate,
 //! crates/cli/tests/all/said.rs::modelled_joules_say_so_in_sweeps
 
 mod axis;
@@ -31,6 +32,7 @@ use crate::file::with;
 use crate::identity::hash_of;
 use crate::{Ask, AskError, Experiment, Request, RunRecord, Source, StudyError, argument};
 use std::collections::BTreeSet;
+use wakeplace_platform::Platform;
 use wakeplace_workload::is_path;
 
 /// Keys of what has a name.
@@ -165,6 +167,25 @@ impl Sweep {
         let platforms = self.tried().map(|point| point.experiment.platform);
         let modelled = platforms.filter(|platform| !platform.modelled_power().is_empty());
         modelled.map(|platform| platform.name).collect()
+    }
+
+    /// The policies of its points, in the order of the points.
+    #[must_use]
+    pub fn policies(&self) -> Vec<String> {
+        let varied = self.axes.iter().find(|axis| axis.key == "policy");
+        varied.map_or_else(|| self.base.policies.clone(), Axis::values)
+    }
+
+    /// The platforms of the first points, each once.
+    #[must_use]
+    pub fn platforms(&self) -> Vec<Platform> {
+        let mut all: Vec<Platform> = Vec::new();
+        for platform in self.tried().map(|point| point.experiment.platform) {
+            if !all.contains(&platform) {
+                all.push(platform);
+            }
+        }
+        all
     }
 
     /// Of how many points nobody measured the power of some CPU, and of how many points that was

@@ -1,0 +1,186 @@
+//! `--expect` of studies and sweeps: each case and each point is judged by itself.
+
+use crate::common;
+
+use common::{assert_code, assert_refused, folder, run_in, stderr, stdout};
+use std::fs;
+use std::path::Path;
+
+/// Light tasks, for which the highest clock is a waste, whatever the seed draws.
+const STUDY: &str = r#"
+    title = "Mine"
+    source = "none"
+    platform = "hikey960"
+    duration = "500ms"
+    seeds = 5
+    policies = ["linux-7.3", "linux-7.3:governor=performance"]
+    [quick]
+    seeds = 2
+    [[metric]]
+    name = "energy_j"
+    [[case]]
+    token = "four"
+    workload = "periodic:n=4,period=16ms,duty=5%,start=spread"
+    [[case]]
+    token = "six"
+    workload = "periodic:n=6,period=16ms,duty=5%,start=spread"
+"#;
+
+const SWEEP: [&str; 6] = [
+    "sweep",
+    "--platform=hikey960",
+    "--workload=periodic:n=4,period=16ms,duty=5%,start=spread",
+    "--vary=workload.duty=5%,6%",
+    "--seeds=5",
+    "--duration=500ms",
+];
+
+/// Name, checks, failures and skipped of each suite.
+fn suites(folder: &Path) -> Vec<[String; 4]> {
+    let text = fs::read_to_string(folder.join("checks.xml")).expect("written");
+    let lines = text.lines().filter(|line| line.contains("<testsuite "));
+    let value = |line: &str, key: &str| -> String {
+        let from = line.split_once(&format!(" {key}=\"")).expect(line).1;
+        from.split('"').next().unwrap_or_default().to_owned()
+    };
+    let of = |line: &str| ["name", "tests", "failures", "skipped"].map(|key| value(line, key));
+    lines.map(of).collect()
+}
+
+/// Goal: a study is judged case by case, from the first column of each; what fails is exit code 1,
+/// and the result stands all the same.
+#[test]
+fn a_study_is_a_gate() {
+    let folder = folder();
+    common::file(&folder, "mine.toml", STUDY);
+    let study = |more: &[&str]| {
+        let asked = ["study", "run", "mine.toml", "--export-junit=checks.xml"];
+        run_in(folder.path(), &[&asked[..], more].concat())
+    };
+    // Light work at the highest clock takes more energy: a change and two values in each case.
+    let output = study(&["--expect=cpu_energy_j>=+1%", "--expect=task_work_s>0"]);
+    assert_code(&output, 0);
+    let found = suites(folder.path());
+    let expected = |failures: &str| {
+        ["mine, four", "mine, six"].map(|name| [name, "3", failures, "0"].map(str::to_owned))
+    };
+    assert_eq!(found, expected("0"));
+    assert!(
+        stdout(&output).contains("\nenergy_j (J)"),
+        "{}",
+        stdout(&output)
+    );
+    let asked = [
+        "--expect=cpu_energy_j<=base",
+        "--expect=task_work_s>0",
+        "--format=json",
+    ];
+    let output = study(&asked);
+    assert_code(&output, 1);
+    assert_eq!(suites(folder.path()), expected("1"));
+    assert!(stdout(&output).starts_with('{'), "{}", stdout(&output));
+    assert!(
+        stderr(&output).contains("2 of 6 expectations failed."),
+        "{}",
+        stderr(&output)
+    );
+    // With one seed a change is not told.
+    let one = ["--expect=cpu_energy_j<=base", "--seeds=1"];
+    assert_code(&study(&one), 0);
+    assert_code(&study(&[&one[..], &["--strict"]].concat()), 1);
+    // A case without a result fails, whatever is expected.
+    let stuck = r#"{"tasks": {"a": {"loop": 1, "wait": {"ref": "c", "mutex": "m"}}}}"#;
+    common::file(&folder, "stuck.json", stuck);
+    let six = "periodic:n=6,period=16ms,duty=5%,start=spread";
+    common::file(&folder, "mine.toml", &STUDY.replace(six, "stuck.json"));
+    assert_code(&study(&["--expect=task_work_s>=0"]), 1);
+    let found = suites(folder.path());
+    assert_eq!(found[0][2], "0");
+    assert_eq!(found[1][1..], ["2", "2", "0"].map(str::to_owned));
+}
+
+/// Goal: of a sweep each point is a suite whichever way its policies are varied; a change is from
+/// the first policy.
+#[test]
+fn a_sweep_is_a_gate() {
+    let folder = folder();
+    let sweep = |more: &[&str]| {
+        let asked = [&SWEEP[..], &["--export-junit=checks.xml"], more].concat();
+        run_in(folder.path(), &asked)
+    };
+    for policies in [
+        &[
+            "--policy=linux-7.3",
+            "--policy=linux-7.3:governor=performance",
+        ][..],
+        &["--vary=policy=linux-7.3,linux-7.3:governor=performance"],
+    ] {
+        let more = [policies, &["--expect=cpu_energy_j>=+1%"]].concat();
+        assert_code(&sweep(&more), 0);
+        let point = |duty: &str| {
+            let load = format!("periodic:n=4,period=16ms,start=spread,duty={duty}");
+            let name = format!("workload.duty={duty}, hikey960, {load}");
+            [&name, "1", "0", "0"].map(str::to_owned)
+        };
+        assert_eq!(suites(folder.path()), ["5%", "6%"].map(point));
+        let more = [policies, &["--expect=cpu_energy_j<=base"]].concat();
+        assert_code(&sweep(&more), 1);
+        let named = ["--expect=linux-7.3 cpu_energy_j>0"];
+        assert_code(&sweep(&[policies, &named].concat()), 0);
+        assert_eq!(
+            suites(folder.path())[1][1..3],
+            ["1", "0"].map(str::to_owned)
+        );
+    }
+    // Of many checks some are shown.
+    let many = [
+        "sweep",
+        "--platform=hikey960",
+        "--workload=periodic:n=1",
+        "--policy=linux-7.3",
+        "--vary=busy_factor=1..60:60",
+        "--seeds=1",
+        "--duration=1ms",
+        "--expect=cpu_energy_j<0",
+    ];
+    let output = run_in(folder.path(), &many);
+    assert_code(&output, 1);
+    let said = stdout(&output);
+    let sum = "10 checks more: --export-junit FILE\n60 of 60 expectations failed.\n";
+    assert!(said.ends_with(sum), "{said}");
+}
+
+/// Goal: what a condition is about is there, or nothing runs.
+#[test]
+fn conditions_on_nothing_are_refused() {
+    let folder = folder();
+    common::file(&folder, "mine.toml", STUDY);
+    let study = ["study", "run", "mine.toml"];
+    let one = [&SWEEP[..], &["--policy=linux-7.3", "--store=s.db"]].concat();
+    let drawn = [
+        &SWEEP[..],
+        &["--vary=policy=linux-7.3,linux-5.0", "--latin-hypercube=4"],
+    ]
+    .concat();
+    for (command, condition, said) in [
+        (
+            &study[..],
+            "linux-7 energy_j<1",
+            "did you mean `linux-7.3`?",
+        ),
+        (
+            &study,
+            "linux-7.3 energy_j<=base",
+            "`linux-7.3` is the base",
+        ),
+        (&study, "energy<1", "unknown metric `energy`"),
+        (&study, "busy_kryo_pct<1", "hikey960 has no such cluster"),
+        (&one, "energy_j<=+3%", "there is no base"),
+        (&one, "linux-7 energy_j<1", "did you mean `linux-7.3`?"),
+        (&drawn, "energy_j<=base", "there is no base"),
+    ] {
+        let output = run_in(folder.path(), &[command, &["--expect", condition]].concat());
+        assert_refused(&output, &[said]);
+        assert!(!folder.path().join("s.db").exists());
+    }
+}
