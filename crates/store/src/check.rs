@@ -10,12 +10,14 @@
 //! What must stay: a file that is refused stays as it was; a refusal is one sentence with the
 //! file's name and exit code 2; `VERSION` goes up with any change of the tables or sums, as older
 //! stores would read as damaged. Tests by part: `what_is_none_of_a_stores_tables_is_refused`
-//! (`tables`, `objects`), `what_cells_are_of_is_as_it_was` (`kind`, `same_sweep`),
+//! (`tables`, `objects`), `what_cells_are_of_is_as_it_was` (`kind`, `sweep`, `is_of`),
 //! `a_row_that_is_not_as_it_was_is_refused` (`rows`, `is_of_the_sweep`),
-//! `a_row_of_another_cell_is_refused` (`is_of_the_sweep`),
+//! `a_row_of_another_cell_is_refused` (`is_of_the_sweep`), grown.rs::`nobody_is_disturbed`
+//! (`still`), grown.rs::`what_changed_is_refused` (`is_kin_of`),
 //! damage.rs::`changed_bytes_are_found_or_harmless` (all of it).
 //!
-//! Tests: crates/store/tests/all/forged.rs, crates/store/tests/all/damage.rs
+//! Tests: crates/store/tests/all/forged.rs, crates/store/tests/all/damage.rs,
+//! crates/store/tests/all/grown.rs
 
 use crate::error::Flaw;
 use crate::sweep::expected;
@@ -101,12 +103,17 @@ fn objects(connection: &Connection, most: usize) -> Result<Vec<Object>, Flaw> {
         .collect::<Result<_, _>>()?)
 }
 
-/// The size of a chunk, if the store is of this sweep.
-pub(crate) fn same_sweep(
-    connection: &Connection,
-    path: &Path,
-    definition: &Definition<'_>,
-) -> Result<usize, StoreError> {
+/// What a store says it is of.
+pub(crate) struct Said {
+    /// [`Definition::text`].
+    pub(crate) definition: String,
+    said: String,
+    /// Cells, and cells a chunk; None: the row is not as it was written.
+    sizes: Option<(usize, usize)>,
+}
+
+/// The row of the table `sweep`.
+pub(crate) fn sweep(connection: &Connection, path: &Path) -> Result<Said, StoreError> {
     let row = |row: &rusqlite::Row<'_>| {
         let texts: (String, String) = (row.get(0)?, row.get(1)?);
         let numbers: (i64, i64, i64) = (row.get(2)?, row.get(3)?, row.get(4)?);
@@ -114,25 +121,61 @@ pub(crate) fn same_sweep(
     };
     let sql = "SELECT definition, said, cells, chunk, sum FROM sweep";
     let found = connection.query_row(sql, [], row);
-    let ((hash, said), (cells, chunk, sum)) = found.map_err(|error| StoreError::of(path, error))?;
-    if hash != definition.hash() {
-        let said = wakeplace_text::shorten_to(&said, MAX_SAID);
-        return Err(StoreError::refused(
+    let ((definition, said), (cells, chunk, sum)) =
+        found.map_err(|error| StoreError::of(path, error))?;
+    let size = usize::try_from(chunk).ok();
+    let size = size.filter(|size| (1..=MAX_CHUNK).contains(size));
+    let right = sum == row::sweep_sum(&definition, &said, cells, chunk);
+    let one = connection.query_row("SELECT COUNT(*) FROM sweep", [], |row| row.get::<_, i64>(0));
+    let one = one.map_err(|error| StoreError::of(path, error))? == 1;
+    let all = usize::try_from(cells).ok().filter(|_| right && one);
+    Ok(Said {
+        definition,
+        said,
+        sizes: all.zip(size),
+    })
+}
+
+impl Said {
+    /// Cells, and cells a chunk.
+    pub(crate) fn sizes(&self, path: &Path) -> Result<(usize, usize), StoreError> {
+        let wrong = || StoreError::of(path, Flaw::row("sweep", 1));
+        self.sizes.ok_or_else(wrong)
+    }
+
+    /// The store is of this sweep.
+    pub(crate) fn is_of(&self, definition: &Definition<'_>) -> bool {
+        self.definition == definition.text()
+    }
+
+    /// It is of a sweep that differs in the values of axes and in seeds alone.
+    pub(crate) fn is_kin_of(&self, definition: &Definition<'_>) -> bool {
+        let kin = self.definition.split(' ').next();
+        kin == Some(&definition.sweep.kin(definition.program))
+    }
+
+    /// The refusal of a store of something else.
+    pub(crate) fn refused(&self, path: &Path) -> StoreError {
+        let said = wakeplace_text::shorten_to(&self.said, MAX_SAID);
+        StoreError::refused(
             path,
             format!(
                 "it has the runs of another sweep or program, or of files that changed: {said}"
             ),
             "the same sweep with the same program and files, or another store",
-        ));
+        )
     }
-    let size = usize::try_from(chunk).ok();
-    let size = size.filter(|size| (1..=MAX_CHUNK).contains(size));
-    let right = sum == row::sweep_sum(&hash, &said, cells, chunk)
-        && usize::try_from(cells) == Ok(definition.sweep.cells());
-    let one = connection.query_row("SELECT COUNT(*) FROM sweep", [], |row| row.get::<_, i64>(0));
-    let one = one.map_err(|error| StoreError::of(path, error))? == 1;
-    size.filter(|_| right && one)
-        .ok_or_else(|| StoreError::of(path, Flaw::row("sweep", 1)))
+}
+
+/// It is still the store that was opened: nobody has given its sweep other values since.
+pub(crate) fn still(connection: &Connection, definition: &str) -> Result<(), Flaw> {
+    let sql = "SELECT definition FROM sweep";
+    let mut statement = connection.prepare_cached(sql)?;
+    let now: String = statement.query_row([], |row| row.get(0))?;
+    match now == definition {
+        true => Ok(()),
+        false => Err(Flaw::Grown),
+    }
 }
 
 /// Characters of the command that made a store, in a message.
@@ -166,6 +209,15 @@ pub(crate) fn rows(store: &Store, definition: &Definition<'_>) -> Result<(), Sto
     if let Some(number) = ended.iter().find(lacks) {
         let problem = format!("chunk {number} is said to be done, and lacks cells");
         return Err(failed(Flaw::Content(problem)));
+    }
+    if !unused.is_empty() {
+        // Runs of values that were dropped may have it.
+        let of_run = |_: &str, record: &RunRecord| {
+            for name in record.metrics.keys() {
+                unused.remove(name);
+            }
+        };
+        row::each_run(store.reading(), of_run).map_err(failed)?;
     }
     match unused.first() {
         None => Ok(()),

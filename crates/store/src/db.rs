@@ -15,7 +15,7 @@
 use crate::error::Flaw;
 use crate::guard::Steps;
 use crate::owner::Owner;
-use crate::{StoreError, leases, row};
+use crate::{StoreError, check, leases, row};
 use rusqlite::{Connection, Transaction, TransactionBehavior, params};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
@@ -35,9 +35,11 @@ pub struct Definition<'a> {
 }
 
 impl Definition<'_> {
-    /// Stores of equal hashes go on with each other's work.
-    pub(crate) fn hash(&self) -> String {
-        self.sweep.definition(self.program)
+    /// What a store says of its sweep: the hash of what it shares with those that have other values
+    /// of its axes, and the hash of all of it. Stores of equal texts go on with each other's work.
+    pub(crate) fn text(&self) -> String {
+        let kin = self.sweep.kin(self.program);
+        format!("{kin} {}", self.sweep.definition(self.program))
     }
 }
 
@@ -61,6 +63,8 @@ pub struct Store {
     pub(crate) steps: Steps,
     pub(crate) file: PathBuf,
     pub(crate) owner: Owner,
+    /// [`Definition::text`] of the sweep that it was opened for.
+    pub(crate) definition: String,
     pub(crate) cells: usize,
     pub(crate) chunk: usize,
     pub(crate) metrics: BTreeMap<String, i64>,
@@ -120,8 +124,9 @@ impl Store {
     /// The next chunk that nobody works on, leased; None: there is none now.
     fn try_claim(&mut self) -> Result<Option<(usize, Vec<usize>)>, Flaw> {
         let (cells, size) = (self.cells, self.chunk);
-        let owner = self.owner.clone();
+        let (owner, definition) = (self.owner.clone(), self.definition.clone());
         let change = self.change()?;
+        check::still(&change, &definition)?;
         let Some(chunk) = leases::free_chunk(&change, owner.text(), cells.div_ceil(size))? else {
             return Ok(None);
         };
@@ -164,7 +169,7 @@ impl Store {
             self.points.clear();
             self.metrics.clear();
         }
-        written.map_err(|error| self.failed(error))
+        written.map_err(|flaw| self.failed(flaw))
     }
 
     /// Gives back the chunks that are not done: others may take them at once.
@@ -180,10 +185,11 @@ impl Store {
     }
 
     /// Writes finished cells and ends leases in one transaction.
-    fn try_commit(&mut self, done: &[Done], ended: &[usize]) -> rusqlite::Result<()> {
+    fn try_commit(&mut self, done: &[Done], ended: &[usize]) -> Result<(), Flaw> {
         self.steps.begin();
         let immediate = TransactionBehavior::Immediate;
         let change = self.connection.transaction_with_behavior(immediate)?;
+        check::still(&change, &self.definition)?;
         if self.points.len() > REMEMBERED {
             self.points.clear();
         }
@@ -203,7 +209,7 @@ impl Store {
             "UPDATE lease SET until_ms = ?1 WHERE done = 0 AND owner = ?2",
             params![leases::end_ms(), self.owner.text()],
         )?;
-        change.commit()
+        Ok(change.commit()?)
     }
 }
 

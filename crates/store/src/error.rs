@@ -62,6 +62,7 @@ impl StoreError {
     pub(crate) fn of(file: &Path, flaw: impl Into<Flaw>) -> Self {
         let sqlite = match flaw.into() {
             Flaw::Content(problem) => return Self::refused(file, problem, AS_IT_WAS),
+            Flaw::Grown => return Self::refused(file, GROWN, "the same command again"),
             Flaw::Sqlite(error) => error,
         };
         let machine = |problem: &str| Self::Machine {
@@ -110,12 +111,17 @@ impl StoreError {
 /// What a store should be that has something else in it.
 pub(crate) const AS_IT_WAS: &str = "the store as it was, or a new file";
 
+/// Another process has opened it for other values.
+const GROWN: &str = "another command has given its sweep other values meanwhile";
+
 /// What went wrong with a store's file.
 pub(crate) enum Flaw {
     /// SQLite says.
     Sqlite(rusqlite::Error),
     /// What is in it is not what this program writes: what.
     Content(String),
+    /// It is of another sweep than when it was opened.
+    Grown,
 }
 
 impl Flaw {

@@ -10,9 +10,11 @@
 //! `a_committed_cell_is_not_claimed_again` (`free_chunk`),
 //! db.rs::`a_closed_store_gives_its_chunks_back` (`end_ms`, an owner's own leases),
 //! sweeps.rs::`two_processes_share_a_store` (owners that are there),
-//! sweeps.rs::`a_killed_sweep_goes_on` (an owner that is gone).
+//! sweeps.rs::`a_killed_sweep_goes_on` (an owner that is gone), grown.rs::`nobody_is_disturbed`
+//! (`is_worked_on`).
 //!
-//! Tests: crates/store/tests/all/leases.rs, crates/store/src/db.rs, crates/cli/tests/all/sweeps.rs
+//! Tests: crates/store/tests/all/leases.rs, crates/store/src/db.rs, crates/cli/tests/all/sweeps.rs,
+//! crates/store/tests/all/grown.rs
 
 use crate::error::Flaw;
 use crate::owner::is_gone;
@@ -67,6 +69,20 @@ pub(crate) fn free_chunk(
         row.get::<_, i64>(0)
     })?;
     Ok(usize::try_from(next).ok().filter(|next| *next < chunks))
+}
+
+/// Somebody works on a chunk now: a process that is there, whose lease is not over.
+pub(crate) fn is_worked_on(connection: &Connection) -> rusqlite::Result<bool> {
+    let now = now_ms();
+    let mut open = connection.prepare("SELECT owner, until_ms FROM lease WHERE done = 0")?;
+    let mut rows = open.query([])?;
+    while let Some(row) = rows.next()? {
+        let (owner, until): (String, i64) = (row.get(0)?, row.get(1)?);
+        if (now..=end_ms()).contains(&until) && !is_gone(&owner) {
+            return Ok(true);
+        }
+    }
+    Ok(false)
 }
 
 /// The chunk's number if the sweep has such a chunk, else a damaged row.

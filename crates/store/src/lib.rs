@@ -18,6 +18,7 @@
 mod check;
 mod db;
 mod error;
+mod grow;
 mod guard;
 mod leases;
 mod open;

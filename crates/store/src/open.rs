@@ -13,8 +13,9 @@
 //! crates/python/tests/test_executors.py
 
 use crate::check::{APPLICATION, MAX_CHUNK, SCHEMA, VERSION};
+use crate::error::Flaw;
 use crate::owner::Owner;
-use crate::{Definition, Store, StoreError, check, guard, place, row};
+use crate::{Definition, Store, StoreError, check, grow, guard, place, row};
 use rusqlite::{Connection, Transaction, TransactionBehavior, params};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -56,6 +57,7 @@ impl Store {
             steps,
             file: path.to_owned(),
             owner: Owner::this(),
+            definition: definition.text(),
             cells: definition.sweep.cells(),
             chunk,
             metrics: BTreeMap::new(),
@@ -97,7 +99,18 @@ fn prepare(
         // By this process or by another one, just now.
         check::tables(&change).map_err(|flaw| StoreError::of(path, flaw))?;
     }
-    let chunk = check::same_sweep(&change, path, definition)?;
+    let mut said = check::sweep(&change, path)?;
+    if !said.is_of(definition) {
+        if !said.is_kin_of(definition) {
+            return Err(said.refused(path));
+        }
+        grow::grow(&change, path, definition, &said)?;
+        said = check::sweep(&change, path)?;
+    }
+    let (cells, chunk) = said.sizes(path)?;
+    if cells != definition.sweep.cells() {
+        return Err(StoreError::of(path, Flaw::row("sweep", 1)));
+    }
     change.commit().map_err(failed)?;
     Ok(chunk)
 }
@@ -107,19 +120,27 @@ fn create(change: &Transaction<'_>, definition: &Definition<'_>) -> rusqlite::Re
     change.execute_batch(SCHEMA)?;
     change.pragma_update(None, "application_id", APPLICATION)?;
     change.pragma_update(None, "user_version", VERSION)?;
+    put_sweep(change, definition)
+}
+
+/// Writes what a store is of.
+pub(crate) fn put_sweep(
+    change: &Transaction<'_>,
+    definition: &Definition<'_>,
+) -> rusqlite::Result<()> {
     // Small enough that workers end at about the same time, large enough that claims are rare.
     let cells = definition.sweep.cells();
     let chunks = (CHUNKS_PER_WORKER * definition.workers).max(MIN_CHUNKS);
     let chunk = (cells / chunks).clamp(1, MAX_CHUNK) as i64;
-    let (hash, said, cells) = (definition.hash(), &definition.said, cells as i64);
+    let (text, said, cells) = (definition.text(), &definition.said, cells as i64);
     change.execute(
         "INSERT INTO sweep VALUES (?1, ?2, ?3, ?4, ?5)",
         params![
-            hash,
+            text,
             said,
             cells,
             chunk,
-            row::sweep_sum(&hash, said, cells, chunk)
+            row::sweep_sum(&text, said, cells, chunk)
         ],
     )?;
     Ok(())

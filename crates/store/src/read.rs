@@ -14,7 +14,7 @@
 
 use crate::error::Flaw;
 use crate::row::{CELLS, Names, Reader, metric_names};
-use crate::{Done, ParquetRuns, Store, StoreError};
+use crate::{Done, ParquetRuns, Store, StoreError, check};
 use rusqlite::params;
 use std::io::Write;
 use wakeplace_study::{RunRecord, RunTable};
@@ -61,10 +61,12 @@ impl Store {
 
     /// The next finished cells from one on.
     fn part(&self, from: i64) -> Result<Vec<Done>, Flaw> {
-        let connection = self.reading();
-        let mut reader = Reader::new(connection, self.cells)?;
+        // One state of the file: another process may add cells, and names of metrics with them.
+        let state = self.reading().unchecked_transaction()?;
+        check::still(&state, &self.definition)?;
+        let mut reader = Reader::new(&state, self.cells)?;
         let limit = (PART_BYTES / reader.names.bytes.max(1)).clamp(1, PART);
-        let mut statement = connection.prepare_cached(CELLS)?;
+        let mut statement = state.prepare_cached(CELLS)?;
         let mut rows = statement.query(params![from, limit as i64])?;
         let mut part = Vec::new();
         while let Some(one) = rows.next()? {

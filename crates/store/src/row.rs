@@ -9,9 +9,11 @@
 //! `done`, `metrics_of`, `below`), `what_cells_are_of_is_as_it_was` (`point_sum`, `metric_sum`,
 //! `sweep_sum`, `point_of`), `a_store_has_the_runs_that_its_cells_are` (`put_point`, `put_run`,
 //! `metric`: what is written reads back), damage.rs::`changed_bytes_are_found_or_harmless` (all
-//! sums).
+//! sums), grown.rs::`what_changed_is_refused` (`each_run`, `each_point`), grown.rs::`values_come_and_go`
+//! (`put_cell`).
 //!
-//! Tests: crates/store/tests/all/forged.rs, crates/store/tests/all/damage.rs
+//! Tests: crates/store/tests/all/forged.rs, crates/store/tests/all/damage.rs,
+//! crates/store/tests/all/grown.rs
 
 use crate::Done;
 use crate::error::Flaw;
@@ -145,16 +147,7 @@ pub(crate) fn put_run(
     names: &mut BTreeMap<String, i64>,
 ) -> rusqlite::Result<()> {
     let record = &done.record;
-    let seed = record.seed.to_string();
-    change
-        .prepare_cached("INSERT OR IGNORE INTO cell VALUES (?1, ?2, ?3, ?4, ?5)")?
-        .execute(params![
-            done.cell as i64,
-            done.point as i64,
-            seed,
-            done.key,
-            cell_sum(done.cell, done.point, &seed, &done.key)
-        ])?;
+    put_cell(change, done)?;
     let mut bytes = Vec::with_capacity(record.metrics.len() * METRIC);
     for (name, value) in &record.metrics {
         let number = metric(change, name, names)?;
@@ -321,6 +314,76 @@ impl<'a> Reader<'a> {
         }
         Ok(&self.point.as_ref().expect("just read").1)
     }
+}
+
+/// Calls `each` with all runs, also those that no cell has, by their keys.
+pub(crate) fn each_run(
+    connection: &Connection,
+    mut each: impl FnMut(&str, &RunRecord),
+) -> Result<(), Flaw> {
+    let names = metric_names(connection)?;
+    let sql = "SELECT key, event_hash, behaviour_hash, error, metrics, sum FROM run";
+    let mut statement = connection.prepare(sql)?;
+    let mut rows = statement.query([])?;
+    while let Some(row) = rows.next()? {
+        let key: String = row.get(0)?;
+        let metrics = row.get_ref(4)?.as_blob().map_err(rusqlite::Error::from)?;
+        let metrics = metrics_of(metrics, &names);
+        let record = RunRecord {
+            event_hash: row.get(1)?,
+            behaviour_hash: row.get(2)?,
+            error: row.get(3)?,
+            metrics: metrics.ok_or_else(|| no_run(&key))?,
+            ..RunRecord::default()
+        };
+        if row.get::<_, i64>(5)? != run_sum(&key, &record) || record.error.len() > MAX_ERROR {
+            return Err(no_run(&key));
+        }
+        each(&key, &record);
+    }
+    Ok(())
+}
+
+/// A run that is not as it was written.
+fn no_run(key: &str) -> Flaw {
+    let key = wakeplace_text::shorten(key);
+    Flaw::Content(format!(
+        "run {key} of its table `run` is not as this program wrote it"
+    ))
+}
+
+/// Calls `each` with all points.
+pub(crate) fn each_point(
+    connection: &Connection,
+    mut each: impl FnMut(RunRecord),
+) -> Result<(), Flaw> {
+    let mut statement = connection.prepare("SELECT point FROM point ORDER BY point")?;
+    let mut one = connection.prepare(POINT)?;
+    let mut rows = statement.query([])?;
+    while let Some(row) = rows.next()? {
+        let number: i64 = row.get(0)?;
+        let point = usize::try_from(number).map_err(|_| Flaw::row("point", number))?;
+        let mut found = one.query([number])?;
+        if let Some(row) = found.next()? {
+            each(point_of(row, point)?);
+        }
+    }
+    Ok(())
+}
+
+/// Writes that a cell is done, whose run is there.
+pub(crate) fn put_cell(change: &Transaction<'_>, done: &Done) -> rusqlite::Result<()> {
+    let seed = done.record.seed.to_string();
+    change
+        .prepare_cached("INSERT OR IGNORE INTO cell VALUES (?1, ?2, ?3, ?4, ?5)")?
+        .execute(params![
+            done.cell as i64,
+            done.point as i64,
+            seed,
+            done.key,
+            cell_sum(done.cell, done.point, &seed, &done.key)
+        ])?;
+    Ok(())
 }
 
 /// A row of [`POINT`] whose sum is right.

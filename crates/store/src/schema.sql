@@ -7,7 +7,9 @@
 -- Version 1 had no sums. It is refused and not brought up to date: its runs are those of another
 -- build, which no newer one goes on with. The program that made it still reads it.
 
--- What is swept, and the size of a chunk of cells.
+-- What is swept, and the size of a chunk of cells. `definition`: the hash of all but the values of
+-- axes and the seeds, a blank, the hash of all (db.rs). Where the second alone differs, grow.rs gives
+-- the cells their new numbers; runs that no cell has stay.
 CREATE TABLE sweep (
     definition TEXT NOT NULL,
     said TEXT NOT NULL,

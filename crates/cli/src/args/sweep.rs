@@ -64,7 +64,8 @@ pub(crate) struct SweepArgs {
     /// Keep the runs in this file, and go on with what it lacks
     ///
     /// One SQLite file. Runs are committed every half second; after a kill no committed run is made
-    /// again. Several processes of one machine may work on one store.
+    /// again. Several processes of one machine may work on one store. Of a grid, values may be
+    /// added to what is varied and dropped from it: what is there is not run again.
     #[arg(long, value_name = "FILE", help_heading = "Sweep", display_order = 16)]
     pub(crate) store: Option<PathBuf>,
     /// Write all runs, one row per run, to a .parquet or .csv file

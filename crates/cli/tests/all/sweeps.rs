@@ -154,26 +154,6 @@ fn a_store_of_something_else_is_refused() {
         assert!(stderr(&output).contains(said), "{}", stderr(&output));
     };
     refused(small(&["--policy=linux-5.0"]), "another sweep or program");
-    // A file that is swept has changed: its runs are others.
-    let load = |run: u32| {
-        let tasks = format!(r#"{{"tasks": {{"a": {{"run": {run}, "sleep": 9000}}}}}}"#);
-        fs::write(folder.join("load.json"), tasks).expect("a file");
-        let args = [
-            "sweep",
-            "--platform=hikey960",
-            "--workload=load.json",
-            "--policy=linux-7.3",
-            "--vary=busy_factor=4,5",
-            "--seeds=1",
-            "--duration=10ms",
-            "--store=files.db",
-        ];
-        run_in(folder, &args)
-    };
-    assert_code(&load(500), 0);
-    assert_eq!(summary_in(&stdout(&load(500))), [2, 2, 0]);
-    refused(load(600), "of files that changed");
-    assert_eq!(summary_in(&stdout(&load(500))), [2, 2, 0]);
     fs::write(
         folder.join("text.db"),
         "no database at all, though long enough",
@@ -200,6 +180,73 @@ fn a_store_of_something_else_is_refused() {
     refused(small(&[]), "version 99");
     let none = [&SWEEP[..6], &["--store=no/such/folder.db"]].concat();
     refused(run_in(folder, &none), "a folder that exists");
+}
+
+/// Goal: a file that is swept has changed: its runs are others.
+#[test]
+fn a_store_of_files_that_changed_is_refused() {
+    let folder = folder();
+    let folder = folder.path();
+    let refused = |output: std::process::Output, said: &str| {
+        assert_code(&output, 2);
+        assert!(stderr(&output).contains(said), "{}", stderr(&output));
+    };
+    let load = |run: u32| {
+        let tasks = format!(r#"{{"tasks": {{"a": {{"run": {run}, "sleep": 9000}}}}}}"#);
+        fs::write(folder.join("load.json"), tasks).expect("a file");
+        let args = [
+            "sweep",
+            "--platform=hikey960",
+            "--workload=load.json",
+            "--policy=linux-7.3",
+            "--vary=busy_factor=4,5",
+            "--seeds=1",
+            "--duration=10ms",
+            "--store=files.db",
+        ];
+        run_in(folder, &args)
+    };
+    assert_code(&load(500), 0);
+    assert_eq!(summary_in(&stdout(&load(500))), [2, 2, 0]);
+    refused(load(600), "of files that changed");
+    assert_eq!(summary_in(&stdout(&load(500))), [2, 2, 0]);
+    // The same where the file is a value of an axis, beside one that is new.
+    let varied = |more: &str| {
+        let vary = format!("--vary=workload=load.json,{more}");
+        let args = ["sweep", "--platform=hikey960", "--policy=linux-7.3", &vary];
+        let how = ["--seeds=1", "--duration=10ms", "--store=varied.db"];
+        run_in(folder, &[&args[..], &how].concat())
+    };
+    assert_code(&varied("periodic:n=1"), 0);
+    assert_eq!(summary_in(&stdout(&varied("periodic:n=2"))), [2, 1, 1]);
+    load(600);
+    refused(varied("periodic:n=3"), "of files that changed");
+}
+
+/// Goal: values that are added to an axis or dropped from it leave the sweep the same one: what is
+/// there is not run again, and the result is that of a sweep without a store.
+#[test]
+fn a_sweep_grows_in_its_store() {
+    let folder = folder();
+    let small = |vary: &str, more: &[&str]| {
+        let vary = format!("--vary={vary}");
+        let how = ["--seeds=2", "--duration=10ms", "--format=csv"];
+        run_in(folder.path(), &[&SWEEP[..4], &how, &[&vary], more].concat())
+    };
+    for (vary, numbers) in [
+        ("busy_factor=4..16:3", [6, 0, 6]),
+        ("busy_factor=4,10,16,22", [8, 6, 2]),
+        ("busy_factor=22,4", [4, 4, 0]),
+        ("busy_factor=4..16:3", [6, 6, 0]),
+    ] {
+        let output = small(vary, &["--store=runs.db", "--export=ours.csv"]);
+        assert_code(&output, 0);
+        assert_eq!(summary_in(&stderr(&output)), numbers, "{vary}");
+        let alone = small(vary, &["--export=whole.csv"]);
+        assert_eq!(stdout(&output), stdout(&alone), "{vary}");
+        let read = |name: &str| fs::read(folder.path().join(name)).expect(name);
+        assert!(read("ours.csv") == read("whole.csv"), "{vary}: other runs");
+    }
 }
 
 /// Goal: a store of anybody's ends the program with exit code 2 and one sentence, and no export is

@@ -15,16 +15,21 @@ pub(crate) fn sweep() -> &'static Sweep {
 }
 
 fn made() -> Sweep {
+    of(&["workload.n=1..4:4"], vec![1, 2])
+}
+
+/// The same with other values of what is varied, or other seeds.
+pub(crate) fn of(vary: &[&str], seeds: Vec<u64>) -> Sweep {
     let base = Request {
         platforms: vec![Source::named("hikey960")],
         workloads: vec![Source::named("periodic:n=2")],
         policies: vec!["linux-7.3".to_owned()],
-        seeds: vec![1, 2],
+        seeds,
         duration_ns: Some(30_000_000),
         ..Request::default()
     };
-    let axes = vec![Axis::parse("workload.n=1..4:4").expect("an axis")];
-    Sweep::new(base, axes, Design::Grid).expect("a sweep")
+    let axes = vary.iter().map(|text| Axis::parse(text).expect("an axis"));
+    Sweep::new(base, axes.collect(), Design::Grid).expect("a sweep")
 }
 
 pub(crate) fn definition(sweep: &Sweep) -> Definition<'_> {
@@ -38,7 +43,11 @@ pub(crate) fn definition(sweep: &Sweep) -> Definition<'_> {
 
 /// All runs that a store ends with, and how many of them it lacked.
 pub(crate) fn runs(path: &Path) -> Result<(Vec<RunRecord>, usize), StoreError> {
-    let sweep = sweep();
+    runs_of(path, sweep())
+}
+
+/// The same of another sweep.
+pub(crate) fn runs_of(path: &Path, sweep: &Sweep) -> Result<(Vec<RunRecord>, usize), StoreError> {
     let mut store = Store::open(path, &definition(sweep))?;
     let summary = run(sweep, &mut store, (1, "a test"), &|_| {})?;
     let mut all = Vec::new();
@@ -84,8 +93,13 @@ impl Full {
 
     /// It is bad input, whose message has this; and the file is as it was.
     pub(crate) fn refused(&self, part: &str) {
+        self.refused_for(sweep(), part);
+    }
+
+    /// The same for another sweep.
+    pub(crate) fn refused_for(&self, sweep: &Sweep, part: &str) {
         let before = self.bytes();
-        let Err(error) = runs(&self.path()) else {
+        let Err(error) = runs_of(&self.path(), sweep) else {
             panic!("not refused, though: {part}");
         };
         assert!(matches!(error, StoreError::Refused { .. }), "{error}");

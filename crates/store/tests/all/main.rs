@@ -4,5 +4,6 @@
 mod common;
 mod damage;
 mod forged;
+mod grown;
 mod leases;
 mod names;

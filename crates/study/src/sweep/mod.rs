@@ -3,16 +3,17 @@
 //! "Sweeps"). Two workers that run a cell get the same record.
 //!
 //! What must stay: cells count seed by seed, point by point: keys and stores rely on it. A change
-//! of what makes a key or of `definition` makes old stores useless. Tests by part:
+//! of what makes a key, of `definition` or of `kin` makes old stores useless. Tests by part:
 //! `cells_are_points_by_seeds` (`cell`, `point`, `chosen`, `pick`), `each_point_stands_once`
 //! (`new`, `labels_of`), `what_cannot_run_is_a_record_with_its_reason` and
 //! `values_that_go_together_sometimes_are_records` (`failed`), `wrong_keys_and_values_are_named`
 //! (`name`, `part`, `vary`), sweeps.rs::`a_store_of_something_else_is_refused` (`definition`,
-//! `inputs`), said.rs::`modelled_joules_say_so_in_sweeps` (`modelled`, `cautions`),
+//! `inputs`), grown.rs::`values_come_and_go` (`kin`),
+//! said.rs::`modelled_joules_say_so_in_sweeps` (`modelled`, `cautions`),
 //! gates.rs::`a_sweep_is_a_gate` (`policies`, `platforms`). `measured_by` has no test of its own.
 //!
 //! Tests: crates/study/src/sweep/tests.rs, crates/cli/tests/all/sweeps.rs,
-//! crates/cli/tests/all/gates.rs::a_sweep_is_a_gate,
+//! crates/cli/tests/all/gates.rs::a_sweep_is_a_gate, crates/store/tests/all/grown.rs,
 //! crates/cli/tests/all/said.rs::modelled_joules_say_so_in_sweeps
 
 mod axis;
@@ -209,6 +210,21 @@ impl Sweep {
     #[must_use]
     pub fn definition(&self, program: &str) -> String {
         hash_of(&(&self.base, &self.axes, self.design, &self.inputs, program))
+    }
+
+    /// A hash of all of it but the values of the axes and the seeds: of sweeps with equal ones, the
+    /// cells of one may be cells of the other. A Latin hypercube has other points with any other
+    /// value, so that nothing is left out there.
+    #[must_use]
+    pub fn kin(&self, program: &str) -> String {
+        if self.design != Design::Grid {
+            return self.definition(program);
+        }
+        let base = Request {
+            seeds: Vec::new(),
+            ..self.base.clone()
+        };
+        hash_of(&(&base, self.labels(), inputs(&base, &[]), program))
     }
 
     /// What distinguishes a point, key and value.
