@@ -9,8 +9,8 @@
 //! `done`, `metrics_of`, `below`), `what_cells_are_of_is_as_it_was` (`point_sum`, `metric_sum`,
 //! `sweep_sum`, `point_of`), `a_store_has_the_runs_that_its_cells_are` (`put_point`, `put_run`,
 //! `metric`: what is written reads back), damage.rs::`changed_bytes_are_found_or_harmless` (all
-//! sums), grown.rs::`what_changed_is_refused` (`each_run`, `each_point`), grown.rs::`values_come_and_go`
-//! (`put_cell`).
+//! sums), grown.rs::`what_changed_is_refused` (`each_run`, `each_point`),
+//! grown.rs::`values_come_and_go` (`put_cell`).
 //!
 //! Tests: crates/store/tests/all/forged.rs, crates/store/tests/all/damage.rs,
 //! crates/store/tests/all/grown.rs

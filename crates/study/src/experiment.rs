@@ -24,7 +24,7 @@ use crate::identity::hash_of;
 use crate::oracle::{machine, note};
 use crate::pool::{Finished, Progress, Run, execute, watch};
 use crate::scheduler::Scheduler;
-use crate::settings::changed_options;
+use crate::settings::{changed_options, hints_of};
 use crate::{DEFAULT_MARGIN_PCT, StudyError};
 use std::collections::BTreeSet;
 use wakeplace_engine::{Observer, Options};
@@ -249,7 +249,9 @@ impl Experiment {
             margin_pct: DEFAULT_MARGIN_PCT,
             duration_ns: self.options.duration_ns,
             seeds: self.seeds.clone(),
-            settings: changed_options(&self.options),
+            settings: { changed_options(&self.options).into_iter() }
+                .chain(hints_of(&self.workload))
+                .collect(),
             options: all_options(&self.options),
             measured_by: measured_by(&self.workload, workloads),
             modelled_power: !self.platform.modelled_power().is_empty(),

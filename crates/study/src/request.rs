@@ -34,7 +34,7 @@
 
 use crate::experiment::expand;
 use crate::oracle::check_fixed;
-use crate::settings::{check_keys, check_model_keys};
+use crate::settings::{check_keys, check_model_keys, hinted, split_hints};
 use crate::{Experiment, Matrix, Scheduler, StudyError, apply_settings};
 use std::sync::Arc;
 use wakeplace_engine::Options;
@@ -270,8 +270,9 @@ impl Request {
         self.workloads.iter().map(one).collect()
     }
 
-    /// The workload with the deadlines and the jitter that are asked for.
+    /// The workload with the hints, the deadlines and the jitter that are asked for.
     fn varied(&self, spec: Spec) -> Result<Spec, StudyError> {
+        let spec = hinted(spec, &split_hints(&self.set)?.0)?;
         let spec = match &self.deadlines {
             None => spec,
             Some(deadlines) => spec.with_deadlines(deadlines.clone()),
@@ -282,16 +283,22 @@ impl Request {
         }
     }
 
+    /// The settings of policies and of the machine's model.
+    pub(crate) fn own_set(&self) -> Result<Vec<(String, String)>, StudyError> {
+        Ok(split_hints(&self.set)?.1)
+    }
+
     /// The policies and the machine's model, settings applied.
     fn policies(&self) -> Result<(Vec<Policy>, Options), StudyError> {
         let policies = self.policies.iter().map(|name| Policy::parse(name));
         let mut policies = policies.collect::<Result<Vec<_>, _>>()?;
         let mut options = self.options.clone();
+        let set = self.own_set()?;
         match policies.first() {
-            Some(base) => check_keys(&self.set, base)?,
-            None => check_model_keys(&self.set)?,
+            Some(base) => check_keys(&set, base)?,
+            None => check_model_keys(&set)?,
         }
-        apply_settings(&self.set, &mut options, &mut policies)?;
+        apply_settings(&set, &mut options, &mut policies)?;
         Ok((policies, options))
     }
 

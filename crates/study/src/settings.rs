@@ -1,16 +1,17 @@
 //! `--set KEY=VALUE`: who takes which key (docs/guide/results.md, "Settings").
 //!
-//! What must stay: policies and the model each refuse what is not theirs, and there is no third
-//! taker; a value in a policy's own name wins over `--set`; what excludes each other is judged once
-//! all is set. Tests by part: `a_policy_key_reaches_every_policy` and
+//! What must stay: policies and the model each refuse what is not theirs, and the one third taker
+//! are hints of tasks, which are told by their prefix; a value in a policy's own name wins over
+//! `--set`; what excludes each other is judged once all is set. Tests by part: `a_policy_key_reaches_every_policy` and
 //! `a_wrong_key_is_named_with_the_nearest` (`apply_settings`),
 //! `what_excludes_each_other_is_judged_at_the_end` (`apply_settings`),
 //! `a_key_from_elsewhere_says_where` (`check_keys`, `elsewhere`, `last_part`),
 //! request.rs::`settings_belong_to_a_policy` (own values),
-//! schedulers.rs::`settings_of_policies_are_refused_beside_a_scheduler_alone` (`check_model_keys`).
-//! `changed_options` has no test of its own.
+//! schedulers.rs::`settings_of_policies_are_refused_beside_a_scheduler_alone` (`check_model_keys`),
+//! crates/cli/tests/all/hints.rs::`a_tasks_hint_is_a_setting` (`split_hints`, `hinted`,
+//! `hints_of`). `changed_options` has no test of its own.
 //!
-//! Tests: below, crates/cli/src/settings.rs,
+//! Tests: below, crates/cli/tests/all/hints.rs, crates/cli/src/settings.rs,
 //! crates/study/src/request.rs::settings_belong_to_a_policy,
 //! crates/cli/tests/all/schedulers.rs::settings_of_policies_are_refused_beside_a_scheduler_alone
 
@@ -19,10 +20,12 @@ use crate::{Argument, Command, StudyError, argument};
 use wakeplace_engine::Options;
 use wakeplace_policy_sys::{Policy, PolicyError, of_setting};
 use wakeplace_text::{did_you_mean_first, nearest_few, shorten};
-use wakeplace_workload::{ModelInfo, Spec};
+use wakeplace_workload::{ModelInfo, Spec, TaskHint};
 
-/// Keys of the machine's model begin with this; all others are policy parameters.
+/// Keys of the machine's model begin with this.
 const MODEL_PREFIX: &str = "model.";
+/// Hints of an rt-app file's tasks begin with this.
+const TASK_PREFIX: &str = "task.";
 
 /// A setting that cannot be made.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -69,6 +72,54 @@ pub fn apply_settings(
         };
     }
     excluded.map_or(Ok(()), Err)
+}
+
+/// Hints of tasks, and all other settings.
+pub(crate) type Split = (Vec<TaskHint>, Vec<(String, String)>);
+
+/// The settings that are hints of rt-app files' tasks, and the others.
+///
+/// # Errors
+/// The first that begins as a hint and is none.
+pub(crate) fn split_hints(set: &[(String, String)]) -> Result<Split, SettingError> {
+    let (mut hints, mut others) = (Vec::new(), Vec::new());
+    for (key, value) in set {
+        let Some(own) = key.strip_prefix(TASK_PREFIX) else {
+            others.push((key.clone(), value.clone()));
+            continue;
+        };
+        let error = |reason: String| SettingError {
+            key: key.clone(),
+            value: value.clone(),
+            reason,
+        };
+        hints.push(TaskHint::parse(own, value).map_err(error)?);
+    }
+    Ok((hints, others))
+}
+
+/// The workload with these hints.
+///
+/// # Errors
+/// It cannot have one of them.
+pub(crate) fn hinted(spec: Spec, hints: &[TaskHint]) -> Result<Spec, StudyError> {
+    let text = |hint: &TaskHint| {
+        let (key, value) = hint.pair();
+        format!("{TASK_PREFIX}{key}={value}")
+    };
+    spec.with_hints(hints).map_err(|why| {
+        let all: Vec<String> = hints.iter().map(text).collect();
+        let all = shorten(&all.join(", "));
+        StudyError::UnknownSetting(format!("setting `{all}`: {why}"))
+    })
+}
+
+/// The hints of a workload as settings.
+pub(crate) fn hints_of(spec: &Spec) -> impl Iterator<Item = (String, String)> {
+    spec.hints().map(|hint| {
+        let (key, value) = hint.pair();
+        (format!("{TASK_PREFIX}{key}"), value)
+    })
 }
 
 /// Refuses a key that neither a policy nor the machine's model has, and offers the nearest of both.
@@ -132,6 +183,13 @@ fn elsewhere(key: &str) -> Option<String> {
     let is_option = |one: &Argument| of_runs.iter().any(|command| one.is_taken_by(*command));
     if last == "scheduler" || argument(last).is_ok_and(is_option) {
         return Some(format!("it is an option, `--{}`", last.replace('_', "-")));
+    }
+    if key.starts_with(TASK_PREFIX) {
+        return Some(
+            "it is a hint of an rt-app file's task: expected with `sim`, `compare`, `explain` or \
+             `sweep`, which name the file"
+                .to_owned(),
+        );
     }
     if let Some(path) = key.strip_prefix("platform.") {
         let path = shorten(path);

@@ -44,6 +44,7 @@ pub use models::{ModelInfo, ParameterInfo};
 pub use realtime::{Attributes, DL_PERIOD_NS, DL_RUNTIME_MIN_NS, RealTime, WorkingSet};
 pub use recording::{Form, form};
 pub use rtapp::check::{CheckOutcome, check_file, check_file_as, check_rtapp, check_rtapp_as};
+pub use rtapp::hints::TaskHint;
 pub use rtapp::log::{LogPhase, LogThread, RtAppLog};
 pub use rtapp::structure;
 pub use spec::{Spec, is_path};

@@ -11,17 +11,20 @@
 //! `the_seed_decides_and_more_tasks_shift_none` (`expand`), `every_file_is_read_as_rtapp_reads_it`
 //! (`parse_rtapp`'s readers), `the_catalogue_names_defaults_that_parse` (`catalogue`),
 //! rtapp_events.rs::`what_the_logs_need` (`rtapp_log`), group_limits.rs::`files_of_groups_are_read`
-//! (cpusets), recordings.rs::`recordings_are_workloads_everywhere` (`recorded`).
+//! (cpusets), rtapp/hints.rs::`a_hint_stands_instead_of_the_files` (`hints`, `template`),
+//! recordings.rs::`recordings_are_workloads_everywhere` (`recorded`).
 //!
 //! Tests: crates/workload/tests/all/periodic.rs, crates/workload/tests/all/corpus.rs,
 //! crates/workload/tests/all/rtapp_events.rs, crates/workload/tests/all/group_limits.rs,
+//! crates/workload/src/rtapp/hints.rs,
 //! crates/cli/tests/all/recordings.rs
 use crate::error::WorkloadError;
 use crate::limits;
 use crate::models::{self, Model, ModelInfo};
 use crate::rtapp::template::Template;
 use crate::{
-    Deadlines, Jitter, LoadOptions, MachineFacts, RtAppLog, Workload, input, recording, rtapp,
+    Deadlines, Jitter, LoadOptions, MachineFacts, RtAppLog, TaskHint, Workload, input, recording,
+    rtapp,
 };
 use std::path::Path;
 use std::sync::Arc;
@@ -39,6 +42,8 @@ pub struct Spec {
     pub(crate) jitter: Option<Jitter>,
     /// Instead of those of its file.
     pub(crate) deadlines: Option<Deadlines>,
+    /// Instead of those of its file; they are in the template already.
+    pub(crate) hints: Vec<TaskHint>,
 }
 
 #[derive(Clone, Debug)]
@@ -65,6 +70,7 @@ impl Spec {
             source: Source::Model(model),
             jitter: None,
             deadlines: None,
+            hints: Vec::new(),
         })
     }
 
@@ -95,6 +101,7 @@ impl Spec {
             source: Source::RtApp(Arc::new(template)),
             jitter: None,
             deadlines: None,
+            hints: Vec::new(),
         })
     }
 
@@ -108,6 +115,7 @@ impl Spec {
             source: Source::Recorded(Arc::new(workload)),
             jitter: None,
             deadlines: None,
+            hints: Vec::new(),
         }
     }
 
@@ -149,6 +157,19 @@ impl Spec {
     #[must_use]
     pub fn is_rtapp(&self) -> bool {
         matches!(self.source, Source::RtApp(_))
+    }
+
+    /// Hints of tasks that were given beside its file.
+    pub fn hints(&self) -> impl Iterator<Item = &TaskHint> {
+        self.hints.iter()
+    }
+
+    /// The rt-app file, to be changed; None: it is none.
+    pub(crate) fn template(&mut self) -> Option<&mut Template> {
+        match &mut self.source {
+            Source::RtApp(template) => Some(Arc::make_mut(template)),
+            Source::Model(_) | Source::Recorded(_) => None,
+        }
     }
 
     /// It is one of the built-in models.

@@ -27,7 +27,8 @@ pub(crate) struct SweepArgs {
     /// KEY=FROM..TO:STEPS or KEY=A,B,C. KEY is an option that takes one value and says what is
     /// run, as `platform`, `policy` or `duration`, `workload.KEY` (of a model), `platform.PATH` (a
     /// value of the platform's file, as `platform.kernel.tick_hz` or
-    /// `platform.cluster.big.cores.0.capacity`), `model.KEY`, or a parameter of the policies.
+    /// `platform.cluster.big.cores.0.capacity`), `task.NAME.util_min` and `util_max` (of a task of
+    /// an rt-app file), `model.KEY`, or a parameter of the policies.
     /// Every value runs with every other; equal points are one. Values with commas go into a
     /// file.
     #[arg(

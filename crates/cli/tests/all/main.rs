@@ -13,6 +13,7 @@ mod explain;
 mod faults;
 mod gates;
 mod help;
+mod hints;
 mod hostile_text;
 mod hotplug;
 mod interception;

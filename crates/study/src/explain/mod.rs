@@ -62,7 +62,7 @@ impl Question {
             &experiment,
             &experiment.policies[0],
             &workload,
-            &self.request.set,
+            &self.request.own_set()?,
             &self.about.compare_policy,
         )?;
         let Experiment {

@@ -110,7 +110,13 @@ impl Question {
         let era = experiment.policies[0].tree().map(|tree| tree.era());
         let nearest = Policy::parse(era.unwrap_or("linux-7.3"))?;
         let named = &self.about.compare_policy;
-        let others = asked::others(experiment, &nearest, workload, &self.request.set, named)?;
+        let others = asked::others(
+            experiment,
+            &nearest,
+            workload,
+            &self.request.own_set()?,
+            named,
+        )?;
         Ok(match named.is_empty() {
             true => std::iter::once(nearest).chain(others).collect(),
             false => others,

@@ -20,7 +20,7 @@ use wakeplace_workload::Stream;
 #[derive(Clone, Debug, PartialEq)]
 pub struct Axis {
     /// `platform`, `workload`, `policy`, `duration`, `jitter`, `workload.KEY`, `platform.PATH`,
-    /// `model.KEY`, or a parameter of the policies.
+    /// `task.NAME.util_min`, `model.KEY`, or a parameter of the policies.
     pub key: String,
     /// Its values.
     pub range: Range,

@@ -372,7 +372,8 @@ fn name(request: &mut Request, key: &str, value: &str) -> Result<(), StudyError>
     Ok(())
 }
 
-/// A varied part of the machine's model, of a workload's argument, or of a platform's file.
+/// A varied part of the machine's model, of a workload's argument, of a platform's file, or a hint
+/// of a task.
 fn part(request: &mut Request, key: &str, value: &str) -> Result<(), StudyError> {
     if let Some(argument) = key.strip_prefix("workload.") {
         for workload in &mut request.workloads {

@@ -19,6 +19,7 @@ pub(crate) mod expand;
 mod fields;
 mod forks;
 mod global;
+pub(crate) mod hints;
 mod keys;
 pub(crate) mod log;
 mod memory;
