@@ -44,6 +44,16 @@ struct Point {
 }
 
 impl Gate {
+    /// Nothing is expected.
+    pub(crate) fn none() -> Self {
+        Self {
+            expectations: Vec::new(),
+            strict: false,
+            places: BTreeMap::new(),
+            points: Vec::new(),
+        }
+    }
+
     /// Reads the conditions on the cases of studies, their variants too.
     pub(crate) fn of_studies(
         args: &GateArgs,
@@ -106,8 +116,7 @@ impl Gate {
         Ok(Self {
             expectations: read.into_iter().flatten().collect(),
             strict: args.strict,
-            places: BTreeMap::new(),
-            points: Vec::new(),
+            ..Self::none()
         })
     }
 

@@ -24,7 +24,7 @@ const SMUGGLED: &str = "<script>window.smuggled1 = 1;</script><img src=\"data:,\
 const BROWSERS: [&str; 4] = ["chromium", "chromium-browser", "google-chrome", "chrome"];
 const REFUSED: &str = "Content Security Policy directive";
 /// The pages, and what makes them.
-const PAGES: [(&str, &str); 3] = [
+const PAGES: [(&str, &str); 4] = [
     (
         "study",
         "study run energy-aware/energy-hikey960 --quick --format json --output OUT/study.json",
@@ -39,6 +39,12 @@ const PAGES: [(&str, &str); 3] = [
         "compare --platform hikey960 --workload periodic:n=10,period=16ms,duty=5% \
          --policy linux-4.17 --policy linux-4.17+energy-aware --duration 2s \
          --timeline 1s..1100ms --format json --output OUT/compare.json",
+    ),
+    (
+        "sweep",
+        "sweep --quiet --platform hikey960 --platform gs101 --workload periodic:n=4,period=16ms \
+         --policy linux-7.3 --vary runnable_boost_pct=0..100:5 --vary busy_factor=4,16 --seeds 3 \
+         --duration 300ms --format json --output OUT/sweep.json",
     ),
 ];
 
@@ -95,7 +101,7 @@ pub fn look_at(shop: &Shop, quick: bool, arguments: &[&str]) -> Result<()> {
         hash: hash.quiet().read()?,
     };
     let mut wrong = 0;
-    for name in ["study", "sim", "compare", "both"] {
+    for name in ["study", "sim", "compare", "sweep", "both"] {
         let height = if name == "both" { 16_000 } else { 9000 };
         let mut looks = vec![(1280, false), (390, true)];
         if !quick {

@@ -12,7 +12,8 @@ use std::path::PathBuf;
 /// `report`.
 #[derive(Debug, Args)]
 pub(crate) struct ReportArgs {
-    /// Results of `compare`, `sim` or `study run` with `--format json`; `-` reads standard input
+    /// Results of `compare`, `sim`, `study run` or `sweep` with `--format json`; `-` reads standard
+    /// input
     #[arg(value_name = "RESULT", required = true)]
     pub(crate) results: Vec<PathBuf>,
     /// Write to a file, complete or not at all

@@ -89,6 +89,15 @@ pub(crate) struct SweepArgs {
     pub(crate) metric: Vec<String>,
     #[command(flatten)]
     pub(crate) gates: GateArgs,
+    /// Also write a page for a browser, as `wakeplace report` makes
+    #[arg(
+        long,
+        value_name = "FILE",
+        hide_short_help = true,
+        help_heading = "Output",
+        display_order = 23
+    )]
+    pub(crate) export_html: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) how: HowArgs,
     #[command(flatten)]

@@ -131,6 +131,7 @@ fn run_chosen(args: &StudyRunArgs, terminal: Terminal) -> Outcome {
             output: &args.output,
             metrics: &[],
             gates: &args.gates,
+            page: args.export_html.as_deref(),
             jobs: jobs(args.how.jobs),
         };
         return sweep::of_file(file, args, &place, terminal);

@@ -28,6 +28,7 @@ use super::simulate::{jobs, say, texts};
 use crate::args::{FormatName, GateArgs, OutputArgs, StudyRunArgs, SweepArgs};
 use crate::failure::{Failure, Outcome, Verdict};
 use crate::gate::{self, Gate};
+use crate::html::HtmlExport;
 use crate::junit::JunitExport;
 use crate::output::{A_FILE, Output};
 use crate::places;
@@ -39,7 +40,7 @@ use std::io::Write as _;
 use std::path::Path;
 use wakeplace_files::{Place, WriteError};
 use wakeplace_metrics::find_metric;
-use wakeplace_report::{Failed, Points, Table};
+use wakeplace_report::{Failed, Format, Points, Table};
 use wakeplace_store::{Definition, Store, StoreError, Summary};
 use wakeplace_study::{Axis, Command, Design, Progress, RunRecord, RunTable, Sweep, metric_order};
 use wakeplace_text::{one_at_a_time, printable};
@@ -58,6 +59,7 @@ pub(crate) fn sweep(args: &SweepArgs, terminal: Terminal) -> Outcome {
         output: &args.output,
         metrics: &args.metric,
         gates: &args.gates,
+        page: args.export_html.as_deref(),
         jobs: jobs(args.how.jobs),
     };
     let mut inputs: Vec<(&str, &str)> = Vec::new();
@@ -119,6 +121,7 @@ pub(super) struct Places<'a> {
     pub(super) output: &'a OutputArgs,
     pub(super) metrics: &'a [String],
     pub(super) gates: &'a GateArgs,
+    pub(super) page: Option<&'a Path>,
     pub(super) jobs: usize,
 }
 
@@ -134,19 +137,26 @@ fn run(sweep: &Sweep, place: &Places<'_>, inputs: &[(&str, &str)], terminal: Ter
         ("--export", place.export),
         ("--output", place.output.output.as_deref()),
         ("--export-junit", place.gates.export_junit.as_deref()),
+        ("--export-html", place.page),
     ];
     places::apart(inputs.iter().copied(), &written)?;
     check_metrics(place.metrics)?;
     let mut gate = Gate::of_sweep(place.gates, sweep)?;
     let output = Output::prepare(place.output.output.as_deref())?;
     let junit = JunitExport::prepare(place.gates.export_junit.as_deref())?;
+    let page = HtmlExport::prepare(place.page)?;
     let export = place.export.map(export_form).transpose()?;
     let (store, summary) = filled(sweep, place, terminal)?;
     if let (Some(path), Some(form)) = (place.export, export) {
         write_export(&store, sweep, (path, form)).map_err(failure_of_export)?;
     }
-    let columns = columns(&store, place, sweep)?;
-    let (points, failed) = points(&store, columns, &mut gate)?;
+    let columns = |format| columns(&store, (format, place.metrics), sweep);
+    if let Some(page) = &page {
+        // A page is made of the JSON alone.
+        let (points, _) = points(&store, columns(FormatName::Json)?, &mut Gate::none())?;
+        page.write(&points.render(Format::Json, plain()), terminal)?;
+    }
+    let (points, failed) = points(&store, columns(place.output.format)?, &mut gate)?;
     let checked = gate.judge();
     if let Some(junit) = &junit {
         junit.write(&checked, terminal)?;
@@ -310,14 +320,18 @@ fn write_export(
 }
 
 /// The columns of the metrics that were asked for, or of all.
-fn columns(store: &Store, place: &Places<'_>, sweep: &Sweep) -> Result<Points, Failure> {
-    let metrics = match place.metrics.is_empty() {
+fn columns(
+    store: &Store,
+    (format, metrics): (FormatName, &[String]),
+    sweep: &Sweep,
+) -> Result<Points, Failure> {
+    let metrics = match metrics.is_empty() {
         true => metric_order(&store.metrics().map_err(failure)?, &sweep.measured_by()),
-        false => place.metrics.to_vec(),
+        false => metrics.to_vec(),
     };
-    let for_people = matches!(place.output.format, FormatName::Human | FormatName::Md);
+    let for_people = matches!(format, FormatName::Human | FormatName::Md);
     let points = Points::new(&sweep.labels(), metrics, for_people);
-    Ok(match place.output.format {
+    Ok(match format {
         // Names in JSON are keys, which programs look for.
         FormatName::Json => points.with_power(),
         _ => points.modelled(sweep.modelled()),

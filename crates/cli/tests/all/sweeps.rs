@@ -420,6 +420,28 @@ fn options_that_fit_no_cell_are_refused() {
     }
 }
 
+/// Goal: a sweep's page is made of its JSON alone, and beside any form of the result; two sweeps
+/// have no pairs, which `diff` says.
+#[test]
+fn a_sweep_has_a_page() {
+    let folder = folder();
+    let small = |more: &[&str]| {
+        let how = ["--seeds=2", "--duration=20ms", "--vary=busy_factor=4,16"];
+        run_in(folder.path(), &[&SWEEP[..4], &how, more].concat())
+    };
+    let json = ["--format=json", "--output=s.json", "--export-html=a.html"];
+    assert_code(&small(&json), 0);
+    assert_code(&small(&["--format=csv", "--export-html=b.html"]), 0);
+    let report = ["report", "s.json", "--output=c.html"];
+    assert_code(&run_in(folder.path(), &report), 0);
+    let read = |name: &str| fs::read(folder.path().join(name)).expect(name);
+    assert!(read("a.html") == read("b.html") && read("a.html") == read("c.html"));
+    let page = String::from_utf8(read("a.html")).expect("text");
+    assert!(page.contains("Sweep of busy_factor") && page.contains("Along busy_factor"));
+    let output = run_in(folder.path(), &["diff", "s.json", "s.json"]);
+    common::assert_refused(&output, &["is the result of `sweep`"]);
+}
+
 /// Goal: `study run` takes anybody's file, a study or a sweep.
 #[test]
 fn study_run_takes_a_file() {

@@ -57,7 +57,7 @@ const STEP: usize = 15;
 const LINE: usize = 13;
 
 /// What all charts have.
-fn base(height: usize, values: Vec<Value>, rest: Value) -> Value {
+pub(super) fn base(height: usize, values: Vec<Value>, rest: Value) -> Value {
     let mut spec = json!({
         "$schema": "https://vega.github.io/schema/vega-lite/v6.json",
         "width": "container",
@@ -82,7 +82,7 @@ pub(super) fn once<'a>(all: impl Iterator<Item = &'a String>) -> Vec<&'a str> {
 }
 
 /// Colours of policies, in their order: the base is the first.
-fn series(domain: &[&str]) -> Value {
+pub(super) fn series(domain: &[&str]) -> Value {
     coloured(domain, 0..domain.len())
 }
 
@@ -101,7 +101,7 @@ fn y_labels(title: &str) -> Value {
 }
 
 /// A legend above, if there is more than one thing to tell apart.
-fn legend(domain: &[&str]) -> Value {
+pub(super) fn legend(domain: &[&str]) -> Value {
     if domain.len() < 2 {
         return Value::Null;
     }

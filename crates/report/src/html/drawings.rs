@@ -20,7 +20,7 @@ pub(super) const PALETTES: &str = include_str!("../../assets/palettes.json");
 /// the choice (`""` where there is none).
 ///
 /// # Errors
-/// It is no result of `compare`, `sim` or `study run`; the message says where and why.
+/// It is no result of `compare`, `sim`, `study run` or `sweep`; the message says where and why.
 ///
 /// # Panics
 /// Never: the colours are a part of the program.

@@ -37,6 +37,7 @@ mod residency;
 mod rows;
 mod sensitivity;
 mod study;
+pub(crate) mod sweep;
 mod tables;
 mod timeline;
 mod view;
@@ -79,6 +80,7 @@ fn views(sources: &[Source<'_>]) -> Result<(Vec<ResultView>, Option<Table>), Htm
         match parsed {
             Parsed::Comparison(result) => compared::view(&id, result, (name, names.differ)),
             Parsed::Study(result) => study::view(&id, result, name),
+            Parsed::Sweep(result) => sweep::view(&id, result, name),
         }
     };
     let views = all.iter().zip(&names.all).enumerate().map(view).collect();
@@ -96,7 +98,8 @@ fn title(results: &[ResultView]) -> String {
 /// One page of some results.
 ///
 /// # Errors
-/// One of them is no result of `compare`, `sim` or `study run`; the message says where and why.
+/// One of them is no result of `compare`, `sim`, `study run` or `sweep`; the message says where and
+/// why.
 pub fn html(sources: &[Source<'_>]) -> Result<String, HtmlError> {
     let (results, overview) = views(sources)?;
     let title = title(&results);

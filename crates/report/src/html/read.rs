@@ -12,6 +12,7 @@
 //! Tests: crates/report/src/html/tests.rs,
 //! crates/report/src/published.rs::a_study_counts_once_and_as_its_own
 
+use super::sweep::Sweep;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 use std::fmt;
@@ -44,12 +45,13 @@ impl std::error::Error for HtmlError {}
 pub(crate) enum Parsed {
     Comparison(Box<Comparison>),
     Study(Box<Study>),
+    Sweep(Box<Sweep>),
 }
 
 /// Most CPUs of a timeline; the simulator takes 1024.
 const MAX_CPUS: u32 = 4096;
 
-const EXPECTED: &str = "expected the JSON of `compare`, `sim` or `study run`";
+const EXPECTED: &str = "expected the JSON of `compare`, `sim`, `study run` or `sweep`";
 
 /// Keys that only results of other commands have, and whose they are.
 const OTHERS: [(&str, &str); 4] = [
@@ -68,6 +70,14 @@ pub(crate) fn refused(name: &str, what: &str) -> HtmlError {
 pub(crate) fn no_study(name: &str) -> HtmlError {
     HtmlError(format!(
         "{name}: is no result of `study run`; expected the JSON of `study run`"
+    ))
+}
+
+/// A sweep where runs are to be compared, of which it has means alone.
+pub(crate) fn is_sweep(name: &str) -> HtmlError {
+    HtmlError(format!(
+        "{name}: is the result of `sweep`, which has means and no single runs; expected the JSON \
+         of `compare`, `sim` or `study run`"
     ))
 }
 
@@ -123,6 +133,10 @@ pub(crate) fn read(source: Source<'_>) -> Result<Vec<Parsed>, HtmlError> {
             return Err(refuse("is a table of wake-up cases"));
         }
         return Ok(vec![compared(parse(source)?, refuse)?]);
+    }
+    if let Some(points) = object.get("points").and_then(Value::as_array) {
+        let sweep = Sweep::read(points).map_err(refuse)?;
+        return Ok(vec![Parsed::Sweep(Box::new(sweep))]);
     }
     let other = OTHERS.iter().find(|(key, _)| object.contains_key(*key));
     Err(match other {

@@ -1,0 +1,185 @@
+use super::front::{chosen, front};
+use crate::html::{Source, charts, html};
+use serde_json::{Value, json};
+
+/// A point with a mean of each metric and an interval of a tenth.
+fn point(names: &[(&str, &str)], energy: f64, latency: f64) -> Value {
+    let mut row = json!({});
+    for (key, value) in names {
+        row[*key] = json!(value);
+    }
+    row["n"] = json!(3);
+    row["failed"] = json!(0);
+    for (name, value) in [("energy_j", energy), ("wake_latency_us_p99", latency)] {
+        row[name] = json!(value);
+        row[format!("{name}_ci95")] = json!(value / 10.0);
+    }
+    row["power"] = Value::Null;
+    row
+}
+
+/// Three values of an axis on two machines. By hand, on `a`: (1, 10), (2, 4), (5, 3) are a front,
+/// scaled (0, 1), (1/4, 1/7), (1, 0). On `b` the first has less of both than all others.
+fn sweep() -> Value {
+    let of = |boost, platform, energy, latency| {
+        let names = [
+            ("boost", boost),
+            ("platform", platform),
+            ("workload", "w"),
+            ("policy", "p"),
+        ];
+        point(&names, energy, latency)
+    };
+    json!({"schema_version": 1, "points": [
+        of("0", "a", 1.0, 10.0), of("0", "b", 10.0, 1.0),
+        of("50", "a", 2.0, 4.0), of("50", "b", 20.0, 2.0),
+        of("100", "a", 5.0, 3.0), of("100", "b", 30.0, 3.0),
+    ]})
+}
+
+fn source(text: &str) -> Source<'_> {
+    Source {
+        name: "sweep.json",
+        text,
+    }
+}
+
+fn drawn(value: &Value) -> Vec<Value> {
+    let text = charts(source(&value.to_string())).expect("a sweep");
+    serde_json::from_str(&text).expect("charts")
+}
+
+/// Goal: the front and the chosen point are those that one finds by hand.
+#[test]
+fn the_front_is_by_hand() {
+    let all = [
+        (0, [1.0, 10.0]),
+        (1, [2.0, 4.0]),
+        (2, [3.0, 4.0]),
+        (3, [9.0, 1.0]),
+        (4, [5.0, 5.0]),
+        (5, [2.0, 4.0]),
+    ];
+    let found = front(&all);
+    let places: Vec<usize> = found.iter().map(|(at, _)| *at).collect();
+    assert_eq!(places, [0, 1, 5, 3]);
+    // Scaled: (0, 1), (1/8, 1/3), (1, 0); the second is nearest to (0, 0), the first of two.
+    assert_eq!(chosen(&found), Some(1));
+    assert_eq!(chosen(&found[..1]), Some(0));
+    assert_eq!(chosen(&[]), None);
+}
+
+/// Goal: each machine has a front of its own, a line along the axis and its rows in the table.
+#[test]
+fn a_sweep_has_its_pictures() {
+    let page = html(&[source(&sweep().to_string())]).expect("a page");
+    for said in [
+        "Sweep of boost, platform",
+        "a: boost=50 is nearest to the best of both: Energy 2\u{a0}J",
+        "b: boost=0 is nearest to the best of both: Energy 10\u{a0}J",
+    ] {
+        assert!(page.contains(said), "{said}");
+    }
+    let all = drawn(&sweep());
+    let titles: Vec<&str> = all
+        .iter()
+        .filter_map(|chart| chart["title"].as_str())
+        .collect();
+    assert_eq!(
+        titles,
+        ["Energy and Wake-up latency, 99th percentile", "Along boost"]
+    );
+    let values = all[0]["specs"][""]["data"]["values"]
+        .as_array()
+        .expect("points")
+        .clone();
+    let kinds = |kind: &str| {
+        let own = values.iter().filter(|value| value["kind"] == kind);
+        own.map(|value| value["point"].as_str().unwrap_or_default().to_owned())
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(kinds("chosen"), ["boost=0, b", "boost=50, a"]);
+    assert_eq!(kinds("front"), ["boost=0, a", "boost=100, a"]);
+    let line = all[1]["specs"]["Energy"]["data"]["values"].clone();
+    let of_a: Vec<&Value> = { line.as_array().expect("points").iter() }
+        .filter(|value| value["series"] == "a")
+        .collect();
+    let at: Vec<[f64; 4]> = { of_a.iter() }
+        .map(|value| ["x", "y", "low", "high"].map(|key| value[key].as_f64().unwrap_or(-1.0)))
+        .collect();
+    assert_eq!(at[1], [50.0, 2.0, 1.8, 2.2]);
+    assert_eq!(at.len(), 3);
+    // Whose load differs is another group, whose hint differs is not.
+    for (key, groups) in [("workload.n", 2), ("workload.uclamp_min", 1)] {
+        let of = |value, energy| {
+            let names = [
+                (key, value),
+                ("platform", "a"),
+                ("workload", "w"),
+                ("policy", "p"),
+            ];
+            point(&names, energy, 10.0 - energy)
+        };
+        let rows = [of("1", 1.0), of("2", 2.0), of("1", 3.0), of("2", 4.0)];
+        let page = html(&[source(
+            &json!({"schema_version": 1, "points": rows}).to_string(),
+        )]);
+        let said = page
+            .expect("a page")
+            .matches("nearest to the best of both")
+            .count();
+        assert_eq!(said, groups, "{key}");
+    }
+}
+
+/// Goal: what is no number is an axis all the same, and where nothing is joined it is said.
+#[test]
+fn lines_are_what_they_say() {
+    let of = |size: &str, drawn: &str, energy| {
+        let names = [
+            ("size", size),
+            ("rate", drawn),
+            ("platform", "a"),
+            ("policy", "p"),
+        ];
+        point(&names, energy, 1.0)
+    };
+    let rows = [
+        of("small", "1%", 1.0),
+        of("large", "2%", 2.0),
+        of("huge", "3.5%", 3.0),
+    ];
+    let all = drawn(&json!({"schema_version": 1, "points": rows}));
+    let along = |at: usize| {
+        let spec = all[at]["specs"]["Energy"].clone();
+        (spec["layer"].as_array().map_or(0, Vec::len), spec)
+    };
+    let (layers, sizes) = along(0);
+    assert_eq!(
+        sizes["layer"][0]["encoding"]["x"]["sort"],
+        json!(["small", "large", "huge"])
+    );
+    let (_, rates) = along(1);
+    assert_eq!(rates["data"]["values"][2]["x"], 3.5);
+    // Whiskers and marks, and no line between points that differ in something else.
+    assert_eq!(layers, 2);
+}
+
+#[test]
+fn what_is_no_sweep_is_refused() {
+    for (points, said) in [
+        (json!([]), "has no points"),
+        (json!([1]), "a point that is no object"),
+        (json!([{"khz": 1}]), "`points` that are not a sweep's"),
+    ] {
+        let text = json!({"schema_version": 1, "points": points}).to_string();
+        let error = html(&[source(&text)]).expect_err(said).to_string();
+        assert!(error.contains(said), "{error}");
+    }
+    // What a name says is no markup and no formula.
+    let mut hostile = sweep();
+    hostile["points"][0]["boost"] = json!("</script><b>'+datum");
+    hostile["points"][1]["energy_j"] = json!("1");
+    let page = html(&[source(&hostile.to_string())]).expect("a page");
+    assert!(!page.contains("</script><b>"), "markup");
+}
