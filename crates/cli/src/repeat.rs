@@ -20,12 +20,13 @@ use wakeplace_study::Origin;
 use wakeplace_text::shell_word;
 
 /// Options with a value that no figure of a result depends on.
-const WITH_VALUE: [&str; 14] = [
+const WITH_VALUE: [&str; 15] = [
     "--jobs",
     "--format",
     "--output",
     "--color",
     "--expect",
+    "--metric",
     "--export-html",
     "--export-junit",
     "--export-runs",

@@ -30,6 +30,9 @@ use wakeplace_text::markdown;
 /// Metrics of the workload's own that are shown first; machines with many CPUs can have thousands.
 const MAX_OWN: usize = 12;
 
+/// What stands where a metric was asked for that no run has.
+const NOT_MEASURED: &str = "not measured";
+
 /// Most other metrics that are named in a comparison for people.
 const MAX_OTHERS: usize = 6;
 
@@ -151,7 +154,7 @@ fn human(comparison: &Comparison, result: &outcome::Comparison, style: Style) ->
     let line = |line: &String| wrap(line, style.width) + "\n";
     let mut text: String = heading(comparison).iter().map(line).collect();
     text.push('\n');
-    text.push_str(&tables(result, Format::Human, style));
+    text.push_str(&tables(result, &comparison.shown, Format::Human, style));
     let lines = result.verdicts();
     if !lines.is_empty() {
         text.push('\n');
@@ -160,7 +163,7 @@ fn human(comparison: &Comparison, result: &outcome::Comparison, style: Style) ->
         let wrapped = wrap(&line.text, style.width);
         text.push_str(&(paint(line, &wrapped, style) + "\n"));
     }
-    let mut others = others(result);
+    let mut others = others(result, &comparison.shown);
     others.extend(expected_by_chance(intervals(result.deltas())));
     text.extend(others.iter().map(|line| wrap(line, style.width) + "\n"));
     if !comparison.notes.is_empty() {
@@ -178,7 +181,12 @@ fn document(comparison: &Comparison, result: &outcome::Comparison) -> String {
     for line in result.verdicts() {
         text.push_str(&format!("**{}**\n\n", markdown(&line.text)));
     }
-    text.push_str(&tables(result, Format::Md, Style::default()));
+    text.push_str(&tables(
+        result,
+        &comparison.shown,
+        Format::Md,
+        Style::default(),
+    ));
     let by_chance = expected_by_chance(intervals(result.deltas()));
     text.extend(by_chance.map(|line| format!("\n{line}\n")));
     if !(comparison.notes.is_empty() && comparison.warnings.is_empty()) {
@@ -191,14 +199,22 @@ fn document(comparison: &Comparison, result: &outcome::Comparison) -> String {
     text
 }
 
-/// The key metrics of a comparison, or all metrics of a plain simulation.
-fn tables(result: &outcome::Comparison, format: Format, style: Style) -> String {
+/// The metrics that were chosen; without a choice the key ones.
+fn shown_metrics<'a>(result: &'a outcome::Comparison, chosen: &'a [String]) -> Vec<&'a str> {
+    match chosen.is_empty() {
+        true => key_metrics(result),
+        false => chosen.iter().map(String::as_str).collect(),
+    }
+}
+
+/// The key metrics of a comparison or those chosen, or all metrics of a plain simulation.
+fn tables(result: &outcome::Comparison, chosen: &[String], format: Format, style: Style) -> String {
     match result.runs.as_slice() {
         [] => "nothing was run\n".to_owned(),
-        [one] => single(one, result).render(format, style),
+        [one] => single(one, result, chosen).render(format, style),
         _ => {
-            let mut text = compared(result, format).render(format, style);
-            let key = key_metrics(result);
+            let key = shown_metrics(result, chosen);
+            let mut text = compared(result, &key, format).render(format, style);
             let is_key = |delta: &&Delta| key.contains(&delta.metric.as_str());
             let mut shown = result.deltas().iter().filter(is_key);
             if shown.any(|delta| goes_apart(result, delta)) {
@@ -282,8 +298,8 @@ pub(crate) fn with_unit(value: f64, unit: &str) -> String {
     }
 }
 
-/// Metrics in the order of importance, then of the alphabet.
-fn single(run: &Run, result: &outcome::Comparison) -> Table {
+/// Metrics in the order of importance, then of the alphabet; or those that were chosen.
+fn single(run: &Run, result: &outcome::Comparison, chosen: &[String]) -> Table {
     let many = run.seeds.len() > 1;
     let mut columns = vec![run.policy.as_str(), "mean"];
     if many {
@@ -293,11 +309,15 @@ fn single(run: &Run, result: &outcome::Comparison) -> Table {
     for column in &columns[1..] {
         table = table.align(column, Align::Right);
     }
-    let key = key_metrics(result);
+    let key = shown_metrics(result, chosen);
     let rest = run.metrics.iter().map(|(name, _)| name.as_str());
-    let rest = rest.filter(|name| !of_cases(name) && !key.contains(name));
+    let rest = rest.filter(|name| chosen.is_empty() && !of_cases(name) && !key.contains(name));
     for name in key.iter().copied().chain(rest) {
         let Some(metric) = run.metrics.value(name) else {
+            // Of the key metrics there are none here that were not measured.
+            let mut cells = vec![Cell::Empty; columns.len()];
+            cells[..2].clone_from_slice(&[named(result, name).into(), NOT_MEASURED.into()]);
+            table.row(cells);
             continue;
         };
         let mut cells = vec![named(result, name).into(), mean(metric)];
@@ -316,9 +336,9 @@ fn mean(metric: &Metric) -> Cell {
     metric.mean.map(|mean| with_unit(mean, &metric.unit)).into()
 }
 
-/// The key metrics, policy by policy. For people the metrics head their groups, so that the table
+/// Some metrics, policy by policy. For people the metrics head their groups, so that the table
 /// stays narrow.
-fn compared(result: &outcome::Comparison, format: Format) -> Table {
+fn compared(result: &outcome::Comparison, metrics: &[&str], format: Format) -> Table {
     let grouped = format == Format::Human;
     let figures = ["mean", "spread", "change", "95 % CI", "difference"];
     let names: &[&str] = if grouped {
@@ -334,7 +354,7 @@ fn compared(result: &outcome::Comparison, format: Format) -> Table {
         table = table.align(column, Align::Right);
     }
     let base = &result.runs[0].policy;
-    for metric in key_metrics(result) {
+    for metric in metrics.iter().copied() {
         if grouped {
             let mut heading = vec![Cell::Empty; columns.len()];
             heading[0] = Cell::Toned(Tone::Heading, named(result, metric));
@@ -350,6 +370,18 @@ fn compared(result: &outcome::Comparison, format: Format) -> Table {
                 vec![named(result, metric).into(), run.policy.as_str().into()]
             };
             cells.extend(figures);
+            table.row(cells);
+        }
+        let has = |run: &Run| run.metrics.value(metric).is_some();
+        if !result.runs.iter().any(has) {
+            let mut cells = vec![Cell::Empty; columns.len()];
+            if !grouped {
+                cells[0] = named(result, metric).into();
+            }
+            cells[names.len() - 1] = match grouped {
+                true => format!("  {NOT_MEASURED}").into(),
+                false => NOT_MEASURED.into(),
+            };
             table.row(cells);
         }
     }
@@ -375,13 +407,13 @@ fn figure_cells(result: &outcome::Comparison, run: &Run, name: &str) -> Option<[
     ])
 }
 
-/// The largest differences beyond the key metrics, and where the rest is.
-fn others(result: &outcome::Comparison) -> Vec<String> {
+/// The largest differences beyond the metrics of the table, and where the rest is.
+fn others(result: &outcome::Comparison, chosen: &[String]) -> Vec<String> {
     let [base, others @ ..] = result.runs.as_slice() else {
         return Vec::new();
     };
     let mut lines = Vec::new();
-    let key = key_metrics(result);
+    let key = shown_metrics(result, chosen);
     let told = [Difference::Better, Difference::Worse, Difference::Other].map(Difference::word);
     for other in others {
         let is_told = |delta: &&Delta| {

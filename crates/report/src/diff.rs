@@ -136,6 +136,7 @@ fn difference(
         modelled_power: old.modelled_power || new.modelled_power,
         runs: runs.into(),
         margin_pct,
+        shown: Vec::new(),
         states: Vec::new(),
         origin: wakeplace_study::Origin::default(),
         notes,

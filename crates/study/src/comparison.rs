@@ -65,6 +65,8 @@ pub struct Comparison {
     pub runs: Vec<PolicyRuns>,
     /// Below this a difference does not matter, percent.
     pub margin_pct: f64,
+    /// Metrics that tables for people show instead of the key ones; empty: those.
+    pub shown: Vec<String>,
     /// What everything was at the times asked for; of one run only.
     pub states: Vec<MachineState>,
     /// How to repeat it; filled in by who ran it.

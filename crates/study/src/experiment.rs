@@ -247,6 +247,7 @@ impl Experiment {
             workload_hash: hash_of(&self.workload),
             jitter: self.workload.jitter().map(|jitter| jitter.to_string()),
             margin_pct: DEFAULT_MARGIN_PCT,
+            shown: Vec::new(),
             duration_ns: self.options.duration_ns,
             seeds: self.seeds.clone(),
             settings: { changed_options(&self.options).into_iter() }

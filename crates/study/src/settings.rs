@@ -3,7 +3,8 @@
 //! What must stay: policies and the model each refuse what is not theirs, and the one third taker
 //! are hints of tasks, which are told by their prefix; a value in a policy's own name wins over
 //! `--set`; what excludes each other is judged once all is set. Tests by part:
-//! `a_policy_key_reaches_every_policy` and `a_wrong_key_is_named_with_the_nearest` (`apply_settings`),
+//! `a_policy_key_reaches_every_policy` and `a_wrong_key_is_named_with_the_nearest`
+//! (`apply_settings`),
 //! `what_excludes_each_other_is_judged_at_the_end` (`apply_settings`),
 //! `a_key_from_elsewhere_says_where` (`check_keys`, `elsewhere`, `last_part`),
 //! request.rs::`settings_belong_to_a_policy` (own values),

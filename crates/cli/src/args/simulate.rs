@@ -145,6 +145,17 @@ pub(crate) struct RunArgs {
         display_order = 24
     )]
     pub(crate) export_wakeup_cases: Option<PathBuf>,
+    /// A metric of the table; repeatable [default: the key ones; of one policy all]
+    ///
+    /// For people and in Markdown. JSON and CSV have all metrics, and the headline is the same.
+    #[arg(
+        long,
+        value_name = "NAME",
+        hide_short_help = true,
+        help_heading = "Output",
+        display_order = 22
+    )]
+    pub(crate) metric: Vec<String>,
     #[command(flatten)]
     pub(crate) gates: GateArgs,
     /// Also write a page for a browser, as `wakeplace report` makes

@@ -25,6 +25,7 @@
 //! crates/cli/tests/all/kernel_runs.rs::commands_that_cannot_have_one_say_so
 
 use super::schedulers;
+use super::sweep::check_metrics;
 use crate::args::{CompareArgs, FormatName, RunArgs, SimArgs, Verbosity};
 use crate::expect::{self, Checked};
 use crate::export::{A_FOLDER, Asked};
@@ -138,6 +139,7 @@ fn simulate(
     let config = args.kernel_config.as_deref();
     trees::provide(&policies, &texts(ask, "platform"), config, terminal)?;
     let matrix = matrix(ask, args, command)?;
+    check_metrics(&args.metric)?;
     let written = written(args, &watched, asked.as_ref());
     let outputs = written
         .iter()
@@ -218,6 +220,7 @@ fn walled(
     };
     for comparison in &mut comparisons {
         comparison.margin_pct = matrix.margin_pct;
+        comparison.shown.clone_from(&args.metric);
         comparison.origin = repeat::origin();
     }
     if let Some(exports) = exports {

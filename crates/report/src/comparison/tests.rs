@@ -38,6 +38,7 @@ fn fake(runs: Vec<PolicyRuns>) -> Comparison {
         workload_hash: "0".repeat(32),
         jitter: None,
         margin_pct: 1.0,
+        shown: Vec::new(),
         workload: "periodic:n=10,period=16ms,duty=5%".to_owned(),
         duration_ns: 30_000_000_000,
         seeds: vec![1, 2, 3],
@@ -383,6 +384,31 @@ fn modelled_joules_say_so() {
     };
     let text = comparison(&alone, Format::Human, Style::default());
     assert!(text.contains("energy_j (modelled)"), "{text}");
+}
+
+/// Goal: who names metrics gets these and no others, in the order named; one that no run has is
+/// said to be not measured, and JSON is as without.
+#[test]
+fn the_table_has_the_metrics_that_are_named() {
+    let text = |of: &Comparison, format| comparison(of, format, Style::default());
+    for runs in [two().runs, two().runs[..1].to_vec()] {
+        let plain = fake(runs);
+        let mut chosen = plain.clone();
+        chosen.shown = vec!["migrations_total".to_owned(), "energy_j".to_owned()];
+        for format in [Format::Human, Format::Md] {
+            let said = text(&chosen, format);
+            let places = ["migrations", "not measured", "energy"].map(|word| said.find(word));
+            assert!(places.is_sorted() && places[0].is_some(), "{said}");
+        }
+        assert_eq!(text(&chosen, Format::Json), text(&plain, Format::Json));
+        chosen.shown.truncate(1);
+        let said = text(&chosen, Format::Human);
+        let table = said.split("uses").next().unwrap_or_default();
+        assert!(
+            !table.contains("energy_j\n") && !table.contains("energy_j  "),
+            "{said}"
+        );
+    }
 }
 
 #[test]

@@ -7,7 +7,8 @@
 //! Called by all readers of this folder. Only warnings come from here: no key changes a run.
 //!
 //! What must stay: a key that this folder reads is in a list here, or a good file gets a warning;
-//! comments and `_` keys are silent. Tests by part: `a_key_that_nothing_reads_is_named` (`unknown`,
+//! comments and `_` keys are silent, unless they are nearly our own. Tests by part:
+//! `a_key_of_ours_is_not_misspelt_in_silence` (`nearly_ours`), `a_key_that_nothing_reads_is_named` (`unknown`,
 //! `hint`, `meant`, `has_events`), `a_key_beside_the_tasks_that_nothing_reads_is_named`
 //! (`warn_of_unknown`, `name`), `known_keys_and_remarks_are_silent` (`keys`, `without_number`,
 //! `is_comment`; it lacks `resources`, `start_spread`, `nodes_membind`, `phases` and the keys of a
@@ -19,6 +20,7 @@ use super::event::{WORDS, event_word};
 use super::notes::Notes;
 use crate::error::Position;
 use crate::json::{Member, Object};
+use crate::{deadline, limits};
 use wakeplace_text::{did_you_mean, nearest};
 
 /// An object of a file.
@@ -34,6 +36,9 @@ pub(super) enum Place {
 }
 
 const ROOT: [&str; 3] = ["tasks", "global", "resources"];
+
+/// Keys of this project, beside the tasks; rt-app takes them for remarks.
+const OURS: [&str; 2] = [deadline::KEY, limits::KEY];
 
 const GLOBAL: [&str; 14] = [
     "duration",
@@ -130,6 +135,27 @@ pub(super) fn warn_of_unknown(object: &Object, place: Place, notes: &mut Notes) 
             format!("`{key}` is ignored: it is no key of {}{end}", place.name())
         });
     }
+    for member in &object.members {
+        let key = member.key.as_str();
+        if let Some(end) = nearly_ours(key, place) {
+            notes.warn_alike(member.at, &format!("{place:?} {key}"), || {
+                format!("`{key}` is ignored, as a remark{end}")
+            });
+        }
+    }
+}
+
+/// A remark that may be meant for a key of this project, as the end of a warning; None: it is one
+/// of these, where it belongs, or a remark.
+fn nearly_ours(key: &str, place: Place) -> Option<String> {
+    if !key.starts_with('_') || (place == Place::Root && OURS.contains(&key)) {
+        return None;
+    }
+    let meant = nearest(key, OURS)?;
+    Some(match place == Place::Root {
+        true => did_you_mean(Some(meant)),
+        false => format!("; did you mean `{meant}` of the file, beside `tasks`?"),
+    })
 }
 
 /// The keys that rt-app passes over.
@@ -178,7 +204,8 @@ fn hint(key: &str, place: Place, keys: &[&'static str]) -> String {
 /// What may be meant by a key: one of another place, or one of another name, or a slip.
 fn meant(key: &str, place: Place, keys: &[&'static str]) -> (Option<Place>, Option<&'static str>) {
     let events: &[&str] = if place.has_events() { &WORDS } else { &[] };
-    let here = || keys.iter().chain(events).copied();
+    let ours: &[&str] = if place == Place::Root { &OURS } else { &[] };
+    let here = || keys.iter().chain(events).chain(ours).copied();
     let lower = key.to_lowercase();
     let other = OTHER_NAMES.iter().find(|(name, _)| *name == lower);
     let other = other.map(|(_, name)| *name);

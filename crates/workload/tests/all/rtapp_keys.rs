@@ -78,6 +78,38 @@ fn a_key_that_nothing_reads_is_named() {
     }
 }
 
+/// Goal: rt-app takes keys with `_` for remarks; one that is nearly a key of ours, or one of ours in
+/// another place, is named, and other remarks are not.
+#[test]
+fn a_key_of_ours_is_not_misspelt_in_silence() {
+    let root = |key: &str| {
+        let text = format!("{{\"tasks\":{{\"t\":{{\"run\":1}}}},\n\"{key}\":{{}}}}");
+        let spec = Spec::parse_rtapp(text.as_bytes(), "f.json", &LoadOptions::default());
+        spec.expect(&text).warnings
+    };
+    let remark = "is ignored, as a remark; did you mean";
+    assert_eq!(
+        root("_deadline"),
+        [format!("f.json:2:1: `_deadline` {remark} `_deadlines`?")]
+    );
+    assert_eq!(
+        root("_group"),
+        [format!("f.json:2:1: `_group` {remark} `_groups`?")]
+    );
+    let said = root("deadlines");
+    assert!(
+        said.len() == 1 && said[0].ends_with("of the file; did you mean `_deadlines`?"),
+        "{said:?}"
+    );
+    let task = of_task(r#""run":1,"_deadline":16000"#);
+    let end = format!("`_deadline` {remark} `_deadlines` of the file, beside `tasks`?");
+    assert!(task.len() == 1 && task[0].ends_with(&end), "{task:?}");
+    assert_eq!(of_task(r#""run":1,"_deadlines":{}"#).len(), 1);
+    for quiet in ["_deadlines", "_groups", "_comment", "_why"] {
+        assert_eq!(root(quiet), [""; 0], "{quiet}");
+    }
+}
+
 /// Goal: the same beside the tasks: in `global`, and in the file.
 #[test]
 fn a_key_beside_the_tasks_that_nothing_reads_is_named() {
