@@ -20,7 +20,7 @@ use wakeplace_study::Origin;
 use wakeplace_text::shell_word;
 
 /// Options with a value that no figure of a result depends on.
-const WITH_VALUE: [&str; 14] = [
+const WITH_VALUE: [&str; 16] = [
     "--jobs",
     "--format",
     "--output",
@@ -30,6 +30,8 @@ const WITH_VALUE: [&str; 14] = [
     "--export-junit",
     "--export-runs",
     "--export-perfetto",
+    "--mail",
+    "--html",
     "--export-ftrace",
     "--export-parquet",
     "--export-rtapp-log",

@@ -7,6 +7,7 @@
 //!
 //! Tests: crates/cli/tests/all/help.rs, crates/cli/tests/all/bad_input.rs::wrong_usage_is_refused
 
+mod battery;
 mod diff;
 mod doctor;
 mod explain;
@@ -25,6 +26,7 @@ mod platform_text;
 mod policy;
 mod record;
 mod report;
+mod review;
 pub(crate) mod schedulers;
 mod simulate;
 mod study;
@@ -48,6 +50,7 @@ pub(crate) fn run(command: Command, terminal: Terminal) -> Outcome {
         Command::Workload { command } => workload::run(command, terminal),
         Command::Policy { command } => policy::run(command, terminal),
         Command::Diff(args) => diff::diff(&args, terminal),
+        Command::Review(args) => review::review(&args, terminal),
         Command::Report(args) => report::report(&args, terminal),
         Command::Doctor(args) => doctor::run(&args, terminal),
         Command::Kernel { command } => kernel::run(&command, terminal),

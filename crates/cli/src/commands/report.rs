@@ -83,7 +83,7 @@ fn name(path: &Path) -> String {
 fn read(path: &Path) -> Result<String, Failure> {
     let wrong = |why: &str| {
         Failure::Input(format!(
-            "{}: {why}; expected the JSON of `compare`, `sim` or `study run`",
+            "{}: {why}; expected the JSON of `compare`, `sim`, `review` or `study run`",
             name(path)
         ))
     };

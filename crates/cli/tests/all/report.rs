@@ -215,7 +215,7 @@ fn what_is_no_result_is_refused_and_leaves_the_page() {
         let said = stderr(&output);
         assert!(said.contains(part), "{said}");
         assert!(
-            said.contains("expected the JSON of `compare`, `sim` or `study run`"),
+            said.contains("expected the JSON of `compare`, `sim`, `review` or `study run`"),
             "{said}"
         );
         assert_eq!(said.lines().count(), 1, "{said}");

@@ -64,6 +64,8 @@ pub(super) fn kept(source: Source<'_>) -> Result<(Vec<Kept>, Option<f64>), HtmlE
                 margin_pct = margin_pct.or(result.margin_pct);
                 all.extend(result.runs.iter().map(|run| of_comparison(&result, run)));
             }
+            // Its comparisons follow.
+            Parsed::Review(_) => {}
             Parsed::Study(result) => {
                 margin_pct = margin_pct.or(result.margin_pct);
                 let profiles = result.profiles.iter();

@@ -34,6 +34,7 @@ mod page;
 pub(crate) mod read;
 mod repeat;
 mod residency;
+mod review;
 mod rows;
 mod sensitivity;
 mod study;
@@ -71,7 +72,7 @@ pub struct Fragment {
 fn views(sources: &[Source<'_>]) -> Result<(Vec<ResultView>, Option<Table>), HtmlError> {
     let mut all = Vec::new();
     for source in sources {
-        all.extend(read::read(*source)?);
+        all.extend(shown(read::read(*source)?));
     }
     let names = overview::names(&all);
     let view = |(at, (parsed, name)): (usize, (&Parsed, &String))| {
@@ -79,10 +80,31 @@ fn views(sources: &[Source<'_>]) -> Result<(Vec<ResultView>, Option<Table>), Htm
         match parsed {
             Parsed::Comparison(result) => compared::view(&id, result, (name, names.differ)),
             Parsed::Study(result) => study::view(&id, result, name),
+            Parsed::Review(result) => review::view(&id, result, name),
         }
     };
     let views = all.iter().zip(&names.all).enumerate().map(view).collect();
     Ok((views, overview::table(&all, &names.all)))
+}
+
+/// Of a review's comparisons those of its largest changes: a page of all of them is too much for a
+/// phone.
+fn shown(parsed: Vec<Parsed>) -> Vec<Parsed> {
+    let Some(Parsed::Review(review)) = parsed.first() else {
+        return parsed;
+    };
+    let large = |platform: &str, load: &str| {
+        let mut partings = review.partings.iter();
+        partings.any(|one| one.platform == platform && one.load == load)
+    };
+    let of_load = |(one, load): (&Parsed, &String)| match one {
+        Parsed::Comparison(result) => large(&result.runs[0].platform, load),
+        Parsed::Study(_) | Parsed::Review(_) => true,
+    };
+    let keep: Vec<bool> = parsed[1..].iter().zip(&review.loads).map(of_load).collect();
+    let mut keep = std::iter::once(true).chain(keep);
+    let kept = parsed.into_iter();
+    kept.filter(|_| keep.next().unwrap_or(true)).collect()
 }
 
 /// The title in the browser: the only result's own, or how many there are.

@@ -44,6 +44,7 @@ pub(super) fn names(all: &[Parsed]) -> Names {
             parts.join(", ")
         }
         Parsed::Study(result) => result.study.clone(),
+        Parsed::Review(_) => "Review".to_owned(),
     };
     let names: Vec<String> = all.iter().map(name).collect();
     let numbered = |(at, name): (usize, &String)| {
@@ -63,7 +64,7 @@ pub(super) fn names(all: &[Parsed]) -> Names {
 fn comparison(parsed: &Parsed) -> Option<&Comparison> {
     match parsed {
         Parsed::Comparison(result) => Some(result),
-        Parsed::Study(_) => None,
+        Parsed::Study(_) | Parsed::Review(_) => None,
     }
 }
 

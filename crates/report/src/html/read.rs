@@ -15,7 +15,9 @@
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 use std::fmt;
-use wakeplace_outcome::{Comparison, Comparisons, RESULT_SCHEMA_VERSION, Studies, Study, Timeline};
+use wakeplace_outcome::{
+    Comparison, Comparisons, RESULT_SCHEMA_VERSION, Review, Studies, Study, Timeline,
+};
 use wakeplace_study::PlatformError;
 
 /// A result to be shown.
@@ -44,12 +46,14 @@ impl std::error::Error for HtmlError {}
 pub(crate) enum Parsed {
     Comparison(Box<Comparison>),
     Study(Box<Study>),
+    /// Its comparisons follow.
+    Review(Box<Review>),
 }
 
 /// Most CPUs of a timeline; the simulator takes 1024.
 const MAX_CPUS: u32 = 4096;
 
-const EXPECTED: &str = "expected the JSON of `compare`, `sim` or `study run`";
+const EXPECTED: &str = "expected the JSON of `compare`, `sim`, `review` or `study run`";
 
 /// Keys that only results of other commands have, and whose they are.
 const OTHERS: [(&str, &str); 4] = [
@@ -99,6 +103,14 @@ pub(crate) fn read(source: Source<'_>) -> Result<Vec<Parsed>, HtmlError> {
             );
             return Err(refuse(&what));
         }
+    }
+    if object.contains_key("partings") {
+        let mut review: Review = parse(source)?;
+        let comparisons = std::mem::take(&mut review.comparisons).into_iter();
+        let review = std::iter::once(Ok(Parsed::Review(Box::new(review))));
+        return review
+            .chain(comparisons.map(|found| compared(found, refuse)))
+            .collect();
     }
     if object.contains_key("comparisons") {
         let several: Comparisons = parse(source)?;

@@ -510,7 +510,8 @@ fn no_result_is_refused_in_a_sentence() {
         let error = refused(&text);
         assert!(error.contains(part), "{part}: {error}");
         assert!(error.starts_with("result.json:"), "{error}");
-        let expected = error.ends_with("expected the JSON of `compare`, `sim` or `study run`");
+        let expected =
+            error.ends_with("expected the JSON of `compare`, `sim`, `review` or `study run`");
         assert!(
             expected && error.len() < 300 && !error.contains('\n'),
             "{error}"

@@ -4,8 +4,8 @@
 //! What must stay: cells stand board by board, then load by load, as the file has them; names of
 //! batteries and of their loads, which results cite; a load has the same text on every board but
 //! for `{cpus}`. Which boards and loads a battery has may change, with a line in CHANGELOG.md.
-//! Tests by part: `cells_stand_by_boards_then_loads` (`cells`, `boards_of`),
-//! `a_load_is_sized_to_its_board` (`sized`), `own_boards_have_all_loads` (`boards_of`),
+//! Tests by part: `cells_stand_by_boards_then_loads` (`cells`),
+//! `a_load_is_sized_to_its_board` (`sized`), `own_boards_have_all_loads` (`boards`),
 //! `what_is_asked_comes_before_the_file` (`request_of`), `what_is_wrong_is_named` (`load`,
 //! `from_toml`), `every_built_in_battery_can_be_run` (the built-in files).
 //!
@@ -46,6 +46,8 @@ pub struct Battery {
 pub struct BatteryCell {
     /// Name of the load in the battery.
     pub load: String,
+    /// What is run, for other questions about the same load.
+    pub request: Request,
     /// The runs.
     pub experiment: Experiment,
 }
@@ -88,26 +90,33 @@ impl Battery {
     /// # Errors
     /// As [`Request::resolve`]; no seeds.
     pub fn cells(&self, asked: &Request) -> Result<Vec<BatteryCell>, StudyError> {
-        let own = asked.platforms.clone();
-        let boards = match own.is_empty() {
-            true => self.boards.iter().map(Source::named).collect(),
-            false => own.clone(),
-        };
+        let own = &asked.platforms;
         let mut cells = Vec::new();
-        for board in boards {
+        for board in self.boards(asked) {
             let cpus = board.platform()?.cpus.len();
             let loads = self.loads.iter();
             // A board that the caller brings has all loads.
             let loads = loads.filter(|load| !own.is_empty() || load.runs_on(board.name()));
             for load in loads {
-                let mut matrix = self.request_of(load, &board, cpus, asked)?.resolve()?;
+                let request = self.request_of(load, &board, cpus, asked)?;
+                let mut matrix = request.resolve()?;
                 cells.push(BatteryCell {
                     load: load.name.clone(),
+                    request,
                     experiment: matrix.experiments.swap_remove(0),
                 });
             }
         }
         Ok(cells)
+    }
+
+    /// The boards: those that are asked for, else the battery's.
+    #[must_use]
+    pub fn boards(&self, asked: &Request) -> Vec<Source> {
+        match asked.platforms.is_empty() {
+            true => self.boards.iter().map(Source::named).collect(),
+            false => asked.platforms.clone(),
+        }
     }
 
     /// One load on one board.
@@ -127,6 +136,7 @@ impl Battery {
             platforms: vec![board.clone()],
             workloads: vec![workload_source(&argument)],
             duration_ns: asked.duration_ns.or(Some(own_ns)),
+            jitter: asked.jitter.or(load.jitter),
             seeds: match asked.seeds.is_empty() {
                 true => self.seeds.clone(),
                 false => asked.seeds.clone(),

@@ -1,0 +1,175 @@
+//! Where two runs of the same workload first part: the first wake-up of a task that went to one CPU
+//! in the one and to another in the other (docs/guide/review.md, "The first wake-up").
+//!
+//! What must stay: wake-ups are compared by task and number, not by time, since runs may already
+//! differ in their clocks; of all that differ the one that is the earliest in the base is it;
+//! looking changes no run. `review` calls it. Tests by part: `the_first_wakeup_that_differs_is_found`
+//! (`first_parted`), `equal_runs_do_not_part` (`Experiment::parting`).
+//!
+//! Tests: below
+
+use crate::pool::watch;
+use crate::{Experiment, StudyError};
+use wakeplace_engine::Observer;
+use wakeplace_engine::observe::{Happening, PlacementKind};
+
+/// A wake-up of a task, or its start.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Parted {
+    /// The task: its place among the scripts of the workload.
+    pub task: u32,
+    /// Its wake-up of this number, from 1; 0: its start.
+    pub number: u64,
+    /// When it was under the first and the second, ns.
+    pub time_ns: [u64; 2],
+    /// Where it went.
+    pub cpu: [u32; 2],
+}
+
+/// Of each task: when, and to which CPU, in the order of time.
+#[derive(Debug, Default)]
+struct Choices {
+    tasks: Vec<Vec<Choice>>,
+    kept: usize,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Choice {
+    time_ns: u64,
+    cpu: u32,
+    /// A wake-up, not the start of the task.
+    wakes: bool,
+}
+
+/// So many are kept: a run of minutes has not more, and two of them take 200 MB.
+const MOST: usize = 4_000_000;
+
+impl Observer for Choices {
+    /// Keeps the choices for the threads of scripts; forked ones have no number that stays.
+    fn happened(&mut self, time_ns: u64, what: &Happening) {
+        let Happening::Placement(placed) = what else {
+            return;
+        };
+        let tasks = &mut self.tasks;
+        let Some(own) = tasks.get_mut(placed.task as usize) else {
+            return;
+        };
+        if placed.kind != PlacementKind::Exec && self.kept < MOST {
+            self.kept += 1;
+            own.push(Choice {
+                time_ns,
+                cpu: placed.cpu,
+                wakes: placed.kind == PlacementKind::Wake,
+            });
+        }
+    }
+}
+
+impl Experiment {
+    /// Runs the two contenders with the first seed and finds where they part; None: every wake-up
+    /// that both have went to the same CPU.
+    ///
+    /// # Errors
+    /// As [`Experiment::run`]; there are not two contenders.
+    pub fn parting(&self) -> Result<Option<Parted>, StudyError> {
+        let one = Experiment {
+            seeds: self.seeds.iter().copied().take(1).collect(),
+            timeline: None,
+            oracle: false,
+            ..self.clone()
+        };
+        let workloads = one.expand()?;
+        let runs = one.runs(&workloads, None);
+        let [base, change] = runs.as_slice() else {
+            return Err(StudyError::Empty("expected a base and a change"));
+        };
+        let nr_scripts = workloads.first().map_or(0, |workload| workload.tasks.len());
+        let choices = |run| -> Result<Choices, StudyError> {
+            let mut choices = Choices {
+                tasks: vec![Vec::new(); nr_scripts],
+                kept: 0,
+            };
+            watch(run, &mut choices, &|_| {})?;
+            Ok(choices)
+        };
+        Ok(first_parted(&choices(base)?, &choices(change)?))
+    }
+}
+
+/// The earliest wake-up, by the first's clock, that went elsewhere in the second.
+fn first_parted(base: &Choices, change: &Choices) -> Option<Parted> {
+    let both = base.tasks.iter().zip(&change.tasks);
+    let of_task = |(task, (base, change)): (usize, (&Vec<Choice>, &Vec<Choice>))| {
+        let mut pairs = base.iter().zip(change).enumerate();
+        let (at, (one, other)) = pairs.find(|(_, (one, other))| one.cpu != other.cpu)?;
+        let wakes = base[..=at].iter().filter(|choice| choice.wakes).count();
+        Some(Parted {
+            task: task as u32,
+            number: if one.wakes { wakes as u64 } else { 0 },
+            time_ns: [one.time_ns, other.time_ns],
+            cpu: [one.cpu, other.cpu],
+        })
+    };
+    let parted = both.enumerate().filter_map(of_task);
+    parted.min_by_key(|parted| (parted.time_ns[0], parted.task))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Choice, Choices, Parted, first_parted};
+    use crate::{Request, Source};
+
+    /// Choices of one task: its start, then wake-ups, as time and CPU.
+    fn choices(tasks: &[&[(u64, u32)]]) -> Choices {
+        let one = |(at, (time_ns, cpu)): (usize, &(u64, u32))| Choice {
+            time_ns: *time_ns,
+            cpu: *cpu,
+            wakes: at > 0,
+        };
+        Choices {
+            tasks: tasks
+                .iter()
+                .map(|all| all.iter().enumerate().map(one).collect())
+                .collect(),
+            kept: 0,
+        }
+    }
+
+    #[test]
+    fn the_first_wakeup_that_differs_is_found() {
+        let base = choices(&[&[(0, 1), (10, 1), (20, 2)], &[(5, 0), (15, 3)]]);
+        // Task 1 parts at 15, before task 0 does at 20, though it wakes later under the change.
+        let change = choices(&[&[(0, 1), (11, 1), (21, 3)], &[(5, 0), (40, 2)]]);
+        let expected = Parted {
+            task: 1,
+            number: 1,
+            time_ns: [15, 40],
+            cpu: [3, 2],
+        };
+        assert_eq!(first_parted(&base, &change), Some(expected));
+        // A start has the number 0.
+        let change = choices(&[&[(0, 2)], &[(5, 0), (15, 3)]]);
+        let found = first_parted(&base, &change).unwrap();
+        assert_eq!((found.task, found.number), (0, 0));
+        assert_eq!(first_parted(&base, &base), None);
+    }
+
+    #[test]
+    fn equal_runs_do_not_part() {
+        let run = |change: &str| {
+            let request = Request {
+                platforms: vec![Source::named("hikey960")],
+                workloads: vec![Source::named("periodic:n=6,period=16ms,duty=10%")],
+                policies: vec!["linux-7.3".to_owned(), change.to_owned()],
+                duration_ns: Some(300_000_000),
+                ..Request::default()
+            };
+            let experiment = request.resolve().unwrap().experiments.swap_remove(0);
+            experiment.parting().unwrap()
+        };
+        // `nr_migrate` is read where tasks are pulled, and six light tasks are never pulled.
+        assert_eq!(run("linux-7.3:nr_migrate=16"), None);
+        // Without energy-aware placement tasks go where the capacity is.
+        assert!(run("linux-4.7").is_some());
+    }
+}
