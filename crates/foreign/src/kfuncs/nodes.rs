@@ -4,6 +4,12 @@
 //! What must stay: order and results as kernel/bpf/helpers.c has them; each call pays for what it
 //! passes over.
 //!
+//! Tests by part: `what_a_scheduler_does_wrong_is_named` with LISTS (`push`, `place`, `pay_for`).
+//! `tree_add`, `tree_remove`, `pop` and `end` have no test in this repository: scx_flatcg of the
+//! kernel's tree runs them (xtask/src/tries/kernel_schedulers.rs).
+//!
+//! Callers: kfuncs/mod.rs, by its `TABLES`.
+//!
 //! Tests: crates/cli/tests/all/schedulers.rs::what_a_scheduler_does_wrong_is_named,
 //! xtask/src/tries/kernel_schedulers.rs
 
