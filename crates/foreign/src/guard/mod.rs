@@ -9,6 +9,11 @@
 //! `results_do_not_depend_on_the_way`. `nothing_of_a_loader_outlives_the_run` (wall.rs) tries the
 //! end.
 //!
+//! Tests by part: wall.rs, interception.rs (all that is in its files); of what is here:
+//! schedulers.rs::`wrong_options_are_refused` (`failed`, `checked`),
+//! interception.rs::`virtual_time_does_not_depend_on_the_way` (`refused`: pidfd_getfd(2) in a
+//! container), wall.rs::`nothing_of_a_loader_outlives_the_run` (`pidfd`).
+//!
 //! Tests: crates/cli/tests/all/interception.rs, crates/cli/tests/all/wall.rs
 
 mod kin;
