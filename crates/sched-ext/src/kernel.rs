@@ -5,6 +5,11 @@
 //! What must stay: errors are the kernel's negative numbers; an implementation may count and note
 //! but not differ.
 //!
+//! Tests by part: those of class/kfuncs.rs, which is the implementation; its head says which test
+//! asks what. `task_cpu` here is the one default.
+//!
+//! Callers: crates/foreign/src/kfuncs (programs), schedulers of tests in Rust.
+//!
 //! Tests: crates/sched-ext/tests/all/kernel.rs, crates/sched-ext/tests/all/again.rs,
 //! crates/cli/tests/all/schedulers.rs::calls_answer_as_a_kernel_does
 

@@ -2,6 +2,9 @@
 //!
 //! What must stay: bit 0 of word 0 is CPU 0; a CPU beyond the end of a mask is not in it.
 //!
+//! Tests by part: `claims_and_masks` (`mask_words`, `test_cpu`: a mask that is longer than the
+//! machine).
+//!
 //! Tests: crates/sched-ext/tests/all/idle.rs::claims_and_masks
 
 /// Words that a mask of so many CPUs has.
