@@ -1,17 +1,10 @@
 //! bpf(2): commands on maps, types and links. Offsets are those of `union bpf_attr`
-//! (include/uapi/linux/bpf.h). What is not offered is refused by its name; nothing is passed over.
-//!
-//! What must stay: errno values are the kernel's: libbpf probes features by them.
-//!
-//! Callers: load/serve.rs (`bpf`), load/program.rs (`give`, `refuse`), scheduler.rs (`called`).
-//!
-//! Tests by part: schedulers.rs::`runs_are_the_same_twice_and_interpreted` (`bpf`, `command`,
-//! `give`, `map_create`, `add_map`, `element`, `fill_table`, `attach`, `link_create`, `btf_load`,
-//! `info`, `place_arena`; `called`), schedulers.rs::`what_is_not_offered_is_refused_by_name`
-//! (`refuse`: a type of maps), schedulers.rs::`a_loader_runs_in_virtual_time` (`update`, `look_up`:
-//! told.bpf.c), `damaged_objects_are_refused_or_run` and fuzz/ (hostile attributes),
-//! wall.rs::`a_process_that_shares_maps_is_refused` (files of maps). `give_up_retired`, `set_inner`
-//! (maps of maps), `trace`, `longest` and `kind_number` have no test of their own.
+//! (include/uapi/linux/bpf.h). What must stay: errno are the kernel's (libbpf probes features by
+//! them); what is not offered is refused by its name. Tests by part:
+//! `runs_are_the_same_twice_and_interpreted` (all but these), `a_loader_runs_in_virtual_time`
+//! (`update`, `look_up`), `what_is_not_offered_is_refused_by_name` (`refuse`),
+//! wall.rs::`a_process_that_shares_maps_is_refused` (maps' files); none: `give_up_retired`,
+//! `set_inner`, `trace`, `longest`, `kind_number`.
 //!
 //! Tests: crates/cli/tests/all/schedulers.rs::runs_are_the_same_twice_and_interpreted,
 //! fuzz/tests/all/mutations.rs

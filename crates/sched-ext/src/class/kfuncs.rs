@@ -1,25 +1,8 @@
 //! The kernel that callbacks get: kfuncs by the names that they have without `scx_bpf_`
-//! (docs/rules/sched-ext.md#kfuncs). Each answers as the kernel's function does, errors included:
-//! programs rely on both.
-//!
-//! A method without a comment is `Kernel`'s (kernel.rs). Refusals: engine's sched_ext/errors.rs.
-//!
-//! What must stay: errno values, results and texts of errors, and which callback may call what.
-//!
-//! Tests by part: `queues_are_made_once` (`create_dsq`, `destroy_dsq`, `dsq_nr_queued`,
-//! `dsq_iter_new`), `tasks_are_found_by_pid` (`task_from_pid`, `task`, `task_cpus`),
-//! `kfuncs_count_once` (`charge`, `cpuperf_cap`), `what_is_left_behind_is_counted` (`kick_cpu`,
-//! `timer_start`, `nr_timer_events`), idle.rs (`select_cpu_dfl`, `select_cpu_and`, `select`,
-//! `pick`, `near`, `pick_idle_cpu`, `pick_any_cpu`, `test_and_clear_cpu_idle`, `idle_cpumask`,
-//! `idle_smtmask`, `tracks_idle`, `exited`), again.rs (`dsq_reenq`, `reenqueued`, `reenqueue_all`,
-//! `locked_cpu`, `cpuperf_set`), engine's sched_ext/errors.rs (`dsq_insert`, `dsq_insert_vtime`,
-//! `dsq_move_to_local`, `exit`), sched_ext/clocks.rs (`rq_clock`),
-//! storms.rs::`a_wild_scheduler_loses_nobody` (`dsq_move`, `dsq_iter_next`, `reenqueue_local`,
-//! `dispatch_nr_slots`, `dispatch_cancel`, `cpu_curr`, `set_slice_ns`, `set_dsq_vtime`),
-//! crates/cli/tests/all/schedulers.rs::`cids_leave_and_come_back` (`task_from_tid`, `cpuperf_cur`),
-//! schedulers.rs::`calls_answer_as_a_kernel_does` (`events`, `in_interrupt`, `current`,
-//! `cgroup_parent`). `dsq_peek`, `timer_cancel`, `set_disallow`, `cgroup_weight`, `cpu_nr_running`,
-//! `idles` have no test of their own.
+//! (docs/rules/sched-ext.md#kfuncs). What must stay: errno, results, texts, and which callback may
+//! call what: the kernel's, which programs rely on. A method without a comment is `Kernel`'s: the
+//! head of crates/sched-ext/src/kernel.rs says which test asks it. Refusals: engine's
+//! sched_ext/errors.rs.
 //!
 //! Tests: crates/sched-ext/tests/all/kernel.rs, crates/sched-ext/tests/all/idle.rs
 
