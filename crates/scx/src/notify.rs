@@ -4,6 +4,11 @@
 //! What must stay: without `NOTIFY_SOCKET` it does nothing; a manager that has gone stops no
 //! scheduler.
 //!
+//! Tests by part: `both_kinds_of_socket_hear_it`, `a_manager_that_has_gone_is_an_error` (`tell`),
+//! scripts/live/systemd.sh (`ready`: started means in force).
+//!
+//! Callers: schedule.rs (`ready`, once attached).
+//!
 //! Tests: below
 
 use std::io;

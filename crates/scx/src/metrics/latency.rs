@@ -5,6 +5,12 @@
 //! What must stay: buckets are those of `time_bucket`: four per power of two, ns. A share is an
 //! upper bound.
 //!
+//! Tests by part: `every_bucket_ends_where_the_next_begins` (`upper_ns`), `shares_at_the_edges`
+//! (`share_ns`, `figures_us`, `Histogram::new`),
+//! crates/scx/src/metrics/tests.rs::`buckets_are_cumulative_and_exact` (`counts`).
+//!
+//! Callers: crates/scx/src/metrics.rs, metrics/openmetrics.rs (`counts`).
+//!
 //! Tests: below
 
 use std::collections::BTreeMap;
