@@ -9,7 +9,7 @@
 //! (`beside`, `in_folder`, `in_tree`, `folders_in`), `other_modules_are_refused_in_one_sentence`
 //! (`named`: errors).
 //!
-//! Callers: own.rs, bootable.rs.
+//! Callers: own.rs.
 //!
 //! Tests: below,
 //! crates/lab/tests/boot.rs::a_kernel_of_the_users_own_has_operating_points_by_its_module

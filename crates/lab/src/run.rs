@@ -13,8 +13,7 @@
 //! `own_files`), boot.rs::`a_loader_that_attaches_nothing_gives_no_result` (`add_scheduler`).
 //! `prefetch` and `needs_load` have no test of their own.
 //!
-//! Callers: crates/cli/src/commands/lab.rs (`run`, `prefetch`), crates/fidelity and xtask by the
-//! command line.
+//! Callers: crates/cli/src/commands/lab.rs (`run`, `prefetch`), crates/fidelity (`run`).
 //!
 //! Tests: crates/lab/tests/boot.rs
 

@@ -6,7 +6,7 @@
 //! Tests by part: `options_are_read` (`parse`, `get`), `the_copy_in_a_kernel_is_found`
 //! (`of_kernel`).
 //!
-//! Callers: own.rs, bootable.rs.
+//! Callers: own.rs.
 //!
 //! Tests: below
 
