@@ -1,4 +1,5 @@
-//! Anybody's sched_ext scheduler, unchanged, against the simulated kernel.
+//! Anybody's sched_ext scheduler, unchanged, against the simulated kernel
+//! (docs/guide/schedulers.md).
 //!
 //! The user's loader runs as a process of its own. What it asks of the kernel, bpf(2) above all, is
 //! answered here ([`Scheduler::load`]); where it attaches its table of callbacks its maps and

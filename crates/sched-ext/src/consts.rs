@@ -1,5 +1,5 @@
 //! Numbers of the interface of sched_ext, as 6.12 has them (include/linux/sched/ext.h and
-//! kernel/sched/ext_internal.h).
+//! kernel/sched/ext_internal.h; docs/rules/sched-ext.md).
 //!
 //! Two of them follow the kernel's own flags and are others in later kernels: `SCX_ENQ_HEAD` and
 //! `SCX_ENQ_CPU_SELECTED`. Programs read them from the kernel's type information, so who runs a

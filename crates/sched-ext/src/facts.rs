@@ -1,4 +1,5 @@
-//! What a program may read of tasks and CPUs.
+//! What a program may read of tasks and CPUs (docs/rules/sched-ext.md#rq-clocks,
+//! docs/guide/schedulers.md, "What its programs see").
 //!
 //! What must stay: what is here the foreign loader writes into the structs that programs read
 //! (crates/foreign/src/kernel): a new fact is written there. Times are ns.

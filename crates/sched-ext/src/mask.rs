@@ -1,4 +1,4 @@
-//! Masks of CPUs.
+//! Masks of CPUs (docs/rules/sched-ext.md#idle).
 //!
 //! What must stay: bit 0 of word 0 is CPU 0; a CPU beyond the end of a mask is not in it.
 //!

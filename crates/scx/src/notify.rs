@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
-//! Tells systemd that the scheduler is in force (sd_notify(3)), if systemd asked for it.
+//! Tells systemd that the scheduler is in force (sd_notify(3)), if systemd asked for it
+//! (docs/guide/live.md, "Install as a service").
 //!
 //! What must stay: without `NOTIFY_SOCKET` it does nothing; a manager that has gone stops no
 //! scheduler.

@@ -1,4 +1,5 @@
-//! Registers of a thread that has been stopped at a call (ptrace(2)).
+//! Registers of a thread that has been stopped at a call (ptrace(2); docs/guide/schedulers.md,
+//! "What the loader sees").
 //!
 //! What must stay: numbers of registers are the ABI's of x86-64 and arm64; nothing else of a thread
 //! is changed.

@@ -1,5 +1,6 @@
 //! Objects that programs make, and what is given up when the value of a map goes
-//! (`bpf_obj_free_fields`, kernel/bpf/syscall.c).
+//! (`bpf_obj_free_fields`, kernel/bpf/syscall.c; docs/guide/schedulers.md, "What its programs
+//! see").
 //!
 //! What must stay: what a program may hold is bounded by its memory, and given up once.
 //! kfuncs/objects.rs is what programs call.

@@ -1,4 +1,5 @@
-//! Walks over cgroups (`struct bpf_iter_css`, kernel/bpf/cgroup_iter.c).
+//! Walks over cgroups (`struct bpf_iter_css`, kernel/bpf/cgroup_iter.c; docs/guide/schedulers.md,
+//! "What its programs see").
 //!
 //! What must stay: the order of a walk is the kernel's for each of its three orders; the tree is a
 //! root with children.

@@ -1,4 +1,5 @@
-//! Masks of CPUs that programs make (kernel/bpf/cpumask.c).
+//! Masks of CPUs that programs make (kernel/bpf/cpumask.c; docs/guide/schedulers.md, "What its
+//! programs see").
 //!
 //! What must stay: answers as lib/cpumask.c and kernel/bpf/cpumask.c give them, errors included;
 //! masks have 64-bit words.

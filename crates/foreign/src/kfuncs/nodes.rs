@@ -1,5 +1,6 @@
-//! Lists and trees of objects that programs make. What lists and trees hold is `kernel/nodes.rs`',
-//! which has tests of its own; trees are tried with scx_flatcg.
+//! Lists and trees of objects that programs make (docs/guide/schedulers.md, "What its programs
+//! see"). What lists and trees hold is `kernel/nodes.rs`', which has tests of its own; trees are
+//! tried with scx_flatcg.
 //!
 //! What must stay: order and results as kernel/bpf/helpers.c has them; each call pays for what it
 //! passes over.

@@ -1,4 +1,5 @@
-//! The attribute of a bpf(2) command (`union bpf_attr`, include/uapi/linux/bpf.h).
+//! The attribute of a bpf(2) command (`union bpf_attr`, include/uapi/linux/bpf.h;
+//! docs/guide/schedulers.md, "What the loader sees").
 //!
 //! What must stay: no offset here; who reads names it (`union bpf_attr`). Little-endian.
 //!

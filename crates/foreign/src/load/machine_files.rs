@@ -1,6 +1,6 @@
 //! The files that loaders read, as the modelled machine would have them
 //! (Documentation/ABI/testing/sysfs-devices-system-cpu), by path. What is told here and what the
-//! core is told come from one platform.
+//! core is told come from one platform (docs/guide/schedulers.md, "What the loader sees").
 //!
 //! What must stay: forms are those of sysfs and procfs: kHz, bytes as `K`, lists as `0-3,8`.
 //!

@@ -1,4 +1,5 @@
-//! What callbacks did, step by step, for who wants to know.
+//! What callbacks did, step by step, for who wants to know: `explain`
+//! (docs/rules/sched-ext.md#tasks, docs/guide/schedulers.md).
 //!
 //! What must stay: steps in the order in which they happened. Recording changes no run.
 //!

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 //! The kernel side's histograms of times (`time_bucket` in `bpf/state.bpf.h`): four buckets per
-//! power of two of ns.
+//! power of two of ns (docs/guide/live.md, "Watch").
 //!
 //! What must stay: buckets are those of `time_bucket`: four per power of two, ns. A share is an
 //! upper bound.
