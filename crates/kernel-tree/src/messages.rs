@@ -5,7 +5,7 @@
 //!
 //! Tests by part: `the_users_mistake_comes_through_with_file_and_line` (`of_compiler`,
 //! `last_sentence`, `shortened`, `is_of_make`), `a_flood_ends` (`of_compiler`: bounds). `sentences`
-//! is tried by fake_tree.rs::`an_option_that_is_not_taken_is_said`.
+//! is tried by compile.rs::`each_end_of_the_script_is_an_error_of_its_own`.
 //!
 //! Callers: compile.rs.
 //!

@@ -9,8 +9,8 @@
 //! `what_is_no_image_of_the_guest_is_refused` (`open`, `read`, `wrong`, `boot_file`),
 //! `what_the_configuration_lacks_is_named` (`require`, `lacks`, `need`),
 //! `a_module_that_is_there_will_do` (`modules`), `a_scheduler_needs_more_than_the_kernels_own`
-//! (`require`, `unread`), `a_configuration_beside_the_image_is_read` (`config_beside`). `no_opps`,
-//! `has_opps` and `version` are words and looks for run.rs.
+//! (`require`), `a_configuration_beside_the_image_is_read` (`config_beside`). `unread` has no test
+//! of its own; `no_opps`, `has_opps` and `version` are words and looks for run.rs.
 //!
 //! Callers: run.rs, bootable.rs, crates/cli/src/commands/lab.rs (`Choice::of`).
 //!
