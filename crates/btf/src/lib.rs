@@ -11,7 +11,8 @@
 //! (all of it, also `members`, `array`, `params`, `enumerator`, `enumerator_of`, on changed bytes:
 //! nothing panics). crates/host/tests/probe.rs tries functions and tags (`target`, `end`).
 //! crates/cli/tests/all/schedulers.rs::`calls_answer_as_a_kernel_does` reads a kernel's structures
-//! (`field`, `bare`, `enumerator`).
+//! (`field`, `bare`, `enumerator`). `own`, `first`, `tail`, `info`, `vlen`, `kind`, `field_word`,
+//! `size_or_type`, `all_names` and `word` are what each of these reads by.
 //!
 //! Callers: crates/bpf-vm, crates/foreign/src/kernel/layout.rs, crates/host/src/btf.rs.
 //!

@@ -13,10 +13,10 @@
 //! (`init_cids`), `a_loader_runs_in_virtual_time` (`loader`, `ask_for_loader`),
 //! schedulers.rs::`runs_are_the_same_twice_and_interpreted` (`enable`: vtime.bpf.c; `timer`:
 //! maps.bpf.c; `structure`, `status`). No scheduler of the tests (crates/foreign/tests/schedulers)
-//! has `dequeue`, `tick`, `yield`, `set_weight`, `cpu_acquire`, `cpu_release`, `init_task`,
-//! `exit_task`, `disable`, `exit` or one of the callbacks of cgroups (`cgroup_init`, `cgroup_exit`,
-//! `cgroup_prep_move`, `cgroup_move`, `cgroup_cancel_move`, `cgroup_set_weight`); `text` serves
-//! `exit` alone.
+//! has `dequeue`, `tick`, `yield` (`yield_task`), `set_weight`, `cpu_acquire`, `cpu_release`,
+//! `init_task`, `exit_task`, `disable`, `exit` or one of the callbacks of cgroups (`cgroup_init`,
+//! `cgroup_exit`, `cgroup_prep_move`, `cgroup_move`, `cgroup_cancel_move`, `cgroup_set_weight`);
+//! `text` serves `exit` alone.
 //!
 //! Callers: crates/sched-ext/src/class (callbacks); scheduler.rs (`new`).
 //!

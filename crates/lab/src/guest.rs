@@ -15,7 +15,8 @@
 //! `a_clock_of_instructions_may_have_short_turns` (`count_instructions`),
 //! `arm64_kernels_keep_one_set_of_page_tables` (`kernel_command_line`). Booting guests alone
 //! (crates/lab/tests/boot.rs) try `command`, `base_command`, `arm64_machine`, `numa`,
-//! `device_tree`, `unpack`, `keep`, `no_result`, `of_first_try`.
+//! `device_tree`, `unpack`, `keep`, `no_result`, `of_first_try`; `initrd`, `console`, `messages`
+//! and `said` are names of files.
 //!
 //! Callers: run.rs.
 //!

@@ -10,9 +10,12 @@
 //! crates/sched-ext/tests/all/again.rs::`the_tasks_run_queue_is_locked` (`init`, `init_task`,
 //! `select_cpu`, `enqueue`, `dispatch`, `running`, `update_idle`, `timer`),
 //! crates/sched-ext/tests/all/table.rs (`with`, `has`, `OpsInfo`), wild.rs by
-//! storms.rs::`a_wild_scheduler_loses_nobody` (nearly all). `is_called` and callbacks that end
-//! cgroups (`cgroup_exit`, `cgroup_prep_move`, `cgroup_cancel_move`, `cgroup_set_weight`) have no
-//! test.
+//! storms.rs::`a_wild_scheduler_loses_nobody` (`dequeue`, `tick`, `runnable`, `stopping`,
+//! `quiescent`, `yield_task`, `set_cpumask`, `exit_task`, `enable`, `disable`),
+//! crates/cli/tests/all/schedulers.rs::`cids_leave_and_come_back` (`init_cids`, `cpu_online`,
+//! `cpu_offline`), schedulers.rs::`a_loader_runs_in_virtual_time` (`loader`). `exit`,
+//! `cgroup_init`, `is_called` and callbacks that end cgroups (`cgroup_exit`, `cgroup_prep_move`,
+//! `cgroup_cancel_move`, `cgroup_set_weight`) have no test.
 //!
 //! Callers: crates/sched-ext/src/class (all callbacks, by `call`).
 //!

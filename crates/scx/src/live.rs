@@ -13,8 +13,8 @@
 //! `snapshot`; `verifier`: `verified_insns`; `queues_wakeups`), guest.sh (switching: `apply`;
 //! hotplug-storm: `cpus_changed`, `rebuild`; `detach` and `exit` at the end),
 //! scripts/live/shares.sh (`shares_are_per_cpu`), crates/scx/tests/parity (`live_core`,
-//! `write_context`: the same bytes). `follow_bound_tasks`, `kernel_error` and `text` have no test
-//! of their own.
+//! `write_context`: the same bytes). `queued_wakeups` is what `queues_wakeups` says.
+//! `follow_bound_tasks`, `is_clean`, `kernel_error` and `text` have no test of their own.
 //!
 //! Callers: schedule.rs.
 //!

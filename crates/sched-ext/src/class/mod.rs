@@ -17,7 +17,8 @@
 //! `switch_to`), rules.rs::`cpus_take_from_the_shared_queue` (`take_moves`, `has_moves`,
 //! `has_effects`). `custody_is_owed` and `change_flags` (7.1 and later) have no test of their own.
 //!
-//! Callers: engine's kernel/model/home/sched_ext.rs (`new`), kernel/model/sched_ext.
+//! Callers: engine's kernel/model/home/sched_ext.rs (`new`), kernel/model/sched_ext; `kernel`,
+//! `info`, `task_mut` and `nr_cpus` are looks.
 //!
 //! Tests: crates/sched-ext/tests/all/kernel.rs, crates/engine/tests/behaviour/sched_ext/rules.rs
 
