@@ -2,9 +2,9 @@
 //!
 //! What must stay: builds are known by release and build text both; others are not judged.
 //!
-//! Tests by part: `releases_are_read` (`parse`, `tried`, `series`), `only_debian_builds_are_known`
-//! (`known_build`), crates/host/tests/probe.rs::`documents_name_the_same_kernels` (`tried`, beside
-//! the documents). `fmt` gives the number.
+//! Tests by part: `releases_are_read` (`parse`, `tried`), `only_debian_builds_are_known`
+//! (`known_build`), crates/host/tests/probe.rs::`documents_name_the_same_kernels` (`tried`,
+//! `series`, beside the documents). `fmt` gives the number.
 //!
 //! Callers: crates/host/src/kernel.rs, crates/lab/src/own.rs (`parse`).
 //!

@@ -12,9 +12,9 @@
 //! Tests by part: xtask/src/live/tests.rs on each kernel (`load`, `leave_out_missing`, `attach`,
 //! `snapshot`; `verifier`: `verified_insns`; `queues_wakeups`), guest.sh (switching: `apply`;
 //! hotplug-storm: `cpus_changed`, `rebuild`; `detach` and `exit` at the end),
-//! scripts/live/shares.sh (`shares_are_per_cpu`), crates/scx/tests/parity (`live_core`,
-//! `write_context`: the same bytes). `queued_wakeups` is what `queues_wakeups` says.
-//! `follow_bound_tasks`, `is_clean`, `kernel_error` and `text` have no test of their own.
+//! scripts/live/shares.sh (`shares_are_per_cpu`), guest.sh placement (`live_core`, `write_context`:
+//! big CPUs are known). `queued_wakeups` is what `queues_wakeups` says. `follow_bound_tasks`,
+//! `is_clean`, `kernel_error` and `text` have no test of their own.
 //!
 //! Callers: schedule.rs.
 //!

@@ -5,6 +5,8 @@
 //!
 //! What must stay: bounds of memory, time and clients, and exit codes, which the page promises.
 //! Words may change together with the code; times of this machine are not asserted but as bounds.
+//! Helpers (`running`, `main_loop`, `connect`, `set`, `say`, `answer`) serve all tests: one that
+//! breaks fails most of them.
 
 use super::*;
 use crate::args::Format;

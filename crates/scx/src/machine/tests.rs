@@ -4,7 +4,8 @@
 //! The trees have the form of sysfs and debugfs; figures of HiKey 960 are those of
 //! platforms/hikey960.toml (docs/guide/live.md, "Run"). Tried is crates/scx/src/machine.rs.
 //!
-//! What must stay: exit codes 2 and 3, and that all differences are told at once.
+//! What must stay: exit codes 2 and 3, and that all differences are told at once. `Tree` (`put`,
+//! `model`, `describe`, `misfit`) and `hikey960` serve all tests.
 
 use super::{DEFAULT_TICK_NS, Machine, PlatformChoice, Problem, describe};
 use std::fs;

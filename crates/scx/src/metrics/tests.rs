@@ -4,7 +4,8 @@
 //! every figure), and sums of them are worked out by hand.
 //!
 //! What must stay: names and labels of metrics, which dashboards read (packaging/grafana); rules of
-//! formats, which are those of the specifications (OpenMetrics 1.0, text format 0.0.4).
+//! formats, which are those of the specifications (OpenMetrics 1.0, text format 0.0.4). `parse`
+//! checks a text against them; stats/tests.rs and control/tests.rs use the samples, too.
 
 use super::*;
 

@@ -4,7 +4,7 @@
 //! ours. Samples are made in crates/scx/src/metrics/tests.rs.
 //!
 //! What must stay: names of fields and errors of the protocol. The text of a block may change with
-//! stats/text.rs, but the result comes first.
+//! stats/text.rs, but the result comes first. `running` and `client` serve all tests of the socket.
 
 use super::*;
 use crate::control;

@@ -3,7 +3,8 @@
 //! replaced and what stays, who may speak. One test needs root to give files away, and is less
 //! without.
 //!
-//! What must stay: what another user can do to a socket's place is refused by both sides.
+//! What must stay: what another user can do to a socket's place is refused by both sides. `place`
+//! and `mode` serve all tests.
 
 use super::*;
 use std::io::Write;
