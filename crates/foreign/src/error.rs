@@ -6,6 +6,8 @@
 //! Tests by part: `the_limit_of_descriptors_is_named` (`host`, `said`, `hint`),
 //! crates/cli/tests/all/schedulers.rs::`what_is_no_scheduler_is_refused` (most of the messages).
 //!
+//! Callers: all of the crate (`host`, `said`); crates/cli shows the text.
+//!
 //! Tests: below
 
 use std::io;

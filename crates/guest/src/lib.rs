@@ -10,6 +10,8 @@
 //! and arguments), programs.rs::`load_runs_a_job_file_and_reports_each_task` (`load_file`), all of
 //! programs.rs (`outcome`).
 //!
+//! Callers: main.rs (`run`); crates/lab, crates/fidelity and crates/price use its types.
+//!
 //! Tests: crates/guest/tests/programs.rs, beside its modules
 
 use std::fs::File;

@@ -10,6 +10,8 @@
 //! programs.rs::`fork_storm_counts_every_process_of_every_chain` (`fork`, `wait_ended`). `kill` and
 //! `set_timer_slack_min` have no test of their own.
 //!
+//! Callers: load/, steady.rs, the storms, ping_pong.rs, until_placed.rs.
+//!
 //! Tests: crates/guest/tests/programs.rs, crates/guest/src/load/tests.rs
 
 use std::io;

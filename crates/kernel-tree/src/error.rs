@@ -8,6 +8,8 @@
 //! crates/cli/tests/all/kernel.rs::`what_may_not_be_read_or_written_is_refused` (`reading`,
 //! `writing`).
 //!
+//! Callers: all of the crate; crates/kernel-run and crates/cli/src/failure.rs read `class`.
+//!
 //! Tests: below
 
 use std::io::ErrorKind;

@@ -11,6 +11,8 @@
 //! Tests by part: crates/cli/tests/all/kernel.rs::`the_list_says_what_is_here_without_an_archive`
 //! (`cache`, `kept`).
 //!
+//! Callers: crates/cli/src/commands/kernel.rs (`cache`, `kept`), crates/kernel-run.
+//!
 //! Tests: crates/kernel-tree/tests/all, beside its modules
 
 mod builds;

@@ -9,6 +9,8 @@
 //! crates/cli/tests/all/lab.rs::`a_wrong_machine_is_refused` (`name`). `debian` and `qemu` are
 //! names that boot.rs fetches by.
 //!
+//! Callers: all of the crate, crates/cli/src/commands/lab.rs, crates/price.
+//!
 //! Tests: crates/cli/tests/all/lab.rs,
 //! crates/lab/src/image/kind.rs::images_that_boot_have_an_architecture
 

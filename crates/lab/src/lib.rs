@@ -14,6 +14,8 @@
 //! crates/cli/tests/all/lab.rs::`files_are_looked_at_before_anything_is_booted` (`keep_folder`).
 //! `apt` needs a network: boot.rs.
 //!
+//! Callers: crates/cli/src/commands/lab.rs, crates/fidelity (`keep_folder`, `cache`).
+//!
 //! Tests: crates/lab/tests/boot.rs, beside its modules
 
 mod arch;

@@ -6,6 +6,9 @@
 //! `a_forgotten_task_is_found` (`reason`: "runnable task stall"), `hotplug_needs_callbacks`
 //! (`UnregKern`).
 //!
+//! Callers: class/mod.rs (`end`, `error`), crates/foreign/src/instance.rs (`fault`); results have
+//! `fmt`'s text.
+//!
 //! Tests: crates/engine/tests/behaviour/sched_ext/errors.rs
 
 use std::fmt;

@@ -5,6 +5,8 @@
 //! Tests by part: `claims_and_masks` (`mask_words`, `test_cpu`: a mask that is longer than the
 //! machine).
 //!
+//! Callers: class/, engine's kernel/model/home/sched_ext.rs, crates/foreign.
+//!
 //! Tests: crates/sched-ext/tests/all/idle.rs::claims_and_masks
 
 /// Words that a mask of so many CPUs has.
