@@ -3,6 +3,11 @@
 //! What must stay: one message per reason, for the user, exit 2. Words are free but for those that
 //! tests quote.
 //!
+//! Tests by part: `the_limit_of_descriptors_is_named` (`host`, `said`, `hint`),
+//! crates/cli/tests/all/schedulers.rs::`what_is_no_scheduler_is_refused` (most of the messages).
+//!
+//! Callers: all of the crate (`host`, `said`); crates/cli shows the text.
+//!
 //! Tests: below
 
 use std::io;

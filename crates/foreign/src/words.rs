@@ -2,6 +2,11 @@
 //!
 //! What must stay: quoting is a shell's, without expansion; results repeat a command by it.
 //!
+//! Tests by part: `words_are_those_of_a_shell` (`split`),
+//! crates/cli/tests/all/schedulers.rs::`what_is_no_scheduler_is_refused` (a quote without its end).
+//!
+//! Callers: crates/foreign/src/scheduler.rs (`Command::parse`).
+//!
 //! Tests: below
 
 /// Splits it. Err: what is wrong.

@@ -1,6 +1,12 @@
-//! `affinity-storm`: threads whose affinity, nice value and policy change all the time.
+//! `affinity-storm`: threads whose affinity, nice value and policy change all the time
+//! (docs/guide/live.md, scripts/live/guest.sh).
 //!
 //! What must stay: keys of the report; changes are drawn from the seed.
+//!
+//! Tests by part: `affinity_storm_changes_and_all_get_on` (`run`, `change`, `calm`, `count`:
+//! changes and refusals).
+//!
+//! Callers: lib.rs (`run`); scripts/live/guest.sh runs it in guests.
 //!
 //! Tests: crates/guest/tests/programs.rs::affinity_storm_changes_and_all_get_on
 

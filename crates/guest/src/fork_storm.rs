@@ -1,6 +1,15 @@
-//! `fork-storm`: processes that fork, every second one of which executes this program anew.
+//! `fork-storm`: processes that fork, every second one of which executes this program anew
+//! (docs/guide/live.md, scripts/live/guest.sh).
 //!
 //! What must stay: which processes execute, since the count is expected to the last one.
+//!
+//! Tests by part: `the_count_of_executed_processes_is_that_of_the_chain` (`executes`,
+//! `executed_in_chain`),
+//! crates/guest/tests/programs.rs::`fork_storm_counts_every_process_of_every_chain` (`run`, `live`,
+//! `spawn`), programs.rs::`a_chain_whose_link_fails_fails_whole` (`link`). `eprint_line` has no
+//! test of its own.
+//!
+//! Callers: lib.rs (`run`, `link`); scripts/live/guest.sh runs it in guests.
 //!
 //! Tests: below
 

@@ -1,6 +1,13 @@
-//! `hotplug-storm`: CPUs go offline and come back while threads run.
+//! `hotplug-storm`: CPUs go offline and come back while threads run (docs/guide/live.md,
+//! scripts/live/guest.sh).
 //!
 //! What must stay: every CPU that was online is so at the end.
+//!
+//! Tests by part: `cpu_0_and_those_without_a_switch_stay` (`removable`), `a_switch_is_counted`
+//! (`switch`, `reads_1`). `run` needs CPUs that can be taken offline: guest.sh hotplug-storm runs
+//! it.
+//!
+//! Callers: lib.rs (`run`).
 //!
 //! Tests: below
 

@@ -1,4 +1,5 @@
-//! A job for `wakeplace-guest load`: threads with scripts, a warm-up and a measured window.
+//! A job for `wakeplace-guest load`: threads with scripts, a warm-up and a measured window
+//! (docs/guide/lab.md).
 //!
 //! It can say all that the workload scripts of the simulator say (`Run`, `Runtime`, `Sleep`,
 //! `Timer`, phases, loops, affinity and nice value per phase), and besides: waiting for and
@@ -7,6 +8,13 @@
 //!
 //! What must stay: the form of job files: crates/lab writes and this program reads them; both are
 //! of one build. Times are ns.
+//!
+//! Tests by part: `a_job_is_read_whole_and_written_as_it_was_read` (`parse`, all types),
+//! `what_cannot_be_run_is_refused_with_its_place` (`check`, `check_task`, `check_phase`,
+//! `check_op`, `check_time`, `check_nice`, `check_affinity`),
+//! `a_job_in_which_nothing_starts_is_refused` (`check`).
+//!
+//! Callers: lib.rs (`parse`); crates/lab/src/workload.rs and crates/fidelity write jobs.
 //!
 //! Tests: below
 

@@ -1,6 +1,12 @@
-//! A small deterministic random stream: splitmix64 (Steele, Lea and Flood 2014).
+//! A small deterministic random stream: splitmix64 (Steele, Lea and Flood 2014)
+//! (docs/guide/lab.md).
 //!
 //! What must stay: the stream: storms are repeated by their seed.
+//!
+//! Tests by part: `the_stream_is_splitmix64` (`new`, `bits`), `some_are_never_none` (`some_of`,
+//! `below`).
+//!
+//! Callers: affinity_storm.rs and hotplug_storm.rs, which draw what they change.
 //!
 //! Tests: below
 

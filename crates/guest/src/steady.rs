@@ -1,7 +1,15 @@
 //! That nothing hangs: every thread and child that was started must end within a time, or its name
-//! and what the kernel says of it are reported.
+//! and what the kernel says of it are reported (docs/guide/lab.md).
 //!
 //! What must stay: whatever hangs is named, and this thread never hangs with it.
+//!
+//! Tests by part: `a_thread_that_hangs_is_named_and_one_that_ends_is_not` (`spawn`, `threads`,
+//! `finish`, `wait_while`, `len`, `note`, `whereabouts`), `a_thread_that_panics_is_a_failure`
+//! (`Place`: `drop`; `lock`),
+//! crates/guest/tests/programs.rs::`fork_storm_counts_every_process_of_every_chain`
+//! (`finish_child`).
+//!
+//! Callers: load/, workers.rs (threads), ping_pong.rs and fork_storm.rs (`finish_child`).
 //!
 //! Tests: below
 

@@ -3,6 +3,11 @@
 //!
 //! What must stay: requests as docs/guide/live.md has them; a refusal is a failure.
 //!
+//! Tests by part: `a_refused_change_ends_it_and_is_a_failure` (`switch`, `change`, `is_late`),
+//! `without_a_scheduler_it_fails_and_with_a_wrong_call_it_says_how` (`run`).
+//!
+//! Callers: lib.rs (`run`); guest.sh starts it beside other work.
+//!
 //! Tests: below
 
 use std::io::{self, BufRead, BufReader, Read, Write};

@@ -1,6 +1,16 @@
-//! The system calls that std has no name for, each as a safe function.
+//! The system calls that std has no name for, each as a safe function (docs/guide/lab.md).
 //!
 //! What must stay: each is one call; errors are the kernel's.
+//!
+//! Tests by part: load/tests.rs::`phases_bind_a_task_to_their_cpus` (`set_affinity`, `affinity`,
+//! `checked`), load/tests.rs::`a_periodic_task_has_a_job_in_every_period` (`now_ns`, `clock_ns`,
+//! `thread_cpu_ns`, `sleep_until_ns`, `current_cpu`),
+//! programs.rs::`affinity_storm_changes_and_all_get_on` (`set_nice`, `set_policy`, `set_fifo`,
+//! `set_scheduler`, `sleep_ns`, `thread_id`),
+//! programs.rs::`fork_storm_counts_every_process_of_every_chain` (`fork`, `wait_ended`). `kill` and
+//! `set_timer_slack_min` have no test of their own.
+//!
+//! Callers: load/, steady.rs, the storms, ping_pong.rs, until_placed.rs.
 //!
 //! Tests: crates/guest/tests/programs.rs, crates/guest/src/load/tests.rs
 

@@ -1,7 +1,15 @@
 //! `until-placed`: whether tasks get to the CPUs where they belong, on a machine with big and
-//! little ones.
+//! little ones (docs/guide/live.md, scripts/live/guest.sh).
 //!
 //! What must stay: keys and verdicts, which scripts/live/guest.sh reads. Times are ns.
+//!
+//! Tests by part: `small_tasks_are_what_the_arguments_say` (`small_job`),
+//! `only_two_words_are_known` (`run`),
+//! crates/guest/tests/programs.rs::`a_machine_without_little_cpus_cannot_place` (`big_and_little`).
+//! `heavy`, `run_heavy`, `small` and `run_on` need big and little CPUs: guest.sh placement runs
+//! them, and xtask/src/live/tests.rs judges.
+//!
+//! Callers: lib.rs (`run`).
 //!
 //! Tests: below
 

@@ -1,6 +1,18 @@
-//! What the kernel offers to a scheduler that is loaded into it.
+//! What the kernel offers to a scheduler that is loaded into it (docs/guide/live.md, "Run").
 //!
 //! What must stay: names of checks, which `doctor --format json` has; a doubt never stops a start.
+//!
+//! Tests by part: `an_old_kernel_and_an_unset_option_are_named` (`release`, `sched_ext`,
+//! `a_kernel_with_sched_ext`), `a_loaded_scheduler_is_named` (`slot`, `scheduler_slot`),
+//! probe.rs::`an_untagged_function_counts_from_7_1_on_if_it_is_called`,
+//! `a_function_that_is_needed_is_there_in_one_form` (`kfuncs`, `kfuncs_read`),
+//! probe.rs::`the_functions_are_those_of_the_scheduler` (`called`, beside crates/scx/src/bpf),
+//! probe.rs::`a_kernel_without_types_is_a_lack` (`btf`),
+//! probe.rs::`without_types_the_release_is_all_there_is` (`kfuncs_by_release`).
+//! `scheduler_in_force` is the same look as `slot`.
+//!
+//! Callers: crates/host/src/lib.rs (`checks`), crates/lab/src/kernels.rs (`kfuncs_read`, `called`),
+//! crates/scx (`scheduler_in_force`).
 //!
 //! Tests: crates/host/tests/probe.rs::an_old_kernel_and_an_unset_option_are_named,
 //! crates/host/tests/probe.rs::a_loaded_scheduler_is_named

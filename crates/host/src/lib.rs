@@ -1,4 +1,4 @@
-//! What this machine, or a saved picture of one, is and lacks.
+//! What this machine, or a saved picture of one, is and lacks (docs/guide/live.md, "Run").
 //!
 //! A [`Probe`] reads files only (`/proc`, `/sys`, `/boot`) below a root, so that a test, or a tree
 //! copied from another machine, is probed exactly as the live one. It states facts and the remedy
@@ -10,6 +10,13 @@
 //! programs.
 //!
 //! What must stay: names, order and states of checks, which `doctor` shows and JSON has.
+//!
+//! Tests by part: `a_board_with_everything_lacks_nothing` (`new`, `checks`, `can_run`),
+//! probe.rs::`an_empty_tree_stops_only_the_live_scheduler` (`can_run`),
+//! probe.rs::`this_machine_is_probed_without_failing` (`default`). `fact` and `remedy` make what
+//! all of them read.
+//!
+//! Callers: crates/cli/src/commands/doctor.rs, crates/scx/src/preflight.rs.
 //!
 //! Tests: crates/host/tests/probe.rs, beside its modules
 

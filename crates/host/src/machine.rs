@@ -1,6 +1,14 @@
-//! The machine itself: CPUs, memory, and what whoever asks may do on it.
+//! The machine itself: CPUs, memory, and what whoever asks may do on it (docs/guide/live.md,
+//! "Run").
 //!
 //! What must stay: names of checks; capabilities are the effective ones.
+//!
+//! Tests by part: `a_board_with_everything_lacks_nothing` (`cpus`, `arch`, `memory`, `field`),
+//! `rights_are_the_effective_ones` (`rights`, `lacking_capabilities`),
+//! probe.rs::`an_empty_tree_stops_only_the_live_scheduler` (`cpus`, `count_in_cpuinfo`: nothing is
+//! there).
+//!
+//! Callers: crates/host/src/lib.rs (`checks`).
 //!
 //! Tests: crates/host/tests/probe.rs::a_board_with_everything_lacks_nothing,
 //! crates/host/tests/probe.rs::rights_are_the_effective_ones

@@ -3,6 +3,11 @@
 //!
 //! What must stay: files only, read anew each time; None where the machine does not say.
 //!
+//! Tests by part: `mains_go_before_batteries` (`power_source`), `the_profile_is_a_word`
+//! (`platform_profile`).
+//!
+//! Callers: crates/scx/src/follow.rs.
+//!
 //! Tests: below
 
 use crate::tree::Tree;

@@ -1,8 +1,15 @@
 //! Reading a file tree that may be live or saved, where absent and forbidden are different facts.
-//! It reads below its root alone.
+//! It reads below its root alone (docs/guide/live.md, "Run").
 //!
 //! What must stay: only files are read; absent and unreadable are told apart, since remedies
 //! differ.
+//!
+//! Tests by part: `cpu_lists_are_counted` (`cpu_list_len`), `numbers_sort_as_numbers`
+//! (`natural_key`, `names`), probe.rs::`debugfs_without_models_differs_from_no_debugfs` (`absent`),
+//! probe.rs::`a_program_that_is_not_installed_is_a_lack` (`is_program`, `is_live`),
+//! probe.rs::`a_board_with_everything_lacks_nothing` (`bytes`, `text`, `numbered`, `at`).
+//!
+//! Callers: the checks of this crate.
 //!
 //! Tests: below, crates/host/tests/probe.rs
 

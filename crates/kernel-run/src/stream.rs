@@ -5,6 +5,11 @@
 //! What must stay: both ends are one program, so the form is free. Lengths are bounded before
 //! memory is taken (`nonsense_is_refused`).
 //!
+//! Tests by part: `messages_arrive_in_order` (`new`, `send`, `tell`, `flush`, `put`, `receive`,
+//! `try_push`, `finalize`), `nonsense_is_refused` (`receive`).
+//!
+//! Callers: process.rs.
+//!
 //! Tests: below
 
 use postcard::ser_flavors::Flavor;

@@ -3,6 +3,12 @@
 //!
 //! What must stay: exit codes of build.sh and what they mean; the lock is the script's, too.
 //!
+//! Tests by part: `each_end_of_the_script_is_an_error_of_its_own` (`run`, `error`),
+//! `the_script_has_the_lock_and_no_input` (`run`, `wait`). `count_objects` serves the words of
+//! progress.
+//!
+//! Callers: builds.rs. The script is crates/kernel-shim's build.sh.
+//!
 //! Tests: below
 
 use crate::{TreeError, messages, tools};

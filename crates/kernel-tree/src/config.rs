@@ -2,6 +2,12 @@
 //!
 //! What must stay: the fragment is part of an object's key. Lines are those of `.config`.
 //!
+//! Tests by part: `only_options_stand_in_a_fragment` (`read`, `option`),
+//! `what_the_tree_did_not_take_is_found` (`not_taken`),
+//! fake_tree.rs::`an_option_that_is_not_taken_is_said` (both in a build).
+//!
+//! Callers: builds.rs.
+//!
 //! Tests: below
 
 use crate::TreeError;

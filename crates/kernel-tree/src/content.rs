@@ -8,6 +8,14 @@
 //!
 //! What must stay: the sum of equal trees, wherever they are; what is remembered is only for speed.
 //!
+//! Tests by part: `only_what_the_build_reads_counts` (`look`, `add`, `add_file`, `sum`),
+//! `a_file_that_was_written_within_a_tick_is_read_again` (`known`, `of`),
+//! `a_change_with_an_old_time_is_one_that_make_would_miss` (`hides_a_change_from`),
+//! `what_was_seen_is_remembered` (`save`, `load`, `parse`),
+//! overlay.rs::`links_follow_the_tree_and_leave_products_out` (`paths`). `hex` is any sum's form.
+//!
+//! Callers: builds.rs, overlay.rs (`paths`).
+//!
 //! Tests: below,
 //! crates/kernel-tree/tests/all/fake_tree.rs::a_tree_is_built_once_and_again_when_it_changes
 

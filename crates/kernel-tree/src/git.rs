@@ -2,6 +2,12 @@
 //!
 //! What must stay: the tree and its index are never written. Labels have git's words.
 //!
+//! Tests by part: `folders_stand_for_their_files` (`two_levels`),
+//! crates/kernel-tree/tests/all/fake_tree.rs::`a_revision_is_built_beside_the_work_tree` (`of`,
+//! `command`, `describe`, `described`, `revision`, `export`, `no`).
+//!
+//! Callers: builds.rs (labels), kept.rs (`export`).
+//!
 //! Tests: below
 
 use crate::wanted::Wanted;

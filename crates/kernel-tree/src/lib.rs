@@ -8,6 +8,11 @@
 //!
 //! What must stay: trees are never written to; what is fetched was named by the user.
 //!
+//! Tests by part: crates/cli/tests/all/kernel.rs::`the_list_says_what_is_here_without_an_archive`
+//! (`cache`, `kept`).
+//!
+//! Callers: crates/cli/src/commands/kernel.rs (`cache`, `kept`), crates/kernel-run.
+//!
 //! Tests: crates/kernel-tree/tests/all, beside its modules
 
 mod builds;

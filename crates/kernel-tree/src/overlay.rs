@@ -3,6 +3,12 @@
 //!
 //! What must stay: links only to sources; products of another build never come along.
 //!
+//! Tests by part: `links_follow_the_tree_and_leave_products_out` (`link`, `remove_others`),
+//! fake_tree.rs::`a_tree_in_which_something_was_built_is_read_without_that` (a build of such a
+//! folder).
+//!
+//! Callers: builds.rs (`source`).
+//!
 //! Tests: below
 
 use crate::TreeError;

@@ -4,6 +4,11 @@
 //! What must stay: the form of the record, or objects of earlier builds are built anew; what is in
 //! use is never pruned.
 //!
+//! Tests by part: `an_object_is_found_by_its_key_and_only_whole` (`find`, `read`, `put`, `list`),
+//! `the_longest_unused_go` (`prune`, `prune_objects`).
+//!
+//! Callers: builds.rs, crates/cli/src/commands/kernel.rs (`list`, exported as `built`).
+//!
 //! Tests: below, crates/kernel-tree/tests/all/fake_tree.rs
 
 use crate::{TreeError, compile};

@@ -3,6 +3,11 @@
 //!
 //! What must stay: only the tree's own Makefile is believed; nothing is run.
 //!
+//! Tests by part: `a_makefile_says_the_version` (`version`), `what_is_missing_is_said` (`open`),
+//! fake_tree.rs::`what_is_no_tree_is_refused` (`open`).
+//!
+//! Callers: builds.rs.
+//!
 //! Tests: below
 
 use crate::TreeError;

@@ -3,6 +3,12 @@
 //!
 //! What must stay: nothing is written outside the folder, whatever an archive names (`below`).
 //!
+//! Tests by part: `only_what_is_read_is_unpacked_without_the_folder_in_front` (`tar`, `below`,
+//! `put`), `a_broken_archive_is_an_error` (`archive`, `packed`, `piped`, `pipes`),
+//! crates/kernel-tree/tests/all/real_tree.rs::`a_kernel_of_the_archive_boots` (`package`).
+//!
+//! Callers: kept.rs (`package`, `archive`), git.rs (`tar`).
+//!
 //! Tests: below
 
 use crate::TreeError;

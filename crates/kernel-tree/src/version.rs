@@ -2,6 +2,12 @@
 //!
 //! What must stay: the text is that which was read; a series begins its versions.
 //!
+//! Tests by part: `a_series_begins_its_versions_only` (`begins`, `series`),
+//! `numbers_are_compared_as_numbers` (`cmp`, `partial_cmp`), `debians_own_part_goes` (`of_debian`),
+//! `what_is_no_version_is_none` (`from_str`). `fmt` gives back what was read.
+//!
+//! Callers: spec.rs (names), offers.rs, kept.rs.
+//!
 //! Tests: below
 
 use serde::{Deserialize, Serialize};

@@ -2,6 +2,12 @@
 //!
 //! What must stay: words of kernels; an unknown console gives None, never a guess.
 //!
+//! Tests by part: `what_is_lacking_is_read_from_the_console` (`lacks`), `a_panic_says_why`
+//! (`panic`), guest/tests.rs::`a_kernel_that_lacks_what_a_guest_needs_is_named` (both, by way of a
+//! start).
+//!
+//! Callers: guest.rs.
+//!
 //! Tests: below
 
 /// Begins a line of the guest's first process.

@@ -3,6 +3,11 @@
 //!
 //! What must stay: equal files, equal bytes: no times, numbers of inodes by order.
 //!
+//! Tests by part: `what_is_written_is_read_back` (`folder`, `file`, `link`, `device`, `entry`,
+//! `above`, `pad`, `finish`), `an_empty_archive_is_its_end` (`finish`).
+//!
+//! Callers: initramfs.rs, packages.rs, run.rs, scheduler.rs. The page is docs/guide/lab.md.
+//!
 //! Tests: below
 
 use std::collections::BTreeSet;

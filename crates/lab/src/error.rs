@@ -2,6 +2,12 @@
 //!
 //! What must stay: classes become exit codes: 2 what was asked for, 3 what the machine lacks.
 //!
+//! Tests by part: `all_kernels_that_were_tried_are_named` (`List`, `fmt`, `class`),
+//! `a_version_that_no_archive_has_is_a_mistake_of_who_named_it` (`class`). What `reading`,
+//! `writing`, `file`, `damaged`, `write` and `program` make is seen in the tests of who calls them.
+//!
+//! Callers: all of the crate; crates/cli/src/failure.rs makes exit codes of `class`.
+//!
 //! Tests: below
 
 use std::fmt;

@@ -2,6 +2,11 @@
 //!
 //! What must stay: names of the programs, which the guest's scripts call.
 //!
+//! Tests by part: `the_first_folder_that_has_it_counts` (`find_in`),
+//! `what_is_not_built_is_said_with_the_way_out` (`require`, `find`, `folders`).
+//!
+//! Callers: run.rs.
+//!
 //! Tests: below
 
 use crate::{Arch, LabError};

@@ -7,6 +7,13 @@
 //!
 //! What must stay: bytes of an image are hostile: offsets are checked, sizes bounded.
 //!
+//! Tests by part: `a_raw_arm64_image_gives_its_own_types` (`btf`, `btf_of`, `search_btf`),
+//! `a_packed_arm64_image_is_unpacked` (`unpacked`, `payload_arm64`, `unpack`),
+//! `the_payload_of_a_bzimage_is_where_its_header_says` (`payload_x86`, `u32_at`).
+//!
+//! Callers: kernels.rs and own.rs (`btf`, `btf_of`), modules.rs (`unpack`). The page is
+//! docs/guide/lab.md.
+//!
 //! Tests: below
 
 use crate::{Arch, LabError};

@@ -4,6 +4,12 @@
 //! What must stay: equal runs have equal archives, so names are added in order. The base is kept
 //! under a sum of what is in it.
 //!
+//! Tests by part: `an_x86_guest_runs_a_command_and_brings_back_what_it_did` (`get`, `build`,
+//! `with`, `add_scripts`, `add`), boot.rs::`a_guest_has_packages_and_systemd` (`add_service`).
+//! Without guests that boot nothing tries them.
+//!
+//! Callers: run.rs; `add` also packages.rs and scheduler.rs.
+//!
 //! Tests: crates/lab/tests/boot.rs::an_x86_guest_runs_a_command_and_brings_back_what_it_did
 
 use crate::cpio::Archive;

@@ -9,7 +9,9 @@
 //! `a_scheduler_that_was_loaded_again_or_ended_badly_is_a_failure` (`wakeplace_ran`, `same_loads`,
 //! `exit_kind`), `anybodys_scheduler_is_a_result_if_the_kernel_ran_it_all_the_time` and
 //! `a_loader_that_attaches_nothing_is_a_failure` (`loader_ran`, `details`),
-//! `names_of_schedulers_are_read` (`from_str`).
+//! `names_of_schedulers_are_read` (`from_str`, `fmt`). `parse`, `get` and `number` read facts for
+//! all of them; `program` and `is_loader` are looks. Callers: run.rs (`judge`),
+//! crates/cli/src/commands/lab.rs (`from_str`).
 //!
 //! Tests: below
 

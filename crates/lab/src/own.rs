@@ -5,6 +5,15 @@
 //!
 //! What must stay: whatever is known to be lacking is said before a boot, all of it.
 //!
+//! Tests by part (own/tests.rs): `a_version_is_no_path` (`Choice::of`, `is_version`),
+//! `what_is_no_image_of_the_guest_is_refused` (`open`, `read`, `wrong`, `boot_file`),
+//! `what_the_configuration_lacks_is_named` (`require`, `lacks`, `need`),
+//! `a_module_that_is_there_will_do` (`modules`), `a_scheduler_needs_more_than_the_kernels_own`
+//! (`require`), `a_configuration_beside_the_image_is_read` (`config_beside`). `unread` has no test
+//! of its own; `no_opps`, `has_opps` and `version` are words and looks for run.rs.
+//!
+//! Callers: run.rs, bootable.rs, crates/cli/src/commands/lab.rs (`Choice::of`).
+//!
 //! Tests: crates/lab/src/own/tests.rs, crates/cli/tests/all/lab.rs
 
 use crate::image::config::{self, Config, Setting};

@@ -3,6 +3,12 @@
 //! What must stay: packages are unpacked, never installed; order by names, so that archives are
 //! equal.
 //!
+//! Tests by part: `names_are_those_that_debian_allows` (`from_str`, `as_str`),
+//! `files_have_their_place_below_usr` (`place`), `a_package_is_taken_whole` (`add_folder`,
+//! `is_executable`), crates/lab/tests/boot.rs::`a_guest_has_packages_and_systemd` (`archive`).
+//!
+//! Callers: run.rs (`archive`).
+//!
 //! Tests: below
 
 use crate::cpio::Archive;

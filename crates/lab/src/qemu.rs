@@ -4,6 +4,13 @@
 //!
 //! What must stay: the oldest version that is taken, since the command line relies on it.
 //!
+//! Tests by part: `versions_are_read_and_compared` (`parse_version`),
+//! `a_fetched_emulator_is_started_by_its_own_loader` (`fetched`, `command`),
+//! `a_program_that_is_not_there_is_not_found` (`of_machine`, `version`), guest/tests.rs (`script`).
+//! `get` and `guard` have no test of their own: each boot runs them (crates/lab/tests/boot.rs).
+//!
+//! Callers: run.rs (`get`), guest.rs (`command`).
+//!
 //! Tests: below
 
 use crate::{Arch, Cache, LabError, Watch, apt};

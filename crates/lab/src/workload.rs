@@ -4,6 +4,14 @@
 //! What must stay: times are ns, work is scaled to the guest's CPU of 1024. The form of a job is
 //! `crates/guest/src/job.rs`'.
 //!
+//! Tests by part: `a_periodic_workload_becomes_a_job` (`job`, `translate`, `task`, `phase`, `op`,
+//! `loops`), `work_meant_for_a_small_cpu_is_less_on_a_big_one` (`scaled`),
+//! `affinity_is_in_the_guests_numbers` (`cpus`), `a_wrong_workload_is_the_users_fault` (`job`:
+//! refusals), crates/cli/tests/all/lab.rs::`a_right_request_gets_as_far_as_the_cache` (`job_of`).
+//! `check_steps`, `unknown`, `speeds` and `calibration_speed` have no test of their own.
+//!
+//! Callers: run.rs (`job`), crates/cli/src/commands/lab.rs (`job_of`).
+//!
 //! Tests: below, crates/cli/tests/all/lab.rs
 
 use crate::machine::Machine;

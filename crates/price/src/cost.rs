@@ -5,6 +5,14 @@
 //!
 //! What must stay: energies J, waits us, within the window alone; the meter is crates/metrics'.
 //!
+//! Tests by part: `a_trace_costs_what_the_platform_file_says` (`of_trace`, `Guest::of`, `begin`,
+//! `idle`, `opp`, `WindowMeter`), `what_is_not_said_has_no_figure` (`of_trace`),
+//! `frequencies_outlive_a_trace` (`opp`), `percentiles_are_waits_that_were_met` (`Cost::new`,
+//! `wait_us`), crates/price/src/tests.rs::`a_job_is_priced_in_its_window` (`cpu_energy_j`,
+//! `before`, `happened`). `cpu` of a CPU that was cut away has no test.
+//!
+//! Callers: crates/price/src/lib.rs, crates/fidelity (`of_trace`, `WindowMeter`).
+//!
 //! Tests: below, crates/price/src/tests.rs
 
 use std::ops::Range;

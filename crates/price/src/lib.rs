@@ -8,6 +8,13 @@
 //!
 //! What must stay: figures go into results of `lab run`; what is not known is a remark, not a zero.
 //!
+//! Tests by part: `an_x86_guest_is_priced_at_the_highest_operating_point` (`of`, `of_command`,
+//! `energy_j`, `opps`), `a_cpu_is_busy_until_its_first_switch_says_so` (`busy`),
+//! `a_job_is_priced_in_its_window` (`of_job`, `opps`), `what_is_missing_is_said` (remarks of
+//! `energy_j`).
+//!
+//! Callers: crates/cli/src/commands/lab.rs (`of`); crates/fidelity uses cost.rs and waits.rs alone.
+//!
 //! Tests: crates/price/src/tests.rs, beside its modules
 
 pub mod cost;

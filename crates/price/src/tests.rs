@@ -1,4 +1,10 @@
 //! Prices worked out by hand, from the platforms' files.
+//!
+//! Tried are crates/price/src/lib.rs and what it calls (docs/guide/lab.md, "What a run costs"):
+//! traces are written here line by line, and a price is watts of platforms/*.toml times seconds.
+//!
+//! What must stay: figures follow from the platforms' files and the formula of the page alone. A
+//! helper (`request`, `result`, `line`, `switch`, `near`) that breaks fails all tests of this file.
 
 use super::*;
 use serde_json::{Value, json};

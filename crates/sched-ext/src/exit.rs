@@ -2,6 +2,13 @@
 //!
 //! What must stay: reasons and their words are the kernel's; results have them.
 //!
+//! Tests by part: `what_a_program_says_itself` (`new`, `fault`, `fmt`, code),
+//! `a_forgotten_task_is_found` (`reason`: "runnable task stall"), `hotplug_needs_callbacks`
+//! (`UnregKern`).
+//!
+//! Callers: class/mod.rs (`end`, `error`), crates/foreign/src/instance.rs (`fault`); results have
+//! `fmt`'s text.
+//!
 //! Tests: crates/engine/tests/behaviour/sched_ext/errors.rs
 
 use std::fmt;

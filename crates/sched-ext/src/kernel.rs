@@ -1,9 +1,28 @@
-//! What a callback may ask of the kernel: the kfuncs of sched_ext and the facts that programs read.
-//! Names without `scx_bpf_` are those of kfuncs. A new one is offered to programs by
-//! `crates/foreign/src/kfuncs`.
+//! What a callback may ask of the kernel: the kfuncs of sched_ext and the facts that programs read
+//! (docs/rules/sched-ext.md#kfuncs). Names without `scx_bpf_` are those of kfuncs. A new one is
+//! offered to programs by `crates/foreign/src/kfuncs`; class/kfuncs.rs is the one implementation.
 //!
 //! What must stay: errors are the kernel's negative numbers; an implementation may count and note
 //! but not differ.
+//!
+//! Tests by part: `queues_are_made_once` (`create_dsq`, `destroy_dsq`, `dsq_nr_queued`,
+//! `dsq_iter_new`), `tasks_are_found_by_pid` (`task_from_pid`, `task`, `task_cpus`),
+//! `kfuncs_count_once` (`charge`, `cpuperf_cap`), `what_is_left_behind_is_counted` (`kick_cpu`,
+//! `timer_start`, `nr_timer_events`), idle.rs (`select_cpu_dfl`, `select_cpu_and`, `pick_idle_cpu`,
+//! `pick_any_cpu`, `test_and_clear_cpu_idle`, `idle_cpumask`, `idle_smtmask`, `tracks_idle`,
+//! `exited`), again.rs (`dsq_reenq`, `locked_cpu`, `cpuperf_set`), engine's sched_ext/errors.rs
+//! (`dsq_insert`, `dsq_insert_vtime`, `dsq_move_to_local`, `exit`), sched_ext/clocks.rs
+//! (`rq_clock`), storms.rs::`a_wild_scheduler_loses_nobody` (`dsq_move`, `dsq_iter_next`,
+//! `reenqueue_local`, `dispatch_nr_slots`, `dispatch_cancel`, `cpu_curr`, `set_slice_ns`,
+//! `set_dsq_vtime`), crates/cli/tests/all/schedulers.rs::`cids_leave_and_come_back`
+//! (`task_from_tid`, `cpuperf_cur`), schedulers.rs::`calls_answer_as_a_kernel_does` (`events`,
+//! `in_interrupt`, `current`, `cgroup_parent`). `dsq_peek`, `timer_cancel`, `set_disallow`,
+//! `cgroup_weight`, `cpu_nr_running` have no test of their own. `task_cpu` here is the one default;
+//! schedulers.rs::`a_loader_runs_in_virtual_time` also asks `loader_at`, `cpu_idle_ns`. Looks that
+//! any run uses: `now_ns`, `this_cpu`, `nr_cpu_ids`, `nr_node_ids`, `nr_tasks`, `nr_cgroups`,
+//! `cpu`, `online_cpumask`, `task_running`; `loader_on` has no test.
+//!
+//! Callers: crates/foreign/src/kfuncs (programs), schedulers of tests in Rust.
 //!
 //! Tests: crates/sched-ext/tests/all/kernel.rs, crates/sched-ext/tests/all/again.rs,
 //! crates/cli/tests/all/schedulers.rs::calls_answer_as_a_kernel_does

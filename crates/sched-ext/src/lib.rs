@@ -4,7 +4,7 @@
 //! kfuncs of sched_ext do, and the facts that a program reads of tasks and CPUs. The engine
 //! implements `Kernel`; a scheduler is either native Rust (tests) or BPF that somebody else runs.
 //!
-//! Rules and texts are those of kernel/sched/ext.c.
+//! Rules and texts are those of kernel/sched/ext.c (docs/rules/sched-ext.md).
 //!
 //! **Masks** of CPUs are slices of 64-bit words, bit 0 of word 0 is CPU 0, as the kernel's bitmaps
 //! are on 64-bit machines. A mask that is shorter than the machine has no bits beyond its end.

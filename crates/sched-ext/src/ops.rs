@@ -4,6 +4,21 @@
 //! What must stay: names are the members of `struct sched_ext_ops`. An implementation that lacks a
 //! callback answers as a kernel without it: the defaults below.
 //!
+//! Tests by part: crates/cli/tests/all/callbacks.rs (which callbacks come, and in which order),
+//! life.rs::`weights_are_told_when_they_change` (`set_weight`, `cgroup_move`),
+//! life.rs::`a_cpu_is_released_after_a_sleep_too` (`cpu_acquire`, `cpu_release`),
+//! crates/sched-ext/tests/all/again.rs::`the_tasks_run_queue_is_locked` (`init`, `init_task`,
+//! `select_cpu`, `enqueue`, `dispatch`, `running`, `update_idle`, `timer`),
+//! crates/sched-ext/tests/all/table.rs (`with`, `has`, `OpsInfo`), wild.rs by
+//! storms.rs::`a_wild_scheduler_loses_nobody` (`dequeue`, `tick`, `runnable`, `stopping`,
+//! `quiescent`, `yield_task`, `set_cpumask`, `exit_task`, `enable`, `disable`),
+//! crates/cli/tests/all/schedulers.rs::`cids_leave_and_come_back` (`init_cids`, `cpu_online`,
+//! `cpu_offline`), schedulers.rs::`a_loader_runs_in_virtual_time` (`loader`). `exit`,
+//! `cgroup_init`, `is_called` and callbacks that end cgroups (`cgroup_exit`, `cgroup_prep_move`,
+//! `cgroup_cancel_move`, `cgroup_set_weight`) have no test.
+//!
+//! Callers: crates/sched-ext/src/class (all callbacks, by `call`).
+//!
 //! Tests: crates/sched-ext/tests/all/life.rs, crates/engine/tests/behaviour/sched_ext/wild.rs
 
 use crate::{CgroupId, Exit, Kernel, TaskId, TimerId};

@@ -4,6 +4,12 @@
 //! What must stay: names of options and commands, which units of systemd and scripts have; each has
 //! help (`every_option_is_documented`).
 //!
+//! Tests by part: `every_option_is_documented` (all options, beside docs/guide/live.md).
+//! `completions`, `write_man`, `seconds` and `octal` have no test of their own;
+//! xtask/src/gives/dist.rs runs the first two.
+//!
+//! Callers: main.rs.
+//!
 //! Tests: below
 
 use crate::follow::Follow;

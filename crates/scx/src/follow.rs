@@ -4,6 +4,14 @@
 //!
 //! What must stay: it never decides more than `power-policy`, and asks as a user would.
 //!
+//! Tests by part: `only_changes_are_told` (`look`, `succeeded`, `of_profile`),
+//! `the_source_of_power_decides` (`wanted`), `silence_is_told_at_the_start` (`nothing_below`,
+//! `silence`, `places`), `the_daemon_is_waited_for` (`silence`, `with`),
+//! `a_failed_change_is_tried_again` (`failed`), `the_daemons_profile_goes_first` (`wanted`,
+//! follow/daemon.rs). `new`, `warning` and `changed` are these with the machine's own files.
+//!
+//! Callers: schedule.rs (`follow`).
+//!
 //! Tests: below
 
 mod daemon;

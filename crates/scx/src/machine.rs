@@ -6,6 +6,16 @@
 //! What must stay: exit codes 2 (what the user gave) and 3 (the machine), and that a wrong platform
 //! file is refused with all differences.
 //!
+//! Tests by part: `the_kernels_own_word` (`describe`, `level`, `classes`, `kernel_clocks`, `list`,
+//! `tick_ns`), `the_kernels_energy_model` (`kernel_model`), `another_governor_is_seen`
+//! (`follows_requests`), `a_platform_file_gives_what_the_kernel_lacks` (`file_clock`, `file_model`,
+//! `capacities`, `numbers`), `a_platform_file_of_another_machine_is_refused_with_all_that_differs`
+//! (`fitting`, `compare_clocks`, `compare_order`, `exit_code`),
+//! `a_damaged_machine_is_the_environments_fault` (`Problem`), `cpus_come_and_go` (`rebuild`).
+//! `preempts_lazily` and `file_packing` have no test of their own.
+//!
+//! Callers: schedule.rs (`describe`, `rebuild`), live.rs (the facts).
+//!
 //! Tests: crates/scx/src/machine/tests.rs
 
 use std::path::{Path, PathBuf};

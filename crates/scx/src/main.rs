@@ -7,6 +7,10 @@
 //!
 //! What must stay: exit codes, and what goes to standard output (data) or standard error (words).
 //!
+//! Tests by part: guest.sh (`killed`: exit codes of bad input; set-unknown, set-as-nobody),
+//! scripts/live/systemd.sh (wrong-options, occupied: codes that the unit does not try again).
+//! `main`, `run` and `print` have no test without a kernel.
+//!
 //! Tests: crates/scx/tests/parity, beside its modules
 
 mod args;

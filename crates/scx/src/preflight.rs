@@ -4,6 +4,11 @@
 //! What must stay: all obstacles at once, one line each with its remedy; nothing is loaded to find
 //! out.
 //!
+//! Tests by part: probe.rs (the facts that `obstacles` asks crates/host for),
+//! xtask/src/live/tests.rs (`without_sched_ext`: exit code 3 and its words).
+//!
+//! Callers: schedule.rs (`run`, before anything is loaded).
+//!
 //! Tests: crates/host/tests/probe.rs, xtask/src/live/tests.rs
 
 use std::fmt::Write;

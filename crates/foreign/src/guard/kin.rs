@@ -4,6 +4,15 @@
 //! What must stay: a process is ended only after it was seen to descend from the root, since
 //! numbers are used again.
 //!
+//! Tests by part: `nothing_of_a_loader_outlives_the_run` (`living`, `end`, `signal`, `has`,
+//! `state`, `children`, `has_ended`, `adopt_orphans`),
+//! wall.rs::`a_guard_that_is_killed_ends_the_run` (`end_one`, `end`),
+//! wall.rs::`a_child_of_before_is_left_alone` (`children`),
+//! wall.rs::`a_process_that_shares_maps_is_refused` (`sharer`),
+//! schedulers.rs::`a_loader_that_hangs_leaves_nothing_behind` (`is_over`, `state_in`).
+//!
+//! Callers: guard/serve.rs (a loader's end, `sharer`), wall/keeper.rs, wall/main_process.rs.
+//!
 //! Tests: crates/cli/tests/all/wall.rs::nothing_of_a_loader_outlives_the_run,
 //! crates/cli/tests/all/schedulers.rs::a_loader_that_hangs_leaves_nothing_behind
 

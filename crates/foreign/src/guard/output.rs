@@ -4,6 +4,13 @@
 //!
 //! What must stay: the pipe is emptied at every look. What is kept is bounded; the file has all.
 //!
+//! Tests by part: `the_end_is_kept` (`new`, `take`, `keep`, `last`),
+//! crates/cli/tests/all/syscall_programs.rs::`a_program_gives_what_a_kernel_gives` (the file of
+//! WAKEPLACE_LOADER_OUTPUT), schedulers.rs::`wrong_options_are_refused` (a file that cannot be
+//! made).
+//!
+//! Callers: guard/serve.rs (`new`, `last`), guard/process.rs (`take`, at each look).
+//!
 //! Tests: below
 
 use std::fs::File;

@@ -2,6 +2,14 @@
 //!
 //! What must stay: both ways offer the same methods; callers do not ask which it is.
 //!
+//! Tests by part: `results_do_not_depend_on_the_way` (`wait`, `waits`, `respond`),
+//! interception.rs::`virtual_time_does_not_depend_on_the_way` (`descriptor`),
+//! interception.rs::`what_goes_wrong_is_named_by_ptrace_too` (`end`),
+//! wall.rs::`nothing_of_a_loader_outlives_the_run` (`look`, `polled`).
+//!
+//! Callers: guard/serve.rs; `Beside` is looked at by guard/notify.rs and guard/trace.rs while they
+//! wait.
+//!
 //! Tests: crates/cli/tests/all/interception.rs::results_do_not_depend_on_the_way
 
 use super::notify::Listener;

@@ -5,6 +5,13 @@
 //! What must stay: nothing of the host below `/run` is written; sockets' paths fit a socket's
 //! address.
 //!
+//! Tests by part: none of its own for `make`, `remove`, `socket_path` and `socket`: no loader of
+//! the tests offers statistics. A fault shows with a loader of scx (docs/guide/schedulers.md,
+//! "Which schedulers"). What the tests below see is that the folder goes and that another's pipe is
+//! no harm.
+//!
+//! Callers: guard/paths.rs, for paths below /run/scx and sockets' addresses.
+//!
 //! Tests: crates/cli/tests/all/schedulers.rs::a_loader_runs_in_virtual_time,
 //! crates/cli/tests/all/wall.rs::a_pipe_among_temporary_files_is_not_waited_for
 

@@ -4,6 +4,13 @@
 //! What must stay: `is_trapped` and the filter say the same, for both architectures. A call that is
 //! added here needs its answer in load/serve.rs.
 //!
+//! Tests by part: interception.rs::`results_do_not_depend_on_the_way` (`is_trapped` beside
+//! `filter`), interception.rs::`doctor_says_which_way_calls_take` (`notify_of`),
+//! wall/filter.rs::`nothing_can_be_reached` (`argument`, `statement`, `if_equal`).
+//!
+//! Callers: guard/spawn.rs (`filter`), guard/trace.rs (`is_trapped`), guard/way.rs (`notify_of`),
+//! wall/filter.rs (the instructions).
+//!
 //! Tests: crates/cli/tests/all/schedulers.rs::a_loader_sees_the_modelled_machine,
 //! crates/cli/tests/all/schedulers.rs::a_loader_runs_in_virtual_time
 

@@ -4,6 +4,14 @@
 //! What must stay: files that the loader reads are those of `machine_files`; nothing outside the
 //! folder is written or removed.
 //!
+//! Tests by part: `leftovers_are_removed` (`own_folder`, `sweep`),
+//! `paths_are_resolved_by_their_words` (`resolved`),
+//! crates/cli/tests/all/wall.rs::`a_pipe_among_temporary_files_is_not_waited_for` (`open_folder`),
+//! crates/cli/tests/all/schedulers.rs::`a_loader_sees_the_modelled_machine` (`Tree::new`,
+//! `answers`, `place`, `put`). What `enable` writes no test reads.
+//!
+//! Callers: guard/serve.rs (`new`, `enable`), guard/paths.rs (`answers`).
+//!
 //! Tests: below
 
 use crate::wire::Start;

@@ -3,6 +3,14 @@
 //! What must stay: the order is the kernel's, and so are the texts of errors. Shards hold whole
 //! cores.
 //!
+//! Tests by part: `threads_of_a_core_stand_together` (`of`, `number`, `places`, `place`),
+//! `cores_are_spread_over_shards` (`divide`, `cores`), `an_order_of_its_own` (`replace`,
+//! `check_shards`), schedulers.rs::`cids_leave_and_come_back` (`cpu`, `cid`, `told`, `cmask`,
+//! `words`, `in_arena`: cids.bpf.c compares them with what callbacks say).
+//!
+//! Callers: kfuncs/cids.rs for programs, crates/foreign/src/instance.rs for callbacks (`divide`,
+//! `told`, `cmask`), kernel/state.rs (`of`).
+//!
 //! Tests: below
 
 use super::running::write_mask;

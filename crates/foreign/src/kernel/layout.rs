@@ -4,6 +4,12 @@
 //! What must stay: no offset is written down here: each comes from the type information. A field
 //! that a kernel lacks is None.
 //!
+//! Tests by part: `calls_answer_as_a_kernel_does` with both small kernels (`Layout::of`, `ops`: a
+//! field that only one has), `cids_leave_and_come_back` (`canonical`: the table with cids).
+//!
+//! Callers: crates/foreign/src/scheduler.rs, load/own.rs (`Layout::of`), load/bpf.rs (the table's
+//! fields). A new field is a row of the macro above its structure.
+//!
 //! Tests: crates/cli/tests/all/schedulers.rs::calls_answer_as_a_kernel_does,
 //! crates/cli/tests/all/schedulers.rs::wrong_options_are_refused
 

@@ -3,6 +3,11 @@
 //!
 //! What must stay: the order of a list is the program's; a node is in one list at a time.
 //!
+//! Tests by part: `a_list_has_two_ends_and_a_price` (`len`, `get`, `find`, `insert`, `remove`,
+//! `drop_in`, and the memory that a node costs).
+//!
+//! Callers: kfuncs/nodes.rs for programs, kernel/objects.rs (`drop_in`, when an object goes).
+//!
 //! Tests: below
 
 use std::collections::{BTreeMap, VecDeque};

@@ -5,6 +5,15 @@
 //! What must stay: addresses that programs keep (mirrors) stay while the task or cgroup lives;
 //! equal runs have equal addresses.
 //!
+//! Tests by part: `a_field_of_a_wild_pointer_is_zero` (`get`, `get_in`),
+//! `calls_answer_as_a_kernel_does` (`new`, `object`, `cgroup`, `cgroup_of`, `task_of`,
+//! `begin_callback`, `describe_idle`), schedulers.rs::`runs_are_the_same_twice_and_interpreted`
+//! (`mirror`, `is_handed_out`, `hand_out`, `shows`, `shown`, `put`, `put_in`, `put_wide`,
+//! `get_wide`: vtime.bpf.c counts in fields of tasks). `forget` has no test of its own.
+//!
+//! Callers: kernel/running.rs around each callback, crates/foreign/src/instance.rs (`forget`,
+//! `mirror`, `cgroup`), load/own.rs and scheduler.rs (`new`).
+//!
 //! Tests: below, crates/cli/tests/all/schedulers.rs::calls_answer_as_a_kernel_does
 
 use super::cids::Cids;

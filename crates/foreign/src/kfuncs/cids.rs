@@ -1,9 +1,14 @@
 //! CPUs in the order of the topology (cids, 7.1 and later), and calls that take them
 //! (docs/rules/sched-ext.md#cids).
 //!
-//! What must stay: arguments and errors are those of the kernel's functions in 7.1. Tests by part:
-//! schedulers.rs::`two_cpus_of_one_cid_end_it`, `cids_leave_and_come_back`,
-//! `a_queue_of_no_cid_ends_it`.
+//! What must stay: arguments and errors are those of the kernel's functions in 7.1.
+//!
+//! Tests by part: schedulers.rs::`two_cpus_of_one_cid_end_it` (`replace`, `error`),
+//! `cids_leave_and_come_back` (`on_cpu`, `cpu_of`, `cid_of`, `nr_online`, `topology`,
+//! `online_cmask`, `caps`, all rows that cids.bpf.c calls), `a_queue_of_no_cid_ends_it` (`queue`,
+//! `cpu_of`). `invalid` and `no_child` have no test of their own.
+//!
+//! Callers: kfuncs/mod.rs, by its `TABLES`; kfuncs/queues.rs (`queue`).
 //!
 //! Tests: crates/cli/tests/all/schedulers.rs
 

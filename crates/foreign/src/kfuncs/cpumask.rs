@@ -1,7 +1,15 @@
-//! Masks of CPUs that programs make (kernel/bpf/cpumask.c).
+//! Masks of CPUs that programs make (kernel/bpf/cpumask.c; docs/guide/schedulers.md, "What its
+//! programs see").
 //!
 //! What must stay: answers as lib/cpumask.c and kernel/bpf/cpumask.c give them, errors included;
 //! masks have 64-bit words.
+//!
+//! Tests by part: schedulers.rs::`runs_are_the_same_twice_and_interpreted` with walk.bpf.c
+//! (`test`). The others (`create`, `first`, `both`, `change`, `combine`, `pair`, `all`, `weight`,
+//! `distribute`, `populate`, `inside`) have no test in this repository: schedulers of the kernel's
+//! tree run some of them (xtask/src/tries/kernel_schedulers.rs).
+//!
+//! Callers: kfuncs/mod.rs, by its `TABLES`.
 //!
 //! Tests: crates/cli/tests/all/schedulers.rs::runs_are_the_same_twice_and_interpreted,
 //! xtask/src/tries/kernel_schedulers.rs

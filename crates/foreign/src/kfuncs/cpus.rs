@@ -4,6 +4,18 @@
 //! What must stay: masks of idle CPUs that a program looks at are refreshed after each call that
 //! claims one.
 //!
+//! Tests by part: schedulers.rs::`runs_are_the_same_twice_and_interpreted` (`select_default`:
+//! fifo.bpf.c; `kick`: walk.bpf.c), `calls_answer_as_a_kernel_does` (`cpu_rq`, `locked_rq`,
+//! `rq_of`), schedulers.rs::`cids_leave_and_come_back` (`cpuperf_cap`, `cpuperf_cur`,
+//! `cpuperf_set`, `cpu_curr`). No test here calls `test_and_clear`, `pick_idle`, `pick_any`,
+//! `pick_idle_node`, `pick_any_node`, `select_and`, `select_and_args`:
+//! crates/sched-ext/tests/all/idle.rs tries what stands behind them. `idle_mask`, `smt_mask`,
+//! `node_mask`, `idle_mask_node`, `smt_mask_node`, `online_mask`, `possible_mask`, `check_idle`,
+//! `refresh_idle`, `read_mask`, `nr_cpu_ids`, `nr_node_ids` and `cpu_node` have no test of their
+//! own.
+//!
+//! Callers: kfuncs/mod.rs, by its `TABLES`; kfuncs/cids.rs for the forms with cids.
+//!
 //! Tests: crates/cli/tests/all/schedulers.rs::calls_answer_as_a_kernel_does,
 //! crates/sched-ext/tests/all/idle.rs
 

@@ -2,6 +2,12 @@
 //!
 //! What must stay: texts are cut and formatted as the kernel does it; the first end counts.
 //!
+//! Tests by part: `what_a_scheduler_does_wrong_is_named` with ERROR (`error`, `text`),
+//! schedulers.rs::`calls_answer_as_a_kernel_does` (`events`, `error`). `exit` and `throw` have no
+//! test of their own.
+//!
+//! Callers: kfuncs/mod.rs, by its `TABLES`.
+//!
 //! Tests: crates/cli/tests/all/schedulers.rs::what_a_scheduler_does_wrong_is_named
 
 use super::{Named, nothing};

@@ -3,6 +3,12 @@
 //! What must stay: numbers of helpers are the kernel's (include/uapi/linux/bpf.h); nothing here
 //! reads the host.
 //!
+//! Tests by part: `calls_answer_as_a_kernel_does` (`code`, `now`, `per_cpu`). `random`, `pid_tgid`,
+//! `comm`, `cgroup_id`, `node` and `jiffies` have no test of their own: schedulers of the kernel's
+//! tree run some of them.
+//!
+//! Callers: kfuncs/mod.rs (`code`), for helpers that crates/bpf-vm does not know.
+//!
 //! Tests: crates/cli/tests/all/schedulers.rs::calls_answer_as_a_kernel_does,
 //! xtask/src/tries/kernel_schedulers.rs
 

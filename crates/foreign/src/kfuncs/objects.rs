@@ -3,6 +3,13 @@
 //!
 //! What must stay: memory that a program takes counts against its budget.
 //!
+//! Tests by part: schedulers.rs::`runs_are_the_same_twice_and_interpreted` with arena.bpf.c
+//! (`arena_alloc`), schedulers.rs::`what_a_scheduler_does_wrong_is_named` with ARENA
+//! (`arena_alloc`, `pay_for_pages`), kernel/objects.rs::`an_object_goes_with_its_last_holder` (what
+//! `acquire` calls). `new`, `release`, `arena_free` and `arena_reserve` have no test of their own.
+//!
+//! Callers: kfuncs/mod.rs, by its `TABLES`; kfuncs/cpumask.rs (`acquire`, `release`).
+//!
 //! Tests: crates/cli/tests/all/schedulers.rs::runs_are_the_same_twice_and_interpreted,
 //! xtask/src/tries/kernel_schedulers.rs
 

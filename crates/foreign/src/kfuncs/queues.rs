@@ -5,6 +5,17 @@
 //! What must stay: what a program has written to tasks reaches the kernel before a call that moves
 //! them (`write_back`).
 //!
+//! Tests by part: schedulers.rs::`runs_are_the_same_twice_and_interpreted` (`create`, `insert`,
+//! `move_to_local_flags`: fifo.bpf.c; `insert_vtime`, `insert_vtime_args`: vtime.bpf.c; `walk_new`,
+//! `walk_next`, `walk_destroy`, `moved`, `move_fifo`: walk.bpf.c; `enq_flags`),
+//! `calls_answer_as_a_kernel_does` (`reenqueue_local_later`, `reenqueue`),
+//! schedulers.rs::`what_a_scheduler_does_wrong_is_named` (WALKS: `walk_new`; QUEUES: `create`).
+//! `destroy` and `nr_queued` have none here: crates/sched-ext/tests/all/kernel.rs tries what they
+//! call. `peek`, `pay_for`, `move_vtime`, `move_set_slice`, `move_set_vtime`, `nr_slots`, `cancel`,
+//! and `move_to_local` and `reenqueue_local` of older kernels have no test of their own.
+//!
+//! Callers: kfuncs/mod.rs, by its `TABLES`; crates/foreign/src/instance.rs (`enq_flags`).
+//!
 //! Tests: crates/cli/tests/all/schedulers.rs::calls_answer_as_a_kernel_does,
 //! crates/cli/tests/all/schedulers.rs::runs_are_the_same_twice_and_interpreted
 

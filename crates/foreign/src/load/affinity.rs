@@ -4,6 +4,12 @@
 //!
 //! What must stay: the host's own affinity is never changed or told.
 //!
+//! Tests by part: `a_bound_thread_is_where_it_may_be` (`affinity`, `set_affinity`, `cpu_of`,
+//! `all_cpus`, EINVAL). It calls for the caller itself: another thread's number (`thread_meant`)
+//! has no test.
+//!
+//! Callers: load/serve.rs for the two calls, load/program.rs (`cpu_of`, BPF_PROG_TEST_RUN).
+//!
 //! Tests: below
 
 use super::calls::{Answer, Call};

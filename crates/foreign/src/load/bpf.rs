@@ -1,10 +1,10 @@
-//! bpf(2): commands on maps, types and links. Offsets are those of `union bpf_attr`
-//! (include/uapi/linux/bpf.h). What is not offered is refused by its name; nothing is passed over.
-//!
-//! What must stay: errno values are the kernel's: libbpf probes features by them. Tests by part:
-//! schedulers.rs::`what_is_not_offered_is_refused_by_name` (`command`),
-//! `damaged_objects_are_refused_or_run` (hostile), wall.rs::`a_process_that_shares_maps_is_refused`
-//! (maps).
+//! bpf(2): commands on maps, types and links. Offsets: `union bpf_attr` (include/uapi/linux/bpf.h).
+//! Rule: docs/guide/schedulers.md. What must stay: errno are the kernel's (libbpf asks by them);
+//! what is not offered is refused by name. Tests by part: `runs_are_the_same_twice_and_interpreted`
+//! (all but these), `a_loader_runs_in_virtual_time` (`update`, `look_up`),
+//! `what_is_not_offered_is_refused_by_name` (`refuse`),
+//! wall.rs::`a_process_that_shares_maps_is_refused` (maps' files); none: `give_up_retired`,
+//! `set_inner`, `trace`, `longest`, `kind_number`.
 //!
 //! Tests: crates/cli/tests/all/schedulers.rs::runs_are_the_same_twice_and_interpreted,
 //! fuzz/tests/all/mutations.rs

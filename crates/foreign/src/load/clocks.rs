@@ -3,6 +3,15 @@
 //! What must stay: times are ns, read and written in the structures of the C library; the host's
 //! clock is never read for an answer.
 //!
+//! Tests by part: `the_clock_creeps_for_who_reads_it_without_end` (`Told::read`),
+//! `times_are_read_as_they_are_written` (`timespec`, `nanoseconds`),
+//! schedulers.rs::`a_loader_runs_in_virtual_time` (`clock`, `until`, `time_at`, `timer_create`,
+//! `timer_set`, `expire`, `deadline`: "expired 3", "expires 120"; `proc_stat`: "busy 1").
+//! `timeval_at` and `of_wall` have no test of their own.
+//!
+//! Callers: load/serve.rs (`clock`, `timer_create`, `timer_set`), load/waits.rs and load/futex.rs
+//! (times of waits), load/paths.rs (`proc_stat`), load/threads.rs (`expire`, `deadline`).
+//!
 //! Tests: below, crates/cli/tests/all/schedulers.rs
 
 use super::calls::{Answer, Call};

@@ -4,6 +4,12 @@
 //!
 //! What must stay: the numbers: another one is another run of a loader that prints or hashes it.
 //!
+//! Tests by part: schedulers.rs::`a_loader_sees_the_modelled_machine` (`pid`: a shell's `$$` is
+//! 999), interception.rs::`what_goes_wrong_is_named_by_ptrace_too` (`signal`),
+//! `runs_with_a_loader_beside_them_are_the_same` (`random`, as far as the loader uses it).
+//!
+//! Callers: load/serve.rs.
+//!
 //! Tests: crates/cli/tests/all/schedulers.rs::runs_with_a_loader_beside_them_are_the_same
 
 use super::calls::{Answer, Call};

@@ -4,6 +4,12 @@
 //!
 //! What must stay: waiters of an address are woken in the order in which they came.
 //!
+//! Tests by part: `a_loader_runs_in_virtual_time` (`futex`, `futex_wait`, `word`, `answered`:
+//! channels, a condition variable, joined threads). Requeueing and operations that are not offered
+//! have no test.
+//!
+//! Callers: load/waits.rs (`futex`). Woken threads are load/threads.rs'.
+//!
 //! Tests: crates/cli/tests/all/schedulers.rs::a_loader_runs_in_virtual_time
 
 use super::calls::{Answer, Call};

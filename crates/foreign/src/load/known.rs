@@ -4,6 +4,13 @@
 //! What must stay: each refusal once, in the order in which they came: messages of a failed load
 //! begin with these.
 //!
+//! Tests by part: `colours_are_no_words` (`without_escapes`),
+//! schedulers.rs::`what_is_not_offered_is_refused_by_name` (`refuse`),
+//! schedulers.rs::`what_is_no_scheduler_is_refused`, `a_loader_that_hangs_leaves_nothing_behind`
+//! (`how`, `said`).
+//!
+//! Callers: all of load/ (`refuse`), load/process.rs (`how`, `said`).
+//!
 //! Tests: below
 
 use super::bpf;

@@ -1,8 +1,15 @@
 //! The files that loaders read, as the modelled machine would have them
 //! (Documentation/ABI/testing/sysfs-devices-system-cpu), by path. What is told here and what the
-//! core is told come from one platform.
+//! core is told come from one platform (docs/guide/schedulers.md, "What the loader sees").
 //!
 //! What must stay: forms are those of sysfs and procfs: kHz, bytes as `K`, lists as `0-3,8`.
+//!
+//! Tests by part: `a_loader_sees_the_modelled_machine` (`cpus`, `cpu`: cpu/online, cpu_capacity;
+//! `list`), schedulers.rs::`runs_are_the_same_twice_and_interpreted` (`kernel`: libbpf reads the
+//! types). No test reads what `frequencies`, `nodes`, `energy_model`, `distance` and `last_level`
+//! tell.
+//!
+//! Callers: load/mod.rs (`of`); guard/tree.rs writes the files.
 //!
 //! Tests: crates/cli/tests/all/schedulers.rs::a_loader_sees_the_modelled_machine
 

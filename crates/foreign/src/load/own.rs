@@ -5,6 +5,12 @@
 //! What must stay: answers go the way of a loader's calls (load/bpf.rs), or fuzzing would try
 //! something else.
 //!
+//! Tests by part: `types_that_are_kept_count_as_memory` (`new`, `put`, `call`, `refused`,
+//! `addresses`), load/affinity.rs::`a_bound_thread_is_where_it_may_be` (`session`), mutations.rs
+//! (`bpf`: `is_attached`, `attached`, `Memory`).
+//!
+//! Callers: fuzz/src/bpf.rs; nothing of the program itself.
+//!
 //! Tests: below, fuzz/tests/all/mutations.rs
 
 use super::calls::{Answer, Call, Calls};

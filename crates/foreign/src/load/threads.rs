@@ -6,6 +6,14 @@
 //! What must stay: turns go by virtual time, then by the order of waiting: equal loaders, equal
 //! runs (`runs_with_a_loader_beside_them_are_the_same`).
 //!
+//! Tests by part: `a_loader_runs_in_virtual_time` (`run`, `event`, `take`, `take_new`, `next`,
+//! `wake`, `wake_due`, `at_futex`, `wake_changed`, `deadline`, `look_at_files`, `somebody_new`,
+//! `position`), `what_a_loader_must_not_do_is_named` (`Stop::Spins`),
+//! `a_loader_that_hangs_leaves_nothing_behind` (`doing`, `others`). `requeue` has no test of its
+//! own.
+//!
+//! Callers: load/process.rs (`run`, `others`, `wake_due`), load/futex.rs (`wake`, `requeue`).
+//!
 //! Tests: crates/cli/tests/all/schedulers.rs
 
 use super::calls::{Answer, Call, Event};

@@ -4,6 +4,15 @@
 //! What must stay: times are virtual ns; results and errno are those of the calls. A wait that has
 //! no virtual time is refused by name.
 //!
+//! Tests by part: `a_loader_runs_in_virtual_time` (`sleep`, `poll`, `polled`, `epoll`,
+//! `until_ready`, `incoming`, `can_wait`, `ready`, `after`, `milliseconds`, `clones`),
+//! schedulers.rs::`what_a_loader_must_not_do_is_named` (`clones`, `forks`: a process while the
+//! simulation runs), `a_loader_that_hangs_leaves_nothing_behind` (`reply_to_other`). `signals`,
+//! `selected` and `patience_ns` have no test of their own.
+//!
+//! Callers: load/threads.rs (`reply`, `reply_to_other`, `ready`, `Waiting::answer`). A new kind of
+//! wait is a row of `turn` and needs its call in guard/trapped.rs.
+//!
 //! Tests: crates/cli/tests/all/schedulers.rs::a_loader_runs_in_virtual_time,
 //! crates/cli/tests/all/interception.rs::virtual_time_does_not_depend_on_the_way
 

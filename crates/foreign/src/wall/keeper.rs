@@ -3,6 +3,11 @@
 //!
 //! What must stay: one thread, no state of the run.
 //!
+//! Tests by part: `nothing_of_a_loader_outlives_the_run` (`keep`, `readable`, `start`),
+//! `a_guard_that_is_killed_ends_the_run` (`reap`, `end_children_but`).
+//!
+//! Callers: wall/main_process.rs.
+//!
 //! Tests: crates/cli/tests/all/wall.rs::a_guard_that_is_killed_ends_the_run,
 //! crates/cli/tests/all/wall.rs::nothing_of_a_loader_outlives_the_run
 

@@ -1,5 +1,11 @@
 //! Short real runs. Times of this machine are not in our hands, so what is asserted is arithmetic,
 //! order, and bounds that a busy machine cannot break.
+//!
+//! The page is docs/guide/lab.md; what runs is crates/guest/src/load, by jobs that are made here.
+//! Figures are products of periods and windows, worked out by hand.
+//!
+//! What must stay: bounds that a busy machine keeps. A helper (`task`, `job`, `run_whole`) that
+//! breaks fails all tests of this file.
 
 use super::*;
 use crate::job::{Loops, Op, Phase, Policy, Task, Timer, TimerMode};

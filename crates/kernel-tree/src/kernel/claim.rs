@@ -6,6 +6,10 @@
 //!
 //! What must stay: no two kernels of a process share an object.
 //!
+//! Tests by part: `each_kernel_has_its_own_state` (`take`, `name`, `drop`).
+//!
+//! Callers: kernel/mod.rs (`take`), kernel/entries.rs (`name`).
+//!
 //! Tests: crates/kernel-tree/src/kernel/tests.rs::each_kernel_has_its_own_state
 
 use crate::TreeError;

@@ -4,6 +4,14 @@
 //! What must stay: one method per function of wakeplace.h; a method without a comment is the call
 //! of that name. Answers below 0 are errno values. Safety: nothing is called after `close`.
 //!
+//! Tests by part: `a_kernel_is_booted_entered_and_left` (`open`, `release`, `hz`, `view`, `boot`,
+//! `interrupt`, `device`, `go_on`, `cpu_state`, `task_cpu`, `is_awake`, `task_state`,
+//! `kthread_name`, `get`, `text`), `calls_are_what_the_header_says` (`call`, `spawn`, `control`),
+//! `each_kernel_has_its_own_state` (`close`), `what_cannot_be_booted_is_refused` (`open`,
+//! `max_cpus`, `said`), `addresses_have_names` (`faults`).
+//!
+//! Callers: kernel/mod.rs.
+//!
 //! Tests: crates/kernel-tree/src/kernel/tests.rs, crates/kernel-tree/tests/all/real_tree.rs
 
 use super::abi::{ABI, CpuState, HostTable, Machine, RawCall, TaskState, View};

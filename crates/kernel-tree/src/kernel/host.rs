@@ -4,6 +4,16 @@
 //! A C function without a comment is the entry of wpk_host of that name, which hands over to
 //! `Host`. What must stay: order of the table's fields, and that none of them unwinds.
 //!
+//! Tests by part: `a_kernel_is_booted_entered_and_left` (`table`, `context`, `log`, `words`,
+//! `warned`, `fault`, `frequency`, `placed`, `list`, `into_host`), `calls_are_what_the_header_says`
+//! (`done`), `addresses_have_names` (`FaultEntries`: `backtrace`, `is_in_guard`, `known_address`),
+//! `each_kernel_has_its_own_state` (`alloc`, `free`, `stack`, `stack_free`),
+//! crates/cli/tests/all/kernel_diff.rs::`the_cores_signals_are_the_kernels` (`signal`, `updated`).
+//! `die`, `requested` and `turned` have no test of their own.
+//!
+//! Callers: kernel/mod.rs (`table`, `new`), the kernel itself (the C functions),
+//! crates/kernel-run/src/faults.rs (`FaultEntries`).
+//!
 //! Tests: crates/kernel-tree/src/kernel/tests.rs, crates/kernel-tree/tests/all/real_tree.rs
 
 use super::Updated;

@@ -3,6 +3,11 @@
 //!
 //! What must stay: blocks are zeroed, and where the host put them decides nothing.
 //!
+//! Tests by part: `memory_is_zeroed_and_given_back_once` (`alloc`, `free`),
+//! `a_stack_can_be_written_to_its_end` (`stack`, `stack_free`). `drop` has no test of its own.
+//!
+//! Callers: kernel/host.rs.
+//!
 //! Tests: below
 
 use rustix::mm::{MapFlags, MprotectFlags, ProtFlags, mmap_anonymous, mprotect, munmap};

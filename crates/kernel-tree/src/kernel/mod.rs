@@ -2,9 +2,19 @@
 //! (docs/guide/kernel.md, "In a run"). One thread enters a kernel; what it does depends on what it
 //! was told alone.
 //!
-//! What must stay: one entry at a time; errors of entries are `Refused`. Tests by part:
-//! `a_kernel_is_booted_entered_and_left`, `each_kernel_has_its_own_state`,
-//! `what_cannot_be_booted_is_refused`, `calls_are_what_the_header_says`.
+//! What must stay: one entry at a time; errors of entries are `Refused`.
+//!
+//! Tests by part: `a_kernel_is_booted_entered_and_left` (`boot`, `into_host`, `set_now`, `release`,
+//! `hz`, `cpus`, `take_changed`, `events`, `interrupt`, `device`, `go_on`, `cpu_state`, `task_cpu`,
+//! `is_awake`, `task_state`, `kthread_name`, `get`, `is_dead`, `view`, `edit`, `answer`),
+//! `calls_are_what_the_header_says` (`call`, `spawn`, `control`, `check_mask`),
+//! `each_kernel_has_its_own_state` (`drop`), `what_cannot_be_booted_is_refused` (`boot`, `object`),
+//! `addresses_have_names` (`fault_entries`),
+//! kernel_runs.rs::`a_decision_is_explained_by_the_trees_own_figures` (`set_detail`),
+//! crates/cli/tests/all/kernel_diff.rs::`the_cores_signals_are_the_kernels` (`set_signals`),
+//! real_tree.rs::`a_kernel_of_the_archive_boots` (`warnings`).
+//!
+//! Callers: crates/kernel-run/src/entered.rs and runs.rs.
 //!
 //! Tests: crates/kernel-tree/src/kernel/tests.rs, crates/cli/tests/all/kernel_runs.rs
 

@@ -3,6 +3,10 @@
 //!
 //! What must stay: names are for people; nothing is decided by them.
 //!
+//! Tests by part: `addresses_have_names` (`of`, `name`).
+//!
+//! Callers: crates/kernel-run/src/faults.rs.
+//!
 //! Tests: crates/kernel-tree/src/kernel/tests.rs::addresses_have_names
 
 use crate::TreeError;

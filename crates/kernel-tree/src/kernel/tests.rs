@@ -1,4 +1,12 @@
 //! The interface against an object that is compiled here, of a few lines of C.
+//!
+//! Tried are crates/kernel-tree/src/kernel/ (mod.rs, entries.rs, host.rs, symbols.rs, claim.rs);
+//! the interface is crates/kernel-shim's wakeplace.h (docs/guide/kernel.md, "In a run"). Figures
+//! are those that the C text below answers.
+//!
+//! What must stay: sizes and offsets are the header's: they change with
+//! crates/kernel-abi/src/abi.rs and the header alone. A helper (`compiled`, `fake`, `boot`,
+//! `machine`, `refused`) that breaks fails most tests of this file.
 
 use super::*;
 use std::fmt::Write as _;

@@ -1,4 +1,10 @@
 //! How a guest is started, with scripts in the emulator's place.
+//!
+//! Tried is crates/lab/src/guest.rs (docs/guide/lab.md). A script writes what a console would say;
+//! limits of time are cut to parts of a second.
+//!
+//! What must stay: how often a guest is started for each kind of end, and in which words it ends. A
+//! helper (`boot`, `boot_and`, `assert_timed_out`) that breaks fails all tests of starts.
 
 use super::*;
 use crate::bootable::Origin;

@@ -3,6 +3,11 @@
 //!
 //! What must stay: an option that is not mentioned is not set.
 //!
+//! Tests by part: `options_are_read` (`parse`, `get`), `the_copy_in_a_kernel_is_found`
+//! (`of_kernel`).
+//!
+//! Callers: own.rs.
+//!
 //! Tests: below
 
 use flate2::read::GzDecoder;

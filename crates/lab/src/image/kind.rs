@@ -9,6 +9,12 @@
 //!
 //! What must stay: what is no image is said in words that name what it is.
 //!
+//! Tests by part: `images_that_boot_have_an_architecture` (`recognise`, `x86`, `efi`, `gzip`),
+//! `what_is_no_image_is_said_in_words` (`recognise`: its errors), `the_release_is_the_kernels_own`
+//! (`release`, `u16_at`).
+//!
+//! Callers: own.rs. The page is docs/guide/lab.md.
+//!
 //! Tests: below
 
 use super::{GZIP, u32_at};

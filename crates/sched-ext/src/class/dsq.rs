@@ -4,6 +4,16 @@
 //! What must stay: equal virtual times keep the order of insertion, and a walk sees what was there
 //! when it began.
 //!
+//! Tests by part: `a_fifo_has_a_head_and_a_tail` (`insert`, `remove`, `first`, `tasks`, `len`),
+//! `virtual_time_wraps` (`before`, `insert`, `place`), `times_without_an_order_lose_nobody`
+//! (`search`, `iter`, `advance`), `a_walk_sees_what_was_there` (`iter`, `advance`, `was_there`),
+//! crates/sched-ext/tests/all/kernel.rs::`queues_are_made_once` (`create`, `destroy`, `user`,
+//! `is_builtin`), crates/engine/tests/behaviour/sched_ext/errors.rs::`orders_that_do_not_mix`
+//! (`is_other_order`), crates/sched-ext/tests/all/again.rs::`who_asks_without_end_ends`
+//! (`count_again`, `cpu_of`, `local`). `global`, `get`, `get_mut` are looks: any run uses them.
+//!
+//! Callers: class/insert.rs, class/kfuncs.rs, class/balance.rs.
+//!
 //! Tests: below
 
 use crate::consts::{SCX_DSQ_FLAG_BUILTIN, SCX_DSQ_GLOBAL, SCX_DSQ_LOCAL};

@@ -1,10 +1,17 @@
 //! Tasks that run at once or are enqueued again: `SCX_ENQ_IMMED`
 //! (docs/rules/sched-ext.md#immed).
 //!
-//! Tests by part: `what_cannot_run_at_once_is_enqueued_again`, `two_tasks_do_not_stay`,
-//! `a_higher_class_sends_them_back`, `older_kernels_let_them_wait`,
-//! `a_scheduler_that_insists_ends`, `other_queues_do_not_take_it`. What must stay: each task is
-//! enqueued again once per look.
+//! What must stay: each task is enqueued again once per look.
+//!
+//! Tests by part: `what_cannot_run_at_once_is_enqueued_again` (`joined_local`, `is_open`,
+//! `take_immed`, `reenqueue_immed`, `enqueue_again`), `two_tasks_do_not_stay` (`is_open`),
+//! `a_scheduler_can_mean_it_always`, `other_queues_do_not_take_it`, `older_kernels_let_them_wait`
+//! (`vet_enq_flags`), `a_higher_class_sends_them_back` (`set_others`),
+//! `a_scheduler_that_insists_ends` (`repeats`), `who_displaces_runs_at_once` (`left_local`,
+//! `reenqueue_immed_after_balance`).
+//!
+//! Callers: class/insert.rs (`vet_enq_flags`, `joined_local`, `left_local`), class/balance.rs,
+//! engine's kernel/model (`set_others`).
 //!
 //! Tests: crates/sched-ext/tests/all/immed.rs
 

@@ -2,6 +2,13 @@
 //!
 //! What must stay: pids are `FIRST_PID` plus the task's number; programs see them.
 //!
+//! Tests by part: `weights_are_told_when_they_change` (`weight_to_cgroup`: 335 is 33),
+//! crates/sched-ext/tests/all/kernel.rs::`tasks_are_found_by_pid` (`new`, `may_use`),
+//! errors.rs::`direct_dispatches_of_others_and_twice` in crates/engine (`name`: `task[1000]`).
+//! `is_queued` is a look: any run uses it.
+//!
+//! Callers: class/life.rs (`new`), engine's kernel/model/home/sched_ext.rs (`weight_to_cgroup`).
+//!
 //! Tests: crates/sched-ext/tests/all/life.rs::weights_are_told_when_they_change,
 //! crates/engine/tests/behaviour/sched_ext/rules.rs::virtual_time_shares_by_weight
 

@@ -4,6 +4,12 @@
 //! What must stay: the order of checks and their texts, which are the kernel's: the first that
 //! fails is the answer.
 //!
+//! Tests by part: `a_name_is_needed`, `flags_are_known`, `numbers_have_an_end`,
+//! `the_last_one_is_enqueued_by_a_callback`, `idle_masks_per_node_are_the_kernels` (each a check of
+//! `refusal`), errors.rs::`what_is_not_modelled_is_refused` (the last of them).
+//!
+//! Callers: class/life.rs (`load`).
+//!
 //! Tests: crates/engine/tests/behaviour/sched_ext/errors.rs, crates/sched-ext/tests/all/table.rs
 
 use crate::consts::{

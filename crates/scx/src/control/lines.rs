@@ -5,6 +5,15 @@
 //! What must stay: a client costs bounded memory, time and threads; `a_gigabyte_is_refused` tries
 //! it.
 //!
+//! Tests by part: `a_gigabyte_is_refused` (`Lines`, `next`, `send`),
+//! control/tests.rs::`a_client_that_says_nothing_is_sent_away_and_keeps_nobody_waiting` (`left`,
+//! `now`: patience), control/tests.rs::`a_hundred_clients_are_served_or_told_to_come_again`
+//! (`listen`, `Place`),
+//! control/tests.rs::`the_end_takes_the_socket_away_and_a_busy_main_loop_is_not_waited_for`
+//! (`Listening`, `start`, `drop`).
+//!
+//! Callers: control.rs and stats.rs (servers), client.rs (`Lines`, `send`).
+//!
 //! Tests: crates/scx/src/stats/tests.rs::a_gigabyte_is_refused, scripts/live/guest.sh
 
 use crate::control::socket::{Socket, SocketError};

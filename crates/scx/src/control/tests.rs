@@ -1,4 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
+//! The control socket of crates/scx/src/control.rs and its clients (client.rs), with a main loop
+//! that owns a policy and no kernel side (docs/guide/live.md, "Steer"). Words of refusals are those
+//! that users read.
+//!
+//! What must stay: bounds of memory, time and clients, and exit codes, which the page promises.
+//! Words may change together with the code; times of this machine are not asserted but as bounds.
+//! Helpers (`running`, `main_loop`, `connect`, `set`, `say`, `answer`) serve all tests: one that
+//! breaks fails most of them.
+
 use super::*;
 use crate::args::Format;
 use crate::client;

@@ -4,6 +4,11 @@
 //!
 //! What must stay: the service is never started by asking.
 //!
+//! Tests by part: `the_daemons_profile_goes_first` (`watch`, `profile`), `the_daemon_is_waited_for`
+//! (`was_asked`). Both need dbus-daemon, and say so where it is not there.
+//!
+//! Callers: crates/scx/src/follow.rs.
+//!
 //! Tests: crates/scx/src/follow.rs::the_daemons_profile_goes_first,
 //! crates/scx/src/follow.rs::the_daemon_is_waited_for
 

@@ -1,5 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 //! Machines described from small trees, by the kernel's word and by platform files.
+//!
+//! The trees have the form of sysfs and debugfs; figures of HiKey 960 are those of
+//! platforms/hikey960.toml (docs/guide/live.md, "Run"). Tried is crates/scx/src/machine.rs.
+//!
+//! What must stay: exit codes 2 and 3, and that all differences are told at once. `Tree` (`put`,
+//! `model`, `describe`, `misfit`) and `hikey960` serve all tests.
 
 use super::{DEFAULT_TICK_NS, Machine, PlatformChoice, Problem, describe};
 use std::fs;

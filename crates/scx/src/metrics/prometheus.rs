@@ -5,6 +5,11 @@
 //!
 //! What must stay: samples and names are those of the OpenMetrics text; only the form differs.
 //!
+//! Tests by part: `the_older_format_has_the_same_samples` (`text`),
+//! metrics/tests.rs::`the_dashboard_reads_what_there_is` (names, beside packaging/grafana).
+//!
+//! Callers: client.rs (`status --format prometheus`).
+//!
 //! Tests: crates/scx/src/metrics/tests.rs::the_older_format_has_the_same_samples,
 //! xtask/src/tries/metrics.rs
 

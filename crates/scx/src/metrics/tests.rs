@@ -1,4 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
+//! Sums and exposition texts of crates/scx/src/metrics.rs and its modules (docs/guide/live.md,
+//! "Watch"). Counters are made by hand (`sample`: nothing has happened; `busy_sample`: something in
+//! every figure), and sums of them are worked out by hand.
+//!
+//! What must stay: names and labels of metrics, which dashboards read (packaging/grafana); rules of
+//! formats, which are those of the specifications (OpenMetrics 1.0, text format 0.0.4). `parse`
+//! checks a text against them; stats/tests.rs and control/tests.rs use the samples, too.
+
 use super::*;
 
 pub(crate) fn counters() -> CpuCounters {

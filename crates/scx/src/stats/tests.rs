@@ -1,4 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
+//! Statistics of crates/scx/src/stats.rs and stats/text.rs (docs/guide/live.md, "Watch"): the
+//! client of the crate `scx_stats` is at the other end, so the protocol is that crate's and not
+//! ours. Samples are made in crates/scx/src/metrics/tests.rs.
+//!
+//! What must stay: names of fields and errors of the protocol. The text of a block may change with
+//! stats/text.rs, but the result comes first. `running` and `client` serve all tests of the socket.
+
 use super::*;
 use crate::control;
 use crate::metrics::tests::{busy_sample, sample};

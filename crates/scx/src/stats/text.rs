@@ -3,6 +3,11 @@
 //!
 //! What must stay: latency first. Words and widths are free but for what the test quotes.
 //!
+//! Tests by part: `a_block_says_the_result_first` (`block`, `headline`, `figures`, `table`,
+//! `three_digits`), stats/tests.rs::`many_reasons_stay_within_the_lines` (`reasons`).
+//!
+//! Callers: crates/scx/src/stats.rs (`block`).
+//!
 //! Tests: crates/scx/src/stats/tests.rs::a_block_says_the_result_first
 
 use crate::metrics::{Metrics, Part};

@@ -1,4 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
+//! Sockets of crates/scx/src/control/socket.rs (docs/guide/live.md, "Steer"): permissions, what is
+//! replaced and what stays, who may speak. One test needs root to give files away, and is less
+//! without.
+//!
+//! What must stay: what another user can do to a socket's place is refused by both sides. `place`
+//! and `mode` serve all tests.
+
 use super::*;
 use std::io::Write;
 use tempfile::TempDir;
