@@ -1,4 +1,7 @@
 //! Task scripts in few words.
+//!
+//! What must stay: `hog` always wants to run, `phase` repeats, `once` ends, and `Run` times mean
+//! the biggest CPU. Callers: all files of tests/behaviour; a fault here fails there.
 
 use super::MS;
 use wakeplace_workload::{

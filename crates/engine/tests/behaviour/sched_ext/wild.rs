@@ -1,5 +1,10 @@
 //! A scheduler that does at random whatever is allowed, loses nobody, and checks that the kernel
 //! calls it in the order that docs/rules/sched-ext.md#tasks says.
+//!
+//! What must stay: whatever it does is allowed by the rules, it loses no task, and its asserts are
+//! the order that the page says. Caller: storms.rs::`a_wild_scheduler_loses_nobody`; each callback
+//! is called by the class. `known` keeps what is known of a task; `allowed`, `queue`, `kick` and
+//! `shuffle` do the random things.
 
 use crate::invariants::Random;
 use std::collections::VecDeque;
