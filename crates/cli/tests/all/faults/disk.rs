@@ -1,4 +1,9 @@
 //! Runs commands on a faulty disk.
+//! The library is faults/disk.c; page: docs/guide/traces.md, "What is promised of files".
+//!
+//! What must stay: `run` fails exactly one call, `calls` lists those that change the folder,
+//! `library` builds disk.c once per process, `without_exchange` is a file system without the
+//! exchange of folders. Caller: faults/mod.rs.
 
 use super::cases::Case;
 use crate::common::{folder, program, shared_folder};

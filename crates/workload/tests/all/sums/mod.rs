@@ -1,4 +1,8 @@
 //! What tests of models share: expansion of an argument, sums over steps.
+//!
+//! What must stay: it sums steps of one pass and judges nothing. Callers: aim7_compute.rs,
+//! coarse_models.rs, kbuild.rs, shell.rs (`refused`, `same_seed_same_scripts`); a fault here fails
+//! there.
 use wakeplace_workload::{Event, LoadOptions, Loops, MachineFacts, Spec, TaskScript, Workload};
 
 /// The scripts for a machine of four CPUs, or the message.
