@@ -1,4 +1,8 @@
 //! Small programs, and random numbers.
+//!
+//! What must stay: `both` demands the same of interpreter and compiler, so nothing may be asked of
+//! one alone through it. Callers: programs.rs, maps.rs, budget.rs, hostile.rs, same.rs; a fault
+//! here fails there.
 
 use wakeplace_bpf_vm::memory::PAGE;
 use wakeplace_bpf_vm::{Arena, Env, Fault, Insn, Linker, Program, Vm};

@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 //! Random walks over the events of a machine: tasks come, run, sleep, move and go, CPUs idle and
 //! tick, queues order, balancing pulls. A walk calls an entry point only where a home could.
+//!
+//! What must stay: a walk calls an entry point only where a home could (`before`, `task_for`); a
+//! walk follows from its seed. `run` is called by main.rs; `choose`, `step` and `call` make one
+//! step.
 
 use crate::builds::Builds;
 use crate::machines::{Draw, Size, core};

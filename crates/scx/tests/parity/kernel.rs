@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 //! The kernel's side: the loaded objects, their memory, and a test run of one of their programs.
+//!
+//! What must stay: `why_not` says what is missing, once; programs are those of parity.bpf.c, one
+//! per entry point. Callers: builds.rs; `say` and `why_not` also main.rs, loaded.rs and tally.rs.
 
 use crate::ops::Op;
 use crate::state::State;

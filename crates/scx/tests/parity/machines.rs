@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 //! Random machines and policies.
+//!
+//! What must stay: machines and policies follow from the seed (`Draw`); draws keep their order.
+//! Callers: main.rs, situations.rs and events.rs (`Draw`).
 
 use rand_pcg::Pcg64;
 use rand_pcg::rand_core::Rng;

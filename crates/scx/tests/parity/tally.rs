@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 //! What a run has compared, by build and size of machine.
+//!
+//! What must stay: it counts and judges only that all was compared. Caller: main.rs; events.rs
+//! (`Calls`).
 
 use crate::builds::Builds;
 use crate::kernel::say;

@@ -1,4 +1,7 @@
 //! A small sweep, its right runs, and what a store says.
+//!
+//! What must stay: the sweep is small so that all its runs can be made without a store (`right`);
+//! callers are all files of this folder. A fault here fails there.
 
 use rusqlite::Connection;
 use std::path::{Path, PathBuf};

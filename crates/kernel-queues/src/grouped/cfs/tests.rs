@@ -1,5 +1,13 @@
 //! Buddies on two levels. On 8 CPUs the granularity is 4 ms; a group weighs 1024 as a task of nice
 //! 0 does.
+//! Rule: docs/rules/queues.md#cfs (buddies, tick, yield).
+//!
+//! What must stay: each rule holds on both levels; figures follow from 8 CPUs and the groups'
+//! weight. Tests by part (in crates/kernel-queues/src): grouped.rs:
+//! `a_wakee_of_another_group_names_its_group`, `a_running_buddy_goes_on_once`,
+//! `the_group_of_who_yields_or_used_its_slice_is_no_buddy`,
+//! `a_group_that_used_its_slice_is_no_buddy` (`entity_of`); grouped/cfs.rs and cfs/buddies.rs: all
+//! others. Helpers, and who fails with them: `params`, `tree_of` (all tests).
 
 use super::CfsTree;
 use crate::cfs::{CfsParams, Entity, Roles};
