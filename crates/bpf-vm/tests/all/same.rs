@@ -7,8 +7,8 @@
 //! `compiled_programs_do_what_interpreted_ones_do` (`new`, `compile`); jit/function.rs:
 //! `a_store_at_a_shifted_address_stays_inside` (`readable`, `writable`); jit/function.rs:
 //! `shifted_addresses_are_the_same_compiled_as_interpreted`. Helpers, and who fails with them:
-//! `register`, `constant`, `memory`, `access` (all tests); `arithmetic`, `jump`, `program`,
-//! `written`, `count`, `compare` (`compiled_programs_do_what_interpreted_ones_do`,
+//! `register`, `constant`, `arithmetic`, `memory`, `access`, `jump`, `program`, `written`, `count`,
+//! `compare` (`compiled_programs_do_what_interpreted_ones_do`,
 //! `shifted_addresses_are_the_same_compiled_as_interpreted`); `shifted`
 //! (`shifted_addresses_are_the_same_compiled_as_interpreted`).
 

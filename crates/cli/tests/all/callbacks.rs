@@ -7,8 +7,8 @@
 //! never copied from. callbacks.bpf.c is crates/foreign/tests/schedulers/callbacks.bpf.c. Tests by
 //! part (in crates/cli/src): crates/sched-ext and crates/engine/src/kernel/model/sched_ext: all
 //! tests. Helpers, and who fails with them: `read`, `folder`, `ran`, `simulated`, `recorded`,
-//! `agreement`, `say`, `compare`, `knows_immed`, `small_kernel` (all tests); `assert_cycle`,
-//! `position` (most tests).
+//! `agreement`, `say`, `compare`, `knows_immed`, `small_kernel` (all tests); `assert_cycle` (most
+//! tests); `position` (`of_a_task_that_is_given_other_cpus`).
 
 use crate::common::{assert_code, program, stderr};
 use crate::schedulers::made;

@@ -11,7 +11,8 @@
 //! `several_machines_and_loads_are_a_matrix` (by the command); runs_export.rs:
 //! `what_cannot_be_is_refused` (`prepare`); crates/trace/src/replay/mod.rs:
 //! `a_recording_of_another_machine_is_scaled_aloud` (`other_platform`). Helpers, and who fails with
-//! them: `compare` (most tests).
+//! them: `compare` (`seeds_that_vary_nothing_are_one_run`,
+//! `several_machines_and_loads_are_a_matrix`, `a_recording_of_another_machine_is_scaled_aloud`).
 
 use crate::common;
 

@@ -12,7 +12,7 @@
 //! commands/doctor.rs: `colour_only_where_it_is_wanted` (`mark`); progress.rs:
 //! `nothing_but_the_result_is_on_standard_output` (`finish`). Helpers, and who fails with them:
 //! `is_understood`, `quick`, `run_example` (`every_example_works`); `words`, `examples`
-//! (`every_example_works`, `help_is_complete_and_fits`, `without_arguments_comes_short_help`).
+//! (`every_example_works`, `without_arguments_comes_short_help`).
 
 use crate::common;
 

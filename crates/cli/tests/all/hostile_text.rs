@@ -10,7 +10,12 @@
 //! `answers_show_names_harmlessly_in_every_form` (`folded`, `json`);
 //! crates/report/src/html/page.rs: `a_page_shows_names_harmlessly` (`shown`); commands/doctor.rs:
 //! `what_doctor_found_is_harmless` (`fact`); crates/text: all others. Helpers, and who fails with
-//! them: `quoted`, `hostile`, `steers`, `harmless`, `shown`, `cells`, `no_formula` (most tests).
+//! them: `steers` (most tests); `quoted`, `hostile` (`results_show_names_harmlessly_in_every_form`,
+//! `answers_show_names_harmlessly_in_every_form`, `errors_show_names_harmlessly`,
+//! `a_page_shows_names_harmlessly`); `harmless`, `shown`
+//! (`results_show_names_harmlessly_in_every_form`, `answers_show_names_harmlessly_in_every_form`,
+//! `errors_show_names_harmlessly`, `what_doctor_found_is_harmless`); `cells`, `no_formula`
+//! (`results_show_names_harmlessly_in_every_form`).
 
 use crate::common;
 

@@ -7,10 +7,10 @@
 //! (`ignored`); crates/files/src/drafts.rs: `nothing_is_left_of_an_interrupted_run` (`abandon`,
 //! `add`); args/import.rs: `an_ended_recording_leaves_the_kernel_as_it_was` (`WorkloadRecordArgs`);
 //! commands/record.rs: `an_ended_recording_leaves_the_kernel_as_it_was` (`Instance`,
-//! `UntilTheEnd`). Helpers, and who fails with them: `send`, `await_that`, `drafts`, `ended` (all
-//! tests); `endless` (`nothing_is_left_of_an_interrupted_run`, `ignored_signals_stay_ignored`);
-//! `everything` (`nothing_is_left_of_an_interrupted_run`,
-//! `an_ended_recording_leaves_the_kernel_as_it_was`); `instances`
+//! `UntilTheEnd`). Helpers, and who fails with them: `send`, `await_that` (all tests); `endless`,
+//! `drafts` (`nothing_is_left_of_an_interrupted_run`, `ignored_signals_stay_ignored`); `everything`
+//! (`nothing_is_left_of_an_interrupted_run`, `an_ended_recording_leaves_the_kernel_as_it_was`);
+//! `ended` (`nothing_is_left_of_an_interrupted_run`); `instances`
 //! (`an_ended_recording_leaves_the_kernel_as_it_was`).
 #![cfg(target_os = "linux")]
 

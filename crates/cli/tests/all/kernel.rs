@@ -9,9 +9,13 @@
 //! `the_list_says_what_is_here_without_an_archive` (`list`, `tables`, `object`),
 //! `what_is_no_kernel_is_refused` (`build_one`), `missing_tools_are_named` (tools);
 //! commands/doctor.rs: `missing_tools_are_named` (`kernel_tools`); commands/kernel.rs:
-//! `what_may_not_be_read_or_written_is_refused`. Helpers, and who fails with them: `kernel`,
-//! `without_archive` (all tests); `tree` (`what_is_no_kernel_is_refused`,
-//! `missing_tools_are_named`, `what_may_not_be_read_or_written_is_refused`); `of_nobody`
+//! `what_may_not_be_read_or_written_is_refused`. Helpers, and who fails with them: `kernel`
+//! (`without_an_archive_a_version_cannot_be_had`, `the_list_says_what_is_here_without_an_archive`,
+//! `what_is_no_kernel_is_refused`); `without_archive`
+//! (`without_an_archive_a_version_cannot_be_had`, `the_list_says_what_is_here_without_an_archive`,
+//! `what_is_no_kernel_is_refused`, `missing_tools_are_named`); `tree`
+//! (`what_is_no_kernel_is_refused`, `missing_tools_are_named`,
+//! `what_may_not_be_read_or_written_is_refused`); `of_nobody`
 //! (`what_may_not_be_read_or_written_is_refused`).
 
 use crate::common;

@@ -15,8 +15,9 @@
 //! crates/engine/src/explain/on_signals.rs: `the_cores_signals_are_the_kernels` (`signal`, `join`,
 //! `leave`), `a_broken_signal_is_found` (`add_task`, `averages`, `figure`);
 //! crates/engine/src/happening.rs: `the_cores_signals_are_the_kernels` (`tell`, `tell_nr_updated`).
-//! Helpers, and who fails with them: `diff` (all tests); `signals`
-//! (`the_cores_signals_are_the_kernels`, `a_broken_signal_is_found`).
+//! Helpers, and who fails with them: `diff` (`the_core_decides_as_the_kernel`,
+//! `a_broken_rule_is_found`, `the_cores_signals_are_the_kernels`, `a_broken_signal_is_found`);
+//! `signals` (`the_cores_signals_are_the_kernels`, `a_broken_signal_is_found`).
 
 use crate::common;
 use crate::kernel_runs::{is_there, version};

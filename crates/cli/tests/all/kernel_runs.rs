@@ -16,11 +16,11 @@
 //! (`explain`, `take_cpu`); crates/engine/src/kernel/tree/interrupts.rs: `the_boot_is_forgotten`
 //! (`end_sleeps`); crates/study/src/tree.rs: `what_it_does_not_take_is_refused` (`check`);
 //! commands/explain.rs: `commands_that_cannot_have_one_say_so` (trees in `--compare-policy`).
-//! Helpers, and who fails with them: `is_there`, `hikey960`, `json` (most tests); `version`,
-//! `kernel` (all tests); `metric` (`energy_aware_placement_is_the_kernels_own`,
-//! `waits_for_devices_move_frequencies`, `a_governor_that_comes_first_repeats_no_call`); `explain`
-//! (`a_decision_is_explained_by_the_trees_own_figures`, `the_boot_is_forgotten`,
-//! `commands_that_cannot_have_one_say_so`).
+//! Helpers, and who fails with them: `version`, `kernel`, `is_there`, `json` (most tests);
+//! `hikey960` (`energy_aware_placement_is_the_kernels_own`, `no_kind_of_work_makes_it_warn`);
+//! `metric` (`energy_aware_placement_is_the_kernels_own`, `waits_for_devices_move_frequencies`,
+//! `a_governor_that_comes_first_repeats_no_call`, `no_kind_of_work_makes_it_warn`); `explain`
+//! (`a_decision_is_explained_by_the_trees_own_figures`, `the_boot_is_forgotten`).
 
 use crate::common;
 

@@ -12,8 +12,8 @@
 //! crates/outcome/src/details.rs: `kinds_of_cpu_within_a_cluster_add_up` (`kinds`, `name`);
 //! expect.rs: `kinds_of_cpu_within_a_cluster_are_told_apart` (`one`, `names`). Helpers, and who
 //! fails with them: `compare` (`a_page_of_a_run_and_one_of_its_json_are_the_same_bytes`,
-//! `what_the_page_is_made_of_is_in_the_json`, `what_is_no_result_is_refused_and_leaves_the_page`);
-//! `read` (`a_page_of_a_run_and_one_of_its_json_are_the_same_bytes`, `a_study_has_its_page`,
+//! `what_the_page_is_made_of_is_in_the_json`); `read`
+//! (`a_page_of_a_run_and_one_of_its_json_are_the_same_bytes`, `a_study_has_its_page`,
 //! `what_is_no_result_is_refused_and_leaves_the_page`); `on_one_cluster`
 //! (`kinds_of_cpu_within_a_cluster_add_up`, `kinds_of_cpu_within_a_cluster_are_told_apart`).
 

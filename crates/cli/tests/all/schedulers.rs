@@ -20,11 +20,14 @@
 //! (`check_model_keys`); crates/foreign/src/guard/serve.rs:
 //! `a_loader_that_hangs_leaves_nothing_behind` (`end`); crates/foreign/src/load/bpf.rs:
 //! `damaged_objects_are_refused_or_run` (hostile); crates/foreign and crates/sched-ext: all others.
-//! Helpers, and who fails with them: `object`, `write`, `example`, `compile`, `made`, `sim`,
-//! `command`, `command_on`, `prepared`, `goes_on`, `loader` (all tests); `hash`, `find`
+//! Helpers, and who fails with them: `sim`, `command`, `command_on`, `prepared` (most tests);
+//! `object`, `compile`, `made` (all tests); `example`, `goes_on`, `loader`
+//! (`a_loader_runs_in_virtual_time`, `runs_with_a_loader_beside_them_are_the_same`,
+//! `what_a_loader_must_not_do_is_named`); `write` (`calls_answer_as_a_kernel_does`); `hash`
 //! (`runs_are_the_same_twice_and_interpreted`, `cids_leave_and_come_back`,
 //! `runs_with_a_loader_beside_them_are_the_same`); `processes_with`
-//! (`a_loader_that_hangs_leaves_nothing_behind`).
+//! (`a_loader_that_hangs_leaves_nothing_behind`); `find`
+//! (`runs_with_a_loader_beside_them_are_the_same`).
 
 use crate::common;
 

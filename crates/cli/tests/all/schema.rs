@@ -5,7 +5,7 @@
 //! as it is. Tests by part (in crates/cli/src): crates/outcome/src/decision.rs:
 //! `results_are_what_the_schema_says` (`Decision`); crates/outcome/src/forms.rs:
 //! `results_are_what_the_schema_says` (`words`, `json_schema`, `hash`). Helpers, and who fails with
-//! them: `problems`, `read_back`, `by`, `valid` (`results_are_what_the_schema_says`).
+//! them: `problems`, `read_back`, `valid` (`results_are_what_the_schema_says`).
 
 use crate::common;
 

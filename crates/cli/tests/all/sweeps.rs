@@ -15,10 +15,10 @@
 //! crates/store/src/sweep.rs: `a_stuck_cell_does_not_end_the_sweep` (`took`, `failed`);
 //! args/values.rs: `no_run_counts_twice` (`points`); args/asked.rs: `study_run_takes_a_file`
 //! (`from_arg_matches`); args/simulate.rs: `study_run_takes_a_file` (`store`). Helpers, and who
-//! fails with them: `sweep` (most tests); `start`, `until_done` (`a_killed_sweep_goes_on`);
-//! `summary` (`two_processes_share_a_store`); `summary_in` (`two_processes_share_a_store`,
-//! `a_store_of_something_else_is_refused`, `no_run_counts_twice`); `count`
-//! (`a_killed_sweep_goes_on`, `a_stuck_cell_does_not_end_the_sweep`, `no_run_counts_twice`).
+//! fails with them: `start`, `count`, `until_done` (`a_killed_sweep_goes_on`); `sweep`
+//! (`a_killed_sweep_goes_on`, `two_processes_share_a_store`, `a_key_is_varied_once`,
+//! `options_that_fit_no_cell_are_refused`); `summary` (`two_processes_share_a_store`); `summary_in`
+//! (`two_processes_share_a_store`, `a_store_of_something_else_is_refused`, `no_run_counts_twice`).
 
 use crate::common;
 

@@ -8,8 +8,10 @@
 //! `csv_and_the_run_itself` (`csv`); crates/report/src/case_table.rs:
 //! `the_tables_of_a_study_have_a_legend` (`tables`, `holds`); policy/src/placement/select.c
 //! (`wp_wake_cap`): `without_wake_cap_the_fast_path_takes_big_tasks`. Helpers, and who fails with
-//! them: `simulate`, `cases` (all tests); `share` (`invariants_of_the_published_tables`);
-//! `stdout_has_cases` (`csv_and_the_run_itself`).
+//! them: `simulate` (`invariants_of_the_published_tables`,
+//! `without_wake_cap_the_fast_path_takes_big_tasks`, `csv_and_the_run_itself`); `cases`
+//! (`invariants_of_the_published_tables`, `without_wake_cap_the_fast_path_takes_big_tasks`);
+//! `share` (`invariants_of_the_published_tables`); `stdout_has_cases` (`csv_and_the_run_itself`).
 
 use crate::common;
 

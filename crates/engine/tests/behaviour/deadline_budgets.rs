@@ -6,9 +6,8 @@
 //! crates/policy-sys/tests/all/classes.rs. Tests by part (in crates/engine/src):
 //! kernel/model/class_state.rs (`budget_left_ns`) and classes.rs (`charge_budget`): all but
 //! `which_eras_scale`, which is of the policies' parameters. Helpers, and who fails with them:
-//! `every_16_ms`, `timers` (`tasks_of_two_sizes_on_hikey960`,
-//! `schedutil_leaves_time_for_the_budget`); `little` (`a_budget_lasts_longer_on_a_slow_cpu`,
-//! `tasks_of_two_sizes_on_hikey960`); `stretch_ns` (`a_budget_lasts_longer_on_a_slow_cpu`).
+//! `little`, `stretch_ns` (`a_budget_lasts_longer_on_a_slow_cpu`); `every_16_ms`, `timers`
+//! (`tasks_of_two_sizes_on_hikey960`, `schedutil_leaves_time_for_the_budget`).
 
 use super::classes::{dl, of};
 use crate::common::*;

@@ -12,7 +12,7 @@
 //! (yield), `a_direct_placement_cannot_be_pulled` (front); kernel/model/live.rs:
 //! `four_hogs_spread_over_four_cpus` (pass before a dispatch),
 //! `an_idle_machine_is_looked_at_every_64_ms_by_its_first_cpu` (timer); kernel/model/home/live.rs:
-//! all others. Helpers, and who fails with them: `live` (all tests); `on_cpu_0` (5 tests);
+//! all others. Helpers, and who fails with them: `live` (most tests); `on_cpu_0` (5 tests);
 //! `sleeper_latencies` (`a_long_run_protects_nobody`,
 //! `a_woken_task_waits_for_the_end_of_the_protection`); `crowded_waits`
 //! (`a_crowded_cpu_is_served_as_by_the_kernels_queue`).

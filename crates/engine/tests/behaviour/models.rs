@@ -16,10 +16,8 @@
 //! run); crates/workload/src/models/tbench.rs: `tbench_on_one_cpu_is_the_work_of_both` (a run);
 //! crates/workload/src/models/schbench.rs: `current_schbench_requests_are_a_sleep_and_work` (a
 //! run); the models of crates/workload/src/models: each test by the model's name. Helpers, and who
-//! fails with them: `pinned`, `of` (6 tests); `alone`, `counted` (most tests); `model` (all tests);
-//! `count` (`cyclictest_wakes_once_per_interval`, `old_schbench_rounds_are_two_spins_and_a_sleep`,
-//! `current_schbench_requests_are_a_sleep_and_work`); `work_ns`
-//! (`tbench_on_one_cpu_is_the_work_of_both`).
+//! fails with them: `pinned`, `of`, `counted` (6 tests); `model` (all tests); `alone` (most tests);
+//! `work_ns` (`tbench_on_one_cpu_is_the_work_of_both`).
 
 use crate::common::*;
 use wakeplace_engine::{Ended, Happening, Observer, Options, RunReport, run};

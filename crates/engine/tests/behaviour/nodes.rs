@@ -11,10 +11,10 @@
 //! `a_move_to_another_node_costs_more`; policy/src/balance in a run: `half_of_a_server_full`,
 //! `a_hog_per_thread_of_a_server`, `caches_of_a_node_are_evened_out`,
 //! `a_favoured_core_gets_the_task`; machine.rs (`core_facts`): `the_machine_table`. Helpers, and
-//! who fails with them: `ran` (most tests); `hogs`, `at_the_end` (`half_of_a_server_full`,
-//! `a_hog_per_thread_of_a_server`, `caches_of_a_node_are_evened_out`); `job`
-//! (`threads_share_a_core`, `a_thread_speeds_up_when_its_sibling_stops`,
-//! `the_platform_states_what_threads_get`); `with_a_move_to` (`a_move_to_another_node_costs_more`);
+//! who fails with them: `job`, `ran` (`threads_share_a_core`,
+//! `a_thread_speeds_up_when_its_sibling_stops`, `the_platform_states_what_threads_get`); `hogs`,
+//! `at_the_end` (`half_of_a_server_full`, `a_hog_per_thread_of_a_server`,
+//! `caches_of_a_node_are_evened_out`); `with_a_move_to` (`a_move_to_another_node_costs_more`);
 //! `each_alone` (`half_of_a_server_full`, `caches_of_a_node_are_evened_out`); `domains`
 //! (`the_machine_table`).
 

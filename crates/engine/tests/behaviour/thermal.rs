@@ -7,7 +7,7 @@
 //! `power`); crates/platform/src/read/thermal.rs: `eight_busy_loops_are_too_much_for_the_a73`
 //! (`zone`); mechanics/thermal.rs: `threads_of_a_core_share_its_power` (powers);
 //! mechanics/thermal.rs: `off_by_default_and_harmless_while_cool`. Helpers, and who fails with
-//! them: `thermal`, `run`, `run_on` (all tests).
+//! them: `run`, `run_on` (all tests).
 
 use wakeplace_engine::{Happening, Observer, Options, RunReport};
 use wakeplace_platform::{Platform, Smt, Source, Standing};

@@ -15,7 +15,7 @@
 //! `keeps`): `a_request_ends_at_its_deadline`,
 //! `no_eligible_task_with_an_earlier_deadline_is_passed_over`; eevdf/preempt.rs: all others about
 //! protection and wake-ups. Helpers, and who fails with them: `params_of`, `params`, `entity_of`
-//! (most tests); `nice_0`, `queue_of`, `woken` (9 tests); `below`, `oracle_eligible`, `step`
+//! (most tests); `nice_0`, `queue_of` (9 tests); `woken` (8 tests); `oracle_eligible`, `step`
 //! (`no_eligible_task_with_an_earlier_deadline_is_passed_over`).
 
 use super::{Arrival, EevdfParams, EevdfQueue, Entity};

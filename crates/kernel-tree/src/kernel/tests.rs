@@ -5,9 +5,8 @@
 //! together. Tests by part (in crates/kernel-tree/src): kernel/mod.rs:
 //! `a_kernel_is_booted_entered_and_left` (`is_dead`), `addresses_have_names` (`fault_entries`);
 //! kernel/entries.rs, kernel/host.rs and crates/kernel-abi: all others. Helpers, and who fails with
-//! them: `compiled`, `fake` (all tests); `machine`, `boot` (most tests); `log`, `warned`, `fault`,
-//! `frequency`, `placed` (`a_kernel_is_booted_entered_and_left`); `done`
-//! (`calls_are_what_the_header_says`); `refused` (`what_cannot_be_booted_is_refused`).
+//! them: `fake`, `machine`, `boot` (most tests); `compiled` (all tests); `refused`
+//! (`what_cannot_be_booted_is_refused`).
 
 use super::*;
 use std::fmt::Write as _;

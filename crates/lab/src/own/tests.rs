@@ -3,8 +3,10 @@
 //!
 //! What must stay: what is missing is one sentence before anything is booted. Tests by part (in
 //! crates/lab/src): own.rs (`open`, `require`, `lacks`, `modules`, `is_version`): all tests.
-//! Helpers, and who fails with them: `image`, `own` (all tests); `lack`
-//! (`what_the_configuration_lacks_is_named`, `a_scheduler_needs_more_than_the_kernels_own`).
+//! Helpers, and who fails with them: `image` (most tests); `own`
+//! (`what_the_configuration_lacks_is_named`, `a_module_that_is_there_will_do`,
+//! `a_scheduler_needs_more_than_the_kernels_own`); `lack` (`what_the_configuration_lacks_is_named`,
+//! `a_scheduler_needs_more_than_the_kernels_own`).
 
 use super::*;
 use std::io::Write as _;

@@ -13,13 +13,12 @@
 //! `measured_powers_follow_the_other_clock` (`points`); running.rs:
 //! `work_is_drawn_by_busy_cpus_alone` (`work`), `a_wrong_running_total_is_found` (`energy`),
 //! `equals_the_power_summed_nanosecond_by_nanosecond` (`redraw_cpu`, `redraw_cluster`, `Sum`);
-//! testbed.rs: `an_unannounced_cpu_is_found` (`two_clusters`); wiring.rs:
-//! `time_that_runs_backwards_is_found` (`elapsed`); power.rs:
-//! `measured_powers_follow_the_other_clock` (`of_platform`),
+//! ledger.rs: `an_unannounced_cpu_is_found`; wiring.rs: `time_that_runs_backwards_is_found`
+//! (`elapsed`); power.rs: `measured_powers_follow_the_other_clock` (`of_platform`),
 //! `clock_gated_power_goes_with_the_clock` (`cpu_idle`); crates/power/src/lib.rs:
 //! `clock_gated_power_goes_with_the_clock` (`measured`, `ByPoint`); meter.rs:
-//! `a_run_of_length_zero_closes`. Helpers, and who fails with them: `started` (most tests); `power`
-//! (all tests); `apply`, `random_event`, `random_run`
+//! `a_run_of_length_zero_closes`. Helpers, and who fails with them: `started` (most tests);
+//! `apply`, `power`, `random_event`, `random_run`
 //! (`equals_the_power_summed_nanosecond_by_nanosecond`); `names` (`energy_by_hand`,
 //! `transitions_are_drawn_and_named`, `threads_of_a_core_share_power`).
 

@@ -9,13 +9,14 @@
 //! `powers_and_transitions_of_a_table_are_one` (`add_clocks`, `assumed_tables`),
 //! `every_built_in_platform_stays_valid_in_its_order` (`change`); assumed/moves.rs:
 //! `every_built_in_platform_stays_valid_in_its_order` (`lines`, `add_moves`, `change_line`).
-//! Helpers, and who fails with them: `tc2` (all tests); `named`
+//! Helpers, and who fails with them: `tc2`
+//! (`an_assumed_table_is_its_figures_and_published_ones_are_none`,
+//! `one_figure_changes_and_nothing_else`); `named`
 //! (`an_assumed_table_is_its_figures_and_published_ones_are_none`,
 //! `one_figure_changes_and_nothing_else`, `states_of_one_name_are_one_and_stay_in_order`,
 //! `powers_and_transitions_of_a_table_are_one`); `changed`
 //! (`an_assumed_table_is_its_figures_and_published_ones_are_none`,
-//! `states_of_one_name_are_one_and_stay_in_order`, `powers_and_transitions_of_a_table_are_one`,
-//! `every_built_in_platform_stays_valid_in_its_order`).
+//! `states_of_one_name_are_one_and_stay_in_order`, `powers_and_transitions_of_a_table_are_one`).
 
 use super::Factor::{Double, Half};
 use super::{AssumedCost, Factor};

@@ -17,8 +17,7 @@
 //! (`read_state`), `idle_states_run_from_shallow_to_deep` (`check_depth`), `power_of_idle_states`
 //! (`power`, `cluster_power_at_opps`); read/sched_mc.rs: `tasks_of_a_core_while_power_is_saved`
 //! (`read`, `core_kind`); read: all others. Helpers, and who fails with them: `message`, `check`,
-//! `check_text` (most tests); `with_speeds` (`every_table_needs_a_source_and_a_standing`,
-//! `speeds`).
+//! `check_text` (most tests); `with_speeds` (`speeds`).
 
 use wakeplace_platform::Platform;
 

@@ -18,7 +18,7 @@
 //! known.rs: `every_table_is_known_in_one_way` (`known`, `group_of`, `groups_known`),
 //! `the_page_lists_every_machine` (the words as the page has them); assumed.rs:
 //! `the_page_lists_every_machine` (`modelled_power`); the files of platforms/: all others. Helpers,
-//! and who fails with them: `row` (`u8500_has_both_idle_tables`, `the_page_lists_every_machine`).
+//! and who fails with them: `row` (`the_page_lists_every_machine`).
 
 use std::fs;
 use std::path::Path;

@@ -6,7 +6,7 @@
 //! `bytes_that_are_no_text_have_a_place` (`text_of_bytes`),
 //! `names_and_paths_do_not_shadow_each_other` (`load`, `from_file`); error.rs:
 //! `names_and_paths_do_not_shadow_each_other` (`UnknownName`, `Read`). Helpers, and who fails with
-//! them: `below`, `mutate` (`mutated_files_never_panic`).
+//! them: `mutate` (`mutated_files_never_panic`).
 
 use std::fs;
 use std::time::{Duration, Instant};

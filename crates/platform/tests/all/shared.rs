@@ -11,8 +11,7 @@
 //! `refused` (most tests); `two_nodes`, `numa` (`what_is_read`, `distances_that_are_none`,
 //! `nodes_need_their_figures`); `threads`, `smt` (`what_is_read`, `threads_need_what_they_share`);
 //! `ranked`, `priority` (`what_is_read`, `priorities_and_levels_belong_together`); `read`
-//! (`what_is_read`, `costs_of_an_artificial_model`); `costs` (`what_is_read`,
-//! `nodes_need_their_figures`, `costs_of_an_artificial_model`).
+//! (`what_is_read`, `costs_of_an_artificial_model`); `costs` (`costs_of_an_artificial_model`).
 
 use wakeplace_platform::Platform;
 

@@ -14,13 +14,12 @@
 //! (no panic), `this_machine` (`read`); sysfs/energy.rs: `the_kernel_says_what_its_powers_count`
 //! (`watts_unit_uw`, `flags`), `damaged_trees_are_refused` (`check_capacity`); sysfs/cpufreq.rs:
 //! `an_inactive_policy_and_an_unknown_latency` (`LATENCY_UNKNOWN`). Helpers, and who fails with
-//! them: `new`, `put`, `topology`, `cache` (most tests); `hikey960`, `state` (7 tests); `read` (all
-//! tests); `levels` (8 tests); `remove` (`offline_cpus_have_a_place_of_their_own`,
-//! `rankings_are_no_capacities`, `what_is_missing_or_no_file_is_named`); `node`
-//! (`threads_sockets_and_nodes`, `nodes_near_and_far`, `hostile_texts_are_results_or_errors`);
-//! `error` (`capacity_from_the_firmware`, `the_kernel_says_what_its_powers_count`,
-//! `damaged_trees_are_refused`, `what_is_missing_or_no_file_is_named`); `server`
-//! (`threads_sockets_and_nodes`, `sockets_of_one_node`, `hostile_texts_are_results_or_errors`).
+//! them: `put`, `topology`, `cache` (most tests); `hikey960`, `state` (7 tests); `levels` (6
+//! tests); `node` (`threads_sockets_and_nodes`, `nodes_near_and_far`,
+//! `hostile_texts_are_results_or_errors`); `error` (`capacity_from_the_firmware`,
+//! `the_kernel_says_what_its_powers_count`, `damaged_trees_are_refused`,
+//! `what_is_missing_or_no_file_is_named`); `server` (`threads_sockets_and_nodes`,
+//! `sockets_of_one_node`, `hostile_texts_are_results_or_errors`).
 
 use std::fs;
 use wakeplace_platform::sysfs::{CapacitySource, LevelKind, SysfsMachine};

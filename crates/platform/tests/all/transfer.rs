@@ -7,8 +7,8 @@
 //! `transfer`), `memory_is_no_nearer_than_the_cache` (`cache`); model.rs:
 //! `clusters_are_below_the_cache` (`cache_cluster`). Helpers, and who fails with them: `lines`
 //! (`tables_are_read`, `the_levels_are_those_of_the_machine`); `cache` (`tables_are_read`,
-//! `the_levels_are_those_of_the_machine`, `memory_is_no_nearer_than_the_cache`); `check`
-//! (`the_levels_are_those_of_the_machine`, `memory_is_no_nearer_than_the_cache`).
+//! `memory_is_no_nearer_than_the_cache`); `check` (`the_levels_are_those_of_the_machine`,
+//! `memory_is_no_nearer_than_the_cache`).
 
 use wakeplace_platform::{CpuId, Platform};
 

@@ -12,8 +12,7 @@
 //! (`wp_bigger_and_not_overloaded`); `eight_cases_on_tc2`, `a_task_that_slept_is_smaller`,
 //! `more_than_two_sizes` (`wp_wakeup_case`). Helpers, and who fails with them: `lone_cpus`
 //! (`a_group_of_one_needs_no_look`); `exec_of_300` (`the_tasks_own_past_does_not_count`); `walk`
-//! (`one_switch_off`); `case` (`a_group_of_one_needs_no_look`, `eight_cases_on_tc2`,
-//! `a_task_that_slept_is_smaller`, `more_than_two_sizes`).
+//! (`one_switch_off`); `case` (`eight_cases_on_tc2`, `more_than_two_sizes`).
 
 use crate::common;
 

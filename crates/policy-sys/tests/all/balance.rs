@@ -13,7 +13,7 @@
 //! `wp_cpu_overutilized`); `newidle_gates`, `average_idle_time` (`wp_newidle_begin`,
 //! `wp_newidle_level`); `nohz_kick_rule`, `nohz_statistics_every_32_ms`, `nohz_off`
 //! (`wp_nohz_balancer_kick`, `wp_nohz_next`, `wp_nohz_pass_end`). Helpers, and who fails with them:
-//! `flat`, `load` (most tests); `begin` (7 tests); `queued` (`interval_doubles_and_resets`,
+//! `load`, `begin` (7 tests); `flat` (most tests); `queued` (`interval_doubles_and_resets`,
 //! `which_tasks_move`, `failures_lead_to_a_push`); `pull_one` (`which_tasks_move`,
 //! `failures_lead_to_a_push`); `nohz` (`nohz_kick_rule`, `nohz_statistics_every_32_ms`); `kicks`
 //! (`nohz_kick_rule`).

@@ -10,10 +10,9 @@
 //! have the same fault. A state that once differed is repeated by its seed. The functions of `rule`
 //! up to `place` are the second evaluation; `random_machine` to `put` make the states; `compare`
 //! asks both. It covers policy/src/energy/energy_delta.c (`wp_find_energy_efficient_cpu`) and
-//! energy_6_1.c (`wp_em_cpu_energy_6_1`). Helpers, and who fails with them: `util_with`,
-//! `effective`, `performance`, `cost`, `demand_61`, `energy_61`, `hints_beside`, `fits`,
-//! `energy_with`, `whole_energy`, `place`, `random_machine`, `seldom`, `random_hints`,
-//! `random_situation`, `new_core`, `put`, `compare`, `properties`, `check` (all tests).
+//! energy_6_1.c (`wp_em_cpu_energy_6_1`). Helpers, and who fails with them: `random_machine`,
+//! `seldom`, `random_hints`, `random_situation`, `new_core`, `put`, `compare`, `properties`,
+//! `check` (all tests).
 
 use crate::common;
 

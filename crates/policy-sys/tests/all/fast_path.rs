@@ -14,13 +14,11 @@
 //! `wake_affine_by_weight` (`wp_wake_affine_weight`); `wake_affine_sync_alone`, `wake_affine_idle`
 //! (`wp_wake_affine_idle`); `one_allowed_cpu` (one allowed CPU);
 //! `random_states_agree_with_the_model` (all of them together). Helpers, and who fails with them:
-//! `smt_machine`, `wake`, `idle` (most tests); `all_busy`, `wakee` (all tests); `place`,
-//! `random_model`, `random_case`, `ask_core` (`random_states_agree_with_the_model`); `wide`
-//! (`wake_wide_table`, `random_states_agree_with_the_model`); `affine` (`wake_affine_by_weight`,
-//! `wake_affine_sync_alone`, `random_states_agree_with_the_model`); `from_0_to_3`
-//! (`wake_affine_by_weight`, `wake_affine_sync_alone`); `cache` (`step_2_idle_prev`,
-//! `step_4_recent`, `wake_affine_idle`, `random_states_agree_with_the_model`); `near`
-//! (`wake_affine_idle`, `random_states_agree_with_the_model`).
+//! `smt_machine`, `wake`, `idle` (most tests); `all_busy`, `wakee` (all tests); `cache`, `near`,
+//! `place`, `random_model`, `random_case`, `ask_core` (`random_states_agree_with_the_model`);
+//! `wide` (`wake_wide_table`); `affine` (`wake_affine_by_weight`, `wake_affine_sync_alone`,
+//! `random_states_agree_with_the_model`); `from_0_to_3` (`wake_affine_by_weight`,
+//! `wake_affine_sync_alone`).
 
 use crate::common;
 

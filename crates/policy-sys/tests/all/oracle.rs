@@ -10,8 +10,7 @@
 //! whatever its size. It covers policy/src/energy/energy_5_0.c (`wp_energy_choose_5_0` and what it
 //! calls). `put` and `decide` ask the core, `compare` both; `properties` asserts what holds of any
 //! choice: it fits, and costs no more than staying. Helpers, and who fails with them: `facts`,
-//! `new_core`, `put`, `decide`, `compare`, `add`, `print`, `properties`, `run`, `check` (all
-//! tests).
+//! `new_core`, `put`, `decide`, `compare`, `print`, `properties`, `run`, `check` (all tests).
 
 use crate::common;
 mod rule;

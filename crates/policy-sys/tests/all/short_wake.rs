@@ -14,7 +14,7 @@
 //! `the_flip_of_this_wake_up_counts` (`wp_short_pair`, `wp_record_wakee`);
 //! `the_prototype_compares_with_the_search` (`wp_scan_cost_ns`, `wp_note_scan_cost`). Helpers, and
 //! who fails with them: `caches`, `busy`, `wakee`, `wake`, `build`, `ask` (all tests); `stacking`
-//! (6 tests); `stacks`, `states` (`each_version_stacks_as_its_row_says`); `waker_is_short`
+//! (5 tests); `stacks`, `states` (`each_version_stacks_as_its_row_says`); `waker_is_short`
 //! (`the_largest_short_average`, `granularity_of_other_queues`).
 #![allow(missing_docs, reason = "not a library")]
 

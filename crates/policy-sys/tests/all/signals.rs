@@ -17,7 +17,9 @@
 //! `wp_util_est_faster`); `histories_of_load_end_at_their_goal` (`wp_cpu_load_update_5_1`);
 //! `a_pulled_task_counts_no_more` (`wp_migrate_pulled`);
 //! `queued_load_is_the_load_of_who_is_always_queued` (`wp_enqueue_runnable_load_avg_5_6`). Helpers,
-//! and who fails with them: `running` (6 tests); `ms_until` (`time_to_be_big_clock_scaled`,
+//! and who fails with them: `running` (`one_update_or_a_thousand`,
+//! `boundary_backwards_and_no_load`, `small_steps_keep_their_remainder`,
+//! `queued_load_is_the_load_of_who_is_always_queued`); `ms_until` (`time_to_be_big_clock_scaled`,
 //! `time_to_be_big_contribution_scaled`); `start_running` (`time_to_be_big_clock_scaled`,
 //! `time_to_be_big_contribution_scaled`, `saturation_by_mode`, `lost_idle_time`); `saturation`
 //! (`saturation_by_mode`); `shared_queue` (`queue_is_the_sum_of_its_tasks`,

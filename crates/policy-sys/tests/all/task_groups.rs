@@ -8,10 +8,8 @@
 //! (`wp_propagate_entity_load_avg`, `wp_tg_queue_update`); `nothing_stays_of_a_group_without_tasks`
 //! (`wp_tg_apply_removed`, `wp_tg_leave_share`); `a_group_on_two_cpus_weighs_half_on_each`
 //! (`wp_calc_group_shares`); `a_lone_task_is_the_same_in_a_group` (`wp_tg_enqueue`,
-//! `wp_tg_dequeue`, `wp_tg_migrate_sleeping`). Helpers, and who fails with them: `new` (all tests);
-//! `below`, `running`, `step` (`the_levels_are_sums_of_each_other`,
-//! `nothing_stays_of_a_group_without_tasks`, `a_lone_task_is_the_same_in_a_group`); `sum`
-//! (`the_levels_are_sums_of_each_other`, `nothing_stays_of_a_group_without_tasks`); `check`
+//! `wp_tg_dequeue`, `wp_tg_migrate_sleeping`). Helpers, and who fails with them: `running`, `step`
+//! (`the_levels_are_sums_of_each_other`, `nothing_stays_of_a_group_without_tasks`); `sum`, `check`
 //! (`the_levels_are_sums_of_each_other`); `life` (`a_lone_task_is_the_same_in_a_group`).
 
 use crate::common;

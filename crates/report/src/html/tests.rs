@@ -16,8 +16,8 @@
 //! html/read.rs: `no_result_is_refused_in_a_sentence` (`read`, `parse`); html/cases.rs:
 //! `counted_cases_have_a_table` (`of_runs`, `table`); html/figures.rs:
 //! `the_json_of_a_study_is_read_back` (`spread`); html/mod.rs:
-//! `the_same_result_gives_the_same_bytes`. Helpers, and who fails with them: `page`, `old`,
-//! `whole`, `own` (most tests); `refused` (`no_result_is_refused_in_a_sentence`);
+//! `the_same_result_gives_the_same_bytes`. Helpers, and who fails with them: `page`, `old`, `whole`
+//! (most tests); `own` (9 tests); `refused` (`no_result_is_refused_in_a_sentence`);
 //! `policy_and_scripts` (`a_page_runs_its_own_scripts_only`).
 
 use super::{Source, html};

@@ -12,8 +12,7 @@
 //! (`default_of`, `help`); ask/json.rs: `json_is_the_same_question` (`deserialize`, `values`,
 //! `value`); ask/python.rs: `the_python_module_is_made_from_the_list` (`python_module`). Helpers,
 //! and who fails with them: `ask` (`the_same_question_in_two_languages`,
-//! `a_decision_is_asked_for_in_the_same_words`, `bytes_are_as_good_as_a_file`,
-//! `what_is_wrong_names_its_argument`).
+//! `bytes_are_as_good_as_a_file`, `what_is_wrong_names_its_argument`, `json_is_the_same_question`).
 
 use super::{ARGUMENTS, Ask, Command, SCHEDULER, argument, python_module};
 use crate::Source;

@@ -16,7 +16,7 @@
 //! `rules_of_columns_cases_and_sensitivity_hold` (`value`, `cell`, `spread`); file/mod.rs:
 //! `a_figure_may_calibrate_an_argument_that_the_workload_gives` (`calibrated_argument`);
 //! file/sensitivity.rs: `columns_and_their_cases_are_read` (`sensitivity`); file/raw.rs:
-//! `the_least_that_a_file_has` (what is optional). Helpers, and who fails with them: `error` (most
+//! `the_least_that_a_file_has` (what is optional). Helpers, and who fails with them: `error` (5
 //! tests).
 
 use crate::Study;

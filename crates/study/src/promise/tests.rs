@@ -5,8 +5,8 @@
 //! `cases_come_from_other_studies` (`cases`, `taken`), `wrong_names_are_told` (`other`);
 //! file/promise.rs: `what_is_kept_is_a_share_of_the_best_gain` (`promise`); promise.rs:
 //! `a_loss_is_told` (`loss`); catalogue.rs: `cases_come_from_other_studies` (`study_text`).
-//! Helpers, and who fails with them: `study` (all tests); `run`
-//! (`what_is_kept_is_a_share_of_the_best_gain`, `a_loss_is_told`, `cases_come_from_other_studies`).
+//! Helpers, and who fails with them: `study`, `run` (`what_is_kept_is_a_share_of_the_best_gain`,
+//! `a_loss_is_told`, `cases_come_from_other_studies`).
 
 use super::Word;
 use crate::{Study, StudyOptions, by_interrupts};

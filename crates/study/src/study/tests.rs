@@ -17,7 +17,7 @@
 //! `a_board_power_is_recomputed_from_its_cell` (`calibration`),
 //! `the_platform_file_agrees_with_the_recomputation` (platforms/hikey960.toml); study.rs
 //! (`absence`): `what_is_absent_is_so_on_platforms_that_ran`. Helpers, and who fails with them:
-//! `short`, `run` (most tests); `hikey` (8 tests).
+//! `hikey` (8 tests); `short` (9 tests); `run` (most tests).
 
 use super::{Study, StudyOptions};
 use crate::file::Cell;

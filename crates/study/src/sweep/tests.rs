@@ -13,7 +13,7 @@
 //! `options_that_fit_no_point_are_refused` (`check_runs`), `wrong_keys_and_values_are_named`
 //! (`check_lists`, `check_values`); sweep/file.rs: `a_file_says_the_same` (`read`, `parts`,
 //! `axis`); file/arguments.rs: `a_file_says_the_same` (a sweep's file). Helpers, and who fails with
-//! them: `base`, `axes` (all tests); `sweep` (most tests).
+//! them: `base`, `axes`, `sweep` (most tests).
 
 use super::{Axis, Design, Sweep};
 use crate::{Request, Source};

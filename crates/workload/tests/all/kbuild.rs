@@ -9,10 +9,9 @@
 //! `a_job_is_a_chain_of_programs_that_wait` (`child`, `once`); models/work.rs:
 //! `keys_say_what_programs_cost` (`from_percent_e6`); models/busy_loops.rs:
 //! `a_shell_forks_endless_loops` (`expand`), `wrong_values_say_their_range` (`load`). Helpers, and
-//! who fails with them: `forks` (`a_job_is_a_chain_of_programs_that_wait`,
-//! `a_shell_forks_endless_loops`); `posts` (`a_job_is_a_chain_of_programs_that_wait`); `waits`
-//! (`a_job_is_a_chain_of_programs_that_wait`, `make_has_at_most_so_many_children`,
-//! `a_shell_forks_endless_loops`); `most_children` (`make_has_at_most_so_many_children`).
+//! who fails with them: `forks`, `waits` (`a_job_is_a_chain_of_programs_that_wait`,
+//! `a_shell_forks_endless_loops`); `posts` (`a_job_is_a_chain_of_programs_that_wait`);
+//! `most_children` (`make_has_at_most_so_many_children`).
 use crate::sums;
 
 use sums::{cpu_ns, expand, how_many, io_ns, ok, refused, same_seed_same_scripts, stall_ns, steps};

@@ -11,10 +11,11 @@
 //! `clients_that_write_the_same_rows_wait_for_each_other` (row locks); models/aim9.rs:
 //! `the_other_models_take_their_costs` (sum of times); models/aiostress.rs:
 //! `the_other_models_take_their_costs` (a batch's time); models/kbuild.rs:
-//! `builds_keep_their_slots_full`. Helpers, and who fails with them: `model`, `played` (all tests);
-//! `total` (`aim7_tasks_take_their_costs_side_by_side`, `commits_share_writes_of_the_log`,
-//! `clients_that_write_the_same_rows_wait_for_each_other`, `the_other_models_take_their_costs`);
-//! `most_at_a_time` (`builds_have_at_most_so_many_chains`, `collections_stop_the_world`).
+//! `builds_keep_their_slots_full`. Helpers, and who fails with them: `model` (all tests); `played`
+//! (most tests); `total` (`aim7_tasks_take_their_costs_side_by_side`,
+//! `commits_share_writes_of_the_log`, `clients_that_write_the_same_rows_wait_for_each_other`,
+//! `the_other_models_take_their_costs`); `most_at_a_time` (`builds_have_at_most_so_many_chains`,
+//! `collections_stop_the_world`).
 #[path = "sums/play.rs"]
 mod play;
 

@@ -14,9 +14,8 @@
 //! `slices_of_their_own` (`slice_ns`, `clamp`), `tasks_move_between_groups` (`group`);
 //! rtapp/memory.rs: `memory_is_bound_to_nodes` (`memrun`, `events`); json/reader.rs:
 //! `the_dialect_workgen` (`member`); dialect.rs: `the_dialect_suspend_ref` (`rtapp`). Helpers, and
-//! who fails with them: `parse`, `tasks` (7 tests); `expand` (5 tests); `scripts`
-//! (`parties_of_a_barrier_are_summed_over_the_file`, `slices_of_their_own`); `refusal`
-//! (`slices_of_their_own`, `memory_events_that_cannot_be`).
+//! who fails with them: `expand`, `tasks`, `scripts` (most tests); `parse` (all tests); `refusal`
+//! (6 tests).
 use crate::script_text;
 
 use script_text::describe;

@@ -17,7 +17,9 @@
 //! `programs_that_measure_one_name_in_two_ways_are_refused` (`fits`),
 //! `a_thread_waits_for_its_release_behind_the_start_line` (delays); models/builder.rs:
 //! `programs_share_nothing_but_their_measures` (`adopt`, `counted`). Helpers, and who fails with
-//! them: `events` (6 tests); `position` (`threads_meet_once_with_the_thread_that_made_them`,
+//! them: `events` (`a_loop_is_as_many_forks_of_one_shell`,
+//! `a_program_starts_and_joins_its_threads`, `programs_share_nothing_but_their_measures`);
+//! `position` (`threads_meet_once_with_the_thread_that_made_them`,
 //! `threads_are_let_go_by_the_thread_that_made_them`).
 use crate::sums::{ok, refused, same_seed_same_scripts};
 use wakeplace_workload::{Event, FigureOf, Loops, TaskScript, Zero};

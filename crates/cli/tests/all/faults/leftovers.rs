@@ -6,8 +6,7 @@
 //! (`sweep`, `is_draft`, `open_to_lock`); export.rs: `a_folder_with_other_files_is_refused`
 //! (`A_FOLDER`); crates/files: `a_file_that_comes_during_the_run_is_kept`. Helpers, and who fails
 //! with them: `names`, `drafts` (`only_the_drafts_of_the_dead_go`,
-//! `a_file_that_comes_during_the_run_is_kept`); `drop`, `long_run`
-//! (`only_the_drafts_of_the_dead_go`).
+//! `a_file_that_comes_during_the_run_is_kept`); `long_run` (`only_the_drafts_of_the_dead_go`).
 
 use crate::common::{assert_code, assert_refused, file, folder, program, run_in, stderr};
 use std::fs;

@@ -6,9 +6,9 @@
 //! `a_disk_that_gets_full_during_a_sweep` (`failure`), `a_full_disk` (`failure_of_export`);
 //! crates/store/src/error.rs: `a_disk_that_gets_full_during_a_sweep` (`of`, `Machine`);
 //! crates/files/src/error.rs: `a_full_disk` (`Why::System`); terminal.rs:
-//! `standard_output_on_a_full_disk` (`print`). Helpers, and who fails with them: `new` (all tests);
-//! `grow` (`a_disk_that_gets_full_during_a_sweep`); `skipped`
-//! (`a_disk_that_gets_full_during_a_sweep`, `a_full_disk`).
+//! `standard_output_on_a_full_disk` (`print`). Helpers, and who fails with them: `grow`
+//! (`a_disk_that_gets_full_during_a_sweep`); `skipped` (`a_disk_that_gets_full_during_a_sweep`,
+//! `a_full_disk`).
 
 use crate::common::{assert_code, file, folder, run_in, stderr, stdout};
 use std::fs;

@@ -3,11 +3,9 @@
 //! Rule: docs/rules/queues.md#cfs (buddies, tick, yield).
 //!
 //! What must stay: each rule holds on both levels; figures follow from 8 CPUs and the groups'
-//! weight. Tests by part (in crates/kernel-queues/src): grouped.rs:
-//! `a_wakee_of_another_group_names_its_group`, `a_running_buddy_goes_on_once`,
-//! `the_group_of_who_yields_or_used_its_slice_is_no_buddy`,
-//! `a_group_that_used_its_slice_is_no_buddy` (`entity_of`); grouped/cfs.rs and cfs/buddies.rs: all
-//! others. Helpers, and who fails with them: `params`, `tree_of` (all tests).
+//! weight. Tests by part (in crates/kernel-queues/src): grouped/cfs.rs (`preempts`, `pick`,
+//! `keeps`, `yields`, `remove`) and cfs/buddies.rs (`name`, `forget`): all tests. Helpers, and who
+//! fails with them: `params`, `tree_of` (all tests).
 
 use super::CfsTree;
 use crate::cfs::{CfsParams, Entity, Roles};

@@ -19,14 +19,13 @@
 //! (`of_kinds`), `a_plat_info_of_lisa` (`khz`), `capacities_of_an_energy_model_may_be_fractions`
 //! (`whole`), `parts_of_a_plat_info_that_are_pickled` (`is_written_out`);
 //! import/nrg_model/clusters.rs: `clusters_of_an_energy_model_of_lisa` (`cluster_of`); import: all
-//! others. Helpers, and who fails with them: `imported` (most tests); `levels` (9 tests);
-//! `energy_model` (6 tests); `standing` (`two_sockets_with_threads`,
+//! others. Helpers, and who fails with them: `imported` (9 tests); `levels` (7 tests); `powers`,
+//! `idle` (`an_energy_model_of_lisa`); `standing` (`two_sockets_with_threads`,
 //! `a_board_with_an_energy_model_is_the_one_that_comes_with_the_program`); `times_ns`
 //! (`a_server_has_the_costs_of_one_of_its_kind`,
-//! `a_board_with_an_energy_model_is_the_one_that_comes_with_the_program`); `powers`
-//! (`an_energy_model_of_lisa`); `idle`
-//! (`a_board_with_an_energy_model_is_the_one_that_comes_with_the_program`,
-//! `an_energy_model_of_lisa`).
+//! `a_board_with_an_energy_model_is_the_one_that_comes_with_the_program`); `energy_model`
+//! (`a_plat_info_with_the_kernels_energy_model`, `a_device_tree_with_the_kernels_energy_model`,
+//! `both_energy_models`).
 
 mod architectures;
 mod archives;

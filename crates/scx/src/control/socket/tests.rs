@@ -7,7 +7,7 @@
 //! `group_number`); control/socket.rs (`bind`, `connect`, `replace`, `check_folder`, `lock`): all
 //! others. Helpers, and who fails with them: `place` (most tests); `mode`
 //! (`it_has_its_permissions_and_leaves_nothing_else`,
-//! `a_folder_where_others_may_write_is_refused_by_both_sides`, `who_may_speak`).
+//! `a_folder_where_others_may_write_is_refused_by_both_sides`).
 
 use super::*;
 use std::io::Write;

@@ -11,9 +11,8 @@
 //! `unreadable_lines_are_quoted` (`judge`, `read_event`); replay/mod.rs:
 //! `a_recording_without_wakeups_says_so_once` (`load_bytes`). Helpers, and who fails with them:
 //! `switch`, `events`, `text` (all tests); `spec`, `workload` (`raw_fields_say_the_same`,
-//! `pages_and_json_with_the_text_in_them`, `other_forms_are_named`,
-//! `a_recording_without_wakeups_says_so_once`); `refusal` (`other_forms_are_named`,
-//! `unreadable_lines_are_quoted`).
+//! `pages_and_json_with_the_text_in_them`, `a_recording_without_wakeups_says_so_once`); `refusal`
+//! (`other_forms_are_named`, `unreadable_lines_are_quoted`).
 
 use wakeplace_trace::load_bytes;
 use wakeplace_workload::{MachineFacts, Spec, Workload};

@@ -8,8 +8,8 @@
 //! `a_task_that_leaves_an_idle_cpu_is_told` (`leaves_unseen`), `a_task_that_shows_late_begins_then`
 //! (`shows_late`); read/fields.rs: `names_like_fields_are_names` (`named`, `last`, `switched`),
 //! `short_forms_of_parked_and_idle_threads` (`short`, `short_state`); replay/tracker:
-//! `a_late_fork_does_not_move_the_beginning`. Helpers, and who fails with them: `switch`, `begins`,
-//! `sleeps`, `beats`, `work_ms` (most tests); `line`, `idle`, `woken` (all tests); `says`
+//! `a_late_fork_does_not_move_the_beginning`. Helpers, and who fails with them: `idle`, `switch`,
+//! `begins`, `sleeps`, `beats`, `work_ms` (most tests); `line`, `woken` (all tests); `says`
 //! (`a_buffer_that_starts_later`, `the_time_of_lost_events_is_nobodys`,
 //! `a_task_that_leaves_an_idle_cpu_is_told`, `a_task_that_shows_late_begins_then`); `begins_ms`
 //! (`a_task_that_shows_late_begins_then`, `a_late_fork_does_not_move_the_beginning`).

@@ -9,9 +9,9 @@
 //! (`parse`); replay/machine.rs: `a_recording_by_hand` (`stated`),
 //! `work_is_scaled_by_capacity_and_frequency` (`of`, `speed`); read/mod.rs:
 //! `what_is_no_recording_has_one_message` (errors); read and replay: all others. Helpers, and who
-//! fails with them: `new`, `line`, `who`, `switch`, `settle`, `waking`, `text`, `woken`,
-//! `temporary`, `loaded` (all tests); `record` (`periodic_tasks_come_back`,
-//! `work_of_tasks_that_wake_each_other_comes_back`); `comes_back` (`periodic_tasks_come_back`).
+//! fails with them: `temporary`, `loaded` (all tests); `who`, `switch`, `settle`, `record`
+//! (`periodic_tasks_come_back`, `work_of_tasks_that_wake_each_other_comes_back`); `comes_back`
+//! (`periodic_tasks_come_back`).
 
 use std::fmt::Write as _;
 use wakeplace_engine::observe::{
