@@ -5,7 +5,8 @@
  * Rule: docs/rules/sched-ext.md#cids.
  *
  * What must stay: `expect` and `expect_online` end the scheduler where a callback was told
- * otherwise than the calls say. `CIDS_BAD` and `CIDS_NOWHERE` make an order or a queue that is none.
+ * otherwise than the calls say. `CIDS_BAD` and `CIDS_NOWHERE` make an order or a queue that is
+ * none.
  *
  * Tests: crates/cli/tests/all/schedulers.rs::cids_leave_and_come_back,
  * crates/cli/tests/all/schedulers.rs::two_cpus_of_one_cid_end_it,
