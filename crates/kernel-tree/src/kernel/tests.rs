@@ -6,7 +6,8 @@
 //! `a_kernel_is_booted_entered_and_left` (`is_dead`), `addresses_have_names` (`fault_entries`);
 //! kernel/entries.rs, kernel/host.rs and crates/kernel-abi: all others. Helpers, and who fails with
 //! them: `fake`, `machine`, `boot` (most tests); `compiled` (all tests); `refused`
-//! (`what_cannot_be_booted_is_refused`).
+//! (`what_cannot_be_booted_is_refused`). `log`, `warned`, `fault`, `frequency`, `placed` and `done`
+//! are the host's ears, called by the kernel.
 
 use super::*;
 use std::fmt::Write as _;

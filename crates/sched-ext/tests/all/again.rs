@@ -9,7 +9,8 @@
 //! them: `with`, `after` (all tests); `hears`, `update_idle` (`the_chosen_task_runs`,
 //! `the_tasks_run_queue_is_locked`); `timer` (`the_tasks_run_queue_is_locked`); `asks_in`
 //! (`the_chosen_task_runs`, `who_asks_without_end_ends`); `changes_places`
-//! (`the_chosen_task_runs`).
+//! (`the_chosen_task_runs`). `info`, `init`, `init_task`, `select_cpu`, `enqueue`, `dispatch`,
+//! `running` and `stopping` are those callbacks.
 
 use crate::kernel::{add_tasks, asking, eight_cpus};
 use wakeplace_sched_ext::class::{ExtClass, Join, Setup};

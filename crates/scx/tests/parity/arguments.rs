@@ -3,7 +3,9 @@
 //!
 //! What must stay: arguments are such as a home could pass in that state, else a difference means
 //! nothing. `prepare` is called by events.rs; the other functions make the arguments of one kind of
-//! entry point. What differs shows in main.rs.
+//! entry point. What differs shows in main.rs. `task_args`, `queue_walk`, `group_args`,
+//! `machine_args`, `balance_args` with `attempt`, and `plain_args` with `pelt_step` are these
+//! kinds; `span` draws a time.
 
 use crate::events::Walk;
 use crate::machines::states;

@@ -3,7 +3,8 @@
 //!
 //! What must stay: values lie at the edges of the rules' tests on purpose; a situation follows from
 //! the seed. `situation` is called by main.rs and events.rs; the other functions make one part of
-//! it each.
+//! it each. `util`, `avg`, `queue`, `pressure`, `hints` and `cpu` fill CPUs; `task`, `mask`,
+//! `duration` and `asleep` tasks; `request`, `queues`, `touch` and `load` the rest.
 
 use crate::machines::Draw;
 use crate::state::{State, TASKS};

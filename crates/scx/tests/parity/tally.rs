@@ -2,7 +2,8 @@
 //! What a run has compared, by build and size of machine.
 //!
 //! What must stay: it counts and judges only that all was compared. Caller: main.rs; events.rs
-//! (`Calls`).
+//! (`Calls`). `count` adds one comparison, `band` sorts it by size, `of`, `columns`, `print` and
+//! `print_calls` show the sums.
 
 use crate::builds::Builds;
 use crate::kernel::say;

@@ -11,7 +11,9 @@
 //! capacity_vectors.rs); `data_dir`: kernel_truth.rs; `oracle_states`: the two oracles; `Rng`
 //! (`next`, `range`, `index`, `one_in`): all random states; `still`, `still_but`, `flat`,
 //! `attempt`: the balance files; `runs_at`: frequency.rs and others. It has no tests of its own:
-//! what breaks here fails in these.
+//! what breaks here fails in these. The rest: `policy` by name and settings; `lone_cpu`, `labels`
+//! and `level` for machines; `make_busy` and `make_idle` for a CPU; `hold_governor` keeps
+//! frequencies still.
 #![allow(dead_code, reason = "each test binary uses its part")]
 
 pub(crate) mod wake;

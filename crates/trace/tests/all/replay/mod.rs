@@ -11,7 +11,9 @@
 //! `what_is_no_recording_has_one_message` (errors); read and replay: all others. Helpers, and who
 //! fails with them: `temporary`, `loaded` (all tests); `who`, `switch`, `settle`, `record`
 //! (`periodic_tasks_come_back`, `work_of_tasks_that_wake_each_other_comes_back`); `comes_back`
-//! (`periodic_tasks_come_back`).
+//! (`periodic_tasks_come_back`). `line`, `switch`, `waking`, `settle` and `text` write its text;
+//! `cpu_power`, `frequency`, `woken`, `placement`, `run_start`, `run_stop` and `forked` hear of the
+//! run.
 
 use std::fmt::Write as _;
 use wakeplace_engine::observe::{
