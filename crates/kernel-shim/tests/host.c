@@ -2,7 +2,7 @@
 /*
  * The event loop. At one instant: CPUs that start, then interrupts between CPUs, clocks, ends of
  * work, each in the order of CPUs; CPUs that wait for another take turns last.
- * Page: crates/kernel-shim/README.md.
+ * Page: docs/guide/kernel.md; crates/kernel-shim/README.md.
  *
  * What must stay: the order above is the kernel's only clock, and `mix` hashes every decision, so
  * that a change of order shows. `host_*` are what the shim calls (struct wpk_host); `host_start`,

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Machines, and a storm of everything that a kernel can be asked for.
- * Page: crates/kernel-shim/README.md; figures of hikey960: platforms/hikey960.toml.
+ * Page: docs/guide/kernel.md; crates/kernel-shim/README.md; figures of hikey960:
+ * platforms/hikey960.toml.
  *
  * What must stay: a storm follows from `draw` alone: draws keep their order. Caller: drive.c
  * (scenario.h has what it calls); `change_class`, `change_group`, `change_machine`, `parameters`

@@ -13,7 +13,8 @@
 //! (`copy`); jit/lookup.rs: `compiled_code_looks_up_as_the_helper_does` (`look_up`, `map_and_key`).
 //! Helpers, and who fails with them: `spec` (all tests); `with` (`a_wild_key_is_refused`,
 //! `a_program_writes_the_value_of_its_own_cpu`); `call` (`a_wild_key_is_refused`,
-//! `a_program_writes_the_value_of_its_own_cpu`, `compiled_code_looks_up_as_the_helper_does`).
+//! `a_program_writes_the_value_of_its_own_cpu`, `compiled_code_looks_up_as_the_helper_does`). Page:
+//! docs/decisions/058.
 
 use crate::small::{Helpers, exit, insn, machine};
 use wakeplace_bpf_vm::memory::BASE;

@@ -20,6 +20,7 @@
 //! `a_map_that_is_too_large_is_refused` (`new`); vm.rs: `a_hash_map_is_filled_by_a_program`
 //! (`add_map`, `copy`). Helpers, and who fails with them: `operation`
 //! (`division_by_zero_and_by_minus_one_have_results`, `shifts_take_their_count_modulo_the_width`).
+//! Page: docs/decisions/058.
 
 use crate::small::{Helpers, both, exit, insn, machine, set, wide};
 use wakeplace_bpf_vm::memory::{ARENA, BASE, PAGE, SIZE};

@@ -16,7 +16,7 @@
 //! (`random_runs_obey_the_rules_1`, `random_runs_obey_the_rules_2`); `with_classes`
 //! (`random_groups_obey_the_rules`, `random_budgets_are_kept`,
 //! `random_runs_with_all_classes_obey_the_rules`). `next`, `below`, `one_in` and `spread` are the
-//! generator's.
+//! generator's. Page: docs/internals/checks.md.
 
 use crate::balance_old::FORMS;
 use crate::common::checker::{check_log, check_log_with};

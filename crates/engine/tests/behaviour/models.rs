@@ -17,7 +17,7 @@
 //! crates/workload/src/models/schbench.rs: `current_schbench_requests_are_a_sleep_and_work` (a
 //! run); the models of crates/workload/src/models: each test by the model's name. Helpers, and who
 //! fails with them: `pinned`, `of`, `counted` (6 tests); `model` (all tests); `alone` (most tests);
-//! `work_ns` (`tbench_on_one_cpu_is_the_work_of_both`).
+//! `work_ns` (`tbench_on_one_cpu_is_the_work_of_both`). Rules: docs/rules/workloads.md.
 
 use crate::common::*;
 use wakeplace_engine::{Ended, Happening, Observer, Options, RunReport, run};

@@ -12,7 +12,7 @@
 //! `random_runs_on_all_machines_obey_the_rules`. `drawn` makes a run of `random_policy`,
 //! `random_load` and `happenings`, `said` shows it; a fault of theirs is one of the only test.
 //! `random_name`, `random_setting` and `one_of` make a policy's parts; `number` reads the
-//! environment.
+//! environment. Page: docs/internals/checks.md.
 
 use crate::common::checker::check_log_with;
 use crate::common::*;

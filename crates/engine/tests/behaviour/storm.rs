@@ -8,7 +8,7 @@
 //! together); crates/workload/src/script.rs: `random_steps_with_groups_obey_the_rules` (every step
 //! in the engine); crates/workload/src/script/group.rs: `random_steps_with_groups_obey_the_rules`
 //! (groups in the engine). Helpers, and who fails with them: `shared`, `pick`, `step`, `change`,
-//! `storm`, `comings_and_goings`, `storms`, `said` (all tests).
+//! `storm`, `comings_and_goings`, `storms`, `said` (all tests). Page: docs/internals/checks.md.
 
 use super::invariants::{Random, boards, random_options, random_workload, with_classes};
 use crate::common::checker::check_log;

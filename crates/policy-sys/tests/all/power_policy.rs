@@ -16,16 +16,16 @@
 //! `placement_by_utilisation_and_bursts`, `placement_by_utilisation_counts_compute_power`,
 //! `real_time_bounds_use`, `use_of_a_little_cpu` (`wp_pack_util`, `wp_pack_used`);
 //! `the_leader_pulls_from_the_donor`, `the_leader_pulls_under_7_3` (`wp_pack_leads`,
-//! `wp_pack_pull`); `who_may_only_spread`, `siblings_count_where_it_spreads` (`wp_pack_spreads`);
-//! `packing_waits_for_quiet`, `lazy_balancing_packs_less_where_the_number_is_at_the_limit`
-//! (`wp_pack_settled`); `scattered_tasks_make_somebody_look` (`wp_pack_scattered`). Helpers, and
-//! who fails with them: `facts`, `still`, `share`, `busy` (most tests); `named` (all tests);
-//! `place` (10 tests); `fork` (7 tests); `task` (`small_tasks_by_the_numbers`,
-//! `small_tasks_join_the_fullest_with_room`, `placement_by_utilisation_and_bursts`,
-//! `placement_by_utilisation_counts_compute_power`); `wake` (`small_tasks_by_the_numbers`);
-//! `wake_from_0` (`placement_by_utilisation_counts_compute_power`, `real_time_bounds_use`); `two`
-//! (`the_leader_pulls_from_the_donor`, `who_may_only_spread`, `packing_waits_for_quiet`,
-//! `lazy_balancing_packs_less_where_the_number_is_at_the_limit`).
+//! `wp_pack_pull`); `who_may_only_spread` (`wp_pack_spreads`); `siblings_count_where_it_spreads`
+//! (`wp_spreads_at`); `packing_waits_for_quiet`,
+//! `lazy_balancing_packs_less_where_the_number_is_at_the_limit` (`wp_pack_settled`);
+//! `scattered_tasks_make_somebody_look` (`wp_pack_scattered`). Helpers, and who fails with them:
+//! `facts`, `still`, `share`, `busy` (most tests); `named` (all tests); `place` (10 tests); `fork`
+//! (7 tests); `task` (`small_tasks_by_the_numbers`, `small_tasks_join_the_fullest_with_room`,
+//! `placement_by_utilisation_and_bursts`, `placement_by_utilisation_counts_compute_power`); `wake`
+//! (`small_tasks_by_the_numbers`); `wake_from_0` (`placement_by_utilisation_counts_compute_power`,
+//! `real_time_bounds_use`); `two` (`the_leader_pulls_from_the_donor`, `who_may_only_spread`,
+//! `packing_waits_for_quiet`, `lazy_balancing_packs_less_where_the_number_is_at_the_limit`).
 #![allow(missing_docs, reason = "not a library")]
 
 use crate::common;

@@ -9,6 +9,7 @@
 //! `the_core_that_is_loaded_is_the_core_that_is_tested` (the object of the live scheduler).
 //! Helpers, and who fails with them: `open`, `is_core`, `name_of`, `references`, `functions`,
 //! `declared`, `called_live`, `reached` (`the_core_that_is_loaded_is_the_core_that_is_tested`).
+//! Page: docs/internals/checks.md; docs/decisions/011.
 
 use object::elf::FileHeader64;
 use object::read::elf::{ElfFile, ElfSection64, ElfSymbol64};

@@ -19,7 +19,8 @@
 //! who fails with them: `number`, `states`, `seed` (`every_decision_is_the_same_in_all_builds`,
 //! `every_event_is_the_same_in_all_builds`); `exec_alone`, `decide`
 //! (`every_decision_is_the_same_in_all_builds`); `ceilings`
-//! (`what_the_verifier_processes_stays_below_its_ceilings`).
+//! (`what_the_verifier_processes_stays_below_its_ceilings`). Page: docs/internals/checks.md;
+//! docs/decisions/011.
 
 mod arguments;
 mod builds;

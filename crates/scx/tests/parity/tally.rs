@@ -3,7 +3,7 @@
 //!
 //! What must stay: it counts and judges only that all was compared. Caller: main.rs; events.rs
 //! (`Calls`). `count` adds one comparison, `band` sorts it by size, `of`, `columns`, `print` and
-//! `print_calls` show the sums.
+//! `print_calls` show the sums. Page: docs/internals/checks.md; docs/decisions/011.
 
 use crate::builds::Builds;
 use crate::kernel::say;

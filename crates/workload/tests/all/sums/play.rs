@@ -3,7 +3,7 @@
 //!
 //! What must stay: it knows no scheduler, no costs and no queue: it is the bound that the model's
 //! own order of steps gives. Caller: played.rs (`play`); `start`, `at`, `go_on`, `lock`, `unlock`,
-//! `meet`, `step` and `next` are its parts.
+//! `meet`, `step` and `next` are its parts. Rules: docs/rules/workloads.md.
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap, VecDeque};
 use wakeplace_workload::{Event, Loops, TaskScript, Workload};
