@@ -3,9 +3,11 @@
 //! Page: docs/guide/lab.md.
 //!
 //! What must stay: ignored by default: it boots and downloads. What is expected is of the command
-//! and the platform, not of a run. Tests by part (in crates/lab/src): run.rs (`run`, `prepare`,
-//! `collect`), guest.rs, scheduler.rs and own.rs: all tests. Helpers, and who fails with them:
-//! `request`, `boot` (all tests); `own` (`a_kernel_of_the_users_own_is_booted`,
+//! and the platform, not of a run.
+//! Tests by part (in crates/lab/src): run.rs (`run`, `prepare`, `collect`), guest.rs, scheduler.rs
+//! and own.rs: all tests.
+//! Helpers, and who fails with them: `request`, `boot` (all tests); `own`
+//! (`a_kernel_of_the_users_own_is_booted`,
 //! `a_kernel_of_the_users_own_has_operating_points_by_its_module`); `loader`
 //! (`a_loader_that_attaches_nothing_gives_no_result`, `a_guest_runs_anybodys_scheduler`).
 

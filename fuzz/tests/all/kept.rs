@@ -2,7 +2,8 @@
 //! Page: docs/internals/checks.md.
 //!
 //! What must stay: an input that was once a finding stays kept; each says what it was, and the
-//! corpus stays small. Tests by part (in fuzz/tests/src): every target of fuzz/src: both tests.
+//! corpus stays small.
+//! Tests by part (in fuzz/tests/src): every target of fuzz/src: both tests.
 //! Helpers, and who fails with them: `failures_of` (`every_kept_input_keeps_the_promises`).
 
 use crate::replay::Replay;

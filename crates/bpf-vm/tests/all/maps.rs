@@ -1,9 +1,9 @@
 //! Helpers on maps, called as programs call them.
 //! Rule: the kernel's kernel/bpf, by the file named at each test.
 //!
-//! What must stay: results and errors are the kernel's; compiled code and helper agree. Tests by
-//! part (in crates/bpf-vm/src): helpers/maps.rs: `a_wild_key_is_refused` (`update`, `delete`,
-//! `for_each`), `a_program_writes_the_value_of_its_own_cpu` (`lookup`, `update`),
+//! What must stay: results and errors are the kernel's; compiled code and helper agree.
+//! Tests by part (in crates/bpf-vm/src): helpers/maps.rs: `a_wild_key_is_refused` (`update`,
+//! `delete`, `for_each`), `a_program_writes_the_value_of_its_own_cpu` (`lookup`, `update`),
 //! `compiled_code_looks_up_as_the_helper_does` (`find`, `lookup`); map/mod.rs:
 //! `a_wild_key_is_refused` (`key_at`), `values_with_fields_of_the_kernel_are_given_up`
 //! (`give_back`, `storage`, `storage_delete`); map/kind.rs: `an_array_with_other_keys_is_refused`

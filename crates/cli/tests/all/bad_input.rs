@@ -3,8 +3,9 @@
 //!
 //! What must stay: exit code 2, nothing on standard output, one error that names what was wrong and
 //! what is known; words of messages are what users read, so a test names the words that must be
-//! there, not the whole text. Tests by part (in crates/cli/src): commands/simulate.rs:
-//! `unknown_names_get_the_nearest`, `a_hundred_megabytes_of_brackets_are_refused_at_once`,
+//! there, not the whole text.
+//! Tests by part (in crates/cli/src): commands/simulate.rs: `unknown_names_get_the_nearest`,
+//! `a_hundred_megabytes_of_brackets_are_refused_at_once`,
 //! `a_model_setting_that_the_platform_cannot_have_is_refused`,
 //! `task_groups_that_cannot_be_are_refused` (`sim`); args/mod.rs: `wrong_usage_is_refused`
 //! (`parse`, `Parsed::Refuse`); args/show.rs: `wrong_usage_is_refused` (`DoctorArgs`);
@@ -19,9 +20,10 @@
 //! `a_duration_needs_a_unit_and_something_to_happen`, `tasks_must_exist_and_fit_the_machine`,
 //! `malformed_files_are_refused_by_line_and_column`,
 //! `what_is_not_modelled_is_refused_by_name_and_place`,
-//! `brackets_within_the_limit_are_refused_too`. Helpers, and who fails with them: `sim_with`
-//! (`unknown_names_get_the_nearest`, `what_was_meant_comes_before_what_there_is`,
-//! `tasks_must_exist_and_fit_the_machine`, `task_groups_that_cannot_be_are_refused`).
+//! `brackets_within_the_limit_are_refused_too`.
+//! Helpers, and who fails with them: `sim_with` (`unknown_names_get_the_nearest`,
+//! `what_was_meant_comes_before_what_there_is`, `tasks_must_exist_and_fit_the_machine`,
+//! `task_groups_that_cannot_be_are_refused`).
 
 use crate::common;
 

@@ -4,8 +4,8 @@
 //! Page: docs/guide/kernel.md.
 //!
 //! What must stay: what is right is what the kernel's own source says, named at each test; nothing
-//! is compared with the model's figures but where a test says so. Tests by part (in
-//! crates/cli/src): crates/engine/src/kernel/tree/interface.rs:
+//! is compared with the model's figures but where a test says so.
+//! Tests by part (in crates/cli/src): crates/engine/src/kernel/tree/interface.rs:
 //! `energy_aware_placement_is_the_kernels_own` (`finish`, `event`);
 //! crates/engine/src/kernel/tree/frequency.rs: `waits_for_devices_move_frequencies` (`want`,
 //! `opp_wanted`); crates/engine/src/kernel/tree/entries.rs:

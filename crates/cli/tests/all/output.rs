@@ -11,8 +11,8 @@
 //! `what_is_read_is_not_written_over` (`--output`); commands/simulate.rs:
 //! `an_unwritable_place_is_found_before_anything_runs` (`Outputs`); crates/files/src/place.rs:
 //! `a_device_is_written_to_and_not_replaced` (`Place::open`), `links_and_rights_stay`
-//! (`keep_rights`); output.rs and terminal.rs: all others. Helpers, and who fails with them:
-//! `sim_to`, `names` (most tests).
+//! (`keep_rights`); output.rs and terminal.rs: all others.
+//! Helpers, and who fails with them: `sim_to`, `names` (most tests).
 
 use crate::common;
 

@@ -2,9 +2,9 @@
 //! often.
 //! Pages: docs/guide/results.md; docs/guide/reasons.md.
 //!
-//! What must stay: what is said, once, where it matters; words are compared in part only. Tests by
-//! part (in crates/cli/src): commands/policy.rs: `names_from_elsewhere_lead_to_ours` (names that
-//! are not known); expect.rs: `lists_are_told_from_names` (`a_single`); args/show.rs:
+//! What must stay: what is said, once, where it matters; words are compared in part only.
+//! Tests by part (in crates/cli/src): commands/policy.rs: `names_from_elsewhere_lead_to_ours`
+//! (names that are not known); expect.rs: `lists_are_told_from_names` (`a_single`); args/show.rs:
 //! `one_model_can_be_listed` (`WorkloadListArgs`), `a_check_says_for_which_machine`
 //! (`WorkloadCheckArgs`); commands/workload.rs: `one_model_can_be_listed` (`list`, `flat`),
 //! `a_check_says_for_which_machine` (`checked_for`), `a_check_names_what_is_no_rtapp_file`

@@ -3,10 +3,12 @@
 //! Page: docs/guide/schedulers.md, "What its programs see".
 //!
 //! What must stay: the kernel's own answers are what is right; where it cannot be asked that is
-//! said. Tests by part (in crates/cli/src): crates/bpf-vm/src/helpers/mod.rs:
+//! said.
+//! Tests by part (in crates/cli/src): crates/bpf-vm/src/helpers/mod.rs:
 //! `a_program_gives_what_a_kernel_gives` (`call`, `repeat`); crates/bpf-vm/src/helpers/text.rs:
-//! `a_program_gives_what_a_kernel_gives` (`compare`, `format`, `formatted`). Helpers, and who fails
-//! with them: `lines`, `loader`, `simulated` (`a_program_gives_what_a_kernel_gives`).
+//! `a_program_gives_what_a_kernel_gives` (`compare`, `format`, `formatted`).
+//! Helpers, and who fails with them: `lines`, `loader`, `simulated`
+//! (`a_program_gives_what_a_kernel_gives`).
 
 use crate::schedulers::{made, prepared};
 use std::io::Write as _;

@@ -3,10 +3,11 @@
 //!
 //! What must stay: lengths are worked from the page's rule, with the loss of rounding named; the
 //! published case keeps its figures. The arithmetic itself is tested in
-//! crates/policy-sys/tests/all/classes.rs. Tests by part (in crates/engine/src):
-//! kernel/model/class_state.rs (`budget_left_ns`) and classes.rs (`charge_budget`): all but
-//! `which_eras_scale`, which is of the policies' parameters. Helpers, and who fails with them:
-//! `little`, `stretch_ns` (`a_budget_lasts_longer_on_a_slow_cpu`); `every_16_ms`, `timers`
+//! crates/policy-sys/tests/all/classes.rs.
+//! Tests by part (in crates/engine/src): kernel/model/class_state.rs (`budget_left_ns`) and
+//! classes.rs (`charge_budget`): all but `which_eras_scale`, which is of the policies' parameters.
+//! Helpers, and who fails with them: `little`, `stretch_ns`
+//! (`a_budget_lasts_longer_on_a_slow_cpu`); `every_16_ms`, `timers`
 //! (`tasks_of_two_sizes_on_hikey960`, `schedutil_leaves_time_for_the_budget`).
 
 use super::classes::{dl, of};

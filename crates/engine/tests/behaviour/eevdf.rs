@@ -3,11 +3,11 @@
 //! of 1 us.
 //!
 //! What must stay: shares are exact but for a slice and a tick; slices are those of the page. The
-//! queue itself is crates/kernel-queues/src/eevdf. Tests by part (in crates/engine/src):
-//! kernel/model/home/mod.rs: `a_high_resolution_tick_ends_slices_in_time` (`slice_left_ns`),
-//! `who_yields_lets_the_other_run` (`yield_task`), `a_delayed_sleeper_wakes_without_a_choice`
-//! (`dequeue_sleep`, `is_delayed`); kernel/model/tick.rs:
-//! `a_high_resolution_tick_ends_slices_in_time` (`arm_hrtick`, `slice_end`);
+//! queue itself is crates/kernel-queues/src/eevdf.
+//! Tests by part (in crates/engine/src): kernel/model/home/mod.rs:
+//! `a_high_resolution_tick_ends_slices_in_time` (`slice_left_ns`), `who_yields_lets_the_other_run`
+//! (`yield_task`), `a_delayed_sleeper_wakes_without_a_choice` (`dequeue_sleep`, `is_delayed`);
+//! kernel/model/tick.rs: `a_high_resolution_tick_ends_slices_in_time` (`arm_hrtick`, `slice_end`);
 //! kernel/model/queues.rs: `who_yields_lets_the_other_run` (`yield_to_others`),
 //! `a_delayed_sleeper_wakes_without_a_choice` (`begin_pick`, `let_sleeper_go`);
 //! crates/kernel-queues/src/eevdf.rs: `hogs_share_one_cpu_equally` (shares),

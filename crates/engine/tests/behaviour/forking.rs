@@ -8,8 +8,8 @@
 //! `exec_moves_the_running_task` (exec); outcome.rs: `too_many_threads_are_an_outcome`
 //! (`ForkLimit`); mechanics/script/timers.rs: `forked_threads_have_timers_of_their_own`
 //! (`PrivateTimers`, `resolve`); mechanics/script/measure.rs (`claim`):
-//! `a_counter_ends_its_threads`, `a_thread_ends_after_its_time`. Helpers, and who fails with them:
-//! `worker`, `main_task` (`threads_are_made_named_and_counted`,
+//! `a_counter_ends_its_threads`, `a_thread_ends_after_its_time`.
+//! Helpers, and who fails with them: `worker`, `main_task` (`threads_are_made_named_and_counted`,
 //! `threads_have_the_flips_of_their_maker`, `too_many_threads_are_an_outcome`,
 //! `forked_threads_have_timers_of_their_own`).
 

@@ -3,13 +3,13 @@
 //! docs/rules/live-queue.md#vq-timer.
 //!
 //! What must stay: latencies are those of the boards' device trees (named in the test); bounds are
-//! in ticks. Tests by part (in crates/engine/src): mechanics/run.rs:
-//! `exit_latency_shows_in_wake_latency` (`wake_latency_ns`); mechanics/cpu.rs:
-//! `only_the_last_pays_for_the_cluster` (`ClusterState`), `no_driver_does_not_poll` (`idle`);
-//! kernel/model/cpu.rs: `a_wakeup_during_entry_waits_for_its_end` (`next_timer_ns`),
-//! `stopped_ticks_stay_silent` (`tick_stopped`); kernel/model/live.rs:
-//! `the_live_timer_rests_between_short_runs` (rest); machine.rs:
-//! `the_switch_leaves_the_first_state` (`idle_states`); kernel/model/cpuidle/mod.rs:
+//! in ticks.
+//! Tests by part (in crates/engine/src): mechanics/run.rs: `exit_latency_shows_in_wake_latency`
+//! (`wake_latency_ns`); mechanics/cpu.rs: `only_the_last_pays_for_the_cluster` (`ClusterState`),
+//! `no_driver_does_not_poll` (`idle`); kernel/model/cpu.rs:
+//! `a_wakeup_during_entry_waits_for_its_end` (`next_timer_ns`), `stopped_ticks_stay_silent`
+//! (`tick_stopped`); kernel/model/live.rs: `the_live_timer_rests_between_short_runs` (rest);
+//! machine.rs: `the_switch_leaves_the_first_state` (`idle_states`); kernel/model/cpuidle/mod.rs:
 //! `without_cpuidle_the_tick_stops_after_one` (`None`), `teo_is_of_the_era` (`Kind`);
 //! kernel/model/idle.rs: `other_interrupts_neither_stop_nor_start_it` (tick);
 //! kernel/model/event.rs: `a_polling_cpu_chooses_again` (`PollEnd`); mechanics/idle.rs: the tests

@@ -3,7 +3,8 @@
 //! docs/decisions/053). Costs are off but for the line: times are exact.
 //!
 //! What must stay: each wait is counted once, in the time of who waits; times are exact, since all
-//! other costs are off. Tests by part (in crates/engine/src): kernel/model/report.rs:
+//! other costs are off.
+//! Tests by part (in crates/engine/src): kernel/model/report.rs:
 //! `a_waker_waits_as_its_own_run_time` (`line_wait_ns`); mechanics/work.rs:
 //! `a_waker_waits_as_its_own_run_time` (`hold`); kernel/model/tick.rs:
 //! `the_tick_of_an_idle_cpu_waits_at_once` (`idle_tick`); kernel/model/lines.rs: all others.

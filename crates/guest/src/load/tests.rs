@@ -2,9 +2,11 @@
 //! order, and bounds that a busy machine cannot break.
 //!
 //! What must stay: bounds are such that a busy machine cannot break them: never assert a time of
-//! this machine. Tests by part (in crates/guest/src): load/task.rs (`timer`, `fork`, `enter`),
-//! load/sync.rs and load/mod.rs (`run`): all others. Helpers, and who fails with them: `task`,
-//! `job` (all tests); `run_whole` (most tests). Page: docs/guide/lab.md.
+//! this machine.
+//! Tests by part (in crates/guest/src): load/task.rs (`timer`, `fork`, `enter`), load/sync.rs and
+//! load/mod.rs (`run`): all others.
+//! Helpers, and who fails with them: `task`, `job` (all tests); `run_whole` (most tests). Page:
+//! docs/guide/lab.md.
 
 use super::*;
 use crate::job::{Loops, Op, Phase, Policy, Task, Timer, TimerMode};

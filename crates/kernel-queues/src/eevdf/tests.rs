@@ -2,9 +2,9 @@
 //! against an oracle that sums everything up anew.
 //!
 //! What must stay: figures are the page's; the oracle sums everything up anew and shares nothing
-//! with the queue but its entities. Tests by part (in crates/kernel-queues/src): eevdf.rs:
-//! `v_is_the_weighted_average_rounded_down` (`move_origin`, `average`),
-//! `a_task_alone_takes_the_origin_along` (`average`, `eligible`),
+//! with the queue but its entities.
+//! Tests by part (in crates/kernel-queues/src): eevdf.rs: `v_is_the_weighted_average_rounded_down`
+//! (`move_origin`, `average`), `a_task_alone_takes_the_origin_along` (`average`, `eligible`),
 //! `lag_is_inflated_by_the_own_weight` (`average`), `lag_is_limited_as_the_era_has_it` (`lag`),
 //! `a_sleeper_with_a_debt_stays_until_it_is_paid` (`drop_sleeper`, `average`); weight.rs:
 //! `a_new_weight_and_the_protection` (`of_sum`), `a_new_weight_keeps_weighted_lag_and_v`
@@ -14,8 +14,9 @@
 //! `deadlines_depend_on_how_a_task_comes`, `a_move_begins_a_slice_in_6_6`; eevdf.rs (`choose`,
 //! `keeps`): `a_request_ends_at_its_deadline`,
 //! `no_eligible_task_with_an_earlier_deadline_is_passed_over`; eevdf/preempt.rs: all others about
-//! protection and wake-ups. Helpers, and who fails with them: `params_of`, `params`, `entity_of`
-//! (most tests); `nice_0`, `queue_of` (9 tests); `woken` (8 tests); `oracle_eligible`, `step`
+//! protection and wake-ups.
+//! Helpers, and who fails with them: `params_of`, `params`, `entity_of` (most tests); `nice_0`,
+//! `queue_of` (9 tests); `woken` (8 tests); `oracle_eligible`, `step`
 //! (`no_eligible_task_with_an_earlier_deadline_is_passed_over`).
 
 use super::{Arrival, EevdfParams, EevdfQueue, Entity};

@@ -5,8 +5,8 @@
 //!
 //! What must stay: one question on a state that is put there, with the answer of the queue itself.
 //! Tests by part (in crates/kernel-queues/src): eevdf/on_state.rs (`preempt_on_state`,
-//! `pick_on_state`) and cfs/on_state.rs (`wakeup_preempt`, `pick`): all tests. Helpers, and who
-//! fails with them: `params`, `queued` (all tests); `ask` (most tests).
+//! `pick_on_state`) and cfs/on_state.rs (`wakeup_preempt`, `pick`): all tests.
+//! Helpers, and who fails with them: `params`, `queued` (all tests); `ask` (most tests).
 
 use super::{Look, Marks, Queued, Turned};
 use crate::fair_queues::{FairParams, KernelKind};

@@ -2,12 +2,13 @@
 //! Page: docs/guide/kernel.md; the header: crates/kernel-shim.
 //!
 //! What must stay: layout and calls are those of the C header, which is compiled here: change both
-//! together. Tests by part (in crates/kernel-tree/src): kernel/mod.rs:
-//! `a_kernel_is_booted_entered_and_left` (`is_dead`), `addresses_have_names` (`fault_entries`);
-//! kernel/entries.rs, kernel/host.rs and crates/kernel-abi: all others. Helpers, and who fails with
-//! them: `fake`, `machine`, `boot` (most tests); `compiled` (all tests); `refused`
-//! (`what_cannot_be_booted_is_refused`). `log`, `warned`, `fault`, `frequency`, `placed` and `done`
-//! are the host's ears, called by the kernel.
+//! together.
+//! Tests by part (in crates/kernel-tree/src): kernel/mod.rs: `a_kernel_is_booted_entered_and_left`
+//! (`is_dead`), `addresses_have_names` (`fault_entries`); kernel/entries.rs, kernel/host.rs and
+//! crates/kernel-abi: all others.
+//! Helpers, and who fails with them: `fake`, `machine`, `boot` (most tests); `compiled` (all
+//! tests); `refused` (`what_cannot_be_booted_is_refused`). `log`, `warned`, `fault`, `frequency`,
+//! `placed` and `done` are the host's ears, called by the kernel.
 
 use super::*;
 use std::fmt::Write as _;

@@ -2,12 +2,12 @@
 //! Page: docs/guide/lab.md.
 //!
 //! What must stay: who is started once more and who is not; time limits are short here and only
-//! their order counts. Tests by part (in crates/lab/src): guest.rs:
-//! `commas_in_paths_are_doubled_where_they_separate` (`file_argument`),
-//! `a_clock_of_instructions_may_have_short_turns` (`count_instructions`),
+//! their order counts.
+//! Tests by part (in crates/lab/src): guest.rs: `commas_in_paths_are_doubled_where_they_separate`
+//! (`file_argument`), `a_clock_of_instructions_may_have_short_turns` (`count_instructions`),
 //! `arm64_kernels_keep_one_set_of_page_tables` (`kernel_command_line`); guest.rs (`boot`,
-//! `try_boot`, `is_up`): all tests of a start and an end. Helpers, and who fails with them: `boot`,
-//! `boot_and` (most tests); `assert_timed_out`
+//! `try_boot`, `is_up`): all tests of a start and an end.
+//! Helpers, and who fails with them: `boot`, `boot_and` (most tests); `assert_timed_out`
 //! (`a_guest_that_stands_still_twice_is_ended_in_the_end`,
 //! `a_guest_that_hangs_at_work_is_ended_and_not_started_again`).
 

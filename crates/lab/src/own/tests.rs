@@ -1,8 +1,9 @@
 //! Images of the user's, made by hand.
 //! Page: docs/guide/lab.md, "A kernel of your own".
 //!
-//! What must stay: what is missing is one sentence before anything is booted. Tests by part (in
-//! crates/lab/src): own.rs (`open`, `require`, `lacks`, `modules`, `is_version`): all tests.
+//! What must stay: what is missing is one sentence before anything is booted.
+//! Tests by part (in crates/lab/src): own.rs (`open`, `require`, `lacks`, `modules`, `is_version`):
+//! all tests.
 //! Helpers, and who fails with them: `image` (most tests); `own`
 //! (`what_the_configuration_lacks_is_named`, `a_module_that_is_there_will_do`,
 //! `a_scheduler_needs_more_than_the_kernels_own`); `lack` (`what_the_configuration_lacks_is_named`,

@@ -2,7 +2,8 @@
 //! Pages: docs/guide/platforms.md; the sources that each file of platforms/ names.
 //!
 //! What must stay: figures are those of the sources, never of a run; a new machine is a row of the
-//! page. Tests by part (in crates/platform/src): crates/platform/build.rs:
+//! page.
+//! Tests by part (in crates/platform/src): crates/platform/build.rs:
 //! `every_builtin_loads_under_its_own_name` (`main`, `table`), `other_names_are_in_order` (each
 //! file is there once); builtin.rs: `every_builtin_loads_under_its_own_name` (`builtin_names`,
 //! `builtin`), `machines_are_counted_once` (`builtin_names`), `names_that_people_type` (`near`),
@@ -17,8 +18,8 @@
 //! `x86_polls_and_no_other` (`poll_state`); numa.rs: `nodes_that_overlap` (built-in machines);
 //! known.rs: `every_table_is_known_in_one_way` (`known`, `group_of`, `groups_known`),
 //! `the_page_lists_every_machine` (the words as the page has them); assumed.rs:
-//! `the_page_lists_every_machine` (`modelled_power`); the files of platforms/: all others. Helpers,
-//! and who fails with them: `row` (`the_page_lists_every_machine`).
+//! `the_page_lists_every_machine` (`modelled_power`); the files of platforms/: all others.
+//! Helpers, and who fails with them: `row` (`the_page_lists_every_machine`).
 
 use std::fs;
 use std::path::Path;

@@ -11,9 +11,10 @@
 //! `wp_active_balance_end`); `small_cpu_leaves_big_ones_alone` (`wp_update_sd_pick_busiest`);
 //! `intervals`, `interval_doubles_and_resets` (`wp_get_sd_balance_interval`, `wp_balance_due`);
 //! `who_balances` (`wp_should_we_balance`); `one_at_a_time_between_nodes` (`wp_serial_enter`);
-//! `search_depth_is_written` (`wp_update_idle_cpu_scan`). Helpers, and who fails with them:
-//! `pull_one` (`which_tasks_move`, `failures_lead_to_a_push`); `attempt_at`
-//! (`misfit_task_is_pushed_to_a_big_cpu`); `attempt_at_busy` (`one_at_a_time_between_nodes`).
+//! `search_depth_is_written` (`wp_update_idle_cpu_scan`).
+//! Helpers, and who fails with them: `pull_one` (`which_tasks_move`, `failures_lead_to_a_push`);
+//! `attempt_at` (`misfit_task_is_pushed_to_a_big_cpu`); `attempt_at_busy`
+//! (`one_at_a_time_between_nodes`).
 #![allow(
     unused_must_use,
     reason = "what an event leads to is not the point here"

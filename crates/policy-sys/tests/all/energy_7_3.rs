@@ -15,9 +15,10 @@
 //! `bypasses` (`wp_select_task_rq_fair`); `no_common_asymmetric_domain` (`wp_energy_dom`);
 //! `overutilized_thresholds`, `overutilized_and_hints` (`wp_cpu_overutilized`); `versions` (the
 //! eras); `artificial_models_have_costs_of_their_own`, `artificial_costs_decide`
-//! (`wp_em_compute_costs`). Helpers, and who fails with them: `set_utils`, `wake` (most tests);
-//! `candidates` (11 tests); `hikey` (12 tests); `landscape`, `parse_log` (`eas_vector_rows`);
-//! `rule_of_small_task` (`each_condition_off_deactivates`, `external_governor`).
+//! (`wp_em_compute_costs`).
+//! Helpers, and who fails with them: `set_utils`, `wake` (most tests); `candidates` (11 tests);
+//! `hikey` (12 tests); `landscape`, `parse_log` (`eas_vector_rows`); `rule_of_small_task`
+//! (`each_condition_off_deactivates`, `external_governor`).
 
 use crate::common;
 

@@ -9,10 +9,10 @@
 //! `queue_serves_the_highest_hints`, `random_hints_balance` (`wp_uclamp_rq_inc`,
 //! `wp_uclamp_rq_dec`, `wp_uclamp_rq_max_value`); `misfit_after_47_ms`, `who_is_no_misfit`,
 //! `unmet_wish_is_misfit` (`wp_update_misfit_status`); `largest_allowed_capacity`
-//! (`wp_best_it_may_use`). Helpers, and who fails with them: `lone` (`thresholds`, `hints`,
-//! `pressure_and_hints`); `left` (`capacity_left`); `run_from_zero` (`misfit_after_47_ms`,
-//! `who_is_no_misfit`, `unmet_wish_is_misfit`); `little_and_big` (`misfit_after_47_ms`,
-//! `unmet_wish_is_misfit`).
+//! (`wp_best_it_may_use`).
+//! Helpers, and who fails with them: `lone` (`thresholds`, `hints`, `pressure_and_hints`); `left`
+//! (`capacity_left`); `run_from_zero` (`misfit_after_47_ms`, `who_is_no_misfit`,
+//! `unmet_wish_is_misfit`); `little_and_big` (`misfit_after_47_ms`, `unmet_wish_is_misfit`).
 #![allow(
     unused_must_use,
     reason = "what an event leads to is not the point here"

@@ -1,8 +1,9 @@
 //! The page of results (docs/guide/report.md, "How a page is made").
 //!
 //! What must stay: nothing is loaded from elsewhere, nothing of a result is markup, equal results
-//! give equal bytes; results of schema 1 stay readable. Tests by part (in crates/report/src):
-//! html/compared.rs: `the_answer_stands_first_and_everything_after_it` (`view`, `answer`),
+//! give equal bytes; results of schema 1 stay readable.
+//! Tests by part (in crates/report/src): html/compared.rs:
+//! `the_answer_stands_first_and_everything_after_it` (`view`, `answer`),
 //! `an_older_result_has_less_and_says_so` (no verdict), `a_price_takes_the_green` (`verdict_tone`,
 //! `verdict_badge`), `modelled_joules_have_a_word` (`label`, `noun`),
 //! `notes_have_code_and_losses_from_nothing_have_chips` (`chips`, `figure`),
@@ -16,9 +17,10 @@
 //! html/read.rs: `no_result_is_refused_in_a_sentence` (`read`, `parse`); html/cases.rs:
 //! `counted_cases_have_a_table` (`of_runs`, `table`); html/figures.rs:
 //! `the_json_of_a_study_is_read_back` (`spread`); html/mod.rs:
-//! `the_same_result_gives_the_same_bytes`. Helpers, and who fails with them: `page`, `old`, `whole`
-//! (most tests); `own` (9 tests); `refused` (`no_result_is_refused_in_a_sentence`);
-//! `policy_and_scripts` (`a_page_runs_its_own_scripts_only`).
+//! `the_same_result_gives_the_same_bytes`.
+//! Helpers, and who fails with them: `page`, `old`, `whole` (most tests); `own` (9 tests);
+//! `refused` (`no_result_is_refused_in_a_sentence`); `policy_and_scripts`
+//! (`a_page_runs_its_own_scripts_only`).
 
 use super::{Source, html};
 use crate::{Format, Style};

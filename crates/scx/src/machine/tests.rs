@@ -3,8 +3,9 @@
 //! Page: docs/guide/live.md, "Run"; docs/guide/platforms.md.
 //!
 //! What must stay: the kernel's own word goes before a platform file; a file that differs is
-//! refused with all that differs. Exit codes stay. Tests by part (in crates/scx/src): machine.rs
-//! (`describe`, `kernel_clocks`, `kernel_model`, `file_model`, `fitting`, `rebuild`): all tests.
+//! refused with all that differs. Exit codes stay.
+//! Tests by part (in crates/scx/src): machine.rs (`describe`, `kernel_clocks`, `kernel_model`,
+//! `file_model`, `fitting`, `rebuild`): all tests.
 //! Helpers, and who fails with them: `put`, `describe` (all tests); `hikey960` (most tests);
 //! `model` (`the_kernels_energy_model`, `a_damaged_machine_is_the_environments_fault`); `misfit`
 //! (`a_platform_file_of_another_machine_is_refused_with_all_that_differs`).

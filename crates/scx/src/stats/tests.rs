@@ -2,16 +2,16 @@
 //! Statistics in the protocol of the scx tools (docs/guide/live.md, "Watch").
 //!
 //! What must stay: the protocol is scx_stats': every field is described; a request that is wrong
-//! ends nothing. Tests by part (in crates/scx/src): stats.rs:
-//! `every_field_that_is_published_is_described` (`help`, `meta`),
-//! `a_monitor_prints_until_the_scheduler_ends` (`monitor`), `blocks_come_at_their_times`
-//! (`is_due`); stats.rs (`serve`, `response`, `meta`): `the_client_of_the_scx_tools_reads_it`,
-//! `what_it_does_not_know_is_an_error_of_the_protocol`, `a_gigabyte_is_refused`; stats/text.rs
-//! (`block`, `headline`, `reasons`): all others. Helpers, and who fails with them: `running`
-//! (`the_client_of_the_scx_tools_reads_it`, `what_it_does_not_know_is_an_error_of_the_protocol`,
-//! `a_gigabyte_is_refused`, `a_monitor_prints_until_the_scheduler_ends`); `client`
-//! (`the_client_of_the_scx_tools_reads_it`, `what_it_does_not_know_is_an_error_of_the_protocol`,
-//! `a_gigabyte_is_refused`).
+//! ends nothing.
+//! Tests by part (in crates/scx/src): stats.rs: `every_field_that_is_published_is_described`
+//! (`help`, `meta`), `a_monitor_prints_until_the_scheduler_ends` (`monitor`),
+//! `blocks_come_at_their_times` (`is_due`); stats.rs (`serve`, `response`, `meta`):
+//! `the_client_of_the_scx_tools_reads_it`, `what_it_does_not_know_is_an_error_of_the_protocol`,
+//! `a_gigabyte_is_refused`; stats/text.rs (`block`, `headline`, `reasons`): all others.
+//! Helpers, and who fails with them: `running` (`the_client_of_the_scx_tools_reads_it`,
+//! `what_it_does_not_know_is_an_error_of_the_protocol`, `a_gigabyte_is_refused`,
+//! `a_monitor_prints_until_the_scheduler_ends`); `client` (`the_client_of_the_scx_tools_reads_it`,
+//! `what_it_does_not_know_is_an_error_of_the_protocol`, `a_gigabyte_is_refused`).
 
 use super::*;
 use crate::control;

@@ -5,8 +5,9 @@
 //! of these the source alone is the same.)
 //!
 //! What must stay: the code that is loaded is that which is compared: a function that differs is a
-//! failure. `called_live` is used by tally.rs. Tests by part:
-//! `the_core_that_is_loaded_is_the_core_that_is_tested` (the object of the live scheduler).
+//! failure. `called_live` is used by tally.rs.
+//! Tests by part: `the_core_that_is_loaded_is_the_core_that_is_tested` (the object of the live
+//! scheduler).
 //! Helpers, and who fails with them: `open`, `is_core`, `name_of`, `references`, `functions`,
 //! `declared`, `called_live`, `reached` (`the_core_that_is_loaded_is_the_core_that_is_tested`).
 //! Page: docs/internals/checks.md; docs/decisions/011.

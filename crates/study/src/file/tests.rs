@@ -1,9 +1,9 @@
 //! Files of studies (studies/README.md).
 //!
 //! What must stay: each error has place, what was expected and the nearest name; a key that is
-//! added is read and refused here. Tests by part (in crates/study/src): file/read.rs:
-//! `a_good_file_is_read` (`study`, `study_name`, `cases`),
-//! `errors_name_place_expectation_and_nearest` (`chosen`),
+//! added is read and refused here.
+//! Tests by part (in crates/study/src): file/read.rs: `a_good_file_is_read` (`study`, `study_name`,
+//! `cases`), `errors_name_place_expectation_and_nearest` (`chosen`),
 //! `verdicts_about_what_was_published_need_it` (`templates`), `a_case_may_be_a_recording`
 //! (`workload`), `the_least_that_a_file_has` (required keys); file/variations.rs:
 //! `a_good_file_is_read` (`variation`); error.rs: `errors_name_place_expectation_and_nearest`
@@ -16,8 +16,8 @@
 //! `rules_of_columns_cases_and_sensitivity_hold` (`value`, `cell`, `spread`); file/mod.rs:
 //! `a_figure_may_calibrate_an_argument_that_the_workload_gives` (`calibrated_argument`);
 //! file/sensitivity.rs: `columns_and_their_cases_are_read` (`sensitivity`); file/raw.rs:
-//! `the_least_that_a_file_has` (what is optional). Helpers, and who fails with them: `error` (5
-//! tests).
+//! `the_least_that_a_file_has` (what is optional).
+//! Helpers, and who fails with them: `error` (5 tests).
 
 use crate::Study;
 use wakeplace_outcome::Param;

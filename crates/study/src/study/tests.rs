@@ -1,8 +1,8 @@
 //! Studies run and read (studies/README.md; docs/rules/energy-numbers.md#energy-published).
 //!
-//! What must stay: published figures are those of the mail; sizes are counted by hand. Tests by
-//! part (in crates/study/src): file/mod.rs: `published_figures_are_those_of_the_mail` (`published`,
-//! `figure`), `the_cell_the_platform_names_is_marked` (`is_calibrated`, `cell_name`),
+//! What must stay: published figures are those of the mail; sizes are counted by hand.
+//! Tests by part (in crates/study/src): file/mod.rs: `published_figures_are_those_of_the_mail`
+//! (`published`, `figure`), `the_cell_the_platform_names_is_marked` (`is_calibrated`, `cell_name`),
 //! `sizes_leave_out_the_columns_that_cases_do` (`columns`),
 //! `a_change_published_without_means_stands_as_a_change` (`published_change`); study.rs:
 //! `joules_without_a_board_are_absent_and_explained` (`absence`),
@@ -16,8 +16,8 @@
 //! `experiments_stand_beside_the_published_figures` (experiments); calibration.rs:
 //! `a_board_power_is_recomputed_from_its_cell` (`calibration`),
 //! `the_platform_file_agrees_with_the_recomputation` (platforms/hikey960.toml); study.rs
-//! (`absence`): `what_is_absent_is_so_on_platforms_that_ran`. Helpers, and who fails with them:
-//! `hikey` (8 tests); `short` (9 tests); `run` (most tests).
+//! (`absence`): `what_is_absent_is_so_on_platforms_that_ran`.
+//! Helpers, and who fails with them: `hikey` (8 tests); `short` (9 tests); `run` (most tests).
 
 use super::{Study, StudyOptions};
 use crate::file::Cell;

@@ -14,8 +14,9 @@
 //! `decisions_carry_the_average_run` (`message`); export/walk.rs: `priorities_follow_the_phases`
 //! (`happened`); crates/engine/src/both.rs: `whole_runs_read_back` (`happened`); export/bytes.rs:
 //! `whole_runs_read_back` (`append`, `written`, `clear`); export/sink.rs: `nothing_is_half_written`
-//! (`publish`). Helpers, and who fails with them: `hikey`, `workload` (all tests); `traces`, `read`
-//! (most tests); `one_wakes_another`, `a_timer_is_late` (`events_told_by_hand`); `placement`
+//! (`publish`).
+//! Helpers, and who fails with them: `hikey`, `workload` (all tests); `traces`, `read` (most
+//! tests); `one_wakes_another`, `a_timer_is_late` (`events_told_by_hand`); `placement`
 //! (`events_told_by_hand`, `tables_told_by_hand`, `decisions_carry_the_average_run`); `events`
 //! (`events_told_by_hand`, `an_interrupt_is_no_tasks_doing`, `priorities_follow_the_phases`,
 //! `whole_runs_read_back`); `track_events` (`decisions_carry_the_average_run`); `found`

@@ -4,11 +4,11 @@
 //!
 //! What must stay: recorded answers are rt-app's and are never changed; `dump`, `dump_task`,
 //! `dump_phase`, `event`, `named`, `waits`, `memory`, `cpus` and `scheduling` write our structure
-//! in their form, and `Table` and `Recorded` keep the resources. Tests by part (in
-//! crates/workload/src): rtapp/check.rs: `every_file_is_read_as_rtapp_reads_it` (`check_rtapp`,
-//! `refused`); rtapp/event.rs: `every_file_is_read_as_rtapp_reads_it` (`event_word`, `read_event`).
-//! `corpus`, `files` and `recorded` read them; `place`, `lasts`, `counts`, `at` and `with` fill an
-//! event's record.
+//! in their form, and `Table` and `Recorded` keep the resources.
+//! Tests by part (in crates/workload/src): rtapp/check.rs: `every_file_is_read_as_rtapp_reads_it`
+//! (`check_rtapp`, `refused`); rtapp/event.rs: `every_file_is_read_as_rtapp_reads_it`
+//! (`event_word`, `read_event`). `corpus`, `files` and `recorded` read them; `place`, `lasts`,
+//! `counts`, `at` and `with` fill an event's record.
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};

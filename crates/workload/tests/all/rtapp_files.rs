@@ -16,8 +16,8 @@
 //! `what_cannot_run_here_names_its_place` (`expected`), `long_names_are_cut_where_they_are_printed`
 //! (`cut`); rtapp/template.rs: `a_small_file_cannot_ask_for_all_memory` (`size`),
 //! `a_run_has_so_many_groups` (`group`); lib.rs: `the_check_depends_on_the_number_of_cpus`
-//! (`check_rtapp`), `the_example_files_load_without_warnings` (`alike`). Helpers, and who fails
-//! with them: `load`, `task` (most tests); `one`
+//! (`check_rtapp`), `the_example_files_load_without_warnings` (`alike`).
+//! Helpers, and who fails with them: `load`, `task` (most tests); `one`
 //! (`timers_are_private_if_unique_and_absolute_if_one_event_is`, `loops_of_tasks_and_phases`,
 //! `policies_of_tasks_and_phases`, `runtime_without_phases_is_an_event_and_a_slice`); `refusal`
 //! (`values_of_the_wrong_type_are_refused_at_their_place`, `policies_out_of_range`,

@@ -2,7 +2,8 @@
 //! (docs/rules/workloads.md#schbench, docs/rules/workloads.md#tbench-dbench).
 //!
 //! What must stay: numbers are the programs' own as the pages have them; draws depend on the seed
-//! alone. Tests by part (in crates/workload/src): models/schbench.rs:
+//! alone.
+//! Tests by part (in crates/workload/src): models/schbench.rs:
 //! `old_schbench_wakes_all_workers_at_once` (`old_group`, `series`, `sampled`),
 //! `old_schbench_sleeps_are_drawn` (draws), `current_schbench_does_requests_under_a_lock_per_cpu`
 //! (`current_group`, `add_workers`); script/event.rs:

@@ -12,9 +12,9 @@
 //! crates/files/src/place.rs: `synced_before_and_after` (`seal`, `publish`, `sync_folder`);
 //! crates/trace/src/rtapp_log/files.rs: `logs_change_as_one` (a faulty disk); commands/report.rs:
 //! `a_report` (each call fails once); commands/platform_import.rs: `a_capture` (each call fails
-//! once); commands/platform_import.rs: `an_import`. Helpers, and who fails with them: `all`,
-//! `tree`, `add`, `of_output`, `drafts`, `of`, `is_whole`, `at`, `at_each`, `says_why`, `try_case`
-//! (most tests).
+//! once); commands/platform_import.rs: `an_import`.
+//! Helpers, and who fails with them: `all`, `tree`, `add`, `of_output`, `drafts`, `of`, `is_whole`,
+//! `at`, `at_each`, `says_why`, `try_case` (most tests).
 #![cfg(target_os = "linux")]
 
 mod cases;

@@ -3,9 +3,10 @@
 //! Rule: docs/rules/queues.md#cfs (buddies, tick, yield).
 //!
 //! What must stay: each rule holds on both levels; figures follow from 8 CPUs and the groups'
-//! weight. Tests by part (in crates/kernel-queues/src): grouped/cfs.rs (`preempts`, `pick`,
-//! `keeps`, `yields`, `remove`) and cfs/buddies.rs (`name`, `forget`): all tests. Helpers, and who
-//! fails with them: `params`, `tree_of` (all tests).
+//! weight.
+//! Tests by part (in crates/kernel-queues/src): grouped/cfs.rs (`preempts`, `pick`, `keeps`,
+//! `yields`, `remove`) and cfs/buddies.rs (`name`, `forget`): all tests.
+//! Helpers, and who fails with them: `params`, `tree_of` (all tests).
 
 use super::CfsTree;
 use crate::cfs::{CfsParams, Entity, Roles};

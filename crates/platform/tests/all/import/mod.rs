@@ -3,7 +3,8 @@
 //! Page: docs/guide/import.md.
 //!
 //! What must stay: what is expected is from the facts of each tree, by hand; what is assumed is
-//! said in the file that is made. Tests by part (in crates/platform/src): import/speeds.rs:
+//! said in the file that is made.
+//! Tests by part (in crates/platform/src): import/speeds.rs:
 //! `speeds_by_clock_are_said_to_be_assumed` (`by_clock`); import/write.rs:
 //! `hybrids_have_priorities_or_capacities` (`shared`), `phones` (`names`); import/costs.rs:
 //! `a_server_has_the_costs_of_one_of_its_kind` (`SERVER`); form.rs:
@@ -19,8 +20,9 @@
 //! (`of_kinds`), `a_plat_info_of_lisa` (`khz`), `capacities_of_an_energy_model_may_be_fractions`
 //! (`whole`), `parts_of_a_plat_info_that_are_pickled` (`is_written_out`);
 //! import/nrg_model/clusters.rs: `clusters_of_an_energy_model_of_lisa` (`cluster_of`); import: all
-//! others. Helpers, and who fails with them: `imported` (9 tests); `levels` (7 tests); `powers`,
-//! `idle` (`an_energy_model_of_lisa`); `standing` (`two_sockets_with_threads`,
+//! others.
+//! Helpers, and who fails with them: `imported` (9 tests); `levels` (7 tests); `powers`, `idle`
+//! (`an_energy_model_of_lisa`); `standing` (`two_sockets_with_threads`,
 //! `a_board_with_an_energy_model_is_the_one_that_comes_with_the_program`); `times_ns`
 //! (`a_server_has_the_costs_of_one_of_its_kind`,
 //! `a_board_with_an_energy_model_is_the_one_that_comes_with_the_program`); `energy_model`

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 //! The control socket: who may bind it and who may speak (docs/guide/live.md, "Steer").
 //!
-//! What must stay: rights and who is refused are a matter of safety: no test is weakened. Tests by
-//! part (in crates/scx/src): control/socket.rs: `who_may_speak` (`objection`, `own_uid`),
+//! What must stay: rights and who is refused are a matter of safety: no test is weakened.
+//! Tests by part (in crates/scx/src): control/socket.rs: `who_may_speak` (`objection`, `own_uid`),
 //! `the_kernel_says_who_is_there` (`own_gid`, `peer`), `groups_by_name_and_number` (`group_in`,
 //! `group_number`); control/socket.rs (`bind`, `connect`, `replace`, `check_folder`, `lock`): all
-//! others. Helpers, and who fails with them: `place` (most tests); `mode`
+//! others.
+//! Helpers, and who fails with them: `place` (most tests); `mode`
 //! (`it_has_its_permissions_and_leaves_nothing_else`,
 //! `a_folder_where_others_may_write_is_refused_by_both_sides`).
 

@@ -2,7 +2,8 @@
 //! docs/guide/platforms.md, "What is assumed everywhere, and how").
 //!
 //! What must stay: which conclusion is robust follows from the times given; numbers of runs are
-//! counted by hand. Tests by part (in crates/study/src): crates/outcome/src/sensitivity.rs:
+//! counted by hand.
+//! Tests by part (in crates/study/src): crates/outcome/src/sensitivity.rs:
 //! `a_conclusion_that_one_assumed_time_makes_is_not_robust` (`flips`),
 //! `a_cost_that_no_run_uses_is_told` (`Assumed`, `Cost`), `one_seed_tells_nothing` (`Conclusion`),
 //! `what_is_excepted_is_not_tried_and_workloads_are` (`Except`); sensitivity/costs.rs:
@@ -14,8 +15,8 @@
 //! `it_is_run_where_the_study_says_so_or_on_demand` (`plan`); sensitivity/plan.rs:
 //! `it_is_run_where_the_study_says_so_or_on_demand` (`tried`, `wanted`), `on_request_only_is_said`
 //! (`on_request`), `a_case_may_have_seeds_of_its_own_in_the_full_size` (seeds);
-//! file/sensitivity.rs: `what_is_excepted_is_not_tried_and_workloads_are` (`except`). Helpers, and
-//! who fails with them: `study`, `run` (most tests).
+//! file/sensitivity.rs: `what_is_excepted_is_not_tried_and_workloads_are` (`except`).
+//! Helpers, and who fails with them: `study`, `run` (most tests).
 
 use super::{Conclusion, conclusion};
 use crate::{Study, StudyOptions};
