@@ -1,4 +1,12 @@
 //! The program itself, for about a second each: output and exit codes.
+//! Page: docs/guide/lab.md.
+//!
+//! What must stay: exit codes and keys of the report are what the lab reads.
+//! Tests by part (in crates/guest/src): ping_pong.rs, fork_storm.rs, affinity_storm.rs, load/mod.rs
+//! and until_placed.rs: each test by the program's name.
+//! Helpers, and who fails with them: `run` (all tests); `report`, `number`
+//! (`ping_pong_counts_two_wakeups_a_round`, `fork_storm_counts_every_process_of_every_chain`,
+//! `affinity_storm_changes_and_all_get_on`, `load_runs_a_job_file_and_reports_each_task`).
 
 use std::io::Write;
 use std::process::{Command, Output};

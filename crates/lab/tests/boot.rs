@@ -1,5 +1,15 @@
 //! Boots guests: minutes, and downloads of some 100 MB where the cache is empty. Run it with
 //! `cargo test -p wakeplace-lab --test boot -- --ignored`.
+//! Page: docs/guide/lab.md.
+//!
+//! What must stay: ignored by default: it boots and downloads. What is expected is of the command
+//! and the platform, not of a run.
+//! Tests by part (in crates/lab/src): run.rs (`run`, `prepare`, `collect`), guest.rs, scheduler.rs
+//! and own.rs: all tests.
+//! Helpers, and who fails with them: `request`, `boot` (all tests); `own`
+//! (`a_kernel_of_the_users_own_is_booted`,
+//! `a_kernel_of_the_users_own_has_operating_points_by_its_module`); `loader`
+//! (`a_loader_that_attaches_nothing_gives_no_result`, `a_guest_runs_anybodys_scheduler`).
 
 use std::path::PathBuf;
 use std::time::Duration;

@@ -1,4 +1,20 @@
 //! Help, version, colour and progress.
+//! Page: docs/guide/tour.md.
+//!
+//! What must stay: every example of every help text is run; a new option is told there and its
+//! example works.
+//! Tests by part (in crates/cli/src): commands/mod.rs: `every_example_works` (`run`);
+//! commands/platform_import.rs: `every_example_works` (`run`, `capture`); args/asked.rs:
+//! `help_is_complete_and_fits` (`augment_args`, `option`); args/help.rs:
+//! `help_is_complete_and_fits` (`TEMPLATE`), `without_arguments_comes_short_help` (`MAIN`);
+//! args/mod.rs: `the_version_names_commit_and_policy` (`version`), `colour_only_where_it_is_wanted`
+//! (`ColorWhen`), `nothing_but_the_result_is_on_standard_output` (`verbosity`);
+//! crates/cli/build.rs: `the_version_names_commit_and_policy` (that both words are there);
+//! commands/doctor.rs: `colour_only_where_it_is_wanted` (`mark`); progress.rs:
+//! `nothing_but_the_result_is_on_standard_output` (`finish`).
+//! Helpers, and who fails with them: `is_understood`, `quick`, `run_example`
+//! (`every_example_works`); `words`, `examples` (`every_example_works`,
+//! `without_arguments_comes_short_help`).
 
 use crate::common;
 

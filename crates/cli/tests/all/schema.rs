@@ -1,4 +1,13 @@
 //! What the program writes is what docs/result.schema.json says.
+//! Page: docs/guide/results.md, "What a result holds".
+//!
+//! What must stay: docs/result.schema.json is a contract: what is written is valid, and read back
+//! as it is.
+//! Tests by part (in crates/cli/src): crates/outcome/src/decision.rs:
+//! `results_are_what_the_schema_says` (`Decision`); crates/outcome/src/forms.rs:
+//! `results_are_what_the_schema_says` (`words`, `json_schema`, `hash`).
+//! Helpers, and who fails with them: `problems`, `read_back`, `valid`
+//! (`results_are_what_the_schema_says`).
 
 use crate::common;
 

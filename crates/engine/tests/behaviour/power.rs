@@ -1,5 +1,20 @@
 //! Power-aware placement and balancing from end to end: docs/rules/power-policy.md#power-acceptance
 //! (acceptance), P12 to P18.
+//!
+//! What must stay: numbers of cores and sockets are those of the acceptance list; the rule itself
+//! is crates/policy-sys/tests/all/power_policy.rs.
+//! Tests by part (in crates/engine/src): kernel/model/interface.rs:
+//! `a_change_in_mid_run_moves_tasks_in_time` (`PolicyChange`); kernel/model/mod.rs:
+//! `a_change_in_mid_run_moves_tasks_in_time` (`policies`); policy_change.rs:
+//! `a_thousand_random_changes_lose_no_task` (many changes), `what_is_built_cannot_change`
+//! (`check`); policy/src/packing in a run: all others.
+//! Helpers, and who fails with them: `power`, `checked`, `hogs`, `used` (most tests); `packages` (5
+//! tests); `loops` (`loops_that_begin_apart_are_packed`, `hogs_on_two_sockets`,
+//! `a_change_in_mid_run_moves_tasks_in_time`); `rhythm` (`performance_changes_nothing`,
+//! `light_tasks_leave_nodes_alone`, `lazy_balancing_moves_less`); `cores`
+//! (`hogs_on_one_socket_of_four_cores`, `loops_that_begin_apart_are_packed`,
+//! `a_change_in_mid_run_moves_tasks_in_time`); `count` (`a_burst_of_forks_stays_at_home`); `change`
+//! (`a_change_in_mid_run_moves_tasks_in_time`, `a_thousand_random_changes_lose_no_task`).
 
 use crate::common::checker::check_log;
 use crate::common::*;

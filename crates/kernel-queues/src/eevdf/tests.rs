@@ -1,5 +1,23 @@
 //! The queue by itself: worked numbers of docs/rules/queues.md#eevdf-numbers, and random histories
 //! against an oracle that sums everything up anew.
+//!
+//! What must stay: figures are the page's; the oracle sums everything up anew and shares nothing
+//! with the queue but its entities.
+//! Tests by part (in crates/kernel-queues/src): eevdf.rs: `v_is_the_weighted_average_rounded_down`
+//! (`move_origin`, `average`), `a_task_alone_takes_the_origin_along` (`average`, `eligible`),
+//! `lag_is_inflated_by_the_own_weight` (`average`), `lag_is_limited_as_the_era_has_it` (`lag`),
+//! `a_sleeper_with_a_debt_stays_until_it_is_paid` (`drop_sleeper`, `average`); weight.rs:
+//! `a_new_weight_and_the_protection` (`of_sum`), `a_new_weight_keeps_weighted_lag_and_v`
+//! (`of_nice`); eevdf/entity.rs: `policies_decide_before_deadlines_do` (`is_protected`);
+//! eevdf/entity.rs (`slice_ns`, `rest_of_request_ns`): `the_base_slice_grows_with_the_machine`,
+//! `the_rest_of_a_slice_is_in_run_time`; eevdf.rs (`position`, `place`):
+//! `deadlines_depend_on_how_a_task_comes`, `a_move_begins_a_slice_in_6_6`; eevdf.rs (`choose`,
+//! `keeps`): `a_request_ends_at_its_deadline`,
+//! `no_eligible_task_with_an_earlier_deadline_is_passed_over`; eevdf/preempt.rs: all others about
+//! protection and wake-ups.
+//! Helpers, and who fails with them: `params_of`, `params`, `entity_of` (most tests); `nice_0`,
+//! `queue_of` (9 tests); `woken` (8 tests); `oracle_eligible`, `step`
+//! (`no_eligible_task_with_an_earlier_deadline_is_passed_over`).
 
 use super::{Arrival, EevdfParams, EevdfQueue, Entity};
 use crate::KernelKind;

@@ -1,5 +1,12 @@
 //! Queues as another scheduler has them. Times of 7.3 on a machine of 8 CPUs: base_slice is 2.8 ms
 //! (0.7 ms x (1 + log2 8)), and a task of nice 0 runs as fast as its virtual time.
+//! Rules: docs/rules/queues.md#eevdf, docs/rules/queues.md#cfs,
+//! docs/rules/queues.md#eevdf-virtual-time.
+//!
+//! What must stay: one question on a state that is put there, with the answer of the queue itself.
+//! Tests by part (in crates/kernel-queues/src): eevdf/on_state.rs (`preempt_on_state`,
+//! `pick_on_state`) and cfs/on_state.rs (`wakeup_preempt`, `pick`): all tests.
+//! Helpers, and who fails with them: `params`, `queued` (all tests); `ask` (most tests).
 
 use super::{Look, Marks, Queued, Turned};
 use crate::fair_queues::{FairParams, KernelKind};

@@ -1,5 +1,19 @@
 //! The whole way with trees of four files and a script in the build script's place: no compiler, no
 //! network.
+//! Page: docs/guide/kernel.md, "What is kept".
+//!
+//! What must stay: what is built, and when it is built again, follows from the tree's content
+//! alone; a failed build leaves nothing.
+//! Tests by part (in crates/kernel-tree/src): store.rs, content.rs and git.rs: all others.
+//! Helpers, and who fails with them: `cache`, `request`, `build_as`, `build` (most tests); `write`
+//! (all tests); `calls` (5 tests); `all` (`an_option_that_is_not_taken_is_said`,
+//! `a_tree_that_changes_while_it_is_built_is_built_again`); `object`
+//! (`a_tree_is_built_once_and_again_when_it_changes`,
+//! `a_tree_in_which_something_was_built_is_read_without_that`,
+//! `a_tree_that_changes_while_it_is_built_is_built_again`,
+//! `a_revision_is_built_beside_the_work_tree`); `files`
+//! (`a_tree_is_built_once_and_again_when_it_changes`); `git`
+//! (`a_revision_is_built_beside_the_work_tree`).
 
 use std::fs;
 use std::path::{Path, PathBuf};

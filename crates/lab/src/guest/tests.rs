@@ -1,10 +1,24 @@
 //! How a guest is started, with scripts in the emulator's place.
+<<<<<<< HEAD
 //!
 //! Tried is crates/lab/src/guest.rs (docs/guide/lab.md). A script writes what a console would say;
 //! limits of time are cut to parts of a second.
 //!
 //! What must stay: how often a guest is started for each kind of end, and in which words it ends. A
 //! helper (`boot`, `boot_and`, `assert_timed_out`) that breaks fails all tests of starts.
+=======
+//! Page: docs/guide/lab.md.
+//!
+//! What must stay: who is started once more and who is not; time limits are short here and only
+//! their order counts.
+//! Tests by part (in crates/lab/src): guest.rs: `commas_in_paths_are_doubled_where_they_separate`
+//! (`file_argument`), `a_clock_of_instructions_may_have_short_turns` (`count_instructions`),
+//! `arm64_kernels_keep_one_set_of_page_tables` (`kernel_command_line`); guest.rs (`boot`,
+//! `try_boot`, `is_up`): all tests of a start and an end.
+//! Helpers, and who fails with them: `boot`, `boot_and` (most tests); `assert_timed_out`
+//! (`a_guest_that_stands_still_twice_is_ended_in_the_end`,
+//! `a_guest_that_hangs_at_work_is_ended_and_not_started_again`).
+>>>>>>> heads-t4
 
 use super::*;
 use crate::bootable::Origin;

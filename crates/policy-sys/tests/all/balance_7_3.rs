@@ -1,5 +1,24 @@
 //! Whom to pull from, how much, and which tasks, in the form since 5.5 as 7.3 has it:
 //! docs/rules/balancing.md#group-class to docs/rules/balancing.md#imbalance.
+//!
+//! What must stay: classes, margins (117 %) and amounts are those of the pages' worked numbers, in
+//! the form of policy/src/balance/busiest.c, group_class.c and imbalance.c: change them only with
+//! the page.
+//! Tests by part: `group_classes`, `class_test_order` (`wp_group_classify`,
+//! `wp_group_is_overloaded`, `wp_group_has_capacity`); `busiest_group`, `smt_beside_single_threads`
+//! (`wp_update_sd_pick_busiest`); `idle_cpus_decide`, `overloaded_groups_compare_load`,
+//! `energy_aware_gate`, `single_thread_relieves_smt_core`, `what_is_left_alone`
+//! (`wp_worth_balancing`); `root_domain_flags` (`wp_bal_root_flags`); `imbalance_examples`,
+//! `other_rows_of_the_table` (`wp_calculate_imbalance`); `load_of_two_tasks_moves_two`
+//! (`wp_balance_offer`); `numa_imbalance` (`wp_adjust_numa_imbalance`);
+//! `sibling_difference_per_core` (`wp_sibling_imbalance`); `source_queue`
+//! (`wp_find_busiest_queue`); `pinned_tasks_mark_the_group_above` (`wp_out_one_pinned`,
+//! `wp_balance_over`).
+//! Helpers, and who fails with them: `two_caches`, `put_group` (most tests); `found`
+//! (`energy_aware_gate`, `imbalance_examples`, `other_rows_of_the_table`,
+//! `single_thread_relieves_smt_core`); `class_of` (`group_classes`); `two_nodes`
+//! (`numa_imbalance`); `hybrid` (`smt_beside_single_threads`, `single_thread_relieves_smt_core`);
+//! `attempt_busy` (`smt_beside_single_threads`).
 #![allow(
     unused_must_use,
     reason = "what an event leads to is not the point here"

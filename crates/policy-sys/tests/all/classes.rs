@@ -1,5 +1,30 @@
 //! RT and deadline tasks, interrupt time, I/O boost, frequency limits: the core's part
 //! (docs/rules/signals.md, docs/rules/capacity.md).
+//!
+//! What must stay: figures are worked from the page each test names and are the kernel's; a class
+//! task is joined before it runs and left before it sleeps. It covers
+//! policy/src/load_tracking/rt_dl_irq.c, policy/src/placement/select_rt.c and
+//! policy/src/frequency/iowait.c.
+//! Tests by part: `class_signals_of_ten_ms`, `class_signals_fade`,
+//! `idle_cpus_are_looked_after_until_rt_time_has_faded`, `a_cpu_full_of_rt_loses_its_idle_time`
+//! (`wp_class_update`, `wp_class_ran`); `capacity_from_kept_signals`, `capacity_from_aged_time`
+//! (`wp_update_cpu_capacity`, `wp_scale_rt_capacity_4_18`); `interrupts_and_the_task_clock`,
+//! `interrupt_time_is_carried_over` (`wp_irqtime_account_irq`, `wp_irq_take`);
+//! `classes_ask_for_frequency`, `class_signals_count_in_the_older_forms` (`wp_class_freq_util`);
+//! the tests `io_*` (`wp_sugov_iowait_boost`, `wp_sugov_iowait_apply`); `a_limit_is_pressure`
+//! (`wp_freq_limit`); `rt_goes_to_the_lowest`, `big_tasks_go_to_big_cpus`, the tests `rt_*` and
+//! `deadline_tasks_*` (`wp_select_task_rq_rt`); `pull_the_highest_that_waits`,
+//! `who_is_about_to_run_is_not_pulled` (`wp_class_pull_cpu`); `who_joins_is_queued`,
+//! `two_tasks_of_any_class_are_an_overload`, `a_governors_thread_reserves_nothing`
+//! (`wp_class_join`); `a_run_takes_of_the_budget_by_speed`, the tests `a_budget_*`
+//! (`wp_dl_scaled_delta_exec`, `wp_dl_run_for`); the rest by name.
+//! Helpers, and who fails with them: `lone`, `flat_facts` (9 tests); `run`, `four` (5 tests);
+//! `task` (most tests); `a73` (`classes_ask_for_frequency`); `io_turn` (`io_boost_sequence`,
+//! `io_boost_is_forgotten_after_a_tick`, `io_boost_of_4_17_is_a_frequency`); `place`
+//! (`rt_goes_to_the_lowest`, `rt_finds_the_lowest_without_domains`,
+//! `deadline_tasks_displace_the_latest`, `deadline_tasks_go_to_free_cpus_first`); `due`
+//! (`deadline_tasks_displace_the_latest`, `deadline_tasks_go_to_free_cpus_first`,
+//! `who_is_about_to_run_is_not_pulled`).
 #![allow(missing_docs, reason = "not a library")]
 
 use crate::common;

@@ -1,5 +1,11 @@
 //! The worked example of CONTRIBUTING.md: its C compiles and is what the core has, its fixture
 //! holds and is the file that it names.
+//!
+//! What must stay: the C of CONTRIBUTING.md must compile as it stands there, and its fixture must
+//! be the file that it names. Mend the text, or the core with it, never one alone.
+//! Tests by part: `the_example_of_contributing_holds` (the example as a whole).
+//! Helpers, and who fails with them: `repository`, `read`, `blocks`, `compiles`
+//! (`the_example_of_contributing_holds`).
 
 use crate::fixture;
 

@@ -5,6 +5,16 @@
 //! docs/rules/energy-aware.md#energy-wake-up and docs/rules/capacity.md#schedutil,
 //! docs/rules/capacity.md#util-fits-cpu with its own types and arithmetic and calls nothing of the
 //! core. To repeat one failure: set FIRST_SEED to the printed seed.
+//!
+//! What must stay: `mod rule` calls nothing of the core and shares no type with it: else both could
+//! have the same fault. A state that once differed is repeated by its seed. The functions of `rule`
+//! up to `place` are the second evaluation; `random_machine` to `put` make the states; `compare`
+//! asks both. It covers policy/src/energy/energy_delta.c (`wp_find_energy_efficient_cpu`) and
+//! energy_6_1.c (`wp_em_cpu_energy_6_1`).
+//! Helpers, and who fails with them: `random_machine`, `seldom`, `random_hints`,
+//! `random_situation`, `new_core`, `put`, `compare`, `properties`, `check` (all tests). In `rule`:
+//! `util_with`, `effective`, `performance`, `demand_61` (utilisation), `cost`, `energy_61`,
+//! `energy_with`, `whole_energy` (energy), `hints_beside`, `fits`, `place` (choice).
 
 use crate::common;
 

@@ -2,6 +2,24 @@
 //! path (record_wakee, wake_wide, wake_affine, idle search) on random states. Source:
 //! docs/rules/wake-ups.md#wake-wide to docs/rules/wake-ups.md#idle-scan, 4.17 form (docs in the
 //! core name what differs).
+//!
+//! What must stay: `Model` calls nothing of the core. Steps are numbered as the page numbers them;
+//! the era is 4.17, the later form is in wake_7_3.rs. It covers policy/src/placement/select.c and
+//! idle_scan_5_11.c.
+//! Tests by part: `step_1_idle_target`, `step_2_idle_prev`, `step_4_recent`,
+//! `step_6_no_cache_domain`, `step_9_busy_target` (`wp_select_idle_sibling`); `step_8_idle_core`
+//! (`wp_select_idle_core_5_11`); `step_8_scan_wraps`, `step_8_scan_is_limited`, `scan_cost_average`
+//! (`wp_select_idle_cpu_5_11`, `wp_scan_limit`, `wp_span_index`); `idle_sibling_thread`
+//! (`wp_idle_thread`); `wake_wide_table`, `wake_wide_without_a_cache` (`wp_wake_wide`);
+//! `children_have_the_flips_of_their_parent` (`wp_task_fork`); `record_wakee` (`wp_record_wakee`);
+//! `wake_affine_by_weight` (`wp_wake_affine_weight`); `wake_affine_sync_alone`, `wake_affine_idle`
+//! (`wp_wake_affine_idle`); `one_allowed_cpu` (one allowed CPU);
+//! `random_states_agree_with_the_model` (all of them together).
+//! Helpers, and who fails with them: `smt_machine`, `wake`, `idle` (most tests); `all_busy`,
+//! `wakee` (all tests); `cache`, `near`, `place`, `random_model`, `random_case`, `ask_core`
+//! (`random_states_agree_with_the_model`); `wide` (`wake_wide_table`); `affine`
+//! (`wake_affine_by_weight`, `wake_affine_sync_alone`, `random_states_agree_with_the_model`);
+//! `from_0_to_3` (`wake_affine_by_weight`, `wake_affine_sync_alone`).
 
 use crate::common;
 

@@ -1,6 +1,25 @@
 //! The live scheduler's timer stands for the ticks of idle CPUs: which of them look for work
 //! (policy/src/live_queue/live.c, docs/rules/live-queue.md#vq-timer), worked out here. Two caches
 //! of two cores with two threads each: CPUs 0 to 3 and 4 to 7.
+//!
+//! What must stay: who looks and when is worked out by hand for the two caches; a tick is 4 ms
+//! here. Between two questions nothing may change the core.
+//! Tests by part: `one_idle_core_of_each_cache_looks`, `who_has_just_gone_idle_does_not_look`,
+//! `packing_wakes_the_thread_beside_a_busy_one` (`wp_is_llc_ilb_cpu`, `wp_rests`);
+//! `packing_opens_an_empty_cache_in_its_turn`, `a_crowd_opens_an_empty_cache_at_once`,
+//! `a_lone_cpu_is_a_crowd` (`wp_idle_llc_balance_due`); `all_look_while_a_task_waits`,
+//! `nobody_is_woken_below_the_tipping_point_but_for_misfits` (`wp_idle_work`,
+//! `wp_idle_kick_needed`); `a_wish_that_is_not_met_is_noted_at_the_tick` (`wp_tick_marks`);
+//! `the_timer_rests_longer_the_longer_all_are_idle`,
+//! `a_turn_counts_once_all_cpus_have_had_their_part` (`wp_idle_timer_ns`, `wp_idle_turn_begin`,
+//! `wp_idle_turn_end`); `a_task_to_give_ends_the_rest`, `one_task_that_fits_is_no_surplus`
+//! (`wp_note_uneven`); `tasks_with_room_are_no_surplus` (`wp_surplus`);
+//! `signals_of_idle_cpus_fade_at_every_turn`, `what_fades_lets_the_clock_down` (`wp_idle_decay`).
+//! Helpers, and who fails with them: `two_caches`, `ticks` (most tests); `looking` (8 tests);
+//! `a_full_cache` (`packing_opens_an_empty_cache_in_its_turn`,
+//! `a_crowd_opens_an_empty_cache_at_once`); `with_tasks`
+//! (`packing_opens_an_empty_cache_in_its_turn`, `a_crowd_opens_an_empty_cache_at_once`,
+//! `a_lone_cpu_is_a_crowd`).
 #![allow(missing_docs, reason = "not a library")]
 
 use crate::common;

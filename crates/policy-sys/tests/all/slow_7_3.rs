@@ -1,6 +1,22 @@
 //! The slow path of Linux 7.3 (fork, exec): which group, which CPU in it. Source:
 //! docs/rules/wake-ups.md#slow-path and docs/rules/balancing.md#group-class;
 //! docs/rules/capacity-aware.md#idlest-cpu.
+//!
+//! What must stay: the model (`class`, `avg`, `choose`) calls nothing of the core; margins are 117
+//! % and NUMA's limit as on the page. It covers policy/src/placement/idlest_class.c and idlest.c.
+//! Tests by part: `fork_goes_to_more_idle_cpus`, `less_utilisation_among_remote_groups`,
+//! `class_before_load`, `misfit_groups` (`wp_update_pick_idlest`, `wp_find_idlest_group`);
+//! `pending_is_not_idle`, `exec_leaves_itself_out`, `exec_takes_its_estimate_along`,
+//! `exactly_full_is_fully_busy` (`wp_update_sg_wakeup_stats`); `affinity` (`wp_dom_allowed`,
+//! `wp_local_group`); `loads_within_the_margin_stay`, `equal_loads_take_the_first`,
+//! `numa_adds_the_margin_to_the_remote_load` (`wp_leave_for_load`);
+//! `numa_keeps_small_groups_together` (`wp_leave_for_idle`); `cpu_in_the_group`
+//! (`wp_find_idlest_group_cpu`); `random_states_agree_with_the_model` (all of it).
+//! Helpers, and who fails with them: `caches`, `busy`, `child`, `fork` (most tests); `idle_machine`
+//! (all tests); `forked` (7 tests); `capacity`, `class`, `avg`, `choose`
+//! (`random_states_agree_with_the_model`); `loaded`, `loads` (`loads_within_the_margin_stay`,
+//! `numa_adds_the_margin_to_the_remote_load`); `nodes` (`loads_within_the_margin_stay`,
+//! `numa_adds_the_margin_to_the_remote_load`, `numa_keeps_small_groups_together`).
 
 use crate::common;
 

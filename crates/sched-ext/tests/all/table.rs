@@ -1,4 +1,8 @@
 //! Tables that a kernel refuses (docs/rules/sched-ext.md#errors).
+//!
+//! What must stay: a refused table ends before any callback has run; texts are the kernel's.
+//! Tests by part (in crates/sched-ext/src): class/validate.rs (`refusal`): all tests.
+//! Helpers, and who fails with them: `refused` (all tests).
 
 use crate::kernel::{ask, asking, eight_cpus};
 use wakeplace_sched_ext::consts::{

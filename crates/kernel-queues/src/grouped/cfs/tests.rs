@@ -1,5 +1,12 @@
 //! Buddies on two levels. On 8 CPUs the granularity is 4 ms; a group weighs 1024 as a task of nice
 //! 0 does.
+//! Rule: docs/rules/queues.md#cfs (buddies, tick, yield).
+//!
+//! What must stay: each rule holds on both levels; figures follow from 8 CPUs and the groups'
+//! weight.
+//! Tests by part (in crates/kernel-queues/src): grouped/cfs.rs (`preempts`, `pick`, `keeps`,
+//! `yields`, `remove`) and cfs/buddies.rs (`name`, `forget`): all tests.
+//! Helpers, and who fails with them: `params`, `tree_of` (all tests).
 
 use super::CfsTree;
 use crate::cfs::{CfsParams, Entity, Roles};

@@ -1,10 +1,23 @@
 // SPDX-License-Identifier: GPL-2.0-only
+<<<<<<< HEAD
 //! Sockets of crates/scx/src/control/socket.rs (docs/guide/live.md, "Steer"): permissions, what is
 //! replaced and what stays, who may speak. One test needs root to give files away, and is less
 //! without.
 //!
 //! What must stay: what another user can do to a socket's place is refused by both sides. `place`
 //! and `mode` serve all tests.
+=======
+//! The control socket: who may bind it and who may speak (docs/guide/live.md, "Steer").
+//!
+//! What must stay: rights and who is refused are a matter of safety: no test is weakened.
+//! Tests by part (in crates/scx/src): control/socket.rs: `who_may_speak` (`objection`, `own_uid`),
+//! `the_kernel_says_who_is_there` (`own_gid`, `peer`), `groups_by_name_and_number` (`group_in`,
+//! `group_number`); control/socket.rs (`bind`, `connect`, `replace`, `check_folder`, `lock`): all
+//! others.
+//! Helpers, and who fails with them: `place` (most tests); `mode`
+//! (`it_has_its_permissions_and_leaves_nothing_else`,
+//! `a_folder_where_others_may_write_is_refused_by_both_sides`).
+>>>>>>> heads-t4
 
 use super::*;
 use std::io::Write;
