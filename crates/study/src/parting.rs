@@ -2,8 +2,8 @@
 //! in the one and to another in the other (docs/guide/review.md, "The first wake-up").
 //!
 //! What must stay: wake-ups are compared by task and number, not by time, since runs may already
-//! differ in their clocks; of all that differ the one that is the earliest in the base is it;
-//! looking changes no run. `review` calls it. Tests by part: `the_first_wakeup_that_differs_is_found`
+//! differ in their clocks; of all that differ the one that is the earliest in the base is it; the
+//! start of a task counts where both had it at the same instant; looking changes no run. `review` calls it. Tests by part: `the_first_wakeup_that_differs_is_found`
 //! (`first_parted`), `equal_runs_do_not_part` (`Experiment::parting`).
 //!
 //! Tests: below
@@ -101,7 +101,9 @@ fn first_parted(base: &Choices, change: &Choices) -> Option<Parted> {
     let both = base.tasks.iter().zip(&change.tasks);
     let of_task = |(task, (base, change)): (usize, (&Vec<Choice>, &Vec<Choice>))| {
         let mut pairs = base.iter().zip(change).enumerate();
-        let (at, (one, other)) = pairs.find(|(_, (one, other))| one.cpu != other.cpu)?;
+        let counts = |one: &Choice, other: &Choice| one.wakes || one.time_ns == other.time_ns;
+        let differ = |one: &Choice, other: &Choice| one.cpu != other.cpu && counts(one, other);
+        let (at, (one, other)) = pairs.find(|(_, (one, other))| differ(one, other))?;
         let wakes = base[..=at].iter().filter(|choice| choice.wakes).count();
         Some(Parted {
             task: task as u32,
@@ -151,6 +153,9 @@ mod tests {
         let change = choices(&[&[(0, 2)], &[(5, 0), (15, 3)]]);
         let found = first_parted(&base, &change).unwrap();
         assert_eq!((found.task, found.number), (0, 0));
+        // One that is at another time is not the same.
+        let change = choices(&[&[(1, 2)], &[(5, 0), (15, 3)]]);
+        assert_eq!(first_parted(&base, &change), None);
         assert_eq!(first_parted(&base, &base), None);
     }
 

@@ -274,8 +274,8 @@ fn who(runs: &PolicyRuns) -> String {
     let facts = runs.settings.iter().filter(|(key, _)| is_fact(key));
     let facts: Vec<String> = facts.map(|(key, value)| format!("{key} {value}")).collect();
     match facts.is_empty() {
-        true => format!("{}.", runs.policy),
-        false => format!("{} ({}).", runs.policy, facts.join(", ")),
+        true => runs.policy.clone(),
+        false => format!("{} ({})", runs.policy, facts.join(", ")),
     }
 }
 
@@ -349,8 +349,10 @@ fn told(cell: &BatteryCell, parted: &wakeplace_study::Parted) -> Result<PartedWa
     let task = workload.tasks[parted.task as usize].name.clone();
     let side = |side: usize| -> Result<PartedSide, Failure> {
         let own = one_side(&cell.experiment, side);
-        let name = own.names().swap_remove(0);
         let is_scheduler = !own.schedulers.is_empty();
+        // A tree's own name is not the one that it is asked for by.
+        let typed = cell.request.policies.get(side).filter(|_| !is_scheduler);
+        let name = typed.cloned().unwrap_or_else(|| own.names().swap_remove(0));
         let other = parted.cpu[1 - side];
         let era = own.policies.first().and_then(|policy| policy.tree());
         let mut request = cell.request.clone();

@@ -30,6 +30,7 @@ mod promise;
 mod recordings;
 mod report;
 mod results;
+mod review;
 mod round_trip;
 mod rtapp_corpus;
 mod said;

@@ -1,20 +1,12 @@
 //! Short real runs. Times of this machine are not in our hands, so what is asserted is arithmetic,
 //! order, and bounds that a busy machine cannot break.
 //!
-<<<<<<< HEAD
-//! The page is docs/guide/lab.md; what runs is crates/guest/src/load, by jobs that are made here.
-//! Figures are products of periods and windows, worked out by hand.
-//!
-//! What must stay: bounds that a busy machine keeps. A helper (`task`, `job`, `run_whole`) that
-//! breaks fails all tests of this file.
-=======
 //! What must stay: bounds are such that a busy machine cannot break them: never assert a time of
 //! this machine.
 //! Tests by part (in crates/guest/src): load/task.rs (`timer`, `fork`, `enter`), load/sync.rs and
 //! load/mod.rs (`run`): all others.
 //! Helpers, and who fails with them: `task`, `job` (all tests); `run_whole` (most tests). Page:
 //! docs/guide/lab.md.
->>>>>>> heads-t4
 
 use super::*;
 use crate::job::{Loops, Op, Phase, Policy, Task, Timer, TimerMode};

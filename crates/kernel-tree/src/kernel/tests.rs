@@ -1,14 +1,4 @@
 //! The interface against an object that is compiled here, of a few lines of C.
-<<<<<<< HEAD
-//!
-//! Tried are crates/kernel-tree/src/kernel/ (mod.rs, entries.rs, host.rs, symbols.rs, claim.rs);
-//! the interface is crates/kernel-shim's wakeplace.h (docs/guide/kernel.md, "In a run"). Figures
-//! are those that the C text below answers.
-//!
-//! What must stay: sizes and offsets are the header's: they change with
-//! crates/kernel-abi/src/abi.rs and the header alone. A helper (`compiled`, `fake`, `boot`,
-//! `machine`, `refused`) that breaks fails most tests of this file.
-=======
 //! Page: docs/guide/kernel.md; the header: crates/kernel-shim.
 //!
 //! What must stay: layout and calls are those of the C header, which is compiled here: change both
@@ -19,7 +9,6 @@
 //! Helpers, and who fails with them: `fake`, `machine`, `boot` (most tests); `compiled` (all
 //! tests); `refused` (`what_cannot_be_booted_is_refused`). `log`, `warned`, `fault`, `frequency`,
 //! `placed` and `done` are the host's ears, called by the kernel.
->>>>>>> heads-t4
 
 use super::*;
 use std::fmt::Write as _;

@@ -1,12 +1,4 @@
 //! How a guest is started, with scripts in the emulator's place.
-<<<<<<< HEAD
-//!
-//! Tried is crates/lab/src/guest.rs (docs/guide/lab.md). A script writes what a console would say;
-//! limits of time are cut to parts of a second.
-//!
-//! What must stay: how often a guest is started for each kind of end, and in which words it ends. A
-//! helper (`boot`, `boot_and`, `assert_timed_out`) that breaks fails all tests of starts.
-=======
 //! Page: docs/guide/lab.md.
 //!
 //! What must stay: who is started once more and who is not; time limits are short here and only
@@ -18,7 +10,6 @@
 //! Helpers, and who fails with them: `boot`, `boot_and` (most tests); `assert_timed_out`
 //! (`a_guest_that_stands_still_twice_is_ended_in_the_end`,
 //! `a_guest_that_hangs_at_work_is_ended_and_not_started_again`).
->>>>>>> heads-t4
 
 use super::*;
 use crate::bootable::Origin;

@@ -1,13 +1,4 @@
 //! Images of the user's, made by hand.
-<<<<<<< HEAD
-//!
-//! Tried is crates/lab/src/own.rs (docs/guide/lab.md, "A kernel of your own"). Images,
-//! configurations and folders of modules are made here; what a guest needs is the table of the
-//! page.
-//!
-//! What must stay: all that is lacking is one sentence, before a boot. A helper (`image`, `own`,
-//! `lack`) that breaks fails all tests of this file.
-=======
 //! Page: docs/guide/lab.md, "A kernel of your own".
 //!
 //! What must stay: what is missing is one sentence before anything is booted.
@@ -17,7 +8,6 @@
 //! (`what_the_configuration_lacks_is_named`, `a_module_that_is_there_will_do`,
 //! `a_scheduler_needs_more_than_the_kernels_own`); `lack` (`what_the_configuration_lacks_is_named`,
 //! `a_scheduler_needs_more_than_the_kernels_own`).
->>>>>>> heads-t4
 
 use super::*;
 use std::io::Write as _;

@@ -111,6 +111,8 @@ fn shown(parsed: Vec<Parsed>) -> Vec<Parsed> {
 fn title(results: &[ResultView]) -> String {
     match results {
         [one] => one.title.clone(),
+        // Its comparisons follow.
+        [first, ..] if first.kind == review::KIND => first.title.clone(),
         several => format!("{} results", several.len()),
     }
 }

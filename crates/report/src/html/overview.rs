@@ -120,5 +120,7 @@ pub(super) fn table(all: &[Parsed], names: &[String]) -> Option<Table> {
             ]);
         }
     }
-    (compared.len() > 1 && !table.rows.is_empty()).then_some(table)
+    // A review has tables of its own.
+    let reviewed = matches!(all.first(), Some(Parsed::Review(_)));
+    (compared.len() > 1 && !reviewed && !table.rows.is_empty()).then_some(table)
 }

@@ -17,6 +17,9 @@ use crate::review::answer as explained;
 use wakeplace_outcome::{Claim, Difference, Parting, Review, ReviewRow};
 use wakeplace_text::time;
 
+/// What a part of a page is called that shows a review.
+pub(super) const KIND: &str = "Review";
+
 /// A review's part of the page, from its title to the command.
 pub(super) fn view(id: &str, review: &Review, name: &str) -> ResultView {
     let mut sections = vec![
@@ -29,7 +32,7 @@ pub(super) fn view(id: &str, review: &Review, name: &str) -> ResultView {
     sections.push(conditions(id, review));
     ResultView {
         id: id.to_owned(),
-        kind: "Review",
+        kind: KIND,
         title: format!("{} beside {}", review.change, review.base),
         name: name.to_owned(),
         facts: vec![review.title.clone()],
@@ -94,14 +97,7 @@ fn answer(review: &Review) -> Answer {
 
 /// A table of figures.
 fn table(id: String, caption: &str, rows: &[&ReviewRow]) -> Table {
-    let columns = [
-        "metric",
-        "where",
-        "#base",
-        "#change",
-        "#difference",
-        "95 % CI",
-    ];
+    let columns = ["metric", "where", "#base", "#change", "#difference"];
     let mut table = Table::new(id, caption, &columns);
     table.cards = true;
     let mean = |value: Option<f64>| Cell::from(value.map(number::short));
@@ -109,13 +105,13 @@ fn table(id: String, caption: &str, rows: &[&ReviewRow]) -> Table {
         let pct = row
             .delta_pct
             .map_or_else(|| number::FROM_ZERO.to_owned(), change);
+        let ends = interval(row.delta_ci95).map_or_else(String::new, |ends| minus(&ends));
         table.rows.push(vec![
             Cell::head(plain(&row.metric)).small(row.metric.clone()),
             Cell::of(row.platform.clone()).small(row.load.clone()),
             mean(row.base),
             mean(row.change),
-            Cell::of(pct).tone(tone(&row.difference)),
-            Cell::from(interval(row.delta_ci95).map(|ends| minus(&ends))),
+            Cell::of(pct).tone(tone(&row.difference)).small(ends),
         ]);
     }
     table

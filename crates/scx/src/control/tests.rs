@@ -1,14 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only
-<<<<<<< HEAD
-//! The control socket of crates/scx/src/control.rs and its clients (client.rs), with a main loop
-//! that owns a policy and no kernel side (docs/guide/live.md, "Steer"). Words of refusals are those
-//! that users read.
-//!
-//! What must stay: bounds of memory, time and clients, and exit codes, which the page promises.
-//! Words may change together with the code; times of this machine are not asserted but as bounds.
-//! Helpers (`running`, `main_loop`, `connect`, `set`, `say`, `answer`) serve all tests: one that
-//! breaks fails most of them.
-=======
 //! Requests to a running scheduler (docs/guide/live.md, "Steer").
 //!
 //! What must stay: what is wrong is answered and changes nothing; a client never keeps the main
@@ -22,7 +12,6 @@
 //! `a_client_that_says_nothing_is_sent_away_and_keeps_nobody_waiting`,
 //! `a_hundred_clients_are_served_or_told_to_come_again`); `say`
 //! (`what_is_no_request_is_answered_with_a_reason`).
->>>>>>> heads-t4
 
 use super::*;
 use crate::args::Format;

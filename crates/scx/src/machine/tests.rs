@@ -1,13 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
 //! Machines described from small trees, by the kernel's word and by platform files.
-<<<<<<< HEAD
-//!
-//! The trees have the form of sysfs and debugfs; figures of HiKey 960 are those of
-//! platforms/hikey960.toml (docs/guide/live.md, "Run"). Tried is crates/scx/src/machine.rs.
-//!
-//! What must stay: exit codes 2 and 3, and that all differences are told at once. `Tree` (`put`,
-//! `model`, `describe`, `misfit`) and `hikey960` serve all tests.
-=======
 //! Page: docs/guide/live.md, "Run"; docs/guide/platforms.md.
 //!
 //! What must stay: the kernel's own word goes before a platform file; a file that differs is
@@ -17,7 +9,6 @@
 //! Helpers, and who fails with them: `put`, `describe` (all tests); `hikey960` (most tests);
 //! `model` (`the_kernels_energy_model`, `a_damaged_machine_is_the_environments_fault`); `misfit`
 //! (`a_platform_file_of_another_machine_is_refused_with_all_that_differs`).
->>>>>>> heads-t4
 
 use super::{DEFAULT_TICK_NS, Machine, PlatformChoice, Problem, describe};
 use std::fs;

@@ -1,13 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only
-<<<<<<< HEAD
-//! Sums and exposition texts of crates/scx/src/metrics.rs and its modules (docs/guide/live.md,
-//! "Watch"). Counters are made by hand (`sample`: nothing has happened; `busy_sample`: something in
-//! every figure), and sums of them are worked out by hand.
-//!
-//! What must stay: names and labels of metrics, which dashboards read (packaging/grafana); rules of
-//! formats, which are those of the specifications (OpenMetrics 1.0, text format 0.0.4). `parse`
-//! checks a text against them; stats/tests.rs and control/tests.rs use the samples, too.
-=======
 //! Figures of the live scheduler and their formats (docs/guide/live.md, "Watch").
 //!
 //! What must stay: names and types of metrics are a contract (OpenMetrics 1.0, text format 0.0.4);
@@ -18,7 +9,6 @@
 //! all others.
 //! Helpers, and who fails with them: `counters`, `sample` (all tests); `busy_sample` (most tests).
 //! `parse` reads a text back as the format asks.
->>>>>>> heads-t4
 
 use super::*;
 

@@ -1,12 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only
-<<<<<<< HEAD
-//! Sockets of crates/scx/src/control/socket.rs (docs/guide/live.md, "Steer"): permissions, what is
-//! replaced and what stays, who may speak. One test needs root to give files away, and is less
-//! without.
-//!
-//! What must stay: what another user can do to a socket's place is refused by both sides. `place`
-//! and `mode` serve all tests.
-=======
 //! The control socket: who may bind it and who may speak (docs/guide/live.md, "Steer").
 //!
 //! What must stay: rights and who is refused are a matter of safety: no test is weakened.
@@ -17,7 +9,6 @@
 //! Helpers, and who fails with them: `place` (most tests); `mode`
 //! (`it_has_its_permissions_and_leaves_nothing_else`,
 //! `a_folder_where_others_may_write_is_refused_by_both_sides`).
->>>>>>> heads-t4
 
 use super::*;
 use std::io::Write;
