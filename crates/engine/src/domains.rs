@@ -5,7 +5,7 @@
 //! `what_the_core_builds_adds_up` (`check` lets right ones pass), `each_wrong_sum_is_found` (each
 //! rule of `check`),
 //! crates/engine/tests/behaviour/platforms.rs::`machines_with_overlapping_nodes_run` (overlapping
-//! groups).
+//! groups), both tests below (`cpus`, `groups`).
 //!
 //! Tests: below, crates/engine/tests/behaviour/platforms.rs::machines_with_overlapping_nodes_run
 

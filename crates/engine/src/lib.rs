@@ -10,6 +10,8 @@
 //! crates/cli/tests/all/kernel_runs.rs::`energy_aware_placement_is_the_kernels_own` (`run_tree`;
 //! where a tree is built).
 //!
+//! Callers: crates/study/src/pool.rs (`run_sched_ext`).
+//!
 //! Tests: crates/engine/tests/behaviour, beside its modules
 
 mod behaviour;

@@ -6,7 +6,12 @@
 //! (`asked_of`),
 //! crates/cli/tests/all/kernel_runs.rs::`a_decision_is_explained_by_the_trees_own_figures`
 //! (`explain_tree`, `idle`), crates/cli/tests/all/kernel_diff.rs::`the_core_decides_as_the_kernel`
-//! (`watch_tree`). The last two need a built tree.
+//! (`watch_tree`). The last two need a built tree. The methods of both observers (`happened`,
+//! `decided`, `is_done`, `placement`, those of updates) pass on to what these tests ask for;
+//! `wakes` and `fits` are the test's own.
+//!
+//! Callers: crates/study/src/explain/tree.rs (`explain_tree`, `asked_of`),
+//! crates/study/src/kernel_diff/mod.rs (`watch_tree`).
 //!
 //! Tests: below,
 //! crates/cli/tests/all/kernel_runs.rs::a_decision_is_explained_by_the_trees_own_figures,

@@ -15,7 +15,11 @@
 //! crates/engine/tests/behaviour/frequency.rs::`changes_take_the_transition_latency`
 //! (`opp_reached`),
 //! crates/engine/tests/behaviour/sync.rs::`a_holder_is_lent_the_priority_of_its_waiter` (`lend`,
-//! `level`).
+//! `level`). Methods that the list does not name (`boot`, `start`, `begin_event`, `event`, `awake`,
+//! `irq_cpu`, `run_limit_ns`, `clock_is`, `show_state` ...) have their tests where they are
+//! implemented: kernel/model/interface.rs and kernel/tree/interface.rs name them.
+//!
+//! Callers: the mechanics (crates/engine/src/mechanics) and the loop (sim.rs).
 //!
 //! Tests: crates/engine/tests/behaviour/invariants.rs, crates/cli/tests/all/kernel_runs.rs
 

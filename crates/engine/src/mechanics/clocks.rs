@@ -6,7 +6,13 @@
 //! once and changes after the platform's latency. Tests by part:
 //! `a_driver_may_offer_one_clock_for_all_above_the_nominal` (`offered`),
 //! `awake_cores_bound_each_others_clock` (`grants`),
-//! frequency.rs::`changes_take_the_transition_latency`.
+//! frequency.rs::`changes_take_the_transition_latency`. By function:
+//! `changes_take_the_transition_latency` (`apply_frequency`, `move_clock`, `run_at`),
+//! `awake_cores_bound_each_others_clock` (`clock_moves`, `clocks_hear`),
+//! frequency.rs::`fixed_governors_stay` (`new`), `a_package_keeps_to_its_limit` (`arm_clocks`).
+//!
+//! Callers: sim.rs (`clock_moves`, `arm_clocks`), autonomous.rs (`move_clock`), power.rs
+//! (`clocks_hear`), power_limit.rs (`move_clock`), turbo.rs (`move_clock`).
 //!
 //! Tests: crates/engine/tests/behaviour/clocks.rs
 

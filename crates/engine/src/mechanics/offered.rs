@@ -8,7 +8,15 @@
 //! wake_latency.rs::`a_polling_cpu_needs_no_interrupt` (`ipi` to one that polls),
 //! classes.rs::`io_waits_raise_the_frequency` (`takes_io_wait`),
 //! kthreads.rs::`a_periodic_thread_takes_its_time` (`set_action`),
-//! arithmetic.rs::`a_move_refills_caches` (`burden`).
+//! arithmetic.rs::`a_move_refills_caches` (`burden`). The rest (`now`, `push_in_order`,
+//! `idle_event`, `mix`, `end`, `current`, `raise`, `lower`, `thread`, `threads`, `set_due`) by
+//! every run.
+//!
+//! Callers: kernel/model/wake.rs (`ipi`, `takes_io_wait`, `note_wakeup`), kernel/tree/tasks.rs
+//! (`set_due`, `takes_io_wait`, `note_wakeup`), kernel/model/kthreads.rs (`set_action`, `set_due`),
+//! kernel/model/classes.rs (`takes_io_wait`), kernel/model/lines.rs (`raise`), kernel/model/run.rs
+//! (`set_due`), kernel/model/wake_latency.rs (`note_wakeup`), kernel/tree/entries.rs (`ipi`),
+//! handover.rs (`burden`), sim.rs (`lower`).
 //!
 //! Tests: crates/engine/tests/behaviour/invariants.rs, crates/engine/tests/behaviour/arithmetic.rs,
 //! crates/engine/tests/behaviour/wake_latency.rs, crates/engine/tests/behaviour/classes.rs,

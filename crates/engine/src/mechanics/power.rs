@@ -5,7 +5,9 @@
 //! of these. Powers are uW, energy uW x ns. Tests by part:
 //! `eight_busy_loops_are_too_much_for_the_a73` (`Drawn`, `power`), `a_package_keeps_to_its_limit`
 //! (`Drawn`, `take`), invariants.rs::`random_runs_obey_the_rules_1` (`announce`, and that only
-//! changes are told).
+//! changes are told). `change` and `powers`: all of these.
+//!
+//! Callers: sim.rs (`announce`).
 //!
 //! Tests: crates/engine/tests/behaviour/thermal.rs,
 //! crates/engine/tests/behaviour/clocks.rs::a_package_keeps_to_its_limit,

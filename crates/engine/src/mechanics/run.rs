@@ -5,7 +5,10 @@
 //! `random_runs_obey_the_rules_1` (`run`, `stop`, `finish_stretch`: what was told with the sums),
 //! classes.rs::`interrupts_take_a_tenth` (`stretch_ns`), arithmetic.rs::`costs_add_up` (the work of
 //! a switch), idle.rs::`exit_latency_shows_in_wake_latency` (`wake_latency_ns`),
-//! outcomes.rs::`it_ends_with_the_last_task` (`gone`).
+//! outcomes.rs::`it_ends_with_the_last_task` (`gone`). `take_cpu`, `tell_stop` and `set_state` by
+//! the first one, too.
+//!
+//! Callers: report.rs (`finish_stretch`).
 //!
 //! Tests: crates/engine/tests/behaviour/invariants.rs, crates/engine/tests/behaviour/classes.rs,
 //! crates/engine/tests/behaviour/arithmetic.rs, crates/engine/tests/behaviour/idle.rs,

@@ -7,6 +7,8 @@
 //! (`class_join_changed`), `a_holder_is_lent_the_priority_of_its_waiter` (`goes_on_in_class`),
 //! storm.rs::`random_steps_obey_the_rules` (`forget_throttled`, and all ways in and out).
 //!
+//! Callers: change.rs (`forget_throttled`, `class_join_changed`, `goes_on_in_class`).
+//!
 //! Tests: crates/engine/tests/behaviour/changes.rs::a_policy_holds_from_its_phase_on,
 //! crates/engine/tests/behaviour/sync.rs::a_holder_is_lent_the_priority_of_its_waiter,
 //! crates/engine/tests/behaviour/storm.rs

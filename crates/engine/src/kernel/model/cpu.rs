@@ -4,7 +4,9 @@
 //! use them; `check_nothing_lost` (report.rs) compares counts with queues. Tests by part:
 //! `random_runs_obey_the_rules_1` (`Cpu`, `Message`),
 //! idle.rs::`a_wakeup_during_entry_waits_for_its_end` (`next_timer_ns`: the governor knows of the
-//! timer), idle.rs::`stopped_ticks_stay_silent` (`tick_stopped`).
+//! timer), idle.rs::`stopped_ticks_stay_silent` (`tick_stopped`), all of these (`new`).
+//!
+//! Callers: many files (`next_timer_ns`).
 //!
 //! Tests: crates/engine/tests/behaviour/invariants.rs, crates/engine/tests/behaviour/idle.rs
 

@@ -8,7 +8,10 @@
 //! `random_runs_with_all_classes_obey_the_rules` (`boot`, `start`, `event`, `device`),
 //! sched_mc.rs::`interrupts_follow` (`irq_cpu`), energy.rs::`a_new_table_moves_the_work`
 //! (`energy_model`), power.rs::`a_change_in_mid_run_moves_tasks_in_time` (`PolicyChange`),
-//! changes.rs::`a_group_holds_from_its_phase_on` (`change`).
+//! changes.rs::`a_group_holds_from_its_phase_on` (`change`). The other methods (`interrupt`,
+//! `awake`, `ran`, `schedule`, `spawn`, `fork`, `wake`, `sleep`, `exit`, `yields`, `exec`, `lend`,
+//! `opp_reached`, `hotplug` ...) only call the handler of the same file's name, whose head names
+//! the tests.
 //!
 //! Tests: crates/engine/tests/behaviour/invariants.rs, crates/engine/tests/behaviour/energy.rs,
 //! crates/engine/tests/behaviour/power.rs, crates/engine/tests/behaviour/changes.rs,

@@ -7,7 +7,10 @@
 //! classes.rs::`priorities_displace_fair_tasks_and_each_other` (`realtime`),
 //! classes.rs::`wake_here` (`of_script`), groups.rs::`groups_share_by_shares_not_by_tasks`
 //! (`task_states`), sched_cache.rs::`threads_of_a_process_come_together` (`process`),
-//! eevdf.rs::`an_idle_policy_hog_gets_3_of_1027` (`idle_policy`).
+//! eevdf.rs::`an_idle_policy_hog_gets_3_of_1027` (`idle_policy`), all of these (`new`,
+//! `core_tasks`).
+//!
+//! Callers: mod.rs (`task_states`, `core_tasks`), fork.rs (`core_task`).
 //!
 //! Tests: crates/engine/tests/behaviour/fair.rs, crates/engine/tests/behaviour/classes.rs,
 //! crates/engine/tests/behaviour/groups.rs

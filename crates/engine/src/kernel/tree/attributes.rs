@@ -4,7 +4,10 @@
 //! tasks as the kernel's classes do. Tests by part: `hints_are_told_when_they_change` (`of_script`,
 //! `change`, `clamp`), `holders_are_lent_what_is_above_their_own` (`lent`, `level`),
 //! `masks_have_a_bit_for_each_cpu` (`mask`). `set_realtime` has no test of its own here;
-//! kernel_runs.rs::`no_kind_of_work_makes_it_warn` runs it where a tree is built.
+//! kernel_runs.rs::`no_kind_of_work_makes_it_warn` runs it where a tree is built. `fair` by the
+//! first one; `plain` is the tests' own.
+//!
+//! Callers: tasks.rs (`lent`).
 //!
 //! Tests: below
 

@@ -6,7 +6,10 @@
 //! built: crates/fidelity/tests/all/truth.rs::`recorded_runs_happen_again_in_the_same_source`
 //! (`enter`, `follow`, `switch`), `energy_aware_placement_is_the_kernels_own` (the same twice),
 //! `a_governor_that_comes_first_repeats_no_call` (`call`, `start`), `no_kind_of_work_makes_it_warn`
-//! (`carry_out`, `next_of`, `go_on`).
+//! (`carry_out`, `next_of`, `go_on`), all of these (`view`, `kernels`, `take_changes`, `arm`,
+//! `signal`, `without_task`).
+//!
+//! Callers: interface.rs (`next_of`).
 //!
 //! Tests: crates/cli/tests/all/kernel_runs.rs,
 //! crates/fidelity/tests/all/truth.rs::recorded_runs_happen_again_in_the_same_source

@@ -7,7 +7,9 @@
 //! `waits_for_devices_move_frequencies` (`want`, `opp_wanted`),
 //! `a_governor_that_comes_first_repeats_no_call` (requests through the thread),
 //! `no_kind_of_work_makes_it_warn` (`limit`, `next_orders`, with `model.freq_cap` and
-//! `model.thermal`).
+//! `model.thermal`), `ordered` by the first. `refused` has no test of its own.
+//!
+//! Callers: mod.rs (`opp_wanted`), told.rs (`want`).
 //!
 //! Tests: crates/cli/tests/all/kernel_runs.rs
 

@@ -8,7 +8,11 @@
 //! (`hotplug`, `plugged`, `device`, `freq_limit`, `change`, `yields`),
 //! `energy_aware_placement_is_the_kernels_own` (`finish`, `event`),
 //! crates/fidelity/tests/all/truth.rs::`recorded_runs_happen_again_in_the_same_source` (`fork`,
-//! `wake`, `sleep`).
+//! `wake`, `sleep`). The methods that only name their handler (`interrupt`, `spawn`, `set_timer`,
+//! `exit`, `exec`, `lend`, `level` ...) by `no_kind_of_work_makes_it_warn`, too. `plug_ticket` and
+//! `of_plug_ticket`: with `hotplug` and `plugged`.
+//!
+//! Callers: told.rs (`plugged`).
 //!
 //! Tests: crates/cli/tests/all/kernel_runs.rs,
 //! crates/fidelity/tests/all/truth.rs::recorded_runs_happen_again_in_the_same_source

@@ -6,6 +6,9 @@
 //! crates/cli/tests/all/kernel_runs.rs::`energy_aware_placement_is_the_kernels_own`
 //! (`tree_machine`, `Domains`; where a tree is built),
 //! crates/cli/tests/all/kernel_runs.rs::`no_kind_of_work_makes_it_warn` (without idle states).
+//! `idle_state`, `of` and `kernels` by the second, too.
+//!
+//! Callers: crates/kernel-run/src/runs.rs (`tree_machine`).
 //!
 //! Tests: below, crates/cli/tests/all/kernel_runs.rs
 

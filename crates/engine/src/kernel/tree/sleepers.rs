@@ -2,7 +2,9 @@
 //!
 //! What must stay: by time, then by task: equal times have one order. Times are ns. Tests by part:
 //! `the_first_to_wake_is_first` (`add`, `remove`, `take_awake`), `early_ends_do_not_pile_up`
-//! (`add`: what is retained).
+//! (`add`: what is retained). `awake` is the tests' own.
+//!
+//! Callers: interrupts.rs (`take_awake`).
 //!
 //! Tests: below
 

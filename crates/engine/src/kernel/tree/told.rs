@@ -8,6 +8,8 @@
 //! crates/cli/tests/all/kernel_diff.rs::`the_cores_signals_are_the_kernels` (`updated`). `counted`
 //! and `called` have no test of their own.
 //!
+//! Callers: mod.rs (`counted`).
+//!
 //! Tests: crates/cli/tests/all/kernel_runs.rs,
 //! crates/cli/tests/all/kernel_diff.rs::the_cores_signals_are_the_kernels
 

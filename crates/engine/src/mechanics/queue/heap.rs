@@ -5,6 +5,8 @@
 //! part: `the_least_comes_first` (`push`, `first`, `take`, `rise`, `sink`, `least_child`),
 //! `order_is_time_then_class_then_sequence` (equal times).
 //!
+//! Callers: queue.rs, for events that are not pushed in order.
+//!
 //! Tests: crates/engine/src/mechanics/queue/tests.rs
 
 use super::Event;

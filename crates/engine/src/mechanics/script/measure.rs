@@ -5,7 +5,12 @@
 //! part: `samples_are_exact`, `one_signal_has_one_stamp`,
 //! `frames_begin_when_due_and_end_with_the_last_task` (frames), `passes_are_told`,
 //! forking.rs::`a_counter_ends_its_threads` (`claim`),
-//! channels.rs::`nothing_is_counted_within_the_warm_up`.
+//! channels.rs::`nothing_is_counted_within_the_warm_up`. By function: `samples_are_exact`
+//! (`measure`, `sample_time`, `zero_ns`), channels.rs::`nothing_is_counted_within_the_warm_up`
+//! (`count_units`, `counts_from_ns`), `frames_begin_when_due_and_end_with_the_last_task`
+//! (`begin_frame`, `end_frame`), every run (`new`, `work_per_ns`).
+//!
+//! Callers: mechanics/report.rs (`counts_from_ns`).
 //!
 //! Tests: crates/engine/tests/behaviour/measures.rs
 

@@ -6,7 +6,11 @@
 //! `zero_passes_end_at_once` (`spent`), `zero_time_loops_are_found` and
 //! `steps_that_take_time_are_no_loop` (`ZERO_TIME_STEPS`),
 //! `phases_of_the_first_pass_are_not_repeated` (`again`),
-//! changes.rs::`a_policy_holds_from_its_phase_on` (`changes`).
+//! changes.rs::`a_policy_holds_from_its_phase_on` (`changes`). `new`, `add`, `phase`,
+//! `phase_index`: all below; `begins_pass` by measures.rs::`passes_are_told`; `script` and `steps`
+//! are the tests' own.
+//!
+//! Callers: steps.rs (`take_last`), mechanics/threads.rs (`phase_index`).
 //!
 //! Tests: below, crates/engine/tests/behaviour/outcomes.rs,
 //! crates/engine/tests/behaviour/changes.rs

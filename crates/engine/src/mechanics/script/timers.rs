@@ -5,7 +5,9 @@
 //! What must stay: times are ns from the run's start. Tests by part:
 //! `late_timers_rebase_or_keep_the_grid` (`advance`), `overruns_are_left_out` and
 //! measures.rs::`a_timer_with_overruns_leaves_out_what_it_missed` (`taken`),
-//! `forked_threads_have_timers_of_their_own` (`PrivateTimers`, `resolve`).
+//! `forked_threads_have_timers_of_their_own` (`PrivateTimers`, `resolve`),
+//! forking.rs::`forked_threads_have_timers_of_their_own` also `of` and `timers_of`; `timer`,
+//! `ahead` and `late` are the tests' own.
 //!
 //! Tests: below, crates/engine/tests/behaviour/measures.rs,
 //! crates/engine/tests/behaviour/forking.rs::forked_threads_have_timers_of_their_own

@@ -4,7 +4,9 @@
 //!
 //! What must stay: every choice, since recordings of kernels are compared one by one. Times are ns.
 //! Tests by part: `teo_and_ladder_choose_as_the_kernels_own` (`select`, `go`, `reflect`, call by
-//! call).
+//! call). `new` by the same: the first choice shows where it begins.
+//!
+//! Callers: cpuidle/mod.rs, for a CPU's governor.
 //!
 //! Tests: crates/engine/src/kernel/model/cpuidle/recorded.rs
 

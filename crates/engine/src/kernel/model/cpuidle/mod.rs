@@ -7,6 +7,15 @@
 //! (`poll_limit_ns`), `teo_and_ladder_choose_as_the_kernels_own` (`Sleep`, `Slept`, `Governor`),
 //! idle.rs::`teo_is_of_the_era` (`Kind`), idle.rs::`without_cpuidle_the_tick_stops_after_one`
 //! (`None`), idle.rs::`a_polling_cpu_chooses_again` (polling).
+//! `teo_and_ladder_choose_as_the_kernels_own` goes through `select`, `reflect`, `decide`,
+//! `shallower`, `residency`, `long_enough`, `to_event_ns`, `measured_ns`, `outlasts_exit`,
+//! `by_safety_net`, `keeps_tick`, `stops_tick`; `asks_utilization` is seen in runs only (idle.rs).
+//!
+//! Callers: teo.rs (`tick_stopped`, `to_event_ns`, `long_enough`, `decide`, `residency`,
+//! `shallower`, `measured_ns`, `outlasts_exit`, `by_safety_net`, `keeps_tick`, `stops_tick`),
+//! teo_5_10.rs (`to_event_ns`, `long_enough`, `decide`, `residency`, `shallower`, `measured_ns`,
+//! `by_safety_net`), kernel/model/idle.rs (`asks_utilization`, `poll_limit_ns`), ladder.rs
+//! (`stops_tick`), menu.rs (`tick_stopped`), recorded.rs (`poll_limit_ns`).
 //!
 //! Tests: below, crates/engine/src/kernel/model/cpuidle/recorded.rs,
 //! crates/engine/tests/behaviour/idle.rs

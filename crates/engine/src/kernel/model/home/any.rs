@@ -5,6 +5,10 @@
 //! fair.rs::`three_hogs_share_equally` (`Kernel`), live_queue.rs::`two_hogs_alternate_by_slices`
 //! (`Live`), sched_ext/rules.rs::`two_hogs_take_turns_of_a_slice` (`SchedExt`),
 //! live_queue.rs::`an_idle_machine_is_looked_at_every_64_ms_by_its_first_cpu` (`has_idle_timer`).
+//! `new`, `sched_ext`, `is_sched_ext` and `add_tasks` by the first three.
+//!
+//! Callers: kernel/model/idle.rs (`has_idle_timer`), kernel/model/live.rs (`has_idle_timer`),
+//! kernel/model/mod.rs (`add_tasks`), kernel/model/tick.rs (`has_idle_timer`).
 //!
 //! Tests: crates/engine/tests/behaviour/fair.rs, crates/engine/tests/behaviour/live_queue.rs,
 //! crates/engine/tests/behaviour/sched_ext/rules.rs

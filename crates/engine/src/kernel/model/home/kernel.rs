@@ -5,7 +5,19 @@
 //! A method without a comment hands over to the queue's method of that name; home/mod.rs says what
 //! it means, crates/kernel-queues what it does. What must stay: the core hears of a change before
 //! or after the queue as the kernel does it. Tests by part: fair.rs (CFS), eevdf.rs (EEVDF),
-//! groups.rs (groups), bandwidth.rs (throttling).
+//! groups.rs (groups), bandwidth.rs (throttling). By function:
+//! fair.rs::`new_tasks_start_a_slice_behind` (`task_fork`), fair.rs::`sleeper_credit_is_bounded`
+//! (`place_woken`), fair.rs::`wakeups_preempt_beyond_the_granularity_only` (`wakeup_preempt`),
+//! fair.rs::`nice_0_and_nice_5_share_1024_to_335` (`update_curr`, `set_load_weight`),
+//! fair.rs::`three_hogs_share_equally` (`task_tick`, `pick_next_task`, `put_prev_task`,
+//! `set_next_task`), eevdf.rs::`a_delayed_sleeper_wakes_without_a_choice` (`dequeue_sleep`,
+//! `is_delayed`, `drop_delayed`), eevdf.rs::`a_high_resolution_tick_ends_slices_in_time`
+//! (`slice_left_ns`), eevdf.rs::`who_yields_lets_the_other_run` (`yield_task`),
+//! balance.rs::`a_cpu_that_runs_dry_pulls` (`migrate_task_rq`, `each_pullable`),
+//! arithmetic.rs::`nice_of_a_phase_changes_the_share` (`reweight_task`). `check` compares the books
+//! in all.
+//!
+//! Callers: explain/on_signals.rs (`kernel_kind`).
 //!
 //! Tests: crates/engine/tests/behaviour/fair.rs, crates/engine/tests/behaviour/eevdf.rs
 

@@ -7,7 +7,13 @@
 //! callback. Tests by part: `two_hogs_alternate_by_slices` (slices),
 //! `a_woken_task_waits_for_the_end_of_the_protection` (preemption), `who_yields_lets_others_run`
 //! (yield), `a_direct_placement_cannot_be_pulled` (front), `a_new_nice_value_counts_from_then_on`
-//! (weights).
+//! (weights). By function: `two_hogs_alternate_by_slices` (`refill`, `first_due`, `task_tick`,
+//! `slice_left_ns`, `put_prev_task`, `keeps`, `dispatch`),
+//! `a_woken_task_waits_for_the_end_of_the_protection` (`wakeup_preempt`),
+//! `sleeper_credit_is_bounded` (`dequeue_sleep`, `leave`, `place`), `who_yields_lets_others_run`
+//! (`yield_task`), `a_direct_placement_cannot_be_pulled` (`enqueue_task`, `each_pullable`),
+//! `a_new_nice_value_counts_from_then_on` (`reweight_task`, `stop_task`, `update_curr`),
+//! `four_hogs_spread_over_four_cpus` (`dequeue_task`, `migrate_task_rq`).
 //!
 //! Tests: crates/engine/tests/behaviour/live_queue.rs
 

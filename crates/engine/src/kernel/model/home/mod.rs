@@ -19,7 +19,11 @@
 //! eevdf.rs::`a_high_resolution_tick_ends_slices_in_time` (`slice_left_ns`),
 //! eevdf.rs::`who_yields_lets_the_other_run` (`yield_task`),
 //! live_queue.rs::`a_new_nice_value_counts_from_then_on` (`reweight_task`),
-//! sched_ext/rules.rs::`a_lone_task_is_kept` (`dispatch`, `keeps`).
+//! sched_ext/rules.rs::`a_lone_task_is_kept` (`dispatch`, `keeps`). Methods that this list does not
+//! name are listed with their tests where they are implemented (kernel.rs, live.rs, sched_ext.rs).
+//!
+//! Callers: the model's handlers, most of them in queues.rs (`ask_home` puts together what a home
+//! uses).
 //!
 //! Tests: crates/engine/tests/behaviour/fair.rs, crates/engine/tests/behaviour/eevdf.rs,
 //! crates/engine/tests/behaviour/live_queue.rs, crates/engine/tests/behaviour/sched_ext/rules.rs

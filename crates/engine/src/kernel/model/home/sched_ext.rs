@@ -6,7 +6,19 @@
 //! in a sched_ext scheduler. What must stay: the clock of a run queue is brought up to date before
 //! each callback that holds its lock, as schedulers read it. Tests by part:
 //! `a_waking_task_finds_an_idle_cpu` (select), `cpus_take_from_the_shared_queue` (dispatch),
-//! `a_lone_task_is_kept` (keeps), clocks.rs (clocks), errors.rs (what is refused).
+//! `a_lone_task_is_kept` (keeps), clocks.rs (clocks), errors.rs (what is refused). By function:
+//! `a_waking_task_finds_an_idle_cpu` (`select_cpu`, `place_woken`, `enqueue_task`),
+//! `two_hogs_take_turns_of_a_slice` (`task_tick`, `put_prev_task`, `set_next_task`, `update_curr`),
+//! `virtual_time_shares_by_weight` (`stop_task`, `dequeue_sleep`),
+//! sched_ext/clocks.rs::`clocks_advance_by_the_time_that_a_task_runs` (`rq_clock`,
+//! `update_rq_clock`), storms.rs::`a_wild_scheduler_loses_nobody` (`task_fork`, `migrate_task_rq`,
+//! `attach_task`, `dequeue_task`, `set_cpus_allowed`, `reweight_task`, `yield_task`,
+//! `wakeup_preempt`, `add_thread`). `setup`, `new`, `class_of`, `mask`, `id`, `cgroup`: every run
+//! of such a scheduler.
+//!
+//! Callers: kernel/model/sched_ext/mod.rs (`cgroup`, `add_thread`), kernel/model/fork.rs
+//! (`add_thread`), kernel/model/sched_ext/callbacks.rs (`rq_clock`),
+//! kernel/model/sched_ext/effects.rs (`rq_clock`).
 //!
 //! Tests: crates/engine/tests/behaviour/sched_ext/rules.rs,
 //! crates/engine/tests/behaviour/sched_ext/errors.rs

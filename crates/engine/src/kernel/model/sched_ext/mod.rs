@@ -7,7 +7,12 @@
 //! sched_ext/rules.rs::`frequencies_begin_at_the_highest` (`load_scheduler`),
 //! sched_ext/errors.rs::`a_queue_that_nobody_serves_is_named` (`longest_wait`),
 //! `clocks_advance_by_the_time_that_a_task_runs` and `a_cpu_is_released_and_acquired_in_turns`
-//! (what callbacks hear).
+//! (what callbacks hear), every run of a scheduler (`new`, `add_ext_threads`, `unload_scheduler`).
+//!
+//! Callers: kernel/model/change.rs (`change_ext`, `allow_ext`), kernel/model/fork.rs (`start_ext`,
+//! `fork_ext`), kernel/model/interface.rs (`load_scheduler`), kernel/model/kthreads.rs
+//! (`start_ext`), kernel/model/mod.rs (`add_ext_threads`), kernel/model/report.rs
+//! (`unload_scheduler`), kernel/model/run.rs (`exit_ext_task`).
 //!
 //! Tests: crates/engine/tests/behaviour/sched_ext
 

@@ -8,6 +8,8 @@
 //! storm.rs::`random_steps_obey_the_rules` (several mutexes that lend). Chains of holders have no
 //! test of their own.
 //!
+//! Callers: mod.rs (`lend_anew`), mutex.rs (`lend_anew`).
+//!
 //! Tests: crates/engine/tests/behaviour/sync.rs::a_holder_is_lent_the_priority_of_its_waiter,
 //! crates/engine/tests/behaviour/storm.rs
 

@@ -8,7 +8,13 @@
 //! and measures.rs::`one_signal_has_one_stamp` (`wake_all_listed`, `wake_first_listed`),
 //! `a_ping_pong_costs_what_its_parts_cost` (`pay_wakeup`),
 //! `a_holder_is_lent_the_priority_of_its_waiter` (`have_woken`), `waiting_for_a_sleeper_is_none`
-//! (`waiting`).
+//! (`waiting`), all (`new`, `park`, `go_on_waking`, `go_on_later`),
+//! handover.rs::`a_unit_that_was_kept_brings_its_lines` (`touch_channel`).
+//!
+//! Callers: channel.rs (`park`, `pay_wakeup`, `go_on_later`), mechanics/handover.rs
+//! (`touch_channel`), mechanics/report.rs (`is_deadlock`), mechanics/script/start.rs
+//! (`go_on_later`), mechanics/script/steps.rs (`go_on_waking`), meet.rs (`park`), mutex.rs
+//! (`wait_for`), many files (`wake_all_listed`).
 //!
 //! Tests: crates/engine/tests/behaviour/sync.rs, crates/engine/tests/behaviour/channels.rs
 

@@ -8,6 +8,8 @@
 //! models.rs::`sysbench_threads_wait_only_for_shared_mutexes` (`picked`: `Claimed`). `Pick::Cpu`
 //! has no test of its own here.
 //!
+//! Callers: mechanics/script/steps.rs (`lock_again`).
+//!
 //! Tests: crates/engine/tests/behaviour/sync.rs,
 //! crates/engine/tests/behaviour/models.rs::sysbench_threads_wait_only_for_shared_mutexes
 
