@@ -1,3 +1,8 @@
+//! What goes into the hash of behaviour (behaviour.rs; docs/internals/checks.md, "Same runs"). No
+//! hash is written down: each test says which runs must have the same one and which must not. What
+//! must stay: a pair that must differ goes on to differ; calls may be added. `hash_of`, `call`,
+//! `placement`, `chosen`, `ran` and `fresh` make the calls.
+
 use super::BehaviourHash;
 use crate::happen;
 use crate::observe::{CpuPower, MigrateCause, Observer, Placement, PlacementKind, Stop};

@@ -13,6 +13,8 @@
 //! `opp_reached`, `hotplug` ...) only call the handler of the same file's name, whose head names
 //! the tests.
 //!
+//! Callers: the mechanics and the loop; kernel/mod.rs says which file calls which method.
+//!
 //! Tests: crates/engine/tests/behaviour/invariants.rs, crates/engine/tests/behaviour/energy.rs,
 //! crates/engine/tests/behaviour/power.rs, crates/engine/tests/behaviour/changes.rs,
 //! crates/engine/tests/behaviour/sched_mc.rs::interrupts_follow

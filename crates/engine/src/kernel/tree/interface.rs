@@ -12,7 +12,7 @@
 //! `exit`, `exec`, `lend`, `level` ...) by `no_kind_of_work_makes_it_warn`, too. `plug_ticket` and
 //! `of_plug_ticket`: with `hotplug` and `plugged`.
 //!
-//! Callers: told.rs (`plugged`).
+//! Callers: the mechanics and the loop; kernel/mod.rs says which file calls which method.
 //!
 //! Tests: crates/cli/tests/all/kernel_runs.rs,
 //! crates/fidelity/tests/all/truth.rs::recorded_runs_happen_again_in_the_same_source

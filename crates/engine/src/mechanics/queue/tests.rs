@@ -1,4 +1,8 @@
 //! The order of events, whatever holds them.
+//!
+//! It checks mechanics/queue.rs, queue/ends.rs and queue/heap.rs. Expected orders are by hand, or
+//! those of a sorted list (`the_least_comes_first`). What must stay: the order (time, class,
+//! sequence); how events are made (`queue`, `of_kernel`, `timer`, `end`, `tick`) is free.
 
 use super::{Event, EventQueue, KernelEvent};
 use crate::ids::CpuId;

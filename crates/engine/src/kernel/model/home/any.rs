@@ -5,10 +5,14 @@
 //! fair.rs::`three_hogs_share_equally` (`Kernel`), live_queue.rs::`two_hogs_alternate_by_slices`
 //! (`Live`), sched_ext/rules.rs::`two_hogs_take_turns_of_a_slice` (`SchedExt`),
 //! live_queue.rs::`an_idle_machine_is_looked_at_every_64_ms_by_its_first_cpu` (`has_idle_timer`).
-//! `new`, `sched_ext`, `is_sched_ext` and `add_tasks` by the first three.
+//! `new`, `sched_ext`, `is_sched_ext` and `add_tasks` by the first three. A method of the list that
+//! goes to another one (`enqueue_task` to `dequeue_task`, say) fails all three; of
+//! `throttle_group`, `unthrottle_group` and `dequeue_throttled`
+//! bandwidth.rs::`a_task_without_end_gets_its_quota`, of `set_group_weight` and
+//! `take_touched_group` groups.rs::`groups_share_by_shares_not_by_tasks`, of `resched_curr`
+//! preempt_lazy.rs::`another_cpu_acts_when_it_leaves_the_kernel`.
 //!
-//! Callers: kernel/model/idle.rs (`has_idle_timer`), kernel/model/live.rs (`has_idle_timer`),
-//! kernel/model/mod.rs (`add_tasks`), kernel/model/tick.rs (`has_idle_timer`).
+//! Callers: the model's handlers; home/mod.rs says which file calls which method.
 //!
 //! Tests: crates/engine/tests/behaviour/fair.rs, crates/engine/tests/behaviour/live_queue.rs,
 //! crates/engine/tests/behaviour/sched_ext/rules.rs

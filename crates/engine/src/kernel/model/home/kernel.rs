@@ -15,9 +15,18 @@
 //! (`slice_left_ns`), eevdf.rs::`who_yields_lets_the_other_run` (`yield_task`),
 //! balance.rs::`a_cpu_that_runs_dry_pulls` (`migrate_task_rq`, `each_pullable`),
 //! arithmetic.rs::`nice_of_a_phase_changes_the_share` (`reweight_task`). `check` compares the books
-//! in all.
+//! in all. The rest, which only hands over: groups.rs::`groups_share_by_shares_not_by_tasks`
+//! (`set_task_group`, `set_group_weight`, `take_touched_group`, `has_groups`),
+//! bandwidth.rs::`a_task_without_end_gets_its_quota` (`throttle_group`, `unthrottle_group`,
+//! `dequeue_throttled`), preempt_lazy.rs::`another_cpu_acts_when_it_leaves_the_kernel`
+//! (`resched_curr`), hotplug.rs::`random_schedules_lose_nothing_1` (`drop_all_delayed`,
+//! `each_waiting`), classes.rs::`priorities_displace_fair_tasks_and_each_other` (`begin_put`,
+//! `next_known`), invariants.rs::`random_runs_obey_the_rules_1` (`add_task`, `enqueue_task`,
+//! `dequeue_task`, `detach_task`, `attach_task`, `nr_running`, `nr_queued`, `begin_pick`, `keeps`,
+//! `end_turn`, `stop_task`, and all others). `set_own_slice` has no test of its own here.
 //!
-//! Callers: explain/on_signals.rs (`kernel_kind`).
+//! Callers: the model's handlers; home/mod.rs says which file calls which method. The queues' own
+//! tests are in crates/kernel-queues/src.
 //!
 //! Tests: crates/engine/tests/behaviour/fair.rs, crates/engine/tests/behaviour/eevdf.rs
 

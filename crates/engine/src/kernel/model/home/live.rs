@@ -13,7 +13,13 @@
 //! `sleeper_credit_is_bounded` (`dequeue_sleep`, `leave`, `place`), `who_yields_lets_others_run`
 //! (`yield_task`), `a_direct_placement_cannot_be_pulled` (`enqueue_task`, `each_pullable`),
 //! `a_new_nice_value_counts_from_then_on` (`reweight_task`, `stop_task`, `update_curr`),
-//! `four_hogs_spread_over_four_cpus` (`dequeue_task`, `migrate_task_rq`).
+//! `four_hogs_spread_over_four_cpus` (`dequeue_task`, `migrate_task_rq`). Methods that do nothing
+//! or answer with a constant (`nohz`, `dispatches`, `places_on_exec`, `is_delayed`, `drop_delayed`,
+//! `has_groups`, ...) must go on doing so: another answer is another run in all of these. `queue`,
+//! `select_cpu`, `add_task`, `nr_running`, `nr_queued`, `each_waiting`, `next_known`,
+//! `pick_next_task`, `set_next_task`, `end_turn`: all of these.
+//!
+//! Callers: the model's handlers; home/mod.rs says which file calls which method.
 //!
 //! Tests: crates/engine/tests/behaviour/live_queue.rs
 

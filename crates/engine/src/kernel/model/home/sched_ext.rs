@@ -14,11 +14,12 @@
 //! `update_rq_clock`), storms.rs::`a_wild_scheduler_loses_nobody` (`task_fork`, `migrate_task_rq`,
 //! `attach_task`, `dequeue_task`, `set_cpus_allowed`, `reweight_task`, `yield_task`,
 //! `wakeup_preempt`, `add_thread`). `setup`, `new`, `class_of`, `mask`, `id`, `cgroup`: every run
-//! of such a scheduler.
+//! of such a scheduler. Methods that do nothing or answer with a constant (`nohz`, `balances`,
+//! `each_pullable`, `is_delayed`, `drop_delayed`, `slice_left_ns`, `has_groups`, ...) must go on
+//! doing so. The others that only pass on to the class (`nr_running`, `nr_queued`, `each_waiting`,
+//! `begin_put`, `pick_next_task`, `set_load_weight`): every run of such a scheduler.
 //!
-//! Callers: kernel/model/sched_ext/mod.rs (`cgroup`, `add_thread`), kernel/model/fork.rs
-//! (`add_thread`), kernel/model/sched_ext/callbacks.rs (`rq_clock`),
-//! kernel/model/sched_ext/effects.rs (`rq_clock`).
+//! Callers: the model's handlers; home/mod.rs says which file calls which method.
 //!
 //! Tests: crates/engine/tests/behaviour/sched_ext/rules.rs,
 //! crates/engine/tests/behaviour/sched_ext/errors.rs
