@@ -12,7 +12,8 @@
 //! `states_of_one_name_are_one_and_stay_in_order` (`by_name`, `add_idle`, `change_latency`,
 //! `room`), `powers_and_transitions_of_a_table_are_one` (`add_clocks`, `assumed_tables`),
 //! `every_built_in_platform_stays_valid_in_its_order` (each kind of `change`),
-//! builtin.rs::`the_page_lists_every_machine` (`modelled_power`).
+//! builtin.rs::`the_page_lists_every_machine` (`modelled_power`). `of`, `value` and `word` of a
+//! factor, `assumed_states`, `unit` and `change_gain`: all in tests.rs.
 //!
 //! Tests: crates/platform/src/assumed/tests.rs,
 //! crates/platform/tests/all/builtin.rs::the_page_lists_every_machine

@@ -9,6 +9,10 @@
 //! `names_of_properties_are_written_once` (`string_at`), `a_damaged_tree_is_refused` (`Reader`),
 //! hostile.rs::`damaged_device_trees` (every byte),
 //! devicetree.rs::`an_import_of_the_tree_has_the_platforms_figures` (`set_flag`, `child_mut`).
+//! Reading and setting single properties (`prop`, `u32`, `u64`, `cells`, `texts`, `set`, `set_u32`,
+//! `set_u64`, `set_text`, `child`): the imports' tests, which build their trees by these. Parts of
+//! the reader and writer (`text`, `node`, `skip_nops`, `bad`, `pad`, `push_u32`, `length`,
+//! `max_phandle`, `new`): the three below.
 //!
 //! Tests: below, crates/platform/tests/all/import/hostile.rs, crates/lab/src/devicetree.rs
 

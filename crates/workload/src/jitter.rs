@@ -12,7 +12,11 @@
 //! threads. Tests by part: `starts_and_runs_stay_within_their_amounts_and_differ_with_the_seed`
 //! (`apply`), `a_shared_timer_starts_with_the_first_of_its_threads` (`move_timers`),
 //! `recorded_is_the_spread_of_the_script_itself` (`of`, `mean_and_sd`), `wrong_amounts_are_named`
-//! (`parse`, `percent_ppm`).
+//! (`parse`, `percent_ppm`). `fmt` and `with_jitter` by the first; `expand` and `runs` below are
+//! the tests' own.
+//!
+//! Callers: crates/study/src/catalogue.rs (`with_jitter`), crates/study/src/request.rs
+//! (`with_jitter`).
 //!
 //! Tests: below
 

@@ -11,7 +11,9 @@
 //! `the_seed_decides_and_more_tasks_shift_none` (`expand`), `every_file_is_read_as_rtapp_reads_it`
 //! (`parse_rtapp`'s readers), `the_catalogue_names_defaults_that_parse` (`catalogue`),
 //! rtapp_events.rs::`what_the_logs_need` (`rtapp_log`), group_limits.rs::`files_of_groups_are_read`
-//! (cpusets), recordings.rs::`recordings_are_workloads_everywhere` (`recorded`).
+//! (cpusets), recordings.rs::`recordings_are_workloads_everywhere` (`recorded`),
+//! rtapp_files.rs::`the_fixture_expands_to_its_threads` (`parse_file`). `jitter`, `is_rtapp`,
+//! `is_model` and `metric` have no test of their own here.
 //!
 //! Tests: crates/workload/tests/all/periodic.rs, crates/workload/tests/all/corpus.rs,
 //! crates/workload/tests/all/rtapp_events.rs, crates/workload/tests/all/group_limits.rs,

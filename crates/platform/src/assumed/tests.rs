@@ -1,3 +1,8 @@
+//! Figures that may be varied (assumed.rs, assumed/moves.rs; docs/guide/platforms.md, "What is
+//! assumed everywhere, and how"). Expected figures are those of the built-in platform files, and
+//! half or twice as much. What must stay: names of costs; figures change with their platform file
+//! only. `tc2`, `named` and `changed` make the platforms.
+
 use super::Factor::{Double, Half};
 use super::{AssumedCost, Factor};
 use crate::{Platform, builtin_names};

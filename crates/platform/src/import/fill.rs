@@ -14,7 +14,8 @@
 //! (`one_clock_per_core`, `latency`, `power`), `a_virtual_machine_of_one_cpu` (`clocks`),
 //! `clusters_of_an_energy_model_of_lisa` (`cluster_power`). No test of its own: `thin`,
 //! `split_by_capacity`, `deeper_only`, `whole_clusters` (round_trip.rs::`every_platform_comes_back`
-//! fails where one of them changes a machine that needs it not).
+//! fails where one of them changes a machine that needs it not). `kinds` by `servers_of_arm`;
+//! `without_clusters` by `clusters_of_an_energy_model_of_lisa`, too.
 //!
 //! Tests: below, crates/platform/tests/all/import
 

@@ -10,7 +10,10 @@
 //! (`clusters`, by kind of machine), `offline_cpus_are_left_out_and_the_rest_is_numbered_anew`
 //! (`cpu_list`), `big_cpus_that_are_offline_leave_a_smaller_scale` (`of_largest`),
 //! `a_board_with_an_energy_model_is_the_one_that_comes_with_the_program` (`worse`, `groups`:
-//! standings and clusters).
+//! standings and clusters). `stated`, `derived`, `assumed`, `arch`, `all`: every import.
+//!
+//! Callers: write.rs (`groups`, `worse`), fill.rs (`of_largest`), speeds.rs (`of_largest`), many
+//! files (`derived`, `cpu_list`).
 //!
 //! Tests: crates/platform/tests/all/import/mod.rs, crates/platform/tests/all/import/round_trip.rs
 

@@ -9,7 +9,8 @@
 //! `parts_of_a_plat_info_that_are_pickled` (`parts`), `an_energy_model_of_lisa` (`clocks`, `idle`),
 //! `a_board_file_of_lisa_1` (`cpu_count`), hostile.rs::`a_plat_info_of_too_many_cpus`
 //! (`cpu_count`), architectures.rs::`other_instruction_sets_are_refused` (`abi`),
-//! archives.rs::`other_descriptions_of_machines` (`refused`).
+//! archives.rs::`other_descriptions_of_machines` (`refused`). `read`, `found`, `capacities`,
+//! `clusters`, `part`, `text`, `wrong`: the first three.
 //!
 //! Tests: crates/platform/tests/all/import
 

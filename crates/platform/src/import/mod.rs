@@ -14,7 +14,9 @@
 //! hostile.rs::`files_that_are_missing` (`read_limited`),
 //! archives.rs::`other_descriptions_of_machines` (`refused`),
 //! voltages.rs::`coefficients_and_voltages_make_power` (`place`),
-//! round_trip.rs::`every_platform_comes_back` (`finish`).
+//! round_trip.rs::`every_platform_comes_back` (`finish`). `capture`, `device_tree`, `plat_info` and
+//! `of_device_tree` are ways in: the files of archives.rs, hostile.rs and mod.rs go through them;
+//! `wrong` with what is refused.
 //!
 //! Tests: crates/platform/tests/all/import
 

@@ -11,7 +11,7 @@
 //! `an_energy_model_of_lisa` (`read`, `active_states`, `points`, `power`, what is refused),
 //! `parts_of_a_plat_info_that_are_pickled` (`is_written_out`),
 //! `capacities_of_an_energy_model_may_be_fractions` (`whole`), `a_board_file_of_lisa_1`
-//! (`of_kinds`, `count`).
+//! (`of_kinds`, `count`), the first also `entries`, `khz`, `capacity_and_power` and `only_entry`.
 //!
 //! Tests: crates/platform/tests/all/import/mod.rs
 

@@ -10,7 +10,7 @@
 //! `a_board_with_an_energy_model_is_the_one_that_comes_with_the_program` (`energy_clock`, `idle`),
 //! `phones` (powers without a unit), round_trip.rs::`every_platform_comes_back` (`found`),
 //! architectures.rs::`other_instruction_sets_are_refused` (`arch`). No test of its own: `reclaim`,
-//! an artificial energy model.
+//! an artificial energy model, all (`read`, `file`, `cpu`, `clocks`, `idle_state`).
 //!
 //! Tests: crates/platform/tests/all/import
 

@@ -16,7 +16,8 @@
 //! is refused with its line; whole mV, as drivers/opp/of.c counts. Tests by part:
 //! `coefficients_and_voltages_make_power` (`read`, `lay_over`, `of_point`, units of `header`),
 //! `lists_that_cannot_be_right` (`header`, `row`, `rising`, `check_cpus`, `missing`),
-//! `clocks_without_a_coefficient` (`has`).
+//! `clocks_without_a_coefficient` (`has`), the first also `origin` and `rows`; `wrong` is the
+//! second's.
 //!
 //! Tests: crates/platform/tests/all/import/voltages.rs
 

@@ -11,7 +11,9 @@
 //! `what_is_no_yaml_is_refused_with_its_place` (`wrong`), `levels_are_limited_through_aliases_too`
 //! (`begin`, `add`), `copies_are_limited` (`copy`), `damaged_documents` (every byte),
 //! mod.rs::`parts_of_a_plat_info_that_are_pickled` (`is_written_out`),
-//! mod.rs::`capacities_of_an_energy_model_may_be_fractions` (`whole`).
+//! mod.rs::`capacities_of_an_energy_model_may_be_fractions` (`whole`), `the_forms_of_plat_info`
+//! (`get`, `text`, `number`, `list`, `take`, `end`), `levels_are_limited_through_aliases_too`
+//! (`too_deep`).
 //!
 //! Tests: crates/platform/src/import/yaml/tests.rs, crates/platform/tests/all/import/mod.rs,
 //! crates/platform/tests/all/import/hostile.rs

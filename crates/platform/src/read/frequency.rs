@@ -9,7 +9,7 @@
 //! (`MAX_DOMAINS_WITH_POWER`), `frequency_domains_partition_the_cpus` (`read`, `check_members`),
 //! `power_of_operating_points` (`read_opp`), `work_power`, `power_of_the_energy_model` (`watts`,
 //! `note_column`), measured.rs::`powers_beside_a_table_are_refused` (`check_measured`, `em_uw` that
-//! falls).
+//! falls). `note_sources` by builtin.rs::`assumed_figures_are_marked_and_published_ones_named`.
 //!
 //! Tests: crates/platform/tests/all/bad_files.rs, crates/platform/tests/all/measured.rs
 

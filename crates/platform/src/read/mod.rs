@@ -17,7 +17,7 @@
 //! (`from_toml`), shared.rs::`nodes_need_their_figures` (`other_node_ns`),
 //! shared.rs::`costs_of_an_artificial_model`, measured.rs::`powers_beside_a_table_are_refused`
 //! (`check_model`), measured.rs::`heat_and_limits_need_powers_by_the_own_clock` (`check_shared`).
-//! No test of its own: the refusal of `other_name`.
+//! No test of its own: the refusal of `other_name`. `platform` and `freq_domains`: all.
 //!
 //! Tests: crates/platform/tests/all
 

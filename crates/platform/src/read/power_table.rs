@@ -7,7 +7,7 @@
 //! offsets in the platform file, and a wrong field is pointed at there. Tests by part:
 //! `milliwatts_become_microwatts` (`microwatts`), measured.rs::`tables_that_are_refused`
 //! (`columns`, `row`, `fields`, `body`: the places), measured.rs::`figures_are_by_both_clocks`
-//! (`rows`).
+//! (`rows`). `next` by the last two.
 //!
 //! Tests: below, crates/platform/tests/all/measured.rs
 

@@ -8,7 +8,8 @@
 //! What must stay: names of keys and words, which are the file format; unknown keys are refused;
 //! every value that a rule looks at has its place. Tests by part: `keys_and_words` (unknown keys
 //! and words), round_trip.rs::`every_platform_comes_back` (the keys that `import/write.rs` writes),
-//! builtin.rs::`every_builtin_loads_under_its_own_name` (all keys of the built-in files).
+//! builtin.rs::`every_builtin_loads_under_its_own_name` (all keys of the built-in files). The three
+//! `from`: builtin.rs::`every_builtin_loads_under_its_own_name`, too.
 //!
 //! Tests: crates/platform/tests/all/bad_files.rs, crates/platform/tests/all/builtin.rs,
 //! crates/platform/tests/all/import/round_trip.rs

@@ -6,7 +6,9 @@
 //! What must stay: a time for each level that some two CPUs have as their closest, and no other;
 //! memory is no nearer than the cache. Tests by part: `tables_are_read` (`transfer`, `cache`),
 //! `the_levels_are_those_of_the_machine` (`Levels::of`, `transfer`),
-//! `memory_is_no_nearer_than_the_cache` (`cache`).
+//! `memory_is_no_nearer_than_the_cache` (`cache`), the second also `of`.
+//!
+//! Callers: mod.rs (`transfer`).
 //!
 //! Tests: crates/platform/tests/all/transfer.rs
 

@@ -17,7 +17,8 @@
 //! hostile.rs::`one_message_names_the_file` (what is refused),
 //! hostile.rs::`a_tree_with_a_nameless_idle_state` (`idle`),
 //! architectures.rs::`other_instruction_sets_are_refused` (`arch`),
-//! sysfs.rs::`rankings_are_no_capacities` (`amd`, `x86`, `hybrid`).
+//! sysfs.rs::`rankings_are_no_capacities` (`amd`, `x86`, `hybrid`), all imports of a tree (`read`,
+//! `energy_model`, `vendor`).
 //!
 //! Tests: below, crates/platform/tests/all/import, crates/platform/tests/all/sysfs.rs
 

@@ -6,7 +6,7 @@
 //! equal values. Tests by part: `labels_are_the_lowest_members` (`of_labels`, `of_lists`),
 //! `meets_and_joins` (`meet`, `join`, `is_within`, `singles`), `only_whole_groups_widen`
 //! (`widen_to`), sysfs.rs::`a_cluster_of_private_caches_is_the_cache_domain` (`widen_to` as levels
-//! use it).
+//! use it), the first also `labels`; `of` below is the tests' own.
 //!
 //! Tests: below, crates/platform/tests/all/sysfs.rs
 

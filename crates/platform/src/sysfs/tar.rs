@@ -9,7 +9,9 @@
 //! (`files`, `content`), `what_is_no_archive` (`why`, `damaged`), `sizes_that_lie` (`stored`,
 //! `Metered`), `damaged_archives` (every byte), archives.rs::`two_machines_and_names_that_lead_out`
 //! (names), archives.rs::`links_are_left_out` (links),
-//! archives.rs::`a_packed_archive_that_never_ends` (`MAX_READ_BYTES`).
+//! archives.rs::`a_packed_archive_that_never_ends` (`MAX_READ_BYTES`),
+//! `a_packed_archive_that_never_ends` (`read`, `too_long`); `header` and `archive` below are the
+//! tests' own.
 //!
 //! Tests: below, crates/platform/tests/all/import/archives.rs
 

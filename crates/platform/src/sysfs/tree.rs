@@ -13,7 +13,9 @@
 //! archives.rs::`two_machines_and_names_that_lead_out` (`several`),
 //! archives.rs::`a_nul_at_the_end_of_a_file` (`trimmed`, `quoted`),
 //! details.rs::`the_tick_is_found_where_configurations_are` (`setting`),
-//! hostile.rs::`files_that_are_missing` (`no_tree`).
+//! hostile.rs::`files_that_are_missing` (`no_tree`). `new`, `shown`, `wrong`, `unreadable`,
+//! `bytes`, `head`, `cpus`, `names`, `numbered`: sysfs.rs; `archive` and `names_below`:
+//! archives.rs.
 //!
 //! Tests: below, crates/platform/tests/all/sysfs.rs, crates/platform/tests/all/import
 

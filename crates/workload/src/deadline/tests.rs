@@ -1,3 +1,8 @@
+//! Deadlines of chains of tasks (deadline.rs; docs/guide/workloads.md, Deadlines). Expected steps
+//! are by hand, from the rules in the head of deadline.rs; texts of errors are its own. What must
+//! stay: where a frame begins and ends; words of errors change with deadline.rs. `file`,
+//! `expanded`, `own` and `events` read and show scripts.
+
 use super::Deadlines;
 use crate::{Event, LoadOptions, MachineFacts, Spec, Workload, WorkloadError};
 

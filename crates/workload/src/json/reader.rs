@@ -10,7 +10,7 @@
 //! `null_or_nan`), `comments_and_trailing_commas` (`array`, `object`),
 //! `duplicate_keys_keep_the_first_place_and_the_last_value` (`insert`), `depth_ends_at_32_levels`
 //! and `the_number_of_values_is_bounded` (`value`), `the_dialect_workgen` (`member`: a key without
-//! a value), `every_file_is_read_as_rtapp_reads_it` (all of it).
+//! a value), `every_file_is_read_as_rtapp_reads_it` (all of it). `parse`: all of these.
 //!
 //! Tests: crates/workload/src/json/tests.rs, crates/workload/tests/all/corpus.rs,
 //! crates/workload/tests/all/rtapp_events.rs

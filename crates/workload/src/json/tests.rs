@@ -1,4 +1,8 @@
 //! The dialect, construct by construct (json-c 0.16, json_tokener.c, non-strict).
+//!
+//! It checks json/reader.rs and json/text.rs (docs/rules/rt-app.md#rt-app-json). What must stay:
+//! what a text means is json-c's, as read in its source; only words of faults may change. `strict`
+//! and `read` are the ways in.
 use super::*;
 
 /// Strictly, as json-c reads it.

@@ -9,7 +9,7 @@
 //! part: `places_count_characters_from_one` (`take`, `fault`), `comments_and_trailing_commas`
 //! (`skip_blanks`, `skip_comment`), `words_take_either_case_and_strings_either_quote` (`take_word`,
 //! `take_string`, `take_escape`, `take_unicode`), `every_file_is_read_as_rtapp_reads_it` (json-c's
-//! dialect).
+//! dialect). `new`, `at`, `rest`, `peek`: all of these; `take_hex4` with `take_unicode`.
 //!
 //! Tests: crates/workload/src/json/tests.rs, crates/workload/tests/all/corpus.rs
 use crate::error::{Fault, FaultKind, Position};

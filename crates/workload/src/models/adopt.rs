@@ -12,7 +12,9 @@
 //! `threads_are_let_go_by_the_thread_that_made_them` (a release as start line),
 //! `a_thread_waits_for_its_release_behind_the_start_line` (delays),
 //! `programs_share_nothing_but_their_measures` (`shift`, `shifted_phase`, `place_of`, `counted`),
-//! `programs_that_measure_one_name_in_two_ways_are_refused` (`fits`).
+//! `programs_that_measure_one_name_in_two_ways_are_refused` (`fits`),
+//! `a_program_starts_and_joins_its_threads` (`of`, `is_first`),
+//! `a_thread_waits_for_its_release_behind_the_start_line` (`behind`).
 //!
 //! Tests: crates/workload/tests/all/shell.rs
 use super::builder::Builder;

@@ -14,7 +14,8 @@
 //! coarse_models.rs::`oltp_transactions_are_statements` (`mutexes`),
 //! coarse_models.rs::`oltp_writers_of_the_log_release_all` (`condition`),
 //! shell.rs::`programs_share_nothing_but_their_measures` (`adopt`, `counted`),
-//! sysbench_memory.rs::`the_scope_says_whose_the_block_is` (`shared_set`).
+//! sysbench_memory.rs::`the_scope_says_whose_the_block_is` (`shared_set`). `new`, `channel`,
+//! `task`, `finish` and `push`: all of these; `finish_as_process` has no test of its own.
 //!
 //! Tests: crates/workload/tests/all/benchmark_models.rs,
 //! crates/workload/tests/all/coarse_models.rs, crates/workload/tests/all/shell.rs,

@@ -8,7 +8,7 @@
 //! bytes. Tests by part: `dbench_cycles_have_their_shares` (`counts`, `client`),
 //! `coarse_models_say_so_and_draw_by_the_seed` (draws by the client's stream),
 //! `wrong_values_say_their_range` (`load`), played.rs::`the_other_models_take_their_costs` (a
-//! cycle's time).
+//! cycle's time). `expand` by the first of these.
 //!
 //! Tests: crates/workload/tests/all/coarse_models.rs, crates/workload/tests/all/played.rs
 use super::builder::Builder;

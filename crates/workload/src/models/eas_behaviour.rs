@@ -9,7 +9,7 @@
 //! `courses`, `own_cpu`), `a_big_task_fits_the_biggest_kind` (`big_e6`, `swing_e6`),
 //! `a_ramp_changes_the_kind_where_it_no_longer_fits` (`phases`, ramps),
 //! `migrating_tasks_are_as_many_as_big_cpus` (wake-migration), `equal_cpus_are_refused` (`expand`,
-//! starts).
+//! starts), all (`load`).
 //!
 //! Tests: crates/workload/tests/all/eas_behaviour.rs
 use super::builder::Builder;

@@ -10,7 +10,7 @@
 //! `make_has_at_most_so_many_children` (`make`), `compilers_take_what_the_range_says` (draws),
 //! `keys_say_what_programs_cost` (`load`, `memory`), `more_jobs_shift_no_draw` (streams),
 //! `wrong_values_say_their_range` (`load`), played.rs::`builds_keep_their_slots_full` and
-//! played.rs::`builds_have_at_most_so_many_chains` (`make`, in time).
+//! played.rs::`builds_have_at_most_so_many_chains` (`make`, in time), the first also `expand`.
 //!
 //! Tests: crates/workload/tests/all/kbuild.rs, crates/workload/tests/all/played.rs
 use super::builder::{Builder, TO_ITS_END_NS};

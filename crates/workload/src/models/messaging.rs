@@ -13,7 +13,7 @@
 //! `messaging_costs_depend_on_channel_and_address_space` (`usual_work_ns`),
 //! `messaging_and_sysbench_say_what_is_expected` (`parse`),
 //! models.rs::`messaging_on_one_cpu_is_its_messages` and
-//! models.rs::`messaging_on_more_cpus_is_the_same_work` (a run).
+//! models.rs::`messaging_on_more_cpus_is_the_same_work` (a run), all (`load`).
 //!
 //! Tests: crates/workload/tests/all/benchmark_models.rs,
 //! crates/workload/tests/all/benchmark_arguments.rs, crates/engine/tests/behaviour/models.rs

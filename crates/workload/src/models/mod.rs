@@ -11,7 +11,8 @@
 //! `several_workloads_are_told_from_one` (lists of models), `other_names_are_no_names` (`find`),
 //! `wrong_arguments_say_what_was_expected` (`load`, `split_name`, `fault`, `expected`),
 //! `the_defaults_are_those_of_the_catalogue` (defaults against scripts),
-//! `more_work_than_period_is_a_warning` (`warnings`).
+//! `more_work_than_period_is_a_warning` (`warnings`), `other_names_lead_to_the_model`
+//! (`unknown_model`), `wrong_arguments_say_what_was_expected` (`from`); `said` is the tests' own.
 //!
 //! Tests: below, crates/workload/tests/all/periodic.rs,
 //! crates/workload/tests/all/benchmark_arguments.rs

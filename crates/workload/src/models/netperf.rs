@@ -9,7 +9,7 @@
 //! `for_ever`, `ready`, `load_tcp`, `load_udp`), `the_others_say_what_is_expected` (`parse`),
 //! models.rs::`netperf_on_one_cpu_is_the_work_of_both` and
 //! models.rs::`netperf_pairs_scale_while_cpus_are_free` (a run). No test of its own: `launched` and
-//! `forked` (`start=shell`).
+//! `forked` (`start=shell`). `expand` by the first of these.
 //!
 //! Tests: crates/workload/tests/all/benchmark_models.rs,
 //! crates/workload/tests/all/benchmark_arguments.rs, crates/engine/tests/behaviour/models.rs

@@ -10,7 +10,8 @@
 //! `oltp_writers_of_the_log_release_all` (`log_writer`),
 //! `coarse_models_say_so_and_draw_by_the_seed` (draws), `wrong_values_say_their_range` (`load`),
 //! played.rs::`commits_share_writes_of_the_log` (`commit`, in time),
-//! played.rs::`clients_that_write_the_same_rows_wait_for_each_other` (row locks).
+//! played.rs::`clients_that_write_the_same_rows_wait_for_each_other` (row locks), the first also
+//! `expand`. `of_process` has no test of its own.
 //!
 //! Tests: crates/workload/tests/all/coarse_models.rs, crates/workload/tests/all/played.rs
 use super::builder::Builder;

@@ -11,7 +11,7 @@
 //! (`expand`, `spread`), `performance_hints` (`uclamp`), `classes_above_the_fair_one` (classes),
 //! `wrong_arguments_say_what_was_expected` (`parse`, `check_cpus`),
 //! `more_work_than_period_is_a_warning` (`warnings`), group_limits.rs::`models_have_keys`
-//! (`groups`).
+//! (`groups`), all (`load`).
 //!
 //! Tests: crates/workload/tests/all/periodic.rs, crates/workload/tests/all/group_limits.rs
 use super::builder::Builder;

@@ -13,7 +13,7 @@
 //! (draws), `threads_of_all_programs_are_counted` (`expand`: at most 100,000),
 //! `what_cannot_be_a_program_is_refused` (`load`, `program`, `check`),
 //! `a_program_without_a_limit_does_not_end` (`check`), `the_first_program_can_be_misspelt`
-//! (`says_keys`).
+//! (`says_keys`). `warnings` has no test of its own.
 //!
 //! Tests: crates/workload/tests/all/shell.rs
 use super::adopt::Program;

@@ -9,7 +9,7 @@
 //! `an_event_has_as_many_divisions_as_the_benchmark` (`divisions`),
 //! `a_sysbench_cpu_event_is_claimed_timed_and_counted` (`expand`),
 //! `messaging_and_sysbench_say_what_is_expected` (`parse`),
-//! models.rs::`sysbench_cpu_counts_every_event_that_began_in_time` (a run).
+//! models.rs::`sysbench_cpu_counts_every_event_that_began_in_time` (a run), all (`load`).
 //!
 //! Tests: below, crates/workload/tests/all/benchmark_models.rs,
 //! crates/workload/tests/all/benchmark_arguments.rs, crates/engine/tests/behaviour/models.rs

@@ -11,7 +11,8 @@
 //! `time_above_zero_ns`, `word`), `the_others_say_what_is_expected` (`not_both`, `only_with`,
 //! `check_warm_up`), `wrong_arguments_say_what_was_expected` (`read`, `add`, `unknown_key`),
 //! `what_was_meant_is_said` (`word`, `listed`), kbuild.rs::`wrong_values_say_their_range` (`times`,
-//! `share`, `outside`), `mutated_arguments_never_panic` (all of it).
+//! `share`, `outside`), `mutated_arguments_never_panic` (all of it). `has`, `optional`, `text`,
+//! `time_ns`, `numbers`, `wrong`, `fault_of` and `value` are what those are made of: all of these.
 //!
 //! Tests: below, crates/workload/tests/all/benchmark_arguments.rs,
 //! crates/workload/tests/all/periodic.rs, crates/workload/tests/all/kbuild.rs,

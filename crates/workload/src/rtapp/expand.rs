@@ -12,7 +12,7 @@
 //! `start_spread_draws_when_threads_begin` (draws),
 //! rtapp_events.rs::`forked_tasks_are_scripts_behind_the_others` (`forked`),
 //! rtapp_events.rs::`phases_change_policies_and_what_goes_with_them` (`change`),
-//! rtapp_events.rs::`what_the_logs_need` (`log`).
+//! rtapp_events.rs::`what_the_logs_need` (`log`), all (`expand`, `task_instances`).
 //!
 //! Tests: crates/workload/tests/all/rtapp_scripts.rs, crates/workload/tests/all/rtapp_files.rs,
 //! crates/workload/tests/all/rtapp_events.rs

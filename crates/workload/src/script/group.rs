@@ -10,7 +10,7 @@
 //! (`Bandwidth::new`), `models_have_keys` (`Bandwidth::new`, for models),
 //! groups.rs::`no_scheduler_keeps_a_budget` (`files`),
 //! storm.rs::`random_steps_with_groups_obey_the_rules` (groups in the engine). No test of its own:
-//! `percent`.
+//! `percent`, all (`new`).
 //!
 //! Tests: crates/workload/tests/all/group_limits.rs, crates/engine/tests/behaviour/groups.rs,
 //! crates/engine/tests/behaviour/storm.rs

@@ -7,7 +7,7 @@
 //! states of a whole clock; what is not of use is said (`left_out`). Tests by part:
 //! `clusters_of_an_energy_model_of_lisa` (`cluster_of`, `left_out`), `an_energy_model_of_lisa`
 //! (`collect`, `powers`, `idle_power`: figures and what is refused). No test of its own: a CPU in
-//! several clusters.
+//! several clusters. `read`, `cpus` and `clusters`: both.
 //!
 //! Tests: crates/platform/tests/all/import/mod.rs
 

@@ -1,4 +1,7 @@
 //! What is read, what is refused and where, and files that would take the machine with them.
+//!
+//! It checks import/yaml.rs (docs/guide/import.md, "What is read"); expected values are by hand.
+//! What must stay: what is refused, and that hostile files end at once; places count from 1.
 
 use super::*;
 
