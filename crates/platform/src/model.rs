@@ -16,7 +16,8 @@
 //! shared.rs::`costs_of_an_artificial_model` (`em_costs_in`), clocks.rs::`what_is_read`
 //! (`nominal_khz_in`), bad_files.rs::`speeds` (`capacities`, `speeds`), bad_files.rs::`work_power`
 //! (`has_work_power`), bad_files.rs::`idle_states_have_names` (`is_name`). `nr_points` by
-//! crates/power/src; `index`, `fmt` and `none_if_empty`: whoever writes or indexes by CPU.
+//! crates/metrics/src/ledger.rs; `index`, `fmt` and `none_if_empty`: whoever writes or indexes by
+//! CPU.
 //!
 //! Callers: crates/engine/src/machine.rs (`power_in_model`, `em_costs_in`),
 //! crates/engine/src/explain/on_tree.rs (`wake_latency_ns`), crates/engine/src/mechanics/turbo.rs

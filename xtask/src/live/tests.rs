@@ -1,6 +1,6 @@
 //! `cargo xtask live-tests`: the live scheduler in emulated machines, on every x86-64 kernel that
 //! can be had and on one arm64 kernel with a big.LITTLE machine. Takes what `make lab` and `make
-//! build` made.
+//! build` made (ARCHITECTURE.md, "Real machines").
 //!
 //! LIVE_QUICK=1: the size of continuous integration: kernels of two sched_ext interfaces and arm64,
 //! and 1 s of each kind of work instead of 8. LIVE_KEEP=FOLDER: where all that the guests brought
@@ -10,6 +10,14 @@
 //! real ones do; if all that went wrong is that it was slow, it runs once more like the others.
 //! Those have one clock and run their CPUs in turn: slower, but how late a task is does not depend
 //! on how busy this machine is.
+//!
+//! What must stay: ceilings and limits, which are what the live scheduler promises. Free: which
+//! kernels and kinds of work. Tests by part: `run`, `in_size`, `interface`, `all`, `add_rest`,
+//! `kernels`, `timeout`, `guest`, `steps`, `verifier`, `no_stall`, `killed`, `placement`,
+//! `beside_the_kernel`, `own_kernels`, `priced`, `without_sched_ext` have no test of their own: it
+//! is itself a test of crates/scx: CI runs a part of it, `make live-test` all.
+//!
+//! Callers: commands.rs (`run`), checks/list.rs (`in_size`).
 
 use std::collections::BTreeSet;
 use std::path::Path;

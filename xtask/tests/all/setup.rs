@@ -1,4 +1,8 @@
 //! `scripts/setup.sh` beside another installation: it waits, and says for whom.
+//!
+//! What it checks is in scripts/setup.sh; programs of the system are stood in for by short scripts
+//! (`programs`), and no package is installed. What must stay: the words that say for whom it waits.
+//! Free: which stand-ins there are.
 #![cfg(target_os = "linux")]
 
 use std::fs::{self, File};

@@ -1,4 +1,8 @@
 //! Rows and pages by hand.
+//!
+//! They check page.rs, rows.rs and mod.rs of this folder (docs/internals/checks.md, "Outside
+//! results"). Rows and figures are made up by hand, none is of a real board. What must stay:
+//! verdicts and the form of a line, which are read back; `measured` and `found` are free.
 
 use super::measure::Measured;
 use super::{PAGE, counted, differences, page, rows};
