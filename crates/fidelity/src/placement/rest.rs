@@ -2,7 +2,7 @@
 //! (docs/results/fidelity.md).
 //!
 //! What must stay: figures were measured in guests at rest; they replace the platform's threads
-//! there alone.
+//! there alone. Tests by part: `a_guest_has_the_measured_threads_on_its_cpus` (`read`, `guest`).
 //!
 //! Tests: below
 

@@ -2,7 +2,9 @@
 //! (docs/results/fidelity.md).
 //!
 //! What must stay: releases have numbers from the set's start, in whole us; the warm-up does not
-//! count.
+//! count. Tests by part: `a_wake_up_is_where_the_job_first_ran`,
+//! `the_warm_up_is_recorded_and_does_not_count` and
+//! `a_release_keeps_its_number_in_whole_microseconds` (`wakeups`); `task` is the tests' own.
 //!
 //! Tests: below
 

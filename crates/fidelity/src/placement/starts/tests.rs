@@ -1,3 +1,9 @@
+//! The kernel over several starts beside the simulator (starts.rs and starts/page.rs;
+//! docs/results/fidelity.md, "Over the starts"). Runs are made up on Juno, whose CPUs 1 and 2 are
+//! big; expected figures are by hand. What must stay: the limits (2 points of the share, 98 % of
+//! the wake-ups), which the page explains. `ran`, `result`, `row`, `fifty`, `agreeing` and
+//! `disagreeing` make the runs.
+
 use super::super::agree::Clusters;
 use super::super::sets;
 use super::*;

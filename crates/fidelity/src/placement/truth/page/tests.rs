@@ -1,3 +1,8 @@
+//! Three columns, guest, tree and model (truth/page.rs; docs/results/truth.md, "How it is
+//! compared"). Runs are made up: set D of Juno, the tree as the guest, the model on a big CPU.
+//! Expected lines are by hand. What must stay: who is said to be as the guest; the wording changes
+//! with the page. `ran`, `starts` and `machine` make the runs.
+
 use super::super::{Simulated, Start};
 use super::*;
 use crate::placement::agree::Clusters;
