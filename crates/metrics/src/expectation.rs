@@ -10,7 +10,8 @@
 //! tell is neither met nor failed. Tests by part: `reads_every_operator` (`Expectation::parse`),
 //! `checks_the_boundary_of_every_operator` (`holds`, `check`), `refuses_with_the_nearest_name`
 //! (`ExpectationError`, `Limit::parse`), `prints_as_it_is_read` (`Display`, `condition`),
-//! `a_change_is_judged_by_its_interval` (`told`, `check_change`).
+//! `a_change_is_judged_by_its_interval` (`told`, `check_change`), `reads_every_operator` (`symbol`,
+//! `parse`), `prints_as_it_is_read` (`fmt`).
 //!
 //! Tests: below
 

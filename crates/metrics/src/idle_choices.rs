@@ -10,7 +10,7 @@
 //! `the_shallowest_state_is_never_too_deep` (`Bounds`),
 //! `a_caught_entry_is_too_deep_however_long_the_way_back` (`woken`),
 //! `periods_without_a_begin_or_an_end_do_not_count` (`was_busy`), `shares_are_of_all_periods`
-//! (`report`).
+//! (`report`), all (`new`, `happened`); `choices`, `counts` and `visit` are the tests' own.
 //!
 //! Tests: below
 

@@ -8,8 +8,9 @@
 //! they come to be. Tests by part: `latencies_by_hand` (`run_start`, `buckets`, `report`),
 //! `short_latencies_and_ranks_are_exact` and `percentiles_do_not_exceed_the_longest`
 //! (`percentile_ns`), `nothing_measured_is_absent` (`report`), `slack_by_hand` (`timer_slack`,
-//! `tasks`), collector/tests.rs::`unknown_wakeups_have_no_latency` (who makes it). No test of its
-//! own: `forked`; its check of the numbers runs in every run that forks.
+//! `tasks`), collector/tests.rs::`unknown_wakeups_have_no_latency` (who makes it), all (`new`,
+//! `happened`), `percentiles_do_not_exceed_the_longest` (`max_ns`). No test of its own: `forked`;
+//! its check of the numbers runs in every run that forks.
 //!
 //! Tests: below, crates/metrics/src/collector/tests.rs
 

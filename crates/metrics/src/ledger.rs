@@ -12,7 +12,8 @@
 //! (`cpu_kind`), `a_ledger_entry_under_the_wrong_state_is_found` (`settle`),
 //! `an_unannounced_cpu_is_found` and `an_unannounced_cluster_is_found` (`check_times`),
 //! `work_is_drawn_by_busy_cpus_alone` (`work`), `threads_of_a_core_share_power`
-//! (`PartKind::BusyBeside`).
+//! (`PartKind::BusyBeside`), all (`new`, `cpu`, `cluster`, `frequency`, `cpu_power`,
+//! `cluster_kind`, `add`, `entries`, `of_cluster`); `corrupt` is for the tests of the check.
 //!
 //! Tests: crates/metrics/src/meter/tests.rs
 

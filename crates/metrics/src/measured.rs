@@ -10,7 +10,9 @@
 //! series without values has no metric. Tests by part: `statistics_of_four_values` (`value_ns`,
 //! `permille`, `report`), `a_series_without_values_has_no_metrics` (`Record::report`),
 //! `sysbench_answers_with_the_middle_of_a_bin` (`p95_ns`), `values_out_of_range_go_to_the_ends`
-//! (`LogBins::add`).
+//! (`LogBins::add`), all (`new`, `add`, `sample`); `series` is the tests' own.
+//!
+//! Callers: latency.rs (`permille`).
 //!
 //! Tests: below
 

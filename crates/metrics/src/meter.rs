@@ -15,7 +15,9 @@
 //! `a_wrong_running_total_is_found` and `work_under_the_wrong_state_is_found` (`close`),
 //! `board_is_counted_only_beside_microwatts` (`board`), `threads_of_a_core_share_power` (`tell`),
 //! `measured_powers_follow_the_other_clock` (`points`), `time_that_runs_backwards_is_found` (the
-//! order of time).
+//! order of time), all (`new`, `happened`, `point`, `follow`, `cpu_power`, `cluster_power`,
+//! `frequency`, `finish`, `report`, `unit`), `threads_of_a_core_share_power` (`cpu_busy_beside`),
+//! `work_is_drawn_by_busy_cpus_alone` (`has_work`, `work`).
 //!
 //! Tests: crates/metrics/src/meter/tests.rs
 

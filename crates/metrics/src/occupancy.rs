@@ -7,7 +7,7 @@
 //! into or out of a state keeps its cluster on, and so does one that was not announced yet. Tests
 //! by part: `quiet_means_powered_without_a_busy_cpu` (`of`, `place`),
 //! meter/tests.rs::`transitions_are_drawn_and_named` (CPUs on their way),
-//! meter/tests.rs::`energy_by_hand` (`cluster`).
+//! meter/tests.rs::`energy_by_hand` (`cluster`), all (`new`, `cpu`).
 //!
 //! Tests: below, crates/metrics/src/meter/tests.rs
 

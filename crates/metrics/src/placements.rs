@@ -10,7 +10,9 @@
 //! `cause_index`, `report`), `wakeups_by_kind_within_a_cluster` (`groups`), `overutilized_share`
 //! (`overutilized`, `report_overutilized`),
 //! collector/tests.rs::`every_plain_metric_is_reported_or_excluded_by_the_platform` (causes that
-//! are left out).
+//! are left out), all (`new`, `happened`, `placement`), `overutilized_share` (`finish`).
+//!
+//! Callers: collector.rs (`report_overutilized`).
 //!
 //! Tests: below, crates/metrics/src/collector/tests.rs
 

@@ -12,7 +12,8 @@
 //! `domains`), `edges_are_quarters_of_powers_of_two` (`edge`),
 //! `coarse_buckets_keep_the_counts_in_order` (`coarse`),
 //! crates/cli/tests/all/report.rs::`what_the_page_is_made_of_is_in_the_json` (`reasons`,
-//! `accounted`), report.rs::`kinds_of_cpu_within_a_cluster_add_up` (`details.kinds`).
+//! `accounted`), report.rs::`kinds_of_cpu_within_a_cluster_add_up` (`details.kinds`),
+//! `shares_by_hand` (`named`, `percent`); `buckets` and `run` are the tests' own.
 //!
 //! Tests: below, crates/cli/tests/all/report.rs::kinds_of_cpu_within_a_cluster_add_up,
 //! crates/cli/tests/all/report.rs::what_the_page_is_made_of_is_in_the_json

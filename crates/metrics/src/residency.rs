@@ -10,7 +10,10 @@
 //! (`report`, `deep_ns`, `Domain`), `tables_by_hand` (`domains`, `clusters`, `by_state`),
 //! `kinds_within_a_cluster_are_told_apart` (`kinds`, `of_group`),
 //! `a_package_is_idle_while_all_its_cpus_are` (`Package`, `idle_exits`),
-//! `transitions_are_neither_busy_nor_idle` (`Track`, `cpu_power`).
+//! `transitions_are_neither_busy_nor_idle` (`Track`, `cpu_power`), all (`new`, `happened`,
+//! `settle`, `change`, `frequency`, `cluster_power`, `finish`),
+//! `transitions_are_neither_busy_nor_idle` (`transition_ns`), `tables_by_hand` (`idle`); `measured`
+//! is the tests' own.
 //!
 //! Tests: below, crates/metrics/src/collector/tests.rs
 

@@ -11,7 +11,8 @@
 //! its state and its clock are known. Tests by part: `energy_by_hand` (`clusters`, `frequency`),
 //! `a_wrong_running_total_is_found` (`energy`), `equals_the_power_summed_nanosecond_by_nanosecond`
 //! (`redraw_cpu`, `redraw_cluster`, `Sum`), `work_is_drawn_by_busy_cpus_alone` (`work`),
-//! `threads_of_a_core_share_power` (`cpu_busy_beside`).
+//! `threads_of_a_core_share_power` (`cpu_busy_beside`), all (`new`, `advance`, `change`, `cpu`,
+//! `cluster`); `corrupt` is for the tests of the check.
 //!
 //! Tests: crates/metrics/src/meter/tests.rs
 

@@ -16,7 +16,10 @@
 //! (`percent`), `an_interval_lies_within_a_margin_beyond_or_across` (`Equivalence::of`),
 //! coverage.rs::`intervals_hold_the_truth_as_often_as_they_say` (`half_width`),
 //! crates/report/src/phrase.rs::`direction_decides_what_is_better` (`difference_of`),
-//! collector/tests.rs::`equal_runs_are_one` (`bounds`).
+//! collector/tests.rs::`equal_runs_are_one` (`bounds`), `ratios_by_hand` (`excludes_zero`),
+//! `summary_by_hand` (`sample_sd`); `near` is the tests' own.
+//!
+//! Callers: many files (`bounds`).
 //!
 //! Tests: below, crates/metrics/src/stats/coverage.rs,
 //! crates/report/src/phrase.rs::direction_decides_what_is_better,

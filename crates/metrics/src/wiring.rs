@@ -10,7 +10,7 @@
 //! `cluster_sizes`), `clusters_may_share_a_clock` (`domain_clusters`),
 //! meter/tests.rs::`threads_of_a_core_share_power` (`siblings`),
 //! meter/tests.rs::`time_that_runs_backwards_is_found` (`elapsed`),
-//! residency.rs::`a_package_is_idle_while_all_its_cpus_are` (`cpu_package`).
+//! residency.rs::`a_package_is_idle_while_all_its_cpus_are` (`cpu_package`), both below (`new`).
 //!
 //! Tests: below, crates/metrics/src/meter/tests.rs
 

@@ -7,7 +7,7 @@
 //! `compare_has_the_shape_of_the_contract` (`comparison`, `run`, `metrics`, `deltas`),
 //! `sim_has_runs_and_no_deltas` and `numbers_that_are_none_do_not_appear` (what is null or absent),
 //! `callbacks_are_listed_by_name` (`scheduler`), schema.rs::`results_are_what_the_schema_says`
-//! (`comparisons`, real results). `sched_ext`'s exit has no test here.
+//! (`comparisons`, real results). `sched_ext`'s exit has no test here. `text` by all of these.
 //!
 //! Tests: below, crates/cli/tests/all/schema.rs::results_are_what_the_schema_says,
 //! crates/report/src/comparison/tests.rs

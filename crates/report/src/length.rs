@@ -4,7 +4,8 @@
 //! What must stay: times are ns; a run that got stuck, or of which nobody knows the end, is as long
 //! as was asked for. Words may change, in one place: headings of the terminal and pages show the
 //! same. Tests by part: `runs_that_end_with_their_tasks_are_not_as_long_as_they_might_be`
-//! (`Length`), `cases_may_differ` (`of_cases`), `runs_to_the_end_of_their_tasks_say_so` (a page).
+//! (`Length`), `cases_may_differ` (`of_cases`), `runs_to_the_end_of_their_tasks_say_so` (a page),
+//! the first also `of` and `shown`.
 //!
 //! Tests: below, crates/report/src/html/tests.rs::runs_to_the_end_of_their_tasks_say_so
 

@@ -6,6 +6,7 @@
 //! prints. What people see may change. Tests by part: each module names its own;
 //! `results_of_version_1_are_read` (old results),
 //! `a_page_of_a_run_and_one_of_its_json_are_the_same_bytes` (no form knows more than the JSON).
+//! `default` is the style of nearly all tests of this crate.
 //!
 //! Tests: crates/cli/tests/all/report.rs, crates/report/tests/old, beside its modules
 

@@ -9,7 +9,12 @@
 //! (`markdown`), `json_has_a_version_and_no_numbers_that_are_none` (`json`),
 //! `names_that_are_typed_again_keep_their_underscores` (`as_typed`),
 //! `people_get_columns_and_no_trailing_blanks`, `a_row_that_is_set_in_stays_so` and
-//! `colour_changes_nothing_but_colour` (for people).
+//! `colour_changes_nothing_but_colour` (for people), all (`raw`, `tone`, `keys`, `places`,
+//! `optional`, `part`, `align`, `row`, `len`, `first`, `is_empty`, `render` and each `from`);
+//! `table` and `hostile` are the tests' own.
+//!
+//! Callers: crates/cli/src/readme.rs (`as_typed`), comparison.rs (`as_typed`), points.rs
+//! (`as_typed`), many files (`align`).
 //!
 //! Tests: below, crates/cli/tests/all/hostile_text.rs
 

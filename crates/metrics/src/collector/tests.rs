@@ -1,3 +1,8 @@
+//! Everything that is measured of a run together (collector.rs). Runs are made up on the platform
+//! of testbed.rs, so that figures can be counted by hand. What must stay: a metric of the table is
+//! reported or left out for a reason that a test names. `report`, `pair`, `run` and `run_of` make
+//! the runs.
+
 use super::{RunMetrics, paired, series};
 use crate::metric::{METRICS, Values};
 use crate::testbed::two_clusters;

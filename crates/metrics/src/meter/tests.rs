@@ -1,3 +1,9 @@
+//! The energy meter (meter.rs, ledger.rs, running.rs, occupancy.rs; docs/guide/model.md, "Energy").
+//! Figures are counted by hand on the platform of testbed.rs, whose digits say what a power is of;
+//! `power` adds them up nanosecond by nanosecond, without the code of either book. What must stay:
+//! energies are exact, to the last unit. `names`, `started`, `apply`, `random_event` and
+//! `random_run` make the runs.
+
 use super::{EnergyMeter, PowerSource};
 use crate::energy::PartKind;
 use crate::power::PlatformPower;

@@ -1,4 +1,8 @@
 //! Names, units and patterns of metrics.
+//!
+//! It checks metric.rs, metric/table.rs and metric/values.rs (docs/guide/results.md, "What a result
+//! holds"). What must stay: names that are there, which results and studies have; a test that fails
+//! asks for a new name, not for a changed one.
 
 use super::{CASE, KEY_METRICS, METRICS, STATE, TIME, Values, find_metric};
 use wakeplace_workload::{LoadOptions, MachineFacts, Spec};

@@ -6,7 +6,8 @@
 //! it. What was not measured is not there. A name without a definition, or one that is entered
 //! twice, is an error of the program. Tests by part:
 //! `values_take_units_from_the_table_and_keep_name_order` (`set`, `set_cluster`, `iter`, `get`),
-//! `undefined_names_are_refused` (`set`). No test of its own: a name that is entered twice.
+//! `undefined_names_are_refused` (`set`), the first also `count`. No test of its own: a name that
+//! is entered twice.
 //!
 //! Tests: crates/metrics/src/metric/tests.rs
 

@@ -9,8 +9,8 @@
 //! `offline_cpus_are_left_out_and_the_rest_is_numbered_anew` (`note_offline`, `keep`, `dense`),
 //! `a_board_with_an_energy_model_is_the_one_that_comes_with_the_program` (`energy_clock`, `idle`),
 //! `phones` (powers without a unit), round_trip.rs::`every_platform_comes_back` (`found`),
-//! architectures.rs::`other_instruction_sets_are_refused` (`arch`). No test of its own: `reclaim`,
-//! an artificial energy model, all (`read`, `file`, `cpu`, `clocks`, `idle_state`).
+//! architectures.rs::`other_instruction_sets_are_refused` (`arch`). `read`, `file`, `cpu`, `clocks`
+//! and `idle_state` by all of these. No test of its own: `reclaim`, an artificial energy model.
 //!
 //! Tests: crates/platform/tests/all/import
 

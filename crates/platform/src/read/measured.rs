@@ -8,8 +8,8 @@
 //! stays `em_uw`. Tests by part: `figures_are_by_both_clocks` (`measured`, `states`, `nearest`,
 //! `point`), `a_units_clock_may_be_in_hertz` (`other`), `odd_figures_are_named` (`Odd`, `falls`),
 //! `tables_that_are_refused` (`check_policies`, `measured`), `powers_beside_a_table_are_refused` (a
-//! point without a row). No test of its own: `check_clusters`, a mix of kinds of clock,
-//! `figures_are_by_both_clocks` (`read`, `policy`), `odd_figures_are_named` (`said`).
+//! point without a row). By function: `figures_are_by_both_clocks` (`read`, `policy`),
+//! `odd_figures_are_named` (`said`). No test of its own: `check_clusters`, a mix of kinds of clock.
 //!
 //! Tests: crates/platform/tests/all/measured.rs
 

@@ -1,3 +1,8 @@
+//! The commands sim and compare in all their forms (comparison.rs, json.rs, phrase.rs;
+//! docs/guide/results.md, "Intervals"). Results are made up; intervals are those of the crate
+//! metrics. What must stay: keys, columns and what a sentence may say; wording changes with the
+//! code. `metrics`, `runs`, `fake`, `two`, `measured` and `json` make results.
+
 use super::{comparison, comparisons, shown_misses};
 use crate::{Format, Style};
 use serde_json::Value;

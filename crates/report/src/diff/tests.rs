@@ -1,3 +1,7 @@
+//! Two results, before and after (diff.rs, diff/kept.rs, diff/left.rs; docs/guide/results.md, "Two
+//! results"). Results are made up, with energies whose differences can be counted by hand. What
+//! must stay: what is a pair, and what is refused. `result` and `source` make the files.
+
 use super::diff;
 use crate::{Format, Source, Style, comparisons};
 use serde_json::{Value, json};

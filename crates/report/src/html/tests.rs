@@ -1,3 +1,9 @@
+//! Pages of results as a whole (the files of this folder; docs/guide/report.md). Results are made
+//! up (`old`: the least that any version gave; `whole`: all that a page shows), or those of
+//! crates/report/tests/old. What must stay: nothing is loaded, no text becomes markup, same bytes,
+//! old results are read. Free: wording and looks. `page`, `own`, `refused` and `policy_and_scripts`
+//! look at a page.
+
 use super::{Source, html};
 use crate::{Format, Style};
 use serde_json::{Value, json};

@@ -5,7 +5,8 @@
 //! `the_answer_stands_first_and_everything_after_it` (all blocks),
 //! `notes_have_code_and_losses_from_nothing_have_chips` (`Chip`, `tone`),
 //! `it_can_be_read_without_eyes_and_without_a_mouse` (`Table`, `Head`, `Chart`): a name that a
-//! template lacks fails every test of pages.
+//! template lacks fails every test of pages. `new`, `folded`, `of`, `head`, `small` and `from` make
+//! cells and tables: all tests of pages.
 //!
 //! Tests: crates/report/src/html/tests.rs
 

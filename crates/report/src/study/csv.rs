@@ -6,7 +6,7 @@
 //! changed costs; a cell without a value is empty, and figures are unrounded. Tests by part:
 //! `csv_has_a_line_per_row` (`of_row`), `a_conclusion_that_flips_is_marked_wherever_it_stands`
 //! (`of_change`), `joules_of_a_modelled_power_say_so` (column `power`),
-//! `several_results_are_one_answer` (one heading).
+//! `several_results_are_one_answer` (one heading), the first also `csv` and `yes_no`.
 //!
 //! Tests: crates/report/src/study/tests.rs
 

@@ -1,3 +1,8 @@
+//! The command study run in all its forms (study.rs and the files of this folder;
+//! studies/README.md). Results are made up (`fake`, `row`; `tried`: a gain that one cost turns into
+//! a loss). What must stay: keys and columns, and which marks a figure has; wording changes with
+//! the code.
+
 use super::{short_policy, studies, study, wrap};
 use crate::{Format, Style};
 use serde_json::Value;

@@ -2,7 +2,8 @@
 //!
 //! What must stay: listening changes no run; times are ns, energies in the meter's unit from the
 //! start, powers since the reading before; the first reading has no power. Tests by part:
-//! `power_is_that_since_the_reading_before` (`read`).
+//! `power_is_that_since_the_reading_before` (`read`), the same also `new`; `happened` and `unit`
+//! below are the test's own.
 //!
 //! Tests: below
 

@@ -6,7 +6,8 @@
 //! digits; the first line says how many CPUs there are. Tests by part:
 //! `fields_are_as_the_kernel_prints_them` (`fields`, `target`, `state`, `named`),
 //! `events_told_by_hand` (`create`, `context`, `by`: every line of tests/data/by_hand.txt),
-//! `whole_runs_read_back` (`flush`).
+//! `whole_runs_read_back` (`flush`), the first also `of`, all also `event` and `finish`; `line`
+//! below is the test's own.
 //!
 //! Tests: below, crates/trace/tests/all/traces.rs::events_told_by_hand
 

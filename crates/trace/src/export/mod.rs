@@ -7,7 +7,10 @@
 //! (`export.rs`) calls it. Tests by part: `events_told_by_hand` (`ftrace`, `perfetto`),
 //! `tables_told_by_hand` (`parquet`), `nothing_is_half_written` (`publish`, `drop`),
 //! long_runs.rs::`traces_dropped_in_the_midst_leave_nothing` (`drop`, with the thread),
-//! `all_forms_of_one_run` (all forms, by the command).
+//! `all_forms_of_one_run` (all forms, by the command), all also `new`, `add` and `walk`. `metric`
+//! and `fmt` have no test of their own here.
+//!
+//! Callers: crates/cli/src/export.rs (`perfetto`), fuzz/src/whole.rs (`perfetto`).
 //!
 //! Tests: crates/trace/tests/all/traces.rs::events_told_by_hand,
 //! crates/trace/tests/all/traces.rs::nothing_is_half_written,

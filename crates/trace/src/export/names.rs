@@ -3,7 +3,9 @@
 //!
 //! What must stay: what was made of a name stays for the whole trace, and a priority that changes
 //! makes it anew; an idle task is that of its CPU. Tests by part: `events_told_by_hand` (`know`,
-//! `get`), `priorities_follow_the_phases` (a priority that changes).
+//! `get`), `priorities_follow_the_phases` (a priority that changes), all (`default`, `thread`).
+//!
+//! Callers: ftrace.rs (`know`), parquet.rs (`know`), export/perfetto/events.rs (`know`).
 //!
 //! Tests: crates/trace/tests/all/traces.rs
 

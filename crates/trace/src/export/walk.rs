@@ -9,7 +9,11 @@
 //! `reached`, `end`), `clusters_and_hotplug_have_tracks` (`cluster_power`, `count`),
 //! `priorities_follow_the_phases` (`happened`), replay/exported.rs::`tasks_by_timers_come_back` and
 //! replay/exported.rs::`tasks_that_wake_each_other_come_back` (timers and wake-ups of whole runs).
-//! `read_energy` has no test of its own here: energy.rs tries what it reads.
+//! `read_energy` has no test of its own here: energy.rs tries what it reads. `take_all`, `take`,
+//! `advance`, `settle`, `left_to_idle`, `move_to`, `idles`, `placement` and `wakeup` by all of
+//! these.
+//!
+//! Callers: scribe.rs (`take_all`).
 //!
 //! Tests: crates/trace/tests/all/traces.rs, crates/trace/tests/all/replay/exported.rs
 

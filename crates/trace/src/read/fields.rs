@@ -10,7 +10,8 @@
 //! text.rs::`both_forms_of_a_switch` (`who`, `woken`, `kind`),
 //! text.rs::`a_field_is_found_by_its_whole_key` (`value`, `number`),
 //! exported.rs::`a_timer_says_when_it_was_due_and_a_probe_that_a_waker_sleeps_soon` (`address`),
-//! exported.rs::`moves_cost_also_without_a_run_between` (`migrate`).
+//! exported.rs::`moves_cost_also_without_a_run_between` (`migrate`),
+//! text.rs::`a_field_is_found_by_its_whole_key` also `is_key` and `last_number`.
 //!
 //! Tests: crates/trace/tests/all/replay/forms.rs, crates/trace/tests/all/replay/gaps.rs,
 //! crates/trace/tests/all/replay/exported.rs, crates/trace/src/read/text.rs

@@ -7,7 +7,8 @@
 //! ns. Tests by part: `bundles_are_put_in_order` (`event`, `pass`),
 //! `a_long_recording_is_read_in_bounded_memory` (`WINDOW_NS`, `finish`),
 //! replay/mod.rs::`odd_recordings_have_a_defined_result` (`MAX_BACK_NS`, `cut`),
-//! gaps.rs::`the_time_of_lost_events_is_nobodys` (`lost`, gaps).
+//! gaps.rs::`the_time_of_lost_events_is_nobodys` (`lost`, gaps), all (`new`, `cpus`, `cpu_info`,
+//! `number`, `text`, `task`, `who`, `own`, `kind`).
 //!
 //! Tests: crates/trace/tests/all/replay
 

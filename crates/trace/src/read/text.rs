@@ -10,7 +10,10 @@
 //! `a_field_is_found_by_its_whole_key` (fields), forms.rs::`unreadable_lines_are_quoted` (`judge`,
 //! `read_event`), forms.rs::`pages_and_json_with_the_text_in_them` (`before_quote`),
 //! gaps.rs::`a_buffer_that_starts_later` (`number_behind`), stream.rs::`a_line_without_an_end`
-//! (`next_line`), replay/mod.rs::`what_is_no_recording_has_one_message` (`end`).
+//! (`next_line`), replay/mod.rs::`what_is_no_recording_has_one_message` (`end`),
+//! `lines_of_every_tool` (`is_group`), `a_field_is_found_by_its_whole_key` (`text`, `number`),
+//! forms.rs::`unreadable_lines_are_quoted` (`read`, `one`), gaps.rs::`a_buffer_that_starts_later`
+//! (`processors`).
 //!
 //! Tests: below, crates/trace/tests/all/replay/forms.rs, crates/trace/tests/all/replay/gaps.rs,
 //! crates/trace/tests/all/replay/stream.rs

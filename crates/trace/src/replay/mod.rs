@@ -8,7 +8,10 @@
 //! (`parse`, errors), replay/forms.rs::`pages_and_json_with_the_text_in_them` (`load_bytes`),
 //! `a_recording_of_another_machine_is_scaled_aloud` (`other_platform`),
 //! cli/tests/all/recordings.rs::`what_is_wrong_with_a_recording_is_said_everywhere` (too few CPUs).
-//! `scaled` and pipes (`opened`) have no test of their own.
+//! `scaled` and pipes (`opened`) have no test of their own. `facts` and its sink (`event`, `lost`,
+//! `cpus`, `cpu_info`, `cut`, `count`), `machine`, `may_be_of` and `file_name` by the first three.
+//!
+//! Callers: crates/study/src/request.rs (`load_bytes`).
 //!
 //! Tests: crates/trace/tests/all/replay/mod.rs::periodic_tasks_come_back,
 //! crates/trace/tests/all/replay/mod.rs::work_is_scaled_by_capacity_and_frequency,

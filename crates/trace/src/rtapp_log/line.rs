@@ -3,7 +3,7 @@
 //! What must stay: bytes, as tools for rt-app's logs read the columns by place
 //! (docs/rules/rt-app.md#rt-app-log); times are whole us, rounded as rt-app rounds. Tests by part:
 //! `the_header_is_rtapps` (`HEADER`), `a_line_is_rtapps` (`Line`), `halves_go_away_from_zero`
-//! (`microseconds`, `signed_microseconds`).
+//! (`microseconds`, `signed_microseconds`), the second also `fmt`.
 //!
 //! Tests: below
 use std::fmt;

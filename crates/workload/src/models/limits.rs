@@ -7,8 +7,8 @@
 //!
 //! What must stay: the keys; one value holds for all groups, several are one for each group in the
 //! order of `groups`; `max` is no limit. Tests by part: `models_have_keys` (`each`, `max`,
-//! `bandwidth`, `one`, `of`, `missing_cpu`, `check`). No test of its own: `cpu_idle` and
-//! `cpu_uclamp_min` as keys, the same also `read` and `apply`.
+//! `bandwidth`, `one`, `of`, `missing_cpu`, `check`). `read` and `apply` by the same. No test of
+//! its own: `cpu_idle` and `cpu_uclamp_min` as keys.
 //!
 //! Tests: crates/workload/tests/all/group_limits.rs
 

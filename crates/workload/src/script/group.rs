@@ -9,8 +9,8 @@
 //! `files_of_groups_are_read` (`is_empty`, parents), `what_cannot_be_is_refused`
 //! (`Bandwidth::new`), `models_have_keys` (`Bandwidth::new`, for models),
 //! groups.rs::`no_scheduler_keeps_a_budget` (`files`),
-//! storm.rs::`random_steps_with_groups_obey_the_rules` (groups in the engine). No test of its own:
-//! `percent`, all (`new`).
+//! storm.rs::`random_steps_with_groups_obey_the_rules` (groups in the engine). `new` by all of
+//! these. No test of its own: `percent`.
 //!
 //! Tests: crates/workload/tests/all/group_limits.rs, crates/engine/tests/behaviour/groups.rs,
 //! crates/engine/tests/behaviour/storm.rs

@@ -2,7 +2,7 @@
 //!
 //! What must stay: bytes are those of the formatter: seconds on five places, a point, nine digits;
 //! a time may go back. Tests by part: `times_are_written_as_the_formatter_does` (`set`, `write`,
-//! `rest`).
+//! `rest`), the same also `new`.
 //!
 //! Tests: below
 

@@ -4,7 +4,9 @@
 //! What must stay: bytes are protobuf's; a message written by `short` is below 128 bytes, one by
 //! `message` has a length of two bytes. Tests by part: `whole_runs_read_back` (`varint`, `number`,
 //! `text`, `stamp`, `short`), `decisions_carry_the_average_run` (`message`). `double` has no test
-//! of its own.
+//! of its own. `new`, `set` and `unsigned` by the first one, too.
+//!
+//! Callers: tracks.rs (`double`).
 //!
 //! Tests: crates/trace/tests/all/traces.rs
 

@@ -6,7 +6,11 @@
 //! `decisions_carry_the_average_run` (`decision`, `decision_over`, `fields`),
 //! `clusters_and_hotplug_have_tracks` (`counter`, `online`, `track`, `tracks`),
 //! xtask/src/tries/traces.rs (`machine`, `thread` and `decision`, as Perfetto's own reader finds
-//! them). `kernel` and `process` have no test of their own.
+//! them). `kernel` and `process` have no test of their own. `new`, `packets`, `clocks`, `interned`,
+//! `packet`, `event`, `head`, `numbered`, `thread_track`, `counter_track`, `reason_iid` and
+//! `nr_cpus` by all of these.
+//!
+//! Callers: export/perfetto.rs (`packets`, `online`).
 //!
 //! Tests: crates/trace/tests/all/traces.rs, xtask/src/tries/traces.rs
 

@@ -7,7 +7,10 @@
 //! part: `a_timer_says_when_it_was_due_and_a_probe_that_a_waker_sleeps_soon` (`timer_start`,
 //! `timer_expire`, `due`), `moves_cost_also_without_a_run_between` (`moved`),
 //! `work_is_scaled_by_capacity_and_frequency` (`frequency`), `tasks_by_timers_come_back`
-//! (`softirq`, `kernel_charge`, `kernel_work`, `late_by`, `idle`, `is_down`).
+//! (`softirq`, `kernel_charge`, `kernel_work`, `late_by`, `idle`, `is_down`), the first also
+//! `timer`.
+//!
+//! Callers: replay/tracker.rs (`timer_expire`, `softirq`, `kernel_charge`, `due`).
 //!
 //! Tests: crates/trace/tests/all/replay/exported.rs, crates/trace/tests/all/replay/mod.rs
 

@@ -1,5 +1,8 @@
 //! Two started threads, one script that is forked; all columns by hand
 //! (docs/rules/rt-app.md#rt-app-log).
+//!
+//! It checks observer.rs, with files.rs and line.rs below it. What must stay: columns and names of
+//! files, which are rt-app's. `logs` and `iteration` tell the observer.
 use super::*;
 use std::fs;
 use wakeplace_engine::happen;
